@@ -1,0 +1,267 @@
+# rocline: build, test, install. `make help` lists the targets. GNU make; no configure step.
+
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+# ---- packages ------------------------------------------------------------------------------------
+
+# The first line builds, the second tests.
+DEBS := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libcsv-dev \
+        libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq
+SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
+
+deps: ## install the Debian packages that building and testing need
+	@missing=$$(for p in $(DEBS); do \
+	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q ' installed' || echo $$p; done); \
+	test -z "$$missing" || { \
+	    $(SUDO) apt-get update -q && \
+	    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; }
+
+# `make deps check`: packages first, also with -j, and the rest in a make that finds them.
+ifneq ($(and $(filter deps,$(MAKECMDGOALS)),$(filter-out deps,$(MAKECMDGOALS))),)
+$(filter-out deps,$(MAKECMDGOALS)): after-deps ; @:
+after-deps: deps
+	+@$(MAKE) --no-print-directory $(filter-out deps,$(MAKECMDGOALS))
+.PHONY: deps after-deps $(filter-out deps,$(MAKECMDGOALS))
+else
+
+VERSION := $(shell sed -n 's/^\#define ROCLINE_VERSION "\([0-9.]*\)"/\1/p' lib/rocline.h)
+SOMAJOR := $(firstword $(subst ., ,$(VERSION)))
+
+# ---- what can be set on the command line -------------------------------------------------------
+
+O ?= build# where everything goes
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+SAN ?=# address,undefined | thread | ...
+COVERAGE ?=# 1: instrument for gcov
+WERROR ?= 1# 0: warnings do not stop the build
+FUZZER ?=# 1: clang's libFuzzer; set by `make fuzz`
+FUZZ_TIME ?= 60# seconds per fuzz target
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+AR := $(if $(filter default undefined,$(origin AR)),ar,$(AR))
+CFLAGS ?= -O2 -g
+INSTALL ?= install
+PKG_CONFIG ?= pkg-config
+
+# ---- flags ---------------------------------------------------------------------------------------
+
+PKGS := sqlite3 libcjson zlib
+WARN := -Wall -Wextra -Wconversion -Wshadow $(if $(filter 1,$(WERROR)),-Werror)
+INSTRUMENT := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
+              $(if $(COVERAGE),--coverage -fprofile-update=atomic)
+# One set of objects serves the static and the shared library: hidden symbols make -fPIC cheap.
+ALL_CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) $(CFLAGS) -fPIC -fvisibility=hidden \
+              -fno-semantic-interposition -pthread $(INSTRUMENT) \
+              $(if $(FUZZER),-fsanitize=fuzzer-no-link)
+ALL_CPPFLAGS := -Ilib $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
+ALL_LDFLAGS := -pthread -Wl,--as-needed $(INSTRUMENT) $(LDFLAGS)
+LIBS := $(or $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz) -lcsv -lm
+
+# Objects of different compilers and flags never meet; what is linked follows the flags by a stamp.
+FLAGS := $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) | $(ALL_LDFLAGS) $(LIBS)
+OBJ := $(O)/obj/$(shell printf '%s' '$(FLAGS)' | cksum | cut -d' ' -f1)
+STAMP := $(O)/.flags
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-8s%s\n' $(1) $(2)
+endif
+
+# ---- what there is to build ------------------------------------------------------------------------
+
+LIB_SRC := $(sort $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
+TOOLS := $(sort $(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)))
+COMMON_SRC := $(sort $(wildcard tools/common/*.c))
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_COMMON := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))
+GEN_SRC := $(sort $(wildcard tests/fixtures/*.c))
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+MAN := $(sort $(wildcard man/*.[0-9]))
+SCRIPTS := .ci/run $(sort $(wildcard tests/*.sh tests/*/*.sh tests/cli/*.bash))
+
+objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
+LIB_A := $(O)/lib/librocline.a
+LIB_SO := $(O)/lib/librocline.so.$(VERSION)
+PC := $(O)/lib/rocline.pc
+BINS := $(TOOLS:%=$(O)/bin/%)
+COMPLETIONS := $(TOOLS:%=$(O)/share/bash/%) $(TOOLS:%=$(O)/share/zsh/_%)
+UNITS := $(UNIT_SRC:tests/unit/%.c=$(O)/tests/%)
+GEN := $(if $(GEN_SRC),$(O)/tests/rocpd-gen)
+BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
+BENCHES := $(BENCH_SRC:tests/bench/%.c=$(O)/tests/%)
+FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/tests/%)
+FIXTURES := $(if $(wildcard tests/fixtures/make-fixtures.sh),$(O)/fixtures/.done)
+
+all: $(BINS) $(LIB_A) $(LIB_SO) $(PC) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
+
+# ---- rules -----------------------------------------------------------------------------------------
+
+$(OBJ)/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(if $(filter tools/%,$<),-Itools) $(if $(filter tests/%,$<),-I.) \
+	    $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+ALL_SRC := $(LIB_SRC) $(COMMON_SRC) $(TOOLS:%=tools/%/main.c) $(UNIT_SRC) $(UNIT_COMMON) $(GEN_SRC) \
+           $(FUZZ_SRC) $(wildcard tests/fuzz/driver.c) $(BENCH_SRC)
+-include $(patsubst %.c,$(OBJ)/%.d,$(ALL_SRC) $(wildcard tools/*/*.c))
+
+# The source lists are in the stamp as well: a deleted file must leave the libraries.
+$(STAMP): FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(FLAGS)' '$(ALL_SRC)' | cmp -s - $@ || printf '%s\n' '$(FLAGS)' '$(ALL_SRC)' > $@
+
+$(LIB_A): $(call objects,$(LIB_SRC)) $(STAMP)
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+
+$(LIB_SO): $(call objects,$(LIB_SRC)) $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,librocline.so.$(SOMAJOR) $(if $(SAN)$(FUZZER),,-Wl,-z,defs) \
+	    $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
+	$(Q)ln -sf librocline.so.$(VERSION) $(@D)/librocline.so.$(SOMAJOR)
+	$(Q)ln -sf librocline.so.$(SOMAJOR) $(@D)/librocline.so
+
+pc-subst = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+    -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@PKGS@|$(PKGS)|'
+
+$(PC): lib/rocline.pc.in lib/rocline.h Makefile
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && $(pc-subst) $< > $@
+
+define tool-rule
+$(O)/bin/$(1): $(call objects,$(sort $(wildcard tools/$(1)/*.c)) $(COMMON_SRC)) $(LIB_A) $(STAMP)
+	$$(call say,LD,$$@)
+	$(Q)mkdir -p $$(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $$@ $$(filter %.o %.a,$$^) $(LIBS)
+endef
+$(foreach t,$(TOOLS),$(eval $(call tool-rule,$(t))))
+
+$(O)/share/bash/%: $(O)/bin/%
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && $< --completion bash > $@
+
+$(O)/share/zsh/_%: $(O)/bin/%
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && $< --completion zsh > $@
+
+$(O)/tests/test_%: $(OBJ)/tests/unit/test_%.o $(call objects,$(UNIT_COMMON)) $(LIB_A) $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) -lcmocka $(LIBS)
+
+$(O)/tests/rocpd-gen: $(call objects,$(GEN_SRC)) $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
+
+$(BENCHES): $(O)/tests/%: $(OBJ)/tests/bench/%.o $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
+
+$(O)/tests/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(OBJ)/tests/fuzz/driver.o) $(LIB_A) $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(LIBS)
+
+$(O)/fixtures/.done: tests/fixtures/make-fixtures.sh $(GEN)
+	$(call say,GEN,$(@D))
+	$(Q)mkdir -p $(@D) && tests/fixtures/make-fixtures.sh $(GEN) $(@D) && touch $@
+
+# ---- tests -------------------------------------------------------------------------------------------
+
+tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) ## test programs and the generator, without running them
+fixtures: $(FIXTURES) ## databases for the tests, in build/fixtures
+
+check: all tests $(FIXTURES) ## run all tests; the last line says how many passed and failed
+	@tests/run.sh $(O)
+
+bench: all $(GEN) $(BENCHES) ## measure against a bare read of the database (ROWS=, RUNS=)
+	@tests/bench/run.sh $(O) $(ROWS) $(RUNS)
+
+demo: all ## convert the shipped trace and say how to look at it
+	@tests/demo.sh $(O)
+
+fuzz: ## fuzz every target for FUZZ_TIME seconds (needs clang)
+	@$(MAKE) CC=clang FUZZER=1 SAN=address,undefined O=$(O)/fuzz fuzz-run
+
+fuzz-run: $(FUZZERS)
+	@for f in $(notdir $(FUZZERS)); do \
+	    mkdir -p $(O)/corpus/$$f tests/fuzz/corpus/$$f && echo "  FUZZ    $$f" && \
+	    $(O)/tests/$$f -max_total_time=$(FUZZ_TIME) -artifact_prefix=$(O)/$$f- -rss_limit_mb=1024 \
+	        $(O)/corpus/$$f tests/fuzz/corpus/$$f || exit 1; \
+	done
+
+coverage: ## after `make COVERAGE=1 check`: lines covered, file by file
+	@for f in $(LIB_SRC) $(COMMON_SRC) $(TOOLS:%=tools/%/main.c); do \
+	    gcov -n -o $(OBJ)/$${f%.c}.o $$f 2>/dev/null | \
+	        sed -n "/^File '$$(echo $$f | sed 's|/|.|g')'/{n;s|^Lines executed:\(.*\) of \(.*\)|\1 \2 $$f|p}"; \
+	done | awk '{ n += $$2; c += $$1 * $$2 / 100; printf "%7s  %5d  %s\n", $$1, $$2, $$3 } \
+	    END { if (n) printf "%6.2f%%  %5d  all\n", 100 * c / n, n }'
+
+# ---- install -------------------------------------------------------------------------------------------
+
+INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(LIBDIR)/librocline.a $(LIBDIR)/librocline.so.$(VERSION) \
+    $(LIBDIR)/librocline.so.$(SOMAJOR) $(LIBDIR)/librocline.so $(LIBDIR)/pkgconfig/rocline.pc \
+    $(INCLUDEDIR)/rocline.h $(foreach m,$(MAN),$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))) \
+    $(TOOLS:%=$(BASHDIR)/%) $(TOOLS:%=$(ZSHDIR)/_%)
+
+install: all ## into PREFIX (/usr/local), below DESTDIR
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))))
+	$(INSTALL) -m 755 $(BINS) $(DESTDIR)$(BINDIR)
+	$(INSTALL) -m 644 $(LIB_A) $(LIB_SO) $(DESTDIR)$(LIBDIR)
+	ln -sf librocline.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librocline.so.$(SOMAJOR)
+	ln -sf librocline.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/librocline.so
+	$(pc-subst) lib/rocline.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/rocline.pc
+	$(INSTALL) -m 644 lib/rocline.h $(DESTDIR)$(INCLUDEDIR)
+	$(foreach m,$(MAN),$(INSTALL) -m 644 $(m) $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m))) &&) :
+	$(INSTALL) -m 644 $(TOOLS:%=$(O)/share/bash/%) $(DESTDIR)$(BASHDIR)
+	$(INSTALL) -m 644 $(TOOLS:%=$(O)/share/zsh/_%) $(DESTDIR)$(ZSHDIR)
+
+uninstall: ## remove what install put there
+	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+
+# ---- upkeep --------------------------------------------------------------------------------------------
+
+format: ## clang-format everything
+	clang-format -i $(ALL_SRC) $(wildcard lib/*.h lib/*/*.h lib/*/*/*.h tools/*/*.h tests/*/*.h)
+
+lint: ## clang-tidy, cppcheck, shellcheck, mandoc: those that are installed
+	@tests/lint.sh '$(ALL_CPPFLAGS) -Itools -I. -std=c17 -D_GNU_SOURCE' '$(LIB_SRC) $(COMMON_SRC) \
+	    $(TOOLS:%=tools/%/main.c)' '$(SCRIPTS)' '$(MAN)'
+
+clean: ## remove everything that was built
+	rm -rf $(O)
+
+help: ## this list
+	@echo 'Targets:'
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile | sort | expand -t 14
+	@echo 'Variables: O=build PREFIX=/usr/local DESTDIR= CC= CFLAGS= LDFLAGS= SAN=address,undefined'
+	@echo '  COVERAGE=1 WERROR=0 V=1 LIB_SRC="files" (of the library) FUZZ_TIME=60 ROWS=1000000 RUNS=3'
+
+print-%:
+	@echo '$($*)'
+
+FORCE:
+.PHONY: all tests fixtures check bench demo fuzz fuzz-run coverage install uninstall deps format \
+        lint clean help FORCE
+# Objects are kept, or every test program would be compiled again.
+.SECONDARY:
+
+endif

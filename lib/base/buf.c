@@ -1,0 +1,33 @@
+#include "base/buf.h"
+
+#include <stdlib.h>
+
+bool rocl_buf_grow(rocl_buf *b, size_t n)
+{
+    if (n > SIZE_MAX / 2 || b->len > SIZE_MAX / 2 - n) {
+        b->failed = true;
+        return false;
+    }
+    size_t need = b->len + n;
+    if (need <= b->cap)
+        return true;
+    size_t cap = b->cap + b->cap / 2;
+    if (cap < need)
+        cap = need;
+    if (cap < 256)
+        cap = 256;
+    uint8_t *data = realloc(b->data, cap);
+    if (!data) {
+        b->failed = true;
+        return false;
+    }
+    b->data = data;
+    b->cap = cap;
+    return true;
+}
+
+void rocl_buf_free(rocl_buf *b)
+{
+    free(b->data);
+    *b = (rocl_buf){0};
+}

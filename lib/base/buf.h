@@ -1,0 +1,91 @@
+/* A growable byte buffer, and the varints that every binary format here is made of. */
+#ifndef ROCL_BASE_BUF_H
+#define ROCL_BASE_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct rocl_buf {
+    uint8_t *data;
+    size_t len;
+    size_t cap;
+    bool failed; /* sticky: an allocation failed and bytes are missing; check before use */
+} rocl_buf;
+
+#define ROCL_VARINT_MAX 10
+
+/* Room for `n` more bytes at data + len; false (and failed set) when memory is out. */
+bool rocl_buf_grow(rocl_buf *b, size_t n);
+void rocl_buf_free(rocl_buf *b); /* frees the bytes, leaves an empty usable buffer */
+
+static inline bool rocl_buf_room(rocl_buf *b, size_t n)
+{
+    return b->cap - b->len >= n || rocl_buf_grow(b, n);
+}
+
+static inline void rocl_buf_put(rocl_buf *b, const void *p, size_t n)
+{
+    if (n && rocl_buf_room(b, n)) {
+        memcpy(b->data + b->len, p, n);
+        b->len += n;
+    }
+}
+
+static inline void rocl_buf_byte(rocl_buf *b, uint8_t c)
+{
+    if (rocl_buf_room(b, 1))
+        b->data[b->len++] = c;
+}
+
+static inline void rocl_buf_str(rocl_buf *b, const char *s)
+{
+    rocl_buf_put(b, s, strlen(s));
+}
+
+/* Writes LEB128 at p (ROCL_VARINT_MAX bytes of room) and returns the end. */
+static inline uint8_t *rocl_varint_put(uint8_t *p, uint64_t v)
+{
+    while (v >= 0x80) {
+        *p++ = (uint8_t)(v | 0x80);
+        v >>= 7;
+    }
+    *p++ = (uint8_t)v;
+    return p;
+}
+
+static inline void rocl_buf_varint(rocl_buf *b, uint64_t v)
+{
+    if (rocl_buf_room(b, ROCL_VARINT_MAX))
+        b->len = (size_t)(rocl_varint_put(b->data + b->len, v) - b->data);
+}
+
+static inline uint64_t rocl_zigzag(int64_t v)
+{
+    return ((uint64_t)v << 1) ^ (0 - (uint64_t)(v < 0));
+}
+
+static inline int64_t rocl_unzigzag(uint64_t v)
+{
+    return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+/* Reads LEB128 from [*p, end): advances *p; false when it is cut or longer than 64 bits. */
+static inline bool rocl_varint_get(const uint8_t **p, const uint8_t *end, uint64_t *v)
+{
+    uint64_t r = 0;
+    for (unsigned shift = 0; *p < end && shift < 64; shift += 7) {
+        uint8_t c = *(*p)++;
+        if (shift == 63 && c > 1)
+            return false;
+        r |= (uint64_t)(c & 0x7f) << shift;
+        if (!(c & 0x80)) {
+            *v = r;
+            return true;
+        }
+    }
+    return false;
+}
+
+#endif

@@ -1,0 +1,119 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A fixed buffer: reporting a failure must not need memory, of which there may be none. */
+#define TEXT_SIZE 4096
+
+struct rocl_error {
+    rocl_status status;
+    char text[TEXT_SIZE];
+};
+
+rocl_error *rocl_error_new(void)
+{
+    return calloc(1, sizeof(rocl_error));
+}
+
+void rocl_error_free(rocl_error *e)
+{
+    free(e);
+}
+
+rocl_status rocl_error_status(const rocl_error *e)
+{
+    return e ? e->status : ROCL_OK;
+}
+
+const char *rocl_error_text(const rocl_error *e)
+{
+    return e ? e->text : "";
+}
+
+/* Ends a text that was cut at TEXT_SIZE - 1 with "...", without half a UTF-8 character before it.
+ */
+static void mark_cut(char *text)
+{
+    size_t at = TEXT_SIZE - 4;
+    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
+        at--;
+    memcpy(text + at, "...", 4);
+}
+
+/* Names from a hostile file end up in messages: no newline, no terminal escape gets through. */
+static void clean(char *text)
+{
+    for (char *p = text; *p; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = '?';
+    }
+}
+
+static void format(char *text, const char *fmt, va_list args)
+{
+    int n = vsnprintf(text, TEXT_SIZE, fmt, args);
+    if (n < 0)
+        text[0] = '\0';
+    else if (n >= TEXT_SIZE)
+        mark_cut(text);
+    clean(text);
+}
+
+rocl_status rocl_fail(rocl_error *err, rocl_status status, const char *fmt, ...)
+{
+    if (!err)
+        return status;
+    /* Formatted aside because an argument may be the text of err itself. */
+    char text[TEXT_SIZE];
+    va_list args;
+    va_start(args, fmt);
+    format(text, fmt, args);
+    va_end(args);
+    err->status = status;
+    memcpy(err->text, text, strlen(text) + 1);
+    return status;
+}
+
+rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...)
+{
+    if (!err)
+        return ROCL_INTERNAL;
+    if (err->status == ROCL_OK)
+        return ROCL_OK;
+    char text[TEXT_SIZE];
+    va_list args;
+    va_start(args, fmt);
+    format(text, fmt, args);
+    va_end(args);
+
+    size_t len = strlen(text), old = strlen(err->text);
+    bool cut = len + 2 + old >= TEXT_SIZE;
+    if (len + 2 < TEXT_SIZE) {
+        memcpy(text + len, ": ", 3);
+        len += 2;
+    }
+    size_t room = TEXT_SIZE - 1 - len;
+    size_t n = old < room ? old : room;
+    memcpy(text + len, err->text, n);
+    text[len + n] = '\0';
+    if (cut)
+        mark_cut(text);
+    memcpy(err->text, text, strlen(text) + 1);
+    return err->status;
+}
+
+void rocl_error_copy(rocl_error *to, const rocl_error *from)
+{
+    if (!to || !from || to == from)
+        return;
+    to->status = from->status;
+    memcpy(to->text, from->text, strlen(from->text) + 1);
+}
+
+rocl_status rocl_fail_memory(rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INTERNAL, "out of memory");
+}

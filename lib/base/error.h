@@ -1,0 +1,24 @@
+/* Errors: one way to say what went wrong, with the places it passed on its way up. */
+#ifndef ROCL_BASE_ERROR_H
+#define ROCL_BASE_ERROR_H
+
+#include "rocline.h"
+
+/* Sets status and message (replacing any former one) and returns `status`, so that a caller can
+ * write `return rocl_fail(err, ROCL_INPUT, "...")`. `err` may be NULL. Texts longer than some KB
+ * are cut ("..."); control characters in them (newline, escape) become '?'. */
+rocl_status rocl_fail(rocl_error *err, rocl_status status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "context: " before the message, outermost place first; returns the status held.
+ * Use it where a caller knows the file, table or row that the callee did not. With a NULL err,
+ * which holds no status, it returns ROCL_INTERNAL: keep the callee's status where that matters. */
+rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Copies `from` into `to` (both may be NULL): a worker's error becomes the run's error. */
+void rocl_error_copy(rocl_error *to, const rocl_error *from);
+
+/* Shorthand: ROCL_INTERNAL "out of memory". */
+rocl_status rocl_fail_memory(rocl_error *err);
+
+#endif

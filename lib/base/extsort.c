@@ -1,0 +1,228 @@
+#include "base/extsort.h"
+
+#include "base/error.h"
+#include "base/sort_impl.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+
+enum { FIRST_BUFFER = 64 << 10 };
+
+/* What one worker has added and not packed yet. */
+typedef struct slot {
+    alignas(64) uint64_t *records;
+    size_t used, cap; /* bytes */
+    size_t free;      /* cap less the records and the room for sorting them */
+    size_t n;
+    uint64_t count; /* of records in runs */
+} slot;
+
+struct rocl_sorter {
+    rocl_sort_space *space;
+    unsigned words, workers;
+    bool started;
+    pthread_mutex_t lock; /* runs */
+    rocl_sort_run *runs;
+    size_t run_count, run_cap;
+    rocl_sort_merge merge;
+    slot slots[];
+};
+
+rocl_sorter *rocl_sorter_new(rocl_sort_space *space, unsigned key_words)
+{
+    if (key_words < 1 || key_words > ROCL_SORT_KEYS_MAX)
+        return NULL;
+    size_t size = sizeof(rocl_sorter) + space->workers * sizeof(slot);
+    rocl_sorter *s = aligned_alloc(alignof(rocl_sorter), size);
+    if (!s)
+        return NULL;
+    memset(s, 0, size);
+    s->space = space;
+    s->words = key_words;
+    s->workers = space->workers;
+    pthread_mutex_init(&s->lock, NULL);
+    return s;
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static void drop_buffer(rocl_sorter *s, slot *w)
+{
+    rocl_space_unexpand(s->space, w->cap);
+    free(w->records);
+    w->records = NULL;
+    w->used = w->cap = w->free = w->n = 0;
+}
+
+static bool resize(rocl_sorter *s, slot *w, size_t cap, bool anyway)
+{
+    if (!cap || cap <= w->cap)
+        return false;
+    size_t more = cap - w->cap;
+    if (!rocl_space_expand(s->space, more, anyway))
+        return false;
+    uint64_t *records = realloc(w->records, cap);
+    if (!records) {
+        rocl_space_unexpand(s->space, more);
+        return false;
+    }
+    w->records = records;
+    w->cap = cap;
+    w->free += more;
+    return true;
+}
+
+static bool add_run(rocl_sorter *s, const rocl_sort_run *run)
+{
+    bool ok = true;
+    pthread_mutex_lock(&s->lock);
+    if (s->run_count == s->run_cap) {
+        size_t cap = s->run_cap ? s->run_cap * 2 : 16;
+        rocl_sort_run *runs = reallocarray(s->runs, cap, sizeof *runs);
+        if (runs) {
+            s->runs = runs;
+            s->run_cap = cap;
+        } else {
+            ok = false;
+        }
+    }
+    if (ok)
+        s->runs[s->run_count++] = *run;
+    pthread_mutex_unlock(&s->lock);
+    return ok;
+}
+
+/* Makes the worker's records a run. The buffer stays, unless it is larger than it should be. */
+static rocl_status put_away(rocl_sorter *s, slot *w, rocl_error *err)
+{
+    rocl_sort_run run;
+    rocl_status st = rocl_sort_make_run(s->space, w->records, w->used, w->n, s->words, &run, err);
+    if (st)
+        return st;
+    if (!add_run(s, &run)) {
+        rocl_sort_run_free(s->space, &run);
+        return rocl_fail_memory(err);
+    }
+    w->count += w->n;
+    w->used = w->n = 0;
+    w->free = w->cap;
+    if (w->cap > rocl_space_buffer_max(s->space))
+        drop_buffer(s, w);
+    return ROCL_OK;
+}
+
+/* Buffers begin small and double, so that sorters that get few records take little. */
+static rocl_status make_room(rocl_sorter *s, slot *w, size_t need, rocl_error *err)
+{
+    size_t max = rocl_space_buffer_max(s->space);
+    if (s->started)
+        return rocl_fail(err, ROCL_INTERNAL, "a record is added to a sorter that is being read");
+    while (w->free < need) {
+        size_t cap = w->cap ? w->cap * 2 : FIRST_BUFFER;
+        if (w->cap < max && resize(s, w, cap < max ? cap : max, w->cap == 0))
+            continue;
+        if (w->n) {
+            rocl_status st = put_away(s, w, err);
+            if (st)
+                return st;
+        } else if (!resize(s, w, need, true)) { /* a record larger than buffers are */
+            return rocl_fail_memory(err);
+        }
+    }
+    return ROCL_OK;
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key,
+                            const void *payload, size_t len, rocl_error *err)
+{
+    if (worker >= s->workers || len > UINT32_MAX)
+        return rocl_fail(err, ROCL_INTERNAL, "record of %zu bytes by worker %u cannot be sorted",
+                         len, worker);
+    slot *w = &s->slots[worker];
+    size_t size = rocl_sort_size(s->words, len), need = size + ROCL_SORT_ENTRY_ROOM;
+    if (!w->records || w->free < need) {
+        rocl_status st = make_room(s, w, need, err);
+        if (st || !w->records)
+            return st;
+    }
+    uint64_t *r = w->records + w->used / 8;
+    uint32_t len32 = (uint32_t)len;
+    for (unsigned i = 0; i < s->words; i++)
+        r[i] = key[i];
+    memcpy(r + s->words, &len32, sizeof len32);
+    if (len)
+        memcpy((uint8_t *)(r + s->words) + sizeof len32, payload, len);
+    w->used += size;
+    w->free -= need;
+    w->n++;
+    return ROCL_OK;
+}
+
+rocl_status rocl_sorter_seal(rocl_sorter *s, unsigned worker, rocl_error *err)
+{
+    slot *w = &s->slots[worker];
+    if (w->n) {
+        rocl_status st = put_away(s, w, err);
+        if (st)
+            return st;
+    }
+    drop_buffer(s, w);
+    return ROCL_OK;
+}
+
+uint64_t rocl_sorter_count(const rocl_sorter *s)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < s->workers; i++)
+        count += s->slots[i].count + s->slots[i].n;
+    return count;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static rocl_status start_merge(rocl_sorter *s, rocl_error *err)
+{
+    size_t n = s->run_count;
+    size_t *heads = reallocarray(NULL, n ? n : 1, 2 * sizeof *heads);
+    if (!heads)
+        return rocl_fail_memory(err);
+    size_t chains = rocl_sort_chains(s->runs, n, heads, heads + n);
+    s->merge = (rocl_sort_merge){.space = s->space, .runs = s->runs, .words = s->words};
+    rocl_status st = rocl_merge_start(&s->merge, heads, chains, err);
+    free(heads);
+    return st;
+}
+
+rocl_status rocl_sorter_start(rocl_sorter *s, rocl_error *err)
+{
+    if (s->started)
+        return rocl_fail(err, ROCL_INTERNAL, "a sorter is started twice");
+    for (unsigned i = 0; i < s->workers; i++) {
+        rocl_status st = rocl_sorter_seal(s, i, err);
+        if (st)
+            return st;
+    }
+    s->started = true;
+    return start_merge(s, err);
+}
+
+rocl_status rocl_sorter_next(rocl_sorter *s, rocl_record *rec, bool *more, rocl_error *err)
+{
+    return rocl_merge_next(&s->merge, rec, more, err);
+}
+
+void rocl_sorter_free(rocl_sorter *s)
+{
+    if (!s)
+        return;
+    rocl_merge_free(&s->merge);
+    for (unsigned i = 0; i < s->workers; i++)
+        drop_buffer(s, &s->slots[i]);
+    for (size_t i = 0; i < s->run_count; i++)
+        rocl_sort_run_free(s->space, &s->runs[i]);
+    free(s->runs);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}

@@ -1,0 +1,51 @@
+/* External sort: records of a few 64-bit key words and some bytes, any number of them, in bounded
+ * memory. Sorted runs are kept packed (keys as varint differences), in memory while the space has
+ * room, in one nameless temporary file beyond that. Equal keys come out in an unspecified order:
+ * callers put a unique word last, which makes the output the same for every number of workers. */
+#ifndef ROCL_BASE_EXTSORT_H
+#define ROCL_BASE_EXTSORT_H
+
+#include "rocline.h"
+
+/* What several sorters share: a memory limit in bytes and a temporary file. */
+typedef struct rocl_sort_space rocl_sort_space;
+
+/* tmpdir NULL: $TMPDIR, else /var/tmp, else /tmp. The file is made when first needed, has no name
+ * (O_TMPFILE, or unlinked at once), and so cannot be left behind. */
+rocl_sort_space *rocl_sort_space_new(size_t memory_limit, unsigned workers, const char *tmpdir);
+void rocl_sort_space_free(rocl_sort_space *s);
+uint64_t rocl_sort_space_spilled(const rocl_sort_space *s); /* bytes written to the file */
+
+#define ROCL_SORT_KEYS_MAX 4
+
+typedef struct rocl_sorter rocl_sorter;
+
+/* key_words: 1..ROCL_SORT_KEYS_MAX, compared in turn as unsigned numbers. NULL: memory is out. */
+rocl_sorter *rocl_sorter_new(rocl_sort_space *space, unsigned key_words);
+void rocl_sorter_free(rocl_sorter *s); /* gives its memory back to the space */
+
+/* Adds a copy of the record. Concurrent as long as each worker uses its own number. When the
+ * worker's buffer (about limit / (4 * workers) bytes, 8 MiB at most) is full it is sorted, packed
+ * and put away. A record is 4 GiB at most. */
+rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key,
+                            const void *payload, size_t len, rocl_error *err);
+
+/* Sorts and packs what the worker has added so far, and gives its buffer back. Call it when a task
+ * ends, so that idle sorters hold no expanded records. */
+rocl_status rocl_sorter_seal(rocl_sorter *s, unsigned worker, rocl_error *err);
+
+uint64_t rocl_sorter_count(const rocl_sorter *s); /* records added (not while adding) */
+
+/* Seals every worker and starts reading. May be called once; add is not allowed afterwards. */
+rocl_status rocl_sorter_start(rocl_sorter *s, rocl_error *err);
+
+typedef struct rocl_record {
+    const uint64_t *key;
+    const uint8_t *data; /* valid until the next call of next */
+    size_t len;
+} rocl_record;
+
+/* The next record in order; *more false at the end. */
+rocl_status rocl_sorter_next(rocl_sorter *s, rocl_record *rec, bool *more, rocl_error *err);
+
+#endif

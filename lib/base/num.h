@@ -1,0 +1,19 @@
+/* Numbers as text, fast and independent of the locale. Each writes at p without a NUL and returns
+ * the end. */
+#ifndef ROCL_BASE_NUM_H
+#define ROCL_BASE_NUM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ROCL_NUM_MAX 32 /* bytes of room that any of these may need */
+
+char *rocl_put_u64(char *p, uint64_t v);
+char *rocl_put_i64(char *p, int64_t v);
+/* At least `digits` (up to ROCL_NUM_MAX) hex digits, zero-padded, no 0x. */
+char *rocl_put_hex(char *p, uint64_t v, unsigned digits, bool upper);
+/* The shortest decimal that reads back as v: integers without point or exponent below 1e15
+ * ("1757738"), else up to 17 digits ("40.62811724337926"); "-0", "nan", "inf", "-inf". */
+char *rocl_put_double(char *p, double v);
+
+#endif

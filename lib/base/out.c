@@ -1,0 +1,139 @@
+/* Output that appears whole or not at all: a regular file is written without a name (O_TMPFILE), or
+ * under a hidden one where the file system cannot do that, and takes its place at commit. */
+#include "base/out.h"
+
+#include "base/error.h"
+#include "base/out_place.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUFFER = 256 << 10 };
+
+struct rocl_out {
+    char *path; /* as the caller calls it: for messages */
+    int fd;
+    bool keep_open;   /* standard output is not ours to close */
+    rocl_place place; /* where the file is to appear; unused when written in place */
+    uint64_t bytes;
+    size_t used;
+    int broken; /* errno of the first failed write: the output cannot be completed any more */
+    uint8_t buffer[BUFFER];
+};
+
+static rocl_status write_error(const rocl_out *o, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", o->path, strerror(o->broken));
+}
+
+static void wait_writable(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    poll(&p, 1, -1);
+}
+
+static rocl_status write_all(rocl_out *o, const uint8_t *p, size_t n, rocl_error *err)
+{
+    while (n && !o->broken) {
+        ssize_t done = write(o->fd, p, n);
+        if (done >= 0) {
+            p += done;
+            n -= (size_t)done;
+        } else if (errno == EAGAIN) {
+            wait_writable(o->fd); /* a standard output that somebody made non-blocking */
+        } else if (errno != EINTR) {
+            o->broken = errno;
+        }
+    }
+    return o->broken ? write_error(o, err) : ROCL_OK;
+}
+
+static rocl_status flush(rocl_out *o, rocl_error *err)
+{
+    size_t n = o->used;
+    o->used = 0;
+    return write_all(o, o->buffer, n, err);
+}
+
+rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err)
+{
+    o->bytes += n;
+    if (n > BUFFER - o->used) {
+        rocl_status st = flush(o, err);
+        if (st)
+            return st;
+        if (n >= BUFFER)
+            return write_all(o, p, n, err);
+    }
+    if (n)
+        memcpy(o->buffer + o->used, p, n);
+    o->used += n;
+    return o->broken ? write_error(o, err) : ROCL_OK;
+}
+
+uint64_t rocl_out_bytes(const rocl_out *o)
+{
+    return o->bytes;
+}
+
+rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err)
+{
+    *out = NULL;
+    rocl_out *o = calloc(1, sizeof *o);
+    if (!o)
+        return rocl_fail_memory(err);
+    bool standard = strcmp(path, "-") == 0;
+    o->path = strdup(standard ? "standard output" : path);
+    o->fd = STDOUT_FILENO;
+    o->keep_open = standard;
+    rocl_status st = ROCL_OK;
+    if (!o->path)
+        st = rocl_fail_memory(err);
+    else if (!standard)
+        st = rocl_place_open(&o->place, &o->fd, path, err);
+    if (st) {
+        free(o->path);
+        free(o);
+        return st;
+    }
+    *out = o;
+    return ROCL_OK;
+}
+
+static rocl_status close_file(rocl_out *o, rocl_error *err)
+{
+    if (o->keep_open)
+        return ROCL_OK;
+    int fd = o->fd;
+    o->keep_open = true;
+    if (close(fd) == 0 || errno == EINTR)
+        return ROCL_OK;
+    o->broken = errno;
+    return write_error(o, err);
+}
+
+rocl_status rocl_out_commit(rocl_out *o, rocl_error *err)
+{
+    rocl_status st = flush(o, err);
+    if (!st)
+        st = rocl_place_link(&o->place, o->fd, o->path, err);
+    if (!st)
+        st = close_file(o, err);
+    if (!st)
+        st = rocl_place_rename(&o->place, o->path, err);
+    rocl_out_discard(o);
+    return st;
+}
+
+void rocl_out_discard(rocl_out *o)
+{
+    if (!o)
+        return;
+    close_file(o, NULL);
+    rocl_place_close(&o->place);
+    free(o->path);
+    free(o);
+}

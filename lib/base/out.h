@@ -1,0 +1,36 @@
+/* Output that appears whole or not at all. */
+#ifndef ROCL_BASE_OUT_H
+#define ROCL_BASE_OUT_H
+
+#include "rocline.h"
+
+typedef struct rocl_out rocl_out;
+
+/* Opens `path` for writing. A regular (or new) file is written nameless (O_TMPFILE, else a hidden
+ * temporary name beside it) and gets its name at commit; "-" is standard output; other file types
+ * (/dev/full, a pipe) are written in place. Follows symbolic links. Mode 0666 less the umask. */
+rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err);
+
+/* Buffered. ENOSPC, and EPIPE where the program ignores SIGPIPE, come back as ROCL_OUTPUT
+ * "PATH: cannot write: ...", at the latest from commit. */
+rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err);
+uint64_t rocl_out_bytes(const rocl_out *o); /* taken so far */
+
+/* Flushes, closes, gives the file its name, frees `o` (also on error; nothing is left behind). */
+rocl_status rocl_out_commit(rocl_out *o, rocl_error *err);
+/* Frees `o` and leaves no trace of it. NULL is fine. */
+void rocl_out_discard(rocl_out *o);
+
+/* Makes a directory and its parents. */
+rocl_status rocl_make_dirs(const char *path, rocl_error *err);
+
+/* One gzip member (RFC 1952, no name, no time) of n bytes appended to `to`: members may be joined.
+ * level 1..9. */
+struct rocl_buf;
+rocl_status rocl_gzip_member(struct rocl_buf *to, const void *p, size_t n, int level,
+                             rocl_error *err);
+/* A zlib stream (RFC 1950) appended to `to`. */
+rocl_status rocl_zlib_stream(struct rocl_buf *to, const void *p, size_t n, int level,
+                             rocl_error *err);
+
+#endif

@@ -1,0 +1,318 @@
+/* The pipe: chunks get a number when they are put, wait in a ring, are transformed by whoever is
+ * free, and are written in order by whoever completes the one whose turn it is. All bookkeeping is
+ * under one lock; transform and write run without it.
+ *
+ * The first failure in order decides: a failed chunk is only acted upon when its turn to be written
+ * comes, when everything before it has been written. Hence the same error for any workers. */
+#include "base/pool.h"
+
+#include "base/error.h"
+#include "base/threads.h"
+
+#include <stdlib.h>
+
+typedef enum state { TAKEN, DONE, FAILED } state;
+
+typedef struct node {
+    rocl_chunk chunk; /* first: a chunk's address is its node's */
+    state state;
+    struct node *next; /* free list */
+} node;
+
+typedef struct worker {
+    rocl_pipe *pipe;
+    rocl_error *err;
+    pthread_t thread;
+    unsigned number;
+    bool running;
+} worker;
+
+struct rocl_pipe {
+    const rocl_pipe_ops *ops;
+    void *ctx;
+    pthread_mutex_t lock;
+    pthread_cond_t work;  /* threads: something was put, or quit */
+    pthread_cond_t moved; /* the producer: a chunk came free, or a failure */
+    /* numbers of chunks: written <= taken <= put; the ring holds [written, put) */
+    uint64_t put, taken, written;
+    unsigned chunks, made, held; /* how many there may be, are, and the producer has */
+    unsigned *ring;              /* indexes of nodes */
+    node *nodes, *free;
+    bool writing; /* somebody is in ops->write */
+    bool broken;  /* the failure's turn has come: nothing is transformed or written any more */
+    bool quit;
+    uint64_t failed_at; /* number of the first failed chunk, UINT64_MAX without */
+    rocl_status status; /* of it */
+    rocl_error *err;
+    unsigned workers;
+    worker worker[];
+};
+
+/* ---- with the lock held -------------------------------------------------------------------- */
+
+static node *node_at(const rocl_pipe *p, uint64_t number)
+{
+    return &p->nodes[p->ring[number % p->chunks]];
+}
+
+static void recycle(rocl_pipe *p, node *n)
+{
+    rocl_buf *in = &n->chunk.in, *out = &n->chunk.out;
+    in->len = out->len = 0;
+    in->failed = out->failed = false;
+    n->chunk.user = NULL;
+    n->next = p->free;
+    p->free = n;
+}
+
+static void note_failure(rocl_pipe *p, uint64_t number, rocl_status status, const rocl_error *err)
+{
+    if (number >= p->failed_at)
+        return;
+    p->failed_at = number;
+    p->status = status;
+    rocl_error_copy(p->err, err);
+}
+
+static void break_off(rocl_pipe *p)
+{
+    p->broken = true;
+    pthread_cond_broadcast(&p->moved);
+}
+
+static void write_one(rocl_pipe *p, worker *w, node *n)
+{
+    pthread_mutex_unlock(&p->lock);
+    rocl_status st = p->ops->write(p->ctx, &n->chunk, w->err);
+    pthread_mutex_lock(&p->lock);
+    if (st) {
+        note_failure(p, p->written, st, w->err);
+        break_off(p);
+        return;
+    }
+    p->written++;
+    recycle(p, n);
+    pthread_cond_signal(&p->moved);
+}
+
+/* Writes whatever is complete and next in order, unless somebody is at it already: that one sees
+ * the chunk just completed when it comes back for the lock. */
+static void drain(rocl_pipe *p, worker *w)
+{
+    if (p->writing)
+        return;
+    p->writing = true;
+    while (!p->broken && p->written < p->taken) {
+        node *n = node_at(p, p->written);
+        if (n->state == TAKEN)
+            break;
+        if (n->state == FAILED)
+            break_off(p);
+        else
+            write_one(p, w, n);
+    }
+    p->writing = false;
+}
+
+static bool has_work(const rocl_pipe *p)
+{
+    return !p->broken && p->taken < p->put;
+}
+
+static rocl_status transform(rocl_pipe *p, worker *w, rocl_chunk *c)
+{
+    if (c->in.failed)
+        return rocl_fail_memory(w->err);
+    rocl_status st = p->ops->transform(p->ctx, w->number, c, w->err);
+    return !st && c->out.failed ? rocl_fail_memory(w->err) : st;
+}
+
+/* Transforms the oldest chunk that waits, then writes what can be written. */
+static void step(rocl_pipe *p, worker *w)
+{
+    uint64_t number = p->taken++;
+    node *n = node_at(p, number);
+    n->state = TAKEN;
+    pthread_mutex_unlock(&p->lock);
+    rocl_status st = transform(p, w, &n->chunk);
+    pthread_mutex_lock(&p->lock);
+    n->state = st ? FAILED : DONE;
+    if (st)
+        note_failure(p, number, st, w->err);
+    drain(p, w);
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+static void *run(void *arg)
+{
+    worker *w = arg;
+    rocl_pipe *p = w->pipe;
+    pthread_mutex_lock(&p->lock);
+    while (!p->quit) {
+        if (has_work(p))
+            step(p, w);
+        else
+            pthread_cond_wait(&p->work, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+static void free_pipe(rocl_pipe *p)
+{
+    for (unsigned i = 0; p->nodes && i < p->made; i++) {
+        rocl_buf_free(&p->nodes[i].chunk.in);
+        rocl_buf_free(&p->nodes[i].chunk.out);
+    }
+    for (unsigned i = 0; i < p->workers; i++)
+        rocl_error_free(p->worker[i].err);
+    rocl_error_free(p->err);
+    free(p->nodes);
+    free(p->ring);
+    pthread_cond_destroy(&p->moved);
+    pthread_cond_destroy(&p->work);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+static bool allocate(rocl_pipe *p)
+{
+    p->ring = calloc(p->chunks, sizeof *p->ring);
+    p->nodes = calloc(p->chunks, sizeof *p->nodes);
+    p->err = rocl_error_new();
+    bool ok = p->ring && p->nodes && p->err;
+    for (unsigned i = 0; i < p->workers; i++) {
+        p->worker[i] = (worker){.pipe = p, .err = rocl_error_new(), .number = i};
+        ok = ok && p->worker[i].err;
+    }
+    return ok;
+}
+
+rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_ops *ops, void *ctx,
+                          rocl_error *err)
+{
+    *pipe = NULL;
+    if (!workers)
+        workers = 1;
+    rocl_pipe *p = calloc(1, sizeof *p + workers * sizeof p->worker[0]);
+    if (!p)
+        return rocl_fail_memory(err);
+    p->ops = ops;
+    p->ctx = ctx;
+    p->workers = workers;
+    p->chunks = 2 * workers + 1;
+    p->failed_at = UINT64_MAX;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->work, NULL);
+    pthread_cond_init(&p->moved, NULL);
+    if (!allocate(p)) {
+        free_pipe(p);
+        return rocl_fail_memory(err);
+    }
+    /* A thread that cannot be had is done without: the producer transforms when it waits. */
+    for (unsigned i = 1; i < workers; i++)
+        p->worker[i].running = rocl_thread_start(&p->worker[i].thread, run, &p->worker[i]);
+    *pipe = p;
+    return ROCL_OK;
+}
+
+/* ---- the producer -------------------------------------------------------------------------- */
+
+static rocl_status failure(const rocl_pipe *p, rocl_error *err)
+{
+    rocl_error_copy(err, p->err);
+    return p->status;
+}
+
+static node *free_node(rocl_pipe *p)
+{
+    node *n = p->free;
+    if (n)
+        p->free = n->next;
+    else if (p->made < p->chunks)
+        n = &p->nodes[p->made++];
+    return n;
+}
+
+/* Makes progress while the producer has to wait. */
+static void help_or_wait(rocl_pipe *p)
+{
+    if (has_work(p))
+        step(p, &p->worker[0]);
+    else
+        pthread_cond_wait(&p->moved, &p->lock);
+}
+
+rocl_chunk *rocl_pipe_get(rocl_pipe *p, rocl_error *err)
+{
+    if (p->held == p->chunks) {
+        rocl_fail(err, ROCL_INTERNAL, "all chunks of a pipe are held by its producer");
+        return NULL;
+    }
+    node *n = NULL;
+    pthread_mutex_lock(&p->lock);
+    while (!p->broken && !(n = free_node(p)))
+        help_or_wait(p);
+    if (n)
+        p->held++;
+    else
+        failure(p, err);
+    pthread_mutex_unlock(&p->lock);
+    return n ? &n->chunk : NULL;
+}
+
+rocl_status rocl_pipe_put(rocl_pipe *p, rocl_chunk *chunk, rocl_error *err)
+{
+    node *n = (node *)chunk;
+    rocl_status st = ROCL_OK;
+    pthread_mutex_lock(&p->lock);
+    p->held--;
+    if (p->broken) {
+        recycle(p, n);
+    } else {
+        p->ring[p->put++ % p->chunks] = (unsigned)(n - p->nodes);
+        pthread_cond_signal(&p->work);
+        if (p->workers == 1)
+            step(p, &p->worker[0]);
+    }
+    if (p->broken)
+        st = failure(p, err);
+    pthread_mutex_unlock(&p->lock);
+    return st;
+}
+
+static void join(rocl_pipe *p)
+{
+    pthread_mutex_lock(&p->lock);
+    p->quit = true;
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    for (unsigned i = 1; i < p->workers; i++) {
+        if (p->worker[i].running)
+            pthread_join(p->worker[i].thread, NULL);
+    }
+}
+
+rocl_status rocl_pipe_finish(rocl_pipe *p, rocl_error *err)
+{
+    pthread_mutex_lock(&p->lock);
+    while (!p->broken && p->written < p->put)
+        help_or_wait(p);
+    pthread_mutex_unlock(&p->lock);
+    join(p);
+    rocl_status st = p->broken ? failure(p, err) : ROCL_OK;
+    free_pipe(p);
+    return st;
+}
+
+void rocl_pipe_abort(rocl_pipe *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->broken = true;
+    pthread_mutex_unlock(&p->lock);
+    join(p);
+    free_pipe(p);
+}

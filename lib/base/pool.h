@@ -1,0 +1,49 @@
+/* Workers. Two shapes of parallel work are all this library needs: a bag of independent tasks,
+ * and a pipe whose chunks are transformed by anybody and leave in the order they came. */
+#ifndef ROCL_BASE_POOL_H
+#define ROCL_BASE_POOL_H
+
+#include "base/buf.h"
+#include "rocline.h"
+
+/* task(ctx, worker, index, err): worker in [0, workers). */
+typedef rocl_status rocl_task_fn(void *ctx, unsigned worker, size_t index, rocl_error *err);
+
+/* Runs index 0..count-1, handed out in order to `workers` workers (the caller is worker 0; with
+ * workers == 1 no thread is made). After a failure no new index is started; the error of the lowest
+ * failed index is returned. */
+rocl_status rocl_run_tasks(unsigned workers, size_t count, rocl_task_fn *task, void *ctx,
+                           rocl_error *err);
+
+/* A chunk on its way through a pipe. The producer fills in, transform reads `in` and fills `out`,
+ * write gets it. Both buffers are recycled (len set to 0, memory kept). */
+typedef struct rocl_chunk {
+    rocl_buf in, out;
+    void *user; /* the producer's */
+} rocl_chunk;
+
+typedef struct rocl_pipe rocl_pipe;
+
+typedef struct rocl_pipe_ops {
+    /* Concurrent; worker in [0, workers). */
+    rocl_status (*transform)(void *ctx, unsigned worker, rocl_chunk *chunk, rocl_error *err);
+    /* One at a time, in order of put. */
+    rocl_status (*write)(void *ctx, rocl_chunk *chunk, rocl_error *err);
+} rocl_pipe_ops;
+
+/* workers == 1: put runs transform and write in the caller. Otherwise workers - 1 threads transform
+ * while the caller produces; a caller that waits for a free chunk transforms as worker 0. At most
+ * 2 * workers + 1 chunks are alive. A chunk whose `in` or `out` has failed (memory) is a failure of
+ * the pipe, nobody need look. `ops` must live as long as the pipe. After a failure what was put
+ * before the failed chunk has been written and nothing after it is. */
+rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_ops *ops, void *ctx,
+                          rocl_error *err);
+/* An empty chunk, or NULL after a failure (err set). Every chunk got must be put. */
+rocl_chunk *rocl_pipe_get(rocl_pipe *p, rocl_error *err);
+rocl_status rocl_pipe_put(rocl_pipe *p, rocl_chunk *chunk, rocl_error *err);
+/* Waits until all is written, joins, frees; returns the first error in order of put. */
+rocl_status rocl_pipe_finish(rocl_pipe *p, rocl_error *err);
+/* Throws away what is under way, joins, frees. NULL is fine. */
+void rocl_pipe_abort(rocl_pipe *p);
+
+#endif

@@ -1,0 +1,78 @@
+/* Protocol buffer wire format, written front to back. A message that others nest in is begun with
+ * one byte for its length, which is widened in the rare case that one is not enough. */
+#ifndef ROCL_BASE_PROTO_H
+#define ROCL_BASE_PROTO_H
+
+#include "base/buf.h"
+
+enum { ROCL_PB_VARINT = 0, ROCL_PB_FIXED64 = 1, ROCL_PB_BYTES = 2 };
+
+static inline void rocl_pb_uint(rocl_buf *b, uint32_t field, uint64_t v)
+{
+    if (rocl_buf_room(b, 2 * (size_t)ROCL_VARINT_MAX)) {
+        uint8_t *p = rocl_varint_put(b->data + b->len, field << 3 | ROCL_PB_VARINT);
+        b->len = (size_t)(rocl_varint_put(p, v) - b->data);
+    }
+}
+
+/* int32 and int64 fields: two's complement in 64 bits. */
+static inline void rocl_pb_int(rocl_buf *b, uint32_t field, int64_t v)
+{
+    rocl_pb_uint(b, field, (uint64_t)v);
+}
+
+static inline void rocl_pb_fixed64(rocl_buf *b, uint32_t field, uint64_t v)
+{
+    uint8_t le[8];
+    for (int i = 0; i < 8; i++)
+        le[i] = (uint8_t)(v >> (8 * i));
+    rocl_buf_varint(b, field << 3 | ROCL_PB_FIXED64);
+    rocl_buf_put(b, le, sizeof le);
+}
+
+static inline void rocl_pb_double(rocl_buf *b, uint32_t field, double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    rocl_pb_fixed64(b, field, bits);
+}
+
+static inline void rocl_pb_bytes(rocl_buf *b, uint32_t field, const void *p, size_t n)
+{
+    rocl_buf_varint(b, field << 3 | ROCL_PB_BYTES);
+    rocl_buf_varint(b, n);
+    rocl_buf_put(b, p, n);
+}
+
+static inline void rocl_pb_str(rocl_buf *b, uint32_t field, const char *s)
+{
+    rocl_pb_bytes(b, field, s, strlen(s));
+}
+
+/* Begins a nested message; what it returns goes to the end. */
+static inline size_t rocl_pb_begin(rocl_buf *b, uint32_t field)
+{
+    rocl_buf_varint(b, field << 3 | ROCL_PB_BYTES);
+    rocl_buf_byte(b, 0);
+    return b->len;
+}
+
+static inline void rocl_pb_end(rocl_buf *b, size_t begin)
+{
+    size_t n = b->len - begin;
+    if (b->failed)
+        return;
+    if (n < 0x80) {
+        b->data[begin - 1] = (uint8_t)n;
+        return;
+    }
+    uint8_t len[ROCL_VARINT_MAX];
+    size_t width = (size_t)(rocl_varint_put(len, n) - len);
+    if (!rocl_buf_room(b, width))
+        return;
+    memmove(b->data + begin - 1 + width, b->data + begin, n);
+    memcpy(b->data + begin - 1, len, width);
+    b->len += width - 1;
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* From a buffer of records to a sorted, packed run; and runs to chains. */
+#include "base/sort_impl.h"
+
+#include "base/error.h"
+#include "base/sort_pack.h"
+
+#include <stdlib.h>
+
+enum { PREFETCH = 8 };
+
+/* ---- packing --------------------------------------------------------------------------------- */
+
+typedef struct packer {
+    uint8_t *at;
+    uint64_t prev[ROCL_SORT_KEYS_MAX];
+    unsigned words;
+} packer;
+
+/* Returns the record's size in the buffer, in units of 8 bytes. */
+static size_t pack_record(packer *p, const uint64_t *record)
+{
+    uint32_t len;
+    const uint8_t *payload = (const uint8_t *)(record + p->words) + sizeof len;
+    memcpy(&len, record + p->words, sizeof len);
+    p->at = rocl_pack_head(p->at, record, p->prev, p->words, len);
+    memcpy(p->at, payload, len);
+    p->at += len;
+    return rocl_sort_size(p->words, len) / 8;
+}
+
+static void pack_ordered(packer *p, const uint64_t *records, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        records += pack_record(p, records);
+}
+
+static void pack_entries(packer *p, const uint64_t *records, const rocl_sort_entry *e, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i + PREFETCH < n)
+            __builtin_prefetch(records + e[i + PREFETCH].at);
+        pack_record(p, records + e[i].at);
+    }
+}
+
+/* Keeps the packed run, or writes it to the file when memory's share is used up. Takes `packed`. */
+static rocl_status store(rocl_sort_space *s, uint8_t *packed, rocl_sort_run *run, rocl_error *err)
+{
+    if (rocl_space_keep(s, run->size)) {
+        uint8_t *fit = realloc(packed, run->size + ROCL_PACK_SLACK);
+        if (fit)
+            packed = fit;
+        run->memory = packed;
+        return ROCL_OK;
+    }
+    rocl_status st = rocl_space_spill(s, packed, run->size, &run->offset, err);
+    free(packed);
+    return st;
+}
+
+rocl_status rocl_sort_make_run(rocl_sort_space *s, uint64_t *records, size_t bytes, size_t n,
+                               unsigned words, rocl_sort_run *run, rocl_error *err)
+{
+    /* A record has 8 * words + 4 bytes beside its payload, and packed at most this many more. */
+    size_t more = words / 2 + 1 + 8 - 4;
+    uint8_t *packed = malloc(bytes + n * more + ROCL_PACK_SLACK);
+    if (!packed)
+        return rocl_fail_memory(err);
+    packer p = {.at = packed, .words = words};
+    const uint64_t *first = records;
+    if (rocl_sort_ordered(records, n, words)) {
+        pack_ordered(&p, records, n);
+    } else {
+        void *room = (uint8_t *)records + bytes;
+        const rocl_sort_entry *e = rocl_sort_order(records, n, words, room);
+        pack_entries(&p, records, e, n);
+        first = records + e[0].at;
+    }
+    *run = (rocl_sort_run){.size = (size_t)(p.at - packed), .next = ROCL_NO_RUN};
+    memcpy(run->first, first, words * sizeof *first);
+    memcpy(run->last, p.prev, sizeof run->last);
+    return store(s, packed, run, err);
+}
+
+void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r)
+{
+    if (r->memory)
+        rocl_space_unkeep(s, r->size);
+    free(r->memory);
+    r->memory = NULL;
+}
+
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+static int by_first(const void *a, const void *b)
+{
+    const rocl_sort_run *x = a, *y = b;
+    if (rocl_sort_less(x->first, y->first, ROCL_SORT_KEYS_MAX))
+        return -1;
+    return rocl_sort_less(y->first, x->first, ROCL_SORT_KEYS_MAX);
+}
+
+/* A heap of the chains' last runs, the one that ends first on top. */
+typedef struct tails {
+    const rocl_sort_run *runs;
+    size_t *heap, count;
+} tails;
+
+static bool ends_before(const tails *t, size_t a, size_t b)
+{
+    return rocl_sort_less(t->runs[t->heap[a]].last, t->runs[t->heap[b]].last, ROCL_SORT_KEYS_MAX);
+}
+
+static void swap(tails *t, size_t a, size_t b)
+{
+    size_t run = t->heap[a];
+    t->heap[a] = t->heap[b];
+    t->heap[b] = run;
+}
+
+static void push(tails *t, size_t run)
+{
+    size_t i = t->count++;
+    t->heap[i] = run;
+    for (; i > 0 && ends_before(t, i, (i - 1) / 2); i = (i - 1) / 2)
+        swap(t, i, (i - 1) / 2);
+}
+
+static void replace_top(tails *t, size_t run)
+{
+    t->heap[0] = run;
+    for (size_t i = 0, child; (child = 2 * i + 1) < t->count; i = child) {
+        if (child + 1 < t->count && ends_before(t, child + 1, child))
+            child++;
+        if (!ends_before(t, child, i))
+            break;
+        swap(t, i, child);
+    }
+}
+
+/* Runs are taken by their beginning and put after the one that ended first; a chain is begun only
+ * when all chains so far overlap with the run, so there is no way to have fewer. */
+size_t rocl_sort_chains(rocl_sort_run *runs, size_t n, size_t *heads, size_t *scratch)
+{
+    if (n)
+        qsort(runs, n, sizeof *runs, by_first);
+    tails t = {runs, scratch, 0};
+    for (size_t i = 0; i < n; i++) {
+        size_t top = t.count ? t.heap[0] : i;
+        if (!t.count || rocl_sort_less(runs[i].first, runs[top].last, ROCL_SORT_KEYS_MAX)) {
+            heads[t.count] = i;
+            push(&t, i);
+        } else {
+            runs[top].next = i;
+            replace_top(&t, i);
+        }
+    }
+    return t.count;
+}

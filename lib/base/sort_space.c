@@ -1,0 +1,219 @@
+#include "base/sort_impl.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+enum { BUFFER_MIN = 64 << 10, READ_MIN = 4 << 10, READ_MAX = 256 << 10 };
+
+/* Sorting more than what the caches hold is slower than merging more runs. (Offsets in a buffer are
+ * 32 bits of 8 bytes, so there is a limit anyway.) */
+#define BUFFER_MAX ((size_t)8 << 20)
+
+static size_t expanded_share(const rocl_sort_space *s)
+{
+    return s->limit / 8 * 3;
+}
+
+size_t rocl_space_buffer_max(const rocl_sort_space *s)
+{
+    size_t n = s->limit / 4 / s->workers;
+    return n < BUFFER_MIN ? BUFFER_MIN : n > BUFFER_MAX ? BUFFER_MAX : n;
+}
+
+static bool take(_Atomic size_t *account, size_t n, size_t share)
+{
+    size_t have = atomic_load_explicit(account, memory_order_relaxed);
+    do {
+        if (have > share || n > share - have)
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(account, &have, have + n, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return true;
+}
+
+bool rocl_space_expand(rocl_sort_space *s, size_t n, bool anyway)
+{
+    if (!anyway)
+        return take(&s->expanded, n, expanded_share(s));
+    atomic_fetch_add_explicit(&s->expanded, n, memory_order_relaxed);
+    return true;
+}
+
+void rocl_space_unexpand(rocl_sort_space *s, size_t n)
+{
+    atomic_fetch_sub_explicit(&s->expanded, n, memory_order_relaxed);
+}
+
+bool rocl_space_keep(rocl_sort_space *s, size_t n)
+{
+    return take(&s->packed, n, s->limit - expanded_share(s));
+}
+
+void rocl_space_unkeep(rocl_sort_space *s, size_t n)
+{
+    atomic_fetch_sub_explicit(&s->packed, n, memory_order_relaxed);
+}
+
+/* Half of what is free, for another sorter may start to read, too. */
+size_t rocl_space_read_buffer(const rocl_sort_space *s, size_t n)
+{
+    size_t used = atomic_load_explicit(&s->expanded, memory_order_relaxed);
+    size_t share = expanded_share(s);
+    size_t each = n && used < share ? (share - used) / 2 / n : 0;
+    each &= ~(size_t)(READ_MIN - 1);
+    return each < READ_MIN ? READ_MIN : each > READ_MAX ? READ_MAX : each;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static rocl_status fail_file(const rocl_sort_space *s, int why, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", s->dir, strerror(why));
+}
+
+static int make_file(const char *dir)
+{
+    int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+    char *name;
+    if (asprintf(&name, "%s/rocline-XXXXXX", dir) < 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    fd = mkostemp(name, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(name);
+    int why = errno;
+    free(name);
+    errno = why;
+    return fd;
+}
+
+/* With the lock held. */
+static int make_file_somewhere(rocl_sort_space *s)
+{
+    int fd = make_file(s->dir);
+    if (fd >= 0 || !s->any_dir)
+        return fd;
+    int why = errno;
+    fd = make_file("/tmp");
+    char *dir = fd >= 0 ? strdup("/tmp") : NULL;
+    if (dir) {
+        free(s->dir);
+        s->dir = dir;
+    }
+    errno = why;
+    return fd;
+}
+
+static rocl_status open_file(rocl_sort_space *s, int *fd, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    pthread_mutex_lock(&s->lock);
+    *fd = atomic_load(&s->fd);
+    if (*fd < 0)
+        *fd = make_file_somewhere(s);
+    if (*fd < 0)
+        st = fail_file(s, errno, err);
+    else
+        atomic_store(&s->fd, *fd);
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+rocl_status rocl_space_spill(rocl_sort_space *s, const uint8_t *p, size_t n, uint64_t *offset,
+                             rocl_error *err)
+{
+    int fd = atomic_load(&s->fd);
+    if (fd < 0) {
+        rocl_status st = open_file(s, &fd, err);
+        if (st)
+            return st;
+    }
+    uint64_t at = atomic_fetch_add(&s->spilled, n);
+    *offset = at;
+    while (n) {
+        ssize_t done = pwrite(fd, p, n, (off_t)at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return fail_file(s, done ? errno : ENOSPC, err);
+        p += done;
+        n -= (size_t)done;
+        at += (uint64_t)done;
+    }
+    return ROCL_OK;
+}
+
+rocl_status rocl_space_read(rocl_sort_space *s, uint8_t *p, size_t n, uint64_t offset,
+                            rocl_error *err)
+{
+    int fd = atomic_load(&s->fd);
+    while (n) {
+        ssize_t done = pread(fd, p, n, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return fail_file(s, done ? errno : EIO, err);
+        p += done;
+        n -= (size_t)done;
+        offset += (uint64_t)done;
+    }
+    return ROCL_OK;
+}
+
+rocl_status rocl_space_damaged(const rocl_sort_space *s, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: reads back damaged", s->dir);
+}
+
+void rocl_space_advise(rocl_sort_space *s, size_t n, uint64_t offset)
+{
+    posix_fadvise(atomic_load(&s->fd), (off_t)offset, (off_t)n, POSIX_FADV_WILLNEED);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+rocl_sort_space *rocl_sort_space_new(size_t memory_limit, unsigned workers, const char *tmpdir)
+{
+    rocl_sort_space *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    const char *dir = tmpdir ? tmpdir : getenv("TMPDIR");
+    s->any_dir = !dir || !*dir;
+    s->dir = strdup(s->any_dir ? "/var/tmp" : dir);
+    if (!s->dir) {
+        free(s);
+        return NULL;
+    }
+    s->limit = memory_limit;
+    s->workers = workers ? workers : 1;
+    atomic_init(&s->fd, -1);
+    pthread_mutex_init(&s->lock, NULL);
+    return s;
+}
+
+void rocl_sort_space_free(rocl_sort_space *s)
+{
+    if (!s)
+        return;
+    int fd = atomic_load(&s->fd);
+    if (fd >= 0)
+        close(fd);
+    pthread_mutex_destroy(&s->lock);
+    free(s->dir);
+    free(s);
+}
+
+uint64_t rocl_sort_space_spilled(const rocl_sort_space *s)
+{
+    return atomic_load(&s->spilled);
+}

@@ -1,0 +1,286 @@
+/* Interned strings. A string's hash chooses one of 64 stripes; a stripe is an open-addressed table
+ * of (hash, id) words. Finding a known string takes no lock: tables are only ever added to, a full
+ * one is replaced and kept until the end for the readers that may still be in it. Ids index a
+ * directory of chunks that double in size, so an id's address never changes. */
+#include "base/strings.h"
+
+#include "base/arena.h"
+#include "rocline.h"
+
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STRIPE_BITS = 6,
+    STRIPES = 1 << STRIPE_BITS,
+    FIRST_SLOTS = 16,
+    CHUNK_SHIFT = 10, /* the first chunk holds 1024 ids */
+    CHUNKS = 33 - CHUNK_SHIFT,
+};
+
+/* How a string lies in its stripe's arena. */
+typedef struct text {
+    uint32_t hash; /* low half: where it is in the table */
+    uint32_t len;
+    char bytes[];
+} text;
+
+/* A slot is 0 (empty; id 0 is in no table) or the high half of the hash above the id. */
+typedef struct table {
+    struct table *older;
+    size_t cap, count; /* count: under the stripe's lock */
+    _Atomic uint64_t slots[];
+} table;
+
+typedef struct stripe {
+    alignas(64) _Atomic(table *) table;
+    pthread_mutex_t lock;
+    rocl_arena arena;
+} stripe;
+
+typedef _Atomic(const text *) entry;
+
+struct rocl_strings {
+    stripe stripes[STRIPES];
+    _Atomic(entry *) chunks[CHUNKS];
+    pthread_mutex_t count_lock;
+    _Atomic uint32_t count;
+    uint64_t seed;
+};
+
+/* ---- hashing ------------------------------------------------------------------------------- */
+
+__extension__ typedef unsigned __int128 wide;
+
+static uint64_t fold(uint64_t a, uint64_t b)
+{
+    wide r = (wide)a * b;
+    return (uint64_t)r ^ (uint64_t)(r >> 64);
+}
+
+static uint64_t load64(const char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* The seed is an address: a file cannot be made of names that all collide. */
+static uint64_t hash_bytes(uint64_t seed, const char *p, size_t n)
+{
+    const uint64_t k1 = 0x9e3779b97f4a7c15u, k2 = 0xd6e8feb86659fd93u;
+    uint64_t h = seed ^ fold(n ^ k1, k2);
+    for (; n > 16; n -= 16, p += 16)
+        h = fold(load64(p) ^ k1, load64(p + 8) ^ h);
+    uint64_t a = 0, b = 0;
+    if (n >= 8) {
+        a = load64(p);
+        b = load64(p + n - 8);
+    } else {
+        memcpy(&a, p, n);
+    }
+    return fold(fold(a ^ k1, b ^ h), k2 ^ h);
+}
+
+/* ---- ids ----------------------------------------------------------------------------------- */
+
+static unsigned chunk_of(uint32_t id, size_t *at)
+{
+    uint64_t n = (uint64_t)id + (1u << CHUNK_SHIFT);
+    unsigned top = 63u - (unsigned)__builtin_clzll(n);
+    *at = (size_t)(n - ((uint64_t)1 << top));
+    return top - CHUNK_SHIFT;
+}
+
+static uint32_t new_id(rocl_strings *s, const text *t)
+{
+    pthread_mutex_lock(&s->count_lock);
+    uint32_t id = atomic_load_explicit(&s->count, memory_order_relaxed);
+    size_t at;
+    unsigned c = chunk_of(id, &at);
+    entry *chunk = atomic_load_explicit(&s->chunks[c], memory_order_relaxed);
+    if (!chunk && id != ROCL_NONE) {
+        chunk = calloc((size_t)1 << (c + CHUNK_SHIFT), sizeof(entry));
+        atomic_store_explicit(&s->chunks[c], chunk, memory_order_release);
+    }
+    if (!chunk || id == ROCL_NONE) {
+        id = ROCL_NONE;
+    } else {
+        atomic_store_explicit(&chunk[at], t, memory_order_release);
+        atomic_store_explicit(&s->count, id + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&s->count_lock);
+    return id;
+}
+
+static const text *get_text(const rocl_strings *s, uint32_t id)
+{
+    if (id >= atomic_load_explicit(&s->count, memory_order_acquire))
+        return NULL;
+    size_t at;
+    unsigned c = chunk_of(id, &at);
+    entry *chunk = atomic_load_explicit(&s->chunks[c], memory_order_acquire);
+    return atomic_load_explicit(&chunk[at], memory_order_acquire);
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+/* The id of a string in a table, or 0 with *at the empty slot that the search ended in. */
+static uint32_t find(const rocl_strings *s, table *t, uint64_t hash, const char *p, size_t n,
+                     size_t *at)
+{
+    size_t mask = t->cap - 1;
+    for (size_t i = (uint32_t)hash & mask;; i = (i + 1) & mask) {
+        uint64_t slot = atomic_load_explicit(&t->slots[i], memory_order_acquire);
+        if (!slot) {
+            *at = i;
+            return 0;
+        }
+        if ((slot ^ hash) >> 32)
+            continue;
+        const text *have = get_text(s, (uint32_t)slot);
+        if (have->len == n && memcmp(have->bytes, p, n) == 0)
+            return (uint32_t)slot;
+    }
+}
+
+static void place(table *t, uint32_t low_hash, uint64_t slot)
+{
+    size_t mask = t->cap - 1, i = low_hash & mask;
+    while (atomic_load_explicit(&t->slots[i], memory_order_relaxed))
+        i = (i + 1) & mask;
+    atomic_store_explicit(&t->slots[i], slot, memory_order_relaxed);
+}
+
+/* A stripe's table with room for one more; NULL when memory is out. Under the stripe's lock. */
+static table *table_with_room(rocl_strings *s, stripe *st)
+{
+    table *old = atomic_load_explicit(&st->table, memory_order_relaxed);
+    if (old && old->count < old->cap / 8 * 5)
+        return old;
+    size_t cap = old ? old->cap * 2 : FIRST_SLOTS;
+    table *t = calloc(1, sizeof(table) + cap * sizeof t->slots[0]);
+    if (!t)
+        return NULL;
+    t->older = old;
+    t->cap = cap;
+    for (size_t i = 0; old && i < old->cap; i++) {
+        uint64_t slot = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
+        if (slot)
+            place(t, get_text(s, (uint32_t)slot)->hash, slot);
+    }
+    t->count = old ? old->count : 0;
+    atomic_store_explicit(&st->table, t, memory_order_release);
+    return t;
+}
+
+static const text *new_text(stripe *st, uint64_t hash, const char *p, size_t n)
+{
+    text *t = rocl_arena_alloc(&st->arena, sizeof(text) + n + 1);
+    if (!t)
+        return NULL;
+    t->hash = (uint32_t)hash;
+    t->len = (uint32_t)n;
+    memcpy(t->bytes, p, n);
+    t->bytes[n] = '\0';
+    return t;
+}
+
+/* Under the stripe's lock: another thread may have added the string since it was looked up. */
+static uint32_t add(rocl_strings *s, stripe *st, uint64_t hash, const char *p, size_t n)
+{
+    table *t = table_with_room(s, st);
+    if (!t)
+        return ROCL_NONE;
+    size_t at;
+    uint32_t id = find(s, t, hash, p, n, &at);
+    if (id)
+        return id;
+    const text *fresh = new_text(st, hash, p, n);
+    id = fresh ? new_id(s, fresh) : ROCL_NONE;
+    if (id == ROCL_NONE)
+        return id;
+    t->count++;
+    atomic_store_explicit(&t->slots[at], (hash >> 32 << 32) | id, memory_order_release);
+    return id;
+}
+
+/* ---- the interface ------------------------------------------------------------------------- */
+
+uint32_t rocl_strings_put(rocl_strings *s, const char *p, size_t n)
+{
+    if (n == 0)
+        return 0;
+    if (n >= UINT32_MAX)
+        return ROCL_NONE;
+    uint64_t hash = hash_bytes(s->seed, p, n);
+    stripe *st = &s->stripes[hash >> (64 - STRIPE_BITS)];
+    table *t = atomic_load_explicit(&st->table, memory_order_acquire);
+    size_t at;
+    uint32_t id = t ? find(s, t, hash, p, n, &at) : 0;
+    if (id)
+        return id;
+    pthread_mutex_lock(&st->lock);
+    id = add(s, st, hash, p, n);
+    pthread_mutex_unlock(&st->lock);
+    return id;
+}
+
+const char *rocl_strings_get(const rocl_strings *s, uint32_t id, size_t *len)
+{
+    const text *t = get_text(s, id);
+    if (len)
+        *len = t ? t->len : 0;
+    return t ? t->bytes : "";
+}
+
+size_t rocl_strings_count(const rocl_strings *s)
+{
+    return atomic_load_explicit(&s->count, memory_order_acquire);
+}
+
+rocl_strings *rocl_strings_new(void)
+{
+    rocl_strings *s = aligned_alloc(alignof(rocl_strings), sizeof *s);
+    if (!s)
+        return NULL;
+    memset(s, 0, sizeof *s);
+    s->seed = (uint64_t)(uintptr_t)s * 0xd6e8feb86659fd93u;
+    pthread_mutex_init(&s->count_lock, NULL);
+    for (size_t i = 0; i < STRIPES; i++)
+        pthread_mutex_init(&s->stripes[i].lock, NULL);
+
+    const text *empty = new_text(&s->stripes[0], 0, "", 0);
+    if (!empty || new_id(s, empty) != 0) {
+        rocl_strings_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+static void free_tables(table *t)
+{
+    for (table *older; t; t = older) {
+        older = t->older;
+        free(t);
+    }
+}
+
+void rocl_strings_free(rocl_strings *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < STRIPES; i++) {
+        stripe *st = &s->stripes[i];
+        free_tables(atomic_load_explicit(&st->table, memory_order_relaxed));
+        rocl_arena_free(&st->arena);
+        pthread_mutex_destroy(&st->lock);
+    }
+    for (size_t c = 0; c < CHUNKS; c++)
+        free(atomic_load_explicit(&s->chunks[c], memory_order_relaxed));
+    pthread_mutex_destroy(&s->count_lock);
+    free(s);
+}

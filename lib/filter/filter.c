@@ -1,0 +1,260 @@
+#include "filter/filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter/stages.h"
+
+/* What a worker needs of its own. Allocated one by one, so that they share no cache line. */
+typedef struct worker_state {
+    uint8_t *keep;
+    size_t cap;
+    rocl_kind_cache kinds;
+    rocl_name_cache names;
+} worker_state;
+
+struct rocl_filter {
+    rocl_trace *trace;
+    rocl_window window;
+    rocl_who who;
+    rocl_kinds kinds;
+    rocl_names names;
+    int64_t min_duration;
+    int64_t first, last; /* bounds of the trace */
+    bool resolved;
+    worker_state **workers;
+    unsigned worker_count;
+};
+
+/* ---- making
+ * --------------------------------------------------------------------------------------- */
+
+static bool filters_anything(const rocl_options *o)
+{
+    return o->start || o->end || o->start_marker || o->end_marker || rocl_list_used(o->ranks) ||
+           rocl_list_used(o->pids) || rocl_list_used(o->agents) || rocl_list_used(o->include) ||
+           rocl_list_used(o->exclude) || rocl_list_used(o->names) ||
+           rocl_list_used(o->exclude_names) || o->min_duration;
+}
+
+static rocl_status make_workers(rocl_filter *f, rocl_error *err)
+{
+    unsigned count = f->trace->opt.jobs ? f->trace->opt.jobs : 1;
+    f->workers = calloc(count, sizeof *f->workers);
+    for (; f->workers && f->worker_count < count; f->worker_count++) {
+        f->workers[f->worker_count] = calloc(1, sizeof **f->workers);
+        if (!f->workers[f->worker_count])
+            return rocl_fail_memory(err);
+    }
+    return f->workers ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* Every worker compiles patterns when it first needs them; here it is done to find their faults. */
+static rocl_status compile_names(rocl_filter *f, worker_state *w, rocl_error *err)
+{
+    return rocl_names_used(&f->names) ? rocl_names_compile(&f->names, &w->names, err) : ROCL_OK;
+}
+
+static rocl_status make_stages(rocl_filter *f, rocl_error *err)
+{
+    rocl_trace *t = f->trace;
+    rocl_names_new(&f->names, t);
+    rocl_status st = make_workers(f, err);
+    if (st == ROCL_OK && t->opt.min_duration)
+        st = rocl_duration_parse(&f->min_duration, "--min-duration", t->opt.min_duration, err);
+    if (st == ROCL_OK)
+        st = rocl_kinds_new(&f->kinds, t, err);
+    if (st == ROCL_OK)
+        st = compile_names(f, f->workers[0], err);
+    if (st == ROCL_OK)
+        st = rocl_window_new(&f->window, t, err);
+    if (st == ROCL_OK)
+        st = rocl_who_new(&f->who, t, err);
+    return st;
+}
+
+rocl_status rocl_filter_new(rocl_filter **filter, rocl_trace *t, rocl_error *err)
+{
+    *filter = NULL;
+    if (!filters_anything(&t->opt))
+        return ROCL_OK;
+    rocl_filter *f = calloc(1, sizeof *f);
+    if (!f)
+        return rocl_fail_memory(err);
+    f->trace = t;
+    rocl_status st = make_stages(f, err);
+    bool wait = rocl_filter_needs_bounds(f) || rocl_filter_needs_markers(f);
+    if (st == ROCL_OK && !wait)
+        st = rocl_filter_resolve(f, err);
+    if (st != ROCL_OK) {
+        rocl_filter_free(f);
+        return st;
+    }
+    *filter = f;
+    return ROCL_OK;
+}
+
+void rocl_filter_free(rocl_filter *f)
+{
+    if (!f)
+        return;
+    for (unsigned i = 0; i < f->worker_count; i++) {
+        rocl_map_free(&f->workers[i]->kinds.verdicts);
+        rocl_name_cache_free(&f->workers[i]->names);
+        free(f->workers[i]->keep);
+        free(f->workers[i]);
+    }
+    free(f->workers);
+    rocl_window_free(&f->window);
+    rocl_who_free(&f->who);
+    rocl_kinds_free(&f->kinds);
+    free(f);
+}
+
+/* ---- before the events
+ * ------------------------------------------------------------------------------ */
+
+bool rocl_filter_needs_bounds(const rocl_filter *f)
+{
+    return f && !f->resolved && rocl_window_relative(&f->window);
+}
+
+bool rocl_filter_needs_markers(const rocl_filter *f)
+{
+    return f && !f->resolved && rocl_window_marked(&f->window);
+}
+
+void rocl_filter_set_bounds(rocl_filter *f, int64_t first, int64_t last)
+{
+    if (!f)
+        return;
+    f->first = first;
+    f->last = last;
+    if (!rocl_window_marked(&f->window))
+        rocl_filter_resolve(f, NULL); /* what is wrong comes out when resolve or apply is called */
+}
+
+rocl_status rocl_filter_see_markers(rocl_filter *f, const rocl_batch *b, rocl_error *err)
+{
+    size_t size = rocl_kind_size(b->kind);
+    if (!f || (b->kind != ROCL_MARKER && b->kind != ROCL_INSTANT))
+        return ROCL_OK;
+    for (size_t i = 0; i < b->count; i++) {
+        const rocl_event *e = rocl_stage_event(b, size, i);
+        uint32_t capture = b->capture->index;
+        if (!rocl_who_process(&f->who, capture, e->process, b->capture->process_count))
+            continue;
+        rocl_status st = rocl_window_see(&f->window, capture, b->kind, e, err);
+        if (st != ROCL_OK)
+            return st;
+    }
+    return ROCL_OK;
+}
+
+rocl_status rocl_filter_resolve(rocl_filter *f, rocl_error *err)
+{
+    if (!f || f->resolved)
+        return ROCL_OK;
+    rocl_status st = rocl_window_resolve(&f->window, f->first, f->last, err);
+    f->resolved = st == ROCL_OK;
+    return st;
+}
+
+uint32_t rocl_filter_kinds(const rocl_filter *f)
+{
+    return f ? f->kinds.possible : ROCL_ALL_KINDS;
+}
+
+bool rocl_filter_takes_capture(const rocl_filter *f, const rocl_capture *c)
+{
+    return !f || !f->who.captures || f->who.captures[c->index].any;
+}
+
+/* ---- the events
+ * --------------------------------------------------------------------------------------- */
+
+static rocl_status make_room(worker_state *w, size_t count, rocl_error *err)
+{
+    if (count > w->cap) {
+        uint8_t *keep = realloc(w->keep, count);
+        if (!keep)
+            return rocl_fail_memory(err);
+        w->keep = keep;
+        w->cap = count;
+    }
+    memset(w->keep, 1, count);
+    return ROCL_OK;
+}
+
+/* Durations are judged before clipping: a long event of which the window shows a bit is long. */
+static rocl_status judge(rocl_filter *f, worker_state *w, const rocl_batch *b, rocl_error *err)
+{
+    rocl_status st = rocl_kinds_judge(&f->kinds, &w->kinds, f->trace, b, w->keep, err);
+    if (st != ROCL_OK)
+        return st;
+    if (f->window.used)
+        rocl_window_judge(&f->window, b, w->keep);
+    if (f->min_duration > 0)
+        rocl_duration_judge(f->min_duration, b, w->keep);
+    rocl_who_judge(&f->who, b, w->keep);
+    if (rocl_names_used(&f->names))
+        st = rocl_names_judge(&f->names, &w->names, f->trace, b, w->keep, err);
+    if (st == ROCL_OK && f->window.used && f->window.mode == ROCL_WINDOW_CLIP)
+        rocl_window_clip(&f->window, b, w->keep);
+    return st;
+}
+
+static size_t run_end(const uint8_t *keep, size_t at, size_t count, uint8_t value)
+{
+    const uint8_t *other = at < count ? memchr(keep + at, !value, count - at) : NULL;
+    return other ? (size_t)(other - keep) : count;
+}
+
+/* Moves runs of records that stay, not single ones; the first run does not move at all. */
+static void compact(rocl_batch *b, const uint8_t *keep)
+{
+    size_t size = rocl_kind_size(b->kind), count = b->count;
+    size_t out = run_end(keep, 0, count, 1);
+    for (size_t at = out; at < count;) {
+        size_t begin = run_end(keep, at, count, 0);
+        at = run_end(keep, begin, count, 1);
+        if (at > begin)
+            memmove((char *)b->any + out * size, (char *)b->any + begin * size,
+                    (at - begin) * size);
+        out += at - begin;
+    }
+    b->count = out;
+}
+
+static rocl_status not_ready(const rocl_filter *f, rocl_error *err)
+{
+    rocl_status st = rocl_window_check(&f->window, err);
+    if (st != ROCL_OK)
+        return st;
+    return rocl_fail(err, ROCL_INTERNAL, "the filter was used before its time window was known");
+}
+
+rocl_status rocl_filter_apply(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    if (!f || !b->count)
+        return ROCL_OK;
+    if (!f->resolved || worker >= f->worker_count)
+        return not_ready(f, err);
+    worker_state *w = f->workers[worker];
+    rocl_status st = compile_names(f, w, err);
+    if (st == ROCL_OK)
+        st = make_room(w, b->count, err);
+    if (st == ROCL_OK)
+        st = judge(f, w, b, err);
+    if (st == ROCL_OK)
+        compact(b, w->keep);
+    return st;
+}
+
+void rocl_filter_report(const rocl_filter *f)
+{
+    if (!f)
+        return;
+    rocl_kinds_report(&f->kinds, f->trace);
+    rocl_names_report(&f->names, f->trace);
+}

@@ -1,0 +1,46 @@
+/* Filters: which events pass from a source to a sink. Made once per trace from its options, when
+ * all captures have their definitions. A NULL filter is fine everywhere and lets everything pass.
+ */
+#ifndef ROCL_FILTER_FILTER_H
+#define ROCL_FILTER_FILTER_H
+
+#include "model/trace.h"
+
+typedef struct rocl_filter rocl_filter;
+
+/* Checks and compiles everything that needs no events (lists, EREs, times). *filter is NULL when no
+ * option filters anything. ROCL_USAGE errors name the option: `--start: "10x": ...`. The strings of
+ * the options must outlive it. */
+rocl_status rocl_filter_new(rocl_filter **filter, rocl_trace *t, rocl_error *err);
+void rocl_filter_free(rocl_filter *f);
+
+/* Does the window still need the first and last time of the trace (NN%, relative)? Markers? No more
+ * once it is resolved, so a second run over the same trace does not look again. */
+bool rocl_filter_needs_bounds(const rocl_filter *f);
+bool rocl_filter_needs_markers(const rocl_filter *f);
+
+/* Gives the bounds, once, before resolve: first start and last end of every kind of event in all
+ * captures that rocl_filter_takes_capture() (the time window is of these, whatever else filters).
+ * Not called when there is no event. */
+void rocl_filter_set_bounds(rocl_filter *f, int64_t first, int64_t last);
+
+/* Before any event passes. When markers are needed: every ROCL_MARKER and ROCL_INSTANT batch of the
+ * trace, unfiltered, in any order, from one thread at a time. Then, in any case, resolve: an
+ * unknown marker is ROCL_USAGE and says how many times the name occurs, and so is a window that
+ * ends before it starts. */
+rocl_status rocl_filter_see_markers(rocl_filter *f, const rocl_batch *b, rocl_error *err);
+rocl_status rocl_filter_resolve(rocl_filter *f, rocl_error *err);
+
+/* Kinds that can pass at all; whether a capture can (rank, pid). */
+uint32_t rocl_filter_kinds(const rocl_filter *f);
+bool rocl_filter_takes_capture(const rocl_filter *f, const rocl_capture *c);
+
+/* Removes from the batch what does not pass (compacting in place; arg_first stays valid), clips.
+ * Concurrent; the per-worker caches need worker in [0, opt.jobs). */
+rocl_status rocl_filter_apply(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err);
+
+/* After the last event: a notice for every --include or --exclude word and every --name list that
+ * matched nothing. Call it once, not after a failure. */
+void rocl_filter_report(const rocl_filter *f);
+
+#endif

@@ -1,0 +1,156 @@
+#include "filter/stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A verdict takes two bits by text id; pages come into being when an id on them is met. */
+#define PAGE_BITS  14
+#define PAGE_IDS   (1u << PAGE_BITS)
+#define PAGE_BYTES (PAGE_IDS / 4)
+
+enum { UNKNOWN = 0, DROPPED = 1, PASSED = 2 };
+
+static size_t list_length(const char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+void rocl_names_new(rocl_names *n, const rocl_trace *t)
+{
+    n->name = t->opt.names;
+    n->exclude = t->opt.exclude_names;
+    n->name_count = list_length(n->name);
+    n->exclude_count = list_length(n->exclude);
+    atomic_init(&n->judged, false);
+    atomic_init(&n->hit, false);
+}
+
+/* ---- patterns
+ * ------------------------------------------------------------------------------------ */
+
+static rocl_status compile(regex_t *re, const char *option, const char *pattern, rocl_error *err)
+{
+    char why[128];
+    if (!*pattern)
+        return rocl_fail(err, ROCL_USAGE, "%s: \"\": an extended regular expression is needed",
+                         option);
+    int rc = regcomp(re, pattern, REG_EXTENDED | REG_NOSUB);
+    if (rc == 0)
+        return ROCL_OK;
+    regerror(rc, re, why, sizeof why);
+    return rocl_fail(err, rc == REG_ESPACE ? ROCL_INTERNAL : ROCL_USAGE,
+                     "%s: \"%.100s\": not an extended regular expression: %s", option, pattern,
+                     why);
+}
+
+rocl_status rocl_names_compile(const rocl_names *n, rocl_name_cache *cache, rocl_error *err)
+{
+    size_t count = n->name_count + n->exclude_count;
+    if (!cache->regs)
+        cache->regs = calloc(count, sizeof *cache->regs);
+    if (!cache->regs)
+        return rocl_fail_memory(err);
+    while (cache->count < count) {
+        size_t i = cache->count;
+        bool wanted = i < n->name_count;
+        rocl_status st = compile(&cache->regs[i], wanted ? "--name" : "--exclude-name",
+                                 wanted ? n->name[i] : n->exclude[i - n->name_count], err);
+        if (st != ROCL_OK)
+            return st;
+        cache->count++;
+    }
+    return ROCL_OK;
+}
+
+void rocl_name_cache_free(rocl_name_cache *cache)
+{
+    for (size_t i = 0; i < cache->count; i++)
+        regfree(&cache->regs[i]);
+    for (size_t i = 0; i < cache->page_count; i++)
+        free(cache->pages[i]);
+    free(cache->regs);
+    free(cache->pages);
+}
+
+static bool any_matches(const regex_t *regs, size_t count, const char *text, size_t len)
+{
+    for (size_t i = 0; i < count; i++) {
+#ifdef REG_STARTEND
+        /* By length: a name may hold NUL, and what follows it counts. */
+        regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)(len < INT32_MAX ? len : INT32_MAX)};
+        int rc = regexec(&regs[i], text, 1, &range, REG_STARTEND);
+#else
+        (void)len;
+        int rc = regexec(&regs[i], text, 0, NULL, 0);
+#endif
+        if (rc == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool passes(rocl_names *n, const rocl_name_cache *cache, const rocl_trace *t, uint32_t id)
+{
+    size_t len;
+    const char *text = rocl_strings_get(t->strings, id, &len);
+    bool wanted = !n->name_count || any_matches(cache->regs, n->name_count, text, len);
+    atomic_store_explicit(&n->judged, true, memory_order_relaxed);
+    if (wanted)
+        atomic_store_explicit(&n->hit, true, memory_order_relaxed);
+    return wanted && !any_matches(cache->regs + n->name_count, n->exclude_count, text, len);
+}
+
+/* ---- verdicts
+ * --------------------------------------------------------------------------------------- */
+
+static bool grow_pages(rocl_name_cache *cache, size_t page)
+{
+    size_t count = 2 * cache->page_count > page + 1 ? 2 * cache->page_count : page + 1;
+    uint8_t **pages = realloc(cache->pages, count * sizeof *pages);
+    if (!pages)
+        return false;
+    memset(pages + cache->page_count, 0, (count - cache->page_count) * sizeof *pages);
+    cache->pages = pages;
+    cache->page_count = count;
+    return true;
+}
+
+/* The byte that holds the verdict on the id; NULL when memory is out. */
+static uint8_t *verdict_byte(rocl_name_cache *cache, uint32_t id)
+{
+    size_t page = id >> PAGE_BITS;
+    if (page >= cache->page_count && !grow_pages(cache, page))
+        return NULL;
+    if (!cache->pages[page])
+        cache->pages[page] = calloc(1, PAGE_BYTES);
+    return cache->pages[page] ? &cache->pages[page][(id & (PAGE_IDS - 1)) / 4] : NULL;
+}
+
+rocl_status rocl_names_judge(rocl_names *n, rocl_name_cache *cache, const rocl_trace *t,
+                             const rocl_batch *b, uint8_t *keep, rocl_error *err)
+{
+    size_t size = rocl_kind_size(b->kind);
+    for (size_t i = 0; i < b->count; i++) {
+        if (!keep[i])
+            continue;
+        uint32_t id = rocl_stage_event(b, size, i)->name;
+        id = id == ROCL_NONE ? 0 : id; /* both are "" */
+        uint8_t *byte = verdict_byte(cache, id);
+        if (!byte)
+            return rocl_fail_memory(err);
+        unsigned shift = 2 * (id % 4);
+        if (((*byte >> shift) & 3) == UNKNOWN)
+            *byte |= (uint8_t)((passes(n, cache, t, id) ? PASSED : DROPPED) << shift);
+        keep[i] = ((*byte >> shift) & 3) == PASSED;
+    }
+    return ROCL_OK;
+}
+
+void rocl_names_report(const rocl_names *n, const rocl_trace *t)
+{
+    if (n->name_count && atomic_load(&n->judged) && !atomic_load(&n->hit))
+        rocl_notice(t, "--name: no event has such a name");
+}

@@ -1,0 +1,194 @@
+/* The stages of a filter, private to this folder. Each stage judges a whole batch: it clears
+ * keep[i] of what does not pass and leaves the rest alone, so stages can be put in any order. */
+#ifndef ROCL_FILTER_STAGES_H
+#define ROCL_FILTER_STAGES_H
+
+#include <regex.h>
+
+#include "base/map.h"
+#include "model/trace.h"
+
+/* Every record begins with a rocl_event; `size` is rocl_kind_size() of the batch. */
+static inline rocl_event *rocl_stage_event(const rocl_batch *b, size_t size, size_t i)
+{
+    return (rocl_event *)(void *)((char *)b->any + i * size);
+}
+
+static inline bool rocl_list_used(const char *const *list)
+{
+    return list && list[0];
+}
+
+/* ---- time_expr.c: times and durations as text ---------------------------------------------- */
+
+typedef enum rocl_time_base {
+    ROCL_TIME_UNSET,
+    ROCL_TIME_CLOCK,       /* ns on the clock of the trace */
+    ROCL_TIME_FRACTION,    /* of the trace, in ROCL_TIME_WHOLE parts */
+    ROCL_TIME_AFTER_FIRST, /* ns */
+    ROCL_TIME_BEFORE_LAST, /* ns */
+} rocl_time_base;
+
+#define ROCL_TIME_WHOLE INT64_C(100000000000000) /* 100 % with twelve decimals */
+
+typedef struct rocl_time {
+    rocl_time_base base;
+    int64_t value; /* never negative */
+} rocl_time;
+
+/* `option` is for the error: `--start: "10x": ...`. */
+rocl_status rocl_time_parse(rocl_time *time, const char *option, const char *text, rocl_error *err);
+/* In ns; saturates. first and last only matter to what is relative. */
+int64_t rocl_time_at(const rocl_time *time, int64_t first, int64_t last);
+
+rocl_status rocl_duration_parse(int64_t *ns, const char *option, const char *text, rocl_error *err);
+
+/* A decimal number up to 2^63 - 1: the end of its digits, NULL when there are none or too many. */
+const char *rocl_take_number(const char *s, int64_t *value);
+
+/* ---- who.c: ranks, processes, agents -------------------------------------------------------- */
+
+typedef struct rocl_who_capture {
+    uint8_t *processes; /* by index: passes */
+    uint8_t *agents;    /* by index: chosen */
+    bool any;           /* some event of the capture can pass */
+    bool all;           /* every event passes, also those of no known process */
+} rocl_who_capture;
+
+typedef struct rocl_who {
+    rocl_who_capture *captures; /* NULL: no such option */
+    size_t count;
+    bool by_agent;
+} rocl_who;
+
+rocl_status rocl_who_new(rocl_who *w, const rocl_trace *t, rocl_error *err);
+void rocl_who_free(rocl_who *w);
+void rocl_who_judge(const rocl_who *w, const rocl_batch *b, uint8_t *keep);
+
+static inline bool rocl_who_process(const rocl_who *w, uint32_t capture, uint32_t process,
+                                    uint32_t process_count)
+{
+    if (!w->captures)
+        return true;
+    const rocl_who_capture *c = &w->captures[capture];
+    return process < process_count ? c->processes[process] : c->all;
+}
+
+/* ---- window.c ------------------------------------------------------------------------------- */
+
+typedef struct rocl_occurrence { /* of a marker; in the order of these fields */
+    int64_t start;
+    uint32_t capture, kind;
+    uint64_t id;
+    int64_t end;
+} rocl_occurrence;
+
+/* Picks the n-th or the last of the occurrences of a name, holding no more than n of them. */
+typedef struct rocl_pick {
+    uint32_t name; /* text; ROCL_NONE: nothing is looked for */
+    bool last;
+    uint64_t n;            /* from 1 */
+    rocl_occurrence *heap; /* the n first so far, the last of them on top */
+    size_t len, cap;
+    uint64_t total;
+} rocl_pick;
+
+typedef struct rocl_marker {
+    const char *option, *text; /* text NULL: not used */
+    rocl_pick whole;           /* the text as a name */
+    rocl_pick numbered;        /* the text as NAME:N */
+} rocl_marker;
+
+typedef struct rocl_window {
+    bool used;
+    rocl_window_mode mode;
+    rocl_time start, end;
+    const char *start_text, *end_text;
+    rocl_marker start_marker, end_marker;
+    int64_t from, to; /* once resolved: both edges belong to the window */
+} rocl_window;
+
+rocl_status rocl_window_new(rocl_window *w, const rocl_trace *t, rocl_error *err);
+void rocl_window_free(rocl_window *w);
+bool rocl_window_relative(const rocl_window *w); /* the bounds of the trace matter */
+bool rocl_window_marked(const rocl_window *w);   /* markers matter */
+/* An event of the name of a marker; every one of the trace in any order. */
+rocl_status rocl_window_see(rocl_window *w, uint32_t capture, rocl_kind kind, const rocl_event *e,
+                            rocl_error *err);
+/* ROCL_USAGE when the window ends before it starts. */
+rocl_status rocl_window_check(const rocl_window *w, rocl_error *err);
+rocl_status rocl_window_resolve(rocl_window *w, int64_t first, int64_t last, rocl_error *err);
+void rocl_window_judge(const rocl_window *w, const rocl_batch *b, uint8_t *keep);
+void rocl_window_clip(const rocl_window *w, const rocl_batch *b, const uint8_t *keep);
+
+/* ---- duration.c ----------------------------------------------------------------------------- */
+
+void rocl_duration_judge(int64_t min, const rocl_batch *b, uint8_t *keep);
+
+/* ---- kinds.c: --include, --exclude ----------------------------------------------------------- */
+
+typedef struct rocl_kind_word {
+    char *text;      /* as given */
+    char *category;  /* what a category begins with; NULL: the word is a kind only */
+    uint32_t kinds;  /* what the word takes whatever the category */
+    atomic_bool hit; /* something in the trace was meant by it */
+} rocl_kind_word;
+
+typedef struct rocl_kind_words {
+    const char *option;
+    rocl_kind_word *words;
+    size_t count, cap;
+    uint32_t kinds;   /* of all words */
+    bool by_category; /* some word is about categories */
+} rocl_kind_words;
+
+typedef struct rocl_kinds {
+    rocl_kind_words include, exclude;
+    uint32_t possible; /* kinds of which some event can pass */
+} rocl_kinds;
+
+/* What categories came to, per worker: there are few. */
+typedef struct rocl_kind_cache {
+    rocl_map verdicts; /* by text id */
+    uint32_t last, last_verdict;
+    bool any;
+} rocl_kind_cache;
+
+rocl_status rocl_kinds_new(rocl_kinds *k, const rocl_trace *t, rocl_error *err);
+void rocl_kinds_free(rocl_kinds *k);
+rocl_status rocl_kinds_judge(rocl_kinds *k, rocl_kind_cache *cache, const rocl_trace *t,
+                             const rocl_batch *b, uint8_t *keep, rocl_error *err);
+/* Words that nothing was meant by. */
+void rocl_kinds_report(const rocl_kinds *k, const rocl_trace *t);
+
+/* ---- names.c: --name, --exclude-name ----------------------------------------------------------
+ */
+
+typedef struct rocl_names {
+    const char *const *name, *const *exclude; /* patterns, NULL: none */
+    size_t name_count, exclude_count;
+    atomic_bool judged, hit; /* some name was looked at, was wanted */
+} rocl_names;
+
+/* Compiled patterns and verdicts, per worker: regexec() locks its pattern. */
+typedef struct rocl_name_cache {
+    regex_t *regs; /* name_count, then exclude_count */
+    size_t count;  /* compiled */
+    uint8_t **pages;
+    size_t page_count;
+} rocl_name_cache;
+
+static inline bool rocl_names_used(const rocl_names *n)
+{
+    return n->name_count || n->exclude_count;
+}
+
+void rocl_names_new(rocl_names *n, const rocl_trace *t);
+/* Compiles the patterns unless that is done: ROCL_USAGE when one is wrong. */
+rocl_status rocl_names_compile(const rocl_names *n, rocl_name_cache *cache, rocl_error *err);
+void rocl_name_cache_free(rocl_name_cache *cache);
+rocl_status rocl_names_judge(rocl_names *n, rocl_name_cache *cache, const rocl_trace *t,
+                             const rocl_batch *b, uint8_t *keep, rocl_error *err);
+void rocl_names_report(const rocl_names *n, const rocl_trace *t);
+
+#endif

@@ -1,0 +1,176 @@
+#include "filter/stages.h"
+
+#include <string.h>
+
+__extension__ typedef unsigned __int128 u128;
+
+#define FRACTION UINT64_C(1000000000000) /* decimals are kept to twelve places */
+
+#define TIME_FORMS                                                                                 \
+    "a time is N (ns on the clock of the trace), N%% of the trace, +N[ns|us|ms|s|m] after its "    \
+    "first event or -N[ns|us|ms|s|m] before the end of its last"
+
+/* Kept as two integers: a double has too few digits for nanoseconds since boot. */
+typedef struct decimal {
+    int64_t whole;
+    uint64_t fraction; /* in FRACTION parts */
+    bool too_large;
+} decimal;
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *skip_blanks(const char *s)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    return s;
+}
+
+static bool add_digit(int64_t *value, char c)
+{
+    return !__builtin_mul_overflow(*value, 10, value) &&
+           !__builtin_add_overflow(*value, c - '0', value);
+}
+
+const char *rocl_take_number(const char *s, int64_t *value)
+{
+    if (!is_digit(*s))
+        return NULL;
+    *value = 0;
+    for (; is_digit(*s); s++) {
+        if (!add_digit(value, *s))
+            return NULL;
+    }
+    return s;
+}
+
+/* The end of the number, NULL when there is none. Independent of the locale, unlike strtod(). */
+static const char *take_decimal(const char *s, decimal *d)
+{
+    size_t digits = 0;
+    *d = (decimal){0};
+    for (; is_digit(*s); s++, digits++)
+        d->too_large = d->too_large || !add_digit(&d->whole, *s);
+    if (*s == '.') {
+        uint64_t place = FRACTION / 10;
+        for (s++; is_digit(*s); s++, digits++, place /= 10)
+            d->fraction += place * (uint64_t)(*s - '0');
+    }
+    return digits ? s : NULL;
+}
+
+/* d times unit, rounded down; false when it is beyond int64. */
+static bool scale(const decimal *d, uint64_t unit, int64_t *ns)
+{
+    u128 v = (u128)d->whole * unit + (u128)d->fraction * unit / FRACTION;
+    if (d->too_large || v > INT64_MAX)
+        return false;
+    *ns = (int64_t)v;
+    return true;
+}
+
+/* Takes an optional unit up to the end of the text; 0 when it is none of ours. */
+static uint64_t take_unit(const char *s)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"", 1},         {"ns", 1},         {"us", 1000},
+                 {"ms", 1000000}, {"s", 1000000000}, {"m", UINT64_C(60000000000)}};
+    size_t len = strcspn(s, " \t");
+    if (*skip_blanks(s + len))
+        return 0;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strlen(units[i].name) == len && memcmp(units[i].name, s, len) == 0)
+            return units[i].ns;
+    }
+    return 0;
+}
+
+static rocl_status too_large(rocl_error *err, const char *option, const char *text)
+{
+    return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": more than 2^63 - 1 ns", option, text);
+}
+
+static rocl_status parse_percent(rocl_time *time, const decimal *d, const char *option,
+                                 const char *text, rocl_error *err)
+{
+    if (d->too_large || d->whole > 100 || (d->whole == 100 && d->fraction))
+        return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": a percentage is from 0%% to 100%%",
+                         option, text);
+    time->base = ROCL_TIME_FRACTION;
+    time->value = d->whole * (ROCL_TIME_WHOLE / 100) + (int64_t)d->fraction;
+    return ROCL_OK;
+}
+
+/* A point of the clock takes no unit: who writes "1.5s" most likely means "+1.5s", and would
+ * silently get nothing. */
+static rocl_status parse_clock(rocl_time *time, const decimal *d, const char *rest,
+                               const char *option, const char *text, rocl_error *err)
+{
+    if (*skip_blanks(rest))
+        return rocl_fail(err, ROCL_USAGE,
+                         "%s: \"%.100s\": a time with a unit is relative: +%.100s is after the "
+                         "first event, -%.100s before the end of the last",
+                         option, text, skip_blanks(text), skip_blanks(text));
+    time->base = ROCL_TIME_CLOCK;
+    return scale(d, 1, &time->value) ? ROCL_OK : too_large(err, option, text);
+}
+
+rocl_status rocl_time_parse(rocl_time *time, const char *option, const char *text, rocl_error *err)
+{
+    const char *s = skip_blanks(text);
+    char sign = *s == '+' || *s == '-' ? *s++ : '\0';
+    decimal d;
+    s = take_decimal(s, &d);
+    if (s && !sign && *s == '%' && !*skip_blanks(s + 1))
+        return parse_percent(time, &d, option, text, err);
+    uint64_t unit = s ? take_unit(s) : 0;
+    if (!unit)
+        return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": " TIME_FORMS, option, text);
+    if (!sign)
+        return parse_clock(time, &d, s, option, text, err);
+    time->base = sign == '+' ? ROCL_TIME_AFTER_FIRST : ROCL_TIME_BEFORE_LAST;
+    return scale(&d, unit, &time->value) ? ROCL_OK : too_large(err, option, text);
+}
+
+rocl_status rocl_duration_parse(int64_t *ns, const char *option, const char *text, rocl_error *err)
+{
+    decimal d;
+    const char *s = take_decimal(skip_blanks(text), &d);
+    uint64_t unit = s ? take_unit(s) : 0;
+    if (!unit)
+        return rocl_fail(err, ROCL_USAGE,
+                         "%s: \"%.100s\": a duration is N (ns) or N with one of ns, us, ms, s, m",
+                         option, text);
+    return scale(&d, unit, ns) ? ROCL_OK : too_large(err, option, text);
+}
+
+static int64_t fraction_of(int64_t parts, int64_t first, int64_t last)
+{
+    if (last <= first)
+        return first;
+    uint64_t range = (uint64_t)last - (uint64_t)first;
+    u128 offset = (u128)range * (uint64_t)parts / (uint64_t)ROCL_TIME_WHOLE;
+    return (int64_t)((uint64_t)first + (uint64_t)offset);
+}
+
+int64_t rocl_time_at(const rocl_time *time, int64_t first, int64_t last)
+{
+    int64_t at;
+    switch (time->base) {
+    case ROCL_TIME_FRACTION:
+        return fraction_of(time->value, first, last);
+    case ROCL_TIME_AFTER_FIRST:
+        return __builtin_add_overflow(first, time->value, &at) ? INT64_MAX : at;
+    case ROCL_TIME_BEFORE_LAST:
+        return __builtin_sub_overflow(last, time->value, &at) ? INT64_MIN : at;
+    case ROCL_TIME_CLOCK:
+    case ROCL_TIME_UNSET:
+        break;
+    }
+    return time->value;
+}

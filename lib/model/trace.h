@@ -1,0 +1,71 @@
+/* The trace behind the public handle: definitions, options, accounts. Everything that flows from a
+ * source to a sink passes through here. */
+#ifndef ROCL_MODEL_TRACE_H
+#define ROCL_MODEL_TRACE_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/extsort.h"
+#include "base/strings.h"
+#include "rocline.h"
+
+struct rocl_source;
+struct rocl_filter;
+
+/* A capture with what only the library needs. `pub` is first: a rocl_capture * of ours is a
+ * rocl_model_capture *. */
+typedef struct rocl_model_capture {
+    rocl_capture pub;
+    struct rocl_source *source; /* who reads it */
+    void *state;                /* the source's own, per capture */
+    rocl_arena arena;           /* of the definition arrays */
+} rocl_model_capture;
+
+struct rocl_trace {
+    rocl_options opt;           /* defaults filled in: jobs >= 1, memory > 0 */
+    rocl_strings *strings;
+    rocl_sort_space *space;     /* shared by every sorter of this trace */
+    struct rocl_source **sources;
+    size_t source_count;
+    rocl_model_capture **captures; /* in the order of the inputs */
+    size_t capture_count;
+    uint32_t *machines;         /* text of the identity of each machine */
+    size_t machine_count;
+    struct rocl_filter *filter; /* NULL: everything passes */
+    atomic_uint_least64_t faults[ROCL_FAULTS];
+    atomic_uint_least64_t events[ROCL_KINDS];
+    atomic_uint_least64_t rows_done; /* for progress */
+    atomic_flag in_progress;         /* the user's function is running */
+    uint64_t rows_total;
+    const char *phase;
+};
+
+/* Kinds as a set. */
+#define ROCL_BIT(kind) (1u << (kind))
+#define ROCL_ALL_KINDS ((1u << ROCL_KINDS) - 1)
+
+/* Counts a fault; under --strict fails with ROCL_INPUT and the place given. */
+rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err, const char *place_fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* ROCL_PARTIAL when any fault was counted, else ROCL_OK. */
+rocl_status rocl_trace_verdict(const rocl_trace *t);
+
+void rocl_notice(const rocl_trace *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds `rows` to the progress and calls the user's function at most some times a second. */
+void rocl_progress(rocl_trace *t, uint64_t rows);
+void rocl_progress_phase(rocl_trace *t, const char *phase, uint64_t total_rows);
+
+/* The demangled name of a kernel in full (text), as its source knows it; its display name where
+ * nothing better is known. May read the input: ask once per kernel. */
+uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t kernel);
+
+static inline const char *rocl_str(const rocl_trace *t, uint32_t id)
+{
+    return rocl_strings_get(t->strings, id, NULL);
+}
+
+#endif

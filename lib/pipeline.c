@@ -1,0 +1,183 @@
+/* source -> filters -> sink, one capture after the other. A capture is read by all workers at once,
+ * so nothing is gained by mixing captures, and memory and open files do not grow with their
+ * number. */
+#include <stdlib.h>
+
+#include "base/pool.h"
+#include "filter/filter.h"
+#include "model/trace.h"
+#include "sink/sink.h"
+#include "source/source.h"
+
+typedef struct run {
+    rocl_trace *trace;
+    rocl_filter *filter;
+    const rocl_sink *sink;
+    rocl_model_capture *capture;
+    rocl_plan plan;
+    size_t stage_first; /* task of the stage that runs */
+    rocl_emitter emitter;
+} run;
+
+static rocl_status pass(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    run *r = ctx;
+    rocl_status st = ROCL_OK;
+    if (r->filter)
+        st = rocl_filter_apply(r->filter, worker, b, err);
+    if (st != ROCL_OK || !b->count)
+        return st;
+    atomic_fetch_add_explicit(&r->trace->events[b->kind], b->count, memory_order_relaxed);
+    return r->sink->events(r->sink->self, worker, b, err);
+}
+
+static rocl_status one_task(void *ctx, unsigned worker, size_t index, rocl_error *err)
+{
+    run *r = ctx;
+    const rocl_task *task = &r->plan.tasks[r->stage_first + index];
+    rocl_status st =
+        r->capture->source->ops->scan(r->trace, r->capture, task, worker, &r->emitter, err);
+    if (st == ROCL_OK && r->sink->end_task)
+        st = r->sink->end_task(r->sink->self, worker, err);
+    return st;
+}
+
+static rocl_status run_stages(run *r, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    uint64_t rows = 0;
+    for (size_t i = 0; i < r->plan.count; i++)
+        rows += r->plan.tasks[i].rows;
+    rocl_progress_phase(r->trace, "reading", rows);
+    for (size_t i = 0, next; i < r->plan.count && st == ROCL_OK; i = next) {
+        for (next = i; next < r->plan.count && r->plan.tasks[next].stage == r->plan.tasks[i].stage;)
+            next++;
+        r->stage_first = i;
+        st = rocl_run_tasks(r->trace->opt.jobs, next - i, one_task, r, err);
+    }
+    return st;
+}
+
+static rocl_status run_capture(run *r, rocl_error *err)
+{
+    const rocl_source_ops *ops = r->capture->source->ops;
+    const rocl_sink *sink = r->sink;
+    const rocl_capture *c = &r->capture->pub;
+    rocl_status st = ROCL_OK;
+    if (sink->begin_capture)
+        st = sink->begin_capture(sink->self, c, err);
+    if (st == ROCL_OK)
+        st = ops->begin(r->trace, r->capture, r->emitter.kinds, &r->plan, err);
+    if (st == ROCL_OK)
+        st = run_stages(r, err);
+    if (st == ROCL_OK)
+        st = ops->finish(r->trace, r->capture, &r->emitter, err);
+    ops->end(r->trace, r->capture);
+    free(r->plan.tasks);
+    r->plan = (rocl_plan){0};
+    if (st == ROCL_OK && sink->end_capture)
+        st = sink->end_capture(sink->self, c, err);
+    return st;
+}
+
+static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_sink *sink,
+                                uint32_t kinds, rocl_error *err)
+{
+    run r = {.trace = t, .filter = filter, .sink = sink};
+    rocl_status st = ROCL_OK;
+    r.emitter = (rocl_emitter){pass, &r, kinds};
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
+        r.capture = t->captures[i];
+        if (!filter || rocl_filter_takes_capture(filter, &r.capture->pub))
+            st = run_capture(&r, err);
+    }
+    return st;
+}
+
+/* ---- what filters must know before the first event passes ---- */
+
+static rocl_status find_bounds(rocl_trace *t, rocl_error *err)
+{
+    int64_t first = 0, last = 0;
+    bool found = false;
+    rocl_progress_phase(t, "looking for the first and last event", 0);
+    for (size_t i = 0; i < t->capture_count; i++) {
+        rocl_model_capture *c = t->captures[i];
+        int64_t lo, hi;
+        bool any;
+        rocl_status st = c->source->ops->bounds(t, c, ROCL_ALL_KINDS, &lo, &hi, &any, err);
+        if (st != ROCL_OK)
+            return st;
+        if (any) {
+            first = found && first < lo ? first : lo;
+            last = found && last > hi ? last : hi;
+            found = true;
+        }
+    }
+    rocl_filter_set_bounds(t->filter, first, last);
+    return ROCL_OK;
+}
+
+typedef struct marker_sink {
+    rocl_filter *filter;
+} marker_sink;
+
+static rocl_status see_markers(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    marker_sink *m = self;
+    (void)worker;
+    return rocl_filter_see_markers(m->filter, b, err);
+}
+
+/* The scan for markers runs before the filters are ready, so its events are not counted, and its
+ * faults will be met again. One worker: the filter sees one batch at a time. */
+static rocl_status find_markers(rocl_trace *t, rocl_error *err)
+{
+    marker_sink m = {.filter = t->filter};
+    rocl_sink sink = {.self = &m, .events = see_markers};
+    unsigned jobs = t->opt.jobs;
+    t->opt.jobs = 1;
+    rocl_status st = run_captures(t, NULL, &sink, ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT),
+                                  err);
+    t->opt.jobs = jobs;
+    for (int i = 0; i < ROCL_KINDS; i++)
+        t->events[i] = 0;
+    for (int i = 0; i < ROCL_FAULTS; i++)
+        t->faults[i] = 0;
+    return st ? st : rocl_filter_resolve(t->filter, err);
+}
+
+rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err)
+{
+    uint32_t kinds = sink->kinds;
+    rocl_status st = ROCL_OK;
+    if (t->filter) {
+        kinds &= rocl_filter_kinds(t->filter);
+        if (rocl_filter_needs_bounds(t->filter))
+            st = find_bounds(t, err);
+        if (st == ROCL_OK && rocl_filter_needs_markers(t->filter))
+            st = find_markers(t, err);
+    }
+    return st ? st : run_captures(t, t->filter, sink, kinds, err);
+}
+
+/* ---- the public scan: a sink of somebody else's ---- */
+
+typedef struct scan_sink {
+    rocl_batch_fn *fn;
+    void *ctx;
+} scan_sink;
+
+static rocl_status hand_out(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    scan_sink *s = self;
+    return s->fn(s->ctx, worker, b, err);
+}
+
+rocl_status rocl_trace_scan(rocl_trace *t, rocl_batch_fn *fn, void *ctx, rocl_error *err)
+{
+    scan_sink s = {fn, ctx};
+    rocl_sink sink = {.self = &s, .kinds = ROCL_ALL_KINDS, .events = hand_out};
+    rocl_status st = rocl_pipeline_run(t, &sink, err);
+    return st ? st : rocl_trace_verdict(t);
+}

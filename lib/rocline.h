@@ -1,0 +1,393 @@
+/* rocline: ROCm timelines, from any of the formats they come in to any that one can look at.
+ *
+ * The whole public interface of librocline. A trace flows one way:
+ *
+ *     inputs -> rocl_trace (definitions) -> batches of events -> filters -> a sink
+ *
+ * Conventions: times are nanoseconds on the clock of the traced node (int64); sizes are bytes;
+ * ids from a file are never used as indexes: definitions refer to each other and events refer to
+ * definitions by index into the arrays of their rocl_capture, ROCL_NONE meaning "none or unknown".
+ * Texts are interned: uint32_t ids of rocl_text(). Functions that can fail return a rocl_status and
+ * fill the rocl_error given (NULL is allowed); nothing here prints or exits. Freeing NULL is fine.
+ */
+#ifndef ROCLINE_H
+#define ROCLINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ROCLINE_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define ROCL_API __attribute__((visibility("default")))
+#else
+#define ROCL_API
+#endif
+
+#define ROCL_NONE UINT32_MAX
+
+/* ---- status and errors -------------------------------------------------------------------- */
+
+/* The values are the exit codes of the tools. */
+typedef enum rocl_status {
+    ROCL_OK = 0,
+    ROCL_PARTIAL = 1,  /* done, but records were left out or repaired, and counted */
+    ROCL_USAGE = 2,    /* the caller asked for something impossible */
+    ROCL_INPUT = 3,    /* an input cannot be read or is not what it should be */
+    ROCL_OUTPUT = 4,   /* the output cannot be written */
+    ROCL_INTERNAL = 5, /* memory, threads, or a fault of ours */
+} rocl_status;
+
+typedef struct rocl_error rocl_error;
+
+ROCL_API rocl_error *rocl_error_new(void);
+ROCL_API void rocl_error_free(rocl_error *e);
+ROCL_API rocl_status rocl_error_status(const rocl_error *e);
+/* One line "outermost place: ...: what is wrong", no newline; "" when nothing is. Owned by e. */
+ROCL_API const char *rocl_error_text(const rocl_error *e);
+
+ROCL_API const char *rocl_version(void);
+/* "rocline 0.1.0 (sqlite 3.40.1, zlib 1.2.13, ...)": the libraries that are linked. */
+ROCL_API const char *rocl_version_details(void);
+
+/* ---- what a trace is: definitions ----------------------------------------------------------- */
+
+typedef struct rocl_trace rocl_trace;
+
+/* The bytes of a text id, NUL-terminated, alive as long as the trace; "" for ROCL_NONE. len may be
+ * NULL. */
+ROCL_API const char *rocl_text(const rocl_trace *t, uint32_t text, size_t *len);
+
+typedef struct rocl_node {
+    uint32_t machine_id, system_name, hostname, release, version, hardware; /* texts */
+    int64_t id;                                                             /* in its file */
+} rocl_node;
+
+typedef struct rocl_process {
+    int64_t id; /* in its file */
+    uint32_t node;
+    int64_t pid, ppid;
+    int64_t init, fini, start, end; /* ns; 0 unknown */
+    uint32_t command;               /* text: the command line */
+    int32_t rank;                   /* MPI rank from the environment, -1 unknown */
+} rocl_process;
+
+typedef struct rocl_thread {
+    int64_t id;
+    uint32_t process;
+    int64_t tid;
+    uint32_t name; /* text, "" unknown */
+} rocl_thread;
+
+typedef enum rocl_agent_type { ROCL_AGENT_OTHER, ROCL_AGENT_CPU, ROCL_AGENT_GPU, ROCL_AGENT_NIC } rocl_agent_type;
+
+typedef struct rocl_agent {
+    int64_t id;
+    uint32_t node, process;
+    rocl_agent_type type;
+    int64_t absolute_index, logical_index, type_index; /* -1 unknown */
+    uint32_t type_name;                                /* text as stored: "GPU" */
+    uint32_t name, model, vendor, product, user_name;  /* texts */
+    uint32_t extdata;                                  /* text: JSON of all properties, or "" */
+    uint32_t label; /* text: "Agent 2", "GPU 0": as --agent-index-value says */
+} rocl_agent;
+
+typedef struct rocl_queue {
+    int64_t id;
+    uint32_t process;
+    uint32_t name;
+} rocl_queue;
+
+typedef rocl_queue rocl_stream;
+
+typedef struct rocl_kernel {
+    int64_t id;
+    uint32_t process, agent; /* agent of the code object */
+    uint32_t mangled;        /* text, as stored: ends in ".kd" */
+    uint32_t display;        /* text: the name that the profiler showed */
+    uint32_t shown;          /* text: the name by --kernel-names */
+    int64_t group_segment, private_segment, sgpr, arch_vgpr, accum_vgpr; /* of the symbol */
+} rocl_kernel;
+
+typedef struct rocl_counter {
+    int64_t id;
+    uint32_t process, agent;
+    uint32_t name, symbol, description, component, units, value_type, block; /* texts */
+} rocl_counter;
+
+/* One process's worth of data (rocpd: one guid, one set of tables). A merged file holds several. */
+typedef struct rocl_capture {
+    const struct rocl_trace *trace;
+    uint32_t index;       /* in the trace */
+    const char *path;     /* the file it is in */
+    uint32_t guid;        /* text */
+    const rocl_node *nodes;
+    const rocl_process *processes;
+    const rocl_thread *threads;
+    const rocl_agent *agents;
+    const rocl_queue *queues;
+    const rocl_stream *streams;
+    const rocl_kernel *kernels;
+    const rocl_counter *counters;
+    uint32_t node_count, process_count, thread_count, agent_count, queue_count, stream_count,
+        kernel_count, counter_count;
+    uint32_t machine; /* index of the node among all nodes of the trace: same machine, same number */
+    int32_t rank;     /* of the first process; -1 unknown */
+} rocl_capture;
+
+ROCL_API size_t rocl_trace_captures(const rocl_trace *t);
+ROCL_API const rocl_capture *rocl_trace_capture(const rocl_trace *t, size_t i);
+ROCL_API size_t rocl_trace_machines(const rocl_trace *t);
+
+/* ---- what happened: events ------------------------------------------------------------------ */
+
+typedef enum rocl_kind {
+    ROCL_REGION,   /* host API call */
+    ROCL_MARKER,   /* ROCTx / Kokkos range; its name is its message */
+    ROCL_INSTANT,  /* a point in time: ROCTx mark, backtrace sample */
+    ROCL_DISPATCH, /* kernel on a GPU */
+    ROCL_COPY,
+    ROCL_ALLOC,    /* allocate, free, VMEM */
+    ROCL_SCRATCH,
+    ROCL_COUNTER,  /* value of a counter for one dispatch, summed over its instances */
+    ROCL_SPM,      /* streaming counter value with a time of its own */
+    ROCL_SAMPLE,   /* sampled value (power, temperature, frequency, ...) */
+    ROCL_GRAPH,    /* HIP graph launch */
+    ROCL_HIP_EVENT,
+    ROCL_KINDS
+} rocl_kind;
+
+ROCL_API const char *rocl_kind_name(rocl_kind k); /* "region", "marker", ... as --include takes */
+
+/* What every event begins with. */
+typedef struct rocl_event {
+    int64_t start, end;      /* ns, start <= end */
+    uint64_t id;             /* row id in its table: unique within (capture, kind) */
+    uint64_t event_id;       /* row of the event table, 0 none */
+    uint64_t stack_id;       /* links host calls with the GPU work they caused; 0 none */
+    uint64_t parent_stack_id;
+    int64_t correlation_id;  /* the user's own, 0 none */
+    uint32_t process, thread;
+    uint32_t name;           /* text shown */
+    uint32_t category;       /* text: HIP_RUNTIME_API_EXT, ... */
+} rocl_event;
+
+typedef struct rocl_arg {
+    uint32_t type, name;     /* texts */
+    const char *value;       /* NUL-terminated, alive as long as the batch */
+    size_t value_len;
+} rocl_arg;
+
+typedef struct rocl_region { /* ROCL_REGION, ROCL_MARKER, ROCL_INSTANT */
+    rocl_event e;
+    uint32_t function;       /* text: the API function, also where e.name is a message */
+    uint32_t arg_first, arg_count; /* into rocl_batch.args */
+} rocl_region;
+
+typedef struct rocl_dispatch { /* ROCL_DISPATCH */
+    rocl_event e;
+    uint32_t agent, queue, stream, kernel;
+    uint64_t dispatch_id;
+    int64_t kernel_id;       /* as stored */
+    uint32_t region_name;    /* text of the enclosing label, ROCL_NONE or "" without */
+    int64_t private_segment, group_segment; /* bytes: scratch, LDS */
+    uint32_t workgroup[3], grid[3];         /* in work-items */
+    uint64_t graph_exec_id, graph_node_id;
+} rocl_dispatch;
+
+typedef struct rocl_copy { /* ROCL_COPY; name is the direction */
+    rocl_event e;
+    uint32_t src, dst;       /* agents */
+    uint32_t queue, stream;
+    uint64_t size, src_address, dst_address;
+} rocl_copy;
+
+typedef enum rocl_alloc_op { ROCL_OP_OTHER, ROCL_OP_ALLOC, ROCL_OP_FREE, ROCL_OP_REALLOC, ROCL_OP_RECLAIM } rocl_alloc_op;
+
+typedef enum rocl_alloc_level { ROCL_LEVEL_OTHER, ROCL_LEVEL_REAL, ROCL_LEVEL_VIRTUAL, ROCL_LEVEL_SCRATCH } rocl_alloc_level;
+
+typedef struct rocl_alloc { /* ROCL_ALLOC, ROCL_SCRATCH; name is the operation shown */
+    rocl_event e;
+    uint32_t agent, queue, stream;
+    rocl_alloc_op op;
+    rocl_alloc_level level;
+    uint64_t size, address, flags;
+} rocl_alloc;
+
+typedef struct rocl_counter_value { /* ROCL_COUNTER: the dispatch it belongs to, and the value */
+    rocl_dispatch d;
+    uint32_t counter;
+    double value;
+} rocl_counter_value;
+
+typedef struct rocl_sample_value { /* ROCL_SPM, ROCL_SAMPLE */
+    rocl_event e;
+    uint32_t counter, agent;
+    double value;
+    int64_t xcc, shader_engine, instance, shader_array, wgp; /* -1 unknown */
+} rocl_sample_value;
+
+typedef struct rocl_hip { /* ROCL_GRAPH, ROCL_HIP_EVENT */
+    rocl_event e;
+    uint32_t agent, queue, stream, source_queue;
+    uint64_t graph_exec_id, kernel_count;
+} rocl_hip;
+
+/* Some thousand events of one kind and capture. Valid during the call that hands it out. */
+typedef struct rocl_batch {
+    const rocl_capture *capture;
+    rocl_kind kind;
+    size_t count;
+    union {
+        void *any;
+        rocl_region *regions;
+        rocl_dispatch *dispatches;
+        rocl_copy *copies;
+        rocl_alloc *allocs;
+        rocl_counter_value *counters;
+        rocl_sample_value *samples;
+        rocl_hip *hips;
+    };
+    const rocl_arg *args;
+} rocl_batch;
+
+/* The i-th event of a batch, whatever its kind. */
+ROCL_API rocl_event *rocl_batch_event(const rocl_batch *b, size_t i);
+ROCL_API size_t rocl_kind_size(rocl_kind k); /* sizeof the record of a kind */
+
+/* ---- options ---------------------------------------------------------------------------------- */
+
+typedef enum rocl_kernel_names { ROCL_NAMES_DISPLAY, ROCL_NAMES_MANGLED, ROCL_NAMES_TRUNCATED, ROCL_NAMES_SHORT } rocl_kernel_names;
+
+typedef enum rocl_agent_index { ROCL_INDEX_RELATIVE, ROCL_INDEX_ABSOLUTE, ROCL_INDEX_TYPE_RELATIVE } rocl_agent_index;
+
+typedef enum rocl_window_mode {
+    ROCL_WINDOW_INSIDE,  /* events wholly inside (AMD's --inclusive true) */
+    ROCL_WINDOW_OVERLAP, /* every event that touches the window, whole */
+    ROCL_WINDOW_CLIP,    /* every event that touches the window, cut at its edges */
+} rocl_window_mode;
+
+/* What may go wrong with a record, each counted apart. See rocline(7) for the rules. */
+typedef enum rocl_fault {
+    ROCL_FAULT_END_BEFORE_START, /* left out */
+    ROCL_FAULT_NO_END,           /* end 0: never finished; left out */
+    ROCL_FAULT_BEFORE_PROCESS,   /* ended before its process began; left out */
+    ROCL_FAULT_BAD_TIME,         /* negative, NULL or not a number; left out */
+    ROCL_FAULT_DANGLING_NAME,    /* reference to nothing: kept, the reference is dropped */
+    ROCL_FAULT_DANGLING_PROCESS,
+    ROCL_FAULT_DANGLING_THREAD,
+    ROCL_FAULT_DANGLING_AGENT,
+    ROCL_FAULT_DANGLING_QUEUE,
+    ROCL_FAULT_DANGLING_STREAM,
+    ROCL_FAULT_DANGLING_KERNEL,
+    ROCL_FAULT_DANGLING_EVENT,
+    ROCL_FAULT_DANGLING_TRACK,
+    ROCL_FAULT_DANGLING_COUNTER,
+    ROCL_FAULT_ORPHAN_VALUE, /* counter value or argument of no event; left out */
+    ROCL_FAULT_BAD_VALUE,    /* blob, text or out-of-range number where an integer belongs: NULL */
+    ROCL_FAULT_BAD_JSON,     /* extdata that does not parse: ignored */
+    ROCL_FAULT_UNPAIRED_FREE,/* free of an address never allocated: kept, 0 bytes */
+    ROCL_FAULTS
+} rocl_fault;
+
+/* "end before start", and whether the record was left out (true) or kept with a repair. */
+ROCL_API const char *rocl_fault_text(rocl_fault f);
+ROCL_API bool rocl_fault_drops(rocl_fault f);
+
+/* Called from one thread at a time. `done` and `total` are in rows; total 0: unknown. */
+typedef void rocl_progress_fn(void *ctx, const char *phase, uint64_t done, uint64_t total);
+/* Something worth saying that is no error: "FILE: LZ4-compressed extdata is left out". */
+typedef void rocl_notice_fn(void *ctx, const char *text);
+
+typedef struct rocl_options {
+    /* inputs */
+    bool kernel_rename;              /* show the label around a dispatch instead of its kernel */
+    rocl_kernel_names kernel_names;
+    rocl_agent_index agent_index;
+    bool strict;                     /* the first fault is an error */
+    /* filters; NULL or zero: not used */
+    const char *start, *end;         /* "123" ns, "10%", "+1.5ms" after the first event */
+    const char *start_marker, *end_marker; /* NAME or NAME:N (N-th occurrence, from 1) */
+    rocl_window_mode window_mode;
+    const char *const *ranks, *const *pids, *const *agents; /* NULL-terminated lists */
+    const char *const *include, *const *exclude;  /* kinds or categories */
+    const char *const *names, *const *exclude_names; /* POSIX EREs on the name shown */
+    const char *min_duration;        /* "1000", "1.5us" */
+    bool args;                       /* read API arguments */
+    /* run */
+    unsigned jobs;                   /* workers; 0: one per core */
+    size_t memory;                   /* bytes for sorting; 0: ROCL_DEFAULT_MEMORY */
+    const char *tmpdir;              /* NULL: $TMPDIR, /var/tmp */
+    rocl_progress_fn *progress;
+    rocl_notice_fn *notice;
+    void *ctx;                       /* for progress and notice */
+} rocl_options;
+
+#define ROCL_DEFAULT_MEMORY ((size_t)48 << 20)
+
+/* ---- opening ------------------------------------------------------------------------------------ */
+
+/* Opens inputs: files, globs, directories, .rpdb folders, index.yaml. Reads definitions, checks
+ * options. `options` is copied, the strings in it must outlive the trace. */
+ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
+                                     const rocl_options *options, rocl_error *err);
+ROCL_API void rocl_trace_close(rocl_trace *t);
+
+/* Records left out or repaired so far, by reason. */
+ROCL_API uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f);
+ROCL_API uint64_t rocl_trace_events(const rocl_trace *t, rocl_kind k); /* handed to the sink */
+
+/* Hands every event (filtered) to `fn`, concurrently from `jobs` workers; no order between batches.
+ * A status other than ROCL_OK from fn stops the run. */
+typedef rocl_status rocl_batch_fn(void *ctx, unsigned worker, const rocl_batch *batch, rocl_error *err);
+ROCL_API rocl_status rocl_trace_scan(rocl_trace *t, rocl_batch_fn *fn, void *ctx, rocl_error *err);
+
+/* ---- writing ---------------------------------------------------------------------------------- */
+
+typedef enum rocl_csv_style { ROCL_CSV_ROCPD_1_0, ROCL_CSV_ROCPD_1_1, ROCL_CSV_ROCPROFV3 } rocl_csv_style;
+
+typedef struct rocl_csv_options {
+    rocl_csv_style style;
+    const char *directory;  /* of the files */
+    const char *prefix;     /* "out" gives out_kernel_trace.csv; ROCPROFV3: before "<pid>_" */
+    bool to_stdout;         /* one kind only */
+    bool gzip;              /* add .gz */
+    int level;              /* of gzip, 1..9; 0: 6 */
+    bool duration, bytes;   /* extra columns */
+    const char *const *kinds; /* file kinds to write ("kernel_trace", "kernel", ...); NULL: all */
+} rocl_csv_options;
+
+/* Writes the CSV files. ROCL_PARTIAL when records were left out or repaired (see faults).
+ * *files (may be NULL) is how many files were written. */
+ROCL_API rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, size_t *files,
+                                    rocl_error *err);
+
+typedef struct rocl_pftrace_options {
+    const char *path;       /* "-": standard output; a name that ends in .gz: gzip */
+    int level;              /* of deflate, 0..9 (0: packets are not compressed); -1: default */
+    bool group_by_queue;
+    bool legacy_tracks;     /* plain track events in AMD's layout */
+} rocl_pftrace_options;
+
+typedef struct rocl_pftrace_report {
+    uint64_t bytes;         /* written */
+    uint64_t slices;        /* host and GPU */
+    uint64_t counter_values;
+    uint64_t lanes;         /* extra lanes made for overlapping slices */
+    uint64_t moved;         /* slices that are in them */
+} rocl_pftrace_report;
+
+/* Writes a Perfetto trace. report may be NULL. */
+ROCL_API rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
+                                        rocl_pftrace_report *report, rocl_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

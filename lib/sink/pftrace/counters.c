@@ -1,0 +1,391 @@
+/* Counter tracks: values of dispatches over their own time, samples, bytes over time. */
+#include <math.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sink/pftrace/fields.h"
+#include "sink/pftrace/pf.h"
+
+static void open_sequence(pf_sink *p, pf_seq *q, uint64_t track)
+{
+    q->id = p->world.next_seq++;
+    pf_seq_begin(q, p->stream, pf_machine(&p->world), p->event.time, track);
+}
+
+static bool is_integer(double v)
+{
+    return v >= -9007199254740992.0 && v <= 9007199254740992.0 && trunc(v) == v;
+}
+
+static void write_value(pf_sink *p, pf_seq *q, int64_t time, uint64_t track, double v)
+{
+    rocl_buf *b = pf_event_begin(q, time);
+    size_t at = rocl_pb_begin(b, PKT_TRACK_EVENT);
+    rocl_pb_uint(b, EV_TYPE, TYPE_COUNTER);
+    rocl_pb_uint(b, EV_TRACK, track);
+    if (is_integer(v))
+        rocl_pb_int(b, EV_COUNTER_VALUE, (int64_t)v);
+    else
+        rocl_pb_double(b, EV_DOUBLE_VALUE, v);
+    rocl_pb_end(b, at);
+    pf_event_end(q);
+    p->report.counter_values++;
+}
+
+/* "Agent [2]", as AMD's tracks are called. */
+static void agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size)
+{
+    const rocl_capture *c = p->world.capture;
+    if (agent >= c->agent_count) {
+        snprintf(s, size, "unknown agent");
+        return;
+    }
+    const rocl_agent *a = &c->agents[agent];
+    const char *label = rocl_str(p->trace, a->label), *space = strrchr(label, ' ');
+    if (p->opt.legacy_tracks && space && type)
+        snprintf(s, size, "%.*s [%s] (%s)", (int)(space - label), label, space + 1,
+                 rocl_str(p->trace, a->type_name));
+    else if (p->opt.legacy_tracks && space)
+        snprintf(s, size, "%.*s [%s]", (int)(space - label), label, space + 1);
+    else if (p->world.agent_gpus[agent] != ROCL_NONE)
+        snprintf(s, size, "GPU %u", p->world.agent_gpus[agent]);
+    else
+        snprintf(s, size, "%s", label);
+}
+
+/* ---- bytes over time, a running sum per agent ---- */
+
+typedef struct meter {
+    uint64_t track;
+    int64_t sum;
+} meter;
+
+static meter *meter_of(pf_sink *p, meter *all, uint32_t agent, const char *what)
+{
+    uint32_t n = agent < p->world.capture->agent_count ? agent : p->world.capture->agent_count;
+    if (!all[n].track) {
+        char words[96], name[192];
+        agent_words(p, agent, true, words, sizeof words);
+        if (p->opt.legacy_tracks)
+            snprintf(name, sizeof name, "%s %s", what, words);
+        else
+            snprintf(name, sizeof name, "%s %s", words, what);
+        bool rate = !p->opt.legacy_tracks && what[0] == 'c';
+        all[n].track = pf_new_counter(&p->world, pf_process_track(&p->world, p->event.index), name,
+                                      rate ? 0 : UNIT_BYTES, rate ? "bytes/s" : NULL);
+    }
+    return &all[n];
+}
+
+static meter *new_meters(const pf_sink *p)
+{
+    return calloc(p->world.capture->agent_count + 1, sizeof(meter));
+}
+
+rocl_status pf_write_bandwidth(pf_sink *p, rocl_error *err)
+{
+    const char *what = p->opt.legacy_tracks ? "COPY BYTES to" : "copy bandwidth";
+    uint32_t index = p->event.index;
+    rocl_status st = ROCL_OK;
+    meter *meters = new_meters(p);
+    pf_seq q = {0};
+    if (!meters)
+        return rocl_fail_memory(err);
+    open_sequence(p, &q, 0);
+    while (st == ROCL_OK && pf_same(p, PF_BANDWIDTH, index)) {
+        const pf_event *e = &p->event;
+        meter *m = meter_of(p, meters, e->agent, what);
+        m->sum += e->op ? -(int64_t)e->size : (int64_t)e->size;
+        write_value(p, &q, e->time, m->track, (double)m->sum);
+        st = pf_next(p, err);
+    }
+    pf_seq_end(&q);
+    free(meters);
+    return st;
+}
+
+typedef struct block {
+    uint64_t size;
+    uint32_t agent;
+} block;
+
+typedef struct heap_of_blocks {
+    rocl_map live;  /* address -> index */
+    rocl_buf blocks;
+    uint32_t spare; /* index + 1 of a freed entry to use again, linked through size */
+} heap_of_blocks;
+
+static bool remember(heap_of_blocks *h, uint64_t address, uint64_t size, uint32_t agent)
+{
+    block fresh = {size, agent};
+    block *all = (block *)(void *)h->blocks.data;
+    uint32_t n;
+    if (h->spare) {
+        n = h->spare - 1;
+        h->spare = (uint32_t)all[n].size;
+        all[n] = fresh;
+    } else {
+        n = (uint32_t)(h->blocks.len / sizeof fresh);
+        rocl_buf_put(&h->blocks, &fresh, sizeof fresh);
+    }
+    return !h->blocks.failed && rocl_map_put(&h->live, address, n);
+}
+
+/* Takes the block at an address out; false when there is none. */
+static bool forget(heap_of_blocks *h, uint64_t address, block *b)
+{
+    block *all = (block *)(void *)h->blocks.data;
+    uint32_t n = rocl_map_get(&h->live, address, ROCL_NONE);
+    if (n == ROCL_NONE)
+        return false;
+    *b = all[n];
+    all[n].size = h->spare;
+    h->spare = n + 1;
+    rocl_map_del(&h->live, address);
+    return true;
+}
+
+static void change(pf_sink *p, pf_seq *q, meter *meters, uint32_t agent, int64_t by)
+{
+    const char *what = p->opt.legacy_tracks ? "ALLOCATE BYTES on" : "allocated";
+    meter *m = meter_of(p, meters, agent, what);
+    m->sum += by;
+    write_value(p, q, p->event.time, m->track, (double)m->sum);
+}
+
+/* A free of nothing is what free(NULL) is; a free of an address never seen allocated means that the
+ * trace began later. */
+static rocl_status account(pf_sink *p, pf_seq *q, meter *meters, heap_of_blocks *h, rocl_error *err)
+{
+    const pf_event *e = &p->event;
+    block old;
+    bool known = forget(h, e->address, &old);
+    if (known)
+        change(p, q, meters, old.agent, -(int64_t)old.size);
+    if (e->op == ROCL_OP_ALLOC || e->op == ROCL_OP_REALLOC) {
+        if (!remember(h, e->address, e->size, e->agent))
+            return rocl_fail_memory(err);
+        change(p, q, meters, e->agent, (int64_t)e->size);
+    } else if (!known && e->op == ROCL_OP_FREE && e->address) {
+        return rocl_fault_count(p->trace, ROCL_FAULT_UNPAIRED_FREE, err,
+                                "%s: memory allocation %" PRIu64, p->world.capture->path, e->row);
+    }
+    return ROCL_OK;
+}
+
+rocl_status pf_write_allocated(pf_sink *p, rocl_error *err)
+{
+    uint32_t index = p->event.index;
+    rocl_status st = ROCL_OK;
+    meter *meters = new_meters(p);
+    heap_of_blocks h = {0};
+    pf_seq q = {0};
+    if (!meters)
+        return rocl_fail_memory(err);
+    open_sequence(p, &q, 0);
+    while (st == ROCL_OK && pf_same(p, PF_ALLOCATED, index)) {
+        st = account(p, &q, meters, &h, err);
+        if (st == ROCL_OK)
+            st = pf_next(p, err);
+    }
+    pf_seq_end(&q);
+    rocl_map_free(&h.live);
+    rocl_buf_free(&h.blocks);
+    free(meters);
+    return st;
+}
+
+/* ---- counters of dispatches ---- */
+
+typedef struct pmc {
+    pf_sink *p;
+    pf_seq seq;
+    uint32_t agent, gpu;
+    bool typed;          /* GPU counters; else counter tracks */
+    int64_t *ends;       /* by counter: when the value shown runs out, INT64_MIN: it is 0 */
+    uint64_t *tracks;    /* by counter */
+    uint32_t *shown;     /* the counters whose ends are pending */
+    uint32_t shown_count;
+} pmc;
+
+static void put_value(rocl_buf *b, uint32_t counter, double v)
+{
+    size_t at = rocl_pb_begin(b, GPU_COUNTER_VALUES);
+    rocl_pb_uint(b, VALUE_ID, counter + 1);
+    if (is_integer(v))
+        rocl_pb_int(b, VALUE_INT, (int64_t)v);
+    else
+        rocl_pb_double(b, VALUE_DOUBLE, v);
+    rocl_pb_end(b, at);
+}
+
+static void set_value(pmc *m, int64_t time, uint32_t counter, double v)
+{
+    m->p->report.counter_values++;
+    if (!m->typed) {
+        write_value(m->p, &m->seq, time, m->tracks[counter], v);
+        return;
+    }
+    rocl_buf *b = pf_event_begin(&m->seq, time);
+    size_t at = rocl_pb_begin(b, PKT_GPU_COUNTER);
+    rocl_pb_uint(b, GPU_COUNTER_IID, 1);
+    put_value(b, counter, v);
+    rocl_pb_uint(b, GPU_COUNTER_GPU, m->gpu);
+    rocl_pb_end(b, at);
+    pf_event_end(&m->seq);
+}
+
+/* Values whose dispatch has ended go back to 0, in the order of time. Few are pending at once. */
+static void run_out(pmc *m, int64_t until)
+{
+    while (m->shown_count) {
+        uint32_t first = 0;
+        for (uint32_t i = 1; i < m->shown_count; i++)
+            if (m->ends[m->shown[i]] < m->ends[m->shown[first]])
+                first = i;
+        uint32_t counter = m->shown[first];
+        if (m->ends[counter] > until)
+            return;
+        /* One that begins right now takes over: no zero in between. */
+        if (m->ends[counter] < until || until == INT64_MAX || m->p->event.counter != counter)
+            set_value(m, m->ends[counter], counter, 0);
+        m->ends[counter] = INT64_MIN;
+        m->shown[first] = m->shown[--m->shown_count];
+    }
+}
+
+static uint32_t counter_index(const pf_sink *p)
+{
+    uint32_t n = p->world.capture->counter_count;
+    return p->event.counter < n ? p->event.counter : n;
+}
+
+static void name_track(pmc *m, uint32_t counter)
+{
+    const rocl_capture *c = m->p->world.capture;
+    char words[96], name[256];
+    const rocl_counter *k = counter < c->counter_count ? &c->counters[counter] : NULL;
+    agent_words(m->p, m->agent, false, words, sizeof words);
+    snprintf(name, sizeof name, "%s PMC %s", words, k ? rocl_str(m->p->trace, k->name) : "unknown");
+    uint32_t process = k && k->process != ROCL_NONE ? k->process : 0;
+    m->tracks[counter] = pf_new_counter(&m->p->world, pf_process_track(&m->p->world, process), name,
+                                        0, k ? rocl_str(m->p->trace, k->units) : NULL);
+}
+
+static void declare_counters(pmc *m)
+{
+    const rocl_capture *c = m->p->world.capture;
+    rocl_buf *b = &m->seq.pending;
+    size_t all = rocl_pb_begin(b, INTERNED_COUNTERS);
+    rocl_pb_uint(b, IID, 1);
+    size_t body = rocl_pb_begin(b, INTERNED_COUNTER_BODY);
+    for (uint32_t i = 0; i < c->counter_count; i++) {
+        if (c->counters[i].agent != m->agent)
+            continue;
+        size_t at = rocl_pb_begin(b, COUNTER_SPECS);
+        rocl_pb_uint(b, CSPEC_ID, i + 1);
+        pf_text(b, CSPEC_NAME, m->p->trace, c->counters[i].name);
+        pf_text(b, CSPEC_DESCRIPTION, m->p->trace, c->counters[i].description);
+        rocl_pb_uint(b, CSPEC_GROUP, GROUP_COMPUTE);
+        rocl_pb_uint(b, CSPEC_DIRECTION, DIRECTION_FORWARDS);
+        rocl_pb_end(b, at);
+    }
+    rocl_pb_end(b, body);
+    rocl_pb_int(b, INTERNED_COUNTER_GPU, m->gpu);
+    rocl_pb_end(b, all);
+}
+
+static rocl_status open_pmc(pmc *m, pf_sink *p, rocl_error *err)
+{
+    const rocl_capture *c = p->world.capture;
+    m->p = p;
+    m->agent = p->event.index;
+    m->gpu = m->agent < c->agent_count ? p->world.agent_gpus[m->agent] : ROCL_NONE;
+    m->typed = !p->opt.legacy_tracks && m->gpu != ROCL_NONE;
+    m->ends = malloc((c->counter_count + 1) * sizeof *m->ends);
+    m->tracks = calloc(c->counter_count + 1, sizeof *m->tracks);
+    m->shown = calloc(c->counter_count + 1, sizeof *m->shown);
+    if (!m->ends || !m->tracks || !m->shown)
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i <= c->counter_count; i++)
+        m->ends[i] = INT64_MIN;
+    open_sequence(p, &m->seq, 0);
+    if (m->typed)
+        declare_counters(m);
+    return ROCL_OK;
+}
+
+rocl_status pf_write_pmc(pf_sink *p, rocl_error *err)
+{
+    pmc m = {0};
+    rocl_status st = open_pmc(&m, p, err);
+    uint32_t index = p->event.index;
+    while (st == ROCL_OK && pf_same(p, PF_PMC, index)) {
+        uint32_t counter = p->event.counter = counter_index(p);
+        if (!m.typed && !m.tracks[counter])
+            name_track(&m, counter);
+        run_out(&m, p->event.time);
+        if (m.ends[counter] == INT64_MIN)
+            m.shown[m.shown_count++] = counter;
+        set_value(&m, p->event.time, counter, p->event.value);
+        m.ends[counter] = p->event.end;
+        st = pf_next(p, err);
+    }
+    if (st == ROCL_OK)
+        run_out(&m, INT64_MAX);
+    pf_seq_end(&m.seq);
+    free(m.ends);
+    free(m.tracks);
+    free(m.shown);
+    return st;
+}
+
+/* ---- samples ---- */
+
+static void sampled_name(const pf_sink *p, char *name, size_t size)
+{
+    static const char *const places[5] = {"xcc", "se", "instance", "sa", "wgp"};
+    const rocl_capture *c = p->world.capture;
+    const pf_event *e = &p->event;
+    const rocl_counter *k = e->index < c->counter_count ? &c->counters[e->index] : NULL;
+    char words[96] = "";
+    if (k && k->agent != ROCL_NONE)
+        agent_words(p, k->agent, false, words, sizeof words);
+    int n = snprintf(name, size, "%s%s%s%s", e->kind == ROCL_SPM ? "SPM " : "", words,
+                     words[0] ? " " : "", k ? rocl_str(p->trace, k->name) : "unknown counter");
+    for (unsigned i = 0; i < 5 && n > 0 && (size_t)n < size; i++)
+        if (e->place[i] >= 0)
+            n += snprintf(name + n, size - (size_t)n, " %s %" PRId64, places[i], e->place[i]);
+}
+
+rocl_status pf_write_sampled(pf_sink *p, rocl_error *err)
+{
+    const rocl_capture *c = p->world.capture;
+    uint32_t index = p->event.index;
+    rocl_map tracks = {0}; /* place -> track; tracks are small numbers */
+    rocl_status st = ROCL_OK;
+    pf_seq q = {0};
+    open_sequence(p, &q, 0);
+    while (st == ROCL_OK && pf_same(p, PF_SAMPLED, index)) {
+        uint64_t key = rocl_mix64(p->event.address ^ p->event.thread);
+        uint32_t track = rocl_map_get(&tracks, key, 0);
+        if (!track) {
+            char name[256];
+            const char *unit =
+                index < c->counter_count ? rocl_str(p->trace, c->counters[index].units) : NULL;
+            sampled_name(p, name, sizeof name);
+            track = (uint32_t)pf_new_counter(&p->world,
+                                             pf_process_track(&p->world, p->event.thread), name, 0,
+                                             unit);
+            if (!rocl_map_put(&tracks, key, track))
+                st = rocl_fail_memory(err);
+        }
+        write_value(p, &q, p->event.time, track, p->event.value);
+        if (st == ROCL_OK)
+            st = pf_next(p, err);
+    }
+    rocl_map_free(&tracks);
+    pf_seq_end(&q);
+    return st;
+}

@@ -1,0 +1,329 @@
+/* GPU work as typed GPU events: one packet a slice, on the hardware queue that stands for its
+ * stream (or queue), with the kernel, the launch and the arguments that the viewer's plugins know.
+ * The reader puts what overlaps on a queue on rows of its own. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sink/pftrace/fields.h"
+#include "sink/pftrace/pf.h"
+
+typedef struct gpu {
+    pf_sink *p;
+    pf_seq seq;
+    uint32_t process;
+    rocl_map specs;   /* (agent, kind of place, id) -> iid on this sequence */
+    rocl_map live;    /* address -> index into blocks: allocations that are not freed yet */
+    bool context_declared;
+} gpu;
+
+/* ---- interned things with more than a name ---- */
+
+static void declare_context(gpu *g)
+{
+    rocl_buf *b = &g->seq.pending;
+    if (g->context_declared)
+        return;
+    size_t at = rocl_pb_begin(b, INTERNED_CONTEXTS);
+    rocl_pb_uint(b, IID, g->p->world.contexts[g->process]);
+    rocl_pb_int(b, CONTEXT_PID, pf_pid(&g->p->world, g->process));
+    rocl_pb_uint(b, CONTEXT_API, GPU_API_HIP);
+    rocl_pb_end(b, at);
+    g->context_declared = true;
+}
+
+/* Queues and stages share one space of iids, and the reader merges queues of one iid and name over
+ * processes: so iids never repeat within the trace. */
+static uint32_t spec(gpu *g, uint64_t key, const char *name, unsigned category)
+{
+    uint32_t iid = rocl_map_get(&g->specs, key, 0);
+    if (iid)
+        return iid;
+    iid = g->p->world.next_spec++;
+    rocl_map_put(&g->specs, key, iid);
+    rocl_buf *b = &g->seq.pending;
+    size_t at = rocl_pb_begin(b, INTERNED_SPECS);
+    rocl_pb_uint(b, IID, iid);
+    size_t text = rocl_pb_begin(b, SPEC_NAME);
+    rocl_utf8_put(b, name, strlen(name));
+    rocl_pb_end(b, text);
+    rocl_pb_uint(b, SPEC_CATEGORY, category);
+    rocl_pb_end(b, at);
+    return iid;
+}
+
+/* Places of work on an agent. */
+enum { PLACE_STREAM = 1, PLACE_QUEUE, PLACE_MEMORY, PLACE_SCRATCH, PLACE_GRAPH, PLACE_EVENT, PLACE_HOST_COPY, PLACE_STAGE };
+
+static uint64_t spec_key(unsigned place, uint32_t agent, uint32_t id)
+{
+    return (uint64_t)place << 60 | ((uint64_t)agent & 0xfffffff) << 32 | id;
+}
+
+static uint32_t named_place(gpu *g, const pf_event *e, unsigned place, const char *name)
+{
+    char full[128];
+    snprintf(full, sizeof full, "%s", name);
+    if (g->p->world.process_total > 1)
+        snprintf(full, sizeof full, "%s (pid %" PRId64 ")", name, pf_pid(&g->p->world, g->process));
+    return spec(g, spec_key(place, e->agent, 0), full, SPEC_OTHER);
+}
+
+static uint32_t queue_of(gpu *g, const pf_event *e)
+{
+    const rocl_capture *c = g->p->world.capture;
+    bool by_queue = g->p->opt.group_by_queue;
+    uint32_t id = by_queue ? e->queue : e->stream;
+    char name[256];
+    switch (e->kind) {
+    case ROCL_ALLOC:
+        return named_place(g, e, PLACE_MEMORY, "Memory");
+    case ROCL_SCRATCH:
+        return named_place(g, e, PLACE_SCRATCH, "Scratch");
+    case ROCL_GRAPH:
+        return named_place(g, e, PLACE_GRAPH, "Graph launches");
+    default:
+        break;
+    }
+    const rocl_queue *q = NULL;
+    if (id != ROCL_NONE)
+        q = by_queue ? &c->queues[id] : &c->streams[id];
+    else if (e->kind == ROCL_COPY)
+        return named_place(g, e, PLACE_HOST_COPY, "Copies");
+    uint64_t key = spec_key(by_queue ? PLACE_QUEUE : PLACE_STREAM, e->agent, id);
+    uint32_t iid = rocl_map_get(&g->specs, key, 0);
+    if (iid)
+        return iid;
+    pf_queue_name(&g->p->world, q, by_queue ? "Queue" : "Stream", g->process, name, sizeof name);
+    return spec(g, key, name, SPEC_COMPUTE);
+}
+
+static uint32_t stage_of(gpu *g, const pf_event *e)
+{
+    static const char *const names[ROCL_KINDS] = {
+        [ROCL_DISPATCH] = "Kernel",  [ROCL_COPY] = "Copy",          [ROCL_ALLOC] = "Allocation",
+        [ROCL_SCRATCH] = "Scratch",  [ROCL_GRAPH] = "Graph launch", [ROCL_HIP_EVENT] = "HIP event"};
+    return spec(g, spec_key(PLACE_STAGE, 0, (uint32_t)e->kind), names[e->kind],
+                e->kind == ROCL_DISPATCH ? SPEC_COMPUTE : SPEC_OTHER);
+}
+
+static uint32_t arg_name(gpu *g, const char *name)
+{
+    return pf_iid(&g->seq, PF_ARG_NAMES,
+                  rocl_strings_put(g->p->trace->strings, name, strlen(name)));
+}
+
+static void arg_int(gpu *g, rocl_buf *b, uint32_t field, const char *name, int64_t v)
+{
+    size_t at = rocl_pb_begin(b, field);
+    rocl_pb_uint(b, ARG_NAME_IID, arg_name(g, name));
+    rocl_pb_int(b, ARG_INT, v);
+    rocl_pb_end(b, at);
+}
+
+static void arg_text(gpu *g, rocl_buf *b, const char *name, uint32_t text)
+{
+    size_t at = rocl_pb_begin(b, LAUNCH_ARGS);
+    rocl_pb_uint(b, ARG_NAME_IID, arg_name(g, name));
+    rocl_pb_uint(b, ARG_STRING_IID, pf_iid(&g->seq, PF_STRINGS, text));
+    rocl_pb_end(b, at);
+}
+
+/* What is the same for every dispatch of a kernel is said once, with the kernel. */
+static uint32_t kernel_iid(gpu *g, uint32_t kernel)
+{
+    const rocl_capture *c = g->p->world.capture;
+    const rocl_kernel *k = &c->kernels[kernel];
+    bool fresh;
+    uint32_t iid = pf_iid_custom(&g->seq, PF_KERNELS, kernel, &fresh);
+    if (!fresh)
+        return iid;
+    uint32_t demangled = rocl_kernel_demangled(g->p->trace, c, kernel);
+    /* Arguments intern their names first: pending must not be open for the kernel meanwhile. */
+    const char *const names[] = {"registers_per_thread", "accum_vgpr_count", "sgpr_count",
+                                 "shared_mem_static"};
+    const int64_t values[] = {k->arch_vgpr, k->accum_vgpr, k->sgpr, k->group_segment};
+    for (unsigned i = 0; i < 4; i++)
+        arg_name(g, names[i]);
+    rocl_buf *b = &g->seq.pending;
+    size_t at = rocl_pb_begin(b, INTERNED_KERNELS);
+    rocl_pb_uint(b, IID, iid);
+    pf_text(b, KERNEL_NAME, g->p->trace, k->mangled);
+    pf_text(b, KERNEL_DEMANGLED, g->p->trace, demangled);
+    if (k->agent != ROCL_NONE)
+        pf_text(b, KERNEL_ARCH, g->p->trace, c->agents[k->agent].name);
+    for (unsigned i = 0; i < 4; i++)
+        arg_int(g, b, KERNEL_ARGS, names[i], values[i]);
+    rocl_pb_end(b, at);
+    return iid;
+}
+
+/* ---- events ---- */
+
+static void put_dim(rocl_buf *b, uint32_t field, const uint32_t dim[3])
+{
+    size_t at = rocl_pb_begin(b, field);
+    for (unsigned i = 0; i < 3; i++)
+        rocl_pb_uint(b, i + 1, dim[i]);
+    rocl_pb_end(b, at);
+}
+
+static int64_t volume(const uint32_t dim[3])
+{
+    return (int64_t)((uint64_t)dim[0] * dim[1] * dim[2]);
+}
+
+static void kernel_launch(gpu *g, rocl_buf *b, const pf_event *e)
+{
+    put_dim(b, LAUNCH_GRID, e->grid);
+    put_dim(b, LAUNCH_WORKGROUP, e->workgroup);
+    arg_int(g, b, LAUNCH_ARGS, "workgroup_size", volume(e->workgroup));
+    arg_int(g, b, LAUNCH_ARGS, "grid_size", volume(e->grid));
+    if (e->group_segment)
+        arg_int(g, b, LAUNCH_ARGS, "lds_bytes", e->group_segment);
+    if (e->private_segment)
+        arg_int(g, b, LAUNCH_ARGS, "scratch_bytes", e->private_segment);
+    if (g->p->trace->opt.args)
+        arg_int(g, b, LAUNCH_ARGS, "dispatch_id", (int64_t)e->dispatch_id);
+}
+
+static uint32_t label_of(const gpu *g, uint32_t agent)
+{
+    return agent == ROCL_NONE ? 0 : g->p->world.capture->agents[agent].label;
+}
+
+static void copy_launch(gpu *g, rocl_buf *b, const pf_event *e)
+{
+    uint32_t self = label_of(g, e->agent), other = label_of(g, e->other_agent);
+    arg_int(g, b, LAUNCH_ARGS, "bytes", (int64_t)e->size);
+    if (e->end > e->time)
+        arg_int(g, b, LAUNCH_ARGS, "bytes_per_second",
+                (int64_t)((double)e->size * 1e9 / (double)(e->end - e->time)));
+    arg_text(g, b, "src", e->op ? other : self);
+    arg_text(g, b, "dst", e->op ? self : other);
+}
+
+static void put_launch(gpu *g, rocl_buf *b, const pf_event *e)
+{
+    const rocl_capture *c = g->p->world.capture;
+    size_t at = rocl_pb_begin(b, STAGE_LAUNCH);
+    uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : g->p->world.agent_gpus[e->agent];
+    /* Integers on every slice: the viewer builds its tree of devices and streams from them. */
+    arg_int(g, b, LAUNCH_ARGS, "device", device == ROCL_NONE ? 0 : device);
+    arg_int(g, b, LAUNCH_ARGS, "stream", e->stream == ROCL_NONE ? 0 : c->streams[e->stream].id);
+    switch (e->kind) {
+    case ROCL_DISPATCH:
+        kernel_launch(g, b, e);
+        break;
+    case ROCL_COPY:
+        copy_launch(g, b, e);
+        break;
+    case ROCL_GRAPH:
+        arg_int(g, b, LAUNCH_ARGS, "kernels", (int64_t)e->size);
+        break;
+    case ROCL_HIP_EVENT:
+        break;
+    default:
+        arg_int(g, b, LAUNCH_ARGS, "bytes", (int64_t)e->size);
+    }
+    rocl_pb_end(b, at);
+}
+
+static void write_stage(gpu *g, const pf_event *e)
+{
+    pf_sink *p = g->p;
+    uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : p->world.agent_gpus[e->agent];
+    rocl_buf *b = pf_event_begin(&g->seq, e->time);
+    size_t at = rocl_pb_begin(b, PKT_GPU_STAGE);
+    declare_context(g);
+    rocl_pb_uint(b, STAGE_EVENT_ID, e->stack_id ? pf_link(&p->world, e->stack_id) : 0);
+    rocl_pb_uint(b, STAGE_DURATION, (uint64_t)(e->end - e->time));
+    rocl_pb_uint(b, STAGE_CONTEXT, p->world.contexts[g->process]);
+    rocl_pb_int(b, STAGE_GPU, device == ROCL_NONE ? 0 : device);
+    rocl_pb_uint(b, STAGE_QUEUE_IID, queue_of(g, e));
+    rocl_pb_uint(b, STAGE_IID, stage_of(g, e));
+    if (e->kind == ROCL_DISPATCH && e->kernel != ROCL_NONE)
+        rocl_pb_uint(b, STAGE_KERNEL_IID, kernel_iid(g, e->kernel));
+    rocl_pb_uint(b, STAGE_NAME_IID,
+                 pf_iid(&g->seq, PF_NAMES, e->name == ROCL_NONE ? p->unnamed : e->name));
+    put_launch(g, b, e);
+    rocl_pb_end(b, at);
+    pf_event_end(&g->seq);
+    p->report.slices++;
+}
+
+static void open_gpu(gpu *g, pf_sink *p)
+{
+    g->p = p;
+    g->process = p->event.index;
+    g->seq.id = p->world.next_seq++;
+    pf_seq_begin(&g->seq, p->stream, pf_machine(&p->world), p->event.time, 0);
+}
+
+static void close_gpu(gpu *g)
+{
+    rocl_map_free(&g->specs);
+    rocl_map_free(&g->live);
+    pf_seq_end(&g->seq);
+}
+
+rocl_status pf_write_gpu(pf_sink *p, rocl_error *err)
+{
+    gpu g = {0};
+    uint32_t index = p->event.index;
+    rocl_status st = ROCL_OK;
+    open_gpu(&g, p);
+    while (st == ROCL_OK && pf_same(p, PF_GPU, index)) {
+        write_stage(&g, &p->event);
+        st = pf_next(p, err);
+    }
+    close_gpu(&g);
+    return st;
+}
+
+/* ---- allocations: a free knows neither agent nor size, its allocation did ---- */
+
+typedef struct block {
+    uint64_t size;
+    uint32_t agent;
+} block;
+
+static rocl_status pair(gpu *g, pf_event *e, rocl_buf *blocks, rocl_error *err)
+{
+    uint32_t n;
+    block *all = (block *)(void *)blocks->data;
+    if (e->op == ROCL_OP_ALLOC || e->op == ROCL_OP_REALLOC) {
+        block fresh = {e->size, e->agent};
+        n = (uint32_t)(blocks->len / sizeof fresh);
+        rocl_buf_put(blocks, &fresh, sizeof fresh);
+        if (blocks->failed || !rocl_map_put(&g->live, e->address, n))
+            return rocl_fail_memory(err);
+    } else if ((n = rocl_map_get(&g->live, e->address, ROCL_NONE)) != ROCL_NONE) {
+        if (e->agent == ROCL_NONE)
+            e->agent = all[n].agent;
+        if (!e->size)
+            e->size = all[n].size;
+        if (e->op == ROCL_OP_FREE)
+            rocl_map_del(&g->live, e->address);
+    }
+    return ROCL_OK;
+}
+
+rocl_status pf_write_memory(pf_sink *p, rocl_error *err)
+{
+    gpu g = {0};
+    uint32_t index = p->event.index;
+    rocl_status st = ROCL_OK;
+    rocl_buf blocks = {0};
+    open_gpu(&g, p);
+    while (st == ROCL_OK && pf_same(p, PF_MEMORY, index)) {
+        st = pair(&g, &p->event, &blocks, err);
+        if (st == ROCL_OK) {
+            write_stage(&g, &p->event);
+            st = pf_next(p, err);
+        }
+    }
+    rocl_buf_free(&blocks);
+    close_gpu(&g);
+    return st;
+}

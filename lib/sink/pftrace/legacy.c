@@ -1,0 +1,200 @@
+/* GPU work as plain track events, for viewers without typed GPU events: tracks named and placed as
+ * AMD's converter does (STREAM [n]; COMPUTE ... QUEUE and COPY to with --group-by-queue), flows by
+ * 64-bit ids. Slices that overlap on a track go to lanes. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sink/pftrace/fields.h"
+#include "sink/pftrace/pf.h"
+
+typedef struct legacy {
+    pf_sink *p;
+    pf_seq seq;
+    pf_lanes lanes;
+    uint32_t process;
+    rocl_map groups; /* place -> group of lanes */
+    uint32_t group_count;
+} legacy;
+
+/* "Agent 2" -> "Agent [2]" */
+static void bracketed(const pf_sink *p, uint32_t agent, char *s, size_t size)
+{
+    const rocl_capture *c = p->world.capture;
+    const char *label = agent == ROCL_NONE ? "" : rocl_str(p->trace, c->agents[agent].label);
+    const char *space = strrchr(label, ' ');
+    if (space)
+        snprintf(s, size, "%.*s [%s]", (int)(space - label), label, space + 1);
+    else
+        snprintf(s, size, "Agent [?]");
+}
+
+static const char *type_of(const pf_sink *p, uint32_t agent)
+{
+    if (agent == ROCL_NONE)
+        return "?";
+    return rocl_str(p->trace, p->world.capture->agents[agent].type_name);
+}
+
+static int64_t id_or_zero(const rocl_queue *all, uint32_t index)
+{
+    return index == ROCL_NONE ? 0 : all[index].id;
+}
+
+static void track_name(legacy *l, const pf_event *e, char *name, size_t size)
+{
+    const pf_sink *p = l->p;
+    const rocl_capture *c = p->world.capture;
+    char agent[96];
+    if (!p->opt.group_by_queue) {
+        snprintf(name, size, "STREAM [%" PRId64 "]", id_or_zero(c->streams, e->stream));
+        return;
+    }
+    bracketed(p, e->agent, agent, sizeof agent);
+    if (e->kind == ROCL_COPY)
+        snprintf(name, size, "COPY to %s THREAD [%" PRId64 "] (%s)", agent,
+                 e->thread == ROCL_NONE ? 0 : c->threads[e->thread].tid, type_of(p, e->agent));
+    else
+        snprintf(name, size, "COMPUTE %s QUEUE [%" PRId64 "] %s", agent,
+                 id_or_zero(c->queues, e->queue), type_of(p, e->agent));
+}
+
+static uint32_t group_of(legacy *l, const pf_event *e)
+{
+    uint64_t key = e->stream;
+    if (l->p->opt.group_by_queue)
+        key = (uint64_t)(e->kind == ROCL_COPY) << 63 | (uint64_t)(e->agent & 0x7fffffff) << 32 |
+              (e->kind == ROCL_COPY ? e->thread : e->queue);
+    uint32_t group = rocl_map_get(&l->groups, key, ROCL_NONE);
+    if (group == ROCL_NONE) {
+        group = l->group_count++;
+        rocl_map_put(&l->groups, key, group);
+    }
+    return group;
+}
+
+static void write_end(legacy *l, const pf_open *ended)
+{
+    rocl_buf *b = pf_event_begin(&l->seq, ended->end);
+    size_t at = rocl_pb_begin(b, PKT_TRACK_EVENT);
+    rocl_pb_uint(b, EV_TYPE, TYPE_END);
+    rocl_pb_uint(b, EV_TRACK, l->lanes.lanes[ended->lane].track);
+    rocl_pb_end(b, at);
+    pf_event_end(&l->seq);
+}
+
+static void note_text(legacy *l, rocl_buf *b, const char *name, uint32_t text)
+{
+    size_t n;
+    const char *s = rocl_strings_get(l->p->trace->strings, text, &n);
+    pf_note_str(&l->seq, b, name, s, n);
+}
+
+static void note_dims(legacy *l, rocl_buf *b, const char *name, const uint32_t d[3])
+{
+    char text[64];
+    int n = snprintf(text, sizeof text, "(%u, %u, %u)", d[0], d[1], d[2]);
+    pf_note_str(&l->seq, b, name, text, (size_t)n);
+}
+
+static void kernel_notes(legacy *l, rocl_buf *b, const pf_event *e)
+{
+    const rocl_capture *c = l->p->world.capture;
+    if (e->agent != ROCL_NONE)
+        note_text(l, b, "agent", c->agents[e->agent].label);
+    pf_note_uint(&l->seq, b, "queue", (uint64_t)id_or_zero(c->queues, e->queue));
+    pf_note_uint(&l->seq, b, "stream_id", (uint64_t)id_or_zero(c->streams, e->stream));
+    if (e->kernel != ROCL_NONE)
+        pf_note_uint(&l->seq, b, "kernel_id", (uint64_t)c->kernels[e->kernel].id);
+    pf_note_uint(&l->seq, b, "Scratch_Size", (uint64_t)e->private_segment);
+    pf_note_uint(&l->seq, b, "LDS_Block_Size", (uint64_t)e->group_segment);
+    note_dims(l, b, "workgroup_size", e->workgroup);
+    note_dims(l, b, "grid_size", e->grid);
+}
+
+static void copy_notes(legacy *l, rocl_buf *b, const pf_event *e)
+{
+    const rocl_capture *c = l->p->world.capture;
+    uint32_t src = e->op ? e->other_agent : e->agent, dst = e->op ? e->agent : e->other_agent;
+    if (src != ROCL_NONE)
+        note_text(l, b, "src_agent", c->agents[src].label);
+    if (dst != ROCL_NONE)
+        note_text(l, b, "dst_agent", c->agents[dst].label);
+    pf_note_uint(&l->seq, b, "copy_bytes", e->size);
+    pf_note_uint(&l->seq, b, "stream_id", (uint64_t)id_or_zero(c->streams, e->stream));
+}
+
+static void write_begin(legacy *l, const pf_event *e, uint64_t track)
+{
+    static const char *const categories[ROCL_KINDS] = {[ROCL_DISPATCH] = "kernel_dispatch",
+                                                       [ROCL_COPY] = "memory_copy",
+                                                       [ROCL_GRAPH] = "graph_launch",
+                                                       [ROCL_HIP_EVENT] = "hip_event"};
+    pf_sink *p = l->p;
+    const char *category = categories[e->kind];
+    uint32_t text = rocl_strings_put(p->trace->strings, category, strlen(category));
+    rocl_buf *b = pf_event_begin(&l->seq, e->time);
+    size_t at = rocl_pb_begin(b, PKT_TRACK_EVENT);
+    rocl_pb_uint(b, EV_TYPE, TYPE_BEGIN);
+    rocl_pb_uint(b, EV_NAME_IID,
+                 pf_iid(&l->seq, PF_NAMES, e->name == ROCL_NONE ? p->unnamed : e->name));
+    rocl_pb_uint(b, EV_CATEGORY_IID, pf_iid(&l->seq, PF_CATEGORIES, text));
+    rocl_pb_uint(b, EV_TRACK, track);
+    if (e->kind == ROCL_DISPATCH)
+        kernel_notes(l, b, e);
+    else if (e->kind == ROCL_COPY)
+        copy_notes(l, b, e);
+    if (e->stack_id) {
+        pf_note_uint(&l->seq, b, "corr_id", e->stack_id);
+        rocl_pb_fixed64(b, EV_FLOW, pf_link(&p->world, e->stack_id));
+    }
+    rocl_pb_end(b, at);
+    pf_event_end(&l->seq);
+}
+
+static rocl_status write_slice(legacy *l, const pf_event *e, rocl_error *err)
+{
+    bool extra;
+    uint32_t group = group_of(l, e);
+    uint32_t lane = pf_lanes_find(&l->lanes, group, e->end, &extra);
+    if (lane == ROCL_NONE) {
+        char name[192];
+        track_name(l, e, name, sizeof name);
+        /* Lanes have one name, so that viewers show them as one track of several rows. */
+        uint64_t process = pf_process_track(&l->p->world, l->process);
+        lane = pf_lanes_add(&l->lanes, group, pf_new_track(&l->p->world, process, name));
+        l->p->report.lanes += extra;
+    }
+    if (lane == ROCL_NONE || !pf_lanes_push(&l->lanes, lane, e->end))
+        return rocl_fail_memory(err);
+    l->p->report.moved += extra;
+    l->p->report.slices++;
+    write_begin(l, e, l->lanes.lanes[lane].track);
+    return ROCL_OK;
+}
+
+static void close_until(legacy *l, int64_t time)
+{
+    pf_open ended;
+    while (pf_lanes_close(&l->lanes, time, &ended))
+        write_end(l, &ended);
+}
+
+rocl_status pf_write_legacy(pf_sink *p, rocl_error *err)
+{
+    legacy l = {.p = p, .process = p->event.index};
+    rocl_status st = ROCL_OK;
+    l.seq.id = p->world.next_seq++;
+    pf_seq_begin(&l.seq, p->stream, pf_machine(&p->world), p->event.time, 0);
+    while (st == ROCL_OK && pf_same(p, PF_GPU, l.process)) {
+        close_until(&l, p->event.time);
+        st = write_slice(&l, &p->event, err);
+        if (st == ROCL_OK)
+            st = pf_next(p, err);
+    }
+    close_until(&l, INT64_MAX);
+    pf_lanes_free(&l.lanes);
+    rocl_map_free(&l.groups);
+    pf_seq_end(&l.seq);
+    return st;
+}

@@ -1,0 +1,405 @@
+/* Events <-> records of the sorter. Times are in the key, so a payload holds only what is left:
+ * small numbers and text ids, as varints. */
+#include <stdlib.h>
+
+#include "sink/pftrace/pf.h"
+
+/* References are stored one up, so that none is a single zero byte. */
+static uint8_t *put_ref(uint8_t *p, uint32_t v)
+{
+    return rocl_varint_put(p, v == ROCL_NONE ? 0 : (uint64_t)v + 1);
+}
+
+static uint8_t *put_signed(uint8_t *p, int64_t v)
+{
+    return rocl_varint_put(p, rocl_zigzag(v));
+}
+
+typedef struct reader {
+    const uint8_t *p, *end;
+    bool broken;
+} reader;
+
+static uint64_t get(reader *r)
+{
+    uint64_t v = 0;
+    if (!rocl_varint_get(&r->p, r->end, &v))
+        r->broken = true;
+    return v;
+}
+
+static uint32_t get_ref(reader *r)
+{
+    uint64_t v = get(r);
+    return v ? (uint32_t)(v - 1) : ROCL_NONE;
+}
+
+static int64_t get_signed(reader *r)
+{
+    return rocl_unzigzag(get(r));
+}
+
+/* ---- the key ---- */
+
+#define INDEX_BITS 56
+
+/* (room, index) | time | longest first | unique */
+static void make_key(uint64_t key[4], pf_room room, uint32_t index, int64_t time, int64_t end,
+                     uint64_t row, rocl_kind kind)
+{
+    key[0] = (uint64_t)room << INDEX_BITS | index;
+    key[1] = (uint64_t)time;
+    key[2] = ~(uint64_t)end;
+    key[3] = row << 4 | (uint64_t)kind;
+}
+
+static rocl_status add(pf_sink *p, unsigned worker, const uint64_t key[4], const uint8_t *payload,
+                       const uint8_t *end, rocl_error *err)
+{
+    return rocl_sorter_add(p->sorter, worker, key, payload, (size_t)(end - payload), err);
+}
+
+/* ---- host ---- */
+
+static uint32_t host_index(const rocl_capture *c, const rocl_event *e)
+{
+    return e->thread != ROCL_NONE ? e->thread : c->thread_count + e->process;
+}
+
+static rocl_status pack_region(pf_sink *p, unsigned worker, const rocl_batch *b,
+                               const rocl_region *g, rocl_error *err)
+{
+    rocl_buf *s = &p->scratch[worker];
+    uint64_t key[4];
+    s->len = 0;
+    if (!rocl_buf_room(s, 64))
+        return rocl_fail_memory(err);
+    uint8_t *q = s->data;
+    q = put_ref(q, g->e.name);
+    q = put_ref(q, g->e.category);
+    q = rocl_varint_put(q, g->e.stack_id);
+    q = rocl_varint_put(q, g->arg_count);
+    s->len = (size_t)(q - s->data);
+    for (uint32_t i = 0; i < g->arg_count; i++) {
+        const rocl_arg *a = &b->args[g->arg_first + i];
+        rocl_buf_varint(s, a->name);
+        rocl_buf_varint(s, a->value_len);
+        rocl_buf_put(s, a->value, a->value_len);
+    }
+    if (s->failed)
+        return rocl_fail_memory(err);
+    make_key(key, PF_HOST, host_index(b->capture, &g->e), g->e.start, g->e.end, g->e.id, b->kind);
+    return add(p, worker, key, s->data, s->data + s->len, err);
+}
+
+/* ---- GPU ---- */
+
+static uint8_t *put_work(uint8_t *q, const rocl_event *e, uint32_t agent, uint32_t queue,
+                         uint32_t stream)
+{
+    q = put_ref(q, e->name);
+    q = put_ref(q, e->thread);
+    q = rocl_varint_put(q, e->stack_id);
+    q = put_ref(q, agent);
+    q = put_ref(q, queue);
+    return put_ref(q, stream);
+}
+
+static rocl_status pack_dispatch(pf_sink *p, unsigned worker, const rocl_dispatch *d,
+                                 rocl_error *err)
+{
+    uint8_t buf[256], *q = put_work(buf, &d->e, d->agent, d->queue, d->stream);
+    uint64_t key[4];
+    q = put_ref(q, d->kernel);
+    q = rocl_varint_put(q, d->dispatch_id);
+    q = put_signed(q, d->private_segment);
+    q = put_signed(q, d->group_segment);
+    for (unsigned i = 0; i < 3; i++) {
+        q = rocl_varint_put(q, d->workgroup[i]);
+        q = rocl_varint_put(q, d->grid[i]);
+    }
+    make_key(key, PF_GPU, d->e.process, d->e.start, d->e.end, d->e.id, ROCL_DISPATCH);
+    return add(p, worker, key, buf, q, err);
+}
+
+static bool is_gpu(const rocl_capture *c, uint32_t agent)
+{
+    return agent != ROCL_NONE && c->agents[agent].type == ROCL_AGENT_GPU;
+}
+
+/* A copy loads the agents at both ends: a record at its begin, one at its end. */
+static rocl_status pack_bandwidth(pf_sink *p, unsigned worker, const rocl_copy *k, uint32_t agent,
+                                  unsigned side, rocl_error *err)
+{
+    uint8_t buf[64];
+    uint64_t key[4];
+    int64_t length = k->e.end - k->e.start;
+    if (length <= 0 || !k->size)
+        return ROCL_OK;
+    double rate = (double)k->size * 1e9 / (double)length;
+    for (unsigned at_end = 0; at_end < 2; at_end++) {
+        uint8_t *q = put_ref(buf, agent);
+        q = rocl_varint_put(q, at_end);
+        q = rocl_varint_put(q, p->opt.legacy_tracks ? k->size : (uint64_t)rate);
+        /* At one time ends come first, so that back-to-back copies do not add up. */
+        make_key(key, PF_BANDWIDTH, k->e.process, at_end ? k->e.end : k->e.start,
+                 at_end ? INT64_MAX : 0, k->e.id << 2 | side << 1 | at_end, ROCL_COPY);
+        rocl_status st = add(p, worker, key, buf, q, err);
+        if (st != ROCL_OK)
+            return st;
+    }
+    return ROCL_OK;
+}
+
+static rocl_status pack_copy(pf_sink *p, unsigned worker, const rocl_capture *c, const rocl_copy *k,
+                             rocl_error *err)
+{
+    /* The GPU it is shown on: where the bytes go, or else where they come from. */
+    bool to = is_gpu(c, k->dst) || !is_gpu(c, k->src);
+    uint8_t buf[256], *q = put_work(buf, &k->e, to ? k->dst : k->src, k->queue, k->stream);
+    uint64_t key[4];
+    q = put_ref(q, to ? k->src : k->dst);
+    q = rocl_varint_put(q, to);
+    q = rocl_varint_put(q, k->size);
+    make_key(key, PF_GPU, k->e.process, k->e.start, k->e.end, k->e.id, ROCL_COPY);
+    rocl_status st = add(p, worker, key, buf, q, err);
+    if (st == ROCL_OK && k->dst != ROCL_NONE && (p->opt.legacy_tracks || is_gpu(c, k->dst)))
+        st = pack_bandwidth(p, worker, k, k->dst, 0, err);
+    if (st == ROCL_OK && !p->opt.legacy_tracks && k->src != k->dst && is_gpu(c, k->src))
+        st = pack_bandwidth(p, worker, k, k->src, 1, err);
+    return st;
+}
+
+static rocl_status pack_alloc(pf_sink *p, unsigned worker, const rocl_alloc *a, rocl_kind kind,
+                              rocl_error *err)
+{
+    uint8_t buf[256], *q = put_work(buf, &a->e, a->agent, a->queue, a->stream);
+    uint64_t key[4];
+    rocl_status st = ROCL_OK;
+    q = rocl_varint_put(q, (uint64_t)a->op);
+    q = rocl_varint_put(q, (uint64_t)a->level);
+    q = rocl_varint_put(q, a->size);
+    q = rocl_varint_put(q, a->address);
+    if (!p->opt.legacy_tracks) {
+        make_key(key, PF_MEMORY, a->e.process, a->e.start, a->e.end, a->e.id, kind);
+        st = add(p, worker, key, buf, q, err);
+    }
+    if (st != ROCL_OK || kind == ROCL_SCRATCH)
+        return st;
+    /* Memory is there when the call returns, and gone when the call to free it begins. */
+    int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
+    make_key(key, PF_ALLOCATED, a->e.process, when, a->e.end, a->e.id, kind);
+    return add(p, worker, key, buf, q, err);
+}
+
+static rocl_status pack_hip(pf_sink *p, unsigned worker, const rocl_hip *h, rocl_kind kind,
+                            rocl_error *err)
+{
+    uint8_t buf[256], *q = put_work(buf, &h->e, h->agent, h->queue, h->stream);
+    uint64_t key[4];
+    q = put_ref(q, h->source_queue);
+    q = rocl_varint_put(q, h->graph_exec_id);
+    q = rocl_varint_put(q, h->kernel_count);
+    make_key(key, PF_GPU, h->e.process, h->e.start, h->e.end, h->e.id, kind);
+    return add(p, worker, key, buf, q, err);
+}
+
+/* ---- counters ---- */
+
+static rocl_status pack_counter(pf_sink *p, unsigned worker, const rocl_capture *c,
+                                const rocl_counter_value *v, rocl_error *err)
+{
+    uint8_t buf[64], *q = put_ref(buf, v->counter);
+    uint64_t key[4];
+    memcpy(q, &v->value, sizeof v->value);
+    q += sizeof v->value;
+    uint32_t agent = v->d.agent != ROCL_NONE ? v->d.agent : c->agent_count;
+    /* Several counters of a dispatch differ in nothing else: the counter makes the key unique. */
+    make_key(key, PF_PMC, agent, v->d.e.start, v->d.e.end, v->d.e.id, ROCL_DISPATCH);
+    key[3] = v->d.e.id << 16 ^ v->counter;
+    return add(p, worker, key, buf, q, err);
+}
+
+static rocl_status pack_sample(pf_sink *p, unsigned worker, const rocl_capture *c,
+                               const rocl_sample_value *v, rocl_kind kind, rocl_error *err)
+{
+    uint8_t buf[128], *q = put_ref(buf, v->counter);
+    uint64_t key[4];
+    const int64_t place[5] = {v->xcc, v->shader_engine, v->instance, v->shader_array, v->wgp};
+    uint64_t where = 0;
+    q = rocl_varint_put(q, v->e.process);
+    for (unsigned i = 0; i < 5; i++) {
+        q = put_signed(q, place[i]);
+        where = rocl_mix64(where ^ (uint64_t)place[i]);
+    }
+    memcpy(q, &v->value, sizeof v->value);
+    q += sizeof v->value;
+    make_key(key, PF_SAMPLED, v->counter != ROCL_NONE ? v->counter : c->counter_count, v->e.start,
+             v->e.end, v->e.id, kind);
+    key[2] = where;
+    return add(p, worker, key, buf, q, err);
+}
+
+/* ---- batches ---- */
+
+static rocl_status link_stack(pf_sink *p, unsigned worker, uint64_t stack_id, rocl_error *err)
+{
+    if (stack_id && !rocl_idset_add(&p->linked[worker], stack_id))
+        return rocl_fail_memory(err);
+    return ROCL_OK;
+}
+
+static rocl_status pack_one(pf_sink *p, unsigned worker, const rocl_batch *b, size_t i,
+                            rocl_error *err)
+{
+    switch (b->kind) {
+    case ROCL_REGION:
+    case ROCL_MARKER:
+    case ROCL_INSTANT:
+        return pack_region(p, worker, b, &b->regions[i], err);
+    case ROCL_DISPATCH:
+        return pack_dispatch(p, worker, &b->dispatches[i], err);
+    case ROCL_COPY:
+        return pack_copy(p, worker, b->capture, &b->copies[i], err);
+    case ROCL_ALLOC:
+    case ROCL_SCRATCH:
+        return pack_alloc(p, worker, &b->allocs[i], b->kind, err);
+    case ROCL_GRAPH:
+    case ROCL_HIP_EVENT:
+        return pack_hip(p, worker, &b->hips[i], b->kind, err);
+    case ROCL_COUNTER:
+        return pack_counter(p, worker, b->capture, &b->counters[i], err);
+    case ROCL_SPM:
+    case ROCL_SAMPLE:
+        return pack_sample(p, worker, b->capture, &b->samples[i], b->kind, err);
+    default:
+        return ROCL_OK;
+    }
+}
+
+rocl_status pf_pack_batch(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    const uint32_t gpu = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_ALLOC) |
+                         ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT);
+    bool links = gpu & ROCL_BIT(b->kind);
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        st = pack_one(p, worker, b, i, err);
+        if (st == ROCL_OK && links)
+            st = link_stack(p, worker, rocl_batch_event(b, i)->stack_id, err);
+    }
+    return st;
+}
+
+/* ---- back ---- */
+
+static void unpack_host(reader *r, pf_event *e)
+{
+    e->name = get_ref(r);
+    e->category = get_ref(r);
+    e->stack_id = get(r);
+    e->arg_count = (uint32_t)get(r);
+    e->args = r->p;
+    e->args_end = r->end;
+}
+
+static void unpack_kernel(reader *r, pf_event *e)
+{
+    e->kernel = get_ref(r);
+    e->dispatch_id = get(r);
+    e->private_segment = get_signed(r);
+    e->group_segment = get_signed(r);
+    for (unsigned i = 0; i < 3; i++) {
+        e->workgroup[i] = (uint32_t)get(r);
+        e->grid[i] = (uint32_t)get(r);
+    }
+}
+
+static void unpack_work(reader *r, pf_event *e)
+{
+    e->name = get_ref(r);
+    e->thread = get_ref(r);
+    e->stack_id = get(r);
+    e->agent = get_ref(r);
+    e->queue = get_ref(r);
+    e->stream = get_ref(r);
+    switch (e->kind) {
+    case ROCL_DISPATCH:
+        unpack_kernel(r, e);
+        break;
+    case ROCL_COPY:
+        e->other_agent = get_ref(r);
+        e->op = (uint8_t)get(r); /* 1: other -> agent, 0: agent -> other */
+        e->size = get(r);
+        break;
+    case ROCL_GRAPH:
+    case ROCL_HIP_EVENT:
+        e->other_agent = get_ref(r); /* source queue */
+        e->address = get(r);         /* graph_exec_id */
+        e->size = get(r);            /* kernels in the graph */
+        break;
+    default:
+        e->op = (uint8_t)get(r);
+        e->level = (uint8_t)get(r);
+        e->size = get(r);
+        e->address = get(r);
+    }
+}
+
+static void get_double(reader *r, double *v)
+{
+    if (r->end - r->p < (ptrdiff_t)sizeof *v) {
+        r->broken = true;
+        return;
+    }
+    memcpy(v, r->p, sizeof *v);
+}
+
+bool pf_unpack(const rocl_record *rec, pf_event *e)
+{
+    reader r = {rec->data, rec->data + rec->len, false};
+    e->room = (pf_room)(rec->key[0] >> INDEX_BITS);
+    e->index = (uint32_t)rec->key[0];
+    e->time = (int64_t)rec->key[1];
+    e->end = (int64_t)~rec->key[2];
+    e->kind = (rocl_kind)(rec->key[3] & 15);
+    e->row = rec->key[3] >> 4;
+    switch (e->room) {
+    case PF_HOST:
+        unpack_host(&r, e);
+        break;
+    case PF_BANDWIDTH:
+        e->agent = get_ref(&r);
+        e->op = (uint8_t)get(&r);
+        e->size = get(&r);
+        break;
+    case PF_PMC:
+        e->counter = get_ref(&r);
+        e->row = rec->key[3];
+        get_double(&r, &e->value);
+        break;
+    case PF_SAMPLED:
+        e->counter = get_ref(&r);
+        e->thread = (uint32_t)get(&r); /* process */
+        e->address = rec->key[2];      /* which place */
+        for (unsigned i = 0; i < 5; i++)
+            e->place[i] = get_signed(&r);
+        get_double(&r, &e->value);
+        break;
+    default:
+        unpack_work(&r, e);
+    }
+    return !r.broken;
+}
+
+bool pf_next_arg(pf_event *e, pf_arg *arg)
+{
+    uint64_t name, n;
+    if (!e->arg_count || !rocl_varint_get(&e->args, e->args_end, &name) ||
+        !rocl_varint_get(&e->args, e->args_end, &n) || n > (uint64_t)(e->args_end - e->args))
+        return false;
+    e->arg_count--;
+    *arg = (pf_arg){(uint32_t)name, (const char *)e->args, n};
+    e->args += n;
+    return true;
+}

@@ -1,0 +1,242 @@
+/* The Perfetto sink, room by room:
+ *
+ *     pftrace.c   the sink: batches -> sorted records -> the rooms below, in one pass per capture
+ *     fields.h    field numbers of the format
+ *     stream.c    packets -> blocks -> (compressed) -> file; sequences, interning
+ *     pack.c      events <-> records of the sorter
+ *     world.c     machines, GPUs, processes, threads: ids and descriptors
+ *     lanes.c     slices that overlap without nesting
+ *     host.c      host slices on thread tracks
+ *     gpu.c       GPU work as typed GPU events
+ *     legacy.c    GPU work as plain track events in AMD's layout
+ *     counters.c  counter tracks
+ *
+ * Records are sorted by (sequence, time), so each packet sequence is written from begin to end with
+ * times as differences. The reader sorts all sequences into one again. */
+#ifndef ROCL_SINK_PFTRACE_PF_H
+#define ROCL_SINK_PFTRACE_PF_H
+
+#include "base/map.h"
+#include "base/out.h"
+#include "base/pool.h"
+#include "base/proto.h"
+#include "base/utf8.h"
+#include "model/trace.h"
+
+/* ---- stream.c ---- */
+
+typedef struct pf_stream pf_stream;
+
+rocl_status pf_stream_open(pf_stream **s, rocl_trace *t, const rocl_pftrace_options *o,
+                           rocl_error *err);
+rocl_status pf_stream_commit(pf_stream *s, uint64_t *bytes, rocl_error *err); /* frees s */
+void pf_stream_abort(pf_stream *s);                                          /* frees s */
+
+/* A packet is written between these two into the buffer that begin returns (NULL: failed before,
+ * the next flush tells). Nothing else may write in between. */
+rocl_buf *pf_packet_begin(pf_stream *s);
+void pf_packet_end(pf_stream *s);
+/* Passes a full block on. Call it now and then; reports what went wrong since. */
+rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err);
+
+/* A packet sequence: its id, its clock, and what has been interned on it. */
+enum pf_intern { PF_NAMES, PF_CATEGORIES, PF_ANNOTATIONS, PF_KERNELS, PF_ARG_NAMES, PF_STRINGS, PF_INTERNS };
+
+typedef struct pf_seq {
+    pf_stream *stream;
+    uint32_t id;
+    uint32_t machine; /* machine_id of its packets, 0 the first */
+    int64_t now;      /* time of the last packet, ns */
+    rocl_map interned[PF_INTERNS]; /* text -> iid */
+    uint32_t next_iid[PF_INTERNS];
+    rocl_buf pending; /* interned data to go with the next packet */
+} pf_seq;
+
+/* Begins a sequence whose times are differences, the first to `from`; events on it are on `track`
+ * unless they say otherwise (0: none). */
+void pf_seq_begin(pf_seq *q, pf_stream *s, uint32_t machine, int64_t from, uint64_t track);
+void pf_seq_end(pf_seq *q); /* frees */
+/* Begins a packet at `time` (>= the last one's); interned data is put in by pf_event_end. */
+rocl_buf *pf_event_begin(pf_seq *q, int64_t time);
+void pf_event_end(pf_seq *q);
+
+/* The iid of a text in one of the plain {iid, name} tables, declared with the next packet end. */
+uint32_t pf_iid(pf_seq *q, enum pf_intern table, uint32_t text);
+/* For tables whose entries hold more: the iid; *fresh: the caller adds the entry to q->pending. */
+uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fresh);
+
+/* Appends the text as a valid UTF-8 string field. */
+void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text);
+
+/* ---- pack.c ---- */
+
+/* Rooms that a record belongs to: the upper byte of the first key word. */
+typedef enum pf_room {
+    PF_HOST = 1,    /* index: thread, or thread_count + process */
+    PF_GPU,         /* index: process */
+    PF_MEMORY,      /* allocations; index: process */
+    PF_ALLOCATED,   /* allocated bytes over time; index: process */
+    PF_BANDWIDTH,   /* copies over time; index: process */
+    PF_PMC,         /* counters of dispatches; index: agent, or agent_count */
+    PF_SAMPLED,     /* sampled and SPM values; index: counter, or counter_count */
+} pf_room;
+
+typedef struct pf_sink pf_sink;
+
+rocl_status pf_pack_batch(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err);
+
+/* A record as it comes back. */
+typedef struct pf_arg {
+    uint32_t name;
+    const char *value;
+    size_t len;
+} pf_arg;
+
+typedef struct pf_event {
+    pf_room room;
+    uint32_t index;
+    int64_t time, end; /* ns */
+    rocl_kind kind;
+    uint64_t row;
+    uint64_t stack_id;
+    uint32_t name, category, thread;
+    /* host */
+    uint32_t arg_count;
+    const uint8_t *args, *args_end;
+    /* GPU */
+    uint32_t agent, queue, stream, kernel, other_agent;
+    uint64_t size, address, dispatch_id;
+    int64_t private_segment, group_segment;
+    uint32_t workgroup[3], grid[3];
+    uint8_t op, level;
+    /* counters */
+    uint32_t counter;
+    int64_t place[5];
+    double value;
+} pf_event;
+
+/* Fills *e; the args point into the record. False: the record is broken (a fault of ours). */
+bool pf_unpack(const rocl_record *r, pf_event *e);
+bool pf_next_arg(pf_event *e, pf_arg *arg);
+
+/* ---- world.c ---- */
+
+typedef struct pf_gpu {
+    uint32_t machine;
+    int64_t key;          /* absolute index, or id: the same device in every process */
+    uint32_t id;          /* on its machine, from 0 */
+    const rocl_agent *agent;
+} pf_gpu;
+
+typedef struct pf_place {     /* of a process or thread */
+    uint64_t uuid;            /* track, 0: not described yet */
+    int64_t number;           /* pid or tid as written */
+} pf_place;
+
+typedef struct pf_world {
+    rocl_trace *trace;
+    pf_stream *stream;
+    pf_gpu *gpus;
+    size_t gpu_count;
+    uint64_t next_uuid;
+    uint32_t next_seq;
+    uint32_t next_context, next_spec; /* iids unique over the whole trace */
+    rocl_map pids;            /* (machine, pid) in use */
+    size_t process_total;
+    /* of the capture at hand */
+    const rocl_capture *capture;
+    pf_place *processes, *threads, *strays; /* strays: threads nobody named, one a process */
+    uint32_t *contexts;       /* by process: iid */
+    uint32_t *agent_gpus;     /* by agent: id on its machine, ROCL_NONE for others */
+} pf_world;
+
+rocl_status pf_world_open(pf_world *w, rocl_trace *t, pf_stream *s, rocl_error *err);
+void pf_world_close(pf_world *w);
+rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err);
+uint64_t pf_process_track(pf_world *w, uint32_t process);
+/* The track of a thread, or of the unnamed thread of a process (thread ROCL_NONE). */
+uint64_t pf_thread_track(pf_world *w, uint32_t process, uint32_t thread);
+uint64_t pf_new_track(pf_world *w, uint64_t parent, const char *name);
+/* unit: enum value of CounterDescriptor.unit or 0; unit_name may be NULL. */
+uint64_t pf_new_counter(pf_world *w, uint64_t parent, const char *name, unsigned unit,
+                        const char *unit_name);
+int64_t pf_pid(const pf_world *w, uint32_t process);
+/* The id that joins host calls and GPU work: unique over the captures. */
+uint64_t pf_link(const pf_world *w, uint64_t stack_id);
+uint32_t pf_machine(const pf_world *w);
+/* "Stream 3", "Queue 0 (pid 12)": a stored name, or the word and id. */
+void pf_queue_name(const pf_world *w, const rocl_queue *q, const char *word, uint32_t process,
+                   char *name, size_t size);
+
+/* ---- lanes.c ---- */
+
+typedef struct pf_open { /* a slice that has begun */
+    int64_t end;
+    uint64_t order;      /* of beginning */
+    uint32_t lane;
+} pf_open;
+
+typedef struct pf_lane {
+    uint64_t track;
+    uint32_t group;      /* which lanes may replace each other */
+    int64_t *ends;       /* of the open slices, outermost first */
+    uint32_t depth, cap;
+} pf_lane;
+
+typedef struct pf_lanes {
+    pf_lane *lanes;
+    uint32_t count, cap;
+    pf_open *heap;       /* by end, innermost first */
+    uint32_t open, heap_cap;
+    uint64_t order;
+    bool nest;           /* slices may lie in each other; else lanes hold one at a time */
+} pf_lanes;
+
+void pf_lanes_free(pf_lanes *l);
+/* The next slice to end at or before `time`; false: none. Takes it out. */
+bool pf_lanes_close(pf_lanes *l, int64_t time, pf_open *ended);
+/* The lane for a slice [.., end] of a group, or ROCL_NONE: the caller adds one. *extra: it is not
+ * the group's first. */
+uint32_t pf_lanes_find(const pf_lanes *l, uint32_t group, int64_t end, bool *extra);
+uint32_t pf_lanes_add(pf_lanes *l, uint32_t group, uint64_t track); /* ROCL_NONE: out of memory */
+bool pf_lanes_push(pf_lanes *l, uint32_t lane, int64_t end);
+
+/* ---- the rooms: each writes one sequence, from its first record to its last ---- */
+
+struct pf_sink {
+    rocl_trace *trace;
+    rocl_pftrace_options opt;
+    pf_stream *stream;
+    pf_world world;
+    rocl_sorter *sorter;    /* of the capture at hand */
+    rocl_idset *linked;     /* by worker: stack ids with GPU work */
+    rocl_buf *scratch;      /* by worker */
+    pf_event event;         /* the record at hand */
+    bool more;
+    rocl_pftrace_report report;
+    uint32_t unnamed;       /* texts */
+};
+
+/* Reads the next record into p->event; p->more false at the end. */
+rocl_status pf_next(pf_sink *p, rocl_error *err);
+/* Is the record at hand still of this sequence? */
+static inline bool pf_same(const pf_sink *p, pf_room room, uint32_t index)
+{
+    return p->more && p->event.room == room && p->event.index == index;
+}
+bool pf_is_linked(const pf_sink *p, uint64_t stack_id);
+
+rocl_status pf_write_host(pf_sink *p, rocl_error *err);
+rocl_status pf_write_gpu(pf_sink *p, rocl_error *err);
+rocl_status pf_write_legacy(pf_sink *p, rocl_error *err);
+rocl_status pf_write_memory(pf_sink *p, rocl_error *err);
+rocl_status pf_write_allocated(pf_sink *p, rocl_error *err);
+rocl_status pf_write_bandwidth(pf_sink *p, rocl_error *err);
+rocl_status pf_write_pmc(pf_sink *p, rocl_error *err);
+rocl_status pf_write_sampled(pf_sink *p, rocl_error *err);
+
+/* Adds a debug annotation to a track event under construction. */
+void pf_note_uint(pf_seq *q, rocl_buf *b, const char *name, uint64_t v);
+void pf_note_str(pf_seq *q, rocl_buf *b, const char *name, const char *p, size_t n);
+
+#endif

@@ -1,0 +1,137 @@
+/* The Perfetto sink: packs what workers bring into one sorter per capture, then writes sequence by
+ * sequence. */
+#include <stdlib.h>
+
+#include "sink/pftrace/pf.h"
+#include "sink/sink.h"
+
+bool pf_is_linked(const pf_sink *p, uint64_t stack_id)
+{
+    for (unsigned w = 0; w < p->trace->opt.jobs; w++)
+        if (rocl_idset_has(&p->linked[w], stack_id))
+            return true;
+    return false;
+}
+
+rocl_status pf_next(pf_sink *p, rocl_error *err)
+{
+    rocl_record rec;
+    rocl_status st = pf_stream_flush(p->stream, false, err);
+    if (st == ROCL_OK)
+        st = rocl_sorter_next(p->sorter, &rec, &p->more, err);
+    if (st == ROCL_OK && p->more && !pf_unpack(&rec, &p->event))
+        st = rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
+    return st;
+}
+
+static void forget_capture(pf_sink *p)
+{
+    rocl_sorter_free(p->sorter);
+    p->sorter = NULL;
+    for (unsigned w = 0; p->linked && w < p->trace->opt.jobs; w++)
+        rocl_idset_free(&p->linked[w]);
+}
+
+static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
+{
+    pf_sink *p = self;
+    (void)c;
+    forget_capture(p);
+    p->sorter = rocl_sorter_new(p->trace->space, 4);
+    return p->sorter ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    return pf_pack_batch(self, worker, b, err);
+}
+
+static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
+{
+    pf_sink *p = self;
+    return rocl_sorter_seal(p->sorter, worker, err);
+}
+
+static rocl_status write_room(pf_sink *p, rocl_error *err)
+{
+    switch (p->event.room) {
+    case PF_HOST:
+        return pf_write_host(p, err);
+    case PF_GPU:
+        return p->opt.legacy_tracks ? pf_write_legacy(p, err) : pf_write_gpu(p, err);
+    case PF_MEMORY:
+        return pf_write_memory(p, err);
+    case PF_ALLOCATED:
+        return pf_write_allocated(p, err);
+    case PF_BANDWIDTH:
+        return pf_write_bandwidth(p, err);
+    case PF_PMC:
+        return pf_write_pmc(p, err);
+    default:
+        return pf_write_sampled(p, err);
+    }
+}
+
+static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
+{
+    pf_sink *p = self;
+    rocl_progress_phase(p->trace, "writing", 0);
+    rocl_status st = pf_world_capture(&p->world, c, err);
+    if (st == ROCL_OK)
+        st = rocl_sorter_start(p->sorter, err);
+    if (st == ROCL_OK)
+        st = pf_next(p, err);
+    while (st == ROCL_OK && p->more)
+        st = write_room(p, err);
+    forget_capture(p);
+    return st;
+}
+
+static rocl_status open_sink(pf_sink *p, rocl_error *err)
+{
+    static const char unnamed[] = "(unnamed)";
+    rocl_trace *t = p->trace;
+    p->linked = calloc(t->opt.jobs, sizeof *p->linked);
+    p->scratch = calloc(t->opt.jobs, sizeof *p->scratch);
+    p->unnamed = rocl_strings_put(t->strings, unnamed, sizeof unnamed - 1);
+    if (!p->linked || !p->scratch || p->unnamed == ROCL_NONE)
+        return rocl_fail_memory(err);
+    rocl_status st = pf_stream_open(&p->stream, t, &p->opt, err);
+    return st ? st : pf_world_open(&p->world, t, p->stream, err);
+}
+
+static void close_sink(pf_sink *p)
+{
+    forget_capture(p);
+    pf_world_close(&p->world);
+    pf_stream_abort(p->stream);
+    for (unsigned w = 0; p->scratch && w < p->trace->opt.jobs; w++)
+        rocl_buf_free(&p->scratch[w]);
+    free(p->scratch);
+    free(p->linked);
+}
+
+rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
+                               rocl_pftrace_report *report, rocl_error *err)
+{
+    pf_sink p = {.trace = t, .opt = *o};
+    const rocl_sink sink = {.self = &p,
+                            .kinds = ROCL_ALL_KINDS,
+                            .begin_capture = begin_capture,
+                            .events = events,
+                            .end_task = end_task,
+                            .end_capture = end_capture};
+    rocl_status st = o->level > 9 ? rocl_fail(err, ROCL_USAGE, "compression level %d: 0 to 9",
+                                              o->level)
+                                  : open_sink(&p, err);
+    if (st == ROCL_OK)
+        st = rocl_pipeline_run(t, &sink, err);
+    if (st == ROCL_OK) {
+        st = pf_stream_commit(p.stream, &p.report.bytes, err);
+        p.stream = NULL;
+    }
+    close_sink(&p);
+    if (report)
+        *report = p.report;
+    return st ? st : rocl_trace_verdict(t);
+}

@@ -1,0 +1,268 @@
+/* Packets -> blocks -> (compressed) -> file, and what a packet sequence remembers. */
+#include <stdlib.h>
+
+#include "sink/pftrace/fields.h"
+#include "sink/pftrace/pf.h"
+
+/* Blocks of raw packets: below the 512 KiB that readers expect of a compressed packet at most. */
+#define BLOCK (256u << 10)
+
+struct pf_stream {
+    rocl_trace *trace;
+    rocl_out *out;
+    rocl_pipe *pipe;
+    rocl_chunk *chunk;
+    size_t packet;    /* begin of the packet under construction */
+    int level;
+    bool gzip;
+    rocl_buf lost;    /* takes what is written after a failure */
+};
+
+static rocl_status compress_block(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
+{
+    pf_stream *s = ctx;
+    rocl_status st = ROCL_OK;
+    (void)worker;
+    if (s->gzip)
+        return rocl_gzip_member(&c->out, c->in.data, c->in.len, s->level ? s->level : 1, err);
+    if (!s->level)
+        return ROCL_OK; /* write takes it from `in` */
+    size_t packet = rocl_pb_begin(&c->out, TRACE_PACKET);
+    size_t body = rocl_pb_begin(&c->out, PKT_COMPRESSED);
+    st = rocl_zlib_stream(&c->out, c->in.data, c->in.len, s->level, err);
+    rocl_pb_end(&c->out, body);
+    rocl_pb_end(&c->out, packet);
+    return st ? st : c->out.failed ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+static rocl_status write_block(void *ctx, rocl_chunk *c, rocl_error *err)
+{
+    pf_stream *s = ctx;
+    const rocl_buf *b = s->level || s->gzip ? &c->out : &c->in;
+    return rocl_out_write(s->out, b->data, b->len, err);
+}
+
+static const rocl_pipe_ops pipe_ops = {compress_block, write_block};
+
+static bool ends_in(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && !strcmp(s + n - m, end);
+}
+
+rocl_status pf_stream_open(pf_stream **out, rocl_trace *t, const rocl_pftrace_options *o,
+                           rocl_error *err)
+{
+    pf_stream *s = calloc(1, sizeof *s);
+    if (!s)
+        return rocl_fail_memory(err);
+    s->trace = t;
+    s->level = o->level < 0 ? 3 : o->level;
+    s->gzip = ends_in(o->path, ".gz");
+    rocl_status st = rocl_out_open(&s->out, o->path, err);
+    if (st == ROCL_OK)
+        st = rocl_pipe_new(&s->pipe, t->opt.jobs, &pipe_ops, s, err);
+    if (st == ROCL_OK && !(s->chunk = rocl_pipe_get(s->pipe, err)))
+        st = ROCL_INTERNAL;
+    if (st != ROCL_OK)
+        pf_stream_abort(s);
+    else
+        *out = s;
+    return st;
+}
+
+static void stream_free(pf_stream *s)
+{
+    rocl_buf_free(&s->lost);
+    free(s);
+}
+
+rocl_status pf_stream_commit(pf_stream *s, uint64_t *bytes, rocl_error *err)
+{
+    rocl_status st = pf_stream_flush(s, true, err);
+    if (st == ROCL_OK && s->chunk)
+        st = rocl_pipe_put(s->pipe, s->chunk, err);
+    if (st != ROCL_OK) {
+        pf_stream_abort(s);
+        return st;
+    }
+    st = rocl_pipe_finish(s->pipe, err);
+    *bytes = rocl_out_bytes(s->out);
+    if (st == ROCL_OK)
+        st = rocl_out_commit(s->out, err);
+    else
+        rocl_out_discard(s->out);
+    stream_free(s);
+    return st;
+}
+
+void pf_stream_abort(pf_stream *s)
+{
+    if (!s)
+        return;
+    rocl_pipe_abort(s->pipe);
+    rocl_out_discard(s->out);
+    stream_free(s);
+}
+
+rocl_buf *pf_packet_begin(pf_stream *s)
+{
+    rocl_buf *b = s->chunk ? &s->chunk->in : &s->lost;
+    s->packet = rocl_pb_begin(b, TRACE_PACKET);
+    return b;
+}
+
+void pf_packet_end(pf_stream *s)
+{
+    rocl_pb_end(s->chunk ? &s->chunk->in : &s->lost, s->packet);
+}
+
+rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err)
+{
+    if (!s->chunk)
+        return rocl_error_status(err) ? rocl_error_status(err) : ROCL_OUTPUT;
+    if (s->chunk->in.failed)
+        return rocl_fail_memory(err);
+    if (s->chunk->in.len < BLOCK && !(all && s->chunk->in.len))
+        return ROCL_OK;
+    rocl_status st = rocl_pipe_put(s->pipe, s->chunk, err);
+    s->chunk = NULL;
+    if (st == ROCL_OK && !(s->chunk = rocl_pipe_get(s->pipe, err)))
+        st = rocl_error_status(err) ? rocl_error_status(err) : ROCL_OUTPUT;
+    return st;
+}
+
+/* ---- sequences ---- */
+
+void pf_seq_begin(pf_seq *q, pf_stream *s, uint32_t machine, int64_t from, uint64_t track)
+{
+    q->stream = s;
+    q->machine = machine;
+    q->now = from;
+    for (int i = 0; i < PF_INTERNS; i++)
+        q->next_iid[i] = 1;
+    rocl_buf *b = pf_packet_begin(s);
+    rocl_pb_uint(b, PKT_SEQUENCE_ID, q->id);
+    rocl_pb_uint(b, PKT_SEQUENCE_FLAGS, SEQ_CLEARED);
+    rocl_pb_uint(b, PKT_FIRST_ON_SEQUENCE, 1);
+    if (machine)
+        rocl_pb_uint(b, PKT_MACHINE, machine);
+    size_t snapshot = rocl_pb_begin(b, PKT_CLOCK_SNAPSHOT);
+    size_t clock = rocl_pb_begin(b, SNAPSHOT_CLOCKS);
+    rocl_pb_uint(b, CLOCK_ID, CLOCK_BOOTTIME);
+    rocl_pb_uint(b, CLOCK_TIME, (uint64_t)from);
+    rocl_pb_end(b, clock);
+    clock = rocl_pb_begin(b, SNAPSHOT_CLOCKS);
+    rocl_pb_uint(b, CLOCK_ID, CLOCK_DELTA);
+    rocl_pb_uint(b, CLOCK_TIME, (uint64_t)from);
+    rocl_pb_uint(b, CLOCK_INCREMENTAL, 1);
+    rocl_pb_end(b, clock);
+    rocl_pb_uint(b, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME);
+    rocl_pb_end(b, snapshot);
+    size_t defaults = rocl_pb_begin(b, PKT_DEFAULTS);
+    rocl_pb_uint(b, DEFAULTS_CLOCK_ID, CLOCK_DELTA);
+    if (track) {
+        size_t event = rocl_pb_begin(b, DEFAULTS_TRACK_EVENT);
+        rocl_pb_uint(b, TRACK_EVENT_DEFAULT_TRACK, track);
+        rocl_pb_end(b, event);
+    }
+    rocl_pb_end(b, defaults);
+    pf_packet_end(s);
+}
+
+void pf_seq_end(pf_seq *q)
+{
+    for (int i = 0; i < PF_INTERNS; i++)
+        rocl_map_free(&q->interned[i]);
+    rocl_buf_free(&q->pending);
+}
+
+rocl_buf *pf_event_begin(pf_seq *q, int64_t time)
+{
+    rocl_buf *b = pf_packet_begin(q->stream);
+    rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)(time - q->now));
+    rocl_pb_uint(b, PKT_SEQUENCE_ID, q->id);
+    if (q->machine)
+        rocl_pb_uint(b, PKT_MACHINE, q->machine);
+    q->now = time;
+    return b;
+}
+
+void pf_event_end(pf_seq *q)
+{
+    if (q->pending.len) {
+        rocl_buf *b = q->stream->chunk ? &q->stream->chunk->in : &q->stream->lost;
+        rocl_pb_bytes(b, PKT_INTERNED, q->pending.data, q->pending.len);
+        b->failed |= q->pending.failed;
+        q->pending.len = 0;
+    }
+    pf_packet_end(q->stream);
+}
+
+void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text)
+{
+    size_t n;
+    const char *p = rocl_strings_get(t->strings, text, &n);
+    if (rocl_utf8_valid(p, n)) {
+        rocl_pb_bytes(b, field, p, n);
+        return;
+    }
+    size_t at = rocl_pb_begin(b, field);
+    rocl_utf8_put(b, p, n);
+    rocl_pb_end(b, at);
+}
+
+uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fresh)
+{
+    uint32_t iid = rocl_map_get(&q->interned[table], key, 0);
+    *fresh = iid == 0;
+    if (iid)
+        return iid;
+    iid = q->next_iid[table]++;
+    if (!rocl_map_put(&q->interned[table], key, iid))
+        q->pending.failed = true;
+    return iid;
+}
+
+uint32_t pf_iid(pf_seq *q, enum pf_intern table, uint32_t text)
+{
+    static const uint16_t fields[PF_INTERNS] = {
+        [PF_NAMES] = INTERNED_NAMES,         [PF_CATEGORIES] = INTERNED_CATEGORIES,
+        [PF_ANNOTATIONS] = INTERNED_ANNOTATIONS, [PF_KERNELS] = INTERNED_KERNELS,
+        [PF_ARG_NAMES] = INTERNED_ARG_NAMES, [PF_STRINGS] = INTERNED_STRINGS};
+    bool fresh;
+    uint32_t iid = pf_iid_custom(q, table, text, &fresh);
+    if (fresh) {
+        size_t at = rocl_pb_begin(&q->pending, fields[table]);
+        rocl_pb_uint(&q->pending, IID, iid);
+        pf_text(&q->pending, IID_NAME, q->stream->trace, text);
+        rocl_pb_end(&q->pending, at);
+    }
+    return iid;
+}
+
+/* ---- debug annotations ---- */
+
+static uint32_t note_name(pf_seq *q, const char *name)
+{
+    return pf_iid(q, PF_ANNOTATIONS,
+                  rocl_strings_put(q->stream->trace->strings, name, strlen(name)));
+}
+
+void pf_note_uint(pf_seq *q, rocl_buf *b, const char *name, uint64_t v)
+{
+    size_t at = rocl_pb_begin(b, EV_ANNOTATION);
+    rocl_pb_uint(b, NOTE_NAME_IID, note_name(q, name));
+    rocl_pb_uint(b, NOTE_UINT, v);
+    rocl_pb_end(b, at);
+}
+
+void pf_note_str(pf_seq *q, rocl_buf *b, const char *name, const char *p, size_t n)
+{
+    size_t at = rocl_pb_begin(b, EV_ANNOTATION);
+    rocl_pb_uint(b, NOTE_NAME_IID, note_name(q, name));
+    size_t text = rocl_pb_begin(b, NOTE_STRING);
+    rocl_utf8_put(b, p, n);
+    rocl_pb_end(b, text);
+    rocl_pb_end(b, at);
+}

@@ -1,0 +1,405 @@
+/* Machines, GPUs, processes and threads: numbers that do not collide, and their descriptors. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sink/pftrace/fields.h"
+#include "sink/pftrace/pf.h"
+
+/* Descriptors go to a sequence of their own, with absolute times. */
+#define DESCRIPTOR_SEQUENCE 1
+
+/* Above every pid that Linux gives out: for processes whose number is taken or no number. */
+#define PID_BEYOND (1 << 22)
+
+uint32_t pf_machine(const pf_world *w)
+{
+    /* 0 is the reader's own idea of "this machine" and never labelled: used for one machine only. */
+    return w->trace->machine_count > 1 ? w->capture->machine + 1 : 0;
+}
+
+static rocl_buf *begin(pf_world *w)
+{
+    rocl_buf *b = pf_packet_begin(w->stream);
+    rocl_pb_uint(b, PKT_SEQUENCE_ID, DESCRIPTOR_SEQUENCE);
+    if (pf_machine(w))
+        rocl_pb_uint(b, PKT_MACHINE, pf_machine(w));
+    return b;
+}
+
+static void end(pf_world *w)
+{
+    pf_packet_end(w->stream);
+}
+
+/* ---- GPUs ---- */
+
+static int64_t gpu_key(const rocl_agent *a)
+{
+    return a->absolute_index >= 0 ? a->absolute_index : a->id;
+}
+
+static int by_machine_and_key(const void *a, const void *b)
+{
+    const pf_gpu *x = a, *y = b;
+    if (x->machine != y->machine)
+        return x->machine < y->machine ? -1 : 1;
+    return x->key == y->key ? 0 : x->key < y->key ? -1 : 1;
+}
+
+static const pf_gpu *find_gpu(const pf_world *w, uint32_t machine, int64_t key)
+{
+    pf_gpu probe = {.machine = machine, .key = key};
+    return bsearch(&probe, w->gpus, w->gpu_count, sizeof probe, by_machine_and_key);
+}
+
+static rocl_status add_gpu(pf_world *w, uint32_t machine, const rocl_agent *a, size_t *cap,
+                           rocl_error *err)
+{
+    for (size_t i = 0; i < w->gpu_count; i++)
+        if (w->gpus[i].machine == machine && w->gpus[i].key == gpu_key(a))
+            return ROCL_OK;
+    if (w->gpu_count == *cap) {
+        *cap = *cap ? 2 * *cap : 16;
+        pf_gpu *more = realloc(w->gpus, *cap * sizeof *more);
+        if (!more)
+            return rocl_fail_memory(err);
+        w->gpus = more;
+    }
+    w->gpus[w->gpu_count++] = (pf_gpu){machine, gpu_key(a), 0, a};
+    return ROCL_OK;
+}
+
+/* The processes of a node see the same devices, each under the index that the driver gave it. */
+static rocl_status collect_gpus(pf_world *w, rocl_error *err)
+{
+    size_t cap = 0;
+    for (size_t i = 0; i < w->trace->capture_count; i++) {
+        const rocl_capture *c = &w->trace->captures[i]->pub;
+        for (uint32_t k = 0; k < c->agent_count; k++)
+            if (c->agents[k].type == ROCL_AGENT_GPU) {
+                rocl_status st = add_gpu(w, c->machine, &c->agents[k], &cap, err);
+                if (st != ROCL_OK)
+                    return st;
+            }
+    }
+    if (w->gpu_count)
+        qsort(w->gpus, w->gpu_count, sizeof *w->gpus, by_machine_and_key);
+    for (size_t i = 0; i < w->gpu_count; i++)
+        w->gpus[i].id =
+            i && w->gpus[i].machine == w->gpus[i - 1].machine ? w->gpus[i - 1].id + 1 : 0;
+    return ROCL_OK;
+}
+
+static void describe_gpu(pf_world *w, rocl_buf *b, const pf_gpu *g)
+{
+    const rocl_trace *t = w->trace;
+    char name[256];
+    const char *product = rocl_str(t, g->agent->product ? g->agent->product : g->agent->name);
+    snprintf(name, sizeof name, "GPU %u%s%s", g->id, *product ? " " : "", product);
+    size_t at = rocl_pb_begin(b, GPU_INFO_GPU);
+    size_t text = rocl_pb_begin(b, GPU_NAME);
+    rocl_utf8_put(b, name, strlen(name));
+    rocl_pb_end(b, text);
+    pf_text(b, GPU_VENDOR, t, g->agent->vendor);
+    pf_text(b, GPU_MODEL, t, g->agent->product);
+    pf_text(b, GPU_ARCH, t, g->agent->name);
+    size_t extra = rocl_pb_begin(b, GPU_EXTRA);
+    rocl_pb_str(b, 1, "agent");
+    pf_text(b, 2, t, g->agent->label);
+    rocl_pb_end(b, extra);
+    rocl_pb_end(b, at);
+}
+
+static void describe_machine(pf_world *w)
+{
+    const rocl_capture *c = w->capture;
+    uint32_t machine = c->machine;
+    bool any = false;
+    if (pf_machine(w) && c->node_count) {
+        rocl_buf *b = begin(w);
+        size_t at = rocl_pb_begin(b, PKT_SYSTEM_INFO);
+        pf_text(b, SYSTEM_INFO_MACHINE_NAME, w->trace, c->nodes[0].hostname);
+        rocl_pb_end(b, at);
+        end(w);
+    }
+    for (size_t i = 0; i < w->gpu_count; i++)
+        any |= w->gpus[i].machine == machine;
+    if (!any)
+        return;
+    rocl_buf *b = begin(w);
+    size_t at = rocl_pb_begin(b, PKT_GPU_INFO);
+    for (size_t i = 0; i < w->gpu_count; i++)
+        if (w->gpus[i].machine == machine)
+            describe_gpu(w, b, &w->gpus[i]);
+    rocl_pb_end(b, at);
+    end(w);
+}
+
+/* ---- processes and threads ---- */
+
+static int64_t free_pid(pf_world *w, int64_t pid)
+{
+    uint64_t machine = (uint64_t)w->capture->machine << 40;
+    int64_t beyond = PID_BEYOND + 1;
+    bool fits = pid > 0 && pid <= INT32_MAX;
+    if (!fits)
+        pid = beyond;
+    while (rocl_map_get(&w->pids, machine | (uint64_t)pid, ROCL_NONE) != ROCL_NONE)
+        pid = pid >= beyond ? pid + 1 : beyond;
+    rocl_map_put(&w->pids, machine | (uint64_t)pid, 1);
+    return pid;
+}
+
+/* "/opt/app/train --rank 0" -> "train" */
+static void program_name(const char *command, char *name, size_t size)
+{
+    size_t n = strcspn(command, " \t"), from = n;
+    while (from > 0 && command[from - 1] != '/')
+        from--;
+    snprintf(name, size, "%.*s", (int)(n - from), command + from);
+}
+
+static void put_string(rocl_buf *b, uint32_t field, const char *s)
+{
+    size_t at = rocl_pb_begin(b, field);
+    rocl_utf8_put(b, s, strlen(s));
+    rocl_pb_end(b, at);
+}
+
+static void put_cmdline(rocl_buf *b, const char *command)
+{
+    while (*command) {
+        size_t n = strcspn(command, " ");
+        if (n) {
+            size_t at = rocl_pb_begin(b, PROCESS_CMDLINE);
+            rocl_utf8_put(b, command, n);
+            rocl_pb_end(b, at);
+        }
+        command += n + (command[n] == ' ');
+    }
+}
+
+static void describe_process(pf_world *w, uint32_t index)
+{
+    const rocl_process *p = &w->capture->processes[index];
+    const char *command = rocl_str(w->trace, p->command);
+    char name[256], label[64];
+    int64_t start = p->init > 0 ? p->init : p->start > 0 ? p->start : 0;
+    program_name(command, name, sizeof name);
+    rocl_buf *b = begin(w);
+    rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
+    rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_BOOTTIME);
+    size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
+    rocl_pb_uint(b, TRACK_UUID, w->processes[index].uuid);
+    size_t process = rocl_pb_begin(b, TRACK_PROCESS);
+    rocl_pb_int(b, PROCESS_PID, w->processes[index].number);
+    put_cmdline(b, command);
+    if (name[0])
+        put_string(b, PROCESS_NAME, name);
+    if (start)
+        rocl_pb_int(b, PROCESS_START, start);
+    if (p->rank >= 0) {
+        snprintf(label, sizeof label, "rank %" PRId32, p->rank);
+        rocl_pb_str(b, PROCESS_LABELS, label);
+    }
+    if (w->processes[index].number != p->pid) {
+        snprintf(label, sizeof label, "pid %" PRId64, p->pid);
+        rocl_pb_str(b, PROCESS_LABELS, label);
+    }
+    rocl_pb_end(b, process);
+    rocl_pb_end(b, at);
+    end(w);
+}
+
+uint64_t pf_process_track(pf_world *w, uint32_t process)
+{
+    return w->processes[process].uuid;
+}
+
+int64_t pf_pid(const pf_world *w, uint32_t process)
+{
+    return w->processes[process].number;
+}
+
+static void describe_thread(pf_world *w, const pf_place *place, uint32_t process, const char *name)
+{
+    rocl_buf *b = begin(w);
+    size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
+    rocl_pb_uint(b, TRACK_UUID, place->uuid);
+    size_t thread = rocl_pb_begin(b, TRACK_THREAD);
+    rocl_pb_int(b, THREAD_PID, pf_pid(w, process));
+    rocl_pb_int(b, THREAD_TID, place->number);
+    if (*name)
+        put_string(b, THREAD_NAME, name);
+    rocl_pb_end(b, thread);
+    rocl_pb_end(b, at);
+    end(w);
+}
+
+static const char *thread_name(pf_world *w, const rocl_thread *t, uint32_t process, char *buf,
+                               size_t size)
+{
+    const rocl_process *p = &w->capture->processes[process];
+    if (t->name)
+        return rocl_str(w->trace, t->name);
+    buf[0] = 0;
+    if (t->tid == p->pid) /* the main thread is called as its program is */
+        program_name(rocl_str(w->trace, p->command), buf, size);
+    return buf;
+}
+
+uint64_t pf_thread_track(pf_world *w, uint32_t process, uint32_t thread)
+{
+    char buf[256];
+    if (thread == ROCL_NONE) {
+        pf_place *s = &w->strays[process];
+        if (!s->uuid) {
+            /* No tid that the process has: one beyond every thread of it. */
+            *s = (pf_place){w->next_uuid++, (int64_t)2 * PID_BEYOND + process};
+            describe_thread(w, s, process, "unknown thread");
+        }
+        return s->uuid;
+    }
+    pf_place *place = &w->threads[thread];
+    if (place->uuid)
+        return place->uuid;
+    const rocl_thread *t = &w->capture->threads[thread];
+    const rocl_process *p = &w->capture->processes[process];
+    place->uuid = w->next_uuid++;
+    /* A process that had to change its number takes its main thread along. */
+    place->number = t->tid == p->pid ? pf_pid(w, process) : t->tid;
+    if (place->number <= 0)
+        place->number = (int64_t)3 * PID_BEYOND + thread;
+    describe_thread(w, place, process, thread_name(w, t, process, buf, sizeof buf));
+    return place->uuid;
+}
+
+uint64_t pf_new_track(pf_world *w, uint64_t parent, const char *name)
+{
+    uint64_t uuid = w->next_uuid++;
+    rocl_buf *b = begin(w);
+    size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
+    rocl_pb_uint(b, TRACK_UUID, uuid);
+    rocl_pb_uint(b, TRACK_PARENT, parent);
+    put_string(b, TRACK_NAME, name);
+    rocl_pb_end(b, at);
+    end(w);
+    return uuid;
+}
+
+uint64_t pf_new_counter(pf_world *w, uint64_t parent, const char *name, unsigned unit,
+                        const char *unit_name)
+{
+    uint64_t uuid = w->next_uuid++;
+    rocl_buf *b = begin(w);
+    size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
+    rocl_pb_uint(b, TRACK_UUID, uuid);
+    rocl_pb_uint(b, TRACK_PARENT, parent);
+    put_string(b, TRACK_NAME, name);
+    size_t counter = rocl_pb_begin(b, TRACK_COUNTER);
+    if (unit)
+        rocl_pb_uint(b, COUNTER_UNIT, unit);
+    if (unit_name && *unit_name)
+        put_string(b, COUNTER_UNIT_NAME, unit_name);
+    rocl_pb_end(b, counter);
+    rocl_pb_end(b, at);
+    end(w);
+    return uuid;
+}
+
+/* ---- links and names ---- */
+
+uint64_t pf_link(const pf_world *w, uint64_t stack_id)
+{
+    uint64_t process = w->capture->index;
+    if (stack_id >> 40)
+        return rocl_mix64(stack_id ^ process << 48) | (uint64_t)1 << 63;
+    return process << 40 | stack_id;
+}
+
+void pf_queue_name(const pf_world *w, const rocl_queue *q, const char *word, uint32_t process,
+                   char *name, size_t size)
+{
+    char own[160];
+    if (!q)
+        snprintf(own, sizeof own, "No %s", word);
+    else if (q->name)
+        snprintf(own, sizeof own, "%s", rocl_str(w->trace, q->name));
+    else
+        snprintf(own, sizeof own, "%s %" PRId64, word, q->id);
+    if (w->process_total > 1)
+        snprintf(name, size, "%s (pid %" PRId64 ")", own, pf_pid(w, process));
+    else
+        snprintf(name, size, "%s", own);
+}
+
+/* ---- open, next capture, close ---- */
+
+rocl_status pf_world_open(pf_world *w, rocl_trace *t, pf_stream *s, rocl_error *err)
+{
+    *w = (pf_world){.trace = t,
+                    .stream = s,
+                    .next_uuid = 1,
+                    .next_seq = DESCRIPTOR_SEQUENCE + 1,
+                    .next_context = 1,
+                    .next_spec = 1};
+    for (size_t i = 0; i < t->capture_count; i++)
+        w->process_total += t->captures[i]->pub.process_count;
+    return collect_gpus(w, err);
+}
+
+static void forget_capture(pf_world *w)
+{
+    free(w->processes);
+    free(w->threads);
+    free(w->strays);
+    free(w->contexts);
+    free(w->agent_gpus);
+    w->processes = w->threads = w->strays = NULL;
+    w->contexts = w->agent_gpus = NULL;
+}
+
+void pf_world_close(pf_world *w)
+{
+    forget_capture(w);
+    free(w->gpus);
+    rocl_map_free(&w->pids);
+}
+
+static bool first_of_machine(const pf_world *w)
+{
+    for (uint32_t i = 0; i < w->capture->index; i++)
+        if (w->trace->captures[i]->pub.machine == w->capture->machine &&
+            w->trace->captures[i] != (const rocl_model_capture *)w->capture)
+            return false;
+    return true;
+}
+
+rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err)
+{
+    forget_capture(w);
+    w->capture = c;
+    w->processes = calloc(c->process_count + 1, sizeof *w->processes);
+    w->threads = calloc(c->thread_count + 1, sizeof *w->threads);
+    w->strays = calloc(c->process_count + 1, sizeof *w->strays);
+    w->contexts = calloc(c->process_count + 1, sizeof *w->contexts);
+    w->agent_gpus = calloc(c->agent_count + 1, sizeof *w->agent_gpus);
+    if (!w->processes || !w->threads || !w->strays || !w->contexts || !w->agent_gpus)
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i < c->agent_count; i++) {
+        const pf_gpu *g = c->agents[i].type == ROCL_AGENT_GPU
+                              ? find_gpu(w, c->machine, gpu_key(&c->agents[i]))
+                              : NULL;
+        w->agent_gpus[i] = g ? g->id : ROCL_NONE;
+    }
+    for (uint32_t i = 0; i < c->process_count; i++) {
+        w->processes[i].uuid = w->next_uuid++;
+        w->processes[i].number = free_pid(w, c->processes[i].pid);
+        w->contexts[i] = w->next_context++;
+        describe_process(w, i);
+        if (i == 0 && first_of_machine(w))
+            describe_machine(w);
+    }
+    return ROCL_OK;
+}

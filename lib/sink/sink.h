@@ -1,0 +1,24 @@
+/* What a sink is: where batches end. The pipeline takes the captures of a trace one after the
+ * other: begin_capture, then events from all workers at once in any order, then end_capture, in
+ * which the sink may put things in order and write them. */
+#ifndef ROCL_SINK_SINK_H
+#define ROCL_SINK_SINK_H
+
+#include "model/trace.h"
+
+typedef struct rocl_sink {
+    void *self;
+    uint32_t kinds; /* ROCL_BIT()s of what it wants */
+    /* Each may be NULL. */
+    rocl_status (*begin_capture)(void *self, const rocl_capture *capture, rocl_error *err);
+    /* Concurrent; worker in [0, opt.jobs). The batch is the sink's to change, but not to keep. */
+    rocl_status (*events)(void *self, unsigned worker, rocl_batch *batch, rocl_error *err);
+    /* A task (a range of rows of one kind) is over on this worker: a moment to seal sorters. */
+    rocl_status (*end_task)(void *self, unsigned worker, rocl_error *err);
+    rocl_status (*end_capture)(void *self, const rocl_capture *capture, rocl_error *err);
+} rocl_sink;
+
+/* Runs source -> filters -> sink over every capture that the filters leave. */
+rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
+
+#endif

@@ -1,0 +1,257 @@
+/* Read-only SQLite connections that leave the file and its folder alone.
+ *
+ * SQLite itself makes -shm and -wal files beside a database in WAL mode even for a reader, rolls
+ * back a hot journal, and takes locks. So: without a log beside the file it is opened `immutable`,
+ * which does none of that; with a filled -wal it is opened without locks and with the index of the
+ * log in our own memory (exclusive mode), and never checkpointed. Nothing stops a writer then, hence
+ * rocl_db_check_unchanged(). */
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "source/db_sqlite.h"
+
+struct rocl_db {
+    sqlite3 *handle;
+    char *path;
+    char *wal; /* path of the log */
+    struct stat file, log;
+    bool has_log;
+};
+
+sqlite3 *rocl_db_handle(rocl_db *db)
+{
+    return db->handle;
+}
+
+const char *rocl_db_path(const rocl_db *db)
+{
+    return db->path;
+}
+
+static char *joined(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    char *s = malloc(n + m + 1);
+    if (s) {
+        memcpy(s, a, n);
+        memcpy(s + n, b, m + 1);
+    }
+    return s;
+}
+
+/* A rollback journal that SQLite would play back: it has a header of other than zeros. */
+static bool journal_is_hot(const char *path)
+{
+    char *name = joined(path, "-journal");
+    unsigned char head[8] = {0};
+    int fd = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+    bool hot = fd >= 0 && read(fd, head, sizeof head) == (ssize_t)sizeof head && head[0] == 0xd9;
+    if (fd >= 0)
+        close(fd);
+    free(name);
+    return hot;
+}
+
+/* "file:" + the path with what an URI would take apart written as %XX + the query. */
+static char *uri_of(const char *path, const char *query)
+{
+    static const char hex[] = "0123456789abcdef";
+    rocl_buf u = {0};
+    rocl_buf_str(&u, path[0] == '/' ? "file://" : "file:");
+    for (const char *p = path; *p; p++) {
+        if (strchr("%?#", *p)) {
+            char esc[3] = {'%', hex[(unsigned char)*p >> 4], hex[*p & 15]};
+            rocl_buf_put(&u, esc, sizeof esc);
+        } else {
+            rocl_buf_byte(&u, (uint8_t)*p);
+        }
+    }
+    rocl_buf_str(&u, query);
+    rocl_buf_byte(&u, 0);
+    if (u.failed)
+        rocl_buf_free(&u);
+    return (char *)u.data;
+}
+
+static rocl_status open_handle(rocl_db *db, rocl_error *err)
+{
+    const char *query = db->has_log ? "?vfs=unix-none" : "?immutable=1";
+    char *uri = uri_of(db->path, query);
+    if (!uri)
+        return rocl_fail_memory(err);
+    int rc = sqlite3_open_v2(uri, &db->handle,
+                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    free(uri);
+    if (rc != SQLITE_OK)
+        return rocl_fail(err, ROCL_INPUT, "%s: %s", db->path,
+                         db->handle ? sqlite3_errmsg(db->handle) : "out of memory");
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    if (db->has_log)
+        sqlite3_exec(db->handle, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
+    return ROCL_OK;
+}
+
+/* Reads the schema, which is where a file that is no sound database is found out. */
+static rocl_status probe(rocl_db *db, rocl_error *err)
+{
+    int rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        return ROCL_OK;
+    if (rc == SQLITE_NOTADB)
+        return rocl_fail(err, ROCL_INPUT, "%s: not a SQLite database, or an encrypted one",
+                         db->path);
+    return rocl_fail(err, ROCL_INPUT, "%s: the database is cut off or damaged (%s)", db->path,
+                     sqlite3_errmsg(db->handle));
+}
+
+static rocl_status look_at_files(rocl_db *db, rocl_error *err)
+{
+    if (stat(db->path, &db->file) != 0)
+        return rocl_fail(err, ROCL_INPUT, "%s: %s", db->path, strerror(errno));
+    db->has_log = stat(db->wal, &db->log) == 0 && db->log.st_size > 0;
+    if (journal_is_hot(db->path))
+        return rocl_fail(err, ROCL_INPUT,
+                         "%s: a transaction is under way or was cut off (%s-journal): wait for the "
+                         "writer, or copy both files elsewhere and let sqlite3 recover the copy",
+                         db->path, db->path);
+    return ROCL_OK;
+}
+
+rocl_status rocl_db_open(rocl_db **out, const char *path, rocl_error *err)
+{
+    rocl_db *db = calloc(1, sizeof *db);
+    if (!db)
+        return rocl_fail_memory(err);
+    db->path = strdup(path);
+    db->wal = joined(path, "-wal");
+    rocl_status st = db->path && db->wal ? ROCL_OK : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = look_at_files(db, err);
+    if (st == ROCL_OK)
+        st = open_handle(db, err);
+    if (st == ROCL_OK)
+        st = probe(db, err);
+    if (st != ROCL_OK) {
+        rocl_db_close(db);
+        return st;
+    }
+    *out = db;
+    return ROCL_OK;
+}
+
+void rocl_db_close(rocl_db *db)
+{
+    if (!db)
+        return;
+    sqlite3_close(db->handle);
+    free(db->path);
+    free(db->wal);
+    free(db);
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+rocl_status rocl_db_check_unchanged(rocl_db *db, rocl_error *err)
+{
+    struct stat file, log;
+    bool has_log = stat(db->wal, &log) == 0 && log.st_size > 0;
+    if (stat(db->path, &file) == 0 && same_file(&file, &db->file) && has_log == db->has_log &&
+        (!has_log || same_file(&log, &db->log)))
+        return ROCL_OK;
+    return rocl_fail(err, ROCL_INPUT,
+                     "%s: the file changed while it was read: try again when its writer is done",
+                     db->path);
+}
+
+rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count, rocl_error *err)
+{
+    static const char sql[] = "SELECT name, type='view' FROM main.sqlite_master WHERE type IN "
+                              "('table','view') ORDER BY name";
+    sqlite3_stmt *stmt = NULL;
+    rocl_db_object *list = NULL;
+    size_t n = 0, cap = 0;
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL);
+    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(stmt, 0);
+        rc = SQLITE_OK;
+        if (n == cap) {
+            cap = cap ? 2 * cap : 64;
+            rocl_db_object *more = realloc(list, cap * sizeof *list);
+            if (!more)
+                break;
+            list = more;
+        }
+        list[n] = (rocl_db_object){strdup(name ? name : ""), sqlite3_column_int(stmt, 1) != 0};
+        n++;
+    }
+    sqlite3_finalize(stmt);
+    if (rc != SQLITE_DONE) {
+        rocl_db_objects_free(list, n);
+        return rocl_sqlite_fail(db, "sqlite_master", err);
+    }
+    *objects = list;
+    *count = n;
+    return ROCL_OK;
+}
+
+void rocl_db_objects_free(rocl_db_object *objects, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(objects[i].name);
+    free(objects);
+}
+
+static rocl_status two_numbers(rocl_db *db, const char *table, char *sql, int64_t *a, int64_t *b,
+                               bool *any, rocl_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    rocl_status st = ROCL_OK;
+    *any = false;
+    if (!sql)
+        return rocl_fail_memory(err);
+    if (sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL) != SQLITE_OK ||
+        sqlite3_step(stmt) != SQLITE_ROW) {
+        st = rocl_sqlite_fail(db, table, err);
+    } else if (sqlite3_column_type(stmt, 0) != SQLITE_NULL &&
+               sqlite3_column_type(stmt, 1) != SQLITE_NULL) {
+        *a = sqlite3_column_int64(stmt, 0);
+        *b = sqlite3_column_int64(stmt, 1);
+        *any = true;
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_free(sql);
+    return st;
+}
+
+rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
+                             bool *any, rocl_error *err)
+{
+    /* Two sub-selects: each is one walk down the tree, min and max in one select a full scan. */
+    return two_numbers(db, table,
+                       sqlite3_mprintf("SELECT (SELECT min(\"id\") FROM main.\"%w\"), "
+                                       "(SELECT max(\"id\") FROM main.\"%w\")",
+                                       table, table),
+                       first, last, any, err);
+}
+
+rocl_status rocl_db_span(rocl_db *db, const char *table, const char *low, const char *high,
+                         int64_t *first, int64_t *last, bool *any, rocl_error *err)
+{
+    return two_numbers(db, table,
+                       sqlite3_mprintf("SELECT min(\"%w\"), max(\"%w\") FROM main.\"%w\" WHERE "
+                                       "\"%w\" > 0 AND \"%w\" >= \"%w\"",
+                                       low, high, table, low, high, low),
+                       first, last, any, err);
+}

@@ -1,0 +1,420 @@
+#include "source/inputs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "source/index_yaml.h"
+
+/* An index has a line per file; this is a million of them, and not somebody's disk image. */
+#define INDEX_SIZE_MAX ((size_t)256 << 20)
+
+/* What makes a path the same file as another. */
+typedef struct identity {
+    dev_t dev;
+    ino_t ino;
+    size_t index;
+} identity;
+
+typedef struct walk {
+    rocl_inputs *in;
+    identity *ids; /* as many as paths */
+    size_t cap;
+    rocl_error *err;
+} walk;
+
+static rocl_status cannot(walk *w, const char *path, const char *what)
+{
+    int e = errno;
+    if (e == ENOENT || e == ENOTDIR)
+        return rocl_fail(w->err, ROCL_INPUT, "%s: no such file", path);
+    return rocl_fail(w->err, ROCL_INPUT, "%s: cannot %s: %s", path, what, strerror(e));
+}
+
+/* ---- lists of paths
+ * --------------------------------------------------------------------------------- */
+
+static bool grow(walk *w)
+{
+    size_t cap = w->cap ? 2 * w->cap : 16;
+    char **paths = realloc(w->in->paths, cap * sizeof *paths);
+    if (paths)
+        w->in->paths = paths;
+    identity *ids = realloc(w->ids, cap * sizeof *ids);
+    if (ids)
+        w->ids = ids;
+    if (!paths || !ids)
+        return false;
+    w->cap = cap;
+    return true;
+}
+
+static rocl_status push(walk *w, const char *path, dev_t dev, ino_t ino)
+{
+    rocl_inputs *in = w->in;
+    if (in->count == w->cap && !grow(w))
+        return rocl_fail_memory(w->err);
+    w->ids[in->count] = (identity){dev, ino, in->count};
+    in->paths[in->count] = strdup(path);
+    if (!in->paths[in->count])
+        return rocl_fail_memory(w->err);
+    in->count++;
+    return ROCL_OK;
+}
+
+/* dir/name; just name when dir is "" or name is absolute. NULL when memory is out. */
+static char *join(const char *dir, const char *name)
+{
+    rocl_buf b = {0};
+    size_t len = strlen(dir);
+    if (len && *name != '/') {
+        rocl_buf_str(&b, dir);
+        if (dir[len - 1] != '/')
+            rocl_buf_byte(&b, '/');
+    }
+    rocl_buf_str(&b, name);
+    rocl_buf_byte(&b, 0);
+    if (b.failed)
+        rocl_buf_free(&b);
+    return (char *)b.data;
+}
+
+static bool ends_in(const char *path, const char *suffix)
+{
+    size_t len = strlen(path), n = strlen(suffix);
+    return len >= n && strcasecmp(path + len - n, suffix) == 0;
+}
+
+static bool has_wildcard(const char *name)
+{
+    return strpbrk(name, "*?[") != NULL;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Does the file begin as a database? What cannot be read does not. */
+static bool has_magic(const char *path)
+{
+    static const char magic[16] = "SQLite format 3";
+    char head[sizeof magic];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, head, sizeof head);
+    close(fd);
+    return n == (ssize_t)sizeof head && memcmp(head, magic, sizeof head) == 0;
+}
+
+/* ---- globs
+ * ---------------------------------------------------------------------------------------------- */
+
+typedef rocl_status take_fn(walk *w, const char *path);
+
+/* glob() itself sorts as the locale says. *matched false: nothing has been taken. */
+static rocl_status take_glob(walk *w, const char *pattern, take_fn *take, bool *matched)
+{
+    glob_t g;
+    int rc = glob(pattern, GLOB_NOSORT, NULL, &g);
+    *matched = rc == 0;
+    if (rc == GLOB_NOMATCH)
+        return ROCL_OK;
+    if (rc != 0)
+        return rc == GLOB_NOSPACE ? rocl_fail_memory(w->err) : cannot(w, pattern, "search");
+    qsort(g.gl_pathv, g.gl_pathc, sizeof *g.gl_pathv, compare_names);
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < g.gl_pathc && st == ROCL_OK; i++)
+        st = take(w, g.gl_pathv[i]);
+    globfree(&g);
+    return st;
+}
+
+/* ---- index.yaml
+ * ------------------------------------------------------------------------------------------ */
+
+/* Takes a file, and only a file: an index within an index could go round in circles. */
+static rocl_status take_listed(walk *w, const char *path)
+{
+    struct stat s;
+    if (stat(path, &s) != 0)
+        return cannot(w, path, "open");
+    if (S_ISDIR(s.st_mode))
+        return rocl_fail(w->err, ROCL_INPUT, "%s: a directory", path);
+    return push(w, path, s.st_dev, s.st_ino);
+}
+
+/* A name as it stands if there is such a file, else as a glob. *found false: neither. */
+static rocl_status try_listed(walk *w, const char *dir, const char *name, bool *found)
+{
+    struct stat s;
+    char *path = join(dir, name);
+    if (!path)
+        return rocl_fail_memory(w->err);
+    rocl_status st = ROCL_OK;
+    *found = stat(path, &s) == 0;
+    if (*found || (errno != ENOENT && errno != ENOTDIR))
+        st = take_listed(w, path);
+    else if (has_wildcard(path))
+        st = take_glob(w, path, take_listed, found);
+    free(path);
+    return st;
+}
+
+/* AMD's reader goes by the folder of the index and never looks at its `path`, so that a package can
+ * be moved; a `path` that somebody wrote by hand still helps when there is nothing in the folder.
+ */
+static rocl_status take_entry(walk *w, const char *dir, const char *extra, const char *name)
+{
+    bool found = false;
+    rocl_status st = try_listed(w, dir, name, &found);
+    if (st == ROCL_OK && !found && extra && *name != '/') {
+        char *other = join(dir, extra);
+        st = other ? try_listed(w, other, name, &found) : rocl_fail_memory(w->err);
+        free(other);
+    }
+    if (st == ROCL_OK && !found)
+        st = rocl_fail(w->err, ROCL_INPUT, "%s: no such file", name);
+    return st;
+}
+
+static rocl_status read_whole(walk *w, const char *path, rocl_buf *b)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return cannot(w, path, "open");
+    rocl_status st = ROCL_OK;
+    for (ssize_t n = 1; n > 0 && st == ROCL_OK;) {
+        if (!rocl_buf_room(b, 65536)) {
+            st = rocl_fail_memory(w->err);
+            break;
+        }
+        n = read(fd, b->data + b->len, 65536);
+        if (n < 0)
+            st = cannot(w, path, "read");
+        else
+            b->len += (size_t)n;
+        if (b->len > INDEX_SIZE_MAX)
+            st = rocl_fail(w->err, ROCL_INPUT, "%s: too large for an index", path);
+    }
+    close(fd);
+    return st;
+}
+
+static rocl_status take_entries(walk *w, const char *path, const rocl_index *x)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("");
+    if (!dir)
+        return rocl_fail_memory(w->err);
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < x->count && st == ROCL_OK; i++) {
+        st = take_entry(w, dir, x->path, x->files[i].name);
+        if (st != ROCL_OK)
+            rocl_wrap(w->err, "%s: line %lu", path, x->files[i].line);
+    }
+    free(dir);
+    return st;
+}
+
+static rocl_status take_index(walk *w, const char *path)
+{
+    rocl_buf text = {0};
+    rocl_index x = {0};
+    rocl_status st = read_whole(w, path, &text);
+    if (st == ROCL_OK) {
+        st = rocl_index_parse(&x, (const char *)text.data, text.len, w->err);
+        if (st != ROCL_OK)
+            rocl_wrap(w->err, "%s", path);
+    }
+    if (st == ROCL_OK)
+        st = take_entries(w, path, &x);
+    rocl_index_free(&x);
+    rocl_buf_free(&text);
+    return st;
+}
+
+/* ---- directories
+ * ------------------------------------------------------------------------------------------ */
+
+/* A *.db that is no database is taken, for the source to complain about: a file that was cut by a
+ * full disk must not vanish from the trace without a word. */
+static rocl_status take_if_database(walk *w, const char *path)
+{
+    struct stat s;
+    if (stat(path, &s) != 0)
+        return ends_in(path, ".db") ? cannot(w, path, "open") : ROCL_OK;
+    if (!S_ISREG(s.st_mode))
+        return ROCL_OK;
+    if (!ends_in(path, ".db") && !has_magic(path))
+        return ROCL_OK;
+    return push(w, path, s.st_dev, s.st_ino);
+}
+
+typedef struct name_list {
+    char **names;
+    size_t count, cap;
+} name_list;
+
+static bool add_name(name_list *l, const char *name)
+{
+    if (l->count == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 64;
+        char **names = realloc(l->names, cap * sizeof *names);
+        if (!names)
+            return false;
+        l->names = names;
+        l->cap = cap;
+    }
+    l->names[l->count] = strdup(name);
+    return l->names[l->count] && ++l->count;
+}
+
+static rocl_status list_directory(walk *w, const char *dir, name_list *l)
+{
+    DIR *d = opendir(dir);
+    if (!d)
+        return cannot(w, dir, "open");
+    rocl_status st = ROCL_OK;
+    errno = 0;
+    for (struct dirent *e; st == ROCL_OK && (e = readdir(d)); errno = 0) {
+        if (e->d_name[0] != '.' && !add_name(l, e->d_name))
+            st = rocl_fail_memory(w->err);
+    }
+    if (st == ROCL_OK && errno)
+        st = cannot(w, dir, "read");
+    closedir(d);
+    if (l->count)
+        qsort(l->names, l->count, sizeof *l->names, compare_names);
+    return st;
+}
+
+static rocl_status take_databases(walk *w, const char *dir)
+{
+    name_list l = {0};
+    size_t before = w->in->count;
+    rocl_status st = list_directory(w, dir, &l);
+    for (size_t i = 0; i < l.count; i++) {
+        char *path = st == ROCL_OK ? join(dir, l.names[i]) : NULL;
+        if (path)
+            st = take_if_database(w, path);
+        else if (st == ROCL_OK)
+            st = rocl_fail_memory(w->err);
+        free(path);
+        free(l.names[i]);
+    }
+    free(l.names);
+    if (st == ROCL_OK && w->in->count == before)
+        st = rocl_fail(w->err, ROCL_INPUT,
+                       "%s: no database in this directory (subdirectories are not searched)", dir);
+    return st;
+}
+
+static rocl_status take_directory(walk *w, const char *dir)
+{
+    struct stat s;
+    char *index = join(dir, "index.yaml");
+    if (!index)
+        return rocl_fail_memory(w->err);
+    bool listed = stat(index, &s) == 0 && S_ISREG(s.st_mode);
+    rocl_status st = listed ? take_index(w, index) : take_databases(w, dir);
+    free(index);
+    return st;
+}
+
+/* ---- names
+ * -------------------------------------------------------------------------------------------------
+ */
+
+/* Something that exists. */
+static rocl_status take_path(walk *w, const char *path)
+{
+    struct stat s;
+    if (stat(path, &s) != 0)
+        return cannot(w, path, "open");
+    if (S_ISDIR(s.st_mode))
+        return take_directory(w, path);
+    bool yaml = ends_in(path, ".yaml") || ends_in(path, ".yml");
+    if (yaml && S_ISREG(s.st_mode) && !has_magic(path))
+        return take_index(w, path);
+    return push(w, path, s.st_dev, s.st_ino);
+}
+
+static rocl_status take_name(walk *w, const char *name)
+{
+    struct stat s;
+    bool matched;
+    if (strcmp(name, "-") == 0)
+        return push(w, name, (dev_t)-1, (ino_t)-1);
+    if (!*name)
+        return rocl_fail(w->err, ROCL_INPUT, "the name of an input is empty");
+    if (!has_wildcard(name) || stat(name, &s) == 0)
+        return take_path(w, name);
+    rocl_status st = take_glob(w, name, take_path, &matched);
+    if (st == ROCL_OK && !matched)
+        st = rocl_fail(w->err, ROCL_INPUT, "%s: no such file", name);
+    return st;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const identity *x = a, *y = b;
+    if (x->dev != y->dev)
+        return x->dev < y->dev ? -1 : 1;
+    if (x->ino != y->ino)
+        return x->ino < y->ino ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* The same file twice would count its events twice. Names the first that is one too many. */
+static rocl_status check_twice(walk *w)
+{
+    const identity *again = NULL;
+    size_t count = w->in->count;
+    if (count)
+        qsort(w->ids, count, sizeof *w->ids, compare_ids);
+    for (size_t i = 1; i < count; i++) {
+        const identity *a = &w->ids[i - 1], *b = &w->ids[i];
+        if (a->dev == b->dev && a->ino == b->ino && (!again || b->index < again->index))
+            again = b;
+    }
+    if (!again)
+        return ROCL_OK;
+    const char *first = w->in->paths[again[-1].index], *second = w->in->paths[again->index];
+    if (strcmp(first, second) == 0)
+        return rocl_fail(w->err, ROCL_INPUT, "%s: named twice", second);
+    return rocl_fail(w->err, ROCL_INPUT, "%s: the same file as %s", second, first);
+}
+
+rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t count,
+                               rocl_error *err)
+{
+    walk w = {.in = in, .err = err};
+    *in = (rocl_inputs){0};
+    rocl_status st = count ? ROCL_OK : rocl_fail(err, ROCL_USAGE, "no input is named");
+    for (size_t i = 0; i < count && st == ROCL_OK; i++)
+        st = take_name(&w, names[i]);
+    if (st == ROCL_OK)
+        st = check_twice(&w);
+    free(w.ids);
+    if (st != ROCL_OK)
+        rocl_inputs_free(in);
+    return st;
+}
+
+void rocl_inputs_free(rocl_inputs *in)
+{
+    for (size_t i = 0; i < in->count; i++)
+        free(in->paths[i]);
+    free(in->paths);
+    *in = (rocl_inputs){0};
+}

@@ -1,0 +1,27 @@
+/* What the user named as inputs, as a list of files. */
+#ifndef ROCL_SOURCE_INPUTS_H
+#define ROCL_SOURCE_INPUTS_H
+
+#include "rocline.h"
+
+typedef struct rocl_inputs {
+    char **paths; /* in the order given; within a directory or glob sorted by name */
+    size_t count;
+} rocl_inputs;
+
+/* Expands what the user named, each name in turn:
+ * - a file is itself, also a pipe or "-" (standard input; whether that can be read is for the
+ * source to say);
+ * - *.yaml and *.yml (unless it is a database) is an index: its files, relative to its folder, or
+ *   else to its `path`; they may be globs;
+ * - a directory (an .rpdb folder is one) is its index.yaml, or else all files in it that are called
+ *   *.db or begin with the SQLite magic; hidden files and subdirectories are left alone;
+ * - a glob, when no file has that name, is what it matches.
+ * Directories and globs are sorted bytewise. The same file twice (by device and inode) is refused,
+ * so is a directory or an index without files. Failures are ROCL_INPUT "NAME: ..." (no name at all:
+ * ROCL_USAGE), and `in` is empty then. */
+rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t count,
+                               rocl_error *err);
+void rocl_inputs_free(rocl_inputs *in);
+
+#endif

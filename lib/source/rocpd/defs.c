@@ -1,0 +1,368 @@
+/* Info tables -> definitions. They are small next to the events, so they are read whole, each with
+ * its ids in a map: ids are sparse (a node's is a hash) and never indexes. */
+#include <stdlib.h>
+
+#include "source/rocpd/rocpd.h"
+
+typedef rocl_status row_fn(rocpd_set *s, const rocpd_row *r, rocl_error *err);
+
+static rocl_status each_row(rocpd_set *s, rocl_db *db, rocpd_table table,
+                            const char *const *columns, unsigned count, row_fn *fn, rocl_error *err)
+{
+    rocpd_row r = {.set = s, .table = table};
+    rocl_rows *rows;
+    unsigned n = 0;
+    if (!s->tables[table])
+        return ROCL_OK;
+    rocl_status st = rocl_rows_open(&rows, db, s->tables[table], columns, count, err);
+    if (st != ROCL_OK)
+        return st;
+    r.rows = rows;
+    st = rocl_rows_seek(rows, INT64_MIN, INT64_MAX, err);
+    while (st == ROCL_OK && (st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, err)) == ROCL_OK && n)
+        for (r.row = 0; r.row < n && st == ROCL_OK; r.row++)
+            st = fn(s, &r, err);
+    rocl_rows_close(rows);
+    return st;
+}
+
+#define EACH_ROW(s, db, table, columns, fn, err)                                                   \
+    each_row(s, db, table, columns, (unsigned)(sizeof(columns) / sizeof *(columns)), fn, err)
+
+/* Appends a zeroed element to an array of the capture and maps the row's id to it. */
+static void *push(const rocpd_row *r, const void *array_field, uint32_t *count, size_t size,
+                  rocl_map *map, rocl_error *err)
+{
+    void **array = (void **)(uintptr_t)array_field;
+    if (*count % 64 == 0) {
+        uint32_t cap = *count < 1024 ? *count + 64 : *count * 2;
+        bool due = *count < 1024 || (*count & (*count - 1)) == 0;
+        void *more = due ? realloc(*array, cap * size) : *array;
+        if (!more) {
+            rocl_fail_memory(err);
+            return NULL;
+        }
+        *array = more;
+    }
+    void *element = (char *)*array + *count * size;
+    memset(element, 0, size);
+    if (!rocl_map_put(map, (uint64_t)r->rows->id[r->row], *count)) {
+        rocl_fail_memory(err);
+        return NULL;
+    }
+    (*count)++;
+    return element;
+}
+
+static uint32_t text_of(const rocpd_row *r, unsigned col)
+{
+    size_t n;
+    const char *p = rocl_cell_text(r->rows, col, r->row, &n);
+    return rocl_strings_put(r->set->trace->strings, p, n);
+}
+
+/* Integers of definitions: what is no integer is unknown, as a missing column is. */
+static int64_t int_of(const rocpd_row *r, unsigned col, int64_t missing)
+{
+    bool bad = false;
+    int64_t v = missing;
+    rocl_cell_int(r->rows, col, r->row, &v, &bad);
+    return v;
+}
+
+static uint32_t ref_of(const rocpd_row *r, unsigned col, const rocl_map *map)
+{
+    bool bad = false;
+    int64_t id;
+    if (!rocl_cell_int(r->rows, col, r->row, &id, &bad))
+        return ROCL_NONE;
+    return rocl_map_get(map, (uint64_t)id, ROCL_NONE);
+}
+
+/* ---- strings ---- */
+
+static const char *const string_columns[] = {"string"};
+
+static rocl_status take_string(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    uint32_t text = text_of(r, 0);
+    if (text == ROCL_NONE || !rocl_map_put(&s->strings, (uint64_t)r->rows->id[r->row], text))
+        return rocl_fail_memory(err);
+    return ROCL_OK;
+}
+
+static const char *const category_columns[] = {"name"};
+
+static rocl_status take_category(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    uint32_t text = text_of(r, 0);
+    if (text == ROCL_NONE || !rocl_map_put(&s->categories, (uint64_t)r->rows->id[r->row], text))
+        return rocl_fail_memory(err);
+    return ROCL_OK;
+}
+
+/* ---- node, process, thread ---- */
+
+static const char *const node_columns[] = {"machine_id", "system_name", "hostname",
+                                           "release",    "version",     "hardware_name"};
+
+static rocl_status take_node(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    rocl_node *n = push(r, &c->nodes, &c->node_count, sizeof *n, &s->nodes, err);
+    if (!n)
+        return ROCL_INTERNAL;
+    n->id = r->rows->id[r->row];
+    n->machine_id = text_of(r, 0);
+    n->system_name = text_of(r, 1);
+    n->hostname = text_of(r, 2);
+    n->release = text_of(r, 3);
+    n->version = text_of(r, 4);
+    n->hardware = text_of(r, 5);
+    return ROCL_OK;
+}
+
+static const char *const process_columns[] = {"nid",  "pid",   "ppid", "init",    "fini",
+                                              "start", "end", "command", "environment", "guid"};
+
+static rocl_status take_process(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    rocl_process *p = push(r, &c->processes, &c->process_count, sizeof *p, &s->processes, err);
+    size_t n;
+    if (!p)
+        return ROCL_INTERNAL;
+    p->id = r->rows->id[r->row];
+    p->node = ref_of(r, 0, &s->nodes);
+    p->pid = int_of(r, 1, p->id);
+    p->ppid = int_of(r, 2, 0);
+    p->init = int_of(r, 3, 0);
+    p->fini = int_of(r, 4, 0);
+    p->start = int_of(r, 5, 0);
+    p->end = int_of(r, 6, 0);
+    p->command = text_of(r, 7);
+    p->rank = rocpd_rank_of(rocl_cell_text(r->rows, 8, r->row, &n));
+    if (!c->guid)
+        c->guid = text_of(r, 9);
+    if (c->process_count == 1)
+        c->rank = p->rank;
+    return ROCL_OK;
+}
+
+static const char *const thread_columns[] = {"pid", "tid", "name"};
+
+static rocl_status take_thread(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    rocl_thread *t = push(r, &c->threads, &c->thread_count, sizeof *t, &s->threads, err);
+    if (!t)
+        return ROCL_INTERNAL;
+    t->id = r->rows->id[r->row];
+    t->process = ref_of(r, 0, &s->processes);
+    t->tid = int_of(r, 1, t->id);
+    t->name = text_of(r, 2);
+    return ROCL_OK;
+}
+
+/* ---- agents, queues, streams ---- */
+
+static const char *const agent_columns[] = {
+    "nid",  "pid",        "type",        "absolute_index", "logical_index", "type_index",
+    "name", "model_name", "vendor_name", "product_name",   "user_name",     "extdata"};
+
+static rocl_agent_type agent_type(const char *type)
+{
+    if (!strcmp(type, "GPU"))
+        return ROCL_AGENT_GPU;
+    if (!strcmp(type, "CPU"))
+        return ROCL_AGENT_CPU;
+    return !strcmp(type, "NIC") ? ROCL_AGENT_NIC : ROCL_AGENT_OTHER;
+}
+
+static rocl_status take_agent(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    rocl_agent *a = push(r, &c->agents, &c->agent_count, sizeof *a, &s->agents, err);
+    if (!a)
+        return ROCL_INTERNAL;
+    a->id = r->rows->id[r->row];
+    a->node = ref_of(r, 0, &s->nodes);
+    a->process = ref_of(r, 1, &s->processes);
+    a->type_name = text_of(r, 2);
+    a->type = agent_type(rocl_str(s->trace, a->type_name));
+    a->absolute_index = int_of(r, 3, -1);
+    a->logical_index = int_of(r, 4, -1);
+    a->type_index = int_of(r, 5, -1);
+    a->name = text_of(r, 6);
+    a->model = text_of(r, 7);
+    a->vendor = text_of(r, 8);
+    a->product = text_of(r, 9);
+    a->user_name = text_of(r, 10);
+    if (rocl_cell_kind(r->rows, 11, r->row) == ROCL_CELL_TEXT)
+        a->extdata = text_of(r, 11);
+    rocpd_label_agent(s->trace, a);
+    return ROCL_OK;
+}
+
+static const char *const queue_columns[] = {"pid", "name"};
+
+static rocl_status take_queue_like(const rocpd_row *r, const void *array, uint32_t *count,
+                                   rocl_map *map, rocl_error *err)
+{
+    rocl_queue *q = push(r, array, count, sizeof *q, map, err);
+    if (!q)
+        return ROCL_INTERNAL;
+    q->id = r->rows->id[r->row];
+    q->process = ref_of(r, 0, &r->set->processes);
+    q->name = text_of(r, 1);
+    return ROCL_OK;
+}
+
+static rocl_status take_queue(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    return take_queue_like(r, &c->queues, &c->queue_count, &s->queues, err);
+}
+
+static rocl_status take_stream(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    return take_queue_like(r, &c->streams, &c->stream_count, &s->streams, err);
+}
+
+/* ---- kernels ---- */
+
+static const char *const code_object_columns[] = {"agent_id"};
+
+static rocl_status take_code_object(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    uint32_t agent = ref_of(r, 0, &s->agents);
+    return rocl_map_put(&s->code_objects, (uint64_t)r->rows->id[r->row], agent)
+               ? ROCL_OK
+               : rocl_fail_memory(err);
+}
+
+static const char *const kernel_columns[] = {
+    "pid",        "code_object_id",  "kernel_name",       "display_name", "group_segment_size",
+    "private_segment_size", "sgpr_count", "arch_vgpr_count", "accum_vgpr_count", "extdata"};
+
+enum { KERNEL_EXTDATA = 9 };
+
+static rocl_status take_kernel(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    rocl_kernel *k = push(r, &c->kernels, &c->kernel_count, sizeof *k, &s->kernels, err);
+    size_t n = 0;
+    const char *extdata = "";
+    if (!k)
+        return ROCL_INTERNAL;
+    k->id = r->rows->id[r->row];
+    k->process = ref_of(r, 0, &s->processes);
+    k->agent = ref_of(r, 1, &s->code_objects);
+    k->mangled = text_of(r, 2);
+    k->display = text_of(r, 3);
+    if (!k->display)
+        k->display = k->mangled;
+    k->group_segment = int_of(r, 4, 0);
+    k->private_segment = int_of(r, 5, 0);
+    k->sgpr = int_of(r, 6, 0);
+    k->arch_vgpr = int_of(r, 7, 0);
+    k->accum_vgpr = int_of(r, 8, 0);
+    if (r->rows->column_count > KERNEL_EXTDATA &&
+        rocl_cell_kind(r->rows, KERNEL_EXTDATA, r->row) == ROCL_CELL_TEXT)
+        extdata = rocl_cell_text(r->rows, KERNEL_EXTDATA, r->row, &n);
+    rocpd_name_kernel(s->trace, k, extdata, n);
+    return ROCL_OK;
+}
+
+/* The JSON of tens of thousands of symbols that are never dispatched is read only where the name
+ * asked for is in there. */
+static rocl_status read_kernels(rocpd_set *s, rocl_db *db, rocl_error *err)
+{
+    bool need = s->trace->opt.kernel_names == ROCL_NAMES_TRUNCATED;
+    return each_row(s, db, ROCPD_INFO_KERNEL_SYMBOL, kernel_columns,
+                    need ? KERNEL_EXTDATA + 1 : KERNEL_EXTDATA, take_kernel, err);
+}
+
+/* ---- counters, tracks ---- */
+
+static const char *const counter_columns[] = {"pid",         "agent_id",  "name",
+                                              "symbol",      "description", "component",
+                                              "units",       "value_type", "block"};
+
+static rocl_status take_counter(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    rocl_counter *k = push(r, &c->counters, &c->counter_count, sizeof *k, &s->counters, err);
+    if (!k)
+        return ROCL_INTERNAL;
+    k->id = r->rows->id[r->row];
+    k->process = ref_of(r, 0, &s->processes);
+    k->agent = ref_of(r, 1, &s->agents);
+    k->name = text_of(r, 2);
+    k->symbol = text_of(r, 3);
+    k->description = text_of(r, 4);
+    k->component = text_of(r, 5);
+    k->units = text_of(r, 6);
+    k->value_type = text_of(r, 7);
+    k->block = text_of(r, 8);
+    return ROCL_OK;
+}
+
+static const char *const track_columns[] = {"pid", "tid", "agent_id", "queue_id", "stream_id",
+                                            "name_id"};
+
+static rocl_status take_track(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    rocpd_track_def *t =
+        push(r, &s->track_defs, &s->track_count, sizeof *t, &s->tracks, err);
+    if (!t)
+        return ROCL_INTERNAL;
+    t->process = ref_of(r, 0, &s->processes);
+    t->thread = ref_of(r, 1, &s->threads);
+    t->agent = ref_of(r, 2, &s->agents);
+    t->queue = ref_of(r, 3, &s->queues);
+    t->stream = ref_of(r, 4, &s->streams);
+    t->name = ref_of(r, 5, &s->strings);
+    return ROCL_OK;
+}
+
+/* A trace of nothing but events still has a process to hang them on. */
+static rocl_status ensure_process(rocpd_set *s, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    if (c->process_count)
+        return ROCL_OK;
+    rocl_process *p = calloc(64, sizeof *p);
+    if (!p)
+        return rocl_fail_memory(err);
+    p->node = ROCL_NONE;
+    p->rank = -1;
+    c->processes = p;
+    c->process_count = 1;
+    return ROCL_OK;
+}
+
+rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
+{
+    rocl_status st;
+    s->capture->pub.rank = -1;
+    if ((st = EACH_ROW(s, db, ROCPD_STRING, string_columns, take_string, err)) ||
+        (st = EACH_ROW(s, db, ROCPD_INFO_NODE, node_columns, take_node, err)) ||
+        (st = EACH_ROW(s, db, ROCPD_INFO_PROCESS, process_columns, take_process, err)) ||
+        (st = EACH_ROW(s, db, ROCPD_INFO_THREAD, thread_columns, take_thread, err)) ||
+        (st = EACH_ROW(s, db, ROCPD_INFO_AGENT, agent_columns, take_agent, err)) ||
+        (st = EACH_ROW(s, db, ROCPD_INFO_QUEUE, queue_columns, take_queue, err)) ||
+        (st = EACH_ROW(s, db, ROCPD_INFO_STREAM, queue_columns, take_stream, err)) ||
+        (st = EACH_ROW(s, db, ROCPD_INFO_CODE_OBJECT, code_object_columns, take_code_object, err)) ||
+        (st = read_kernels(s, db, err)) ||
+        (st = EACH_ROW(s, db, ROCPD_INFO_PMC, counter_columns, take_counter, err)) ||
+        (st = EACH_ROW(s, db, ROCPD_TRACK, track_columns, take_track, err)))
+        return st;
+    if (s->tables[ROCPD_INFO_CATEGORY]) {
+        st = EACH_ROW(s, db, ROCPD_INFO_CATEGORY, category_columns, take_category, err);
+    } else {
+        s->categories = s->strings; /* schema 3: categories are strings */
+    }
+    return st ? st : ensure_process(s, err);
+}

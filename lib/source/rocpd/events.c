@@ -1,0 +1,175 @@
+/* The event table, joined by id without an index of ours and without a query per row.
+ *
+ * A writer stores events domain by domain, while regions are stored by time: the event ids of
+ * neighbouring regions come from a handful of ascending streams, one per domain. So a few windows
+ * are kept open on the table, each a cursor with a batch of rows in hand. An id is looked for in the
+ * windows; the window that stands just before it reads on; else the window unused for longest is
+ * moved there. A moved window reads few rows at first and more as it is read on (read-ahead), which
+ * makes random ids cost a seek each, never a batch each. */
+#include <stdlib.h>
+
+#include "source/rocpd/rocpd.h"
+
+#define WINDOWS    12
+#define FIRST_READ 8
+#define NEAR       256 /* ids ahead of a window that are cheaper to read over than to seek */
+
+enum { COL_CATEGORY, COL_STACK, COL_PARENT, COL_CORRELATION, COL_EXTDATA, COLUMNS };
+
+typedef struct window {
+    rocl_rows *rows;
+    unsigned count;   /* rows in hand */
+    unsigned at;      /* the row found last */
+    unsigned ahead;   /* how many to read next */
+    uint64_t used;    /* when, in finds */
+} window;
+
+struct rocpd_events {
+    rocpd_set *set;
+    rocl_db *db;
+    window windows[WINDOWS];
+    unsigned open, recent;
+    uint64_t finds;
+};
+
+rocl_status rocpd_events_open(rocpd_events **out, rocpd_set *s, rocl_db *db, rocl_error *err)
+{
+    rocpd_events *e = calloc(1, sizeof *e);
+    if (!e)
+        return rocl_fail_memory(err);
+    e->set = s;
+    e->db = db;
+    *out = e;
+    return ROCL_OK;
+}
+
+void rocpd_events_close(rocpd_events *e)
+{
+    for (unsigned i = 0; e && i < e->open; i++)
+        rocl_rows_close(e->windows[i].rows);
+    free(e);
+}
+
+static bool in_hand(window *w, int64_t id)
+{
+    const int64_t *ids = w->rows->id;
+    if (!w->count || id < ids[0] || id > ids[w->count - 1])
+        return false;
+    if (w->at + 1 < w->count && ids[w->at + 1] == id) {
+        w->at++;
+        return true;
+    }
+    unsigned lo = 0, hi = w->count - 1;
+    while (lo < hi) {
+        unsigned mid = (lo + hi) / 2;
+        if (ids[mid] < id)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    w->at = lo;
+    return true; /* covered: ids[lo] is the id, or the id is not in the table */
+}
+
+static rocl_status read_on(window *w, rocl_error *err)
+{
+    w->at = 0;
+    rocl_status st = rocl_rows_next(w->rows, w->ahead, &w->count, err);
+    if (w->ahead < ROCL_ROWS_BATCH)
+        w->ahead *= 2;
+    return st;
+}
+
+/* The window that covers the id or is about to, or NULL. */
+static window *window_for(rocpd_events *e, int64_t id)
+{
+    window *near = NULL;
+    for (unsigned i = 0, n = e->recent; i < e->open; i++, n = n + 1 < e->open ? n + 1 : 0) {
+        window *w = &e->windows[n];
+        if (in_hand(w, id)) {
+            e->recent = n;
+            return w;
+        }
+        if (w->count && id > w->rows->id[w->count - 1] && id - w->rows->id[w->count - 1] <= NEAR) {
+            e->recent = n;
+            near = w;
+        }
+    }
+    return near;
+}
+
+static rocl_status new_window(rocpd_events *e, window **out, rocl_error *err)
+{
+    static const char *const columns[COLUMNS] = {"category_id", "stack_id", "parent_stack_id",
+                                                 "correlation_id", "extdata"};
+    window *w = &e->windows[0];
+    if (e->open < WINDOWS) {
+        w = &e->windows[e->open];
+        rocl_status st = rocl_rows_open(&w->rows, e->db, e->set->tables[ROCPD_EVENT], columns,
+                                        COLUMNS, err);
+        if (st != ROCL_OK)
+            return st;
+        e->open++;
+    } else {
+        for (unsigned i = 1; i < WINDOWS; i++)
+            if (e->windows[i].used < w->used)
+                w = &e->windows[i];
+    }
+    e->recent = (unsigned)(w - e->windows);
+    *out = w;
+    return ROCL_OK;
+}
+
+static rocl_status move_to(rocpd_events *e, int64_t id, window **out, rocl_error *err)
+{
+    rocl_status st = new_window(e, out, err);
+    if (st == ROCL_OK)
+        st = rocl_rows_seek((*out)->rows, id, INT64_MAX, err);
+    if (st == ROCL_OK) {
+        (*out)->ahead = FIRST_READ;
+        st = read_on(*out, err);
+    }
+    return st;
+}
+
+static void fill(rocpd_events *e, const window *w, rocpd_event_row *row)
+{
+    const rocl_rows *rows = w->rows;
+    int64_t category = 0, stack = 0, parent = 0;
+    bool bad = false;
+    row->correlation_id = 0;
+    rocl_cell_int(rows, COL_STACK, w->at, &stack, &bad);
+    rocl_cell_int(rows, COL_PARENT, w->at, &parent, &bad);
+    rocl_cell_int(rows, COL_CORRELATION, w->at, &row->correlation_id, &bad);
+    row->stack_id = (uint64_t)stack;
+    row->parent_stack_id = (uint64_t)parent;
+    row->category = ROCL_NONE;
+    if (rocl_cell_int(rows, COL_CATEGORY, w->at, &category, &bad))
+        row->category = rocl_map_get(&e->set->categories, (uint64_t)category, ROCL_NONE);
+    row->extdata = "";
+    row->extdata_len = 0;
+    if (rocl_cell_kind(rows, COL_EXTDATA, w->at) == ROCL_CELL_TEXT)
+        row->extdata = rocl_cell_text(rows, COL_EXTDATA, w->at, &row->extdata_len);
+}
+
+rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row, bool *found,
+                              rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    *found = false;
+    if (!e->set->tables[ROCPD_EVENT])
+        return ROCL_OK;
+    window *w = window_for(e, id);
+    while (w && st == ROCL_OK && w->count && w->rows->id[w->count - 1] < id)
+        st = read_on(w, err);
+    if (st == ROCL_OK && (!w || !w->count))
+        st = move_to(e, id, &w, err);
+    if (st != ROCL_OK)
+        return st;
+    w->used = ++e->finds;
+    if (!in_hand(w, id) || w->rows->id[w->at] != id)
+        return ROCL_OK;
+    fill(e, w, row);
+    *found = true;
+    return ROCL_OK;
+}

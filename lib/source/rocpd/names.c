@@ -1,0 +1,167 @@
+/* Names as the options ask for them, and the few facts that hide in JSON columns. */
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "source/rocpd/rocpd.h"
+
+/* {"message":"..."} without escapes is what every ROCTx event holds: taken without a parser. */
+static bool plain_message(const char *json, size_t len, const char *key, const char **p, size_t *n)
+{
+    size_t k = strlen(key);
+    if (len < k + 7 || json[0] != '{' || json[1] != '"' || memcmp(json + 2, key, k) ||
+        memcmp(json + 2 + k, "\":", 2))
+        return false;
+    size_t at = k + 4;
+    if (json[at] == ' ')
+        at++;
+    if (at + 3 > len || json[at] != '"' || json[len - 1] != '}' || json[len - 2] != '"')
+        return false;
+    *p = json + at + 1;
+    *n = len - 2 - (at + 1);
+    return !memchr(*p, '"', *n) && !memchr(*p, '\\', *n);
+}
+
+uint32_t rocpd_json_text(rocl_trace *t, const char *json, size_t len, const char *key, bool *bad)
+{
+    const char *p;
+    size_t n;
+    uint32_t text = ROCL_NONE;
+    if (plain_message(json, len, key, &p, &n))
+        return rocl_strings_put(t->strings, p, n);
+    cJSON *root = cJSON_ParseWithLength(json, len);
+    if (!root) {
+        *bad = true;
+        return ROCL_NONE;
+    }
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, key);
+    if (cJSON_IsString(v))
+        text = rocl_strings_put(t->strings, v->valuestring, strlen(v->valuestring));
+    cJSON_Delete(root);
+    return text;
+}
+
+bool rocpd_json_number(const char *json, size_t len, const char *key, uint64_t *v)
+{
+    cJSON *root = cJSON_ParseWithLength(json, len);
+    const cJSON *item = root ? cJSON_GetObjectItemCaseSensitive(root, key) : NULL;
+    bool ok = false;
+    if (cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 18e18) {
+        *v = (uint64_t)item->valuedouble;
+        ok = true;
+    } else if (cJSON_IsString(item) && item->valuestring[0]) {
+        char *end;
+        *v = strtoull(item->valuestring, &end, 0);
+        ok = !*end;
+    }
+    cJSON_Delete(root);
+    return ok;
+}
+
+/* The end of the function's own name in a demangled signature: before its template arguments and
+ * parameters, but past "(anonymous namespace)" and "operator()". */
+static size_t name_end(const char *s, size_t n)
+{
+    static const char anonymous[] = "(anonymous namespace)", call[] = "operator()";
+    size_t depth = 0, end = n;
+    for (size_t i = 0; i < n; i++) {
+        if (n - i >= sizeof anonymous - 1 && !memcmp(s + i, anonymous, sizeof anonymous - 1)) {
+            i += sizeof anonymous - 2;
+        } else if (n - i >= sizeof call - 1 && !memcmp(s + i, call, sizeof call - 1)) {
+            i += sizeof call - 2;
+        } else if (s[i] == '<') {
+            if (depth++ == 0)
+                end = i;
+        } else if (s[i] == '>' && depth) {
+            depth--;
+        } else if (s[i] == '(' && depth == 0) {
+            return end < i ? end : i;
+        } else if (s[i] == ':' && depth == 0 && end < i) {
+            end = n; /* the template arguments belonged to a class: A<B>::name */
+        }
+    }
+    return end;
+}
+
+/* "void at::native::reduce_kernel<512>(int)" -> "reduce_kernel". */
+static uint32_t short_name(rocl_trace *t, uint32_t full)
+{
+    size_t n;
+    const char *s = rocl_strings_get(t->strings, full, &n);
+    size_t end = name_end(s, n), begin = end;
+    while (begin > 0 && s[begin - 1] != ':' && s[begin - 1] != ' ' && s[begin - 1] != '>')
+        begin--;
+    if (end - begin == 0)
+        return full;
+    return rocl_strings_put(t->strings, s + begin, end - begin);
+}
+
+/* AMD stores mangled names with the suffix of the kernel descriptor. */
+static uint32_t without_kd(rocl_trace *t, uint32_t text)
+{
+    size_t n;
+    const char *s = rocl_strings_get(t->strings, text, &n);
+    if (n > 3 && !memcmp(s + n - 3, ".kd", 3))
+        return rocl_strings_put(t->strings, s, n - 3);
+    return text;
+}
+
+void rocpd_name_kernel(rocl_trace *t, rocl_kernel *k, const char *extdata, size_t len)
+{
+    bool bad = false;
+    uint32_t text = ROCL_NONE;
+    switch (t->opt.kernel_names) {
+    case ROCL_NAMES_MANGLED:
+        text = k->mangled ? without_kd(t, k->mangled) : k->display;
+        break;
+    case ROCL_NAMES_SHORT:
+        text = short_name(t, k->display);
+        break;
+    case ROCL_NAMES_TRUNCATED:
+        if (len)
+            text = rocpd_json_text(t, extdata, len, "truncated_kernel_name", &bad);
+        if (text == ROCL_NONE || text == 0)
+            text = short_name(t, k->display);
+        text = without_kd(t, text);
+        break;
+    default:
+        break;
+    }
+    k->shown = text == ROCL_NONE ? k->display : text;
+}
+
+void rocpd_label_agent(rocl_trace *t, rocl_agent *a)
+{
+    char label[64];
+    const char *word = "Agent";
+    int64_t n = a->logical_index;
+    if (t->opt.agent_index == ROCL_INDEX_ABSOLUTE) {
+        n = a->absolute_index;
+    } else if (t->opt.agent_index == ROCL_INDEX_TYPE_RELATIVE) {
+        n = a->type_index;
+        if (a->type != ROCL_AGENT_OTHER)
+            word = rocl_str(t, a->type_name);
+    }
+    int len = snprintf(label, sizeof label, "%s %lld", word, (long long)(n < 0 ? a->id : n));
+    a->label = rocl_strings_put(t->strings, label, (size_t)len);
+}
+
+/* Launchers leave the rank in the environment; only that number is taken out of it. */
+int32_t rocpd_rank_of(const char *environment)
+{
+    static const char *const keys[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
+                                       "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "PALS_RANKID",
+                                       "ALPS_APP_PE",          "SLURM_PROCID",   "RANK"};
+    cJSON *root = cJSON_Parse(environment);
+    int32_t rank = -1;
+    for (size_t i = 0; root && i < sizeof keys / sizeof *keys && rank < 0; i++) {
+        const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, keys[i]);
+        double d = cJSON_IsNumber(v) ? v->valuedouble : -1;
+        if (cJSON_IsString(v) && v->valuestring[0] >= '0' && v->valuestring[0] <= '9')
+            d = atof(v->valuestring);
+        if (d >= 0 && d < INT32_MAX)
+            rank = (int32_t)d;
+    }
+    cJSON_Delete(root);
+    return rank;
+}

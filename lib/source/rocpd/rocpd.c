@@ -1,0 +1,403 @@
+/* A rocpd file: opened, its table sets made captures, cut into tasks, scanned, closed. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "source/rocpd/rocpd.h"
+
+/* Rows a task should have: enough to make the seeks at its begin cheap, few enough to share out. */
+#define TASK_ROWS 32768
+
+/* Kernel names are asked for late and by one thread at a time. */
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- open and close ---- */
+
+static void set_free(rocpd_set *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < ROCPD_TABLES; i++)
+        free(s->tables[i]);
+    if (s->categories.slots != s->strings.slots)
+        rocl_map_free(&s->categories);
+    rocl_map *maps[] = {&s->strings, &s->nodes,    &s->processes, &s->threads, &s->agents,      &s->queues,
+                        &s->streams, &s->kernels, &s->counters,  &s->tracks,  &s->code_objects};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        rocl_map_free(maps[i]);
+    free(s->track_defs);
+    free(s);
+}
+
+static void capture_free(rocl_model_capture *c)
+{
+    rocl_capture *p = &c->pub;
+    set_free(c->state);
+    c->state = NULL;
+    const void *arrays[] = {p->nodes,  p->processes, p->threads, p->agents,
+                            p->queues, p->streams,   p->kernels, p->counters};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free((void *)(uintptr_t)arrays[i]);
+}
+
+static bool has_column(rocl_db *db, const char *table, const char *column)
+{
+    rocl_rows *rows;
+    if (!table || rocl_rows_open(&rows, db, table, &column, 1, NULL) != ROCL_OK)
+        return false;
+    bool has = rocl_rows_has(rows, 0);
+    rocl_rows_close(rows);
+    return has;
+}
+
+static rocl_status refuse_unknown_schema(rocpd_set *s, rocl_db *db, rocl_error *err)
+{
+    static const rocpd_table timed[] = {ROCPD_REGION, ROCPD_KERNEL_DISPATCH, ROCPD_MEMORY_COPY};
+    for (size_t i = 0; i < sizeof timed / sizeof *timed; i++) {
+        const char *table = s->tables[timed[i]];
+        if (table && has_column(db, table, "start_id"))
+            return rocl_fail(err, ROCL_INPUT,
+                             "%s: table %s keeps its times in another table: a development schema "
+                             "(4.0) that is not supported; 3.x and 4.1 are",
+                             s->capture->pub.path, table);
+    }
+    return ROCL_OK;
+}
+
+static rocl_status refuse_twice(rocl_trace *t, const rocl_model_capture *c, rocl_error *err)
+{
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_model_capture *other = t->captures[i];
+        if (other != c && c->pub.guid && other->pub.guid == c->pub.guid)
+            return rocl_fail(err, ROCL_INPUT, "%s: holds the same process (guid %s) as %s",
+                             c->pub.path, rocl_str(t, c->pub.guid), other->pub.path);
+    }
+    return ROCL_OK;
+}
+
+static void name_allocs(rocpd_set *s)
+{
+    static const char *const prefix[] = {"MEMORY_ALLOCATION_", "MEMORY_ALLOCATION_",
+                                         "MEMORY_ALLOCATION_VMEM_", "SCRATCH_MEMORY_"};
+    static const char *const memory[] = {"NONE", "ALLOCATE", "FREE", "REALLOCATE", "RECLAIM"};
+    static const char *const scratch[] = {"NONE", "ALLOC", "FREE", "REALLOC", "ASYNC_RECLAIM"};
+    for (unsigned level = 0; level <= ROCL_LEVEL_SCRATCH; level++)
+        for (unsigned op = 0; op <= ROCL_OP_RECLAIM; op++) {
+            char name[64];
+            const char *const *ops = level == ROCL_LEVEL_SCRATCH ? scratch : memory;
+            int n = snprintf(name, sizeof name, "%s%s", prefix[level], ops[op]);
+            s->alloc_names[level][op] = rocl_strings_put(s->trace->strings, name, (size_t)n);
+        }
+}
+
+/* A guid that no process row tells is what the table suffix says. */
+static void guess_guid(rocl_trace *t, rocl_model_capture *c, const char *suffix)
+{
+    char guid[128];
+    size_t n = 0;
+    if (c->pub.guid)
+        return;
+    for (suffix += *suffix == '_'; *suffix && n < sizeof guid; suffix++)
+        guid[n++] = *suffix == '_' ? '-' : *suffix;
+    c->pub.guid = rocl_strings_put(t->strings, guid, n);
+}
+
+static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *found, size_t i,
+                            rocl_db *db, rocl_error *err)
+{
+    rocl_model_capture *c = rocl_trace_add_capture(t, src, err);
+    rocpd_set *s = c ? calloc(1, sizeof *s) : NULL;
+    if (!s)
+        return rocl_fail_memory(err);
+    c->state = s;
+    s->trace = t;
+    s->capture = c;
+    s->compressed = found->compressed;
+    s->last = i + 1 == found->count;
+    for (int k = 0; k < ROCPD_TABLES; k++)
+        s->tables[k] = rocpd_table_in(found, (rocpd_table)k, found->suffixes[i]);
+    name_allocs(s);
+    rocl_status st = refuse_unknown_schema(s, db, err);
+    if (st == ROCL_OK)
+        st = rocpd_read_definitions(s, db, err);
+    if (st == ROCL_OK) {
+        guess_guid(t, c, found->suffixes[i]);
+        st = refuse_twice(t, c, err);
+    }
+    return st;
+}
+
+static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
+{
+    rocpd_found found;
+    rocl_db *db = NULL;
+    rocpd_file *f = calloc(1, sizeof *f);
+    src->state = f;
+    if (!f || !(f->connections = calloc(t->opt.jobs, sizeof(rocl_db *))))
+        return rocl_fail_memory(err);
+    f->connection_count = t->opt.jobs;
+    rocl_status st = rocl_db_open(&db, src->path, err);
+    if (st != ROCL_OK)
+        return st;
+    st = rocpd_find(&found, db, src->path, err);
+    if (st == ROCL_OK) {
+        for (size_t i = 0; i < found.count && st == ROCL_OK; i++)
+            st = open_set(src, t, &found, i, db, err);
+        if (found.compressed && st == ROCL_OK)
+            rocl_notice(t,
+                        "%s: extdata is compressed (LZ4): marker messages and properties in it are "
+                        "left out",
+                        src->path);
+        rocpd_found_free(&found);
+    }
+    rocl_db_close(db);
+    return st;
+}
+
+static void close_connections(rocpd_file *f)
+{
+    for (unsigned i = 0; i < f->connection_count; i++) {
+        rocl_db_close(f->connections[i]);
+        f->connections[i] = NULL;
+    }
+    rocl_db_close(f->names_db);
+    f->names_db = NULL;
+}
+
+static void close_file(rocl_source *src)
+{
+    rocpd_file *f = src->state;
+    if (!f)
+        return;
+    if (f->connections)
+        close_connections(f);
+    free(f->connections);
+    free(f);
+}
+
+/* ---- tasks ---- */
+
+static rocl_status add_task(rocl_plan *p, const rocl_task *task, rocl_error *err)
+{
+    if (p->count == p->cap) {
+        size_t cap = p->cap ? 2 * p->cap : 64;
+        rocl_task *more = realloc(p->tasks, cap * sizeof *more);
+        if (!more)
+            return rocl_fail_memory(err);
+        p->tasks = more;
+        p->cap = cap;
+    }
+    p->tasks[p->count++] = *task;
+    return ROCL_OK;
+}
+
+static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint32_t kinds,
+                              unsigned stage, rocl_plan *plan, rocl_error *err)
+{
+    int64_t first, last;
+    bool any;
+    if (!s->tables[table])
+        return ROCL_OK;
+    rocl_status st = rocl_db_id_range(db, s->tables[table], &first, &last, &any, err);
+    if (st != ROCL_OK || !any)
+        return st;
+    uint64_t span = (uint64_t)last - (uint64_t)first; /* ids, less one */
+    uint64_t parts = span / TASK_ROWS + 1;
+    if (parts > 64 * (uint64_t)s->trace->opt.jobs)
+        parts = 64 * (uint64_t)s->trace->opt.jobs;
+    uint64_t width = span / parts; /* of a part, less one */
+    for (uint64_t i = 0; i < parts && st == ROCL_OK; i++) {
+        int64_t from = (int64_t)((uint64_t)first + i * (width + 1));
+        int64_t to = i + 1 == parts ? last : (int64_t)((uint64_t)from + width);
+        if (from > last)
+            break;
+        if (to > last)
+            to = last;
+        rocl_task task = {kinds, (unsigned)table, stage, from, to,
+                          (uint64_t)to - (uint64_t)from + 1};
+        st = add_task(plan, &task, err);
+    }
+    return st;
+}
+
+static bool wants_join(const rocpd_set *s)
+{
+    const uint32_t valued = ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
+    uint32_t samples = s->tables[ROCPD_SAMPLE] ? ROCL_BIT(ROCL_INSTANT) : 0;
+    return (s->tables[ROCPD_PMC_EVENT] && (s->kinds & (valued | samples))) ||
+           (s->tables[ROCPD_ARG] && s->trace->opt.args);
+}
+
+static rocl_status plan_values(rocpd_set *s, rocl_db *db, rocl_plan *plan, rocl_error *err)
+{
+    const uint32_t regions = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER);
+    rocl_status st = rocpd_join_new(&s->join, s, err);
+    if (st == ROCL_OK && (s->kinds & ~regions))
+        st = plan_table(s, db, ROCPD_PMC_EVENT, ROCL_BIT(ROCL_COUNTER), 0, plan, err);
+    if (st == ROCL_OK && s->trace->opt.args && (s->kinds & regions))
+        st = plan_table(s, db, ROCPD_ARG, regions, 0, plan, err);
+    if (st == ROCL_OK && !plan->count) { /* no values at all */
+        rocpd_join_free(s->join);
+        s->join = NULL;
+    }
+    return st;
+}
+
+static rocl_status connection(rocpd_file *f, const char *path, unsigned worker, rocl_db **db,
+                              rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    if (!f->connections[worker])
+        st = rocl_db_open(&f->connections[worker], path, err);
+    *db = f->connections[worker];
+    return st;
+}
+
+static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
+                         rocl_error *err)
+{
+    rocpd_set *s = c->state;
+    rocl_db *db;
+    s->kinds = kinds;
+    s->workers = calloc(t->opt.jobs, sizeof *s->workers);
+    if (!s->workers)
+        return rocl_fail_memory(err);
+    rocl_status st = connection(c->source->state, c->source->path, 0, &db, err);
+    if (st == ROCL_OK && wants_join(s))
+        st = plan_values(s, db, plan, err);
+    for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
+        uint32_t possible = rocpd_table_kinds((rocpd_table)k) & kinds;
+        if (possible)
+            st = plan_table(s, db, (rocpd_table)k, possible, 1, plan, err);
+    }
+    return st;
+}
+
+static rocl_status ready_worker(rocpd_set *s, rocpd_worker *w, unsigned number,
+                                const rocl_emitter *to, rocl_error *err)
+{
+    const rocl_source *src = s->capture->source;
+    rocl_status st = ROCL_OK;
+    w->number = number;
+    w->to = to;
+    if (!w->db)
+        st = connection(src->state, src->path, number, &w->db, err);
+    if (st == ROCL_OK && !w->events)
+        st = rocpd_events_open(&w->events, s, w->db, err);
+    return st;
+}
+
+static rocl_status scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
+                        unsigned worker, const rocl_emitter *to, rocl_error *err)
+{
+    rocpd_set *s = c->state;
+    rocpd_worker *w = &s->workers[worker];
+    rocl_status st = ready_worker(s, w, worker, to, err);
+    (void)t;
+    if (st != ROCL_OK)
+        return st;
+    if (task->stage == 0)
+        return rocpd_join_values(s->join, w, task, err);
+    st = rocpd_scan_table(s, w, task, err);
+    if (st == ROCL_OK && s->join)
+        st = rocpd_join_seal(s->join, worker, err);
+    return st;
+}
+
+static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                          rocl_error *err)
+{
+    rocpd_set *s = c->state;
+    rocpd_file *f = c->source->state;
+    rocl_status st = ROCL_OK;
+    if (s->join) {
+        st = ready_worker(s, &s->workers[0], 0, to, err);
+        if (st == ROCL_OK)
+            st = rocpd_join_finish(s->join, &s->workers[0], err);
+    }
+    for (unsigned i = 0; i < t->opt.jobs && st == ROCL_OK; i++)
+        if (f->connections[i])
+            st = rocl_db_check_unchanged(f->connections[i], err);
+    return st;
+}
+
+static void end(rocl_trace *t, rocl_model_capture *c)
+{
+    rocpd_set *s = c->state;
+    for (unsigned i = 0; s->workers && i < t->opt.jobs; i++)
+        rocpd_worker_close(&s->workers[i]);
+    free(s->workers);
+    s->workers = NULL;
+    rocpd_join_free(s->join);
+    s->join = NULL;
+    if (s->last)
+        close_connections(c->source->state);
+}
+
+/* ---- the rest ---- */
+
+static rocl_status bounds(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, int64_t *first,
+                          int64_t *last, bool *any, rocl_error *err)
+{
+    rocpd_set *s = c->state;
+    rocl_db *db;
+    *any = false;
+    (void)t;
+    rocl_status st = connection(c->source->state, c->source->path, 0, &db, err);
+    for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
+        int64_t lo = 0, hi = 0;
+        bool some = false, sample = k == ROCPD_SAMPLE;
+        if (!(rocpd_table_kinds((rocpd_table)k) & kinds) || !s->tables[k])
+            continue;
+        st = rocl_db_span(db, s->tables[k], sample ? "timestamp" : "start",
+                          sample ? "timestamp" : "end", &lo, &hi, &some, err);
+        if (st == ROCL_OK && some) {
+            *first = *any && *first < lo ? *first : lo;
+            *last = *any && *last > hi ? *last : hi;
+            *any = true;
+        }
+    }
+    if (s->last)
+        close_connections(c->source->state);
+    return st;
+}
+
+uint32_t rocpd_demangled(rocl_trace *t, rocl_model_capture *c, uint32_t kernel)
+{
+    static const char *const columns[] = {"extdata"};
+    rocpd_set *s = c->state;
+    rocpd_file *f = c->source->state;
+    const rocl_kernel *k = &c->pub.kernels[kernel];
+    uint32_t text = ROCL_NONE;
+    rocl_rows *rows = NULL;
+    unsigned n = 0;
+    bool bad = false;
+    pthread_mutex_lock(&names_lock);
+    if ((f->names_db || rocl_db_open(&f->names_db, c->source->path, NULL) == ROCL_OK) &&
+        rocl_rows_open(&rows, f->names_db, s->tables[ROCPD_INFO_KERNEL_SYMBOL], columns, 1, NULL) ==
+            ROCL_OK &&
+        rocl_rows_seek(rows, k->id, k->id, NULL) == ROCL_OK &&
+        rocl_rows_next(rows, 1, &n, NULL) == ROCL_OK && n == 1 &&
+        rocl_cell_kind(rows, 0, 0) == ROCL_CELL_TEXT) {
+        size_t len;
+        const char *json = rocl_cell_text(rows, 0, 0, &len);
+        text = rocpd_json_text(t, json, len, "demangled_kernel_name", &bad);
+    }
+    rocl_rows_close(rows);
+    pthread_mutex_unlock(&names_lock);
+    return text == ROCL_NONE || text == 0 ? k->display : text;
+}
+
+
+const rocl_source_ops rocl_rocpd_ops = {
+    .format = "rocpd",
+    .open = open_file,
+    .close = close_file,
+    .forget = capture_free,
+    .begin = begin,
+    .scan = scan,
+    .finish = finish,
+    .end = end,
+    .bounds = bounds,
+    .demangled = rocpd_demangled,
+};

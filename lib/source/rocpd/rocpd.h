@@ -1,0 +1,187 @@
+/* The rocpd source: SQLite databases of rocprofv3 and rocprofiler-systems, schema 3.x and 4.1.
+ *
+ *     rocpd.c    a file: its table sets (one capture each), connections, tasks
+ *     tables.c   which table sets are there; what else the file may be when there are none
+ *     defs.c     info tables -> definitions of the capture
+ *     names.c    the names of kernels and agents as the options ask; ranks
+ *     events.c   the event table, joined by id through windows
+ *     scan.c     event-like tables -> batches
+ *     refs.c     checks of times and references, counted faults
+ *     values.c   counter values and arguments, joined by event id through sorters
+ *
+ * Facts of the schema: see rocpd(5) of this project's manual and AMD's rocpd_tables.sql. */
+#ifndef ROCL_SOURCE_ROCPD_H
+#define ROCL_SOURCE_ROCPD_H
+
+#include "base/map.h"
+#include "source/rows.h"
+#include "source/source.h"
+
+typedef enum rocpd_table {
+    ROCPD_METADATA,
+    ROCPD_STRING,
+    ROCPD_INFO_CATEGORY,
+    ROCPD_INFO_NODE,
+    ROCPD_INFO_PROCESS,
+    ROCPD_INFO_THREAD,
+    ROCPD_INFO_AGENT,
+    ROCPD_INFO_QUEUE,
+    ROCPD_INFO_STREAM,
+    ROCPD_INFO_PMC,
+    ROCPD_INFO_CODE_OBJECT,
+    ROCPD_INFO_KERNEL_SYMBOL,
+    ROCPD_TRACK,
+    ROCPD_EVENT,
+    ROCPD_ARG,
+    ROCPD_PMC_EVENT,
+    ROCPD_REGION,
+    ROCPD_SAMPLE,
+    ROCPD_KERNEL_DISPATCH,
+    ROCPD_MEMORY_COPY,
+    ROCPD_MEMORY_ALLOCATE,
+    ROCPD_GRAPH_LAUNCH,
+    ROCPD_HIP_EVENT,
+    ROCPD_TABLES
+} rocpd_table;
+
+/* A row of rocpd_track. In schema 4 events refer to it for all that it holds. */
+typedef struct rocpd_track_def {
+    uint32_t process, thread, agent, queue, stream;
+    uint32_t name; /* text */
+} rocpd_track_def;
+
+typedef struct rocpd_worker rocpd_worker;
+
+/* A table set: what a capture needs besides its definitions. */
+typedef struct rocpd_set {
+    rocl_trace *trace;
+    rocl_model_capture *capture;
+    char *tables[ROCPD_TABLES]; /* names in this file, NULL: no such table */
+    bool by_track;              /* schema 4: track_id instead of pid, tid, agent, queue, stream */
+    bool compressed;            /* extdata is an LZ4 frame */
+    bool last;                  /* of its file */
+
+    rocl_map strings, categories; /* id -> text */
+    rocl_map nodes, processes, threads, agents, queues, streams, kernels, counters, tracks;
+    rocl_map code_objects;        /* id -> agent index */
+    rocpd_track_def *track_defs;
+    uint32_t track_count;
+
+    /* while it is scanned */
+    rocpd_worker *workers; /* opt.jobs of them */
+    uint32_t kinds;
+    struct rocpd_join *join; /* NULL: no values are wanted */
+    uint32_t alloc_names[ROCL_LEVEL_SCRATCH + 1][ROCL_OP_RECLAIM + 1]; /* texts */
+} rocpd_set;
+
+/* The file: state of rocl_source. */
+typedef struct rocpd_file {
+    rocl_db **connections; /* one per worker, opened when needed */
+    rocl_db *names_db;     /* for kernel names asked for late */
+    unsigned connection_count;
+} rocpd_file;
+
+extern const rocl_source_ops rocl_rocpd_ops;
+
+/* tables.c */
+typedef struct rocpd_found {
+    char **suffixes; /* of the table sets, in order of their metadata */
+    size_t count;
+    rocl_db_object *objects;
+    size_t object_count;
+    bool compressed;
+} rocpd_found;
+
+rocl_status rocpd_find(rocpd_found *found, rocl_db *db, const char *path, rocl_error *err);
+void rocpd_found_free(rocpd_found *f);
+/* The name of the table with this suffix, malloced; NULL when the file lacks it. */
+char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *suffix);
+
+/* defs.c */
+rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err);
+
+/* names.c */
+void rocpd_name_kernel(rocl_trace *t, rocl_kernel *k, const char *extdata, size_t len);
+void rocpd_label_agent(rocl_trace *t, rocl_agent *a);
+int32_t rocpd_rank_of(const char *environment);
+/* The string at a top-level key of a JSON object, as a text; ROCL_NONE when it has none. *bad when
+ * the JSON does not parse. */
+uint32_t rocpd_json_text(rocl_trace *t, const char *json, size_t len, const char *key, bool *bad);
+/* An unsigned number at a key, written as number or string; false when there is none. */
+bool rocpd_json_number(const char *json, size_t len, const char *key, uint64_t *v);
+uint32_t rocpd_demangled(rocl_trace *t, rocl_model_capture *c, uint32_t kernel);
+
+/* events.c */
+typedef struct rocpd_event_row {
+    uint64_t stack_id, parent_stack_id;
+    int64_t correlation_id;
+    uint32_t category; /* text */
+    const char *extdata; /* "" when it is {}; valid until the next find */
+    size_t extdata_len;
+} rocpd_event_row;
+
+typedef struct rocpd_events rocpd_events;
+
+rocl_status rocpd_events_open(rocpd_events **e, rocpd_set *s, rocl_db *db, rocl_error *err);
+void rocpd_events_close(rocpd_events *e);
+/* *found false: there is no such event. */
+rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row, bool *found,
+                              rocl_error *err);
+
+/* refs.c: a value of the current row that refers to a definition, as an index. */
+typedef struct rocpd_row {
+    rocpd_set *set;
+    const rocl_rows *rows;
+    unsigned row;
+    rocpd_table table;
+} rocpd_row;
+
+/* ROCL_NONE for NULL; ROCL_NONE and a fault for what is not there. */
+rocl_status rocpd_ref(const rocpd_row *r, unsigned col, const rocl_map *map, rocl_fault dangling,
+                      uint32_t *index, rocl_error *err);
+/* 0 for NULL; 0 and a fault for what is no integer. */
+rocl_status rocpd_int(const rocpd_row *r, unsigned col, int64_t *v, rocl_error *err);
+rocl_status rocpd_fault(const rocpd_row *r, rocl_fault f, rocl_error *err);
+/* Start and end by the rules of rocline(7); *keep false when the record is left out. */
+rocl_status rocpd_times(const rocpd_row *r, unsigned start_col, unsigned end_col,
+                        const rocl_process *process, rocl_event *e, bool *keep, rocl_error *err);
+
+/* scan.c */
+struct rocpd_worker {
+    rocl_db *db;                      /* borrowed from the file */
+    rocpd_events *events;
+    rocl_batch out[ROCL_KINDS];       /* filled up to ROCL_ROWS_BATCH, then emitted */
+    rocl_arg *args;                   /* of the regions in out */
+    size_t arg_count, arg_cap;
+    rocl_arena arg_text;
+    const rocl_emitter *to;
+    unsigned number;
+};
+
+rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *task, rocl_error *err);
+/* Adds a copy of the record to the worker's batch of its kind; a full batch is emitted first. */
+rocl_status rocpd_batch_add(rocpd_set *s, rocpd_worker *w, rocl_kind kind, const void *record,
+                            rocl_error *err);
+rocl_status rocpd_batch_flush(rocpd_set *s, rocpd_worker *w, rocl_error *err);
+void rocpd_worker_close(rocpd_worker *w);
+/* Which kinds the rows of a table may become. */
+uint32_t rocpd_table_kinds(rocpd_table table);
+
+/* values.c */
+typedef struct rocpd_join rocpd_join;
+rocl_status rocpd_join_new(rocpd_join **j, rocpd_set *s, rocl_error *err);
+void rocpd_join_free(rocpd_join *j);
+/* First pass: rows of rocpd_pmc_event and rocpd_arg. */
+rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *task,
+                              rocl_error *err);
+/* Second pass: does this event (or SPM sample) have values? Then it is handed in. */
+bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t key);
+rocl_status rocpd_join_owner(rocpd_join *j, unsigned worker, rocl_kind kind, uint64_t key,
+                             uint64_t row, const void *record, rocl_error *err);
+/* Owners that were left out: their values are no orphans. */
+rocl_status rocpd_join_dropped(rocpd_join *j, unsigned worker, uint64_t key, uint64_t row,
+                               rocl_error *err);
+rocl_status rocpd_join_seal(rocpd_join *j, unsigned worker, rocl_error *err);
+rocl_status rocpd_join_finish(rocpd_join *j, rocpd_worker *w, rocl_error *err);
+
+#endif

@@ -1,0 +1,178 @@
+/* Which rocpd table sets a database holds, and what else it may be when it holds none. */
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "source/rocpd/rocpd.h"
+
+static const char *const base_names[ROCPD_TABLES] = {
+    [ROCPD_METADATA] = "rocpd_metadata",
+    [ROCPD_STRING] = "rocpd_string",
+    [ROCPD_INFO_CATEGORY] = "rocpd_info_category",
+    [ROCPD_INFO_NODE] = "rocpd_info_node",
+    [ROCPD_INFO_PROCESS] = "rocpd_info_process",
+    [ROCPD_INFO_THREAD] = "rocpd_info_thread",
+    [ROCPD_INFO_AGENT] = "rocpd_info_agent",
+    [ROCPD_INFO_QUEUE] = "rocpd_info_queue",
+    [ROCPD_INFO_STREAM] = "rocpd_info_stream",
+    [ROCPD_INFO_PMC] = "rocpd_info_pmc",
+    [ROCPD_INFO_CODE_OBJECT] = "rocpd_info_code_object",
+    [ROCPD_INFO_KERNEL_SYMBOL] = "rocpd_info_kernel_symbol",
+    [ROCPD_TRACK] = "rocpd_track",
+    [ROCPD_EVENT] = "rocpd_event",
+    [ROCPD_ARG] = "rocpd_arg",
+    [ROCPD_PMC_EVENT] = "rocpd_pmc_event",
+    [ROCPD_REGION] = "rocpd_region",
+    [ROCPD_SAMPLE] = "rocpd_sample",
+    [ROCPD_KERNEL_DISPATCH] = "rocpd_kernel_dispatch",
+    [ROCPD_MEMORY_COPY] = "rocpd_memory_copy",
+    [ROCPD_MEMORY_ALLOCATE] = "rocpd_memory_allocate",
+    [ROCPD_GRAPH_LAUNCH] = "rocpd_graph_launch",
+    [ROCPD_HIP_EVENT] = "rocpd_hip_event",
+};
+
+static int by_name(const void *key, const void *object)
+{
+    return strcmp(key, ((const rocl_db_object *)object)->name);
+}
+
+static const rocl_db_object *find_object(const rocpd_found *f, const char *name)
+{
+    return bsearch(name, f->objects, f->object_count, sizeof *f->objects, by_name);
+}
+
+static char *with_suffix(const char *base, const char *suffix)
+{
+    size_t n = strlen(base), m = strlen(suffix);
+    char *s = malloc(n + m + 1);
+    if (s) {
+        memcpy(s, base, n);
+        memcpy(s + n, suffix, m + 1);
+    }
+    return s;
+}
+
+char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *suffix)
+{
+    char *name = with_suffix(base_names[table], suffix);
+    const rocl_db_object *o = name ? find_object(f, name) : NULL;
+    if (o && !o->is_view)
+        return name;
+    free(name);
+    return NULL;
+}
+
+/* A set is there when any of its event-like tables or its strings are. */
+static bool set_exists(const rocpd_found *f, const char *suffix)
+{
+    static const rocpd_table signs[] = {ROCPD_STRING, ROCPD_REGION, ROCPD_KERNEL_DISPATCH,
+                                        ROCPD_INFO_PROCESS};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        char *name = rocpd_table_in(f, signs[i], suffix);
+        free(name);
+        if (name)
+            return true;
+    }
+    return false;
+}
+
+static rocl_status add_suffix(rocpd_found *f, const char *suffix, rocl_error *err)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (!strcmp(f->suffixes[i], suffix))
+            return ROCL_OK;
+    char **more = realloc(f->suffixes, (f->count + 1) * sizeof *more);
+    if (!more)
+        return rocl_fail_memory(err);
+    f->suffixes = more;
+    f->suffixes[f->count] = strdup(suffix);
+    return f->suffixes[f->count++] ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* Real files store the uuid with a leading '_', which is the suffix itself; others without. */
+static rocl_status take_uuid(rocpd_found *f, const char *uuid, rocl_error *err)
+{
+    if (set_exists(f, uuid))
+        return add_suffix(f, uuid, err);
+    char *suffix = with_suffix("_", uuid);
+    if (!suffix)
+        return rocl_fail_memory(err);
+    rocl_status st = set_exists(f, suffix) ? add_suffix(f, suffix, err) : ROCL_OK;
+    free(suffix);
+    return st;
+}
+
+static rocl_status read_metadata(rocpd_found *f, rocl_db *db, const char *table, rocl_error *err)
+{
+    static const char *const columns[] = {"tag", "value"};
+    rocl_rows *rows;
+    unsigned n = 0;
+    rocl_status st = rocl_rows_open(&rows, db, table, columns, 2, err);
+    if (st != ROCL_OK)
+        return st;
+    st = rocl_rows_seek(rows, INT64_MIN, INT64_MAX, err);
+    while (st == ROCL_OK && (st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, err)) == ROCL_OK && n)
+        for (unsigned i = 0; i < n && st == ROCL_OK; i++) {
+            size_t len;
+            const char *tag = rocl_cell_text(rows, 0, i, &len);
+            const char *value = rocl_cell_text(rows, 1, i, &len);
+            if (!strcmp(tag, "uuid"))
+                st = take_uuid(f, value, err);
+            else if (!strcmp(tag, "compression"))
+                f->compressed = true;
+        }
+    rocl_rows_close(rows);
+    return st;
+}
+
+/* Other databases of this field, told by their tables. */
+static const struct {
+    const char *table, *what;
+} strangers[] = {
+    {"rocpd_api", "an RPD file of rocmProfileData, not a rocpd database of rocprofv3"},
+    {"compute_metadata", "an analysis database of rocprof-compute, not a trace"},
+    {"compute_workload", "an analysis database of rocprof-compute, not a trace"},
+    {"HIP", "a results database of rocprof v1, not a rocpd database of rocprofv3"},
+    {"KERN", "a results database of rocprof v1, not a rocpd database of rocprofv3"},
+    {"OPS", "a results database of rocprof v1, not a rocpd database of rocprofv3"},
+};
+
+static rocl_status name_stranger(const rocpd_found *f, const char *path, rocl_error *err)
+{
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
+        if (find_object(f, strangers[i].table))
+            return rocl_fail(err, ROCL_INPUT, "%s: this is %s", path, strangers[i].what);
+    for (size_t i = 0; i < f->object_count; i++)
+        if (!strncmp(f->objects[i].name, "compute_", 8))
+            return rocl_fail(err, ROCL_INPUT, "%s: this is %s", path, strangers[1].what);
+    if (!f->object_count)
+        return rocl_fail(err, ROCL_INPUT, "%s: a SQLite database without any table", path);
+    return rocl_fail(err, ROCL_INPUT,
+                     "%s: a SQLite database, but not a rocpd trace (no metadata with a uuid and its "
+                     "tables)",
+                     path);
+}
+
+rocl_status rocpd_find(rocpd_found *f, rocl_db *db, const char *path, rocl_error *err)
+{
+    memset(f, 0, sizeof *f);
+    rocl_status st = rocl_db_objects(db, &f->objects, &f->object_count, err);
+    for (size_t i = 0; i < f->object_count && st == ROCL_OK; i++)
+        if (!f->objects[i].is_view && !strncmp(f->objects[i].name, "rocpd_metadata", 14))
+            st = read_metadata(f, db, f->objects[i].name, err);
+    if (st == ROCL_OK && !f->count && !find_object(f, "rocpd_api") && set_exists(f, ""))
+        st = add_suffix(f, "", err); /* one flat set, as a merge may leave it */
+    if (st == ROCL_OK && !f->count)
+        st = name_stranger(f, path, err);
+    if (st != ROCL_OK)
+        rocpd_found_free(f);
+    return st;
+}
+
+void rocpd_found_free(rocpd_found *f)
+{
+    rocl_db_objects_free(f->objects, f->object_count);
+    for (size_t i = 0; i < f->count; i++)
+        free(f->suffixes[i]);
+    free(f->suffixes);
+    memset(f, 0, sizeof *f);
+}

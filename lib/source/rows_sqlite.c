@@ -1,0 +1,251 @@
+/* The row cursor on stock SQLite. */
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "source/db_sqlite.h"
+#include "source/rows.h"
+
+typedef struct sqlite_rows {
+    rocl_rows pub; /* first: callers hold a pointer to it */
+    rocl_db *db;
+    sqlite3_stmt *stmt;
+    char *table;
+    rocl_buf text;
+    int sql_column[ROCL_ROWS_COLUMNS_MAX]; /* place in the statement, 0 missing */
+    bool done;
+} sqlite_rows;
+
+static void quote_name(rocl_buf *sql, const char *name)
+{
+    rocl_buf_byte(sql, '"');
+    for (; *name; name++) {
+        if (*name == '"')
+            rocl_buf_byte(sql, '"');
+        rocl_buf_byte(sql, (uint8_t)*name);
+    }
+    rocl_buf_byte(sql, '"');
+}
+
+rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
+{
+    int code = sqlite3_errcode(rocl_db_handle(db));
+    if (code == SQLITE_NOMEM)
+        return rocl_fail_memory(err);
+    const char *why = sqlite3_errmsg(rocl_db_handle(db));
+    if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+        return rocl_fail(err, ROCL_INPUT, "%s: table %s: the database is damaged (%s)",
+                         rocl_db_path(db), table, why);
+    return rocl_fail(err, ROCL_INPUT, "%s: table %s: %s", rocl_db_path(db), table, why);
+}
+
+static bool column_exists(rocl_db *db, const char *table, const char *column)
+{
+    return sqlite3_table_column_metadata(rocl_db_handle(db), "main", table, column, NULL, NULL,
+                                         NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static void build_select(sqlite_rows *r, rocl_buf *sql, const char *const *columns)
+{
+    int place = 1;
+    rocl_buf_str(sql, "SELECT \"id\"");
+    for (unsigned i = 0; i < r->pub.column_count; i++) {
+        if (!column_exists(r->db, r->table, columns[i]))
+            continue;
+        r->sql_column[i] = place++;
+        rocl_buf_byte(sql, ',');
+        quote_name(sql, columns[i]);
+    }
+    rocl_buf_str(sql, " FROM main.");
+    quote_name(sql, r->table);
+    rocl_buf_str(sql, " WHERE \"id\" BETWEEN ?1 AND ?2 ORDER BY \"id\"");
+}
+
+rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
+                           const char *const *columns, unsigned count, rocl_error *err)
+{
+    sqlite_rows *r = calloc(1, sizeof *r);
+    rocl_buf sql = {0};
+    if (!r || count > ROCL_ROWS_COLUMNS_MAX)
+        goto memory;
+    r->db = db;
+    r->table = strdup(table);
+    r->pub.column_count = count;
+    r->pub.columns = calloc(count ? count : 1, sizeof *r->pub.columns);
+    if (!r->table || !r->pub.columns)
+        goto memory;
+    if (!column_exists(db, table, "id")) {
+        rocl_rows_close(&r->pub);
+        return rocl_fail(err, ROCL_INPUT, "%s: table %s has no column \"id\"", rocl_db_path(db),
+                         table);
+    }
+    build_select(r, &sql, columns);
+    if (sql.failed)
+        goto memory;
+    if (sqlite3_prepare_v2(rocl_db_handle(db), (const char *)sql.data, (int)sql.len, &r->stmt,
+                           NULL) != SQLITE_OK) {
+        rocl_status st = rocl_sqlite_fail(db, table, err);
+        rocl_buf_free(&sql);
+        rocl_rows_close(&r->pub);
+        return st;
+    }
+    rocl_buf_free(&sql);
+    r->done = true;
+    *rows = &r->pub;
+    return ROCL_OK;
+memory:
+    rocl_buf_free(&sql);
+    rocl_rows_close(r ? &r->pub : NULL);
+    return rocl_fail_memory(err);
+}
+
+void rocl_rows_close(rocl_rows *rows)
+{
+    sqlite_rows *r = (sqlite_rows *)rows;
+    if (!r)
+        return;
+    sqlite3_finalize(r->stmt);
+    rocl_buf_free(&r->text);
+    free(r->pub.columns);
+    free(r->table);
+    free(r);
+}
+
+bool rocl_rows_has(const rocl_rows *rows, unsigned column)
+{
+    return ((const sqlite_rows *)rows)->sql_column[column] != 0;
+}
+
+rocl_status rocl_rows_seek(rocl_rows *rows, int64_t first, int64_t last, rocl_error *err)
+{
+    sqlite_rows *r = (sqlite_rows *)rows;
+    sqlite3_reset(r->stmt);
+    if (sqlite3_bind_int64(r->stmt, 1, first) != SQLITE_OK ||
+        sqlite3_bind_int64(r->stmt, 2, last) != SQLITE_OK)
+        return rocl_sqlite_fail(r->db, r->table, err);
+    r->done = false;
+    return ROCL_OK;
+}
+
+static void take_text(sqlite_rows *r, sqlite3_value *v, rocl_column *c, unsigned row)
+{
+    bool blob = sqlite3_value_type(v) == SQLITE_BLOB;
+    const char *p = blob ? sqlite3_value_blob(v) : (const char *)sqlite3_value_text(v);
+    int n = sqlite3_value_bytes(v);
+    if (n == 2 && p[0] == '{' && p[1] == '}') {
+        c->type[row] = ROCL_CELL_EMPTY_OBJECT;
+        return;
+    }
+    c->type[row] = blob ? ROCL_CELL_BLOB : ROCL_CELL_TEXT;
+    c->num[row] = (int64_t)r->text.len;
+    c->len[row] = (uint32_t)n;
+    rocl_buf_put(&r->text, p, (size_t)n);
+    rocl_buf_byte(&r->text, 0);
+}
+
+static inline void take_cell(sqlite_rows *r, unsigned col, unsigned row)
+{
+    rocl_column *c = &r->pub.columns[col];
+    if (!r->sql_column[col])
+        return; /* all NULL since calloc */
+    sqlite3_value *v = sqlite3_column_value(r->stmt, r->sql_column[col]);
+    switch (sqlite3_value_type(v)) {
+    case SQLITE_INTEGER:
+        c->type[row] = ROCL_CELL_INT;
+        c->num[row] = sqlite3_value_int64(v);
+        break;
+    case SQLITE_FLOAT: {
+        double d = sqlite3_value_double(v);
+        c->type[row] = ROCL_CELL_REAL;
+        memcpy(&c->num[row], &d, sizeof d);
+        break;
+    }
+    case SQLITE_NULL:
+        c->type[row] = ROCL_CELL_NULL;
+        break;
+    default:
+        take_text(r, v, c, row);
+    }
+}
+
+rocl_status rocl_rows_next(rocl_rows *rows, unsigned max, unsigned *n, rocl_error *err)
+{
+    sqlite_rows *r = (sqlite_rows *)rows;
+    unsigned row = 0;
+    r->text.len = 0;
+    while (!r->done && row < max) {
+        int rc = sqlite3_step(r->stmt);
+        if (rc == SQLITE_DONE) {
+            r->done = true;
+            break;
+        }
+        if (rc != SQLITE_ROW)
+            return rocl_sqlite_fail(r->db, r->table, err);
+        r->pub.id[row] = sqlite3_column_int64(r->stmt, 0);
+        for (unsigned i = 0; i < r->pub.column_count; i++)
+            take_cell(r, i, row);
+        row++;
+    }
+    if (r->text.failed)
+        return rocl_fail_memory(err);
+    r->pub.text = (const char *)r->text.data;
+    *n = row;
+    return ROCL_OK;
+}
+
+/* 2^63 as a double; the largest int64 is just below it. */
+#define TWO63 9223372036854775808.0
+
+static bool integer_of_text(const char *s, int64_t *v)
+{
+    char *end;
+    errno = 0;
+    long long x = strtoll(s, &end, 0);
+    if (errno || end == s || *end)
+        return false;
+    *v = x;
+    return true;
+}
+
+bool rocl_cell_int_slow(const rocl_rows *r, unsigned col, unsigned row, int64_t *v, bool *bad)
+{
+    double d;
+    switch (rocl_cell_kind(r, col, row)) {
+    case ROCL_CELL_REAL:
+        memcpy(&d, &r->columns[col].num[row], sizeof d);
+        if (d >= -TWO63 && d < TWO63 && trunc(d) == d) {
+            *v = (int64_t)d;
+            return true;
+        }
+        break;
+    case ROCL_CELL_TEXT: {
+        size_t n;
+        if (integer_of_text(rocl_cell_text(r, col, row, &n), v))
+            return true;
+        break;
+    }
+    case ROCL_CELL_NULL:
+        return false;
+    default:
+        break;
+    }
+    *bad = true;
+    return false;
+}
+
+bool rocl_cell_real(const rocl_rows *r, unsigned col, unsigned row, double *v, bool *bad)
+{
+    int64_t i;
+    if (rocl_cell_kind(r, col, row) == ROCL_CELL_REAL) {
+        memcpy(v, &r->columns[col].num[row], sizeof *v);
+        return true;
+    }
+    if (rocl_cell_int(r, col, row, &i, bad)) {
+        *v = (double)i;
+        return true;
+    }
+    return false;
+}

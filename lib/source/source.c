@@ -1,0 +1,125 @@
+/* Which source reads a path: told by its first bytes, never by its name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "source/rocpd/rocpd.h"
+#include "source/source.h"
+
+#define HEAD 512
+
+static const char sqlite_magic[] = "SQLite format 3"; /* with its NUL: 16 bytes */
+
+/* Files of this field that people hand in by mistake, told by how they begin. */
+static const struct {
+    const char *magic, *what;
+} strangers[] = {
+    {"version https://git-lfs.", "a Git LFS pointer, not the file itself: run `git lfs pull`"},
+    {"\x1f\x8b", "a gzip file: unpack it first"},
+    {"\x28\xb5\x2f\xfd", "a zstd file: unpack it first"},
+    {"PK\x03\x04", "a zip archive: unpack it first"},
+    {"\x7f" "ELF", "a program, not a trace"},
+    {"{", "JSON text, not a SQLite database"},
+};
+
+static rocl_status name_stranger(const char *path, const char *head, size_t n, rocl_error *err)
+{
+    if (n == 0)
+        return rocl_fail(err, ROCL_INPUT, "%s: the file is empty", path);
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        size_t m = strlen(strangers[i].magic);
+        if (n >= m && !memcmp(head, strangers[i].magic, m))
+            return rocl_fail(err, ROCL_INPUT, "%s: this is %s", path, strangers[i].what);
+    }
+    if (n < sizeof sqlite_magic && !memcmp(head, sqlite_magic, n))
+        return rocl_fail(err, ROCL_INPUT, "%s: the database is cut off after %zu bytes", path, n);
+    for (size_t i = 0; i < n; i++)
+        if (!head[i])
+            return rocl_fail(err, ROCL_INPUT, "%s: not a SQLite database, or an encrypted one",
+                             path);
+    return rocl_fail(err, ROCL_INPUT, "%s: text, not a rocpd database", path);
+}
+
+static rocl_status read_head(const char *path, char *head, size_t *n, rocl_error *err)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return rocl_fail(err, ROCL_INPUT, "%s: %s", path, strerror(errno));
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return rocl_fail(err, ROCL_INPUT,
+                         "%s: not a regular file: a database cannot be read from a pipe or device",
+                         path);
+    }
+    ssize_t got = read(fd, head, HEAD);
+    int why = errno;
+    close(fd);
+    if (got < 0)
+        return rocl_fail(err, ROCL_INPUT, "%s: %s", path, strerror(why));
+    *n = (size_t)got;
+    return ROCL_OK;
+}
+
+static rocl_status add_source(rocl_trace *t, const char *path, const rocl_source_ops *ops,
+                              rocl_source **out, rocl_error *err)
+{
+    rocl_source *s = calloc(1, sizeof *s);
+    rocl_source **more = realloc(t->sources, (t->source_count + 1) * sizeof *more);
+    if (more)
+        t->sources = more;
+    if (!s || !more || !(s->path = strdup(path))) {
+        free(s);
+        return rocl_fail_memory(err);
+    }
+    s->ops = ops;
+    t->sources[t->source_count++] = s;
+    *out = s;
+    return ROCL_OK;
+}
+
+rocl_status rocl_source_open(rocl_trace *t, const char *path, rocl_error *err)
+{
+    char head[HEAD];
+    size_t n = 0;
+    rocl_source *s = NULL;
+    if (!strcmp(path, "-"))
+        return rocl_fail(err, ROCL_USAGE,
+                         "-: a database cannot be read from standard input: name its file");
+    rocl_status st = read_head(path, head, &n, err);
+    if (st != ROCL_OK)
+        return st;
+    if (n < sizeof sqlite_magic || memcmp(head, sqlite_magic, sizeof sqlite_magic))
+        return name_stranger(path, head, n, err);
+    st = add_source(t, path, &rocl_rocpd_ops, &s, err);
+    return st ? st : s->ops->open(s, t, err);
+}
+
+rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err)
+{
+    rocl_model_capture *c = calloc(1, sizeof *c);
+    rocl_model_capture **more = realloc(t->captures, (t->capture_count + 1) * sizeof *more);
+    if (more)
+        t->captures = more;
+    if (!c || !more) {
+        free(c);
+        rocl_fail_memory(err);
+        return NULL;
+    }
+    c->source = s;
+    c->pub.trace = t;
+    c->pub.path = s->path;
+    c->pub.index = (uint32_t)t->capture_count;
+    c->pub.rank = -1;
+    t->captures[t->capture_count++] = c;
+    return c;
+}
+
+uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t kernel)
+{
+    rocl_model_capture *m = t->captures[c->index];
+    return m->source->ops->demangled(t, m, kernel);
+}

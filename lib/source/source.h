@@ -1,0 +1,64 @@
+/* What a source is: a reader of one input format. A capture's rows are cut into tasks that workers
+ * scan in any order. */
+#ifndef ROCL_SOURCE_SOURCE_H
+#define ROCL_SOURCE_SOURCE_H
+
+#include "model/trace.h"
+
+/* A piece of work: rows [first, last] of one table, which yield events of `kinds`. */
+typedef struct rocl_task {
+    uint32_t kinds;
+    unsigned table;      /* the source's own numbering */
+    unsigned stage;      /* all tasks of a stage are done before the next stage begins */
+    int64_t first, last; /* row ids */
+    uint64_t rows;       /* about how many, for progress */
+} rocl_task;
+
+typedef struct rocl_plan {
+    rocl_task *tasks;
+    size_t count, cap;
+} rocl_plan;
+
+/* Hands a batch on: through the filters to the sink. */
+typedef struct rocl_emitter {
+    rocl_status (*emit)(void *ctx, unsigned worker, rocl_batch *batch, rocl_error *err);
+    void *ctx;
+    uint32_t kinds; /* what is wanted; other events need not be made */
+} rocl_emitter;
+
+typedef struct rocl_source_ops {
+    const char *format; /* "rocpd" */
+    /* Opens the path, adds its captures with their definitions to the trace. */
+    rocl_status (*open)(struct rocl_source *s, rocl_trace *t, rocl_error *err);
+    void (*close)(struct rocl_source *s);
+    /* Frees what open hung on a capture. */
+    void (*forget)(rocl_model_capture *c);
+    /* A capture is about to be scanned / is done: connections, caches. */
+    rocl_status (*begin)(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
+                         rocl_error *err);
+    rocl_status (*scan)(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
+                        unsigned worker, const rocl_emitter *to, rocl_error *err);
+    /* After all tasks: events that need several tables joined (counter values). */
+    rocl_status (*finish)(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                          rocl_error *err);
+    void (*end)(rocl_trace *t, rocl_model_capture *c);
+    /* First start and last end over the wanted kinds; *any false when there is nothing. */
+    rocl_status (*bounds)(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, int64_t *first,
+                          int64_t *last, bool *any, rocl_error *err);
+    /* The demangled name of a kernel in full (text), display when unknown. Thread-safe. */
+    uint32_t (*demangled)(rocl_trace *t, rocl_model_capture *c, uint32_t kernel);
+} rocl_source_ops;
+
+typedef struct rocl_source {
+    const rocl_source_ops *ops;
+    char *path;
+    void *state;
+} rocl_source;
+
+/* Looks at the first bytes of the path, never at its suffix, and opens it with the right source. */
+rocl_status rocl_source_open(rocl_trace *t, const char *path, rocl_error *err);
+
+/* A new capture at the end of the trace, zeroed, owned by it. */
+rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err);
+
+#endif

@@ -1,0 +1,152 @@
+#!/usr/bin/env bats
+# What goes wrong outside: inputs that are something else, outputs that cannot be written.
+
+load helper
+
+setup_file() {
+    needs "$FIXTURES/schema-3.0.0.db"
+}
+
+# fails_on CODE INPUT TEXT: both tools say one line with the name of the input and the text.
+fails_on() {
+    local tool
+    for tool in "${TOOLS[@]}"; do
+        try "$1" "$tool" -d out "$2"
+        one_line "$tool"
+        says "$2"
+        says "$3"
+        [ -z "$output" ]
+        [ ! -e out ] || [ -z "$(ls -A out)" ] || fail "something was written"
+    done
+}
+
+@test "a missing file" {
+    fails_on 3 missing.db "no such file"
+}
+
+@test "files that are no databases" {
+    for name in empty text lfs-pointer truncated-header; do
+        fails_on 3 "$FIXTURES/$name.db" ""
+    done
+}
+
+@test "an LFS pointer is called one" {
+    fails_on 3 "$FIXTURES/lfs-pointer.db" LFS
+}
+
+@test "truncated and corrupt databases" {
+    fails_on 3 "$FIXTURES/truncated.db" ""
+    for tool in "${TOOLS[@]}"; do
+        run --separate-stderr "$tool" -q -d out "$FIXTURES/corrupt.db"
+        [ "$status" -eq 3 ] || [ "$status" -eq 1 ] || fail "corrupt.db"
+        [ "${#stderr_lines[@]}" -le 1 ] || fail "more than one line"
+    done
+}
+
+@test "databases of other tools" {
+    needs "$TOP/tests/fixtures/foreign.sql"
+    for name in $(sed -n 's/^-- file //p' "$TOP/tests/fixtures/foreign.sql"); do
+        fails_on 3 "$FIXTURES/$name" ""
+    done
+}
+
+@test "an index that names missing files" {
+    for tool in "${TOOLS[@]}"; do
+        try 3 "$tool" -d out "$FIXTURES/bad-index.yaml"
+        one_line "$tool"
+        says bad-index.yaml
+    done
+}
+
+@test "a folder without databases" {
+    mkdir empty
+    fails_on 3 empty ""
+}
+
+@test "the same file twice" {
+    for tool in "${TOOLS[@]}"; do
+        try 3 "$tool" -d out "$FIXTURES/schema-3.0.0.db" "$FIXTURES/../fixtures/schema-3.0.0.db"
+        one_line "$tool"
+        says "the same file as"
+    done
+}
+
+@test "one bad input among good ones stops the run" {
+    for tool in "${TOOLS[@]}"; do
+        try 3 "$tool" -d out "$FIXTURES/rank0.db" "$FIXTURES/text.db" "$FIXTURES/rank1.db"
+        says text.db
+        [ ! -e out ] || [ -z "$(ls -A out)" ]
+    done
+}
+
+@test "filters that ask for what is not there: exit code 2" {
+    for tool in "${TOOLS[@]}"; do
+        for option in --agent=nonesuch --rank=99 --pid=1 --start=10x --start-marker=nonesuch \
+            --name='a(b' --min-duration=soon; do
+            try 2 "$tool" -d out "$option" "$FIXTURES/schema-3.0.0.db"
+            says "${option%%=*}"
+            says "Try '$tool --help'."
+        done
+    done
+}
+
+@test "a full device: exit code 4" {
+    ln -s /dev/full full.pftrace
+    try 4 rocpd2pftrace -o full.pftrace "$FIXTURES/schema-3.0.0.db"
+    one_line rocpd2pftrace
+    [ -L full.pftrace ]
+    run --separate-stderr bash -c "rocpd2pftrace -o - '$FIXTURES/schema-3.0.0.db' >/dev/full"
+    [ "$status" -eq 4 ] || fail "pftrace to /dev/full"
+    says "No space left"
+    run --separate-stderr bash -c \
+        "rocpd2csv -o - --kinds kernel '$FIXTURES/schema-3.0.0.db' >/dev/full"
+    [ "$status" -eq 4 ] || fail "csv to /dev/full"
+    says "No space left"
+}
+
+@test "closed standard output: exit code 4" {
+    run bash -c "rocpd2csv -o - --kinds kernel '$FIXTURES/schema-3.0.0.db' >&-"
+    [ "$status" -eq 4 ]
+    run bash -c "rocpd2pftrace -o - '$FIXTURES/schema-3.0.0.db' >&-"
+    [ "$status" -eq 4 ]
+}
+
+@test "a reader that goes away is not worth a word" {
+    for command in "rocpd2csv -o - --kinds hip_api" "rocpd2pftrace -z0 -o -"; do
+        # shellcheck disable=SC2016
+        run --separate-stderr bash -c "
+            (trap '' PIPE; $command '$FIXTURES/schema-3.0.0.db'; echo \$? >code) | true"
+        [ -z "$stderr" ] || fail "$command"
+        grep -qx '[04]' code
+    done
+}
+
+@test "an output folder that cannot be made" {
+    echo file >file
+    for tool in "${TOOLS[@]}"; do
+        try 4 "$tool" -d file/below "$FIXTURES/schema-3.0.0.db"
+        one_line "$tool"
+        says file/below
+    done
+}
+
+@test "a failed run leaves nothing and does not touch an older file" {
+    echo older >t.pftrace
+    try 3 rocpd2pftrace -o t.pftrace "$FIXTURES/rank0.db" "$FIXTURES/truncated.db"
+    [ "$(cat t.pftrace)" = older ]
+    [ "$(find . -type f | wc -l)" -eq 1 ]
+}
+
+@test "a folder as the output file" {
+    mkdir t.pftrace
+    try 4 rocpd2pftrace -o t.pftrace "$FIXTURES/schema-3.0.0.db"
+    one_line rocpd2pftrace
+}
+
+@test "a folder that is full of other things is left alone" {
+    mkdir out
+    touch out/keep
+    try 0 rocpd2csv -q -d out "$FIXTURES/schema-3.0.0.db"
+    [ -e out/keep ]
+    [ -z "$(find out -name '.*' -type f)" ]
+}

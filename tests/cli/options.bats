@@ -1,0 +1,172 @@
+#!/usr/bin/env bats
+# The command line itself: help, usage errors, manual pages, completion.
+
+load helper
+
+help_options() { # tool
+    "$1" --help | sed -n 's/^  *\(-[A-Za-z], \)\{0,1\}--\([a-z-]*\).*/--\2/p' | sort
+}
+
+help_letters() {
+    "$1" --help | sed -n 's/^  \(-[A-Za-z]\), --.*/\1/p' | sort
+}
+
+@test "--help goes to stdout, exit code 0" {
+    for tool in "${TOOLS[@]}"; do
+        try 0 "$tool" --help
+        [ -z "$stderr" ]
+        [[ "$output" == "Usage: $tool "* ]]
+        [[ "$output" == *Examples:* ]]
+        try 0 "$tool" -h
+    done
+}
+
+@test "no line of --help is longer than 100 columns" {
+    for tool in "${TOOLS[@]}"; do
+        [ "$("$tool" --help | awk 'length > 100' | wc -l)" -eq 0 ]
+    done
+}
+
+@test "--version names the tool, the version and the libraries" {
+    version=$(sed -n 's/^#define ROCLINE_VERSION "\(.*\)"/\1/p' "$TOP/lib/rocline.h")
+    for tool in "${TOOLS[@]}"; do
+        try 0 "$tool" --version
+        [[ "$output" == "$tool, rocline $version ("*sqlite* ]]
+    done
+}
+
+@test "help that cannot be written is an output error" {
+    for tool in "${TOOLS[@]}"; do
+        run bash -c "$tool --help > /dev/full"
+        [ "$status" -eq 4 ]
+        run bash -c "$tool --version >&-"
+        [ "$status" -eq 4 ]
+    done
+}
+
+@test "usage errors: exit code 2, what is wrong, where help is" {
+    while read -r text args; do
+        for tool in "${TOOLS[@]}"; do
+            # shellcheck disable=SC2086
+            try 2 "$tool" $args
+            [ "${#stderr_lines[@]}" -eq 2 ] || fail "$args: two lines"
+            [[ "$stderr" == "$tool: "*"Try '$tool --help'." ]] || fail "$args"
+            says "${text//_/ }"
+        done
+    done <<'END'
+no_input_is_given
+no_input_is_given -v
+unknown_option_--inptu;_is_--input_meant? --inptu x
+unknown_option_--zzzzz --zzzzz x
+unknown_option_-y -vy x
+--in_can_be_--input_or_--include --in x
+--jobs:_"x"_is_not_a_number -j x y
+--jobs:_"-1"_is_not_a_number -j -1 y
+--jobs:_"9999"_is_not_a_number --jobs=9999 y
+--memory:_"3x"_is_not_a_size --memory 3x y
+--memory:_"-1"_is_not_a_size --memory -1 y
+--memory:_"99999999999g"_is_not_a_size --memory 99999999999g y
+--clip_takes_no_value --clip=1 y
+-o_needs_a_value x -o
+--start_needs_a_value --start --end 5 x
+--inclusive:_"maybe"_is_not_True_or_False --inclusive maybe x
+--kernel-names:_"long"_is_none_of --kernel-names long x
+--compress:_"10"_is_not_a_number -z 10 x
+--completion:_"fish"_is_none_of --completion fish
+END
+}
+
+@test "-o - of rocpd2csv needs one kind" {
+    try 2 rocpd2csv -o - x.db
+    says "one kind of file"
+    try 2 rocpd2csv -o - --kinds kernel,hip_api x.db
+    says "one kind of file"
+}
+
+@test "options can be shortened and joined" {
+    needs "$FIXTURES/schema-3.0.0.db"
+    try 0 rocpd2csv -qj2 --kernel-na=short --output-p d -okk -z9 -i "$FIXTURES/schema-3.0.0.db"
+    [ -s d/kk_kernel_trace.csv.gz ]
+}
+
+@test "-i takes all words up to the next option, and -- ends the options" {
+    try 3 rocpd2csv -i missing-1.db missing-2.db -q
+    says missing-1.db
+    try 3 rocpd2csv -q -- --odd-name.db
+    says --odd-name.db
+}
+
+@test "every option is in the manual page and the other way round" {
+    for tool in "${TOOLS[@]}"; do
+        help_options "$tool" >help
+        page=$TOP/man/$tool.1
+        grep '^\.It' "$page" | grep -o 'Fl Fl [a-z-]*' | sed 's/Fl Fl /--/' | sort -u >page
+        diff help page
+        help_letters "$tool" >help
+        grep '^\.It' "$page" | grep -o 'Fl [A-Za-z] ' | sed 's/Fl \(.\) /-\1/' | sort -u >page
+        diff help page
+    done
+}
+
+@test "options that are in --help once are there once" {
+    for tool in "${TOOLS[@]}"; do
+        [ -z "$(help_options "$tool" | uniq -d)" ]
+        [ -z "$(help_letters "$tool" | uniq -d)" ]
+    done
+}
+
+@test "every fault of the library is in rocline(7)" {
+    grep -o '^ *\[ROCL_FAULT_[A-Z_]*\] = {"[^"]*"' "$TOP"/lib/model/*.c | sed 's/.*{"//; s/"//' >texts
+    [ "$(wc -l <texts)" -gt 10 ]
+    while read -r text; do
+        grep -q "^\.It $text Ta " "$TOP/man/rocline.7" || { echo "missing: $text"; false; }
+    done <texts
+}
+
+@test "manual pages are clean" {
+    needs mandoc
+    mandoc -Tlint -Wwarning "$TOP"/man/*
+}
+
+@test "bash completion offers every option" {
+    for tool in "${TOOLS[@]}"; do
+        "$tool" --completion bash >completion
+        bash -n completion
+        bash -c ". ./completion; COMP_WORDS=($tool --) COMP_CWORD=1; _$tool
+                 printf '%s\n' \"\${COMPREPLY[@]}\"" | sort >offered
+        diff <(help_options "$tool") offered
+    done
+}
+
+@test "bash completion offers the values of an option" {
+    rocpd2csv --completion bash >completion
+    for words in "--style ro" "--style = ro"; do
+        run bash -c ". ./completion; COMP_WORDS=(rocpd2csv $words); COMP_CWORD=\$((\${#COMP_WORDS[@]} - 1))
+                     _rocpd2csv; echo \${COMPREPLY[@]}"
+        [ "$output" = "rocpd-1.0 rocpd-1.1 rocprofv3" ] || fail "$words"
+    done
+}
+
+@test "zsh completion names every option" {
+    for tool in "${TOOLS[@]}"; do
+        "$tool" --completion zsh >completion
+        [ "$(head -1 completion)" = "#compdef $tool" ]
+        help_options "$tool" | while read -r option; do
+            grep -q -e "$option" completion
+        done
+        if command -v zsh >/dev/null; then
+            zsh -n completion
+        fi
+    done
+}
+
+@test "AMD's options without a meaning here are said once" {
+    needs "$FIXTURES/schema-3.0.0.db"
+    try 0 rocpd2pftrace -o t.pftrace --perfetto-buffer-size 1024 --perfetto-backend system \
+        --perfetto-buffer-size=4 --perfetto-buffer-fill-policy ring_buffer \
+        --perfetto-shmem-size-hint 64 --automerge-limit 8 "$FIXTURES/schema-3.0.0.db"
+    one_line rocpd2pftrace
+    says "--perfetto-buffer-size, --perfetto-backend, --perfetto-buffer-fill-policy"
+    try 2 rocpd2pftrace -o t.pftrace --perfetto-backend other x.db
+    says "none of inprocess|system"
+}

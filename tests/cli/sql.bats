@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# CSV files against SQL on the same database, row by row, and filters against their definitions.
+
+load helper
+
+DATABASES="schema-3.0.0 schema-3.0.3 schema-3.0.5 no-pmc rename"
+
+setup_file() {
+    needs sqlite3 "$FIXTURES/schema-3.0.0.db"
+}
+
+# The rows of a query as the tools write them: sqlite's own CSV quotes only where it must, so both
+# sides are read back and printed in one form.
+same_rows() { # db kind columns query
+    rocpd2csv -o - --kinds "$2" "$1" >ours.csv
+    sqlite3 :memory: '.mode csv' '.import ours.csv t' ".mode list" ".separator |" \
+        "SELECT $3 FROM t" >ours
+    s=$(suffix "$1")
+    sqlite3 -readonly "$1" '.separator |' "${4//%S/$s}" >theirs
+    [ -s theirs ]
+    diff ours theirs
+}
+
+@test "kernel_trace" {
+    for name in $DATABASES; do
+        same_rows "$FIXTURES/$name.db" kernel \
+            'Queue_Id, Stream_Id, Thread_Id, Dispatch_Id, Kernel_Id, Kernel_Name, Correlation_Id,
+             Start_Timestamp, End_Timestamp, LDS_Block_Size, Scratch_Size, Workgroup_Size_X,
+             Workgroup_Size_Y, Workgroup_Size_Z, Grid_Size_X, Grid_Size_Y, Grid_Size_Z' \
+            'SELECT k.queue_id, k.stream_id, t.tid, k.dispatch_id, k.kernel_id, s.display_name,
+                e.stack_id, k.start, k."end", k.group_segment_size, k.private_segment_size,
+                workgroup_size_x, workgroup_size_y, workgroup_size_z,
+                grid_size_x, grid_size_y, grid_size_z
+             FROM rocpd_kernel_dispatch%S k
+             LEFT JOIN rocpd_info_thread%S t ON t.id = k.tid
+             LEFT JOIN rocpd_info_kernel_symbol%S s ON s.id = k.kernel_id
+             LEFT JOIN rocpd_event%S e ON e.id = k.event_id
+             ORDER BY k.start, k."end" DESC, k.id'
+    done
+}
+
+@test "hip_api_trace" {
+    for name in $DATABASES; do
+        same_rows "$FIXTURES/$name.db" hip_api \
+            'Domain, Function, Process_Id, Thread_Id, Correlation_Id, Start_Timestamp,
+             End_Timestamp' \
+            'SELECT c.string, n.string, p.pid, t.tid, e.stack_id, r.start, r."end"
+             FROM rocpd_region%S r
+             JOIN rocpd_event%S e ON e.id = r.event_id
+             JOIN rocpd_string%S c ON c.id = e.category_id
+             LEFT JOIN rocpd_string%S n ON n.id = r.name_id
+             LEFT JOIN rocpd_info_process%S p ON p.id = r.pid
+             LEFT JOIN rocpd_info_thread%S t ON t.id = r.tid
+             WHERE c.string LIKE "HIP%"
+             ORDER BY r.start, r."end" DESC, r.id'
+    done
+}
+
+@test "memory_copy_trace" {
+    for name in $DATABASES; do
+        same_rows "$FIXTURES/$name.db" memory_copy \
+            'Direction, Stream_Id, Source_Agent_Id, Destination_Agent_Id, Correlation_Id,
+             Start_Timestamp, End_Timestamp' \
+            'SELECT n.string, m.stream_id, "Agent " || a.logical_index, "Agent " || b.logical_index,
+                e.stack_id, m.start, m."end"
+             FROM rocpd_memory_copy%S m
+             LEFT JOIN rocpd_string%S n ON n.id = m.name_id
+             LEFT JOIN rocpd_info_agent%S a ON a.id = m.src_agent_id
+             LEFT JOIN rocpd_info_agent%S b ON b.id = m.dst_agent_id
+             LEFT JOIN rocpd_event%S e ON e.id = m.event_id
+             ORDER BY m.start, m."end" DESC, m.id'
+    done
+}
+
+@test "counter_collection: sums over instances, every dispatch and counter once" {
+    db=$FIXTURES/schema-3.0.0.db
+    rocpd2csv -o - --kinds counter_collection "$db" >ours.csv
+    sqlite3 :memory: '.mode csv' '.import ours.csv t' '.mode list' \
+        "SELECT Dispatch_Id, Counter_Name, printf('%.6g', Counter_Value) FROM t
+            ORDER BY CAST(Dispatch_Id AS INTEGER), 2, 3" >ours
+    s=$(suffix "$db")
+    sqlite3 -readonly "$db" "SELECT k.dispatch_id, i.name, printf('%.6g', sum(p.value))
+        FROM rocpd_pmc_event$s p JOIN rocpd_kernel_dispatch$s k ON k.event_id = p.event_id
+        JOIN rocpd_info_pmc$s i ON i.id = p.pmc_id
+        GROUP BY k.dispatch_id, i.name, i.agent_id ORDER BY 1, 2, 3" >theirs
+    [ -s theirs ]
+    diff ours theirs
+}
+
+@test "all host calls are in one of the files" {
+    db=$FIXTURES/schema-3.0.0.db
+    s=$(suffix "$db")
+    rocpd2csv -d out "$db"
+    rows=$(cat out/*_api_trace.csv | grep -vc '^"Guid"')
+    expected=$(sqlite3 -readonly "$db" "SELECT (SELECT count(*) FROM rocpd_region$s) +
+        (SELECT count(*) FROM rocpd_sample$s x JOIN rocpd_event$s e ON e.id = x.event_id
+         JOIN rocpd_string$s c ON c.id = e.category_id WHERE c.string LIKE 'MARKER%')")
+    [ "$rows" -eq "$expected" ] || { echo "$rows rows, $expected expected"; false; }
+}
+
+# ---- filters -------------------------------------------------------------------------------------
+
+kernels() { # options... -> "start end" of each
+    rocpd2csv -q -o - --kinds kernel --kernel-names short "$@" >k.csv
+    sqlite3 :memory: '.mode csv' '.import k.csv t' '.mode list' \
+        'SELECT Start_Timestamp, End_Timestamp FROM t' 2>/dev/null
+}
+
+window() { # condition -> the same by SQL
+    s=$(suffix "$db")
+    sqlite3 -readonly "$db" "SELECT start, \"end\" FROM rocpd_kernel_dispatch$s WHERE $1
+        ORDER BY start, \"end\" DESC, id"
+}
+
+@test "time windows: inside, overlapping, clipped" {
+    db=$FIXTURES/schema-3.0.0.db
+    s=$(suffix "$db")
+    # Edges in the middle of kernels, so that the modes differ.
+    from=$(sqlite3 -readonly "$db" "SELECT (start + \"end\") / 2 FROM rocpd_kernel_dispatch$s
+        ORDER BY start LIMIT 1 OFFSET 5")
+    to=$(sqlite3 -readonly "$db" "SELECT (start + \"end\") / 2 FROM rocpd_kernel_dispatch$s
+        ORDER BY start LIMIT 1 OFFSET 20")
+    window "start >= $from AND \"end\" <= $to" >inside
+    window "start <= $to AND \"end\" >= $from" >touching
+    [ -s inside ]
+    run ! cmp -s inside touching
+    diff inside <(kernels --start "$from" --end "$to" "$db")
+    diff inside <(kernels --start "$from" --end "$to" --inclusive True "$db")
+    diff touching <(kernels --start "$from" --end "$to" --inclusive False "$db")
+    diff touching <(kernels --start "$from" --end "$to" --overlap "$db")
+    kernels --start "$from" --end "$to" --clip "$db" >clipped
+    [ "$(wc -l <clipped)" -eq "$(wc -l <touching)" ]
+    awk -F'|' -v a="$from" -v b="$to" '$1 < a || $2 > b { bad = 1 } END { exit bad }' clipped
+}
+
+@test "shares and relative times" {
+    db=$FIXTURES/schema-3.0.0.db
+    kernels "$db" >all
+    diff all <(kernels --start 0% --end 100% "$db")
+    diff all <(kernels --start +0 --end -0 "$db")
+    kernels --end 50% "$db" >first
+    kernels --start 50% "$db" >second
+    [ -s first ] && [ -s second ]
+    [ $(($(wc -l <first) + $(wc -l <second))) -le "$(wc -l <all)" ]
+}
+
+@test "names, durations and agents" {
+    db=$FIXTURES/schema-3.0.0.db
+    s=$(suffix "$db")
+    kernels --min-duration 20us "$db" >ours
+    window '"end" - start >= 20000' | diff ours -
+    name=$(sqlite3 -readonly "$db" "SELECT substr(display_name, 1, instr(display_name || '<', '<') - 1)
+        FROM rocpd_info_kernel_symbol$s k JOIN rocpd_kernel_dispatch$s d ON d.kernel_id = k.id
+        WHERE display_name NOT LIKE '% %' LIMIT 1")
+    like=$(sqlite3 -readonly "$db" "SELECT count(*) FROM rocpd_kernel_dispatch$s d
+        JOIN rocpd_info_kernel_symbol$s k ON d.kernel_id = k.id WHERE instr(display_name, '$name')")
+    [ "$like" -gt 0 ]
+    [ "$(rocpd2csv -o - --kinds kernel --name "$name" "$db" | tail -n +2 | wc -l)" -eq "$like" ]
+    all=$(kernels "$db" | wc -l)
+    [ "$(rocpd2csv -o - --kinds kernel --exclude-name "$name" "$db" | tail -n +2 | wc -l)" -eq $((all - like)) ]
+    agent=$(rocpd2csv -o - --kinds kernel "$db" | sed -n '2s/^[^,]*,[^,]*,"\([^"]*\)".*/\1/p')
+    some=$(rocpd2csv -o - --kinds kernel "$db" | grep -c "^[^,]*,[^,]*,\"$agent\"")
+    [ "$(kernels --agent "$agent" "$db" | wc -l)" -eq "$some" ]
+}
+
+@test "kinds and categories" {
+    db=$FIXTURES/schema-3.0.0.db
+    rocpd2csv -d out --include kernel,hip --exclude agent_info "$db" || true
+    rm -rf out
+    try 0 rocpd2csv -d out --include kernel,hip "$db"
+    [ -s out/out_kernel_trace.csv ]
+    [ -s out/out_hip_api_trace.csv ]
+    [ ! -e out/out_hsa_api_trace.csv ]
+    [ ! -e out/out_memory_copy_trace.csv ]
+    try 0 rocpd2csv -d rest --exclude kernel,hip "$db"
+    [ ! -e rest/out_kernel_trace.csv ]
+    [ ! -e rest/out_hip_api_trace.csv ]
+    [ -s rest/out_memory_copy_trace.csv ]
+}
+
+@test "ranks and processes" {
+    try 0 rocpd2csv -d both -o x "$FIXTURES/rank0.db" "$FIXTURES/rank1.db"
+    try 0 rocpd2csv -d one -o x "$FIXTURES/rank1.db"
+    try 0 rocpd2csv -d filtered -o x --rank 1 --kinds kernel,hip_api,memory_copy \
+        "$FIXTURES/rank0.db" "$FIXTURES/rank1.db"
+    for file in filtered/*.csv; do
+        cmp "$file" "one/$(basename "$file")"
+    done
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Runs every test that was built: unit programs, command line tests, fuzz corpora.
+# Usage: tests/run.sh BUILD [GROUP...]   GROUP: unit, cli, fuzz, or the name of one test program
+# Everything speaks TAP; failed tests are printed with their output, then one line of totals.
+set -u
+cd "$(dirname "$0")/.." || exit 5
+build=$(realpath "${1:-build}")
+shift $(($# > 0 ? 1 : 0))
+logs=$build/tests/log
+mkdir -p "$logs"
+export BUILD=$build CMOCKA_MESSAGE_OUTPUT=TAP
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
+export FIXTURES=$build/fixtures
+passed=0 failed=0 skipped=0
+
+wanted() { # name group
+    [ "${#groups[@]}" -eq 0 ] && return 0
+    local g
+    for g in "${groups[@]}"; do
+        [ "$g" = "$1" ] || [ "$g" = "$2" ] && return 0
+    done
+    return 1
+}
+
+count() { grep -c "$1" "$2" || true; }
+
+# The failed tests of a log, each with the lines that belong to it.
+print_failures() {
+    awk '/^(ok|not ok)/ { show = /^not ok/ } show { print "    " $0 }' "$1"
+}
+
+# Runs a program that prints TAP and adds up what it said.
+run_tap() { # name command...
+    local name=$1 log rc ok bad skip planned
+    log=$logs/$(basename "$name").tap
+    shift
+    "$@" >"$log" 2>&1
+    rc=$?
+    skip=$(count '^ok .*# *[sS][kK][iI][pP]' "$log")
+    ok=$(($(count '^ok ' "$log") - skip))
+    bad=$(count '^not ok ' "$log")
+    planned=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$log" | head -1)
+    # A program that died is one failure more, whatever it had said before.
+    local died=
+    if [ "$rc" -ne 0 ] && [ "$bad" -eq 0 ]; then
+        died="exit code $rc"
+    elif [ -n "$planned" ] && [ $((ok + bad + skip)) -lt "$planned" ]; then
+        died="$((planned - ok - bad - skip)) of $planned tests did not run (exit code $rc)"
+    fi
+    [ -z "$died" ] || bad=$((bad + 1))
+    passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
+    printf '  %-28s %4d passed' "$name" "$ok"
+    [ "$skip" -eq 0 ] || printf ', %d skipped' "$skip"
+    [ "$bad" -eq 0 ] || printf ', %d FAILED' "$bad"
+    echo
+    [ "$bad" -eq 0 ] || print_failures "$log"
+    if [ -n "$died" ]; then
+        echo "    $name: $died; the end of its output:"
+        tail -25 "$log" | sed 's/^/      /'
+    fi
+}
+
+# One test per file of the corpus, so that the failing file is named.
+run_fuzz() { # program
+    local name file n=0
+    name=$(basename "$1")
+    for file in tests/fuzz/corpus/"$name"/*; do
+        [ -f "$file" ] || continue
+        n=$((n + 1))
+        if timeout 60 "$1" "$file" >"$logs/$name.out" 2>&1; then
+            echo "ok $n $(basename "$file")"
+        else
+            echo "not ok $n $(basename "$file")"
+            sed 's/^/# /' "$logs/$name.out" | tail -20
+        fi
+    done
+    echo "1..$n"
+}
+# A program whose source is gone is a leftover.
+built() { # program folder
+    [ -x "$1" ] && [ -f "tests/$2/$(basename "$1").c" ]
+}
+
+groups=("$@")
+for t in "$build"/tests/test_*; do
+    built "$t" unit || continue
+    wanted "$(basename "$t")" unit &&
+        run_tap "unit/$(basename "$t" | sed 's/^test_//')" timeout 300 "$t"
+done
+for t in tests/cli/*.bats; do
+    [ -f "$t" ] || continue
+    wanted "$(basename "$t" .bats)" cli &&
+        run_tap "cli/$(basename "$t" .bats)" timeout 1200 bats --tap "$t"
+done
+for t in "$build"/tests/fuzz_*; do
+    built "$t" fuzz || continue
+    wanted "$(basename "$t")" fuzz &&
+        run_tap "fuzz/$(basename "$t" | sed 's/^fuzz_//')" run_fuzz "$t"
+done
+
+printf '%d passed, %d failed' "$passed" "$failed"
+[ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped"
+echo
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

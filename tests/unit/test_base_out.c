@@ -1,0 +1,255 @@
+/* Output files: they appear whole, or not at all, and nothing else stays behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/out.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64];
+static rocl_error *err;
+
+/* Each test runs in an empty folder of its own. */
+static int enter(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/rocline-test-XXXXXX");
+    err = rocl_error_new();
+    return !mkdtemp(folder) || chdir(folder);
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    rocl_error_free(err);
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return chdir("/") || system(command);
+}
+
+static void put_file(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void check_file(const char *name, const char *text)
+{
+    char got[100] = "";
+    FILE *f = fopen(name, "r");
+    assert_non_null(f);
+    got[fread(got, 1, sizeof got - 1, f)] = '\0';
+    fclose(f);
+    assert_string_equal(got, text);
+}
+
+static int count_files(void)
+{
+    DIR *d = opendir(".");
+    int n = 0;
+    for (struct dirent *e; (e = readdir(d));)
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n;
+}
+
+static void assert_fails(rocl_status st, const char *a, const char *b)
+{
+    assert_int_equal(st, ROCL_OUTPUT);
+    assert_int_equal(rocl_error_status(err), ROCL_OUTPUT);
+    if (!strstr(rocl_error_text(err), a) || !strstr(rocl_error_text(err), b))
+        fail_msg("\"%s\" has no \"%s\" or \"%s\"", rocl_error_text(err), a, b);
+}
+
+static rocl_out *open_with(const char *path, const char *text)
+{
+    rocl_out *o = NULL;
+    assert_int_equal(rocl_out_open(&o, path, err), ROCL_OK);
+    assert_int_equal(rocl_out_write(o, text, strlen(text), err), ROCL_OK);
+    assert_int_equal(rocl_out_bytes(o), strlen(text));
+    return o;
+}
+
+static void test_new_file(void **state)
+{
+    (void)state;
+    mode_t mask = umask(027);
+    rocl_out *o = open_with("new", "hello");
+    assert_int_equal(access("new", F_OK), -1);
+    assert_int_equal(rocl_out_commit(o, err), ROCL_OK);
+    umask(mask);
+    check_file("new", "hello");
+    struct stat info;
+    stat("new", &info);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    assert_int_equal(count_files(), 1);
+}
+
+static void test_discard_and_replace(void **state)
+{
+    (void)state;
+    put_file("old", "old");
+    rocl_out_discard(open_with("old", "new"));
+    check_file("old", "old");
+    rocl_out_discard(open_with("other", "new"));
+    assert_int_equal(count_files(), 1);
+    rocl_out *o = open_with("old", "new");
+    check_file("old", "old");
+    assert_int_equal(rocl_out_commit(o, err), ROCL_OK);
+    check_file("old", "new");
+    assert_int_equal(count_files(), 1);
+    rocl_out_discard(NULL);
+}
+
+/* A link stays a link: what it points to is written, also when it points to nothing yet. */
+static void test_links(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("d", 0777), 0);
+    put_file("d/real", "old");
+    assert_int_equal(symlink("d/real", "link") | symlink("d/fresh", "dangling"), 0);
+    assert_int_equal(symlink("b", "a") | symlink("a", "b"), 0);
+    assert_int_equal(rocl_out_commit(open_with("link", "new"), err), ROCL_OK);
+    assert_int_equal(rocl_out_commit(open_with("dangling", "fresh"), err), ROCL_OK);
+    struct stat info;
+    assert_true(lstat("link", &info) == 0 && S_ISLNK(info.st_mode));
+    check_file("d/real", "new");
+    check_file("d/fresh", "fresh");
+    rocl_out *o;
+    assert_fails(rocl_out_open(&o, "a", err), "a: ", strerror(ELOOP));
+    assert_null(o);
+}
+
+static void test_bad_paths(void **state)
+{
+    (void)state;
+    rocl_out *o;
+    put_file("file", "");
+    assert_int_equal(mkdir("d", 0777), 0);
+    assert_fails(rocl_out_open(&o, "d", err), "d: ", "is a folder");
+    assert_fails(rocl_out_open(&o, "no/where/x", err), "no/where/x: ", "no/where does not exist");
+    assert_fails(rocl_out_open(&o, "file/x", err), "file/x: ", "folder file");
+    assert_fails(rocl_out_open(&o, "", err), "", "not a file name");
+    assert_fails(rocl_out_open(&o, "no/", err), "no/: ", "not a file name");
+    assert_null(o);
+    assert_int_equal(count_files(), 2);
+}
+
+static void test_folder_vanishes(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("d", 0777), 0);
+    rocl_out *o = open_with("d/x", "text");
+    if (rmdir("d") == 0) {
+        assert_fails(rocl_out_commit(o, err), "d/x: ", strerror(ENOENT));
+    } else { /* no O_TMPFILE here: the file has a hidden name */
+        rocl_out_discard(o);
+        assert_int_equal(rmdir("d"), 0);
+    }
+    o = open_with("y", "text");
+    assert_int_equal(mkdir("y", 0777), 0);
+    assert_fails(rocl_out_commit(o, err), "y: cannot replace", strerror(EISDIR));
+    assert_int_equal(count_files(), 1);
+}
+
+static void test_full(void **state)
+{
+    (void)state;
+    rocl_out *o = open_with("/dev/full", "a few bytes are only lost at commit");
+    assert_fails(rocl_out_commit(o, err), "/dev/full: cannot write", strerror(ENOSPC));
+    assert_int_equal(rocl_out_open(&o, "/dev/full", err), ROCL_OK);
+    char *block = calloc(1, 1 << 20);
+    assert_fails(rocl_out_write(o, block, 1 << 20, err), "/dev/full: cannot write", "");
+    assert_fails(rocl_out_write(o, "x", 1, err), "/dev/full: cannot write", "");
+    assert_fails(rocl_out_commit(o, err), "/dev/full: cannot write", "");
+    free(block);
+}
+
+/* Writes of all sizes, across the buffer's end. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    enum { TOTAL = 3000000 };
+    uint8_t *want = malloc(TOTAL), *got = malloc(TOTAL + 1);
+    for (size_t i = 0; i < TOTAL; i++)
+        want[i] = (uint8_t)(i * 2654435761u >> 13);
+    rocl_out *o;
+    assert_int_equal(rocl_out_open(&o, "x", err), ROCL_OK);
+    for (size_t at = 0, n = 0; at < TOTAL; at += n) {
+        n = (n * 3 + 1) % 700001;
+        if (n > TOTAL - at)
+            n = TOTAL - at;
+        assert_int_equal(rocl_out_write(o, want + at, n, err), ROCL_OK);
+    }
+    assert_int_equal(rocl_out_bytes(o), TOTAL);
+    assert_int_equal(rocl_out_commit(o, err), ROCL_OK);
+    int fd = open("x", O_RDONLY);
+    assert_int_equal(read(fd, got, TOTAL + 1), TOTAL);
+    close(fd);
+    assert_memory_equal(got, want, TOTAL);
+    free(want);
+    free(got);
+}
+
+/* Standard output is written to and not closed. */
+static void test_standard_output(void **state)
+{
+    (void)state;
+    fflush(stdout);
+    int saved = dup(1), fd = open("captured", O_RDWR | O_CREAT, 0666);
+    dup2(fd, 1);
+    rocl_out *o = open_with("-", "to standard output");
+    rocl_status st = rocl_out_commit(o, err);
+    rocl_out_discard(open_with("-", "not this"));
+    bool open_still = fcntl(1, F_GETFD) >= 0;
+    int full = open("/dev/full", O_WRONLY);
+    dup2(full, 1);
+    rocl_status st_full = rocl_out_commit(open_with("-", "x"), err);
+    dup2(saved, 1);
+    close(saved);
+    close(fd);
+    close(full);
+    assert_int_equal(st, ROCL_OK);
+    assert_true(open_still);
+    assert_fails(st_full, "standard output: cannot write", strerror(ENOSPC));
+    check_file("captured", "to standard output");
+}
+
+static void test_make_dirs(void **state)
+{
+    (void)state;
+    struct stat info;
+    assert_int_equal(rocl_make_dirs("a//b/c/", err), ROCL_OK);
+    assert_int_equal(rocl_make_dirs("a/b/c", err), ROCL_OK);
+    assert_true(stat("a/b/c", &info) == 0 && S_ISDIR(info.st_mode));
+    assert_int_equal(rocl_make_dirs("/", err), ROCL_OK);
+    put_file("a/file", "");
+    assert_fails(rocl_make_dirs("a/file/x", err), "a/file/x: cannot make the folder", "");
+    assert_fails(rocl_make_dirs("a/file", err), "a/file: ", strerror(ENOTDIR));
+    assert_fails(rocl_make_dirs("", err), "", "not a folder name");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, enter, leave)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_new_file),  TEST(test_discard_and_replace), TEST(test_links),
+        TEST(test_bad_paths), TEST(test_folder_vanishes),     TEST(test_full),
+        TEST(test_sizes),     TEST(test_standard_output),     TEST(test_make_dirs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,297 @@
+/* The external sort against qsort: for all key widths, sizes of memory, numbers of workers and
+ * kinds of order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/extsort.h"
+#include "base/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A record's payload is a function of its number, which is its last key word (or its payload, when
+ * there is one word only). */
+typedef struct item {
+    uint64_t key[ROCL_SORT_KEYS_MAX];
+} item;
+
+typedef enum order {
+    SORTED,
+    REVERSED,
+    RANDOM,
+    INTERLEAVED,
+    JITTER,
+    FEW_KEYS,
+    EXTREME,
+    ORDERS
+} order;
+
+typedef struct config {
+    size_t n;
+    size_t memory;
+    unsigned workers, words;
+    order order;
+    bool seal; /* now and then */
+} config;
+
+typedef struct run {
+    const config *c;
+    const item *items;
+    rocl_sorter *sorter;
+} run;
+
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static uint64_t make_word(const config *c, size_t i, unsigned w)
+{
+    static const uint64_t extremes[] = {
+        0, 1, 127, 128, UINT64_MAX, UINT64_MAX - 1, (uint64_t)1 << 63, (uint64_t)INT64_MAX};
+    uint64_t r = mix(i * 4 + w);
+    switch (c->order) {
+    case SORTED:
+        return i * 1000 + w;
+    case REVERSED:
+        return (c->n - i) * 1000 - w;
+    case INTERLEAVED:
+        return i / 5 * 1000 + (w ? r % 10 : i % 5 * 100000);
+    case JITTER:
+        return i * 1000 + r % 100000;
+    case FEW_KEYS:
+        return r % 3;
+    case EXTREME:
+        return extremes[r % 8];
+    default:
+        return r;
+    }
+}
+
+static size_t payload_of(uint64_t number, uint8_t *p)
+{
+    uint64_t r = mix(~number);
+    size_t len = number % 5000 == 4999 ? 90000 : r % 4 == 0 ? 0 : r % 50;
+    for (size_t i = 0; i < len; i++)
+        p[i] = (uint8_t)(r >> (i % 8 * 8)) ^ (uint8_t)i;
+    return len;
+}
+
+static item *make_items(const config *c)
+{
+    item *items = calloc(c->n + 1, sizeof *items);
+    for (size_t i = 0; i < c->n; i++) {
+        for (unsigned w = 0; w + 1 < c->words; w++)
+            items[i].key[w] = make_word(c, i, w);
+        items[i].key[c->words - 1] = i;
+    }
+    return items;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    for (unsigned w = 0; w < ROCL_SORT_KEYS_MAX; w++) {
+        if (x->key[w] != y->key[w])
+            return x->key[w] < y->key[w] ? -1 : 1;
+    }
+    return 0;
+}
+
+enum { TASK = 5000 };
+
+/* With one word, numbers are added in a random order: n is prime to the step. */
+static size_t pick(const config *c, size_t i)
+{
+    return c->words == 1 && c->order != SORTED ? (size_t)((uint64_t)i * 7919 % c->n) : i;
+}
+
+static rocl_status add_some(void *ctx, unsigned worker, size_t task, rocl_error *err)
+{
+    const run *r = ctx;
+    static _Thread_local uint8_t payload[90000];
+    for (size_t i = task * TASK; i < (task + 1) * TASK && i < r->c->n; i++) {
+        const item *it = &r->items[pick(r->c, i)];
+        size_t len = payload_of(it->key[r->c->words - 1], payload);
+        rocl_status st = rocl_sorter_add(r->sorter, worker, it->key, payload, len, err);
+        if (st)
+            return st;
+    }
+    return r->c->seal ? rocl_sorter_seal(r->sorter, worker, err) : ROCL_OK;
+}
+
+static void check_output(rocl_sorter *s, const config *c, const item *want)
+{
+    static uint8_t payload[90000];
+    rocl_record rec;
+    bool more = true;
+    for (size_t i = 0; i < c->n; i++) {
+        assert_int_equal(rocl_sorter_next(s, &rec, &more, NULL), ROCL_OK);
+        assert_true(more);
+        assert_memory_equal(rec.key, want[i].key, c->words * sizeof rec.key[0]);
+        size_t len = payload_of(want[i].key[c->words - 1], payload);
+        assert_int_equal(rec.len, len);
+        assert_true(memcmp(rec.data, payload, len) == 0);
+    }
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(rocl_sorter_next(s, &rec, &more, NULL), ROCL_OK);
+        assert_false(more);
+    }
+}
+
+static uint64_t check(const config *c)
+{
+    rocl_error *err = rocl_error_new();
+    rocl_sort_space *space = rocl_sort_space_new(c->memory, c->workers, NULL);
+    item *items = make_items(c);
+    run r = {c, items, rocl_sorter_new(space, c->words)};
+    assert_int_equal(rocl_run_tasks(c->workers, (c->n + TASK - 1) / TASK, add_some, &r, err), 0);
+    assert_int_equal(rocl_sorter_count(r.sorter), c->n);
+    assert_int_equal(rocl_sorter_start(r.sorter, err), ROCL_OK);
+    qsort(items, c->n, sizeof *items, compare);
+    check_output(r.sorter, c, items);
+    uint64_t key[ROCL_SORT_KEYS_MAX] = {0};
+    assert_int_equal(rocl_sorter_add(r.sorter, 0, key, "", 0, err), ROCL_INTERNAL);
+    assert_int_equal(rocl_sorter_start(r.sorter, err), ROCL_INTERNAL);
+    assert_int_equal(rocl_sorter_count(r.sorter), c->n);
+    rocl_sorter_free(r.sorter);
+    uint64_t spilled = rocl_sort_space_spilled(space);
+    rocl_sort_space_free(space);
+    rocl_error_free(err);
+    free(items);
+    return spilled;
+}
+
+static void test_orders(void **state)
+{
+    (void)state;
+    for (order o = 0; o < ORDERS; o++) {
+        for (unsigned words = 1; words <= ROCL_SORT_KEYS_MAX; words++) {
+            config c = {20011, (size_t)1 << 30, 1, words, o, false};
+            assert_int_equal(check(&c), 0);
+            c.memory = 256 << 10;
+            c.workers = 1 + words % 2;
+            assert_true(check(&c) > 0);
+        }
+    }
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 2, 15, 16, 17, 33, 500, 513, 1023};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        for (order o = 0; o < ORDERS; o++) {
+            config c = {sizes[i], 0, 1, 2, o, false};
+            check(&c);
+        }
+    }
+}
+
+static void test_spilled(void **state)
+{
+    (void)state;
+    config c = {200003, 256 << 10, 1, 2, RANDOM, false};
+    assert_true(check(&c) > 1000000);
+    c.order = JITTER;
+    assert_true(check(&c) > 1000000);
+}
+
+static void test_workers(void **state)
+{
+    (void)state;
+    for (order o = SORTED; o <= INTERLEAVED; o++) {
+        config c = {60013, 1 << 20, 4, 3, o, o % 2};
+        check(&c);
+        c.memory = 64 << 20;
+        assert_int_equal(check(&c), 0);
+    }
+}
+
+/* Several sorters in one space, each with its records, none larger than its share. */
+static void test_shared_space(void **state)
+{
+    (void)state;
+    enum { SORTERS = 6, EACH = 20000 };
+    rocl_sort_space *space = rocl_sort_space_new(1 << 20, 1, NULL);
+    rocl_sorter *s[SORTERS];
+    for (unsigned k = 0; k < SORTERS; k++)
+        s[k] = rocl_sorter_new(space, 2);
+    for (uint64_t i = 0; i < EACH; i++) {
+        for (unsigned k = 0; k < SORTERS; k++) {
+            uint64_t key[2] = {mix(i) >> 20, i};
+            assert_int_equal(rocl_sorter_add(s[k], 0, key, &k, sizeof k, NULL), ROCL_OK);
+        }
+    }
+    for (unsigned k = 0; k < SORTERS; k++)
+        assert_int_equal(rocl_sorter_start(s[k], NULL), ROCL_OK);
+    assert_true(rocl_sort_space_spilled(space) > 0);
+    for (uint64_t i = 0, last = 0; i < EACH; i++) {
+        for (unsigned k = 0; k < SORTERS; k++) {
+            rocl_record rec;
+            bool more;
+            assert_int_equal(rocl_sorter_next(s[k], &rec, &more, NULL), ROCL_OK);
+            assert_true(more && rec.len == sizeof k && memcmp(rec.data, &k, sizeof k) == 0);
+            assert_true(rec.key[0] >= last && rec.key[0] == mix(rec.key[1]) >> 20);
+            if (k == SORTERS - 1)
+                last = rec.key[0];
+        }
+    }
+    for (unsigned k = 0; k < SORTERS; k++)
+        rocl_sorter_free(s[k]);
+    rocl_sort_space_free(space);
+}
+
+static void test_bad_folder(void **state)
+{
+    (void)state;
+    rocl_error *err = rocl_error_new();
+    rocl_sort_space *space = rocl_sort_space_new(0, 1, "/no/such/folder");
+    rocl_sorter *s = rocl_sorter_new(space, 1);
+    const uint64_t key = 1;
+    rocl_record rec;
+    bool more = true;
+    assert_int_equal(rocl_sorter_add(s, 0, &key, "x", 1, err), ROCL_OK);
+    assert_int_equal(rocl_sorter_seal(s, 0, err), ROCL_OUTPUT);
+    assert_string_equal(rocl_error_text(err),
+                        "temporary file in /no/such/folder: No such file or directory");
+    assert_int_equal(rocl_sorter_next(s, &rec, &more, err), ROCL_OK);
+    assert_false(more);
+    rocl_sorter_free(s);
+    rocl_sort_space_free(space);
+    rocl_error_free(err);
+}
+
+static void test_misuse(void **state)
+{
+    (void)state;
+    rocl_sort_space *space = rocl_sort_space_new(0, 2, NULL);
+    assert_null(rocl_sorter_new(space, 0));
+    assert_null(rocl_sorter_new(space, ROCL_SORT_KEYS_MAX + 1));
+    rocl_sorter *s = rocl_sorter_new(space, 1);
+    const uint64_t key = 1;
+    assert_int_equal(rocl_sorter_add(s, 2, &key, "", 0, NULL), ROCL_INTERNAL);
+    assert_int_equal(rocl_sorter_add(s, 0, &key, "", SIZE_MAX, NULL), ROCL_INTERNAL);
+    rocl_sorter_free(s);
+    rocl_sorter_free(NULL);
+    rocl_sort_space_free(space);
+    rocl_sort_space_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_orders),  cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_spilled), cmocka_unit_test(test_shared_space),
+        cmocka_unit_test(test_workers), cmocka_unit_test(test_bad_folder),
+        cmocka_unit_test(test_misuse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

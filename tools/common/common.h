@@ -1,0 +1,46 @@
+/* What all tools that read traces have in common: their options, and the run from open to exit. */
+#ifndef TOOLS_COMMON_H
+#define TOOLS_COMMON_H
+
+#include "common/messages.h"
+#include "common/options.h"
+#include "rocline.h"
+
+/* The first member of every tool's own struct of options. */
+typedef struct common {
+    strings inputs;
+    unsigned kernel_names, agent_index, window_mode; /* enums of rocline.h */
+    bool kernel_rename, strict, args;
+    const char *start, *end, *start_marker, *end_marker, *min_duration;
+    strings ranks, pids, agents, include, exclude, names, exclude_names;
+    unsigned jobs, level;
+    size_t memory;
+    const char *tmpdir;
+    const char *output_file, *output_path; /* as given, or NULL */
+    strings ignored;                       /* names of options that mean nothing here */
+    bool to_stdout;                        /* the tool sets it when stdout is data */
+} common;
+
+/* Parts of the option tables; their offsets count from a `common`. */
+extern const opt_group input_group, names_group, filter_group, run_group, other_group;
+
+#define COMMON_OUTPUT_FILE(text)                                                                   \
+    {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "NAME", NULL, 0, 0, text}
+#define COMMON_OUTPUT_PATH                                                                         \
+    {"output-path", 'd', OPT_STRING, offsetof(common, output_path), "DIR", NULL, 0, 0,             \
+     "folder of the output (default: ROCPD_OUTPUT_PATH, or rocpd-output-data); %hostname%, "       \
+     "%rank%, %job%, %pid% and %env{VAR}% are filled in"}
+#define COMMON_IGNORED(name, arg, choices)                                                         \
+    {name, 0, OPT_IGNORED, offsetof(common, ignored), arg, choices, 0, 0,                          \
+     "accepted, without effect"}
+#define COMMON_END {NULL, 0, OPT_END, 0, NULL, NULL, 0, 0, NULL}
+
+/* options_parse, then what every tool checks. `c` begins the tool's struct. */
+int common_parse(const program *p, common *c, int argc, char **argv);
+
+/* Opens the inputs, lets `write` do its work with `ctx`, reports what was left out; returns the
+ * exit code. */
+typedef rocl_status common_write_fn(rocl_trace *t, void *ctx, rocl_error *err);
+int common_run(const common *c, common_write_fn *write, void *ctx);
+
+#endif

@@ -1,0 +1,91 @@
+/* The option tables that the tools share. */
+#include "common/common.h"
+
+#define AT(field) offsetof(common, field)
+#define FLAG(name, letter, field, help) {name, letter, OPT_FLAG, AT(field), NULL, NULL, 0, 0, help}
+#define SET(name, letter, field, value, help)                                                      \
+    {name, letter, OPT_SET, AT(field), NULL, NULL, value, 0, help}
+#define STRING(name, letter, field, arg, help)                                                     \
+    {name, letter, OPT_STRING, AT(field), arg, NULL, 0, 0, help}
+#define LIST(name, letter, field, arg, help)                                                       \
+    {name, letter, OPT_LIST, AT(field), arg, NULL, 0, 0, help}
+#define CHOICE(name, field, arg, choices, help)                                                    \
+    {name, 0, OPT_CHOICE, AT(field), arg, choices, 0, 0, help}
+
+/* Help promises this; the order of the words below is that of the enums. */
+_Static_assert(ROCL_DEFAULT_MEMORY == (size_t)48 << 20, "--memory says: default 48m");
+_Static_assert(ROCL_NAMES_SHORT == 3 && ROCL_INDEX_TYPE_RELATIVE == 2, "choices follow the enums");
+
+static const opt input_options[] = {
+    LIST("input", 'i', inputs, "FILE...",
+         "rocpd databases, globs, folders of them, .rpdb folders or index.yaml files; operands are "
+         "inputs as well"),
+    FLAG("strict", 0, strict, "stop at the first broken record instead of counting it"),
+    COMMON_IGNORED("automerge-limit", "N", NULL),
+    COMMON_END,
+};
+
+static const opt names_options[] = {
+    FLAG("kernel-rename", 0, kernel_rename,
+         "name kernels by the ROCTx range that they were launched in"),
+    CHOICE("kernel-names", kernel_names, "FORM", "display|mangled|truncated|short",
+           "kernel names as the profiler showed them (display, the default), mangled, truncated "
+           "(without arguments), or short (without template arguments as well)"),
+    CHOICE("agent-index-value", agent_index, "FORM", "relative|absolute|type-relative",
+           "agents as \"Agent N\" by logical index (relative, the default) or node id (absolute), "
+           "or as \"GPU N\" (type-relative)"),
+    COMMON_END,
+};
+
+static const opt filter_options[] = {
+    STRING("start", 0, start, "TIME",
+           "begin of the time window: nanoseconds, a share of the trace (25%), time after its "
+           "first event (+1.5ms) or before its end (-1.5ms)"),
+    STRING("end", 0, end, "TIME", "end of the time window"),
+    STRING("start-marker", 0, start_marker, "NAME[:N]",
+           "the window begins where the first (or N-th) marker of this name starts"),
+    STRING("end-marker", 0, end_marker, "NAME[:N]",
+           "the window ends where the last (or N-th) one ends"),
+    {"inclusive", 0, OPT_BOOL, AT(window_mode), "BOOL", NULL, ROCL_WINDOW_OVERLAP,
+     ROCL_WINDOW_INSIDE,
+     "True (default): events wholly inside the window; False: all that touch it"},
+    SET("overlap", 0, window_mode, ROCL_WINDOW_OVERLAP, "all events that touch the window, whole"),
+    SET("clip", 0, window_mode, ROCL_WINDOW_CLIP, "all that touch the window, cut at its edges"),
+    LIST("rank", 0, ranks, "LIST", "these MPI ranks only: 0,4-7"),
+    LIST("pid", 0, pids, "LIST", "these processes only"),
+    LIST("agent", 0, agents, "LIST", "GPU work of these agents only: 2, \"GPU 0\", gfx942"),
+    LIST("include", 0, include, "LIST",
+         "these kinds (region, marker, mark, kernel, copy, alloc, scratch, counter, ...) or "
+         "categories (hip, hsa_core_api, rccl, ...) only"),
+    LIST("exclude", 0, exclude, "LIST", "not these kinds or categories"),
+    LIST("name", 0, names, "REGEX", "events whose name matches (POSIX extended); may be repeated"),
+    LIST("exclude-name", 0, exclude_names, "REGEX", "not those whose name matches"),
+    STRING("min-duration", 0, min_duration, "TIME", "events that last at least so long (1.5us)"),
+    COMMON_END,
+};
+
+static const opt run_options[] = {
+    {"jobs", 'j', OPT_NUMBER, AT(jobs), "N", NULL, 0, 256,
+     "worker threads (default: one per core); the output does not depend on it"},
+    {"memory", 0, OPT_SIZE, AT(memory), "SIZE", NULL, 0, 0,
+     "memory for sorting, then temporary files are used (default: 48m)"},
+    STRING("tmpdir", 0, tmpdir, "DIR", "folder of temporary files (default: TMPDIR, or /var/tmp)"),
+    SET("quiet", 'q', level, MSG_QUIET, "say nothing but errors"),
+    SET("verbose", 'v', level, MSG_VERBOSE, "say what was read and written"),
+    COMMON_END,
+};
+
+static const opt other_options[] = {
+    {"completion", 0, OPT_COMPLETION, 0, "SHELL", "bash|zsh", 0, 0,
+     "print completion code for bash or zsh"},
+    {"help", 'h', OPT_HELP, 0, NULL, NULL, 0, 0, "print this"},
+    {"version", 'V', OPT_VERSION, 0, NULL, NULL, 0, 0,
+     "print the version and those of the libraries"},
+    COMMON_END,
+};
+
+const opt_group input_group = {"Input", input_options};
+const opt_group names_group = {"Names", names_options};
+const opt_group filter_group = {"Filters", filter_options};
+const opt_group run_group = {"Run", run_options};
+const opt_group other_group = {"Other", other_options};

@@ -1,0 +1,173 @@
+/* What is printed out of the option tables: --help and the completion code of two shells. */
+#include "common/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { COLUMN = 30, WIDTH = 80 };
+
+/* ---- --help ------------------------------------------------------------------------------------ */
+
+/* Words of `text` from column `at` on, broken before WIDTH. */
+static void print_wrapped(const char *text, int at)
+{
+    int column = at;
+    while (*text) {
+        int len = (int)strcspn(text, " ");
+        if (column > COLUMN && column + 1 + len > WIDTH) {
+            printf("\n%*s", COLUMN, "");
+            column = COLUMN;
+        } else if (column > COLUMN) {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", len, text);
+        column += len;
+        text += len;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
+static void print_option(const opt *o)
+{
+    int n = o->letter ? printf("  -%c, --%s", o->letter, o->name) : printf("      --%s", o->name);
+    if (o->arg)
+        n += printf(" %s", o->arg);
+    if (n > COLUMN - 2) {
+        putchar('\n');
+        n = 0;
+    }
+    printf("%*s", COLUMN - n, "");
+    print_wrapped(o->help, COLUMN);
+}
+
+int print_help(const program *p)
+{
+    printf("Usage: %s %s\n%s\n", p->name, p->synopsis, p->purpose);
+    for (const opt_group *const *g = p->groups; *g; g++) {
+        printf("\n%s:\n", (*g)->title);
+        for (const opt *o = (*g)->options; o->kind != OPT_END; o++)
+            print_option(o);
+    }
+    printf("\nExamples:\n%s", p->examples);
+    printf("\nExit codes: 0 done, 1 done but for broken records (counted on stderr), 2 usage,\n"
+           "3 input, 4 output, 5 internal. More in %s(1) and rocline(7).\n",
+           p->name);
+    return finish_stdout();
+}
+
+/* ---- completion -------------------------------------------------------------------------------- */
+
+static void print_choices(const char *choices)
+{
+    for (; *choices; choices++)
+        putchar(*choices == '|' ? ' ' : *choices);
+}
+
+/* One branch of `case $prev in` for an option with a value. */
+static void bash_value(const opt *o)
+{
+    if (o->letter)
+        printf("    -%c|", o->letter);
+    else
+        printf("    ");
+    printf("--%s) ", o->name);
+    if (o->choices) {
+        printf("COMPREPLY=($(compgen -W '");
+        print_choices(o->choices);
+        printf("' -- \"$cur\")); ");
+    } else if (strcmp(o->arg, "DIR") == 0) {
+        printf("compopt -o filenames; COMPREPLY=($(compgen -d -- \"$cur\")); ");
+    } else if (strncmp(o->arg, "FILE", 4) != 0 && strcmp(o->arg, "NAME") != 0) {
+        printf("compopt +o default +o bashdefault; ");
+    }
+    printf("return ;;\n");
+}
+
+static void each_option(const program *p, void (*print)(const opt *), bool with_value)
+{
+    for (const opt_group *const *g = p->groups; *g; g++)
+        for (const opt *o = (*g)->options; o->kind != OPT_END; o++)
+            if (o->arg || !with_value)
+                print(o);
+}
+
+static void bash_word(const opt *o)
+{
+    if (o->letter)
+        printf(" -%c", o->letter);
+    printf(" --%s", o->name);
+}
+
+static void print_bash(const program *p)
+{
+    printf("# bash completion for %s\n_%s()\n{\n", p->name, p->name);
+    printf("    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+           "    COMPREPLY=()\n"
+           "    if [[ $cur == = ]]; then cur=;\n"
+           "    elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+           "    case $prev in\n");
+    each_option(p, bash_value, true);
+    printf("    esac\n    if [[ $cur == -* ]]; then\n        COMPREPLY=($(compgen -W '");
+    each_option(p, bash_word, false);
+    printf("' -- \"$cur\"))\n    fi\n}\ncomplete -o bashdefault -o default -F _%s %s\n", p->name,
+           p->name);
+}
+
+/* Help texts stand in '...[...]': the quote, the brackets and the colon have a meaning there. */
+static void zsh_escaped(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            printf("'\\''");
+        else if (strchr("[]:\\", *text))
+            printf("\\%c", *text);
+        else
+            putchar(*text);
+    }
+}
+
+static void zsh_option(const opt *o)
+{
+    bool again = o->kind == OPT_LIST || o->kind == OPT_WORDS;
+    if (o->letter && again)
+        printf("    '*'{-%c,--%s}'[", o->letter, o->name);
+    else if (o->letter)
+        printf("    '(-%c --%s)'{-%c,--%s}'[", o->letter, o->name, o->letter, o->name);
+    else
+        printf("    '%s--%s[", again ? "*" : "", o->name);
+    zsh_escaped(o->help);
+    putchar(']');
+    if (o->arg) {
+        putchar(':');
+        zsh_escaped(o->arg);
+        putchar(':');
+        if (o->choices) {
+            putchar('(');
+            print_choices(o->choices);
+            putchar(')');
+        } else if (strcmp(o->arg, "DIR") == 0) {
+            printf("_files -/");
+        } else if (strncmp(o->arg, "FILE", 4) == 0 || strcmp(o->arg, "NAME") == 0) {
+            printf("_files");
+        }
+    }
+    printf("' \\\n");
+}
+
+static void print_zsh(const program *p)
+{
+    printf("#compdef %s\n_arguments -s -S \\\n", p->name);
+    each_option(p, zsh_option, false);
+    printf("    '*:input:_files'\n");
+}
+
+int print_completion(const program *p, const char *shell)
+{
+    if (strcmp(shell, "zsh") == 0)
+        print_zsh(p);
+    else
+        print_bash(p);
+    return finish_stdout();
+}

@@ -1,0 +1,96 @@
+#include "common/messages.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *program = "";
+static msg_level level = MSG_NORMAL;
+static bool colours;
+static bool status_shown;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void msg_init(const char *name)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    program = name;
+    colours = isatty(STDERR_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb");
+}
+
+void msg_set_level(msg_level l)
+{
+    level = l;
+}
+
+const char *msg_program(void)
+{
+    return program;
+}
+
+static void clear_status(void)
+{
+    if (status_shown)
+        fputs("\r\033[K", stderr);
+    status_shown = false;
+}
+
+/* `colour` is an SGR number for the name, NULL for a line without the name. */
+static void say(const char *colour, const char *fmt, va_list ap)
+{
+    pthread_mutex_lock(&lock);
+    clear_status();
+    if (colour && colours)
+        fprintf(stderr, "\033[%sm%s:\033[0m ", colour, program);
+    else if (colour && *program)
+        fprintf(stderr, "%s: ", program);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+    pthread_mutex_unlock(&lock);
+}
+
+#define SAY(colour)                                                                                \
+    do {                                                                                           \
+        va_list ap;                                                                                \
+        va_start(ap, fmt);                                                                         \
+        say(colour, fmt, ap);                                                                      \
+        va_end(ap);                                                                                \
+    } while (0)
+
+void msg_error(const char *fmt, ...)
+{
+    SAY("1;31");
+}
+
+void msg_notice(const char *fmt, ...)
+{
+    if (level >= MSG_NORMAL)
+        SAY("1;33");
+}
+
+void msg_verbose(const char *fmt, ...)
+{
+    if (level >= MSG_VERBOSE)
+        SAY("1");
+}
+
+void msg_plain(const char *fmt, ...)
+{
+    SAY(NULL);
+}
+
+void msg_status(const char *line)
+{
+    pthread_mutex_lock(&lock);
+    clear_status();
+    if (*line) {
+        fprintf(stderr, "\r%s", line);
+        status_shown = true;
+    }
+    fflush(stderr);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,21 @@
+/* What a tool says to its user: "PROG: text" on stderr, whole lines, from any thread. */
+#ifndef TOOLS_MESSAGES_H
+#define TOOLS_MESSAGES_H
+
+typedef enum msg_level { MSG_QUIET, MSG_NORMAL, MSG_VERBOSE } msg_level;
+
+/* Works before msg_init too, without a name. Colours need a terminal and no NO_COLOR. */
+void msg_init(const char *program);
+void msg_set_level(msg_level level);
+const char *msg_program(void);
+
+void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* always */
+void msg_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* not with -q */
+void msg_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* with -v */
+void msg_plain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* always, no name */
+
+/* A line that the next message or the next one of its kind replaces; "" removes it. Only on a
+ * terminal. */
+void msg_status(const char *line);
+
+#endif

@@ -1,0 +1,379 @@
+#include "common/options.h"
+
+#include "common/messages.h"
+#include "rocline.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static void *grow(void *p, size_t size)
+{
+    p = realloc(p, size);
+    if (!p) {
+        msg_error("out of memory");
+        exit(ROCL_INTERNAL);
+    }
+    return p;
+}
+
+void strings_add(strings *s, const char *text)
+{
+    s->v = grow(s->v, (s->n + 2) * sizeof *s->v);
+    s->v[s->n++] = text;
+    s->v[s->n] = NULL;
+}
+
+int usage_error(const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    msg_error("%s", text);
+    msg_plain("Try '%s --help'.", msg_program());
+    return ROCL_USAGE;
+}
+
+int finish_stdout(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return ROCL_OK;
+    msg_error("standard output: %s", strerror(errno));
+    return ROCL_OUTPUT;
+}
+
+/* ---- finding an option ----------------------------------------------------------------------- */
+
+/* Visits every option: start with {0}, stop at NULL. */
+typedef struct cursor {
+    size_t group, index;
+} cursor;
+
+static const opt *next_option(const program *p, cursor *c)
+{
+    for (; p->groups[c->group]; c->group++, c->index = 0) {
+        const opt *o = &p->groups[c->group]->options[c->index];
+        if (o->kind != OPT_END) {
+            c->index++;
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static const opt *find_letter(const program *p, char letter)
+{
+    cursor c = {0};
+    const opt *o;
+    while ((o = next_option(p, &c)) && o->letter != letter)
+        ;
+    return o;
+}
+
+/* How many letters must change to make one word of the other; words as short as option names. */
+static size_t edit_distance(const char *a, size_t n, const char *b)
+{
+    size_t m = strlen(b);
+    size_t row[64];
+    if (m >= 64 || n >= 64)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            size_t gap = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = change < gap ? change : gap;
+        }
+    }
+    return row[m];
+}
+
+static int unknown_option(const program *p, const char *word, size_t len)
+{
+    const opt *best = NULL;
+    size_t best_distance = 4;
+    cursor c = {0};
+    for (const opt *o; (o = next_option(p, &c));) {
+        size_t d = edit_distance(word, len, o->name);
+        if (d < best_distance && d * 2 <= len) {
+            best = o;
+            best_distance = d;
+        }
+    }
+    if (best)
+        return usage_error("unknown option --%.*s; is --%s meant?", (int)len, word, best->name);
+    return usage_error("unknown option --%.*s", (int)len, word);
+}
+
+/* A whole name, or the beginning of one name only. */
+static int find_name(const program *p, const char *word, size_t len, const opt **found)
+{
+    const opt *other = NULL;
+    cursor c = {0};
+    *found = NULL;
+    for (const opt *o; (o = next_option(p, &c));) {
+        if (strncmp(o->name, word, len) != 0)
+            continue;
+        if (o->name[len] == '\0') {
+            *found = o;
+            return -1;
+        }
+        if (!*found)
+            *found = o;
+        else
+            other = o;
+    }
+    if (!*found || len == 0)
+        return unknown_option(p, word, len);
+    if (other)
+        return usage_error("--%.*s can be --%s or --%s", (int)len, word, (*found)->name,
+                           other->name);
+    return -1;
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+static void store_unsigned(void *to, unsigned value)
+{
+    memcpy(to, &value, sizeof value); /* an enum or an int is stored alike */
+}
+
+static int choice_index(const char *choices, const char *value)
+{
+    size_t len = strlen(value);
+    int index = 0;
+    for (const char *p = choices; *p; index++) {
+        size_t n = strcspn(p, "|");
+        if (n == len && strncmp(p, value, n) == 0)
+            return index;
+        p += n + (p[n] == '|');
+    }
+    return -1;
+}
+
+static int bad_value(const opt *o, const char *value, const char *expected)
+{
+    return usage_error("--%s: \"%s\" is not %s", o->name, value, expected);
+}
+
+static int store_bool(const opt *o, void *to, const char *value)
+{
+    static const char *const yes[] = {"true", "t", "yes", "y", "on", "1"};
+    static const char *const no[] = {"false", "f", "no", "n", "off", "0"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        if (strcasecmp(value, yes[i]) == 0) {
+            store_unsigned(to, (unsigned)o->hi);
+            return -1;
+        }
+        if (strcasecmp(value, no[i]) == 0) {
+            store_unsigned(to, (unsigned)o->lo);
+            return -1;
+        }
+    }
+    return bad_value(o, value, "True or False");
+}
+
+static int store_number(const opt *o, void *to, const char *value)
+{
+    char *end;
+    errno = 0;
+    long n = strtol(value, &end, 10);
+    if (end == value || *end || errno || n < o->lo || n > o->hi) {
+        char range[64];
+        snprintf(range, sizeof range, "a number from %d to %d", o->lo, o->hi);
+        return bad_value(o, value, range);
+    }
+    store_unsigned(to, (unsigned)n);
+    return -1;
+}
+
+/* Power of 1024 that a suffix stands for; -1 for none of them. "m", "M", "MB" and "MiB" are one. */
+static int size_shift(const char *suffix)
+{
+    static const char letters[] = "kmgt";
+    if (*suffix == '\0' || strcasecmp(suffix, "b") == 0)
+        return 0;
+    const char *at = strchr(letters, tolower((unsigned char)*suffix));
+    if (!at || (suffix[1] && strcasecmp(suffix + 1, "b") && strcasecmp(suffix + 1, "ib")))
+        return -1;
+    return (int)(at - letters + 1) * 10;
+}
+
+static int store_size(const opt *o, void *to, const char *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(value, &end, 10);
+    int shift = end == value ? -1 : size_shift(end);
+    if (shift < 0 || errno || !isdigit((unsigned char)*value) || n > (SIZE_MAX >> shift))
+        return bad_value(o, value, "a size such as 64m or 2g");
+    size_t size = (size_t)n << shift;
+    memcpy(to, &size, sizeof size);
+    return -1;
+}
+
+static int store_words(const opt *o, strings *to, const char *value)
+{
+    char *copy = grow(NULL, strlen(value) + 1);
+    strcpy(copy, value);
+    size_t before = to->n;
+    char *rest = copy;
+    for (char *word; (word = strsep(&rest, ","));)
+        if (*word)
+            strings_add(to, word);
+    if (to->n == before) {
+        free(copy);
+        return bad_value(o, value, "a list of words separated by commas");
+    }
+    return -1;
+}
+
+static void store_ignored(const opt *o, strings *to)
+{
+    for (size_t i = 0; i < to->n; i++)
+        if (strcmp(to->v[i], o->name) == 0)
+            return;
+    strings_add(to, o->name);
+}
+
+static bool takes_value(const opt *o)
+{
+    return o->arg != NULL;
+}
+
+static int print_version(void)
+{
+    printf("%s, %s\n", msg_program(), rocl_version_details());
+    return finish_stdout();
+}
+
+/* `value` is NULL for an option without one. */
+static int store(const program *p, const opt *o, char *values, const char *value)
+{
+    void *to = values + o->to;
+    if (o->choices && choice_index(o->choices, value) < 0)
+        return usage_error("--%s: \"%s\" is none of %s", o->name, value, o->choices);
+    switch (o->kind) {
+    case OPT_FLAG:
+        *(bool *)to = true;
+        return -1;
+    case OPT_SET:
+        store_unsigned(to, (unsigned)o->lo);
+        return -1;
+    case OPT_BOOL:
+        return store_bool(o, to, value);
+    case OPT_STRING:
+        *(const char **)to = value;
+        return -1;
+    case OPT_LIST:
+        strings_add(to, value);
+        return -1;
+    case OPT_WORDS:
+        return store_words(o, to, value);
+    case OPT_NUMBER:
+        return store_number(o, to, value);
+    case OPT_SIZE:
+        return store_size(o, to, value);
+    case OPT_CHOICE:
+        store_unsigned(to, (unsigned)choice_index(o->choices, value));
+        return -1;
+    case OPT_IGNORED:
+        store_ignored(o, to);
+        return -1;
+    case OPT_HELP:
+        return print_help(p);
+    case OPT_VERSION:
+        return print_version();
+    case OPT_COMPLETION:
+        return print_completion(p, value);
+    case OPT_END:
+        break;
+    }
+    return ROCL_INTERNAL;
+}
+
+/* ---- the command line -------------------------------------------------------------------------- */
+
+typedef struct words {
+    char **v;
+    int n, next;
+} words;
+
+/* The word after an option that needs one. Two dashes cannot begin a value that stands alone: it
+ * is far more often a forgotten value than a file of that name (--opt=--value still works). */
+static const char *value_word(words *w)
+{
+    if (w->next >= w->n || strncmp(w->v[w->next], "--", 2) == 0)
+        return NULL;
+    return w->v[w->next++];
+}
+
+static int parse_long(const program *p, char *values, const char *word, words *w)
+{
+    size_t len = strcspn(word, "=");
+    const char *value = word[len] == '=' ? word + len + 1 : NULL;
+    const opt *o;
+    int code = find_name(p, word, len, &o);
+    if (code >= 0)
+        return code;
+    if (value && !takes_value(o))
+        return usage_error("--%s takes no value", o->name);
+    if (!value && takes_value(o) && !(value = value_word(w)))
+        return usage_error("--%s needs a value: --%s %s", o->name, o->name, o->arg);
+    return store(p, o, values, value);
+}
+
+/* -v, -vq, -j4, -j 4 */
+static int parse_letters(const program *p, char *values, const char *word, words *w)
+{
+    for (const char *at = word; *at;) {
+        const opt *o = find_letter(p, *at);
+        if (!o)
+            return usage_error("unknown option -%c", *at);
+        at++;
+        const char *value = NULL;
+        if (takes_value(o)) {
+            value = *at ? at : value_word(w);
+            if (!value)
+                return usage_error("-%c needs a value: -%c %s", o->letter, o->letter, o->arg);
+            at = "";
+        }
+        int code = store(p, o, values, value);
+        if (code >= 0)
+            return code;
+    }
+    return -1;
+}
+
+int options_parse(const program *p, void *values, int argc, char **argv)
+{
+    words w = {.v = argv, .n = argc, .next = 1};
+    strings *operands = (strings *)(void *)((char *)values + p->operands);
+    bool only_operands = false;
+    while (w.next < w.n) {
+        const char *word = w.v[w.next++];
+        int code = -1;
+        if (only_operands || word[0] != '-' || word[1] == '\0')
+            strings_add(operands, word);
+        else if (strcmp(word, "--") == 0)
+            only_operands = true;
+        else if (word[1] == '-')
+            code = parse_long(p, values, word + 2, &w);
+        else
+            code = parse_letters(p, values, word + 1, &w);
+        if (code >= 0)
+            return code;
+    }
+    return -1;
+}

@@ -1,0 +1,112 @@
+#include "common/output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static const char *variable(const char *name, const char *otherwise)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : otherwise;
+}
+
+const char *output_name(const common *c)
+{
+    return c->output_file ? c->output_file : variable("ROCPD_OUTPUT_NAME", "out");
+}
+
+/* ---- placeholders ------------------------------------------------------------------------------ */
+
+static const char *rank_of_job(void)
+{
+    static const char *const names[] = {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+                                        "PMIX_RANK", "FLUX_TASK_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (*variable(names[i], ""))
+            return getenv(names[i]);
+    return "0";
+}
+
+static const char *own_id(long id, char *room, size_t size)
+{
+    snprintf(room, size, "%ld", id);
+    return room;
+}
+
+/* The text for "%key%"; NULL: not a placeholder of ours. */
+static const char *placeholder(const char *key, size_t len, char *room, size_t size)
+{
+    char name[128];
+    if (len >= sizeof name)
+        return NULL;
+    memcpy(name, key, len);
+    name[len] = '\0';
+    if (strcmp(name, "rank") == 0)
+        return rank_of_job();
+    if (strcmp(name, "job") == 0)
+        return variable("SLURM_JOB_ID", "0");
+    if (strcmp(name, "pid") == 0)
+        return own_id(getpid(), room, size);
+    if (strcmp(name, "hostname") == 0)
+        return gethostname(room, size) == 0 ? room : "localhost";
+    if (strncmp(name, "env{", 4) == 0 && name[len - 1] == '}') {
+        name[len - 1] = '\0';
+        return variable(name + 4, "");
+    }
+    return NULL;
+}
+
+const char *output_folder(const common *c)
+{
+    static char path[PATH_MAX];
+    char room[256];
+    const char *from =
+        c->output_path ? c->output_path : variable("ROCPD_OUTPUT_PATH", "rocpd-output-data");
+    size_t n = 0;
+    while (*from && n < sizeof path) {
+        const char *end = *from == '%' ? strchr(from + 1, '%') : NULL;
+        const char *text =
+            end ? placeholder(from + 1, (size_t)(end - from - 1), room, sizeof room) : NULL;
+        if (text) {
+            n += (size_t)snprintf(path + n, sizeof path - n, "%s", text);
+            from = end + 1;
+        } else {
+            path[n++] = *from++;
+        }
+    }
+    if (n >= sizeof path)
+        return NULL;
+    path[n] = '\0';
+    return path;
+}
+
+rocl_status output_make_folder(const char *path)
+{
+    char part[PATH_MAX];
+    if (strlen(path) >= sizeof part) {
+        errno = ENAMETOOLONG;
+    } else {
+        strcpy(part, path);
+        for (char *slash = part; (slash = strchr(slash + 1, '/')); *slash = '/') {
+            *slash = '\0';
+            mkdir(part, 0777); /* what matters shows at the last one */
+        }
+        struct stat st;
+        if (mkdir(part, 0777) == 0)
+            return ROCL_OK;
+        if (errno == EEXIST && stat(part, &st) == 0 && S_ISDIR(st.st_mode))
+            return ROCL_OK;
+    }
+    msg_error("%s: cannot make this folder: %s", path, strerror(errno));
+    return ROCL_OUTPUT;
+}

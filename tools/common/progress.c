@@ -1,0 +1,77 @@
+#include "common/progress.h"
+
+#include "common/messages.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { UPDATES_PER_SECOND = 6 };
+
+/* The library calls from one thread at a time, so no lock is needed. */
+static char phase_shown[32];
+static double phase_began, last_shown;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+bool progress_wanted(bool stdout_is_data)
+{
+    const char *term = getenv("TERM");
+    if (!isatty(STDERR_FILENO) || !term || strcmp(term, "dumb") == 0)
+        return false;
+    return !(stdout_is_data && isatty(STDOUT_FILENO));
+}
+
+/* "950", "12.3 k", "4.56 M": three digits. */
+static void put_count(char *to, size_t size, double n)
+{
+    static const char *const unit[] = {"", " k", " M", " G"};
+    int u = 0;
+    for (; n >= 999.5 && u < 3; u++)
+        n /= 1000;
+    int decimals = u == 0 || n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2;
+    snprintf(to, size, "%.*f%s", decimals, n, unit[u]);
+}
+
+static void begin_phase(const char *phase, double t)
+{
+    snprintf(phase_shown, sizeof phase_shown, "%s", phase);
+    phase_began = t;
+    last_shown = 0;
+}
+
+void progress_update(void *ctx, const char *phase, uint64_t done, uint64_t total)
+{
+    (void)ctx;
+    double t = now();
+    if (strncmp(phase, phase_shown, sizeof phase_shown - 1) != 0 || phase_began == 0)
+        begin_phase(phase, t);
+    if (t - last_shown < 1.0 / UPDATES_PER_SECOND)
+        return;
+    last_shown = t;
+    double elapsed = t - phase_began;
+    double rate = elapsed > 0 ? (double)done / elapsed : 0;
+    char count[32], line[160];
+    put_count(count, sizeof count, rate);
+    if (total == 0 || done > total) {
+        snprintf(line, sizeof line, "%s  %" PRIu64 " rows  %s rows/s", phase_shown, done, count);
+    } else {
+        unsigned left = rate > 0 ? (unsigned)((double)(total - done) / rate + 0.5) : 0;
+        snprintf(line, sizeof line, "%s  %3u%%  %s rows/s  %u:%02u left", phase_shown,
+                 (unsigned)((double)done * 100 / (double)total), count, left / 60, left % 60);
+    }
+    msg_status(line);
+}
+
+void progress_end(void)
+{
+    msg_status("");
+}

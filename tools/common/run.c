@@ -1,0 +1,186 @@
+/* From the command line to the exit code. */
+#include "common/common.h"
+
+#include "common/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A file that is opened must not become standard output because the caller closed that. */
+static void fill_standard_descriptors(void)
+{
+    int fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = open("/dev/null", O_RDONLY);
+    if (fd >= 0)
+        close(fd);
+}
+
+int common_parse(const program *p, common *c, int argc, char **argv)
+{
+    fill_standard_descriptors();
+    msg_init(p->name);
+    c->level = MSG_NORMAL;
+    int code = options_parse(p, c, argc, argv);
+    if (code >= 0)
+        return code;
+    msg_set_level(c->level);
+    return c->inputs.n ? -1 : usage_error("no input is given");
+}
+
+static void say_ignored(const strings *ignored)
+{
+    if (ignored->n == 0)
+        return;
+    char line[512];
+    size_t n = 0;
+    for (size_t i = 0; i < ignored->n && n < sizeof line; i++)
+        n += (size_t)snprintf(line + n, sizeof line - n, "%s--%s", i ? ", " : "", ignored->v[i]);
+    msg_notice("%s: accepted, but without a meaning here", line);
+}
+
+static void on_notice(void *ctx, const char *text)
+{
+    (void)ctx;
+    msg_notice("%s", text);
+}
+
+static rocl_options library_options(const common *c)
+{
+    return (rocl_options){
+        .kernel_rename = c->kernel_rename,
+        .kernel_names = c->kernel_names,
+        .agent_index = c->agent_index,
+        .strict = c->strict,
+        .start = c->start,
+        .end = c->end,
+        .start_marker = c->start_marker,
+        .end_marker = c->end_marker,
+        .window_mode = c->window_mode,
+        .ranks = c->ranks.v,
+        .pids = c->pids.v,
+        .agents = c->agents.v,
+        .include = c->include.v,
+        .exclude = c->exclude.v,
+        .names = c->names.v,
+        .exclude_names = c->exclude_names.v,
+        .min_duration = c->min_duration,
+        .args = c->args,
+        .jobs = c->jobs,
+        .memory = c->memory,
+        .tmpdir = c->tmpdir,
+        .progress = c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL,
+        .notice = on_notice,
+    };
+}
+
+/* ---- reports ----------------------------------------------------------------------------------- */
+
+/* "12 records left out: never ended (9), end before start (3)" at `to`; returns its length. */
+static size_t put_faults(char *to, size_t size, const rocl_trace *t, bool dropped, const char *what)
+{
+    uint64_t sum = 0;
+    for (rocl_fault f = 0; f < ROCL_FAULTS; f++)
+        if (rocl_fault_drops(f) == dropped)
+            sum += rocl_trace_faults(t, f);
+    if (sum == 0)
+        return 0;
+    size_t n = (size_t)snprintf(to, size, "%" PRIu64 " record%s %s", sum, sum == 1 ? "" : "s", what);
+    const char *between = ": ";
+    for (rocl_fault f = 0; f < ROCL_FAULTS && n < size; f++) {
+        uint64_t count = rocl_trace_faults(t, f);
+        if (count == 0 || rocl_fault_drops(f) != dropped)
+            continue;
+        n += (size_t)snprintf(to + n, size - n, "%s%s (%" PRIu64 ")", between, rocl_fault_text(f),
+                              count);
+        between = ", ";
+    }
+    return n;
+}
+
+static void report_faults(const rocl_trace *t)
+{
+    char dropped[1024], kept[1024];
+    bool some = put_faults(dropped, sizeof dropped, t, true, "left out") > 0;
+    bool more = put_faults(kept, sizeof kept, t, false, "repaired") > 0;
+    if (some || more)
+        msg_notice("%s%s%s", some ? dropped : "", some && more ? "; " : "", more ? kept : "");
+}
+
+static bool has_filters(const common *c)
+{
+    return c->start || c->end || c->start_marker || c->end_marker || c->min_duration ||
+           c->ranks.n + c->pids.n + c->agents.n + c->include.n + c->exclude.n + c->names.n +
+               c->exclude_names.n;
+}
+
+/* A trace without events is no error, but nobody should have to guess why the output is empty. */
+static void report_events(const common *c, const rocl_trace *t)
+{
+    uint64_t sum = 0;
+    char kinds[512];
+    size_t n = 0;
+    kinds[0] = '\0';
+    for (rocl_kind k = 0; k < ROCL_KINDS; k++) {
+        uint64_t events = rocl_trace_events(t, k);
+        sum += events;
+        if (events && n < sizeof kinds)
+            n += (size_t)snprintf(kinds + n, sizeof kinds - n, "%s%" PRIu64 " %s", n ? ", " : "",
+                                  events, rocl_kind_name(k));
+    }
+    if (sum)
+        msg_verbose("%zu process%s: %s", rocl_trace_captures(t),
+                    rocl_trace_captures(t) == 1 ? "" : "es", kinds);
+    else if (has_filters(c))
+        msg_notice("no event passes the filters");
+    else
+        msg_notice("nothing to convert: the tables of regions, samples, kernels, copies, "
+                   "allocations and counters are all empty");
+}
+
+/* `head` and other readers that have seen enough end a pipe: nothing to complain about. */
+static bool reader_is_gone(const common *c, const rocl_error *err)
+{
+    return c->to_stdout && rocl_error_status(err) == ROCL_OUTPUT &&
+           strstr(rocl_error_text(err), strerror(EPIPE));
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static rocl_status open_and_write(const common *c, common_write_fn *write, void *ctx,
+                                  rocl_error *err)
+{
+    rocl_options options = library_options(c);
+    rocl_trace *t = NULL;
+    rocl_status s = rocl_trace_open(&t, c->inputs.v, c->inputs.n, &options, err);
+    if (s <= ROCL_PARTIAL)
+        s = write(t, ctx, err);
+    progress_end();
+    if (s <= ROCL_PARTIAL) {
+        report_events(c, t);
+        report_faults(t);
+    }
+    rocl_trace_close(t);
+    return s;
+}
+
+int common_run(const common *c, common_write_fn *write, void *ctx)
+{
+    signal(SIGPIPE, SIG_IGN);
+    say_ignored(&c->ignored);
+    rocl_error *err = rocl_error_new();
+    rocl_status s = open_and_write(c, write, ctx, err);
+    if (s > ROCL_PARTIAL && !reader_is_gone(c, err)) {
+        if (*rocl_error_text(err)) /* else `write` has spoken */
+            msg_error("%s", rocl_error_text(err));
+        if (s == ROCL_USAGE)
+            msg_plain("Try '%s --help'.", msg_program());
+    }
+    rocl_error_free(err);
+    return (int)s;
+}

@@ -1,0 +1,119 @@
+/* rocpd2csv: a rocpd trace as CSV files. */
+#include "common/common.h"
+#include "common/output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct cli {
+    common common;
+    unsigned style;
+    strings kinds;
+    bool gzip, duration, bytes;
+    int level;
+    rocl_csv_options csv;
+} cli;
+
+_Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
+_Static_assert(ROCL_CSV_ROCPROFV3 == 2, "--style lists the styles in order");
+
+static const opt output_options[] = {
+    COMMON_OUTPUT_FILE("files are called NAME_<kind>.csv (default: ROCPD_OUTPUT_NAME, or out); "
+                       "\"-\" is standard output, with one of --kinds"),
+    COMMON_OUTPUT_PATH,
+    {"style", 0, OPT_CHOICE, offsetof(cli, style), "STYLE", "rocpd-1.0|rocpd-1.1|rocprofv3", 0, 0,
+     "files and columns as ROCm 7.0 converts them (rocpd-1.0, the default), as newer releases do "
+     "(rocpd-1.1), or as rocprofv3 writes them itself (rocprofv3)"},
+    {"kinds", 0, OPT_WORDS, offsetof(cli, kinds), "LIST", NULL, 0, 0,
+     "these files only: kernel, memory_copy, memory_allocation, scratch_memory, hip, hsa, marker, "
+     "counter_collection, agent, ... (a wrong word lists all)"},
+    {"duration", 0, OPT_FLAG, offsetof(cli, duration), NULL, NULL, 0, 0,
+     "add a column with the duration in nanoseconds"},
+    {"bytes", 0, OPT_FLAG, offsetof(cli, bytes), NULL, NULL, 0, 0,
+     "add a column with the size of memory copies"},
+    {"gzip", 0, OPT_FLAG, offsetof(cli, gzip), NULL, NULL, 0, 0, "write .csv.gz"},
+    {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
+     "gzip with this level, 1 to 9; 0: not at all"},
+    COMMON_END,
+};
+static const opt_group output_group = {"Output", output_options};
+
+static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
+                                          &run_group,   &other_group,  NULL};
+
+static const program tool = {
+    .name = "rocpd2csv",
+    .synopsis = "[OPTION]... INPUT...",
+    .purpose = "Convert rocpd databases of rocprofv3 and rocprofiler-systems to CSV files.",
+    .groups = groups,
+    .examples = "  rocpd2csv 4711_results.db\n"
+                "  rocpd2csv -i rank*/*.db -d csv -o run\n"
+                "  rocpd2csv -o - --kinds kernel --duration 4711_results.db | less -S\n"
+                "  rocpd2csv --start-marker step:3 --end-marker step:5 --clip -z 6 trace.rpdb\n",
+    .operands = offsetof(common, inputs),
+};
+
+/* rocprofv3 calls its files <pid>_<kind>.csv unless it is told a name. */
+static const char *prefix(const cli *c)
+{
+    if (c->style == ROCL_CSV_ROCPROFV3 && !c->common.output_file)
+        return "";
+    return output_name(&c->common);
+}
+
+/* NAME may lead to another folder: /tmp/x, or runs/x below the output folder. */
+static bool place(cli *c)
+{
+    static char path[8192];
+    const char *name = prefix(c);
+    const char *slash = strrchr(name, '/');
+    c->csv.directory = output_folder(&c->common);
+    c->csv.prefix = slash ? slash + 1 : name;
+    if (!slash || !c->csv.directory)
+        return c->csv.directory != NULL;
+    const char *below = name[0] == '/' ? "" : c->csv.directory;
+    const char *between = name[0] == '/' ? "" : "/";
+    int len = slash == name ? 1 : (int)(slash - name);
+    int n = snprintf(path, sizeof path, "%s%s%.*s", below, between, len, name);
+    c->csv.directory = path;
+    return n >= 0 && (size_t)n < sizeof path;
+}
+
+static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    cli *c = ctx;
+    size_t files = 0;
+    rocl_status s = c->csv.to_stdout ? ROCL_OK : output_make_folder(c->csv.directory);
+    if (s != ROCL_OK)
+        return s;
+    s = rocl_write_csv(t, &c->csv, &files, err);
+    if (s <= ROCL_PARTIAL && !c->csv.to_stdout)
+        msg_verbose("%zu file%s: %s/%s%s*.csv%s", files, files == 1 ? "" : "s", c->csv.directory,
+                    c->csv.prefix, *c->csv.prefix ? "_" : "", c->csv.gzip ? ".gz" : "");
+    return s;
+}
+
+static int check(cli *c)
+{
+    c->csv.to_stdout = c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
+    if (c->csv.to_stdout && c->kinds.n != 1)
+        return usage_error("standard output takes one kind of file: -o - --kinds kernel");
+    if (!c->csv.to_stdout && !place(c))
+        return usage_error("the name of the output is too long");
+    c->csv.style = c->style;
+    c->csv.gzip = c->level < 0 ? c->gzip : c->level > 0;
+    c->csv.level = c->level < 0 ? 0 : c->level;
+    c->csv.duration = c->duration;
+    c->csv.bytes = c->bytes;
+    c->csv.kinds = c->kinds.v;
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    static cli c = {.level = -1};
+    int code = common_parse(&tool, &c.common, argc, argv);
+    if (code < 0)
+        code = check(&c);
+    return code < 0 ? common_run(&c.common, write_files, &c) : code;
+}

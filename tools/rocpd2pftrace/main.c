@@ -1,0 +1,152 @@
+/* rocpd2pftrace: a rocpd trace as a Perfetto trace. */
+#include "common/common.h"
+#include "common/output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct cli {
+    common common;
+    bool group_by_queue, legacy_tracks;
+    int level;
+    char path[8192];
+} cli;
+
+_Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
+
+static const opt output_options[] = {
+    COMMON_OUTPUT_FILE("writes NAME_results.pftrace (default: ROCPD_OUTPUT_NAME, or out); a NAME "
+                       "that ends in .pftrace or .gz is the file itself; \"-\" is standard output"),
+    COMMON_OUTPUT_PATH,
+    {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,
+     "tracks of GPU work by hardware queue instead of stream"},
+    {"legacy-tracks", 0, OPT_FLAG, offsetof(cli, legacy_tracks), NULL, NULL, 0, 0,
+     "GPU work as plain slices in the layout of AMD's converter, not as typed GPU events"},
+    {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
+     "attach the arguments of API calls to their slices"},
+    {"annotate-args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
+     "the same, as AMD's converter calls it"},
+    {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
+     "compress packets with this level, 1 to 9; 0: not at all"},
+    COMMON_END,
+};
+
+static const opt amd_options[] = {
+    COMMON_IGNORED("perfetto-backend", "NAME", "inprocess|system"),
+    COMMON_IGNORED("perfetto-buffer-fill-policy", "NAME", "discard|ring_buffer"),
+    COMMON_IGNORED("perfetto-buffer-size", "KB", NULL),
+    COMMON_IGNORED("perfetto-shmem-size-hint", "KB", NULL),
+    COMMON_IGNORED("annotate-pmc", NULL, NULL),
+    COMMON_IGNORED("no-annotate-kfd", NULL, NULL),
+    COMMON_END,
+};
+
+static const opt_group output_group = {"Output", output_options};
+static const opt_group amd_group = {"Of AMD's converter (no Perfetto session runs here)",
+                                    amd_options};
+
+static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
+                                          &run_group,   &amd_group,    &other_group, NULL};
+
+static const program tool = {
+    .name = "rocpd2pftrace",
+    .synopsis = "[OPTION]... INPUT...",
+    .purpose = "Convert rocpd databases of rocprofv3 and rocprofiler-systems to a Perfetto trace.",
+    .groups = groups,
+    .examples = "  rocpd2pftrace 4711_results.db\n"
+                "  rocpd2pftrace -i rank*/*.db -o all-ranks.pftrace\n"
+                "  rocpd2pftrace --start 40% --end 60% --clip --args -o part.pftrace trace.rpdb\n"
+                "  ssh node rocpd2pftrace -o - /scratch/4711_results.db > trace.pftrace\n",
+    .operands = offsetof(common, inputs),
+};
+
+static bool is_file_name(const char *name)
+{
+    return ends_with(name, ".pftrace") || ends_with(name, ".gz") ||
+           ends_with(name, ".perfetto-trace");
+}
+
+/* A file named by the user is taken relative to the current folder, unless a folder was named. */
+static bool folder_was_named(const common *c)
+{
+    const char *variable = getenv("ROCPD_OUTPUT_PATH");
+    return c->output_path || (variable && *variable);
+}
+
+static bool place(cli *c)
+{
+    const char *name = output_name(&c->common);
+    const char *folder = output_folder(&c->common);
+    if (!folder)
+        return false;
+    bool file = is_file_name(name);
+    bool bare = name[0] == '/' || (file && !folder_was_named(&c->common));
+    int n = snprintf(c->path, sizeof c->path, "%s%s%s%s", bare ? "" : folder, bare ? "" : "/", name,
+                     file ? "" : "_results.pftrace");
+    return n >= 0 && (size_t)n < sizeof c->path;
+}
+
+static int check(cli *c)
+{
+    c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
+    if (c->common.to_stdout && isatty(STDOUT_FILENO))
+        return usage_error("a trace is not written to a terminal; redirect standard output");
+    if (c->common.to_stdout)
+        strcpy(c->path, "-");
+    else if (!place(c))
+        return usage_error("the name of the output is too long");
+    return -1;
+}
+
+static rocl_status make_folder(cli *c)
+{
+    char *slash = strrchr(c->path, '/');
+    if (!slash || slash == c->path)
+        return ROCL_OK;
+    *slash = '\0';
+    rocl_status s = output_make_folder(c->path);
+    *slash = '/';
+    return s;
+}
+
+static void report(const cli *c, const rocl_pftrace_report *r)
+{
+    msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
+                c->common.to_stdout ? "standard output" : c->path, r->bytes, r->slices,
+                r->counter_values);
+    if (r->moved)
+        msg_verbose("%" PRIu64 " slices overlap without nesting: shown in %" PRIu64
+                    " tracks of their own",
+                    r->moved, r->lanes);
+}
+
+static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    cli *c = ctx;
+    rocl_pftrace_report r = {0};
+    const rocl_pftrace_options o = {
+        .path = c->path,
+        .level = c->level,
+        .group_by_queue = c->group_by_queue,
+        .legacy_tracks = c->legacy_tracks,
+    };
+    rocl_status s = make_folder(c);
+    if (s != ROCL_OK)
+        return s;
+    s = rocl_write_pftrace(t, &o, &r, err);
+    if (s <= ROCL_PARTIAL)
+        report(c, &r);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    static cli c = {.level = -1};
+    int code = common_parse(&tool, &c.common, argc, argv);
+    if (code < 0)
+        code = check(&c);
+    return code < 0 ? common_run(&c.common, write_trace, &c) : code;
+}
