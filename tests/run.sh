@@ -36,6 +36,8 @@ run_tap() { # name command...
     shift
     "$@" >"$log" 2>&1
     rc=$?
+    # cmocka 1.1.5 calls a skipped test "not ok N # SKIP name".
+    sed -i 's/^not ok \([0-9]*\) # SKIP/ok \1 # SKIP/' "$log"
     skip=$(count '^ok .*# *[sS][kK][iI][pP]' "$log")
     ok=$(($(count '^ok ' "$log") - skip))
     bad=$(count '^not ok ' "$log")

@@ -197,6 +197,7 @@ typedef struct feed {
     csv_out *out;
     rocl_chunk *chunk; /* being filled, or NULL */
     size_t weight;
+    uint64_t rows; /* in it */
 } feed;
 
 static bool get_chunk(feed *f, rocl_error *err)
@@ -209,8 +210,10 @@ static bool get_chunk(feed *f, rocl_error *err)
 static rocl_status put_chunk(feed *f, rocl_error *err)
 {
     rocl_chunk *c = f->chunk;
+    rocl_progress(f->run->trace, f->rows);
     f->chunk = NULL;
     f->weight = 0;
+    f->rows = 0;
     return c ? rocl_pipe_put(f->pipe, c, err) : ROCL_OK;
 }
 
@@ -231,6 +234,7 @@ static rocl_status feed_record(feed *f, const rocl_record *rec, rocl_error *err)
         return rocl_error_status(err) ? rocl_error_status(err) : ROCL_INTERNAL;
     rocl_buf_put(&f->chunk->in, rec->key, CSV_TIMES);
     rocl_buf_put(&f->chunk->in, rec->data, rec->len);
+    f->rows++;
     f->weight += ROW_WEIGHT + name_length(f->run, rec);
     return f->weight < CHUNK_WEIGHT ? ROCL_OK : put_chunk(f, err);
 }
@@ -292,6 +296,16 @@ static rocl_status feed_agents(feed *f, rocl_error *err)
     return st;
 }
 
+static uint64_t count_rows(const csv_run *r)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < CSV_FILES * r->slots; i++) {
+        rocl_sorter *s = atomic_load(&r->sorters[i]);
+        rows += s ? rocl_sorter_count(s) : 0;
+    }
+    return rows;
+}
+
 static const rocl_pipe_ops pipe_ops = {transform, write_chunk};
 
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
@@ -304,6 +318,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         w->guid = (const char *)r->guid.data;
         w->guid_len = r->guid.len;
     }
+    rocl_progress_phase(r->trace, "writing", count_rows(r));
     rocl_status st = rocl_pipe_new(&f.pipe, r->jobs, &pipe_ops, r, err);
     if (st == ROCL_OK && (r->files >> CSV_FILE_AGENT & 1))
         st = feed_agents(&f, err);

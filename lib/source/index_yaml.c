@@ -103,12 +103,18 @@ static bool at_marker(const parser *p, const char *marker)
            is_space(p, 3);
 }
 
-/* To the next content; the end of the first document is the end. */
+/* The end of the first document is the end. */
+static void end_at_marker(parser *p)
+{
+    if (at_marker(p, "---") || at_marker(p, "..."))
+        p->end = p->at;
+}
+
+/* To the next content. */
 static void skip_to_content(parser *p)
 {
     for (;;) {
-        if (at_marker(p, "---") || at_marker(p, "..."))
-            p->end = p->at;
+        end_at_marker(p);
         skip_blanks(p);
         if (at_end(p) || !line_done(p))
             return;
@@ -149,6 +155,7 @@ static void fold(parser *p)
     size_t breaks = 0;
     for (; !at_end(p) && is_break(p, 0); breaks++) {
         next_line(p);
+        end_at_marker(p);
         skip_blanks(p);
     }
     if (breaks == 1)

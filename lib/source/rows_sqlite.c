@@ -15,7 +15,9 @@ typedef struct sqlite_rows {
     sqlite3_stmt *stmt;
     char *table;
     rocl_buf text;
-    int sql_column[ROCL_ROWS_COLUMNS_MAX]; /* place in the statement, 0 missing */
+    uint8_t present[ROCL_ROWS_COLUMNS_MAX]; /* column of each place in the statement after id */
+    unsigned present_count;
+    int64_t last; /* id */
     bool done;
 } sqlite_rows;
 
@@ -50,18 +52,18 @@ static bool column_exists(rocl_db *db, const char *table, const char *column)
 
 static void build_select(sqlite_rows *r, rocl_buf *sql, const char *const *columns)
 {
-    int place = 1;
     rocl_buf_str(sql, "SELECT \"id\"");
     for (unsigned i = 0; i < r->pub.column_count; i++) {
         if (!column_exists(r->db, r->table, columns[i]))
             continue;
-        r->sql_column[i] = place++;
+        r->present[r->present_count++] = (uint8_t)i;
         rocl_buf_byte(sql, ',');
         quote_name(sql, columns[i]);
     }
     rocl_buf_str(sql, " FROM main.");
     quote_name(sql, r->table);
-    rocl_buf_str(sql, " WHERE \"id\" BETWEEN ?1 AND ?2 ORDER BY \"id\"");
+    /* The end of the range is not SQLite's to find: that would cost a comparison a row. */
+    rocl_buf_str(sql, " WHERE \"id\" >= ?1 ORDER BY \"id\"");
 }
 
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
@@ -116,17 +118,18 @@ void rocl_rows_close(rocl_rows *rows)
 
 bool rocl_rows_has(const rocl_rows *rows, unsigned column)
 {
-    return ((const sqlite_rows *)rows)->sql_column[column] != 0;
+    const sqlite_rows *r = (const sqlite_rows *)rows;
+    return memchr(r->present, (int)column, r->present_count) != NULL;
 }
 
 rocl_status rocl_rows_seek(rocl_rows *rows, int64_t first, int64_t last, rocl_error *err)
 {
     sqlite_rows *r = (sqlite_rows *)rows;
     sqlite3_reset(r->stmt);
-    if (sqlite3_bind_int64(r->stmt, 1, first) != SQLITE_OK ||
-        sqlite3_bind_int64(r->stmt, 2, last) != SQLITE_OK)
+    if (sqlite3_bind_int64(r->stmt, 1, first) != SQLITE_OK)
         return rocl_sqlite_fail(r->db, r->table, err);
-    r->done = false;
+    r->last = last;
+    r->done = first > last;
     return ROCL_OK;
 }
 
@@ -146,12 +149,10 @@ static void take_text(sqlite_rows *r, sqlite3_value *v, rocl_column *c, unsigned
     rocl_buf_byte(&r->text, 0);
 }
 
-static inline void take_cell(sqlite_rows *r, unsigned col, unsigned row)
+static inline void take_cell(sqlite_rows *r, unsigned place, unsigned row)
 {
-    rocl_column *c = &r->pub.columns[col];
-    if (!r->sql_column[col])
-        return; /* all NULL since calloc */
-    sqlite3_value *v = sqlite3_column_value(r->stmt, r->sql_column[col]);
+    rocl_column *c = &r->pub.columns[r->present[place]];
+    sqlite3_value *v = sqlite3_column_value(r->stmt, (int)place + 1);
     switch (sqlite3_value_type(v)) {
     case SQLITE_INTEGER:
         c->type[row] = ROCL_CELL_INT;
@@ -185,7 +186,11 @@ rocl_status rocl_rows_next(rocl_rows *rows, unsigned max, unsigned *n, rocl_erro
         if (rc != SQLITE_ROW)
             return rocl_sqlite_fail(r->db, r->table, err);
         r->pub.id[row] = sqlite3_column_int64(r->stmt, 0);
-        for (unsigned i = 0; i < r->pub.column_count; i++)
+        if (r->pub.id[row] > r->last) {
+            r->done = true;
+            break;
+        }
+        for (unsigned i = 0; i < r->present_count; i++)
             take_cell(r, i, row);
         row++;
     }

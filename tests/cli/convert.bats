@@ -8,7 +8,7 @@ setup_file() {
 }
 
 clean_databases() {
-    find "$FIXTURES" -maxdepth 1 \( -name 'schema-*.db' -o -name 'sys*.db' -o -name 'no-*.db' -o \
+    find "$FIXTURES" -maxdepth 1 \( -name 'schema-*.db' -o -name 'sys*.db' -o -name 'no-[pv]*.db' -o \
         -name 'merged*.db' -o -name '*rank?.db' -o -name 'spm*.db' -o -name 'graph.db' -o \
         -name 'hip-events.db' -o -name 'rename.db' -o -name 'viewer.db' -o -name 'wal-clean.db' \) | sort
 }
@@ -70,12 +70,12 @@ clean_databases() {
     done
 }
 
-@test "both tools count the same faults" {
+@test "both tools leave out the same records" {
     for db in "$FIXTURES"/nasty-*.db; do
         try 1 rocpd2csv -d out "$db"
-        csv=${stderr//rocpd2csv/}
+        csv=$(grep -o '[0-9]* records left out:[^;]*' <<<"$stderr")
         try 1 rocpd2pftrace -d out "$db"
-        [ "${stderr//rocpd2pftrace/}" = "$csv" ] || fail "$db: csv said $csv"
+        says "$csv;"
     done
 }
 

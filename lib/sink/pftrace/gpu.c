@@ -107,13 +107,12 @@ static uint32_t stage_of(gpu *g, const pf_event *e)
                 e->kind == ROCL_DISPATCH ? SPEC_COMPUTE : SPEC_OTHER);
 }
 
-static uint32_t arg_name(gpu *g, const char *name)
+static uint32_t arg_name(gpu *g, pf_word name)
 {
-    return pf_iid(&g->seq, PF_ARG_NAMES,
-                  rocl_strings_put(g->p->trace->strings, name, strlen(name)));
+    return pf_iid(&g->seq, PF_ARG_NAMES, g->p->words[name]);
 }
 
-static void arg_int(gpu *g, rocl_buf *b, uint32_t field, const char *name, int64_t v)
+static void arg_int(gpu *g, rocl_buf *b, uint32_t field, pf_word name, int64_t v)
 {
     size_t at = rocl_pb_begin(b, field);
     rocl_pb_uint(b, ARG_NAME_IID, arg_name(g, name));
@@ -121,7 +120,7 @@ static void arg_int(gpu *g, rocl_buf *b, uint32_t field, const char *name, int64
     rocl_pb_end(b, at);
 }
 
-static void arg_text(gpu *g, rocl_buf *b, const char *name, uint32_t text)
+static void arg_text(gpu *g, rocl_buf *b, pf_word name, uint32_t text)
 {
     size_t at = rocl_pb_begin(b, LAUNCH_ARGS);
     rocl_pb_uint(b, ARG_NAME_IID, arg_name(g, name));
@@ -140,8 +139,7 @@ static uint32_t kernel_iid(gpu *g, uint32_t kernel)
         return iid;
     uint32_t demangled = rocl_kernel_demangled(g->p->trace, c, kernel);
     /* Arguments intern their names first: pending must not be open for the kernel meanwhile. */
-    const char *const names[] = {"registers_per_thread", "accum_vgpr_count", "sgpr_count",
-                                 "shared_mem_static"};
+    static const pf_word names[] = {W_REGISTERS, W_ACCUM_VGPR, W_SGPR, W_SHARED_STATIC};
     const int64_t values[] = {k->arch_vgpr, k->accum_vgpr, k->sgpr, k->group_segment};
     for (unsigned i = 0; i < 4; i++)
         arg_name(g, names[i]);
@@ -177,14 +175,14 @@ static void kernel_launch(gpu *g, rocl_buf *b, const pf_event *e)
 {
     put_dim(b, LAUNCH_GRID, e->grid);
     put_dim(b, LAUNCH_WORKGROUP, e->workgroup);
-    arg_int(g, b, LAUNCH_ARGS, "workgroup_size", volume(e->workgroup));
-    arg_int(g, b, LAUNCH_ARGS, "grid_size", volume(e->grid));
+    arg_int(g, b, LAUNCH_ARGS, W_WORKGROUP_SIZE, volume(e->workgroup));
+    arg_int(g, b, LAUNCH_ARGS, W_GRID_SIZE, volume(e->grid));
     if (e->group_segment)
-        arg_int(g, b, LAUNCH_ARGS, "lds_bytes", e->group_segment);
+        arg_int(g, b, LAUNCH_ARGS, W_LDS_BYTES, e->group_segment);
     if (e->private_segment)
-        arg_int(g, b, LAUNCH_ARGS, "scratch_bytes", e->private_segment);
+        arg_int(g, b, LAUNCH_ARGS, W_SCRATCH_BYTES, e->private_segment);
     if (g->p->trace->opt.args)
-        arg_int(g, b, LAUNCH_ARGS, "dispatch_id", (int64_t)e->dispatch_id);
+        arg_int(g, b, LAUNCH_ARGS, W_DISPATCH_ID, (int64_t)e->dispatch_id);
 }
 
 static uint32_t label_of(const gpu *g, uint32_t agent)
@@ -195,12 +193,12 @@ static uint32_t label_of(const gpu *g, uint32_t agent)
 static void copy_launch(gpu *g, rocl_buf *b, const pf_event *e)
 {
     uint32_t self = label_of(g, e->agent), other = label_of(g, e->other_agent);
-    arg_int(g, b, LAUNCH_ARGS, "bytes", (int64_t)e->size);
+    arg_int(g, b, LAUNCH_ARGS, W_BYTES, (int64_t)e->size);
     if (e->end > e->time)
-        arg_int(g, b, LAUNCH_ARGS, "bytes_per_second",
+        arg_int(g, b, LAUNCH_ARGS, W_BYTES_PER_SECOND,
                 (int64_t)((double)e->size * 1e9 / (double)(e->end - e->time)));
-    arg_text(g, b, "src", e->op ? other : self);
-    arg_text(g, b, "dst", e->op ? self : other);
+    arg_text(g, b, W_SRC, e->op ? other : self);
+    arg_text(g, b, W_DST, e->op ? self : other);
 }
 
 static void put_launch(gpu *g, rocl_buf *b, const pf_event *e)
@@ -209,8 +207,8 @@ static void put_launch(gpu *g, rocl_buf *b, const pf_event *e)
     size_t at = rocl_pb_begin(b, STAGE_LAUNCH);
     uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : g->p->world.agent_gpus[e->agent];
     /* Integers on every slice: the viewer builds its tree of devices and streams from them. */
-    arg_int(g, b, LAUNCH_ARGS, "device", device == ROCL_NONE ? 0 : device);
-    arg_int(g, b, LAUNCH_ARGS, "stream", e->stream == ROCL_NONE ? 0 : c->streams[e->stream].id);
+    arg_int(g, b, LAUNCH_ARGS, W_DEVICE, device == ROCL_NONE ? 0 : device);
+    arg_int(g, b, LAUNCH_ARGS, W_STREAM, e->stream == ROCL_NONE ? 0 : c->streams[e->stream].id);
     switch (e->kind) {
     case ROCL_DISPATCH:
         kernel_launch(g, b, e);
@@ -219,12 +217,12 @@ static void put_launch(gpu *g, rocl_buf *b, const pf_event *e)
         copy_launch(g, b, e);
         break;
     case ROCL_GRAPH:
-        arg_int(g, b, LAUNCH_ARGS, "kernels", (int64_t)e->size);
+        arg_int(g, b, LAUNCH_ARGS, W_KERNELS, (int64_t)e->size);
         break;
     case ROCL_HIP_EVENT:
         break;
     default:
-        arg_int(g, b, LAUNCH_ARGS, "bytes", (int64_t)e->size);
+        arg_int(g, b, LAUNCH_ARGS, W_BYTES, (int64_t)e->size);
     }
     rocl_pb_end(b, at);
 }
@@ -245,7 +243,7 @@ static void write_stage(gpu *g, const pf_event *e)
     if (e->kind == ROCL_DISPATCH && e->kernel != ROCL_NONE)
         rocl_pb_uint(b, STAGE_KERNEL_IID, kernel_iid(g, e->kernel));
     rocl_pb_uint(b, STAGE_NAME_IID,
-                 pf_iid(&g->seq, PF_NAMES, e->name == ROCL_NONE ? p->unnamed : e->name));
+                 pf_iid(&g->seq, PF_NAMES, e->name == ROCL_NONE ? p->words[W_UNNAMED] : e->name));
     put_launch(g, b, e);
     rocl_pb_end(b, at);
     pf_event_end(&g->seq);

@@ -42,7 +42,7 @@ static void write_args(host *h, rocl_buf *b, pf_event *e)
 {
     pf_arg arg;
     while (pf_next_arg(e, &arg))
-        pf_note_str(&h->seq, b, rocl_str(h->p->trace, arg.name), arg.value, arg.len);
+        pf_note_str(&h->seq, b, arg.name, arg.value, arg.len);
 }
 
 static void write_begin(host *h, pf_event *e, unsigned type, uint64_t track)
@@ -52,13 +52,13 @@ static void write_begin(host *h, pf_event *e, unsigned type, uint64_t track)
     size_t at = rocl_pb_begin(b, PKT_TRACK_EVENT);
     rocl_pb_uint(b, EV_TYPE, type);
     rocl_pb_uint(b, EV_NAME_IID,
-                 pf_iid(&h->seq, PF_NAMES, e->name == ROCL_NONE ? p->unnamed : e->name));
+                 pf_iid(&h->seq, PF_NAMES, e->name == ROCL_NONE ? p->words[W_UNNAMED] : e->name));
     if (e->category != ROCL_NONE)
         rocl_pb_uint(b, EV_CATEGORY_IID, pf_iid(&h->seq, PF_CATEGORIES, e->category));
     if (track != h->track)
         rocl_pb_uint(b, EV_TRACK, track);
     if (e->stack_id) {
-        pf_note_uint(&h->seq, b, "stack_id", e->stack_id);
+        pf_note_uint(&h->seq, b, p->words[W_STACK_ID], e->stack_id);
         if (e->kind == ROCL_REGION && pf_is_linked(p, e->stack_id))
             write_link(h, b, e->stack_id);
     }

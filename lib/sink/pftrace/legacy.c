@@ -83,33 +83,33 @@ static void write_end(legacy *l, const pf_open *ended)
     pf_event_end(&l->seq);
 }
 
-static void note_text(legacy *l, rocl_buf *b, const char *name, uint32_t text)
+static void note_text(legacy *l, rocl_buf *b, pf_word name, uint32_t text)
 {
     size_t n;
     const char *s = rocl_strings_get(l->p->trace->strings, text, &n);
-    pf_note_str(&l->seq, b, name, s, n);
+    pf_note_str(&l->seq, b, l->p->words[name], s, n);
 }
 
-static void note_dims(legacy *l, rocl_buf *b, const char *name, const uint32_t d[3])
+static void note_dims(legacy *l, rocl_buf *b, pf_word name, const uint32_t d[3])
 {
     char text[64];
     int n = snprintf(text, sizeof text, "(%u, %u, %u)", d[0], d[1], d[2]);
-    pf_note_str(&l->seq, b, name, text, (size_t)n);
+    pf_note_str(&l->seq, b, l->p->words[name], text, (size_t)n);
 }
 
 static void kernel_notes(legacy *l, rocl_buf *b, const pf_event *e)
 {
     const rocl_capture *c = l->p->world.capture;
     if (e->agent != ROCL_NONE)
-        note_text(l, b, "agent", c->agents[e->agent].label);
-    pf_note_uint(&l->seq, b, "queue", (uint64_t)id_or_zero(c->queues, e->queue));
-    pf_note_uint(&l->seq, b, "stream_id", (uint64_t)id_or_zero(c->streams, e->stream));
+        note_text(l, b, W_AGENT, c->agents[e->agent].label);
+    pf_note_uint(&l->seq, b, l->p->words[W_QUEUE], (uint64_t)id_or_zero(c->queues, e->queue));
+    pf_note_uint(&l->seq, b, l->p->words[W_STREAM_ID], (uint64_t)id_or_zero(c->streams, e->stream));
     if (e->kernel != ROCL_NONE)
-        pf_note_uint(&l->seq, b, "kernel_id", (uint64_t)c->kernels[e->kernel].id);
-    pf_note_uint(&l->seq, b, "Scratch_Size", (uint64_t)e->private_segment);
-    pf_note_uint(&l->seq, b, "LDS_Block_Size", (uint64_t)e->group_segment);
-    note_dims(l, b, "workgroup_size", e->workgroup);
-    note_dims(l, b, "grid_size", e->grid);
+        pf_note_uint(&l->seq, b, l->p->words[W_KERNEL_ID], (uint64_t)c->kernels[e->kernel].id);
+    pf_note_uint(&l->seq, b, l->p->words[W_SCRATCH_SIZE], (uint64_t)e->private_segment);
+    pf_note_uint(&l->seq, b, l->p->words[W_LDS_BLOCK_SIZE], (uint64_t)e->group_segment);
+    note_dims(l, b, W_WORKGROUP_SIZE, e->workgroup);
+    note_dims(l, b, W_GRID_SIZE, e->grid);
 }
 
 static void copy_notes(legacy *l, rocl_buf *b, const pf_event *e)
@@ -117,27 +117,26 @@ static void copy_notes(legacy *l, rocl_buf *b, const pf_event *e)
     const rocl_capture *c = l->p->world.capture;
     uint32_t src = e->op ? e->other_agent : e->agent, dst = e->op ? e->agent : e->other_agent;
     if (src != ROCL_NONE)
-        note_text(l, b, "src_agent", c->agents[src].label);
+        note_text(l, b, W_SRC_AGENT, c->agents[src].label);
     if (dst != ROCL_NONE)
-        note_text(l, b, "dst_agent", c->agents[dst].label);
-    pf_note_uint(&l->seq, b, "copy_bytes", e->size);
-    pf_note_uint(&l->seq, b, "stream_id", (uint64_t)id_or_zero(c->streams, e->stream));
+        note_text(l, b, W_DST_AGENT, c->agents[dst].label);
+    pf_note_uint(&l->seq, b, l->p->words[W_COPY_BYTES], e->size);
+    pf_note_uint(&l->seq, b, l->p->words[W_STREAM_ID], (uint64_t)id_or_zero(c->streams, e->stream));
 }
 
 static void write_begin(legacy *l, const pf_event *e, uint64_t track)
 {
-    static const char *const categories[ROCL_KINDS] = {[ROCL_DISPATCH] = "kernel_dispatch",
-                                                       [ROCL_COPY] = "memory_copy",
-                                                       [ROCL_GRAPH] = "graph_launch",
-                                                       [ROCL_HIP_EVENT] = "hip_event"};
+    static const uint8_t categories[ROCL_KINDS] = {[ROCL_DISPATCH] = W_KERNEL_DISPATCH,
+                                                   [ROCL_COPY] = W_MEMORY_COPY,
+                                                   [ROCL_GRAPH] = W_GRAPH_LAUNCH,
+                                                   [ROCL_HIP_EVENT] = W_HIP_EVENT};
     pf_sink *p = l->p;
-    const char *category = categories[e->kind];
-    uint32_t text = rocl_strings_put(p->trace->strings, category, strlen(category));
+    uint32_t text = p->words[categories[e->kind]];
     rocl_buf *b = pf_event_begin(&l->seq, e->time);
     size_t at = rocl_pb_begin(b, PKT_TRACK_EVENT);
     rocl_pb_uint(b, EV_TYPE, TYPE_BEGIN);
     rocl_pb_uint(b, EV_NAME_IID,
-                 pf_iid(&l->seq, PF_NAMES, e->name == ROCL_NONE ? p->unnamed : e->name));
+                 pf_iid(&l->seq, PF_NAMES, e->name == ROCL_NONE ? p->words[W_UNNAMED] : e->name));
     rocl_pb_uint(b, EV_CATEGORY_IID, pf_iid(&l->seq, PF_CATEGORIES, text));
     rocl_pb_uint(b, EV_TRACK, track);
     if (e->kind == ROCL_DISPATCH)
@@ -145,7 +144,7 @@ static void write_begin(legacy *l, const pf_event *e, uint64_t track)
     else if (e->kind == ROCL_COPY)
         copy_notes(l, b, e);
     if (e->stack_id) {
-        pf_note_uint(&l->seq, b, "corr_id", e->stack_id);
+        pf_note_uint(&l->seq, b, l->p->words[W_CORR_ID], e->stack_id);
         rocl_pb_fixed64(b, EV_FLOW, pf_link(&p->world, e->stack_id));
     }
     rocl_pb_end(b, at);

@@ -47,13 +47,13 @@ typedef struct pf_seq {
     uint32_t id;
     uint32_t machine; /* machine_id of its packets, 0 the first */
     int64_t now;      /* time of the last packet, ns */
-    rocl_map interned[PF_INTERNS]; /* text -> iid */
     uint32_t next_iid[PF_INTERNS];
     rocl_buf pending; /* interned data to go with the next packet */
 } pf_seq;
 
 /* Begins a sequence whose times are differences, the first to `from`; events on it are on `track`
- * unless they say otherwise (0: none). */
+ * unless they say otherwise (0: none). One sequence is written after the other, never two at once:
+ * what is interned is kept in the stream. */
 void pf_seq_begin(pf_seq *q, pf_stream *s, uint32_t machine, int64_t from, uint64_t track);
 void pf_seq_end(pf_seq *q); /* frees */
 /* Begins a packet at `time` (>= the last one's); interned data is put in by pf_event_end. */
@@ -62,7 +62,8 @@ void pf_event_end(pf_seq *q);
 
 /* The iid of a text in one of the plain {iid, name} tables, declared with the next packet end. */
 uint32_t pf_iid(pf_seq *q, enum pf_intern table, uint32_t text);
-/* For tables whose entries hold more: the iid; *fresh: the caller adds the entry to q->pending. */
+/* For tables whose entries hold more: the iid; *fresh: the caller adds the entry to q->pending.
+ * Keys are small numbers (texts, indexes). */
 uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fresh);
 
 /* Appends the text as a valid UTF-8 string field. */
@@ -203,6 +204,15 @@ bool pf_lanes_push(pf_lanes *l, uint32_t lane, int64_t end);
 
 /* ---- the rooms: each writes one sequence, from its first record to its last ---- */
 
+/* Names of arguments and annotations, interned once as texts. */
+typedef enum pf_word {
+    W_UNNAMED, W_STACK_ID, W_CORR_ID, W_AGENT, W_QUEUE, W_STREAM, W_STREAM_ID, W_KERNEL_ID,
+    W_SCRATCH_SIZE, W_LDS_BLOCK_SIZE, W_WORKGROUP_SIZE, W_GRID_SIZE, W_SRC_AGENT, W_DST_AGENT,
+    W_COPY_BYTES, W_DEVICE, W_LDS_BYTES, W_SCRATCH_BYTES, W_DISPATCH_ID, W_BYTES,
+    W_BYTES_PER_SECOND, W_SRC, W_DST, W_KERNELS, W_REGISTERS, W_ACCUM_VGPR, W_SGPR,
+    W_SHARED_STATIC, W_KERNEL_DISPATCH, W_MEMORY_COPY, W_GRAPH_LAUNCH, W_HIP_EVENT, PF_WORDS
+} pf_word;
+
 struct pf_sink {
     rocl_trace *trace;
     rocl_pftrace_options opt;
@@ -214,7 +224,7 @@ struct pf_sink {
     pf_event event;         /* the record at hand */
     bool more;
     rocl_pftrace_report report;
-    uint32_t unnamed;       /* texts */
+    uint32_t words[PF_WORDS]; /* texts */
 };
 
 /* Reads the next record into p->event; p->more false at the end. */
@@ -235,8 +245,8 @@ rocl_status pf_write_bandwidth(pf_sink *p, rocl_error *err);
 rocl_status pf_write_pmc(pf_sink *p, rocl_error *err);
 rocl_status pf_write_sampled(pf_sink *p, rocl_error *err);
 
-/* Adds a debug annotation to a track event under construction. */
-void pf_note_uint(pf_seq *q, rocl_buf *b, const char *name, uint64_t v);
-void pf_note_str(pf_seq *q, rocl_buf *b, const char *name, const char *p, size_t n);
+/* Adds a debug annotation to a track event under construction; the name is a text. */
+void pf_note_uint(pf_seq *q, rocl_buf *b, uint32_t name, uint64_t v);
+void pf_note_str(pf_seq *q, rocl_buf *b, uint32_t name, const char *p, size_t n);
 
 #endif

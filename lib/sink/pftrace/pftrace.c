@@ -87,15 +87,51 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     return st;
 }
 
+static const char *const words[PF_WORDS] = {
+    [W_UNNAMED] = "(unnamed)",
+    [W_STACK_ID] = "stack_id",
+    [W_CORR_ID] = "corr_id",
+    [W_AGENT] = "agent",
+    [W_QUEUE] = "queue",
+    [W_STREAM] = "stream",
+    [W_STREAM_ID] = "stream_id",
+    [W_KERNEL_ID] = "kernel_id",
+    [W_SCRATCH_SIZE] = "Scratch_Size",
+    [W_LDS_BLOCK_SIZE] = "LDS_Block_Size",
+    [W_WORKGROUP_SIZE] = "workgroup_size",
+    [W_GRID_SIZE] = "grid_size",
+    [W_SRC_AGENT] = "src_agent",
+    [W_DST_AGENT] = "dst_agent",
+    [W_COPY_BYTES] = "copy_bytes",
+    [W_DEVICE] = "device",
+    [W_LDS_BYTES] = "lds_bytes",
+    [W_SCRATCH_BYTES] = "scratch_bytes",
+    [W_DISPATCH_ID] = "dispatch_id",
+    [W_BYTES] = "bytes",
+    [W_BYTES_PER_SECOND] = "bytes_per_second",
+    [W_SRC] = "src",
+    [W_DST] = "dst",
+    [W_KERNELS] = "kernels",
+    [W_REGISTERS] = "registers_per_thread",
+    [W_ACCUM_VGPR] = "accum_vgpr_count",
+    [W_SGPR] = "sgpr_count",
+    [W_SHARED_STATIC] = "shared_mem_static",
+    [W_KERNEL_DISPATCH] = "kernel_dispatch",
+    [W_MEMORY_COPY] = "memory_copy",
+    [W_GRAPH_LAUNCH] = "graph_launch",
+    [W_HIP_EVENT] = "hip_event",
+};
+
 static rocl_status open_sink(pf_sink *p, rocl_error *err)
 {
-    static const char unnamed[] = "(unnamed)";
     rocl_trace *t = p->trace;
     p->linked = calloc(t->opt.jobs, sizeof *p->linked);
     p->scratch = calloc(t->opt.jobs, sizeof *p->scratch);
-    p->unnamed = rocl_strings_put(t->strings, unnamed, sizeof unnamed - 1);
-    if (!p->linked || !p->scratch || p->unnamed == ROCL_NONE)
+    if (!p->linked || !p->scratch)
         return rocl_fail_memory(err);
+    for (int i = 0; i < PF_WORDS; i++)
+        if ((p->words[i] = rocl_strings_put(t->strings, words[i], strlen(words[i]))) == ROCL_NONE)
+            return rocl_fail_memory(err);
     rocl_status st = pf_stream_open(&p->stream, t, &p->opt, err);
     return st ? st : pf_world_open(&p->world, t, p->stream, err);
 }

@@ -7,8 +7,17 @@
 /* Blocks of raw packets: below the 512 KiB that readers expect of a compressed packet at most. */
 #define BLOCK (256u << 10)
 
+/* The iids of one table, for the sequence that is written: an entry of another one is stale. */
+typedef struct iid_table {
+    struct {
+        uint32_t sequence, iid;
+    } *entries; /* by key */
+    uint32_t cap;
+} iid_table;
+
 struct pf_stream {
     rocl_trace *trace;
+    iid_table iids[PF_INTERNS];
     rocl_out *out;
     rocl_pipe *pipe;
     rocl_chunk *chunk;
@@ -73,6 +82,8 @@ rocl_status pf_stream_open(pf_stream **out, rocl_trace *t, const rocl_pftrace_op
 
 static void stream_free(pf_stream *s)
 {
+    for (int i = 0; i < PF_INTERNS; i++)
+        free(s->iids[i].entries);
     rocl_buf_free(&s->lost);
     free(s);
 }
@@ -172,8 +183,6 @@ void pf_seq_begin(pf_seq *q, pf_stream *s, uint32_t machine, int64_t from, uint6
 
 void pf_seq_end(pf_seq *q)
 {
-    for (int i = 0; i < PF_INTERNS; i++)
-        rocl_map_free(&q->interned[i]);
     rocl_buf_free(&q->pending);
 }
 
@@ -212,16 +221,34 @@ void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text)
     rocl_pb_end(b, at);
 }
 
+static bool iid_room(iid_table *t, uint32_t key)
+{
+    uint32_t cap = t->cap ? t->cap : 256;
+    while (cap <= key && cap < ROCL_NONE / 2)
+        cap *= 2;
+    void *more = cap > key ? realloc(t->entries, cap * sizeof *t->entries) : NULL;
+    if (!more)
+        return false;
+    t->entries = more;
+    memset(t->entries + t->cap, 0, (cap - t->cap) * sizeof *t->entries);
+    t->cap = cap;
+    return true;
+}
+
 uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fresh)
 {
-    uint32_t iid = rocl_map_get(&q->interned[table], key, 0);
-    *fresh = iid == 0;
-    if (iid)
-        return iid;
-    iid = q->next_iid[table]++;
-    if (!rocl_map_put(&q->interned[table], key, iid))
+    iid_table *t = &q->stream->iids[table];
+    *fresh = false;
+    if (key >= t->cap && !iid_room(t, key)) {
         q->pending.failed = true;
-    return iid;
+        return 0;
+    }
+    if (t->entries[key].sequence != q->id) {
+        *fresh = true;
+        t->entries[key].sequence = q->id;
+        t->entries[key].iid = q->next_iid[table]++;
+    }
+    return t->entries[key].iid;
 }
 
 uint32_t pf_iid(pf_seq *q, enum pf_intern table, uint32_t text)
@@ -243,24 +270,18 @@ uint32_t pf_iid(pf_seq *q, enum pf_intern table, uint32_t text)
 
 /* ---- debug annotations ---- */
 
-static uint32_t note_name(pf_seq *q, const char *name)
-{
-    return pf_iid(q, PF_ANNOTATIONS,
-                  rocl_strings_put(q->stream->trace->strings, name, strlen(name)));
-}
-
-void pf_note_uint(pf_seq *q, rocl_buf *b, const char *name, uint64_t v)
+void pf_note_uint(pf_seq *q, rocl_buf *b, uint32_t name, uint64_t v)
 {
     size_t at = rocl_pb_begin(b, EV_ANNOTATION);
-    rocl_pb_uint(b, NOTE_NAME_IID, note_name(q, name));
+    rocl_pb_uint(b, NOTE_NAME_IID, pf_iid(q, PF_ANNOTATIONS, name));
     rocl_pb_uint(b, NOTE_UINT, v);
     rocl_pb_end(b, at);
 }
 
-void pf_note_str(pf_seq *q, rocl_buf *b, const char *name, const char *p, size_t n)
+void pf_note_str(pf_seq *q, rocl_buf *b, uint32_t name, const char *p, size_t n)
 {
     size_t at = rocl_pb_begin(b, EV_ANNOTATION);
-    rocl_pb_uint(b, NOTE_NAME_IID, note_name(q, name));
+    rocl_pb_uint(b, NOTE_NAME_IID, pf_iid(q, PF_ANNOTATIONS, name));
     size_t text = rocl_pb_begin(b, NOTE_STRING);
     rocl_utf8_put(b, p, n);
     rocl_pb_end(b, text);

@@ -27,8 +27,9 @@ typedef struct window {
 struct rocpd_events {
     rocpd_set *set;
     rocl_db *db;
+    int64_t next[WINDOWS]; /* id after the row found last, while it is in hand: the usual answer */
     window windows[WINDOWS];
-    unsigned open, recent;
+    unsigned open;
     uint64_t finds;
 };
 
@@ -39,6 +40,8 @@ rocl_status rocpd_events_open(rocpd_events **out, rocpd_set *s, rocl_db *db, roc
         return rocl_fail_memory(err);
     e->set = s;
     e->db = db;
+    for (unsigned i = 0; i < WINDOWS; i++)
+        e->next[i] = INT64_MIN;
     *out = e;
     return ROCL_OK;
 }
@@ -55,10 +58,6 @@ static bool in_hand(window *w, int64_t id)
     const int64_t *ids = w->rows->id;
     if (!w->count || id < ids[0] || id > ids[w->count - 1])
         return false;
-    if (w->at + 1 < w->count && ids[w->at + 1] == id) {
-        w->at++;
-        return true;
-    }
     unsigned lo = 0, hi = w->count - 1;
     while (lo < hi) {
         unsigned mid = (lo + hi) / 2;
@@ -84,16 +83,11 @@ static rocl_status read_on(window *w, rocl_error *err)
 static window *window_for(rocpd_events *e, int64_t id)
 {
     window *near = NULL;
-    for (unsigned i = 0, n = e->recent; i < e->open; i++, n = n + 1 < e->open ? n + 1 : 0) {
-        window *w = &e->windows[n];
-        if (in_hand(w, id)) {
-            e->recent = n;
+    for (window *w = e->windows; w < e->windows + e->open; w++) {
+        if (in_hand(w, id))
             return w;
-        }
-        if (w->count && id > w->rows->id[w->count - 1] && id - w->rows->id[w->count - 1] <= NEAR) {
-            e->recent = n;
+        if (w->count && id > w->rows->id[w->count - 1] && id - w->rows->id[w->count - 1] <= NEAR)
             near = w;
-        }
     }
     return near;
 }
@@ -115,7 +109,6 @@ static rocl_status new_window(rocpd_events *e, window **out, rocl_error *err)
             if (e->windows[i].used < w->used)
                 w = &e->windows[i];
     }
-    e->recent = (unsigned)(w - e->windows);
     *out = w;
     return ROCL_OK;
 }
@@ -152,10 +145,25 @@ static void fill(rocpd_events *e, const window *w, rocpd_event_row *row)
         row->extdata = rocl_cell_text(rows, COL_EXTDATA, w->at, &row->extdata_len);
 }
 
+/* Hands out the row at w->at and notes which id would be the next. */
+static void found_at(rocpd_events *e, window *w, rocpd_event_row *row)
+{
+    w->used = ++e->finds;
+    e->next[w - e->windows] = w->at + 1 < w->count ? w->rows->id[w->at + 1] : INT64_MIN;
+    fill(e, w, row);
+}
+
 rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row, bool *found,
                               rocl_error *err)
 {
     rocl_status st = ROCL_OK;
+    *found = true;
+    for (unsigned i = 0; i < e->open; i++)
+        if (e->next[i] == id && id != INT64_MIN) {
+            e->windows[i].at++;
+            found_at(e, &e->windows[i], row);
+            return ROCL_OK;
+        }
     *found = false;
     if (!e->set->tables[ROCPD_EVENT])
         return ROCL_OK;
@@ -167,9 +175,10 @@ rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row,
     if (st != ROCL_OK)
         return st;
     w->used = ++e->finds;
+    e->next[w - e->windows] = INT64_MIN;
     if (!in_hand(w, id) || w->rows->id[w->at] != id)
         return ROCL_OK;
-    fill(e, w, row);
+    found_at(e, w, row);
     *found = true;
     return ROCL_OK;
 }
