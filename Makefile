@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 # ---- packages ------------------------------------------------------------------------------------
 
 # The first line builds, the second tests.
-DEBS := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libcsv-dev \
+DEBS := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libcsv-dev \
         libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq
 SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
 
@@ -57,6 +57,11 @@ PKG_CONFIG ?= pkg-config
 # ---- flags ---------------------------------------------------------------------------------------
 
 PKGS := sqlite3 libcjson zlib
+# Optional: twice the speed of zlib. LIBDEFLATE=0 builds without.
+LIBDEFLATE ?= $(shell $(PKG_CONFIG) --exists libdeflate 2>/dev/null && echo 1)
+ifeq ($(LIBDEFLATE),1)
+PKGS += libdeflate
+endif
 WARN := -Wall -Wextra -Wconversion -Wshadow $(if $(filter 1,$(WERROR)),-Werror)
 INSTRUMENT := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
               $(if $(COVERAGE),--coverage -fprofile-update=atomic)
@@ -64,9 +69,10 @@ INSTRUMENT := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-
 ALL_CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) $(CFLAGS) -fPIC -fvisibility=hidden \
               -fno-semantic-interposition -pthread $(INSTRUMENT) \
               $(if $(FUZZER),-fsanitize=fuzzer-no-link)
-ALL_CPPFLAGS := -Ilib $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
+ALL_CPPFLAGS := -Ilib $(if $(filter 1,$(LIBDEFLATE)),-DROCL_LIBDEFLATE) \
+                $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
 ALL_LDFLAGS := -pthread -Wl,--as-needed $(INSTRUMENT) $(LDFLAGS)
-LIBS := $(or $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz) -lcsv -lm
+LIBS := $(or $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz $(if $(filter 1,$(LIBDEFLATE)),-ldeflate)) -lcsv -lm
 
 # Objects of different compilers and flags never meet; what is linked follows the flags by a stamp.
 FLAGS := $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) | $(ALL_LDFLAGS) $(LIBS)
@@ -85,6 +91,7 @@ endif
 
 LIB_SRC := $(sort $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
 TOOLS := $(sort $(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)))
+TOOL_SRC = $(LIB_SRC) $(COMMON_SRC) $(TOOLS:%=tools/%/main.c)
 COMMON_SRC := $(sort $(wildcard tools/common/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_COMMON := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))
@@ -209,7 +216,7 @@ fuzz-run: $(FUZZERS)
 	done
 
 coverage: ## after `make COVERAGE=1 check`: lines covered, file by file
-	@for f in $(LIB_SRC) $(COMMON_SRC) $(TOOLS:%=tools/%/main.c); do \
+	@for f in $(TOOL_SRC); do \
 	    gcov -n -o $(OBJ)/$${f%.c}.o $$f 2>/dev/null | \
 	        sed -n "/^File '$$(echo $$f | sed 's|/|.|g')'/{n;s|^Lines executed:\(.*\) of \(.*\)|\1 \2 $$f|p}"; \
 	done | awk '{ n += $$2; c += $$1 * $$2 / 100; printf "%7s  %5d  %s\n", $$1, $$2, $$3 } \
@@ -243,8 +250,8 @@ format: ## clang-format everything
 	clang-format -i $(ALL_SRC) $(wildcard lib/*.h lib/*/*.h lib/*/*/*.h tools/*/*.h tests/*/*.h)
 
 lint: ## clang-tidy, cppcheck, shellcheck, mandoc: those that are installed
-	@tests/lint.sh '$(ALL_CPPFLAGS) -Itools -I. -std=c17 -D_GNU_SOURCE' '$(LIB_SRC) $(COMMON_SRC) \
-	    $(TOOLS:%=tools/%/main.c)' '$(SCRIPTS)' '$(MAN)'
+	@tests/lint.sh '$(ALL_CPPFLAGS) -Itools -I. -std=c17 -D_GNU_SOURCE' '$(TOOL_SRC)' '$(SCRIPTS)' \
+	    '$(MAN)'
 
 clean: ## remove everything that was built
 	rm -rf $(O)

@@ -85,7 +85,7 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
 {
     run r = {.trace = t, .filter = filter, .sink = sink};
     rocl_status st = ROCL_OK;
-    r.emitter = (rocl_emitter){pass, &r, kinds};
+    r.emitter = (rocl_emitter){pass, &r, kinds, sink->fields};
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         r.capture = t->captures[i];
         if (!filter || rocl_filter_takes_capture(filter, &r.capture->pub))
@@ -105,6 +105,8 @@ static rocl_status find_bounds(rocl_trace *t, rocl_error *err)
         rocl_model_capture *c = t->captures[i];
         int64_t lo, hi;
         bool any;
+        if (!rocl_filter_takes_capture(t->filter, &c->pub))
+            continue;
         rocl_status st = c->source->ops->bounds(t, c, ROCL_ALL_KINDS, &lo, &hi, &any, err);
         if (st != ROCL_OK)
             return st;
@@ -114,7 +116,8 @@ static rocl_status find_bounds(rocl_trace *t, rocl_error *err)
             found = true;
         }
     }
-    rocl_filter_set_bounds(t->filter, first, last);
+    if (found)
+        rocl_filter_set_bounds(t->filter, first, last);
     return ROCL_OK;
 }
 
@@ -144,7 +147,7 @@ static rocl_status find_markers(rocl_trace *t, rocl_error *err)
         t->events[i] = 0;
     for (int i = 0; i < ROCL_FAULTS; i++)
         t->faults[i] = 0;
-    return st ? st : rocl_filter_resolve(t->filter, err);
+    return st;
 }
 
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err)
@@ -157,8 +160,14 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
             st = find_bounds(t, err);
         if (st == ROCL_OK && rocl_filter_needs_markers(t->filter))
             st = find_markers(t, err);
+        if (st == ROCL_OK)
+            st = rocl_filter_resolve(t->filter, err);
     }
-    return st ? st : run_captures(t, t->filter, sink, kinds, err);
+    if (st == ROCL_OK)
+        st = run_captures(t, t->filter, sink, kinds, err);
+    if (st == ROCL_OK)
+        rocl_filter_report(t->filter);
+    return st;
 }
 
 /* ---- the public scan: a sink of somebody else's ---- */
@@ -177,7 +186,10 @@ static rocl_status hand_out(void *self, unsigned worker, rocl_batch *b, rocl_err
 rocl_status rocl_trace_scan(rocl_trace *t, rocl_batch_fn *fn, void *ctx, rocl_error *err)
 {
     scan_sink s = {fn, ctx};
-    rocl_sink sink = {.self = &s, .kinds = ROCL_ALL_KINDS, .events = hand_out};
+    rocl_sink sink = {.self = &s,
+                      .kinds = ROCL_ALL_KINDS,
+                      .fields = ROCL_ALL_FIELDS,
+                      .events = hand_out};
     rocl_status st = rocl_pipeline_run(t, &sink, err);
     return st ? st : rocl_trace_verdict(t);
 }

@@ -1,115 +1,12 @@
-/* gzip members and zlib streams around one raw deflate state per thread: to set one up costs about
- * as much as to compress some ten KiB, and the blocks here are small. The two differ in the few
- * bytes before and after only, so one state serves both. */
+/* gzip members and zlib streams: a few bytes before and after one deflate stream, which comes from
+ * the engine that was built in. */
 #include "base/buf.h"
+#include "base/deflate.h"
 #include "base/error.h"
 #include "base/out.h"
 
-#include <pthread.h>
-#include <stdlib.h>
 #define ZLIB_CONST
 #include <zlib.h>
-
-typedef struct deflater {
-    z_stream z;
-    int level;
-} deflater;
-
-static _Thread_local deflater *cached;
-
-/* The key is there for its destructor alone: it frees the state of a thread that ends. */
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
-static bool have_key;
-
-static void free_deflater(void *p)
-{
-    deflater *d = p;
-    deflateEnd(&d->z);
-    free(d);
-    cached = NULL;
-}
-
-static void make_key(void)
-{
-    have_key = pthread_key_create(&key, free_deflater) == 0;
-}
-
-static bool set_up(deflater *d, int level)
-{
-    d->level = level;
-    return deflateInit2(&d->z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) == Z_OK;
-}
-
-static deflater *new_deflater(int level)
-{
-    pthread_once(&key_once, make_key);
-    deflater *d = have_key ? calloc(1, sizeof *d) : NULL;
-    if (!d)
-        return NULL;
-    if (!set_up(d, level)) {
-        free(d);
-        return NULL;
-    }
-    if (pthread_setspecific(key, d)) {
-        free_deflater(d);
-        return NULL;
-    }
-    cached = d;
-    return d;
-}
-
-/* This thread's deflate state, as good as new. NULL when memory is out. */
-static z_stream *open_deflate(int level)
-{
-    deflater *d = cached;
-    if (!d) {
-        d = new_deflater(level);
-    } else if (d->level == level) {
-        deflateReset(&d->z);
-    } else {
-        deflateEnd(&d->z);
-        if (!set_up(d, level)) {
-            pthread_setspecific(key, NULL);
-            free(d);
-            d = cached = NULL;
-        }
-    }
-    return d ? &d->z : NULL;
-}
-
-static uInt clip(size_t n)
-{
-    return n < (1u << 30) ? (uInt)n : 1u << 30;
-}
-
-/* Appends p[0..n) as one complete deflate stream. */
-static rocl_status deflate_all(rocl_buf *to, const uint8_t *p, size_t n, int level, rocl_error *err)
-{
-    z_stream *z = open_deflate(level);
-    if (!z)
-        return rocl_fail_memory(err);
-    if (!n)
-        p = (const uint8_t *)""; /* nothing may be added to NULL, not even 0 */
-    int rc = Z_OK;
-    while (rc != Z_STREAM_END) {
-        /* 16 bytes more than the bound: room for the trailer, too */
-        if (!rocl_buf_room(to, deflateBound(z, n) + 16))
-            return rocl_fail_memory(err);
-        uInt in = clip(n), room = clip(to->cap - to->len);
-        z->next_in = p;
-        z->avail_in = in;
-        z->next_out = to->data + to->len;
-        z->avail_out = room;
-        rc = deflate(z, in == n ? Z_FINISH : Z_NO_FLUSH);
-        if (rc == Z_STREAM_ERROR)
-            return rocl_fail(err, ROCL_INTERNAL, "deflate failed");
-        p += in - z->avail_in;
-        n -= in - z->avail_in;
-        to->len += room - z->avail_out;
-    }
-    return ROCL_OK;
-}
 
 static void put_le32(rocl_buf *b, uint32_t v)
 {
@@ -128,7 +25,7 @@ rocl_status rocl_gzip_member(rocl_buf *to, const void *p, size_t n, int level, r
     /* extra flags: 2 the best, 4 the fastest; operating system: Unix */
     const uint8_t head[10] = {0x1f, 0x8b, 8, [8] = level == 9 ? 2 : level == 1 ? 4 : 0, [9] = 3};
     rocl_buf_put(to, head, sizeof head);
-    rocl_status st = deflate_all(to, p, n, level, err);
+    rocl_status st = rocl_deflate(to, p, n, level, err);
     put_le32(to, (uint32_t)crc32_z(0, p, n));
     put_le32(to, (uint32_t)n);
     return finish(to, st, err);
@@ -140,7 +37,7 @@ rocl_status rocl_zlib_stream(rocl_buf *to, const void *p, size_t n, int level, r
     static const uint8_t flags[10] = {1, 1, 0x5e, 0x5e, 0x5e, 0x5e, 0x9c, 0xda, 0xda, 0xda};
     rocl_buf_byte(to, 0x78);
     rocl_buf_byte(to, level >= 0 && level <= 9 ? flags[level] : 0x9c);
-    rocl_status st = deflate_all(to, p, n, level, err);
+    rocl_status st = rocl_deflate(to, p, n, level, err);
     uint32_t sum = (uint32_t)adler32_z(1, p, n);
     rocl_buf_byte(to, (uint8_t)(sum >> 24));
     rocl_buf_byte(to, (uint8_t)(sum >> 16));

@@ -42,6 +42,16 @@ struct rocl_trace {
     const char *phase;
 };
 
+/* Fields that not every sink wants; what is not wanted is not read, and left 0. */
+enum {
+    ROCL_FIELD_PARENT = 1,       /* rocl_event.parent_stack_id */
+    ROCL_FIELD_CORRELATION = 2,  /* rocl_event.correlation_id */
+    ROCL_FIELD_ADDRESSES = 4,    /* rocl_copy.src_address, dst_address */
+    ROCL_FIELD_GRAPH = 8,        /* rocl_dispatch.graph_exec_id, graph_node_id */
+    ROCL_FIELD_DISPATCH_ID = 16, /* rocl_dispatch.dispatch_id */
+    ROCL_ALL_FIELDS = 31,
+};
+
 /* Kinds as a set. */
 #define ROCL_BIT(kind) (1u << (kind))
 #define ROCL_ALL_KINDS ((1u << ROCL_KINDS) - 1)

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
-#include <zlib.h>
 
+#include "base/deflate.h"
 #include "rocline.h"
 
 static char details[256];
@@ -13,8 +13,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void compose(void)
 {
-    snprintf(details, sizeof details, "rocline %s (sqlite %s, zlib %s, cJSON %s, libcsv %d.%d.%d)",
-             ROCLINE_VERSION, sqlite3_libversion(), zlibVersion(), cJSON_Version(), CSV_MAJOR,
+    snprintf(details, sizeof details, "rocline %s (sqlite %s, %s, cJSON %s, libcsv %d.%d.%d)",
+             ROCLINE_VERSION, sqlite3_libversion(), rocl_deflate_engine(), cJSON_Version(), CSV_MAJOR,
              CSV_MINOR, CSV_RELEASE);
 }
 

@@ -75,6 +75,21 @@ static char *put_fixed(char *p, double v)
     return copy(p, text + n - 6, 6);
 }
 
+/* Turns the digits of an integer at p, which end at `end`, into "d.ddde+NN". */
+static char *make_exponent(char *p, char *end)
+{
+    p += *p == '-';
+    size_t n = (size_t)(end - p), shown = n;
+    while (shown > 1 && p[shown - 1] == '0')
+        shown--;
+    if (shown > 1) {
+        memmove(p + 2, p + 1, shown - 1);
+        p[1] = '.';
+        shown++;
+    }
+    return rocl_put_u64(copy(p + shown, "e+", 2), n - 1);
+}
+
 /* As Python prints a float: always with a point or an exponent, that from 1e16 on. */
 static char *put_python(char *p, double v)
 {
@@ -85,7 +100,10 @@ static char *put_python(char *p, double v)
             *p++ = '-';
         return copy(rocl_put_u64(p, (uint64_t)fabs(v)), ".0", 2);
     }
-    return rocl_put_double(p, v);
+    char *end = rocl_put_double(p, v);
+    if (fabs(v) < 1e16 || isinf(v) || memchr(p, 'e', (size_t)(end - p)))
+        return end;
+    return make_exponent(p, end);
 }
 
 static char *put_value(rocl_csv_style style, char *p, uint64_t packed)

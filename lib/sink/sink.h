@@ -8,7 +8,8 @@
 
 typedef struct rocl_sink {
     void *self;
-    uint32_t kinds; /* ROCL_BIT()s of what it wants */
+    uint32_t kinds;  /* ROCL_BIT()s of what it wants */
+    uint32_t fields; /* ROCL_FIELD_*s of what it wants of them */
     /* Each may be NULL. */
     rocl_status (*begin_capture)(void *self, const rocl_capture *capture, rocl_error *err);
     /* Concurrent; worker in [0, opt.jobs). The batch is the sink's to change, but not to keep. */

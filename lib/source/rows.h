@@ -55,7 +55,8 @@ rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int
 rocl_status rocl_db_span(rocl_db *db, const char *table, const char *low, const char *high,
                          int64_t *first, int64_t *last, bool *any, rocl_error *err);
 
-/* Opens a cursor over some columns of a table; a column that the table lacks reads as NULL. */
+/* Opens a cursor over some columns of a table. A column that the table lacks reads as NULL, and so
+ * does one whose name is NULL: each column costs time, also when nobody looks at it. */
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
                            const char *const *columns, unsigned count, rocl_error *err);
 void rocl_rows_close(rocl_rows *r);

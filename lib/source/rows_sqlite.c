@@ -54,7 +54,7 @@ static void build_select(sqlite_rows *r, rocl_buf *sql, const char *const *colum
 {
     rocl_buf_str(sql, "SELECT \"id\"");
     for (unsigned i = 0; i < r->pub.column_count; i++) {
-        if (!column_exists(r->db, r->table, columns[i]))
+        if (!columns[i] || !column_exists(r->db, r->table, columns[i]))
             continue;
         r->present[r->present_count++] = (uint8_t)i;
         rocl_buf_byte(sql, ',');

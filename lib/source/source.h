@@ -23,7 +23,8 @@ typedef struct rocl_plan {
 typedef struct rocl_emitter {
     rocl_status (*emit)(void *ctx, unsigned worker, rocl_batch *batch, rocl_error *err);
     void *ctx;
-    uint32_t kinds; /* what is wanted; other events need not be made */
+    uint32_t kinds;  /* what is wanted; other events need not be made */
+    uint32_t fields; /* ROCL_FIELD_*s of what is wanted of them */
 } rocl_emitter;
 
 typedef struct rocl_source_ops {

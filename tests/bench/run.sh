@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Measures the tools against a program that only steps the same columns (floor), all in one go so
+# Measures the tools against a program that only steps the columns they need (floor), all in one go so
 # that they share the state of the machine. Usage: tests/bench/run.sh BUILD [ROWS [RUNS]]
 # Runs are interleaved; wall and CPU time are the smallest of RUNS, memory is the largest.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-build=${1:-build} rows=${2:-1000000} runs=${3:-3}
+build=$(realpath "${1:-build}") rows=${2:-1000000} runs=${3:-3}
 dir=$build/bench
 db=$dir/$rows.db
 results=$dir/results.tsv
@@ -26,13 +26,14 @@ measure() {
 
 : >"$results"
 for _ in $(seq "$runs"); do
-    measure floor "$build/tests/floor" "$db"
+    measure pftrace-floor "$build/tests/floor" pftrace "$db"
+    measure csv-floor "$build/tests/floor" csv "$db"
     for jobs in 1 2; do
-        measure "pftrace-j$jobs" "$build/bin/rocpd2pftrace" -q -j"$jobs" -o "$PWD/$dir/t.pftrace" "$db"
+        measure "pftrace-j$jobs" "$build/bin/rocpd2pftrace" -q -j"$jobs" -o "$dir/t.pftrace" "$db"
         rm -rf "$dir/csv"
         measure "csv-j$jobs" "$build/bin/rocpd2csv" -q -j"$jobs" -d "$dir/csv" "$db"
     done
-    measure pftrace-z0 "$build/bin/rocpd2pftrace" -q -j1 -z0 -o "$PWD/$dir/t0.pftrace" "$db"
+    measure pftrace-z0 "$build/bin/rocpd2pftrace" -q -j1 -z0 -o "$dir/t0.pftrace" "$db"
 done
 
 echo
@@ -40,11 +41,12 @@ awk -F'\t' '
     !($1 in wall) { order[++n] = $1; wall[$1] = $2; cpu[$1] = $3 }
     { if ($2 < wall[$1]) wall[$1] = $2; if ($3 < cpu[$1]) cpu[$1] = $3; if ($4 > peak[$1]) peak[$1] = $4 }
     END {
-        printf "%-12s %8s %8s %9s %12s %12s\n", "", "wall s", "cpu s", "peak MiB", "wall/floor", "1e6 rows/s"
+        printf "%-14s %8s %8s %9s %12s %12s\n", "", "wall s", "cpu s", "peak MiB", "wall/floor", "1e6 rows/s"
         for (i = 1; i <= n; i++) {
             k = order[i]
-            printf "%-12s %8.2f %8.2f %9.1f %12.2f %12.2f\n", k, wall[k], cpu[k], peak[k] / 1024,
-                wall[k] / wall["floor"], rows / 1e6 / wall[k]
+            base = wall[substr(k, 1, index(k, "-")) "floor"]
+            printf "%-14s %8.2f %8.2f %9.1f %12.2f %12.2f\n", k, wall[k], cpu[k], peak[k] / 1024,
+                wall[k] / base, rows / 1e6 / wall[k]
         }
         printf "\n-j2 against -j1: pftrace %.2f, csv %.2f\n", wall["pftrace-j1"] / wall["pftrace-j2"],
             wall["csv-j1"] / wall["csv-j2"]
@@ -52,7 +54,7 @@ awk -F'\t' '
 
 # "PATH: N bytes, M slices, ..." is what -v says.
 for z in '' -z0; do
-    "$build/bin/rocpd2pftrace" -v ${z:+$z} -o "$PWD/$dir/t.pftrace" "$db" 2>&1 |
+    "$build/bin/rocpd2pftrace" -v ${z:+$z} -o "$dir/t.pftrace" "$db" 2>&1 |
         sed -n 's/.*: \([0-9]*\) bytes, \([0-9]*\) slices.*/\1 \2/p' |
         awk '{ printf "pftrace %s: %.1f bytes per slice (%d bytes, %d slices)\n", z, $1 / $2, $1, $2 }' \
             z="${z:-compressed}"

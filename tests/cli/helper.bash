@@ -44,7 +44,7 @@ says() { # text on standard error
 }
 
 silent() {
-    [ -z "$output" ] && [ -z "$stderr" ] || fail "nothing should be printed"
+    [ -z "$output$stderr" ] || fail "nothing should be printed"
 }
 
 # Standard error is one line, and begins with the name of the tool.

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/deflate.h"
 #include "base/out.h"
 
 #include <pthread.h>
@@ -82,6 +83,8 @@ static void test_zlib(void **state)
 static void test_same_as_zlib(void **state)
 {
     (void)state;
+    if (strncmp(rocl_deflate_engine(), "zlib", 4))
+        skip(); /* another engine, other bytes */
     uint8_t *data = make_data();
     for (int level = 1; level <= 9; level++) {
         rocl_buf b = {0};

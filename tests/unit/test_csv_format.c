@@ -103,8 +103,7 @@ static void test_long_text(void **state)
         line_of(w, &e, CSV_FILE_HIP, ROCL_CSV_ROCPD_1_0, line, 3 * LONG);
         size_t quoted = LONG + 2 + (size_t)n;
         assert_int_equal(strlen(line), strlen("\"g\",,,11,111,0,0,0") + 2 * quoted);
-        assert_string_equal(line + strlen(line) - strlen("\",11,111,0,0,0"),
-                            "\",11,111,0,0,0");
+        assert_string_equal(line + strlen(line) - strlen("\",11,111,0,0,0"), "\",11,111,0,0,0");
     }
     free(line);
     free(s);
@@ -120,8 +119,9 @@ static const struct {
     {-2.5, "-2.5", "-2.5", "-2.500000"},
     {-3, "-3", "-3.0", "-3.000000"},
     {0.1, "0.1", "0.1", "0.100000"},
-    {1234567890123456., "1.234567890123456e+15", "1234567890123456.0",
-     "1234567890123456.000000"},
+    {1234567890123456., "1234567890123456", "1234567890123456.0", "1234567890123456.000000"},
+    {-12345678901234568., "-12345678901234568", "-1.2345678901234568e+16",
+     "-12345678901234568.000000"},
     {1e16, "1e+16", "1e+16", "10000000000000000.000000"},
     {INFINITY, "inf", "inf", "inf"},
     {NAN, "nan", "\"\"", "nan"},
@@ -148,7 +148,7 @@ static void test_values(void **state)
 }
 
 #define WHEN(s, e_) .start = (s), .end = (e_)
-#define NOBODY .process = ROCL_NONE, .thread = ROCL_NONE
+#define NOBODY      .process = ROCL_NONE, .thread = ROCL_NONE
 
 static const struct {
     csv_file_id file;
@@ -237,9 +237,9 @@ static void test_lines(void **state)
 {
     char line[1024];
     for (size_t i = 0; i < COUNT(lines); i++)
-        assert_string_equal(line_of(*state, &lines[i].event, lines[i].file, lines[i].style, line,
-                                    sizeof line),
-                            lines[i].line);
+        assert_string_equal(
+            line_of(*state, &lines[i].event, lines[i].file, lines[i].style, line, sizeof line),
+            lines[i].line);
 }
 
 /* 1.1 shows the function of a marker, the others its message. */
@@ -294,9 +294,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quoting),   cmocka_unit_test(test_cache_collisions),
-        cmocka_unit_test(test_long_text), cmocka_unit_test(test_values),
-        cmocka_unit_test(test_lines),     cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_quoting),     cmocka_unit_test(test_cache_collisions),
+        cmocka_unit_test(test_long_text),   cmocka_unit_test(test_values),
+        cmocka_unit_test(test_lines),       cmocka_unit_test(test_messages),
         cmocka_unit_test(test_cut_records),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -26,7 +26,7 @@ static void test_titles(void **state)
 }
 
 #define API_HEADER                                                                                 \
-    "\"Domain\",\"Function\",\"Process_Id\",\"Thread_Id\",\"Correlation_Id\",\"Start_Timestamp\","  \
+    "\"Domain\",\"Function\",\"Process_Id\",\"Thread_Id\",\"Correlation_Id\",\"Start_Timestamp\"," \
     "\"End_Timestamp\""
 
 static const struct {
@@ -62,9 +62,8 @@ static void test_headers(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(headers); i++) {
-        rocl_csv_options o = {.style = headers[i].style,
-                              .duration = headers[i].duration,
-                              .bytes = headers[i].bytes};
+        rocl_csv_options o = {
+            .style = headers[i].style, .duration = headers[i].duration, .bytes = headers[i].bytes};
         csv_plan plan;
         rocl_buf b = {0};
         csv_make_plan(&plan, headers[i].file, &o);
@@ -91,7 +90,7 @@ static void test_tables_fit(void **state)
     }
 }
 
-#define F(name) (1u << CSV_FILE_##name)
+#define F(name)   (1u << CSV_FILE_##name)
 #define API_FILES (F(HIP) | F(HSA) | F(RCCL) | F(ROCDECODE) | F(ROCJPEG) | F(OTHER))
 
 static const struct {
@@ -160,13 +159,20 @@ static const struct {
     const char *category;
     csv_file_id file;
 } categories[] = {
-    {"HIP_RUNTIME_API_EXT", CSV_FILE_HIP}, {"HIP_COMPILER_API", CSV_FILE_HIP},
-    {"HSA_CORE_API", CSV_FILE_HSA},        {"MARKER_CORE_RANGE_API", CSV_FILE_MARKER},
-    {"RCCL_API", CSV_FILE_RCCL},           {"ROCDECODE_API", CSV_FILE_ROCDECODE},
-    {"ROCJPEG_API", CSV_FILE_ROCJPEG},     {"OMPT", CSV_FILE_OTHER},
-    {"rocm_hip_api", CSV_FILE_HIP},        {"rocm_marker_api", CSV_FILE_MARKER},
-    {"timer_sampling", CSV_FILE_OTHER},    {"HIPSTER", CSV_FILE_OTHER},
-    {"hip", CSV_FILE_HIP},                 {"", CSV_FILE_OTHER},
+    {"HIP_RUNTIME_API_EXT", CSV_FILE_HIP},
+    {"HIP_COMPILER_API", CSV_FILE_HIP},
+    {"HSA_CORE_API", CSV_FILE_HSA},
+    {"MARKER_CORE_RANGE_API", CSV_FILE_MARKER},
+    {"RCCL_API", CSV_FILE_RCCL},
+    {"ROCDECODE_API", CSV_FILE_ROCDECODE},
+    {"ROCJPEG_API", CSV_FILE_ROCJPEG},
+    {"OMPT", CSV_FILE_OTHER},
+    {"rocm_hip_api", CSV_FILE_HIP},
+    {"rocm_marker_api", CSV_FILE_MARKER},
+    {"timer_sampling", CSV_FILE_OTHER},
+    {"HIPSTER", CSV_FILE_OTHER},
+    {"hip", CSV_FILE_HIP},
+    {"", CSV_FILE_OTHER},
 };
 
 static void test_categories(void **state)
@@ -197,10 +203,13 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_titles),     cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_tables_fit), cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_titles),
+        cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_tables_fit),
+        cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_stdout_takes_one),
-        cmocka_unit_test(test_categories), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_categories),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 #include "source/source.h"
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define COUNT(a) (sizeof(a) / sizeof *(a))
+#define COUNT(a)  (sizeof(a) / sizeof *(a))
 
 typedef struct world_event {
     rocl_kind kind;
@@ -111,8 +111,8 @@ static inline void world_define(world *w)
                                 .type_name = text(w, "CPU"),
                                 .name = text(w, "epyc"),
                                 .label = text(w, "Agent 0")};
-    w->agents[1] = (rocl_agent){
-        .process = 1, .type_name = text(w, "GPU"), .label = text(w, "Agent 1")};
+    w->agents[1] =
+        (rocl_agent){.process = 1, .type_name = text(w, "GPU"), .label = text(w, "Agent 1")};
     w->queues[0] = (rocl_queue){.id = 7};
     w->streams[0] = (rocl_stream){.id = 9};
     w->kernels[0] = (rocl_kernel){.sgpr = 32, .arch_vgpr = 64, .accum_vgpr = 4};
@@ -134,11 +134,21 @@ static inline void world_open(world *w, unsigned jobs, const world_event *events
     w->source.ops = &world_ops;
     w->capture = (rocl_model_capture){.source = &w->source, .state = w};
     w->capture.pub = (rocl_capture){
-        .trace = &w->trace,        .guid = text(w, "g-1"),    .processes = w->processes,
-        .threads = w->threads,     .agents = w->agents,       .queues = w->queues,
-        .streams = w->streams,     .kernels = w->kernels,     .counters = w->counters,
-        .process_count = 2,        .thread_count = 2,         .agent_count = 2,
-        .queue_count = 1,          .stream_count = 1,         .kernel_count = 1,
+        .trace = &w->trace,
+        .guid = text(w, "g-1"),
+        .processes = w->processes,
+        .threads = w->threads,
+        .agents = w->agents,
+        .queues = w->queues,
+        .streams = w->streams,
+        .kernels = w->kernels,
+        .counters = w->counters,
+        .process_count = 2,
+        .thread_count = 2,
+        .agent_count = 2,
+        .queue_count = 1,
+        .stream_count = 1,
+        .kernel_count = 1,
         .counter_count = 3,
     };
     w->second = (rocl_model_capture){.source = &w->source, .state = w};

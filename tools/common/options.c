@@ -99,7 +99,7 @@ static size_t edit_distance(const char *a, size_t n, const char *b)
     return row[m];
 }
 
-static int unknown_option(const program *p, const char *word, size_t len)
+static void unknown_option(const program *p, const char *word, size_t len)
 {
     const opt *best = NULL;
     size_t best_distance = 4;
@@ -112,34 +112,33 @@ static int unknown_option(const program *p, const char *word, size_t len)
         }
     }
     if (best)
-        return usage_error("unknown option --%.*s; is --%s meant?", (int)len, word, best->name);
-    return usage_error("unknown option --%.*s", (int)len, word);
+        usage_error("unknown option --%.*s; is --%s meant?", (int)len, word, best->name);
+    else
+        usage_error("unknown option --%.*s", (int)len, word);
 }
 
-/* A whole name, or the beginning of one name only. */
-static int find_name(const program *p, const char *word, size_t len, const opt **found)
+/* A whole name, or the beginning of one name only. NULL after saying what is wrong. */
+static const opt *find_name(const program *p, const char *word, size_t len)
 {
-    const opt *other = NULL;
+    const opt *found = NULL, *other = NULL;
     cursor c = {0};
-    *found = NULL;
     for (const opt *o; (o = next_option(p, &c));) {
         if (strncmp(o->name, word, len) != 0)
             continue;
-        if (o->name[len] == '\0') {
-            *found = o;
-            return -1;
-        }
-        if (!*found)
-            *found = o;
-        else
+        if (o->name[len] == '\0')
+            return o;
+        if (found)
             other = o;
+        else
+            found = o;
     }
-    if (!*found || len == 0)
-        return unknown_option(p, word, len);
-    if (other)
-        return usage_error("--%.*s can be --%s or --%s", (int)len, word, (*found)->name,
-                           other->name);
-    return -1;
+    if (!found || len == 0)
+        unknown_option(p, word, len);
+    else if (!other)
+        return found;
+    else
+        usage_error("--%.*s can be --%s or --%s", (int)len, word, found->name, other->name);
+    return NULL;
 }
 
 /* ---- values ------------------------------------------------------------------------------------ */
@@ -153,7 +152,7 @@ static int choice_index(const char *choices, const char *value)
 {
     size_t len = strlen(value);
     int index = 0;
-    for (const char *p = choices; *p; index++) {
+    for (const char *p = choices; p && *p; index++) {
         size_t n = strcspn(p, "|");
         if (n == len && strncmp(p, value, n) == 0)
             return index;
@@ -225,18 +224,18 @@ static int store_size(const opt *o, void *to, const char *value)
 
 static int store_words(const opt *o, strings *to, const char *value)
 {
-    char *copy = grow(NULL, strlen(value) + 1);
-    strcpy(copy, value);
     size_t before = to->n;
-    char *rest = copy;
-    for (char *word; (word = strsep(&rest, ","));)
-        if (*word)
+    for (const char *at = value; *at;) {
+        size_t len = strcspn(at, ",");
+        if (len > 0) {
+            char *word = grow(NULL, len + 1);
+            memcpy(word, at, len);
+            word[len] = '\0';
             strings_add(to, word);
-    if (to->n == before) {
-        free(copy);
-        return bad_value(o, value, "a list of words separated by commas");
+        }
+        at += len + (at[len] == ',');
     }
-    return -1;
+    return to->n > before ? -1 : bad_value(o, value, "a list of words separated by commas");
 }
 
 static void store_ignored(const opt *o, strings *to)
@@ -258,19 +257,11 @@ static int print_version(void)
     return finish_stdout();
 }
 
-/* `value` is NULL for an option without one. */
-static int store(const program *p, const opt *o, char *values, const char *value)
+static int store_value(const program *p, const opt *o, void *to, const char *value)
 {
-    void *to = values + o->to;
     if (o->choices && choice_index(o->choices, value) < 0)
         return usage_error("--%s: \"%s\" is none of %s", o->name, value, o->choices);
     switch (o->kind) {
-    case OPT_FLAG:
-        *(bool *)to = true;
-        return -1;
-    case OPT_SET:
-        store_unsigned(to, (unsigned)o->lo);
-        return -1;
     case OPT_BOOL:
         return store_bool(o, to, value);
     case OPT_STRING:
@@ -291,16 +282,38 @@ static int store(const program *p, const opt *o, char *values, const char *value
     case OPT_IGNORED:
         store_ignored(o, to);
         return -1;
+    case OPT_COMPLETION:
+        return print_completion(p, value);
+    default:
+        return ROCL_INTERNAL;
+    }
+}
+
+static int store_switch(const program *p, const opt *o, void *to)
+{
+    switch (o->kind) {
+    case OPT_FLAG:
+        *(bool *)to = true;
+        return -1;
+    case OPT_SET:
+        store_unsigned(to, (unsigned)o->lo);
+        return -1;
+    case OPT_IGNORED:
+        store_ignored(o, to);
+        return -1;
     case OPT_HELP:
         return print_help(p);
     case OPT_VERSION:
         return print_version();
-    case OPT_COMPLETION:
-        return print_completion(p, value);
-    case OPT_END:
-        break;
+    default:
+        return ROCL_INTERNAL;
     }
-    return ROCL_INTERNAL;
+}
+
+/* `value` is NULL for an option without one. */
+static int store(const program *p, const opt *o, char *values, const char *value)
+{
+    return value ? store_value(p, o, values + o->to, value) : store_switch(p, o, values + o->to);
 }
 
 /* ---- the command line -------------------------------------------------------------------------- */
@@ -323,10 +336,9 @@ static int parse_long(const program *p, char *values, const char *word, words *w
 {
     size_t len = strcspn(word, "=");
     const char *value = word[len] == '=' ? word + len + 1 : NULL;
-    const opt *o;
-    int code = find_name(p, word, len, &o);
-    if (code >= 0)
-        return code;
+    const opt *o = find_name(p, word, len);
+    if (!o)
+        return ROCL_USAGE;
     if (value && !takes_value(o))
         return usage_error("--%s takes no value", o->name);
     if (!value && takes_value(o) && !(value = value_word(w)))

@@ -12,7 +12,7 @@
 enum { UPDATES_PER_SECOND = 6 };
 
 /* The library calls from one thread at a time, so no lock is needed. */
-static char phase_shown[32];
+static char phase_shown[64];
 static double phase_began, last_shown;
 
 static double now(void)
@@ -48,26 +48,34 @@ static void begin_phase(const char *phase, double t)
     last_shown = 0;
 }
 
+/* What there is to say depends on what is known: "reading  42%  1.98 M rows/s  0:03 left". */
+static void put_line(char *line, size_t size, uint64_t done, uint64_t total, double elapsed)
+{
+    double rate = elapsed > 0 ? (double)done / elapsed : 0;
+    char per_second[32];
+    put_count(per_second, sizeof per_second, rate);
+    if (done == 0 || rate <= 0) {
+        snprintf(line, size, "%s", phase_shown);
+    } else if (total == 0 || done > total) {
+        snprintf(line, size, "%s  %" PRIu64 " rows  %s rows/s", phase_shown, done, per_second);
+    } else {
+        unsigned left = (unsigned)((double)(total - done) / rate + 0.5);
+        snprintf(line, size, "%s  %3u%%  %s rows/s  %u:%02u left", phase_shown,
+                 (unsigned)((double)done * 100 / (double)total), per_second, left / 60, left % 60);
+    }
+}
+
 void progress_update(void *ctx, const char *phase, uint64_t done, uint64_t total)
 {
     (void)ctx;
     double t = now();
-    if (strncmp(phase, phase_shown, sizeof phase_shown - 1) != 0 || phase_began == 0)
+    if (strncmp(phase, phase_shown, sizeof phase_shown - 1) != 0 || phase_began <= 0)
         begin_phase(phase, t);
     if (t - last_shown < 1.0 / UPDATES_PER_SECOND)
         return;
     last_shown = t;
-    double elapsed = t - phase_began;
-    double rate = elapsed > 0 ? (double)done / elapsed : 0;
-    char count[32], line[160];
-    put_count(count, sizeof count, rate);
-    if (total == 0 || done > total) {
-        snprintf(line, sizeof line, "%s  %" PRIu64 " rows  %s rows/s", phase_shown, done, count);
-    } else {
-        unsigned left = rate > 0 ? (unsigned)((double)(total - done) / rate + 0.5) : 0;
-        snprintf(line, sizeof line, "%s  %3u%%  %s rows/s  %u:%02u left", phase_shown,
-                 (unsigned)((double)done * 100 / (double)total), count, left / 60, left % 60);
-    }
+    char line[160];
+    put_line(line, sizeof line, done, total, t - phase_began);
     msg_status(line);
 }
 

@@ -105,47 +105,6 @@ rocl_status pf_write_bandwidth(pf_sink *p, rocl_error *err)
     return st;
 }
 
-typedef struct block {
-    uint64_t size;
-    uint32_t agent;
-} block;
-
-typedef struct heap_of_blocks {
-    rocl_map live;  /* address -> index */
-    rocl_buf blocks;
-    uint32_t spare; /* index + 1 of a freed entry to use again, linked through size */
-} heap_of_blocks;
-
-static bool remember(heap_of_blocks *h, uint64_t address, uint64_t size, uint32_t agent)
-{
-    block fresh = {size, agent};
-    block *all = (block *)(void *)h->blocks.data;
-    uint32_t n;
-    if (h->spare) {
-        n = h->spare - 1;
-        h->spare = (uint32_t)all[n].size;
-        all[n] = fresh;
-    } else {
-        n = (uint32_t)(h->blocks.len / sizeof fresh);
-        rocl_buf_put(&h->blocks, &fresh, sizeof fresh);
-    }
-    return !h->blocks.failed && rocl_map_put(&h->live, address, n);
-}
-
-/* Takes the block at an address out; false when there is none. */
-static bool forget(heap_of_blocks *h, uint64_t address, block *b)
-{
-    block *all = (block *)(void *)h->blocks.data;
-    uint32_t n = rocl_map_get(&h->live, address, ROCL_NONE);
-    if (n == ROCL_NONE)
-        return false;
-    *b = all[n];
-    all[n].size = h->spare;
-    h->spare = n + 1;
-    rocl_map_del(&h->live, address);
-    return true;
-}
-
 static void change(pf_sink *p, pf_seq *q, meter *meters, uint32_t agent, int64_t by)
 {
     const char *what = p->opt.legacy_tracks ? "ALLOCATE BYTES on" : "allocated";
@@ -156,15 +115,16 @@ static void change(pf_sink *p, pf_seq *q, meter *meters, uint32_t agent, int64_t
 
 /* A free of nothing is what free(NULL) is; a free of an address never seen allocated means that the
  * trace began later. */
-static rocl_status account(pf_sink *p, pf_seq *q, meter *meters, heap_of_blocks *h, rocl_error *err)
+static rocl_status account(pf_sink *p, pf_seq *q, meter *meters, pf_blocks *h, rocl_error *err)
 {
     const pf_event *e = &p->event;
-    block old;
-    bool known = forget(h, e->address, &old);
+    pf_block old;
+    bool known = pf_blocks_take(h, e->address, &old);
     if (known)
         change(p, q, meters, old.agent, -(int64_t)old.size);
     if (e->op == ROCL_OP_ALLOC || e->op == ROCL_OP_REALLOC) {
-        if (!remember(h, e->address, e->size, e->agent))
+        pf_block fresh = {e->size, e->agent};
+        if (!pf_blocks_put(h, e->address, &fresh))
             return rocl_fail_memory(err);
         change(p, q, meters, e->agent, (int64_t)e->size);
     } else if (!known && e->op == ROCL_OP_FREE && e->address) {
@@ -179,7 +139,7 @@ rocl_status pf_write_allocated(pf_sink *p, rocl_error *err)
     uint32_t index = p->event.index;
     rocl_status st = ROCL_OK;
     meter *meters = new_meters(p);
-    heap_of_blocks h = {0};
+    pf_blocks h = {0};
     pf_seq q = {0};
     if (!meters)
         return rocl_fail_memory(err);
@@ -190,8 +150,7 @@ rocl_status pf_write_allocated(pf_sink *p, rocl_error *err)
             st = pf_next(p, err);
     }
     pf_seq_end(&q);
-    rocl_map_free(&h.live);
-    rocl_buf_free(&h.blocks);
+    pf_blocks_free(&h);
     free(meters);
     return st;
 }

@@ -13,7 +13,6 @@ typedef struct gpu {
     pf_seq seq;
     uint32_t process;
     rocl_map specs;   /* (agent, kind of place, id) -> iid on this sequence */
-    rocl_map live;    /* address -> index into blocks: allocations that are not freed yet */
     bool context_declared;
 } gpu;
 
@@ -261,7 +260,6 @@ static void open_gpu(gpu *g, pf_sink *p)
 static void close_gpu(gpu *g)
 {
     rocl_map_free(&g->specs);
-    rocl_map_free(&g->live);
     pf_seq_end(&g->seq);
 }
 
@@ -279,30 +277,24 @@ rocl_status pf_write_gpu(pf_sink *p, rocl_error *err)
     return st;
 }
 
-/* ---- allocations: a free knows neither agent nor size, its allocation did ---- */
+/* ---- allocations ---- */
 
-typedef struct block {
-    uint64_t size;
-    uint32_t agent;
-} block;
-
-static rocl_status pair(gpu *g, pf_event *e, rocl_buf *blocks, rocl_error *err)
+/* Completes an operation by the block it is about. */
+static rocl_status pair(pf_blocks *blocks, pf_event *e, rocl_error *err)
 {
-    uint32_t n;
-    block *all = (block *)(void *)blocks->data;
-    if (e->op == ROCL_OP_ALLOC || e->op == ROCL_OP_REALLOC) {
-        block fresh = {e->size, e->agent};
-        n = (uint32_t)(blocks->len / sizeof fresh);
-        rocl_buf_put(blocks, &fresh, sizeof fresh);
-        if (blocks->failed || !rocl_map_put(&g->live, e->address, n))
-            return rocl_fail_memory(err);
-    } else if ((n = rocl_map_get(&g->live, e->address, ROCL_NONE)) != ROCL_NONE) {
+    pf_block old;
+    bool known = pf_blocks_take(blocks, e->address, &old);
+    bool makes = e->op == ROCL_OP_ALLOC || e->op == ROCL_OP_REALLOC;
+    if (known && !makes) {
         if (e->agent == ROCL_NONE)
-            e->agent = all[n].agent;
+            e->agent = old.agent;
         if (!e->size)
-            e->size = all[n].size;
-        if (e->op == ROCL_OP_FREE)
-            rocl_map_del(&g->live, e->address);
+            e->size = old.size;
+    }
+    if (makes || (known && e->op != ROCL_OP_FREE)) {
+        pf_block fresh = makes ? (pf_block){e->size, e->agent} : old;
+        if (!pf_blocks_put(blocks, e->address, &fresh))
+            return rocl_fail_memory(err);
     }
     return ROCL_OK;
 }
@@ -312,16 +304,16 @@ rocl_status pf_write_memory(pf_sink *p, rocl_error *err)
     gpu g = {0};
     uint32_t index = p->event.index;
     rocl_status st = ROCL_OK;
-    rocl_buf blocks = {0};
+    pf_blocks blocks = {0};
     open_gpu(&g, p);
     while (st == ROCL_OK && pf_same(p, PF_MEMORY, index)) {
-        st = pair(&g, &p->event, &blocks, err);
+        st = pair(&blocks, &p->event, err);
         if (st == ROCL_OK) {
             write_stage(&g, &p->event);
             st = pf_next(p, err);
         }
     }
-    rocl_buf_free(&blocks);
+    pf_blocks_free(&blocks);
     close_gpu(&g);
     return st;
 }

@@ -6,6 +6,7 @@
  *     pack.c      events <-> records of the sorter
  *     world.c     machines, GPUs, processes, threads: ids and descriptors
  *     lanes.c     slices that overlap without nesting
+ *     blocks.c    memory that is allocated
  *     host.c      host slices on thread tracks
  *     gpu.c       GPU work as typed GPU events
  *     legacy.c    GPU work as plain track events in AMD's layout
@@ -201,6 +202,25 @@ bool pf_lanes_close(pf_lanes *l, int64_t time, pf_open *ended);
 uint32_t pf_lanes_find(const pf_lanes *l, uint32_t group, int64_t end, bool *extra);
 uint32_t pf_lanes_add(pf_lanes *l, uint32_t group, uint64_t track); /* ROCL_NONE: out of memory */
 bool pf_lanes_push(pf_lanes *l, uint32_t lane, int64_t end);
+
+/* ---- blocks.c ---- */
+
+typedef struct pf_block {
+    uint64_t size;
+    uint32_t agent;
+} pf_block;
+
+typedef struct pf_blocks {
+    rocl_map live;    /* address -> entry */
+    rocl_buf entries; /* pf_block */
+    uint32_t spare;   /* entry + 1 of a freed one to use again, linked through size */
+} pf_blocks;
+
+/* Takes the block at an address out; false: there is none. */
+bool pf_blocks_take(pf_blocks *h, uint64_t address, pf_block *b);
+/* The address must be free. False: memory is out. */
+bool pf_blocks_put(pf_blocks *h, uint64_t address, const pf_block *b);
+void pf_blocks_free(pf_blocks *h);
 
 /* ---- the rooms: each writes one sequence, from its first record to its last ---- */
 

@@ -153,6 +153,7 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
     pf_sink p = {.trace = t, .opt = *o};
     const rocl_sink sink = {.self = &p,
                             .kinds = ROCL_ALL_KINDS,
+                            .fields = t->opt.args ? ROCL_FIELD_DISPATCH_ID : 0,
                             .begin_capture = begin_capture,
                             .events = events,
                             .end_task = end_task,

@@ -31,7 +31,7 @@ static rocl_status each_row(rocpd_set *s, rocl_db *db, rocpd_table table,
 
 /* Appends a zeroed element to an array of the capture and maps the row's id to it. */
 static void *push(const rocpd_row *r, const void *array_field, uint32_t *count, size_t size,
-                  rocl_map *map, rocl_error *err)
+                  rocl_ids *map, rocl_error *err)
 {
     void **array = (void **)(uintptr_t)array_field;
     if (*count % 64 == 0) {
@@ -46,7 +46,7 @@ static void *push(const rocpd_row *r, const void *array_field, uint32_t *count, 
     }
     void *element = (char *)*array + *count * size;
     memset(element, 0, size);
-    if (!rocl_map_put(map, (uint64_t)r->rows->id[r->row], *count)) {
+    if (!rocl_ids_put(map, (uint64_t)r->rows->id[r->row], *count)) {
         rocl_fail_memory(err);
         return NULL;
     }
@@ -70,13 +70,13 @@ static int64_t int_of(const rocpd_row *r, unsigned col, int64_t missing)
     return v;
 }
 
-static uint32_t ref_of(const rocpd_row *r, unsigned col, const rocl_map *map)
+static uint32_t ref_of(const rocpd_row *r, unsigned col, const rocl_ids *map)
 {
     bool bad = false;
     int64_t id;
     if (!rocl_cell_int(r->rows, col, r->row, &id, &bad))
         return ROCL_NONE;
-    return rocl_map_get(map, (uint64_t)id, ROCL_NONE);
+    return rocl_ids_get(map, (uint64_t)id);
 }
 
 /* ---- strings ---- */
@@ -86,7 +86,7 @@ static const char *const string_columns[] = {"string"};
 static rocl_status take_string(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     uint32_t text = text_of(r, 0);
-    if (text == ROCL_NONE || !rocl_map_put(&s->strings, (uint64_t)r->rows->id[r->row], text))
+    if (text == ROCL_NONE || !rocl_ids_put(&s->strings, (uint64_t)r->rows->id[r->row], text))
         return rocl_fail_memory(err);
     return ROCL_OK;
 }
@@ -96,7 +96,7 @@ static const char *const category_columns[] = {"name"};
 static rocl_status take_category(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     uint32_t text = text_of(r, 0);
-    if (text == ROCL_NONE || !rocl_map_put(&s->categories, (uint64_t)r->rows->id[r->row], text))
+    if (text == ROCL_NONE || !rocl_ids_put(&s->categories, (uint64_t)r->rows->id[r->row], text))
         return rocl_fail_memory(err);
     return ROCL_OK;
 }
@@ -207,7 +207,7 @@ static rocl_status take_agent(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 static const char *const queue_columns[] = {"pid", "name"};
 
 static rocl_status take_queue_like(const rocpd_row *r, const void *array, uint32_t *count,
-                                   rocl_map *map, rocl_error *err)
+                                   rocl_ids *map, rocl_error *err)
 {
     rocl_queue *q = push(r, array, count, sizeof *q, map, err);
     if (!q)
@@ -237,7 +237,7 @@ static const char *const code_object_columns[] = {"agent_id"};
 static rocl_status take_code_object(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     uint32_t agent = ref_of(r, 0, &s->agents);
-    return rocl_map_put(&s->code_objects, (uint64_t)r->rows->id[r->row], agent)
+    return rocl_ids_put(&s->code_objects, (uint64_t)r->rows->id[r->row], agent)
                ? ROCL_OK
                : rocl_fail_memory(err);
 }

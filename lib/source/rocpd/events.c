@@ -27,19 +27,22 @@ typedef struct window {
 struct rocpd_events {
     rocpd_set *set;
     rocl_db *db;
+    uint32_t fields;
     int64_t next[WINDOWS]; /* id after the row found last, while it is in hand: the usual answer */
     window windows[WINDOWS];
     unsigned open;
     uint64_t finds;
 };
 
-rocl_status rocpd_events_open(rocpd_events **out, rocpd_set *s, rocl_db *db, rocl_error *err)
+rocl_status rocpd_events_open(rocpd_events **out, rocpd_set *s, rocl_db *db, uint32_t fields,
+                              rocl_error *err)
 {
     rocpd_events *e = calloc(1, sizeof *e);
     if (!e)
         return rocl_fail_memory(err);
     e->set = s;
     e->db = db;
+    e->fields = fields;
     for (unsigned i = 0; i < WINDOWS; i++)
         e->next[i] = INT64_MIN;
     *out = e;
@@ -94,8 +97,9 @@ static window *window_for(rocpd_events *e, int64_t id)
 
 static rocl_status new_window(rocpd_events *e, window **out, rocl_error *err)
 {
-    static const char *const columns[COLUMNS] = {"category_id", "stack_id", "parent_stack_id",
-                                                 "correlation_id", "extdata"};
+    const char *const columns[COLUMNS] = {
+        "category_id", "stack_id", e->fields & ROCL_FIELD_PARENT ? "parent_stack_id" : NULL,
+        e->fields & ROCL_FIELD_CORRELATION ? "correlation_id" : NULL, "extdata"};
     window *w = &e->windows[0];
     if (e->open < WINDOWS) {
         w = &e->windows[e->open];
@@ -138,7 +142,7 @@ static void fill(rocpd_events *e, const window *w, rocpd_event_row *row)
     row->parent_stack_id = (uint64_t)parent;
     row->category = ROCL_NONE;
     if (rocl_cell_int(rows, COL_CATEGORY, w->at, &category, &bad))
-        row->category = rocl_map_get(&e->set->categories, (uint64_t)category, ROCL_NONE);
+        row->category = rocl_ids_get(&e->set->categories, (uint64_t)category);
     row->extdata = "";
     row->extdata_len = 0;
     if (rocl_cell_kind(rows, COL_EXTDATA, w->at) == ROCL_CELL_TEXT)

@@ -17,15 +17,15 @@ rocl_status rocpd_int(const rocpd_row *r, unsigned col, int64_t *v, rocl_error *
     return bad ? rocpd_fault(r, ROCL_FAULT_BAD_VALUE, err) : ROCL_OK;
 }
 
-rocl_status rocpd_ref(const rocpd_row *r, unsigned col, const rocl_map *map, rocl_fault dangling,
-                      uint32_t *index, rocl_error *err)
+rocl_status rocpd_ref_slow(const rocpd_row *r, unsigned col, const rocl_ids *ids,
+                           rocl_fault dangling, uint32_t *index, rocl_error *err)
 {
     int64_t id;
     bool bad = false;
     *index = ROCL_NONE;
     if (!rocl_cell_int(r->rows, col, r->row, &id, &bad))
         return bad ? rocpd_fault(r, ROCL_FAULT_BAD_VALUE, err) : ROCL_OK;
-    *index = rocl_map_get(map, (uint64_t)id, ROCL_NONE);
+    *index = rocl_ids_get(ids, (uint64_t)id);
     return *index == ROCL_NONE ? rocpd_fault(r, dangling, err) : ROCL_OK;
 }
 

@@ -19,12 +19,12 @@ static void set_free(rocpd_set *s)
         return;
     for (int i = 0; i < ROCPD_TABLES; i++)
         free(s->tables[i]);
-    if (s->categories.slots != s->strings.slots)
-        rocl_map_free(&s->categories);
-    rocl_map *maps[] = {&s->strings, &s->nodes,    &s->processes, &s->threads, &s->agents,      &s->queues,
+    if (s->categories.dense != s->strings.dense)
+        rocl_ids_free(&s->categories);
+    rocl_ids *maps[] = {&s->strings, &s->nodes,    &s->processes, &s->threads, &s->agents,      &s->queues,
                         &s->streams, &s->kernels, &s->counters,  &s->tracks,  &s->code_objects};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-        rocl_map_free(maps[i]);
+        rocl_ids_free(maps[i]);
     free(s->track_defs);
     free(s);
 }
@@ -283,7 +283,7 @@ static rocl_status ready_worker(rocpd_set *s, rocpd_worker *w, unsigned number,
     if (!w->db)
         st = connection(src->state, src->path, number, &w->db, err);
     if (st == ROCL_OK && !w->events)
-        st = rocpd_events_open(&w->events, s, w->db, err);
+        st = rocpd_events_open(&w->events, s, w->db, to->fields, err);
     return st;
 }
 

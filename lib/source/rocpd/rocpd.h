@@ -13,7 +13,7 @@
 #ifndef ROCL_SOURCE_ROCPD_H
 #define ROCL_SOURCE_ROCPD_H
 
-#include "base/map.h"
+#include "base/ids.h"
 #include "source/rows.h"
 #include "source/source.h"
 
@@ -61,9 +61,9 @@ typedef struct rocpd_set {
     bool compressed;            /* extdata is an LZ4 frame */
     bool last;                  /* of its file */
 
-    rocl_map strings, categories; /* id -> text */
-    rocl_map nodes, processes, threads, agents, queues, streams, kernels, counters, tracks;
-    rocl_map code_objects;        /* id -> agent index */
+    rocl_ids strings, categories; /* id -> text */
+    rocl_ids nodes, processes, threads, agents, queues, streams, kernels, counters, tracks;
+    rocl_ids code_objects;        /* id -> agent index */
     rocpd_track_def *track_defs;
     uint32_t track_count;
 
@@ -122,7 +122,9 @@ typedef struct rocpd_event_row {
 
 typedef struct rocpd_events rocpd_events;
 
-rocl_status rocpd_events_open(rocpd_events **e, rocpd_set *s, rocl_db *db, rocl_error *err);
+/* fields: which ROCL_FIELD_*s to read; the others stay 0. */
+rocl_status rocpd_events_open(rocpd_events **e, rocpd_set *s, rocl_db *db, uint32_t fields,
+                              rocl_error *err);
 void rocpd_events_close(rocpd_events *e);
 /* *found false: there is no such event. */
 rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row, bool *found,
@@ -137,8 +139,21 @@ typedef struct rocpd_row {
 } rocpd_row;
 
 /* ROCL_NONE for NULL; ROCL_NONE and a fault for what is not there. */
-rocl_status rocpd_ref(const rocpd_row *r, unsigned col, const rocl_map *map, rocl_fault dangling,
-                      uint32_t *index, rocl_error *err);
+rocl_status rocpd_ref_slow(const rocpd_row *r, unsigned col, const rocl_ids *ids,
+                           rocl_fault dangling, uint32_t *index, rocl_error *err);
+
+static inline rocl_status rocpd_ref(const rocpd_row *r, unsigned col, const rocl_ids *ids,
+                                    rocl_fault dangling, uint32_t *index, rocl_error *err)
+{
+    const rocl_column *c = &r->rows->columns[col];
+    *index = ROCL_NONE;
+    if (c->type[r->row] == ROCL_CELL_NULL)
+        return ROCL_OK;
+    if (c->type[r->row] == ROCL_CELL_INT)
+        *index = rocl_ids_get(ids, (uint64_t)c->num[r->row]);
+    return *index != ROCL_NONE ? ROCL_OK : rocpd_ref_slow(r, col, ids, dangling, index, err);
+}
+
 /* 0 for NULL; 0 and a fault for what is no integer. */
 rocl_status rocpd_int(const rocpd_row *r, unsigned col, int64_t *v, rocl_error *err);
 rocl_status rocpd_fault(const rocpd_row *r, rocl_fault f, rocl_error *err);

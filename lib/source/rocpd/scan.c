@@ -114,7 +114,7 @@ static rocl_status take_who(const rocpd_row *r, rocl_event *e, const rocpd_track
 }
 
 /* A reference that schema 4 keeps in the track. */
-static rocl_status take_placed(const rocpd_row *r, unsigned col, const rocl_map *map,
+static rocl_status take_placed(const rocpd_row *r, unsigned col, const rocl_ids *map,
                                rocl_fault fault, uint32_t from_track, uint32_t *index,
                                rocl_error *err)
 {
@@ -468,13 +468,36 @@ uint32_t rocpd_table_kinds(rocpd_table table)
     return scans[table].kinds;
 }
 
+/* Columns whose field nobody wants. */
+static const struct {
+    const char *column;
+    uint32_t field;
+} optional_columns[] = {
+    {"src_address", ROCL_FIELD_ADDRESSES}, {"dst_address", ROCL_FIELD_ADDRESSES},
+    {"graph_node_id", ROCL_FIELD_GRAPH},   {"dispatch_id", ROCL_FIELD_DISPATCH_ID},
+};
+
+static void wanted_columns(rocpd_table table, uint32_t fields, const char **columns)
+{
+    memcpy(columns, scans[table].columns, scans[table].count * sizeof *columns);
+    for (unsigned i = 0; i < scans[table].count; i++)
+        for (unsigned k = 0; k < sizeof optional_columns / sizeof *optional_columns; k++)
+            if (!(fields & optional_columns[k].field) &&
+                !strcmp(columns[i], optional_columns[k].column)) {
+                columns[i] = NULL;
+                break;
+            }
+}
+
 rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *task, rocl_error *err)
 {
     rocpd_row r = {.set = s, .table = (rocpd_table)task->table};
+    const char *columns[ROCL_ROWS_COLUMNS_MAX];
     rocl_rows *rows;
     unsigned n = 0;
-    rocl_status st = rocl_rows_open(&rows, w->db, s->tables[task->table],
-                                    scans[task->table].columns, scans[task->table].count, err);
+    wanted_columns(r.table, w->to->fields, columns);
+    rocl_status st = rocl_rows_open(&rows, w->db, s->tables[task->table], columns,
+                                    scans[task->table].count, err);
     if (st != ROCL_OK)
         return st;
     r.rows = rows;

@@ -327,7 +327,7 @@ static rocl_status serve_owner(rocpd_join *j, rocpd_worker *w, rocl_error *err)
     case DROPPED:
         return ROCL_OK;
     case ROCL_DISPATCH:
-        return emit_sums(j, w, &u.d, err);
+        return j->set->kinds & ROCL_BIT(ROCL_COUNTER) ? emit_sums(j, w, &u.d, err) : ROCL_OK;
     case ROCL_SPM:
     case ROCL_SAMPLE:
         return emit_samples(j, w, (rocl_kind)kind, &u.g, err);
@@ -370,12 +370,22 @@ static rocl_status gather(rocpd_join *j, const uint64_t *key, rocl_error *err)
     return st;
 }
 
+/* Was every table read that could hold the owner of a counter value? */
+static bool saw_all_owners(const rocpd_join *j)
+{
+    const uint32_t samples =
+        ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
+    const rocpd_set *s = j->set;
+    return (!s->tables[ROCPD_KERNEL_DISPATCH] || s->kinds & ROCL_BIT(ROCL_COUNTER)) &&
+           (!s->tables[ROCPD_SAMPLE] || s->kinds & samples);
+}
+
 static rocl_status orphan(rocpd_join *j, rocl_error *err)
 {
     rocpd_table table = j->value.key[0] == BY_ARGS ? ROCPD_ARG : ROCPD_PMC_EVENT;
     rocl_status st = ROCL_OK;
     /* Arguments of events of other kinds (copies, marks) are nobody's fault. */
-    if (table == ROCPD_PMC_EVENT)
+    if (table == ROCPD_PMC_EVENT && saw_all_owners(j))
         st = rocl_fault_count(j->set->trace, ROCL_FAULT_ORPHAN_VALUE, err,
                               "%s: table %s: id %lld", j->set->capture->pub.path,
                               j->set->tables[table], (long long)j->value.key[2]);
