@@ -140,8 +140,8 @@ static rocl_status find_markers(rocl_trace *t, rocl_error *err)
     rocl_sink sink = {.self = &m, .events = see_markers};
     unsigned jobs = t->opt.jobs;
     t->opt.jobs = 1;
-    rocl_status st = run_captures(t, NULL, &sink, ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT),
-                                  err);
+    rocl_status st =
+        run_captures(t, NULL, &sink, ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT), err);
     t->opt.jobs = jobs;
     for (int i = 0; i < ROCL_KINDS; i++)
         t->events[i] = 0;
@@ -186,10 +186,8 @@ static rocl_status hand_out(void *self, unsigned worker, rocl_batch *b, rocl_err
 rocl_status rocl_trace_scan(rocl_trace *t, rocl_batch_fn *fn, void *ctx, rocl_error *err)
 {
     scan_sink s = {fn, ctx};
-    rocl_sink sink = {.self = &s,
-                      .kinds = ROCL_ALL_KINDS,
-                      .fields = ROCL_ALL_FIELDS,
-                      .events = hand_out};
+    rocl_sink sink = {
+        .self = &s, .kinds = ROCL_ALL_KINDS, .fields = ROCL_ALL_FIELDS, .events = hand_out};
     rocl_status st = rocl_pipeline_run(t, &sink, err);
     return st ? st : rocl_trace_verdict(t);
 }

@@ -84,7 +84,12 @@ typedef struct rocl_thread {
     uint32_t name; /* text, "" unknown */
 } rocl_thread;
 
-typedef enum rocl_agent_type { ROCL_AGENT_OTHER, ROCL_AGENT_CPU, ROCL_AGENT_GPU, ROCL_AGENT_NIC } rocl_agent_type;
+typedef enum rocl_agent_type {
+    ROCL_AGENT_OTHER,
+    ROCL_AGENT_CPU,
+    ROCL_AGENT_GPU,
+    ROCL_AGENT_NIC
+} rocl_agent_type;
 
 typedef struct rocl_agent {
     int64_t id;
@@ -123,9 +128,9 @@ typedef struct rocl_counter {
 /* One process's worth of data (rocpd: one guid, one set of tables). A merged file holds several. */
 typedef struct rocl_capture {
     const struct rocl_trace *trace;
-    uint32_t index;       /* in the trace */
-    const char *path;     /* the file it is in */
-    uint32_t guid;        /* text */
+    uint32_t index;   /* in the trace */
+    const char *path; /* the file it is in */
+    uint32_t guid;    /* text */
     const rocl_node *nodes;
     const rocl_process *processes;
     const rocl_thread *threads;
@@ -136,8 +141,9 @@ typedef struct rocl_capture {
     const rocl_counter *counters;
     uint32_t node_count, process_count, thread_count, agent_count, queue_count, stream_count,
         kernel_count, counter_count;
-    uint32_t machine; /* index of the node among all nodes of the trace: same machine, same number */
-    int32_t rank;     /* of the first process; -1 unknown */
+    uint32_t
+        machine;  /* index of the node among all nodes of the trace: same machine, same number */
+    int32_t rank; /* of the first process; -1 unknown */
 } rocl_capture;
 
 ROCL_API size_t rocl_trace_captures(const rocl_trace *t);
@@ -152,12 +158,12 @@ typedef enum rocl_kind {
     ROCL_INSTANT,  /* a point in time: ROCTx mark, backtrace sample */
     ROCL_DISPATCH, /* kernel on a GPU */
     ROCL_COPY,
-    ROCL_ALLOC,    /* allocate, free, VMEM */
+    ROCL_ALLOC, /* allocate, free, VMEM */
     ROCL_SCRATCH,
-    ROCL_COUNTER,  /* value of a counter for one dispatch, summed over its instances */
-    ROCL_SPM,      /* streaming counter value with a time of its own */
-    ROCL_SAMPLE,   /* sampled value (power, temperature, frequency, ...) */
-    ROCL_GRAPH,    /* HIP graph launch */
+    ROCL_COUNTER, /* value of a counter for one dispatch, summed over its instances */
+    ROCL_SPM,     /* streaming counter value with a time of its own */
+    ROCL_SAMPLE,  /* sampled value (power, temperature, frequency, ...) */
+    ROCL_GRAPH,   /* HIP graph launch */
     ROCL_HIP_EVENT,
     ROCL_KINDS
 } rocl_kind;
@@ -166,26 +172,26 @@ ROCL_API const char *rocl_kind_name(rocl_kind k); /* "region", "marker", ... as 
 
 /* What every event begins with. */
 typedef struct rocl_event {
-    int64_t start, end;      /* ns, start <= end */
-    uint64_t id;             /* row id in its table: unique within (capture, kind) */
-    uint64_t event_id;       /* row of the event table, 0 none */
-    uint64_t stack_id;       /* links host calls with the GPU work they caused; 0 none */
+    int64_t start, end; /* ns, start <= end */
+    uint64_t id;        /* row id in its table: unique within (capture, kind) */
+    uint64_t event_id;  /* row of the event table, 0 none */
+    uint64_t stack_id;  /* links host calls with the GPU work they caused; 0 none */
     uint64_t parent_stack_id;
-    int64_t correlation_id;  /* the user's own, 0 none */
+    int64_t correlation_id; /* the user's own, 0 none */
     uint32_t process, thread;
-    uint32_t name;           /* text shown */
-    uint32_t category;       /* text: HIP_RUNTIME_API_EXT, ... */
+    uint32_t name;     /* text shown */
+    uint32_t category; /* text: HIP_RUNTIME_API_EXT, ... */
 } rocl_event;
 
 typedef struct rocl_arg {
-    uint32_t type, name;     /* texts */
-    const char *value;       /* NUL-terminated, alive as long as the batch */
+    uint32_t type, name; /* texts */
+    const char *value;   /* NUL-terminated, alive as long as the batch */
     size_t value_len;
 } rocl_arg;
 
 typedef struct rocl_region { /* ROCL_REGION, ROCL_MARKER, ROCL_INSTANT */
     rocl_event e;
-    uint32_t function;       /* text: the API function, also where e.name is a message */
+    uint32_t function;             /* text: the API function, also where e.name is a message */
     uint32_t arg_first, arg_count; /* into rocl_batch.args */
 } rocl_region;
 
@@ -193,8 +199,8 @@ typedef struct rocl_dispatch { /* ROCL_DISPATCH */
     rocl_event e;
     uint32_t agent, queue, stream, kernel;
     uint64_t dispatch_id;
-    int64_t kernel_id;       /* as stored */
-    uint32_t region_name;    /* text of the enclosing label, ROCL_NONE or "" without */
+    int64_t kernel_id;    /* as stored */
+    uint32_t region_name; /* text of the enclosing label, ROCL_NONE or "" without */
     int64_t private_segment, group_segment; /* bytes: scratch, LDS */
     uint32_t workgroup[3], grid[3];         /* in work-items */
     uint64_t graph_exec_id, graph_node_id;
@@ -202,14 +208,25 @@ typedef struct rocl_dispatch { /* ROCL_DISPATCH */
 
 typedef struct rocl_copy { /* ROCL_COPY; name is the direction */
     rocl_event e;
-    uint32_t src, dst;       /* agents */
+    uint32_t src, dst; /* agents */
     uint32_t queue, stream;
     uint64_t size, src_address, dst_address;
 } rocl_copy;
 
-typedef enum rocl_alloc_op { ROCL_OP_OTHER, ROCL_OP_ALLOC, ROCL_OP_FREE, ROCL_OP_REALLOC, ROCL_OP_RECLAIM } rocl_alloc_op;
+typedef enum rocl_alloc_op {
+    ROCL_OP_OTHER,
+    ROCL_OP_ALLOC,
+    ROCL_OP_FREE,
+    ROCL_OP_REALLOC,
+    ROCL_OP_RECLAIM
+} rocl_alloc_op;
 
-typedef enum rocl_alloc_level { ROCL_LEVEL_OTHER, ROCL_LEVEL_REAL, ROCL_LEVEL_VIRTUAL, ROCL_LEVEL_SCRATCH } rocl_alloc_level;
+typedef enum rocl_alloc_level {
+    ROCL_LEVEL_OTHER,
+    ROCL_LEVEL_REAL,
+    ROCL_LEVEL_VIRTUAL,
+    ROCL_LEVEL_SCRATCH
+} rocl_alloc_level;
 
 typedef struct rocl_alloc { /* ROCL_ALLOC, ROCL_SCRATCH; name is the operation shown */
     rocl_event e;
@@ -260,11 +277,21 @@ typedef struct rocl_batch {
 ROCL_API rocl_event *rocl_batch_event(const rocl_batch *b, size_t i);
 ROCL_API size_t rocl_kind_size(rocl_kind k); /* sizeof the record of a kind */
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------------
+ */
 
-typedef enum rocl_kernel_names { ROCL_NAMES_DISPLAY, ROCL_NAMES_MANGLED, ROCL_NAMES_TRUNCATED, ROCL_NAMES_SHORT } rocl_kernel_names;
+typedef enum rocl_kernel_names {
+    ROCL_NAMES_DISPLAY,
+    ROCL_NAMES_MANGLED,
+    ROCL_NAMES_TRUNCATED,
+    ROCL_NAMES_SHORT
+} rocl_kernel_names;
 
-typedef enum rocl_agent_index { ROCL_INDEX_RELATIVE, ROCL_INDEX_ABSOLUTE, ROCL_INDEX_TYPE_RELATIVE } rocl_agent_index;
+typedef enum rocl_agent_index {
+    ROCL_INDEX_RELATIVE,
+    ROCL_INDEX_ABSOLUTE,
+    ROCL_INDEX_TYPE_RELATIVE
+} rocl_agent_index;
 
 typedef enum rocl_window_mode {
     ROCL_WINDOW_INSIDE,  /* events wholly inside (AMD's --inclusive true) */
@@ -288,10 +315,10 @@ typedef enum rocl_fault {
     ROCL_FAULT_DANGLING_EVENT,
     ROCL_FAULT_DANGLING_TRACK,
     ROCL_FAULT_DANGLING_COUNTER,
-    ROCL_FAULT_ORPHAN_VALUE, /* counter value or argument of no event; left out */
-    ROCL_FAULT_BAD_VALUE,    /* blob, text or out-of-range number where an integer belongs: NULL */
-    ROCL_FAULT_BAD_JSON,     /* extdata that does not parse: ignored */
-    ROCL_FAULT_UNPAIRED_FREE,/* free of an address never allocated: kept, 0 bytes */
+    ROCL_FAULT_ORPHAN_VALUE,  /* counter value or argument of no event; left out */
+    ROCL_FAULT_BAD_VALUE,     /* blob, text or out-of-range number where an integer belongs: NULL */
+    ROCL_FAULT_BAD_JSON,      /* extdata that does not parse: ignored */
+    ROCL_FAULT_UNPAIRED_FREE, /* free of an address never allocated: kept, 0 bytes */
     ROCL_FAULTS
 } rocl_fault;
 
@@ -306,31 +333,32 @@ typedef void rocl_notice_fn(void *ctx, const char *text);
 
 typedef struct rocl_options {
     /* inputs */
-    bool kernel_rename;              /* show the label around a dispatch instead of its kernel */
+    bool kernel_rename; /* show the label around a dispatch instead of its kernel */
     rocl_kernel_names kernel_names;
     rocl_agent_index agent_index;
-    bool strict;                     /* the first fault is an error */
+    bool strict; /* the first fault is an error */
     /* filters; NULL or zero: not used */
-    const char *start, *end;         /* "123" ns, "10%", "+1.5ms" after the first event */
+    const char *start, *end;               /* "123" ns, "10%", "+1.5ms" after the first event */
     const char *start_marker, *end_marker; /* NAME or NAME:N (N-th occurrence, from 1) */
     rocl_window_mode window_mode;
     const char *const *ranks, *const *pids, *const *agents; /* NULL-terminated lists */
-    const char *const *include, *const *exclude;  /* kinds or categories */
-    const char *const *names, *const *exclude_names; /* POSIX EREs on the name shown */
-    const char *min_duration;        /* "1000", "1.5us" */
-    bool args;                       /* read API arguments */
+    const char *const *include, *const *exclude;            /* kinds or categories */
+    const char *const *names, *const *exclude_names;        /* POSIX EREs on the name shown */
+    const char *min_duration;                               /* "1000", "1.5us" */
+    bool args;                                              /* read API arguments */
     /* run */
-    unsigned jobs;                   /* workers; 0: one per core */
-    size_t memory;                   /* bytes for sorting; 0: ROCL_DEFAULT_MEMORY */
-    const char *tmpdir;              /* NULL: $TMPDIR, /var/tmp */
+    unsigned jobs;      /* workers; 0: one per core */
+    size_t memory;      /* bytes for sorting; 0: ROCL_DEFAULT_MEMORY */
+    const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
     rocl_progress_fn *progress;
     rocl_notice_fn *notice;
-    void *ctx;                       /* for progress and notice */
+    void *ctx; /* for progress and notice */
 } rocl_options;
 
 #define ROCL_DEFAULT_MEMORY ((size_t)48 << 20)
 
-/* ---- opening ------------------------------------------------------------------------------------ */
+/* ---- opening ------------------------------------------------------------------------------------
+ */
 
 /* Opens inputs: files, globs, directories, .rpdb folders, index.yaml. Reads definitions, checks
  * options. `options` is copied, the strings in it must outlive the trace. */
@@ -344,21 +372,27 @@ ROCL_API uint64_t rocl_trace_events(const rocl_trace *t, rocl_kind k); /* handed
 
 /* Hands every event (filtered) to `fn`, concurrently from `jobs` workers; no order between batches.
  * A status other than ROCL_OK from fn stops the run. */
-typedef rocl_status rocl_batch_fn(void *ctx, unsigned worker, const rocl_batch *batch, rocl_error *err);
+typedef rocl_status rocl_batch_fn(void *ctx, unsigned worker, const rocl_batch *batch,
+                                  rocl_error *err);
 ROCL_API rocl_status rocl_trace_scan(rocl_trace *t, rocl_batch_fn *fn, void *ctx, rocl_error *err);
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------
+ */
 
-typedef enum rocl_csv_style { ROCL_CSV_ROCPD_1_0, ROCL_CSV_ROCPD_1_1, ROCL_CSV_ROCPROFV3 } rocl_csv_style;
+typedef enum rocl_csv_style {
+    ROCL_CSV_ROCPD_1_0,
+    ROCL_CSV_ROCPD_1_1,
+    ROCL_CSV_ROCPROFV3
+} rocl_csv_style;
 
 typedef struct rocl_csv_options {
     rocl_csv_style style;
-    const char *directory;  /* of the files */
-    const char *prefix;     /* "out" gives out_kernel_trace.csv; ROCPROFV3: before "<pid>_" */
-    bool to_stdout;         /* one kind only */
-    bool gzip;              /* add .gz */
-    int level;              /* of gzip, 1..9; 0: 6 */
-    bool duration, bytes;   /* extra columns */
+    const char *directory;    /* of the files */
+    const char *prefix;       /* "out" gives out_kernel_trace.csv; ROCPROFV3: before "<pid>_" */
+    bool to_stdout;           /* one kind only */
+    bool gzip;                /* add .gz */
+    int level;                /* of gzip, 1..9; 0: 6 */
+    bool duration, bytes;     /* extra columns */
     const char *const *kinds; /* file kinds to write ("kernel_trace", "kernel", ...); NULL: all */
 } rocl_csv_options;
 
@@ -368,18 +402,18 @@ ROCL_API rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, si
                                     rocl_error *err);
 
 typedef struct rocl_pftrace_options {
-    const char *path;       /* "-": standard output; a name that ends in .gz: gzip */
-    int level;              /* of deflate, 0..9 (0: packets are not compressed); -1: default */
+    const char *path; /* "-": standard output; a name that ends in .gz: gzip */
+    int level;        /* of deflate, 0..9 (0: packets are not compressed); -1: default */
     bool group_by_queue;
-    bool legacy_tracks;     /* plain track events in AMD's layout */
+    bool legacy_tracks; /* plain track events in AMD's layout */
 } rocl_pftrace_options;
 
 typedef struct rocl_pftrace_report {
-    uint64_t bytes;         /* written */
-    uint64_t slices;        /* host and GPU */
+    uint64_t bytes;  /* written */
+    uint64_t slices; /* host and GPU */
     uint64_t counter_values;
-    uint64_t lanes;         /* extra lanes made for overlapping slices */
-    uint64_t moved;         /* slices that are in them */
+    uint64_t lanes; /* extra lanes made for overlapping slices */
+    uint64_t moved; /* slices that are in them */
 } rocl_pftrace_report;
 
 /* Writes a Perfetto trace. report may be NULL. */

@@ -13,8 +13,7 @@ static bool grow(rocl_ids *m, uint64_t id)
         return false;
     m->dense = more;
     for (uint64_t i = m->cap; i < cap; i++)
-        m->dense[i] = 
-            m->sparse.count ? rocl_map_get(&m->sparse, i, ROCL_NONE) : ROCL_NONE;
+        m->dense[i] = m->sparse.count ? rocl_map_get(&m->sparse, i, ROCL_NONE) : ROCL_NONE;
     m->cap = cap;
     return true;
 }

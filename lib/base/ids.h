@@ -1,5 +1,5 @@
-/* From the ids of a file to our indexes. Nearly always they are 1, 2, 3, ...: those are looked up in
- * an array. Those that are not (a hash of a node, 2^62 out of spite) go to a hash map. */
+/* From the ids of a file to our indexes. Nearly always they are 1, 2, 3, ...: those are looked up
+ * in an array. Those that are not (a hash of a node, 2^62 out of spite) go to a hash map. */
 #ifndef ROCL_BASE_IDS_H
 #define ROCL_BASE_IDS_H
 

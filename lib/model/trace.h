@@ -24,14 +24,14 @@ typedef struct rocl_model_capture {
 } rocl_model_capture;
 
 struct rocl_trace {
-    rocl_options opt;           /* defaults filled in: jobs >= 1, memory > 0 */
+    rocl_options opt; /* defaults filled in: jobs >= 1, memory > 0 */
     rocl_strings *strings;
-    rocl_sort_space *space;     /* shared by every sorter of this trace */
+    rocl_sort_space *space; /* shared by every sorter of this trace */
     struct rocl_source **sources;
     size_t source_count;
     rocl_model_capture **captures; /* in the order of the inputs */
     size_t capture_count;
-    uint32_t *machines;         /* text of the identity of each machine */
+    uint32_t *machines; /* text of the identity of each machine */
     size_t machine_count;
     struct rocl_filter *filter; /* NULL: everything passes */
     atomic_uint_least64_t faults[ROCL_FAULTS];
@@ -57,8 +57,8 @@ enum {
 #define ROCL_ALL_KINDS ((1u << ROCL_KINDS) - 1)
 
 /* Counts a fault; under --strict fails with ROCL_INPUT and the place given. */
-rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err, const char *place_fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err, const char *place_fmt,
+                             ...) __attribute__((format(printf, 4, 5)));
 
 /* ROCL_PARTIAL when any fault was counted, else ROCL_OK. */
 rocl_status rocl_trace_verdict(const rocl_trace *t);

@@ -14,8 +14,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void compose(void)
 {
     snprintf(details, sizeof details, "rocline %s (sqlite %s, %s, cJSON %s, libcsv %d.%d.%d)",
-             ROCLINE_VERSION, sqlite3_libversion(), rocl_deflate_engine(), cJSON_Version(), CSV_MAJOR,
-             CSV_MINOR, CSV_RELEASE);
+             ROCLINE_VERSION, sqlite3_libversion(), rocl_deflate_engine(), cJSON_Version(),
+             CSV_MAJOR, CSV_MINOR, CSV_RELEASE);
 }
 
 const char *rocl_version(void)

@@ -389,7 +389,9 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, size_t *fil
     rocl_status st = start(&r, t, o, err);
     if (st == ROCL_OK)
         st = open_stdout(&r, err);
-    rocl_sink sink = {&r, wanted_kinds(r.files), ROCL_FIELD_DISPATCH_ID, begin_capture, events, end_task, end_capture};
+    rocl_sink sink = {
+        &r,         wanted_kinds(r.files), ROCL_FIELD_DISPATCH_ID, begin_capture, events, end_task,
+        end_capture};
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (files)

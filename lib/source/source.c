@@ -21,7 +21,9 @@ static const struct {
     {"\x1f\x8b", "a gzip file: unpack it first"},
     {"\x28\xb5\x2f\xfd", "a zstd file: unpack it first"},
     {"PK\x03\x04", "a zip archive: unpack it first"},
-    {"\x7f" "ELF", "a program, not a trace"},
+    {"\x7f"
+     "ELF",
+     "a program, not a trace"},
     {"{", "JSON text, not a SQLite database"},
 };
 

@@ -3,7 +3,7 @@
 
 load helper
 
-setup_file() {
+requires() {
     needs "$SHARED/amd/e4.db"
 }
 

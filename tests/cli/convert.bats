@@ -3,7 +3,7 @@
 
 load helper
 
-setup_file() {
+requires() {
     needs "$FIXTURES/schema-3.0.0.db"
 }
 

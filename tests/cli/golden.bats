@@ -7,7 +7,7 @@
 
 load helper
 
-setup_file() {
+requires() {
     needs "$FIXTURES/schema-3.0.0.db"
 }
 

@@ -5,7 +5,7 @@ load helper
 
 DATABASES="schema-3.0.0 schema-3.0.3 schema-3.0.5 no-pmc rename"
 
-setup_file() {
+requires() {
     needs sqlite3 "$FIXTURES/schema-3.0.0.db"
 }
 

@@ -25,15 +25,25 @@ typedef struct common {
 extern const opt_group input_group, names_group, filter_group, run_group, other_group;
 
 #define COMMON_OUTPUT_FILE(text)                                                                   \
-    {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "NAME", NULL, 0, 0, text}
+    {                                                                                              \
+        "output-file", 'o', OPT_STRING, offsetof(common, output_file), "NAME", NULL, 0, 0, text    \
+    }
 #define COMMON_OUTPUT_PATH                                                                         \
-    {"output-path", 'd', OPT_STRING, offsetof(common, output_path), "DIR", NULL, 0, 0,             \
-     "folder of the output (default: ROCPD_OUTPUT_PATH, or rocpd-output-data); %hostname%, "       \
-     "%rank%, %job%, %pid% and %env{VAR}% are filled in"}
+    {                                                                                              \
+        "output-path", 'd', OPT_STRING, offsetof(common, output_path), "DIR", NULL, 0, 0,          \
+            "folder of the output (default: ROCPD_OUTPUT_PATH, or rocpd-output-data); "            \
+            "%hostname%, "                                                                         \
+            "%rank%, %job%, %pid% and %env{VAR}% are filled in"                                    \
+    }
 #define COMMON_IGNORED(name, arg, choices)                                                         \
-    {name, 0, OPT_IGNORED, offsetof(common, ignored), arg, choices, 0, 0,                          \
-     "accepted, without effect"}
-#define COMMON_END {NULL, 0, OPT_END, 0, NULL, NULL, 0, 0, NULL}
+    {                                                                                              \
+        name, 0, OPT_IGNORED, offsetof(common, ignored), arg, choices, 0, 0,                       \
+            "accepted, without effect"                                                             \
+    }
+#define COMMON_END                                                                                 \
+    {                                                                                              \
+        NULL, 0, OPT_END, 0, NULL, NULL, 0, 0, NULL                                                \
+    }
 
 /* options_parse, then what every tool checks. `c` begins the tool's struct. */
 int common_parse(const program *p, common *c, int argc, char **argv);

@@ -2,15 +2,26 @@
 #include "common/common.h"
 
 #define AT(field) offsetof(common, field)
-#define FLAG(name, letter, field, help) {name, letter, OPT_FLAG, AT(field), NULL, NULL, 0, 0, help}
+#define FLAG(name, letter, field, help)                                                            \
+    {                                                                                              \
+        name, letter, OPT_FLAG, AT(field), NULL, NULL, 0, 0, help                                  \
+    }
 #define SET(name, letter, field, value, help)                                                      \
-    {name, letter, OPT_SET, AT(field), NULL, NULL, value, 0, help}
+    {                                                                                              \
+        name, letter, OPT_SET, AT(field), NULL, NULL, value, 0, help                               \
+    }
 #define STRING(name, letter, field, arg, help)                                                     \
-    {name, letter, OPT_STRING, AT(field), arg, NULL, 0, 0, help}
+    {                                                                                              \
+        name, letter, OPT_STRING, AT(field), arg, NULL, 0, 0, help                                 \
+    }
 #define LIST(name, letter, field, arg, help)                                                       \
-    {name, letter, OPT_LIST, AT(field), arg, NULL, 0, 0, help}
+    {                                                                                              \
+        name, letter, OPT_LIST, AT(field), arg, NULL, 0, 0, help                                   \
+    }
 #define CHOICE(name, field, arg, choices, help)                                                    \
-    {name, 0, OPT_CHOICE, AT(field), arg, choices, 0, 0, help}
+    {                                                                                              \
+        name, 0, OPT_CHOICE, AT(field), arg, choices, 0, 0, help                                   \
+    }
 
 /* Help promises this; the order of the words below is that of the enums. */
 _Static_assert(ROCL_DEFAULT_MEMORY == (size_t)48 << 20, "--memory says: default 48m");

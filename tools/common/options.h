@@ -15,25 +15,25 @@ typedef struct strings {
 void strings_add(strings *s, const char *text);
 
 typedef enum opt_kind {
-    OPT_END,       /* closes a table */
-    OPT_FLAG,      /* bool: set */
-    OPT_SET,       /* unsigned: becomes lo */
-    OPT_BOOL,      /* unsigned: True|yes|1 gives hi, False|no|0 gives lo */
-    OPT_STRING,    /* const char * */
-    OPT_LIST,      /* strings: every use adds one */
-    OPT_WORDS,     /* strings: every use adds some, separated by commas */
-    OPT_NUMBER,    /* unsigned, or int where lo is negative: lo..hi */
-    OPT_SIZE,      /* size_t: bytes, with k, m or g */
-    OPT_CHOICE,    /* unsigned: index of the word in `choices` */
-    OPT_IGNORED,   /* strings: "--name", with a value when there is `arg` */
-    OPT_HELP,      /* these three end the run */
+    OPT_END,     /* closes a table */
+    OPT_FLAG,    /* bool: set */
+    OPT_SET,     /* unsigned: becomes lo */
+    OPT_BOOL,    /* unsigned: True|yes|1 gives hi, False|no|0 gives lo */
+    OPT_STRING,  /* const char * */
+    OPT_LIST,    /* strings: every use adds one */
+    OPT_WORDS,   /* strings: every use adds some, separated by commas */
+    OPT_NUMBER,  /* unsigned, or int where lo is negative: lo..hi */
+    OPT_SIZE,    /* size_t: bytes, with k, m or g */
+    OPT_CHOICE,  /* unsigned: index of the word in `choices` */
+    OPT_IGNORED, /* strings: "--name", with a value when there is `arg` */
+    OPT_HELP,    /* these three end the run */
     OPT_VERSION,
     OPT_COMPLETION,
 } opt_kind;
 
 typedef struct opt {
-    const char *name;    /* the long name, without dashes */
-    char letter;         /* '\0': none */
+    const char *name; /* the long name, without dashes */
+    char letter;      /* '\0': none */
     opt_kind kind;
     size_t to;           /* offsetof the value in the tool's struct */
     const char *arg;     /* what help calls the value; FILE and DIR are completed as such */
@@ -49,11 +49,11 @@ typedef struct opt_group {
 
 typedef struct program {
     const char *name;
-    const char *synopsis;            /* after the name */
-    const char *purpose;             /* one sentence */
-    const opt_group *const *groups;  /* NULL-terminated */
-    const char *examples;            /* lines of help, indented */
-    size_t operands;                 /* offsetof the strings that operands are added to */
+    const char *synopsis;           /* after the name */
+    const char *purpose;            /* one sentence */
+    const opt_group *const *groups; /* NULL-terminated */
+    const char *examples;           /* lines of help, indented */
+    size_t operands;                /* offsetof the strings that operands are added to */
 } program;
 
 /* Fills `values` as the tables say. Returns -1 to go on, else the exit code: 0 after --help and

@@ -79,7 +79,8 @@ static rocl_options library_options(const common *c)
     };
 }
 
-/* ---- reports ----------------------------------------------------------------------------------- */
+/* ---- reports -----------------------------------------------------------------------------------
+ */
 
 /* "12 records left out: never ended (9), end before start (3)" at `to`; returns its length. */
 static size_t put_faults(char *to, size_t size, const rocl_trace *t, bool dropped, const char *what)
@@ -90,7 +91,8 @@ static size_t put_faults(char *to, size_t size, const rocl_trace *t, bool droppe
             sum += rocl_trace_faults(t, f);
     if (sum == 0)
         return 0;
-    size_t n = (size_t)snprintf(to, size, "%" PRIu64 " record%s %s", sum, sum == 1 ? "" : "s", what);
+    size_t n =
+        (size_t)snprintf(to, size, "%" PRIu64 " record%s %s", sum, sum == 1 ? "" : "s", what);
     const char *between = ": ";
     for (rocl_fault f = 0; f < ROCL_FAULTS && n < size; f++) {
         uint64_t count = rocl_trace_faults(t, f);
@@ -150,7 +152,8 @@ static bool reader_is_gone(const common *c, const rocl_error *err)
            strstr(rocl_error_text(err), strerror(EPIPE));
 }
 
-/* ---- the run ----------------------------------------------------------------------------------- */
+/* ---- the run -----------------------------------------------------------------------------------
+ */
 
 static rocl_status open_and_write(const common *c, common_write_fn *write, void *ctx,
                                   rocl_error *err)

@@ -21,15 +21,13 @@ static bool is_integer(double v)
 static void write_value(pf_sink *p, pf_seq *q, int64_t time, uint64_t track, double v)
 {
     rocl_buf *b = pf_event_begin(q, time);
-    size_t at = rocl_pb_begin(b, PKT_TRACK_EVENT);
     rocl_pb_uint(b, EV_TYPE, TYPE_COUNTER);
     rocl_pb_uint(b, EV_TRACK, track);
     if (is_integer(v))
         rocl_pb_int(b, EV_COUNTER_VALUE, (int64_t)v);
     else
         rocl_pb_double(b, EV_DOUBLE_VALUE, v);
-    rocl_pb_end(b, at);
-    pf_event_end(q);
+    pf_event_end(q, PKT_TRACK_EVENT);
     p->report.counter_values++;
 }
 
@@ -161,10 +159,10 @@ typedef struct pmc {
     pf_sink *p;
     pf_seq seq;
     uint32_t agent, gpu;
-    bool typed;          /* GPU counters; else counter tracks */
-    int64_t *ends;       /* by counter: when the value shown runs out, INT64_MIN: it is 0 */
-    uint64_t *tracks;    /* by counter */
-    uint32_t *shown;     /* the counters whose ends are pending */
+    bool typed;       /* GPU counters; else counter tracks */
+    int64_t *ends;    /* by counter: when the value shown runs out, INT64_MIN: it is 0 */
+    uint64_t *tracks; /* by counter */
+    uint32_t *shown;  /* the counters whose ends are pending */
     uint32_t shown_count;
 } pmc;
 
@@ -187,12 +185,10 @@ static void set_value(pmc *m, int64_t time, uint32_t counter, double v)
         return;
     }
     rocl_buf *b = pf_event_begin(&m->seq, time);
-    size_t at = rocl_pb_begin(b, PKT_GPU_COUNTER);
     rocl_pb_uint(b, GPU_COUNTER_IID, 1);
     put_value(b, counter, v);
     rocl_pb_uint(b, GPU_COUNTER_GPU, m->gpu);
-    rocl_pb_end(b, at);
-    pf_event_end(&m->seq);
+    pf_event_end(&m->seq, PKT_GPU_COUNTER);
 }
 
 /* Values whose dispatch has ended go back to 0, in the order of time. Few are pending at once. */
@@ -334,9 +330,8 @@ rocl_status pf_write_sampled(pf_sink *p, rocl_error *err)
             const char *unit =
                 index < c->counter_count ? rocl_str(p->trace, c->counters[index].units) : NULL;
             sampled_name(p, name, sizeof name);
-            track = (uint32_t)pf_new_counter(&p->world,
-                                             pf_process_track(&p->world, p->event.thread), name, 0,
-                                             unit);
+            track = (uint32_t)pf_new_counter(
+                &p->world, pf_process_track(&p->world, p->event.thread), name, 0, unit);
             if (!rocl_map_put(&tracks, key, track))
                 st = rocl_fail_memory(err);
         }

@@ -1,67 +1,77 @@
-/* Field numbers and values of Perfetto's trace format (protos/perfetto/trace in google/perfetto). */
+/* Field numbers and values of Perfetto's trace format (protos/perfetto/trace in google/perfetto).
+ */
 #ifndef ROCL_SINK_PFTRACE_FIELDS_H
 #define ROCL_SINK_PFTRACE_FIELDS_H
 
 enum { TRACE_PACKET = 1 };
 
 enum { /* TracePacket */
-    PKT_CLOCK_SNAPSHOT = 6,
-    PKT_TIMESTAMP = 8,
-    PKT_SEQUENCE_ID = 10,
-    PKT_TRACK_EVENT = 11,
-    PKT_INTERNED = 12,
-    PKT_SEQUENCE_FLAGS = 13,
-    PKT_SYSTEM_INFO = 45,
-    PKT_COMPRESSED = 50,
-    PKT_GPU_COUNTER = 52,
-    PKT_GPU_STAGE = 53,
-    PKT_CLOCK_ID = 58,
-    PKT_DEFAULTS = 59,
-    PKT_TRACK_DESCRIPTOR = 60,
-    PKT_FIRST_ON_SEQUENCE = 87,
-    PKT_MACHINE = 98,
-    PKT_GPU_INFO = 128,
+       PKT_PROCESS_TREE = 2,
+       PKT_CLOCK_SNAPSHOT = 6,
+       PKT_TIMESTAMP = 8,
+       PKT_SEQUENCE_ID = 10,
+       PKT_TRACK_EVENT = 11,
+       PKT_INTERNED = 12,
+       PKT_SEQUENCE_FLAGS = 13,
+       PKT_SYSTEM_INFO = 45,
+       PKT_COMPRESSED = 50,
+       PKT_GPU_COUNTER = 52,
+       PKT_GPU_STAGE = 53,
+       PKT_CLOCK_ID = 58,
+       PKT_DEFAULTS = 59,
+       PKT_TRACK_DESCRIPTOR = 60,
+       PKT_FIRST_ON_SEQUENCE = 87,
+       PKT_MACHINE = 98,
+       PKT_GPU_INFO = 128,
 };
 
 enum { SEQ_CLEARED = 1, SEQ_NEEDS = 2 };
 
 enum { DEFAULTS_TRACK_EVENT = 11, DEFAULTS_CLOCK_ID = 58, TRACK_EVENT_DEFAULT_TRACK = 11 };
 
-enum { SNAPSHOT_CLOCKS = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2, CLOCK_INCREMENTAL = 3 };
+enum {
+    SNAPSHOT_CLOCKS = 1,
+    SNAPSHOT_PRIMARY = 2,
+    CLOCK_ID = 1,
+    CLOCK_TIME = 2,
+    CLOCK_INCREMENTAL = 3
+};
 
 enum { CLOCK_BOOTTIME = 6, CLOCK_DELTA = 64 };
 
 enum { SYSTEM_INFO_MACHINE_NAME = 17 };
 
 enum { /* TrackDescriptor */
-    TRACK_UUID = 1,
-    TRACK_NAME = 2,
-    TRACK_PROCESS = 3,
-    TRACK_THREAD = 4,
-    TRACK_PARENT = 5,
-    TRACK_COUNTER = 8,
-    TRACK_MERGE = 15,
+       TRACK_UUID = 1,
+       TRACK_NAME = 2,
+       TRACK_PROCESS = 3,
+       TRACK_THREAD = 4,
+       TRACK_PARENT = 5,
+       TRACK_COUNTER = 8,
+       TRACK_MERGE = 15,
 };
 
 enum { MERGE_NONE = 2 };
 
-enum { PROCESS_PID = 1, PROCESS_CMDLINE = 2, PROCESS_NAME = 6, PROCESS_START = 7, PROCESS_LABELS = 8 };
+enum { PROCESS_PID = 1, PROCESS_NAME = 6, PROCESS_START = 7, PROCESS_LABELS = 8 };
+
+enum { TREE_PROCESS = 1, TREE_PID = 1, TREE_CMDLINE = 3 };
 
 enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
 
 enum { COUNTER_UNIT = 3, COUNTER_UNIT_NAME = 6, UNIT_BYTES = 3 };
 
 enum { /* TrackEvent */
-    EV_CATEGORY_IID = 3,
-    EV_ANNOTATION = 4,
-    EV_TYPE = 9,
-    EV_NAME_IID = 10,
-    EV_TRACK = 11,
-    EV_COUNTER_VALUE = 30,
-    EV_DOUBLE_VALUE = 44,
-    EV_FLOW = 47,
-    EV_GPU_CORRELATION = 3000,
-    EV_GPU_API = 3001,
+       EV_CATEGORY_IID = 3,
+       EV_ANNOTATION = 4,
+       EV_TYPE = 9,
+       EV_NAME_IID = 10,
+       EV_TRACK = 11,
+       EV_COUNTER_VALUE = 30,
+       EV_DOUBLE_VALUE = 44,
+       EV_FLOW = 47,
+       EV_GPU_CORRELATION = 3000,
+       EV_GPU_API = 3001,
 };
 
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
@@ -71,15 +81,15 @@ enum { CORRELATION_SUBMISSION = 1, GPU_API_HIP = 5 };
 enum { NOTE_NAME_IID = 1, NOTE_UINT = 3, NOTE_INT = 4, NOTE_DOUBLE = 5, NOTE_STRING = 6 };
 
 enum { /* InternedData */
-    INTERNED_CATEGORIES = 1,
-    INTERNED_NAMES = 2,
-    INTERNED_ANNOTATIONS = 3,
-    INTERNED_CONTEXTS = 23,
-    INTERNED_SPECS = 24,
-    INTERNED_STRINGS = 29,
-    INTERNED_COUNTERS = 47,
-    INTERNED_KERNELS = 1000,
-    INTERNED_ARG_NAMES = 1001,
+       INTERNED_CATEGORIES = 1,
+       INTERNED_NAMES = 2,
+       INTERNED_ANNOTATIONS = 3,
+       INTERNED_CONTEXTS = 23,
+       INTERNED_SPECS = 24,
+       INTERNED_STRINGS = 29,
+       INTERNED_COUNTERS = 47,
+       INTERNED_KERNELS = 1000,
+       INTERNED_ARG_NAMES = 1001,
 };
 
 enum { IID = 1, IID_NAME = 2 };
@@ -91,15 +101,15 @@ enum { SPEC_NAME = 2, SPEC_DESCRIPTION = 3, SPEC_CATEGORY = 4, SPEC_OTHER = 0, S
 enum { KERNEL_NAME = 2, KERNEL_DEMANGLED = 3, KERNEL_ARCH = 4, KERNEL_ARGS = 5 };
 
 enum { /* GpuRenderStageEvent */
-    STAGE_EVENT_ID = 1,
-    STAGE_DURATION = 2,
-    STAGE_CONTEXT = 5,
-    STAGE_GPU = 11,
-    STAGE_QUEUE_IID = 13,
-    STAGE_IID = 14,
-    STAGE_KERNEL_IID = 19,
-    STAGE_NAME_IID = 20,
-    STAGE_LAUNCH = 21,
+       STAGE_EVENT_ID = 1,
+       STAGE_DURATION = 2,
+       STAGE_CONTEXT = 5,
+       STAGE_GPU = 11,
+       STAGE_QUEUE_IID = 13,
+       STAGE_IID = 14,
+       STAGE_KERNEL_IID = 19,
+       STAGE_NAME_IID = 20,
+       STAGE_LAUNCH = 21,
 };
 
 enum { LAUNCH_GRID = 1, LAUNCH_WORKGROUP = 2, LAUNCH_ARGS = 3 };
@@ -114,7 +124,14 @@ enum { VALUE_ID = 1, VALUE_INT = 2, VALUE_DOUBLE = 3 };
 
 enum { INTERNED_COUNTER_BODY = 2, INTERNED_COUNTER_GPU = 3, COUNTER_SPECS = 1 };
 
-enum { CSPEC_ID = 1, CSPEC_NAME = 2, CSPEC_DESCRIPTION = 3, CSPEC_UNIT = 7, CSPEC_GROUP = 10, CSPEC_DIRECTION = 11 };
+enum {
+    CSPEC_ID = 1,
+    CSPEC_NAME = 2,
+    CSPEC_DESCRIPTION = 3,
+    CSPEC_UNIT = 7,
+    CSPEC_GROUP = 10,
+    CSPEC_DIRECTION = 11
+};
 
 enum { GROUP_COMPUTE = 6, DIRECTION_FORWARDS = 2 };
 

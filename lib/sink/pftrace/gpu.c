@@ -12,7 +12,7 @@ typedef struct gpu {
     pf_sink *p;
     pf_seq seq;
     uint32_t process;
-    rocl_map specs;   /* (agent, kind of place, id) -> iid on this sequence */
+    rocl_map specs; /* (agent, kind of place, id) -> iid on this sequence */
     bool context_declared;
 } gpu;
 
@@ -52,7 +52,16 @@ static uint32_t spec(gpu *g, uint64_t key, const char *name, unsigned category)
 }
 
 /* Places of work on an agent. */
-enum { PLACE_STREAM = 1, PLACE_QUEUE, PLACE_MEMORY, PLACE_SCRATCH, PLACE_GRAPH, PLACE_EVENT, PLACE_HOST_COPY, PLACE_STAGE };
+enum {
+    PLACE_STREAM = 1,
+    PLACE_QUEUE,
+    PLACE_MEMORY,
+    PLACE_SCRATCH,
+    PLACE_GRAPH,
+    PLACE_EVENT,
+    PLACE_HOST_COPY,
+    PLACE_STAGE
+};
 
 static uint64_t spec_key(unsigned place, uint32_t agent, uint32_t id)
 {
@@ -100,8 +109,8 @@ static uint32_t queue_of(gpu *g, const pf_event *e)
 static uint32_t stage_of(gpu *g, const pf_event *e)
 {
     static const char *const names[ROCL_KINDS] = {
-        [ROCL_DISPATCH] = "Kernel",  [ROCL_COPY] = "Copy",          [ROCL_ALLOC] = "Allocation",
-        [ROCL_SCRATCH] = "Scratch",  [ROCL_GRAPH] = "Graph launch", [ROCL_HIP_EVENT] = "HIP event"};
+        [ROCL_DISPATCH] = "Kernel", [ROCL_COPY] = "Copy",          [ROCL_ALLOC] = "Allocation",
+        [ROCL_SCRATCH] = "Scratch", [ROCL_GRAPH] = "Graph launch", [ROCL_HIP_EVENT] = "HIP event"};
     return spec(g, spec_key(PLACE_STAGE, 0, (uint32_t)e->kind), names[e->kind],
                 e->kind == ROCL_DISPATCH ? SPEC_COMPUTE : SPEC_OTHER);
 }
@@ -231,7 +240,6 @@ static void write_stage(gpu *g, const pf_event *e)
     pf_sink *p = g->p;
     uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : p->world.agent_gpus[e->agent];
     rocl_buf *b = pf_event_begin(&g->seq, e->time);
-    size_t at = rocl_pb_begin(b, PKT_GPU_STAGE);
     declare_context(g);
     rocl_pb_uint(b, STAGE_EVENT_ID, e->stack_id ? pf_link(&p->world, e->stack_id) : 0);
     rocl_pb_uint(b, STAGE_DURATION, (uint64_t)(e->end - e->time));
@@ -244,8 +252,7 @@ static void write_stage(gpu *g, const pf_event *e)
     rocl_pb_uint(b, STAGE_NAME_IID,
                  pf_iid(&g->seq, PF_NAMES, e->name == ROCL_NONE ? p->words[W_UNNAMED] : e->name));
     put_launch(g, b, e);
-    rocl_pb_end(b, at);
-    pf_event_end(&g->seq);
+    pf_event_end(&g->seq, PKT_GPU_STAGE);
     p->report.slices++;
 }
 

@@ -16,12 +16,10 @@ typedef struct host {
 static void write_end(host *h, const pf_open *ended)
 {
     rocl_buf *b = pf_event_begin(&h->seq, ended->end);
-    size_t at = rocl_pb_begin(b, PKT_TRACK_EVENT);
     rocl_pb_uint(b, EV_TYPE, TYPE_END);
     if (h->lanes.lanes[ended->lane].track != h->track)
         rocl_pb_uint(b, EV_TRACK, h->lanes.lanes[ended->lane].track);
-    rocl_pb_end(b, at);
-    pf_event_end(&h->seq);
+    pf_event_end(&h->seq, PKT_TRACK_EVENT);
 }
 
 /* The arrow to the GPU work that this call caused. */
@@ -38,6 +36,25 @@ static void write_link(host *h, rocl_buf *b, uint64_t stack_id)
     rocl_pb_uint(b, EV_GPU_API, GPU_API_HIP);
 }
 
+/* AMD's converter writes its own words for the domains. */
+static uint32_t category_of(const host *h, const pf_event *e)
+{
+    static const struct {
+        const char *domain;
+        pf_word word;
+    } words[] = {{"HIP_", W_HIP_API},
+                 {"HSA_", W_HSA_API},
+                 {"MARKER_", W_MARKER_API},
+                 {"RCCL_", W_RCCL_API},
+                 {"ROCDECODE_", W_ROCDECODE_API},
+                 {"ROCJPEG_", W_ROCJPEG_API}};
+    const char *category = rocl_str(h->p->trace, e->category);
+    for (size_t i = 0; h->p->opt.legacy_tracks && i < sizeof words / sizeof *words; i++)
+        if (!strncmp(category, words[i].domain, strlen(words[i].domain)))
+            return h->p->words[words[i].word];
+    return e->category;
+}
+
 static void write_args(host *h, rocl_buf *b, pf_event *e)
 {
     pf_arg arg;
@@ -49,12 +66,11 @@ static void write_begin(host *h, pf_event *e, unsigned type, uint64_t track)
 {
     pf_sink *p = h->p;
     rocl_buf *b = pf_event_begin(&h->seq, e->time);
-    size_t at = rocl_pb_begin(b, PKT_TRACK_EVENT);
     rocl_pb_uint(b, EV_TYPE, type);
     rocl_pb_uint(b, EV_NAME_IID,
                  pf_iid(&h->seq, PF_NAMES, e->name == ROCL_NONE ? p->words[W_UNNAMED] : e->name));
     if (e->category != ROCL_NONE)
-        rocl_pb_uint(b, EV_CATEGORY_IID, pf_iid(&h->seq, PF_CATEGORIES, e->category));
+        rocl_pb_uint(b, EV_CATEGORY_IID, pf_iid(&h->seq, PF_CATEGORIES, category_of(h, e)));
     if (track != h->track)
         rocl_pb_uint(b, EV_TRACK, track);
     if (e->stack_id) {
@@ -63,8 +79,7 @@ static void write_begin(host *h, pf_event *e, unsigned type, uint64_t track)
             write_link(h, b, e->stack_id);
     }
     write_args(h, b, e);
-    rocl_pb_end(b, at);
-    pf_event_end(&h->seq);
+    pf_event_end(&h->seq, PKT_TRACK_EVENT);
 }
 
 static uint32_t new_lane(host *h, bool extra)

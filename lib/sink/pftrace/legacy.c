@@ -76,11 +76,9 @@ static uint32_t group_of(legacy *l, const pf_event *e)
 static void write_end(legacy *l, const pf_open *ended)
 {
     rocl_buf *b = pf_event_begin(&l->seq, ended->end);
-    size_t at = rocl_pb_begin(b, PKT_TRACK_EVENT);
     rocl_pb_uint(b, EV_TYPE, TYPE_END);
     rocl_pb_uint(b, EV_TRACK, l->lanes.lanes[ended->lane].track);
-    rocl_pb_end(b, at);
-    pf_event_end(&l->seq);
+    pf_event_end(&l->seq, PKT_TRACK_EVENT);
 }
 
 static void note_text(legacy *l, rocl_buf *b, pf_word name, uint32_t text)
@@ -133,7 +131,6 @@ static void write_begin(legacy *l, const pf_event *e, uint64_t track)
     pf_sink *p = l->p;
     uint32_t text = p->words[categories[e->kind]];
     rocl_buf *b = pf_event_begin(&l->seq, e->time);
-    size_t at = rocl_pb_begin(b, PKT_TRACK_EVENT);
     rocl_pb_uint(b, EV_TYPE, TYPE_BEGIN);
     rocl_pb_uint(b, EV_NAME_IID,
                  pf_iid(&l->seq, PF_NAMES, e->name == ROCL_NONE ? p->words[W_UNNAMED] : e->name));
@@ -147,8 +144,7 @@ static void write_begin(legacy *l, const pf_event *e, uint64_t track)
         pf_note_uint(&l->seq, b, l->p->words[W_CORR_ID], e->stack_id);
         rocl_pb_fixed64(b, EV_FLOW, pf_link(&p->world, e->stack_id));
     }
-    rocl_pb_end(b, at);
-    pf_event_end(&l->seq);
+    pf_event_end(&l->seq, PKT_TRACK_EVENT);
 }
 
 static rocl_status write_slice(legacy *l, const pf_event *e, rocl_error *err)

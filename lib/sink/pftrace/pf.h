@@ -31,7 +31,7 @@ typedef struct pf_stream pf_stream;
 rocl_status pf_stream_open(pf_stream **s, rocl_trace *t, const rocl_pftrace_options *o,
                            rocl_error *err);
 rocl_status pf_stream_commit(pf_stream *s, uint64_t *bytes, rocl_error *err); /* frees s */
-void pf_stream_abort(pf_stream *s);                                          /* frees s */
+void pf_stream_abort(pf_stream *s);                                           /* frees s */
 
 /* A packet is written between these two into the buffer that begin returns (NULL: failed before,
  * the next flush tells). Nothing else may write in between. */
@@ -41,7 +41,15 @@ void pf_packet_end(pf_stream *s);
 rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err);
 
 /* A packet sequence: its id, its clock, and what has been interned on it. */
-enum pf_intern { PF_NAMES, PF_CATEGORIES, PF_ANNOTATIONS, PF_KERNELS, PF_ARG_NAMES, PF_STRINGS, PF_INTERNS };
+enum pf_intern {
+    PF_NAMES,
+    PF_CATEGORIES,
+    PF_ANNOTATIONS,
+    PF_KERNELS,
+    PF_ARG_NAMES,
+    PF_STRINGS,
+    PF_INTERNS
+};
 
 typedef struct pf_seq {
     pf_stream *stream;
@@ -50,6 +58,8 @@ typedef struct pf_seq {
     int64_t now;      /* time of the last packet, ns */
     uint32_t next_iid[PF_INTERNS];
     rocl_buf pending; /* interned data to go with the next packet */
+    rocl_buf body;    /* the event under construction */
+    uint64_t delta;   /* of its time */
 } pf_seq;
 
 /* Begins a sequence whose times are differences, the first to `from`; events on it are on `track`
@@ -57,9 +67,10 @@ typedef struct pf_seq {
  * what is interned is kept in the stream. */
 void pf_seq_begin(pf_seq *q, pf_stream *s, uint32_t machine, int64_t from, uint64_t track);
 void pf_seq_end(pf_seq *q); /* frees */
-/* Begins a packet at `time` (>= the last one's); interned data is put in by pf_event_end. */
+/* Begins an event at `time` (>= the last one's): the buffer for its fields. pf_event_end writes the
+ * packet: the event as `field` of it, and the interned data that waits for it. */
 rocl_buf *pf_event_begin(pf_seq *q, int64_t time);
-void pf_event_end(pf_seq *q);
+void pf_event_end(pf_seq *q, uint32_t field);
 
 /* The iid of a text in one of the plain {iid, name} tables, declared with the next packet end. */
 uint32_t pf_iid(pf_seq *q, enum pf_intern table, uint32_t text);
@@ -74,13 +85,13 @@ void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text);
 
 /* Rooms that a record belongs to: the upper byte of the first key word. */
 typedef enum pf_room {
-    PF_HOST = 1,    /* index: thread, or thread_count + process */
-    PF_GPU,         /* index: process */
-    PF_MEMORY,      /* allocations; index: process */
-    PF_ALLOCATED,   /* allocated bytes over time; index: process */
-    PF_BANDWIDTH,   /* copies over time; index: process */
-    PF_PMC,         /* counters of dispatches; index: agent, or agent_count */
-    PF_SAMPLED,     /* sampled and SPM values; index: counter, or counter_count */
+    PF_HOST = 1,  /* index: thread, or thread_count + process */
+    PF_GPU,       /* index: process */
+    PF_MEMORY,    /* allocations; index: process */
+    PF_ALLOCATED, /* allocated bytes over time; index: process */
+    PF_BANDWIDTH, /* copies over time; index: process */
+    PF_PMC,       /* counters of dispatches; index: agent, or agent_count */
+    PF_SAMPLED,   /* sampled and SPM values; index: counter, or counter_count */
 } pf_room;
 
 typedef struct pf_sink pf_sink;
@@ -125,14 +136,14 @@ bool pf_next_arg(pf_event *e, pf_arg *arg);
 
 typedef struct pf_gpu {
     uint32_t machine;
-    int64_t key;          /* absolute index, or id: the same device in every process */
-    uint32_t id;          /* on its machine, from 0 */
+    int64_t key; /* absolute index, or id: the same device in every process */
+    uint32_t id; /* on its machine, from 0 */
     const rocl_agent *agent;
 } pf_gpu;
 
-typedef struct pf_place {     /* of a process or thread */
-    uint64_t uuid;            /* track, 0: not described yet */
-    int64_t number;           /* pid or tid as written */
+typedef struct pf_place { /* of a process or thread */
+    uint64_t uuid;        /* track, 0: not described yet */
+    int64_t number;       /* pid or tid as written */
 } pf_place;
 
 typedef struct pf_world {
@@ -143,13 +154,13 @@ typedef struct pf_world {
     uint64_t next_uuid;
     uint32_t next_seq;
     uint32_t next_context, next_spec; /* iids unique over the whole trace */
-    rocl_map pids;            /* (machine, pid) in use */
+    rocl_map pids;                    /* (machine, pid) in use */
     size_t process_total;
     /* of the capture at hand */
     const rocl_capture *capture;
     pf_place *processes, *threads, *strays; /* strays: threads nobody named, one a process */
-    uint32_t *contexts;       /* by process: iid */
-    uint32_t *agent_gpus;     /* by agent: id on its machine, ROCL_NONE for others */
+    uint32_t *contexts;                     /* by process: iid */
+    uint32_t *agent_gpus;                   /* by agent: id on its machine, ROCL_NONE for others */
 } pf_world;
 
 rocl_status pf_world_open(pf_world *w, rocl_trace *t, pf_stream *s, rocl_error *err);
@@ -174,24 +185,24 @@ void pf_queue_name(const pf_world *w, const rocl_queue *q, const char *word, uin
 
 typedef struct pf_open { /* a slice that has begun */
     int64_t end;
-    uint64_t order;      /* of beginning */
+    uint64_t order; /* of beginning */
     uint32_t lane;
 } pf_open;
 
 typedef struct pf_lane {
     uint64_t track;
-    uint32_t group;      /* which lanes may replace each other */
-    int64_t *ends;       /* of the open slices, outermost first */
+    uint32_t group; /* which lanes may replace each other */
+    int64_t *ends;  /* of the open slices, outermost first */
     uint32_t depth, cap;
 } pf_lane;
 
 typedef struct pf_lanes {
     pf_lane *lanes;
     uint32_t count, cap;
-    pf_open *heap;       /* by end, innermost first */
+    pf_open *heap; /* by end, innermost first */
     uint32_t open, heap_cap;
     uint64_t order;
-    bool nest;           /* slices may lie in each other; else lanes hold one at a time */
+    bool nest; /* slices may lie in each other; else lanes hold one at a time */
 } pf_lanes;
 
 void pf_lanes_free(pf_lanes *l);
@@ -226,11 +237,45 @@ void pf_blocks_free(pf_blocks *h);
 
 /* Names of arguments and annotations, interned once as texts. */
 typedef enum pf_word {
-    W_UNNAMED, W_STACK_ID, W_CORR_ID, W_AGENT, W_QUEUE, W_STREAM, W_STREAM_ID, W_KERNEL_ID,
-    W_SCRATCH_SIZE, W_LDS_BLOCK_SIZE, W_WORKGROUP_SIZE, W_GRID_SIZE, W_SRC_AGENT, W_DST_AGENT,
-    W_COPY_BYTES, W_DEVICE, W_LDS_BYTES, W_SCRATCH_BYTES, W_DISPATCH_ID, W_BYTES,
-    W_BYTES_PER_SECOND, W_SRC, W_DST, W_KERNELS, W_REGISTERS, W_ACCUM_VGPR, W_SGPR,
-    W_SHARED_STATIC, W_KERNEL_DISPATCH, W_MEMORY_COPY, W_GRAPH_LAUNCH, W_HIP_EVENT, PF_WORDS
+    W_UNNAMED,
+    W_STACK_ID,
+    W_CORR_ID,
+    W_AGENT,
+    W_QUEUE,
+    W_STREAM,
+    W_STREAM_ID,
+    W_KERNEL_ID,
+    W_SCRATCH_SIZE,
+    W_LDS_BLOCK_SIZE,
+    W_WORKGROUP_SIZE,
+    W_GRID_SIZE,
+    W_SRC_AGENT,
+    W_DST_AGENT,
+    W_COPY_BYTES,
+    W_DEVICE,
+    W_LDS_BYTES,
+    W_SCRATCH_BYTES,
+    W_DISPATCH_ID,
+    W_BYTES,
+    W_BYTES_PER_SECOND,
+    W_SRC,
+    W_DST,
+    W_KERNELS,
+    W_REGISTERS,
+    W_ACCUM_VGPR,
+    W_SGPR,
+    W_SHARED_STATIC,
+    W_KERNEL_DISPATCH,
+    W_MEMORY_COPY,
+    W_GRAPH_LAUNCH,
+    W_HIP_EVENT,
+    W_HIP_API,
+    W_HSA_API,
+    W_MARKER_API,
+    W_RCCL_API,
+    W_ROCDECODE_API,
+    W_ROCJPEG_API,
+    PF_WORDS
 } pf_word;
 
 struct pf_sink {
@@ -238,10 +283,10 @@ struct pf_sink {
     rocl_pftrace_options opt;
     pf_stream *stream;
     pf_world world;
-    rocl_sorter *sorter;    /* of the capture at hand */
-    rocl_idset *linked;     /* by worker: stack ids with GPU work */
-    rocl_buf *scratch;      /* by worker */
-    pf_event event;         /* the record at hand */
+    rocl_sorter *sorter; /* of the capture at hand */
+    rocl_idset *linked;  /* by worker: stack ids with GPU work */
+    rocl_buf *scratch;   /* by worker */
+    pf_event event;      /* the record at hand */
     bool more;
     rocl_pftrace_report report;
     uint32_t words[PF_WORDS]; /* texts */

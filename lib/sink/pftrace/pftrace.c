@@ -120,6 +120,12 @@ static const char *const words[PF_WORDS] = {
     [W_MEMORY_COPY] = "memory_copy",
     [W_GRAPH_LAUNCH] = "graph_launch",
     [W_HIP_EVENT] = "hip_event",
+    [W_HIP_API] = "hip_api",
+    [W_HSA_API] = "hsa_api",
+    [W_MARKER_API] = "marker_api",
+    [W_RCCL_API] = "rccl_api",
+    [W_ROCDECODE_API] = "rocdecode_api",
+    [W_ROCJPEG_API] = "rocjpeg_api",
 };
 
 static rocl_status open_sink(pf_sink *p, rocl_error *err)
@@ -158,9 +164,9 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
                             .events = events,
                             .end_task = end_task,
                             .end_capture = end_capture};
-    rocl_status st = o->level > 9 ? rocl_fail(err, ROCL_USAGE, "compression level %d: 0 to 9",
-                                              o->level)
-                                  : open_sink(&p, err);
+    rocl_status st = o->level > 9
+                         ? rocl_fail(err, ROCL_USAGE, "compression level %d: 0 to 9", o->level)
+                         : open_sink(&p, err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK) {

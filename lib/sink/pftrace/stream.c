@@ -11,7 +11,7 @@
 typedef struct iid_table {
     struct {
         uint32_t sequence, iid;
-    } *entries; /* by key */
+    } * entries; /* by key */
     uint32_t cap;
 } iid_table;
 
@@ -21,10 +21,10 @@ struct pf_stream {
     rocl_out *out;
     rocl_pipe *pipe;
     rocl_chunk *chunk;
-    size_t packet;    /* begin of the packet under construction */
+    size_t packet; /* begin of the packet under construction */
     int level;
     bool gzip;
-    rocl_buf lost;    /* takes what is written after a failure */
+    rocl_buf lost; /* takes what is written after a failure */
 };
 
 static rocl_status compress_block(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
@@ -184,27 +184,43 @@ void pf_seq_begin(pf_seq *q, pf_stream *s, uint32_t machine, int64_t from, uint6
 void pf_seq_end(pf_seq *q)
 {
     rocl_buf_free(&q->pending);
+    rocl_buf_free(&q->body);
 }
 
 rocl_buf *pf_event_begin(pf_seq *q, int64_t time)
 {
-    rocl_buf *b = pf_packet_begin(q->stream);
-    rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)(time - q->now));
-    rocl_pb_uint(b, PKT_SEQUENCE_ID, q->id);
-    if (q->machine)
-        rocl_pb_uint(b, PKT_MACHINE, q->machine);
+    q->delta = (uint64_t)(time - q->now);
     q->now = time;
-    return b;
+    q->body.len = 0;
+    return &q->body;
 }
 
-void pf_event_end(pf_seq *q)
+/* The few fields around the event are put together apart, so that every length is known when the
+ * packet is written. */
+void pf_event_end(pf_seq *q, uint32_t field)
 {
-    if (q->pending.len) {
-        rocl_buf *b = q->stream->chunk ? &q->stream->chunk->in : &q->stream->lost;
-        rocl_pb_bytes(b, PKT_INTERNED, q->pending.data, q->pending.len);
-        b->failed |= q->pending.failed;
-        q->pending.len = 0;
+    uint8_t head[8 * ROCL_VARINT_MAX], *p = head;
+    p = rocl_varint_put(p, PKT_TIMESTAMP << 3 | ROCL_PB_VARINT);
+    p = rocl_varint_put(p, q->delta);
+    p = rocl_varint_put(p, PKT_SEQUENCE_ID << 3 | ROCL_PB_VARINT);
+    p = rocl_varint_put(p, q->id);
+    if (q->machine) {
+        p = rocl_varint_put(p, PKT_MACHINE << 3 | ROCL_PB_VARINT);
+        p = rocl_varint_put(p, q->machine);
     }
+    rocl_buf *b = pf_packet_begin(q->stream);
+    if (q->pending.len)
+        rocl_pb_bytes(b, PKT_INTERNED, q->pending.data, q->pending.len);
+    p = rocl_varint_put(p, field << 3 | ROCL_PB_BYTES);
+    p = rocl_varint_put(p, q->body.len);
+    size_t n = (size_t)(p - head);
+    if (rocl_buf_room(b, n + q->body.len)) {
+        memcpy(b->data + b->len, head, n);
+        memcpy(b->data + b->len + n, q->body.data, q->body.len);
+        b->len += n + q->body.len;
+    }
+    b->failed |= q->pending.failed | q->body.failed;
+    q->pending.len = 0;
     pf_packet_end(q->stream);
 }
 
@@ -253,10 +269,12 @@ uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fres
 
 uint32_t pf_iid(pf_seq *q, enum pf_intern table, uint32_t text)
 {
-    static const uint16_t fields[PF_INTERNS] = {
-        [PF_NAMES] = INTERNED_NAMES,         [PF_CATEGORIES] = INTERNED_CATEGORIES,
-        [PF_ANNOTATIONS] = INTERNED_ANNOTATIONS, [PF_KERNELS] = INTERNED_KERNELS,
-        [PF_ARG_NAMES] = INTERNED_ARG_NAMES, [PF_STRINGS] = INTERNED_STRINGS};
+    static const uint16_t fields[PF_INTERNS] = {[PF_NAMES] = INTERNED_NAMES,
+                                                [PF_CATEGORIES] = INTERNED_CATEGORIES,
+                                                [PF_ANNOTATIONS] = INTERNED_ANNOTATIONS,
+                                                [PF_KERNELS] = INTERNED_KERNELS,
+                                                [PF_ARG_NAMES] = INTERNED_ARG_NAMES,
+                                                [PF_STRINGS] = INTERNED_STRINGS};
     bool fresh;
     uint32_t iid = pf_iid_custom(q, table, text, &fresh);
     if (fresh) {

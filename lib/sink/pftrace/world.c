@@ -14,7 +14,8 @@
 
 uint32_t pf_machine(const pf_world *w)
 {
-    /* 0 is the reader's own idea of "this machine" and never labelled: used for one machine only. */
+    /* 0 is the reader's own idea of "this machine" and never labelled: used for one machine only.
+     */
     return w->trace->machine_count > 1 ? w->capture->machine + 1 : 0;
 }
 
@@ -172,12 +173,28 @@ static void put_cmdline(rocl_buf *b, const char *command)
     while (*command) {
         size_t n = strcspn(command, " ");
         if (n) {
-            size_t at = rocl_pb_begin(b, PROCESS_CMDLINE);
+            size_t at = rocl_pb_begin(b, TREE_CMDLINE);
             rocl_utf8_put(b, command, n);
             rocl_pb_end(b, at);
         }
         command += n + (command[n] == ' ');
     }
+}
+
+/* Readers take the command line from the process tree only. */
+static void describe_command(pf_world *w, uint32_t index, int64_t start)
+{
+    const rocl_process *p = &w->capture->processes[index];
+    rocl_buf *b = begin(w);
+    rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
+    rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_BOOTTIME);
+    size_t tree = rocl_pb_begin(b, PKT_PROCESS_TREE);
+    size_t process = rocl_pb_begin(b, TREE_PROCESS);
+    rocl_pb_int(b, TREE_PID, w->processes[index].number);
+    put_cmdline(b, rocl_str(w->trace, p->command));
+    rocl_pb_end(b, process);
+    rocl_pb_end(b, tree);
+    end(w);
 }
 
 static void describe_process(pf_world *w, uint32_t index)
@@ -187,6 +204,7 @@ static void describe_process(pf_world *w, uint32_t index)
     char name[256], label[64];
     int64_t start = p->init > 0 ? p->init : p->start > 0 ? p->start : 0;
     program_name(command, name, sizeof name);
+    describe_command(w, index, start);
     rocl_buf *b = begin(w);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
     rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_BOOTTIME);
@@ -194,7 +212,6 @@ static void describe_process(pf_world *w, uint32_t index)
     rocl_pb_uint(b, TRACK_UUID, w->processes[index].uuid);
     size_t process = rocl_pb_begin(b, TRACK_PROCESS);
     rocl_pb_int(b, PROCESS_PID, w->processes[index].number);
-    put_cmdline(b, command);
     if (name[0])
         put_string(b, PROCESS_NAME, name);
     if (start)

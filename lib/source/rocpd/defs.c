@@ -122,7 +122,7 @@ static rocl_status take_node(rocpd_set *s, const rocpd_row *r, rocl_error *err)
     return ROCL_OK;
 }
 
-static const char *const process_columns[] = {"nid",  "pid",   "ppid", "init",    "fini",
+static const char *const process_columns[] = {"nid",   "pid", "ppid",    "init",        "fini",
                                               "start", "end", "command", "environment", "guid"};
 
 static rocl_status take_process(rocpd_set *s, const rocpd_row *r, rocl_error *err)
@@ -243,8 +243,10 @@ static rocl_status take_code_object(rocpd_set *s, const rocpd_row *r, rocl_error
 }
 
 static const char *const kernel_columns[] = {
-    "pid",        "code_object_id",  "kernel_name",       "display_name", "group_segment_size",
-    "private_segment_size", "sgpr_count", "arch_vgpr_count", "accum_vgpr_count", "extdata"};
+    "pid",          "code_object_id",     "kernel_name",
+    "display_name", "group_segment_size", "private_segment_size",
+    "sgpr_count",   "arch_vgpr_count",    "accum_vgpr_count",
+    "extdata"};
 
 enum { KERNEL_EXTDATA = 9 };
 
@@ -286,9 +288,9 @@ static rocl_status read_kernels(rocpd_set *s, rocl_db *db, rocl_error *err)
 
 /* ---- counters, tracks ---- */
 
-static const char *const counter_columns[] = {"pid",         "agent_id",  "name",
-                                              "symbol",      "description", "component",
-                                              "units",       "value_type", "block"};
+static const char *const counter_columns[] = {"pid",    "agent_id",    "name",
+                                              "symbol", "description", "component",
+                                              "units",  "value_type",  "block"};
 
 static rocl_status take_counter(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
@@ -309,13 +311,12 @@ static rocl_status take_counter(rocpd_set *s, const rocpd_row *r, rocl_error *er
     return ROCL_OK;
 }
 
-static const char *const track_columns[] = {"pid", "tid", "agent_id", "queue_id", "stream_id",
-                                            "name_id"};
+static const char *const track_columns[] = {"pid",      "tid",       "agent_id",
+                                            "queue_id", "stream_id", "name_id"};
 
 static rocl_status take_track(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
-    rocpd_track_def *t =
-        push(r, &s->track_defs, &s->track_count, sizeof *t, &s->tracks, err);
+    rocpd_track_def *t = push(r, &s->track_defs, &s->track_count, sizeof *t, &s->tracks, err);
     if (!t)
         return ROCL_INTERNAL;
     t->process = ref_of(r, 0, &s->processes);
@@ -354,7 +355,8 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
         (st = EACH_ROW(s, db, ROCPD_INFO_AGENT, agent_columns, take_agent, err)) ||
         (st = EACH_ROW(s, db, ROCPD_INFO_QUEUE, queue_columns, take_queue, err)) ||
         (st = EACH_ROW(s, db, ROCPD_INFO_STREAM, queue_columns, take_stream, err)) ||
-        (st = EACH_ROW(s, db, ROCPD_INFO_CODE_OBJECT, code_object_columns, take_code_object, err)) ||
+        (st =
+             EACH_ROW(s, db, ROCPD_INFO_CODE_OBJECT, code_object_columns, take_code_object, err)) ||
         (st = read_kernels(s, db, err)) ||
         (st = EACH_ROW(s, db, ROCPD_INFO_PMC, counter_columns, take_counter, err)) ||
         (st = EACH_ROW(s, db, ROCPD_TRACK, track_columns, take_track, err)))

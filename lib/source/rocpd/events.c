@@ -2,10 +2,10 @@
  *
  * A writer stores events domain by domain, while regions are stored by time: the event ids of
  * neighbouring regions come from a handful of ascending streams, one per domain. So a few windows
- * are kept open on the table, each a cursor with a batch of rows in hand. An id is looked for in the
- * windows; the window that stands just before it reads on; else the window unused for longest is
- * moved there. A moved window reads few rows at first and more as it is read on (read-ahead), which
- * makes random ids cost a seek each, never a batch each. */
+ * are kept open on the table, each a cursor with a batch of rows in hand. An id is looked for in
+ * the windows; the window that stands just before it reads on; else the window unused for longest
+ * is moved there. A moved window reads few rows at first and more as it is read on (read-ahead),
+ * which makes random ids cost a seek each, never a batch each. */
 #include <stdlib.h>
 
 #include "source/rocpd/rocpd.h"
@@ -18,10 +18,10 @@ enum { COL_CATEGORY, COL_STACK, COL_PARENT, COL_CORRELATION, COL_EXTDATA, COLUMN
 
 typedef struct window {
     rocl_rows *rows;
-    unsigned count;   /* rows in hand */
-    unsigned at;      /* the row found last */
-    unsigned ahead;   /* how many to read next */
-    uint64_t used;    /* when, in finds */
+    unsigned count; /* rows in hand */
+    unsigned at;    /* the row found last */
+    unsigned ahead; /* how many to read next */
+    uint64_t used;  /* when, in finds */
 } window;
 
 struct rocpd_events {
@@ -103,8 +103,8 @@ static rocl_status new_window(rocpd_events *e, window **out, rocl_error *err)
     window *w = &e->windows[0];
     if (e->open < WINDOWS) {
         w = &e->windows[e->open];
-        rocl_status st = rocl_rows_open(&w->rows, e->db, e->set->tables[ROCPD_EVENT], columns,
-                                        COLUMNS, err);
+        rocl_status st =
+            rocl_rows_open(&w->rows, e->db, e->set->tables[ROCPD_EVENT], columns, COLUMNS, err);
         if (st != ROCL_OK)
             return st;
         e->open++;

@@ -21,8 +21,9 @@ static void set_free(rocpd_set *s)
         free(s->tables[i]);
     if (s->categories.dense != s->strings.dense)
         rocl_ids_free(&s->categories);
-    rocl_ids *maps[] = {&s->strings, &s->nodes,    &s->processes, &s->threads, &s->agents,      &s->queues,
-                        &s->streams, &s->kernels, &s->counters,  &s->tracks,  &s->code_objects};
+    rocl_ids *maps[] = {&s->strings,  &s->nodes,  &s->processes,   &s->threads,
+                        &s->agents,   &s->queues, &s->streams,     &s->kernels,
+                        &s->counters, &s->tracks, &s->code_objects};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         rocl_ids_free(maps[i]);
     free(s->track_defs);
@@ -213,8 +214,8 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
             break;
         if (to > last)
             to = last;
-        rocl_task task = {kinds, (unsigned)table, stage, from, to,
-                          (uint64_t)to - (uint64_t)from + 1};
+        rocl_task task = {
+            kinds, (unsigned)table, stage, from, to, (uint64_t)to - (uint64_t)from + 1};
         st = add_task(plan, &task, err);
     }
     return st;
@@ -387,7 +388,6 @@ uint32_t rocpd_demangled(rocl_trace *t, rocl_model_capture *c, uint32_t kernel)
     pthread_mutex_unlock(&names_lock);
     return text == ROCL_NONE || text == 0 ? k->display : text;
 }
-
 
 const rocl_source_ops rocl_rocpd_ops = {
     .format = "rocpd",

@@ -63,7 +63,7 @@ typedef struct rocpd_set {
 
     rocl_ids strings, categories; /* id -> text */
     rocl_ids nodes, processes, threads, agents, queues, streams, kernels, counters, tracks;
-    rocl_ids code_objects;        /* id -> agent index */
+    rocl_ids code_objects; /* id -> agent index */
     rocpd_track_def *track_defs;
     uint32_t track_count;
 
@@ -115,7 +115,7 @@ uint32_t rocpd_demangled(rocl_trace *t, rocl_model_capture *c, uint32_t kernel);
 typedef struct rocpd_event_row {
     uint64_t stack_id, parent_stack_id;
     int64_t correlation_id;
-    uint32_t category; /* text */
+    uint32_t category;   /* text */
     const char *extdata; /* "" when it is {}; valid until the next find */
     size_t extdata_len;
 } rocpd_event_row;
@@ -163,10 +163,10 @@ rocl_status rocpd_times(const rocpd_row *r, unsigned start_col, unsigned end_col
 
 /* scan.c */
 struct rocpd_worker {
-    rocl_db *db;                      /* borrowed from the file */
+    rocl_db *db; /* borrowed from the file */
     rocpd_events *events;
-    rocl_batch out[ROCL_KINDS];       /* filled up to ROCL_ROWS_BATCH, then emitted */
-    rocl_arg *args;                   /* of the regions in out */
+    rocl_batch out[ROCL_KINDS]; /* filled up to ROCL_ROWS_BATCH, then emitted */
+    rocl_arg *args;             /* of the regions in out */
     size_t arg_count, arg_cap;
     rocl_arena arg_text;
     const rocl_emitter *to;

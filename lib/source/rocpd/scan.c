@@ -11,15 +11,37 @@ enum { PID, TID, TRACK, START, END, EVENT, NAME, OWN };
 static const char *const region_columns[] = {COMMON_COLUMNS};
 
 enum {
-    D_AGENT = OWN, D_QUEUE, D_STREAM, D_KERNEL, D_DISPATCH, D_PRIVATE, D_GROUP, D_WORKGROUP,
-    D_GRID = D_WORKGROUP + 3, D_REGION_NAME = D_GRID + 3, D_GRAPH_EXEC, D_GRAPH_NODE
+    D_AGENT = OWN,
+    D_QUEUE,
+    D_STREAM,
+    D_KERNEL,
+    D_DISPATCH,
+    D_PRIVATE,
+    D_GROUP,
+    D_WORKGROUP,
+    D_GRID = D_WORKGROUP + 3,
+    D_REGION_NAME = D_GRID + 3,
+    D_GRAPH_EXEC,
+    D_GRAPH_NODE
 };
 
-static const char *const dispatch_columns[] = {
-    COMMON_COLUMNS, "agent_id", "queue_id", "stream_id", "kernel_id", "dispatch_id",
-    "private_segment_size", "group_segment_size", "workgroup_size_x", "workgroup_size_y",
-    "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z", "region_name_id",
-    "graph_exec_id", "graph_node_id"};
+static const char *const dispatch_columns[] = {COMMON_COLUMNS,
+                                               "agent_id",
+                                               "queue_id",
+                                               "stream_id",
+                                               "kernel_id",
+                                               "dispatch_id",
+                                               "private_segment_size",
+                                               "group_segment_size",
+                                               "workgroup_size_x",
+                                               "workgroup_size_y",
+                                               "workgroup_size_z",
+                                               "grid_size_x",
+                                               "grid_size_y",
+                                               "grid_size_z",
+                                               "region_name_id",
+                                               "graph_exec_id",
+                                               "graph_node_id"};
 
 enum { C_SRC = OWN, C_DST, C_QUEUE, C_STREAM, C_SIZE, C_SRC_ADDRESS, C_DST_ADDRESS };
 
@@ -29,9 +51,9 @@ static const char *const copy_columns[] = {COMMON_COLUMNS, "src_agent_id", "dst_
 
 enum { A_AGENT = OWN, A_QUEUE, A_STREAM, A_TYPE, A_LEVEL, A_SIZE, A_ADDRESS, A_EXTDATA };
 
-static const char *const alloc_columns[] = {COMMON_COLUMNS, "agent_id", "queue_id", "stream_id",
-                                            "type",         "level",    "size",     "address",
-                                            "extdata"};
+static const char *const alloc_columns[] = {COMMON_COLUMNS, "agent_id", "queue_id",
+                                            "stream_id",    "type",     "level",
+                                            "size",         "address",  "extdata"};
 
 enum { S_TIME = OWN };
 
@@ -39,9 +61,9 @@ static const char *const sample_columns[] = {COMMON_COLUMNS, "timestamp"};
 
 enum { H_AGENT = OWN, H_QUEUE, H_STREAM, H_SOURCE, H_EXEC, H_COUNT };
 
-static const char *const hip_columns[] = {COMMON_COLUMNS,    "agent_id",      "queue_id",
-                                          "stream_id",       "source_queue_id", "graph_exec_id",
-                                          "kernel_dispatch_count"};
+static const char *const hip_columns[] = {
+    COMMON_COLUMNS,         "agent_id", "queue_id", "stream_id", "source_queue_id", "graph_exec_id",
+    "kernel_dispatch_count"};
 
 /* ---- batches ---- */
 
@@ -273,8 +295,8 @@ static rocl_status drop_owner(const rocpd_row *r, rocpd_worker *w, rocl_error *e
     bool bad = false;
     if (!r->set->join || !rocl_cell_int(r->rows, EVENT, r->row, &id, &bad))
         return ROCL_OK;
-    return rocpd_join_dropped(r->set->join, w->number, (uint64_t)id,
-                              (uint64_t)r->rows->id[r->row], err);
+    return rocpd_join_dropped(r->set->join, w->number, (uint64_t)id, (uint64_t)r->rows->id[r->row],
+                              err);
 }
 
 static rocl_status scan_dispatch(const rocpd_row *r, rocpd_worker *w, rocl_error *err)
@@ -425,16 +447,16 @@ static rocl_status scan_hip(const rocpd_row *r, rocpd_worker *w, rocl_error *err
         (st = rocpd_ref(r, H_AGENT, &s->agents, ROCL_FAULT_DANGLING_AGENT, &h.agent, err)) ||
         (st = rocpd_ref(r, H_QUEUE, &s->queues, ROCL_FAULT_DANGLING_QUEUE, &h.queue, err)) ||
         (st = rocpd_ref(r, H_STREAM, &s->streams, ROCL_FAULT_DANGLING_STREAM, &h.stream, err)) ||
-        (st = rocpd_ref(r, H_SOURCE, &s->queues, ROCL_FAULT_DANGLING_QUEUE, &h.source_queue,
-                        err)) ||
+        (st =
+             rocpd_ref(r, H_SOURCE, &s->queues, ROCL_FAULT_DANGLING_QUEUE, &h.source_queue, err)) ||
         (st = take_u64(r, H_EXEC, &h.graph_exec_id, err)) ||
         (st = take_u64(r, H_COUNT, &h.kernel_count, err)))
         return st;
     rocl_kind kind = r->table == ROCPD_GRAPH_LAUNCH ? ROCL_GRAPH : ROCL_HIP_EVENT;
     if (h.e.name == ROCL_NONE)
-        h.e.name = rocl_strings_put(s->trace->strings,
-                                    kind == ROCL_GRAPH ? "hipGraphLaunch" : "HIP_EVENT",
-                                    kind == ROCL_GRAPH ? 14 : 9);
+        h.e.name =
+            rocl_strings_put(s->trace->strings, kind == ROCL_GRAPH ? "hipGraphLaunch" : "HIP_EVENT",
+                             kind == ROCL_GRAPH ? 14 : 9);
     return rocpd_batch_add(s, w, kind, &h, err);
 }
 
@@ -442,7 +464,10 @@ static rocl_status scan_hip(const rocpd_row *r, rocpd_worker *w, rocl_error *err
 
 typedef rocl_status scan_fn(const rocpd_row *r, rocpd_worker *w, rocl_error *err);
 
-#define SCAN(columns, fn, kinds) {columns, sizeof(columns) / sizeof *(columns), fn, kinds}
+#define SCAN(columns, fn, kinds)                                                                   \
+    {                                                                                              \
+        columns, sizeof(columns) / sizeof *(columns), fn, kinds                                    \
+    }
 
 static const struct {
     const char *const *columns;
@@ -450,13 +475,13 @@ static const struct {
     scan_fn *scan;
     uint32_t kinds;
 } scans[ROCPD_TABLES] = {
-    [ROCPD_REGION] = SCAN(region_columns, scan_region,
-                          ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER)),
-    [ROCPD_KERNEL_DISPATCH] = SCAN(dispatch_columns, scan_dispatch,
-                                   ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COUNTER)),
+    [ROCPD_REGION] =
+        SCAN(region_columns, scan_region, ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER)),
+    [ROCPD_KERNEL_DISPATCH] =
+        SCAN(dispatch_columns, scan_dispatch, ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COUNTER)),
     [ROCPD_MEMORY_COPY] = SCAN(copy_columns, scan_copy, ROCL_BIT(ROCL_COPY)),
-    [ROCPD_MEMORY_ALLOCATE] = SCAN(alloc_columns, scan_alloc,
-                                   ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH)),
+    [ROCPD_MEMORY_ALLOCATE] =
+        SCAN(alloc_columns, scan_alloc, ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH)),
     [ROCPD_SAMPLE] = SCAN(sample_columns, scan_sample,
                           ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE)),
     [ROCPD_GRAPH_LAUNCH] = SCAN(hip_columns, scan_hip, ROCL_BIT(ROCL_GRAPH)),
@@ -473,8 +498,10 @@ static const struct {
     const char *column;
     uint32_t field;
 } optional_columns[] = {
-    {"src_address", ROCL_FIELD_ADDRESSES}, {"dst_address", ROCL_FIELD_ADDRESSES},
-    {"graph_node_id", ROCL_FIELD_GRAPH},   {"dispatch_id", ROCL_FIELD_DISPATCH_ID},
+    {"src_address", ROCL_FIELD_ADDRESSES},
+    {"dst_address", ROCL_FIELD_ADDRESSES},
+    {"graph_node_id", ROCL_FIELD_GRAPH},
+    {"dispatch_id", ROCL_FIELD_DISPATCH_ID},
 };
 
 static void wanted_columns(rocpd_table table, uint32_t fields, const char **columns)

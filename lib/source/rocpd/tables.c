@@ -146,10 +146,11 @@ static rocl_status name_stranger(const rocpd_found *f, const char *path, rocl_er
             return rocl_fail(err, ROCL_INPUT, "%s: this is %s", path, strangers[1].what);
     if (!f->object_count)
         return rocl_fail(err, ROCL_INPUT, "%s: a SQLite database without any table", path);
-    return rocl_fail(err, ROCL_INPUT,
-                     "%s: a SQLite database, but not a rocpd trace (no metadata with a uuid and its "
-                     "tables)",
-                     path);
+    return rocl_fail(
+        err, ROCL_INPUT,
+        "%s: a SQLite database, but not a rocpd trace (no metadata with a uuid and its "
+        "tables)",
+        path);
 }
 
 rocl_status rocpd_find(rocpd_found *f, rocl_db *db, const char *path, rocl_error *err)

@@ -1,7 +1,7 @@
 /* Counter values and API arguments. Both lie in tables that point to an event by id, in any order
- * and without an index. First pass: the values go into a sorter by event id, and the ids into a set.
- * Second pass: an event whose id is in the set (an owner) goes into a sorter as well. Then the two
- * sorted streams are merged, and every owner meets its values. */
+ * and without an index. First pass: the values go into a sorter by event id, and the ids into a
+ * set. Second pass: an event whose id is in the set (an owner) goes into a sorter as well. Then the
+ * two sorted streams are merged, and every owner meets its values. */
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -66,9 +66,9 @@ void rocpd_join_free(rocpd_join *j)
 
 enum { V_EVENT, V_COUNTER, V_VALUE, V_SAMPLE, V_PLACE };
 
-static const char *const value_columns[] = {"event_id",      "pmc_id",   "value",
-                                            "sample_id",     "xcc",      "shader_engine",
-                                            "instance",      "shader_array", "wgp"};
+static const char *const value_columns[] = {"event_id",  "pmc_id",       "value",
+                                            "sample_id", "xcc",          "shader_engine",
+                                            "instance",  "shader_array", "wgp"};
 
 static rocl_status add_value(rocpd_join *j, unsigned worker, unsigned class, uint64_t owner,
                              uint64_t row, const void *p, size_t n, rocl_error *err)
@@ -133,7 +133,8 @@ static rocl_status take_arg(rocpd_join *j, unsigned worker, rocl_buf *scratch, c
                      scratch->data, scratch->len, err);
 }
 
-rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *task, rocl_error *err)
+rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *task,
+                              rocl_error *err)
 {
     bool args = task->table == ROCPD_ARG;
     rocpd_row r = {.set = j->set, .table = (rocpd_table)task->table};
@@ -233,7 +234,8 @@ static rocl_status add_to_sum(rocpd_join *j, const rocl_dispatch *d, const value
     return j->sums.failed ? ROCL_INTERNAL : ROCL_OK;
 }
 
-static rocl_status emit_sums(rocpd_join *j, rocpd_worker *w, const rocl_dispatch *d, rocl_error *err)
+static rocl_status emit_sums(rocpd_join *j, rocpd_worker *w, const rocl_dispatch *d,
+                             rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     j->sums.len = 0;
@@ -373,8 +375,7 @@ static rocl_status gather(rocpd_join *j, const uint64_t *key, rocl_error *err)
 /* Was every table read that could hold the owner of a counter value? */
 static bool saw_all_owners(const rocpd_join *j)
 {
-    const uint32_t samples =
-        ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
+    const uint32_t samples = ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
     const rocpd_set *s = j->set;
     return (!s->tables[ROCPD_KERNEL_DISPATCH] || s->kinds & ROCL_BIT(ROCL_COUNTER)) &&
            (!s->tables[ROCPD_SAMPLE] || s->kinds & samples);
@@ -386,9 +387,9 @@ static rocl_status orphan(rocpd_join *j, rocl_error *err)
     rocl_status st = ROCL_OK;
     /* Arguments of events of other kinds (copies, marks) are nobody's fault. */
     if (table == ROCPD_PMC_EVENT && saw_all_owners(j))
-        st = rocl_fault_count(j->set->trace, ROCL_FAULT_ORPHAN_VALUE, err,
-                              "%s: table %s: id %lld", j->set->capture->pub.path,
-                              j->set->tables[table], (long long)j->value.key[2]);
+        st = rocl_fault_count(j->set->trace, ROCL_FAULT_ORPHAN_VALUE, err, "%s: table %s: id %lld",
+                              j->set->capture->pub.path, j->set->tables[table],
+                              (long long)j->value.key[2]);
     return st ? st : next_value(j, err);
 }
 
