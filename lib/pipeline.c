@@ -72,11 +72,11 @@ static rocl_status run_capture(run *r, rocl_error *err)
         st = run_stages(r, err);
     if (st == ROCL_OK)
         st = ops->finish(r->trace, r->capture, &r->emitter, err);
+    if (st == ROCL_OK && sink->end_capture)
+        st = sink->end_capture(sink->self, c, err);
     ops->end(r->trace, r->capture);
     free(r->plan.tasks);
     r->plan = (rocl_plan){0};
-    if (st == ROCL_OK && sink->end_capture)
-        st = sink->end_capture(sink->self, c, err);
     return st;
 }
 

@@ -98,7 +98,6 @@ typedef struct rocl_agent {
     int64_t absolute_index, logical_index, type_index; /* -1 unknown */
     uint32_t type_name;                                /* text as stored: "GPU" */
     uint32_t name, model, vendor, product, user_name;  /* texts */
-    uint32_t extdata;                                  /* text: JSON of all properties, or "" */
     uint32_t label; /* text: "Agent 2", "GPU 0": as --agent-index-value says */
 } rocl_agent;
 
@@ -113,7 +112,7 @@ typedef rocl_queue rocl_stream;
 typedef struct rocl_kernel {
     int64_t id;
     uint32_t process, agent; /* agent of the code object */
-    uint32_t mangled;        /* text, as stored: ends in ".kd" */
+    uint32_t mangled;        /* text, without the ".kd" of its descriptor */
     uint32_t display;        /* text: the name that the profiler showed */
     uint32_t shown;          /* text: the name by --kernel-names */
     int64_t group_segment, private_segment, sgpr, arch_vgpr, accum_vgpr; /* of the symbol */
@@ -365,6 +364,11 @@ typedef struct rocl_options {
 ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
                                      const rocl_options *options, rocl_error *err);
 ROCL_API void rocl_trace_close(rocl_trace *t);
+
+/* All that the profiler knew of an agent, as the text of a JSON object; free() it. "{}" when the
+ * input has nothing. It is read when asked for: it can be 100 KiB per agent and process. */
+ROCL_API rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent,
+                                     char **json, rocl_error *err);
 
 /* Records left out or repaired so far, by reason. */
 ROCL_API uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f);

@@ -164,8 +164,14 @@ static rocl_status make_text(csv_run *r, csv_worker *w, const rocl_chunk *c, roc
         return csv_format_rows(&w->formatter, file, &r->plans[file], c->in.data,
                                c->in.data + c->in.len, err);
     memcpy(&agent, c->in.data, sizeof agent);
-    return csv_agent_row(w->formatter.out, r->capture, &r->capture->agents[agent], r->opt->style,
-                         err);
+    char *properties;
+    rocl_status st = rocl_agent_json(r->trace, r->capture, agent, &properties, err);
+    if (st != ROCL_OK)
+        return st;
+    st = csv_agent_row(w->formatter.out, r->capture, &r->capture->agents[agent], properties,
+                       r->opt->style, err);
+    free(properties);
+    return st;
 }
 
 static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)

@@ -251,8 +251,9 @@ rocl_status csv_format_rows(csv_formatter *f, csv_file_id file, const csv_plan *
 /* ---- agents (csv_agents.c) ----------------------------------------------------------------- */
 
 void csv_agent_header(rocl_buf *to, rocl_csv_style style);
+/* properties: the agent's JSON object. */
 rocl_status csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
-                          rocl_csv_style style, rocl_error *err);
+                          const char *properties, rocl_csv_style style, rocl_error *err);
 
 /* ---- files (csv_files.c) ------------------------------------------------------------------- */
 

@@ -345,11 +345,9 @@ static void put_column(rocl_buf *to, const agent_column *c, const cJSON *json,
 }
 
 rocl_status csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
-                          rocl_csv_style style, rocl_error *err)
+                          const char *properties, rocl_csv_style style, rocl_error *err)
 {
-    size_t n;
-    const char *text = rocl_strings_get(c->trace->strings, a->extdata, &n);
-    cJSON *json = parse(text, n);
+    cJSON *json = parse(properties, strlen(properties));
     for (size_t i = 0; i < COLUMNS; i++) {
         if (!(columns[i].styles >> style & 1))
             continue;

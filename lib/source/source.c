@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "source/json.h"
 #include "source/rocpd/rocpd.h"
 #include "source/source.h"
 
@@ -120,8 +121,39 @@ rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_e
     return c;
 }
 
-uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t kernel)
+static rocl_status properties(rocl_trace *t, const rocl_capture *c, rocl_property_of of,
+                              uint32_t index, rocl_buf *json, rocl_error *err)
 {
     rocl_model_capture *m = t->captures[c->index];
-    return m->source->ops->demangled(t, m, kernel);
+    if (!m->source->ops->properties)
+        return ROCL_OK;
+    return m->source->ops->properties(t, m, of, index, json, err);
+}
+
+rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent, char **json,
+                            rocl_error *err)
+{
+    rocl_buf b = {0};
+    rocl_status st = properties(t, c, ROCL_PROPERTIES_OF_AGENT, agent, &b, err);
+    if (st == ROCL_OK && !b.len)
+        rocl_buf_str(&b, "{}");
+    rocl_buf_byte(&b, 0);
+    if (st == ROCL_OK && b.failed)
+        st = rocl_fail_memory(err);
+    if (st != ROCL_OK)
+        rocl_buf_free(&b);
+    *json = (char *)b.data;
+    return st;
+}
+
+uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t kernel)
+{
+    rocl_buf json = {0};
+    bool bad = false;
+    uint32_t text = ROCL_NONE;
+    if (properties(t, c, ROCL_PROPERTIES_OF_KERNEL, kernel, &json, NULL) == ROCL_OK && json.len)
+        text = rocl_json_text(t, (const char *)json.data, json.len, "demangled_kernel_name", &bad);
+    rocl_buf_free(&json);
+    return text == ROCL_NONE || text == 0 ? c->kernels[kernel].display
+                                          : rocl_kernel_without_kd(t, text);
 }

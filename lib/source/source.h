@@ -3,6 +3,7 @@
 #ifndef ROCL_SOURCE_SOURCE_H
 #define ROCL_SOURCE_SOURCE_H
 
+#include "base/buf.h"
 #include "model/trace.h"
 
 /* A piece of work: rows [first, last] of one table, which yield events of `kinds`. */
@@ -27,6 +28,8 @@ typedef struct rocl_emitter {
     uint32_t fields; /* ROCL_FIELD_*s of what is wanted of them */
 } rocl_emitter;
 
+typedef enum rocl_property_of { ROCL_PROPERTIES_OF_AGENT, ROCL_PROPERTIES_OF_KERNEL } rocl_property_of;
+
 typedef struct rocl_source_ops {
     const char *format; /* "rocpd" */
     /* Opens the path, adds its captures with their definitions to the trace. */
@@ -46,8 +49,10 @@ typedef struct rocl_source_ops {
     /* First start and last end over the wanted kinds; *any false when there is nothing. */
     rocl_status (*bounds)(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, int64_t *first,
                           int64_t *last, bool *any, rocl_error *err);
-    /* The demangled name of a kernel in full (text), display when unknown. Thread-safe. */
-    uint32_t (*demangled)(rocl_trace *t, rocl_model_capture *c, uint32_t kernel);
+    /* Appends the JSON object that the input keeps of a definition, nothing where there is none.
+     * Thread-safe; between open and close. */
+    rocl_status (*properties)(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
+                              uint32_t index, rocl_buf *json, rocl_error *err);
 } rocl_source_ops;
 
 typedef struct rocl_source {

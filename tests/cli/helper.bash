@@ -5,7 +5,7 @@
 TOP=$(realpath "$BATS_TEST_DIRNAME/../..")
 BUILD=$(realpath "${BUILD:-$TOP/build}")
 FIXTURES=${FIXTURES:-$BUILD/fixtures}
-SHARED=$TOP/../shared/data # not part of the project: tests that need it are skipped without
+SHARED=${ROCLINE_DATA:-$TOP/../shared/data} # not part of the project: tests that need it are skipped without
 TOOLS=(rocpd2csv rocpd2pftrace)
 PATH=$BUILD/bin:$PATH
 unset ROCPD_OUTPUT_NAME ROCPD_OUTPUT_PATH NO_COLOR MAKEFLAGS MAKELEVEL MFLAGS

@@ -295,13 +295,14 @@ static const char *field(const rocl_buf *header, const rocl_buf *row, const char
     return value;
 }
 
-static void agent_fields(const world *w, rocl_csv_style style, char *fields, size_t size)
+static void agent_fields(const world *w, const char *json, rocl_csv_style style, char *fields,
+                         size_t size)
 {
     static const char *const titles[] = {"Node_Id", "Cu_Count", "Hive_Id", "Name"};
     rocl_buf header = {0}, row = {0};
     size_t n = 0;
     csv_agent_header(&header, style);
-    assert_int_equal(csv_agent_row(&row, &w->capture.pub, &w->agents[0], style, NULL), ROCL_OK);
+    assert_int_equal(csv_agent_row(&row, &w->capture.pub, &w->agents[0], json, style, NULL), ROCL_OK);
     rocl_buf_byte(&header, '\0');
     rocl_buf_byte(&row, '\0');
     for (unsigned i = 0; i < COUNT(titles); i++)
@@ -318,10 +319,9 @@ static void test_agents(void **state)
     char fields[256];
     world_open(&w, 1, NULL, 0);
     for (size_t i = 0; i < COUNT(agents); i++) {
-        w.agents[0].extdata = text(&w, agents[i].json);
-        agent_fields(&w, ROCL_CSV_ROCPD_1_0, fields, sizeof fields);
+        agent_fields(&w, agents[i].json, ROCL_CSV_ROCPD_1_0, fields, sizeof fields);
         assert_string_equal(fields, agents[i].v1_0);
-        agent_fields(&w, ROCL_CSV_ROCPD_1_1, fields, sizeof fields);
+        agent_fields(&w, agents[i].json, ROCL_CSV_ROCPD_1_1, fields, sizeof fields);
         assert_string_equal(fields, agents[i].v1_1);
     }
     world_close(&w);
@@ -333,13 +333,13 @@ static void test_capability_bits(void **state)
     world w;
     rocl_buf header = {0}, row = {0};
     world_open(&w, 1, NULL, 0);
-    w.agents[0].extdata = text(
-        &w, "{\"capability\":{\"WatchPointsSupported\":1,\"WatchPointsTotalBits\":2,"
+    const char *json =
+        "{\"capability\":{\"WatchPointsSupported\":1,\"WatchPointsTotalBits\":2,"
             "\"DoorbellType\":2,\"DebugTrapSupported\":1,\"WaveLaunchTrapOverrideSupported\":1,"
             "\"WaveLaunchModeSupported\":1,\"Mem_EDCSupport\":1,\"RASEventNotify\":1,"
-            "\"ASICRevision\":1,\"SVMAPISupported\":1,\"DebugSupportedFirmware\":1}}");
+            "\"ASICRevision\":1,\"SVMAPISupported\":1,\"DebugSupportedFirmware\":1}}";
     csv_agent_header(&header, ROCL_CSV_ROCPD_1_0);
-    csv_agent_row(&row, &w.capture.pub, &w.agents[0], ROCL_CSV_ROCPD_1_0, NULL);
+    csv_agent_row(&row, &w.capture.pub, &w.agents[0], json, ROCL_CSV_ROCPD_1_0, NULL);
     rocl_buf_byte(&header, '\0');
     rocl_buf_byte(&row, '\0');
     assert_string_equal(field(&header, &row, "Capability"),

@@ -56,7 +56,7 @@ static void agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, si
 
 typedef struct meter {
     uint64_t track;
-    int64_t sum;
+    uint64_t sum; /* absurd sizes make it wrap and come back, not overflow */
 } meter;
 
 static meter *meter_of(pf_sink *p, meter *all, uint32_t agent, const char *what)
@@ -94,8 +94,8 @@ rocl_status pf_write_bandwidth(pf_sink *p, rocl_error *err)
     while (st == ROCL_OK && pf_same(p, PF_BANDWIDTH, index)) {
         const pf_event *e = &p->event;
         meter *m = meter_of(p, meters, e->agent, what);
-        m->sum += e->op ? -(int64_t)e->size : (int64_t)e->size;
-        write_value(p, &q, e->time, m->track, (double)m->sum);
+        m->sum += e->op ? 0 - e->size : e->size;
+        write_value(p, &q, e->time, m->track, (double)(int64_t)m->sum);
         st = pf_next(p, err);
     }
     pf_seq_end(&q);
@@ -103,12 +103,12 @@ rocl_status pf_write_bandwidth(pf_sink *p, rocl_error *err)
     return st;
 }
 
-static void change(pf_sink *p, pf_seq *q, meter *meters, uint32_t agent, int64_t by)
+static void change(pf_sink *p, pf_seq *q, meter *meters, uint32_t agent, uint64_t by)
 {
     const char *what = p->opt.legacy_tracks ? "ALLOCATE BYTES on" : "allocated";
     meter *m = meter_of(p, meters, agent, what);
     m->sum += by;
-    write_value(p, q, p->event.time, m->track, (double)m->sum);
+    write_value(p, q, p->event.time, m->track, (double)(int64_t)m->sum);
 }
 
 /* A free of nothing is what free(NULL) is; a free of an address never seen allocated means that the
@@ -119,12 +119,12 @@ static rocl_status account(pf_sink *p, pf_seq *q, meter *meters, pf_blocks *h, r
     pf_block old;
     bool known = pf_blocks_take(h, e->address, &old);
     if (known)
-        change(p, q, meters, old.agent, -(int64_t)old.size);
+        change(p, q, meters, old.agent, 0 - old.size);
     if (e->op == ROCL_OP_ALLOC || e->op == ROCL_OP_REALLOC) {
         pf_block fresh = {e->size, e->agent};
         if (!pf_blocks_put(h, e->address, &fresh))
             return rocl_fail_memory(err);
-        change(p, q, meters, e->agent, (int64_t)e->size);
+        change(p, q, meters, e->agent, e->size);
     } else if (!known && e->op == ROCL_OP_FREE && e->address) {
         return rocl_fault_count(p->trace, ROCL_FAULT_UNPAIRED_FREE, err,
                                 "%s: memory allocation %" PRIu64, p->world.capture->path, e->row);

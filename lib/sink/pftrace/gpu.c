@@ -59,7 +59,7 @@ enum {
     PLACE_SCRATCH,
     PLACE_GRAPH,
     PLACE_EVENT,
-    PLACE_HOST_COPY,
+    PLACE_COPY,
     PLACE_STAGE
 };
 
@@ -83,9 +83,10 @@ static uint32_t queue_of(gpu *g, const pf_event *e)
     bool by_queue = g->p->opt.group_by_queue;
     uint32_t id = by_queue ? e->queue : e->stream;
     char name[256];
+    bool host = e->agent != ROCL_NONE && g->p->world.agent_gpus[e->agent] == ROCL_NONE;
     switch (e->kind) {
     case ROCL_ALLOC:
-        return named_place(g, e, PLACE_MEMORY, "Memory");
+        return named_place(g, e, PLACE_MEMORY, host ? "Host memory" : "Memory");
     case ROCL_SCRATCH:
         return named_place(g, e, PLACE_SCRATCH, "Scratch");
     case ROCL_GRAPH:
@@ -94,10 +95,10 @@ static uint32_t queue_of(gpu *g, const pf_event *e)
         break;
     }
     const rocl_queue *q = NULL;
+    if (e->kind == ROCL_COPY && (host || id == ROCL_NONE))
+        return named_place(g, e, PLACE_COPY, host ? "Host copies" : "Copies");
     if (id != ROCL_NONE)
         q = by_queue ? &c->queues[id] : &c->streams[id];
-    else if (e->kind == ROCL_COPY)
-        return named_place(g, e, PLACE_HOST_COPY, "Copies");
     uint64_t key = spec_key(by_queue ? PLACE_QUEUE : PLACE_STREAM, e->agent, id);
     uint32_t iid = rocl_map_get(&g->specs, key, 0);
     if (iid)
@@ -204,7 +205,7 @@ static void copy_launch(gpu *g, rocl_buf *b, const pf_event *e)
     arg_int(g, b, LAUNCH_ARGS, W_BYTES, (int64_t)e->size);
     if (e->end > e->time)
         arg_int(g, b, LAUNCH_ARGS, W_BYTES_PER_SECOND,
-                (int64_t)((double)e->size * 1e9 / (double)(e->end - e->time)));
+                (int64_t)pf_rate(e->size, e->end - e->time));
     arg_text(g, b, W_SRC, e->op ? other : self);
     arg_text(g, b, W_DST, e->op ? self : other);
 }

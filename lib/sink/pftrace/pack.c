@@ -136,11 +136,10 @@ static rocl_status pack_bandwidth(pf_sink *p, unsigned worker, const rocl_copy *
     int64_t length = k->e.end - k->e.start;
     if (length <= 0 || !k->size)
         return ROCL_OK;
-    double rate = (double)k->size * 1e9 / (double)length;
     for (unsigned at_end = 0; at_end < 2; at_end++) {
         uint8_t *q = put_ref(buf, agent);
         q = rocl_varint_put(q, at_end);
-        q = rocl_varint_put(q, p->opt.legacy_tracks ? k->size : (uint64_t)rate);
+        q = rocl_varint_put(q, p->opt.legacy_tracks ? k->size : pf_rate(k->size, length));
         /* At one time ends come first, so that back-to-back copies do not add up. */
         make_key(key, PF_BANDWIDTH, k->e.process, at_end ? k->e.end : k->e.start,
                  at_end ? INT64_MAX : 0, k->e.id << 2 | side << 1 | at_end, ROCL_COPY);

@@ -292,6 +292,13 @@ struct pf_sink {
     uint32_t words[PF_WORDS]; /* texts */
 };
 
+/* Bytes per second over `ns` > 0; sizes out of a file may be absurd, the rate still fits int64. */
+static inline uint64_t pf_rate(uint64_t bytes, int64_t ns)
+{
+    double rate = (double)bytes * 1e9 / (double)ns;
+    return rate < 9e18 ? (uint64_t)rate : INT64_MAX;
+}
+
 /* Reads the next record into p->event; p->more false at the end. */
 rocl_status pf_next(pf_sink *p, rocl_error *err);
 /* Is the record at hand still of this sequence? */

@@ -2,6 +2,7 @@
  * its ids in a map: ids are sparse (a node's is a hash) and never indexes. */
 #include <stdlib.h>
 
+#include "source/json.h"
 #include "source/rocpd/rocpd.h"
 
 typedef rocl_status row_fn(rocpd_set *s, const rocpd_row *r, rocl_error *err);
@@ -168,7 +169,7 @@ static rocl_status take_thread(rocpd_set *s, const rocpd_row *r, rocl_error *err
 
 static const char *const agent_columns[] = {
     "nid",  "pid",        "type",        "absolute_index", "logical_index", "type_index",
-    "name", "model_name", "vendor_name", "product_name",   "user_name",     "extdata"};
+    "name", "model_name", "vendor_name", "product_name",   "user_name"};
 
 static rocl_agent_type agent_type(const char *type)
 {
@@ -198,8 +199,6 @@ static rocl_status take_agent(rocpd_set *s, const rocpd_row *r, rocl_error *err)
     a->vendor = text_of(r, 8);
     a->product = text_of(r, 9);
     a->user_name = text_of(r, 10);
-    if (rocl_cell_kind(r->rows, 11, r->row) == ROCL_CELL_TEXT)
-        a->extdata = text_of(r, 11);
     rocpd_label_agent(s->trace, a);
     return ROCL_OK;
 }
@@ -261,7 +260,7 @@ static rocl_status take_kernel(rocpd_set *s, const rocpd_row *r, rocl_error *err
     k->id = r->rows->id[r->row];
     k->process = ref_of(r, 0, &s->processes);
     k->agent = ref_of(r, 1, &s->code_objects);
-    k->mangled = text_of(r, 2);
+    k->mangled = rocl_kernel_without_kd(s->trace, text_of(r, 2));
     k->display = text_of(r, 3);
     if (!k->display)
         k->display = k->mangled;

@@ -8,8 +8,8 @@
 /* Rows a task should have: enough to make the seeks at its begin cheap, few enough to share out. */
 #define TASK_ROWS 32768
 
-/* Kernel names are asked for late and by one thread at a time. */
-static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Properties are asked for seldom, by one thread at a time. */
+static pthread_mutex_t properties_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- open and close ---- */
 
@@ -161,8 +161,8 @@ static void close_connections(rocpd_file *f)
         rocl_db_close(f->connections[i]);
         f->connections[i] = NULL;
     }
-    rocl_db_close(f->names_db);
-    f->names_db = NULL;
+    rocl_db_close(f->properties_db);
+    f->properties_db = NULL;
 }
 
 static void close_file(rocl_source *src)
@@ -316,6 +316,8 @@ static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitt
         if (st == ROCL_OK)
             st = rocpd_join_finish(s->join, &s->workers[0], err);
     }
+    rocpd_join_free(s->join); /* its sorters' memory is the sink's now */
+    s->join = NULL;
     for (unsigned i = 0; i < t->opt.jobs && st == ROCL_OK; i++)
         if (f->connections[i])
             st = rocl_db_check_unchanged(f->connections[i], err);
@@ -363,30 +365,44 @@ static rocl_status bounds(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, 
     return st;
 }
 
-uint32_t rocpd_demangled(rocl_trace *t, rocl_model_capture *c, uint32_t kernel)
+static rocl_status read_extdata(rocl_db *db, const char *table, int64_t id, rocl_buf *json,
+                                rocl_error *err)
 {
     static const char *const columns[] = {"extdata"};
-    rocpd_set *s = c->state;
-    rocpd_file *f = c->source->state;
-    const rocl_kernel *k = &c->pub.kernels[kernel];
-    uint32_t text = ROCL_NONE;
-    rocl_rows *rows = NULL;
+    rocl_rows *rows;
     unsigned n = 0;
-    bool bad = false;
-    pthread_mutex_lock(&names_lock);
-    if ((f->names_db || rocl_db_open(&f->names_db, c->source->path, NULL) == ROCL_OK) &&
-        rocl_rows_open(&rows, f->names_db, s->tables[ROCPD_INFO_KERNEL_SYMBOL], columns, 1, NULL) ==
-            ROCL_OK &&
-        rocl_rows_seek(rows, k->id, k->id, NULL) == ROCL_OK &&
-        rocl_rows_next(rows, 1, &n, NULL) == ROCL_OK && n == 1 &&
-        rocl_cell_kind(rows, 0, 0) == ROCL_CELL_TEXT) {
+    rocl_status st = rocl_rows_open(&rows, db, table, columns, 1, err);
+    if (st != ROCL_OK)
+        return st;
+    st = rocl_rows_seek(rows, id, id, err);
+    if (st == ROCL_OK)
+        st = rocl_rows_next(rows, 1, &n, err);
+    if (st == ROCL_OK && n && rocl_cell_kind(rows, 0, 0) == ROCL_CELL_TEXT) {
         size_t len;
-        const char *json = rocl_cell_text(rows, 0, 0, &len);
-        text = rocpd_json_text(t, json, len, "demangled_kernel_name", &bad);
+        const char *text = rocl_cell_text(rows, 0, 0, &len);
+        rocl_buf_put(json, text, len);
     }
     rocl_rows_close(rows);
-    pthread_mutex_unlock(&names_lock);
-    return text == ROCL_NONE || text == 0 ? k->display : text;
+    return st;
+}
+
+static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
+                              uint32_t index, rocl_buf *json, rocl_error *err)
+{
+    const rocpd_set *s = c->state;
+    rocpd_file *f = c->source->state;
+    bool agent = of == ROCL_PROPERTIES_OF_AGENT;
+    const char *table = s->tables[agent ? ROCPD_INFO_AGENT : ROCPD_INFO_KERNEL_SYMBOL];
+    int64_t id = agent ? c->pub.agents[index].id : c->pub.kernels[index].id;
+    rocl_status st = ROCL_OK;
+    (void)t;
+    pthread_mutex_lock(&properties_lock);
+    if (!f->properties_db)
+        st = rocl_db_open(&f->properties_db, c->source->path, err);
+    if (st == ROCL_OK && table)
+        st = read_extdata(f->properties_db, table, id, json, err);
+    pthread_mutex_unlock(&properties_lock);
+    return st;
 }
 
 const rocl_source_ops rocl_rocpd_ops = {
@@ -399,5 +415,5 @@ const rocl_source_ops rocl_rocpd_ops = {
     .finish = finish,
     .end = end,
     .bounds = bounds,
-    .demangled = rocpd_demangled,
+    .properties = properties,
 };

@@ -77,7 +77,7 @@ typedef struct rocpd_set {
 /* The file: state of rocl_source. */
 typedef struct rocpd_file {
     rocl_db **connections; /* one per worker, opened when needed */
-    rocl_db *names_db;     /* for kernel names asked for late */
+    rocl_db *properties_db; /* for what is asked for one at a time */
     unsigned connection_count;
 } rocpd_file;
 
@@ -104,12 +104,6 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err);
 void rocpd_name_kernel(rocl_trace *t, rocl_kernel *k, const char *extdata, size_t len);
 void rocpd_label_agent(rocl_trace *t, rocl_agent *a);
 int32_t rocpd_rank_of(const char *environment);
-/* The string at a top-level key of a JSON object, as a text; ROCL_NONE when it has none. *bad when
- * the JSON does not parse. */
-uint32_t rocpd_json_text(rocl_trace *t, const char *json, size_t len, const char *key, bool *bad);
-/* An unsigned number at a key, written as number or string; false when there is none. */
-bool rocpd_json_number(const char *json, size_t len, const char *key, uint64_t *v);
-uint32_t rocpd_demangled(rocl_trace *t, rocl_model_capture *c, uint32_t kernel);
 
 /* events.c */
 typedef struct rocpd_event_row {

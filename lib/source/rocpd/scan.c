@@ -1,6 +1,7 @@
 /* Event-like tables -> batches of events. */
 #include <stdlib.h>
 
+#include "source/json.h"
 #include "source/rocpd/rocpd.h"
 
 /* Every table of events begins with these; a column that a table or schema lacks reads as NULL. */
@@ -203,6 +204,19 @@ static rocl_status take_u64(const rocpd_row *r, unsigned col, uint64_t *v, rocl_
     return st;
 }
 
+/* No size and no count is below 0 (an address may look so). */
+static rocl_status take_size(const rocpd_row *r, unsigned col, uint64_t *v, rocl_error *err)
+{
+    int64_t x;
+    rocl_status st = rocpd_int(r, col, &x, err);
+    if (st == ROCL_OK && x < 0) {
+        x = 0;
+        st = rocpd_fault(r, ROCL_FAULT_BAD_VALUE, err);
+    }
+    *v = (uint64_t)x;
+    return st;
+}
+
 /* ---- one function per table ---- */
 
 static bool is_marker(const rocl_trace *t, uint32_t category)
@@ -220,7 +234,7 @@ static rocl_status take_message(const rocpd_row *r, const rocpd_event_row *row, 
     if (!row->extdata_len)
         return ROCL_OK;
     uint32_t message =
-        rocpd_json_text(r->set->trace, row->extdata, row->extdata_len, "message", &bad);
+        rocl_json_text(r->set->trace, row->extdata, row->extdata_len, "message", &bad);
     if (message != ROCL_NONE)
         g->e.name = message;
     return bad ? rocpd_fault(r, ROCL_FAULT_BAD_JSON, err) : ROCL_OK;
@@ -337,7 +351,7 @@ static rocl_status scan_copy(const rocpd_row *r, rocpd_worker *w, rocl_error *er
                           track ? track->queue : ROCL_NONE, &c.queue, err)) ||
         (st = take_placed(r, C_STREAM, &s->streams, ROCL_FAULT_DANGLING_STREAM,
                           track ? track->stream : ROCL_NONE, &c.stream, err)) ||
-        (st = take_u64(r, C_SIZE, &c.size, err)) ||
+        (st = take_size(r, C_SIZE, &c.size, err)) ||
         (st = take_u64(r, C_SRC_ADDRESS, &c.src_address, err)) ||
         (st = take_u64(r, C_DST_ADDRESS, &c.dst_address, err)))
         return st;
@@ -377,12 +391,12 @@ static rocl_status take_alloc(const rocpd_row *r, const rocpd_track_def *track, 
                           track ? track->queue : ROCL_NONE, &a->queue, err)) ||
         (st = take_placed(r, A_STREAM, &s->streams, ROCL_FAULT_DANGLING_STREAM,
                           track ? track->stream : ROCL_NONE, &a->stream, err)) ||
-        (st = take_u64(r, A_SIZE, &a->size, err)) ||
+        (st = take_size(r, A_SIZE, &a->size, err)) ||
         (st = take_u64(r, A_ADDRESS, &a->address, err)))
         return st;
     if (rocl_cell_kind(r->rows, A_EXTDATA, r->row) == ROCL_CELL_TEXT) {
         const char *json = rocl_cell_text(r->rows, A_EXTDATA, r->row, &n);
-        rocpd_json_number(json, n, "flags", &a->flags);
+        rocl_json_number(json, n, "flags", &a->flags);
     }
     return ROCL_OK;
 }
@@ -450,7 +464,7 @@ static rocl_status scan_hip(const rocpd_row *r, rocpd_worker *w, rocl_error *err
         (st =
              rocpd_ref(r, H_SOURCE, &s->queues, ROCL_FAULT_DANGLING_QUEUE, &h.source_queue, err)) ||
         (st = take_u64(r, H_EXEC, &h.graph_exec_id, err)) ||
-        (st = take_u64(r, H_COUNT, &h.kernel_count, err)))
+        (st = take_size(r, H_COUNT, &h.kernel_count, err)))
         return st;
     rocl_kind kind = r->table == ROCPD_GRAPH_LAUNCH ? ROCL_GRAPH : ROCL_HIP_EVENT;
     if (h.e.name == ROCL_NONE)

@@ -1,0 +1,300 @@
+/* The walk over the pages of a table's b-tree. */
+#include "base/btree_impl.h"
+
+#include <stdlib.h>
+
+/* Section 1.6: the kinds of pages, and the bytes before the array of cells. */
+enum { INTERIOR = 5, LEAF = 13, INTERIOR_HEAD = 12, LEAF_HEAD = 8 };
+
+/* Fewest bytes that a cell and its place in the array take. */
+#define INTERIOR_CELL 7
+#define LEAF_CELL     6
+
+/* Foreign pages between two leaves that are cheaper to read than to leave out. */
+#define GAP 1
+
+static rocl_status damaged(uint32_t page, const char *what, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INPUT, "page %u: %s", page, what);
+}
+
+rocl_status rocl_btree_damaged(const rocl_btree *b, const char *what, rocl_error *err)
+{
+    return damaged(b->page_number, what, err);
+}
+
+rocl_status rocl_btree_open(rocl_btree *b, const rocl_btree_file *f, uint32_t root, rocl_error *err)
+{
+    size_t rows = f->usable / LEAF_CELL;
+    memset(b, 0, sizeof *b);
+    b->file = f;
+    b->root = root;
+    b->walk = calloc(1, sizeof *b->walk);
+    b->rowids = malloc(rows * sizeof *b->rowids);
+    b->cells = malloc(rows * sizeof *b->cells);
+    if (b->walk && b->rowids && b->cells && rocl_page_run_init(&b->walk->run, f))
+        return ROCL_OK;
+    rocl_btree_close(b);
+    return rocl_fail_memory(err);
+}
+
+void rocl_btree_close(rocl_btree *b)
+{
+    if (b->walk) {
+        for (unsigned i = 0; i < ROCL_BTREE_DEPTH; i++) {
+            free(b->walk->levels[i].keys);
+            free(b->walk->levels[i].children);
+        }
+        free(b->walk->run.bytes);
+        free(b->walk->overflow.bytes);
+        rocl_buf_free(&b->walk->scratch);
+        free(b->walk);
+    }
+    free(b->rowids);
+    free(b->cells);
+    memset(b, 0, sizeof *b);
+}
+
+/* ---- interior pages ---- */
+
+static rocl_status take_child(const rocl_btree_file *f, rocl_btree_level *l, unsigned i,
+                              uint32_t child, rocl_error *err)
+{
+    if (!rocl_page_valid(f, child))
+        return damaged(l->number, "it has a child that is no page of the file", err);
+    l->children[i] = child;
+    return ROCL_OK;
+}
+
+static rocl_status take_key(const rocl_btree_file *f, rocl_btree_level *l, const uint8_t *page,
+                            unsigned i, rocl_error *err)
+{
+    uint32_t at = rocl_be16(page + INTERIOR_HEAD + 2 * i);
+    uint64_t key;
+    if (at < INTERIOR_HEAD + 2 * l->count || at + 5 > f->usable ||
+        at + 4 + rocl_be_varint(page + at + 4, &key) > f->usable)
+        return damaged(l->number, "a cell lies outside of the page", err);
+    l->keys[i] = (int64_t)key;
+    /* The child behind a key holds larger rowids, so that a last key equal to max is wrong, too. */
+    if (l->keys[i] >= l->max || (i ? l->keys[i] <= l->keys[i - 1] : l->keys[i] < l->min))
+        return damaged(l->number, "its keys are out of order", err);
+    return take_child(f, l, i, rocl_be32(page + at), err);
+}
+
+/* Min, max and number are set. */
+static rocl_status take_interior(const rocl_btree_file *f, rocl_btree_level *l, const uint8_t *page,
+                                 rocl_error *err)
+{
+    size_t most = f->usable / INTERIOR_CELL;
+    if (!l->keys)
+        l->keys = malloc(most * sizeof *l->keys);
+    if (!l->children)
+        l->children = malloc((most + 1) * sizeof *l->children);
+    if (!l->keys || !l->children)
+        return rocl_fail_memory(err);
+    l->count = rocl_be16(page + 3);
+    if (l->count == 0 || l->count > (f->usable - INTERIOR_HEAD) / INTERIOR_CELL)
+        return damaged(l->number, "it has an impossible number of cells", err);
+    rocl_status st = take_child(f, l, l->count, rocl_be32(page + 8), err);
+    for (unsigned i = 0; i < l->count && st == ROCL_OK; i++)
+        st = take_key(f, l, page, i, err);
+    return st;
+}
+
+/* The child that has the first rowid >= wanted. */
+static unsigned child_for(const rocl_btree_level *l, int64_t wanted)
+{
+    unsigned lo = 0, hi = l->count;
+    while (lo < hi) {
+        unsigned mid = (lo + hi) / 2;
+        if (l->keys[mid] < wanted)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* ---- leaves ---- */
+
+static const char *take_cells(rocl_btree *b, const uint8_t *page, unsigned count)
+{
+    const rocl_btree_file *f = b->file;
+    const uint32_t head = LEAF_HEAD + 2 * count, most = f->usable - 35;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t at = rocl_be16(page + LEAF_HEAD + 2 * i);
+        uint64_t size, rowid;
+        if (at < head || at + 2 > f->usable)
+            return "a cell lies outside of the page";
+        at += rocl_be_varint(page + at, &size);
+        at += rocl_be_varint(page + at, &rowid); /* the buffer has slack */
+        if (size > INT32_MAX || size > (uint64_t)f->page_count * f->usable)
+            return "a row is longer than the file";
+        uint32_t local = size <= most ? (uint32_t)size : rocl_payload_local(f, (uint32_t)size);
+        if (at + local + (local < size ? 4 : 0) > f->usable)
+            return "a row goes beyond the end of the page";
+        b->rowids[i] = (int64_t)rowid;
+        b->cells[i] = (rocl_btree_cell){at, (uint32_t)size, local};
+    }
+    return NULL;
+}
+
+static bool ascending(const int64_t *rowids, unsigned count, int64_t min, int64_t max)
+{
+    bool bad = rowids[0] < min || rowids[count - 1] > max;
+    for (unsigned i = 1; i < count; i++)
+        bad |= rowids[i] <= rowids[i - 1];
+    return !bad;
+}
+
+static rocl_status take_leaf(rocl_btree *b, const uint8_t *page, uint32_t number, int64_t min,
+                             int64_t max, rocl_error *err)
+{
+    unsigned count = rocl_be16(page + 3);
+    b->count = b->page_number = 0;
+    if (count == 0 && number == b->root)
+        return ROCL_OK; /* an empty table */
+    if (count == 0 || count > (b->file->usable - LEAF_HEAD) / LEAF_CELL)
+        return damaged(number, "it has an impossible number of cells", err);
+    const char *what = take_cells(b, page, count);
+    if (!what && !ascending(b->rowids, count, min, max))
+        what = "its rowids are out of order";
+    if (what)
+        return damaged(number, what, err);
+    b->page = page;
+    b->page_number = number;
+    b->count = count;
+    return ROCL_OK;
+}
+
+/* ---- down and along ---- */
+
+/* How many pages to read for the leaf that child l->at is: up to w->ahead while the next leaves lie
+ * behind it in the file. */
+static uint32_t leaves_in_line(const struct rocl_btree_walk *w, const rocl_btree_level *l)
+{
+    uint32_t first = l->children[l->at], pages = 1;
+    for (unsigned i = l->at + 1; i <= l->count; i++) {
+        uint32_t end = l->children[i] - first + 1; /* huge when it lies before */
+        if (end <= pages || end > pages + 1 + GAP || end > w->ahead)
+            break;
+        pages = end;
+    }
+    return pages;
+}
+
+static rocl_status child_page(rocl_btree *b, uint32_t number, const uint8_t **page, rocl_error *err)
+{
+    struct rocl_btree_walk *w = b->walk;
+    uint32_t pages = 1;
+    *page = rocl_page_of(&w->run, b->file, number);
+    if (*page)
+        return ROCL_OK;
+    b->count = b->page_number = 0; /* what was in hand is overwritten */
+    if (w->depth && w->depth == w->leaf_depth) {
+        pages = leaves_in_line(w, &w->levels[w->depth - 1]);
+        w->ahead = w->ahead * 2 < w->run.cap ? w->ahead * 2 : w->run.cap;
+    }
+    rocl_status st = rocl_page_run_read(&w->run, b->file, number, pages, err);
+    *page = rocl_page_of(&w->run, b->file, number);
+    return st;
+}
+
+/* The page below the path, and which rowids may be in it. */
+static uint32_t below(const rocl_btree *b, int64_t *min, int64_t *max)
+{
+    const rocl_btree_level *l = b->walk->depth ? &b->walk->levels[b->walk->depth - 1] : NULL;
+    if (!l) {
+        *min = INT64_MIN;
+        *max = INT64_MAX;
+        return b->root;
+    }
+    *min = l->at ? l->keys[l->at - 1] + 1 : l->min; /* no key is INT64_MAX: take_key */
+    *max = l->at < l->count ? l->keys[l->at] : l->max;
+    return l->children[l->at];
+}
+
+/* From the end of the path down to a leaf, on the way to `wanted`. */
+static rocl_status descend(rocl_btree *b, int64_t wanted, rocl_error *err)
+{
+    struct rocl_btree_walk *w = b->walk;
+    for (;;) {
+        const uint8_t *page;
+        int64_t min, max;
+        uint32_t number = below(b, &min, &max);
+        if (b->page_number == number) /* the leaf in hand */
+            return ROCL_OK;
+        rocl_status st = child_page(b, number, &page, err);
+        if (st != ROCL_OK)
+            return st;
+        if (page[0] == LEAF) {
+            w->leaf_depth = w->depth;
+            return take_leaf(b, page, number, min, max, err);
+        }
+        if (page[0] != INTERIOR)
+            return damaged(number, "it is no page of a table", err);
+        if (w->depth == ROCL_BTREE_DEPTH)
+            return damaged(number, "the tree has too many levels", err);
+        rocl_btree_level *l = &w->levels[w->depth];
+        l->min = min;
+        l->max = max;
+        l->number = number;
+        st = take_interior(b->file, l, page, err);
+        if (st != ROCL_OK)
+            return st;
+        l->at = child_for(l, wanted);
+        w->depth++;
+    }
+}
+
+/* After an error nothing is in hand, and the next seek starts at the root. */
+static rocl_status walked(rocl_btree *b, rocl_status st)
+{
+    if (st != ROCL_OK)
+        b->count = b->page_number = b->walk->depth = 0;
+    return st;
+}
+
+rocl_status rocl_btree_next(rocl_btree *b, rocl_error *err)
+{
+    struct rocl_btree_walk *w = b->walk;
+    while (w->depth && w->levels[w->depth - 1].at == w->levels[w->depth - 1].count)
+        w->depth--;
+    b->at = 0;
+    if (!w->depth) {
+        b->count = b->page_number = 0;
+        return ROCL_OK;
+    }
+    w->levels[w->depth - 1].at++;
+    return walked(b, descend(b, INT64_MIN, err));
+}
+
+static unsigned row_for(const rocl_btree *b, int64_t wanted)
+{
+    unsigned lo = 0, hi = b->count;
+    while (lo < hi) {
+        unsigned mid = (lo + hi) / 2;
+        if (b->rowids[mid] < wanted)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+rocl_status rocl_btree_seek(rocl_btree *b, int64_t first, rocl_error *err)
+{
+    struct rocl_btree_walk *w = b->walk;
+    while (w->depth &&
+           (first < w->levels[w->depth - 1].min || first > w->levels[w->depth - 1].max))
+        w->depth--;
+    if (w->depth)
+        w->levels[w->depth - 1].at = child_for(&w->levels[w->depth - 1], first);
+    w->ahead = 1;
+    rocl_status st = walked(b, descend(b, first, err));
+    if (st != ROCL_OK)
+        return st;
+    b->at = row_for(b, first);
+    /* A key may be larger than the rows below it that are left. */
+    return b->at < b->count || !b->count ? ROCL_OK : rocl_btree_next(b, err);
+}

@@ -1,0 +1,68 @@
+/* Tables of a SQLite 3 database, read from the pages of the file without SQLite: a walk over the
+ * leaves of a table's b-tree in order of rowid, and the payload of each row. Read-only, nothing is
+ * locked: the caller sees to it that nobody writes.
+ *
+ * "Section N" in comments here and in btree*.c means https://www.sqlite.org/fileformat2.html.
+ * Nothing in the file is trusted: an error says "page N: what is wrong", nothing is skipped. Rows
+ * must ascend strictly and lie between the keys of the pages above, which also means that no page
+ * is visited twice in a walk, whatever the file says. */
+#ifndef ROCL_BASE_BTREE_H
+#define ROCL_BASE_BTREE_H
+
+#include "base/error.h"
+
+/* Bytes that may be read (not used) behind the end of a payload. */
+#define ROCL_BTREE_SLACK 32
+
+/* As SQLite: a tree of more levels is a damaged one. */
+#define ROCL_BTREE_DEPTH 20
+
+typedef struct rocl_btree_file {
+    int fd; /* the caller's */
+    uint32_t page_size;
+    uint32_t usable; /* of a page: without its reserved bytes */
+    uint32_t page_count;
+} rocl_btree_file;
+
+/* Reads the header. NULL, or why the file cannot be read this way (which does not mean that it is
+ * a broken one). */
+const char *rocl_btree_file_read(rocl_btree_file *f, int fd);
+
+typedef struct rocl_btree_cell {
+    uint32_t offset; /* of the payload in its page */
+    uint32_t size;   /* of the payload, with what is in overflow pages */
+    uint32_t local;  /* of it in this page */
+} rocl_btree_cell;
+
+/* A walk over a table. What is above the line is the leaf in hand: rows at..count-1 are to come;
+ * count 0: there are no more. Valid until the next call of seek or next. */
+typedef struct rocl_btree {
+    const uint8_t *page;
+    int64_t *rowids;
+    rocl_btree_cell *cells;
+    unsigned at, count;
+    uint32_t page_number; /* 0: none */
+    /* ---- */
+    const rocl_btree_file *file;
+    uint32_t root;
+    struct rocl_btree_walk *walk;
+} rocl_btree;
+
+rocl_status rocl_btree_open(rocl_btree *b, const rocl_btree_file *f, uint32_t root,
+                            rocl_error *err);
+void rocl_btree_close(rocl_btree *b); /* fine for zeros */
+
+/* To the first row with rowid >= first. Cheap where that is in or near the leaf in hand. */
+rocl_status rocl_btree_seek(rocl_btree *b, int64_t first, rocl_error *err);
+/* To the next leaf. */
+rocl_status rocl_btree_next(rocl_btree *b, rocl_error *err);
+
+/* The first `need` bytes (<= size) of a row's payload in one piece, fetched from overflow pages
+ * where they are not in the leaf. Valid until the next call of this, seek or next. */
+rocl_status rocl_btree_payload(rocl_btree *b, unsigned row, uint32_t need, const uint8_t **payload,
+                               rocl_error *err);
+
+/* "page N: what", N being the page in hand. */
+rocl_status rocl_btree_damaged(const rocl_btree *b, const char *what, rocl_error *err);
+
+#endif

@@ -1,0 +1,171 @@
+/* The file below the b-trees: its header, pages, and chains of overflow pages. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/btree_impl.h"
+
+#define HEADER 100
+
+/* The page with the byte at 1 GiB is for locks and never used: section 1.4. */
+#define LOCK_BYTE 0x40000000u
+
+/* Reads n bytes; fewer only at the end of the file. */
+static ssize_t read_at(int fd, uint8_t *to, size_t n, uint64_t offset)
+{
+    size_t got = 0;
+    while (got < n) {
+        ssize_t r = pread(fd, to + got, n - got, (off_t)(offset + got));
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return -1;
+        if (r == 0)
+            break;
+        got += (size_t)r;
+    }
+    return (ssize_t)got;
+}
+
+/* Section 1.3, in order of the fields. */
+static const char *check_header(const uint8_t *h)
+{
+    uint32_t size = rocl_be16(h + 16);
+    if (memcmp(h, "SQLite format 3", 16) != 0)
+        return "the file does not begin as a SQLite 3 database";
+    if (size != 1 && (size < 512 || (size & (size - 1))))
+        return "the header has an invalid page size";
+    if (h[18] > 2 || h[19] > 2)
+        return "the file is of a later format than SQLite 3";
+    if (h[21] != 64 || h[22] != 32 || h[23] != 32)
+        return "the header has unknown payload fractions";
+    if (rocl_be32(h + 44) == 0 || rocl_be32(h + 44) > 4)
+        return "the schema is of an unknown format";
+    if (rocl_be32(h + 56) != 1)
+        return "texts are UTF-16";
+    return NULL;
+}
+
+const char *rocl_btree_file_read(rocl_btree_file *f, int fd)
+{
+    uint8_t h[HEADER];
+    struct stat st;
+    if (fstat(fd, &st) != 0 || read_at(fd, h, HEADER, 0) != HEADER)
+        return "the header cannot be read";
+    const char *why = check_header(h);
+    if (why)
+        return why;
+    uint32_t size = rocl_be16(h + 16);
+    f->fd = fd;
+    f->page_size = size == 1 ? 65536 : size;
+    f->usable = f->page_size - h[20];
+    if (f->usable < 480)
+        return "pages have too many reserved bytes";
+    uint64_t pages = (uint64_t)st.st_size / f->page_size;
+    if (pages > UINT32_MAX - 1)
+        return "the file has more pages than a database can";
+    f->page_count = (uint32_t)pages;
+    /* Section 1.3.7: the size in the header counts if its writer knew of it. */
+    uint32_t said = rocl_be32(h + 28);
+    if (said && rocl_be32(h + 24) == rocl_be32(h + 92)) {
+        if (said > f->page_count)
+            return "the file is shorter than its header says";
+        f->page_count = said;
+    }
+    return NULL;
+}
+
+bool rocl_page_valid(const rocl_btree_file *f, uint32_t number)
+{
+    return number > 1 && number <= f->page_count && number != LOCK_BYTE / f->page_size + 1;
+}
+
+bool rocl_page_run_init(rocl_page_run *r, const rocl_btree_file *f)
+{
+    r->cap = f->page_size < ROCL_BTREE_AHEAD ? ROCL_BTREE_AHEAD / f->page_size : 1;
+    r->bytes = calloc((size_t)r->cap * f->page_size + ROCL_BTREE_SLACK, 1);
+    return r->bytes != NULL;
+}
+
+rocl_status rocl_page_run_read(rocl_page_run *r, const rocl_btree_file *f, uint32_t first,
+                               uint32_t count, rocl_error *err)
+{
+    if (first - r->first < r->count)
+        return ROCL_OK;
+    if (count > r->cap)
+        count = r->cap;
+    r->count = 0;
+    size_t n = (size_t)count * f->page_size;
+    ssize_t got = read_at(f->fd, r->bytes, n, (uint64_t)(first - 1) * f->page_size);
+    if (got < 0)
+        return rocl_fail(err, ROCL_INPUT, "page %u: %s", first, strerror(errno));
+    if ((size_t)got < n)
+        return rocl_fail(err, ROCL_INPUT,
+                         "page %u: the file ends before it: it was cut off while it was read",
+                         first + (uint32_t)((size_t)got / f->page_size));
+    r->first = first;
+    r->count = count;
+    return ROCL_OK;
+}
+
+/* ---- payloads ---- */
+
+uint32_t rocl_payload_local(const rocl_btree_file *f, uint32_t size)
+{
+    uint32_t most = f->usable - 35;
+    if (size <= most)
+        return size;
+    uint32_t least = (f->usable - 12) * 32 / 255 - 23;
+    uint32_t wished = least + (size - least) % (f->usable - 4);
+    return wished <= most ? wished : least;
+}
+
+/* Neighbours in a chain are usually neighbours in the file: those still needed are read at once. */
+static rocl_status overflow_page(rocl_btree *b, uint32_t number, uint32_t missing,
+                                 const uint8_t **page, rocl_error *err)
+{
+    rocl_page_run *run = &b->walk->overflow;
+    const rocl_btree_file *f = b->file;
+    if (!rocl_page_valid(f, number))
+        return rocl_btree_damaged(b, "a row's chain of overflow pages leads nowhere", err);
+    if (!run->bytes && !rocl_page_run_init(run, f))
+        return rocl_fail_memory(err);
+    uint32_t count = (missing - 1) / (f->usable - 4) + 1;
+    if (count > f->page_count - number + 1)
+        count = f->page_count - number + 1;
+    rocl_status st = rocl_page_run_read(run, f, number, count, err);
+    *page = rocl_page_of(run, f, number);
+    return st;
+}
+
+rocl_status rocl_btree_payload(rocl_btree *b, unsigned row, uint32_t need, const uint8_t **payload,
+                               rocl_error *err)
+{
+    const rocl_btree_cell *c = &b->cells[row];
+    const uint8_t *page = b->page + c->offset;
+    rocl_buf *to = &b->walk->scratch;
+    if (need <= c->local) {
+        *payload = page;
+        return ROCL_OK;
+    }
+    to->len = 0;
+    rocl_buf_put(to, page, c->local);
+    uint32_t next = rocl_be32(page + c->local);
+    while (to->len < need) {
+        uint32_t missing = need - (uint32_t)to->len;
+        rocl_status st = overflow_page(b, next, missing, &page, err);
+        if (st != ROCL_OK)
+            return st;
+        next = rocl_be32(page);
+        rocl_buf_put(to, page + 4, missing < b->file->usable - 4 ? missing : b->file->usable - 4);
+        if (to->failed)
+            break;
+    }
+    if (!rocl_buf_room(to, ROCL_BTREE_SLACK) || to->failed)
+        return rocl_fail_memory(err);
+    if (need == c->size && next)
+        return rocl_btree_damaged(b, "a row's chain of overflow pages is too long", err);
+    *payload = to->data;
+    return ROCL_OK;
+}

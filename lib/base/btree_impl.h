@@ -1,0 +1,98 @@
+/* Inside the b-tree reader: for btree*.c only. */
+#ifndef ROCL_BASE_BTREE_IMPL_H
+#define ROCL_BASE_BTREE_IMPL_H
+
+#include <endian.h>
+#include <string.h>
+
+#include "base/btree.h"
+#include "base/buf.h"
+
+/* Neighbouring pages that are read at once: measured, more than this is not faster. */
+#define ROCL_BTREE_AHEAD (64u << 10)
+
+static inline uint32_t rocl_be16(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 8 | p[1];
+}
+
+static inline uint32_t rocl_be32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return be32toh(v);
+}
+
+static inline uint64_t rocl_be64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return be64toh(v);
+}
+
+/* Section 1.6: 7 bits a byte, the first ones first; a ninth byte has 8. Looks at 9 bytes at most,
+ * of which those behind the end of the buffer must be slack; returns how many it used. */
+static inline unsigned rocl_be_varint(const uint8_t *p, uint64_t *v)
+{
+    uint64_t r = p[0];
+    if (r < 0x80) {
+        *v = r;
+        return 1;
+    }
+    r &= 0x7f;
+    for (unsigned i = 1; i < 8; i++) {
+        r = r << 7 | (p[i] & 0x7f);
+        if (p[i] < 0x80) {
+            *v = r;
+            return i + 1;
+        }
+    }
+    *v = r << 8 | p[8];
+    return 9;
+}
+
+/* Pages read in one go: numbers first..first+count-1. */
+typedef struct rocl_page_run {
+    uint8_t *bytes; /* ROCL_BTREE_SLACK more than it holds */
+    uint32_t first, count, cap;
+} rocl_page_run;
+
+bool rocl_page_run_init(rocl_page_run *r, const rocl_btree_file *f);
+/* Reads `count` pages (cut to the room there is) unless the first of them is in hand. */
+rocl_status rocl_page_run_read(rocl_page_run *r, const rocl_btree_file *f, uint32_t first,
+                               uint32_t count, rocl_error *err);
+
+static inline const uint8_t *rocl_page_of(const rocl_page_run *r, const rocl_btree_file *f,
+                                          uint32_t number)
+{
+    return number - r->first < r->count ? r->bytes + (size_t)(number - r->first) * f->page_size
+                                        : NULL;
+}
+
+/* May a tree or a chain of overflow pages have this page? */
+bool rocl_page_valid(const rocl_btree_file *f, uint32_t number);
+
+/* How much of a payload is in the leaf itself: section 1.6, "P > X". */
+uint32_t rocl_payload_local(const rocl_btree_file *f, uint32_t size);
+
+/* An interior page on the way down. Child i has the rowids above key[i-1] up to key[i]. */
+typedef struct rocl_btree_level {
+    int64_t min, max; /* rowids below this page */
+    uint32_t number;
+    unsigned count; /* of keys: one child more */
+    unsigned at;    /* the child in use */
+    int64_t *keys;
+    uint32_t *children;
+} rocl_btree_level;
+
+struct rocl_btree_walk {
+    rocl_btree_level levels[ROCL_BTREE_DEPTH];
+    unsigned depth;      /* interior pages above the leaf in hand */
+    unsigned leaf_depth; /* where leaves were found, a guess for the next one */
+    uint32_t ahead;      /* pages to read at once */
+    rocl_page_run run;
+    rocl_page_run overflow;
+    rocl_buf scratch; /* a payload that was in pieces */
+};
+
+#endif
