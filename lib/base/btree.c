@@ -27,6 +27,8 @@ rocl_status rocl_btree_open(rocl_btree *b, const rocl_btree_file *f, uint32_t ro
 {
     size_t rows = f->usable / LEAF_CELL;
     memset(b, 0, sizeof *b);
+    if (!rocl_page_valid(f, root))
+        return damaged(root, "it is no page of the file, but the root of the table", err);
     b->file = f;
     b->root = root;
     b->walk = calloc(1, sizeof *b->walk);
@@ -222,13 +224,15 @@ static rocl_status descend(rocl_btree *b, int64_t wanted, rocl_error *err)
         const uint8_t *page;
         int64_t min, max;
         uint32_t number = below(b, &min, &max);
-        if (b->page_number == number) /* the leaf in hand */
-            return ROCL_OK;
+        if (b->page_number == number && min == w->leaf_min && max == w->leaf_max)
+            return ROCL_OK; /* it is in hand */
         rocl_status st = child_page(b, number, &page, err);
         if (st != ROCL_OK)
             return st;
         if (page[0] == LEAF) {
             w->leaf_depth = w->depth;
+            w->leaf_min = min;
+            w->leaf_max = max;
             return take_leaf(b, page, number, min, max, err);
         }
         if (page[0] != INTERIOR)

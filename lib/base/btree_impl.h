@@ -90,6 +90,7 @@ struct rocl_btree_walk {
     unsigned depth;      /* interior pages above the leaf in hand */
     unsigned leaf_depth; /* where leaves were found, a guess for the next one */
     uint32_t ahead;      /* pages to read at once */
+    int64_t leaf_min, leaf_max; /* rowids that the leaf in hand may have */
     rocl_page_run run;
     rocl_page_run overflow;
     rocl_buf scratch; /* a payload that was in pieces */

@@ -20,7 +20,7 @@ struct rocl_db {
     sqlite3 *handle;
     char *path;
     char *wal; /* path of the log */
-    struct stat file, log;
+    rocl_db_state state;
     bool has_log;
 };
 
@@ -56,6 +56,12 @@ static bool journal_is_hot(const char *path)
         close(fd);
     free(name);
     return hot;
+}
+
+bool rocl_db_has_column(rocl_db *db, const char *table, const char *column)
+{
+    return sqlite3_table_column_metadata(db->handle, "main", table, column, NULL, NULL, NULL, NULL,
+                                         NULL) == SQLITE_OK;
 }
 
 /* "file:" + the path with what an URI would take apart written as %XX + the query. */
@@ -112,11 +118,47 @@ static rocl_status probe(rocl_db *db, rocl_error *err)
                      sqlite3_errmsg(db->handle));
 }
 
-static rocl_status look_at_files(rocl_db *db, rocl_error *err)
+static void describe(const struct stat *st, uint64_t *words)
 {
-    if (stat(db->path, &db->file) != 0)
+    words[0] = (uint64_t)st->st_dev;
+    words[1] = (uint64_t)st->st_ino;
+    words[2] = (uint64_t)st->st_size;
+    words[3] = (uint64_t)st->st_mtim.tv_sec;
+    words[4] = (uint64_t)st->st_mtim.tv_nsec;
+}
+
+/* An empty log is as good as none. */
+static bool look_at(const rocl_db *db, rocl_db_state *state)
+{
+    struct stat st;
+    *state = (rocl_db_state){0};
+    if (stat(db->path, &st) != 0)
+        return false;
+    describe(&st, state->file);
+    if (stat(db->wal, &st) == 0 && st.st_size > 0)
+        describe(&st, state->log);
+    return true;
+}
+
+static bool same_state(const rocl_db_state *a, const rocl_db_state *b)
+{
+    return !memcmp(a, b, sizeof *a);
+}
+
+static rocl_status changed(const rocl_db *db, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INPUT,
+                     "%s: the file changed while it was read: try again when its writer is done",
+                     db->path);
+}
+
+static rocl_status look_at_files(rocl_db *db, const rocl_db_state *as, rocl_error *err)
+{
+    if (!look_at(db, &db->state))
         return rocl_fail(err, ROCL_INPUT, "%s: %s", db->path, strerror(errno));
-    db->has_log = stat(db->wal, &db->log) == 0 && db->log.st_size > 0;
+    if (as && !same_state(as, &db->state))
+        return changed(db, err);
+    db->has_log = db->state.log[2] > 0;
     if (journal_is_hot(db->path))
         return rocl_fail(err, ROCL_INPUT,
                          "%s: a transaction is under way or was cut off (%s-journal): wait for the "
@@ -125,7 +167,7 @@ static rocl_status look_at_files(rocl_db *db, rocl_error *err)
     return ROCL_OK;
 }
 
-rocl_status rocl_db_open(rocl_db **out, const char *path, rocl_error *err)
+rocl_status rocl_db_open(rocl_db **out, const char *path, const rocl_db_state *as, rocl_error *err)
 {
     rocl_db *db = calloc(1, sizeof *db);
     if (!db)
@@ -134,7 +176,7 @@ rocl_status rocl_db_open(rocl_db **out, const char *path, rocl_error *err)
     db->wal = joined(path, "-wal");
     rocl_status st = db->path && db->wal ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK)
-        st = look_at_files(db, err);
+        st = look_at_files(db, as, err);
     if (st == ROCL_OK)
         st = open_handle(db, err);
     if (st == ROCL_OK)
@@ -157,22 +199,15 @@ void rocl_db_close(rocl_db *db)
     free(db);
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+void rocl_db_state_of(const rocl_db *db, rocl_db_state *state)
 {
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+    *state = db->state;
 }
 
 rocl_status rocl_db_check_unchanged(rocl_db *db, rocl_error *err)
 {
-    struct stat file, log;
-    bool has_log = stat(db->wal, &log) == 0 && log.st_size > 0;
-    if (stat(db->path, &file) == 0 && same_file(&file, &db->file) && has_log == db->has_log &&
-        (!has_log || same_file(&log, &db->log)))
-        return ROCL_OK;
-    return rocl_fail(err, ROCL_INPUT,
-                     "%s: the file changed while it was read: try again when its writer is done",
-                     db->path);
+    rocl_db_state now;
+    return look_at(db, &now) && same_state(&now, &db->state) ? ROCL_OK : changed(db, err);
 }
 
 rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count, rocl_error *err)
@@ -194,12 +229,14 @@ rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count
             list = more;
         }
         list[n] = (rocl_db_object){strdup(name ? name : ""), sqlite3_column_int(stmt, 1) != 0};
+        if (!list[n].name)
+            break;
         n++;
     }
     sqlite3_finalize(stmt);
     if (rc != SQLITE_DONE) {
         rocl_db_objects_free(list, n);
-        return rocl_sqlite_fail(db, "sqlite_master", err);
+        return rc == SQLITE_OK ? rocl_fail_memory(err) : rocl_sqlite_fail(db, "sqlite_master", err);
     }
     *objects = list;
     *count = n;
@@ -249,9 +286,14 @@ rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int
 rocl_status rocl_db_span(rocl_db *db, const char *table, const char *low, const char *high,
                          int64_t *first, int64_t *last, bool *any, rocl_error *err)
 {
+    *any = false;
+    if (!rocl_db_has_column(db, table, low) || !rocl_db_has_column(db, table, high))
+        return ROCL_OK;
+    /* Texts and blobs sort after all numbers: the upper limit keeps them out. */
     return two_numbers(db, table,
                        sqlite3_mprintf("SELECT min(\"%w\"), max(\"%w\") FROM main.\"%w\" WHERE "
-                                       "\"%w\" > 0 AND \"%w\" >= \"%w\"",
-                                       low, high, table, low, high, low),
+                                       "\"%w\" > 0 AND \"%w\" >= \"%w\" AND "
+                                       "\"%w\" <= 9223372036854775807",
+                                       low, high, table, low, high, low, high),
                        first, last, any, err);
 }

@@ -1,15 +1,42 @@
-/* What rows_sqlite.c and db_sqlite.c know of each other. */
+/* What the readers behind the row cursor and db_sqlite.c know of each other. */
 #ifndef ROCL_SOURCE_DB_SQLITE_H
 #define ROCL_SOURCE_DB_SQLITE_H
 
 #include <sqlite3.h>
 
+#include "base/btree.h"
+#include "base/buf.h"
+#include "source/layout.h"
 #include "source/rows.h"
 
 sqlite3 *rocl_db_handle(rocl_db *db);
 const char *rocl_db_path(const rocl_db *db);
+rocl_reader rocl_db_reader(const rocl_db *db);
+
+/* The file for reading its pages, NULL with a reason in *why when that is not to be done. */
+rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **why,
+                          rocl_error *err);
+
+/* Layouts found so far: layout.c keeps them here. */
+rocl_layout **rocl_db_layouts(rocl_db *db);
 
 /* SQLite's last error on this connection, with file and table. */
 rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err);
+
+/* A reader. Both put their own state behind a rocl_rows. */
+typedef struct rocl_rows_ops {
+    rocl_status (*seek)(rocl_rows *r, int64_t first, int64_t last, rocl_error *err);
+    rocl_status (*next)(rocl_rows *r, unsigned max, unsigned *n, rocl_error *err);
+    void (*close)(rocl_rows *r); /* all but pub.columns and the struct */
+} rocl_rows_ops;
+
+rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *table,
+                                  const char *const *columns, unsigned count, rocl_error *err);
+/* The layout must say that it is possible. */
+rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layout *layout,
+                                 const char *const *columns, unsigned count, rocl_error *err);
+
+/* Puts a value of SQLite's into a column. */
+void rocl_rows_take(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text);
 
 #endif

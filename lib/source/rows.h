@@ -30,10 +30,17 @@ typedef struct rocl_column {
 typedef struct rocl_rows rocl_rows;
 typedef struct rocl_db rocl_db;
 
+/* Which file it is, and that nobody wrote to it: to be compared by rocl_db_open. */
+typedef struct rocl_db_state {
+    uint64_t file[5], log[5];
+} rocl_db_state;
+
 /* A read-only connection for one thread at a time. Nothing is written, locked or left beside the
- * file. ROCL_INPUT when it is no database or cannot be read in peace (see the message). */
-rocl_status rocl_db_open(rocl_db **db, const char *path, rocl_error *err);
+ * file. ROCL_INPUT when it is no database or cannot be read in peace (see the message), or when it
+ * is no longer in the state `as` (NULL: in any). */
+rocl_status rocl_db_open(rocl_db **db, const char *path, const rocl_db_state *as, rocl_error *err);
 void rocl_db_close(rocl_db *db);
+void rocl_db_state_of(const rocl_db *db, rocl_db_state *state);
 
 /* Fails when the file (or the log beside it) is no longer what it was at open. */
 rocl_status rocl_db_check_unchanged(rocl_db *db, rocl_error *err);
@@ -55,16 +62,20 @@ rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int
 rocl_status rocl_db_span(rocl_db *db, const char *table, const char *low, const char *high,
                          int64_t *first, int64_t *last, bool *any, rocl_error *err);
 
-/* Opens a cursor over some columns of a table. A column that the table lacks reads as NULL, and so
+/* Opens a cursor over some columns of a table, on the pages of the file where that is possible and
+ * wished for, or else on SQLite: the rows are the same. A column that the table lacks reads as NULL, and so
  * does one whose name is NULL: each column costs time, also when nobody looks at it. */
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
                            const char *const *columns, unsigned count, rocl_error *err);
 void rocl_rows_close(rocl_rows *r);
+/* Why it is SQLite that reads; NULL: the pages are read. */
+const char *rocl_rows_why(const rocl_rows *r);
 bool rocl_rows_has(const rocl_rows *r, unsigned column);
 
 /* From now on: the rows with first <= id <= last, by id. */
 rocl_status rocl_rows_seek(rocl_rows *r, int64_t first, int64_t last, rocl_error *err);
-/* Reads up to `max` rows (at most ROCL_ROWS_BATCH) in place of the former ones; *n 0 at the end. */
+/* Reads up to `max` rows (at most ROCL_ROWS_BATCH) in place of the former ones; *n 0 at the end. It
+ * may be fewer than `max` before the end, when texts are large. */
 rocl_status rocl_rows_next(rocl_rows *r, unsigned max, unsigned *n, rocl_error *err);
 
 /* What next read. Each stays valid until the next call of seek, next or close. */
@@ -73,6 +84,9 @@ struct rocl_rows {
     rocl_column *columns;
     const char *text; /* base of the offsets; every text is NUL-terminated */
     unsigned column_count;
+    uint32_t present; /* a bit for each column that the table has */
+    const struct rocl_rows_ops *ops;
+    const char *why; /* see rocl_rows_why */
 };
 
 static inline rocl_cell_type rocl_cell_kind(const rocl_rows *r, unsigned col, unsigned row)

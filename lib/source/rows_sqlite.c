@@ -9,6 +9,9 @@
 #include "source/db_sqlite.h"
 #include "source/rows.h"
 
+/* A batch ends early when its texts have grown to this: cells may be as large as the file. */
+#define TEXT_ENOUGH ((size_t)8 << 20)
+
 typedef struct sqlite_rows {
     rocl_rows pub; /* first: callers hold a pointer to it */
     rocl_db *db;
@@ -18,6 +21,9 @@ typedef struct sqlite_rows {
     uint8_t present[ROCL_ROWS_COLUMNS_MAX]; /* column of each place in the statement after id */
     unsigned present_count;
     int64_t last; /* id */
+    int64_t before; /* id of the last row read */
+    bool any;       /* such a row was read */
+    bool ascending; /* ids must grow: the id is the key of the tree */
     bool done;
 } sqlite_rows;
 
@@ -44,17 +50,11 @@ rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
     return rocl_fail(err, ROCL_INPUT, "%s: table %s: %s", rocl_db_path(db), table, why);
 }
 
-static bool column_exists(rocl_db *db, const char *table, const char *column)
-{
-    return sqlite3_table_column_metadata(rocl_db_handle(db), "main", table, column, NULL, NULL,
-                                         NULL, NULL, NULL) == SQLITE_OK;
-}
-
 static void build_select(sqlite_rows *r, rocl_buf *sql, const char *const *columns)
 {
     rocl_buf_str(sql, "SELECT \"id\"");
     for (unsigned i = 0; i < r->pub.column_count; i++) {
-        if (!columns[i] || !column_exists(r->db, r->table, columns[i]))
+        if (!columns[i] || !rocl_db_has_column(r->db, r->table, columns[i]))
             continue;
         r->present[r->present_count++] = (uint8_t)i;
         rocl_buf_byte(sql, ',');
@@ -64,6 +64,15 @@ static void build_select(sqlite_rows *r, rocl_buf *sql, const char *const *colum
     quote_name(sql, r->table);
     /* The end of the range is not SQLite's to find: that would cost a comparison a row. */
     rocl_buf_str(sql, " WHERE \"id\" >= ?1 ORDER BY \"id\"");
+}
+
+static bool id_is_key(rocl_db *db, const char *table)
+{
+    const char *type = NULL;
+    int key = 0;
+    return sqlite3_table_column_metadata(rocl_db_handle(db), "main", table, "id", &type, NULL, NULL,
+                                         &key, NULL) == SQLITE_OK &&
+           key && type && sqlite3_stricmp(type, "INTEGER") == 0;
 }
 
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
@@ -79,7 +88,7 @@ rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
     r->pub.columns = calloc(count ? count : 1, sizeof *r->pub.columns);
     if (!r->table || !r->pub.columns)
         goto memory;
-    if (!column_exists(db, table, "id")) {
+    if (!rocl_db_has_column(db, table, "id")) {
         rocl_rows_close(&r->pub);
         return rocl_fail(err, ROCL_INPUT, "%s: table %s has no column \"id\"", rocl_db_path(db),
                          table);
@@ -96,6 +105,7 @@ rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
     }
     rocl_buf_free(&sql);
     r->done = true;
+    r->ascending = id_is_key(db, table);
     *rows = &r->pub;
     return ROCL_OK;
 memory:
@@ -129,6 +139,7 @@ rocl_status rocl_rows_seek(rocl_rows *rows, int64_t first, int64_t last, rocl_er
     if (sqlite3_bind_int64(r->stmt, 1, first) != SQLITE_OK)
         return rocl_sqlite_fail(r->db, r->table, err);
     r->last = last;
+    r->any = false;
     r->done = first > last;
     return ROCL_OK;
 }
@@ -172,12 +183,18 @@ static inline void take_cell(sqlite_rows *r, unsigned place, unsigned row)
     }
 }
 
+static rocl_status out_of_order(const sqlite_rows *r, int64_t id, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INPUT, "%s: table %s: the database is damaged (id %lld after %lld)",
+                     rocl_db_path(r->db), r->table, (long long)id, (long long)r->before);
+}
+
 rocl_status rocl_rows_next(rocl_rows *rows, unsigned max, unsigned *n, rocl_error *err)
 {
     sqlite_rows *r = (sqlite_rows *)rows;
     unsigned row = 0;
     r->text.len = 0;
-    while (!r->done && row < max) {
+    while (!r->done && row < max && r->text.len < TEXT_ENOUGH) {
         int rc = sqlite3_step(r->stmt);
         if (rc == SQLITE_DONE) {
             r->done = true;
@@ -190,6 +207,11 @@ rocl_status rocl_rows_next(rocl_rows *rows, unsigned max, unsigned *n, rocl_erro
             r->done = true;
             break;
         }
+        /* Pages that refer to each other in circles would be read for ever. */
+        if (r->ascending && r->any && r->pub.id[row] <= r->before)
+            return out_of_order(r, r->pub.id[row], err);
+        r->before = r->pub.id[row];
+        r->any = true;
         for (unsigned i = 0; i < r->present_count; i++)
             take_cell(r, i, row);
         row++;

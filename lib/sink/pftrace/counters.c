@@ -177,10 +177,17 @@ static void put_value(rocl_buf *b, uint32_t counter, double v)
     rocl_pb_end(b, at);
 }
 
+/* A GPU counter is one that was declared for this GPU. */
+static bool is_typed(const pmc *m, uint32_t counter)
+{
+    const rocl_capture *c = m->p->world.capture;
+    return m->typed && counter < c->counter_count && c->counters[counter].agent == m->agent;
+}
+
 static void set_value(pmc *m, int64_t time, uint32_t counter, double v)
 {
     m->p->report.counter_values++;
-    if (!m->typed) {
+    if (!is_typed(m, counter)) {
         write_value(m->p, &m->seq, time, m->tracks[counter], v);
         return;
     }
@@ -278,7 +285,7 @@ rocl_status pf_write_pmc(pf_sink *p, rocl_error *err)
     uint32_t index = p->event.index;
     while (st == ROCL_OK && pf_same(p, PF_PMC, index)) {
         uint32_t counter = p->event.counter = counter_index(p);
-        if (!m.typed && !m.tracks[counter])
+        if (!is_typed(&m, counter) && !m.tracks[counter])
             name_track(&m, counter);
         run_out(&m, p->event.time);
         if (m.ends[counter] == INT64_MIN)

@@ -41,13 +41,19 @@ static int64_t get_signed(reader *r)
 
 /* ---- the key ---- */
 
-#define INDEX_BITS 56
+/* room: 4 bits, index: 24, upper bits of the time: 36. */
+#define ROOM_SHIFT  60
+#define INDEX_SHIFT 36
+#define TIME_SHIFT  28
+#define INDEX_LIMIT (1u << 24)
 
-/* (room, index) | time | longest first | unique */
+/* room, index | time | longest first | unique. That the first word also begins with the time lets
+ * most comparisons of the sorter end there. */
 static void make_key(uint64_t key[4], pf_room room, uint32_t index, int64_t time, int64_t end,
                      uint64_t row, rocl_kind kind)
 {
-    key[0] = (uint64_t)room << INDEX_BITS | index;
+    key[0] = (uint64_t)room << ROOM_SHIFT | (uint64_t)index << INDEX_SHIFT |
+             (uint64_t)time >> TIME_SHIFT;
     key[1] = (uint64_t)time;
     key[2] = ~(uint64_t)end;
     key[3] = row << 4 | (uint64_t)kind;
@@ -276,6 +282,16 @@ static rocl_status pack_one(pf_sink *p, unsigned worker, const rocl_batch *b, si
     }
 }
 
+rocl_status pf_check_limits(const rocl_capture *c, rocl_error *err)
+{
+    if ((uint64_t)c->thread_count + c->process_count < INDEX_LIMIT &&
+        c->agent_count < INDEX_LIMIT && c->counter_count < INDEX_LIMIT)
+        return ROCL_OK;
+    return rocl_fail(err, ROCL_INPUT,
+                     "%s: more than %u threads, agents or counters in one process", c->path,
+                     INDEX_LIMIT - 1);
+}
+
 rocl_status pf_pack_batch(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     const uint32_t gpu = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_ALLOC) |
@@ -357,8 +373,8 @@ static void get_double(reader *r, double *v)
 bool pf_unpack(const rocl_record *rec, pf_event *e)
 {
     reader r = {rec->data, rec->data + rec->len, false};
-    e->room = (pf_room)(rec->key[0] >> INDEX_BITS);
-    e->index = (uint32_t)rec->key[0];
+    e->room = (pf_room)(rec->key[0] >> ROOM_SHIFT);
+    e->index = (uint32_t)(rec->key[0] >> INDEX_SHIFT) & (INDEX_LIMIT - 1);
     e->time = (int64_t)rec->key[1];
     e->end = (int64_t)~rec->key[2];
     e->kind = (rocl_kind)(rec->key[3] & 15);

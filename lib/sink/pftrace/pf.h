@@ -96,6 +96,8 @@ typedef enum pf_room {
 
 typedef struct pf_sink pf_sink;
 
+/* Are there few enough sequences for the key? */
+rocl_status pf_check_limits(const rocl_capture *c, rocl_error *err);
 rocl_status pf_pack_batch(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err);
 
 /* A record as it comes back. */
@@ -155,6 +157,7 @@ typedef struct pf_world {
     uint32_t next_seq;
     uint32_t next_context, next_spec; /* iids unique over the whole trace */
     rocl_map pids;                    /* (machine, pid) in use */
+    bool *described; /* by machine: a filter may take any of its captures */
     size_t process_total;
     /* of the capture at hand */
     const rocl_capture *capture;

@@ -35,10 +35,9 @@ static void forget_capture(pf_sink *p)
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     pf_sink *p = self;
-    (void)c;
     forget_capture(p);
     p->sorter = rocl_sorter_new(p->trace->space, 4);
-    return p->sorter ? ROCL_OK : rocl_fail_memory(err);
+    return p->sorter ? pf_check_limits(c, err) : rocl_fail_memory(err);
 }
 
 static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)

@@ -117,6 +117,7 @@ static void describe_machine(pf_world *w)
     const rocl_capture *c = w->capture;
     uint32_t machine = c->machine;
     bool any = false;
+    w->described[machine] = true;
     if (pf_machine(w) && c->node_count) {
         rocl_buf *b = begin(w);
         size_t at = rocl_pb_begin(b, PKT_SYSTEM_INFO);
@@ -363,7 +364,8 @@ rocl_status pf_world_open(pf_world *w, rocl_trace *t, pf_stream *s, rocl_error *
                     .next_spec = 1};
     for (size_t i = 0; i < t->capture_count; i++)
         w->process_total += t->captures[i]->pub.process_count;
-    return collect_gpus(w, err);
+    w->described = calloc(t->machine_count + 1, sizeof *w->described);
+    return w->described ? collect_gpus(w, err) : rocl_fail_memory(err);
 }
 
 static void forget_capture(pf_world *w)
@@ -381,16 +383,8 @@ void pf_world_close(pf_world *w)
 {
     forget_capture(w);
     free(w->gpus);
+    free(w->described);
     rocl_map_free(&w->pids);
-}
-
-static bool first_of_machine(const pf_world *w)
-{
-    for (uint32_t i = 0; i < w->capture->index; i++)
-        if (w->trace->captures[i]->pub.machine == w->capture->machine &&
-            w->trace->captures[i] != (const rocl_model_capture *)w->capture)
-            return false;
-    return true;
 }
 
 rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err)
@@ -415,7 +409,7 @@ rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err
         w->processes[i].number = free_pid(w, c->processes[i].pid);
         w->contexts[i] = w->next_context++;
         describe_process(w, i);
-        if (i == 0 && first_of_machine(w))
+        if (i == 0 && !w->described[c->machine])
             describe_machine(w);
     }
     return ROCL_OK;

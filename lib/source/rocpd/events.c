@@ -89,7 +89,8 @@ static window *window_for(rocpd_events *e, int64_t id)
     for (window *w = e->windows; w < e->windows + e->open; w++) {
         if (in_hand(w, id))
             return w;
-        if (w->count && id > w->rows->id[w->count - 1] && id - w->rows->id[w->count - 1] <= NEAR)
+        int64_t last = w->count ? w->rows->id[w->count - 1] : INT64_MAX;
+        if (id > last && (uint64_t)id - (uint64_t)last <= NEAR)
             near = w;
     }
     return near;

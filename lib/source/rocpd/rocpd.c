@@ -17,10 +17,10 @@ static void set_free(rocpd_set *s)
 {
     if (!s)
         return;
+    if (s->tables[ROCPD_INFO_CATEGORY]) /* else they are the strings, and freed with them */
+        rocl_ids_free(&s->categories);
     for (int i = 0; i < ROCPD_TABLES; i++)
         free(s->tables[i]);
-    if (s->categories.dense != s->strings.dense)
-        rocl_ids_free(&s->categories);
     rocl_ids *maps[] = {&s->strings,  &s->nodes,  &s->processes,   &s->threads,
                         &s->agents,   &s->queues, &s->streams,     &s->kernels,
                         &s->counters, &s->tracks, &s->code_objects};
@@ -137,9 +137,10 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     if (!f || !(f->connections = calloc(t->opt.jobs, sizeof(rocl_db *))))
         return rocl_fail_memory(err);
     f->connection_count = t->opt.jobs;
-    rocl_status st = rocl_db_open(&db, src->path, err);
+    rocl_status st = rocl_db_open(&db, src->path, NULL, err);
     if (st != ROCL_OK)
         return st;
+    rocl_db_state_of(db, &f->state);
     st = rocpd_find(&found, db, src->path, err);
     if (st == ROCL_OK) {
         for (size_t i = 0; i < found.count && st == ROCL_OK; i++)
@@ -249,7 +250,7 @@ static rocl_status connection(rocpd_file *f, const char *path, unsigned worker, 
 {
     rocl_status st = ROCL_OK;
     if (!f->connections[worker])
-        st = rocl_db_open(&f->connections[worker], path, err);
+        st = rocl_db_open(&f->connections[worker], path, &f->state, err);
     *db = f->connections[worker];
     return st;
 }
@@ -398,7 +399,7 @@ static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_propert
     (void)t;
     pthread_mutex_lock(&properties_lock);
     if (!f->properties_db)
-        st = rocl_db_open(&f->properties_db, c->source->path, err);
+        st = rocl_db_open(&f->properties_db, c->source->path, &f->state, err);
     if (st == ROCL_OK && table)
         st = read_extdata(f->properties_db, table, id, json, err);
     pthread_mutex_unlock(&properties_lock);

@@ -79,6 +79,7 @@ typedef struct rocpd_file {
     rocl_db **connections; /* one per worker, opened when needed */
     rocl_db *properties_db; /* for what is asked for one at a time */
     unsigned connection_count;
+    rocl_db_state state; /* when its definitions were read: the events must be of the same file */
 } rocpd_file;
 
 extern const rocl_source_ops rocl_rocpd_ops;

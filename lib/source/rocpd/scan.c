@@ -273,6 +273,7 @@ static rocl_status take_dispatch(const rocpd_row *r, const rocpd_track_def *trac
                                  rocl_error *err)
 {
     const rocpd_set *s = r->set;
+    uint64_t private_size, group_size;
     rocl_status st;
     if ((st = take_placed(r, D_AGENT, &s->agents, ROCL_FAULT_DANGLING_AGENT,
                           track ? track->agent : ROCL_NONE, &d->agent, err)) ||
@@ -281,13 +282,15 @@ static rocl_status take_dispatch(const rocpd_row *r, const rocpd_track_def *trac
         (st = take_placed(r, D_STREAM, &s->streams, ROCL_FAULT_DANGLING_STREAM,
                           track ? track->stream : ROCL_NONE, &d->stream, err)) ||
         (st = rocpd_ref(r, D_KERNEL, &s->kernels, ROCL_FAULT_DANGLING_KERNEL, &d->kernel, err)) ||
-        (st = rocpd_int(r, D_KERNEL, &d->kernel_id, err)) ||
         (st = take_u64(r, D_DISPATCH, &d->dispatch_id, err)) ||
-        (st = rocpd_int(r, D_PRIVATE, &d->private_segment, err)) ||
-        (st = rocpd_int(r, D_GROUP, &d->group_segment, err)) ||
+        (st = take_size(r, D_PRIVATE, &private_size, err)) ||
+        (st = take_size(r, D_GROUP, &group_size, err)) ||
         (st = take_u64(r, D_GRAPH_EXEC, &d->graph_exec_id, err)) ||
         (st = take_u64(r, D_GRAPH_NODE, &d->graph_node_id, err)))
         return st;
+    d->private_segment = (int64_t)private_size;
+    d->group_segment = (int64_t)group_size;
+    rocl_cell_int(r->rows, D_KERNEL, r->row, &d->kernel_id, &(bool){false}); /* bad: counted above */
     for (unsigned i = 0; i < 3; i++)
         if ((st = take_u32(r, D_WORKGROUP + i, &d->workgroup[i], err)) ||
             (st = take_u32(r, D_GRID + i, &d->grid[i], err)))

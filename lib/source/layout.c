@@ -1,0 +1,112 @@
+#include "source/layout.h"
+
+#include <stdlib.h>
+
+#include "source/db_sqlite.h"
+
+void rocl_layouts_free(rocl_layout *l)
+{
+    while (l) {
+        rocl_layout *next = l->next;
+        for (unsigned i = 0; i < l->count; i++)
+            free(l->columns[i].name);
+        free(l->columns);
+        free(l->table);
+        free(l);
+        l = next;
+    }
+}
+
+int rocl_layout_column_of(const rocl_layout *l, const char *name)
+{
+    static const char *const rowid[] = {"rowid", "oid", "_rowid_"};
+    for (unsigned i = 0; i < l->count; i++)
+        if (!sqlite3_stricmp(l->columns[i].name, name))
+            return (int)i;
+    for (unsigned i = 0; i < sizeof rowid / sizeof *rowid; i++)
+        if (!sqlite3_stricmp(rowid[i], name))
+            return (int)l->id;
+    return -1;
+}
+
+/* https://www.sqlite.org/datatype3.html, 3.1: the first of these that a declared type contains
+ * decides, and only REAL changes what is read. */
+static bool is_real(const char *type)
+{
+    static const char *const before[] = {"INT", "CHAR", "CLOB", "TEXT", "BLOB"};
+    for (unsigned i = 0; i < sizeof before / sizeof *before; i++)
+        if (strcasestr(type, before[i]))
+            return false;
+    return strcasestr(type, "REAL") || strcasestr(type, "FLOA") || strcasestr(type, "DOUB");
+}
+
+static const char *text_of(sqlite3_stmt *stmt, int column)
+{
+    const char *s = (const char *)sqlite3_column_text(stmt, column);
+    return s ? s : "";
+}
+
+/* ---- answers of SQLite, a row at a time ---- */
+
+typedef bool row_fn(rocl_layout *l, sqlite3_stmt *stmt); /* false: memory is out */
+
+/* Runs a statement that asks about the table: %Q in `sql`. */
+static rocl_status ask(rocl_db *db, rocl_layout *l, const char *sql, row_fn *fn, rocl_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    char *text = sqlite3_mprintf(sql, l->table);
+    if (!text)
+        return rocl_fail_memory(err);
+    int rc = sqlite3_prepare_v2(rocl_db_handle(db), text, -1, &stmt, NULL);
+    sqlite3_free(text);
+    bool memory = true;
+    while (rc == SQLITE_OK && memory && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        memory = fn(l, stmt);
+        rc = SQLITE_OK;
+    }
+    rocl_status st = ROCL_OK;
+    if (!memory)
+        st = rocl_fail_memory(err);
+    else if (rc != SQLITE_DONE)
+        st = rocl_sqlite_fail(db, l->table, err);
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+static bool take_root(rocl_layout *l, sqlite3_stmt *stmt)
+{
+    sqlite3_int64 root = sqlite3_column_int64(stmt, 0);
+    l->root = root > 1 && root <= UINT32_MAX ? (uint32_t)root : 0;
+    return true;
+}
+
+/* cid, name, type, notnull, dflt_value, pk, hidden */
+static bool take_column(rocl_layout *l, sqlite3_stmt *stmt)
+{
+    if (l->count % 32 == 0) {
+        rocl_layout_column *more = realloc(l->columns, (l->count + 32) * sizeof *more);
+        if (!more)
+            return false;
+        l->columns = more;
+    }
+    const char *name = text_of(stmt, 1), *type = text_of(stmt, 2);
+    if (sqlite3_column_int(stmt, 6))
+        l->why = "it has generated or hidden columns";
+    if (!sqlite3_stricmp(name, "id")) {
+        l->id = l->count;
+        if (sqlite3_column_int(stmt, 5) && !sqlite3_stricmp(type, "INTEGER"))
+            l->why = l->why == rocl_layout_no_id ? NULL : l->why;
+    }
+    l->columns[l->count] = (rocl_layout_column){
+        strdup(name), is_real(type), sqlite3_column_type(stmt, 4) != SQLITE_NULL};
+    return l->columns[l->count++].name != NULL;
+}
+
+/* seq, name, unique, origin, partial: a primary key that is the rowid needs no index of its own, and
+ * of a table WITHOUT ROWID the key is listed as one. */
+static bool take_index(rocl_layout *l, sqlite3_stmt *stmt)
+{
+    if (!strcmp(text_of(stmt, 3), "pk"))
+        l->why = "its primary key is not the rowid";
+    return true;
+}

@@ -1,0 +1,31 @@
+/* How the rows of a table are stored, as SQLite understands its schema. */
+#ifndef ROCL_SOURCE_LAYOUT_H
+#define ROCL_SOURCE_LAYOUT_H
+
+#include "source/rows.h"
+
+typedef struct rocl_layout_column {
+    char *name;
+    bool real;        /* REAL affinity */
+    bool has_default; /* for rows that were there before the column was */
+} rocl_layout_column;
+
+typedef struct rocl_layout {
+    struct rocl_layout *next;
+    char *table;
+    const char *why; /* not to be read from the pages; NULL: it can be, then what follows is set */
+    uint32_t root;
+    rocl_layout_column *columns; /* in the order they are stored in */
+    unsigned count;
+    unsigned id; /* the column "id", which is the rowid */
+} rocl_layout;
+
+/* The layout of a table, looked up once per connection and owned by it. */
+rocl_status rocl_layout_find(rocl_db *db, const char *table, const rocl_layout **layout,
+                             rocl_error *err);
+void rocl_layouts_free(rocl_layout *first);
+
+/* The column of that name (in any case), or layout->id for names of the rowid; -1: there is none. */
+int rocl_layout_column_of(const rocl_layout *l, const char *name);
+
+#endif
