@@ -177,10 +177,10 @@ $(O)/tests/rocpd-gen: $(call objects,$(GEN_SRC)) $(STAMP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
-$(BENCHES): $(O)/tests/%: $(OBJ)/tests/bench/%.o $(STAMP)
+$(BENCHES): $(O)/tests/%: $(OBJ)/tests/bench/%.o $(LIB_A) $(STAMP)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 $(O)/tests/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(OBJ)/tests/fuzz/driver.o) $(LIB_A) $(STAMP)
 	$(call say,LD,$@)

@@ -298,6 +298,13 @@ typedef enum rocl_window_mode {
     ROCL_WINDOW_CLIP,    /* every event that touches the window, cut at its edges */
 } rocl_window_mode;
 
+/* How databases are read. The result is the same. */
+typedef enum rocl_reader {
+    ROCL_READER_AUTO,   /* the pages of the file, and SQLite for tables where that is not possible */
+    ROCL_READER_PAGES,  /* an error where it is not possible */
+    ROCL_READER_SQLITE,
+} rocl_reader;
+
 /* What may go wrong with a record, each counted apart. See rocline(7) for the rules. */
 typedef enum rocl_fault {
     ROCL_FAULT_END_BEFORE_START, /* left out */
@@ -349,6 +356,7 @@ typedef struct rocl_options {
     unsigned jobs;      /* workers; 0: one per core */
     size_t memory;      /* bytes for sorting; 0: ROCL_DEFAULT_MEMORY */
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
+    rocl_reader reader;
     rocl_progress_fn *progress;
     rocl_notice_fn *notice;
     void *ctx; /* for progress and notice */
@@ -404,6 +412,8 @@ typedef struct rocl_csv_options {
  * *files (may be NULL) is how many files were written. */
 ROCL_API rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, size_t *files,
                                     rocl_error *err);
+
+#define ROCL_PFTRACE_LEVEL 2 /* default: under 12 bytes a slice, at little cost */
 
 typedef struct rocl_pftrace_options {
     const char *path; /* "-": standard output; a name that ends in .gz: gzip */

@@ -20,6 +20,7 @@ typedef struct slot {
 struct rocl_sorter {
     rocl_sort_space *space;
     unsigned words, workers;
+    unsigned group_shift;
     bool started;
     pthread_mutex_t lock; /* runs */
     rocl_sort_run *runs;
@@ -40,8 +41,14 @@ rocl_sorter *rocl_sorter_new(rocl_sort_space *space, unsigned key_words)
     s->space = space;
     s->words = key_words;
     s->workers = space->workers;
+    s->group_shift = 64;
     pthread_mutex_init(&s->lock, NULL);
     return s;
+}
+
+void rocl_sorter_group(rocl_sorter *s, unsigned shift)
+{
+    s->group_shift = shift;
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
@@ -72,8 +79,9 @@ static bool resize(rocl_sorter *s, slot *w, size_t cap, bool anyway)
     return true;
 }
 
-static bool add_run(rocl_sorter *s, const rocl_sort_run *run)
+static bool add_run(void *ctx, const rocl_sort_run *run)
 {
+    rocl_sorter *s = ctx;
     bool ok = true;
     pthread_mutex_lock(&s->lock);
     if (s->run_count == s->run_cap) {
@@ -95,14 +103,10 @@ static bool add_run(rocl_sorter *s, const rocl_sort_run *run)
 /* Makes the worker's records a run. The buffer stays, unless it is larger than it should be. */
 static rocl_status put_away(rocl_sorter *s, slot *w, rocl_error *err)
 {
-    rocl_sort_run run;
-    rocl_status st = rocl_sort_make_run(s->space, w->records, w->used, w->n, s->words, &run, err);
+    rocl_status st = rocl_sort_make_runs(s->space, w->records, w->used, w->n, s->words,
+                                         s->group_shift, add_run, s, err);
     if (st)
         return st;
-    if (!add_run(s, &run)) {
-        rocl_sort_run_free(s->space, &run);
-        return rocl_fail_memory(err);
-    }
     w->count += w->n;
     w->used = w->n = 0;
     w->free = w->cap;

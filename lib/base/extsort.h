@@ -22,6 +22,10 @@ typedef struct rocl_sorter rocl_sorter;
 
 /* key_words: 1..ROCL_SORT_KEYS_MAX, compared in turn as unsigned numbers. NULL: memory is out. */
 rocl_sorter *rocl_sorter_new(rocl_sort_space *space, unsigned key_words);
+/* Before the first add: records whose first key words differ above the lowest `shift` bits go to
+ * runs of their own where they are many. Give it when rows come nearly in order within such groups:
+ * their runs then follow each other, and are read without a merge. */
+void rocl_sorter_group(rocl_sorter *s, unsigned shift);
 void rocl_sorter_free(rocl_sorter *s); /* gives its memory back to the space */
 
 /* Adds a copy of the record. Concurrent as long as each worker uses its own number. When the

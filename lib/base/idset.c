@@ -9,7 +9,9 @@ enum { PAGE_SHIFT = 9 }; /* a block is 8 words of 64 bits */
 
 static uint32_t find_block(const rocl_idset *s, uint64_t page)
 {
-    if (s->count && s->last_page == page)
+    if (!s->count)
+        return NO_BLOCK;
+    if (s->last_page == page)
         return s->last_block;
     return rocl_map_get(&s->index, page, NO_BLOCK);
 }
@@ -56,6 +58,17 @@ bool rocl_idset_has(const rocl_idset *s, uint64_t id)
 {
     uint32_t block = find_block(s, id >> PAGE_SHIFT);
     return block != NO_BLOCK && (s->blocks[block][(id >> 6) & 7] >> (id & 63) & 1);
+}
+
+bool rocl_idset_next(rocl_idset *s, uint64_t id)
+{
+    uint64_t page = id >> PAGE_SHIFT;
+    uint32_t block = find_block(s, page);
+    if (block == NO_BLOCK)
+        return false;
+    s->last_page = page;
+    s->last_block = block;
+    return s->blocks[block][(id >> 6) & 7] >> (id & 63) & 1;
 }
 
 bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from)

@@ -45,6 +45,8 @@ typedef struct rocl_idset {
 
 bool rocl_idset_add(rocl_idset *s, uint64_t id); /* false when memory is out */
 bool rocl_idset_has(const rocl_idset *s, uint64_t id);
+/* The same for ids that come roughly in order, by one thread: remembers where it is. */
+bool rocl_idset_next(rocl_idset *s, uint64_t id);
 bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from);
 void rocl_idset_free(rocl_idset *s);
 

@@ -89,10 +89,15 @@ typedef struct rocl_sort_run {
 
 #define ROCL_NO_RUN SIZE_MAX
 
+/* Takes a run that was made. */
+typedef bool rocl_sort_run_fn(void *ctx, const rocl_sort_run *run);
+
 /* Sorts and packs the n records (n > 0) of a buffer, `bytes` long, to a run in memory or in the
- * file. Behind the records there are n * ROCL_SORT_ENTRY_ROOM bytes more. */
-rocl_status rocl_sort_make_run(rocl_sort_space *s, uint64_t *records, size_t bytes, size_t n,
-                               unsigned words, rocl_sort_run *run, rocl_error *err);
+ * file, or to several when they are of several groups (first words that differ above `shift` bits;
+ * 64: all are of one). Behind the records there are n * ROCL_SORT_ENTRY_ROOM bytes more. */
+rocl_status rocl_sort_make_runs(rocl_sort_space *s, uint64_t *records, size_t bytes, size_t n,
+                                unsigned words, unsigned shift, rocl_sort_run_fn *add, void *ctx,
+                                rocl_error *err);
 void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r);
 
 /* Links runs that follow each other to chains, as few as possible; heads[0..returned) are the first

@@ -6,7 +6,10 @@
 
 #include <stdlib.h>
 
-enum { PREFETCH = 8 };
+enum {
+    PREFETCH = 8,
+    GROUP_MIN = 64, /* records that a run of a group has at least, unless it is the last */
+};
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
@@ -58,8 +61,10 @@ static rocl_status store(rocl_sort_space *s, uint8_t *packed, rocl_sort_run *run
     return st;
 }
 
-rocl_status rocl_sort_make_run(rocl_sort_space *s, uint64_t *records, size_t bytes, size_t n,
-                               unsigned words, rocl_sort_run *run, rocl_error *err)
+/* Packs the records that the entries name, or, without entries, those that lie at `records`. */
+static rocl_status make_run(rocl_sort_space *s, const uint64_t *records, const rocl_sort_entry *e,
+                            size_t n, size_t bytes, unsigned words, rocl_sort_run *run,
+                            rocl_error *err)
 {
     /* A record has 8 * words + 4 bytes beside its payload, and packed at most this many more. */
     size_t more = words / 2 + 1 + 8 - 4;
@@ -67,19 +72,55 @@ rocl_status rocl_sort_make_run(rocl_sort_space *s, uint64_t *records, size_t byt
     if (!packed)
         return rocl_fail_memory(err);
     packer p = {.at = packed, .words = words};
-    const uint64_t *first = records;
-    if (rocl_sort_ordered(records, n, words)) {
-        pack_ordered(&p, records, n);
-    } else {
-        void *room = (uint8_t *)records + bytes;
-        const rocl_sort_entry *e = rocl_sort_order(records, n, words, room);
+    if (e)
         pack_entries(&p, records, e, n);
-        first = records + e[0].at;
-    }
+    else
+        pack_ordered(&p, records, n);
     *run = (rocl_sort_run){.size = (size_t)(p.at - packed), .next = ROCL_NO_RUN};
-    memcpy(run->first, first, words * sizeof *first);
+    memcpy(run->first, e ? records + e[0].at : records, words * sizeof *records);
     memcpy(run->last, p.prev, sizeof run->last);
     return store(s, packed, run, err);
+}
+
+/* How many of the n entries make the next run: up to the end of a group, but not too few. */
+static size_t group_end(const uint64_t *records, const rocl_sort_entry *e, size_t n, unsigned shift,
+                        unsigned words, size_t *bytes)
+{
+    size_t i = 0;
+    *bytes = 0;
+    for (; i < n; i++) {
+        const uint64_t *r = records + e[i].at;
+        uint32_t len;
+        if (i >= GROUP_MIN && shift < 64 && (r[0] ^ records[e[i - 1].at]) >> shift)
+            break;
+        memcpy(&len, r + words, sizeof len);
+        *bytes += rocl_sort_size(words, len);
+    }
+    return i;
+}
+
+rocl_status rocl_sort_make_runs(rocl_sort_space *s, uint64_t *records, size_t bytes, size_t n,
+                                unsigned words, unsigned shift, rocl_sort_run_fn *add, void *ctx,
+                                rocl_error *err)
+{
+    const rocl_sort_entry *e = NULL;
+    rocl_status st = ROCL_OK;
+    if (!rocl_sort_ordered(records, n, words))
+        e = rocl_sort_order(records, n, words, (uint8_t *)records + bytes);
+    while (n && st == ROCL_OK) {
+        rocl_sort_run run;
+        size_t part_bytes = bytes, part = n;
+        if (e && shift < 64)
+            part = group_end(records, e, n, shift, words, &part_bytes);
+        st = make_run(s, records, e, part, part_bytes, words, &run, err);
+        if (st == ROCL_OK && !add(ctx, &run)) {
+            rocl_sort_run_free(s, &run);
+            st = rocl_fail_memory(err);
+        }
+        e = e ? e + part : e;
+        n -= part;
+    }
+    return st;
 }
 
 void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r)

@@ -3,8 +3,8 @@
  * SQLite itself makes -shm and -wal files beside a database in WAL mode even for a reader, rolls
  * back a hot journal, and takes locks. So: without a log beside the file it is opened `immutable`,
  * which does none of that; with a filled -wal it is opened without locks and with the index of the
- * log in our own memory (exclusive mode), and never checkpointed. Nothing stops a writer then, hence
- * rocl_db_check_unchanged(). */
+ * log in our own memory (exclusive mode), and never checkpointed. Nothing stops a writer then,
+ * hence rocl_db_check_unchanged(). */
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -22,6 +22,11 @@ struct rocl_db {
     char *wal; /* path of the log */
     rocl_db_state state;
     bool has_log;
+    rocl_reader reader;
+    int fd; /* for reading pages; -1: not opened yet, or not to be */
+    rocl_btree_file pages;
+    const char *no_pages; /* why */
+    rocl_layout *layouts;
 };
 
 sqlite3 *rocl_db_handle(rocl_db *db)
@@ -32,6 +37,16 @@ sqlite3 *rocl_db_handle(rocl_db *db)
 const char *rocl_db_path(const rocl_db *db)
 {
     return db->path;
+}
+
+rocl_reader rocl_db_reader(const rocl_db *db)
+{
+    return db->reader;
+}
+
+rocl_layout **rocl_db_layouts(rocl_db *db)
+{
+    return &db->layouts;
 }
 
 static char *joined(const char *a, const char *b)
@@ -167,11 +182,14 @@ static rocl_status look_at_files(rocl_db *db, const rocl_db_state *as, rocl_erro
     return ROCL_OK;
 }
 
-rocl_status rocl_db_open(rocl_db **out, const char *path, const rocl_db_state *as, rocl_error *err)
+rocl_status rocl_db_open(rocl_db **out, const char *path, rocl_reader reader,
+                         const rocl_db_state *as, rocl_error *err)
 {
     rocl_db *db = calloc(1, sizeof *db);
     if (!db)
         return rocl_fail_memory(err);
+    db->fd = -1;
+    db->reader = reader;
     db->path = strdup(path);
     db->wal = joined(path, "-wal");
     rocl_status st = db->path && db->wal ? ROCL_OK : rocl_fail_memory(err);
@@ -194,6 +212,9 @@ void rocl_db_close(rocl_db *db)
     if (!db)
         return;
     sqlite3_close(db->handle);
+    rocl_layouts_free(db->layouts);
+    if (db->fd >= 0)
+        close(db->fd);
     free(db->path);
     free(db->wal);
     free(db);
@@ -206,8 +227,29 @@ void rocl_db_state_of(const rocl_db *db, rocl_db_state *state)
 
 rocl_status rocl_db_check_unchanged(rocl_db *db, rocl_error *err)
 {
-    rocl_db_state now;
-    return look_at(db, &now) && same_state(&now, &db->state) ? ROCL_OK : changed(db, err);
+    rocl_db_state state;
+    return look_at(db, &state) && same_state(&state, &db->state) ? ROCL_OK : changed(db, err);
+}
+
+rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **why, rocl_error *err)
+{
+    struct stat st;
+    uint64_t file[5];
+    *f = NULL;
+    if (db->fd < 0 && !db->no_pages) {
+        db->fd = open(db->path, O_RDONLY | O_CLOEXEC);
+        if (db->fd < 0 || fstat(db->fd, &st) != 0)
+            return rocl_fail(err, ROCL_INPUT, "%s: %s", db->path, strerror(errno));
+        describe(&st, file);
+        if (memcmp(file, db->state.file, sizeof file))
+            return changed(db, err);
+        db->no_pages = db->has_log ? "there is a write-ahead log beside the file"
+                                   : rocl_btree_file_read(&db->pages, db->fd);
+    }
+    *why = db->no_pages;
+    if (!*why)
+        *f = &db->pages;
+    return ROCL_OK;
 }
 
 rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count, rocl_error *err)

@@ -48,41 +48,49 @@ static const char *text_of(sqlite3_stmt *stmt, int column)
 
 /* ---- answers of SQLite, a row at a time ---- */
 
-typedef bool row_fn(rocl_layout *l, sqlite3_stmt *stmt); /* false: memory is out */
+typedef struct answers {
+    rocl_layout *l;
+    bool id;     /* INTEGER, and in the primary key */
+    bool hidden; /* columns that are not stored, or not as the others */
+    bool index;  /* of the primary key */
+} answers;
+
+typedef bool row_fn(answers *a, sqlite3_stmt *stmt); /* false: memory is out */
 
 /* Runs a statement that asks about the table: %Q in `sql`. */
-static rocl_status ask(rocl_db *db, rocl_layout *l, const char *sql, row_fn *fn, rocl_error *err)
+static rocl_status ask(rocl_db *db, answers *a, const char *sql, row_fn *fn, rocl_error *err)
 {
     sqlite3_stmt *stmt = NULL;
-    char *text = sqlite3_mprintf(sql, l->table);
+    char *text = sqlite3_mprintf(sql, a->l->table);
     if (!text)
         return rocl_fail_memory(err);
     int rc = sqlite3_prepare_v2(rocl_db_handle(db), text, -1, &stmt, NULL);
     sqlite3_free(text);
     bool memory = true;
     while (rc == SQLITE_OK && memory && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        memory = fn(l, stmt);
+        memory = fn(a, stmt);
         rc = SQLITE_OK;
     }
     rocl_status st = ROCL_OK;
     if (!memory)
         st = rocl_fail_memory(err);
     else if (rc != SQLITE_DONE)
-        st = rocl_sqlite_fail(db, l->table, err);
+        st = rocl_sqlite_fail(db, a->l->table, err);
     sqlite3_finalize(stmt);
     return st;
 }
 
-static bool take_root(rocl_layout *l, sqlite3_stmt *stmt)
+static bool take_root(answers *a, sqlite3_stmt *stmt)
 {
     sqlite3_int64 root = sqlite3_column_int64(stmt, 0);
-    l->root = root > 1 && root <= UINT32_MAX ? (uint32_t)root : 0;
+    a->l->root = root > 1 && root <= UINT32_MAX ? (uint32_t)root : 0;
     return true;
 }
 
 /* cid, name, type, notnull, dflt_value, pk, hidden */
-static bool take_column(rocl_layout *l, sqlite3_stmt *stmt)
+static bool take_column(answers *a, sqlite3_stmt *stmt)
 {
+    rocl_layout *l = a->l;
     if (l->count % 32 == 0) {
         rocl_layout_column *more = realloc(l->columns, (l->count + 32) * sizeof *more);
         if (!more)
@@ -90,23 +98,69 @@ static bool take_column(rocl_layout *l, sqlite3_stmt *stmt)
         l->columns = more;
     }
     const char *name = text_of(stmt, 1), *type = text_of(stmt, 2);
-    if (sqlite3_column_int(stmt, 6))
-        l->why = "it has generated or hidden columns";
+    a->hidden |= sqlite3_column_int(stmt, 6) != 0;
     if (!sqlite3_stricmp(name, "id")) {
         l->id = l->count;
-        if (sqlite3_column_int(stmt, 5) && !sqlite3_stricmp(type, "INTEGER"))
-            l->why = l->why == rocl_layout_no_id ? NULL : l->why;
+        a->id = sqlite3_column_int(stmt, 5) && !sqlite3_stricmp(type, "INTEGER");
     }
     l->columns[l->count] = (rocl_layout_column){
         strdup(name), is_real(type), sqlite3_column_type(stmt, 4) != SQLITE_NULL};
     return l->columns[l->count++].name != NULL;
 }
 
-/* seq, name, unique, origin, partial: a primary key that is the rowid needs no index of its own, and
- * of a table WITHOUT ROWID the key is listed as one. */
-static bool take_index(rocl_layout *l, sqlite3_stmt *stmt)
+/* seq, name, unique, origin, partial: a primary key that is the rowid needs no index of its own; the
+ * key of a table WITHOUT ROWID is listed as if it had one. */
+static bool take_index(answers *a, sqlite3_stmt *stmt)
 {
-    if (!strcmp(text_of(stmt, 3), "pk"))
-        l->why = "its primary key is not the rowid";
+    a->index |= !strcmp(text_of(stmt, 3), "pk");
     return true;
+}
+
+static rocl_status ask_all(rocl_db *db, rocl_layout *l, rocl_error *err)
+{
+    answers a = {.l = l};
+    rocl_status st = ask(db, &a,
+                         "SELECT rootpage FROM main.sqlite_master WHERE type='table' AND "
+                         "name=%Q COLLATE NOCASE",
+                         take_root, err);
+    if (st == ROCL_OK && !l->root)
+        l->why = "it is no ordinary table";
+    if (st != ROCL_OK || l->why)
+        return st;
+    st = ask(db, &a, "PRAGMA main.table_xinfo(%Q)", take_column, err);
+    if (st == ROCL_OK)
+        st = ask(db, &a, "PRAGMA main.index_list(%Q)", take_index, err);
+    if (a.hidden)
+        l->why = "it has generated columns";
+    else if (!a.id || a.index)
+        l->why = "its column id is not the rowid";
+    return st;
+}
+
+rocl_status rocl_layout_find(rocl_db *db, const char *table, const rocl_layout **layout,
+                             rocl_error *err)
+{
+    rocl_layout **first = rocl_db_layouts(db), *l;
+    const rocl_btree_file *file;
+    for (l = *first; l; l = l->next)
+        if (!strcmp(l->table, table)) {
+            *layout = l;
+            return ROCL_OK;
+        }
+    l = calloc(1, sizeof *l);
+    if (!l || !(l->table = strdup(table))) {
+        free(l);
+        return rocl_fail_memory(err);
+    }
+    rocl_status st = rocl_db_pages(db, &file, &l->why, err);
+    if (st == ROCL_OK && !l->why)
+        st = ask_all(db, l, err);
+    if (st != ROCL_OK) {
+        rocl_layouts_free(l);
+        return st;
+    }
+    l->next = *first;
+    *first = l;
+    *layout = l;
+    return ROCL_OK;
 }

@@ -38,7 +38,8 @@ typedef struct rocl_db_state {
 /* A read-only connection for one thread at a time. Nothing is written, locked or left beside the
  * file. ROCL_INPUT when it is no database or cannot be read in peace (see the message), or when it
  * is no longer in the state `as` (NULL: in any). */
-rocl_status rocl_db_open(rocl_db **db, const char *path, const rocl_db_state *as, rocl_error *err);
+rocl_status rocl_db_open(rocl_db **db, const char *path, rocl_reader reader,
+                         const rocl_db_state *as, rocl_error *err);
 void rocl_db_close(rocl_db *db);
 void rocl_db_state_of(const rocl_db *db, rocl_db_state *state);
 
@@ -63,8 +64,8 @@ rocl_status rocl_db_span(rocl_db *db, const char *table, const char *low, const 
                          int64_t *first, int64_t *last, bool *any, rocl_error *err);
 
 /* Opens a cursor over some columns of a table, on the pages of the file where that is possible and
- * wished for, or else on SQLite: the rows are the same. A column that the table lacks reads as NULL, and so
- * does one whose name is NULL: each column costs time, also when nobody looks at it. */
+ * wished for, or else on SQLite: the rows are the same. A column that the table lacks reads as NULL,
+ * and so does one whose name is NULL: each column costs time, also when nobody looks at it. */
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
                            const char *const *columns, unsigned count, rocl_error *err);
 void rocl_rows_close(rocl_rows *r);

@@ -1,13 +1,7 @@
 /* The row cursor on stock SQLite. */
-#include <errno.h>
-#include <math.h>
-#include <sqlite3.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "source/db_sqlite.h"
-#include "source/rows.h"
 
 /* A batch ends early when its texts have grown to this: cells may be as large as the file. */
 #define TEXT_ENOUGH ((size_t)8 << 20)
@@ -20,7 +14,7 @@ typedef struct sqlite_rows {
     rocl_buf text;
     uint8_t present[ROCL_ROWS_COLUMNS_MAX]; /* column of each place in the statement after id */
     unsigned present_count;
-    int64_t last; /* id */
+    int64_t last;   /* id */
     int64_t before; /* id of the last row read */
     bool any;       /* such a row was read */
     bool ascending; /* ids must grow: the id is the key of the tree */
@@ -41,8 +35,9 @@ static void quote_name(rocl_buf *sql, const char *name)
 rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
 {
     int code = sqlite3_errcode(rocl_db_handle(db));
-    if (code == SQLITE_NOMEM)
-        return rocl_fail_memory(err);
+    if (code == SQLITE_NOMEM) /* also said of lengths that damage has made enormous */
+        return rocl_fail(err, ROCL_INPUT, "%s: table %s: out of memory, or the database is damaged",
+                         rocl_db_path(db), table);
     const char *why = sqlite3_errmsg(rocl_db_handle(db));
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
         return rocl_fail(err, ROCL_INPUT, "%s: table %s: the database is damaged (%s)",
@@ -56,6 +51,7 @@ static void build_select(sqlite_rows *r, rocl_buf *sql, const char *const *colum
     for (unsigned i = 0; i < r->pub.column_count; i++) {
         if (!columns[i] || !rocl_db_has_column(r->db, r->table, columns[i]))
             continue;
+        r->pub.present |= 1u << i;
         r->present[r->present_count++] = (uint8_t)i;
         rocl_buf_byte(sql, ',');
         quote_name(sql, columns[i]);
@@ -75,64 +71,15 @@ static bool id_is_key(rocl_db *db, const char *table)
            key && type && sqlite3_stricmp(type, "INTEGER") == 0;
 }
 
-rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
-                           const char *const *columns, unsigned count, rocl_error *err)
-{
-    sqlite_rows *r = calloc(1, sizeof *r);
-    rocl_buf sql = {0};
-    if (!r || count > ROCL_ROWS_COLUMNS_MAX)
-        goto memory;
-    r->db = db;
-    r->table = strdup(table);
-    r->pub.column_count = count;
-    r->pub.columns = calloc(count ? count : 1, sizeof *r->pub.columns);
-    if (!r->table || !r->pub.columns)
-        goto memory;
-    if (!rocl_db_has_column(db, table, "id")) {
-        rocl_rows_close(&r->pub);
-        return rocl_fail(err, ROCL_INPUT, "%s: table %s has no column \"id\"", rocl_db_path(db),
-                         table);
-    }
-    build_select(r, &sql, columns);
-    if (sql.failed)
-        goto memory;
-    if (sqlite3_prepare_v2(rocl_db_handle(db), (const char *)sql.data, (int)sql.len, &r->stmt,
-                           NULL) != SQLITE_OK) {
-        rocl_status st = rocl_sqlite_fail(db, table, err);
-        rocl_buf_free(&sql);
-        rocl_rows_close(&r->pub);
-        return st;
-    }
-    rocl_buf_free(&sql);
-    r->done = true;
-    r->ascending = id_is_key(db, table);
-    *rows = &r->pub;
-    return ROCL_OK;
-memory:
-    rocl_buf_free(&sql);
-    rocl_rows_close(r ? &r->pub : NULL);
-    return rocl_fail_memory(err);
-}
-
-void rocl_rows_close(rocl_rows *rows)
+static void close_rows(rocl_rows *rows)
 {
     sqlite_rows *r = (sqlite_rows *)rows;
-    if (!r)
-        return;
     sqlite3_finalize(r->stmt);
     rocl_buf_free(&r->text);
-    free(r->pub.columns);
     free(r->table);
-    free(r);
 }
 
-bool rocl_rows_has(const rocl_rows *rows, unsigned column)
-{
-    const sqlite_rows *r = (const sqlite_rows *)rows;
-    return memchr(r->present, (int)column, r->present_count) != NULL;
-}
-
-rocl_status rocl_rows_seek(rocl_rows *rows, int64_t first, int64_t last, rocl_error *err)
+static rocl_status seek(rocl_rows *rows, int64_t first, int64_t last, rocl_error *err)
 {
     sqlite_rows *r = (sqlite_rows *)rows;
     sqlite3_reset(r->stmt);
@@ -144,7 +91,7 @@ rocl_status rocl_rows_seek(rocl_rows *rows, int64_t first, int64_t last, rocl_er
     return ROCL_OK;
 }
 
-static void take_text(sqlite_rows *r, sqlite3_value *v, rocl_column *c, unsigned row)
+static void take_text(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text)
 {
     bool blob = sqlite3_value_type(v) == SQLITE_BLOB;
     const char *p = blob ? sqlite3_value_blob(v) : (const char *)sqlite3_value_text(v);
@@ -154,16 +101,14 @@ static void take_text(sqlite_rows *r, sqlite3_value *v, rocl_column *c, unsigned
         return;
     }
     c->type[row] = blob ? ROCL_CELL_BLOB : ROCL_CELL_TEXT;
-    c->num[row] = (int64_t)r->text.len;
+    c->num[row] = (int64_t)text->len;
     c->len[row] = (uint32_t)n;
-    rocl_buf_put(&r->text, p, (size_t)n);
-    rocl_buf_byte(&r->text, 0);
+    rocl_buf_put(text, p, (size_t)n);
+    rocl_buf_byte(text, 0);
 }
 
-static inline void take_cell(sqlite_rows *r, unsigned place, unsigned row)
+void rocl_rows_take(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text)
 {
-    rocl_column *c = &r->pub.columns[r->present[place]];
-    sqlite3_value *v = sqlite3_column_value(r->stmt, (int)place + 1);
     switch (sqlite3_value_type(v)) {
     case SQLITE_INTEGER:
         c->type[row] = ROCL_CELL_INT;
@@ -179,7 +124,7 @@ static inline void take_cell(sqlite_rows *r, unsigned place, unsigned row)
         c->type[row] = ROCL_CELL_NULL;
         break;
     default:
-        take_text(r, v, c, row);
+        take_text(c, row, v, text);
     }
 }
 
@@ -189,7 +134,7 @@ static rocl_status out_of_order(const sqlite_rows *r, int64_t id, rocl_error *er
                      rocl_db_path(r->db), r->table, (long long)id, (long long)r->before);
 }
 
-rocl_status rocl_rows_next(rocl_rows *rows, unsigned max, unsigned *n, rocl_error *err)
+static rocl_status next(rocl_rows *rows, unsigned max, unsigned *n, rocl_error *err)
 {
     sqlite_rows *r = (sqlite_rows *)rows;
     unsigned row = 0;
@@ -213,7 +158,8 @@ rocl_status rocl_rows_next(rocl_rows *rows, unsigned max, unsigned *n, rocl_erro
         r->before = r->pub.id[row];
         r->any = true;
         for (unsigned i = 0; i < r->present_count; i++)
-            take_cell(r, i, row);
+            rocl_rows_take(&r->pub.columns[r->present[i]], row,
+                           sqlite3_column_value(r->stmt, (int)i + 1), &r->text);
         row++;
     }
     if (r->text.failed)
@@ -223,56 +169,36 @@ rocl_status rocl_rows_next(rocl_rows *rows, unsigned max, unsigned *n, rocl_erro
     return ROCL_OK;
 }
 
-/* 2^63 as a double; the largest int64 is just below it. */
-#define TWO63 9223372036854775808.0
+static const rocl_rows_ops ops = {seek, next, close_rows};
 
-static bool integer_of_text(const char *s, int64_t *v)
+rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *table,
+                                  const char *const *columns, unsigned count, rocl_error *err)
 {
-    char *end;
-    errno = 0;
-    long long x = strtoll(s, &end, 0);
-    if (errno || end == s || *end)
-        return false;
-    *v = x;
-    return true;
-}
-
-bool rocl_cell_int_slow(const rocl_rows *r, unsigned col, unsigned row, int64_t *v, bool *bad)
-{
-    double d;
-    switch (rocl_cell_kind(r, col, row)) {
-    case ROCL_CELL_REAL:
-        memcpy(&d, &r->columns[col].num[row], sizeof d);
-        if (d >= -TWO63 && d < TWO63 && trunc(d) == d) {
-            *v = (int64_t)d;
-            return true;
-        }
-        break;
-    case ROCL_CELL_TEXT: {
-        size_t n;
-        if (integer_of_text(rocl_cell_text(r, col, row, &n), v))
-            return true;
-        break;
-    }
-    case ROCL_CELL_NULL:
-        return false;
-    default:
-        break;
-    }
-    *bad = true;
-    return false;
-}
-
-bool rocl_cell_real(const rocl_rows *r, unsigned col, unsigned row, double *v, bool *bad)
-{
-    int64_t i;
-    if (rocl_cell_kind(r, col, row) == ROCL_CELL_REAL) {
-        memcpy(v, &r->columns[col].num[row], sizeof *v);
-        return true;
-    }
-    if (rocl_cell_int(r, col, row, &i, bad)) {
-        *v = (double)i;
-        return true;
-    }
-    return false;
+    rocl_buf sql = {0};
+    rocl_status st = ROCL_OK;
+    if (!rocl_db_has_column(db, table, "id"))
+        return rocl_fail(err, ROCL_INPUT, "%s: table %s has no column \"id\"", rocl_db_path(db),
+                         table);
+    sqlite_rows *r = calloc(1, sizeof *r);
+    if (!r)
+        return rocl_fail_memory(err);
+    r->pub.ops = &ops;
+    r->pub.column_count = count;
+    r->db = db;
+    r->done = true;
+    r->ascending = id_is_key(db, table);
+    r->table = strdup(table);
+    r->pub.columns = calloc(count ? count : 1, sizeof *r->pub.columns);
+    if (r->table && r->pub.columns)
+        build_select(r, &sql, columns);
+    if (!r->table || !r->pub.columns || sql.failed)
+        st = rocl_fail_memory(err);
+    else if (sqlite3_prepare_v2(rocl_db_handle(db), (const char *)sql.data, (int)sql.len, &r->stmt,
+                                NULL) != SQLITE_OK)
+        st = rocl_sqlite_fail(db, table, err);
+    rocl_buf_free(&sql);
+    *rows = &r->pub;
+    if (st != ROCL_OK)
+        rocl_rows_close(&r->pub);
+    return st;
 }

@@ -1,6 +1,7 @@
-/* Fuzz target: a database image, converted to a Perfetto trace. The last byte of the input chooses
- * options, the bytes before it are the file. Under libFuzzer half of the mutations are made by SQL:
- * a cell of some row gets a value that nobody expects, which a flipped byte hardly ever does. */
+/* Fuzz target: a database image, converted to a Perfetto trace. The last two bytes of the input
+ * choose the reader and options, the bytes before them are the file. Under libFuzzer half of the
+ * mutations are made by SQL: a cell of some row gets a value that nobody expects, which a flipped
+ * byte hardly ever does. */
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -37,13 +38,14 @@ static int image_file(void)
     return fd;
 }
 
-static void convert(unsigned config)
+static void convert(unsigned reader, unsigned config)
 {
     const char *input = path;
     rocl_options o = {.jobs = 1, .memory = (size_t)16 << 20};
     rocl_pftrace_options p = {.path = "/dev/null", .level = 0};
     rocl_error *err = rocl_error_new();
     rocl_trace *t = NULL;
+    o.reader = reader & 1 ? ROCL_READER_SQLITE : ROCL_READER_AUTO;
     p.legacy_tracks = config & 1;
     p.group_by_queue = config & 2;
     o.args = config & 4;
@@ -68,15 +70,16 @@ static void convert(unsigned config)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int fd = -1;
-    if (!size)
+    if (size < 2)
         return 0;
+    size -= 2;
     if (fd < 0) {
         fd = image_file();
         atexit(remove_file);
     }
-    if (ftruncate(fd, 0) || pwrite(fd, data, size - 1, 0) != (ssize_t)(size - 1))
+    if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
         abort();
-    convert(data[size - 1]);
+    convert(data[size], data[size + 1]);
     return 0;
 }
 
@@ -91,15 +94,58 @@ static uint32_t pick(uint32_t n)
 }
 
 static const char *const values[] = {
-    "NULL", "0", "1", "2", "-1", "3", "7", "4294967295", "4294967296", "9223372036854775807",
-    "-9223372036854775808", "4611686018427387904", "1152921504606846976", "987654321", "0.5", "1e300",
-    "-1e300", "9e999", "-9e999", "1e18", "''", "'{}'", "'soon'", "'12'", "' 7'", "x''", "x'7b7d'",
-    "x'00ff'", "x'04224d186040', 'x'", "'{\"message\":\"m\"}'", "'{\"message\":\"'",
-    "'{\"message\": \"\\ud800\"}'", "'{\"flags\":-1}'", "'{\"flags\":\"0x10\"}'", "'GPU'", "'CPU'", "'NIC'",
-    "'ALLOC'", "'FREE'", "'REALLOC'", "'RECLAIM'", "'VIRTUAL'", "'SCRATCH'",
-    "'MARKER_CORE_RANGE_API'", "'MARKER_CORE_API'", "'void a::b<c(d)>::e(f)'",
-    "CAST(x'c328' AS TEXT)", "CAST(x'610062' AS TEXT)", "printf('%.*c', 300, 'x')",
-    "printf('%.*c', 9000, '<')", "'{\"RANK\":\"99999999999\"}'", "'{\"RANK\":3}'",
+    "NULL",
+    "0",
+    "1",
+    "2",
+    "-1",
+    "3",
+    "7",
+    "4294967295",
+    "4294967296",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "4611686018427387904",
+    "1152921504606846976",
+    "987654321",
+    "0.5",
+    "1e300",
+    "-1e300",
+    "9e999",
+    "-9e999",
+    "1e18",
+    "''",
+    "'{}'",
+    "'soon'",
+    "'12'",
+    "' 7'",
+    "x''",
+    "x'7b7d'",
+    "x'00ff'",
+    "x'04224d186040', 'x'",
+    "'{\"message\":\"m\"}'",
+    "'{\"message\":\"'",
+    "'{\"message\": \"\\ud800\"}'",
+    "'{\"flags\":-1}'",
+    "'{\"flags\":\"0x10\"}'",
+    "'GPU'",
+    "'CPU'",
+    "'NIC'",
+    "'ALLOC'",
+    "'FREE'",
+    "'REALLOC'",
+    "'RECLAIM'",
+    "'VIRTUAL'",
+    "'SCRATCH'",
+    "'MARKER_CORE_RANGE_API'",
+    "'MARKER_CORE_API'",
+    "'void a::b<c(d)>::e(f)'",
+    "CAST(x'c328' AS TEXT)",
+    "CAST(x'610062' AS TEXT)",
+    "printf('%.*c', 300, 'x')",
+    "printf('%.*c', 9000, '<')",
+    "'{\"RANK\":\"99999999999\"}'",
+    "'{\"RANK\":3}'",
 };
 
 static sqlite3_stmt *prepare(sqlite3 *db, char *sql)
@@ -132,16 +178,21 @@ static void change_cell(sqlite3 *db)
                                              "AND name LIKE 'rocpd%%' ORDER BY name LIKE "
                                              "'%%info%%', random()"));
     char *column = table ? one_of(db, sqlite3_mprintf("SELECT name FROM pragma_table_info(%Q) "
-                                                      "ORDER BY random()", table)) : NULL;
+                                                      "ORDER BY random()",
+                                                      table))
+                         : NULL;
     const char *value = values[pick(sizeof values / sizeof *values)];
     char *sql = NULL;
     if (column && pick(8))
-        sql = sqlite3_mprintf("UPDATE OR REPLACE \"%w\" SET \"%w\" = %s WHERE id IN (SELECT id FROM "
-                              "\"%w\" ORDER BY random() LIMIT %u)", table, column, value, table,
-                              1 + pick(3));
-    else if (column) /* two columns of one row alike: ids that refer to the row itself, end = start */
+        sql =
+            sqlite3_mprintf("UPDATE OR REPLACE \"%w\" SET \"%w\" = %s WHERE id IN (SELECT id FROM "
+                            "\"%w\" ORDER BY random() LIMIT %u)",
+                            table, column, value, table, 1 + pick(3));
+    else if (column) /* two columns of one row alike: ids that refer to the row itself, end = start
+                      */
         sql = sqlite3_mprintf("UPDATE OR REPLACE \"%w\" SET \"%w\" = (SELECT id + %d FROM \"%w\" "
-                              "ORDER BY random() LIMIT 1)", table, column, (int)pick(3) - 1, table);
+                              "ORDER BY random() LIMIT 1)",
+                              table, column, (int)pick(3) - 1, table);
     if (sql)
         sqlite3_exec(db, sql, NULL, NULL, NULL);
     sqlite3_free(sql);
@@ -157,8 +208,8 @@ static size_t mutate_by_sql(uint8_t *data, size_t size, size_t max)
     unsigned char *copy = sqlite3_malloc64(size);
     if (!copy || sqlite3_open(":memory:", &db) != SQLITE_OK)
         abort();
-    memcpy(copy, data, size - 1);
-    if (sqlite3_deserialize(db, "main", copy, (sqlite3_int64)size - 1, (sqlite3_int64)size - 1,
+    memcpy(copy, data, size - 2);
+    if (sqlite3_deserialize(db, "main", copy, (sqlite3_int64)size - 2, (sqlite3_int64)size - 2,
                             SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE) ==
         SQLITE_OK) {
         sqlite3_exec(db, "PRAGMA ignore_check_constraints = 1; PRAGMA journal_mode = OFF", NULL,
@@ -166,10 +217,11 @@ static size_t mutate_by_sql(uint8_t *data, size_t size, size_t max)
         for (uint32_t i = 1 + pick(4); i; i--)
             change_cell(db);
         unsigned char *image = sqlite3_serialize(db, "main", &n, 0);
-        if (image && n > 0 && (size_t)n < max) {
+        if (image && n > 0 && (size_t)n + 2 <= max) {
             memcpy(data, image, (size_t)n);
             data[n] = (uint8_t)pick(256);
-            done = (size_t)n + 1;
+            data[n + 1] = (uint8_t)pick(256);
+            done = (size_t)n + 2;
         }
         sqlite3_free(image);
     }

@@ -36,6 +36,7 @@ typedef struct config {
     unsigned workers, words;
     order order;
     bool seal; /* now and then */
+    unsigned group; /* shift, 0: no groups */
 } config;
 
 typedef struct run {
@@ -152,6 +153,8 @@ static uint64_t check(const config *c)
     rocl_sort_space *space = rocl_sort_space_new(c->memory, c->workers, NULL);
     item *items = make_items(c);
     run r = {c, items, rocl_sorter_new(space, c->words)};
+    if (c->group)
+        rocl_sorter_group(r.sorter, c->group);
     assert_int_equal(rocl_run_tasks(c->workers, (c->n + TASK - 1) / TASK, add_some, &r, err), 0);
     assert_int_equal(rocl_sorter_count(r.sorter), c->n);
     assert_int_equal(rocl_sorter_start(r.sorter, err), ROCL_OK);
@@ -174,11 +177,26 @@ static void test_orders(void **state)
     (void)state;
     for (order o = 0; o < ORDERS; o++) {
         for (unsigned words = 1; words <= ROCL_SORT_KEYS_MAX; words++) {
-            config c = {20011, (size_t)1 << 30, 1, words, o, false};
+            config c = {20011, (size_t)1 << 30, 1, words, o, false, 0};
             assert_int_equal(check(&c), 0);
             c.memory = 256 << 10;
             c.workers = 1 + words % 2;
             assert_true(check(&c) > 0);
+        }
+    }
+}
+
+/* Runs cut at groups: of one record, of a few, of many, and where nearly every key is a group. */
+static void test_groups(void **state)
+{
+    (void)state;
+    static const unsigned shifts[] = {1, 8, 16, 40, 62, 63};
+    for (size_t i = 0; i < sizeof shifts / sizeof shifts[0]; i++) {
+        for (order o = 0; o < ORDERS; o++) {
+            config c = {20011, (size_t)1 << 30, 2, 2, o, i % 2, shifts[i]};
+            check(&c);
+            c.memory = 256 << 10;
+            check(&c);
         }
     }
 }
@@ -189,7 +207,7 @@ static void test_sizes(void **state)
     static const size_t sizes[] = {0, 1, 2, 15, 16, 17, 33, 500, 513, 1023};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         for (order o = 0; o < ORDERS; o++) {
-            config c = {sizes[i], 0, 1, 2, o, false};
+            config c = {sizes[i], 0, 1, 2, o, false, 0};
             check(&c);
         }
     }
@@ -198,7 +216,7 @@ static void test_sizes(void **state)
 static void test_spilled(void **state)
 {
     (void)state;
-    config c = {200003, 256 << 10, 1, 2, RANDOM, false};
+    config c = {200003, 256 << 10, 1, 2, RANDOM, false, 0};
     assert_true(check(&c) > 1000000);
     c.order = JITTER;
     assert_true(check(&c) > 1000000);
@@ -208,7 +226,7 @@ static void test_workers(void **state)
 {
     (void)state;
     for (order o = SORTED; o <= INTERLEAVED; o++) {
-        config c = {60013, 1 << 20, 4, 3, o, o % 2};
+        config c = {60013, 1 << 20, 4, 3, o, o % 2, 0};
         check(&c);
         c.memory = 64 << 20;
         assert_int_equal(check(&c), 0);
@@ -291,7 +309,7 @@ int main(void)
         cmocka_unit_test(test_orders),  cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_spilled), cmocka_unit_test(test_shared_space),
         cmocka_unit_test(test_workers), cmocka_unit_test(test_bad_folder),
-        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_misuse),   cmocka_unit_test(test_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static const opt output_options[] = {
     {"annotate-args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "the same, as AMD's converter calls it"},
     {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
-     "compress packets with this level, 1 to 9; 0: not at all"},
+     "compress packets with this level, 1 to 9 (default: 2); 0: not at all"},
     COMMON_END,
 };
 

@@ -242,8 +242,6 @@ static void write_stage(gpu *g, const pf_event *e)
     uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : p->world.agent_gpus[e->agent];
     rocl_buf *b = pf_event_begin(&g->seq, e->time);
     declare_context(g);
-    rocl_pb_uint(b, STAGE_EVENT_ID, e->stack_id ? pf_link(&p->world, e->stack_id) : 0);
-    rocl_pb_uint(b, STAGE_DURATION, (uint64_t)(e->end - e->time));
     rocl_pb_uint(b, STAGE_CONTEXT, p->world.contexts[g->process]);
     rocl_pb_int(b, STAGE_GPU, device == ROCL_NONE ? 0 : device);
     rocl_pb_uint(b, STAGE_QUEUE_IID, queue_of(g, e));
@@ -253,6 +251,8 @@ static void write_stage(gpu *g, const pf_event *e)
     rocl_pb_uint(b, STAGE_NAME_IID,
                  pf_iid(&g->seq, PF_NAMES, e->name == ROCL_NONE ? p->words[W_UNNAMED] : e->name));
     put_launch(g, b, e);
+    rocl_pb_uint(b, STAGE_EVENT_ID, e->stack_id ? pf_link(&p->world, e->stack_id) : 0);
+    rocl_pb_uint(b, STAGE_DURATION, (uint64_t)(e->end - e->time));
     pf_event_end(&g->seq, PKT_GPU_STAGE);
     p->report.slices++;
 }

@@ -73,12 +73,11 @@ static void write_begin(host *h, pf_event *e, unsigned type, uint64_t track)
         rocl_pb_uint(b, EV_CATEGORY_IID, pf_iid(&h->seq, PF_CATEGORIES, category_of(h, e)));
     if (track != h->track)
         rocl_pb_uint(b, EV_TRACK, track);
-    if (e->stack_id) {
-        pf_note_uint(&h->seq, b, p->words[W_STACK_ID], e->stack_id);
-        if (e->kind == ROCL_REGION && pf_is_linked(p, e->stack_id))
-            write_link(h, b, e->stack_id);
-    }
     write_args(h, b, e);
+    if (e->stack_id && e->kind == ROCL_REGION && pf_is_linked(p, e->stack_id))
+        write_link(h, b, e->stack_id);
+    if (e->stack_id)
+        pf_note_uint(&h->seq, b, p->words[W_STACK_ID], e->stack_id);
     pf_event_end(&h->seq, PKT_TRACK_EVENT);
 }
 

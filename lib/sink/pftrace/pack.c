@@ -43,7 +43,7 @@ static int64_t get_signed(reader *r)
 
 /* room: 4 bits, index: 24, upper bits of the time: 36. */
 #define ROOM_SHIFT  60
-#define INDEX_SHIFT 36
+#define INDEX_SHIFT PF_GROUP_SHIFT
 #define TIME_SHIFT  28
 #define INDEX_LIMIT (1u << 24)
 

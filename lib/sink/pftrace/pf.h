@@ -96,6 +96,9 @@ typedef enum pf_room {
 
 typedef struct pf_sink pf_sink;
 
+/* Bits of the first key word below those that tell the sequence. */
+#define PF_GROUP_SHIFT 36
+
 /* Are there few enough sequences for the key? */
 rocl_status pf_check_limits(const rocl_capture *c, rocl_error *err);
 rocl_status pf_pack_batch(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err);
@@ -309,7 +312,8 @@ static inline bool pf_same(const pf_sink *p, pf_room room, uint32_t index)
 {
     return p->more && p->event.room == room && p->event.index == index;
 }
-bool pf_is_linked(const pf_sink *p, uint64_t stack_id);
+/* Is there GPU work with this stack id in the capture? Once all of it has been packed. */
+bool pf_is_linked(pf_sink *p, uint64_t stack_id);
 
 rocl_status pf_write_host(pf_sink *p, rocl_error *err);
 rocl_status pf_write_gpu(pf_sink *p, rocl_error *err);

@@ -5,12 +5,17 @@
 #include "sink/pftrace/pf.h"
 #include "sink/sink.h"
 
-bool pf_is_linked(const pf_sink *p, uint64_t stack_id)
+bool pf_is_linked(pf_sink *p, uint64_t stack_id)
 {
-    for (unsigned w = 0; w < p->trace->opt.jobs; w++)
-        if (rocl_idset_has(&p->linked[w], stack_id))
-            return true;
-    return false;
+    return rocl_idset_next(&p->linked[0], stack_id);
+}
+
+static rocl_status join_linked(pf_sink *p, rocl_error *err)
+{
+    for (unsigned w = 1; w < p->trace->opt.jobs; w++)
+        if (!rocl_idset_merge(&p->linked[0], &p->linked[w]))
+            return rocl_fail_memory(err);
+    return ROCL_OK;
 }
 
 rocl_status pf_next(pf_sink *p, rocl_error *err)
@@ -37,7 +42,10 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
     pf_sink *p = self;
     forget_capture(p);
     p->sorter = rocl_sorter_new(p->trace->space, 4);
-    return p->sorter ? pf_check_limits(c, err) : rocl_fail_memory(err);
+    if (!p->sorter)
+        return rocl_fail_memory(err);
+    rocl_sorter_group(p->sorter, PF_GROUP_SHIFT);
+    return pf_check_limits(c, err);
 }
 
 static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
@@ -76,6 +84,8 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     pf_sink *p = self;
     rocl_progress_phase(p->trace, "writing", 0);
     rocl_status st = pf_world_capture(&p->world, c, err);
+    if (st == ROCL_OK)
+        st = join_linked(p, err);
     if (st == ROCL_OK)
         st = rocl_sorter_start(p->sorter, err);
     if (st == ROCL_OK)

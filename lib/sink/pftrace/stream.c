@@ -66,7 +66,7 @@ rocl_status pf_stream_open(pf_stream **out, rocl_trace *t, const rocl_pftrace_op
     if (!s)
         return rocl_fail_memory(err);
     s->trace = t;
-    s->level = o->level < 0 ? 3 : o->level;
+    s->level = o->level < 0 ? ROCL_PFTRACE_LEVEL : o->level;
     s->gzip = ends_in(o->path, ".gz");
     rocl_status st = rocl_out_open(&s->out, o->path, err);
     if (st == ROCL_OK)
@@ -195,13 +195,11 @@ rocl_buf *pf_event_begin(pf_seq *q, int64_t time)
     return &q->body;
 }
 
-/* The few fields around the event are put together apart, so that every length is known when the
- * packet is written. */
+/* What changes from packet to packet, ids and the time, goes to the end, and what does not to the
+ * begin: compression finds longer repetitions, and less of them. */
 void pf_event_end(pf_seq *q, uint32_t field)
 {
-    uint8_t head[8 * ROCL_VARINT_MAX], *p = head;
-    p = rocl_varint_put(p, PKT_TIMESTAMP << 3 | ROCL_PB_VARINT);
-    p = rocl_varint_put(p, q->delta);
+    uint8_t head[6 * ROCL_VARINT_MAX], *p = head, tail[2 * ROCL_VARINT_MAX], *t = tail;
     p = rocl_varint_put(p, PKT_SEQUENCE_ID << 3 | ROCL_PB_VARINT);
     p = rocl_varint_put(p, q->id);
     if (q->machine) {
@@ -213,12 +211,11 @@ void pf_event_end(pf_seq *q, uint32_t field)
         rocl_pb_bytes(b, PKT_INTERNED, q->pending.data, q->pending.len);
     p = rocl_varint_put(p, field << 3 | ROCL_PB_BYTES);
     p = rocl_varint_put(p, q->body.len);
-    size_t n = (size_t)(p - head);
-    if (rocl_buf_room(b, n + q->body.len)) {
-        memcpy(b->data + b->len, head, n);
-        memcpy(b->data + b->len + n, q->body.data, q->body.len);
-        b->len += n + q->body.len;
-    }
+    t = rocl_varint_put(t, PKT_TIMESTAMP << 3 | ROCL_PB_VARINT);
+    t = rocl_varint_put(t, q->delta);
+    rocl_buf_put(b, head, (size_t)(p - head));
+    rocl_buf_put(b, q->body.data, q->body.len);
+    rocl_buf_put(b, tail, (size_t)(t - tail));
     b->failed |= q->pending.failed | q->body.failed;
     q->pending.len = 0;
     pf_packet_end(q->stream);

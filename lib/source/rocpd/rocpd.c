@@ -137,7 +137,7 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     if (!f || !(f->connections = calloc(t->opt.jobs, sizeof(rocl_db *))))
         return rocl_fail_memory(err);
     f->connection_count = t->opt.jobs;
-    rocl_status st = rocl_db_open(&db, src->path, NULL, err);
+    rocl_status st = rocl_db_open(&db, src->path, t->opt.reader, NULL, err);
     if (st != ROCL_OK)
         return st;
     rocl_db_state_of(db, &f->state);
@@ -245,12 +245,13 @@ static rocl_status plan_values(rocpd_set *s, rocl_db *db, rocl_plan *plan, rocl_
     return st;
 }
 
-static rocl_status connection(rocpd_file *f, const char *path, unsigned worker, rocl_db **db,
+static rocl_status connection(rocl_trace *t, const rocl_source *src, unsigned worker, rocl_db **db,
                               rocl_error *err)
 {
+    rocpd_file *f = src->state;
     rocl_status st = ROCL_OK;
     if (!f->connections[worker])
-        st = rocl_db_open(&f->connections[worker], path, &f->state, err);
+        st = rocl_db_open(&f->connections[worker], src->path, t->opt.reader, &f->state, err);
     *db = f->connections[worker];
     return st;
 }
@@ -264,7 +265,7 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
     s->workers = calloc(t->opt.jobs, sizeof *s->workers);
     if (!s->workers)
         return rocl_fail_memory(err);
-    rocl_status st = connection(c->source->state, c->source->path, 0, &db, err);
+    rocl_status st = connection(t, c->source, 0, &db, err);
     if (st == ROCL_OK && wants_join(s))
         st = plan_values(s, db, plan, err);
     for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
@@ -283,7 +284,7 @@ static rocl_status ready_worker(rocpd_set *s, rocpd_worker *w, unsigned number,
     w->number = number;
     w->to = to;
     if (!w->db)
-        st = connection(src->state, src->path, number, &w->db, err);
+        st = connection(s->trace, src, number, &w->db, err);
     if (st == ROCL_OK && !w->events)
         st = rocpd_events_open(&w->events, s, w->db, to->fields, err);
     return st;
@@ -347,7 +348,7 @@ static rocl_status bounds(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, 
     rocl_db *db;
     *any = false;
     (void)t;
-    rocl_status st = connection(c->source->state, c->source->path, 0, &db, err);
+    rocl_status st = connection(t, c->source, 0, &db, err);
     for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
         int64_t lo = 0, hi = 0;
         bool some = false, sample = k == ROCPD_SAMPLE;
@@ -396,10 +397,9 @@ static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_propert
     const char *table = s->tables[agent ? ROCPD_INFO_AGENT : ROCPD_INFO_KERNEL_SYMBOL];
     int64_t id = agent ? c->pub.agents[index].id : c->pub.kernels[index].id;
     rocl_status st = ROCL_OK;
-    (void)t;
     pthread_mutex_lock(&properties_lock);
     if (!f->properties_db)
-        st = rocl_db_open(&f->properties_db, c->source->path, &f->state, err);
+        st = rocl_db_open(&f->properties_db, c->source->path, t->opt.reader, &f->state, err);
     if (st == ROCL_OK && table)
         st = read_extdata(f->properties_db, table, id, json, err);
     pthread_mutex_unlock(&properties_lock);

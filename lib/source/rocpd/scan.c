@@ -290,7 +290,8 @@ static rocl_status take_dispatch(const rocpd_row *r, const rocpd_track_def *trac
         return st;
     d->private_segment = (int64_t)private_size;
     d->group_segment = (int64_t)group_size;
-    rocl_cell_int(r->rows, D_KERNEL, r->row, &d->kernel_id, &(bool){false}); /* bad: counted above */
+    rocl_cell_int(r->rows, D_KERNEL, r->row, &d->kernel_id,
+                  &(bool){false}); /* bad: counted above */
     for (unsigned i = 0; i < 3; i++)
         if ((st = take_u32(r, D_WORKGROUP + i, &d->workgroup[i], err)) ||
             (st = take_u32(r, D_GRID + i, &d->grid[i], err)))

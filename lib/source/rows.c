@@ -1,0 +1,115 @@
+/* The row cursor: which reader is behind it, and what their cells have in common. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "source/db_sqlite.h"
+
+rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
+                           const char *const *columns, unsigned count, rocl_error *err)
+{
+    const rocl_layout *layout;
+    const char *why = "SQLite was asked for";
+    if (count > ROCL_ROWS_COLUMNS_MAX)
+        return rocl_fail(err, ROCL_INTERNAL, "more than %d columns", ROCL_ROWS_COLUMNS_MAX);
+    if (rocl_db_reader(db) != ROCL_READER_SQLITE) {
+        rocl_status st = rocl_layout_find(db, table, &layout, err);
+        if (st != ROCL_OK)
+            return st;
+        if (!layout->why)
+            return rocl_rows_open_pages(rows, db, layout, columns, count, err);
+        why = layout->why;
+    }
+    if (rocl_db_reader(db) == ROCL_READER_PAGES)
+        return rocl_fail(err, ROCL_INPUT, "%s: table %s: its pages cannot be read directly: %s",
+                         rocl_db_path(db), table, why);
+    rocl_status st = rocl_rows_open_sqlite(rows, db, table, columns, count, err);
+    if (st == ROCL_OK)
+        (*rows)->why = why;
+    return st;
+}
+
+void rocl_rows_close(rocl_rows *r)
+{
+    if (!r)
+        return;
+    r->ops->close(r);
+    free(r->columns);
+    free(r);
+}
+
+const char *rocl_rows_why(const rocl_rows *r)
+{
+    return r->why;
+}
+
+bool rocl_rows_has(const rocl_rows *r, unsigned column)
+{
+    return r->present >> column & 1;
+}
+
+rocl_status rocl_rows_seek(rocl_rows *r, int64_t first, int64_t last, rocl_error *err)
+{
+    return r->ops->seek(r, first, last, err);
+}
+
+rocl_status rocl_rows_next(rocl_rows *r, unsigned max, unsigned *n, rocl_error *err)
+{
+    return r->ops->next(r, max, n, err);
+}
+
+/* ---- cells ---- */
+
+/* 2^63 as a double; the largest int64 is just below it. */
+#define TWO63 9223372036854775808.0
+
+static bool integer_of_text(const char *s, int64_t *v)
+{
+    char *end;
+    errno = 0;
+    long long x = strtoll(s, &end, 0);
+    if (errno || end == s || *end)
+        return false;
+    *v = x;
+    return true;
+}
+
+bool rocl_cell_int_slow(const rocl_rows *r, unsigned col, unsigned row, int64_t *v, bool *bad)
+{
+    double d;
+    switch (rocl_cell_kind(r, col, row)) {
+    case ROCL_CELL_REAL:
+        memcpy(&d, &r->columns[col].num[row], sizeof d);
+        if (d >= -TWO63 && d < TWO63 && trunc(d) == d) {
+            *v = (int64_t)d;
+            return true;
+        }
+        break;
+    case ROCL_CELL_TEXT: {
+        size_t n;
+        if (integer_of_text(rocl_cell_text(r, col, row, &n), v))
+            return true;
+        break;
+    }
+    case ROCL_CELL_NULL:
+        return false;
+    default:
+        break;
+    }
+    *bad = true;
+    return false;
+}
+
+bool rocl_cell_real(const rocl_rows *r, unsigned col, unsigned row, double *v, bool *bad)
+{
+    int64_t i;
+    if (rocl_cell_kind(r, col, row) == ROCL_CELL_REAL) {
+        memcpy(v, &r->columns[col].num[row], sizeof *v);
+        return true;
+    }
+    if (rocl_cell_int(r, col, row, &i, bad)) {
+        *v = (double)i;
+        return true;
+    }
+    return false;
+}
