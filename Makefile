@@ -111,6 +111,8 @@ GEN := $(if $(GEN_SRC),$(O)/tests/rocpd-gen)
 BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
 BENCHES := $(BENCH_SRC:tests/bench/%.c=$(O)/tests/%)
 FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/tests/%)
+HELPER_SRC := $(sort $(wildcard tests/tools/*.c))
+HELPERS := $(HELPER_SRC:tests/tools/%.c=$(O)/tests/%)
 FIXTURES := $(if $(wildcard tests/fixtures/make-fixtures.sh),$(O)/fixtures/.done)
 
 all: $(BINS) $(LIB_A) $(LIB_SO) $(PC) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
@@ -124,7 +126,7 @@ $(OBJ)/%.o: %.c
 	    $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 ALL_SRC := $(LIB_SRC) $(COMMON_SRC) $(TOOLS:%=tools/%/main.c) $(UNIT_SRC) $(UNIT_COMMON) $(GEN_SRC) \
-           $(FUZZ_SRC) $(wildcard tests/fuzz/driver.c) $(BENCH_SRC)
+           $(FUZZ_SRC) $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC)
 -include $(patsubst %.c,$(OBJ)/%.d,$(ALL_SRC) $(wildcard tools/*/*.c))
 
 # The source lists are in the stamp as well: a deleted file must leave the libraries.
@@ -182,6 +184,12 @@ $(BENCHES): $(O)/tests/%: $(OBJ)/tests/bench/%.o $(LIB_A) $(STAMP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
+# They know nothing of the library: what they say is independent of it.
+$(HELPERS): $(O)/tests/%: $(OBJ)/tests/tools/%.o $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
+
 $(O)/tests/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(OBJ)/tests/fuzz/driver.o) $(LIB_A) $(STAMP)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
@@ -193,7 +201,7 @@ $(O)/fixtures/.done: tests/fixtures/make-fixtures.sh $(GEN)
 
 # ---- tests -------------------------------------------------------------------------------------------
 
-tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) ## test programs and the generator, without running them
+tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) $(HELPERS) ## test programs and the generator, without running them
 fixtures: $(FIXTURES) ## databases for the tests, in build/fixtures
 
 check: all tests $(FIXTURES) ## run all tests; the last line says how many passed and failed

@@ -10,9 +10,6 @@ enum { INTERIOR = 5, LEAF = 13, INTERIOR_HEAD = 12, LEAF_HEAD = 8 };
 #define INTERIOR_CELL 7
 #define LEAF_CELL     6
 
-/* Foreign pages between two leaves that are cheaper to read than to leave out. */
-#define GAP 1
-
 static rocl_status damaged(uint32_t page, const char *what, rocl_error *err)
 {
     return rocl_fail(err, ROCL_INPUT, "page %u: %s", page, what);
@@ -171,17 +168,14 @@ static rocl_status take_leaf(rocl_btree *b, const uint8_t *page, uint32_t number
 
 /* ---- down and along ---- */
 
-/* How many pages to read for the leaf that child l->at is: up to w->ahead while the next leaves lie
- * behind it in the file. */
+/* How many pages to read for the leaf that child l->at is: up to w->ahead while the next leaves
+ * follow it in the file. To read foreign pages between them as well is not faster, measured. */
 static uint32_t leaves_in_line(const struct rocl_btree_walk *w, const rocl_btree_level *l)
 {
     uint32_t first = l->children[l->at], pages = 1;
-    for (unsigned i = l->at + 1; i <= l->count; i++) {
-        uint32_t end = l->children[i] - first + 1; /* huge when it lies before */
-        if (end <= pages || end > pages + 1 + GAP || end > w->ahead)
-            break;
-        pages = end;
-    }
+    while (pages < w->ahead && l->at + pages <= l->count &&
+           l->children[l->at + pages] == first + pages)
+        pages++;
     return pages;
 }
 

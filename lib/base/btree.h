@@ -12,7 +12,7 @@
 #include "base/error.h"
 
 /* Bytes that may be read (not used) behind the end of a payload. */
-#define ROCL_BTREE_SLACK 32
+#define ROCL_BTREE_SLACK 64
 
 /* As SQLite: a tree of more levels is a damaged one. */
 #define ROCL_BTREE_DEPTH 20
@@ -22,6 +22,7 @@ typedef struct rocl_btree_file {
     uint32_t page_size;
     uint32_t usable; /* of a page: without its reserved bytes */
     uint32_t page_count;
+    uint32_t lock_page; /* one that is never used */
 } rocl_btree_file;
 
 /* Reads the header. NULL, or why the file cannot be read this way (which does not mean that it is

@@ -66,6 +66,7 @@ const char *rocl_btree_file_read(rocl_btree_file *f, int fd)
     if (pages > UINT32_MAX - 1)
         return "the file has more pages than a database can";
     f->page_count = (uint32_t)pages;
+    f->lock_page = LOCK_BYTE / f->page_size + 1;
     /* Section 1.3.7: the size in the header counts if its writer knew of it. */
     uint32_t said = rocl_be32(h + 28);
     if (said && rocl_be32(h + 24) == rocl_be32(h + 92)) {
@@ -74,11 +75,6 @@ const char *rocl_btree_file_read(rocl_btree_file *f, int fd)
         f->page_count = said;
     }
     return NULL;
-}
-
-bool rocl_page_valid(const rocl_btree_file *f, uint32_t number)
-{
-    return number > 1 && number <= f->page_count && number != LOCK_BYTE / f->page_size + 1;
 }
 
 bool rocl_page_run_init(rocl_page_run *r, const rocl_btree_file *f)

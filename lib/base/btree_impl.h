@@ -70,7 +70,10 @@ static inline const uint8_t *rocl_page_of(const rocl_page_run *r, const rocl_btr
 }
 
 /* May a tree or a chain of overflow pages have this page? */
-bool rocl_page_valid(const rocl_btree_file *f, uint32_t number);
+static inline bool rocl_page_valid(const rocl_btree_file *f, uint32_t number)
+{
+    return number > 1 && number <= f->page_count && number != f->lock_page;
+}
 
 /* How much of a payload is in the leaf itself: section 1.6, "P > X". */
 uint32_t rocl_payload_local(const rocl_btree_file *f, uint32_t size);

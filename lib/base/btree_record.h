@@ -1,80 +1,107 @@
 /* Records of a SQLite 3 database: section 2 of https://www.sqlite.org/fileformat2.html. A record
- * begins with a header that gives the type of each value. Few different headers occur among the
- * rows of a table, so what was found out of one is kept for all rows that have the same. */
+ * begins with a header: its size, and the type of each value. The values follow without gaps.
+ *
+ * A table has few different headers (values are stored as small as they can be, so there is more
+ * than one), hence what a header means is kept and found again by its bytes. */
 #ifndef ROCL_BASE_BTREE_RECORD_H
 #define ROCL_BASE_BTREE_RECORD_H
 
 #include "base/btree_impl.h"
 
 #define ROCL_RECORD_VALUES 32
-#define ROCL_RECORD_HEAD   ROCL_BTREE_SLACK /* bytes of header that are compared */
 
-typedef enum rocl_value_type {
-    ROCL_VALUE_NULL,
-    ROCL_VALUE_INT,
-    ROCL_VALUE_REAL,
-    ROCL_VALUE_TEXT,
-    ROCL_VALUE_BLOB,
-    ROCL_VALUE_INT_REAL, /* an integer that stands for a real */
-    ROCL_VALUE_MISSING,  /* the row is older than the column */
-} rocl_value_type;
+/* Types that have a meaning beyond the size and shape of a number. */
+enum {
+    ROCL_TYPE_NULL = 0,
+    ROCL_TYPE_REAL = 7,
+    ROCL_TYPE_NUMBERS = 10, /* types below this: NULL, integers, and a real */
+    ROCL_TYPE_BLOB = 12,    /* stands for every even number above as well .. */
+    ROCL_TYPE_TEXT = 13,    /* .. and this for every odd one: they depend on the size */
+    ROCL_TYPE_MISSING = 14  /* not in the file: the row is older than the column */
+};
 
-/* Where a value is and how to read it. */
 typedef struct rocl_value {
-    uint32_t offset, size;
+    uint32_t offset; /* in the payload */
+    uint32_t size;
     uint8_t type;
-    uint8_t shift;    /* INT: 64 less its bits */
-    uint8_t stored;   /* INT: 1, or 0 when the type itself says the value, which is .. */
+    uint8_t shift;  /* numbers: 64 less the bits of it */
+    uint8_t stored; /* numbers: 1, or 0 when the type itself says it, which is then .. */
     uint8_t constant;
 } rocl_value;
 
-/* The columns wanted, in ascending order. In a column of REAL affinity integers are reals that were
- * stored the short way: https://www.sqlite.org/datatype3.html, 3. */
-typedef struct rocl_record_plan {
-    uint16_t column[ROCL_RECORD_VALUES];
-    bool real[ROCL_RECORD_VALUES];
-    unsigned count;
-} rocl_record_plan;
-
-/* What a header says about the columns wanted. */
+/* What a header says about the values wanted. */
 typedef struct rocl_record {
-    uint64_t head[ROCL_RECORD_HEAD / 8], mask[ROCL_RECORD_HEAD / 8]; /* the bytes to compare */
-    uint32_t end;   /* of the last value wanted, in the payload */
-    uint32_t exact; /* the size of a payload with this header; 0: not known */
-    bool valid;     /* holds something that can be compared */
+    uint32_t end;   /* of the last of them, in the payload */
+    uint32_t exact; /* size of the whole payload; 0: the header was not read to its end */
     rocl_value values[ROCL_RECORD_VALUES];
 } rocl_record;
+
+/* The columns wanted, in ascending order. */
+typedef struct rocl_record_plan {
+    uint16_t column[ROCL_RECORD_VALUES];
+    unsigned count;
+} rocl_record_plan;
 
 /* Reads the header at `p`, of which `have` bytes are there, of a payload of `size` bytes. NULL, or
  * what is wrong. *need is how many bytes there must be if that is more than `have`. */
 const char *rocl_record_parse(rocl_record *r, const rocl_record_plan *plan, const uint8_t *p,
                               uint32_t have, uint32_t size, uint32_t *need);
 
-/* Does the payload begin with the header that was parsed? Looks at ROCL_RECORD_HEAD bytes. */
-static inline bool rocl_record_same(const rocl_record *r, const uint8_t *p)
-{
-    uint64_t differs = 0, word;
-    for (unsigned i = 0; i < ROCL_RECORD_HEAD / 8; i++) {
-        memcpy(&word, p + 8 * i, 8);
-        differs |= (word ^ r->head[i]) & r->mask[i];
-    }
-    return !differs && r->valid;
-}
-
-/* Which of a few places to keep it at. */
-static inline unsigned rocl_record_hash(const uint8_t *p, unsigned bits)
-{
-    uint64_t a, b;
-    memcpy(&a, p, 8);
-    memcpy(&b, p + 8, 8);
-    return (unsigned)((a * 0x9e3779b97f4a7c15u ^ b * 0xd6e8feb86659fd93u) >> (64 - bits));
-}
-
-/* The number of an INT or INT_REAL, the bits of a REAL, 0 of NULL. Looks at 8 bytes. */
+/* The integer, the bits of a REAL, 0 of NULL. Looks at 8 bytes. */
 static inline int64_t rocl_value_number(const rocl_value *v, const uint8_t *payload)
 {
     int64_t top = (int64_t)rocl_be64(payload + v->offset);
     return ((top >> v->shift) & -(int64_t)v->stored) | v->constant;
+}
+
+/* ---- headers that were seen ---- */
+
+/* Bytes of a header that can be compared; more than that, or types of several bytes each, are not
+ * worth it. */
+#define ROCL_KNOWN_WORDS 4
+#define ROCL_KNOWN_BITS  8
+
+typedef struct rocl_known {
+    uint64_t head[ROCL_KNOWN_WORDS];
+    uint64_t used; /* when last; 0: never */
+    rocl_record record;
+} rocl_known;
+
+typedef struct rocl_knowns {
+    rocl_record_plan plan; /* set before the first use, then */
+    unsigned words;        /* of a header that matter: set by rocl_knowns_init */
+    uint64_t mask[ROCL_KNOWN_WORDS];
+    uint64_t time;
+    rocl_known known[1 << ROCL_KNOWN_BITS];
+} rocl_knowns;
+
+void rocl_knowns_init(rocl_knowns *k);
+/* Puts the header of a payload there, in place of another. False: it is none that can be kept. */
+bool rocl_known_learn(rocl_knowns *k, rocl_known *place, const uint8_t *payload,
+                      const rocl_btree_cell *c);
+
+/* The only place where it can be. Looks at ROCL_BTREE_SLACK bytes at most; so does the next. */
+static inline rocl_known *rocl_known_place(rocl_knowns *k, const uint8_t *payload)
+{
+    uint64_t hash = 0, word;
+    for (unsigned i = 0; i < k->words; i++) {
+        memcpy(&word, payload + 8 * i, 8);
+        hash = (hash ^ (word & k->mask[i])) * 0x9e3779b97f4a7c15u;
+    }
+    return &k->known[hash >> (64 - ROCL_KNOWN_BITS)];
+}
+
+/* Is it there, and true of this payload? */
+static inline bool rocl_known_fits(const rocl_knowns *k, const rocl_known *place,
+                                   const uint8_t *payload, const rocl_btree_cell *c)
+{
+    uint64_t differs = 0, word;
+    for (unsigned i = 0; i < k->words; i++) {
+        memcpy(&word, payload + 8 * i, 8);
+        differs |= (word & k->mask[i]) ^ place->head[i];
+    }
+    const rocl_record *r = &place->record;
+    return !differs && place->used && r->end <= c->local && (!r->exact || r->exact == c->size);
 }
 
 #endif

@@ -2,11 +2,12 @@
  *
  * SQLite itself makes -shm and -wal files beside a database in WAL mode even for a reader, rolls
  * back a hot journal, and takes locks. So: without a log beside the file it is opened `immutable`,
- * which does none of that; with a filled -wal it is opened without locks and with the index of the
- * log in our own memory (exclusive mode), and never checkpointed. Nothing stops a writer then,
- * hence rocl_db_check_unchanged(). */
+ * which does none of that; with a filled -wal it is opened without locks, all files for reading,
+ * the index of the log in our own memory (exclusive mode), and never checkpointed. Nothing stops a
+ * writer then, hence rocl_db_check_unchanged(). */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@
 struct rocl_db {
     sqlite3 *handle;
     char *path;
-    char *wal; /* path of the log */
+    char *real; /* path without links: what lies beside the file is there */
+    char *wal;  /* path of the log */
     rocl_db_state state;
     bool has_log;
     rocl_reader reader;
@@ -100,18 +102,69 @@ static char *uri_of(const char *path, const char *query)
     return (char *)u.data;
 }
 
+/* ---- files for reading only ---- */
+
+/* SQLite opens a log for writing, makes it when it has just gone, and as root gives it to the owner
+ * of the database. Under this name of its VFS it opens whatever it opens for reading. */
+#define READING_VFS "rocline-reading"
+
+static sqlite3_vfs reading_vfs, *plain_vfs;
+
+static int open_for_reading(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+                            int *out)
+{
+    (void)vfs;
+    flags &= ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) /* a sort whose owner is left alone */
+        flags = (flags & ~(SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) | SQLITE_OPEN_SUBJOURNAL;
+    return plain_vfs->xOpen(plain_vfs, name, file, flags | SQLITE_OPEN_READONLY, out);
+}
+
+static int never_delete(sqlite3_vfs *vfs, const char *name, int sync)
+{
+    (void)vfs;
+    (void)name;
+    (void)sync;
+    return SQLITE_OK;
+}
+
+static void register_vfs(void)
+{
+    plain_vfs = sqlite3_vfs_find("unix-none"); /* takes no locks */
+    if (!plain_vfs)
+        return;
+    reading_vfs = *plain_vfs;
+    reading_vfs.zName = READING_VFS;
+    reading_vfs.xOpen = open_for_reading;
+    reading_vfs.xDelete = never_delete;
+    sqlite3_vfs_register(&reading_vfs, 0);
+}
+
+/* ---- open ---- */
+
+/* SQLite's own words hide the reason: "unable to open database file". */
+static rocl_status cannot_read(const rocl_db *db, rocl_error *err)
+{
+    int why = sqlite3_system_errno(db->handle);
+    return rocl_fail(err, ROCL_INPUT, "%s: %s", db->path,
+                     why ? strerror(why) : sqlite3_errmsg(db->handle));
+}
+
 static rocl_status open_handle(rocl_db *db, rocl_error *err)
 {
-    const char *query = db->has_log ? "?vfs=unix-none" : "?immutable=1";
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const char *query = db->has_log ? "?vfs=" READING_VFS : "?immutable=1";
+    pthread_once(&once, register_vfs);
     char *uri = uri_of(db->path, query);
     if (!uri)
         return rocl_fail_memory(err);
     int rc = sqlite3_open_v2(uri, &db->handle,
                              SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     free(uri);
+    if (!db->handle || rc == SQLITE_NOMEM)
+        return rocl_fail_memory(err);
     if (rc != SQLITE_OK)
-        return rocl_fail(err, ROCL_INPUT, "%s: %s", db->path,
-                         db->handle ? sqlite3_errmsg(db->handle) : "out of memory");
+        return cannot_read(db, err);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -128,6 +181,11 @@ static rocl_status probe(rocl_db *db, rocl_error *err)
         return ROCL_OK;
     if (rc == SQLITE_NOTADB)
         return rocl_fail(err, ROCL_INPUT, "%s: not a SQLite database, or an encrypted one",
+                         db->path);
+    if (rc == SQLITE_CANTOPEN || rc == SQLITE_IOERR)
+        return cannot_read(db, err);
+    if (rc == SQLITE_NOMEM) /* also said of lengths that damage has made enormous */
+        return rocl_fail(err, ROCL_INPUT, "%s: out of memory, or the database is damaged",
                          db->path);
     return rocl_fail(err, ROCL_INPUT, "%s: the database is cut off or damaged (%s)", db->path,
                      sqlite3_errmsg(db->handle));
@@ -174,7 +232,7 @@ static rocl_status look_at_files(rocl_db *db, const rocl_db_state *as, rocl_erro
     if (as && !same_state(as, &db->state))
         return changed(db, err);
     db->has_log = db->state.log[2] > 0;
-    if (journal_is_hot(db->path))
+    if (journal_is_hot(db->real))
         return rocl_fail(err, ROCL_INPUT,
                          "%s: a transaction is under way or was cut off (%s-journal): wait for the "
                          "writer, or copy both files elsewhere and let sqlite3 recover the copy",
@@ -191,7 +249,13 @@ rocl_status rocl_db_open(rocl_db **out, const char *path, rocl_reader reader,
     db->fd = -1;
     db->reader = reader;
     db->path = strdup(path);
-    db->wal = joined(path, "-wal");
+    db->real = realpath(path, NULL);
+    if (!db->real && errno != ENOMEM) {
+        rocl_status st = rocl_fail(err, ROCL_INPUT, "%s: %s", path, strerror(errno));
+        rocl_db_close(db);
+        return st;
+    }
+    db->wal = db->real ? joined(db->real, "-wal") : NULL;
     rocl_status st = db->path && db->wal ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = look_at_files(db, as, err);
@@ -216,6 +280,7 @@ void rocl_db_close(rocl_db *db)
     if (db->fd >= 0)
         close(db->fd);
     free(db->path);
+    free(db->real);
     free(db->wal);
     free(db);
 }

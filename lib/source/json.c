@@ -46,10 +46,10 @@ bool rocl_json_number(const char *json, size_t len, const char *key, uint64_t *v
     cJSON *root = cJSON_ParseWithLength(json, len);
     const cJSON *item = root ? cJSON_GetObjectItemCaseSensitive(root, key) : NULL;
     bool ok = false;
-    if (cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 18e18) {
+    if (item && cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 18e18) {
         *v = (uint64_t)item->valuedouble;
         ok = true;
-    } else if (cJSON_IsString(item) && item->valuestring[0]) {
+    } else if (item && cJSON_IsString(item) && item->valuestring[0]) {
         char *end;
         *v = strtoull(item->valuestring, &end, 0);
         ok = !*end;

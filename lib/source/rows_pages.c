@@ -4,34 +4,33 @@
 #include "base/btree_record.h"
 #include "source/db_sqlite.h"
 
-/* Headers remembered: neighbours in a table have few different ones, and these mostly hash apart. */
-#define HEAD_BITS 3
-
 /* A batch ends early when it has so much text: rows of a damaged file can each be as long as that. */
 #define TEXT_BATCH (8u << 20)
+
+/* Rows that are taken at once, column by column. */
+#define CHUNK 64
 
 typedef struct pages_rows {
     rocl_rows pub; /* first: callers hold a pointer to it */
     rocl_db *db;
     const rocl_layout *layout;
     rocl_btree tree;
-    rocl_record_plan plan;
-    uint8_t out[ROCL_RECORD_VALUES]; /* the column that a value of the plan goes to */
+    rocl_column *out[ROCL_RECORD_VALUES]; /* where a value of the plan goes */
+    bool real[ROCL_RECORD_VALUES];        /* the column has REAL affinity */
     uint8_t ids[ROCL_ROWS_COLUMNS_MAX];
     unsigned id_count; /* columns that are the rowid under one of its names */
     sqlite3_value *defaults[ROCL_RECORD_VALUES]; /* of columns that rows lacked so far */
-    rocl_record heads[1 << HEAD_BITS];
     rocl_buf text;
     int64_t last; /* id */
     bool done;
+    /* Where in the page the rows of a chunk are, and what their headers say; NULL: that row has
+     * been taken. */
+    uint16_t at[CHUNK];
+    const rocl_known *head[CHUNK];
+    rocl_knowns knowns;
 } pages_rows;
 
 _Static_assert(ROCL_RECORD_VALUES >= ROCL_ROWS_COLUMNS_MAX, "every column has its place");
-_Static_assert((int)ROCL_VALUE_NULL == ROCL_CELL_NULL && (int)ROCL_VALUE_INT == ROCL_CELL_INT &&
-                   (int)ROCL_VALUE_REAL == ROCL_CELL_REAL &&
-                   (int)ROCL_VALUE_TEXT == ROCL_CELL_TEXT && (int)ROCL_VALUE_BLOB == ROCL_CELL_BLOB,
-               "types are copied");
-
 /* Puts file and table before what the b-tree says. */
 static rocl_status placed(const pages_rows *r, rocl_status st, rocl_error *err)
 {
@@ -42,27 +41,57 @@ static rocl_status placed(const pages_rows *r, rocl_status st, rocl_error *err)
 
 /* ---- values ---- */
 
+static const uint8_t kinds[ROCL_TYPE_NUMBERS] = {
+    ROCL_CELL_NULL, ROCL_CELL_INT, ROCL_CELL_INT,  ROCL_CELL_INT, ROCL_CELL_INT,
+    ROCL_CELL_INT,  ROCL_CELL_INT, ROCL_CELL_REAL, ROCL_CELL_INT, ROCL_CELL_INT,
+};
+
 static void take_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_value *v,
-                       const uint8_t *p)
+                       const uint8_t *payload)
 {
-    if (v->size == 2 && p[0] == '{' && p[1] == '}') {
+    const uint8_t *p = payload + v->offset;
+    uint32_t size = v->size;
+    if (size == 2 && p[0] == '{' && p[1] == '}') {
         c->type[row] = ROCL_CELL_EMPTY_OBJECT;
         return;
     }
-    c->type[row] = v->type;
+    c->type[row] = v->type == ROCL_TYPE_BLOB ? ROCL_CELL_BLOB : ROCL_CELL_TEXT;
     c->num[row] = (int64_t)r->text.len;
-    c->len[row] = v->size;
-    if (!rocl_buf_room(&r->text, (size_t)v->size + 1))
+    c->len[row] = size;
+    if (!rocl_buf_room(&r->text, (size_t)size + 1))
         return;
-    memcpy(r->text.data + r->text.len, p, v->size);
-    r->text.data[r->text.len + v->size] = 0;
-    r->text.len += (size_t)v->size + 1;
+    memcpy(r->text.data + r->text.len, p, size);
+    r->text.data[r->text.len + size] = 0;
+    r->text.len += (size_t)size + 1;
 }
 
-static void take_real(rocl_column *c, unsigned row, double d)
+/* SQLite has no NaN, and stores reals without a fraction as integers in columns of REAL affinity:
+ * https://www.sqlite.org/datatype3.html, 3. */
+static void mend_real(rocl_column *c, unsigned row, bool real)
 {
-    c->type[row] = d == d ? ROCL_CELL_REAL : ROCL_CELL_NULL; /* SQLite has no NaN */
-    memcpy(&c->num[row], &d, sizeof d);
+    double d;
+    if (c->type[row] == ROCL_CELL_INT && real) {
+        d = (double)c->num[row];
+        memcpy(&c->num[row], &d, sizeof d);
+        c->type[row] = ROCL_CELL_REAL;
+    } else if (c->type[row] == ROCL_CELL_REAL) {
+        memcpy(&d, &c->num[row], sizeof d);
+        if (d != d)
+            c->type[row] = ROCL_CELL_NULL;
+    }
+}
+
+static void take_value(pages_rows *r, unsigned k, unsigned row, const rocl_value *v,
+                       const uint8_t *payload)
+{
+    rocl_column *c = r->out[k];
+    if (v->type >= ROCL_TYPE_NUMBERS) {
+        take_bytes(r, c, row, v, payload);
+        return;
+    }
+    c->type[row] = kinds[v->type];
+    c->num[row] = rocl_value_number(v, payload);
+    mend_real(c, row, r->real[k]);
 }
 
 /* A row that was written before its table got the column has the column's default, which the schema
@@ -70,8 +99,8 @@ static void take_real(rocl_column *c, unsigned row, double d)
 static rocl_status take_default(pages_rows *r, unsigned k, unsigned row, int64_t id,
                                 rocl_error *err)
 {
-    rocl_column *c = &r->pub.columns[r->out[k]];
-    const rocl_layout_column *column = &r->layout->columns[r->plan.column[k]];
+    rocl_column *c = r->out[k];
+    const rocl_layout_column *column = &r->layout->columns[r->knowns.plan.column[k]];
     sqlite3_stmt *stmt = NULL;
     rocl_status st = ROCL_OK;
     c->type[row] = ROCL_CELL_NULL;
@@ -95,88 +124,104 @@ static rocl_status take_default(pages_rows *r, unsigned k, unsigned row, int64_t
     return st;
 }
 
-static rocl_status take_values(pages_rows *r, const rocl_record *record, const uint8_t *p,
-                               unsigned row, int64_t id, rocl_error *err)
-{
-    for (unsigned k = 0; k < r->plan.count; k++) {
-        const rocl_value *v = &record->values[k];
-        rocl_column *c = &r->pub.columns[r->out[k]];
-        int64_t number;
-        double d;
-        switch (v->type) {
-        case ROCL_VALUE_NULL:
-        case ROCL_VALUE_INT:
-            c->type[row] = v->type;
-            c->num[row] = rocl_value_number(v, p);
-            break;
-        case ROCL_VALUE_TEXT:
-        case ROCL_VALUE_BLOB:
-            take_bytes(r, c, row, v, p + v->offset);
-            break;
-        case ROCL_VALUE_REAL:
-            number = rocl_value_number(v, p);
-            memcpy(&d, &number, sizeof d);
-            take_real(c, row, d);
-            break;
-        case ROCL_VALUE_INT_REAL:
-            take_real(c, row, (double)rocl_value_number(v, p));
-            break;
-        default: {
-            rocl_status st = take_default(r, k, row, id, err);
-            if (st != ROCL_OK)
-                return st;
-        }
-        }
-    }
-    return ROCL_OK;
-}
-
 /* ---- rows ---- */
 
-/* What to do where the header is new, or the values wanted are not all in the leaf: *payload is
- * then a piece that has them. */
-static rocl_status read_head(pages_rows *r, unsigned i, rocl_record *record,
-                             const uint8_t **payload, rocl_error *err)
+/* A row that is short, or long, or has a header that is: what is wanted of it is put together in one
+ * piece. */
+static rocl_status take_row_slow(pages_rows *r, unsigned i, unsigned row, rocl_error *err)
 {
     rocl_btree *t = &r->tree;
     const rocl_btree_cell *c = &t->cells[i];
+    const uint8_t *p = t->page + c->offset;
+    rocl_record record;
     uint32_t need;
     rocl_status st = ROCL_OK;
-    const char *what = rocl_record_parse(record, &r->plan, *payload, c->local, c->size, &need);
+    const char *what = rocl_record_parse(&record, &r->knowns.plan, p, c->local, c->size, &need);
     if (!what && need) {
-        st = rocl_btree_payload(t, i, need, payload, err);
+        st = rocl_btree_payload(t, i, need, &p, err);
         if (st == ROCL_OK)
-            what = rocl_record_parse(record, &r->plan, *payload, need, c->size, &need);
+            what = rocl_record_parse(&record, &r->knowns.plan, p, need, c->size, &need);
     }
     if (st == ROCL_OK && what)
         st = rocl_btree_damaged(t, what, err);
-    if (st == ROCL_OK && record->end > c->local)
-        st = rocl_btree_payload(t, i, record->end, payload, err);
+    if (st == ROCL_OK && record.end > c->local)
+        st = rocl_btree_payload(t, i, record.end, &p, err);
+    for (unsigned k = 0; k < r->knowns.plan.count && st == ROCL_OK; k++)
+        if (record.values[k].type == ROCL_TYPE_MISSING)
+            st = take_default(r, k, row, t->rowids[i], err);
+        else
+            take_value(r, k, row, &record.values[k], p);
     return st;
 }
 
-static inline rocl_status take_row(pages_rows *r, unsigned i, unsigned row, rocl_error *err)
+/* One column of a chunk. */
+static void take_column(pages_rows *r, unsigned k, unsigned row, unsigned n)
 {
-    const rocl_btree_cell *c = &r->tree.cells[i];
-    const uint8_t *p = r->tree.page + c->offset;
-    rocl_record *record = &r->heads[rocl_record_hash(p, HEAD_BITS)];
-    if (!rocl_record_same(record, p) || record->end > c->local ||
-        (record->exact && record->exact != c->size)) {
-        rocl_status st = read_head(r, i, record, &p, err);
+    rocl_column *c = r->out[k];
+    bool reals = r->real[k];
+    for (unsigned i = 0; i < n; i++) {
+        if (!r->head[i])
+            continue;
+        const rocl_value *v = &r->head[i]->record.values[k];
+        const uint8_t *payload = r->tree.page + r->at[i];
+        if (v->type >= ROCL_TYPE_NUMBERS) {
+            take_bytes(r, c, row + i, v, payload);
+            continue;
+        }
+        reals |= v->type == ROCL_TYPE_REAL;
+        c->type[row + i] = kinds[v->type];
+        c->num[row + i] = rocl_value_number(v, payload);
+    }
+    for (unsigned i = 0; reals && i < n; i++)
+        mend_real(c, row + i, r->real[k]);
+}
+
+/* Finds the header of a row of the chunk among those known. False: it takes the place of one that
+ * the chunk needs. */
+static inline bool find_head(pages_rows *r, unsigned i, const rocl_btree_cell *c)
+{
+    const uint8_t *payload = r->tree.page + c->offset;
+    r->at[i] = (uint16_t)c->offset;
+    if (i && r->head[i - 1] && rocl_known_fits(&r->knowns, r->head[i - 1], payload, c)) {
+        r->head[i] = r->head[i - 1];
+        return true;
+    }
+    rocl_known *place = rocl_known_place(&r->knowns, payload);
+    r->head[i] = place;
+    if (!rocl_known_fits(&r->knowns, place, payload, c)) {
+        if (place->used == r->knowns.time)
+            return false;
+        if (!rocl_known_learn(&r->knowns, place, payload, c)) {
+            r->head[i] = NULL;
+            return true;
+        }
+    }
+    place->used = r->knowns.time;
+    return true;
+}
+
+/* Up to *n of the next rows of the leaf in hand. */
+static rocl_status take_chunk(pages_rows *r, unsigned row, unsigned *n, rocl_error *err)
+{
+    const rocl_btree *t = &r->tree;
+    unsigned i;
+    r->knowns.time++;
+    for (i = 0; i < *n && find_head(r, i, &t->cells[t->at + i]); i++) {
+        rocl_status st = r->head[i] ? ROCL_OK : take_row_slow(r, t->at + i, row + i, err);
         if (st != ROCL_OK)
             return st;
     }
-    return take_values(r, record, p, row, r->tree.rowids[i], err);
+    *n = i;
+    for (unsigned k = 0; k < r->knowns.plan.count; k++)
+        take_column(r, k, row, i);
+    return ROCL_OK;
 }
 
-/* How many of the rows in hand, at most `max`, belong to the range; the end of it is noted. */
-static unsigned in_range(pages_rows *r, unsigned max)
+/* How many of the rows in hand, at most `max`, belong to the range. */
+static unsigned in_range(const pages_rows *r, unsigned max)
 {
     const rocl_btree *t = &r->tree;
     unsigned n = t->count - t->at < max ? t->count - t->at : max;
-    if (n && t->rowids[t->at + n - 1] <= r->last)
-        return n;
-    r->done = true;
     while (n && t->rowids[t->at + n - 1] > r->last)
         n--;
     return n;
@@ -186,19 +231,16 @@ static unsigned in_range(pages_rows *r, unsigned max)
 static rocl_status take_rows(pages_rows *r, unsigned max, unsigned *row, rocl_error *err)
 {
     rocl_btree *t = &r->tree;
-    rocl_status st = ROCL_OK;
-    unsigned n = in_range(r, max - *row);
+    unsigned n = in_range(r, max - *row < CHUNK ? max - *row : CHUNK);
+    r->done = !n;
+    rocl_status st = r->knowns.plan.count ? take_chunk(r, *row, &n, err) : ROCL_OK;
     memcpy(r->pub.id + *row, t->rowids + t->at, n * sizeof *r->pub.id);
-    while (n-- && st == ROCL_OK && r->text.len < TEXT_BATCH) {
-        for (unsigned k = 0; k < r->id_count; k++) {
-            r->pub.columns[r->ids[k]].type[*row] = ROCL_CELL_INT;
-            r->pub.columns[r->ids[k]].num[*row] = t->rowids[t->at];
-        }
-        if (r->plan.count)
-            st = take_row(r, t->at, *row, err);
-        t->at++;
-        ++*row;
+    for (unsigned k = 0; k < r->id_count; k++) {
+        memset(r->pub.columns[r->ids[k]].type + *row, ROCL_CELL_INT, n);
+        memcpy(r->pub.columns[r->ids[k]].num + *row, t->rowids + t->at, n * sizeof *t->rowids);
     }
+    t->at += n;
+    *row += n;
     return st;
 }
 
@@ -252,16 +294,16 @@ static void close_rows(rocl_rows *rows)
 /* Sorts a column in by its place in the record. */
 static void plan_value(pages_rows *r, unsigned column, unsigned out)
 {
-    rocl_record_plan *p = &r->plan;
+    rocl_record_plan *p = &r->knowns.plan;
     unsigned k = p->count++;
     for (; k && p->column[k - 1] > column; k--) {
         p->column[k] = p->column[k - 1];
-        p->real[k] = p->real[k - 1];
+        r->real[k] = r->real[k - 1];
         r->out[k] = r->out[k - 1];
     }
     p->column[k] = (uint16_t)column;
-    p->real[k] = r->layout->columns[column].real;
-    r->out[k] = (uint8_t)out;
+    r->real[k] = r->layout->columns[column].real;
+    r->out[k] = &r->pub.columns[out];
 }
 
 static const rocl_rows_ops ops = {seek, next, close_rows};
@@ -296,11 +338,13 @@ rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layou
     r->layout = layout;
     r->done = true;
     plan_columns(r, columns);
+    rocl_knowns_init(&r->knowns);
     rocl_status st = rocl_db_pages(db, &file, &why, err);
     if (st == ROCL_OK)
         st = placed(r, rocl_btree_open(&r->tree, file, layout->root, err), err);
-    *rows = &r->pub;
     if (st != ROCL_OK)
         rocl_rows_close(&r->pub);
+    else
+        *rows = &r->pub;
     return st;
 }

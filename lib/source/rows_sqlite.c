@@ -197,8 +197,9 @@ rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *tab
                                 NULL) != SQLITE_OK)
         st = rocl_sqlite_fail(db, table, err);
     rocl_buf_free(&sql);
-    *rows = &r->pub;
     if (st != ROCL_OK)
         rocl_rows_close(&r->pub);
+    else
+        *rows = &r->pub;
     return st;
 }

@@ -67,8 +67,8 @@ static rocl_status read_head(const char *path, char *head, size_t *n, rocl_error
     return ROCL_OK;
 }
 
-static rocl_status add_source(rocl_trace *t, const char *path, const rocl_source_ops *ops,
-                              rocl_source **out, rocl_error *err)
+static rocl_source *add_source(rocl_trace *t, const char *path, const rocl_source_ops *ops,
+                               rocl_error *err)
 {
     rocl_source *s = calloc(1, sizeof *s);
     rocl_source **more = realloc(t->sources, (t->source_count + 1) * sizeof *more);
@@ -76,19 +76,18 @@ static rocl_status add_source(rocl_trace *t, const char *path, const rocl_source
         t->sources = more;
     if (!s || !more || !(s->path = strdup(path))) {
         free(s);
-        return rocl_fail_memory(err);
+        rocl_fail_memory(err);
+        return NULL;
     }
     s->ops = ops;
     t->sources[t->source_count++] = s;
-    *out = s;
-    return ROCL_OK;
+    return s;
 }
 
 rocl_status rocl_source_open(rocl_trace *t, const char *path, rocl_error *err)
 {
     char head[HEAD];
     size_t n = 0;
-    rocl_source *s = NULL;
     if (!strcmp(path, "-"))
         return rocl_fail(err, ROCL_USAGE,
                          "-: a database cannot be read from standard input: name its file");
@@ -97,8 +96,8 @@ rocl_status rocl_source_open(rocl_trace *t, const char *path, rocl_error *err)
         return st;
     if (n < sizeof sqlite_magic || memcmp(head, sqlite_magic, sizeof sqlite_magic))
         return name_stranger(path, head, n, err);
-    st = add_source(t, path, &rocl_rocpd_ops, &s, err);
-    return st ? st : s->ops->open(s, t, err);
+    rocl_source *s = add_source(t, path, &rocl_rocpd_ops, err);
+    return s ? s->ops->open(s, t, err) : ROCL_INTERNAL;
 }
 
 rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err)

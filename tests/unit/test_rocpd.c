@@ -19,9 +19,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-/* ---- rows as hashes
- * ------------------------------------------------------------------------------
- */
+/* ---- rows as hashes ---- */
 
 typedef struct digest {
     uint64_t rows, start, end, hash; /* sums, modulo 2^64 */
@@ -96,9 +94,7 @@ static void assert_same(const char *what, const digest *ours, const digest *sql)
     fail();
 }
 
-/* ---- our side
- * ------------------------------------------------------------------------------------
- */
+/* ---- our side ---- */
 
 #define CAPTURES_MAX 8
 
@@ -298,9 +294,7 @@ static rocl_trace *scan(const char *names, const rocl_options *o, sums *s)
     return t;
 }
 
-/* ---- the other side
- * ------------------------------------------------------------------------------
- */
+/* ---- the other side ---- */
 
 typedef struct base { /* of one capture */
     sqlite3 *db;
@@ -481,13 +475,11 @@ static void query(const base *b, const char *sql, bool timed, digest *d)
     sqlite3_free(whole);
 }
 
-/* ---- every kind
- * ----------------------------------------------------------------------------------
- */
+/* ---- every kind ---- */
 
 #define SIZE(column)                                                                               \
     "CASE WHEN typeof(x." column ") = 'integer' AND x." column " >= 0 THEN x." column " ELSE 0 "   \
-                                                                                      "END"
+    "END"
 #define DIM(column)                                                                                \
     "CASE WHEN typeof(x." column ") = 'integer' AND x." column                                     \
     " BETWEEN 0 AND 4294967295 THEN x." column " ELSE 0 END"
@@ -646,9 +638,7 @@ static void check_against_sql(const rocl_trace *t, const sums *s)
     }
 }
 
-/* ---- tests: every fixture
- * ------------------------------------------------------------------------
- */
+/* ---- tests: every fixture ---- */
 
 static const char *const clean[] = {
     "schema-3.0.0",
@@ -661,6 +651,8 @@ static const char *const clean[] = {
     "schema-lz4",
     "sys",
     "sys-4.1.0",
+    "sampled",
+    "sampled-4.1.0",
     "no-underscore",
     "merged",
     "merged-no-underscore",
@@ -694,24 +686,34 @@ static void test_rows(void **state)
     rocl_trace_close(t);
 }
 
-static void test_jobs(void **state)
+/* The same events by any reader, with any number of workers and any memory. */
+static void test_ways(void **state)
 {
-    const char *names = *state;
-    for (unsigned jobs = 1; jobs <= 3; jobs++) {
-        rocl_options o = {.jobs = jobs, .memory = jobs == 3 ? (size_t)1 << 20 : 0};
-        static sums first, s;
-        rocl_trace *t = scan(names, &o, &s);
-        if (jobs == 1)
+    static const rocl_options ways[] = {
+        {.jobs = 1, .reader = ROCL_READER_SQLITE, .args = true},
+        {.jobs = 1, .reader = ROCL_READER_AUTO, .args = true},
+        {.jobs = 2, .reader = ROCL_READER_AUTO, .args = true},
+        {.jobs = 3, .reader = ROCL_READER_SQLITE, .args = true, .memory = (size_t)1 << 20},
+        {.jobs = 3, .reader = ROCL_READER_AUTO, .args = true, .memory = (size_t)1 << 20},
+    };
+    static sums first, s;
+    uint64_t faults[ROCL_FAULTS];
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        rocl_trace *t = scan(*state, &ways[i], &s);
+        if (i == 0) {
             first = s;
+            for (int f = 0; f < ROCL_FAULTS; f++)
+                faults[f] = rocl_trace_faults(t, (rocl_fault)f);
+        }
         assert_memory_equal(first.of, s.of, sizeof s.of);
         assert_memory_equal(first.names, s.names, sizeof s.names);
+        for (int f = 0; f < ROCL_FAULTS; f++)
+            assert_int_equal(rocl_trace_faults(t, (rocl_fault)f), faults[f]);
         rocl_trace_close(t);
     }
 }
 
-/* ---- names
- * ---------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 #define NAMES(name)                                                                                \
     "SELECT x.id, CAST(" name " AS TEXT) FROM rocpd_kernel_dispatch%S x LEFT JOIN "                \
@@ -782,9 +784,7 @@ static void test_short_names(void **state)
     rocl_trace_close(t);
 }
 
-/* ---- arguments
- * -----------------------------------------------------------------------------------
- */
+/* ---- arguments ---- */
 
 static rocl_status see_args(void *ctx, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
@@ -826,9 +826,7 @@ static void test_args(void **state)
     rocl_trace_close(t);
 }
 
-/* ---- filters
- * -------------------------------------------------------------------------------------
- */
+/* ---- filters ---- */
 
 static uint64_t number(const base *b, const char *sql)
 {
@@ -941,9 +939,7 @@ static void test_kinds(void **state)
     rocl_trace_close(w);
 }
 
-/* ---- faults
- * --------------------------------------------------------------------------------------
- */
+/* ---- faults ---- */
 
 /* What each broken row of the generator counts as; those that are not here are no faults. */
 static const struct {
@@ -1049,7 +1045,7 @@ int main(void)
         const char *name = i < COUNT(clean) ? clean[i] : nasty[i - COUNT(clean)];
         void *state = (void *)(uintptr_t)name;
         tests[n++] = (struct CMUnitTest){name, test_rows, NULL, NULL, state};
-        tests[n++] = (struct CMUnitTest){name, test_jobs, NULL, NULL, state};
+        tests[n++] = (struct CMUnitTest){name, test_ways, NULL, NULL, state};
         if (i >= COUNT(clean))
             tests[n++] = (struct CMUnitTest){name, test_faults, NULL, NULL, state};
     }

@@ -13,7 +13,7 @@ typedef struct common {
     bool kernel_rename, strict, args;
     const char *start, *end, *start_marker, *end_marker, *min_duration;
     strings ranks, pids, agents, include, exclude, names, exclude_names;
-    unsigned jobs, level;
+    unsigned jobs, level, reader; /* the last: an enum of rocline.h */
     size_t memory;
     const char *tmpdir;
     const char *output_file, *output_path; /* as given, or NULL */

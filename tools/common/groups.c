@@ -25,7 +25,8 @@
 
 /* Help promises this; the order of the words below is that of the enums. */
 _Static_assert(ROCL_DEFAULT_MEMORY == (size_t)48 << 20, "--memory says: default 48m");
-_Static_assert(ROCL_NAMES_SHORT == 3 && ROCL_INDEX_TYPE_RELATIVE == 2, "choices follow the enums");
+_Static_assert(ROCL_NAMES_SHORT == 3 && ROCL_INDEX_TYPE_RELATIVE == 2 && ROCL_READER_SQLITE == 2,
+               "choices follow the enums");
 
 static const opt input_options[] = {
     LIST("input", 'i', inputs, "FILE...",
@@ -81,6 +82,9 @@ static const opt run_options[] = {
     {"memory", 0, OPT_SIZE, AT(memory), "SIZE", NULL, 0, 0,
      "memory for sorting, then temporary files are used (default: 48m)"},
     STRING("tmpdir", 0, tmpdir, "DIR", "folder of temporary files (default: TMPDIR, or /var/tmp)"),
+    CHOICE("reader", reader, "HOW", "auto|pages|sqlite",
+           "read the pages of a database directly, or through SQLite (default: auto, directly where "
+           "that is possible)"),
     SET("quiet", 'q', level, MSG_QUIET, "say nothing but errors"),
     SET("verbose", 'v', level, MSG_VERBOSE, "say what was read and written"),
     COMMON_END,

@@ -74,6 +74,7 @@ static rocl_options library_options(const common *c)
         .jobs = c->jobs,
         .memory = c->memory,
         .tmpdir = c->tmpdir,
+        .reader = c->reader,
         .progress = c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL,
         .notice = on_notice,
     };

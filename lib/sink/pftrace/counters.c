@@ -112,7 +112,7 @@ static void change(pf_sink *p, pf_seq *q, meter *meters, uint32_t agent, uint64_
 }
 
 /* A free of nothing is what free(NULL) is; a free of an address never seen allocated means that the
- * trace began later. */
+ * trace began later, or that a filter left the allocation out, which is no fault of the trace. */
 static rocl_status account(pf_sink *p, pf_seq *q, meter *meters, pf_blocks *h, rocl_error *err)
 {
     const pf_event *e = &p->event;
@@ -125,7 +125,7 @@ static rocl_status account(pf_sink *p, pf_seq *q, meter *meters, pf_blocks *h, r
         if (!pf_blocks_put(h, e->address, &fresh))
             return rocl_fail_memory(err);
         change(p, q, meters, e->agent, e->size);
-    } else if (!known && e->op == ROCL_OP_FREE && e->address) {
+    } else if (!known && e->op == ROCL_OP_FREE && e->address && !p->trace->filter) {
         return rocl_fault_count(p->trace, ROCL_FAULT_UNPAIRED_FREE, err,
                                 "%s: memory allocation %" PRIu64, p->world.capture->path, e->row);
     }

@@ -256,7 +256,7 @@ static rocl_status scan_region(const rocpd_row *r, rocpd_worker *w, rocl_error *
     const rocpd_track_def *track;
     rocpd_event_row row;
     rocl_region g = {0};
-    bool keep;
+    bool keep = false;
     rocl_status st = take_head(r, w, &g.e, &row, &track, &keep, err);
     if (st != ROCL_OK || !keep)
         return st;
@@ -323,7 +323,7 @@ static rocl_status scan_dispatch(const rocpd_row *r, rocpd_worker *w, rocl_error
     const rocpd_track_def *track;
     rocpd_event_row row;
     rocl_dispatch d = {0};
-    bool keep;
+    bool keep = false;
     rocl_status st = take_head(r, w, &d.e, &row, &track, &keep, err);
     if (st != ROCL_OK || !keep)
         return st ? st : drop_owner(r, w, err);
@@ -344,7 +344,7 @@ static rocl_status scan_copy(const rocpd_row *r, rocpd_worker *w, rocl_error *er
     const rocpd_track_def *track;
     rocpd_event_row row;
     rocl_copy c = {0};
-    bool keep;
+    bool keep = false;
     rocl_status st = take_head(r, w, &c.e, &row, &track, &keep, err);
     if (st != ROCL_OK || !keep)
         return st;
@@ -410,7 +410,7 @@ static rocl_status scan_alloc(const rocpd_row *r, rocpd_worker *w, rocl_error *e
     const rocpd_track_def *track;
     rocpd_event_row row;
     rocl_alloc a = {0};
-    bool keep;
+    bool keep = false;
     rocl_status st = take_head(r, w, &a.e, &row, &track, &keep, err);
     if (st == ROCL_OK && keep)
         st = take_alloc(r, track, &a, err);
@@ -430,7 +430,7 @@ static rocl_status scan_sample(const rocpd_row *r, rocpd_worker *w, rocl_error *
     const rocpd_track_def *track;
     rocpd_event_row row;
     rocl_region g = {0};
-    bool keep;
+    bool keep = false;
     rocl_status st = take_who(r, &g.e, &track, err);
     if (st == ROCL_OK)
         st = rocpd_times(r, S_TIME, S_TIME, &s->capture->pub.processes[g.e.process], &g.e, &keep,
@@ -457,7 +457,7 @@ static rocl_status scan_hip(const rocpd_row *r, rocpd_worker *w, rocl_error *err
     const rocpd_track_def *track;
     rocpd_event_row row;
     rocl_hip h = {0};
-    bool keep;
+    bool keep = false;
     rocl_status st = take_head(r, w, &h.e, &row, &track, &keep, err);
     if (st != ROCL_OK || !keep)
         return st;

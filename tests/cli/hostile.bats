@@ -1,0 +1,293 @@
+#!/usr/bin/env bats
+# Places where others write, nobody may write, or nothing is left: inputs stay as they are, errors
+# say what is wrong, and no half output is left.
+
+load helper
+
+setup_file() {
+    needs sqlite3 "$FIXTURES/schema-3.0.0.db" "$BUILD/tests/rocpd-gen"
+}
+
+GEN=$BUILD/tests/rocpd-gen
+
+# Everything about a folder that a reader must not change.
+look() { # folder
+    find "$1" -printf '%P %y %m %s %T@ %C@ %i\n' | LC_ALL=C sort
+}
+
+# As somebody who may not write there: root may write everywhere.
+unprivileged() {
+    if [ "$(id -u)" -eq 0 ]; then
+        setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+    else
+        "$@"
+    fi
+}
+
+# A namespace of our own, for a small file system; skips where that is not allowed.
+needs_mount() {
+    needs unshare
+    unshare -m true 2>/dev/null || skip "no mount namespaces here"
+}
+
+suffix_of() {
+    sqlite3 -readonly "$1" "SELECT value FROM rocpd_metadata WHERE tag = 'uuid'"
+}
+
+# ---- inputs --------------------------------------------------------------------------------------
+
+@test "inputs and their folder: same files, same times" {
+    mkdir in
+    cp -p "$FIXTURES"/{schema-3.0.5,schema-4.1.0,merged,wal-clean,wal-live,nasty-3.0.0}.db \
+        "$FIXTURES"/wal-live.db-wal in
+    look in >before
+    for tool in "${TOOLS[@]}"; do
+        for db in in/*.db; do
+            run "$tool" -q -d out "$db"
+            [ "$status" -le 1 ] || fail "$db"
+            run "$tool" -q -d out --start 10% --end-marker nonesuch "$db"
+        done
+    done
+    look in >after
+    diff before after
+}
+
+@test "a link to a database: its log lies where the database is" {
+    mkdir far
+    cp "$FIXTURES"/wal-live.db* far
+    ln -s far/wal-live.db link.db
+    rocpd2csv -q -d link link.db
+    rocpd2csv -q -d direct far/wal-live.db
+    diff -r link direct
+    s=$(suffix_of "$FIXTURES/schema-3.0.0.db")
+    cp "$FIXTURES/schema-3.0.0.db" far/t.db
+    ln -s far/t.db t.db
+    sqlite3 far/t.db >/dev/null <<SQL
+PRAGMA cache_spill = 1;
+PRAGMA cache_size = 1;
+BEGIN;
+UPDATE rocpd_region$s SET "end" = "end" + 1;
+.shell rocpd2csv -d journal t.db 2>err; echo \$? >code
+SQL
+    [ "$(cat code)" -eq 3 ]
+    grep -q 'a transaction is under way' err
+}
+
+@test "a folder and files that only others may write to" {
+    needs setpriv
+    chmod 755 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR"
+    unprivileged test -x "$BUILD/bin/rocpd2csv" || skip "the build folder is private"
+    mkdir in out
+    chmod 777 out
+    cp "$FIXTURES"/{schema-3.0.0,wal-clean,wal-live}.db "$FIXTURES"/wal-live.db-wal in
+    chmod 444 in/*
+    chmod 555 in
+    look in >before
+    for tool in "${TOOLS[@]}"; do
+        for db in in/*.db; do
+            run unprivileged "$tool" -q -d out "$db"
+            [ "$status" -eq 0 ] || fail "$tool $db"
+        done
+    done
+    look in >after
+    chmod 755 in
+    diff before after
+    # The log was read as well.
+    run unprivileged rocpd2csv -q -o - --kinds hip_api in/wal-live.db
+    with=${#lines[@]}
+    run unprivileged rocpd2csv -q -o - --kinds hip_api "$FIXTURES/schema-3.0.0.db"
+    [ "$with" -gt "${#lines[@]}" ] || fail "the rows in the log are missing"
+}
+
+@test "a read-only file system" {
+    needs_mount
+    mkdir in
+    cp "$FIXTURES"/{schema-3.0.0,wal-live}.db "$FIXTURES"/wal-live.db-wal in
+    for tool in "${TOOLS[@]}"; do
+        for db in schema-3.0.0 wal-live; do
+            # shellcheck disable=SC2016
+            try 0 unshare -m sh -c 'mount --bind in in && mount -o remount,bind,ro in && exec "$@"' sh \
+                "$tool" -q -d out "in/$db.db"
+        done
+    done
+}
+
+@test "a file that may not be read" {
+    needs setpriv
+    chmod 755 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR"
+    unprivileged test -x "$BUILD/bin/rocpd2csv" || skip "the build folder is private"
+    cp "$FIXTURES/schema-3.0.0.db" secret.db
+    chmod 000 secret.db
+    for tool in "${TOOLS[@]}"; do
+        try 3 unprivileged "$tool" -d /tmp secret.db
+        one_line "$tool"
+        says "secret.db: Permission denied"
+    done
+}
+
+@test "a transaction under way: refused while its journal is there, fine before" {
+    cp "$FIXTURES/schema-3.0.0.db" t.db
+    s=$(suffix_of t.db)
+    sqlite3 t.db >/dev/null <<SQL
+BEGIN EXCLUSIVE;
+.shell rocpd2csv -q -d locked t.db; echo \$? >locked.code
+PRAGMA cache_spill = 1;
+PRAGMA cache_size = 1;
+UPDATE rocpd_region$s SET "end" = "end" + 1;
+.shell rocpd2csv -d journal t.db 2>journal.err; echo \$? >journal.code
+.shell rocpd2pftrace -d journal t.db 2>>journal.err; echo \$? >>journal.code
+ROLLBACK;
+SQL
+    [ "$(cat locked.code)" -eq 0 ]
+    [ "$(sort -u journal.code)" -eq 3 ]
+    [ "$(grep -c 'a transaction is under way' journal.err)" -eq 2 ]
+    [ ! -e journal ] || [ -z "$(ls -A journal)" ]
+    try 0 rocpd2csv -q -d after t.db
+    diff -r locked after
+}
+
+@test "a writer that holds its write-ahead log open" {
+    cp "$FIXTURES/schema-3.0.0.db" t.db
+    s=$(suffix_of t.db)
+    sqlite3 t.db >/dev/null <<SQL
+PRAGMA journal_mode = WAL;
+PRAGMA wal_autocheckpoint = 0;
+DELETE FROM rocpd_region$s WHERE id % 2;
+.shell rocpd2csv -q -o - --kinds hip_api,hsa_api,marker_api t.db >/dev/null 2>&1
+.shell ls t.db* >before; rocpd2pftrace -q -o t.pftrace t.db; echo \$? >code; ls t.db* >after
+SQL
+    [ "$(cat code)" -eq 0 ]
+    diff before after
+    "$BUILD/tests/pfdump" events t.pftrace >events
+    [ "$(grep -c ^slice events)" -eq "$(sqlite3 -readonly t.db "SELECT count(*) FROM rocpd_region$s")" ]
+}
+
+# The reader of the pipe stops the tool in the middle of its first input, and exchanges the second.
+exchange() { # command that changes b.db
+    mkfifo pipe
+    rocpd2pftrace -z0 -j2 -o - a.db b.db >pipe 2>err &
+    tool=$!
+    exec 5<pipe
+    head -c 100 <&5 >/dev/null
+    eval "$1"
+    cat <&5 >/dev/null
+    exec 5<&-
+    wait $tool && status=0 || status=$?
+}
+
+@test "a file that is exchanged or written to while it is read" {
+    "$GEN" -o a.db --rows 100000 # more than the tool writes ahead
+    "$GEN" -o other.db --seed 9 --rows 300
+    for change in 'mv other.db b.db' 'sqlite3 b.db "CREATE TABLE t(x)"' 'rm b.db' 'truncate -s 20000 b.db'; do
+        rm -f pipe b.db
+        cp "$FIXTURES/rank1.db" b.db
+        exchange "$change"
+        [ "$status" -eq 3 ] || fail "$change"
+        [ "$(wc -l <err)" -eq 1 ] || fail "$change: $(cat err)"
+        grep -q '^rocpd2pftrace: .*b.db: ' err || fail "$change: $(cat err)"
+    done
+}
+
+@test "hundreds of inputs, with few open files" {
+    "$GEN" -o 'm%r.db' --processes 256 --rows 20 --kernels 4 --caches 0 --gpus 1 --threads 1
+    for tool in "${TOOLS[@]}"; do
+        try 0 "$tool" -q -d many m*.db
+        try 0 bash -c "ulimit -n 64; exec $tool -q -d few m*.db"
+    done
+    diff -r many few
+    for tool in "${TOOLS[@]}"; do
+        run --separate-stderr bash -c "ulimit -n 9; exec $tool -q -d none m*.db"
+        [ "$status" -eq 3 ] || [ "$status" -eq 4 ] || fail "$tool with 9 files"
+        says "Too many open files"
+        [ ! -e none ] || [ -z "$(ls -A none)" ]
+    done
+}
+
+# ---- resources -----------------------------------------------------------------------------------
+
+@test "little memory: done, or one line that says so" {
+    "$BUILD/bin/rocpd2csv" --version | grep -qi sanit && skip "sanitizers need memory"
+    [ "$(bash -c "ulimit -v 100000; rocpd2csv --version" | wc -l)" -gt 0 ] || skip "address space is needed"
+    "$GEN" -o big.db --rows 20000
+    for tool in "${TOOLS[@]}"; do
+        for kb in 9000 12000 16000 20000 24000 28000 32000 36000 40000 60000; do
+            rm -rf out
+            run --separate-stderr bash -c "ulimit -v $kb; exec $tool -q -j2 --memory 4M -d out big.db"
+            case $status in
+            0) [ -n "$(ls -A out)" ] || fail "$kb" ;;
+            3 | 5)
+                says "out of memory"
+                [ ! -e out ] || [ -z "$(ls -A out)" ] || fail "$kb: something is left"
+                ;;
+            127) ;; # not even the program could be loaded
+            *) fail "$tool with $kb KiB" ;;
+            esac
+        done
+    done
+}
+
+@test "no room for temporary files" {
+    needs_mount
+    "$GEN" -o big.db --rows 40000
+    mkdir tmp
+    for tool in "${TOOLS[@]}"; do
+        # shellcheck disable=SC2016
+        run --separate-stderr unshare -m sh -c 'mount -t tmpfs -o size=64k none tmp && exec "$@"' sh \
+            "$tool" --memory 1M --tmpdir tmp -d out big.db
+        [ "$status" -eq 4 ] || fail "$tool"
+        one_line "$tool"
+        says "No space left"
+        says tmp
+        [ ! -e out ] || [ -z "$(ls -A out)" ]
+    done
+}
+
+@test "a folder for temporary files that is not there" {
+    "$GEN" -o big.db --rows 40000
+    for tool in "${TOOLS[@]}"; do
+        run --separate-stderr "$tool" --memory 1M --tmpdir nowhere -d out big.db
+        [ "$status" -eq 2 ] || [ "$status" -eq 4 ] || fail "$tool"
+        one_line "$tool"
+        says nowhere
+        [ ! -e out ] || [ -z "$(ls -A out)" ]
+    done
+}
+
+@test "no room for the output" {
+    needs_mount
+    "$GEN" -o big.db --rows 20000
+    mkdir out
+    for tool in "${TOOLS[@]}"; do
+        # shellcheck disable=SC2016
+        run --separate-stderr unshare -m sh -c 'mount -t tmpfs -o size=64k none out && { "$@"; code=$?
+            ls -A out; exit $code; }' sh "$tool" -d out big.db
+        [ "$status" -eq 4 ] || fail "$tool"
+        one_line "$tool"
+        says "No space left"
+        [ -z "$output" ] || fail "something is left"
+    done
+}
+
+@test "nothing is left of temporary files" {
+    "$GEN" -o big.db --rows 40000
+    mkdir tmp
+    for tool in "${TOOLS[@]}"; do
+        try 0 env TMPDIR="$PWD/tmp" "$tool" --memory 1M -q -d out big.db
+        [ -z "$(ls -A tmp)" ]
+    done
+}
+
+@test "stopped by a signal: no half output" {
+    "$GEN" -o big.db --rows 200000
+    for tool in "${TOOLS[@]}"; do
+        for signal in TERM INT HUP; do
+            mkdir -p out tmp
+            TMPDIR=$PWD/tmp timeout --foreground -s $signal 0.15 "$tool" -q --memory 1M -j1 -d out big.db ||
+                status=$?
+            # A file under its own name is complete; nothing else is there.
+            [ -z "$(find out -name '.*' -type f)" ] || fail "$tool, $signal: $(ls -A out)"
+            [ -z "$(ls -A tmp)" ] || fail "$tool, $signal: temporary files"
+            rm -rf out tmp
+        done
+    done
+}

@@ -1,0 +1,403 @@
+#!/usr/bin/env bats
+# What is in a Perfetto trace, against SQL on the database that it was made of. pfdump resolves
+# names and times (and checks the rules of the format); protoc must agree on the counts.
+
+load helper
+
+PFDUMP=$BUILD/tests/pfdump
+MODES=("" --legacy-tracks --group-by-queue "--legacy-tracks --group-by-queue" --args
+    "--legacy-tracks --args")
+
+setup_file() {
+    needs sqlite3 "$FIXTURES/schema-3.0.0.db" "$BUILD/tests/pfdump"
+}
+
+databases() {
+    find "$FIXTURES" -maxdepth 1 \( -name 'schema-*.db' -o -name 'sys*.db' -o -name 'sampled*.db' -o \
+        -name 'no-[pv]*.db' -o -name 'merged*.db' -o -name 'spm*.db' -o -name 'graph.db' -o \
+        -name 'hip-events.db' -o -name 'rename.db' -o -name 'everything.db' -o -name 'nic.db' -o \
+        -name 'viewer.db' -o -name 'wal-*.db' -o -name 'nasty-*.db' \) | sort
+}
+
+# convert DATABASE... [-- OPTIONS]: t.pftrace and its events, one a line, in `events`.
+convert() {
+    run --separate-stderr rocpd2pftrace -q -o t.pftrace "$@"
+    [ "$status" -le 1 ] || fail "$*"
+    "$PFDUMP" events t.pftrace >events
+}
+
+suffixes() { # database -> of every table set
+    sqlite3 -readonly "$1" "SELECT substr(name, 15) FROM sqlite_master WHERE type = 'table' AND name
+        LIKE 'rocpd\_metadata\__%' ESCAPE '\'"
+}
+
+# ask QUERY DATABASE...: the rows of a query over every table set of the databases, sorted. %S is
+# the suffix, %P %T %C stand for process, thread and category, %A %Q %R for agent, queue and stream,
+# %J for what they need joined, %K is what sound records fulfil.
+ask() {
+    local query=$1 db s q
+    shift
+    for db in "$@"; do
+        for s in $(suffixes "$db"); do
+            q=$query
+            q=${q//%K/typeof(x.start) = \'integer\' AND typeof(x.\"end\") = \'integer\' AND x.start >= 0
+                AND x.\"end\" > 0 AND x.\"end\" >= x.start AND x.\"end\" >= coalesce((SELECT init FROM
+                rocpd_info_process%S WHERE id = %P), (SELECT init FROM rocpd_info_process%S LIMIT 1), 0)}
+            if sqlite3 -readonly "$db" "SELECT name FROM pragma_table_info('rocpd_region$s')" |
+                grep -qx track_id; then
+                q=${q//%J/LEFT JOIN rocpd_track%S k ON k.id = x.track_id %L
+                    LEFT JOIN rocpd_info_category%S c ON c.id = e.category_id}
+                q=${q//%C/c.name} q=${q//%P/k.pid} q=${q//%T/k.tid}
+                q=${q//%A/k.agent_id} q=${q//%Q/k.queue_id} q=${q//%R/k.stream_id}
+            else
+                q=${q//%J/%L LEFT JOIN rocpd_string%S c ON c.id = e.category_id}
+                q=${q//%C/c.string} q=${q//%P/x.pid} q=${q//%T/x.tid}
+                q=${q//%A/x.agent_id} q=${q//%Q/x.queue_id} q=${q//%R/x.stream_id}
+            fi
+            q=${q//%L/LEFT JOIN rocpd_event%S e ON e.id = x.event_id}
+            sqlite3 -readonly -separator $'\t' "$db" "${q//%S/$s}"
+        done
+    done | LC_ALL=C sort
+}
+
+# The fields of the lines of one sort.
+lines() { # sort fields
+    awk -F'\t' -v OFS='\t' -v what="$1" -v fields="$2" '
+        BEGIN { n = split(fields, f, ",") }
+        $1 == what { line = $f[1]; for (i = 2; i <= n; i++) line = line OFS $f[i]; print line }
+    ' events | LC_ALL=C sort
+}
+
+# Number and length of the slices of one sort, by a field. Not by awk: times may be near 2^63.
+totals() { # sort field
+    local begin end what
+    declare -A number length
+    while IFS='|' read -r begin end what; do
+        number[-$what]=$((${number[-$what]:-0} + 1))
+        length[-$what]=$((${length[-$what]:-0} + end - begin))
+    done < <(lines "$1" "2,3,$2" | tr '\t' '|')
+    for what in "${!number[@]}"; do
+        printf '%s\t%d\t%d\n' "${what#-}" "${number[$what]}" "${length[$what]}"
+    done | LC_ALL=C sort
+}
+
+same() { # file file
+    [ -s "$1" ] || fail "nothing to compare"
+    diff "$1" "$2" || fail "$1 and $2 differ"
+}
+
+SETS=(schema-3.0.0 schema-3.0.5 schema-4.1.0 schema-lz4 sys sys-4.1.0 sampled merged everything viewer
+    no-underscore)
+
+# ---- the form ------------------------------------------------------------------------------------
+
+@test "rules of the format, in every mode" {
+    for db in $(databases); do
+        for mode in "${MODES[@]}"; do
+            # shellcheck disable=SC2086
+            convert $mode "$db" || fail "$mode $db"
+        done
+    done
+}
+
+@test "protoc knows every field and counts the same events" {
+    needs protoc
+    for db in $(databases); do
+        for mode in --args "--legacy-tracks --args"; do
+            # shellcheck disable=SC2086
+            convert $mode "$db"
+            "$PFDUMP" plain t.pftrace >plain
+            decode plain >text
+            run ! grep -qE '^ *[0-9]+[ :]' text
+            awk '/^  }?track_event|^    type: TYPE_SLICE_BEGIN/ { begin += /BEGIN/ }
+                /^    type: TYPE_SLICE_END/ { end++ }
+                /^    type: TYPE_INSTANT/ { instant++ }
+                /^    type: TYPE_COUNTER/ { value++ }
+                /^  gpu_render_stage_event {/ { stage++ }
+                /^  gpu_counter_event {/ { inside = 1 }
+                /^  }/ { inside = 0 }
+                inside && /^    counters {/ { value++ }
+                END { print begin + 0, end + 0, instant + 0, stage + 0, value + 0 }' text >theirs
+            awk -F'\t' '{ n[$1]++ } END { print n["slice"] + 0, n["slice"] + 0, n["instant"] + 0,
+                n["stage"] + 0, n["value"] + 0 }' events >ours
+            same ours theirs
+        done
+    done
+}
+
+@test "compression changes the bytes only" {
+    for db in "$FIXTURES/everything.db" "$FIXTURES/merged.db"; do
+        rocpd2pftrace -z0 -o plain.pftrace "$db"
+        for option in -z1 -z9 ""; do
+            # shellcheck disable=SC2086
+            rocpd2pftrace $option -o t.pftrace "$db"
+            "$PFDUMP" plain t.pftrace | cmp - plain.pftrace
+            rocpd2pftrace ${option:--z0} -o t.pftrace.gz "$db"
+            gzip -t t.pftrace.gz
+            "$PFDUMP" plain t.pftrace.gz | cmp - plain.pftrace
+        done
+    done
+}
+
+@test "the same bytes with any number of jobs and any memory" {
+    for name in everything nasty-3.0.5 nasty-4.1.0 merged sampled; do
+        for mode in "${MODES[@]}"; do
+            # shellcheck disable=SC2086
+            run rocpd2pftrace -q $mode -j1 -o one.pftrace "$FIXTURES/$name.db"
+            for how in -j2 -j3 "-j1 --memory 1M" "-j3 --memory 1M"; do
+                # shellcheck disable=SC2086
+                run rocpd2pftrace -q $mode $how -o t.pftrace "$FIXTURES/$name.db"
+                cmp one.pftrace t.pftrace
+            done
+        done
+    done
+}
+
+# ---- slices --------------------------------------------------------------------------------------
+
+HOST="SELECT x.start, x.\"end\", p.pid, h.tid, %C, coalesce(CASE WHEN typeof(e.extdata) = 'text' THEN
+    json_extract(e.extdata, '\$.message') END, n.string), coalesce(e.stack_id, 0)
+    FROM rocpd_region%S x %J
+    LEFT JOIN rocpd_info_process%S p ON p.id = %P LEFT JOIN rocpd_info_thread%S h ON h.id = %T
+    LEFT JOIN rocpd_string%S n ON n.id = x.name_id"
+
+@test "host calls and markers: every row, with thread, category, name and stack id" {
+    for name in "${SETS[@]}"; do
+        convert "$FIXTURES/$name.db"
+        lines slice 2,3,4,5,7,8,9 >ours
+        ask "$HOST" "$FIXTURES/$name.db" >theirs
+        same ours theirs
+    done
+}
+
+@test "the write-ahead log is read" {
+    convert "$FIXTURES/wal-live.db"
+    [ "$(lines slice 2 | wc -l)" -eq $(($(ask 'SELECT 1 FROM rocpd_region%S' "$FIXTURES/schema-3.0.0.db" |
+        wc -l) + 5)) ]
+}
+
+@test "several files: processes and nodes side by side" {
+    nodes=("$FIXTURES"/node-rank?.db)
+    convert "${nodes[@]}"
+    lines slice 2,3,4,5,7,8,9 >ours
+    ask "$HOST" "${nodes[@]}" >theirs
+    same ours theirs
+    ranks=("$FIXTURES"/rank?.db)
+    convert "${ranks[@]}"
+    lines slice 2,3,4,5,7,8,9 >ours
+    ask "$HOST" "${ranks[@]}" >theirs
+    same ours theirs
+}
+
+GPU="SELECT x.start, x.\"end\", p.pid, %N, coalesce(e.stack_id, 0) FROM rocpd_%X x %J
+    LEFT JOIN rocpd_info_process%S p ON p.id = %P"
+
+kernels=${GPU//%X/kernel_dispatch%S}
+kernels=${kernels//%N/(SELECT display_name FROM rocpd_info_kernel_symbol%S WHERE id = x.kernel_id)}
+copies=${GPU//%X/memory_copy%S}
+copies=${copies//%N/(SELECT string FROM rocpd_string%S WHERE id = x.name_id)}
+graphs=${GPU//%X/graph_launch%S}
+graphs=${graphs//%N/\'hipGraphLaunch\'}
+waits=${GPU//%X/hip_event%S}
+waits=${waits//%N/(SELECT string FROM rocpd_string%S WHERE id = x.name_id)}
+
+stages() { # stage -> begin end pid name stack; the process is above bit 40 of the id
+    awk -F'\t' -v OFS='\t' -v stage="$1" '
+        $1 == "stage" && $7 == stage { print $2, $3, $4, $8, $9 % 1099511627776 }' events | LC_ALL=C sort
+}
+
+@test "kernels and copies: every row, typed" {
+    for name in "${SETS[@]}" rename; do
+        for mode in "" --group-by-queue; do
+            # shellcheck disable=SC2086
+            convert $mode "$FIXTURES/$name.db"
+            stages Kernel >ours
+            ask "$kernels" "$FIXTURES/$name.db" >theirs
+            same ours theirs
+            stages Copy >ours
+            ask "$copies" "$FIXTURES/$name.db" >theirs
+            same ours theirs
+        done
+    done
+}
+
+@test "kernels and copies: every row, as plain tracks" {
+    for name in "${SETS[@]}"; do
+        for mode in "" --group-by-queue; do
+            # shellcheck disable=SC2086
+            convert --legacy-tracks $mode "$FIXTURES/$name.db"
+            awk -F'\t' -v OFS='\t' '$1 == "slice" && ($6 ~ /^(STREAM|COMPUTE|COPY)/) {
+                print $2, $3, $4, $8, $9 }' events | LC_ALL=C sort >ours
+            {
+                ask "$kernels" "$FIXTURES/$name.db"
+                ask "$copies" "$FIXTURES/$name.db"
+                [ $name != everything ] || ask "$graphs" "$FIXTURES/$name.db"
+                [ $name != everything ] || ask "$waits" "$FIXTURES/$name.db"
+            } | LC_ALL=C sort >theirs
+            same ours theirs
+        done
+    done
+}
+
+@test "allocations and scratch: every row, with the size and agent of what is freed" {
+    for name in "${SETS[@]}"; do
+        convert "$FIXTURES/$name.db"
+        awk -F'\t' '$1 == "stage" && ($7 == "Allocation" || $7 == "Scratch") { print $2 "\t" $3 }' \
+            events | LC_ALL=C sort >ours
+        ask 'SELECT start, "end" FROM rocpd_memory_allocate%S' "$FIXTURES/$name.db" >theirs
+        same ours theirs
+    done
+}
+
+@test "broken records: counts and durations by category, by the rules" {
+    for db in "$FIXTURES"/nasty-*.db; do
+        convert "$db"
+        totals slice 7 >ours
+        ask "SELECT coalesce(%C, ''), count(*), sum(x.\"end\" - x.start) FROM rocpd_region%S x %J
+            WHERE %K GROUP BY 1" "$db" >theirs
+        same ours theirs
+        totals stage 7 | grep -w Kernel >ours
+        ask 'SELECT "Kernel", count(*), sum(x."end" - x.start) FROM rocpd_kernel_dispatch%S x %J WHERE %K' \
+            "$db" >theirs
+        same ours theirs
+        totals stage 7 | grep -w Copy >ours
+        ask 'SELECT "Copy", count(*), sum(x."end" - x.start) FROM rocpd_memory_copy%S x %J WHERE %K' \
+            "$db" >theirs
+        same ours theirs
+    done
+}
+
+@test "queues: one per agent and queue, or agent and stream" {
+    for name in schema-3.0.0 schema-4.1.0; do
+        db=$FIXTURES/$name.db
+        convert --group-by-queue "$db"
+        ours=$(awk -F'\t' '$1 == "stage" && $7 == "Kernel" { print $5, $6 }' events | sort -u | wc -l)
+        theirs=$(ask 'SELECT DISTINCT %A, %Q FROM rocpd_kernel_dispatch%S x %J' "$db" | wc -l)
+        [ "$ours" -eq "$theirs" ] || fail "$ours queues, $theirs by SQL"
+        convert "$db"
+        ours=$(awk -F'\t' '$1 == "stage" && $7 == "Kernel" { print $5, $6 }' events | sort -u | wc -l)
+        theirs=$(ask 'SELECT DISTINCT %A, %R FROM rocpd_kernel_dispatch%S x %J' "$db" | wc -l)
+        [ "$ours" -eq "$theirs" ] || fail "$ours streams, $theirs by SQL"
+    done
+}
+
+# ---- links ---------------------------------------------------------------------------------------
+
+@test "host calls are linked to their GPU work, and to nothing else" {
+    for name in "${SETS[@]}"; do
+        db=$FIXTURES/$name.db
+        convert "$db"
+        # Every correlation of a call is the id of some work, and the other way round.
+        awk -F'\t' '$1 == "slice" && $10 { print $10 }' events | sort -u >calls
+        awk -F'\t' '$1 == "stage" && $9 { print $9 }' events | sort -u >work
+        [ -z "$(comm -23 calls work)" ] || fail "$name: calls linked to no work"
+        linked=$(awk -F'\t' '$1 == "slice" && $10' events | wc -l)
+        hip=
+        [ "$name" != everything ] || hip="UNION SELECT event_id FROM rocpd_graph_launch%S UNION SELECT
+            event_id FROM rocpd_hip_event%S"
+        ask "SELECT count(*) FROM rocpd_region%S x %J WHERE coalesce(%C, '') NOT LIKE 'MARKER%' AND
+            e.stack_id IN (SELECT stack_id FROM rocpd_event%S WHERE stack_id > 0 AND id IN (
+            SELECT event_id FROM rocpd_kernel_dispatch%S UNION SELECT event_id FROM rocpd_memory_copy%S
+            UNION SELECT event_id FROM rocpd_memory_allocate%S $hip))" "$db" |
+            awk '{ n += $1 } END { print n + 0 }' >theirs
+        echo "$linked" >ours
+        same ours theirs
+    done
+}
+
+@test "links of different processes do not meet" {
+    convert "$FIXTURES"/rank?.db
+    awk -F'\t' '($1 == "slice" && $10) { print $10, $4 } ($1 == "stage" && $9) { print $9, $4 }' events |
+        sort -u >links
+    [ -s links ]
+    [ "$(cut -d' ' -f1 links | sort | uniq -d | wc -l)" -eq 0 ] || fail "an id in two processes"
+    convert --legacy-tracks "$FIXTURES"/rank?.db
+    awk -F'\t' '$1 == "slice" && $10 { print $10, $4 }' events | sort -u >links
+    [ -s links ]
+    [ "$(cut -d' ' -f1 links | sort | uniq -d | wc -l)" -eq 0 ] || fail "a flow in two processes"
+}
+
+# ---- counters ------------------------------------------------------------------------------------
+
+@test "counters: the sum of each dispatch at its start, and zero after it" {
+    for name in schema-3.0.0 schema-4.1.0 sys everything; do
+        db=$FIXTURES/$name.db
+        convert "$db"
+        spm=
+        sqlite3 -readonly "$db" "SELECT name FROM pragma_table_info('rocpd_pmc_event$(suffix "$db")')" |
+            grep -qx sample_id && spm='AND v.sample_id IS NULL'
+        awk -F'\t' -v OFS='\t' '$1 == "value" && $4 == -1 { printf "%s\t%s\t%.6g\n", $2, $6, $8 }' \
+            events | LC_ALL=C sort >ours
+        ask "SELECT x.start, i.name, printf('%.6g', sum(v.value)) FROM rocpd_pmc_event%S v
+            JOIN rocpd_kernel_dispatch%S x ON x.event_id = v.event_id
+            JOIN rocpd_info_pmc%S i ON i.id = v.pmc_id WHERE v.value NOT NULL $spm
+            GROUP BY x.id, i.name" "$db" >theirs
+        [ -s theirs ]
+        [ -z "$(LC_ALL=C comm -13 ours theirs)" ] || fail "$name: values are missing"
+        # All the others are the zeros at the end of dispatches.
+        LC_ALL=C comm -23 ours theirs | awk -F'\t' '$3 != 0 { bad = 1 } END { exit bad }'
+    done
+}
+
+@test "sampled counters: every value" {
+    for name in sampled sampled-4.1.0; do
+        db=$FIXTURES/$name.db
+        convert "$db"
+        ask "SELECT x.timestamp, printf('%.9g', v.value) FROM rocpd_pmc_event%S v JOIN rocpd_sample%S x
+            ON x.event_id = v.event_id" "$db" >theirs
+        awk -F'\t' '$1 == "value" && $6 ~ /device_|cpu_freq/ { printf "%s\t%.9g\n", $2, $8 }' events |
+            LC_ALL=C sort >ours
+        same ours theirs
+    done
+}
+
+@test "streaming counters: every value" {
+    for name in spm spm-3.0.5; do
+        db=$FIXTURES/$name.db
+        convert "$db"
+        ask "SELECT x.timestamp, printf('%.9g', v.value) FROM rocpd_pmc_event%S v JOIN rocpd_sample%S x
+            ON x.id = v.sample_id" "$db" >theirs
+        awk -F'\t' '$1 == "value" && $6 ~ /^SPM/ { printf "%s\t%.9g\n", $2, $8 }' events |
+            LC_ALL=C sort >ours
+        same ours theirs
+    done
+}
+
+@test "copy bandwidth ends at zero, allocated bytes at what is not freed" {
+    db=$FIXTURES/schema-3.0.0.db
+    convert "$db"
+    awk -F'\t' '$1 == "value" && $6 ~ /copy bandwidth/ { last[$6] = $8; n++ }
+        END { for (t in last) if (last[t] != 0) exit 1; exit !n }' events
+    awk -F'\t' '$1 == "value" && $6 ~ /allocated/ { last[$6] = $8 }
+        END { for (t in last) sum += last[t]; printf "%.0f\n", sum }' events >ours
+    # The last ALLOC of an address is there unless a FREE of it begins later.
+    ask 'SELECT sum(size) FROM rocpd_memory_allocate%S a WHERE type = "ALLOC" AND level <> "SCRATCH" AND
+        NOT EXISTS (SELECT 1 FROM rocpd_memory_allocate%S b WHERE b.address = a.address AND
+            b.level <> "SCRATCH" AND (b.type = "FREE" AND b.start >= a."end" OR
+            b.type = "ALLOC" AND b."end" > a."end"))' "$db" >theirs
+    same ours theirs
+}
+
+# ---- filters -------------------------------------------------------------------------------------
+
+@test "a filter that leaves out the first process keeps the names of its GPUs" {
+    needs protoc
+    rocpd2pftrace -z0 --rank 1 -o t.pftrace "$FIXTURES"/rank?.db
+    decode t.pftrace >text
+    grep -q '^  gpu_info {' text
+    rocpd2pftrace -z0 --rank 3 -o t.pftrace "$FIXTURES"/node-rank?.db
+    decode t.pftrace >text
+    [ "$(grep -c 'machine_name:' text)" -eq 1 ]
+}
+
+@test "a filter makes no faults: what it leaves out is not missed" {
+    for name in schema-3.0.0 schema-3.0.5 sampled everything; do
+        marker=$(sqlite3 -readonly "$FIXTURES/$name.db" "SELECT json_extract(extdata, '\$.message') FROM
+            rocpd_event$(suffix "$FIXTURES/$name.db") WHERE extdata LIKE '{\"message%' LIMIT 1")
+        for filter in --start=20% --start=60% --end=40% --min-duration=2us --include=kernel \
+            --exclude=kernel --exclude=kernel,counter --include=alloc "--start-marker=$marker"; do
+            try 0 rocpd2pftrace -q --strict "$filter" -o t.pftrace "$FIXTURES/$name.db"
+            try 0 rocpd2csv -q --strict "$filter" -d out "$FIXTURES/$name.db"
+        done
+    done
+}
