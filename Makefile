@@ -90,9 +90,13 @@ endif
 # ---- what there is to build ------------------------------------------------------------------------
 
 LIB_SRC := $(sort $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
-TOOLS := $(sort $(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)))
-TOOL_SRC = $(LIB_SRC) $(COMMON_SRC) $(TOOLS:%=tools/%/main.c)
+# A tool is called like its folder, but for those that have a name here.
+NAME_stats := rocstats
+tool-name = $(or $(NAME_$(1)),$(1))
+TOOL_DIRS := $(sort $(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)))
+TOOLS := $(foreach d,$(TOOL_DIRS),$(call tool-name,$(d)))
 COMMON_SRC := $(sort $(wildcard tools/common/*.c))
+TOOL_SRC = $(LIB_SRC) $(sort $(wildcard tools/*/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_COMMON := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))
 GEN_SRC := $(sort $(wildcard tests/fixtures/*.c))
@@ -125,9 +129,9 @@ $(OBJ)/%.o: %.c
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(if $(filter tools/%,$<),-Itools) $(if $(filter tests/%,$<),-I.) \
 	    $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-ALL_SRC := $(LIB_SRC) $(COMMON_SRC) $(TOOLS:%=tools/%/main.c) $(UNIT_SRC) $(UNIT_COMMON) $(GEN_SRC) \
-           $(FUZZ_SRC) $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC)
--include $(patsubst %.c,$(OBJ)/%.d,$(ALL_SRC) $(wildcard tools/*/*.c))
+ALL_SRC := $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(GEN_SRC) $(FUZZ_SRC) \
+           $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC)
+-include $(patsubst %.c,$(OBJ)/%.d,$(ALL_SRC))
 
 # The source lists are in the stamp as well: a deleted file must leave the libraries.
 $(STAMP): FORCE
@@ -154,12 +158,12 @@ $(PC): lib/rocline.pc.in lib/rocline.h Makefile
 	$(Q)mkdir -p $(@D) && $(pc-subst) $< > $@
 
 define tool-rule
-$(O)/bin/$(1): $(call objects,$(sort $(wildcard tools/$(1)/*.c)) $(COMMON_SRC)) $(LIB_A) $(STAMP)
+$(O)/bin/$(call tool-name,$(1)): $(call objects,$(sort $(wildcard tools/$(1)/*.c)) $(COMMON_SRC)) $(LIB_A) $(STAMP)
 	$$(call say,LD,$$@)
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $$@ $$(filter %.o %.a,$$^) $(LIBS)
 endef
-$(foreach t,$(TOOLS),$(eval $(call tool-rule,$(t))))
+$(foreach d,$(TOOL_DIRS),$(eval $(call tool-rule,$(d))))
 
 $(O)/share/bash/%: $(O)/bin/%
 	$(call say,GEN,$@)

@@ -1,7 +1,9 @@
 /* source -> filters -> sink, one capture after the other. A capture is read by all workers at once,
  * so nothing is gained by mixing captures, and memory and open files do not grow with their
  * number. */
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/pool.h"
 #include "filter/filter.h"
@@ -19,11 +21,29 @@ typedef struct run {
     rocl_emitter emitter;
 } run;
 
+/* The filter changes a batch in place, so history gets a copy. Such kinds are rare. */
+static rocl_status pass_history(run *r, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    size_t size = b->count * rocl_kind_size(b->kind);
+    rocl_batch copy = *b;
+    copy.any = malloc(size ? size : 1);
+    if (!copy.any)
+        return rocl_fail_memory(err);
+    memcpy(copy.any, b->any, size);
+    rocl_status st = rocl_filter_apply_who(r->filter, worker, &copy, err);
+    if (st == ROCL_OK && copy.count)
+        st = r->sink->history(r->sink->self, worker, &copy, err);
+    free(copy.any);
+    return st;
+}
+
 static rocl_status pass(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     run *r = ctx;
     rocl_status st = ROCL_OK;
-    if (r->filter)
+    if (r->sink->history_kinds & ROCL_BIT(b->kind))
+        st = pass_history(r, worker, b, err);
+    if (st == ROCL_OK && r->filter)
         st = rocl_filter_apply(r->filter, worker, b, err);
     if (st != ROCL_OK || !b->count)
         return st;
@@ -88,7 +108,7 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
     r.emitter = (rocl_emitter){pass, &r, kinds, sink->fields};
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         r.capture = t->captures[i];
-        if (!filter || rocl_filter_takes_capture(filter, &r.capture->pub))
+        if (rocl_filter_takes_capture(t->filter, &r.capture->pub))
             st = run_capture(&r, err);
     }
     return st;
@@ -96,57 +116,65 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
 
 /* ---- what filters must know before the first event passes ---- */
 
-static rocl_status find_bounds(rocl_trace *t, rocl_error *err)
-{
-    int64_t first = 0, last = 0;
-    bool found = false;
-    rocl_progress_phase(t, "looking for the first and last event", 0);
-    for (size_t i = 0; i < t->capture_count; i++) {
-        rocl_model_capture *c = t->captures[i];
-        int64_t lo, hi;
-        bool any;
-        if (!rocl_filter_takes_capture(t->filter, &c->pub))
-            continue;
-        rocl_status st = c->source->ops->bounds(t, c, ROCL_ALL_KINDS, &lo, &hi, &any, err);
-        if (st != ROCL_OK)
-            return st;
-        if (any) {
-            first = found && first < lo ? first : lo;
-            last = found && last > hi ? last : hi;
-            found = true;
-        }
-    }
-    if (found)
-        rocl_filter_set_bounds(t->filter, first, last);
-    return ROCL_OK;
-}
-
-typedef struct marker_sink {
+typedef struct survey {
     rocl_filter *filter;
-} marker_sink;
+    pthread_mutex_t lock;
+    bool bounds, markers, any;
+    int64_t first, last;
+} survey;
 
-static rocl_status see_markers(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+static void widen(survey *s, const rocl_batch *b)
 {
-    marker_sink *m = self;
-    (void)worker;
-    return rocl_filter_see_markers(m->filter, b, err);
+    for (size_t i = 0; i < b->count; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        s->first = s->any && s->first < e->start ? s->first : e->start;
+        s->last = s->any && s->last > e->end ? s->last : e->end;
+        s->any = true;
+    }
 }
 
-/* The scan for markers runs before the filters are ready, so its events are not counted, and its
- * faults will be met again. One worker: the filter sees one batch at a time. */
-static rocl_status find_markers(rocl_trace *t, rocl_error *err)
+static rocl_status look(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
-    marker_sink m = {.filter = t->filter};
-    rocl_sink sink = {.self = &m, .events = see_markers};
-    unsigned jobs = t->opt.jobs;
-    t->opt.jobs = 1;
-    rocl_status st =
-        run_captures(t, NULL, &sink, ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT), err);
-    t->opt.jobs = jobs;
+    survey *s = self;
+    rocl_status st = ROCL_OK;
+    (void)worker;
+    pthread_mutex_lock(&s->lock);
+    if (s->bounds)
+        widen(s, b);
+    if (s->markers)
+        st = rocl_filter_see_markers(s->filter, b, err);
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+static void reset_accounts(rocl_trace *t)
+{
     for (int i = 0; i < ROCL_KINDS; i++)
         t->events[i] = 0;
     for (int i = 0; i < ROCL_FAULTS; i++)
         t->faults[i] = 0;
+}
+
+/* A run of its own, before the filters are ready: by the same rules for broken records, so that one
+ * of them does not stretch the trace. What it counts will be met again. */
+static rocl_status survey_trace(rocl_trace *t, rocl_error *err)
+{
+    survey s = {.filter = t->filter,
+                .bounds = rocl_filter_needs_bounds(t->filter),
+                .markers = rocl_filter_needs_markers(t->filter)};
+    rocl_sink sink = {.self = &s, .events = look};
+    uint32_t kinds = s.bounds ? ROCL_ALL_KINDS : ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT);
+    bool args = t->opt.args;
+    if (!s.bounds && !s.markers)
+        return ROCL_OK;
+    pthread_mutex_init(&s.lock, NULL);
+    t->opt.args = false;
+    rocl_status st = run_captures(t, NULL, &sink, kinds, err);
+    t->opt.args = args;
+    pthread_mutex_destroy(&s.lock);
+    if (st == ROCL_OK && s.bounds && s.any)
+        rocl_filter_set_bounds(t->filter, s.first, s.last);
+    reset_accounts(t);
     return st;
 }
 
@@ -154,19 +182,17 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
 {
     uint32_t kinds = sink->kinds;
     rocl_status st = ROCL_OK;
+    reset_accounts(t);
     if (t->filter) {
         kinds &= rocl_filter_kinds(t->filter);
-        if (rocl_filter_needs_bounds(t->filter))
-            st = find_bounds(t, err);
-        if (st == ROCL_OK && rocl_filter_needs_markers(t->filter))
-            st = find_markers(t, err);
+        st = survey_trace(t, err);
         if (st == ROCL_OK)
             st = rocl_filter_resolve(t->filter, err);
     }
     if (st == ROCL_OK)
         st = run_captures(t, t->filter, sink, kinds, err);
     if (st == ROCL_OK)
-        rocl_filter_report(t->filter);
+        rocl_filter_report(t->filter, kinds);
     return st;
 }
 

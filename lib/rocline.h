@@ -172,6 +172,7 @@ ROCL_API const char *rocl_kind_name(rocl_kind k); /* "region", "marker", ... as 
 /* What every event begins with. */
 typedef struct rocl_event {
     int64_t start, end; /* ns, start <= end */
+    int64_t duration;   /* ns, of the whole event also where a window cut it */
     uint64_t id;        /* row id in its table: unique within (capture, kind) */
     uint64_t event_id;  /* row of the event table, 0 none */
     uint64_t stack_id;  /* links host calls with the GPU work they caused; 0 none */
@@ -233,6 +234,11 @@ typedef struct rocl_alloc { /* ROCL_ALLOC, ROCL_SCRATCH; name is the operation s
     rocl_alloc_op op;
     rocl_alloc_level level;
     uint64_t size, address, flags;
+    /* A free says neither agent nor size; the allocation at its address did. */
+    uint32_t owner;          /* agent, else that of the block */
+    uint64_t block;          /* bytes of the block that is made or freed */
+    int64_t delta;           /* by which the owner's live bytes change */
+    bool unpaired;           /* a free of an address that was not seen allocated */
 } rocl_alloc;
 
 typedef struct rocl_counter_value { /* ROCL_COUNTER: the dispatch it belongs to, and the value */
@@ -300,8 +306,8 @@ typedef enum rocl_window_mode {
 
 /* How databases are read. The result is the same. */
 typedef enum rocl_reader {
-    ROCL_READER_AUTO,   /* the pages of the file, and SQLite for tables where that is not possible */
-    ROCL_READER_PAGES,  /* an error where it is not possible */
+    ROCL_READER_AUTO,  /* the pages of the file, and SQLite for tables where that is not possible */
+    ROCL_READER_PAGES, /* an error where it is not possible */
     ROCL_READER_SQLITE,
 } rocl_reader;
 
@@ -378,9 +384,9 @@ ROCL_API void rocl_trace_close(rocl_trace *t);
 ROCL_API rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent,
                                      char **json, rocl_error *err);
 
-/* Records left out or repaired so far, by reason. */
+/* Records left out or repaired in the last run over the trace, by reason. */
 ROCL_API uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f);
-ROCL_API uint64_t rocl_trace_events(const rocl_trace *t, rocl_kind k); /* handed to the sink */
+ROCL_API uint64_t rocl_trace_events(const rocl_trace *t, rocl_kind k); /* handed to the sink in it */
 
 /* Hands every event (filtered) to `fn`, concurrently from `jobs` workers; no order between batches.
  * A status other than ROCL_OK from fn stops the run. */
@@ -433,6 +439,62 @@ typedef struct rocl_pftrace_report {
 /* Writes a Perfetto trace. report may be NULL. */
 ROCL_API rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
                                         rocl_pftrace_report *report, rocl_error *err);
+
+/* ---- statistics
+ * ---------------------------------------------------------------------------------- */
+
+/* Reports: bits of rocl_stats_options.reports. */
+typedef enum rocl_report {
+    ROCL_REPORT_DOMAINS, /* per domain: calls, time, share */
+    ROCL_REPORT_SUMMARY, /* per domain and name: calls, time, percentiles */
+    ROCL_REPORT_KERNELS,
+    ROCL_REPORT_COPIES,  /* by direction and agents: time, bytes, bandwidth */
+    ROCL_REPORT_OVERLAP, /* per GPU: compute, copy, both, idle */
+    ROCL_REPORT_GAPS,    /* per GPU: idle times */
+    ROCL_REPORTS
+} rocl_report;
+
+ROCL_API const char *rocl_report_name(rocl_report r); /* "summary", ... as the tool takes it */
+
+typedef enum rocl_sort_by {
+    ROCL_BY_TOTAL,
+    ROCL_BY_CALLS,
+    ROCL_BY_AVERAGE,
+    ROCL_BY_MAX,
+    ROCL_BY_NAME
+} rocl_sort_by;
+
+typedef struct rocl_stats_options {
+    uint32_t reports;                           /* 1 << rocl_report each */
+    bool by_rank, by_agent, by_stream, by_dims; /* group also by these */
+    rocl_sort_by sort;
+    size_t top;      /* rows per table, 0: all; what is cut off is summed up in a last row */
+    int64_t min_gap; /* ns: shorter idle times are no gaps */
+} rocl_stats_options;
+
+typedef struct rocl_tables rocl_tables; /* what comes out */
+
+/* One pass over the events. ROCL_PARTIAL: done, and records were left out or repaired. */
+ROCL_API rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
+                                rocl_error *err);
+ROCL_API void rocl_tables_free(rocl_tables *t);
+
+typedef enum rocl_table_format {
+    ROCL_TABLE_TEXT,
+    ROCL_TABLE_CSV,
+    ROCL_TABLE_TSV,
+    ROCL_TABLE_JSON,
+    ROCL_TABLE_MARKDOWN
+} rocl_table_format;
+
+typedef struct rocl_table_options {
+    const char *path; /* "-": standard output */
+    rocl_table_format format;
+    unsigned width; /* TEXT: columns of the terminal, 0: do not cut names */
+} rocl_table_options;
+
+ROCL_API rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
+                                       rocl_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Converts the shipped trace and says where the results are and how to look at them.
+# Converts the shipped trace, prints where its time went, and says where the results are and how to
+# look at them.
 # Usage: tests/demo.sh BUILD
 set -eu
 build=${1:-build}
@@ -16,6 +17,9 @@ run() {
 
 run "$build/bin/rocpd2pftrace" -v -d "$out" -o demo "$trace"
 run "$build/bin/rocpd2csv" -v -d "$out" -o demo "$trace"
+
+echo
+run "$build/bin/rocstats" -q "$trace"
 
 echo
 echo "Files, with their sizes in bytes:"

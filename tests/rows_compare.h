@@ -106,8 +106,8 @@ static inline bool row_same(rows_pair *p, const char *table)
     }
     for (unsigned col = 0; col < a->column_count; col++)
         if (!cells_same(p, col) || rocl_rows_has(a, col) != rocl_rows_has(b, col)) {
-            snprintf(p->what, sizeof p->what, "table %s: id %lld, column %u: kinds %d and %d", table,
-                     (long long)a->id[p->at[0]], col, (int)rocl_cell_kind(a, col, p->at[0]),
+            snprintf(p->what, sizeof p->what, "table %s: id %lld, column %u: kinds %d and %d",
+                     table, (long long)a->id[p->at[0]], col, (int)rocl_cell_kind(a, col, p->at[0]),
                      (int)rocl_cell_kind(b, col, p->at[1]));
             return false;
         }

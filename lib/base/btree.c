@@ -40,10 +40,8 @@ rocl_status rocl_btree_open(rocl_btree *b, const rocl_btree_file *f, uint32_t ro
 void rocl_btree_close(rocl_btree *b)
 {
     if (b->walk) {
-        for (unsigned i = 0; i < ROCL_BTREE_DEPTH; i++) {
-            free(b->walk->levels[i].keys);
-            free(b->walk->levels[i].children);
-        }
+        for (unsigned i = 0; i < ROCL_BTREE_DEPTH; i++)
+            free(b->walk->levels[i].page);
         free(b->walk->run.bytes);
         free(b->walk->overflow.bytes);
         rocl_buf_free(&b->walk->scratch);
@@ -56,48 +54,73 @@ void rocl_btree_close(rocl_btree *b)
 
 /* ---- interior pages ---- */
 
-static rocl_status take_child(const rocl_btree_file *f, rocl_btree_level *l, unsigned i,
-                              uint32_t child, rocl_error *err)
+/* The mask is for a file that changes, which makes a page that was sound another one. */
+static inline const uint8_t *cell_of(const rocl_btree_level *l, unsigned i)
 {
-    if (!rocl_page_valid(f, child))
-        return damaged(l->number, "it has a child that is no page of the file", err);
-    l->children[i] = child;
-    return ROCL_OK;
+    return l->page + (rocl_be16(l->page + INTERIOR_HEAD + 2 * i) & l->mask);
 }
 
-static rocl_status take_key(const rocl_btree_file *f, rocl_btree_level *l, const uint8_t *page,
-                            unsigned i, rocl_error *err)
+static inline uint32_t child_of(const rocl_btree_level *l, unsigned i)
 {
-    uint32_t at = rocl_be16(page + INTERIOR_HEAD + 2 * i);
+    return rocl_be32(i < l->count ? cell_of(l, i) : l->page + 8);
+}
+
+static inline int64_t key_of(const rocl_btree_level *l, unsigned i)
+{
     uint64_t key;
-    if (at < INTERIOR_HEAD + 2 * l->count || at + 5 > f->usable ||
-        at + 4 + rocl_be_varint(page + at + 4, &key) > f->usable)
-        return damaged(l->number, "a cell lies outside of the page", err);
-    l->keys[i] = (int64_t)key;
-    /* The child behind a key holds larger rowids, so that a last key equal to max is wrong, too. */
-    if (l->keys[i] >= l->max || (i ? l->keys[i] <= l->keys[i - 1] : l->keys[i] < l->min))
-        return damaged(l->number, "its keys are out of order", err);
-    return take_child(f, l, i, rocl_be32(page + at), err);
+    rocl_be_varint(cell_of(l, i) + 4, &key);
+    return (int64_t)key;
 }
 
-/* Min, max and number are set. */
-static rocl_status take_interior(const rocl_btree_file *f, rocl_btree_level *l, const uint8_t *page,
-                                 rocl_error *err)
+static const char *check_cells(const rocl_btree_file *f, const rocl_btree_level *l)
 {
-    size_t most = f->usable / INTERIOR_CELL;
-    if (!l->keys)
-        l->keys = malloc(most * sizeof *l->keys);
-    if (!l->children)
-        l->children = malloc((most + 1) * sizeof *l->children);
-    if (!l->keys || !l->children)
+    int64_t least = l->min;
+    for (unsigned i = 0; i < l->count; i++) {
+        const uint8_t *cell = cell_of(l, i);
+        uint32_t at = rocl_be16(l->page + INTERIOR_HEAD + 2 * i);
+        uint64_t key;
+        if (at < INTERIOR_HEAD + 2 * l->count || at + 5 > f->usable ||
+            at + 4 + rocl_be_varint(cell + 4, &key) > f->usable)
+            return "a cell lies outside of the page";
+        /* The child behind a key has larger rowids: the last key is not max, and no overflow. */
+        if ((int64_t)key < least || (int64_t)key >= l->max)
+            return "its keys are out of order";
+        least = (int64_t)key + 1;
+        if (!rocl_page_valid(f, rocl_be32(cell)))
+            return "it has a child that is no page of the file";
+    }
+    return rocl_page_valid(f, child_of(l, l->count)) ? NULL
+                                                     : "it has a child that is no page of the file";
+}
+
+/* Adds a page to the path. */
+static rocl_status take_interior(rocl_btree *b, const uint8_t *page, uint32_t number, int64_t min,
+                                 int64_t max, rocl_error *err)
+{
+    const rocl_btree_file *f = b->file;
+    struct rocl_btree_walk *w = b->walk;
+    rocl_btree_level *l = &w->levels[w->depth];
+    rocl_sound_page *s = &w->sound[number % ROCL_SOUND_PAGES];
+    if (w->depth == ROCL_BTREE_DEPTH)
+        return damaged(number, "the tree has too many levels", err);
+    if (!l->page && !(l->page = calloc(1, f->page_size + ROCL_BTREE_SLACK)))
         return rocl_fail_memory(err);
+    memcpy(l->page, page, f->page_size);
+    l->mask = f->page_size - 1;
+    l->number = number;
+    l->min = min;
+    l->max = max;
     l->count = rocl_be16(page + 3);
     if (l->count == 0 || l->count > (f->usable - INTERIOR_HEAD) / INTERIOR_CELL)
-        return damaged(l->number, "it has an impossible number of cells", err);
-    rocl_status st = take_child(f, l, l->count, rocl_be32(page + 8), err);
-    for (unsigned i = 0; i < l->count && st == ROCL_OK; i++)
-        st = take_key(f, l, page, i, err);
-    return st;
+        return damaged(number, "it has an impossible number of cells", err);
+    if (s->number != number || s->min != min || s->max != max) {
+        const char *what = check_cells(f, l);
+        if (what)
+            return damaged(number, what, err);
+        *s = (rocl_sound_page){min, max, number};
+    }
+    w->depth++;
+    return ROCL_OK;
 }
 
 /* The child that has the first rowid >= wanted. */
@@ -106,7 +129,7 @@ static unsigned child_for(const rocl_btree_level *l, int64_t wanted)
     unsigned lo = 0, hi = l->count;
     while (lo < hi) {
         unsigned mid = (lo + hi) / 2;
-        if (l->keys[mid] < wanted)
+        if (key_of(l, mid) < wanted)
             lo = mid + 1;
         else
             hi = mid;
@@ -172,9 +195,9 @@ static rocl_status take_leaf(rocl_btree *b, const uint8_t *page, uint32_t number
  * follow it in the file. To read foreign pages between them as well is not faster, measured. */
 static uint32_t leaves_in_line(const struct rocl_btree_walk *w, const rocl_btree_level *l)
 {
-    uint32_t first = l->children[l->at], pages = 1;
+    uint32_t first = child_of(l, l->at), pages = 1;
     while (pages < w->ahead && l->at + pages <= l->count &&
-           l->children[l->at + pages] == first + pages)
+           child_of(l, l->at + pages) == first + pages)
         pages++;
     return pages;
 }
@@ -205,9 +228,9 @@ static uint32_t below(const rocl_btree *b, int64_t *min, int64_t *max)
         *max = INT64_MAX;
         return b->root;
     }
-    *min = l->at ? l->keys[l->at - 1] + 1 : l->min; /* no key is INT64_MAX: take_key */
-    *max = l->at < l->count ? l->keys[l->at] : l->max;
-    return l->children[l->at];
+    *min = l->at ? key_of(l, l->at - 1) + 1 : l->min;
+    *max = l->at < l->count ? key_of(l, l->at) : l->max;
+    return child_of(l, l->at);
 }
 
 /* From the end of the path down to a leaf, on the way to `wanted`. */
@@ -231,17 +254,11 @@ static rocl_status descend(rocl_btree *b, int64_t wanted, rocl_error *err)
         }
         if (page[0] != INTERIOR)
             return damaged(number, "it is no page of a table", err);
-        if (w->depth == ROCL_BTREE_DEPTH)
-            return damaged(number, "the tree has too many levels", err);
-        rocl_btree_level *l = &w->levels[w->depth];
-        l->min = min;
-        l->max = max;
-        l->number = number;
-        st = take_interior(b->file, l, page, err);
+        st = take_interior(b, page, number, min, max, err);
         if (st != ROCL_OK)
             return st;
+        rocl_btree_level *l = &w->levels[w->depth - 1];
         l->at = child_for(l, wanted);
-        w->depth++;
     }
 }
 
@@ -283,8 +300,7 @@ static unsigned row_for(const rocl_btree *b, int64_t wanted)
 rocl_status rocl_btree_seek(rocl_btree *b, int64_t first, rocl_error *err)
 {
     struct rocl_btree_walk *w = b->walk;
-    while (w->depth &&
-           (first < w->levels[w->depth - 1].min || first > w->levels[w->depth - 1].max))
+    while (w->depth && (first < w->levels[w->depth - 1].min || first > w->levels[w->depth - 1].max))
         w->depth--;
     if (w->depth)
         w->levels[w->depth - 1].at = child_for(&w->levels[w->depth - 1], first);

@@ -28,6 +28,20 @@ static ssize_t read_at(int fd, uint8_t *to, size_t n, uint64_t offset)
     return (ssize_t)got;
 }
 
+unsigned rocl_be_varint_long(const uint8_t *p, uint64_t *v)
+{
+    uint64_t r = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        r = r << 7 | (p[i] & 0x7f);
+        if (p[i] < 0x80) {
+            *v = r;
+            return i + 1;
+        }
+    }
+    *v = r << 8 | p[8];
+    return 9;
+}
+
 /* Section 1.3, in order of the fields. */
 static const char *check_header(const uint8_t *h)
 {
@@ -127,7 +141,7 @@ static rocl_status overflow_page(rocl_btree *b, uint32_t number, uint32_t missin
         return rocl_btree_damaged(b, "a row's chain of overflow pages leads nowhere", err);
     if (!run->bytes && !rocl_page_run_init(run, f))
         return rocl_fail_memory(err);
-    uint32_t count = (missing - 1) / (f->usable - 4) + 1;
+    uint32_t count = missing / f->page_size + 1;
     if (count > f->page_count - number + 1)
         count = f->page_count - number + 1;
     rocl_status st = rocl_page_run_read(run, f, number, count, err);

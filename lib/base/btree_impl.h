@@ -30,25 +30,25 @@ static inline uint64_t rocl_be64(const uint8_t *p)
     return be64toh(v);
 }
 
+unsigned rocl_be_varint_long(const uint8_t *p, uint64_t *v);
+
 /* Section 1.6: 7 bits a byte, the first ones first; a ninth byte has 8. Looks at 9 bytes at most,
  * of which those behind the end of the buffer must be slack; returns how many it used. */
 static inline unsigned rocl_be_varint(const uint8_t *p, uint64_t *v)
 {
-    uint64_t r = p[0];
-    if (r < 0x80) {
-        *v = r;
+    if (p[0] < 0x80) {
+        *v = p[0];
         return 1;
     }
-    r &= 0x7f;
-    for (unsigned i = 1; i < 8; i++) {
-        r = r << 7 | (p[i] & 0x7f);
-        if (p[i] < 0x80) {
-            *v = r;
-            return i + 1;
-        }
+    if (p[1] < 0x80) {
+        *v = (p[0] & 0x7fu) << 7 | p[1];
+        return 2;
     }
-    *v = r << 8 | p[8];
-    return 9;
+    if (p[2] < 0x80) {
+        *v = (p[0] & 0x7fu) << 14 | (p[1] & 0x7fu) << 7 | p[2];
+        return 3;
+    }
+    return rocl_be_varint_long(p, v);
 }
 
 /* Pages read in one go: numbers first..first+count-1. */
@@ -78,25 +78,34 @@ static inline bool rocl_page_valid(const rocl_btree_file *f, uint32_t number)
 /* How much of a payload is in the leaf itself: section 1.6, "P > X". */
 uint32_t rocl_payload_local(const rocl_btree_file *f, uint32_t size);
 
-/* An interior page on the way down. Child i has the rowids above key[i-1] up to key[i]. */
+/* An interior page on the way down. Child i has the rowids above key i-1 up to key i. */
 typedef struct rocl_btree_level {
     int64_t min, max; /* rowids below this page */
     uint32_t number;
     unsigned count; /* of keys: one child more */
     unsigned at;    /* the child in use */
-    int64_t *keys;
-    uint32_t *children;
+    uint8_t *page;  /* a copy */
+    uint32_t mask;  /* of offsets in it */
 } rocl_btree_level;
+
+/* Interior pages that were found sound, by number: who hops about meets the same ones again. */
+#define ROCL_SOUND_PAGES 256
+
+typedef struct rocl_sound_page {
+    int64_t min, max;
+    uint32_t number;
+} rocl_sound_page;
 
 struct rocl_btree_walk {
     rocl_btree_level levels[ROCL_BTREE_DEPTH];
-    unsigned depth;      /* interior pages above the leaf in hand */
-    unsigned leaf_depth; /* where leaves were found, a guess for the next one */
-    uint32_t ahead;      /* pages to read at once */
+    unsigned depth;             /* interior pages above the leaf in hand */
+    unsigned leaf_depth;        /* where leaves were found, a guess for the next one */
+    uint32_t ahead;             /* pages to read at once */
     int64_t leaf_min, leaf_max; /* rowids that the leaf in hand may have */
     rocl_page_run run;
     rocl_page_run overflow;
     rocl_buf scratch; /* a payload that was in pieces */
+    rocl_sound_page sound[ROCL_SOUND_PAGES];
 };
 
 #endif

@@ -47,7 +47,7 @@ static const char *parse_types(rocl_record *r, const rocl_record_plan *plan, con
         const char *what = take_type(type, payload - offset, &v);
         if (what)
             return what;
-        v.offset = offset;
+        v.offset = v.size ? offset : 0; /* so that equal values look the same */
         offset += v.size;
         for (; wanted < plan->count && plan->column[wanted] == column; wanted++) {
             r->values[wanted] = v;

@@ -11,6 +11,7 @@ typedef struct rocl_ids {
     uint64_t cap;    /* of dense */
     uint64_t count;
     rocl_map sparse;
+    bool absent; /* the user's: nothing could be in here, so that no id is a fault */
 } rocl_ids;
 
 /* Sets id to index (not ROCL_NONE), replacing. False when memory is out. */

@@ -234,6 +234,30 @@ static rocl_status not_ready(const rocl_filter *f, rocl_error *err)
     return rocl_fail(err, ROCL_INTERNAL, "the filter was used before its time window was known");
 }
 
+rocl_status rocl_filter_apply_who(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    if (!f || !b->count)
+        return ROCL_OK;
+    if (worker >= f->worker_count)
+        return not_ready(f, err);
+    worker_state *w = f->workers[worker];
+    rocl_status st = make_room(w, b->count, err);
+    if (st == ROCL_OK)
+        st = rocl_kinds_judge(&f->kinds, &w->kinds, f->trace, b, w->keep, err);
+    if (st != ROCL_OK)
+        return st;
+    rocl_who_judge(&f->who, b, w->keep);
+    compact(b, w->keep);
+    return ROCL_OK;
+}
+
+void rocl_filter_window(const rocl_filter *f, int64_t *from, int64_t *to)
+{
+    bool used = f && f->window.used;
+    *from = used ? f->window.from : INT64_MIN;
+    *to = used ? f->window.to : INT64_MAX;
+}
+
 rocl_status rocl_filter_apply(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     if (!f || !b->count)
@@ -251,10 +275,10 @@ rocl_status rocl_filter_apply(rocl_filter *f, unsigned worker, rocl_batch *b, ro
     return st;
 }
 
-void rocl_filter_report(const rocl_filter *f)
+void rocl_filter_report(const rocl_filter *f, uint32_t kinds_read)
 {
     if (!f)
         return;
-    rocl_kinds_report(&f->kinds, f->trace);
+    rocl_kinds_report(&f->kinds, f->trace, kinds_read);
     rocl_names_report(&f->names, f->trace);
 }

@@ -39,8 +39,15 @@ bool rocl_filter_takes_capture(const rocl_filter *f, const rocl_capture *c);
  * Concurrent; the per-worker caches need worker in [0, opt.jobs). */
 rocl_status rocl_filter_apply(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err);
 
+/* The same judging only who and of what kind, neither time nor name nor duration. */
+rocl_status rocl_filter_apply_who(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err);
+
+/* The time window, INT64_MIN to INT64_MAX without one. Once resolved. */
+void rocl_filter_window(const rocl_filter *f, int64_t *from, int64_t *to);
+
 /* After the last event: a notice for every --include or --exclude word and every --name list that
- * matched nothing. Call it once, not after a failure. */
-void rocl_filter_report(const rocl_filter *f);
+ * matched nothing. Nothing is said about words for what was not read: kinds_read is the set of
+ * kinds that were. Call it once, not after a failure. */
+void rocl_filter_report(const rocl_filter *f, uint32_t kinds_read);
 
 #endif

@@ -277,18 +277,25 @@ rocl_status rocl_kinds_judge(rocl_kinds *k, rocl_kind_cache *cache, const rocl_t
     return ROCL_OK;
 }
 
-static void report_words(const rocl_kind_words *k, bool kinds_too, const rocl_trace *t)
+/* Was everything read that the word can mean? Categories are those of host calls. */
+static bool was_read(const rocl_kind_word *w, uint32_t kinds_read)
+{
+    const uint32_t calls = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT);
+    uint32_t kinds = w->kinds | (w->category ? calls : 0);
+    return (kinds & kinds_read) == kinds;
+}
+
+static void report_words(const rocl_kind_words *k, const rocl_trace *t, uint32_t kinds_read)
 {
     for (size_t i = 0; i < k->count; i++) {
         const rocl_kind_word *w = &k->words[i];
-        if ((kinds_too || !w->kinds) && !atomic_load(&w->hit))
+        if (was_read(w, kinds_read) && !atomic_load(&w->hit))
             rocl_notice(t, "%s: \"%.100s\" matched nothing", k->option, w->text);
     }
 }
 
-void rocl_kinds_report(const rocl_kinds *k, const rocl_trace *t)
+void rocl_kinds_report(const rocl_kinds *k, const rocl_trace *t, uint32_t kinds_read)
 {
-    report_words(&k->include, true, t);
-    /* A kind that is excluded was not read: nobody knows whether there is any of it. */
-    report_words(&k->exclude, false, t);
+    report_words(&k->include, t, kinds_read);
+    report_words(&k->exclude, t, kinds_read & ~k->exclude.kinds);
 }

@@ -158,8 +158,8 @@ rocl_status rocl_kinds_new(rocl_kinds *k, const rocl_trace *t, rocl_error *err);
 void rocl_kinds_free(rocl_kinds *k);
 rocl_status rocl_kinds_judge(rocl_kinds *k, rocl_kind_cache *cache, const rocl_trace *t,
                              const rocl_batch *b, uint8_t *keep, rocl_error *err);
-/* Words that nothing was meant by. */
-void rocl_kinds_report(const rocl_kinds *k, const rocl_trace *t);
+/* Words that nothing was meant by, of those for kinds that were read. */
+void rocl_kinds_report(const rocl_kinds *k, const rocl_trace *t, uint32_t kinds_read);
 
 /* ---- names.c: --name, --exclude-name ----------------------------------------------------------
  */

@@ -362,8 +362,8 @@ typedef struct agent_fields {
 static const agent_fields fields_of[ROCL_KINDS] = {
     [ROCL_DISPATCH] = {offsetof(rocl_dispatch, agent), offsetof(rocl_dispatch, agent), false},
     [ROCL_COPY] = {offsetof(rocl_copy, src), offsetof(rocl_copy, dst), false},
-    [ROCL_ALLOC] = {offsetof(rocl_alloc, agent), offsetof(rocl_alloc, agent), false},
-    [ROCL_SCRATCH] = {offsetof(rocl_alloc, agent), offsetof(rocl_alloc, agent), false},
+    [ROCL_ALLOC] = {offsetof(rocl_alloc, owner), offsetof(rocl_alloc, owner), false},
+    [ROCL_SCRATCH] = {offsetof(rocl_alloc, owner), offsetof(rocl_alloc, owner), false},
     [ROCL_COUNTER] = {offsetof(rocl_dispatch, agent), offsetof(rocl_dispatch, agent), false},
     [ROCL_SPM] = {offsetof(rocl_sample_value, agent), offsetof(rocl_sample_value, agent), false},
     [ROCL_SAMPLE] = {offsetof(rocl_sample_value, agent), offsetof(rocl_sample_value, agent), true},

@@ -1,7 +1,7 @@
 /* The CSV sink: batches are packed into one sorter per file while a capture is read; at its end
- * the sorters are read one after the other, in the order of csv_files, through a pipe whose workers
- * make the text. Chunks are cut by the length of names, which does not depend on how many workers
- * there are: so gzip members are the same for every number of them. */
+ * the sorters are read one after the other, in the order of rocl_csv_files, through a pipe whose
+ * workers make the text. Chunks are cut by the length of names, which does not depend on how many
+ * workers there are: so gzip members are the same for every number of them. */
 #include "sink/csv.h"
 
 #include "base/error.h"
@@ -22,22 +22,22 @@ enum {
 
 typedef struct route {
     uint32_t category; /* + 1; 0: empty */
-    csv_file_id file;
+    rocl_csv_file_id file;
 } route;
 
-typedef struct csv_worker {
-    csv_formatter formatter;
+typedef struct rocl_csv_worker {
+    rocl_csv_formatter formatter;
     rocl_buf text; /* of a chunk, before gzip */
     route routes[ROUTES];
-} csv_worker;
+} rocl_csv_worker;
 
-typedef struct csv_run {
+typedef struct rocl_csv_run {
     rocl_trace *trace;
     const rocl_csv_options *opt;
-    uint32_t files; /* csv_file_ids as bits */
-    csv_plan plans[CSV_FILES];
-    csv_outs outs;
-    csv_worker *workers;
+    uint32_t files; /* rocl_csv_file_ids as bits */
+    rocl_csv_plan plans[CSV_FILES];
+    rocl_csv_outs outs;
+    rocl_csv_worker *workers;
     unsigned jobs;
     pthread_mutex_t lock; /* to make sorters under */
 
@@ -46,13 +46,13 @@ typedef struct csv_run {
     size_t slots;                    /* processes that have files of their own, at least 1 */
     _Atomic(rocl_sorter *) *sorters; /* [file * slots + slot], made when there is a first row */
     uint32_t *ranks;
-    csv_order order;
+    rocl_csv_order order;
     rocl_buf guid; /* in quotes */
-} csv_run;
+} rocl_csv_run;
 
 /* ---- a capture begins ---------------------------------------------------------------------- */
 
-static void end_of_sorters(csv_run *r)
+static void end_of_sorters(rocl_csv_run *r)
 {
     for (size_t i = 0; r->sorters && i < CSV_FILES * r->slots; i++)
         rocl_sorter_free(atomic_load(&r->sorters[i]));
@@ -64,22 +64,22 @@ static void end_of_sorters(csv_run *r)
 
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
-    csv_run *r = self;
+    rocl_csv_run *r = self;
     size_t n;
     const char *guid = rocl_strings_get(r->trace->strings, c->guid, &n);
     r->guid.len = 0;
-    csv_put_quoted(&r->guid, guid, n);
+    rocl_csv_put_quoted(&r->guid, guid, n);
     r->capture = c;
     r->slots = r->opt->style == ROCL_CSV_ROCPROFV3 && c->process_count ? c->process_count : 1;
     r->sorters = calloc(CSV_FILES * r->slots, sizeof *r->sorters);
-    r->ranks = csv_rank_counters(r->trace, c);
-    r->order = (csv_order){r->ranks, c->counter_count};
+    r->ranks = rocl_csv_rank_counters(r->trace, c);
+    r->order = (rocl_csv_order){r->ranks, c->counter_count};
     return r->sorters && r->ranks && !r->guid.failed ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-static const csv_file_id file_of_kind[ROCL_KINDS] = {
+static const rocl_csv_file_id file_of_kind[ROCL_KINDS] = {
     [ROCL_DISPATCH] = CSV_FILE_KERNEL,     [ROCL_COPY] = CSV_FILE_COPY,
     [ROCL_ALLOC] = CSV_FILE_ALLOC,         [ROCL_SCRATCH] = CSV_FILE_SCRATCH,
     [ROCL_COUNTER] = CSV_FILE_COUNTER,     [ROCL_SPM] = CSV_FILE_SPM,
@@ -88,8 +88,8 @@ static const csv_file_id file_of_kind[ROCL_KINDS] = {
 };
 
 /* Regions go by their category; a marker without one is a marker all the same. */
-static csv_file_id file_of_region(const csv_run *r, csv_worker *w, rocl_kind kind,
-                                  const rocl_event *e)
+static rocl_csv_file_id file_of_region(const rocl_csv_run *r, rocl_csv_worker *w, rocl_kind kind,
+                                       const rocl_event *e)
 {
     if (r->opt->style == ROCL_CSV_ROCPD_1_1)
         return kind == ROCL_INSTANT ? CSV_FILE_INSTANTS : CSV_FILE_REGIONS;
@@ -98,27 +98,28 @@ static csv_file_id file_of_region(const csv_run *r, csv_worker *w, rocl_kind kin
     route *known = &w->routes[e->category % ROUTES];
     if (known->category != e->category + 1)
         *known = (route){e->category + 1,
-                         csv_file_of_category(rocl_str(r->trace, e->category), r->opt->style)};
+                         rocl_csv_file_of_category(rocl_str(r->trace, e->category), r->opt->style)};
     return known->file;
 }
 
-static rocl_sorter *make_sorter(csv_run *r, size_t index, rocl_kind kind)
+static rocl_sorter *make_sorter(rocl_csv_run *r, size_t index, rocl_kind kind)
 {
     pthread_mutex_lock(&r->lock);
     rocl_sorter *s = atomic_load(&r->sorters[index]);
     if (!s) {
-        s = rocl_sorter_new(r->trace->space, csv_key_words(kind));
+        s = rocl_sorter_new(r->trace->space, rocl_csv_key_words(kind));
         atomic_store(&r->sorters[index], s);
     }
     pthread_mutex_unlock(&r->lock);
     return s;
 }
 
-static rocl_status add_event(csv_run *r, unsigned worker, const rocl_batch *b, const rocl_event *e,
-                             rocl_error *err)
+static rocl_status add_event(rocl_csv_run *r, unsigned worker, const rocl_batch *b,
+                             const rocl_event *e, rocl_error *err)
 {
-    csv_file_id file = b->kind <= ROCL_INSTANT ? file_of_region(r, &r->workers[worker], b->kind, e)
-                                               : file_of_kind[b->kind];
+    rocl_csv_file_id file = b->kind <= ROCL_INSTANT
+                                ? file_of_region(r, &r->workers[worker], b->kind, e)
+                                : file_of_kind[b->kind];
     if (!(r->files >> file & 1))
         return ROCL_OK;
     size_t index = file * r->slots + (e->process < r->slots ? e->process : 0);
@@ -127,8 +128,8 @@ static rocl_status add_event(csv_run *r, unsigned worker, const rocl_batch *b, c
         return rocl_fail_memory(err);
     uint64_t key[ROCL_SORT_KEYS_MAX];
     uint8_t record[CSV_RECORD_MAX];
-    csv_make_key(key, b, e, &r->order);
-    uint8_t *end = csv_pack(record, b, e, r->opt->style == ROCL_CSV_ROCPD_1_1);
+    rocl_csv_make_key(key, b, e, &r->order);
+    uint8_t *end = rocl_csv_pack(record, b, e, r->opt->style == ROCL_CSV_ROCPD_1_1);
     return rocl_sorter_add(s, worker, key, record, (size_t)(end - record), err);
 }
 
@@ -144,7 +145,7 @@ static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error
 
 static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 {
-    csv_run *r = self;
+    rocl_csv_run *r = self;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < CSV_FILES * r->slots && st == ROCL_OK; i++) {
         rocl_sorter *s = atomic_load_explicit(&r->sorters[i], memory_order_acquire);
@@ -156,28 +157,29 @@ static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 
 /* ---- the pipe ------------------------------------------------------------------------------ */
 
-static rocl_status make_text(csv_run *r, csv_worker *w, const rocl_chunk *c, rocl_error *err)
+static rocl_status make_text(rocl_csv_run *r, rocl_csv_worker *w, const rocl_chunk *c,
+                             rocl_error *err)
 {
-    csv_file_id file = csv_out_file(c->user);
+    rocl_csv_file_id file = rocl_csv_out_file(c->user);
     uint32_t agent;
     if (file != CSV_FILE_AGENT)
-        return csv_format_rows(&w->formatter, file, &r->plans[file], c->in.data,
-                               c->in.data + c->in.len, err);
+        return rocl_csv_format_rows(&w->formatter, file, &r->plans[file], c->in.data,
+                                    c->in.data + c->in.len, err);
     memcpy(&agent, c->in.data, sizeof agent);
     char *properties;
     rocl_status st = rocl_agent_json(r->trace, r->capture, agent, &properties, err);
     if (st != ROCL_OK)
         return st;
-    st = csv_agent_row(w->formatter.out, r->capture, &r->capture->agents[agent], properties,
-                       r->opt->style, err);
+    st = rocl_csv_agent_row(w->formatter.out, r->capture, &r->capture->agents[agent], properties,
+                            r->opt->style, err);
     free(properties);
     return st;
 }
 
 static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
 {
-    csv_run *r = ctx;
-    csv_worker *w = &r->workers[worker];
+    rocl_csv_run *r = ctx;
+    rocl_csv_worker *w = &r->workers[worker];
     w->text.len = 0;
     w->text.failed = false;
     w->formatter.out = r->opt->gzip ? &w->text : &c->out;
@@ -191,16 +193,16 @@ static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_err
 static rocl_status write_chunk(void *ctx, rocl_chunk *c, rocl_error *err)
 {
     (void)ctx;
-    return csv_out_write(c->user, &c->out, err);
+    return rocl_csv_out_write(c->user, &c->out, err);
 }
 
 /* ---- a capture ends ------------------------------------------------------------------------ */
 
 /* Records on their way from a sorter to the pipe. */
 typedef struct feed {
-    csv_run *run;
+    rocl_csv_run *run;
     rocl_pipe *pipe;
-    csv_out *out;
+    rocl_csv_out *out;
     rocl_chunk *chunk; /* being filled, or NULL */
     size_t weight;
     uint64_t rows; /* in it */
@@ -224,7 +226,7 @@ static rocl_status put_chunk(feed *f, rocl_error *err)
 }
 
 /* Names begin every record. */
-static size_t name_length(const csv_run *r, const rocl_record *rec)
+static size_t name_length(const rocl_csv_run *r, const rocl_record *rec)
 {
     const uint8_t *p = rec->data;
     uint64_t name;
@@ -267,14 +269,15 @@ static int64_t pid_of_slot(const rocl_capture *c, uint32_t slot)
 
 static rocl_status feed_slot(feed *f, uint32_t slot, rocl_error *err)
 {
-    csv_run *r = f->run;
+    rocl_csv_run *r = f->run;
     rocl_status st = ROCL_OK;
     for (unsigned file = 0; file < CSV_FILES && st == ROCL_OK; file++) {
         size_t index = file * r->slots + slot;
         rocl_sorter *s = atomic_load(&r->sorters[index]);
         if (!s || !rocl_sorter_count(s))
             continue;
-        st = csv_outs_get(&r->outs, (csv_file_id)file, pid_of_slot(r->capture, slot), &f->out, err);
+        st = rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)file, pid_of_slot(r->capture, slot),
+                               &f->out, err);
         if (st == ROCL_OK)
             st = feed_sorter(f, s, err);
         rocl_sorter_free(s);
@@ -286,12 +289,12 @@ static rocl_status feed_slot(feed *f, uint32_t slot, rocl_error *err)
 /* One agent a chunk: their JSON is what takes time. */
 static rocl_status feed_agents(feed *f, rocl_error *err)
 {
-    csv_run *r = f->run;
+    rocl_csv_run *r = f->run;
     const rocl_capture *c = r->capture;
     rocl_status st = ROCL_OK;
     for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++) {
-        st = csv_outs_get(&r->outs, CSV_FILE_AGENT, pid_of_slot(c, c->agents[i].process), &f->out,
-                          err);
+        st = rocl_csv_outs_get(&r->outs, CSV_FILE_AGENT, pid_of_slot(c, c->agents[i].process),
+                               &f->out, err);
         if (st)
             break;
         if (!get_chunk(f, err))
@@ -302,7 +305,7 @@ static rocl_status feed_agents(feed *f, rocl_error *err)
     return st;
 }
 
-static uint64_t count_rows(const csv_run *r)
+static uint64_t count_rows(const rocl_csv_run *r)
 {
     uint64_t rows = 0;
     for (size_t i = 0; i < CSV_FILES * r->slots; i++) {
@@ -316,10 +319,10 @@ static const rocl_pipe_ops pipe_ops = {transform, write_chunk};
 
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
-    csv_run *r = self;
+    rocl_csv_run *r = self;
     feed f = {.run = r};
     for (unsigned i = 0; i < r->jobs; i++) {
-        csv_formatter *w = &r->workers[i].formatter;
+        rocl_csv_formatter *w = &r->workers[i].formatter;
         w->capture = c;
         w->guid = (const char *)r->guid.data;
         w->guid_len = r->guid.len;
@@ -340,9 +343,9 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
 
 /* ---- the run ------------------------------------------------------------------------------- */
 
-static rocl_status start(csv_run *r, rocl_trace *t, const rocl_csv_options *o, rocl_error *err)
+static rocl_status start(rocl_csv_run *r, rocl_trace *t, const rocl_csv_options *o, rocl_error *err)
 {
-    rocl_status st = csv_select(&r->files, o, err);
+    rocl_status st = rocl_csv_select(&r->files, o, err);
     if (st)
         return st;
     r->workers = calloc(r->jobs, sizeof *r->workers);
@@ -353,16 +356,17 @@ static rocl_status start(csv_run *r, rocl_trace *t, const rocl_csv_options *o, r
         r->workers[i].formatter.style = o->style;
     }
     for (unsigned f = 0; f < CSV_FILES; f++)
-        csv_make_plan(&r->plans[f], (csv_file_id)f, o);
+        rocl_csv_make_plan(&r->plans[f], (rocl_csv_file_id)f, o);
     return ROCL_OK;
 }
 
 /* On standard output a table without rows still has its header. */
-static rocl_status open_stdout(csv_run *r, rocl_error *err)
+static rocl_status open_stdout(rocl_csv_run *r, rocl_error *err)
 {
-    csv_out *out;
+    rocl_csv_out *out;
     return r->opt->to_stdout && r->files
-               ? csv_outs_get(&r->outs, (csv_file_id)__builtin_ctz(r->files), 0, &out, err)
+               ? rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)__builtin_ctz(r->files), 0, &out,
+                                   err)
                : ROCL_OK;
 }
 
@@ -370,16 +374,16 @@ static uint32_t wanted_kinds(uint32_t files)
 {
     uint32_t kinds = 0;
     for (unsigned f = 0; f < CSV_FILES; f++)
-        kinds |= files >> f & 1 ? csv_files[f].kinds : 0;
+        kinds |= files >> f & 1 ? rocl_csv_files[f].kinds : 0;
     return kinds;
 }
 
-static void finish(csv_run *r)
+static void finish(rocl_csv_run *r)
 {
     end_of_sorters(r);
-    csv_outs_discard(&r->outs);
+    rocl_csv_outs_discard(&r->outs);
     for (unsigned i = 0; r->workers && i < r->jobs; i++) {
-        csv_quotes_free(&r->workers[i].formatter.quotes);
+        rocl_csv_quotes_free(&r->workers[i].formatter.quotes);
         rocl_buf_free(&r->workers[i].text);
     }
     free(r->workers);
@@ -389,21 +393,25 @@ static void finish(csv_run *r)
 
 rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, size_t *files, rocl_error *err)
 {
-    csv_run r = {.trace = t, .opt = o, .jobs = t->opt.jobs};
-    r.outs = (csv_outs){.options = o, .plans = r.plans};
+    rocl_csv_run r = {.trace = t, .opt = o, .jobs = t->opt.jobs};
+    r.outs = (rocl_csv_outs){.options = o, .plans = r.plans};
     pthread_mutex_init(&r.lock, NULL);
     rocl_status st = start(&r, t, o, err);
     if (st == ROCL_OK)
         st = open_stdout(&r, err);
-    rocl_sink sink = {
-        &r,         wanted_kinds(r.files), ROCL_FIELD_DISPATCH_ID, begin_capture, events, end_task,
-        end_capture};
+    rocl_sink sink = {.self = &r,
+                      .kinds = wanted_kinds(r.files),
+                      .fields = ROCL_FIELD_DISPATCH_ID,
+                      .begin_capture = begin_capture,
+                      .events = events,
+                      .end_task = end_task,
+                      .end_capture = end_capture};
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (files)
         *files = r.outs.count;
     if (st == ROCL_OK)
-        st = csv_outs_commit(&r.outs, err);
+        st = rocl_csv_outs_commit(&r.outs, err);
     finish(&r);
     return st ? st : rocl_trace_verdict(t);
 }

@@ -26,11 +26,11 @@ enum {
 };
 
 /* Where the value of a column comes from, and its form. */
-typedef enum csv_op {
+typedef enum rocl_csv_op {
     CSV_END_OF_COLUMNS,
     CSV_GUID,      /* in quotes */
     CSV_GUID_BARE, /* without */
-    CSV_LITERAL,   /* csv_column.literal */
+    CSV_LITERAL,   /* rocl_csv_column.literal */
     CSV_TEXT,      /* from here on of the field: a text */
     CSV_U64,
     CSV_I64,
@@ -51,19 +51,19 @@ typedef enum csv_op {
     CSV_START, /* of the times */
     CSV_END,
     CSV_DURATION,
-} csv_op;
+} rocl_csv_op;
 
-typedef enum csv_when { CSV_ALWAYS, CSV_IF_DURATION, CSV_IF_BYTES } csv_when;
+typedef enum rocl_csv_when { CSV_ALWAYS, CSV_IF_DURATION, CSV_IF_BYTES } rocl_csv_when;
 
-typedef struct csv_column {
-    const char *title; /* as in 1.0; csv_put_title() knows how 1.1 spells it */
-    csv_op op;
+typedef struct rocl_csv_column {
+    const char *title; /* as in 1.0; rocl_csv_put_title() knows how 1.1 spells it */
+    rocl_csv_op op;
     uint8_t field, styles;
-    csv_when when;
+    rocl_csv_when when;
     const char *literal;
-} csv_column;
+} rocl_csv_column;
 
-typedef enum csv_file_id {
+typedef enum rocl_csv_file_id {
     CSV_FILE_KERNEL,
     CSV_FILE_COPY,
     CSV_FILE_ALLOC,
@@ -84,37 +84,37 @@ typedef enum csv_file_id {
     CSV_FILE_HIP_EVENT,
     CSV_FILE_AGENT, /* columns in csv_agents.c */
     CSV_FILES
-} csv_file_id;
+} rocl_csv_file_id;
 
-typedef struct csv_file {
+typedef struct rocl_csv_file {
     const char *stem, *suffix; /* "hip" "_api_trace" */
     const char *suffix_1_1;    /* NULL: the same */
     uint8_t styles;
     uint8_t fields; /* of a record */
     uint32_t kinds; /* of events that may have rows in it */
-    const csv_column *columns;
-} csv_file;
+    const rocl_csv_column *columns;
+} rocl_csv_file;
 
-extern const csv_file csv_files[CSV_FILES];
+extern const rocl_csv_file rocl_csv_files[CSV_FILES];
 
 enum { CSV_COLUMNS_MAX = 32 };
 
 /* The columns of a file in a style and with options. */
-typedef struct csv_plan {
-    const csv_column *columns[CSV_COLUMNS_MAX];
+typedef struct rocl_csv_plan {
+    const rocl_csv_column *columns[CSV_COLUMNS_MAX];
     unsigned count;
-} csv_plan;
+} rocl_csv_plan;
 
-void csv_make_plan(csv_plan *plan, csv_file_id file, const rocl_csv_options *o);
+void rocl_csv_make_plan(rocl_csv_plan *plan, rocl_csv_file_id file, const rocl_csv_options *o);
 /* Appends "title" as the style spells it. */
-void csv_put_title(rocl_buf *to, const char *title, rocl_csv_style style);
-void csv_put_header(rocl_buf *to, const csv_plan *plan, rocl_csv_style style);
+void rocl_csv_put_title(rocl_buf *to, const char *title, rocl_csv_style style);
+void rocl_csv_put_header(rocl_buf *to, const rocl_csv_plan *plan, rocl_csv_style style);
 /* "kernel_trace": what stands between prefix and .csv. */
-void csv_file_name(char *to, size_t size, csv_file_id file, rocl_csv_style style);
+void rocl_csv_file_name(char *to, size_t size, rocl_csv_file_id file, rocl_csv_style style);
 /* The files that the options ask for, as bits. */
-rocl_status csv_select(uint32_t *files, const rocl_csv_options *o, rocl_error *err);
+rocl_status rocl_csv_select(uint32_t *files, const rocl_csv_options *o, rocl_error *err);
 /* The file that regions of a category go to. */
-csv_file_id csv_file_of_category(const char *category, rocl_csv_style style);
+rocl_csv_file_id rocl_csv_file_of_category(const char *category, rocl_csv_style style);
 
 /* ---- records (csv_pack.c) ------------------------------------------------------------------ */
 
@@ -184,26 +184,27 @@ enum {
 };
 
 /* What the order of rows needs besides the event itself. */
-typedef struct csv_order {
+typedef struct rocl_csv_order {
     const uint32_t *counter_ranks; /* place of each counter of the capture by name */
     uint32_t counter_count;
-} csv_order;
+} rocl_csv_order;
 
-unsigned csv_key_words(rocl_kind kind);
-void csv_make_key(uint64_t *key, const rocl_batch *b, const rocl_event *e, const csv_order *order);
-static inline int64_t csv_key_start(uint64_t word)
+unsigned rocl_csv_key_words(rocl_kind kind);
+void rocl_csv_make_key(uint64_t *key, const rocl_batch *b, const rocl_event *e,
+                       const rocl_csv_order *order);
+static inline int64_t rocl_csv_key_start(uint64_t word)
 {
     return (int64_t)(word ^ (uint64_t)1 << 63);
 }
-static inline int64_t csv_key_end(uint64_t word)
+static inline int64_t rocl_csv_key_end(uint64_t word)
 {
     return (int64_t)(~word ^ (uint64_t)1 << 63);
 }
 /* Writes the record of an event (CSV_RECORD_MAX bytes of room); returns its end. `functions`:
  * regions are named by their function, not by their message. */
-uint8_t *csv_pack(uint8_t *to, const rocl_batch *b, const rocl_event *e, bool functions);
+uint8_t *rocl_csv_pack(uint8_t *to, const rocl_batch *b, const rocl_event *e, bool functions);
 /* Malloced ranks of a capture's counters by name and agent; NULL when memory is out. */
-uint32_t *csv_rank_counters(const rocl_trace *t, const rocl_capture *c);
+uint32_t *rocl_csv_rank_counters(const rocl_trace *t, const rocl_capture *c);
 
 /* ---- quoting (csv_quote.c) ----------------------------------------------------------------- */
 
@@ -211,69 +212,70 @@ uint32_t *csv_rank_counters(const rocl_trace *t, const rocl_capture *c);
  * interned; of the others the quoted form is kept. Direct-mapped by text id. */
 enum { CSV_QUOTES = 1024 };
 
-typedef struct csv_quoted {
+typedef struct rocl_csv_quoted {
     const char *bytes;
     size_t len;
     char *own;     /* NULL: bytes are those of the text, the quotes around are missing */
     uint32_t text; /* + 1, 0: empty entry */
-} csv_quoted;
+} rocl_csv_quoted;
 
-typedef struct csv_quotes {
+typedef struct rocl_csv_quotes {
     const rocl_strings *strings;
-    csv_quoted entries[CSV_QUOTES];
-} csv_quotes;
+    rocl_csv_quoted entries[CSV_QUOTES];
+} rocl_csv_quotes;
 
-void csv_quotes_free(csv_quotes *q);
+void rocl_csv_quotes_free(rocl_csv_quotes *q);
 /* Fills the entry of a text; false when memory is out. */
-bool csv_quote_fill(const csv_quotes *q, csv_quoted *e, uint32_t text);
+bool rocl_csv_quote_fill(const rocl_csv_quotes *q, rocl_csv_quoted *e, uint32_t text);
 /* Appends n bytes in quotes. */
-void csv_put_quoted(rocl_buf *to, const char *p, size_t n);
+void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n);
 
 /* ---- rows (csv_format.c) ------------------------------------------------------------------- */
 
 /* What a worker formats with. */
-typedef struct csv_formatter {
-    csv_quotes quotes;
+typedef struct rocl_csv_formatter {
+    rocl_csv_quotes quotes;
     rocl_buf *out;
     const rocl_capture *capture;
     const char *guid; /* in quotes */
     size_t guid_len;
     rocl_csv_style style;
-} csv_formatter;
+} rocl_csv_formatter;
 
 /* A record in a chunk: the two words of its key that are times, then the fields. */
 enum { CSV_TIMES = 2 * sizeof(uint64_t) };
 
 /* Appends the rows of the records at [in, end) to f->out. */
-rocl_status csv_format_rows(csv_formatter *f, csv_file_id file, const csv_plan *plan,
-                            const uint8_t *in, const uint8_t *end, rocl_error *err);
+rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
+                                 const rocl_csv_plan *plan, const uint8_t *in, const uint8_t *end,
+                                 rocl_error *err);
 
 /* ---- agents (csv_agents.c) ----------------------------------------------------------------- */
 
-void csv_agent_header(rocl_buf *to, rocl_csv_style style);
+void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style);
 /* properties: the agent's JSON object. */
-rocl_status csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
-                          const char *properties, rocl_csv_style style, rocl_error *err);
+rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
+                               const char *properties, rocl_csv_style style, rocl_error *err);
 
 /* ---- files (csv_files.c) ------------------------------------------------------------------- */
 
-typedef struct csv_out csv_out;
-typedef struct csv_outs {
+typedef struct rocl_csv_out rocl_csv_out;
+typedef struct rocl_csv_outs {
     const rocl_csv_options *options;
-    const csv_plan *plans; /* CSV_FILES of them */
-    csv_out **all;
+    const rocl_csv_plan *plans; /* CSV_FILES of them */
+    rocl_csv_out **all;
     size_t count, cap;
     bool directory; /* has been made */
-} csv_outs;
+} rocl_csv_outs;
 
 /* The output of a file (and process, where each has its own), opened with its header when it is
  * asked for the first time. Owned by outs. */
-rocl_status csv_outs_get(csv_outs *outs, csv_file_id file, int64_t pid, csv_out **out,
-                         rocl_error *err);
-csv_file_id csv_out_file(const csv_out *o);
-rocl_status csv_out_write(csv_out *o, const rocl_buf *b, rocl_error *err);
+rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, int64_t pid,
+                              rocl_csv_out **out, rocl_error *err);
+rocl_csv_file_id rocl_csv_out_file(const rocl_csv_out *o);
+rocl_status rocl_csv_out_write(rocl_csv_out *o, const rocl_buf *b, rocl_error *err);
 /* Gives the files their names, or leaves no trace of them. */
-rocl_status csv_outs_commit(csv_outs *outs, rocl_error *err);
-void csv_outs_discard(csv_outs *outs);
+rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err);
+void rocl_csv_outs_discard(rocl_csv_outs *outs);
 
 #endif

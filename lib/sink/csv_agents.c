@@ -285,7 +285,7 @@ static void put_text(rocl_buf *to, const rocl_trace *t, uint32_t text)
 {
     size_t n;
     const char *s = rocl_strings_get(t->strings, text, &n);
-    csv_put_quoted(to, s, n);
+    rocl_csv_put_quoted(to, s, n);
 }
 
 static void put_string(rocl_buf *to, const cJSON *item, const rocl_trace *t, const rocl_agent *a,
@@ -293,7 +293,7 @@ static void put_string(rocl_buf *to, const cJSON *item, const rocl_trace *t, con
 {
     const char *s = cJSON_GetStringValue(item);
     if (s)
-        csv_put_quoted(to, s, strlen(s));
+        rocl_csv_put_quoted(to, s, strlen(s));
     else
         put_text(to, t, own_text(a, own));
 }
@@ -312,12 +312,12 @@ static void put_capability(rocl_buf *to, const cJSON *item)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-void csv_agent_header(rocl_buf *to, rocl_csv_style style)
+void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style)
 {
     for (size_t i = 0; i < COLUMNS; i++) {
         if (!(columns[i].styles >> style & 1))
             continue;
-        csv_put_title(to, columns[i].title, style);
+        rocl_csv_put_title(to, columns[i].title, style);
         rocl_buf_byte(to, i + 1 < COLUMNS ? ',' : '\n');
     }
 }
@@ -344,8 +344,8 @@ static void put_column(rocl_buf *to, const agent_column *c, const cJSON *json,
     }
 }
 
-rocl_status csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
-                          const char *properties, rocl_csv_style style, rocl_error *err)
+rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
+                               const char *properties, rocl_csv_style style, rocl_error *err)
 {
     cJSON *json = parse(properties, strlen(properties));
     for (size_t i = 0; i < COLUMNS; i++) {

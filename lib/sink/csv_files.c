@@ -8,31 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct csv_out {
-    csv_file_id file;
+struct rocl_csv_out {
+    rocl_csv_file_id file;
     int64_t pid; /* 0 where processes share a file */
     rocl_out *out;
 };
 
-csv_file_id csv_out_file(const csv_out *o)
+rocl_csv_file_id rocl_csv_out_file(const rocl_csv_out *o)
 {
     return o->file;
 }
 
-rocl_status csv_out_write(csv_out *o, const rocl_buf *b, rocl_error *err)
+rocl_status rocl_csv_out_write(rocl_csv_out *o, const rocl_buf *b, rocl_error *err)
 {
     return rocl_out_write(o->out, b->data, b->len, err);
 }
 
 /* "<directory>/<prefix>_<name>.csv", rocprofv3 "<directory>/<prefix>_<pid>_<name>.csv". */
-static char *make_path(const rocl_csv_options *o, csv_file_id file, int64_t pid)
+static char *make_path(const rocl_csv_options *o, rocl_csv_file_id file, int64_t pid)
 {
     const char *directory = o->directory && *o->directory ? o->directory : ".";
     const char *prefix = o->prefix ? o->prefix : "";
     char name[64], process[32] = "", *path = NULL;
     if (o->to_stdout)
         return strdup("-");
-    csv_file_name(name, sizeof name, file, o->style);
+    rocl_csv_file_name(name, sizeof name, file, o->style);
     if (o->style == ROCL_CSV_ROCPROFV3)
         snprintf(process, sizeof process, "%lld_", (long long)pid);
     if (asprintf(&path, "%s/%s%s%s%s.csv%s", directory, prefix, *prefix ? "_" : "", process, name,
@@ -41,7 +41,7 @@ static char *make_path(const rocl_csv_options *o, csv_file_id file, int64_t pid)
     return path;
 }
 
-static rocl_status open_file(csv_outs *outs, csv_out *o, rocl_error *err)
+static rocl_status open_file(rocl_csv_outs *outs, rocl_csv_out *o, rocl_error *err)
 {
     const rocl_csv_options *opt = outs->options;
     rocl_status st = ROCL_OK;
@@ -59,27 +59,27 @@ static rocl_status open_file(csv_outs *outs, csv_out *o, rocl_error *err)
 }
 
 /* With gzip the header is a member of its own: chunks need not know where they will stand. */
-static rocl_status write_header(const csv_outs *outs, csv_out *o, rocl_error *err)
+static rocl_status write_header(const rocl_csv_outs *outs, rocl_csv_out *o, rocl_error *err)
 {
     const rocl_csv_options *opt = outs->options;
     rocl_buf text = {0}, packed = {0};
     rocl_status st = ROCL_OK;
     if (o->file == CSV_FILE_AGENT)
-        csv_agent_header(&text, opt->style);
+        rocl_csv_agent_header(&text, opt->style);
     else
-        csv_put_header(&text, &outs->plans[o->file], opt->style);
+        rocl_csv_put_header(&text, &outs->plans[o->file], opt->style);
     if (text.failed)
         st = rocl_fail_memory(err);
     if (st == ROCL_OK && opt->gzip)
         st = rocl_gzip_member(&packed, text.data, text.len, opt->level ? opt->level : 6, err);
     if (st == ROCL_OK)
-        st = csv_out_write(o, opt->gzip ? &packed : &text, err);
+        st = rocl_csv_out_write(o, opt->gzip ? &packed : &text, err);
     rocl_buf_free(&text);
     rocl_buf_free(&packed);
     return st;
 }
 
-static csv_out *find(const csv_outs *outs, csv_file_id file, int64_t pid)
+static rocl_csv_out *find(const rocl_csv_outs *outs, rocl_csv_file_id file, int64_t pid)
 {
     for (size_t i = outs->count; i-- > 0;) {
         if (outs->all[i]->file == file && outs->all[i]->pid == pid)
@@ -88,31 +88,31 @@ static csv_out *find(const csv_outs *outs, csv_file_id file, int64_t pid)
     return NULL;
 }
 
-static csv_out *add(csv_outs *outs)
+static rocl_csv_out *add(rocl_csv_outs *outs)
 {
     if (outs->count == outs->cap) {
         size_t cap = outs->cap ? 2 * outs->cap : 16;
-        csv_out **all = realloc(outs->all, cap * sizeof *all);
+        rocl_csv_out **all = realloc(outs->all, cap * sizeof *all);
         if (!all)
             return NULL;
         outs->all = all;
         outs->cap = cap;
     }
-    csv_out *o = calloc(1, sizeof *o);
+    rocl_csv_out *o = calloc(1, sizeof *o);
     if (o)
         outs->all[outs->count++] = o;
     return o;
 }
 
-rocl_status csv_outs_get(csv_outs *outs, csv_file_id file, int64_t pid, csv_out **out,
-                         rocl_error *err)
+rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, int64_t pid,
+                              rocl_csv_out **out, rocl_error *err)
 {
     if (outs->options->style != ROCL_CSV_ROCPROFV3 || outs->options->to_stdout)
         pid = 0;
     *out = find(outs, file, pid);
     if (*out)
         return ROCL_OK;
-    csv_out *o = add(outs);
+    rocl_csv_out *o = add(outs);
     if (!o)
         return rocl_fail_memory(err);
     o->file = file;
@@ -124,7 +124,7 @@ rocl_status csv_outs_get(csv_outs *outs, csv_file_id file, int64_t pid, csv_out 
     return st;
 }
 
-rocl_status csv_outs_commit(csv_outs *outs, rocl_error *err)
+rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < outs->count && st == ROCL_OK; i++) {
@@ -135,12 +135,12 @@ rocl_status csv_outs_commit(csv_outs *outs, rocl_error *err)
     return st;
 }
 
-void csv_outs_discard(csv_outs *outs)
+void rocl_csv_outs_discard(rocl_csv_outs *outs)
 {
     for (size_t i = 0; i < outs->count; i++) {
         rocl_out_discard(outs->all[i]->out);
         free(outs->all[i]);
     }
     free(outs->all);
-    *outs = (csv_outs){.options = outs->options, .plans = outs->plans};
+    *outs = (rocl_csv_outs){.options = outs->options, .plans = outs->plans};
 }

@@ -31,12 +31,12 @@ static char *room(rocl_buf *out, char *p, size_t n)
 
 /* A text in quotes; ROCL_NONE is empty as "" is. Without memory the row is cut short: out->failed
  * tells. */
-static char *put_text(csv_formatter *f, char *p, uint32_t text)
+static char *put_text(rocl_csv_formatter *f, char *p, uint32_t text)
 {
     if (text == ROCL_NONE)
         text = 0;
-    csv_quoted *q = &f->quotes.entries[text % CSV_QUOTES];
-    if (q->text != text + 1 && !csv_quote_fill(&f->quotes, q, text)) {
+    rocl_csv_quoted *q = &f->quotes.entries[text % CSV_QUOTES];
+    if (q->text != text + 1 && !rocl_csv_quote_fill(&f->quotes, q, text)) {
         f->out->failed = true;
         return p;
     }
@@ -51,7 +51,7 @@ static char *put_text(csv_formatter *f, char *p, uint32_t text)
     return at;
 }
 
-static char *put_guid(csv_formatter *f, char *p, size_t cut)
+static char *put_guid(rocl_csv_formatter *f, char *p, size_t cut)
 {
     size_t n = f->guid_len - 2 * cut;
     char *at = room(f->out, p, n);
@@ -145,7 +145,7 @@ static char *put_unit(char *p, int64_t v)
 
 /* ---- definitions: an unknown number is an empty field --------------------------------------- */
 
-static char *put_kernel(const rocl_capture *c, csv_op op, char *p, uint32_t i)
+static char *put_kernel(const rocl_capture *c, rocl_csv_op op, char *p, uint32_t i)
 {
     if (i >= c->kernel_count)
         return p;
@@ -155,7 +155,8 @@ static char *put_kernel(const rocl_capture *c, csv_op op, char *p, uint32_t i)
                                                   : k->sgpr);
 }
 
-static char *put_counter(csv_formatter *f, csv_op op, const uint64_t *v, char *p, uint32_t i)
+static char *put_counter(rocl_csv_formatter *f, rocl_csv_op op, const uint64_t *v, char *p,
+                         uint32_t i)
 {
     const rocl_capture *c = f->capture;
     if (i < c->counter_count)
@@ -163,7 +164,8 @@ static char *put_counter(csv_formatter *f, csv_op op, const uint64_t *v, char *p
     return put_text(f, p, op == CSV_COUNTER_NAME ? (uint32_t)v[CSV_F_NAME] - 1 : ROCL_NONE);
 }
 
-static char *put_definition(csv_formatter *f, csv_op op, const uint64_t *v, char *p, uint32_t i)
+static char *put_definition(rocl_csv_formatter *f, rocl_csv_op op, const uint64_t *v, char *p,
+                            uint32_t i)
 {
     const rocl_capture *c = f->capture;
     switch (op) {
@@ -187,7 +189,7 @@ static char *put_definition(csv_formatter *f, csv_op op, const uint64_t *v, char
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-static char *put_column(csv_formatter *f, const csv_column *c, const uint64_t *v, char *p)
+static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const uint64_t *v, char *p)
 {
     uint64_t x = v[c->field];
     switch (c->op) {
@@ -229,8 +231,8 @@ static bool read_record(const uint8_t **in, const uint8_t *end, unsigned fields,
         return false;
     memcpy(times, *in, CSV_TIMES);
     *in += CSV_TIMES;
-    v[CSV_F_START] = (uint64_t)csv_key_start(times[0]);
-    v[CSV_F_END] = (uint64_t)csv_key_end(times[1]);
+    v[CSV_F_START] = (uint64_t)rocl_csv_key_start(times[0]);
+    v[CSV_F_END] = (uint64_t)rocl_csv_key_end(times[1]);
     for (unsigned i = CSV_F_NAME; i < fields; i++) {
         if (*in < end && **in < 0x80)
             v[i] = *(*in)++;
@@ -240,13 +242,14 @@ static bool read_record(const uint8_t **in, const uint8_t *end, unsigned fields,
     return true;
 }
 
-rocl_status csv_format_rows(csv_formatter *f, csv_file_id file, const csv_plan *plan,
-                            const uint8_t *in, const uint8_t *end, rocl_error *err)
+rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
+                                 const rocl_csv_plan *plan, const uint8_t *in, const uint8_t *end,
+                                 rocl_error *err)
 {
     rocl_buf *out = f->out;
     uint64_t v[CSV_FIELDS_MAX];
     while (in < end && !out->failed) {
-        if (!read_record(&in, end, csv_files[file].fields, v))
+        if (!read_record(&in, end, rocl_csv_files[file].fields, v))
             return rocl_fail(err, ROCL_INTERNAL, "a CSV record is cut");
         if (!rocl_buf_room(out, ROW_ROOM))
             break;

@@ -8,7 +8,7 @@
 /* ---- keys ---------------------------------------------------------------------------------- */
 
 /* Counters of a dispatch share its times: two words more for AMD's order among them. */
-unsigned csv_key_words(rocl_kind kind)
+unsigned rocl_csv_key_words(rocl_kind kind)
 {
     return kind == ROCL_COUNTER ? 4 : 3;
 }
@@ -19,7 +19,7 @@ static uint64_t ascending(int64_t t)
 }
 
 /* AMD's counters come grouped by dispatch, counter name and agent. */
-static uint64_t counter_tie(const rocl_counter_value *v, const csv_order *order)
+static uint64_t counter_tie(const rocl_counter_value *v, const rocl_csv_order *order)
 {
     uint64_t rank =
         v->counter < order->counter_count ? order->counter_ranks[v->counter] : order->counter_count;
@@ -27,7 +27,8 @@ static uint64_t counter_tie(const rocl_counter_value *v, const csv_order *order)
 }
 
 /* ORDER BY start ASC, end DESC; then regions before samples as in AMD's UNION ALL, then row ids. */
-void csv_make_key(uint64_t *key, const rocl_batch *b, const rocl_event *e, const csv_order *order)
+void rocl_csv_make_key(uint64_t *key, const rocl_batch *b, const rocl_event *e,
+                       const rocl_csv_order *order)
 {
     key[0] = ascending(e->start);
     key[1] = ~ascending(e->end);
@@ -62,7 +63,7 @@ static int by_name(const void *a, const void *b)
     return d ? d : (x->index > y->index) - (x->index < y->index);
 }
 
-uint32_t *csv_rank_counters(const rocl_trace *t, const rocl_capture *c)
+uint32_t *rocl_csv_rank_counters(const rocl_trace *t, const rocl_capture *c)
 {
     size_t n = c->counter_count;
     uint32_t *ranks = malloc((n + 1) * sizeof *ranks);
@@ -200,7 +201,7 @@ static uint8_t *pack_hip(uint8_t *p, const rocl_hip *h)
     return put(p, h->kernel_count);
 }
 
-uint8_t *csv_pack(uint8_t *to, const rocl_batch *b, const rocl_event *e, bool functions)
+uint8_t *rocl_csv_pack(uint8_t *to, const rocl_batch *b, const rocl_event *e, bool functions)
 {
     switch (b->kind) {
     case ROCL_REGION:

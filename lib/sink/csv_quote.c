@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Most texts hold no quote: those need no copy. */
-bool csv_quote_fill(const csv_quotes *q, csv_quoted *e, uint32_t text)
+bool rocl_csv_quote_fill(const rocl_csv_quotes *q, rocl_csv_quoted *e, uint32_t text)
 {
     size_t n;
     const char *s = rocl_strings_get(q->strings, text, &n);
@@ -27,14 +27,14 @@ bool csv_quote_fill(const csv_quotes *q, csv_quoted *e, uint32_t text)
     return true;
 }
 
-void csv_quotes_free(csv_quotes *q)
+void rocl_csv_quotes_free(rocl_csv_quotes *q)
 {
     for (size_t i = 0; i < CSV_QUOTES; i++)
         free(q->entries[i].own);
     memset(q->entries, 0, sizeof q->entries);
 }
 
-void csv_put_quoted(rocl_buf *to, const char *p, size_t n)
+void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n)
 {
     if (rocl_buf_room(to, 2 * n + 2))
         to->len += csv_write(to->data + to->len, 2 * n + 2, p, n);

@@ -27,7 +27,7 @@
     COLUMN("Accum_VGPR_Count", CSV_ACCUM_VGPR, CSV_F_KERNEL),                                      \
     COLUMN("SGPR_Count", CSV_SGPR, CSV_F_KERNEL)
 
-static const csv_column kernel_columns[] = {
+static const rocl_csv_column kernel_columns[] = {
     GUID,
     KIND("KERNEL_DISPATCH"),
     COLUMN("Agent_Id", CSV_AGENT, CSV_F_AGENT),
@@ -51,7 +51,7 @@ static const csv_column kernel_columns[] = {
     END_OF_COLUMNS,
 };
 
-static const csv_column copy_columns[] = {
+static const rocl_csv_column copy_columns[] = {
     GUID,
     KIND("MEMORY_COPY"),
     COLUMN("Direction", CSV_TEXT, CSV_F_NAME),
@@ -64,7 +64,7 @@ static const csv_column copy_columns[] = {
     END_OF_COLUMNS,
 };
 
-static const csv_column alloc_columns[] = {
+static const rocl_csv_column alloc_columns[] = {
     GUID,
     KIND("MEMORY_ALLOCATION"),
     COLUMN("Operation", CSV_TEXT, CSV_F_NAME),
@@ -77,7 +77,7 @@ static const csv_column alloc_columns[] = {
 };
 
 /* 1.0 has no Guid here. */
-static const csv_column scratch_columns[] = {
+static const rocl_csv_column scratch_columns[] = {
     {"Guid", CSV_GUID, 0, CSV_1_1, CSV_ALWAYS, NULL},
     KIND("SCRATCH_MEMORY"),
     COLUMN("Operation", CSV_TEXT, CSV_F_NAME),
@@ -89,7 +89,7 @@ static const csv_column scratch_columns[] = {
     END_OF_COLUMNS,
 };
 
-static const csv_column region_columns[] = {
+static const rocl_csv_column region_columns[] = {
     GUID,
     COLUMN("Domain", CSV_TEXT, CSV_F_CATEGORY),
     COLUMN("Function", CSV_TEXT, CSV_F_NAME),
@@ -101,7 +101,7 @@ static const csv_column region_columns[] = {
 };
 
 /* "Pid" is the guid, and bare: a slip in ROCm 7.0 that readers have got used to. */
-static const csv_column counter_columns[] = {
+static const rocl_csv_column counter_columns[] = {
     {"Pid", CSV_GUID_BARE, 0, CSV_1_0, CSV_ALWAYS, NULL},
     {"Guid", CSV_GUID, 0, CSV_1_1, CSV_ALWAYS, NULL},
     CORRELATION,
@@ -129,7 +129,7 @@ static const csv_column counter_columns[] = {
     THREAD,                                                                                        \
     COLUMN("Counter_Name", CSV_COUNTER_NAME, CSV_F_SAMPLE_COUNTER)
 
-static const csv_column spm_columns[] = {
+static const rocl_csv_column spm_columns[] = {
     SAMPLE_HEAD,
     COLUMN("Xcc", CSV_UNIT, CSV_F_XCC),
     COLUMN("Shader_Engine", CSV_UNIT, CSV_F_SHADER_ENGINE),
@@ -141,7 +141,7 @@ static const csv_column spm_columns[] = {
     END_OF_COLUMNS,
 };
 
-static const csv_column sample_columns[] = {
+static const rocl_csv_column sample_columns[] = {
     SAMPLE_HEAD,
     COLUMN("Units", CSV_COUNTER_UNITS, CSV_F_SAMPLE_COUNTER),
     COLUMN("Counter_Value", CSV_VALUE, CSV_F_SAMPLE_VALUE),
@@ -149,7 +149,7 @@ static const csv_column sample_columns[] = {
     END_OF_COLUMNS,
 };
 
-static const csv_column graph_columns[] = {
+static const rocl_csv_column graph_columns[] = {
     GUID,
     KIND("Graph Launch"),
     COLUMN("Agent_Id", CSV_AGENT, CSV_F_AGENT),
@@ -163,7 +163,7 @@ static const csv_column graph_columns[] = {
     END_OF_COLUMNS,
 };
 
-static const csv_column hip_event_columns[] = {
+static const rocl_csv_column hip_event_columns[] = {
     GUID,
     KIND("HIP_EVENT"),
     COLUMN("Operation", CSV_TEXT, CSV_F_NAME),
@@ -184,7 +184,7 @@ static const csv_column hip_event_columns[] = {
 #define API (CSV_1_0 | CSV_V3), CSV_REGION_FIELDS
 
 /* In order of writing. API files of regions take markers and instants only by their category. */
-const csv_file csv_files[CSV_FILES] = {
+const rocl_csv_file rocl_csv_files[CSV_FILES] = {
     [CSV_FILE_KERNEL] = {"kernel", "_trace", NULL, CSV_ALL, CSV_DISPATCH_FIELDS,
                          ROCL_BIT(ROCL_DISPATCH), kernel_columns},
     [CSV_FILE_COPY] = {"memory_copy", "_trace", NULL, CSV_ALL, CSV_COPY_FIELDS,
@@ -223,12 +223,13 @@ const csv_file csv_files[CSV_FILES] = {
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
-void csv_make_plan(csv_plan *plan, csv_file_id file, const rocl_csv_options *o)
+void rocl_csv_make_plan(rocl_csv_plan *plan, rocl_csv_file_id file, const rocl_csv_options *o)
 {
     const bool when[] = {
         [CSV_ALWAYS] = true, [CSV_IF_DURATION] = o->duration, [CSV_IF_BYTES] = o->bytes};
     plan->count = 0;
-    for (const csv_column *c = csv_files[file].columns; c && c->op != CSV_END_OF_COLUMNS; c++) {
+    for (const rocl_csv_column *c = rocl_csv_files[file].columns; c && c->op != CSV_END_OF_COLUMNS;
+         c++) {
         if ((c->styles >> o->style & 1) && when[c->when])
             plan->columns[plan->count++] = c;
     }
@@ -236,7 +237,7 @@ void csv_make_plan(csv_plan *plan, csv_file_id file, const rocl_csv_options *o)
 
 /* 1.1 puts its titles through Python's str.title(): a capital after whatever is no letter, small
  * letters otherwise ("Vgpr_Count", "Cap_Queuesize32Bit"). */
-void csv_put_title(rocl_buf *to, const char *title, rocl_csv_style style)
+void rocl_csv_put_title(rocl_buf *to, const char *title, rocl_csv_style style)
 {
     bool inside = false;
     rocl_buf_byte(to, '"');
@@ -251,19 +252,19 @@ void csv_put_title(rocl_buf *to, const char *title, rocl_csv_style style)
     rocl_buf_byte(to, '"');
 }
 
-void csv_put_header(rocl_buf *to, const csv_plan *plan, rocl_csv_style style)
+void rocl_csv_put_header(rocl_buf *to, const rocl_csv_plan *plan, rocl_csv_style style)
 {
     for (unsigned i = 0; i < plan->count; i++) {
-        csv_put_title(to, plan->columns[i]->title, style);
+        rocl_csv_put_title(to, plan->columns[i]->title, style);
         rocl_buf_byte(to, i + 1 < plan->count ? ',' : '\n');
     }
 }
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-void csv_file_name(char *to, size_t size, csv_file_id file, rocl_csv_style style)
+void rocl_csv_file_name(char *to, size_t size, rocl_csv_file_id file, rocl_csv_style style)
 {
-    const csv_file *f = &csv_files[file];
+    const rocl_csv_file *f = &rocl_csv_files[file];
     const char *suffix = f->suffix_1_1 && style == ROCL_CSV_ROCPD_1_1 ? f->suffix_1_1 : f->suffix;
     snprintf(to, size, "%s%s", f->stem, suffix);
 }
@@ -274,15 +275,15 @@ static bool begins(const char *text, const char *word)
 }
 
 /* AMD's profiler writes HIP_RUNTIME_API_EXT, its sampling profiler rocm_hip_api. */
-csv_file_id csv_file_of_category(const char *category, rocl_csv_style style)
+rocl_csv_file_id rocl_csv_file_of_category(const char *category, rocl_csv_style style)
 {
     if (style == ROCL_CSV_ROCPD_1_1)
         return CSV_FILE_REGIONS;
     if (begins(category, "rocm_"))
         category += 5;
-    for (csv_file_id f = CSV_FILE_HIP; f < CSV_FILE_OTHER; f++) {
-        size_t n = strlen(csv_files[f].stem);
-        if (begins(category, csv_files[f].stem) && (!category[n] || category[n] == '_'))
+    for (rocl_csv_file_id f = CSV_FILE_HIP; f < CSV_FILE_OTHER; f++) {
+        size_t n = strlen(rocl_csv_files[f].stem);
+        if (begins(category, rocl_csv_files[f].stem) && (!category[n] || category[n] == '_'))
             return f;
     }
     return CSV_FILE_OTHER;
@@ -318,8 +319,8 @@ static uint32_t files_of_kinds(uint32_t kinds, rocl_csv_style style)
     uint32_t files = 0;
     for (unsigned f = 0; f < CSV_FILES; f++) {
         /* Its regions (MARKER_CONTROL_API of other writers) do not make it a file of regions. */
-        uint32_t own = csv_files[f].kinds & (f == CSV_FILE_MARKER ? ~REGION : ROCL_ALL_KINDS);
-        if ((csv_files[f].styles >> style & 1) && (own & kinds))
+        uint32_t own = rocl_csv_files[f].kinds & (f == CSV_FILE_MARKER ? ~REGION : ROCL_ALL_KINDS);
+        if ((rocl_csv_files[f].styles >> style & 1) && (own & kinds))
             files |= 1u << f;
     }
     return files;
@@ -329,8 +330,8 @@ static uint32_t files_of_word(const char *word, rocl_csv_style style)
 {
     uint32_t kinds = 0;
     for (unsigned f = 0; f < CSV_FILES; f++) {
-        const char *stem = csv_files[f].stem;
-        if ((csv_files[f].styles >> style & 1) &&
+        const char *stem = rocl_csv_files[f].stem;
+        if ((rocl_csv_files[f].styles >> style & 1) &&
             means(word, stem_length(word), stem, stem_length(stem)))
             return 1u << f;
     }
@@ -345,10 +346,10 @@ static rocl_status unknown_word(const char *word, rocl_csv_style style, rocl_err
 {
     rocl_buf list = {0};
     for (unsigned f = 0; f < CSV_FILES; f++) {
-        if (!(csv_files[f].styles >> style & 1))
+        if (!(rocl_csv_files[f].styles >> style & 1))
             continue;
         rocl_buf_str(&list, list.len ? ", " : "");
-        rocl_buf_str(&list, csv_files[f].stem);
+        rocl_buf_str(&list, rocl_csv_files[f].stem);
     }
     rocl_buf_byte(&list, '\0');
     rocl_status st = list.failed ? rocl_fail_memory(err)
@@ -360,11 +361,11 @@ static rocl_status unknown_word(const char *word, rocl_csv_style style, rocl_err
     return st;
 }
 
-rocl_status csv_select(uint32_t *files, const rocl_csv_options *o, rocl_error *err)
+rocl_status rocl_csv_select(uint32_t *files, const rocl_csv_options *o, rocl_error *err)
 {
     *files = 0;
     for (unsigned f = 0; f < CSV_FILES && !o->kinds; f++)
-        *files |= (uint32_t)(csv_files[f].styles >> o->style & 1) << f;
+        *files |= (uint32_t)(rocl_csv_files[f].styles >> o->style & 1) << f;
     for (const char *const *w = o->kinds; w && *w; w++) {
         uint32_t found = files_of_word(*w, o->style);
         if (!found)

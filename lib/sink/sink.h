@@ -14,6 +14,11 @@ typedef struct rocl_sink {
     rocl_status (*begin_capture)(void *self, const rocl_capture *capture, rocl_error *err);
     /* Concurrent; worker in [0, opt.jobs). The batch is the sink's to change, but not to keep. */
     rocl_status (*events)(void *self, unsigned worker, rocl_batch *batch, rocl_error *err);
+    /* Events of some kinds whatever their time, name and duration; for what must be followed from
+     * the begin of the trace to be right in a time window. They come to `events` as well where they
+     * pass. Concurrent. */
+    uint32_t history_kinds;
+    rocl_status (*history)(void *self, unsigned worker, rocl_batch *batch, rocl_error *err);
     /* A task (a range of rows of one kind) is over on this worker: a moment to seal sorters. */
     rocl_status (*end_task)(void *self, unsigned worker, rocl_error *err);
     rocl_status (*end_capture)(void *self, const rocl_capture *capture, rocl_error *err);

@@ -103,13 +103,13 @@ static bool take_column(answers *a, sqlite3_stmt *stmt)
         l->id = l->count;
         a->id = sqlite3_column_int(stmt, 5) && !sqlite3_stricmp(type, "INTEGER");
     }
-    l->columns[l->count] = (rocl_layout_column){
-        strdup(name), is_real(type), sqlite3_column_type(stmt, 4) != SQLITE_NULL};
+    l->columns[l->count] = (rocl_layout_column){strdup(name), is_real(type),
+                                                sqlite3_column_type(stmt, 4) != SQLITE_NULL};
     return l->columns[l->count++].name != NULL;
 }
 
-/* seq, name, unique, origin, partial: a primary key that is the rowid needs no index of its own; the
- * key of a table WITHOUT ROWID is listed as if it had one. */
+/* seq, name, unique, origin, partial: a primary key that is the rowid needs no index of its own;
+ * the key of a table WITHOUT ROWID is listed as if it had one. */
 static bool take_index(answers *a, sqlite3_stmt *stmt)
 {
     a->index |= !strcmp(text_of(stmt, 3), "pk");

@@ -25,7 +25,8 @@ rocl_status rocl_layout_find(rocl_db *db, const char *table, const rocl_layout *
                              rocl_error *err);
 void rocl_layouts_free(rocl_layout *first);
 
-/* The column of that name (in any case), or layout->id for names of the rowid; -1: there is none. */
+/* The column of that name (in any case), or layout->id for names of the rowid; -1: there is none.
+ */
 int rocl_layout_column_of(const rocl_layout *l, const char *name);
 
 #endif

@@ -4,11 +4,13 @@
 #include "base/btree_record.h"
 #include "source/db_sqlite.h"
 
-/* A batch ends early when it has so much text: rows of a damaged file can each be as long as that. */
+/* A batch ends early when it has so much text: rows of a damaged file can each be as long as that.
+ */
 #define TEXT_BATCH (8u << 20)
 
-/* Rows that are taken at once, column by column. */
+/* Rows that are taken at once, column by column, and headers among them that are few. */
 #define CHUNK 64
+#define FEW   8
 
 typedef struct pages_rows {
     rocl_rows pub; /* first: callers hold a pointer to it */
@@ -27,6 +29,9 @@ typedef struct pages_rows {
      * been taken. */
     uint16_t at[CHUNK];
     const rocl_known *head[CHUNK];
+    const rocl_known *distinct[CHUNK]; /* those in head, each once */
+    unsigned distinct_count;
+    bool any_taken;
     rocl_knowns knowns;
 } pages_rows;
 
@@ -126,8 +131,8 @@ static rocl_status take_default(pages_rows *r, unsigned k, unsigned row, int64_t
 
 /* ---- rows ---- */
 
-/* A row that is short, or long, or has a header that is: what is wanted of it is put together in one
- * piece. */
+/* A row that is short, or long, or has a header that is: what is wanted of it is put together in
+ * one piece. */
 static rocl_status take_row_slow(pages_rows *r, unsigned i, unsigned row, rocl_error *err)
 {
     rocl_btree *t = &r->tree;
@@ -154,11 +159,42 @@ static rocl_status take_row_slow(pages_rows *r, unsigned i, unsigned row, rocl_e
     return st;
 }
 
-/* One column of a chunk. */
-static void take_column(pages_rows *r, unsigned k, unsigned row, unsigned n)
+/* What all rows of the chunk say about a number; NULL when they differ, which headers often do in
+ * one column only, or when it is none. */
+static const rocl_value *same_number(const pages_rows *r, unsigned k)
+{
+    if (r->any_taken || r->distinct_count > FEW)
+        return NULL;
+    const rocl_value *v = &r->distinct[0]->record.values[k];
+    if (v->type >= ROCL_TYPE_NUMBERS)
+        return NULL;
+    for (unsigned i = 1; i < r->distinct_count; i++) {
+        const rocl_value *other = &r->distinct[i]->record.values[k];
+        if (v->type != other->type || v->offset != other->offset)
+            return NULL;
+    }
+    return v;
+}
+
+static void take_same_numbers(const pages_rows *r, rocl_column *c, unsigned row, unsigned n,
+                              const rocl_value *v)
+{
+    const uint8_t *first = r->tree.page + v->offset;
+    const rocl_value copy = *v; /* in registers */
+    memset(c->type + row, kinds[copy.type], n);
+    if (copy.stored)
+        for (unsigned i = 0; i < n; i++)
+            c->num[row + i] = (int64_t)rocl_be64(first + r->at[i]) >> copy.shift;
+    else
+        for (unsigned i = 0; i < n; i++)
+            c->num[row + i] = copy.constant;
+}
+
+/* Values of all shapes. Returns whether there are reals among them. */
+static bool take_mixed(pages_rows *r, unsigned k, unsigned row, unsigned n)
 {
     rocl_column *c = r->out[k];
-    bool reals = r->real[k];
+    bool reals = false;
     for (unsigned i = 0; i < n; i++) {
         if (!r->head[i])
             continue;
@@ -172,8 +208,22 @@ static void take_column(pages_rows *r, unsigned k, unsigned row, unsigned n)
         c->type[row + i] = kinds[v->type];
         c->num[row + i] = rocl_value_number(v, payload);
     }
+    return reals;
+}
+
+/* One column of a chunk. */
+static void take_column(pages_rows *r, unsigned k, unsigned row, unsigned n)
+{
+    const rocl_value *v = same_number(r, k);
+    bool reals = r->real[k];
+    if (v) {
+        take_same_numbers(r, r->out[k], row, n, v);
+        reals |= v->type == ROCL_TYPE_REAL;
+    } else {
+        reals |= take_mixed(r, k, row, n);
+    }
     for (unsigned i = 0; reals && i < n; i++)
-        mend_real(c, row + i, r->real[k]);
+        mend_real(r->out[k], row + i, r->real[k]);
 }
 
 /* Finds the header of a row of the chunk among those known. False: it takes the place of one that
@@ -193,9 +243,12 @@ static inline bool find_head(pages_rows *r, unsigned i, const rocl_btree_cell *c
             return false;
         if (!rocl_known_learn(&r->knowns, place, payload, c)) {
             r->head[i] = NULL;
+            r->any_taken = true;
             return true;
         }
     }
+    if (place->used != r->knowns.time)
+        r->distinct[r->distinct_count++] = place;
     place->used = r->knowns.time;
     return true;
 }
@@ -206,13 +259,15 @@ static rocl_status take_chunk(pages_rows *r, unsigned row, unsigned *n, rocl_err
     const rocl_btree *t = &r->tree;
     unsigned i;
     r->knowns.time++;
+    r->distinct_count = 0;
+    r->any_taken = false;
     for (i = 0; i < *n && find_head(r, i, &t->cells[t->at + i]); i++) {
         rocl_status st = r->head[i] ? ROCL_OK : take_row_slow(r, t->at + i, row + i, err);
         if (st != ROCL_OK)
             return st;
     }
     *n = i;
-    for (unsigned k = 0; k < r->knowns.plan.count; k++)
+    for (unsigned k = 0; i && k < r->knowns.plan.count; k++)
         take_column(r, k, row, i);
     return ROCL_OK;
 }

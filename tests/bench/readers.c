@@ -108,8 +108,8 @@ static unsigned split(char *list, const char **columns)
     return n;
 }
 
-static rocl_status run(const char *path, rocl_reader reader, const char *name, const struct table *t,
-                       bool hops, result *to, rocl_error *err)
+static rocl_status run(const char *path, rocl_reader reader, const char *name,
+                       const struct table *t, bool hops, result *to, rocl_error *err)
 {
     char list[512];
     const char *columns[ROCL_ROWS_COLUMNS_MAX];

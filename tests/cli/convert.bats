@@ -42,8 +42,7 @@ clean_databases() {
 
 @test "a database without some of the tables and columns" {
     for tool in "${TOOLS[@]}"; do
-        try 1 "$tool" -d out "$FIXTURES/few-tables.db"
-        says "repaired: unknown stream id"
+        try 0 "$tool" -d out "$FIXTURES/few-tables.db"
     done
 }
 
@@ -146,6 +145,27 @@ clean_databases() {
     [ -s o/42-7/y/%no%/out_kernel_trace.csv ]
 }
 
+@test "the ending of a name of CSV files" {
+    db=$FIXTURES/schema-3.0.0.db
+    try 0 rocpd2csv -d d -o x.csv.gz --kinds kernel "$db"
+    try 0 rocpd2csv -d d -o sub/x.csv --kinds kernel "$db"
+    try 0 rocpd2csv -d d -o y.csv.gz -z 0 --kinds kernel "$db"
+    try 0 env ROCPD_OUTPUT_NAME=v.csv rocpd2csv -d d --kinds kernel "$db"
+    try 0 rocpd2csv -d d -o .csv --kinds kernel "$db"
+    try 0 rocpd2csv -d d -o z.csv.csv --kinds kernel "$db"
+    try 0 rocpd2csv -d d -o w.gz --kinds kernel "$db"
+    diff <(cd d && find . -type f | sort) - <<'END'
+./.csv_kernel_trace.csv
+./sub/x_kernel_trace.csv
+./v_kernel_trace.csv
+./w.gz_kernel_trace.csv
+./x_kernel_trace.csv.gz
+./y_kernel_trace.csv
+./z.csv_kernel_trace.csv
+END
+    gzip -dc d/x_kernel_trace.csv.gz | cmp - d/y_kernel_trace.csv
+}
+
 @test "standard output gives the bytes of the file" {
     db=$FIXTURES/schema-3.0.0.db
     rocpd2csv -d csv "$db"
@@ -204,6 +224,44 @@ clean_databases() {
         try 0 "$tool" -q -d out "$FIXTURES/empty-tables.db"
         silent
     done
+}
+
+@test "why nothing was converted" {
+    needs sqlite3
+    for options in "-d out" "-o -"; do
+        # shellcheck disable=SC2086
+        try 0 rocpd2csv $options --kinds spm "$FIXTURES/schema-3.0.0.db"
+        one_line rocpd2csv
+        says "no events of the kinds asked for"
+        # shellcheck disable=SC2086
+        try 0 rocpd2csv $options --kinds agent "$FIXTURES/schema-3.0.0.db"
+        [ -z "$stderr" ] || fail "agents are there"
+    done
+    try 0 rocpd2csv -d out --kinds kernel --name '^no such name$' "$FIXTURES/schema-3.0.0.db"
+    says "no event of the kinds asked for passes the filters"
+
+    cp "$FIXTURES/schema-3.0.0.db" broken.db
+    s=$(suffix broken.db)
+    for table in region kernel_dispatch memory_copy memory_allocate; do
+        echo "UPDATE rocpd_$table$s SET start = 1 + \"end\";"
+    done | sqlite3 broken.db
+    sqlite3 broken.db "DELETE FROM rocpd_sample$s; DELETE FROM rocpd_pmc_event$s"
+    for tool in "${TOOLS[@]}"; do
+        try 1 "$tool" -d out broken.db
+        says "nothing to convert: all records were left out"
+        says "end before start ("
+    done
+    try 1 rocpd2csv -d out --kinds kernel broken.db
+    says "no events of the kinds asked for, except records that were left out"
+}
+
+@test "nothing is said about words for what was not read" {
+    for word in hsa rocjpeg; do
+        try 0 rocpd2csv -o - --kinds kernel --exclude "$word" "$FIXTURES/schema-3.0.0.db"
+        [ -z "$stderr" ] || fail "$word was not read"
+    done
+    try 0 rocpd2csv -d out --exclude nonesuch "$FIXTURES/schema-3.0.0.db"
+    says '"nonesuch" matched nothing'
 }
 
 @test "filters that leave nothing say so" {

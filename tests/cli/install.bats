@@ -12,7 +12,7 @@ setup() {
 }
 
 @test "everything is installed" {
-    for tool in "${TOOLS[@]}"; do
+    for tool in "${PROGRAMS[@]}"; do
         [ -x "$root/bin/$tool" ]
         [ -s "$root/share/man/man1/$tool.1" ]
         [ -s "$root/share/bash-completion/completions/$tool" ]
@@ -54,6 +54,12 @@ END
     needs g++
     echo '#include <rocline.h>' >my.cc
     g++ -Wall -Wextra -Werror -I"$root/include" -fsyntax-only my.cc
+}
+
+@test "the static library takes no names of libcsv's" {
+    nm -g --defined-only "$root"/lib/librocline.a | awk 'NF == 3 { print $3 }' >names
+    grep -q '^rocl_csv_' names
+    run ! grep '^csv_' names
 }
 
 @test "the shared library exports the interface and nothing else" {

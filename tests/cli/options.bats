@@ -12,7 +12,7 @@ help_letters() {
 }
 
 @test "--help goes to stdout, exit code 0" {
-    for tool in "${TOOLS[@]}"; do
+    for tool in "${PROGRAMS[@]}"; do
         try 0 "$tool" --help
         [ -z "$stderr" ]
         [[ "$output" == "Usage: $tool "* ]]
@@ -22,21 +22,21 @@ help_letters() {
 }
 
 @test "no line of --help is longer than 100 columns" {
-    for tool in "${TOOLS[@]}"; do
+    for tool in "${PROGRAMS[@]}"; do
         [ "$("$tool" --help | awk 'length > 100' | wc -l)" -eq 0 ]
     done
 }
 
 @test "--version names the tool, the version and the libraries" {
     version=$(sed -n 's/^#define ROCLINE_VERSION "\(.*\)"/\1/p' "$TOP/lib/rocline.h")
-    for tool in "${TOOLS[@]}"; do
+    for tool in "${PROGRAMS[@]}"; do
         try 0 "$tool" --version
         [[ "$output" == "$tool, rocline $version ("*sqlite* ]]
     done
 }
 
 @test "help that cannot be written is an output error" {
-    for tool in "${TOOLS[@]}"; do
+    for tool in "${PROGRAMS[@]}"; do
         run bash -c "$tool --help > /dev/full"
         [ "$status" -eq 4 ]
         run bash -c "$tool --version >&-"
@@ -46,7 +46,7 @@ help_letters() {
 
 @test "usage errors: exit code 2, what is wrong, where help is" {
     while read -r text args; do
-        for tool in "${TOOLS[@]}"; do
+        for tool in "${PROGRAMS[@]}"; do
             # shellcheck disable=SC2086
             try 2 "$tool" $args
             [ "${#stderr_lines[@]}" -eq 2 ] || fail "$args: two lines"
@@ -71,9 +71,15 @@ unknown_option_-y -vy x
 --start_needs_a_value --start --end 5 x
 --inclusive:_"maybe"_is_not_True_or_False --inclusive maybe x
 --kernel-names:_"long"_is_none_of --kernel-names long x
---compress:_"10"_is_not_a_number -z 10 x
 --completion:_"fish"_is_none_of --completion fish
 END
+}
+
+@test "levels of compression are from 0 to 9" {
+    for tool in "${TOOLS[@]}"; do
+        try 2 "$tool" -z 10 x
+        says '--compress: "10" is not a number from 0 to 9'
+    done
 }
 
 @test "-o - of rocpd2csv needs one kind" {
@@ -97,7 +103,7 @@ END
 }
 
 @test "every option is in the manual page and the other way round" {
-    for tool in "${TOOLS[@]}"; do
+    for tool in "${PROGRAMS[@]}"; do
         help_options "$tool" >help
         page=$TOP/man/$tool.1
         grep '^\.It' "$page" | grep -o 'Fl Fl [a-z-]*' | sed 's/Fl Fl /--/' | sort -u >page
@@ -109,7 +115,7 @@ END
 }
 
 @test "options that are in --help once are there once" {
-    for tool in "${TOOLS[@]}"; do
+    for tool in "${PROGRAMS[@]}"; do
         [ -z "$(help_options "$tool" | uniq -d)" ]
         [ -z "$(help_letters "$tool" | uniq -d)" ]
     done
@@ -129,7 +135,7 @@ END
 }
 
 @test "bash completion offers every option" {
-    for tool in "${TOOLS[@]}"; do
+    for tool in "${PROGRAMS[@]}"; do
         "$tool" --completion bash >completion
         bash -n completion
         bash -c ". ./completion; COMP_WORDS=($tool --) COMP_CWORD=1; _$tool
@@ -148,7 +154,7 @@ END
 }
 
 @test "zsh completion names every option" {
-    for tool in "${TOOLS[@]}"; do
+    for tool in "${PROGRAMS[@]}"; do
         "$tool" --completion zsh >completion
         [ "$(head -1 completion)" = "#compdef $tool" ]
         help_options "$tool" | while read -r option; do

@@ -64,7 +64,9 @@ static void compare_table(rows_pair *p, const char *table)
             wanted[n++] = c.name[i];
     verdict v = rows_open(p, table, wanted, n);
     check(p, v);
-    for (int i = 0; i < 4 && v == ROWS_SAME; i++) {
+    /* SQLite does not always agree with itself: it reads ids behind the end of a page. */
+    bool direct = v == ROWS_SAME && !rocl_rows_why(p->rows[BY_PAGES]);
+    for (int i = 0; i < 4 && v == ROWS_SAME && direct; i++) {
         const unsigned batch[READERS] = {1 + below(ROCL_ROWS_BATCH), 1 + below(ROCL_ROWS_BATCH)};
         int64_t first = i ? (int64_t)below(60) - 10 : INT64_MIN;
         int64_t last = i ? first + (int64_t)below(60) : INT64_MAX;

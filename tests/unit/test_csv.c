@@ -301,8 +301,9 @@ static void agent_fields(const world *w, const char *json, rocl_csv_style style,
     static const char *const titles[] = {"Node_Id", "Cu_Count", "Hive_Id", "Name"};
     rocl_buf header = {0}, row = {0};
     size_t n = 0;
-    csv_agent_header(&header, style);
-    assert_int_equal(csv_agent_row(&row, &w->capture.pub, &w->agents[0], json, style, NULL), ROCL_OK);
+    rocl_csv_agent_header(&header, style);
+    assert_int_equal(rocl_csv_agent_row(&row, &w->capture.pub, &w->agents[0], json, style, NULL),
+                     ROCL_OK);
     rocl_buf_byte(&header, '\0');
     rocl_buf_byte(&row, '\0');
     for (unsigned i = 0; i < COUNT(titles); i++)
@@ -335,11 +336,11 @@ static void test_capability_bits(void **state)
     world_open(&w, 1, NULL, 0);
     const char *json =
         "{\"capability\":{\"WatchPointsSupported\":1,\"WatchPointsTotalBits\":2,"
-            "\"DoorbellType\":2,\"DebugTrapSupported\":1,\"WaveLaunchTrapOverrideSupported\":1,"
-            "\"WaveLaunchModeSupported\":1,\"Mem_EDCSupport\":1,\"RASEventNotify\":1,"
-            "\"ASICRevision\":1,\"SVMAPISupported\":1,\"DebugSupportedFirmware\":1}}";
-    csv_agent_header(&header, ROCL_CSV_ROCPD_1_0);
-    csv_agent_row(&row, &w.capture.pub, &w.agents[0], json, ROCL_CSV_ROCPD_1_0, NULL);
+        "\"DoorbellType\":2,\"DebugTrapSupported\":1,\"WaveLaunchTrapOverrideSupported\":1,"
+        "\"WaveLaunchModeSupported\":1,\"Mem_EDCSupport\":1,\"RASEventNotify\":1,"
+        "\"ASICRevision\":1,\"SVMAPISupported\":1,\"DebugSupportedFirmware\":1}}";
+    rocl_csv_agent_header(&header, ROCL_CSV_ROCPD_1_0);
+    rocl_csv_agent_row(&row, &w.capture.pub, &w.agents[0], json, ROCL_CSV_ROCPD_1_0, NULL);
     rocl_buf_byte(&header, '\0');
     rocl_buf_byte(&row, '\0');
     assert_string_equal(field(&header, &row, "Capability"),

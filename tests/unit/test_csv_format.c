@@ -5,34 +5,35 @@
 #include <math.h>
 
 /* The line of an event, without the newline. */
-static char *line_of(world *w, const world_event *e, csv_file_id file, rocl_csv_style style,
+static char *line_of(world *w, const world_event *e, rocl_csv_file_id file, rocl_csv_style style,
                      char *line, size_t size)
 {
-    static csv_formatter f; /* its cache is large */
+    static rocl_csv_formatter f; /* its cache is large */
     rocl_csv_options o = {.style = style};
     rocl_buf in = {0}, out = {0};
     rocl_batch b = {.capture = &w->capture.pub, .kind = e->kind, .count = 1};
     uint64_t key[ROCL_SORT_KEYS_MAX];
     uint8_t record[CSV_RECORD_MAX];
     uint32_t ranks[3] = {0};
-    csv_plan plan;
+    rocl_csv_plan plan;
     world_event copy = *e;
 
-    f = (csv_formatter){.out = &out, .capture = b.capture, .guid = "\"g\"", .guid_len = 3};
+    f = (rocl_csv_formatter){.out = &out, .capture = b.capture, .guid = "\"g\"", .guid_len = 3};
     f.style = style;
     f.quotes.strings = w->trace.strings;
     b.any = &copy.e;
-    csv_make_key(key, &b, &copy.e, &(csv_order){ranks, 3});
-    uint8_t *end = csv_pack(record, &b, &copy.e, style == ROCL_CSV_ROCPD_1_1);
+    rocl_csv_make_key(key, &b, &copy.e, &(rocl_csv_order){ranks, 3});
+    uint8_t *end = rocl_csv_pack(record, &b, &copy.e, style == ROCL_CSV_ROCPD_1_1);
     rocl_buf_put(&in, key, CSV_TIMES);
     rocl_buf_put(&in, record, (size_t)(end - record));
-    csv_make_plan(&plan, file, &o);
-    assert_int_equal(csv_format_rows(&f, file, &plan, in.data, in.data + in.len, NULL), ROCL_OK);
+    rocl_csv_make_plan(&plan, file, &o);
+    assert_int_equal(rocl_csv_format_rows(&f, file, &plan, in.data, in.data + in.len, NULL),
+                     ROCL_OK);
     assert_int_equal(out.data[out.len - 1], '\n');
     snprintf(line, size, "%.*s", (int)out.len - 1, (char *)out.data);
     rocl_buf_free(&in);
     rocl_buf_free(&out);
-    csv_quotes_free(&f.quotes);
+    rocl_csv_quotes_free(&f.quotes);
     return line;
 }
 
@@ -67,7 +68,7 @@ static void test_quoting(void **state)
 static void test_cache_collisions(void **state)
 {
     world *w = *state;
-    static csv_quotes q;
+    static rocl_csv_quotes q;
     uint32_t ids[2 * CSV_QUOTES];
     q.strings = w->trace.strings;
     for (unsigned i = 0; i < COUNT(ids); i++) {
@@ -78,12 +79,12 @@ static void test_cache_collisions(void **state)
     for (unsigned i = 0; i < COUNT(ids); i++) {
         char s[32];
         snprintf(s, sizeof s, i % 3 ? "t%u" : "\"t\"\"%u\"", i);
-        csv_quoted *e = &q.entries[ids[i] % CSV_QUOTES];
-        assert_true(csv_quote_fill(&q, e, ids[i]));
+        rocl_csv_quoted *e = &q.entries[ids[i] % CSV_QUOTES];
+        assert_true(rocl_csv_quote_fill(&q, e, ids[i]));
         assert_int_equal(e->len, strlen(s));
         assert_memory_equal(e->bytes, s, e->len);
     }
-    csv_quotes_free(&q);
+    rocl_csv_quotes_free(&q);
 }
 
 /* A text much longer than the room that a row begins with. */
@@ -151,7 +152,7 @@ static void test_values(void **state)
 #define NOBODY      .process = ROCL_NONE, .thread = ROCL_NONE
 
 static const struct {
-    csv_file_id file;
+    rocl_csv_file_id file;
     rocl_csv_style style;
     world_event event;
     const char *line;
@@ -259,22 +260,23 @@ static void test_messages(void **state)
 static void test_cut_records(void **state)
 {
     world *w = *state;
-    static csv_formatter f;
+    static rocl_csv_formatter f;
     rocl_buf out = {0};
     rocl_csv_options o = {0};
-    csv_plan plan;
+    rocl_csv_plan plan;
     uint8_t record[CSV_TIMES + CSV_REGION_FIELDS] = {0};
-    csv_make_plan(&plan, CSV_FILE_HIP, &o);
-    f = (csv_formatter){.out = &out, .capture = &w->capture.pub, .guid = "\"g\"", .guid_len = 3};
+    rocl_csv_make_plan(&plan, CSV_FILE_HIP, &o);
+    f = (rocl_csv_formatter){
+        .out = &out, .capture = &w->capture.pub, .guid = "\"g\"", .guid_len = 3};
     f.quotes.strings = w->trace.strings;
     size_t whole = CSV_TIMES + CSV_REGION_FIELDS - CSV_F_NAME;
     for (size_t n = 1; n < whole; n++)
-        assert_int_equal(csv_format_rows(&f, CSV_FILE_HIP, &plan, record, record + n, NULL),
+        assert_int_equal(rocl_csv_format_rows(&f, CSV_FILE_HIP, &plan, record, record + n, NULL),
                          ROCL_INTERNAL);
-    assert_int_equal(csv_format_rows(&f, CSV_FILE_HIP, &plan, record, record + whole, NULL),
+    assert_int_equal(rocl_csv_format_rows(&f, CSV_FILE_HIP, &plan, record, record + whole, NULL),
                      ROCL_OK);
     rocl_buf_free(&out);
-    csv_quotes_free(&f.quotes);
+    rocl_csv_quotes_free(&f.quotes);
 }
 
 static int set_up(void **state)

@@ -15,11 +15,11 @@ static void test_titles(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(titles); i++) {
         rocl_buf b = {0};
-        csv_put_title(&b, titles[i].title, ROCL_CSV_ROCPD_1_1);
+        rocl_csv_put_title(&b, titles[i].title, ROCL_CSV_ROCPD_1_1);
         assert_int_equal(b.len, strlen(titles[i].spelled));
         assert_memory_equal(b.data, titles[i].spelled, b.len);
         b.len = 0;
-        csv_put_title(&b, titles[i].title, ROCL_CSV_ROCPD_1_0);
+        rocl_csv_put_title(&b, titles[i].title, ROCL_CSV_ROCPD_1_0);
         assert_memory_equal(b.data + 1, titles[i].title, b.len - 2);
         rocl_buf_free(&b);
     }
@@ -30,7 +30,7 @@ static void test_titles(void **state)
     "\"End_Timestamp\""
 
 static const struct {
-    csv_file_id file;
+    rocl_csv_file_id file;
     rocl_csv_style style;
     bool duration, bytes;
     const char *header;
@@ -64,10 +64,10 @@ static void test_headers(void **state)
     for (size_t i = 0; i < COUNT(headers); i++) {
         rocl_csv_options o = {
             .style = headers[i].style, .duration = headers[i].duration, .bytes = headers[i].bytes};
-        csv_plan plan;
+        rocl_csv_plan plan;
         rocl_buf b = {0};
-        csv_make_plan(&plan, headers[i].file, &o);
-        csv_put_header(&b, &plan, o.style);
+        rocl_csv_make_plan(&plan, headers[i].file, &o);
+        rocl_csv_put_header(&b, &plan, o.style);
         b.data[b.len - 1] = '\0';
         assert_string_equal((char *)b.data, headers[i].header);
         rocl_buf_free(&b);
@@ -80,13 +80,14 @@ static void test_tables_fit(void **state)
     (void)state;
     for (unsigned f = 0; f < CSV_FILES; f++) {
         unsigned n = 0;
-        for (const csv_column *c = csv_files[f].columns; c && c->op != CSV_END_OF_COLUMNS; c++) {
-            assert_true(c->field < csv_files[f].fields);
+        for (const rocl_csv_column *c = rocl_csv_files[f].columns; c && c->op != CSV_END_OF_COLUMNS;
+             c++) {
+            assert_true(c->field < rocl_csv_files[f].fields);
             assert_true(c->op != CSV_LITERAL || c->literal);
             n++;
         }
         assert_true(n <= CSV_COLUMNS_MAX);
-        assert_true(csv_files[f].fields <= CSV_FIELDS_MAX);
+        assert_true(rocl_csv_files[f].fields <= CSV_FIELDS_MAX);
     }
 }
 
@@ -130,7 +131,7 @@ static void test_kinds(void **state)
     for (size_t i = 0; i < COUNT(words); i++) {
         rocl_csv_options o = {.style = words[i].style, .kinds = LIST(words[i].word)};
         uint32_t files;
-        rocl_status st = csv_select(&files, &o, err);
+        rocl_status st = rocl_csv_select(&files, &o, err);
         assert_int_equal(st, words[i].files ? ROCL_OK : ROCL_USAGE);
         if (words[i].files)
             assert_int_equal(files, words[i].files);
@@ -146,18 +147,18 @@ static void test_stdout_takes_one(void **state)
     rocl_error *err = rocl_error_new();
     uint32_t files;
     rocl_csv_options o = {.to_stdout = true};
-    assert_int_equal(csv_select(&files, &o, err), ROCL_USAGE);
+    assert_int_equal(rocl_csv_select(&files, &o, err), ROCL_USAGE);
     assert_non_null(strstr(rocl_error_text(err), "choose one with --kinds"));
     o.kinds = LIST("kernel", "kernel_trace");
-    assert_int_equal(csv_select(&files, &o, err), ROCL_OK);
+    assert_int_equal(rocl_csv_select(&files, &o, err), ROCL_OK);
     o.kinds = LIST("kernel", "copy");
-    assert_int_equal(csv_select(&files, &o, err), ROCL_USAGE);
+    assert_int_equal(rocl_csv_select(&files, &o, err), ROCL_USAGE);
     rocl_error_free(err);
 }
 
 static const struct {
     const char *category;
-    csv_file_id file;
+    rocl_csv_file_id file;
 } categories[] = {
     {"HIP_RUNTIME_API_EXT", CSV_FILE_HIP},
     {"HIP_COMPILER_API", CSV_FILE_HIP},
@@ -179,9 +180,9 @@ static void test_categories(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(categories); i++) {
-        assert_int_equal(csv_file_of_category(categories[i].category, ROCL_CSV_ROCPD_1_0),
+        assert_int_equal(rocl_csv_file_of_category(categories[i].category, ROCL_CSV_ROCPD_1_0),
                          categories[i].file);
-        assert_int_equal(csv_file_of_category(categories[i].category, ROCL_CSV_ROCPD_1_1),
+        assert_int_equal(rocl_csv_file_of_category(categories[i].category, ROCL_CSV_ROCPD_1_1),
                          CSV_FILE_REGIONS);
     }
 }
@@ -190,13 +191,13 @@ static void test_names(void **state)
 {
     (void)state;
     char name[64];
-    csv_file_name(name, sizeof name, CSV_FILE_COUNTER, ROCL_CSV_ROCPD_1_0);
+    rocl_csv_file_name(name, sizeof name, CSV_FILE_COUNTER, ROCL_CSV_ROCPD_1_0);
     assert_string_equal(name, "counter_collection");
-    csv_file_name(name, sizeof name, CSV_FILE_COUNTER, ROCL_CSV_ROCPD_1_1);
+    rocl_csv_file_name(name, sizeof name, CSV_FILE_COUNTER, ROCL_CSV_ROCPD_1_1);
     assert_string_equal(name, "counter_collection_trace");
-    csv_file_name(name, sizeof name, CSV_FILE_RCCL, ROCL_CSV_ROCPROFV3);
+    rocl_csv_file_name(name, sizeof name, CSV_FILE_RCCL, ROCL_CSV_ROCPROFV3);
     assert_string_equal(name, "rccl_api_trace");
-    csv_file_name(name, sizeof name, CSV_FILE_AGENT, ROCL_CSV_ROCPD_1_1);
+    rocl_csv_file_name(name, sizeof name, CSV_FILE_AGENT, ROCL_CSV_ROCPD_1_1);
     assert_string_equal(name, "agent_info");
 }
 

@@ -175,8 +175,10 @@ static sqlite3 *create(int page_size, int reserved, int auto_vacuum)
     sqlite3 *db;
     unlink(path);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    run(db, "PRAGMA page_size=%d; PRAGMA auto_vacuum=%d; PRAGMA journal_mode=OFF; "
-            "PRAGMA synchronous=OFF", page_size, auto_vacuum);
+    run(db,
+        "PRAGMA page_size=%d; PRAGMA auto_vacuum=%d; PRAGMA journal_mode=OFF; "
+        "PRAGMA synchronous=OFF",
+        page_size, auto_vacuum);
 #ifdef SQLITE_FCNTL_RESERVE_BYTES
     sqlite3_file_control(db, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
 #endif
@@ -501,8 +503,8 @@ static void shrunk(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixtures), cmocka_unit_test(real_traces),  cmocka_unit_test(made),
-        cmocka_unit_test(choice),   cmocka_unit_test(many_columns), cmocka_unit_test(damage),
+        cmocka_unit_test(fixtures),  cmocka_unit_test(real_traces),  cmocka_unit_test(made),
+        cmocka_unit_test(choice),    cmocka_unit_test(many_columns), cmocka_unit_test(damage),
         cmocka_unit_test(mutations), cmocka_unit_test(shrunk),
     };
     return cmocka_run_group_tests_name("rows", tests, make_folder, remove_folder);

@@ -6,6 +6,9 @@
 #include "common/options.h"
 #include "rocline.h"
 
+/* Kinds of events that a tool was asked for. */
+typedef enum wanted_events { EVENTS_ALL, EVENTS_SOME, EVENTS_NONE } wanted_events;
+
 /* The first member of every tool's own struct of options. */
 typedef struct common {
     strings inputs;
@@ -19,6 +22,7 @@ typedef struct common {
     const char *output_file, *output_path; /* as given, or NULL */
     strings ignored;                       /* names of options that mean nothing here */
     bool to_stdout;                        /* the tool sets it when stdout is data */
+    wanted_events wanted;                  /* the tool sets it */
 } common;
 
 /* Parts of the option tables; their offsets count from a `common`. */

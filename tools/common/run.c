@@ -30,6 +30,9 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     if (code >= 0)
         return code;
     msg_set_level(c->level);
+    /* Operands that are not just inputs are the tool's to sort out. */
+    if (p->operands != offsetof(common, inputs))
+        return -1;
     return c->inputs.n ? -1 : usage_error("no input is given");
 }
 
@@ -83,13 +86,19 @@ static rocl_options library_options(const common *c)
 /* ---- reports -----------------------------------------------------------------------------------
  */
 
-/* "12 records left out: never ended (9), end before start (3)" at `to`; returns its length. */
-static size_t put_faults(char *to, size_t size, const rocl_trace *t, bool dropped, const char *what)
+static uint64_t count_faults(const rocl_trace *t, bool dropped)
 {
     uint64_t sum = 0;
     for (rocl_fault f = 0; f < ROCL_FAULTS; f++)
         if (rocl_fault_drops(f) == dropped)
             sum += rocl_trace_faults(t, f);
+    return sum;
+}
+
+/* "12 records left out: never ended (9), end before start (3)" at `to`; returns its length. */
+static size_t put_faults(char *to, size_t size, const rocl_trace *t, bool dropped, const char *what)
+{
+    uint64_t sum = count_faults(t, dropped);
     if (sum == 0)
         return 0;
     size_t n =
@@ -122,7 +131,24 @@ static bool has_filters(const common *c)
                c->exclude_names.n;
 }
 
-/* A trace without events is no error, but nobody should have to guess why the output is empty. */
+/* A trace without events is no error, but nobody should have to guess why the output is empty.
+ * That all records were left out can only be said when all were asked for: the broken ones may be
+ * of another kind. */
+static const char *why_no_events(const common *c, const rocl_trace *t)
+{
+    bool some = c->wanted == EVENTS_SOME, broken = count_faults(t, true) > 0;
+    if (has_filters(c))
+        return some ? "no event of the kinds asked for passes the filters"
+                    : "no event passes the filters";
+    if (some)
+        return broken ? "no events of the kinds asked for, except records that were left out"
+                      : "no events of the kinds asked for";
+    if (broken)
+        return "nothing to convert: all records were left out";
+    return "nothing to convert: the tables of regions, samples, kernels, copies, allocations, "
+           "counters, graph launches and HIP events are all empty";
+}
+
 static void report_events(const common *c, const rocl_trace *t)
 {
     uint64_t sum = 0;
@@ -139,11 +165,8 @@ static void report_events(const common *c, const rocl_trace *t)
     if (sum)
         msg_verbose("%zu process%s: %s", rocl_trace_captures(t),
                     rocl_trace_captures(t) == 1 ? "" : "es", kinds);
-    else if (has_filters(c))
-        msg_notice("no event passes the filters");
-    else
-        msg_notice("nothing to convert: the tables of regions, samples, kernels, copies, "
-                   "allocations and counters are all empty");
+    else if (c->wanted != EVENTS_NONE)
+        msg_notice("%s", why_no_events(c, t));
 }
 
 /* `head` and other readers that have seen enough end a pipe: nothing to complain about. */

@@ -19,6 +19,7 @@ _Static_assert(ROCL_CSV_ROCPROFV3 == 2, "--style lists the styles in order");
 
 static const opt output_options[] = {
     COMMON_OUTPUT_FILE("files are called NAME_<kind>.csv (default: ROCPD_OUTPUT_NAME, or out); "
+                       ".csv at the end of NAME is dropped, .csv.gz too and asks for --gzip; "
                        "\"-\" is standard output, with one of --kinds"),
     COMMON_OUTPUT_PATH,
     {"style", 0, OPT_CHOICE, offsetof(cli, style), "STYLE", "rocpd-1.0|rocpd-1.1|rocprofv3", 0, 0,
@@ -61,11 +62,34 @@ static const char *prefix(const cli *c)
     return output_name(&c->common);
 }
 
+/* The length of a name without the ending, where a name is left: not for ".csv" or "runs/.csv". */
+static size_t length_without(const char *name, const char *ending)
+{
+    size_t n = strlen(name);
+    if (!ends_with(name, ending))
+        return n;
+    size_t rest = n - strlen(ending);
+    return rest && name[rest - 1] != '/' ? rest : n;
+}
+
+/* Somebody who says x.csv.gz means files that are called so, not x.csv.gz_kernel_trace.csv. */
+static bool drop_ending(char *name)
+{
+    size_t n = strlen(name), plain = length_without(name, ".csv");
+    size_t zipped = length_without(name, ".csv.gz");
+    name[plain < zipped ? plain : zipped] = '\0';
+    return zipped < n;
+}
+
 /* NAME may lead to another folder: /tmp/x, or runs/x below the output folder. */
 static bool place(cli *c)
 {
-    static char path[8192];
-    const char *name = prefix(c);
+    static char path[8192], name[4096];
+    const char *given = prefix(c);
+    if (strlen(given) >= sizeof name)
+        return false;
+    strcpy(name, given);
+    c->gzip |= drop_ending(name);
     const char *slash = strrchr(name, '/');
     c->csv.directory = output_folder(&c->common);
     c->csv.prefix = slash ? slash + 1 : name;
@@ -93,6 +117,15 @@ static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
     return s;
 }
 
+/* Agents are not events. */
+static wanted_events wanted(const strings *kinds)
+{
+    for (size_t i = 0; i < kinds->n; i++)
+        if (strncmp(kinds->v[i], "agent", 5) != 0)
+            return EVENTS_SOME;
+    return kinds->n ? EVENTS_NONE : EVENTS_ALL;
+}
+
 static int check(cli *c)
 {
     c->csv.to_stdout = c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
@@ -106,6 +139,7 @@ static int check(cli *c)
     c->csv.duration = c->duration;
     c->csv.bytes = c->bytes;
     c->csv.kinds = c->kinds.v;
+    c->common.wanted = wanted(&c->kinds);
     return -1;
 }
 

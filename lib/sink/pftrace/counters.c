@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "sink/pftrace/fields.h"
 #include "sink/pftrace/pf.h"
@@ -59,7 +60,7 @@ typedef struct meter {
     uint64_t sum; /* absurd sizes make it wrap and come back, not overflow */
 } meter;
 
-static meter *meter_of(pf_sink *p, meter *all, uint32_t agent, const char *what)
+static meter *meter_of(pf_sink *p, meter *all, uint32_t process, uint32_t agent, const char *what)
 {
     uint32_t n = agent < p->world.capture->agent_count ? agent : p->world.capture->agent_count;
     if (!all[n].track) {
@@ -70,7 +71,7 @@ static meter *meter_of(pf_sink *p, meter *all, uint32_t agent, const char *what)
         else
             snprintf(name, sizeof name, "%s %s", words, what);
         bool rate = !p->opt.legacy_tracks && what[0] == 'c';
-        all[n].track = pf_new_counter(&p->world, pf_process_track(&p->world, p->event.index), name,
+        all[n].track = pf_new_counter(&p->world, pf_process_track(&p->world, process), name,
                                       rate ? 0 : UNIT_BYTES, rate ? "bytes/s" : NULL);
     }
     return &all[n];
@@ -93,7 +94,7 @@ rocl_status pf_write_bandwidth(pf_sink *p, rocl_error *err)
     open_sequence(p, &q, 0);
     while (st == ROCL_OK && pf_same(p, PF_BANDWIDTH, index)) {
         const pf_event *e = &p->event;
-        meter *m = meter_of(p, meters, e->agent, what);
+        meter *m = meter_of(p, meters, index, e->agent, what);
         m->sum += e->op ? 0 - e->size : e->size;
         write_value(p, &q, e->time, m->track, (double)(int64_t)m->sum);
         st = pf_next(p, err);
@@ -103,32 +104,35 @@ rocl_status pf_write_bandwidth(pf_sink *p, rocl_error *err)
     return st;
 }
 
-static void change(pf_sink *p, pf_seq *q, meter *meters, uint32_t agent, uint64_t by)
+static void show_level(pf_sink *p, pf_seq *q, meter *meters, uint32_t process, uint32_t agent,
+                       int64_t time)
 {
     const char *what = p->opt.legacy_tracks ? "ALLOCATE BYTES on" : "allocated";
-    meter *m = meter_of(p, meters, agent, what);
-    m->sum += by;
-    write_value(p, q, p->event.time, m->track, (double)(int64_t)m->sum);
+    meter *m = meter_of(p, meters, process, agent, what);
+    write_value(p, q, time, m->track, (double)(int64_t)m->sum);
 }
 
-/* A free of nothing is what free(NULL) is; a free of an address never seen allocated means that the
- * trace began later, or that a filter left the allocation out, which is no fault of the trace. */
-static rocl_status account(pf_sink *p, pf_seq *q, meter *meters, pf_blocks *h, rocl_error *err)
+/* What was allocated before the window is shown at its begin. */
+static void show_levels(pf_sink *p, pf_seq *q, meter *meters, uint32_t process)
 {
+    for (uint32_t i = 0; i <= p->world.capture->agent_count; i++)
+        if (meters[i].sum)
+            show_level(p, q, meters, process, i, p->from);
+}
+
+static rocl_status account(pf_sink *p, pf_seq *q, meter *meters, bool inside, rocl_error *err)
+{
+    const rocl_capture *c = p->world.capture;
     const pf_event *e = &p->event;
-    pf_block old;
-    bool known = pf_blocks_take(h, e->address, &old);
-    if (known)
-        change(p, q, meters, old.agent, 0 - old.size);
-    if (e->op == ROCL_OP_ALLOC || e->op == ROCL_OP_REALLOC) {
-        pf_block fresh = {e->size, e->agent};
-        if (!pf_blocks_put(h, e->address, &fresh))
-            return rocl_fail_memory(err);
-        change(p, q, meters, e->agent, e->size);
-    } else if (!known && e->op == ROCL_OP_FREE && e->address && !p->trace->filter) {
+    uint32_t agent = e->agent < c->agent_count ? e->agent : c->agent_count;
+    meters[agent].sum += (uint64_t)e->delta;
+    if (!inside)
+        return ROCL_OK;
+    if (e->op)
         return rocl_fault_count(p->trace, ROCL_FAULT_UNPAIRED_FREE, err,
-                                "%s: memory allocation %" PRIu64, p->world.capture->path, e->row);
-    }
+                                "%s: memory allocation %" PRIu64, c->path, e->row);
+    if (e->delta)
+        show_level(p, q, meters, e->index, agent, e->time);
     return ROCL_OK;
 }
 
@@ -137,18 +141,25 @@ rocl_status pf_write_allocated(pf_sink *p, rocl_error *err)
     uint32_t index = p->event.index;
     rocl_status st = ROCL_OK;
     meter *meters = new_meters(p);
-    pf_blocks h = {0};
+    bool begun = p->event.time >= p->from;
     pf_seq q = {0};
     if (!meters)
         return rocl_fail_memory(err);
-    open_sequence(p, &q, 0);
+    q.id = p->world.next_seq++;
+    pf_seq_begin(&q, p->stream, pf_machine(&p->world), begun ? p->event.time : p->from, 0);
     while (st == ROCL_OK && pf_same(p, PF_ALLOCATED, index)) {
-        st = account(p, &q, meters, &h, err);
+        if (!begun && p->event.time >= p->from) {
+            show_levels(p, &q, meters, index);
+            begun = true;
+        }
+        if (p->event.time <= p->to)
+            st = account(p, &q, meters, begun, err);
         if (st == ROCL_OK)
             st = pf_next(p, err);
     }
+    if (!begun)
+        show_levels(p, &q, meters, index);
     pf_seq_end(&q);
-    pf_blocks_free(&h);
     free(meters);
     return st;
 }
@@ -235,6 +246,46 @@ static void name_track(pmc *m, uint32_t counter)
                                         0, k ? rocl_str(m->p->trace, k->units) : NULL);
 }
 
+/* The units of GPU counters are an enum; what it lacks goes to the description. */
+static unsigned unit_of(const char *units)
+{
+    static const struct {
+        const char *text;
+        unsigned unit;
+    } known[] = {{"bytes", 7}, {"B", 7},        {"KB", 8},          {"MB", 9},
+                 {"GB", 10},   {"Hz", 13},      {"MHz", 15},        {"ns", 19},
+                 {"nsec", 19}, {"us", 20},      {"ms", 21},         {"s", 22},
+                 {"sec", 22},  {"mW", 28},      {"W", 29},          {"watts", 29},
+                 {"J", 31},    {"V", 32},       {"C", 34},          {"celsius", 34},
+                 {"%", 37},    {"percent", 37}, {"percentage", 37}, {"instructions", 40}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcasecmp(units, known[i].text))
+            return known[i].unit;
+    return 0;
+}
+
+static void declare_counter(const rocl_trace *t, rocl_buf *b, uint32_t id, const rocl_counter *c)
+{
+    const char *units = rocl_str(t, c->units), *text = rocl_str(t, c->description);
+    unsigned unit = unit_of(units);
+    size_t at = rocl_pb_begin(b, COUNTER_SPECS);
+    rocl_pb_uint(b, CSPEC_ID, id);
+    pf_text(b, CSPEC_NAME, t, c->name);
+    size_t description = rocl_pb_begin(b, CSPEC_DESCRIPTION);
+    rocl_utf8_put(b, text, strlen(text));
+    if (*units && !unit) {
+        rocl_buf_str(b, *text ? " [" : "[");
+        rocl_utf8_put(b, units, strlen(units));
+        rocl_buf_byte(b, ']');
+    }
+    rocl_pb_end(b, description);
+    if (unit)
+        rocl_pb_uint(b, CSPEC_UNIT, unit);
+    rocl_pb_uint(b, CSPEC_GROUP, GROUP_COMPUTE);
+    rocl_pb_uint(b, CSPEC_DIRECTION, DIRECTION_FORWARDS);
+    rocl_pb_end(b, at);
+}
+
 static void declare_counters(pmc *m)
 {
     const rocl_capture *c = m->p->world.capture;
@@ -245,13 +296,7 @@ static void declare_counters(pmc *m)
     for (uint32_t i = 0; i < c->counter_count; i++) {
         if (c->counters[i].agent != m->agent)
             continue;
-        size_t at = rocl_pb_begin(b, COUNTER_SPECS);
-        rocl_pb_uint(b, CSPEC_ID, i + 1);
-        pf_text(b, CSPEC_NAME, m->p->trace, c->counters[i].name);
-        pf_text(b, CSPEC_DESCRIPTION, m->p->trace, c->counters[i].description);
-        rocl_pb_uint(b, CSPEC_GROUP, GROUP_COMPUTE);
-        rocl_pb_uint(b, CSPEC_DIRECTION, DIRECTION_FORWARDS);
-        rocl_pb_end(b, at);
+        declare_counter(m->p->trace, b, i + 1, &c->counters[i]);
     }
     rocl_pb_end(b, body);
     rocl_pb_int(b, INTERNED_COUNTER_GPU, m->gpu);

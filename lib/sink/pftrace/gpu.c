@@ -104,6 +104,8 @@ static uint32_t queue_of(gpu *g, const pf_event *e)
     if (iid)
         return iid;
     pf_queue_name(&g->p->world, q, by_queue ? "Queue" : "Stream", g->process, name, sizeof name);
+    if (e->agent == ROCL_NONE) /* it must be shown on some GPU */
+        snprintf(name + strlen(name), sizeof name - strlen(name), " (unknown agent)");
     return spec(g, key, name, SPEC_COMPUTE);
 }
 
@@ -203,9 +205,8 @@ static void copy_launch(gpu *g, rocl_buf *b, const pf_event *e)
 {
     uint32_t self = label_of(g, e->agent), other = label_of(g, e->other_agent);
     arg_int(g, b, LAUNCH_ARGS, W_BYTES, (int64_t)e->size);
-    if (e->end > e->time)
-        arg_int(g, b, LAUNCH_ARGS, W_BYTES_PER_SECOND,
-                (int64_t)pf_rate(e->size, e->end - e->time));
+    if (e->duration > 0)
+        arg_int(g, b, LAUNCH_ARGS, W_BYTES_PER_SECOND, (int64_t)pf_rate(e->size, e->duration));
     arg_text(g, b, W_SRC, e->op ? other : self);
     arg_text(g, b, W_DST, e->op ? self : other);
 }
@@ -271,13 +272,13 @@ static void close_gpu(gpu *g)
     pf_seq_end(&g->seq);
 }
 
-rocl_status pf_write_gpu(pf_sink *p, rocl_error *err)
+static rocl_status write_stages(pf_sink *p, pf_room room, rocl_error *err)
 {
     gpu g = {0};
     uint32_t index = p->event.index;
     rocl_status st = ROCL_OK;
     open_gpu(&g, p);
-    while (st == ROCL_OK && pf_same(p, PF_GPU, index)) {
+    while (st == ROCL_OK && pf_same(p, room, index)) {
         write_stage(&g, &p->event);
         st = pf_next(p, err);
     }
@@ -285,43 +286,12 @@ rocl_status pf_write_gpu(pf_sink *p, rocl_error *err)
     return st;
 }
 
-/* ---- allocations ---- */
-
-/* Completes an operation by the block it is about. */
-static rocl_status pair(pf_blocks *blocks, pf_event *e, rocl_error *err)
+rocl_status pf_write_gpu(pf_sink *p, rocl_error *err)
 {
-    pf_block old;
-    bool known = pf_blocks_take(blocks, e->address, &old);
-    bool makes = e->op == ROCL_OP_ALLOC || e->op == ROCL_OP_REALLOC;
-    if (known && !makes) {
-        if (e->agent == ROCL_NONE)
-            e->agent = old.agent;
-        if (!e->size)
-            e->size = old.size;
-    }
-    if (makes || (known && e->op != ROCL_OP_FREE)) {
-        pf_block fresh = makes ? (pf_block){e->size, e->agent} : old;
-        if (!pf_blocks_put(blocks, e->address, &fresh))
-            return rocl_fail_memory(err);
-    }
-    return ROCL_OK;
+    return write_stages(p, PF_GPU, err);
 }
 
 rocl_status pf_write_memory(pf_sink *p, rocl_error *err)
 {
-    gpu g = {0};
-    uint32_t index = p->event.index;
-    rocl_status st = ROCL_OK;
-    pf_blocks blocks = {0};
-    open_gpu(&g, p);
-    while (st == ROCL_OK && pf_same(p, PF_MEMORY, index)) {
-        st = pair(&blocks, &p->event, err);
-        if (st == ROCL_OK) {
-            write_stage(&g, &p->event);
-            st = pf_next(p, err);
-        }
-    }
-    pf_blocks_free(&blocks);
-    close_gpu(&g);
-    return st;
+    return write_stages(p, PF_MEMORY, err);
 }

@@ -139,13 +139,12 @@ static rocl_status pack_bandwidth(pf_sink *p, unsigned worker, const rocl_copy *
 {
     uint8_t buf[64];
     uint64_t key[4];
-    int64_t length = k->e.end - k->e.start;
-    if (length <= 0 || !k->size)
+    if (k->e.end <= k->e.start || !k->size)
         return ROCL_OK;
     for (unsigned at_end = 0; at_end < 2; at_end++) {
         uint8_t *q = put_ref(buf, agent);
         q = rocl_varint_put(q, at_end);
-        q = rocl_varint_put(q, p->opt.legacy_tracks ? k->size : pf_rate(k->size, length));
+        q = rocl_varint_put(q, p->opt.legacy_tracks ? k->size : pf_rate(k->size, k->e.duration));
         /* At one time ends come first, so that back-to-back copies do not add up. */
         make_key(key, PF_BANDWIDTH, k->e.process, at_end ? k->e.end : k->e.start,
                  at_end ? INT64_MAX : 0, k->e.id << 2 | side << 1 | at_end, ROCL_COPY);
@@ -166,6 +165,7 @@ static rocl_status pack_copy(pf_sink *p, unsigned worker, const rocl_capture *c,
     q = put_ref(q, to ? k->src : k->dst);
     q = rocl_varint_put(q, to);
     q = rocl_varint_put(q, k->size);
+    q = rocl_varint_put(q, (uint64_t)k->e.duration);
     make_key(key, PF_GPU, k->e.process, k->e.start, k->e.end, k->e.id, ROCL_COPY);
     rocl_status st = add(p, worker, key, buf, q, err);
     if (st == ROCL_OK && k->dst != ROCL_NONE && (p->opt.legacy_tracks || is_gpu(c, k->dst)))
@@ -178,23 +178,30 @@ static rocl_status pack_copy(pf_sink *p, unsigned worker, const rocl_capture *c,
 static rocl_status pack_alloc(pf_sink *p, unsigned worker, const rocl_alloc *a, rocl_kind kind,
                               rocl_error *err)
 {
-    uint8_t buf[256], *q = put_work(buf, &a->e, a->agent, a->queue, a->stream);
+    uint8_t buf[256], *q = put_work(buf, &a->e, a->owner, a->queue, a->stream);
     uint64_t key[4];
+    if (p->opt.legacy_tracks)
+        return ROCL_OK;
+    q = rocl_varint_put(q, kind == ROCL_SCRATCH ? a->size : a->block);
+    make_key(key, PF_MEMORY, a->e.process, a->e.start, a->e.end, a->e.id, kind);
+    return add(p, worker, key, buf, q, err);
+}
+
+rocl_status pf_pack_history(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
     rocl_status st = ROCL_OK;
-    q = rocl_varint_put(q, (uint64_t)a->op);
-    q = rocl_varint_put(q, (uint64_t)a->level);
-    q = rocl_varint_put(q, a->size);
-    q = rocl_varint_put(q, a->address);
-    if (!p->opt.legacy_tracks) {
-        make_key(key, PF_MEMORY, a->e.process, a->e.start, a->e.end, a->e.id, kind);
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_alloc *a = &b->allocs[i];
+        uint8_t buf[64], *q = put_ref(buf, a->owner);
+        uint64_t key[4];
+        q = put_signed(q, a->delta);
+        q = rocl_varint_put(q, a->unpaired);
+        /* Memory is there when the call returns, and gone when the call to free it begins. */
+        int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
+        make_key(key, PF_ALLOCATED, a->e.process, when, a->e.end, a->e.id, ROCL_ALLOC);
         st = add(p, worker, key, buf, q, err);
     }
-    if (st != ROCL_OK || kind == ROCL_SCRATCH)
-        return st;
-    /* Memory is there when the call returns, and gone when the call to free it begins. */
-    int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
-    make_key(key, PF_ALLOCATED, a->e.process, when, a->e.end, a->e.id, kind);
-    return add(p, worker, key, buf, q, err);
+    return st;
 }
 
 static rocl_status pack_hip(pf_sink *p, unsigned worker, const rocl_hip *h, rocl_kind kind,
@@ -287,9 +294,8 @@ rocl_status pf_check_limits(const rocl_capture *c, rocl_error *err)
     if ((uint64_t)c->thread_count + c->process_count < INDEX_LIMIT &&
         c->agent_count < INDEX_LIMIT && c->counter_count < INDEX_LIMIT)
         return ROCL_OK;
-    return rocl_fail(err, ROCL_INPUT,
-                     "%s: more than %u threads, agents or counters in one process", c->path,
-                     INDEX_LIMIT - 1);
+    return rocl_fail(err, ROCL_INPUT, "%s: more than %u threads, agents or counters in one process",
+                     c->path, INDEX_LIMIT - 1);
 }
 
 rocl_status pf_pack_batch(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err)
@@ -346,6 +352,7 @@ static void unpack_work(reader *r, pf_event *e)
         e->other_agent = get_ref(r);
         e->op = (uint8_t)get(r); /* 1: other -> agent, 0: agent -> other */
         e->size = get(r);
+        e->duration = (int64_t)get(r);
         break;
     case ROCL_GRAPH:
     case ROCL_HIP_EVENT:
@@ -354,10 +361,7 @@ static void unpack_work(reader *r, pf_event *e)
         e->size = get(r);            /* kernels in the graph */
         break;
     default:
-        e->op = (uint8_t)get(r);
-        e->level = (uint8_t)get(r);
         e->size = get(r);
-        e->address = get(r);
     }
 }
 
@@ -382,6 +386,11 @@ bool pf_unpack(const rocl_record *rec, pf_event *e)
     switch (e->room) {
     case PF_HOST:
         unpack_host(&r, e);
+        break;
+    case PF_ALLOCATED:
+        e->agent = get_ref(&r);
+        e->delta = get_signed(&r);
+        e->op = (uint8_t)get(&r); /* unpaired */
         break;
     case PF_BANDWIDTH:
         e->agent = get_ref(&r);

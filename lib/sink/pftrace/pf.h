@@ -6,7 +6,6 @@
  *     pack.c      events <-> records of the sorter
  *     world.c     machines, GPUs, processes, threads: ids and descriptors
  *     lanes.c     slices that overlap without nesting
- *     blocks.c    memory that is allocated
  *     host.c      host slices on thread tracks
  *     gpu.c       GPU work as typed GPU events
  *     legacy.c    GPU work as plain track events in AMD's layout
@@ -22,6 +21,7 @@
 #include "base/pool.h"
 #include "base/proto.h"
 #include "base/utf8.h"
+#include "model/gpus.h"
 #include "model/trace.h"
 
 /* ---- stream.c ---- */
@@ -102,6 +102,8 @@ typedef struct pf_sink pf_sink;
 /* Are there few enough sequences for the key? */
 rocl_status pf_check_limits(const rocl_capture *c, rocl_error *err);
 rocl_status pf_pack_batch(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err);
+/* Allocations, also those before the time window: what is live in it depends on them. */
+rocl_status pf_pack_history(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err);
 
 /* A record as it comes back. */
 typedef struct pf_arg {
@@ -124,9 +126,11 @@ typedef struct pf_event {
     /* GPU */
     uint32_t agent, queue, stream, kernel, other_agent;
     uint64_t size, address, dispatch_id;
+    int64_t duration; /* of a copy, whole */
+    int64_t delta;    /* of live bytes */
     int64_t private_segment, group_segment;
     uint32_t workgroup[3], grid[3];
-    uint8_t op, level;
+    uint8_t op;
     /* counters */
     uint32_t counter;
     int64_t place[5];
@@ -139,13 +143,6 @@ bool pf_next_arg(pf_event *e, pf_arg *arg);
 
 /* ---- world.c ---- */
 
-typedef struct pf_gpu {
-    uint32_t machine;
-    int64_t key; /* absolute index, or id: the same device in every process */
-    uint32_t id; /* on its machine, from 0 */
-    const rocl_agent *agent;
-} pf_gpu;
-
 typedef struct pf_place { /* of a process or thread */
     uint64_t uuid;        /* track, 0: not described yet */
     int64_t number;       /* pid or tid as written */
@@ -154,13 +151,12 @@ typedef struct pf_place { /* of a process or thread */
 typedef struct pf_world {
     rocl_trace *trace;
     pf_stream *stream;
-    pf_gpu *gpus;
-    size_t gpu_count;
+    rocl_gpus gpus;
     uint64_t next_uuid;
     uint32_t next_seq;
     uint32_t next_context, next_spec; /* iids unique over the whole trace */
     rocl_map pids;                    /* (machine, pid) in use */
-    bool *described; /* by machine: a filter may take any of its captures */
+    bool *described;                  /* by machine: a filter may take any of its captures */
     size_t process_total;
     /* of the capture at hand */
     const rocl_capture *capture;
@@ -220,25 +216,6 @@ uint32_t pf_lanes_find(const pf_lanes *l, uint32_t group, int64_t end, bool *ext
 uint32_t pf_lanes_add(pf_lanes *l, uint32_t group, uint64_t track); /* ROCL_NONE: out of memory */
 bool pf_lanes_push(pf_lanes *l, uint32_t lane, int64_t end);
 
-/* ---- blocks.c ---- */
-
-typedef struct pf_block {
-    uint64_t size;
-    uint32_t agent;
-} pf_block;
-
-typedef struct pf_blocks {
-    rocl_map live;    /* address -> entry */
-    rocl_buf entries; /* pf_block */
-    uint32_t spare;   /* entry + 1 of a freed one to use again, linked through size */
-} pf_blocks;
-
-/* Takes the block at an address out; false: there is none. */
-bool pf_blocks_take(pf_blocks *h, uint64_t address, pf_block *b);
-/* The address must be free. False: memory is out. */
-bool pf_blocks_put(pf_blocks *h, uint64_t address, const pf_block *b);
-void pf_blocks_free(pf_blocks *h);
-
 /* ---- the rooms: each writes one sequence, from its first record to its last ---- */
 
 /* Names of arguments and annotations, interned once as texts. */
@@ -292,6 +269,7 @@ struct pf_sink {
     rocl_sorter *sorter; /* of the capture at hand */
     rocl_idset *linked;  /* by worker: stack ids with GPU work */
     rocl_buf *scratch;   /* by worker */
+    int64_t from, to;    /* the time window */
     pf_event event;      /* the record at hand */
     bool more;
     rocl_pftrace_report report;

@@ -2,6 +2,7 @@
  * sequence. */
 #include <stdlib.h>
 
+#include "filter/filter.h"
 #include "sink/pftrace/pf.h"
 #include "sink/sink.h"
 
@@ -53,6 +54,11 @@ static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error
     return pf_pack_batch(self, worker, b, err);
 }
 
+static rocl_status history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    return pf_pack_history(self, worker, b, err);
+}
+
 static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 {
     pf_sink *p = self;
@@ -84,6 +90,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     pf_sink *p = self;
     rocl_progress_phase(p->trace, "writing", 0);
     rocl_status st = pf_world_capture(&p->world, c, err);
+    rocl_filter_window(p->trace->filter, &p->from, &p->to);
     if (st == ROCL_OK)
         st = join_linked(p, err);
     if (st == ROCL_OK)
@@ -171,6 +178,8 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
                             .fields = t->opt.args ? ROCL_FIELD_DISPATCH_ID : 0,
                             .begin_capture = begin_capture,
                             .events = events,
+                            .history_kinds = ROCL_BIT(ROCL_ALLOC),
+                            .history = history,
                             .end_task = end_task,
                             .end_capture = end_capture};
     rocl_status st = o->level > 9

@@ -35,64 +35,7 @@ static void end(pf_world *w)
 
 /* ---- GPUs ---- */
 
-static int64_t gpu_key(const rocl_agent *a)
-{
-    return a->absolute_index >= 0 ? a->absolute_index : a->id;
-}
-
-static int by_machine_and_key(const void *a, const void *b)
-{
-    const pf_gpu *x = a, *y = b;
-    if (x->machine != y->machine)
-        return x->machine < y->machine ? -1 : 1;
-    return x->key == y->key ? 0 : x->key < y->key ? -1 : 1;
-}
-
-static const pf_gpu *find_gpu(const pf_world *w, uint32_t machine, int64_t key)
-{
-    pf_gpu probe = {.machine = machine, .key = key};
-    return bsearch(&probe, w->gpus, w->gpu_count, sizeof probe, by_machine_and_key);
-}
-
-static rocl_status add_gpu(pf_world *w, uint32_t machine, const rocl_agent *a, size_t *cap,
-                           rocl_error *err)
-{
-    for (size_t i = 0; i < w->gpu_count; i++)
-        if (w->gpus[i].machine == machine && w->gpus[i].key == gpu_key(a))
-            return ROCL_OK;
-    if (w->gpu_count == *cap) {
-        *cap = *cap ? 2 * *cap : 16;
-        pf_gpu *more = realloc(w->gpus, *cap * sizeof *more);
-        if (!more)
-            return rocl_fail_memory(err);
-        w->gpus = more;
-    }
-    w->gpus[w->gpu_count++] = (pf_gpu){machine, gpu_key(a), 0, a};
-    return ROCL_OK;
-}
-
-/* The processes of a node see the same devices, each under the index that the driver gave it. */
-static rocl_status collect_gpus(pf_world *w, rocl_error *err)
-{
-    size_t cap = 0;
-    for (size_t i = 0; i < w->trace->capture_count; i++) {
-        const rocl_capture *c = &w->trace->captures[i]->pub;
-        for (uint32_t k = 0; k < c->agent_count; k++)
-            if (c->agents[k].type == ROCL_AGENT_GPU) {
-                rocl_status st = add_gpu(w, c->machine, &c->agents[k], &cap, err);
-                if (st != ROCL_OK)
-                    return st;
-            }
-    }
-    if (w->gpu_count)
-        qsort(w->gpus, w->gpu_count, sizeof *w->gpus, by_machine_and_key);
-    for (size_t i = 0; i < w->gpu_count; i++)
-        w->gpus[i].id =
-            i && w->gpus[i].machine == w->gpus[i - 1].machine ? w->gpus[i - 1].id + 1 : 0;
-    return ROCL_OK;
-}
-
-static void describe_gpu(pf_world *w, rocl_buf *b, const pf_gpu *g)
+static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
 {
     const rocl_trace *t = w->trace;
     char name[256];
@@ -125,15 +68,15 @@ static void describe_machine(pf_world *w)
         rocl_pb_end(b, at);
         end(w);
     }
-    for (size_t i = 0; i < w->gpu_count; i++)
-        any |= w->gpus[i].machine == machine;
+    for (size_t i = 0; i < w->gpus.count; i++)
+        any |= w->gpus.all[i].machine == machine;
     if (!any)
         return;
     rocl_buf *b = begin(w);
     size_t at = rocl_pb_begin(b, PKT_GPU_INFO);
-    for (size_t i = 0; i < w->gpu_count; i++)
-        if (w->gpus[i].machine == machine)
-            describe_gpu(w, b, &w->gpus[i]);
+    for (size_t i = 0; i < w->gpus.count; i++)
+        if (w->gpus.all[i].machine == machine)
+            describe_gpu(w, b, &w->gpus.all[i]);
     rocl_pb_end(b, at);
     end(w);
 }
@@ -365,7 +308,7 @@ rocl_status pf_world_open(pf_world *w, rocl_trace *t, pf_stream *s, rocl_error *
     for (size_t i = 0; i < t->capture_count; i++)
         w->process_total += t->captures[i]->pub.process_count;
     w->described = calloc(t->machine_count + 1, sizeof *w->described);
-    return w->described ? collect_gpus(w, err) : rocl_fail_memory(err);
+    return w->described ? rocl_gpus_collect(&w->gpus, t, err) : rocl_fail_memory(err);
 }
 
 static void forget_capture(pf_world *w)
@@ -382,7 +325,7 @@ static void forget_capture(pf_world *w)
 void pf_world_close(pf_world *w)
 {
     forget_capture(w);
-    free(w->gpus);
+    rocl_gpus_free(&w->gpus);
     free(w->described);
     rocl_map_free(&w->pids);
 }
@@ -399,9 +342,7 @@ rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err
     if (!w->processes || !w->threads || !w->strays || !w->contexts || !w->agent_gpus)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < c->agent_count; i++) {
-        const pf_gpu *g = c->agents[i].type == ROCL_AGENT_GPU
-                              ? find_gpu(w, c->machine, gpu_key(&c->agents[i]))
-                              : NULL;
+        const rocl_gpu *g = rocl_gpus_find(&w->gpus, c, i);
         w->agent_gpus[i] = g ? g->id : ROCL_NONE;
     }
     for (uint32_t i = 0; i < c->process_count; i++) {

@@ -30,9 +30,8 @@ static rocl_status each_row(rocpd_set *s, rocl_db *db, rocpd_table table,
 #define EACH_ROW(s, db, table, columns, fn, err)                                                   \
     each_row(s, db, table, columns, (unsigned)(sizeof(columns) / sizeof *(columns)), fn, err)
 
-/* Appends a zeroed element to an array of the capture and maps the row's id to it. */
-static void *push(const rocpd_row *r, const void *array_field, uint32_t *count, size_t size,
-                  rocl_ids *map, rocl_error *err)
+void *rocpd_define(int64_t id, const void *array_field, uint32_t *count, size_t size, rocl_ids *map,
+                   rocl_error *err)
 {
     void **array = (void **)(uintptr_t)array_field;
     if (*count % 64 == 0) {
@@ -47,7 +46,7 @@ static void *push(const rocpd_row *r, const void *array_field, uint32_t *count, 
     }
     void *element = (char *)*array + *count * size;
     memset(element, 0, size);
-    if (!rocl_ids_put(map, (uint64_t)r->rows->id[r->row], *count)) {
+    if (!rocl_ids_put(map, (uint64_t)id, *count)) {
         rocl_fail_memory(err);
         return NULL;
     }
@@ -110,7 +109,8 @@ static const char *const node_columns[] = {"machine_id", "system_name", "hostnam
 static rocl_status take_node(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
-    rocl_node *n = push(r, &c->nodes, &c->node_count, sizeof *n, &s->nodes, err);
+    rocl_node *n =
+        rocpd_define(r->rows->id[r->row], &c->nodes, &c->node_count, sizeof *n, &s->nodes, err);
     if (!n)
         return ROCL_INTERNAL;
     n->id = r->rows->id[r->row];
@@ -129,7 +129,8 @@ static const char *const process_columns[] = {"nid",   "pid", "ppid",    "init",
 static rocl_status take_process(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
-    rocl_process *p = push(r, &c->processes, &c->process_count, sizeof *p, &s->processes, err);
+    rocl_process *p = rocpd_define(r->rows->id[r->row], &c->processes, &c->process_count, sizeof *p,
+                                   &s->processes, err);
     size_t n;
     if (!p)
         return ROCL_INTERNAL;
@@ -155,7 +156,8 @@ static const char *const thread_columns[] = {"pid", "tid", "name"};
 static rocl_status take_thread(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
-    rocl_thread *t = push(r, &c->threads, &c->thread_count, sizeof *t, &s->threads, err);
+    rocl_thread *t = rocpd_define(r->rows->id[r->row], &c->threads, &c->thread_count, sizeof *t,
+                                  &s->threads, err);
     if (!t)
         return ROCL_INTERNAL;
     t->id = r->rows->id[r->row];
@@ -183,7 +185,8 @@ static rocl_agent_type agent_type(const char *type)
 static rocl_status take_agent(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
-    rocl_agent *a = push(r, &c->agents, &c->agent_count, sizeof *a, &s->agents, err);
+    rocl_agent *a =
+        rocpd_define(r->rows->id[r->row], &c->agents, &c->agent_count, sizeof *a, &s->agents, err);
     if (!a)
         return ROCL_INTERNAL;
     a->id = r->rows->id[r->row];
@@ -208,7 +211,7 @@ static const char *const queue_columns[] = {"pid", "name"};
 static rocl_status take_queue_like(const rocpd_row *r, const void *array, uint32_t *count,
                                    rocl_ids *map, rocl_error *err)
 {
-    rocl_queue *q = push(r, array, count, sizeof *q, map, err);
+    rocl_queue *q = rocpd_define(r->rows->id[r->row], array, count, sizeof *q, map, err);
     if (!q)
         return ROCL_INTERNAL;
     q->id = r->rows->id[r->row];
@@ -252,7 +255,8 @@ enum { KERNEL_EXTDATA = 9 };
 static rocl_status take_kernel(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
-    rocl_kernel *k = push(r, &c->kernels, &c->kernel_count, sizeof *k, &s->kernels, err);
+    rocl_kernel *k = rocpd_define(r->rows->id[r->row], &c->kernels, &c->kernel_count, sizeof *k,
+                                  &s->kernels, err);
     size_t n = 0;
     const char *extdata = "";
     if (!k)
@@ -294,7 +298,8 @@ static const char *const counter_columns[] = {"pid",    "agent_id",    "name",
 static rocl_status take_counter(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
-    rocl_counter *k = push(r, &c->counters, &c->counter_count, sizeof *k, &s->counters, err);
+    rocl_counter *k = rocpd_define(r->rows->id[r->row], &c->counters, &c->counter_count, sizeof *k,
+                                   &s->counters, err);
     if (!k)
         return ROCL_INTERNAL;
     k->id = r->rows->id[r->row];
@@ -315,7 +320,8 @@ static const char *const track_columns[] = {"pid",      "tid",       "agent_id",
 
 static rocl_status take_track(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
-    rocpd_track_def *t = push(r, &s->track_defs, &s->track_count, sizeof *t, &s->tracks, err);
+    rocpd_track_def *t = rocpd_define(r->rows->id[r->row], &s->track_defs, &s->track_count,
+                                      sizeof *t, &s->tracks, err);
     if (!t)
         return ROCL_INTERNAL;
     t->process = ref_of(r, 0, &s->processes);
@@ -325,6 +331,20 @@ static rocl_status take_track(rocpd_set *s, const rocpd_row *r, rocl_error *err)
     t->stream = ref_of(r, 4, &s->streams);
     t->name = ref_of(r, 5, &s->strings);
     return ROCL_OK;
+}
+
+/* What has no table is not dangling. */
+static void note_missing_tables(rocpd_set *s)
+{
+    s->strings.absent = !s->tables[ROCPD_STRING];
+    s->processes.absent = !s->tables[ROCPD_INFO_PROCESS];
+    s->threads.absent = !s->tables[ROCPD_INFO_THREAD];
+    s->agents.absent = !s->tables[ROCPD_INFO_AGENT];
+    s->queues.absent = !s->tables[ROCPD_INFO_QUEUE];
+    s->streams.absent = !s->tables[ROCPD_INFO_STREAM];
+    s->kernels.absent = !s->tables[ROCPD_INFO_KERNEL_SYMBOL];
+    s->counters.absent = !s->tables[ROCPD_INFO_PMC];
+    s->tracks.absent = !s->tables[ROCPD_TRACK];
 }
 
 /* A trace of nothing but events still has a process to hang them on. */
@@ -347,6 +367,7 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
 {
     rocl_status st;
     s->capture->pub.rank = -1;
+    note_missing_tables(s);
     if ((st = EACH_ROW(s, db, ROCPD_STRING, string_columns, take_string, err)) ||
         (st = EACH_ROW(s, db, ROCPD_INFO_NODE, node_columns, take_node, err)) ||
         (st = EACH_ROW(s, db, ROCPD_INFO_PROCESS, process_columns, take_process, err)) ||
@@ -358,6 +379,7 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
              EACH_ROW(s, db, ROCPD_INFO_CODE_OBJECT, code_object_columns, take_code_object, err)) ||
         (st = read_kernels(s, db, err)) ||
         (st = EACH_ROW(s, db, ROCPD_INFO_PMC, counter_columns, take_counter, err)) ||
+        (st = rocpd_guess_definitions(s, db, err)) ||
         (st = EACH_ROW(s, db, ROCPD_TRACK, track_columns, take_track, err)))
         return st;
     if (s->tables[ROCPD_INFO_CATEGORY]) {

@@ -5,43 +5,19 @@
 
 #include "source/json.h"
 #include "source/rocpd/rocpd.h"
+#include "source/rocpd/short_name.h"
 
-/* The end of the function's own name in a demangled signature: before its template arguments and
- * parameters, but past "(anonymous namespace)" and "operator()". */
-static size_t name_end(const char *s, size_t n)
-{
-    static const char anonymous[] = "(anonymous namespace)", call[] = "operator()";
-    size_t depth = 0, end = n;
-    for (size_t i = 0; i < n; i++) {
-        if (n - i >= sizeof anonymous - 1 && !memcmp(s + i, anonymous, sizeof anonymous - 1)) {
-            i += sizeof anonymous - 2;
-        } else if (n - i >= sizeof call - 1 && !memcmp(s + i, call, sizeof call - 1)) {
-            i += sizeof call - 2;
-        } else if (s[i] == '<') {
-            if (depth++ == 0)
-                end = i;
-        } else if (s[i] == '>' && depth) {
-            depth--;
-        } else if (s[i] == '(' && depth == 0) {
-            return end < i ? end : i;
-        } else if (s[i] == ':' && depth == 0 && end < i) {
-            end = n; /* the template arguments belonged to a class: A<B>::name */
-        }
-    }
-    return end;
-}
-
-/* "void at::native::reduce_kernel<512>(int)" -> "reduce_kernel". */
 static uint32_t short_name(rocl_trace *t, uint32_t full)
 {
     size_t n;
+    rocl_buf name = {0};
     const char *s = rocl_strings_get(t->strings, full, &n);
-    size_t end = name_end(s, n), begin = end;
-    while (begin > 0 && s[begin - 1] != ':' && s[begin - 1] != ' ' && s[begin - 1] != '>')
-        begin--;
-    if (end - begin == 0)
-        return full;
-    return rocl_strings_put(t->strings, s + begin, end - begin);
+    rocpd_short_name(&name, s, n);
+    uint32_t text = full;
+    if (name.len && !name.failed)
+        text = rocl_strings_put(t->strings, (const char *)name.data, name.len);
+    rocl_buf_free(&name);
+    return text;
 }
 
 void rocpd_name_kernel(rocl_trace *t, rocl_kernel *k, const char *extdata, size_t len)

@@ -26,7 +26,7 @@ rocl_status rocpd_ref_slow(const rocpd_row *r, unsigned col, const rocl_ids *ids
     if (!rocl_cell_int(r->rows, col, r->row, &id, &bad))
         return bad ? rocpd_fault(r, ROCL_FAULT_BAD_VALUE, err) : ROCL_OK;
     *index = rocl_ids_get(ids, (uint64_t)id);
-    return *index == ROCL_NONE ? rocpd_fault(r, dangling, err) : ROCL_OK;
+    return *index == ROCL_NONE && !ids->absent ? rocpd_fault(r, dangling, err) : ROCL_OK;
 }
 
 rocl_status rocpd_times(const rocpd_row *r, unsigned start_col, unsigned end_col,
@@ -44,6 +44,7 @@ rocl_status rocpd_times(const rocpd_row *r, unsigned start_col, unsigned end_col
     /* A profiler that does not know when the process began stores 0. */
     if (process && process->init > 0 && e->end < process->init)
         return rocpd_fault(r, ROCL_FAULT_BEFORE_PROCESS, err);
+    e->duration = e->end - e->start;
     *keep = true;
     return ROCL_OK;
 }

@@ -268,6 +268,8 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
     rocl_status st = connection(t, c->source, 0, &db, err);
     if (st == ROCL_OK && wants_join(s))
         st = plan_values(s, db, plan, err);
+    if (st == ROCL_OK && (kinds & rocpd_table_kinds(ROCPD_MEMORY_ALLOCATE)))
+        st = rocpd_allocs_new(&s->allocs, s, err);
     for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
         uint32_t possible = rocpd_table_kinds((rocpd_table)k) & kinds;
         if (possible)
@@ -304,7 +306,17 @@ static rocl_status scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *t
     st = rocpd_scan_table(s, w, task, err);
     if (st == ROCL_OK && s->join)
         st = rocpd_join_seal(s->join, worker, err);
+    if (st == ROCL_OK && task->table == ROCPD_MEMORY_ALLOCATE)
+        st = rocpd_allocs_seal(s->allocs, worker, err);
     return st;
+}
+
+static void free_joins(rocpd_set *s)
+{
+    rocpd_join_free(s->join);
+    s->join = NULL;
+    rocpd_allocs_free(s->allocs);
+    s->allocs = NULL;
 }
 
 static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
@@ -312,14 +324,12 @@ static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitt
 {
     rocpd_set *s = c->state;
     rocpd_file *f = c->source->state;
-    rocl_status st = ROCL_OK;
-    if (s->join) {
-        st = ready_worker(s, &s->workers[0], 0, to, err);
-        if (st == ROCL_OK)
-            st = rocpd_join_finish(s->join, &s->workers[0], err);
-    }
-    rocpd_join_free(s->join); /* its sorters' memory is the sink's now */
-    s->join = NULL;
+    rocl_status st = ready_worker(s, &s->workers[0], 0, to, err);
+    if (st == ROCL_OK && s->allocs)
+        st = rocpd_allocs_finish(s->allocs, &s->workers[0], err);
+    if (st == ROCL_OK && s->join)
+        st = rocpd_join_finish(s->join, &s->workers[0], err);
+    free_joins(s); /* their sorters' memory is the sink's now */
     for (unsigned i = 0; i < t->opt.jobs && st == ROCL_OK; i++)
         if (f->connections[i])
             st = rocl_db_check_unchanged(f->connections[i], err);
@@ -333,8 +343,7 @@ static void end(rocl_trace *t, rocl_model_capture *c)
         rocpd_worker_close(&s->workers[i]);
     free(s->workers);
     s->workers = NULL;
-    rocpd_join_free(s->join);
-    s->join = NULL;
+    free_joins(s);
     if (s->last)
         close_connections(c->source->state);
 }

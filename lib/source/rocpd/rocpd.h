@@ -3,13 +3,16 @@
  *     rocpd.c    a file: its table sets (one capture each), connections, tasks
  *     tables.c   which table sets are there; what else the file may be when there are none
  *     defs.c     info tables -> definitions of the capture
+ *     guess.c    definitions where an info table is missing
  *     names.c    the names of kernels and agents as the options ask; ranks
+ *     short_name.c  a demangled signature -> the function's own name
  *     events.c   the event table, joined by id through windows
  *     scan.c     event-like tables -> batches
  *     refs.c     checks of times and references, counted faults
+ *     allocs.c   allocations, in the order of time with the blocks they are about
  *     values.c   counter values and arguments, joined by event id through sorters
  *
- * Facts of the schema: see rocpd(5) of this project's manual and AMD's rocpd_tables.sql. */
+ * Facts of the schema: see rocpd_tables.sql of AMD's rocprofiler-sdk. */
 #ifndef ROCL_SOURCE_ROCPD_H
 #define ROCL_SOURCE_ROCPD_H
 
@@ -70,13 +73,14 @@ typedef struct rocpd_set {
     /* while it is scanned */
     rocpd_worker *workers; /* opt.jobs of them */
     uint32_t kinds;
-    struct rocpd_join *join; /* NULL: no values are wanted */
+    struct rocpd_join *join;     /* NULL: no values are wanted */
+    struct rocpd_allocs *allocs; /* NULL: none are wanted */
     uint32_t alloc_names[ROCL_LEVEL_SCRATCH + 1][ROCL_OP_RECLAIM + 1]; /* texts */
 } rocpd_set;
 
 /* The file: state of rocl_source. */
 typedef struct rocpd_file {
-    rocl_db **connections; /* one per worker, opened when needed */
+    rocl_db **connections;  /* one per worker, opened when needed */
     rocl_db *properties_db; /* for what is asked for one at a time */
     unsigned connection_count;
     rocl_db_state state; /* when its definitions were read: the events must be of the same file */
@@ -100,6 +104,12 @@ char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *suffix
 
 /* defs.c */
 rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err);
+/* Appends a zeroed element to an array of the capture (its address) and maps the id to it. */
+void *rocpd_define(int64_t id, const void *array_field, uint32_t *count, size_t size, rocl_ids *map,
+                   rocl_error *err);
+
+/* guess.c: definitions of what has no info table, out of the ids that events use. */
+rocl_status rocpd_guess_definitions(rocpd_set *s, rocl_db *db, rocl_error *err);
 
 /* names.c */
 void rocpd_name_kernel(rocl_trace *t, rocl_kernel *k, const char *extdata, size_t len);
@@ -176,6 +186,16 @@ rocl_status rocpd_batch_flush(rocpd_set *s, rocpd_worker *w, rocl_error *err);
 void rocpd_worker_close(rocpd_worker *w);
 /* Which kinds the rows of a table may become. */
 uint32_t rocpd_table_kinds(rocpd_table table);
+
+/* allocs.c */
+typedef struct rocpd_allocs rocpd_allocs;
+rocl_status rocpd_allocs_new(rocpd_allocs **a, rocpd_set *s, rocl_error *err);
+void rocpd_allocs_free(rocpd_allocs *a);
+rocl_status rocpd_allocs_add(rocpd_allocs *a, unsigned worker, const rocl_alloc *record,
+                             rocl_error *err);
+rocl_status rocpd_allocs_seal(rocpd_allocs *a, unsigned worker, rocl_error *err);
+/* Hands all out, each with its block. */
+rocl_status rocpd_allocs_finish(rocpd_allocs *a, rocpd_worker *w, rocl_error *err);
 
 /* values.c */
 typedef struct rocpd_join rocpd_join;

@@ -416,10 +416,7 @@ static rocl_status scan_alloc(const rocpd_row *r, rocpd_worker *w, rocl_error *e
         st = take_alloc(r, track, &a, err);
     if (st != ROCL_OK || !keep)
         return st;
-    rocl_kind kind = a.level == ROCL_LEVEL_SCRATCH ? ROCL_SCRATCH : ROCL_ALLOC;
-    if (!(r->set->kinds & ROCL_BIT(kind)))
-        return ROCL_OK;
-    return rocpd_batch_add(r->set, w, kind, &a, err);
+    return rocpd_allocs_add(r->set->allocs, w->number, &a, err);
 }
 
 /* A sample is a value's moment (its value is in rocpd_pmc_event) or a moment of its own: a ROCTx

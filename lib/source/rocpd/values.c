@@ -1,7 +1,8 @@
 /* Counter values and API arguments. Both lie in tables that point to an event by id, in any order
- * and without an index. First pass: the values go into a sorter by event id, and the ids into a
- * set. Second pass: an event whose id is in the set (an owner) goes into a sorter as well. Then the
- * two sorted streams are merged, and every owner meets its values. */
+ * and without an index. First pass: the values go into a sorter by event id, arguments also by
+ * their position, and the ids into a set. Second pass: an event whose id is in the set (an owner)
+ * goes into a sorter as well. Then the two sorted streams are merged, and every owner meets its
+ * values. */
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -12,9 +13,12 @@ enum { BY_EVENT, BY_SAMPLE, BY_ARGS, CLASSES };
 
 enum { DROPPED = 0xff };
 
+/* The key of a value; that of an owner is class, owner, row. */
+enum { VALUE_CLASS, VALUE_OWNER, VALUE_POSITION, VALUE_ROW, VALUE_KEYS };
+
 typedef struct value {
-    uint32_t counter; /* or position of an argument */
-    uint32_t type, name;
+    uint32_t counter;
+    uint32_t type, name; /* of an argument */
     double number;
     int64_t place[5]; /* xcc, shader_engine, instance, shader_array, wgp */
 } value;
@@ -37,7 +41,7 @@ rocl_status rocpd_join_new(rocpd_join **out, rocpd_set *s, rocl_error *err)
         return rocl_fail_memory(err);
     j->set = s;
     j->workers = s->trace->opt.jobs;
-    j->values = rocl_sorter_new(s->trace->space, 3);
+    j->values = rocl_sorter_new(s->trace->space, VALUE_KEYS);
     j->owners = rocl_sorter_new(s->trace->space, 3);
     j->ids = calloc((size_t)j->workers * CLASSES, sizeof *j->ids);
     if (!j->values || !j->owners || !j->ids) {
@@ -70,11 +74,10 @@ static const char *const value_columns[] = {"event_id",  "pmc_id",       "value"
                                             "sample_id", "xcc",          "shader_engine",
                                             "instance",  "shader_array", "wgp"};
 
-static rocl_status add_value(rocpd_join *j, unsigned worker, unsigned class, uint64_t owner,
-                             uint64_t row, const void *p, size_t n, rocl_error *err)
+static rocl_status add_value(rocpd_join *j, unsigned worker, const uint64_t *key, const void *p,
+                             size_t n, rocl_error *err)
 {
-    const uint64_t key[3] = {class, owner, row};
-    if (!rocl_idset_add(&j->ids[worker * CLASSES + class], owner))
+    if (!rocl_idset_add(&j->ids[worker * CLASSES + key[VALUE_CLASS]], key[VALUE_OWNER]))
         return rocl_fail_memory(err);
     return rocl_sorter_add(j->values, worker, key, p, n, err);
 }
@@ -88,18 +91,26 @@ static rocl_status take_value(rocpd_join *j, unsigned worker, const rocpd_row *r
         rocpd_ref(r, V_COUNTER, &r->set->counters, ROCL_FAULT_DANGLING_COUNTER, &v.counter, err);
     if (st != ROCL_OK)
         return st;
-    if (!rocl_cell_real(r->rows, V_VALUE, r->row, &v.number, &bad) && bad)
+    bool any = rocl_cell_real(r->rows, V_VALUE, r->row, &v.number, &bad);
+    if (bad)
         return rocpd_fault(r, ROCL_FAULT_BAD_VALUE, err);
     for (unsigned i = 0; i < 5; i++) {
         v.place[i] = -1;
         rocl_cell_int(r->rows, V_PLACE + i, r->row, &v.place[i], &bad);
     }
-    uint64_t row = (uint64_t)r->rows->id[r->row];
-    if (rocl_cell_int(r->rows, V_SAMPLE, r->row, &sample, &bad))
-        return add_value(j, worker, BY_SAMPLE, (uint64_t)sample, row, &v, sizeof v, err);
-    if (rocl_cell_int(r->rows, V_EVENT, r->row, &event, &bad))
-        return add_value(j, worker, BY_EVENT, (uint64_t)event, row, &v, sizeof v, err);
-    return rocpd_fault(r, ROCL_FAULT_ORPHAN_VALUE, err);
+    uint64_t key[VALUE_KEYS] = {[VALUE_ROW] = (uint64_t)r->rows->id[r->row]};
+    if (rocl_cell_int(r->rows, V_SAMPLE, r->row, &sample, &bad)) {
+        key[VALUE_CLASS] = BY_SAMPLE;
+        key[VALUE_OWNER] = (uint64_t)sample;
+    } else if (rocl_cell_int(r->rows, V_EVENT, r->row, &event, &bad)) {
+        key[VALUE_CLASS] = BY_EVENT;
+        key[VALUE_OWNER] = (uint64_t)event;
+    } else {
+        return rocpd_fault(r, ROCL_FAULT_ORPHAN_VALUE, err);
+    }
+    if (!any) /* NULL: nothing was counted */
+        return ROCL_OK;
+    return add_value(j, worker, key, &v, sizeof v, err);
 }
 
 enum { G_EVENT, G_POSITION, G_TYPE, G_NAME, G_VALUE };
@@ -122,15 +133,17 @@ static rocl_status take_arg(rocpd_join *j, unsigned worker, rocl_buf *scratch, c
     v.type = rocl_strings_put(strings, p, n);
     p = rocl_cell_text(r->rows, G_NAME, r->row, &n);
     v.name = rocl_strings_put(strings, p, n);
-    v.counter = (uint32_t)position;
     p = rocl_cell_text(r->rows, G_VALUE, r->row, &n);
     scratch->len = 0;
     rocl_buf_put(scratch, &v, sizeof v);
     rocl_buf_put(scratch, p, n);
     if (scratch->failed || v.type == ROCL_NONE || v.name == ROCL_NONE)
         return rocl_fail_memory(err);
-    return add_value(j, worker, BY_ARGS, (uint64_t)event, (uint64_t)r->rows->id[r->row],
-                     scratch->data, scratch->len, err);
+    /* As unsigned numbers, in the order of signed ones. */
+    const uint64_t key[VALUE_KEYS] = {BY_ARGS, (uint64_t)event,
+                                      (uint64_t)position ^ (UINT64_C(1) << 63),
+                                      (uint64_t)r->rows->id[r->row]};
+    return add_value(j, worker, key, scratch->data, scratch->len, err);
 }
 
 rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *task,
@@ -383,13 +396,13 @@ static bool saw_all_owners(const rocpd_join *j)
 
 static rocl_status orphan(rocpd_join *j, rocl_error *err)
 {
-    rocpd_table table = j->value.key[0] == BY_ARGS ? ROCPD_ARG : ROCPD_PMC_EVENT;
+    rocpd_table table = j->value.key[VALUE_CLASS] == BY_ARGS ? ROCPD_ARG : ROCPD_PMC_EVENT;
     rocl_status st = ROCL_OK;
     /* Arguments of events of other kinds (copies, marks) are nobody's fault. */
     if (table == ROCPD_PMC_EVENT && saw_all_owners(j))
         st = rocl_fault_count(j->set->trace, ROCL_FAULT_ORPHAN_VALUE, err, "%s: table %s: id %lld",
                               j->set->capture->pub.path, j->set->tables[table],
-                              (long long)j->value.key[2]);
+                              (long long)j->value.key[VALUE_ROW]);
     return st ? st : next_value(j, err);
 }
 

@@ -1,0 +1,82 @@
+/* One pass over the trace for all reports that were asked for. */
+#include <stdlib.h>
+
+#include "analysis/analysis.h"
+#include "sink/sink.h"
+
+enum { COLLECTORS = 2 };
+
+typedef struct stats {
+    rocl_collector collectors[COLLECTORS];
+    unsigned count;
+} stats;
+
+const char *rocl_report_name(rocl_report r)
+{
+    static const char *const names[ROCL_REPORTS] = {"domains", "summary", "kernels",
+                                                    "copies",  "overlap", "gaps"};
+    return (unsigned)r < ROCL_REPORTS ? names[r] : "";
+}
+
+static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    stats *s = self;
+    rocl_status st = ROCL_OK;
+    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
+        if (s->collectors[i].kinds & ROCL_BIT(b->kind))
+            st = s->collectors[i].events(s->collectors[i].self, worker, b, err);
+    return st;
+}
+
+static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
+{
+    stats *s = self;
+    rocl_status st = ROCL_OK;
+    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
+        st = s->collectors[i].end_task(s->collectors[i].self, worker, err);
+    return st;
+}
+
+static rocl_status make_collectors(stats *s, rocl_trace *t, const rocl_stats_options *o,
+                                   rocl_error *err)
+{
+    const uint32_t busy = 1u << ROCL_REPORT_OVERLAP | 1u << ROCL_REPORT_GAPS;
+    rocl_status st = ROCL_OK;
+    if (o->reports & ~busy)
+        st = rocl_summary_collector(&s->collectors[s->count++], t, o, err);
+    if (st == ROCL_OK && (o->reports & busy))
+        st = rocl_busy_collector(&s->collectors[s->count++], t, o, err);
+    return st;
+}
+
+static rocl_status run(stats *s, rocl_trace *t, rocl_tables *out, rocl_error *err)
+{
+    rocl_sink sink = {.self = s, .events = events, .end_task = end_task};
+    for (unsigned i = 0; i < s->count; i++)
+        sink.kinds |= s->collectors[i].kinds;
+    rocl_status st = rocl_pipeline_run(t, &sink, err);
+    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
+        st = s->collectors[i].finish(s->collectors[i].self, out, err);
+    return st;
+}
+
+rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
+                       rocl_error *err)
+{
+    stats s = {0};
+    rocl_tables *out = rocl_tables_new();
+    if (!out)
+        return rocl_fail_memory(err);
+    rocl_status st = make_collectors(&s, t, o, err);
+    if (st == ROCL_OK)
+        st = run(&s, t, out, err);
+    for (unsigned i = 0; i < s.count; i++)
+        if (s.collectors[i].self)
+            s.collectors[i].free(s.collectors[i].self);
+    if (st != ROCL_OK) {
+        rocl_tables_free(out);
+        return st;
+    }
+    *tables = out;
+    return rocl_trace_verdict(t);
+}

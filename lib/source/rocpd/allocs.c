@@ -1,0 +1,140 @@
+/* Allocations, in the order of time: a free knows neither agent nor size, its allocation did. So
+ * they are sorted first, and handed out after all else. */
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "source/rocpd/rocpd.h"
+
+typedef struct block {
+    uint64_t size;
+    uint32_t agent;
+} block;
+
+struct rocpd_allocs {
+    rocpd_set *set;
+    rocl_sorter *sorter;
+    rocl_map live;    /* address -> block */
+    rocl_map scratch; /* (queue, thread) -> agent of the last scratch memory there */
+    rocl_buf blocks;
+    uint32_t spare; /* block + 1 of a freed one to use again, linked through size */
+};
+
+rocl_status rocpd_allocs_new(rocpd_allocs **out, rocpd_set *s, rocl_error *err)
+{
+    rocpd_allocs *a = calloc(1, sizeof *a);
+    if (!a)
+        return rocl_fail_memory(err);
+    a->set = s;
+    a->sorter = rocl_sorter_new(s->trace->space, 3);
+    *out = a;
+    if (!a->sorter)
+        return rocl_fail_memory(err);
+    return ROCL_OK;
+}
+
+void rocpd_allocs_free(rocpd_allocs *a)
+{
+    if (!a)
+        return;
+    rocl_sorter_free(a->sorter);
+    rocl_map_free(&a->live);
+    rocl_map_free(&a->scratch);
+    rocl_buf_free(&a->blocks);
+    free(a);
+}
+
+rocl_status rocpd_allocs_add(rocpd_allocs *a, unsigned worker, const rocl_alloc *record,
+                             rocl_error *err)
+{
+    /* Memory is there when the call returns, and gone when the call to free it begins. */
+    int64_t when = record->op == ROCL_OP_FREE ? record->e.start : record->e.end;
+    const uint64_t key[3] = {(uint64_t)when, ~(uint64_t)record->e.end, record->e.id};
+    return rocl_sorter_add(a->sorter, worker, key, record, sizeof *record, err);
+}
+
+rocl_status rocpd_allocs_seal(rocpd_allocs *a, unsigned worker, rocl_error *err)
+{
+    return rocl_sorter_seal(a->sorter, worker, err);
+}
+
+/* ---- what is allocated ---- */
+
+static bool take_block(rocpd_allocs *a, uint64_t key, block *b)
+{
+    block *all = (block *)(void *)a->blocks.data;
+    uint32_t n = rocl_map_get(&a->live, key, ROCL_NONE);
+    if (n == ROCL_NONE)
+        return false;
+    *b = all[n];
+    all[n].size = a->spare;
+    a->spare = n + 1;
+    rocl_map_del(&a->live, key);
+    return true;
+}
+
+static bool put_block(rocpd_allocs *a, uint64_t key, const block *b)
+{
+    block *all = (block *)(void *)a->blocks.data;
+    uint32_t n;
+    if (a->spare) {
+        n = a->spare - 1;
+        a->spare = (uint32_t)all[n].size;
+        all[n] = *b;
+    } else {
+        n = (uint32_t)(a->blocks.len / sizeof *b);
+        rocl_buf_put(&a->blocks, b, sizeof *b);
+    }
+    return !a->blocks.failed && rocl_map_put(&a->live, key, n);
+}
+
+/* Scratch memory has no address; its operations alternate on a queue and thread. */
+static bool pair_scratch(rocpd_allocs *a, rocl_alloc *r)
+{
+    uint64_t key = (uint64_t)r->queue << 32 | r->e.thread;
+    if (r->agent != ROCL_NONE)
+        return rocl_map_put(&a->scratch, key, r->agent);
+    r->owner = rocl_map_get(&a->scratch, key, ROCL_NONE);
+    return true;
+}
+
+static bool pair(rocpd_allocs *a, rocl_alloc *r)
+{
+    uint64_t key = r->address ^ rocl_mix64(r->e.process);
+    bool makes = r->op == ROCL_OP_ALLOC || r->op == ROCL_OP_REALLOC;
+    block old = {0, ROCL_NONE};
+    bool known = take_block(a, key, &old);
+    r->block = r->size ? r->size : old.size;
+    if (r->owner == ROCL_NONE)
+        r->owner = old.agent;
+    if (makes) {
+        r->delta = (int64_t)(r->size - old.size);
+        block fresh = {r->size, r->owner};
+        return put_block(a, key, &fresh);
+    }
+    if (r->op == ROCL_OP_FREE) {
+        r->delta = -(int64_t)old.size;
+        r->unpaired = !known && r->address; /* free(NULL) frees nothing */
+        return true;
+    }
+    return !known || put_block(a, key, &old);
+}
+
+rocl_status rocpd_allocs_finish(rocpd_allocs *a, rocpd_worker *w, rocl_error *err)
+{
+    rocl_record rec;
+    bool more;
+    rocl_status st = rocl_sorter_start(a->sorter, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(a->sorter, &rec, &more, err)) == ROCL_OK &&
+           more) {
+        rocl_alloc r;
+        memcpy(&r, rec.data, sizeof r);
+        r.owner = r.agent;
+        bool scratch = r.level == ROCL_LEVEL_SCRATCH;
+        if (!(scratch ? pair_scratch(a, &r) : pair(a, &r)))
+            return rocl_fail_memory(err);
+        rocl_kind kind = scratch ? ROCL_SCRATCH : ROCL_ALLOC;
+        if (a->set->kinds & ROCL_BIT(kind))
+            st = rocpd_batch_add(a->set, w, kind, &r, err);
+    }
+    return st ? st : rocpd_batch_flush(a->set, w, err);
+}

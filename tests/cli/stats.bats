@@ -1,0 +1,199 @@
+#!/usr/bin/env bats
+# rocstats: its command line and the forms of its output. What the numbers are is tested elsewhere.
+
+load helper
+
+requires() {
+    needs "$FIXTURES/schema-3.0.0.db"
+}
+
+db=$FIXTURES/schema-3.0.0.db
+reports=(domains summary kernels copies overlap gaps)
+
+keys() { # argument of rocstats...
+    rocstats --format json "$@" | jq -r '.tables[].key' | sort -u | xargs
+}
+
+@test "no report: the overview, on standard output" {
+    try 0 rocstats "$db"
+    [ -z "$stderr" ]
+    [ -n "$output" ]
+    overview=$(keys "$db")
+    [ "$overview" = "$(keys domains kernels copies overlap gaps "$db")" ]
+}
+
+@test "reports are named by the words before the first file, in any order" {
+    for report in "${reports[@]}"; do
+        try 0 rocstats "$report" "$db"
+        [ -n "$output" ]
+        [[ " $(keys "$report" "$db") " == *" $report "* ]] || fail "$report"
+    done
+    [ "$(rocstats kernels copies "$db")" = "$(rocstats copies kernels kernels "$db")" ]
+    [ "$(keys all "$db")" = "$(keys "${reports[@]}" "$db")" ]
+    [ "$(rocstats kernels -i "$db")" = "$(rocstats -i "$db" kernels)" ]
+}
+
+@test "a file that is called like a report" {
+    cp "$db" kernels
+    cp "$db" all
+    plain=$(rocstats copies "$db")
+    [ "$(rocstats copies ./kernels)" = "$plain" ]
+    [ "$(rocstats copies -i kernels)" = "$plain" ]
+    [ "$(rocstats copies --input=all)" = "$plain" ]
+    # After a file there are only files.
+    [ "$(rocstats copies "$db" kernels)" = "$(rocstats copies "$db" ./kernels)" ]
+    try 2 rocstats kernels
+    says "no input is given"
+    [ "$(rocstats copies -- ./all)" = "$plain" ]
+}
+
+@test "usage errors" {
+    while read -r text args; do
+        # shellcheck disable=SC2086
+        try 2 rocstats $args
+        [[ "$stderr" == "rocstats: "*"Try 'rocstats --help'." ]] || fail "$args"
+        says "${text//_/ }"
+    done <<'END'
+no_input_is_given kernels summary
+no_input_is_given --top 3
+--format:_"xml"_is_none_of_text|csv|tsv|json|md --format xml x
+--sort:_"size"_is_none_of_total|calls|average|max|name --sort size x
+--top:_"-1"_is_not_a_number --top -1 x
+--top:_"x"_is_not_a_number --top x x
+--min-gap:_"5x"_is_not_a_duration --min-gap 5x x
+--min-gap:_""_is_not_a_duration --min-gap= x
+--min-gap:_"-5"_is_not_a_duration --min-gap -5 x
+--min-gap:_"5min"_is_not_a_duration --min-gap 5min x
+--min-gap:_"."_is_not_a_duration --min-gap . x
+--min-gap:_"9223372036854775808"_is_not --min-gap 9223372036854775808 x
+--min-gap:_"99999999999999999999999"_is_not --min-gap 99999999999999999999999 x
+--min-gap:_"9999999999s"_is_not --min-gap 9999999999s x
+END
+}
+
+@test "--min-gap takes what --min-duration takes" {
+    for time in 0 5 5ns 1.5us .5ms 2s 1m 9223372036854775807 "' 5us '"; do
+        run --separate-stderr bash -c "rocstats gaps --min-gap $time --min-duration $time '$db'"
+        [ "$status" -eq 0 ] || fail "$time"
+    done
+    [ "$(rocstats gaps --min-gap 1.5us "$db")" = "$(rocstats gaps --min-gap 1500 "$db")" ]
+}
+
+@test "exit codes and the line about broken records are those of the converters" {
+    try 3 rocstats missing.db
+    one_line rocstats
+    nasty=$FIXTURES/nasty-3.0.5.db
+    try 1 rocstats "$nasty"
+    one_line rocstats
+    says "records left out: "
+    [ -n "$output" ]
+    try 1 rocstats -q "$nasty"
+    [ -z "$stderr" ]
+    try 3 rocstats --strict "$nasty"
+    [ -z "$output" ]
+    run bash -c "rocstats '$db' > /dev/full"
+    [ "$status" -eq 4 ]
+    try 4 rocstats -o no/such/folder/x "$db"
+    run bash -c "set -o pipefail; rocstats all --format json '$db' | true; exit \${PIPESTATUS[0]}"
+    [[ "$status" -eq 0 || "$status" -eq 4 ]]
+    [ -z "$output" ]
+}
+
+@test "-o: a file that appears when it is complete" {
+    try 0 rocstats all -o out.txt "$db"
+    silent
+    rocstats all "$db" | diff - out.txt
+    rocstats all -o - "$db" | diff - out.txt
+    try 3 rocstats -o none.txt missing.db
+    [ ! -e none.txt ]
+}
+
+@test "JSON: one object, rows have every column" {
+    needs jq
+    rocstats all --format json "$db" >all.json
+    jq -e '.rocline | test("^[0-9.]+$")' all.json
+    jq -e '.tables | length > 0' all.json
+    jq -e '.tables | all(has("key") and has("title") and has("note"))' all.json
+    jq -e '[.tables[] | (.columns | map(.key)) as $keys | .rows[] | keys_unsorted == $keys] | all' \
+        all.json
+    jq -e '[.tables[] | .columns | map(.key) | (unique | length) == length] | all' all.json
+    units='["bytes", "bytes/s", "count", "ns", "number", "percent", "text"]'
+    jq -e "[.tables[].columns[].unit] | unique - $units | length == 0" all.json
+    # Text is text or missing, numbers are numbers or missing.
+    jq -e '[.tables[] | .columns[] as $c | .rows[][$c.key] |
+        if . == null then true elif $c.unit == "text" then type == "string"
+        else type == "number" end] | all' all.json
+}
+
+@test "CSV and TSV hold the same as JSON" {
+    needs jq sqlite3
+    for report in "${reports[@]}"; do
+        rocstats "$report" --format json "$db" >r.json
+        [ "$(jq '.tables | length' r.json)" -eq 1 ] || continue
+        rocstats "$report" --format csv "$db" >r.csv
+        rocstats "$report" --format tsv "$db" >r.tsv
+        head -1 r.csv | diff - <(jq -r '.tables[0].columns | map(.key) | join(",")' r.json)
+        tr '\t' , <r.tsv | head -1 | diff - <(head -1 r.csv)
+        tail -n +2 r.tsv | diff - <(jq -r '.tables[0] | (.columns | map(.key)) as $k | .rows[] |
+            [.[$k[]]] | map(. // "" | tostring) | join("\t")' r.json) || fail "$report"
+        sqlite3 :memory: -cmd '.mode csv' -cmd '.import r.csv t' 'SELECT count(*) FROM t' |
+            diff - <(jq '.tables[0].rows | length' r.json)
+    done
+}
+
+@test "CSV of several tables: a column says which, an empty line is between them" {
+    rocstats kernels copies --format csv "$db" >two.csv
+    [ "$(grep -c '^report,' two.csv)" -ge 2 ]
+    [ "$(grep -c '^$' two.csv)" -eq $(($(grep -c '^report,' two.csv) - 1)) ]
+    grep '^kernels,' two.csv | cut -d, -f2- |
+        diff - <(rocstats kernels --format csv "$db" | tail -n +2)
+}
+
+@test "Markdown: every row of a table has as many cells as its header" {
+    rocstats all --format md "$db" >all.md
+    grep -q '^## ' all.md
+    sed 's/\\|//g' all.md |
+        awk -F '|' '/^\|/ { if (!n) n = NF; if (NF != n) exit 1 } !/^\|/ { n = 0 }'
+}
+
+@test "--top: so many rows, and one for the others; other formats have all" {
+    needs jq
+    all=$(rocstats kernels --format json "$db" | jq '.tables[0].rows | length')
+    [ "$all" -gt 2 ] || skip "too few kernels"
+    [ "$(rocstats kernels --top 2 --format json "$db" | jq '.tables[0].rows | length')" -eq 3 ]
+    [ "$(rocstats kernels --top 0 --format json "$db" | jq '.tables[0].rows | length')" -eq "$all" ]
+    [ "$(rocstats kernels --top 0 "$db" | wc -l)" -eq $((all + 2)) ]
+}
+
+@test "text has no trailing blanks; without a terminal names are whole" {
+    rocstats all "$db" >all.txt
+    ! grep -q ' $' all.txt
+    ! grep -q $'\033' all.txt
+}
+
+@test "on a terminal rows are cut to its width" {
+    needs script
+    script -qec "stty cols 60; rocstats kernels --kernel-names display '$db'" /dev/null |
+        tr -d '\r' >narrow
+    longest=$(awk '{ print length }' narrow | sort -n | tail -1)
+    whole=$(rocstats kernels "$db" | awk '{ print length }' | sort -n | tail -1)
+    [ "$longest" -le "$whole" ]
+    [ "$whole" -le 60 ] || grep -q '\.\.\.' narrow
+}
+
+@test "the output does not depend on -j, --reader and --memory" {
+    for format in text json; do
+        rocstats all --format "$format" -j1 "$db" >one
+        rocstats all --format "$format" -j4 "$db" | diff one -
+        rocstats all --format "$format" -j2 --reader sqlite --memory 1m "$db" | diff one -
+    done
+}
+
+@test "completion offers the forms and keys" {
+    rocstats --completion bash >completion
+    for words in "--sort " "--sort = "; do
+        run bash -c ". ./completion; COMP_WORDS=(rocstats $words '')
+                     COMP_CWORD=\$((\${#COMP_WORDS[@]} - 1)); _rocstats; echo \${COMPREPLY[@]}"
+        [ "$output" = "total calls average max name" ] || fail "$words"
+    done
+}

@@ -1,0 +1,163 @@
+/* rocstats: where the time of a trace went. */
+#include "common/common.h"
+
+#include "stats/duration.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+typedef struct cli {
+    common common;
+    strings operands; /* reports, then inputs */
+    unsigned format, sort;
+    int top;
+    bool by_rank, by_agent, by_stream, by_dims;
+    const char *min_gap;
+    const char *path;
+    rocl_stats_options stats;
+} cli;
+
+_Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
+_Static_assert(ROCL_TABLE_CSV == 1 && ROCL_TABLE_MARKDOWN == 4, "--format lists them in order");
+_Static_assert(ROCL_BY_CALLS == 1 && ROCL_BY_NAME == 4, "--sort lists them in order");
+
+enum { OVERVIEW_TOP = 10, TEXT_TOP = 20 };
+
+#define REPORT(r) (1u << ROCL_REPORT_##r)
+#define OVERVIEW                                                                                   \
+    (REPORT(DOMAINS) | REPORT(KERNELS) | REPORT(COPIES) | REPORT(OVERLAP) | REPORT(GAPS))
+
+#define BY(name, field, help)                                                                      \
+    {                                                                                              \
+        name, 0, OPT_FLAG, offsetof(cli, field), NULL, NULL, 0, 0, help                            \
+    }
+
+static const opt report_options[] = {
+    {"top", 0, OPT_NUMBER, offsetof(cli, top), "N", NULL, 0, INT_MAX,
+     "rows per table, the others are summed up in a last one; 0: all (default: 20, and 10 in the "
+     "overview, for text; 0 for the other formats)"},
+    {"sort", 0, OPT_CHOICE, offsetof(cli, sort), "KEY", "total|calls|average|max|name", 0, 0,
+     "order of rows by total time (total, the default), number of calls, average or longest time, "
+     "the largest first, or by name"},
+    BY("by-rank", by_rank, "a row for each process"),
+    BY("by-agent", by_agent, "a row for each agent"),
+    BY("by-stream", by_stream, "a row for each stream"),
+    BY("by-dims", by_dims, "a row for each size of grid and workgroup"),
+    {"min-gap", 0, OPT_STRING, offsetof(cli, min_gap), "TIME", NULL, 0, 0,
+     "shorter idle times of a GPU are no gaps (5us; default: 0)"},
+    COMMON_END,
+};
+
+static const opt output_options[] = {
+    {"format", 0, OPT_CHOICE, offsetof(cli, format), "FORM", "text|csv|tsv|json|md", 0, 0,
+     "aligned text with units (text, the default) or Markdown (md) for people; CSV, TSV or JSON "
+     "with exact values for programs"},
+    {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
+     "write there (default: \"-\", standard output)"},
+    COMMON_END,
+};
+
+static const opt_group report_group = {"Reports", report_options};
+static const opt_group output_group = {"Output", output_options};
+
+static const opt_group *const groups[] = {&input_group,  &report_group, &output_group, &names_group,
+                                          &filter_group, &run_group,    &other_group,  NULL};
+
+static const program tool = {
+    .name = "rocstats",
+    .synopsis = "[REPORT]... [OPTION]... INPUT...",
+    .purpose = "Say where the time of a trace went. Reports: domains, summary, kernels, copies,\n"
+               "overlap, gaps, or all; without one, an overview.",
+    .groups = groups,
+    .examples = "  rocstats 4711_results.db\n"
+                "  rocstats kernels --sort average --by-agent -i rank*/*.db\n"
+                "  rocstats gaps --min-gap 5us --start 40% --end 60% trace.rpdb\n"
+                "  rocstats all --format json 4711_results.db | jq '.tables[].key'\n",
+    .operands = offsetof(cli, operands),
+};
+
+/* The bits of a word that names reports, 0 for another word. */
+static uint32_t named_reports(const char *word)
+{
+    for (rocl_report r = 0; r < ROCL_REPORTS; r++) {
+        if (strcmp(word, rocl_report_name(r)) == 0)
+            return UINT32_C(1) << r;
+    }
+    return strcmp(word, "all") == 0 ? (UINT32_C(1) << ROCL_REPORTS) - 1 : 0;
+}
+
+/* Words before the first file are reports. What follows is a file, whatever it is called. */
+static void sort_operands(cli *c)
+{
+    size_t i = 0;
+    for (uint32_t r; i < c->operands.n && (r = named_reports(c->operands.v[i])); i++)
+        c->stats.reports |= r;
+    for (; i < c->operands.n; i++)
+        strings_add(&c->common.inputs, c->operands.v[i]);
+}
+
+static size_t rows_per_table(const cli *c)
+{
+    if (c->top >= 0)
+        return (size_t)c->top;
+    if (c->format != ROCL_TABLE_TEXT)
+        return 0;
+    return c->stats.reports ? TEXT_TOP : OVERVIEW_TOP;
+}
+
+static int check(cli *c)
+{
+    sort_operands(c);
+    if (c->common.inputs.n == 0)
+        return usage_error("no input is given");
+    if (c->min_gap && !parse_duration(c->min_gap, &c->stats.min_gap))
+        return usage_error("--min-gap: \"%s\" is not a duration such as 5000 (ns) or 5us",
+                           c->min_gap);
+    c->path = c->common.output_file ? c->common.output_file : "-";
+    c->common.to_stdout = strcmp(c->path, "-") == 0;
+    c->stats.top = rows_per_table(c);
+    c->stats.reports = c->stats.reports ? c->stats.reports : OVERVIEW;
+    c->stats.sort = c->sort;
+    c->stats.by_rank = c->by_rank;
+    c->stats.by_agent = c->by_agent;
+    c->stats.by_stream = c->by_stream;
+    c->stats.by_dims = c->by_dims;
+    return -1;
+}
+
+/* Of the terminal that shows the output; 0: it goes elsewhere. */
+static unsigned terminal_width(const cli *c)
+{
+    struct winsize size;
+    bool shown = c->common.to_stdout && isatty(STDOUT_FILENO);
+    return shown && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    cli *c = ctx;
+    const rocl_table_options o = {
+        .path = c->path,
+        .format = c->format,
+        .width = terminal_width(c),
+    };
+    rocl_tables *tables = NULL;
+    rocl_status s = rocl_stats(t, &c->stats, &tables, err);
+    if (s <= ROCL_PARTIAL) {
+        rocl_status written = rocl_write_tables(tables, &o, err);
+        s = written == ROCL_OK ? s : written;
+    }
+    rocl_tables_free(tables);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    static cli c = {.top = -1};
+    int code = common_parse(&tool, &c.common, argc, argv);
+    if (code < 0)
+        code = check(&c);
+    return code < 0 ? common_run(&c.common, write_reports, &c) : code;
+}
