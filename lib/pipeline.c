@@ -110,6 +110,8 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
         r.capture = t->captures[i];
         if (rocl_filter_takes_capture(t->filter, &r.capture->pub))
             st = run_capture(&r, err);
+        else /* it may be the one after which its file is closed */
+            r.capture->source->ops->end(t, r.capture);
     }
     return st;
 }

@@ -470,6 +470,7 @@ typedef struct rocl_stats_options {
     rocl_sort_by sort;
     size_t top;      /* rows per table, 0: all; what is cut off is summed up in a last row */
     int64_t min_gap; /* ns: shorter idle times are no gaps */
+    bool brief;      /* fewer columns and rows: what fits on a screen */
 } rocl_stats_options;
 
 typedef struct rocl_tables rocl_tables; /* what comes out */

@@ -49,6 +49,8 @@ void rocl_distribution_begin(rocl_distribution *d, uint64_t count);
 void rocl_distribution_take(rocl_distribution *d, int64_t ns);
 /* The sample standard deviation (n - 1), as AMD's summaries have it; false for fewer than two. */
 bool rocl_distribution_stddev(const rocl_distribution *d, double *stddev);
+/* Of numbers that are not negative: INT64_MAX where the sum would be larger. */
+int64_t rocl_add_saturated(int64_t a, int64_t b);
 /* Puts the two together; the percentiles are lost. */
 void rocl_distribution_merge(rocl_distribution *into, const rocl_distribution *from);
 

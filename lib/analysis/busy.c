@@ -234,7 +234,7 @@ static rocl_status overlap_row(const busy *b, rocl_tables *out, rocl_table *t, c
     int64_t wall = s->last - s->first, compute = s->covers[0].measure,
             kernels = s->covers[1].measure, copy = s->covers[2].measure, all = s->covers[3].measure;
     int64_t exposed_communication = kernels - compute, exposed_copy = all - kernels;
-    int64_t both = kernels + copy - all, idle = wall - all;
+    int64_t both = copy - exposed_copy, idle = wall - all;
     if (idle < 0 || both < 0 || compute + exposed_communication + exposed_copy + idle != wall)
         return rocl_fail(err, ROCL_INTERNAL, "busy and idle time do not add up");
     rocl_datum *r = rocl_table_row(t);
@@ -329,6 +329,8 @@ static rocl_status longest_rows(const busy *b, rocl_tables *out, rocl_table *t, 
                                 uint64_t gpu, rocl_error *err)
 {
     size_t limit = b->options->top ? b->options->top : LONGEST;
+    if (b->options->brief)
+        limit = 3;
     for (unsigned i = 0; i < s->longest_count && i < limit; i++) {
         const gap *g = &s->longest[i];
         rocl_datum *r = rocl_table_row(t);

@@ -14,7 +14,7 @@ static uint64_t rank_of(uint64_t count, unsigned percent)
     return count / 100 * percent + (count % 100 * percent + 99) / 100;
 }
 
-static int64_t add_saturated(int64_t a, int64_t b)
+int64_t rocl_add_saturated(int64_t a, int64_t b)
 {
     int64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
@@ -26,7 +26,7 @@ void rocl_distribution_take(rocl_distribution *d, int64_t ns)
     if (n == 1)
         d->min = ns;
     d->max = ns;
-    d->total = add_saturated(d->total, ns);
+    d->total = rocl_add_saturated(d->total, ns);
     double delta = (double)ns - d->mean;
     d->mean += delta / (double)n;
     d->m2 += delta * ((double)ns - d->mean);
@@ -59,7 +59,7 @@ void rocl_distribution_merge(rocl_distribution *into, const rocl_distribution *f
     double delta = from->mean - into->mean;
     into->min = into->taken && into->min < from->min ? into->min : from->min;
     into->max = into->taken && into->max > from->max ? into->max : from->max;
-    into->total = add_saturated(into->total, from->total);
+    into->total = rocl_add_saturated(into->total, from->total);
     into->m2 += from->m2 + delta * delta * n * m / (n + m);
     into->mean += delta * m / (n + m);
     into->taken += from->taken;

@@ -44,7 +44,7 @@ typedef struct group_key {
 typedef struct group {
     group_key key;
     rocl_distribution d;
-    uint64_t bytes;
+    int64_t bytes;    /* saturates */
     double best_rate; /* bytes per second of the fastest copy */
 } group;
 
@@ -207,7 +207,7 @@ static rocl_status open_groups(summary *s, rocl_error *err)
 static void take_bytes(group *g, int64_t duration, uint64_t bytes)
 {
     double rate = duration > 0 ? (double)bytes * 1e9 / (double)duration : 0;
-    g->bytes += bytes;
+    g->bytes = rocl_add_saturated(g->bytes, (int64_t)(bytes < INT64_MAX ? bytes : INT64_MAX));
     if (rate > g->best_rate)
         g->best_rate = rate;
 }
@@ -236,6 +236,12 @@ typedef struct order {
     rocl_sort_by by;
 } order;
 
+/* Not Welford's mean, in which equal averages may differ by the last bit. */
+static double average_of(const rocl_distribution *d)
+{
+    return (double)d->total / (double)d->taken;
+}
+
 static int compare_numbers(double a, double b)
 {
     return a < b ? 1 : a > b ? -1 : 0; /* largest first */
@@ -261,7 +267,7 @@ static int compare_groups(const void *a, const void *b, void *ctx)
     else if (o->by == ROCL_BY_CALLS)
         c = x->d.taken < y->d.taken ? 1 : x->d.taken > y->d.taken ? -1 : 0;
     else if (o->by == ROCL_BY_AVERAGE)
-        c = compare_numbers(x->d.mean, y->d.mean);
+        c = compare_numbers(average_of(&x->d), average_of(&y->d));
     else if (o->by == ROCL_BY_MAX)
         c = x->d.max < y->d.max ? 1 : x->d.max > y->d.max ? -1 : 0;
     if (!c)
@@ -331,7 +337,7 @@ static rocl_datum share(int64_t part, int64_t whole)
 
 static rocl_datum average(const rocl_distribution *d)
 {
-    return rocl_datum_real((double)d->total / (double)d->taken);
+    return rocl_datum_real(average_of(d));
 }
 
 static const rocl_table_column domain_columns[] = {
@@ -371,7 +377,7 @@ static rocl_status domain_table(summary *s, rocl_tables *out, rocl_error *err)
         if (!list)
             return rocl_fail_memory(err);
         sums[d] = sum_of(list, n);
-        all += sums[d].total;
+        all = rocl_add_saturated(all, sums[d].total);
         free(list);
     }
     for (;;) {
@@ -450,6 +456,12 @@ static bool has_column(const summary *s, bool domains, unsigned column)
     case S_WORKGROUP:
     case S_GRID:
         return o->by_dims;
+    case S_MIN:
+    case S_P90:
+    case S_P95:
+    case S_STDDEV:
+    case S_RSD:
+        return !o->brief;
     default:
         return true;
     }
@@ -587,50 +599,136 @@ static rocl_status summary_rows(summary *s, rocl_tables *out, const char *key, c
     return st;
 }
 
-static const rocl_table_column copy_columns[] = {
-    {"direction", "Direction", ROCL_UNIT_TEXT},
-    {"src", "From", ROCL_UNIT_TEXT},
-    {"dst", "To", ROCL_UNIT_TEXT},
-    {"calls", "Calls", ROCL_UNIT_COUNT},
-    {"bytes", "Bytes", ROCL_UNIT_BYTES},
-    {"total_ns", "Total", ROCL_UNIT_NS},
-    {"average_ns", "Average", ROCL_UNIT_NS},
-    {"median_ns", "Median", ROCL_UNIT_NS},
-    {"max_ns", "Max", ROCL_UNIT_NS},
-    {"bandwidth", "Bandwidth", ROCL_UNIT_RATE},
-    {"max_bandwidth", "Max bandwidth", ROCL_UNIT_RATE},
+enum {
+    C_DIRECTION,
+    C_SRC,
+    C_DST,
+    C_RANK,
+    C_STREAM,
+    C_CALLS,
+    C_BYTES,
+    C_TOTAL,
+    C_AVERAGE,
+    C_MEDIAN,
+    C_MAX,
+    C_BANDWIDTH,
+    C_MAX_BANDWIDTH,
+    C_COLUMNS
 };
 
-static void copy_row(const summary *s, rocl_tables *out, rocl_datum *r, const group *g)
+static const rocl_table_column copy_columns[C_COLUMNS] = {
+    [C_DIRECTION] = {"direction", "Direction", ROCL_UNIT_TEXT},
+    [C_SRC] = {"src", "From", ROCL_UNIT_TEXT},
+    [C_DST] = {"dst", "To", ROCL_UNIT_TEXT},
+    [C_RANK] = {"rank", "Rank", ROCL_UNIT_COUNT},
+    [C_STREAM] = {"stream", "Stream", ROCL_UNIT_COUNT},
+    [C_CALLS] = {"calls", "Calls", ROCL_UNIT_COUNT},
+    [C_BYTES] = {"bytes", "Bytes", ROCL_UNIT_BYTES},
+    [C_TOTAL] = {"total_ns", "Total", ROCL_UNIT_NS},
+    [C_AVERAGE] = {"average_ns", "Average", ROCL_UNIT_NS},
+    [C_MEDIAN] = {"median_ns", "Median", ROCL_UNIT_NS},
+    [C_MAX] = {"max_ns", "Max", ROCL_UNIT_NS},
+    [C_BANDWIDTH] = {"bandwidth", "Bandwidth", ROCL_UNIT_RATE},
+    [C_MAX_BANDWIDTH] = {"max_bandwidth", "Max bandwidth", ROCL_UNIT_RATE},
+};
+
+static bool has_copy_column(const summary *s, unsigned column)
 {
-    double seconds = (double)g->d.total / 1e9;
-    r[0] = text_datum(s, out, g->key.name);
-    r[1] = text_datum(s, out, g->key.agent);
-    r[2] = text_datum(s, out, g->key.other_agent);
-    r[3] = rocl_datum_int((int64_t)g->d.taken);
-    r[4] = rocl_datum_int((int64_t)g->bytes);
-    r[5] = rocl_datum_int(g->d.total);
-    r[6] = average(&g->d);
-    r[7] = rocl_datum_int(g->d.median);
-    r[8] = rocl_datum_int(g->d.max);
-    if (seconds > 0)
-        r[9] = rocl_datum_real((double)g->bytes / seconds);
-    r[10] = rocl_datum_real(g->best_rate);
+    return (column != C_RANK || s->options->by_rank) &&
+           (column != C_STREAM || s->options->by_stream);
+}
+
+/* What is known of several groups as well. */
+static rocl_datum copy_sum_cell(const group *g, unsigned column)
+{
+    switch (column) {
+    case C_CALLS:
+        return rocl_datum_int((int64_t)g->d.taken);
+    case C_BYTES:
+        return rocl_datum_int(g->bytes);
+    case C_TOTAL:
+        return rocl_datum_int(g->d.total);
+    case C_AVERAGE:
+        return average(&g->d);
+    case C_MAX:
+        return rocl_datum_int(g->d.max);
+    case C_BANDWIDTH:
+        return g->d.total > 0 ? rocl_datum_real((double)g->bytes * 1e9 / (double)g->d.total)
+                              : (rocl_datum){0};
+    case C_MAX_BANDWIDTH:
+        return rocl_datum_real(g->best_rate);
+    default:
+        return (rocl_datum){0};
+    }
+}
+
+static rocl_datum copy_cell(const summary *s, rocl_tables *out, const group *g, unsigned column)
+{
+    switch (column) {
+    case C_DIRECTION:
+        return text_datum(s, out, g->key.name);
+    case C_SRC:
+        return text_datum(s, out, g->key.agent);
+    case C_DST:
+        return text_datum(s, out, g->key.other_agent);
+    case C_RANK:
+        return key_cell(s, out, g, S_RANK);
+    case C_STREAM:
+        return key_cell(s, out, g, S_STREAM);
+    case C_MEDIAN:
+        return rocl_datum_int(g->d.median);
+    default:
+        return copy_sum_cell(g, column);
+    }
+}
+
+static rocl_status copy_rest_row(const summary *s, rocl_tables *out, rocl_table *t,
+                                 group *const *list, size_t n, rocl_error *err)
+{
+    group sum = {.d = sum_of(list, n)};
+    char text[64];
+    int len = snprintf(text, sizeof text, "(%zu others)", n);
+    rocl_datum *r = rocl_table_row(t);
+    if (!r)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        sum.bytes = rocl_add_saturated(sum.bytes, list[i]->bytes);
+        if (list[i]->best_rate > sum.best_rate)
+            sum.best_rate = list[i]->best_rate;
+    }
+    for (unsigned c = 0; c < C_COLUMNS; c++)
+        if (has_copy_column(s, c))
+            *r++ =
+                c == C_DIRECTION ? rocl_datum_text(out, text, (size_t)len) : copy_sum_cell(&sum, c);
+    return ROCL_OK;
+}
+
+static rocl_status copy_rows(const summary *s, rocl_tables *out, rocl_table *t, group *const *list,
+                             size_t n, rocl_error *err)
+{
+    size_t shown = s->options->top && s->options->top < n ? s->options->top : n;
+    for (size_t i = 0; i < shown; i++) {
+        rocl_datum *r = rocl_table_row(t);
+        if (!r)
+            return rocl_fail_memory(err);
+        for (unsigned c = 0; c < C_COLUMNS; c++)
+            if (has_copy_column(s, c))
+                *r++ = copy_cell(s, out, list[i], c);
+    }
+    return shown == n ? ROCL_OK : copy_rest_row(s, out, t, list + shown, n - shown, err);
 }
 
 static rocl_status copy_table(summary *s, rocl_tables *out, rocl_error *err)
 {
-    size_t n;
-    rocl_table *t = rocl_tables_add(out, "copies", "Memory copies", COLUMNS(copy_columns));
+    rocl_table_column *columns = rocl_arena_alloc(&out->arena, sizeof copy_columns);
+    size_t n = 0, count = 0;
+    for (unsigned c = 0; columns && c < C_COLUMNS; c++)
+        if (has_copy_column(s, c))
+            columns[count++] = copy_columns[c];
+    rocl_table *t =
+        columns ? rocl_tables_add(out, "copies", "Memory copies", columns, count) : NULL;
     group **list = t ? select_groups(s, D_COPIES, true, &n) : NULL;
-    rocl_status st = list ? ROCL_OK : rocl_fail_memory(err);
-    for (size_t i = 0; st == ROCL_OK && i < n; i++) {
-        rocl_datum *r = rocl_table_row(t);
-        if (r)
-            copy_row(s, out, r, list[i]);
-        else
-            st = rocl_fail_memory(err);
-    }
+    rocl_status st = list ? copy_rows(s, out, t, list, n, err) : rocl_fail_memory(err);
     free(list);
     return st;
 }

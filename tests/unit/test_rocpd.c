@@ -967,6 +967,7 @@ static const struct {
     {"region_text_start", ROCL_FAULT_BAD_TIME, 1},
     {"region_real_start", ROCL_FAULT_BAD_TIME, 1},
     {"region_blob_end", ROCL_FAULT_BAD_TIME, 1},
+    {"event_dangling_category", ROCL_FAULT_DANGLING_NAME, 1},
     {"event_extdata_not_json", ROCL_FAULT_BAD_JSON, 1},
     {"event_extdata_cut", ROCL_FAULT_BAD_JSON, 1},
     {"message_lone_surrogate", ROCL_FAULT_BAD_JSON, 1},

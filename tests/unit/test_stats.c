@@ -1,7 +1,7 @@
 /* Statistics against an independent count of the same databases. Their sound rows are put by SQL
  * into one table in memory; groups are those of GROUP BY, distributions are taken from the sorted
- * durations, and what a GPU did is decided for each stretch between two neighbouring times by asking
- * all of its events. AMD's own summaries are compared where they are at hand.
+ * durations, and what a GPU did is decided for each stretch between two neighbouring times by
+ * asking all of its events. AMD's own summaries are compared where they are at hand.
  *
  * Needs FIXTURES, the folder that make-fixtures.sh filled, and is run in the project's folder. */
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+#define COUNT(a)    (sizeof(a) / sizeof(a)[0])
 #define ALL_REPORTS ((1u << ROCL_REPORTS) - 1)
 #define BIT(report) (1u << (report))
 
@@ -178,15 +178,17 @@ static const char *const schema =
 #define SOUND                                                                                      \
     " x.start >= 0 AND x.\"end\" > 0 AND x.\"end\" >= x.start AND x.\"end\" >= coalesce(p.init, "  \
     "0)"
-#define RANK "coalesce(p.environment ->> '$.OMPI_COMM_WORLD_RANK', NULL) + 0"
+#define RANK "(p.environment ->> '$.OMPI_COMM_WORLD_RANK') + 0"
 #define DOMAIN                                                                                     \
     "CASE WHEN substr(c.string, 1, 4) IN ('HIP_', 'HSA_') THEN substr(c.string, 1, 3) WHEN "       \
     "substr(c.string, 1, 6) = 'MARKER' THEN 'MARKERS' WHEN substr(c.string, 1, 5) = 'RCCL_' THEN " \
-    "'RCCL' WHEN substr(c.string, 1, 10) = 'ROCDECODE_' THEN 'ROCDECODE' WHEN substr(c.string, 1, " \
+    "'RCCL' WHEN substr(c.string, 1, 10) = 'ROCDECODE_' THEN 'ROCDECODE' WHEN substr(c.string, "   \
+    "1, "                                                                                          \
     "8) = 'ROCJPEG_' THEN 'ROCJPEG' ELSE 'OTHER' END"
 #define LABEL(of) "'Agent ' || coalesce(" of ".logical_index, " of ".id)"
 #define GPU(of)                                                                                    \
-    "CASE " of ".type WHEN 'GPU' THEN %M * 100000 + coalesce(" of ".absolute_index, " of ".id) END"
+    "CASE " of ".type WHEN 'GPU' THEN %M * 100000 + coalesce(" of ".absolute_index, " of ".id) "   \
+                                                                                         "END"
 
 static const char *const fill[] = {
     "INSERT INTO ev(domain, name, rank, start, \"end\") SELECT " DOMAIN
@@ -195,28 +197,70 @@ static const char *const fill[] = {
     "LEFT JOIN rocpd_string%S n ON n.id = x.name_id WHERE" SOUND,
 
     "INSERT INTO ev(domain, name, rank, agent, stream, workgroup, grid, start, \"end\", part, "
-    "gpu) SELECT 'KERNELS', s.display_name, " RANK ", " LABEL("a") ", {own}.stream_id, "
-    "x.workgroup_size_x || 'x' || x.workgroup_size_y || 'x' || x.workgroup_size_z, x.grid_size_x "
-    "|| 'x' || x.grid_size_y || 'x' || x.grid_size_z, x.start, x.\"end\", substr(s.display_name, "
-    "1, 4) IN ('nccl', 'rccl'), " GPU("a") " FROM rocpd_kernel_dispatch%S x " JOINS
-    "LEFT JOIN rocpd_info_kernel_symbol%S s ON s.id = x.kernel_id LEFT JOIN rocpd_info_agent%S a "
-    "ON a.id = {own}.agent_id WHERE" SOUND,
+    "gpu) SELECT 'KERNELS', s.display_name, " RANK
+    ", " LABEL("a") ", {own}.stream_id, "
+                    "x.workgroup_size_x || 'x' || x.workgroup_size_y || 'x' || x.workgroup_size_z, "
+                    "x.grid_size_x "
+                    "|| 'x' || x.grid_size_y || 'x' || x.grid_size_z, x.start, x.\"end\", "
+                    "substr(s.display_name, "
+                    "1, 4) IN ('nccl', 'rccl'), " GPU(
+                        "a") " FROM rocpd_kernel_dispatch%S x " JOINS
+                             "LEFT JOIN rocpd_info_kernel_symbol%S s ON s.id = x.kernel_id LEFT "
+                             "JOIN rocpd_info_agent%S a "
+                             "ON a.id = {own}.agent_id WHERE" SOUND,
 
     "INSERT INTO ev(domain, name, rank, agent, stream, start, \"end\", bytes, src, dst, part, gpu, "
-    "gpu2) SELECT 'MEMORY_COPIES', n.string, " RANK ", " LABEL("d") ", {own}.stream_id, x.start, "
-    "x.\"end\", x.size, coalesce(" LABEL("s") ", ''), coalesce(" LABEL("d") ", ''), 2, " GPU(
-        "d") ", nullif(" GPU("s") ", coalesce(" GPU("d") ", -1)) FROM rocpd_memory_copy%S x " JOINS
-    "LEFT JOIN rocpd_string%S n ON n.id = x.name_id LEFT JOIN rocpd_info_agent%S d ON d.id = "
-    "x.dst_agent_id LEFT JOIN rocpd_info_agent%S s ON s.id = x.src_agent_id WHERE" SOUND,
+    "gpu2) SELECT 'MEMORY_COPIES', n.string, " RANK ", " LABEL(
+        "d") ", {own}.stream_id, x.start, "
+             "x.\"end\", x.size, coalesce(" LABEL("s") ", ''), coalesce(" LABEL(
+                 "d") ", ''), 2, " GPU("d") ", nullif(" GPU("s") ", coalesce(" GPU("d") ", -1)) "
+                                                                                        "FROM "
+                                                                                        "rocpd_"
+                                                                                        "memory_"
+                                                                                        "copy%S "
+                                                                                        "x " JOINS
+                                                                                        "LEFT JOIN "
+                                                                                        "rocpd_"
+                                                                                        "string%S "
+                                                                                        "n ON n.id "
+                                                                                        "= "
+                                                                                        "x.name_id "
+                                                                                        "LEFT JOIN "
+                                                                                        "rocpd_"
+                                                                                        "info_"
+                                                                                        "agent%S d "
+                                                                                        "ON d.id = "
+                                                                                        "x.dst_"
+                                                                                        "agent_id "
+                                                                                        "LEFT JOIN "
+                                                                                        "rocpd_"
+                                                                                        "info_"
+                                                                                        "agent%S s "
+                                                                                        "ON s.id = "
+                                                                                        "x.src_"
+                                                                                        "agent_id "
+                                                                                        "WHER"
+                                                                                        "E" SOUND,
 
     /* A free is on the agent of the allocation at its address, in scratch memory of its queue. */
     "INSERT INTO ev(domain, name, rank, agent, stream, start, \"end\") SELECT CASE x.level WHEN "
     "'SCRATCH' THEN 'SCRATCH_MEMORY' ELSE 'MEMORY_ALLOCATIONS' END, CASE x.level WHEN 'SCRATCH' "
     "THEN 'SCRATCH_MEMORY_' || x.type WHEN 'VIRTUAL' THEN 'MEMORY_ALLOCATION_VMEM_' || "
     "replace(x.type, 'ALLOC', 'ALLOCATE') ELSE 'MEMORY_ALLOCATION_' || replace(x.type, 'ALLOC', "
-    "'ALLOCATE') END, " RANK ", " LABEL("a") ", {own}.stream_id, x.start, x.\"end\" FROM "
-    "rocpd_memory_allocate%S x " JOINS "LEFT JOIN rocpd_info_agent%S a ON a.id = {own}.agent_id "
-    "WHERE" SOUND,
+    "'ALLOCATE') END, " RANK ", coalesce(" LABEL("a") ", (SELECT " LABEL(
+        "b") " FROM (SELECT x.*, "
+             "{own}.agent_id AS agent, {own}.queue_id AS queue, {own}.tid AS thread FROM "
+             "rocpd_memory_allocate%S x {track}) y JOIN rocpd_info_agent%S b ON b.id = y.agent "
+             "WHERE y.type "
+             "= 'ALLOC' AND (y.level = 'SCRATCH') = (x.level = 'SCRATCH') AND CASE x.level WHEN "
+             "'SCRATCH' "
+             "THEN y.queue IS {own}.queue_id AND y.thread IS {own}.tid ELSE y.address = x.address "
+             "END AND "
+             "y.start < x.start ORDER BY y.start DESC LIMIT 1)), {own}.stream_id, x.start, "
+             "x.\"end\" FROM "
+             "rocpd_memory_allocate%S x " JOINS
+             "LEFT JOIN rocpd_info_agent%S a ON a.id = {own}.agent_id "
+             "WHERE" SOUND,
 
     "INSERT INTO ev(domain, name, rank, start, \"end\") SELECT " DOMAIN
     ", coalesce(e.extdata ->> '$.message', n.string), " RANK ", x.timestamp, x.timestamp FROM "
@@ -278,33 +322,28 @@ static void find_suffix(sqlite3 *db, base *b, const char *guid)
     assert_true(b->suffix[0]);
 }
 
-static void put_word(const base *b, const char *word, size_t n, sqlite3_str *out)
-{
-    const char *text = "k.name_id";
-    if (n == 3) /* own */
-        text = b->by_track ? "k" : "x";
-    else if (n == 5) /* track */
-        text = b->by_track ? "LEFT JOIN rocpd_track%s k ON k.id = x.track_id" : "";
-    else if (n == 10) /* categories */
-        text = b->by_track ? "(SELECT id, name AS string FROM rocpd_info_category%s)"
-                           : "rocpd_string%s";
-    else if (b->by_track) /* sample-name */
-        text = "x.name_id";
-    (void)word;
-    sqlite3_str_appendf(out, text, b->suffix);
-}
+/* What a word in braces stands for, by schema. */
+static const struct {
+    const char *word, *v3, *v4;
+} words[] = {
+    {"own", "x", "k"},
+    {"track", "", "LEFT JOIN rocpd_track%S k ON k.id = x.track_id"},
+    {"categories", "rocpd_string%S", "(SELECT id, name AS string FROM rocpd_info_category%S)"},
+    {"sample-name", "k.name_id", "x.name_id"},
+};
 
-/* %S: the suffix of the tables; %M: the machine; words in braces: what the schema calls it. */
-static char *expand(sqlite3 *db, const base *b, const char *sql)
+/* %S: the suffix of the tables; %M: the machine; %%: a percent sign. */
+static void expand_to(const base *b, const char *sql, sqlite3_str *out)
 {
-    sqlite3_str *out = sqlite3_str_new(db);
     while (*sql) {
         size_t n = strcspn(sql, "{%");
         sqlite3_str_append(out, sql, (int)n);
         sql += n;
         if (*sql == '{') {
             n = strcspn(sql, "}");
-            put_word(b, sql + 1, n - 1, out);
+            for (size_t i = 0; i < COUNT(words); i++)
+                if (strlen(words[i].word) == n - 1 && !memcmp(words[i].word, sql + 1, n - 1))
+                    expand_to(b, b->by_track ? words[i].v4 : words[i].v3, out);
             sql += n + 1;
         } else if (*sql) {
             if (sql[1] == 'S')
@@ -316,6 +355,12 @@ static char *expand(sqlite3 *db, const base *b, const char *sql)
             sql += 2;
         }
     }
+}
+
+static char *expand(sqlite3 *db, const base *b, const char *sql)
+{
+    sqlite3_str *out = sqlite3_str_new(db);
+    expand_to(b, sql, out);
     return sqlite3_str_finish(out);
 }
 
@@ -341,10 +386,10 @@ static void collect(sqlite3 *db, const rocl_trace *t, const rocl_capture *c)
 static sqlite3 *events_of(const rocl_trace *t)
 {
     sqlite3 *db;
-    assert_int_equal(
-        sqlite3_open_v2(":memory:", &db,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL),
-        SQLITE_OK);
+    assert_int_equal(sqlite3_open_v2(":memory:", &db,
+                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+                                     NULL),
+                     SQLITE_OK);
     run_sql(db, schema);
     for (size_t i = 0; i < rocl_trace_captures(t); i++)
         collect(db, t, rocl_trace_capture(t, i));
@@ -487,7 +532,9 @@ static void check_group(sqlite3 *db, const rocl_table *t, size_t row, const grou
         bind_cell(stmt, (int)i + 1, cell(t, row, g->columns[i][0]));
     values d = values_of(stmt);
     if (!d.n) {
-        print_error("%s: no events of row %zu\n%s\n", t->key, row, sqlite3_expanded_sql(stmt));
+        char *expanded = sqlite3_expanded_sql(stmt);
+        print_error("%s: no events of row %zu\n%s\n", t->key, row, expanded);
+        sqlite3_free(expanded);
         fail();
     }
     check_values(t, row, &d);
@@ -575,12 +622,8 @@ static void check_tables(sqlite3 *db, const rocl_tables *all, const rocl_stats_o
 /* ---- tests: groups ---- */
 
 static const char *const traces[] = {
-    "schema-3.0.0",
-    "schema-3.0.5",
-    "schema-4.1.0",
-    "merged",
-    "rank0 rank1",
-    "node-rank0 node-rank1 node-rank2 node-rank3",
+    "schema-3.0.0", "schema-3.0.5", "schema-4.1.0",
+    "merged",       "rank0 rank1",  "node-rank0 node-rank1 node-rank2 node-rank3",
     "demo",
 };
 
@@ -675,6 +718,33 @@ static size_t check_top(const rocl_table *whole, const rocl_table *cut, size_t f
     return at + shown + 1;
 }
 
+static void check_top_copies(const rocl_table *whole, const rocl_table *cut, size_t top)
+{
+    size_t n = whole->row_count, shown = n > top ? top : n;
+    int64_t calls = 0, total = 0, bytes = 0;
+    double best = 0;
+    char text[64];
+    assert_int_equal(cut->row_count, shown + (shown < n));
+    for (size_t i = 0; i < shown; i++)
+        check_int(cut, i, "bytes", int_of(whole, i, "bytes"));
+    for (size_t i = shown; i < n; i++) {
+        calls += int_of(whole, i, "calls");
+        total += int_of(whole, i, "total_ns");
+        bytes += int_of(whole, i, "bytes");
+        best = fmax(best, cell(whole, i, "max_bandwidth")->r);
+    }
+    if (shown == n)
+        return;
+    snprintf(text, sizeof text, "(%zu others)", n - shown);
+    check_text(cut, shown, "direction", text);
+    check_int(cut, shown, "calls", calls);
+    check_int(cut, shown, "total_ns", total);
+    check_int(cut, shown, "bytes", bytes);
+    check_real(cut, shown, "bandwidth", (double)bytes / (double)total * 1e9);
+    check_real(cut, shown, "max_bandwidth", best);
+    assert_int_equal(cell(cut, shown, "src")->is, ROCL_DATUM_NONE);
+}
+
 static void test_top(void **state)
 {
     const rocl_options o = {.jobs = 2};
@@ -699,6 +769,7 @@ static void test_top(void **state)
         assert_int_equal(at, cut->row_count);
         cut = table_of(few, "kernels");
         assert_int_equal(check_top(kernels, cut, 0, 0, kernels->row_count, top), cut->row_count);
+        check_top_copies(table_of(all, "copies"), table_of(few, "copies"), top);
         rocl_tables_free(few);
     }
     rocl_tables_free(all);
@@ -953,7 +1024,8 @@ static size_t check_longest(const rocl_table *t, size_t at, const char *label, c
     return at;
 }
 
-/* "GPU 1", or "GPU 1 on host"; GPUs are numbered from 0 on each machine, also those without work. */
+/* "GPU 1", or "GPU 1 on host"; GPUs are numbered from 0 on each machine, also those without work.
+ */
 static void gpu_label(char *text, size_t size, const rocl_trace *t, int64_t key)
 {
     int64_t seen[64];
@@ -1037,7 +1109,6 @@ typedef struct world {
     sqlite3 *db;
     char path[96], suffix[64];
     uint64_t random;
-    const rocl_stats_options *options;
 } world;
 
 static uint64_t draw(world *w, uint64_t below)
@@ -1050,10 +1121,9 @@ static uint64_t draw(world *w, uint64_t below)
 
 static void world_sql(world *w, const char *sql)
 {
-    const base b = {.machine = 0};
-    base own = b;
-    memcpy(own.suffix, w->suffix, sizeof own.suffix);
-    char *text = expand(w->db, &own, sql);
+    base b = {.machine = 0};
+    memcpy(b.suffix, w->suffix, sizeof b.suffix);
+    char *text = expand(w->db, &b, sql);
     run_sql(w->db, text);
     sqlite3_free(text);
 }
@@ -1087,6 +1157,7 @@ static void world_begin(world *w, uint64_t seed)
                  "(9002, 'other copy')");
 }
 
+/* Agents 0 and 1 are CPUs, 2 to 5 GPUs; -1 is none. */
 static void add_kernel(world *w, int64_t agent, bool communication, int64_t start, int64_t end)
 {
     char *sql = sqlite3_mprintf(
@@ -1390,8 +1461,7 @@ static void check_amd_domains(const rocl_table *t)
     for (; next_row(f, &r); rows++) {
         size_t row = find_row(t, NULL, r.name);
         bool both = !strcmp(r.name, "MEMORY_ALLOCATIONS");
-        check_int(t, row, "calls",
-                  (int64_t)r.calls - (both ? int_of(t, scratch, "calls") : 0));
+        check_int(t, row, "calls", (int64_t)r.calls - (both ? int_of(t, scratch, "calls") : 0));
         check_int(t, row, "total_ns",
                   (int64_t)r.total - (both ? int_of(t, scratch, "total_ns") : 0));
         check_int(t, row, "max_ns", (int64_t)r.max);
@@ -1449,7 +1519,7 @@ static void test_amd(void **state)
 int main(void)
 {
     static const CMUnitTestFunction of_traces[] = {test_groups, test_sorts, test_top,
-                                                    test_same_bytes, test_busy};
+                                                   test_same_bytes, test_busy};
     static struct CMUnitTest tests[COUNT(of_traces) * COUNT(traces) + 7];
     const struct CMUnitTest others[] = {
         cmocka_unit_test(test_random),  cmocka_unit_test(test_few),

@@ -144,6 +144,8 @@ static void fill(rocpd_events *e, const window *w, rocpd_event_row *row)
     row->category = ROCL_NONE;
     if (rocl_cell_int(rows, COL_CATEGORY, w->at, &category, &bad))
         row->category = rocl_ids_get(&e->set->categories, (uint64_t)category);
+    row->bad_category = rocl_cell_kind(rows, COL_CATEGORY, w->at) != ROCL_CELL_NULL &&
+                        row->category == ROCL_NONE && !e->set->categories.absent;
     row->extdata = "";
     row->extdata_len = 0;
     if (rocl_cell_kind(rows, COL_EXTDATA, w->at) == ROCL_CELL_TEXT)

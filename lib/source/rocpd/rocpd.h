@@ -121,6 +121,7 @@ typedef struct rocpd_event_row {
     uint64_t stack_id, parent_stack_id;
     int64_t correlation_id;
     uint32_t category;   /* text */
+    bool bad_category;   /* it refers to nothing */
     const char *extdata; /* "" when it is {}; valid until the next find */
     size_t extdata_len;
 } rocpd_event_row;

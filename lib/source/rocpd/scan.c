@@ -168,6 +168,11 @@ static rocl_status take_event(const rocpd_row *r, rocpd_worker *w, rocl_event *e
     e->parent_stack_id = row->parent_stack_id;
     e->correlation_id = row->correlation_id;
     e->category = row->category;
+    if (row->bad_category) {
+        rocl_status st = rocpd_fault(r, ROCL_FAULT_DANGLING_NAME, err);
+        if (st != ROCL_OK)
+            return st;
+    }
     return bad ? rocpd_fault(r, ROCL_FAULT_BAD_VALUE, err) : ROCL_OK;
 }
 
