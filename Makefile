@@ -33,6 +33,8 @@ SOMAJOR := $(firstword $(subst ., ,$(VERSION)))
 # ---- what can be set on the command line -------------------------------------------------------
 
 O ?= build# where everything goes
+# One spelling of it, or the dependencies noted under another would be lost.
+override O := $(patsubst $(CURDIR)/%,%,$(abspath $(O)))
 PREFIX ?= /usr/local
 DESTDIR ?=
 BINDIR ?= $(PREFIX)/bin

@@ -280,7 +280,9 @@ static int compare_groups(const void *a, const void *b, void *ctx)
         c = x->key.rank != y->key.rank ? (x->key.rank < y->key.rank ? -1 : 1) : 0;
     if (!c)
         c = x->key.stream != y->key.stream ? (x->key.stream < y->key.stream ? -1 : 1) : 0;
-    return c ? c : memcmp(x->key.workgroup, y->key.workgroup, 6 * sizeof(uint32_t));
+    if (!c)
+        c = memcmp(x->key.workgroup, y->key.workgroup, sizeof x->key.workgroup);
+    return c ? c : memcmp(x->key.grid, y->key.grid, sizeof x->key.grid);
 }
 
 /* The groups of a domain in order; free the array. */

@@ -27,7 +27,7 @@ static inline bool rocl_buf_room(rocl_buf *b, size_t n)
 
 static inline void rocl_buf_put(rocl_buf *b, const void *p, size_t n)
 {
-    if (n && rocl_buf_room(b, n)) {
+    if (n && rocl_buf_room(b, n) && b->data) {
         memcpy(b->data + b->len, p, n);
         b->len += n;
     }

@@ -112,8 +112,3 @@ void rocl_error_copy(rocl_error *to, const rocl_error *from)
     to->status = from->status;
     memcpy(to->text, from->text, strlen(from->text) + 1);
 }
-
-rocl_status rocl_fail_memory(rocl_error *err)
-{
-    return rocl_fail(err, ROCL_INTERNAL, "out of memory");
-}

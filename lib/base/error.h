@@ -19,6 +19,10 @@ rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...) __attribute__((form
 void rocl_error_copy(rocl_error *to, const rocl_error *from);
 
 /* Shorthand: ROCL_INTERNAL "out of memory". */
-rocl_status rocl_fail_memory(rocl_error *err);
+static inline rocl_status rocl_fail_memory(rocl_error *err)
+{
+    rocl_fail(err, ROCL_INTERNAL, "out of memory");
+    return ROCL_INTERNAL; /* said again, so that checkers know it is no ROCL_OK */
+}
 
 #endif

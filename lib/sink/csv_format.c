@@ -247,7 +247,7 @@ rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
                                  rocl_error *err)
 {
     rocl_buf *out = f->out;
-    uint64_t v[CSV_FIELDS_MAX];
+    uint64_t v[CSV_FIELDS_MAX] = {0};
     while (in < end && !out->failed) {
         if (!read_record(&in, end, rocl_csv_files[file].fields, v))
             return rocl_fail(err, ROCL_INTERNAL, "a CSV record is cut");

@@ -205,7 +205,7 @@ static bool look_at(const rocl_db *db, rocl_db_state *state)
 {
     struct stat st;
     *state = (rocl_db_state){0};
-    if (stat(db->path, &st) != 0)
+    if (!db->path || !db->wal || stat(db->path, &st) != 0)
         return false;
     describe(&st, state->file);
     if (stat(db->wal, &st) == 0 && st.st_size > 0)

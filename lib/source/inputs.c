@@ -48,7 +48,7 @@ static bool grow(walk *w)
     char **paths = realloc(w->in->paths, cap * sizeof *paths);
     if (paths)
         w->in->paths = paths;
-    identity *ids = realloc(w->ids, cap * sizeof *ids);
+    identity *ids = paths ? realloc(w->ids, cap * sizeof *ids) : NULL;
     if (ids)
         w->ids = ids;
     if (!paths || !ids)
@@ -60,7 +60,7 @@ static bool grow(walk *w)
 static rocl_status push(walk *w, const char *path, dev_t dev, ino_t ino)
 {
     rocl_inputs *in = w->in;
-    if (in->count == w->cap && !grow(w))
+    if ((in->count == w->cap && !grow(w)) || !w->ids)
         return rocl_fail_memory(w->err);
     w->ids[in->count] = (identity){dev, ino, in->count};
     in->paths[in->count] = strdup(path);
@@ -380,8 +380,9 @@ static rocl_status check_twice(walk *w)
 {
     const identity *again = NULL;
     size_t count = w->in->count;
-    if (count)
-        qsort(w->ids, count, sizeof *w->ids, compare_ids);
+    if (!w->ids)
+        return ROCL_OK;
+    qsort(w->ids, count, sizeof *w->ids, compare_ids);
     for (size_t i = 1; i < count; i++) {
         const identity *a = &w->ids[i - 1], *b = &w->ids[i];
         if (a->dev == b->dev && a->ino == b->ino && (!again || b->index < again->index))

@@ -188,7 +188,7 @@ static const char *const schema =
 #define LABEL(of) "'Agent ' || coalesce(" of ".logical_index, " of ".id)"
 #define GPU(of)                                                                                    \
     "CASE " of ".type WHEN 'GPU' THEN %M * 100000 + coalesce(" of ".absolute_index, " of ".id) "   \
-                                                                                         "END"
+    "END"
 
 static const char *const fill[] = {
     "INSERT INTO ev(domain, name, rank, start, \"end\") SELECT " DOMAIN
@@ -1271,6 +1271,26 @@ static void test_few(void **state)
     world_check(&w, &o, true);
 }
 
+/* Equal averages are equal, whatever they are of: then the name decides. */
+static void test_equal_averages(void **state)
+{
+    static const int64_t durations[2][3] = {{1, 7, 17}, {14, 1, 10}};
+    const rocl_options open = {.jobs = 1};
+    world w;
+    (void)state;
+    world_begin(&w, 1);
+    for (int i = 0; i < 6; i++)
+        add_kernel(&w, 2, i / 3, 100, 100 + durations[i / 3][i % 3]);
+    run_sql(w.db, "COMMIT");
+    sqlite3_close(w.db);
+    rocl_trace *t = open_trace(w.path, &open);
+    rocl_tables *all = stats_of(t, (rocl_stats_options){.sort = ROCL_BY_AVERAGE});
+    check_text(table_of(all, "kernels"), 0, "name", "gemm");
+    check_text(table_of(all, "kernels"), 1, "name", "ncclReduce");
+    rocl_tables_free(all);
+    rocl_trace_close(t);
+}
+
 /* Sums that are beyond what a number holds stay at the largest. */
 static void test_largest(void **state)
 {
@@ -1520,12 +1540,12 @@ int main(void)
 {
     static const CMUnitTestFunction of_traces[] = {test_groups, test_sorts, test_top,
                                                    test_same_bytes, test_busy};
-    static struct CMUnitTest tests[COUNT(of_traces) * COUNT(traces) + 7];
+    static struct CMUnitTest tests[COUNT(of_traces) * COUNT(traces) + 8];
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_random),  cmocka_unit_test(test_few),
-        cmocka_unit_test(test_largest), cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_faults),  cmocka_unit_test(test_names),
-        cmocka_unit_test(test_amd)};
+        cmocka_unit_test(test_random),         cmocka_unit_test(test_few),
+        cmocka_unit_test(test_equal_averages), cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_nothing),        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_amd)};
     static const char *const names[] = {"groups", "sorts", "top", "same bytes", "busy"};
     static char labels[COUNT(of_traces) * COUNT(traces)][96];
     size_t n = 0;

@@ -118,6 +118,7 @@ static int check(cli *c)
     c->path = c->common.output_file ? c->common.output_file : "-";
     c->common.to_stdout = strcmp(c->path, "-") == 0;
     c->stats.top = rows_per_table(c);
+    c->common.wanted = c->stats.reports ? EVENTS_SOME : EVENTS_ALL;
     c->stats.brief = !c->stats.reports && c->format == ROCL_TABLE_TEXT;
     c->stats.reports = c->stats.reports ? c->stats.reports : OVERVIEW;
     c->stats.sort = c->sort;
