@@ -32,7 +32,15 @@ for _ in $(seq "$runs"); do
         measure "pftrace-j$jobs" "$build/bin/rocpd2pftrace" -q -j"$jobs" -o "$dir/t.pftrace" "$db"
         rm -rf "$dir/csv"
         measure "csv-j$jobs" "$build/bin/rocpd2csv" -q -j"$jobs" -d "$dir/csv" "$db"
+        measure "stats-j$jobs" "$build/bin/rocstats" -q -j"$jobs" all --format json \
+            -o "$dir/stats.json" "$db"
     done
+    measure csv-sqlite-reader "$build/bin/rocpd2csv" -q -j1 --reader sqlite -d "$dir/csv" "$db"
+    if command -v sqlite3 >/dev/null; then
+        measure csv-sqlite3-shell sqlite3 -readonly -csv "$db" \
+            ".once $dir/shell.csv" "SELECT * FROM rocpd_region" \
+            ".once $dir/shell2.csv" "SELECT * FROM rocpd_kernel_dispatch"
+    fi
     measure pftrace-z0 "$build/bin/rocpd2pftrace" -q -j1 -z0 -o "$dir/t0.pftrace" "$db"
 done
 
@@ -41,15 +49,16 @@ awk -F'\t' '
     !($1 in wall) { order[++n] = $1; wall[$1] = $2; cpu[$1] = $3 }
     { if ($2 < wall[$1]) wall[$1] = $2; if ($3 < cpu[$1]) cpu[$1] = $3; if ($4 > peak[$1]) peak[$1] = $4 }
     END {
-        printf "%-14s %8s %8s %9s %12s %12s\n", "", "wall s", "cpu s", "peak MiB", "wall/floor", "1e6 rows/s"
+        printf "%-18s %8s %8s %9s %12s %12s\n", "", "wall s", "cpu s", "peak MiB", "wall/floor", "1e6 rows/s"
         for (i = 1; i <= n; i++) {
             k = order[i]
-            base = wall[substr(k, 1, index(k, "-")) "floor"]
-            printf "%-14s %8.2f %8.2f %9.1f %12.2f %12.2f\n", k, wall[k], cpu[k], peak[k] / 1024,
+            base = wall[(k ~ /^csv/ ? "csv" : "pftrace") "-floor"]
+            printf "%-18s %8.2f %8.2f %9.1f %12.2f %12.2f\n", k, wall[k], cpu[k], peak[k] / 1024,
                 wall[k] / base, rows / 1e6 / wall[k]
         }
-        printf "\n-j2 against -j1: pftrace %.2f, csv %.2f\n", wall["pftrace-j1"] / wall["pftrace-j2"],
-            wall["csv-j1"] / wall["csv-j2"]
+        printf "\n-j2 against -j1: pftrace %.2f, csv %.2f, stats %.2f\n",
+            wall["pftrace-j1"] / wall["pftrace-j2"], wall["csv-j1"] / wall["csv-j2"],
+            wall["stats-j1"] / wall["stats-j2"]
     }' rows="$rows" "$results"
 
 # "PATH: N bytes, M slices, ..." is what -v says.
