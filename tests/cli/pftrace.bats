@@ -401,3 +401,35 @@ stages() { # stage -> begin end pid name stack; the process is above bit 40 of t
         done
     done
 }
+
+@test "many slices that overlap without nesting: each has its place, in good time" {
+    cp "$FIXTURES/schema-3.0.0.db" many.db
+    chmod u+w many.db
+    table=rocpd_region$(suffix many.db)
+    sqlite3 many.db "DELETE FROM $table; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+        WHERE i < 50000) INSERT INTO $table (id, nid, pid, tid, start, end, name_id) SELECT i,
+        (SELECT id FROM rocpd_info_node), (SELECT id FROM rocpd_info_process),
+        (SELECT min(id) FROM rocpd_info_thread), 259166480000000 + i, 259166480500000 + 2 * i, 1
+        FROM n"
+    # first fit over a list takes minutes for these
+    run -0 timeout 60 "$BUILD/bin/rocpd2pftrace" -v --include region -o t.pftrace many.db
+    [[ $output == *" 50000 slices"* && $output == *"49999 slices overlap"* ]]
+}
+
+@test "an allocation outside the time window counts for what is live in it" {
+    needs protoc
+    db=$FIXTURES/schema-3.0.0.db
+    table=rocpd_memory_allocate$(suffix "$db")
+    # in the middle between two operations: the sum of what was made and not freed by then
+    from=$(sqlite3 -readonly "$db" "SELECT end + 1 FROM $table WHERE level = 'REAL' ORDER BY start LIMIT 1 OFFSET 3")
+    live=$(sqlite3 -readonly "$db" "SELECT sum(size) FROM $table a WHERE type = 'ALLOC' AND level = 'REAL'
+        AND end < $from AND NOT EXISTS (SELECT 1 FROM $table f WHERE f.type = 'FREE' AND
+        f.address = a.address AND f.start > a.end AND f.start < $from)")
+    rocpd2pftrace -z0 --include alloc --start "$from" -o t.pftrace "$db"
+    decode t.pftrace >text
+    # the values at the begin of the window
+    shown=$(awk '/^  timestamp:/ { at = $2 } /counter_value:/ { value = $2 }
+        /^}/ { if (value != "" && at == 0) n += value; value = ""; at = "" } END { print n + 0 }' text)
+    echo "live $live, shown first $shown"
+    [ "$shown" -eq "$live" ]
+}

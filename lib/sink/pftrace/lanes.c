@@ -11,10 +11,89 @@ void pf_lanes_free(pf_lanes *l)
 {
     for (uint32_t i = 0; i < l->count; i++)
         free(l->lanes[i].ends);
+    for (uint32_t i = 0; i < l->group_count; i++) {
+        free(l->groups[i].reach);
+        free(l->groups[i].lanes);
+    }
+    free(l->groups);
     free(l->lanes);
     free(l->heap);
     *l = (pf_lanes){.nest = l->nest};
 }
+
+/* ---- which lane takes a slice ---- */
+
+#define NOT_AT_ALL (-1) /* ends are never negative */
+
+static int64_t reach_of(const pf_lanes *l, const pf_lane *lane)
+{
+    if (!lane->depth)
+        return INT64_MAX;
+    return l->nest && lane->depth < DEPTH_MAX ? lane->ends[lane->depth - 1] : NOT_AT_ALL;
+}
+
+/* The depth of a lane has changed. */
+static void update_reach(pf_lanes *l, const pf_lane *lane)
+{
+    pf_group *g = &l->groups[lane->group];
+    uint32_t i = g->cap + lane->place;
+    g->reach[i] = reach_of(l, lane);
+    for (i /= 2; i > 0; i /= 2) {
+        int64_t a = g->reach[2 * i], b = g->reach[2 * i + 1];
+        g->reach[i] = a > b ? a : b;
+    }
+}
+
+uint32_t pf_lanes_find(const pf_lanes *l, uint32_t group, int64_t end, bool *extra)
+{
+    const pf_group *g = group < l->group_count ? &l->groups[group] : NULL;
+    uint32_t i = 1;
+    *extra = g && g->count;
+    if (!*extra || g->reach[1] < end)
+        return ROCL_NONE;
+    while (i < g->cap)
+        i = g->reach[2 * i] >= end ? 2 * i : 2 * i + 1;
+    *extra = i > g->cap;
+    return g->lanes[i - g->cap];
+}
+
+/* Room for one more lane: twice the places, in a tree made anew. */
+static bool group_room(pf_lanes *l, pf_group *g)
+{
+    uint32_t cap = g->cap ? 2 * g->cap : 1;
+    if (g->count < g->cap)
+        return true;
+    uint32_t *lanes = realloc(g->lanes, cap * sizeof *lanes);
+    if (!lanes)
+        return false;
+    g->lanes = lanes;
+    int64_t *reach = malloc(2 * (size_t)cap * sizeof *reach);
+    if (!reach)
+        return false;
+    free(g->reach);
+    g->reach = reach;
+    g->cap = cap;
+    for (uint32_t i = 0; i < 2 * cap; i++)
+        reach[i] = NOT_AT_ALL;
+    for (uint32_t i = 0; i < g->count; i++)
+        update_reach(l, &l->lanes[g->lanes[i]]);
+    return true;
+}
+
+static pf_group *group_at(pf_lanes *l, uint32_t group)
+{
+    if (group >= l->group_count) {
+        pf_group *more = realloc(l->groups, (group + (size_t)1) * sizeof *more);
+        if (!more)
+            return NULL;
+        l->groups = more;
+        for (; l->group_count <= group; l->group_count++)
+            l->groups[l->group_count] = (pf_group){0};
+    }
+    return group_room(l, &l->groups[group]) ? &l->groups[group] : NULL;
+}
+
+/* ---- which slice ends next ---- */
 
 /* a ends before b; of two that end together the one that began last is the inner one. */
 static bool sooner(const pf_open *a, const pf_open *b)
@@ -29,6 +108,7 @@ bool pf_lanes_close(pf_lanes *l, int64_t time, pf_open *ended)
         return false;
     *ended = h[0];
     l->lanes[ended->lane].depth--;
+    update_reach(l, &l->lanes[ended->lane]);
     pf_open last = h[--l->open];
     uint32_t i = 0;
     for (uint32_t child; (child = 2 * i + 1) < l->open; i = child) {
@@ -42,21 +122,6 @@ bool pf_lanes_close(pf_lanes *l, int64_t time, pf_open *ended)
     return true;
 }
 
-uint32_t pf_lanes_find(const pf_lanes *l, uint32_t group, int64_t end, bool *extra)
-{
-    *extra = false;
-    for (uint32_t i = 0; i < l->count; i++) {
-        const pf_lane *lane = &l->lanes[i];
-        if (lane->group != group)
-            continue;
-        if (!lane->depth ||
-            (l->nest && lane->ends[lane->depth - 1] >= end && lane->depth < DEPTH_MAX))
-            return i;
-        *extra = true;
-    }
-    return ROCL_NONE;
-}
-
 uint32_t pf_lanes_add(pf_lanes *l, uint32_t group, uint64_t track)
 {
     if (l->count == l->cap) {
@@ -67,7 +132,13 @@ uint32_t pf_lanes_add(pf_lanes *l, uint32_t group, uint64_t track)
         l->lanes = more;
         l->cap = cap;
     }
-    l->lanes[l->count] = (pf_lane){.track = track, .group = group};
+    pf_group *g = group_at(l, group);
+    if (!g)
+        return ROCL_NONE;
+    pf_lane *lane = &l->lanes[l->count];
+    *lane = (pf_lane){.track = track, .group = group, .place = g->count};
+    g->lanes[g->count++] = l->count;
+    update_reach(l, lane);
     return l->count++;
 }
 
@@ -91,6 +162,7 @@ bool pf_lanes_push(pf_lanes *l, uint32_t n, int64_t end)
         !room((void **)&l->heap, l->open, &l->heap_cap, sizeof *l->heap))
         return false;
     lane->ends[lane->depth++] = end;
+    update_reach(l, lane);
     pf_open fresh = {end, l->order++, n};
     uint32_t i = l->open++;
     for (uint32_t up; i && (up = (i - 1) / 2, sooner(&fresh, &l->heap[up])); i = up)

@@ -194,13 +194,24 @@ typedef struct pf_open { /* a slice that has begun */
 typedef struct pf_lane {
     uint64_t track;
     uint32_t group; /* which lanes may replace each other */
+    uint32_t place; /* in the group */
     int64_t *ends;  /* of the open slices, outermost first */
     uint32_t depth, cap;
 } pf_lane;
 
+/* The lanes of a group, in a tree of maxima over how far a slice may reach in each: the first that
+ * takes a slice is found without looking at those before it. */
+typedef struct pf_group {
+    int64_t *reach;  /* 2 * cap; the leaves from cap on */
+    uint32_t *lanes; /* by place */
+    uint32_t count, cap;
+} pf_group;
+
 typedef struct pf_lanes {
     pf_lane *lanes;
     uint32_t count, cap;
+    pf_group *groups;
+    uint32_t group_count;
     pf_open *heap; /* by end, innermost first */
     uint32_t open, heap_cap;
     uint64_t order;
