@@ -28,24 +28,26 @@ static rocl_status guess_agent(rocpd_set *s, int64_t id, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status guess_queue(rocpd_set *s, int64_t id, rocl_error *err)
+static rocl_status guess_place(int64_t id, const void *array, uint32_t *count, rocl_ids *ids,
+                               rocl_error *err)
 {
-    rocl_capture *c = &s->capture->pub;
-    rocl_queue *q = rocpd_define(id, &c->queues, &c->queue_count, sizeof *q, &s->queues, err);
+    rocl_queue *q = rocpd_define(id, array, count, sizeof *q, ids, err);
     if (!q)
         return ROCL_INTERNAL;
     *q = (rocl_queue){.id = id, .process = ROCL_NONE};
     return ROCL_OK;
 }
 
+static rocl_status guess_queue(rocpd_set *s, int64_t id, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    return guess_place(id, &c->queues, &c->queue_count, &s->queues, err);
+}
+
 static rocl_status guess_stream(rocpd_set *s, int64_t id, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
-    rocl_stream *q = rocpd_define(id, &c->streams, &c->stream_count, sizeof *q, &s->streams, err);
-    if (!q)
-        return ROCL_INTERNAL;
-    *q = (rocl_stream){.id = id, .process = ROCL_NONE};
-    return ROCL_OK;
+    return guess_place(id, &c->streams, &c->stream_count, &s->streams, err);
 }
 
 typedef rocl_status guess_fn(rocpd_set *s, int64_t id, rocl_error *err);
