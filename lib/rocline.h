@@ -164,6 +164,7 @@ typedef enum rocl_kind {
     ROCL_SAMPLE,  /* sampled value (power, temperature, frequency, ...) */
     ROCL_GRAPH,   /* HIP graph launch */
     ROCL_HIP_EVENT,
+    ROCL_BARRIER, /* a queue waits: barrier packet, vendor packet */
     ROCL_KINDS
 } rocl_kind;
 
@@ -254,7 +255,7 @@ typedef struct rocl_sample_value { /* ROCL_SPM, ROCL_SAMPLE */
     int64_t xcc, shader_engine, instance, shader_array, wgp; /* -1 unknown */
 } rocl_sample_value;
 
-typedef struct rocl_hip { /* ROCL_GRAPH, ROCL_HIP_EVENT */
+typedef struct rocl_hip { /* ROCL_GRAPH, ROCL_HIP_EVENT, ROCL_BARRIER */
     rocl_event e;
     uint32_t agent, queue, stream, source_queue;
     uint64_t graph_exec_id, kernel_count;

@@ -5,7 +5,8 @@
 #define LASTING                                                                                    \
     (ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_DISPATCH) |                     \
      ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH) |                         \
-     ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT))
+     ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT) |                    \
+     ROCL_BIT(ROCL_BARRIER))
 
 void rocl_duration_judge(int64_t min, const rocl_batch *b, uint8_t *keep)
 {

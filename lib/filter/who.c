@@ -369,6 +369,7 @@ static const agent_fields fields_of[ROCL_KINDS] = {
     [ROCL_SAMPLE] = {offsetof(rocl_sample_value, agent), offsetof(rocl_sample_value, agent), true},
     [ROCL_GRAPH] = {offsetof(rocl_hip, agent), offsetof(rocl_hip, agent), true},
     [ROCL_HIP_EVENT] = {offsetof(rocl_hip, agent), offsetof(rocl_hip, agent), true},
+    [ROCL_BARRIER] = {offsetof(rocl_hip, agent), offsetof(rocl_hip, agent), true},
 };
 
 static uint32_t field(const rocl_event *e, size_t offset)

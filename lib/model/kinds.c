@@ -17,6 +17,7 @@ static const struct {
     [ROCL_SAMPLE] = {"sample", sizeof(rocl_sample_value)},
     [ROCL_GRAPH] = {"graph", sizeof(rocl_hip)},
     [ROCL_HIP_EVENT] = {"hip-event", sizeof(rocl_hip)},
+    [ROCL_BARRIER] = {"barrier", sizeof(rocl_hip)},
 };
 
 const char *rocl_kind_name(rocl_kind k)
