@@ -153,6 +153,7 @@ void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size)
  * that began no earlier. */
 typedef struct chrome_links {
     rocl_sorter *sorter;
+    rocl_idset stacks;         /* stack ids with an arrow */
     rocl_idset from;           /* rows of regions */
     rocl_idset to[ROCL_KINDS]; /* rows of work */
 } chrome_links;

@@ -38,8 +38,10 @@ static char *put_row(char *p, const chrome_line *line)
 {
     p = PUT(p, "\",\"pid\":");
     p = rocl_put_u64(p, line->pid);
-    p = PUT(p, ",\"tid\":");
-    p = rocl_put_u64(p, line->tid);
+    if (line->tid) { /* counters are of a process */
+        p = PUT(p, ",\"tid\":");
+        p = rocl_put_u64(p, line->tid);
+    }
     return PUT(p, ",\"ts\":");
 }
 

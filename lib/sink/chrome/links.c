@@ -8,6 +8,10 @@
      ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT) |                    \
      ROCL_BIT(ROCL_BARRIER))
 
+/* What a record keeps of an id. Events with larger ones have no arrows; that they do not get those
+ * of the events they look like is seen by their stack ids. */
+#define ROW_BITS 60
+
 rocl_status chrome_links_open(chrome_links *l, rocl_trace *t, rocl_error *err)
 {
     *l = (chrome_links){.sorter = rocl_sorter_new(t->space, 3)};
@@ -24,7 +28,7 @@ rocl_status chrome_links_add(chrome_links *l, unsigned worker, const rocl_batch 
         const rocl_event *e = rocl_batch_event(b, i);
         const uint64_t key[3] = {e->stack_id, (uint64_t)e->start << 1 | work,
                                  e->id << 4 | (uint64_t)b->kind};
-        if (e->stack_id)
+        if (e->stack_id && !(e->id >> ROW_BITS))
             st = rocl_sorter_add(l->sorter, worker, key, NULL, 0, err);
     }
     return st;
@@ -47,7 +51,8 @@ static bool resolve_one(chrome_links *l, source *s, const uint64_t *key)
     }
     if (s->stack_id != key[0])
         return true;
-    if (!s->linked && !rocl_idset_add(&l->from, s->row))
+    if (!s->linked &&
+        (!rocl_idset_add(&l->from, s->row) || !rocl_idset_add(&l->stacks, s->stack_id)))
         return false;
     s->linked = true;
     return rocl_idset_add(&l->to[kind], row);
@@ -73,7 +78,7 @@ rocl_status chrome_links_resolve(chrome_links *l, rocl_error *err)
 
 uint8_t chrome_links_of(chrome_links *l, const rocl_packed *e)
 {
-    if (!e->stack_id)
+    if (!e->stack_id || !rocl_idset_next(&l->stacks, e->stack_id))
         return 0;
     if (e->kind == ROCL_REGION)
         return rocl_idset_next(&l->from, e->row) ? CHROME_FLOW_OUT : 0;
@@ -83,6 +88,7 @@ uint8_t chrome_links_of(chrome_links *l, const rocl_packed *e)
 void chrome_links_free(chrome_links *l)
 {
     rocl_sorter_free(l->sorter);
+    rocl_idset_free(&l->stacks);
     rocl_idset_free(&l->from);
     for (int k = 0; k < ROCL_KINDS; k++)
         rocl_idset_free(&l->to[k]);
