@@ -236,10 +236,10 @@ typedef struct rocl_alloc { /* ROCL_ALLOC, ROCL_SCRATCH; name is the operation s
     rocl_alloc_level level;
     uint64_t size, address, flags;
     /* A free says neither agent nor size; the allocation at its address did. */
-    uint32_t owner;          /* agent, else that of the block */
-    uint64_t block;          /* bytes of the block that is made or freed */
-    int64_t delta;           /* by which the owner's live bytes change */
-    bool unpaired;           /* a free of an address that was not seen allocated */
+    uint32_t owner; /* agent, else that of the block */
+    uint64_t block; /* bytes of the block that is made or freed */
+    int64_t delta;  /* by which the owner's live bytes change */
+    bool unpaired;  /* a free of an address that was not seen allocated */
 } rocl_alloc;
 
 typedef struct rocl_counter_value { /* ROCL_COUNTER: the dispatch it belongs to, and the value */
@@ -387,7 +387,8 @@ ROCL_API rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint3
 
 /* Records left out or repaired in the last run over the trace, by reason. */
 ROCL_API uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f);
-ROCL_API uint64_t rocl_trace_events(const rocl_trace *t, rocl_kind k); /* handed to the sink in it */
+ROCL_API uint64_t rocl_trace_events(const rocl_trace *t,
+                                    rocl_kind k); /* handed to the sink in it */
 
 /* Hands every event (filtered) to `fn`, concurrently from `jobs` workers; no order between batches.
  * A status other than ROCL_OK from fn stops the run. */
@@ -497,6 +498,45 @@ typedef struct rocl_table_options {
 
 ROCL_API rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
                                        rocl_error *err);
+
+/* ---- the scripts around rtg_tracer ---------------------------------------------------------- */
+
+/* A line that the script prints; without its newline. */
+typedef void rocl_say_fn(void *ctx, const char *text, size_t len);
+
+typedef struct rocl_timeline_options {
+    const char *path; /* "-": standard output */
+    bool gzip;
+    int level;          /* of gzip, 1..9; 0: 6 */
+    bool flows;         /* -f: arrows from host dispatches to the GPU */
+    bool gaps;          /* -g: gap events of HCC devices */
+    bool kernel_names;  /* -k: launches are named by their kernel */
+    bool by_process;    /* -p */
+    bool verbose;       /* -v: say the lines that are no records */
+    bool workgroups;    /* -w: say the distinct work-group sizes */
+    unsigned jobs;      /* workers; 0: one per core */
+    size_t memory;      /* bytes for sorting gaps; 0: ROCL_DEFAULT_MEMORY */
+    const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
+    rocl_say_fn *say;
+    rocl_progress_fn *progress; /* in bytes */
+    rocl_notice_fn *notice;
+    void *ctx; /* for say, progress and notice */
+} rocl_timeline_options;
+
+typedef struct rocl_timeline_report {
+    uint64_t lines;    /* read */
+    uint64_t left_out; /* records that are broken or hold no times */
+    uint64_t repaired; /* records with bytes that are not UTF-8: shown as U+FFFD */
+    uint64_t bytes;    /* written */
+} rocl_timeline_report;
+
+/* Legacy text (rtg_tracer, HCC_PROFILE, strace -tttT; rtg(5)) as the JSON of chrome://tracing that
+ * rocm-timeline-generator.py makes of it: the same events in the same layout and order. Text goes
+ * through in one pass, so inputs may be pipes ("-": standard input) and gzip. ROCL_PARTIAL: records
+ * were left out or repaired. report may be NULL. */
+ROCL_API rocl_status rocl_write_timeline(const char *const *inputs, size_t count,
+                                         const rocl_timeline_options *o,
+                                         rocl_timeline_report *report, rocl_error *err);
 
 #ifdef __cplusplus
 }

@@ -81,4 +81,10 @@ bool rtg_line_newer(rtg_line *l, const char *p, size_t n);
 /* The value of a span of digits; false when it is 2^64 or more, or the span is empty. */
 bool rtg_number(rtg_span digits, uint64_t *value);
 
+/* What Python takes for a blank, of ASCII. */
+static inline bool rtg_space(char c)
+{
+    return c == ' ' || (unsigned char)(c - '\t') < 5 || (unsigned char)(c - 0x1c) < 4;
+}
+
 #endif

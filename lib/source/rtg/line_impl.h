@@ -18,11 +18,6 @@ static inline bool rtg_word(char c)
     return rtg_digit(c) || (unsigned char)((c | 32) - 'a') < 26 || c == '_' || (c & 0x80);
 }
 
-static inline bool rtg_space(char c)
-{
-    return c == ' ' || (unsigned char)(c - '\t') < 5 || (unsigned char)(c - 0x1c) < 4;
-}
-
 static inline const char *rtg_skip_space(const char *p, const char *end)
 {
     while (p < end && rtg_space(*p))
