@@ -193,10 +193,11 @@ static rocl_status on_resumed_call(timeline *t, const char *p, rocl_error *err)
 
 static void on_missed_hsa(timeline *t, const char *p, size_t n)
 {
-    if (!t->missed_hsa) {
-        say(t, p, n);
+    bool ended = n && p[n - 1] == '\n';
+    if (!t->missed_hsa)
+        say(t, p, n - ended);
+    if (!t->missed_hsa && ended)
         say(t, "", 0);
-    }
     t->missed_hsa = true;
 }
 

@@ -535,7 +535,20 @@ static void on_strace(tl_worker *w, const rtg_line *l)
  * ---------------------------------------------------------------------------------------
  */
 
-static rocl_status on_line(tl_worker *w, const rtg_line *l, rtg_span line, rocl_error *err)
+/* The line as it was read; with its line end when it had one, which the script prints as well. */
+static void put_missed(tl_worker *w, rtg_span line, bool ended)
+{
+    w->missed_hsa = true;
+    close_text(w);
+    put_head(w->out, TL_MISSED_HSA, line.n + ended);
+    rocl_buf_put(w->out, line.p, line.n);
+    if (ended)
+        rocl_buf_byte(w->out, '\n');
+    open_text(w);
+}
+
+static rocl_status on_line(tl_worker *w, const rtg_line *l, rtg_span line, bool ended,
+                           rocl_error *err)
 {
     static const char *const left_out[RTG_SHAPES] = {
         [RTG_HIP_MISSED] = "a HIP line that cannot be understood",
@@ -546,10 +559,6 @@ static rocl_status on_line(tl_worker *w, const rtg_line *l, rtg_span line, rocl_
         [RTG_HCC_SPAN] = "a profile line without times",
     };
     w->shapes[l->shape]++;
-    if (l->shape == RTG_HSA_MISSED && !w->missed_hsa) {
-        w->missed_hsa = true;
-        put_item(w, TL_MISSED_HSA, line.p, line.n);
-    }
     if (left_out[l->shape])
         bad(w, left_out[l->shape]);
     switch (l->shape) {
@@ -580,6 +589,10 @@ static rocl_status on_line(tl_worker *w, const rtg_line *l, rtg_span line, rocl_
         if (w->opt->verbose)
             say(w, "unparsed line: ", trim(line));
         break;
+    case RTG_HSA_MISSED:
+        if (!w->missed_hsa)
+            put_missed(w, line, ended);
+        break;
     default:
         break;
     }
@@ -604,7 +617,7 @@ rocl_status tl_block_to_items(tl_worker *w, rocl_chunk *c, rocl_error *err)
         const char *from = p, *to = rocl_line_take(&p, end, cr, &ended);
         rtg_line l;
         rtg_line_parse(&l, from, (size_t)(to - from), ended);
-        st = on_line(w, &l, (rtg_span){from, (size_t)(to - from)}, err);
+        st = on_line(w, &l, (rtg_span){from, (size_t)(to - from)}, ended, err);
     }
     put_item(w, TL_LINES, &w->line, sizeof w->line);
     close_text(w);
