@@ -7,6 +7,9 @@
 
 #include "source/rtg/line.h"
 
+/* With a literal of known length a comparison is an instruction or two. */
+#define RTG_INLINE static inline __attribute__((always_inline))
+
 static inline bool rtg_digit(char c)
 {
     return (unsigned char)(c - '0') < 10;
@@ -25,7 +28,7 @@ static inline const char *rtg_skip_space(const char *p, const char *end)
     return p;
 }
 
-static inline const char *rtg_lit_n(const char *p, const char *end, const char *lit, size_t n)
+RTG_INLINE const char *rtg_lit_n(const char *p, const char *end, const char *lit, size_t n)
 {
     return (size_t)(end - p) >= n && !memcmp(p, lit, n) ? p + n : NULL;
 }
@@ -33,7 +36,7 @@ static inline const char *rtg_lit_n(const char *p, const char *end, const char *
 #define rtg_lit(p, end, lit) rtg_lit_n(p, end, "" lit, sizeof(lit) - 1)
 
 /* One digit or more. */
-static inline const char *rtg_digits(const char *p, const char *end, rtg_span *s)
+RTG_INLINE const char *rtg_digits(const char *p, const char *end, rtg_span *s)
 {
     const char *q = p;
     while (q < end && rtg_digit(*q))
@@ -43,8 +46,8 @@ static inline const char *rtg_digits(const char *p, const char *end, rtg_span *s
 }
 
 /* A literal, then digits. */
-static inline const char *rtg_field_n(const char *p, const char *end, const char *lit, size_t n,
-                                      rtg_span *s)
+RTG_INLINE const char *rtg_field_n(const char *p, const char *end, const char *lit, size_t n,
+                                   rtg_span *s)
 {
     p = rtg_lit_n(p, end, lit, n);
     return p ? rtg_digits(p, end, s) : NULL;

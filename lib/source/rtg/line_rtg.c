@@ -3,9 +3,9 @@
 #include "source/rtg/line_impl.h"
 
 /* The first "HSA: pid:P tid:T " (or HIP) at or after p. Returns what follows it. */
-static const char *beginning(const char *p, const char *end, const char *tag, rtg_line *l)
+RTG_INLINE const char *beginning(const char *p, const char *end, const char *tag, rtg_line *l)
 {
-    for (; (p = rtg_find_n(p, end, tag, 9)); p++) {
+    for (; rtg_lit_n(p, end, tag, 9) || (p = rtg_find_n(p, end, tag, 9)); p++) {
         const char *q = rtg_digits(p + 9, end, &l->pid);
         if (q)
             q = rtg_field(q, end, " tid:", &l->tid);
@@ -27,7 +27,7 @@ static const char *times(const char *p, const char *end, rtg_line *l)
 }
 
 /* The last `lit` in [p, end) that ends with '=' and has n bytes: where it is. */
-static const char *last_assignment(const char *p, const char *end, const char *lit, size_t n)
+RTG_INLINE const char *last_assignment(const char *p, const char *end, const char *lit, size_t n)
 {
     for (const char *at = end; (at = rtg_last(p, at, '='));)
         if ((size_t)(at - p) >= n - 1 && !memcmp(at - (n - 1), lit, n))
@@ -110,8 +110,8 @@ static bool match_call(rtg_line *l, const char *p, const char *end)
  */
 
 /* The first beginning that goes on with `lit` and is over before `before`. */
-static const char *packet(const char *p, const char *end, const char *lit, const char *before,
-                          rtg_line *l)
+RTG_INLINE const char *packet(const char *p, const char *end, const char *lit, const char *before,
+                              rtg_line *l)
 {
     size_t n = strlen(lit);
     while ((p = beginning(p, end, "HSA: pid:", l))) {
@@ -150,7 +150,7 @@ static bool after_name_on_gpu(rtg_line *l, const char *p, const char *end)
 }
 
 /* Digits that end at `p`, with `lit` before them: where that begins. */
-static const char *field_before(const char *from, const char *p, const char *lit, rtg_span *s)
+RTG_INLINE const char *field_before(const char *from, const char *p, const char *lit, rtg_span *s)
 {
     size_t n = strlen(lit);
     const char *digits = p;
@@ -193,10 +193,11 @@ static bool match_dispatch(rtg_line *l, const char *p, const char *end,
 /* " dep1:N ... dep5:N" */
 static const char *deps(rtg_line *l, const char *p, const char *end)
 {
-    static const char lits[5][8] = {" dep1:", " dep2:", " dep3:", " dep4:", " dep5:"};
-    for (int i = 0; i < 5 && p; i++)
-        p = rtg_field_n(p, end, lits[i], 6, &l->dep[i]);
-    return p;
+    p = rtg_field(p, end, " dep1:", &l->dep[0]);
+    p = p ? rtg_field(p, end, " dep2:", &l->dep[1]) : NULL;
+    p = p ? rtg_field(p, end, " dep3:", &l->dep[2]) : NULL;
+    p = p ? rtg_field(p, end, " dep4:", &l->dep[3]) : NULL;
+    return p ? rtg_field(p, end, " dep5:", &l->dep[4]) : NULL;
 }
 
 static bool barrier_on_host(rtg_line *l, const char *p, const char *end)
