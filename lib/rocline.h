@@ -442,6 +442,29 @@ typedef struct rocl_pftrace_report {
 ROCL_API rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
                                         rocl_pftrace_report *report, rocl_error *err);
 
+typedef struct rocl_chrome_options {
+    const char *path; /* "-": standard output; a name that ends in .gz: gzip */
+    bool gzip;        /* whatever the name */
+    int level;        /* of gzip, 1..9; 0: 6 */
+    bool flows;       /* arrows from host calls to the GPU work they caused */
+    bool group_by_queue;
+} rocl_chrome_options;
+
+typedef struct rocl_chrome_report {
+    uint64_t bytes;  /* written */
+    uint64_t slices; /* host and GPU */
+    uint64_t counter_values;
+    uint64_t lanes; /* extra rows made for overlapping slices */
+    uint64_t moved; /* slices that are in them */
+} rocl_chrome_report;
+
+/* Writes Chrome trace-event JSON, for chrome://tracing and Perfetto. Times in it are microseconds
+ * with three decimals since otherData.timeBaseNanoseconds, a text: "0" where the last time is below
+ * 2^51 ns, else the first time written, rounded down to a second, so that times are exact to the
+ * nanosecond as doubles, too. report may be NULL. */
+ROCL_API rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
+                                       rocl_chrome_report *report, rocl_error *err);
+
 /* ---- statistics
  * ---------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 
 #include "sink/pftrace/fields.h"
 #include "sink/pftrace/pf.h"
+#include "sink/shown.h"
 
 static void open_sequence(pf_sink *p, pf_seq *q, uint64_t track)
 {
@@ -92,8 +93,8 @@ rocl_status pf_write_bandwidth(pf_sink *p, rocl_error *err)
     if (!meters)
         return rocl_fail_memory(err);
     open_sequence(p, &q, 0);
-    while (st == ROCL_OK && pf_same(p, PF_BANDWIDTH, index)) {
-        const pf_event *e = &p->event;
+    while (st == ROCL_OK && pf_same(p, ROCL_ROOM_BANDWIDTH, index)) {
+        const rocl_packed *e = &p->event;
         meter *m = meter_of(p, meters, index, e->agent, what);
         m->sum += e->op ? 0 - e->size : e->size;
         write_value(p, &q, e->time, m->track, (double)(int64_t)m->sum);
@@ -123,7 +124,7 @@ static void show_levels(pf_sink *p, pf_seq *q, meter *meters, uint32_t process)
 static rocl_status account(pf_sink *p, pf_seq *q, meter *meters, bool inside, rocl_error *err)
 {
     const rocl_capture *c = p->world.capture;
-    const pf_event *e = &p->event;
+    const rocl_packed *e = &p->event;
     uint32_t agent = e->agent < c->agent_count ? e->agent : c->agent_count;
     meters[agent].sum += (uint64_t)e->delta;
     if (!inside)
@@ -147,7 +148,7 @@ rocl_status pf_write_allocated(pf_sink *p, rocl_error *err)
         return rocl_fail_memory(err);
     q.id = p->world.next_seq++;
     pf_seq_begin(&q, p->stream, pf_machine(&p->world), begun ? p->event.time : p->from, 0);
-    while (st == ROCL_OK && pf_same(p, PF_ALLOCATED, index)) {
+    while (st == ROCL_OK && pf_same(p, ROCL_ROOM_ALLOCATED, index)) {
         if (!begun && p->event.time >= p->from) {
             show_levels(p, &q, meters, index);
             begun = true;
@@ -171,10 +172,8 @@ typedef struct pmc {
     pf_seq seq;
     uint32_t agent, gpu;
     bool typed;       /* GPU counters; else counter tracks */
-    int64_t *ends;    /* by counter: when the value shown runs out, INT64_MIN: it is 0 */
     uint64_t *tracks; /* by counter */
-    uint32_t *shown;  /* the counters whose ends are pending */
-    uint32_t shown_count;
+    rocl_shown shown;
 } pmc;
 
 static void put_value(rocl_buf *b, uint32_t counter, double v)
@@ -209,23 +208,13 @@ static void set_value(pmc *m, int64_t time, uint32_t counter, double v)
     pf_event_end(&m->seq, PKT_GPU_COUNTER);
 }
 
-/* Values whose dispatch has ended go back to 0, in the order of time. Few are pending at once. */
-static void run_out(pmc *m, int64_t until)
+/* Values whose dispatch has ended go back to 0, in the order of time. */
+static void run_out(pmc *m, int64_t until, uint32_t successor)
 {
-    while (m->shown_count) {
-        uint32_t first = 0;
-        for (uint32_t i = 1; i < m->shown_count; i++)
-            if (m->ends[m->shown[i]] < m->ends[m->shown[first]])
-                first = i;
-        uint32_t counter = m->shown[first];
-        if (m->ends[counter] > until)
-            return;
-        /* One that begins right now takes over: no zero in between. */
-        if (m->ends[counter] < until || until == INT64_MAX || m->p->event.counter != counter)
-            set_value(m, m->ends[counter], counter, 0);
-        m->ends[counter] = INT64_MIN;
-        m->shown[first] = m->shown[--m->shown_count];
-    }
+    uint32_t counter;
+    int64_t when;
+    while (rocl_shown_end(&m->shown, until, successor, &counter, &when))
+        set_value(m, when, counter, 0);
 }
 
 static uint32_t counter_index(const pf_sink *p)
@@ -310,13 +299,9 @@ static rocl_status open_pmc(pmc *m, pf_sink *p, rocl_error *err)
     m->agent = p->event.index;
     m->gpu = m->agent < c->agent_count ? p->world.agent_gpus[m->agent] : ROCL_NONE;
     m->typed = !p->opt.legacy_tracks && m->gpu != ROCL_NONE;
-    m->ends = malloc((c->counter_count + 1) * sizeof *m->ends);
     m->tracks = calloc(c->counter_count + 1, sizeof *m->tracks);
-    m->shown = calloc(c->counter_count + 1, sizeof *m->shown);
-    if (!m->ends || !m->tracks || !m->shown)
+    if (!rocl_shown_open(&m->shown, c->counter_count + 1) || !m->tracks)
         return rocl_fail_memory(err);
-    for (uint32_t i = 0; i <= c->counter_count; i++)
-        m->ends[i] = INT64_MIN;
     open_sequence(p, &m->seq, 0);
     if (m->typed)
         declare_counters(m);
@@ -328,23 +313,20 @@ rocl_status pf_write_pmc(pf_sink *p, rocl_error *err)
     pmc m = {0};
     rocl_status st = open_pmc(&m, p, err);
     uint32_t index = p->event.index;
-    while (st == ROCL_OK && pf_same(p, PF_PMC, index)) {
+    while (st == ROCL_OK && pf_same(p, ROCL_ROOM_PMC, index)) {
         uint32_t counter = p->event.counter = counter_index(p);
         if (!is_typed(&m, counter) && !m.tracks[counter])
             name_track(&m, counter);
-        run_out(&m, p->event.time);
-        if (m.ends[counter] == INT64_MIN)
-            m.shown[m.shown_count++] = counter;
+        run_out(&m, p->event.time, counter);
         set_value(&m, p->event.time, counter, p->event.value);
-        m.ends[counter] = p->event.end;
+        rocl_shown_set(&m.shown, counter, p->event.end);
         st = pf_next(p, err);
     }
     if (st == ROCL_OK)
-        run_out(&m, INT64_MAX);
+        run_out(&m, INT64_MAX, ROCL_NONE);
     pf_seq_end(&m.seq);
-    free(m.ends);
     free(m.tracks);
-    free(m.shown);
+    rocl_shown_close(&m.shown);
     return st;
 }
 
@@ -354,7 +336,7 @@ static void sampled_name(const pf_sink *p, char *name, size_t size)
 {
     static const char *const places[5] = {"xcc", "se", "instance", "sa", "wgp"};
     const rocl_capture *c = p->world.capture;
-    const pf_event *e = &p->event;
+    const rocl_packed *e = &p->event;
     const rocl_counter *k = e->index < c->counter_count ? &c->counters[e->index] : NULL;
     char words[96] = "";
     if (k && k->agent != ROCL_NONE)
@@ -374,7 +356,7 @@ rocl_status pf_write_sampled(pf_sink *p, rocl_error *err)
     rocl_status st = ROCL_OK;
     pf_seq q = {0};
     open_sequence(p, &q, 0);
-    while (st == ROCL_OK && pf_same(p, PF_SAMPLED, index)) {
+    while (st == ROCL_OK && pf_same(p, ROCL_ROOM_SAMPLED, index)) {
         uint64_t key = rocl_mix64(p->event.address ^ p->event.thread);
         uint32_t track = rocl_map_get(&tracks, key, 0);
         if (!track) {

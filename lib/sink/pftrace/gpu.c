@@ -68,7 +68,7 @@ static uint64_t spec_key(unsigned place, uint32_t agent, uint32_t id)
     return (uint64_t)place << 60 | ((uint64_t)agent & 0xfffffff) << 32 | id;
 }
 
-static uint32_t named_place(gpu *g, const pf_event *e, unsigned place, const char *name)
+static uint32_t named_place(gpu *g, const rocl_packed *e, unsigned place, const char *name)
 {
     char full[128];
     snprintf(full, sizeof full, "%s", name);
@@ -77,7 +77,7 @@ static uint32_t named_place(gpu *g, const pf_event *e, unsigned place, const cha
     return spec(g, spec_key(place, e->agent, 0), full, SPEC_OTHER);
 }
 
-static uint32_t queue_of(gpu *g, const pf_event *e)
+static uint32_t queue_of(gpu *g, const rocl_packed *e)
 {
     const rocl_capture *c = g->p->world.capture;
     bool by_queue = g->p->opt.group_by_queue;
@@ -109,7 +109,7 @@ static uint32_t queue_of(gpu *g, const pf_event *e)
     return spec(g, key, name, SPEC_COMPUTE);
 }
 
-static uint32_t stage_of(gpu *g, const pf_event *e)
+static uint32_t stage_of(gpu *g, const rocl_packed *e)
 {
     static const char *const names[ROCL_KINDS] = {
         [ROCL_DISPATCH] = "Kernel", [ROCL_COPY] = "Copy",          [ROCL_ALLOC] = "Allocation",
@@ -182,7 +182,7 @@ static int64_t volume(const uint32_t dim[3])
     return (int64_t)((uint64_t)dim[0] * dim[1] * dim[2]);
 }
 
-static void kernel_launch(gpu *g, rocl_buf *b, const pf_event *e)
+static void kernel_launch(gpu *g, rocl_buf *b, const rocl_packed *e)
 {
     put_dim(b, LAUNCH_GRID, e->grid);
     put_dim(b, LAUNCH_WORKGROUP, e->workgroup);
@@ -201,17 +201,17 @@ static uint32_t label_of(const gpu *g, uint32_t agent)
     return agent == ROCL_NONE ? 0 : g->p->world.capture->agents[agent].label;
 }
 
-static void copy_launch(gpu *g, rocl_buf *b, const pf_event *e)
+static void copy_launch(gpu *g, rocl_buf *b, const rocl_packed *e)
 {
     uint32_t self = label_of(g, e->agent), other = label_of(g, e->other_agent);
     arg_int(g, b, LAUNCH_ARGS, W_BYTES, (int64_t)e->size);
     if (e->duration > 0)
-        arg_int(g, b, LAUNCH_ARGS, W_BYTES_PER_SECOND, (int64_t)pf_rate(e->size, e->duration));
+        arg_int(g, b, LAUNCH_ARGS, W_BYTES_PER_SECOND, (int64_t)rocl_rate(e->size, e->duration));
     arg_text(g, b, W_SRC, e->op ? other : self);
     arg_text(g, b, W_DST, e->op ? self : other);
 }
 
-static void put_launch(gpu *g, rocl_buf *b, const pf_event *e)
+static void put_launch(gpu *g, rocl_buf *b, const rocl_packed *e)
 {
     const rocl_capture *c = g->p->world.capture;
     size_t at = rocl_pb_begin(b, STAGE_LAUNCH);
@@ -237,7 +237,7 @@ static void put_launch(gpu *g, rocl_buf *b, const pf_event *e)
     rocl_pb_end(b, at);
 }
 
-static void write_stage(gpu *g, const pf_event *e)
+static void write_stage(gpu *g, const rocl_packed *e)
 {
     pf_sink *p = g->p;
     uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : p->world.agent_gpus[e->agent];
@@ -272,7 +272,7 @@ static void close_gpu(gpu *g)
     pf_seq_end(&g->seq);
 }
 
-static rocl_status write_stages(pf_sink *p, pf_room room, rocl_error *err)
+static rocl_status write_stages(pf_sink *p, rocl_room room, rocl_error *err)
 {
     gpu g = {0};
     uint32_t index = p->event.index;
@@ -288,10 +288,10 @@ static rocl_status write_stages(pf_sink *p, pf_room room, rocl_error *err)
 
 rocl_status pf_write_gpu(pf_sink *p, rocl_error *err)
 {
-    return write_stages(p, PF_GPU, err);
+    return write_stages(p, ROCL_ROOM_GPU, err);
 }
 
 rocl_status pf_write_memory(pf_sink *p, rocl_error *err)
 {
-    return write_stages(p, PF_MEMORY, err);
+    return write_stages(p, ROCL_ROOM_MEMORY, err);
 }

@@ -8,12 +8,12 @@
 typedef struct host {
     pf_sink *p;
     pf_seq seq;
-    pf_lanes lanes;
+    rocl_lanes lanes;
     uint64_t track; /* of the thread: the default of the sequence */
     uint32_t process;
 } host;
 
-static void write_end(host *h, const pf_open *ended)
+static void write_end(host *h, const rocl_open_slice *ended)
 {
     rocl_buf *b = pf_event_begin(&h->seq, ended->end);
     rocl_pb_uint(b, EV_TYPE, TYPE_END);
@@ -37,7 +37,7 @@ static void write_link(host *h, rocl_buf *b, uint64_t stack_id)
 }
 
 /* AMD's converter writes its own words for the domains. */
-static uint32_t category_of(const host *h, const pf_event *e)
+static uint32_t category_of(const host *h, const rocl_packed *e)
 {
     static const struct {
         const char *domain;
@@ -55,14 +55,14 @@ static uint32_t category_of(const host *h, const pf_event *e)
     return e->category;
 }
 
-static void write_args(host *h, rocl_buf *b, pf_event *e)
+static void write_args(host *h, rocl_buf *b, rocl_packed *e)
 {
-    pf_arg arg;
-    while (pf_next_arg(e, &arg))
+    rocl_packed_arg arg;
+    while (rocl_packed_next_arg(e, &arg))
         pf_note_str(&h->seq, b, arg.name, arg.value, arg.len);
 }
 
-static void write_begin(host *h, pf_event *e, unsigned type, uint64_t track)
+static void write_begin(host *h, rocl_packed *e, unsigned type, uint64_t track)
 {
     pf_sink *p = h->p;
     rocl_buf *b = pf_event_begin(&h->seq, e->time);
@@ -90,16 +90,16 @@ static uint32_t new_lane(host *h, bool extra)
         track = pf_new_track(&h->p->world, h->track, name);
         h->p->report.lanes++;
     }
-    return pf_lanes_add(&h->lanes, 0, track);
+    return rocl_lanes_add(&h->lanes, 0, track);
 }
 
-static rocl_status write_slice(host *h, pf_event *e, rocl_error *err)
+static rocl_status write_slice(host *h, rocl_packed *e, rocl_error *err)
 {
     bool extra;
-    uint32_t lane = pf_lanes_find(&h->lanes, 0, e->end, &extra);
+    uint32_t lane = rocl_lanes_find(&h->lanes, 0, e->end, &extra);
     if (lane == ROCL_NONE)
         lane = new_lane(h, extra);
-    if (lane == ROCL_NONE || !pf_lanes_push(&h->lanes, lane, e->end))
+    if (lane == ROCL_NONE || !rocl_lanes_push(&h->lanes, lane, e->end))
         return rocl_fail_memory(err);
     h->p->report.slices++;
     h->p->report.moved += lane > 0;
@@ -109,8 +109,8 @@ static rocl_status write_slice(host *h, pf_event *e, rocl_error *err)
 
 static void close_until(host *h, int64_t time)
 {
-    pf_open ended;
-    while (pf_lanes_close(&h->lanes, time, &ended))
+    rocl_open_slice ended;
+    while (rocl_lanes_close(&h->lanes, time, &ended))
         write_end(h, &ended);
 }
 
@@ -137,7 +137,7 @@ rocl_status pf_write_host(pf_sink *p, rocl_error *err)
     uint32_t index = p->event.index;
     rocl_status st = ROCL_OK;
     open_thread(&h, p);
-    while (st == ROCL_OK && pf_same(p, PF_HOST, index)) {
+    while (st == ROCL_OK && pf_same(p, ROCL_ROOM_HOST, index)) {
         close_until(&h, p->event.time);
         if (p->event.kind == ROCL_INSTANT)
             write_begin(&h, &p->event, TYPE_INSTANT, h.track);
@@ -147,7 +147,7 @@ rocl_status pf_write_host(pf_sink *p, rocl_error *err)
             st = pf_next(p, err);
     }
     close_until(&h, INT64_MAX);
-    pf_lanes_free(&h.lanes);
+    rocl_lanes_free(&h.lanes);
     pf_seq_end(&h.seq);
     return st;
 }

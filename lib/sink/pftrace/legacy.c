@@ -11,7 +11,7 @@
 typedef struct legacy {
     pf_sink *p;
     pf_seq seq;
-    pf_lanes lanes;
+    rocl_lanes lanes;
     uint32_t process;
     rocl_map groups; /* place -> group of lanes */
     uint32_t group_count;
@@ -41,7 +41,7 @@ static int64_t id_or_zero(const rocl_queue *all, uint32_t index)
     return index == ROCL_NONE ? 0 : all[index].id;
 }
 
-static void track_name(legacy *l, const pf_event *e, char *name, size_t size)
+static void track_name(legacy *l, const rocl_packed *e, char *name, size_t size)
 {
     const pf_sink *p = l->p;
     const rocl_capture *c = p->world.capture;
@@ -59,7 +59,7 @@ static void track_name(legacy *l, const pf_event *e, char *name, size_t size)
                  id_or_zero(c->queues, e->queue), type_of(p, e->agent));
 }
 
-static uint32_t group_of(legacy *l, const pf_event *e)
+static uint32_t group_of(legacy *l, const rocl_packed *e)
 {
     uint64_t key = e->stream;
     if (l->p->opt.group_by_queue)
@@ -73,7 +73,7 @@ static uint32_t group_of(legacy *l, const pf_event *e)
     return group;
 }
 
-static void write_end(legacy *l, const pf_open *ended)
+static void write_end(legacy *l, const rocl_open_slice *ended)
 {
     rocl_buf *b = pf_event_begin(&l->seq, ended->end);
     rocl_pb_uint(b, EV_TYPE, TYPE_END);
@@ -95,7 +95,7 @@ static void note_dims(legacy *l, rocl_buf *b, pf_word name, const uint32_t d[3])
     pf_note_str(&l->seq, b, l->p->words[name], text, (size_t)n);
 }
 
-static void kernel_notes(legacy *l, rocl_buf *b, const pf_event *e)
+static void kernel_notes(legacy *l, rocl_buf *b, const rocl_packed *e)
 {
     const rocl_capture *c = l->p->world.capture;
     if (e->agent != ROCL_NONE)
@@ -110,7 +110,7 @@ static void kernel_notes(legacy *l, rocl_buf *b, const pf_event *e)
     note_dims(l, b, W_GRID_SIZE, e->grid);
 }
 
-static void copy_notes(legacy *l, rocl_buf *b, const pf_event *e)
+static void copy_notes(legacy *l, rocl_buf *b, const rocl_packed *e)
 {
     const rocl_capture *c = l->p->world.capture;
     uint32_t src = e->op ? e->other_agent : e->agent, dst = e->op ? e->agent : e->other_agent;
@@ -122,7 +122,7 @@ static void copy_notes(legacy *l, rocl_buf *b, const pf_event *e)
     pf_note_uint(&l->seq, b, l->p->words[W_STREAM_ID], (uint64_t)id_or_zero(c->streams, e->stream));
 }
 
-static void write_begin(legacy *l, const pf_event *e, uint64_t track)
+static void write_begin(legacy *l, const rocl_packed *e, uint64_t track)
 {
     static const uint8_t categories[ROCL_KINDS] = {[ROCL_DISPATCH] = W_KERNEL_DISPATCH,
                                                    [ROCL_COPY] = W_MEMORY_COPY,
@@ -147,20 +147,20 @@ static void write_begin(legacy *l, const pf_event *e, uint64_t track)
     pf_event_end(&l->seq, PKT_TRACK_EVENT);
 }
 
-static rocl_status write_slice(legacy *l, const pf_event *e, rocl_error *err)
+static rocl_status write_slice(legacy *l, const rocl_packed *e, rocl_error *err)
 {
     bool extra;
     uint32_t group = group_of(l, e);
-    uint32_t lane = pf_lanes_find(&l->lanes, group, e->end, &extra);
+    uint32_t lane = rocl_lanes_find(&l->lanes, group, e->end, &extra);
     if (lane == ROCL_NONE) {
         char name[192];
         track_name(l, e, name, sizeof name);
         /* Lanes have one name, so that viewers show them as one track of several rows. */
         uint64_t process = pf_process_track(&l->p->world, l->process);
-        lane = pf_lanes_add(&l->lanes, group, pf_new_track(&l->p->world, process, name));
+        lane = rocl_lanes_add(&l->lanes, group, pf_new_track(&l->p->world, process, name));
         l->p->report.lanes += extra;
     }
-    if (lane == ROCL_NONE || !pf_lanes_push(&l->lanes, lane, e->end))
+    if (lane == ROCL_NONE || !rocl_lanes_push(&l->lanes, lane, e->end))
         return rocl_fail_memory(err);
     l->p->report.moved += extra;
     l->p->report.slices++;
@@ -170,8 +170,8 @@ static rocl_status write_slice(legacy *l, const pf_event *e, rocl_error *err)
 
 static void close_until(legacy *l, int64_t time)
 {
-    pf_open ended;
-    while (pf_lanes_close(&l->lanes, time, &ended))
+    rocl_open_slice ended;
+    while (rocl_lanes_close(&l->lanes, time, &ended))
         write_end(l, &ended);
 }
 
@@ -181,14 +181,14 @@ rocl_status pf_write_legacy(pf_sink *p, rocl_error *err)
     rocl_status st = ROCL_OK;
     l.seq.id = p->world.next_seq++;
     pf_seq_begin(&l.seq, p->stream, pf_machine(&p->world), p->event.time, 0);
-    while (st == ROCL_OK && pf_same(p, PF_GPU, l.process)) {
+    while (st == ROCL_OK && pf_same(p, ROCL_ROOM_GPU, l.process)) {
         close_until(&l, p->event.time);
         st = write_slice(&l, &p->event, err);
         if (st == ROCL_OK)
             st = pf_next(p, err);
     }
     close_until(&l, INT64_MAX);
-    pf_lanes_free(&l.lanes);
+    rocl_lanes_free(&l.lanes);
     rocl_map_free(&l.groups);
     pf_seq_end(&l.seq);
     return st;

@@ -3,9 +3,7 @@
  *     pftrace.c   the sink: batches -> sorted records -> the rooms below, in one pass per capture
  *     fields.h    field numbers of the format
  *     stream.c    packets -> blocks -> (compressed) -> file; sequences, interning
- *     pack.c      events <-> records of the sorter
  *     world.c     machines, GPUs, processes, threads: ids and descriptors
- *     lanes.c     slices that overlap without nesting
  *     host.c      host slices on thread tracks
  *     gpu.c       GPU work as typed GPU events
  *     legacy.c    GPU work as plain track events in AMD's layout
@@ -23,6 +21,9 @@
 #include "base/utf8.h"
 #include "model/gpus.h"
 #include "model/trace.h"
+#include "sink/labels.h"
+#include "sink/lanes.h"
+#include "sink/pack.h"
 
 /* ---- stream.c ---- */
 
@@ -81,66 +82,6 @@ uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fres
 /* Appends the text as a valid UTF-8 string field. */
 void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text);
 
-/* ---- pack.c ---- */
-
-/* Rooms that a record belongs to: the upper byte of the first key word. */
-typedef enum pf_room {
-    PF_HOST = 1,  /* index: thread, or thread_count + process */
-    PF_GPU,       /* index: process */
-    PF_MEMORY,    /* allocations; index: process */
-    PF_ALLOCATED, /* allocated bytes over time; index: process */
-    PF_BANDWIDTH, /* copies over time; index: process */
-    PF_PMC,       /* counters of dispatches; index: agent, or agent_count */
-    PF_SAMPLED,   /* sampled and SPM values; index: counter, or counter_count */
-} pf_room;
-
-typedef struct pf_sink pf_sink;
-
-/* Bits of the first key word below those that tell the sequence. */
-#define PF_GROUP_SHIFT 36
-
-/* Are there few enough sequences for the key? */
-rocl_status pf_check_limits(const rocl_capture *c, rocl_error *err);
-rocl_status pf_pack_batch(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err);
-/* Allocations, also those before the time window: what is live in it depends on them. */
-rocl_status pf_pack_history(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err);
-
-/* A record as it comes back. */
-typedef struct pf_arg {
-    uint32_t name;
-    const char *value;
-    size_t len;
-} pf_arg;
-
-typedef struct pf_event {
-    pf_room room;
-    uint32_t index;
-    int64_t time, end; /* ns */
-    rocl_kind kind;
-    uint64_t row;
-    uint64_t stack_id;
-    uint32_t name, category, thread;
-    /* host */
-    uint32_t arg_count;
-    const uint8_t *args, *args_end;
-    /* GPU */
-    uint32_t agent, queue, stream, kernel, other_agent;
-    uint64_t size, address, dispatch_id;
-    int64_t duration; /* of a copy, whole */
-    int64_t delta;    /* of live bytes */
-    int64_t private_segment, group_segment;
-    uint32_t workgroup[3], grid[3];
-    uint8_t op;
-    /* counters */
-    uint32_t counter;
-    int64_t place[5];
-    double value;
-} pf_event;
-
-/* Fills *e; the args point into the record. False: the record is broken (a fault of ours). */
-bool pf_unpack(const rocl_record *r, pf_event *e);
-bool pf_next_arg(pf_event *e, pf_arg *arg);
-
 /* ---- world.c ---- */
 
 typedef struct pf_place { /* of a process or thread */
@@ -176,56 +117,12 @@ uint64_t pf_new_track(pf_world *w, uint64_t parent, const char *name);
 uint64_t pf_new_counter(pf_world *w, uint64_t parent, const char *name, unsigned unit,
                         const char *unit_name);
 int64_t pf_pid(const pf_world *w, uint32_t process);
-/* The id that joins host calls and GPU work: unique over the captures. */
+/* The id that joins host calls and GPU work. */
 uint64_t pf_link(const pf_world *w, uint64_t stack_id);
 uint32_t pf_machine(const pf_world *w);
 /* "Stream 3", "Queue 0 (pid 12)": a stored name, or the word and id. */
 void pf_queue_name(const pf_world *w, const rocl_queue *q, const char *word, uint32_t process,
                    char *name, size_t size);
-
-/* ---- lanes.c ---- */
-
-typedef struct pf_open { /* a slice that has begun */
-    int64_t end;
-    uint64_t order; /* of beginning */
-    uint32_t lane;
-} pf_open;
-
-typedef struct pf_lane {
-    uint64_t track;
-    uint32_t group; /* which lanes may replace each other */
-    uint32_t place; /* in the group */
-    int64_t *ends;  /* of the open slices, outermost first */
-    uint32_t depth, cap;
-} pf_lane;
-
-/* The lanes of a group, in a tree of maxima over how far a slice may reach in each: the first that
- * takes a slice is found without looking at those before it. */
-typedef struct pf_group {
-    int64_t *reach;  /* 2 * cap; the leaves from cap on */
-    uint32_t *lanes; /* by place */
-    uint32_t count, cap;
-} pf_group;
-
-typedef struct pf_lanes {
-    pf_lane *lanes;
-    uint32_t count, cap;
-    pf_group *groups;
-    uint32_t group_count;
-    pf_open *heap; /* by end, innermost first */
-    uint32_t open, heap_cap;
-    uint64_t order;
-    bool nest; /* slices may lie in each other; else lanes hold one at a time */
-} pf_lanes;
-
-void pf_lanes_free(pf_lanes *l);
-/* The next slice to end at or before `time`; false: none. Takes it out. */
-bool pf_lanes_close(pf_lanes *l, int64_t time, pf_open *ended);
-/* The lane for a slice [.., end] of a group, or ROCL_NONE: the caller adds one. *extra: it is not
- * the group's first. */
-uint32_t pf_lanes_find(const pf_lanes *l, uint32_t group, int64_t end, bool *extra);
-uint32_t pf_lanes_add(pf_lanes *l, uint32_t group, uint64_t track); /* ROCL_NONE: out of memory */
-bool pf_lanes_push(pf_lanes *l, uint32_t lane, int64_t end);
 
 /* ---- the rooms: each writes one sequence, from its first record to its last ---- */
 
@@ -272,32 +169,23 @@ typedef enum pf_word {
     PF_WORDS
 } pf_word;
 
-struct pf_sink {
+typedef struct pf_sink {
     rocl_trace *trace;
     rocl_pftrace_options opt;
     pf_stream *stream;
     pf_world world;
-    rocl_sorter *sorter; /* of the capture at hand */
-    rocl_idset *linked;  /* by worker: stack ids with GPU work */
-    rocl_buf *scratch;   /* by worker */
-    int64_t from, to;    /* the time window */
-    pf_event event;      /* the record at hand */
+    rocl_packer packer;
+    int64_t from, to;  /* the time window */
+    rocl_packed event; /* the record at hand */
     bool more;
     rocl_pftrace_report report;
     uint32_t words[PF_WORDS]; /* texts */
-};
-
-/* Bytes per second over `ns` > 0; sizes out of a file may be absurd, the rate still fits int64. */
-static inline uint64_t pf_rate(uint64_t bytes, int64_t ns)
-{
-    double rate = (double)bytes * 1e9 / (double)ns;
-    return rate < 9e18 ? (uint64_t)rate : INT64_MAX;
-}
+} pf_sink;
 
 /* Reads the next record into p->event; p->more false at the end. */
 rocl_status pf_next(pf_sink *p, rocl_error *err);
 /* Is the record at hand still of this sequence? */
-static inline bool pf_same(const pf_sink *p, pf_room room, uint32_t index)
+static inline bool pf_same(const pf_sink *p, rocl_room room, uint32_t index)
 {
     return p->more && p->event.room == room && p->event.index == index;
 }

@@ -8,13 +8,13 @@
 
 bool pf_is_linked(pf_sink *p, uint64_t stack_id)
 {
-    return rocl_idset_next(&p->linked[0], stack_id);
+    return rocl_idset_next(&p->packer.linked[0], stack_id);
 }
 
 static rocl_status join_linked(pf_sink *p, rocl_error *err)
 {
     for (unsigned w = 1; w < p->trace->opt.jobs; w++)
-        if (!rocl_idset_merge(&p->linked[0], &p->linked[w]))
+        if (!rocl_idset_merge(&p->packer.linked[0], &p->packer.linked[w]))
             return rocl_fail_memory(err);
     return ROCL_OK;
 }
@@ -24,61 +24,62 @@ rocl_status pf_next(pf_sink *p, rocl_error *err)
     rocl_record rec;
     rocl_status st = pf_stream_flush(p->stream, false, err);
     if (st == ROCL_OK)
-        st = rocl_sorter_next(p->sorter, &rec, &p->more, err);
-    if (st == ROCL_OK && p->more && !pf_unpack(&rec, &p->event))
+        st = rocl_sorter_next(p->packer.sorter, &rec, &p->more, err);
+    if (st == ROCL_OK && p->more && !rocl_packed_read(&rec, &p->event))
         st = rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
     return st;
 }
 
 static void forget_capture(pf_sink *p)
 {
-    rocl_sorter_free(p->sorter);
-    p->sorter = NULL;
-    for (unsigned w = 0; p->linked && w < p->trace->opt.jobs; w++)
-        rocl_idset_free(&p->linked[w]);
+    rocl_sorter_free(p->packer.sorter);
+    p->packer.sorter = NULL;
+    for (unsigned w = 0; p->packer.linked && w < p->trace->opt.jobs; w++)
+        rocl_idset_free(&p->packer.linked[w]);
 }
 
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     pf_sink *p = self;
     forget_capture(p);
-    p->sorter = rocl_sorter_new(p->trace->space, 4);
-    if (!p->sorter)
+    p->packer.sorter = rocl_packer_sorter(&p->packer);
+    if (!p->packer.sorter)
         return rocl_fail_memory(err);
-    rocl_sorter_group(p->sorter, PF_GROUP_SHIFT);
-    return pf_check_limits(c, err);
+    return rocl_packer_check(c, err);
 }
 
 static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
-    return pf_pack_batch(self, worker, b, err);
+    pf_sink *p = self;
+    return rocl_packer_batch(&p->packer, worker, b, err);
 }
 
 static rocl_status history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
-    return pf_pack_history(self, worker, b, err);
+    pf_sink *p = self;
+    return rocl_packer_history(&p->packer, worker, b, err);
 }
 
 static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 {
     pf_sink *p = self;
-    return rocl_sorter_seal(p->sorter, worker, err);
+    return rocl_sorter_seal(p->packer.sorter, worker, err);
 }
 
 static rocl_status write_room(pf_sink *p, rocl_error *err)
 {
     switch (p->event.room) {
-    case PF_HOST:
+    case ROCL_ROOM_HOST:
         return pf_write_host(p, err);
-    case PF_GPU:
+    case ROCL_ROOM_GPU:
         return p->opt.legacy_tracks ? pf_write_legacy(p, err) : pf_write_gpu(p, err);
-    case PF_MEMORY:
+    case ROCL_ROOM_MEMORY:
         return pf_write_memory(p, err);
-    case PF_ALLOCATED:
+    case ROCL_ROOM_ALLOCATED:
         return pf_write_allocated(p, err);
-    case PF_BANDWIDTH:
+    case ROCL_ROOM_BANDWIDTH:
         return pf_write_bandwidth(p, err);
-    case PF_PMC:
+    case ROCL_ROOM_PMC:
         return pf_write_pmc(p, err);
     default:
         return pf_write_sampled(p, err);
@@ -94,7 +95,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     if (st == ROCL_OK)
         st = join_linked(p, err);
     if (st == ROCL_OK)
-        st = rocl_sorter_start(p->sorter, err);
+        st = rocl_sorter_start(p->packer.sorter, err);
     if (st == ROCL_OK)
         st = pf_next(p, err);
     while (st == ROCL_OK && p->more)
@@ -147,14 +148,14 @@ static const char *const words[PF_WORDS] = {
 static rocl_status open_sink(pf_sink *p, rocl_error *err)
 {
     rocl_trace *t = p->trace;
-    p->linked = calloc(t->opt.jobs, sizeof *p->linked);
-    p->scratch = calloc(t->opt.jobs, sizeof *p->scratch);
-    if (!p->linked || !p->scratch)
-        return rocl_fail_memory(err);
+    p->packer = (rocl_packer){.trace = t, .legacy = p->opt.legacy_tracks, .bandwidth = true};
+    rocl_status st = rocl_packer_open(&p->packer, err);
+    if (st != ROCL_OK)
+        return st;
     for (int i = 0; i < PF_WORDS; i++)
         if ((p->words[i] = rocl_strings_put(t->strings, words[i], strlen(words[i]))) == ROCL_NONE)
             return rocl_fail_memory(err);
-    rocl_status st = pf_stream_open(&p->stream, t, &p->opt, err);
+    st = pf_stream_open(&p->stream, t, &p->opt, err);
     return st ? st : pf_world_open(&p->world, t, p->stream, err);
 }
 
@@ -163,16 +164,13 @@ static void close_sink(pf_sink *p)
     forget_capture(p);
     pf_world_close(&p->world);
     pf_stream_abort(p->stream);
-    for (unsigned w = 0; p->scratch && w < p->trace->opt.jobs; w++)
-        rocl_buf_free(&p->scratch[w]);
-    free(p->scratch);
-    free(p->linked);
+    rocl_packer_close(&p->packer);
 }
 
 rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
                                rocl_pftrace_report *report, rocl_error *err)
 {
-    pf_sink p = {.trace = t, .opt = *o};
+    pf_sink p = {.trace = t, .opt = *o, .packer = {.trace = t}};
     const rocl_sink sink = {.self = &p,
                             .kinds = ROCL_ALL_KINDS,
                             .fields = t->opt.args ? ROCL_FIELD_DISPATCH_ID : 0,

@@ -39,8 +39,7 @@ static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
 {
     const rocl_trace *t = w->trace;
     char name[256];
-    const char *product = rocl_str(t, g->agent->product ? g->agent->product : g->agent->name);
-    snprintf(name, sizeof name, "GPU %u%s%s", g->id, *product ? " " : "", product);
+    rocl_gpu_label(t, g, name, sizeof name);
     size_t at = rocl_pb_begin(b, GPU_INFO_GPU);
     size_t text = rocl_pb_begin(b, GPU_NAME);
     rocl_utf8_put(b, name, strlen(name));
@@ -96,15 +95,6 @@ static int64_t free_pid(pf_world *w, int64_t pid)
     return pid;
 }
 
-/* "/opt/app/train --rank 0" -> "train" */
-static void program_name(const char *command, char *name, size_t size)
-{
-    size_t n = strcspn(command, " \t"), from = n;
-    while (from > 0 && command[from - 1] != '/')
-        from--;
-    snprintf(name, size, "%.*s", (int)(n - from), command + from);
-}
-
 static void put_string(rocl_buf *b, uint32_t field, const char *s)
 {
     size_t at = rocl_pb_begin(b, field);
@@ -147,7 +137,7 @@ static void describe_process(pf_world *w, uint32_t index)
     const char *command = rocl_str(w->trace, p->command);
     char name[256], label[64];
     int64_t start = p->init > 0 ? p->init : p->start > 0 ? p->start : 0;
-    program_name(command, name, sizeof name);
+    rocl_program_name(command, name, sizeof name);
     describe_command(w, index, start);
     rocl_buf *b = begin(w);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
@@ -198,18 +188,6 @@ static void describe_thread(pf_world *w, const pf_place *place, uint32_t process
     end(w);
 }
 
-static const char *thread_name(pf_world *w, const rocl_thread *t, uint32_t process, char *buf,
-                               size_t size)
-{
-    const rocl_process *p = &w->capture->processes[process];
-    if (t->name)
-        return rocl_str(w->trace, t->name);
-    buf[0] = 0;
-    if (t->tid == p->pid) /* the main thread is called as its program is */
-        program_name(rocl_str(w->trace, p->command), buf, size);
-    return buf;
-}
-
 uint64_t pf_thread_track(pf_world *w, uint32_t process, uint32_t thread)
 {
     char buf[256];
@@ -232,7 +210,7 @@ uint64_t pf_thread_track(pf_world *w, uint32_t process, uint32_t thread)
     place->number = t->tid == p->pid ? pf_pid(w, process) : t->tid;
     if (place->number <= 0)
         place->number = (int64_t)3 * PID_BEYOND + thread;
-    describe_thread(w, place, process, thread_name(w, t, process, buf, sizeof buf));
+    describe_thread(w, place, process, rocl_thread_label(w->capture, t, p, buf, sizeof buf));
     return place->uuid;
 }
 
@@ -273,22 +251,14 @@ uint64_t pf_new_counter(pf_world *w, uint64_t parent, const char *name, unsigned
 
 uint64_t pf_link(const pf_world *w, uint64_t stack_id)
 {
-    uint64_t process = w->capture->index;
-    if (stack_id >> 40)
-        return rocl_mix64(stack_id ^ process << 48) | (uint64_t)1 << 63;
-    return process << 40 | stack_id;
+    return rocl_link_id(w->capture, stack_id);
 }
 
 void pf_queue_name(const pf_world *w, const rocl_queue *q, const char *word, uint32_t process,
                    char *name, size_t size)
 {
     char own[160];
-    if (!q)
-        snprintf(own, sizeof own, "No %s", word);
-    else if (q->name)
-        snprintf(own, sizeof own, "%s", rocl_str(w->trace, q->name));
-    else
-        snprintf(own, sizeof own, "%s %" PRId64, word, q->id);
+    rocl_queue_label(w->trace, q, word, own, sizeof own);
     if (w->process_total > 1)
         snprintf(name, size, "%s (pid %" PRId64 ")", own, pf_pid(w, process));
     else

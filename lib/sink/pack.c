@@ -1,8 +1,8 @@
 /* Events <-> records of the sorter. Times are in the key, so a payload holds only what is left:
  * small numbers and text ids, as varints. */
-#include <stdlib.h>
+#include "sink/pack.h"
 
-#include "sink/pftrace/pf.h"
+#include <stdlib.h>
 
 /* References are stored one up, so that none is a single zero byte. */
 static uint8_t *put_ref(uint8_t *p, uint32_t v)
@@ -43,13 +43,13 @@ static int64_t get_signed(reader *r)
 
 /* room: 4 bits, index: 24, upper bits of the time: 36. */
 #define ROOM_SHIFT  60
-#define INDEX_SHIFT PF_GROUP_SHIFT
+#define INDEX_SHIFT ROCL_PACK_GROUP_SHIFT
 #define TIME_SHIFT  28
 #define INDEX_LIMIT (1u << 24)
 
 /* room, index | time | longest first | unique. That the first word also begins with the time lets
  * most comparisons of the sorter end there. */
-static void make_key(uint64_t key[4], pf_room room, uint32_t index, int64_t time, int64_t end,
+static void make_key(uint64_t key[4], rocl_room room, uint32_t index, int64_t time, int64_t end,
                      uint64_t row, rocl_kind kind)
 {
     key[0] = (uint64_t)room << ROOM_SHIFT | (uint64_t)index << INDEX_SHIFT |
@@ -59,8 +59,8 @@ static void make_key(uint64_t key[4], pf_room room, uint32_t index, int64_t time
     key[3] = row << 4 | (uint64_t)kind;
 }
 
-static rocl_status add(pf_sink *p, unsigned worker, const uint64_t key[4], const uint8_t *payload,
-                       const uint8_t *end, rocl_error *err)
+static rocl_status add(rocl_packer *p, unsigned worker, const uint64_t key[4],
+                       const uint8_t *payload, const uint8_t *end, rocl_error *err)
 {
     return rocl_sorter_add(p->sorter, worker, key, payload, (size_t)(end - payload), err);
 }
@@ -72,7 +72,7 @@ static uint32_t host_index(const rocl_capture *c, const rocl_event *e)
     return e->thread != ROCL_NONE ? e->thread : c->thread_count + e->process;
 }
 
-static rocl_status pack_region(pf_sink *p, unsigned worker, const rocl_batch *b,
+static rocl_status pack_region(rocl_packer *p, unsigned worker, const rocl_batch *b,
                                const rocl_region *g, rocl_error *err)
 {
     rocl_buf *s = &p->scratch[worker];
@@ -94,7 +94,8 @@ static rocl_status pack_region(pf_sink *p, unsigned worker, const rocl_batch *b,
     }
     if (s->failed)
         return rocl_fail_memory(err);
-    make_key(key, PF_HOST, host_index(b->capture, &g->e), g->e.start, g->e.end, g->e.id, b->kind);
+    make_key(key, ROCL_ROOM_HOST, host_index(b->capture, &g->e), g->e.start, g->e.end, g->e.id,
+             b->kind);
     return add(p, worker, key, s->data, s->data + s->len, err);
 }
 
@@ -111,7 +112,7 @@ static uint8_t *put_work(uint8_t *q, const rocl_event *e, uint32_t agent, uint32
     return put_ref(q, stream);
 }
 
-static rocl_status pack_dispatch(pf_sink *p, unsigned worker, const rocl_dispatch *d,
+static rocl_status pack_dispatch(rocl_packer *p, unsigned worker, const rocl_dispatch *d,
                                  rocl_error *err)
 {
     uint8_t buf[256], *q = put_work(buf, &d->e, d->agent, d->queue, d->stream);
@@ -124,7 +125,7 @@ static rocl_status pack_dispatch(pf_sink *p, unsigned worker, const rocl_dispatc
         q = rocl_varint_put(q, d->workgroup[i]);
         q = rocl_varint_put(q, d->grid[i]);
     }
-    make_key(key, PF_GPU, d->e.process, d->e.start, d->e.end, d->e.id, ROCL_DISPATCH);
+    make_key(key, ROCL_ROOM_GPU, d->e.process, d->e.start, d->e.end, d->e.id, ROCL_DISPATCH);
     return add(p, worker, key, buf, q, err);
 }
 
@@ -134,19 +135,19 @@ static bool is_gpu(const rocl_capture *c, uint32_t agent)
 }
 
 /* A copy loads the agents at both ends: a record at its begin, one at its end. */
-static rocl_status pack_bandwidth(pf_sink *p, unsigned worker, const rocl_copy *k, uint32_t agent,
-                                  unsigned side, rocl_error *err)
+static rocl_status pack_bandwidth(rocl_packer *p, unsigned worker, const rocl_copy *k,
+                                  uint32_t agent, unsigned side, rocl_error *err)
 {
     uint8_t buf[64];
     uint64_t key[4];
-    if (k->e.end <= k->e.start || !k->size)
+    if (!p->bandwidth || k->e.end <= k->e.start || !k->size)
         return ROCL_OK;
     for (unsigned at_end = 0; at_end < 2; at_end++) {
         uint8_t *q = put_ref(buf, agent);
         q = rocl_varint_put(q, at_end);
-        q = rocl_varint_put(q, p->opt.legacy_tracks ? k->size : pf_rate(k->size, k->e.duration));
+        q = rocl_varint_put(q, p->legacy ? k->size : rocl_rate(k->size, k->e.duration));
         /* At one time ends come first, so that back-to-back copies do not add up. */
-        make_key(key, PF_BANDWIDTH, k->e.process, at_end ? k->e.end : k->e.start,
+        make_key(key, ROCL_ROOM_BANDWIDTH, k->e.process, at_end ? k->e.end : k->e.start,
                  at_end ? INT64_MAX : 0, k->e.id << 2 | side << 1 | at_end, ROCL_COPY);
         rocl_status st = add(p, worker, key, buf, q, err);
         if (st != ROCL_OK)
@@ -155,8 +156,8 @@ static rocl_status pack_bandwidth(pf_sink *p, unsigned worker, const rocl_copy *
     return ROCL_OK;
 }
 
-static rocl_status pack_copy(pf_sink *p, unsigned worker, const rocl_capture *c, const rocl_copy *k,
-                             rocl_error *err)
+static rocl_status pack_copy(rocl_packer *p, unsigned worker, const rocl_capture *c,
+                             const rocl_copy *k, rocl_error *err)
 {
     /* The GPU it is shown on: where the bytes go, or else where they come from. */
     bool to = is_gpu(c, k->dst) || !is_gpu(c, k->src);
@@ -166,28 +167,29 @@ static rocl_status pack_copy(pf_sink *p, unsigned worker, const rocl_capture *c,
     q = rocl_varint_put(q, to);
     q = rocl_varint_put(q, k->size);
     q = rocl_varint_put(q, (uint64_t)k->e.duration);
-    make_key(key, PF_GPU, k->e.process, k->e.start, k->e.end, k->e.id, ROCL_COPY);
+    make_key(key, ROCL_ROOM_GPU, k->e.process, k->e.start, k->e.end, k->e.id, ROCL_COPY);
     rocl_status st = add(p, worker, key, buf, q, err);
-    if (st == ROCL_OK && k->dst != ROCL_NONE && (p->opt.legacy_tracks || is_gpu(c, k->dst)))
+    if (st == ROCL_OK && k->dst != ROCL_NONE && (p->legacy || is_gpu(c, k->dst)))
         st = pack_bandwidth(p, worker, k, k->dst, 0, err);
-    if (st == ROCL_OK && !p->opt.legacy_tracks && k->src != k->dst && is_gpu(c, k->src))
+    if (st == ROCL_OK && !p->legacy && k->src != k->dst && is_gpu(c, k->src))
         st = pack_bandwidth(p, worker, k, k->src, 1, err);
     return st;
 }
 
-static rocl_status pack_alloc(pf_sink *p, unsigned worker, const rocl_alloc *a, rocl_kind kind,
+static rocl_status pack_alloc(rocl_packer *p, unsigned worker, const rocl_alloc *a, rocl_kind kind,
                               rocl_error *err)
 {
     uint8_t buf[256], *q = put_work(buf, &a->e, a->owner, a->queue, a->stream);
     uint64_t key[4];
-    if (p->opt.legacy_tracks)
+    if (p->legacy)
         return ROCL_OK;
     q = rocl_varint_put(q, kind == ROCL_SCRATCH ? a->size : a->block);
-    make_key(key, PF_MEMORY, a->e.process, a->e.start, a->e.end, a->e.id, kind);
+    make_key(key, ROCL_ROOM_MEMORY, a->e.process, a->e.start, a->e.end, a->e.id, kind);
     return add(p, worker, key, buf, q, err);
 }
 
-rocl_status pf_pack_history(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err)
+rocl_status rocl_packer_history(rocl_packer *p, unsigned worker, const rocl_batch *b,
+                                rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
@@ -198,13 +200,13 @@ rocl_status pf_pack_history(pf_sink *p, unsigned worker, const rocl_batch *b, ro
         q = rocl_varint_put(q, a->unpaired);
         /* Memory is there when the call returns, and gone when the call to free it begins. */
         int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
-        make_key(key, PF_ALLOCATED, a->e.process, when, a->e.end, a->e.id, ROCL_ALLOC);
+        make_key(key, ROCL_ROOM_ALLOCATED, a->e.process, when, a->e.end, a->e.id, ROCL_ALLOC);
         st = add(p, worker, key, buf, q, err);
     }
     return st;
 }
 
-static rocl_status pack_hip(pf_sink *p, unsigned worker, const rocl_hip *h, rocl_kind kind,
+static rocl_status pack_hip(rocl_packer *p, unsigned worker, const rocl_hip *h, rocl_kind kind,
                             rocl_error *err)
 {
     uint8_t buf[256], *q = put_work(buf, &h->e, h->agent, h->queue, h->stream);
@@ -212,13 +214,13 @@ static rocl_status pack_hip(pf_sink *p, unsigned worker, const rocl_hip *h, rocl
     q = put_ref(q, h->source_queue);
     q = rocl_varint_put(q, h->graph_exec_id);
     q = rocl_varint_put(q, h->kernel_count);
-    make_key(key, PF_GPU, h->e.process, h->e.start, h->e.end, h->e.id, kind);
+    make_key(key, ROCL_ROOM_GPU, h->e.process, h->e.start, h->e.end, h->e.id, kind);
     return add(p, worker, key, buf, q, err);
 }
 
 /* ---- counters ---- */
 
-static rocl_status pack_counter(pf_sink *p, unsigned worker, const rocl_capture *c,
+static rocl_status pack_counter(rocl_packer *p, unsigned worker, const rocl_capture *c,
                                 const rocl_counter_value *v, rocl_error *err)
 {
     uint8_t buf[64], *q = put_ref(buf, v->counter);
@@ -227,12 +229,12 @@ static rocl_status pack_counter(pf_sink *p, unsigned worker, const rocl_capture 
     q += sizeof v->value;
     uint32_t agent = v->d.agent != ROCL_NONE ? v->d.agent : c->agent_count;
     /* Several counters of a dispatch differ in nothing else: the counter makes the key unique. */
-    make_key(key, PF_PMC, agent, v->d.e.start, v->d.e.end, v->d.e.id, ROCL_DISPATCH);
+    make_key(key, ROCL_ROOM_PMC, agent, v->d.e.start, v->d.e.end, v->d.e.id, ROCL_DISPATCH);
     key[3] = v->d.e.id << 16 ^ v->counter;
     return add(p, worker, key, buf, q, err);
 }
 
-static rocl_status pack_sample(pf_sink *p, unsigned worker, const rocl_capture *c,
+static rocl_status pack_sample(rocl_packer *p, unsigned worker, const rocl_capture *c,
                                const rocl_sample_value *v, rocl_kind kind, rocl_error *err)
 {
     uint8_t buf[128], *q = put_ref(buf, v->counter);
@@ -246,22 +248,22 @@ static rocl_status pack_sample(pf_sink *p, unsigned worker, const rocl_capture *
     }
     memcpy(q, &v->value, sizeof v->value);
     q += sizeof v->value;
-    make_key(key, PF_SAMPLED, v->counter != ROCL_NONE ? v->counter : c->counter_count, v->e.start,
-             v->e.end, v->e.id, kind);
+    make_key(key, ROCL_ROOM_SAMPLED, v->counter != ROCL_NONE ? v->counter : c->counter_count,
+             v->e.start, v->e.end, v->e.id, kind);
     key[2] = where;
     return add(p, worker, key, buf, q, err);
 }
 
 /* ---- batches ---- */
 
-static rocl_status link_stack(pf_sink *p, unsigned worker, uint64_t stack_id, rocl_error *err)
+static rocl_status link_stack(rocl_packer *p, unsigned worker, uint64_t stack_id, rocl_error *err)
 {
     if (stack_id && !rocl_idset_add(&p->linked[worker], stack_id))
         return rocl_fail_memory(err);
     return ROCL_OK;
 }
 
-static rocl_status pack_one(pf_sink *p, unsigned worker, const rocl_batch *b, size_t i,
+static rocl_status pack_one(rocl_packer *p, unsigned worker, const rocl_batch *b, size_t i,
                             rocl_error *err)
 {
     switch (b->kind) {
@@ -279,6 +281,8 @@ static rocl_status pack_one(pf_sink *p, unsigned worker, const rocl_batch *b, si
     case ROCL_GRAPH:
     case ROCL_HIP_EVENT:
         return pack_hip(p, worker, &b->hips[i], b->kind, err);
+    case ROCL_BARRIER:
+        return p->barriers ? pack_hip(p, worker, &b->hips[i], b->kind, err) : ROCL_OK;
     case ROCL_COUNTER:
         return pack_counter(p, worker, b->capture, &b->counters[i], err);
     case ROCL_SPM:
@@ -289,7 +293,7 @@ static rocl_status pack_one(pf_sink *p, unsigned worker, const rocl_batch *b, si
     }
 }
 
-rocl_status pf_check_limits(const rocl_capture *c, rocl_error *err)
+rocl_status rocl_packer_check(const rocl_capture *c, rocl_error *err)
 {
     if ((uint64_t)c->thread_count + c->process_count < INDEX_LIMIT &&
         c->agent_count < INDEX_LIMIT && c->counter_count < INDEX_LIMIT)
@@ -298,7 +302,7 @@ rocl_status pf_check_limits(const rocl_capture *c, rocl_error *err)
                      c->path, INDEX_LIMIT - 1);
 }
 
-rocl_status pf_pack_batch(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err)
+rocl_status rocl_packer_batch(rocl_packer *p, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     const uint32_t gpu = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_ALLOC) |
                          ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT);
@@ -312,9 +316,38 @@ rocl_status pf_pack_batch(pf_sink *p, unsigned worker, const rocl_batch *b, rocl
     return st;
 }
 
+/* ---- open and close ---- */
+
+rocl_status rocl_packer_open(rocl_packer *p, rocl_error *err)
+{
+    p->linked = calloc(p->trace->opt.jobs, sizeof *p->linked);
+    p->scratch = calloc(p->trace->opt.jobs, sizeof *p->scratch);
+    return p->linked && p->scratch ? ROCL_OK : rocl_fail_memory(err);
+}
+
+void rocl_packer_close(rocl_packer *p)
+{
+    for (unsigned w = 0; w < p->trace->opt.jobs; w++) {
+        if (p->linked)
+            rocl_idset_free(&p->linked[w]);
+        if (p->scratch)
+            rocl_buf_free(&p->scratch[w]);
+    }
+    free(p->linked);
+    free(p->scratch);
+}
+
+rocl_sorter *rocl_packer_sorter(const rocl_packer *p)
+{
+    rocl_sorter *s = rocl_sorter_new(p->trace->space, 4);
+    if (s)
+        rocl_sorter_group(s, ROCL_PACK_GROUP_SHIFT);
+    return s;
+}
+
 /* ---- back ---- */
 
-static void unpack_host(reader *r, pf_event *e)
+static void unpack_host(reader *r, rocl_packed *e)
 {
     e->name = get_ref(r);
     e->category = get_ref(r);
@@ -324,7 +357,7 @@ static void unpack_host(reader *r, pf_event *e)
     e->args_end = r->end;
 }
 
-static void unpack_kernel(reader *r, pf_event *e)
+static void unpack_kernel(reader *r, rocl_packed *e)
 {
     e->kernel = get_ref(r);
     e->dispatch_id = get(r);
@@ -336,7 +369,7 @@ static void unpack_kernel(reader *r, pf_event *e)
     }
 }
 
-static void unpack_work(reader *r, pf_event *e)
+static void unpack_work(reader *r, rocl_packed *e)
 {
     e->name = get_ref(r);
     e->thread = get_ref(r);
@@ -356,6 +389,7 @@ static void unpack_work(reader *r, pf_event *e)
         break;
     case ROCL_GRAPH:
     case ROCL_HIP_EVENT:
+    case ROCL_BARRIER:
         e->other_agent = get_ref(r); /* source queue */
         e->address = get(r);         /* graph_exec_id */
         e->size = get(r);            /* kernels in the graph */
@@ -374,35 +408,35 @@ static void get_double(reader *r, double *v)
     memcpy(v, r->p, sizeof *v);
 }
 
-bool pf_unpack(const rocl_record *rec, pf_event *e)
+bool rocl_packed_read(const rocl_record *rec, rocl_packed *e)
 {
     reader r = {rec->data, rec->data + rec->len, false};
-    e->room = (pf_room)(rec->key[0] >> ROOM_SHIFT);
+    e->room = (rocl_room)(rec->key[0] >> ROOM_SHIFT);
     e->index = (uint32_t)(rec->key[0] >> INDEX_SHIFT) & (INDEX_LIMIT - 1);
     e->time = (int64_t)rec->key[1];
     e->end = (int64_t)~rec->key[2];
     e->kind = (rocl_kind)(rec->key[3] & 15);
     e->row = rec->key[3] >> 4;
     switch (e->room) {
-    case PF_HOST:
+    case ROCL_ROOM_HOST:
         unpack_host(&r, e);
         break;
-    case PF_ALLOCATED:
+    case ROCL_ROOM_ALLOCATED:
         e->agent = get_ref(&r);
         e->delta = get_signed(&r);
         e->op = (uint8_t)get(&r); /* unpaired */
         break;
-    case PF_BANDWIDTH:
+    case ROCL_ROOM_BANDWIDTH:
         e->agent = get_ref(&r);
         e->op = (uint8_t)get(&r);
         e->size = get(&r);
         break;
-    case PF_PMC:
+    case ROCL_ROOM_PMC:
         e->counter = get_ref(&r);
         e->row = rec->key[3];
         get_double(&r, &e->value);
         break;
-    case PF_SAMPLED:
+    case ROCL_ROOM_SAMPLED:
         e->counter = get_ref(&r);
         e->thread = (uint32_t)get(&r); /* process */
         e->address = rec->key[2];      /* which place */
@@ -416,14 +450,14 @@ bool pf_unpack(const rocl_record *rec, pf_event *e)
     return !r.broken;
 }
 
-bool pf_next_arg(pf_event *e, pf_arg *arg)
+bool rocl_packed_next_arg(rocl_packed *e, rocl_packed_arg *arg)
 {
     uint64_t name, n;
     if (!e->arg_count || !rocl_varint_get(&e->args, e->args_end, &name) ||
         !rocl_varint_get(&e->args, e->args_end, &n) || n > (uint64_t)(e->args_end - e->args))
         return false;
     e->arg_count--;
-    *arg = (pf_arg){(uint32_t)name, (const char *)e->args, n};
+    *arg = (rocl_packed_arg){(uint32_t)name, (const char *)e->args, n};
     e->args += n;
     return true;
 }

@@ -1,13 +1,13 @@
 /* Slices on one track must nest. Those that overlap otherwise go to further lanes, tracks of their
  * own, first fit; the ends of all lanes come out of one heap in the order of time. */
-#include <stdlib.h>
+#include "sink/lanes.h"
 
-#include "sink/pftrace/pf.h"
+#include <stdlib.h>
 
 /* Readers stop at 512 slices in each other. */
 #define DEPTH_MAX 500
 
-void pf_lanes_free(pf_lanes *l)
+void rocl_lanes_free(rocl_lanes *l)
 {
     for (uint32_t i = 0; i < l->count; i++)
         free(l->lanes[i].ends);
@@ -18,14 +18,14 @@ void pf_lanes_free(pf_lanes *l)
     free(l->groups);
     free(l->lanes);
     free(l->heap);
-    *l = (pf_lanes){.nest = l->nest};
+    *l = (rocl_lanes){.nest = l->nest};
 }
 
 /* ---- which lane takes a slice ---- */
 
 #define NOT_AT_ALL (-1) /* ends are never negative */
 
-static int64_t reach_of(const pf_lanes *l, const pf_lane *lane)
+static int64_t reach_of(const rocl_lanes *l, const rocl_lane *lane)
 {
     if (!lane->depth)
         return INT64_MAX;
@@ -33,9 +33,9 @@ static int64_t reach_of(const pf_lanes *l, const pf_lane *lane)
 }
 
 /* The depth of a lane has changed. */
-static void update_reach(pf_lanes *l, const pf_lane *lane)
+static void update_reach(rocl_lanes *l, const rocl_lane *lane)
 {
-    pf_group *g = &l->groups[lane->group];
+    rocl_lane_group *g = &l->groups[lane->group];
     uint32_t i = g->cap + lane->place;
     g->reach[i] = reach_of(l, lane);
     for (i /= 2; i > 0; i /= 2) {
@@ -44,9 +44,9 @@ static void update_reach(pf_lanes *l, const pf_lane *lane)
     }
 }
 
-uint32_t pf_lanes_find(const pf_lanes *l, uint32_t group, int64_t end, bool *extra)
+uint32_t rocl_lanes_find(const rocl_lanes *l, uint32_t group, int64_t end, bool *extra)
 {
-    const pf_group *g = group < l->group_count ? &l->groups[group] : NULL;
+    const rocl_lane_group *g = group < l->group_count ? &l->groups[group] : NULL;
     uint32_t i = 1;
     *extra = g && g->count;
     if (!*extra || g->reach[1] < end)
@@ -58,7 +58,7 @@ uint32_t pf_lanes_find(const pf_lanes *l, uint32_t group, int64_t end, bool *ext
 }
 
 /* Room for one more lane: twice the places, in a tree made anew. */
-static bool group_room(pf_lanes *l, pf_group *g)
+static bool group_room(rocl_lanes *l, rocl_lane_group *g)
 {
     uint32_t cap = g->cap ? 2 * g->cap : 1;
     if (g->count < g->cap)
@@ -80,15 +80,15 @@ static bool group_room(pf_lanes *l, pf_group *g)
     return true;
 }
 
-static pf_group *group_at(pf_lanes *l, uint32_t group)
+static rocl_lane_group *group_at(rocl_lanes *l, uint32_t group)
 {
     if (group >= l->group_count) {
-        pf_group *more = realloc(l->groups, (group + (size_t)1) * sizeof *more);
+        rocl_lane_group *more = realloc(l->groups, (group + (size_t)1) * sizeof *more);
         if (!more)
             return NULL;
         l->groups = more;
         for (; l->group_count <= group; l->group_count++)
-            l->groups[l->group_count] = (pf_group){0};
+            l->groups[l->group_count] = (rocl_lane_group){0};
     }
     return group_room(l, &l->groups[group]) ? &l->groups[group] : NULL;
 }
@@ -96,20 +96,20 @@ static pf_group *group_at(pf_lanes *l, uint32_t group)
 /* ---- which slice ends next ---- */
 
 /* a ends before b; of two that end together the one that began last is the inner one. */
-static bool sooner(const pf_open *a, const pf_open *b)
+static bool sooner(const rocl_open_slice *a, const rocl_open_slice *b)
 {
     return a->end != b->end ? a->end < b->end : a->order > b->order;
 }
 
-bool pf_lanes_close(pf_lanes *l, int64_t time, pf_open *ended)
+bool rocl_lanes_close(rocl_lanes *l, int64_t time, rocl_open_slice *ended)
 {
-    pf_open *h = l->heap;
+    rocl_open_slice *h = l->heap;
     if (!l->open || h[0].end > time)
         return false;
     *ended = h[0];
     l->lanes[ended->lane].depth--;
     update_reach(l, &l->lanes[ended->lane]);
-    pf_open last = h[--l->open];
+    rocl_open_slice last = h[--l->open];
     uint32_t i = 0;
     for (uint32_t child; (child = 2 * i + 1) < l->open; i = child) {
         if (child + 1 < l->open && sooner(&h[child + 1], &h[child]))
@@ -122,21 +122,21 @@ bool pf_lanes_close(pf_lanes *l, int64_t time, pf_open *ended)
     return true;
 }
 
-uint32_t pf_lanes_add(pf_lanes *l, uint32_t group, uint64_t track)
+uint32_t rocl_lanes_add(rocl_lanes *l, uint32_t group, uint64_t track)
 {
     if (l->count == l->cap) {
         uint32_t cap = l->cap ? 2 * l->cap : 8;
-        pf_lane *more = realloc(l->lanes, cap * sizeof *more);
+        rocl_lane *more = realloc(l->lanes, cap * sizeof *more);
         if (!more)
             return ROCL_NONE;
         l->lanes = more;
         l->cap = cap;
     }
-    pf_group *g = group_at(l, group);
+    rocl_lane_group *g = group_at(l, group);
     if (!g)
         return ROCL_NONE;
-    pf_lane *lane = &l->lanes[l->count];
-    *lane = (pf_lane){.track = track, .group = group, .place = g->count};
+    rocl_lane *lane = &l->lanes[l->count];
+    *lane = (rocl_lane){.track = track, .group = group, .place = g->count};
     g->lanes[g->count++] = l->count;
     update_reach(l, lane);
     return l->count++;
@@ -155,15 +155,15 @@ static bool room(void **array, uint32_t count, uint32_t *cap, size_t size)
     return true;
 }
 
-bool pf_lanes_push(pf_lanes *l, uint32_t n, int64_t end)
+bool rocl_lanes_push(rocl_lanes *l, uint32_t n, int64_t end)
 {
-    pf_lane *lane = &l->lanes[n];
+    rocl_lane *lane = &l->lanes[n];
     if (!room((void **)&lane->ends, lane->depth, &lane->cap, sizeof *lane->ends) ||
         !room((void **)&l->heap, l->open, &l->heap_cap, sizeof *l->heap))
         return false;
     lane->ends[lane->depth++] = end;
     update_reach(l, lane);
-    pf_open fresh = {end, l->order++, n};
+    rocl_open_slice fresh = {end, l->order++, n};
     uint32_t i = l->open++;
     for (uint32_t up; i && (up = (i - 1) / 2, sooner(&fresh, &l->heap[up])); i = up)
         l->heap[i] = l->heap[up];

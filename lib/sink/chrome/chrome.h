@@ -1,0 +1,216 @@
+/* The Chrome trace-event sink, room by room:
+ *
+ *     chrome.c    the sink: batches -> sorted records, one sorter a capture; when all captures are
+ *                 in and the time base is known, records -> the rooms below
+ *     links.c     which calls and which GPU work have arrows
+ *     world.c     processes, threads, GPUs: numbers that do not collide, and their metadata
+ *     host.c      host slices, on the rows of their threads
+ *     gpu.c       GPU work, on rows of its GPU
+ *     counters.c  counter values
+ *     stream.c    lines -> chunks -> (formatted, compressed) -> file
+ *     format.c    lines as JSON
+ *     text.c      texts as they stand in JSON
+ *
+ * The rooms settle what depends on order: rows and numbers. The text is made by the workers of a
+ * pipe. Events are written row by row, by time, the longer first: readers sort by time, and keep
+ * what has the same time in the order of the file. */
+#ifndef ROCL_SINK_CHROME_CHROME_H
+#define ROCL_SINK_CHROME_CHROME_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "model/gpus.h"
+#include "model/trace.h"
+#include "sink/labels.h"
+#include "sink/lanes.h"
+#include "sink/pack.h"
+
+/* ---- text.c ---- */
+
+/* Appends the bytes as the inside of a JSON string: escaped, valid UTF-8. */
+void chrome_escape(rocl_buf *b, const char *p, size_t n);
+
+/* Texts as they stand in JSON, by text id, direct-mapped: each is worked out when it is met. */
+enum { CHROME_TEXTS = 1024 };
+
+typedef struct chrome_text {
+    const char *bytes;
+    size_t len;
+    char *own;     /* NULL: bytes are those of the text */
+    uint32_t text; /* + 1, 0: empty entry */
+} chrome_text;
+
+typedef struct chrome_texts {
+    const rocl_strings *strings;
+    chrome_text entries[CHROME_TEXTS];
+} chrome_texts;
+
+void chrome_texts_free(chrome_texts *c);
+/* Fills the entry; false when memory is out. */
+bool chrome_texts_fill(const chrome_texts *c, chrome_text *e, uint32_t text);
+
+/* NULL when memory is out. Valid until the next call. */
+static inline const chrome_text *chrome_texts_get(chrome_texts *c, uint32_t text)
+{
+    chrome_text *e = &c->entries[text % CHROME_TEXTS];
+    return e->text == text + 1 || chrome_texts_fill(c, e, text) ? e : NULL;
+}
+
+/* ---- format.c ---- */
+
+typedef enum chrome_op {
+    CHROME_LINE,  /* the line itself */
+    CHROME_EVENT, /* a record: its key and its bytes */
+    CHROME_VALUE, /* of a counter: a chrome_value and the escaped name */
+} chrome_op;
+
+enum { CHROME_FLOW_OUT = 1, CHROME_FLOW_IN = 2 };
+
+/* A line of the file on its way to become text. */
+typedef struct chrome_line {
+    uint32_t size; /* of what follows */
+    uint32_t pid, tid;
+    uint32_t capture;
+    uint8_t op;   /* chrome_op */
+    uint8_t flow; /* CHROME_FLOW_* */
+} chrome_line;
+
+typedef struct chrome_value {
+    int64_t time;
+    double value;
+} chrome_value;
+
+typedef struct chrome_formatter {
+    const rocl_trace *trace;
+    int64_t base;
+    chrome_texts texts;
+    rocl_buf *out;
+} chrome_formatter;
+
+/* Appends the lines at [p, end) to f->out, each with a comma and a newline before it. */
+rocl_status chrome_format(chrome_formatter *f, const uint8_t *p, const uint8_t *end,
+                          rocl_error *err);
+
+/* ---- stream.c ---- */
+
+typedef struct chrome_stream chrome_stream;
+
+rocl_status chrome_stream_open(chrome_stream **s, rocl_trace *t, const rocl_chrome_options *o,
+                               rocl_error *err);
+void chrome_stream_set_base(chrome_stream *s, int64_t base); /* before the first event */
+rocl_status chrome_stream_commit(chrome_stream *s, uint64_t *bytes, rocl_error *err); /* frees s */
+void chrome_stream_abort(chrome_stream *s);                                           /* frees s */
+
+/* Failures are told by the next flush. */
+void chrome_put_line(chrome_stream *s, const rocl_buf *text); /* a JSON object */
+void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_record *rec, uint32_t name);
+void chrome_put_value(chrome_stream *s, uint32_t pid, const chrome_value *v, const rocl_buf *name);
+/* Passes a full chunk on. */
+rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err);
+
+/* ---- world.c ---- */
+
+typedef struct chrome_process {
+    uint32_t pid;
+    bool real; /* it is the process's own */
+} chrome_process;
+
+typedef struct chrome_world {
+    rocl_trace *trace;
+    chrome_stream *stream;
+    rocl_gpus gpus;
+    uint32_t next; /* the next number that nobody has, as pid or tid */
+    chrome_process *all;
+    size_t *firsts; /* by capture: its first process in all */
+    size_t process_total;
+    uint32_t *gpu_pids;  /* by GPU */
+    bool *gpu_described; /* by GPU */
+    rocl_buf line;
+    /* of the capture at hand */
+    const rocl_capture *capture;
+    const chrome_process *processes;
+    uint32_t *threads, *strays; /* tids, 0: none yet; strays: threads nobody named, by process */
+    rocl_map tids;              /* (process, tid) in use */
+} chrome_world;
+
+/* Settles the numbers of all processes and GPUs. */
+rocl_status chrome_world_open(chrome_world *w, chrome_stream *s, rocl_trace *t, rocl_error *err);
+void chrome_world_close(chrome_world *w);
+rocl_status chrome_world_capture(chrome_world *w, const rocl_capture *c, rocl_error *err);
+uint32_t chrome_pid(const chrome_world *w, uint32_t process);
+/* The process that stands for the GPU; 0: the agent is none. */
+uint32_t chrome_gpu_pid(chrome_world *w, uint32_t agent);
+/* The tid of a thread, or of the unnamed thread of a process (thread ROCL_NONE). */
+uint32_t chrome_tid(chrome_world *w, uint32_t process, uint32_t thread);
+/* A new row, with a tid nobody else has. Rows are shown by sort. */
+uint32_t chrome_new_row(chrome_world *w, uint32_t pid, const char *name, uint32_t sort);
+/* " (pid 12)" where there are several processes, "" else: for what GPUs show of a process. */
+void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size);
+
+/* ---- links.c ---- */
+
+/* The arrows of a capture, from the first call with a stack id to all the work with the same id
+ * that began no earlier. */
+typedef struct chrome_links {
+    rocl_sorter *sorter;
+    rocl_idset stacks;         /* stack ids with an arrow */
+    rocl_idset from;           /* rows of regions */
+    rocl_idset to[ROCL_KINDS]; /* rows of work */
+} chrome_links;
+
+rocl_status chrome_links_open(chrome_links *l, rocl_trace *t, rocl_error *err);
+rocl_status chrome_links_add(chrome_links *l, unsigned worker, const rocl_batch *b,
+                             rocl_error *err);
+rocl_status chrome_links_resolve(chrome_links *l, rocl_error *err);
+uint8_t chrome_links_of(chrome_links *l, const rocl_packed *e); /* CHROME_FLOW_* */
+void chrome_links_free(chrome_links *l);
+
+/* ---- chrome.c ---- */
+
+/* A capture that waits to be written. */
+typedef struct chrome_part {
+    rocl_sorter *sorter; /* NULL: a filter has left it out */
+    chrome_links links;
+} chrome_part;
+
+typedef struct chrome_span { /* what a worker has seen; a cache line of its own */
+    int64_t first, last;
+    char padding[48];
+} chrome_span;
+
+typedef struct chrome_sink {
+    rocl_trace *trace;
+    rocl_chrome_options opt;
+    rocl_packer packer;
+    chrome_span *spans; /* by worker */
+    chrome_part *parts; /* by capture */
+    chrome_part *part;  /* at hand */
+    int64_t from, to;   /* the time window */
+    chrome_stream *stream;
+    chrome_world world;
+    rocl_record record; /* at hand, and what is in it */
+    rocl_packed event;
+    bool more;
+    uint64_t not_finite;
+    rocl_chrome_report report;
+} chrome_sink;
+
+/* Reads the next record; c->more false at the end. */
+rocl_status chrome_next(chrome_sink *c, rocl_error *err);
+/* Is the record at hand still of this row or group of rows? */
+static inline bool chrome_same(const chrome_sink *c, rocl_room room, uint32_t index)
+{
+    return c->more && c->event.room == room && c->event.index == index;
+}
+/* Writes the record at hand as an event in this row. */
+void chrome_event(chrome_sink *c, uint32_t pid, uint32_t tid);
+
+/* ---- the rooms: each writes its records from the one at hand on ---- */
+
+rocl_status chrome_write_host(chrome_sink *c, rocl_error *err);
+rocl_status chrome_write_work(chrome_sink *c, rocl_room room, rocl_error *err);
+rocl_status chrome_write_allocated(chrome_sink *c, rocl_error *err);
+rocl_status chrome_write_pmc(chrome_sink *c, rocl_error *err);
+rocl_status chrome_write_sampled(chrome_sink *c, rocl_error *err);
+
+#endif

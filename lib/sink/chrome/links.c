@@ -1,0 +1,95 @@
+/* Arrows. Who is linked with whom is found by sorting calls and work by stack id and time; what
+ * comes out are sets of rows, some bits an event. A reader wants an arrow to begin once, where both
+ * ends are, and not after its end. */
+#include "sink/chrome/chrome.h"
+
+#define WORK                                                                                       \
+    (ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_ALLOC) |                        \
+     ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT) |                    \
+     ROCL_BIT(ROCL_BARRIER))
+
+/* What a record keeps of an id. Events with larger ones have no arrows; that they do not get those
+ * of the events they look like is seen by their stack ids. */
+#define ROW_BITS 60
+
+rocl_status chrome_links_open(chrome_links *l, rocl_trace *t, rocl_error *err)
+{
+    *l = (chrome_links){.sorter = rocl_sorter_new(t->space, 3)};
+    return l->sorter ? ROCL_OK : rocl_fail_memory(err);
+}
+
+rocl_status chrome_links_add(chrome_links *l, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    bool work = WORK & ROCL_BIT(b->kind);
+    rocl_status st = ROCL_OK;
+    if (!work && b->kind != ROCL_REGION)
+        return ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        const uint64_t key[3] = {e->stack_id, (uint64_t)e->start << 1 | work,
+                                 e->id << 4 | (uint64_t)b->kind};
+        if (e->stack_id && !(e->id >> ROW_BITS))
+            st = rocl_sorter_add(l->sorter, worker, key, NULL, 0, err);
+    }
+    return st;
+}
+
+/* The call that the records of a stack id begin with, if they do. */
+typedef struct source {
+    uint64_t stack_id, row;
+    bool linked;
+} source;
+
+static bool resolve_one(chrome_links *l, source *s, const uint64_t *key)
+{
+    uint64_t row = key[2] >> 4;
+    rocl_kind kind = (rocl_kind)(key[2] & 15);
+    if (kind == ROCL_REGION) {
+        if (s->stack_id != key[0])
+            *s = (source){key[0], row, false};
+        return true;
+    }
+    if (s->stack_id != key[0])
+        return true;
+    if (!s->linked &&
+        (!rocl_idset_add(&l->from, s->row) || !rocl_idset_add(&l->stacks, s->stack_id)))
+        return false;
+    s->linked = true;
+    return rocl_idset_add(&l->to[kind], row);
+}
+
+rocl_status chrome_links_resolve(chrome_links *l, rocl_error *err)
+{
+    source s = {0};
+    bool more = true;
+    rocl_record rec;
+    rocl_status st = rocl_sorter_start(l->sorter, err);
+    while (st == ROCL_OK) {
+        st = rocl_sorter_next(l->sorter, &rec, &more, err);
+        if (st != ROCL_OK || !more)
+            break;
+        if (!resolve_one(l, &s, rec.key))
+            st = rocl_fail_memory(err);
+    }
+    rocl_sorter_free(l->sorter);
+    l->sorter = NULL;
+    return st;
+}
+
+uint8_t chrome_links_of(chrome_links *l, const rocl_packed *e)
+{
+    if (!e->stack_id || !rocl_idset_next(&l->stacks, e->stack_id))
+        return 0;
+    if (e->kind == ROCL_REGION)
+        return rocl_idset_next(&l->from, e->row) ? CHROME_FLOW_OUT : 0;
+    return rocl_idset_next(&l->to[e->kind], e->row) ? CHROME_FLOW_IN : 0;
+}
+
+void chrome_links_free(chrome_links *l)
+{
+    rocl_sorter_free(l->sorter);
+    rocl_idset_free(&l->stacks);
+    rocl_idset_free(&l->from);
+    for (int k = 0; k < ROCL_KINDS; k++)
+        rocl_idset_free(&l->to[k]);
+}

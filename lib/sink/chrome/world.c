@@ -1,0 +1,283 @@
+/* Processes, GPUs, threads and rows. Readers know two levels only, pid and tid, both 32 bits for
+ * the whole file. A process and a thread have their own number where nobody else has it; numbers
+ * for all else begin above every number that is in the trace. Each GPU is a process. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "sink/chrome/chrome.h"
+
+/* Above every pid that Linux gives out, so that one sees that it is none. */
+#define BEYOND (1u << 22)
+
+static bool fits(int64_t number)
+{
+    return number > 0 && number <= INT32_MAX;
+}
+
+/* ---- metadata ---- */
+
+static void meta_begin(chrome_world *w, const char *what, uint32_t pid, uint32_t tid)
+{
+    char head[128];
+    w->line.len = 0;
+    int n =
+        snprintf(head, sizeof head, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32, what, pid);
+    rocl_buf_put(&w->line, head, (size_t)n);
+    if (tid) {
+        n = snprintf(head, sizeof head, ",\"tid\":%" PRIu32, tid);
+        rocl_buf_put(&w->line, head, (size_t)n);
+    }
+    rocl_buf_str(&w->line, ",\"args\":{\"");
+}
+
+static void meta_end(chrome_world *w)
+{
+    rocl_buf_str(&w->line, "}}");
+    chrome_put_line(w->stream, &w->line);
+}
+
+static void meta_text(chrome_world *w, const char *what, uint32_t pid, uint32_t tid,
+                      const char *key, const char *text)
+{
+    meta_begin(w, what, pid, tid);
+    rocl_buf_str(&w->line, key);
+    rocl_buf_str(&w->line, "\":\"");
+    chrome_escape(&w->line, text, strlen(text));
+    rocl_buf_byte(&w->line, '"');
+    meta_end(w);
+}
+
+static void meta_sort(chrome_world *w, const char *what, uint32_t pid, uint32_t tid, uint64_t sort)
+{
+    char number[ROCL_NUM_MAX + 1];
+    *rocl_put_u64(number, sort) = 0;
+    meta_begin(w, what, pid, tid);
+    rocl_buf_str(&w->line, "sort_index\":");
+    rocl_buf_str(&w->line, number);
+    meta_end(w);
+}
+
+/* ---- processes ---- */
+
+static const char *host_of(const rocl_capture *c, const rocl_process *p)
+{
+    return p->node < c->node_count ? rocl_str(c->trace, c->nodes[p->node].hostname) : "";
+}
+
+/* "rank 0, pid 123, host", what of it is wanted and known. */
+static void details(char *s, size_t size, int32_t rank, int64_t pid, const char *host)
+{
+    char parts[3][96] = {"", "", ""};
+    if (rank >= 0)
+        snprintf(parts[0], sizeof parts[0], "rank %" PRId32, rank);
+    if (pid)
+        snprintf(parts[1], sizeof parts[1], "pid %" PRId64, pid);
+    snprintf(parts[2], sizeof parts[2], "%s", host);
+    s[0] = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        size_t n = strlen(s);
+        if (parts[i][0])
+            snprintf(s + n, size - n, "%s%s", n ? ", " : "", parts[i]);
+    }
+}
+
+static void describe_process(chrome_world *w, uint32_t index)
+{
+    const rocl_capture *c = w->capture;
+    const rocl_process *p = &c->processes[index];
+    const chrome_process *own = &w->processes[index];
+    char program[256], more[320], name[600];
+    bool machines = w->trace->machine_count > 1, several = w->process_total > 1;
+    rocl_program_name(rocl_str(w->trace, p->command), program, sizeof program);
+    details(more, sizeof more, several ? p->rank : -1, own->real ? 0 : p->pid,
+            machines || !own->real ? host_of(c, p) : "");
+    snprintf(name, sizeof name, "%s%s%s%s", program[0] ? program : "process", more[0] ? " (" : "",
+             more, more[0] ? ")" : "");
+    meta_text(w, "process_name", own->pid, 0, "name", name);
+    details(more, sizeof more, p->rank, own->real ? 0 : p->pid, host_of(c, p));
+    if (more[0])
+        meta_text(w, "process_labels", own->pid, 0, "labels", more);
+    meta_sort(w, "process_sort_index", own->pid, 0, w->firsts[c->index] + index);
+}
+
+uint32_t chrome_pid(const chrome_world *w, uint32_t process)
+{
+    return w->processes[process].pid;
+}
+
+void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size)
+{
+    s[0] = 0;
+    if (w->process_total > 1 && process < w->capture->process_count)
+        snprintf(s, size, " (pid %" PRId64 ")", w->capture->processes[process].pid);
+}
+
+/* ---- GPUs ---- */
+
+static void describe_gpu(chrome_world *w, size_t index)
+{
+    const rocl_capture *c = w->capture;
+    char gpu[256], name[384];
+    const char *host = w->trace->machine_count > 1 && c->node_count
+                           ? rocl_str(w->trace, c->nodes[0].hostname)
+                           : "";
+    rocl_gpu_label(w->trace, &w->gpus.all[index], gpu, sizeof gpu);
+    snprintf(name, sizeof name, "%s%s%.100s%s", gpu, *host ? " (" : "", host, *host ? ")" : "");
+    w->gpu_described[index] = true;
+    meta_text(w, "process_name", w->gpu_pids[index], 0, "name", name);
+    meta_sort(w, "process_sort_index", w->gpu_pids[index], 0, w->process_total + index);
+}
+
+uint32_t chrome_gpu_pid(chrome_world *w, uint32_t agent)
+{
+    const rocl_gpu *g = rocl_gpus_find(&w->gpus, w->capture, agent);
+    if (!g)
+        return 0;
+    size_t index = (size_t)(g - w->gpus.all);
+    if (!w->gpu_described[index])
+        describe_gpu(w, index);
+    return w->gpu_pids[index];
+}
+
+/* ---- threads and rows ---- */
+
+static void describe_thread(chrome_world *w, uint32_t pid, uint32_t tid, const char *name,
+                            uint32_t sort)
+{
+    if (*name)
+        meta_text(w, "thread_name", pid, tid, "name", name);
+    meta_sort(w, "thread_sort_index", pid, tid, sort);
+}
+
+uint32_t chrome_new_row(chrome_world *w, uint32_t pid, const char *name, uint32_t sort)
+{
+    uint32_t tid = w->next++;
+    describe_thread(w, pid, tid, name, sort);
+    return tid;
+}
+
+/* Its own number, if the process has no other thread with it. */
+static uint32_t thread_number(chrome_world *w, uint32_t process, const rocl_thread *t)
+{
+    /* A process that had to change its number takes its main thread along. */
+    bool main = t->tid == w->capture->processes[process].pid;
+    uint32_t tid = main ? w->processes[process].pid : fits(t->tid) ? (uint32_t)t->tid : 0;
+    uint64_t key = (uint64_t)process << 32 | tid;
+    if (!tid || rocl_map_get(&w->tids, key, 0) || !rocl_map_put(&w->tids, key, 1))
+        return w->next++;
+    return tid;
+}
+
+uint32_t chrome_tid(chrome_world *w, uint32_t process, uint32_t thread)
+{
+    char buf[256];
+    uint32_t *tid = thread == ROCL_NONE ? &w->strays[process] : &w->threads[thread];
+    if (*tid)
+        return *tid;
+    uint32_t pid = chrome_pid(w, process);
+    if (thread == ROCL_NONE)
+        return *tid = chrome_new_row(w, pid, "unknown thread", INT32_MAX);
+    const rocl_thread *t = &w->capture->threads[thread];
+    const rocl_process *p = &w->capture->processes[process];
+    *tid = thread_number(w, process, t);
+    uint32_t sort = t->tid == p->pid ? 0 : thread < BEYOND ? thread + 1 : BEYOND;
+    describe_thread(w, pid, *tid, rocl_thread_label(w->capture, t, p, buf, sizeof buf), sort);
+    return *tid;
+}
+
+/* ---- open, next capture, close ---- */
+
+/* Which pids there are how often, up to 2; the next number beyond all. */
+static rocl_status count_numbers(chrome_world *w, rocl_map *pids, rocl_error *err)
+{
+    int64_t most = BEYOND;
+    for (size_t i = 0; i < w->trace->capture_count; i++) {
+        const rocl_capture *c = &w->trace->captures[i]->pub;
+        for (uint32_t k = 0; k < c->process_count; k++) {
+            int64_t pid = c->processes[k].pid;
+            if (!fits(pid))
+                continue;
+            most = pid > most ? pid : most;
+            uint32_t times = rocl_map_get(pids, (uint64_t)pid, 0) ? 2 : 1;
+            if (!rocl_map_put(pids, (uint64_t)pid, times))
+                return rocl_fail_memory(err);
+        }
+        for (uint32_t k = 0; k < c->thread_count; k++)
+            if (fits(c->threads[k].tid) && c->threads[k].tid > most)
+                most = c->threads[k].tid;
+    }
+    w->next = (uint32_t)most + 1;
+    return ROCL_OK;
+}
+
+static void give_numbers(chrome_world *w, const rocl_map *pids)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->trace->capture_count; i++) {
+        const rocl_capture *c = &w->trace->captures[i]->pub;
+        w->firsts[i] = n;
+        for (uint32_t k = 0; k < c->process_count; k++, n++) {
+            int64_t pid = c->processes[k].pid;
+            bool real = fits(pid) && rocl_map_get(pids, (uint64_t)pid, 0) == 1;
+            w->all[n] = (chrome_process){real ? (uint32_t)pid : w->next++, real};
+        }
+    }
+    for (size_t i = 0; i < w->gpus.count; i++)
+        w->gpu_pids[i] = w->next++;
+}
+
+rocl_status chrome_world_open(chrome_world *w, chrome_stream *s, rocl_trace *t, rocl_error *err)
+{
+    rocl_map pids = {0};
+    *w = (chrome_world){.trace = t, .stream = s};
+    for (size_t i = 0; i < t->capture_count; i++)
+        w->process_total += t->captures[i]->pub.process_count;
+    rocl_status st = rocl_gpus_collect(&w->gpus, t, err);
+    w->all = calloc(w->process_total + 1, sizeof *w->all);
+    w->firsts = calloc(t->capture_count + 1, sizeof *w->firsts);
+    w->gpu_pids = calloc(w->gpus.count + 1, sizeof *w->gpu_pids);
+    w->gpu_described = calloc(w->gpus.count + 1, sizeof *w->gpu_described);
+    if (st == ROCL_OK && (!w->all || !w->firsts || !w->gpu_pids || !w->gpu_described))
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = count_numbers(w, &pids, err);
+    if (st == ROCL_OK)
+        give_numbers(w, &pids);
+    rocl_map_free(&pids);
+    return st;
+}
+
+static void forget_capture(chrome_world *w)
+{
+    free(w->threads);
+    free(w->strays);
+    rocl_map_free(&w->tids);
+    w->threads = w->strays = NULL;
+}
+
+void chrome_world_close(chrome_world *w)
+{
+    forget_capture(w);
+    rocl_gpus_free(&w->gpus);
+    rocl_buf_free(&w->line);
+    free(w->all);
+    free(w->firsts);
+    free(w->gpu_pids);
+    free(w->gpu_described);
+}
+
+rocl_status chrome_world_capture(chrome_world *w, const rocl_capture *c, rocl_error *err)
+{
+    forget_capture(w);
+    w->capture = c;
+    w->processes = w->all + w->firsts[c->index];
+    w->threads = calloc(c->thread_count + 1, sizeof *w->threads);
+    w->strays = calloc(c->process_count + 1, sizeof *w->strays);
+    if (!w->threads || !w->strays)
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i < c->process_count; i++)
+        describe_process(w, i);
+    return ROCL_OK;
+}

@@ -1,0 +1,51 @@
+#include "sink/labels.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/map.h"
+
+void rocl_program_name(const char *command, char *name, size_t size)
+{
+    size_t n = strcspn(command, " \t"), from = n;
+    while (from > 0 && command[from - 1] != '/')
+        from--;
+    snprintf(name, size, "%.*s", (int)(n - from), command + from);
+}
+
+const char *rocl_thread_label(const rocl_capture *c, const rocl_thread *t, const rocl_process *p,
+                              char *buf, size_t size)
+{
+    if (t->name)
+        return rocl_str(c->trace, t->name);
+    buf[0] = 0;
+    if (t->tid == p->pid)
+        rocl_program_name(rocl_str(c->trace, p->command), buf, size);
+    return buf;
+}
+
+void rocl_gpu_label(const rocl_trace *t, const rocl_gpu *g, char *name, size_t size)
+{
+    const char *product = rocl_str(t, g->agent->product ? g->agent->product : g->agent->name);
+    snprintf(name, size, "GPU %u%s%s", g->id, *product ? " " : "", product);
+}
+
+void rocl_queue_label(const rocl_trace *t, const rocl_queue *q, const char *word, char *name,
+                      size_t size)
+{
+    if (!q)
+        snprintf(name, size, "No %s", word);
+    else if (q->name)
+        snprintf(name, size, "%s", rocl_str(t, q->name));
+    else
+        snprintf(name, size, "%s %" PRId64, word, q->id);
+}
+
+uint64_t rocl_link_id(const rocl_capture *c, uint64_t stack_id)
+{
+    uint64_t process = c->index;
+    if (stack_id >> 40)
+        return rocl_mix64(stack_id ^ process << 48) | (uint64_t)1 << 63;
+    return process << 40 | stack_id;
+}

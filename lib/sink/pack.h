@@ -1,0 +1,90 @@
+/* Events <-> records of a sorter, for sinks that draw rows: sorted by room, row and time. */
+#ifndef ROCL_SINK_PACK_H
+#define ROCL_SINK_PACK_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "model/trace.h"
+
+/* Rooms that a record belongs to: the upper byte of the first key word. */
+typedef enum rocl_room {
+    ROCL_ROOM_HOST = 1,  /* index: thread, or thread_count + process */
+    ROCL_ROOM_GPU,       /* index: process */
+    ROCL_ROOM_MEMORY,    /* allocations; index: process */
+    ROCL_ROOM_ALLOCATED, /* allocated bytes over time; index: process */
+    ROCL_ROOM_BANDWIDTH, /* copies over time; index: process */
+    ROCL_ROOM_PMC,       /* counters of dispatches; index: agent, or agent_count */
+    ROCL_ROOM_SAMPLED,   /* sampled and SPM values; index: counter, or counter_count */
+} rocl_room;
+
+/* Bits of the first key word below those that tell the sequence. */
+#define ROCL_PACK_GROUP_SHIFT 36
+
+/* Packs what batches bring into the sorter of a capture. */
+typedef struct rocl_packer {
+    rocl_trace *trace;
+    bool legacy;         /* AMD's layout: no memory slices, copied bytes instead of rates */
+    bool bandwidth;      /* records for copies over time */
+    bool barriers;       /* records for them */
+    rocl_sorter *sorter; /* of the capture at hand; the owner's */
+    rocl_idset *linked;  /* by worker: stack ids with GPU work */
+    rocl_buf *scratch;   /* by worker */
+} rocl_packer;
+
+/* trace and the flags are set. A new sorter per capture: rocl_packer_sorter. */
+rocl_status rocl_packer_open(rocl_packer *p, rocl_error *err);
+void rocl_packer_close(rocl_packer *p); /* not the sorter */
+rocl_sorter *rocl_packer_sorter(const rocl_packer *p);
+
+/* Are there few enough sequences for the key? */
+rocl_status rocl_packer_check(const rocl_capture *c, rocl_error *err);
+rocl_status rocl_packer_batch(rocl_packer *p, unsigned worker, const rocl_batch *b,
+                              rocl_error *err);
+/* Allocations, also those before the time window: what is live in it depends on them. */
+rocl_status rocl_packer_history(rocl_packer *p, unsigned worker, const rocl_batch *b,
+                                rocl_error *err);
+
+/* A record as it comes back. */
+typedef struct rocl_packed_arg {
+    uint32_t name;
+    const char *value;
+    size_t len;
+} rocl_packed_arg;
+
+typedef struct rocl_packed {
+    rocl_room room;
+    uint32_t index;
+    int64_t time, end; /* ns */
+    rocl_kind kind;
+    uint64_t row;
+    uint64_t stack_id;
+    uint32_t name, category, thread;
+    /* host */
+    uint32_t arg_count;
+    const uint8_t *args, *args_end;
+    /* GPU */
+    uint32_t agent, queue, stream, kernel, other_agent;
+    uint64_t size, address, dispatch_id;
+    int64_t duration; /* of a copy, whole */
+    int64_t delta;    /* of live bytes */
+    int64_t private_segment, group_segment;
+    uint32_t workgroup[3], grid[3];
+    uint8_t op;
+    /* counters */
+    uint32_t counter;
+    int64_t place[5];
+    double value;
+} rocl_packed;
+
+/* Fills *e; the args point into the record. False: the record is broken (a fault of ours). */
+bool rocl_packed_read(const rocl_record *r, rocl_packed *e);
+bool rocl_packed_next_arg(rocl_packed *e, rocl_packed_arg *arg);
+
+/* Bytes per second over `ns` > 0; sizes out of a file may be absurd, the rate still fits int64. */
+static inline uint64_t rocl_rate(uint64_t bytes, int64_t ns)
+{
+    double rate = (double)bytes * 1e9 / (double)ns;
+    return rate < 9e18 ? (uint64_t)rate : INT64_MAX;
+}
+
+#endif
