@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct rocl_span {
     const char *p;
@@ -17,9 +18,11 @@ static inline bool rocl_py_space(char c)
     return c == ' ' || ((unsigned char)c >= '\t' && (unsigned char)c <= '\r');
 }
 
-/* The text without white space around it. */
+/* The text without white space around it. Columns are filled up with blanks: eight at a time. */
 static inline rocl_span rocl_py_strip(rocl_span s)
 {
+    for (; s.n >= 8 && memcmp(s.p, "        ", 8) == 0; s.n -= 8)
+        s.p += 8;
     while (s.n && rocl_py_space(*s.p)) {
         s.p++;
         s.n--;

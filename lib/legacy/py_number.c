@@ -45,6 +45,8 @@ bool rocl_py_int(rocl_span s, int64_t *v)
         *v = (int64_t)sum;
         return true;
     }
+    if (p == first && (p == end || (*p != '-' && *p != '+')))
+        return false;
     return int_in_full(s, v);
 }
 

@@ -63,14 +63,16 @@ static bool read_time(const fields *f, unsigned field, int64_t *v)
 /* Start and stop, of newer runtimes after the time of the call; *next is the field behind them. */
 static bool read_times(const fields *f, rocl_rpt_record *r, unsigned *next)
 {
-    int64_t enqueued;
-    if (read_time(f, 3, &enqueued) && read_time(f, 4, &r->start) && read_time(f, 5, &r->stop) &&
-        enqueued <= r->start) {
-        *next = 6;
-        return true;
-    }
+    int64_t third;
     *next = 5;
-    return read_time(f, 3, &r->start) && read_time(f, 4, &r->stop);
+    if (!read_time(f, 3, &r->start) || !read_time(f, 4, &r->stop))
+        return false;
+    if (r->start > r->stop || !read_time(f, 5, &third))
+        return true;
+    *next = 6;
+    r->start = r->stop;
+    r->stop = third;
+    return true;
 }
 
 /* "#device.queue.command" */
