@@ -214,6 +214,7 @@ void rocl_rpt_roi_free(rocl_rpt *r);
 /* Compiles a regular expression in the notation of Python as far as POSIX knows the same. */
 rocl_status rocl_rpt_regex_compile(regex_t *re, const char *option, const char *text,
                                    rocl_error *err);
+/* p[n] is NUL. */
 bool rocl_rpt_regex_matches(const regex_t *re, const char *p, size_t n);
 
 /* ---- rpt_sum.c ------------------------------------------------------------------------------- */

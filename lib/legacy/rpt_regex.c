@@ -142,7 +142,8 @@ rocl_status rocl_rpt_regex_compile(regex_t *re, const char *option, const char *
 
 bool rocl_rpt_regex_matches(const regex_t *re, const char *p, size_t n)
 {
-    /* By length: lines and names may hold NUL, and what follows it counts. */
+    /* By length: lines and names may hold NUL, and what follows it counts. A NUL comes behind them
+     * nevertheless, for it is a string that the function is said to take. */
     regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)(n < INT32_MAX ? n : INT32_MAX)};
     return regexec(re, p, 1, &range, REG_STARTEND) == 0;
 }

@@ -108,22 +108,26 @@ void rocl_rpt_roi_see(rocl_rpt *r, const rocl_rpt_record *record)
 
 typedef struct search {
     rocl_rpt *rpt;
-    rocl_buf line; /* that begins in one look at the log and ends in another */
+    rocl_buf line; /* with a NUL behind it, without its newline: "$" is before that */
 } search;
 
-static rocl_status match_line(rocl_rpt_end *e, rocl_span line, uint64_t number, bool *matched,
+static rocl_status match_line(search *s, rocl_rpt_end *e, uint64_t number, bool *matched,
                               rocl_error *err)
 {
-    if (line.n && line.p[line.n - 1] == '\n')
-        line.n--; /* "$" is before it */
-    *matched = rocl_rpt_regex_matches(&e->regex, line.p, line.n);
+    rocl_buf_byte(&s->line, '\0');
+    if (s->line.failed)
+        return rocl_fail_memory(err);
+    const char *p = (const char *)s->line.data;
+    size_t n = s->line.len - 1;
+    s->line.len = 0;
+    *matched = rocl_rpt_regex_matches(&e->regex, p, n);
     if (!*matched || --e->matches)
         return ROCL_OK;
-    while (line.n && rocl_py_space(line.p[line.n - 1]))
-        line.n--;
+    while (n && rocl_py_space(p[n - 1]))
+        n--;
     e->found = true;
     e->matched_line = number;
-    rocl_buf_put(&e->matched, line.p, line.n);
+    rocl_buf_put(&e->matched, p, n);
     return e->matched.failed ? rocl_fail_memory(err) : ROCL_OK;
 }
 
@@ -141,19 +145,11 @@ static rocl_status search_text(search *s, rocl_rpt_end *e, const rocl_rpt_record
         if (st)
             break;
         const char *newline = memchr(part.p, '\n', part.n);
-        part.n = newline ? (size_t)(newline - part.p) + 1 : part.n;
-        at += part.n;
-        bool whole = newline || at == end;
-        if (!whole || s->line.len)
-            rocl_buf_put(&s->line, part.p, part.n);
-        if (s->line.failed)
-            st = rocl_fail_memory(err);
-        else if (whole && s->line.len)
-            part = (rocl_span){(const char *)s->line.data, s->line.len};
-        if (whole && st == ROCL_OK) {
-            st = match_line(e, part, number++, &matched, err);
-            s->line.len = 0;
-        }
+        size_t n = newline ? (size_t)(newline - part.p) : part.n;
+        rocl_buf_put(&s->line, part.p, n);
+        at += n + (newline != NULL);
+        if (newline || at == end)
+            st = match_line(s, e, number++, &matched, err);
     }
     return st;
 }
