@@ -560,6 +560,46 @@ typedef struct rocl_timeline_report {
 ROCL_API rocl_status rocl_write_timeline(const char *const *inputs, size_t count,
                                          const rocl_timeline_options *o,
                                          rocl_timeline_report *report, rocl_error *err);
+/* ---- the report of rpt ----------------------------------------------------------------------- */
+
+/* What the script rpt of the old tracers takes. All zero is what it does without options, but for
+ * topn and path. */
+typedef struct rocl_rpt_options {
+    bool text_trace;      /* -t: every command in order of start, with the application's text */
+    bool info;            /* --info: say what the columns of text_trace are */
+    bool hide_app_text;   /* --hide_app_text: without that text */
+    bool no_gaps;         /* --no_gaps: shares of the busy time, and no rows for gaps */
+    bool ignore_barriers; /* --ignore_barriers */
+    bool raw;             /* --db: the profile lines as they are read */
+    /* -r, -R: the region of interest, with its first command and without its last one. "@LINE", the
+     * command whose line, or text before it, has this number; "[N]%RE", the first (N-th) command
+     * with a line of text before it that matches; "^NS". NULL: the first or last command. RE is a
+     * POSIX extended regular expression, in which the escapes of Python mean what they do there.
+     * Of a log "^NS" is the first command whenever NS > 0, as the script has it. Of another trace
+     * it is the first one NS after the first, "@N" the N-th, and RE matches names. */
+    const char *roi_start, *roi_stop;
+    const int64_t *gaps; /* --gaps: limits of classes of gaps, us, in any order */
+    size_t gap_count;    /* 0: 10 20 50 100 1000 10000 100000 */
+    int64_t topn;        /* --topn: rows per resource (20 there); 0 and less: all */
+    const char *json;    /* -g: trace events for a viewer; NULL: none */
+    const char *path;    /* "-": standard output */
+    size_t memory;       /* bytes for sorting; 0: a default */
+    const char *tmpdir;  /* NULL: $TMPDIR, /var/tmp */
+    unsigned jobs;       /* workers; 0: one per core */
+    rocl_notice_fn *notice;
+    void *ctx; /* for notice */
+} rocl_rpt_options;
+
+/* Reports on a log of an application with HCC_PROFILE=2: a file, plain or gzip, "-" for standard
+ * input. Commands are what its lines "profile: ..." say. ROCL_PARTIAL when some could not be parsed
+ * or are odd; the report warns where the script did, `notice` tells how many. ROCL_USAGE when the
+ * region of interest is not there, ROCL_INPUT when there is no command at all. */
+ROCL_API rocl_status rocl_write_rpt(const char *input, const rocl_rpt_options *o, rocl_error *err);
+
+/* The same report on the dispatches, barriers and copies of any trace. The trace's own jobs and
+ * filters apply. There is no application text, and line numbers are places in order of start. */
+ROCL_API rocl_status rocl_write_rpt_trace(rocl_trace *t, const rocl_rpt_options *o,
+                                          rocl_error *err);
 
 #ifdef __cplusplus
 }
