@@ -278,6 +278,7 @@ static rocl_status pack_one(pf_sink *p, unsigned worker, const rocl_batch *b, si
         return pack_alloc(p, worker, &b->allocs[i], b->kind, err);
     case ROCL_GRAPH:
     case ROCL_HIP_EVENT:
+    case ROCL_BARRIER:
         return pack_hip(p, worker, &b->hips[i], b->kind, err);
     case ROCL_COUNTER:
         return pack_counter(p, worker, b->capture, &b->counters[i], err);
@@ -301,7 +302,8 @@ rocl_status pf_check_limits(const rocl_capture *c, rocl_error *err)
 rocl_status pf_pack_batch(pf_sink *p, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     const uint32_t gpu = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_ALLOC) |
-                         ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT);
+                         ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT) |
+                         ROCL_BIT(ROCL_BARRIER);
     bool links = gpu & ROCL_BIT(b->kind);
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
@@ -356,6 +358,7 @@ static void unpack_work(reader *r, pf_event *e)
         break;
     case ROCL_GRAPH:
     case ROCL_HIP_EVENT:
+    case ROCL_BARRIER:
         e->other_agent = get_ref(r); /* source queue */
         e->address = get(r);         /* graph_exec_id */
         e->size = get(r);            /* kernels in the graph */
