@@ -332,6 +332,7 @@ typedef enum rocl_fault {
     ROCL_FAULT_BAD_VALUE,     /* blob, text or out-of-range number where an integer belongs: NULL */
     ROCL_FAULT_BAD_JSON,      /* extdata that does not parse: ignored */
     ROCL_FAULT_UNPAIRED_FREE, /* free of an address never allocated: kept, 0 bytes */
+    ROCL_FAULT_BAD_LINE,      /* of a text: cannot be read; left out */
     ROCL_FAULTS
 } rocl_fault;
 
