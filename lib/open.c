@@ -89,6 +89,7 @@ void rocl_trace_close(rocl_trace *t)
     free(t->captures);
     for (size_t i = 0; i < t->source_count; i++) {
         t->sources[i]->ops->close(t->sources[i]);
+        rocl_spool_close(t->sources[i]->spool);
         free(t->sources[i]->path);
         free(t->sources[i]);
     }

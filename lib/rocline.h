@@ -236,10 +236,10 @@ typedef struct rocl_alloc { /* ROCL_ALLOC, ROCL_SCRATCH; name is the operation s
     rocl_alloc_level level;
     uint64_t size, address, flags;
     /* A free says neither agent nor size; the allocation at its address did. */
-    uint32_t owner;          /* agent, else that of the block */
-    uint64_t block;          /* bytes of the block that is made or freed */
-    int64_t delta;           /* by which the owner's live bytes change */
-    bool unpaired;           /* a free of an address that was not seen allocated */
+    uint32_t owner; /* agent, else that of the block */
+    uint64_t block; /* bytes of the block that is made or freed */
+    int64_t delta;  /* by which the owner's live bytes change */
+    bool unpaired;  /* a free of an address that was not seen allocated */
 } rocl_alloc;
 
 typedef struct rocl_counter_value { /* ROCL_COUNTER: the dispatch it belongs to, and the value */
@@ -332,6 +332,7 @@ typedef enum rocl_fault {
     ROCL_FAULT_BAD_VALUE,     /* blob, text or out-of-range number where an integer belongs: NULL */
     ROCL_FAULT_BAD_JSON,      /* extdata that does not parse: ignored */
     ROCL_FAULT_UNPAIRED_FREE, /* free of an address never allocated: kept, 0 bytes */
+    ROCL_FAULT_BAD_LINE,      /* of a text: cannot be read; left out */
     ROCL_FAULTS
 } rocl_fault;
 
@@ -387,7 +388,8 @@ ROCL_API rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint3
 
 /* Records left out or repaired in the last run over the trace, by reason. */
 ROCL_API uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f);
-ROCL_API uint64_t rocl_trace_events(const rocl_trace *t, rocl_kind k); /* handed to the sink in it */
+ROCL_API uint64_t rocl_trace_events(const rocl_trace *t,
+                                    rocl_kind k); /* handed to the sink in it */
 
 /* Hands every event (filtered) to `fn`, concurrently from `jobs` workers; no order between batches.
  * A status other than ROCL_OK from fn stops the run. */
@@ -520,6 +522,85 @@ typedef struct rocl_table_options {
 
 ROCL_API rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
                                        rocl_error *err);
+
+/* ---- the scripts around rtg_tracer ---------------------------------------------------------- */
+
+/* A line that the script prints; without its newline. */
+typedef void rocl_say_fn(void *ctx, const char *text, size_t len);
+
+typedef struct rocl_timeline_options {
+    const char *path; /* "-": standard output */
+    bool gzip;
+    int level;          /* of gzip, 1..9; 0: 6 */
+    bool flows;         /* -f: arrows from host dispatches to the GPU */
+    bool gaps;          /* -g: gap events of HCC devices */
+    bool kernel_names;  /* -k: launches are named by their kernel */
+    bool by_process;    /* -p */
+    bool verbose;       /* -v: say the lines that are no records */
+    bool workgroups;    /* -w: say the distinct work-group sizes */
+    unsigned jobs;      /* workers; 0: one per core */
+    size_t memory;      /* bytes for sorting gaps; 0: ROCL_DEFAULT_MEMORY */
+    const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
+    rocl_say_fn *say;
+    rocl_progress_fn *progress; /* in bytes */
+    rocl_notice_fn *notice;
+    void *ctx; /* for say, progress and notice */
+} rocl_timeline_options;
+
+typedef struct rocl_timeline_report {
+    uint64_t lines;    /* read */
+    uint64_t left_out; /* records that are broken or hold no times */
+    uint64_t repaired; /* records with bytes that are not UTF-8: shown as U+FFFD */
+    uint64_t bytes;    /* written */
+} rocl_timeline_report;
+
+/* Legacy text (rtg_tracer, HCC_PROFILE, strace -tttT; rtg(5)) as the JSON of chrome://tracing that
+ * rocm-timeline-generator.py makes of it: the same events in the same layout and order. Text goes
+ * through in one pass, so inputs may be pipes ("-": standard input) and gzip. ROCL_PARTIAL: records
+ * were left out or repaired. report may be NULL. */
+ROCL_API rocl_status rocl_write_timeline(const char *const *inputs, size_t count,
+                                         const rocl_timeline_options *o,
+                                         rocl_timeline_report *report, rocl_error *err);
+/* ---- the report of rpt ----------------------------------------------------------------------- */
+
+/* What the script rpt of the old tracers takes. All zero is what it does without options, but for
+ * topn and path. */
+typedef struct rocl_rpt_options {
+    bool text_trace;      /* -t: every command in order of start, with the application's text */
+    bool info;            /* --info: say what the columns of text_trace are */
+    bool hide_app_text;   /* --hide_app_text: without that text */
+    bool no_gaps;         /* --no_gaps: shares of the busy time, and no rows for gaps */
+    bool ignore_barriers; /* --ignore_barriers */
+    bool raw;             /* --db: the profile lines as they are read */
+    /* -r, -R: the region of interest, with its first command and without its last one. "@LINE", the
+     * command whose line, or text before it, has this number; "[N]%RE", the first (N-th) command
+     * with a line of text before it that matches; "^NS". NULL: the first or last command. RE is a
+     * POSIX extended regular expression, in which the escapes of Python mean what they do there.
+     * Of a log "^NS" is the first command whenever NS > 0, as the script has it. Of another trace
+     * it is the first one NS after the first, "@N" the N-th, and RE matches names. */
+    const char *roi_start, *roi_stop;
+    const int64_t *gaps; /* --gaps: limits of classes of gaps, us, in any order */
+    size_t gap_count;    /* 0: 10 20 50 100 1000 10000 100000 */
+    int64_t topn;        /* --topn: rows per resource (20 there); 0 and less: all */
+    const char *json;    /* -g: trace events for a viewer; NULL: none */
+    const char *path;    /* "-": standard output */
+    size_t memory;       /* bytes for sorting; 0: a default */
+    const char *tmpdir;  /* NULL: $TMPDIR, /var/tmp */
+    unsigned jobs;       /* workers; 0: one per core */
+    rocl_notice_fn *notice;
+    void *ctx; /* for notice */
+} rocl_rpt_options;
+
+/* Reports on a log of an application with HCC_PROFILE=2: a file, plain or gzip, "-" for standard
+ * input. Commands are what its lines "profile: ..." say. ROCL_PARTIAL when some could not be parsed
+ * or are odd; the report warns where the script did, `notice` tells how many. ROCL_USAGE when the
+ * region of interest is not there, ROCL_INPUT when there is no command at all. */
+ROCL_API rocl_status rocl_write_rpt(const char *input, const rocl_rpt_options *o, rocl_error *err);
+
+/* The same report on the dispatches, barriers and copies of any trace. The trace's own jobs and
+ * filters apply. There is no application text, and line numbers are places in order of start. */
+ROCL_API rocl_status rocl_write_rpt_trace(rocl_trace *t, const rocl_rpt_options *o,
+                                          rocl_error *err);
 
 #ifdef __cplusplus
 }

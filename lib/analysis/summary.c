@@ -22,6 +22,7 @@ typedef enum domain {
     D_ROCJPEG,
     D_GRAPHS,
     D_HIP_EVENTS,
+    D_BARRIERS,
     D_OTHER,
     DOMAINS
 } domain;
@@ -29,7 +30,7 @@ typedef enum domain {
 static const char *const domain_names[DOMAINS] = {
     "KERNELS",        "HIP",  "HSA",       "MARKERS", "MEMORY_COPIES", "MEMORY_ALLOCATIONS",
     "SCRATCH_MEMORY", "RCCL", "ROCDECODE", "ROCJPEG", "GRAPHS",        "HIP_EVENTS",
-    "OTHER"};
+    "BARRIERS",       "OTHER"};
 
 /* What makes a group; compared byte by byte, so without holes and zeroed. */
 typedef struct group_key {
@@ -78,9 +79,9 @@ static domain domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category)
                     {"ROCDECODE_", D_ROCDECODE},
                     {"ROCJPEG_", D_ROCJPEG}};
     static const uint8_t kinds[ROCL_KINDS] = {
-        [ROCL_DISPATCH] = D_KERNELS, [ROCL_COPY] = D_COPIES,  [ROCL_ALLOC] = D_ALLOCATIONS,
-        [ROCL_SCRATCH] = D_SCRATCH,  [ROCL_GRAPH] = D_GRAPHS, [ROCL_HIP_EVENT] = D_HIP_EVENTS,
-        [ROCL_MARKER] = D_MARKERS};
+        [ROCL_DISPATCH] = D_KERNELS, [ROCL_COPY] = D_COPIES,   [ROCL_ALLOC] = D_ALLOCATIONS,
+        [ROCL_SCRATCH] = D_SCRATCH,  [ROCL_GRAPH] = D_GRAPHS,  [ROCL_HIP_EVENT] = D_HIP_EVENTS,
+        [ROCL_BARRIER] = D_BARRIERS, [ROCL_MARKER] = D_MARKERS};
     if (kind != ROCL_REGION && kind != ROCL_INSTANT)
         return (domain)kinds[kind];
     const char *s = rocl_str(t, category);
@@ -128,6 +129,8 @@ static void make_key(const summary *s, const rocl_batch *b, size_t i, group_key 
         place_key(s, c, k, b->copies[i].dst, b->copies[i].stream);
     } else if (b->kind == ROCL_ALLOC || b->kind == ROCL_SCRATCH) {
         place_key(s, c, k, b->allocs[i].owner, b->allocs[i].stream);
+    } else if (b->kind == ROCL_BARRIER) {
+        place_key(s, c, k, b->hips[i].agent, b->hips[i].stream);
     }
 }
 

@@ -15,6 +15,12 @@ typedef struct rocl_sort_space rocl_sort_space;
 rocl_sort_space *rocl_sort_space_new(size_t memory_limit, unsigned workers, const char *tmpdir);
 void rocl_sort_space_free(rocl_sort_space *s);
 uint64_t rocl_sort_space_spilled(const rocl_sort_space *s); /* bytes written to the file */
+/* Appends to the file; *offset is where. For runs, and for others who need a file without a name;
+ * where bytes must follow each other, from one thread into a space of their own. */
+rocl_status rocl_space_spill(rocl_sort_space *s, const uint8_t *p, size_t n, uint64_t *offset,
+                             rocl_error *err);
+rocl_status rocl_space_read(rocl_sort_space *s, uint8_t *p, size_t n, uint64_t offset,
+                            rocl_error *err);
 
 #define ROCL_SORT_KEYS_MAX 4
 

@@ -36,11 +36,6 @@ bool rocl_space_keep(rocl_sort_space *s, size_t n); /* the same for a packed run
 void rocl_space_unkeep(rocl_sort_space *s, size_t n);
 /* Bytes that each of n read buffers may have. */
 size_t rocl_space_read_buffer(const rocl_sort_space *s, size_t n);
-/* Appends to the file; *offset is where. */
-rocl_status rocl_space_spill(rocl_sort_space *s, const uint8_t *p, size_t n, uint64_t *offset,
-                             rocl_error *err);
-rocl_status rocl_space_read(rocl_sort_space *s, uint8_t *p, size_t n, uint64_t offset,
-                            rocl_error *err);
 rocl_status rocl_space_damaged(const rocl_sort_space *s, rocl_error *err);
 /* Has the system read ahead: it does not recognise several sequences of small reads as such. */
 void rocl_space_advise(rocl_sort_space *s, size_t n, uint64_t offset);

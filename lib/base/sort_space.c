@@ -1,10 +1,10 @@
 #include "base/sort_impl.h"
 
 #include "base/error.h"
+#include "base/temp.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -78,33 +78,14 @@ static rocl_status fail_file(const rocl_sort_space *s, int why, rocl_error *err)
     return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", s->dir, strerror(why));
 }
 
-static int make_file(const char *dir)
-{
-    int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-    char *name;
-    if (asprintf(&name, "%s/rocline-XXXXXX", dir) < 0) {
-        errno = ENOMEM;
-        return -1;
-    }
-    fd = mkostemp(name, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(name);
-    int why = errno;
-    free(name);
-    errno = why;
-    return fd;
-}
-
 /* With the lock held. */
 static int make_file_somewhere(rocl_sort_space *s)
 {
-    int fd = make_file(s->dir);
+    int fd = rocl_temp_file(s->dir);
     if (fd >= 0 || !s->any_dir)
         return fd;
     int why = errno;
-    fd = make_file("/tmp");
+    fd = rocl_temp_file("/tmp");
     char *dir = fd >= 0 ? strdup("/tmp") : NULL;
     if (dir) {
         free(s->dir);

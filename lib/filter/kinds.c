@@ -14,7 +14,8 @@ enum { INCLUDED = 1, EXCLUDED = 2 };
 
 #define HOST_KINDS                                                                                 \
     (ROCL_ALL_KINDS & ~(ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_ALLOC) |     \
-                        ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM)))
+                        ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) |     \
+                        ROCL_BIT(ROCL_BARRIER)))
 
 /* Other words for kinds than rocl_kind_name() and its plural. */
 static const struct {

@@ -57,6 +57,7 @@ static const struct {
     [ROCL_FAULT_BAD_VALUE] = {"value of a wrong type", false},
     [ROCL_FAULT_BAD_JSON] = {"broken JSON", false},
     [ROCL_FAULT_UNPAIRED_FREE] = {"free without allocation", false},
+    [ROCL_FAULT_BAD_LINE] = {"malformed line", true},
 };
 
 const char *rocl_fault_text(rocl_fault f)

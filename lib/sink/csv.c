@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "sink/sink.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -120,7 +121,7 @@ static rocl_status add_event(rocl_csv_run *r, unsigned worker, const rocl_batch 
     rocl_csv_file_id file = b->kind <= ROCL_INSTANT
                                 ? file_of_region(r, &r->workers[worker], b->kind, e)
                                 : file_of_kind[b->kind];
-    if (!(r->files >> file & 1))
+    if (!(r->files >> file & 1) || b->kind == ROCL_BARRIER)
         return ROCL_OK;
     size_t index = file * r->slots + (e->process < r->slots ? e->process : 0);
     rocl_sorter *s = atomic_load_explicit(&r->sorters[index], memory_order_acquire);
@@ -378,6 +379,15 @@ static uint32_t wanted_kinds(uint32_t files)
     return kinds;
 }
 
+/* AMD's layouts have no place for them. */
+static void tell_barriers(rocl_trace *t)
+{
+    uint64_t n = rocl_trace_events(t, ROCL_BARRIER);
+    if (n)
+        rocl_notice(t, "%" PRIu64 " barrier%s: no CSV file has a place for them; left out", n,
+                    n == 1 ? "" : "s");
+}
+
 static void finish(rocl_csv_run *r)
 {
     end_of_sorters(r);
@@ -400,7 +410,7 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, size_t *fil
     if (st == ROCL_OK)
         st = open_stdout(&r, err);
     rocl_sink sink = {.self = &r,
-                      .kinds = wanted_kinds(r.files),
+                      .kinds = wanted_kinds(r.files) | (o->kinds ? 0 : ROCL_BIT(ROCL_BARRIER)),
                       .fields = ROCL_FIELD_DISPATCH_ID,
                       .begin_capture = begin_capture,
                       .events = events,
@@ -408,6 +418,8 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, size_t *fil
                       .end_capture = end_capture};
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
+    if (st == ROCL_OK)
+        tell_barriers(t);
     if (files)
         *files = r.outs.count;
     if (st == ROCL_OK)

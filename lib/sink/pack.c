@@ -280,9 +280,8 @@ static rocl_status pack_one(rocl_packer *p, unsigned worker, const rocl_batch *b
         return pack_alloc(p, worker, &b->allocs[i], b->kind, err);
     case ROCL_GRAPH:
     case ROCL_HIP_EVENT:
-        return pack_hip(p, worker, &b->hips[i], b->kind, err);
     case ROCL_BARRIER:
-        return p->barriers ? pack_hip(p, worker, &b->hips[i], b->kind, err) : ROCL_OK;
+        return pack_hip(p, worker, &b->hips[i], b->kind, err);
     case ROCL_COUNTER:
         return pack_counter(p, worker, b->capture, &b->counters[i], err);
     case ROCL_SPM:
@@ -305,7 +304,8 @@ rocl_status rocl_packer_check(const rocl_capture *c, rocl_error *err)
 rocl_status rocl_packer_batch(rocl_packer *p, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     const uint32_t gpu = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_ALLOC) |
-                         ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT);
+                         ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT) |
+                         ROCL_BIT(ROCL_BARRIER);
     bool links = gpu & ROCL_BIT(b->kind);
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {

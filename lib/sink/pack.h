@@ -25,7 +25,6 @@ typedef struct rocl_packer {
     rocl_trace *trace;
     bool legacy;         /* AMD's layout: no memory slices, copied bytes instead of rates */
     bool bandwidth;      /* records for copies over time */
-    bool barriers;       /* records for them */
     rocl_sorter *sorter; /* of the capture at hand; the owner's */
     rocl_idset *linked;  /* by worker: stack ids with GPU work */
     rocl_buf *scratch;   /* by worker */

@@ -1,13 +1,10 @@
 /* Which source reads a path: told by its first bytes, never by its name. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "source/json.h"
 #include "source/rocpd/rocpd.h"
+#include "source/rtg/rtg.h"
 #include "source/source.h"
 
 #define HEAD 512
@@ -46,27 +43,6 @@ static rocl_status name_stranger(const char *path, const char *head, size_t n, r
     return rocl_fail(err, ROCL_INPUT, "%s: text, not a rocpd database", path);
 }
 
-static rocl_status read_head(const char *path, char *head, size_t *n, rocl_error *err)
-{
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return rocl_fail(err, ROCL_INPUT, "%s: %s", path, strerror(errno));
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        close(fd);
-        return rocl_fail(err, ROCL_INPUT,
-                         "%s: not a regular file: a database cannot be read from a pipe or device",
-                         path);
-    }
-    ssize_t got = read(fd, head, HEAD);
-    int why = errno;
-    close(fd);
-    if (got < 0)
-        return rocl_fail(err, ROCL_INPUT, "%s: %s", path, strerror(why));
-    *n = (size_t)got;
-    return ROCL_OK;
-}
-
 static rocl_source *add_source(rocl_trace *t, const char *path, const rocl_source_ops *ops,
                                rocl_error *err)
 {
@@ -84,20 +60,49 @@ static rocl_source *add_source(rocl_trace *t, const char *path, const rocl_sourc
     return s;
 }
 
-rocl_status rocl_source_open(rocl_trace *t, const char *path, rocl_error *err)
+/* What is no text of ours: a database, which needs a file of its own, or a stranger. */
+static rocl_status refuse(const char *path, const rocl_spool *spool, rocl_error *err)
 {
-    char head[HEAD];
-    size_t n = 0;
+    size_t n;
+    bool whole;
+    const char *head = rocl_spool_head(spool, &n, &whole);
     if (!strcmp(path, "-"))
         return rocl_fail(err, ROCL_USAGE,
                          "-: a database cannot be read from standard input: name its file");
-    rocl_status st = read_head(path, head, &n, err);
-    if (st != ROCL_OK)
-        return st;
-    if (n < sizeof sqlite_magic || memcmp(head, sqlite_magic, sizeof sqlite_magic))
-        return name_stranger(path, head, n, err);
-    rocl_source *s = add_source(t, path, &rocl_rocpd_ops, err);
-    return s ? s->ops->open(s, t, err) : ROCL_INTERNAL;
+    if (rocl_spool_piped(spool))
+        return rocl_fail(err, ROCL_INPUT,
+                         "%s: not a regular file: a database cannot be read from a pipe or device",
+                         path);
+    if (rocl_spool_packed(spool))
+        return name_stranger(path, "\x1f\x8b", 2, err);
+    return name_stranger(path, head, n < HEAD ? n : HEAD, err);
+}
+
+static rocl_status open_known(rocl_trace *t, const char *path, rocl_spool *spool, rocl_error *err)
+{
+    size_t n;
+    bool whole;
+    const char *head = rocl_spool_head(spool, &n, &whole);
+    bool database = n >= sizeof sqlite_magic && !memcmp(head, sqlite_magic, sizeof sqlite_magic);
+    bool plain = !rocl_spool_packed(spool) && !rocl_spool_piped(spool) && strcmp(path, "-") != 0;
+    bool ours = !database && rtg_recognise(head, n, whole);
+    rocl_status st = ours || (database && plain) ? ROCL_OK : refuse(path, spool, err);
+    rocl_source *s =
+        st == ROCL_OK ? add_source(t, path, ours ? &rocl_rtg_ops : &rocl_rocpd_ops, err) : NULL;
+    if (s && ours)
+        s->spool = spool;
+    else
+        rocl_spool_close(spool);
+    if (s)
+        st = s->ops->open(s, t, err);
+    return st != ROCL_OK ? st : s ? ROCL_OK : ROCL_INTERNAL;
+}
+
+rocl_status rocl_source_open(rocl_trace *t, const char *path, rocl_error *err)
+{
+    rocl_spool *spool;
+    rocl_status st = rocl_spool_open(&spool, path, err);
+    return st == ROCL_OK ? open_known(t, path, spool, err) : st;
 }
 
 rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err)

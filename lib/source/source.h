@@ -4,6 +4,7 @@
 #define ROCL_SOURCE_SOURCE_H
 
 #include "base/buf.h"
+#include "base/spool.h"
 #include "model/trace.h"
 
 /* A piece of work: rows [first, last] of one table, which yield events of `kinds`. */
@@ -58,6 +59,7 @@ typedef struct rocl_source_ops {
 typedef struct rocl_source {
     const rocl_source_ops *ops;
     char *path;
+    rocl_spool *spool; /* the text that was recognised: the source's to take */
     void *state;
 } rocl_source;
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "source/rocpd/short_name.h"
+#include "source/short_name.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -119,7 +119,7 @@ static rocl_buf shorten(const char *s, size_t n)
     char *copy = malloc(n ? n : 1);
     assert_non_null(copy);
     memcpy(copy, s, n);
-    rocpd_short_name(&out, copy, n);
+    rocl_short_name(&out, copy, n);
     free(copy);
     assert_false(out.failed);
     return out;
@@ -202,7 +202,7 @@ static void test_long(void **state)
         for (size_t k = 0; k < n; k++)
             text[k] = patterns[i][k % len];
         rocl_buf out = {0};
-        rocpd_short_name(&out, text, n);
+        rocl_short_name(&out, text, n);
         assert_in_range(out.len, 1, n);
         rocl_buf_free(&out);
     }

@@ -203,7 +203,7 @@ static void close_sink(chrome_sink *c)
 rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
                               rocl_chrome_report *report, rocl_error *err)
 {
-    chrome_sink c = {.trace = t, .opt = *o, .packer = {.trace = t, .barriers = true}};
+    chrome_sink c = {.trace = t, .opt = *o, .packer = {.trace = t}};
     const rocl_sink sink = {.self = &c,
                             .kinds = ROCL_ALL_KINDS,
                             .fields = t->opt.args ? ROCL_FIELD_DISPATCH_ID : 0,

@@ -28,7 +28,8 @@ static row row_of(work *w)
 {
     chrome_sink *c = w->c;
     const rocl_packed *e = &c->event;
-    bool by_queue = c->opt.group_by_queue || (e->kind == ROCL_BARRIER && e->queue != ROCL_NONE);
+    /* Not every source knows streams, and barriers have none. */
+    bool by_queue = c->opt.group_by_queue || (e->stream == ROCL_NONE && e->queue != ROCL_NONE);
     row r = {.place = by_queue ? QUEUE : STREAM, .id = by_queue ? e->queue : e->stream};
     r.pid = chrome_gpu_pid(&c->world, e->agent);
     r.gpu = r.pid != 0;

@@ -80,7 +80,8 @@ static uint32_t named_place(gpu *g, const rocl_packed *e, unsigned place, const 
 static uint32_t queue_of(gpu *g, const rocl_packed *e)
 {
     const rocl_capture *c = g->p->world.capture;
-    bool by_queue = g->p->opt.group_by_queue;
+    /* Not every source knows streams. */
+    bool by_queue = g->p->opt.group_by_queue || (e->stream == ROCL_NONE && e->queue != ROCL_NONE);
     uint32_t id = by_queue ? e->queue : e->stream;
     char name[256];
     bool host = e->agent != ROCL_NONE && g->p->world.agent_gpus[e->agent] == ROCL_NONE;
@@ -113,7 +114,8 @@ static uint32_t stage_of(gpu *g, const rocl_packed *e)
 {
     static const char *const names[ROCL_KINDS] = {
         [ROCL_DISPATCH] = "Kernel", [ROCL_COPY] = "Copy",          [ROCL_ALLOC] = "Allocation",
-        [ROCL_SCRATCH] = "Scratch", [ROCL_GRAPH] = "Graph launch", [ROCL_HIP_EVENT] = "HIP event"};
+        [ROCL_SCRATCH] = "Scratch", [ROCL_GRAPH] = "Graph launch", [ROCL_HIP_EVENT] = "HIP event",
+        [ROCL_BARRIER] = "Barrier"};
     return spec(g, spec_key(PLACE_STAGE, 0, (uint32_t)e->kind), names[e->kind],
                 e->kind == ROCL_DISPATCH ? SPEC_COMPUTE : SPEC_OTHER);
 }
@@ -216,9 +218,12 @@ static void put_launch(gpu *g, rocl_buf *b, const rocl_packed *e)
     const rocl_capture *c = g->p->world.capture;
     size_t at = rocl_pb_begin(b, STAGE_LAUNCH);
     uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : g->p->world.agent_gpus[e->agent];
+    int64_t stream = e->stream != ROCL_NONE  ? c->streams[e->stream].id
+                     : e->queue != ROCL_NONE ? c->queues[e->queue].id
+                                             : 0;
     /* Integers on every slice: the viewer builds its tree of devices and streams from them. */
     arg_int(g, b, LAUNCH_ARGS, W_DEVICE, device == ROCL_NONE ? 0 : device);
-    arg_int(g, b, LAUNCH_ARGS, W_STREAM, e->stream == ROCL_NONE ? 0 : c->streams[e->stream].id);
+    arg_int(g, b, LAUNCH_ARGS, W_STREAM, stream);
     switch (e->kind) {
     case ROCL_DISPATCH:
         kernel_launch(g, b, e);
@@ -230,6 +235,7 @@ static void put_launch(gpu *g, rocl_buf *b, const rocl_packed *e)
         arg_int(g, b, LAUNCH_ARGS, W_KERNELS, (int64_t)e->size);
         break;
     case ROCL_HIP_EVENT:
+    case ROCL_BARRIER:
         break;
     default:
         arg_int(g, b, LAUNCH_ARGS, W_BYTES, (int64_t)e->size);

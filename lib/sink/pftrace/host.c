@@ -74,7 +74,7 @@ static void write_begin(host *h, rocl_packed *e, unsigned type, uint64_t track)
     if (track != h->track)
         rocl_pb_uint(b, EV_TRACK, track);
     write_args(h, b, e);
-    if (e->stack_id && e->kind == ROCL_REGION && pf_is_linked(p, e->stack_id))
+    if (e->stack_id && e->kind != ROCL_MARKER && pf_is_linked(p, e->stack_id))
         write_link(h, b, e->stack_id);
     if (e->stack_id)
         pf_note_uint(&h->seq, b, p->words[W_STACK_ID], e->stack_id);

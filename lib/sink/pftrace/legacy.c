@@ -41,17 +41,30 @@ static int64_t id_or_zero(const rocl_queue *all, uint32_t index)
     return index == ROCL_NONE ? 0 : all[index].id;
 }
 
+/* Not every source knows streams. */
+static bool by_queue(const legacy *l, const rocl_packed *e)
+{
+    return l->p->opt.group_by_queue ||
+           (e->stream == ROCL_NONE &&
+            (e->queue != ROCL_NONE || !l->p->world.capture->stream_count));
+}
+
+static bool is_copy(const legacy *l, const rocl_packed *e)
+{
+    return e->kind == ROCL_COPY && (l->p->opt.group_by_queue || e->queue == ROCL_NONE);
+}
+
 static void track_name(legacy *l, const rocl_packed *e, char *name, size_t size)
 {
     const pf_sink *p = l->p;
     const rocl_capture *c = p->world.capture;
     char agent[96];
-    if (!p->opt.group_by_queue) {
+    if (!by_queue(l, e)) {
         snprintf(name, size, "STREAM [%" PRId64 "]", id_or_zero(c->streams, e->stream));
         return;
     }
     bracketed(p, e->agent, agent, sizeof agent);
-    if (e->kind == ROCL_COPY)
+    if (is_copy(l, e))
         snprintf(name, size, "COPY to %s THREAD [%" PRId64 "] (%s)", agent,
                  e->thread == ROCL_NONE ? 0 : c->threads[e->thread].tid, type_of(p, e->agent));
     else
@@ -62,9 +75,10 @@ static void track_name(legacy *l, const rocl_packed *e, char *name, size_t size)
 static uint32_t group_of(legacy *l, const rocl_packed *e)
 {
     uint64_t key = e->stream;
-    if (l->p->opt.group_by_queue)
-        key = (uint64_t)(e->kind == ROCL_COPY) << 63 | (uint64_t)(e->agent & 0x7fffffff) << 32 |
-              (e->kind == ROCL_COPY ? e->thread : e->queue);
+    bool copy = is_copy(l, e);
+    if (by_queue(l, e))
+        key = (uint64_t)copy << 63 | (uint64_t)1 << 62 | (uint64_t)(e->agent & 0x3fffffff) << 32 |
+              (copy ? e->thread : e->queue);
     uint32_t group = rocl_map_get(&l->groups, key, ROCL_NONE);
     if (group == ROCL_NONE) {
         group = l->group_count++;
@@ -127,7 +141,8 @@ static void write_begin(legacy *l, const rocl_packed *e, uint64_t track)
     static const uint8_t categories[ROCL_KINDS] = {[ROCL_DISPATCH] = W_KERNEL_DISPATCH,
                                                    [ROCL_COPY] = W_MEMORY_COPY,
                                                    [ROCL_GRAPH] = W_GRAPH_LAUNCH,
-                                                   [ROCL_HIP_EVENT] = W_HIP_EVENT};
+                                                   [ROCL_HIP_EVENT] = W_HIP_EVENT,
+                                                   [ROCL_BARRIER] = W_BARRIER};
     pf_sink *p = l->p;
     uint32_t text = p->words[categories[e->kind]];
     rocl_buf *b = pf_event_begin(&l->seq, e->time);

@@ -160,6 +160,7 @@ typedef enum pf_word {
     W_MEMORY_COPY,
     W_GRAPH_LAUNCH,
     W_HIP_EVENT,
+    W_BARRIER,
     W_HIP_API,
     W_HSA_API,
     W_MARKER_API,

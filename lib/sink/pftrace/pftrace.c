@@ -137,6 +137,7 @@ static const char *const words[PF_WORDS] = {
     [W_MEMORY_COPY] = "memory_copy",
     [W_GRAPH_LAUNCH] = "graph_launch",
     [W_HIP_EVENT] = "hip_event",
+    [W_BARRIER] = "barrier",
     [W_HIP_API] = "hip_api",
     [W_HSA_API] = "hsa_api",
     [W_MARKER_API] = "marker_api",

@@ -4,44 +4,16 @@
 #include <stdlib.h>
 
 #include "source/json.h"
+#include "source/kernel_name.h"
 #include "source/rocpd/rocpd.h"
-#include "source/rocpd/short_name.h"
-
-static uint32_t short_name(rocl_trace *t, uint32_t full)
-{
-    size_t n;
-    rocl_buf name = {0};
-    const char *s = rocl_strings_get(t->strings, full, &n);
-    rocpd_short_name(&name, s, n);
-    uint32_t text = full;
-    if (name.len && !name.failed)
-        text = rocl_strings_put(t->strings, (const char *)name.data, name.len);
-    rocl_buf_free(&name);
-    return text;
-}
 
 void rocpd_name_kernel(rocl_trace *t, rocl_kernel *k, const char *extdata, size_t len)
 {
     bool bad = false;
-    uint32_t text = ROCL_NONE;
-    switch (t->opt.kernel_names) {
-    case ROCL_NAMES_MANGLED:
-        text = k->mangled ? rocl_kernel_without_kd(t, k->mangled) : k->display;
-        break;
-    case ROCL_NAMES_SHORT:
-        text = short_name(t, k->display);
-        break;
-    case ROCL_NAMES_TRUNCATED:
-        if (len)
-            text = rocl_json_text(t, extdata, len, "truncated_kernel_name", &bad);
-        if (text == ROCL_NONE || text == 0)
-            text = short_name(t, k->display);
-        text = rocl_kernel_without_kd(t, text);
-        break;
-    default:
-        break;
-    }
-    k->shown = text == ROCL_NONE ? k->display : text;
+    uint32_t truncated = ROCL_NONE;
+    if (t->opt.kernel_names == ROCL_NAMES_TRUNCATED && len)
+        truncated = rocl_json_text(t, extdata, len, "truncated_kernel_name", &bad);
+    k->shown = rocl_kernel_shown(t, k->mangled, k->display, truncated);
 }
 
 void rocpd_label_agent(rocl_trace *t, rocl_agent *a)

@@ -5,7 +5,6 @@
  *     defs.c     info tables -> definitions of the capture
  *     guess.c    definitions where an info table is missing
  *     names.c    the names of kernels and agents as the options ask; ranks
- *     short_name.c  a demangled signature -> the function's own name
  *     events.c   the event table, joined by id through windows
  *     scan.c     event-like tables -> batches
  *     refs.c     checks of times and references, counted faults

@@ -1,7 +1,7 @@
 /* Demangled signatures as GNU's and LLVM's demanglers write them. One pass from left to right over
  * the words and scopes of the text; groups in brackets are stepped over, never looked into twice,
  * and without recursion: kernel names of a megabyte exist, and hostile ones do. */
-#include "source/rocpd/short_name.h"
+#include "source/short_name.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -235,7 +235,7 @@ static bool step(walk *w)
     return true;
 }
 
-void rocpd_short_name(rocl_buf *to, const char *s, size_t n)
+void rocl_short_name(rocl_buf *to, const char *s, size_t n)
 {
     walk w = {.s = s, .n = n, .name = {0, OPEN}, .plain = true};
     while (w.i < n && step(&w))

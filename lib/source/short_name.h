@@ -1,12 +1,12 @@
 /* The short form of a demangled signature. */
-#ifndef ROCL_SOURCE_ROCPD_SHORT_NAME_H
-#define ROCL_SOURCE_ROCPD_SHORT_NAME_H
+#ifndef ROCL_SOURCE_SHORT_NAME_H
+#define ROCL_SOURCE_SHORT_NAME_H
 
 #include "base/buf.h"
 
 /* Appends the function's own name: without return type, scopes, template arguments and parameters.
  * operator() keeps its class: "F::operator()". What is no signature is appended as it is. Takes
  * time in proportion to n, whatever the text; to->failed when memory is out. */
-void rocpd_short_name(rocl_buf *to, const char *s, size_t n);
+void rocl_short_name(rocl_buf *to, const char *s, size_t n);
 
 #endif

@@ -1,0 +1,144 @@
+#include "base/lines.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { BLOCK = 256 << 10 };
+
+struct rocl_lines {
+    char *path;
+    gzFile file; /* passes plain text through */
+    uint64_t size;
+    rocl_buf rest; /* the line that the last block broke */
+    bool over;
+};
+
+static rocl_status fail_read(rocl_lines *l, rocl_error *err)
+{
+    int code = 0;
+    const char *why = gzerror(l->file, &code);
+    if (code == Z_ERRNO)
+        return rocl_fail(err, ROCL_INPUT, "%s: cannot read: %s", l->path, strerror(errno));
+    if (code == Z_MEM_ERROR)
+        return rocl_fail_memory(err);
+    if (code == Z_BUF_ERROR)
+        return rocl_fail(err, ROCL_INPUT, "%s: the gzip data is cut off", l->path);
+    return rocl_fail(err, ROCL_INPUT, "%s: broken gzip data: %s", l->path, why);
+}
+
+static int open_input(const char *path, rocl_error *err)
+{
+    int fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC)
+                                    : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        rocl_fail(err, ROCL_INPUT, "%s: %s", path, strerror(errno));
+    } else if (S_ISDIR(st.st_mode)) {
+        rocl_fail(err, ROCL_INPUT, "%s: a directory, not a text file", path);
+    } else {
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+rocl_status rocl_lines_open(rocl_lines **lines, const char *path, rocl_error *err)
+{
+    rocl_lines *l = calloc(1, sizeof *l);
+    int fd = l ? open_input(path, err) : -1;
+    struct stat st;
+    if (!l)
+        return rocl_fail_memory(err);
+    if (fd < 0) {
+        free(l);
+        return ROCL_INPUT;
+    }
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        l->size = (uint64_t)st.st_size;
+    l->path = strdup(path);
+    l->file = l->path ? gzdopen(fd, "rb") : NULL;
+    if (!l->file) {
+        close(fd);
+        rocl_lines_close(l);
+        return rocl_fail_memory(err);
+    }
+    gzbuffer(l->file, 128 << 10);
+    *lines = l;
+    return ROCL_OK;
+}
+
+void rocl_lines_close(rocl_lines *l)
+{
+    if (!l)
+        return;
+    if (l->file)
+        gzclose(l->file);
+    rocl_buf_free(&l->rest);
+    free(l->path);
+    free(l);
+}
+
+/* Behind the last line end of what was added from `from` on; 0 without one. A final CR may be half
+ * a CRLF, and is left to wait for the rest of it. */
+static size_t last_line_end(const rocl_buf *b, size_t from)
+{
+    const uint8_t *lf = memrchr(b->data + from, '\n', b->len - from);
+    if (lf)
+        return (size_t)(lf - b->data) + 1;
+    if (b->len - from < 2)
+        return 0;
+    const uint8_t *cr = memrchr(b->data + from, '\r', b->len - from - 1);
+    return cr ? (size_t)(cr - b->data) + 1 : 0;
+}
+
+/* Reads once; *got 0 at the end. */
+static rocl_status fill(rocl_lines *l, rocl_buf *b, size_t *got, rocl_error *err)
+{
+    if (!rocl_buf_room(b, BLOCK))
+        return rocl_fail_memory(err);
+    int n = gzread(l->file, b->data + b->len, BLOCK);
+    int code = Z_OK;
+    if (n == 0)
+        gzerror(l->file, &code);
+    /* At a cut-off end zlib says how much there was, and only then what is wrong. */
+    if (n < 0 || (code != Z_OK && code != Z_STREAM_END))
+        return fail_read(l, err);
+    *got = (size_t)n;
+    b->len += *got;
+    return ROCL_OK;
+}
+
+rocl_status rocl_lines_next(rocl_lines *l, rocl_buf *b, uint64_t *read, rocl_error *err)
+{
+    size_t begin = b->len, cut = 0, got = 0;
+    rocl_status st = ROCL_OK;
+    rocl_buf_put(b, l->rest.data, l->rest.len);
+    l->rest.len = 0;
+    while (!l->over && !cut && b->len - begin < ROCL_LINE_MAX && st == ROCL_OK) {
+        size_t from = b->len > begin ? b->len - 1 : begin; /* a CR may have been left there */
+        st = fill(l, b, &got, err);
+        l->over = !got;
+        cut = last_line_end(b, from);
+    }
+    if (st == ROCL_OK && cut && cut < b->len) {
+        rocl_buf_put(&l->rest, b->data + cut, b->len - cut);
+        b->len = cut;
+    }
+    z_off_t at = gzoffset(l->file);
+    *read = at > 0 ? (uint64_t)at : 0;
+    if (st == ROCL_OK && (b->failed || l->rest.failed))
+        st = rocl_fail_memory(err);
+    return st;
+}
+
+uint64_t rocl_lines_size(const rocl_lines *l)
+{
+    return l->size;
+}

@@ -1,0 +1,36 @@
+/* An input as plain bytes that can be read at any offset. An uncompressed file is read where it is;
+ * gzip, a pipe or standard input is first written, decompressed, into a temporary file without a
+ * name. */
+#ifndef ROCL_BASE_SPOOL_H
+#define ROCL_BASE_SPOOL_H
+
+#include "rocline.h"
+
+typedef struct rocl_spool rocl_spool;
+
+/* Opens "-" (standard input), a file or a pipe and reads how it begins, decompressed. Other things
+ * (devices, folders) are an error. */
+rocl_status rocl_spool_open(rocl_spool **spool, const char *path, rocl_error *err);
+void rocl_spool_close(rocl_spool *s);
+
+/* The first bytes, ROCL_SPOOL_HEAD of them or all (*whole). Until the spool is filled. */
+#define ROCL_SPOOL_HEAD ((size_t)64 << 10)
+const char *rocl_spool_head(const rocl_spool *s, size_t *n, bool *whole);
+bool rocl_spool_packed(const rocl_spool *s); /* it is gzip */
+bool rocl_spool_piped(const rocl_spool *s);  /* it is no file */
+
+/* Brings all of it to where it can be read at any offset. Do this once, before reads. tmpdir NULL:
+ * $TMPDIR, else /var/tmp, else /tmp. */
+rocl_status rocl_spool_fill(rocl_spool *s, const char *tmpdir, rocl_error *err);
+uint64_t rocl_spool_size(const rocl_spool *s);
+
+/* Reads n bytes at an offset, fewer only at the end; concurrently by any number of threads. */
+rocl_status rocl_spool_read(const rocl_spool *s, void *to, size_t n, uint64_t at, size_t *got,
+                            rocl_error *err);
+
+/* Closes the file for now: a trace may have more inputs than a process may have open files. Nothing
+ * to do for what is in a temporary file. wake opens it again; it must be the same file still. */
+void rocl_spool_rest(rocl_spool *s);
+rocl_status rocl_spool_wake(rocl_spool *s, rocl_error *err);
+
+#endif

@@ -1,0 +1,125 @@
+/* The file for a trace viewer: the script's events and fields. The script's own is no JSON, it ends
+ * its list with half an object and lets names stand as they are. */
+#include "legacy/rpt.h"
+
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "base/utf8.h"
+
+enum { FLUSH_AT = 32 << 10 };
+
+static int64_t floor_us(int64_t ns)
+{
+    return ns / 1000 - (ns % 1000 < 0);
+}
+
+static void put_escaped(rocl_buf *b, char c)
+{
+    char text[ROCL_NUM_MAX + 2] = {'\\', c}, *end = text + 2;
+    if (c != '"' && c != '\\') {
+        text[1] = 'u';
+        end = rocl_put_hex(end, (uint8_t)c, 4, false);
+    }
+    rocl_buf_put(b, text, (size_t)(end - text));
+}
+
+static void put_name(rocl_buf *b, const char *p, size_t n)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < n; i++) {
+        if ((uint8_t)p[i] >= ' ' && p[i] != '"' && p[i] != '\\')
+            continue;
+        rocl_utf8_put(b, p + done, i - done);
+        put_escaped(b, p[i]);
+        done = i + 1;
+    }
+    rocl_utf8_put(b, p + done, n - done);
+}
+
+static void put_int(rocl_buf *b, const char *before, int64_t v)
+{
+    rocl_buf_str(b, before);
+    rocl_rpt_put_int(b, v, 0);
+}
+
+static rocl_status flush(rocl_rpt *r, size_t limit, rocl_error *err)
+{
+    rocl_buf *b = &r->json_text;
+    if (b->failed)
+        return rocl_fail_memory(err);
+    if (b->len <= limit)
+        return ROCL_OK;
+    rocl_status st = rocl_out_write(r->json, b->data, b->len, err);
+    b->len = 0;
+    return st;
+}
+
+/* Nothing follows the last event. */
+static void begin_event(rocl_rpt *r)
+{
+    rocl_buf_str(&r->json_text, r->json_any ? ",\n" : "");
+    r->json_any = true;
+}
+
+rocl_status rocl_rpt_json_open(rocl_rpt *r, rocl_error *err)
+{
+    if (!r->o.json)
+        return ROCL_OK;
+    rocl_buf_str(&r->json_text, "{\n\"traceEvents\": [\n");
+    return rocl_out_open(&r->json, r->o.json, err);
+}
+
+rocl_status rocl_rpt_json_record(rocl_rpt *r, const rocl_rpt_record *record, rocl_error *err)
+{
+    rocl_buf *b = &r->json_text;
+    size_t n;
+    const char *name = rocl_strings_get(r->strings, record->name, &n);
+    begin_event(r);
+    put_int(b, "{ \"pid\":1, \"tid\":", record->queue);
+    put_int(b, ", \"ts\":", floor_us(record->start));
+    put_int(b, ", \"dur\":", floor_us(record->stop - record->start));
+    rocl_buf_str(b, ", \"ph\":\"X\", \"name\":\"");
+    put_name(b, name, n);
+    put_int(b, "\", \"args\":{\"dev.queue.op\":\"", record->device);
+    put_int(b, ".", record->queue);
+    put_int(b, ".", record->command);
+    put_int(b, "\", \"stop\":", floor_us(record->stop));
+    rocl_buf_str(b, " } }");
+    return flush(r, FLUSH_AT, err);
+}
+
+static void name_queue(rocl_rpt *r, int64_t queue)
+{
+    rocl_buf *b = &r->json_text;
+    rocl_rpt_item(&r->print, "Q=", 2);
+    rocl_rpt_item(&r->print, "", 0);
+    rocl_rpt_put_int(&r->print.text, queue, 0);
+    rocl_rpt_newline(&r->print);
+    begin_event(r);
+    put_int(b, "{ \"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\":", queue);
+    put_int(b, " ,\n  \"args\": { \"name\" : \"stream:", queue);
+    rocl_buf_str(b, "\" }\n}");
+}
+
+static rocl_status name_queues(rocl_rpt *r, const rocl_rpt_resource *res, rocl_error *err)
+{
+    uint32_t *order = rocl_rpt_queue_order(res);
+    for (size_t i = 0; order && i < res->queue_count; i++)
+        name_queue(r, res->queues[order[i]]);
+    free(order);
+    return order ? flush(r, FLUSH_AT, err) : rocl_fail_memory(err);
+}
+
+rocl_status rocl_rpt_json_close(rocl_rpt *r, rocl_error *err)
+{
+    uint32_t *order = rocl_rpt_resource_order(r);
+    rocl_status st = order ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; i < r->resource_count && st == ROCL_OK; i++)
+        st = name_queues(r, &r->resources[order[i]], err);
+    free(order);
+    rocl_buf_str(&r->json_text, "\n],\n\"meta_name\":\"rpt\"\n}\n");
+    if (st == ROCL_OK)
+        st = flush(r, 0, err);
+    return st;
+}

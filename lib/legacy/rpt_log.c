@@ -1,0 +1,178 @@
+/* A log is read once from front to back. What is no plain file cannot be read a second time, so it
+ * is copied as it passes, where somebody will want that. */
+#include "legacy/rpt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+enum { WINDOW = 256 << 10 };
+
+struct rocl_rpt_log {
+    const char *name;
+    int fd;
+    gzFile gz;             /* for all but plain files: it passes on what is not compressed, too */
+    rocl_sort_space *copy; /* of its plain text */
+    uint64_t size;         /* read so far */
+    uint8_t *window;       /* of the text that was looked at last */
+    uint64_t window_at;
+    size_t window_size;
+};
+
+static rocl_status fail(const rocl_rpt_log *log, const char *why, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INPUT, "%s: cannot read: %s", log->name, why);
+}
+
+const char *rocl_rpt_log_name(const rocl_rpt_log *log)
+{
+    return log->name;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static bool is_plain(int fd)
+{
+    struct stat st;
+    unsigned char magic[2];
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || lseek(fd, 0, SEEK_CUR) != 0)
+        return false;
+    return pread(fd, magic, sizeof magic, 0) != sizeof magic || magic[0] != 0x1f ||
+           magic[1] != 0x8b;
+}
+
+static rocl_status open_stream(rocl_rpt_log *log, bool again, const char *tmpdir, rocl_error *err)
+{
+    struct stat st;
+    if (fstat(log->fd, &st) == 0 && S_ISDIR(st.st_mode)) /* zlib would only say "error" */
+        return fail(log, strerror(EISDIR), err);
+    log->gz = gzdopen(log->fd, "rb");
+    if (!log->gz)
+        return rocl_fail_memory(err);
+    gzbuffer(log->gz, WINDOW);
+    log->copy = again ? rocl_sort_space_new(0, 1, tmpdir) : NULL;
+    return again && !log->copy ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+static rocl_status open_input(rocl_rpt_log *log, const char *path, bool again, const char *tmpdir,
+                              rocl_error *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    log->name = standard ? "standard input" : path;
+    log->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+    if (log->fd < 0)
+        return rocl_fail(err, ROCL_INPUT, "%s: cannot open: %s", log->name, strerror(errno));
+    if (!is_plain(log->fd))
+        return open_stream(log, again, tmpdir, err);
+    posix_fadvise(log->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    return ROCL_OK;
+}
+
+rocl_status rocl_rpt_log_open(rocl_rpt_log **log, const char *path, bool again, const char *tmpdir,
+                              rocl_error *err)
+{
+    *log = calloc(1, sizeof **log);
+    if (!*log)
+        return rocl_fail_memory(err);
+    rocl_status st = open_input(*log, path, again, tmpdir, err);
+    if (st) {
+        rocl_rpt_log_close(*log);
+        *log = NULL;
+    }
+    return st;
+}
+
+void rocl_rpt_log_close(rocl_rpt_log *log)
+{
+    if (!log)
+        return;
+    if (log->gz)
+        gzclose_r(log->gz);
+    else if (log->fd >= 0)
+        close(log->fd);
+    rocl_sort_space_free(log->copy);
+    free(log->window);
+    free(log);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static rocl_status read_plain(rocl_rpt_log *log, uint8_t *p, size_t n, size_t *got, rocl_error *err)
+{
+    ssize_t done;
+    do
+        done = read(log->fd, p, n);
+    while (done < 0 && errno == EINTR);
+    *got = done > 0 ? (size_t)done : 0;
+    return done < 0 ? fail(log, strerror(errno), err) : ROCL_OK;
+}
+
+static rocl_status read_stream(rocl_rpt_log *log, uint8_t *p, size_t n, size_t *got,
+                               rocl_error *err)
+{
+    int done = gzread(log->gz, p, (unsigned)n), code = Z_OK;
+    const char *why = done < (int)n ? gzerror(log->gz, &code) : "";
+    *got = done > 0 ? (size_t)done : 0;
+    if (done < 0 || (code != Z_OK && code != Z_STREAM_END))
+        return fail(log, code == Z_ERRNO ? strerror(errno) : why, err);
+    uint64_t at;
+    return log->copy && *got ? rocl_space_spill(log->copy, p, *got, &at, err) : ROCL_OK;
+}
+
+rocl_status rocl_rpt_log_read(rocl_rpt_log *log, rocl_buf *b, size_t n, rocl_error *err)
+{
+    size_t got;
+    if (!rocl_buf_room(b, n))
+        return rocl_fail_memory(err);
+    uint8_t *p = b->data + b->len;
+    rocl_status st = log->gz ? read_stream(log, p, n, &got, err) : read_plain(log, p, n, &got, err);
+    b->len += got;
+    log->size += got;
+    return st;
+}
+
+/* ---- once more ------------------------------------------------------------------------------- */
+
+static rocl_status read_again(rocl_rpt_log *log, uint8_t *p, size_t n, uint64_t at, rocl_error *err)
+{
+    if (log->copy)
+        return rocl_space_read(log->copy, p, n, at, err);
+    while (n) {
+        ssize_t done = pread(log->fd, p, n, (off_t)at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return fail(log, done ? strerror(errno) : "it became shorter", err);
+        p += done;
+        n -= (size_t)done;
+        at += (uint64_t)done;
+    }
+    return ROCL_OK;
+}
+
+/* Texts come nearly in the order of the log: a window on it serves many. */
+rocl_status rocl_rpt_log_text(rocl_rpt_log *log, uint64_t at, uint64_t n, rocl_span *text,
+                              rocl_error *err)
+{
+    if (!log->window)
+        log->window = malloc(WINDOW);
+    if (!log->window)
+        return rocl_fail_memory(err);
+    if (at < log->window_at || at - log->window_at >= log->window_size) {
+        uint64_t left = log->size - at;
+        size_t want = left < WINDOW ? (size_t)left : WINDOW;
+        log->window_size = 0;
+        rocl_status st = read_again(log, log->window, want, at, err);
+        if (st)
+            return st;
+        log->window_at = at;
+        log->window_size = want;
+    }
+    size_t from = (size_t)(at - log->window_at), have = log->window_size - from;
+    *text = (rocl_span){(const char *)log->window + from, n < have ? (size_t)n : have};
+    return ROCL_OK;
+}

@@ -1,0 +1,149 @@
+/* Python's notation of regular expressions -> POSIX's extended one, for what both have. It is only
+ * asked whether there is a match, so that lazy repetition is as good as greedy. */
+#include "legacy/rpt.h"
+
+typedef struct translation {
+    const char *p; /* what is left */
+    rocl_buf to;
+    bool any_case;
+} translation;
+
+/* Members of the class of an escape, to be put in brackets; NULL: it is no class. */
+static const char *class_of(char c)
+{
+    switch (c) {
+    case 'd':
+    case 'D':
+        return "0-9";
+    case 'w':
+    case 'W':
+        return "a-zA-Z0-9_";
+    case 's':
+    case 'S':
+        return " \t\n\r\f\v";
+    default:
+        return NULL;
+    }
+}
+
+/* The character that an escape is, 0 for escapes of other kinds. */
+static char control_of(char c)
+{
+    static const char letters[] = "abfnrtv", controls[] = "\a\b\f\n\r\t\v";
+    const char *at = c ? strchr(letters, c) : NULL;
+    return at ? controls[at - letters] : 0;
+}
+
+static void escape(translation *t)
+{
+    char c = *t->p++;
+    const char *members = class_of(c);
+    if (members) {
+        rocl_buf_str(&t->to, c < 'a' ? "[^" : "[");
+        rocl_buf_str(&t->to, members);
+        rocl_buf_byte(&t->to, ']');
+    } else if (c == 'b' || c == 'B') { /* an extension of the C library */
+        rocl_buf_byte(&t->to, '\\');
+        rocl_buf_byte(&t->to, (uint8_t)c);
+    } else if (c == 'A' || c == 'Z') {
+        rocl_buf_byte(&t->to, c == 'A' ? '^' : '$');
+    } else if (control_of(c)) {
+        rocl_buf_byte(&t->to, (uint8_t)control_of(c));
+    } else {
+        /* The C library has meanings for some more letters and signs. */
+        if (!strchr("<>`'", c) && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z'))
+            rocl_buf_byte(&t->to, '\\');
+        rocl_buf_byte(&t->to, (uint8_t)c);
+    }
+}
+
+/* A backslash is nothing special in brackets of POSIX; "[.x.]" takes the meaning from a character.
+ */
+static void escape_in_brackets(translation *t)
+{
+    char c = *t->p++;
+    const char *members = class_of(c);
+    if (members) {
+        rocl_buf_str(&t->to, members);
+    } else if (control_of(c)) {
+        rocl_buf_byte(&t->to, (uint8_t)control_of(c));
+    } else {
+        rocl_buf_str(&t->to, "[.");
+        rocl_buf_byte(&t->to, (uint8_t)c);
+        rocl_buf_str(&t->to, ".]");
+    }
+}
+
+static void brackets(translation *t)
+{
+    rocl_buf_byte(&t->to, '[');
+    if (*t->p == '^')
+        rocl_buf_byte(&t->to, (uint8_t)*t->p++);
+    for (bool first = true; *t->p && (first || *t->p != ']'); first = false) {
+        char c = *t->p++;
+        if (c == '\\' && *t->p)
+            escape_in_brackets(t);
+        else if (c == '[')
+            rocl_buf_str(&t->to, "[.[.]");
+        else
+            rocl_buf_byte(&t->to, (uint8_t)c);
+    }
+    if (*t->p)
+        rocl_buf_byte(&t->to, (uint8_t)*t->p++);
+}
+
+/* "(?:" groups, "(?i)" at the begin. What else "(?" says is left for the compiler to refuse. */
+static void open_group(translation *t)
+{
+    rocl_buf_byte(&t->to, '(');
+    if (strncmp(t->p, "?:", 2) == 0)
+        t->p += 2;
+}
+
+static void translate(translation *t)
+{
+    if (strncmp(t->p, "(?i)", 4) == 0) {
+        t->any_case = true;
+        t->p += 4;
+    }
+    while (*t->p) {
+        char c = *t->p++;
+        if (c == '\\' && *t->p)
+            escape(t);
+        else if (c == '[')
+            brackets(t);
+        else if (c == '(')
+            open_group(t);
+        else
+            rocl_buf_byte(&t->to, (uint8_t)c);
+        if (strchr("*+?}", c) && *t->p == '?')
+            t->p++;
+    }
+    rocl_buf_byte(&t->to, '\0');
+}
+
+rocl_status rocl_rpt_regex_compile(regex_t *re, const char *option, const char *text,
+                                   rocl_error *err)
+{
+    translation t = {.p = text};
+    char why[128];
+    translate(&t);
+    if (t.to.failed)
+        return rocl_fail_memory(err);
+    int rc = regcomp(re, (const char *)t.to.data,
+                     REG_EXTENDED | REG_NOSUB | (t.any_case ? REG_ICASE : 0));
+    rocl_buf_free(&t.to);
+    if (!rc)
+        return ROCL_OK;
+    regerror(rc, re, why, sizeof why);
+    return rocl_fail(err, rc == REG_ESPACE ? ROCL_INTERNAL : ROCL_USAGE,
+                     "%s: \"%.100s\": not an extended regular expression: %s", option, text, why);
+}
+
+bool rocl_rpt_regex_matches(const regex_t *re, const char *p, size_t n)
+{
+    /* By length: lines and names may hold NUL, and what follows it counts. A NUL comes behind them
+     * nevertheless, for it is a string that the function is said to take. */
+    regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)(n < INT32_MAX ? n : INT32_MAX)};
+    return regexec(re, p, 1, &range, REG_STARTEND) == 0;
+}

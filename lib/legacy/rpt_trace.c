@@ -1,0 +1,144 @@
+/* Any trace as records: what ran on queues, numbered in order of start. */
+#include "legacy/rpt.h"
+
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "model/gpus.h"
+#include "sink/sink.h"
+
+typedef struct gathering {
+    rocl_rpt *rpt;
+    rocl_trace *trace;
+    rocl_gpus gpus;
+    rocl_sorter *sorter; /* key: start, capture and kind, row */
+} gathering;
+
+static uint64_t key_of(int64_t v)
+{
+    return (uint64_t)v ^ (uint64_t)1 << 63;
+}
+
+/* The number that people know the GPU by; what is on no GPU is on the first. */
+static int64_t device_of(const gathering *g, const rocl_capture *c, uint32_t agent)
+{
+    if (agent >= c->agent_count)
+        return 0;
+    const rocl_agent *a = &c->agents[agent];
+    const rocl_gpu *gpu = rocl_gpus_find(&g->gpus, c, agent);
+    return !gpu ? 0 : a->type_index >= 0 ? a->type_index : gpu->id;
+}
+
+static bool is_gpu(const rocl_capture *c, uint32_t agent)
+{
+    return agent < c->agent_count && c->agents[agent].type == ROCL_AGENT_GPU;
+}
+
+static int64_t queue_of(uint32_t queue)
+{
+    return queue == ROCL_NONE ? 0 : queue;
+}
+
+/* "NAME_N_bytes" */
+static uint32_t copy_name(const gathering *g, const rocl_copy *copy, rocl_buf *name)
+{
+    char digits[ROCL_NUM_MAX];
+    size_t n;
+    const char *p = rocl_strings_get(g->trace->strings, copy->e.name, &n);
+    name->len = 0;
+    rocl_buf_put(name, p, n);
+    rocl_buf_byte(name, '_');
+    rocl_buf_put(name, digits, (size_t)(rocl_put_u64(digits, copy->size) - digits));
+    rocl_buf_str(name, "_bytes");
+    return name->failed ? ROCL_NONE
+                        : rocl_strings_put(g->trace->strings, (char *)name->data, name->len);
+}
+
+/* Command 0 is one that gets its place in order of start. */
+static rocl_rpt_record record_of(const gathering *g, const rocl_batch *b, size_t i, rocl_buf *name)
+{
+    const rocl_capture *c = b->capture;
+    const rocl_event *e = rocl_batch_event(b, i);
+    rocl_rpt_record r = {.start = e->start, .stop = e->end, .name = e->name};
+    if (b->kind == ROCL_DISPATCH) {
+        const rocl_dispatch *d = &b->dispatches[i];
+        r.type = g->rpt->kernel;
+        r.device = device_of(g, c, d->agent);
+        r.queue = queue_of(d->queue);
+        r.command = (int64_t)d->dispatch_id;
+    } else if (b->kind == ROCL_BARRIER) {
+        r.type = g->rpt->barrier;
+        r.device = device_of(g, c, b->hips[i].agent);
+        r.queue = queue_of(b->hips[i].queue);
+    } else {
+        const rocl_copy *copy = &b->copies[i];
+        r.type = g->rpt->copy;
+        r.device = device_of(g, c, is_gpu(c, copy->dst) ? copy->dst : copy->src);
+        r.queue = queue_of(copy->queue);
+        r.name = copy_name(g, copy, name);
+    }
+    return r;
+}
+
+/* Several workers, hence no packing of a common form: a record as it is. */
+static rocl_status gather(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    gathering *g = self;
+    rocl_status st = ROCL_OK;
+    rocl_buf name = {0};
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        rocl_rpt_record r = record_of(g, b, i, &name);
+        uint64_t key[3] = {key_of(r.start), (uint64_t)b->capture->index << 8 | b->kind,
+                           rocl_batch_event(b, i)->id};
+        bool fits = r.start > -ROCL_RPT_TIME_MAX && r.stop < ROCL_RPT_TIME_MAX;
+        if (r.name == ROCL_NONE)
+            st = rocl_fail_memory(err);
+        else if (fits)
+            st = rocl_sorter_add(g->sorter, worker, key, &r, sizeof r, err);
+    }
+    rocl_buf_free(&name);
+    return st;
+}
+
+static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
+{
+    return rocl_sorter_seal(((gathering *)self)->sorter, worker, err);
+}
+
+static rocl_status number(gathering *g, rocl_error *err)
+{
+    rocl_record packed;
+    rocl_rpt_record r;
+    uint64_t line = 0;
+    bool more = true;
+    rocl_status st = rocl_sorter_start(g->sorter, err);
+    while (st == ROCL_OK && more) {
+        st = rocl_sorter_next(g->sorter, &packed, &more, err);
+        if (st || !more)
+            break;
+        memcpy(&r, packed.data, sizeof r);
+        r.line = ++line;
+        r.command = r.command ? r.command : (int64_t)line;
+        st = rocl_rpt_add(g->rpt, &r, err);
+    }
+    return st;
+}
+
+rocl_status rocl_rpt_read_trace(rocl_rpt *r, rocl_trace *t, rocl_error *err)
+{
+    gathering g = {.rpt = r, .trace = t, .sorter = rocl_sorter_new(t->space, 3)};
+    rocl_sink sink = {.self = &g,
+                      .kinds =
+                          ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_BARRIER) | ROCL_BIT(ROCL_COPY),
+                      .fields = ROCL_FIELD_DISPATCH_ID,
+                      .events = gather,
+                      .end_task = end_task};
+    rocl_status st = g.sorter ? rocl_gpus_collect(&g.gpus, t, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = rocl_pipeline_run(t, &sink, err);
+    if (st == ROCL_OK)
+        st = number(&g, err);
+    rocl_sorter_free(g.sorter);
+    rocl_gpus_free(&g.gpus);
+    return st;
+}

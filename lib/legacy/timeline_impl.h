@@ -1,0 +1,187 @@
+/* The timeline writer inside: text goes to JSON in two steps. Blocks of lines become items, on all
+ * cores (timeline_line.c); items are taken in the order of the text, since rows get their numbers
+ * by first appearance (timeline_rows.c), and strace calls are closed by later lines. Nothing but
+ * the rows and the open calls is remembered. */
+#ifndef ROCL_LEGACY_TIMELINE_IMPL_H
+#define ROCL_LEGACY_TIMELINE_IMPL_H
+
+#include "base/extsort.h"
+#include "base/map.h"
+#include "base/pool.h"
+#include "base/strings.h"
+#include "rocline.h"
+#include "source/rtg/line.h"
+
+/* ---- timeline_number.c: numbers as Python writes them -----------------------------------------
+ */
+
+/* ns as µs: int(digits) / 1000 of Python 3, correctly rounded, as repr() shows it. False when it
+ * is beyond a double. */
+bool tl_put_us(rocl_buf *b, rtg_span digits);
+/* The same of stop - start. */
+void tl_put_us_difference(rocl_buf *b, uint64_t start, uint64_t stop);
+double tl_us(uint64_t ns);
+void tl_put_repr(rocl_buf *b, double v);
+/* Digits without leading zeros, which JSON does not take. */
+void tl_put_integer(rocl_buf *b, rtg_span digits);
+
+/* ---- items --------------------------------------------------------------------------------------
+ */
+
+/* A head of two words, the kind and a length, then so many bytes. */
+typedef enum tl_item {
+    TL_TEXT,       /* output, as it is */
+    TL_ROW,        /* "pid":P, "tid":T of the row whose number in the block is the length */
+    TL_NEW_ROW,    /* the next number of the block: tl_row_key */
+    TL_WORKGROUP,  /* tl_texts: x, y, z, kernel */
+    TL_UNFINISHED, /* tl_texts: call, seconds, fraction */
+    TL_RESUMED,    /* tl_texts: name, duration; before it, tl_place */
+    TL_SAY,        /* a line for people */
+    TL_MISSED_HSA, /* the first of the block */
+    TL_BAD,        /* tl_place: a line that is left out */
+    TL_LINES,      /* u64: of the block; the last item */
+} tl_item;
+
+typedef struct tl_head {
+    uint32_t kind, len;
+} tl_head;
+
+typedef struct tl_place {
+    uint64_t line; /* in the block, from 0 */
+    const char *why;
+} tl_place;
+
+/* TL_HCC: a device of profile lines, whose events have a tid of their own. */
+typedef enum tl_row_kind { TL_GPU, TL_COPY, TL_HSA, TL_HIP, TL_HCC, TL_ROW_KINDS } tl_row_kind;
+
+#define TL_DEVICE_MAX UINT32_MAX
+
+enum { TL_TEXTS = 4 };
+
+/* Up to four texts, one after the other. */
+typedef struct tl_texts {
+    uint32_t kind; /* of a row: tl_row_kind */
+    uint32_t len[TL_TEXTS];
+} tl_texts;
+
+/* What a block begins with in rocl_chunk.in. */
+typedef struct tl_block {
+    uint64_t number;
+    uint64_t first_line; /* in its file, from 1; only with a selection */
+} tl_block;
+
+/* ---- timeline_line.c: lines to items, on any worker
+ * ---------------------------------------------- */
+
+typedef struct tl_local tl_local;
+
+typedef struct tl_worker {
+    const rocl_timeline_options *opt;
+    rocl_sorter *gaps; /* with opt->gaps */
+    unsigned number;
+    uint64_t block, line; /* where we are */
+    rocl_buf *out;
+    size_t text; /* where the open TL_TEXT began */
+    tl_local *rows;
+    uint32_t *slots; /* hash table of rows: number + 1 */
+    uint32_t row_count, row_cap, slot_mask;
+    uint32_t last[TL_ROW_KINDS]; /* number + 1 of the row met last */
+    bool missed_hsa;
+    uint64_t gap_count;
+    uint64_t shapes[RTG_SHAPES];
+    uint64_t repaired; /* lines with bytes that are not UTF-8 */
+} tl_worker;
+
+rocl_status tl_block_to_items(tl_worker *w, rocl_chunk *c, rocl_error *err);
+void tl_worker_free(tl_worker *w);
+
+/* An event of an strace call; false, and nothing written, when its duration is no number. Both
+ * steps write them. `close`: the call's parenthesis is still open. *repaired: bytes. */
+bool tl_put_strace(rocl_buf *b, rtg_span name, rtg_span call, bool close, rtg_span seconds,
+                   rtg_span fraction, rtg_span took, size_t *repaired);
+
+/* ---- timeline_rows.c: numbers and labels of rows, in the order of the text ----------------------
+ */
+
+typedef struct tl_row {
+    tl_row_kind kind;
+    uint32_t pid;     /* text id, as in the file */
+    uint64_t tid;     /* TL_HCC: the device */
+    size_t text, len; /* of tl_rows.texts: "pid":P, "tid":T */
+    uint32_t label;   /* text id */
+    uint64_t used; /* when it was used last: of two rows with one number that one has the label */
+} tl_row;
+
+typedef struct tl_rows {
+    bool by_process;
+    rocl_strings *strings;
+    rocl_map index;   /* key text -> row */
+    rocl_map agents;  /* (pid, agent) -> its index */
+    rocl_map pids;    /* all that were seen */
+    uint32_t *queues; /* by agent index: queues so far */
+    size_t queue_cap;
+    uint32_t agent_count, copy_count, hsa_count, hip_count;
+    rocl_buf texts;
+    tl_row *rows;
+    size_t count, cap;
+    uint64_t clock;
+} tl_rows;
+
+rocl_status tl_rows_init(tl_rows *r, bool by_process, rocl_error *err);
+void tl_rows_free(tl_rows *r);
+/* The row of a key; made when it is new. */
+rocl_status tl_rows_get(tl_rows *r, const tl_texts *key, const char *texts, uint32_t *row,
+                        rocl_error *err);
+rocl_status tl_rows_put_metadata(tl_rows *r, rocl_buf *b, rocl_error *err);
+/* The names of the devices of profile lines. */
+void tl_rows_put_devices(const tl_rows *r, rocl_buf *b);
+
+static inline rtg_span tl_row_text(const tl_rows *r, const tl_row *row)
+{
+    return (rtg_span){(const char *)r->texts.data + row->text, row->len};
+}
+
+/* ---- timeline_gaps.c ----------------------------------------------------------------------------
+ */
+
+typedef struct tl_gap_counts {
+    uint64_t duplicate, wrapped, okay;
+} tl_gap_counts;
+
+/* A profile line. */
+rocl_status tl_gaps_add(tl_worker *w, uint64_t device, uint64_t start, uint64_t stop,
+                        rocl_error *err);
+/* Writes the gaps of all devices; `flush` takes what has gathered in b. */
+rocl_status tl_gaps_put(rocl_sorter *gaps, rocl_buf *b, tl_gap_counts *counts,
+                        rocl_status (*flush)(void *, rocl_buf *, rocl_error *), void *ctx,
+                        rocl_error *err);
+
+/* ---- timeline_workgroups.c ----------------------------------------------------------------------
+ */
+
+/* `groups` are tl_texts of TL_WORKGROUP items. */
+rocl_status tl_workgroups_say(const rocl_strings *groups, rocl_say_fn *say, void *ctx,
+                              rocl_error *err);
+
+/* ---- timeline_calls.c: strace calls that one line begins and another ends -----------------------
+ */
+
+typedef struct tl_call {
+    rocl_buf text;                  /* the call, then the digits of its time */
+    size_t call, seconds, fraction; /* their lengths */
+} tl_call;
+
+typedef struct tl_calls {
+    rocl_strings *strings; /* names only: their number is bounded, that of calls is not */
+    rocl_map open;         /* name -> call */
+    tl_call *calls;
+    size_t count, cap;
+} tl_calls;
+
+rocl_status tl_calls_init(tl_calls *c, rocl_error *err);
+void tl_calls_free(tl_calls *c);
+rocl_status tl_calls_begin(tl_calls *c, const tl_texts *t, const char *texts, rocl_error *err);
+/* NULL: no such call is open. */
+const tl_call *tl_calls_find(tl_calls *c, const char *name, size_t n);
+
+#endif

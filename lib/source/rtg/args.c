@@ -1,0 +1,83 @@
+/* The text of arguments -> single ones. Their texts differ from call to call: values stay where
+ * they were read. */
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "source/rtg/line_impl.h"
+#include "source/rtg/rtg.h"
+
+bool rtg_args_add(rtg_worker *w, uint32_t name, rtg_span value)
+{
+    if (w->arg_count == w->arg_cap) {
+        size_t cap = w->arg_cap ? 2 * w->arg_cap : 1024;
+        rocl_arg *more = realloc(w->args, cap * sizeof *more);
+        if (!more)
+            return false;
+        w->args = more;
+        w->arg_cap = cap;
+    }
+    ((char *)(uintptr_t)value.p)[value.n] = '\0';
+    w->args[w->arg_count++] = (rocl_arg){0, name, value.p, value.n};
+    return true;
+}
+
+static rtg_span trim(const char *p, const char *end)
+{
+    p = rtg_skip_space(p, end);
+    while (end > p && rtg_space(end[-1]))
+        end--;
+    return rtg_between(p, end);
+}
+
+/* The comma that ends an argument: not one between brackets or in quotes. A quote that is not
+ * closed is but a character. */
+static const char *end_of_arg(const char *p, const char *end)
+{
+    for (size_t depth = 0; p < end; p++) {
+        if (*p == '(' || *p == '{' || *p == '[')
+            depth++;
+        else if ((*p == ')' || *p == '}' || *p == ']') && depth)
+            depth--;
+        else if (*p == ',' && !depth)
+            return p;
+        else if (*p == '"') {
+            const char *close = memchr(p + 1, '"', (size_t)(end - p - 1));
+            p = close ? close : p;
+        }
+    }
+    return end;
+}
+
+static uint32_t numbered(rtg_worker *w, size_t n)
+{
+    char name[3 + ROCL_NUM_MAX] = "arg", *end = rocl_put_u64(name + 3, n);
+    return rtg_name(w->names, rtg_between(name, end));
+}
+
+/* "name=value", or a value alone. */
+static bool add_arg(rtg_worker *w, const char *p, const char *end, size_t n)
+{
+    rtg_span arg = trim(p, end);
+    const char *q = arg.p, *stop = arg.p + arg.n;
+    while (q < stop && rtg_word(*q) && q - arg.p < 64)
+        q++;
+    if (q == arg.p || q == stop || *q != '=' || rtg_digit(*arg.p))
+        return rtg_args_add(w, numbered(w, n), arg);
+    return rtg_args_add(w, rtg_name(w->names, rtg_between(arg.p, q)), trim(q + 1, stop));
+}
+
+bool rtg_args_split(rtg_worker *w, rtg_span text)
+{
+    const char *p = text.p, *end = p + text.n;
+    if (rtg_skip_space(p, end) == end)
+        return true;
+    for (size_t n = 0;; n++) {
+        const char *comma = end_of_arg(p, end);
+        /* The comma is where the NUL goes. */
+        if (!add_arg(w, p, comma, n))
+            return false;
+        if (comma == end)
+            return true;
+        p = comma + 1;
+    }
+}

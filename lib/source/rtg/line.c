@@ -1,0 +1,102 @@
+/* Which shape a line has: the first that matches, in the order of the script. */
+#include "source/rtg/line.h"
+
+#include "source/rtg/line_impl.h"
+
+typedef unsigned char v16 __attribute__((vector_size(16)));
+typedef uint64_t v2 __attribute__((vector_size(16)));
+
+enum { HAS_HIP = 1, HAS_HSA = 2, HAS_PROFILE = 4 };
+
+static unsigned tag_before(const char *line, const char *colon)
+{
+    size_t n = (size_t)(colon - line);
+    if (n >= 3 && !memcmp(colon - 3, "HIP", 3))
+        return HAS_HIP;
+    if (n >= 3 && !memcmp(colon - 3, "HSA", 3))
+        return HAS_HSA;
+    return n >= 7 && !memcmp(colon - 7, "profile", 7) ? HAS_PROFILE : 0;
+}
+
+static v16 load(const char *p)
+{
+    v16 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* Which of "HIP:", "HSA:", "profile:" are anywhere in the line. A line has many colons, and few
+ * that follow one of the last letters of these. */
+static unsigned find_tags(const char *p, const char *end)
+{
+    unsigned tags = 0;
+    const char *at = p + 1;
+    for (; end - at >= 16; at += 16) {
+        v16 before = load(at - 1);
+        v16 hit =
+            (v16)(load(at) == ':') & (v16)((before == 'P') | (before == 'A') | (before == 'e'));
+        v2 any = (v2)hit;
+        if (any[0] | any[1])
+            for (unsigned i = 0; i < 16; i++)
+                if (hit[i])
+                    tags |= tag_before(p, at + i);
+    }
+    for (; at < end; at++)
+        if (*at == ':')
+            tags |= tag_before(p, at);
+    return tags;
+}
+
+void rtg_line_parse(rtg_line *l, const char *p, size_t n, bool ended)
+{
+    const char *end = p + n;
+    l->has_args = l->has_kernel = false;
+    /* The commonest first, which no other shape can precede. */
+    if (n && *p == 'H' && rtg_lit(p, end, "HIP: pid:") && rtg_match_hip(l, p, end))
+        return;
+    unsigned tags = n ? find_tags(p, end) : 0;
+    if (tags & HAS_HIP) {
+        if (!rtg_match_hip(l, p, end))
+            l->shape = RTG_HIP_MISSED;
+    } else if (tags & HAS_HSA) {
+        if (!rtg_match_hsa(l, p, end))
+            l->shape = RTG_HSA_MISSED;
+    } else if (tags & HAS_PROFILE) {
+        if (!rtg_match_hcc(l, p, end, ended))
+            l->shape = RTG_HCC_MISSED;
+    } else if (!rtg_match_strace(l, p, end)) {
+        l->shape = RTG_TEXT;
+    }
+}
+
+bool rtg_line_newer(rtg_line *l, const char *p, size_t n)
+{
+    const char *end = p + n;
+    rtg_shape was = l->shape;
+    bool is = was == RTG_TEXT         ? rtg_match_rtx(l, p, end)
+              : was == RTG_HSA_MISSED ? rtg_match_vendor(l, p, end)
+              : was == RTG_HCC_TIMES  ? rtg_match_enqueued(l, p, end)
+                                      : false;
+    if (!is)
+        l->shape = was;
+    return is;
+}
+
+bool rtg_number(rtg_span s, uint64_t *value)
+{
+    const char *p = s.p, *end = s.p + s.n;
+    uint64_t v = 0;
+    if (s.n == 0)
+        return false;
+    if (s.n < 20) { /* cannot overflow */
+        while (p < end)
+            v = v * 10 + (uint64_t)(*p++ - '0');
+        *value = v;
+        return true;
+    }
+    for (; p < end; p++)
+        if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p - '0', &v))
+            return false;
+    *value = v;
+    return true;
+}

@@ -1,0 +1,90 @@
+/* One line of legacy text: what rtg_tracer wrote, what HCC_PROFILE=2 wrote, what strace -tttT
+ * wrote.
+ *
+ * The shapes and which of them a line has are those of rocm-timeline-generator.py: its patterns
+ * match anywhere in a line and take as much as they can, in an order of their own. Whoever names a
+ * kernel "copy ret=0 @1 +2" gets what that script made of it, only in time linear in the line. The
+ * shapes are listed in rtg(5). */
+#ifndef ROCL_SOURCE_RTG_LINE_H
+#define ROCL_SOURCE_RTG_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum rtg_shape {
+    RTG_TEXT, /* nothing of ours: text of the application */
+    RTG_HIP,  /* HIP call */
+    RTG_HIP_MISSED,
+    RTG_HSA,           /* HSA call */
+    RTG_HOST_DISPATCH, /* the moment a kernel was put into a queue */
+    RTG_DISPATCH,      /* a kernel on a GPU */
+    RTG_HOST_BARRIER,
+    RTG_BARRIER,
+    RTG_COPY,
+    RTG_HSA_MISSED,
+    RTG_HCC,       /* profile line with times, id and something after it, be it a line end */
+    RTG_HCC_BARE,  /* the same, and the text ends right after the id */
+    RTG_HCC_TIMES, /* profile line that lacks the id right after its times: with an enqueue time */
+    RTG_HCC_ID,    /* profile line without times */
+    RTG_HCC_SPAN,  /* profile line with neither */
+    RTG_HCC_MISSED,
+    RTG_STRACE_UNFINISHED,
+    RTG_STRACE_RESUMED,
+    RTG_STRACE_COMPLETE,
+    /* Shapes that the script does not know: rtg_line_newer() tells them. */
+    RTG_RANGE,       /* ROCTx range */
+    RTG_MARK,        /* ROCTx mark */
+    RTG_HOST_VENDOR, /* vendor packet put into a queue */
+    RTG_VENDOR,      /* vendor packet on a GPU */
+    RTG_SHAPES
+} rtg_shape;
+
+/* Bytes of the line. */
+typedef struct rtg_span {
+    const char *p;
+    size_t n;
+} rtg_span;
+
+/* Spans of digits are digits only, any number of them: rtg_number() says whether they fit. Only the
+ * fields that the shape has are set. */
+typedef struct rtg_line {
+    rtg_shape shape;
+    rtg_span pid, tid; /* HIP, HSA, all of queues */
+    rtg_span name;     /* function; kernel of a dispatch; tag of a profile line; strace: call */
+    rtg_span start;    /* digits: ns; tick of host lines; strace: seconds */
+    rtg_span stop;     /* digits: ns; RTG_HIP, RTG_HSA, RTG_RANGE: the duration */
+    bool has_args, has_kernel;
+    rtg_span args;                     /* RTG_HIP: between its parentheses; RTG_HSA: with them */
+    rtg_span kernel;                   /* RTG_HIP: of a launch */
+    rtg_span result;                   /* RTG_HIP, RTG_HSA: what followed ret= */
+    rtg_span agent, signal, id;        /* digits */
+    rtg_span queue;                    /* any text */
+    rtg_span dep[5];                   /* digits */
+    rtg_span workgroup[3], grid[3];    /* digits: host dispatch */
+    rtg_span type;                     /* profile lines: kernel, barrier, copy, copyslo */
+    rtg_span enqueue;                  /* digits: of newer profile lines, n 0 without */
+    rtg_span device, stream, sequence; /* digits: #device.stream.sequence of a profile line */
+    rtg_span extra;                    /* after that, not trimmed */
+    rtg_span fraction, took; /* strace: digits after the point; text of the duration, seconds */
+} rtg_line;
+
+/* Tells the shape of a line (without its line end; `ended`: it had one) and fills in what it has.
+ */
+void rtg_line_parse(rtg_line *l, const char *p, size_t n, bool ended);
+
+/* A second look at a line that is RTG_TEXT, RTG_HSA_MISSED or RTG_HCC_TIMES: RTX and vendor lines
+ * of the later tracer, profile lines with an enqueue time (which become RTG_HCC with `enqueue`).
+ * False: it stays what it was. */
+bool rtg_line_newer(rtg_line *l, const char *p, size_t n);
+
+/* The value of a span of digits; false when it is 2^64 or more, or the span is empty. */
+bool rtg_number(rtg_span digits, uint64_t *value);
+
+/* What Python takes for a blank, of ASCII. */
+static inline bool rtg_space(char c)
+{
+    return c == ' ' || (unsigned char)(c - '\t') < 5 || (unsigned char)(c - 0x1c) < 4;
+}
+
+#endif

@@ -1,0 +1,317 @@
+/* Lines of rtg_tracer: calls of HIP and HSA, packets of queues. The tail of a line is looked for
+ * from its end, which finds what a greedy pattern finds; then the first beginning that fits. */
+#include "source/rtg/line_impl.h"
+
+/* The first "HSA: pid:P tid:T " (or HIP) at or after p. Returns what follows it. */
+RTG_INLINE const char *beginning(const char *p, const char *end, const char *tag, rtg_line *l)
+{
+    for (; rtg_lit_n(p, end, tag, 9) || (p = rtg_find_n(p, end, tag, 9)); p++) {
+        const char *q = rtg_digits(p + 9, end, &l->pid);
+        if (q)
+            q = rtg_field(q, end, " tid:", &l->tid);
+        if (q && q < end && *q == ' ')
+            return q + 1;
+    }
+    return NULL;
+}
+
+/* The last " @N +N" in [p, end): where its blank is. */
+static const char *times(const char *p, const char *end, rtg_line *l)
+{
+    for (const char *at = end; (at = rtg_last(p, at, '@'));) {
+        const char *q = at > p && at[-1] == ' ' ? rtg_digits(at + 1, end, &l->start) : NULL;
+        if (q && rtg_field(q, end, " +", &l->stop))
+            return at - 1;
+    }
+    return NULL;
+}
+
+/* The last `lit` in [p, end) that ends with '=' and has n bytes: where it is. */
+RTG_INLINE const char *last_assignment(const char *p, const char *end, const char *lit, size_t n)
+{
+    for (const char *at = end; (at = rtg_last(p, at, '='));)
+        if ((size_t)(at - p) >= n - 1 && !memcmp(at - (n - 1), lit, n))
+            return at - (n - 1);
+    return NULL;
+}
+
+/* ---- HIP calls ----------------------------------------------------------------------------------
+ */
+
+/* Less its last character, whatever that is. */
+static rtg_span but_last(const char *from, const char *to)
+{
+    if (to > from)
+        to--;
+    while (to > from && (*to & 0xc0) == 0x80)
+        to--;
+    return rtg_between(from, to);
+}
+
+/* "name(args) [kernel]" */
+static void split_call(rtg_line *l, const char *from, const char *to)
+{
+    for (const char *p = from; (p = memchr(p, '[', (size_t)(to - p))); p++) {
+        if (p > from && p[-1] == ' ') {
+            l->has_kernel = true;
+            l->kernel = but_last(p + 1, to);
+            to = p - 1;
+            break;
+        }
+    }
+    const char *open = memchr(from, '(', (size_t)(to - from));
+    if (open) {
+        l->args = but_last(open + 1, to);
+        l->has_args = l->args.n > 0;
+        to = open;
+    }
+    l->name = rtg_between(from, to);
+}
+
+bool rtg_match_hip(rtg_line *l, const char *p, const char *end)
+{
+    const char *call = beginning(p, end, "HIP: pid:", l);
+    const char *at = call ? times(call, end, l) : NULL;
+    const char *ret = at ? last_assignment(call, at, " ret=", 5) : NULL;
+    if (!ret)
+        return false;
+    l->shape = RTG_HIP;
+    l->result = rtg_between(ret + 5, at);
+    split_call(l, call, ret);
+    return true;
+}
+
+/* ---- HSA calls ---------------------------------------------------------------------------------
+ */
+
+/* "name (args) ret=R @N +N": the last " (" before the last ") ret=". */
+static bool match_call(rtg_line *l, const char *p, const char *end)
+{
+    const char *at = times(p, end, l);
+    const char *ret = at ? last_assignment(p, at, ") ret=", 6) : NULL;
+    const char *open = ret;
+    while (open && (open = rtg_last(p, open, '(')) && (open == p || open[-1] != ' '))
+        ;
+    if (!open)
+        return false;
+    const char *call = beginning(p, end, "HSA: pid:", l);
+    if (!call || call > open - 1)
+        return false;
+    l->shape = RTG_HSA;
+    l->name = rtg_between(call, open - 1);
+    l->args = rtg_between(open, ret + 1);
+    l->has_args = true;
+    l->result = rtg_between(ret + 6, at);
+    return true;
+}
+
+/* ---- packets
+ * -------------------------------------------------------------------------------------
+ */
+
+/* The first beginning that goes on with `lit` and is over before `before`. */
+RTG_INLINE const char *packet(const char *p, const char *end, const char *lit, const char *before,
+                              rtg_line *l)
+{
+    size_t n = strlen(lit);
+    while ((p = beginning(p, end, "HSA: pid:", l))) {
+        const char *q = rtg_lit_n(p, end, lit, n);
+        if (q)
+            return q <= before ? q : NULL;
+    }
+    return NULL;
+}
+
+static bool triple(const char **p, const char *end, const char *lit, rtg_span v[3])
+{
+    const char *q = rtg_lit_n(*p, end, lit, strlen(lit));
+    q = q ? rtg_digits(q, end, &v[0]) : NULL;
+    q = q ? rtg_field(q, end, ",", &v[1]) : NULL;
+    q = q ? rtg_field(q, end, ",", &v[2]) : NULL;
+    q = q ? rtg_lit(q, end, "}") : NULL;
+    *p = q;
+    return q;
+}
+
+/* What follows the name of a kernel. */
+static bool after_name_on_host(rtg_line *l, const char *p, const char *end)
+{
+    p = rtg_field(p, end, " tick:", &l->start);
+    p = p ? rtg_field(p, end, " id:", &l->id) : NULL;
+    return p && triple(&p, end, " workgroup:{", l->workgroup) &&
+           triple(&p, end, " grid:{", l->grid);
+}
+
+static bool after_name_on_gpu(rtg_line *l, const char *p, const char *end)
+{
+    p = rtg_field(p, end, " start:", &l->start);
+    p = p ? rtg_field(p, end, " stop:", &l->stop) : NULL;
+    return p && rtg_field(p, end, " id:", &l->id);
+}
+
+/* Digits that end at `p`, with `lit` before them: where that begins. */
+RTG_INLINE const char *field_before(const char *from, const char *p, const char *lit, rtg_span *s)
+{
+    size_t n = strlen(lit);
+    const char *digits = p;
+    while (digits > from && rtg_digit(digits[-1]))
+        digits--;
+    *s = rtg_between(digits, p);
+    bool fits = s->n && (size_t)(digits - from) >= n && !memcmp(digits - n, lit, n);
+    return fits ? digits - n : NULL;
+}
+
+/* " agent:A signal:S name:" that ends at `quote`: where it begins. */
+static const char *before_name(rtg_line *l, const char *from, const char *quote)
+{
+    if (quote - from < 6 || memcmp(quote - 6, " name:", 6) != 0)
+        return NULL;
+    const char *p = field_before(from, quote - 6, " signal:", &l->signal);
+    return p ? field_before(from, p, " agent:", &l->agent) : NULL;
+}
+
+/* "dispatch queue:Q agent:A signal:S name:'KERNEL' ...": the last quote that `tail` can follow, and
+ * the last before it that can begin the name. */
+static bool match_dispatch(rtg_line *l, const char *p, const char *end,
+                           bool (*tail)(rtg_line *, const char *, const char *))
+{
+    const char *close = end, *open, *agent = NULL;
+    while ((close = rtg_last(p, close, '\'')) && !tail(l, close + 1, end))
+        ;
+    for (open = close; open && (open = rtg_last(p, open, '\'')) && !agent;)
+        agent = before_name(l, p, open);
+    if (!agent)
+        return false;
+    const char *queue = packet(p, end, "dispatch queue:", agent, l);
+    if (!queue)
+        return false;
+    l->queue = rtg_between(queue, agent);
+    l->name = rtg_between(memchr(l->signal.p, '\'', (size_t)(end - l->signal.p)) + 1, close);
+    return true;
+}
+
+/* " dep1:N ... dep5:N" */
+static const char *deps(rtg_line *l, const char *p, const char *end)
+{
+    p = rtg_field(p, end, " dep1:", &l->dep[0]);
+    p = p ? rtg_field(p, end, " dep2:", &l->dep[1]) : NULL;
+    p = p ? rtg_field(p, end, " dep3:", &l->dep[2]) : NULL;
+    p = p ? rtg_field(p, end, " dep4:", &l->dep[3]) : NULL;
+    return p ? rtg_field(p, end, " dep5:", &l->dep[4]) : NULL;
+}
+
+static bool barrier_on_host(rtg_line *l, const char *p, const char *end)
+{
+    p = deps(l, p, end);
+    p = p ? rtg_field(p, end, " tick:", &l->start) : NULL;
+    return p && rtg_field(p, end, " id:", &l->id);
+}
+
+static bool barrier_on_gpu(rtg_line *l, const char *p, const char *end)
+{
+    p = rtg_field(p, end, " start:", &l->start);
+    p = p ? rtg_field(p, end, " stop:", &l->stop) : NULL;
+    p = p ? deps(l, p, end) : NULL;
+    return p && rtg_field(p, end, " id:", &l->id);
+}
+
+static bool vendor_on_host(rtg_line *l, const char *p, const char *end)
+{
+    p = rtg_field(p, end, " dep:", &l->dep[0]);
+    p = p ? rtg_field(p, end, " tick:", &l->start) : NULL;
+    return p && rtg_field(p, end, " id:", &l->id);
+}
+
+static bool vendor_on_gpu(rtg_line *l, const char *p, const char *end)
+{
+    p = rtg_field(p, end, " start:", &l->start);
+    p = p ? rtg_field(p, end, " stop:", &l->stop) : NULL;
+    p = p ? rtg_field(p, end, " dep:", &l->dep[0]) : NULL;
+    return p && rtg_field(p, end, " id:", &l->id);
+}
+
+/* "barrier queue:Q agent:A signal:S" and a tail: the last agent that the tail follows. */
+static bool match_barrier(rtg_line *l, const char *p, const char *end, const char *what,
+                          bool (*tail)(rtg_line *, const char *, const char *))
+{
+    const char *last = NULL;
+    rtg_line t;
+    for (const char *at = p; (at = rtg_find(at, end, " agent:")); at++) {
+        const char *q = rtg_field(at, end, " agent:", &t.agent);
+        q = q ? rtg_field(q, end, " signal:", &t.signal) : NULL;
+        if (q && tail(&t, q, end)) {
+            last = at;
+            *l = t;
+            l->has_args = l->has_kernel = false;
+        }
+    }
+    const char *queue = last ? packet(p, end, what, last, l) : NULL;
+    if (queue)
+        l->queue = rtg_between(queue, last);
+    return queue;
+}
+
+static bool match_copy(rtg_line *l, const char *p, const char *end)
+{
+    while ((p = beginning(p, end, "HSA: pid:", l))) {
+        const char *q = rtg_field(p, end, "copy agent:", &l->agent);
+        q = q ? rtg_field(q, end, " signal:", &l->signal) : NULL;
+        q = q ? rtg_field(q, end, " start:", &l->start) : NULL;
+        q = q ? rtg_field(q, end, " stop:", &l->stop) : NULL;
+        if (q && deps(l, q, end))
+            return true;
+    }
+    return false;
+}
+
+bool rtg_match_hsa(rtg_line *l, const char *p, const char *end)
+{
+    if (match_call(l, p, end))
+        return true;
+    if (match_dispatch(l, p, end, after_name_on_host))
+        l->shape = RTG_HOST_DISPATCH;
+    else if (match_dispatch(l, p, end, after_name_on_gpu))
+        l->shape = RTG_DISPATCH;
+    else if (match_barrier(l, p, end, "barrier queue:", barrier_on_host))
+        l->shape = RTG_HOST_BARRIER;
+    else if (match_barrier(l, p, end, "barrier queue:", barrier_on_gpu))
+        l->shape = RTG_BARRIER;
+    else if (match_copy(l, p, end))
+        l->shape = RTG_COPY;
+    else
+        return false;
+    return true;
+}
+
+/* ---- of the later tracer
+ * --------------------------------------------------------------------------
+ */
+
+bool rtg_match_vendor(rtg_line *l, const char *p, const char *end)
+{
+    if (match_barrier(l, p, end, "vendor queue:", vendor_on_host))
+        l->shape = RTG_HOST_VENDOR;
+    else if (match_barrier(l, p, end, "vendor queue:", vendor_on_gpu))
+        l->shape = RTG_VENDOR;
+    else
+        return false;
+    return true;
+}
+
+/* "RTX: pid:P tid:T message @N +N", a mark without the duration. */
+bool rtg_match_rtx(rtg_line *l, const char *p, const char *end)
+{
+    const char *message = beginning(p, end, "RTX: pid:", l);
+    const char *at = message ? times(message, end, l) : NULL;
+    l->shape = at ? RTG_RANGE : RTG_MARK;
+    if (message && !at) {
+        const char *sign = rtg_last(message, end, '@');
+        bool fits = sign && sign > message && sign[-1] == ' ' &&
+                    rtg_digits(sign + 1, end, &l->start) == end;
+        at = fits ? sign - 1 : NULL;
+    }
+    if (!at || at < message)
+        return false;
+    l->name = rtg_between(message, at);
+    return true;
+}

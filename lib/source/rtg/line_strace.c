@@ -1,0 +1,125 @@
+/* Lines of strace or ltrace with -tttT: "SECONDS.FRACTION call(args) = result <SECONDS>". */
+#include "source/rtg/line_impl.h"
+
+/* The first "N.N " at or after p: what follows it. */
+static const char *stamp(const char *p, const char *end, rtg_line *l)
+{
+    const char *from = p;
+    for (const char *dot = p; (dot = dot < end ? memchr(dot, '.', (size_t)(end - dot)) : NULL);
+         dot++) {
+        if (dot == from || !rtg_digit(dot[-1]))
+            continue;
+        const char *q = rtg_digits(dot + 1, end, &l->fraction);
+        if (!q || q == end || *q != ' ')
+            continue;
+        const char *seconds = dot;
+        while (seconds > from && rtg_digit(seconds[-1]))
+            seconds--;
+        l->start = rtg_between(seconds, dot);
+        return q + 1;
+    }
+    return NULL;
+}
+
+static const char *last_of(const char *p, const char *end, const char *lit, char c, size_t at)
+{
+    size_t n = strlen(lit);
+    for (const char *q = end; (q = rtg_last(p, q, c));)
+        if ((size_t)(q - p) >= at && (size_t)(end - q) >= n - at && !memcmp(q - at, lit, n))
+            return q - at;
+    return NULL;
+}
+
+/* "N.N call <unfinished ...>" */
+static bool match_unfinished(rtg_line *l, const char *p, const char *end)
+{
+    const char *mark = last_of(p, end, " <unfinished ...>", '<', 1);
+    const char *call = mark ? stamp(p, end, l) : NULL;
+    if (!call || call > mark)
+        return false;
+    l->shape = RTG_STRACE_UNFINISHED;
+    l->name = rtg_between(call, mark);
+    return true;
+}
+
+static bool result_char(char c)
+{
+    return rtg_word(c) || c == '"' || c == '/' || c == '.' || c == '-';
+}
+
+static bool result_char_complete(char c)
+{
+    return rtg_word(c);
+}
+
+/* " = result <" where the result is [-] [<] characters [>]: where the duration begins. */
+static const char *result(const char *p, const char *end, bool minus, bool (*fits)(char))
+{
+    p = rtg_lit(p, end, " = ");
+    if (p && minus && p < end && *p == '-')
+        p++;
+    if (p && p < end && *p == '<')
+        p++;
+    const char *first = p;
+    while (p && p < end && fits(*p))
+        p++;
+    if (!p || p == first)
+        return NULL;
+    if (p < end && *p == '>')
+        p++;
+    return rtg_lit(p, end, " <");
+}
+
+/* The last " = result <duration>" in [p, end): where it is. */
+static const char *finish(rtg_line *l, const char *p, const char *end, bool minus,
+                          bool (*fits)(char))
+{
+    const char *close = rtg_last(p, end, '>');
+    for (const char *at = end; close && (at = rtg_last(p, at, '='));) {
+        if (at == p || at[-1] != ' ')
+            continue;
+        const char *took = result(at - 1, end, minus, fits);
+        if (took && took <= close) {
+            l->took = rtg_between(took, close);
+            return at - 1;
+        }
+    }
+    return NULL;
+}
+
+/* "N.N <... call resumed> ... = result <duration>" */
+static bool match_resumed(rtg_line *l, const char *p, const char *end)
+{
+    const char *at = finish(l, p, end, false, result_char);
+    for (const char *q = p; at && (q = stamp(q, end, l));) {
+        const char *name = rtg_lit(q, end, "<... "), *after = name;
+        while (after && after < end && rtg_word(*after))
+            after++;
+        const char *rest = after && after > name ? rtg_lit(after, end, " resumed> ") : NULL;
+        if (!rest || rest > at)
+            continue;
+        l->shape = RTG_STRACE_RESUMED;
+        l->name = rtg_between(name, after);
+        return true;
+    }
+    return false;
+}
+
+static bool match_complete(rtg_line *l, const char *p, const char *end)
+{
+    const char *at = finish(l, p, end, true, result_char_complete);
+    const char *call = at ? stamp(p, end, l) : NULL;
+    if (!call || call > at)
+        return false;
+    l->shape = RTG_STRACE_COMPLETE;
+    l->name = rtg_between(call, at);
+    return true;
+}
+
+bool rtg_match_strace(rtg_line *l, const char *p, const char *end)
+{
+    /* All of them end with a duration or a mark in angle brackets. */
+    if (!rtg_last(p, end, '>'))
+        return false;
+    return match_unfinished(l, p, end) || match_resumed(l, p, end) || match_complete(l, p, end);
+}

@@ -1,0 +1,103 @@
+/* Names come in thousands of lines and few kinds: a small table that is a worker's own saves the
+ * way to the shared one. */
+#include <stdlib.h>
+
+#include "source/kernel_name.h"
+#include "source/rtg/line_impl.h"
+#include "source/rtg/rtg.h"
+
+rtg_names *rtg_names_new(rocl_trace *t)
+{
+    rtg_names *n = calloc(1, sizeof *n);
+    for (size_t i = 0; n && i < RTG_NAMES; i++)
+        n->recent[i].text = ROCL_NONE;
+    if (n)
+        n->trace = t;
+    return n;
+}
+
+void rtg_names_free(rtg_names *n)
+{
+    if (n)
+        rocl_map_free(&n->shown);
+    free(n);
+}
+
+static uint64_t load(const char *p, size_t n)
+{
+    uint64_t v = 0;
+    memcpy(&v, p, n < 8 ? n : 8);
+    return v;
+}
+
+/* Only tells names that are at hand apart: begin, middle and end do. */
+static uint64_t hash(rtg_span s)
+{
+    uint64_t h = s.n ^ load(s.p, s.n);
+    if (s.n > 8)
+        h = rocl_mix64(h) ^ load(s.p + s.n - 8, 8);
+    if (s.n > 24)
+        h = rocl_mix64(h) ^ load(s.p + s.n / 2 - 4, 8);
+    return rocl_mix64(h);
+}
+
+static size_t slot_of(rtg_names *n, rtg_span s)
+{
+    uint64_t h = hash(s);
+    size_t i = h % RTG_NAMES, len;
+    if (n->recent[i].text != ROCL_NONE && n->recent[i].hash == h) {
+        const char *have = rocl_strings_get(n->trace->strings, n->recent[i].text, &len);
+        if (len == s.n && !memcmp(have, s.p, len))
+            return i;
+    }
+    n->recent[i].hash = h;
+    n->recent[i].text = rocl_strings_put(n->trace->strings, s.p, s.n);
+    n->recent[i].shown = ROCL_NONE;
+    n->failed |= n->recent[i].text == ROCL_NONE;
+    return i;
+}
+
+uint32_t rtg_name(rtg_names *n, rtg_span s)
+{
+    return n->recent[slot_of(n, s)].text;
+}
+
+static bool ends_in(rtg_span s, const char *end)
+{
+    size_t m = strlen(end);
+    return s.n > m && !memcmp(s.p + s.n - m, end, m);
+}
+
+/* ".kd" is of the kernel's descriptor; demanglers take it for the mark of a clone. */
+static rtg_span without_kd(rtg_span s)
+{
+    if (ends_in(s, " [clone .kd]"))
+        s.n -= 12;
+    else if (ends_in(s, ".kd"))
+        s.n -= 3;
+    return s;
+}
+
+static uint32_t choose_name(rtg_names *n, rtg_span s)
+{
+    rocl_trace *t = n->trace;
+    bool mangled = rtg_lit(s.p, s.p + s.n, "_Z");
+    s = without_kd(s);
+    uint32_t text = rocl_strings_put(t->strings, s.p, s.n);
+    return text == ROCL_NONE ? text : rocl_kernel_shown(t, mangled ? text : 0, text, 0);
+}
+
+uint32_t rtg_kernel_name(rtg_names *n, rtg_span s)
+{
+    size_t i = slot_of(n, s);
+    uint32_t text = n->recent[i].text;
+    if (n->recent[i].shown == ROCL_NONE) {
+        uint32_t shown = rocl_map_get(&n->shown, text, ROCL_NONE);
+        if (shown == ROCL_NONE) {
+            shown = choose_name(n, s);
+            n->failed |= shown == ROCL_NONE || !rocl_map_put(&n->shown, text, shown);
+        }
+        n->recent[i].shown = shown;
+    }
+    return n->recent[i].shown;
+}

@@ -1,0 +1,143 @@
+/* Lines of a range of a file. LF, CR LF and CR end a line. A line belongs to the range in which its
+ * first byte is, and is read to its end whatever range that is in. */
+#include <stdlib.h>
+
+#include "source/rtg/rtg.h"
+
+void rtg_reader_begin(rtg_reader *r, const rocl_spool *s, uint64_t begin, uint64_t end)
+{
+    char *data = r->data;
+    size_t cap = r->cap;
+    *r = (rtg_reader){.spool = s, .end = end, .data = data, .cap = cap};
+    /* The byte before tells whether a line begins at `begin`: what it is part of is thrown away. */
+    r->discard = begin > 0;
+    r->offset = begin - r->discard;
+}
+
+void rtg_reader_free(rtg_reader *r)
+{
+    free(r->data);
+    r->data = NULL;
+}
+
+static bool room(rtg_reader *r, size_t n)
+{
+    if (r->cap - r->len > n)
+        return true;
+    size_t cap = r->cap ? r->cap : n + 1;
+    while (cap - r->len <= n)
+        cap *= 2;
+    char *more = realloc(r->data, cap);
+    if (!more)
+        return false;
+    r->data = more;
+    r->cap = cap;
+    return true;
+}
+
+/* Forgets the lines that were handed out. */
+static void drop_front(rtg_reader *r)
+{
+    memmove(r->data, r->data + r->at, r->len - r->at);
+    r->offset += r->at;
+    r->len -= r->at;
+    r->seen -= r->at;
+    r->at = 0;
+    r->cr = 0;
+}
+
+/* The line at hand is longer than allowed: only how it begins is kept. */
+static void give_up_line(rtg_reader *r)
+{
+    size_t n = r->len < sizeof r->long_head ? r->len : sizeof r->long_head;
+    memcpy(r->long_head, r->data, n);
+    r->long_offset = r->offset;
+    r->long_line = true;
+    r->discard = true;
+}
+
+rocl_status rtg_reader_fill(rtg_reader *r, bool *more, rocl_error *err)
+{
+    size_t got = 0;
+    *more = !r->over && !(r->eof && r->at == r->len && !r->long_line);
+    if (!*more)
+        return ROCL_OK;
+    if (r->data)
+        drop_front(r);
+    if (!r->discard && r->len > rtg_sizes_used.line_max)
+        give_up_line(r);
+    if (r->discard && r->len && r->seen == r->len) { /* nothing in it but that line */
+        r->offset += r->len;
+        r->len = r->seen = 0;
+    }
+    if (!room(r, rtg_sizes_used.block))
+        return rocl_fail_memory(err);
+    rocl_status st = rocl_spool_read(r->spool, r->data + r->len, rtg_sizes_used.block,
+                                     r->offset + r->len, &got, err);
+    r->len += got;
+    r->eof = got < rtg_sizes_used.block;
+    r->cr = 0;
+    return st;
+}
+
+/* The first line end at or after `seen`; len: none. */
+static size_t find_end(rtg_reader *r)
+{
+    const char *d = r->data;
+    const char *lf = memchr(d + r->seen, '\n', r->len - r->seen);
+    size_t end = lf ? (size_t)(lf - d) : r->len;
+    if (r->cr < r->seen || !r->cr) {
+        const char *cr = memchr(d + r->seen, '\r', r->len - r->seen);
+        r->cr = cr ? (size_t)(cr - d) : r->len;
+    }
+    return r->cr < end ? r->cr : end;
+}
+
+/* Nothing was kept of a line that is thrown away; of one that was too long, its begin. */
+static bool finish_discard(rtg_reader *r, rtg_text *line)
+{
+    r->discard = false;
+    if (!r->long_line)
+        return false;
+    r->long_line = false;
+    *line = (rtg_text){r->long_head, sizeof r->long_head - 1, r->long_offset, true, true};
+    return true;
+}
+
+bool rtg_reader_line(rtg_reader *r, rtg_text *line)
+{
+    for (;;) {
+        if (!r->discard && r->offset + r->at >= r->end) {
+            r->over = true;
+            return false;
+        }
+        size_t end = find_end(r), next = end + 1;
+        bool found = end < r->len;
+        if (found && r->data[end] == '\r') {
+            if (next < r->len)
+                next += r->data[next] == '\n';
+            else if (!r->eof)
+                found = false; /* an LF may follow */
+        }
+        if (!found && !r->eof) {
+            r->seen = end;
+            /* Only what begins in the range is of interest. */
+            r->over = r->discard && !r->long_line && r->offset + end > r->end;
+            return false;
+        }
+        if (!found && (r->at == r->len && !r->long_line))
+            return false;
+        size_t from = r->at;
+        r->at = r->seen = found ? next : r->len;
+        if (r->discard) {
+            if (finish_discard(r, line))
+                return true;
+            if (!found)
+                return false;
+            continue;
+        }
+        bool too_long = end - from > rtg_sizes_used.line_max;
+        *line = (rtg_text){r->data + from, end - from, r->offset + from, found, too_long};
+        return true;
+    }
+}

@@ -1,0 +1,247 @@
+/* A file of legacy text: recognised, opened, cut into tasks, closed. */
+#include "source/rtg/rtg.h"
+
+#include <stdlib.h>
+
+#include "source/rtg/line_impl.h"
+
+rtg_sizes rtg_sizes_used = {.range = (size_t)4 << 20,
+                            .block = (size_t)512 << 10,
+                            .line_max = (size_t)64 << 20,
+                            .batch_max = 1024};
+
+/* ---- is it ours? --------------------------------------------------------------------------- */
+
+/* A line that begins like one of the tracer, however it goes on. */
+static bool begins(const char *p, const char *end)
+{
+    static const char *const tags[] = {"HIP: pid:", "HSA: pid:", "RTX: pid:"};
+    rtg_span digits;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        const char *q = rtg_lit_n(p, end, tags[i], 9);
+        q = q ? rtg_digits(q, end, &digits) : NULL;
+        if (q && rtg_lit(q, end, " tid:"))
+            return true;
+    }
+    return false;
+}
+
+/* 2: this line alone says that the file is ours; 1: it takes another one like it; 0: text. */
+static int weight(const char *p, size_t n)
+{
+    rtg_line l;
+    rtg_text text = {.p = (char *)(uintptr_t)p, .n = n, .ended = true};
+    rtg_item item;
+    if (begins(p, p + n))
+        return 2;
+    rtg_item_read(&item, &l, &text, 0);
+    if (l.shape >= RTG_STRACE_UNFINISHED && l.shape <= RTG_STRACE_COMPLETE)
+        return item.what != RTG_NOTHING;
+    bool missed =
+        l.shape == RTG_HIP_MISSED || l.shape == RTG_HSA_MISSED || l.shape == RTG_HCC_MISSED;
+    return l.shape == RTG_TEXT || missed ? 0 : 2;
+}
+
+bool rtg_recognise(const char *head, size_t n, bool whole)
+{
+    const char *p = head, *end = head + n;
+    int sum = 0;
+    while (p < end && sum < 2) {
+        const char *q = p;
+        while (q < end && *q != '\n' && *q != '\r')
+            q++;
+        if (q == end && !whole) /* cut off: only how it begins can be judged */
+            return begins(p, end);
+        sum += weight(p, (size_t)(q - p));
+        p = q + 1;
+    }
+    return sum >= 2;
+}
+
+/* ---- open and close ------------------------------------------------------------------------ */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* "prof.out.4242": the tracer ends names in the process's number, profile lines have none. */
+static uint64_t pid_of_path(const char *path)
+{
+    const char *name = base_name(path), *end = name + strlen(name), *p = end;
+    uint64_t pid;
+    if (end - name > 3 && !strcmp(end - 3, ".gz"))
+        p = end -= 3;
+    while (p > name && rtg_digit(p[-1]))
+        p--;
+    bool apart = p > name && (p[-1] == '.' || p[-1] == '_' || p[-1] == '-');
+    bool ok = apart && rtg_number(rtg_between(p, end), &pid) && pid <= INT64_MAX;
+    return ok ? pid : 0;
+}
+
+static bool put_words(rtg_file *f)
+{
+    static const char *const words[RTG_WORDS] = {
+        [RTG_W_HIP_API] = "HIP_RUNTIME_API",
+        [RTG_W_HSA_API] = "HSA_CORE_API",
+        [RTG_W_HSA_AMD_API] = "HSA_AMD_EXT_API",
+        [RTG_W_HOST_DISPATCH] = "HSA_HOST_DISPATCH",
+        [RTG_W_HOST_BARRIER] = "HSA_HOST_BARRIER",
+        [RTG_W_HOST_VENDOR] = "HSA_HOST_VENDOR",
+        [RTG_W_RANGE_API] = "MARKER_CORE_RANGE_API",
+        [RTG_W_MARK_API] = "MARKER_CORE_API",
+        [RTG_W_RANGE] = "roctxRange",
+        [RTG_W_MARK] = "roctxMark",
+        [RTG_W_STRACE] = "STRACE",
+        [RTG_W_KERNEL_DISPATCH] = "KERNEL_DISPATCH",
+        [RTG_W_MEMORY_COPY] = "MEMORY_COPY",
+        [RTG_W_BARRIER_PACKET] = "BARRIER_PACKET",
+        [RTG_W_BARRIER] = "barrier",
+        [RTG_W_VENDOR] = "vendor",
+        [RTG_W_COPY] = "copy",
+        [RTG_W_KERNEL] = "kernel",
+        [RTG_W_RET] = "ret",
+    };
+    bool ok = true;
+    for (int i = 0; i < RTG_WORDS; i++) {
+        f->words[i] = rocl_strings_put(f->trace->strings, words[i], strlen(words[i]));
+        ok &= f->words[i] != ROCL_NONE;
+    }
+    return ok;
+}
+
+static rocl_status read_file(rtg_file *f, rocl_error *err)
+{
+    rocl_trace *t = f->trace;
+    rocl_status st = rocl_spool_fill(f->spool, t->opt.tmpdir, err);
+    if (st == ROCL_OK)
+        st = rtg_index(f, err);
+    if (st == ROCL_OK && t->opt.strict)
+        st = rtg_faults_refuse(f, err);
+    if (st == ROCL_OK)
+        st = rtg_define(f, err);
+    rocl_spool_rest(f->spool);
+    return st;
+}
+
+static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
+{
+    const char *name = base_name(src->path);
+    rtg_file *f = calloc(1, sizeof *f);
+    if (!f)
+        return rocl_fail_memory(err);
+    pthread_mutex_init(&f->faults.lock, NULL);
+    src->state = f;
+    f->trace = t;
+    f->path = src->path;
+    f->spool = src->spool;
+    src->spool = NULL;
+    f->file_pid = pid_of_path(src->path);
+    f->capture = rocl_trace_add_capture(t, src, err);
+    if (!f->capture)
+        return ROCL_INTERNAL;
+    f->capture->state = f;
+    f->capture->pub.guid = rocl_strings_put(t->strings, name, strlen(name));
+    return put_words(f) ? read_file(f, err) : rocl_fail_memory(err);
+}
+
+static void close_file(rocl_source *src)
+{
+    rtg_file *f = src->state;
+    if (!f)
+        return;
+    rocl_spool_close(f->spool);
+    for (size_t i = 0; f->ranges && i < f->range_count; i++)
+        rtg_pairs_free(&f->ranges[i].pairs);
+    free(f->ranges);
+    rtg_table_free(&f->world.processes);
+    rtg_table_free(&f->world.threads);
+    rtg_table_free(&f->world.agents);
+    rtg_table_free(&f->world.queues);
+    pthread_mutex_destroy(&f->faults.lock);
+    free(f);
+}
+
+/* ---- scanning ------------------------------------------------------------------------------ */
+
+/* They were all found when the file was opened. */
+static void count_faults(rtg_file *f)
+{
+    for (int i = 0; i < ROCL_FAULTS; i++)
+        atomic_fetch_add(&f->trace->faults[i], f->faults.counts[i]);
+    rtg_faults_report(f);
+}
+
+static rocl_status plan_ranges(const rtg_file *f, uint32_t kinds, rocl_plan *plan, rocl_error *err)
+{
+    plan->tasks = calloc(f->range_count + 1, sizeof *plan->tasks);
+    if (!plan->tasks)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < f->range_count; i++)
+        plan->tasks[i] = (rocl_task){
+            .kinds = kinds, .first = (int64_t)i, .last = (int64_t)i, .rows = f->ranges[i].lines};
+    plan->count = f->range_count;
+    return ROCL_OK;
+}
+
+static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
+                         rocl_error *err)
+{
+    rtg_file *f = c->state;
+    rocl_status st = rocl_spool_wake(f->spool, err);
+    if (st != ROCL_OK)
+        return st;
+    f->kinds = kinds;
+    f->args = t->opt.args;
+    f->workers = calloc(t->opt.jobs, sizeof(rtg_worker *));
+    if (!f->workers)
+        return rocl_fail_memory(err);
+    if ((kinds & ROCL_BIT(ROCL_DISPATCH)) && f->has_dims && f->has_gpu &&
+        !(f->join = rocl_sorter_new(t->space, 3)))
+        return rocl_fail_memory(err);
+    count_faults(f);
+    return plan_ranges(f, kinds, plan, err);
+}
+
+static rocl_status scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
+                        unsigned worker, const rocl_emitter *to, rocl_error *err)
+{
+    (void)t;
+    return rtg_scan(c->state, task, worker, to, err);
+}
+
+static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                          rocl_error *err)
+{
+    rtg_file *f = c->state;
+    (void)t;
+    if (!f->join)
+        return ROCL_OK;
+    rtg_worker *w = rtg_worker_get(f, 0, to, err);
+    rocl_status st = w ? rtg_join_finish(f, w, err) : ROCL_INTERNAL;
+    rocl_sorter_free(f->join);
+    f->join = NULL;
+    return st;
+}
+
+static void end(rocl_trace *t, rocl_model_capture *c)
+{
+    rtg_file *f = c->state;
+    (void)t;
+    rtg_workers_free(f);
+    rocl_sorter_free(f->join);
+    f->join = NULL;
+    rocl_spool_rest(f->spool);
+}
+
+const rocl_source_ops rocl_rtg_ops = {
+    .format = "rtg",
+    .open = open_file,
+    .close = close_file,
+    .forget = rtg_definitions_free,
+    .begin = begin,
+    .scan = scan,
+    .finish = finish,
+    .end = end,
+};

@@ -1,0 +1,337 @@
+/* Legacy text as a source: what rtg_tracer, HCC_PROFILE=2 and strace -tttT wrote.
+ *
+ *     rtg.c      a file: recognised, opened, cut into ranges, closed
+ *     reader.c   a range of a file -> lines
+ *     line*.c    a line -> its shape
+ *     item.c     a shape -> numbers that were checked; what is wrong with a line
+ *     index.c    the first pass: who and where there is, what is wrong, lines of each range
+ *     faults.c   the lines that are wrong: counted, the first of them reported
+ *     pairs.c    calls of strace that were interrupted by others
+ *     table.c    keys of processes, threads, agents, queues
+ *     defs.c     those as definitions of the capture, in order of first appearance
+ *     scan.c     the second pass: lines -> batches
+ *     names.c    names, interned once
+ *     args.c     the text of arguments -> single ones
+ *     join.c     dispatches and the dimensions that their host lines know
+ *
+ * A file is cut into ranges of fixed size, whatever the number of workers: so what a range needs of
+ * those before it (line numbers, unfinished calls) is the same for any number of them. */
+#ifndef ROCL_SOURCE_RTG_RTG_H
+#define ROCL_SOURCE_RTG_RTG_H
+
+#include <pthread.h>
+
+#include "base/map.h"
+#include "base/spool.h"
+#include "source/rtg/line.h"
+#include "source/source.h"
+
+extern const rocl_source_ops rocl_rtg_ops;
+
+/* Do these first bytes of a file have lines of ours? `whole`: there are no more. */
+bool rtg_recognise(const char *head, size_t n, bool whole);
+
+/* Sizes in bytes. Tests make them small. */
+typedef struct rtg_sizes {
+    size_t range;     /* of a task; a line belongs to the range in which it begins */
+    size_t block;     /* read at a time */
+    size_t line_max;  /* longer lines are left out */
+    size_t batch_max; /* events in a batch */
+} rtg_sizes;
+
+extern rtg_sizes rtg_sizes_used;
+
+typedef struct rtg_file rtg_file;
+
+/* ---- reader.c ------------------------------------------------------------------------------ */
+
+typedef struct rtg_text {
+    char *p; /* may be written to, and one byte beyond the end as well */
+    size_t n;
+    uint64_t offset; /* in the file */
+    bool ended;      /* by a line end */
+    bool too_long;   /* p is but how it begins */
+} rtg_text;
+
+typedef struct rtg_reader {
+    const rocl_spool *spool;
+    uint64_t end;    /* no line begins here or later */
+    char *data;      /* kept from range to range */
+    size_t cap, len; /* of data */
+    size_t at;       /* where the next line begins */
+    size_t seen;     /* up to here no line end was found */
+    size_t cr;       /* next CR at or after `at`, or len */
+    uint64_t offset; /* of data in the file */
+    bool eof, discard, over;
+    char long_head[64]; /* how a line began that is too long */
+    uint64_t long_offset;
+    bool long_line;
+} rtg_reader;
+
+void rtg_reader_begin(rtg_reader *r, const rocl_spool *s, uint64_t begin, uint64_t end);
+void rtg_reader_free(rtg_reader *r);
+/* Reads on; lines handed out before become invalid. *more false at the end of the range. */
+rocl_status rtg_reader_fill(rtg_reader *r, bool *more, rocl_error *err);
+/* The next line of what was read; false: fill again. */
+bool rtg_reader_line(rtg_reader *r, rtg_text *line);
+
+/* ---- item.c -------------------------------------------------------------------------------- */
+
+typedef enum rtg_what {
+    RTG_NOTHING, /* no line of ours */
+    RTG_WRONG,   /* see fault and why */
+    RTG_CALL,    /* HIP, HSA */
+    RTG_HOST_PACKET,
+    RTG_GPU_DISPATCH,
+    RTG_GPU_BARRIER,
+    RTG_GPU_COPY,
+    RTG_USER_RANGE,
+    RTG_USER_MARK,
+    RTG_SYSCALL,
+    RTG_SYSCALL_BEGIN,
+    RTG_SYSCALL_END, /* start is where it ended, less nothing: its begin is in the other line */
+} rtg_what;
+
+/* Bit of rtg_item.process that keeps strace apart from the processes that have numbers. */
+#define RTG_STRACE_PROCESS ((uint64_t)1 << 63)
+
+typedef struct rtg_item {
+    rtg_what what;
+    rocl_fault fault;
+    const char *why;
+    int64_t start, end;
+    uint64_t process; /* pid */
+    uint64_t tid;
+    uint64_t agent, id;
+    rtg_span queue;
+    bool has_thread, has_agent, has_queue;
+    bool hcc; /* agent is the number of a device */
+    uint32_t workgroup[3], grid[3];
+} rtg_item;
+
+/* `file_pid` is the process of lines that name none. */
+void rtg_item_read(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file_pid);
+
+/* ---- table.c ------------------------------------------------------------------------------- */
+
+typedef struct rtg_key {
+    uint64_t w[3];
+} rtg_key;
+
+typedef struct rtg_entry {
+    rtg_key key;
+    uint64_t first; /* offset of its first line */
+    uint32_t index;
+    bool used;
+} rtg_entry;
+
+typedef struct rtg_table {
+    rtg_entry *slots;
+    size_t cap, count;
+} rtg_table;
+
+/* Notes that the key was seen at an offset; false when memory is out. */
+bool rtg_table_see(rtg_table *t, const rtg_key *k, uint64_t offset);
+/* The entry of a key, or NULL. */
+rtg_entry *rtg_table_find(const rtg_table *t, const rtg_key *k);
+/* The same, made when it is not there (used by the caller's `index`); NULL: memory is out. */
+rtg_entry *rtg_table_put(rtg_table *t, const rtg_key *k, bool *fresh);
+/* Malloced list of the entries in order of first, each given its index; NULL: memory is out. */
+rtg_entry **rtg_table_order(rtg_table *t);
+void rtg_table_free(rtg_table *t);
+
+/* Who and where: keys {process}, {process, tid}, {process, agent, hcc}, {process, agent, hcc and
+ * text of the queue}. */
+typedef struct rtg_world {
+    rtg_table processes, threads, agents, queues;
+} rtg_world;
+
+rtg_key rtg_process_key(const rtg_item *i);
+rtg_key rtg_thread_key(const rtg_item *i);
+rtg_key rtg_agent_key(const rtg_item *i);
+rtg_key rtg_queue_key(const rtg_item *i, uint32_t queue_text);
+
+/* ---- names.c ------------------------------------------------------------------------------- */
+
+enum { RTG_NAMES = 2048 };
+
+/* What a worker remembers of names, so that shared tables are rarely asked. */
+typedef struct rtg_names {
+    rocl_trace *trace;
+    struct {
+        uint64_t hash;
+        uint32_t text; /* ROCL_NONE: empty */
+        uint32_t shown;
+    } recent[RTG_NAMES];
+    rocl_map shown; /* text of a kernel -> its name by --kernel-names */
+    bool failed;    /* memory is out */
+} rtg_names;
+
+rtg_names *rtg_names_new(rocl_trace *t);
+void rtg_names_free(rtg_names *n);
+uint32_t rtg_name(rtg_names *n, rtg_span s);
+uint32_t rtg_kernel_name(rtg_names *n, rtg_span s);
+
+/* ---- pairs.c ------------------------------------------------------------------------------- */
+
+/* A call (thread, name) of strace in one range. */
+typedef struct rtg_pair {
+    uint64_t resumed_first;                 /* line in the range; of those before any begin here */
+    uint64_t resumed_offset, resumed_count; /* of those */
+    int64_t begun;                          /* when the last of this range began */
+    uint64_t line, offset;                  /* of that */
+    bool has_begun, used;
+    bool resolved; /* before is when the call began that was under way at the begin of the range */
+    int64_t before;
+} rtg_pair;
+
+typedef struct rtg_pairs {
+    rtg_table keys;
+    rtg_pair *all;
+    size_t count, cap;
+} rtg_pairs;
+
+typedef enum rtg_pairing { RTG_PAIRED, RTG_FROM_BEFORE } rtg_pairing;
+
+typedef struct rtg_faults rtg_faults;
+
+/* A begin; *lost: the former one was never resumed (it is in *former). False: memory is out. */
+bool rtg_pairs_begin(rtg_pairs *p, const rtg_key *k, int64_t when, uint64_t line, uint64_t offset,
+                     rtg_pair *former, bool *lost);
+/* An end; *pair says when it began, or what comes from before the range. NULL: memory is out. */
+rtg_pair *rtg_pairs_end(rtg_pairs *p, const rtg_key *k, uint64_t line, uint64_t offset);
+void rtg_pairs_free(rtg_pairs *p);
+void rtg_pairs_reset(rtg_pairs *p);
+
+/* ---- faults.c ------------------------------------------------------------------------------ */
+
+enum { RTG_REPORTED = 5 };
+
+typedef struct rtg_bad {
+    size_t range;
+    uint64_t line; /* in the range, from 0 */
+    uint64_t offset;
+    rocl_fault fault;
+    const char *why;
+} rtg_bad;
+
+struct rtg_faults {
+    pthread_mutex_t lock;
+    uint64_t counts[ROCL_FAULTS];
+    rtg_bad first[RTG_REPORTED];
+    unsigned first_count;
+};
+
+void rtg_fault_add(rtg_faults *f, const rtg_bad *bad, uint64_t count);
+/* Says the first ones, once. */
+void rtg_faults_report(rtg_file *f);
+/* Under --strict: the first one as an error. */
+rocl_status rtg_faults_refuse(const rtg_file *f, rocl_error *err);
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+typedef struct rtg_range {
+    uint64_t lines, first_line; /* first_line: from 1, of the file */
+    rtg_pairs pairs;
+} rtg_range;
+
+typedef struct rtg_worker rtg_worker;
+
+/* Texts that events have in common. */
+typedef enum rtg_word_id {
+    RTG_W_HIP_API,
+    RTG_W_HSA_API,
+    RTG_W_HSA_AMD_API,
+    RTG_W_HOST_DISPATCH,
+    RTG_W_HOST_BARRIER,
+    RTG_W_HOST_VENDOR,
+    RTG_W_RANGE_API,
+    RTG_W_MARK_API,
+    RTG_W_RANGE,
+    RTG_W_MARK,
+    RTG_W_STRACE,
+    RTG_W_KERNEL_DISPATCH,
+    RTG_W_MEMORY_COPY,
+    RTG_W_BARRIER_PACKET,
+    RTG_W_BARRIER,
+    RTG_W_VENDOR,
+    RTG_W_COPY,
+    RTG_W_KERNEL,
+    RTG_W_RET,
+    RTG_WORDS
+} rtg_word_id;
+
+struct rtg_file {
+    rocl_trace *trace;
+    rocl_model_capture *capture;
+    rocl_spool *spool;
+    const char *path;
+    uint64_t file_pid;
+    rtg_range *ranges;
+    size_t range_count;
+    rtg_world world; /* index: of the definition */
+    rtg_faults faults;
+    bool reported;
+    atomic_bool has_dims; /* there are host lines of dispatches */
+    atomic_bool has_gpu;  /* there are dispatches */
+
+    uint32_t words[RTG_WORDS]; /* texts */
+
+    /* while it is scanned */
+    rtg_worker **workers; /* opt.jobs of them */
+    uint32_t kinds;
+    bool args;
+    rocl_sorter *join; /* NULL: dispatches go out as they come */
+};
+
+static inline uint64_t rtg_range_begin(size_t i)
+{
+    return (uint64_t)i * rtg_sizes_used.range;
+}
+
+/* index.c */
+rocl_status rtg_index(rtg_file *f, rocl_error *err);
+/* defs.c */
+rocl_status rtg_define(rtg_file *f, rocl_error *err);
+void rtg_definitions_free(rocl_model_capture *c);
+
+/* ---- scan.c -------------------------------------------------------------------------------- */
+
+struct rtg_worker {
+    rtg_file *file;
+    rtg_reader reader;
+    rtg_names *names;
+    rtg_pairs pairs;
+    rocl_batch out[ROCL_KINDS];
+    rocl_arg *args;
+    size_t arg_count, arg_cap;
+    const rocl_emitter *to;
+    unsigned number;
+};
+
+rocl_status rtg_scan(rtg_file *f, const rocl_task *task, unsigned worker, const rocl_emitter *to,
+                     rocl_error *err);
+/* The next record of a worker's batch, zeroed; the batch goes out first when it is full. NULL: it
+ * failed. */
+void *rtg_batch_next(rtg_worker *w, rocl_kind kind, rocl_status *st, rocl_error *err);
+rocl_status rtg_batch_flush(rtg_worker *w, rocl_error *err);
+rtg_worker *rtg_worker_get(rtg_file *f, unsigned number, const rocl_emitter *to, rocl_error *err);
+void rtg_workers_free(rtg_file *f);
+/* What links a packet's host line with its GPU line. */
+uint64_t rtg_stack_id(uint32_t process, uint64_t id);
+
+/* ---- args.c -------------------------------------------------------------------------------- */
+
+/* Splits "a=1, b={2, 3}" at its outermost commas and adds the arguments to the worker's. Writes
+ * NULs behind the values, so they need a byte behind the text. False when memory is out. */
+bool rtg_args_split(rtg_worker *w, rtg_span text);
+bool rtg_args_add(rtg_worker *w, uint32_t name, rtg_span value);
+
+/* ---- join.c -------------------------------------------------------------------------------- */
+
+rocl_status rtg_join_dims(rtg_worker *w, const rtg_item *i, uint32_t process, uint64_t offset,
+                          rocl_error *err);
+rocl_status rtg_join_dispatch(rtg_worker *w, const rocl_dispatch *d, rocl_error *err);
+rocl_status rtg_join_finish(rtg_file *f, rtg_worker *w, rocl_error *err);
+
+#endif
