@@ -580,6 +580,34 @@ static void test_same_pids(void **state)
     world_close(&w);
 }
 
+static void test_threads(void **state)
+{
+    static const struct {
+        int64_t tid;
+        const char *name, *shown;
+        bool own;
+    } threads[] = {{111, "", "", true},
+                   {111, "io", "io", true},
+                   {11, "", "train", true},
+                   {0x7f0012345678, "", "thread 139638282245752", false},
+                   {-1, "io", "io (tid -1)", false}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(threads); i++) {
+        world w;
+        const world_event events[] = {EVENT(ROCL_REGION, 1, 10, 20)};
+        world_open(&w, 1, events, 1);
+        w.processes[0].command = text(&w, "/bin/train -x");
+        w.threads[0].tid = threads[i].tid;
+        w.threads[0].name = text(&w, threads[i].name);
+        written out = write_trace(&w.trace, (rocl_chrome_options){0});
+        const cJSON *e = find(&out, "X", "(unnamed)");
+        assert_string_equal(row_of(&out, e), threads[i].shown);
+        assert_int_equal(number(e, "tid") == (double)threads[i].tid, threads[i].own);
+        drop(&out);
+        world_close(&w);
+    }
+}
+
 static void test_rows(void **state)
 {
     (void)state;
@@ -587,10 +615,12 @@ static void test_rows(void **state)
     const world_event events[] = {
         {.kind = ROCL_DISPATCH, .dispatch = {.e = {.id = 1, .start = 10, .end = 30}, .agent = 1}},
         {.kind = ROCL_DISPATCH, .dispatch = {.e = {.id = 2, .start = 20, .end = 40}, .agent = 1}},
-        {.kind = ROCL_BARRIER, .hip = {.e = {.id = 1, .start = 20, .end = 60}, .agent = 1}},
+        {.kind = ROCL_BARRIER,
+         .hip = {.e = {.id = 1, .start = 20, .end = 60}, .agent = 1, .stream = ROCL_NONE}},
         {.kind = ROCL_COPY,
          .copy = {.e = {.id = 1, .start = 40, .end = 60, .duration = 20},
                   .src = 1,
+                  .queue = ROCL_NONE,
                   .stream = ROCL_NONE,
                   .size = 50}},
     };
@@ -614,7 +644,7 @@ static void test_rows(void **state)
     world_close(&w);
 }
 
-/* Work before its call has no arrow; a call has one for all its work. */
+/* Work before its call has no arrow; a call has one for all its work, and so has a mark. */
 static void test_flows(void **state)
 {
     (void)state;
@@ -627,11 +657,14 @@ static void test_flows(void **state)
         {.kind = ROCL_DISPATCH, .e = {.id = 2, .start = 17, .end = 18, .stack_id = 1}},
         {.kind = ROCL_DISPATCH, .e = {.id = 3, .start = 29, .end = 31, .stack_id = 2}},
         {.kind = ROCL_DISPATCH, .e = {.id = 4, .start = 35, .end = 36, .stack_id = 9}},
+        {.kind = ROCL_INSTANT, .e = {.id = 1, .start = 30, .end = 30, .stack_id = 7}},
+        {.kind = ROCL_DISPATCH, .e = {.id = 5, .start = 30, .end = 36, .stack_id = 7}},
+        {.kind = ROCL_INSTANT, .e = {.id = 2, .start = 30, .end = 30, .stack_id = 8}},
     };
     open_twice(&w, events, COUNT(events), true);
     written out = write_trace(&w.trace, (rocl_chrome_options){.flows = true});
     check_all(&out);
-    assert_int_equal(check_flows(&out), 4);
+    assert_int_equal(check_flows(&out), 6);
     drop(&out);
     world_close(&w);
 }
@@ -715,14 +748,14 @@ static void test_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),     cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_window),     cmocka_unit_test(test_several_processes),
-        cmocka_unit_test(test_jobs),       cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_empty),      cmocka_unit_test(test_bad_options),
-        cmocka_unit_test(test_time_base),  cmocka_unit_test(test_same_pids),
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_flows),
-        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_tables),    cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_window),    cmocka_unit_test(test_several_processes),
+        cmocka_unit_test(test_jobs),      cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_empty),     cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_time_base), cmocka_unit_test(test_same_pids),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_flows),     cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_names),     cmocka_unit_test(test_arguments),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
