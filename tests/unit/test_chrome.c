@@ -589,7 +589,7 @@ static void test_threads(void **state)
     } threads[] = {{111, "", "", true},
                    {111, "io", "io", true},
                    {11, "", "train", true},
-                   {0x7f0012345678, "", "thread 139638282245752", false},
+                   {0x7f0012345678, "", "thread 139638282147448", false},
                    {-1, "io", "io (tid -1)", false}};
     (void)state;
     for (size_t i = 0; i < COUNT(threads); i++) {
