@@ -24,11 +24,15 @@ rocl_status chrome_next(chrome_sink *c, rocl_error *err)
     return st;
 }
 
+uint8_t chrome_flow(chrome_sink *c)
+{
+    return c->opt.flows ? chrome_links_of(&c->part->links, &c->event) : 0;
+}
+
 void chrome_event(chrome_sink *c, uint32_t pid, uint32_t tid)
 {
-    chrome_line line = {.pid = pid, .tid = tid, .capture = c->world.capture->index};
-    if (c->opt.flows)
-        line.flow = chrome_links_of(&c->part->links, &c->event);
+    chrome_line line = {
+        .pid = pid, .tid = tid, .capture = c->world.capture->index, .flow = chrome_flow(c)};
     chrome_put_event(c->stream, &line, &c->record, c->event.name == ROCL_NONE ? 0 : c->event.name);
 }
 

@@ -149,20 +149,19 @@ void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size)
 
 /* ---- links.c ---- */
 
-/* The arrows of a capture, from the first call with a stack id to all the work with the same id
- * that began no earlier. */
+/* The arrows of a capture, from the first call (or mark: some sources know of a call only when it
+ * was) with a stack id to all the work with the same id that began no earlier. */
 typedef struct chrome_links {
     rocl_sorter *sorter;
-    rocl_idset stacks;         /* stack ids with an arrow */
-    rocl_idset from;           /* rows of regions */
-    rocl_idset to[ROCL_KINDS]; /* rows of work */
+    rocl_idset stacks;           /* stack ids with an arrow */
+    rocl_idset rows[ROCL_KINDS]; /* that are an end of one */
 } chrome_links;
 
 rocl_status chrome_links_open(chrome_links *l, rocl_trace *t, rocl_error *err);
 rocl_status chrome_links_add(chrome_links *l, unsigned worker, const rocl_batch *b,
                              rocl_error *err);
 rocl_status chrome_links_resolve(chrome_links *l, rocl_error *err);
-uint8_t chrome_links_of(chrome_links *l, const rocl_packed *e); /* CHROME_FLOW_* */
+uint8_t chrome_links_of(chrome_links *l, const rocl_packed *e); /* 0 or CHROME_FLOW_* */
 void chrome_links_free(chrome_links *l);
 
 /* ---- chrome.c ---- */
@@ -202,6 +201,8 @@ static inline bool chrome_same(const chrome_sink *c, rocl_room room, uint32_t in
 {
     return c->more && c->event.room == room && c->event.index == index;
 }
+/* CHROME_FLOW_* of the record at hand, where arrows are wanted. */
+uint8_t chrome_flow(chrome_sink *c);
 /* Writes the record at hand as an event in this row. */
 void chrome_event(chrome_sink *c, uint32_t pid, uint32_t tid);
 

@@ -203,6 +203,7 @@ static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const 
 {
     bool host = e->room == ROCL_ROOM_HOST, named = e->name != ROCL_NONE && e->name;
     bool category = host && e->category != ROCL_NONE && e->category;
+    bool slice = e->kind != ROCL_INSTANT || line->flow;
     const char *kind = rocl_kind_name(e->kind);
     /* Two texts may share a place in the cache: copy one before getting the other. */
     const chrome_text *name = named ? chrome_texts_get(&f->texts, e->name) : NULL;
@@ -218,9 +219,9 @@ static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const 
         return rocl_fail_memory(err);
     start = p = (char *)f->out->data + f->out->len;
     p = cat ? put_text(p, cat) : stpcpy(p, kind);
-    p = e->kind == ROCL_INSTANT ? PUT(p, "\",\"ph\":\"i\",\"s\":\"t") : PUT(p, "\",\"ph\":\"X");
+    p = slice ? PUT(p, "\",\"ph\":\"X") : PUT(p, "\",\"ph\":\"i\",\"s\":\"t");
     p = put_time(put_row(p, line), e->time - f->base);
-    if (e->kind != ROCL_INSTANT) {
+    if (slice) {
         p = PUT(p, ",\"dur\":");
         p = put_time(p, e->end - e->time);
     }

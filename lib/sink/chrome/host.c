@@ -60,7 +60,8 @@ rocl_status chrome_write_host(chrome_sink *c, rocl_error *err)
     rocl_status st = ROCL_OK;
     open_thread(&h, c);
     while (st == ROCL_OK && chrome_same(c, ROCL_ROOM_HOST, index)) {
-        if (c->event.kind == ROCL_INSTANT)
+        /* Only slices can have arrows: a mark with one becomes a slice without duration. */
+        if (c->event.kind == ROCL_INSTANT && !chrome_flow(c))
             chrome_event(c, h.pid, h.tid);
         else
             st = write_slice(&h, err);

@@ -12,6 +12,8 @@
  * of the events they look like is seen by their stack ids. */
 #define ROW_BITS 60
 
+#define CALLS (ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_INSTANT))
+
 rocl_status chrome_links_open(chrome_links *l, rocl_trace *t, rocl_error *err)
 {
     *l = (chrome_links){.sorter = rocl_sorter_new(t->space, 3)};
@@ -22,7 +24,7 @@ rocl_status chrome_links_add(chrome_links *l, unsigned worker, const rocl_batch 
 {
     bool work = WORK & ROCL_BIT(b->kind);
     rocl_status st = ROCL_OK;
-    if (!work && b->kind != ROCL_REGION)
+    if (!work && !(CALLS & ROCL_BIT(b->kind)))
         return ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
@@ -37,6 +39,7 @@ rocl_status chrome_links_add(chrome_links *l, unsigned worker, const rocl_batch 
 /* The call that the records of a stack id begin with, if they do. */
 typedef struct source {
     uint64_t stack_id, row;
+    rocl_kind kind;
     bool linked;
 } source;
 
@@ -44,18 +47,18 @@ static bool resolve_one(chrome_links *l, source *s, const uint64_t *key)
 {
     uint64_t row = key[2] >> 4;
     rocl_kind kind = (rocl_kind)(key[2] & 15);
-    if (kind == ROCL_REGION) {
+    if (CALLS & ROCL_BIT(kind)) {
         if (s->stack_id != key[0])
-            *s = (source){key[0], row, false};
+            *s = (source){key[0], row, kind, false};
         return true;
     }
     if (s->stack_id != key[0])
         return true;
     if (!s->linked &&
-        (!rocl_idset_add(&l->from, s->row) || !rocl_idset_add(&l->stacks, s->stack_id)))
+        (!rocl_idset_add(&l->rows[s->kind], s->row) || !rocl_idset_add(&l->stacks, s->stack_id)))
         return false;
     s->linked = true;
-    return rocl_idset_add(&l->to[kind], row);
+    return rocl_idset_add(&l->rows[kind], row);
 }
 
 rocl_status chrome_links_resolve(chrome_links *l, rocl_error *err)
@@ -80,16 +83,15 @@ uint8_t chrome_links_of(chrome_links *l, const rocl_packed *e)
 {
     if (!e->stack_id || !rocl_idset_next(&l->stacks, e->stack_id))
         return 0;
-    if (e->kind == ROCL_REGION)
-        return rocl_idset_next(&l->from, e->row) ? CHROME_FLOW_OUT : 0;
-    return rocl_idset_next(&l->to[e->kind], e->row) ? CHROME_FLOW_IN : 0;
+    if (!rocl_idset_next(&l->rows[e->kind], e->row))
+        return 0;
+    return CALLS & ROCL_BIT(e->kind) ? CHROME_FLOW_OUT : CHROME_FLOW_IN;
 }
 
 void chrome_links_free(chrome_links *l)
 {
     rocl_sorter_free(l->sorter);
     rocl_idset_free(&l->stacks);
-    rocl_idset_free(&l->from);
     for (int k = 0; k < ROCL_KINDS; k++)
-        rocl_idset_free(&l->to[k]);
+        rocl_idset_free(&l->rows[k]);
 }

@@ -170,9 +170,23 @@ static uint32_t thread_number(chrome_world *w, uint32_t process, const rocl_thre
     return tid;
 }
 
-uint32_t chrome_tid(chrome_world *w, uint32_t process, uint32_t thread)
+/* A thread that has another number than its own says which that is. */
+static void thread_name(const chrome_world *w, const rocl_thread *t, const rocl_process *p,
+                        uint32_t tid, char *name, size_t size)
 {
     char buf[256];
+    const char *own = rocl_thread_label(w->capture, t, p, buf, sizeof buf);
+    if (tid == t->tid || t->tid == p->pid)
+        snprintf(name, size, "%s", own);
+    else if (*own)
+        snprintf(name, size, "%s (tid %" PRId64 ")", own, t->tid);
+    else
+        snprintf(name, size, "thread %" PRId64, t->tid);
+}
+
+uint32_t chrome_tid(chrome_world *w, uint32_t process, uint32_t thread)
+{
+    char name[320];
     uint32_t *tid = thread == ROCL_NONE ? &w->strays[process] : &w->threads[thread];
     if (*tid)
         return *tid;
@@ -183,7 +197,8 @@ uint32_t chrome_tid(chrome_world *w, uint32_t process, uint32_t thread)
     const rocl_process *p = &w->capture->processes[process];
     *tid = thread_number(w, process, t);
     uint32_t sort = t->tid == p->pid ? 0 : thread < BEYOND ? thread + 1 : BEYOND;
-    describe_thread(w, pid, *tid, rocl_thread_label(w->capture, t, p, buf, sizeof buf), sort);
+    thread_name(w, t, p, *tid, name, sizeof name);
+    describe_thread(w, pid, *tid, name, sort);
     return *tid;
 }
 
