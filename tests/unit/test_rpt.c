@@ -336,6 +336,21 @@ static void test_blocks(void **state)
 
 #define TRACE_EVENTS 5
 
+/* An error of whoever writes a block is the report's error. */
+static void test_full_disk(void **state)
+{
+    rocl_buf log = {0};
+    (void)state;
+    make_large(&log, 20000);
+    for (unsigned i = 0; i < 4; i++) {
+        rocl_rpt_options o = {.raw = i & 1, .text_trace = true, .jobs = 1 + i / 2};
+        o.path = "/dev/full";
+        assert_int_equal(write_file((char *)log.data, log.len, &o), ROCL_OUTPUT);
+        assert_non_null(strstr(rocl_error_text(err), "/dev/full: cannot write: No space"));
+    }
+    rocl_buf_free(&log);
+}
+
 /* ---- traces -----------------------------------------------------------------------------------
  */
 
@@ -574,17 +589,12 @@ static void test_golden(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_cases),
-                                       TEST(test_bytes_at_line_ends),
-                                       TEST(test_errors),
-                                       TEST(test_repairs),
-                                       TEST(test_no_time),
-                                       TEST(test_json),
-                                       TEST(test_blocks),
-                                       TEST(test_trace),
-                                       TEST(test_regions_of_traces),
-                                       TEST(test_dict),
-                                       TEST(test_numbers),
+    const struct CMUnitTest tests[] = {TEST(test_cases),   TEST(test_bytes_at_line_ends),
+                                       TEST(test_errors),  TEST(test_repairs),
+                                       TEST(test_no_time), TEST(test_json),
+                                       TEST(test_blocks),  TEST(test_full_disk),
+                                       TEST(test_trace),   TEST(test_regions_of_traces),
+                                       TEST(test_dict),    TEST(test_numbers),
                                        TEST(test_golden)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
