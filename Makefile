@@ -95,6 +95,9 @@ LIB_SRC := $(sort $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
 # A tool is called like its folder, but for those that have a name here.
 NAME_stats := rocstats
 tool-name = $(or $(NAME_$(1)),$(1))
+# Programs that are other names of one.
+ALIASES := rpt
+ALIAS_rpt := rtg2json
 TOOL_DIRS := $(sort $(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)))
 TOOLS := $(foreach d,$(TOOL_DIRS),$(call tool-name,$(d)))
 COMMON_SRC := $(sort $(wildcard tools/common/*.c))
@@ -110,8 +113,10 @@ objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_A := $(O)/lib/librocline.a
 LIB_SO := $(O)/lib/librocline.so.$(VERSION)
 PC := $(O)/lib/rocline.pc
+PROGRAMS := $(TOOLS) $(ALIASES)
 BINS := $(TOOLS:%=$(O)/bin/%)
-COMPLETIONS := $(TOOLS:%=$(O)/share/bash/%) $(TOOLS:%=$(O)/share/zsh/_%)
+ALIAS_BINS := $(ALIASES:%=$(O)/bin/%)
+COMPLETIONS := $(PROGRAMS:%=$(O)/share/bash/%) $(PROGRAMS:%=$(O)/share/zsh/_%)
 UNITS := $(UNIT_SRC:tests/unit/%.c=$(O)/tests/%)
 GEN := $(if $(GEN_SRC),$(O)/tests/rocpd-gen)
 BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
@@ -121,7 +126,7 @@ HELPER_SRC := $(sort $(wildcard tests/tools/*.c))
 HELPERS := $(HELPER_SRC:tests/tools/%.c=$(O)/tests/%)
 FIXTURES := $(if $(wildcard tests/fixtures/make-fixtures.sh),$(O)/fixtures/.done)
 
-all: $(BINS) $(LIB_A) $(LIB_SO) $(PC) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
+all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(PC) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
 
 # ---- rules -----------------------------------------------------------------------------------------
 
@@ -166,6 +171,13 @@ $(O)/bin/$(call tool-name,$(1)): $(call objects,$(sort $(wildcard tools/$(1)/*.c
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $$@ $$(filter %.o %.a,$$^) $(LIBS)
 endef
 $(foreach d,$(TOOL_DIRS),$(eval $(call tool-rule,$(d))))
+
+define alias-rule
+$(O)/bin/$(1): $(O)/bin/$(ALIAS_$(1))
+	$$(call say,LN,$$@)
+	$(Q)ln -sf $(ALIAS_$(1)) $$@ && touch -h $$@
+endef
+$(foreach a,$(ALIASES),$(eval $(call alias-rule,$(a))))
 
 $(O)/share/bash/%: $(O)/bin/%
 	$(call say,GEN,$@)
@@ -238,22 +250,23 @@ coverage: ## after `make COVERAGE=1 check`: lines covered, file by file
 
 # ---- install -------------------------------------------------------------------------------------------
 
-INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(LIBDIR)/librocline.a $(LIBDIR)/librocline.so.$(VERSION) \
+INSTALLED = $(PROGRAMS:%=$(BINDIR)/%) $(LIBDIR)/librocline.a $(LIBDIR)/librocline.so.$(VERSION) \
     $(LIBDIR)/librocline.so.$(SOMAJOR) $(LIBDIR)/librocline.so $(LIBDIR)/pkgconfig/rocline.pc \
     $(INCLUDEDIR)/rocline.h $(foreach m,$(MAN),$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))) \
-    $(TOOLS:%=$(BASHDIR)/%) $(TOOLS:%=$(ZSHDIR)/_%)
+    $(PROGRAMS:%=$(BASHDIR)/%) $(PROGRAMS:%=$(ZSHDIR)/_%)
 
 install: all ## into PREFIX (/usr/local), below DESTDIR
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))))
 	$(INSTALL) -m 755 $(BINS) $(DESTDIR)$(BINDIR)
+	$(foreach a,$(ALIASES),ln -sf $(ALIAS_$(a)) $(DESTDIR)$(BINDIR)/$(a) &&) :
 	$(INSTALL) -m 644 $(LIB_A) $(LIB_SO) $(DESTDIR)$(LIBDIR)
 	ln -sf librocline.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librocline.so.$(SOMAJOR)
 	ln -sf librocline.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/librocline.so
 	$(pc-subst) lib/rocline.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/rocline.pc
 	$(INSTALL) -m 644 lib/rocline.h $(DESTDIR)$(INCLUDEDIR)
 	$(foreach m,$(MAN),$(INSTALL) -m 644 $(m) $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m))) &&) :
-	$(INSTALL) -m 644 $(TOOLS:%=$(O)/share/bash/%) $(DESTDIR)$(BASHDIR)
-	$(INSTALL) -m 644 $(TOOLS:%=$(O)/share/zsh/_%) $(DESTDIR)$(ZSHDIR)
+	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/bash/%) $(DESTDIR)$(BASHDIR)
+	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/zsh/_%) $(DESTDIR)$(ZSHDIR)
 
 uninstall: ## remove what install put there
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))

@@ -381,6 +381,18 @@ ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inpu
                                      const rocl_options *options, rocl_error *err);
 ROCL_API void rocl_trace_close(rocl_trace *t);
 
+/* What an input looks like, from how it begins (of a gzip file: unpacked). */
+typedef enum rocl_look {
+    ROCL_LOOKS_MISSING, /* there is none */
+    ROCL_LOOKS_STREAM,  /* standard input or a pipe: it can be read once */
+    ROCL_LOOKS_TEXT,    /* text without records in its first 64 KiB */
+    ROCL_LOOKS_LEGACY,  /* text of rtg_tracer or strace */
+    ROCL_LOOKS_HCC,     /* text with profile lines */
+    ROCL_LOOKS_OTHER    /* a database, a folder, an index, something unknown */
+} rocl_look;
+
+ROCL_API rocl_look rocl_input_look(const char *path);
+
 /* All that the profiler knew of an agent, as the text of a JSON object; free() it. "{}" when the
  * input has nothing. It is read when asked for: it can be 100 KiB per agent and process. */
 ROCL_API rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent,
@@ -561,6 +573,11 @@ typedef struct rocl_timeline_report {
 ROCL_API rocl_status rocl_write_timeline(const char *const *inputs, size_t count,
                                          const rocl_timeline_options *o,
                                          rocl_timeline_report *report, rocl_error *err);
+/* The same of an open trace whose inputs are all legacy text: only of lines whose events pass its
+ * filters. What is broken is counted in its accounts. */
+ROCL_API rocl_status rocl_write_timeline_of(rocl_trace *t, const rocl_timeline_options *o,
+                                            rocl_timeline_report *report, rocl_error *err);
+
 /* ---- the report of rpt ----------------------------------------------------------------------- */
 
 /* What the script rpt of the old tracers takes. All zero is what it does without options, but for

@@ -1,6 +1,7 @@
 #include "base/lines.h"
 
 #include "base/error.h"
+#include "base/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,9 @@ enum { BLOCK = 256 << 10 };
 
 struct rocl_lines {
     char *path;
-    gzFile file; /* passes plain text through */
+    gzFile file;             /* passes plain text through */
+    const rocl_spool *spool; /* read instead */
+    uint64_t at;             /* in it */
     uint64_t size;
     rocl_buf rest; /* the line that the last block broke */
     bool over;
@@ -74,6 +77,17 @@ rocl_status rocl_lines_open(rocl_lines **lines, const char *path, rocl_error *er
     return ROCL_OK;
 }
 
+rocl_status rocl_lines_over(rocl_lines **lines, const rocl_spool *spool, rocl_error *err)
+{
+    rocl_lines *l = calloc(1, sizeof *l);
+    if (!l)
+        return rocl_fail_memory(err);
+    l->spool = spool;
+    l->size = rocl_spool_size(spool);
+    *lines = l;
+    return ROCL_OK;
+}
+
 void rocl_lines_close(rocl_lines *l)
 {
     if (!l)
@@ -98,11 +112,23 @@ static size_t last_line_end(const rocl_buf *b, size_t from)
     return cr ? (size_t)(cr - b->data) + 1 : 0;
 }
 
+static rocl_status fill_from_spool(rocl_lines *l, rocl_buf *b, size_t *got, rocl_error *err)
+{
+    rocl_status st = rocl_spool_read(l->spool, b->data + b->len, BLOCK, l->at, got, err);
+    if (st != ROCL_OK)
+        return st;
+    l->at += *got;
+    b->len += *got;
+    return ROCL_OK;
+}
+
 /* Reads once; *got 0 at the end. */
 static rocl_status fill(rocl_lines *l, rocl_buf *b, size_t *got, rocl_error *err)
 {
     if (!rocl_buf_room(b, BLOCK))
         return rocl_fail_memory(err);
+    if (l->spool)
+        return fill_from_spool(l, b, got, err);
     int n = gzread(l->file, b->data + b->len, BLOCK);
     int code = Z_OK;
     if (n == 0)
@@ -131,7 +157,7 @@ rocl_status rocl_lines_next(rocl_lines *l, rocl_buf *b, uint64_t *read, rocl_err
         rocl_buf_put(&l->rest, b->data + cut, b->len - cut);
         b->len = cut;
     }
-    z_off_t at = gzoffset(l->file);
+    z_off_t at = l->spool ? (z_off_t)l->at : gzoffset(l->file);
     *read = at > 0 ? (uint64_t)at : 0;
     if (st == ROCL_OK && (b->failed || l->rest.failed))
         st = rocl_fail_memory(err);

@@ -11,6 +11,9 @@ typedef struct rocl_lines rocl_lines;
 
 /* "-" is standard input. */
 rocl_status rocl_lines_open(rocl_lines **lines, const char *path, rocl_error *err);
+/* The same of a spool that was filled, which stays the caller's. */
+struct rocl_spool;
+rocl_status rocl_lines_over(rocl_lines **lines, const struct rocl_spool *spool, rocl_error *err);
 /* Frees; NULL is fine. */
 void rocl_lines_close(rocl_lines *l);
 

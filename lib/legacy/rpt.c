@@ -129,8 +129,9 @@ static rocl_status commit(rocl_rpt *r, rocl_error *err)
 static rocl_status report(rocl_rpt *r, rocl_error *err)
 {
     if (!r->first.line)
-        return rocl_fail(err, ROCL_INPUT, "%s: no HCC profile record (\"profile: ...\") in it",
-                         r->input);
+        return rocl_fail(err, ROCL_INPUT, "%s: no %s in it", r->input,
+                         r->from_log ? "HCC profile record (\"profile: ...\")"
+                                     : "dispatch, barrier or copy");
     rocl_status st = rocl_rpt_roi_resolve(r, err);
     if (st)
         return st;
@@ -195,7 +196,7 @@ rocl_status rocl_write_rpt_trace(rocl_trace *t, const rocl_rpt_options *o, rocl_
 {
     rocl_rpt r = {.input = "trace", .strings = t->strings};
     if (rocl_trace_captures(t))
-        r.input = rocl_trace_capture(t, 0)->path;
+        r.input = rocl_trace_capture(t, 0)->path ? rocl_trace_capture(t, 0)->path : r.input;
     rocl_status st = set_up(&r, o, err);
     if (st == ROCL_OK)
         st = open_outputs(&r, err);

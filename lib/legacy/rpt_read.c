@@ -187,20 +187,29 @@ static rocl_status take(reading *rd, const finding *f, rocl_error *err)
     return st;
 }
 
+/* By whichever worker: what goes wrong is told where that worker's pipe looks for it. */
+static rocl_status say(rocl_rpt_printer *print, const finding *f, const uint8_t *p, rocl_error *err)
+{
+    rocl_error *usual = print->err;
+    if (!f->said)
+        return ROCL_OK;
+    print->err = err;
+    rocl_buf_put(&print->text, p, f->said);
+    print->apart = f->apart;
+    rocl_status st = rocl_rpt_flush(print);
+    print->err = usual;
+    return st;
+}
+
 static rocl_status write_findings(void *ctx, rocl_chunk *chunk, rocl_error *err)
 {
     reading *rd = ctx;
-    rocl_rpt_printer *print = &rd->rpt->print;
     rocl_status st = ROCL_OK;
     const uint8_t *p = chunk->out.data, *end = p + chunk->out.len;
-    finding f;
+    finding f = {0};
     for (; p < end && st == ROCL_OK; p += sizeof f + f.said) {
         memcpy(&f, p, sizeof f);
-        if (f.said) {
-            rocl_buf_put(&print->text, p + sizeof f, f.said);
-            print->apart = f.apart;
-            st = rocl_rpt_flush(print);
-        }
+        st = say(&rd->rpt->print, &f, p + sizeof f, err);
         if (f.kind != FOUND_END && st == ROCL_OK)
             st = take(rd, &f, err);
     }

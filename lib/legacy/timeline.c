@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/lines.h"
 #include "base/out.h"
+#include "source/rtg/rtg.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -33,8 +34,11 @@ typedef struct timeline {
     rocl_strings *workgroups;
     unsigned jobs;
     tl_worker *workers;
-    const char *path; /* of the input */
-    uint64_t line;    /* of the input: before the block */
+    tl_selection *selection; /* NULL: all lines */
+    const char *path;        /* of the input */
+    uint32_t capture;        /* of the input, with a selection */
+    uint64_t offset;         /* in it, of the next block */
+    uint64_t line;           /* of the input: before the block */
     uint64_t blocks, told;
     bool missed_hsa;
     uint64_t strace;
@@ -181,11 +185,15 @@ static rocl_status on_resumed_call(timeline *t, const char *p, rocl_error *err)
         on_bad(t, &place);
         return ROCL_OK;
     }
-    const char *call = (const char *)c->text.data;
+    const char *call = (const char *)c->text.data, *took = p + texts.len[0];
+    rtg_span seconds = {call + c->call, c->seconds},
+             fraction = {seconds.p + seconds.n, c->fraction};
+    if (texts.kind) {
+        seconds = (rtg_span){took + texts.len[1], texts.len[2]};
+        fraction = (rtg_span){seconds.p + seconds.n, texts.len[3]};
+    }
     if (!tl_put_strace(&t->text, (rtg_span){p, texts.len[0]}, (rtg_span){call, c->call}, true,
-                       (rtg_span){call + c->call, c->seconds},
-                       (rtg_span){call + c->call + c->seconds, c->fraction},
-                       (rtg_span){p + texts.len[0], texts.len[1]}, &repaired))
+                       seconds, fraction, (rtg_span){took, texts.len[1]}, &repaired))
         on_bad(t, &place);
     t->report->repaired += repaired != 0;
     return emit_text(t, &t->text, err);
@@ -273,14 +281,20 @@ static void show_progress(const timeline *t, uint64_t done, uint64_t total)
 static rocl_status put_block(timeline *t, rocl_lines *lines, rocl_pipe *pipe, bool *more,
                              rocl_error *err)
 {
-    const tl_block block = {.number = t->blocks++};
+    tl_block block = {.number = t->blocks++, .offset = t->offset, .selected = t->selection};
     uint64_t read = 0;
     rocl_chunk *c = rocl_pipe_get(pipe, err);
     if (!c)
         return rocl_error_status(err) ? rocl_error_status(err) : ROCL_INTERNAL;
     rocl_buf_put(&c->in, &block, sizeof block);
     rocl_status st = rocl_lines_next(lines, &c->in, &read, err);
-    *more = c->in.len > sizeof block;
+    block.text = c->in.len - (c->in.failed ? c->in.len : sizeof block);
+    t->offset += block.text;
+    *more = block.text > 0;
+    if (st == ROCL_OK && t->selection)
+        st = tl_selection_take(t->selection, t->capture, t->offset, &c->in, &block.wanted, err);
+    if (!c->in.failed)
+        memcpy(c->in.data, &block, sizeof block);
     show_progress(t, read, rocl_lines_size(lines));
     rocl_status put = rocl_pipe_put(pipe, c, err);
     return st ? st : put;
@@ -299,12 +313,13 @@ static rocl_status convert_lines(timeline *t, rocl_lines *lines, rocl_error *err
     return st;
 }
 
-static rocl_status convert_input(timeline *t, const char *path, rocl_error *err)
+static rocl_status convert_input(timeline *t, const char *path, rocl_spool *spool, rocl_error *err)
 {
     rocl_lines *lines = NULL;
-    rocl_status st = rocl_lines_open(&lines, path, err);
+    rocl_status st =
+        spool ? rocl_lines_over(&lines, spool, err) : rocl_lines_open(&lines, path, err);
     t->path = path;
-    t->line = 0;
+    t->line = t->offset = 0;
     if (st == ROCL_OK)
         st = convert_lines(t, lines, err);
     rocl_lines_close(lines);
@@ -420,12 +435,26 @@ static void release(timeline *t)
     rocl_buf_free(&t->text);
 }
 
-static rocl_status convert(timeline *t, const char *const *inputs, size_t count, rocl_error *err)
+static rocl_status convert_capture(timeline *t, rocl_model_capture *c, rocl_error *err)
+{
+    rocl_spool *spool = rtg_capture_spool(c);
+    rocl_status st = rocl_spool_wake(spool, err);
+    t->capture = c->pub.index;
+    if (st == ROCL_OK)
+        st = convert_input(t, c->pub.path, spool, err);
+    rocl_spool_rest(spool);
+    return st;
+}
+
+static rocl_status convert(timeline *t, const char *const *inputs, size_t count, rocl_trace *trace,
+                           rocl_error *err)
 {
     rocl_buf_str(&t->text, "{\n\"traceEvents\": [\n");
     rocl_status st = emit_text(t, &t->text, err);
     for (size_t i = 0; i < count && st == ROCL_OK; i++)
-        st = convert_input(t, inputs[i], err);
+        st = convert_input(t, inputs[i], NULL, err);
+    for (size_t i = 0; trace && i < trace->capture_count && st == ROCL_OK; i++)
+        st = convert_capture(t, trace->captures[i], err);
     if (st == ROCL_OK)
         st = put_end(t, err);
     return end_packing(t, st, err);
@@ -449,20 +478,20 @@ static rocl_status finish(timeline *t, rocl_error *err)
     return st;
 }
 
-rocl_status rocl_write_timeline(const char *const *inputs, size_t count,
-                                const rocl_timeline_options *o, rocl_timeline_report *report,
-                                rocl_error *err)
+static rocl_status run(const char *const *inputs, size_t count, rocl_trace *trace,
+                       tl_selection *selection, const rocl_timeline_options *o,
+                       rocl_timeline_report *report, rocl_error *err)
 {
     rocl_timeline_report none;
     rocl_error *own = err ? NULL : rocl_error_new();
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    timeline t = {.opt = o, .report = report ? report : &none};
+    timeline t = {.opt = o, .report = report ? report : &none, .selection = selection};
     *t.report = (rocl_timeline_report){0};
     t.jobs = o->jobs ? o->jobs : cores < 1 ? 1 : cores > 256 ? 256 : (unsigned)cores;
     err = err ? err : own;
     rocl_status st = prepare(&t, err);
     if (st == ROCL_OK)
-        st = convert(&t, inputs, count, err);
+        st = convert(&t, inputs, count, trace, err);
     else
         st = end_packing(&t, st, err);
     if (st == ROCL_OK)
@@ -470,4 +499,25 @@ rocl_status rocl_write_timeline(const char *const *inputs, size_t count,
     release(&t);
     rocl_error_free(own);
     return st;
+}
+
+rocl_status rocl_write_timeline(const char *const *inputs, size_t count,
+                                const rocl_timeline_options *o, rocl_timeline_report *report,
+                                rocl_error *err)
+{
+    return run(inputs, count, NULL, NULL, o, report, err);
+}
+
+rocl_status rocl_write_timeline_of(rocl_trace *t, const rocl_timeline_options *o,
+                                   rocl_timeline_report *report, rocl_error *err)
+{
+    tl_selection s = {0};
+    for (size_t i = 0; i < t->capture_count; i++)
+        if (!rtg_capture_spool(t->captures[i]))
+            return rocl_fail(err, ROCL_USAGE, "%s: not legacy text", t->captures[i]->pub.path);
+    rocl_status st = tl_select(&s, t, err);
+    if (st == ROCL_OK)
+        st = run(NULL, 0, t, &s, o, report, err);
+    tl_selection_free(&s);
+    return st ? st : rocl_trace_verdict(t);
 }

@@ -35,7 +35,7 @@ typedef enum tl_item {
     TL_NEW_ROW,    /* the next number of the block: tl_row_key */
     TL_WORKGROUP,  /* tl_texts: x, y, z, kernel */
     TL_UNFINISHED, /* tl_texts: call, seconds, fraction */
-    TL_RESUMED,    /* tl_texts: name, duration; before it, tl_place */
+    TL_RESUMED,    /* tl_place, then tl_texts: name, duration, seconds, fraction; kind: were cut */
     TL_SAY,        /* a line for people */
     TL_MISSED_HSA, /* the first of the block */
     TL_BAD,        /* tl_place: a line that is left out */
@@ -64,10 +64,21 @@ typedef struct tl_texts {
     uint32_t len[TL_TEXTS];
 } tl_texts;
 
-/* What a block begins with in rocl_chunk.in. */
+/* A line that is wanted, and, where a time window cuts its event, between which times. */
+typedef struct tl_wanted {
+    uint64_t offset; /* in the file */
+    int64_t start, end;
+    bool cut;
+} tl_wanted;
+
+/* What a block begins with in rocl_chunk.in. Its text follows, then, with a selection, the lines of
+ * it that are wanted, in order. */
 typedef struct tl_block {
     uint64_t number;
-    uint64_t first_line; /* in its file, from 1; only with a selection */
+    uint64_t offset; /* in the file */
+    size_t text;     /* bytes */
+    size_t wanted;
+    bool selected; /* only the wanted ones */
 } tl_block;
 
 /* ---- timeline_line.c: lines to items, on any worker
@@ -85,7 +96,8 @@ typedef struct tl_worker {
     tl_local *rows;
     uint32_t *slots; /* hash table of rows: number + 1 */
     uint32_t row_count, row_cap, slot_mask;
-    uint32_t last[TL_ROW_KINDS]; /* number + 1 of the row met last */
+    uint32_t last[TL_ROW_KINDS];          /* number + 1 of the row met last */
+    const tl_wanted *wanted, *wanted_end; /* of the block, from here on */
     bool missed_hsa;
     uint64_t gap_count;
     uint64_t shapes[RTG_SHAPES];
@@ -140,6 +152,26 @@ static inline rtg_span tl_row_text(const tl_rows *r, const tl_row *row)
 {
     return (rtg_span){(const char *)r->texts.data + row->text, row->len};
 }
+
+/* ---- timeline_select.c: what the filters of a trace leave
+ * ---------------------------------------- */
+
+typedef struct tl_selection {
+    rocl_sorter *lines; /* keys: capture, offset; cut events have their times with them */
+    uint64_t capture;
+    tl_wanted next;
+    bool more;
+} tl_selection;
+
+rocl_status tl_select(tl_selection *s, rocl_trace *t, rocl_error *err);
+void tl_selection_free(tl_selection *s);
+/* Appends the wanted lines of a capture before `offset` to a chunk and counts them. Captures and
+ * offsets must rise from call to call. */
+rocl_status tl_selection_take(tl_selection *s, uint32_t capture, uint64_t offset, rocl_buf *to,
+                              size_t *count, rocl_error *err);
+/* Puts the times that are left of a line's event into it; `room` holds their digits. */
+typedef char tl_digits[2][32];
+void tl_cut_line(rtg_line *l, const tl_wanted *w, tl_digits room);
 
 /* ---- timeline_gaps.c ----------------------------------------------------------------------------
  */

@@ -525,7 +525,7 @@ bool tl_put_strace(rocl_buf *b, rtg_span name, rtg_span call, bool close, rtg_sp
 
 static const char no_duration[] = "the duration of the call is no number";
 
-static void on_strace(tl_worker *w, const rtg_line *l)
+static void on_strace(tl_worker *w, const rtg_line *l, bool cut)
 {
     const tl_place place = {w->line, no_duration};
     rtg_span call = trim(l->name), name = before_parenthesis(call);
@@ -536,7 +536,9 @@ static void on_strace(tl_worker *w, const rtg_line *l)
         put_texts(w, TL_UNFINISHED, 0, NULL,
                   (rtg_span[TL_TEXTS]){name, call, l->start, l->fraction});
     } else if (l->shape == RTG_STRACE_RESUMED) {
-        put_texts(w, TL_RESUMED, 0, &place, (rtg_span[TL_TEXTS]){l->name, l->took});
+        /* The time of the line is that of its end, unless it was cut. */
+        put_texts(w, TL_RESUMED, cut, &place,
+                  (rtg_span[TL_TEXTS]){l->name, l->took, l->start, l->fraction});
     } else if (!tl_put_strace(w->out, name, call, false, l->start, l->fraction, l->took,
                               &repaired)) {
         bad(w, no_duration);
@@ -561,7 +563,7 @@ static void put_missed(tl_worker *w, rtg_span line, bool ended)
     open_text(w);
 }
 
-static rocl_status on_line(tl_worker *w, const rtg_line *l, rtg_span line, bool ended,
+static rocl_status on_line(tl_worker *w, const rtg_line *l, rtg_span line, bool ended, bool cut,
                            rocl_error *err)
 {
     static const char *const left_out[RTG_SHAPES] = {
@@ -597,7 +599,7 @@ static rocl_status on_line(tl_worker *w, const rtg_line *l, rtg_span line, bool 
     case RTG_STRACE_UNFINISHED:
     case RTG_STRACE_RESUMED:
     case RTG_STRACE_COMPLETE:
-        on_strace(w, l);
+        on_strace(w, l, cut);
         break;
     case RTG_TEXT:
         if (w->opt->verbose)
@@ -613,28 +615,66 @@ static rocl_status on_line(tl_worker *w, const rtg_line *l, rtg_span line, bool 
     return ROCL_OK;
 }
 
+/* Is the line at an offset wanted? Steps through the selection, whose lines come in order. */
+static const tl_wanted *find_wanted(tl_worker *w, uint64_t offset)
+{
+    while (w->wanted < w->wanted_end && w->wanted->offset < offset)
+        w->wanted++;
+    return w->wanted < w->wanted_end && w->wanted->offset == offset ? w->wanted : NULL;
+}
+
+static rocl_status take_line(tl_worker *w, const tl_block *b, rtg_span line, uint64_t offset,
+                             bool ended, rocl_error *err)
+{
+    rtg_line l;
+    tl_digits room;
+    const tl_wanted *wanted = b->selected ? find_wanted(w, offset) : NULL;
+    rtg_line_parse(&l, line.p, line.n, ended);
+    /* What a later line may end is needed in any case. */
+    if (b->selected && !wanted && l.shape != RTG_STRACE_UNFINISHED)
+        return ROCL_OK;
+    if (wanted && wanted->cut)
+        tl_cut_line(&l, wanted, room);
+    return on_line(w, &l, line, ended, wanted && wanted->cut, err);
+}
+
+static rocl_status take_lines(tl_worker *w, const tl_block *b, const char *text, rocl_error *err)
+{
+    const char *p = text, *end = text + b->text;
+    bool cr = b->text && memchr(p, '\r', b->text);
+    rocl_status st = ROCL_OK;
+    for (w->line = 0; p < end && st == ROCL_OK; w->line++) {
+        bool ended;
+        const char *from = p, *to = rocl_line_take(&p, end, cr, &ended);
+        st = take_line(w, b, (rtg_span){from, (size_t)(to - from)},
+                       b->offset + (uint64_t)(from - text), ended, err);
+    }
+    return st;
+}
+
 rocl_status tl_block_to_items(tl_worker *w, rocl_chunk *c, rocl_error *err)
 {
     tl_block block;
     memcpy(&block, c->in.data, sizeof block);
-    const char *p = (const char *)c->in.data + sizeof block;
-    const char *end = (const char *)c->in.data + c->in.len;
-    bool cr = memchr(p, '\r', (size_t)(end - p));
-    rocl_status st = ROCL_OK;
+    const char *text = (const char *)c->in.data + sizeof block;
     w->out = &c->out;
     w->block = block.number;
     w->missed_hsa = false;
+    /* The array is behind the text, hence moved to where it may be. */
+    size_t bytes = block.wanted * sizeof *w->wanted;
+    tl_wanted *wanted = bytes ? malloc(bytes) : NULL;
+    if (bytes && !wanted)
+        return rocl_fail_memory(err);
+    if (bytes)
+        memcpy(wanted, text + block.text, bytes);
+    w->wanted = wanted;
+    w->wanted_end = wanted + block.wanted;
     begin_rows(w);
     open_text(w);
-    for (w->line = 0; p < end && st == ROCL_OK; w->line++) {
-        bool ended;
-        const char *from = p, *to = rocl_line_take(&p, end, cr, &ended);
-        rtg_line l;
-        rtg_line_parse(&l, from, (size_t)(to - from), ended);
-        st = on_line(w, &l, (rtg_span){from, (size_t)(to - from)}, ended, err);
-    }
+    rocl_status st = take_lines(w, &block, text, err);
     put_item(w, TL_LINES, &w->line, sizeof w->line);
     close_text(w);
+    free(wanted);
     return st;
 }
 

@@ -1,6 +1,7 @@
 /* Which source reads a path: told by its first bytes, never by its name. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "source/json.h"
 #include "source/rocpd/rocpd.h"
@@ -103,6 +104,68 @@ rocl_status rocl_source_open(rocl_trace *t, const char *path, rocl_error *err)
     rocl_spool *spool;
     rocl_status st = rocl_spool_open(&spool, path, err);
     return st == ROCL_OK ? open_known(t, path, spool, err) : st;
+}
+
+/* ---- a look ------------------------------------------------------------------------------------
+ */
+
+static bool is_index(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
+}
+
+static bool is_stranger(const char *head, size_t n)
+{
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        size_t m = strlen(strangers[i].magic);
+        bool text = *strangers[i].magic == '{'; /* might be the first line of anything */
+        if (!text && n >= m && !memcmp(head, strangers[i].magic, m))
+            return true;
+    }
+    return false;
+}
+
+static bool has_profile_line(const char *p, size_t n)
+{
+    static const char tag[] = "profile:";
+    const size_t m = sizeof tag - 1;
+    for (const char *end = p + n; p && (size_t)(end - p) >= m;) {
+        if (!memcmp(p, tag, m))
+            return true;
+        p = memchr(p, '\n', (size_t)(end - p));
+        p = p ? p + 1 : NULL;
+    }
+    return false;
+}
+
+static rocl_look look_at_head(const char *head, size_t n, bool whole)
+{
+    if (n >= sizeof sqlite_magic && !memcmp(head, sqlite_magic, sizeof sqlite_magic))
+        return ROCL_LOOKS_OTHER;
+    if (rtg_recognise(head, n, whole))
+        return has_profile_line(head, n) ? ROCL_LOOKS_HCC : ROCL_LOOKS_LEGACY;
+    return is_stranger(head, n) || (n && memchr(head, 0, n)) ? ROCL_LOOKS_OTHER : ROCL_LOOKS_TEXT;
+}
+
+rocl_look rocl_input_look(const char *path)
+{
+    struct stat st;
+    rocl_spool *spool;
+    if (!strcmp(path, "-"))
+        return ROCL_LOOKS_STREAM;
+    if (stat(path, &st) != 0)
+        return ROCL_LOOKS_MISSING;
+    if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
+        return ROCL_LOOKS_STREAM;
+    if (!S_ISREG(st.st_mode) || is_index(path) || rocl_spool_open(&spool, path, NULL) != ROCL_OK)
+        return ROCL_LOOKS_OTHER;
+    size_t n;
+    bool whole;
+    const char *head = rocl_spool_head(spool, &n, &whole);
+    rocl_look look = look_at_head(head, n, whole);
+    rocl_spool_close(spool);
+    return look;
 }
 
 rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err)

@@ -52,6 +52,12 @@ extern const opt_group input_group, names_group, filter_group, run_group, other_
 /* options_parse, then what every tool checks. `c` begins the tool's struct. */
 int common_parse(const program *p, common *c, int argc, char **argv);
 
+/* Did whoever reads standard output have enough? That is no failure worth a word. */
+bool reader_is_gone(const common *c, const rocl_error *err);
+
+/* Was any filter asked for? */
+bool common_filters(const common *c);
+
 /* Opens the inputs, lets `write` do its work with `ctx`, reports what was left out; returns the
  * exit code. */
 typedef rocl_status common_write_fn(rocl_trace *t, void *ctx, rocl_error *err);

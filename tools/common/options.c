@@ -117,13 +117,22 @@ static void unknown_option(const program *p, const char *word, size_t len)
         usage_error("unknown option --%.*s", (int)len, word);
 }
 
+/* Do names begin alike? "text_trace" is as good as "text-trace". */
+static bool begins_alike(const char *name, const char *word, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (name[i] != (word[i] == '_' ? '-' : word[i]))
+            return false;
+    return true;
+}
+
 /* A whole name, or the beginning of one name only. NULL after saying what is wrong. */
 static const opt *find_name(const program *p, const char *word, size_t len)
 {
     const opt *found = NULL, *other = NULL;
     cursor c = {0};
     for (const opt *o; (o = next_option(p, &c));) {
-        if (strncmp(o->name, word, len) != 0)
+        if (!begins_alike(o->name, word, len))
             continue;
         if (o->name[len] == '\0')
             return o;

@@ -54,6 +54,7 @@ typedef struct program {
     const opt_group *const *groups; /* NULL-terminated */
     const char *examples;           /* lines of help, indented */
     size_t operands;                /* offsetof the strings that operands are added to */
+    bool alone;                     /* it may be called without an input */
 } program;
 
 /* Fills `values` as the tables say. Returns -1 to go on, else the exit code: 0 after --help and

@@ -31,7 +31,7 @@ int common_parse(const program *p, common *c, int argc, char **argv)
         return code;
     msg_set_level(c->level);
     /* Operands that are not just inputs are the tool's to sort out. */
-    if (p->operands != offsetof(common, inputs))
+    if (p->alone || p->operands != offsetof(common, inputs))
         return -1;
     return c->inputs.n ? -1 : usage_error("no input is given");
 }
@@ -124,7 +124,7 @@ static void report_faults(const rocl_trace *t)
         msg_notice("%s%s%s", some ? dropped : "", some && more ? "; " : "", more ? kept : "");
 }
 
-static bool has_filters(const common *c)
+bool common_filters(const common *c)
 {
     return c->start || c->end || c->start_marker || c->end_marker || c->min_duration ||
            c->ranks.n + c->pids.n + c->agents.n + c->include.n + c->exclude.n + c->names.n +
@@ -137,7 +137,7 @@ static bool has_filters(const common *c)
 static const char *why_no_events(const common *c, const rocl_trace *t)
 {
     bool some = c->wanted == EVENTS_SOME, broken = count_faults(t, true) > 0;
-    if (has_filters(c))
+    if (common_filters(c))
         return some ? "no event of the kinds asked for passes the filters"
                     : "no event passes the filters";
     if (some)
@@ -170,7 +170,7 @@ static void report_events(const common *c, const rocl_trace *t)
 }
 
 /* `head` and other readers that have seen enough end a pipe: nothing to complain about. */
-static bool reader_is_gone(const common *c, const rocl_error *err)
+bool reader_is_gone(const common *c, const rocl_error *err)
 {
     return c->to_stdout && rocl_error_status(err) == ROCL_OUTPUT &&
            strstr(rocl_error_text(err), strerror(EPIPE));

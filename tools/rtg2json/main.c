@@ -1,141 +1,158 @@
-/* rtg2json: legacy text as the JSON of chrome://tracing. */
-#include "common/common.h"
+/* rtg2json: legacy text, or any trace, as the JSON of chrome://tracing. */
+#include "rtg2json/rtg2json.h"
+
 #include "common/progress.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct cli {
-    common common;
-    bool flows, gaps, kernel_names, by_process, workgroups, gzip;
-    int gzip_level;
-    FILE *say; /* where the lines of the script go; NULL: nowhere */
-} cli;
-
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
+_Static_assert(LAYOUT_SCRIPT == 1 && LAYOUT_TRACE == 2, "choices follow the enum");
 
-static const opt script_options[] = {
-    {"flow", 'f', OPT_FLAG, offsetof(cli, flows), NULL, NULL, 0, 0,
-     "arrows from host dispatches to the GPU"},
-    {"gaps", 'g', OPT_FLAG, offsetof(cli, gaps), NULL, NULL, 0, 0,
-     "add gap events of HCC devices"},
-    {"kernel-launches", 'k', OPT_FLAG, offsetof(cli, kernel_names), NULL, NULL, 0, 0,
-     "name launches by their kernel"},
+static const opt output_options[] = {
     COMMON_OUTPUT_FILE("the JSON file (default: out.json); \"-\" is standard output"),
-    {"by-process", 'p', OPT_FLAG, offsetof(cli, by_process), NULL, NULL, 0, 0,
-     "group rows by process"},
-    {"workgroups", 'w', OPT_FLAG, offsetof(cli, workgroups), NULL, NULL, 0, 0,
-     "print the distinct work-group sizes"},
     {"gzip", 0, OPT_FLAG, offsetof(cli, gzip), NULL, NULL, 0, 0,
-     "compress the output (a name that ends in .gz does so as well)"},
+     "compress it; so does a name that ends in .gz"},
+    {"compress", 'z', OPT_NUMBER, offsetof(cli, gzip_level), "LEVEL", NULL, 1, 9,
+     "compress it with this level, 1 to 9 (default: 6)"},
+    {"flow", 'f', OPT_FLAG, offsetof(cli, flows), NULL, NULL, 0, 0,
+     "arrows from the host to the GPU work that it caused"},
+    {"layout", 0, OPT_CHOICE, offsetof(cli, layout), "NAME", "auto|script|trace", 0, 0,
+     "rows as rocm-timeline-generator.py has them (script: the default for legacy text), or a "
+     "process for each process and GPU (trace: the default for all other inputs)"},
+    {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,
+     "layout trace: rows of GPU work by hardware queue instead of stream"},
+    {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
+     "layout trace: attach the arguments of API calls to their events"},
     COMMON_END,
 };
 
-static const opt_group script_group = {"Output", script_options};
-static const opt_group *const groups[] = {&script_group, &run_group, &other_group, NULL};
+static const opt script_options[] = {
+    {"gaps", 'g', OPT_FLAG, offsetof(cli, gaps), NULL, NULL, 0, 0,
+     "add events for the gaps of HCC devices"},
+    {"kernel-launches", 'k', OPT_FLAG, offsetof(cli, kernel_names), NULL, NULL, 0, 0,
+     "name HIP calls that launch a kernel by the kernel"},
+    {"by-process", 'p', OPT_FLAG, offsetof(cli, by_process), NULL, NULL, 0, 0,
+     "group rows by process"},
+    {"workgroups", 'w', OPT_FLAG, offsetof(cli, workgroups), NULL, NULL, 0, 0,
+     "print the work-group sizes that occur, sorted"},
+    COMMON_END,
+};
+
+static const opt rpt_options[] = {
+    {"rpt", 0, OPT_FLAG, offsetof(cli, common), NULL, NULL, 0, 0,
+     "be rpt: print its report instead; must come first (see rpt --help)"},
+    COMMON_END,
+};
+
+static const opt_group output_group = {"Output", output_options};
+static const opt_group script_group = {"Layout script", script_options};
+static const opt_group rpt_group = {"Report", rpt_options};
+static const opt_group *const groups[] = {&input_group, &output_group, &script_group,
+                                          &rpt_group,   &names_group,  &filter_group,
+                                          &run_group,   &other_group,  NULL};
 
 static const program tool = {
     .name = "rtg2json",
-    .synopsis = "[OPTION]... [FILE]...",
-    .purpose = "Convert rtg_tracer text and HCC logs to the JSON of chrome://tracing.",
+    .synopsis = "[OPTION]... [INPUT]...",
+    .purpose = "Convert rtg_tracer text, HCC logs, or any other trace to the JSON of "
+               "chrome://tracing.",
     .groups = groups,
-    .examples = "  rtg2json rtg_trace.txt.4905\n",
-    .operands = offsetof(cli, common.inputs),
+    .examples = "  rtg2json -f -k -o trace.json rtg_trace.txt.4905\n"
+                "  rtg2json -p --gzip -o all.json.gz rtg_trace.txt.*\n"
+                "  ssh node cat /scratch/rtg_trace.txt.7 | rtg2json -o - - > trace.json\n"
+                "  rtg2json --start 40% --end 60% -f -o part.json 4711_results.db\n"
+                "  rtg2json --rpt --topn 5 hcc.log\n",
+    .operands = offsetof(common, inputs),
+    .alone = true,
 };
 
-static void say(void *ctx, const char *text, size_t len)
+rocl_progress_fn *wanted_progress(const common *c)
 {
-    const cli *c = ctx;
-    if (!c->say)
-        return;
-    fwrite(text, 1, len, c->say);
-    putc('\n', c->say);
+    return c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL;
 }
 
-static void on_notice(void *ctx, const char *text)
+void on_notice(void *ctx, const char *text)
 {
     (void)ctx;
     msg_notice("%s", text);
 }
 
-static const char *output(const cli *c)
+/* ---- which layout ------------------------------------------------------------------------------
+ */
+
+/* Is the input read line by line? Nothing can be said of one that is not there. */
+static bool is_text(const char *path)
 {
-    return c->common.output_file && *c->common.output_file ? c->common.output_file : "out.json";
+    return rocl_input_look(path) != ROCL_LOOKS_OTHER;
 }
 
-/* The inputs that there are. */
-static strings existing(const cli *c, bool *missing)
+static layout layout_of(const cli *c)
 {
-    strings s = {0};
-    for (size_t i = 0; i < c->common.inputs.n; i++) {
-        const char *path = c->common.inputs.v[i];
-        struct stat st;
-        if (strcmp(path, "-") != 0 && (stat(path, &st) != 0 || S_ISDIR(st.st_mode))) {
-            if (c->say)
-                fprintf(c->say, "Skipping '%s': not a file\n", path);
-            *missing = true;
-        } else if (strcmp(path, output(c)) != 0 || !strcmp(path, "-")) {
-            strings_add(&s, path);
-        }
-    }
+    layout l = (layout)c->layout;
+    for (size_t i = 0; i < c->common.inputs.n && l == LAYOUT_AUTO; i++)
+        if (!is_text(c->common.inputs.v[i]))
+            l = LAYOUT_TRACE;
+    return l == LAYOUT_AUTO ? LAYOUT_SCRIPT : l;
+}
+
+/* ---- layout trace ------------------------------------------------------------------------------
+ */
+
+static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    const cli *c = ctx;
+    rocl_chrome_report r = {0};
+    const rocl_chrome_options o = {
+        .path = c->path,
+        .gzip = c->gzip,
+        .level = c->gzip_level,
+        .flows = c->flows,
+        .group_by_queue = c->group_by_queue,
+    };
+    rocl_status s = rocl_write_chrome(t, &o, &r, err);
+    if (s <= ROCL_PARTIAL)
+        msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
+                    c->common.to_stdout ? "standard output" : c->path, r.bytes, r.slices,
+                    r.counter_values);
     return s;
 }
 
-static int convert(cli *c)
+static int convert_trace(cli *c)
 {
-    bool missing = false;
-    bool named = c->common.output_file && *c->common.output_file;
-    c->common.to_stdout = !strcmp(output(c), "-");
-    c->say = c->common.level == MSG_QUIET ? NULL : c->common.to_stdout ? stderr : stdout;
-    if (c->say)
-        fprintf(c->say, "Writing chrome://tracing output to '%s'%s\n", output(c),
-                named ? "" : " (use -o to change name)");
-    strings inputs = existing(c, &missing);
-    const rocl_timeline_options o = {
-        .path = output(c),
-        .gzip = c->gzip,
-        .flows = c->flows,
-        .gaps = c->gaps,
-        .kernel_names = c->kernel_names,
-        .by_process = c->by_process,
-        .verbose = c->common.level == MSG_VERBOSE,
-        .workgroups = c->workgroups,
-        .jobs = c->common.jobs,
-        .memory = c->common.memory,
-        .tmpdir = c->common.tmpdir,
-        .say = say,
-        .notice = on_notice,
-        .progress = c->common.level > MSG_QUIET && progress_wanted(c->common.to_stdout)
-                        ? progress_update
-                        : NULL,
-        .ctx = c,
-    };
-    rocl_timeline_report r;
-    rocl_error *err = rocl_error_new();
-    rocl_status st = rocl_write_timeline(inputs.v, inputs.n, &o, &r, err);
-    if (st > ROCL_PARTIAL)
-        msg_error("%s", rocl_error_text(err));
-    rocl_error_free(err);
-    return (int)(st == ROCL_OK && missing ? ROCL_PARTIAL : st);
+    if (!c->common.inputs.n)
+        return usage_error("no input is given");
+    if (c->gaps || c->kernel_names || c->workgroups || c->by_process)
+        msg_notice("-g, -k, -p and -w are of the layout script, and mean nothing in this one");
+    return common_run(&c->common, write_trace, c);
+}
+
+static int check(cli *c)
+{
+    const char *name = c->common.output_file;
+    c->path = name && *name ? name : "out.json";
+    c->common.to_stdout = !strcmp(c->path, "-");
+    size_t n = strlen(c->path);
+    c->gzip = c->gzip || c->gzip_level || (n > 3 && !strcmp(c->path + n - 3, ".gz"));
+    if (c->common.to_stdout && c->gzip && isatty(STDOUT_FILENO))
+        return usage_error("compressed data is not written to a terminal");
+    return -1;
 }
 
 int main(int argc, char **argv)
 {
     static cli c;
-    int code;
-    c.common.level = MSG_NORMAL;
-    msg_init(tool.name);
-    code = options_parse(&tool, &c, argc, argv);
+    const char *slash = strrchr(argv[0], '/');
+    const char *name = slash ? slash + 1 : argv[0];
+    bool first = argc > 1 && !strcmp(argv[1], "--rpt");
+    if (first || !strcmp(name, "rpt"))
+        return rpt_main(argc - first, argv + first);
+    int code = common_parse(&tool, &c.common, argc, argv);
+    if (code < 0)
+        code = check(&c);
     if (code >= 0)
         return code;
-    msg_set_level(c.common.level);
-    code = convert(&c);
-    int flushed = finish_stdout();
-    return code > 1 || flushed == 0 ? code : flushed;
+    return layout_of(&c) == LAYOUT_SCRIPT ? convert_script(&c) : convert_trace(&c);
 }

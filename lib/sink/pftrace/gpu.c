@@ -186,10 +186,12 @@ static int64_t volume(const uint32_t dim[3])
 
 static void kernel_launch(gpu *g, rocl_buf *b, const rocl_packed *e)
 {
-    put_dim(b, LAUNCH_GRID, e->grid);
-    put_dim(b, LAUNCH_WORKGROUP, e->workgroup);
-    arg_int(g, b, LAUNCH_ARGS, W_WORKGROUP_SIZE, volume(e->workgroup));
-    arg_int(g, b, LAUNCH_ARGS, W_GRID_SIZE, volume(e->grid));
+    if (volume(e->grid) || volume(e->workgroup)) { /* else the source does not know them */
+        put_dim(b, LAUNCH_GRID, e->grid);
+        put_dim(b, LAUNCH_WORKGROUP, e->workgroup);
+        arg_int(g, b, LAUNCH_ARGS, W_WORKGROUP_SIZE, volume(e->workgroup));
+        arg_int(g, b, LAUNCH_ARGS, W_GRID_SIZE, volume(e->grid));
+    }
     if (e->group_segment)
         arg_int(g, b, LAUNCH_ARGS, W_LDS_BYTES, e->group_segment);
     if (e->private_segment)

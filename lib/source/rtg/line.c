@@ -72,13 +72,13 @@ void rtg_line_parse(rtg_line *l, const char *p, size_t n, bool ended)
 bool rtg_line_newer(rtg_line *l, const char *p, size_t n)
 {
     const char *end = p + n;
-    rtg_shape was = l->shape;
-    bool is = was == RTG_TEXT         ? rtg_match_rtx(l, p, end)
-              : was == RTG_HSA_MISSED ? rtg_match_vendor(l, p, end)
-              : was == RTG_HCC_TIMES  ? rtg_match_enqueued(l, p, end)
-                                      : false;
+    rtg_line was = *l;
+    bool is = was.shape == RTG_TEXT         ? rtg_match_rtx(l, p, end)
+              : was.shape == RTG_HSA_MISSED ? rtg_match_vendor(l, p, end)
+              : was.shape == RTG_HCC_TIMES  ? rtg_match_enqueued(l, p, end)
+                                            : false;
     if (!is)
-        l->shape = was;
+        *l = was;
     return is;
 }
 

@@ -245,3 +245,9 @@ const rocl_source_ops rocl_rtg_ops = {
     .finish = finish,
     .end = end,
 };
+
+rocl_spool *rtg_capture_spool(const rocl_model_capture *c)
+{
+    const rtg_file *f = c->state;
+    return c->source->ops == &rocl_rtg_ops ? f->spool : NULL;
+}

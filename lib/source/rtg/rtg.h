@@ -28,6 +28,9 @@
 
 extern const rocl_source_ops rocl_rtg_ops;
 
+/* The bytes of a capture that is legacy text; NULL: it is something else. */
+rocl_spool *rtg_capture_spool(const rocl_model_capture *c);
+
 /* Do these first bytes of a file have lines of ours? `whole`: there are no more. */
 bool rtg_recognise(const char *head, size_t n, bool whole);
 

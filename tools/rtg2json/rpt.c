@@ -1,0 +1,184 @@
+/* In the place of rpt: its options, and its report of any trace. */
+#include "rtg2json/rtg2json.h"
+
+#include "common/progress.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct rpt_cli {
+    common common;
+    bool text_trace, info, hide_app_text, no_gaps, ignore_barriers, raw;
+    const char *json, *roi_start, *roi_stop;
+    strings gap_texts;
+    int64_t *gaps;
+    int topn;
+} rpt_cli;
+
+_Static_assert(offsetof(rpt_cli, common) == 0, "the shared tables count from the struct's begin");
+
+#define FLAG(name, letter, field, help)                                                            \
+    {                                                                                              \
+        name, letter, OPT_FLAG, offsetof(rpt_cli, field), NULL, NULL, 0, 0, help                   \
+    }
+
+static const opt report_options[] = {
+    FLAG("text-trace", 't', text_trace,
+         "print every command in order of start, with the application's text between them"),
+    {"gui-trace", 'g', OPT_STRING, offsetof(rpt_cli, json), "FILE", NULL, 0, 0,
+     "write trace events for chrome://tracing as well"},
+    {"roi-start", 'r', OPT_STRING, offsetof(rpt_cli, roi_start), "POINT", NULL, 0, 0,
+     "begin of the region of interest: @LINE, ^NS, or [N]%REGEX (the first or N-th command after "
+     "text that matches)"},
+    {"roi-stop", 'R', OPT_STRING, offsetof(rpt_cli, roi_stop), "POINT", NULL, 0, 0,
+     "its end, which is not part of it"},
+    FLAG("info", 0, info, "explain the columns of --text-trace"),
+    FLAG("hide-app-text", 0, hide_app_text, "leave the application's text out"),
+    FLAG("no-gaps", 0, no_gaps, "leave gaps out; shares are of the busy time"),
+    FLAG("ignore-barriers", 0, ignore_barriers, "leave barriers out"),
+    {"gaps", 0, OPT_LIST, offsetof(rpt_cli, gap_texts), "US...", NULL, 0, 0,
+     "limits of the classes of gaps (default: 10 20 50 100 1000 10000 100000)"},
+    {"topn", 0, OPT_NUMBER, offsetof(rpt_cli, topn), "N", NULL, -1, INT_MAX,
+     "rows for each resource (default: 20; 0 or -1: all)"},
+    FLAG("db", 0, raw, "print the profile lines as they are read"),
+    COMMON_OUTPUT_FILE("the report (default: standard output)"),
+    COMMON_END,
+};
+
+static const opt_group report_group = {"Report (options may be written with _ as well)",
+                                       report_options};
+static const opt_group *const groups[] = {&report_group, &names_group, &filter_group,
+                                          &run_group,    &other_group, NULL};
+
+static const program tool = {
+    .name = "rpt",
+    .synopsis = "[OPTION]... INPUT...",
+    .purpose = "Report on the commands in an HCC_PROFILE log, or in any other trace.",
+    .groups = groups,
+    .examples = "  rpt hcc.log\n"
+                "  rpt -t --topn 5 -r '%epoch 1 begins' -R '%epoch 1 ends' hcc.log\n"
+                "  rpt --gaps 5 100 1000 -- hcc.log\n"
+                "  rpt 4711_results.db\n",
+    .operands = offsetof(common, inputs),
+};
+
+/* ---- --gaps takes all numbers that follow
+ * ---------------------------------------------------------
+ */
+
+static bool is_number(const char *s)
+{
+    size_t digits = strspn(s, "0123456789");
+    return digits && !s[digits];
+}
+
+/* "--gaps 5 10 log" as "--gaps 5 --gaps 10 log". NULL: memory is out. */
+static char **spread_gaps(int *argc, char **argv)
+{
+    static char gaps[] = "--gaps";
+    char **v = malloc((2 * (size_t)*argc + 1) * sizeof *v);
+    int n = 0;
+    bool in_gaps = false;
+    for (int i = 0; v && i < *argc; i++) {
+        bool number = in_gaps && is_number(argv[i]);
+        if (number && strcmp(v[n - 1], gaps) != 0)
+            v[n++] = gaps;
+        v[n++] = argv[i];
+        in_gaps = number || !strcmp(argv[i], gaps);
+    }
+    if (v)
+        v[n] = NULL;
+    *argc = n;
+    return v;
+}
+
+static int parse_gaps(rpt_cli *c)
+{
+    c->gaps = calloc(c->gap_texts.n + 1, sizeof *c->gaps);
+    if (!c->gaps)
+        return ROCL_INTERNAL;
+    for (size_t i = 0; i < c->gap_texts.n; i++) {
+        char *end;
+        c->gaps[i] = strtoll(c->gap_texts.v[i], &end, 10);
+        if (!*c->gap_texts.v[i] || *end || c->gaps[i] < 0 || c->gaps[i] > INT64_MAX / 1000)
+            return usage_error("--gaps: \"%s\" is not a number of microseconds", c->gap_texts.v[i]);
+    }
+    return -1;
+}
+
+/* ---- the report
+ * --------------------------------------------------------------------------------------
+ */
+
+static rocl_rpt_options library_options(rpt_cli *c)
+{
+    return (rocl_rpt_options){
+        .text_trace = c->text_trace,
+        .info = c->info,
+        .hide_app_text = c->hide_app_text,
+        .no_gaps = c->no_gaps,
+        .ignore_barriers = c->ignore_barriers,
+        .raw = c->raw,
+        .roi_start = c->roi_start,
+        .roi_stop = c->roi_stop,
+        .gaps = c->gaps,
+        .gap_count = c->gap_texts.n,
+        .topn = c->topn,
+        .json = c->json,
+        .path = c->common.output_file ? c->common.output_file : "-",
+        .memory = c->common.memory,
+        .tmpdir = c->common.tmpdir,
+        .jobs = c->common.jobs,
+        .notice = on_notice,
+    };
+}
+
+static rocl_status report_trace(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    const rocl_rpt_options o = library_options(ctx);
+    return rocl_write_rpt_trace(t, &o, err);
+}
+
+static int report_log(rpt_cli *c)
+{
+    const rocl_rpt_options o = library_options(c);
+    rocl_error *err = rocl_error_new();
+    signal(SIGPIPE, SIG_IGN);
+    rocl_status s = rocl_write_rpt(c->common.inputs.v[0], &o, err);
+    if (s > ROCL_PARTIAL && !reader_is_gone(&c->common, err))
+        msg_error("%s", rocl_error_text(err));
+    rocl_error_free(err);
+    return (int)s;
+}
+
+/* One log of profile lines is read as rpt reads it; all else goes through a trace. */
+static bool is_log(const rpt_cli *c)
+{
+    if (c->common.inputs.n != 1 || common_filters(&c->common) || c->common.strict)
+        return false;
+    rocl_look look = rocl_input_look(c->common.inputs.v[0]);
+    return look == ROCL_LOOKS_HCC || look == ROCL_LOOKS_TEXT || look == ROCL_LOOKS_STREAM;
+}
+
+int rpt_main(int argc, char **argv)
+{
+    static rpt_cli c = {.topn = 20};
+    char **words = spread_gaps(&argc, argv);
+    int code = words ? -1 : ROCL_INTERNAL;
+    if (code < 0 && argc == 1) {
+        msg_init(tool.name);
+        code = print_help(&tool);
+    }
+    if (code < 0)
+        code = common_parse(&tool, &c.common, argc, words);
+    if (code < 0)
+        code = parse_gaps(&c);
+    c.common.to_stdout = !c.common.output_file || !strcmp(c.common.output_file, "-");
+    if (code < 0)
+        code = is_log(&c) ? report_log(&c) : common_run(&c.common, report_trace, &c);
+    free(c.gaps);
+    free(words);
+    return code;
+}

@@ -1,0 +1,33 @@
+/* rtg2json is three programs in one: the timeline script, a writer of Chrome JSON for any trace,
+ * and the report of rpt. */
+#ifndef TOOLS_RTG2JSON_H
+#define TOOLS_RTG2JSON_H
+
+#include <stdio.h>
+
+#include "common/common.h"
+
+typedef enum layout { LAYOUT_AUTO, LAYOUT_SCRIPT, LAYOUT_TRACE } layout;
+
+typedef struct cli {
+    common common;
+    bool flows, gaps, kernel_names, by_process, workgroups, gzip, group_by_queue;
+    int gzip_level;
+    unsigned layout;
+    const char *path; /* of the output */
+    FILE *say;        /* where the lines of the script go; NULL: nowhere */
+    strings inputs;   /* those that there are */
+    bool missing;     /* of some there is no file */
+} cli;
+
+/* script.c: legacy text in the layout of the script. */
+int convert_script(cli *c);
+
+/* rpt.c: argv as rpt takes it. */
+int rpt_main(int argc, char **argv);
+
+/* Where progress goes; NULL: nowhere. */
+rocl_progress_fn *wanted_progress(const common *c);
+void on_notice(void *ctx, const char *text);
+
+#endif
