@@ -388,7 +388,8 @@ typedef enum rocl_look {
     ROCL_LOOKS_TEXT,    /* text without records in its first 64 KiB */
     ROCL_LOOKS_LEGACY,  /* text of rtg_tracer or strace */
     ROCL_LOOKS_HCC,     /* text with profile lines */
-    ROCL_LOOKS_OTHER    /* a database, a folder, an index, something unknown */
+    ROCL_LOOKS_FOLDER,
+    ROCL_LOOKS_OTHER /* a database, an index, something unknown */
 } rocl_look;
 
 ROCL_API rocl_look rocl_input_look(const char *path);

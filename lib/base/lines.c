@@ -31,8 +31,8 @@ static rocl_status fail_read(rocl_lines *l, rocl_error *err)
     if (code == Z_MEM_ERROR)
         return rocl_fail_memory(err);
     if (code == Z_BUF_ERROR)
-        return rocl_fail(err, ROCL_INPUT, "%s: the gzip data is cut off", l->path);
-    return rocl_fail(err, ROCL_INPUT, "%s: broken gzip data: %s", l->path, why);
+        return rocl_fail(err, ROCL_INPUT, "%s: gzip: the file is cut off", l->path);
+    return rocl_fail(err, ROCL_INPUT, "%s: gzip: %s", l->path, why);
 }
 
 static int open_input(const char *path, rocl_error *err)

@@ -158,6 +158,8 @@ rocl_look rocl_input_look(const char *path)
         return ROCL_LOOKS_MISSING;
     if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
         return ROCL_LOOKS_STREAM;
+    if (S_ISDIR(st.st_mode))
+        return ROCL_LOOKS_FOLDER;
     if (!S_ISREG(st.st_mode) || is_index(path) || rocl_spool_open(&spool, path, NULL) != ROCL_OK)
         return ROCL_LOOKS_OTHER;
     size_t n;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# golden/NAME/command is a command line ($F: the folder of the fixtures); everything else in
-# golden/NAME is what it writes to the current folder, and stdout and stderr, byte for byte. An
-# output that is missing there, or too much, is an error. A file NAME.pftrace stands for its
-# packets as text (NAME.pftrace.txt). After a wanted change:
+# golden/NAME/command is a command line ($F: the folder of the fixtures, $T: that of legacy text);
+# everything else in golden/NAME is what it writes to the current folder, and stdout and stderr, byte
+# for byte. An output that is missing there, or too much, is an error. A file NAME.pftrace stands
+# for its packets as text (NAME.pftrace.txt). After a wanted change:
 #   BLESS=1 bats tests/cli/golden.bats
 
 load helper
@@ -24,8 +24,8 @@ as_text() {
 run_golden() { # folder
     local command
     command=$(cat "$1/command")
-    (F=$FIXTURES bash -c "$command" >stdout 2>stderr) || echo "exit code $?" >>stderr
-    sed -i "s|$FIXTURES|\$F|g" stdout stderr
+    (F=$FIXTURES T=$TOP/tests/fixtures/rtg bash -c "$command" >stdout 2>stderr) || echo "exit code $?" >>stderr
+    sed -i "s|$FIXTURES|\$F|g; s|$TOP/tests/fixtures/rtg|\$T|g" stdout stderr
     find . -type f -empty -delete
     as_text
 }

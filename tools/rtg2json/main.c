@@ -83,19 +83,21 @@ void on_notice(void *ctx, const char *text)
 /* ---- which layout ------------------------------------------------------------------------------
  */
 
-/* Is the input read line by line? Nothing can be said of one that is not there. */
-static bool is_text(const char *path)
-{
-    return rocl_input_look(path) != ROCL_LOOKS_OTHER;
-}
-
+/* A database decides, and so does a folder of them, unless there is text as well: scripts name
+ * folders by accident. Nothing can be said of an input that is not there. */
 static layout layout_of(const cli *c)
 {
-    layout l = (layout)c->layout;
-    for (size_t i = 0; i < c->common.inputs.n && l == LAYOUT_AUTO; i++)
-        if (!is_text(c->common.inputs.v[i]))
-            l = LAYOUT_TRACE;
-    return l == LAYOUT_AUTO ? LAYOUT_SCRIPT : l;
+    bool text = false, folder = false;
+    if (c->layout != LAYOUT_AUTO)
+        return (layout)c->layout;
+    for (size_t i = 0; i < c->common.inputs.n; i++) {
+        rocl_look look = rocl_input_look(c->common.inputs.v[i]);
+        if (look == ROCL_LOOKS_OTHER)
+            return LAYOUT_TRACE;
+        folder |= look == ROCL_LOOKS_FOLDER;
+        text |= look != ROCL_LOOKS_FOLDER && look != ROCL_LOOKS_MISSING;
+    }
+    return folder && !text ? LAYOUT_TRACE : LAYOUT_SCRIPT;
 }
 
 /* ---- layout trace ------------------------------------------------------------------------------
