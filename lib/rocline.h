@@ -375,8 +375,9 @@ typedef struct rocl_options {
 /* ---- opening ------------------------------------------------------------------------------------
  */
 
-/* Opens inputs: files, globs, directories, .rpdb folders, index.yaml. Reads definitions, checks
- * options. `options` is copied, the strings in it must outlive the trace. */
+/* Opens inputs: databases, legacy text (of rtg_tracer, HCC_PROFILE=2, strace; also gzipped, from a
+ * pipe, or "-" for standard input), globs, directories, .rpdb folders, index.yaml. Reads
+ * definitions, checks options. `options` is copied, the strings in it must outlive the trace. */
 ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
                                      const rocl_options *options, rocl_error *err);
 ROCL_API void rocl_trace_close(rocl_trace *t);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "source/json.h"
 #include "source/rocpd/rocpd.h"
@@ -61,6 +62,12 @@ static rocl_source *add_source(rocl_trace *t, const char *path, const rocl_sourc
     return s;
 }
 
+static rocl_status refuse_standard_input(rocl_error *err)
+{
+    return rocl_fail(err, ROCL_USAGE,
+                     "-: a database cannot be read from standard input: name its file");
+}
+
 /* What is no text of ours: a database, which needs a file of its own, or a stranger. */
 static rocl_status refuse(const char *path, const rocl_spool *spool, rocl_error *err)
 {
@@ -68,8 +75,7 @@ static rocl_status refuse(const char *path, const rocl_spool *spool, rocl_error 
     bool whole;
     const char *head = rocl_spool_head(spool, &n, &whole);
     if (!strcmp(path, "-"))
-        return rocl_fail(err, ROCL_USAGE,
-                         "-: a database cannot be read from standard input: name its file");
+        return refuse_standard_input(err);
     if (rocl_spool_piped(spool))
         return rocl_fail(err, ROCL_INPUT,
                          "%s: not a regular file: a database cannot be read from a pipe or device",
@@ -101,7 +107,9 @@ static rocl_status open_known(rocl_trace *t, const char *path, rocl_spool *spool
 
 rocl_status rocl_source_open(rocl_trace *t, const char *path, rocl_error *err)
 {
-    rocl_spool *spool;
+    rocl_spool *spool = NULL;
+    if (!strcmp(path, "-") && isatty(STDIN_FILENO))
+        return refuse_standard_input(err);
     rocl_status st = rocl_spool_open(&spool, path, err);
     return st == ROCL_OK ? open_known(t, path, spool, err) : st;
 }

@@ -45,7 +45,7 @@ static void put(rocl_buf *b, const char *fmt, ...) __attribute__((format(printf,
 
 static void put(rocl_buf *b, const char *fmt, ...)
 {
-    char text[4096];
+    char text[8192];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
@@ -427,6 +427,22 @@ static void test_nul(void **state)
     free(story(&r, false));
 }
 
+static void test_many_args(void **state)
+{
+    rocl_buf b = {0};
+    (void)state;
+    put(&b, "%s", HIP "hipX(");
+    for (int i = 0; i < 1000; i++)
+        put(&b, "%d, ", i);
+    put(&b, "%s", "x) ret=0 @10 +5\n");
+    char *got = story_of(write_text((const char *)b.data, b.len), 1, false);
+    assert_non_null(strstr(got, " arg0=<0> arg1=<1>"));
+    assert_non_null(strstr(got, " arg254=<254> arg255=<255, 256, "));
+    assert_null(strstr(got, "arg256"));
+    free(got);
+    rocl_buf_free(&b);
+}
+
 static void test_strict(void **state)
 {
     static const char text[] = "text\n" CALL "HIP: no\nHIP: neither\n";
@@ -631,6 +647,7 @@ int main(void)
         cmocka_unit_test(test_numbering),
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_nul),
+        cmocka_unit_test(test_many_args),
         cmocka_unit_test(test_strict),
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_kernel_names),

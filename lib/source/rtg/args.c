@@ -6,6 +6,8 @@
 #include "source/rtg/line_impl.h"
 #include "source/rtg/rtg.h"
 
+enum { ARGS_MAX = 256 };
+
 bool rtg_args_add(rtg_worker *w, uint32_t name, rtg_span value)
 {
     if (w->arg_count == w->arg_cap) {
@@ -72,7 +74,8 @@ bool rtg_args_split(rtg_worker *w, rtg_span text)
     if (rtg_skip_space(p, end) == end)
         return true;
     for (size_t n = 0;; n++) {
-        const char *comma = end_of_arg(p, end);
+        /* No call has that many: the last one is all the rest. */
+        const char *comma = n < ARGS_MAX - 1 ? end_of_arg(p, end) : end;
         /* The comma is where the NUL goes. */
         if (!add_arg(w, p, comma, n))
             return false;

@@ -234,21 +234,48 @@ static bool read_strace(rtg_item *i, rtg_line *l, const rtg_text *text)
 
 /* ---- all ----------------------------------------------------------------------------------- */
 
+static void read_timed(rtg_item *i, const rtg_line *l)
+{
+    i->what = l->shape == RTG_RANGE  ? RTG_USER_RANGE
+              : l->shape == RTG_MARK ? RTG_USER_MARK
+                                     : RTG_CALL;
+    if (!take_thread(i, l))
+        return;
+    if (l->shape == RTG_MARK)
+        take_start(i, l->start);
+    else
+        take_start_duration(i, l);
+}
+
+/* A line that says it is ours, and does not go on like one. */
+static void read_missed(rtg_item *i, const rtg_line *l)
+{
+    static const struct {
+        rtg_shape shape;
+        rocl_fault fault;
+        const char *why;
+    } missed[] = {
+        {RTG_HIP_MISSED, ROCL_FAULT_BAD_LINE, "no HIP call that can be read"},
+        {RTG_HSA_MISSED, ROCL_FAULT_BAD_LINE, "no HSA record that can be read"},
+        {RTG_HCC_MISSED, ROCL_FAULT_BAD_LINE, "no profile line that can be read"},
+        {RTG_HCC_ID, ROCL_FAULT_BAD_TIME, "a profile line without times"},
+        {RTG_HCC_SPAN, ROCL_FAULT_BAD_TIME, "a profile line without times"},
+    };
+    for (size_t k = 0; k < sizeof missed / sizeof *missed; k++)
+        if (missed[k].shape == l->shape)
+            wrong(i, missed[k].fault, missed[k].why);
+}
+
 static void read_line(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file_pid)
 {
     switch (l->shape) {
+    case RTG_TEXT:
+        break;
     case RTG_HIP:
     case RTG_HSA:
-        i->what = RTG_CALL;
-        (void)(take_thread(i, l) && take_start_duration(i, l));
-        break;
     case RTG_RANGE:
-        i->what = RTG_USER_RANGE;
-        (void)(take_thread(i, l) && take_start_duration(i, l));
-        break;
     case RTG_MARK:
-        i->what = RTG_USER_MARK;
-        (void)(take_thread(i, l) && take_start(i, l->start));
+        read_timed(i, l);
         break;
     case RTG_HOST_DISPATCH:
     case RTG_HOST_BARRIER:
@@ -268,26 +295,13 @@ static void read_line(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t f
     case RTG_HCC_TIMES:
         read_profile_times(i, l, text, file_pid);
         break;
-    case RTG_HCC_ID:
-    case RTG_HCC_SPAN:
-        wrong(i, ROCL_FAULT_BAD_TIME, "a profile line without times");
-        break;
     case RTG_STRACE_UNFINISHED:
     case RTG_STRACE_RESUMED:
     case RTG_STRACE_COMPLETE:
         read_strace(i, l, text);
         break;
-    case RTG_HIP_MISSED:
-        wrong(i, ROCL_FAULT_BAD_LINE, "no HIP call that can be read");
-        break;
-    case RTG_HSA_MISSED:
-        wrong(i, ROCL_FAULT_BAD_LINE, "no HSA record that can be read");
-        break;
-    case RTG_HCC_MISSED:
-        wrong(i, ROCL_FAULT_BAD_LINE, "no profile line that can be read");
-        break;
     default:
-        break;
+        read_missed(i, l);
     }
 }
 

@@ -5,6 +5,7 @@
 /* The first "HSA: pid:P tid:T " (or HIP) at or after p. Returns what follows it. */
 RTG_INLINE const char *beginning(const char *p, const char *end, const char *tag, rtg_line *l)
 {
+    /* Nearly always it is where the line begins. */
     for (; rtg_lit_n(p, end, tag, 9) || (p = rtg_find_n(p, end, tag, 9)); p++) {
         const char *q = rtg_digits(p + 9, end, &l->pid);
         if (q)

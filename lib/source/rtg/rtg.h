@@ -10,6 +10,7 @@
  *     table.c    keys of processes, threads, agents, queues
  *     defs.c     those as definitions of the capture, in order of first appearance
  *     scan.c     the second pass: lines -> batches
+ *     batch.c    workers and their batches
  *     names.c    names, interned once
  *     args.c     the text of arguments -> single ones
  *     join.c     dispatches and the dimensions that their host lines know
@@ -298,7 +299,7 @@ rocl_status rtg_index(rtg_file *f, rocl_error *err);
 rocl_status rtg_define(rtg_file *f, rocl_error *err);
 void rtg_definitions_free(rocl_model_capture *c);
 
-/* ---- scan.c -------------------------------------------------------------------------------- */
+/* ---- batch.c, scan.c ------------------------------------------------------------------------ */
 
 struct rtg_worker {
     rtg_file *file;
