@@ -603,7 +603,7 @@ typedef struct rocl_rpt_options {
     int64_t topn;        /* --topn: rows per resource (20 there); 0 and less: all */
     const char *json;    /* -g: trace events for a viewer; NULL: none */
     const char *path;    /* "-": standard output */
-    size_t memory;       /* bytes for sorting; 0: a default */
+    size_t memory;       /* bytes for sorting; 0: ROCL_DEFAULT_MEMORY */
     const char *tmpdir;  /* NULL: $TMPDIR, /var/tmp */
     unsigned jobs;       /* workers; 0: one per core */
     rocl_notice_fn *notice;
@@ -616,8 +616,8 @@ typedef struct rocl_rpt_options {
  * region of interest is not there, ROCL_INPUT when there is no command at all. */
 ROCL_API rocl_status rocl_write_rpt(const char *input, const rocl_rpt_options *o, rocl_error *err);
 
-/* The same report on the dispatches, barriers and copies of any trace. The trace's own jobs and
- * filters apply. There is no application text, and line numbers are places in order of start. */
+/* The same report on the dispatches, barriers and copies of any trace. The trace's own jobs, memory
+ * and filters apply. There is no application text; line numbers are places in order of start. */
 ROCL_API rocl_status rocl_write_rpt_trace(rocl_trace *t, const rocl_rpt_options *o,
                                           rocl_error *err);
 

@@ -9,9 +9,6 @@
 
 #include "model/trace.h"
 
-/* Half of what the rest of the library takes: what a log needs beside it is buffers. */
-#define DEFAULT_MEMORY ((size_t)32 << 20)
-
 /* ---- the world of a report ------------------------------------------------------------------- */
 
 static unsigned cores(void)
@@ -41,8 +38,9 @@ static rocl_status set_up(rocl_rpt *r, const rocl_rpt_options *o, rocl_error *er
     if (r->o.jobs > 256)
         return rocl_fail(err, ROCL_USAGE, "%u jobs are too many: at most 256", r->o.jobs);
     if (!r->o.memory)
-        r->o.memory = DEFAULT_MEMORY;
-    r->space = rocl_sort_space_new(r->o.memory, 1, r->o.tmpdir);
+        r->o.memory = ROCL_DEFAULT_MEMORY;
+    if (r->from_log)
+        r->space = rocl_sort_space_new(r->o.memory, 1, r->o.tmpdir);
     r->sorter = r->space ? rocl_sorter_new(r->space, 2) : NULL;
     if (!r->strings || !r->sorter)
         return rocl_fail_memory(err);
@@ -69,7 +67,10 @@ static void tear_down(rocl_rpt *r)
     rocl_rpt_sum_free(r);
     rocl_rpt_log_close(r->log);
     rocl_sorter_free(r->sorter);
-    rocl_sort_space_free(r->space);
+    if (r->from_log) {
+        rocl_sort_space_free(r->space);
+        rocl_strings_free(r->strings);
+    }
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
@@ -174,9 +175,9 @@ rocl_status rocl_write_rpt(const char *input, const rocl_rpt_options *o, rocl_er
 {
     rocl_rpt r = {.from_log = true, .input = input, .strings = rocl_strings_new()};
     rocl_status st = set_up(&r, o, err);
-    bool again = (o->text_trace && !o->hide_app_text) || rocl_rpt_roi_needs_text(&r);
+    r.keep_text = (o->text_trace && !o->hide_app_text) || rocl_rpt_roi_needs_text(&r);
     if (st == ROCL_OK)
-        st = rocl_rpt_log_open(&r.log, input, again, o->tmpdir, err);
+        st = rocl_rpt_log_open(&r.log, input, r.keep_text, o->tmpdir, err);
     if (st == ROCL_OK) {
         r.input = rocl_rpt_log_name(r.log);
         st = open_outputs(&r, err);
@@ -188,13 +189,12 @@ rocl_status rocl_write_rpt(const char *input, const rocl_rpt_options *o, rocl_er
     if (st == ROCL_OK)
         st = verdict(&r);
     tear_down(&r);
-    rocl_strings_free(r.strings);
     return st;
 }
 
 rocl_status rocl_write_rpt_trace(rocl_trace *t, const rocl_rpt_options *o, rocl_error *err)
 {
-    rocl_rpt r = {.input = "trace", .strings = t->strings};
+    rocl_rpt r = {.input = "trace", .strings = t->strings, .space = t->space};
     if (rocl_trace_captures(t))
         r.input = rocl_trace_capture(t, 0)->path ? rocl_trace_capture(t, 0)->path : r.input;
     rocl_status st = set_up(&r, o, err);

@@ -141,7 +141,8 @@ typedef struct rocl_rpt_end {
 typedef struct rocl_rpt {
     rocl_rpt_options o; /* defaults filled in */
     const char *input;  /* for messages */
-    bool from_log;
+    bool from_log;      /* else of a trace, which also owns strings and space */
+    bool keep_text;     /* the application's text will be read once more */
     rocl_strings *strings;
     uint32_t kernel, barrier, copy, copyslo, gap; /* texts */
     rocl_sort_space *space;

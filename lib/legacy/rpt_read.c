@@ -68,7 +68,7 @@ rocl_status rocl_rpt_add(rocl_rpt *r, const rocl_rpt_record *record, rocl_error 
         r->last = *record;
     r->backwards += record->stop < record->start;
     rocl_rpt_roi_see(r, record);
-    return rocl_sorter_add(r->sorter, 0, key, packed, pack(record, r->log, packed), err);
+    return rocl_sorter_add(r->sorter, 0, key, packed, pack(record, r->keep_text, packed), err);
 }
 
 /* ---- what a worker finds in a block ---------------------------------------------------------- */

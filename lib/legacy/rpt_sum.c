@@ -62,26 +62,24 @@ static size_t bucket_of(const rocl_rpt *r, int64_t gap)
 
 /* ---- finding and making ---------------------------------------------------------------------- */
 
-/* Room for one more of `size` bytes. */
-static bool make_room(void *list, size_t count, size_t *cap, size_t size)
+/* The list with room for one more of `size` bytes, NULL when memory is out. */
+static void *with_room(void *list, size_t count, size_t *cap, size_t size)
 {
-    void *old, *more;
     if (count < *cap)
-        return true;
-    memcpy(&old, list, sizeof old);
-    more = reallocarray(old, *cap ? 2 * *cap : 16, size);
-    if (!more)
-        return false;
-    memcpy(list, &more, sizeof more);
-    *cap = *cap ? 2 * *cap : 16;
-    return true;
+        return list;
+    size_t more = *cap ? 2 * *cap : 16;
+    list = reallocarray(list, more, size);
+    *cap = list ? more : *cap;
+    return list;
 }
 
 static rocl_rpt_resource *new_resource(rocl_rpt *r, rocl_rpt_resource_kind kind, int64_t device)
 {
     char name[32];
-    if (!make_room(&r->resources, r->resource_count, &r->resource_cap, sizeof *r->resources))
+    void *room = with_room(r->resources, r->resource_count, &r->resource_cap, sizeof *r->resources);
+    if (!room)
         return NULL;
+    r->resources = room;
     rocl_rpt_resource *res = &r->resources[r->resource_count++];
     int n = kind == ROCL_RPT_GPU
                 ? snprintf(name, sizeof name, "GPU%lld", (long long)device)
@@ -114,8 +112,11 @@ static rocl_rpt_summary *find_summary(rocl_rpt_resource *res, uint32_t name)
     if (at != ROCL_NONE)
         return &res->summaries[at];
     at = (uint32_t)res->count;
-    if (!make_room(&res->summaries, res->count, &res->cap, sizeof *res->summaries) ||
-        !rocl_map_put(&res->by_name, name, at))
+    void *room = with_room(res->summaries, res->count, &res->cap, sizeof *res->summaries);
+    if (!room)
+        return NULL;
+    res->summaries = room;
+    if (!rocl_map_put(&res->by_name, name, at))
         return NULL;
     res->summaries[res->count++] = (rocl_rpt_summary){.name = name};
     return &res->summaries[at];
@@ -125,8 +126,11 @@ static bool note_queue(rocl_rpt_resource *res, int64_t queue)
 {
     if (rocl_map_get(&res->by_queue, (uint64_t)queue, ROCL_NONE) != ROCL_NONE)
         return true;
-    if (!make_room(&res->queues, res->queue_count, &res->queue_cap, sizeof *res->queues) ||
-        !rocl_map_put(&res->by_queue, (uint64_t)queue, (uint32_t)res->queue_count))
+    void *room = with_room(res->queues, res->queue_count, &res->queue_cap, sizeof *res->queues);
+    if (!room)
+        return false;
+    res->queues = room;
+    if (!rocl_map_put(&res->by_queue, (uint64_t)queue, (uint32_t)res->queue_count))
         return false;
     res->queues[res->queue_count++] = queue;
     return true;
