@@ -80,3 +80,11 @@ size_t rocl_json_put(rocl_buf *b, const char *p, size_t n)
     }
     return bad;
 }
+
+bool rocl_json_plain(const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)p[i] < 0x20 || p[i] == '"' || p[i] == '\\')
+            return false;
+    return rocl_utf8_valid(p, n);
+}

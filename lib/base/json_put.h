@@ -8,4 +8,7 @@
  * invalid bytes became U+FFFD. */
 size_t rocl_json_put(rocl_buf *b, const char *p, size_t n);
 
+/* Is the text the same inside a JSON string? */
+bool rocl_json_plain(const char *p, size_t n);
+
 #endif

@@ -5,36 +5,13 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "base/utf8.h"
+#include "base/json_put.h"
 
 enum { FLUSH_AT = 32 << 10 };
 
 static int64_t floor_us(int64_t ns)
 {
     return ns / 1000 - (ns % 1000 < 0);
-}
-
-static void put_escaped(rocl_buf *b, char c)
-{
-    char text[ROCL_NUM_MAX + 2] = {'\\', c}, *end = text + 2;
-    if (c != '"' && c != '\\') {
-        text[1] = 'u';
-        end = rocl_put_hex(end, (uint8_t)c, 4, false);
-    }
-    rocl_buf_put(b, text, (size_t)(end - text));
-}
-
-static void put_name(rocl_buf *b, const char *p, size_t n)
-{
-    size_t done = 0;
-    for (size_t i = 0; i < n; i++) {
-        if ((uint8_t)p[i] >= ' ' && p[i] != '"' && p[i] != '\\')
-            continue;
-        rocl_utf8_put(b, p + done, i - done);
-        put_escaped(b, p[i]);
-        done = i + 1;
-    }
-    rocl_utf8_put(b, p + done, n - done);
 }
 
 static void put_int(rocl_buf *b, const char *before, int64_t v)
@@ -80,7 +57,7 @@ rocl_status rocl_rpt_json_record(rocl_rpt *r, const rocl_rpt_record *record, roc
     put_int(b, ", \"ts\":", floor_us(record->start));
     put_int(b, ", \"dur\":", floor_us(record->stop - record->start));
     rocl_buf_str(b, ", \"ph\":\"X\", \"name\":\"");
-    put_name(b, name, n);
+    rocl_json_put(b, name, n);
     put_int(b, "\", \"args\":{\"dev.queue.op\":\"", record->device);
     put_int(b, ".", record->queue);
     put_int(b, ".", record->command);

@@ -39,12 +39,14 @@ static int64_t queue_of(uint32_t queue)
     return queue == ROCL_NONE ? 0 : queue;
 }
 
-/* "NAME_N_bytes" */
+/* "NAME_N_bytes", or the name alone where the size is not known. */
 static uint32_t copy_name(const gathering *g, const rocl_copy *copy, rocl_buf *name)
 {
     char digits[ROCL_NUM_MAX];
     size_t n;
     const char *p = rocl_strings_get(g->trace->strings, copy->e.name, &n);
+    if (!copy->size)
+        return copy->e.name;
     name->len = 0;
     rocl_buf_put(name, p, n);
     rocl_buf_byte(name, '_');

@@ -46,9 +46,7 @@ typedef struct timeline {
     size_t row_map_len, row_map_cap;
 } timeline;
 
-/* ---- output
- * ----------------------------------------------------------------------------------------
- */
+/* ---- output --------------------------------------------------------------------------------- */
 
 static rocl_status pack_chunk(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
 {
@@ -106,9 +104,7 @@ static rocl_status end_packing(timeline *t, rocl_status st, rocl_error *err)
     return st;
 }
 
-/* ---- items, in order
- * --------------------------------------------------------------------------------
- */
+/* ---- items, in order ------------------------------------------------------------------------ */
 
 static void say(const timeline *t, const char *p, size_t n)
 {
@@ -267,9 +263,7 @@ static rocl_status read_block(void *ctx, unsigned worker, rocl_chunk *c, rocl_er
 
 static const rocl_pipe_ops block_ops = {read_block, write_block};
 
-/* ---- inputs
- * -----------------------------------------------------------------------------------------
- */
+/* ---- inputs --------------------------------------------------------------------------------- */
 
 static void show_progress(const timeline *t, uint64_t done, uint64_t total)
 {
@@ -326,9 +320,7 @@ static rocl_status convert_input(timeline *t, const char *path, rocl_spool *spoo
     return st;
 }
 
-/* ---- the end
- * ----------------------------------------------------------------------------------------
- */
+/* ---- the end -------------------------------------------------------------------------------- */
 
 static uint64_t shapes(const timeline *t, rtg_shape shape)
 {
@@ -394,9 +386,7 @@ static void say_counts(const timeline *t)
     say_count(t, "okay gap event", t->gap_counts.okay);
 }
 
-/* ---- begin to end
- * -----------------------------------------------------------------------------------
- */
+/* ---- begin to end --------------------------------------------------------------------------- */
 
 static rocl_status prepare(timeline *t, rocl_error *err)
 {

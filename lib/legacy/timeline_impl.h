@@ -12,8 +12,7 @@
 #include "rocline.h"
 #include "source/rtg/line.h"
 
-/* ---- timeline_number.c: numbers as Python writes them -----------------------------------------
- */
+/* ---- timeline_number.c: numbers as Python writes them --------------------------------------- */
 
 /* ns as µs: int(digits) / 1000 of Python 3, correctly rounded, as repr() shows it. False when it
  * is beyond a double. */
@@ -25,8 +24,7 @@ void tl_put_repr(rocl_buf *b, double v);
 /* Digits without leading zeros, which JSON does not take. */
 void tl_put_integer(rocl_buf *b, rtg_span digits);
 
-/* ---- items --------------------------------------------------------------------------------------
- */
+/* ---- items ---------------------------------------------------------------------------------- */
 
 /* A head of two words, the kind and a length, then so many bytes. */
 typedef enum tl_item {
@@ -81,8 +79,28 @@ typedef struct tl_block {
     bool selected; /* only the wanted ones */
 } tl_block;
 
-/* ---- timeline_line.c: lines to items, on any worker
- * ---------------------------------------------- */
+/* ---- timeline_items.c: writing items -------------------------------------------------------- */
+
+struct tl_worker;
+/* A block begins with tl_begin_rows and tl_open_text and ends with tl_close_text: between them what
+ * is appended to the worker's `out` is output, and these put items into it. */
+void tl_begin_rows(struct tl_worker *w);
+void tl_open_text(struct tl_worker *w);
+void tl_close_text(struct tl_worker *w);
+void tl_put_head(rocl_buf *b, tl_item kind, size_t len);
+void tl_put_item(struct tl_worker *w, tl_item kind, const void *p, size_t n);
+void tl_put_texts(struct tl_worker *w, tl_item kind, uint32_t row_kind, const tl_place *place,
+                  const rtg_span s[TL_TEXTS]);
+void tl_say(struct tl_worker *w, const char *what, rtg_span s);
+/* The line is left out; take_back: also what was written of it, back to the length `to`. */
+void tl_bad(struct tl_worker *w, const char *why);
+void tl_take_back(struct tl_worker *w, size_t to, const char *why);
+/* The number of a row in the block; ask before the event begins, a new row is an item. */
+uint32_t tl_row_of(struct tl_worker *w, tl_row_kind kind, rtg_span pid, rtg_span key,
+                   rtg_span queue);
+void tl_put_row(struct tl_worker *w, uint32_t row);
+
+/* ---- timeline_line.c: lines to items, on any worker ----------------------------------------- */
 
 typedef struct tl_local tl_local;
 
@@ -107,13 +125,7 @@ typedef struct tl_worker {
 rocl_status tl_block_to_items(tl_worker *w, rocl_chunk *c, rocl_error *err);
 void tl_worker_free(tl_worker *w);
 
-/* An event of an strace call; false, and nothing written, when its duration is no number. Both
- * steps write them. `close`: the call's parenthesis is still open. *repaired: bytes. */
-bool tl_put_strace(rocl_buf *b, rtg_span name, rtg_span call, bool close, rtg_span seconds,
-                   rtg_span fraction, rtg_span took, size_t *repaired);
-
-/* ---- timeline_rows.c: numbers and labels of rows, in the order of the text ----------------------
- */
+/* ---- timeline_rows.c: numbers and labels of rows, in the order of the text ------------------ */
 
 typedef struct tl_row {
     tl_row_kind kind;
@@ -153,8 +165,7 @@ static inline rtg_span tl_row_text(const tl_rows *r, const tl_row *row)
     return (rtg_span){(const char *)r->texts.data + row->text, row->len};
 }
 
-/* ---- timeline_select.c: what the filters of a trace leave
- * ---------------------------------------- */
+/* ---- timeline_select.c: what the filters of a trace leave ----------------------------------- */
 
 typedef struct tl_selection {
     rocl_sorter *lines; /* keys: capture, offset; cut events have their times with them */
@@ -173,8 +184,7 @@ rocl_status tl_selection_take(tl_selection *s, uint32_t capture, uint64_t offset
 typedef char tl_digits[2][32];
 void tl_cut_line(rtg_line *l, const tl_wanted *w, tl_digits room);
 
-/* ---- timeline_gaps.c ----------------------------------------------------------------------------
- */
+/* ---- timeline_gaps.c ------------------------------------------------------------------------ */
 
 typedef struct tl_gap_counts {
     uint64_t duplicate, wrapped, okay;
@@ -188,15 +198,21 @@ rocl_status tl_gaps_put(rocl_sorter *gaps, rocl_buf *b, tl_gap_counts *counts,
                         rocl_status (*flush)(void *, rocl_buf *, rocl_error *), void *ctx,
                         rocl_error *err);
 
-/* ---- timeline_workgroups.c ----------------------------------------------------------------------
- */
+/* ---- timeline_workgroups.c ------------------------------------------------------------------ */
 
 /* `groups` are tl_texts of TL_WORKGROUP items. */
 rocl_status tl_workgroups_say(const rocl_strings *groups, rocl_say_fn *say, void *ctx,
                               rocl_error *err);
 
-/* ---- timeline_calls.c: strace calls that one line begins and another ends -----------------------
- */
+/* ---- timeline_calls.c: strace calls that one line begins and another ends ------------------- */
+
+/* Without blanks at its ends; what is before its first parenthesis. */
+rtg_span tl_trim(rtg_span s);
+rtg_span tl_before_parenthesis(rtg_span s);
+/* An event of an strace call; false, and nothing written, when its duration is no number. Both
+ * steps write them. `close`: the call's parenthesis is still open. *repaired: bytes. */
+bool tl_put_strace(rocl_buf *b, rtg_span name, rtg_span call, bool close, rtg_span seconds,
+                   rtg_span fraction, rtg_span took, size_t *repaired);
 
 typedef struct tl_call {
     rocl_buf text;                  /* the call, then the digits of its time */

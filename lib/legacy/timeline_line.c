@@ -4,201 +4,11 @@
 #include "base/error.h"
 #include "base/json_put.h"
 #include "base/lines.h"
-#include "base/num.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- items
- * ---------------------------------------------------------------------------------------
- */
-
-static void put_head(rocl_buf *b, tl_item kind, size_t len)
-{
-    const tl_head h = {(uint32_t)kind, (uint32_t)len};
-    rocl_buf_put(b, &h, sizeof h);
-}
-
-static void open_text(tl_worker *w)
-{
-    w->text = w->out->len;
-    put_head(w->out, TL_TEXT, 0);
-}
-
-static void close_text(tl_worker *w)
-{
-    const tl_head h = {TL_TEXT, (uint32_t)(w->out->len - w->text - sizeof h)};
-    if (!w->out->failed)
-        memcpy(w->out->data + w->text, &h, sizeof h);
-}
-
-static void put_item(tl_worker *w, tl_item kind, const void *p, size_t n)
-{
-    close_text(w);
-    put_head(w->out, kind, n);
-    rocl_buf_put(w->out, p, n);
-    open_text(w);
-}
-
-static void put_texts(tl_worker *w, tl_item kind, uint32_t row_kind, const tl_place *place,
-                      const rtg_span s[TL_TEXTS])
-{
-    tl_texts t = {.kind = row_kind};
-    size_t n = sizeof t + (place ? sizeof *place : 0);
-    for (int i = 0; i < TL_TEXTS; i++)
-        n += t.len[i] = (uint32_t)s[i].n;
-    close_text(w);
-    put_head(w->out, kind, n);
-    if (place)
-        rocl_buf_put(w->out, place, sizeof *place);
-    rocl_buf_put(w->out, &t, sizeof t);
-    for (int i = 0; i < TL_TEXTS; i++)
-        rocl_buf_put(w->out, s[i].p, s[i].n);
-    open_text(w);
-}
-
-static void say(tl_worker *w, const char *what, rtg_span s)
-{
-    size_t n = strlen(what);
-    close_text(w);
-    put_head(w->out, TL_SAY, n + s.n);
-    rocl_buf_put(w->out, what, n);
-    rocl_buf_put(w->out, s.p, s.n);
-    open_text(w);
-}
-
-static void bad(tl_worker *w, const char *why)
-{
-    const tl_place place = {w->line, why};
-    put_item(w, TL_BAD, &place, sizeof place);
-}
-
-/* An event that has begun and cannot be finished is taken back. */
-static void take_back(tl_worker *w, size_t to, const char *why)
-{
-    w->out->len = to;
-    bad(w, why);
-}
-
-/* ---- rows of a block
- * ------------------------------------------------------------------------------
- */
-
-struct tl_local {
-    tl_row_kind kind;
-    uint64_t hash;
-    rtg_span pid, key, queue; /* in the block */
-};
-
-static uint64_t hash_span(uint64_t h, rtg_span s)
-{
-    uint64_t word = 0;
-    size_t i = 0;
-    for (; i + 8 <= s.n; i += 8) {
-        memcpy(&word, s.p + i, 8);
-        h = rocl_mix64(h ^ word);
-    }
-    word = s.n;
-    for (; i < s.n; i++)
-        word = word << 8 | (unsigned char)s.p[i];
-    return rocl_mix64(h ^ word);
-}
-
-/* Short texts of digits for the most part: eight bytes at a time. */
-static inline bool same_span(rtg_span a, rtg_span b)
-{
-    uint64_t x, y;
-    size_t i = 0;
-    if (a.n != b.n)
-        return false;
-    for (; i + 8 <= a.n; i += 8) {
-        memcpy(&x, a.p + i, 8);
-        memcpy(&y, b.p + i, 8);
-        if (x != y)
-            return false;
-    }
-    for (; i < a.n; i++)
-        if (a.p[i] != b.p[i])
-            return false;
-    return true;
-}
-
-static bool is_row(const tl_local *l, tl_row_kind kind, rtg_span pid, rtg_span key, rtg_span queue)
-{
-    return l->kind == kind && same_span(l->key, key) && same_span(l->pid, pid) &&
-           same_span(l->queue, queue);
-}
-
-static bool grow_rows(tl_worker *w)
-{
-    uint32_t cap = w->row_cap ? 2 * w->row_cap : 64;
-    tl_local *rows = realloc(w->rows, cap * sizeof *rows);
-    if (rows)
-        w->rows = rows;
-    uint32_t *slots = rows ? calloc(2 * (size_t)cap, sizeof *slots) : NULL;
-    if (!slots)
-        return false;
-    free(w->slots);
-    w->slots = slots;
-    w->slot_mask = 2 * cap - 1;
-    w->row_cap = cap;
-    for (uint32_t i = 0; i < w->row_count; i++) {
-        size_t at = rows[i].hash & w->slot_mask;
-        while (slots[at])
-            at = (at + 1) & w->slot_mask;
-        slots[at] = i + 1;
-    }
-    return true;
-}
-
-/* The number of a row in this block, 0-based. */
-static uint32_t find_row(tl_worker *w, tl_row_kind kind, rtg_span pid, rtg_span key, rtg_span queue)
-{
-    uint64_t hash = hash_span(hash_span(hash_span(kind, pid), key), queue);
-    if (w->row_count == w->row_cap && !grow_rows(w)) {
-        w->out->failed = true;
-        return 0;
-    }
-    size_t at = hash & w->slot_mask;
-    for (; w->slots[at]; at = (at + 1) & w->slot_mask)
-        if (is_row(&w->rows[w->slots[at] - 1], kind, pid, key, queue))
-            return w->slots[at] - 1;
-    w->rows[w->row_count] = (tl_local){kind, hash, pid, key, queue};
-    w->slots[at] = ++w->row_count;
-    put_texts(w, TL_NEW_ROW, kind, NULL, (rtg_span[TL_TEXTS]){pid, key, queue});
-    return w->row_count - 1;
-}
-
-static uint32_t row_of(tl_worker *w, tl_row_kind kind, rtg_span pid, rtg_span key, rtg_span queue)
-{
-    uint32_t last = w->last[kind];
-    if (last && is_row(&w->rows[last - 1], kind, pid, key, queue))
-        return last - 1;
-    uint32_t row = find_row(w, kind, pid, key, queue);
-    w->last[kind] = row + 1;
-    return row;
-}
-
-static void begin_rows(tl_worker *w)
-{
-    w->row_count = 0;
-    memset(w->last, 0, sizeof w->last);
-    if (w->slots)
-        memset(w->slots, 0, ((size_t)w->slot_mask + 1) * sizeof *w->slots);
-}
-
-static void put_row(tl_worker *w, uint32_t row)
-{
-    close_text(w);
-    put_head(w->out, TL_ROW, row);
-    open_text(w);
-}
-
-/* ---- events
- * ---------------------------------------------------------------------------------------
- */
+/* ---- events --------------------------------------------------------------------------------- */
 
 #define put_lit(b, text) rocl_buf_put(b, text, sizeof(text) - 1)
 
@@ -291,29 +101,29 @@ static const char out_of_range[] = "a time is out of range";
 
 static void on_hip(tl_worker *w, const rtg_line *l)
 {
-    uint32_t row = row_of(w, TL_HIP, l->pid, l->tid, (rtg_span){0});
+    uint32_t row = tl_row_of(w, TL_HIP, l->pid, l->tid, (rtg_span){0});
     size_t at = begin_event(w, w->opt->kernel_names && l->has_kernel ? l->kernel : l->name);
     if (!put_times(w, l->start, l->stop)) {
-        take_back(w, at, out_of_range);
+        tl_take_back(w, at, out_of_range);
         return;
     }
-    put_row(w, row);
+    tl_put_row(w, row);
     put_hip_args(w, l);
     end_event(w);
 }
 
 static void on_hsa(tl_worker *w, const rtg_line *l)
 {
-    uint32_t row = row_of(w, TL_HSA, l->pid, l->tid, (rtg_span){0});
+    uint32_t row = tl_row_of(w, TL_HSA, l->pid, l->tid, (rtg_span){0});
     bool backslash = memchr(l->args.p, '\\', l->args.n);
     if (backslash)
-        say(w, "HSA event with bad escape character", (rtg_span){0});
+        tl_say(w, "HSA event with bad escape character", (rtg_span){0});
     size_t at = begin_event(w, l->name);
     if (!put_times(w, l->start, l->stop)) {
-        take_back(w, at, out_of_range);
+        tl_take_back(w, at, out_of_range);
         return;
     }
-    put_row(w, row);
+    tl_put_row(w, row);
     if (!backslash) {
         put_lit(w->out, ", \"args\":{\"params\":\"");
         put_text(w, l->args);
@@ -331,7 +141,7 @@ static void put_flow(tl_worker *w, rtg_span name, const char *rest, rtg_span ts,
     rocl_buf_str(w->out, rest);
     tl_put_us(w->out, ts);
     put_lit(w->out, ", ");
-    put_row(w, row);
+    tl_put_row(w, row);
     put_lit(w->out, ", \"id\":");
     tl_put_integer(w->out, id);
     end_event(w);
@@ -343,17 +153,17 @@ static void on_host_packet(tl_worker *w, const rtg_line *l)
 {
     bool kernel = l->shape == RTG_HOST_DISPATCH;
     rtg_span name = kernel ? l->name : barrier;
-    uint32_t row = row_of(w, TL_HSA, l->pid, l->tid, (rtg_span){0});
+    uint32_t row = tl_row_of(w, TL_HSA, l->pid, l->tid, (rtg_span){0});
     if (kernel && w->opt->workgroups)
-        put_texts(w, TL_WORKGROUP, 0, NULL,
-                  (rtg_span[TL_TEXTS]){l->workgroup[0], l->workgroup[1], l->workgroup[2], name});
+        tl_put_texts(w, TL_WORKGROUP, 0, NULL,
+                     (rtg_span[TL_TEXTS]){l->workgroup[0], l->workgroup[1], l->workgroup[2], name});
     size_t at = begin_event(w, name);
     if (!tl_put_us(w->out, l->start)) {
-        take_back(w, at, out_of_range);
+        tl_take_back(w, at, out_of_range);
         return;
     }
     put_lit(w->out, ", \"dur\":1, ");
-    put_row(w, row);
+    tl_put_row(w, row);
     if (!kernel)
         put_deps(w, l);
     end_event(w);
@@ -371,17 +181,17 @@ static void on_gpu(tl_worker *w, const rtg_line *l)
     rtg_span name = kernel ? l->name : copies ? copy : barrier;
     uint64_t start, stop;
     if (!rtg_number(l->start, &start) || !rtg_number(l->stop, &stop)) {
-        bad(w, out_of_range);
+        tl_bad(w, out_of_range);
         return;
     }
-    uint32_t row =
-        row_of(w, copies ? TL_COPY : TL_GPU, l->pid, l->agent, copies ? (rtg_span){0} : l->queue);
+    uint32_t row = tl_row_of(w, copies ? TL_COPY : TL_GPU, l->pid, l->agent,
+                             copies ? (rtg_span){0} : l->queue);
     begin_event(w, name);
     tl_put_us(w->out, l->start);
     put_lit(w->out, ", \"dur\":");
     tl_put_us_difference(w->out, start, stop);
     put_lit(w->out, ", ");
-    put_row(w, row);
+    tl_put_row(w, row);
     if (!kernel)
         put_deps(w, l);
     end_event(w);
@@ -419,13 +229,13 @@ static bool is_blank(rtg_span s)
 
 static void put_hcc(tl_worker *w, const rtg_line *l, uint64_t start, uint64_t stop)
 {
-    uint32_t row = row_of(w, TL_HCC, (rtg_span){0}, l->device, (rtg_span){0});
+    uint32_t row = tl_row_of(w, TL_HCC, (rtg_span){0}, l->device, (rtg_span){0});
     begin_event(w, l->name);
     tl_put_us(w->out, l->start);
     put_lit(w->out, ", \"dur\":");
     tl_put_us_difference(w->out, start, stop);
     put_lit(w->out, ", ");
-    put_row(w, row);
+    tl_put_row(w, row);
     put_lit(w->out, ", \"tid\":");
     tl_put_integer(w->out, l->stream);
     put_lit(w->out, ", \"args\":{\"seqNum\":");
@@ -444,7 +254,7 @@ static rocl_status on_hcc(tl_worker *w, const rtg_line *l, rocl_error *err)
     uint64_t device, start, stop;
     if (!rtg_number(l->device, &device) || device > TL_DEVICE_MAX ||
         !rtg_number(l->start, &start) || !rtg_number(l->stop, &stop)) {
-        bad(w, "a number is out of range");
+        tl_bad(w, "a number is out of range");
         return ROCL_OK;
     }
     put_hcc(w, l, start, stop);
@@ -454,113 +264,42 @@ static rocl_status on_hcc(tl_worker *w, const rtg_line *l, rocl_error *err)
     return tl_gaps_add(w, device, start, stop, err);
 }
 
-/* ---- strace
- * ---------------------------------------------------------------------------------------
- */
-
-static rtg_span trim(rtg_span s)
-{
-    while (s.n && rtg_space(*s.p)) {
-        s.p++;
-        s.n--;
-    }
-    while (s.n && rtg_space(s.p[s.n - 1]))
-        s.n--;
-    return s;
-}
-
-static rtg_span before_parenthesis(rtg_span s)
-{
-    const char *open = s.n ? memchr(s.p, '(', s.n) : NULL;
-    return open ? (rtg_span){s.p, (size_t)(open - s.p)} : s;
-}
-
-/* float() of Python, but for names of numbers, which make no duration. */
-static bool parse_seconds(rtg_span s, double *v)
-{
-    char text[128], *end;
-    s = trim(s);
-    if (!s.n || s.n >= sizeof text)
-        return false;
-    for (size_t i = 0; i < s.n; i++)
-        if (!strchr("0123456789+-.eE", s.p[i]) || !s.p[i])
-            return false;
-    memcpy(text, s.p, s.n);
-    text[s.n] = '\0';
-    *v = strtod(text, &end) * 1000000;
-    return !*end && isfinite(*v);
-}
-
-/* Whole µs of seconds and what is after their point, however many digits that has. */
-static bool put_stamp(rocl_buf *b, rtg_span seconds, rtg_span fraction)
-{
-    uint64_t s, f, us;
-    char text[ROCL_NUM_MAX];
-    if (!rtg_number(seconds, &s) || !rtg_number(fraction, &f) ||
-        __builtin_mul_overflow(s, UINT64_C(1000000), &us) || __builtin_add_overflow(us, f, &us))
-        return false;
-    rocl_buf_put(b, text, (size_t)(rocl_put_u64(text, us) - text));
-    return true;
-}
-
-bool tl_put_strace(rocl_buf *b, rtg_span name, rtg_span call, bool close, rtg_span seconds,
-                   rtg_span fraction, rtg_span took, size_t *repaired)
-{
-    size_t at = b->len;
-    double us;
-    char text[400];
-    put_lit(b, "{\"name\":\"");
-    *repaired = rocl_json_put(b, name.p, name.n);
-    put_lit(b, "\", \"ph\":\"X\", \"ts\":");
-    if (!put_stamp(b, seconds, fraction) || !parse_seconds(took, &us)) {
-        b->len = at;
-        return false;
-    }
-    snprintf(text, sizeof text, ", \"dur\":%.0f, \"pid\":-2000, \"args\":{\"name\":\"", trunc(us));
-    rocl_buf_str(b, text);
-    *repaired += rocl_json_put(b, call.p, call.n);
-    rocl_buf_str(b, close ? ")\"}},\n" : "\"}},\n");
-    return true;
-}
-
 static const char no_duration[] = "the duration of the call is no number";
 
 static void on_strace(tl_worker *w, const rtg_line *l, bool cut)
 {
     const tl_place place = {w->line, no_duration};
-    rtg_span call = trim(l->name), name = before_parenthesis(call);
+    rtg_span call = tl_trim(l->name), name = tl_before_parenthesis(call);
     size_t repaired;
     if (l->shape == RTG_STRACE_UNFINISHED) {
         if (name.n == call.n)
-            say(w, "strace unfinished cannot parse function name: ", call);
-        put_texts(w, TL_UNFINISHED, 0, NULL,
-                  (rtg_span[TL_TEXTS]){name, call, l->start, l->fraction});
+            tl_say(w, "strace unfinished cannot parse function name: ", call);
+        tl_put_texts(w, TL_UNFINISHED, 0, NULL,
+                     (rtg_span[TL_TEXTS]){name, call, l->start, l->fraction});
     } else if (l->shape == RTG_STRACE_RESUMED) {
         /* The time of the line is that of its end, unless it was cut. */
-        put_texts(w, TL_RESUMED, cut, &place,
-                  (rtg_span[TL_TEXTS]){l->name, l->took, l->start, l->fraction});
+        tl_put_texts(w, TL_RESUMED, cut, &place,
+                     (rtg_span[TL_TEXTS]){l->name, l->took, l->start, l->fraction});
     } else if (!tl_put_strace(w->out, name, call, false, l->start, l->fraction, l->took,
                               &repaired)) {
-        bad(w, no_duration);
+        tl_bad(w, no_duration);
     } else {
         w->repaired += repaired != 0;
     }
 }
 
-/* ---- blocks
- * ---------------------------------------------------------------------------------------
- */
+/* ---- blocks --------------------------------------------------------------------------------- */
 
 /* The line as it was read; with its line end when it had one, which the script prints as well. */
 static void put_missed(tl_worker *w, rtg_span line, bool ended)
 {
     w->missed_hsa = true;
-    close_text(w);
-    put_head(w->out, TL_MISSED_HSA, line.n + ended);
+    tl_close_text(w);
+    tl_put_head(w->out, TL_MISSED_HSA, line.n + ended);
     rocl_buf_put(w->out, line.p, line.n);
     if (ended)
         rocl_buf_byte(w->out, '\n');
-    open_text(w);
+    tl_open_text(w);
 }
 
 static rocl_status on_line(tl_worker *w, const rtg_line *l, rtg_span line, bool ended, bool cut,
@@ -576,7 +315,7 @@ static rocl_status on_line(tl_worker *w, const rtg_line *l, rtg_span line, bool 
     };
     w->shapes[l->shape]++;
     if (left_out[l->shape])
-        bad(w, left_out[l->shape]);
+        tl_bad(w, left_out[l->shape]);
     switch (l->shape) {
     case RTG_HIP:
         on_hip(w, l);
@@ -603,7 +342,7 @@ static rocl_status on_line(tl_worker *w, const rtg_line *l, rtg_span line, bool 
         break;
     case RTG_TEXT:
         if (w->opt->verbose)
-            say(w, "unparsed line: ", trim(line));
+            tl_say(w, "unparsed line: ", tl_trim(line));
         break;
     case RTG_HSA_MISSED:
         if (!w->missed_hsa)
@@ -669,17 +408,11 @@ rocl_status tl_block_to_items(tl_worker *w, rocl_chunk *c, rocl_error *err)
         memcpy(wanted, text + block.text, bytes);
     w->wanted = wanted;
     w->wanted_end = wanted + block.wanted;
-    begin_rows(w);
-    open_text(w);
+    tl_begin_rows(w);
+    tl_open_text(w);
     rocl_status st = take_lines(w, &block, text, err);
-    put_item(w, TL_LINES, &w->line, sizeof w->line);
-    close_text(w);
+    tl_put_item(w, TL_LINES, &w->line, sizeof w->line);
+    tl_close_text(w);
     free(wanted);
     return st;
-}
-
-void tl_worker_free(tl_worker *w)
-{
-    free(w->rows);
-    free(w->slots);
 }

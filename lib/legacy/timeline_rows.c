@@ -34,9 +34,7 @@ void tl_rows_free(tl_rows *r)
     free(r->rows);
 }
 
-/* ---- numbers
- * ---------------------------------------------------------------------------------------
- */
+/* ---- numbers -------------------------------------------------------------------------------- */
 
 static uint32_t intern(tl_rows *r, const char *p, size_t n)
 {
@@ -180,9 +178,7 @@ rocl_status tl_rows_get(tl_rows *r, const tl_texts *t, const char *texts, uint32
     return ROCL_OK;
 }
 
-/* ---- metadata
- * --------------------------------------------------------------------------------------
- */
+/* ---- metadata ------------------------------------------------------------------------------- */
 
 static void put_process(rocl_buf *b, const char *pid, const char *name)
 {

@@ -79,9 +79,7 @@ rocl_status tl_selection_take(tl_selection *s, uint32_t capture, uint64_t offset
     return st;
 }
 
-/* ---- events that the window cuts
- * -----------------------------------------------------------------
- */
+/* ---- events that the window cuts ------------------------------------------------------------ */
 
 static rtg_span put_digits(char *room, int64_t v)
 {

@@ -2,36 +2,12 @@
 #include "sink/table.h"
 
 #include "base/num.h"
-#include "base/utf8.h"
-
-static void put_escaped(rocl_buf *to, char c)
-{
-    static const char letters[] = "btnvfr"; /* of 8 to 13; there is no \v */
-    char *p;
-    rocl_buf_byte(to, '\\');
-    if (c == '"' || c == '\\') {
-        rocl_buf_byte(to, (uint8_t)c);
-    } else if (c >= 8 && c <= 13 && c != '\v') {
-        rocl_buf_byte(to, (uint8_t)letters[c - 8]);
-    } else if (rocl_buf_room(to, ROCL_NUM_MAX)) {
-        p = (char *)to->data + to->len;
-        *p = 'u';
-        to->len += (size_t)(rocl_put_hex(p + 1, (uint8_t)c, 4, false) - p);
-    }
-}
+#include "base/json_put.h"
 
 static void put_string(rocl_buf *to, const char *p, size_t n)
 {
     rocl_buf_byte(to, '"');
-    size_t done = 0;
-    for (size_t i = 0; i < n; i++) {
-        if ((uint8_t)p[i] >= ' ' && p[i] != '"' && p[i] != '\\')
-            continue;
-        rocl_utf8_put(to, p + done, i - done);
-        put_escaped(to, p[i]);
-        done = i + 1;
-    }
-    rocl_utf8_put(to, p + done, n - done);
+    rocl_json_put(to, p, n);
     rocl_buf_byte(to, '"');
 }
 

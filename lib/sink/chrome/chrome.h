@@ -27,8 +27,6 @@
 
 /* ---- text.c ---- */
 
-/* Appends the bytes as the inside of a JSON string: escaped, valid UTF-8. */
-void chrome_escape(rocl_buf *b, const char *p, size_t n);
 
 /* Texts as they stand in JSON, by text id, direct-mapped: each is worked out when it is met. */
 enum { CHROME_TEXTS = 1024 };

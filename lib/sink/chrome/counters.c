@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json_put.h"
 #include "sink/chrome/chrome.h"
 #include "sink/shown.h"
 
@@ -29,10 +30,10 @@ static void free_series(series *all, size_t n)
 /* "name (unit) (pid 12)" */
 static void name_series(series *s, const char *name, const char *unit, const char *whose)
 {
-    chrome_escape(&s->name, name, strlen(name));
+    rocl_json_put(&s->name, name, strlen(name));
     if (*unit) {
         rocl_buf_str(&s->name, " (");
-        chrome_escape(&s->name, unit, strlen(unit));
+        rocl_json_put(&s->name, unit, strlen(unit));
         rocl_buf_byte(&s->name, ')');
     }
     rocl_buf_str(&s->name, whose);

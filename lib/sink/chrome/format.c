@@ -1,6 +1,7 @@
 /* Lines as JSON. Texts are escaped already or come from the cache; all else is numbers, written
  * into room that was made for the whole line. */
 #include "base/num.h"
+#include "base/json_put.h"
 #include "sink/chrome/chrome.h"
 
 #define PUT(p, literal) ((char *)memcpy(p, literal, sizeof(literal) - 1) + sizeof(literal) - 1)
@@ -189,7 +190,7 @@ static rocl_status put_args(chrome_formatter *f, rocl_packed *e, rocl_error *err
         rocl_buf_put(f->out, name->bytes, name->len);
         rocl_buf_str(f->out, number);
         rocl_buf_str(f->out, "\":\"");
-        chrome_escape(f->out, arg.value, arg.len);
+        rocl_json_put(f->out, arg.value, arg.len);
         rocl_buf_byte(f->out, '"');
     }
     return ROCL_OK;

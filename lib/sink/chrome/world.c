@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/json_put.h"
 #include "sink/chrome/chrome.h"
 
 /* Above every pid that Linux gives out, so that one sees that it is none. */
@@ -44,7 +45,7 @@ static void meta_text(chrome_world *w, const char *what, uint32_t pid, uint32_t 
     meta_begin(w, what, pid, tid);
     rocl_buf_str(&w->line, key);
     rocl_buf_str(&w->line, "\":\"");
-    chrome_escape(&w->line, text, strlen(text));
+    rocl_json_put(&w->line, text, strlen(text));
     rocl_buf_byte(&w->line, '"');
     meta_end(w);
 }
