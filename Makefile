@@ -225,8 +225,9 @@ fixtures: $(FIXTURES) ## databases for the tests, in build/fixtures
 check: all tests $(FIXTURES) ## run all tests; the last line says how many passed and failed
 	@tests/run.sh $(O)
 
-bench: all $(GEN) $(BENCHES) ## measure against a bare read of the database (ROWS=, RUNS=)
-	@tests/bench/run.sh $(O) $(ROWS) $(RUNS)
+bench: all $(GEN) $(BENCHES) $(HELPERS) ## measure against a bare read of the same input (ROWS=, RUNS=)
+	@tests/bench/run.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
+	@tests/bench/text.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 
 demo: all ## convert the shipped trace and say how to look at it
 	@tests/demo.sh $(O)

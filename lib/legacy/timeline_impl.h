@@ -54,7 +54,7 @@ typedef enum tl_row_kind { TL_GPU, TL_COPY, TL_HSA, TL_HIP, TL_HCC, TL_ROW_KINDS
 
 #define TL_DEVICE_MAX UINT32_MAX
 
-enum { TL_TEXTS = 4 };
+enum { TL_TEXTS = 4, TL_RECENT = 64 };
 
 /* Up to four texts, one after the other. */
 typedef struct tl_texts {
@@ -114,7 +114,7 @@ typedef struct tl_worker {
     tl_local *rows;
     uint32_t *slots; /* hash table of rows: number + 1 */
     uint32_t row_count, row_cap, slot_mask;
-    uint32_t last[TL_ROW_KINDS];          /* number + 1 of the row met last */
+    uint32_t recent[TL_RECENT];           /* number + 1 of rows met lately */
     const tl_wanted *wanted, *wanted_end; /* of the block, from here on */
     bool missed_hsa;
     uint64_t gap_count;

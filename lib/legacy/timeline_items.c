@@ -158,20 +158,30 @@ static uint32_t find_row(tl_worker *w, tl_row_kind kind, rtg_span pid, rtg_span 
     return w->row_count - 1;
 }
 
+/* Ids of threads and agents differ in their last digits, if not in the very last ones. */
+static inline size_t place_of(tl_row_kind kind, rtg_span key, rtg_span queue)
+{
+    uint64_t word = 0;
+    if (key.n)
+        memcpy(&word, key.n >= 8 ? key.p + key.n - 8 : key.p, key.n >= 8 ? 8 : key.n);
+    word += (uint64_t)kind + (queue.n ? (uint64_t)(unsigned char)queue.p[queue.n - 1] << 8 : 0);
+    return word * UINT64_C(0x9e3779b97f4a7c15) >> 58;
+}
+
 uint32_t tl_row_of(tl_worker *w, tl_row_kind kind, rtg_span pid, rtg_span key, rtg_span queue)
 {
-    uint32_t last = w->last[kind];
-    if (last && is_row(&w->rows[last - 1], kind, pid, key, queue))
-        return last - 1;
+    uint32_t *recent = &w->recent[place_of(kind, key, queue)];
+    if (*recent && is_row(&w->rows[*recent - 1], kind, pid, key, queue))
+        return *recent - 1;
     uint32_t row = find_row(w, kind, pid, key, queue);
-    w->last[kind] = row + 1;
+    *recent = row + 1;
     return row;
 }
 
 void tl_begin_rows(tl_worker *w)
 {
     w->row_count = 0;
-    memset(w->last, 0, sizeof w->last);
+    memset(w->recent, 0, sizeof w->recent);
     if (w->slots)
         memset(w->slots, 0, ((size_t)w->slot_mask + 1) * sizeof *w->slots);
 }

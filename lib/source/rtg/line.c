@@ -25,18 +25,17 @@ static v16 load(const char *p)
     return v;
 }
 
-/* Which of "HIP:", "HSA:", "profile:" are anywhere in the line. A line has many colons, and few
- * that follow one of the last letters of these. */
-static unsigned find_tags(const char *p, const char *end)
+/* Which of "HIP:", "HSA:", "profile:" that end in one of three letters are anywhere in the line. A
+ * line has many colons, and few that follow these. */
+RTG_INLINE unsigned find_ending(const char *p, const char *end, char a, char b, char c)
 {
     unsigned tags = 0;
     const char *at = p + 1;
     for (; end - at >= 16; at += 16) {
         v16 before = load(at - 1);
-        v16 hit =
-            (v16)(load(at) == ':') & (v16)((before == 'P') | (before == 'A') | (before == 'e'));
+        v16 hit = (v16)(load(at) == ':') & (v16)((before == a) | (before == b) | (before == c));
         v2 any = (v2)hit;
-        if (any[0] | any[1])
+        if (__builtin_expect((any[0] | any[1]) != 0, 0))
             for (unsigned i = 0; i < 16; i++)
                 if (hit[i])
                     tags |= tag_before(p, at + i);
@@ -45,6 +44,16 @@ static unsigned find_tags(const char *p, const char *end)
         if (*at == ':')
             tags |= tag_before(p, at);
     return tags;
+}
+
+/* With a tag at its begin only those before it in the order matter. */
+static unsigned find_tags(const char *p, const char *end)
+{
+    if (rtg_lit(p, end, "HSA: "))
+        return HAS_HSA | (find_ending(p + 4, end, 'P', 'P', 'P') & HAS_HIP);
+    if (rtg_lit(p, end, "profile:"))
+        return HAS_PROFILE | find_ending(p + 8, end, 'P', 'A', 'A');
+    return find_ending(p, end, 'P', 'A', 'e');
 }
 
 void rtg_line_parse(rtg_line *l, const char *p, size_t n, bool ended)
