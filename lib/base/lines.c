@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { BLOCK = 256 << 10 };
+size_t rocl_lines_block = (size_t)256 << 10;
 
 struct rocl_lines {
     char *path;
@@ -114,7 +114,7 @@ static size_t last_line_end(const rocl_buf *b, size_t from)
 
 static rocl_status fill_from_spool(rocl_lines *l, rocl_buf *b, size_t *got, rocl_error *err)
 {
-    rocl_status st = rocl_spool_read(l->spool, b->data + b->len, BLOCK, l->at, got, err);
+    rocl_status st = rocl_spool_read(l->spool, b->data + b->len, rocl_lines_block, l->at, got, err);
     if (st != ROCL_OK)
         return st;
     l->at += *got;
@@ -125,11 +125,11 @@ static rocl_status fill_from_spool(rocl_lines *l, rocl_buf *b, size_t *got, rocl
 /* Reads once; *got 0 at the end. */
 static rocl_status fill(rocl_lines *l, rocl_buf *b, size_t *got, rocl_error *err)
 {
-    if (!rocl_buf_room(b, BLOCK))
+    if (!rocl_buf_room(b, rocl_lines_block))
         return rocl_fail_memory(err);
     if (l->spool)
         return fill_from_spool(l, b, got, err);
-    int n = gzread(l->file, b->data + b->len, BLOCK);
+    int n = gzread(l->file, b->data + b->len, (unsigned)rocl_lines_block);
     int code = Z_OK;
     if (n == 0)
         gzerror(l->file, &code);

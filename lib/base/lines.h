@@ -7,6 +7,9 @@
 
 #define ROCL_LINE_MAX ((size_t)64 << 20) /* a line that is longer ends there */
 
+/* Bytes read at a time. Tests make it small. */
+extern size_t rocl_lines_block;
+
 typedef struct rocl_lines rocl_lines;
 
 /* "-" is standard input. */

@@ -407,7 +407,7 @@ rocl_status tl_block_to_items(tl_worker *w, rocl_chunk *c, rocl_error *err)
     if (bytes)
         memcpy(wanted, text + block.text, bytes);
     w->wanted = wanted;
-    w->wanted_end = wanted + block.wanted;
+    w->wanted_end = wanted ? wanted + block.wanted : NULL;
     tl_begin_rows(w);
     tl_open_text(w);
     rocl_status st = take_lines(w, &block, text, err);
