@@ -20,6 +20,7 @@ setup() {
         "$root/bin/$tool" --version
     done
     [ -s "$root/share/man/man7/rocline.7" ]
+    [ -s "$root/share/man/man5/rtg.5" ]
     [ -s "$root/include/rocline.h" ]
     [ -s "$root/lib/librocline.a" ]
     [ -e "$root/lib/librocline.so" ]

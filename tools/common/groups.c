@@ -30,8 +30,8 @@ _Static_assert(ROCL_NAMES_SHORT == 3 && ROCL_INDEX_TYPE_RELATIVE == 2 && ROCL_RE
 
 static const opt input_options[] = {
     LIST("input", 'i', inputs, "FILE...",
-         "rocpd databases, globs, folders of them, .rpdb folders or index.yaml files; operands are "
-         "inputs as well"),
+         "rocpd databases, legacy text (rtg_tracer, HCC, strace; \"-\": standard input), globs, "
+         "folders of databases, .rpdb folders or index.yaml files; operands are inputs as well"),
     FLAG("strict", 0, strict, "stop at the first broken record instead of counting it"),
     COMMON_IGNORED("automerge-limit", "N", NULL),
     COMMON_END,

@@ -42,7 +42,7 @@ static const opt script_options[] = {
 };
 
 static const opt rpt_options[] = {
-    {"rpt", 0, OPT_FLAG, offsetof(cli, common), NULL, NULL, 0, 0,
+    {"rpt", 0, OPT_FLAG, offsetof(cli, rpt), NULL, NULL, 0, 0,
      "be rpt: print its report instead; must come first (see rpt --help)"},
     COMMON_END,
 };
@@ -72,6 +72,22 @@ static const program tool = {
 rocl_progress_fn *wanted_progress(const common *c)
 {
     return c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL;
+}
+
+bool same_file(const char *a, const char *b)
+{
+    struct stat s, t;
+    if (stat(a, &s) != 0 || stat(b, &t) != 0)
+        return false;
+    return S_ISREG(s.st_mode) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
+int check_output(const common *c, const char *output)
+{
+    for (size_t i = 0; output && i < c->inputs.n; i++)
+        if (same_file(c->inputs.v[i], output))
+            return usage_error("%s is an input: name another output", c->inputs.v[i]);
+    return -1;
 }
 
 void on_notice(void *ctx, const char *text)
@@ -128,12 +144,15 @@ static int convert_trace(cli *c)
         return usage_error("no input is given");
     if (c->gaps || c->kernel_names || c->workgroups || c->by_process)
         msg_notice("-g, -k, -p and -w are of the layout script, and mean nothing in this one");
-    return common_run(&c->common, write_trace, c);
+    int code = c->common.to_stdout ? -1 : check_output(&c->common, c->path);
+    return code >= 0 ? code : common_run(&c->common, write_trace, c);
 }
 
 static int check(cli *c)
 {
     const char *name = c->common.output_file;
+    if (c->rpt)
+        return usage_error("--rpt must be the first option");
     c->path = name && *name ? name : "out.json";
     c->common.to_stdout = !strcmp(c->path, "-");
     size_t n = strlen(c->path);

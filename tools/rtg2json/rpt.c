@@ -175,6 +175,10 @@ int rpt_main(int argc, char **argv)
         code = common_parse(&tool, &c.common, argc, words);
     if (code < 0)
         code = parse_gaps(&c);
+    if (code < 0)
+        code = check_output(&c.common, c.common.output_file);
+    if (code < 0)
+        code = check_output(&c.common, c.json);
     c.common.to_stdout = !c.common.output_file || !strcmp(c.common.output_file, "-");
     if (code < 0)
         code = is_log(&c) ? report_log(&c) : common_run(&c.common, report_trace, &c);

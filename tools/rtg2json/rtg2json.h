@@ -11,7 +11,7 @@ typedef enum layout { LAYOUT_AUTO, LAYOUT_SCRIPT, LAYOUT_TRACE } layout;
 
 typedef struct cli {
     common common;
-    bool flows, gaps, kernel_names, by_process, workgroups, gzip, group_by_queue;
+    bool flows, gaps, kernel_names, by_process, workgroups, gzip, group_by_queue, rpt;
     int gzip_level;
     unsigned layout;
     const char *path; /* of the output */
@@ -25,6 +25,11 @@ int convert_script(cli *c);
 
 /* rpt.c: argv as rpt takes it. */
 int rpt_main(int argc, char **argv);
+
+/* Are both names of one file, and that no pipe or device? */
+bool same_file(const char *a, const char *b);
+/* Refuses an input that is the output as well; -1: there is none. */
+int check_output(const common *c, const char *output);
 
 /* Where progress goes; NULL: nowhere. */
 rocl_progress_fn *wanted_progress(const common *c);

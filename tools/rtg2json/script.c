@@ -17,15 +17,6 @@ static void say(void *ctx, const char *text, size_t len)
     putc('\n', c->say);
 }
 
-/* The same file by any name. */
-static bool is_output(const cli *c, const char *path)
-{
-    struct stat a, b;
-    if (c->common.to_stdout || stat(path, &a) != 0 || stat(c->path, &b) != 0)
-        return false;
-    return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 /* Sorts the inputs out. The script leaves its output out of them, so that `rtg2json *` can be
  * repeated; a trace of that name must not be lost that way. */
 static int look_at_inputs(cli *c)
@@ -37,8 +28,9 @@ static int look_at_inputs(cli *c)
         if (none && c->say)
             fprintf(c->say, "Skipping '%s': not a file\n", path);
         c->missing |= none;
-        if (!none && is_output(c, path)) {
-            if (rocl_input_look(path) == ROCL_LOOKS_LEGACY)
+        if (!none && !c->common.to_stdout && same_file(path, c->path)) {
+            rocl_look look = rocl_input_look(path);
+            if (look == ROCL_LOOKS_LEGACY || look == ROCL_LOOKS_HCC)
                 return usage_error("%s is an input: name another output with -o", path);
             continue;
         }
