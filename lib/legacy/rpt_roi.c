@@ -48,8 +48,8 @@ static rocl_status parse_end(rocl_rpt_end *e, const char *option, const char *gi
 
 rocl_status rocl_rpt_roi_parse(rocl_rpt *r, rocl_error *err)
 {
-    rocl_status st = parse_end(&r->from, "--roi_start", r->o.roi_start, err);
-    return st ? st : parse_end(&r->to, "--roi_stop", r->o.roi_stop, err);
+    rocl_status st = parse_end(&r->from, "--roi-start", r->o.roi_start, err);
+    return st ? st : parse_end(&r->to, "--roi-stop", r->o.roi_stop, err);
 }
 
 bool rocl_rpt_roi_needs_text(const rocl_rpt *r)

@@ -19,14 +19,11 @@ static uint64_t key_of(int64_t v)
     return (uint64_t)v ^ (uint64_t)1 << 63;
 }
 
-/* The number that people know the GPU by; what is on no GPU is on the first. */
+/* GPUs of several machines are counted on; what is on no GPU is on the first. */
 static int64_t device_of(const gathering *g, const rocl_capture *c, uint32_t agent)
 {
-    if (agent >= c->agent_count)
-        return 0;
-    const rocl_agent *a = &c->agents[agent];
     const rocl_gpu *gpu = rocl_gpus_find(&g->gpus, c, agent);
-    return !gpu ? 0 : a->type_index >= 0 ? a->type_index : gpu->id;
+    return gpu ? gpu - g->gpus.all : 0;
 }
 
 static bool is_gpu(const rocl_capture *c, uint32_t agent)
@@ -34,9 +31,9 @@ static bool is_gpu(const rocl_capture *c, uint32_t agent)
     return agent < c->agent_count && c->agents[agent].type == ROCL_AGENT_GPU;
 }
 
-static int64_t queue_of(uint32_t queue)
+static int64_t queue_of(const rocl_capture *c, uint32_t queue)
 {
-    return queue == ROCL_NONE ? 0 : queue;
+    return queue < c->queue_count ? c->queues[queue].id : 0;
 }
 
 /* "NAME_N_bytes", or the name alone where the size is not known. */
@@ -56,27 +53,28 @@ static uint32_t copy_name(const gathering *g, const rocl_copy *copy, rocl_buf *n
                         : rocl_strings_put(g->trace->strings, (char *)name->data, name->len);
 }
 
-/* Command 0 is one that gets its place in order of start. */
+enum { BY_PLACE = -1 }; /* the number of a command that has none: its place in order of start */
+
 static rocl_rpt_record record_of(const gathering *g, const rocl_batch *b, size_t i, rocl_buf *name)
 {
     const rocl_capture *c = b->capture;
     const rocl_event *e = rocl_batch_event(b, i);
-    rocl_rpt_record r = {.start = e->start, .stop = e->end, .name = e->name};
+    rocl_rpt_record r = {.start = e->start, .stop = e->end, .name = e->name, .command = BY_PLACE};
     if (b->kind == ROCL_DISPATCH) {
         const rocl_dispatch *d = &b->dispatches[i];
         r.type = g->rpt->kernel;
         r.device = device_of(g, c, d->agent);
-        r.queue = queue_of(d->queue);
+        r.queue = queue_of(c, d->queue);
         r.command = (int64_t)d->dispatch_id;
     } else if (b->kind == ROCL_BARRIER) {
         r.type = g->rpt->barrier;
         r.device = device_of(g, c, b->hips[i].agent);
-        r.queue = queue_of(b->hips[i].queue);
+        r.queue = queue_of(c, b->hips[i].queue);
     } else {
         const rocl_copy *copy = &b->copies[i];
         r.type = g->rpt->copy;
         r.device = device_of(g, c, is_gpu(c, copy->dst) ? copy->dst : copy->src);
-        r.queue = queue_of(copy->queue);
+        r.queue = queue_of(c, copy->queue);
         r.name = copy_name(g, copy, name);
     }
     return r;
@@ -97,6 +95,9 @@ static rocl_status gather(void *self, unsigned worker, rocl_batch *b, rocl_error
             st = rocl_fail_memory(err);
         else if (fits)
             st = rocl_sorter_add(g->sorter, worker, key, &r, sizeof r, err);
+        else
+            st = rocl_fault_count(g->trace, ROCL_FAULT_BAD_TIME, err, "%s: a time beyond 2^62 ns",
+                                  b->capture->path);
     }
     rocl_buf_free(&name);
     return st;
@@ -120,7 +121,7 @@ static rocl_status number(gathering *g, rocl_error *err)
             break;
         memcpy(&r, packed.data, sizeof r);
         r.line = ++line;
-        r.command = r.command ? r.command : (int64_t)line;
+        r.command = r.command == BY_PLACE ? (int64_t)line : r.command;
         st = rocl_rpt_add(g->rpt, &r, err);
     }
     return st;

@@ -188,8 +188,9 @@ static rocl_status on_resumed_call(timeline *t, const char *p, rocl_error *err)
         seconds = (rtg_span){took + texts.len[1], texts.len[2]};
         fraction = (rtg_span){seconds.p + seconds.n, texts.len[3]};
     }
-    if (!tl_put_strace(&t->text, (rtg_span){p, texts.len[0]}, (rtg_span){call, c->call}, true,
-                       seconds, fraction, (rtg_span){took, texts.len[1]}, &repaired))
+    place.why = tl_put_strace(&t->text, (rtg_span){p, texts.len[0]}, (rtg_span){call, c->call},
+                              true, seconds, fraction, (rtg_span){took, texts.len[1]}, &repaired);
+    if (place.why)
         on_bad(t, &place);
     t->report->repaired += repaired != 0;
     return emit_text(t, &t->text, err);
@@ -472,7 +473,7 @@ static rocl_status run(const char *const *inputs, size_t count, rocl_trace *trac
                        tl_selection *selection, const rocl_timeline_options *o,
                        rocl_timeline_report *report, rocl_error *err)
 {
-    rocl_timeline_report none;
+    rocl_timeline_report none = {0};
     rocl_error *own = err ? NULL : rocl_error_new();
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     timeline t = {.opt = o, .report = report ? report : &none, .selection = selection};

@@ -55,8 +55,8 @@ static bool put_stamp(rocl_buf *b, rtg_span seconds, rtg_span fraction)
     return true;
 }
 
-bool tl_put_strace(rocl_buf *b, rtg_span name, rtg_span call, bool close, rtg_span seconds,
-                   rtg_span fraction, rtg_span took, size_t *repaired)
+const char *tl_put_strace(rocl_buf *b, rtg_span name, rtg_span call, bool close, rtg_span seconds,
+                          rtg_span fraction, rtg_span took, size_t *repaired)
 {
     size_t at = b->len;
     double us;
@@ -64,15 +64,16 @@ bool tl_put_strace(rocl_buf *b, rtg_span name, rtg_span call, bool close, rtg_sp
     rocl_buf_str(b, "{\"name\":\"");
     *repaired = rocl_json_put(b, name.p, name.n);
     rocl_buf_str(b, "\", \"ph\":\"X\", \"ts\":");
-    if (!put_stamp(b, seconds, fraction) || !parse_seconds(took, &us)) {
+    bool stamped = put_stamp(b, seconds, fraction);
+    if (!stamped || !parse_seconds(took, &us)) {
         b->len = at;
-        return false;
+        return stamped ? "the duration of the call is no number" : "a time is out of range";
     }
     snprintf(text, sizeof text, ", \"dur\":%.0f, \"pid\":-2000, \"args\":{\"name\":\"", trunc(us));
     rocl_buf_str(b, text);
     *repaired += rocl_json_put(b, call.p, call.n);
     rocl_buf_str(b, close ? ")\"}},\n" : "\"}},\n");
-    return true;
+    return NULL;
 }
 
 /* ---- calls that are open -------------------------------------------------------------------- */

@@ -209,10 +209,10 @@ rocl_status tl_workgroups_say(const rocl_strings *groups, rocl_say_fn *say, void
 /* Without blanks at its ends; what is before its first parenthesis. */
 rtg_span tl_trim(rtg_span s);
 rtg_span tl_before_parenthesis(rtg_span s);
-/* An event of an strace call; false, and nothing written, when its duration is no number. Both
+/* An event of an strace call. NULL, or what is wrong with it, and nothing is written then. Both
  * steps write them. `close`: the call's parenthesis is still open. *repaired: bytes. */
-bool tl_put_strace(rocl_buf *b, rtg_span name, rtg_span call, bool close, rtg_span seconds,
-                   rtg_span fraction, rtg_span took, size_t *repaired);
+const char *tl_put_strace(rocl_buf *b, rtg_span name, rtg_span call, bool close, rtg_span seconds,
+                          rtg_span fraction, rtg_span took, size_t *repaired);
 
 typedef struct tl_call {
     rocl_buf text;                  /* the call, then the digits of its time */

@@ -264,12 +264,11 @@ static rocl_status on_hcc(tl_worker *w, const rtg_line *l, rocl_error *err)
     return tl_gaps_add(w, device, start, stop, err);
 }
 
-static const char no_duration[] = "the duration of the call is no number";
-
 static void on_strace(tl_worker *w, const rtg_line *l, bool cut)
 {
-    const tl_place place = {w->line, no_duration};
+    const tl_place place = {.line = w->line};
     rtg_span call = tl_trim(l->name), name = tl_before_parenthesis(call);
+    const char *why;
     size_t repaired;
     if (l->shape == RTG_STRACE_UNFINISHED) {
         if (name.n == call.n)
@@ -280,9 +279,9 @@ static void on_strace(tl_worker *w, const rtg_line *l, bool cut)
         /* The time of the line is that of its end, unless it was cut. */
         tl_put_texts(w, TL_RESUMED, cut, &place,
                      (rtg_span[TL_TEXTS]){l->name, l->took, l->start, l->fraction});
-    } else if (!tl_put_strace(w->out, name, call, false, l->start, l->fraction, l->took,
-                              &repaired)) {
-        tl_bad(w, no_duration);
+    } else if ((why = tl_put_strace(w->out, name, call, false, l->start, l->fraction, l->took,
+                                    &repaired))) {
+        tl_bad(w, why);
     } else {
         w->repaired += repaired != 0;
     }

@@ -80,7 +80,8 @@ double tl_us(uint64_t ns)
     char text[ROCL_NUM_MAX];
     if (ns < UINT64_C(1) << 53)
         return (double)ns / 1000;
-    return thousandth((rtg_span){text, (size_t)(rocl_put_u64(text, ns) - text)});
+    char *end = rocl_put_u64(text, ns);
+    return thousandth((rtg_span){text, (size_t)(end - text)});
 }
 
 /* Digits of a number and where its point is: "12345", 2 is 12.345. */
@@ -182,7 +183,8 @@ void tl_put_us_difference(rocl_buf *b, uint64_t start, uint64_t stop)
 {
     char text[ROCL_NUM_MAX];
     uint64_t v = stop > start ? stop - start : start - stop;
-    rtg_span s = {text, (size_t)(rocl_put_u64(text, v) - text)};
+    char *end = rocl_put_u64(text, v);
+    rtg_span s = {text, (size_t)(end - text)};
     if (stop < start)
         rocl_buf_byte(b, '-');
     if (v < EXACT_BELOW)

@@ -85,8 +85,8 @@ END
     says "--in can be --info or --in"
     try 2 rpt x -o
     says "-o needs a value"
-    try 2 rtg2json -z 0 x
-    says '--compress: "0" is not a number from 1 to 9'
+    try 2 rtg2json -z 10 x
+    says '--compress: "10" is not a number from 0 to 9'
     try 2 rtg2json -q --rpt x
     says "--rpt must be the first option"
 }

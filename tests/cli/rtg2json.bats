@@ -107,6 +107,36 @@ events() { # file filter: how many events pass a jq filter
     done
 }
 
+@test "patterns, old outputs, databases among the inputs" {
+    cp "$TEXTS/calls.txt" a.txt
+    cp "$TEXTS/profile.txt" b.txt
+    try 1 rtg2json -q -o x.json '*.txt'
+    try 1 rtg2json -q -o y.json a.txt b.txt
+    cmp x.json y.json
+    printf '1.5 getpid() = 55 <0.000001>\n' >s
+    try 2 rtg2json -o s s
+    try 3 rtg2json --strict -o z.json missing a.txt
+    [ ! -e z.json ]
+    try 3 rtg2json -q -o z.json missing
+    says "none of the inputs is a file"
+    try 3 rtg2json --layout script -o w.json a.txt "$FIXTURES/rank0.db"
+    says "rank0.db: not text"
+    [ ! -e w.json ]
+    try 0 rtg2json -z0 -o x.json.gz a.txt
+    jq -e . x.json.gz >/dev/null
+    try 0 rtg2json --args -o x.json a.txt
+    says "mean nothing in this one"
+}
+
+@test "no tool writes over its input" {
+    cp "$FIXTURES/rank0.db" q.pftrace
+    try 2 rocpd2pftrace -o q.pftrace q.pftrace
+    try 2 rocstats -o q.pftrace ./q.pftrace
+    try 2 rtg2json -o q.pftrace q.pftrace
+    cmp q.pftrace "$FIXTURES/rank0.db"
+    try 2 rpt -g - "$TEXTS/profile.txt"
+}
+
 @test "broken lines are left out, with their numbers" {
     try 1 rtg2json -o a.json "$TEXTS/broken.txt"
     [ "${stderr_lines[0]}" = "rtg2json: $TEXTS/broken.txt:2: a HIP line that cannot be understood: left out" ]

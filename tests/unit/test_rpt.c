@@ -166,17 +166,17 @@ static const struct error_case {
 } errors[] = {
     {"", NULL, NULL, "no HCC profile record (\"profile: ...\") in it", ROCL_INPUT},
     {"text\n", NULL, NULL, "no HCC profile record (\"profile: ...\") in it", ROCL_INPUT},
-    {LINE("a", 1, 2), "@2", NULL, "--roi_start: \"@2\": there is no command with this line",
+    {LINE("a", 1, 2), "@2", NULL, "--roi-start: \"@2\": there is no command with this line",
      ROCL_USAGE},
-    {LINE("a", 1, 2), NULL, "@x", "--roi_stop: \"@x\": not a line number", ROCL_USAGE},
-    {LINE("a", 1, 2), "^0", NULL, "--roi_start: \"^0\": there is no command at this time",
+    {LINE("a", 1, 2), NULL, "@x", "--roi-stop: \"@x\": not a line number", ROCL_USAGE},
+    {LINE("a", 1, 2), "^0", NULL, "--roi-start: \"^0\": there is no command at this time",
      ROCL_USAGE},
-    {LINE("a", 1, 2), "^5.5", NULL, "--roi_start: \"^5.5\": not a number of nanoseconds",
+    {LINE("a", 1, 2), "^5.5", NULL, "--roi-start: \"^5.5\": not a number of nanoseconds",
      ROCL_USAGE},
-    {LINE("a", 1, 2), "55", NULL, "--roi_start: \"55\": no \"@LINE\", \"^NS\" or \"N%RE\"",
+    {LINE("a", 1, 2), "55", NULL, "--roi-start: \"55\": no \"@LINE\", \"^NS\" or \"N%RE\"",
      ROCL_USAGE},
     {"x\n" LINE("a", 1, 2), "2%x", NULL,
-     "--roi_start: \"2%x\": not found so often before a command", ROCL_USAGE},
+     "--roi-start: \"2%x\": not found so often before a command", ROCL_USAGE},
     {LINE("a", 1, 2), "%(", NULL, "not an extended regular expression", ROCL_USAGE},
     {LINE("a", 1, 2) LINE("b", 3, 4), "@2", "@1", "starts at line 2, after it stops at line 1",
      ROCL_USAGE},
@@ -380,14 +380,14 @@ static void open_world(world *w, world_event *events, unsigned jobs)
 static void test_trace(void **state)
 {
     static const char report[] =
-        "ROI_START: DATA         0.000000:      +0.00 copy    #0.0.1        1: H2D_64_bytes\n"
-        "ROI_STOP : GPU0         0.038000:      +0.00 kernel  #0.0.8        4: gemm\n"
+        "ROI_START: DATA         0.000000:      +0.00 copy    #0.7.1        1: H2D_64_bytes\n"
+        "ROI_STOP : GPU0         0.038000:      +0.00 kernel  #0.7.8        4: gemm\n"
         "ROI_TIME=   0.000 secs\n"
         "Resource        Start(ms) +Time(us)    Type #Dev.Q.Cmd    LineNum Name\n"
-        "DATA         0.000000:      +1.00 copy    #0.0.1        1: H2D_64_bytes\n"
-        "GPU0         0.003000:      +4.00 kernel  #0.0.7        2: gemm\n"
+        "DATA         0.000000:      +1.00 copy    #0.7.1        1: H2D_64_bytes\n"
+        "GPU0         0.003000:      +4.00 kernel  #0.7.7        2: gemm\n"
         "GPU0         0.007000:     +16.00 gap                ====\n"
-        "GPU0         0.023000:      +0.50 barrier #0.0.3        3: wait\n"
+        "GPU0         0.023000:      +0.50 barrier #0.7.3        3: wait\n"
         "\n"
         "Resource=GPU0 Showing 3/3 records   11.54% busy\n"
         "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"

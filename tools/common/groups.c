@@ -82,9 +82,10 @@ static const opt run_options[] = {
     {"memory", 0, OPT_SIZE, AT(memory), "SIZE", NULL, 0, 0,
      "memory for sorting, then temporary files are used (default: 48m)"},
     STRING("tmpdir", 0, tmpdir, "DIR", "folder of temporary files (default: TMPDIR, or /var/tmp)"),
-    CHOICE("reader", reader, "HOW", "auto|pages|sqlite",
-           "read the pages of a database directly, or through SQLite (default: auto, directly where "
-           "that is possible)"),
+    CHOICE(
+        "reader", reader, "HOW", "auto|pages|sqlite",
+        "read the pages of a database directly, or through SQLite (default: auto, directly where "
+        "that is possible)"),
     SET("quiet", 'q', level, MSG_QUIET, "say nothing but errors"),
     SET("verbose", 'v', level, MSG_VERBOSE, "say what was read and written"),
     COMMON_END,

@@ -111,3 +111,19 @@ rocl_status output_make_folder(const char *path)
     msg_error("%s: cannot make this folder: %s", path, strerror(errno));
     return ROCL_OUTPUT;
 }
+
+bool same_file(const char *a, const char *b)
+{
+    struct stat s, t;
+    if (stat(a, &s) != 0 || stat(b, &t) != 0)
+        return false;
+    return S_ISREG(s.st_mode) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
+int output_check(const common *c, const char *path)
+{
+    for (size_t i = 0; path && strcmp(path, "-") != 0 && i < c->inputs.n; i++)
+        if (same_file(c->inputs.v[i], path))
+            return usage_error("%s is an input: name another output", c->inputs.v[i]);
+    return -1;
+}

@@ -14,6 +14,12 @@ const char *output_folder(const common *c);
 /* Makes a folder and its parents; complains and returns ROCL_OUTPUT when it cannot. */
 rocl_status output_make_folder(const char *path);
 
+/* Are both names of one file, and that no pipe or device? */
+bool same_file(const char *a, const char *b);
+
+/* Refuses an output that is an input by any name; -1: it is none. */
+int output_check(const common *c, const char *path);
+
 bool ends_with(const char *text, const char *end);
 
 #endif

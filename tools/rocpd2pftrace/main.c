@@ -98,7 +98,7 @@ static int check(cli *c)
         strcpy(c->path, "-");
     else if (!place(c))
         return usage_error("the name of the output is too long");
-    return -1;
+    return output_check(&c->common, c->path);
 }
 
 static rocl_status make_folder(cli *c)

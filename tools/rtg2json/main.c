@@ -1,11 +1,11 @@
 /* rtg2json: legacy text, or any trace, as the JSON of chrome://tracing. */
 #include "rtg2json/rtg2json.h"
 
+#include "common/output.h"
 #include "common/progress.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
@@ -15,8 +15,8 @@ static const opt output_options[] = {
     COMMON_OUTPUT_FILE("the JSON file (default: out.json); \"-\" is standard output"),
     {"gzip", 0, OPT_FLAG, offsetof(cli, gzip), NULL, NULL, 0, 0,
      "compress it; so does a name that ends in .gz"},
-    {"compress", 'z', OPT_NUMBER, offsetof(cli, gzip_level), "LEVEL", NULL, 1, 9,
-     "compress it with this level, 1 to 9 (default: 6)"},
+    {"compress", 'z', OPT_NUMBER, offsetof(cli, gzip_level), "LEVEL", NULL, 0, 9,
+     "compress it with this level, 1 to 9 (default: 6); 0: not at all"},
     {"flow", 'f', OPT_FLAG, offsetof(cli, flows), NULL, NULL, 0, 0,
      "arrows from the host to the GPU work that it caused"},
     {"layout", 0, OPT_CHOICE, offsetof(cli, layout), "NAME", "auto|script|trace", 0, 0,
@@ -74,22 +74,6 @@ rocl_progress_fn *wanted_progress(const common *c)
     return c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL;
 }
 
-bool same_file(const char *a, const char *b)
-{
-    struct stat s, t;
-    if (stat(a, &s) != 0 || stat(b, &t) != 0)
-        return false;
-    return S_ISREG(s.st_mode) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
-}
-
-int check_output(const common *c, const char *output)
-{
-    for (size_t i = 0; output && i < c->inputs.n; i++)
-        if (same_file(c->inputs.v[i], output))
-            return usage_error("%s is an input: name another output", c->inputs.v[i]);
-    return -1;
-}
-
 void on_notice(void *ctx, const char *text)
 {
     (void)ctx;
@@ -144,7 +128,7 @@ static int convert_trace(cli *c)
         return usage_error("no input is given");
     if (c->gaps || c->kernel_names || c->workgroups || c->by_process)
         msg_notice("-g, -k, -p and -w are of the layout script, and mean nothing in this one");
-    int code = c->common.to_stdout ? -1 : check_output(&c->common, c->path);
+    int code = output_check(&c->common, c->path);
     return code >= 0 ? code : common_run(&c->common, write_trace, c);
 }
 
@@ -156,7 +140,9 @@ static int check(cli *c)
     c->path = name && *name ? name : "out.json";
     c->common.to_stdout = !strcmp(c->path, "-");
     size_t n = strlen(c->path);
-    c->gzip = c->gzip || c->gzip_level || (n > 3 && !strcmp(c->path + n - 3, ".gz"));
+    c->gzip = c->gzip || c->gzip_level > 0 || (n > 3 && !strcmp(c->path + n - 3, ".gz"));
+    c->gzip = c->gzip && c->gzip_level != 0;
+    c->gzip_level = c->gzip_level < 0 ? 0 : c->gzip_level; /* the library's default */
     if (c->common.to_stdout && c->gzip && isatty(STDOUT_FILENO))
         return usage_error("compressed data is not written to a terminal");
     return -1;
@@ -164,7 +150,7 @@ static int check(cli *c)
 
 int main(int argc, char **argv)
 {
-    static cli c;
+    static cli c = {.gzip_level = -1};
     const char *slash = strrchr(argv[0], '/');
     const char *name = slash ? slash + 1 : argv[0];
     bool first = argc > 1 && !strcmp(argv[1], "--rpt");

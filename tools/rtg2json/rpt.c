@@ -1,7 +1,7 @@
 /* In the place of rpt: its options, and its report of any trace. */
 #include "rtg2json/rtg2json.h"
 
-#include "common/progress.h"
+#include "common/output.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -176,9 +176,11 @@ int rpt_main(int argc, char **argv)
     if (code < 0)
         code = parse_gaps(&c);
     if (code < 0)
-        code = check_output(&c.common, c.common.output_file);
+        code = output_check(&c.common, c.common.output_file);
     if (code < 0)
-        code = check_output(&c.common, c.json);
+        code = output_check(&c.common, c.json);
+    if (code < 0 && c.json && !strcmp(c.json, "-"))
+        code = usage_error("--gui-trace: the report goes to standard output; name a file");
     c.common.to_stdout = !c.common.output_file || !strcmp(c.common.output_file, "-");
     if (code < 0)
         code = is_log(&c) ? report_log(&c) : common_run(&c.common, report_trace, &c);

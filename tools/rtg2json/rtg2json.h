@@ -26,11 +26,6 @@ int convert_script(cli *c);
 /* rpt.c: argv as rpt takes it. */
 int rpt_main(int argc, char **argv);
 
-/* Are both names of one file, and that no pipe or device? */
-bool same_file(const char *a, const char *b);
-/* Refuses an input that is the output as well; -1: there is none. */
-int check_output(const common *c, const char *output);
-
 /* Where progress goes; NULL: nowhere. */
 rocl_progress_fn *wanted_progress(const common *c);
 void on_notice(void *ctx, const char *text);

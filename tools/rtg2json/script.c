@@ -1,12 +1,13 @@
 /* In the place of rocm-timeline-generator.py: its messages, and its ways with names of files. */
 #include "rtg2json/rtg2json.h"
 
+#include "common/output.h"
 #include "common/progress.h"
 
+#include <glob.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static void say(void *ctx, const char *text, size_t len)
 {
@@ -17,27 +18,59 @@ static void say(void *ctx, const char *text, size_t len)
     putc('\n', c->say);
 }
 
-/* Sorts the inputs out. The script leaves its output out of them, so that `rtg2json *` can be
- * repeated; a trace of that name must not be lost that way. */
+/* An output of an earlier run: JSON, perhaps compressed. */
+static bool is_old_output(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    int first = f ? getc(f) : EOF;
+    if (f)
+        fclose(f);
+    return first == '{' || first == 0x1f || first == EOF;
+}
+
+/* The script leaves its output out of the inputs, so that `rtg2json *` can be repeated; a trace of
+ * that name must not be lost that way. */
+static int add_input(cli *c, const char *path)
+{
+    rocl_look look = rocl_input_look(path);
+    if (look == ROCL_LOOKS_MISSING || look == ROCL_LOOKS_FOLDER) {
+        if (c->say)
+            fprintf(c->say, "Skipping '%s': not a file\n", path);
+        c->missing |= true;
+        return -1;
+    }
+    if (look == ROCL_LOOKS_OTHER) {
+        msg_error("%s: not text: it has no place in the layout script", path);
+        return ROCL_INPUT;
+    }
+    if (c->common.to_stdout || !same_file(path, c->path))
+        strings_add(&c->inputs, path);
+    else if (!is_old_output(path))
+        return usage_error("%s is an input: name another output with -o", path);
+    return -1;
+}
+
+/* Names of files, or patterns of such. */
 static int look_at_inputs(cli *c)
 {
-    for (size_t i = 0; i < c->common.inputs.n; i++) {
-        const char *path = c->common.inputs.v[i];
-        struct stat s;
-        bool none = strcmp(path, "-") != 0 && (stat(path, &s) != 0 || S_ISDIR(s.st_mode));
-        if (none && c->say)
-            fprintf(c->say, "Skipping '%s': not a file\n", path);
-        c->missing |= none;
-        if (!none && !c->common.to_stdout && same_file(path, c->path)) {
-            rocl_look look = rocl_input_look(path);
-            if (look == ROCL_LOOKS_LEGACY || look == ROCL_LOOKS_HCC)
-                return usage_error("%s is an input: name another output with -o", path);
-            continue;
-        }
-        if (!none)
-            strings_add(&c->inputs, path);
+    static glob_t found; /* its names stay in use */
+    int code = -1;
+    for (size_t i = 0; i < c->common.inputs.n && code < 0; i++) {
+        const char *name = c->common.inputs.v[i];
+        size_t before = found.gl_pathc;
+        bool pattern = rocl_input_look(name) == ROCL_LOOKS_MISSING && strpbrk(name, "*?[");
+        if (pattern)
+            pattern = glob(name, before ? GLOB_APPEND : 0, NULL, &found) == 0;
+        for (size_t k = before; pattern && k < found.gl_pathc && code < 0; k++)
+            code = add_input(c, found.gl_pathv[k]);
+        if (!pattern)
+            code = add_input(c, name);
     }
-    return -1;
+    if (code < 0 && c->missing && c->common.strict) {
+        msg_error("an input is missing, and --strict was given");
+        code = ROCL_INPUT;
+    }
+    return code;
 }
 
 static rocl_timeline_options timeline_options(cli *c)
@@ -116,6 +149,11 @@ int convert_script(cli *c)
     if (code >= 0)
         return code;
     c->common.inputs = c->inputs;
+    if (c->common.args || c->group_by_queue || c->common.kernel_names || c->common.kernel_rename ||
+        c->common.agent_index)
+        msg_notice(
+            "--args, --group-by-queue and options for names are of the layout trace, and mean "
+            "nothing in this one");
     if (c->inputs.n && (common_filters(&c->common) || c->common.strict))
         code = common_run(&c->common, write_selected, c);
     else
@@ -123,6 +161,8 @@ int convert_script(cli *c)
     /* Whatever there was to convert is: but somebody expected more. */
     if (code == ROCL_OK && c->missing)
         code = c->inputs.n ? ROCL_PARTIAL : ROCL_INPUT;
+    if (code == ROCL_INPUT && c->missing && !c->inputs.n)
+        msg_error("none of the inputs is a file: %s has no events", c->path);
     int flushed = c->common.to_stdout ? ROCL_OK : finish_stdout();
     return code > ROCL_PARTIAL || flushed == ROCL_OK ? code : flushed;
 }

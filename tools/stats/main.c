@@ -1,5 +1,6 @@
 /* rocstats: where the time of a trace went. */
 #include "common/common.h"
+#include "common/output.h"
 
 #include "stats/duration.h"
 
@@ -117,6 +118,9 @@ static int check(cli *c)
                            c->min_gap);
     c->path = c->common.output_file ? c->common.output_file : "-";
     c->common.to_stdout = strcmp(c->path, "-") == 0;
+    int code = output_check(&c->common, c->path);
+    if (code >= 0)
+        return code;
     c->stats.top = rows_per_table(c);
     c->common.wanted = c->stats.reports ? EVENTS_SOME : EVENTS_ALL;
     c->stats.brief = !c->stats.reports && c->format == ROCL_TABLE_TEXT;

@@ -73,10 +73,12 @@ static char *put_queue(char *p, const rocl_capture *c, const rocl_packed *e)
 
 static char *put_kernel(char *p, const chrome_formatter *f, const rocl_packed *e)
 {
-    p = PUT(p, ",\"grid\":");
-    p = put_dim(p, e->grid);
-    p = PUT(p, ",\"workgroup\":");
-    p = put_dim(p, e->workgroup);
+    if (e->grid[0]) { /* it is known */
+        p = PUT(p, ",\"grid\":");
+        p = put_dim(p, e->grid);
+        p = PUT(p, ",\"workgroup\":");
+        p = put_dim(p, e->workgroup);
+    }
     if (e->group_segment) {
         p = PUT(p, ",\"lds_bytes\":");
         p = rocl_put_i64(p, e->group_segment);
@@ -114,7 +116,7 @@ static char *put_work(char *p, const chrome_formatter *f, const rocl_packed *e)
     case ROCL_DISPATCH:
         return put_kernel(p, f, e);
     case ROCL_COPY:
-        return put_bandwidth(put_bytes(p, e->size), e);
+        return e->size ? put_bandwidth(put_bytes(p, e->size), e) : p;
     case ROCL_ALLOC:
     case ROCL_SCRATCH:
         return put_bytes(p, e->size);

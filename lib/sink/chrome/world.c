@@ -192,8 +192,10 @@ uint32_t chrome_tid(chrome_world *w, uint32_t process, uint32_t thread)
     if (*tid)
         return *tid;
     uint32_t pid = chrome_pid(w, process);
-    if (thread == ROCL_NONE)
-        return *tid = chrome_new_row(w, pid, "unknown thread", INT32_MAX);
+    if (thread == ROCL_NONE) {
+        *tid = chrome_new_row(w, pid, "unknown thread", INT32_MAX);
+        return *tid;
+    }
     const rocl_thread *t = &w->capture->threads[thread];
     const rocl_process *p = &w->capture->processes[process];
     *tid = thread_number(w, process, t);

@@ -29,7 +29,7 @@ static bool define_processes(rtg_file *f, rtg_entry **list, size_t n)
         all[i] = (rocl_process){.id = pid_of(list[i]->key.w[0]),
                                 .node = ROCL_NONE,
                                 .pid = pid_of(list[i]->key.w[0]),
-                                .command = strace ? text_of(f, "strace/ltrace") : 0,
+                                .command = strace ? text_of(f, "strace") : 0,
                                 .rank = -1};
     }
     f->capture->pub.processes = all;

@@ -270,6 +270,8 @@ static void read_line(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t f
 {
     switch (l->shape) {
     case RTG_TEXT:
+        if (text->n >= 9 && !memcmp(text->p, "RTX: pid:", 9))
+            wrong(i, ROCL_FAULT_BAD_LINE, "an RTX line that cannot be understood");
         break;
     case RTG_HIP:
     case RTG_HSA:

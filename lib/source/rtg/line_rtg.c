@@ -179,7 +179,8 @@ static bool match_dispatch(rtg_line *l, const char *p, const char *end,
     const char *close = end, *open, *agent = NULL;
     while ((close = rtg_last(p, close, '\'')) && !tail(l, close + 1, end))
         ;
-    for (open = close; open && (open = rtg_last(p, open, '\'')) && !agent;)
+    open = close;
+    while (open && !agent && (open = rtg_last(p, open, '\'')))
         agent = before_name(l, p, open);
     if (!agent)
         return false;
@@ -187,7 +188,7 @@ static bool match_dispatch(rtg_line *l, const char *p, const char *end,
     if (!queue)
         return false;
     l->queue = rtg_between(queue, agent);
-    l->name = rtg_between(memchr(l->signal.p, '\'', (size_t)(end - l->signal.p)) + 1, close);
+    l->name = rtg_between(open + 1, close);
     return true;
 }
 

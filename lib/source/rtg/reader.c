@@ -38,7 +38,8 @@ static bool room(rtg_reader *r, size_t n)
 /* Forgets the lines that were handed out. */
 static void drop_front(rtg_reader *r)
 {
-    memmove(r->data, r->data + r->at, r->len - r->at);
+    if (r->data)
+        memmove(r->data, r->data + r->at, r->len - r->at);
     r->offset += r->at;
     r->len -= r->at;
     r->seen -= r->at;
