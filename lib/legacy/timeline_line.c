@@ -176,7 +176,7 @@ static void on_host_packet(tl_worker *w, const rtg_line *l)
 
 static void on_gpu(tl_worker *w, const rtg_line *l)
 {
-    static const rtg_span copy = {"copy", 4};
+    static const rtg_span copy = {"copy", 4}, no_queue;
     bool kernel = l->shape == RTG_DISPATCH, copies = l->shape == RTG_COPY;
     rtg_span name = kernel ? l->name : copies ? copy : barrier;
     uint64_t start, stop;
@@ -184,8 +184,8 @@ static void on_gpu(tl_worker *w, const rtg_line *l)
         tl_bad(w, out_of_range);
         return;
     }
-    uint32_t row = tl_row_of(w, copies ? TL_COPY : TL_GPU, l->pid, l->agent,
-                             copies ? (rtg_span){0} : l->queue);
+    uint32_t row =
+        tl_row_of(w, copies ? TL_COPY : TL_GPU, l->pid, l->agent, copies ? no_queue : l->queue);
     begin_event(w, name);
     tl_put_us(w->out, l->start);
     put_lit(w->out, ", \"dur\":");

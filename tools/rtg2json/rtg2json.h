@@ -16,7 +16,7 @@ typedef struct cli {
     unsigned layout;
     const char *path; /* of the output */
     FILE *say;        /* where the lines of the script go; NULL: nowhere */
-    strings inputs;   /* those that there are */
+    strings inputs;   /* those that there are, then those that were named */
     bool missing;     /* of some there is no file */
 } cli;
 

@@ -128,7 +128,7 @@ static int write_all(cli *c)
     rocl_timeline_report r = {0};
     rocl_error *err = rocl_error_new();
     signal(SIGPIPE, SIG_IGN);
-    rocl_status s = rocl_write_timeline(c->inputs.v, c->inputs.n, &o, &r, err);
+    rocl_status s = rocl_write_timeline(c->common.inputs.v, c->common.inputs.n, &o, &r, err);
     progress_end();
     if (s <= ROCL_PARTIAL)
         report(&r);
@@ -148,20 +148,22 @@ int convert_script(cli *c)
     int code = look_at_inputs(c);
     if (code >= 0)
         return code;
+    strings all = c->common.inputs;
     c->common.inputs = c->inputs;
+    c->inputs = all;
     if (c->common.args || c->group_by_queue || c->common.kernel_names || c->common.kernel_rename ||
         c->common.agent_index)
         msg_notice(
             "--args, --group-by-queue and options for names are of the layout trace, and mean "
             "nothing in this one");
-    if (c->inputs.n && (common_filters(&c->common) || c->common.strict))
+    if (c->common.inputs.n && (common_filters(&c->common) || c->common.strict))
         code = common_run(&c->common, write_selected, c);
     else
         code = write_all(c);
     /* Whatever there was to convert is: but somebody expected more. */
     if (code == ROCL_OK && c->missing)
-        code = c->inputs.n ? ROCL_PARTIAL : ROCL_INPUT;
-    if (code == ROCL_INPUT && c->missing && !c->inputs.n)
+        code = c->common.inputs.n ? ROCL_PARTIAL : ROCL_INPUT;
+    if (code == ROCL_INPUT && c->missing && !c->common.inputs.n)
         msg_error("none of the inputs is a file: %s has no events", c->path);
     int flushed = c->common.to_stdout ? ROCL_OK : finish_stdout();
     return code > ROCL_PARTIAL || flushed == ROCL_OK ? code : flushed;

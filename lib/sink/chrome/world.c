@@ -185,17 +185,23 @@ static void thread_name(const chrome_world *w, const rocl_thread *t, const rocl_
         snprintf(name, size, "thread %" PRId64, t->tid);
 }
 
+/* The row of what is on no thread. */
+static uint32_t stray_row(chrome_world *w, uint32_t process)
+{
+    uint32_t *row = &w->strays[process];
+    if (!*row)
+        *row = chrome_new_row(w, chrome_pid(w, process), "unknown thread", INT32_MAX);
+    return *row;
+}
+
 uint32_t chrome_tid(chrome_world *w, uint32_t process, uint32_t thread)
 {
     char name[320];
-    uint32_t *tid = thread == ROCL_NONE ? &w->strays[process] : &w->threads[thread];
+    if (thread == ROCL_NONE)
+        return stray_row(w, process);
+    uint32_t *tid = &w->threads[thread], pid = chrome_pid(w, process);
     if (*tid)
         return *tid;
-    uint32_t pid = chrome_pid(w, process);
-    if (thread == ROCL_NONE) {
-        *tid = chrome_new_row(w, pid, "unknown thread", INT32_MAX);
-        return *tid;
-    }
     const rocl_thread *t = &w->capture->threads[thread];
     const rocl_process *p = &w->capture->processes[process];
     *tid = thread_number(w, process, t);

@@ -180,7 +180,7 @@ static under_way *call_of(calls *c, const rtg_key *k)
 
 static void lose(rtg_file *f, const under_way *u)
 {
-    if (u->any && !u->used)
+    if (u && u->any && !u->used)
         add_fault(f, &u->at, ROCL_FAULT_NO_END, never_resumed);
 }
 

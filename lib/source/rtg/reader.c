@@ -51,7 +51,8 @@ static void drop_front(rtg_reader *r)
 static void give_up_line(rtg_reader *r)
 {
     size_t n = r->len < sizeof r->long_head ? r->len : sizeof r->long_head;
-    memcpy(r->long_head, r->data, n);
+    if (r->data)
+        memcpy(r->long_head, r->data, n);
     r->long_offset = r->offset;
     r->long_line = true;
     r->discard = true;
