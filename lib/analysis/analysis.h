@@ -22,11 +22,10 @@ typedef struct rocl_collector {
     void (*free)(void *self);
 } rocl_collector;
 
-/* Each fills *c; free it also after a failure where self is set. */
-rocl_status rocl_summary_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                   rocl_error *err);
-rocl_status rocl_busy_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                rocl_error *err);
+/* Fills *c; free it also after a failure where self is set. */
+typedef rocl_status rocl_collector_new(rocl_collector *c, rocl_trace *t,
+                                       const rocl_stats_options *o, rocl_error *err);
+rocl_collector_new rocl_summary_collector, rocl_busy_collector;
 
 static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r)
 {

@@ -4,7 +4,18 @@
 #include "analysis/analysis.h"
 #include "sink/sink.h"
 
-enum { COLLECTORS = 2 };
+#define REPORT(r) (1u << ROCL_REPORT_##r)
+
+/* Who makes which reports. */
+static const struct {
+    uint32_t reports;
+    rocl_collector_new *make;
+} makers[] = {
+    {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), rocl_summary_collector},
+    {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector},
+};
+
+enum { COLLECTORS = sizeof makers / sizeof *makers };
 
 typedef struct stats {
     rocl_collector collectors[COLLECTORS];
@@ -40,12 +51,10 @@ static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 static rocl_status make_collectors(stats *s, rocl_trace *t, const rocl_stats_options *o,
                                    rocl_error *err)
 {
-    const uint32_t busy = 1u << ROCL_REPORT_OVERLAP | 1u << ROCL_REPORT_GAPS;
     rocl_status st = ROCL_OK;
-    if (o->reports & ~busy)
-        st = rocl_summary_collector(&s->collectors[s->count++], t, o, err);
-    if (st == ROCL_OK && (o->reports & busy))
-        st = rocl_busy_collector(&s->collectors[s->count++], t, o, err);
+    for (size_t i = 0; i < COLLECTORS && st == ROCL_OK; i++)
+        if (o->reports & makers[i].reports)
+            st = makers[i].make(&s->collectors[s->count++], t, o, err);
     return st;
 }
 
