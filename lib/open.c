@@ -26,6 +26,30 @@ static rocl_status number_machine(rocl_trace *t, rocl_capture *c, rocl_error *er
     return ROCL_OK;
 }
 
+/* Processes that traced nothing leave text without a record: among others it is no reason to stop.
+ * Whether it is a text of such can only be said when another is. */
+static bool may_be_skipped(const rocl_inputs *in, const char *path)
+{
+    if (in->count < 2 || rocl_input_look(path) != ROCL_LOOKS_TEXT)
+        return false;
+    for (size_t i = 0; i < in->count; i++) {
+        rocl_look look = rocl_input_look(in->paths[i]);
+        if (look == ROCL_LOOKS_LEGACY || look == ROCL_LOOKS_HCC)
+            return true;
+    }
+    return false;
+}
+
+static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, const char *path,
+                              rocl_error *err)
+{
+    rocl_status st = rocl_source_open(t, path, err);
+    if (st != ROCL_INPUT || !may_be_skipped(in, path))
+        return st;
+    rocl_notice(t, "%s: no records: skipped", path);
+    return ROCL_OK;
+}
+
 static unsigned cores(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -61,7 +85,7 @@ rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_
     if (st == ROCL_OK && !in.count)
         st = rocl_fail(err, ROCL_USAGE, "no input given");
     for (size_t i = 0; i < in.count && st == ROCL_OK; i++)
-        st = rocl_source_open(t, in.paths[i], err);
+        st = open_input(t, &in, in.paths[i], err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
         st = number_machine(t, &t->captures[i]->pub, err);
     if (st == ROCL_OK)

@@ -32,7 +32,8 @@ static rocl_status fail_read(rocl_lines *l, rocl_error *err)
         return rocl_fail_memory(err);
     if (code == Z_BUF_ERROR)
         return rocl_fail(err, ROCL_INPUT, "%s: gzip: the file is cut off", l->path);
-    return rocl_fail(err, ROCL_INPUT, "%s: gzip: %s", l->path, why);
+    const char *colon = strstr(why, ": "); /* before it a name that zlib made up */
+    return rocl_fail(err, ROCL_INPUT, "%s: gzip: %s", l->path, colon ? colon + 2 : why);
 }
 
 static int open_input(const char *path, rocl_error *err)

@@ -285,6 +285,8 @@ rocl_status rocl_spool_fill(rocl_spool *s, const char *tmpdir, rocl_error *err)
     const char *dir;
     int fd = -1;
     rocl_status st = ROCL_OK;
+    if (s->filled)
+        return ROCL_OK;
     if (s->piped || s->packed) {
         st = open_temporary(&dir, tmpdir, &fd, err);
         if (st == ROCL_OK)

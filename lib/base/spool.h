@@ -19,7 +19,7 @@ const char *rocl_spool_head(const rocl_spool *s, size_t *n, bool *whole);
 bool rocl_spool_packed(const rocl_spool *s); /* it is gzip */
 bool rocl_spool_piped(const rocl_spool *s);  /* it is no file */
 
-/* Brings all of it to where it can be read at any offset. Do this once, before reads. tmpdir NULL:
+/* Brings all of it to where it can be read at any offset. Do this before reads. tmpdir NULL:
  * $TMPDIR, else /var/tmp, else /tmp. */
 rocl_status rocl_spool_fill(rocl_spool *s, const char *tmpdir, rocl_error *err);
 uint64_t rocl_spool_size(const rocl_spool *s);

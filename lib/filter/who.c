@@ -255,8 +255,9 @@ static rocl_status unknown_agent(const rocl_trace *t, const char *word, rocl_err
         const rocl_capture *cap = &t->captures[c]->pub;
         for (uint32_t i = 0; i < cap->agent_count; i++) {
             const rocl_agent *a = &cap->agents[i];
-            snprintf(text, sizeof text, "%.100s (%.40s:%" PRId64 ", %.80s)", rocl_str(t, a->label),
-                     rocl_str(t, a->type_name), a->type_index, rocl_str(t, a->name));
+            snprintf(text, sizeof text, "%.100s (%.40s:%" PRId64 "%s%.80s)", rocl_str(t, a->label),
+                     rocl_str(t, a->type_name), a->type_index, a->name ? ", " : "",
+                     rocl_str(t, a->name));
             list_add(&known, text);
         }
     }

@@ -23,7 +23,9 @@ static uint64_t key_of(int64_t v)
 static int64_t device_of(const gathering *g, const rocl_capture *c, uint32_t agent)
 {
     const rocl_gpu *gpu = rocl_gpus_find(&g->gpus, c, agent);
-    return gpu ? gpu - g->gpus.all : 0;
+    if (!gpu)
+        return 0;
+    return rocl_trace_machines(g->trace) > 1 ? gpu - g->gpus.all : gpu->id;
 }
 
 static bool is_gpu(const rocl_capture *c, uint32_t agent)

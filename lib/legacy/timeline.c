@@ -272,6 +272,18 @@ static void show_progress(const timeline *t, uint64_t done, uint64_t total)
         t->opt->progress(t->opt->ctx, "reading", done, total);
 }
 
+/* Text may hold anything, but for a database that came through a pipe. */
+static rocl_status refuse_database(const timeline *t, const rocl_chunk *c, rocl_error *err)
+{
+    static const char magic[] = "SQLite format 3";
+    const uint8_t *text = c->in.data + sizeof(tl_block);
+    if (t->offset || c->in.len < sizeof(tl_block) + sizeof magic ||
+        memcmp(text, magic, sizeof magic) != 0)
+        return ROCL_OK;
+    return rocl_fail(err, ROCL_INPUT, "%s: a database cannot be read through a pipe: name its file",
+                     t->path);
+}
+
 /* One block from the file into the pipe; *more false at the end. */
 static rocl_status put_block(timeline *t, rocl_lines *lines, rocl_pipe *pipe, bool *more,
                              rocl_error *err)
@@ -283,6 +295,8 @@ static rocl_status put_block(timeline *t, rocl_lines *lines, rocl_pipe *pipe, bo
         return rocl_error_status(err) ? rocl_error_status(err) : ROCL_INTERNAL;
     rocl_buf_put(&c->in, &block, sizeof block);
     rocl_status st = rocl_lines_next(lines, &c->in, &read, err);
+    if (st == ROCL_OK)
+        st = refuse_database(t, c, err);
     block.text = c->in.len - (c->in.failed ? c->in.len : sizeof block);
     t->offset += block.text;
     *more = block.text > 0;

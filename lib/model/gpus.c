@@ -32,6 +32,18 @@ static rocl_status add(rocl_gpus *g, uint32_t machine, const rocl_agent *a, size
     return ROCL_OK;
 }
 
+/* GPUs of one machine from `first` on: a source that numbers them itself is believed. */
+static size_t number(rocl_gpus *g, size_t first)
+{
+    bool given = true;
+    size_t end = first;
+    for (; end < g->count && g->all[end].machine == g->all[first].machine; end++)
+        given &= g->all[end].key == g->all[end].agent->type_index && g->all[end].key <= INT32_MAX;
+    for (size_t i = first; i < end; i++)
+        g->all[i].id = given ? (uint32_t)g->all[i].key : (uint32_t)(i - first);
+    return end;
+}
+
 rocl_status rocl_gpus_collect(rocl_gpus *g, const rocl_trace *t, rocl_error *err)
 {
     size_t cap = 0;
@@ -45,8 +57,8 @@ rocl_status rocl_gpus_collect(rocl_gpus *g, const rocl_trace *t, rocl_error *err
     }
     if (g->count)
         qsort(g->all, g->count, sizeof *g->all, by_machine_and_key);
-    for (size_t i = 0; i < g->count; i++)
-        g->all[i].id = i && g->all[i].machine == g->all[i - 1].machine ? g->all[i - 1].id + 1 : 0;
+    for (size_t i = 0; i < g->count;)
+        i = number(g, i);
     return st;
 }
 

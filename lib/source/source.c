@@ -85,6 +85,41 @@ static rocl_status refuse(const char *path, const rocl_spool *spool, rocl_error 
     return name_stranger(path, head, n < HEAD ? n : HEAD, err);
 }
 
+static bool is_stranger(const char *head, size_t n)
+{
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        size_t m = strlen(strangers[i].magic);
+        bool text = *strangers[i].magic == '{'; /* might be the first line of anything */
+        if (!text && n >= m && !memcmp(head, strangers[i].magic, m))
+            return true;
+    }
+    return false;
+}
+
+/* Is it text that says things of its own before its first record? */
+static rocl_status look_further(rocl_spool *spool, const char *tmpdir, bool *ours, rocl_error *err)
+{
+    enum { BLOCK = 1 << 20 };
+    char *block = malloc(BLOCK);
+    size_t got = 0;
+    rocl_status st = block ? rocl_spool_fill(spool, tmpdir, err) : rocl_fail_memory(err);
+    for (uint64_t at = 0; st == ROCL_OK && !*ours && at < rocl_spool_size(spool); at += got) {
+        st = rocl_spool_read(spool, block, BLOCK, at, &got, err);
+        const char *last = got == BLOCK ? memrchr(block, '\n', got) : NULL;
+        got = last ? (size_t)(last - block) + 1 : got;
+        *ours = st == ROCL_OK && rtg_recognise(block, got, true);
+        if (!got)
+            break;
+    }
+    free(block);
+    return st;
+}
+
+static bool may_be_text(const char *head, size_t n)
+{
+    return n == ROCL_SPOOL_HEAD && !memchr(head, 0, n) && !is_stranger(head, n) && *head != '{';
+}
+
 static rocl_status open_known(rocl_trace *t, const char *path, rocl_spool *spool, rocl_error *err)
 {
     size_t n;
@@ -93,7 +128,14 @@ static rocl_status open_known(rocl_trace *t, const char *path, rocl_spool *spool
     bool database = n >= sizeof sqlite_magic && !memcmp(head, sqlite_magic, sizeof sqlite_magic);
     bool plain = !rocl_spool_packed(spool) && !rocl_spool_piped(spool) && strcmp(path, "-") != 0;
     bool ours = !database && rtg_recognise(head, n, whole);
-    rocl_status st = ours || (database && plain) ? ROCL_OK : refuse(path, spool, err);
+    rocl_status st = ROCL_OK;
+    bool text = !database && !ours && may_be_text(head, n);
+    if (text)
+        st = look_further(spool, t->opt.tmpdir, &ours, err);
+    if (st == ROCL_OK && text && !ours)
+        st = rocl_fail(err, ROCL_INPUT, "%s: text, not a rocpd database", path);
+    else if (st == ROCL_OK && !ours && !(database && plain))
+        st = refuse(path, spool, err);
     rocl_source *s =
         st == ROCL_OK ? add_source(t, path, ours ? &rocl_rtg_ops : &rocl_rocpd_ops, err) : NULL;
     if (s && ours)
@@ -121,17 +163,6 @@ static bool is_index(const char *path)
 {
     const char *dot = strrchr(path, '.');
     return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
-}
-
-static bool is_stranger(const char *head, size_t n)
-{
-    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
-        size_t m = strlen(strangers[i].magic);
-        bool text = *strangers[i].magic == '{'; /* might be the first line of anything */
-        if (!text && n >= m && !memcmp(head, strangers[i].magic, m))
-            return true;
-    }
-    return false;
 }
 
 static bool has_profile_line(const char *p, size_t n)

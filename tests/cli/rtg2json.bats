@@ -128,6 +128,39 @@ events() { # file filter: how many events pass a jq filter
     says "mean nothing in this one"
 }
 
+@test "GPUs are called the same everywhere" {
+    printf 'profile:  kernel;  a;  1.0 us; 1000; 2000; #2.0.0;\n' >hcc.log
+    printf 'profile:    copy;  HostToDevice;  1.0 us; 5000; 6000; #1.3.1; 40 bytes;\n' >>hcc.log
+    rtg2json -q --layout trace -o a.json hcc.log
+    [ "$(jq -c '[.traceEvents[] | select(.name == "process_name") | .args.name | select(startswith("GPU"))] | sort' a.json)" = '["GPU 1","GPU 2"]' ]
+    [ "$(jq -r '.traceEvents[] | select(.cat == "copy") | .args.destination' a.json)" = "GPU 1" ]
+    try 0 rocstats overlap --format csv hcc.log
+    [[ "$output" == *'"GPU 2"'* ]]
+    try 0 rtg2json -q --layout trace --agent 'GPU 2' -o b.json hcc.log
+    [ "$(events b.json '.ph == "X"')" -eq 1 ]
+    # Agents of several files are kept apart, by the names that are shown.
+    try 0 rtg2json -q --layout trace --agent 'GPU 2' -o c.json "$TEXTS/calls.txt" <(cat "$TEXTS/calls.txt")
+    [ "$(events c.json '.cat == "kernel"')" -eq 1 ]
+}
+
+@test "inputs that turn out to be something else" {
+    try 3 rtg2json -o a.json - <"$FIXTURES/rank0.db"
+    says "a database cannot be read through a pipe"
+    [ ! -e a.json ]
+    : >empty
+    echo "application text" >app
+    try 0 rocstats domains --format csv empty "$TEXTS/calls.txt" app
+    says "empty: no records: skipped"
+    try 3 rocstats domains empty app
+    (seq -f 'epoch %g' 8000 && cat "$TEXTS/calls.txt") >late.log
+    try 0 rocstats domains --format csv late.log
+    first=$output
+    try 0 rocstats domains --format csv - <late.log
+    [ "$output" = "$first" ]
+    try 3 rocstats domains - < <(seq -f 'epoch %g' 8000)
+    says "text, not a rocpd database"
+}
+
 @test "no tool writes over its input" {
     cp "$FIXTURES/rank0.db" q.pftrace
     try 2 rocpd2pftrace -o q.pftrace q.pftrace

@@ -147,6 +147,11 @@ static int64_t time_base(const chrome_sink *c)
     chrome_span all = {INT64_MAX, INT64_MIN, ""};
     for (unsigned w = 0; w < c->trace->opt.jobs; w++)
         widen(&all, c->spans[w].first, c->spans[w].last);
+    if (all.last > all.first && (uint64_t)all.last - (uint64_t)all.first >= EXACT)
+        rocl_notice(c->trace,
+                    "the times are %" PRId64 " days apart, perhaps of different clocks: "
+                    "readers that use doubles lose single nanoseconds",
+                    (int64_t)(((uint64_t)all.last - (uint64_t)all.first) / SECOND / 86400));
     return all.last < EXACT ? 0 : all.first - all.first % SECOND;
 }
 

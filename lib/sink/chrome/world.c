@@ -92,7 +92,8 @@ static void describe_process(chrome_world *w, uint32_t index)
     char program[256], more[320], name[600];
     bool machines = w->trace->machine_count > 1, several = w->process_total > 1;
     rocl_program_name(rocl_str(w->trace, p->command), program, sizeof program);
-    details(more, sizeof more, several ? p->rank : -1, own->real ? 0 : p->pid,
+    details(more, sizeof more, several ? p->rank : -1,
+            own->real && (program[0] || !several) ? 0 : p->pid,
             machines || !own->real ? host_of(c, p) : "");
     snprintf(name, sizeof name, "%s%s%s%s", program[0] ? program : "process", more[0] ? " (" : "",
              more, more[0] ? ")" : "");

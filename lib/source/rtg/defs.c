@@ -49,8 +49,15 @@ static bool define_threads(rtg_file *f, rtg_entry **list, size_t n)
     return all;
 }
 
-/* The text does not say which agents of several files are one GPU: they are kept apart. */
-static int64_t first_free_gpu(const rocl_trace *t, const rocl_model_capture *own)
+static int64_t device_of(const rtg_entry *e)
+{
+    return (int64_t)(e->key.w[1] & INT32_MAX);
+}
+
+/* Numbers that agents of the tracer may have: behind those of all files before this one, and of the
+ * devices in it. */
+static int64_t first_free_gpu(const rocl_trace *t, const rocl_model_capture *own,
+                              rtg_entry *const *list, size_t n)
 {
     int64_t next = 0;
     for (size_t c = 0; c < t->capture_count; c++) {
@@ -59,33 +66,33 @@ static int64_t first_free_gpu(const rocl_trace *t, const rocl_model_capture *own
             if (t->captures[c]->source->ops == &rocl_rtg_ops && p->agents[i].absolute_index >= next)
                 next = p->agents[i].absolute_index + 1;
     }
+    for (size_t i = 0; i < n; i++)
+        if (list[i]->key.w[2] && device_of(list[i]) >= next)
+            next = device_of(list[i]) + 1;
     return next;
 }
 
 static void label_agent(rtg_file *f, rocl_agent *a)
 {
     char label[40];
-    bool absolute = f->trace->opt.agent_index == ROCL_INDEX_ABSOLUTE;
-    snprintf(label, sizeof label, "GPU %" PRId64, absolute ? a->absolute_index : a->type_index);
+    snprintf(label, sizeof label, "GPU %" PRId64, a->type_index);
     a->label = text_of(f, label);
 }
 
-/* Devices of profile lines have numbers, agents of the tracer only handles. */
+/* Devices of profile lines have numbers, and are the same GPU in every file. Agents of the tracer
+ * have but handles, which do not say which of several files are one GPU: they are kept apart. */
 static bool define_agents(rtg_file *f, rtg_entry **list, size_t n)
 {
     rocl_agent *all = calloc(n + 1, sizeof *all);
-    int64_t base = first_free_gpu(f->trace, f->capture), handles = 0, next = 0;
-    for (size_t i = 0; i < n; i++)
-        handles += !list[i]->key.w[2];
+    int64_t next = first_free_gpu(f->trace, f->capture, list, n);
     for (size_t i = 0; all && i < n; i++) {
         bool hcc = list[i]->key.w[2];
-        int64_t device = (int64_t)(list[i]->key.w[1] & INT32_MAX);
-        int64_t index = hcc ? device : next++;
+        int64_t index = hcc ? device_of(list[i]) : next++;
         all[i] = (rocl_agent){.id = (int64_t)i,
                               .node = ROCL_NONE,
                               .process = process_of(f, list[i]),
                               .type = ROCL_AGENT_GPU,
-                              .absolute_index = base + (hcc ? handles : 0) + index,
+                              .absolute_index = index,
                               .logical_index = index,
                               .type_index = index,
                               .type_name = text_of(f, "GPU")};
