@@ -525,7 +525,8 @@ typedef enum rocl_table_format {
     ROCL_TABLE_CSV,
     ROCL_TABLE_TSV,
     ROCL_TABLE_JSON,
-    ROCL_TABLE_MARKDOWN
+    ROCL_TABLE_MARKDOWN,
+    ROCL_TABLE_CONSOLE /* the report summary as `rocprofv3 -S` prints it */
 } rocl_table_format;
 
 typedef struct rocl_table_options {
@@ -536,6 +537,25 @@ typedef struct rocl_table_options {
 
 ROCL_API rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
                                        rocl_error *err);
+
+/* Summaries as AMD's tools leave them. */
+typedef enum rocl_stats_style {
+    ROCL_STYLE_ROCPD,     /* rocpd summary: PREFIX_kernels_summary.csv, ... */
+    ROCL_STYLE_ROCPROFV3, /* rocprofv3 --stats: PREFIX_kernel_stats.csv, ... */
+    ROCL_STYLE_ROCPROF    /* rocprof --stats: PREFIX.stats.csv, PREFIX.hip_stats.csv, ... */
+} rocl_stats_style;
+
+typedef struct rocl_style_options {
+    rocl_stats_style style;
+    const char *directory; /* of the files; NULL: the current one */
+    const char *prefix;
+} rocl_style_options;
+
+/* Writes a file for each domain that has calls, and one for the domains (not rocprof). The tables
+ * must hold the reports domains and summary, with all rows and no further grouping. *written may be
+ * NULL. */
+ROCL_API rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
+                                      size_t *written, rocl_error *err);
 
 /* ---- the scripts around rtg_tracer ---------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include "legacy/timeline_impl.h"
 
 #include "base/error.h"
+#include "base/repr.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,9 +52,9 @@ static void put_gap(walk *w, double ts)
     rocl_buf_str(w->b, "{\"name\":\"");
     rocl_buf_str(w->b, gap_name(dur));
     rocl_buf_str(w->b, "\", \"ph\":\"X\", \"ts\":");
-    tl_put_repr(w->b, w->end);
+    rocl_repr_put(w->b, w->end);
     rocl_buf_str(w->b, ", \"dur\":");
-    tl_put_repr(w->b, dur);
+    rocl_repr_put(w->b, dur);
     snprintf(pid, sizeof pid, ", \"pid\":-%" PRIu64 ", \"tid\":0},\n", w->device + 1001);
     rocl_buf_str(w->b, pid);
 }

@@ -20,7 +20,6 @@ bool tl_put_us(rocl_buf *b, rtg_span digits);
 /* The same of stop - start. */
 void tl_put_us_difference(rocl_buf *b, uint64_t start, uint64_t stop);
 double tl_us(uint64_t ns);
-void tl_put_repr(rocl_buf *b, double v);
 /* Digits without leading zeros, which JSON does not take. */
 void tl_put_integer(rocl_buf *b, rtg_span digits);
 

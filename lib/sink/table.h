@@ -50,6 +50,7 @@ void rocl_table_write_text(rocl_table_writer *w);
 void rocl_table_write_csv(rocl_table_writer *w);
 void rocl_table_write_tsv(rocl_table_writer *w);
 void rocl_table_write_json(rocl_table_writer *w);
+void rocl_table_write_console(rocl_table_writer *w);
 void rocl_table_write_markdown(rocl_table_writer *w);
 
 #endif

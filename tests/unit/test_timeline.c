@@ -13,6 +13,7 @@
 
 #include "base/json_put.h"
 #include "base/lines.h"
+#include "base/repr.h"
 #include "legacy/timeline_impl.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -101,7 +102,7 @@ static void test_repr(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         rocl_buf b = {0};
-        tl_put_repr(&b, cases[i].v);
+        rocl_repr_put(&b, cases[i].v);
         assert_string_equal(text_of(&b), cases[i].text);
         rocl_buf_free(&b);
     }

@@ -12,7 +12,7 @@
 typedef struct cli {
     common common;
     strings operands; /* reports, then inputs */
-    unsigned format, sort;
+    unsigned format, sort, style;
     int top;
     bool by_rank, by_agent, by_stream, by_dims;
     const char *min_gap;
@@ -21,7 +21,8 @@ typedef struct cli {
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
-_Static_assert(ROCL_TABLE_CSV == 1 && ROCL_TABLE_MARKDOWN == 4, "--format lists them in order");
+_Static_assert(ROCL_TABLE_CSV == 1 && ROCL_TABLE_CONSOLE == 5, "--format lists them in order");
+_Static_assert(ROCL_STYLE_ROCPD == 0 && ROCL_STYLE_ROCPROF == 2, "--style lists them, after none");
 _Static_assert(ROCL_BY_CALLS == 1 && ROCL_BY_NAME == 4, "--sort lists them in order");
 
 enum { OVERVIEW_TOP = 10, TEXT_TOP = 20 };
@@ -52,11 +53,17 @@ static const opt report_options[] = {
 };
 
 static const opt output_options[] = {
-    {"format", 0, OPT_CHOICE, offsetof(cli, format), "FORM", "text|csv|tsv|json|md", 0, 0,
+    {"format", 0, OPT_CHOICE, offsetof(cli, format), "FORM", "text|csv|tsv|json|md|table", 0, 0,
      "aligned text with units (text, the default) or Markdown (md) for people; CSV, TSV or JSON "
-     "with exact values for programs"},
+     "with exact values for programs; the summary as `rocprofv3 -S` prints it (table)"},
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
-     "write there (default: \"-\", standard output)"},
+     "write there (default: \"-\", standard output); of a style: how its file names begin "
+     "(default: out, for rocprof results)"},
+    {"style", 0, OPT_CHOICE, offsetof(cli, style), "NAME", "none|rocpd|rocprofv3|rocprof", 0, 0,
+     "write a CSV file for each domain, named and laid out as `rocpd summary`, `rocprofv3 --stats` "
+     "or `rocprof --stats` do"},
+    {"output-path", 'd', OPT_STRING, offsetof(common, output_path), "DIR", NULL, 0, 0,
+     "folder of the files of a style (default: the current one)"},
     COMMON_END,
 };
 
@@ -108,17 +115,37 @@ static size_t rows_per_table(const cli *c)
     return c->stats.reports ? TEXT_TOP : OVERVIEW_TOP;
 }
 
+/* Styles are made of two reports with nothing but what AMD's tools have. */
+static int check_style(cli *c)
+{
+    if (!c->style)
+        return -1;
+    if (c->stats.reports || c->by_rank || c->by_agent || c->by_stream || c->by_dims || c->format)
+        return usage_error("--style writes all summaries: reports, --format and --by-... are not "
+                           "for it");
+    c->top = 0;
+    c->stats.reports = REPORT(DOMAINS) | REPORT(SUMMARY);
+    return -1;
+}
+
 static int check(cli *c)
 {
     sort_operands(c);
+    int bad = check_style(c);
+    if (bad >= 0)
+        return bad;
+    if (c->format == ROCL_TABLE_CONSOLE && !c->stats.reports)
+        c->stats.reports = REPORT(SUMMARY);
+    if (c->format == ROCL_TABLE_CONSOLE && c->stats.reports != REPORT(SUMMARY))
+        return usage_error("--format table is of the report summary");
     if (c->common.inputs.n == 0)
         return usage_error("no input is given");
     if (c->min_gap && !parse_duration(c->min_gap, &c->stats.min_gap))
         return usage_error("--min-gap: \"%s\" is not a duration such as 5000 (ns) or 5us",
                            c->min_gap);
     c->path = c->common.output_file ? c->common.output_file : "-";
-    c->common.to_stdout = strcmp(c->path, "-") == 0;
-    int code = output_check(&c->common, c->path);
+    c->common.to_stdout = !c->style && strcmp(c->path, "-") == 0;
+    int code = c->style ? -1 : output_check(&c->common, c->path);
     if (code >= 0)
         return code;
     c->stats.top = rows_per_table(c);
@@ -141,6 +168,22 @@ static unsigned terminal_width(const cli *c)
     return shown && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+static rocl_status write_files(const cli *c, const rocl_tables *tables, rocl_error *err)
+{
+    const rocl_stats_style style = (rocl_stats_style)(c->style - 1);
+    const char *prefix = style == ROCL_STYLE_ROCPROF ? "results" : "out";
+    const rocl_style_options o = {
+        .style = style,
+        .directory = c->common.output_path,
+        .prefix = c->common.output_file ? c->common.output_file : prefix,
+    };
+    size_t n = 0;
+    rocl_status s = rocl_write_style(tables, &o, &n, err);
+    if (s == ROCL_OK)
+        msg_verbose("%zu files written", n);
+    return s;
+}
+
 static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
@@ -152,7 +195,8 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_tables *tables = NULL;
     rocl_status s = rocl_stats(t, &c->stats, &tables, err);
     if (s <= ROCL_PARTIAL) {
-        rocl_status written = rocl_write_tables(tables, &o, err);
+        rocl_status written =
+            c->style ? write_files(c, tables, err) : rocl_write_tables(tables, &o, err);
         s = written == ROCL_OK ? s : written;
     }
     rocl_tables_free(tables);

@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# rocstats --style and --format table: summaries as AMD's tools leave them.
+
+load helper
+
+DB=$FIXTURES/everything.db
+
+requires() {
+    needs "$DB"
+}
+
+# Two files of AMD's layout are alike: numbers may differ in their last digits, since sums of squares
+# and products in another order lose some.
+alike() { # expected actual
+    awk -F, -v one="$1" -v two="$2" '
+        function same(a, b,    d) {
+            d = a - b
+            return a == b || (a ~ /^[0-9.e+-]+$/ && (d < 0 ? -d : d) <= 1e-6 * a)
+        }
+        BEGIN {
+            for (;;) {
+                a = (getline x < one); b = (getline y < two)
+                if (a <= 0 && b <= 0) exit 0
+                n = split(x, p, ","); m = split(y, q, ",")
+                bad = a != b || n != m
+                for (i = 1; i <= n && !bad; i++) bad = !same(p[i], q[i])
+                if (bad) { print x; print y; exit 1 }
+            }
+        }'
+}
+
+@test "the files of rocpd summary" {
+    needs "$SHARED/amd/e4.db"
+    try 0 rocstats -q --style rocpd -d out "$SHARED/amd/e4.db"
+    silent
+    # AMD adds scratch memory to the allocations, and makes the domains out of averages.
+    for f in hip hsa kernels memory_copies scratch_memory; do
+        sort "$SHARED/amd/e4/summary/out_${f}_summary.csv" >expected
+        sort "out/out_${f}_summary.csv" >actual
+        alike expected actual
+    done
+    [ "$(sed -n 2p out/out_memory_allocations_summary.csv | cut -d, -f1,2)" = ALLOC,70 ]
+    cut -d, -f1-3 "$SHARED/amd/e4/summary/out_domain_summary.csv" | grep -v MEMORY_ALLOC >expected
+    cut -d, -f1-3 out/out_domain_summary.csv | grep -v MEMORY_ALLOC | diff expected -
+}
+
+@test "the files of rocprofv3 --stats" {
+    try 0 rocstats --style rocprofv3 -d out -o run "$DB"
+    silent
+    [ "$(head -1 out/run_kernel_stats.csv)" = '"Name","Calls","TotalDurationNs","AverageNs","Percentage","MinNs","MaxNs","StdDev"' ]
+    # Share: two decimals from 1 % on, four below, an exponent below a hundredth.
+    try 0 sqlite3 -readonly -csv "$DB" "SELECT count(*), sum(end - start) FROM rocpd_kernel_dispatch$(suffix "$DB")"
+    [ "$output" = "$(awk -F'",' 'NR > 1 { split($2, v, ","); n += v[1]; t += v[2] } END { print n "," t }' out/run_kernel_stats.csv)" ]
+    cut -d'"' -f3 out/run_hip_api_stats.csv | sed 1d |
+        grep -vE '^,[0-9]+,[0-9]+,[0-9]+\.[0-9]{6},([0-9]+\.[0-9]{2}|0\.[0-9]{4}|[0-9]\.[0-9]{3}e-[0-9]{2}),[0-9]+,[0-9]+,([0-9]+\.[0-9]{6}|0\.00000000e\+00)$' && false
+    grep -q '^"KERNEL_DISPATCH",' out/run_domain_stats.csv
+    grep -q '^"MEMORY_ALLOCATION_ALLOCATE",' out/run_memory_allocation_stats.csv
+}
+
+@test "the files of rocprof --stats" {
+    try 0 rocstats --style rocprof -d out "$DB"
+    silent
+    [ "$(ls out | paste -sd ' ')" = "results.copy_stats.csv results.hip_stats.csv results.hsa_stats.csv results.stats.csv" ]
+    [ "$(head -1 out/results.hip_stats.csv)" = '"Name","Calls","TotalDurationNs","AverageNs","Percentage"' ]
+    grep -qE '^CopyHostToDevice,[0-9]+,[0-9]+,[0-9]+,[0-9.]+$' out/results.copy_stats.csv
+    grep -qE '^"[^"]+",[0-9]+,[0-9]+,[0-9]+,[0-9.]+$' out/results.stats.csv
+    # The average is cut to a whole number.
+    awk -F, 'NR > 1 { if ($4 != int($3 / $2)) exit 1 }' out/results.hip_stats.csv
+}
+
+@test "the table of rocprofv3 -S" {
+    try 0 rocstats --format table "$DB"
+    [ "$stderr" = "" ]
+    [[ "$output" == *"ROCPROFV3 KERNEL_DISPATCH SUMMARY:"* ]]
+    [[ "$output" == *"ROCPROFV3 SUMMARY:"* ]]
+    # All lines of a block are of one width.
+    awk '/^\|/ { if (w && length($0) != w) exit 1; w = length($0); next } { w = 0 }' <<<"$output"
+    [ "$(grep -c '|      CALLS      | DURATION (nsec) | AVERAGE (nsec)  | PERCENT (INC) |   MIN (nsec)    |   MAX (nsec)    |     STDDEV      |' <<<"$output")" -ge 5 ]
+}
+
+@test "what does not go together" {
+    try 2 rocstats --style rocpd --by-rank "$DB"
+    try 2 rocstats --style rocpd kernels "$DB"
+    try 2 rocstats --format table gaps "$DB"
+    try 4 rocstats --style rocpd -d /proc/nowhere "$DB"
+    one_line rocstats
+}
+
+@test "names that hold quotes, commas and line ends" {
+    needs "$FIXTURES/nasty-4.1.0.db" python3
+    for style in rocpd rocprofv3 rocprof; do
+        try 1 rocstats -q --style $style -d out-$style "$FIXTURES/nasty-4.1.0.db"
+        for f in out-$style/*.csv; do
+            python3 - "$f" <<'END'
+import csv, sys
+rows = list(csv.reader(open(sys.argv[1], newline='')))
+assert len(rows) > 1 and len({len(r) for r in rows}) == 1, sys.argv[1]
+END
+        done
+    done
+}
