@@ -526,7 +526,8 @@ typedef enum rocl_table_format {
     ROCL_TABLE_TSV,
     ROCL_TABLE_JSON,
     ROCL_TABLE_MARKDOWN,
-    ROCL_TABLE_CONSOLE /* the report summary as `rocprofv3 -S` prints it */
+    ROCL_TABLE_CONSOLE, /* the report summary as `rocprofv3 -S` prints it */
+    ROCL_TABLE_HTML     /* one page with charts, for a browser */
 } rocl_table_format;
 
 typedef struct rocl_table_options {

@@ -46,6 +46,7 @@ rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
         [ROCL_TABLE_JSON] = rocl_table_write_json,
         [ROCL_TABLE_MARKDOWN] = rocl_table_write_markdown,
         [ROCL_TABLE_CONSOLE] = rocl_table_write_console,
+        [ROCL_TABLE_HTML] = rocl_table_write_html,
     };
     if ((size_t)o->format >= sizeof formats / sizeof *formats)
         return rocl_fail(err, ROCL_USAGE, "unknown format of tables: %d", (int)o->format);

@@ -51,6 +51,7 @@ void rocl_table_write_csv(rocl_table_writer *w);
 void rocl_table_write_tsv(rocl_table_writer *w);
 void rocl_table_write_json(rocl_table_writer *w);
 void rocl_table_write_console(rocl_table_writer *w);
+void rocl_table_write_html(rocl_table_writer *w);
 void rocl_table_write_markdown(rocl_table_writer *w);
 
 #endif

@@ -21,7 +21,7 @@ typedef struct cli {
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
-_Static_assert(ROCL_TABLE_CSV == 1 && ROCL_TABLE_CONSOLE == 5, "--format lists them in order");
+_Static_assert(ROCL_TABLE_CSV == 1 && ROCL_TABLE_HTML == 6, "--format lists them in order");
 _Static_assert(ROCL_STYLE_ROCPD == 0 && ROCL_STYLE_ROCPROF == 2, "--style lists them, after none");
 _Static_assert(ROCL_BY_CALLS == 1 && ROCL_BY_NAME == 4, "--sort lists them in order");
 
@@ -53,9 +53,12 @@ static const opt report_options[] = {
 };
 
 static const opt output_options[] = {
-    {"format", 0, OPT_CHOICE, offsetof(cli, format), "FORM", "text|csv|tsv|json|md|table", 0, 0,
+    {"format", 0, OPT_CHOICE, offsetof(cli, format), "FORM", "text|csv|tsv|json|md|table|html", 0,
+     0,
      "aligned text with units (text, the default) or Markdown (md) for people; CSV, TSV or JSON "
-     "with exact values for programs; the summary as `rocprofv3 -S` prints it (table)"},
+     "with exact values for programs; the summary as `rocprofv3 -S` prints it (table); all reports "
+     "as a page with "
+     "charts (html)"},
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
      "write there (default: \"-\", standard output); of a style: how its file names begin "
      "(default: out, for rocprof results)"},
@@ -134,6 +137,8 @@ static int check(cli *c)
     int bad = check_style(c);
     if (bad >= 0)
         return bad;
+    if (c->format == ROCL_TABLE_HTML && !c->stats.reports)
+        c->stats.reports = (UINT32_C(1) << ROCL_REPORTS) - 1;
     if (c->format == ROCL_TABLE_CONSOLE && !c->stats.reports)
         c->stats.reports = REPORT(SUMMARY);
     if (c->format == ROCL_TABLE_CONSOLE && c->stats.reports != REPORT(SUMMARY))

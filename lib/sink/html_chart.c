@@ -1,0 +1,251 @@
+/* Charts: bars for what adds up by name, stacked bars for what makes a whole, areas for what runs
+ * over time. They are plain SVG, with their numbers in the table below them. */
+#include "sink/html.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WIDTH = 1100, LABEL = 330, BAR = 22, MOST_BARS = 15, MOST_AREAS = 32, AREA = 54 };
+
+size_t rocl_html_column(const rocl_table *t, const char *key)
+{
+    size_t c = 0;
+    while (c < t->column_count && strcmp(t->columns[c].key, key) != 0)
+        c++;
+    return c;
+}
+
+static double number(const rocl_table *t, size_t row, size_t column)
+{
+    if (column >= t->column_count)
+        return 0;
+    const rocl_datum *d = rocl_table_cell(t, row, column);
+    double v = d->is == ROCL_DATUM_INT ? (double)d->i : rocl_table_has_value(d) ? d->r : 0;
+    return d->is == ROCL_DATUM_TEXT || v < 0 ? 0 : v;
+}
+
+static void put_scaled(rocl_buf *b, const rocl_table *t, size_t row, size_t column)
+{
+    rocl_buf text = {0};
+    rocl_table_put_scaled(&text, rocl_table_cell(t, row, column), t->columns[column].unit);
+    rocl_html_put_text(b, (const char *)text.data, text.len);
+    rocl_buf_free(&text);
+}
+
+static void put(rocl_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(rocl_buf *b, const char *format, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    if (n > 0)
+        rocl_buf_put(b, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+static void begin_svg(rocl_buf *b, int height, const char *what)
+{
+    put(b, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">", WIDTH, height,
+        what);
+}
+
+static void end_svg(rocl_buf *b)
+{
+    rocl_buf_str(b, "</svg></figure>\n");
+}
+
+/* The texts of the columns before the first number: what the row is of. At most `most` characters.
+ */
+static void put_label(rocl_buf *b, const rocl_table *t, size_t row, size_t most)
+{
+    rocl_buf text = {0};
+    for (size_t c = 0; c < t->column_count && t->columns[c].unit == ROCL_UNIT_TEXT; c++) {
+        const rocl_datum *d = rocl_table_cell(t, row, c);
+        if (d->is != ROCL_DATUM_TEXT || !d->len)
+            continue;
+        if (text.len)
+            rocl_buf_str(&text, " · ");
+        rocl_table_put_scaled(&text, d, ROCL_UNIT_TEXT);
+    }
+    size_t n = 0, width = 0;
+    while (n < text.len && width < most) {
+        n++;
+        while (n < text.len && (text.data[n] & 0xc0) == 0x80)
+            n++;
+        width++;
+    }
+    rocl_html_put_text(b, (const char *)text.data, n);
+    if (n < text.len)
+        rocl_buf_str(b, "…");
+    rocl_buf_free(&text);
+}
+
+static void put_row_label(rocl_buf *b, const rocl_table *t, size_t row, double y)
+{
+    put(b, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LABEL - 8, y);
+    put_label(b, t, row, 44);
+    rocl_buf_str(b, "</text>");
+}
+
+/* ---- bars
+ * ---------------------------------------------------------------------------------------- */
+
+static void put_bars(rocl_buf *b, const rocl_table *t, size_t column)
+{
+    int n = t->row_count < MOST_BARS ? (int)t->row_count : MOST_BARS;
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        most = fmax(most, number(t, (size_t)i, column));
+    if (!n || most <= 0)
+        return;
+    begin_svg(b, n * BAR + 4, t->title);
+    for (int i = 0; i < n; i++) {
+        double w = number(t, (size_t)i, column) / most * (WIDTH - LABEL - 90);
+        put_row_label(b, t, (size_t)i, i * BAR + 15.0);
+        put(b, "<rect class=\"c0\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>",
+            LABEL, i * BAR + 3, fmax(w, 1), BAR - 6);
+        put(b, "<text class=\"d\" x=\"%.1f\" y=\"%d\">", LABEL + fmax(w, 1) + 6, i * BAR + 15);
+        put_scaled(b, t, (size_t)i, column);
+        rocl_buf_str(b, "</text>");
+    }
+    end_svg(b);
+}
+
+/* ---- parts of a whole
+ * ---------------------------------------------------------------------------- */
+
+/* A column, less another one where that is part of it. */
+typedef struct part {
+    const char *key, *less, *title, *colour;
+} part;
+
+static double part_of(const rocl_table *t, size_t row, const part *p)
+{
+    double v = number(t, row, rocl_html_column(t, p->key));
+    return p->less ? fmax(v - number(t, row, rocl_html_column(t, p->less)), 0) : v;
+}
+
+static void put_legend(rocl_buf *b, const part *parts, size_t n)
+{
+    int x = LABEL;
+    for (size_t i = 0; i < n; i++) {
+        put(b,
+            "<rect class=\"%s\" x=\"%d\" y=\"3\" width=\"12\" height=\"12\" rx=\"2\"/>"
+            "<text x=\"%d\" y=\"13\">%s</text>",
+            parts[i].colour, x, x + 17, parts[i].title);
+        x += 34 + 7 * (int)strlen(parts[i].title);
+    }
+}
+
+static void put_stack(rocl_buf *b, const rocl_table *t, size_t row, const part *parts, size_t n,
+                      int y)
+{
+    double sum = 0, x = LABEL;
+    for (size_t i = 0; i < n; i++)
+        sum += part_of(t, row, &parts[i]);
+    put_row_label(b, t, row, y + 12);
+    for (size_t i = 0; i < n && sum > 0; i++) {
+        double share = part_of(t, row, &parts[i]) / sum, w = share * (WIDTH - LABEL - 10);
+        put(b,
+            "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"><title>%s "
+            "%.1f %%</title></rect>",
+            parts[i].colour, x, y, w, BAR - 6, parts[i].title, share * 100);
+        x += w;
+    }
+}
+
+static void put_stacked(rocl_buf *b, const rocl_table *t, const part *parts, size_t n)
+{
+    int rows = t->row_count < MOST_AREAS ? (int)t->row_count : MOST_AREAS;
+    if (!rows)
+        return;
+    begin_svg(b, rows * BAR + 26, t->title);
+    put_legend(b, parts, n);
+    for (int r = 0; r < rows; r++)
+        put_stack(b, t, (size_t)r, parts, n, r * BAR + 25);
+    end_svg(b);
+}
+
+/* ---- over time
+ * ------------------------------------------------------------------------------------- */
+
+static bool same_label(const rocl_table *t, size_t a, size_t b)
+{
+    const rocl_datum *x = rocl_table_cell(t, a, 0), *y = rocl_table_cell(t, b, 0);
+    return x->is == y->is && x->len == y->len && (!x->len || !memcmp(x->text, y->text, x->len));
+}
+
+/* Rows [from, to) are the slices of one GPU. */
+static void put_area(rocl_buf *b, const rocl_table *t, size_t from, size_t to, int y)
+{
+    static const char *const keys[] = {"compute_ns", "copy_ns"};
+    size_t length = rocl_html_column(t, "slice_ns");
+    double step = (double)(WIDTH - LABEL - 10) / (double)(to - from);
+    put_row_label(b, t, from, y + AREA / 2.0 + 4);
+    put(b, "<line class=\"x\" x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"/>", LABEL, y + AREA - 6,
+        WIDTH - 10, y + AREA - 6);
+    for (size_t k = 0; k < 2; k++) {
+        size_t column = rocl_html_column(t, keys[k]);
+        put(b, "<path class=\"c%zu\" fill-opacity=\".75\" d=\"M%d %d", k, LABEL, y + AREA - 6);
+        for (size_t i = from; i < to; i++) {
+            double whole = number(t, i, length);
+            double share = whole > 0 ? fmin(number(t, i, column) / whole, 1) : 0;
+            double x = LABEL + step * (double)(i - from),
+                   top = y + (AREA - 6) - share * (AREA - 12);
+            put(b, "L%.1f %.1fL%.1f %.1f", x, top, x + step, top);
+        }
+        put(b, "L%d %dZ\"/>", WIDTH - 10, y + AREA - 6);
+    }
+}
+
+static void put_timeline(rocl_buf *b, const rocl_table *t)
+{
+    static const part parts[] = {{"", NULL, "kernels", "c0"}, {"", NULL, "copies", "c1"}};
+    size_t groups = 0;
+    for (size_t i = 0; i < t->row_count; i++)
+        groups += !i || !same_label(t, i, i - 1);
+    if (!groups)
+        return;
+    groups = groups < MOST_AREAS ? groups : MOST_AREAS;
+    begin_svg(b, (int)groups * AREA + 24, t->title);
+    put_legend(b, parts, 2);
+    size_t from = 0;
+    for (size_t g = 0; g < groups; g++) {
+        size_t to = from + 1;
+        while (to < t->row_count && same_label(t, from, to))
+            to++;
+        put_area(b, t, from, to, (int)g * AREA + 22);
+        from = to;
+    }
+    end_svg(b);
+}
+
+/* ---- which chart
+ * ------------------------------------------------------------------------------------ */
+
+void rocl_html_put_chart(rocl_buf *b, const rocl_table *t)
+{
+    static const part overlap[] = {{"compute_ns", "both_ns", "kernels alone", "c0"},
+                                   {"both_ns", NULL, "kernels and copies", "c2"},
+                                   {"exposed_copy_ns", NULL, "copies alone", "c1"},
+                                   {"idle_ns", NULL, "idle", "c4"}};
+    static const char *const bars[] = {"total_ns",   "time_ns",  "busy_ns",
+                                       "peak_bytes", "delay_ns", "gap_ns"};
+    if (!strcmp(t->key, "timeline")) {
+        put_timeline(b, t);
+    } else if (!strcmp(t->key, "overlap")) {
+        put_stacked(b, t, overlap, sizeof overlap / sizeof *overlap);
+    } else {
+        for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
+            size_t column = rocl_html_column(t, bars[i]);
+            if (column == t->column_count)
+                continue;
+            put_bars(b, t, column);
+            return;
+        }
+    }
+}
