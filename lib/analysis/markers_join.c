@@ -195,8 +195,9 @@ static void cover(sweep *s, int64_t start, int64_t end, rocl_kind kind)
     if (end > from) {
         s->busy += end - from;
         s->hidden += common(from, end, s);
-        s->until = end;
     }
+    if (end > s->until) /* also of no length */
+        s->until = end;
     s->kernels += kind == ROCL_DISPATCH;
     s->copies += kind == ROCL_COPY;
 }
