@@ -108,7 +108,7 @@ static launch_group **order_groups(launch *l, size_t *count)
 
 static rocl_datum call_datum(const launch *l, rocl_tables *out, uint32_t call)
 {
-    return call == ROCL_NONE ? (rocl_datum){0} : rocl_text_datum(l->trace, out, call);
+    return call != ROCL_NONE ? rocl_text_datum(l->trace, out, call) : (rocl_datum){0};
 }
 
 static rocl_datum key_cell(const launch *l, rocl_tables *out, const launch_key *k, unsigned column)
