@@ -491,6 +491,8 @@ typedef enum rocl_report {
     ROCL_REPORT_COPIES,  /* by direction and agents: time, bytes, bandwidth */
     ROCL_REPORT_OVERLAP, /* per GPU: compute, copy, both, idle */
     ROCL_REPORT_GAPS,    /* per GPU: idle times */
+    ROCL_REPORT_LAUNCH,  /* per kernel and call that launched it: delay, time to the end */
+    ROCL_REPORT_MARKERS, /* per marker: time on the host, and of the GPU work from inside */
     ROCL_REPORTS
 } rocl_report;
 

@@ -5,6 +5,9 @@
  *     distribution.c  what can be said of a sorted row of durations
  *     summary.c       calls and time by domain, name, ...: domains, summary, kernels, copies
  *     busy.c          what GPUs did when: overlap, gaps
+ *     launch*.c       from the call that launched a kernel to its end: launch
+ *     markers*.c      what ranges had the GPUs do: markers
+ *     rows.c          what tables of groups have in common
  */
 #ifndef ROCL_ANALYSIS_ANALYSIS_H
 #define ROCL_ANALYSIS_ANALYSIS_H
@@ -25,7 +28,8 @@ typedef struct rocl_collector {
 /* Fills *c; free it also after a failure where self is set. */
 typedef rocl_status rocl_collector_new(rocl_collector *c, rocl_trace *t,
                                        const rocl_stats_options *o, rocl_error *err);
-rocl_collector_new rocl_summary_collector, rocl_busy_collector;
+rocl_collector_new rocl_summary_collector, rocl_busy_collector, rocl_launch_collector,
+    rocl_markers_collector;
 
 static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r)
 {
@@ -52,5 +56,21 @@ bool rocl_distribution_stddev(const rocl_distribution *d, double *stddev);
 int64_t rocl_add_saturated(int64_t a, int64_t b);
 /* Puts the two together; the percentiles are lost. */
 void rocl_distribution_merge(rocl_distribution *into, const rocl_distribution *from);
+
+/* ---- rows.c ---- */
+
+/* As memcmp; never by ids, which depend on the number of workers. */
+int rocl_text_order(const rocl_trace *t, uint32_t a, uint32_t b);
+static inline int rocl_number_order(int64_t a, int64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+rocl_datum rocl_text_datum(const rocl_trace *t, rocl_tables *out, uint32_t text);
+rocl_datum rocl_others_datum(rocl_tables *out, size_t n); /* "(N others)" */
+rocl_datum rocl_id_datum(int64_t id);                     /* none for negative ones */
+rocl_datum rocl_average_datum(int64_t total, uint64_t count);
+/* How many of n rows --top leaves. */
+size_t rocl_rows_shown(const rocl_stats_options *o, size_t n);
 
 #endif

@@ -13,6 +13,8 @@ static const struct {
 } makers[] = {
     {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), rocl_summary_collector},
     {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector},
+    {REPORT(LAUNCH), rocl_launch_collector},
+    {REPORT(MARKERS), rocl_markers_collector},
 };
 
 enum { COLLECTORS = sizeof makers / sizeof *makers };
@@ -24,8 +26,8 @@ typedef struct stats {
 
 const char *rocl_report_name(rocl_report r)
 {
-    static const char *const names[ROCL_REPORTS] = {"domains", "summary", "kernels",
-                                                    "copies",  "overlap", "gaps"};
+    static const char *const names[ROCL_REPORTS] = {"domains", "summary", "kernels", "copies",
+                                                    "overlap", "gaps",    "launch",  "markers"};
     return (unsigned)r < ROCL_REPORTS ? names[r] : "";
 }
 

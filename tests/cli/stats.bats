@@ -8,7 +8,7 @@ requires() {
 }
 
 db=$FIXTURES/schema-3.0.0.db
-reports=(domains summary kernels copies overlap gaps)
+reports=(domains summary kernels copies overlap gaps launch markers)
 
 keys() { # argument of rocstats...
     rocstats --format json "$@" | jq -r '.tables[].key' | sort -u | xargs
@@ -163,6 +163,24 @@ END
     [ "$(rocstats kernels --top 2 --format json "$db" | jq '.tables[0].rows | length')" -eq 3 ]
     [ "$(rocstats kernels --top 0 --format json "$db" | jq '.tables[0].rows | length')" -eq "$all" ]
     [ "$(rocstats kernels --top 0 "$db" | wc -l)" -eq $((all + 2)) ]
+}
+
+@test "launch: kernels whose call is left out are counted, markers: they need calls" {
+    needs jq
+    kernels=$(rocstats kernels --format json "$db" | jq '[.tables[0].rows[].calls] | add')
+    rocstats launch --format json "$db" >all.json
+    [ "$(jq '[.tables[0].rows[].launches] | add' all.json)" -eq "$kernels" ]
+    [[ "$(jq -r '.tables[0].note' all.json)" != *"not in the trace"* ]]
+    rocstats launch --exclude region --format json "$db" >none.json
+    [ "$(jq '[.tables[0].rows[].launches] | add' none.json)" -eq "$kernels" ]
+    [[ "$(jq -r '.tables[0].note' none.json)" == *" of $kernels kernels are not in the trace" ]]
+    [ "$(jq '.tables[1].rows | length' none.json)" -eq 0 ]
+    rocstats markers --format json "$db" >all.json
+    [ "$(jq '[.tables[0].rows[].kernels] | add' all.json)" -gt 0 ]
+    rocstats markers --exclude region --format json "$db" >none.json
+    [ "$(jq '[.tables[0].rows[].kernels] | add' none.json)" -eq 0 ]
+    diff <(jq '.tables[0].rows | map(.total_ns)' all.json) \
+        <(jq '.tables[0].rows | map(.exposed_ns)' none.json)
 }
 
 @test "text has no trailing blanks; without a terminal names are whole" {

@@ -1329,12 +1329,13 @@ static void test_nothing(void **state)
     const rocl_options o = {.jobs = 2};
     rocl_trace *t = open_trace("empty-tables", &o);
     rocl_tables *all = NULL;
+    static const size_t tables_of[ROCL_REPORTS] = {1, 1, 1, 1, 1, 3, 2, 1};
     (void)state;
     for (uint32_t reports = 0; reports <= ALL_REPORTS; reports++) {
         const rocl_stats_options s = {.reports = reports, .top = reports % 3, .by_rank = true};
         size_t len, tables = 0;
         for (unsigned r = 0; r < ROCL_REPORTS; r++)
-            tables += reports >> r & 1 ? (r == ROCL_REPORT_GAPS ? 3 : 1) : 0;
+            tables += reports >> r & 1 ? tables_of[r] : 0;
         assert_int_equal(rocl_stats(t, &s, &all, NULL), ROCL_OK);
         assert_int_equal(all->count, tables);
         for (size_t i = 0; i < all->count; i++)
@@ -1378,8 +1379,8 @@ static void test_faults(void **state)
 /* The names and numbers of the reports, which tools and their users rely on. */
 static void test_names(void **state)
 {
-    static const char *const names[] = {"domains", "summary", "kernels", "copies",
-                                        "overlap", "gaps",    ""};
+    static const char *const names[] = {"domains", "summary", "kernels", "copies", "overlap",
+                                        "gaps",    "launch",  "markers", ""};
     (void)state;
     for (int i = 0; i <= ROCL_REPORTS; i++)
         assert_string_equal(rocl_report_name((rocl_report)i), names[i]);

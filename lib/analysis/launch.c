@@ -1,0 +1,263 @@
+/* From the call that launched a kernel to the kernel's end. Calls and kernels are sorted by process
+ * and stack id, calls first, so that one pass joins them; what is kept of it are sums per group,
+ * and a second sort of the delays for their percentiles. */
+#include "analysis/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+#define IS_KERNEL (UINT64_C(1) << 63) /* in the word of the start: after the calls */
+
+/* ---- taking events ---- */
+
+static uint64_t process_word(const rocl_capture *c, const rocl_event *e)
+{
+    return (uint64_t)c->index << 32 | e->process;
+}
+
+static uint32_t name_of(const rocl_event *e)
+{
+    return e->name == ROCL_NONE ? 0 : e->name;
+}
+
+static rocl_status add_call(launch *l, unsigned worker, const rocl_capture *c, const rocl_event *e,
+                            rocl_error *err)
+{
+    uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
+    const uint64_t key[4] = {process_word(c, e), e->stack_id, (uint64_t)e->start, e->id};
+    if (!e->stack_id)
+        return ROCL_OK;
+    q = rocl_varint_put(q, (uint64_t)e->end);
+    q = rocl_varint_put(q, name_of(e));
+    return rocl_sorter_add(l->events, worker, key, payload, (size_t)(q - payload), err);
+}
+
+/* Also those without a stack id, which no call has. */
+static rocl_status add_kernel(launch *l, unsigned worker, const rocl_capture *c,
+                              const rocl_dispatch *d, rocl_error *err)
+{
+    const rocl_event *e = &d->e;
+    uint8_t payload[4 * ROCL_VARINT_MAX], *q = payload;
+    const uint64_t key[4] = {process_word(c, e), e->stack_id, (uint64_t)e->start | IS_KERNEL,
+                             e->id};
+    int64_t stream = d->stream < c->stream_count ? c->streams[d->stream].id : -1;
+    q = rocl_varint_put(q, (uint64_t)e->end);
+    q = rocl_varint_put(q, name_of(e));
+    q = rocl_varint_put(q, d->agent < c->agent_count ? c->agents[d->agent].label : 0);
+    q = rocl_varint_put(q, (uint64_t)stream + 1); /* a short 0 for none */
+    return rocl_sorter_add(l->events, worker, key, payload, (size_t)(q - payload), err);
+}
+
+static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
+        st = b->kind == ROCL_DISPATCH ? add_kernel(self, worker, b->capture, &b->dispatches[i], err)
+                                      : add_call(self, worker, b->capture, &b->regions[i].e, err);
+    return st;
+}
+
+static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
+{
+    launch *l = self;
+    return rocl_sorter_seal(l->events, worker, err);
+}
+
+/* ---- joining them ---- */
+
+/* The first call of a stack id. */
+typedef struct caller {
+    bool known;
+    uint64_t process, stack_id;
+    int64_t start, end;
+    uint32_t name;
+} caller;
+
+typedef struct kernel {
+    int64_t start, end;
+    launch_key key; /* in full, whatever groups are made of */
+} kernel;
+
+static void read_call(caller *c, const rocl_record *rec)
+{
+    const uint8_t *p = rec->data, *past = rec->data + rec->len;
+    uint64_t end = 0, name = 0;
+    if (c->known && c->process == rec->key[0] && c->stack_id == rec->key[1])
+        return;
+    rocl_varint_get(&p, past, &end);
+    rocl_varint_get(&p, past, &name);
+    *c = (caller){true,         rec->key[0],   rec->key[1], (int64_t)rec->key[2],
+                  (int64_t)end, (uint32_t)name};
+}
+
+static kernel read_kernel(const launch *l, const rocl_record *rec)
+{
+    const uint8_t *p = rec->data, *past = rec->data + rec->len;
+    const rocl_capture *c = &l->trace->captures[rec->key[0] >> 32]->pub;
+    uint64_t v[4] = {0};
+    for (int i = 0; i < 4; i++)
+        rocl_varint_get(&p, past, &v[i]);
+    return (kernel){(int64_t)(rec->key[2] & ~IS_KERNEL),
+                    (int64_t)v[0],
+                    {.name = (uint32_t)v[1],
+                     .call = ROCL_NONE,
+                     .agent = (uint32_t)v[2],
+                     .rank = c->processes[(uint32_t)rec->key[0]].rank,
+                     .stream = (int64_t)(v[3] - 1)}};
+}
+
+static launch_group *group_at(launch *l, uint32_t id)
+{
+    if (id >= l->group_count) {
+        size_t n = l->group_count ? 2 * l->group_count : 64;
+        while (n <= id)
+            n *= 2;
+        launch_group *more = realloc(l->groups, n * sizeof *more);
+        if (!more)
+            return NULL;
+        memset(more + l->group_count, 0, (n - l->group_count) * sizeof *more);
+        l->groups = more;
+        l->group_count = n;
+    }
+    return &l->groups[id];
+}
+
+/* Its id; ROCL_NONE when memory is out. */
+static uint32_t find_group(launch *l, launch_key key)
+{
+    if (!l->options->by_rank)
+        key.rank = -1;
+    if (!l->options->by_agent)
+        key.agent = 0;
+    if (!l->options->by_stream)
+        key.stream = -1;
+    uint32_t id = rocl_strings_put(l->keys, (const char *)&key, sizeof key);
+    launch_group *g = id == ROCL_NONE ? NULL : group_at(l, id);
+    if (!g)
+        return ROCL_NONE;
+    g->key = key;
+    return id;
+}
+
+static bool is_longer(const launch_delay *a, const launch_delay *b)
+{
+    return a->delay != b->delay ? a->delay > b->delay : a->start < b->start;
+}
+
+static void remember_longest(launch *l, const launch_delay *d)
+{
+    unsigned at = l->longest_count;
+    if (!d->delay || (at == LAUNCH_LONGEST && !is_longer(d, &l->longest[at - 1])))
+        return;
+    if (at < LAUNCH_LONGEST)
+        l->longest_count++;
+    else
+        at--;
+    for (; at > 0 && is_longer(d, &l->longest[at - 1]); at--)
+        l->longest[at] = l->longest[at - 1];
+    l->longest[at] = *d;
+}
+
+/* No time is below 0, also where the clocks of host and GPU are not quite the same. */
+static rocl_status take_launch(launch *l, uint32_t id, const caller *c, const kernel *k,
+                               rocl_error *err)
+{
+    launch_group *g = &l->groups[id];
+    int64_t delay = k->start > c->end ? k->start - c->end : 0;
+    int64_t all = k->end > c->start ? k->end - c->start : 0;
+    const uint64_t key[2] = {id, (uint64_t)delay};
+    const launch_delay d = {k->key, k->start, delay};
+    g->early += k->start < c->end;
+    g->calls = rocl_add_saturated(g->calls, c->end - c->start);
+    g->all = rocl_add_saturated(g->all, all);
+    remember_longest(l, &d);
+    return rocl_sorter_add(l->delays, 0, key, NULL, 0, err);
+}
+
+static rocl_status take_kernel(launch *l, const caller *c, const rocl_record *rec, rocl_error *err)
+{
+    kernel k = read_kernel(l, rec);
+    bool linked = c->known && c->process == rec->key[0] && c->stack_id == rec->key[1];
+    if (linked)
+        k.key.call = c->name;
+    uint32_t id = find_group(l, k.key);
+    if (id == ROCL_NONE)
+        return rocl_fail_memory(err);
+    l->groups[id].count++;
+    l->groups[id].kernels = rocl_add_saturated(l->groups[id].kernels, k.end - k.start);
+    l->unlinked += !linked;
+    return linked ? take_launch(l, id, c, &k, err) : ROCL_OK;
+}
+
+static rocl_status join(launch *l, rocl_error *err)
+{
+    caller c = {0};
+    rocl_record rec;
+    bool more;
+    rocl_status st = rocl_sorter_start(l->events, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(l->events, &rec, &more, err)) == ROCL_OK &&
+           more) {
+        if (rec.key[2] & IS_KERNEL)
+            st = take_kernel(l, &c, &rec, err);
+        else
+            read_call(&c, &rec);
+    }
+    rocl_sorter_free(l->events); /* room for the delays */
+    l->events = NULL;
+    return st;
+}
+
+static rocl_status fill_delays(launch *l, rocl_error *err)
+{
+    rocl_record rec;
+    bool more;
+    for (size_t i = 0; i < l->group_count; i++)
+        if (l->groups[i].key.call != ROCL_NONE)
+            rocl_distribution_begin(&l->groups[i].delay, l->groups[i].count);
+    rocl_status st = rocl_sorter_start(l->delays, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(l->delays, &rec, &more, err)) == ROCL_OK && more)
+        rocl_distribution_take(&l->groups[rec.key[0]].delay, (int64_t)rec.key[1]);
+    return st;
+}
+
+/* ---- the end ---- */
+
+static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
+{
+    rocl_status st = join(self, err);
+    if (st == ROCL_OK)
+        st = fill_delays(self, err);
+    return st == ROCL_OK ? rocl_launch_tables(self, out, err) : st;
+}
+
+static void free_launch(void *self)
+{
+    launch *l = self;
+    rocl_sorter_free(l->events);
+    rocl_sorter_free(l->delays);
+    rocl_strings_free(l->keys);
+    free(l->groups);
+    free(l);
+}
+
+rocl_status rocl_launch_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
+                                  rocl_error *err)
+{
+    launch *l = calloc(1, sizeof *l);
+    if (!l)
+        return rocl_fail_memory(err);
+    *c = (rocl_collector){.self = l,
+                          .kinds = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_DISPATCH),
+                          .events = take,
+                          .end_task = end_task,
+                          .finish = finish,
+                          .free = free_launch};
+    l->trace = t;
+    l->options = o;
+    l->events = rocl_sorter_new(t->space, 4);
+    l->delays = rocl_sorter_new(t->space, 2);
+    l->keys = rocl_strings_new();
+    return l->events && l->delays && l->keys ? ROCL_OK : rocl_fail_memory(err);
+}
