@@ -491,6 +491,7 @@ typedef enum rocl_report {
     ROCL_REPORT_COPIES,  /* by direction and agents: time, bytes, bandwidth */
     ROCL_REPORT_OVERLAP, /* per GPU: compute, copy, both, idle */
     ROCL_REPORT_GAPS,    /* per GPU: idle times */
+    ROCL_REPORT_RANKS,   /* per rank and name: imbalance */
     ROCL_REPORTS
 } rocl_report;
 

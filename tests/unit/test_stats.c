@@ -1334,7 +1334,10 @@ static void test_nothing(void **state)
         const rocl_stats_options s = {.reports = reports, .top = reports % 3, .by_rank = true};
         size_t len, tables = 0;
         for (unsigned r = 0; r < ROCL_REPORTS; r++)
-            tables += reports >> r & 1 ? (r == ROCL_REPORT_GAPS ? 3 : 1) : 0;
+            tables += reports >> r & 1 ? (r == ROCL_REPORT_GAPS    ? 3
+                                          : r == ROCL_REPORT_RANKS ? 2
+                                                                   : 1)
+                                       : 0;
         assert_int_equal(rocl_stats(t, &s, &all, NULL), ROCL_OK);
         assert_int_equal(all->count, tables);
         for (size_t i = 0; i < all->count; i++)
@@ -1379,7 +1382,7 @@ static void test_faults(void **state)
 static void test_names(void **state)
 {
     static const char *const names[] = {"domains", "summary", "kernels", "copies",
-                                        "overlap", "gaps",    ""};
+                                        "overlap", "gaps",    "ranks",   ""};
     (void)state;
     for (int i = 0; i <= ROCL_REPORTS; i++)
         assert_string_equal(rocl_report_name((rocl_report)i), names[i]);
