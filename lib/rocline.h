@@ -521,6 +521,23 @@ ROCL_API rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl
                                 rocl_error *err);
 ROCL_API void rocl_tables_free(rocl_tables *t);
 
+/* Names that took longer in B than in A. */
+typedef struct rocl_growth {
+    uint64_t count;     /* whose average grew by more than the limit */
+    bool added;         /* the worst is not in A */
+    double percent;     /* by which the worst's average grew; may be infinite */
+    const char *domain; /* of the worst: of that whose growth costs the most time; NULL: none */
+    const char *name;   /* owned by the tables */
+} rocl_growth;
+
+/* Two traces by domain and name, in one table, the largest change of total time first. Of the
+ * options only top and brief count. growth (may be NULL) is of names that grew by more than `limit`
+ * percent: significantly, and not below 0.1 % of their domain; see rocstats(1). One pass over each
+ * trace; ROCL_PARTIAL as of rocl_stats. */
+ROCL_API rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o,
+                                  double limit, rocl_growth *growth, rocl_tables **tables,
+                                  rocl_error *err);
+
 typedef enum rocl_table_format {
     ROCL_TABLE_TEXT,
     ROCL_TABLE_CSV,
