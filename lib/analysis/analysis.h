@@ -6,7 +6,7 @@
  *     groups.c        what groups of events are made of
  *     summary.c       calls and time by domain, name, ...: domains, summary, kernels, copies
  *     busy.c          what GPUs did when: overlap, gaps
- *     ranks.c         how evenly work is spread over ranks
+ *     ranks.c         how evenly work is spread over ranks, with ranks_tables.c
  *     compare.c       two traces side by side, with compare_groups.c and mann_whitney.c
  */
 #ifndef ROCL_ANALYSIS_ANALYSIS_H

@@ -6,10 +6,9 @@
 
 #include "analysis/compare.h"
 
-#define LEVEL            0.01  /* of significance */
-#define SMALL            0.001 /* names below this share of their domain are no reason to fail */
-#define TEXT(out, s)     rocl_datum_text((out), (s), strlen(s))
-#define COLUMNS_OF(list) (list), sizeof(list) / sizeof *(list)
+#define LEVEL        0.01  /* of significance */
+#define SMALL        0.001 /* names below this share of their domain are no reason to fail */
+#define TEXT(out, s) rocl_datum_text((out), (s), strlen(s))
 
 typedef enum status { ADDED, REMOVED, CHANGED, SAME } status;
 
