@@ -493,6 +493,7 @@ typedef enum rocl_report {
     ROCL_REPORT_GAPS,    /* per GPU: idle times */
     ROCL_REPORT_LAUNCH,  /* per kernel and call that launched it: delay, time to the end */
     ROCL_REPORT_MARKERS, /* per marker: time on the host, and of the GPU work from inside */
+    ROCL_REPORT_RANKS,   /* per rank and name: imbalance */
     ROCL_REPORTS
 } rocl_report;
 
@@ -521,6 +522,23 @@ typedef struct rocl_tables rocl_tables; /* what comes out */
 ROCL_API rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                                 rocl_error *err);
 ROCL_API void rocl_tables_free(rocl_tables *t);
+
+/* Names that took longer in B than in A. */
+typedef struct rocl_growth {
+    uint64_t count;     /* whose average grew by more than the limit */
+    bool added;         /* the worst is not in A */
+    double percent;     /* by which the worst's average grew; may be infinite */
+    const char *domain; /* of the worst: of that whose growth costs the most time; NULL: none */
+    const char *name;   /* owned by the tables */
+} rocl_growth;
+
+/* Two traces by domain and name, in one table, the largest change of total time first. Of the
+ * options only top and brief count. growth (may be NULL) is of names that grew by more than `limit`
+ * percent: significantly, and not below 0.1 % of their domain; see rocstats(1). One pass over each
+ * trace; ROCL_PARTIAL as of rocl_stats. */
+ROCL_API rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o,
+                                  double limit, rocl_growth *growth, rocl_tables **tables,
+                                  rocl_error *err);
 
 typedef enum rocl_table_format {
     ROCL_TABLE_TEXT,

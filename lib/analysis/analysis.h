@@ -3,11 +3,14 @@
  *
  *     stats.c         one pass over the trace for all collectors
  *     distribution.c  what can be said of a sorted row of durations
+ *     groups.c        what groups of events are made of
  *     summary.c       calls and time by domain, name, ...: domains, summary, kernels, copies
  *     busy.c          what GPUs did when: overlap, gaps
  *     launch*.c       from the call that launched a kernel to its end: launch
  *     markers*.c      what ranges had the GPUs do: markers
  *     rows.c          what tables of groups have in common
+ *     ranks.c         how evenly work is spread over ranks, with ranks_tables.c
+ *     compare.c       two traces side by side, with compare_groups.c and mann_whitney.c
  */
 #ifndef ROCL_ANALYSIS_ANALYSIS_H
 #define ROCL_ANALYSIS_ANALYSIS_H
@@ -29,12 +32,53 @@ typedef struct rocl_collector {
 typedef rocl_status rocl_collector_new(rocl_collector *c, rocl_trace *t,
                                        const rocl_stats_options *o, rocl_error *err);
 rocl_collector_new rocl_summary_collector, rocl_busy_collector, rocl_launch_collector,
-    rocl_markers_collector;
+    rocl_markers_collector, rocl_ranks_collector;
 
 static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r)
 {
     return o->reports >> r & 1;
 }
+
+/* ---- groups.c ---- */
+
+/* The domains of AMD's summaries, and those that they do not know. */
+typedef enum rocl_domain {
+    ROCL_DOMAIN_KERNELS,
+    ROCL_DOMAIN_HIP,
+    ROCL_DOMAIN_HSA,
+    ROCL_DOMAIN_MARKERS,
+    ROCL_DOMAIN_COPIES,
+    ROCL_DOMAIN_ALLOCATIONS,
+    ROCL_DOMAIN_SCRATCH,
+    ROCL_DOMAIN_RCCL,
+    ROCL_DOMAIN_ROCDECODE,
+    ROCL_DOMAIN_ROCJPEG,
+    ROCL_DOMAIN_GRAPHS,
+    ROCL_DOMAIN_HIP_EVENTS,
+    ROCL_DOMAIN_BARRIERS,
+    ROCL_DOMAIN_OTHER,
+    ROCL_DOMAINS
+} rocl_domain;
+
+/* Kinds that have a duration, not a value. */
+#define ROCL_TIMED_KINDS                                                                           \
+    (ROCL_ALL_KINDS & ~(ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE)))
+
+const char *rocl_domain_name(rocl_domain d);
+rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category);
+
+/* In percent; no value where the whole is 0. */
+rocl_datum rocl_share(int64_t part, int64_t whole);
+
+/* Counts by group id of one worker: percentiles need the number of values beforehand. */
+typedef struct rocl_counts {
+    uint64_t *by_group;
+    uint32_t cap;
+} rocl_counts;
+
+bool rocl_counts_add(rocl_counts *c, uint32_t id); /* false: memory is out */
+uint64_t rocl_counts_sum(const rocl_counts *c, unsigned workers, uint32_t id);
+void rocl_counts_free(rocl_counts *c, unsigned workers); /* of an array, one for each worker */
 
 /* ---- distribution.c ---- */
 

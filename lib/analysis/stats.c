@@ -15,6 +15,7 @@ static const struct {
     {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector},
     {REPORT(LAUNCH), rocl_launch_collector},
     {REPORT(MARKERS), rocl_markers_collector},
+    {REPORT(RANKS), rocl_ranks_collector},
 };
 
 enum { COLLECTORS = sizeof makers / sizeof *makers };
@@ -26,8 +27,8 @@ typedef struct stats {
 
 const char *rocl_report_name(rocl_report r)
 {
-    static const char *const names[ROCL_REPORTS] = {"domains", "summary", "kernels", "copies",
-                                                    "overlap", "gaps",    "launch",  "markers"};
+    static const char *const names[ROCL_REPORTS] = {
+        "domains", "summary", "kernels", "copies", "overlap", "gaps", "launch", "markers", "ranks"};
     return (unsigned)r < ROCL_REPORTS ? names[r] : "";
 }
 

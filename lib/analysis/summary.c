@@ -8,30 +8,6 @@
 #include "analysis/analysis.h"
 #include "base/buf.h"
 
-/* The domains of AMD's summaries, and those that they do not know. */
-typedef enum domain {
-    D_KERNELS,
-    D_HIP,
-    D_HSA,
-    D_MARKERS,
-    D_COPIES,
-    D_ALLOCATIONS,
-    D_SCRATCH,
-    D_RCCL,
-    D_ROCDECODE,
-    D_ROCJPEG,
-    D_GRAPHS,
-    D_HIP_EVENTS,
-    D_BARRIERS,
-    D_OTHER,
-    DOMAINS
-} domain;
-
-static const char *const domain_names[DOMAINS] = {
-    "KERNELS",        "HIP",  "HSA",       "MARKERS", "MEMORY_COPIES", "MEMORY_ALLOCATIONS",
-    "SCRATCH_MEMORY", "RCCL", "ROCDECODE", "ROCJPEG", "GRAPHS",        "HIP_EVENTS",
-    "BARRIERS",       "OTHER"};
-
 /* What makes a group; compared byte by byte, so without holes and zeroed. */
 typedef struct group_key {
     uint32_t copies; /* 1: of the table of copies */
@@ -49,47 +25,17 @@ typedef struct group {
     double best_rate; /* bytes per second of the fastest copy */
 } group;
 
-/* Counts by group id of one worker: percentiles need the number of values beforehand. */
-typedef struct counts {
-    uint64_t *by_group;
-    uint32_t cap;
-} counts;
-
 typedef struct summary {
     rocl_trace *trace;
     const rocl_stats_options *options;
     rocl_strings *keys; /* group keys as bytes; their ids are the groups */
     rocl_sorter *sorter;
-    counts *counts; /* by worker */
+    rocl_counts *counts; /* by worker */
     group *groups;
     size_t group_count;
 } summary;
 
 /* ---- taking events ---- */
-
-static domain domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category)
-{
-    static const struct {
-        const char *prefix;
-        domain domain;
-    } prefixes[] = {{"HIP_", D_HIP},
-                    {"HSA_", D_HSA},
-                    {"MARKER", D_MARKERS},
-                    {"RCCL_", D_RCCL},
-                    {"ROCDECODE_", D_ROCDECODE},
-                    {"ROCJPEG_", D_ROCJPEG}};
-    static const uint8_t kinds[ROCL_KINDS] = {
-        [ROCL_DISPATCH] = D_KERNELS, [ROCL_COPY] = D_COPIES,   [ROCL_ALLOC] = D_ALLOCATIONS,
-        [ROCL_SCRATCH] = D_SCRATCH,  [ROCL_GRAPH] = D_GRAPHS,  [ROCL_HIP_EVENT] = D_HIP_EVENTS,
-        [ROCL_BARRIER] = D_BARRIERS, [ROCL_MARKER] = D_MARKERS};
-    if (kind != ROCL_REGION && kind != ROCL_INSTANT)
-        return (domain)kinds[kind];
-    const char *s = rocl_str(t, category);
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (!strncmp(s, prefixes[i].prefix, strlen(prefixes[i].prefix)))
-            return prefixes[i].domain;
-    return D_OTHER;
-}
 
 static uint32_t agent_text(const rocl_capture *c, uint32_t agent)
 {
@@ -114,7 +60,7 @@ static void make_key(const summary *s, const rocl_batch *b, size_t i, group_key 
 {
     const rocl_capture *c = b->capture;
     const rocl_event *e = rocl_batch_event(b, i);
-    *k = (group_key){.domain = domain_of(s->trace, b->kind, e->category),
+    *k = (group_key){.domain = rocl_domain_of(s->trace, b->kind, e->category),
                      .name = e->name == ROCL_NONE ? 0 : e->name};
     k->rank = s->options->by_rank ? c->processes[e->process].rank : -1;
     k->stream = -1;
@@ -134,29 +80,12 @@ static void make_key(const summary *s, const rocl_batch *b, size_t i, group_key 
     }
 }
 
-static bool count_one(counts *c, uint32_t id)
-{
-    if (id >= c->cap) {
-        uint32_t cap = c->cap ? c->cap : 256;
-        while (cap <= id)
-            cap *= 2;
-        uint64_t *more = realloc(c->by_group, cap * sizeof *more);
-        if (!more)
-            return false;
-        memset(more + c->cap, 0, (cap - c->cap) * sizeof *more);
-        c->by_group = more;
-        c->cap = cap;
-    }
-    c->by_group[id]++;
-    return true;
-}
-
 static rocl_status add(summary *s, unsigned worker, const group_key *k, int64_t duration,
                        uint64_t bytes, rocl_error *err)
 {
     uint8_t payload[ROCL_VARINT_MAX];
     uint32_t id = rocl_strings_put(s->keys, (const char *)k, sizeof *k);
-    if (id == ROCL_NONE || !count_one(&s->counts[worker], id))
+    if (id == ROCL_NONE || !rocl_counts_add(&s->counts[worker], id))
         return rocl_fail_memory(err);
     const uint64_t key[2] = {id, (uint64_t)duration};
     size_t n = k->copies ? (size_t)(rocl_varint_put(payload, bytes) - payload) : 0;
@@ -198,9 +127,7 @@ static rocl_status open_groups(summary *s, rocl_error *err)
     if (!s->groups)
         return rocl_fail_memory(err);
     for (uint32_t i = 1; i < s->group_count; i++) { /* 0 is "", no key */
-        uint64_t n = 0;
-        for (unsigned w = 0; w < s->trace->opt.jobs; w++)
-            n += i < s->counts[w].cap ? s->counts[w].by_group[i] : 0;
+        uint64_t n = rocl_counts_sum(s->counts, s->trace->opt.jobs, i);
         memcpy(&s->groups[i].key, rocl_strings_get(s->keys, i, NULL), sizeof(group_key));
         rocl_distribution_begin(&s->groups[i].d, n);
     }
@@ -250,14 +177,6 @@ static int compare_numbers(double a, double b)
     return a < b ? 1 : a > b ? -1 : 0; /* largest first */
 }
 
-static int compare_text(const rocl_trace *t, uint32_t a, uint32_t b)
-{
-    size_t n, m;
-    const char *p = rocl_strings_get(t->strings, a, &n), *q = rocl_strings_get(t->strings, b, &m);
-    int c = memcmp(p, q, n < m ? n : m);
-    return c ? c : n < m ? -1 : n > m;
-}
-
 /* By what was asked for; then by name and the rest of the key, never by ids. */
 static int compare_groups(const void *a, const void *b, void *ctx)
 {
@@ -274,11 +193,11 @@ static int compare_groups(const void *a, const void *b, void *ctx)
     else if (o->by == ROCL_BY_MAX)
         c = x->d.max < y->d.max ? 1 : x->d.max > y->d.max ? -1 : 0;
     if (!c)
-        c = compare_text(t, x->key.name, y->key.name);
+        c = rocl_text_order(t, x->key.name, y->key.name);
     if (!c)
-        c = compare_text(t, x->key.agent, y->key.agent);
+        c = rocl_text_order(t, x->key.agent, y->key.agent);
     if (!c)
-        c = compare_text(t, x->key.other_agent, y->key.other_agent);
+        c = rocl_text_order(t, x->key.other_agent, y->key.other_agent);
     if (!c)
         c = x->key.rank != y->key.rank ? (x->key.rank < y->key.rank ? -1 : 1) : 0;
     if (!c)
@@ -289,7 +208,7 @@ static int compare_groups(const void *a, const void *b, void *ctx)
 }
 
 /* The groups of a domain in order; free the array. */
-static group **select_groups(summary *s, domain d, bool copies, size_t *count)
+static group **select_groups(summary *s, rocl_domain d, bool copies, size_t *count)
 {
     group **list = calloc(s->group_count, sizeof *list);
     size_t n = 0;
@@ -314,13 +233,6 @@ static rocl_distribution sum_of(group *const *list, size_t n)
 
 /* ---- tables ---- */
 
-static rocl_datum text_datum(const summary *s, rocl_tables *out, uint32_t text)
-{
-    size_t n;
-    const char *p = rocl_strings_get(s->trace->strings, text, &n);
-    return rocl_datum_text(out, p, n);
-}
-
 static rocl_datum stddev_datum(const rocl_distribution *d)
 {
     double v;
@@ -335,11 +247,6 @@ static rocl_datum rsd_datum(const rocl_distribution *d)
     return rocl_datum_real(100 * v / d->mean);
 }
 
-static rocl_datum share(int64_t part, int64_t whole)
-{
-    return whole > 0 ? rocl_datum_real(100.0 * (double)part / (double)whole) : (rocl_datum){0};
-}
-
 static rocl_datum average(const rocl_distribution *d)
 {
     return rocl_datum_real(average_of(d));
@@ -352,14 +259,14 @@ static const rocl_table_column domain_columns[] = {
     {"max_ns", "Max", ROCL_UNIT_NS},     {"stddev_ns", "StdDev", ROCL_UNIT_NS},
 };
 
-static void domain_row(rocl_tables *out, rocl_datum *r, domain d, const rocl_distribution *sum,
+static void domain_row(rocl_tables *out, rocl_datum *r, rocl_domain d, const rocl_distribution *sum,
                        int64_t all)
 {
-    r[0] = rocl_datum_text(out, domain_names[d], strlen(domain_names[d]));
+    r[0] = rocl_datum_text(out, rocl_domain_name(d), strlen(rocl_domain_name(d)));
     r[1] = rocl_datum_int((int64_t)sum->taken);
     r[2] = rocl_datum_int(sum->total);
     r[3] = average(sum);
-    r[4] = share(sum->total, all);
+    r[4] = rocl_share(sum->total, all);
     r[5] = rocl_datum_int(sum->min);
     r[6] = rocl_datum_int(sum->max);
     r[7] = stddev_datum(sum);
@@ -370,15 +277,15 @@ static void domain_row(rocl_tables *out, rocl_datum *r, domain d, const rocl_dis
 /* From the events, not from averages of averages: groups are merged exactly. */
 static rocl_status domain_table(summary *s, rocl_tables *out, rocl_error *err)
 {
-    rocl_distribution sums[DOMAINS] = {{0}};
-    bool done[DOMAINS] = {false};
+    rocl_distribution sums[ROCL_DOMAINS] = {{0}};
+    bool done[ROCL_DOMAINS] = {false};
     int64_t all = 0;
     rocl_table *t = rocl_tables_add(out, "domains", "Time by domain", COLUMNS(domain_columns));
     if (!t)
         return rocl_fail_memory(err);
-    for (size_t d = 0; d < DOMAINS; d++) {
+    for (size_t d = 0; d < ROCL_DOMAINS; d++) {
         size_t n;
-        group **list = select_groups(s, (domain)d, false, &n);
+        group **list = select_groups(s, (rocl_domain)d, false, &n);
         if (!list)
             return rocl_fail_memory(err);
         sums[d] = sum_of(list, n);
@@ -386,16 +293,17 @@ static rocl_status domain_table(summary *s, rocl_tables *out, rocl_error *err)
         free(list);
     }
     for (;;) {
-        size_t best = DOMAINS;
-        for (size_t d = 0; d < DOMAINS; d++)
-            if (!done[d] && sums[d].taken && (best == DOMAINS || sums[d].total > sums[best].total))
+        size_t best = ROCL_DOMAINS;
+        for (size_t d = 0; d < ROCL_DOMAINS; d++)
+            if (!done[d] && sums[d].taken &&
+                (best == ROCL_DOMAINS || sums[d].total > sums[best].total))
                 best = d;
-        if (best == DOMAINS)
+        if (best == ROCL_DOMAINS)
             return ROCL_OK;
         rocl_datum *r = rocl_table_row(t);
         if (!r)
             return rocl_fail_memory(err);
-        domain_row(out, r, (domain)best, &sums[best], all);
+        domain_row(out, r, (rocl_domain)best, &sums[best], all);
         done[best] = true;
     }
 }
@@ -483,16 +391,16 @@ static rocl_datum dims_datum(rocl_tables *out, const uint32_t d[3])
 
 static rocl_datum key_cell(const summary *s, rocl_tables *out, const group *g, unsigned column)
 {
-    const char *d = domain_names[g->key.domain];
+    const char *d = rocl_domain_name(g->key.domain);
     switch (column) {
     case S_DOMAIN:
         return rocl_datum_text(out, d, strlen(d));
     case S_NAME:
-        return text_datum(s, out, g->key.name);
+        return rocl_text_datum(s->trace, out, g->key.name);
     case S_RANK:
         return g->key.rank >= 0 ? rocl_datum_int(g->key.rank) : (rocl_datum){0};
     case S_AGENT:
-        return g->key.agent ? text_datum(s, out, g->key.agent) : (rocl_datum){0};
+        return g->key.agent ? rocl_text_datum(s->trace, out, g->key.agent) : (rocl_datum){0};
     case S_STREAM:
         return g->key.stream >= 0 ? rocl_datum_int(g->key.stream) : (rocl_datum){0};
     case S_WORKGROUP:
@@ -512,7 +420,7 @@ static rocl_datum value_cell(const rocl_distribution *d, unsigned column, int64_
     case S_AVERAGE:
         return average(d);
     case S_PERCENT:
-        return share(d->total, all);
+        return rocl_share(d->total, all);
     case S_MIN:
         return rocl_datum_int(d->min);
     case S_MEDIAN:
@@ -533,7 +441,7 @@ static rocl_datum value_cell(const rocl_distribution *d, unsigned column, int64_
 }
 
 /* What --top cuts off is summed up, so that the table still adds up. */
-static rocl_status rest_row(rocl_tables *out, rocl_table *t, bool domains, domain dom,
+static rocl_status rest_row(rocl_tables *out, rocl_table *t, bool domains, rocl_domain dom,
                             group *const *list, size_t n, int64_t all, rocl_error *err)
 {
     rocl_distribution d = sum_of(list, n);
@@ -547,7 +455,7 @@ static rocl_status rest_row(rocl_tables *out, rocl_table *t, bool domains, domai
         if (column == S_NAME)
             r[i] = rocl_datum_text(out, text, (size_t)len);
         else if (domains && i == 0)
-            r[i] = rocl_datum_text(out, domain_names[dom], strlen(domain_names[dom]));
+            r[i] = rocl_datum_text(out, rocl_domain_name(dom), strlen(rocl_domain_name(dom)));
         for (unsigned c = S_CALLS; c <= S_PERCENT; c++)
             if (t->columns[i].key == summary_columns[c].key)
                 r[i] = value_cell(&d, c, all);
@@ -570,7 +478,7 @@ static rocl_status group_rows(const summary *s, rocl_tables *out, rocl_table *t,
     }
     if (shown == n)
         return ROCL_OK;
-    return rest_row(out, t, domains, (domain)list[0]->key.domain, list + shown, n - shown, all,
+    return rest_row(out, t, domains, (rocl_domain)list[0]->key.domain, list + shown, n - shown, all,
                     err);
 }
 
@@ -587,14 +495,14 @@ static rocl_table *summary_table(const summary *s, rocl_tables *out, const char 
 }
 
 static rocl_status summary_rows(summary *s, rocl_tables *out, const char *key, const char *title,
-                                domain first, domain last, rocl_error *err)
+                                rocl_domain first, rocl_domain last, rocl_error *err)
 {
     bool domains = first != last;
     rocl_table *t = summary_table(s, out, key, title, domains);
     rocl_status st = t ? ROCL_OK : rocl_fail_memory(err);
     for (unsigned d = first; d <= last && st == ROCL_OK; d++) {
         size_t n;
-        group **list = select_groups(s, (domain)d, false, &n);
+        group **list = select_groups(s, (rocl_domain)d, false, &n);
         if (!list)
             return rocl_fail_memory(err);
         if (n)
@@ -671,11 +579,11 @@ static rocl_datum copy_cell(const summary *s, rocl_tables *out, const group *g, 
 {
     switch (column) {
     case C_DIRECTION:
-        return text_datum(s, out, g->key.name);
+        return rocl_text_datum(s->trace, out, g->key.name);
     case C_SRC:
-        return text_datum(s, out, g->key.agent);
+        return rocl_text_datum(s->trace, out, g->key.agent);
     case C_DST:
-        return text_datum(s, out, g->key.other_agent);
+        return rocl_text_datum(s->trace, out, g->key.other_agent);
     case C_RANK:
         return key_cell(s, out, g, S_RANK);
     case C_STREAM:
@@ -732,7 +640,7 @@ static rocl_status copy_table(summary *s, rocl_tables *out, rocl_error *err)
             columns[count++] = copy_columns[c];
     rocl_table *t =
         columns ? rocl_tables_add(out, "copies", "Memory copies", columns, count) : NULL;
-    group **list = t ? select_groups(s, D_COPIES, true, &n) : NULL;
+    group **list = t ? select_groups(s, ROCL_DOMAIN_COPIES, true, &n) : NULL;
     rocl_status st = list ? copy_rows(s, out, t, list, n, err) : rocl_fail_memory(err);
     free(list);
     return st;
@@ -748,9 +656,11 @@ static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
     if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_DOMAINS))
         st = domain_table(s, out, err);
     if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_SUMMARY))
-        st = summary_rows(s, out, "summary", "Time by domain and name", D_KERNELS, D_OTHER, err);
+        st = summary_rows(s, out, "summary", "Time by domain and name", ROCL_DOMAIN_KERNELS,
+                          ROCL_DOMAIN_OTHER, err);
     if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_KERNELS))
-        st = summary_rows(s, out, "kernels", "Kernels", D_KERNELS, D_KERNELS, err);
+        st = summary_rows(s, out, "kernels", "Kernels", ROCL_DOMAIN_KERNELS, ROCL_DOMAIN_KERNELS,
+                          err);
     if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_COPIES))
         st = copy_table(s, out, err);
     return st;
@@ -761,19 +671,16 @@ static void free_summary(void *self)
     summary *s = self;
     rocl_strings_free(s->keys);
     rocl_sorter_free(s->sorter);
-    for (unsigned w = 0; s->counts && w < s->trace->opt.jobs; w++)
-        free(s->counts[w].by_group);
-    free(s->counts);
+    rocl_counts_free(s->counts, s->trace->opt.jobs);
     free(s->groups);
     free(s);
 }
 
 static uint32_t wanted_kinds(const rocl_stats_options *o)
 {
-    const uint32_t valued = ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
     uint32_t kinds = 0;
     if (rocl_report_wanted(o, ROCL_REPORT_DOMAINS) || rocl_report_wanted(o, ROCL_REPORT_SUMMARY))
-        kinds |= ROCL_ALL_KINDS & ~valued;
+        kinds |= ROCL_TIMED_KINDS;
     if (rocl_report_wanted(o, ROCL_REPORT_KERNELS))
         kinds |= ROCL_BIT(ROCL_DISPATCH);
     if (rocl_report_wanted(o, ROCL_REPORT_COPIES))

@@ -63,4 +63,9 @@ bool common_filters(const common *c);
 typedef rocl_status common_write_fn(rocl_trace *t, void *ctx, rocl_error *err);
 int common_run(const common *c, common_write_fn *write, void *ctx);
 
+/* For a `write` that needs another trace as well: opens it with the same options, and reports what
+ * was left out of it. */
+rocl_status common_open(const common *c, const strings *inputs, rocl_trace **t, rocl_error *err);
+void common_report(const common *c, const rocl_trace *t);
+
 #endif

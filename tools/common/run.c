@@ -179,19 +179,29 @@ bool reader_is_gone(const common *c, const rocl_error *err)
 /* ---- the run -----------------------------------------------------------------------------------
  */
 
+rocl_status common_open(const common *c, const strings *inputs, rocl_trace **t, rocl_error *err)
+{
+    rocl_options options = library_options(c);
+    return rocl_trace_open(t, inputs->v, inputs->n, &options, err);
+}
+
+void common_report(const common *c, const rocl_trace *t)
+{
+    progress_end();
+    report_events(c, t);
+    report_faults(t);
+}
+
 static rocl_status open_and_write(const common *c, common_write_fn *write, void *ctx,
                                   rocl_error *err)
 {
-    rocl_options options = library_options(c);
     rocl_trace *t = NULL;
-    rocl_status s = rocl_trace_open(&t, c->inputs.v, c->inputs.n, &options, err);
+    rocl_status s = common_open(c, &c->inputs, &t, err);
     if (s <= ROCL_PARTIAL)
         s = write(t, ctx, err);
     progress_end();
-    if (s <= ROCL_PARTIAL) {
-        report_events(c, t);
-        report_faults(t);
-    }
+    if (s <= ROCL_PARTIAL)
+        common_report(c, t);
     rocl_trace_close(t);
     return s;
 }

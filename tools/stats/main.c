@@ -2,6 +2,7 @@
 #include "common/common.h"
 #include "common/output.h"
 
+#include "stats/compare.h"
 #include "stats/duration.h"
 
 #include <limits.h>
@@ -18,6 +19,7 @@ typedef struct cli {
     const char *min_gap;
     const char *path;
     rocl_stats_options stats;
+    comparison compare;
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
@@ -49,6 +51,9 @@ static const opt report_options[] = {
     BY("by-dims", by_dims, "a row for each size of grid and workgroup"),
     {"min-gap", 0, OPT_STRING, offsetof(cli, min_gap), "TIME", NULL, 0, 0,
      "shorter idle times of a GPU are no gaps (5us; default: 0)"},
+    {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,
+     "with compare: exit with 1 when something takes significantly longer in B, by more than so "
+     "many percent on average, or is new"},
     COMMON_END,
 };
 
@@ -78,13 +83,16 @@ static const opt_group *const groups[] = {&input_group,  &report_group, &output_
 
 static const program tool = {
     .name = "rocstats",
-    .synopsis = "[REPORT]... [OPTION]... INPUT...",
+    .synopsis = "[REPORT]... [OPTION]... INPUT...\n       rocstats compare [OPTION]... A B",
     .purpose = "Say where the time of a trace went. Reports: domains, summary, kernels, copies,\n"
-               "overlap, gaps, launch, markers, or all; without one, an overview.",
+               "overlap, gaps, launch, markers, ranks, or all; without one, an overview.\n"
+               "compare says what changed from trace A to trace B.",
     .groups = groups,
     .examples = "  rocstats 4711_results.db\n"
                 "  rocstats kernels --sort average --by-agent -i rank*/*.db\n"
                 "  rocstats gaps --min-gap 5us --start 40% --end 60% trace.rpdb\n"
+                "  rocstats compare --fail-over 5 before.db after.db\n"
+                "  rocstats compare before/*.db -- after/*.db\n"
                 "  rocstats all --format json 4711_results.db | jq '.tables[].key'\n",
     .operands = offsetof(cli, operands),
 };
@@ -103,7 +111,12 @@ static uint32_t named_reports(const char *word)
 static void sort_operands(cli *c)
 {
     size_t i = 0;
-    for (uint32_t r; i < c->operands.n && (r = named_reports(c->operands.v[i])); i++)
+    if (c->operands.n && strcmp(c->operands.v[0], "compare") == 0) {
+        c->compare.wanted = true;
+        i = 1;
+    }
+    for (uint32_t r;
+         !c->compare.wanted && i < c->operands.n && (r = named_reports(c->operands.v[i])); i++)
         c->stats.reports |= r;
     for (; i < c->operands.n; i++)
         strings_add(&c->common.inputs, c->operands.v[i]);
@@ -115,7 +128,7 @@ static size_t rows_per_table(const cli *c)
         return (size_t)c->top;
     if (c->format != ROCL_TABLE_TEXT)
         return 0;
-    return c->stats.reports ? TEXT_TOP : OVERVIEW_TOP;
+    return c->stats.reports || c->compare.wanted ? TEXT_TOP : OVERVIEW_TOP;
 }
 
 /* Styles are made of two reports with nothing but what AMD's tools have. */
@@ -131,7 +144,15 @@ static int check_style(cli *c)
     return -1;
 }
 
-static int check(cli *c)
+static int check_compare(cli *c, size_t behind)
+{
+    if (c->compare.wanted && (c->by_rank || c->by_agent || c->by_stream || c->by_dims || c->sort))
+        return usage_error(
+            "compare has rows by name, the largest change first: no --by and --sort");
+    return comparison_check(&c->compare, &c->common, behind);
+}
+
+static int check(cli *c, size_t behind)
 {
     sort_operands(c);
     int bad = check_style(c);
@@ -151,10 +172,12 @@ static int check(cli *c)
     c->path = c->common.output_file ? c->common.output_file : "-";
     c->common.to_stdout = !c->style && strcmp(c->path, "-") == 0;
     int code = c->style ? -1 : output_check(&c->common, c->path);
+    if (code < 0)
+        code = check_compare(c, behind);
     if (code >= 0)
         return code;
     c->stats.top = rows_per_table(c);
-    c->common.wanted = c->stats.reports ? EVENTS_SOME : EVENTS_ALL;
+    c->common.wanted = c->stats.reports || c->compare.wanted ? EVENTS_SOME : EVENTS_ALL;
     c->stats.brief = !c->stats.reports && c->format == ROCL_TABLE_TEXT;
     c->stats.reports = c->stats.reports ? c->stats.reports : OVERVIEW;
     c->stats.sort = c->sort;
@@ -198,7 +221,9 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
         .width = terminal_width(c),
     };
     rocl_tables *tables = NULL;
-    rocl_status s = rocl_stats(t, &c->stats, &tables, err);
+    rocl_status s = c->compare.wanted
+                        ? comparison_run(&c->compare, &c->common, &c->stats, t, &tables, err)
+                        : rocl_stats(t, &c->stats, &tables, err);
     if (s <= ROCL_PARTIAL) {
         rocl_status written =
             c->style ? write_files(c, tables, err) : rocl_write_tables(tables, &o, err);
@@ -213,6 +238,6 @@ int main(int argc, char **argv)
     static cli c = {.top = -1};
     int code = common_parse(&tool, &c.common, argc, argv);
     if (code < 0)
-        code = check(&c);
+        code = check(&c, words_after_dashes(argc, argv));
     return code < 0 ? common_run(&c.common, write_reports, &c) : code;
 }

@@ -1,0 +1,280 @@
+/* Two traces side by side: what is new, gone, slower or faster, the largest change first. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare.h"
+
+#define LEVEL        0.01  /* of significance */
+#define SMALL        0.001 /* names below this share of their domain are no reason to fail */
+#define TEXT(out, s) rocl_datum_text((out), (s), strlen(s))
+
+typedef enum status { ADDED, REMOVED, CHANGED, SAME } status;
+
+static status status_of(const rocl_pair *p)
+{
+    if (!p->of[ROCL_A].taken)
+        return ADDED;
+    if (!p->of[ROCL_B].taken)
+        return REMOVED;
+    return p->differ ? CHANGED : SAME;
+}
+
+static bool is_significant(const rocl_pair *p)
+{
+    return rocl_mann_whitney_p(&p->test) < LEVEL;
+}
+
+static double average_of(const rocl_distribution *d)
+{
+    return (double)d->total / (double)d->taken;
+}
+
+/* Of pairs that are in both. */
+static double average_change(const rocl_pair *p)
+{
+    return average_of(&p->of[ROCL_B]) - average_of(&p->of[ROCL_A]);
+}
+
+/* Totals are not negative, so this does not overflow. */
+static int64_t change_of(const rocl_distribution of[2])
+{
+    return of[ROCL_B].total - of[ROCL_A].total;
+}
+
+static int order_pairs(const void *a, const void *b)
+{
+    const rocl_pair *x = a, *y = b;
+    int64_t p = llabs(change_of(x->of)), q = llabs(change_of(y->of));
+    if (p != q)
+        return p > q ? -1 : 1;
+    if (x->domain != y->domain)
+        return x->domain < y->domain ? -1 : 1;
+    size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
+    int c = memcmp(x->name, y->name, n);
+    return c ? c : x->name_len < y->name_len ? -1 : x->name_len > y->name_len;
+}
+
+/* ---- the table ---- */
+
+enum {
+    C_DOMAIN,
+    C_NAME,
+    C_STATUS,
+    C_CALLS_A,
+    C_CALLS_B,
+    C_TOTAL_A,
+    C_TOTAL_B,
+    C_CHANGE,
+    C_CHANGE_PERCENT,
+    C_AVERAGE_A,
+    C_AVERAGE_B,
+    C_AVERAGE_PERCENT,
+    C_MEDIAN_A,
+    C_MEDIAN_B,
+    C_P,
+    C_SIGNIFICANT,
+    C_COLUMNS
+};
+
+static const rocl_table_column all_columns[C_COLUMNS] = {
+    [C_DOMAIN] = {"domain", "Domain", ROCL_UNIT_TEXT},
+    [C_NAME] = {"name", "Name", ROCL_UNIT_TEXT},
+    [C_STATUS] = {"status", "Status", ROCL_UNIT_TEXT},
+    [C_CALLS_A] = {"calls_a", "Calls A", ROCL_UNIT_COUNT},
+    [C_CALLS_B] = {"calls_b", "Calls B", ROCL_UNIT_COUNT},
+    [C_TOTAL_A] = {"total_a_ns", "Total A", ROCL_UNIT_NS},
+    [C_TOTAL_B] = {"total_b_ns", "Total B", ROCL_UNIT_NS},
+    [C_CHANGE] = {"change_ns", "Change", ROCL_UNIT_NS},
+    [C_CHANGE_PERCENT] = {"change_percent", "Change %", ROCL_UNIT_PERCENT},
+    [C_AVERAGE_A] = {"average_a_ns", "Average A", ROCL_UNIT_NS},
+    [C_AVERAGE_B] = {"average_b_ns", "Average B", ROCL_UNIT_NS},
+    [C_AVERAGE_PERCENT] = {"average_change_percent", "Average %", ROCL_UNIT_PERCENT},
+    [C_MEDIAN_A] = {"median_a_ns", "Median A", ROCL_UNIT_NS},
+    [C_MEDIAN_B] = {"median_b_ns", "Median B", ROCL_UNIT_NS},
+    [C_P] = {"p", "p", ROCL_UNIT_NUMBER},
+    [C_SIGNIFICANT] = {"significant", "Significant", ROCL_UNIT_TEXT},
+};
+
+/* The averages can be had from what is left. */
+static bool has_column(const rocl_stats_options *o, unsigned column)
+{
+    bool detail =
+        (column >= C_AVERAGE_A && column <= C_AVERAGE_B) || (column >= C_MEDIAN_A && column <= C_P);
+    return !o->brief || !detail;
+}
+
+static void sum_cells(rocl_datum *r, const rocl_distribution of[2])
+{
+    int64_t before = of[ROCL_A].total, change = change_of(of);
+    r[C_CALLS_A] = rocl_datum_int((int64_t)of[ROCL_A].taken);
+    r[C_CALLS_B] = rocl_datum_int((int64_t)of[ROCL_B].taken);
+    r[C_TOTAL_A] = rocl_datum_int(before);
+    r[C_TOTAL_B] = rocl_datum_int(of[ROCL_B].total);
+    r[C_CHANGE] = rocl_datum_int(change);
+    r[C_CHANGE_PERCENT] = rocl_share(change, before);
+}
+
+static void side_cells(rocl_datum *r, const rocl_distribution *d, unsigned which)
+{
+    if (!d->taken)
+        return;
+    r[C_AVERAGE_A + which] = rocl_datum_real(average_of(d));
+    r[C_MEDIAN_A + which] = rocl_datum_int(d->median);
+}
+
+static void pair_cells(rocl_tables *out, rocl_datum *r, const rocl_pair *p)
+{
+    static const char *const names[] = {"added", "removed", "changed", "same"};
+    r[C_DOMAIN] = TEXT(out, rocl_domain_name(p->domain));
+    r[C_NAME] = rocl_datum_text(out, p->name, p->name_len);
+    r[C_STATUS] = TEXT(out, names[status_of(p)]);
+    sum_cells(r, p->of);
+    side_cells(r, &p->of[ROCL_A], ROCL_A);
+    side_cells(r, &p->of[ROCL_B], ROCL_B);
+    if (!p->of[ROCL_A].taken || !p->of[ROCL_B].taken)
+        return;
+    if (p->of[ROCL_A].total > 0)
+        r[C_AVERAGE_PERCENT] =
+            rocl_datum_real(100 * average_change(p) / average_of(&p->of[ROCL_A]));
+    r[C_P] = rocl_datum_real(rocl_mann_whitney_p(&p->test));
+    r[C_SIGNIFICANT] = TEXT(out, is_significant(p) ? "yes" : "no");
+}
+
+static rocl_status put_row(const rocl_stats_options *o, rocl_table *t, const rocl_datum *cells,
+                           rocl_error *err)
+{
+    rocl_datum *r = rocl_table_row(t);
+    if (!r)
+        return rocl_fail_memory(err);
+    for (unsigned c = 0; c < C_COLUMNS; c++)
+        if (has_column(o, c))
+            *r++ = cells[c];
+    return ROCL_OK;
+}
+
+/* What --top cuts off, summed up, so that the table still adds up. */
+static rocl_status rest_row(const rocl_stats_options *o, rocl_tables *out, rocl_table *t,
+                            const rocl_pair *list, size_t n, rocl_error *err)
+{
+    rocl_datum cells[C_COLUMNS] = {{0}};
+    rocl_distribution of[2] = {{0}};
+    char text[64];
+    snprintf(text, sizeof text, "(%zu others)", n);
+    for (size_t i = 0; i < n; i++)
+        for (unsigned k = ROCL_A; k <= ROCL_B; k++)
+            rocl_distribution_merge(&of[k], &list[i].of[k]);
+    cells[C_NAME] = TEXT(out, text);
+    sum_cells(cells, of);
+    return put_row(o, t, cells, err);
+}
+
+static rocl_status put_pairs(const rocl_stats_options *o, rocl_tables *out, rocl_table *t,
+                             const rocl_pairs *p, rocl_error *err)
+{
+    size_t shown = o->top && o->top < p->count ? o->top : p->count;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < shown && st == ROCL_OK; i++) {
+        rocl_datum cells[C_COLUMNS] = {{0}};
+        pair_cells(out, cells, &p->all[i]);
+        st = put_row(o, t, cells, err);
+    }
+    if (st == ROCL_OK && shown < p->count)
+        st = rest_row(o, out, t, p->all + shown, p->count - shown, err);
+    return st;
+}
+
+static rocl_status make_table(const rocl_stats_options *o, rocl_tables *out, const rocl_pairs *p,
+                              rocl_error *err)
+{
+    rocl_table_column *columns = rocl_arena_alloc(&out->arena, sizeof all_columns);
+    size_t n = 0;
+    for (unsigned c = 0; columns && c < C_COLUMNS; c++)
+        if (has_column(o, c))
+            columns[n++] = all_columns[c];
+    rocl_table *t =
+        columns ? rocl_tables_add(out, "compare", "From A to B by domain and name", columns, n)
+                : NULL;
+    if (!t)
+        return rocl_fail_memory(err);
+    t->note = "significant is p < 0.01 in Mann and Whitney's test";
+    return put_pairs(o, out, t, p, err);
+}
+
+/* ---- growth ---- */
+
+/* By how much a pair grew, in percent of its average in A; an added one infinitely. */
+static double growth_of(const rocl_pair *p)
+{
+    switch (status_of(p)) {
+    case ADDED:
+        return INFINITY;
+    case CHANGED:
+        if (!is_significant(p) || average_change(p) <= 0)
+            return 0;
+        return p->of[ROCL_A].total > 0 ? 100 * average_change(p) / average_of(&p->of[ROCL_A])
+                                       : INFINITY;
+    default:
+        return 0;
+    }
+}
+
+/* What the growth of a pair costs in B, in ns. */
+static double cost_of(const rocl_pair *p)
+{
+    const rocl_distribution *b = &p->of[ROCL_B];
+    return status_of(p) == ADDED ? (double)b->total : average_change(p) * (double)b->taken;
+}
+
+static void find_growth(rocl_growth *g, double limit, rocl_tables *out, const rocl_pairs *p)
+{
+    int64_t totals[ROCL_DOMAINS] = {0};
+    const rocl_pair *worst = NULL;
+    *g = (rocl_growth){0};
+    for (size_t i = 0; i < p->count; i++) {
+        int64_t *total = &totals[p->all[i].domain];
+        *total = rocl_add_saturated(*total, p->all[i].of[ROCL_B].total);
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        const rocl_pair *pair = &p->all[i];
+        double total = (double)pair->of[ROCL_B].total;
+        bool small = total <= 0 || total < SMALL * (double)totals[pair->domain];
+        if (small || growth_of(pair) <= limit)
+            continue;
+        g->count++;
+        if (!worst || cost_of(pair) > cost_of(worst))
+            worst = pair;
+    }
+    if (!worst)
+        return;
+    g->domain = rocl_domain_name(worst->domain);
+    g->name = rocl_arena_dup(&out->arena, worst->name, worst->name_len);
+    g->name = g->name ? g->name : "";
+    g->added = status_of(worst) == ADDED;
+    g->percent = growth_of(worst);
+}
+
+/* ---- both ---- */
+
+rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o, double limit,
+                         rocl_growth *growth, rocl_tables **tables, rocl_error *err)
+{
+    rocl_pairs pairs = {0};
+    rocl_tables *out = rocl_tables_new();
+    rocl_status st = out ? rocl_pairs_collect(&pairs, a, b, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK) {
+        qsort(pairs.all, pairs.count, sizeof *pairs.all, order_pairs);
+        st = make_table(o, out, &pairs, err);
+    }
+    if (st == ROCL_OK && growth)
+        find_growth(growth, limit, out, &pairs);
+    rocl_pairs_free(&pairs);
+    if (st != ROCL_OK) {
+        rocl_tables_free(out);
+        return st;
+    }
+    *tables = out;
+    st = rocl_trace_verdict(a);
+    return st == ROCL_OK ? rocl_trace_verdict(b) : st;
+}

@@ -1,0 +1,76 @@
+/* What groups of events are made of: domains, names, and how many events each has. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+
+const char *rocl_domain_name(rocl_domain d)
+{
+    static const char *const names[ROCL_DOMAINS] = {
+        "KERNELS",        "HIP",  "HSA",       "MARKERS", "MEMORY_COPIES", "MEMORY_ALLOCATIONS",
+        "SCRATCH_MEMORY", "RCCL", "ROCDECODE", "ROCJPEG", "GRAPHS",        "HIP_EVENTS",
+        "BARRIERS",       "OTHER"};
+    return names[d];
+}
+
+rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category)
+{
+    static const struct {
+        const char *prefix;
+        rocl_domain domain;
+    } prefixes[] = {{"HIP_", ROCL_DOMAIN_HIP},
+                    {"HSA_", ROCL_DOMAIN_HSA},
+                    {"MARKER", ROCL_DOMAIN_MARKERS},
+                    {"RCCL_", ROCL_DOMAIN_RCCL},
+                    {"ROCDECODE_", ROCL_DOMAIN_ROCDECODE},
+                    {"ROCJPEG_", ROCL_DOMAIN_ROCJPEG}};
+    static const uint8_t kinds[ROCL_KINDS] = {
+        [ROCL_DISPATCH] = ROCL_DOMAIN_KERNELS,     [ROCL_COPY] = ROCL_DOMAIN_COPIES,
+        [ROCL_ALLOC] = ROCL_DOMAIN_ALLOCATIONS,    [ROCL_SCRATCH] = ROCL_DOMAIN_SCRATCH,
+        [ROCL_GRAPH] = ROCL_DOMAIN_GRAPHS,         [ROCL_BARRIER] = ROCL_DOMAIN_BARRIERS,
+        [ROCL_HIP_EVENT] = ROCL_DOMAIN_HIP_EVENTS, [ROCL_MARKER] = ROCL_DOMAIN_MARKERS};
+    if (kind != ROCL_REGION && kind != ROCL_INSTANT)
+        return (rocl_domain)kinds[kind];
+    const char *s = rocl_str(t, category);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(s, prefixes[i].prefix, strlen(prefixes[i].prefix)))
+            return prefixes[i].domain;
+    return ROCL_DOMAIN_OTHER;
+}
+
+rocl_datum rocl_share(int64_t part, int64_t whole)
+{
+    return whole > 0 ? rocl_datum_real(100.0 * (double)part / (double)whole) : (rocl_datum){0};
+}
+
+bool rocl_counts_add(rocl_counts *c, uint32_t id)
+{
+    if (id >= c->cap) {
+        uint32_t cap = c->cap ? c->cap : 256;
+        while (cap <= id)
+            cap *= 2;
+        uint64_t *more = realloc(c->by_group, cap * sizeof *more);
+        if (!more)
+            return false;
+        memset(more + c->cap, 0, (cap - c->cap) * sizeof *more);
+        c->by_group = more;
+        c->cap = cap;
+    }
+    c->by_group[id]++;
+    return true;
+}
+
+uint64_t rocl_counts_sum(const rocl_counts *c, unsigned workers, uint32_t id)
+{
+    uint64_t n = 0;
+    for (unsigned w = 0; w < workers; w++)
+        n += id < c[w].cap ? c[w].by_group[id] : 0;
+    return n;
+}
+
+void rocl_counts_free(rocl_counts *c, unsigned workers)
+{
+    for (unsigned w = 0; c && w < workers; w++)
+        free(c[w].by_group);
+    free(c);
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env bats
+# rocstats compare and ranks: the command line. What the numbers are is tested elsewhere.
+
+load helper
+
+requires() {
+    needs "$FIXTURES/rank1.db" sqlite3
+}
+
+a=$FIXTURES/rank0.db
+b=$FIXTURES/rank1.db
+
+# A copy of $a in which a kernel of ten calls takes twice as long.
+slower() { # file
+    local s
+    cp "$a" "$1"
+    chmod u+w "$1"
+    s=$(suffix "$1")
+    sqlite3 "$1" "UPDATE \"rocpd_kernel_dispatch$s\" SET \"end\" = 2 * \"end\" - start WHERE kernel_id
+        IN (SELECT id FROM \"rocpd_info_kernel_symbol$s\" WHERE display_name LIKE 'Cijk_Ailk%')"
+}
+
+@test "compare: two inputs, in every form of output" {
+    for format in text csv tsv json md; do
+        try 0 rocstats compare --format "$format" "$a" "$b"
+        [ -z "$stderr" ]
+        [ -n "$output" ]
+    done
+    [ "$(rocstats compare "$a" "$b")" = "$(rocstats compare -i "$a" "$b")" ]
+    [ "$(rocstats compare "$a" "$b")" != "$(rocstats compare "$b" "$a")" ]
+    try 0 rocstats compare -o out.txt "$a" "$b"
+    silent
+    rocstats compare "$a" "$b" | diff - out.txt
+}
+
+@test "compare: several inputs on both sides of --" {
+    folder=$FIXTURES/job.rpdb
+    [ "$(rocstats compare "$a" -- "$b")" = "$(rocstats compare "$a" "$b")" ]
+    [ "$(rocstats compare -- "$a" "$b")" = "$(rocstats compare "$a" "$b")" ]
+    [ "$(rocstats compare --format csv "$a" "$b" -- "$b" "$a" | grep -vc ',"same",')" -eq 1 ]
+    [ "$(rocstats compare --format csv "$folder" "$folder" | grep -vc ',"same",')" -eq 1 ]
+    [ "$(rocstats compare --format csv "$a" -- "$a" "$b" | grep -c ',"removed",')" -eq 0 ]
+}
+
+@test "compare: filters are for both" {
+    try 0 rocstats compare --format csv --include kernel --name '^Cijk' "$a" "$b"
+    [ "${#lines[@]}" -eq 3 ]
+    [ "$(tail -n +2 <<<"$output" | grep -c '^"\?KERNELS"\?,"Cijk')" -eq 2 ]
+}
+
+@test "compare: --fail-over" {
+    slower b.db
+    try 0 rocstats compare "$a" b.db
+    try 1 rocstats compare --fail-over 50 "$a" b.db
+    one_line rocstats
+    says "1 name grew by more than 50 %; the worst: KERNELS Cijk_Ailk"
+    says "grew by 100.0 % on average"
+    [ -n "$output" ]
+    try 1 rocstats compare -q --fail-over 99.5% "$a" b.db
+    one_line rocstats
+    for pair in "--fail-over 100 $a b.db" "--fail-over 0 b.db $a" "--fail-over 0 $a $a"; do
+        # shellcheck disable=SC2086
+        try 0 rocstats compare $pair
+        [ -z "$stderr" ]
+    done
+    # Something new is more than any number of percent.
+    try 1 rocstats compare --fail-over 1000000 --name nccl --include kernel "$a" "$b"
+    says "is new"
+}
+
+@test "compare: a name cannot move the cursor" {
+    cp "$a" b.db
+    chmod u+w b.db
+    s=$(suffix b.db)
+    sqlite3 b.db "UPDATE \"rocpd_info_kernel_symbol$s\" SET display_name = 'x' || char(10, 27, 155)
+        || display_name WHERE display_name LIKE 'Cijk%'"
+    try 1 rocstats compare --fail-over 5 --include kernel "$a" b.db
+    one_line rocstats
+    says "the worst: KERNELS x???Cijk_"
+}
+
+@test "compare: broken records of either are told, and are exit code 1" {
+    nasty=$FIXTURES/nasty-3.0.5.db
+    try 1 rocstats compare "$a" "$nasty"
+    one_line rocstats
+    says "left out"
+    try 1 rocstats compare "$nasty" "$a"
+    one_line rocstats
+    try 3 rocstats compare --strict "$a" "$nasty"
+    [ -z "$output" ]
+    try 3 rocstats compare "$a" missing.db
+    one_line rocstats
+    try 3 rocstats compare missing.db "$a"
+    one_line rocstats
+}
+
+@test "compare: empty traces" {
+    empty=$FIXTURES/empty-tables.db
+    try 0 rocstats compare "$empty" "$empty"
+    [[ "$output" == *": nothing" ]]
+    try 0 rocstats compare --format csv "$a" "$empty"
+    [ "$(tail -n +2 <<<"$output" | grep -vc ',"removed",')" -eq 0 ]
+}
+
+@test "compare: usage errors" {
+    while read -r text args; do
+        # shellcheck disable=SC2086
+        try 2 rocstats $args
+        [[ "$stderr" == "rocstats: "*"Try 'rocstats --help'." ]] || fail "$args"
+        says "${text//_/ }"
+    done <<'END'
+no_input_is_given compare
+compare_takes_two_inputs compare x
+compare_takes_two_inputs compare x y z
+--fail-over_is_for_compare kernels --fail-over 5 x
+--fail-over:_"x"_is_not_a_number_of_percent compare --fail-over x x y
+--fail-over:_"5m"_is_not_a_number_of_percent compare --fail-over 5m x y
+--fail-over:_"%"_is_not_a_number_of_percent compare --fail-over % x y
+--fail-over:_"1.2.3"_is_not_a_number_of_percent compare --fail-over 1.2.3 x y
+--fail-over:_"99999999999999"_is_not compare --fail-over 99999999999999 x y
+no_--by_and_--sort compare --by-rank x y
+no_--by_and_--sort compare --sort name x y
+END
+}
+
+@test "compare: an output that is an input is refused; a file that is called compare" {
+    cp "$a" compare
+    cp "$b" other
+    try 2 rocstats compare -o other compare other
+    says "is an input"
+    cmp other "$b"
+    [ "$(rocstats kernels ./compare)" = "$(rocstats kernels "$a")" ]
+    [ "$(rocstats compare compare other)" = "$(rocstats compare "$a" "$b")" ]
+}
+
+@test "compare and ranks: the output does not depend on -j, --reader and --memory" {
+    for report in compare ranks; do
+        rocstats $report --format json -j1 "$a" "$b" >one
+        rocstats $report --format json -j4 "$a" "$b" | diff one -
+        rocstats $report --format json -j2 --reader sqlite --memory 1m "$a" "$b" | diff one -
+    done
+}
+
+@test "ranks: says who is the straggler, or that there is nothing to compare" {
+    try 0 rocstats ranks "$a" "$b"
+    [[ "${lines[0]}" == "Ranks: kernel time max / mean = "*", the most in rank "? ]] || fail note
+    try 0 rocstats ranks "$a"
+    [[ "${lines[0]}" == *"of one process only"* ]] || fail note
+    try 0 rocstats ranks --include kernel "$a" "$b"
+    [[ "$output" != *MARKERS* ]]
+}
