@@ -488,9 +488,10 @@ typedef enum rocl_report {
     ROCL_REPORT_DOMAINS, /* per domain: calls, time, share */
     ROCL_REPORT_SUMMARY, /* per domain and name: calls, time, percentiles */
     ROCL_REPORT_KERNELS,
-    ROCL_REPORT_COPIES,  /* by direction and agents: time, bytes, bandwidth */
-    ROCL_REPORT_OVERLAP, /* per GPU: compute, copy, both, idle */
-    ROCL_REPORT_GAPS,    /* per GPU: idle times */
+    ROCL_REPORT_COPIES,   /* by direction and agents: time, bytes, bandwidth */
+    ROCL_REPORT_OVERLAP,  /* per GPU: compute, copy, both, idle */
+    ROCL_REPORT_GAPS,     /* per GPU: idle times */
+    ROCL_REPORT_TIMELINE, /* per GPU and slice of the time: share of kernels, copies, idle */
     ROCL_REPORTS
 } rocl_report;
 
@@ -511,6 +512,9 @@ typedef struct rocl_stats_options {
     size_t top;      /* rows per table, 0: all; what is cut off is summed up in a last row */
     int64_t min_gap; /* ns: shorter idle times are no gaps */
     bool brief;      /* fewer columns and rows: what fits on a screen */
+    bool pictures;   /* for people: bars and lines of characters where they say more than rows */
+    bool ascii;      /* no other characters in them */
+    size_t slices;   /* of TIMELINE; 0: 60 with pictures, else 1000 */
 } rocl_stats_options;
 
 typedef struct rocl_tables rocl_tables; /* what comes out */

@@ -5,6 +5,8 @@
  *     distribution.c  what can be said of a sorted row of durations
  *     summary.c       calls and time by domain, name, ...: domains, summary, kernels, copies
  *     busy.c          what GPUs did when: overlap, gaps
+ *     timeline.c      the same slice by slice
+ *     cells.c         what cells of several reports say
  */
 #ifndef ROCL_ANALYSIS_ANALYSIS_H
 #define ROCL_ANALYSIS_ANALYSIS_H
@@ -25,12 +27,20 @@ typedef struct rocl_collector {
 /* Fills *c; free it also after a failure where self is set. */
 typedef rocl_status rocl_collector_new(rocl_collector *c, rocl_trace *t,
                                        const rocl_stats_options *o, rocl_error *err);
-rocl_collector_new rocl_summary_collector, rocl_busy_collector;
+rocl_collector_new rocl_summary_collector, rocl_busy_collector, rocl_timeline_collector;
 
 static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r)
 {
     return o->reports >> r & 1;
 }
+
+/* ---- cells.c ---- */
+
+rocl_datum rocl_gpu_cell(const rocl_trace *t, rocl_tables *out, const rocl_gpu *g); /* "GPU 0" */
+rocl_datum rocl_name_cell(const rocl_trace *t, rocl_tables *out, uint32_t text);
+rocl_datum rocl_percent_cell(int64_t part, int64_t whole); /* none of 0 */
+/* Is it a kernel of a collective library (NCCL, RCCL), by its name? */
+bool rocl_is_communication(const char *kernel);
 
 /* ---- distribution.c ---- */
 

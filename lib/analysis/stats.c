@@ -13,6 +13,7 @@ static const struct {
 } makers[] = {
     {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), rocl_summary_collector},
     {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector},
+    {REPORT(TIMELINE), rocl_timeline_collector},
 };
 
 enum { COLLECTORS = sizeof makers / sizeof *makers };
@@ -24,8 +25,8 @@ typedef struct stats {
 
 const char *rocl_report_name(rocl_report r)
 {
-    static const char *const names[ROCL_REPORTS] = {"domains", "summary", "kernels",
-                                                    "copies",  "overlap", "gaps"};
+    static const char *const names[ROCL_REPORTS] = {"domains", "summary", "kernels", "copies",
+                                                    "overlap", "gaps",    "timeline"};
     return (unsigned)r < ROCL_REPORTS ? names[r] : "";
 }
 
