@@ -4,7 +4,7 @@
  *     stats.c         one pass over the trace for all collectors
  *     distribution.c  what can be said of a sorted row of durations
  *     summary.c       calls and time by domain, name, ...: domains, summary, kernels, copies
- *     busy.c          what GPUs did when: overlap, gaps
+ *     busy.c          what GPUs did when; its tables: overlap.c, gaps.c
  *     timeline.c      the same slice by slice
  *     cells.c         what cells of several reports say
  */

@@ -1334,7 +1334,8 @@ static void test_nothing(void **state)
         const rocl_stats_options s = {.reports = reports, .top = reports % 3, .by_rank = true};
         size_t len, tables = 0;
         for (unsigned r = 0; r < ROCL_REPORTS; r++)
-            tables += reports >> r & 1 ? (r == ROCL_REPORT_GAPS ? 3 : 1) : 0;
+            tables +=
+                reports >> r & 1 ? (r == ROCL_REPORT_GAPS || r == ROCL_REPORT_OVERLAP ? 3 : 1) : 0;
         assert_int_equal(rocl_stats(t, &s, &all, NULL), ROCL_OK);
         assert_int_equal(all->count, tables);
         for (size_t i = 0; i < all->count; i++)
