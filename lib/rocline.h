@@ -488,10 +488,11 @@ typedef enum rocl_report {
     ROCL_REPORT_DOMAINS, /* per domain: calls, time, share */
     ROCL_REPORT_SUMMARY, /* per domain and name: calls, time, percentiles */
     ROCL_REPORT_KERNELS,
-    ROCL_REPORT_COPIES,   /* by direction and agents: time, bytes, bandwidth */
-    ROCL_REPORT_OVERLAP,  /* per GPU: compute, copy, both, idle */
-    ROCL_REPORT_GAPS,     /* per GPU: idle times */
-    ROCL_REPORT_TIMELINE, /* per GPU and slice of the time: share of kernels, copies, idle */
+    ROCL_REPORT_COPIES,    /* by direction and agents: time, bytes, bandwidth */
+    ROCL_REPORT_OVERLAP,   /* per GPU: compute, copy, both, idle */
+    ROCL_REPORT_GAPS,      /* per GPU: idle times */
+    ROCL_REPORT_TIMELINE,  /* per GPU and slice of the time: share of kernels, copies, idle */
+    ROCL_REPORT_HISTOGRAM, /* per kernel name: calls and time by classes of durations */
     ROCL_REPORTS
 } rocl_report;
 

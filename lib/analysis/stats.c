@@ -14,6 +14,7 @@ static const struct {
     {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), rocl_summary_collector},
     {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector},
     {REPORT(TIMELINE), rocl_timeline_collector},
+    {REPORT(HISTOGRAM), rocl_histogram_collector},
 };
 
 enum { COLLECTORS = sizeof makers / sizeof *makers };
@@ -25,8 +26,8 @@ typedef struct stats {
 
 const char *rocl_report_name(rocl_report r)
 {
-    static const char *const names[ROCL_REPORTS] = {"domains", "summary", "kernels", "copies",
-                                                    "overlap", "gaps",    "timeline"};
+    static const char *const names[ROCL_REPORTS] = {"domains", "summary", "kernels",  "copies",
+                                                    "overlap", "gaps",    "timeline", "histogram"};
     return (unsigned)r < ROCL_REPORTS ? names[r] : "";
 }
 

@@ -1379,8 +1379,8 @@ static void test_faults(void **state)
 /* The names and numbers of the reports, which tools and their users rely on. */
 static void test_names(void **state)
 {
-    static const char *const names[] = {"domains", "summary", "kernels",  "copies",
-                                        "overlap", "gaps",    "timeline", ""};
+    static const char *const names[] = {"domains", "summary",  "kernels",   "copies", "overlap",
+                                        "gaps",    "timeline", "histogram", ""};
     (void)state;
     for (int i = 0; i <= ROCL_REPORTS; i++)
         assert_string_equal(rocl_report_name((rocl_report)i), names[i]);
