@@ -4,7 +4,7 @@
  *     stats.c         one pass over the trace for all collectors
  *     distribution.c  what can be said of a sorted row of durations
  *     summary.c       calls and time by domain, name, ...: domains, summary, kernels, copies
- *     busy.c          what GPUs did when; its tables: overlap.c, gaps.c
+ *     busy.c          what GPUs did when; places.c, overlap.c, gaps.c
  *     timeline.c      the same slice by slice
  *     histogram.c     how long kernels took, by classes of durations
  *     cells.c         what cells of several reports say
@@ -28,8 +28,8 @@ typedef struct rocl_collector {
 /* Fills *c; free it also after a failure where self is set. */
 typedef rocl_status rocl_collector_new(rocl_collector *c, rocl_trace *t,
                                        const rocl_stats_options *o, rocl_error *err);
-rocl_collector_new rocl_summary_collector, rocl_busy_collector, rocl_timeline_collector,
-    rocl_histogram_collector;
+rocl_collector_new rocl_summary_collector, rocl_busy_collector, rocl_lane_gaps_collector,
+    rocl_timeline_collector, rocl_histogram_collector;
 
 static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r)
 {

@@ -13,18 +13,25 @@
 
 /* ---- taking events ---- */
 
-static rocl_status add(busy *b, unsigned worker, const rocl_capture *c, const rocl_event *e,
-                       rocl_kind kind, part p, uint32_t agent, rocl_error *err)
+/* What an event is to us. */
+typedef struct item {
+    const rocl_event *e;
+    rocl_kind kind;
+    part part;
+    uint32_t queue, stream;
+} item;
+
+static rocl_status add_to(busy *b, unsigned worker, const rocl_capture *c, const item *i,
+                          uint64_t place, rocl_error *err)
 {
-    const rocl_gpu *g = rocl_gpus_find(&b->gpus, c, agent);
     uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
-    if (!g)
+    if (place == ROCL_NO_PLACE)
         return ROCL_OK;
-    const uint64_t key[4] = {(uint64_t)(g - b->gpus.all), (uint64_t)e->start, (uint64_t)e->end,
-                             (e->id << 4 | kind) ^ (uint64_t)c->index << 48};
-    q = rocl_varint_put(q, p);
-    q = rocl_varint_put(q, e->name);
-    if (b->ends && p != COPY) {
+    const uint64_t key[4] = {place, (uint64_t)i->e->start, (uint64_t)i->e->end,
+                             (i->e->id << 4 | i->kind) ^ (uint64_t)c->index << 48};
+    q = rocl_varint_put(q, i->part);
+    q = rocl_varint_put(q, i->e->name);
+    if (b->ends && i->part != COPY) {
         const uint64_t end[2] = {key[0], key[2]};
         rocl_status st = rocl_sorter_add(b->ends, worker, end, NULL, 0, err);
         if (st != ROCL_OK)
@@ -33,23 +40,46 @@ static rocl_status add(busy *b, unsigned worker, const rocl_capture *c, const ro
     return rocl_sorter_add(b->sorter, worker, key, payload, (size_t)(q - payload), err);
 }
 
+static rocl_status add(busy *b, unsigned worker, const rocl_capture *c, const item *i,
+                       uint32_t agent, rocl_error *err)
+{
+    const rocl_gpu *g = rocl_gpus_find(&b->gpus, c, agent);
+    if (!g)
+        return ROCL_OK;
+    uint64_t gpu = (uint64_t)(g - b->gpus.all);
+    if (!b->lanes)
+        return add_to(b, worker, c, i, gpu, err);
+    rocl_status st = add_to(b, worker, c, i, rocl_busy_stream(b, gpu, c, i->stream), err);
+    if (st == ROCL_OK)
+        st = add_to(b, worker, c, i, rocl_busy_queue(b, gpu, c, i->queue), err);
+    return st;
+}
+
+static rocl_status take_copy(busy *b, unsigned worker, const rocl_capture *c, const rocl_copy *k,
+                             rocl_error *err)
+{
+    const item i = {&k->e, ROCL_COPY, COPY, k->queue, k->stream};
+    rocl_status st = add(b, worker, c, &i, k->dst, err);
+    return st == ROCL_OK && k->src != k->dst ? add(b, worker, c, &i, k->src, err) : st;
+}
+
+static rocl_status take_kernel(busy *b, unsigned worker, const rocl_capture *c,
+                               const rocl_dispatch *d, rocl_error *err)
+{
+    bool communication = rocl_is_communication(rocl_str(b->trace, d->e.name));
+    const item i = {&d->e, ROCL_DISPATCH, communication ? COMMUNICATION : COMPUTE, d->queue,
+                    d->stream};
+    return add(b, worker, c, &i, d->agent, err);
+}
+
 static rocl_status take(void *self, unsigned worker, const rocl_batch *batch, rocl_error *err)
 {
     busy *b = self;
-    const rocl_capture *c = batch->capture;
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < batch->count && st == ROCL_OK; i++) {
-        if (batch->kind == ROCL_DISPATCH) {
-            const rocl_dispatch *d = &batch->dispatches[i];
-            part p = rocl_is_communication(rocl_str(b->trace, d->e.name)) ? COMMUNICATION : COMPUTE;
-            st = add(b, worker, c, &d->e, batch->kind, p, d->agent, err);
-        } else {
-            const rocl_copy *k = &batch->copies[i];
-            st = add(b, worker, c, &k->e, batch->kind, COPY, k->dst, err);
-            if (st == ROCL_OK && k->src != k->dst)
-                st = add(b, worker, c, &k->e, batch->kind, COPY, k->src, err);
-        }
-    }
+    for (size_t i = 0; i < batch->count && st == ROCL_OK; i++)
+        st = batch->kind == ROCL_DISPATCH
+                 ? take_kernel(b, worker, batch->capture, &batch->dispatches[i], err)
+                 : take_copy(b, worker, batch->capture, &batch->copies[i], err);
     return st;
 }
 
@@ -84,7 +114,7 @@ static void remember_longest(sweep *s, const gap *g)
     s->longest[at] = *g;
 }
 
-static rocl_status take_gap(busy *b, sweep *s, uint64_t gpu, const gap *g, rocl_error *err)
+static rocl_status take_gap(busy *b, sweep *s, const gap *g, rocl_error *err)
 {
     unsigned n = bucket_of(g->length);
     if (g->length < b->options->min_gap)
@@ -94,7 +124,7 @@ static rocl_status take_gap(busy *b, sweep *s, uint64_t gpu, const gap *g, rocl_
     s->bucket_count[n]++;
     s->bucket_total[n] += g->length;
     remember_longest(s, g);
-    const uint64_t key[2] = {gpu, (uint64_t)g->length};
+    const uint64_t key[2] = {(uint64_t)(s - b->sweeps), (uint64_t)g->length};
     return rocl_sorter_add(b->gaps, 0, key, NULL, 0, err);
 }
 
@@ -130,10 +160,10 @@ static void pass_time(levels *l, int64_t until)
 }
 
 /* The ends of kernels up to a time are taken before what starts then. */
-static rocl_status take_ends(busy *b, levels *l, uint64_t gpu, int64_t until, rocl_error *err)
+static rocl_status take_ends(busy *b, levels *l, uint64_t place, int64_t until, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && b->more_ends && b->end[0] == gpu && (int64_t)b->end[1] <= until) {
+    while (st == ROCL_OK && b->more_ends && b->end[0] == place && (int64_t)b->end[1] <= until) {
         pass_time(l, (int64_t)b->end[1]);
         l->now--;
         st = next_end(b, err);
@@ -152,9 +182,9 @@ static rocl_status count_levels(busy *b, sweep *s, const uint64_t *key, part p, 
     return st;
 }
 
-static rocl_status end_levels(busy *b, sweep *s, uint64_t gpu, rocl_error *err)
+static rocl_status end_levels(busy *b, sweep *s, rocl_error *err)
 {
-    rocl_status st = take_ends(b, &s->levels, gpu, INT64_MAX, err);
+    rocl_status st = take_ends(b, &s->levels, s->place, INT64_MAX, err);
     pass_time(&s->levels, s->last);
     return st;
 }
@@ -173,7 +203,7 @@ static rocl_status sweep_event(busy *b, sweep *s, const uint64_t *key, part p, u
         s->last_name = name;
     } else if (start > s->last) {
         gap g = {s->last, start - s->last, s->last_name, name};
-        st = take_gap(b, s, key[0], &g, err);
+        st = take_gap(b, s, &g, err);
     }
     if (end >= s->last) {
         s->last = end;
@@ -188,77 +218,88 @@ static rocl_status sweep_event(busy *b, sweep *s, const uint64_t *key, part p, u
     return st;
 }
 
-static void begin_sweep(sweep *s)
+static void begin_sweep(sweep *s, uint64_t place)
 {
     static const uint32_t unions[COVERS] = {[C_COMPUTE] = U_COMPUTE,
                                             [C_KERNELS] = U_KERNELS,
                                             [C_COPY] = U_COPY,
                                             [C_ALL] = U_ALL,
                                             [C_COMMUNICATION] = U_COMMUNICATION};
-    *s = (sweep){0};
+    *s = (sweep){.place = place};
     for (unsigned i = 0; i < COVERS; i++)
         s->covers[i] = (cover){unions[i], INT64_MIN, 0};
 }
 
 /* ---- the end ---- */
 
-static rocl_status sweep_record(busy *b, sweep *sweeps, const rocl_record *rec, rocl_error *err)
+/* A sweep more for the next place, after what is left of the one before. */
+static rocl_status next_place(busy *b, uint64_t place, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    if (b->ends && b->sweep_count)
+        st = end_levels(b, &b->sweeps[b->sweep_count - 1], err);
+    if (st != ROCL_OK)
+        return st;
+    if (b->sweep_count == b->sweep_cap) {
+        size_t cap = b->sweep_cap ? 2 * b->sweep_cap : 8;
+        sweep *more = realloc(b->sweeps, cap * sizeof *more);
+        if (!more)
+            return rocl_fail_memory(err);
+        b->sweeps = more;
+        b->sweep_cap = cap;
+    }
+    begin_sweep(&b->sweeps[b->sweep_count++], place);
+    return ROCL_OK;
+}
+
+static rocl_status sweep_record(busy *b, const rocl_record *rec, rocl_error *err)
 {
     const uint8_t *p = rec->data, *end = rec->data + rec->len;
     uint64_t which = 0, name = 0;
     rocl_varint_get(&p, end, &which);
     rocl_varint_get(&p, end, &name);
-    return sweep_event(b, &sweeps[rec->key[0]], rec->key, (part)which, (uint32_t)name, err);
+    if (!b->sweep_count || b->sweeps[b->sweep_count - 1].place != rec->key[0]) {
+        rocl_status st = next_place(b, rec->key[0], err);
+        if (st != ROCL_OK)
+            return st;
+    }
+    return sweep_event(b, &b->sweeps[b->sweep_count - 1], rec->key, (part)which, (uint32_t)name,
+                       err);
 }
 
-/* One sweep per GPU, in their order; those without work stay empty. */
-static rocl_status sweep_all(busy *b, sweep *sweeps, rocl_error *err)
+static rocl_status sweep_all(busy *b, rocl_error *err)
 {
     rocl_record rec;
     bool more;
-    uint64_t gpu = UINT64_MAX;
     rocl_status st = rocl_sorter_start(b->sorter, err);
     if (st == ROCL_OK && b->ends && (st = rocl_sorter_start(b->ends, err)) == ROCL_OK)
         st = next_end(b, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(b->sorter, &rec, &more, err)) == ROCL_OK &&
-           more) {
-        if (b->ends && gpu != UINT64_MAX && gpu != rec.key[0])
-            st = end_levels(b, &sweeps[gpu], gpu, err);
-        gpu = rec.key[0];
-        if (st == ROCL_OK)
-            st = sweep_record(b, sweeps, &rec, err);
-    }
-    if (st == ROCL_OK && b->ends && gpu != UINT64_MAX)
-        st = end_levels(b, &sweeps[gpu], gpu, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(b->sorter, &rec, &more, err)) == ROCL_OK && more)
+        st = sweep_record(b, &rec, err);
+    if (st == ROCL_OK && b->ends && b->sweep_count)
+        st = end_levels(b, &b->sweeps[b->sweep_count - 1], err);
     return st;
 }
 
-rocl_status rocl_busy_table(busy *b, rocl_tables *out, const sweep *sweeps, const char *key,
-                            const char *title, const rocl_table_column *columns, size_t count,
-                            rocl_busy_rows *rows, rocl_error *err)
+rocl_status rocl_busy_table(busy *b, rocl_tables *out, const char *key, const char *title,
+                            const rocl_table_column *columns, size_t count, rocl_busy_rows *rows,
+                            rocl_error *err)
 {
     rocl_table *t = rocl_tables_add(out, key, title, columns, count);
     rocl_status st = t ? ROCL_OK : rocl_fail_memory(err);
-    for (size_t i = 0; i < b->gpus.count && st == ROCL_OK; i++)
-        if (sweeps[i].kernels + sweeps[i].copies)
-            st = rows(b, out, t, &sweeps[i], i, err);
+    for (size_t i = 0; i < b->sweep_count && st == ROCL_OK; i++)
+        st = rows(b, out, t, &b->sweeps[i], err);
     return st;
 }
 
 static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 {
     busy *b = self;
-    sweep *sweeps = calloc(b->gpus.count + 1, sizeof *sweeps);
-    if (!sweeps)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < b->gpus.count; i++)
-        begin_sweep(&sweeps[i]);
-    rocl_status st = sweep_all(b, sweeps, err);
-    if (st == ROCL_OK && rocl_report_wanted(b->options, ROCL_REPORT_OVERLAP))
-        st = rocl_overlap_tables(b, out, sweeps, err);
+    rocl_status st = sweep_all(b, err);
+    if (st == ROCL_OK && b->ends)
+        st = rocl_overlap_tables(b, out, err);
     if (st == ROCL_OK && rocl_report_wanted(b->options, ROCL_REPORT_GAPS))
-        st = rocl_gap_tables(b, out, sweeps, err);
-    free(sweeps);
+        st = rocl_gap_tables(b, out, err);
     return st;
 }
 
@@ -269,15 +310,17 @@ static void free_busy(void *self)
     rocl_sorter_free(b->sorter);
     rocl_sorter_free(b->gaps);
     rocl_sorter_free(b->ends);
+    free(b->first_stream);
+    free(b->first_queue);
+    free(b->sweeps);
     free(b);
 }
 
-rocl_status rocl_busy_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                rocl_error *err)
+static busy *new_busy(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o)
 {
     busy *b = calloc(1, sizeof *b);
     if (!b)
-        return rocl_fail_memory(err);
+        return NULL;
     *c = (rocl_collector){.self = b,
                           .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
                           .events = take,
@@ -288,9 +331,27 @@ rocl_status rocl_busy_collector(rocl_collector *c, rocl_trace *t, const rocl_sta
     b->options = o;
     b->sorter = rocl_sorter_new(t->space, 4);
     b->gaps = rocl_sorter_new(t->space, 2);
-    if (rocl_report_wanted(o, ROCL_REPORT_OVERLAP))
-        b->ends = rocl_sorter_new(t->space, 2);
-    if (!b->sorter || !b->gaps || (rocl_report_wanted(o, ROCL_REPORT_OVERLAP) && !b->ends))
+    return b->sorter && b->gaps ? b : NULL;
+}
+
+rocl_status rocl_busy_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
+                                rocl_error *err)
+{
+    busy *b = new_busy(c, t, o);
+    if (!b)
+        return rocl_fail_memory(err);
+    if (rocl_report_wanted(o, ROCL_REPORT_OVERLAP) && !(b->ends = rocl_sorter_new(t->space, 2)))
         return rocl_fail_memory(err);
     return rocl_gpus_collect(&b->gpus, t, err);
+}
+
+rocl_status rocl_lane_gaps_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
+                                     rocl_error *err)
+{
+    busy *b = new_busy(c, t, o);
+    if (!b)
+        return rocl_fail_memory(err);
+    b->lanes = true;
+    rocl_status st = rocl_gpus_collect(&b->gpus, t, err);
+    return st == ROCL_OK ? rocl_busy_number_lanes(b, err) : st;
 }

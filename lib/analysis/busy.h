@@ -39,8 +39,9 @@ typedef struct gap {
     uint32_t before, after; /* texts */
 } gap;
 
-/* A GPU while it is swept. */
+/* A GPU, or a lane, while it is swept. */
 typedef struct sweep {
+    uint64_t place;
     cover covers[COVERS];
     levels levels;
     int64_t first, last;
@@ -58,29 +59,40 @@ typedef struct busy {
     rocl_trace *trace;
     const rocl_stats_options *options;
     rocl_gpus gpus;
-    rocl_sorter *sorter, *gaps; /* events by GPU and start; gap lengths by GPU */
-    rocl_sorter *ends;          /* of kernels, by GPU */
-    uint64_t end[2];            /* GPU and time of the end that comes next */
+    bool lanes;                           /* sweeps are of streams and queues, not of GPUs */
+    uint64_t *first_stream, *first_queue; /* by capture: number of its first one */
+    rocl_sorter *sorter, *gaps;           /* events by place and start; gap lengths by sweep */
+    rocl_sorter *ends;                    /* of kernels, by place; NULL: levels are not counted */
+    uint64_t end[2];                      /* place and time of the end that comes next */
     bool more_ends;
+    sweep *sweeps; /* of places that did anything, in their order */
+    size_t sweep_count, sweep_cap;
 } busy;
 
-/* Both tell by INTERNAL when times do not add up. Sweeps are by GPU; those without work have no
- * row. */
-rocl_status rocl_overlap_tables(busy *b, rocl_tables *out, const sweep *sweeps, rocl_error *err);
-rocl_status rocl_gap_tables(busy *b, rocl_tables *out, const sweep *sweeps, rocl_error *err);
+/* ---- places.c ---- */
 
-/* A table with the rows that a function adds for each GPU that did anything. */
+#define ROCL_NO_PLACE UINT64_MAX
+enum { LANE_COLUMNS = 3 }; /* before that of the GPU */
+
+rocl_status rocl_busy_number_lanes(busy *b, rocl_error *err);
+uint64_t rocl_busy_stream(const busy *b, uint64_t gpu, const rocl_capture *c, uint32_t stream);
+uint64_t rocl_busy_queue(const busy *b, uint64_t gpu, const rocl_capture *c, uint32_t queue);
+/* A new row that says where; it begins with the cell of the GPU, others are before it. */
+rocl_datum *rocl_busy_row(const busy *b, rocl_tables *out, rocl_table *t, const sweep *s);
+
+/* ---- tables ---- */
+
+/* Both fail with INTERNAL when times do not add up. */
+rocl_status rocl_overlap_tables(busy *b, rocl_tables *out, rocl_error *err);
+rocl_status rocl_gap_tables(busy *b, rocl_tables *out, rocl_error *err);
+
+/* A table with the rows that a function adds for each sweep. */
 typedef rocl_status rocl_busy_rows(const busy *b, rocl_tables *out, rocl_table *t, const sweep *s,
-                                   uint64_t gpu, rocl_error *err);
-rocl_status rocl_busy_table(busy *b, rocl_tables *out, const sweep *sweeps, const char *key,
-                            const char *title, const rocl_table_column *columns, size_t count,
-                            rocl_busy_rows *rows, rocl_error *err);
+                                   rocl_error *err);
+rocl_status rocl_busy_table(busy *b, rocl_tables *out, const char *key, const char *title,
+                            const rocl_table_column *columns, size_t count, rocl_busy_rows *rows,
+                            rocl_error *err);
 
 #define COLUMNS(c) (c), sizeof(c) / sizeof *(c)
-
-static inline rocl_datum rocl_busy_gpu(const busy *b, rocl_tables *out, uint64_t gpu)
-{
-    return rocl_gpu_cell(b->trace, out, &b->gpus.all[gpu]);
-}
 
 #endif

@@ -18,7 +18,7 @@ static const rocl_table_column overlap_columns[] = {
 };
 
 static rocl_status overlap_row(const busy *b, rocl_tables *out, rocl_table *t, const sweep *s,
-                               uint64_t gpu, rocl_error *err)
+                               rocl_error *err)
 {
     int64_t wall = s->last - s->first, compute = s->covers[C_COMPUTE].measure,
             kernels = s->covers[C_KERNELS].measure, copy = s->covers[C_COPY].measure,
@@ -27,10 +27,9 @@ static rocl_status overlap_row(const busy *b, rocl_tables *out, rocl_table *t, c
     int64_t both = copy - exposed_copy, idle = wall - all;
     if (idle < 0 || both < 0 || compute + exposed_communication + exposed_copy + idle != wall)
         return rocl_fail(err, ROCL_INTERNAL, "busy and idle time do not add up");
-    rocl_datum *r = rocl_table_row(t);
+    rocl_datum *r = rocl_busy_row(b, out, t, s);
     if (!r)
         return rocl_fail_memory(err);
-    r[0] = rocl_busy_gpu(b, out, gpu);
     r[1] = rocl_datum_int(wall);
     r[2] = rocl_datum_int(all);
     r[3] = rocl_percent_cell(all, wall);
@@ -59,7 +58,7 @@ static const rocl_table_column communication_columns[] = {
 
 /* What is in the union of all kernels, but not in that of compute, is communication alone. */
 static rocl_status communication_row(const busy *b, rocl_tables *out, rocl_table *t, const sweep *s,
-                                     uint64_t gpu, rocl_error *err)
+                                     rocl_error *err)
 {
     int64_t wall = s->last - s->first, all = s->covers[C_COMMUNICATION].measure;
     int64_t exposed = s->covers[C_KERNELS].measure - s->covers[C_COMPUTE].measure;
@@ -67,10 +66,9 @@ static rocl_status communication_row(const busy *b, rocl_tables *out, rocl_table
         return ROCL_OK;
     if (exposed < 0 || exposed > all)
         return rocl_fail(err, ROCL_INTERNAL, "exposed communication is longer than all of it");
-    rocl_datum *r = rocl_table_row(t);
+    rocl_datum *r = rocl_busy_row(b, out, t, s);
     if (!r)
         return rocl_fail_memory(err);
-    r[0] = rocl_busy_gpu(b, out, gpu);
     r[1] = rocl_datum_int(all);
     r[2] = rocl_percent_cell(all, wall);
     r[3] = rocl_datum_int(exposed);
@@ -97,17 +95,16 @@ static bool levels_add_up(const sweep *s)
 }
 
 static rocl_status concurrency_rows(const busy *b, rocl_tables *out, rocl_table *t, const sweep *s,
-                                    uint64_t gpu, rocl_error *err)
+                                    rocl_error *err)
 {
     if (!levels_add_up(s))
         return rocl_fail(err, ROCL_INTERNAL, "times of kernels at once do not add up");
     for (unsigned i = 0; i <= LEVELS; i++) {
-        rocl_datum *r = s->levels.ns[i] ? rocl_table_row(t) : NULL;
+        rocl_datum *r = s->levels.ns[i] ? rocl_busy_row(b, out, t, s) : NULL;
         if (!s->levels.ns[i])
             continue;
         if (!r)
             return rocl_fail_memory(err);
-        r[0] = rocl_busy_gpu(b, out, gpu);
         r[1] = rocl_datum_int(i);
         r[2] = rocl_datum_int(s->levels.ns[i]);
         r[3] = rocl_percent_cell(s->levels.ns[i], s->last - s->first);
@@ -117,15 +114,15 @@ static rocl_status concurrency_rows(const busy *b, rocl_tables *out, rocl_table 
     return ROCL_OK;
 }
 
-rocl_status rocl_overlap_tables(busy *b, rocl_tables *out, const sweep *sweeps, rocl_error *err)
+rocl_status rocl_overlap_tables(busy *b, rocl_tables *out, rocl_error *err)
 {
-    rocl_status st = rocl_busy_table(b, out, sweeps, "overlap", "Compute and copies per GPU",
+    rocl_status st = rocl_busy_table(b, out, "overlap", "Compute and copies per GPU",
                                      COLUMNS(overlap_columns), overlap_row, err);
     if (st == ROCL_OK && !b->options->brief)
-        st = rocl_busy_table(b, out, sweeps, "communication", "Communication per GPU",
+        st = rocl_busy_table(b, out, "communication", "Communication per GPU",
                              COLUMNS(communication_columns), communication_row, err);
     if (st == ROCL_OK && !b->options->brief)
-        st = rocl_busy_table(b, out, sweeps, "concurrency", "Kernels at once per GPU",
+        st = rocl_busy_table(b, out, "concurrency", "Kernels at once per GPU",
                              COLUMNS(concurrency_columns), concurrency_rows, err);
     return st;
 }

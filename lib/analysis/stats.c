@@ -10,11 +10,14 @@
 static const struct {
     uint32_t reports;
     rocl_collector_new *make;
+    bool by_stream; /* only with it, and not in brief */
 } makers[] = {
-    {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), rocl_summary_collector},
-    {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector},
-    {REPORT(TIMELINE), rocl_timeline_collector},
-    {REPORT(HISTOGRAM), rocl_histogram_collector},
+    {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), rocl_summary_collector,
+     false},
+    {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector, false},
+    {REPORT(GAPS), rocl_lane_gaps_collector, true},
+    {REPORT(TIMELINE), rocl_timeline_collector, false},
+    {REPORT(HISTOGRAM), rocl_histogram_collector, false},
 };
 
 enum { COLLECTORS = sizeof makers / sizeof *makers };
@@ -55,7 +58,7 @@ static rocl_status make_collectors(stats *s, rocl_trace *t, const rocl_stats_opt
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < COLLECTORS && st == ROCL_OK; i++)
-        if (o->reports & makers[i].reports)
+        if (o->reports & makers[i].reports && (!makers[i].by_stream || (o->by_stream && !o->brief)))
             st = makers[i].make(&s->collectors[s->count++], t, o, err);
     return st;
 }

@@ -208,6 +208,18 @@ END
     [ "$(rocstats timeline --format csv "$db" | cut -d, -f2 | tail -n +2 | sort -u | wc -l)" -eq 1000 ]
 }
 
+@test "gaps --by-stream: streams and queues as well, on request" {
+    needs jq
+    [ "$(keys gaps "$db")" = "gap_buckets gaps longest_gaps" ]
+    [[ " $(keys gaps --by-stream "$db") " == *" lane_gaps "* ]]
+    rocstats gaps --by-stream "$db" | grep -q ' queue '
+    rocstats --by-stream "$db" >overview
+    ! grep -q 'Idle gaps per stream' overview
+    [ "$(rocstats gaps --by-stream --format json "$db" |
+        jq -c '[.tables[] | select(.key | contains("lane")) | .columns[:4] | map(.key)] | unique')" = \
+        '[["process","lane","id","gpu"]]' ]
+}
+
 @test "completion offers the forms and keys" {
     rocstats --completion bash >completion
     for words in "--sort " "--sort = "; do
