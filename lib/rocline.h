@@ -494,6 +494,8 @@ typedef enum rocl_report {
     ROCL_REPORT_LAUNCH,  /* per kernel and call that launched it: delay, time to the end */
     ROCL_REPORT_MARKERS, /* per marker: time on the host, and of the GPU work from inside */
     ROCL_REPORT_RANKS,   /* per rank and name: imbalance */
+    ROCL_REPORT_TIMELINE,  /* per GPU and slice of the time: share of kernels, copies, idle */
+    ROCL_REPORT_HISTOGRAM, /* per kernel name: calls and time by classes of durations */
     ROCL_REPORTS
 } rocl_report;
 
@@ -514,6 +516,9 @@ typedef struct rocl_stats_options {
     size_t top;      /* rows per table, 0: all; what is cut off is summed up in a last row */
     int64_t min_gap; /* ns: shorter idle times are no gaps */
     bool brief;      /* fewer columns and rows: what fits on a screen */
+    bool pictures;   /* for people: bars and lines of characters where they say more than rows */
+    bool ascii;      /* no other characters in them */
+    size_t slices;   /* of TIMELINE; 0: 60 with pictures, else 1000 */
 } rocl_stats_options;
 
 typedef struct rocl_tables rocl_tables; /* what comes out */

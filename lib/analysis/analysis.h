@@ -5,12 +5,15 @@
  *     distribution.c  what can be said of a sorted row of durations
  *     groups.c        what groups of events are made of
  *     summary.c       calls and time by domain, name, ...: domains, summary, kernels, copies
- *     busy.c          what GPUs did when: overlap, gaps
+ *     busy.c          what GPUs did when; places.c, overlap.c, gaps.c
  *     launch*.c       from the call that launched a kernel to its end: launch
  *     markers*.c      what ranges had the GPUs do: markers
  *     rows.c          what tables of groups have in common
  *     ranks.c         how evenly work is spread over ranks, with ranks_tables.c
  *     compare.c       two traces side by side, with compare_groups.c and mann_whitney.c
+ *     timeline.c      the same slice by slice
+ *     histogram.c     how long kernels took, by classes of durations
+ *     cells.c         what cells of several reports say
  */
 #ifndef ROCL_ANALYSIS_ANALYSIS_H
 #define ROCL_ANALYSIS_ANALYSIS_H
@@ -31,8 +34,9 @@ typedef struct rocl_collector {
 /* Fills *c; free it also after a failure where self is set. */
 typedef rocl_status rocl_collector_new(rocl_collector *c, rocl_trace *t,
                                        const rocl_stats_options *o, rocl_error *err);
-rocl_collector_new rocl_summary_collector, rocl_busy_collector, rocl_launch_collector,
-    rocl_markers_collector, rocl_ranks_collector;
+rocl_collector_new rocl_summary_collector, rocl_busy_collector, rocl_lane_gaps_collector,
+    rocl_launch_collector, rocl_markers_collector, rocl_ranks_collector, rocl_timeline_collector,
+    rocl_histogram_collector;
 
 static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r)
 {
@@ -79,6 +83,13 @@ typedef struct rocl_counts {
 bool rocl_counts_add(rocl_counts *c, uint32_t id); /* false: memory is out */
 uint64_t rocl_counts_sum(const rocl_counts *c, unsigned workers, uint32_t id);
 void rocl_counts_free(rocl_counts *c, unsigned workers); /* of an array, one for each worker */
+/* ---- cells.c ---- */
+
+rocl_datum rocl_gpu_cell(const rocl_trace *t, rocl_tables *out, const rocl_gpu *g); /* "GPU 0" */
+rocl_datum rocl_name_cell(const rocl_trace *t, rocl_tables *out, uint32_t text);
+rocl_datum rocl_percent_cell(int64_t part, int64_t whole); /* none of 0 */
+/* Is it a kernel of a collective library (NCCL, RCCL), by its name? */
+bool rocl_is_communication(const char *kernel);
 
 /* ---- distribution.c ---- */
 

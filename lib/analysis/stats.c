@@ -10,12 +10,17 @@
 static const struct {
     uint32_t reports;
     rocl_collector_new *make;
+    bool by_stream; /* only with it, and not in brief */
 } makers[] = {
-    {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), rocl_summary_collector},
-    {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector},
-    {REPORT(LAUNCH), rocl_launch_collector},
-    {REPORT(MARKERS), rocl_markers_collector},
-    {REPORT(RANKS), rocl_ranks_collector},
+    {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), rocl_summary_collector,
+     false},
+    {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector, false},
+    {REPORT(GAPS), rocl_lane_gaps_collector, true},
+    {REPORT(TIMELINE), rocl_timeline_collector, false},
+    {REPORT(HISTOGRAM), rocl_histogram_collector, false},
+    {REPORT(LAUNCH), rocl_launch_collector, false},
+    {REPORT(MARKERS), rocl_markers_collector, false},
+    {REPORT(RANKS), rocl_ranks_collector, false},
 };
 
 enum { COLLECTORS = sizeof makers / sizeof *makers };
@@ -27,8 +32,9 @@ typedef struct stats {
 
 const char *rocl_report_name(rocl_report r)
 {
-    static const char *const names[ROCL_REPORTS] = {
-        "domains", "summary", "kernels", "copies", "overlap", "gaps", "launch", "markers", "ranks"};
+    static const char *const names[ROCL_REPORTS] = {"domains", "summary",  "kernels",  "copies",
+                                                    "overlap", "gaps",     "launch",   "markers",
+                                                    "ranks",   "timeline", "histogram"};
     return (unsigned)r < ROCL_REPORTS ? names[r] : "";
 }
 
@@ -56,7 +62,7 @@ static rocl_status make_collectors(stats *s, rocl_trace *t, const rocl_stats_opt
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < COLLECTORS && st == ROCL_OK; i++)
-        if (o->reports & makers[i].reports)
+        if (o->reports & makers[i].reports && (!makers[i].by_stream || (o->by_stream && !o->brief)))
             st = makers[i].make(&s->collectors[s->count++], t, o, err);
     return st;
 }

@@ -182,8 +182,8 @@ static bool same_label(const rocl_table *t, size_t a, size_t b)
 /* Rows [from, to) are the slices of one GPU. */
 static void put_area(rocl_buf *b, const rocl_table *t, size_t from, size_t to, int y)
 {
-    static const char *const keys[] = {"compute_ns", "copy_ns"};
-    size_t length = rocl_html_column(t, "slice_ns");
+    static const char *const keys[] = {"kernel_ns", "copy_ns"};
+    size_t begin = rocl_html_column(t, "start_ns"), end = rocl_html_column(t, "end_ns");
     double step = (double)(WIDTH - LABEL - 10) / (double)(to - from);
     put_row_label(b, t, from, y + AREA / 2.0 + 4);
     put(b, "<line class=\"x\" x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"/>", LABEL, y + AREA - 6,
@@ -192,7 +192,7 @@ static void put_area(rocl_buf *b, const rocl_table *t, size_t from, size_t to, i
         size_t column = rocl_html_column(t, keys[k]);
         put(b, "<path class=\"c%zu\" fill-opacity=\".75\" d=\"M%d %d", k, LABEL, y + AREA - 6);
         for (size_t i = from; i < to; i++) {
-            double whole = number(t, i, length);
+            double whole = number(t, i, end) - number(t, i, begin);
             double share = whole > 0 ? fmin(number(t, i, column) / whole, 1) : 0;
             double x = LABEL + step * (double)(i - from),
                    top = y + (AREA - 6) - share * (AREA - 12);

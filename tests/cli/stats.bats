@@ -8,7 +8,7 @@ requires() {
 }
 
 db=$FIXTURES/schema-3.0.0.db
-reports=(domains summary kernels copies overlap gaps launch markers ranks)
+reports=(domains summary kernels copies overlap gaps launch markers ranks timeline histogram)
 
 keys() { # argument of rocstats...
     rocstats --format json "$@" | jq -r '.tables[].key' | sort -u | xargs
@@ -60,6 +60,8 @@ no_input_is_given --top 3
 --sort:_"size"_is_none_of_total|calls|average|max|name --sort size x
 --top:_"-1"_is_not_a_number --top -1 x
 --top:_"x"_is_not_a_number --top x x
+--slices:_"0"_is_not_a_number --slices 0 x
+--slices:_"100001"_is_not_a_number --slices 100001 x
 --min-gap:_"5x"_is_not_a_duration --min-gap 5x x
 --min-gap:_""_is_not_a_duration --min-gap= x
 --min-gap:_"-5"_is_not_a_duration --min-gap -5 x
@@ -205,6 +207,35 @@ END
         rocstats all --format "$format" -j4 "$db" | diff one -
         rocstats all --format "$format" -j2 --reader sqlite --memory 1m "$db" | diff one -
     done
+}
+
+@test "timeline: a line for people by their locale, rows for programs" {
+    needs jq
+    unset LC_ALL LC_CTYPE LANG
+    for locale in LC_ALL=C.UTF-8 LC_CTYPE=de_DE.utf8 LANG=en_US.utf-8; do
+        [[ "$(env "$locale" rocstats timeline "$db")" == *█* ]] || fail "$locale"
+    done
+    for locale in LC_ALL=C "LANG=en_US.UTF-8 LC_CTYPE=C" "LC_CTYPE=C.UTF-8 LC_ALL=POSIX" LANG=; do
+        # shellcheck disable=SC2086
+        ! env $locale rocstats timeline "$db" | grep -q '[^ -~]' || fail "$locale"
+    done
+    [ "$(LC_ALL= LANG=C.UTF-8 rocstats timeline "$db")" = "$(LC_ALL=C.UTF-8 rocstats timeline "$db")" ]
+    [ "$(LC_ALL=C rocstats timeline --slices 17 "$db" | grep -c ' [0-9.]\{17\} ')" -ge 3 ]
+    rocstats timeline --format json --slices 8 "$db" >t.json
+    jq -e '.tables[0].rows | group_by(.gpu) | all(length == 8)' t.json
+    [ "$(rocstats timeline --format csv "$db" | cut -d, -f2 | tail -n +2 | sort -u | wc -l)" -eq 1000 ]
+}
+
+@test "gaps --by-stream: streams and queues as well, on request" {
+    needs jq
+    [ "$(keys gaps "$db")" = "gap_buckets gaps longest_gaps" ]
+    [[ " $(keys gaps --by-stream "$db") " == *" lane_gaps "* ]]
+    rocstats gaps --by-stream "$db" | grep -q ' queue '
+    rocstats --by-stream "$db" >overview
+    ! grep -q 'Idle gaps per stream' overview
+    [ "$(rocstats gaps --by-stream --format json "$db" |
+        jq -c '[.tables[] | select(.key | contains("lane")) | .columns[:4] | map(.key)] | unique')" = \
+        '[["process","lane","id","gpu"]]' ]
 }
 
 @test "completion offers the forms and keys" {

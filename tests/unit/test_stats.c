@@ -1329,7 +1329,7 @@ static void test_nothing(void **state)
     const rocl_options o = {.jobs = 2};
     rocl_trace *t = open_trace("empty-tables", &o);
     rocl_tables *all = NULL;
-    static const size_t tables_of[ROCL_REPORTS] = {1, 1, 1, 1, 1, 3, 2, 1, 2};
+    static const size_t tables_of[ROCL_REPORTS] = {1, 1, 1, 1, 3, 3, 2, 1, 2, 1, 1};
     (void)state;
     for (uint32_t reports = 0; reports <= ALL_REPORTS; reports++) {
         const rocl_stats_options s = {.reports = reports, .top = reports % 3, .by_rank = true};
@@ -1379,8 +1379,9 @@ static void test_faults(void **state)
 /* The names and numbers of the reports, which tools and their users rely on. */
 static void test_names(void **state)
 {
-    static const char *const names[] = {"domains", "summary", "kernels", "copies", "overlap",
-                                        "gaps",    "launch",  "markers", "ranks",  ""};
+    static const char *const names[] = {"domains", "summary",  "kernels",   "copies",
+                                        "overlap", "gaps",     "launch",    "markers",
+                                        "ranks",   "timeline", "histogram", ""};
     (void)state;
     for (int i = 0; i <= ROCL_REPORTS; i++)
         assert_string_equal(rocl_report_name((rocl_report)i), names[i]);

@@ -6,6 +6,7 @@
 #include "stats/duration.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@ typedef struct cli {
     common common;
     strings operands; /* reports, then inputs */
     unsigned format, sort, style;
-    int top;
+    int top, slices;
     bool by_rank, by_agent, by_stream, by_dims;
     const char *min_gap;
     const char *path;
@@ -28,6 +29,8 @@ _Static_assert(ROCL_STYLE_ROCPD == 0 && ROCL_STYLE_ROCPROF == 2, "--style lists 
 _Static_assert(ROCL_BY_CALLS == 1 && ROCL_BY_NAME == 4, "--sort lists them in order");
 
 enum { OVERVIEW_TOP = 10, TEXT_TOP = 20 };
+/* A timeline's row has LINE_REST columns beside its line. */
+enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 40, LINE_LEAST = 10 };
 
 #define REPORT(r) (1u << ROCL_REPORT_##r)
 #define OVERVIEW                                                                                   \
@@ -54,6 +57,10 @@ static const opt report_options[] = {
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,
      "with compare: exit with 1 when something takes significantly longer in B, by more than so "
      "many percent on average, or is new"},
+    {"slices", 0, OPT_NUMBER, offsetof(cli, slices), "N", NULL, 1, SLICES_MAX,
+     "equal parts that the timeline cuts the time into (default: 60, or fewer on a narrow "
+     "terminal, "
+     "for text and md; 1000 for the other formats)"},
     COMMON_END,
 };
 
@@ -84,15 +91,17 @@ static const opt_group *const groups[] = {&input_group,  &report_group, &output_
 static const program tool = {
     .name = "rocstats",
     .synopsis = "[REPORT]... [OPTION]... INPUT...\n       rocstats compare [OPTION]... A B",
-    .purpose = "Say where the time of a trace went. Reports: domains, summary, kernels, copies,\n"
-               "overlap, gaps, launch, markers, ranks, or all; without one, an overview.\n"
-               "compare says what changed from trace A to trace B.",
+    .purpose =
+        "Say where the time of a trace went. Reports: domains, summary, kernels, copies,\n"
+        "overlap, gaps, launch, markers, ranks, timeline, histogram, or all; without one, an\n"
+        "overview. compare says what changed from trace A to trace B.",
     .groups = groups,
     .examples = "  rocstats 4711_results.db\n"
                 "  rocstats kernels --sort average --by-agent -i rank*/*.db\n"
                 "  rocstats gaps --min-gap 5us --start 40% --end 60% trace.rpdb\n"
                 "  rocstats compare --fail-over 5 before.db after.db\n"
                 "  rocstats compare before/*.db -- after/*.db\n"
+                "  rocstats timeline --slices 100 4711_results.db\n"
                 "  rocstats all --format json 4711_results.db | jq '.tables[].key'\n",
     .operands = offsetof(cli, operands),
 };
@@ -129,6 +138,35 @@ static size_t rows_per_table(const cli *c)
     if (c->format != ROCL_TABLE_TEXT)
         return 0;
     return c->stats.reports || c->compare.wanted ? TEXT_TOP : OVERVIEW_TOP;
+}
+
+/* Of the terminal that shows the output; 0: it goes elsewhere. */
+static unsigned terminal_width(const cli *c)
+{
+    struct winsize size;
+    bool shown = c->common.to_stdout && isatty(STDOUT_FILENO);
+    return shown && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* As the C library would decide, which is not asked: tools do not use locales otherwise. */
+static bool locale_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *value = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && (!value || !*value); i++)
+        value = getenv(names[i]);
+    return value && (strcasestr(value, "UTF-8") || strcasestr(value, "utf8"));
+}
+
+static void choose_pictures(cli *c)
+{
+    unsigned width = terminal_width(c);
+    c->stats.pictures = c->format == ROCL_TABLE_TEXT || c->format == ROCL_TABLE_MARKDOWN;
+    c->stats.ascii = !locale_is_utf8();
+    c->stats.slices = (size_t)c->slices;
+    if (c->slices || c->format != ROCL_TABLE_TEXT || !width || width >= LINE + LINE_REST)
+        return;
+    c->stats.slices = width < LINE_LEAST + LINE_REST ? LINE_LEAST : width - LINE_REST;
 }
 
 /* Styles are made of two reports with nothing but what AMD's tools have. */
@@ -178,6 +216,7 @@ static int check(cli *c, size_t behind)
         return code;
     c->stats.top = rows_per_table(c);
     c->common.wanted = c->stats.reports || c->compare.wanted ? EVENTS_SOME : EVENTS_ALL;
+    choose_pictures(c);
     c->stats.brief = !c->stats.reports && c->format == ROCL_TABLE_TEXT;
     c->stats.reports = c->stats.reports ? c->stats.reports : OVERVIEW;
     c->stats.sort = c->sort;
@@ -186,14 +225,6 @@ static int check(cli *c, size_t behind)
     c->stats.by_stream = c->by_stream;
     c->stats.by_dims = c->by_dims;
     return -1;
-}
-
-/* Of the terminal that shows the output; 0: it goes elsewhere. */
-static unsigned terminal_width(const cli *c)
-{
-    struct winsize size;
-    bool shown = c->common.to_stdout && isatty(STDOUT_FILENO);
-    return shown && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 static rocl_status write_files(const cli *c, const rocl_tables *tables, rocl_error *err)

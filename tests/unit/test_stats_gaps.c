@@ -1,0 +1,228 @@
+/* Gaps of streams and queues against window functions of SQL. */
+#include "test_stats_gpus.h"
+
+#define LABEL                                                                                      \
+    "'GPU ' || (a.absolute_index - 2) || CASE WHEN (SELECT count(DISTINCT id) FROM "               \
+    "rocpd_info_node) > 1 THEN ' on ' || (SELECT hostname FROM rocpd_info_node h WHERE h.id = "    \
+    "x.nid AND h.guid = x.guid) ELSE '' END"
+#define LANES(table, agents, name)                                                                 \
+    "SELECT p.pid, l.lane, CASE l.lane WHEN 'stream' THEN x.stream_id ELSE x.queue_id END AS "     \
+    "id, " LABEL " AS gpu, x.start, x.\"end\", " name " AS name FROM " table                       \
+    " x JOIN rocpd_info_agent a ON a.id IN (" agents ") AND a.guid = x.guid JOIN "                 \
+    "rocpd_info_process p ON p.id = x.pid AND p.guid = x.guid JOIN (SELECT 'stream' AS lane "      \
+    "UNION ALL SELECT 'queue') l"
+
+/* Every event of a lane, and every gap. */
+static const char *const tables = "CREATE TEMP TABLE work AS SELECT * FROM (" LANES(
+    "rocpd_kernel_dispatch", "x.agent_id",
+    "s.display_name") " JOIN rocpd_info_kernel_symbol s ON s.id = x.kernel_id AND s.guid = "
+                      "x.guid WHERE a.type = 'GPU' UNION ALL " LANES(
+                          "rocpd_memory_copy", "x.src_agent_id, x.dst_agent_id",
+                          "n.string") " JOIN rocpd_string n ON n.id = x.name_id AND n.guid = "
+                                      "x.guid WHERE a.type = 'GPU') WHERE id IS NOT NULL;"
+                                      "CREATE TEMP TABLE gaps AS SELECT pid, lane, id, gpu, until "
+                                      "AS start, start - until AS ns FROM "
+                                      "(SELECT *, max(\"end\") OVER (PARTITION BY pid, lane, id, "
+                                      "gpu ORDER BY start, \"end\" ROWS "
+                                      "BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until FROM "
+                                      "work) WHERE start > until AND "
+                                      "start - until >= %lld";
+
+#define SAME " WHERE pid = ?1 AND lane = ?2 AND id = ?3 AND gpu = ?4"
+
+/* With the place of a row bound to ?1 to ?4. */
+static sqlite3_stmt *of_row(sqlite3 *db, const char *sql, const rocl_table *t, size_t row)
+{
+    sqlite3_stmt *stmt = prepare(db, sql);
+    sqlite3_bind_int64(stmt, 1, cell(t, row, "process")->i);
+    sqlite3_bind_text(stmt, 2, text_of(t, row, "lane"), -1, SQLITE_STATIC);
+    sqlite3_bind_int64(stmt, 3, cell(t, row, "id")->i);
+    sqlite3_bind_text(stmt, 4, text_of(t, row, "gpu"), -1, SQLITE_STATIC);
+    return stmt;
+}
+
+static int64_t number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *stmt = prepare(db, sql);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return n;
+}
+
+static void check_lanes(sqlite3 *db, const rocl_table *t)
+{
+    assert_int_equal(t->row_count,
+                     number(db, "SELECT count(*) FROM (SELECT DISTINCT pid, lane, id, gpu FROM "
+                                "work)"));
+    for (size_t i = 0; i < t->row_count; i++) {
+        sqlite3_stmt *sql =
+            of_row(db,
+                   "SELECT count(*), coalesce(sum(ns), 0), min(ns), max(ns), "
+                   "(SELECT max(\"end\") - min(start) FROM work" SAME ") FROM gaps" SAME,
+                   t, i);
+        assert_int_equal(sqlite3_step(sql), SQLITE_ROW);
+        check_int(t, i, "gaps", sqlite3_column_int64(sql, 0));
+        check_int(t, i, "total_ns", sqlite3_column_int64(sql, 1));
+        check_percent(t, i, "wall_percent", sqlite3_column_int64(sql, 1),
+                      sqlite3_column_int64(sql, 4));
+        if (sqlite3_column_int64(sql, 0)) {
+            check_int(t, i, "min_ns", sqlite3_column_int64(sql, 2));
+            check_int(t, i, "max_ns", sqlite3_column_int64(sql, 3));
+        }
+        sqlite3_finalize(sql);
+    }
+}
+
+static void check_buckets(sqlite3 *db, const rocl_table *t)
+{
+    assert_int_equal(t->row_count,
+                     number(db, "SELECT count(*) FROM (SELECT DISTINCT pid, lane, id, gpu, CASE "
+                                "WHEN ns < 1000 THEN 3 ELSE min(length(ns), 10) END FROM gaps)"));
+    for (size_t i = 0; i < t->row_count; i++) {
+        static const char *const names[] = {"< 1 us",  "< 10 us",  "< 100 us", "< 1 ms",
+                                            "< 10 ms", "< 100 ms", "< 1 s",    ">= 1 s"};
+        int at = 0;
+        while (strcmp(text_of(t, i, "bucket"), names[at]))
+            at++;
+        sqlite3_stmt *sql = of_row(db,
+                                   "SELECT count(*), sum(ns), (SELECT sum(ns) FROM gaps" SAME
+                                   ") FROM gaps" SAME " AND CASE WHEN ns < 1000 THEN 3 ELSE "
+                                   "min(length(ns), 10) END = ?5 + 3",
+                                   t, i);
+        sqlite3_bind_int(sql, 5, at);
+        assert_int_equal(sqlite3_step(sql), SQLITE_ROW);
+        check_int(t, i, "count", sqlite3_column_int64(sql, 0));
+        check_int(t, i, "total_ns", sqlite3_column_int64(sql, 1));
+        check_percent(t, i, "percent", sqlite3_column_int64(sql, 1), sqlite3_column_int64(sql, 2));
+        sqlite3_finalize(sql);
+    }
+}
+
+static bool same_lane(const rocl_table *t, size_t a, size_t b)
+{
+    return cell(t, a, "process")->i == cell(t, b, "process")->i &&
+           cell(t, a, "id")->i == cell(t, b, "id")->i &&
+           !strcmp(text_of(t, a, "lane"), text_of(t, b, "lane")) &&
+           !strcmp(text_of(t, a, "gpu"), text_of(t, b, "gpu"));
+}
+
+/* Is there work of that name that ends, or starts, then? */
+static void check_neighbour(sqlite3 *db, const rocl_table *t, size_t row, const char *column,
+                            const char *when, int64_t time)
+{
+    char text[200];
+    snprintf(text, sizeof text, "SELECT count(*) FROM work" SAME " AND name = ?5 AND \"%s\" = ?6",
+             when);
+    sqlite3_stmt *sql = of_row(db, text, t, row);
+    sqlite3_bind_text(sql, 5, text_of(t, row, column), -1, SQLITE_STATIC);
+    sqlite3_bind_int64(sql, 6, time);
+    assert_int_equal(sqlite3_step(sql), SQLITE_ROW);
+    assert_true(sqlite3_column_int(sql, 0) > 0);
+    sqlite3_finalize(sql);
+}
+
+static void check_longest(sqlite3 *db, const rocl_table *t, int top)
+{
+    int nth = 0;
+    for (size_t i = 0; i < t->row_count; i++) {
+        nth = i && same_lane(t, i - 1, i) ? nth + 1 : 0;
+        sqlite3_stmt *sql = of_row(
+            db, "SELECT start, ns FROM gaps" SAME " ORDER BY ns DESC, start LIMIT 1 OFFSET ?5", t,
+            i);
+        sqlite3_bind_int(sql, 5, nth);
+        assert_true(nth < top);
+        assert_int_equal(sqlite3_step(sql), SQLITE_ROW);
+        int64_t start = sqlite3_column_int64(sql, 0), ns = sqlite3_column_int64(sql, 1);
+        check_int(t, i, "start_ns", start);
+        check_int(t, i, "gap_ns", ns);
+        check_neighbour(db, t, i, "before", "end", start);
+        check_neighbour(db, t, i, "after", "start", start + ns);
+        sqlite3_finalize(sql);
+    }
+}
+
+static void check_trace(const char *name, int64_t min_gap, size_t top)
+{
+    const rocl_options o = {.jobs = 2, .memory = (size_t)256 << 10};
+    const rocl_stats_options s = {
+        .reports = BIT(ROCL_REPORT_GAPS), .by_stream = true, .min_gap = min_gap, .top = top};
+    rocl_trace *t = open_trace(name, &o);
+    rocl_tables *all = stats_of(t, &s);
+    sqlite3 *db;
+    assert_int_equal(all->count, 6);
+    assert_int_equal(sqlite3_open(rocl_trace_capture(t, 0)->path, &db), SQLITE_OK);
+    char *sql = sqlite3_mprintf(tables, (long long)min_gap);
+    run_sql(db, sql);
+    sqlite3_free(sql);
+    check_lanes(db, table_of(all, "lane_gaps"));
+    check_buckets(db, table_of(all, "lane_gap_buckets"));
+    check_longest(db, table_of(all, "longest_lane_gaps"), top ? (int)top : 20);
+    sqlite3_close(db);
+    rocl_tables_free(all);
+    rocl_trace_close(t);
+}
+
+static void test_fixtures(void **state)
+{
+    static const char *const names[] = {"everything", "schema-3.0.0", "schema-3.0.5", "merged",
+                                        "empty-tables"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        check_trace(names[i], 0, 0);
+        check_trace(names[i], 1500, 3);
+    }
+}
+
+/* Events are spread over some streams and queues; a few are in none. */
+static void spread(world *w, const char *table)
+{
+    world_sql(w,
+              "UPDATE %s%s SET stream_id = (SELECT id FROM rocpd_info_stream%s ORDER BY id LIMIT 1 "
+              "OFFSET abs(random()) %% 3), queue_id = (SELECT id FROM rocpd_info_queue%s ORDER BY "
+              "id LIMIT 1 OFFSET abs(random()) %% 2)",
+              table, w->suffix, w->suffix, w->suffix);
+}
+
+static void test_random(void **state)
+{
+    static const struct {
+        uint64_t rows, steps, longest;
+    } sizes[] = {{30, 60, 4}, {150, 400, 3}, {150, 20000000, 90000}, {150, 5000000000, 2000000}};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 24; seed++) {
+        size_t k = seed % COUNT(sizes);
+        world w;
+        world_begin(&w, seed);
+        add_random(&w, sizes[k].rows, sizes[k].steps, sizes[k].longest);
+        spread(&w, "rocpd_kernel_dispatch");
+        spread(&w, "rocpd_memory_copy");
+        world_sql(&w, "UPDATE rocpd_memory_copy%s SET stream_id = NULL WHERE id %% 7 = 0",
+                  w.suffix);
+        world_end(&w);
+        check_trace(w.path, seed % 3 ? 0 : (int64_t)sizes[k].steps / 100, seed % 2 * 2);
+    }
+}
+
+static void test_same_bytes(void **state)
+{
+    const rocl_stats_options s = {.reports = BIT(ROCL_REPORT_GAPS), .by_stream = true};
+    world w;
+    (void)state;
+    check_same_bytes("merged", &s);
+    world_begin(&w, 3);
+    add_random(&w, 5000, 1000000, 3000);
+    spread(&w, "rocpd_kernel_dispatch");
+    world_end(&w);
+    check_same_bytes(w.path, &s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fixtures),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_same_bytes),
+    };
+    return cmocka_run_group_tests_name("stats gaps", tests, enter, leave);
+}
