@@ -488,9 +488,12 @@ typedef enum rocl_report {
     ROCL_REPORT_DOMAINS, /* per domain: calls, time, share */
     ROCL_REPORT_SUMMARY, /* per domain and name: calls, time, percentiles */
     ROCL_REPORT_KERNELS,
-    ROCL_REPORT_COPIES,  /* by direction and agents: time, bytes, bandwidth */
-    ROCL_REPORT_OVERLAP, /* per GPU: compute, copy, both, idle */
-    ROCL_REPORT_GAPS,    /* per GPU: idle times */
+    ROCL_REPORT_COPIES,   /* by direction and agents: time, bytes, bandwidth */
+    ROCL_REPORT_OVERLAP,  /* per GPU: compute, copy, both, idle */
+    ROCL_REPORT_GAPS,     /* per GPU: idle times */
+    ROCL_REPORT_MEMORY,   /* per agent: allocations, peak, leaks; scratch memory */
+    ROCL_REPORT_COUNTERS, /* of kernels, and sampled ones */
+    ROCL_REPORT_STREAMS,  /* per stream and queue: busy time; how many at once */
     ROCL_REPORTS
 } rocl_report;
 

@@ -5,6 +5,10 @@
  *     distribution.c  what can be said of a sorted row of durations
  *     summary.c       calls and time by domain, name, ...: domains, summary, kernels, copies
  *     busy.c          what GPUs did when: overlap, gaps
+ *     memory.c        memory of agents: what is allocated, at most and in the end
+ *     counter.c       values of counters, of kernels and over time
+ *     streams.c       what streams and queues did when, and how many at once
+ *     cells.c         what their tables say in the same way
  */
 #ifndef ROCL_ANALYSIS_ANALYSIS_H
 #define ROCL_ANALYSIS_ANALYSIS_H
@@ -17,6 +21,9 @@ typedef struct rocl_collector {
     void *self;
     uint32_t kinds; /* that it wants */
     rocl_status (*events)(void *self, unsigned worker, const rocl_batch *b, rocl_error *err);
+    /* As of a rocl_sink; its kinds are among `kinds`. May be NULL. */
+    uint32_t history_kinds;
+    rocl_status (*history)(void *self, unsigned worker, const rocl_batch *b, rocl_error *err);
     rocl_status (*end_task)(void *self, unsigned worker, rocl_error *err);
     rocl_status (*finish)(void *self, rocl_tables *out, rocl_error *err);
     void (*free)(void *self);
@@ -25,12 +32,41 @@ typedef struct rocl_collector {
 /* Fills *c; free it also after a failure where self is set. */
 typedef rocl_status rocl_collector_new(rocl_collector *c, rocl_trace *t,
                                        const rocl_stats_options *o, rocl_error *err);
-rocl_collector_new rocl_summary_collector, rocl_busy_collector;
+rocl_collector_new rocl_summary_collector, rocl_busy_collector, rocl_memory_collector,
+    rocl_counter_collector, rocl_streams_collector;
 
 static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r)
 {
     return o->reports >> r & 1;
 }
+
+/* ---- cells.c ---- */
+
+/* An agent, the same in all processes of a machine; compared and interned as bytes: no holes. */
+typedef struct rocl_agent_key {
+    uint32_t machine, type; /* ROCL_NONE: no agent is known */
+    int64_t id;             /* index that the driver gave it, or the agent's id */
+    int64_t rank;           /* -1: of any */
+} rocl_agent_key;
+
+rocl_agent_key rocl_agent_key_of(const rocl_capture *c, uint32_t agent, int32_t rank);
+int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b);
+
+rocl_datum rocl_cell_of_text(const rocl_trace *t, rocl_tables *out, uint32_t text);
+rocl_datum rocl_cell_of_string(rocl_tables *out, const char *s);
+rocl_datum rocl_cell_of_share(int64_t part, int64_t whole); /* in percent */
+rocl_datum rocl_cell_of_number(double v);                   /* an integer where it is one */
+rocl_datum rocl_cell_of_agent(const rocl_trace *t, rocl_tables *out, const rocl_agent_key *k);
+rocl_datum rocl_cell_of_gpu(const rocl_trace *t, rocl_tables *out, const rocl_gpu *g);
+/* "WHAT on HOST" where there are several machines. */
+rocl_datum rocl_cell_on_machine(const rocl_trace *t, rocl_tables *out, const char *what,
+                                uint32_t machine);
+int rocl_compare_texts(const rocl_trace *t, uint32_t a, uint32_t b); /* by their bytes */
+
+/* Of all columns those whose bits are set in `shown`. NULL, false: memory is out. */
+rocl_table *rocl_tables_add_some(rocl_tables *out, const char *key, const char *title,
+                                 const rocl_table_column *columns, size_t count, uint64_t shown);
+bool rocl_table_row_some(rocl_table *t, const rocl_datum *cells, size_t count, uint64_t shown);
 
 /* ---- distribution.c ---- */
 

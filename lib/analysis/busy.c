@@ -6,7 +6,6 @@
  *     exposed copy = all - (compute or communication)
  *     wall         = compute + exposed communication + exposed copy + idle
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,33 +184,6 @@ static void begin_sweep(sweep *s)
 
 /* ---- tables ---- */
 
-static const char *host_of(const rocl_trace *t, uint32_t machine)
-{
-    for (size_t i = 0; i < t->capture_count; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        if (c->machine == machine && c->node_count)
-            return rocl_str(t, c->nodes[0].hostname);
-    }
-    return "?";
-}
-
-static rocl_datum label(const busy *b, rocl_tables *out, uint64_t gpu)
-{
-    const rocl_gpu *g = &b->gpus.all[gpu];
-    char text[320];
-    int n;
-    if (b->trace->machine_count > 1)
-        n = snprintf(text, sizeof text, "GPU %u on %s", g->id, host_of(b->trace, g->machine));
-    else
-        n = snprintf(text, sizeof text, "GPU %u", g->id);
-    return rocl_datum_text(out, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
-}
-
-static rocl_datum percent_of(int64_t part_ns, int64_t whole)
-{
-    return whole ? rocl_datum_real(100.0 * (double)part_ns / (double)whole) : (rocl_datum){0};
-}
-
 static const rocl_table_column overlap_columns[] = {
     {"gpu", "GPU", ROCL_UNIT_TEXT},
     {"wall_ns", "Wall", ROCL_UNIT_NS},
@@ -240,16 +212,16 @@ static rocl_status overlap_row(const busy *b, rocl_tables *out, rocl_table *t, c
     rocl_datum *r = rocl_table_row(t);
     if (!r)
         return rocl_fail_memory(err);
-    r[0] = label(b, out, gpu);
+    r[0] = rocl_cell_of_gpu(b->trace, out, &b->gpus.all[gpu]);
     r[1] = rocl_datum_int(wall);
     r[2] = rocl_datum_int(all);
-    r[3] = percent_of(all, wall);
+    r[3] = rocl_cell_of_share(all, wall);
     r[4] = rocl_datum_int(compute);
     r[5] = rocl_datum_int(exposed_communication);
     r[6] = rocl_datum_int(copy);
     r[7] = rocl_datum_int(both);
     r[8] = rocl_datum_int(exposed_copy);
-    r[9] = percent_of(both, copy);
+    r[9] = rocl_cell_of_share(both, copy);
     r[10] = rocl_datum_int(idle);
     r[11] = rocl_datum_int((int64_t)s->kernels);
     r[12] = rocl_datum_int((int64_t)s->copies);
@@ -270,10 +242,10 @@ static rocl_status gap_row(const busy *b, rocl_tables *out, rocl_table *t, const
     rocl_datum *r = rocl_table_row(t);
     if (!r)
         return rocl_fail_memory(err);
-    r[0] = label(b, out, gpu);
+    r[0] = rocl_cell_of_gpu(b->trace, out, &b->gpus.all[gpu]);
     r[1] = rocl_datum_int((int64_t)s->gap_count);
     r[2] = rocl_datum_int(s->gap_total);
-    r[3] = percent_of(s->gap_total, s->last - s->first);
+    r[3] = rocl_cell_of_share(s->gap_total, s->last - s->first);
     if (!s->gap_count)
         return ROCL_OK;
     r[4] = rocl_datum_int(d->min);
@@ -303,11 +275,11 @@ static rocl_status bucket_rows(const busy *b, rocl_tables *out, rocl_table *t, c
             continue;
         if (!r)
             return rocl_fail_memory(err);
-        r[0] = label(b, out, gpu);
+        r[0] = rocl_cell_of_gpu(b->trace, out, &b->gpus.all[gpu]);
         r[1] = rocl_datum_text(out, names[i], strlen(names[i]));
         r[2] = rocl_datum_int((int64_t)s->bucket_count[i]);
         r[3] = rocl_datum_int(s->bucket_total[i]);
-        r[4] = percent_of(s->bucket_total[i], s->gap_total);
+        r[4] = rocl_cell_of_share(s->bucket_total[i], s->gap_total);
     }
     return ROCL_OK;
 }
@@ -317,13 +289,6 @@ static const rocl_table_column longest_columns[] = {
     {"gap_ns", "Gap", ROCL_UNIT_NS},        {"before", "Ran before", ROCL_UNIT_TEXT},
     {"after", "Ran after", ROCL_UNIT_TEXT},
 };
-
-static rocl_datum name_of(const busy *b, rocl_tables *out, uint32_t text)
-{
-    size_t n;
-    const char *p = rocl_strings_get(b->trace->strings, text, &n);
-    return rocl_datum_text(out, p, n);
-}
 
 static rocl_status longest_rows(const busy *b, rocl_tables *out, rocl_table *t, const sweep *s,
                                 uint64_t gpu, rocl_error *err)
@@ -336,11 +301,11 @@ static rocl_status longest_rows(const busy *b, rocl_tables *out, rocl_table *t, 
         rocl_datum *r = rocl_table_row(t);
         if (!r)
             return rocl_fail_memory(err);
-        r[0] = label(b, out, gpu);
+        r[0] = rocl_cell_of_gpu(b->trace, out, &b->gpus.all[gpu]);
         r[1] = rocl_datum_int(g->start);
         r[2] = rocl_datum_int(g->length);
-        r[3] = name_of(b, out, g->before);
-        r[4] = name_of(b, out, g->after);
+        r[3] = rocl_cell_of_text(b->trace, out, g->before);
+        r[4] = rocl_cell_of_text(b->trace, out, g->after);
     }
     return ROCL_OK;
 }

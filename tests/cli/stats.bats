@@ -8,7 +8,7 @@ requires() {
 }
 
 db=$FIXTURES/schema-3.0.0.db
-reports=(domains summary kernels copies overlap gaps)
+reports=(domains summary kernels copies overlap gaps memory counters streams)
 
 keys() { # argument of rocstats...
     rocstats --format json "$@" | jq -r '.tables[].key' | sort -u | xargs

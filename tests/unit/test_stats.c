@@ -1333,8 +1333,13 @@ static void test_nothing(void **state)
     for (uint32_t reports = 0; reports <= ALL_REPORTS; reports++) {
         const rocl_stats_options s = {.reports = reports, .top = reports % 3, .by_rank = true};
         size_t len, tables = 0;
+        static const size_t made[ROCL_REPORTS] = {
+            [ROCL_REPORT_DOMAINS] = 1, [ROCL_REPORT_SUMMARY] = 1,  [ROCL_REPORT_KERNELS] = 1,
+            [ROCL_REPORT_COPIES] = 1,  [ROCL_REPORT_OVERLAP] = 1,  [ROCL_REPORT_GAPS] = 3,
+            [ROCL_REPORT_MEMORY] = 3,  [ROCL_REPORT_COUNTERS] = 2, [ROCL_REPORT_STREAMS] = 3,
+        };
         for (unsigned r = 0; r < ROCL_REPORTS; r++)
-            tables += reports >> r & 1 ? (r == ROCL_REPORT_GAPS ? 3 : 1) : 0;
+            tables += reports >> r & 1 ? made[r] : 0;
         assert_int_equal(rocl_stats(t, &s, &all, NULL), ROCL_OK);
         assert_int_equal(all->count, tables);
         for (size_t i = 0; i < all->count; i++)
@@ -1378,8 +1383,8 @@ static void test_faults(void **state)
 /* The names and numbers of the reports, which tools and their users rely on. */
 static void test_names(void **state)
 {
-    static const char *const names[] = {"domains", "summary", "kernels", "copies",
-                                        "overlap", "gaps",    ""};
+    static const char *const names[] = {"domains", "summary", "kernels",  "copies",  "overlap",
+                                        "gaps",    "memory",  "counters", "streams", ""};
     (void)state;
     for (int i = 0; i <= ROCL_REPORTS; i++)
         assert_string_equal(rocl_report_name((rocl_report)i), names[i]);

@@ -70,7 +70,7 @@ static const program tool = {
     .name = "rocstats",
     .synopsis = "[REPORT]... [OPTION]... INPUT...",
     .purpose = "Say where the time of a trace went. Reports: domains, summary, kernels, copies,\n"
-               "overlap, gaps, or all; without one, an overview.",
+               "overlap, gaps, memory, counters, streams, or all; without one, an overview.",
     .groups = groups,
     .examples = "  rocstats 4711_results.db\n"
                 "  rocstats kernels --sort average --by-agent -i rank*/*.db\n"
