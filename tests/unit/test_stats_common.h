@@ -19,7 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(a)    (sizeof(a) / sizeof(a)[0])
+#ifndef COUNT
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+#endif
 #define BIT(report) (1u << (report))
 
 static inline rocl_trace *open_trace(const char *names, const rocl_options *o)
