@@ -58,6 +58,7 @@ rocl_datum rocl_cell_of_share(int64_t part, int64_t whole); /* in percent */
 rocl_datum rocl_cell_of_number(double v);                   /* an integer where it is one */
 rocl_datum rocl_cell_of_agent(const rocl_trace *t, rocl_tables *out, const rocl_agent_key *k);
 rocl_datum rocl_cell_of_gpu(const rocl_trace *t, rocl_tables *out, const rocl_gpu *g);
+rocl_datum rocl_cell_of_host(const rocl_trace *t, rocl_tables *out, uint32_t machine);
 /* "WHAT on HOST" where there are several machines. */
 rocl_datum rocl_cell_on_machine(const rocl_trace *t, rocl_tables *out, const char *what,
                                 uint32_t machine);

@@ -39,6 +39,11 @@ static const char *host_of(const rocl_trace *t, uint32_t machine)
     return "?";
 }
 
+rocl_datum rocl_cell_of_host(const rocl_trace *t, rocl_tables *out, uint32_t machine)
+{
+    return rocl_cell_of_string(out, host_of(t, machine));
+}
+
 rocl_datum rocl_cell_on_machine(const rocl_trace *t, rocl_tables *out, const char *what,
                                 uint32_t machine)
 {

@@ -318,16 +318,16 @@ static int by_order(const void *a, const void *b, void *ctx)
 
 #define COLUMNS(c) (c), sizeof(c) / sizeof *(c)
 
-enum { L_RANK = 1 };
+enum { L_HOST = 1, L_RANK };
 
-enum { LANE_COLUMNS = 10 };
+enum { LANE_COLUMNS = 11 };
 
 #define LANE(title)                                                                                \
     {                                                                                              \
-        {"pid", "Process", ROCL_UNIT_TEXT}, {"rank", "Rank", ROCL_UNIT_COUNT},                     \
-            {"name", title, ROCL_UNIT_TEXT}, {"kernels", "Kernels", ROCL_UNIT_COUNT},              \
-            {"copies", "Copies", ROCL_UNIT_COUNT}, {"busy_ns", "Busy", ROCL_UNIT_NS},              \
-            {"busy_percent", "Busy %", ROCL_UNIT_PERCENT},                                         \
+        {"pid", "Process", ROCL_UNIT_COUNT}, {"host", "Host", ROCL_UNIT_TEXT},                     \
+            {"rank", "Rank", ROCL_UNIT_COUNT}, {"name", title, ROCL_UNIT_TEXT},                    \
+            {"kernels", "Kernels", ROCL_UNIT_COUNT}, {"copies", "Copies", ROCL_UNIT_COUNT},        \
+            {"busy_ns", "Busy", ROCL_UNIT_NS}, {"busy_percent", "Busy %", ROCL_UNIT_PERCENT},      \
             {"first_ns", "First start", ROCL_UNIT_NS}, {"last_ns", "Last end", ROCL_UNIT_NS},      \
         {                                                                                          \
             "longest_gap_ns", "Longest gap", ROCL_UNIT_NS                                          \
@@ -336,13 +336,6 @@ enum { LANE_COLUMNS = 10 };
 
 static const rocl_table_column stream_columns[LANE_COLUMNS] = LANE("Stream");
 static const rocl_table_column queue_columns[LANE_COLUMNS] = LANE("Queue");
-
-static rocl_datum pid_cell(const streams *s, rocl_tables *out, const lane *l)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%lld", (long long)process_of(s, l)->pid);
-    return rocl_cell_on_machine(s->trace, out, text, capture_of(s, l)->machine);
-}
 
 static rocl_datum name_cell(const streams *s, rocl_tables *out, const lane *l)
 {
@@ -359,13 +352,17 @@ static rocl_datum name_cell(const streams *s, rocl_tables *out, const lane *l)
 
 static uint64_t shown_columns(const streams *s)
 {
-    return s->options->by_rank ? UINT64_MAX : ~(UINT64_C(1) << L_RANK);
+    uint64_t shown = UINT64_MAX;
+    if (!s->options->by_rank)
+        shown &= ~(UINT64_C(1) << L_RANK);
+    return s->trace->machine_count > 1 ? shown : shown & ~(UINT64_C(1) << L_HOST);
 }
 
 static bool lane_row(const streams *s, rocl_tables *out, rocl_table *t, const lane *l)
 {
     int32_t rank = process_of(s, l)->rank;
-    const rocl_datum cells[] = {pid_cell(s, out, l),
+    const rocl_datum cells[] = {rocl_datum_int(process_of(s, l)->pid),
+                                rocl_cell_of_host(s->trace, out, capture_of(s, l)->machine),
                                 rank >= 0 ? rocl_datum_int(rank) : (rocl_datum){0},
                                 name_cell(s, out, l),
                                 rocl_datum_int((int64_t)l->kernels),
@@ -389,11 +386,11 @@ static bool rest_row(const streams *s, rocl_tables *out, rocl_table *t, const la
         sum.busy = rocl_add_saturated(sum.busy, l[i].busy);
         sum.gap = l[i].gap > sum.gap ? l[i].gap : sum.gap;
     }
-    const rocl_datum cells[LANE_COLUMNS] = {[2] = rocl_cell_of_string(out, text),
-                                            [3] = rocl_datum_int((int64_t)sum.kernels),
-                                            [4] = rocl_datum_int((int64_t)sum.copies),
-                                            [5] = rocl_datum_int(sum.busy),
-                                            [9] = rocl_datum_int(sum.gap)};
+    const rocl_datum cells[LANE_COLUMNS] = {[3] = rocl_cell_of_string(out, text),
+                                            [4] = rocl_datum_int((int64_t)sum.kernels),
+                                            [5] = rocl_datum_int((int64_t)sum.copies),
+                                            [6] = rocl_datum_int(sum.busy),
+                                            [10] = rocl_datum_int(sum.gap)};
     return rocl_table_row_some(t, cells, sizeof cells / sizeof *cells, shown_columns(s));
 }
 
