@@ -30,9 +30,9 @@ static inline rocl_trace *open_trace(const char *names, const rocl_options *o)
     char paths[4][512];
     size_t n = 0;
     rocl_trace *t = NULL;
-    rocl_error *err = rocl_error_new();
     if (!fixtures)
         skip();
+    rocl_error *err = rocl_error_new();
     for (const char *p = names; *p && n < COUNT(paths); n++) {
         int len = (int)strcspn(p, " ");
         snprintf(paths[n], sizeof paths[n], "%s/%.*s.db", fixtures, len, p);
