@@ -488,14 +488,17 @@ typedef enum rocl_report {
     ROCL_REPORT_DOMAINS, /* per domain: calls, time, share */
     ROCL_REPORT_SUMMARY, /* per domain and name: calls, time, percentiles */
     ROCL_REPORT_KERNELS,
-    ROCL_REPORT_COPIES,  /* by direction and agents: time, bytes, bandwidth */
-    ROCL_REPORT_OVERLAP, /* per GPU: compute, copy, both, idle */
-    ROCL_REPORT_GAPS,    /* per GPU: idle times */
-    ROCL_REPORT_LAUNCH,  /* per kernel and call that launched it: delay, time to the end */
-    ROCL_REPORT_MARKERS, /* per marker: time on the host, and of the GPU work from inside */
-    ROCL_REPORT_RANKS,   /* per rank and name: imbalance */
+    ROCL_REPORT_COPIES,    /* by direction and agents: time, bytes, bandwidth */
+    ROCL_REPORT_OVERLAP,   /* per GPU: compute, copy, both, idle */
+    ROCL_REPORT_GAPS,      /* per GPU: idle times */
+    ROCL_REPORT_LAUNCH,    /* per kernel and call that launched it: delay, time to the end */
+    ROCL_REPORT_MARKERS,   /* per marker: time on the host, and of the GPU work from inside */
+    ROCL_REPORT_RANKS,     /* per rank and name: imbalance */
     ROCL_REPORT_TIMELINE,  /* per GPU and slice of the time: share of kernels, copies, idle */
     ROCL_REPORT_HISTOGRAM, /* per kernel name: calls and time by classes of durations */
+    ROCL_REPORT_MEMORY,    /* per agent: allocations, peak, leaks; scratch memory */
+    ROCL_REPORT_COUNTERS,  /* of kernels, and sampled ones */
+    ROCL_REPORT_STREAMS,   /* per stream and queue: busy time; how many at once */
     ROCL_REPORTS
 } rocl_report;
 

@@ -13,7 +13,10 @@
  *     compare.c       two traces side by side, with compare_groups.c and mann_whitney.c
  *     timeline.c      the same slice by slice
  *     histogram.c     how long kernels took, by classes of durations
- *     cells.c         what cells of several reports say
+ *     memory.c        memory of agents: what is allocated, at most and in the end
+ *     counter.c       values of counters, of kernels and over time
+ *     streams.c       what streams and queues did when, and how many at once
+ *     cells.c         what their tables say in the same way
  */
 #ifndef ROCL_ANALYSIS_ANALYSIS_H
 #define ROCL_ANALYSIS_ANALYSIS_H
@@ -26,6 +29,9 @@ typedef struct rocl_collector {
     void *self;
     uint32_t kinds; /* that it wants */
     rocl_status (*events)(void *self, unsigned worker, const rocl_batch *b, rocl_error *err);
+    /* As of a rocl_sink; its kinds are among `kinds`. May be NULL. */
+    uint32_t history_kinds;
+    rocl_status (*history)(void *self, unsigned worker, const rocl_batch *b, rocl_error *err);
     rocl_status (*end_task)(void *self, unsigned worker, rocl_error *err);
     rocl_status (*finish)(void *self, rocl_tables *out, rocl_error *err);
     void (*free)(void *self);
@@ -36,7 +42,7 @@ typedef rocl_status rocl_collector_new(rocl_collector *c, rocl_trace *t,
                                        const rocl_stats_options *o, rocl_error *err);
 rocl_collector_new rocl_summary_collector, rocl_busy_collector, rocl_lane_gaps_collector,
     rocl_launch_collector, rocl_markers_collector, rocl_ranks_collector, rocl_timeline_collector,
-    rocl_histogram_collector;
+    rocl_histogram_collector, rocl_memory_collector, rocl_counter_collector, rocl_streams_collector;
 
 static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r)
 {
@@ -71,9 +77,6 @@ typedef enum rocl_domain {
 const char *rocl_domain_name(rocl_domain d);
 rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category);
 
-/* In percent; no value where the whole is 0. */
-rocl_datum rocl_share(int64_t part, int64_t whole);
-
 /* Counts by group id of one worker: percentiles need the number of values beforehand. */
 typedef struct rocl_counts {
     uint64_t *by_group;
@@ -85,9 +88,33 @@ uint64_t rocl_counts_sum(const rocl_counts *c, unsigned workers, uint32_t id);
 void rocl_counts_free(rocl_counts *c, unsigned workers); /* of an array, one for each worker */
 /* ---- cells.c ---- */
 
-rocl_datum rocl_gpu_cell(const rocl_trace *t, rocl_tables *out, const rocl_gpu *g); /* "GPU 0" */
-rocl_datum rocl_name_cell(const rocl_trace *t, rocl_tables *out, uint32_t text);
-rocl_datum rocl_percent_cell(int64_t part, int64_t whole); /* none of 0 */
+/* An agent, the same in all processes of a machine; compared and interned as bytes: no holes. */
+typedef struct rocl_agent_key {
+    uint32_t machine, type; /* ROCL_NONE: no agent is known */
+    int64_t id;             /* index that the driver gave it, or the agent's id */
+    int64_t rank;           /* -1: of any */
+} rocl_agent_key;
+
+rocl_agent_key rocl_agent_key_of(const rocl_capture *c, uint32_t agent, int32_t rank);
+int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b);
+
+rocl_datum rocl_cell_of_text(const rocl_trace *t, rocl_tables *out, uint32_t text);
+rocl_datum rocl_cell_of_string(rocl_tables *out, const char *s);
+rocl_datum rocl_cell_of_share(int64_t part, int64_t whole); /* in percent; none of 0 */
+rocl_datum rocl_cell_of_number(double v);                   /* an integer where it is one */
+rocl_datum rocl_cell_of_agent(const rocl_trace *t, rocl_tables *out, const rocl_agent_key *k);
+rocl_datum rocl_cell_of_gpu(const rocl_trace *t, rocl_tables *out, const rocl_gpu *g);
+rocl_datum rocl_cell_of_host(const rocl_trace *t, rocl_tables *out, uint32_t machine);
+/* "WHAT on HOST" where there are several machines. */
+rocl_datum rocl_cell_on_machine(const rocl_trace *t, rocl_tables *out, const char *what,
+                                uint32_t machine);
+int rocl_compare_texts(const rocl_trace *t, uint32_t a,
+                       uint32_t b); /* by their bytes, never by ids: those depend on -j */
+
+/* Of all columns those whose bits are set in `shown`. NULL, false: memory is out. */
+rocl_table *rocl_tables_add_some(rocl_tables *out, const char *key, const char *title,
+                                 const rocl_table_column *columns, size_t count, uint64_t shown);
+bool rocl_table_row_some(rocl_table *t, const rocl_datum *cells, size_t count, uint64_t shown);
 /* Is it a kernel of a collective library (NCCL, RCCL), by its name? */
 bool rocl_is_communication(const char *kernel);
 
@@ -114,14 +141,11 @@ void rocl_distribution_merge(rocl_distribution *into, const rocl_distribution *f
 
 /* ---- rows.c ---- */
 
-/* As memcmp; never by ids, which depend on the number of workers. */
-int rocl_text_order(const rocl_trace *t, uint32_t a, uint32_t b);
 static inline int rocl_number_order(int64_t a, int64_t b)
 {
     return a < b ? -1 : a > b;
 }
 
-rocl_datum rocl_text_datum(const rocl_trace *t, rocl_tables *out, uint32_t text);
 rocl_datum rocl_others_datum(rocl_tables *out, size_t n); /* "(N others)" */
 rocl_datum rocl_id_datum(int64_t id);                     /* none for negative ones */
 rocl_datum rocl_average_datum(int64_t total, uint64_t count);

@@ -113,7 +113,7 @@ static void sum_cells(rocl_datum *r, const rocl_distribution of[2])
     r[C_TOTAL_A] = rocl_datum_int(before);
     r[C_TOTAL_B] = rocl_datum_int(of[ROCL_B].total);
     r[C_CHANGE] = rocl_datum_int(change);
-    r[C_CHANGE_PERCENT] = rocl_share(change, before);
+    r[C_CHANGE_PERCENT] = rocl_cell_of_share(change, before);
 }
 
 static void side_cells(rocl_datum *r, const rocl_distribution *d, unsigned which)

@@ -32,7 +32,7 @@ static rocl_status gap_row(const busy *b, rocl_tables *out, rocl_table *t, const
         return rocl_fail_memory(err);
     r[1] = rocl_datum_int((int64_t)s->gap_count);
     r[2] = rocl_datum_int(s->gap_total);
-    r[3] = rocl_percent_cell(s->gap_total, s->last - s->first);
+    r[3] = rocl_cell_of_share(s->gap_total, s->last - s->first);
     if (!s->gap_count)
         return ROCL_OK;
     r[4] = rocl_datum_int(d->min);
@@ -66,7 +66,7 @@ static rocl_status bucket_rows(const busy *b, rocl_tables *out, rocl_table *t, c
         r[1] = rocl_datum_text(out, names[i], strlen(names[i]));
         r[2] = rocl_datum_int((int64_t)s->bucket_count[i]);
         r[3] = rocl_datum_int(s->bucket_total[i]);
-        r[4] = rocl_percent_cell(s->bucket_total[i], s->gap_total);
+        r[4] = rocl_cell_of_share(s->bucket_total[i], s->gap_total);
     }
     return ROCL_OK;
 }
@@ -93,8 +93,8 @@ static rocl_status longest_rows(const busy *b, rocl_tables *out, rocl_table *t, 
             return rocl_fail_memory(err);
         r[1] = rocl_datum_int(g->start);
         r[2] = rocl_datum_int(g->length);
-        r[3] = rocl_name_cell(b->trace, out, g->before);
-        r[4] = rocl_name_cell(b->trace, out, g->after);
+        r[3] = rocl_cell_of_text(b->trace, out, g->before);
+        r[4] = rocl_cell_of_text(b->trace, out, g->after);
     }
     return ROCL_OK;
 }

@@ -38,11 +38,6 @@ rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t categor
     return ROCL_DOMAIN_OTHER;
 }
 
-rocl_datum rocl_share(int64_t part, int64_t whole)
-{
-    return whole > 0 ? rocl_datum_real(100.0 * (double)part / (double)whole) : (rocl_datum){0};
-}
-
 bool rocl_counts_add(rocl_counts *c, uint32_t id)
 {
     if (id >= c->cap) {

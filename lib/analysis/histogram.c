@@ -234,9 +234,9 @@ static rocl_status class_row(const histogram *h, rocl_tables *out, rocl_table *t
     r[1] = rocl_datum_int(h->begins[n]);
     r[2] = n + 1 < CLASSES ? rocl_datum_int(h->begins[n + 1]) : (rocl_datum){0};
     r[3] = rocl_datum_int(c->count);
-    r[4] = rocl_percent_cell(c->count, k->count);
+    r[4] = rocl_cell_of_share(c->count, k->count);
     r[5] = rocl_datum_int(c->total);
-    r[6] = rocl_percent_cell(c->total, k->total);
+    r[6] = rocl_cell_of_share(c->total, k->total);
     if (h->options->pictures)
         r[7] = bar(out, c->count, k->count, h->options->ascii);
     return ROCL_OK;

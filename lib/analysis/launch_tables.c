@@ -79,15 +79,15 @@ static int compare_groups(const void *a, const void *b, void *ctx)
     const launch_key *k = &x->key, *m = &y->key;
     int c = compare_values(x, y, l->options->sort);
     if (!c)
-        c = rocl_text_order(l->trace, k->name, m->name);
+        c = rocl_compare_texts(l->trace, k->name, m->name);
     if (!c)
         c = (k->call == ROCL_NONE) - (m->call == ROCL_NONE);
     if (!c)
-        c = rocl_text_order(l->trace, k->call, m->call);
+        c = rocl_compare_texts(l->trace, k->call, m->call);
     if (!c)
         c = rocl_number_order(k->rank, m->rank);
     if (!c)
-        c = rocl_text_order(l->trace, k->agent, m->agent);
+        c = rocl_compare_texts(l->trace, k->agent, m->agent);
     return c ? c : rocl_number_order(k->stream, m->stream);
 }
 
@@ -108,20 +108,20 @@ static launch_group **order_groups(launch *l, size_t *count)
 
 static rocl_datum call_datum(const launch *l, rocl_tables *out, uint32_t call)
 {
-    return call != ROCL_NONE ? rocl_text_datum(l->trace, out, call) : (rocl_datum){0};
+    return call != ROCL_NONE ? rocl_cell_of_text(l->trace, out, call) : (rocl_datum){0};
 }
 
 static rocl_datum key_cell(const launch *l, rocl_tables *out, const launch_key *k, unsigned column)
 {
     switch (column) {
     case L_NAME:
-        return rocl_text_datum(l->trace, out, k->name);
+        return rocl_cell_of_text(l->trace, out, k->name);
     case L_CALL:
         return call_datum(l, out, k->call);
     case L_RANK:
         return rocl_id_datum(k->rank);
     case L_AGENT:
-        return k->agent ? rocl_text_datum(l->trace, out, k->agent) : (rocl_datum){0};
+        return k->agent ? rocl_cell_of_text(l->trace, out, k->agent) : (rocl_datum){0};
     default:
         return rocl_id_datum(k->stream);
     }

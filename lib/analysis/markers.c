@@ -103,7 +103,7 @@ static int compare_groups(const void *a, const void *b, void *ctx)
     const marker_group *x = *(marker_group *const *)a, *y = *(marker_group *const *)b;
     int c = compare_values(x, y, m->options->sort);
     if (!c)
-        c = rocl_text_order(m->trace, x->key.name, y->key.name);
+        c = rocl_compare_texts(m->trace, x->key.name, y->key.name);
     return c ? c : rocl_number_order(x->key.rank, y->key.rank);
 }
 
@@ -191,7 +191,7 @@ static rocl_status rows(const markers *m, rocl_tables *out, rocl_table *t,
     size_t shown = rocl_rows_shown(m->options, n);
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < shown && st == ROCL_OK; i++)
-        st = add_row(m, t, rocl_text_datum(m->trace, out, list[i]->key.name), list[i], err);
+        st = add_row(m, t, rocl_cell_of_text(m->trace, out, list[i]->key.name), list[i], err);
     if (st != ROCL_OK || shown == n)
         return st;
     marker_group sum = sum_of(list + shown, n - shown);

@@ -32,13 +32,13 @@ static rocl_status overlap_row(const busy *b, rocl_tables *out, rocl_table *t, c
         return rocl_fail_memory(err);
     r[1] = rocl_datum_int(wall);
     r[2] = rocl_datum_int(all);
-    r[3] = rocl_percent_cell(all, wall);
+    r[3] = rocl_cell_of_share(all, wall);
     r[4] = rocl_datum_int(compute);
     r[5] = rocl_datum_int(exposed_communication);
     r[6] = rocl_datum_int(copy);
     r[7] = rocl_datum_int(both);
     r[8] = rocl_datum_int(exposed_copy);
-    r[9] = rocl_percent_cell(both, copy);
+    r[9] = rocl_cell_of_share(both, copy);
     r[10] = rocl_datum_int(idle);
     r[11] = rocl_datum_int((int64_t)s->kernels);
     r[12] = rocl_datum_int((int64_t)s->copies);
@@ -70,11 +70,11 @@ static rocl_status communication_row(const busy *b, rocl_tables *out, rocl_table
     if (!r)
         return rocl_fail_memory(err);
     r[1] = rocl_datum_int(all);
-    r[2] = rocl_percent_cell(all, wall);
+    r[2] = rocl_cell_of_share(all, wall);
     r[3] = rocl_datum_int(exposed);
-    r[4] = rocl_percent_cell(exposed, wall);
+    r[4] = rocl_cell_of_share(exposed, wall);
     r[5] = rocl_datum_int(all - exposed);
-    r[6] = rocl_percent_cell(all - exposed, all);
+    r[6] = rocl_cell_of_share(all - exposed, all);
     r[7] = rocl_datum_int((int64_t)s->communications);
     return ROCL_OK;
 }
@@ -107,7 +107,7 @@ static rocl_status concurrency_rows(const busy *b, rocl_tables *out, rocl_table 
             return rocl_fail_memory(err);
         r[1] = rocl_datum_int(i);
         r[2] = rocl_datum_int(s->levels.ns[i]);
-        r[3] = rocl_percent_cell(s->levels.ns[i], s->last - s->first);
+        r[3] = rocl_cell_of_share(s->levels.ns[i], s->last - s->first);
         if (i == LEVELS)
             t->note = "64 stands for 64 and more";
     }

@@ -65,6 +65,6 @@ rocl_datum *rocl_busy_row(const busy *b, rocl_tables *out, rocl_table *t, const 
         fill_lane(b, out, r, s->place);
         r += LANE_COLUMNS;
     }
-    r[0] = rocl_gpu_cell(b->trace, out, &b->gpus.all[gpu]);
+    r[0] = rocl_cell_of_gpu(b->trace, out, &b->gpus.all[gpu]);
     return r;
 }

@@ -61,7 +61,7 @@ static void total_cells(rocl_datum *cells, const sum *s, int64_t all)
 {
     cells[3] = rocl_datum_int((int64_t)s[ROCL_RANK_KERNEL].calls);
     cells[4] = rocl_datum_int(s[ROCL_RANK_KERNEL].total);
-    cells[5] = rocl_share(s[ROCL_RANK_KERNEL].total, all);
+    cells[5] = rocl_cell_of_share(s[ROCL_RANK_KERNEL].total, all);
     cells[6] = rocl_datum_int(s[ROCL_RANK_API].total);
     cells[7] = rocl_datum_int(s[ROCL_RANK_MARKER].total);
 }
@@ -75,7 +75,7 @@ static void place_cells(const ranks *r, rocl_tables *out, rocl_datum *cells, uin
     if (q->pid >= 0)
         cells[1] = rocl_datum_int(q->pid);
     if (q->host)
-        cells[2] = rocl_text_datum(r->trace, out, q->host);
+        cells[2] = rocl_cell_of_text(r->trace, out, q->host);
     total_cells(cells, r->totals[p], all);
 }
 
@@ -213,12 +213,12 @@ static int order_spreads(const void *a, const void *b, void *ctx)
         return x->work < y->work ? -1 : 1;
     if (p != q && r->options->sort != ROCL_BY_NAME)
         return p > q ? -1 : 1;
-    return rocl_text_order(r->trace, x->name, y->name);
+    return rocl_compare_texts(r->trace, x->name, y->name);
 }
 
 static void spread_cells(const ranks *r, rocl_tables *out, rocl_datum *cells, const spread *s)
 {
-    cells[1] = rocl_text_datum(r->trace, out, s->name);
+    cells[1] = rocl_cell_of_text(r->trace, out, s->name);
     cells[2] = rocl_datum_int(s->ranks);
     cells[3] = rocl_datum_int((int64_t)s->min_calls);
     cells[4] = rocl_datum_int((int64_t)s->max_calls);

@@ -1,23 +1,7 @@
 /* What reports that are tables of groups have in common. */
 #include <stdio.h>
-#include <string.h>
 
 #include "analysis/analysis.h"
-
-int rocl_text_order(const rocl_trace *t, uint32_t a, uint32_t b)
-{
-    size_t n, m;
-    const char *p = rocl_strings_get(t->strings, a, &n), *q = rocl_strings_get(t->strings, b, &m);
-    int c = memcmp(p, q, n < m ? n : m);
-    return c ? c : n < m ? -1 : n > m;
-}
-
-rocl_datum rocl_text_datum(const rocl_trace *t, rocl_tables *out, uint32_t text)
-{
-    size_t n;
-    const char *p = rocl_strings_get(t->strings, text, &n);
-    return rocl_datum_text(out, p, n);
-}
 
 rocl_datum rocl_others_datum(rocl_tables *out, size_t n)
 {

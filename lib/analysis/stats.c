@@ -21,6 +21,9 @@ static const struct {
     {REPORT(LAUNCH), rocl_launch_collector, false},
     {REPORT(MARKERS), rocl_markers_collector, false},
     {REPORT(RANKS), rocl_ranks_collector, false},
+    {REPORT(MEMORY), rocl_memory_collector, false},
+    {REPORT(COUNTERS), rocl_counter_collector, false},
+    {REPORT(STREAMS), rocl_streams_collector, false},
 };
 
 enum { COLLECTORS = sizeof makers / sizeof *makers };
@@ -32,9 +35,9 @@ typedef struct stats {
 
 const char *rocl_report_name(rocl_report r)
 {
-    static const char *const names[ROCL_REPORTS] = {"domains", "summary",  "kernels",  "copies",
-                                                    "overlap", "gaps",     "launch",   "markers",
-                                                    "ranks",   "timeline", "histogram"};
+    static const char *const names[ROCL_REPORTS] = {
+        "domains", "summary", "kernels",  "copies",    "overlap", "gaps",     "launch",
+        "markers", "ranks",   "timeline", "histogram", "memory",  "counters", "streams"};
     return (unsigned)r < ROCL_REPORTS ? names[r] : "";
 }
 
@@ -45,6 +48,16 @@ static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error
     for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
         if (s->collectors[i].kinds & ROCL_BIT(b->kind))
             st = s->collectors[i].events(s->collectors[i].self, worker, b, err);
+    return st;
+}
+
+static rocl_status history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    stats *s = self;
+    rocl_status st = ROCL_OK;
+    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
+        if (s->collectors[i].history_kinds & ROCL_BIT(b->kind))
+            st = s->collectors[i].history(s->collectors[i].self, worker, b, err);
     return st;
 }
 
@@ -69,9 +82,11 @@ static rocl_status make_collectors(stats *s, rocl_trace *t, const rocl_stats_opt
 
 static rocl_status run(stats *s, rocl_trace *t, rocl_tables *out, rocl_error *err)
 {
-    rocl_sink sink = {.self = s, .events = events, .end_task = end_task};
-    for (unsigned i = 0; i < s->count; i++)
+    rocl_sink sink = {.self = s, .events = events, .history = history, .end_task = end_task};
+    for (unsigned i = 0; i < s->count; i++) {
         sink.kinds |= s->collectors[i].kinds;
+        sink.history_kinds |= s->collectors[i].history_kinds;
+    }
     rocl_status st = rocl_pipeline_run(t, &sink, err);
     for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
         st = s->collectors[i].finish(s->collectors[i].self, out, err);

@@ -193,11 +193,11 @@ static int compare_groups(const void *a, const void *b, void *ctx)
     else if (o->by == ROCL_BY_MAX)
         c = x->d.max < y->d.max ? 1 : x->d.max > y->d.max ? -1 : 0;
     if (!c)
-        c = rocl_text_order(t, x->key.name, y->key.name);
+        c = rocl_compare_texts(t, x->key.name, y->key.name);
     if (!c)
-        c = rocl_text_order(t, x->key.agent, y->key.agent);
+        c = rocl_compare_texts(t, x->key.agent, y->key.agent);
     if (!c)
-        c = rocl_text_order(t, x->key.other_agent, y->key.other_agent);
+        c = rocl_compare_texts(t, x->key.other_agent, y->key.other_agent);
     if (!c)
         c = x->key.rank != y->key.rank ? (x->key.rank < y->key.rank ? -1 : 1) : 0;
     if (!c)
@@ -266,7 +266,7 @@ static void domain_row(rocl_tables *out, rocl_datum *r, rocl_domain d, const roc
     r[1] = rocl_datum_int((int64_t)sum->taken);
     r[2] = rocl_datum_int(sum->total);
     r[3] = average(sum);
-    r[4] = rocl_share(sum->total, all);
+    r[4] = rocl_cell_of_share(sum->total, all);
     r[5] = rocl_datum_int(sum->min);
     r[6] = rocl_datum_int(sum->max);
     r[7] = stddev_datum(sum);
@@ -396,11 +396,11 @@ static rocl_datum key_cell(const summary *s, rocl_tables *out, const group *g, u
     case S_DOMAIN:
         return rocl_datum_text(out, d, strlen(d));
     case S_NAME:
-        return rocl_text_datum(s->trace, out, g->key.name);
+        return rocl_cell_of_text(s->trace, out, g->key.name);
     case S_RANK:
         return g->key.rank >= 0 ? rocl_datum_int(g->key.rank) : (rocl_datum){0};
     case S_AGENT:
-        return g->key.agent ? rocl_text_datum(s->trace, out, g->key.agent) : (rocl_datum){0};
+        return g->key.agent ? rocl_cell_of_text(s->trace, out, g->key.agent) : (rocl_datum){0};
     case S_STREAM:
         return g->key.stream >= 0 ? rocl_datum_int(g->key.stream) : (rocl_datum){0};
     case S_WORKGROUP:
@@ -420,7 +420,7 @@ static rocl_datum value_cell(const rocl_distribution *d, unsigned column, int64_
     case S_AVERAGE:
         return average(d);
     case S_PERCENT:
-        return rocl_share(d->total, all);
+        return rocl_cell_of_share(d->total, all);
     case S_MIN:
         return rocl_datum_int(d->min);
     case S_MEDIAN:
@@ -579,11 +579,11 @@ static rocl_datum copy_cell(const summary *s, rocl_tables *out, const group *g, 
 {
     switch (column) {
     case C_DIRECTION:
-        return rocl_text_datum(s->trace, out, g->key.name);
+        return rocl_cell_of_text(s->trace, out, g->key.name);
     case C_SRC:
-        return rocl_text_datum(s->trace, out, g->key.agent);
+        return rocl_cell_of_text(s->trace, out, g->key.agent);
     case C_DST:
-        return rocl_text_datum(s->trace, out, g->key.other_agent);
+        return rocl_cell_of_text(s->trace, out, g->key.other_agent);
     case C_RANK:
         return key_cell(s, out, g, S_RANK);
     case C_STREAM:

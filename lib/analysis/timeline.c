@@ -153,13 +153,13 @@ static rocl_status data_row(timeline *l, rocl_tables *out, rocl_table *t, const 
     rocl_datum *r = rocl_table_row(t);
     if (!r)
         return rocl_fail_memory(err);
-    r[0] = rocl_gpu_cell(l->trace, out, &l->gpus.all[s->gpu]);
+    r[0] = rocl_cell_of_gpu(l->trace, out, &l->gpus.all[s->gpu]);
     r[1] = rocl_datum_int((int64_t)i);
     r[2] = rocl_datum_int(start);
     r[3] = rocl_datum_int(start + length);
     for (part p = 0; p < PARTS; p++) {
         r[4 + 2 * p] = rocl_datum_int(now->ns[p]);
-        r[5 + 2 * p] = rocl_percent_cell(now->ns[p], length);
+        r[5 + 2 * p] = rocl_cell_of_share(now->ns[p], length);
     }
     r[10] = rocl_datum_int(length - busy);
     r[11] = rocl_datum_int(now->kernels);
@@ -212,11 +212,11 @@ static rocl_status picture_row(timeline *l, rocl_tables *out, rocl_table *t, con
     rocl_datum *r = rocl_table_row(t);
     if (!r)
         return rocl_fail_memory(err);
-    r[0] = rocl_gpu_cell(l->trace, out, &l->gpus.all[s->gpu]);
+    r[0] = rocl_cell_of_gpu(l->trace, out, &l->gpus.all[s->gpu]);
     r[1] = rocl_datum_text(out, names[p], strlen(names[p]));
     r[2] = line(l, out, s, (part)p, &sum);
     r[3] = rocl_datum_real((double)s->length / (double)s->count);
-    r[4] = rocl_percent_cell(sum, (int64_t)s->length);
+    r[4] = rocl_cell_of_share(sum, (int64_t)s->length);
     return ROCL_OK;
 }
 

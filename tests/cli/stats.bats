@@ -8,7 +8,8 @@ requires() {
 }
 
 db=$FIXTURES/schema-3.0.0.db
-reports=(domains summary kernels copies overlap gaps launch markers ranks timeline histogram)
+reports=(domains summary kernels copies overlap gaps launch markers ranks timeline histogram
+    memory counters streams)
 
 keys() { # argument of rocstats...
     rocstats --format json "$@" | jq -r '.tables[].key' | sort -u | xargs

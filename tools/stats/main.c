@@ -93,8 +93,8 @@ static const program tool = {
     .synopsis = "[REPORT]... [OPTION]... INPUT...\n       rocstats compare [OPTION]... A B",
     .purpose =
         "Say where the time of a trace went. Reports: domains, summary, kernels, copies,\n"
-        "overlap, gaps, launch, markers, ranks, timeline, histogram, or all; without one, an\n"
-        "overview. compare says what changed from trace A to trace B.",
+        "overlap, gaps, launch, markers, ranks, timeline, histogram, memory, counters, streams,\n"
+        "or all; without one, an overview. compare says what changed from trace A to trace B.",
     .groups = groups,
     .examples = "  rocstats 4711_results.db\n"
                 "  rocstats kernels --sort average --by-agent -i rank*/*.db\n"
