@@ -53,7 +53,7 @@ static const rocl_table_column rank_columns[] = {
     {"kernels", "Kernels", ROCL_UNIT_COUNT},
     {"kernels_ns", "Kernel time", ROCL_UNIT_NS},
     {"percent", "%", ROCL_UNIT_PERCENT},
-    {"api_ns", "ROCL_RANK_API time", ROCL_UNIT_NS},
+    {"api_ns", "API time", ROCL_UNIT_NS},
     {"markers_ns", "Marker time", ROCL_UNIT_NS},
 };
 

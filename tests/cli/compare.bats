@@ -144,6 +144,7 @@ END
 @test "ranks: says who is the straggler, or that there is nothing to compare" {
     try 0 rocstats ranks "$a" "$b"
     [[ "${lines[0]}" == "Ranks: kernel time max / mean = "*", the most in rank "? ]] || fail note
+    [[ "${lines[1]}" == *" API time "*" Marker time" ]] || fail titles
     try 0 rocstats ranks "$a"
     [[ "${lines[0]}" == *"of one process only"* ]] || fail note
     try 0 rocstats ranks --include kernel "$a" "$b"

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t words_after_dashes(int argc, char **argv)
@@ -48,6 +49,7 @@ int comparison_check(comparison *cmp, common *c, size_t behind)
     c->inputs = (strings){0};
     for (size_t i = 0; i < all.n; i++)
         strings_add(i < all.n - behind ? &c->inputs : &cmp->b, all.v[i]);
+    free(all.v);
     return -1;
 }
 
