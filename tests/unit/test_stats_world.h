@@ -259,7 +259,7 @@ static inline uint64_t draw(world *w, uint64_t below)
     return (w->random >> 11) % below;
 }
 
-/* %q in the format's place of a table's suffix. */
+/* Formats are those of sqlite3_mprintf. */
 static inline void world_sql(world *w, const char *format, ...)
 {
     va_list args;
