@@ -120,8 +120,7 @@ static kernel *find_kernel(histogram *h, uint32_t name)
     if (at != UINT32_MAX)
         return &h->kernels[at];
     void *p = h->kernels;
-    /* One more than is used: room for the others. */
-    if (!more(&p, sizeof *h->kernels, h->count + 1, &h->cap))
+    if (!more(&p, sizeof *h->kernels, h->count, &h->cap))
         return NULL;
     h->kernels = p;
     if (!rocl_map_put(&h->index, name, (uint32_t)h->count))

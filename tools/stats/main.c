@@ -50,7 +50,7 @@ static const opt report_options[] = {
      "the largest first, or by name"},
     BY("by-rank", by_rank, "a row for each process"),
     BY("by-agent", by_agent, "a row for each agent"),
-    BY("by-stream", by_stream, "a row for each stream"),
+    BY("by-stream", by_stream, "a row for each stream; gaps of streams and queues as well"),
     BY("by-dims", by_dims, "a row for each size of grid and workgroup"),
     {"min-gap", 0, OPT_STRING, offsetof(cli, min_gap), "TIME", NULL, 0, 0,
      "shorter idle times of a GPU are no gaps (5us; default: 0)"},
