@@ -34,21 +34,48 @@ static void put_string(rocl_buf *b, const char *s)
 /* ---- tabs: tables that belong together
  * ----------------------------------------------------------- */
 
-/* Tables whose key has this word in it go to one tab. */
-static const char *const families[] = {"domain",   "summary",   "kernel", "copies",  "overlap",
-                                       "gap",      "memory",    "leak",   "scratch", "counter",
-                                       "sample",   "stream",    "queue",  "launch",  "marker",
-                                       "timeline", "histogram", "rank",   "compare"};
+/* Tables whose key has the word in it go to the tab; the first word that fits counts. */
+static const struct {
+    const char *word, *tab, *title;
+} families[] = {{"domain", "domain", "Domains"},
+                {"summary", "summary", "Summary"},
+                {"kernel", "kernel", "Kernels"},
+                {"copies", "copies", "Copies"},
+                {"overlap", "overlap", "Overlap"},
+                {"communication", "overlap", "Overlap"},
+                {"concurrency", "overlap", "Overlap"},
+                {"gap", "gap", "Gaps"},
+                {"timeline", "timeline", "Timeline"},
+                {"histogram", "histogram", "Histogram"},
+                {"launch", "launch", "Launch"},
+                {"marker", "marker", "Markers"},
+                {"rank", "rank", "Ranks"},
+                {"memory", "memory", "Memory"},
+                {"leak", "memory", "Memory"},
+                {"scratch", "memory", "Memory"},
+                {"counter", "counter", "Counters"},
+                {"sample", "counter", "Counters"},
+                {"stream", "stream", "Streams"},
+                {"queue", "stream", "Streams"}};
+
+static size_t family_index(const rocl_table *t)
+{
+    size_t i = 0;
+    while (i < sizeof families / sizeof *families && !strstr(t->key, families[i].word))
+        i++;
+    return i;
+}
 
 static const char *family_of(const rocl_table *t)
 {
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (strstr(t->key, families[i]))
-            return !strcmp(families[i], "leak") || !strcmp(families[i], "scratch") ? "memory"
-                   : !strcmp(families[i], "sample")                                ? "counter"
-                   : !strcmp(families[i], "queue")                                 ? "stream"
-                                                                                   : families[i];
-    return t->key;
+    size_t i = family_index(t);
+    return i < sizeof families / sizeof *families ? families[i].tab : t->key;
+}
+
+static const char *family_title(const rocl_table *t)
+{
+    size_t i = family_index(t);
+    return i < sizeof families / sizeof *families ? families[i].title : t->title;
 }
 
 static bool begins_family(const rocl_tables *all, size_t i)
@@ -71,7 +98,7 @@ static void put_tabs(rocl_table_writer *w)
         rocl_buf_str(&w->buf, "\" aria-controls=\"panel-");
         put_string(&w->buf, family_of(t));
         rocl_buf_str(&w->buf, "\">");
-        put_string(&w->buf, t->title);
+        put_string(&w->buf, family_title(t));
         rocl_buf_str(&w->buf, "</button>");
     }
     rocl_buf_str(&w->buf, "</div>\n");

@@ -233,8 +233,7 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t)
                                    {"both_ns", NULL, "kernels and copies", "c2"},
                                    {"exposed_copy_ns", NULL, "copies alone", "c1"},
                                    {"idle_ns", NULL, "idle", "c4"}};
-    static const char *const bars[] = {"total_ns",   "time_ns",  "busy_ns",
-                                       "peak_bytes", "delay_ns", "gap_ns"};
+    static const char *const bars[] = {"total_ns", "time_ns", "busy_ns", "peak_bytes"};
     if (!strcmp(t->key, "timeline")) {
         put_timeline(b, t);
     } else if (!strcmp(t->key, "overlap")) {

@@ -30,7 +30,7 @@ _Static_assert(ROCL_BY_CALLS == 1 && ROCL_BY_NAME == 4, "--sort lists them in or
 
 enum { OVERVIEW_TOP = 10, TEXT_TOP = 20 };
 /* A timeline's row has LINE_REST columns beside its line. */
-enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 40, LINE_LEAST = 10 };
+enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 40, LINE_LEAST = 10, PAGE_SLICES = 200 };
 
 #define REPORT(r) (1u << ROCL_REPORT_##r)
 #define OVERVIEW                                                                                   \
@@ -164,6 +164,8 @@ static void choose_pictures(cli *c)
     c->stats.pictures = c->format == ROCL_TABLE_TEXT || c->format == ROCL_TABLE_MARKDOWN;
     c->stats.ascii = !locale_is_utf8();
     c->stats.slices = (size_t)c->slices;
+    if (!c->slices && c->format == ROCL_TABLE_HTML)
+        c->stats.slices = PAGE_SLICES;
     if (c->slices || c->format != ROCL_TABLE_TEXT || !width || width >= LINE + LINE_REST)
         return;
     c->stats.slices = width < LINE_LEAST + LINE_REST ? LINE_LEAST : width - LINE_REST;
