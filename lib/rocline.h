@@ -518,6 +518,7 @@ typedef struct rocl_stats_options {
     rocl_sort_by sort;
     size_t top;      /* rows per table, 0: all; what is cut off is summed up in a last row */
     int64_t min_gap; /* ns: shorter idle times are no gaps */
+    bool advice;     /* a last table says what stands out in the others */
     bool brief;      /* fewer columns and rows: what fits on a screen */
     bool pictures;   /* for people: bars and lines of characters where they say more than rows */
     bool ascii;      /* no other characters in them */

@@ -16,6 +16,7 @@
  *     memory.c        memory of agents: what is allocated, at most and in the end
  *     counter.c       values of counters, of kernels and over time
  *     streams.c       what streams and queues did when, and how many at once
+ *     advice.c        what to look at first, by rules on the tables of the others
  *     cells.c         what their tables say in the same way
  */
 #ifndef ROCL_ANALYSIS_ANALYSIS_H
@@ -43,6 +44,11 @@ typedef rocl_status rocl_collector_new(rocl_collector *c, rocl_trace *t,
 rocl_collector_new rocl_summary_collector, rocl_busy_collector, rocl_lane_gaps_collector,
     rocl_launch_collector, rocl_markers_collector, rocl_ranks_collector, rocl_timeline_collector,
     rocl_histogram_collector, rocl_memory_collector, rocl_counter_collector, rocl_streams_collector;
+
+/* ---- advice.c ---- */
+
+/* Adds the table "advice", made of the tables that there are. */
+rocl_status rocl_advise(rocl_tables *tables, rocl_error *err);
 
 static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r)
 {

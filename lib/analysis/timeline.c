@@ -91,7 +91,8 @@ typedef struct sweep {
 /* Begin of slice i, the end of the last one for `count`: floor(length * i / count). */
 static int64_t bound(const sweep *s, uint64_t i)
 {
-    return s->span.first + (int64_t)((unsigned __int128)s->length * i / s->count);
+    uint64_t count = s->count ? s->count : 1;
+    return s->span.first + (int64_t)((unsigned __int128)s->length * i / count);
 }
 
 /* The slice that a time is in: the last with bound(i) <= time, and the last of all for the end. */

@@ -39,6 +39,7 @@ static const struct {
     const char *word, *tab, *title;
 } families[] = {{"domain", "domain", "Domains"},
                 {"summary", "summary", "Summary"},
+                {"advice", "advice", "Advice"},
                 {"kernel", "kernel", "Kernels"},
                 {"copies", "copies", "Copies"},
                 {"overlap", "overlap", "Overlap"},

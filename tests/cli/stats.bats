@@ -20,7 +20,7 @@ keys() { # argument of rocstats...
     [ -z "$stderr" ]
     [ -n "$output" ]
     overview=$(keys "$db")
-    [ "$overview" = "$(keys domains kernels copies overlap gaps "$db")" ]
+    [ "$overview" = "$(keys domains kernels copies overlap gaps --advice "$db")" ]
 }
 
 @test "reports are named by the words before the first file, in any order" {

@@ -16,7 +16,7 @@ typedef struct cli {
     strings operands; /* reports, then inputs */
     unsigned format, sort, style;
     int top, slices;
-    bool by_rank, by_agent, by_stream, by_dims;
+    bool advice, by_rank, by_agent, by_stream, by_dims;
     const char *min_gap;
     const char *path;
     rocl_stats_options stats;
@@ -42,6 +42,8 @@ enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 40, LINE_LEAST = 10, PAGE_SLI
     }
 
 static const opt report_options[] = {
+    {"advice", 0, OPT_FLAG, offsetof(cli, advice), NULL, NULL, 0, 0,
+     "say what stands out, with the numbers (the overview and pages do)"},
     {"top", 0, OPT_NUMBER, offsetof(cli, top), "N", NULL, 0, INT_MAX,
      "rows per table, the others are summed up in a last one; 0: all (default: 20, and 10 in the "
      "overview, for text; 0 for the other formats)"},
@@ -219,7 +221,9 @@ static int check(cli *c, size_t behind)
     c->stats.top = rows_per_table(c);
     c->common.wanted = c->stats.reports || c->compare.wanted ? EVENTS_SOME : EVENTS_ALL;
     choose_pictures(c);
-    c->stats.brief = !c->stats.reports && c->format == ROCL_TABLE_TEXT;
+    bool whole = !c->stats.reports;
+    c->stats.brief = whole && c->format == ROCL_TABLE_TEXT;
+    c->stats.advice = c->advice || whole || c->format == ROCL_TABLE_HTML;
     c->stats.reports = c->stats.reports ? c->stats.reports : OVERVIEW;
     c->stats.sort = c->sort;
     c->stats.by_rank = c->by_rank;

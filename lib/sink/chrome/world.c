@@ -200,16 +200,17 @@ uint32_t chrome_tid(chrome_world *w, uint32_t process, uint32_t thread)
     char name[320];
     if (thread == ROCL_NONE)
         return stray_row(w, process);
-    uint32_t *tid = &w->threads[thread], pid = chrome_pid(w, process);
-    if (*tid)
-        return *tid;
+    uint32_t known = w->threads[thread];
+    if (known)
+        return known;
     const rocl_thread *t = &w->capture->threads[thread];
     const rocl_process *p = &w->capture->processes[process];
-    *tid = thread_number(w, process, t);
+    uint32_t tid = thread_number(w, process, t);
+    w->threads[thread] = tid;
     uint32_t sort = t->tid == p->pid ? 0 : thread < BEYOND ? thread + 1 : BEYOND;
-    thread_name(w, t, p, *tid, name, sizeof name);
-    describe_thread(w, pid, *tid, name, sort);
-    return *tid;
+    thread_name(w, t, p, tid, name, sizeof name);
+    describe_thread(w, chrome_pid(w, process), tid, name, sort);
+    return tid;
 }
 
 /* ---- open, next capture, close ---- */

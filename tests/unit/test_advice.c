@@ -1,0 +1,164 @@
+/* The rules of rocstats --advice on tables made for them: each fires beyond its threshold, and only
+ * there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/analysis.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static const rocl_table_column kernel_columns[] = {
+    {"name", "", ROCL_UNIT_TEXT}, {"calls", "", ROCL_UNIT_COUNT}, {"total_ns", "", ROCL_UNIT_NS}};
+static const rocl_table_column overlap_columns[] = {
+    {"gpu", "", ROCL_UNIT_TEXT},           {"wall_ns", "", ROCL_UNIT_NS},
+    {"busy_ns", "", ROCL_UNIT_NS},         {"exposed_communication_ns", "", ROCL_UNIT_NS},
+    {"exposed_copy_ns", "", ROCL_UNIT_NS}, {"idle_ns", "", ROCL_UNIT_NS}};
+static const rocl_table_column bucket_columns[] = {
+    {"gpu", "", ROCL_UNIT_TEXT}, {"bucket", "", ROCL_UNIT_TEXT}, {"total_ns", "", ROCL_UNIT_NS}};
+static const rocl_table_column copy_columns[] = {{"direction", "", ROCL_UNIT_TEXT},
+                                                 {"calls", "", ROCL_UNIT_COUNT},
+                                                 {"bytes", "", ROCL_UNIT_BYTES},
+                                                 {"bandwidth", "", ROCL_UNIT_RATE}};
+
+static void put_row(rocl_tables *all, rocl_table *t, const char *name, const char *other,
+                    const int64_t *numbers)
+{
+    rocl_datum *r = rocl_table_row(t);
+    size_t c = 0;
+    r[c++] = rocl_datum_text(all, name, strlen(name));
+    if (other)
+        r[c++] = rocl_datum_text(all, other, strlen(other));
+    for (size_t i = 0; c < t->column_count; c++, i++)
+        r[c] = rocl_datum_int(numbers[i]);
+}
+
+#define TABLE(all, key, columns)      rocl_tables_add(all, key, "", columns, COUNT(columns))
+#define ROW(all, t, name, other, ...) put_row(all, t, name, other, (const int64_t[]){__VA_ARGS__})
+
+/* Does the advice hold the finding, with the evidence? NULL: nothing at all is found. */
+static void check(rocl_tables *all, const char *finding, const char *evidence)
+{
+    assert_int_equal(rocl_advise(all, NULL), ROCL_OK);
+    const rocl_table *t = &all->tables[all->count - 1];
+    assert_string_equal(t->key, "advice");
+    if (finding) {
+        assert_int_equal(t->row_count, 1);
+        assert_non_null(strstr(t->cells[0].text, finding));
+        assert_non_null(strstr(t->cells[1].text, evidence));
+        assert_null(t->note);
+    } else {
+        assert_int_equal(t->row_count, 0);
+        assert_string_equal(t->note, "nothing stands out");
+    }
+    rocl_tables_free(all);
+}
+
+static void test_kernels(void **state)
+{
+    static const struct {
+        int64_t calls, total, other;
+        const char *finding, *evidence;
+    } cases[] = {{1000, 9999000, 9999000, "Many short kernels", "2000 kernels of 10.00 us"},
+                 {400, 99000, 99000, NULL, NULL},
+                 {2000, 40000000, 40000000, NULL, NULL},
+                 {10, 5001, 4999, "One kernel takes most", "50.0 %: gemm"},
+                 {10, 5000, 5000, NULL, NULL}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "kernels", kernel_columns);
+        ROW(all, t, "gemm", NULL, cases[i].calls, cases[i].total);
+        ROW(all, t, "(7 others)", NULL, cases[i].calls, cases[i].other);
+        check(all, cases[i].finding, cases[i].evidence);
+    }
+    rocl_tables *all = rocl_tables_new();
+    rocl_table *t = TABLE(all, "kernels", kernel_columns);
+    ROW(all, t, "gemm", NULL, 1, 100);
+    ROW(all, t, "(7 others)", NULL, 7, 900);
+    check(all, NULL, NULL);
+}
+
+static void test_gpus(void **state)
+{
+    /* wall, busy, exposed communication, exposed copies, idle */
+    static const struct {
+        int64_t one[5], two[5];
+        const char *bucket, *finding, *evidence;
+    } cases[] = {
+        {{1000, 690, 0, 0, 310},
+         {1000, 800, 0, 0, 200},
+         "< 10 us",
+         "waits for launches",
+         "GPU 0 is idle for 31.0 % of its time, mostly"},
+        {{1000, 700, 0, 0, 200},
+         {1000, 600, 0, 0, 400},
+         "< 10 ms",
+         "waits long",
+         "GPU 1 is idle for 40.0 % of its time, hardly"},
+        {{1000, 700, 0, 0, 300}, {1000, 700, 0, 0, 300}, "< 10 us", NULL, NULL},
+        {{1000, 900, 0, 101, 100},
+         {1000, 900, 0, 90, 100},
+         "< 10 us",
+         "Copies are not hidden",
+         "10.1 % of the time of GPU 0 is copies"},
+        {{1000, 900, 90, 0, 100},
+         {1000, 900, 250, 0, 100},
+         "< 10 us",
+         "Communication is not hidden",
+         "25.0 % of the time of GPU 1"},
+        {{1000, 1000, 0, 0, 0},
+         {500, 500, 0, 0, 0},
+         "< 10 us",
+         "unequal shares",
+         "GPU 0 is busy for 1.33 times the mean of 2 GPUs"},
+        {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, "< 10 us", NULL, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "overlap", overlap_columns);
+        put_row(all, t, "GPU 0", NULL, cases[i].one);
+        put_row(all, t, "GPU 1", NULL, cases[i].two);
+        t = TABLE(all, "gap_buckets", bucket_columns);
+        ROW(all, t, "GPU 0", cases[i].bucket, 300);
+        ROW(all, t, "GPU 1", cases[i].bucket, 300);
+        check(all, cases[i].finding, cases[i].evidence);
+    }
+}
+
+static void test_copies(void **state)
+{
+    static const struct {
+        const char *direction;
+        int64_t calls, bytes, rate;
+        const char *finding, *evidence;
+    } cases[] = {
+        {"MEMORY_COPY_HOST_TO_DEVICE", 10, 10 << 20, 7900000000, "Slow copies",
+         "7.9 GB/s at 1.0 MiB"},
+        {"MEMORY_COPY_HOST_TO_DEVICE", 10, 10 << 20, 8000000000, NULL, NULL},
+        {"MEMORY_COPY_DEVICE_TO_DEVICE", 10, 10 << 20, 1000, NULL, NULL},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 1000, 1024000, 100, "Many small copies", "1000 of 1.0 KiB"},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 999, 1024000, 100, NULL, NULL},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 0, 0, 0, NULL, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "copies", copy_columns);
+        ROW(all, t, cases[i].direction, NULL, cases[i].calls, cases[i].bytes, cases[i].rate);
+        check(all, cases[i].finding, cases[i].evidence);
+    }
+    check(rocl_tables_new(), NULL, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_gpus),
+                                       cmocka_unit_test(test_copies)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
