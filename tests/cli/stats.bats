@@ -247,3 +247,22 @@ END
         [ "$output" = "total calls average max name" ] || fail "$words"
     done
 }
+
+# "table column" of all that a run made.
+columns() { # argument of rocstats...
+    rocstats -q --format json "$@" | jq -r '.tables[] | .key as $k | .columns[] | "\($k) \(.key)"' || [ "${PIPESTATUS[0]}" -le 1 ]
+}
+
+@test "every table and column is in rocstats(5)" {
+    awk '/^\.It Li/ { table = $3 } /^\.Li/ && table { print table, $2 }' "$TOP/man/rocstats.5" | sort -u >page
+    ranks=("$FIXTURES/rank0.db" "$FIXTURES/rank1.db")
+    {
+        columns all --advice "$FIXTURES/everything.db"
+        columns all --by-rank --by-agent --by-stream --by-dims "${ranks[@]}"
+        columns all --by-stream "$FIXTURES"/node-rank[01].db
+        columns memory --start 50% "$FIXTURES/everything.db"
+        columns compare "${ranks[@]}"
+    } | sort -u >made
+    comm -23 made page | tee missing
+    [ ! -s missing ]
+}
