@@ -518,11 +518,12 @@ typedef struct rocl_stats_options {
     rocl_sort_by sort;
     size_t top;      /* rows per table, 0: all; what is cut off is summed up in a last row */
     int64_t min_gap; /* ns: shorter idle times are no gaps */
-    bool advice;     /* a last table says what stands out in the others */
-    bool brief;      /* fewer columns and rows: what fits on a screen */
-    bool pictures;   /* for people: bars and lines of characters where they say more than rows */
-    bool ascii;      /* no other characters in them */
-    size_t slices;   /* of TIMELINE; 0: 60 with pictures, else 1000 */
+    const char *const *domains; /* only these in the reports domains and summary; NULL: all */
+    bool advice;                /* a last table says what stands out in the others */
+    bool brief;                 /* fewer columns and rows: what fits on a screen */
+    bool pictures; /* for people: bars and lines of characters where they say more than rows */
+    bool ascii;    /* no other characters in them */
+    size_t slices; /* of TIMELINE; 0: 60 with pictures, else 1000 */
 } rocl_stats_options;
 
 typedef struct rocl_tables rocl_tables; /* what comes out */

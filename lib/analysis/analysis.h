@@ -81,6 +81,10 @@ typedef enum rocl_domain {
     (ROCL_ALL_KINDS & ~(ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE)))
 
 const char *rocl_domain_name(rocl_domain d);
+/* Is it in the list of names, in any case, with '-' as good as '_'? Everything is in NULL. */
+bool rocl_domain_listed(const char *const *list, rocl_domain d);
+/* ROCL_USAGE when a name of the list is of no domain. */
+rocl_status rocl_domains_check(const char *const *list, rocl_error *err);
 rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category);
 
 /* Counts by group id of one worker: percentiles need the number of values beforehand. */

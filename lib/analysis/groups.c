@@ -1,4 +1,5 @@
 /* What groups of events are made of: domains, names, and how many events each has. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,40 @@ const char *rocl_domain_name(rocl_domain d)
         "SCRATCH_MEMORY", "RCCL", "ROCDECODE", "ROCJPEG", "GRAPHS",        "HIP_EVENTS",
         "BARRIERS",       "OTHER"};
     return names[d];
+}
+
+static bool is_name(const char *word, const char *name)
+{
+    for (; *word && *name; word++, name++)
+        if (toupper((unsigned char)(*word == '-' ? '_' : *word)) != *name)
+            return false;
+    return !*word && !*name;
+}
+
+bool rocl_domain_listed(const char *const *list, rocl_domain d)
+{
+    if (!list)
+        return true;
+    for (; *list; list++)
+        if (is_name(*list, rocl_domain_name(d)))
+            return true;
+    return false;
+}
+
+rocl_status rocl_domains_check(const char *const *list, rocl_error *err)
+{
+    for (; list && *list; list++) {
+        unsigned d = 0;
+        while (d < ROCL_DOMAINS && !is_name(*list, rocl_domain_name((rocl_domain)d)))
+            d++;
+        if (d == ROCL_DOMAINS)
+            return rocl_fail(err, ROCL_USAGE,
+                             "--domain: \"%.60s\" is no domain; known: kernels, hip, hsa, markers, "
+                             "memory_copies, memory_allocations, scratch_memory, rccl, rocdecode, "
+                             "rocjpeg, graphs, hip_events, barriers, other",
+                             *list);
+    }
+    return ROCL_OK;
 }
 
 rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category)

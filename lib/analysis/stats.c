@@ -100,7 +100,9 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     rocl_tables *out = rocl_tables_new();
     if (!out)
         return rocl_fail_memory(err);
-    rocl_status st = make_collectors(&s, t, o, err);
+    rocl_status st = rocl_domains_check(o->domains, err);
+    if (st == ROCL_OK)
+        st = make_collectors(&s, t, o, err);
     if (st == ROCL_OK)
         st = run(&s, t, out, err);
     if (st == ROCL_OK && o->advice)

@@ -285,6 +285,8 @@ static rocl_status domain_table(summary *s, rocl_tables *out, rocl_error *err)
         return rocl_fail_memory(err);
     for (size_t d = 0; d < ROCL_DOMAINS; d++) {
         size_t n;
+        if (!rocl_domain_listed(s->options->domains, (rocl_domain)d))
+            continue;
         group **list = select_groups(s, (rocl_domain)d, false, &n);
         if (!list)
             return rocl_fail_memory(err);
@@ -502,6 +504,8 @@ static rocl_status summary_rows(summary *s, rocl_tables *out, const char *key, c
     rocl_status st = t ? ROCL_OK : rocl_fail_memory(err);
     for (unsigned d = first; d <= last && st == ROCL_OK; d++) {
         size_t n;
+        if (domains && !rocl_domain_listed(s->options->domains, (rocl_domain)d))
+            continue;
         group **list = select_groups(s, (rocl_domain)d, false, &n);
         if (!list)
             return rocl_fail_memory(err);

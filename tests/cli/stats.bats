@@ -266,3 +266,18 @@ columns() { # argument of rocstats...
     comm -23 made page | tee missing
     [ ! -s missing ]
 }
+
+@test "only some domains" {
+    full=$(rocstats domains --format csv "$db")
+    try 0 rocstats domains --format csv --domain kernels,Memory-Copies "$db"
+    [ "$(cut -d, -f1 <<<"$output" | sed 1d | sort | xargs)" = "KERNELS MEMORY_COPIES" ]
+    # The values stay, but for the share.
+    [ "$(grep '"KERNELS"' <<<"$output" | cut -d, -f2,3)" = "$(grep '"KERNELS"' <<<"$full" | cut -d, -f2,3)" ]
+    [ "$(awk -F, 'NR > 1 { s += $5 } END { printf "%.6f", s }' <<<"$output")" = 100.000000 ]
+    try 0 rocstats summary --format csv --domain hip "$db"
+    [ "$(cut -d, -f1 <<<"$output" | sed 1d | sort -u)" = '"HIP"' ]
+    try 0 rocstats kernels --format csv --domain hip "$db"
+    [ "$output" = "$(rocstats kernels --format csv "$db")" ]
+    try 2 rocstats domains --domain kernel "$db"
+    says '"kernel" is no domain; known: kernels, '
+}

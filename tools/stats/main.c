@@ -14,6 +14,7 @@
 typedef struct cli {
     common common;
     strings operands; /* reports, then inputs */
+    strings domains;
     unsigned format, sort, style;
     int top, slices;
     bool advice, by_rank, by_agent, by_stream, by_dims;
@@ -50,6 +51,8 @@ static const opt report_options[] = {
     {"sort", 0, OPT_CHOICE, offsetof(cli, sort), "KEY", "total|calls|average|max|name", 0, 0,
      "order of rows by total time (total, the default), number of calls, average or longest time, "
      "the largest first, or by name"},
+    {"domain", 0, OPT_WORDS, offsetof(cli, domains), "LIST", NULL, 0, 0,
+     "in domains and summary only these: kernels, hip, hsa, markers, memory_copies, ..."},
     BY("by-rank", by_rank, "a row for each process"),
     BY("by-agent", by_agent, "a row for each agent"),
     BY("by-stream", by_stream, "a row for each stream; gaps of streams and queues as well"),
@@ -226,6 +229,7 @@ static int check(cli *c, size_t behind)
     c->stats.advice = c->advice || whole || c->format == ROCL_TABLE_HTML;
     c->stats.reports = c->stats.reports ? c->stats.reports : OVERVIEW;
     c->stats.sort = c->sort;
+    c->stats.domains = c->domains.v;
     c->stats.by_rank = c->by_rank;
     c->stats.by_agent = c->by_agent;
     c->stats.by_stream = c->by_stream;
