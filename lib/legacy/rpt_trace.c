@@ -38,14 +38,20 @@ static int64_t queue_of(const rocl_capture *c, uint32_t queue)
     return queue < c->queue_count ? c->queues[queue].id : 0;
 }
 
+/* A name that the trace does not have is "": ROCL_NONE is kept for when memory is out. */
+static uint32_t name_of(const rocl_event *e)
+{
+    return e->name == ROCL_NONE ? 0 : e->name;
+}
+
 /* "NAME_N_bytes", or the name alone where the size is not known. */
 static uint32_t copy_name(const gathering *g, const rocl_copy *copy, rocl_buf *name)
 {
     char digits[ROCL_NUM_MAX];
     size_t n;
-    const char *p = rocl_strings_get(g->trace->strings, copy->e.name, &n);
     if (!copy->size)
-        return copy->e.name;
+        return name_of(&copy->e);
+    const char *p = rocl_strings_get(g->trace->strings, copy->e.name, &n);
     name->len = 0;
     rocl_buf_put(name, p, n);
     rocl_buf_byte(name, '_');
@@ -61,7 +67,8 @@ static rocl_rpt_record record_of(const gathering *g, const rocl_batch *b, size_t
 {
     const rocl_capture *c = b->capture;
     const rocl_event *e = rocl_batch_event(b, i);
-    rocl_rpt_record r = {.start = e->start, .stop = e->end, .name = e->name, .command = BY_PLACE};
+    rocl_rpt_record r = {
+        .start = e->start, .stop = e->end, .name = name_of(e), .command = BY_PLACE};
     if (b->kind == ROCL_DISPATCH) {
         const rocl_dispatch *d = &b->dispatches[i];
         r.type = g->rpt->kernel;

@@ -240,6 +240,15 @@ events() { # file filter: how many events pass a jq filter
     one_line rpt
 }
 
+@test "rpt: names that the trace does not have" {
+    for version in 3.0.0 3.0.5 4.1.0; do
+        needs "$FIXTURES/nasty-$version.db"
+        try 1 rpt -t "$FIXTURES/nasty-$version.db"
+        [[ "$output" == *"ROI_TIME="* ]]
+        says "left out"
+    done
+}
+
 @test "what the original scripts made of their inputs" {
     needs "$RTG/check.py" python3
     run python3 "$RTG/check.py" "$BUILD/bin/rtg2json" "$RTG"
