@@ -63,13 +63,24 @@ static rocl_status take_copy(busy *b, unsigned worker, const rocl_capture *c, co
     return st == ROCL_OK && k->src != k->dst ? add(b, worker, c, &i, k->src, err) : st;
 }
 
+/* Found out once per name and worker. */
+static bool part_of(busy *b, unsigned worker, uint32_t kernel, part *out)
+{
+    uint32_t known = rocl_ids_get(&b->parts[worker], kernel);
+    if (known != ROCL_NONE) {
+        *out = (part)known;
+        return true;
+    }
+    *out = rocl_is_communication(rocl_str(b->trace, kernel)) ? COMMUNICATION : COMPUTE;
+    return rocl_ids_put(&b->parts[worker], kernel, *out);
+}
+
 static rocl_status take_kernel(busy *b, unsigned worker, const rocl_capture *c,
                                const rocl_dispatch *d, rocl_error *err)
 {
-    bool communication = rocl_is_communication(rocl_str(b->trace, d->e.name));
-    const item i = {&d->e, ROCL_DISPATCH, communication ? COMMUNICATION : COMPUTE, d->queue,
-                    d->stream};
-    return add(b, worker, c, &i, d->agent, err);
+    item i = {&d->e, ROCL_DISPATCH, COMPUTE, d->queue, d->stream};
+    return part_of(b, worker, d->e.name, &i.part) ? add(b, worker, c, &i, d->agent, err)
+                                                  : rocl_fail_memory(err);
 }
 
 static rocl_status take(void *self, unsigned worker, const rocl_batch *batch, rocl_error *err)
@@ -313,6 +324,9 @@ static void free_busy(void *self)
     free(b->first_stream);
     free(b->first_queue);
     free(b->sweeps);
+    for (unsigned w = 0; b->parts && w < b->trace->opt.jobs; w++)
+        rocl_ids_free(&b->parts[w]);
+    free(b->parts);
     free(b);
 }
 
@@ -331,7 +345,8 @@ static busy *new_busy(rocl_collector *c, rocl_trace *t, const rocl_stats_options
     b->options = o;
     b->sorter = rocl_sorter_new(t->space, 4);
     b->gaps = rocl_sorter_new(t->space, 2);
-    return b->sorter && b->gaps ? b : NULL;
+    b->parts = calloc(t->opt.jobs, sizeof *b->parts);
+    return b->sorter && b->gaps && b->parts ? b : NULL;
 }
 
 rocl_status rocl_busy_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,

@@ -4,6 +4,7 @@
 #define ROCL_ANALYSIS_BUSY_H
 
 #include "analysis/analysis.h"
+#include "base/ids.h"
 
 typedef enum part { COMPUTE, COMMUNICATION, COPY, PARTS } part;
 
@@ -65,7 +66,8 @@ typedef struct busy {
     rocl_sorter *ends;                    /* of kernels, by place; NULL: levels are not counted */
     uint64_t end[2];                      /* place and time of the end that comes next */
     bool more_ends;
-    sweep *sweeps; /* of places that did anything, in their order */
+    rocl_ids *parts; /* by worker: the part of a kernel's name */
+    sweep *sweeps;   /* of places that did anything, in their order */
     size_t sweep_count, sweep_cap;
 } busy;
 
