@@ -6,6 +6,7 @@
  *     groups.c        what groups of events are made of
  *     summary.c       calls and time by domain, name, ...: domains, summary, kernels, copies
  *     busy.c          what GPUs did when; places.c, overlap.c, gaps.c
+ *     calls.c         which host call caused what, for launch and gaps
  *     launch*.c       from the call that launched a kernel to its end: launch
  *     markers*.c      what ranges had the GPUs do: markers
  *     rows.c          what tables of groups have in common
@@ -26,6 +27,8 @@
 #include "model/gpus.h"
 #include "model/trace.h"
 
+typedef struct rocl_calls rocl_calls;
+
 typedef struct rocl_collector {
     void *self;
     uint32_t kinds; /* that it wants */
@@ -34,6 +37,10 @@ typedef struct rocl_collector {
     uint32_t history_kinds;
     rocl_status (*history)(void *self, unsigned worker, const rocl_batch *b, rocl_error *err);
     rocl_status (*end_task)(void *self, unsigned worker, rocl_error *err);
+    /* When all events are there: to ask for host calls, which are told before `finish`. May be
+     * NULL.
+     */
+    rocl_status (*ask)(void *self, rocl_calls *calls, rocl_error *err);
     rocl_status (*finish)(void *self, rocl_tables *out, rocl_error *err);
     void (*free)(void *self);
 } rocl_collector;
@@ -41,9 +48,10 @@ typedef struct rocl_collector {
 /* Fills *c; free it also after a failure where self is set. */
 typedef rocl_status rocl_collector_new(rocl_collector *c, rocl_trace *t,
                                        const rocl_stats_options *o, rocl_error *err);
-rocl_collector_new rocl_summary_collector, rocl_busy_collector, rocl_lane_gaps_collector,
-    rocl_launch_collector, rocl_markers_collector, rocl_ranks_collector, rocl_timeline_collector,
-    rocl_histogram_collector, rocl_memory_collector, rocl_counter_collector, rocl_streams_collector;
+rocl_collector_new rocl_calls_collector, rocl_summary_collector, rocl_busy_collector,
+    rocl_lane_gaps_collector, rocl_launch_collector, rocl_markers_collector, rocl_ranks_collector,
+    rocl_timeline_collector, rocl_histogram_collector, rocl_memory_collector,
+    rocl_counter_collector, rocl_streams_collector;
 
 /* ---- advice.c ---- */
 

@@ -1,6 +1,5 @@
-/* From the call that launched a kernel to the kernel's end. Calls and kernels are sorted by process
- * and stack id, calls first, so that one pass joins them; what is kept of it are sums per group,
- * and a second sort of the delays for their percentiles. */
+/* From the call that launched a kernel to the kernel's end. Every kernel asks for its call; what is
+ * kept of the answers are sums per group, and a second sort of the delays for their percentiles. */
 #include "analysis/launch.h"
 
 #include <stdlib.h>
@@ -8,31 +7,7 @@
 
 #include "base/buf.h"
 
-#define IS_KERNEL (UINT64_C(1) << 63) /* in the word of the start: after the calls */
-
-/* ---- taking events ---- */
-
-static uint64_t process_word(const rocl_capture *c, const rocl_event *e)
-{
-    return (uint64_t)c->index << 32 | e->process;
-}
-
-static uint32_t name_of(const rocl_event *e)
-{
-    return e->name == ROCL_NONE ? 0 : e->name;
-}
-
-static rocl_status add_call(launch *l, unsigned worker, const rocl_capture *c, const rocl_event *e,
-                            rocl_error *err)
-{
-    uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
-    const uint64_t key[4] = {process_word(c, e), e->stack_id, (uint64_t)e->start, e->id};
-    if (!e->stack_id)
-        return ROCL_OK;
-    q = rocl_varint_put(q, (uint64_t)e->end);
-    q = rocl_varint_put(q, name_of(e));
-    return rocl_sorter_add(l->events, worker, key, payload, (size_t)(q - payload), err);
-}
+/* ---- taking kernels ---- */
 
 /* Also those without a stack id, which no call has. */
 static rocl_status add_kernel(launch *l, unsigned worker, const rocl_capture *c,
@@ -40,57 +15,35 @@ static rocl_status add_kernel(launch *l, unsigned worker, const rocl_capture *c,
 {
     const rocl_event *e = &d->e;
     uint8_t payload[4 * ROCL_VARINT_MAX], *q = payload;
-    const uint64_t key[4] = {process_word(c, e), e->stack_id, (uint64_t)e->start | IS_KERNEL,
-                             e->id};
+    const uint64_t key[4] = {rocl_process_word(c, e), e->stack_id, (uint64_t)e->start, e->id};
     int64_t stream = d->stream < c->stream_count ? c->streams[d->stream].id : -1;
     q = rocl_varint_put(q, (uint64_t)e->end);
-    q = rocl_varint_put(q, name_of(e));
+    q = rocl_varint_put(q, rocl_name_of(e));
     q = rocl_varint_put(q, d->agent < c->agent_count ? c->agents[d->agent].label : 0);
     q = rocl_varint_put(q, (uint64_t)stream + 1); /* a short 0 for none */
-    return rocl_sorter_add(l->events, worker, key, payload, (size_t)(q - payload), err);
+    return rocl_sorter_add(l->kernels, worker, key, payload, (size_t)(q - payload), err);
 }
 
 static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        st = b->kind == ROCL_DISPATCH ? add_kernel(self, worker, b->capture, &b->dispatches[i], err)
-                                      : add_call(self, worker, b->capture, &b->regions[i].e, err);
+        st = add_kernel(self, worker, b->capture, &b->dispatches[i], err);
     return st;
 }
 
 static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 {
     launch *l = self;
-    return rocl_sorter_seal(l->events, worker, err);
+    return rocl_sorter_seal(l->kernels, worker, err);
 }
 
-/* ---- joining them ---- */
-
-/* The first call of a stack id. */
-typedef struct caller {
-    bool known;
-    uint64_t process, stack_id;
-    int64_t start, end;
-    uint32_t name;
-} caller;
+/* ---- answers ---- */
 
 typedef struct kernel {
     int64_t start, end;
     launch_key key; /* in full, whatever groups are made of */
 } kernel;
-
-static void read_call(caller *c, const rocl_record *rec)
-{
-    const uint8_t *p = rec->data, *past = rec->data + rec->len;
-    uint64_t end = 0, name = 0;
-    if (c->known && c->process == rec->key[0] && c->stack_id == rec->key[1])
-        return;
-    rocl_varint_get(&p, past, &end);
-    rocl_varint_get(&p, past, &name);
-    *c = (caller){true,         rec->key[0],   rec->key[1], (int64_t)rec->key[2],
-                  (int64_t)end, (uint32_t)name};
-}
 
 static kernel read_kernel(const launch *l, const rocl_record *rec)
 {
@@ -99,7 +52,7 @@ static kernel read_kernel(const launch *l, const rocl_record *rec)
     uint64_t v[4] = {0};
     for (int i = 0; i < 4; i++)
         rocl_varint_get(&p, past, &v[i]);
-    return (kernel){(int64_t)(rec->key[2] & ~IS_KERNEL),
+    return (kernel){(int64_t)rec->key[2],
                     (int64_t)v[0],
                     {.name = (uint32_t)v[1],
                      .call = ROCL_NONE,
@@ -161,7 +114,7 @@ static void remember_longest(launch *l, const launch_delay *d)
 }
 
 /* No time is below 0, also where the clocks of host and GPU are not quite the same. */
-static rocl_status take_launch(launch *l, uint32_t id, const caller *c, const kernel *k,
+static rocl_status take_launch(launch *l, uint32_t id, const rocl_call *c, const kernel *k,
                                rocl_error *err)
 {
     launch_group *g = &l->groups[id];
@@ -176,38 +129,29 @@ static rocl_status take_launch(launch *l, uint32_t id, const caller *c, const ke
     return rocl_sorter_add(l->delays, 0, key, NULL, 0, err);
 }
 
-static rocl_status take_kernel(launch *l, const caller *c, const rocl_record *rec, rocl_error *err)
+static rocl_status take_answer(void *ctx, const rocl_record *question, const rocl_call *call,
+                               rocl_error *err)
 {
-    kernel k = read_kernel(l, rec);
-    bool linked = c->known && c->process == rec->key[0] && c->stack_id == rec->key[1];
-    if (linked)
-        k.key.call = c->name;
+    launch *l = ctx;
+    kernel k = read_kernel(l, question);
+    if (call)
+        k.key.call = call->name;
     uint32_t id = find_group(l, k.key);
     if (id == ROCL_NONE)
         return rocl_fail_memory(err);
     l->groups[id].count++;
     l->groups[id].kernels = rocl_add_saturated(l->groups[id].kernels, k.end - k.start);
-    l->unlinked += !linked;
-    return linked ? take_launch(l, id, c, &k, err) : ROCL_OK;
+    l->unlinked += !call;
+    return call ? take_launch(l, id, call, &k, err) : ROCL_OK;
 }
 
-static rocl_status join(launch *l, rocl_error *err)
+static rocl_status ask(void *self, rocl_calls *calls, rocl_error *err)
 {
-    caller c = {0};
-    rocl_record rec;
-    bool more;
-    rocl_status st = rocl_sorter_start(l->events, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(l->events, &rec, &more, err)) == ROCL_OK &&
-           more) {
-        if (rec.key[2] & IS_KERNEL)
-            st = take_kernel(l, &c, &rec, err);
-        else
-            read_call(&c, &rec);
-    }
-    rocl_sorter_free(l->events); /* room for the delays */
-    l->events = NULL;
-    return st;
+    launch *l = self;
+    return rocl_calls_ask(calls, l->kernels, take_answer, l, err);
 }
+
+/* ---- the end ---- */
 
 static rocl_status fill_delays(launch *l, rocl_error *err)
 {
@@ -222,20 +166,19 @@ static rocl_status fill_delays(launch *l, rocl_error *err)
     return st;
 }
 
-/* ---- the end ---- */
-
 static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 {
-    rocl_status st = join(self, err);
-    if (st == ROCL_OK)
-        st = fill_delays(self, err);
-    return st == ROCL_OK ? rocl_launch_tables(self, out, err) : st;
+    launch *l = self;
+    rocl_sorter_free(l->kernels); /* room for the delays */
+    l->kernels = NULL;
+    rocl_status st = fill_delays(l, err);
+    return st == ROCL_OK ? rocl_launch_tables(l, out, err) : st;
 }
 
 static void free_launch(void *self)
 {
     launch *l = self;
-    rocl_sorter_free(l->events);
+    rocl_sorter_free(l->kernels);
     rocl_sorter_free(l->delays);
     rocl_strings_free(l->keys);
     free(l->groups);
@@ -249,15 +192,16 @@ rocl_status rocl_launch_collector(rocl_collector *c, rocl_trace *t, const rocl_s
     if (!l)
         return rocl_fail_memory(err);
     *c = (rocl_collector){.self = l,
-                          .kinds = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_DISPATCH),
+                          .kinds = ROCL_BIT(ROCL_DISPATCH),
                           .events = take,
                           .end_task = end_task,
+                          .ask = ask,
                           .finish = finish,
                           .free = free_launch};
     l->trace = t;
     l->options = o;
-    l->events = rocl_sorter_new(t->space, 4);
+    l->kernels = rocl_sorter_new(t->space, 4);
     l->delays = rocl_sorter_new(t->space, 2);
     l->keys = rocl_strings_new();
-    return l->events && l->delays && l->keys ? ROCL_OK : rocl_fail_memory(err);
+    return l->kernels && l->delays && l->keys ? ROCL_OK : rocl_fail_memory(err);
 }

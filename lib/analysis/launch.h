@@ -2,7 +2,7 @@
 #ifndef ROCL_ANALYSIS_LAUNCH_H
 #define ROCL_ANALYSIS_LAUNCH_H
 
-#include "analysis/analysis.h"
+#include "analysis/calls.h"
 
 /* What makes a group; compared byte by byte, so without holes. */
 typedef struct launch_key {
@@ -28,8 +28,8 @@ typedef struct launch_delay {
 typedef struct launch {
     rocl_trace *trace;
     const rocl_stats_options *options;
-    rocl_sorter *events, *delays; /* calls and kernels by stack id; delays by group */
-    rocl_strings *keys;           /* as bytes; their ids are the groups */
+    rocl_sorter *kernels, *delays; /* by process and stack id; by group */
+    rocl_strings *keys;            /* as bytes; their ids are the groups */
     launch_group *groups;
     size_t group_count;
     launch_delay longest[LAUNCH_LONGEST];

@@ -1,7 +1,7 @@
 /* One pass over the trace for all reports that were asked for. */
 #include <stdlib.h>
 
-#include "analysis/analysis.h"
+#include "analysis/calls.h"
 #include "sink/sink.h"
 
 #define REPORT(r) (1u << ROCL_REPORT_##r)
@@ -12,6 +12,7 @@ static const struct {
     rocl_collector_new *make;
     bool by_stream; /* only with it, and not in brief */
 } makers[] = {
+    {REPORT(LAUNCH), rocl_calls_collector, false},
     {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), rocl_summary_collector,
      false},
     {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector, false},
@@ -80,6 +81,20 @@ static rocl_status make_collectors(stats *s, rocl_trace *t, const rocl_stats_opt
     return st;
 }
 
+/* The collector of calls, if there is one, is the first. */
+static rocl_status look_up_calls(stats *s, rocl_error *err)
+{
+    rocl_calls *calls = NULL;
+    rocl_status st = ROCL_OK;
+    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++) {
+        if (!s->collectors[i].ask)
+            continue;
+        calls = s->collectors[0].self;
+        st = s->collectors[i].ask(s->collectors[i].self, calls, err);
+    }
+    return st == ROCL_OK && calls ? rocl_calls_answer(calls, err) : st;
+}
+
 static rocl_status run(stats *s, rocl_trace *t, rocl_tables *out, rocl_error *err)
 {
     rocl_sink sink = {.self = s, .events = events, .history = history, .end_task = end_task};
@@ -88,6 +103,8 @@ static rocl_status run(stats *s, rocl_trace *t, rocl_tables *out, rocl_error *er
         sink.history_kinds |= s->collectors[i].history_kinds;
     }
     rocl_status st = rocl_pipeline_run(t, &sink, err);
+    if (st == ROCL_OK)
+        st = look_up_calls(s, err);
     for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
         st = s->collectors[i].finish(s->collectors[i].self, out, err);
     return st;

@@ -1,0 +1,38 @@
+/* Host calls, looked up by what they caused: collectors ask for the call of a stack id, any number
+ * of times; one pass over all calls in order of their ids answers. */
+#ifndef ROCL_ANALYSIS_CALLS_H
+#define ROCL_ANALYSIS_CALLS_H
+
+#include "analysis/analysis.h"
+
+/* The first call of a stack id of a process. */
+typedef struct rocl_call {
+    int64_t start, end;
+    uint32_t name;   /* text */
+    uint32_t thread; /* of the process */
+} rocl_call;
+
+/* A process as one word of a key. */
+static inline uint64_t rocl_process_word(const rocl_capture *c, const rocl_event *e)
+{
+    return (uint64_t)c->index << 32 | e->process;
+}
+
+static inline uint32_t rocl_name_of(const rocl_event *e)
+{
+    return e->name == ROCL_NONE ? 0 : e->name;
+}
+
+/* call NULL: it is not in the trace, or did not pass the filters. */
+typedef rocl_status rocl_call_fn(void *ctx, const rocl_record *question, const rocl_call *call,
+                                 rocl_error *err);
+
+/* Questions are records whose key begins with the process word and the stack id; they are answered
+ * in their order. To be called in `ask`; the sorter stays the caller's, who frees it after `finish`
+ * or when all are answered. */
+rocl_status rocl_calls_ask(rocl_calls *c, rocl_sorter *questions, rocl_call_fn *answer, void *ctx,
+                           rocl_error *err);
+/* After everybody has asked. */
+rocl_status rocl_calls_answer(rocl_calls *c, rocl_error *err);
+
+#endif
