@@ -512,12 +512,20 @@ typedef enum rocl_sort_by {
     ROCL_BY_NAME
 } rocl_sort_by;
 
+/* Between which work the gaps of a GPU are. */
+typedef enum rocl_between {
+    ROCL_BETWEEN_ALL, /* kernels and copies */
+    ROCL_BETWEEN_KERNELS,
+    ROCL_BETWEEN_COPIES
+} rocl_between;
+
 typedef struct rocl_stats_options {
     uint32_t reports;                           /* 1 << rocl_report each */
     bool by_rank, by_agent, by_stream, by_dims; /* group also by these */
     rocl_sort_by sort;
     size_t top;      /* rows per table, 0: all; what is cut off is summed up in a last row */
     int64_t min_gap; /* ns: shorter idle times are no gaps */
+    rocl_between gaps_between;
     const char *const *domains; /* only these in the reports domains and summary; NULL: all */
     bool advice;                /* a last table says what stands out in the others */
     bool brief;                 /* fewer columns and rows: what fits on a screen */

@@ -19,18 +19,23 @@ typedef struct item {
     rocl_kind kind;
     part part;
     uint32_t queue, stream;
+    uint64_t process;
 } item;
 
 static rocl_status add_to(busy *b, unsigned worker, const rocl_capture *c, const item *i,
                           uint64_t place, rocl_error *err)
 {
-    uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
+    uint8_t payload[4 * ROCL_VARINT_MAX], *q = payload;
     if (place == ROCL_NO_PLACE)
         return ROCL_OK;
     const uint64_t key[4] = {place, (uint64_t)i->e->start, (uint64_t)i->e->end,
                              (i->e->id << 4 | i->kind) ^ (uint64_t)c->index << 48};
     q = rocl_varint_put(q, i->part);
     q = rocl_varint_put(q, i->e->name);
+    if (b->causes) {
+        q = rocl_varint_put(q, i->process);
+        q = rocl_varint_put(q, i->e->stack_id);
+    }
     if (b->ends && i->part != COPY) {
         const uint64_t end[2] = {key[0], key[2]};
         rocl_status st = rocl_sorter_add(b->ends, worker, end, NULL, 0, err);
@@ -58,7 +63,7 @@ static rocl_status add(busy *b, unsigned worker, const rocl_capture *c, const it
 static rocl_status take_copy(busy *b, unsigned worker, const rocl_capture *c, const rocl_copy *k,
                              rocl_error *err)
 {
-    const item i = {&k->e, ROCL_COPY, COPY, k->queue, k->stream};
+    const item i = {&k->e, ROCL_COPY, COPY, k->queue, k->stream, rocl_process_word(c, &k->e)};
     rocl_status st = add(b, worker, c, &i, k->dst, err);
     return st == ROCL_OK && k->src != k->dst ? add(b, worker, c, &i, k->src, err) : st;
 }
@@ -78,14 +83,13 @@ static bool part_of(busy *b, unsigned worker, uint32_t kernel, part *out)
 static rocl_status take_kernel(busy *b, unsigned worker, const rocl_capture *c,
                                const rocl_dispatch *d, rocl_error *err)
 {
-    item i = {&d->e, ROCL_DISPATCH, COMPUTE, d->queue, d->stream};
+    item i = {&d->e, ROCL_DISPATCH, COMPUTE, d->queue, d->stream, rocl_process_word(c, &d->e)};
     return part_of(b, worker, d->e.name, &i.part) ? add(b, worker, c, &i, d->agent, err)
                                                   : rocl_fail_memory(err);
 }
 
-static rocl_status take(void *self, unsigned worker, const rocl_batch *batch, rocl_error *err)
+static rocl_status take_work(busy *b, unsigned worker, const rocl_batch *batch, rocl_error *err)
 {
-    busy *b = self;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < batch->count && st == ROCL_OK; i++)
         st = batch->kind == ROCL_DISPATCH
@@ -94,50 +98,23 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *batch, ro
     return st;
 }
 
+static rocl_status take(void *self, unsigned worker, const rocl_batch *batch, rocl_error *err)
+{
+    busy *b = self;
+    rocl_status st = b->causes ? rocl_gap_causes_see(b, worker, batch, err) : ROCL_OK;
+    return st == ROCL_OK && batch->kind != ROCL_REGION ? take_work(b, worker, batch, err) : st;
+}
+
 static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 {
     busy *b = self;
     rocl_status st = rocl_sorter_seal(b->sorter, worker, err);
-    return st == ROCL_OK && b->ends ? rocl_sorter_seal(b->ends, worker, err) : st;
+    if (st == ROCL_OK && b->ends)
+        st = rocl_sorter_seal(b->ends, worker, err);
+    return st == ROCL_OK && b->causes ? rocl_gap_causes_seal(b, worker, err) : st;
 }
 
 /* ---- sweeping ---- */
-
-static unsigned bucket_of(int64_t ns)
-{
-    unsigned n = 0;
-    for (int64_t limit = 1000; n < 7 && ns >= limit; limit *= 10)
-        n++;
-    return n;
-}
-
-static void remember_longest(sweep *s, const gap *g)
-{
-    unsigned at = s->longest_count;
-    if (at == LONGEST && g->length <= s->longest[at - 1].length)
-        return;
-    if (at < LONGEST)
-        s->longest_count++;
-    else
-        at--;
-    for (; at > 0 && s->longest[at - 1].length < g->length; at--)
-        s->longest[at] = s->longest[at - 1];
-    s->longest[at] = *g;
-}
-
-static rocl_status take_gap(busy *b, sweep *s, const gap *g, rocl_error *err)
-{
-    unsigned n = bucket_of(g->length);
-    if (g->length < b->options->min_gap)
-        return ROCL_OK;
-    s->gap_count++;
-    s->gap_total += g->length;
-    s->bucket_count[n]++;
-    s->bucket_total[n] += g->length;
-    remember_longest(s, g);
-    const uint64_t key[2] = {(uint64_t)(s - b->sweeps), (uint64_t)g->length};
-    return rocl_sorter_add(b->gaps, 0, key, NULL, 0, err);
-}
 
 static void extend(cover *c, int64_t start, int64_t end)
 {
@@ -148,84 +125,20 @@ static void extend(cover *c, int64_t start, int64_t end)
         c->until = end;
 }
 
-/* ---- how many kernels ran at once ---- */
-
-static rocl_status next_end(busy *b, rocl_error *err)
+static rocl_status sweep_piece(busy *b, sweep *s, const piece *p, rocl_error *err)
 {
-    rocl_record rec;
-    rocl_status st = rocl_sorter_next(b->ends, &rec, &b->more_ends, err);
-    if (st == ROCL_OK && b->more_ends) {
-        b->end[0] = rec.key[0];
-        b->end[1] = rec.key[1];
-    }
-    return st;
-}
-
-/* A kernel of no length may end before its start is seen, at the same time: no time passes with a
- * negative number. */
-static void pass_time(levels *l, int64_t until)
-{
-    if (until > l->time)
-        l->ns[l->now < LEVELS ? l->now : LEVELS] += until - l->time;
-    l->time = until;
-}
-
-/* The ends of kernels up to a time are taken before what starts then. */
-static rocl_status take_ends(busy *b, levels *l, uint64_t place, int64_t until, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && b->more_ends && b->end[0] == place && (int64_t)b->end[1] <= until) {
-        pass_time(l, (int64_t)b->end[1]);
-        l->now--;
-        st = next_end(b, err);
-    }
-    return st;
-}
-
-static rocl_status count_levels(busy *b, sweep *s, const uint64_t *key, part p, rocl_error *err)
-{
-    int64_t start = (int64_t)key[1];
+    rocl_status st = b->ends ? rocl_levels_take(b, s, p, err) : ROCL_OK;
+    if (st == ROCL_OK && rocl_report_wanted(b->options, ROCL_REPORT_GAPS))
+        st = rocl_gaps_take(b, s, p, err);
     if (!(s->kernels + s->copies))
-        s->levels.time = start;
-    rocl_status st = take_ends(b, &s->levels, key[0], start, err);
-    pass_time(&s->levels, start);
-    s->levels.now += p != COPY;
-    return st;
-}
-
-static rocl_status end_levels(busy *b, sweep *s, rocl_error *err)
-{
-    rocl_status st = take_ends(b, &s->levels, s->place, INT64_MAX, err);
-    pass_time(&s->levels, s->last);
-    return st;
-}
-
-/* ---- the sweep ---- */
-
-static rocl_status sweep_event(busy *b, sweep *s, const uint64_t *key, part p, uint32_t name,
-                               rocl_error *err)
-{
-    int64_t start = (int64_t)key[1], end = (int64_t)key[2];
-    rocl_status st = b->ends ? count_levels(b, s, key, p, err) : ROCL_OK;
-    if (st != ROCL_OK)
-        return st;
-    if (!(s->kernels + s->copies)) {
-        s->first = s->last = start;
-        s->last_name = name;
-    } else if (start > s->last) {
-        gap g = {s->last, start - s->last, s->last_name, name};
-        st = take_gap(b, s, &g, err);
-    }
-    if (end >= s->last) {
-        s->last = end;
-        s->last_name = name;
-    }
-    s->copies += p == COPY;
-    s->kernels += p != COPY;
-    s->communications += p == COMMUNICATION;
+        s->first = s->last = p->start;
+    s->last = p->end > s->last ? p->end : s->last;
+    s->copies += p->part == COPY;
+    s->kernels += p->part != COPY;
+    s->communications += p->part == COMMUNICATION;
     for (unsigned i = 0; i < COVERS; i++)
-        if (s->covers[i].parts >> p & 1)
-            extend(&s->covers[i], start, end);
+        if (s->covers[i].parts >> p->part & 1)
+            extend(&s->covers[i], p->start, p->end);
     return st;
 }
 
@@ -248,7 +161,7 @@ static rocl_status next_place(busy *b, uint64_t place, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     if (b->ends && b->sweep_count)
-        st = end_levels(b, &b->sweeps[b->sweep_count - 1], err);
+        st = rocl_levels_end(b, &b->sweeps[b->sweep_count - 1], err);
     if (st != ROCL_OK)
         return st;
     if (b->sweep_count == b->sweep_cap) {
@@ -263,19 +176,25 @@ static rocl_status next_place(busy *b, uint64_t place, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status sweep_record(busy *b, const rocl_record *rec, rocl_error *err)
+static piece read_piece(const rocl_record *rec)
 {
     const uint8_t *p = rec->data, *end = rec->data + rec->len;
-    uint64_t which = 0, name = 0;
-    rocl_varint_get(&p, end, &which);
-    rocl_varint_get(&p, end, &name);
+    uint64_t v[4] = {0};
+    for (int i = 0; i < 4 && rocl_varint_get(&p, end, &v[i]); i++)
+        ;
+    return (piece){(part)v[0], (int64_t)rec->key[1], (int64_t)rec->key[2], (uint32_t)v[1], v[2],
+                   v[3]};
+}
+
+static rocl_status sweep_record(busy *b, const rocl_record *rec, rocl_error *err)
+{
+    piece p = read_piece(rec);
     if (!b->sweep_count || b->sweeps[b->sweep_count - 1].place != rec->key[0]) {
         rocl_status st = next_place(b, rec->key[0], err);
         if (st != ROCL_OK)
             return st;
     }
-    return sweep_event(b, &b->sweeps[b->sweep_count - 1], rec->key, (part)which, (uint32_t)name,
-                       err);
+    return sweep_piece(b, &b->sweeps[b->sweep_count - 1], &p, err);
 }
 
 static rocl_status sweep_all(busy *b, rocl_error *err)
@@ -283,12 +202,12 @@ static rocl_status sweep_all(busy *b, rocl_error *err)
     rocl_record rec;
     bool more;
     rocl_status st = rocl_sorter_start(b->sorter, err);
-    if (st == ROCL_OK && b->ends && (st = rocl_sorter_start(b->ends, err)) == ROCL_OK)
-        st = next_end(b, err);
+    if (st == ROCL_OK && b->ends)
+        st = rocl_levels_begin(b, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(b->sorter, &rec, &more, err)) == ROCL_OK && more)
         st = sweep_record(b, &rec, err);
     if (st == ROCL_OK && b->ends && b->sweep_count)
-        st = end_levels(b, &b->sweeps[b->sweep_count - 1], err);
+        st = rocl_levels_end(b, &b->sweeps[b->sweep_count - 1], err);
     return st;
 }
 
@@ -303,10 +222,17 @@ rocl_status rocl_busy_table(busy *b, rocl_tables *out, const char *key, const ch
     return st;
 }
 
+static rocl_status ask(void *self, rocl_calls *calls, rocl_error *err)
+{
+    rocl_gap_causes_settle(self);
+    rocl_status st = sweep_all(self, err);
+    return st == ROCL_OK ? rocl_gap_causes_ask(self, calls, err) : st;
+}
+
 static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 {
     busy *b = self;
-    rocl_status st = sweep_all(b, err);
+    rocl_status st = b->causes ? rocl_gap_causes_finish(b, err) : sweep_all(b, err);
     if (st == ROCL_OK && b->ends)
         st = rocl_overlap_tables(b, out, err);
     if (st == ROCL_OK && rocl_report_wanted(b->options, ROCL_REPORT_GAPS))
@@ -319,7 +245,7 @@ static void free_busy(void *self)
     busy *b = self;
     rocl_gpus_free(&b->gpus);
     rocl_sorter_free(b->sorter);
-    rocl_sorter_free(b->gaps);
+    rocl_sorter_free(b->lengths);
     rocl_sorter_free(b->ends);
     free(b->first_stream);
     free(b->first_queue);
@@ -327,6 +253,7 @@ static void free_busy(void *self)
     for (unsigned w = 0; b->parts && w < b->trace->opt.jobs; w++)
         rocl_ids_free(&b->parts[w]);
     free(b->parts);
+    rocl_gap_causes_free(b->causes);
     free(b);
 }
 
@@ -344,9 +271,19 @@ static busy *new_busy(rocl_collector *c, rocl_trace *t, const rocl_stats_options
     b->trace = t;
     b->options = o;
     b->sorter = rocl_sorter_new(t->space, 4);
-    b->gaps = rocl_sorter_new(t->space, 2);
+    b->lengths = rocl_sorter_new(t->space, 2);
     b->parts = calloc(t->opt.jobs, sizeof *b->parts);
-    return b->sorter && b->gaps && b->parts ? b : NULL;
+    return b->sorter && b->lengths && b->parts ? b : NULL;
+}
+
+/* In the overview there is no room for causes. */
+static rocl_status want_causes(busy *b, rocl_collector *c, rocl_error *err)
+{
+    if (!rocl_report_wanted(b->options, ROCL_REPORT_GAPS) || b->options->brief)
+        return ROCL_OK;
+    c->kinds |= ROCL_BIT(ROCL_REGION);
+    c->ask = ask;
+    return rocl_gap_causes_new(b, err);
 }
 
 rocl_status rocl_busy_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
@@ -357,7 +294,8 @@ rocl_status rocl_busy_collector(rocl_collector *c, rocl_trace *t, const rocl_sta
         return rocl_fail_memory(err);
     if (rocl_report_wanted(o, ROCL_REPORT_OVERLAP) && !(b->ends = rocl_sorter_new(t->space, 2)))
         return rocl_fail_memory(err);
-    return rocl_gpus_collect(&b->gpus, t, err);
+    rocl_status st = want_causes(b, c, err);
+    return st == ROCL_OK ? rocl_gpus_collect(&b->gpus, t, err) : st;
 }
 
 rocl_status rocl_lane_gaps_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
@@ -367,6 +305,8 @@ rocl_status rocl_lane_gaps_collector(rocl_collector *c, rocl_trace *t, const roc
     if (!b)
         return rocl_fail_memory(err);
     b->lanes = true;
-    rocl_status st = rocl_gpus_collect(&b->gpus, t, err);
+    rocl_status st = want_causes(b, c, err);
+    if (st == ROCL_OK)
+        st = rocl_gpus_collect(&b->gpus, t, err);
     return st == ROCL_OK ? rocl_busy_number_lanes(b, err) : st;
 }

@@ -1,147 +1,87 @@
-/* The tables of idle times. */
-#include <stdlib.h>
-#include <string.h>
-
+/* The gaps of a sweep: from the end of all work so far to the start of the next piece. */
 #include "analysis/busy.h"
 
-#define LANE                                                                                       \
-    {"process", "Process", ROCL_UNIT_COUNT}, {"lane", "Lane", ROCL_UNIT_TEXT},                     \
-    {                                                                                              \
-        "id", "Id", ROCL_UNIT_COUNT                                                                \
-    }
-
-/* Those of LANE are for lanes only. */
-static const rocl_table_column gap_columns[] = {
-    LANE,
-    {"gpu", "GPU", ROCL_UNIT_TEXT},
-    {"gaps", "Gaps", ROCL_UNIT_COUNT},
-    {"total_ns", "Total", ROCL_UNIT_NS},
-    {"wall_percent", "Of wall %", ROCL_UNIT_PERCENT},
-    {"min_ns", "Min", ROCL_UNIT_NS},
-    {"median_ns", "Median", ROCL_UNIT_NS},
-    {"p90_ns", "P90", ROCL_UNIT_NS},
-    {"p99_ns", "P99", ROCL_UNIT_NS},
-    {"max_ns", "Max", ROCL_UNIT_NS},
-};
-
-static rocl_status gap_row(const busy *b, rocl_tables *out, rocl_table *t, const sweep *s,
-                           const rocl_distribution *d, rocl_error *err)
+static unsigned bucket_of(int64_t ns)
 {
-    rocl_datum *r = rocl_busy_row(b, out, t, s);
-    if (!r)
-        return rocl_fail_memory(err);
-    r[1] = rocl_datum_int((int64_t)s->gap_count);
-    r[2] = rocl_datum_int(s->gap_total);
-    r[3] = rocl_cell_of_share(s->gap_total, s->last - s->first);
-    if (!s->gap_count)
+    unsigned n = 0;
+    for (int64_t limit = 1000; n < BUCKETS - 1 && ns >= limit; limit *= 10)
+        n++;
+    return n;
+}
+
+static void remember_longest(idleness *s, const gap *g)
+{
+    unsigned at = s->longest_count;
+    if (at == LONGEST && g->length <= s->longest[at - 1].length)
+        return;
+    if (at < LONGEST)
+        s->longest_count++;
+    else
+        at--;
+    for (; at > 0 && s->longest[at - 1].length < g->length; at--)
+        s->longest[at] = s->longest[at - 1];
+    s->longest[at] = *g;
+}
+
+int64_t rocl_cover_before(const cover *c, int64_t t)
+{
+    return c->measure - (c->until > t ? c->until - t : 0);
+}
+
+static rocl_status take_gap(busy *b, sweep *s, const piece *p, rocl_error *err)
+{
+    idleness *i = &s->idle;
+    const gap g = {i->last,     p->start - i->last, i->last_name, p->name,
+                   GAP_UNKNOWN, ROCL_NONE,          ROCL_NONE,    0};
+    unsigned n = bucket_of(g.length);
+    if (g.length < b->options->min_gap)
         return ROCL_OK;
-    r[4] = rocl_datum_int(d->min);
-    r[5] = rocl_datum_int(d->median);
-    r[6] = rocl_datum_int(d->p90);
-    r[7] = rocl_datum_int(d->p99);
-    r[8] = rocl_datum_int(d->max);
-    return ROCL_OK;
+    i->count++;
+    i->total += g.length;
+    i->bucket_count[n]++;
+    i->bucket_total[n] += g.length;
+    remember_longest(i, &g);
+    const uint64_t key[2] = {(uint64_t)(s - b->sweeps), (uint64_t)g.length};
+    rocl_status st = rocl_sorter_add(b->lengths, 0, key, NULL, 0, err);
+    int64_t copied = rocl_cover_before(&s->covers[C_COPY], p->start) - i->copied;
+    return st == ROCL_OK && b->causes ? rocl_gap_causes_add(b, s, &g, p, copied, err) : st;
 }
 
-static const rocl_table_column bucket_columns[] = {
-    LANE,
-    {"gpu", "GPU", ROCL_UNIT_TEXT},
-    {"bucket", "Gap", ROCL_UNIT_TEXT},
-    {"count", "Count", ROCL_UNIT_COUNT},
-    {"total_ns", "Total", ROCL_UNIT_NS},
-    {"percent", "Of idle %", ROCL_UNIT_PERCENT},
-};
-
-static rocl_status bucket_rows(const busy *b, rocl_tables *out, rocl_table *t, const sweep *s,
-                               rocl_error *err)
+static bool counts(const busy *b, part p)
 {
-    static const char *const names[8] = {"< 1 us",  "< 10 us",  "< 100 us", "< 1 ms",
-                                         "< 10 ms", "< 100 ms", "< 1 s",    ">= 1 s"};
-    for (unsigned i = 0; i < 8; i++) {
-        rocl_datum *r = s->bucket_count[i] ? rocl_busy_row(b, out, t, s) : NULL;
-        if (!s->bucket_count[i])
-            continue;
-        if (!r)
-            return rocl_fail_memory(err);
-        r[1] = rocl_datum_text(out, names[i], strlen(names[i]));
-        r[2] = rocl_datum_int((int64_t)s->bucket_count[i]);
-        r[3] = rocl_datum_int(s->bucket_total[i]);
-        r[4] = rocl_cell_of_share(s->bucket_total[i], s->gap_total);
+    switch (b->options->gaps_between) {
+    case ROCL_BETWEEN_KERNELS:
+        return p != COPY;
+    case ROCL_BETWEEN_COPIES:
+        return p == COPY;
+    default:
+        return true;
     }
-    return ROCL_OK;
 }
 
-static const rocl_table_column longest_columns[] = {
-    LANE,
-    {"gpu", "GPU", ROCL_UNIT_TEXT},
-    {"start_ns", "Start", ROCL_UNIT_COUNT},
-    {"gap_ns", "Gap", ROCL_UNIT_NS},
-    {"before", "Ran before", ROCL_UNIT_TEXT},
-    {"after", "Ran after", ROCL_UNIT_TEXT},
-};
-
-static rocl_status longest_rows(const busy *b, rocl_tables *out, rocl_table *t, const sweep *s,
-                                rocl_error *err)
+rocl_status rocl_gaps_take(busy *b, sweep *s, const piece *p, rocl_error *err)
 {
-    size_t limit = b->options->top ? b->options->top : LONGEST;
-    if (b->options->brief)
-        limit = 3;
-    for (unsigned i = 0; i < s->longest_count && i < limit; i++) {
-        const gap *g = &s->longest[i];
-        rocl_datum *r = rocl_busy_row(b, out, t, s);
-        if (!r)
-            return rocl_fail_memory(err);
-        r[1] = rocl_datum_int(g->start);
-        r[2] = rocl_datum_int(g->length);
-        r[3] = rocl_cell_of_text(b->trace, out, g->before);
-        r[4] = rocl_cell_of_text(b->trace, out, g->after);
+    idleness *i = &s->idle;
+    rocl_status st = ROCL_OK;
+    if (i->any && !i->marked && p->start > i->last) {
+        i->copied = rocl_cover_before(&s->covers[C_COPY], i->last);
+        i->marked = true;
     }
-    return ROCL_OK;
-}
-
-static rocl_status gap_distributions(busy *b, rocl_distribution *d, rocl_error *err)
-{
-    rocl_record rec;
-    bool more;
-    for (size_t i = 0; i < b->sweep_count; i++)
-        rocl_distribution_begin(&d[i], b->sweeps[i].gap_count);
-    rocl_status st = rocl_sorter_start(b->gaps, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(b->gaps, &rec, &more, err)) == ROCL_OK && more)
-        rocl_distribution_take(&d[rec.key[0]], (int64_t)rec.key[1]);
-    return st;
-}
-
-/* Columns of places; of GPUs they begin behind those of lanes. */
-#define PLACE_COLUMNS(b, c)                                                                        \
-    ((b)->lanes ? (c) : (c) + LANE_COLUMNS),                                                       \
-        sizeof(c) / sizeof *(c) - ((b)->lanes ? 0 : LANE_COLUMNS)
-
-static rocl_status gap_table(busy *b, rocl_tables *out, rocl_error *err)
-{
-    rocl_distribution *d = calloc(b->sweep_count + 1, sizeof *d);
-    rocl_table *t =
-        rocl_tables_add(out, b->lanes ? "lane_gaps" : "gaps",
-                        b->lanes ? "Idle gaps per stream and queue" : "Idle gaps per GPU",
-                        PLACE_COLUMNS(b, gap_columns));
-    rocl_status st = d && t ? gap_distributions(b, d, err) : rocl_fail_memory(err);
-    for (size_t i = 0; i < b->sweep_count && st == ROCL_OK; i++)
-        st = gap_row(b, out, t, &b->sweeps[i], &d[i], err);
-    free(d);
-    return st;
-}
-
-rocl_status rocl_gap_tables(busy *b, rocl_tables *out, rocl_error *err)
-{
-    rocl_status st = gap_table(b, out, err);
-    if (st == ROCL_OK)
-        st = rocl_busy_table(b, out, b->lanes ? "lane_gap_buckets" : "gap_buckets",
-                             b->lanes ? "Idle gaps of streams and queues by length"
-                                      : "Idle gaps by length",
-                             PLACE_COLUMNS(b, bucket_columns), bucket_rows, err);
-    if (st == ROCL_OK)
-        st = rocl_busy_table(b, out, b->lanes ? "longest_lane_gaps" : "longest_gaps",
-                             b->lanes ? "Longest idle gaps of streams and queues"
-                                      : "Longest idle gaps",
-                             PLACE_COLUMNS(b, longest_columns), longest_rows, err);
+    if (!counts(b, p->part))
+        return ROCL_OK;
+    if (b->causes) {
+        int64_t end = rocl_gap_causes_end(b, p->process);
+        i->program_end = end > i->program_end ? end : i->program_end;
+    }
+    if (!i->any)
+        i->first = i->last = p->start;
+    else if (p->start > i->last)
+        st = take_gap(b, s, p, err);
+    if (!i->any || p->end >= i->last) {
+        i->marked = i->marked && p->end == i->last;
+        i->last = p->end;
+        i->last_name = p->name;
+    }
+    i->any = true;
     return st;
 }

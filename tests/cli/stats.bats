@@ -229,14 +229,31 @@ END
 
 @test "gaps --by-stream: streams and queues as well, on request" {
     needs jq
-    [ "$(keys gaps "$db")" = "gap_buckets gaps longest_gaps" ]
+    [ "$(keys gaps "$db")" = "gap_buckets gap_classes gaps longest_gaps" ]
     [[ " $(keys gaps --by-stream "$db") " == *" lane_gaps "* ]]
     rocstats gaps --by-stream "$db" | grep -q ' queue '
+    ! rocstats "$db" | grep -q 'by cause'
     rocstats --by-stream "$db" >overview
     ! grep -q 'Idle gaps per stream' overview
     [ "$(rocstats gaps --by-stream --format json "$db" |
         jq -c '[.tables[] | select(.key | contains("lane")) | .columns[:4] | map(.key)] | unique')" = \
         '[["process","lane","id","gpu"]]' ]
+}
+
+@test "gaps: between kernels only, the time of copies is idle" {
+    needs jq
+    for work in all kernels copies; do
+        rocstats gaps overlap --gaps-between $work --format json "$db" >$work.json
+    done
+    cmp <(jq '.tables[] | select(.key == "overlap")' all.json) \
+        <(jq '.tables[] | select(.key == "overlap")' kernels.json)
+    idle='[.tables[] | select(.key == "gaps").rows[].total_ns] | add'
+    [ "$(jq "$idle" kernels.json)" -gt "$(jq "$idle" all.json)" ]
+    jq -e '.tables[] | select(.key == "gap_classes").rows | any(.class == "copy")' kernels.json
+    jq -e '.tables[] | select(.key == "gap_classes").rows | any(.class == "copy") | not' all.json
+    # Of all work, gaps are what the overlap calls idle.
+    jq -e '[.tables[] | select(.key == "overlap").rows[].idle_ns] ==
+        [.tables[] | select(.key == "gaps").rows[].total_ns]' all.json
 }
 
 @test "completion offers the forms and keys" {

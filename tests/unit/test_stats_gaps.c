@@ -150,7 +150,7 @@ static void check_trace(const char *name, int64_t min_gap, size_t top)
     rocl_trace *t = open_trace(name, &o);
     rocl_tables *all = stats_of(t, &s);
     sqlite3 *db;
-    assert_int_equal(all->count, 6);
+    assert_int_equal(all->count, 8);
     assert_int_equal(sqlite3_open(rocl_trace_capture(t, 0)->path, &db), SQLITE_OK);
     char *sql = sqlite3_mprintf(tables, (long long)min_gap);
     run_sql(db, sql);

@@ -15,7 +15,7 @@ typedef struct cli {
     common common;
     strings operands; /* reports, then inputs */
     strings domains;
-    unsigned format, sort, style;
+    unsigned format, sort, style, between;
     int top, slices;
     bool advice, by_rank, by_agent, by_stream, by_dims;
     const char *min_gap;
@@ -27,6 +27,7 @@ typedef struct cli {
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 _Static_assert(ROCL_TABLE_CSV == 1 && ROCL_TABLE_HTML == 6, "--format lists them in order");
 _Static_assert(ROCL_STYLE_ROCPD == 0 && ROCL_STYLE_ROCPROF == 2, "--style lists them, after none");
+_Static_assert(ROCL_BETWEEN_KERNELS == 1 && ROCL_BETWEEN_COPIES == 2, "--gaps-between lists them");
 _Static_assert(ROCL_BY_CALLS == 1 && ROCL_BY_NAME == 4, "--sort lists them in order");
 
 enum { OVERVIEW_TOP = 10, TEXT_TOP = 20 };
@@ -59,6 +60,9 @@ static const opt report_options[] = {
     BY("by-dims", by_dims, "a row for each size of grid and workgroup"),
     {"min-gap", 0, OPT_STRING, offsetof(cli, min_gap), "TIME", NULL, 0, 0,
      "shorter idle times of a GPU are no gaps (5us; default: 0)"},
+    {"gaps-between", 0, OPT_CHOICE, offsetof(cli, between), "WORK", "all|kernels|copies", 0, 0,
+     "gaps are times without kernels and copies (all, the default), without kernels, or without "
+     "copies"},
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,
      "with compare: exit with 1 when something takes significantly longer in B, by more than so "
      "many percent on average, or is new"},
@@ -229,6 +233,7 @@ static int check(cli *c, size_t behind)
     c->stats.advice = c->advice || whole || c->format == ROCL_TABLE_HTML;
     c->stats.reports = c->stats.reports ? c->stats.reports : OVERVIEW;
     c->stats.sort = c->sort;
+    c->stats.gaps_between = c->between;
     c->stats.domains = c->domains.v;
     c->stats.by_rank = c->by_rank;
     c->stats.by_agent = c->by_agent;
