@@ -93,12 +93,14 @@ static void found(adviser *a, const char *report, const char *finding, const cha
 
 /* ---- rules ---- */
 
-enum { MANY = 1000, SHORT_NS = 10000, LARGE = 1 << 20, SMALL = 64 << 10 };
+enum { SOME = 100, MANY = 1000, SHORT_NS = 10000, LARGE = 1 << 20, SMALL = 64 << 10 };
 
 static void short_kernels(adviser *a)
 {
     const rocl_table *t = table(a, "kernels");
-    double calls = t ? sum(t, "calls") : 0, average = calls > 0 ? sum(t, "total_ns") / calls : 0;
+    if (!t)
+        return;
+    double calls = sum(t, "calls"), average = calls > 0 ? sum(t, "total_ns") / calls : 0;
     if (calls >= MANY && average < SHORT_NS)
         found(a, "launch", "Many short kernels: fuse them, or launch them as a graph",
               "%.0f kernels of %.2f us on average", calls, average / 1000);
@@ -114,7 +116,9 @@ static bool is_rest(const char *name)
 static void one_kernel(adviser *a)
 {
     const rocl_table *t = table(a, "kernels");
-    double all = t ? sum(t, "total_ns") : 0;
+    if (!t)
+        return;
+    double all = sum(t, "total_ns");
     for (size_t i = 0; all > 0 && i < t->row_count; i++) {
         double share = number(t, i, "total_ns") / all;
         if (share > 0.5 && t->row_count > 1 && !is_rest(text(t, i, "name")))
@@ -123,36 +127,92 @@ static void one_kernel(adviser *a)
     }
 }
 
-/* Are most of a GPU's idle times short? */
-static bool idles_briefly(const adviser *a, const char *gpu)
+/* Why a GPU is idle most of its idle time: a class of gaps, "" where none is known. */
+static const char *main_cause(const adviser *a, const char *gpu, double *share)
 {
-    const rocl_table *t = table(a, "gap_buckets");
-    double brief = 0, all = 0;
+    const rocl_table *t = table(a, "gap_classes");
+    const char *cause = "";
+    double most = 0, all = 0;
     for (size_t i = 0; t && i < t->row_count; i++) {
-        const char *bucket = text(t, i, "bucket");
-        if (strcmp(text(t, i, "gpu"), gpu) != 0)
+        double ns = number(t, i, "total_ns");
+        const char *class = text(t, i, "class");
+        if (strcmp(text(t, i, "gpu"), gpu) != 0 || !strcmp(class, "tail"))
             continue;
-        all += number(t, i, "total_ns");
-        if (!strcmp(bucket, "< 10 us") || !strcmp(bucket, "< 100 us"))
-            brief += number(t, i, "total_ns");
+        all += ns;
+        cause = ns > most ? class : cause;
+        most = fmax(most, ns);
     }
-    return all > 0 && brief > all / 2;
+    *share = all > 0 ? most / all : 0;
+    return cause;
+}
+
+static const char *finding_of(const char *cause)
+{
+    static const char *const findings[][2] = {
+        {"host", "A GPU waits for the host, which has other things to do"},
+        {"sync", "A GPU waits for a host that waited for the GPU: synchronize less often"},
+        {"launch", "A GPU waits for launches, again and again"},
+        {"dependency", "Work for a GPU waits for other work: events, queues, other GPUs"},
+    };
+    for (size_t i = 0; i < sizeof findings / sizeof *findings; i++)
+        if (!strcmp(findings[i][0], cause))
+            return findings[i][1];
+    return NULL;
 }
 
 static void idle(adviser *a)
 {
     const rocl_table *t = table(a, "overlap");
-    double share = 0;
+    double share = 0, of_idle = 0;
     size_t row = t ? worst(t, "idle_ns", "wall_ns", &share) : ROCL_NONE;
     if (row == ROCL_NONE || share <= 0.3)
         return;
     const char *gpu = text(t, row, "gpu");
-    bool briefly = idles_briefly(a, gpu);
-    found(a, briefly ? "launch" : "gaps",
-          briefly ? "A GPU waits for launches, again and again"
-                  : "A GPU waits long for the host or for others",
-          "%.80s is idle for %.1f %% of its time, %s in gaps below 100 us", gpu, 100 * share,
-          briefly ? "mostly" : "hardly");
+    const char *finding = finding_of(main_cause(a, gpu, &of_idle));
+    if (finding)
+        found(a, "gaps", finding,
+              "%.80s is idle for %.1f %% of its time, %.1f %% of that for this cause", gpu,
+              100 * share, 100 * of_idle);
+    else
+        found(a, "gaps", "A GPU waits for the host or for others",
+              "%.80s is idle for %.1f %% of its time", gpu, 100 * share);
+}
+
+/* Programs that keep their memory allocate now and then, not for every few kernels. */
+static void allocations(adviser *a)
+{
+    const rocl_table *t = table(a, "domains");
+    double kernels = 0, allocs = 0, ns = 0;
+    for (size_t i = 0; t && i < t->row_count; i++) {
+        if (!strcmp(text(t, i, "name"), "KERNELS"))
+            kernels = number(t, i, "calls");
+        if (!strcmp(text(t, i, "name"), "MEMORY_ALLOCATIONS")) {
+            allocs = number(t, i, "calls");
+            ns = number(t, i, "total_ns");
+        }
+    }
+    if (allocs >= MANY && allocs > kernels / 10)
+        found(a, "memory", "Memory is allocated and freed all the time: keep it, or use a pool",
+              "%.0f allocations and frees in %.1f ms, with %.0f kernels", allocs, ns / 1e6,
+              kernels);
+}
+
+/* Several streams do things one after the other. */
+static void serial_streams(adviser *a)
+{
+    const rocl_table *streams = table(a, "streams"), *t = table(a, "stream_activity");
+    size_t used = 0;
+    for (size_t i = 0; streams && i < streams->row_count; i++)
+        used += number(streams, i, "kernels") >= SOME;
+    for (size_t i = 0; t && used > t->row_count && i < t->row_count; i++) {
+        double average = number(t, i, "average_busy");
+        if (average <= 0 || average >= 1.05)
+            continue;
+        found(a, "streams", "Streams run one after the other",
+              "%zu streams have %d kernels and more, but %.2f are active at once on %.80s", used,
+              SOME, average, text(t, i, "gpu"));
+        return;
+    }
 }
 
 static void exposed(adviser *a, const char *column, const char *finding, const char *what)
@@ -210,6 +270,8 @@ rocl_status rocl_advise(rocl_tables *tables, rocl_error *err)
             "communication");
     short_kernels(&a);
     copies(&a);
+    allocations(&a);
+    serial_streams(&a);
     uneven(&a);
     one_kernel(&a);
     rocl_table *t = rocl_tables_add(tables, "advice", "What to look at", columns,

@@ -276,10 +276,9 @@ static busy *new_busy(rocl_collector *c, rocl_trace *t, const rocl_stats_options
     return b->sorter && b->lengths && b->parts ? b : NULL;
 }
 
-/* In the overview there is no room for causes. */
 static rocl_status want_causes(busy *b, rocl_collector *c, rocl_error *err)
 {
-    if (!rocl_report_wanted(b->options, ROCL_REPORT_GAPS) || b->options->brief)
+    if (!rocl_report_wanted(b->options, ROCL_REPORT_GAPS))
         return ROCL_OK;
     c->kinds |= ROCL_BIT(ROCL_REGION);
     c->ask = ask;

@@ -105,7 +105,7 @@ typedef struct busy {
     rocl_ids *parts; /* by worker: the part of a kernel's name */
     sweep *sweeps;   /* of places that did anything, in their order */
     size_t sweep_count, sweep_cap;
-    struct gap_causes *causes; /* NULL: not asked for */
+    struct gap_causes *causes; /* NULL: nobody asked for gaps */
 } busy;
 
 /* ---- levels.c ---- */

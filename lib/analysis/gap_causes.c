@@ -142,7 +142,7 @@ static rocl_status take_call(void *ctx, const rocl_record *rec, const rocl_call 
         longest->call = call->name;
     if (c != GAP_HOST)
         classify(b, q.sweep, longest, q.length, c);
-    if (c == GAP_HOST || (longest && call))
+    if (call && (c == GAP_HOST || longest))
         return ask_host(b, rec->key[0], &q, call, c == GAP_HOST, longest, err);
     return ROCL_OK;
 }

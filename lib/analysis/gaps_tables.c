@@ -112,7 +112,7 @@ static rocl_status longest_rows(const busy *b, rocl_tables *out, rocl_table *t, 
         r[2] = rocl_datum_int(g->length);
         r[3] = rocl_cell_of_text(b->trace, out, g->before);
         r[4] = rocl_cell_of_text(b->trace, out, g->after);
-        if (b->causes)
+        if (!b->options->brief)
             fill_cause(b, out, r + 5, g);
     }
     return ROCL_OK;
@@ -196,12 +196,12 @@ static rocl_status gap_table(busy *b, rocl_tables *out, rocl_error *err)
 rocl_status rocl_gap_tables(busy *b, rocl_tables *out, rocl_error *err)
 {
     rocl_status st = gap_table(b, out, err);
-    if (st == ROCL_OK)
+    if (st == ROCL_OK && !b->options->brief)
         st = rocl_busy_table(b, out, b->lanes ? "lane_gap_buckets" : "gap_buckets",
                              b->lanes ? "Idle gaps of streams and queues by length"
                                       : "Idle gaps by length",
                              PLACE_COLUMNS(b, bucket_columns), bucket_rows, err);
-    if (st == ROCL_OK && b->causes)
+    if (st == ROCL_OK)
         st = rocl_busy_table(b, out, b->lanes ? "lane_gap_classes" : "gap_classes",
                              b->lanes ? "Idle gaps of streams and queues by cause"
                                       : "Idle gaps by cause",
@@ -210,6 +210,7 @@ rocl_status rocl_gap_tables(busy *b, rocl_tables *out, rocl_error *err)
         st = rocl_busy_table(
             b, out, b->lanes ? "longest_lane_gaps" : "longest_gaps",
             b->lanes ? "Longest idle gaps of streams and queues" : "Longest idle gaps",
-            PLACE_COLUMNS(b, longest_columns) - (b->causes ? 0 : CAUSE_COLUMNS), longest_rows, err);
+            PLACE_COLUMNS(b, longest_columns) - (b->options->brief ? CAUSE_COLUMNS : 0),
+            longest_rows, err);
     return st;
 }

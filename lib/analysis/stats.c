@@ -6,25 +6,25 @@
 
 #define REPORT(r) (1u << ROCL_REPORT_##r)
 
-/* Who makes which reports; what is for whole reports only is not in the overview. */
+/* Who makes which reports. */
 static const struct {
-    uint32_t reports, whole_reports;
+    uint32_t reports;
     rocl_collector_new *make;
-    bool by_stream; /* only with it */
+    bool by_stream; /* only with it, and not in brief */
 } makers[] = {
-    {REPORT(LAUNCH), REPORT(GAPS), rocl_calls_collector, false},
-    {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), 0,
-     rocl_summary_collector, false},
-    {REPORT(OVERLAP) | REPORT(GAPS), 0, rocl_busy_collector, false},
-    {0, REPORT(GAPS), rocl_lane_gaps_collector, true},
-    {REPORT(TIMELINE), 0, rocl_timeline_collector, false},
-    {REPORT(HISTOGRAM), 0, rocl_histogram_collector, false},
-    {REPORT(LAUNCH), 0, rocl_launch_collector, false},
-    {REPORT(MARKERS), 0, rocl_markers_collector, false},
-    {REPORT(RANKS), 0, rocl_ranks_collector, false},
-    {REPORT(MEMORY), 0, rocl_memory_collector, false},
-    {REPORT(COUNTERS), 0, rocl_counter_collector, false},
-    {REPORT(STREAMS), 0, rocl_streams_collector, false},
+    {REPORT(LAUNCH) | REPORT(GAPS), rocl_calls_collector, false},
+    {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), rocl_summary_collector,
+     false},
+    {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector, false},
+    {REPORT(GAPS), rocl_lane_gaps_collector, true},
+    {REPORT(TIMELINE), rocl_timeline_collector, false},
+    {REPORT(HISTOGRAM), rocl_histogram_collector, false},
+    {REPORT(LAUNCH), rocl_launch_collector, false},
+    {REPORT(MARKERS), rocl_markers_collector, false},
+    {REPORT(RANKS), rocl_ranks_collector, false},
+    {REPORT(MEMORY), rocl_memory_collector, false},
+    {REPORT(COUNTERS), rocl_counter_collector, false},
+    {REPORT(STREAMS), rocl_streams_collector, false},
 };
 
 enum { COLLECTORS = sizeof makers / sizeof *makers };
@@ -71,18 +71,12 @@ static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
     return st;
 }
 
-static bool is_wanted(size_t maker, const rocl_stats_options *o)
-{
-    uint32_t of = makers[maker].reports | (o->brief ? 0 : makers[maker].whole_reports);
-    return o->reports & of && (!makers[maker].by_stream || o->by_stream);
-}
-
 static rocl_status make_collectors(stats *s, rocl_trace *t, const rocl_stats_options *o,
                                    rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < COLLECTORS && st == ROCL_OK; i++)
-        if (is_wanted(i, o))
+        if (o->reports & makers[i].reports && (!makers[i].by_stream || (o->by_stream && !o->brief)))
             st = makers[i].make(&s->collectors[s->count++], t, o, err);
     return st;
 }

@@ -18,8 +18,14 @@ static const rocl_table_column overlap_columns[] = {
     {"gpu", "", ROCL_UNIT_TEXT},           {"wall_ns", "", ROCL_UNIT_NS},
     {"busy_ns", "", ROCL_UNIT_NS},         {"exposed_communication_ns", "", ROCL_UNIT_NS},
     {"exposed_copy_ns", "", ROCL_UNIT_NS}, {"idle_ns", "", ROCL_UNIT_NS}};
-static const rocl_table_column bucket_columns[] = {
-    {"gpu", "", ROCL_UNIT_TEXT}, {"bucket", "", ROCL_UNIT_TEXT}, {"total_ns", "", ROCL_UNIT_NS}};
+static const rocl_table_column class_columns[] = {
+    {"gpu", "", ROCL_UNIT_TEXT}, {"class", "", ROCL_UNIT_TEXT}, {"total_ns", "", ROCL_UNIT_NS}};
+static const rocl_table_column domain_columns[] = {
+    {"name", "", ROCL_UNIT_TEXT}, {"calls", "", ROCL_UNIT_COUNT}, {"total_ns", "", ROCL_UNIT_NS}};
+static const rocl_table_column stream_columns[] = {{"name", "", ROCL_UNIT_TEXT},
+                                                   {"kernels", "", ROCL_UNIT_COUNT}};
+static const rocl_table_column activity_columns[] = {{"gpu", "", ROCL_UNIT_TEXT},
+                                                     {"average_busy", "", ROCL_UNIT_NUMBER}};
 static const rocl_table_column copy_columns[] = {{"direction", "", ROCL_UNIT_TEXT},
                                                  {"calls", "", ROCL_UNIT_COUNT},
                                                  {"bytes", "", ROCL_UNIT_BYTES},
@@ -88,35 +94,38 @@ static void test_gpus(void **state)
     /* wall, busy, exposed communication, exposed copies, idle */
     static const struct {
         int64_t one[5], two[5];
-        const char *bucket, *finding, *evidence;
+        const char *class, *finding, *evidence;
     } cases[] = {
         {{1000, 690, 0, 0, 310},
          {1000, 800, 0, 0, 200},
-         "< 10 us",
+         "launch",
          "waits for launches",
-         "GPU 0 is idle for 31.0 % of its time, mostly"},
+         "GPU 0 is idle for 31.0 % of its time, 60.0 % of that"},
+        {{1000, 690, 0, 0, 310}, {1000, 800, 0, 0, 200}, "sync", "synchronize less", "60.0 %"},
+        {{1000, 690, 0, 0, 310}, {1000, 800, 0, 0, 200}, "host", "other things to do", "60.0 %"},
+        {{1000, 690, 0, 0, 310}, {1000, 800, 0, 0, 200}, "dependency", "other work", "60.0 %"},
         {{1000, 700, 0, 0, 200},
          {1000, 600, 0, 0, 400},
-         "< 10 ms",
-         "waits long",
-         "GPU 1 is idle for 40.0 % of its time, hardly"},
-        {{1000, 700, 0, 0, 300}, {1000, 700, 0, 0, 300}, "< 10 us", NULL, NULL},
+         "unknown",
+         "waits for the host or for others",
+         "GPU 1 is idle for 40.0 % of its time"},
+        {{1000, 700, 0, 0, 300}, {1000, 700, 0, 0, 300}, "launch", NULL, NULL},
         {{1000, 900, 0, 101, 100},
          {1000, 900, 0, 90, 100},
-         "< 10 us",
+         "launch",
          "Copies are not hidden",
          "10.1 % of the time of GPU 0 is copies"},
         {{1000, 900, 90, 0, 100},
          {1000, 900, 250, 0, 100},
-         "< 10 us",
+         "launch",
          "Communication is not hidden",
          "25.0 % of the time of GPU 1"},
         {{1000, 1000, 0, 0, 0},
          {500, 500, 0, 0, 0},
-         "< 10 us",
+         "launch",
          "unequal shares",
          "GPU 0 is busy for 1.33 times the mean of 2 GPUs"},
-        {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, "< 10 us", NULL, NULL},
+        {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, "launch", NULL, NULL},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -124,9 +133,11 @@ static void test_gpus(void **state)
         rocl_table *t = TABLE(all, "overlap", overlap_columns);
         put_row(all, t, "GPU 0", NULL, cases[i].one);
         put_row(all, t, "GPU 1", NULL, cases[i].two);
-        t = TABLE(all, "gap_buckets", bucket_columns);
-        ROW(all, t, "GPU 0", cases[i].bucket, 300);
-        ROW(all, t, "GPU 1", cases[i].bucket, 300);
+        t = TABLE(all, "gap_classes", class_columns);
+        ROW(all, t, "GPU 0", cases[i].class, 300);
+        ROW(all, t, "GPU 0", "copy", 200);
+        ROW(all, t, "GPU 0", "tail", 900);
+        ROW(all, t, "GPU 1", cases[i].class, 300);
         check(all, cases[i].finding, cases[i].evidence);
     }
 }
@@ -156,9 +167,52 @@ static void test_copies(void **state)
     check(rocl_tables_new(), NULL, NULL);
 }
 
+static void test_allocations(void **state)
+{
+    static const struct {
+        int64_t kernels, allocs;
+        const char *finding, *evidence;
+    } cases[] = {
+        {9999, 1000, "Memory is allocated", "1000 allocations and frees in 2.0 ms, with 9999"},
+        {10000, 1000, NULL, NULL},
+        {10, 999, NULL, NULL}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "domains", domain_columns);
+        ROW(all, t, "KERNELS", NULL, cases[i].kernels, 5000000);
+        ROW(all, t, "MEMORY_ALLOCATIONS", NULL, cases[i].allocs, 2000000);
+        check(all, cases[i].finding, cases[i].evidence);
+    }
+}
+
+static void test_streams(void **state)
+{
+    static const struct {
+        int64_t kernels;
+        double average;
+        const char *finding, *evidence;
+    } cases[] = {
+        {100, 1.04, "Streams run one after", "2 streams have 100 kernels and more, but 1.04"},
+        {100, 1.05, NULL, NULL},
+        {99, 1.04, NULL, NULL}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "streams", stream_columns);
+        ROW(all, t, "Stream 1", NULL, 5000);
+        ROW(all, t, "Stream 2", NULL, cases[i].kernels);
+        t = TABLE(all, "stream_activity", activity_columns);
+        ROW(all, t, "GPU 0", NULL, 0);
+        t->cells[1] = rocl_datum_real(cases[i].average);
+        check(all, cases[i].finding, cases[i].evidence);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_gpus),
-                                       cmocka_unit_test(test_copies)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_gpus), cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_allocations), cmocka_unit_test(test_streams)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
