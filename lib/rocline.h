@@ -527,8 +527,11 @@ typedef struct rocl_stats_options {
     int64_t min_gap; /* ns: shorter idle times are no gaps */
     rocl_between gaps_between;
     const char *const *domains; /* only these in the reports domains and summary; NULL: all */
-    bool advice;                /* a last table says what stands out in the others */
-    bool brief;                 /* fewer columns and rows: what fits on a screen */
+    /* Regular expressions for names of domains: with the report summary, another table of those
+     * that each matches, in one order. NULL: none. */
+    const char *const *summary_groups;
+    bool advice;   /* a last table says what stands out in the others */
+    bool brief;    /* fewer columns and rows: what fits on a screen */
     bool pictures; /* for people: bars and lines of characters where they say more than rows */
     bool ascii;    /* no other characters in them */
     size_t slices; /* of TIMELINE; 0: 60 with pictures, else 1000 */

@@ -4,8 +4,10 @@
  *     stats.c         one pass over the trace for all collectors
  *     distribution.c  what can be said of a sorted row of durations
  *     groups.c        what groups of events are made of
- *     summary.c       calls and time by domain, name, ...: domains, summary, kernels, copies
- *     busy.c          what GPUs did when; places.c, overlap.c, gaps.c
+ *     summary.c       calls and time by domain, name, ...: summary_domains.c, summary_tables.c,
+ *                     copies_tables.c
+ *     busy.c          what GPUs did when; places.c, levels.c, overlap.c
+ *     gaps.c          when they did nothing, and why: gap_causes.c, host.c, gaps_tables.c
  *     calls.c         which host call caused what, for launch and gaps
  *     launch*.c       from the call that launched a kernel to its end: launch
  *     markers*.c      what ranges had the GPUs do: markers
@@ -89,10 +91,15 @@ typedef enum rocl_domain {
     (ROCL_ALL_KINDS & ~(ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE)))
 
 const char *rocl_domain_name(rocl_domain d);
-/* Is it in the list of names, in any case, with '-' as good as '_'? Everything is in NULL. */
+/* Is it in the list of names? Everything is in NULL. A name is written in any case, with '-' as
+ * good as '_', and may be without its plural s or what follows a '_', as in `rocpd summary`; NONE
+ * stands for all that are not of host calls. */
 bool rocl_domain_listed(const char *const *list, rocl_domain d);
 /* ROCL_USAGE when a name of the list is of no domain. */
 rocl_status rocl_domains_check(const char *const *list, rocl_error *err);
+/* Those (1 << domain) whose name, or that of rocprofv3, matches the POSIX extended regular
+ * expression as a whole, in any case. ROCL_USAGE: there is none, or it is no such expression. */
+rocl_status rocl_domains_matching(const char *regex, uint32_t *domains, rocl_error *err);
 rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category);
 
 /* Counts by group id of one worker: percentiles need the number of values beforehand. */
@@ -167,6 +174,7 @@ static inline int rocl_number_order(int64_t a, int64_t b)
 rocl_datum rocl_others_datum(rocl_tables *out, size_t n); /* "(N others)" */
 rocl_datum rocl_id_datum(int64_t id);                     /* none for negative ones */
 rocl_datum rocl_average_datum(int64_t total, uint64_t count);
+rocl_datum rocl_stddev_datum(const rocl_distribution *d); /* none for fewer than two */
 /* How many of n rows --top leaves. */
 size_t rocl_rows_shown(const rocl_stats_options *o, size_t n);
 

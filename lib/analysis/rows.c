@@ -24,3 +24,9 @@ size_t rocl_rows_shown(const rocl_stats_options *o, size_t n)
 {
     return o->top && o->top < n ? o->top : n;
 }
+
+rocl_datum rocl_stddev_datum(const rocl_distribution *d)
+{
+    double v;
+    return rocl_distribution_stddev(d, &v) ? rocl_datum_real(v) : (rocl_datum){0};
+}

@@ -110,6 +110,16 @@ static rocl_status run(stats *s, rocl_trace *t, rocl_tables *out, rocl_error *er
     return st;
 }
 
+/* Before anything is read. */
+static rocl_status check_options(const rocl_stats_options *o, rocl_error *err)
+{
+    uint32_t domains;
+    rocl_status st = rocl_domains_check(o->domains, err);
+    for (const char *const *g = o->summary_groups; g && *g && st == ROCL_OK; g++)
+        st = rocl_domains_matching(*g, &domains, err);
+    return st;
+}
+
 rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                        rocl_error *err)
 {
@@ -117,7 +127,7 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     rocl_tables *out = rocl_tables_new();
     if (!out)
         return rocl_fail_memory(err);
-    rocl_status st = rocl_domains_check(o->domains, err);
+    rocl_status st = check_options(o, err);
     if (st == ROCL_OK)
         st = make_collectors(&s, t, o, err);
     if (st == ROCL_OK)

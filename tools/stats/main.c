@@ -14,7 +14,7 @@
 typedef struct cli {
     common common;
     strings operands; /* reports, then inputs */
-    strings domains;
+    strings domains, summary_groups;
     unsigned format, sort, style, between;
     int top, slices;
     bool advice, by_rank, by_agent, by_stream, by_dims;
@@ -54,6 +54,11 @@ static const opt report_options[] = {
      "the largest first, or by name"},
     {"domain", 0, OPT_WORDS, offsetof(cli, domains), "LIST", NULL, 0, 0,
      "in domains and summary only these: kernels, hip, hsa, markers, memory_copies, ..."},
+    {"region-categories", 0, OPT_WORDS, offsetof(cli, domains), "LIST", NULL, 0, 0,
+     "the same, by the name that `rocpd summary` has for it; NONE: no host calls"},
+    {"summary-groups", 0, OPT_LIST, offsetof(cli, summary_groups), "REGEX", NULL, 0, 0,
+     "with summary, one more table of the domains whose names match, such as 'HIP|KERNELS' or "
+     "'KERNEL_DISPATCH|MEMORY_COPY'; may be repeated"},
     BY("by-rank", by_rank, "a row for each process"),
     BY("by-agent", by_agent, "a row for each agent"),
     BY("by-stream", by_stream, "a row for each stream; gaps of streams and queues as well"),
@@ -235,6 +240,7 @@ static int check(cli *c, size_t behind)
     c->stats.sort = c->sort;
     c->stats.gaps_between = c->between;
     c->stats.domains = c->domains.v;
+    c->stats.summary_groups = c->summary_groups.v;
     c->stats.by_rank = c->by_rank;
     c->stats.by_agent = c->by_agent;
     c->stats.by_stream = c->by_stream;
