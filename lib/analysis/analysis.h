@@ -14,9 +14,10 @@
  *     rows.c          what tables of groups have in common
  *     ranks.c         how evenly work is spread over ranks, with ranks_tables.c
  *     compare.c       two traces side by side, with compare_groups.c and mann_whitney.c
- *     timeline.c      the same slice by slice
+ *     timeline.c      the same slice by slice (slices.h)
  *     histogram.c     how long kernels took, by classes of durations
- *     memory.c        memory of agents: what is allocated, at most and in the end
+ *     memory.c        memory of agents: what is allocated, at most and in the end, and over time:
+ *                     memory_tables.c, memory_timeline.c
  *     counter.c       values of counters, of kernels and over time
  *     streams.c       what streams and queues did when, and how many at once
  *     advice.c        what to look at first, by rules on the tables of the others

@@ -2,47 +2,11 @@
  * that a time window knows what is live when it opens; they are put in order of time, and followed
  * in one sweep with a map of the live blocks. What the sources say of a free (its agent, its size)
  * is not asked for: it follows from the block at its address. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
-#include "base/buf.h"
-#include "base/map.h"
+#include "analysis/memory.h"
 #include "filter/filter.h"
-
-typedef struct owner {
-    rocl_agent_key key;
-    bool used; /* in the window, or live in it */
-    uint64_t allocations, frees, unpaired, leaks;
-    int64_t before, allocated, freed, live, peak, peak_at, leaked; /* bytes saturate */
-    uint64_t scratch[ROCL_OP_RECLAIM + 1];                         /* operations */
-    int64_t scratch_bytes, scratch_largest, scratch_time;
-} owner;
-
-typedef struct block {
-    int64_t size, when;
-    uint64_t address, id;
-    uint32_t owner, capture, thread, name;
-    uint32_t next; /* unused ones: a list */
-} block;
-
-typedef struct memory {
-    rocl_trace *trace;
-    const rocl_stats_options *options;
-    rocl_strings *keys; /* owners' keys as bytes; their ids are the owners */
-    rocl_sorter *sorter;
-    owner *owners;
-    uint32_t *order; /* owners by machine and number */
-    size_t owner_count;
-    rocl_map live;  /* process and address -> block */
-    rocl_buf store; /* blocks */
-    uint32_t spare; /* block + 1 */
-    int64_t first, from, to;
-    bool any;
-    block *leaks;
-    size_t leak_count;
-} memory;
 
 /* ---- taking events ---- */
 
@@ -74,6 +38,11 @@ static rocl_status take_one(memory *m, unsigned worker, const rocl_capture *c, c
     it.scratch = scratch;
     /* Memory is there when the call returns, and gone when the call to free it begins. */
     int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
+    memory_span *span = &m->spans[worker];
+    if (!scratch && when < span->first)
+        span->first = when;
+    if (!scratch && when > span->last)
+        span->last = when;
     const uint64_t key[4] = {(uint64_t)when, ~(uint64_t)a->e.end, c->index, a->e.id};
     return rocl_sorter_add(m->sorter, worker, key, &it, sizeof it, err);
 }
@@ -159,17 +128,20 @@ static void note_peak(memory *m, owner *o, int64_t when)
  * taken away with it. */
 static void add_live(memory *m, owner *o, block *b, bool inside)
 {
+    rocl_memory_slices_note(m, o, b->when);
     if (b->size > INT64_MAX - o->allocated - o->before)
         b->size = INT64_MAX - o->allocated - o->before;
     *(inside ? &o->allocated : &o->before) += b->size;
     o->allocations += inside;
     o->live += b->size;
+    rocl_memory_slices_note(m, o, b->when);
     if (inside)
         note_peak(m, o, b->when);
 }
 
-static void drop_live(owner *o, const block *b, bool inside)
+static void drop_live(memory *m, owner *o, const block *b, int64_t when, bool inside)
 {
+    rocl_memory_slices_note(m, o, when);
     if (inside)
         o->freed += b->size;
     else
@@ -195,7 +167,7 @@ static bool follow(memory *m, const uint64_t *key, const item *it)
         return true;
     bool known = take_block(m, place, &old);
     if (known) /* also where its free was not seen, and its address is used again */
-        drop_live(&m->owners[old.owner], &old, inside);
+        drop_live(m, &m->owners[old.owner], &old, fresh.when, inside);
     if (!makes) {
         owner *o = &m->owners[known ? old.owner : it->owner];
         o->frees += inside;
@@ -323,176 +295,20 @@ static rocl_status collect_leaks(memory *m, rocl_error *err)
     return st;
 }
 
-/* ---- tables ---- */
-
-/* Columns that not every table has. */
-enum { M_RANK = 1, M_BEFORE = 4, L_RANK = 2 };
-
-static const rocl_table_column memory_columns[] = {
-    {"agent", "Agent", ROCL_UNIT_TEXT},
-    {"rank", "Rank", ROCL_UNIT_COUNT},
-    {"allocations", "Allocs", ROCL_UNIT_COUNT},
-    {"frees", "Frees", ROCL_UNIT_COUNT},
-    {"before_bytes", "Before", ROCL_UNIT_BYTES},
-    {"allocated_bytes", "Allocated", ROCL_UNIT_BYTES},
-    {"freed_bytes", "Freed", ROCL_UNIT_BYTES},
-    {"peak_bytes", "Peak", ROCL_UNIT_BYTES},
-    {"peak_at_ns", "Peak at", ROCL_UNIT_NS},
-    {"live_bytes", "At end", ROCL_UNIT_BYTES},
-    {"leaks", "Leaks", ROCL_UNIT_COUNT},
-    {"leaked_bytes", "Leaked", ROCL_UNIT_BYTES},
-    {"unpaired_frees", "Unpaired", ROCL_UNIT_COUNT},
-};
-
-#define COLUMNS(c) (c), sizeof(c) / sizeof *(c)
-#define CELLS(c)   (c), sizeof(c) / sizeof *(c)
-
-static rocl_datum rank_cell(const owner *o)
-{
-    return o->key.rank >= 0 ? rocl_datum_int(o->key.rank) : (rocl_datum){0};
-}
-
-static uint64_t shown_columns(const memory *m, unsigned rank_column)
-{
-    return m->options->by_rank ? UINT64_MAX : ~(UINT64_C(1) << rank_column);
-}
-
-static bool memory_row(const memory *m, rocl_tables *out, rocl_table *t, const owner *o,
-                       uint64_t shown)
-{
-    const rocl_datum cells[] = {rocl_cell_of_agent(m->trace, out, &o->key),
-                                rank_cell(o),
-                                rocl_datum_int((int64_t)o->allocations),
-                                rocl_datum_int((int64_t)o->frees),
-                                rocl_datum_int(o->before),
-                                rocl_datum_int(o->allocated),
-                                rocl_datum_int(o->freed),
-                                rocl_datum_int(o->peak),
-                                o->peak ? rocl_datum_int(o->peak_at) : (rocl_datum){0},
-                                rocl_datum_int(o->live),
-                                rocl_datum_int((int64_t)o->leaks),
-                                rocl_datum_int(o->leaked),
-                                rocl_datum_int((int64_t)o->unpaired)};
-    return rocl_table_row_some(t, CELLS(cells), shown);
-}
-
-static rocl_status memory_table(const memory *m, rocl_tables *out, rocl_error *err)
-{
-    uint64_t shown = shown_columns(m, M_RANK);
-    if (m->from == INT64_MIN) /* nothing is before the begin of the trace */
-        shown &= ~(UINT64_C(1) << M_BEFORE);
-    rocl_table *t =
-        rocl_tables_add_some(out, "memory", "Memory per agent", COLUMNS(memory_columns), shown);
-    bool good = t != NULL;
-    for (size_t i = 1; good && i < m->owner_count; i++)
-        if (m->owners[m->order[i]].used)
-            good = memory_row(m, out, t, &m->owners[m->order[i]], shown);
-    return good ? ROCL_OK : rocl_fail_memory(err);
-}
-
-static const rocl_table_column leak_columns[] = {
-    {"address", "Address", ROCL_UNIT_TEXT}, {"agent", "Agent", ROCL_UNIT_TEXT},
-    {"rank", "Rank", ROCL_UNIT_COUNT},      {"blocks", "Blocks", ROCL_UNIT_COUNT},
-    {"bytes", "Size", ROCL_UNIT_BYTES},     {"at_ns", "Allocated at", ROCL_UNIT_NS},
-    {"pid", "Process", ROCL_UNIT_COUNT},    {"tid", "Thread", ROCL_UNIT_COUNT},
-    {"name", "By", ROCL_UNIT_TEXT},
-};
-
-static bool leak_row(const memory *m, rocl_tables *out, rocl_table *t, const block *b,
-                     uint64_t shown)
-{
-    const rocl_capture *c = &m->trace->captures[b->capture]->pub;
-    const owner *o = &m->owners[b->owner];
-    const rocl_thread *thread = b->thread < c->thread_count ? &c->threads[b->thread] : NULL;
-    char address[32];
-    snprintf(address, sizeof address, "0x%llx", (unsigned long long)b->address);
-    const rocl_datum cells[] = {rocl_cell_of_string(out, address),
-                                rocl_cell_of_agent(m->trace, out, &o->key),
-                                rank_cell(o),
-                                rocl_datum_int(1),
-                                rocl_datum_int(b->size),
-                                rocl_datum_int(b->when - m->first),
-                                thread ? rocl_datum_int(c->processes[thread->process].pid)
-                                       : (rocl_datum){0},
-                                thread ? rocl_datum_int(thread->tid) : (rocl_datum){0},
-                                rocl_cell_of_text(m->trace, out, b->name)};
-    return rocl_table_row_some(t, CELLS(cells), shown);
-}
-
-static bool leak_rest(const memory *m, rocl_tables *out, rocl_table *t, size_t first,
-                      uint64_t shown)
-{
-    char text[64];
-    int64_t sum = 0;
-    snprintf(text, sizeof text, "(%zu others)", m->leak_count - first);
-    for (size_t i = first; i < m->leak_count; i++)
-        sum = rocl_add_saturated(sum, m->leaks[i].size);
-    const rocl_datum cells[9] = {[0] = rocl_cell_of_string(out, text),
-                                 [3] = rocl_datum_int((int64_t)(m->leak_count - first)),
-                                 [4] = rocl_datum_int(sum)};
-    return rocl_table_row_some(t, CELLS(cells), shown);
-}
-
-static rocl_status leak_table(const memory *m, rocl_tables *out, rocl_error *err)
-{
-    size_t top = m->options->top, n = top && top < m->leak_count ? top : m->leak_count;
-    uint64_t shown = shown_columns(m, L_RANK);
-    rocl_table *t = rocl_tables_add_some(out, "leaks", "Memory that was not freed",
-                                         COLUMNS(leak_columns), shown);
-    bool good = t != NULL;
-    for (size_t i = 0; good && i < n; i++)
-        good = leak_row(m, out, t, &m->leaks[i], shown);
-    if (good && n < m->leak_count)
-        good = leak_rest(m, out, t, n, shown);
-    return good ? ROCL_OK : rocl_fail_memory(err);
-}
-
-static const rocl_table_column scratch_columns[] = {
-    {"agent", "Agent", ROCL_UNIT_TEXT},
-    {"rank", "Rank", ROCL_UNIT_COUNT},
-    {"allocations", "Allocs", ROCL_UNIT_COUNT},
-    {"frees", "Frees", ROCL_UNIT_COUNT},
-    {"reclaims", "Reclaims", ROCL_UNIT_COUNT},
-    {"allocated_bytes", "Allocated", ROCL_UNIT_BYTES},
-    {"largest_bytes", "Largest", ROCL_UNIT_BYTES},
-    {"total_ns", "Total", ROCL_UNIT_NS},
-};
-
-static rocl_status scratch_table(const memory *m, rocl_tables *out, rocl_error *err)
-{
-    uint64_t shown = shown_columns(m, M_RANK);
-    rocl_table *t = rocl_tables_add_some(out, "scratch", "Scratch memory per agent",
-                                         COLUMNS(scratch_columns), shown);
-    bool good = t != NULL;
-    for (size_t i = 1; good && i < m->owner_count; i++) {
-        const owner *o = &m->owners[m->order[i]];
-        const uint64_t *n = o->scratch;
-        const rocl_datum cells[] = {
-            rocl_cell_of_agent(m->trace, out, &o->key),  rank_cell(o),
-            rocl_datum_int((int64_t)n[ROCL_OP_ALLOC]),   rocl_datum_int((int64_t)n[ROCL_OP_FREE]),
-            rocl_datum_int((int64_t)n[ROCL_OP_RECLAIM]), rocl_datum_int(o->scratch_bytes),
-            rocl_datum_int(o->scratch_largest),          rocl_datum_int(o->scratch_time)};
-        if (n[ROCL_OP_OTHER] + n[ROCL_OP_ALLOC] + n[ROCL_OP_FREE] + n[ROCL_OP_REALLOC] +
-            n[ROCL_OP_RECLAIM])
-            good = rocl_table_row_some(t, CELLS(cells), shown);
-    }
-    return good ? ROCL_OK : rocl_fail_memory(err);
-}
-
 static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 {
     memory *m = self;
     rocl_filter_window(m->trace->filter, &m->from, &m->to);
     rocl_status st = open_owners(m, err);
+    if (st == ROCL_OK && !m->options->pictures)
+        st = rocl_memory_slices_begin(m, err);
     if (st == ROCL_OK)
         st = sweep(m, err);
     if (st == ROCL_OK)
         st = collect_leaks(m, err);
     if (st == ROCL_OK)
-        st = memory_table(m, out, err);
-    if (st == ROCL_OK)
-        st = leak_table(m, out, err);
-    return st == ROCL_OK ? scratch_table(m, out, err) : st;
+        st = rocl_memory_tables(m, out, err);
+    return st == ROCL_OK && m->slices.count ? rocl_memory_slices_table(m, out, err) : st;
 }
 
 static void free_memory(void *self)
@@ -502,7 +318,10 @@ static void free_memory(void *self)
     rocl_sorter_free(m->sorter);
     rocl_map_free(&m->live);
     rocl_buf_free(&m->store);
+    for (size_t i = 0; m->owners && i < m->owner_count; i++)
+        free(m->owners[i].slices);
     free(m->owners);
+    free(m->spans);
     free(m->order);
     free(m->leaks);
     free(m);
@@ -526,5 +345,10 @@ rocl_status rocl_memory_collector(rocl_collector *c, rocl_trace *t, const rocl_s
     m->options = o;
     m->keys = rocl_strings_new();
     m->sorter = rocl_sorter_new(t->space, 4);
-    return m->keys && m->sorter ? ROCL_OK : rocl_fail_memory(err);
+    m->spans = calloc(t->opt.jobs, sizeof *m->spans);
+    if (!m->keys || !m->sorter || !m->spans)
+        return rocl_fail_memory(err);
+    for (unsigned w = 0; w < t->opt.jobs; w++)
+        m->spans[w] = (memory_span){INT64_MAX, INT64_MIN};
+    return ROCL_OK;
 }

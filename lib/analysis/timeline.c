@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "analysis/slices.h"
 
 enum { PEOPLE_SLICES = 60, DATA_SLICES = 1000 };
 
@@ -82,33 +83,16 @@ static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 
 /* A GPU while it is swept. */
 typedef struct sweep {
-    span span;
-    uint64_t length, count; /* of the span, of slices */
-    int64_t until[PARTS];   /* covered up to here */
+    rocl_slices slices;
+    int64_t until[PARTS]; /* covered up to here */
     uint64_t gpu;
 } sweep;
 
-/* Begin of slice i, the end of the last one for `count`: floor(length * i / count). */
-static int64_t bound(const sweep *s, uint64_t i)
-{
-    uint64_t count = s->count ? s->count : 1;
-    return s->span.first + (int64_t)((unsigned __int128)s->length * i / count);
-}
-
-/* The slice that a time is in: the last with bound(i) <= time, and the last of all for the end. */
-static uint64_t slice_of(const sweep *s, int64_t time)
-{
-    uint64_t x = (uint64_t)(time - s->span.first);
-    if (x >= s->length)
-        return s->count - 1;
-    unsigned __int128 scaled = ((unsigned __int128)x + 1) * s->count;
-    return (uint64_t)((scaled + s->length - 1) / s->length) - 1;
-}
-
 static void fill(timeline *l, const sweep *s, part p, int64_t from, int64_t to)
 {
-    for (uint64_t i = slice_of(s, from); from < to; i++) {
-        int64_t end = bound(s, i + 1) < to ? bound(s, i + 1) : to;
+    for (uint64_t i = rocl_slice_at(&s->slices, from); from < to; i++) {
+        int64_t end =
+            rocl_slice_begin(&s->slices, i + 1) < to ? rocl_slice_begin(&s->slices, i + 1) : to;
         l->slices[i].ns[p] += end - from;
         from = end;
     }
@@ -123,13 +107,10 @@ static void extend(timeline *l, sweep *s, part p, int64_t start, int64_t end)
 
 static void begin_gpu(timeline *l, sweep *s, uint64_t gpu)
 {
-    *s = (sweep){.gpu = gpu, .span = l->spans[l->gpus.all[gpu].machine], .count = l->cap};
-    s->length = (uint64_t)(s->span.last - s->span.first);
-    /* No slice is empty, but for one of no length where nothing takes time. */
-    if (s->count > s->length)
-        s->count = s->length ? s->length : 1;
+    const span *all = &l->spans[l->gpus.all[gpu].machine];
+    *s = (sweep){.gpu = gpu, .slices = rocl_slices_of(all->first, all->last, l->cap)};
     for (part p = 0; p < PARTS; p++)
-        s->until[p] = s->span.first;
+        s->until[p] = s->slices.first;
     memset(l->slices, 0, l->cap * sizeof *l->slices);
 }
 
@@ -148,7 +129,8 @@ static rocl_status data_row(timeline *l, rocl_tables *out, rocl_table *t, const 
                             uint64_t i, rocl_error *err)
 {
     const slice *now = &l->slices[i];
-    int64_t start = bound(s, i), length = bound(s, i + 1) - start, busy = now->ns[EITHER];
+    int64_t start = rocl_slice_begin(&s->slices, i),
+            length = rocl_slice_begin(&s->slices, i + 1) - start, busy = now->ns[EITHER];
     if (busy > length || busy < now->ns[KERNEL] || busy < now->ns[COPY])
         return rocl_fail(err, ROCL_INTERNAL, "the times of a slice do not add up");
     rocl_datum *r = rocl_table_row(t);
@@ -189,13 +171,15 @@ static const char *level(int64_t ns, int64_t length, bool ascii)
 
 static rocl_datum line(timeline *l, rocl_tables *out, const sweep *s, part p, int64_t *sum)
 {
-    char *text = malloc(s->count * 3 + 1);
+    char *text = malloc(s->slices.count * 3 + 1);
     size_t n = 0;
     if (!text)
         return (rocl_datum){0};
-    for (uint64_t i = 0; i < s->count; i++) {
+    for (uint64_t i = 0; i < s->slices.count; i++) {
         int64_t ns = l->slices[i].ns[p];
-        const char *sign = level(ns, bound(s, i + 1) - bound(s, i), l->options->ascii);
+        const char *sign =
+            level(ns, rocl_slice_begin(&s->slices, i + 1) - rocl_slice_begin(&s->slices, i),
+                  l->options->ascii);
         for (; *sign; sign++)
             text[n++] = *sign;
         *sum += ns;
@@ -216,8 +200,8 @@ static rocl_status picture_row(timeline *l, rocl_tables *out, rocl_table *t, con
     r[0] = rocl_cell_of_gpu(l->trace, out, &l->gpus.all[s->gpu]);
     r[1] = rocl_datum_text(out, names[p], strlen(names[p]));
     r[2] = line(l, out, s, (part)p, &sum);
-    r[3] = rocl_datum_real((double)s->length / (double)s->count);
-    r[4] = rocl_cell_of_share(sum, (int64_t)s->length);
+    r[3] = rocl_datum_real((double)s->slices.length / (double)s->slices.count);
+    r[4] = rocl_cell_of_share(sum, (int64_t)s->slices.length);
     return ROCL_OK;
 }
 
@@ -225,7 +209,7 @@ static rocl_status gpu_rows(timeline *l, rocl_tables *out, rocl_table *t, const 
                             rocl_error *err)
 {
     bool pictures = l->options->pictures;
-    uint64_t rows = pictures ? PARTS : s->count;
+    uint64_t rows = pictures ? PARTS : s->slices.count;
     rocl_status st = ROCL_OK;
     for (uint64_t i = 0; i < rows && st == ROCL_OK; i++)
         st = (pictures ? picture_row : data_row)(l, out, t, s, i, err);
@@ -238,7 +222,7 @@ static void sweep_event(timeline *l, sweep *s, const uint64_t *key)
 {
     int64_t start = (int64_t)key[1], end = (int64_t)key[2];
     part p = (part)key[3];
-    l->slices[slice_of(s, start)].kernels += p == KERNEL;
+    l->slices[rocl_slice_at(&s->slices, start)].kernels += p == KERNEL;
     extend(l, s, p, start, end);
     extend(l, s, EITHER, start, end);
 }

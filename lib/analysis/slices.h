@@ -1,0 +1,37 @@
+/* Time cut into equal slices, in whole nanoseconds. */
+#ifndef ROCL_ANALYSIS_SLICES_H
+#define ROCL_ANALYSIS_SLICES_H
+
+#include <stdint.h>
+
+typedef struct rocl_slices {
+    int64_t first;
+    uint64_t length, count;
+} rocl_slices;
+
+/* At most so many; none is empty, but for one of no length where the time has none. */
+static inline rocl_slices rocl_slices_of(int64_t first, int64_t last, uint64_t most)
+{
+    uint64_t length = last > first ? (uint64_t)last - (uint64_t)first : 0;
+    return (rocl_slices){first, length, most <= length ? most : length ? length : 1};
+}
+
+/* Begin of slice i, the end of the last one for `count`: floor(length * i / count). */
+static inline int64_t rocl_slice_begin(const rocl_slices *s, uint64_t i)
+{
+    uint64_t count = s->count ? s->count : 1;
+    return s->first + (int64_t)((unsigned __int128)s->length * i / count);
+}
+
+/* The slice that a time is in: the last that begins at or before it, and the last of all for the
+ * end. */
+static inline uint64_t rocl_slice_at(const rocl_slices *s, int64_t time)
+{
+    uint64_t x = (uint64_t)(time - s->first);
+    if (x >= s->length)
+        return s->count - 1;
+    unsigned __int128 scaled = ((unsigned __int128)x + 1) * s->count;
+    return (uint64_t)((scaled + s->length - 1) / s->length) - 1;
+}
+
+#endif
