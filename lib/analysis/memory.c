@@ -306,9 +306,7 @@ static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
         st = sweep(m, err);
     if (st == ROCL_OK)
         st = collect_leaks(m, err);
-    if (st == ROCL_OK)
-        st = rocl_memory_tables(m, out, err);
-    return st == ROCL_OK && m->slices.count ? rocl_memory_slices_table(m, out, err) : st;
+    return st == ROCL_OK ? rocl_memory_tables(m, out, err) : st;
 }
 
 static void free_memory(void *self)

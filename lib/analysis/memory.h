@@ -60,6 +60,6 @@ rocl_status rocl_memory_slices_table(memory *m, rocl_tables *out, rocl_error *er
 /* ---- memory_tables.c ---- */
 
 rocl_datum rocl_memory_rank(const owner *o);
-rocl_status rocl_memory_tables(const memory *m, rocl_tables *out, rocl_error *err);
+rocl_status rocl_memory_tables(memory *m, rocl_tables *out, rocl_error *err);
 
 #endif

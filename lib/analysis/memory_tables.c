@@ -155,9 +155,11 @@ static rocl_status scratch_table(const memory *m, rocl_tables *out, rocl_error *
     return good ? ROCL_OK : rocl_fail_memory(err);
 }
 
-rocl_status rocl_memory_tables(const memory *m, rocl_tables *out, rocl_error *err)
+rocl_status rocl_memory_tables(memory *m, rocl_tables *out, rocl_error *err)
 {
     rocl_status st = memory_table(m, out, err);
+    if (st == ROCL_OK && m->slices.count)
+        st = rocl_memory_slices_table(m, out, err);
     if (st == ROCL_OK)
         st = leak_table(m, out, err);
     return st == ROCL_OK ? scratch_table(m, out, err) : st;

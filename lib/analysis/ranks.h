@@ -55,7 +55,7 @@ typedef struct rocl_ranks {
 } rocl_ranks;
 
 void rocl_rank_add(rocl_rank_sum *to, const rocl_rank_sum *s);
-/* Adds both tables. */
+/* Adds the tables. */
 rocl_status rocl_ranks_put(rocl_ranks *r, rocl_tables *out, rocl_error *err);
 
 #endif

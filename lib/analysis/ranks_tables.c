@@ -1,7 +1,6 @@
 /* The tables of ranks and of the names that they share. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/ranks.h"
 
@@ -13,10 +12,13 @@ typedef rocl_rank_cell cell;
 /* What is said of a name. */
 typedef struct spread {
     uint32_t work, name, ranks;
+    size_t first; /* of its cells */
     uint64_t min_calls, max_calls;
     int64_t min, max, total;
     uint32_t straggler; /* place */
 } spread;
+
+enum { DEFAULT_NAMES = 20 }; /* of the table by rank */
 
 static bool has_events(const ranks *r, uint32_t p)
 {
@@ -161,6 +163,11 @@ static const rocl_table_column spread_columns[] = {
     {"straggler", "Straggler", ROCL_UNIT_TEXT},
 };
 
+static const char *work_name(uint32_t work)
+{
+    return rocl_domain_name(work == ROCL_RANK_KERNEL ? ROCL_DOMAIN_KERNELS : ROCL_DOMAIN_MARKERS);
+}
+
 static double mean_of(const spread *s)
 {
     return (double)s->total / (double)s->ranks;
@@ -196,7 +203,7 @@ static spread *find_spreads(const ranks *r, size_t *count)
         if (c->key.work == ROCL_RANK_API)
             continue;
         if (!n || list[n - 1].work != c->key.work || list[n - 1].name != c->key.name)
-            list[n++] = (spread){.work = c->key.work, .name = c->key.name};
+            list[n++] = (spread){.work = c->key.work, .name = c->key.name, .first = i};
         take_cell(&list[n - 1], c);
     }
     *count = n;
@@ -236,8 +243,6 @@ static void spread_cells(const ranks *r, rocl_tables *out, rocl_datum *cells, co
 static rocl_status spread_rows(const ranks *r, rocl_tables *out, rocl_table *t, const spread *list,
                                size_t n, rocl_error *err)
 {
-    const char *domain = rocl_domain_name(list->work == ROCL_RANK_KERNEL ? ROCL_DOMAIN_KERNELS
-                                                                         : ROCL_DOMAIN_MARKERS);
     size_t shown = r->options->top && r->options->top < n ? r->options->top : n;
     char text[64];
     int len = snprintf(text, sizeof text, "(%zu others)", n - shown);
@@ -245,7 +250,7 @@ static rocl_status spread_rows(const ranks *r, rocl_tables *out, rocl_table *t, 
         rocl_datum *cells = rocl_table_row(t);
         if (!cells)
             return rocl_fail_memory(err);
-        cells[0] = rocl_datum_text(out, domain, strlen(domain));
+        cells[0] = rocl_cell_of_string(out, work_name(list->work));
         if (i < shown)
             spread_cells(r, out, cells, &list[i]);
         else
@@ -273,9 +278,82 @@ static rocl_status spread_table(ranks *r, rocl_tables *out, uint32_t count, rocl
     return st;
 }
 
+/* ---- the table of names by rank ---- */
+
+static const rocl_table_column time_columns[] = {
+    {"domain", "Domain", ROCL_UNIT_TEXT}, {"name", "Name", ROCL_UNIT_TEXT},
+    {"place", "Rank", ROCL_UNIT_TEXT},    {"calls", "Calls", ROCL_UNIT_COUNT},
+    {"total_ns", "Total", ROCL_UNIT_NS},  {"relative", "Of mean", ROCL_UNIT_NUMBER},
+};
+
+/* The longest total time first. */
+static int by_total(const void *a, const void *b, void *ctx)
+{
+    const spread *x = a, *y = b;
+    if (x->total != y->total)
+        return x->total > y->total ? -1 : 1;
+    if (x->work != y->work)
+        return x->work < y->work ? -1 : 1;
+    return rocl_compare_texts(((const ranks *)ctx)->trace, x->name, y->name);
+}
+
+static rocl_status time_row(const ranks *r, rocl_tables *out, rocl_table *t, const spread *s,
+                            uint32_t p, const sum *v, rocl_error *err)
+{
+    rocl_datum *cells = rocl_table_row(t);
+    if (!cells)
+        return rocl_fail_memory(err);
+    cells[0] = rocl_cell_of_string(out, work_name(s->work));
+    cells[1] = rocl_cell_of_text(r->trace, out, s->name);
+    cells[2] = place_name(r, out, p);
+    cells[3] = rocl_datum_int((int64_t)v->calls);
+    cells[4] = rocl_datum_int(v->total);
+    if (s->total > 0 && v->calls)
+        cells[5] = rocl_datum_real((double)v->total * s->ranks / (double)s->total);
+    return ROCL_OK;
+}
+
+/* A row for each rank, also for those without the name. */
+static rocl_status time_rows(const ranks *r, rocl_tables *out, rocl_table *t, const spread *s,
+                             rocl_error *err)
+{
+    static const sum none;
+    const cell *c = &r->cells[s->first], *end = c + s->ranks;
+    rocl_status st = ROCL_OK;
+    for (uint32_t p = 0; p < r->place_count && st == ROCL_OK; p++) {
+        bool has = c < end && c->key.place == p;
+        if (has_events(r, p))
+            st = time_row(r, out, t, s, p, has ? &c->sum : &none, err);
+        c += has;
+    }
+    return st;
+}
+
+/* Of few names, or it would have a row for each name and rank; and not of those that one rank has
+ * for itself. */
+static rocl_status time_table(const ranks *r, rocl_tables *out, rocl_error *err)
+{
+    size_t n, most = r->options->top ? r->options->top : DEFAULT_NAMES;
+    rocl_table *t = rocl_tables_add(out, "rank_times", "Names by rank", time_columns,
+                                    sizeof time_columns / sizeof *time_columns);
+    spread *list = t ? find_spreads(r, &n) : NULL;
+    rocl_status st = list ? ROCL_OK : rocl_fail_memory(err);
+    if (list)
+        qsort_r(list, n, sizeof *list, by_total, (void *)r);
+    for (size_t i = 0, put = 0; st == ROCL_OK && i < n && put < most; i++)
+        if (list[i].ranks > 1) {
+            st = time_rows(r, out, t, &list[i], err);
+            put++;
+        }
+    free(list);
+    return st;
+}
+
 rocl_status rocl_ranks_put(rocl_ranks *r, rocl_tables *out, rocl_error *err)
 {
     uint32_t count = count_places(r);
     rocl_status st = rank_table(r, out, count, err);
+    if (st == ROCL_OK && !r->options->pictures)
+        st = time_table(r, out, err);
     return st == ROCL_OK ? spread_table(r, out, count, err) : st;
 }
