@@ -26,8 +26,7 @@ struct rocl_filter {
     unsigned worker_count;
 };
 
-/* ---- making
- * --------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static bool filters_anything(const rocl_options *o)
 {
@@ -111,8 +110,7 @@ void rocl_filter_free(rocl_filter *f)
     free(f);
 }
 
-/* ---- before the events
- * ------------------------------------------------------------------------------ */
+/* ---- before the events ----------------------------------------------------------------------- */
 
 bool rocl_filter_needs_bounds(const rocl_filter *f)
 {
@@ -170,8 +168,7 @@ bool rocl_filter_takes_capture(const rocl_filter *f, const rocl_capture *c)
     return !f || !f->who.captures || f->who.captures[c->index].any;
 }
 
-/* ---- the events
- * --------------------------------------------------------------------------------------- */
+/* ---- the events ------------------------------------------------------------------------------ */
 
 static rocl_status make_room(worker_state *w, size_t count, rocl_error *err)
 {

@@ -68,8 +68,7 @@ static bool means(const char *text, const char *word)
     return !*word && (!*text || (fold(*text) == 's' && !text[1]));
 }
 
-/* ---- reading the options ------------------------------------------------------------------------
- */
+/* ---- reading the options --------------------------------------------------------------------- */
 
 /* True when the word is the name of a kind. */
 static bool find_kind(rocl_kind_word *w, const char **category)
@@ -200,8 +199,7 @@ void rocl_kinds_free(rocl_kinds *k)
     free_words(&k->exclude);
 }
 
-/* ---- judging
- * --------------------------------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 static void hit(rocl_kind_word *w)
 {

@@ -28,8 +28,7 @@ void rocl_names_new(rocl_names *n, const rocl_trace *t)
     atomic_init(&n->hit, false);
 }
 
-/* ---- patterns
- * ------------------------------------------------------------------------------------ */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 static rocl_status compile(regex_t *re, const char *option, const char *pattern, rocl_error *err)
 {
@@ -103,8 +102,7 @@ static bool passes(rocl_names *n, const rocl_name_cache *cache, const rocl_trace
     return wanted && !any_matches(cache->regs + n->name_count, n->exclude_count, text, len);
 }
 
-/* ---- verdicts
- * --------------------------------------------------------------------------------------- */
+/* ---- verdicts -------------------------------------------------------------------------------- */
 
 static bool grow_pages(rocl_name_cache *cache, size_t page)
 {

@@ -10,8 +10,7 @@
  * times count in the order of the captures, marks after ranges, then by row. A marker that is
  * called NAME:N itself goes first. */
 
-/* ---- picking an occurrence --------------------------------------------------------------------
- */
+/* ---- picking an occurrence ------------------------------------------------------------------- */
 
 static bool earlier(const rocl_occurrence *a, const rocl_occurrence *b)
 {
@@ -81,8 +80,7 @@ static const rocl_occurrence *pick_result(const rocl_pick *p)
     return p->n && p->len == p->n ? &p->heap[0] : NULL;
 }
 
-/* ---- markers ------------------------------------------------------------------------------------
- */
+/* ---- markers --------------------------------------------------------------------------------- */
 
 static bool pick_init(rocl_pick *p, const rocl_trace *t, const char *name, size_t len, uint64_t n)
 {
@@ -148,8 +146,7 @@ static rocl_status marker_find(const rocl_marker *m, const rocl_occurrence **fou
     return *found ? ROCL_OK : not_found(m, err);
 }
 
-/* ---- the window
- * ----------------------------------------------------------------------------------- */
+/* ---- the window ------------------------------------------------------------------------------ */
 
 rocl_status rocl_window_check(const rocl_window *w, rocl_error *err)
 {

@@ -91,8 +91,7 @@ static void put_row_label(rocl_buf *b, const rocl_table *t, size_t row, double y
     rocl_buf_str(b, "</text>");
 }
 
-/* ---- bars
- * ---------------------------------------------------------------------------------------- */
+/* ---- bars ------------------------------------------------------------------------------------ */
 
 static void put_bars(rocl_buf *b, const rocl_table *t, size_t column)
 {
@@ -115,8 +114,7 @@ static void put_bars(rocl_buf *b, const rocl_table *t, size_t column)
     end_svg(b);
 }
 
-/* ---- parts of a whole
- * ---------------------------------------------------------------------------- */
+/* ---- parts of a whole ------------------------------------------------------------------------ */
 
 /* A column, less another one where that is part of it. */
 typedef struct part {
@@ -170,8 +168,7 @@ static void put_stacked(rocl_buf *b, const rocl_table *t, const part *parts, siz
     end_svg(b);
 }
 
-/* ---- over time
- * ------------------------------------------------------------------------------------- */
+/* ---- over time ------------------------------------------------------------------------------- */
 
 static bool same_label(const rocl_table *t, size_t a, size_t b)
 {
@@ -224,8 +221,7 @@ static void put_timeline(rocl_buf *b, const rocl_table *t)
     end_svg(b);
 }
 
-/* ---- which chart
- * ------------------------------------------------------------------------------------ */
+/* ---- which chart ----------------------------------------------------------------------------- */
 
 void rocl_html_put_chart(rocl_buf *b, const rocl_table *t)
 {

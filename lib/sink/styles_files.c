@@ -17,8 +17,7 @@ typedef struct files {
     size_t written;
 } files;
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void put_int(rocl_buf *b, int64_t v)
 {
@@ -66,8 +65,7 @@ static void put_text(rocl_buf *b, const rocl_buf *name, bool always)
         rocl_buf_put(b, name->data, name->len);
 }
 
-/* ---- rows
- * ---------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* As Python prints them; a deviation of one value is none. */
 static void put_rocpd(rocl_buf *b, const rocl_style_row *r)
@@ -192,8 +190,7 @@ static void put_row(files *f, const rocl_style_domain *d, const rocl_style_row *
     rocl_buf_free(&name);
 }
 
-/* ---- files
- * ---------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void put_header(files *f)
 {

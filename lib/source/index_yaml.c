@@ -40,8 +40,7 @@ static rocl_status bad(parser *p, const char *what)
     return rocl_fail(p->err, ROCL_INPUT, "line %lu: %s", p->line, what);
 }
 
-/* ---- characters
- * ------------------------------------------------------------------------------------ */
+/* ---- characters ------------------------------------------------------------------------------ */
 
 static bool at_end(const parser *p)
 {
@@ -141,8 +140,7 @@ static rocl_status finish_line(parser *p)
     return next_content(p);
 }
 
-/* ---- scalars: their bytes go to p->scalar -------------------------------------------------------
- */
+/* ---- scalars: their bytes go to p->scalar ---------------------------------------------------- */
 
 static void put(parser *p, char c)
 {
@@ -320,8 +318,7 @@ static rocl_status read_plain(parser *p, bool flow)
     return read_plain_line(p, flow);
 }
 
-/* ---- what is made of them
- * ------------------------------------------------------------------------- */
+/* ---- what is made of them -------------------------------------------------------------------- */
 
 static bool scalar_is(const parser *p, const char *s)
 {
@@ -395,8 +392,7 @@ static place item_of(place where)
     return where == AT_FILES ? AT_FILE : AT_OTHER;
 }
 
-/* ---- flow: [a, b], {k: v} -----------------------------------------------------------------------
- */
+/* ---- flow: [a, b], {k: v} -------------------------------------------------------------------- */
 
 static bool at_bracket(const parser *p)
 {
@@ -477,8 +473,7 @@ static rocl_status read_flow(parser *p, place where)
     return st;
 }
 
-/* ---- blocks
- * ----------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static bool at_dash(const parser *p)
 {
@@ -594,8 +589,7 @@ static rocl_status read_node(parser *p, place where, size_t parent, bool has_par
     return st;
 }
 
-/* ---- the document
- * ------------------------------------------------------------------------------------ */
+/* ---- the document ---------------------------------------------------------------------------- */
 
 static void skip_prologue(parser *p)
 {

@@ -39,8 +39,7 @@ static rocl_status cannot(walk *w, const char *path, const char *what)
     return rocl_fail(w->err, ROCL_INPUT, "%s: cannot %s: %s", path, what, strerror(e));
 }
 
-/* ---- lists of paths
- * --------------------------------------------------------------------------------- */
+/* ---- lists of paths -------------------------------------------------------------------------- */
 
 static bool grow(walk *w)
 {
@@ -116,8 +115,7 @@ static bool has_magic(const char *path)
     return n == (ssize_t)sizeof head && memcmp(head, magic, sizeof head) == 0;
 }
 
-/* ---- globs
- * ---------------------------------------------------------------------------------------------- */
+/* ---- globs ----------------------------------------------------------------------------------- */
 
 typedef rocl_status take_fn(walk *w, const char *path);
 
@@ -139,8 +137,7 @@ static rocl_status take_glob(walk *w, const char *pattern, take_fn *take, bool *
     return st;
 }
 
-/* ---- index.yaml
- * ------------------------------------------------------------------------------------------ */
+/* ---- index.yaml ------------------------------------------------------------------------------ */
 
 /* Takes a file, and only a file: an index within an index could go round in circles. */
 static rocl_status take_listed(walk *w, const char *path)
@@ -243,8 +240,7 @@ static rocl_status take_index(walk *w, const char *path)
     return st;
 }
 
-/* ---- directories
- * ------------------------------------------------------------------------------------------ */
+/* ---- directories ----------------------------------------------------------------------------- */
 
 /* A *.db that is no database is taken, for the source to complain about: a file that was cut by a
  * full disk must not vanish from the trace without a word. */
@@ -331,9 +327,7 @@ static rocl_status take_directory(walk *w, const char *dir)
     return st;
 }
 
-/* ---- names
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Something that exists. */
 static rocl_status take_path(walk *w, const char *path)

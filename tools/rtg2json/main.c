@@ -80,8 +80,7 @@ void on_notice(void *ctx, const char *text)
     msg_notice("%s", text);
 }
 
-/* ---- which layout ------------------------------------------------------------------------------
- */
+/* ---- which layout ---------------------------------------------------------------------------- */
 
 /* A database decides, and so does a folder of them, unless there is text as well: scripts name
  * folders by accident. Nothing can be said of an input that is not there. */
@@ -100,8 +99,7 @@ static layout layout_of(const cli *c)
     return folder && !text ? LAYOUT_TRACE : LAYOUT_SCRIPT;
 }
 
-/* ---- layout trace ------------------------------------------------------------------------------
- */
+/* ---- layout trace ---------------------------------------------------------------------------- */
 
 static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
 {

@@ -104,9 +104,7 @@ static void report(const rocl_timeline_report *r)
                    r->repaired == 1 ? " is" : "s are");
 }
 
-/* ---- with filters, through a trace
- * ---------------------------------------------------------------
- */
+/* ---- with filters, through a trace ----------------------------------------------------------- */
 
 static rocl_status write_selected(rocl_trace *t, void *ctx, rocl_error *err)
 {
@@ -118,9 +116,7 @@ static rocl_status write_selected(rocl_trace *t, void *ctx, rocl_error *err)
     return s;
 }
 
-/* ---- without: in one pass
- * ------------------------------------------------------------------------
- */
+/* ---- without: in one pass -------------------------------------------------------------------- */
 
 static int write_all(cli *c)
 {

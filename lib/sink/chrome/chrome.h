@@ -27,7 +27,6 @@
 
 /* ---- text.c ---- */
 
-
 /* Texts as they stand in JSON, by text id, direct-mapped: each is worked out when it is met. */
 enum { CHROME_TEXTS = 1024 };
 
