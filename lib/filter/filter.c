@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "filter/stages.h"
 
 /* What a worker needs of its own. Allocated one by one, so that they share no cache line. */
@@ -172,13 +173,8 @@ bool rocl_filter_takes_capture(const rocl_filter *f, const rocl_capture *c)
 
 static rocl_status make_room(worker_state *w, size_t count, rocl_error *err)
 {
-    if (count > w->cap) {
-        uint8_t *keep = realloc(w->keep, count);
-        if (!keep)
-            return rocl_fail_memory(err);
-        w->keep = keep;
-        w->cap = count;
-    }
+    if (!ROCL_GROW(w->keep, w->cap, count))
+        return rocl_fail_memory(err);
     memset(w->keep, 1, count);
     return ROCL_OK;
 }

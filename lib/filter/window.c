@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* Marker NAME alone: the window begins with the FIRST of that name and ends with the end of the
  * LAST, so that "--start-marker step --end-marker step" is all steps. NAME:N is the N-th by start
  * time over the whole trace (processes that --rank and --pid leave out do not count); equal start
@@ -49,14 +51,8 @@ static void sift_down(rocl_occurrence *heap, size_t len)
 
 static bool push(rocl_pick *p, const rocl_occurrence *o)
 {
-    if (p->len == p->cap) {
-        size_t cap = p->cap ? 2 * p->cap : 4;
-        rocl_occurrence *heap = realloc(p->heap, cap * sizeof *heap);
-        if (!heap)
-            return false;
-        p->heap = heap;
-        p->cap = cap;
-    }
+    if (!ROCL_GROW(p->heap, p->cap, p->len + 1))
+        return false;
     p->heap[p->len] = *o;
     sift_up(p->heap, p->len++);
     return true;

@@ -2,6 +2,7 @@
  */
 #include "legacy/timeline_impl.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/lines.h"
 #include "base/out.h"
@@ -136,14 +137,8 @@ static rocl_status on_new_row(timeline *t, const char *p, rocl_error *err)
 {
     tl_texts key;
     memcpy(&key, p, sizeof key);
-    if (t->row_map_len == t->row_map_cap) {
-        size_t cap = t->row_map_cap ? 2 * t->row_map_cap : 64;
-        uint32_t *more = realloc(t->row_map, cap * sizeof *more);
-        if (!more)
-            return rocl_fail_memory(err);
-        t->row_map = more;
-        t->row_map_cap = cap;
-    }
+    if (!ROCL_GROW(t->row_map, t->row_map_cap, t->row_map_len + 1))
+        return rocl_fail_memory(err);
     return tl_rows_get(&t->rows, &key, p + sizeof key, &t->row_map[t->row_map_len++], err);
 }
 

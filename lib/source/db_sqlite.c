@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "source/db_sqlite.h"
 
@@ -328,13 +329,8 @@ rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count
     while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(stmt, 0);
         rc = SQLITE_OK;
-        if (n == cap) {
-            cap = cap ? 2 * cap : 64;
-            rocl_db_object *more = realloc(list, cap * sizeof *list);
-            if (!more)
-                break;
-            list = more;
-        }
+        if (!ROCL_GROW(list, cap, n + 1))
+            break;
         list[n] = (rocl_db_object){strdup(name ? name : ""), sqlite3_column_int(stmt, 1) != 0};
         if (!list[n].name)
             break;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
 
@@ -347,14 +348,8 @@ static char *scalar_copy(const parser *p)
 static rocl_status add_file(parser *p, unsigned long line)
 {
     rocl_index *x = p->out;
-    if (x->count == x->cap) {
-        size_t cap = x->cap ? 2 * x->cap : 16;
-        rocl_index_file *files = realloc(x->files, cap * sizeof *files);
-        if (!files)
-            return rocl_fail_memory(p->err);
-        x->files = files;
-        x->cap = cap;
-    }
+    if (!ROCL_GROW(x->files, x->cap, x->count + 1))
+        return rocl_fail_memory(p->err);
     char *name = scalar_copy(p);
     if (!name)
         return rocl_fail_memory(p->err);

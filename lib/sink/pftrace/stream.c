@@ -1,6 +1,7 @@
 /* Packets -> blocks -> (compressed) -> file, and what a packet sequence remembers. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "sink/pftrace/fields.h"
 #include "sink/pftrace/pf.h"
 
@@ -12,7 +13,7 @@ typedef struct iid_table {
     struct {
         uint32_t sequence, iid;
     } * entries; /* by key */
-    uint32_t cap;
+    size_t cap;
 } iid_table;
 
 struct pf_stream {
@@ -234,25 +235,11 @@ void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text)
     rocl_pb_end(b, at);
 }
 
-static bool iid_room(iid_table *t, uint32_t key)
-{
-    uint32_t cap = t->cap ? t->cap : 256;
-    while (cap <= key && cap < ROCL_NONE / 2)
-        cap *= 2;
-    void *more = cap > key ? realloc(t->entries, cap * sizeof *t->entries) : NULL;
-    if (!more)
-        return false;
-    t->entries = more;
-    memset(t->entries + t->cap, 0, (cap - t->cap) * sizeof *t->entries);
-    t->cap = cap;
-    return true;
-}
-
 uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fresh)
 {
     iid_table *t = &q->stream->iids[table];
     *fresh = false;
-    if (key >= t->cap && !iid_room(t, key)) {
+    if (key == ROCL_NONE || !ROCL_GROW(t->entries, t->cap, key + (size_t)1)) {
         q->pending.failed = true;
         return 0;
     }
