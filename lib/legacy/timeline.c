@@ -66,8 +66,9 @@ static const rocl_pipe_ops packing_ops = {pack_chunk, write_packed};
 
 static rocl_status emit_packed(timeline *t, const void *p, size_t n, rocl_error *err)
 {
-    if (!t->pack && !(t->pack = rocl_pipe_get(t->packing, err)))
-        return rocl_error_status(err) ? rocl_error_status(err) : ROCL_INTERNAL;
+    rocl_status st = t->pack ? ROCL_OK : rocl_pipe_get(t->packing, &t->pack, err);
+    if (st)
+        return st;
     rocl_buf_put(&t->pack->in, p, n);
     if (t->pack->in.len < PACK)
         return ROCL_OK;
@@ -285,11 +286,12 @@ static rocl_status put_block(timeline *t, rocl_lines *lines, rocl_pipe *pipe, bo
 {
     tl_block block = {.number = t->blocks++, .offset = t->offset, .selected = t->selection};
     uint64_t read = 0;
-    rocl_chunk *c = rocl_pipe_get(pipe, err);
-    if (!c)
-        return rocl_error_status(err) ? rocl_error_status(err) : ROCL_INTERNAL;
+    rocl_chunk *c;
+    rocl_status st = rocl_pipe_get(pipe, &c, err);
+    if (st)
+        return st;
     rocl_buf_put(&c->in, &block, sizeof block);
-    rocl_status st = rocl_lines_next(lines, &c->in, &read, err);
+    st = rocl_lines_next(lines, &c->in, &read, err);
     if (st == ROCL_OK)
         st = refuse_database(t, c, err);
     block.text = c->in.len - (c->in.failed ? c->in.len : sizeof block);

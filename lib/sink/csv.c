@@ -209,11 +209,14 @@ typedef struct feed {
     uint64_t rows; /* in it */
 } feed;
 
-static bool get_chunk(feed *f, rocl_error *err)
+static rocl_status get_chunk(feed *f, rocl_error *err)
 {
-    if (!f->chunk && (f->chunk = rocl_pipe_get(f->pipe, err)))
+    if (f->chunk)
+        return ROCL_OK;
+    rocl_status st = rocl_pipe_get(f->pipe, &f->chunk, err);
+    if (st == ROCL_OK)
         f->chunk->user = f->out;
-    return f->chunk;
+    return st;
 }
 
 static rocl_status put_chunk(feed *f, rocl_error *err)
@@ -239,8 +242,9 @@ static size_t name_length(const rocl_csv_run *r, const rocl_record *rec)
 
 static rocl_status feed_record(feed *f, const rocl_record *rec, rocl_error *err)
 {
-    if (!get_chunk(f, err))
-        return rocl_error_status(err) ? rocl_error_status(err) : ROCL_INTERNAL;
+    rocl_status st = get_chunk(f, err);
+    if (st)
+        return st;
     rocl_buf_put(&f->chunk->in, rec->key, CSV_TIMES);
     rocl_buf_put(&f->chunk->in, rec->data, rec->len);
     f->rows++;
@@ -296,10 +300,10 @@ static rocl_status feed_agents(feed *f, rocl_error *err)
     for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++) {
         st = rocl_csv_outs_get(&r->outs, CSV_FILE_AGENT, pid_of_slot(c, c->agents[i].process),
                                &f->out, err);
+        if (st == ROCL_OK)
+            st = get_chunk(f, err);
         if (st)
             break;
-        if (!get_chunk(f, err))
-            return rocl_error_status(err) ? rocl_error_status(err) : ROCL_INTERNAL;
         rocl_buf_put(&f->chunk->in, &i, sizeof i);
         st = put_chunk(f, err);
     }

@@ -137,8 +137,7 @@ static int check(cli *c)
         return usage_error("--rpt must be the first option");
     c->path = name && *name ? name : "out.json";
     c->common.to_stdout = !strcmp(c->path, "-");
-    size_t n = strlen(c->path);
-    c->gzip = c->gzip || c->gzip_level > 0 || (n > 3 && !strcmp(c->path + n - 3, ".gz"));
+    c->gzip = c->gzip || c->gzip_level > 0 || ends_with(c->path, ".gz");
     c->gzip = c->gzip && c->gzip_level != 0;
     c->gzip_level = c->gzip_level < 0 ? 0 : c->gzip_level; /* the library's default */
     if (c->common.to_stdout && c->gzip && isatty(STDOUT_FILENO))

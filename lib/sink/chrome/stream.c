@@ -98,12 +98,6 @@ static rocl_status write_foot(chrome_stream *s, rocl_error *err)
     return st;
 }
 
-static bool ends_in(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && !strcmp(s + n - m, end);
-}
-
 static rocl_status open_workers(chrome_stream *s, rocl_error *err)
 {
     s->workers = calloc(s->trace->opt.jobs, sizeof *s->workers);
@@ -122,7 +116,7 @@ rocl_status chrome_stream_open(chrome_stream **out, rocl_trace *t, const rocl_ch
     if (!s)
         return rocl_fail_memory(err);
     s->trace = t;
-    if (o->gzip || ends_in(o->path, ".gz"))
+    if (o->gzip || rocl_out_is_gz(o->path))
         s->level = o->level ? o->level : 6;
     rocl_status st = open_workers(s, err);
     if (st == ROCL_OK)
@@ -131,8 +125,8 @@ rocl_status chrome_stream_open(chrome_stream **out, rocl_trace *t, const rocl_ch
         st = write_head(s, err);
     if (st == ROCL_OK)
         st = rocl_pipe_new(&s->pipe, t->opt.jobs, &pipe_ops, s, err);
-    if (st == ROCL_OK && !(s->chunk = rocl_pipe_get(s->pipe, err)))
-        st = ROCL_INTERNAL;
+    if (st == ROCL_OK)
+        st = rocl_pipe_get(s->pipe, &s->chunk, err);
     if (st != ROCL_OK)
         chrome_stream_abort(s);
     else
@@ -230,8 +224,8 @@ void chrome_put_value(chrome_stream *s, uint32_t pid, const chrome_value *v, con
 
 rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err)
 {
-    if (!s->chunk)
-        return rocl_error_status(err) ? rocl_error_status(err) : ROCL_OUTPUT;
+    if (!s->chunk) /* the pipe has failed, and says so again */
+        return rocl_pipe_get(s->pipe, &s->chunk, err);
     if (s->weight < CHUNK_WEIGHT && !(all && s->weight))
         return ROCL_OK;
     rocl_chunk *c = s->chunk;
@@ -242,7 +236,5 @@ rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err)
     s->weight = 0;
     s->rows = 0;
     rocl_status st = rocl_pipe_put(s->pipe, c, err);
-    if (st == ROCL_OK && !(s->chunk = rocl_pipe_get(s->pipe, err)))
-        st = rocl_error_status(err) ? rocl_error_status(err) : ROCL_OUTPUT;
-    return st;
+    return st ? st : rocl_pipe_get(s->pipe, &s->chunk, err);
 }

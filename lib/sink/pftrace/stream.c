@@ -54,12 +54,6 @@ static rocl_status write_block(void *ctx, rocl_chunk *c, rocl_error *err)
 
 static const rocl_pipe_ops pipe_ops = {compress_block, write_block};
 
-static bool ends_in(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && !strcmp(s + n - m, end);
-}
-
 rocl_status pf_stream_open(pf_stream **out, rocl_trace *t, const rocl_pftrace_options *o,
                            rocl_error *err)
 {
@@ -68,12 +62,12 @@ rocl_status pf_stream_open(pf_stream **out, rocl_trace *t, const rocl_pftrace_op
         return rocl_fail_memory(err);
     s->trace = t;
     s->level = o->level < 0 ? ROCL_PFTRACE_LEVEL : o->level;
-    s->gzip = ends_in(o->path, ".gz");
+    s->gzip = rocl_out_is_gz(o->path);
     rocl_status st = rocl_out_open(&s->out, o->path, err);
     if (st == ROCL_OK)
         st = rocl_pipe_new(&s->pipe, t->opt.jobs, &pipe_ops, s, err);
-    if (st == ROCL_OK && !(s->chunk = rocl_pipe_get(s->pipe, err)))
-        st = ROCL_INTERNAL;
+    if (st == ROCL_OK)
+        st = rocl_pipe_get(s->pipe, &s->chunk, err);
     if (st != ROCL_OK)
         pf_stream_abort(s);
     else
@@ -131,17 +125,15 @@ void pf_packet_end(pf_stream *s)
 
 rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err)
 {
-    if (!s->chunk)
-        return rocl_error_status(err) ? rocl_error_status(err) : ROCL_OUTPUT;
+    if (!s->chunk) /* the pipe has failed, and says so again */
+        return rocl_pipe_get(s->pipe, &s->chunk, err);
     if (s->chunk->in.failed)
         return rocl_fail_memory(err);
     if (s->chunk->in.len < BLOCK && !(all && s->chunk->in.len))
         return ROCL_OK;
     rocl_status st = rocl_pipe_put(s->pipe, s->chunk, err);
     s->chunk = NULL;
-    if (st == ROCL_OK && !(s->chunk = rocl_pipe_get(s->pipe, err)))
-        st = rocl_error_status(err) ? rocl_error_status(err) : ROCL_OUTPUT;
-    return st;
+    return st ? st : rocl_pipe_get(s->pipe, &s->chunk, err);
 }
 
 /* ---- sequences ---- */
