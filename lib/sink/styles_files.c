@@ -19,10 +19,18 @@ typedef struct files {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+/* Names come first: every number has a comma before it. */
 static void put_int(rocl_buf *b, int64_t v)
 {
     char text[ROCL_NUM_MAX];
+    rocl_buf_byte(b, ',');
     rocl_buf_put(b, text, (size_t)(rocl_put_i64(text, v) - text));
+}
+
+static void put_repr(rocl_buf *b, double v)
+{
+    rocl_buf_byte(b, ',');
+    rocl_repr_put(b, v);
 }
 
 /* %.Nf or %.Ne, whatever the locale has for a point. */
@@ -30,6 +38,7 @@ static void put_fixed(rocl_buf *b, const char *format, int decimals, double v)
 {
     char text[400];
     int n = snprintf(text, sizeof text, format, decimals, v);
+    rocl_buf_byte(b, ',');
     for (int i = 0; i < n && i < (int)sizeof text - 1; i++) {
         bool digit = strchr("0123456789+-e", text[i]);
         if (digit || (i && strchr("0123456789", text[i - 1])))
@@ -71,19 +80,15 @@ static void put_text(rocl_buf *b, const rocl_buf *name, bool always)
 static void put_rocpd(rocl_buf *b, const rocl_style_row *r)
 {
     put_int(b, r->calls);
-    rocl_buf_byte(b, ',');
     put_int(b, r->total);
-    rocl_buf_byte(b, ',');
-    rocl_repr_put(b, r->average);
-    rocl_buf_byte(b, ',');
-    rocl_repr_put(b, r->percent);
-    rocl_buf_byte(b, ',');
+    put_repr(b, r->average);
+    put_repr(b, r->percent);
     put_int(b, r->min);
-    rocl_buf_byte(b, ',');
     put_int(b, r->max);
-    rocl_buf_byte(b, ',');
-    if (!r->single)
-        rocl_repr_put(b, r->stddev);
+    if (r->single)
+        rocl_buf_byte(b, ',');
+    else
+        put_repr(b, r->stddev);
 }
 
 /* Shares from 1 % on with two decimals, smaller ones with four, tiny ones with an exponent. */
@@ -100,17 +105,11 @@ static void put_share(rocl_buf *b, double percent)
 static void put_rocprofv3(rocl_buf *b, const rocl_style_row *r)
 {
     put_int(b, r->calls);
-    rocl_buf_byte(b, ',');
     put_int(b, r->total);
-    rocl_buf_byte(b, ',');
     put_fixed(b, "%.*f", 6, r->average);
-    rocl_buf_byte(b, ',');
     put_share(b, r->percent);
-    rocl_buf_byte(b, ',');
     put_int(b, r->min);
-    rocl_buf_byte(b, ',');
     put_int(b, r->max);
-    rocl_buf_byte(b, ',');
     put_fixed(b, r->stddev > 0 ? "%.*f" : "%.*e", r->stddev > 0 ? 6 : 8, r->stddev);
 }
 
@@ -118,12 +117,9 @@ static void put_rocprofv3(rocl_buf *b, const rocl_style_row *r)
 static void put_rocprof(rocl_buf *b, const rocl_style_row *r)
 {
     put_int(b, r->calls);
-    rocl_buf_byte(b, ',');
     put_int(b, r->total);
-    rocl_buf_byte(b, ',');
     put_int(b, r->calls ? r->total / r->calls : 0);
-    rocl_buf_byte(b, ',');
-    rocl_repr_put(b, r->percent);
+    put_repr(b, r->percent);
 }
 
 /* MEMORY_COPY_HOST_TO_DEVICE is CopyHostToDevice. */
@@ -178,7 +174,6 @@ static void put_row(files *f, const rocl_style_domain *d, const rocl_style_row *
     bool kernel = !strcmp(d->api, "kernel");
     put_name(f, &name, d, r);
     put_text(b, &name, style == ROCL_STYLE_ROCPROFV3 || (style == ROCL_STYLE_ROCPROF && kernel));
-    rocl_buf_byte(b, ',');
     if (style == ROCL_STYLE_ROCPD)
         put_rocpd(b, r);
     else if (style == ROCL_STYLE_ROCPROFV3)
