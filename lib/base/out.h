@@ -29,6 +29,8 @@ static inline bool rocl_out_is_gz(const char *path)
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err);
 /* Frees `o` and leaves no trace of it. NULL is fine. */
 void rocl_out_discard(rocl_out *o);
+/* Commits when `st` is ROCL_OK, and discards otherwise; the status of it all. */
+rocl_status rocl_out_end(rocl_out *o, rocl_status st, rocl_error *err);
 
 /* Makes a directory and its parents. */
 rocl_status rocl_make_dirs(const char *path, rocl_error *err);

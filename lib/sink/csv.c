@@ -358,6 +358,7 @@ static rocl_status start(rocl_csv_run *r, rocl_trace *t, const rocl_csv_options 
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < r->jobs; i++) {
         r->workers[i].formatter.quotes.strings = t->strings;
+        r->workers[i].formatter.quotes.make = rocl_csv_form;
         r->workers[i].formatter.style = o->style;
     }
     for (unsigned f = 0; f < CSV_FILES; f++)
@@ -397,7 +398,7 @@ static void finish(rocl_csv_run *r)
     end_of_sorters(r);
     rocl_csv_outs_discard(&r->outs);
     for (unsigned i = 0; r->workers && i < r->jobs; i++) {
-        rocl_csv_quotes_free(&r->workers[i].formatter.quotes);
+        rocl_forms_free(&r->workers[i].formatter.quotes);
         rocl_buf_free(&r->workers[i].text);
     }
     free(r->workers);

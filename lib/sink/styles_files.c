@@ -220,12 +220,8 @@ static rocl_status write_file(files *f, const char *part, rocl_error *err)
         st = rocl_out_open(&out, path, err);
     if (st == ROCL_OK)
         st = rocl_out_write(out, f->text.data, f->text.len, err);
-    if (st != ROCL_OK) {
-        rocl_out_discard(out);
-        return st;
-    }
-    f->written++;
-    return rocl_out_commit(out, err);
+    f->written += st == ROCL_OK;
+    return rocl_out_end(out, st, err);
 }
 
 static rocl_status write_domain(files *f, const rocl_table *t, const rocl_style_domain *d,

@@ -52,21 +52,10 @@ rocl_layout **rocl_db_layouts(rocl_db *db)
     return &db->layouts;
 }
 
-static char *joined(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b);
-    char *s = malloc(n + m + 1);
-    if (s) {
-        memcpy(s, a, n);
-        memcpy(s + n, b, m + 1);
-    }
-    return s;
-}
-
 /* A rollback journal that SQLite would play back: it has a header of other than zeros. */
 static bool journal_is_hot(const char *path)
 {
-    char *name = joined(path, "-journal");
+    char *name = rocl_joined(path, "-journal");
     unsigned char head[8] = {0};
     int fd = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
     bool hot = fd >= 0 && read(fd, head, sizeof head) == (ssize_t)sizeof head && head[0] == 0xd9;
@@ -256,7 +245,7 @@ rocl_status rocl_db_open(rocl_db **out, const char *path, rocl_reader reader,
         rocl_db_close(db);
         return st;
     }
-    db->wal = db->real ? joined(db->real, "-wal") : NULL;
+    db->wal = db->real ? rocl_joined(db->real, "-wal") : NULL;
     rocl_status st = db->path && db->wal ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = look_at_files(db, as, err);

@@ -2,6 +2,7 @@
  * which does not depend on how many workers there are: neither do gzip members. */
 #include <stdlib.h>
 
+#include "base/json_put.h"
 #include "base/num.h"
 #include "base/out.h"
 #include "base/pool.h"
@@ -98,14 +99,20 @@ static rocl_status write_foot(chrome_stream *s, rocl_error *err)
     return st;
 }
 
+static void json_form(rocl_buf *to, const char *p, size_t n)
+{
+    if (!rocl_json_plain(p, n))
+        rocl_json_put(to, p, n);
+}
+
 static rocl_status open_workers(chrome_stream *s, rocl_error *err)
 {
     s->workers = calloc(s->trace->opt.jobs, sizeof *s->workers);
     if (!s->workers)
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < s->trace->opt.jobs; i++)
-        s->workers[i].formatter =
-            (chrome_formatter){.trace = s->trace, .texts = {.strings = s->trace->strings}};
+        s->workers[i].formatter = (chrome_formatter){
+            .trace = s->trace, .texts = {.strings = s->trace->strings, .make = json_form}};
     return ROCL_OK;
 }
 
@@ -144,7 +151,7 @@ void chrome_stream_set_base(chrome_stream *s, int64_t base)
 static void stream_free(chrome_stream *s)
 {
     for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++) {
-        chrome_texts_free(&s->workers[i].formatter.texts);
+        rocl_forms_free(&s->workers[i].formatter.texts);
         rocl_buf_free(&s->workers[i].text);
     }
     free(s->workers);
@@ -165,10 +172,7 @@ rocl_status chrome_stream_commit(chrome_stream *s, uint64_t *bytes, rocl_error *
     if (st == ROCL_OK)
         st = write_foot(s, err);
     *bytes = rocl_out_bytes(s->out);
-    if (st == ROCL_OK)
-        st = rocl_out_commit(s->out, err);
-    else
-        rocl_out_discard(s->out);
+    st = rocl_out_end(s->out, st, err);
     stream_free(s);
     return st;
 }

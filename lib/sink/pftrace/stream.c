@@ -94,10 +94,7 @@ rocl_status pf_stream_commit(pf_stream *s, uint64_t *bytes, rocl_error *err)
     }
     st = rocl_pipe_finish(s->pipe, err);
     *bytes = rocl_out_bytes(s->out);
-    if (st == ROCL_OK)
-        st = rocl_out_commit(s->out, err);
-    else
-        rocl_out_discard(s->out);
+    st = rocl_out_end(s->out, st, err);
     stream_free(s);
     return st;
 }
