@@ -618,6 +618,7 @@ typedef struct rocl_timeline_options {
 
 typedef struct rocl_timeline_report {
     uint64_t lines;    /* read */
+    uint64_t records;  /* lines that are such, also broken ones */
     uint64_t left_out; /* records that are broken or hold no times */
     uint64_t repaired; /* records with bytes that are not UTF-8: shown as U+FFFD */
     uint64_t bytes;    /* written */

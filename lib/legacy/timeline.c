@@ -203,6 +203,8 @@ static rocl_status finish(timeline *t, rocl_error *err)
     if (st != ROCL_OK)
         return st;
     count_shapes(t, shapes);
+    for (int i = 0; i < RTG_SHAPES; i++)
+        report->records += i == RTG_TEXT ? 0 : shapes[i];
     tl_say_counts(o, shapes, &t->gap_counts);
     if (o->workgroups)
         st = tl_workgroups_say(t->writer.workgroups, o->say, o->ctx, err);

@@ -126,6 +126,8 @@ static int write_all(cli *c)
     signal(SIGPIPE, SIG_IGN);
     rocl_status s = rocl_write_timeline(c->common.inputs.v, c->common.inputs.n, &o, &r, err);
     progress_end();
+    if (s == ROCL_OK && r.lines && !r.records)
+        msg_notice("no record in %" PRIu64 " line%s", r.lines, r.lines == 1 ? "" : "s");
     if (s <= ROCL_PARTIAL)
         report(&r);
     else if (!reader_is_gone(&c->common, err))
