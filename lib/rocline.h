@@ -283,8 +283,7 @@ typedef struct rocl_batch {
 ROCL_API rocl_event *rocl_batch_event(const rocl_batch *b, size_t i);
 ROCL_API size_t rocl_kind_size(rocl_kind k); /* sizeof the record of a kind */
 
-/* ---- options ----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 typedef enum rocl_kernel_names {
     ROCL_NAMES_DISPLAY,
@@ -372,8 +371,7 @@ typedef struct rocl_options {
 
 #define ROCL_DEFAULT_MEMORY ((size_t)48 << 20)
 
-/* ---- opening ------------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* Opens inputs: databases, legacy text (of rtg_tracer, HCC_PROFILE=2, strace; also gzipped, from a
  * pipe, or "-" for standard input), globs, directories, .rpdb folders, index.yaml. Reads
@@ -411,8 +409,7 @@ typedef rocl_status rocl_batch_fn(void *ctx, unsigned worker, const rocl_batch *
                                   rocl_error *err);
 ROCL_API rocl_status rocl_trace_scan(rocl_trace *t, rocl_batch_fn *fn, void *ctx, rocl_error *err);
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 typedef enum rocl_csv_style {
     ROCL_CSV_ROCPD_1_0,
@@ -480,8 +477,7 @@ typedef struct rocl_chrome_report {
 ROCL_API rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
                                        rocl_chrome_report *report, rocl_error *err);
 
-/* ---- statistics
- * ---------------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 /* Reports: bits of rocl_stats_options.reports. */
 typedef enum rocl_report {
@@ -625,6 +621,7 @@ typedef struct rocl_timeline_options {
 
 typedef struct rocl_timeline_report {
     uint64_t lines;    /* read */
+    uint64_t records;  /* lines that are such, also broken ones */
     uint64_t left_out; /* records that are broken or hold no times */
     uint64_t repaired; /* records with bytes that are not UTF-8: shown as U+FFFD */
     uint64_t bytes;    /* written */

@@ -26,6 +26,17 @@ bool rocl_buf_grow(rocl_buf *b, size_t n)
     return true;
 }
 
+char *rocl_joined(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    char *s = malloc(n + m + 1);
+    if (s) {
+        memcpy(s, a, n);
+        memcpy(s + n, b, m + 1);
+    }
+    return s;
+}
+
 void rocl_buf_free(rocl_buf *b)
 {
     free(b->data);

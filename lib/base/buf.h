@@ -20,6 +20,9 @@ typedef struct rocl_buf {
 bool rocl_buf_grow(rocl_buf *b, size_t n);
 void rocl_buf_free(rocl_buf *b); /* frees the bytes, leaves an empty usable buffer */
 
+/* The two texts as a new one; NULL when memory is out. */
+char *rocl_joined(const char *a, const char *b);
+
 static inline bool rocl_buf_room(rocl_buf *b, size_t n)
 {
     return b->cap - b->len >= n || rocl_buf_grow(b, n);

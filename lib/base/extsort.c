@@ -1,5 +1,6 @@
 #include "base/extsort.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/sort_impl.h"
 
@@ -82,18 +83,8 @@ static bool resize(rocl_sorter *s, slot *w, size_t cap, bool anyway)
 static bool add_run(void *ctx, const rocl_sort_run *run)
 {
     rocl_sorter *s = ctx;
-    bool ok = true;
     pthread_mutex_lock(&s->lock);
-    if (s->run_count == s->run_cap) {
-        size_t cap = s->run_cap ? s->run_cap * 2 : 16;
-        rocl_sort_run *runs = reallocarray(s->runs, cap, sizeof *runs);
-        if (runs) {
-            s->runs = runs;
-            s->run_cap = cap;
-        } else {
-            ok = false;
-        }
-    }
+    bool ok = ROCL_GROW(s->runs, s->run_cap, s->run_count + 1);
     if (ok)
         s->runs[s->run_count++] = *run;
     pthread_mutex_unlock(&s->lock);

@@ -1,7 +1,7 @@
+#include "base/array.h"
 #include "base/map.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { PAGE_SHIFT = 9 }; /* a block is 8 words of 64 bits */
 
@@ -18,17 +18,9 @@ static uint32_t find_block(const rocl_idset *s, uint64_t page)
 
 static uint32_t new_block(rocl_idset *s, uint64_t page)
 {
-    if (s->count == s->cap) {
-        size_t cap = s->cap ? s->cap * 2 : 8;
-        void *blocks = reallocarray(s->blocks, cap, sizeof s->blocks[0]);
-        if (!blocks)
-            return NO_BLOCK;
-        s->blocks = blocks;
-        s->cap = cap;
-    }
-    if (s->count >= NO_BLOCK || !rocl_map_put(&s->index, page, (uint32_t)s->count))
+    if (s->count >= NO_BLOCK || !ROCL_GROW(s->blocks, s->cap, s->count + 1) ||
+        !rocl_map_put(&s->index, page, (uint32_t)s->count))
         return NO_BLOCK;
-    memset(s->blocks[s->count], 0, sizeof s->blocks[0]);
     return (uint32_t)s->count++;
 }
 

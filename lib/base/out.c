@@ -128,6 +128,14 @@ rocl_status rocl_out_commit(rocl_out *o, rocl_error *err)
     return st;
 }
 
+rocl_status rocl_out_end(rocl_out *o, rocl_status st, rocl_error *err)
+{
+    if (st == ROCL_OK)
+        return rocl_out_commit(o, err);
+    rocl_out_discard(o);
+    return st;
+}
+
 void rocl_out_discard(rocl_out *o)
 {
     if (!o)

@@ -2,6 +2,8 @@
 #ifndef ROCL_BASE_OUT_H
 #define ROCL_BASE_OUT_H
 
+#include <string.h>
+
 #include "rocline.h"
 
 typedef struct rocl_out rocl_out;
@@ -16,10 +18,19 @@ rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err);
 rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err);
 uint64_t rocl_out_bytes(const rocl_out *o); /* taken so far */
 
+/* Does the name say that the output is to be compressed? */
+static inline bool rocl_out_is_gz(const char *path)
+{
+    size_t n = strlen(path);
+    return n >= 3 && !strcmp(path + n - 3, ".gz");
+}
+
 /* Flushes, closes, gives the file its name, frees `o` (also on error; nothing is left behind). */
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err);
 /* Frees `o` and leaves no trace of it. NULL is fine. */
 void rocl_out_discard(rocl_out *o);
+/* Commits when `st` is ROCL_OK, and discards otherwise; the status of it all. */
+rocl_status rocl_out_end(rocl_out *o, rocl_status st, rocl_error *err);
 
 /* Makes a directory and its parents. */
 rocl_status rocl_make_dirs(const char *path, rocl_error *err);

@@ -244,22 +244,24 @@ static void help_or_wait(rocl_pipe *p)
         pthread_cond_wait(&p->moved, &p->lock);
 }
 
-rocl_chunk *rocl_pipe_get(rocl_pipe *p, rocl_error *err)
+rocl_status rocl_pipe_get(rocl_pipe *p, rocl_chunk **chunk, rocl_error *err)
 {
-    if (p->held == p->chunks) {
-        rocl_fail(err, ROCL_INTERNAL, "all chunks of a pipe are held by its producer");
-        return NULL;
-    }
     node *n = NULL;
+    rocl_status st = ROCL_OK;
+    *chunk = NULL;
+    if (p->held == p->chunks)
+        return rocl_fail(err, ROCL_INTERNAL, "all chunks of a pipe are held by its producer");
     pthread_mutex_lock(&p->lock);
     while (!p->broken && !(n = free_node(p)))
         help_or_wait(p);
-    if (n)
+    if (n) {
         p->held++;
-    else
-        failure(p, err);
+        *chunk = &n->chunk;
+    } else {
+        st = failure(p, err);
+    }
     pthread_mutex_unlock(&p->lock);
-    return n ? &n->chunk : NULL;
+    return st;
 }
 
 rocl_status rocl_pipe_put(rocl_pipe *p, rocl_chunk *chunk, rocl_error *err)

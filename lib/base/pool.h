@@ -38,8 +38,8 @@ typedef struct rocl_pipe_ops {
  * before the failed chunk has been written and nothing after it is. */
 rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_ops *ops, void *ctx,
                           rocl_error *err);
-/* An empty chunk, or NULL after a failure (err set). Every chunk got must be put. */
-rocl_chunk *rocl_pipe_get(rocl_pipe *p, rocl_error *err);
+/* An empty chunk; after a failure NULL, and what the failure was. Every chunk got must be put. */
+rocl_status rocl_pipe_get(rocl_pipe *p, rocl_chunk **chunk, rocl_error *err);
 rocl_status rocl_pipe_put(rocl_pipe *p, rocl_chunk *chunk, rocl_error *err);
 /* Waits until all is written, joins, frees; returns the first error in order of put. */
 rocl_status rocl_pipe_finish(rocl_pipe *p, rocl_error *err);

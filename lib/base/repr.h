@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 
-/* What repr() of CPython 3 gives: the fewest digits that read back as v, with ".0" for whole numbers
- * and an exponent from 1e16 on and below 1e-4. v is finite. */
+/* What repr() of CPython 3 gives: the fewest digits that read back as v, with ".0" for whole
+ * numbers and an exponent from 1e16 on and below 1e-4. v is finite. */
 void rocl_repr_put(rocl_buf *b, double v);
 
 #endif

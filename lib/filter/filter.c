@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "filter/stages.h"
 
 /* What a worker needs of its own. Allocated one by one, so that they share no cache line. */
@@ -26,8 +27,7 @@ struct rocl_filter {
     unsigned worker_count;
 };
 
-/* ---- making
- * --------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static bool filters_anything(const rocl_options *o)
 {
@@ -111,8 +111,7 @@ void rocl_filter_free(rocl_filter *f)
     free(f);
 }
 
-/* ---- before the events
- * ------------------------------------------------------------------------------ */
+/* ---- before the events ----------------------------------------------------------------------- */
 
 bool rocl_filter_needs_bounds(const rocl_filter *f)
 {
@@ -170,18 +169,12 @@ bool rocl_filter_takes_capture(const rocl_filter *f, const rocl_capture *c)
     return !f || !f->who.captures || f->who.captures[c->index].any;
 }
 
-/* ---- the events
- * --------------------------------------------------------------------------------------- */
+/* ---- the events ------------------------------------------------------------------------------ */
 
 static rocl_status make_room(worker_state *w, size_t count, rocl_error *err)
 {
-    if (count > w->cap) {
-        uint8_t *keep = realloc(w->keep, count);
-        if (!keep)
-            return rocl_fail_memory(err);
-        w->keep = keep;
-        w->cap = count;
-    }
+    if (!ROCL_GROW(w->keep, w->cap, count))
+        return rocl_fail_memory(err);
     memset(w->keep, 1, count);
     return ROCL_OK;
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
+
 /* A word of --include or --exclude is a kind of event, or else the beginning of a category up to an
  * underscore: "hip" is HIP_RUNTIME_API_EXT and all other HIP_*, "hip_runtime_api" too. Case and
  * '-' for '_' do not matter, nor does the ROCM_ that other writers begin their categories with. */
@@ -68,8 +70,7 @@ static bool means(const char *text, const char *word)
     return !*word && (!*text || (fold(*text) == 's' && !text[1]));
 }
 
-/* ---- reading the options ------------------------------------------------------------------------
- */
+/* ---- reading the options --------------------------------------------------------------------- */
 
 /* True when the word is the name of a kind. */
 static bool find_kind(rocl_kind_word *w, const char **category)
@@ -90,25 +91,11 @@ static bool find_kind(rocl_kind_word *w, const char **category)
     return false;
 }
 
-static bool room_for_word(rocl_kind_words *k)
-{
-    if (k->count < k->cap)
-        return true;
-    size_t cap = k->cap ? 2 * k->cap : 8;
-    rocl_kind_word *words = realloc(k->words, cap * sizeof *words);
-    if (!words)
-        return false;
-    k->words = words;
-    k->cap = cap;
-    return true;
-}
-
 static rocl_status add_word(rocl_kind_words *k, const char *text, size_t len, rocl_error *err)
 {
-    if (!room_for_word(k))
+    if (!ROCL_GROW(k->words, k->cap, k->count + 1))
         return rocl_fail_memory(err);
     rocl_kind_word *w = &k->words[k->count++];
-    memset(w, 0, sizeof *w);
     atomic_init(&w->hit, false);
     w->text = strndup(text, len);
     if (!w->text)
@@ -200,8 +187,7 @@ void rocl_kinds_free(rocl_kinds *k)
     free_words(&k->exclude);
 }
 
-/* ---- judging
- * --------------------------------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 static void hit(rocl_kind_word *w)
 {

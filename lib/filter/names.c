@@ -1,7 +1,8 @@
 #include "filter/stages.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/array.h"
 
 /* A verdict takes two bits by text id; pages come into being when an id on them is met. */
 #define PAGE_BITS  14
@@ -28,8 +29,7 @@ void rocl_names_new(rocl_names *n, const rocl_trace *t)
     atomic_init(&n->hit, false);
 }
 
-/* ---- patterns
- * ------------------------------------------------------------------------------------ */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 static rocl_status compile(regex_t *re, const char *option, const char *pattern, rocl_error *err)
 {
@@ -103,26 +103,13 @@ static bool passes(rocl_names *n, const rocl_name_cache *cache, const rocl_trace
     return wanted && !any_matches(cache->regs + n->name_count, n->exclude_count, text, len);
 }
 
-/* ---- verdicts
- * --------------------------------------------------------------------------------------- */
-
-static bool grow_pages(rocl_name_cache *cache, size_t page)
-{
-    size_t count = 2 * cache->page_count > page + 1 ? 2 * cache->page_count : page + 1;
-    uint8_t **pages = realloc(cache->pages, count * sizeof *pages);
-    if (!pages)
-        return false;
-    memset(pages + cache->page_count, 0, (count - cache->page_count) * sizeof *pages);
-    cache->pages = pages;
-    cache->page_count = count;
-    return true;
-}
+/* ---- verdicts -------------------------------------------------------------------------------- */
 
 /* The byte that holds the verdict on the id; NULL when memory is out. */
 static uint8_t *verdict_byte(rocl_name_cache *cache, uint32_t id)
 {
     size_t page = id >> PAGE_BITS;
-    if (page >= cache->page_count && !grow_pages(cache, page))
+    if (!ROCL_GROW(cache->pages, cache->page_count, page + 1))
         return NULL;
     if (!cache->pages[page])
         cache->pages[page] = calloc(1, PAGE_BYTES);

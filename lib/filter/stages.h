@@ -161,8 +161,7 @@ rocl_status rocl_kinds_judge(rocl_kinds *k, rocl_kind_cache *cache, const rocl_t
 /* Words that nothing was meant by, of those for kinds that were read. */
 void rocl_kinds_report(const rocl_kinds *k, const rocl_trace *t, uint32_t kinds_read);
 
-/* ---- names.c: --name, --exclude-name ----------------------------------------------------------
- */
+/* ---- names.c: --name, --exclude-name --------------------------------------------------------- */
 
 typedef struct rocl_names {
     const char *const *name, *const *exclude; /* patterns, NULL: none */

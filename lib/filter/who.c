@@ -15,8 +15,7 @@
 /* Which of the two lists a process is in. Both are asked for when both options are given. */
 enum { IN_RANKS = 1, IN_PIDS = 2 };
 
-/* ---- lists in error messages -------------------------------------------------------------------
- */
+/* ---- lists in error messages ----------------------------------------------------------------- */
 
 typedef struct listing {
     rocl_buf text;
@@ -57,8 +56,7 @@ static const char *list_text(listing *l)
     return joined.failed ? "..." : (const char *)joined.data;
 }
 
-/* ---- --rank, --pid
- * -------------------------------------------------------------------------------- */
+/* ---- --rank, --pid --------------------------------------------------------------------------- */
 
 typedef struct number_list {
     const char *option;
@@ -182,8 +180,7 @@ static void settle_processes(rocl_who_capture *c, uint32_t count, uint8_t wanted
     c->any = !wanted || passing;
 }
 
-/* ---- --agent
- * ---------------------------------------------------------------------------------------- */
+/* ---- --agent --------------------------------------------------------------------------------- */
 
 static int64_t label_number(const rocl_trace *t, const rocl_agent *a)
 {
@@ -296,8 +293,7 @@ static rocl_status choose_agents(rocl_who *w, const rocl_trace *t, const char *t
     return st;
 }
 
-/* ---- the stage
- * ------------------------------------------------------------------------------------ */
+/* ---- the stage ------------------------------------------------------------------------------- */
 
 static rocl_status make_tables(rocl_who *w, const rocl_trace *t, rocl_error *err)
 {

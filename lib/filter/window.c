@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* Marker NAME alone: the window begins with the FIRST of that name and ends with the end of the
  * LAST, so that "--start-marker step --end-marker step" is all steps. NAME:N is the N-th by start
  * time over the whole trace (processes that --rank and --pid leave out do not count); equal start
  * times count in the order of the captures, marks after ranges, then by row. A marker that is
  * called NAME:N itself goes first. */
 
-/* ---- picking an occurrence --------------------------------------------------------------------
- */
+/* ---- picking an occurrence ------------------------------------------------------------------- */
 
 static bool earlier(const rocl_occurrence *a, const rocl_occurrence *b)
 {
@@ -50,14 +51,8 @@ static void sift_down(rocl_occurrence *heap, size_t len)
 
 static bool push(rocl_pick *p, const rocl_occurrence *o)
 {
-    if (p->len == p->cap) {
-        size_t cap = p->cap ? 2 * p->cap : 4;
-        rocl_occurrence *heap = realloc(p->heap, cap * sizeof *heap);
-        if (!heap)
-            return false;
-        p->heap = heap;
-        p->cap = cap;
-    }
+    if (!ROCL_GROW(p->heap, p->cap, p->len + 1))
+        return false;
     p->heap[p->len] = *o;
     sift_up(p->heap, p->len++);
     return true;
@@ -81,8 +76,7 @@ static const rocl_occurrence *pick_result(const rocl_pick *p)
     return p->n && p->len == p->n ? &p->heap[0] : NULL;
 }
 
-/* ---- markers ------------------------------------------------------------------------------------
- */
+/* ---- markers --------------------------------------------------------------------------------- */
 
 static bool pick_init(rocl_pick *p, const rocl_trace *t, const char *name, size_t len, uint64_t n)
 {
@@ -148,8 +142,7 @@ static rocl_status marker_find(const rocl_marker *m, const rocl_occurrence **fou
     return *found ? ROCL_OK : not_found(m, err);
 }
 
-/* ---- the window
- * ----------------------------------------------------------------------------------- */
+/* ---- the window ------------------------------------------------------------------------------ */
 
 rocl_status rocl_window_check(const rocl_window *w, rocl_error *err)
 {

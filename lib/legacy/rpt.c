@@ -121,10 +121,7 @@ static rocl_status commit(rocl_rpt *r, rocl_error *err)
         return st;
     r->json = r->print.out = NULL;
     st = json ? rocl_out_commit(json, err) : ROCL_OK;
-    if (st == ROCL_OK)
-        return rocl_out_commit(report, err);
-    rocl_out_discard(report);
-    return st;
+    return rocl_out_end(report, st, err);
 }
 
 static rocl_status report(rocl_rpt *r, rocl_error *err)

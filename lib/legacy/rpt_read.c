@@ -278,9 +278,10 @@ static rocl_status pump(reading *rd, bool *open_line, rocl_error *err)
     bool more = true;
     rocl_status st = rocl_pipe_new(&pipe, rd->rpt->o.jobs, &ops, rd, err);
     while (more && st == ROCL_OK) {
-        rocl_chunk *chunk = rocl_pipe_get(pipe, err);
-        if (!chunk)
-            break; /* finish knows why */
+        rocl_chunk *chunk;
+        st = rocl_pipe_get(pipe, &chunk, err);
+        if (st)
+            break;
         st = fill(rd, chunk, &more, open_line, err);
         rocl_status put = rocl_pipe_put(pipe, chunk, st ? NULL : err);
         st = st ? st : put;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 /* ---- classes of gaps ------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
@@ -62,24 +64,11 @@ static size_t bucket_of(const rocl_rpt *r, int64_t gap)
 
 /* ---- finding and making ---------------------------------------------------------------------- */
 
-/* The list with room for one more of `size` bytes, NULL when memory is out. */
-static void *with_room(void *list, size_t count, size_t *cap, size_t size)
-{
-    if (count < *cap)
-        return list;
-    size_t more = *cap ? 2 * *cap : 16;
-    list = reallocarray(list, more, size);
-    *cap = list ? more : *cap;
-    return list;
-}
-
 static rocl_rpt_resource *new_resource(rocl_rpt *r, rocl_rpt_resource_kind kind, int64_t device)
 {
     char name[32];
-    void *room = with_room(r->resources, r->resource_count, &r->resource_cap, sizeof *r->resources);
-    if (!room)
+    if (!ROCL_GROW(r->resources, r->resource_cap, r->resource_count + 1))
         return NULL;
-    r->resources = room;
     rocl_rpt_resource *res = &r->resources[r->resource_count++];
     int n = kind == ROCL_RPT_GPU
                 ? snprintf(name, sizeof name, "GPU%lld", (long long)device)
@@ -112,11 +101,8 @@ static rocl_rpt_summary *find_summary(rocl_rpt_resource *res, uint32_t name)
     if (at != ROCL_NONE)
         return &res->summaries[at];
     at = (uint32_t)res->count;
-    void *room = with_room(res->summaries, res->count, &res->cap, sizeof *res->summaries);
-    if (!room)
-        return NULL;
-    res->summaries = room;
-    if (!rocl_map_put(&res->by_name, name, at))
+    if (!ROCL_GROW(res->summaries, res->cap, res->count + 1) ||
+        !rocl_map_put(&res->by_name, name, at))
         return NULL;
     res->summaries[res->count++] = (rocl_rpt_summary){.name = name};
     return &res->summaries[at];
@@ -126,11 +112,8 @@ static bool note_queue(rocl_rpt_resource *res, int64_t queue)
 {
     if (rocl_map_get(&res->by_queue, (uint64_t)queue, ROCL_NONE) != ROCL_NONE)
         return true;
-    void *room = with_room(res->queues, res->queue_count, &res->queue_cap, sizeof *res->queues);
-    if (!room)
-        return false;
-    res->queues = room;
-    if (!rocl_map_put(&res->by_queue, (uint64_t)queue, (uint32_t)res->queue_count))
+    if (!ROCL_GROW(res->queues, res->queue_cap, res->queue_count + 1) ||
+        !rocl_map_put(&res->by_queue, (uint64_t)queue, (uint32_t)res->queue_count))
         return false;
     res->queues[res->queue_count++] = queue;
     return true;

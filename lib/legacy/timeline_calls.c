@@ -1,6 +1,7 @@
 /* Calls of strace: their events, and those that one line begins and another ends. */
 #include "legacy/timeline_impl.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/json_put.h"
 #include "base/num.h"
@@ -95,17 +96,9 @@ void tl_calls_free(tl_calls *c)
 
 static tl_call *add(tl_calls *c, uint32_t name)
 {
-    if (c->count == c->cap) {
-        size_t cap = c->cap ? 2 * c->cap : 16;
-        tl_call *more = realloc(c->calls, cap * sizeof *more);
-        if (!more)
-            return NULL;
-        c->calls = more;
-        c->cap = cap;
-    }
-    if (!rocl_map_put(&c->open, name, (uint32_t)c->count))
+    if (!ROCL_GROW(c->calls, c->cap, c->count + 1) ||
+        !rocl_map_put(&c->open, name, (uint32_t)c->count))
         return NULL;
-    c->calls[c->count] = (tl_call){0};
     return &c->calls[c->count++];
 }
 

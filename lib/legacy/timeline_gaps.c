@@ -100,8 +100,7 @@ static gap_event event_of(const rocl_record *r)
     return (gap_event){~r->key[0], tl_us(start), dur};
 }
 
-rocl_status tl_gaps_put(rocl_sorter *gaps, rocl_buf *b, tl_gap_counts *counts,
-                        rocl_status (*flush)(void *, rocl_buf *, rocl_error *), void *ctx,
+rocl_status tl_gaps_put(rocl_sorter *gaps, rocl_buf *b, tl_gap_counts *counts, tl_out *out,
                         rocl_error *err)
 {
     walk w = {.b = b, .counts = counts};
@@ -123,7 +122,7 @@ rocl_status tl_gaps_put(rocl_sorter *gaps, rocl_buf *b, tl_gap_counts *counts,
             step(&w, &held);
         held = e;
         holding = more;
-        st = flush(ctx, b, err);
+        st = tl_out_take(out, b, err);
     }
     return st;
 }

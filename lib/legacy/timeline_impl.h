@@ -1,12 +1,13 @@
 /* The timeline writer inside: text goes to JSON in two steps. Blocks of lines become items, on all
- * cores (timeline_line.c); items are taken in the order of the text, since rows get their numbers
- * by first appearance (timeline_rows.c), and strace calls are closed by later lines. Nothing but
- * the rows and the open calls is remembered. */
+ * cores (timeline_line.c); items are taken in the order of the text (timeline_write.c), since rows
+ * get their numbers by first appearance (timeline_rows.c), and strace calls are closed by later
+ * lines. Nothing but the rows and the open calls is remembered. */
 #ifndef ROCL_LEGACY_TIMELINE_IMPL_H
 #define ROCL_LEGACY_TIMELINE_IMPL_H
 
 #include "base/extsort.h"
 #include "base/map.h"
+#include "base/out.h"
 #include "base/pool.h"
 #include "base/strings.h"
 #include "rocline.h"
@@ -183,6 +184,23 @@ rocl_status tl_selection_take(tl_selection *s, uint32_t capture, uint64_t offset
 typedef char tl_digits[2][32];
 void tl_cut_line(rtg_line *l, const tl_wanted *w, tl_digits room);
 
+/* ---- timeline_out.c: where the text goes ----------------------------------------------------- */
+
+typedef struct tl_out {
+    rocl_out *file;
+    rocl_pipe *packing; /* with gzip */
+    rocl_chunk *pack;   /* being filled */
+    int level;
+} tl_out;
+
+rocl_status tl_out_open(tl_out *o, const rocl_timeline_options *opt, unsigned jobs,
+                        rocl_error *err);
+rocl_status tl_out_put(tl_out *o, const void *p, size_t n, rocl_error *err);
+/* Writes what has gathered in b, and empties it. */
+rocl_status tl_out_take(tl_out *o, rocl_buf *b, rocl_error *err);
+rocl_status tl_out_commit(tl_out *o, uint64_t *bytes, rocl_error *err);
+void tl_out_discard(tl_out *o); /* what is not committed; fine at any time */
+
 /* ---- timeline_gaps.c ------------------------------------------------------------------------ */
 
 typedef struct tl_gap_counts {
@@ -192,9 +210,8 @@ typedef struct tl_gap_counts {
 /* A profile line. */
 rocl_status tl_gaps_add(tl_worker *w, uint64_t device, uint64_t start, uint64_t stop,
                         rocl_error *err);
-/* Writes the gaps of all devices; `flush` takes what has gathered in b. */
-rocl_status tl_gaps_put(rocl_sorter *gaps, rocl_buf *b, tl_gap_counts *counts,
-                        rocl_status (*flush)(void *, rocl_buf *, rocl_error *), void *ctx,
+/* Writes the gaps of all devices; they gather in b. */
+rocl_status tl_gaps_put(rocl_sorter *gaps, rocl_buf *b, tl_gap_counts *counts, tl_out *out,
                         rocl_error *err);
 
 /* ---- timeline_workgroups.c ------------------------------------------------------------------ */
@@ -230,5 +247,40 @@ void tl_calls_free(tl_calls *c);
 rocl_status tl_calls_begin(tl_calls *c, const tl_texts *t, const char *texts, rocl_error *err);
 /* NULL: no such call is open. */
 const tl_call *tl_calls_find(tl_calls *c, const char *name, size_t n);
+
+/* ---- timeline_write.c: items to JSON, in the order of the text ------------------------------- */
+
+typedef struct tl_writer {
+    const rocl_timeline_options *opt;
+    rocl_timeline_report *report;
+    tl_out out;
+    rocl_buf text; /* what is put together before it is written */
+    tl_rows rows;
+    tl_calls calls;
+    rocl_strings *workgroups;
+    const char *path; /* of the input */
+    uint64_t line;    /* of the input: before the block */
+    uint64_t told;
+    bool missed_hsa;
+    uint32_t *row_map; /* of the block: its rows -> all rows */
+    size_t row_map_len, row_map_cap;
+} tl_writer;
+
+/* Does not open the output. */
+rocl_status tl_writer_init(tl_writer *w, const rocl_timeline_options *o, rocl_error *err);
+void tl_writer_free(tl_writer *w);
+rocl_status tl_write_block(tl_writer *w, const rocl_buf *items, rocl_error *err);
+
+/* ---- timeline_counts.c ----------------------------------------------------------------------- */
+
+void tl_say_counts(const rocl_timeline_options *o, const uint64_t shapes[RTG_SHAPES],
+                   const tl_gap_counts *gaps);
+
+/* A line for people. */
+static inline void tl_print(const rocl_timeline_options *o, const char *p, size_t n)
+{
+    if (o->say)
+        o->say(o->ctx, p, n);
+}
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "legacy/timeline_impl.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/json_put.h"
 
@@ -63,16 +64,9 @@ static bool agent_index(tl_rows *r, const tl_texts *t, const char *texts, uint32
     *index = key == ROCL_NONE ? ROCL_NONE : rocl_map_get(&r->agents, key, ROCL_NONE);
     if (key == ROCL_NONE || *index != ROCL_NONE)
         return key != ROCL_NONE;
-    if (r->agent_count == r->queue_cap) {
-        size_t cap = r->queue_cap ? 2 * r->queue_cap : 16;
-        uint32_t *more = realloc(r->queues, cap * sizeof *more);
-        if (!more)
-            return false;
-        r->queues = more;
-        r->queue_cap = cap;
-    }
+    if (!ROCL_GROW(r->queues, r->queue_cap, r->agent_count + (size_t)1))
+        return false;
     *index = r->agent_count++;
-    r->queues[*index] = 0;
     return rocl_map_put(&r->agents, key, *index);
 }
 
@@ -161,14 +155,8 @@ rocl_status tl_rows_get(tl_rows *r, const tl_texts *t, const char *texts, uint32
     *row = rocl_map_get(&r->index, key, ROCL_NONE);
     if (*row != ROCL_NONE)
         return ROCL_OK;
-    if (r->count == r->cap) {
-        size_t cap = r->cap ? 2 * r->cap : 64;
-        tl_row *more = realloc(r->rows, cap * sizeof *more);
-        if (!more)
-            return rocl_fail_memory(err);
-        r->rows = more;
-        r->cap = cap;
-    }
+    if (!ROCL_GROW(r->rows, r->cap, r->count + 1))
+        return rocl_fail_memory(err);
     tl_row *made = &r->rows[r->count];
     *made = (tl_row){.kind = (tl_row_kind)t->kind};
     *row = (uint32_t)r->count;

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 static int64_t key_of(const rocl_agent *a)
 {
     return a->absolute_index >= 0 ? a->absolute_index : a->id;
@@ -21,13 +23,8 @@ static rocl_status add(rocl_gpus *g, uint32_t machine, const rocl_agent *a, size
     for (size_t i = 0; i < g->count; i++)
         if (g->all[i].machine == machine && g->all[i].key == key_of(a))
             return ROCL_OK;
-    if (g->count == *cap) {
-        *cap = *cap ? 2 * *cap : 16;
-        rocl_gpu *more = realloc(g->all, *cap * sizeof *more);
-        if (!more)
-            return rocl_fail_memory(err);
-        g->all = more;
-    }
+    if (!ROCL_GROW(g->all, *cap, g->count + 1))
+        return rocl_fail_memory(err);
     g->all[g->count++] = (rocl_gpu){machine, key_of(a), 0, a};
     return ROCL_OK;
 }

@@ -209,11 +209,14 @@ typedef struct feed {
     uint64_t rows; /* in it */
 } feed;
 
-static bool get_chunk(feed *f, rocl_error *err)
+static rocl_status get_chunk(feed *f, rocl_error *err)
 {
-    if (!f->chunk && (f->chunk = rocl_pipe_get(f->pipe, err)))
+    if (f->chunk)
+        return ROCL_OK;
+    rocl_status st = rocl_pipe_get(f->pipe, &f->chunk, err);
+    if (st == ROCL_OK)
         f->chunk->user = f->out;
-    return f->chunk;
+    return st;
 }
 
 static rocl_status put_chunk(feed *f, rocl_error *err)
@@ -239,8 +242,9 @@ static size_t name_length(const rocl_csv_run *r, const rocl_record *rec)
 
 static rocl_status feed_record(feed *f, const rocl_record *rec, rocl_error *err)
 {
-    if (!get_chunk(f, err))
-        return rocl_error_status(err) ? rocl_error_status(err) : ROCL_INTERNAL;
+    rocl_status st = get_chunk(f, err);
+    if (st)
+        return st;
     rocl_buf_put(&f->chunk->in, rec->key, CSV_TIMES);
     rocl_buf_put(&f->chunk->in, rec->data, rec->len);
     f->rows++;
@@ -296,10 +300,10 @@ static rocl_status feed_agents(feed *f, rocl_error *err)
     for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++) {
         st = rocl_csv_outs_get(&r->outs, CSV_FILE_AGENT, pid_of_slot(c, c->agents[i].process),
                                &f->out, err);
+        if (st == ROCL_OK)
+            st = get_chunk(f, err);
         if (st)
             break;
-        if (!get_chunk(f, err))
-            return rocl_error_status(err) ? rocl_error_status(err) : ROCL_INTERNAL;
         rocl_buf_put(&f->chunk->in, &i, sizeof i);
         st = put_chunk(f, err);
     }
@@ -354,6 +358,7 @@ static rocl_status start(rocl_csv_run *r, rocl_trace *t, const rocl_csv_options 
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < r->jobs; i++) {
         r->workers[i].formatter.quotes.strings = t->strings;
+        r->workers[i].formatter.quotes.make = rocl_csv_form;
         r->workers[i].formatter.style = o->style;
     }
     for (unsigned f = 0; f < CSV_FILES; f++)
@@ -393,7 +398,7 @@ static void finish(rocl_csv_run *r)
     end_of_sorters(r);
     rocl_csv_outs_discard(&r->outs);
     for (unsigned i = 0; r->workers && i < r->jobs; i++) {
-        rocl_csv_quotes_free(&r->workers[i].formatter.quotes);
+        rocl_forms_free(&r->workers[i].formatter.quotes);
         rocl_buf_free(&r->workers[i].text);
     }
     free(r->workers);

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/num.h"
 #include "model/trace.h"
+#include "sink/forms.h"
 
 /* ---- styles and files (csv_style.c) -------------------------------------------------------- */
 
@@ -208,25 +209,8 @@ uint32_t *rocl_csv_rank_counters(const rocl_trace *t, const rocl_capture *c);
 
 /* ---- quoting (csv_quote.c) ----------------------------------------------------------------- */
 
-/* Texts as they stand in a row. Most have no quote in them and are copied from where they are
- * interned; of the others the quoted form is kept. Direct-mapped by text id. */
-enum { CSV_QUOTES = 1024 };
-
-typedef struct rocl_csv_quoted {
-    const char *bytes;
-    size_t len;
-    char *own;     /* NULL: bytes are those of the text, the quotes around are missing */
-    uint32_t text; /* + 1, 0: empty entry */
-} rocl_csv_quoted;
-
-typedef struct rocl_csv_quotes {
-    const rocl_strings *strings;
-    rocl_csv_quoted entries[CSV_QUOTES];
-} rocl_csv_quotes;
-
-void rocl_csv_quotes_free(rocl_csv_quotes *q);
-/* Fills the entry of a text; false when memory is out. */
-bool rocl_csv_quote_fill(const rocl_csv_quotes *q, rocl_csv_quoted *e, uint32_t text);
+/* Texts as they stand in a row: most have no quote in them, and only lack those around them. */
+void rocl_csv_form(rocl_buf *to, const char *p, size_t n);
 /* Appends n bytes in quotes. */
 void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n);
 
@@ -234,7 +218,7 @@ void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n);
 
 /* What a worker formats with. */
 typedef struct rocl_csv_formatter {
-    rocl_csv_quotes quotes;
+    rocl_forms quotes; /* rocl_csv_form */
     rocl_buf *out;
     const rocl_capture *capture;
     const char *guid; /* in quotes */

@@ -1,6 +1,7 @@
 /* The files of a run: opened when there is a first row for them, named when all is written. */
 #include "sink/csv.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/out.h"
 
@@ -90,14 +91,8 @@ static rocl_csv_out *find(const rocl_csv_outs *outs, rocl_csv_file_id file, int6
 
 static rocl_csv_out *add(rocl_csv_outs *outs)
 {
-    if (outs->count == outs->cap) {
-        size_t cap = outs->cap ? 2 * outs->cap : 16;
-        rocl_csv_out **all = realloc(outs->all, cap * sizeof *all);
-        if (!all)
-            return NULL;
-        outs->all = all;
-        outs->cap = cap;
-    }
+    if (!ROCL_GROW(outs->all, outs->cap, outs->count + 1))
+        return NULL;
     rocl_csv_out *o = calloc(1, sizeof *o);
     if (o)
         outs->all[outs->count++] = o;

@@ -35,8 +35,8 @@ static char *put_text(rocl_csv_formatter *f, char *p, uint32_t text)
 {
     if (text == ROCL_NONE)
         text = 0;
-    rocl_csv_quoted *q = &f->quotes.entries[text % CSV_QUOTES];
-    if (q->text != text + 1 && !rocl_csv_quote_fill(&f->quotes, q, text)) {
+    const rocl_form *q = rocl_forms_get(&f->quotes, text);
+    if (!q) {
         f->out->failed = true;
         return p;
     }

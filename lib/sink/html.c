@@ -31,8 +31,7 @@ static void put_string(rocl_buf *b, const char *s)
     rocl_html_put_text(b, s, strlen(s));
 }
 
-/* ---- tabs: tables that belong together
- * ----------------------------------------------------------- */
+/* ---- tabs: tables that belong together ------------------------------------------------------- */
 
 /* Tables whose key has the word in it go to the tab; the first word that fits counts. */
 static const struct {
@@ -106,8 +105,7 @@ static void put_tabs(rocl_table_writer *w)
     rocl_buf_str(&w->buf, "</div>\n");
 }
 
-/* ---- tables
- * ---------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void put_titles(rocl_buf *b, const rocl_table *t)
 {

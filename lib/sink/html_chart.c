@@ -98,8 +98,7 @@ static void put_row_label(rocl_buf *b, const rocl_table *t, size_t row, double y
     put_label_of(b, t, row, 0, t->column_count, y);
 }
 
-/* ---- bars
- * ---------------------------------------------------------------------------------------- */
+/* ---- bars ------------------------------------------------------------------------------------ */
 
 static void put_bars(rocl_buf *b, const rocl_table *t, size_t column)
 {
@@ -122,8 +121,7 @@ static void put_bars(rocl_buf *b, const rocl_table *t, size_t column)
     end_svg(b);
 }
 
-/* ---- parts of a whole
- * ---------------------------------------------------------------------------- */
+/* ---- parts of a whole ------------------------------------------------------------------------ */
 
 /* A column, less another one where that is part of it. */
 typedef struct part {
@@ -177,8 +175,7 @@ static void put_stacked(rocl_buf *b, const rocl_table *t, const part *parts, siz
     end_svg(b);
 }
 
-/* ---- over time
- * ------------------------------------------------------------------------------------- */
+/* ---- over time ------------------------------------------------------------------------------- */
 
 static bool same_text(const rocl_table *t, size_t a, size_t b, size_t column)
 {
@@ -288,7 +285,7 @@ static void put_memory(rocl_buf *b, const rocl_table *t)
     end_svg(b);
 }
 
-/* ---- ranks ---- */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 /* A line for each name; less than the mean of all ranks is cold, more is warm, from half to
  * one and a half. */
@@ -336,8 +333,7 @@ static void put_heat_map(rocl_buf *b, const rocl_table *t)
     end_svg(b);
 }
 
-/* ---- which chart
- * ------------------------------------------------------------------------------------ */
+/* ---- which chart ----------------------------------------------------------------------------- */
 
 void rocl_html_put_chart(rocl_buf *b, const rocl_table *t)
 {

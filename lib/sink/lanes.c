@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 /* Readers stop at 512 slices in each other. */
 #define DEPTH_MAX 500
 
@@ -82,14 +84,10 @@ static bool group_room(rocl_lanes *l, rocl_lane_group *g)
 
 static rocl_lane_group *group_at(rocl_lanes *l, uint32_t group)
 {
-    if (group >= l->group_count) {
-        rocl_lane_group *more = realloc(l->groups, (group + (size_t)1) * sizeof *more);
-        if (!more)
-            return NULL;
-        l->groups = more;
-        for (; l->group_count <= group; l->group_count++)
-            l->groups[l->group_count] = (rocl_lane_group){0};
-    }
+    if (!ROCL_GROW(l->groups, l->group_cap, group + (size_t)1))
+        return NULL;
+    if (l->group_count <= group)
+        l->group_count = group + 1;
     return group_room(l, &l->groups[group]) ? &l->groups[group] : NULL;
 }
 
@@ -124,16 +122,8 @@ bool rocl_lanes_close(rocl_lanes *l, int64_t time, rocl_open_slice *ended)
 
 uint32_t rocl_lanes_add(rocl_lanes *l, uint32_t group, uint64_t track)
 {
-    if (l->count == l->cap) {
-        uint32_t cap = l->cap ? 2 * l->cap : 8;
-        rocl_lane *more = realloc(l->lanes, cap * sizeof *more);
-        if (!more)
-            return ROCL_NONE;
-        l->lanes = more;
-        l->cap = cap;
-    }
     rocl_lane_group *g = group_at(l, group);
-    if (!g)
+    if (!g || !ROCL_GROW(l->lanes, l->cap, l->count + (size_t)1))
         return ROCL_NONE;
     rocl_lane *lane = &l->lanes[l->count];
     *lane = (rocl_lane){.track = track, .group = group, .place = g->count};
@@ -142,24 +132,11 @@ uint32_t rocl_lanes_add(rocl_lanes *l, uint32_t group, uint64_t track)
     return l->count++;
 }
 
-static bool room(void **array, uint32_t count, uint32_t *cap, size_t size)
-{
-    if (count < *cap)
-        return true;
-    uint32_t more_cap = *cap ? 2 * *cap : 16;
-    void *more = realloc(*array, more_cap * size);
-    if (!more)
-        return false;
-    *array = more;
-    *cap = more_cap;
-    return true;
-}
-
 bool rocl_lanes_push(rocl_lanes *l, uint32_t n, int64_t end)
 {
     rocl_lane *lane = &l->lanes[n];
-    if (!room((void **)&lane->ends, lane->depth, &lane->cap, sizeof *lane->ends) ||
-        !room((void **)&l->heap, l->open, &l->heap_cap, sizeof *l->heap))
+    if (!ROCL_GROW(lane->ends, lane->cap, lane->depth + (size_t)1) ||
+        !ROCL_GROW(l->heap, l->heap_cap, l->open + (size_t)1))
         return false;
     lane->ends[lane->depth++] = end;
     update_reach(l, lane);

@@ -19,7 +19,8 @@ typedef struct rocl_lane {
     uint32_t group; /* which lanes may replace each other */
     uint32_t place; /* in the group */
     int64_t *ends;  /* of the open slices, outermost first */
-    uint32_t depth, cap;
+    uint32_t depth;
+    size_t cap;
 } rocl_lane;
 
 /* The lanes of a group, in a tree of maxima over how far a slice may reach in each: the first that
@@ -32,11 +33,10 @@ typedef struct rocl_lane_group {
 
 typedef struct rocl_lanes {
     rocl_lane *lanes;
-    uint32_t count, cap;
     rocl_lane_group *groups;
-    uint32_t group_count;
     rocl_open_slice *heap; /* by end, innermost first */
-    uint32_t open, heap_cap;
+    uint32_t count, group_count, open;
+    size_t cap, group_cap, heap_cap;
     uint64_t order;
     bool nest; /* slices may lie in each other; else lanes hold one at a time */
 } rocl_lanes;

@@ -17,13 +17,20 @@ typedef struct files {
     size_t written;
 } files;
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
+/* Names come first: every number has a comma before it. */
 static void put_int(rocl_buf *b, int64_t v)
 {
     char text[ROCL_NUM_MAX];
+    rocl_buf_byte(b, ',');
     rocl_buf_put(b, text, (size_t)(rocl_put_i64(text, v) - text));
+}
+
+static void put_repr(rocl_buf *b, double v)
+{
+    rocl_buf_byte(b, ',');
+    rocl_repr_put(b, v);
 }
 
 /* %.Nf or %.Ne, whatever the locale has for a point. */
@@ -31,6 +38,7 @@ static void put_fixed(rocl_buf *b, const char *format, int decimals, double v)
 {
     char text[400];
     int n = snprintf(text, sizeof text, format, decimals, v);
+    rocl_buf_byte(b, ',');
     for (int i = 0; i < n && i < (int)sizeof text - 1; i++) {
         bool digit = strchr("0123456789+-e", text[i]);
         if (digit || (i && strchr("0123456789", text[i - 1])))
@@ -66,26 +74,21 @@ static void put_text(rocl_buf *b, const rocl_buf *name, bool always)
         rocl_buf_put(b, name->data, name->len);
 }
 
-/* ---- rows
- * ---------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* As Python prints them; a deviation of one value is none. */
 static void put_rocpd(rocl_buf *b, const rocl_style_row *r)
 {
     put_int(b, r->calls);
-    rocl_buf_byte(b, ',');
     put_int(b, r->total);
-    rocl_buf_byte(b, ',');
-    rocl_repr_put(b, r->average);
-    rocl_buf_byte(b, ',');
-    rocl_repr_put(b, r->percent);
-    rocl_buf_byte(b, ',');
+    put_repr(b, r->average);
+    put_repr(b, r->percent);
     put_int(b, r->min);
-    rocl_buf_byte(b, ',');
     put_int(b, r->max);
-    rocl_buf_byte(b, ',');
-    if (!r->single)
-        rocl_repr_put(b, r->stddev);
+    if (r->single)
+        rocl_buf_byte(b, ',');
+    else
+        put_repr(b, r->stddev);
 }
 
 /* Shares from 1 % on with two decimals, smaller ones with four, tiny ones with an exponent. */
@@ -102,17 +105,11 @@ static void put_share(rocl_buf *b, double percent)
 static void put_rocprofv3(rocl_buf *b, const rocl_style_row *r)
 {
     put_int(b, r->calls);
-    rocl_buf_byte(b, ',');
     put_int(b, r->total);
-    rocl_buf_byte(b, ',');
     put_fixed(b, "%.*f", 6, r->average);
-    rocl_buf_byte(b, ',');
     put_share(b, r->percent);
-    rocl_buf_byte(b, ',');
     put_int(b, r->min);
-    rocl_buf_byte(b, ',');
     put_int(b, r->max);
-    rocl_buf_byte(b, ',');
     put_fixed(b, r->stddev > 0 ? "%.*f" : "%.*e", r->stddev > 0 ? 6 : 8, r->stddev);
 }
 
@@ -120,12 +117,9 @@ static void put_rocprofv3(rocl_buf *b, const rocl_style_row *r)
 static void put_rocprof(rocl_buf *b, const rocl_style_row *r)
 {
     put_int(b, r->calls);
-    rocl_buf_byte(b, ',');
     put_int(b, r->total);
-    rocl_buf_byte(b, ',');
     put_int(b, r->calls ? r->total / r->calls : 0);
-    rocl_buf_byte(b, ',');
-    rocl_repr_put(b, r->percent);
+    put_repr(b, r->percent);
 }
 
 /* MEMORY_COPY_HOST_TO_DEVICE is CopyHostToDevice. */
@@ -180,7 +174,6 @@ static void put_row(files *f, const rocl_style_domain *d, const rocl_style_row *
     bool kernel = !strcmp(d->api, "kernel");
     put_name(f, &name, d, r);
     put_text(b, &name, style == ROCL_STYLE_ROCPROFV3 || (style == ROCL_STYLE_ROCPROF && kernel));
-    rocl_buf_byte(b, ',');
     if (style == ROCL_STYLE_ROCPD)
         put_rocpd(b, r);
     else if (style == ROCL_STYLE_ROCPROFV3)
@@ -192,8 +185,7 @@ static void put_row(files *f, const rocl_style_domain *d, const rocl_style_row *
     rocl_buf_free(&name);
 }
 
-/* ---- files
- * ---------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void put_header(files *f)
 {
@@ -228,12 +220,8 @@ static rocl_status write_file(files *f, const char *part, rocl_error *err)
         st = rocl_out_open(&out, path, err);
     if (st == ROCL_OK)
         st = rocl_out_write(out, f->text.data, f->text.len, err);
-    if (st != ROCL_OK) {
-        rocl_out_discard(out);
-        return st;
-    }
-    f->written++;
-    return rocl_out_commit(out, err);
+    f->written += st == ROCL_OK;
+    return rocl_out_end(out, st, err);
 }
 
 static rocl_status write_domain(files *f, const rocl_table *t, const rocl_style_domain *d,

@@ -57,8 +57,5 @@ rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
     formats[o->format](&w);
     flush(&w);
     rocl_buf_free(&w.buf);
-    if (w.status == ROCL_OK)
-        return rocl_out_commit(w.out, err);
-    rocl_out_discard(w.out);
-    return w.status;
+    return rocl_out_end(w.out, w.status, err);
 }

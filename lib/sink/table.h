@@ -29,8 +29,7 @@ bool rocl_table_has_value(const rocl_datum *d);
 /* A number as it is: integers as integers, reals in their shortest form. */
 void rocl_table_put_raw(rocl_buf *to, const rocl_datum *d);
 
-/* ---- for people (table_cell.c) ----------------------------------------------------------------
- */
+/* ---- for people (table_cell.c) --------------------------------------------------------------- */
 
 /* The datum in a unit that makes it short ("12.3 us"), "-" for none. Text comes out as valid UTF-8
  * without control characters. */
@@ -43,8 +42,7 @@ static inline bool rocl_table_is_number(const rocl_table_column *c)
     return c->unit != ROCL_UNIT_TEXT;
 }
 
-/* ---- the formats ------------------------------------------------------------------------------
- */
+/* ---- the formats ----------------------------------------------------------------------------- */
 
 void rocl_table_write_text(rocl_table_writer *w);
 void rocl_table_write_csv(rocl_table_writer *w);

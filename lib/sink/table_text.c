@@ -5,8 +5,7 @@
 
 enum { INDENT = 2, GAP = 2, NARROWEST = 16 };
 
-/* ---- widths ------------------------------------------------------------------------------------
- */
+/* ---- widths ---------------------------------------------------------------------------------- */
 
 static size_t cell_width(rocl_buf *scratch, const rocl_datum *d, rocl_unit unit)
 {
@@ -61,8 +60,7 @@ static void fit(const rocl_table *t, size_t *widths, size_t width)
     }
 }
 
-/* ---- printing ----------------------------------------------------------------------------------
- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static void put_blanks(rocl_buf *to, size_t n)
 {

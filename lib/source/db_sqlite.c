@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "source/db_sqlite.h"
 
@@ -51,21 +52,10 @@ rocl_layout **rocl_db_layouts(rocl_db *db)
     return &db->layouts;
 }
 
-static char *joined(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b);
-    char *s = malloc(n + m + 1);
-    if (s) {
-        memcpy(s, a, n);
-        memcpy(s + n, b, m + 1);
-    }
-    return s;
-}
-
 /* A rollback journal that SQLite would play back: it has a header of other than zeros. */
 static bool journal_is_hot(const char *path)
 {
-    char *name = joined(path, "-journal");
+    char *name = rocl_joined(path, "-journal");
     unsigned char head[8] = {0};
     int fd = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
     bool hot = fd >= 0 && read(fd, head, sizeof head) == (ssize_t)sizeof head && head[0] == 0xd9;
@@ -255,7 +245,7 @@ rocl_status rocl_db_open(rocl_db **out, const char *path, rocl_reader reader,
         rocl_db_close(db);
         return st;
     }
-    db->wal = db->real ? joined(db->real, "-wal") : NULL;
+    db->wal = db->real ? rocl_joined(db->real, "-wal") : NULL;
     rocl_status st = db->path && db->wal ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = look_at_files(db, as, err);
@@ -328,13 +318,8 @@ rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count
     while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(stmt, 0);
         rc = SQLITE_OK;
-        if (n == cap) {
-            cap = cap ? 2 * cap : 64;
-            rocl_db_object *more = realloc(list, cap * sizeof *list);
-            if (!more)
-                break;
-            list = more;
-        }
+        if (!ROCL_GROW(list, cap, n + 1))
+            break;
         list[n] = (rocl_db_object){strdup(name ? name : ""), sqlite3_column_int(stmt, 1) != 0};
         if (!list[n].name)
             break;

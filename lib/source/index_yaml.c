@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
 
@@ -40,8 +41,7 @@ static rocl_status bad(parser *p, const char *what)
     return rocl_fail(p->err, ROCL_INPUT, "line %lu: %s", p->line, what);
 }
 
-/* ---- characters
- * ------------------------------------------------------------------------------------ */
+/* ---- characters ------------------------------------------------------------------------------ */
 
 static bool at_end(const parser *p)
 {
@@ -141,8 +141,7 @@ static rocl_status finish_line(parser *p)
     return next_content(p);
 }
 
-/* ---- scalars: their bytes go to p->scalar -------------------------------------------------------
- */
+/* ---- scalars: their bytes go to p->scalar ---------------------------------------------------- */
 
 static void put(parser *p, char c)
 {
@@ -320,8 +319,7 @@ static rocl_status read_plain(parser *p, bool flow)
     return read_plain_line(p, flow);
 }
 
-/* ---- what is made of them
- * ------------------------------------------------------------------------- */
+/* ---- what is made of them -------------------------------------------------------------------- */
 
 static bool scalar_is(const parser *p, const char *s)
 {
@@ -350,14 +348,8 @@ static char *scalar_copy(const parser *p)
 static rocl_status add_file(parser *p, unsigned long line)
 {
     rocl_index *x = p->out;
-    if (x->count == x->cap) {
-        size_t cap = x->cap ? 2 * x->cap : 16;
-        rocl_index_file *files = realloc(x->files, cap * sizeof *files);
-        if (!files)
-            return rocl_fail_memory(p->err);
-        x->files = files;
-        x->cap = cap;
-    }
+    if (!ROCL_GROW(x->files, x->cap, x->count + 1))
+        return rocl_fail_memory(p->err);
     char *name = scalar_copy(p);
     if (!name)
         return rocl_fail_memory(p->err);
@@ -395,8 +387,7 @@ static place item_of(place where)
     return where == AT_FILES ? AT_FILE : AT_OTHER;
 }
 
-/* ---- flow: [a, b], {k: v} -----------------------------------------------------------------------
- */
+/* ---- flow: [a, b], {k: v} -------------------------------------------------------------------- */
 
 static bool at_bracket(const parser *p)
 {
@@ -477,8 +468,7 @@ static rocl_status read_flow(parser *p, place where)
     return st;
 }
 
-/* ---- blocks
- * ----------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static bool at_dash(const parser *p)
 {
@@ -594,8 +584,7 @@ static rocl_status read_node(parser *p, place where, size_t parent, bool has_par
     return st;
 }
 
-/* ---- the document
- * ------------------------------------------------------------------------------------ */
+/* ---- the document ---------------------------------------------------------------------------- */
 
 static void skip_prologue(parser *p)
 {

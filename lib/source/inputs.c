@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "source/index_yaml.h"
@@ -27,7 +28,7 @@ typedef struct identity {
 typedef struct walk {
     rocl_inputs *in;
     identity *ids; /* as many as paths */
-    size_t cap;
+    size_t path_cap, id_cap;
     rocl_error *err;
 } walk;
 
@@ -39,28 +40,13 @@ static rocl_status cannot(walk *w, const char *path, const char *what)
     return rocl_fail(w->err, ROCL_INPUT, "%s: cannot %s: %s", path, what, strerror(e));
 }
 
-/* ---- lists of paths
- * --------------------------------------------------------------------------------- */
-
-static bool grow(walk *w)
-{
-    size_t cap = w->cap ? 2 * w->cap : 16;
-    char **paths = realloc(w->in->paths, cap * sizeof *paths);
-    if (paths)
-        w->in->paths = paths;
-    identity *ids = paths ? realloc(w->ids, cap * sizeof *ids) : NULL;
-    if (ids)
-        w->ids = ids;
-    if (!paths || !ids)
-        return false;
-    w->cap = cap;
-    return true;
-}
+/* ---- lists of paths -------------------------------------------------------------------------- */
 
 static rocl_status push(walk *w, const char *path, dev_t dev, ino_t ino)
 {
     rocl_inputs *in = w->in;
-    if ((in->count == w->cap && !grow(w)) || !w->ids)
+    if (!ROCL_GROW(in->paths, w->path_cap, in->count + 1) ||
+        !ROCL_GROW(w->ids, w->id_cap, in->count + 1) || !w->ids)
         return rocl_fail_memory(w->err);
     w->ids[in->count] = (identity){dev, ino, in->count};
     in->paths[in->count] = strdup(path);
@@ -116,8 +102,7 @@ static bool has_magic(const char *path)
     return n == (ssize_t)sizeof head && memcmp(head, magic, sizeof head) == 0;
 }
 
-/* ---- globs
- * ---------------------------------------------------------------------------------------------- */
+/* ---- globs ----------------------------------------------------------------------------------- */
 
 typedef rocl_status take_fn(walk *w, const char *path);
 
@@ -139,8 +124,7 @@ static rocl_status take_glob(walk *w, const char *pattern, take_fn *take, bool *
     return st;
 }
 
-/* ---- index.yaml
- * ------------------------------------------------------------------------------------------ */
+/* ---- index.yaml ------------------------------------------------------------------------------ */
 
 /* Takes a file, and only a file: an index within an index could go round in circles. */
 static rocl_status take_listed(walk *w, const char *path)
@@ -243,8 +227,7 @@ static rocl_status take_index(walk *w, const char *path)
     return st;
 }
 
-/* ---- directories
- * ------------------------------------------------------------------------------------------ */
+/* ---- directories ----------------------------------------------------------------------------- */
 
 /* A *.db that is no database is taken, for the source to complain about: a file that was cut by a
  * full disk must not vanish from the trace without a word. */
@@ -267,14 +250,8 @@ typedef struct name_list {
 
 static bool add_name(name_list *l, const char *name)
 {
-    if (l->count == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 64;
-        char **names = realloc(l->names, cap * sizeof *names);
-        if (!names)
-            return false;
-        l->names = names;
-        l->cap = cap;
-    }
+    if (!ROCL_GROW(l->names, l->cap, l->count + 1))
+        return false;
     l->names[l->count] = strdup(name);
     return l->names[l->count] && ++l->count;
 }
@@ -331,9 +308,7 @@ static rocl_status take_directory(walk *w, const char *dir)
     return st;
 }
 
-/* ---- names
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Something that exists. */
 static rocl_status take_path(walk *w, const char *path)

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "source/db_sqlite.h"
 
 void rocl_layouts_free(rocl_layout *l)
@@ -91,12 +92,9 @@ static bool take_root(answers *a, sqlite3_stmt *stmt)
 static bool take_column(answers *a, sqlite3_stmt *stmt)
 {
     rocl_layout *l = a->l;
-    if (l->count % 32 == 0) {
-        rocl_layout_column *more = realloc(l->columns, (l->count + 32) * sizeof *more);
-        if (!more)
-            return false;
-        l->columns = more;
-    }
+    size_t cap = rocl_array_cap(l->count);
+    if (!ROCL_GROW(l->columns, cap, l->count + (size_t)1))
+        return false;
     const char *name = text_of(stmt, 1), *type = text_of(stmt, 2);
     a->hidden |= sqlite3_column_int(stmt, 6) != 0;
     if (!sqlite3_stricmp(name, "id")) {

@@ -9,7 +9,7 @@
 #include "rocline.h"
 
 #define ROCL_ROWS_COLUMNS_MAX 32
-#define ROCL_ROWS_BATCH 512
+#define ROCL_ROWS_BATCH       512
 
 /* The storage class of a value, whatever the declared type of its column. */
 typedef enum rocl_cell_type {
@@ -64,8 +64,9 @@ rocl_status rocl_db_span(rocl_db *db, const char *table, const char *low, const 
                          int64_t *first, int64_t *last, bool *any, rocl_error *err);
 
 /* Opens a cursor over some columns of a table, on the pages of the file where that is possible and
- * wished for, or else on SQLite: the rows are the same. A column that the table lacks reads as NULL,
- * and so does one whose name is NULL: each column costs time, also when nobody looks at it. */
+ * wished for, or else on SQLite: the rows are the same. A column that the table lacks reads as
+ * NULL, and so does one whose name is NULL: each column costs time, also when nobody looks at it.
+ */
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
                            const char *const *columns, unsigned count, rocl_error *err);
 void rocl_rows_close(rocl_rows *r);
@@ -95,7 +96,8 @@ static inline rocl_cell_type rocl_cell_kind(const rocl_rows *r, unsigned col, un
     return (rocl_cell_type)r->columns[col].type[row];
 }
 
-static inline const char *rocl_cell_text(const rocl_rows *r, unsigned col, unsigned row, size_t *len)
+static inline const char *rocl_cell_text(const rocl_rows *r, unsigned col, unsigned row,
+                                         size_t *len)
 {
     const rocl_column *c = &r->columns[col];
     switch (c->type[row]) {

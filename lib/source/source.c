@@ -156,8 +156,7 @@ rocl_status rocl_source_open(rocl_trace *t, const char *path, rocl_error *err)
     return st == ROCL_OK ? open_known(t, path, spool, err) : st;
 }
 
-/* ---- a look ------------------------------------------------------------------------------------
- */
+/* ---- a look ---------------------------------------------------------------------------------- */
 
 static bool is_index(const char *path)
 {

@@ -29,7 +29,10 @@ typedef struct rocl_emitter {
     uint32_t fields; /* ROCL_FIELD_*s of what is wanted of them */
 } rocl_emitter;
 
-typedef enum rocl_property_of { ROCL_PROPERTIES_OF_AGENT, ROCL_PROPERTIES_OF_KERNEL } rocl_property_of;
+typedef enum rocl_property_of {
+    ROCL_PROPERTIES_OF_AGENT,
+    ROCL_PROPERTIES_OF_KERNEL
+} rocl_property_of;
 
 typedef struct rocl_source_ops {
     const char *format; /* "rocpd" */

@@ -170,6 +170,20 @@ events() { # file filter: how many events pass a jq filter
     try 2 rpt -g - "$TEXTS/profile.txt"
 }
 
+@test "text without a record is said to be such" {
+    seq -f 'epoch %g' 7 >app.txt
+    try 0 rtg2json -o a.json app.txt
+    [ "$stderr" = "rtg2json: no record in 7 lines" ]
+    jq -e . a.json >/dev/null
+    echo one >app.txt
+    try 0 rtg2json -o a.json app.txt
+    [ "$stderr" = "rtg2json: no record in 1 line" ]
+    try 0 rtg2json -q -o a.json app.txt
+    silent
+    try 0 rtg2json -o a.json app.txt "$TEXTS/calls.txt"
+    [ -z "$stderr" ]
+}
+
 @test "broken lines are left out, with their numbers" {
     try 1 rtg2json -o a.json "$TEXTS/broken.txt"
     [ "${stderr_lines[0]}" = "rtg2json: $TEXTS/broken.txt:2: a HIP line that cannot be understood: left out" ]

@@ -136,8 +136,8 @@ static size_t produce(rocl_pipe *p, flow *f, size_t count, rocl_error *err)
 {
     size_t n = 0;
     for (; n < count; n++) {
-        rocl_chunk *c = rocl_pipe_get(p, err);
-        if (!c)
+        rocl_chunk *c;
+        if (rocl_pipe_get(p, &c, err))
             return n;
         assert_int_equal(c->in.len + c->out.len, 0);
         assert_null(c->user);
@@ -196,7 +196,9 @@ static void test_pipe_fails(void **state)
             size_t put = produce(p, &f, CHUNKS, err);
             if (put < CHUNKS) {
                 assert_string_equal(rocl_error_text(err), failures[i].text);
-                assert_null(rocl_pipe_get(p, last));
+                rocl_chunk *none;
+                assert_int_equal(rocl_pipe_get(p, &none, last), failures[i].status);
+                assert_null(none);
                 assert_string_equal(rocl_error_text(last), failures[i].text);
             }
             assert_int_equal(rocl_pipe_finish(p, last), failures[i].status);
@@ -235,12 +237,13 @@ static void test_pipe_held(void **state)
         unsigned w = worker_counts[k];
         flow f = {w, NEVER, NEVER, false, 0, 0};
         rocl_error *err = rocl_error_new();
-        rocl_chunk *c[9];
+        rocl_chunk *c[9], *none;
         rocl_pipe *p;
         assert_int_equal(rocl_pipe_new(&p, w, &ops, &f, err), ROCL_OK);
         for (unsigned i = 0; i < 2 * w + 1; i++)
-            assert_non_null(c[i] = rocl_pipe_get(p, err));
-        assert_null(rocl_pipe_get(p, err));
+            assert_int_equal(rocl_pipe_get(p, &c[i], err), ROCL_OK);
+        assert_int_equal(rocl_pipe_get(p, &none, err), ROCL_INTERNAL);
+        assert_null(none);
         assert_int_equal(rocl_error_status(err), ROCL_INTERNAL);
         for (size_t i = 0; i < 2 * w + 1; i++) {
             c[i]->user = &f;
@@ -263,7 +266,8 @@ static void test_pipe_memory(void **state)
         rocl_error *err = rocl_error_new();
         rocl_pipe *p;
         assert_int_equal(rocl_pipe_new(&p, w, &ops, &f, err), ROCL_OK);
-        rocl_chunk *c = rocl_pipe_get(p, err);
+        rocl_chunk *c;
+        assert_int_equal(rocl_pipe_get(p, &c, err), ROCL_OK);
         assert_false(rocl_buf_grow(&c->in, SIZE_MAX));
         rocl_pipe_put(p, c, err);
         assert_int_equal(rocl_pipe_finish(p, err), ROCL_INTERNAL);

@@ -35,7 +35,7 @@ typedef struct config {
     size_t memory;
     unsigned workers, words;
     order order;
-    bool seal; /* now and then */
+    bool seal;      /* now and then */
     unsigned group; /* shift, 0: no groups */
 } config;
 
@@ -309,7 +309,7 @@ int main(void)
         cmocka_unit_test(test_orders),  cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_spilled), cmocka_unit_test(test_shared_space),
         cmocka_unit_test(test_workers), cmocka_unit_test(test_bad_folder),
-        cmocka_unit_test(test_misuse),   cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_misuse),  cmocka_unit_test(test_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Two traces side by side: against the summaries of each, against Mann and Whitney's test as the
  * books have it (pairs counted one by one), and after changes of known size. */
-#include "tests/unit/test_stats_world.h"
+#include "tests/unit/stats.h"
 
 #include "analysis/compare.h"
 
@@ -77,8 +77,8 @@ static void test_join(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(pairs); i++) {
         rocl_tables *all = compare(pairs[i][0], pairs[i][1], &two, &two, 0, NULL);
-        rocl_tables *a = stats_of(pairs[i][0], &two, summary);
-        rocl_tables *b = stats_of(pairs[i][1], &two, summary);
+        rocl_tables *a = stats_of_inputs(pairs[i][0], &two, summary);
+        rocl_tables *b = stats_of_inputs(pairs[i][1], &two, summary);
         const rocl_table *t = table_of(all, "compare");
         const rocl_table *sa = table_of(a, "summary"), *sb = table_of(b, "summary");
         size_t found[2] = {0};
@@ -267,7 +267,7 @@ static void test_same_bytes(void **state)
         for (size_t w = 0; w < COUNT(ways); w++) {
             const rocl_options *other = &ways[(w + 1) % COUNT(ways)];
             rocl_tables *all = compare(pairs[i][0], pairs[i][1], &ways[w], other, 0, NULL);
-            char *text = as_text(all, ROCL_TABLE_JSON);
+            char *text = bytes_of(all, ROCL_TABLE_JSON);
             if (!first)
                 first = text;
             else {
@@ -328,7 +328,7 @@ static void stretch(const char *to, const char *like, int factor)
 static void copy_rank0(const char *to)
 {
     char path[512], command[1200];
-    path_of(path, sizeof path, "rank0", 5);
+    path_of(path, sizeof path, "rank0");
     snprintf(command, sizeof command, "cp %s %s && chmod u+w %s", path, to, to);
     assert_int_equal(system(command), 0);
 }
@@ -343,10 +343,9 @@ static size_t changed_rows(const rocl_table *t)
 
 static void test_growth(void **state)
 {
-    char folder[] = "/tmp/rocline-test-XXXXXX", file[64];
+    char file[96];
     rocl_growth g;
     (void)state;
-    assert_non_null(mkdtemp(folder));
     snprintf(file, sizeof file, "%s/b.db", folder);
     copy_rank0(file);
     stretch(file, OTHER, 2);
@@ -373,8 +372,6 @@ static void test_growth(void **state)
     assert_int_equal(g.count, 1);
     assert_non_null(strstr(g.name, "MT256x256x64"));
     rocl_tables_free(all);
-    unlink(file);
-    rmdir(folder);
 }
 
 static void test_top(void **state)
@@ -409,5 +406,5 @@ int main(void)
         cmocka_unit_test(test_nothing),       cmocka_unit_test(test_growth),
         cmocka_unit_test(test_top),
     };
-    return cmocka_run_group_tests_name("compare", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("compare", tests, enter, leave);
 }

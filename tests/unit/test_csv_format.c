@@ -21,6 +21,7 @@ static char *line_of(world *w, const world_event *e, rocl_csv_file_id file, rocl
     f = (rocl_csv_formatter){.out = &out, .capture = b.capture, .guid = "\"g\"", .guid_len = 3};
     f.style = style;
     f.quotes.strings = w->trace.strings;
+    f.quotes.make = rocl_csv_form;
     b.any = &copy.e;
     rocl_csv_make_key(key, &b, &copy.e, &(rocl_csv_order){ranks, 3});
     uint8_t *end = rocl_csv_pack(record, &b, &copy.e, style == ROCL_CSV_ROCPD_1_1);
@@ -33,7 +34,7 @@ static char *line_of(world *w, const world_event *e, rocl_csv_file_id file, rocl
     snprintf(line, size, "%.*s", (int)out.len - 1, (char *)out.data);
     rocl_buf_free(&in);
     rocl_buf_free(&out);
-    rocl_csv_quotes_free(&f.quotes);
+    rocl_forms_free(&f.quotes);
     return line;
 }
 
@@ -68,9 +69,10 @@ static void test_quoting(void **state)
 static void test_cache_collisions(void **state)
 {
     world *w = *state;
-    static rocl_csv_quotes q;
-    uint32_t ids[2 * CSV_QUOTES];
+    static rocl_forms q;
+    uint32_t ids[2 * ROCL_FORMS];
     q.strings = w->trace.strings;
+    q.make = rocl_csv_form;
     for (unsigned i = 0; i < COUNT(ids); i++) {
         char s[32];
         snprintf(s, sizeof s, i % 3 ? "t%u" : "t\"%u", i);
@@ -79,12 +81,12 @@ static void test_cache_collisions(void **state)
     for (unsigned i = 0; i < COUNT(ids); i++) {
         char s[32];
         snprintf(s, sizeof s, i % 3 ? "t%u" : "\"t\"\"%u\"", i);
-        rocl_csv_quoted *e = &q.entries[ids[i] % CSV_QUOTES];
-        assert_true(rocl_csv_quote_fill(&q, e, ids[i]));
+        const rocl_form *e = rocl_forms_get(&q, ids[i]);
+        assert_non_null(e);
         assert_int_equal(e->len, strlen(s));
         assert_memory_equal(e->bytes, s, e->len);
     }
-    rocl_csv_quotes_free(&q);
+    rocl_forms_free(&q);
 }
 
 /* A text much longer than the room that a row begins with. */
@@ -269,6 +271,7 @@ static void test_cut_records(void **state)
     f = (rocl_csv_formatter){
         .out = &out, .capture = &w->capture.pub, .guid = "\"g\"", .guid_len = 3};
     f.quotes.strings = w->trace.strings;
+    f.quotes.make = rocl_csv_form;
     size_t whole = CSV_TIMES + CSV_REGION_FIELDS - CSV_F_NAME;
     for (size_t n = 1; n < whole; n++)
         assert_int_equal(rocl_csv_format_rows(&f, CSV_FILE_HIP, &plan, record, record + n, NULL),
@@ -276,7 +279,7 @@ static void test_cut_records(void **state)
     assert_int_equal(rocl_csv_format_rows(&f, CSV_FILE_HIP, &plan, record, record + whole, NULL),
                      ROCL_OK);
     rocl_buf_free(&out);
-    rocl_csv_quotes_free(&f.quotes);
+    rocl_forms_free(&f.quotes);
 }
 
 static int set_up(void **state)

@@ -19,8 +19,7 @@
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 #define HEAD     "rocprofiler-sdk:\n  rocpd:\n"
 
-/* ---- index.yaml
- * ------------------------------------------------------------------------------------ */
+/* ---- index.yaml ------------------------------------------------------------------------------ */
 
 /* "path|file@line|file@line", or the error. */
 static void parse(const char *text, size_t len, char *result, size_t size)
@@ -242,8 +241,7 @@ static void test_yaml_nul(void **state)
     assert_string_equal(result, "3 line 3: a NUL byte");
 }
 
-/* ---- inputs
- * ------------------------------------------------------------------------------------------ */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static const char magic[] = "SQLite format 3"; /* with its NUL */
 

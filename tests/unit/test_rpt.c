@@ -38,8 +38,7 @@ static int leave(void **state)
     return rmdir(folder);
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void put_file(const char *path, const void *p, size_t n)
 {
@@ -76,8 +75,7 @@ static void strip_ends(char *s)
     *to = '\0';
 }
 
-/* ---- ways to hand in a log --------------------------------------------------------------------
- */
+/* ---- ways to hand in a log ------------------------------------------------------------------- */
 
 static rocl_status write_file(const char *log, size_t n, const rocl_rpt_options *o)
 {
@@ -117,8 +115,7 @@ static rocl_rpt_options with_path(rocl_rpt_options o, unsigned jobs)
     return o;
 }
 
-/* ---- what the script can do -------------------------------------------------------------------
- */
+/* ---- what the script can do ------------------------------------------------------------------ */
 
 static void test_cases(void **state)
 {
@@ -150,8 +147,7 @@ static void test_bytes_at_line_ends(void **state)
     assert_non_null(strstr(get_file(report_path), "  Name                          \n"));
 }
 
-/* ---- what it cannot ---------------------------------------------------------------------------
- */
+/* ---- what it cannot -------------------------------------------------------------------------- */
 
 static void take_notice(void *ctx, const char *text)
 {
@@ -242,8 +238,7 @@ static void test_no_time(void **state)
     assert_non_null(strstr(got, "\n         0.00%        0.0        1      0.0 "));
 }
 
-/* ---- the file for a viewer --------------------------------------------------------------------
- */
+/* ---- the file for a viewer ------------------------------------------------------------------- */
 
 static void test_json(void **state)
 {
@@ -277,8 +272,7 @@ static void test_json(void **state)
     assert_non_null(strstr(get_file(report_path), " secs\nQ= 0\nQ= 8\n\nResource=GPU0"));
 }
 
-/* ---- large logs -------------------------------------------------------------------------------
- */
+/* ---- large logs ------------------------------------------------------------------------------ */
 
 static void put_filler(rocl_buf *b, char c, size_t n)
 {
@@ -351,8 +345,7 @@ static void test_full_disk(void **state)
     rocl_buf_free(&log);
 }
 
-/* ---- traces -----------------------------------------------------------------------------------
- */
+/* ---- traces ---------------------------------------------------------------------------------- */
 
 /* Copies, kernels and a barrier, not in order, and what is none of them. */
 static void open_world(world *w, world_event *events, unsigned jobs)
@@ -440,8 +433,7 @@ static void test_regions_of_traces(void **state)
     world_close(&w);
 }
 
-/* ---- dictionaries and numbers -----------------------------------------------------------------
- */
+/* ---- dictionaries and numbers ---------------------------------------------------------------- */
 
 static uint32_t checksum_of_order(const uint64_t *hashes, size_t n)
 {
@@ -517,8 +509,7 @@ static void test_numbers(void **state)
     }
 }
 
-/* ---- golden reports ---------------------------------------------------------------------------
- */
+/* ---- golden reports -------------------------------------------------------------------------- */
 
 static const struct golden {
     const char *options; /* as in the manifest */

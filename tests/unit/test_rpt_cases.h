@@ -12,41 +12,41 @@ typedef struct rpt_case {
     rocl_status status;
 } rpt_case;
 
+#define SMALL_LOG                                                                                  \
+    "profile:  kernel;\t               a;\t   2.0 us;\t1000;\t3000;\t#0.0.1;\n"                    \
+    "profile:  kernel;\t               b;\t   0.5 us;\t5500;\t6000;\t#1.0.1;\n"                    \
+    "profile:    copy;\tH2D;\t5.0 us;\t4000;\t9000;\t#0.1.3;\t64 bytes;\t0.0 MB;\t0.4 GB/s;\n"     \
+    "profile:  kernel;\t               a;\t   1.5 us;\t26000;\t27500;\t#0.0.1;\n"                  \
+    "profile:  kernel;\t             end;\t   1.0 us;\t40000;\t41000;\t#0.0.1;\n"
+
+/* Of it, with all gaps. */
+#define SMALL_RESOURCES                                                                            \
+    "\n"                                                                                           \
+    "Resource=GPU0 Showing 2/2 records    8.75% busy\n"                                            \
+    "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"                       \
+    "        57.50%       23.0        1     23.0     23.0     23.0  gap 20us-50us\n"               \
+    "         8.75%        3.5        2      1.8      1.5      2.0  a\n"                           \
+    "\n"                                                                                           \
+    "Resource=GPU1 Showing 1/1 records    1.25% busy\n"                                            \
+    "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"                       \
+    "         1.25%        0.5        1      0.5      0.5      0.5  b\n"                           \
+    "\n"                                                                                           \
+    "Resource=DATA Showing 1/1 records   12.50% busy\n"                                            \
+    "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"                       \
+    "        12.50%        5.0        1      5.0      5.0      5.0  H2D_64_bytes\n"
+
 static const rpt_case rpt_cases[] = {
     {"resources, gaps and totals",
      {.topn = 20},
-     "profile:  kernel;\t               a;\t   2.0 us;\t1000;\t3000;\t#0.0.1;\n"
-     "profile:  kernel;\t               b;\t   0.5 us;\t5500;\t6000;\t#1.0.1;\n"
-     "profile:    copy;\tH2D;\t5.0 us;\t4000;\t9000;\t#0.1.3;\t64 bytes;\t0.0 MB;\t0.4 GB/s;\n"
-     "profile:  kernel;\t               a;\t   1.5 us;\t26000;\t27500;\t#0.0.1;\n"
-     "profile:  kernel;\t             end;\t   1.0 us;\t40000;\t41000;\t#0.0.1;\n",
+     SMALL_LOG,
      "ROI_START: GPU0         0.000000:      +0.00 kernel  #0.0.1        1: a\n"
      "ROI_STOP : GPU0         0.039000:      +0.00 kernel  #0.0.1        5: end\n"
-     "ROI_TIME=   0.000 secs\n"
-     "\n"
-     "Resource=GPU0 Showing 2/2 records    8.75% busy\n"
-     "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"
-     "        57.50%       23.0        1     23.0     23.0     23.0  gap 20us-50us\n"
-     "         8.75%        3.5        2      1.8      1.5      2.0  a\n"
-     "\n"
-     "Resource=GPU1 Showing 1/1 records    1.25% busy\n"
-     "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"
-     "         1.25%        0.5        1      0.5      0.5      0.5  b\n"
-     "\n"
-     "Resource=DATA Showing 1/1 records   12.50% busy\n"
-     "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"
-     "        12.50%        5.0        1      5.0      5.0      5.0  H2D_64_bytes\n",
+     "ROI_TIME=   0.000 secs\n" SMALL_RESOURCES,
      ROCL_OK},
     {"text, gaps and explanations",
      {.topn = 20, .text_trace = true, .info = true},
      "first\n"
-     "second\n"
-     "profile:  kernel;\t               a;\t   2.0 us;\t1000;\t3000;\t#0.0.1;\n"
-     "profile:  kernel;\t               b;\t   0.5 us;\t5500;\t6000;\t#1.0.1;\n"
-     "profile:    copy;\tH2D;\t5.0 us;\t4000;\t9000;\t#0.1.3;\t64 bytes;\t0.0 MB;\t0.4 GB/s;\n"
-     "profile:  kernel;\t               a;\t   1.5 us;\t26000;\t27500;\t#0.0.1;\n"
-     "profile:  kernel;\t             end;\t   1.0 us;\t40000;\t41000;\t#0.0.1;\n"
-     "last\n",
+     "second\n" SMALL_LOG "last\n",
      "ROI_START: GPU0         0.000000:      +0.00 kernel  #0.0.1        3: a\n"
      "ROI_STOP : GPU0         0.039000:      +0.00 kernel  #0.0.1        7: end\n"
      "ROI_TIME=   0.000 secs\n"
@@ -70,29 +70,11 @@ static const rpt_case rpt_cases[] = {
      "DATA         0.003000:      +5.00 copy    #0.1.3        5: H2D_64_bytes\n"
      "GPU1         0.004500:      +0.50 kernel  #1.0.1        4: b\n"
      "GPU0         0.002000:     +23.00 gap                ======\n"
-     "GPU0         0.025000:      +1.50 kernel  #0.0.1        6: a\n"
-     "\n"
-     "Resource=GPU0 Showing 2/2 records    8.75% busy\n"
-     "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"
-     "        57.50%       23.0        1     23.0     23.0     23.0  gap 20us-50us\n"
-     "         8.75%        3.5        2      1.8      1.5      2.0  a\n"
-     "\n"
-     "Resource=GPU1 Showing 1/1 records    1.25% busy\n"
-     "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"
-     "         1.25%        0.5        1      0.5      0.5      0.5  b\n"
-     "\n"
-     "Resource=DATA Showing 1/1 records   12.50% busy\n"
-     "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"
-     "        12.50%        5.0        1      5.0      5.0      5.0  H2D_64_bytes\n",
+     "GPU0         0.025000:      +1.50 kernel  #0.0.1        6: a\n" SMALL_RESOURCES,
      ROCL_OK},
     {"no application text",
      {.topn = 20, .text_trace = true, .hide_app_text = true},
-     "first\n"
-     "profile:  kernel;\t               a;\t   2.0 us;\t1000;\t3000;\t#0.0.1;\n"
-     "profile:  kernel;\t               b;\t   0.5 us;\t5500;\t6000;\t#1.0.1;\n"
-     "profile:    copy;\tH2D;\t5.0 us;\t4000;\t9000;\t#0.1.3;\t64 bytes;\t0.0 MB;\t0.4 GB/s;\n"
-     "profile:  kernel;\t               a;\t   1.5 us;\t26000;\t27500;\t#0.0.1;\n"
-     "profile:  kernel;\t             end;\t   1.0 us;\t40000;\t41000;\t#0.0.1;\n",
+     "first\n" SMALL_LOG,
      "ROI_START: GPU0         0.000000:      +0.00 kernel  #0.0.1        2: a\n"
      "ROI_STOP : GPU0         0.039000:      +0.00 kernel  #0.0.1        6: end\n"
      "ROI_TIME=   0.000 secs\n"
@@ -101,28 +83,11 @@ static const rpt_case rpt_cases[] = {
      "DATA         0.003000:      +5.00 copy    #0.1.3        4: H2D_64_bytes\n"
      "GPU1         0.004500:      +0.50 kernel  #1.0.1        3: b\n"
      "GPU0         0.002000:     +23.00 gap                ======\n"
-     "GPU0         0.025000:      +1.50 kernel  #0.0.1        5: a\n"
-     "\n"
-     "Resource=GPU0 Showing 2/2 records    8.75% busy\n"
-     "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"
-     "        57.50%       23.0        1     23.0     23.0     23.0  gap 20us-50us\n"
-     "         8.75%        3.5        2      1.8      1.5      2.0  a\n"
-     "\n"
-     "Resource=GPU1 Showing 1/1 records    1.25% busy\n"
-     "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"
-     "         1.25%        0.5        1      0.5      0.5      0.5  b\n"
-     "\n"
-     "Resource=DATA Showing 1/1 records   12.50% busy\n"
-     "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name\n"
-     "        12.50%        5.0        1      5.0      5.0      5.0  H2D_64_bytes\n",
+     "GPU0         0.025000:      +1.50 kernel  #0.0.1        5: a\n" SMALL_RESOURCES,
      ROCL_OK},
     {"shares of busy time",
      {.topn = 2, .no_gaps = true},
-     "profile:  kernel;\t               a;\t   2.0 us;\t1000;\t3000;\t#0.0.1;\n"
-     "profile:  kernel;\t               b;\t   0.5 us;\t5500;\t6000;\t#1.0.1;\n"
-     "profile:    copy;\tH2D;\t5.0 us;\t4000;\t9000;\t#0.1.3;\t64 bytes;\t0.0 MB;\t0.4 GB/s;\n"
-     "profile:  kernel;\t               a;\t   1.5 us;\t26000;\t27500;\t#0.0.1;\n"
-     "profile:  kernel;\t             end;\t   1.0 us;\t40000;\t41000;\t#0.0.1;\n",
+     SMALL_LOG,
      "ROI_START: GPU0         0.000000:      +0.00 kernel  #0.0.1        1: a\n"
      "ROI_STOP : GPU0         0.039000:      +0.00 kernel  #0.0.1        5: end\n"
      "ROI_TIME=   0.000 secs\n"
@@ -141,11 +106,7 @@ static const rpt_case rpt_cases[] = {
      ROCL_OK},
     {"no limit at 0",
      {.topn = 0},
-     "profile:  kernel;\t               a;\t   2.0 us;\t1000;\t3000;\t#0.0.1;\n"
-     "profile:  kernel;\t               b;\t   0.5 us;\t5500;\t6000;\t#1.0.1;\n"
-     "profile:    copy;\tH2D;\t5.0 us;\t4000;\t9000;\t#0.1.3;\t64 bytes;\t0.0 MB;\t0.4 GB/s;\n"
-     "profile:  kernel;\t               a;\t   1.5 us;\t26000;\t27500;\t#0.0.1;\n"
-     "profile:  kernel;\t             end;\t   1.0 us;\t40000;\t41000;\t#0.0.1;\n",
+     SMALL_LOG,
      "ROI_START: GPU0         0.000000:      +0.00 kernel  #0.0.1        1: a\n"
      "ROI_STOP : GPU0         0.039000:      +0.00 kernel  #0.0.1        5: end\n"
      "ROI_TIME=   0.000 secs\n"

@@ -41,15 +41,6 @@ static sqlite3_stmt *of_row(sqlite3 *db, const char *sql, const rocl_table *t, s
     return stmt;
 }
 
-static int64_t number(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *stmt = prepare(db, sql);
-    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-    int64_t n = sqlite3_column_int64(stmt, 0);
-    sqlite3_finalize(stmt);
-    return n;
-}
-
 static void check_lanes(sqlite3 *db, const rocl_table *t)
 {
     assert_int_equal(t->row_count,
@@ -177,11 +168,12 @@ static void test_fixtures(void **state)
 /* Events are spread over some streams and queues; a few are in none. */
 static void spread(world *w, const char *table)
 {
-    world_sql(w,
-              "UPDATE %s%s SET stream_id = (SELECT id FROM rocpd_info_stream%s ORDER BY id LIMIT 1 "
-              "OFFSET abs(random()) %% 3), queue_id = (SELECT id FROM rocpd_info_queue%s ORDER BY "
-              "id LIMIT 1 OFFSET abs(random()) %% 2)",
-              table, w->suffix, w->suffix, w->suffix);
+    world_sql(
+        w,
+        "UPDATE %s%%S SET stream_id = (SELECT id FROM rocpd_info_stream%%S ORDER BY id LIMIT 1 "
+        "OFFSET abs(random()) %% 3), queue_id = (SELECT id FROM rocpd_info_queue%%S ORDER BY "
+        "id LIMIT 1 OFFSET abs(random()) %% 2)",
+        table);
 }
 
 static void test_random(void **state)
@@ -197,8 +189,7 @@ static void test_random(void **state)
         add_random(&w, sizes[k].rows, sizes[k].steps, sizes[k].longest);
         spread(&w, "rocpd_kernel_dispatch");
         spread(&w, "rocpd_memory_copy");
-        world_sql(&w, "UPDATE rocpd_memory_copy%s SET stream_id = NULL WHERE id %% 7 = 0",
-                  w.suffix);
+        world_sql(&w, "UPDATE rocpd_memory_copy%%S SET stream_id = NULL WHERE id %% 7 = 0");
         world_end(&w);
         check_trace(w.path, seed % 3 ? 0 : (int64_t)sizes[k].steps / 100, seed % 2 * 2);
     }

@@ -1,6 +1,6 @@
 /* The report on memory, against a list of live blocks that is searched from end to end. */
 #include "test_csv_world.h"
-#include "test_stats_common.h"
+#include "tests/unit/stats_records.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* The report of ranks against SQL on the same databases: their kernels and regions are put into
  * one table, and sums of sums are taken by GROUP BY. */
-#include "tests/unit/test_stats_world.h"
+#include "tests/unit/stats.h"
 
 #define RANKS ((rocl_stats_options){.reports = 1u << ROCL_REPORT_RANKS})
 
@@ -15,7 +15,7 @@
 static void collect(sqlite3 *db, const char *name)
 {
     char path[512];
-    path_of(path, sizeof path, name, (int)strlen(name));
+    path_of(path, sizeof path, name);
     char *sql = sqlite3_mprintf("ATTACH 'file:%q?immutable=1' AS f", path);
     run_sql(db, sql);
     sqlite3_free(sql);
@@ -113,7 +113,7 @@ static void test_sql(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(traces); i++) {
         const rocl_options o = {.jobs = 2};
-        rocl_tables *all = stats_of(traces[i], &o, RANKS);
+        rocl_tables *all = stats_of_inputs(traces[i], &o, RANKS);
         sqlite3 *db = events_of(traces[i]);
         const rocl_table *t = table_of(all, "ranks");
         check_ranks(t, db);
@@ -133,8 +133,8 @@ static void test_same_bytes(void **state)
     for (size_t i = 0; i < COUNT(traces); i++) {
         char *first = NULL;
         for (size_t w = 0; w < COUNT(ways); w++) {
-            rocl_tables *all = stats_of(traces[i], &ways[w], RANKS);
-            char *text = as_text(all, ROCL_TABLE_JSON);
+            rocl_tables *all = stats_of_inputs(traces[i], &ways[w], RANKS);
+            char *text = bytes_of(all, ROCL_TABLE_JSON);
             if (!first)
                 first = text;
             else {
@@ -153,9 +153,9 @@ static void test_top(void **state)
     const rocl_options o = {.jobs = 2};
     rocl_stats_options top = RANKS;
     (void)state;
-    rocl_tables *whole = stats_of(traces[1], &o, RANKS);
+    rocl_tables *whole = stats_of_inputs(traces[1], &o, RANKS);
     top.top = 1;
-    rocl_tables *cut = stats_of(traces[1], &o, top);
+    rocl_tables *cut = stats_of_inputs(traces[1], &o, top);
     const rocl_table *a = table_of(whole, "ranks"), *b = table_of(cut, "ranks");
     assert_int_equal(a->row_count, 4);
     assert_int_equal(b->row_count, 2);
@@ -173,7 +173,7 @@ static void test_top(void **state)
 static void forget_rank(const char *name, const char *to)
 {
     char path[512], command[1200];
-    path_of(path, sizeof path, name, (int)strlen(name));
+    path_of(path, sizeof path, name);
     snprintf(command, sizeof command,
              "cp %s %s && chmod u+w %s && sqlite3 %s \"$(sqlite3 %s \"SELECT 'UPDATE ' || name || "
              "' SET environment = ''{}''' FROM sqlite_master WHERE type = 'table' AND name LIKE "
@@ -185,17 +185,16 @@ static void forget_rank(const char *name, const char *to)
 /* They are told apart by pid. */
 static void test_no_rank(void **state)
 {
-    char folder[] = "/tmp/rocline-test-XXXXXX", a[64], b[64], names[160];
+    char a[96], b[96], names[200];
     const rocl_options o = {.jobs = 2};
     (void)state;
-    assert_non_null(mkdtemp(folder));
     snprintf(a, sizeof a, "%s/a.db", folder);
     snprintf(b, sizeof b, "%s/b.db", folder);
     snprintf(names, sizeof names, "%s %s", b, a);
     forget_rank("rank0", a);
     forget_rank("rank1", b);
-    rocl_tables *all = stats_of(names, &o, RANKS);
-    rocl_tables *with = stats_of("rank0 rank1", &o, RANKS);
+    rocl_tables *all = stats_of_inputs(names, &o, RANKS);
+    rocl_tables *with = stats_of_inputs("rank0 rank1", &o, RANKS);
     const rocl_table *t = table_of(all, "ranks"), *w = table_of(with, "ranks");
     assert_int_equal(t->row_count, 2);
     for (size_t i = 0; i < 2; i++) {
@@ -206,16 +205,13 @@ static void test_no_rank(void **state)
     assert_memory_equal(text_of(table_of(all, "rank_imbalance"), 0, "straggler"), "pid ", 4);
     rocl_tables_free(all);
     rocl_tables_free(with);
-    unlink(a);
-    unlink(b);
-    rmdir(folder);
 }
 
 static void test_nothing(void **state)
 {
     const rocl_options o = {.jobs = 2};
     (void)state;
-    rocl_tables *all = stats_of("empty-tables", &o, RANKS);
+    rocl_tables *all = stats_of_inputs("empty-tables", &o, RANKS);
     assert_int_equal(table_of(all, "ranks")->row_count, 0);
     assert_int_equal(table_of(all, "rank_imbalance")->row_count, 0);
     rocl_tables_free(all);
@@ -228,5 +224,5 @@ int main(void)
         cmocka_unit_test(test_top),     cmocka_unit_test(test_no_rank),
         cmocka_unit_test(test_nothing),
     };
-    return cmocka_run_group_tests_name("stats: ranks", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("stats: ranks", tests, enter, leave);
 }

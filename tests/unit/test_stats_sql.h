@@ -1,5 +1,5 @@
-/* For the tests of reports that link calls with GPU work: traces, cells of tables, and the sound
- * rows of the same databases, put by SQL into two tables in memory:
+/* For the tests of reports that link calls with GPU work: the sound rows of databases, put by SQL
+ * into two tables in memory:
  *
  *     host    calls and ranges (marker 1) of each capture
  *     work    kernels and copies (copy 1)
@@ -8,189 +8,9 @@
 #ifndef TEST_STATS_SQL_H
 #define TEST_STATS_SQL_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "analysis/table.h"
-
-#include <math.h>
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
-static char folder[64]; /* for what is written */
-
-static inline int enter(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/rocline-test-XXXXXX");
-    return !mkdtemp(folder);
-}
-
-static inline int leave(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
-
-/* ---- our side ---- */
-
-/* Fixtures by name, other files by their path, with blanks between them. */
-static inline rocl_trace *open_trace(const char *names, const rocl_options *o)
-{
-    char paths[4][512];
-    const char *inputs[4], *fixtures = getenv("FIXTURES");
-    size_t n = 0;
-    rocl_trace *t = NULL;
-    rocl_error *err = rocl_error_new();
-    if (!fixtures)
-        skip();
-    for (const char *p = names; *p && n < COUNT(inputs); n++) {
-        int len = (int)strcspn(p, " ");
-        if (memchr(p, '/', (size_t)len))
-            snprintf(paths[n], sizeof paths[n], "%.*s", len, p);
-        else
-            snprintf(paths[n], sizeof paths[n], "%s/%.*s.db", fixtures, len, p);
-        inputs[n] = paths[n];
-        p += len + (p[len] == ' ');
-    }
-    if (rocl_trace_open(&t, inputs, n, o, err) != ROCL_OK) {
-        print_error("%s: %s\n", names, rocl_error_text(err));
-        fail();
-    }
-    rocl_error_free(err);
-    return t;
-}
-
-static inline rocl_tables *stats_of(rocl_trace *t, const rocl_stats_options *o)
-{
-    rocl_tables *tables = NULL;
-    rocl_error *err = rocl_error_new();
-    if (rocl_stats(t, o, &tables, err) > ROCL_PARTIAL) {
-        print_error("%s\n", rocl_error_text(err));
-        fail();
-    }
-    rocl_error_free(err);
-    return tables;
-}
-
-static inline const rocl_datum *cell(const rocl_table *t, size_t row, const char *key)
-{
-    for (size_t c = 0; c < t->column_count; c++)
-        if (!strcmp(t->columns[c].key, key))
-            return &t->cells[row * t->column_count + c];
-    print_error("table %s has no column %s\n", t->key, key);
-    fail();
-    return NULL;
-}
-
-static inline int64_t int_of(const rocl_table *t, size_t row, const char *key)
-{
-    const rocl_datum *d = cell(t, row, key);
-    assert_int_equal(d->is, ROCL_DATUM_INT);
-    return d->i;
-}
-
-static inline void check_int(const rocl_table *t, size_t row, const char *key, int64_t expected)
-{
-    int64_t ours = int_of(t, row, key);
-    if (ours == expected)
-        return;
-    print_error("table %s, row %zu, %s: %lld, expected %lld\n", t->key, row, key, (long long)ours,
-                (long long)expected);
-    fail();
-}
-
-static inline void check_real(const rocl_table *t, size_t row, const char *key, double expected)
-{
-    const rocl_datum *d = cell(t, row, key);
-    if (d->is == ROCL_DATUM_REAL && fabs(d->r - expected) <= 1e-9 * fmax(fabs(expected), 1e-6))
-        return;
-    print_error("table %s, row %zu, %s: %.17g, expected %.17g\n", t->key, row, key,
-                d->is == ROCL_DATUM_REAL ? d->r : (double)NAN, expected);
-    fail();
-}
-
-static inline void check_none(const rocl_table *t, size_t row, const char *key)
-{
-    assert_int_equal(cell(t, row, key)->is, ROCL_DATUM_NONE);
-}
-
-/* The bytes of all tables as JSON; free them. */
-static inline char *json_of(const rocl_tables *all)
-{
-    char path[96];
-    snprintf(path, sizeof path, "%s/tables.json", folder);
-    const rocl_table_options o = {.path = path, .format = ROCL_TABLE_JSON};
-    assert_int_equal(rocl_write_tables(all, &o, NULL), ROCL_OK);
-    FILE *f = fopen(path, "r");
-    char *text = calloc(1, 1 << 20);
-    assert_true(f && text);
-    assert_true(fread(text, 1, (1 << 20) - 1, f) > 0);
-    fclose(f);
-    unlink(path);
-    return text;
-}
-
-/* With any number of workers, and sorters that spill, the tables are the same. */
-static inline void check_same(const char *names, const rocl_stats_options *s)
-{
-    char *first = NULL;
-    for (unsigned i = 0; i < 6; i++) {
-        const rocl_options o = {.jobs = 1 + i % 3, .memory = i < 3 ? 0 : (size_t)256 << 10};
-        rocl_trace *t = open_trace(names, &o);
-        rocl_tables *all = stats_of(t, s);
-        char *text = json_of(all);
-        if (first)
-            assert_string_equal(text, first);
-        if (first)
-            free(text);
-        else
-            first = text;
-        rocl_tables_free(all);
-        rocl_trace_close(t);
-    }
-    free(first);
-}
+#include "tests/unit/stats_world.h"
 
 /* ---- the other side ---- */
-
-static inline sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *stmt = NULL;
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK) {
-        print_error("%s\n%s\n", sqlite3_errmsg(db), sql);
-        fail();
-    }
-    return stmt;
-}
-
-static inline void run_sql(sqlite3 *db, const char *sql)
-{
-    char *message = NULL;
-    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) {
-        print_error("%s\n%s\n", message, sql);
-        fail();
-    }
-}
-
-static inline int64_t number(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *stmt = prepare(db, sql);
-    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-    int64_t v = sqlite3_column_int64(stmt, 0);
-    sqlite3_finalize(stmt);
-    return v;
-}
 
 /* %S is the suffix of the tables, %T what pid and tid and so on are columns of, %J the join that
  * this needs, %C the table of categories, %N the number of the capture. */
@@ -305,61 +125,25 @@ static inline sqlite3 *events_of(const rocl_trace *t)
 
 /* ---- traces that a profiler would not write ---- */
 
-typedef struct world {
-    sqlite3 *db;
-    char path[96], *suffix;
-    uint64_t random;
-} world;
-
-static inline uint64_t draw(world *w, uint64_t below)
-{
-    w->random ^= w->random << 13;
-    w->random ^= w->random >> 7;
-    w->random ^= w->random << 17;
-    return (w->random >> 11) % below;
-}
-
-static inline void world_sql(world *w, const char *sql)
-{
-    sqlite3_str *out = sqlite3_str_new(w->db);
-    expand(out, sql, w->suffix, false, 0);
-    char *text = sqlite3_str_finish(out);
-    run_sql(w->db, text);
-    sqlite3_free(text);
-}
-
-/* A copy of the database without events. Names and kernels are 9001 to 9003, and categories 9000
- * (of calls) and 9009 (of markers). */
+/* Names and kernels are 9001 to 9003, and categories 9000 (of calls) and 9009 (of markers). */
 static inline void world_begin(world *w, uint64_t seed)
 {
-    const char *fixtures = getenv("FIXTURES");
-    char command[640];
-    *w = (world){.random = seed * 0x9e3779b97f4a7c15u + 1};
-    if (!fixtures)
-        skip();
-    snprintf(w->path, sizeof w->path, "%s/world.db", folder);
-    snprintf(command, sizeof command, "cp '%s/empty-tables.db' %s && chmod u+w %s", fixtures,
-             w->path, w->path);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(sqlite3_open(w->path, &w->db), SQLITE_OK);
-    w->suffix = suffix_of(w->db, "main", "%");
-    run_sql(w->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
-    world_sql(w, "UPDATE rocpd_info_process%S SET init = 0; INSERT INTO rocpd_string%S(id, "
-                 "string) VALUES (9000, 'HIP_TEST_API'), (9009, 'MARKER_TEST_API'), (9001, "
-                 "'one'), (9002, 'two'), (9003, 'three')");
-    world_sql(w, "INSERT INTO rocpd_info_kernel_symbol%S(id, nid, pid, code_object_id, "
-                 "kernel_name, display_name) SELECT n.id, s.nid, s.pid, s.code_object_id, "
-                 "n.string, n.string FROM rocpd_string%S n, (SELECT * FROM "
-                 "rocpd_info_kernel_symbol%S LIMIT 1) s WHERE n.id BETWEEN 9001 AND 9003");
+    static const char *const names[] = {"one", "two", "three"};
+    world_copy(w, seed);
+    world_sql(w, "INSERT INTO rocpd_string%%S(id, string) VALUES (9000, 'HIP_TEST_API'), (9009, "
+                 "'MARKER_TEST_API')");
+    for (int i = 0; i < (int)COUNT(names); i++) {
+        world_sql(w, "INSERT INTO rocpd_string%%S(id, string) VALUES (%d, %Q)", 9001 + i, names[i]);
+        world_symbol(w, 9001 + i, names[i]);
+    }
 }
 
 static inline void world_event(world *w, uint64_t stack, int category)
 {
-    char *sql = sqlite3_mprintf("INSERT INTO rocpd_event%%S(category_id, stack_id) VALUES (%d, "
-                                "%llu)",
-                                category, (unsigned long long)stack);
-    world_sql(w, sql);
-    sqlite3_free(sql);
+    world_sql(w,
+              "INSERT INTO rocpd_event%%S(category_id, stack_id) VALUES (%d, "
+              "%llu)",
+              category, (unsigned long long)stack);
 }
 
 /* Threads are 0 to 3. */
@@ -368,38 +152,34 @@ static inline void add_host(world *w, bool marker, unsigned thread, uint64_t sta
 {
     static const int tids[] = {4200, 4207, 4210, 4213};
     world_event(w, stack, marker ? 9009 : 9000);
-    char *sql = sqlite3_mprintf(
+    world_sql(
+        w,
         "INSERT INTO rocpd_region%%S(nid, pid, tid, start, \"end\", name_id, event_id) SELECT "
         "nid, id, %d, %lld, %lld, %d, last_insert_rowid() FROM rocpd_info_process%%S",
         tids[thread], start, end, 9001 + (int)draw(w, 3));
-    world_sql(w, sql);
-    sqlite3_free(sql);
 }
 
 static inline void add_kernel(world *w, uint64_t stack, int64_t start, int64_t end)
 {
     world_event(w, stack, 9000);
-    char *sql = sqlite3_mprintf(
+    world_sql(
+        w,
         "INSERT INTO rocpd_kernel_dispatch%%S(nid, pid, agent_id, kernel_id, dispatch_id, "
         "queue_id, stream_id, start, \"end\", workgroup_size_x, workgroup_size_y, "
         "workgroup_size_z, grid_size_x, grid_size_y, grid_size_z, event_id) SELECT nid, id, %d, "
         "%d, 1, 0, %d, %lld, %lld, 64, 1, 1, 64, 1, 1, last_insert_rowid() FROM "
         "rocpd_info_process%%S",
         2 + (int)draw(w, 2), 9001 + (int)draw(w, 3), (int)draw(w, 3), start, end);
-    world_sql(w, sql);
-    sqlite3_free(sql);
 }
 
 static inline void add_copy(world *w, uint64_t stack, int64_t start, int64_t end)
 {
     world_event(w, stack, 9000);
-    char *sql = sqlite3_mprintf(
-        "INSERT INTO rocpd_memory_copy%%S(nid, pid, start, \"end\", name_id, src_agent_id, "
-        "dst_agent_id, size, event_id) SELECT nid, id, %lld, %lld, 9001, 0, 2, 100, "
-        "last_insert_rowid() FROM rocpd_info_process%%S",
-        start, end);
-    world_sql(w, sql);
-    sqlite3_free(sql);
+    world_sql(w,
+              "INSERT INTO rocpd_memory_copy%%S(nid, pid, start, \"end\", name_id, src_agent_id, "
+              "dst_agent_id, size, event_id) SELECT nid, id, %lld, %lld, 9001, 0, 2, 100, "
+              "last_insert_rowid() FROM rocpd_info_process%%S",
+              start, end);
 }
 
 /* Calls, ranges and work at times that are few, so that they touch, nest, cross and are the same;
@@ -416,15 +196,6 @@ static inline void add_random(world *w, uint64_t steps, uint64_t longest, uint64
         add_kernel(w, stack, start, end);
     else
         add_copy(w, stack, start, end);
-}
-
-/* The path of the database, which lives as long as the world. */
-static inline const char *world_end(world *w)
-{
-    run_sql(w->db, "COMMIT");
-    sqlite3_close(w->db);
-    sqlite3_free(w->suffix);
-    return w->path;
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* The report on streams, by asking all events for each stretch between two neighbouring times. */
 #include "test_csv_world.h"
-#include "test_stats_common.h"
+#include "tests/unit/stats_records.h"
 
 #include "model/gpus.h"
 
@@ -74,9 +74,9 @@ static bool of_lane(const ground *g, const rocl_table *t, size_t row, const reco
     bool queues = !strcmp(t->key, "queues");
     const char *name = lane_of(g, r, queues, text, sizeof text);
     if (has_column(t, "host") && strcmp(rocl_text(g->trace, r->capture->nodes[0].hostname, NULL),
-                                        text_of(t, row, "host")) != 0)
+                                        text_if_any(t, row, "host")) != 0)
         return false;
-    return name && !strcmp(name, text_of(t, row, "name")) &&
+    return name && !strcmp(name, text_if_any(t, row, "name")) &&
            r->capture->processes[r->e.process].pid == int_of(t, row, "pid");
 }
 

@@ -93,8 +93,7 @@ static void fill(rocl_datum *row, int64_t ns, int64_t bytes, double rate, double
     row[5] = rocl_datum_real(percent);
 }
 
-/* ---- the container ----------------------------------------------------------------------------
- */
+/* ---- the container --------------------------------------------------------------------------- */
 
 static void test_rows_begin_without_values(void **state)
 {
@@ -121,8 +120,7 @@ static void test_text_is_copied(void **state)
     assert_int_equal(d.len, 2);
 }
 
-/* ---- text -------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void test_text(void **state)
 {
@@ -239,8 +237,7 @@ static void test_names_are_cut_in_the_middle(void **state)
     free(uncut);
 }
 
-/* ---- CSV, TSV, Markdown ------------------------------------------------------------------------
- */
+/* ---- CSV, TSV, Markdown ---------------------------------------------------------------------- */
 
 static void fill_odd(void)
 {
@@ -302,8 +299,7 @@ static void test_markdown(void **state)
           "\n## Three\n\nnothing\n");
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static const char *member(const cJSON *o, const char *key)
 {
@@ -364,8 +360,7 @@ static void test_json_of_nothing(void **state)
     check(ROCL_TABLE_CSV, 0, "");
 }
 
-/* ---- the file -----------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static void test_large_and_failing_output(void **state)
 {

@@ -72,7 +72,8 @@ static const opt filter_options[] = {
     LIST("exclude", 0, exclude, "LIST", "not these kinds or categories"),
     LIST("name", 0, names, "REGEX", "events whose name matches (POSIX extended); may be repeated"),
     LIST("exclude-name", 0, exclude_names, "REGEX", "not those whose name matches"),
-    STRING("min-duration", 0, min_duration, "TIME", "events that last at least so long (1.5us), and points in time"),
+    STRING("min-duration", 0, min_duration, "TIME",
+           "events that last at least so long (1.5us), and points in time"),
     COMMON_END,
 };
 

@@ -6,8 +6,7 @@
 
 enum { COLUMN = 30, WIDTH = 80 };
 
-/* ---- --help ------------------------------------------------------------------------------------
- */
+/* ---- --help ---------------------------------------------------------------------------------- */
 
 /* Words of `text` from column `at` on, broken before WIDTH. */
 static void print_wrapped(const char *text, int at)
@@ -58,8 +57,7 @@ int print_help(const program *p)
     return finish_stdout();
 }
 
-/* ---- completion --------------------------------------------------------------------------------
- */
+/* ---- completion ------------------------------------------------------------------------------ */
 
 static void print_choices(const char *choices)
 {

@@ -150,8 +150,7 @@ static const opt *find_name(const program *p, const char *word, size_t len)
     return NULL;
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void store_unsigned(void *to, unsigned value)
 {
@@ -326,8 +325,7 @@ static int store(const program *p, const opt *o, char *values, const char *value
     return value ? store_value(p, o, values + o->to, value) : store_switch(p, o, values + o->to);
 }
 
-/* ---- the command line --------------------------------------------------------------------------
- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 typedef struct words {
     char **v;

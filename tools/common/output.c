@@ -25,8 +25,7 @@ const char *output_name(const common *c)
     return c->output_file ? c->output_file : variable("ROCPD_OUTPUT_NAME", "out");
 }
 
-/* ---- placeholders ------------------------------------------------------------------------------
- */
+/* ---- placeholders ---------------------------------------------------------------------------- */
 
 static const char *rank_of_job(void)
 {

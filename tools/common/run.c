@@ -83,8 +83,7 @@ static rocl_options library_options(const common *c)
     };
 }
 
-/* ---- reports -----------------------------------------------------------------------------------
- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 static uint64_t count_faults(const rocl_trace *t, bool dropped)
 {
@@ -176,8 +175,7 @@ bool reader_is_gone(const common *c, const rocl_error *err)
            strstr(rocl_error_text(err), strerror(EPIPE));
 }
 
-/* ---- the run -----------------------------------------------------------------------------------
- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 rocl_status common_open(const common *c, const strings *inputs, rocl_trace **t, rocl_error *err)
 {

@@ -80,8 +80,7 @@ void on_notice(void *ctx, const char *text)
     msg_notice("%s", text);
 }
 
-/* ---- which layout ------------------------------------------------------------------------------
- */
+/* ---- which layout ---------------------------------------------------------------------------- */
 
 /* A database decides, and so does a folder of them, unless there is text as well: scripts name
  * folders by accident. Nothing can be said of an input that is not there. */
@@ -100,8 +99,7 @@ static layout layout_of(const cli *c)
     return folder && !text ? LAYOUT_TRACE : LAYOUT_SCRIPT;
 }
 
-/* ---- layout trace ------------------------------------------------------------------------------
- */
+/* ---- layout trace ---------------------------------------------------------------------------- */
 
 static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
 {
@@ -139,8 +137,7 @@ static int check(cli *c)
         return usage_error("--rpt must be the first option");
     c->path = name && *name ? name : "out.json";
     c->common.to_stdout = !strcmp(c->path, "-");
-    size_t n = strlen(c->path);
-    c->gzip = c->gzip || c->gzip_level > 0 || (n > 3 && !strcmp(c->path + n - 3, ".gz"));
+    c->gzip = c->gzip || c->gzip_level > 0 || ends_with(c->path, ".gz");
     c->gzip = c->gzip && c->gzip_level != 0;
     c->gzip_level = c->gzip_level < 0 ? 0 : c->gzip_level; /* the library's default */
     if (c->common.to_stdout && c->gzip && isatty(STDOUT_FILENO))

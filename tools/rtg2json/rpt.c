@@ -64,9 +64,7 @@ static const program tool = {
     .operands = offsetof(common, inputs),
 };
 
-/* ---- --gaps takes all numbers that follow
- * ---------------------------------------------------------
- */
+/* ---- --gaps takes all numbers that follow ---------------------------------------------------- */
 
 static bool is_number(const char *s)
 {
@@ -108,9 +106,7 @@ static int parse_gaps(rpt_cli *c)
     return -1;
 }
 
-/* ---- the report
- * --------------------------------------------------------------------------------------
- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static rocl_rpt_options library_options(rpt_cli *c)
 {

@@ -104,9 +104,7 @@ static void report(const rocl_timeline_report *r)
                    r->repaired == 1 ? " is" : "s are");
 }
 
-/* ---- with filters, through a trace
- * ---------------------------------------------------------------
- */
+/* ---- with filters, through a trace ----------------------------------------------------------- */
 
 static rocl_status write_selected(rocl_trace *t, void *ctx, rocl_error *err)
 {
@@ -118,9 +116,7 @@ static rocl_status write_selected(rocl_trace *t, void *ctx, rocl_error *err)
     return s;
 }
 
-/* ---- without: in one pass
- * ------------------------------------------------------------------------
- */
+/* ---- without: in one pass -------------------------------------------------------------------- */
 
 static int write_all(cli *c)
 {
@@ -130,6 +126,8 @@ static int write_all(cli *c)
     signal(SIGPIPE, SIG_IGN);
     rocl_status s = rocl_write_timeline(c->common.inputs.v, c->common.inputs.n, &o, &r, err);
     progress_end();
+    if (s == ROCL_OK && r.lines && !r.records)
+        msg_notice("no record in %" PRIu64 " line%s", r.lines, r.lines == 1 ? "" : "s");
     if (s <= ROCL_PARTIAL)
         report(&r);
     else if (!reader_is_gone(&c->common, err))

@@ -9,7 +9,6 @@
  *     counters.c  counter values
  *     stream.c    lines -> chunks -> (formatted, compressed) -> file
  *     format.c    lines as JSON
- *     text.c      texts as they stand in JSON
  *
  * The rooms settle what depends on order: rows and numbers. The text is made by the workers of a
  * pipe. Events are written row by row, by time, the longer first: readers sort by time, and keep
@@ -21,38 +20,10 @@
 #include "base/map.h"
 #include "model/gpus.h"
 #include "model/trace.h"
+#include "sink/forms.h"
 #include "sink/labels.h"
 #include "sink/lanes.h"
 #include "sink/pack.h"
-
-/* ---- text.c ---- */
-
-
-/* Texts as they stand in JSON, by text id, direct-mapped: each is worked out when it is met. */
-enum { CHROME_TEXTS = 1024 };
-
-typedef struct chrome_text {
-    const char *bytes;
-    size_t len;
-    char *own;     /* NULL: bytes are those of the text */
-    uint32_t text; /* + 1, 0: empty entry */
-} chrome_text;
-
-typedef struct chrome_texts {
-    const rocl_strings *strings;
-    chrome_text entries[CHROME_TEXTS];
-} chrome_texts;
-
-void chrome_texts_free(chrome_texts *c);
-/* Fills the entry; false when memory is out. */
-bool chrome_texts_fill(const chrome_texts *c, chrome_text *e, uint32_t text);
-
-/* NULL when memory is out. Valid until the next call. */
-static inline const chrome_text *chrome_texts_get(chrome_texts *c, uint32_t text)
-{
-    chrome_text *e = &c->entries[text % CHROME_TEXTS];
-    return e->text == text + 1 || chrome_texts_fill(c, e, text) ? e : NULL;
-}
 
 /* ---- format.c ---- */
 
@@ -81,7 +52,7 @@ typedef struct chrome_value {
 typedef struct chrome_formatter {
     const rocl_trace *trace;
     int64_t base;
-    chrome_texts texts;
+    rocl_forms texts;
     rocl_buf *out;
 } chrome_formatter;
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/json_put.h"
 #include "sink/chrome/chrome.h"
 #include "sink/shown.h"
@@ -213,7 +214,8 @@ rocl_status chrome_write_pmc(chrome_sink *c, rocl_error *err)
 typedef struct sampled {
     rocl_map index; /* place -> series */
     series *all;
-    uint32_t count, cap;
+    uint32_t count;
+    size_t cap;
 } sampled;
 
 static series *place_at(sampled *s, uint64_t key)
@@ -221,17 +223,8 @@ static series *place_at(sampled *s, uint64_t key)
     uint32_t at = rocl_map_get(&s->index, key, ROCL_NONE);
     if (at != ROCL_NONE)
         return &s->all[at];
-    if (s->count == s->cap) {
-        uint32_t cap = s->cap ? 2 * s->cap : 8;
-        series *more = realloc(s->all, cap * sizeof *more);
-        if (!more)
-            return NULL;
-        s->all = more;
-        s->cap = cap;
-    }
-    if (!rocl_map_put(&s->index, key, s->count))
+    if (!ROCL_GROW(s->all, s->cap, s->count + (size_t)1) || !rocl_map_put(&s->index, key, s->count))
         return NULL;
-    s->all[s->count] = (series){0};
     return &s->all[s->count++];
 }
 

@@ -9,7 +9,7 @@
 /* Of a line without its texts: what it has at most, in numbers of 20 digits. */
 enum { LINE_ROOM = 1024 };
 
-static char *put_text(char *p, const chrome_text *t)
+static char *put_text(char *p, const rocl_form *t)
 {
     memcpy(p, t->bytes, t->len);
     return p + t->len;
@@ -142,7 +142,7 @@ static rocl_status put_agent(chrome_formatter *f, const rocl_capture *c, const c
 {
     if (agent == ROCL_NONE)
         return ROCL_OK;
-    const chrome_text *label = chrome_texts_get(&f->texts, c->agents[agent].label);
+    const rocl_form *label = rocl_forms_get(&f->texts, c->agents[agent].label);
     if (!label)
         return rocl_fail_memory(err);
     rocl_buf_str(f->out, key);
@@ -179,7 +179,7 @@ static rocl_status put_args(chrome_formatter *f, rocl_packed *e, rocl_error *err
     const rocl_packed all = *e;
     rocl_packed_arg arg;
     for (unsigned n = 1; rocl_packed_next_arg(e, &arg); n++) {
-        const chrome_text *name = chrome_texts_get(&f->texts, arg.name);
+        const rocl_form *name = rocl_forms_get(&f->texts, arg.name);
         if (!name)
             return rocl_fail_memory(err);
         char number[ROCL_NUM_MAX + 4] = "";
@@ -209,7 +209,7 @@ static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const 
     bool slice = e->kind != ROCL_INSTANT || line->flow;
     const char *kind = rocl_kind_name(e->kind);
     /* Two texts may share a place in the cache: copy one before getting the other. */
-    const chrome_text *name = named ? chrome_texts_get(&f->texts, e->name) : NULL;
+    const rocl_form *name = named ? rocl_forms_get(&f->texts, e->name) : NULL;
     if ((named && !name) || !rocl_buf_room(f->out, LINE_ROOM + (name ? name->len : 0)))
         return rocl_fail_memory(err);
     char *start = (char *)f->out->data + f->out->len;
@@ -217,7 +217,7 @@ static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const 
     p = name ? put_text(p, name) : PUT(p, "(unnamed)");
     p = PUT(p, "\",\"cat\":\"");
     f->out->len += (size_t)(p - start);
-    const chrome_text *cat = category ? chrome_texts_get(&f->texts, e->category) : NULL;
+    const rocl_form *cat = category ? rocl_forms_get(&f->texts, e->category) : NULL;
     if ((category && !cat) || !rocl_buf_room(f->out, LINE_ROOM + (cat ? cat->len : 0)))
         return rocl_fail_memory(err);
     start = p = (char *)f->out->data + f->out->len;

@@ -2,6 +2,7 @@
  * which does not depend on how many workers there are: neither do gzip members. */
 #include <stdlib.h>
 
+#include "base/json_put.h"
 #include "base/num.h"
 #include "base/out.h"
 #include "base/pool.h"
@@ -98,10 +99,10 @@ static rocl_status write_foot(chrome_stream *s, rocl_error *err)
     return st;
 }
 
-static bool ends_in(const char *s, const char *end)
+static void json_form(rocl_buf *to, const char *p, size_t n)
 {
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && !strcmp(s + n - m, end);
+    if (!rocl_json_plain(p, n))
+        rocl_json_put(to, p, n);
 }
 
 static rocl_status open_workers(chrome_stream *s, rocl_error *err)
@@ -110,8 +111,8 @@ static rocl_status open_workers(chrome_stream *s, rocl_error *err)
     if (!s->workers)
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < s->trace->opt.jobs; i++)
-        s->workers[i].formatter =
-            (chrome_formatter){.trace = s->trace, .texts = {.strings = s->trace->strings}};
+        s->workers[i].formatter = (chrome_formatter){
+            .trace = s->trace, .texts = {.strings = s->trace->strings, .make = json_form}};
     return ROCL_OK;
 }
 
@@ -122,7 +123,7 @@ rocl_status chrome_stream_open(chrome_stream **out, rocl_trace *t, const rocl_ch
     if (!s)
         return rocl_fail_memory(err);
     s->trace = t;
-    if (o->gzip || ends_in(o->path, ".gz"))
+    if (o->gzip || rocl_out_is_gz(o->path))
         s->level = o->level ? o->level : 6;
     rocl_status st = open_workers(s, err);
     if (st == ROCL_OK)
@@ -131,8 +132,8 @@ rocl_status chrome_stream_open(chrome_stream **out, rocl_trace *t, const rocl_ch
         st = write_head(s, err);
     if (st == ROCL_OK)
         st = rocl_pipe_new(&s->pipe, t->opt.jobs, &pipe_ops, s, err);
-    if (st == ROCL_OK && !(s->chunk = rocl_pipe_get(s->pipe, err)))
-        st = ROCL_INTERNAL;
+    if (st == ROCL_OK)
+        st = rocl_pipe_get(s->pipe, &s->chunk, err);
     if (st != ROCL_OK)
         chrome_stream_abort(s);
     else
@@ -150,7 +151,7 @@ void chrome_stream_set_base(chrome_stream *s, int64_t base)
 static void stream_free(chrome_stream *s)
 {
     for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++) {
-        chrome_texts_free(&s->workers[i].formatter.texts);
+        rocl_forms_free(&s->workers[i].formatter.texts);
         rocl_buf_free(&s->workers[i].text);
     }
     free(s->workers);
@@ -171,10 +172,7 @@ rocl_status chrome_stream_commit(chrome_stream *s, uint64_t *bytes, rocl_error *
     if (st == ROCL_OK)
         st = write_foot(s, err);
     *bytes = rocl_out_bytes(s->out);
-    if (st == ROCL_OK)
-        st = rocl_out_commit(s->out, err);
-    else
-        rocl_out_discard(s->out);
+    st = rocl_out_end(s->out, st, err);
     stream_free(s);
     return st;
 }
@@ -230,8 +228,8 @@ void chrome_put_value(chrome_stream *s, uint32_t pid, const chrome_value *v, con
 
 rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err)
 {
-    if (!s->chunk)
-        return rocl_error_status(err) ? rocl_error_status(err) : ROCL_OUTPUT;
+    if (!s->chunk) /* the pipe has failed, and says so again */
+        return rocl_pipe_get(s->pipe, &s->chunk, err);
     if (s->weight < CHUNK_WEIGHT && !(all && s->weight))
         return ROCL_OK;
     rocl_chunk *c = s->chunk;
@@ -242,7 +240,5 @@ rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err)
     s->weight = 0;
     s->rows = 0;
     rocl_status st = rocl_pipe_put(s->pipe, c, err);
-    if (st == ROCL_OK && !(s->chunk = rocl_pipe_get(s->pipe, err)))
-        st = rocl_error_status(err) ? rocl_error_status(err) : ROCL_OUTPUT;
-    return st;
+    return st ? st : rocl_pipe_get(s->pipe, &s->chunk, err);
 }

@@ -1,6 +1,7 @@
 /* Packets -> blocks -> (compressed) -> file, and what a packet sequence remembers. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "sink/pftrace/fields.h"
 #include "sink/pftrace/pf.h"
 
@@ -12,7 +13,7 @@ typedef struct iid_table {
     struct {
         uint32_t sequence, iid;
     } * entries; /* by key */
-    uint32_t cap;
+    size_t cap;
 } iid_table;
 
 struct pf_stream {
@@ -53,12 +54,6 @@ static rocl_status write_block(void *ctx, rocl_chunk *c, rocl_error *err)
 
 static const rocl_pipe_ops pipe_ops = {compress_block, write_block};
 
-static bool ends_in(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && !strcmp(s + n - m, end);
-}
-
 rocl_status pf_stream_open(pf_stream **out, rocl_trace *t, const rocl_pftrace_options *o,
                            rocl_error *err)
 {
@@ -67,12 +62,12 @@ rocl_status pf_stream_open(pf_stream **out, rocl_trace *t, const rocl_pftrace_op
         return rocl_fail_memory(err);
     s->trace = t;
     s->level = o->level < 0 ? ROCL_PFTRACE_LEVEL : o->level;
-    s->gzip = ends_in(o->path, ".gz");
+    s->gzip = rocl_out_is_gz(o->path);
     rocl_status st = rocl_out_open(&s->out, o->path, err);
     if (st == ROCL_OK)
         st = rocl_pipe_new(&s->pipe, t->opt.jobs, &pipe_ops, s, err);
-    if (st == ROCL_OK && !(s->chunk = rocl_pipe_get(s->pipe, err)))
-        st = ROCL_INTERNAL;
+    if (st == ROCL_OK)
+        st = rocl_pipe_get(s->pipe, &s->chunk, err);
     if (st != ROCL_OK)
         pf_stream_abort(s);
     else
@@ -99,10 +94,7 @@ rocl_status pf_stream_commit(pf_stream *s, uint64_t *bytes, rocl_error *err)
     }
     st = rocl_pipe_finish(s->pipe, err);
     *bytes = rocl_out_bytes(s->out);
-    if (st == ROCL_OK)
-        st = rocl_out_commit(s->out, err);
-    else
-        rocl_out_discard(s->out);
+    st = rocl_out_end(s->out, st, err);
     stream_free(s);
     return st;
 }
@@ -130,17 +122,15 @@ void pf_packet_end(pf_stream *s)
 
 rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err)
 {
-    if (!s->chunk)
-        return rocl_error_status(err) ? rocl_error_status(err) : ROCL_OUTPUT;
+    if (!s->chunk) /* the pipe has failed, and says so again */
+        return rocl_pipe_get(s->pipe, &s->chunk, err);
     if (s->chunk->in.failed)
         return rocl_fail_memory(err);
     if (s->chunk->in.len < BLOCK && !(all && s->chunk->in.len))
         return ROCL_OK;
     rocl_status st = rocl_pipe_put(s->pipe, s->chunk, err);
     s->chunk = NULL;
-    if (st == ROCL_OK && !(s->chunk = rocl_pipe_get(s->pipe, err)))
-        st = rocl_error_status(err) ? rocl_error_status(err) : ROCL_OUTPUT;
-    return st;
+    return st ? st : rocl_pipe_get(s->pipe, &s->chunk, err);
 }
 
 /* ---- sequences ---- */
@@ -234,25 +224,11 @@ void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text)
     rocl_pb_end(b, at);
 }
 
-static bool iid_room(iid_table *t, uint32_t key)
-{
-    uint32_t cap = t->cap ? t->cap : 256;
-    while (cap <= key && cap < ROCL_NONE / 2)
-        cap *= 2;
-    void *more = cap > key ? realloc(t->entries, cap * sizeof *t->entries) : NULL;
-    if (!more)
-        return false;
-    t->entries = more;
-    memset(t->entries + t->cap, 0, (cap - t->cap) * sizeof *t->entries);
-    t->cap = cap;
-    return true;
-}
-
 uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fresh)
 {
     iid_table *t = &q->stream->iids[table];
     *fresh = false;
-    if (key >= t->cap && !iid_room(t, key)) {
+    if (key == ROCL_NONE || !ROCL_GROW(t->entries, t->cap, key + (size_t)1)) {
         q->pending.failed = true;
         return 0;
     }

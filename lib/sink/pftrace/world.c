@@ -214,37 +214,42 @@ uint64_t pf_thread_track(pf_world *w, uint32_t process, uint32_t thread)
     return place->uuid;
 }
 
-uint64_t pf_new_track(pf_world *w, uint64_t parent, const char *name)
+static rocl_buf *begin_track(pf_world *w, uint64_t parent, const char *name, size_t *at)
 {
-    uint64_t uuid = w->next_uuid++;
     rocl_buf *b = begin(w);
-    size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
-    rocl_pb_uint(b, TRACK_UUID, uuid);
+    *at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
+    rocl_pb_uint(b, TRACK_UUID, w->next_uuid);
     rocl_pb_uint(b, TRACK_PARENT, parent);
     put_string(b, TRACK_NAME, name);
+    return b;
+}
+
+static uint64_t end_track(pf_world *w, rocl_buf *b, size_t at)
+{
     rocl_pb_end(b, at);
     end(w);
-    return uuid;
+    return w->next_uuid++;
+}
+
+uint64_t pf_new_track(pf_world *w, uint64_t parent, const char *name)
+{
+    size_t at;
+    rocl_buf *b = begin_track(w, parent, name, &at);
+    return end_track(w, b, at);
 }
 
 uint64_t pf_new_counter(pf_world *w, uint64_t parent, const char *name, unsigned unit,
                         const char *unit_name)
 {
-    uint64_t uuid = w->next_uuid++;
-    rocl_buf *b = begin(w);
-    size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
-    rocl_pb_uint(b, TRACK_UUID, uuid);
-    rocl_pb_uint(b, TRACK_PARENT, parent);
-    put_string(b, TRACK_NAME, name);
+    size_t at;
+    rocl_buf *b = begin_track(w, parent, name, &at);
     size_t counter = rocl_pb_begin(b, TRACK_COUNTER);
     if (unit)
         rocl_pb_uint(b, COUNTER_UNIT, unit);
     if (unit_name && *unit_name)
         put_string(b, COUNTER_UNIT_NAME, unit_name);
     rocl_pb_end(b, counter);
-    rocl_pb_end(b, at);
-    end(w);
-    return uuid;
+    return end_track(w, b, at);
 }
 
 /* ---- links and names ---- */

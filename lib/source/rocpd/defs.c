@@ -2,6 +2,7 @@
  * its ids in a map: ids are sparse (a node's is a hash) and never indexes. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "source/json.h"
 #include "source/rocpd/rocpd.h"
 
@@ -34,24 +35,13 @@ void *rocpd_define(int64_t id, const void *array_field, uint32_t *count, size_t 
                    rocl_error *err)
 {
     void **array = (void **)(uintptr_t)array_field;
-    if (*count % 64 == 0) {
-        uint32_t cap = *count < 1024 ? *count + 64 : *count * 2;
-        bool due = *count < 1024 || (*count & (*count - 1)) == 0;
-        void *more = due ? realloc(*array, cap * size) : *array;
-        if (!more) {
-            rocl_fail_memory(err);
-            return NULL;
-        }
-        *array = more;
-    }
-    void *element = (char *)*array + *count * size;
-    memset(element, 0, size);
-    if (!rocl_ids_put(map, (uint64_t)id, *count)) {
+    size_t cap = rocl_array_cap(*count);
+    if (!rocl_array_room(array, &cap, *count + (size_t)1, size) ||
+        !rocl_ids_put(map, (uint64_t)id, *count)) {
         rocl_fail_memory(err);
         return NULL;
     }
-    (*count)++;
-    return element;
+    return (char *)*array + (*count)++ * size;
 }
 
 static uint32_t text_of(const rocpd_row *r, unsigned col)

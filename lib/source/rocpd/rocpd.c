@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "source/rocpd/rocpd.h"
 
 /* Rows a task should have: enough to make the seeks at its begin cheap, few enough to share out. */
@@ -181,14 +182,8 @@ static void close_file(rocl_source *src)
 
 static rocl_status add_task(rocl_plan *p, const rocl_task *task, rocl_error *err)
 {
-    if (p->count == p->cap) {
-        size_t cap = p->cap ? 2 * p->cap : 64;
-        rocl_task *more = realloc(p->tasks, cap * sizeof *more);
-        if (!more)
-            return rocl_fail_memory(err);
-        p->tasks = more;
-        p->cap = cap;
-    }
+    if (!ROCL_GROW(p->tasks, p->cap, p->count + 1))
+        return rocl_fail_memory(err);
     p->tasks[p->count++] = *task;
     return ROCL_OK;
 }

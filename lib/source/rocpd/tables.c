@@ -40,20 +40,9 @@ static const rocl_db_object *find_object(const rocpd_found *f, const char *name)
     return bsearch(name, f->objects, f->object_count, sizeof *f->objects, by_name);
 }
 
-static char *with_suffix(const char *base, const char *suffix)
-{
-    size_t n = strlen(base), m = strlen(suffix);
-    char *s = malloc(n + m + 1);
-    if (s) {
-        memcpy(s, base, n);
-        memcpy(s + n, suffix, m + 1);
-    }
-    return s;
-}
-
 char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *suffix)
 {
-    char *name = with_suffix(base_names[table], suffix);
+    char *name = rocl_joined(base_names[table], suffix);
     const rocl_db_object *o = name ? find_object(f, name) : NULL;
     if (o && !o->is_view)
         return name;
@@ -93,7 +82,7 @@ static rocl_status take_uuid(rocpd_found *f, const char *uuid, rocl_error *err)
 {
     if (set_exists(f, uuid))
         return add_suffix(f, uuid, err);
-    char *suffix = with_suffix("_", uuid);
+    char *suffix = rocl_joined("_", uuid);
     if (!suffix)
         return rocl_fail_memory(err);
     rocl_status st = set_exists(f, suffix) ? add_suffix(f, suffix, err) : ROCL_OK;

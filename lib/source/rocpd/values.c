@@ -5,6 +5,7 @@
  * values. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "source/rocpd/rocpd.h"
 
@@ -294,16 +295,8 @@ static rocl_status emit_samples(rocpd_join *j, rocpd_worker *w, rocl_kind kind,
 static rocl_status push_arg(rocpd_worker *w, const value *v, const uint8_t *text, size_t n,
                             rocl_error *err)
 {
-    if (w->arg_count == w->arg_cap) {
-        size_t cap = w->arg_cap ? 2 * w->arg_cap : 256;
-        rocl_arg *more = realloc(w->args, cap * sizeof *more);
-        if (!more)
-            return rocl_fail_memory(err);
-        w->args = more;
-        w->arg_cap = cap;
-    }
     char *copy = rocl_arena_dup(&w->arg_text, (const char *)text, n);
-    if (!copy)
+    if (!copy || !ROCL_GROW(w->args, w->arg_cap, w->arg_count + 1))
         return rocl_fail_memory(err);
     w->args[w->arg_count++] = (rocl_arg){v->type, v->name, copy, n};
     return ROCL_OK;

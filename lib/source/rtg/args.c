@@ -1,7 +1,6 @@
 /* The text of arguments -> single ones. Their texts differ from call to call: values stay where
  * they were read. */
-#include <stdlib.h>
-
+#include "base/array.h"
 #include "base/num.h"
 #include "source/rtg/line_impl.h"
 #include "source/rtg/rtg.h"
@@ -10,14 +9,8 @@ enum { ARGS_MAX = 256 };
 
 bool rtg_args_add(rtg_worker *w, uint32_t name, rtg_span value)
 {
-    if (w->arg_count == w->arg_cap) {
-        size_t cap = w->arg_cap ? 2 * w->arg_cap : 1024;
-        rocl_arg *more = realloc(w->args, cap * sizeof *more);
-        if (!more)
-            return false;
-        w->args = more;
-        w->arg_cap = cap;
-    }
+    if (!ROCL_GROW(w->args, w->arg_cap, w->arg_count + 1))
+        return false;
     ((char *)(uintptr_t)value.p)[value.n] = '\0';
     w->args[w->arg_count++] = (rocl_arg){0, name, value.p, value.n};
     return true;

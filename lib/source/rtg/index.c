@@ -2,6 +2,7 @@
  * each range has, which calls are under way from one range to the next, and what is wrong. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/pool.h"
 #include "source/rtg/rtg.h"
 
@@ -164,16 +165,9 @@ static under_way *call_of(calls *c, const rtg_key *k)
     bool fresh;
     rtg_entry *e = rtg_table_put(&c->keys, k, &fresh);
     if (e && fresh) {
-        if (c->count == c->cap) {
-            size_t cap = c->cap ? 2 * c->cap : 64;
-            under_way *more = realloc(c->all, cap * sizeof *more);
-            if (!more)
-                return NULL;
-            c->all = more;
-            c->cap = cap;
-        }
-        e->index = (uint32_t)c->count;
-        c->all[c->count++] = (under_way){0};
+        if (!ROCL_GROW(c->all, c->cap, c->count + 1))
+            return NULL;
+        e->index = (uint32_t)c->count++;
     }
     return e ? &c->all[e->index] : NULL;
 }

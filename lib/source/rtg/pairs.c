@@ -3,6 +3,7 @@
  * a call of this name (and thread, where lines say which), which may be in a range before. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "source/rtg/rtg.h"
 
 static rtg_pair *pair_of(rtg_pairs *p, const rtg_key *k)
@@ -10,14 +11,8 @@ static rtg_pair *pair_of(rtg_pairs *p, const rtg_key *k)
     bool fresh;
     rtg_entry *e = rtg_table_put(&p->keys, k, &fresh);
     if (e && fresh) {
-        if (p->count == p->cap) {
-            size_t cap = p->cap ? 2 * p->cap : 16;
-            rtg_pair *more = realloc(p->all, cap * sizeof *more);
-            if (!more)
-                return NULL;
-            p->all = more;
-            p->cap = cap;
-        }
+        if (!ROCL_GROW(p->all, p->cap, p->count + 1))
+            return NULL;
         e->index = (uint32_t)p->count;
         p->all[p->count++] = (rtg_pair){0};
     }

@@ -1,0 +1,34 @@
+/* Arrays that double. */
+#ifndef ROCL_BASE_ARRAY_H
+#define ROCL_BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What an array begins with. */
+enum { ROCL_ARRAY_FIRST = 4 };
+
+/* Moves the array at the pointer that `items` is the address of (NULL: there is none yet) to where
+ * `need` > *cap elements of `size` bytes have room; the room that is new is zero. False when memory
+ * is out, and nothing has changed. */
+bool rocl_array_grow(void *items, size_t *cap, size_t need, size_t size);
+
+static inline bool rocl_array_room(void *items, size_t *cap, size_t need, size_t size)
+{
+    return need <= *cap || rocl_array_grow(items, cap, need, size);
+}
+
+/* Room for `need` in all: `if (!ROCL_GROW(l->names, l->cap, l->count + 1)) return ...`. `items` is
+ * a pointer to elements and `cap` a size_t, both variables. */
+#define ROCL_GROW(items, cap, need) rocl_array_room(&(items), &(cap), (need), sizeof *(items))
+
+/* The capacity of an array that came to `count` elements one by one, where nobody keeps it. */
+static inline size_t rocl_array_cap(size_t count)
+{
+    size_t cap = count ? ROCL_ARRAY_FIRST : 0;
+    while (cap < count)
+        cap *= 2;
+    return cap;
+}
+
+#endif
