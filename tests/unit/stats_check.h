@@ -26,6 +26,8 @@ int64_t median(const values *d);
 
 /* domains, summary, kernels and copies */
 void check_tables(sqlite3 *db, const rocl_tables *all, const rocl_stats_options *o);
+/* The table of a single group, whose domains are those of a condition on `ev`. */
+void check_summary_group(sqlite3 *db, const rocl_tables *all, const char *where);
 /* overlap, gaps, gap_buckets and longest_gaps */
 void check_gpus(sqlite3 *db, const rocl_trace *t, const rocl_tables *all,
                 const rocl_stats_options *o);

@@ -191,6 +191,11 @@ static void add_places(grouping *g, const rocl_stats_options *o)
         add_column(g, "grid", "grid");
 }
 
+#define SIZE_CLASS                                                                                 \
+    "(SELECT max(low) FROM (SELECT 0 AS low UNION VALUES (1024), (4096), (16384), (65536), "       \
+    "(262144), (1048576), (4194304), (16777216), (67108864), (268435456), (1073741824)) WHERE "    \
+    "low <= bytes)"
+
 void check_tables(sqlite3 *db, const rocl_tables *all, const rocl_stats_options *o)
 {
     grouping domains = {.where = "1"}, summary = {.where = "1", .domain = "domain"};
@@ -213,4 +218,14 @@ void check_tables(sqlite3 *db, const rocl_tables *all, const rocl_stats_options 
     if (o->by_stream)
         add_column(&copies, "stream", "stream");
     check_groups(db, table_of(all, "copies"), &copies);
+    add_column(&copies, "from_bytes", SIZE_CLASS);
+    check_groups(db, table_of(all, "copy_sizes"), &copies);
+}
+
+void check_summary_group(sqlite3 *db, const rocl_tables *all, const char *where)
+{
+    grouping group = {.where = where};
+    add_column(&group, "domain", "domain");
+    add_column(&group, "name", "name");
+    check_groups(db, table_of(all, "summary_groups"), &group);
 }

@@ -25,6 +25,32 @@ static void test_groups(void **state)
     }
 }
 
+/* The names are ours or those of rocprofv3, and match as a whole. */
+static void test_summary_groups(void **state)
+{
+    static const struct {
+        const char *regex, *where;
+    } groups[] = {{"KERNELS|MEMORY_COPIES", "domain IN ('KERNELS', 'MEMORY_COPIES')"},
+                  {"kernel_dispatch|hip_api", "domain IN ('KERNELS', 'HIP')"},
+                  {"MEMORY.*", "domain IN ('MEMORY_COPIES', 'MEMORY_ALLOCATIONS')"},
+                  {"M", NULL},
+                  {"[", NULL}};
+    const rocl_options o = {.jobs = 2};
+    rocl_trace *t = open_trace(*state, &o);
+    sqlite3 *db = events_of(t);
+    for (size_t i = 0; i < COUNT(groups); i++) {
+        const char *const list[] = {groups[i].regex, NULL};
+        const rocl_stats_options s = {.reports = BIT(ROCL_REPORT_SUMMARY), .summary_groups = list};
+        rocl_tables *all = NULL;
+        assert_int_equal(rocl_stats(t, &s, &all, NULL), groups[i].where ? ROCL_OK : ROCL_USAGE);
+        if (groups[i].where)
+            check_summary_group(db, all, groups[i].where);
+        rocl_tables_free(all);
+    }
+    sqlite3_close(db);
+    rocl_trace_close(t);
+}
+
 static int64_t sort_value(const rocl_table *t, size_t row, rocl_sort_by by)
 {
     static const char *const keys[] = {"total_ns", "calls", NULL, "max_ns"};
@@ -190,7 +216,7 @@ static void test_nothing(void **state)
     const rocl_options o = {.jobs = 2};
     rocl_trace *t = open_trace("empty-tables", &o);
     rocl_tables *all = NULL;
-    static const size_t tables_of[ROCL_REPORTS] = {1, 1, 1, 1, 3, 4, 2, 1, 2, 1, 1, 3, 2, 3};
+    static const size_t tables_of[ROCL_REPORTS] = {1, 1, 1, 2, 3, 4, 2, 1, 3, 1, 1, 4, 2, 3};
     (void)state;
     for (uint32_t reports = 0; reports <= ALL_REPORTS; reports += 37) { /* of many combinations */
         const rocl_stats_options s = {.reports = reports, .top = reports % 3, .by_rank = true};
@@ -250,15 +276,16 @@ static void test_names(void **state)
 
 int main(void)
 {
-    static const CMUnitTestFunction of_traces[] = {test_groups, test_sorts, test_top,
-                                                   test_same_bytes, test_busy};
+    static const CMUnitTestFunction of_traces[] = {test_groups, test_summary_groups, test_sorts,
+                                                   test_top,    test_same_bytes,     test_busy};
     static struct CMUnitTest tests[COUNT(of_traces) * COUNT(traces) + 3];
     const struct CMUnitTest others[] = {
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_names),
     };
-    static const char *const names[] = {"groups", "sorts", "top", "same bytes", "busy"};
+    static const char *const names[] = {"groups", "summary groups", "sorts",
+                                        "top",    "same bytes",     "busy"};
     static char labels[COUNT(of_traces) * COUNT(traces)][96];
     size_t n = 0;
     for (size_t i = 0; i < COUNT(traces); i++)

@@ -25,6 +25,11 @@ typedef struct live_block {
     bool inside;
 } live_block;
 
+typedef struct step {
+    const account *of;
+    int64_t when, live; /* from then on */
+} step;
+
 typedef struct book {
     const rocl_trace *trace;
     bool by_rank;
@@ -33,6 +38,8 @@ typedef struct book {
     size_t count;
     live_block *live;
     size_t live_count;
+    step *steps;
+    size_t step_count;
 } book;
 
 static account *account_of(book *b, const record *r)
@@ -79,6 +86,11 @@ static bool at_place(const live_block *l, const record *r)
            l->by->alloc.address == r->alloc.address;
 }
 
+static void remember(book *b, const account *a, const record *r)
+{
+    b->steps[b->step_count++] = (step){a, when_of(r), a->live};
+}
+
 /* Takes what lives at the address; the account that it was in, or NULL. */
 static account *drop(book *b, const record *r, bool inside)
 {
@@ -88,6 +100,7 @@ static account *drop(book *b, const record *r, bool inside)
         account *a = b->live[i].of;
         int64_t size = (int64_t)b->live[i].by->alloc.size;
         a->live -= size;
+        remember(b, a, r);
         *(inside ? &a->freed : &a->before) += inside ? size : -size;
         a->used |= inside;
         b->live[i] = b->live[--b->live_count];
@@ -121,6 +134,7 @@ static void book_one(book *b, const record *r, int64_t first)
         int64_t size = (int64_t)r->alloc.size;
         b->live[b->live_count++] = (live_block){r, a, inside};
         a->live += size;
+        remember(b, a, r);
         *(inside ? &a->allocated : &a->before) += size;
         a->allocations += inside;
         if (inside)
@@ -132,7 +146,8 @@ static void keep_books(book *b, records *all)
 {
     bool open = false;
     b->live = calloc(all->count + 1, sizeof *b->live);
-    assert_non_null(b->live);
+    b->steps = calloc(2 * all->count + 1, sizeof *b->steps);
+    assert_true(b->live && b->steps);
     qsort(all->all, all->count, sizeof *all->all, by_time);
     for (size_t i = 0; i <= all->count; i++) {
         bool end = i == all->count;
@@ -188,6 +203,38 @@ static void check_accounts(const book *b, const rocl_table *t)
     }
 }
 
+/* What was live when a slice began, or at any time in it. */
+static int64_t most_in(const book *b, const account *a, int64_t start, int64_t end, bool last)
+{
+    int64_t before = 0, most = 0;
+    for (size_t i = 0; i < b->step_count; i++) {
+        const step *s = &b->steps[i];
+        if (s->of != a)
+            continue;
+        if (s->when < start)
+            before = s->live;
+        else if ((s->when < end || last) && s->live > most)
+            most = s->live;
+    }
+    return before > most ? before : most;
+}
+
+/* Every used account has all slices, which follow each other. */
+static void check_slices(const book *b, const rocl_table *t, size_t accounts)
+{
+    size_t slices = accounts ? t->row_count / accounts : 0;
+    assert_int_equal(t->row_count, slices * accounts);
+    for (size_t row = 0; row < t->row_count; row++) {
+        int64_t start = int_of(t, row, "start_ns"), end = int_of(t, row, "end_ns");
+        size_t slice = row % slices;
+        check_int(t, row, "slice", (int64_t)slice);
+        if (slice)
+            check_int(t, row - 1, "end_ns", start);
+        check_int(t, row, "peak_bytes",
+                  most_in(b, find_account(b, t, row), start, end, slice + 1 == slices));
+    }
+}
+
 static bool tid_is(const record *r, const rocl_datum *d)
 {
     if (r->e.thread >= r->capture->thread_count)
@@ -234,9 +281,11 @@ static void check_memory(rocl_trace *t, rocl_trace *whole, int64_t from, int64_t
     rocl_tables *tables = stats_of(t, o);
     keep_books(&b, &all);
     check_accounts(&b, table_of(tables, "memory"));
+    check_slices(&b, table_of(tables, "memory_timeline"), table_of(tables, "memory")->row_count);
     check_leaks(&b, table_of(tables, "leaks"), o->top);
     rocl_tables_free(tables);
     free(b.live);
+    free(b.steps);
     free(all.all);
 }
 
@@ -253,7 +302,8 @@ static void test_fixtures(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(traces); i++)
         for (unsigned by = 0; by < 4; by++) {
-            const rocl_stats_options s = {.reports = MEMORY, .by_rank = by & 1, .top = by & 2};
+            const rocl_stats_options s = {
+                .reports = MEMORY, .by_rank = by & 1, .top = by & 2, .slices = by * 7};
             rocl_trace *t = open_trace(traces[i], &o);
             check_memory(t, t, INT64_MIN, INT64_MAX, &s);
             rocl_trace_close(t);
@@ -331,7 +381,7 @@ static void test_same_bytes(void **state)
 static void test_nothing(void **state)
 {
     (void)state;
-    check_nothing(MEMORY, 3);
+    check_nothing(MEMORY, 4);
 }
 
 /* ---- made-up events ---- */
