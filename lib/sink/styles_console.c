@@ -85,23 +85,29 @@ static void measure(widths *w, const line *l)
     w->domain = domain > w->domain ? domain : w->domain;
 }
 
-static bool put_block(rocl_table_writer *out, const line *lines, size_t n,
-                      const rocl_style_domain *only)
+/* A domain as a set. */
+static uint32_t bit_of(const rocl_style_domain *d)
+{
+    return 1u << (d - rocl_style_domains);
+}
+
+static bool put_block(rocl_table_writer *out, const line *lines, size_t n, uint32_t domains,
+                      const char *title)
 {
     widths w = {NAME_MIN, DOMAIN_MIN};
     double total = 0;
     bool any = false, more = true;
     for (size_t i = 0; i < n; i++) {
-        if (only && lines[i].domain != only)
+        if (!(bit_of(lines[i].domain) & domains))
             continue;
         measure(&w, &lines[i]);
         total += (double)lines[i].row.total;
         any = true;
     }
     if (any)
-        put_head(&out->buf, only ? only->name : "", &w);
+        put_head(&out->buf, title, &w);
     for (size_t i = 0; i < n && any && more; i++) {
-        if (only && lines[i].domain != only)
+        if (!(bit_of(lines[i].domain) & domains))
             continue;
         put_line(&out->buf, &lines[i], &w,
                  total > 0 ? 100 * (double)lines[i].row.total / total : 0);
@@ -129,6 +135,51 @@ static int by_total(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
+/* The domains of a group of the table from `row` on; *row becomes that of the next. */
+static uint32_t next_group(const rocl_table *t, size_t *row)
+{
+    const rocl_datum *group = rocl_table_cell(t, *row, 0);
+    uint32_t domains = 0;
+    for (; *row < t->row_count; (*row)++) {
+        const rocl_datum *g = rocl_table_cell(t, *row, 0);
+        if (g->len != group->len || memcmp(g->text, group->text, g->len) != 0)
+            break;
+        const rocl_style_domain *d = domain_of(rocl_style_row_of(t, *row).domain);
+        domains |= d ? bit_of(d) : 0;
+    }
+    return domains;
+}
+
+/* "HIP_API + MEMORY_COPY" */
+static bool put_group(rocl_table_writer *w, const line *lines, size_t n, uint32_t domains)
+{
+    rocl_buf title = {0};
+    for (size_t i = 0; i < rocl_style_domain_count; i++)
+        if (domains >> i & 1) {
+            rocl_buf_str(&title, title.len ? " + " : "");
+            rocl_buf_str(&title, rocl_style_domains[i].name);
+        }
+    rocl_buf_byte(&title, 0);
+    w->buf.failed |= title.failed;
+    bool more = !title.failed && put_block(w, lines, n, domains, (const char *)title.data);
+    rocl_buf_free(&title);
+    return more;
+}
+
+/* Lines are in order of the report. */
+static void put_blocks(rocl_table_writer *w, line *lines, size_t n)
+{
+    const rocl_table *groups = rocl_style_table(w->tables, "summary_groups");
+    bool more = true;
+    for (size_t i = 0; more && i < rocl_style_domain_count; i++)
+        more = put_block(w, lines, n, 1u << i, rocl_style_domains[i].name);
+    qsort(lines, n, sizeof *lines, by_total);
+    for (size_t row = 0; more && groups && row < groups->row_count;)
+        more = put_group(w, lines, n, next_group(groups, &row));
+    if (more && n)
+        put_block(w, lines, n, UINT32_MAX, "");
+}
+
 void rocl_table_write_console(rocl_table_writer *w)
 {
     const rocl_table *t = rocl_style_table(w->tables, "summary");
@@ -144,12 +195,7 @@ void rocl_table_write_console(rocl_table_writer *w)
         lines[n].domain = domain_of(lines[n].row.domain);
         n += lines[n].domain != NULL;
     }
-    bool more = lines;
-    for (size_t i = 0; more && i < rocl_style_domain_count; i++)
-        more = put_block(w, lines, n, &rocl_style_domains[i]);
-    if (more && n) {
-        qsort(lines, n, sizeof *lines, by_total);
-        put_block(w, lines, n, NULL);
-    }
+    if (lines)
+        put_blocks(w, lines, n);
     free(lines);
 }

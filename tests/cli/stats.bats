@@ -295,6 +295,27 @@ columns() { # argument of rocstats...
     [ "$(cut -d, -f1 <<<"$output" | sed 1d | sort -u)" = '"HIP"' ]
     try 0 rocstats kernels --format csv --domain hip "$db"
     [ "$output" = "$(rocstats kernels --format csv "$db")" ]
-    try 2 rocstats domains --domain kernel "$db"
-    says '"kernel" is no domain; known: kernels, '
+    try 2 rocstats domains --domain kernal "$db"
+    says '"kernal" is no domain; known: kernels, '
+    # As rocpd summary names them.
+    [ "$(rocstats domains --format csv --region-categories HIP,MARKER,kernel "$db")" = \
+        "$(rocstats domains --format csv --domain hip,markers,kernels "$db")" ]
+    ! rocstats domains --format csv --region-categories NONE "$db" | grep -E '^"(HIP|HSA|MARKERS|RCCL)"'
+    rocstats domains --format csv --region-categories NONE "$db" | grep -q KERNELS
+}
+
+@test "groups of domains in one table, as rocprofv3 names them" {
+    needs jq
+    try 0 rocstats summary --summary-groups 'KERNEL_DISPATCH|MEMORY_COPY' --summary-groups hip.* \
+        --format json "$db"
+    rows='.tables[] | select(.key == "summary_groups").rows'
+    [ "$(jq -c "[$rows[].group] | unique" <<<"$output")" = '["KERNEL_DISPATCH|MEMORY_COPY","hip.*"]' ]
+    jq -e "$rows | group_by(.group) | all(([.[].percent] | add) - 100 | fabs < 1e-6)" <<<"$output"
+    try 0 rocstats summary --summary-groups 'KERNEL_DISPATCH|MEMORY_COPY' --format table "$db"
+    [[ "$output" == *"ROCPROFV3 KERNEL_DISPATCH + MEMORY_COPY SUMMARY:"* ]]
+    [ "$(rocstats summary --format table "$db")" = \
+        "$(sed '/KERNEL_DISPATCH + MEMORY_COPY/,/^ROCPROFV3 SUMMARY/{/^ROCPROFV3 SUMMARY/!d}' <<<"$output")" ]
+    try 2 rocstats summary --summary-groups 'nothing' "$db"
+    says '"nothing" matches no domain'
+    try 2 rocstats summary --summary-groups '(' "$db"
 }

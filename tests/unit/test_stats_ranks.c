@@ -108,6 +108,34 @@ static void check_names(const rocl_table *t, sqlite3 *db)
     sqlite3_finalize(rows);
 }
 
+/* All ranks of every name that two of them have. */
+static void check_times(const rocl_table *t, sqlite3 *db)
+{
+    sqlite3_stmt *rows = prepare(
+        db, "WITH r AS (SELECT domain, name, rank, count(*) AS n, sum(ns) AS ns FROM ev WHERE "
+            "domain <> 'API' GROUP BY 1, 2, 3), s AS (SELECT domain, name, sum(ns) AS total, "
+            "avg(ns) AS mean FROM r GROUP BY 1, 2 HAVING count(*) > 1 ORDER BY total DESC, "
+            "domain, name LIMIT 20) SELECT s.domain, s.name, 'rank ' || k.rank, coalesce(r.n, 0), "
+            "coalesce(r.ns, 0), r.ns / mean FROM s, (SELECT DISTINCT rank FROM ev) k LEFT JOIN r "
+            "ON r.domain = s.domain AND r.name = s.name AND r.rank = k.rank ORDER BY total DESC, "
+            "s.domain, s.name, k.rank");
+    size_t row = 0;
+    for (; sqlite3_step(rows) == SQLITE_ROW; row++) {
+        assert_true(row < t->row_count);
+        assert_string_equal(text_of(t, row, "domain"), (const char *)sqlite3_column_text(rows, 0));
+        assert_string_equal(text_of(t, row, "name"), (const char *)sqlite3_column_text(rows, 1));
+        assert_string_equal(text_of(t, row, "place"), (const char *)sqlite3_column_text(rows, 2));
+        assert_int_equal(int_of(t, row, "calls"), sqlite3_column_int64(rows, 3));
+        assert_int_equal(int_of(t, row, "total_ns"), sqlite3_column_int64(rows, 4));
+        if (sqlite3_column_type(rows, 5) == SQLITE_NULL)
+            assert_int_equal(cell(t, row, "relative")->is, ROCL_DATUM_NONE);
+        else
+            check_real(t, row, "relative", sqlite3_column_double(rows, 5));
+    }
+    assert_int_equal(row, t->row_count);
+    sqlite3_finalize(rows);
+}
+
 static void test_sql(void **state)
 {
     (void)state;
@@ -118,6 +146,7 @@ static void test_sql(void **state)
         const rocl_table *t = table_of(all, "ranks");
         check_ranks(t, db);
         check_names(table_of(all, "rank_imbalance"), db);
+        check_times(table_of(all, "rank_times"), db);
         assert_non_null(t->note);
         assert_int_equal(strstr(t->note, "one process only") != NULL, t->row_count == 1);
         sqlite3_close(db);
