@@ -90,14 +90,14 @@ uint32_t chrome_pid(const chrome_world *w, uint32_t process)
 
 void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size)
 {
-    char who[64];
     s[0] = 0;
     if (w->process_total < 2 || process >= w->capture->process_count)
         return;
     const rocl_process *p = &w->capture->processes[process];
-    /* A pid that several have says too little. */
-    rocl_process_details(who, sizeof who, w->processes[process].real ? -1 : p->rank, p->pid, "");
-    snprintf(s, size, " (%s)", who);
+    if (p->rank >= 0 && !w->processes[process].real) /* several have this pid */
+        snprintf(s, size, " (rank %" PRId32 ", pid %" PRId64 ")", p->rank, p->pid);
+    else
+        snprintf(s, size, " (pid %" PRId64 ")", p->pid);
 }
 
 /* ---- GPUs ---- */
