@@ -3,6 +3,7 @@
  * number. */
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,13 +86,21 @@ static rocl_status one_task(void *ctx, unsigned worker, size_t index, rocl_error
     return st;
 }
 
+static void begin_reading(rocl_trace *t, const rocl_capture *c, uint64_t rows)
+{
+    if (t->capture_count > 1)
+        snprintf(t->reading, sizeof t->reading, "reading %zu of %zu", (size_t)c->index + 1,
+                 t->capture_count);
+    rocl_progress_phase(t, t->capture_count > 1 ? t->reading : "reading", rows);
+}
+
 static rocl_status run_stages(run *r, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     uint64_t rows = 0;
     for (size_t i = 0; i < r->plan.count; i++)
         rows += r->plan.tasks[i].rows;
-    rocl_progress_phase(r->trace, "reading", rows);
+    begin_reading(r->trace, &r->capture->pub, rows);
     for (size_t i = 0, next; i < r->plan.count && st == ROCL_OK; i = next) {
         for (next = i; next < r->plan.count && r->plan.tasks[next].stage == r->plan.tasks[i].stage;)
             next++;

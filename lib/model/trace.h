@@ -56,6 +56,7 @@ struct rocl_trace {
     rocl_remark remarks[ROCL_REMARKS];
     uint64_t rows_total;
     const char *phase;
+    char reading[64]; /* a phase: which of the captures */
 };
 
 /* Fields that not every sink wants; what is not wanted is not read, and left 0. */
