@@ -161,6 +161,7 @@ void rocl_trace_close(rocl_trace *t)
         free(t->sources[i]);
     }
     free(t->sources);
+    rocl_spool_store_close(&t->spooled);
     free(t->machines);
     rocl_sort_space_free(t->space);
     rocl_strings_free(t->strings);

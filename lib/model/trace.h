@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/extsort.h"
+#include "base/spool.h"
 #include "base/strings.h"
 #include "rocline.h"
 
@@ -41,7 +42,8 @@ typedef struct rocl_remark {
 struct rocl_trace {
     rocl_options opt; /* defaults filled in: jobs >= 1, memory > 0 */
     rocl_strings *strings;
-    rocl_sort_space *space; /* shared by every sorter of this trace */
+    rocl_sort_space *space;   /* shared by every sorter of this trace */
+    rocl_spool_store spooled; /* inputs that are no plain files */
     struct rocl_source **sources;
     size_t source_count;
     rocl_model_capture **captures; /* see rocl_trace_order */

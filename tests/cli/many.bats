@@ -159,6 +159,30 @@ END
     diff <(jq -S .traceEvents a.json) <(jq -S .traceEvents b.json)
 }
 
+@test "256 texts with 64 open files, plain and gzip" {
+    for i in $(seq 256); do
+        sed "s/pid:100 /pid:$i /" "$TOP/tests/fixtures/rtg/calls.txt" >"trace.$i"
+    done
+    gzip -k trace.*
+    ulimit -n 64
+    for tool in "rtg2json -p" "rtg2json -p --start 0" "rtg2json --layout trace" rocpd2pftrace; do
+        $tool -q -o plain.gz trace.?{,?,??}
+        $tool -q -o packed.gz trace.*.gz
+        gunzip -f plain.gz packed.gz
+        # The pids are the same, not their order where that is of the inputs.
+        [ "$(wc -c <plain)" -eq "$(wc -c <packed)" ]
+        case $tool in
+        *layout* | rocpd2pftrace) cmp plain packed ;;
+        esac
+    done
+    rocpd2csv -q -d a trace.?{,?,??}
+    rocpd2csv -q -d b trace.*.gz
+    [ "$(cat a/*_hip_api_trace.csv | wc -l)" -gt 256 ]
+    for f in a/*; do
+        diff "$f" <(sed 's/\.gz"/"/' "b/${f#a/}")
+    done
+}
+
 @test "one pid on two nodes and twice on one: tracks of their own" {
     links same
     needs protoc

@@ -114,7 +114,7 @@ static bool put_words(rtg_file *f)
 static rocl_status read_file(rtg_file *f, rocl_error *err)
 {
     rocl_trace *t = f->trace;
-    rocl_status st = rocl_spool_fill(f->spool, t->opt.tmpdir, err);
+    rocl_status st = rocl_spool_fill(f->spool, &t->spooled, t->opt.tmpdir, err);
     if (st == ROCL_OK)
         st = rtg_index(f, err);
     if (st == ROCL_OK && t->opt.strict)
