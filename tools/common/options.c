@@ -365,7 +365,7 @@ static int store_further(const opt *o, further *to, const char *value, words *w)
 /* `value` is NULL for an option without one. */
 static int store(const program *p, const opt *o, char *values, const char *value, words *w)
 {
-    if (o->kind == OPT_FURTHER)
+    if (value && o->kind == OPT_FURTHER)
         return store_further(o, (further *)(void *)(values + o->to), value, w);
     return value ? store_value(p, o, values + o->to, value) : store_switch(p, o, values + o->to);
 }
