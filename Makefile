@@ -228,6 +228,7 @@ check: all tests $(FIXTURES) ## run all tests; the last line says how many passe
 bench: all $(GEN) $(BENCHES) $(HELPERS) ## measure against a bare read of the same input (ROWS=, RUNS=)
 	@tests/bench/run.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/text.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
+	@tests/bench/many.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 
 demo: all ## convert the shipped trace and say how to look at it
 	@tests/demo.sh $(O)

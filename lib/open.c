@@ -1,30 +1,15 @@
-/* Opening and closing a trace: inputs -> sources -> captures with their definitions -> filters. */
+/* Opening and closing a trace: inputs -> sources -> captures with their definitions, in order ->
+ * filters -> clocks. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "align.h"
 #include "filter/filter.h"
 #include "model/trace.h"
 #include "source/inputs.h"
 #include "source/source.h"
-
-/* Two captures are of one machine when their nodes have the same machine id, or, without one, the
- * same host name. */
-static rocl_status number_machine(rocl_trace *t, rocl_capture *c, rocl_error *err)
-{
-    uint32_t identity = 0;
-    if (c->node_count)
-        identity = c->nodes[0].machine_id ? c->nodes[0].machine_id : c->nodes[0].hostname;
-    for (c->machine = 0; c->machine < t->machine_count; c->machine++)
-        if (t->machines[c->machine] == identity)
-            return ROCL_OK;
-    uint32_t *more = realloc(t->machines, (t->machine_count + 1) * sizeof *more);
-    if (!more)
-        return rocl_fail_memory(err);
-    t->machines = more;
-    t->machines[t->machine_count++] = identity;
-    return ROCL_OK;
-}
 
 /* Processes that traced nothing leave text without a record: among others it is no reason to stop.
  * Whether it is a text of such can only be said when another is. */
@@ -40,14 +25,55 @@ static bool may_be_skipped(const rocl_inputs *in, const char *path)
     return false;
 }
 
-static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, const char *path,
-                              rocl_error *err)
+static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named, rocl_error *err)
 {
+    const char *path = in->paths[named];
+    size_t first = t->source_count;
     rocl_status st = rocl_source_open(t, path, err);
+    for (size_t i = first; i < t->source_count; i++)
+        t->sources[i]->named = named;
     if (st != ROCL_INPUT || !may_be_skipped(in, path))
         return st;
-    rocl_notice(t, "%s: no records: skipped", path);
+    rocl_remark_add(t, path, "no records: skipped");
     return ROCL_OK;
+}
+
+static int by_path(const void *a, const void *b, void *paths)
+{
+    char *const *p = paths;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    int by = strverscmp(p[x], p[y]);
+    return by ? by : (x > y) - (x < y);
+}
+
+/* In the order of their names: numbers that are given while opening do not depend on the order in
+ * which the inputs were named. */
+static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error *err)
+{
+    size_t *order = malloc((in->count + 1) * sizeof *order);
+    rocl_status st = order ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; order && i < in->count; i++)
+        order[i] = i;
+    if (order)
+        qsort_r(order, in->count, sizeof *order, by_path, in->paths);
+    for (size_t i = 0; i < in->count && st == ROCL_OK; i++)
+        st = open_input(t, in, order[i], err);
+    free(order);
+    return st;
+}
+
+static void say_repeated(const rocl_trace *t, const rocl_inputs *in)
+{
+    char others[64] = "";
+    if (!in->repeated)
+        return;
+    if (in->repeated > 1)
+        snprintf(others, sizeof others, ", and %zu more file%s of the kind", in->repeated - 1,
+                 in->repeated > 2 ? "s" : "");
+    if (strcmp(in->again, in->first) == 0)
+        rocl_notice(t, "%s: named twice, read once%s", in->again, others);
+    else
+        rocl_notice(t, "%s: the same file as %s, read once%s", in->again, in->first, others);
 }
 
 static unsigned cores(void)
@@ -72,6 +98,19 @@ static rocl_status prepare(rocl_trace *t, const rocl_options *options, rocl_erro
     return t->strings && t->space ? ROCL_OK : rocl_fail_memory(err);
 }
 
+/* Clocks are set by all events of the trace, whatever passes the filters. */
+static rocl_status set_up(rocl_trace *t, rocl_error *err)
+{
+    rocl_filter *filter = NULL;
+    rocl_status st = rocl_filter_new(&filter, t, err);
+    if (st == ROCL_OK)
+        st = rocl_align_clocks(t, err);
+    t->filter = filter;
+    if (st == ROCL_OK)
+        rocl_align_check(t);
+    return st;
+}
+
 rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
                             const rocl_options *options, rocl_error *err)
 {
@@ -84,12 +123,16 @@ rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_
         st = rocl_inputs_expand(&in, inputs, count, err);
     if (st == ROCL_OK && !in.count)
         st = rocl_fail(err, ROCL_USAGE, "no input given");
-    for (size_t i = 0; i < in.count && st == ROCL_OK; i++)
-        st = open_input(t, &in, in.paths[i], err);
-    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
-        st = number_machine(t, &t->captures[i]->pub, err);
     if (st == ROCL_OK)
-        st = rocl_filter_new(&t->filter, t, err);
+        say_repeated(t, &in);
+    if (st == ROCL_OK)
+        st = open_inputs(t, &in, err);
+    if (st == ROCL_OK)
+        rocl_remarks_say(t);
+    if (st == ROCL_OK)
+        st = rocl_trace_order(t, err);
+    if (st == ROCL_OK)
+        st = set_up(t, err);
     rocl_inputs_free(&in);
     if (st != ROCL_OK) {
         rocl_trace_close(t);
@@ -118,6 +161,7 @@ void rocl_trace_close(rocl_trace *t)
         free(t->sources[i]);
     }
     free(t->sources);
+    rocl_spool_store_close(&t->spooled);
     free(t->machines);
     rocl_sort_space_free(t->space);
     rocl_strings_free(t->strings);

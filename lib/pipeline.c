@@ -1,7 +1,9 @@
 /* source -> filters -> sink, one capture after the other. A capture is read by all workers at once,
  * so nothing is gained by mixing captures, and memory and open files do not grow with their
  * number. */
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,11 +39,33 @@ static rocl_status pass_history(run *r, unsigned worker, const rocl_batch *b, ro
     return st;
 }
 
+/* Sets the clock of the node. What would then be before time began is left out. */
+static rocl_status shift(run *r, rocl_batch *b, rocl_error *err)
+{
+    int64_t offset = r->capture->offset;
+    size_t size = rocl_kind_size(b->kind), kept = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        rocl_event *e = rocl_batch_event(b, i);
+        if (__builtin_add_overflow(e->start, offset, &e->start) ||
+            __builtin_add_overflow(e->end, offset, &e->end) || e->start < 0) {
+            rocl_status st = rocl_fault_count(r->trace, ROCL_FAULT_BAD_TIME, err,
+                                              "%s: %s %" PRIu64 ", with its clock aligned",
+                                              b->capture->path, rocl_kind_name(b->kind), e->id);
+            if (st != ROCL_OK)
+                return st;
+        } else if (kept++ < i) {
+            memcpy((char *)b->any + (kept - 1) * size, e, size);
+        }
+    }
+    b->count = kept;
+    return ROCL_OK;
+}
+
 static rocl_status pass(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     run *r = ctx;
-    rocl_status st = ROCL_OK;
-    if (r->sink->history_kinds & ROCL_BIT(b->kind))
+    rocl_status st = r->capture->offset ? shift(r, b, err) : ROCL_OK;
+    if (st == ROCL_OK && (r->sink->history_kinds & ROCL_BIT(b->kind)))
         st = pass_history(r, worker, b, err);
     if (st == ROCL_OK && r->filter)
         st = rocl_filter_apply(r->filter, worker, b, err);
@@ -62,13 +86,21 @@ static rocl_status one_task(void *ctx, unsigned worker, size_t index, rocl_error
     return st;
 }
 
+static void begin_reading(rocl_trace *t, const rocl_capture *c, uint64_t rows)
+{
+    if (t->capture_count > 1)
+        snprintf(t->reading, sizeof t->reading, "reading %zu of %zu", (size_t)c->index + 1,
+                 t->capture_count);
+    rocl_progress_phase(t, t->capture_count > 1 ? t->reading : "reading", rows);
+}
+
 static rocl_status run_stages(run *r, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     uint64_t rows = 0;
     for (size_t i = 0; i < r->plan.count; i++)
         rows += r->plan.tasks[i].rows;
-    rocl_progress_phase(r->trace, "reading", rows);
+    begin_reading(r->trace, &r->capture->pub, rows);
     for (size_t i = 0, next; i < r->plan.count && st == ROCL_OK; i = next) {
         for (next = i; next < r->plan.count && r->plan.tasks[next].stage == r->plan.tasks[i].stage;)
             next++;
@@ -157,26 +189,32 @@ static void reset_accounts(rocl_trace *t)
         t->faults[i] = 0;
 }
 
-/* A run of its own, before the filters are ready: by the same rules for broken records, so that one
- * of them does not stretch the trace. What it counts will be met again. */
+/* By the same rules for broken records as any run, so that one of them does not stretch the trace.
+ * What is counted will be met again. */
+rocl_status rocl_pipeline_survey(rocl_trace *t, const rocl_sink *sink, rocl_error *err)
+{
+    bool args = t->opt.args;
+    t->opt.args = false;
+    rocl_status st = run_captures(t, NULL, sink, sink->kinds, err);
+    t->opt.args = args;
+    reset_accounts(t);
+    return st;
+}
+
 static rocl_status survey_trace(rocl_trace *t, rocl_error *err)
 {
     survey s = {.filter = t->filter,
                 .bounds = rocl_filter_needs_bounds(t->filter),
                 .markers = rocl_filter_needs_markers(t->filter)};
-    rocl_sink sink = {.self = &s, .events = look};
     uint32_t kinds = s.bounds ? ROCL_ALL_KINDS : ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT);
-    bool args = t->opt.args;
+    const rocl_sink sink = {.self = &s, .kinds = kinds, .events = look};
     if (!s.bounds && !s.markers)
         return ROCL_OK;
     pthread_mutex_init(&s.lock, NULL);
-    t->opt.args = false;
-    rocl_status st = run_captures(t, NULL, &sink, kinds, err);
-    t->opt.args = args;
+    rocl_status st = rocl_pipeline_survey(t, &sink, err);
     pthread_mutex_destroy(&s.lock);
     if (st == ROCL_OK && s.bounds && s.any)
         rocl_filter_set_bounds(t->filter, s.first, s.last);
-    reset_accounts(t);
     return st;
 }
 

@@ -311,6 +311,16 @@ typedef enum rocl_reader {
     ROCL_READER_SQLITE,
 } rocl_reader;
 
+/* How the clocks of several nodes are set. All times of a trace, of its definitions too, are then
+ * on those clocks. A trace of one node is as it is. */
+typedef enum rocl_align {
+    ROCL_ALIGN_DEFAULT, /* not at all; a notice when the times of the nodes do not overlap */
+    ROCL_ALIGN_NONE,
+    ROCL_ALIGN_START,  /* the first event of each node at the time of the first node's */
+    ROCL_ALIGN_MARKER, /* so the begin of a marker, in the process of a node that begins it first */
+    ROCL_ALIGN_OFFSETS /* by a file with a line for each node: its name and what to add */
+} rocl_align;
+
 /* What may go wrong with a record, each counted apart. See rocline(7) for the rules. */
 typedef enum rocl_fault {
     ROCL_FAULT_END_BEFORE_START, /* left out */
@@ -350,6 +360,8 @@ typedef struct rocl_options {
     rocl_kernel_names kernel_names;
     rocl_agent_index agent_index;
     bool strict; /* the first fault is an error */
+    rocl_align align;
+    const char *align_with; /* MARKER: NAME or NAME:N (N-th of a process); OFFSETS: the file */
     /* filters; NULL or zero: not used */
     const char *start, *end;               /* "123" ns, "10%", "+1.5ms" after the first event */
     const char *start_marker, *end_marker; /* NAME or NAME:N (N-th occurrence, from 1) */
@@ -375,7 +387,9 @@ typedef struct rocl_options {
 
 /* Opens inputs: databases, legacy text (of rtg_tracer, HCC_PROFILE=2, strace; also gzipped, from a
  * pipe, or "-" for standard input), globs, directories, .rpdb folders, index.yaml. Reads
- * definitions, checks options. `options` is copied, the strings in it must outlive the trace. */
+ * definitions, checks options. Captures are in the order of their nodes, ranks and pids, however
+ * the inputs are named; see rocline(7). To align START or MARKER reads all events once. `options`
+ * is copied, the strings in it must outlive the trace. */
 ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
                                      const rocl_options *options, rocl_error *err);
 ROCL_API void rocl_trace_close(rocl_trace *t);

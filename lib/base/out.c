@@ -20,8 +20,8 @@ struct rocl_out {
     rocl_place place; /* where the file is to appear; unused when written in place */
     uint64_t bytes;
     size_t used;
-    int broken; /* errno of the first failed write: the output cannot be completed any more */
-    uint8_t buffer[BUFFER];
+    int broken;      /* errno of the first failed write: the output cannot be completed any more */
+    uint8_t *buffer; /* NULL: it rests */
 };
 
 static rocl_status write_error(const rocl_out *o, rocl_error *err)
@@ -87,14 +87,16 @@ rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err)
         return rocl_fail_memory(err);
     bool standard = strcmp(path, "-") == 0;
     o->path = strdup(standard ? "standard output" : path);
+    o->buffer = malloc(BUFFER);
     o->fd = STDOUT_FILENO;
     o->keep_open = standard;
     rocl_status st = ROCL_OK;
-    if (!o->path)
+    if (!o->path || !o->buffer)
         st = rocl_fail_memory(err);
     else if (!standard)
         st = rocl_place_open(&o->place, &o->fd, path, err);
     if (st) {
+        free(o->buffer);
         free(o->path);
         free(o);
         return st;
@@ -115,9 +117,23 @@ static rocl_status close_file(rocl_out *o, rocl_error *err)
     return write_error(o, err);
 }
 
+rocl_status rocl_out_rest(rocl_out *o, bool close, rocl_error *err)
+{
+    rocl_status st = flush(o, err);
+    if (!st && close)
+        st = rocl_place_rest(&o->place, o->fd, o->path, err);
+    if (!st && close)
+        st = close_file(o, err);
+    free(o->buffer);
+    o->buffer = NULL;
+    return st;
+}
+
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err)
 {
     rocl_status st = flush(o, err);
+    if (!st)
+        st = rocl_place_wake(&o->place, o->path, err);
     if (!st)
         st = rocl_place_link(&o->place, o->fd, o->path, err);
     if (!st)
@@ -142,6 +158,7 @@ void rocl_out_discard(rocl_out *o)
         return;
     close_file(o, NULL);
     rocl_place_close(&o->place);
+    free(o->buffer);
     free(o->path);
     free(o);
 }

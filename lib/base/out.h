@@ -25,6 +25,11 @@ static inline bool rocl_out_is_gz(const char *path)
     return n >= 3 && !strcmp(path + n - 3, ".gz");
 }
 
+/* Nothing more will be written: frees the buffer, and with `close` closes the file until commit, so
+ * that any number of them can wait (under a hidden name, which a killed process leaves behind). Not
+ * for standard output. The current folder must stay what it is until commit. */
+rocl_status rocl_out_rest(rocl_out *o, bool close, rocl_error *err);
+
 /* Flushes, closes, gives the file its name, frees `o` (also on error; nothing is left behind). */
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err);
 /* Frees `o` and leaves no trace of it. NULL is fine. */

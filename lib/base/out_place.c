@@ -60,6 +60,18 @@ static char *follow_links(const char *path)
     return NULL;
 }
 
+rocl_status rocl_place_wake(rocl_place *pl, const char *path, rocl_error *err)
+{
+    if (!pl->replaces || pl->dir >= 0)
+        return ROCL_OK;
+    pl->dir = open(pl->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (pl->dir >= 0)
+        return ROCL_OK;
+    if (errno == ENOENT)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s does not exist", path, pl->folder);
+    return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s: %s", path, pl->folder, strerror(errno));
+}
+
 /* `real` without its links: opens its folder, keeps its name. */
 static rocl_status open_folder(rocl_place *pl, char *real, const char *path, rocl_error *err)
 {
@@ -72,13 +84,8 @@ static rocl_status open_folder(rocl_place *pl, char *real, const char *path, roc
         return rocl_fail_memory(err);
     if (slash)
         slash[slash == real] = '\0';
-    const char *folder = slash ? real : ".";
-    pl->dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (pl->dir >= 0)
-        return ROCL_OK;
-    if (errno == ENOENT)
-        return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s does not exist", path, folder);
-    return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s: %s", path, folder, strerror(errno));
+    pl->folder = strdup(slash ? real : ".");
+    return pl->folder ? rocl_place_wake(pl, path, err) : rocl_fail_memory(err);
 }
 
 static rocl_status find_folder(rocl_place *pl, const char *path, rocl_error *err)
@@ -168,6 +175,33 @@ rocl_status rocl_place_open(rocl_place *pl, int *fd, const char *path, rocl_erro
 
 /* ---- its name ------------------------------------------------------------------------------ */
 
+/* Under a name that is free; 0, or -1 with errno. */
+static int link_hidden(rocl_place *pl, const char *proc)
+{
+    int rc = -1;
+    errno = EEXIST;
+    for (int i = 0; rc && errno == EEXIST && i < NAME_TRIES; i++) {
+        hidden_name(pl);
+        rc = linkat(AT_FDCWD, proc, pl->dir, pl->hidden, AT_SYMLINK_FOLLOW);
+    }
+    if (rc)
+        pl->hidden[0] = '\0';
+    return rc;
+}
+
+rocl_status rocl_place_rest(rocl_place *pl, int fd, const char *path, rocl_error *err)
+{
+    char proc[40];
+    if (!pl->replaces)
+        return ROCL_OK;
+    proc_path(proc, sizeof proc, fd);
+    if (!pl->hidden[0] && link_hidden(pl, proc))
+        return fail_errno(err, path, "cannot create");
+    close(pl->dir);
+    pl->dir = -1;
+    return ROCL_OK;
+}
+
 rocl_status rocl_place_link(rocl_place *pl, int fd, const char *path, rocl_error *err)
 {
     if (!pl->replaces || pl->hidden[0])
@@ -176,15 +210,9 @@ rocl_status rocl_place_link(rocl_place *pl, int fd, const char *path, rocl_error
     proc_path(proc, sizeof proc, fd);
     int rc = linkat(AT_FDCWD, proc, pl->dir, pl->name, AT_SYMLINK_FOLLOW);
     /* The target exists: only a rename replaces it, and a rename needs a name. */
-    for (int i = 0; rc && errno == EEXIST && i < NAME_TRIES; i++) {
-        hidden_name(pl);
-        rc = linkat(AT_FDCWD, proc, pl->dir, pl->hidden, AT_SYMLINK_FOLLOW);
-    }
-    if (rc) {
-        pl->hidden[0] = '\0';
-        return fail_errno(err, path, "cannot create");
-    }
-    return ROCL_OK;
+    if (rc && errno == EEXIST)
+        rc = link_hidden(pl, proc);
+    return rc ? fail_errno(err, path, "cannot create") : ROCL_OK;
 }
 
 rocl_status rocl_place_rename(rocl_place *pl, const char *path, rocl_error *err)
@@ -201,10 +229,11 @@ void rocl_place_close(rocl_place *pl)
 {
     if (!pl->replaces)
         return;
-    if (pl->hidden[0])
+    if (pl->hidden[0] && rocl_place_wake(pl, pl->name, NULL) == ROCL_OK)
         unlinkat(pl->dir, pl->hidden, 0);
     if (pl->dir >= 0)
         close(pl->dir);
+    free(pl->folder);
     free(pl->name);
     *pl = (rocl_place){.dir = -1};
 }

@@ -20,6 +20,7 @@ struct rocl_spool {
     struct stat info; /* of the file that was opened */
     bool piped, packed, filled, temporary;
     uint64_t size;
+    uint64_t base; /* where it begins in the temporary file */
     char *head;
     size_t head_len;
     bool whole; /* head is all there is */
@@ -210,7 +211,7 @@ void rocl_spool_close(rocl_spool *s)
     if (!s)
         return;
     end_of_input(s);
-    if (s->fd >= 0)
+    if (s->fd >= 0 && !s->temporary)
         close(s->fd);
     free(s->path);
     free(s);
@@ -240,59 +241,68 @@ static rocl_status fail_temporary(const char *dir, int why, rocl_error *err)
     return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", dir, strerror(why));
 }
 
-static rocl_status open_temporary(const char **dir, const char *tmpdir, int *fd, rocl_error *err)
+static rocl_status open_store(rocl_spool_store *store, const char *tmpdir, rocl_error *err)
 {
     const char *wanted = tmpdir ? tmpdir : getenv("TMPDIR");
     bool any = !wanted || !*wanted;
-    *dir = any ? "/var/tmp" : wanted;
-    *fd = rocl_temp_file(*dir);
+    if (store->open)
+        return ROCL_OK;
+    store->dir = any ? "/var/tmp" : wanted;
+    store->fd = rocl_temp_file(store->dir);
     int why = errno;
-    if (*fd < 0 && any && (*fd = rocl_temp_file("/tmp")) >= 0)
-        *dir = "/tmp";
-    return *fd < 0 ? fail_temporary(*dir, why, err) : ROCL_OK;
+    if (store->fd < 0 && any && (store->fd = rocl_temp_file("/tmp")) >= 0)
+        store->dir = "/tmp";
+    store->open = store->fd >= 0;
+    return store->open ? ROCL_OK : fail_temporary(store->dir, why, err);
 }
 
-static rocl_status put(int fd, const char *dir, const char *p, size_t n, rocl_error *err)
+void rocl_spool_store_close(rocl_spool_store *store)
+{
+    if (store->open)
+        close(store->fd);
+    *store = (rocl_spool_store){0};
+}
+
+static rocl_status put(rocl_spool_store *store, const char *p, size_t n, rocl_error *err)
 {
     while (n) {
-        ssize_t done = write(fd, p, n);
+        ssize_t done = pwrite(store->fd, p, n, (off_t)store->size);
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
-            return fail_temporary(dir, done ? errno : ENOSPC, err);
+            return fail_temporary(store->dir, done ? errno : ENOSPC, err);
         p += done;
         n -= (size_t)done;
+        store->size += (uint64_t)done;
     }
     return ROCL_OK;
 }
 
-static rocl_status copy_rest(rocl_spool *s, int fd, const char *dir, rocl_error *err)
+static rocl_status copy_all(rocl_spool *s, rocl_spool_store *store, rocl_error *err)
 {
     size_t n = s->head_len;
     char *piece = malloc(PIECE);
-    rocl_status st = piece ? put(fd, dir, s->head, n, err) : rocl_fail_memory(err);
-    s->size = n;
-    while (st == ROCL_OK && (st = take(s, piece, PIECE, &n, err)) == ROCL_OK && n) {
-        st = put(fd, dir, piece, n, err);
-        s->size += n;
-    }
+    s->base = store->size;
+    rocl_status st = piece ? put(store, s->head, n, err) : rocl_fail_memory(err);
+    while (st == ROCL_OK && (st = take(s, piece, PIECE, &n, err)) == ROCL_OK && n)
+        st = put(store, piece, n, err);
+    s->size = store->size - s->base;
     free(piece);
     return st;
 }
 
-rocl_status rocl_spool_fill(rocl_spool *s, const char *tmpdir, rocl_error *err)
+rocl_status rocl_spool_fill(rocl_spool *s, rocl_spool_store *store, const char *tmpdir,
+                            rocl_error *err)
 {
-    const char *dir;
-    int fd = -1;
     rocl_status st = ROCL_OK;
     if (s->filled)
         return ROCL_OK;
     if (s->piped || s->packed) {
-        st = open_temporary(&dir, tmpdir, &fd, err);
+        st = open_store(store, tmpdir, err);
         if (st == ROCL_OK)
-            st = copy_rest(s, fd, dir, err);
+            st = copy_all(s, store, err);
         close(s->fd);
-        s->fd = fd;
+        s->fd = store->open ? store->fd : -1;
         s->temporary = true;
     } else {
         s->size = (uint64_t)s->info.st_size;
@@ -316,7 +326,7 @@ rocl_status rocl_spool_read(const rocl_spool *s, void *to, size_t n, uint64_t at
     if (n > s->size - at) /* what is appended meanwhile is not ours */
         n = (size_t)(s->size - at);
     while (*got < n) {
-        ssize_t done = pread(s->fd, (char *)to + *got, n - *got, (off_t)(at + *got));
+        ssize_t done = pread(s->fd, (char *)to + *got, n - *got, (off_t)(s->base + at + *got));
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)

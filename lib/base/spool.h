@@ -1,6 +1,6 @@
 /* An input as plain bytes that can be read at any offset. An uncompressed file is read where it is;
  * gzip, a pipe or standard input is first written, decompressed, into a temporary file without a
- * name. */
+ * name, one for any number of inputs. */
 #ifndef ROCL_BASE_SPOOL_H
 #define ROCL_BASE_SPOOL_H
 
@@ -19,9 +19,20 @@ const char *rocl_spool_head(const rocl_spool *s, size_t *n, bool *whole);
 bool rocl_spool_packed(const rocl_spool *s); /* it is gzip */
 bool rocl_spool_piped(const rocl_spool *s);  /* it is no file */
 
-/* Brings all of it to where it can be read at any offset. Do this before reads. tmpdir NULL:
- * $TMPDIR, else /var/tmp, else /tmp. */
-rocl_status rocl_spool_fill(rocl_spool *s, const char *tmpdir, rocl_error *err);
+/* The temporary file; zeroed: none yet. To be closed after the spools in it. */
+typedef struct rocl_spool_store {
+    bool open;
+    int fd;
+    uint64_t size;
+    const char *dir; /* for messages */
+} rocl_spool_store;
+
+void rocl_spool_store_close(rocl_spool_store *store);
+
+/* Brings all of it to where it can be read at any offset. Do this before reads, for one spool of a
+ * store at a time. tmpdir NULL: $TMPDIR, else /var/tmp, else /tmp. */
+rocl_status rocl_spool_fill(rocl_spool *s, rocl_spool_store *store, const char *tmpdir,
+                            rocl_error *err);
 uint64_t rocl_spool_size(const rocl_spool *s);
 
 /* Reads n bytes at an offset, fewer only at the end; concurrently by any number of threads. */

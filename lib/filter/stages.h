@@ -43,6 +43,9 @@ int64_t rocl_time_at(const rocl_time *time, int64_t first, int64_t last);
 
 rocl_status rocl_duration_parse(int64_t *ns, const char *option, const char *text, rocl_error *err);
 
+/* A duration with or without a sign; false when it is none. */
+bool rocl_offset_parse(int64_t *ns, const char *text);
+
 /* A decimal number up to 2^63 - 1: the end of its digits, NULL when there are none or too many. */
 const char *rocl_take_number(const char *s, int64_t *value);
 
@@ -74,7 +77,8 @@ static inline bool rocl_who_process(const rocl_who *w, uint32_t capture, uint32_
     return process < process_count ? c->processes[process] : c->all;
 }
 
-/* ---- window.c ------------------------------------------------------------------------------- */
+/* ---- marker.c: the occurrence of a marker that an option means ---------------------------------
+ */
 
 typedef struct rocl_occurrence { /* of a marker; in the order of these fields */
     int64_t start;
@@ -99,6 +103,19 @@ typedef struct rocl_marker {
     rocl_pick numbered;        /* the text as NAME:N */
 } rocl_marker;
 
+/* text NULL: not used. last: of several called NAME the last is meant, not the first. */
+rocl_status rocl_marker_new(rocl_marker *m, const rocl_trace *t, const char *option,
+                            const char *text, bool last, rocl_error *err);
+void rocl_marker_free(rocl_marker *m);
+/* An event of that name, whether it is the marker or not; false when memory is out. */
+bool rocl_marker_see(rocl_marker *m, uint32_t name, const rocl_occurrence *o);
+/* The one that is meant, of those seen; NULL: there is none. */
+const rocl_occurrence *rocl_marker_seen(const rocl_marker *m);
+/* The same; without one it is ROCL_USAGE, and says how many of the name there are. */
+rocl_status rocl_marker_find(const rocl_marker *m, const rocl_occurrence **found, rocl_error *err);
+
+/* ---- window.c ------------------------------------------------------------------------------- */
+
 typedef struct rocl_window {
     bool used;
     rocl_window_mode mode;
@@ -120,6 +137,12 @@ rocl_status rocl_window_check(const rocl_window *w, rocl_error *err);
 rocl_status rocl_window_resolve(rocl_window *w, int64_t first, int64_t last, rocl_error *err);
 void rocl_window_judge(const rocl_window *w, const rocl_batch *b, uint8_t *keep);
 void rocl_window_clip(const rocl_window *w, const rocl_batch *b, const uint8_t *keep);
+
+/* ---- offsets.c ------------------------------------------------------------------------------ */
+
+/* What the file says of every machine of the trace, ns. ROCL_INPUT "FILE:LINE: ..." */
+rocl_status rocl_offsets_read(const rocl_trace *t, const char *path, int64_t *offsets,
+                              rocl_error *err);
 
 /* ---- duration.c ----------------------------------------------------------------------------- */
 

@@ -149,6 +149,19 @@ rocl_status rocl_duration_parse(int64_t *ns, const char *option, const char *tex
     return scale(&d, unit, ns) ? ROCL_OK : too_large(err, option, text);
 }
 
+bool rocl_offset_parse(int64_t *ns, const char *text)
+{
+    const char *s = skip_blanks(text);
+    bool negative = *s == '-';
+    decimal d;
+    s = take_decimal(s + (negative || *s == '+'), &d);
+    uint64_t unit = s ? take_unit(s) : 0;
+    if (!unit || !scale(&d, unit, ns))
+        return false;
+    *ns = negative ? -*ns : *ns;
+    return true;
+}
+
 static int64_t fraction_of(int64_t parts, int64_t first, int64_t last)
 {
     if (last <= first)

@@ -173,10 +173,33 @@ static rocl_status convert_capture(timeline *t, rocl_model_capture *c, rocl_erro
 {
     rocl_spool *spool = rtg_capture_spool(c);
     rocl_status st = rocl_spool_wake(spool, err);
-    t->capture = c->pub.index;
+    t->capture = (uint32_t)c->source->named;
     if (st == ROCL_OK)
         st = convert_input(t, c->pub.path, spool, err);
     rocl_spool_rest(spool);
+    return st;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    size_t x = (*(rocl_model_capture *const *)a)->source->named;
+    size_t y = (*(rocl_model_capture *const *)b)->source->named;
+    return (x > y) - (x < y);
+}
+
+/* In the order in which the inputs were named, as without filters: each is one capture. */
+static rocl_status convert_captures(timeline *t, const rocl_trace *trace, rocl_error *err)
+{
+    size_t n = trace->capture_count;
+    rocl_model_capture **named = malloc((n + 1) * sizeof(rocl_model_capture *));
+    rocl_status st = named ? ROCL_OK : rocl_fail_memory(err);
+    if (named && n) {
+        memcpy(named, trace->captures, n * sizeof(rocl_model_capture *));
+        qsort(named, n, sizeof(rocl_model_capture *), by_name);
+    }
+    for (size_t i = 0; i < n && st == ROCL_OK; i++)
+        st = convert_capture(t, named[i], err);
+    free(named);
     return st;
 }
 
@@ -187,8 +210,8 @@ static rocl_status convert(timeline *t, const char *const *inputs, size_t count,
     rocl_status st = tl_out_put(&t->writer.out, head, sizeof head - 1, err);
     for (size_t i = 0; i < count && st == ROCL_OK; i++)
         st = convert_input(t, inputs[i], NULL, err);
-    for (size_t i = 0; trace && i < trace->capture_count && st == ROCL_OK; i++)
-        st = convert_capture(t, trace->captures[i], err);
+    if (st == ROCL_OK && trace)
+        st = convert_captures(t, trace, err);
     return st ? st : put_end(t, err);
 }
 

@@ -168,7 +168,7 @@ static inline rtg_span tl_row_text(const tl_rows *r, const tl_row *row)
 /* ---- timeline_select.c: what the filters of a trace leave ----------------------------------- */
 
 typedef struct tl_selection {
-    rocl_sorter *lines; /* keys: capture, offset; cut events have their times with them */
+    rocl_sorter *lines; /* keys: input, offset; cut events have their times with them */
     uint64_t capture;
     tl_wanted next;
     bool more;

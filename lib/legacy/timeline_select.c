@@ -6,10 +6,12 @@
 #include "base/num.h"
 #include "filter/filter.h"
 #include "sink/sink.h"
+#include "source/source.h"
 
 #include <string.h>
 
 typedef struct picker {
+    const rocl_trace *trace;
     rocl_sorter *lines;
     bool clip;
     int64_t from, to; /* of the window */
@@ -19,10 +21,11 @@ typedef struct picker {
 static rocl_status pick(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     const picker *p = self;
+    size_t named = p->trace->captures[b->capture->index]->source->named;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        const uint64_t key[2] = {b->capture->index, e->id - 1};
+        const uint64_t key[2] = {named, e->id - 1};
         const int64_t times[2] = {e->start, e->end};
         bool cut = p->clip && e->end - e->start != e->duration;
         st = rocl_sorter_add(p->lines, worker, key, times, cut ? sizeof times : 0, err);
@@ -47,7 +50,8 @@ static rocl_status advance(tl_selection *s, rocl_error *err)
 
 rocl_status tl_select(tl_selection *s, rocl_trace *t, rocl_error *err)
 {
-    picker p = {.lines = rocl_sorter_new(t->space, 2),
+    picker p = {.trace = t,
+                .lines = rocl_sorter_new(t->space, 2),
                 .clip = t->opt.window_mode == ROCL_WINDOW_CLIP};
     rocl_sink sink = {.self = &p, .kinds = ROCL_ALL_KINDS, .events = pick};
     s->lines = p.lines;

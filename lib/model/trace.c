@@ -1,6 +1,7 @@
 /* The trace as an account: texts, captures, faults, progress. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model/trace.h"
 
@@ -48,6 +49,39 @@ void rocl_notice(const rocl_trace *t, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     t->opt.notice(t->opt.ctx, text);
+}
+
+enum { NAMED = sizeof((rocl_remark *)NULL)->paths / sizeof(char *) };
+
+void rocl_remark_add(rocl_trace *t, const char *path, const char *text)
+{
+    rocl_remark *r = t->remarks;
+    while (r < t->remarks + ROCL_REMARKS - 1 && r->count && strcmp(r->text, text) != 0)
+        r++;
+    r->text = text;
+    if (r->count < NAMED)
+        r->paths[r->count] = path;
+    r->count++;
+}
+
+static void say_remark(const rocl_trace *t, const rocl_remark *r)
+{
+    char names[768];
+    size_t n = 0;
+    for (size_t i = 0; i < r->count && i < NAMED && n < sizeof names; i++)
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "", r->paths[i]);
+    if (r->count > NAMED)
+        rocl_notice(t, "%s and %zu more: %s", names, r->count - NAMED, r->text);
+    else
+        rocl_notice(t, "%s: %s", names, r->text);
+}
+
+void rocl_remarks_say(rocl_trace *t)
+{
+    for (rocl_remark *r = t->remarks; r < t->remarks + ROCL_REMARKS && r->count; r++) {
+        say_remark(t, r);
+        r->count = 0;
+    }
 }
 
 void rocl_progress_phase(rocl_trace *t, const char *phase, uint64_t total_rows)

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/extsort.h"
+#include "base/spool.h"
 #include "base/strings.h"
 #include "rocline.h"
 
@@ -21,25 +22,43 @@ typedef struct rocl_model_capture {
     struct rocl_source *source; /* who reads it */
     void *state;                /* the source's own, per capture */
     rocl_arena arena;           /* of the definition arrays */
+    int64_t offset; /* ns by which its clock is set: added to the times of its definitions, to be
+                       added to those of its events */
 } rocl_model_capture;
+
+typedef struct rocl_machine {
+    uint32_t hostname, machine_id; /* texts; 0 unknown */
+} rocl_machine;
+
+/* Inputs of which the same is to be said. */
+typedef struct rocl_remark {
+    const char *text;
+    const char *paths[3]; /* of the first */
+    size_t count;
+} rocl_remark;
+
+#define ROCL_REMARKS 4
 
 struct rocl_trace {
     rocl_options opt; /* defaults filled in: jobs >= 1, memory > 0 */
     rocl_strings *strings;
-    rocl_sort_space *space; /* shared by every sorter of this trace */
+    rocl_sort_space *space;   /* shared by every sorter of this trace */
+    rocl_spool_store spooled; /* inputs that are no plain files */
     struct rocl_source **sources;
     size_t source_count;
-    rocl_model_capture **captures; /* in the order of the inputs */
+    rocl_model_capture **captures; /* see rocl_trace_order */
     size_t capture_count;
-    uint32_t *machines; /* text of the identity of each machine */
+    rocl_machine *machines;
     size_t machine_count;
     struct rocl_filter *filter; /* NULL: everything passes */
     atomic_uint_least64_t faults[ROCL_FAULTS];
     atomic_uint_least64_t events[ROCL_KINDS];
     atomic_uint_least64_t rows_done; /* for progress */
     atomic_flag in_progress;         /* the user's function is running */
+    rocl_remark remarks[ROCL_REMARKS];
     uint64_t rows_total;
     const char *phase;
+    char reading[64]; /* a phase: which of the captures */
 };
 
 /* Fields that not every sink wants; what is not wanted is not read, and left 0. */
@@ -65,9 +84,21 @@ rocl_status rocl_trace_verdict(const rocl_trace *t);
 
 void rocl_notice(const rocl_trace *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* A notice "PATH: TEXT", or "PATH, PATH, PATH and 41 more: TEXT": it is given, once per text, when
+ * rocl_remarks_say is called. Both strings must live until then. */
+void rocl_remark_add(rocl_trace *t, const char *path, const char *text);
+void rocl_remarks_say(rocl_trace *t);
+
 /* Adds `rows` to the progress and calls the user's function at most some times a second. */
 void rocl_progress(rocl_trace *t, uint64_t rows);
 void rocl_progress_phase(rocl_trace *t, const char *phase, uint64_t total_rows);
+
+/* Puts the captures in the order of all outputs, by node, rank and pid, whatever the order of the
+ * inputs, and numbers captures and machines. Once, when all have their definitions. */
+rocl_status rocl_trace_order(rocl_trace *t, rocl_error *err);
+
+/* What to call a machine: its host name, its machine id, or "-" when nothing is known. */
+const char *rocl_machine_name(const rocl_trace *t, uint32_t machine);
 
 /* The demangled name of a kernel in full (text), as its source knows it; its display name where
  * nothing better is known. May read the input: ask once per kernel. */

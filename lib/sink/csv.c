@@ -267,11 +267,6 @@ static rocl_status feed_sorter(feed *f, rocl_sorter *s, rocl_error *err)
     return st ? st : put;
 }
 
-static int64_t pid_of_slot(const rocl_capture *c, uint32_t slot)
-{
-    return slot < c->process_count ? c->processes[slot].pid : 0;
-}
-
 static rocl_status feed_slot(feed *f, uint32_t slot, rocl_error *err)
 {
     rocl_csv_run *r = f->run;
@@ -281,8 +276,7 @@ static rocl_status feed_slot(feed *f, uint32_t slot, rocl_error *err)
         rocl_sorter *s = atomic_load(&r->sorters[index]);
         if (!s || !rocl_sorter_count(s))
             continue;
-        st = rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)file, pid_of_slot(r->capture, slot),
-                               &f->out, err);
+        st = rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)file, r->capture, slot, &f->out, err);
         if (st == ROCL_OK)
             st = feed_sorter(f, s, err);
         rocl_sorter_free(s);
@@ -298,8 +292,7 @@ static rocl_status feed_agents(feed *f, rocl_error *err)
     const rocl_capture *c = r->capture;
     rocl_status st = ROCL_OK;
     for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++) {
-        st = rocl_csv_outs_get(&r->outs, CSV_FILE_AGENT, pid_of_slot(c, c->agents[i].process),
-                               &f->out, err);
+        st = rocl_csv_outs_get(&r->outs, CSV_FILE_AGENT, c, c->agents[i].process, &f->out, err);
         if (st == ROCL_OK)
             st = get_chunk(f, err);
         if (st)
@@ -342,6 +335,8 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         rocl_pipe_abort(f.pipe);
     else
         st = rocl_pipe_finish(f.pipe, err);
+    if (st == ROCL_OK)
+        st = rocl_csv_outs_rest(&r->outs, err);
     end_of_sorters(r);
     return st;
 }
@@ -371,8 +366,8 @@ static rocl_status open_stdout(rocl_csv_run *r, rocl_error *err)
 {
     rocl_csv_out *out;
     return r->opt->to_stdout && r->files
-               ? rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)__builtin_ctz(r->files), 0, &out,
-                                   err)
+               ? rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)__builtin_ctz(r->files), NULL,
+                                   ROCL_NONE, &out, err)
                : ROCL_OK;
 }
 
@@ -409,7 +404,7 @@ static void finish(rocl_csv_run *r)
 rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, size_t *files, rocl_error *err)
 {
     rocl_csv_run r = {.trace = t, .opt = o, .jobs = t->opt.jobs};
-    r.outs = (rocl_csv_outs){.options = o, .plans = r.plans};
+    r.outs = (rocl_csv_outs){.trace = t, .options = o, .plans = r.plans};
     pthread_mutex_init(&r.lock, NULL);
     rocl_status st = start(&r, t, o, err);
     if (st == ROCL_OK)

@@ -245,17 +245,21 @@ rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_a
 
 typedef struct rocl_csv_out rocl_csv_out;
 typedef struct rocl_csv_outs {
+    const rocl_trace *trace;
     const rocl_csv_options *options;
     const rocl_csv_plan *plans; /* CSV_FILES of them */
     rocl_csv_out **all;
     size_t count, cap;
+    size_t rested;  /* of them that have all their rows */
     bool directory; /* has been made */
 } rocl_csv_outs;
 
-/* The output of a file (and process, where each has its own), opened with its header when it is
- * asked for the first time. Owned by outs. */
-rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, int64_t pid,
-                              rocl_csv_out **out, rocl_error *err);
+/* The output of a file (and of a process of a capture, where each has its own; ROCL_NONE: of no
+ * process), opened with its header when it is asked for the first time. Owned by outs. */
+rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, const rocl_capture *c,
+                              uint32_t process, rocl_csv_out **out, rocl_error *err);
+/* All is written of a capture: files of its processes need not stay open. */
+rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err);
 rocl_csv_file_id rocl_csv_out_file(const rocl_csv_out *o);
 rocl_status rocl_csv_out_write(rocl_csv_out *o, const rocl_buf *b, rocl_error *err);
 /* Gives the files their names, or leaves no trace of them. */

@@ -14,6 +14,27 @@ void rocl_program_name(const char *command, char *name, size_t size)
     snprintf(name, size, "%.*s", (int)(n - from), command + from);
 }
 
+const char *rocl_process_host(const rocl_capture *c, const rocl_process *p)
+{
+    return p->node < c->node_count ? rocl_str(c->trace, c->nodes[p->node].hostname) : "";
+}
+
+void rocl_process_details(char *s, size_t size, int32_t rank, int64_t pid, const char *host)
+{
+    char parts[3][96] = {"", "", ""};
+    if (rank >= 0)
+        snprintf(parts[0], sizeof parts[0], "rank %" PRId32, rank);
+    if (pid)
+        snprintf(parts[1], sizeof parts[1], "pid %" PRId64, pid);
+    snprintf(parts[2], sizeof parts[2], "%s", host);
+    s[0] = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        size_t n = strlen(s);
+        if (parts[i][0])
+            snprintf(s + n, size - n, "%s%s", n ? ", " : "", parts[i]);
+    }
+}
+
 const char *rocl_thread_label(const rocl_capture *c, const rocl_thread *t, const rocl_process *p,
                               char *buf, size_t size)
 {

@@ -5,6 +5,12 @@
 #include "model/gpus.h"
 #include "model/trace.h"
 
+/* The host name of its node, "" unknown. */
+const char *rocl_process_host(const rocl_capture *c, const rocl_process *p);
+
+/* "rank 0, pid 123, host": without a rank below 0, a pid of 0, a host of "". */
+void rocl_process_details(char *s, size_t size, int32_t rank, int64_t pid, const char *host);
+
 /* "/opt/app/train --rank 0" -> "train" */
 void rocl_program_name(const char *command, char *name, size_t size);
 /* Its own name; the main thread is called as its program is; "" when nothing is known. May use buf.

@@ -27,4 +27,8 @@ typedef struct rocl_sink {
 /* Runs source -> filters -> sink over every capture that the filters leave. */
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
 
+/* A run of its own before that, without filters, for what must be known of all events first. The
+ * accounts of the trace stay empty. */
+rocl_status rocl_pipeline_survey(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
+
 #endif

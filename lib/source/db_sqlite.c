@@ -375,8 +375,8 @@ rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int
                        first, last, any, err);
 }
 
-rocl_status rocl_db_span(rocl_db *db, const char *table, const char *low, const char *high,
-                         int64_t *first, int64_t *last, bool *any, rocl_error *err)
+rocl_status rocl_db_glance(rocl_db *db, const char *table, const char *low, const char *high,
+                           int64_t *first, int64_t *last, bool *any, rocl_error *err)
 {
     *any = false;
     if (!rocl_db_has_column(db, table, low) || !rocl_db_has_column(db, table, high))
@@ -384,8 +384,10 @@ rocl_status rocl_db_span(rocl_db *db, const char *table, const char *low, const 
     /* Texts and blobs sort after all numbers: the upper limit keeps them out. */
     return two_numbers(db, table,
                        sqlite3_mprintf("SELECT min(\"%w\"), max(\"%w\") FROM main.\"%w\" WHERE "
+                                       "\"id\" IN ((SELECT min(\"id\") FROM main.\"%w\"), "
+                                       "(SELECT max(\"id\") FROM main.\"%w\")) AND "
                                        "\"%w\" > 0 AND \"%w\" >= \"%w\" AND "
                                        "\"%w\" <= 9223372036854775807",
-                                       low, high, table, low, high, low, high),
+                                       low, high, table, table, table, low, high, low, high),
                        first, last, any, err);
 }

@@ -22,7 +22,8 @@
 typedef struct identity {
     dev_t dev;
     ino_t ino;
-    size_t index;
+    size_t index; /* in paths */
+    size_t first; /* of those that are the same */
 } identity;
 
 typedef struct walk {
@@ -48,7 +49,7 @@ static rocl_status push(walk *w, const char *path, dev_t dev, ino_t ino)
     if (!ROCL_GROW(in->paths, w->path_cap, in->count + 1) ||
         !ROCL_GROW(w->ids, w->id_cap, in->count + 1) || !w->ids)
         return rocl_fail_memory(w->err);
-    w->ids[in->count] = (identity){dev, ino, in->count};
+    w->ids[in->count] = (identity){dev, ino, in->count, in->count};
     in->paths[in->count] = strdup(path);
     if (!in->paths[in->count])
         return rocl_fail_memory(w->err);
@@ -350,25 +351,66 @@ static int compare_ids(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The same file twice would count its events twice. Names the first that is one too many. */
-static rocl_status check_twice(walk *w)
+static bool is_same(const identity *a, const identity *b)
 {
-    const identity *again = NULL;
+    return a->dev == b->dev && a->ino == b->ino;
+}
+
+static bool note_repeated(walk *w, size_t first, size_t again)
+{
+    rocl_inputs *in = w->in;
+    in->repeated++;
+    if (in->again) /* of the names as given the first is told */
+        return true;
+    in->first = strdup(in->paths[first]);
+    in->again = strdup(in->paths[again]);
+    return in->first && in->again;
+}
+
+static void drop_empty(rocl_inputs *in)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < in->count; i++)
+        if (in->paths[i])
+            in->paths[kept++] = in->paths[i];
+    in->count = kept;
+}
+
+static int compare_indexes(const void *a, const void *b)
+{
+    const identity *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* The same file twice would count its events twice: globs overlap, folders hold links. It stays
+ * where it was named first. */
+static rocl_status drop_repeated(walk *w)
+{
     size_t count = w->in->count;
+    bool ok = true;
     if (!w->ids)
         return ROCL_OK;
     qsort(w->ids, count, sizeof *w->ids, compare_ids);
-    for (size_t i = 1; i < count; i++) {
-        const identity *a = &w->ids[i - 1], *b = &w->ids[i];
-        if (a->dev == b->dev && a->ino == b->ino && (!again || b->index < again->index))
-            again = b;
+    for (size_t i = 0, first = 0; i < count; i++) {
+        first = i && is_same(&w->ids[i - 1], &w->ids[i]) ? first : w->ids[i].index;
+        w->ids[i].first = first;
     }
-    if (!again)
-        return ROCL_OK;
-    const char *first = w->in->paths[again[-1].index], *second = w->in->paths[again->index];
-    if (strcmp(first, second) == 0)
-        return rocl_fail(w->err, ROCL_INPUT, "%s: named twice", second);
-    return rocl_fail(w->err, ROCL_INPUT, "%s: the same file as %s", second, first);
+    qsort(w->ids, count, sizeof *w->ids, compare_indexes);
+    for (size_t i = 0; i < count && ok; i++) {
+        if (w->ids[i].first == i)
+            continue;
+        if (strcmp(w->in->paths[i], "-") == 0)
+            return rocl_fail(w->err, ROCL_INPUT, "-: named twice");
+        ok = note_repeated(w, w->ids[i].first, i);
+    }
+    for (size_t i = 0; i < count && ok; i++) {
+        if (w->ids[i].first == i)
+            continue;
+        free(w->in->paths[i]);
+        w->in->paths[i] = NULL;
+    }
+    drop_empty(w->in);
+    return ok ? ROCL_OK : rocl_fail_memory(w->err);
 }
 
 rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t count,
@@ -380,7 +422,7 @@ rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t
     for (size_t i = 0; i < count && st == ROCL_OK; i++)
         st = take_name(&w, names[i]);
     if (st == ROCL_OK)
-        st = check_twice(&w);
+        st = drop_repeated(&w);
     free(w.ids);
     if (st != ROCL_OK)
         rocl_inputs_free(in);
@@ -392,5 +434,7 @@ void rocl_inputs_free(rocl_inputs *in)
     for (size_t i = 0; i < in->count; i++)
         free(in->paths[i]);
     free(in->paths);
+    free(in->again);
+    free(in->first);
     *in = (rocl_inputs){0};
 }

@@ -7,6 +7,8 @@
 typedef struct rocl_inputs {
     char **paths; /* in the order given; within a directory or glob sorted by name */
     size_t count;
+    size_t repeated;     /* how often a file came once more; it is in paths once */
+    char *again, *first; /* the first such name, and the one under which the file is in paths */
 } rocl_inputs;
 
 /* Expands what the user named, each name in turn:
@@ -17,9 +19,9 @@ typedef struct rocl_inputs {
  * - a directory (an .rpdb folder is one) is its index.yaml, or else all files in it that are called
  *   *.db or begin with the SQLite magic; hidden files and subdirectories are left alone;
  * - a glob, when no file has that name, is what it matches.
- * Directories and globs are sorted bytewise. The same file twice (by device and inode) is refused,
- * so is a directory or an index without files. Failures are ROCL_INPUT "NAME: ..." (no name at all:
- * ROCL_USAGE), and `in` is empty then. */
+ * Directories and globs are sorted bytewise. The same file twice (by device and inode) counts once,
+ * but for standard input, which is refused; so is a directory or an index without files. Failures
+ * are ROCL_INPUT "NAME: ..." (no name at all: ROCL_USAGE), and `in` is empty then. */
 rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t count,
                                rocl_error *err);
 void rocl_inputs_free(rocl_inputs *in);

@@ -59,9 +59,10 @@ void rocl_db_objects_free(rocl_db_object *objects, size_t count);
 rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
                              bool *any, rocl_error *err);
 
-/* min(low), max(high) over the rows with high >= low > 0; *any false when there are none. */
-rocl_status rocl_db_span(rocl_db *db, const char *table, const char *low, const char *high,
-                         int64_t *first, int64_t *last, bool *any, rocl_error *err);
+/* min(low), max(high) of the first and the last row, where high >= low > 0; *any false when that is
+ * neither. */
+rocl_status rocl_db_glance(rocl_db *db, const char *table, const char *low, const char *high,
+                           int64_t *first, int64_t *last, bool *any, rocl_error *err);
 
 /* Opens a cursor over some columns of a table, on the pages of the file where that is possible and
  * wished for, or else on SQLite: the rows are the same. A column that the table lacks reads as

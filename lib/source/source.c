@@ -97,12 +97,13 @@ static bool is_stranger(const char *head, size_t n)
 }
 
 /* Is it text that says things of its own before its first record? */
-static rocl_status look_further(rocl_spool *spool, const char *tmpdir, bool *ours, rocl_error *err)
+static rocl_status look_further(rocl_trace *t, rocl_spool *spool, bool *ours, rocl_error *err)
 {
     enum { BLOCK = 1 << 20 };
     char *block = malloc(BLOCK);
     size_t got = 0;
-    rocl_status st = block ? rocl_spool_fill(spool, tmpdir, err) : rocl_fail_memory(err);
+    rocl_status st =
+        block ? rocl_spool_fill(spool, &t->spooled, t->opt.tmpdir, err) : rocl_fail_memory(err);
     for (uint64_t at = 0; st == ROCL_OK && !*ours && at < rocl_spool_size(spool); at += got) {
         st = rocl_spool_read(spool, block, BLOCK, at, &got, err);
         const char *last = got == BLOCK ? memrchr(block, '\n', got) : NULL;
@@ -131,7 +132,7 @@ static rocl_status open_known(rocl_trace *t, const char *path, rocl_spool *spool
     rocl_status st = ROCL_OK;
     bool text = !database && !ours && may_be_text(head, n);
     if (text)
-        st = look_further(spool, t->opt.tmpdir, &ours, err);
+        st = look_further(t, spool, &ours, err);
     if (st == ROCL_OK && text && !ours)
         st = rocl_fail(err, ROCL_INPUT, "%s: text, not a rocpd database", path);
     else if (st == ROCL_OK && !ours && !(database && plain))

@@ -50,9 +50,10 @@ typedef struct rocl_source_ops {
     rocl_status (*finish)(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
                           rocl_error *err);
     void (*end)(rocl_trace *t, rocl_model_capture *c);
-    /* First start and last end over the wanted kinds; *any false when there is nothing. */
-    rocl_status (*bounds)(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, int64_t *first,
-                          int64_t *last, bool *any, rocl_error *err);
+    /* Some times of the capture, early and late ones, as cheap as they come; *any false when there
+     * are none. NULL: the source knows none without reading everything. */
+    rocl_status (*glance)(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
+                          bool *any, rocl_error *err);
     /* Appends the JSON object that the input keeps of a definition, nothing where there is none.
      * Thread-safe; between open and close. */
     rocl_status (*properties)(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
@@ -64,6 +65,7 @@ typedef struct rocl_source {
     char *path;
     rocl_spool *spool; /* the text that was recognised: the source's to take */
     void *state;
+    size_t named; /* place among the inputs as the user named them */
 } rocl_source;
 
 /* Looks at the first bytes of the path, never at its suffix, and opens it with the right source. */

@@ -63,14 +63,6 @@ fails_on() {
     fails_on 3 empty ""
 }
 
-@test "the same file twice" {
-    for tool in "${TOOLS[@]}"; do
-        try 3 "$tool" -d out "$FIXTURES/schema-3.0.0.db" "$FIXTURES/../fixtures/schema-3.0.0.db"
-        one_line "$tool"
-        says "the same file as"
-    done
-}
-
 @test "one bad input among good ones stops the run" {
     for tool in "${TOOLS[@]}"; do
         try 3 "$tool" -d out "$FIXTURES/rank0.db" "$FIXTURES/text.db" "$FIXTURES/rank1.db"

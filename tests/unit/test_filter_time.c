@@ -182,6 +182,37 @@ static void test_durations(void **state)
     }
 }
 
+static void test_offsets(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ns; /* MAX: refused */
+    } rows[] = {
+        {"0", 0},
+        {"-0", 0},
+        {"+5", 5},
+        {"-1000ns", -1000},
+        {" -1.5us", -1500},
+        {"2ms ", 2000000},
+        {"-1m", -60000000000},
+        {"-9223372036854775807", -MAX},
+        {"-9223372036854775808", MAX},
+        {"--1", MAX},
+        {"+-1", MAX},
+        {"", MAX},
+        {"-", MAX},
+        {"1 2", MAX},
+        {"1h", MAX},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t ns = MAX;
+        bool ok = rocl_offset_parse(&ns, rows[i].text);
+        if (ok != (rows[i].ns != MAX) || (ok && ns != rows[i].ns))
+            fail_msg("\"%s\": %d %lld", rows[i].text, (int)ok, (long long)ns);
+    }
+}
+
 static void test_huge_text(void **state)
 {
     (void)state;
@@ -207,7 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times),          cmocka_unit_test(test_bad_times),
         cmocka_unit_test(test_extreme_bounds), cmocka_unit_test(test_durations),
-        cmocka_unit_test(test_huge_text),
+        cmocka_unit_test(test_offsets),        cmocka_unit_test(test_huge_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,7 +324,7 @@ static int tear_down(void **state)
     return chdir("/") || nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* "file file", or the error. */
+/* "file file", and how many came again and which the first of them is; or the error. */
 static void expand(const char *const *names, size_t count, char *result, size_t size)
 {
     rocl_inputs in;
@@ -336,6 +336,8 @@ static void expand(const char *const *names, size_t count, char *result, size_t 
         snprintf(result, size, "%d %s", (int)st, rocl_error_text(err));
     for (size_t i = 0; st == ROCL_OK && i < in.count; i++)
         at += (size_t)snprintf(result + at, size - at, "%s%s", i ? " " : "", in.paths[i]);
+    if (st == ROCL_OK && in.repeated)
+        snprintf(result + at, size - at, ", %zu: %s is %s", in.repeated, in.again, in.first);
     if (st != ROCL_OK)
         assert_true(in.count == 0 && in.paths == NULL);
     rocl_inputs_free(&in);
@@ -379,12 +381,13 @@ static const struct {
     {{"database.yaml"}, "database.yaml"},
     {{"gone.yaml"}, "3 gone.yaml: no such file"},
     /* twice */
-    {{"a.db", "a.db"}, "3 a.db: named twice"},
-    {{"a.db", "./a.db"}, "3 ./a.db: the same file as a.db"},
-    {{"a.db", "link.db"}, "3 link.db: the same file as a.db"},
-    {{"hard.db", "b.db", "a.db"}, "3 a.db: the same file as hard.db"},
-    {{"b.db", "pkg.rpdb"}, "3 pkg.rpdb/../b.db: the same file as b.db"},
-    {{"hard.db", "link.db", "a.db"}, "3 link.db: the same file as hard.db"},
+    {{"a.db", "a.db"}, "a.db, 1: a.db is a.db"},
+    {{"a.db", "./a.db"}, "a.db, 1: ./a.db is a.db"},
+    {{"a.db", "link.db"}, "a.db, 1: link.db is a.db"},
+    {{"hard.db", "b.db", "a.db"}, "hard.db b.db, 1: a.db is hard.db"},
+    {{"b.db", "pkg.rpdb"}, "b.db pkg.rpdb/z.db pkg.rpdb/y.db, 1: pkg.rpdb/../b.db is b.db"},
+    {{"hard.db", "link.db", "a.db"}, "hard.db, 2: link.db is hard.db"},
+    {{"b.db", "?.db", "[ab].db"}, "b.db B.db a.db, 3: b.db is b.db"},
     /* nothing there */
     {{"gone.db"}, "3 gone.db: no such file"},
     {{"a.db/x"}, "3 a.db/x: no such file"},

@@ -14,6 +14,7 @@ typedef struct common {
     strings inputs;
     unsigned kernel_names, agent_index, window_mode; /* enums of rocline.h */
     bool kernel_rename, strict, args;
+    further align; /* a rocl_align, and its name or file */
     const char *start, *end, *start_marker, *end_marker, *min_duration;
     strings ranks, pids, agents, include, exclude, names, exclude_names;
     unsigned jobs, level, reader; /* the last: an enum of rocline.h */

@@ -25,13 +25,19 @@
 
 /* Help promises this; the order of the words below is that of the enums. */
 _Static_assert(ROCL_DEFAULT_MEMORY == (size_t)48 << 20, "--memory says: default 48m");
-_Static_assert(ROCL_NAMES_SHORT == 3 && ROCL_INDEX_TYPE_RELATIVE == 2 && ROCL_READER_SQLITE == 2,
+_Static_assert(ROCL_NAMES_SHORT == 3 && ROCL_INDEX_TYPE_RELATIVE == 2 && ROCL_READER_SQLITE == 2 &&
+                   ROCL_ALIGN_OFFSETS == ROCL_ALIGN_NONE + 3,
                "choices follow the enums");
 
 static const opt input_options[] = {
     LIST("input", 'i', inputs, "FILE...",
          "rocpd databases, legacy text (rtg_tracer, HCC, strace; \"-\": standard input), globs, "
          "folders of databases, .rpdb folders or index.yaml files; operands are inputs as well"),
+    {"align", 0, OPT_FURTHER, AT(align), "HOW", "none|start|marker NAME[:N]|offsets FILE",
+     ROCL_ALIGN_NONE, 0,
+     "clocks of several nodes: as they are (none; the default says so when they seem to differ), "
+     "set to the first event of each (start), to where a marker of this name begins (marker "
+     "NAME[:N]), or by a file with lines \"HOST OFFSET\" (offsets FILE)"},
     FLAG("strict", 0, strict, "stop at the first broken record instead of counting it"),
     COMMON_IGNORED("automerge-limit", "N", NULL),
     COMMON_END,

@@ -59,10 +59,16 @@ int print_help(const program *p)
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
+/* Without what some of them need for a value. */
 static void print_choices(const char *choices)
 {
-    for (; *choices; choices++)
-        putchar(*choices == '|' ? ' ' : *choices);
+    while (*choices) {
+        size_t n = strcspn(choices, "|");
+        printf("%.*s", (int)strcspn(choices, " |"), choices);
+        choices += n + (choices[n] == '|');
+        if (*choices)
+            putchar(' ');
+    }
 }
 
 /* One branch of `case $prev in` for an option with a value. */

@@ -170,6 +170,20 @@ static int choice_index(const char *choices, const char *value)
     return -1;
 }
 
+/* The choice that `word` begins: its index, and whether it needs a value. -1: none. */
+static int further_index(const char *choices, const char *word, size_t len, bool *needs)
+{
+    int index = 0;
+    for (const char *p = choices; *p; index++) {
+        size_t n = strcspn(p, "|"), own = strcspn(p, " |");
+        *needs = own < n;
+        if (own == len && strncmp(p, word, len) == 0)
+            return index;
+        p += n + (p[n] == '|');
+    }
+    return -1;
+}
+
 static int bad_value(const opt *o, const char *value, const char *expected)
 {
     return usage_error("--%s: \"%s\" is not %s", o->name, value, expected);
@@ -319,14 +333,6 @@ static int store_switch(const program *p, const opt *o, void *to)
     }
 }
 
-/* `value` is NULL for an option without one. */
-static int store(const program *p, const opt *o, char *values, const char *value)
-{
-    return value ? store_value(p, o, values + o->to, value) : store_switch(p, o, values + o->to);
-}
-
-/* ---- the command line ------------------------------------------------------------------------ */
-
 typedef struct words {
     char **v;
     int n, next;
@@ -341,6 +347,31 @@ static const char *value_word(words *w)
     return w->v[w->next++];
 }
 
+/* "word" and the next word of the command line, or "word=VALUE". */
+static int store_further(const opt *o, further *to, const char *value, words *w)
+{
+    bool needs;
+    size_t len = strcspn(value, "=");
+    int index = further_index(o->choices, value, len, &needs);
+    if (index < 0 || (value[len] && !needs))
+        return usage_error("--%s: \"%s\" is none of %s", o->name, value, o->choices);
+    const char *more = value[len] ? value + len + 1 : needs ? value_word(w) : NULL;
+    if (needs && !(more && *more))
+        return usage_error("--%s %.*s needs a value: %s", o->name, (int)len, value, o->choices);
+    *to = (further){.choice = (unsigned)(o->lo + index), .value = more};
+    return -1;
+}
+
+/* `value` is NULL for an option without one. */
+static int store(const program *p, const opt *o, char *values, const char *value, words *w)
+{
+    if (value && o->kind == OPT_FURTHER)
+        return store_further(o, (further *)(void *)(values + o->to), value, w);
+    return value ? store_value(p, o, values + o->to, value) : store_switch(p, o, values + o->to);
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
 static int parse_long(const program *p, char *values, const char *word, words *w)
 {
     size_t len = strcspn(word, "=");
@@ -352,7 +383,7 @@ static int parse_long(const program *p, char *values, const char *word, words *w
         return usage_error("--%s takes no value", o->name);
     if (!value && takes_value(o) && !(value = value_word(w)))
         return usage_error("--%s needs a value: --%s %s", o->name, o->name, o->arg);
-    return store(p, o, values, value);
+    return store(p, o, values, value, w);
 }
 
 /* -v, -vq, -j4, -j 4 */
@@ -370,7 +401,7 @@ static int parse_letters(const program *p, char *values, const char *word, words
                 return usage_error("-%c needs a value: -%c %s", o->letter, o->letter, o->arg);
             at = "";
         }
-        int code = store(p, o, values, value);
+        int code = store(p, o, values, value, w);
         if (code >= 0)
             return code;
     }

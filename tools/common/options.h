@@ -25,11 +25,19 @@ typedef enum opt_kind {
     OPT_NUMBER,  /* unsigned, or int where lo is negative: lo..hi */
     OPT_SIZE,    /* size_t: bytes, with k, m or g */
     OPT_CHOICE,  /* unsigned: index of the word in `choices` */
+    OPT_FURTHER, /* further: the same, plus lo; choices that need a value of their own say "word V"
+                  */
     OPT_IGNORED, /* strings: "--name", with a value when there is `arg` */
     OPT_HELP,    /* these three end the run */
     OPT_VERSION,
     OPT_COMPLETION,
 } opt_kind;
+
+/* A choice, and its value: "--opt word VALUE", "--opt=word VALUE" or "--opt word=VALUE". */
+typedef struct further {
+    unsigned choice;
+    const char *value; /* NULL: the choice has none */
+} further;
 
 typedef struct opt {
     const char *name; /* the long name, without dashes */

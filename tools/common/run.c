@@ -60,6 +60,8 @@ static rocl_options library_options(const common *c)
         .kernel_names = c->kernel_names,
         .agent_index = c->agent_index,
         .strict = c->strict,
+        .align = c->align.choice,
+        .align_with = c->align.value,
         .start = c->start,
         .end = c->end,
         .start_marker = c->start_marker,

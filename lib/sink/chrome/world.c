@@ -62,28 +62,6 @@ static void meta_sort(chrome_world *w, const char *what, uint32_t pid, uint32_t 
 
 /* ---- processes ---- */
 
-static const char *host_of(const rocl_capture *c, const rocl_process *p)
-{
-    return p->node < c->node_count ? rocl_str(c->trace, c->nodes[p->node].hostname) : "";
-}
-
-/* "rank 0, pid 123, host", what of it is wanted and known. */
-static void details(char *s, size_t size, int32_t rank, int64_t pid, const char *host)
-{
-    char parts[3][96] = {"", "", ""};
-    if (rank >= 0)
-        snprintf(parts[0], sizeof parts[0], "rank %" PRId32, rank);
-    if (pid)
-        snprintf(parts[1], sizeof parts[1], "pid %" PRId64, pid);
-    snprintf(parts[2], sizeof parts[2], "%s", host);
-    s[0] = 0;
-    for (unsigned i = 0; i < 3; i++) {
-        size_t n = strlen(s);
-        if (parts[i][0])
-            snprintf(s + n, size - n, "%s%s", n ? ", " : "", parts[i]);
-    }
-}
-
 static void describe_process(chrome_world *w, uint32_t index)
 {
     const rocl_capture *c = w->capture;
@@ -91,14 +69,15 @@ static void describe_process(chrome_world *w, uint32_t index)
     const chrome_process *own = &w->processes[index];
     char program[256], more[320], name[600];
     bool machines = w->trace->machine_count > 1, several = w->process_total > 1;
+    const char *host = rocl_process_host(c, p);
     rocl_program_name(rocl_str(w->trace, p->command), program, sizeof program);
-    details(more, sizeof more, several ? p->rank : -1,
-            own->real && (program[0] || !several) ? 0 : p->pid,
-            machines || !own->real ? host_of(c, p) : "");
+    rocl_process_details(more, sizeof more, several ? p->rank : -1,
+                         own->real && (program[0] || !several) ? 0 : p->pid,
+                         machines || !own->real ? host : "");
     snprintf(name, sizeof name, "%s%s%s%s", program[0] ? program : "process", more[0] ? " (" : "",
              more, more[0] ? ")" : "");
     meta_text(w, "process_name", own->pid, 0, "name", name);
-    details(more, sizeof more, p->rank, own->real ? 0 : p->pid, host_of(c, p));
+    rocl_process_details(more, sizeof more, p->rank, own->real ? 0 : p->pid, host);
     if (more[0])
         meta_text(w, "process_labels", own->pid, 0, "labels", more);
     meta_sort(w, "process_sort_index", own->pid, 0, w->firsts[c->index] + index);
@@ -112,8 +91,13 @@ uint32_t chrome_pid(const chrome_world *w, uint32_t process)
 void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size)
 {
     s[0] = 0;
-    if (w->process_total > 1 && process < w->capture->process_count)
-        snprintf(s, size, " (pid %" PRId64 ")", w->capture->processes[process].pid);
+    if (w->process_total < 2 || process >= w->capture->process_count)
+        return;
+    const rocl_process *p = &w->capture->processes[process];
+    if (p->rank >= 0 && !w->processes[process].real) /* several have this pid */
+        snprintf(s, size, " (rank %" PRId32 ", pid %" PRId64 ")", p->rank, p->pid);
+    else
+        snprintf(s, size, " (pid %" PRId64 ")", p->pid);
 }
 
 /* ---- GPUs ---- */

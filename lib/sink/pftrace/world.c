@@ -131,13 +131,28 @@ static void describe_command(pf_world *w, uint32_t index, int64_t start)
     end(w);
 }
 
+/* "train", or of several "train (rank 3, node1)": labels are not seen at a glance. */
+static void name_process(const pf_world *w, uint32_t index, char *name, size_t size)
+{
+    const rocl_process *p = &w->capture->processes[index];
+    bool machines = w->trace->machine_count > 1, several = w->process_total > 1;
+    char program[256], more[320];
+    rocl_program_name(rocl_str(w->trace, p->command), program, sizeof program);
+    rocl_process_details(more, sizeof more, several ? p->rank : -1,
+                         w->processes[index].number == p->pid ? 0 : p->pid,
+                         machines ? rocl_process_host(w->capture, p) : "");
+    if (more[0])
+        snprintf(name, size, "%s (%s)", program[0] ? program : "process", more);
+    else
+        snprintf(name, size, "%s", program);
+}
+
 static void describe_process(pf_world *w, uint32_t index)
 {
     const rocl_process *p = &w->capture->processes[index];
-    const char *command = rocl_str(w->trace, p->command);
-    char name[256], label[64];
+    char name[600], label[64];
     int64_t start = p->init > 0 ? p->init : p->start > 0 ? p->start : 0;
-    rocl_program_name(command, name, sizeof name);
+    name_process(w, index, name, sizeof name);
     describe_command(w, index, start);
     rocl_buf *b = begin(w);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);

@@ -41,8 +41,9 @@ rocl_status rocpd_times(const rocpd_row *r, unsigned start_col, unsigned end_col
         return rocpd_fault(r, ROCL_FAULT_NO_END, err);
     if (e->end < e->start)
         return rocpd_fault(r, ROCL_FAULT_END_BEFORE_START, err);
-    /* A profiler that does not know when the process began stores 0. */
-    if (process && process->init > 0 && e->end < process->init)
+    /* A profiler that does not know when the process began stores 0. Events are still on the clock
+     * of their node. */
+    if (process && process->init > 0 && e->end < process->init - r->set->capture->offset)
         return rocpd_fault(r, ROCL_FAULT_BEFORE_PROCESS, err);
     e->duration = e->end - e->start;
     *keep = true;

@@ -115,7 +115,6 @@ static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *
     s->trace = t;
     s->capture = c;
     s->compressed = found->compressed;
-    s->last = i + 1 == found->count;
     for (int k = 0; k < ROCPD_TABLES; k++)
         s->tables[k] = rocpd_table_in(found, (rocpd_table)k, found->suffixes[i]);
     name_allocs(s);
@@ -147,10 +146,9 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
         for (size_t i = 0; i < found.count && st == ROCL_OK; i++)
             st = open_set(src, t, &found, i, db, err);
         if (found.compressed && st == ROCL_OK)
-            rocl_notice(t,
-                        "%s: extdata is compressed (LZ4): marker messages and properties in it are "
-                        "left out",
-                        src->path);
+            rocl_remark_add(t, src->path,
+                            "extdata is compressed (LZ4): marker messages and properties in it are "
+                            "left out");
         rocpd_found_free(&found);
     }
     rocl_db_close(db);
@@ -331,6 +329,13 @@ static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitt
     return st;
 }
 
+/* Is the next capture of the trace in the same file? */
+static bool is_next(const rocl_trace *t, const rocl_model_capture *c)
+{
+    size_t next = (size_t)c->pub.index + 1;
+    return next < t->capture_count && t->captures[next]->source == c->source;
+}
+
 static void end(rocl_trace *t, rocl_model_capture *c)
 {
     rocpd_set *s = c->state;
@@ -339,35 +344,34 @@ static void end(rocl_trace *t, rocl_model_capture *c)
     free(s->workers);
     s->workers = NULL;
     free_joins(s);
-    if (s->last)
+    if (!is_next(t, c))
         close_connections(c->source->state);
 }
 
 /* ---- the rest ---- */
 
-static rocl_status bounds(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, int64_t *first,
-                          int64_t *last, bool *any, rocl_error *err)
+/* The first and the last row of every table that has times. */
+static rocl_status glance(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
+                          bool *any, rocl_error *err)
 {
     rocpd_set *s = c->state;
     rocl_db *db;
     *any = false;
-    (void)t;
     rocl_status st = connection(t, c->source, 0, &db, err);
     for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
         int64_t lo = 0, hi = 0;
         bool some = false, sample = k == ROCPD_SAMPLE;
-        if (!(rocpd_table_kinds((rocpd_table)k) & kinds) || !s->tables[k])
+        if (!rocpd_table_kinds((rocpd_table)k) || !s->tables[k])
             continue;
-        st = rocl_db_span(db, s->tables[k], sample ? "timestamp" : "start",
-                          sample ? "timestamp" : "end", &lo, &hi, &some, err);
+        st = rocl_db_glance(db, s->tables[k], sample ? "timestamp" : "start",
+                            sample ? "timestamp" : "end", &lo, &hi, &some, err);
         if (st == ROCL_OK && some) {
             *first = *any && *first < lo ? *first : lo;
             *last = *any && *last > hi ? *last : hi;
             *any = true;
         }
     }
-    if (s->last)
-        close_connections(c->source->state);
+    close_connections(c->source->state);
     return st;
 }
 
@@ -419,6 +423,6 @@ const rocl_source_ops rocl_rocpd_ops = {
     .scan = scan,
     .finish = finish,
     .end = end,
-    .bounds = bounds,
+    .glance = glance,
     .properties = properties,
 };

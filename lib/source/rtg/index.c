@@ -12,6 +12,7 @@ typedef struct worker {
     rtg_names *names;
     rtg_pairs pairs;
     bool has_dims, has_gpu;
+    int64_t first, last;
 } worker;
 
 typedef struct indexer {
@@ -67,6 +68,12 @@ static bool see_world(worker *w, const rtg_item *i, uint64_t offset)
     return ok;
 }
 
+static void see_times(worker *w, const rtg_item *i)
+{
+    w->first = i->start < w->first ? i->start : w->first;
+    w->last = i->end > w->last ? i->end : w->last;
+}
+
 static rocl_status see_line(rtg_file *f, worker *w, const rtg_text *text, const place *at,
                             rocl_error *err)
 {
@@ -93,6 +100,7 @@ static rocl_status see_line(rtg_file *f, worker *w, const rtg_text *text, const 
     default:
         break;
     }
+    see_times(w, &item);
     ok &= see_world(w, &item, text->offset);
     return ok && !w->names->failed ? ROCL_OK : rocl_fail_memory(err);
 }
@@ -141,6 +149,8 @@ static bool merge_worker(rtg_file *f, const worker *w)
         atomic_store(&f->has_dims, true);
     if (w->has_gpu)
         atomic_store(&f->has_gpu, true);
+    f->first = w->first < f->first ? w->first : f->first;
+    f->last = w->last > f->last ? w->last : f->last;
     return merge_table(&f->world.processes, &w->world.processes) &&
            merge_table(&f->world.threads, &w->world.threads) &&
            merge_table(&f->world.agents, &w->world.agents) &&
@@ -255,6 +265,12 @@ rocl_status rtg_index(rtg_file *f, rocl_error *err)
     f->range_count = (size_t)(size / rtg_sizes_used.range + (size % rtg_sizes_used.range != 0));
     f->ranges = calloc(f->range_count + 1, sizeof *f->ranges);
     indexer x = {f, calloc(jobs, sizeof(worker))};
+    f->first = INT64_MAX;
+    f->last = INT64_MIN;
+    for (unsigned i = 0; x.workers && i < jobs; i++) {
+        x.workers[i].first = INT64_MAX;
+        x.workers[i].last = INT64_MIN;
+    }
     rocl_progress_phase(f->trace, "looking through", 0);
     rocl_status st = f->ranges && x.workers ? run(&x, jobs, err) : rocl_fail_memory(err);
     for (unsigned i = 0; x.workers && i < jobs; i++)

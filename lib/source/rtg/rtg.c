@@ -114,7 +114,7 @@ static bool put_words(rtg_file *f)
 static rocl_status read_file(rtg_file *f, rocl_error *err)
 {
     rocl_trace *t = f->trace;
-    rocl_status st = rocl_spool_fill(f->spool, t->opt.tmpdir, err);
+    rocl_status st = rocl_spool_fill(f->spool, &t->spooled, t->opt.tmpdir, err);
     if (st == ROCL_OK)
         st = rtg_index(f, err);
     if (st == ROCL_OK && t->opt.strict)
@@ -235,6 +235,18 @@ static void end(rocl_trace *t, rocl_model_capture *c)
     rocl_spool_rest(f->spool);
 }
 
+static rocl_status glance(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
+                          bool *any, rocl_error *err)
+{
+    const rtg_file *f = c->state;
+    (void)t;
+    (void)err;
+    *first = f->first;
+    *last = f->last;
+    *any = f->first <= f->last;
+    return ROCL_OK;
+}
+
 const rocl_source_ops rocl_rtg_ops = {
     .format = "rtg",
     .open = open_file,
@@ -244,6 +256,7 @@ const rocl_source_ops rocl_rtg_ops = {
     .scan = scan,
     .finish = finish,
     .end = end,
+    .glance = glance,
 };
 
 rocl_spool *rtg_capture_spool(const rocl_model_capture *c)

@@ -278,6 +278,7 @@ struct rtg_file {
     bool reported;
     atomic_bool has_dims; /* there are host lines of dispatches */
     atomic_bool has_gpu;  /* there are dispatches */
+    int64_t first, last;  /* times in it; none when first > last */
 
     uint32_t words[RTG_WORDS]; /* texts */
 

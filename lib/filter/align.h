@@ -1,0 +1,24 @@
+/* How the clocks of several machines are put in line: what --align asks for, from the events of a
+ * trace or from a file of offsets. */
+#ifndef ROCL_FILTER_ALIGN_H
+#define ROCL_FILTER_ALIGN_H
+
+#include "model/trace.h"
+
+typedef struct rocl_aligner rocl_aligner;
+
+/* Checks what the trace's options say. ROCL_USAGE errors name the option. */
+rocl_status rocl_aligner_new(rocl_aligner **a, rocl_trace *t, rocl_error *err);
+void rocl_aligner_free(rocl_aligner *a);
+
+/* The kinds of events it must see, every one of the trace; 0: none. */
+uint32_t rocl_aligner_kinds(const rocl_aligner *a);
+/* Concurrent. */
+rocl_status rocl_aligner_see(rocl_aligner *a, const rocl_batch *b, rocl_error *err);
+
+/* In the end: what to add to the times of each machine, ns. The first keeps its clock, but for
+ * offsets from a file. ROCL_USAGE for a machine without the marker, ROCL_INPUT for a file that
+ * lacks one. */
+rocl_status rocl_aligner_offsets(rocl_aligner *a, int64_t *offsets, rocl_error *err);
+
+#endif

@@ -1,0 +1,161 @@
+#include "filter/stages.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* Marker NAME alone: the window begins with the FIRST of that name and ends with the end of the
+ * LAST, so that "--start-marker step --end-marker step" is all steps. NAME:N is the N-th by start
+ * time over the whole trace (processes that --rank and --pid leave out do not count); equal start
+ * times count in the order of the captures, marks after ranges, then by row. A marker that is
+ * called NAME:N itself goes first. */
+
+/* ---- picking an occurrence ------------------------------------------------------------------- */
+
+static bool earlier(const rocl_occurrence *a, const rocl_occurrence *b)
+{
+    if (a->start != b->start)
+        return a->start < b->start;
+    if (a->capture != b->capture)
+        return a->capture < b->capture;
+    if (a->kind != b->kind)
+        return a->kind < b->kind;
+    return a->id < b->id;
+}
+
+static void swap(rocl_occurrence *a, rocl_occurrence *b)
+{
+    rocl_occurrence t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static void sift_up(rocl_occurrence *heap, size_t i)
+{
+    for (; i > 0 && earlier(&heap[(i - 1) / 2], &heap[i]); i = (i - 1) / 2)
+        swap(&heap[(i - 1) / 2], &heap[i]);
+}
+
+static void sift_down(rocl_occurrence *heap, size_t len)
+{
+    for (size_t i = 0, child; (child = 2 * i + 1) < len; i = child) {
+        if (child + 1 < len && earlier(&heap[child], &heap[child + 1]))
+            child++;
+        if (!earlier(&heap[i], &heap[child]))
+            return;
+        swap(&heap[i], &heap[child]);
+    }
+}
+
+static bool push(rocl_pick *p, const rocl_occurrence *o)
+{
+    if (!ROCL_GROW(p->heap, p->cap, p->len + 1))
+        return false;
+    p->heap[p->len] = *o;
+    sift_up(p->heap, p->len++);
+    return true;
+}
+
+static bool pick_see(rocl_pick *p, const rocl_occurrence *o)
+{
+    p->total++;
+    if (p->len < p->n)
+        return push(p, o);
+    if (p->n && (p->last ? earlier(&p->heap[0], o) : earlier(o, &p->heap[0]))) {
+        p->heap[0] = *o;
+        sift_down(p->heap, p->len);
+    }
+    return true;
+}
+
+/* NULL when there are fewer than n. */
+static const rocl_occurrence *pick_result(const rocl_pick *p)
+{
+    return p->n && p->len == p->n ? &p->heap[0] : NULL;
+}
+
+/* ---- markers -------------------------------------------------------------------------------- */
+
+static bool pick_init(rocl_pick *p, const rocl_trace *t, const char *name, size_t len, uint64_t n)
+{
+    p->n = n;
+    p->name = rocl_strings_put(t->strings, name, len);
+    return p->name != ROCL_NONE;
+}
+
+/* "NAME:N": the colon and N; NULL when the text does not have that form. */
+static const char *find_number(const char *text, uint64_t *n)
+{
+    const char *colon = strrchr(text, ':');
+    int64_t value;
+    if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")])
+        return NULL;
+    const char *end = rocl_take_number(colon + 1, &value);
+    *n = end ? (uint64_t)value : UINT64_MAX; /* too large for a number is too large for a trace */
+    return colon;
+}
+
+rocl_status rocl_marker_new(rocl_marker *m, const rocl_trace *t, const char *option,
+                            const char *text, bool last, rocl_error *err)
+{
+    uint64_t n;
+    m->whole.name = m->numbered.name = ROCL_NONE;
+    if (!text)
+        return ROCL_OK;
+    if (!*text)
+        return rocl_fail(err, ROCL_USAGE, "%s: \"\": the name of a marker, or NAME:N for the N-th",
+                         option);
+    m->option = option;
+    m->text = text;
+    m->whole.last = last;
+    bool ok = pick_init(&m->whole, t, text, strlen(text), 1);
+    const char *colon = find_number(text, &n);
+    if (ok && colon)
+        ok = pick_init(&m->numbered, t, text, (size_t)(colon - text), n);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
+}
+
+const rocl_occurrence *rocl_marker_seen(const rocl_marker *m)
+{
+    const rocl_occurrence *o = pick_result(&m->whole);
+    return o ? o : pick_result(&m->numbered);
+}
+
+static rocl_status not_found(const rocl_marker *m, rocl_error *err)
+{
+    const rocl_pick *p = &m->numbered;
+    if (p->name == ROCL_NONE || p->total == 0)
+        return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": no such marker in the trace", m->option,
+                         m->text);
+    int len = (int)(strrchr(m->text, ':') - m->text);
+    if (p->n == 0)
+        return rocl_fail(err, ROCL_USAGE,
+                         "%s: \"%.100s\": occurrences count from 1; \"%.*s\" occurs %" PRIu64
+                         " times",
+                         m->option, m->text, len < 100 ? len : 100, m->text, p->total);
+    return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": the marker \"%.*s\" occurs %" PRIu64 " %s",
+                     m->option, m->text, len < 100 ? len : 100, m->text, p->total,
+                     p->total == 1 ? "time" : "times");
+}
+
+rocl_status rocl_marker_find(const rocl_marker *m, const rocl_occurrence **found, rocl_error *err)
+{
+    *found = rocl_marker_seen(m);
+    return *found ? ROCL_OK : not_found(m, err);
+}
+
+bool rocl_marker_see(rocl_marker *m, uint32_t name, const rocl_occurrence *o)
+{
+    if (name == ROCL_NONE)
+        return true;
+    return (m->whole.name != name || pick_see(&m->whole, o)) &&
+           (m->numbered.name != name || pick_see(&m->numbered, o));
+}
+
+void rocl_marker_free(rocl_marker *m)
+{
+    free(m->whole.heap);
+    free(m->numbered.heap);
+}
