@@ -2,7 +2,8 @@
  * and in the end adds tables.
  *
  *     stats.c         one pass over the trace for all collectors
- *     distribution.c  what can be said of a sorted row of durations
+ *     distribution.c  what can be said of durations
+ *     samples.c       durations by group, for their distributions
  *     groups.c        what groups of events are made of
  *     summary.c       calls and time by domain, name, ...: summary_domains.c, summary_tables.c,
  *                     copies_tables.c
@@ -103,15 +104,6 @@ rocl_status rocl_domains_check(const char *const *list, rocl_error *err);
 rocl_status rocl_domains_matching(const char *regex, uint32_t *domains, rocl_error *err);
 rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category);
 
-/* Counts by group id of one worker: percentiles need the number of values beforehand. */
-typedef struct rocl_counts {
-    uint64_t *by_group;
-    uint32_t cap;
-} rocl_counts;
-
-bool rocl_counts_add(rocl_counts *c, uint32_t id); /* false: memory is out */
-uint64_t rocl_counts_sum(const rocl_counts *c, unsigned workers, uint32_t id);
-void rocl_counts_free(rocl_counts *c, unsigned workers); /* of an array, one for each worker */
 /* ---- cells.c ---- */
 
 /* An agent, the same in all processes of a machine; compared and interned as bytes: no holes. */
@@ -146,24 +138,36 @@ bool rocl_is_communication(const char *kernel);
 
 /* ---- distribution.c ---- */
 
-/* Durations of one group, taken in ascending order, `count` of them in all. */
+/* What can be said of the durations of a group. */
 typedef struct rocl_distribution {
-    uint64_t count, taken;
+    uint64_t count, taken; /* expected (rocl_distribution_begin), come so far */
     int64_t min, max;
     int64_t median, p90, p95,
-        p99;         /* of the two in the middle the mean, rounded down; nearest rank */
-    int64_t total;   /* saturates */
-    double mean, m2; /* Welford's: in ascending order, hence the same for every -j */
+        p99;       /* of the two in the middle the mean, rounded down; nearest rank */
+    int64_t total; /* saturates */
+    unsigned __int128 sum, squares;
+    uint64_t squares_high; /* above the 128 bits of squares */
 } rocl_distribution;
 
-void rocl_distribution_begin(rocl_distribution *d, uint64_t count);
-void rocl_distribution_take(rocl_distribution *d, int64_t ns);
+/* Of durations as they come; percentiles are not known then. */
+void rocl_distribution_count(rocl_distribution *d, int64_t ns);
+/* Puts the two together; the percentiles are lost. */
+void rocl_distribution_merge(rocl_distribution *into, const rocl_distribution *from);
+double rocl_distribution_average(const rocl_distribution *d);
 /* The sample standard deviation (n - 1), as AMD's summaries have it; false for fewer than two. */
 bool rocl_distribution_stddev(const rocl_distribution *d, double *stddev);
 /* Of numbers that are not negative: INT64_MAX where the sum would be larger. */
 int64_t rocl_add_saturated(int64_t a, int64_t b);
-/* Puts the two together; the percentiles are lost. */
-void rocl_distribution_merge(rocl_distribution *into, const rocl_distribution *from);
+
+/* Of `count` durations that are taken in ascending order, with percentiles. */
+void rocl_distribution_begin(rocl_distribution *d, uint64_t count);
+void rocl_distribution_take(rocl_distribution *d, int64_t ns);
+
+/* Which values, from 1 in ascending order, the percentiles of `count` > 0 are made of; they do not
+ * descend. And the percentiles of these values. */
+#define ROCL_RANKS 5
+void rocl_distribution_ranks(uint64_t count, uint64_t ranks[ROCL_RANKS]);
+void rocl_distribution_percentiles(rocl_distribution *d, const int64_t values[ROCL_RANKS]);
 
 /* ---- rows.c ---- */
 

@@ -245,7 +245,7 @@ static void free_busy(void *self)
     busy *b = self;
     rocl_gpus_free(&b->gpus);
     rocl_sorter_free(b->sorter);
-    rocl_sorter_free(b->lengths);
+    rocl_samples_free(b->lengths);
     rocl_sorter_free(b->ends);
     free(b->first_stream);
     free(b->first_queue);
@@ -271,7 +271,7 @@ static busy *new_busy(rocl_collector *c, rocl_trace *t, const rocl_stats_options
     b->trace = t;
     b->options = o;
     b->sorter = rocl_sorter_new(t->space, 4);
-    b->lengths = rocl_sorter_new(t->space, 2);
+    b->lengths = rocl_samples_new(t->space, t->opt.jobs);
     b->parts = calloc(t->opt.jobs, sizeof *b->parts);
     return b->sorter && b->lengths && b->parts ? b : NULL;
 }

@@ -5,6 +5,7 @@
 #define ROCL_ANALYSIS_BUSY_H
 
 #include "analysis/calls.h"
+#include "analysis/samples.h"
 #include "base/ids.h"
 
 typedef enum part { COMPUTE, COMMUNICATION, COPY, PARTS } part;
@@ -98,7 +99,8 @@ typedef struct busy {
     rocl_gpus gpus;
     bool lanes;                           /* sweeps are of streams and queues, not of GPUs */
     uint64_t *first_stream, *first_queue; /* by capture: number of its first one */
-    rocl_sorter *sorter, *lengths;        /* events by place and start; gap lengths by sweep */
+    rocl_sorter *sorter;                  /* events by place and start */
+    rocl_samples *lengths;                /* of gaps, by sweep */
     rocl_sorter *ends;                    /* of kernels, by place; NULL: levels are not counted */
     uint64_t end[2];                      /* place and time of the end that comes next */
     bool more_ends;

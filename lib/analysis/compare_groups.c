@@ -5,8 +5,15 @@
 #include <string.h>
 
 #include "analysis/compare.h"
+#include "base/array.h"
 #include "base/map.h"
 #include "sink/sink.h"
+
+/* Events by id of their key, of one worker: percentiles need the number of values beforehand. */
+typedef struct counts {
+    uint64_t *by_key;
+    size_t cap;
+} counts;
 
 /* One of the traces while it is read. */
 typedef struct side {
@@ -14,9 +21,34 @@ typedef struct side {
     rocl_strings *keys; /* a byte for the domain, then the name; the same ids for both traces */
     rocl_sorter *sorter;
     unsigned which;
-    rocl_counts *counts; /* by worker */
-    rocl_map *known;     /* by worker: ids of keys by the trace's own text and domain */
+    counts *counts;  /* by worker */
+    rocl_map *known; /* by worker: ids of keys by the trace's own text and domain */
 } side;
+
+/* ---- counts ---- */
+
+static bool count(counts *c, uint32_t id)
+{
+    if (!ROCL_GROW(c->by_key, c->cap, (size_t)id + 1))
+        return false;
+    c->by_key[id]++;
+    return true;
+}
+
+static uint64_t sum_of_counts(const counts *c, unsigned workers, uint32_t id)
+{
+    uint64_t n = 0;
+    for (unsigned w = 0; w < workers; w++)
+        n += id < c[w].cap ? c[w].by_key[id] : 0;
+    return n;
+}
+
+static void free_counts(counts *c, unsigned workers)
+{
+    for (unsigned w = 0; c && w < workers; w++)
+        free(c[w].by_key);
+    free(c);
+}
 
 /* ---- taking events ---- */
 
@@ -53,7 +85,7 @@ static rocl_status take(void *self, unsigned worker, rocl_batch *b, rocl_error *
         const rocl_event *e = rocl_batch_event(b, i);
         rocl_domain d = rocl_domain_of(s->trace, b->kind, e->category);
         uint32_t id = key_of(s, worker, d, e->name == ROCL_NONE ? 0 : e->name);
-        if (id == ROCL_NONE || !rocl_counts_add(&s->counts[worker], id))
+        if (id == ROCL_NONE || !count(&s->counts[worker], id))
             return rocl_fail_memory(err);
         const uint64_t key[2] = {id, (uint64_t)(e->end - e->start) << 1 | s->which};
         st = rocl_sorter_add(s->sorter, worker, key, NULL, 0, err);
@@ -80,7 +112,7 @@ static rocl_status read_side(side *s, rocl_error *err)
 
 static void free_side(side *s)
 {
-    rocl_counts_free(s->counts, s->trace->opt.jobs);
+    free_counts(s->counts, s->trace->opt.jobs);
     for (unsigned w = 0; s->known && w < s->trace->opt.jobs; w++)
         rocl_map_free(&s->known[w]);
     free(s->known);
@@ -102,7 +134,7 @@ static rocl_status open_pairs(rocl_pairs *p, const side *sides, rocl_error *err)
         pair->name_len--;
         for (unsigned k = ROCL_A; k <= ROCL_B; k++)
             rocl_distribution_begin(&pair->of[k],
-                                    rocl_counts_sum(sides[k].counts, sides[k].trace->opt.jobs, i));
+                                    sum_of_counts(sides[k].counts, sides[k].trace->opt.jobs, i));
     }
     p->count = n - 1;
     return ROCL_OK;

@@ -70,18 +70,18 @@ static rocl_datum copy_sum_cell(const summary_group *g, unsigned column)
     case C_CALLS:
         return rocl_datum_int((int64_t)g->d.taken);
     case C_BYTES:
-        return rocl_datum_int(g->bytes);
+        return rocl_datum_int(g->copied.bytes);
     case C_TOTAL:
         return rocl_datum_int(g->d.total);
     case C_AVERAGE:
-        return rocl_datum_real(rocl_summary_average(&g->d));
+        return rocl_datum_real(rocl_distribution_average(&g->d));
     case C_MAX:
         return rocl_datum_int(g->d.max);
     case C_BANDWIDTH:
-        return g->d.total > 0 ? rocl_datum_real((double)g->bytes * 1e9 / (double)g->d.total)
+        return g->d.total > 0 ? rocl_datum_real((double)g->copied.bytes * 1e9 / (double)g->d.total)
                               : (rocl_datum){0};
     case C_MAX_BANDWIDTH:
-        return rocl_datum_real(g->best_rate);
+        return rocl_datum_real(g->copied.best_rate);
     default:
         return (rocl_datum){0};
     }
@@ -119,9 +119,9 @@ static bool rest_row(rocl_tables *out, rocl_table *t, uint64_t shown, summary_gr
     summary_group sum = {.d = rocl_summary_sum(list, n)};
     rocl_datum cells[C_COLUMNS] = {[C_DIRECTION] = rocl_others_datum(out, n)};
     for (size_t i = 0; i < n; i++) {
-        sum.bytes = rocl_add_saturated(sum.bytes, list[i]->bytes);
-        if (list[i]->best_rate > sum.best_rate)
-            sum.best_rate = list[i]->best_rate;
+        sum.copied.bytes = rocl_add_saturated(sum.copied.bytes, list[i]->copied.bytes);
+        if (list[i]->copied.best_rate > sum.copied.best_rate)
+            sum.copied.best_rate = list[i]->copied.best_rate;
     }
     for (unsigned c = C_CALLS; c < C_COLUMNS; c++)
         cells[c] = copy_sum_cell(&sum, c);

@@ -41,8 +41,7 @@ static rocl_status take_gap(busy *b, sweep *s, const piece *p, rocl_error *err)
     i->bucket_count[n]++;
     i->bucket_total[n] += g.length;
     remember_longest(i, &g);
-    const uint64_t key[2] = {(uint64_t)(s - b->sweeps), (uint64_t)g.length};
-    rocl_status st = rocl_sorter_add(b->lengths, 0, key, NULL, 0, err);
+    rocl_status st = rocl_samples_add(b->lengths, 0, (uint32_t)(s - b->sweeps), g.length, err);
     int64_t copied = rocl_cover_before(&s->covers[C_COPY], p->start) - i->copied;
     return st == ROCL_OK && b->causes ? rocl_gap_causes_add(b, s, &g, p, copied, err) : st;
 }

@@ -1,5 +1,4 @@
 /* The tables of idle times. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/busy.h"
@@ -161,19 +160,6 @@ static rocl_status class_rows(const busy *b, rocl_tables *out, rocl_table *t, co
                : st;
 }
 
-static rocl_status gap_distributions(busy *b, rocl_distribution *d, rocl_error *err)
-{
-    rocl_record rec;
-    bool more;
-    for (size_t i = 0; i < b->sweep_count; i++)
-        rocl_distribution_begin(&d[i], b->sweeps[i].idle.count);
-    rocl_status st = rocl_sorter_start(b->lengths, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(b->lengths, &rec, &more, err)) == ROCL_OK &&
-           more)
-        rocl_distribution_take(&d[rec.key[0]], (int64_t)rec.key[1]);
-    return st;
-}
-
 /* Columns of places; of GPUs they begin behind those of lanes. */
 #define PLACE_COLUMNS(b, c)                                                                        \
     ((b)->lanes ? (c) : (c) + LANE_COLUMNS),                                                       \
@@ -181,15 +167,17 @@ static rocl_status gap_distributions(busy *b, rocl_distribution *d, rocl_error *
 
 static rocl_status gap_table(busy *b, rocl_tables *out, rocl_error *err)
 {
-    rocl_distribution *d = calloc(b->sweep_count + 1, sizeof *d);
     rocl_table *t =
         rocl_tables_add(out, b->lanes ? "lane_gaps" : "gaps",
                         b->lanes ? "Idle gaps per stream and queue" : "Idle gaps per GPU",
                         PLACE_COLUMNS(b, gap_columns));
-    rocl_status st = d && t ? gap_distributions(b, d, err) : rocl_fail_memory(err);
-    for (size_t i = 0; i < b->sweep_count && st == ROCL_OK; i++)
-        st = gap_row(b, out, t, &b->sweeps[i], &d[i], err);
-    free(d);
+    rocl_status st = t ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; i < b->sweep_count && st == ROCL_OK; i++) {
+        rocl_distribution d;
+        st = rocl_samples_describe(b->lengths, (uint32_t)i, &d, err);
+        if (st == ROCL_OK)
+            st = gap_row(b, out, t, &b->sweeps[i], &d, err);
+    }
     return st;
 }
 

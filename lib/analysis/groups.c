@@ -1,4 +1,4 @@
-/* What groups of events are made of: domains, names, and how many events each has. */
+/* What groups of events are made of: domains, and the names of these. */
 #include <ctype.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -127,36 +127,4 @@ rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t categor
         if (!strncmp(s, prefixes[i].prefix, strlen(prefixes[i].prefix)))
             return prefixes[i].domain;
     return ROCL_DOMAIN_OTHER;
-}
-
-bool rocl_counts_add(rocl_counts *c, uint32_t id)
-{
-    if (id >= c->cap) {
-        uint32_t cap = c->cap ? c->cap : 256;
-        while (cap <= id)
-            cap *= 2;
-        uint64_t *more = realloc(c->by_group, cap * sizeof *more);
-        if (!more)
-            return false;
-        memset(more + c->cap, 0, (cap - c->cap) * sizeof *more);
-        c->by_group = more;
-        c->cap = cap;
-    }
-    c->by_group[id]++;
-    return true;
-}
-
-uint64_t rocl_counts_sum(const rocl_counts *c, unsigned workers, uint32_t id)
-{
-    uint64_t n = 0;
-    for (unsigned w = 0; w < workers; w++)
-        n += id < c[w].cap ? c[w].by_group[id] : 0;
-    return n;
-}
-
-void rocl_counts_free(rocl_counts *c, unsigned workers)
-{
-    for (unsigned w = 0; c && w < workers; w++)
-        free(c[w].by_group);
-    free(c);
 }

@@ -1,5 +1,5 @@
 /* From the call that launched a kernel to the kernel's end. Every kernel asks for its call; what is
- * kept of the answers are sums per group, and a second sort of the delays for their percentiles. */
+ * kept of the answers are sums per group, and the delays for their percentiles. */
 #include "analysis/launch.h"
 
 #include <stdlib.h>
@@ -120,13 +120,12 @@ static rocl_status take_launch(launch *l, uint32_t id, const rocl_call *c, const
     launch_group *g = &l->groups[id];
     int64_t delay = k->start > c->end ? k->start - c->end : 0;
     int64_t all = k->end > c->start ? k->end - c->start : 0;
-    const uint64_t key[2] = {id, (uint64_t)delay};
     const launch_delay d = {k->key, k->start, delay};
     g->early += k->start < c->end;
     g->calls = rocl_add_saturated(g->calls, c->end - c->start);
     g->all = rocl_add_saturated(g->all, all);
     remember_longest(l, &d);
-    return rocl_sorter_add(l->delays, 0, key, NULL, 0, err);
+    return rocl_samples_add(l->delays, 0, id, delay, err);
 }
 
 static rocl_status take_answer(void *ctx, const rocl_record *question, const rocl_call *call,
@@ -155,22 +154,15 @@ static rocl_status ask(void *self, rocl_calls *calls, rocl_error *err)
 
 static rocl_status fill_delays(launch *l, rocl_error *err)
 {
-    rocl_record rec;
-    bool more;
-    for (size_t i = 0; i < l->group_count; i++)
-        if (l->groups[i].key.call != ROCL_NONE)
-            rocl_distribution_begin(&l->groups[i].delay, l->groups[i].count);
-    rocl_status st = rocl_sorter_start(l->delays, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(l->delays, &rec, &more, err)) == ROCL_OK && more)
-        rocl_distribution_take(&l->groups[rec.key[0]].delay, (int64_t)rec.key[1]);
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < l->group_count && st == ROCL_OK; i++)
+        st = rocl_samples_describe(l->delays, (uint32_t)i, &l->groups[i].delay, err);
     return st;
 }
 
 static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 {
     launch *l = self;
-    rocl_sorter_free(l->kernels); /* room for the delays */
-    l->kernels = NULL;
     rocl_status st = fill_delays(l, err);
     return st == ROCL_OK ? rocl_launch_tables(l, out, err) : st;
 }
@@ -179,7 +171,7 @@ static void free_launch(void *self)
 {
     launch *l = self;
     rocl_sorter_free(l->kernels);
-    rocl_sorter_free(l->delays);
+    rocl_samples_free(l->delays);
     rocl_strings_free(l->keys);
     free(l->groups);
     free(l);
@@ -201,7 +193,7 @@ rocl_status rocl_launch_collector(rocl_collector *c, rocl_trace *t, const rocl_s
     l->trace = t;
     l->options = o;
     l->kernels = rocl_sorter_new(t->space, 4);
-    l->delays = rocl_sorter_new(t->space, 2);
+    l->delays = rocl_samples_new(t->space, t->opt.jobs);
     l->keys = rocl_strings_new();
     return l->kernels && l->delays && l->keys ? ROCL_OK : rocl_fail_memory(err);
 }

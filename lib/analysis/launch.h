@@ -3,6 +3,7 @@
 #define ROCL_ANALYSIS_LAUNCH_H
 
 #include "analysis/calls.h"
+#include "analysis/samples.h"
 
 /* What makes a group; compared byte by byte, so without holes. */
 typedef struct launch_key {
@@ -28,8 +29,9 @@ typedef struct launch_delay {
 typedef struct launch {
     rocl_trace *trace;
     const rocl_stats_options *options;
-    rocl_sorter *kernels, *delays; /* by process and stack id; by group */
-    rocl_strings *keys;            /* as bytes; their ids are the groups */
+    rocl_sorter *kernels; /* by process and stack id */
+    rocl_samples *delays; /* by group */
+    rocl_strings *keys;   /* as bytes; their ids are the groups */
     launch_group *groups;
     size_t group_count;
     launch_delay longest[LAUNCH_LONGEST];

@@ -1,11 +1,11 @@
-/* Calls and time by domain and name, and by what else was asked for. Every event becomes a record
- * of (group, duration) in the external sort: percentiles are exact for any number of events, and
- * sums do not depend on the number of workers, since each group is taken in order of duration. */
+/* Calls and time by domain and name, and by what else was asked for. Every event adds its duration
+ * to the samples of its group, a copy to those of two more: percentiles are exact for any number of
+ * events, and nothing depends on the number of workers. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/summary.h"
-#include "base/buf.h"
+#include "base/array.h"
 
 /* ---- taking events ---- */
 
@@ -53,32 +53,102 @@ static void make_key(const summary *s, const rocl_batch *b, size_t i, summary_ke
     }
 }
 
-static rocl_status add(summary *s, unsigned worker, const summary_key *k, int64_t duration,
-                       uint64_t bytes, rocl_error *err)
+/* Where events of a group come from. Most events are of a few hundred groups: those that were found
+ * lately are not looked up. */
+typedef struct origin {
+    uint32_t name, category, kind, capture, process, agent, stream;
+    uint32_t group; /* 0: of none */
+} origin;
+
+enum { RECENT = 1024 };
+
+static origin origin_of(const summary *s, const rocl_batch *b, size_t i)
 {
-    uint8_t payload[ROCL_VARINT_MAX];
-    uint32_t id = rocl_strings_put(s->keys, (const char *)k, sizeof *k);
-    if (id == ROCL_NONE || !rocl_counts_add(&s->counts[worker], id))
+    const rocl_event *e = rocl_batch_event(b, i);
+    const rocl_stats_options *o = s->options;
+    origin f = {.name = e->name, .category = e->category, .kind = b->kind};
+    if (o->by_rank || o->by_agent || o->by_stream)
+        f.capture = b->capture->index + 1;
+    if (o->by_rank)
+        f.process = e->process;
+    if (b->kind == ROCL_DISPATCH) {
+        f.agent = o->by_agent ? b->dispatches[i].agent : 0;
+        f.stream = o->by_stream ? b->dispatches[i].stream : 0;
+    } else if (b->kind == ROCL_COPY) {
+        f.agent = o->by_agent ? b->copies[i].dst : 0;
+        f.stream = o->by_stream ? b->copies[i].stream : 0;
+    } else if (b->kind == ROCL_ALLOC || b->kind == ROCL_SCRATCH) {
+        f.agent = o->by_agent ? b->allocs[i].owner : 0;
+        f.stream = o->by_stream ? b->allocs[i].stream : 0;
+    } else if (b->kind == ROCL_BARRIER) {
+        f.agent = o->by_agent ? b->hips[i].agent : 0;
+        f.stream = o->by_stream ? b->hips[i].stream : 0;
+    }
+    return f;
+}
+
+static bool same_origin(const origin *a, const origin *b)
+{
+    return a->name == b->name && a->category == b->category && a->kind == b->kind &&
+           a->capture == b->capture && a->process == b->process && a->agent == b->agent &&
+           a->stream == b->stream;
+}
+
+static origin *slot_of(const summary *s, unsigned worker, const origin *f)
+{
+    uint32_t h = (f->name ^ f->category << 7 ^ f->kind << 3 ^ f->agent << 5 ^ f->stream << 9 ^
+                  f->process << 11 ^ f->capture << 13) *
+                 UINT32_C(0x9e3779b1);
+    return &s->workers[worker].recent[h >> 22];
+}
+
+/* The group of an event; ROCL_NONE: memory is out. */
+static uint32_t group_of(summary *s, unsigned worker, const rocl_batch *b, size_t i)
+{
+    origin f = origin_of(s, b, i), *slot = slot_of(s, worker, &f);
+    if (slot->group && same_origin(&f, slot) && !s->options->by_dims)
+        return slot->group;
+    summary_key k;
+    make_key(s, b, i, &k);
+    f.group = rocl_strings_put(s->keys, (const char *)&k, sizeof k);
+    *slot = f;
+    if (f.group == ROCL_NONE)
+        slot->group = 0;
+    return f.group;
+}
+
+static rocl_status add_copied(summary *s, unsigned worker, const summary_key *k, const rocl_copy *c,
+                              rocl_error *err)
+{
+    summary_worker *w = &s->workers[worker];
+    uint32_t group = rocl_strings_put(s->keys, (const char *)k, sizeof *k);
+    int64_t ns = c->e.end - c->e.start;
+    if (group == ROCL_NONE || !ROCL_GROW(w->copied, w->cap, (size_t)group + 1))
         return rocl_fail_memory(err);
-    const uint64_t key[2] = {id, (uint64_t)duration};
-    size_t n = k->of != OF_NAMES ? (size_t)(rocl_varint_put(payload, bytes) - payload) : 0;
-    return rocl_sorter_add(s->sorter, worker, key, payload, n, err);
+    copied *sum = &w->copied[group];
+    double rate = ns > 0 ? (double)c->size * 1e9 / (double)ns : 0;
+    sum->bytes =
+        rocl_add_saturated(sum->bytes, (int64_t)(c->size < INT64_MAX ? c->size : INT64_MAX));
+    sum->best_rate = rate > sum->best_rate ? rate : sum->best_rate;
+    return rocl_samples_add(s->samples, worker, group, ns, err);
 }
 
 /* By its agents, whatever else is asked for; and by its size. */
-static rocl_status add_copy(summary *s, unsigned worker, const rocl_capture *c,
-                            const rocl_copy *copy, summary_key *k, rocl_error *err)
+static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, size_t i,
+                            rocl_error *err)
 {
-    int64_t duration = copy->e.end - copy->e.start;
-    k->of = OF_COPIES;
-    k->agent = agent_text(c, copy->src);
-    k->other_agent = agent_text(c, copy->dst);
-    rocl_status st = add(s, worker, k, duration, copy->size, err);
+    const rocl_copy *c = &b->copies[i];
+    summary_key k;
+    make_key(s, b, i, &k);
+    k.of = OF_COPIES;
+    k.agent = agent_text(b->capture, c->src);
+    k.other_agent = agent_text(b->capture, c->dst);
+    rocl_status st = add_copied(s, worker, &k, c, err);
     if (st != ROCL_OK || s->options->brief)
         return st;
-    k->of = OF_COPY_SIZES;
-    k->size_class = rocl_size_class(copy->size);
-    return add(s, worker, k, duration, copy->size, err);
+    k.of = OF_COPY_SIZES;
+    k.size_class = rocl_size_class(c->size);
+    return add_copied(s, worker, &k, c, err);
 }
 
 static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
@@ -88,58 +158,47 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_e
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        summary_key k;
-        make_key(s, b, i, &k);
-        st = add(s, worker, &k, e->end - e->start, 0, err);
+        uint32_t group = group_of(s, worker, b, i);
+        if (group == ROCL_NONE)
+            return rocl_fail_memory(err);
+        st = rocl_samples_add(s->samples, worker, group, e->end - e->start, err);
         if (st == ROCL_OK && copies)
-            st = add_copy(s, worker, b->capture, &b->copies[i], &k, err);
+            st = add_copy(s, worker, b, i, err);
     }
     return st;
 }
 
 static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 {
-    summary *s = self;
-    return rocl_sorter_seal(s->sorter, worker, err);
+    (void)self, (void)worker, (void)err;
+    return ROCL_OK;
 }
 
 /* ---- groups ---- */
 
-static rocl_status open_groups(summary *s, rocl_error *err)
+static void sum_copied(const summary *s, uint32_t group, copied *sum)
 {
-    s->group_count = rocl_strings_count(s->keys);
-    s->groups = calloc(s->group_count, sizeof *s->groups);
-    if (!s->groups)
-        return rocl_fail_memory(err);
-    for (uint32_t i = 1; i < s->group_count; i++) { /* 0 is "", no key */
-        uint64_t n = rocl_counts_sum(s->counts, s->trace->opt.jobs, i);
-        memcpy(&s->groups[i].key, rocl_strings_get(s->keys, i, NULL), sizeof(summary_key));
-        rocl_distribution_begin(&s->groups[i].d, n);
+    for (unsigned w = 0; w < s->trace->opt.jobs; w++) {
+        if (group >= s->workers[w].cap)
+            continue;
+        const copied *c = &s->workers[w].copied[group];
+        sum->bytes = rocl_add_saturated(sum->bytes, c->bytes);
+        sum->best_rate = c->best_rate > sum->best_rate ? c->best_rate : sum->best_rate;
     }
-    return ROCL_OK;
-}
-
-static void take_bytes(summary_group *g, int64_t duration, uint64_t bytes)
-{
-    double rate = duration > 0 ? (double)bytes * 1e9 / (double)duration : 0;
-    g->bytes = rocl_add_saturated(g->bytes, (int64_t)(bytes < INT64_MAX ? bytes : INT64_MAX));
-    if (rate > g->best_rate)
-        g->best_rate = rate;
 }
 
 static rocl_status fill_groups(summary *s, rocl_error *err)
 {
-    rocl_record rec;
-    bool more;
-    rocl_status st = rocl_sorter_start(s->sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(s->sorter, &rec, &more, err)) == ROCL_OK &&
-           more) {
-        summary_group *g = &s->groups[rec.key[0]];
-        const uint8_t *p = rec.data;
-        uint64_t bytes;
-        rocl_distribution_take(&g->d, (int64_t)rec.key[1]);
-        if (rocl_varint_get(&p, rec.data + rec.len, &bytes))
-            take_bytes(g, (int64_t)rec.key[1], bytes);
+    rocl_status st = ROCL_OK;
+    s->group_count = rocl_strings_count(s->keys);
+    s->groups = calloc(s->group_count, sizeof *s->groups);
+    if (!s->groups)
+        return rocl_fail_memory(err);
+    for (uint32_t i = 1; i < s->group_count && st == ROCL_OK; i++) { /* 0 is "", no key */
+        summary_group *g = &s->groups[i];
+        memcpy(&g->key, rocl_strings_get(s->keys, i, NULL), sizeof g->key);
+        sum_copied(s, i, &g->copied);
+        st = rocl_samples_describe(s->samples, i, &g->d, err);
     }
     return st;
 }
@@ -150,11 +209,6 @@ typedef struct order {
     const summary *s;
     rocl_sort_by by;
 } order;
-
-double rocl_summary_average(const rocl_distribution *d)
-{
-    return (double)d->total / (double)d->taken;
-}
 
 static int compare_numbers(double a, double b)
 {
@@ -194,7 +248,7 @@ static int compare_groups(const void *a, const void *b, void *ctx)
     else if (o->by == ROCL_BY_CALLS)
         c = x->d.taken < y->d.taken ? 1 : x->d.taken > y->d.taken ? -1 : 0;
     else if (o->by == ROCL_BY_AVERAGE)
-        c = compare_numbers(rocl_summary_average(&x->d), rocl_summary_average(&y->d));
+        c = compare_numbers(rocl_distribution_average(&x->d), rocl_distribution_average(&y->d));
     else if (o->by == ROCL_BY_MAX)
         c = x->d.max < y->d.max ? 1 : x->d.max > y->d.max ? -1 : 0;
     return c ? c : compare_keys(t, &x->key, &y->key);
@@ -230,9 +284,7 @@ static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 {
     summary *s = self;
     const rocl_stats_options *o = s->options;
-    rocl_status st = open_groups(s, err);
-    if (st == ROCL_OK)
-        st = fill_groups(s, err);
+    rocl_status st = fill_groups(s, err);
     if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_DOMAINS))
         st = rocl_domain_table(s, out, err);
     if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_SUMMARY))
@@ -249,9 +301,13 @@ static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 static void free_summary(void *self)
 {
     summary *s = self;
+    for (unsigned w = 0; s->workers && w < s->trace->opt.jobs; w++) {
+        free(s->workers[w].recent);
+        free(s->workers[w].copied);
+    }
     rocl_strings_free(s->keys);
-    rocl_sorter_free(s->sorter);
-    rocl_counts_free(s->counts, s->trace->opt.jobs);
+    rocl_samples_free(s->samples);
+    free(s->workers);
     free(s->groups);
     free(s);
 }
@@ -283,7 +339,10 @@ rocl_status rocl_summary_collector(rocl_collector *c, rocl_trace *t, const rocl_
     s->trace = t;
     s->options = o;
     s->keys = rocl_strings_new();
-    s->sorter = rocl_sorter_new(t->space, 2);
-    s->counts = calloc(t->opt.jobs, sizeof *s->counts);
-    return s->keys && s->sorter && s->counts ? ROCL_OK : rocl_fail_memory(err);
+    s->samples = rocl_samples_new(t->space, t->opt.jobs);
+    s->workers = calloc(t->opt.jobs, sizeof *s->workers);
+    bool good = s->keys && s->samples && s->workers;
+    for (unsigned w = 0; good && w < t->opt.jobs; w++)
+        good = (s->workers[w].recent = calloc(RECENT, sizeof(origin)));
+    return good ? ROCL_OK : rocl_fail_memory(err);
 }

@@ -3,7 +3,7 @@
 #ifndef ROCL_ANALYSIS_SUMMARY_H
 #define ROCL_ANALYSIS_SUMMARY_H
 
-#include "analysis/analysis.h"
+#include "analysis/samples.h"
 
 /* What groups are of. A copy is in all. */
 typedef enum summary_of { OF_NAMES, OF_COPIES, OF_COPY_SIZES } summary_of;
@@ -19,19 +19,30 @@ typedef struct summary_key {
     uint32_t workgroup[3], grid[3];
 } summary_key;
 
+/* Of a group of copies. */
+typedef struct copied {
+    int64_t bytes;    /* saturates */
+    double best_rate; /* bytes per second of the fastest copy */
+} copied;
+
 typedef struct summary_group {
     summary_key key;
     rocl_distribution d;
-    int64_t bytes;    /* saturates */
-    double best_rate; /* bytes per second of the fastest copy */
+    copied copied;
 } summary_group;
+
+typedef struct summary_worker {
+    struct origin *recent; /* groups that were found lately */
+    copied *copied;        /* by group */
+    size_t cap;
+} summary_worker;
 
 typedef struct summary {
     rocl_trace *trace;
     const rocl_stats_options *options;
-    rocl_strings *keys; /* group keys as bytes; their ids are the groups */
-    rocl_sorter *sorter;
-    rocl_counts *counts; /* by worker */
+    rocl_strings *keys; /* as bytes; their ids are the groups */
+    rocl_samples *samples;
+    summary_worker *workers;
     summary_group *groups;
     size_t group_count;
 } summary;
@@ -43,8 +54,6 @@ typedef struct summary {
 summary_group **rocl_summary_select(const summary *s, uint32_t domains, summary_of of,
                                     size_t *count);
 rocl_distribution rocl_summary_sum(summary_group *const *list, size_t n);
-/* Not Welford's mean, in which equal averages may differ by the last bit. */
-double rocl_summary_average(const rocl_distribution *d);
 
 /* ---- summary_tables.c ---- */
 

@@ -16,7 +16,7 @@ static void domain_row(rocl_tables *out, rocl_datum *r, rocl_domain d, const roc
     r[0] = rocl_cell_of_string(out, rocl_domain_name(d));
     r[1] = rocl_datum_int((int64_t)sum->taken);
     r[2] = rocl_datum_int(sum->total);
-    r[3] = rocl_datum_real(rocl_summary_average(sum));
+    r[3] = rocl_datum_real(rocl_distribution_average(sum));
     r[4] = rocl_cell_of_share(sum->total, all);
     r[5] = rocl_datum_int(sum->min);
     r[6] = rocl_datum_int(sum->max);

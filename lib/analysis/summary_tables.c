@@ -115,9 +115,9 @@ static rocl_datum key_cell(const summary *s, rocl_tables *out, const summary_gro
 static rocl_datum rsd_datum(const rocl_distribution *d)
 {
     double v;
-    if (!rocl_distribution_stddev(d, &v) || d->mean <= 0)
+    if (!rocl_distribution_stddev(d, &v) || d->total <= 0)
         return (rocl_datum){0};
-    return rocl_datum_real(100 * v / d->mean);
+    return rocl_datum_real(100 * v / rocl_distribution_average(d));
 }
 
 static rocl_datum value_cell(const rocl_distribution *d, unsigned column, int64_t all)
@@ -128,7 +128,7 @@ static rocl_datum value_cell(const rocl_distribution *d, unsigned column, int64_
     case S_TOTAL:
         return rocl_datum_int(d->total);
     case S_AVERAGE:
-        return rocl_datum_real(rocl_summary_average(d));
+        return rocl_datum_real(rocl_distribution_average(d));
     case S_PERCENT:
         return rocl_cell_of_share(d->total, all);
     case S_MIN:

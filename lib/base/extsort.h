@@ -22,6 +22,9 @@ rocl_status rocl_space_spill(rocl_sort_space *s, const uint8_t *p, size_t n, uin
 rocl_status rocl_space_read(rocl_sort_space *s, uint8_t *p, size_t n, uint64_t offset,
                             rocl_error *err);
 
+/* Accounts for bytes that are kept, packed runs or of others, if there is room. */
+bool rocl_space_keep(rocl_sort_space *s, size_t n);
+
 #define ROCL_SORT_KEYS_MAX 4
 
 typedef struct rocl_sorter rocl_sorter;

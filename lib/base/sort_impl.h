@@ -32,8 +32,7 @@ size_t rocl_space_buffer_max(const rocl_sort_space *s);
 /* Accounts for more expanded bytes if there is room, or anyway. */
 bool rocl_space_expand(rocl_sort_space *s, size_t n, bool anyway);
 void rocl_space_unexpand(rocl_sort_space *s, size_t n);
-bool rocl_space_keep(rocl_sort_space *s, size_t n); /* the same for a packed run */
-void rocl_space_unkeep(rocl_sort_space *s, size_t n);
+void rocl_space_unkeep(rocl_sort_space *s, size_t n); /* see rocl_space_keep */
 /* Bytes that each of n read buffers may have. */
 size_t rocl_space_read_buffer(const rocl_sort_space *s, size_t n);
 rocl_status rocl_space_damaged(const rocl_sort_space *s, rocl_error *err);
