@@ -8,8 +8,8 @@ MAKEFLAGS += --no-builtin-rules
 # ---- packages ------------------------------------------------------------------------------------
 
 # The first line builds, the second tests.
-DEBS := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libcsv-dev \
-        libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq
+DEBS := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libcsv-dev libotf2-trace-dev \
+        libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools
 SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
 
 deps: ## install the Debian packages that building and testing need
@@ -64,6 +64,11 @@ LIBDEFLATE ?= $(shell $(PKG_CONFIG) --exists libdeflate 2>/dev/null && echo 1)
 ifeq ($(LIBDEFLATE),1)
 PKGS += libdeflate
 endif
+# Optional: rocpd2otf2 says so without. OTF2=0 builds without.
+OTF2 ?= $(shell $(PKG_CONFIG) --atleast-version=3.0 otf2 2>/dev/null && echo 1)
+ifeq ($(OTF2),1)
+PKGS += otf2
+endif
 WARN := -Wall -Wextra -Wconversion -Wshadow $(if $(filter 1,$(WERROR)),-Werror)
 INSTRUMENT := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
               $(if $(COVERAGE),--coverage -fprofile-update=atomic)
@@ -72,9 +77,10 @@ ALL_CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) $(CFLAGS) -fPIC -fvisibility=hidden
               -fno-semantic-interposition -pthread $(INSTRUMENT) \
               $(if $(FUZZER),-fsanitize=fuzzer-no-link)
 ALL_CPPFLAGS := -Ilib $(if $(filter 1,$(LIBDEFLATE)),-DROCL_LIBDEFLATE) \
+                $(if $(filter 1,$(OTF2)),-DROCL_OTF2) \
                 $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
 ALL_LDFLAGS := -pthread -Wl,--as-needed $(INSTRUMENT) $(LDFLAGS)
-LIBS := $(or $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz $(if $(filter 1,$(LIBDEFLATE)),-ldeflate)) -lcsv -lm
+LIBS := $(or $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz $(if $(filter 1,$(LIBDEFLATE)),-ldeflate) $(if $(filter 1,$(OTF2)),-lotf2)) -lcsv -lm
 
 # Objects of different compilers and flags never meet; what is linked follows the flags by a stamp.
 FLAGS := $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) | $(ALL_LDFLAGS) $(LIBS)
@@ -91,7 +97,8 @@ endif
 
 # ---- what there is to build ------------------------------------------------------------------------
 
-LIB_SRC := $(sort $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
+LIB_SRC := $(sort $(filter-out $(if $(filter 1,$(OTF2)),lib/sink/otf2_none.c,lib/sink/otf2/%), \
+           $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c)))
 # A tool is called like its folder, but for those that have a name here.
 NAME_stats := rocstats
 tool-name = $(or $(NAME_$(1)),$(1))
@@ -122,11 +129,15 @@ GEN := $(if $(GEN_SRC),$(O)/tests/rocpd-gen)
 BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
 BENCHES := $(BENCH_SRC:tests/bench/%.c=$(O)/tests/%)
 FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/tests/%)
-HELPER_SRC := $(sort $(wildcard tests/tools/*.c))
+HELPER_SRC := $(sort $(filter-out $(if $(filter 1,$(OTF2)),,tests/tools/otf2dump.c), \
+              $(wildcard tests/tools/*.c)))
 HELPERS := $(HELPER_SRC:tests/tools/%.c=$(O)/tests/%)
 FIXTURES := $(if $(wildcard tests/fixtures/make-fixtures.sh),$(O)/fixtures/.done)
 
 all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(PC) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
+ifneq ($(OTF2),1)
+	@echo '  NOTE    built without libotf2 (3.0 or newer): rocpd2otf2 will only say so'
+endif
 
 # ---- rules -----------------------------------------------------------------------------------------
 

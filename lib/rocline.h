@@ -491,6 +491,31 @@ typedef struct rocl_chrome_report {
 ROCL_API rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
                                        rocl_chrome_report *report, rocl_error *err);
 
+typedef struct rocl_otf2_options {
+    const char *path;  /* of the anchor file: ends in .otf2 */
+    size_t chunk_size; /* bytes of events that a writer collects: 256 KiB to 16 MiB; 0: 1 MiB */
+    bool group_by_queue;
+} rocl_otf2_options;
+
+typedef struct rocl_otf2_report {
+    uint64_t bytes;    /* written, all files */
+    uint64_t slices;   /* host and GPU; an Enter and a Leave each */
+    uint64_t instants; /* the same at one time */
+    uint64_t metric_values;
+    uint64_t locations;
+    uint64_t lanes; /* extra locations made for overlapping slices */
+    uint64_t moved; /* slices that are in them */
+} rocl_otf2_report;
+
+/* Writes an OTF2 archive: path, beside it a .def, a .marker where there are markers, and a folder,
+ * which replace those of a former archive when all is complete. A folder of that name that holds
+ * anything else is left alone, and ROCL_OUTPUT says so. report may be NULL. ROCL_USAGE where the
+ * library was built without libotf2; rocl_has_otf2() tells. One run at a time in a program: the
+ * error handler of libotf2 is global. */
+ROCL_API rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o,
+                                     rocl_otf2_report *report, rocl_error *err);
+ROCL_API bool rocl_has_otf2(void);
+
 /* ---- statistics ------------------------------------------------------------------------------ */
 
 /* Reports: bits of rocl_stats_options.reports. */

@@ -8,14 +8,21 @@
 #include "base/deflate.h"
 #include "rocline.h"
 
+#ifdef ROCL_OTF2
+#include <otf2/otf2.h>
+#define WITH_OTF2 ", OTF2 " OTF2_VERSION
+#else
+#define WITH_OTF2 ""
+#endif
+
 static char details[256];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void compose(void)
 {
-    snprintf(details, sizeof details, "rocline %s (sqlite %s, %s, cJSON %s, libcsv %d.%d.%d)",
+    snprintf(details, sizeof details, "rocline %s (sqlite %s, %s, cJSON %s, libcsv %d.%d.%d%s)",
              ROCLINE_VERSION, sqlite3_libversion(), rocl_deflate_engine(), cJSON_Version(),
-             CSV_MAJOR, CSV_MINOR, CSV_RELEASE);
+             CSV_MAJOR, CSV_MINOR, CSV_RELEASE, WITH_OTF2);
 }
 
 const char *rocl_version(void)

@@ -45,7 +45,7 @@ static int64_t get_signed(reader *r)
 #define ROOM_SHIFT  60
 #define INDEX_SHIFT ROCL_PACK_GROUP_SHIFT
 #define TIME_SHIFT  28
-#define INDEX_LIMIT (1u << 24)
+#define INDEX_LIMIT ROCL_PACK_INDEXES
 
 /* room, index | time | longest first | unique. That the first word also begins with the time lets
  * most comparisons of the sorter end there. */
@@ -101,6 +101,12 @@ static rocl_status pack_region(rocl_packer *p, unsigned worker, const rocl_batch
 
 /* ---- GPU ---- */
 
+static uint32_t place(const rocl_packer *p, rocl_kind kind, const rocl_event *e, uint32_t agent,
+                      uint32_t queue, uint32_t stream)
+{
+    return p->place ? p->place(p->place_ctx, kind, e, agent, queue, stream) : e->process;
+}
+
 static uint8_t *put_work(uint8_t *q, const rocl_event *e, uint32_t agent, uint32_t queue,
                          uint32_t stream)
 {
@@ -125,7 +131,8 @@ static rocl_status pack_dispatch(rocl_packer *p, unsigned worker, const rocl_dis
         q = rocl_varint_put(q, d->workgroup[i]);
         q = rocl_varint_put(q, d->grid[i]);
     }
-    make_key(key, ROCL_ROOM_GPU, d->e.process, d->e.start, d->e.end, d->e.id, ROCL_DISPATCH);
+    uint32_t index = place(p, ROCL_DISPATCH, &d->e, d->agent, d->queue, d->stream);
+    make_key(key, ROCL_ROOM_GPU, index, d->e.start, d->e.end, d->e.id, ROCL_DISPATCH);
     return add(p, worker, key, buf, q, err);
 }
 
@@ -161,13 +168,15 @@ static rocl_status pack_copy(rocl_packer *p, unsigned worker, const rocl_capture
 {
     /* The GPU it is shown on: where the bytes go, or else where they come from. */
     bool to = is_gpu(c, k->dst) || !is_gpu(c, k->src);
-    uint8_t buf[256], *q = put_work(buf, &k->e, to ? k->dst : k->src, k->queue, k->stream);
+    uint32_t agent = to ? k->dst : k->src;
+    uint8_t buf[256], *q = put_work(buf, &k->e, agent, k->queue, k->stream);
     uint64_t key[4];
     q = put_ref(q, to ? k->src : k->dst);
     q = rocl_varint_put(q, to);
     q = rocl_varint_put(q, k->size);
     q = rocl_varint_put(q, (uint64_t)k->e.duration);
-    make_key(key, ROCL_ROOM_GPU, k->e.process, k->e.start, k->e.end, k->e.id, ROCL_COPY);
+    uint32_t index = place(p, ROCL_COPY, &k->e, agent, k->queue, k->stream);
+    make_key(key, ROCL_ROOM_GPU, index, k->e.start, k->e.end, k->e.id, ROCL_COPY);
     rocl_status st = add(p, worker, key, buf, q, err);
     if (st == ROCL_OK && k->dst != ROCL_NONE && (p->legacy || is_gpu(c, k->dst)))
         st = pack_bandwidth(p, worker, k, k->dst, 0, err);
@@ -184,7 +193,8 @@ static rocl_status pack_alloc(rocl_packer *p, unsigned worker, const rocl_alloc 
     if (p->legacy)
         return ROCL_OK;
     q = rocl_varint_put(q, kind == ROCL_SCRATCH ? a->size : a->block);
-    make_key(key, ROCL_ROOM_MEMORY, a->e.process, a->e.start, a->e.end, a->e.id, kind);
+    uint32_t index = place(p, kind, &a->e, a->owner, a->queue, a->stream);
+    make_key(key, ROCL_ROOM_MEMORY, index, a->e.start, a->e.end, a->e.id, kind);
     return add(p, worker, key, buf, q, err);
 }
 
@@ -214,7 +224,8 @@ static rocl_status pack_hip(rocl_packer *p, unsigned worker, const rocl_hip *h, 
     q = put_ref(q, h->source_queue);
     q = rocl_varint_put(q, h->graph_exec_id);
     q = rocl_varint_put(q, h->kernel_count);
-    make_key(key, ROCL_ROOM_GPU, h->e.process, h->e.start, h->e.end, h->e.id, kind);
+    uint32_t index = place(p, kind, &h->e, h->agent, h->queue, h->stream);
+    make_key(key, ROCL_ROOM_GPU, index, h->e.start, h->e.end, h->e.id, kind);
     return add(p, worker, key, buf, q, err);
 }
 
@@ -406,6 +417,12 @@ static void get_double(reader *r, double *v)
         return;
     }
     memcpy(v, r->p, sizeof *v);
+}
+
+uint64_t rocl_packed_key(const rocl_record *r, uint32_t index)
+{
+    const uint64_t mask = (uint64_t)(INDEX_LIMIT - 1) << INDEX_SHIFT;
+    return (r->key[0] & ~mask) | (uint64_t)index << INDEX_SHIFT;
 }
 
 bool rocl_packed_read(const rocl_record *rec, rocl_packed *e)

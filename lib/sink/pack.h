@@ -9,8 +9,8 @@
 /* Rooms that a record belongs to: the upper byte of the first key word. */
 typedef enum rocl_room {
     ROCL_ROOM_HOST = 1,  /* index: thread, or thread_count + process */
-    ROCL_ROOM_GPU,       /* index: process */
-    ROCL_ROOM_MEMORY,    /* allocations; index: process */
+    ROCL_ROOM_GPU,       /* index: process, or what rocl_packer.place says */
+    ROCL_ROOM_MEMORY,    /* allocations; index: the same */
     ROCL_ROOM_ALLOCATED, /* allocated bytes over time; index: process */
     ROCL_ROOM_BANDWIDTH, /* copies over time; index: process */
     ROCL_ROOM_PMC,       /* counters of dispatches; index: agent, or agent_count */
@@ -19,12 +19,20 @@ typedef enum rocl_room {
 
 /* Bits of the first key word below those that tell the sequence. */
 #define ROCL_PACK_GROUP_SHIFT 36
+#define ROCL_PACK_INDEXES     (1u << 24)
+
+/* The index of GPU work, below ROCL_PACK_INDEXES; its records come back sorted by it. The process
+ * must follow from it. */
+typedef uint32_t rocl_place_fn(const void *ctx, rocl_kind kind, const rocl_event *e, uint32_t agent,
+                               uint32_t queue, uint32_t stream);
 
 /* Packs what batches bring into the sorter of a capture. */
 typedef struct rocl_packer {
     rocl_trace *trace;
-    bool legacy;         /* AMD's layout: no memory slices, copied bytes instead of rates */
-    bool bandwidth;      /* records for copies over time */
+    bool legacy;          /* AMD's layout: no memory slices, copied bytes instead of rates */
+    bool bandwidth;       /* records for copies over time */
+    rocl_place_fn *place; /* of records in the rooms GPU and MEMORY; NULL: by process */
+    const void *place_ctx;
     rocl_sorter *sorter; /* of the capture at hand; the owner's */
     rocl_idset *linked;  /* by worker: stack ids with GPU work */
     rocl_buf *scratch;   /* by worker */
@@ -74,6 +82,9 @@ typedef struct rocl_packed {
     int64_t place[5];
     double value;
 } rocl_packed;
+
+/* The first key word of a record that is to come back under another index. */
+uint64_t rocl_packed_key(const rocl_record *r, uint32_t index);
 
 /* Fills *e; the args point into the record. False: the record is broken (a fault of ours). */
 bool rocl_packed_read(const rocl_record *r, rocl_packed *e);

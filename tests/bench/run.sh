@@ -32,6 +32,8 @@ for _ in $(seq "$runs"); do
         measure "pftrace-j$jobs" "$build/bin/rocpd2pftrace" -q -j"$jobs" -o "$dir/t.pftrace" "$db"
         rm -rf "$dir/csv"
         measure "csv-j$jobs" "$build/bin/rocpd2csv" -q -j"$jobs" -d "$dir/csv" "$db"
+        "$build/bin/rocpd2otf2" --version | grep -q OTF2 &&
+            measure "otf2-j$jobs" "$build/bin/rocpd2otf2" -q -j"$jobs" -o "$dir/t.otf2" "$db"
         measure "stats-j$jobs" "$build/bin/rocstats" -q -j"$jobs" all --format json \
             -o "$dir/stats.json" "$db"
     done

@@ -111,6 +111,30 @@ rocl_status output_make_folder(const char *path)
     return ROCL_OUTPUT;
 }
 
+rocl_status output_make_parent(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (!slash || slash == path)
+        return ROCL_OK;
+    *slash = '\0';
+    rocl_status s = output_make_folder(path);
+    *slash = '/';
+    return s;
+}
+
+bool output_place(const common *c, bool file, const char *suffix, char *path, size_t size)
+{
+    const char *name = output_name(c);
+    const char *folder = output_folder(c);
+    if (!folder)
+        return false;
+    bool named = c->output_path || *variable("ROCPD_OUTPUT_PATH", "");
+    bool bare = name[0] == '/' || (file && !named);
+    int n = snprintf(path, size, "%s%s%s%s", bare ? "" : folder, bare ? "" : "/", name,
+                     file ? "" : suffix);
+    return n >= 0 && (size_t)n < size;
+}
+
 bool same_file(const char *a, const char *b)
 {
     struct stat s, t;

@@ -11,8 +11,15 @@ const char *output_name(const common *c);
  * it is too long. */
 const char *output_folder(const common *c);
 
+/* Where the output goes: FOLDER/NAME + suffix. A `file` that the user named as such has its name
+ * already, and is taken relative to the current folder unless a folder was named. False: it is too
+ * long. */
+bool output_place(const common *c, bool file, const char *suffix, char *path, size_t size);
+
 /* Makes a folder and its parents; complains and returns ROCL_OUTPUT when it cannot. */
 rocl_status output_make_folder(const char *path);
+/* The same of the folder that a file is in. */
+rocl_status output_make_parent(char *path);
 
 /* Are both names of one file, and that no pipe or device? */
 bool same_file(const char *a, const char *b);

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -69,26 +68,6 @@ static bool is_file_name(const char *name)
            ends_with(name, ".perfetto-trace");
 }
 
-/* A file named by the user is taken relative to the current folder, unless a folder was named. */
-static bool folder_was_named(const common *c)
-{
-    const char *variable = getenv("ROCPD_OUTPUT_PATH");
-    return c->output_path || (variable && *variable);
-}
-
-static bool place(cli *c)
-{
-    const char *name = output_name(&c->common);
-    const char *folder = output_folder(&c->common);
-    if (!folder)
-        return false;
-    bool file = is_file_name(name);
-    bool bare = name[0] == '/' || (file && !folder_was_named(&c->common));
-    int n = snprintf(c->path, sizeof c->path, "%s%s%s%s", bare ? "" : folder, bare ? "" : "/", name,
-                     file ? "" : "_results.pftrace");
-    return n >= 0 && (size_t)n < sizeof c->path;
-}
-
 static int check(cli *c)
 {
     c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
@@ -96,20 +75,10 @@ static int check(cli *c)
         return usage_error("a trace is not written to a terminal; redirect standard output");
     if (c->common.to_stdout)
         strcpy(c->path, "-");
-    else if (!place(c))
+    else if (!output_place(&c->common, is_file_name(output_name(&c->common)), "_results.pftrace",
+                           c->path, sizeof c->path))
         return usage_error("the name of the output is too long");
     return output_check(&c->common, c->path);
-}
-
-static rocl_status make_folder(cli *c)
-{
-    char *slash = strrchr(c->path, '/');
-    if (!slash || slash == c->path)
-        return ROCL_OK;
-    *slash = '\0';
-    rocl_status s = output_make_folder(c->path);
-    *slash = '/';
-    return s;
 }
 
 static void report(const cli *c, const rocl_pftrace_report *r)
@@ -133,7 +102,7 @@ static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
         .group_by_queue = c->group_by_queue,
         .legacy_tracks = c->legacy_tracks,
     };
-    rocl_status s = make_folder(c);
+    rocl_status s = output_make_parent(c->path);
     if (s != ROCL_OK)
         return s;
     s = rocl_write_pftrace(t, &o, &r, err);

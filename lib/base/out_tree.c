@@ -1,0 +1,151 @@
+#include "base/out_tree.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct rocl_out_tree {
+    char *folder; /* "DIR/" or "" */
+    char *hidden; /* folder with a random name in it */
+    char *aside;  /* a folder in that one: what was there before */
+};
+
+/* Name `i` of a commit in its three places. */
+typedef struct spot {
+    char at[PATH_MAX], fresh[PATH_MAX], old[PATH_MAX];
+} spot;
+
+const char *rocl_out_tree_path(const rocl_out_tree *t)
+{
+    return t->hidden;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *at)
+{
+    (void)info;
+    (void)kind;
+    (void)at;
+    remove(path); /* what stays behind has no name that anybody looks for */
+    return 0;
+}
+
+void rocl_out_tree_discard(rocl_out_tree *t)
+{
+    if (!t)
+        return;
+    if (t->hidden)
+        nftw(t->hidden, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    free(t->folder);
+    free(t->hidden);
+    free(t->aside);
+    free(t);
+}
+
+static rocl_status name_folders(rocl_out_tree *t, const char *folder, rocl_error *err)
+{
+    size_t n = strlen(folder);
+    bool slash = n && folder[n - 1] != '/';
+    if (asprintf(&t->folder, "%s%s", folder, slash ? "/" : "") < 0)
+        t->folder = NULL;
+    if (!t->folder || asprintf(&t->hidden, "%s.rocline-XXXXXX", t->folder) < 0)
+        t->hidden = NULL;
+    return t->hidden ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* mkdtemp keeps the folder private; what is in it takes the umask as other outputs do. */
+static rocl_status make_folders(rocl_out_tree *t, rocl_error *err)
+{
+    if (!mkdtemp(t->hidden)) {
+        rocl_status st = rocl_fail(err, ROCL_OUTPUT, "%s: cannot create a folder here: %s",
+                                   *t->folder ? t->folder : ".", strerror(errno));
+        free(t->hidden);
+        t->hidden = NULL;
+        return st;
+    }
+    if (asprintf(&t->aside, "%s/.aside", t->hidden) < 0) {
+        t->aside = NULL;
+        return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
+}
+
+rocl_status rocl_out_tree_open(rocl_out_tree **out, const char *folder, rocl_error *err)
+{
+    rocl_out_tree *t = calloc(1, sizeof *t);
+    if (!t)
+        return rocl_fail_memory(err);
+    rocl_status st = name_folders(t, folder, err);
+    if (st == ROCL_OK)
+        st = make_folders(t, err);
+    if (st == ROCL_OK)
+        *out = t;
+    else
+        rocl_out_tree_discard(t);
+    return st;
+}
+
+static bool fill_spot(const rocl_out_tree *t, spot *s, const char *name)
+{
+    int a = snprintf(s->at, PATH_MAX, "%s%s", t->folder, name);
+    int b = snprintf(s->fresh, PATH_MAX, "%s/%s", t->hidden, name);
+    int c = snprintf(s->old, PATH_MAX, "%s/%s", t->aside, name);
+    return a < PATH_MAX && b < PATH_MAX && c < PATH_MAX;
+}
+
+/* A rename that is fine with nothing to be moved. */
+static bool moved(const char *from, const char *to)
+{
+    return rename(from, to) == 0 || errno == ENOENT;
+}
+
+static void undo(const rocl_out_tree *t, const char *const *names, size_t count)
+{
+    spot s;
+    for (size_t i = count; i-- > 0;) {
+        if (!fill_spot(t, &s, names[i]))
+            continue;
+        struct stat info;
+        if (lstat(s.fresh, &info) != 0) /* it has been moved */
+            rename(s.at, s.fresh);
+        rename(s.old, s.at);
+    }
+}
+
+static rocl_status move_all(const rocl_out_tree *t, const char *const *names, size_t count,
+                            size_t *done, rocl_error *err)
+{
+    spot s;
+    if (mkdir(t->aside, 0700) != 0)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", t->aside, strerror(errno));
+    for (*done = 0; *done < count; ++*done) {
+        if (!fill_spot(t, &s, names[*done]))
+            return rocl_fail(err, ROCL_OUTPUT, "%s%s: the name is too long", t->folder,
+                             names[*done]);
+        if (!moved(s.at, s.old))
+            return rocl_fail(err, ROCL_OUTPUT, "%s: cannot replace: %s", s.at, strerror(errno));
+        if (!moved(s.fresh, s.at)) {
+            rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", s.at, strerror(errno));
+            rename(s.old, s.at);
+            return ROCL_OUTPUT;
+        }
+    }
+    return ROCL_OK;
+}
+
+rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, size_t count,
+                                 rocl_error *err)
+{
+    size_t done = 0;
+    rocl_status st = move_all(t, names, count, &done, err);
+    if (st != ROCL_OK)
+        undo(t, names, done);
+    rocl_out_tree_discard(t);
+    return st;
+}

@@ -1,0 +1,22 @@
+/* Files and folders that appear together, or not at all. For formats that are no single file. */
+#ifndef ROCL_BASE_OUT_TREE_H
+#define ROCL_BASE_OUT_TREE_H
+
+#include "rocline.h"
+
+typedef struct rocl_out_tree rocl_out_tree;
+
+/* Makes a folder with a hidden name in `folder`, which must exist ("": the current one). */
+rocl_status rocl_out_tree_open(rocl_out_tree **t, const char *folder, rocl_error *err);
+/* The hidden folder: what is to appear is written there. */
+const char *rocl_out_tree_path(const rocl_out_tree *t);
+
+/* Moves `names` one after the other from the hidden folder to where it is, in place of what has
+ * these names there, which is removed also where nothing replaces it. Frees t; after an error all
+ * is as it was before. */
+rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, size_t count,
+                                 rocl_error *err);
+/* Removes the hidden folder with all that is in it, frees t. NULL is fine. */
+void rocl_out_tree_discard(rocl_out_tree *t);
+
+#endif

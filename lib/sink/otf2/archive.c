@@ -1,0 +1,416 @@
+/* The archive that libotf2 writes: in a hidden folder, with bounded memory, and with what it
+ * complains about kept as an error. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/out_tree.h"
+#include "sink/otf2/ot.h"
+
+/* Chunks of events that a writer fills before it writes them out. */
+#define CHUNKS 2
+
+/* Files of an archive; the anchor is the last to appear. */
+enum { FOLDER, DEFINITIONS, MARKERS, ANCHOR, FILES };
+
+struct ot_archive {
+    OTF2_Archive *otf2;
+    OTF2_MarkerWriter *markers;
+    OTF2_GlobalDefWriter *definitions;
+    OTF2_ErrorCallback former;
+    rocl_out_tree *tree;
+    char *path;         /* of the anchor, for messages */
+    char *names[FILES]; /* below the folder */
+    bool failed;
+    char complaint[512];
+};
+
+/* ---- what libotf2 asks for ---- */
+
+static OTF2_ErrorCode complain(void *ctx, const char *file, uint64_t line, const char *function,
+                               OTF2_ErrorCode code, const char *format, va_list args)
+{
+    ot_archive *a = ctx;
+    char text[384] = "";
+    (void)file;
+    (void)line;
+    (void)function;
+    if (format)
+        vsnprintf(text, sizeof text, format, args);
+    if (!a->failed && code != OTF2_SUCCESS)
+        snprintf(a->complaint, sizeof a->complaint, "%s%s%s", OTF2_Error_GetDescription(code),
+                 text[0] ? ": " : "", text);
+    a->failed |= code != OTF2_SUCCESS;
+    return code;
+}
+
+/* Without these a writer keeps all of its chunks until it is closed. */
+typedef struct chunks {
+    void *all[CHUNKS];
+    unsigned count;
+} chunks;
+
+static void *chunk_new(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
+                       uint64_t size)
+{
+    chunks *c = *own;
+    (void)ctx;
+    (void)type;
+    (void)location;
+    if (!c)
+        c = *own = calloc(1, sizeof *c);
+    if (!c || c->count == CHUNKS)
+        return NULL;
+    void *chunk = malloc(size);
+    if (chunk)
+        c->all[c->count++] = chunk;
+    return chunk;
+}
+
+static void chunk_free_all(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
+                           bool final)
+{
+    chunks *c = *own;
+    (void)ctx;
+    (void)type;
+    (void)location;
+    while (c && c->count)
+        free(c->all[--c->count]);
+    if (final) {
+        free(c);
+        *own = NULL;
+    }
+}
+
+static OTF2_FlushType before_flush(void *ctx, OTF2_FileType type, OTF2_LocationRef location,
+                                   void *caller, bool final)
+{
+    (void)ctx;
+    (void)type;
+    (void)location;
+    (void)caller;
+    (void) final;
+    return OTF2_FLUSH;
+}
+
+static const OTF2_MemoryCallbacks memory = {chunk_new, chunk_free_all};
+static const OTF2_FlushCallbacks flush = {before_flush, NULL};
+
+/* ---- where it is to appear ---- */
+
+/* Folders of archives hold files with a number and one of these ends. */
+static bool is_archive_file(const char *name)
+{
+    size_t digits = strspn(name, "0123456789");
+    const char *end = name + digits;
+    return digits && (!strcmp(end, ".evt") || !strcmp(end, ".def") || !strcmp(end, ".snap"));
+}
+
+static const char *stranger_in(DIR *d)
+{
+    const struct dirent *e;
+    while ((e = readdir(d)))
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            !is_archive_file(e->d_name))
+            return e->d_name;
+    return NULL;
+}
+
+/* An archive replaces a whole folder: only one that can be an archive's. */
+static rocl_status check_folder(const char *path, rocl_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return ROCL_OK;
+    DIR *d = opendir(path);
+    if (!d)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot become the folder of the archive: %s", path,
+                         strerror(errno));
+    const char *stranger = stranger_in(d);
+    rocl_status st = stranger ? rocl_fail(err, ROCL_OUTPUT,
+                                          "%s: holds %s: the folder of the archive cannot take "
+                                          "this name, choose another output",
+                                          path, stranger)
+                              : ROCL_OK;
+    closedir(d);
+    return st;
+}
+
+static rocl_status check_anchor(const char *path, rocl_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return ROCL_OK;
+    if (!S_ISREG(info.st_mode))
+        return rocl_fail(err, ROCL_OUTPUT, "%s: is no regular file", path);
+    if (access(path, W_OK) != 0)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", path, strerror(errno));
+    return ROCL_OK;
+}
+
+static rocl_status name_files(ot_archive *a, const char *stem, rocl_error *err)
+{
+    static const char *const ends[FILES] = {
+        [DEFINITIONS] = ".def", [MARKERS] = ".marker", [ANCHOR] = ".otf2", [FOLDER] = ""};
+    for (int i = 0; i < FILES; i++)
+        if (asprintf(&a->names[i], "%s%s", stem, ends[i]) < 0) {
+            a->names[i] = NULL;
+            return rocl_fail_memory(err);
+        }
+    return ROCL_OK;
+}
+
+/* "dir/x.otf2" -> "dir/" in `folder`, "x" in `stem`. */
+static rocl_status split_path(char *folder, char *stem, size_t size, const char *path,
+                              rocl_error *err)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t n = strlen(name);
+    if (n <= 5 || strcmp(name + n - 5, ".otf2") != 0)
+        return rocl_fail(err, ROCL_USAGE, "%s: the name of an archive ends in .otf2", path);
+    if (strlen(path) >= size)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: the name is too long", path);
+    snprintf(folder, size, "%.*s", (int)(name - path), path);
+    snprintf(stem, size, "%.*s", (int)(n - 5), name);
+    return ROCL_OK;
+}
+
+static rocl_status find_place(ot_archive *a, rocl_error *err)
+{
+    char folder[4096], stem[4096];
+    rocl_status st = split_path(folder, stem, sizeof folder, a->path, err);
+    if (st == ROCL_OK)
+        st = name_files(a, stem, err);
+    if (st == ROCL_OK)
+        st = check_anchor(a->path, err);
+    if (st == ROCL_OK) {
+        char whole[8192];
+        snprintf(whole, sizeof whole, "%s%s", folder, stem);
+        st = check_folder(whole, err);
+    }
+    return st ? st : rocl_out_tree_open(&a->tree, folder, err);
+}
+
+/* ---- open ---- */
+
+static rocl_status open_otf2(ot_archive *a, size_t chunk, rocl_error *err)
+{
+    a->otf2 = OTF2_Archive_Open(rocl_out_tree_path(a->tree), a->names[FOLDER], OTF2_FILEMODE_WRITE,
+                                chunk ? chunk : OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
+                                OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX,
+                                OTF2_COMPRESSION_NONE);
+    if (a->otf2) {
+        OTF2_Archive_SetFlushCallbacks(a->otf2, &flush, a);
+        OTF2_Archive_SetMemoryCallbacks(a->otf2, &memory, a);
+        OTF2_Archive_SetSerialCollectiveCallbacks(a->otf2);
+        OTF2_Archive_SetCreator(a->otf2, "rocline " ROCLINE_VERSION);
+        OTF2_Archive_OpenEvtFiles(a->otf2);
+    }
+    return ot_archive_status(a, err);
+}
+
+rocl_status ot_archive_open(ot_archive **out, const char *path, size_t chunk, rocl_error *err)
+{
+    ot_archive *a = calloc(1, sizeof *a);
+    if (!a || !(a->path = strdup(path))) {
+        free(a);
+        return rocl_fail_memory(err);
+    }
+    a->former = OTF2_Error_RegisterCallback(complain, a);
+    rocl_status st = find_place(a, err);
+    if (st == ROCL_OK)
+        st = open_otf2(a, chunk, err);
+    if (st == ROCL_OK)
+        *out = a;
+    else
+        ot_archive_discard(a);
+    return st;
+}
+
+rocl_status ot_archive_status(const ot_archive *a, rocl_error *err)
+{
+    if (!a->failed && a->otf2)
+        return ROCL_OK;
+    return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", a->path,
+                     *a->complaint ? a->complaint : "libotf2 did not say why");
+}
+
+void ot_archive_describe(ot_archive *a, const char *machine)
+{
+    OTF2_Archive_SetMachineName(a->otf2, machine);
+}
+
+/* ---- writers ---- */
+
+OTF2_EvtWriter *ot_archive_events(ot_archive *a, OTF2_LocationRef location)
+{
+    OTF2_EvtWriter *w = a->failed ? NULL : OTF2_Archive_GetEvtWriter(a->otf2, location);
+    a->failed |= !w;
+    return w;
+}
+
+uint64_t ot_archive_events_end(ot_archive *a, OTF2_EvtWriter *w)
+{
+    uint64_t n = 0;
+    OTF2_EvtWriter_GetNumberOfEvents(w, &n);
+    OTF2_Archive_CloseEvtWriter(a->otf2, w);
+    return n;
+}
+
+OTF2_MarkerWriter *ot_archive_markers(ot_archive *a)
+{
+    if (!a->markers && !a->failed)
+        a->failed = !(a->markers = OTF2_Archive_GetMarkerWriter(a->otf2));
+    return a->markers;
+}
+
+OTF2_GlobalDefWriter *ot_archive_definitions(ot_archive *a)
+{
+    if (!a->definitions && !a->failed)
+        a->failed = !(a->definitions = OTF2_Archive_GetGlobalDefWriter(a->otf2));
+    return a->definitions;
+}
+
+/* ---- close ---- */
+
+static void close_otf2(ot_archive *a)
+{
+    if (!a->otf2)
+        return;
+    if (a->markers)
+        OTF2_Archive_CloseMarkerWriter(a->otf2, a->markers);
+    if (a->definitions)
+        OTF2_Archive_CloseGlobalDefWriter(a->otf2, a->definitions);
+    OTF2_Archive_Close(a->otf2);
+    a->otf2 = NULL;
+}
+
+static void free_archive(ot_archive *a)
+{
+    OTF2_Error_RegisterCallback(a->former, NULL);
+    for (int i = 0; i < FILES; i++)
+        free(a->names[i]);
+    free(a->path);
+    free(a);
+}
+
+void ot_archive_discard(ot_archive *a)
+{
+    if (!a)
+        return;
+    close_otf2(a);
+    rocl_out_tree_discard(a->tree);
+    free_archive(a);
+}
+
+/* Some readers want a file of definitions for each location, if only an empty one. */
+static void write_local_definitions(ot_archive *a, uint32_t locations)
+{
+    OTF2_Archive_CloseEvtFiles(a->otf2);
+    OTF2_Archive_OpenDefFiles(a->otf2);
+    for (uint32_t i = 0; i < locations && !a->failed; i++) {
+        OTF2_DefWriter *w = OTF2_Archive_GetDefWriter(a->otf2, i);
+        if (w)
+            OTF2_Archive_CloseDefWriter(a->otf2, w);
+    }
+    OTF2_Archive_CloseDefFiles(a->otf2);
+}
+
+static char *file_path(const ot_archive *a, const char *name)
+{
+    char *path = NULL;
+    return asprintf(&path, "%s/%s", rocl_out_tree_path(a->tree), name) < 0 ? NULL : path;
+}
+
+static bool read_identity(const char *anchor, uint64_t *id)
+{
+    OTF2_Reader *r = OTF2_Reader_Open(anchor);
+    bool good = r && OTF2_Reader_GetTraceId(r, id) == OTF2_SUCCESS;
+    if (r)
+        OTF2_Reader_Close(r);
+    return good;
+}
+
+/* Where the number stands in the anchor file, once: 8 bytes in the order of this machine. */
+static long find_once(FILE *f, uint64_t number)
+{
+    uint8_t bytes[1 << 16];
+    size_t n = fread(bytes, 1, sizeof bytes, f);
+    long found = -1;
+    for (size_t i = 0; i + sizeof number <= n; i++) {
+        if (memcmp(bytes + i, &number, sizeof number) != 0)
+            continue;
+        if (found >= 0)
+            return -1;
+        found = (long)i;
+    }
+    return found;
+}
+
+/* libotf2 makes the identifier of a trace out of time and host. Ours follows from the trace, so
+ * that the same input gives the same bytes. */
+static void set_identity(ot_archive *a, uint64_t identity)
+{
+    uint64_t former;
+    char *anchor = file_path(a, a->names[ANCHOR]);
+    FILE *f = anchor && read_identity(anchor, &former) ? fopen(anchor, "r+b") : NULL;
+    long at = f ? find_once(f, former) : -1;
+    if (at >= 0 && fseek(f, at, SEEK_SET) == 0)
+        fwrite(&identity, sizeof identity, 1, f);
+    if (f && fclose(f) != 0)
+        a->failed = true;
+    free(anchor);
+}
+
+static uint64_t file_size(const ot_archive *a, const char *name)
+{
+    struct stat info;
+    char *path = file_path(a, name);
+    uint64_t size = path && stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+    free(path);
+    return size;
+}
+
+static uint64_t all_sizes(const ot_archive *a, uint32_t locations)
+{
+    uint64_t sum = file_size(a, a->names[DEFINITIONS]) + file_size(a, a->names[MARKERS]) +
+                   file_size(a, a->names[ANCHOR]);
+    char name[4200];
+    for (uint32_t i = 0; i < locations; i++) {
+        snprintf(name, sizeof name, "%s/%" PRIu32 ".evt", a->names[FOLDER], i);
+        sum += file_size(a, name);
+        snprintf(name, sizeof name, "%s/%" PRIu32 ".def", a->names[FOLDER], i);
+        sum += file_size(a, name);
+    }
+    return sum;
+}
+
+rocl_status ot_archive_commit(ot_archive *a, uint32_t locations, uint64_t identity, uint64_t *bytes,
+                              rocl_error *err)
+{
+    rocl_status st = ot_archive_status(a, err);
+    if (st == ROCL_OK) {
+        write_local_definitions(a, locations);
+        bool whole = !a->failed;
+        close_otf2(a);
+        if (whole && !a->failed)
+            set_identity(a, identity);
+        *bytes = all_sizes(a, locations);
+        if (a->failed)
+            st = ot_archive_status(a, err);
+    }
+    if (st != ROCL_OK) {
+        ot_archive_discard(a);
+        return st;
+    }
+    st = rocl_out_tree_commit(a->tree, (const char *const *)a->names, FILES, err);
+    free_archive(a);
+    return st;
+}

@@ -1,0 +1,15 @@
+/* Built where libotf2 is not: instead of lib/sink/otf2/. */
+#include "base/error.h"
+
+bool rocl_has_otf2(void)
+{
+    return false;
+}
+
+rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_otf2_report *report,
+                            rocl_error *err)
+{
+    (void)t;
+    (void)report;
+    return rocl_fail(err, ROCL_USAGE, "%s: this rocline was built without libotf2", o->path);
+}

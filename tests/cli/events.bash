@@ -1,0 +1,93 @@
+# For tests that compare the events of a trace with SQL on the databases that it was made of. The
+# events are in the file `events`, one a line, as tests/tools/pfdump and otf2dump print them.
+# shellcheck shell=bash disable=SC2034,SC2154
+
+databases() {
+    find "$FIXTURES" -maxdepth 1 \( -name 'schema-*.db' -o -name 'sys*.db' -o -name 'sampled*.db' -o \
+        -name 'no-[pv]*.db' -o -name 'merged*.db' -o -name 'spm*.db' -o -name 'graph.db' -o \
+        -name 'hip-events.db' -o -name 'rename.db' -o -name 'everything.db' -o -name 'nic.db' -o \
+        -name 'viewer.db' -o -name 'wal-*.db' -o -name 'nasty-*.db' \) | sort
+}
+
+suffixes() { # database -> of every table set
+    sqlite3 -readonly "$1" "SELECT substr(name, 15) FROM sqlite_master WHERE type = 'table' AND name
+        LIKE 'rocpd\_metadata\__%' ESCAPE '\'"
+}
+
+# ask QUERY DATABASE...: the rows of a query over every table set of the databases, sorted. %S is
+# the suffix, %P %T %C stand for process, thread and category, %A %Q %R for agent, queue and stream,
+# %J for what they need joined, %K is what sound records fulfil.
+ask() {
+    local query=$1 db s q
+    shift
+    for db in "$@"; do
+        for s in $(suffixes "$db"); do
+            q=$query
+            q=${q//%K/typeof(x.start) = \'integer\' AND typeof(x.\"end\") = \'integer\' AND x.start >= 0
+                AND x.\"end\" > 0 AND x.\"end\" >= x.start AND x.\"end\" >= coalesce((SELECT init FROM
+                rocpd_info_process%S WHERE id = %P), (SELECT init FROM rocpd_info_process%S LIMIT 1), 0)}
+            if sqlite3 -readonly "$db" "SELECT name FROM pragma_table_info('rocpd_region$s')" |
+                grep -qx track_id; then
+                q=${q//%J/LEFT JOIN rocpd_track%S k ON k.id = x.track_id %L
+                    LEFT JOIN rocpd_info_category%S c ON c.id = e.category_id}
+                q=${q//%C/c.name} q=${q//%P/k.pid} q=${q//%T/k.tid}
+                q=${q//%A/k.agent_id} q=${q//%Q/k.queue_id} q=${q//%R/k.stream_id}
+            else
+                q=${q//%J/%L LEFT JOIN rocpd_string%S c ON c.id = e.category_id}
+                q=${q//%C/c.string} q=${q//%P/x.pid} q=${q//%T/x.tid}
+                q=${q//%A/x.agent_id} q=${q//%Q/x.queue_id} q=${q//%R/x.stream_id}
+            fi
+            q=${q//%L/LEFT JOIN rocpd_event%S e ON e.id = x.event_id}
+            sqlite3 -readonly -separator $'\t' "$db" "${q//%S/$s}"
+        done
+    done | LC_ALL=C sort
+}
+
+# The fields of the lines of one sort.
+lines() { # sort fields
+    awk -F'\t' -v OFS='\t' -v what="$1" -v fields="$2" '
+        BEGIN { n = split(fields, f, ",") }
+        $1 == what { line = $f[1]; for (i = 2; i <= n; i++) line = line OFS $f[i]; print line }
+    ' events | LC_ALL=C sort
+}
+
+# Number and length of the slices of one sort, by a field. Not by awk: times may be near 2^63.
+totals() { # sort field
+    local begin end what
+    declare -A number length
+    while IFS='|' read -r begin end what; do
+        number[-$what]=$((${number[-$what]:-0} + 1))
+        length[-$what]=$((${length[-$what]:-0} + end - begin))
+    done < <(lines "$1" "2,3,$2" | tr '\t' '|')
+    for what in "${!number[@]}"; do
+        printf '%s\t%d\t%d\n' "${what#-}" "${number[$what]}" "${length[$what]}"
+    done | LC_ALL=C sort
+}
+
+same() { # file file
+    [ -s "$1" ] || fail "nothing to compare"
+    diff "$1" "$2" || fail "$1 and $2 differ"
+}
+
+SETS=(schema-3.0.0 schema-3.0.5 schema-4.1.0 schema-lz4 sys sys-4.1.0 sampled merged everything viewer
+    no-underscore)
+
+# The rows that a trace must have, for ask.
+
+HOST="SELECT x.start, x.\"end\", p.pid, h.tid, %C, coalesce(CASE WHEN typeof(e.extdata) = 'text' THEN
+    json_extract(e.extdata, '\$.message') END, n.string), coalesce(e.stack_id, 0)
+    FROM rocpd_region%S x %J
+    LEFT JOIN rocpd_info_process%S p ON p.id = %P LEFT JOIN rocpd_info_thread%S h ON h.id = %T
+    LEFT JOIN rocpd_string%S n ON n.id = x.name_id"
+
+GPU="SELECT x.start, x.\"end\", p.pid, %N, coalesce(e.stack_id, 0) FROM rocpd_%X x %J
+    LEFT JOIN rocpd_info_process%S p ON p.id = %P"
+
+kernels=${GPU//%X/kernel_dispatch%S}
+kernels=${kernels//%N/(SELECT display_name FROM rocpd_info_kernel_symbol%S WHERE id = x.kernel_id)}
+copies=${GPU//%X/memory_copy%S}
+copies=${copies//%N/(SELECT string FROM rocpd_string%S WHERE id = x.name_id)}
+graphs=${GPU//%X/graph_launch%S}
+graphs=${graphs//%N/\'hipGraphLaunch\'}
+waits=${GPU//%X/hip_event%S}
+waits=${waits//%N/(SELECT string FROM rocpd_string%S WHERE id = x.name_id)}

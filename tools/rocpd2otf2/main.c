@@ -1,0 +1,101 @@
+/* rocpd2otf2: a rocpd trace as an OTF2 archive. */
+#include "common/common.h"
+#include "common/output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct cli {
+    common common;
+    bool group_by_queue;
+    size_t chunk_size;
+    char path[8192];
+} cli;
+
+_Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
+
+static const opt output_options[] = {
+    COMMON_OUTPUT_FILE(
+        "writes NAME_results.otf2 (default: ROCPD_OUTPUT_NAME, or out), its .def and "
+        "its folder; a NAME that ends in .otf2 is the file itself"),
+    COMMON_OUTPUT_PATH,
+    {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,
+     "locations of GPU work by hardware queue instead of stream"},
+    {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
+     "attach the arguments of API calls and the launches of kernels to their events"},
+    {"annotate-args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0, "the same"},
+    {"chunk-size", 0, OPT_SIZE, offsetof(cli, chunk_size), "SIZE", NULL, 0, 0,
+     "bytes of events that readers hold per location, 256k to 16m (default: 1m)"},
+    COMMON_END,
+};
+
+static const opt_group output_group = {"Output", output_options};
+
+static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
+                                          &run_group,   &other_group,  NULL};
+
+static const program tool = {
+    .name = "rocpd2otf2",
+    .synopsis = "[OPTION]... INPUT...",
+    .purpose = "Convert rocpd databases of rocprofv3 and rocprofiler-systems to an OTF2 archive.",
+    .groups = groups,
+    .examples = "  rocpd2otf2 4711_results.db\n"
+                "  rocpd2otf2 -i rank*/*.db -o all-ranks.otf2\n"
+                "  rocpd2otf2 --start 40% --end 60% --clip --args -o part.otf2 trace.rpdb\n",
+    .operands = offsetof(common, inputs),
+};
+
+static int check(cli *c)
+{
+    if (!rocl_has_otf2()) {
+        msg_error("built without libotf2, which writes these archives");
+        return 2;
+    }
+    if (strcmp(output_name(&c->common), "-") == 0)
+        return usage_error("an archive is several files: it cannot go to standard output");
+    if (c->chunk_size && (c->chunk_size < 256 << 10 || c->chunk_size > 16 << 20))
+        return usage_error("--chunk-size: 256k to 16m");
+    if (!output_place(&c->common, ends_with(output_name(&c->common), ".otf2"), "_results.otf2",
+                      c->path, sizeof c->path))
+        return usage_error("the name of the output is too long");
+    return output_check(&c->common, c->path);
+}
+
+static void report(const cli *c, const rocl_otf2_report *r)
+{
+    msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " instants, %" PRIu64
+                " metric values, %" PRIu64 " locations",
+                c->path, r->bytes, r->slices, r->instants, r->metric_values, r->locations);
+    if (r->moved)
+        msg_verbose("%" PRIu64 " slices overlap without nesting: shown in %" PRIu64
+                    " locations of their own",
+                    r->moved, r->lanes);
+}
+
+static rocl_status write_archive(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    cli *c = ctx;
+    rocl_otf2_report r = {0};
+    const rocl_otf2_options o = {
+        .path = c->path,
+        .chunk_size = c->chunk_size,
+        .group_by_queue = c->group_by_queue,
+    };
+    rocl_status s = output_make_parent(c->path);
+    if (s != ROCL_OK)
+        return s;
+    s = rocl_write_otf2(t, &o, &r, err);
+    if (s <= ROCL_PARTIAL)
+        report(c, &r);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    static cli c;
+    int code = common_parse(&tool, &c.common, argc, argv);
+    if (code < 0)
+        code = check(&c);
+    return code < 0 ? common_run(&c.common, write_archive, &c) : code;
+}
