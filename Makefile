@@ -101,6 +101,7 @@ LIB_SRC := $(sort $(filter-out $(if $(filter 1,$(OTF2)),lib/sink/otf2_none.c,lib
            $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c)))
 # A tool is called like its folder, but for those that have a name here.
 NAME_stats := rocstats
+NAME_merge := rocmerge
 tool-name = $(or $(NAME_$(1)),$(1))
 # Programs that are other names of one.
 ALIASES := rpt

@@ -516,6 +516,42 @@ ROCL_API rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o,
                                      rocl_otf2_report *report, rocl_error *err);
 ROCL_API bool rocl_has_otf2(void);
 
+/* ---- merging --------------------------------------------------------------------------------- */
+
+typedef struct rocl_rocpd_options {
+    const char *path;      /* of the database: a regular file, new or old, and no input */
+    bool flat;             /* one set of tables, numbered anew, instead of one for each process */
+    bool keep_environment; /* of the processes; else nothing of it is copied but the MPI rank */
+    /* Cut the time into slices, each in a file of its own: "out.db" gives "out-1.db" and so on.
+     * An event is in the slice that its start is in. At most 500 slices. */
+    unsigned slices;  /* so many of equal length; 0: do not cut */
+    int64_t slice_ns; /* so long each, from the first start on; 0: do not cut */
+} rocl_rocpd_options;
+
+typedef struct rocl_rocpd_report {
+    uint64_t bytes; /* written */
+    uint64_t rows;  /* of all tables */
+    size_t files;
+} rocl_rocpd_report;
+
+/* Writes one rocpd database of all inputs, which must be such databases: schema 3, with all tables
+ * and columns that any of them has. Without filters every row is copied, also broken ones; with
+ * filters those of events that pass, and what they refer to. ROCL_PARTIAL: records were left out.
+ * report may be NULL. */
+ROCL_API rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o,
+                                      rocl_rocpd_report *report, rocl_error *err);
+
+typedef struct rocl_package_options {
+    const char *folder; /* made where there is none; it gets an index.yaml */
+    bool consolidate;   /* write the databases into it, by the rules of rocl_write_rocpd() */
+    bool keep_environment;
+} rocl_package_options;
+
+/* Writes an index of the inputs. They themselves stay where and as they are. Filters need
+ * consolidate. */
+ROCL_API rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o,
+                                        rocl_rocpd_report *report, rocl_error *err);
+
 /* ---- statistics ------------------------------------------------------------------------------ */
 
 /* Reports: bits of rocl_stats_options.reports. */

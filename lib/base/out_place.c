@@ -116,7 +116,7 @@ static void proc_path(char *p, size_t size, int fd)
 /* -1 where the file system has no O_TMPFILE, or there is no /proc to give a name through. */
 static int open_nameless(const rocl_place *pl)
 {
-    int fd = openat(pl->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    int fd = openat(pl->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     if (fd < 0)
         return -1;
     char proc[40];
@@ -131,7 +131,7 @@ static int open_hidden(rocl_place *pl)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
         hidden_name(pl);
-        int fd = openat(pl->dir, pl->hidden, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+        int fd = openat(pl->dir, pl->hidden, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
         if (fd >= 0)
             return fd;
         if (errno != EEXIST)

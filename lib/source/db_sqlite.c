@@ -18,6 +18,10 @@
 #include "base/buf.h"
 #include "source/db_sqlite.h"
 
+/* Under this name of its VFS SQLite opens whatever it opens for reading, see below. */
+#define READING_VFS "rocline-reading"
+#define PLAIN_VFS   "unix"
+
 struct rocl_db {
     sqlite3 *handle;
     char *path;
@@ -92,12 +96,16 @@ static char *uri_of(const char *path, const char *query)
     return (char *)u.data;
 }
 
+char *rocl_db_uri(const rocl_db *db)
+{
+    return uri_of(db->path,
+                  db->has_log ? "?vfs=" READING_VFS : "?immutable=1&mode=ro&vfs=" PLAIN_VFS);
+}
+
 /* ---- files for reading only ---- */
 
 /* SQLite opens a log for writing, makes it when it has just gone, and as root gives it to the owner
- * of the database. Under this name of its VFS it opens whatever it opens for reading. */
-#define READING_VFS "rocline-reading"
-
+ * of the database. Here it does none of that. */
 static sqlite3_vfs reading_vfs, *plain_vfs;
 
 static int open_for_reading(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,

@@ -12,6 +12,9 @@
 sqlite3 *rocl_db_handle(rocl_db *db);
 const char *rocl_db_path(const rocl_db *db);
 rocl_reader rocl_db_reader(const rocl_db *db);
+/* For an ATTACH in another connection, which must be in exclusive locking mode: the file opened as
+ * this one opened it. Malloced; NULL when memory is out. */
+char *rocl_db_uri(const rocl_db *db);
 bool rocl_db_has_column(rocl_db *db, const char *table, const char *column);
 
 /* The file for reading its pages, NULL with a reason in *why when that is not to be done. */

@@ -1,6 +1,6 @@
 #include "stats/compare.h"
 
-#include "stats/duration.h"
+#include "common/duration.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "common/output.h"
 
 #include "stats/compare.h"
-#include "stats/duration.h"
+#include "common/duration.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Durations on the command line. */
-#ifndef TOOLS_STATS_DURATION_H
-#define TOOLS_STATS_DURATION_H
+#ifndef TOOLS_DURATION_H
+#define TOOLS_DURATION_H
 
 #include <stdbool.h>
 #include <stdint.h>

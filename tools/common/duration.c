@@ -1,4 +1,4 @@
-#include "stats/duration.h"
+#include "common/duration.h"
 
 #include <stddef.h>
 #include <string.h>

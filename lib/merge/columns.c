@@ -1,0 +1,158 @@
+/* The SQL of a row: SELECT values FROM input WHERE it goes into the output. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "merge/copier.h"
+
+static void put_format(rocl_buf *sql, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void put_format(rocl_buf *sql, const char *fmt, ...)
+{
+    char text[160];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    rocl_buf_str(sql, text);
+}
+
+static const merge_source *track_of(const merge_copier *c, const merge_source *s)
+{
+    return s->by_track ? merge_set_table(&c->reader.set, merge_table_name(MERGE_TRACK)) : NULL;
+}
+
+/* What the input has: the column, that of its track, or the default. */
+static bool put_stored(const merge_copier *c, rocl_buf *sql, const merge_source *s,
+                       const plan_column *column)
+{
+    const merge_source *track = track_of(c, s);
+    bool own = merge_source_field(s, column->name);
+    if (!own && track && merge_in_track(column->name) && merge_source_field(track, column->name)) {
+        rocl_buf_str(sql, "T.");
+        merge_put_name(sql, column->name);
+        return false;
+    }
+    if (!own) {
+        merge_put_default(sql, column->declared);
+        return false;
+    }
+    rocl_buf_str(sql, "S.");
+    merge_put_name(sql, column->name);
+    return true;
+}
+
+/* A reference in the terms of schema 3. */
+static bool put_reference(const merge_copier *c, rocl_buf *sql, const merge_source *s,
+                          const plan_column *column)
+{
+    bool mapped =
+        c->categories.count && s->table == MERGE_EVENT && !strcmp(column->name, "category_id");
+    if (mapped)
+        rocl_buf_str(sql, "rocl_category(");
+    bool plain = put_stored(c, sql, s, column);
+    if (mapped)
+        rocl_buf_byte(sql, ')');
+    return plain && !mapped;
+}
+
+static bool is_clipped(const merge_copier *c, const merge_source *s, const char *column)
+{
+    return c->clip && merge_rule_of(s->table) == MERGE_SELECTED &&
+           (!strcmp(column, "start") || !strcmp(column, "end"));
+}
+
+/* Flat sets number anew what is unique only within a process. */
+static bool put_flat(const merge_copier *c, rocl_buf *sql, const merge_source *s,
+                     const plan_column *column)
+{
+    merge_table refers = merge_refers_to(s->table, column->name);
+    merge_serial series = merge_serial_of(column->name);
+    if (!strcmp(column->name, "guid") && s->table != MERGE_METADATA) {
+        merge_put_text(sql, c->set->guid);
+    } else if (refers != MERGE_OTHER) {
+        put_format(sql, "rocl_new(%d, ", (int)refers);
+        put_reference(c, sql, s, column);
+        rocl_buf_byte(sql, ')');
+    } else if (series != MERGE_SERIALS) {
+        put_format(sql, "rocl_serial(%d, ", (int)series);
+        put_stored(c, sql, s, column);
+        rocl_buf_byte(sql, ')');
+    } else if (s->table == MERGE_PROCESS && !strcmp(column->name, "extdata")) {
+        rocl_buf_str(sql, "CASE WHEN json_valid(S.\"extdata\") AND json_type(S.\"extdata\") = "
+                          "'object' THEN json_set(S.\"extdata\", '$.guid', ");
+        merge_put_text(sql, rocl_str(c->plan->trace, c->set->capture->guid));
+        rocl_buf_str(sql, ") ELSE S.\"extdata\" END");
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void merge_put_value(const merge_copier *c, rocl_buf *sql, const merge_source *s,
+                     const plan_column *column, bool *plain)
+{
+    const char *name = column->name;
+    if (c->plan->flat && put_flat(c, sql, s, column)) {
+        *plain = false;
+    } else if (is_clipped(c, s, name)) {
+        bool start = *name == 's';
+        put_format(sql, "%s(S.\"%s\", %" PRId64 ")", start ? "max" : "min", name,
+                   start ? c->from : c->to);
+        *plain = false;
+    } else if (!c->keep_environment && s->table == MERGE_PROCESS && !strcmp(name, "environment") &&
+               merge_source_field(s, name)) {
+        rocl_buf_str(sql, "rocl_environment(S.\"environment\")");
+        *plain = false;
+    } else if (!put_reference(c, sql, s, column)) {
+        *plain = false;
+    }
+}
+
+void merge_put_from(const merge_copier *c, rocl_buf *sql, const merge_source *s)
+{
+    const merge_source *track = track_of(c, s);
+    rocl_buf_str(sql, " FROM ");
+    merge_put_source(sql, s);
+    rocl_buf_str(sql, " AS S NOT INDEXED");
+    if (track) {
+        rocl_buf_str(sql, " LEFT JOIN ");
+        merge_put_source(sql, track);
+        rocl_buf_str(sql, " AS T ON T.\"id\" = S.\"track_id\"");
+    }
+}
+
+static void put_ids(rocl_buf *sql, merge_table t, const merge_ids *ids)
+{
+    if (ids->any)
+        put_format(
+            sql, " WHERE S.\"id\" BETWEEN %" PRId64 " AND %" PRId64 " AND rocl_used(%d, S.\"id\")",
+            ids->first, ids->last, (int)t);
+    else
+        rocl_buf_str(sql, " WHERE 0");
+}
+
+static const char *column_or_null(const merge_source *s, const char *column, const char *sql)
+{
+    return merge_source_field(s, column) ? sql : "NULL";
+}
+
+void merge_put_where(const merge_copier *c, rocl_buf *sql, const merge_source *s)
+{
+    merge_rule rule = merge_rule_of(s->table);
+    if (!c->selection)
+        return;
+    if (s->table == MERGE_OTHER && merge_source_field(s, "event_id"))
+        rule = MERGE_BY_EVENT;
+    if (rule == MERGE_SELECTED)
+        put_ids(sql, s->table, &c->selection->rows[s->table]);
+    else if (rule == MERGE_USED)
+        put_ids(sql, s->table, &c->used[s->table]);
+    else if (rule == MERGE_BY_EVENT)
+        put_format(sql, " WHERE rocl_used(%d, S.\"event_id\")", (int)MERGE_EVENT);
+    else if (rule == MERGE_VALUES)
+        put_format(sql, " WHERE rocl_value(%s, %s, %s)",
+                   column_or_null(s, "event_id", "S.\"event_id\""),
+                   column_or_null(s, "sample_id", "S.\"sample_id\""),
+                   column_or_null(s, "pmc_id", "S.\"pmc_id\""));
+}

@@ -1,0 +1,108 @@
+/* Copies table sets into the output, one after the other.
+ *
+ *     copier.c     begin, a set, end: what is done in which order
+ *     columns.c    the SQL of the values of a row of the output
+ *     functions.c  what that SQL calls
+ *     mark.c       which rows of other tables the events selected use
+ *     number.c     ids of a flat set
+ *     category.c   categories of schema 4, which are strings in schema 3
+ *     views.c      views over all sets
+ */
+#ifndef ROCL_MERGE_COPIER_H
+#define ROCL_MERGE_COPIER_H
+
+#include "merge/new_db.h"
+#include "merge/plan.h"
+#include "merge/select.h"
+
+/* Ids of one table in a flat set. Those of small tables are looked up, those of large ones moved.
+ */
+typedef struct merge_numbers {
+    rocl_map ids;      /* id -> new id */
+    int64_t low, high; /* ids of the input that are moved */
+    bool present;      /* the input has such a table */
+    bool moved, any;   /* moved: else looked up */
+    int64_t used;      /* new ids given out before this set */
+} merge_numbers;
+
+typedef struct merge_categories {
+    rocl_map index; /* id of a category -> index */
+    int64_t *strings;
+    char **fresh; /* its name where no string of the set has it; NULL */
+    size_t count;
+} merge_categories;
+
+typedef struct merge_copier {
+    const merge_plan *plan;
+    rocl_new_db *out;
+    bool keep_environment;
+    bool clip; /* events at [from, to] */
+    int64_t from, to;
+    merge_reader reader;
+    bool attached;
+
+    /* the set in hand */
+    const plan_set *set;
+    merge_selection *selection; /* NULL: everything */
+    merge_ids used[MERGE_TABLES];
+    rocl_map counters; /* id -> index */
+    merge_numbers numbers[MERGE_TABLES];
+    int64_t serial_base[MERGE_SERIALS], serial_last[MERGE_SERIALS];
+    merge_categories categories;
+
+    uint64_t rows;           /* copied */
+    uint64_t left, per_tick; /* of the table in hand, for progress */
+} merge_copier;
+
+/* copier.c */
+rocl_status merge_copier_begin(merge_copier *c, const merge_plan *plan, rocl_new_db *out,
+                               rocl_error *err);
+/* Copies the set of a capture; selection NULL: all of it. */
+rocl_status merge_copier_add(merge_copier *c, const rocl_capture *capture,
+                             merge_selection *selection, rocl_error *err);
+/* Views, and the input is let go. */
+rocl_status merge_copier_end(merge_copier *c, rocl_error *err);
+/* Frees what the copier holds; `plan` and `out` are the caller's. */
+void merge_copier_free(merge_copier *c);
+
+/* Runs a statement, NULL when there was no memory to write it; frees it. The failure is one of
+ * reading a table of the input. */
+rocl_status merge_run(merge_copier *c, const char *table, rocl_buf *sql, rocl_error *err);
+/* The same, with each row handed to fn. */
+typedef rocl_status merge_row_fn(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err);
+rocl_status merge_query(merge_copier *c, const char *table, rocl_buf *sql, merge_row_fn *fn,
+                        void *ctx, rocl_error *err);
+/* "database"."table" in quotes; the table of the output for a base name. */
+void merge_put_source(rocl_buf *sql, const merge_source *s);
+void merge_put_target(const merge_copier *c, rocl_buf *sql, const char *base);
+
+/* functions.c */
+rocl_status merge_functions_add(merge_copier *c, rocl_error *err);
+
+/* columns.c: the value of a column of the output, in terms of the row S of the input (and its track
+ * T); *plain is set to false when it is anything but the column itself. */
+void merge_put_value(const merge_copier *c, rocl_buf *sql, const merge_source *s,
+                     const plan_column *column, bool *plain);
+/* " FROM ...", with S and, where it is needed, T. */
+void merge_put_from(const merge_copier *c, rocl_buf *sql, const merge_source *s);
+/* " WHERE ..." for the rows that go into the output, or nothing. */
+void merge_put_where(const merge_copier *c, rocl_buf *sql, const merge_source *s);
+
+/* mark.c: fills `used` for the selection. */
+rocl_status merge_mark(merge_copier *c, rocl_error *err);
+
+/* number.c */
+rocl_status merge_number_set(merge_copier *c, rocl_error *err);
+void merge_number_next(merge_copier *c); /* the set is done */
+/* New ids; -1 for what refers to nothing. */
+int64_t merge_number_of(const merge_copier *c, merge_table t, int64_t id);
+
+/* category.c */
+rocl_status merge_categories_read(merge_copier *c, rocl_error *err);
+rocl_status merge_categories_write(merge_copier *c, rocl_error *err);
+void merge_categories_free(merge_categories *k);
+
+/* views.c */
+rocl_status merge_views_make(merge_copier *c, rocl_error *err);
+
+#endif

@@ -1,0 +1,341 @@
+/* SQLite wants files by name, and ours has none (O_TMPFILE). So it gets a VFS of ours, in which a
+ * file is a descriptor that is open already. There are no locks and no journal: nobody else sees
+ * the file, and after a failure it is thrown away. */
+#include "merge/new_db.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/out_place.h"
+
+#define SECTOR 4096
+
+struct rocl_new_db {
+    sqlite3 *handle;
+    sqlite3_vfs vfs; /* registered while the database is open */
+    char vfs_name[32];
+    char *path;
+    rocl_place place;
+    int fd;
+    int broken; /* errno of the first write that failed */
+};
+
+/* What SQLite holds of an open file. */
+typedef struct new_file {
+    sqlite3_file base;
+    rocl_new_db *db;
+} new_file;
+
+/* ---- one file ---- */
+
+static int file_close(sqlite3_file *f)
+{
+    (void)f; /* the descriptor outlives it: the file has yet to get its name */
+    return SQLITE_OK;
+}
+
+static int file_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
+{
+    int fd = ((new_file *)f)->db->fd;
+    char *p = to;
+    while (n > 0) {
+        ssize_t got = pread(fd, p, (size_t)n, at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return SQLITE_IOERR_READ;
+        if (got == 0) { /* beyond the end: zeros, by contract */
+            memset(p, 0, (size_t)n);
+            return SQLITE_IOERR_SHORT_READ;
+        }
+        p += got;
+        at += got;
+        n -= (int)got;
+    }
+    return SQLITE_OK;
+}
+
+static int file_write(sqlite3_file *f, const void *from, int n, sqlite3_int64 at)
+{
+    rocl_new_db *db = ((new_file *)f)->db;
+    const char *p = from;
+    while (n > 0) {
+        ssize_t done = pwrite(db->fd, p, (size_t)n, at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0) {
+            db->broken = db->broken ? db->broken : errno;
+            return SQLITE_FULL; /* whatever it was: see rocl_new_db_fail */
+        }
+        p += done;
+        at += done;
+        n -= (int)done;
+    }
+    return SQLITE_OK;
+}
+
+static int file_truncate(sqlite3_file *f, sqlite3_int64 size)
+{
+    return ftruncate(((new_file *)f)->db->fd, size) == 0 ? SQLITE_OK : SQLITE_IOERR_TRUNCATE;
+}
+
+static int file_sync(sqlite3_file *f, int flags)
+{
+    (void)f;
+    (void)flags;
+    return SQLITE_OK;
+}
+
+static int file_size(sqlite3_file *f, sqlite3_int64 *size)
+{
+    struct stat st;
+    if (fstat(((new_file *)f)->db->fd, &st) != 0)
+        return SQLITE_IOERR_FSTAT;
+    *size = st.st_size;
+    return SQLITE_OK;
+}
+
+static int file_lock(sqlite3_file *f, int level)
+{
+    (void)f;
+    (void)level;
+    return SQLITE_OK;
+}
+
+static int file_is_reserved(sqlite3_file *f, int *reserved)
+{
+    (void)f;
+    *reserved = 0;
+    return SQLITE_OK;
+}
+
+static int file_control(sqlite3_file *f, int op, void *arg)
+{
+    (void)f;
+    (void)op;
+    (void)arg;
+    return SQLITE_NOTFOUND;
+}
+
+static int file_sector(sqlite3_file *f)
+{
+    (void)f;
+    return SECTOR;
+}
+
+static int file_traits(sqlite3_file *f)
+{
+    (void)f;
+    return 0;
+}
+
+static const sqlite3_io_methods methods = {
+    .iVersion = 1,
+    .xClose = file_close,
+    .xRead = file_read,
+    .xWrite = file_write,
+    .xTruncate = file_truncate,
+    .xSync = file_sync,
+    .xFileSize = file_size,
+    .xLock = file_lock,
+    .xUnlock = file_lock,
+    .xCheckReservedLock = file_is_reserved,
+    .xFileControl = file_control,
+    .xSectorSize = file_sector,
+    .xDeviceCharacteristics = file_traits,
+};
+
+/* ---- the VFS ---- */
+
+static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *out)
+{
+    new_file *file = (new_file *)f;
+    (void)name;
+    memset(file, 0, sizeof *file);
+    if (!(flags & SQLITE_OPEN_MAIN_DB)) /* no journal, and what is temporary is in memory */
+        return SQLITE_CANTOPEN;
+    file->db = vfs->pAppData;
+    file->base.pMethods = &methods;
+    if (out)
+        *out = flags;
+    return SQLITE_OK;
+}
+
+static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync)
+{
+    (void)vfs;
+    (void)name;
+    (void)sync;
+    return SQLITE_OK;
+}
+
+static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *result)
+{
+    (void)vfs;
+    (void)name;
+    (void)flags;
+    *result = 0;
+    return SQLITE_OK;
+}
+
+static int vfs_full_path(sqlite3_vfs *vfs, const char *name, int size, char *to)
+{
+    (void)vfs;
+    sqlite3_snprintf(size, to, "%s", name);
+    return SQLITE_OK;
+}
+
+static rocl_status register_vfs(rocl_new_db *db, rocl_error *err)
+{
+    const sqlite3_vfs *plain = sqlite3_vfs_find(NULL);
+    if (!plain)
+        return rocl_fail(err, ROCL_INTERNAL, "SQLite knows no file system");
+    db->vfs = *plain; /* for random numbers and the time */
+    sqlite3_snprintf(sizeof db->vfs_name, db->vfs_name, "rocline-new-%d", db->fd);
+    db->vfs.zName = db->vfs_name;
+    db->vfs.pAppData = db;
+    db->vfs.pNext = NULL;
+    db->vfs.szOsFile = (int)sizeof(new_file);
+    db->vfs.xOpen = vfs_open;
+    db->vfs.xDelete = vfs_delete;
+    db->vfs.xAccess = vfs_access;
+    db->vfs.xFullPathname = vfs_full_path;
+    return sqlite3_vfs_register(&db->vfs, 0) == SQLITE_OK ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static void unregister_vfs(rocl_new_db *db)
+{
+    if (db->vfs.zName)
+        sqlite3_vfs_unregister(&db->vfs);
+    db->vfs.zName = NULL;
+}
+
+/* ---- the database ---- */
+
+sqlite3 *rocl_new_db_handle(rocl_new_db *db)
+{
+    return db->handle;
+}
+
+const char *rocl_new_db_path(const rocl_new_db *db)
+{
+    return db->path;
+}
+
+rocl_status rocl_new_db_fail(rocl_new_db *db, const char *what, rocl_error *err)
+{
+    int rc = sqlite3_errcode(db->handle);
+    if (db->broken)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", db->path, strerror(db->broken));
+    if (rc == SQLITE_NOMEM)
+        return rocl_fail_memory(err);
+    return rocl_fail(err, rc == SQLITE_FULL ? ROCL_OUTPUT : ROCL_INPUT, "%s: %s", what,
+                     sqlite3_errmsg(db->handle));
+}
+
+rocl_status rocl_new_db_exec(rocl_new_db *db, const char *sql, rocl_error *err)
+{
+    if (sqlite3_exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return ROCL_OK;
+    rocl_status st = rocl_new_db_fail(db, db->path, err);
+    return st == ROCL_INPUT ? rocl_fail(err, ROCL_INTERNAL, "%s: %s: %.200s", db->path,
+                                        sqlite3_errmsg(db->handle), sql)
+                            : st;
+}
+
+static rocl_status set_up(rocl_new_db *db, size_t cache, rocl_error *err)
+{
+    char pragma[64];
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA main.cache_size=-%lld",
+                     (long long)(cache >> 10));
+    rocl_status st = rocl_new_db_exec(db,
+                                      "PRAGMA temp_store=MEMORY; PRAGMA main.journal_mode=OFF; "
+                                      "PRAGMA main.synchronous=OFF",
+                                      err);
+    return st ? st : rocl_new_db_exec(db, pragma, err);
+}
+
+static rocl_status open_handle(rocl_new_db *db, rocl_error *err)
+{
+    rocl_status st = register_vfs(db, err);
+    if (st != ROCL_OK)
+        return st;
+    int rc = sqlite3_open_v2("new", &db->handle,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI |
+                                 SQLITE_OPEN_NOMUTEX,
+                             db->vfs_name);
+    if (!db->handle || rc == SQLITE_NOMEM)
+        return rocl_fail_memory(err);
+    return rc == SQLITE_OK ? ROCL_OK : rocl_new_db_fail(db, db->path, err);
+}
+
+static rocl_status open_file(rocl_new_db *db, rocl_error *err)
+{
+    rocl_status st = rocl_place_open(&db->place, &db->fd, db->path, err);
+    if (st == ROCL_OK && !db->place.replaces)
+        st = rocl_fail(err, ROCL_OUTPUT, "%s: a database can only be written to a regular file",
+                       db->path);
+    return st;
+}
+
+rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, rocl_error *err)
+{
+    rocl_new_db *db = calloc(1, sizeof *db);
+    *out = NULL;
+    if (!db)
+        return rocl_fail_memory(err);
+    db->fd = -1;
+    db->path = strdup(path);
+    rocl_status st = db->path ? open_file(db, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = open_handle(db, err);
+    if (st == ROCL_OK)
+        st = set_up(db, cache, err);
+    if (st != ROCL_OK) {
+        rocl_new_db_discard(db);
+        return st;
+    }
+    *out = db;
+    return ROCL_OK;
+}
+
+rocl_status rocl_new_db_close(rocl_new_db *db, uint64_t *bytes, rocl_error *err)
+{
+    struct stat st;
+    if (sqlite3_close(db->handle) != SQLITE_OK)
+        return rocl_new_db_fail(db, db->path, err);
+    db->handle = NULL;
+    unregister_vfs(db);
+    if (db->broken || fstat(db->fd, &st) != 0)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", db->path,
+                         strerror(db->broken ? db->broken : errno));
+    *bytes = (uint64_t)st.st_size;
+    return ROCL_OK;
+}
+
+rocl_status rocl_new_db_commit(rocl_new_db *db, rocl_error *err)
+{
+    rocl_status st = rocl_place_link(&db->place, db->fd, db->path, err);
+    if (st == ROCL_OK)
+        st = rocl_place_rename(&db->place, db->path, err);
+    rocl_new_db_discard(db);
+    return st;
+}
+
+void rocl_new_db_discard(rocl_new_db *db)
+{
+    if (!db)
+        return;
+    sqlite3_close(db->handle);
+    unregister_vfs(db);
+    if (db->fd >= 0)
+        close(db->fd);
+    rocl_place_close(&db->place);
+    free(db->path);
+    free(db);
+}

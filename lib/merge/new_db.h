@@ -1,0 +1,34 @@
+/* A database that appears whole or not at all: while SQLite writes it, its file has no name. */
+#ifndef ROCL_MERGE_NEW_DB_H
+#define ROCL_MERGE_NEW_DB_H
+
+#include <sqlite3.h>
+
+#include "base/error.h"
+
+typedef struct rocl_new_db rocl_new_db;
+
+/* An empty database that is to become `path`, without a journal, with `cache` bytes of pages in
+ * memory. A path that is no regular file (a pipe, a device) is refused with ROCL_OUTPUT. */
+rocl_status rocl_new_db_open(rocl_new_db **db, const char *path, size_t cache, rocl_error *err);
+
+/* NULL once the database is closed. Other databases may be attached to it by URIs that name their
+ * VFS. */
+sqlite3 *rocl_new_db_handle(rocl_new_db *db);
+const char *rocl_new_db_path(const rocl_new_db *db);
+
+/* The last failure of SQLite, with `what` before it: ROCL_OUTPUT when the file could not be
+ * written, else ROCL_INPUT. */
+rocl_status rocl_new_db_fail(rocl_new_db *db, const char *what, rocl_error *err);
+
+/* Runs SQL in which nothing is to be read from an input. */
+rocl_status rocl_new_db_exec(rocl_new_db *db, const char *sql, rocl_error *err);
+
+/* Writes out what is left and closes the database; the file stays without a name. */
+rocl_status rocl_new_db_close(rocl_new_db *db, uint64_t *bytes, rocl_error *err);
+/* After close: the file gets its name. Frees db, also on error. */
+rocl_status rocl_new_db_commit(rocl_new_db *db, rocl_error *err);
+/* Frees db and leaves no trace of it. NULL is fine. */
+void rocl_new_db_discard(rocl_new_db *db);
+
+#endif

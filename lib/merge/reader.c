@@ -1,0 +1,57 @@
+#include "filter/filter.h"
+#include "merge/plan.h"
+
+/* Captures of one file follow each other in the order of its sets. */
+static size_t index_in_file(const rocl_trace *t, const rocl_capture *c)
+{
+    size_t i = c->index;
+    const rocl_source *s = t->captures[i]->source;
+    while (i > 0 && t->captures[i - 1]->source == s)
+        i--;
+    return c->index - i;
+}
+
+static rocl_status open_file(merge_reader *r, rocl_trace *t, const rocl_source *s, rocl_error *err)
+{
+    const rocpd_file *file = s->state;
+    rocl_status st = rocl_db_open(&r->db, s->path, t->opt.reader, &file->state, err);
+    if (st == ROCL_OK)
+        st = rocpd_find(&r->found, r->db, s->path, err);
+    if (st == ROCL_OK)
+        r->source = s;
+    return st;
+}
+
+rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *c, bool *file,
+                            rocl_error *err)
+{
+    const rocl_source *s = t->captures[c->index]->source;
+    rocl_status st = ROCL_OK;
+    bool other = r->source != s;
+    if (s->ops != &rocl_rocpd_ops)
+        return rocl_fail(err, ROCL_INPUT, "%s: not a rocpd database: only these can be merged",
+                         s->path);
+    if (other) {
+        st = merge_reader_close(r, err);
+        if (st == ROCL_OK)
+            st = open_file(r, t, s, err);
+    }
+    merge_set_free(&r->set);
+    if (st == ROCL_OK)
+        st = merge_set_read(&r->set, c, r->db, &r->found, index_in_file(t, c), err);
+    if (file)
+        *file = other;
+    return st;
+}
+
+rocl_status merge_reader_close(merge_reader *r, rocl_error *err)
+{
+    rocl_status st = r->source ? rocl_db_check_unchanged(r->db, err) : ROCL_OK;
+    merge_set_free(&r->set);
+    if (r->db) {
+        rocpd_found_free(&r->found);
+        rocl_db_close(r->db);
+    }
+    *r = (merge_reader){0};
+    return st;
+}

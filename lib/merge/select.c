@@ -1,0 +1,176 @@
+#include "merge/select.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sink/sink.h"
+
+/* ---- sets of ids ---- */
+
+bool merge_ids_add(merge_ids *ids, int64_t id)
+{
+    ids->first = ids->any && ids->first < id ? ids->first : id;
+    ids->last = ids->any && ids->last > id ? ids->last : id;
+    ids->any = true;
+    return rocl_idset_add(&ids->set, (uint64_t)id);
+}
+
+void merge_ids_free(merge_ids *ids)
+{
+    rocl_idset_free(&ids->set);
+    *ids = (merge_ids){0};
+}
+
+void merge_selection_free(merge_selection *s)
+{
+    for (size_t i = 0; i < MERGE_EVENT_TABLES; i++)
+        merge_ids_free(&s->rows[i]);
+    rocl_idset_free(&s->counted);
+    rocl_idset_free(&s->sampled);
+    rocl_idset_free(&s->spm);
+    *s = (merge_selection){0};
+}
+
+/* ---- events into sets ---- */
+
+typedef struct selector {
+    const merge_slices *slices;
+    merge_selection *selections; /* of the capture that is read, one per slice */
+    merge_selected_fn *done;
+    void *ctx;
+    pthread_mutex_t lock;
+} selector;
+
+static merge_table table_of(rocl_kind kind)
+{
+    switch (kind) {
+    case ROCL_REGION:
+    case ROCL_MARKER:
+        return MERGE_REGION;
+    case ROCL_DISPATCH:
+    case ROCL_COUNTER: /* without its dispatch a value says nothing */
+        return MERGE_DISPATCH;
+    case ROCL_COPY:
+        return MERGE_COPY;
+    case ROCL_ALLOC:
+    case ROCL_SCRATCH:
+        return MERGE_ALLOCATE;
+    case ROCL_GRAPH:
+        return MERGE_GRAPH;
+    case ROCL_HIP_EVENT:
+        return MERGE_HIP;
+    default:
+        return MERGE_SAMPLE;
+    }
+}
+
+static size_t slice_of(const merge_slices *s, int64_t start)
+{
+    if (s->count == 1)
+        return 0;
+    uint64_t i = ((uint64_t)start - (uint64_t)s->from) / s->width;
+    return i < s->count ? (size_t)i : s->count - 1;
+}
+
+static bool add_value(merge_selection *s, const rocl_batch *b, size_t i)
+{
+    const rocl_event *e = rocl_batch_event(b, i);
+    if (b->kind == ROCL_COUNTER)
+        return rocl_idset_add(&s->counted, e->event_id);
+    if (b->kind == ROCL_SAMPLE)
+        return rocl_idset_add(&s->sampled,
+                              merge_value_key(b->capture, e->event_id, b->samples[i].counter));
+    if (b->kind == ROCL_SPM)
+        return rocl_idset_add(&s->spm, merge_value_key(b->capture, e->id, b->samples[i].counter));
+    return true;
+}
+
+static rocl_status take(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    selector *s = self;
+    merge_table table = table_of(b->kind);
+    bool ok = true;
+    (void)worker;
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < b->count && ok; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        merge_selection *into = &s->selections[slice_of(s->slices, e->start)];
+        ok = merge_ids_add(&into->rows[table], (int64_t)e->id) && add_value(into, b, i);
+        into->events++;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static void forget(selector *s)
+{
+    for (size_t i = 0; i < s->slices->count; i++)
+        merge_selection_free(&s->selections[i]);
+}
+
+static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
+{
+    selector *s = self;
+    rocl_status st = s->done(s->ctx, c, s->selections, err);
+    forget(s);
+    return st;
+}
+
+rocl_status merge_select(rocl_trace *t, const merge_slices *slices, merge_selected_fn *done,
+                         void *ctx, rocl_error *err)
+{
+    selector s = {.slices = slices, .done = done, .ctx = ctx};
+    rocl_sink sink = {
+        .self = &s, .kinds = ROCL_ALL_KINDS, .events = take, .end_capture = end_capture};
+    s.selections = calloc(slices->count, sizeof *s.selections);
+    if (!s.selections)
+        return rocl_fail_memory(err);
+    pthread_mutex_init(&s.lock, NULL);
+    rocl_status st = rocl_pipeline_run(t, &sink, err);
+    pthread_mutex_destroy(&s.lock);
+    forget(&s);
+    free(s.selections);
+    return st;
+}
+
+/* ---- bounds ---- */
+
+typedef struct bounds {
+    pthread_mutex_t lock;
+    int64_t first, last;
+    bool any;
+} bounds;
+
+static rocl_status widen(void *self, unsigned worker, rocl_batch *batch, rocl_error *err)
+{
+    bounds *b = self;
+    (void)worker;
+    (void)err;
+    pthread_mutex_lock(&b->lock);
+    for (size_t i = 0; i < batch->count; i++) {
+        int64_t start = rocl_batch_event(batch, i)->start;
+        b->first = b->any && b->first < start ? b->first : start;
+        b->last = b->any && b->last > start ? b->last : start;
+        b->any = true;
+    }
+    pthread_mutex_unlock(&b->lock);
+    return ROCL_OK;
+}
+
+rocl_status merge_select_bounds(rocl_trace *t, int64_t *first, int64_t *last, bool *any,
+                                rocl_error *err)
+{
+    bounds b = {.first = 0};
+    rocl_sink sink = {.self = &b, .kinds = ROCL_ALL_KINDS, .events = widen};
+    rocl_notice_fn *notice = t->opt.notice;
+    pthread_mutex_init(&b.lock, NULL);
+    t->opt.notice = NULL; /* what there is to say will be said in the run that counts */
+    rocl_status st = rocl_pipeline_run(t, &sink, err);
+    t->opt.notice = notice;
+    pthread_mutex_destroy(&b.lock);
+    *first = b.first;
+    *last = b.last;
+    *any = b.any;
+    return st;
+}

@@ -1,0 +1,239 @@
+#include "merge/set.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "source/db_sqlite.h"
+
+/* ---- pieces of SQL ---- */
+
+static void put_quoted(rocl_buf *sql, const char *text, char quote)
+{
+    rocl_buf_byte(sql, (uint8_t)quote);
+    for (; *text; text++) {
+        if (*text == quote)
+            rocl_buf_byte(sql, (uint8_t)quote);
+        rocl_buf_byte(sql, (uint8_t)*text);
+    }
+    rocl_buf_byte(sql, (uint8_t)quote);
+}
+
+void merge_put_name(rocl_buf *sql, const char *name)
+{
+    put_quoted(sql, name, '"');
+}
+
+void merge_put_text(rocl_buf *sql, const char *text)
+{
+    put_quoted(sql, text, '\'');
+}
+
+#define DEFAULT_WORD " DEFAULT "
+
+void merge_put_default(rocl_buf *sql, const char *declared)
+{
+    const char *value = strstr(declared, DEFAULT_WORD);
+    value = value ? value + strlen(DEFAULT_WORD) : "NULL";
+    if (*value != '"') {
+        rocl_buf_str(sql, value);
+        return;
+    }
+    /* SQLite takes a text in double quotes only where no column has that name. */
+    rocl_buf_byte(sql, '\'');
+    for (const char *p = value + 1; *p && p[1]; p++) {
+        if (*p == '\'')
+            rocl_buf_byte(sql, '\'');
+        if (*p == '"')
+            p++;
+        rocl_buf_byte(sql, (uint8_t)*p);
+    }
+    rocl_buf_byte(sql, '\'');
+}
+
+/* ---- declarations, as far as they can be repeated ---- */
+
+/* Words, and at most a length: what can be said again without a second look. */
+static bool is_plain_type(const char *type)
+{
+    for (; *type; type++)
+        if (!isalnum((unsigned char)*type) && !strchr("_ (),", *type))
+            return false;
+    return true;
+}
+
+static bool is_number(const char *s)
+{
+    s += *s == '-' || *s == '+';
+    return *s && !s[strspn(s, "0123456789.")];
+}
+
+/* A text in quotes that ends where it should. */
+static bool is_quoted(const char *s)
+{
+    char quote = *s;
+    if (quote != '\'' && quote != '"')
+        return false;
+    for (s++; *s; s++)
+        if (*s == quote && *++s != quote)
+            return !*s;
+    return false;
+}
+
+static char *declaration(const char *type, const char *value)
+{
+    rocl_buf b = {0};
+    rocl_buf_str(&b, type && is_plain_type(type) ? type : "");
+    if (value && (is_number(value) || is_quoted(value))) {
+        rocl_buf_str(&b, DEFAULT_WORD);
+        rocl_buf_str(&b, value);
+    }
+    rocl_buf_byte(&b, 0);
+    if (b.failed)
+        rocl_buf_free(&b);
+    return (char *)b.data;
+}
+
+/* ---- tables ---- */
+
+static rocl_status add_field(merge_source *s, sqlite3_stmt *row, rocl_error *err)
+{
+    merge_field *more = realloc(s->fields, (s->count + 1) * sizeof *more);
+    if (!more)
+        return rocl_fail_memory(err);
+    s->fields = more;
+    const char *name = (const char *)sqlite3_column_text(row, 0);
+    merge_field *f = &s->fields[s->count++];
+    *f = (merge_field){.name = strdup(name ? name : ""),
+                       .declared = declaration((const char *)sqlite3_column_text(row, 1),
+                                               (const char *)sqlite3_column_text(row, 2)),
+                       .is_declared = sqlite3_column_int(row, 3) == 0};
+    return f->name && f->declared ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status read_fields(merge_source *s, rocl_db *db, rocl_error *err)
+{
+    static const char sql[] =
+        "SELECT name, type, dflt_value, hidden FROM pragma_table_xinfo(?1, 'main')";
+    sqlite3_stmt *row = NULL;
+    rocl_status st = ROCL_OK;
+    int rc = sqlite3_prepare_v2(rocl_db_handle(db), sql, -1, &row, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(row, 1, s->name, -1, SQLITE_STATIC);
+    while (rc == SQLITE_OK && st == ROCL_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
+        st = add_field(s, row, err);
+        rc = SQLITE_OK;
+    }
+    if (st == ROCL_OK && rc != SQLITE_DONE)
+        st = rocl_sqlite_fail(db, s->name, err);
+    sqlite3_finalize(row);
+    return st;
+}
+
+/* Times of an event with their track; a sample has one in every schema. */
+static bool is_by_track(const merge_source *s)
+{
+    return merge_rule_of(s->table) == MERGE_SELECTED && s->table != MERGE_SAMPLE &&
+           merge_source_field(s, "track_id");
+}
+
+static rocl_status add_table(merge_set *set, rocl_db *db, const char *name, size_t suffix,
+                             rocl_error *err)
+{
+    merge_source *more = realloc(set->tables, (set->count + 1) * sizeof *more);
+    if (!more)
+        return rocl_fail_memory(err);
+    set->tables = more;
+    merge_source *s = &set->tables[set->count++];
+    *s = (merge_source){.name = strdup(name), .base = strndup(name, strlen(name) - suffix)};
+    if (!s->name || !s->base)
+        return rocl_fail_memory(err);
+    s->table = merge_table_of(s->base);
+    rocl_status st = read_fields(s, db, err);
+    s->by_track = st == ROCL_OK && is_by_track(s);
+    set->by_track |= s->by_track;
+    return st;
+}
+
+size_t merge_suffix_of(const rocpd_found *found, const char *table)
+{
+    size_t best = found->count, len = strlen(table);
+    for (size_t i = 0; i < found->count && !strncmp(table, "rocpd_", 6); i++) {
+        size_t n = strlen(found->suffixes[i]);
+        if (n < len && !strcmp(table + len - n, found->suffixes[i]) &&
+            (best == found->count || n > strlen(found->suffixes[best])))
+            best = i;
+    }
+    return best;
+}
+
+/* ---- the set ---- */
+
+static rocl_status read_version(merge_set *set, rocl_db *db, rocl_error *err)
+{
+    static const char *const columns[] = {"tag", "value"};
+    const merge_source *metadata = merge_set_table(set, merge_table_name(MERGE_METADATA));
+    rocl_rows *rows;
+    unsigned n = 0;
+    if (!metadata)
+        return ROCL_OK;
+    rocl_status st = rocl_rows_open(&rows, db, metadata->name, columns, 2, err);
+    if (st != ROCL_OK)
+        return st;
+    st = rocl_rows_seek(rows, INT64_MIN, INT64_MAX, err);
+    while (st == ROCL_OK && (st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, err)) == ROCL_OK && n)
+        for (unsigned i = 0; i < n; i++) {
+            size_t len;
+            if (strcmp(rocl_cell_text(rows, 0, i, &len), "schema_version") != 0)
+                continue;
+            free(set->version);
+            set->version = strdup(rocl_cell_text(rows, 1, i, &len));
+        }
+    rocl_rows_close(rows);
+    return st;
+}
+
+rocl_status merge_set_read(merge_set *set, const rocl_capture *c, rocl_db *db,
+                           const rocpd_found *found, size_t index, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    *set = (merge_set){.capture = c, .index = index};
+    for (size_t i = 0; i < found->object_count && st == ROCL_OK; i++) {
+        const rocl_db_object *o = &found->objects[i];
+        if (!o->is_view && merge_suffix_of(found, o->name) == index)
+            st = add_table(set, db, o->name, strlen(found->suffixes[index]), err);
+    }
+    return st ? st : read_version(set, db, err);
+}
+
+void merge_set_free(merge_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        merge_source *s = &set->tables[i];
+        for (size_t k = 0; k < s->count; k++) {
+            free(s->fields[k].name);
+            free(s->fields[k].declared);
+        }
+        free(s->fields);
+        free(s->name);
+        free(s->base);
+    }
+    free(set->tables);
+    free(set->version);
+    *set = (merge_set){0};
+}
+
+const merge_source *merge_set_table(const merge_set *set, const char *base)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (!strcmp(set->tables[i].base, base))
+            return &set->tables[i];
+    return NULL;
+}
+
+const merge_field *merge_source_field(const merge_source *s, const char *column)
+{
+    for (size_t i = 0; s && i < s->count; i++)
+        if (s->fields[i].is_declared && !sqlite3_stricmp(s->fields[i].name, column))
+            return &s->fields[i];
+    return NULL;
+}

@@ -1,0 +1,49 @@
+/* A table set as an input has it, and the plan of the output, made of all of them. */
+#ifndef ROCL_MERGE_SET_H
+#define ROCL_MERGE_SET_H
+
+#include "merge/schema.h"
+#include "source/rocpd/rocpd.h"
+
+typedef struct merge_field {
+    char *name;
+    char *declared;   /* "TEXT DEFAULT '{}'"; "" where nothing is known */
+    bool is_declared; /* false: generated or hidden, not to be copied */
+} merge_field;
+
+typedef struct merge_source {
+    char *name; /* in the input */
+    char *base; /* without the suffix: "rocpd_region" */
+    merge_table table;
+    merge_field *fields;
+    size_t count;
+    bool by_track; /* it has a track_id in the place of columns of schema 3 */
+} merge_source;
+
+typedef struct merge_set {
+    const rocl_capture *capture;
+    merge_source *tables;
+    size_t count;
+    char *version; /* schema_version */
+    size_t index;  /* among the sets of its file */
+    bool by_track; /* some table is: schema 4 */
+} merge_set;
+
+/* Reads what tables with this suffix there are. `set` is to be freed after errors, too. */
+rocl_status merge_set_read(merge_set *set, const rocl_capture *c, rocl_db *db,
+                           const rocpd_found *found, size_t index, rocl_error *err);
+void merge_set_free(merge_set *set);
+
+const merge_source *merge_set_table(const merge_set *set, const char *base);
+const merge_field *merge_source_field(const merge_source *s, const char *column);
+/* Which of the suffixes found a table has; found->count: none. */
+size_t merge_suffix_of(const rocpd_found *found, const char *table);
+
+/* The SQL of the value that a column declared so has in a row that lacks it: "NULL", "'{}'". To be
+ * appended to a buffer. */
+void merge_put_default(rocl_buf *sql, const char *declared);
+/* "name" with quotes that SQL takes, and the same for a text. */
+void merge_put_name(rocl_buf *sql, const char *name);
+void merge_put_text(rocl_buf *sql, const char *text);
+
+#endif

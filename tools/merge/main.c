@@ -1,0 +1,189 @@
+/* rocmerge: rocpd databases as one, or a part of them. */
+#include "common/common.h"
+#include "common/duration.h"
+#include "common/output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct cli {
+    common common;
+    bool flat, keep_environment, package, consolidate, copy;
+    const char *split;
+    unsigned slices;
+    int64_t slice_ns;
+    char path[8192]; /* of the database, or the folder of the package */
+} cli;
+
+_Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
+
+#define FLAG(name, letter, field, help)                                                            \
+    {                                                                                              \
+        name, letter, OPT_FLAG, offsetof(cli, field), NULL, NULL, 0, 0, help                       \
+    }
+
+static const opt output_options[] = {
+    COMMON_OUTPUT_FILE("writes NAME.db (default: ROCPD_OUTPUT_NAME, or merged); a NAME that ends "
+                       "in .db is the file itself"),
+    COMMON_OUTPUT_PATH,
+    FLAG("flat", 0, flat,
+         "one set of tables for all processes, with ids numbered anew, instead of one for each"),
+    {"split", 0, OPT_STRING, offsetof(cli, split), "N|TIME", NULL, 0, 0,
+     "cut the time into N slices, or into slices of this length (10s, 500ms), and write NAME-1.db, "
+     "NAME-2.db, ...; an event is in the slice that it starts in"},
+    FLAG("keep-environment", 0, keep_environment,
+         "copy the environment of the processes (default: only their MPI rank)"),
+    COMMON_END,
+};
+
+static const opt package_options[] = {
+    FLAG("package", 0, package,
+         "write an index.yaml that names the inputs, into DIR.rpdb or else the current folder"),
+    FLAG("consolidate", 'c', consolidate,
+         "the same with the databases beside it, in DIR.rpdb, or else in rocpd-DATE.rpdb"),
+    FLAG("copy", 0, copy, "accepted: inputs are always left where they are"),
+    COMMON_END,
+};
+
+static const opt_group output_group = {"Output", output_options};
+static const opt_group package_group = {"Packages", package_options};
+
+static const opt_group *const groups[] = {&input_group, &output_group, &package_group,
+                                          &names_group, &filter_group, &run_group,
+                                          &other_group, NULL};
+
+static const program tool = {
+    .name = "rocmerge",
+    .synopsis = "[OPTION]... INPUT...",
+    .purpose = "Merge rocpd databases into one, cut a part out of them, or split them by time.",
+    .groups = groups,
+    .examples = "  rocmerge -o all.db rank*/*.db\n"
+                "  rocmerge -o steps.db --start-marker step:3 --end-marker step:5 4711_results.db\n"
+                "  rocmerge -o part.db --split 10s 4711_results.db\n"
+                "  rocmerge --consolidate -d job rank*/*.db      # job.rpdb with an index.yaml\n",
+    .operands = offsetof(common, inputs),
+};
+
+/* ---- the command line ---- */
+
+static int check_split(cli *c)
+{
+    const char *text = c->split;
+    char *end;
+    if (!text)
+        return -1;
+    if (*text && !text[strspn(text, "0123456789")]) {
+        unsigned long n = strtoul(text, &end, 10);
+        c->slices = n > UINT32_MAX ? UINT32_MAX : (unsigned)n;
+    } else if (!parse_duration(text, &c->slice_ns)) {
+        c->slice_ns = 0;
+    }
+    if (!c->slices && c->slice_ns <= 0)
+        return usage_error("--split: \"%s\" is neither a number of slices nor a time such as 10s",
+                           text);
+    return -1;
+}
+
+/* As AMD's tool names the folder. */
+static bool place_package(cli *c)
+{
+    const char *dir = c->common.output_path ? output_folder(&c->common) : "";
+    char date[32];
+    time_t now = time(NULL);
+    struct tm tm;
+    int n;
+    if (!dir)
+        return false;
+    if (*dir)
+        n = snprintf(c->path, sizeof c->path, "%s%s", dir, ends_with(dir, ".rpdb") ? "" : ".rpdb");
+    else if (!c->consolidate)
+        n = snprintf(c->path, sizeof c->path, ".");
+    else
+        n = localtime_r(&now, &tm) && strftime(date, sizeof date, "%Y%m%d-%H%M%S", &tm)
+                ? snprintf(c->path, sizeof c->path, "rocpd-%s.rpdb", date)
+                : -1;
+    return n >= 0 && (size_t)n < sizeof c->path;
+}
+
+static int check_package(cli *c)
+{
+    c->package |= c->consolidate;
+    if (!c->package)
+        return -1;
+    if (c->common.output_file || c->flat || c->split)
+        return usage_error("a package takes neither --output-file nor --flat nor --split");
+    if (!c->consolidate && common_filters(&c->common))
+        return usage_error("filters need databases to write: add --consolidate");
+    return place_package(c) ? -1 : usage_error("the name of the output is too long");
+}
+
+static int check_database(cli *c)
+{
+    const char *variable = getenv("ROCPD_OUTPUT_NAME");
+    if (c->package)
+        return -1;
+    if (!c->common.output_file && !(variable && *variable))
+        c->common.output_file = "merged";
+    const char *name = output_name(&c->common);
+    if (strcmp(name, "-") == 0)
+        return usage_error("a database cannot be written to standard output");
+    if (!output_place(&c->common, ends_with(name, ".db"), ".db", c->path, sizeof c->path))
+        return usage_error("the name of the output is too long");
+    return output_check(&c->common, c->path);
+}
+
+static int check(cli *c)
+{
+    int code = check_split(c);
+    if (code < 0)
+        code = check_package(c);
+    if (code < 0)
+        code = check_database(c);
+    /* Without filters rows are copied and events are not looked at. */
+    c->common.wanted = common_filters(&c->common) || c->split ? EVENTS_ALL : EVENTS_NONE;
+    return code;
+}
+
+/* ---- the run ---- */
+
+static rocl_status write_package(rocl_trace *t, const cli *c, rocl_rocpd_report *r, rocl_error *err)
+{
+    const rocl_package_options o = {
+        .folder = c->path, .consolidate = c->consolidate, .keep_environment = c->keep_environment};
+    return rocl_write_package(t, &o, r, err);
+}
+
+static rocl_status write_database(rocl_trace *t, cli *c, rocl_rocpd_report *r, rocl_error *err)
+{
+    const rocl_rocpd_options o = {.path = c->path,
+                                  .flat = c->flat,
+                                  .keep_environment = c->keep_environment,
+                                  .slices = c->slices,
+                                  .slice_ns = c->slice_ns};
+    rocl_status s = output_make_parent(c->path);
+    return s ? s : rocl_write_rocpd(t, &o, r, err);
+}
+
+static rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    cli *c = ctx;
+    rocl_rocpd_report r = {0};
+    rocl_status s = c->package ? write_package(t, c, &r, err) : write_database(t, c, &r, err);
+    if (s <= ROCL_PARTIAL)
+        msg_verbose("%s: %zu %s of %zu, %" PRIu64 " rows, %" PRIu64 " bytes", c->path, r.files,
+                    r.files == 1 ? "database" : "databases", rocl_trace_captures(t), r.rows,
+                    r.bytes);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    static cli c;
+    int code = common_parse(&tool, &c.common, argc, argv);
+    if (code < 0)
+        code = check(&c);
+    return code < 0 ? common_run(&c.common, write_output, &c) : code;
+}
