@@ -5,8 +5,9 @@
 #include "source/db_sqlite.h"
 
 enum {
-    TICK = 20000,     /* steps of SQLite's machine between calls for progress */
-    STEPS_PER_ROW = 8 /* that a row takes beside one for each column */
+    SCHEMA_MAX = 1000, /* tables in the schema before they are hidden */
+    TICK = 20000,      /* steps of SQLite's machine between calls for progress */
+    STEPS_PER_ROW = 8  /* that a row takes beside one for each column */
 };
 
 /* ---- statements ---- */
@@ -122,6 +123,8 @@ static rocl_status create_tables(merge_copier *c, rocl_error *err)
         rocl_buf sql = {0};
         if (!is_wanted(c, t))
             continue;
+        *merge_made(c, c->set, t) = true;
+        c->in_schema++;
         rocl_buf_str(&sql, "CREATE TABLE ");
         merge_put_target(c, &sql, t->base);
         rocl_buf_str(&sql, " (\"id\" INTEGER NOT NULL PRIMARY KEY");
@@ -372,6 +375,8 @@ rocl_status merge_copier_add(merge_copier *c, const rocl_capture *capture,
         st = copy_set(c, err);
     if (st == ROCL_OK)
         st = rocl_new_db_exec(c->out, "COMMIT", err);
+    if (st == ROCL_OK && !c->plan->flat && c->in_schema > SCHEMA_MAX)
+        st = merge_hide_tables(c, err);
     forget_set(c);
     return st;
 }
@@ -381,6 +386,9 @@ rocl_status merge_copier_begin(merge_copier *c, const merge_plan *plan, rocl_new
 {
     c->plan = plan;
     c->out = out;
+    c->made = calloc(plan->set_count * plan->table_count + 1, sizeof *c->made);
+    if (!c->made)
+        return rocl_fail_memory(err);
     /* Inputs are attached without locks, for which theirs must be exclusive. */
     rocl_status st = rocl_new_db_exec(out, "PRAGMA locking_mode=EXCLUSIVE", err);
     if (st == ROCL_OK && plan->trace->opt.progress)
@@ -393,12 +401,18 @@ rocl_status merge_copier_end(merge_copier *c, rocl_error *err)
     rocl_status st = detach(c, err);
     rocl_status closed = merge_reader_close(&c->reader, st == ROCL_OK ? err : NULL);
     st = st ? st : closed;
-    return st ? st : merge_views_make(c, err);
+    if (st == ROCL_OK && !c->plan->flat)
+        st = merge_hide_tables(c, err);
+    if (st == ROCL_OK)
+        st = merge_views_make(c, err);
+    return st || c->plan->flat ? st : merge_show_tables(c, err);
 }
 
 void merge_copier_free(merge_copier *c)
 {
     forget_set(c);
+    merge_hidden_free(c);
+    free(c->made);
     if (c->out)
         detach(c, NULL);
     merge_reader_close(&c->reader, NULL);

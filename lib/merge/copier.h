@@ -6,6 +6,7 @@
  *     mark.c       which rows of other tables the events selected use
  *     number.c     ids of a flat set
  *     category.c   categories of schema 4, which are strings in schema 3
+ *     hidden.c     the tables of sets that are done
  *     views.c      views over all sets
  */
 #ifndef ROCL_MERGE_COPIER_H
@@ -32,6 +33,12 @@ typedef struct merge_categories {
     size_t count;
 } merge_categories;
 
+/* A table as its row of the schema says. */
+typedef struct merge_hidden {
+    char *name, *sql;
+    int64_t root;
+} merge_hidden;
+
 typedef struct merge_copier {
     const merge_plan *plan;
     rocl_new_db *out;
@@ -40,6 +47,11 @@ typedef struct merge_copier {
     int64_t from, to;
     merge_reader reader;
     bool attached;
+
+    bool *made; /* by set and table of the plan: it is in the output */
+    size_t in_schema;
+    merge_hidden *hidden;
+    size_t hidden_count, hidden_cap;
 
     /* the set in hand */
     const plan_set *set;
@@ -102,7 +114,20 @@ rocl_status merge_categories_read(merge_copier *c, rocl_error *err);
 rocl_status merge_categories_write(merge_copier *c, rocl_error *err);
 void merge_categories_free(merge_categories *k);
 
+/* hidden.c: SQLite searches the whole schema whenever a table is made, which takes long when there
+ * are thousands. So the tables of sets that are done are taken out of the schema from time to time,
+ * and all of them put back in the end, when nothing has to read them any more. */
+rocl_status merge_hide_tables(merge_copier *c, rocl_error *err);
+rocl_status merge_show_tables(merge_copier *c, rocl_error *err);
+void merge_hidden_free(merge_copier *c);
+
 /* views.c */
 rocl_status merge_views_make(merge_copier *c, rocl_error *err);
+
+static inline bool *merge_made(const merge_copier *c, const plan_set *set, const plan_table *t)
+{
+    size_t i = (size_t)(set - c->plan->sets), k = (size_t)(t - c->plan->tables);
+    return &c->made[i * c->plan->table_count + k];
+}
 
 #endif

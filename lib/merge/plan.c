@@ -174,8 +174,7 @@ static rocl_status add_file(merge_plan *p, const merge_reader *r, rocl_error *er
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < r->found.object_count && st == ROCL_OK; i++) {
         const rocl_db_object *o = &r->found.objects[i];
-        if (!o->is_view && strncmp(o->name, "sqlite_", 7) != 0 &&
-            merge_suffix_of(&r->found, o->name) == r->found.count)
+        if (!o->is_view && strncmp(o->name, "sqlite_", 7) != 0 && r->owners[i] == r->found.count)
             st = leave_out(p, o->name, r->source->path, err);
     }
     /* Those of schema 4 are about other columns, those of compressed files call functions that

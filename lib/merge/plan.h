@@ -10,7 +10,8 @@ typedef struct merge_reader {
     const rocl_source *source;
     rocl_db *db;
     rocpd_found found;
-    merge_set set; /* of the capture asked for last */
+    size_t *owners; /* of the objects found */
+    merge_set set;  /* of the capture asked for last */
 } merge_reader;
 
 /* Opens the file of a capture, unless it is open, and reads its set. *file (may be NULL) is whether

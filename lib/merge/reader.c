@@ -1,5 +1,6 @@
-#include "filter/filter.h"
 #include "merge/plan.h"
+
+#include <stdlib.h>
 
 /* Captures of one file follow each other in the order of its sets. */
 static size_t index_in_file(const rocl_trace *t, const rocl_capture *c)
@@ -17,9 +18,11 @@ static rocl_status open_file(merge_reader *r, rocl_trace *t, const rocl_source *
     rocl_status st = rocl_db_open(&r->db, s->path, t->opt.reader, &file->state, err);
     if (st == ROCL_OK)
         st = rocpd_find(&r->found, r->db, s->path, err);
-    if (st == ROCL_OK)
-        r->source = s;
-    return st;
+    if (st != ROCL_OK)
+        return st;
+    r->source = s;
+    r->owners = merge_owners(&r->found);
+    return r->owners ? ROCL_OK : rocl_fail_memory(err);
 }
 
 rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *c, bool *file,
@@ -38,7 +41,7 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
     }
     merge_set_free(&r->set);
     if (st == ROCL_OK)
-        st = merge_set_read(&r->set, c, r->db, &r->found, index_in_file(t, c), err);
+        st = merge_set_read(&r->set, c, r->db, &r->found, r->owners, index_in_file(t, c), err);
     if (file)
         *file = other;
     return st;
@@ -48,6 +51,7 @@ rocl_status merge_reader_close(merge_reader *r, rocl_error *err)
 {
     rocl_status st = r->source ? rocl_db_check_unchanged(r->db, err) : ROCL_OK;
     merge_set_free(&r->set);
+    free(r->owners);
     if (r->db) {
         rocpd_found_free(&r->found);
         rocl_db_close(r->db);

@@ -154,7 +154,7 @@ static rocl_status add_table(merge_set *set, rocl_db *db, const char *name, size
     return st;
 }
 
-size_t merge_suffix_of(const rocpd_found *found, const char *table)
+static size_t suffix_of(const rocpd_found *found, const char *table)
 {
     size_t best = found->count, len = strlen(table);
     for (size_t i = 0; i < found->count && !strncmp(table, "rocpd_", 6); i++) {
@@ -164,6 +164,16 @@ size_t merge_suffix_of(const rocpd_found *found, const char *table)
             best = i;
     }
     return best;
+}
+
+size_t *merge_owners(const rocpd_found *found)
+{
+    size_t *owners = malloc((found->object_count + 1) * sizeof *owners);
+    for (size_t i = 0; owners && i < found->object_count; i++) {
+        const rocl_db_object *o = &found->objects[i];
+        owners[i] = o->is_view ? found->count : suffix_of(found, o->name);
+    }
+    return owners;
 }
 
 /* ---- the set ---- */
@@ -193,14 +203,14 @@ static rocl_status read_version(merge_set *set, rocl_db *db, rocl_error *err)
 }
 
 rocl_status merge_set_read(merge_set *set, const rocl_capture *c, rocl_db *db,
-                           const rocpd_found *found, size_t index, rocl_error *err)
+                           const rocpd_found *found, const size_t *owners, size_t index,
+                           rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     *set = (merge_set){.capture = c, .index = index};
     for (size_t i = 0; i < found->object_count && st == ROCL_OK; i++) {
-        const rocl_db_object *o = &found->objects[i];
-        if (!o->is_view && merge_suffix_of(found, o->name) == index)
-            st = add_table(set, db, o->name, strlen(found->suffixes[index]), err);
+        if (owners[i] == index)
+            st = add_table(set, db, found->objects[i].name, strlen(found->suffixes[index]), err);
     }
     return st ? st : read_version(set, db, err);
 }

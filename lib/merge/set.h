@@ -29,15 +29,18 @@ typedef struct merge_set {
     bool by_track; /* some table is: schema 4 */
 } merge_set;
 
-/* Reads what tables with this suffix there are. `set` is to be freed after errors, too. */
+/* Reads what tables there are of the set `index`, by merge_owners. `set` is to be freed after
+ * errors, too. */
 rocl_status merge_set_read(merge_set *set, const rocl_capture *c, rocl_db *db,
-                           const rocpd_found *found, size_t index, rocl_error *err);
+                           const rocpd_found *found, const size_t *owners, size_t index,
+                           rocl_error *err);
 void merge_set_free(merge_set *set);
 
 const merge_source *merge_set_table(const merge_set *set, const char *base);
 const merge_field *merge_source_field(const merge_source *s, const char *column);
-/* Which of the suffixes found a table has; found->count: none. */
-size_t merge_suffix_of(const rocpd_found *found, const char *table);
+/* For each object the set that it is a table of, by its suffix; found->count: of none. Malloced;
+ * NULL when memory is out. */
+size_t *merge_owners(const rocpd_found *found);
 
 /* The SQL of the value that a column declared so has in a row that lacks it: "NULL", "'{}'". To be
  * appended to a buffer. */

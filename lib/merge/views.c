@@ -18,23 +18,20 @@ static void put_columns(rocl_buf *sql, const plan_table *t)
 /* Appends " UNION ALL SELECT ..." for the table of a set, if it has that. */
 static bool put_term(merge_copier *c, rocl_buf *sql, const plan_table *t, size_t set, bool first)
 {
+    const plan_set *s = &c->plan->sets[set];
     rocl_buf name = {0};
+    if (!*merge_made(c, s, t))
+        return false;
     rocl_buf_str(&name, t->base);
-    rocl_buf_str(&name, c->plan->sets[set].suffix);
+    rocl_buf_str(&name, s->suffix);
     rocl_buf_byte(&name, 0);
+    rocl_buf_str(sql, first ? "SELECT " : " UNION ALL SELECT ");
+    put_columns(sql, t);
+    rocl_buf_str(sql, " FROM ");
+    merge_put_name(sql, name.failed ? "" : (const char *)name.data);
     sql->failed |= name.failed;
-    const char *table = (const char *)name.data;
-    bool there = !name.failed &&
-                 sqlite3_table_column_metadata(rocl_new_db_handle(c->out), "main", table, NULL,
-                                               NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
-    if (there) {
-        rocl_buf_str(sql, first ? "SELECT " : " UNION ALL SELECT ");
-        put_columns(sql, t);
-        rocl_buf_str(sql, " FROM ");
-        merge_put_name(sql, table);
-    }
     rocl_buf_free(&name);
-    return there;
+    return true;
 }
 
 /* The tables of sets first to last - 1; how many there are. */

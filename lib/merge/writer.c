@@ -4,6 +4,9 @@
 
 #include "filter/filter.h"
 
+/* Bytes of cache for tables that only grow at their ends. A flat set has an index of strings. */
+#define APPENDING ((size_t)4 << 20)
+
 rocl_status merge_refuse_input(const rocl_trace *t, const char *path, rocl_error *err)
 {
     struct stat out, in;
@@ -37,7 +40,7 @@ rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source 
     if (st == ROCL_OK)
         st = merge_plan_make(&w->plan, t, source, o->flat, err);
     if (st == ROCL_OK)
-        st = rocl_new_db_open(&w->db, path, t->opt.memory / 2, err);
+        st = rocl_new_db_open(&w->db, path, o->flat ? t->opt.memory / 2 : APPENDING, err);
     if (st != ROCL_OK)
         return st;
     say_what_changes(&w->plan);

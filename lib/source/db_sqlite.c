@@ -33,7 +33,7 @@ struct rocl_db {
     int fd; /* for reading pages; -1: not opened yet, or not to be */
     rocl_btree_file pages;
     const char *no_pages; /* why */
-    rocl_layout *layouts;
+    rocl_layouts layouts;
 };
 
 sqlite3 *rocl_db_handle(rocl_db *db)
@@ -51,7 +51,7 @@ rocl_reader rocl_db_reader(const rocl_db *db)
     return db->reader;
 }
 
-rocl_layout **rocl_db_layouts(rocl_db *db)
+rocl_layouts *rocl_db_layouts(rocl_db *db)
 {
     return &db->layouts;
 }
@@ -274,7 +274,7 @@ void rocl_db_close(rocl_db *db)
     if (!db)
         return;
     sqlite3_close(db->handle);
-    rocl_layouts_free(db->layouts);
+    rocl_layouts_free(&db->layouts);
     if (db->fd >= 0)
         close(db->fd);
     free(db->path);
@@ -318,7 +318,7 @@ rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **w
 rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count, rocl_error *err)
 {
     static const char sql[] = "SELECT name, type='view' FROM main.sqlite_master WHERE type IN "
-                              "('table','view') ORDER BY name";
+                              "('table','view') ORDER BY rowid";
     sqlite3_stmt *stmt = NULL;
     rocl_db_object *list = NULL;
     size_t n = 0, cap = 0;

@@ -22,7 +22,7 @@ rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **w
                           rocl_error *err);
 
 /* Layouts found so far: layout.c keeps them here. */
-rocl_layout **rocl_db_layouts(rocl_db *db);
+rocl_layouts *rocl_db_layouts(rocl_db *db);
 
 /* SQLite's last error on this connection, with file and table. */
 rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err);

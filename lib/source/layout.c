@@ -5,17 +5,19 @@
 #include "base/array.h"
 #include "source/db_sqlite.h"
 
-void rocl_layouts_free(rocl_layout *l)
+void rocl_layouts_free(rocl_layouts *all)
 {
-    while (l) {
-        rocl_layout *next = l->next;
+    for (size_t k = 0; k < all->count; k++) {
+        rocl_layout *l = all->list[k];
         for (unsigned i = 0; i < l->count; i++)
             free(l->columns[i].name);
         free(l->columns);
         free(l->table);
         free(l);
-        l = next;
     }
+    free(all->list);
+    rocl_map_free(&all->by_name);
+    *all = (rocl_layouts){0};
 }
 
 int rocl_layout_column_of(const rocl_layout *l, const char *name)
@@ -50,6 +52,7 @@ static const char *text_of(sqlite3_stmt *stmt, int column)
 /* ---- answers of SQLite, a row at a time ---- */
 
 typedef struct answers {
+    rocl_layouts *all;
     rocl_layout *l;
     bool id;     /* INTEGER, and in the primary key */
     bool hidden; /* columns that are not stored, or not as the others */
@@ -58,11 +61,12 @@ typedef struct answers {
 
 typedef bool row_fn(answers *a, sqlite3_stmt *stmt); /* false: memory is out */
 
-/* Runs a statement that asks about the table: %Q in `sql`. */
+/* Runs a statement that asks about the table, or all of them: %Q in `sql`. */
 static rocl_status ask(rocl_db *db, answers *a, const char *sql, row_fn *fn, rocl_error *err)
 {
     sqlite3_stmt *stmt = NULL;
-    char *text = sqlite3_mprintf(sql, a->l->table);
+    const char *table = a->l ? a->l->table : "sqlite_master";
+    char *text = sqlite3_mprintf(sql, table);
     if (!text)
         return rocl_fail_memory(err);
     int rc = sqlite3_prepare_v2(rocl_db_handle(db), text, -1, &stmt, NULL);
@@ -76,16 +80,53 @@ static rocl_status ask(rocl_db *db, answers *a, const char *sql, row_fn *fn, roc
     if (!memory)
         st = rocl_fail_memory(err);
     else if (rc != SQLITE_DONE)
-        st = rocl_sqlite_fail(db, a->l->table, err);
+        st = rocl_sqlite_fail(db, table, err);
     sqlite3_finalize(stmt);
     return st;
 }
 
+/* Of the name as SQLite compares names, whatever the case. */
+static uint64_t hash_of(const char *name)
+{
+    uint64_t h = 0;
+    for (; *name; name++) {
+        bool upper = *name >= 'A' && *name <= 'Z';
+        h = rocl_mix64(h ^ (uint8_t)(upper ? *name - 'A' + 'a' : *name)) + 1;
+    }
+    return h;
+}
+
+static rocl_layout *add_layout(rocl_layouts *all, const char *table)
+{
+    rocl_layout **more = realloc(all->list, (all->count + 1) * sizeof(rocl_layout *));
+    if (more)
+        all->list = more;
+    rocl_layout *l = more ? calloc(1, sizeof *l) : NULL;
+    if (!l || !(l->table = strdup(table)) ||
+        !rocl_map_put(&all->by_name, hash_of(table), (uint32_t)all->count)) {
+        if (l)
+            free(l->table);
+        free(l);
+        return NULL;
+    }
+    return all->list[all->count++] = l;
+}
+
+/* Two names of one hash do not happen by chance; if so, the second is asked for in vain. */
+static rocl_layout *find_layout(const rocl_layouts *all, const char *table)
+{
+    uint32_t i = rocl_map_get(&all->by_name, hash_of(table), ROCL_NONE);
+    return i != ROCL_NONE && !sqlite3_stricmp(all->list[i]->table, table) ? all->list[i] : NULL;
+}
+
+/* name, rootpage */
 static bool take_root(answers *a, sqlite3_stmt *stmt)
 {
-    sqlite3_int64 root = sqlite3_column_int64(stmt, 0);
-    a->l->root = root > 1 && root <= UINT32_MAX ? (uint32_t)root : 0;
-    return true;
+    sqlite3_int64 root = sqlite3_column_int64(stmt, 1);
+    rocl_layout *l = add_layout(a->all, text_of(stmt, 0));
+    if (l)
+        l->root = root > 1 && root <= UINT32_MAX ? (uint32_t)root : 0;
+    return l;
 }
 
 /* cid, name, type, notnull, dflt_value, pk, hidden */
@@ -114,18 +155,14 @@ static bool take_index(answers *a, sqlite3_stmt *stmt)
     return true;
 }
 
-static rocl_status ask_all(rocl_db *db, rocl_layout *l, rocl_error *err)
+static rocl_status ask_about(rocl_db *db, rocl_layout *l, rocl_error *err)
 {
     answers a = {.l = l};
-    rocl_status st = ask(db, &a,
-                         "SELECT rootpage FROM main.sqlite_master WHERE type='table' AND "
-                         "name=%Q COLLATE NOCASE",
-                         take_root, err);
-    if (st == ROCL_OK && !l->root)
+    if (!l->root)
         l->why = "it is no ordinary table";
-    if (st != ROCL_OK || l->why)
-        return st;
-    st = ask(db, &a, "PRAGMA main.table_xinfo(%Q)", take_column, err);
+    if (l->why)
+        return ROCL_OK;
+    rocl_status st = ask(db, &a, "PRAGMA main.table_xinfo(%Q)", take_column, err);
     if (st == ROCL_OK)
         st = ask(db, &a, "PRAGMA main.index_list(%Q)", take_index, err);
     if (a.hidden)
@@ -135,30 +172,39 @@ static rocl_status ask_all(rocl_db *db, rocl_layout *l, rocl_error *err)
     return st;
 }
 
+/* One pass over the schema: to look for each table in it takes long when there are many. */
+static rocl_status read_roots(rocl_db *db, rocl_layouts *all, rocl_error *err)
+{
+    answers a = {.all = all};
+    if (all->read)
+        return ROCL_OK;
+    rocl_status st = ask(db, &a, "SELECT name, rootpage FROM main.sqlite_master WHERE type='table'",
+                         take_root, err);
+    all->read = st == ROCL_OK;
+    return st;
+}
+
 rocl_status rocl_layout_find(rocl_db *db, const char *table, const rocl_layout **layout,
                              rocl_error *err)
 {
-    rocl_layout **first = rocl_db_layouts(db), *l;
+    rocl_layouts *all = rocl_db_layouts(db);
     const rocl_btree_file *file;
-    for (l = *first; l; l = l->next)
-        if (!strcmp(l->table, table)) {
-            *layout = l;
-            return ROCL_OK;
-        }
-    l = calloc(1, sizeof *l);
-    if (!l || !(l->table = strdup(table))) {
-        free(l);
-        return rocl_fail_memory(err);
-    }
-    rocl_status st = rocl_db_pages(db, &file, &l->why, err);
-    if (st == ROCL_OK && !l->why)
-        st = ask_all(db, l, err);
-    if (st != ROCL_OK) {
-        rocl_layouts_free(l);
+    const char *why;
+    rocl_status st = rocl_db_pages(db, &file, &why, err);
+    if (st == ROCL_OK && !why)
+        st = read_roots(db, all, err);
+    if (st != ROCL_OK)
         return st;
+    rocl_layout *l = find_layout(all, table);
+    if (!l)
+        l = add_layout(all, table);
+    if (!l)
+        return rocl_fail_memory(err);
+    if (!l->known) {
+        l->why = why;
+        st = ask_about(db, l, err);
+        l->known = st == ROCL_OK;
     }
-    l->next = *first;
-    *first = l;
     *layout = l;
-    return ROCL_OK;
+    return st;
 }

@@ -2,6 +2,7 @@
 #ifndef ROCL_SOURCE_LAYOUT_H
 #define ROCL_SOURCE_LAYOUT_H
 
+#include "base/map.h"
 #include "source/rows.h"
 
 typedef struct rocl_layout_column {
@@ -11,19 +12,27 @@ typedef struct rocl_layout_column {
 } rocl_layout_column;
 
 typedef struct rocl_layout {
-    struct rocl_layout *next;
     char *table;
-    const char *why; /* not to be read from the pages; NULL: it can be, then what follows is set */
+    bool known;      /* what follows has been asked for */
+    const char *why; /* not to be read from the pages; NULL: it can be, then the rest is set */
     uint32_t root;
     rocl_layout_column *columns; /* in the order they are stored in */
     unsigned count;
     unsigned id; /* the column "id", which is the rowid */
 } rocl_layout;
 
+/* All tables of a database: a merged one has thousands. */
+typedef struct rocl_layouts {
+    rocl_layout **list;
+    size_t count;
+    rocl_map by_name; /* a hash of the name -> index in list */
+    bool read;
+} rocl_layouts;
+
 /* The layout of a table, looked up once per connection and owned by it. */
 rocl_status rocl_layout_find(rocl_db *db, const char *table, const rocl_layout **layout,
                              rocl_error *err);
-void rocl_layouts_free(rocl_layout *first);
+void rocl_layouts_free(rocl_layouts *l);
 
 /* The column of that name (in any case), or layout->id for names of the rowid; -1: there is none.
  */

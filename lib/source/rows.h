@@ -51,7 +51,7 @@ typedef struct rocl_db_object {
     bool is_view;
 } rocl_db_object;
 
-/* Names of all tables and views, in order of name; free each and the array. */
+/* Names of all tables and views, in the order they were made in; free each and the array. */
 rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count, rocl_error *err);
 void rocl_db_objects_free(rocl_db_object *objects, size_t count);
 

@@ -142,13 +142,47 @@ static rocl_status name_stranger(const rocpd_found *f, const char *path, rocl_er
         path);
 }
 
+static int compare_objects(const void *a, const void *b)
+{
+    return by_name(((const rocl_db_object *)a)->name, b);
+}
+
+/* Indexes of names change when the objects are sorted, the names do not. */
+static rocl_status list_metadata(const rocpd_found *f, const char ***names, size_t *count,
+                                 rocl_error *err)
+{
+    *count = 0;
+    *names = malloc((f->object_count + 1) * sizeof **names);
+    if (!*names)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < f->object_count; i++)
+        if (!f->objects[i].is_view && !strncmp(f->objects[i].name, "rocpd_metadata", 14))
+            (*names)[(*count)++] = f->objects[i].name;
+    return ROCL_OK;
+}
+
+/* Sets in the order they were made in: a merged file says the same as its parts did. */
+static rocl_status find_sets(rocpd_found *f, rocl_db *db, rocl_error *err)
+{
+    const char **names;
+    size_t count;
+    rocl_status st = list_metadata(f, &names, &count, err);
+    if (st != ROCL_OK)
+        return st;
+    if (f->object_count)
+        qsort(f->objects, f->object_count, sizeof *f->objects, compare_objects);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++)
+        st = read_metadata(f, db, names[i], err);
+    free(names);
+    return st;
+}
+
 rocl_status rocpd_find(rocpd_found *f, rocl_db *db, const char *path, rocl_error *err)
 {
     memset(f, 0, sizeof *f);
     rocl_status st = rocl_db_objects(db, &f->objects, &f->object_count, err);
-    for (size_t i = 0; i < f->object_count && st == ROCL_OK; i++)
-        if (!f->objects[i].is_view && !strncmp(f->objects[i].name, "rocpd_metadata", 14))
-            st = read_metadata(f, db, f->objects[i].name, err);
+    if (st == ROCL_OK)
+        st = find_sets(f, db, err);
     if (st == ROCL_OK && !f->count && !find_object(f, "rocpd_api") && set_exists(f, ""))
         st = add_suffix(f, "", err); /* one flat set, as a merge may leave it */
     if (st == ROCL_OK && !f->count)
