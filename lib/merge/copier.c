@@ -84,6 +84,13 @@ static bool has_own_default(const merge_copier *c, const char *base, const char 
     return f;
 }
 
+/* A table that is not there makes no reference to it wrong; an empty one would. */
+static bool is_wanted(const merge_copier *c, const plan_table *t)
+{
+    return c->plan->flat || t->table < MERGE_OTHER || t->table == MERGE_METADATA ||
+           merge_set_table(&c->reader.set, t->base);
+}
+
 /* Declared as in the input, which lets SQLite copy records without a look at them. */
 static void put_column(const merge_copier *c, rocl_buf *sql, const plan_table *t,
                        const plan_column *column)
@@ -99,20 +106,15 @@ static void put_column(const merge_copier *c, rocl_buf *sql, const plan_table *t
         rocl_buf_str(sql, "TEXT DEFAULT ");
         merge_put_text(sql, c->set->guid);
     }
-    if (refers != MERGE_OTHER && merge_plan_table(c->plan, merge_table_name(refers))) {
+    const plan_table *parent =
+        refers == MERGE_OTHER ? NULL : merge_plan_table(c->plan, merge_table_name(refers));
+    if (parent && is_wanted(c, parent)) {
         rocl_buf_str(sql, " REFERENCES ");
         put_joined(sql, merge_table_name(refers), c->set->suffix);
         rocl_buf_str(sql, " (\"id\") ON UPDATE CASCADE");
     }
     if (c->plan->flat && t->table == MERGE_STRING && !strcmp(column->name, "string"))
         rocl_buf_str(sql, " UNIQUE");
-}
-
-/* A table that is not there makes no reference to it wrong; an empty one would. */
-static bool is_wanted(const merge_copier *c, const plan_table *t)
-{
-    return c->plan->flat || t->table < MERGE_OTHER || t->table == MERGE_METADATA ||
-           merge_set_table(&c->reader.set, t->base);
 }
 
 static rocl_status create_tables(merge_copier *c, rocl_error *err)

@@ -1,0 +1,473 @@
+#!/usr/bin/env bats
+# rocmerge: what comes out holds what went in, by SQL and by what the other tools make of it.
+
+load helper
+
+requires() {
+    needs sqlite3 "$FIXTURES/schema-3.0.0.db" "$BUILD/tests/rocpd-gen"
+}
+
+gen() { # NAME SEED OPTIONS...
+    local name=$1 seed=$2
+    shift 2
+    "$BUILD/tests/rocpd-gen" -o "$name" --rows 300 --kernels 12 --caches 1 --seed "$seed" "$@"
+}
+
+# One database of every schema and writer, no two of one process.
+parts() {
+    local seed=10 version
+    for version in 3.0.0 3.0.1 3.0.2 3.0.3 3.0.4 3.0.5 4.1.0; do
+        gen "v$version.db" $((seed++)) --schema $version --args
+    done
+    gen every.db 20 --schema 3.0.5 --spm --graph --hip-events --args --rename
+    gen sys.db 21 --writer rocprof-sys --rows 1500
+    gen sys4.db 22 --writer rocprof-sys --schema 4.1.0 --rows 1500
+    gen sets.db 23 --merged --processes 3 --nodes 2
+    PARTS=(every.db sets.db sys.db sys4.db v*.db)
+}
+
+# SQL over all table sets of some databases: %S in it is the suffix. One line per set.
+per_set() { # sql database...
+    local sql=$1 db s
+    shift
+    for db in "$@"; do
+        for s in $(sqlite3 -readonly "$db" "SELECT substr(name, 15) FROM sqlite_master
+                WHERE type = 'table' AND name LIKE 'rocpd_metadata%' ORDER BY rowid"); do
+            sqlite3 -readonly "$db" "${sql//%S/$s}"
+        done
+    done
+}
+
+sound() { # database
+    [ "$(sqlite3 "$1" 'PRAGMA integrity_check; PRAGMA foreign_key_check')" = ok ] ||
+        fail "$1: $(sqlite3 "$1" 'PRAGMA integrity_check; PRAGMA foreign_key_check' | head -5)"
+}
+
+# Both say the same to the tools: [OPTION]... -- MERGED PARTS...
+same_to_tools() {
+    local options=()
+    while [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    local merged=$2
+    shift 2
+    rm -rf parts-csv merged-csv
+    rocpd2csv -q "${options[@]}" -d parts-csv "$@" || [ $? -eq 1 ]
+    rocpd2csv -q -d merged-csv "$merged" || [ $? -eq 1 ]
+    diff -r parts-csv merged-csv
+}
+
+@test "all schemas and writers in one: the tools see the same" {
+    parts
+    try 0 rocmerge -o m.db "${PARTS[@]}"
+    one_line rocmerge
+    says "2 of 13 processes are of schema 4"
+    sound m.db
+    same_to_tools -- m.db "${PARTS[@]}"
+    rocstats all --format json "${PARTS[@]}" >a
+    rocstats all --format json m.db >b
+    cmp a b
+    rocpd2pftrace -q --args -o a.pftrace "${PARTS[@]}"
+    rocpd2pftrace -q --args -o b.pftrace m.db
+    cmp a.pftrace b.pftrace
+}
+
+@test "counts and sums of every table, in SQL" {
+    parts
+    rocmerge -q -o m.db "${PARTS[@]}"
+    for table in region kernel_dispatch memory_copy memory_allocate; do
+        sql="SELECT '$table', count(*), sum(\"end\" - start), sum(event_id), min(id) FROM rocpd_$table%S"
+        diff <(per_set "$sql" "${PARTS[@]}") <(per_set "$sql" m.db)
+        [ "$(per_set "$sql" "${PARTS[@]}" | awk -F'|' '{ n += $2 } END { print n }')" = \
+            "$(sqlite3 m.db "SELECT count(*) FROM rocpd_$table")" ]
+    done
+    for table in sample event arg pmc_event info_agent info_kernel_symbol info_pmc track; do
+        sql="SELECT '$table', count(*), sum(id) FROM rocpd_$table%S"
+        diff <(per_set "$sql" "${PARTS[@]}") <(per_set "$sql" m.db)
+    done
+    sqlite3 m.db "SELECT DISTINCT value FROM rocpd_metadata WHERE tag = 'schema_version'" >versions
+    [ "$(cat versions)" = 3 ]
+}
+
+@test "schema 4: tracks and categories in the terms of schema 3" {
+    gen four.db 5 --schema 4.1.0
+    rocmerge -q -o m.db four.db
+    s=$(suffix four.db)
+    sqlite3 four.db "SELECT r.id, t.nid, t.pid, t.tid, c.name FROM rocpd_region$s r
+        JOIN rocpd_track$s t ON t.id = r.track_id JOIN rocpd_event$s e ON e.id = r.event_id
+        JOIN rocpd_info_category$s c ON c.id = e.category_id ORDER BY 1" >a
+    sqlite3 m.db "SELECT r.id, r.nid, r.pid, r.tid, c.string FROM rocpd_region r
+        JOIN rocpd_event e ON e.id = r.event_id JOIN rocpd_string c ON c.id = e.category_id
+        ORDER BY 1" >b
+    [ -s a ]
+    diff a b
+    sqlite3 four.db "SELECT d.id, t.agent_id, t.queue_id, t.stream_id FROM rocpd_kernel_dispatch$s d
+        JOIN rocpd_track$s t ON t.id = d.track_id ORDER BY 1" >a
+    sqlite3 m.db "SELECT id, agent_id, queue_id, stream_id FROM rocpd_kernel_dispatch ORDER BY 1" >b
+    [ -s a ]
+    diff a b
+}
+
+@test "older schemas get the columns and tables of newer ones" {
+    gen old.db 1 && gen new.db 2 --schema 3.0.5 --graph --spm --rows 3000
+    rocmerge -q -o m.db old.db new.db
+    s=$(suffix old.db)
+    [ "$(sqlite3 m.db "SELECT DISTINCT graph_exec_id FROM rocpd_kernel_dispatch$s")" = 0 ]
+    [ "$(sqlite3 m.db "SELECT count(*) FROM rocpd_graph_launch$s")" = 0 ]
+    [ "$(sqlite3 m.db "SELECT count(*) FROM rocpd_graph_launch")" -gt 0 ]
+    sqlite3 m.db "SELECT group_concat(name) FROM pragma_table_info('rocpd_kernel_dispatch$s')" >a
+    sqlite3 m.db "SELECT group_concat(name) FROM pragma_table_info('rocpd_kernel_dispatch')" >b
+    diff a b
+}
+
+@test "merged of merged, and once more: the same bytes" {
+    parts
+    rocmerge -q -o one.db sys.db sets.db
+    rocmerge -q -o m.db one.db v3*.db
+    rocmerge -q -o all.db sys.db sets.db v3*.db
+    cmp m.db all.db
+    rocmerge -q -o again.db m.db
+    cmp m.db again.db
+}
+
+@test "--flat: one set of tables" {
+    parts
+    try 0 rocmerge --flat -q -o f.db "${PARTS[@]}"
+    silent
+    sound f.db
+    [ "$(sqlite3 f.db "SELECT count(*) FROM rocpd_metadata WHERE tag = 'uuid'")" = 1 ]
+    [ "$(sqlite3 f.db "SELECT count(*) FROM sqlite_master WHERE name LIKE 'rocpd_region%' AND
+        type = 'table'")" = 1 ]
+    for table in region kernel_dispatch memory_copy memory_allocate; do
+        sql="SELECT count(*), sum(\"end\" - start) FROM rocpd_$table%S"
+        per_set "$sql" "${PARTS[@]}" | awk -F'|' '{ n += $1; s += $2 } END { printf "%d|%d\n", n, s }' >a
+        sqlite3 f.db "SELECT count(*), sum(\"end\" - start) FROM rocpd_$table" >b
+        diff a b
+    done
+    for report in kernels copies domains; do
+        diff <(rocstats $report "${PARTS[@]}") <(rocstats $report f.db)
+    done
+    # Arrows go where they went: no stack id of one process is one of another.
+    [ "$(sqlite3 f.db "SELECT count(*) FROM (SELECT e.stack_id FROM rocpd_region r JOIN rocpd_event e
+        ON e.id = r.event_id WHERE e.stack_id GROUP BY 1 HAVING count(DISTINCT r.pid) > 1)")" = 0 ]
+    sql="SELECT count(*) FROM rocpd_kernel_dispatch%S k JOIN rocpd_event%S e ON e.id = k.event_id
+        JOIN rocpd_event%S f ON f.stack_id = e.stack_id AND f.id <> e.id WHERE e.stack_id"
+    [ "$(per_set "$sql" "${PARTS[@]}" | paste -sd+ | bc)" = "$(per_set "$sql" f.db)" ]
+    # Names are the names they were.
+    sql="SELECT s.string, count(*) FROM rocpd_region%S r JOIN rocpd_string%S s ON s.id = r.name_id
+        GROUP BY 1 ORDER BY 1"
+    diff <(per_set "$sql" "${PARTS[@]}" | awk -F'|' '{ n[$1] += $2 } END { for (k in n) print k "|" n[k] }' | LC_ALL=C sort) \
+        <(per_set "$sql" f.db | LC_ALL=C sort)
+    [ "$(sqlite3 f.db "SELECT count(DISTINCT json_extract(extdata, '\$.guid')) FROM rocpd_info_process")" = 13 ]
+}
+
+@test "the same filters before and after the merge" {
+    parts
+    while read -r options; do
+        # shellcheck disable=SC2086
+        rocmerge -q $options -o x.db "${PARTS[@]}" || [ $? -eq 1 ]
+        sound x.db
+        # shellcheck disable=SC2086
+        same_to_tools $options -- x.db "${PARTS[@]}"
+    done <<'END'
+--start 30% --end 60%
+--start 30% --end 60% --overlap
+--start 30% --end 60% --clip
+--name gemm
+--include kernel
+--include marker,copy
+--exclude hip
+--exclude counter,sample
+--agent 2
+--min-duration 20us
+--include sample --name power
+END
+}
+
+@test "filtered: small, and nothing that refers to nothing" {
+    gen a.db 1 --args --rows 20000
+    rocmerge -o x.db --start 40% --end 41% a.db
+    sound x.db
+    [ "$(stat -c %s x.db)" -lt $(($(stat -c %s a.db) / 10)) ]
+    [ "$(sqlite3 x.db "SELECT count(*) FROM rocpd_event WHERE id NOT IN (SELECT event_id FROM
+        rocpd_region UNION ALL SELECT event_id FROM rocpd_kernel_dispatch UNION ALL SELECT event_id
+        FROM rocpd_memory_copy UNION ALL SELECT event_id FROM rocpd_memory_allocate UNION ALL SELECT
+        event_id FROM rocpd_sample)")" = 0 ]
+    [ "$(sqlite3 x.db "SELECT count(*) FROM rocpd_arg WHERE event_id NOT IN (SELECT id FROM
+        rocpd_event)")" = 0 ]
+    [ "$(sqlite3 x.db "SELECT count(*) FROM rocpd_info_kernel_symbol WHERE id NOT IN (SELECT
+        kernel_id FROM rocpd_kernel_dispatch)")" = 0 ]
+    [ "$(sqlite3 x.db 'SELECT count(*) FROM rocpd_arg')" -gt 0 ]
+}
+
+@test "--rank takes processes" {
+    gen "r%r.db" 1 --processes 3
+    rocmerge -o x.db --rank 1 r*.db
+    [ "$(sqlite3 x.db "SELECT count(*) FROM rocpd_metadata WHERE tag = 'guid'")" = 1 ]
+    same_to_tools -- x.db r1.db
+}
+
+@test "--split: the union of slices is the whole, nothing twice" {
+    gen a.db 1 --args --rows 2000
+    gen b.db 2 --rows 2000
+    for n in 1 2 7 1ms; do
+        rm -f s-*.db
+        try 0 rocmerge -o s.db --split $n a.db b.db
+        for table in region kernel_dispatch memory_copy memory_allocate arg pmc_event event; do
+            for db in a.db b.db; do
+                s=$(suffix $db)
+                for slice in s-*.db; do
+                    sqlite3 $slice "SELECT * FROM rocpd_$table$s"
+                done | sort >slices
+                sqlite3 $db "SELECT * FROM rocpd_$table$s" | sort >whole
+                diff whole slices
+            done
+        done
+        for slice in s-*.db; do
+            sound $slice
+        done
+    done
+    [ "$(echo s-*.db | wc -w)" -gt 2 ]
+}
+
+@test "--split: an event is in the slice that it starts in" {
+    gen a.db 1 --rows 2000
+    rocmerge -o s.db --split 4 a.db
+    all="SELECT start FROM rocpd_region UNION ALL SELECT start FROM rocpd_kernel_dispatch UNION ALL
+        SELECT start FROM rocpd_memory_copy UNION ALL SELECT start FROM rocpd_memory_allocate UNION
+        ALL SELECT timestamp FROM rocpd_sample"
+    read -r first width < <(sqlite3 -separator ' ' a.db "SELECT min(start),
+        (max(start) - min(start)) / 4 + 1 FROM ($all)")
+    for i in 1 2 3 4; do
+        [ "$(sqlite3 s-$i.db "SELECT count(*) FROM ($all) WHERE (start - $first) / $width <> $i - 1")" = 0 ]
+        [ "$(sqlite3 s-$i.db "SELECT count(*) FROM ($all)")" -gt 0 ]
+    done
+}
+
+@test "--split: what it does not take" {
+    gen a.db 1
+    for n in 0 x -1 501 5parsec; do
+        try 2 rocmerge -o s.db --split $n a.db
+    done
+    try 2 rocmerge -o s.db --split 1ns a.db
+    says "too many"
+    [ "$(ls)" = a.db ]
+}
+
+@test "the environment stays where it is, but for the rank" {
+    gen "r%r.db" 1 --processes 2
+    for db in r0.db r1.db; do
+        s=$(suffix $db)
+        sqlite3 $db "UPDATE rocpd_info_process$s SET environment = json_set(environment,
+            '\$.SECRET_TOKEN', 'hunter2', '\$.RANK', 'hunter2')"
+    done
+    rocmerge -o m.db r0.db r1.db
+    rocmerge --flat -o f.db r0.db r1.db
+    rocmerge --include kernel -o k.db r0.db r1.db
+    ! grep -q hunter2 m.db f.db k.db
+    diff <(rocstats kernels --by-rank r0.db r1.db) <(rocstats kernels --by-rank m.db)
+    rocmerge --keep-environment -o e.db r0.db r1.db
+    grep -q hunter2 e.db
+}
+
+@test "broken rows are copied without filters, and left out with them" {
+    for name in nasty-3.0.0 nasty-3.0.5 nasty-4.1.0 nasty-lz4 nasty-sys; do
+        db=$FIXTURES/$name.db
+        try 0 rocmerge -q -o m.db "$db"
+        silent
+        [ "$(sqlite3 m.db 'PRAGMA integrity_check')" = ok ]
+        same_to_tools -- m.db "$db"
+        run --separate-stderr rocpd2csv -d a "$db"
+        before=${stderr//"$db"/m.db}
+        run --separate-stderr rocpd2csv -d b m.db
+        # A track that is not there leaves columns empty, which refer to nothing any more.
+        [ "$before" = "$stderr" ] || [ $name = nasty-4.1.0 ] || fail "other complaints than: $before"
+        try 1 rocmerge -o x.db --start 0 "$db"
+        says "left out"
+        same_to_tools -- x.db "$db"
+    done
+}
+
+@test "write-ahead logs, missing tables, no views, odd suffixes" {
+    for name in wal-live wal-clean few-tables no-views no-underscore merged-no-underscore empty-tables spm \
+        hip-events graph nic rename; do
+        try 0 rocmerge -q -o m.db "$FIXTURES/$name.db"
+        silent
+        sound m.db
+        same_to_tools -- m.db "$FIXTURES/$name.db"
+    done
+}
+
+@test "two sets with one suffix, and a guid that is no word" {
+    gen a.db 1 --no-underscore && gen b.db 2 --no-underscore
+    s=$(suffix b.db)
+    sqlite3 b.db "UPDATE rocpd_info_process$s SET guid = 'it''s \"odd\"; DROP %s'"
+    rocmerge -o m.db a.db b.db
+    sound m.db
+    [ "$(sqlite3 m.db "SELECT count(*) FROM rocpd_region")" = \
+        "$(($(per_set 'SELECT count(*) FROM rocpd_region%S' a.db b.db | paste -sd+)))" ]
+    same_to_tools -- m.db a.db b.db
+}
+
+@test "columns and tables that nobody knows" {
+    gen a.db 1 && gen b.db 2
+    s=$(suffix a.db)
+    sqlite3 a.db "ALTER TABLE rocpd_region$s ADD COLUMN mood TEXT DEFAULT 'it''s fine';
+        CREATE TABLE rocpd_weather$s (id INTEGER PRIMARY KEY, guid TEXT, \"odd \"\" name\" TEXT);
+        INSERT INTO rocpd_weather$s VALUES (7, 'g', 'rain');
+        CREATE TABLE notes (x); INSERT INTO notes VALUES (1)"
+    try 0 rocmerge -o m.db a.db b.db
+    one_line rocmerge
+    says "notes"
+    sound m.db
+    [ "$(sqlite3 m.db "SELECT DISTINCT mood FROM rocpd_region")" = "it's fine" ]
+    [ "$(sqlite3 m.db "SELECT * FROM rocpd_weather")" = "7|g|rain" ]
+    same_to_tools -- m.db a.db b.db
+}
+
+@test "inputs are not touched, also when they cannot be written" {
+    mkdir in
+    gen in/a.db 1 && gen in/b.db 2
+    chmod 444 in/* && chmod 555 in
+    before=$(cd in && stat -c '%n %s %Y %Z' . * && md5sum *)
+    rocmerge -o m.db in
+    rocmerge -o s.db --split 2 in
+    [ "$before" = "$(cd in && stat -c '%n %s %Y %Z' . * && md5sum *)" ]
+    chmod 755 in
+}
+
+@test "the same process twice is refused" {
+    gen a.db 1 && cp a.db b.db
+    try 3 rocmerge -o m.db a.db b.db
+    one_line rocmerge
+    says "b.db: holds the same process"
+    says "as a.db"
+    try 3 rocmerge -o m.db a.db ./a.db
+    says "the same file as a.db"
+    [ ! -e m.db ]
+}
+
+@test "what is no database is refused" {
+    gen a.db 1
+    try 3 rocmerge -o m.db a.db "$TOP/tests/fixtures/rtg/calls.txt"
+    one_line rocmerge
+    says "calls.txt: not a rocpd database"
+    try 3 rocmerge -o m.db "$FIXTURES/corrupt.db"
+    [ ! -e m.db ]
+}
+
+@test "an output that is an input is refused" {
+    mkdir in
+    gen in/a.db 1
+    before=$(md5sum in/a.db)
+    try 2 rocmerge -o in/a.db in/a.db
+    try 2 rocmerge -o in/a.db in
+    says "is an input"
+    try 2 rocmerge -o - in
+    [ "$before" = "$(md5sum in/a.db)" ]
+}
+
+@test "outputs that cannot be written: the old one stays, nothing is left" {
+    gen a.db 1 --rows 3000
+    echo old >m.db
+    ln -s /dev/full full.db
+    try 4 rocmerge -o full.db a.db
+    run bash -c 'ulimit -f 64; trap "" XFSZ; rocmerge -q -o m.db a.db'
+    [ "$status" -eq 4 ] || fail "exit code 4 was expected"
+    [[ "$output" == *"m.db: cannot write: File too large"* ]]
+    [ "$(cat m.db)" = old ]
+    run bash -c 'ulimit -f 64; trap "" XFSZ; rocmerge -q --split 3 -o s.db a.db'
+    [ "$status" -eq 4 ]
+    [ "$(ls -A | paste -sd' ')" = "a.db full.db m.db" ]
+}
+
+@test "a kill leaves nothing" {
+    gen a.db 1 --rows 200000
+    echo old >m.db
+    for delay in 0.05 0.1 0.2; do
+        timeout -s KILL $delay rocmerge -q -o m.db a.db && break
+        [ "$(cat m.db)" = old ]
+        [ "$(ls -A | paste -sd' ')" = "a.db m.db" ]
+    done
+}
+
+@test "where the output goes" {
+    gen a.db 1
+    rocmerge a.db && [ -s rocpd-output-data/merged.db ]
+    rocmerge -o x -d d a.db && [ -s d/x.db ]
+    rocmerge -o y.db -d d a.db && [ -s d/y.db ]
+    rocmerge -o z.db a.db && [ -s z.db ]
+    ROCPD_OUTPUT_NAME=n ROCPD_OUTPUT_PATH=p rocmerge a.db && [ -s p/n.db ]
+    rm -rf rocpd-output-data
+}
+
+@test "--package: an index of inputs" {
+    mkdir in
+    gen "in/r %r.db" 1 --processes 2
+    rocmerge --package in
+    [ "$(grep -c 'in/r ' index.yaml)" = 2 ]
+    diff <(rocpd2csv -o - --kinds kernel in) <(rocpd2csv -o - --kinds kernel index.yaml)
+    rocmerge --package -d far/job in
+    diff <(rocpd2csv -o - --kinds kernel in) <(rocpd2csv -o - --kinds kernel far/job.rpdb)
+    try 2 rocmerge --package --start 10% in
+    try 2 rocmerge --package --flat in
+    [ "$(ls far/job.rpdb)" = index.yaml ]
+}
+
+@test "--consolidate: a folder with everything" {
+    mkdir in in/x in/y
+    gen in/x/a.db 1 && gen in/y/a.db 2 --schema 4.1.0 && gen in/y/b.db 3
+    rocmerge -q --consolidate --copy -d job in/x in/y
+    [ "$(ls job.rpdb | paste -sd' ')" = "a-2.db a.db b.db index.yaml" ]
+    [ "$(ls in/x in/y | grep -c db)" = 3 ]
+    same_to_tools -- job.rpdb in/x in/y
+    rocmerge -q -c -d part --include kernel in/x in/y
+    same_to_tools --include kernel -- part.rpdb in/x in/y
+    rocmerge -q -c in/x
+    [ -s rocpd-*.rpdb/index.yaml ]
+}
+
+@test "hundreds of sets: views nest" {
+    mkdir in
+    "$BUILD/tests/rocpd-gen" -o "in/%r.db" --rows 4 --kernels 4 --caches 0 --gpus 1 --threads 1 \
+        --no-pmc --processes 420 --nodes 5
+    (ulimit -n 64 && rocmerge -o m.db in)
+    [ "$(sqlite3 m.db "SELECT count(*) FROM rocpd_info_process")" = 420 ]
+    [ "$(sqlite3 m.db "SELECT count(*) FROM rocpd_metadata WHERE tag = 'guid'")" = 420 ]
+    sound m.db
+    rocmerge -o again.db m.db
+    cmp m.db again.db
+}
+
+@test "views on the data are those of the newest schema" {
+    gen a.db 1 && gen b.db 2 --schema 3.0.2
+    for db in a b; do
+        s=$(suffix $db.db)
+        sqlite3 $db.db "CREATE VIEW shown AS SELECT '$db' AS db, count(*) AS n FROM rocpd_region;
+            CREATE VIEW only_$db AS SELECT count(*) FROM rocpd_kernel_dispatch"
+    done
+    sqlite3 b.db "UPDATE rocpd_metadata$(suffix b.db) SET value = '3.0.2' WHERE tag = 'schema_version'"
+    rocmerge -o m.db a.db b.db
+    [ "$(sqlite3 m.db 'SELECT * FROM shown')" = "b|$(sqlite3 m.db 'SELECT count(*) FROM rocpd_region')" ]
+    [ "$(sqlite3 m.db 'SELECT * FROM only_a')" = "$(sqlite3 m.db 'SELECT * FROM only_b')" ]
+    [ "$(sqlite3 m.db "SELECT DISTINCT value FROM rocpd_metadata WHERE tag = 'schema_version'")" = 3.0.2 ]
+}
+
+@test "databases of AMD's tools: their views count the same" {
+    data=$SHARED/amd
+    needs "$data/e4.db" "$data/rank1_5001_results.db" "$SHARED/rocpd/gfx1250_gemm.db"
+    inputs=("$data/e4.db" "$data/rank1_5001_results.db" "$SHARED/rocpd"/*.db)
+    rocmerge -o m.db "${inputs[@]}"
+    rocmerge --flat -o f.db "${inputs[@]}"
+    sound m.db
+    sound f.db
+    for view in kernels regions samples memory_copies memory_allocations counters_collection processes; do
+        n=$(for db in "${inputs[@]}"; do
+            sqlite3 "file:$db?immutable=1" "SELECT count(*) FROM $view"
+        done | paste -sd+)
+        [ "$(sqlite3 m.db "SELECT count(*) FROM $view")" = $((n)) ]
+        [ "$(sqlite3 f.db "SELECT count(*) FROM $view")" = $((n)) ]
+    done
+    same_to_tools -- m.db "${inputs[@]}"
+}
