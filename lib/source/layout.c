@@ -158,7 +158,7 @@ static bool take_index(answers *a, sqlite3_stmt *stmt)
 static rocl_status ask_about(rocl_db *db, rocl_layout *l, rocl_error *err)
 {
     answers a = {.l = l};
-    if (!l->root)
+    if (!l->why && !l->root)
         l->why = "it is no ordinary table";
     if (l->why)
         return ROCL_OK;
