@@ -241,6 +241,7 @@ bench: all $(GEN) $(BENCHES) $(HELPERS) ## measure against a bare read of the sa
 	@tests/bench/run.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/text.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/many.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
+	@tests/bench/merge.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 
 demo: all ## convert the shipped trace and say how to look at it
 	@tests/demo.sh $(O)

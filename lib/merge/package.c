@@ -158,8 +158,9 @@ static bool put_index(const packer *k, rocl_buf *b)
                     "    path: \".\"\n"
                     "    files:\n");
     for (size_t i = 0; i < k->trace->source_count; i++) {
+        const char *name = k->names[i] ? k->names[i] : "";
         rocl_buf_str(b, "    - \"");
-        bad += rocl_json_put(b, k->names[i], strlen(k->names[i]));
+        bad += rocl_json_put(b, name, strlen(name));
         rocl_buf_str(b, "\"\n");
     }
     return bad == 0;
