@@ -1,12 +1,13 @@
 /* A package: a folder with an index of databases, which are elsewhere or, each trimmed like a
  * merged one, beside it. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json_put.h"
 #include "base/out.h"
 #include "merge/writer.h"
+
+#define INDEX "index.yaml"
 
 typedef struct packer {
     rocl_trace *trace;
@@ -28,6 +29,8 @@ static char *joined(const char *folder, const char *name)
 
 static bool is_taken(const packer *k, size_t count, const char *name)
 {
+    if (!strcmp(name, INDEX))
+        return true;
     for (size_t i = 0; i < count; i++)
         if (!strcmp(k->names[i], name))
             return true;
@@ -170,7 +173,7 @@ static rocl_status write_index(packer *k, rocl_error *err)
 {
     rocl_buf b = {0};
     rocl_out *out = NULL;
-    char *path = joined(k->options->folder, "index.yaml");
+    char *path = joined(k->options->folder, INDEX);
     rocl_status st = ROCL_OK;
     if (!put_index(k, &b))
         st = rocl_fail(err, ROCL_INPUT, "an index cannot name a file that is not called in UTF-8");

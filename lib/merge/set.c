@@ -95,6 +95,8 @@ static char *declaration(const char *type, const char *value)
 
 /* ---- tables ---- */
 
+enum { HIDDEN = 1 }; /* what table_xinfo says of a column that a virtual table does not show */
+
 static rocl_status add_field(merge_source *s, sqlite3_stmt *row, rocl_error *err)
 {
     merge_field *more = realloc(s->fields, (s->count + 1) * sizeof *more);
@@ -106,7 +108,7 @@ static rocl_status add_field(merge_source *s, sqlite3_stmt *row, rocl_error *err
     *f = (merge_field){.name = strdup(name ? name : ""),
                        .declared = declaration((const char *)sqlite3_column_text(row, 1),
                                                (const char *)sqlite3_column_text(row, 2)),
-                       .is_declared = sqlite3_column_int(row, 3) == 0};
+                       .is_declared = sqlite3_column_int(row, 3) != HIDDEN};
     return f->name && f->declared ? ROCL_OK : rocl_fail_memory(err);
 }
 

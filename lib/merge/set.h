@@ -8,7 +8,7 @@
 typedef struct merge_field {
     char *name;
     char *declared;   /* "TEXT DEFAULT '{}'"; "" where nothing is known */
-    bool is_declared; /* false: generated or hidden, not to be copied */
+    bool is_declared; /* false: hidden, not to be copied */
 } merge_field;
 
 typedef struct merge_source {

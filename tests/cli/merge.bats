@@ -317,13 +317,17 @@ END
         CREATE TABLE rocpd_weather$s (id INTEGER PRIMARY KEY, guid TEXT, \"odd \"\" name\" TEXT);
         INSERT INTO rocpd_weather$s VALUES (7, 'g', 'rain');
         CREATE TABLE notes (x); INSERT INTO notes VALUES (1)"
+    sqlite3 b.db "ALTER TABLE rocpd_string$(suffix b.db) ADD COLUMN size AS (length(string))"
     try 0 rocmerge -o m.db a.db b.db
     one_line rocmerge
     says "notes"
     sound m.db
     [ "$(sqlite3 m.db "SELECT DISTINCT mood FROM rocpd_region")" = "it's fine" ]
     [ "$(sqlite3 m.db "SELECT * FROM rocpd_weather")" = "7|g|rain" ]
+    [ "$(sqlite3 m.db "SELECT count(*) FROM rocpd_string WHERE size = length(string)")" -gt 0 ]
     same_to_tools -- m.db a.db b.db
+    rocmerge -q --flat -o f.db a.db b.db
+    sound f.db
 }
 
 @test "inputs are not touched, also when they cannot be written" {
