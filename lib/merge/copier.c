@@ -4,11 +4,7 @@
 
 #include "source/db_sqlite.h"
 
-enum {
-    SCHEMA_MAX = 1000, /* tables in the schema before they are hidden */
-    TICK = 20000,      /* steps of SQLite's machine between calls for progress */
-    STEPS_PER_ROW = 8  /* that a row takes beside one for each column */
-};
+enum { SCHEMA_MAX = 1000 }; /* tables in the schema before they are hidden */
 
 /* ---- statements ---- */
 
@@ -53,7 +49,7 @@ void merge_put_source(rocl_buf *sql, const merge_source *s)
     merge_put_name(sql, s->name);
 }
 
-static void put_joined(rocl_buf *sql, const char *a, const char *b)
+void merge_put_joined(rocl_buf *sql, const char *a, const char *b)
 {
     rocl_buf name = {0};
     rocl_buf_str(&name, a);
@@ -69,183 +65,7 @@ static void put_joined(rocl_buf *sql, const char *a, const char *b)
 void merge_put_target(const merge_copier *c, rocl_buf *sql, const char *base)
 {
     rocl_buf_str(sql, "main.");
-    put_joined(sql, base, c->set->suffix);
-}
-
-/* ---- tables ---- */
-
-static bool has_own_default(const merge_copier *c, const char *base, const char *column,
-                            const char **declared)
-{
-    const merge_source *s = c->plan->flat ? NULL : merge_set_table(&c->reader.set, base);
-    const merge_field *f = s ? merge_source_field(s, column) : NULL;
-    if (f)
-        *declared = f->declared;
-    return f;
-}
-
-/* A table that is not there makes no reference to it wrong; an empty one would. */
-static bool is_wanted(const merge_copier *c, const plan_table *t)
-{
-    return c->plan->flat || t->table < MERGE_OTHER || t->table == MERGE_METADATA ||
-           merge_set_table(&c->reader.set, t->base);
-}
-
-/* Declared as in the input, which lets SQLite copy records without a look at them. */
-static void put_column(const merge_copier *c, rocl_buf *sql, const plan_table *t,
-                       const plan_column *column)
-{
-    merge_table refers = merge_refers_to(t->table, column->name);
-    const char *declared = column->declared;
-    rocl_buf_str(sql, ", ");
-    merge_put_name(sql, column->name);
-    rocl_buf_byte(sql, ' ');
-    if (has_own_default(c, t->base, column->name, &declared) || strcmp(column->name, "guid") != 0) {
-        rocl_buf_str(sql, declared);
-    } else {
-        rocl_buf_str(sql, "TEXT DEFAULT ");
-        merge_put_text(sql, c->set->guid);
-    }
-    const plan_table *parent =
-        refers == MERGE_OTHER ? NULL : merge_plan_table(c->plan, merge_table_name(refers));
-    if (parent && is_wanted(c, parent)) {
-        rocl_buf_str(sql, " REFERENCES ");
-        put_joined(sql, merge_table_name(refers), c->set->suffix);
-        rocl_buf_str(sql, " (\"id\") ON UPDATE CASCADE");
-    }
-    if (c->plan->flat && t->table == MERGE_STRING && !strcmp(column->name, "string"))
-        rocl_buf_str(sql, " UNIQUE");
-}
-
-static rocl_status create_tables(merge_copier *c, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < c->plan->table_count && st == ROCL_OK; i++) {
-        const plan_table *t = &c->plan->tables[i];
-        rocl_buf sql = {0};
-        if (!is_wanted(c, t))
-            continue;
-        *merge_made(c, c->set, t) = true;
-        c->in_schema++;
-        rocl_buf_str(&sql, "CREATE TABLE ");
-        merge_put_target(c, &sql, t->base);
-        rocl_buf_str(&sql, " (\"id\" INTEGER NOT NULL PRIMARY KEY");
-        for (size_t k = 0; k < t->count; k++)
-            put_column(c, &sql, t, &t->columns[k]);
-        rocl_buf_str(&sql, ")");
-        st = merge_run(c, t->base, &sql, err);
-    }
-    return st;
-}
-
-/* ---- rows ---- */
-
-static void put_id(const merge_copier *c, rocl_buf *sql, const merge_source *s)
-{
-    char number[32];
-    if (!merge_source_field(s, "id")) {
-        rocl_buf_str(sql, c->plan->flat ? "NULL" : "S.rowid");
-    } else if (c->plan->flat) {
-        sqlite3_snprintf(sizeof number, number, "rocl_new(%d, S.\"id\")", (int)s->table);
-        rocl_buf_str(sql, number);
-    } else {
-        rocl_buf_str(sql, "S.\"id\"");
-    }
-}
-
-/* Are the columns of input and output the same, in the same order? */
-static bool same_columns(const merge_source *s, const plan_table *t)
-{
-    if (s->count != t->count + 1 || strcmp(s->fields[0].name, "id") != 0)
-        return false;
-    for (size_t i = 0; i < t->count; i++)
-        if (!s->fields[i + 1].is_declared || strcmp(s->fields[i + 1].name, t->columns[i].name) != 0)
-            return false;
-    return true;
-}
-
-/* Values, and whether they are all as they are in the input. */
-static bool put_values(const merge_copier *c, rocl_buf *sql, const merge_source *s,
-                       const plan_table *t)
-{
-    bool plain = !c->plan->flat && !c->selection && same_columns(s, t);
-    put_id(c, sql, s);
-    for (size_t i = 0; i < t->count; i++) {
-        rocl_buf_str(sql, ", ");
-        merge_put_value(c, sql, s, &t->columns[i], &plain);
-    }
-    return plain;
-}
-
-static void put_copy(const merge_copier *c, rocl_buf *sql, const merge_source *s,
-                     const plan_table *t)
-{
-    rocl_buf values = {0};
-    bool plain = put_values(c, &values, s, t);
-    rocl_buf_byte(&values, 0);
-    sql->failed |= values.failed;
-    rocl_buf_str(sql, c->plan->flat && t->table == MERGE_NODE ? "INSERT OR IGNORE INTO "
-                                                              : "INSERT INTO ");
-    merge_put_target(c, sql, t->base);
-    if (plain) { /* SQLite has a fast way for exactly this */
-        rocl_buf_str(sql, " SELECT * FROM ");
-        merge_put_source(sql, s);
-    } else if (!sql->failed) {
-        rocl_buf_str(sql, " SELECT ");
-        rocl_buf_str(sql, (const char *)values.data);
-        merge_put_from(c, sql, s);
-        merge_put_where(c, sql, s);
-    }
-    rocl_buf_free(&values);
-}
-
-static int tick(void *self)
-{
-    merge_copier *c = self;
-    uint64_t n = c->per_tick < c->left ? c->per_tick : c->left;
-    c->left -= n;
-    rocl_progress(c->plan->trace, n);
-    return 0;
-}
-
-static rocl_status expect_rows(merge_copier *c, const merge_source *s, rocl_error *err)
-{
-    int64_t first, last;
-    bool any = false;
-    rocl_status st = ROCL_OK;
-    if (s->table <= MERGE_EVENT && s->table != MERGE_OTHER)
-        st = rocl_db_id_range(c->reader.db, s->name, &first, &last, &any, err);
-    c->left = any ? (uint64_t)last - (uint64_t)first + 1 : 0;
-    c->per_tick = TICK / (s->count + STEPS_PER_ROW);
-    return st;
-}
-
-static rocl_status copy_table(merge_copier *c, const merge_source *s, const plan_table *t,
-                              rocl_error *err)
-{
-    rocl_buf sql = {0};
-    rocl_status st = expect_rows(c, s, err);
-    if (st != ROCL_OK)
-        return st;
-    put_copy(c, &sql, s, t);
-    st = merge_run(c, s->name, &sql, err);
-    c->rows += st == ROCL_OK ? (uint64_t)sqlite3_changes64(rocl_new_db_handle(c->out)) : 0;
-    rocl_progress(c->plan->trace, c->left);
-    return st;
-}
-
-static rocl_status copy_tables(merge_copier *c, rocl_error *err)
-{
-    const merge_set *set = &c->reader.set;
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < c->plan->table_count && st == ROCL_OK; i++) {
-        const plan_table *t = &c->plan->tables[i];
-        const merge_source *s = merge_set_table(set, t->base);
-        bool done = t->table == MERGE_METADATA || (c->plan->flat && t->table == MERGE_STRING);
-        if (s && !done)
-            st = copy_table(c, s, t, err);
-    }
-    return st;
+    merge_put_joined(sql, base, c->set->suffix);
 }
 
 /* ---- metadata ---- */
@@ -341,10 +161,11 @@ static rocl_status copy_set(merge_copier *c, rocl_error *err)
 {
     bool first = c->set == c->plan->sets;
     rocl_status st;
-    if ((!c->plan->flat || first) && ((st = create_tables(c, err)) || (st = add_names(c, err))))
+    if ((!c->plan->flat || first) &&
+        ((st = merge_create_tables(c, err)) || (st = add_names(c, err))))
         return st;
     if ((st = merge_categories_read(c, err)) || (c->selection && (st = merge_mark(c, err))) ||
-        (c->plan->flat && (st = merge_number_set(c, err))) || (st = copy_tables(c, err)) ||
+        (c->plan->flat && (st = merge_number_set(c, err))) || (st = merge_copy_tables(c, err)) ||
         (st = merge_categories_write(c, err)))
         return st;
     return copy_metadata(c, err);
@@ -393,8 +214,8 @@ rocl_status merge_copier_begin(merge_copier *c, const merge_plan *plan, rocl_new
         return rocl_fail_memory(err);
     /* Inputs are attached without locks, for which theirs must be exclusive. */
     rocl_status st = rocl_new_db_exec(out, "PRAGMA locking_mode=EXCLUSIVE", err);
-    if (st == ROCL_OK && plan->trace->opt.progress)
-        sqlite3_progress_handler(rocl_new_db_handle(out), TICK, tick, c);
+    if (st == ROCL_OK)
+        merge_watch_progress(c);
     return st ? st : merge_functions_add(c, err);
 }
 

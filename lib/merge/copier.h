@@ -1,6 +1,7 @@
 /* Copies table sets into the output, one after the other.
  *
  *     copier.c     begin, a set, end: what is done in which order
+ *     tables.c     the tables of a set: made, and filled
  *     columns.c    the SQL of the values of a row of the output
  *     functions.c  what that SQL calls
  *     mark.c       which rows of other tables the events selected use
@@ -87,6 +88,12 @@ rocl_status merge_query(merge_copier *c, const char *table, rocl_buf *sql, merge
 /* "database"."table" in quotes; the table of the output for a base name. */
 void merge_put_source(rocl_buf *sql, const merge_source *s);
 void merge_put_target(const merge_copier *c, rocl_buf *sql, const char *base);
+void merge_put_joined(rocl_buf *sql, const char *a, const char *b); /* a name of two parts */
+
+/* tables.c */
+rocl_status merge_create_tables(merge_copier *c, rocl_error *err);
+rocl_status merge_copy_tables(merge_copier *c, rocl_error *err);
+void merge_watch_progress(merge_copier *c);
 
 /* functions.c */
 rocl_status merge_functions_add(merge_copier *c, rocl_error *err);
