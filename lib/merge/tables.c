@@ -1,8 +1,9 @@
 #include "merge/copier.h"
 
 enum {
-    TICK = 20000,     /* steps of SQLite's machine between calls for progress */
-    STEPS_PER_ROW = 8 /* that a row takes beside one for each column */
+    TICK = 20000,      /* steps of SQLite's machine between calls for progress */
+    STEPS_PER_ROW = 8, /* that a row takes beside one for each column */
+    STEPS_PER_RECORD = 4
 };
 
 /* ---- tables ---- */
@@ -110,7 +111,8 @@ static bool put_values(const merge_copier *c, rocl_buf *sql, const merge_source 
     return plain;
 }
 
-static void put_copy(const merge_copier *c, rocl_buf *sql, const merge_source *s,
+/* True: records are copied without a look at their columns. */
+static bool put_copy(const merge_copier *c, rocl_buf *sql, const merge_source *s,
                      const plan_table *t)
 {
     rocl_buf values = {0};
@@ -130,6 +132,7 @@ static void put_copy(const merge_copier *c, rocl_buf *sql, const merge_source *s
         merge_put_where(c, sql, s);
     }
     rocl_buf_free(&values);
+    return plain;
 }
 
 static int tick(void *self)
@@ -160,7 +163,8 @@ static rocl_status copy_table(merge_copier *c, const merge_source *s, const plan
     rocl_status st = expect_rows(c, s, err);
     if (st != ROCL_OK)
         return st;
-    put_copy(c, &sql, s, t);
+    if (put_copy(c, &sql, s, t))
+        c->per_tick = TICK / STEPS_PER_RECORD;
     st = merge_run(c, s->name, &sql, err);
     c->rows += st == ROCL_OK ? (uint64_t)sqlite3_changes64(rocl_new_db_handle(c->out)) : 0;
     rocl_progress(c->plan->trace, c->left);
