@@ -4,7 +4,7 @@
 
 #include "source/db_sqlite.h"
 
-enum { SCHEMA_MAX = 1000 }; /* tables in the schema before they are hidden */
+enum { SCHEMA_MAX = 300 }; /* tables in the schema before they are hidden */
 
 /* ---- statements ---- */
 

@@ -181,10 +181,7 @@ static rocl_status write_index(packer *k, rocl_error *err)
         st = path && !b.failed ? rocl_out_open(&out, path, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rocl_out_write(out, b.data, b.len, err);
-    if (st == ROCL_OK)
-        st = rocl_out_commit(out, err);
-    else
-        rocl_out_discard(out);
+    st = out ? rocl_out_end(out, st, err) : st;
     rocl_buf_free(&b);
     free(path);
     return st;
