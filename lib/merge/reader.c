@@ -2,14 +2,20 @@
 
 #include <stdlib.h>
 
-/* Captures of one file follow each other in the order of its sets. */
-static size_t index_in_file(const rocl_trace *t, const rocl_capture *c)
+/* Which of the sets found a capture is: the order of captures is not that of a file. */
+static size_t index_in_file(const rocpd_found *found, const rocpd_set *set)
 {
-    size_t i = c->index;
-    const rocl_source *s = t->captures[i]->source;
-    while (i > 0 && t->captures[i - 1]->source == s)
-        i--;
-    return c->index - i;
+    rocpd_table t = 0;
+    while (t + 1 < ROCPD_TABLES && !set->tables[t])
+        t++;
+    for (size_t i = 0; set->tables[t] && i < found->count; i++) {
+        char *name = rocpd_table_in(found, t, found->suffixes[i]);
+        bool same = name && !strcmp(name, set->tables[t]);
+        free(name);
+        if (same)
+            return i;
+    }
+    return found->count;
 }
 
 static rocl_status open_file(merge_reader *r, rocl_trace *t, const rocl_source *s, rocl_error *err)
@@ -31,6 +37,7 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
     const rocl_source *s = t->captures[c->index]->source;
     rocl_status st = ROCL_OK;
     bool other = r->source != s;
+    size_t index = 0;
     if (s->ops != &rocl_rocpd_ops)
         return rocl_fail(err, ROCL_INPUT, "%s: not a rocpd database: only these can be merged",
                          s->path);
@@ -41,7 +48,11 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
     }
     merge_set_free(&r->set);
     if (st == ROCL_OK)
-        st = merge_set_read(&r->set, c, r->db, &r->found, r->owners, index_in_file(t, c), err);
+        index = index_in_file(&r->found, t->captures[c->index]->state);
+    if (st == ROCL_OK && index == r->found.count)
+        st = rocl_fail(err, ROCL_INPUT, "%s: the file changed while it was read", s->path);
+    if (st == ROCL_OK)
+        st = merge_set_read(&r->set, c, r->db, &r->found, r->owners, index, err);
     if (file)
         *file = other;
     return st;

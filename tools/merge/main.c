@@ -137,7 +137,8 @@ static int check_database(cli *c)
 
 static int check(cli *c)
 {
-    int code = check_split(c);
+    int code = c->common.align.choice ? usage_error("--align: a merge copies times as they are")
+                                      : check_split(c);
     if (code < 0)
         code = check_package(c);
     if (code < 0)
