@@ -19,8 +19,9 @@
  *     histogram.c     how long kernels took, by classes of durations
  *     memory.c        memory of agents: what is allocated, at most and in the end, and over time:
  *                     memory_tables.c, memory_timeline.c
- *     counter.c       values of counters, of kernels and over time
- *     streams.c       what streams and queues did when, and how many at once
+ *     counter.c       values of counters, of kernels and over time, with counter_tables.c
+ *     streams.c       what streams and queues did when, and how many at once, with
+ *                     streams_tables.c
  *     advice.c        what to look at first, by rules on the tables of the others
  *     cells.c         what their tables say in the same way
  */
