@@ -376,6 +376,7 @@ typedef struct rocl_options {
     size_t memory;      /* bytes for sorting; 0: ROCL_DEFAULT_MEMORY */
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
     rocl_reader reader;
+    bool explain; /* notices also of what is only slower than it could be */
     rocl_progress_fn *progress;
     rocl_notice_fn *notice;
     void *ctx; /* for progress and notice */

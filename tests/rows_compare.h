@@ -75,6 +75,13 @@ static inline verdict rows_open(rows_pair *p, const char *table, const char *con
     return rows_verdict(p);
 }
 
+/* Why the pages of an open table are not read, or NULL. */
+static inline const char *rows_why(const rows_pair *p, const char *table)
+{
+    const char *why = NULL;
+    return rocl_rows_why(p->db[BY_PAGES], table, &why, NULL) == ROCL_OK ? why : "it fails";
+}
+
 static inline bool cells_same(const rows_pair *p, unsigned col)
 {
     const rocl_rows *a = p->rows[0], *b = p->rows[1];

@@ -5,28 +5,45 @@
 
 #include "source/db_sqlite.h"
 
+/* Sets *layout where the pages can be read, else *why not. */
+static rocl_status choose(rocl_db *db, const char *table, const rocl_layout **layout,
+                          const char **why, rocl_error *err)
+{
+    *layout = NULL;
+    *why = "SQLite was asked for";
+    if (rocl_db_reader(db) == ROCL_READER_SQLITE)
+        return ROCL_OK;
+    rocl_status st = rocl_layout_find(db, table, layout, err);
+    if (st != ROCL_OK)
+        return st;
+    *why = (*layout)->why;
+    if (*why)
+        *layout = NULL;
+    return ROCL_OK;
+}
+
+rocl_status rocl_rows_why(rocl_db *db, const char *table, const char **why, rocl_error *err)
+{
+    const rocl_layout *layout;
+    return choose(db, table, &layout, why, err);
+}
+
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
                            const char *const *columns, unsigned count, rocl_error *err)
 {
     const rocl_layout *layout;
-    const char *why = "SQLite was asked for";
+    const char *why;
     if (count > ROCL_ROWS_COLUMNS_MAX)
         return rocl_fail(err, ROCL_INTERNAL, "more than %d columns", ROCL_ROWS_COLUMNS_MAX);
-    if (rocl_db_reader(db) != ROCL_READER_SQLITE) {
-        rocl_status st = rocl_layout_find(db, table, &layout, err);
-        if (st != ROCL_OK)
-            return st;
-        if (!layout->why)
-            return rocl_rows_open_pages(rows, db, layout, columns, count, err);
-        why = layout->why;
-    }
+    rocl_status st = choose(db, table, &layout, &why, err);
+    if (st != ROCL_OK)
+        return st;
+    if (layout)
+        return rocl_rows_open_pages(rows, db, layout, columns, count, err);
     if (rocl_db_reader(db) == ROCL_READER_PAGES)
         return rocl_fail(err, ROCL_INPUT, "%s: table %s: its pages cannot be read directly: %s",
                          rocl_db_path(db), table, why);
-    rocl_status st = rocl_rows_open_sqlite(rows, db, table, columns, count, err);
-    if (st == ROCL_OK)
-        (*rows)->why = why;
-    return st;
+    return rocl_rows_open_sqlite(rows, db, table, columns, count, err);
 }
 
 void rocl_rows_close(rocl_rows *r)
@@ -36,11 +53,6 @@ void rocl_rows_close(rocl_rows *r)
     r->ops->close(r);
     free(r->columns);
     free(r);
-}
-
-const char *rocl_rows_why(const rocl_rows *r)
-{
-    return r->why;
 }
 
 bool rocl_rows_has(const rocl_rows *r, unsigned column)

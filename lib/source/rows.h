@@ -71,8 +71,8 @@ rocl_status rocl_db_glance(rocl_db *db, const char *table, const char *low, cons
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
                            const char *const *columns, unsigned count, rocl_error *err);
 void rocl_rows_close(rocl_rows *r);
-/* Why it is SQLite that reads; NULL: the pages are read. */
-const char *rocl_rows_why(const rocl_rows *r);
+/* Why it is SQLite that reads a table; NULL: its pages are read. */
+rocl_status rocl_rows_why(rocl_db *db, const char *table, const char **why, rocl_error *err);
 bool rocl_rows_has(const rocl_rows *r, unsigned column);
 
 /* From now on: the rows with first <= id <= last, by id. */
@@ -89,7 +89,6 @@ struct rocl_rows {
     unsigned column_count;
     uint32_t present; /* a bit for each column that the table has */
     const struct rocl_rows_ops *ops;
-    const char *why; /* see rocl_rows_why */
 };
 
 static inline rocl_cell_type rocl_cell_kind(const rocl_rows *r, unsigned col, unsigned row)

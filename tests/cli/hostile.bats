@@ -73,6 +73,18 @@ SQL
     grep -q 'a transaction is under way' err
 }
 
+@test "-v says which tables SQLite reads, and why" {
+    try 0 rocpd2csv -v --kinds kernel -d v "$FIXTURES/wal-live.db"
+    says 'wal-live.db: rocpd_kernel_dispatch_'
+    says ': read through SQLite: there is a write-ahead log beside the file'
+    try 0 rocpd2csv -v --reader sqlite --kinds kernel -d v "$FIXTURES/schema-3.0.0.db"
+    says ': read through SQLite: SQLite was asked for'
+    try 0 rocpd2csv -v -d v "$FIXTURES/schema-3.0.0.db"
+    [[ "$output$stderr" != *"through SQLite"* ]]
+    try 0 rocpd2csv -d v "$FIXTURES/wal-live.db"
+    silent
+}
+
 @test "a folder and files that only others may write to" {
     needs setpriv
     chmod 755 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR"

@@ -121,7 +121,7 @@ static unsigned compare_file(const char *file)
     assert_int_equal(rocl_db_objects(p.db[0], &objects, &count, p.err[0]), ROCL_OK);
     for (size_t i = 0; i < count; i++) {
         compare_table(&p, file, objects[i].name);
-        direct += p.rows[BY_PAGES] && !rocl_rows_why(p.rows[BY_PAGES]);
+        direct += p.rows[BY_PAGES] && !rows_why(&p, objects[i].name);
     }
     rocl_db_objects_free(objects, count);
     rows_pair_free(&p);
@@ -373,7 +373,7 @@ static void choice(void **unused)
         sqlite3_close(db);
         assert_true(rows_pair_init(&p, path));
         compare_columns(&p, path, "t", &column, 1, 4);
-        const char *why = p.rows[1] ? rocl_rows_why(p.rows[1]) : rocl_error_text(p.err[1]);
+        const char *why = p.rows[1] ? rows_why(&p, "t") : rocl_error_text(p.err[1]);
         if (!why != !choices[i].why || (why && !strstr(why, choices[i].why)))
             fail_msg("%s: %s", choices[i].sql, why ? why : "pages are read");
         assert_int_equal(rocl_db_open(&by_pages, path, ROCL_READER_PAGES, NULL, p.err[0]), ROCL_OK);

@@ -80,6 +80,7 @@ static rocl_options library_options(const common *c)
         .memory = c->memory,
         .tmpdir = c->tmpdir,
         .reader = c->reader,
+        .explain = c->level >= MSG_VERBOSE,
         .progress = c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL,
         .notice = on_notice,
     };

@@ -186,6 +186,20 @@ static rocl_status add_task(rocl_plan *p, const rocl_task *task, rocl_error *err
     return ROCL_OK;
 }
 
+/* On request: which tables SQLite reads, and why. Once, though a trace may be read twice. */
+static rocl_status explain(rocpd_set *s, rocl_db *db, int table, rocl_error *err)
+{
+    const char *why = NULL;
+    if (!s->trace->opt.explain || s->explained >> table & 1)
+        return ROCL_OK;
+    s->explained |= 1u << table;
+    rocl_status st = rocl_rows_why(db, s->tables[table], &why, err);
+    if (st == ROCL_OK && why)
+        rocl_notice(s->trace, "%s: %s: read through SQLite: %s", s->capture->source->path,
+                    s->tables[table], why);
+    return st;
+}
+
 static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint32_t kinds,
                               unsigned stage, rocl_plan *plan, rocl_error *err)
 {
@@ -196,6 +210,7 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
     rocl_status st = rocl_db_id_range(db, s->tables[table], &first, &last, &any, err);
     if (st != ROCL_OK || !any)
         return st;
+    st = explain(s, db, table, err);
     uint64_t span = (uint64_t)last - (uint64_t)first; /* ids, less one */
     uint64_t parts = span / TASK_ROWS + 1;
     if (parts > 64 * (uint64_t)s->trace->opt.jobs)

@@ -61,6 +61,7 @@ typedef struct rocpd_set {
     char *tables[ROCPD_TABLES]; /* names in this file, NULL: no such table */
     bool by_track;              /* schema 4: track_id instead of pid, tid, agent, queue, stream */
     bool compressed;            /* extdata is an LZ4 frame */
+    uint32_t explained;         /* tables (1 << rocpd_table) of which is said how they are read */
 
     rocl_ids strings, categories; /* id -> text */
     rocl_ids nodes, processes, threads, agents, queues, streams, kernels, counters, tracks;
