@@ -284,9 +284,11 @@ static OTF2_CallbackCode on_instance(void *ctx, OTF2_MetricRef self, OTF2_Metric
     row_of(&groups, about);
     if (scope != OTF2_SCOPE_LOCATION_GROUP)
         BAD("metric %" PRIu32 " is not about a location group", self);
-    const metric *c = row_of(&metrics, class);
-    *(metric *)add(&metrics, self) =
-        (metric){.instance = true, .member = c->member, .class = class, .scope = (uint32_t)about};
+    const metric m = {.instance = true,
+                      .member = ((const metric *)row_of(&metrics, class))->member,
+                      .class = class,
+                      .scope = (uint32_t)about};
+    *(metric *)add(&metrics, self) = m;
     return OK;
 }
 
