@@ -242,6 +242,30 @@ static void uneven(adviser *a)
               t->row_count);
 }
 
+/* What one rank computes longer, the others wait for. */
+static void slow_rank(adviser *a)
+{
+    const rocl_table *t = table(a, "ranks");
+    double most = 0, mean = 0, ranks = 0;
+    size_t row = 0;
+    for (size_t i = 0; t && i < t->row_count; i++) {
+        double ns = number(t, i, "kernels_ns");
+        if (is_rest(text(t, i, "host")))
+            return; /* --top: the mean of all is not known */
+        ranks += ns > 0;
+        mean += ns;
+        row = ns > most ? i : row;
+        most = fmax(most, ns);
+    }
+    mean = ranks > 0 ? mean / ranks : 0;
+    if (ranks < 2 || most <= 1.1 * mean)
+        return;
+    bool known = cell(t, row, "rank")->is == ROCL_DATUM_INT;
+    found(a, "ranks", "One rank computes longer than the others, which wait for it",
+          "%s %.0f: %.2f times the mean kernel time of %.0f ranks", known ? "rank" : "process",
+          number(t, row, known ? "rank" : "pid"), most / mean, ranks);
+}
+
 /* Pinned memory moves at tens of GB/s, pageable memory at a few. */
 static void copies(adviser *a)
 {
@@ -273,6 +297,7 @@ rocl_status rocl_advise(rocl_tables *tables, rocl_error *err)
     allocations(&a);
     serial_streams(&a);
     uneven(&a);
+    slow_rank(&a);
     one_kernel(&a);
     rocl_table *t = rocl_tables_add(tables, "advice", "What to look at", columns,
                                     sizeof columns / sizeof *columns);

@@ -22,6 +22,10 @@ static const rocl_table_column class_columns[] = {
     {"gpu", "", ROCL_UNIT_TEXT}, {"class", "", ROCL_UNIT_TEXT}, {"total_ns", "", ROCL_UNIT_NS}};
 static const rocl_table_column domain_columns[] = {
     {"name", "", ROCL_UNIT_TEXT}, {"calls", "", ROCL_UNIT_COUNT}, {"total_ns", "", ROCL_UNIT_NS}};
+static const rocl_table_column rank_columns[] = {{"host", "", ROCL_UNIT_TEXT},
+                                                 {"rank", "", ROCL_UNIT_COUNT},
+                                                 {"pid", "", ROCL_UNIT_COUNT},
+                                                 {"kernels_ns", "", ROCL_UNIT_NS}};
 static const rocl_table_column stream_columns[] = {{"name", "", ROCL_UNIT_TEXT},
                                                    {"kernels", "", ROCL_UNIT_COUNT}};
 static const rocl_table_column activity_columns[] = {{"gpu", "", ROCL_UNIT_TEXT},
@@ -186,6 +190,30 @@ static void test_allocations(void **state)
     }
 }
 
+static void test_ranks(void **state)
+{
+    static const struct {
+        int64_t rank, slow;
+        const char *host, *finding, *evidence;
+    } cases[] = {
+        {3, 1234, "a", "One rank computes longer", "rank 3: 1.14 times the mean kernel time of 3"},
+        {3, 1100, "a", NULL, NULL},
+        {-1, 1234, "a", "One rank computes longer", "process 77: 1.14 times"},
+        {3, 9000, "(2 others)", NULL, NULL}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "ranks", rank_columns);
+        ROW(all, t, "a", NULL, 1, 75, 1000);
+        ROW(all, t, "a", NULL, 2, 76, 1000);
+        ROW(all, t, "a", NULL, 4, 78, 0);
+        ROW(all, t, cases[i].host, NULL, cases[i].rank, 77, cases[i].slow);
+        if (cases[i].rank < 0)
+            t->cells[3 * COUNT(rank_columns) + 1] = (rocl_datum){0};
+        check(all, cases[i].finding, cases[i].evidence);
+    }
+}
+
 static void test_streams(void **state)
 {
     static const struct {
@@ -212,7 +240,8 @@ static void test_streams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_gpus), cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_allocations), cmocka_unit_test(test_streams)};
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_gpus),
+        cmocka_unit_test(test_copies),  cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_streams), cmocka_unit_test(test_ranks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
