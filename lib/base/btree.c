@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Section 1.6: the kinds of pages, and the bytes before the array of cells. */
-enum { INTERIOR = 5, LEAF = 13, INTERIOR_HEAD = 12, LEAF_HEAD = 8 };
+enum { INTERIOR = 5, LEAF = 13, INTERIOR_HEAD = ROCL_INTERIOR_HEAD, LEAF_HEAD = 8 };
 
 /* Fewest bytes that a cell and its place in the array take. */
 #define INTERIOR_CELL 7
@@ -54,29 +54,16 @@ void rocl_btree_close(rocl_btree *b)
 
 /* ---- interior pages ---- */
 
-/* The mask is for a file that changes, which makes a page that was sound another one. */
-static inline const uint8_t *cell_of(const rocl_btree_level *l, unsigned i)
-{
-    return l->page + (rocl_be16(l->page + INTERIOR_HEAD + 2 * i) & l->mask);
-}
-
 static inline uint32_t child_of(const rocl_btree_level *l, unsigned i)
 {
-    return rocl_be32(i < l->count ? cell_of(l, i) : l->page + 8);
-}
-
-static inline int64_t key_of(const rocl_btree_level *l, unsigned i)
-{
-    uint64_t key;
-    rocl_be_varint(cell_of(l, i) + 4, &key);
-    return (int64_t)key;
+    return rocl_be32(i < l->count ? rocl_interior_cell(l, i) : l->page + 8);
 }
 
 static const char *check_cells(const rocl_btree_file *f, const rocl_btree_level *l)
 {
     int64_t least = l->min;
     for (unsigned i = 0; i < l->count; i++) {
-        const uint8_t *cell = cell_of(l, i);
+        const uint8_t *cell = rocl_interior_cell(l, i);
         uint32_t at = rocl_be16(l->page + INTERIOR_HEAD + 2 * i);
         uint64_t key;
         if (at < INTERIOR_HEAD + 2 * l->count || at + 5 > f->usable ||
@@ -129,7 +116,7 @@ static unsigned child_for(const rocl_btree_level *l, int64_t wanted)
     unsigned lo = 0, hi = l->count;
     while (lo < hi) {
         unsigned mid = (lo + hi) / 2;
-        if (key_of(l, mid) < wanted)
+        if (rocl_interior_key(l, mid) < wanted)
             lo = mid + 1;
         else
             hi = mid;
@@ -228,8 +215,8 @@ static uint32_t below(const rocl_btree *b, int64_t *min, int64_t *max)
         *max = INT64_MAX;
         return b->root;
     }
-    *min = l->at ? key_of(l, l->at - 1) + 1 : l->min;
-    *max = l->at < l->count ? key_of(l, l->at) : l->max;
+    *min = l->at ? rocl_interior_key(l, l->at - 1) + 1 : l->min;
+    *max = l->at < l->count ? rocl_interior_key(l, l->at) : l->max;
     return child_of(l, l->at);
 }
 

@@ -63,6 +63,12 @@ rocl_status rocl_btree_next(rocl_btree *b, rocl_error *err);
 rocl_status rocl_btree_payload(rocl_btree *b, unsigned row, uint32_t need, const uint8_t **payload,
                                rocl_error *err);
 
+/* Cuts the table into at most so many parts of about the same number of pages: *count < parts last
+ * rowids of all parts but the last one, ascending. A table of one page is one part. Moves the walk.
+ */
+rocl_status rocl_btree_split(rocl_btree *b, size_t parts, int64_t *ends, size_t *count,
+                             rocl_error *err);
+
 /* "page N: what", N being the page in hand. */
 rocl_status rocl_btree_damaged(const rocl_btree *b, const char *what, rocl_error *err);
 

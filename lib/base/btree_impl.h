@@ -88,6 +88,22 @@ typedef struct rocl_btree_level {
     uint32_t mask;  /* of offsets in it */
 } rocl_btree_level;
 
+/* Section 1.6: what is before the array of cells. */
+#define ROCL_INTERIOR_HEAD 12
+
+/* The mask is for a file that changes, which makes a page that was sound another one. */
+static inline const uint8_t *rocl_interior_cell(const rocl_btree_level *l, unsigned i)
+{
+    return l->page + (rocl_be16(l->page + ROCL_INTERIOR_HEAD + 2 * i) & l->mask);
+}
+
+static inline int64_t rocl_interior_key(const rocl_btree_level *l, unsigned i)
+{
+    uint64_t key;
+    rocl_be_varint(rocl_interior_cell(l, i) + 4, &key);
+    return (int64_t)key;
+}
+
 /* Interior pages that were found sound, by number: who hops about meets the same ones again. */
 #define ROCL_SOUND_PAGES 256
 

@@ -37,6 +37,9 @@ typedef struct rocl_rows_ops {
 rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *table,
                                   const char *const *columns, unsigned count, rocl_error *err);
 /* The layout must say that it is possible. */
+/* See rocl_db_split. */
+rocl_status rocl_rows_split_pages(rocl_db *db, const rocl_layout *layout, size_t parts,
+                                  int64_t *ends, size_t *count, rocl_error *err);
 rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layout *layout,
                                  const char *const *columns, unsigned count, rocl_error *err);
 

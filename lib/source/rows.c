@@ -28,6 +28,17 @@ rocl_status rocl_rows_why(rocl_db *db, const char *table, const char **why, rocl
     return choose(db, table, &layout, why, err);
 }
 
+rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
+                          size_t *count, rocl_error *err)
+{
+    const rocl_layout *layout;
+    const char *why;
+    *count = 0;
+    rocl_status st = choose(db, table, &layout, &why, err);
+    return st == ROCL_OK && layout ? rocl_rows_split_pages(db, layout, parts, ends, count, err)
+                                   : st;
+}
+
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
                            const char *const *columns, unsigned count, rocl_error *err)
 {

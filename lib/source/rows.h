@@ -59,6 +59,11 @@ void rocl_db_objects_free(rocl_db_object *objects, size_t count);
 rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
                              bool *any, rocl_error *err);
 
+/* Cuts a table into at most so many parts of about the same size: *count < parts last ids of all
+ * parts but the last one, ascending. None where its pages are not read. */
+rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
+                          size_t *count, rocl_error *err);
+
 /* min(low), max(high) of the first and the last row, where high >= low > 0; *any false when that is
  * neither. */
 rocl_status rocl_db_glance(rocl_db *db, const char *table, const char *low, const char *high,

@@ -403,3 +403,20 @@ rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layou
         *rows = &r->pub;
     return st;
 }
+
+rocl_status rocl_rows_split_pages(rocl_db *db, const rocl_layout *layout, size_t parts,
+                                  int64_t *ends, size_t *count, rocl_error *err)
+{
+    const rocl_btree_file *file;
+    const char *why;
+    rocl_btree tree = {0};
+    rocl_status st = rocl_db_pages(db, &file, &why, err);
+    if (st == ROCL_OK)
+        st = rocl_btree_open(&tree, file, layout->root, err);
+    if (st == ROCL_OK)
+        st = rocl_btree_split(&tree, parts, ends, count, err);
+    rocl_btree_close(&tree);
+    if (st == ROCL_INPUT)
+        rocl_wrap(err, "%s: table %s", rocl_db_path(db), layout->table);
+    return st;
+}

@@ -387,6 +387,69 @@ static void choice(void **unused)
     }
 }
 
+/* ---- parts ---- */
+
+static int64_t rows_up_to(sqlite3 *db, int64_t id)
+{
+    sqlite3_stmt *stmt;
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT count(*) FROM t WHERE id <= ?", -1, &stmt, NULL), SQLITE_OK);
+    sqlite3_bind_int64(stmt, 1, id);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return n;
+}
+
+/* Parts are ascending, about as large as each other, and as many as asked for where there are
+ * pages enough. */
+static void check_parts(rocl_db *by_pages, sqlite3 *db, size_t parts, int64_t rows, int64_t pages)
+{
+    int64_t ends[100], before = 0;
+    size_t n;
+    assert_int_equal(rocl_db_split(by_pages, "t", parts, ends, &n, NULL), ROCL_OK);
+    assert_true(n < parts);
+    if (pages > 8 * (int64_t)parts)
+        assert_int_equal(n, parts - 1);
+    for (size_t i = 0; i <= n; i++) {
+        int64_t to = i < n ? rows_up_to(db, ends[i]) : rows;
+        int64_t fair = rows / (int64_t)(n + 1), leaf = rows / pages + 1;
+        assert_true(to > before || rows == 0);
+        if (to - before > 2 * fair + 2 * leaf)
+            fail_msg("part %zu of %zu has %lld of %lld rows", i, n + 1, (long long)(to - before),
+                     (long long)rows);
+        before = to;
+    }
+}
+
+static void split(void **unused)
+{
+    static const int counts[] = {0, 1, 40, 3000, 60000};
+    static const size_t parts[] = {1, 2, 3, 16, 100};
+    (void)unused;
+    for (unsigned i = 0; i < 2 * COUNT(counts); i++) {
+        rocl_db *by_pages, *by_sqlite;
+        int64_t ends[4];
+        size_t n = 1;
+        sqlite3 *db = create(i % 2 ? 512 : 4096, 0, 0);
+        run(db,
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, x);"
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %d) "
+            "INSERT OR IGNORE INTO t SELECT %s, 'a text' FROM n WHERE i <= %d",
+            counts[i / 2], i % 3 ? "random()" : "i", counts[i / 2]);
+        int64_t rows = rows_up_to(db, INT64_MAX), pages = rows / (i % 2 ? 20 : 180) + 1;
+        assert_int_equal(rocl_db_open(&by_pages, path, ROCL_READER_AUTO, NULL, NULL), ROCL_OK);
+        for (size_t k = 0; k < COUNT(parts); k++)
+            check_parts(by_pages, db, parts[k], rows, pages);
+        rocl_db_close(by_pages);
+        assert_int_equal(rocl_db_open(&by_sqlite, path, ROCL_READER_SQLITE, NULL, NULL), ROCL_OK);
+        assert_int_equal(rocl_db_split(by_sqlite, "t", 4, ends, &n, NULL), ROCL_OK);
+        assert_int_equal(n, 0);
+        rocl_db_close(by_sqlite);
+        sqlite3_close(db);
+    }
+}
+
 /* ---- damage ---- */
 
 static void overwrite(long offset, const void *bytes, size_t n)
@@ -503,9 +566,9 @@ static void shrunk(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixtures),  cmocka_unit_test(real_traces),  cmocka_unit_test(made),
-        cmocka_unit_test(choice),    cmocka_unit_test(many_columns), cmocka_unit_test(damage),
-        cmocka_unit_test(mutations), cmocka_unit_test(shrunk),
+        cmocka_unit_test(fixtures), cmocka_unit_test(real_traces),  cmocka_unit_test(made),
+        cmocka_unit_test(choice),   cmocka_unit_test(many_columns), cmocka_unit_test(split),
+        cmocka_unit_test(damage),   cmocka_unit_test(mutations),    cmocka_unit_test(shrunk),
     };
     return cmocka_run_group_tests_name("rows", tests, make_folder, remove_folder);
 }

@@ -186,6 +186,24 @@ static rocl_status add_task(rocl_plan *p, const rocl_task *task, rocl_error *err
     return ROCL_OK;
 }
 
+/* Last ids of all parts of a table but the last one: by its pages, or else by its ids, which may be
+ * far from dense. */
+static rocl_status cut_table(rocl_db *db, const char *table, uint64_t parts, int64_t first,
+                             int64_t last, int64_t *ends, size_t *count, rocl_error *err)
+{
+    uint64_t width = ((uint64_t)last - (uint64_t)first) / parts; /* less one */
+    size_t n = 0, kept = 0;
+    rocl_status st = parts > 1 ? rocl_db_split(db, table, parts, ends, &n, err) : ROCL_OK;
+    for (uint64_t i = 1; !n && i < parts; i++)
+        ends[i - 1] = (int64_t)((uint64_t)first + i * (width + 1) - 1);
+    n = n ? n : parts - 1;
+    for (size_t i = 0; i < n; i++)
+        if (ends[i] >= first && ends[i] < last)
+            ends[kept++] = ends[i];
+    *count = kept;
+    return st;
+}
+
 /* On request: which tables SQLite reads, and why. Once, though a trace may be read twice. */
 static rocl_status explain(rocpd_set *s, rocl_db *db, int table, rocl_error *err)
 {
@@ -215,18 +233,19 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
     uint64_t parts = span / TASK_ROWS + 1;
     if (parts > 64 * (uint64_t)s->trace->opt.jobs)
         parts = 64 * (uint64_t)s->trace->opt.jobs;
-    uint64_t width = span / parts; /* of a part, less one */
-    for (uint64_t i = 0; i < parts && st == ROCL_OK; i++) {
-        int64_t from = (int64_t)((uint64_t)first + i * (width + 1));
-        int64_t to = i + 1 == parts ? last : (int64_t)((uint64_t)from + width);
-        if (from > last)
-            break;
-        if (to > last)
-            to = last;
+    size_t cuts = 0;
+    int64_t *ends = malloc(parts * sizeof *ends);
+    if (st == ROCL_OK)
+        st = ends ? cut_table(db, s->tables[table], parts, first, last, ends, &cuts, err)
+                  : rocl_fail_memory(err);
+    for (size_t i = 0; i <= cuts && st == ROCL_OK; i++) {
+        int64_t to = i < cuts ? ends[i] : last;
         rocl_task task = {
-            kinds, (unsigned)table, stage, from, to, (uint64_t)to - (uint64_t)from + 1};
+            kinds, (unsigned)table, stage, first, to, (uint64_t)to - (uint64_t)first + 1};
         st = add_task(plan, &task, err);
+        first = to + 1;
     }
+    free(ends);
     return st;
 }
 
