@@ -1,24 +1,9 @@
 #include "merge/writer.h"
 
-#include <sys/stat.h>
-
 #include "filter/filter.h"
 
 /* Bytes of cache for tables that only grow at their ends. A flat set has an index of strings. */
 #define APPENDING ((size_t)4 << 20)
-
-rocl_status merge_refuse_input(const rocl_trace *t, const char *path, rocl_error *err)
-{
-    struct stat out, in;
-    if (stat(path, &out) != 0)
-        return ROCL_OK;
-    for (size_t i = 0; i < t->source_count; i++)
-        if (stat(t->sources[i]->path, &in) == 0 && in.st_dev == out.st_dev &&
-            in.st_ino == out.st_ino)
-            return rocl_fail(err, ROCL_USAGE, "%s is an input: name another output",
-                             t->sources[i]->path);
-    return ROCL_OK;
-}
 
 static void say_what_changes(const merge_plan *p)
 {
@@ -37,7 +22,7 @@ static void say_what_changes(const merge_plan *p)
 rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source *source,
                               const rocl_rocpd_options *o, const char *path, rocl_error *err)
 {
-    rocl_status st = merge_refuse_input(t, path, err);
+    rocl_status st = rocl_refuse_input(t, path, err);
     if (st == ROCL_OK)
         st = merge_plan_make(&w->plan, t, source, o->flat, err);
     if (st == ROCL_OK)

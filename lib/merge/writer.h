@@ -26,7 +26,4 @@ void merge_writer_free(merge_writer *w);
 rocl_status merge_write_slices(rocl_trace *t, const rocl_rocpd_options *o,
                                rocl_rocpd_report *report, rocl_error *err);
 
-/* Fails when an output would replace an input. */
-rocl_status merge_refuse_input(const rocl_trace *t, const char *path, rocl_error *err);
-
 #endif

@@ -82,6 +82,9 @@ rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err, const
 /* ROCL_PARTIAL when any fault was counted, else ROCL_OK. */
 rocl_status rocl_trace_verdict(const rocl_trace *t);
 
+/* Fails with ROCL_USAGE when `path`, which an output is to replace, is an input or holds one. */
+rocl_status rocl_refuse_input(const rocl_trace *t, const char *path, rocl_error *err);
+
 void rocl_notice(const rocl_trace *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* A notice "PATH: TEXT", or "PATH, PATH, PATH and 41 more: TEXT": it is given, once per text, when

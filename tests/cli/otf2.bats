@@ -428,7 +428,7 @@ marks="SELECT x.timestamp, x.timestamp, p.pid, h.tid, %C, coalesce(json_extract(
     # a folder that holds anything else stays as it is
     mkdir data
     cp "$db" data/my.db
-    try 4 rocpd2otf2 -o data.otf2 data/my.db
+    try 4 rocpd2otf2 -o data.otf2 "$FIXTURES/everything.db"
     says "data: holds my.db"
     [ ! -e data.otf2 ]
     [ "$(ls data)" = my.db ]
@@ -437,6 +437,20 @@ marks="SELECT x.timestamp, x.timestamp, p.pid, h.tid, %C, coalesce(json_extract(
     mkdir dir.otf2
     try 4 rocpd2otf2 -o dir.otf2 "$db"
     [ -z "$(find . -name '.rocline*')" ]
+}
+
+@test "no file of an archive replaces an input" {
+    mkdir a
+    cp "$FIXTURES/schema-3.0.0.db" a/0.def
+    cp "$FIXTURES/schema-3.0.0.db" b.def
+    for how in "-o a.otf2 a/0.def" "-o b.otf2 b.def" "-o b.otf2 ./b*"; do
+        # shellcheck disable=SC2086
+        try 2 rocpd2otf2 $how
+        says "name another output"
+    done
+    cmp a/0.def "$FIXTURES/schema-3.0.0.db"
+    cmp b.def "$FIXTURES/schema-3.0.0.db"
+    [ "$(ls -A | paste -sd' ')" = "a b.def" ]
 }
 
 @test "a failure leaves the former archive and nothing else" {

@@ -182,12 +182,26 @@ static rocl_status split_path(char *folder, char *stem, size_t size, const char 
     return ROCL_OK;
 }
 
-static rocl_status find_place(ot_archive *a, rocl_error *err)
+static rocl_status refuse_inputs(const ot_archive *a, const rocl_trace *t, const char *folder,
+                                 rocl_error *err)
+{
+    char whole[8192];
+    rocl_status st = ROCL_OK;
+    for (int i = 0; i < FILES && st == ROCL_OK; i++) {
+        snprintf(whole, sizeof whole, "%s%s", folder, a->names[i]);
+        st = rocl_refuse_input(t, whole, err);
+    }
+    return st;
+}
+
+static rocl_status find_place(ot_archive *a, const rocl_trace *t, rocl_error *err)
 {
     char folder[4096], stem[4096];
     rocl_status st = split_path(folder, stem, sizeof folder, a->path, err);
     if (st == ROCL_OK)
         st = name_files(a, stem, err);
+    if (st == ROCL_OK)
+        st = refuse_inputs(a, t, folder, err);
     if (st == ROCL_OK)
         st = check_anchor(a->path, err);
     if (st == ROCL_OK) {
@@ -216,7 +230,8 @@ static rocl_status open_otf2(ot_archive *a, size_t chunk, rocl_error *err)
     return ot_archive_status(a, err);
 }
 
-rocl_status ot_archive_open(ot_archive **out, const char *path, size_t chunk, rocl_error *err)
+rocl_status ot_archive_open(ot_archive **out, const rocl_trace *t, const char *path, size_t chunk,
+                            rocl_error *err)
 {
     ot_archive *a = calloc(1, sizeof *a);
     if (!a || !(a->path = strdup(path))) {
@@ -224,7 +239,7 @@ rocl_status ot_archive_open(ot_archive **out, const char *path, size_t chunk, ro
         return rocl_fail_memory(err);
     }
     a->former = OTF2_Error_RegisterCallback(complain, a);
-    rocl_status st = find_place(a, err);
+    rocl_status st = find_place(a, t, err);
     if (st == ROCL_OK)
         st = open_otf2(a, chunk, err);
     if (st == ROCL_OK)

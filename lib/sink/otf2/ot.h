@@ -29,8 +29,9 @@
 
 typedef struct ot_archive ot_archive;
 
-/* path: of the anchor file. */
-rocl_status ot_archive_open(ot_archive **a, const char *path, size_t chunk, rocl_error *err);
+/* path: of the anchor file. ROCL_USAGE when a file of the archive would replace an input. */
+rocl_status ot_archive_open(ot_archive **a, const rocl_trace *t, const char *path, size_t chunk,
+                            rocl_error *err);
 void ot_archive_discard(ot_archive *a); /* NULL is fine */
 /* Writers; NULL after a failure, which ot_archive_status tells. Those of events are closed by
  * the caller, one before the next is asked for. */

@@ -299,7 +299,7 @@ static rocl_status open_sink(ot_sink *s, rocl_error *err)
     if (st == ROCL_OK)
         st = ot_world_open(&s->world, t, &s->defs, err);
     s->world.by_queue = s->opt.group_by_queue;
-    return st ? st : ot_archive_open(&s->archive, s->opt.path, s->opt.chunk_size, err);
+    return st ? st : ot_archive_open(&s->archive, t, s->opt.path, s->opt.chunk_size, err);
 }
 
 static void close_sink(ot_sink *s)
