@@ -55,6 +55,11 @@ ROCL_API const char *rocl_version(void);
 /* "rocline 0.1.0 (sqlite 3.40.1, zlib 1.2.13, ...)": the libraries that are linked. */
 ROCL_API const char *rocl_version_details(void);
 
+/* For a program that is about to end by a signal: removes what outputs that are not complete have
+ * left under hidden names. Not to be called from a signal handler, but in a thread that waits for
+ * signals. What would complete or begin an output waits forever from then on. */
+ROCL_API void rocl_abandon_outputs(void);
+
 /* ---- what a trace is: definitions ----------------------------------------------------------- */
 
 typedef struct rocl_trace rocl_trace;
@@ -512,7 +517,8 @@ typedef struct rocl_otf2_report {
  * which replace those of a former archive when all is complete. A folder of that name that holds
  * anything else is left alone, and ROCL_OUTPUT says so. report may be NULL. ROCL_USAGE where the
  * library was built without libotf2; rocl_has_otf2() tells. One run at a time in a program: the
- * error handler of libotf2 is global. */
+ * error handler of libotf2 is global. After ROCL_OUTPUT some memory and files of libotf2 stay
+ * allocated: it cannot close them. */
 ROCL_API rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o,
                                      rocl_otf2_report *report, rocl_error *err);
 ROCL_API bool rocl_has_otf2(void);

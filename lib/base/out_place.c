@@ -127,7 +127,17 @@ static int open_nameless(const rocl_place *pl)
     return -1;
 }
 
-static int open_hidden(rocl_place *pl)
+/* The file that has just got its hidden name is not to outlive a signal. */
+static void note_hidden(rocl_place *pl)
+{
+    char *path;
+    if (!pl->hidden[0] || asprintf(&path, "%s/%s", pl->folder, pl->hidden) < 0)
+        return;
+    rocl_unfinished_add(&pl->unfinished, path);
+    free(path);
+}
+
+static int create_hidden(rocl_place *pl)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
         hidden_name(pl);
@@ -139,6 +149,16 @@ static int open_hidden(rocl_place *pl)
     }
     pl->hidden[0] = '\0';
     return -1;
+}
+
+static int open_hidden(rocl_place *pl)
+{
+    rocl_unfinished_hold();
+    int fd = create_hidden(pl), why = errno;
+    note_hidden(pl);
+    rocl_unfinished_release();
+    errno = why;
+    return fd;
 }
 
 static rocl_status open_replacement(rocl_place *pl, int *fd, const char *path, rocl_error *err)
@@ -179,13 +199,18 @@ rocl_status rocl_place_open(rocl_place *pl, int *fd, const char *path, rocl_erro
 static int link_hidden(rocl_place *pl, const char *proc)
 {
     int rc = -1;
+    rocl_unfinished_hold();
     errno = EEXIST;
     for (int i = 0; rc && errno == EEXIST && i < NAME_TRIES; i++) {
         hidden_name(pl);
         rc = linkat(AT_FDCWD, proc, pl->dir, pl->hidden, AT_SYMLINK_FOLLOW);
     }
+    int why = errno;
     if (rc)
         pl->hidden[0] = '\0';
+    note_hidden(pl);
+    rocl_unfinished_release();
+    errno = why;
     return rc;
 }
 
@@ -221,6 +246,7 @@ rocl_status rocl_place_rename(rocl_place *pl, const char *path, rocl_error *err)
         return ROCL_OK;
     if (renameat(pl->dir, pl->hidden, pl->dir, pl->name))
         return fail_errno(err, path, "cannot replace");
+    rocl_unfinished_drop(&pl->unfinished);
     pl->hidden[0] = '\0';
     return ROCL_OK;
 }
@@ -231,6 +257,7 @@ void rocl_place_close(rocl_place *pl)
         return;
     if (pl->hidden[0] && rocl_place_wake(pl, pl->name, NULL) == ROCL_OK)
         unlinkat(pl->dir, pl->hidden, 0);
+    rocl_unfinished_drop(&pl->unfinished);
     if (pl->dir >= 0)
         close(pl->dir);
     free(pl->folder);

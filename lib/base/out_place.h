@@ -2,6 +2,7 @@
 #ifndef ROCL_BASE_OUT_PLACE_H
 #define ROCL_BASE_OUT_PLACE_H
 
+#include "base/unfinished.h"
 #include "rocline.h"
 
 typedef struct rocl_place {
@@ -10,6 +11,7 @@ typedef struct rocl_place {
     char *folder;    /* by its path, links followed */
     char *name;      /* in that folder, symbolic links followed */
     char hidden[40]; /* the temporary name that exists now, or "" */
+    rocl_unfinished unfinished;
 } rocl_place;
 
 /* Opens a file to write to for `path`. */

@@ -1,9 +1,9 @@
 #include "base/out_tree.h"
 
 #include "base/error.h"
+#include "base/unfinished.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@ struct rocl_out_tree {
     char *folder; /* "DIR/" or "" */
     char *hidden; /* folder with a random name in it */
     char *aside;  /* a folder in that one: what was there before */
+    rocl_unfinished unfinished;
 };
 
 /* Name `i` of a commit in its three places. */
@@ -27,21 +28,13 @@ const char *rocl_out_tree_path(const rocl_out_tree *t)
     return t->hidden;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *at)
-{
-    (void)info;
-    (void)kind;
-    (void)at;
-    remove(path); /* what stays behind has no name that anybody looks for */
-    return 0;
-}
-
 void rocl_out_tree_discard(rocl_out_tree *t)
 {
     if (!t)
         return;
     if (t->hidden)
-        nftw(t->hidden, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        rocl_unfinished_remove(t->hidden);
+    rocl_unfinished_drop(&t->unfinished);
     free(t->folder);
     free(t->hidden);
     free(t->aside);
@@ -60,9 +53,19 @@ static rocl_status name_folders(rocl_out_tree *t, const char *folder, rocl_error
 }
 
 /* mkdtemp keeps the folder private; what is in it takes the umask as other outputs do. */
+static bool make_hidden(rocl_out_tree *t)
+{
+    rocl_unfinished_hold();
+    bool made = mkdtemp(t->hidden) && rocl_unfinished_add(&t->unfinished, t->hidden);
+    int why = errno;
+    rocl_unfinished_release();
+    errno = why;
+    return made;
+}
+
 static rocl_status make_folders(rocl_out_tree *t, rocl_error *err)
 {
-    if (!mkdtemp(t->hidden)) {
+    if (!make_hidden(t)) {
         rocl_status st = rocl_fail(err, ROCL_OUTPUT, "%s: cannot create a folder here: %s",
                                    *t->folder ? t->folder : ".", strerror(errno));
         free(t->hidden);
@@ -143,9 +146,11 @@ rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, siz
                                  rocl_error *err)
 {
     size_t done = 0;
+    rocl_unfinished_hold(); /* what is put aside is in the hidden folder */
     rocl_status st = move_all(t, names, count, &done, err);
     if (st != ROCL_OK)
         undo(t, names, done);
+    rocl_unfinished_release();
     rocl_out_tree_discard(t);
     return st;
 }

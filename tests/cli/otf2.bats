@@ -495,3 +495,36 @@ marks="SELECT x.timestamp, x.timestamp, p.pid, h.tid, %C, coalesce(json_extract(
     grep -q $'\th\xef\xbf\xbd\xef\xbf\xbda\t' events
     grep -q 'xxxxxxxx' events
 }
+
+@test "a disk that is full in the middle of a location" {
+    "$BUILD/tests/rocpd-gen" -o many.db --rows 200000 --threads 1
+    mkdir out
+    # libotf2 writes 4 MiB at a time: the limits are before, at, and behind that
+    for kib in 100 4096 4200; do
+        run --separate-stderr bash -c "ulimit -f $kib; ASAN_OPTIONS=detect_leaks=0 \
+            exec rocpd2otf2 --args --chunk-size 300k -o out/t.otf2 many.db"
+        [ "$status" -eq 4 ] || fail "$kib KiB: exit code 4 was expected"
+        one_line rocpd2otf2
+        says "out/t.otf2: cannot write"
+        [ -z "$(ls -A out)" ] || fail "$kib KiB: $(ls -A out)"
+    done
+}
+
+@test "a run that is ended by a signal leaves the former archive and nothing else" {
+    "$BUILD/tests/rocpd-gen" -o many.db --rows 200000
+    mkdir out
+    rocpd2otf2 -o out/t.otf2 "$FIXTURES/everything.db"
+    cp -r out before
+    for signal in TERM HUP INT; do
+        # a shell lets what it puts into the background ignore SIGINT; env undoes that
+        env --default-signal=INT rocpd2otf2 --memory 1m -o out/t.otf2 many.db &
+        until compgen -G 'out/.rocline-*' >/dev/null; do
+            kill -0 $! || fail "it was too quick"
+        done
+        kill -s $signal $!
+        code=0
+        wait $! || code=$?
+        [ "$code" -eq $((128 + $(kill -l $signal))) ] || fail "$signal: exit code $code"
+        diff -r before out
+    done
+}

@@ -2,11 +2,11 @@
 #include "common/common.h"
 
 #include "common/progress.h"
+#include "common/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -209,7 +209,7 @@ static rocl_status open_and_write(const common *c, common_write_fn *write, void 
 
 int common_run(const common *c, common_write_fn *write, void *ctx)
 {
-    signal(SIGPIPE, SIG_IGN);
+    signals_prepare();
     say_ignored(&c->ignored);
     rocl_error *err = rocl_error_new();
     rocl_status s = open_and_write(c, write, ctx, err);

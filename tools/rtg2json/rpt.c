@@ -2,9 +2,9 @@
 #include "rtg2json/rtg2json.h"
 
 #include "common/output.h"
+#include "common/signals.h"
 
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,7 +141,7 @@ static int report_log(rpt_cli *c)
 {
     const rocl_rpt_options o = library_options(c);
     rocl_error *err = rocl_error_new();
-    signal(SIGPIPE, SIG_IGN);
+    signals_prepare();
     rocl_status s = rocl_write_rpt(c->common.inputs.v[0], &o, err);
     if (s > ROCL_PARTIAL && !reader_is_gone(&c->common, err))
         msg_error("%s", rocl_error_text(err));

@@ -3,10 +3,10 @@
 
 #include "common/output.h"
 #include "common/progress.h"
+#include "common/signals.h"
 
 #include <glob.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 
 static void say(void *ctx, const char *text, size_t len)
@@ -123,7 +123,7 @@ static int write_all(cli *c)
     const rocl_timeline_options o = timeline_options(c);
     rocl_timeline_report r = {0};
     rocl_error *err = rocl_error_new();
-    signal(SIGPIPE, SIG_IGN);
+    signals_prepare();
     rocl_status s = rocl_write_timeline(c->common.inputs.v, c->common.inputs.n, &o, &r, err);
     progress_end();
     if (s == ROCL_OK && r.lines && !r.records)

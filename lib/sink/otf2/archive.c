@@ -12,10 +12,14 @@
 
 #include "base/error.h"
 #include "base/out_tree.h"
+#include "base/unfinished.h"
 #include "sink/otf2/ot.h"
 
-/* Chunks of events that a writer fills before it writes them out. */
-#define CHUNKS 2
+/* A file of libotf2 collects 4 MiB before it writes them. When that fails it frees them, but does
+ * not forget them: whatever touches the file again, even its close, uses freed memory. So:
+ * - after a failure nothing is written, and what is open stays open;
+ * - the close of a writer must not be what fills the 4 MiB. It writes less than a chunk, as long as
+ *   a writer has one, and the size of chunks divides 4 MiB or is greater. */
 
 /* Files of an archive; the anchor is the last to appear. */
 enum { FOLDER, DEFINITIONS, MARKERS, ANCHOR, FILES };
@@ -29,6 +33,7 @@ struct ot_archive {
     char *path;         /* of the anchor, for messages */
     char *names[FILES]; /* below the folder */
     bool failed;
+    bool discarded;
     char complaint[512];
 };
 
@@ -51,56 +56,40 @@ static OTF2_ErrorCode complain(void *ctx, const char *file, uint64_t line, const
     return code;
 }
 
-/* Without these a writer keeps all of its chunks until it is closed. */
-typedef struct chunks {
-    void *all[CHUNKS];
-    unsigned count;
-} chunks;
-
+/* Without these a writer keeps all of its chunks until it is closed. One that asks for a second
+ * chunk writes the first. */
 static void *chunk_new(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
                        uint64_t size)
 {
-    chunks *c = *own;
     (void)ctx;
     (void)type;
     (void)location;
-    if (!c)
-        c = *own = calloc(1, sizeof *c);
-    if (!c || c->count == CHUNKS)
-        return NULL;
-    void *chunk = malloc(size);
-    if (chunk)
-        c->all[c->count++] = chunk;
-    return chunk;
+    return *own ? NULL : (*own = malloc(size));
 }
 
-static void chunk_free_all(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
-                           bool final)
+static void chunk_free(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
+                       bool final)
 {
-    chunks *c = *own;
     (void)ctx;
     (void)type;
     (void)location;
-    while (c && c->count)
-        free(c->all[--c->count]);
-    if (final) {
-        free(c);
-        *own = NULL;
-    }
+    (void) final;
+    free(*own);
+    *own = NULL;
 }
 
 static OTF2_FlushType before_flush(void *ctx, OTF2_FileType type, OTF2_LocationRef location,
                                    void *caller, bool final)
 {
-    (void)ctx;
+    const ot_archive *a = ctx;
     (void)type;
     (void)location;
     (void)caller;
     (void) final;
-    return OTF2_FLUSH;
+    return a->failed || a->discarded ? OTF2_NO_FLUSH : OTF2_FLUSH;
 }
 
-static const OTF2_MemoryCallbacks memory = {chunk_new, chunk_free_all};
+static const OTF2_MemoryCallbacks memory = {chunk_new, chunk_free};
 static const OTF2_FlushCallbacks flush = {before_flush, NULL};
 
 /* ---- where it is to appear ---- */
@@ -214,12 +203,21 @@ static rocl_status find_place(ot_archive *a, const rocl_trace *t, rocl_error *er
 
 /* ---- open ---- */
 
+static uint64_t chunk_size(size_t wanted)
+{
+    uint64_t size = OTF2_CHUNK_SIZE_MIN;
+    while (size * 2 <= (wanted ? wanted : OTF2_CHUNK_SIZE_EVENTS_DEFAULT))
+        size *= 2;
+    return size;
+}
+
+/* libotf2 makes folders here, the hidden one too if it has gone: it must not go meanwhile. */
 static rocl_status open_otf2(ot_archive *a, size_t chunk, rocl_error *err)
 {
+    rocl_unfinished_hold();
     a->otf2 = OTF2_Archive_Open(rocl_out_tree_path(a->tree), a->names[FOLDER], OTF2_FILEMODE_WRITE,
-                                chunk ? chunk : OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
-                                OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX,
-                                OTF2_COMPRESSION_NONE);
+                                chunk_size(chunk), OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT,
+                                OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     if (a->otf2) {
         OTF2_Archive_SetFlushCallbacks(a->otf2, &flush, a);
         OTF2_Archive_SetMemoryCallbacks(a->otf2, &memory, a);
@@ -227,6 +225,7 @@ static rocl_status open_otf2(ot_archive *a, size_t chunk, rocl_error *err)
         OTF2_Archive_SetCreator(a->otf2, "rocline " ROCLINE_VERSION);
         OTF2_Archive_OpenEvtFiles(a->otf2);
     }
+    rocl_unfinished_release();
     return ot_archive_status(a, err);
 }
 
@@ -274,6 +273,8 @@ OTF2_EvtWriter *ot_archive_events(ot_archive *a, OTF2_LocationRef location)
 uint64_t ot_archive_events_end(ot_archive *a, OTF2_EvtWriter *w)
 {
     uint64_t n = 0;
+    if (a->failed)
+        return 0;
     OTF2_EvtWriter_GetNumberOfEvents(w, &n);
     OTF2_Archive_CloseEvtWriter(a->otf2, w);
     return n;
@@ -299,11 +300,12 @@ static void close_otf2(ot_archive *a)
 {
     if (!a->otf2)
         return;
-    if (a->markers)
+    if (a->markers && !a->failed)
         OTF2_Archive_CloseMarkerWriter(a->otf2, a->markers);
-    if (a->definitions)
+    if (a->definitions && !a->failed)
         OTF2_Archive_CloseGlobalDefWriter(a->otf2, a->definitions);
-    OTF2_Archive_Close(a->otf2);
+    if (!a->failed)
+        OTF2_Archive_Close(a->otf2);
     a->otf2 = NULL;
 }
 
@@ -320,6 +322,7 @@ void ot_archive_discard(ot_archive *a)
 {
     if (!a)
         return;
+    a->discarded = true;
     close_otf2(a);
     rocl_out_tree_discard(a->tree);
     free_archive(a);

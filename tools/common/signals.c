@@ -1,0 +1,47 @@
+#include "common/signals.h"
+
+#include "rocline.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+
+static sigset_t ends;
+
+static void *wait_for_end(void *unused)
+{
+    int number;
+    (void)unused;
+    if (sigwait(&ends, &number) != 0)
+        return NULL;
+    rocl_abandon_outputs();
+    /* So that the shell sees what ended us. */
+    signal(number, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
+    raise(number);
+    return NULL;
+}
+
+/* One that is ignored, as nohup does, stays so. */
+static void add_unless_ignored(int number)
+{
+    struct sigaction now;
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaddset(&ends, number);
+}
+
+void signals_prepare(void)
+{
+    pthread_t watcher;
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    sigemptyset(&ends);
+    add_unless_ignored(SIGINT);
+    add_unless_ignored(SIGTERM);
+    add_unless_ignored(SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
+    if (pthread_create(&watcher, NULL, wait_for_end, NULL) == 0)
+        pthread_detach(watcher);
+    else
+        pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
+}

@@ -1,0 +1,10 @@
+/* What signals do to a tool. */
+#ifndef TOOLS_SIGNALS_H
+#define TOOLS_SIGNALS_H
+
+/* Before the first thread is made. A pipe without a reader and a file that may not grow are errors
+ * of writing; SIGINT, SIGTERM and SIGHUP end the program, but what it has not completed is removed
+ * first. */
+void signals_prepare(void);
+
+#endif
