@@ -17,6 +17,14 @@ static void put_format(rocl_buf *sql, const char *fmt, ...)
     rocl_buf_str(sql, text);
 }
 
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+    size_t i = 0;
+    while (i < count && strcmp(names[i], name) != 0)
+        i++;
+    return i < count;
+}
+
 static const merge_source *track_of(const merge_copier *c, const merge_source *s)
 {
     return s->by_track ? merge_set_table(&c->reader.set, merge_table_name(MERGE_TRACK)) : NULL;
@@ -54,6 +62,37 @@ static bool put_reference(const merge_copier *c, rocl_buf *sql, const merge_sour
     if (mapped)
         rocl_buf_byte(sql, ')');
     return plain && !mapped;
+}
+
+/* Unknown tables are copied as they are, whatever their columns are called. */
+static bool is_time(const merge_source *s, const char *column)
+{
+    static const char *const of_processes[] = {"init", "fini", "start", "end"};
+    static const char *const of_events[] = {"start", "end", "timestamp"};
+    if (merge_rule_of(s->table) == MERGE_SELECTED)
+        return is_among(column, of_events, 3);
+    return (s->table == MERGE_PROCESS || s->table == MERGE_THREAD) &&
+           is_among(column, of_processes, 4);
+}
+
+/* A time on the clock that is set. Events may be at 0; for processes that means unknown, as does an
+ * end of 0 with a start elsewhere. */
+static bool put_time(const merge_copier *c, rocl_buf *sql, const merge_source *s,
+                     const char *column)
+{
+    if (c->offset)
+        rocl_buf_str(sql, "rocl_time(");
+    rocl_buf_str(sql, "S.");
+    merge_put_name(sql, column);
+    if (!c->offset)
+        return true;
+    if (merge_rule_of(s->table) != MERGE_SELECTED)
+        rocl_buf_str(sql, ", 0)");
+    else if (!strcmp(column, "end"))
+        rocl_buf_str(sql, ", S.\"start\" IS 0)");
+    else
+        rocl_buf_str(sql, ", 1)");
+    return false;
 }
 
 static bool is_clipped(const merge_copier *c, const merge_source *s, const char *column)
@@ -97,9 +136,12 @@ void merge_put_value(const merge_copier *c, rocl_buf *sql, const merge_source *s
         *plain = false;
     } else if (is_clipped(c, s, name)) {
         bool start = *name == 's';
-        put_format(sql, "%s(S.\"%s\", %" PRId64 ")", start ? "max" : "min", name,
-                   start ? c->from : c->to);
+        rocl_buf_str(sql, start ? "max(" : "min(");
+        put_time(c, sql, s, name);
+        put_format(sql, ", %" PRId64 ")", start ? c->from : c->to);
         *plain = false;
+    } else if (is_time(s, name) && merge_source_field(s, name)) {
+        *plain &= put_time(c, sql, s, name);
     } else if (!c->keep_environment && s->table == MERGE_PROCESS && !strcmp(name, "environment") &&
                merge_source_field(s, name)) {
         rocl_buf_str(sql, "rocl_environment(S.\"environment\")");

@@ -189,6 +189,7 @@ rocl_status merge_copier_add(merge_copier *c, const rocl_capture *capture,
 {
     c->set = set_of(c->plan, capture);
     c->selection = selection;
+    c->offset = c->plan->trace->captures[capture->index]->offset;
     if (!c->set)
         return ROCL_OK;
     rocl_status st = open_input(c, capture, err);

@@ -46,6 +46,8 @@ typedef struct merge_copier {
     bool keep_environment;
     bool clip; /* events at [from, to] */
     int64_t from, to;
+    int64_t offset; /* of the clock of the set at hand: added to its times */
+    uint64_t early; /* times that are before time 0 then, or out of range */
     merge_reader reader;
     bool attached;
 

@@ -82,6 +82,23 @@ static void serial(sqlite3_context *ctx, int n, sqlite3_value **v)
     sqlite3_result_int64(ctx, fresh);
 }
 
+/* rocl_time(time, zero): the time on the clock that is set; zero: is 0 one? What is none stays. */
+static void set_time(sqlite3_context *ctx, int n, sqlite3_value **v)
+{
+    merge_copier *c = sqlite3_user_data(ctx);
+    int64_t old = sqlite3_value_int64(v[0]), fresh = 0;
+    (void)n;
+    if (sqlite3_value_type(v[0]) != SQLITE_INTEGER || old < !sqlite3_value_int(v[1])) {
+        sqlite3_result_value(ctx, v[0]);
+        return;
+    }
+    if (__builtin_add_overflow(old, c->offset, &fresh) || fresh < 0) {
+        c->early++;
+        fresh = -1;
+    }
+    sqlite3_result_int64(ctx, fresh);
+}
+
 /* rocl_category(id): the string of a category of schema 4. */
 static void category(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
@@ -121,6 +138,7 @@ rocl_status merge_functions_add(merge_copier *c, rocl_error *err)
         {"rocl_value", 3, value_passes},
         {"rocl_new", 2, new_id},
         {"rocl_serial", 2, serial},
+        {"rocl_time", 2, set_time},
         {"rocl_category", 1, category},
         {"rocl_environment", 1, environment},
     };

@@ -1,5 +1,7 @@
 #include "merge/writer.h"
 
+#include <inttypes.h>
+
 #include "filter/filter.h"
 
 /* Bytes of cache for tables that only grow at their ends. A flat set has an index of strings. */
@@ -17,6 +19,14 @@ static void say_what_changes(const merge_plan *p)
         rocl_notice(p->trace,
                     "%zu tables are left out, %s of %s first: no schema of traces has them",
                     p->left_out, p->left_name, p->left_path);
+}
+
+static void say_what_is_early(const merge_writer *w)
+{
+    if (w->copier.early)
+        rocl_notice(w->plan.trace,
+                    "%" PRIu64 " times are before time 0 on the clocks that are set: written as -1",
+                    w->copier.early);
 }
 
 rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source *source,
@@ -53,6 +63,7 @@ rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_rocpd_rep
     rocl_status st = merge_copier_end(&w->copier, err);
     if (st == ROCL_OK) {
         report->rows += w->copier.rows;
+        say_what_is_early(w);
         merge_copier_free(&w->copier);
         st = rocl_new_db_close(w->db, &bytes, err);
     }

@@ -117,6 +117,8 @@ static int check_package(cli *c)
         return usage_error("a package takes neither --output-file nor --flat nor --split");
     if (!c->consolidate && common_filters(&c->common))
         return usage_error("filters need databases to write: add --consolidate");
+    if (!c->consolidate && c->common.align.choice > ROCL_ALIGN_NONE)
+        return usage_error("--align needs databases to write: add --consolidate");
     return place_package(c) ? -1 : usage_error("the name of the output is too long");
 }
 
@@ -137,8 +139,7 @@ static int check_database(cli *c)
 
 static int check(cli *c)
 {
-    int code = c->common.align.choice ? usage_error("--align: a merge copies times as they are")
-                                      : check_split(c);
+    int code = check_split(c);
     if (code < 0)
         code = check_package(c);
     if (code < 0)
