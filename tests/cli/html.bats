@@ -12,7 +12,7 @@ requires() {
 @test "a page of its own, with every table" {
     try 0 rocstats --format html -o a.html "$DB"
     silent
-    ! grep -qiE '(src|href)=|url\(|@import|https?:' a.html
+    run ! grep -qiE '(src|href)=|url\(|@import|https?:' a.html
     for key in $(rocstats all --format json "$DB" | jq -r '.tables[] | select(.rows | length > 0) | .key'); do
         grep -q "<table id=\"$key\">" a.html || { echo "no $key"; false; }
     done

@@ -408,7 +408,7 @@ END
     gen r%r.db 1 --processes 4 --nodes 2 --schema 3.0.5 --spm --graph --hip-events --clock-step 3600000000000
     gen s.db 2 --schema 4.1.0 --first-rank 3
     gen t%r.db 3 --writer rocprof-sys --rows 1000 --first-rank 4 --processes 2 --nodes 2
-    printf 'synth-node-0 +1ms\nsynth-node-1 -3600s\nsynth-node-2 5\nsynth-node-3 0\n' >clocks.txt
+    printf 'synth-node-0 +1ms\nsynth-node-1 -3600s\nsynth-node-2 5\nsynth-node-3 0\nsynth-node-4 0\nsynth-node-5 0\n' >clocks.txt
     for how in start "offsets clocks.txt"; do
         for form in "" "--end 50%" "--start 20% --end 60% --clip" "--exclude hsa"; do
             # shellcheck disable=SC2086
