@@ -34,6 +34,7 @@ struct ot_archive {
     char *names[FILES]; /* below the folder */
     bool failed;
     bool discarded;
+    void *spare; /* a chunk of events */
     char complaint[512];
 };
 
@@ -57,24 +58,35 @@ static OTF2_ErrorCode complain(void *ctx, const char *file, uint64_t line, const
 }
 
 /* Without these a writer keeps all of its chunks until it is closed. One that asks for a second
- * chunk writes the first. */
+ * chunk writes the first. libotf2 fills up a chunk before it is written, so one that has been used
+ * is kept for the next writer: fresh memory costs more than all else of a short location. */
 static void *chunk_new(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
                        uint64_t size)
 {
-    (void)ctx;
-    (void)type;
+    ot_archive *a = ctx;
     (void)location;
-    return *own ? NULL : (*own = malloc(size));
+    if (*own)
+        return NULL;
+    if (type == OTF2_FILETYPE_EVENTS && a->spare) {
+        *own = a->spare;
+        a->spare = NULL;
+    } else {
+        *own = malloc(size);
+    }
+    return *own;
 }
 
 static void chunk_free(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
                        bool final)
 {
-    (void)ctx;
-    (void)type;
+    ot_archive *a = ctx;
     (void)location;
     (void) final;
-    free(*own);
+    if (type == OTF2_FILETYPE_EVENTS && !a->spare) {
+        a->spare = *own;
+    } else {
+        free(*own);
+    }
     *own = NULL;
 }
 
@@ -314,6 +326,7 @@ static void free_archive(ot_archive *a)
     OTF2_Error_RegisterCallback(a->former, NULL);
     for (int i = 0; i < FILES; i++)
         free(a->names[i]);
+    free(a->spare);
     free(a->path);
     free(a);
 }
@@ -328,23 +341,28 @@ void ot_archive_discard(ot_archive *a)
     free_archive(a);
 }
 
-/* Some readers want a file of definitions for each location, if only an empty one. */
-static void write_local_definitions(ot_archive *a, uint32_t locations)
-{
-    OTF2_Archive_CloseEvtFiles(a->otf2);
-    OTF2_Archive_OpenDefFiles(a->otf2);
-    for (uint32_t i = 0; i < locations && !a->failed; i++) {
-        OTF2_DefWriter *w = OTF2_Archive_GetDefWriter(a->otf2, i);
-        if (w)
-            OTF2_Archive_CloseDefWriter(a->otf2, w);
-    }
-    OTF2_Archive_CloseDefFiles(a->otf2);
-}
-
 static char *file_path(const ot_archive *a, const char *name)
 {
     char *path = NULL;
     return asprintf(&path, "%s/%s", rocl_out_tree_path(a->tree), name) < 0 ? NULL : path;
+}
+
+/* Some readers want a file of definitions for each location, if only an empty one. libotf2 fills
+ * 4 MiB for each: it writes one. */
+static void write_local_definitions(ot_archive *a, uint32_t locations)
+{
+    OTF2_Archive_CloseEvtFiles(a->otf2);
+    OTF2_Archive_OpenDefFiles(a->otf2);
+    OTF2_DefWriter *w = locations ? OTF2_Archive_GetDefWriter(a->otf2, 0) : NULL;
+    if (w)
+        OTF2_Archive_CloseDefWriter(a->otf2, w);
+    OTF2_Archive_CloseDefFiles(a->otf2);
+    char *folder = file_path(a, a->names[FOLDER]);
+    if (!a->failed && w && !(folder && ot_copy_definitions(folder, locations))) {
+        snprintf(a->complaint, sizeof a->complaint, "%s", strerror(errno));
+        a->failed = true;
+    }
+    free(folder);
 }
 
 static bool read_identity(const char *anchor, uint64_t *id)

@@ -2,6 +2,7 @@
  *
  *     otf2.c      the sink: batches -> sorted records -> the rooms below, in one pass per capture
  *     archive.c   the archive: its files, memory and errors, and its place among other files
+ *     local_defs.c  files of definitions by location
  *     defs.c      definitions by name: strings, regions, attributes, metrics
  *     world.c     machines, GPUs, processes, locations, ranks
  *     write.c     all definitions into the archive, when everything is known
@@ -46,6 +47,11 @@ void ot_archive_describe(ot_archive *a, const char *machine);
  * names. identity: of the trace. Frees a. */
 rocl_status ot_archive_commit(ot_archive *a, uint32_t locations, uint64_t identity, uint64_t *bytes,
                               rocl_error *err);
+
+/* ---- local_defs.c ---- */
+
+/* FOLDER/0.def also as 1.def and so on. False: errno says why. */
+bool ot_copy_definitions(const char *folder, uint32_t locations);
 
 /* ---- defs.c: numbers of things by what they are, given out in the order of asking ---- */
 
