@@ -97,7 +97,9 @@ endif
 
 # ---- what there is to build ------------------------------------------------------------------------
 
-LIB_SRC := $(sort $(filter-out $(if $(filter 1,$(OTF2)),lib/sink/otf2_none.c,lib/sink/otf2/%), \
+# What is loaded into traced programs is libraries of its own.
+CAPTURE_SRC := $(sort $(wildcard lib/capture/*.c))
+LIB_SRC := $(sort $(filter-out lib/capture/% $(if $(filter 1,$(OTF2)),lib/sink/otf2_none.c,lib/sink/otf2/%), \
            $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c)))
 # A tool is called like its folder, but for those that have a name here.
 NAME_stats := rocstats
