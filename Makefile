@@ -82,8 +82,14 @@ ALL_CPPFLAGS := -Ilib $(if $(filter 1,$(LIBDEFLATE)),-DROCL_LIBDEFLATE) \
 ALL_LDFLAGS := -pthread -Wl,--as-needed $(INSTRUMENT) $(LDFLAGS)
 LIBS := $(or $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz $(if $(filter 1,$(LIBDEFLATE)),-ldeflate) $(if $(filter 1,$(OTF2)),-lotf2)) -lcsv -lm
 
+# Programs that are traced are not instrumented, so neither is what they load. It stays loaded, and
+# needs nothing but libc.
+SO_CFLAGS := $(filter-out $(INSTRUMENT) -fsanitize=%,$(ALL_CFLAGS)) -fno-plt -ftls-model=initial-exec
+SO_LDFLAGS := -shared -pthread -Wl,--as-needed -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro \
+              $(LDFLAGS)
+
 # Objects of different compilers and flags never meet; what is linked follows the flags by a stamp.
-FLAGS := $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) | $(ALL_LDFLAGS) $(LIBS)
+FLAGS := $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) | $(ALL_LDFLAGS) $(LIBS) | $(SO_CFLAGS) $(SO_LDFLAGS)
 OBJ := $(O)/obj/$(shell printf '%s' '$(FLAGS)' | cksum | cut -d' ' -f1)
 STAMP := $(O)/.flags
 
@@ -97,13 +103,22 @@ endif
 
 # ---- what there is to build ------------------------------------------------------------------------
 
-# What is loaded into traced programs is libraries of its own.
-CAPTURE_SRC := $(sort $(wildcard lib/capture/*.c))
-LIB_SRC := $(sort $(filter-out lib/capture/% $(if $(filter 1,$(OTF2)),lib/sink/otf2_none.c,lib/sink/otf2/%), \
+# What is loaded into traced programs is libraries of its own: the capture core, and a front end for
+# each folder in it.
+CAPTURE_SRC := $(sort $(wildcard lib/capture/*.c)) lib/base/crc32c.c
+FRONT_ENDS := $(sort $(patsubst lib/capture/%/,%,$(dir $(wildcard lib/capture/*/*.c))))
+SO_roctx := libroctx64.so.4
+# Other names under which programs look for it.
+SO_LINKS_roctx := libroctx64.so librocprofiler-sdk-roctx.so librocprofiler-sdk-roctx.so.0 \
+                  librocprofiler-sdk-roctx.so.1
+so-name = $(or $(SO_$(1)),librocline-$(1).so)
+LIB_SRC := $(sort $(filter-out lib/capture/% \
+           $(if $(filter 1,$(OTF2)),lib/sink/otf2_none.c,lib/sink/otf2/%), \
            $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c)))
 # A tool is called like its folder, but for those that have a name here.
 NAME_stats := rocstats
 NAME_merge := rocmerge
+NAME_record := rocrec
 tool-name = $(or $(NAME_$(1)),$(1))
 # Programs that are other names of one.
 ALIASES := rpt
@@ -111,7 +126,8 @@ ALIAS_rpt := rtg2json
 TOOL_DIRS := $(sort $(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)))
 TOOLS := $(foreach d,$(TOOL_DIRS),$(call tool-name,$(d)))
 COMMON_SRC := $(sort $(wildcard tools/common/*.c))
-TOOL_SRC = $(LIB_SRC) $(sort $(wildcard tools/*/*.c))
+SO_SRC := $(CAPTURE_SRC) $(sort $(wildcard lib/capture/*/*.c))
+TOOL_SRC = $(LIB_SRC) $(filter lib/capture/%,$(SO_SRC)) $(sort $(wildcard tools/*/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_COMMON := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))
 GEN_SRC := $(sort $(wildcard tests/fixtures/*.c))
@@ -123,6 +139,8 @@ objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_A := $(O)/lib/librocline.a
 LIB_SO := $(O)/lib/librocline.so.$(VERSION)
 PC := $(O)/lib/rocline.pc
+CAPTURE_SO := $(O)/lib/rocline/librocline-capture.so.$(SOMAJOR)
+FRONT_SOS := $(foreach f,$(FRONT_ENDS),$(O)/lib/rocline/$(call so-name,$(f)))
 PROGRAMS := $(TOOLS) $(ALIASES)
 BINS := $(TOOLS:%=$(O)/bin/%)
 ALIAS_BINS := $(ALIASES:%=$(O)/bin/%)
@@ -137,7 +155,7 @@ HELPER_SRC := $(sort $(filter-out $(if $(filter 1,$(OTF2)),,tests/tools/otf2dump
 HELPERS := $(HELPER_SRC:tests/tools/%.c=$(O)/tests/%)
 FIXTURES := $(if $(wildcard tests/fixtures/make-fixtures.sh),$(O)/fixtures/.done)
 
-all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(PC) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
+all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(CAPTURE_SO) $(FRONT_SOS) $(PC) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
 ifneq ($(OTF2),1)
 	@echo '  NOTE    built without libotf2 (3.0 or newer): rocpd2otf2 will only say so'
 endif
@@ -151,7 +169,8 @@ $(OBJ)/%.o: %.c
 	    $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 ALL_SRC := $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(GEN_SRC) $(FUZZ_SRC) \
-           $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC)
+           $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC) $(SO_SRC)
+-include $(patsubst %.c,$(OBJ)/so/%.d,$(SO_SRC))
 -include $(patsubst %.c,$(OBJ)/%.d,$(ALL_SRC))
 
 # The source lists are in the stamp as well: a deleted file must leave the libraries.
@@ -170,6 +189,29 @@ $(LIB_SO): $(call objects,$(LIB_SRC)) $(STAMP)
 	    $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 	$(Q)ln -sf librocline.so.$(VERSION) $(@D)/librocline.so.$(SOMAJOR)
 	$(Q)ln -sf librocline.so.$(SOMAJOR) $(@D)/librocline.so
+
+$(OBJ)/so/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(SO_CFLAGS) -MMD -MP -c -o $@ $<
+
+so-objects = $(patsubst %.c,$(OBJ)/so/%.o,$(1))
+
+$(CAPTURE_SO): $(call so-objects,$(CAPTURE_SRC)) $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(SO_LDFLAGS) -Wl,-soname,$(@F) -o $@ $(filter %.o,$^)
+
+define front-end-rule
+$(O)/lib/rocline/$(call so-name,$(1)): $(call so-objects,$(sort $(wildcard lib/capture/$(1)/*.c))) $(wildcard lib/capture/$(1)/exports.map) $(CAPTURE_SO) $(STAMP)
+	$$(call say,LD,$$@)
+	$(Q)$(CC) $(SO_LDFLAGS) -Wl,-soname,$$(@F) -Wl,-rpath,'$$$$ORIGIN' \
+	    $$(addprefix -Wl$$(comma)--version-script=,$$(filter %.map,$$^)) -o $$@ $$(filter %.o,$$^) \
+	    $(CAPTURE_SO)
+	$(Q)for l in $(SO_LINKS_$(1)); do ln -sf $$(@F) $$(@D)/$$$$l; done
+endef
+comma := ,
+$(foreach f,$(FRONT_ENDS),$(eval $(call front-end-rule,$(f))))
 
 pc-subst = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
     -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@PKGS@|$(PKGS)|'
@@ -269,7 +311,9 @@ coverage: ## after `make COVERAGE=1 check`: lines covered, file by file
 
 INSTALLED = $(PROGRAMS:%=$(BINDIR)/%) $(LIBDIR)/librocline.a $(LIBDIR)/librocline.so.$(VERSION) \
     $(LIBDIR)/librocline.so.$(SOMAJOR) $(LIBDIR)/librocline.so $(LIBDIR)/pkgconfig/rocline.pc \
-    $(INCLUDEDIR)/rocline.h $(foreach m,$(MAN),$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))) \
+    $(INCLUDEDIR)/rocline.h $(LIBDIR)/rocline/$(notdir $(CAPTURE_SO)) \
+    $(foreach f,$(FRONT_ENDS),$(addprefix $(LIBDIR)/rocline/,$(call so-name,$(f)) $(SO_LINKS_$(f)))) \
+    $(foreach m,$(MAN),$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))) \
     $(PROGRAMS:%=$(BASHDIR)/%) $(PROGRAMS:%=$(ZSHDIR)/_%)
 
 install: all ## into PREFIX (/usr/local), below DESTDIR
@@ -277,6 +321,9 @@ install: all ## into PREFIX (/usr/local), below DESTDIR
 	$(INSTALL) -m 755 $(BINS) $(DESTDIR)$(BINDIR)
 	$(foreach a,$(ALIASES),ln -sf $(ALIAS_$(a)) $(DESTDIR)$(BINDIR)/$(a) &&) :
 	$(INSTALL) -m 644 $(LIB_A) $(LIB_SO) $(DESTDIR)$(LIBDIR)
+	$(INSTALL) -m 644 $(CAPTURE_SO) $(FRONT_SOS) $(DESTDIR)$(LIBDIR)/rocline
+	$(foreach f,$(FRONT_ENDS),$(foreach l,$(SO_LINKS_$(f)),\
+	    ln -sf $(call so-name,$(f)) $(DESTDIR)$(LIBDIR)/rocline/$(l) &&)) :
 	ln -sf librocline.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librocline.so.$(SOMAJOR)
 	ln -sf librocline.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/librocline.so
 	$(pc-subst) lib/rocline.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/rocline.pc
@@ -287,6 +334,7 @@ install: all ## into PREFIX (/usr/local), below DESTDIR
 
 uninstall: ## remove what install put there
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+	-rmdir $(DESTDIR)$(LIBDIR)/rocline 2>/dev/null
 
 # ---- upkeep --------------------------------------------------------------------------------------------
 

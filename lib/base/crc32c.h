@@ -1,0 +1,11 @@
+/* CRC32C (Castagnoli), as in iSCSI and ext4. */
+#ifndef ROCL_BASE_CRC32C_H
+#define ROCL_BASE_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of n bytes; crc is that of what is before them, 0 at the begin. */
+uint32_t rocl_crc32c(uint32_t crc, const void *p, size_t n);
+
+#endif

@@ -1,0 +1,19 @@
+/* Headers of chunks: filled, kept up to date, closed. */
+#ifndef ROCL_CAPTURE_CHUNK_H
+#define ROCL_CAPTURE_CHUNK_H
+
+#include "capture/core.h"
+
+/* Fills the header of a chunk whose content begins with `len` bytes of records that are no events;
+ * the magic comes last. what is of the writer (tid, writer, seq, dropped, base) is set before. */
+void rocl_chunk_begin(rocl_chunk_header *h, const rocl_core *c, uint64_t size, uint32_t flags,
+                      size_t len);
+/* Notes the clocks as of now. */
+void rocl_chunk_sync_now(rocl_chunk_header *h);
+/* Nothing follows. */
+void rocl_chunk_close(rocl_chunk_header *h);
+
+/* Another record for every chunk to come. */
+void rocl_core_preamble_add(rocl_core *c, uint8_t type, const char *text, size_t len);
+
+#endif

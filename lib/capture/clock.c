@@ -1,0 +1,80 @@
+/* Clocks. The TSC is used where the kernel itself keeps time by it: then it goes at one speed and
+ * is the same on all cores. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "capture/core.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+static bool is_invariant(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000007u, &a, &b, &c, &d) && d & 1u << 8;
+}
+
+bool rocl_tsc_is_good(void)
+{
+    static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    char text[8] = {0};
+    int fd = is_invariant() ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    bool good = fd >= 0 && read(fd, text, sizeof text) >= 4 && !memcmp(text, "tsc\n", 4);
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+#else
+bool rocl_tsc_is_good(void)
+{
+    return false;
+}
+#endif
+
+/* Another clock less the monotonic one: read between two of that, the closest pair of some. */
+static uint64_t offset_of(clockid_t clock)
+{
+    uint64_t best = UINT64_MAX, offset = 0;
+    for (int i = 0; i < 2; i++) {
+        uint64_t a = rocl_ns(CLOCK_MONOTONIC), x = rocl_ns(clock), b = rocl_ns(CLOCK_MONOTONIC);
+        if (b - a < best) {
+            best = b - a;
+            offset = x - (a + best / 2);
+        }
+    }
+    return offset;
+}
+
+void rocl_sync_read(rocl_chunk_sync *s)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 2; i++) {
+        uint64_t a = rocl_ticks(), ns = rocl_ns(CLOCK_MONOTONIC), b = rocl_ticks();
+        if (b - a < best) {
+            best = b - a;
+            s->ticks = rocl_set.tsc ? a + best / 2 : ns;
+            s->monotonic = ns;
+        }
+    }
+    s->realtime = s->monotonic + offset_of(CLOCK_REALTIME);
+    /* Apart by the time that the machine slept; what is less is the reading. */
+    int64_t slept = (int64_t)offset_of(CLOCK_BOOTTIME);
+    s->boottime = s->monotonic + (slept > 100000 ? (uint64_t)slept : 0);
+}
+
+uint64_t rocl_tick_hz(void)
+{
+    rocl_chunk_sync now;
+    if (!rocl_set.tsc)
+        return 1000000000u;
+    while (rocl_ns(CLOCK_MONOTONIC) - rocl_set.loaded_ns < 200000)
+        ;
+    rocl_sync_read(&now);
+    double ticks = (double)(now.ticks - rocl_set.loaded_ticks);
+    return (uint64_t)(ticks * 1e9 / (double)(now.monotonic - rocl_set.loaded_ns));
+}
+
+uint64_t rocl_cap_now(void)
+{
+    return rocl_ticks();
+}

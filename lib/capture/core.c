@@ -1,0 +1,134 @@
+/* The state of a process: made with its first event, and again after a fork. */
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "capture/chunk.h"
+
+static _Atomic(rocl_core *) the_core;
+static bool forks_unseen; /* the kernel cannot wipe pages: pthread_atfork does it */
+
+void *rocl_wiped_pages(size_t n)
+{
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    if (madvise(p, n, MADV_WIPEONFORK) != 0)
+        forks_unseen = true;
+    return p;
+}
+
+/* ---- an old kernel: only the forking thread's writer and the core have to be cleared ---- */
+
+static void clear_in_child(void)
+{
+    rocl_core *c = atomic_load(&the_core);
+    if (!forks_unseen || !c)
+        return;
+    memset(c, 0, sizeof *c);
+    if (rocl_me.writer)
+        memset(rocl_me.writer, 0, sizeof *rocl_me.writer);
+}
+
+static rocl_core *map_core(void)
+{
+    rocl_core *c = rocl_wiped_pages(sizeof *c), *other = NULL;
+    if (!c)
+        return NULL;
+    if (!atomic_compare_exchange_strong(&the_core, &other, c)) {
+        munmap(c, sizeof *c);
+        return other;
+    }
+    if (forks_unseen)
+        pthread_atfork(NULL, NULL, clear_in_child);
+    return c;
+}
+
+static void describe_process(rocl_core *c)
+{
+    uint8_t body[sizeof rocl_set.command + 64], *p = body;
+    memcpy(c->preamble, rocl_set.node, rocl_set.node_len);
+    p = rocl_varint_put(p, (uint64_t)getppid());
+    p = rocl_varint_put(p, c->start);
+    p = rocl_varint_put(p, rocl_set.rank);
+    p = rocl_put_string(p, rocl_set.command, rocl_set.command_len);
+    size_t n = (size_t)(p - body);
+    p = rocl_put_sized(c->preamble + rocl_set.node_len, ROCL_REC_PROCESS, n);
+    memcpy(p, body, n);
+    c->preamble_len = (size_t)(p - c->preamble) + n;
+}
+
+/* A chunk that stands for the process: it exists, and this many events have found no room. */
+static void write_self(rocl_core *c)
+{
+    rocl_span where;
+    bool full;
+    rocl_chunk_header *h = rocl_file_chunk(c, ROCL_CHUNK_HEADER + c->preamble_len, &where, &full);
+    if (!h)
+        return;
+    uint8_t *content = (uint8_t *)h + ROCL_CHUNK_HEADER;
+    memcpy(content, c->preamble, c->preamble_len);
+    rocl_chunk_begin(h, c, where.size, ROCL_CHUNK_PROCESS, c->preamble_len);
+    c->self = h;
+}
+
+static void begin_process(rocl_core *c)
+{
+    rocl_chunk_sync now;
+    c->fd = -1;
+    c->pid = (uint32_t)getpid();
+    c->tick_hz = rocl_tick_hz();
+    rocl_sync_read(&now);
+    c->start = now.boottime;
+    if (getrandom(&c->process, sizeof c->process, GRND_NONBLOCK) != (ssize_t)sizeof c->process)
+        c->process = now.realtime ^ (uint64_t)c->pid << 40;
+    atomic_store(&c->next_correlation, 1);
+    describe_process(c);
+    c->refused = !rocl_file_make(c);
+}
+
+static rocl_core *begin_core(rocl_core *c)
+{
+    bool first = false;
+    pthread_mutex_lock(&c->lock);
+    if (!c->alive) {
+        begin_process(c);
+        first = !c->refused;
+        atomic_store(&c->alive, true);
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (first)
+        write_self(c);
+    return c;
+}
+
+rocl_core *rocl_core_get(void)
+{
+    rocl_core *c = atomic_load(&the_core);
+    if (!rocl_set.on)
+        return NULL;
+    if (!c && !(c = map_core()))
+        return NULL;
+    if (!atomic_load_explicit(&c->alive, memory_order_acquire))
+        begin_core(c);
+    return c->refused ? NULL : c;
+}
+
+rocl_core *rocl_core_peek(void)
+{
+    rocl_core *c = atomic_load(&the_core);
+    return c && atomic_load(&c->alive) && !c->refused ? c : NULL;
+}
+
+void rocl_core_preamble_add(rocl_core *c, uint8_t type, const char *text, size_t len)
+{
+    uint8_t head[16], *p = rocl_put_sized(head, type, len);
+    size_t n = (size_t)(p - head);
+    pthread_mutex_lock(&c->lock);
+    if (c->preamble_len + n + len <= sizeof c->preamble) {
+        memcpy(c->preamble + c->preamble_len, head, n);
+        memcpy(c->preamble + c->preamble_len + n, text, len);
+        c->preamble_len += n + len;
+    }
+    pthread_mutex_unlock(&c->lock);
+}

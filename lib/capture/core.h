@@ -1,0 +1,298 @@
+/* Inside the capture core:
+ *
+ *     settings.c  the environment, what is known of the process and its node
+ *     clock.c     ticks, and the clocks side by side
+ *     file.c      the file of a process: room for chunks
+ *     writer.c    writers of threads: their chunks from begin to end
+ *     names.c     sites, texts and definitions: written into each chunk before their first use
+ *     record.c    events of the host
+ *     gpu.c       events with times of their own
+ *     defs.c      making definitions
+ *
+ * Two kinds of memory. What may change as long as a process lives (core, writers) is in pages that
+ * the kernel gives to a forked child as zeros: so the child begins anew with its first event,
+ * however it was forked, and never writes into its parent's chunks. What is known once for all
+ * (settings, ids of sites, definitions) is ordinary memory. */
+#ifndef ROCL_CAPTURE_CORE_H
+#define ROCL_CAPTURE_CORE_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "base/buf.h"
+#include "capture/capture.h"
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* ---- settings.c ------------------------------------------------------------------------------ */
+
+typedef enum rocl_policy { ROCL_DROP, ROCL_BLOCK, ROCL_RING } rocl_policy;
+
+enum { ROCL_PREAMBLE_MAX = 4096 };
+
+typedef struct rocl_settings {
+    bool on;
+    bool tsc;
+    rocl_policy policy;
+    uint64_t limit;        /* bytes; 0: none */
+    size_t chunk, page;    /* bytes: largest chunks, granularity of the file */
+    uint8_t session[16];   /* see ROCLINE_SESSION */
+    char folder[PATH_MAX]; /* absolute */
+    dev_t folder_dev;      /* of it, as it was when the library was loaded */
+    ino_t folder_ino;
+    int folder_fd;         /* -1: none. It may have been closed by the program since. */
+    char host[65];         /* for names of files */
+    uint64_t loaded_ticks; /* when that was, to know how fast ticks go */
+    uint64_t loaded_ns;    /* monotonic */
+    uint8_t node[1024];    /* a record: the node */
+    size_t node_len;
+    char command[1025];
+    size_t command_len;
+    uint32_t rank; /* of MPI, plus one; 0: none */
+} rocl_settings;
+
+extern rocl_settings rocl_set;
+/* Nothing is recorded while it is set. */
+extern _Atomic bool rocl_paused;
+
+/* ---- clock.c --------------------------------------------------------------------------------- */
+
+static inline uint64_t rocl_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t rocl_ticks(void)
+{
+#if defined(__x86_64__)
+    if (LIKELY(rocl_set.tsc))
+        return __rdtsc();
+#endif
+    return rocl_ns(CLOCK_MONOTONIC);
+}
+
+bool rocl_tsc_is_good(void);
+void rocl_sync_read(rocl_chunk_sync *s);
+uint64_t rocl_tick_hz(void); /* measured since the library was loaded; may take 0.2 ms */
+
+/* ---- the state of a process ------------------------------------------------------------------ */
+
+typedef struct rocl_span {
+    uint64_t offset, size;
+} rocl_span;
+
+typedef struct rocl_core {
+    _Atomic bool alive;   /* else: a fork, or nothing was recorded yet */
+    pthread_mutex_t lock; /* of all that follows */
+    bool refused;         /* there is no file and will be none */
+    uint32_t pid;
+    uint64_t process, start, tick_hz;
+    int fd; /* of the file; -1 none */
+    dev_t dev;
+    ino_t ino;
+    char name[128];           /* of the file, in the folder */
+    uint64_t file_size;       /* handed out */
+    rocl_chunk_header *self;  /* chunk of the process, or NULL */
+    struct rocl_writer *all;  /* of this process, in use or not */
+    struct rocl_writer *idle; /* not used by a thread now */
+    uint32_t writer_count;
+    _Atomic uint32_t next_correlation;
+    uint8_t preamble[ROCL_PREAMBLE_MAX]; /* records that every chunk begins with */
+    size_t preamble_len;
+    rocl_span *given_up; /* policy ring: chunks that are done, the oldest first */
+    uint32_t given_first, given_count, given_cap;
+} rocl_core;
+
+/* The core, alive; NULL: nothing can be recorded. */
+rocl_core *rocl_core_get(void);
+/* The same, without making anything. */
+rocl_core *rocl_core_peek(void);
+/* Zeroed memory of which a forked child sees zeros only. NULL: there is none. */
+void *rocl_wiped_pages(size_t n);
+
+/* ---- file.c ---------------------------------------------------------------------------------- */
+
+/* Makes the file. Locked. */
+bool rocl_file_make(rocl_core *c);
+/* Maps room for a chunk of at least `size` bytes; NULL: there is none, *full says whether that may
+ * change. Takes the lock. */
+rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where, bool *full);
+/* Policy ring: this chunk may be given up. Takes the lock. */
+void rocl_file_give_up(rocl_core *c, const rocl_span *where);
+
+/* ---- writer.c -------------------------------------------------------------------------------- */
+
+enum {
+    ROCL_OPEN_MAX = 128,  /* regions or ranges that a writer remembers */
+    ROCL_SEEN = 1024,     /* names whose definition is in the chunk */
+    ROCL_TEXTS = 512,     /* texts, likewise */
+    ROCL_HOT = 64,        /* bytes that are free behind `limit`: what a small event needs at most */
+    ROCL_STEP = 4096,     /* bytes after which clocks are compared */
+    ROCL_FIRST = 16 << 10 /* bytes of the first chunk; the next are four times as large */
+};
+
+typedef struct rocl_open {
+    uint64_t ticks; /* 0: it was not recorded, and its end will not be */
+    const rocl_site *site;
+    uint32_t text, len; /* a range: where its text is in the content */
+} rocl_open;
+
+typedef struct rocl_stack {
+    uint32_t depth; /* may be beyond what is remembered */
+    rocl_open open[ROCL_OPEN_MAX];
+} rocl_stack;
+
+typedef struct rocl_seen_text {
+    uint64_t hash;
+    uint32_t generation, at, len, id;
+} rocl_seen_text;
+
+typedef struct rocl_writer {
+    uint8_t *pos, *limit;
+    uint64_t last; /* ticks of the event before */
+    uint32_t events, generation;
+    uint8_t *content;
+    rocl_chunk_header *chunk; /* NULL: none yet */
+    _Atomic bool paused;
+    bool alive; /* false after a fork */
+    uint32_t number, tid;
+    uint8_t *end; /* of the chunk */
+    rocl_span where;
+    size_t next_size;
+    uint64_t seq, dropped, told;   /* told: of dropped, in records */
+    uint64_t retry;                /* ticks before which there is no use in asking for room */
+    uint32_t next_text, last_text; /* the last: which of `texts` was used last */
+    uint32_t correlation, correlation_end; /* numbers at hand */
+    uint64_t gpu_last[4];                  /* by clock: the start before */
+    char name[64];                         /* of the thread, by the program */
+    struct rocl_writer *next_idle, *next;
+    rocl_stack regions, ranges;
+    uint64_t seen[ROCL_SEEN]; /* generation << 32 | id */
+    rocl_seen_text texts[ROCL_TEXTS];
+} rocl_writer;
+
+typedef struct rocl_self {
+    rocl_writer *writer;
+    bool busy; /* in here: signal handlers keep out */
+} rocl_self;
+
+extern __thread rocl_self rocl_me __attribute__((tls_model("initial-exec")));
+
+/* The slow half of rocl_enter: makes a writer. NULL: there is none. */
+rocl_writer *rocl_writer_make(void);
+/* Room for `need` bytes and a small event at pos, in this chunk or the next; false: dropped and
+ * counted. Texts and names have to be looked up again after it. */
+bool rocl_writer_room(rocl_writer *w, size_t need);
+void rocl_writer_drop(rocl_writer *w);
+void rocl_count_interrupted(void);
+/* That of another thread; NULL: it has none. */
+rocl_writer *rocl_writer_of(rocl_core *c, uint32_t tid);
+
+/* A writer to record with, until rocl_leave; NULL: the event is not recorded. */
+static inline rocl_writer *rocl_enter(void)
+{
+    if (UNLIKELY(rocl_me.busy)) {
+        rocl_count_interrupted();
+        return NULL;
+    }
+    rocl_me.busy = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    rocl_writer *w = rocl_me.writer;
+    if (UNLIKELY(!w || !w->alive) && !(w = rocl_writer_make()))
+        rocl_me.busy = false;
+    return w;
+}
+
+static inline void rocl_leave(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    rocl_me.busy = false;
+}
+
+static inline bool rocl_is_paused(const rocl_writer *w)
+{
+    return atomic_load_explicit(&rocl_paused, memory_order_relaxed) ||
+           atomic_load_explicit(&w->paused, memory_order_relaxed);
+}
+
+static inline bool rocl_room(rocl_writer *w, size_t need)
+{
+    return LIKELY(w->limit - w->pos >= (ptrdiff_t)need && w->pos <= w->limit) ||
+           rocl_writer_room(w, need);
+}
+
+/* What is before p is part of the trace from now on. */
+static inline void rocl_commit(rocl_writer *w, uint8_t *p, uint32_t events)
+{
+    /* None: a signal handler has forked, and this is the child. */
+    if (UNLIKELY(!w->chunk))
+        return;
+    w->pos = p;
+    w->events += events;
+    uint64_t progress = (uint64_t)w->events << 32 | (uint32_t)(p - w->content);
+    atomic_store_explicit(&w->chunk->progress, progress, memory_order_release);
+}
+
+static inline uint8_t *rocl_put_delta(rocl_writer *w, uint8_t *p, uint64_t now)
+{
+    /* A thread that moved to another core may see a clock some ticks back. */
+    uint64_t delta = now > w->last ? now - w->last : 0;
+    w->last += delta;
+    return rocl_varint_put(p, delta);
+}
+
+/* ---- names.c --------------------------------------------------------------------------------- */
+
+extern _Atomic uint32_t rocl_next_name;
+
+/* Ids to write into the chunk; their definitions are in it after the call. 0: there is no room, the
+ * event is to be dropped. `more` bytes and a small event have room behind them. */
+uint32_t rocl_site_define(rocl_writer *w, rocl_site *site, size_t more);
+uint32_t rocl_text_id(rocl_writer *w, const char *text, size_t len, size_t more);
+/* Of a definition; 0 also for NULL. *ok false: there is no room. */
+uint32_t rocl_def_id(rocl_writer *w, const rocl_def *d, size_t more, bool *ok);
+static inline bool rocl_is_seen(const rocl_writer *w, uint32_t id)
+{
+    return w->seen[id % ROCL_SEEN] == ((uint64_t)w->generation << 32 | id);
+}
+
+static inline uint32_t rocl_site_id(rocl_writer *w, rocl_site *site, size_t more)
+{
+    uint32_t id = atomic_load_explicit(&site->id, memory_order_relaxed);
+    if (LIKELY(id && rocl_is_seen(w, id)))
+        return id;
+    return rocl_site_define(w, site, more);
+}
+
+struct rocl_def {
+    uint32_t id;
+    uint32_t len;
+    const rocl_def *ref; /* has to be defined before */
+    uint8_t type;
+    uint8_t bytes[]; /* of the record, behind its length */
+};
+
+static inline uint8_t *rocl_put_string(uint8_t *p, const char *s, size_t n)
+{
+    p = rocl_varint_put(p, n);
+    memcpy(p, s, n);
+    return p + n;
+}
+
+static inline uint8_t *rocl_put_sized(uint8_t *p, uint8_t type, size_t len)
+{
+    *p++ = type;
+    return rocl_varint_put(p, len);
+}
+
+#endif

@@ -1,0 +1,142 @@
+/* Events with times of their own. A record is made of numbers only, so it is built beside the chunk
+ * and copied: its size is known then. */
+#include "capture/core.h"
+
+enum { BODY_MAX = 256 };
+
+typedef struct refs {
+    const rocl_def *defs[4];
+    rocl_site *name;
+    uint32_t ids[4], name_id;
+} refs;
+
+/* Brings everything that the record refers to into the chunk that it will be in. */
+static bool define_all(rocl_writer *w, refs *r)
+{
+    uint32_t generation;
+    bool ok = rocl_room(w, BODY_MAX);
+    do {
+        generation = w->generation;
+        for (int i = 0; i < 4 && ok; i++)
+            r->ids[i] = rocl_def_id(w, r->defs[i], BODY_MAX, &ok);
+        if (ok && r->name)
+            ok = (r->name_id = rocl_site_id(w, r->name, BODY_MAX)) != 0;
+        ok = ok && rocl_room(w, BODY_MAX);
+    } while (ok && w->generation != generation);
+    return ok;
+}
+
+static uint8_t *put_times(rocl_writer *w, uint8_t *p, const rocl_cap_times *t)
+{
+    unsigned clock = (unsigned)t->clock & 3;
+    p = rocl_varint_put(p, clock);
+    p = rocl_varint_put(p, rocl_zigzag((int64_t)(t->start - w->gpu_last[clock])));
+    p = rocl_varint_put(p, rocl_zigzag((int64_t)(t->end - t->start)));
+    p = rocl_varint_put(p, t->tid);
+    w->gpu_last[clock] = t->start;
+    return rocl_varint_put(p, t->correlation);
+}
+
+static uint8_t *put_numbers(uint8_t *p, const uint64_t *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        p = rocl_varint_put(p, v[i]);
+    return p;
+}
+
+static void put_record(rocl_writer *w, uint8_t type, const rocl_cap_times *t, const uint64_t *v,
+                       size_t n)
+{
+    uint8_t body[BODY_MAX], *p = put_numbers(put_times(w, body, t), v, n);
+    size_t len = (size_t)(p - body);
+    p = rocl_put_sized(w->pos, type, len);
+    memcpy(p, body, len);
+    rocl_commit(w, p + len, 1);
+}
+
+/* Enters, defines; NULL: nothing is to be recorded. */
+static rocl_writer *enter(refs *r)
+{
+    rocl_writer *w = rocl_enter();
+    if (!w)
+        return NULL;
+    if (!rocl_is_paused(w) && define_all(w, r))
+        return w;
+    rocl_leave();
+    return NULL;
+}
+
+void rocl_cap_dispatched(const rocl_cap_dispatch *d)
+{
+    refs r = {.defs = {d->agent, d->queue, d->stream, d->kernel}};
+    rocl_writer *w = enter(&r);
+    if (!w)
+        return;
+    const uint64_t v[] = {r.ids[0],        r.ids[1],        r.ids[2],        r.ids[3],
+                          d->dispatch_id,  d->workgroup[0], d->workgroup[1], d->workgroup[2],
+                          d->grid[0],      d->grid[1],      d->grid[2],      d->private_segment,
+                          d->group_segment};
+    put_record(w, ROCL_REC_DISPATCH, &d->t, v, sizeof v / sizeof *v);
+    rocl_leave();
+}
+
+void rocl_cap_copied(const rocl_cap_copy *c)
+{
+    refs r = {.defs = {c->src, c->dst, c->queue, c->stream}, .name = c->name};
+    rocl_writer *w = enter(&r);
+    if (!w)
+        return;
+    const uint64_t v[] = {r.name_id, r.ids[0], r.ids[1],       r.ids[2],
+                          r.ids[3],  c->size,  c->src_address, c->dst_address};
+    put_record(w, ROCL_REC_COPY, &c->t, v, sizeof v / sizeof *v);
+    rocl_leave();
+}
+
+void rocl_cap_allocated(const rocl_cap_alloc *a)
+{
+    refs r = {.defs = {a->agent, a->queue, a->stream}, .name = a->name};
+    rocl_writer *w = enter(&r);
+    if (!w)
+        return;
+    const uint64_t v[] = {r.name_id, r.ids[0], r.ids[1],   r.ids[2], a->op,
+                          a->level,  a->size,  a->address, a->flags};
+    put_record(w, ROCL_REC_ALLOC, &a->t, v, sizeof v / sizeof *v);
+    rocl_leave();
+}
+
+void rocl_cap_waited(const rocl_cap_barrier *b)
+{
+    refs r = {.defs = {b->agent, b->queue, b->stream}, .name = b->name};
+    rocl_writer *w = enter(&r);
+    if (!w)
+        return;
+    const uint64_t v[] = {r.name_id, r.ids[0], r.ids[1], r.ids[2]};
+    put_record(w, ROCL_REC_BARRIER, &b->t, v, sizeof v / sizeof *v);
+    rocl_leave();
+}
+
+void rocl_cap_graph_launched(const rocl_cap_graph *g)
+{
+    refs r = {.defs = {g->agent, g->queue, g->stream}, .name = g->name};
+    rocl_writer *w = enter(&r);
+    if (!w)
+        return;
+    const uint64_t v[] = {r.name_id, r.ids[0],         r.ids[1],
+                          r.ids[2],  g->graph_exec_id, g->kernel_count};
+    put_record(w, ROCL_REC_GRAPH, &g->t, v, sizeof v / sizeof *v);
+    rocl_leave();
+}
+
+/* The value is its bits: what a varint makes of them is at most ten bytes. */
+void rocl_cap_sampled(rocl_def *counter, uint64_t time, rocl_chunk_clock clock, double value)
+{
+    refs r = {.defs = {counter}};
+    rocl_writer *w = counter ? enter(&r) : NULL;
+    uint64_t v[2];
+    if (!w)
+        return;
+    v[0] = r.ids[0];
+    memcpy(&v[1], &value, sizeof value);
+    put_record(w, ROCL_REC_SAMPLE, &(rocl_cap_times){time, time, clock, 0, 0}, v, 2);
+    rocl_leave();
+}

@@ -1,0 +1,115 @@
+/* Names and texts: each chunk holds those that its records refer to, before their first use. What
+ * is in the chunk already is remembered in two small tables; what was pushed out of them by others
+ * is written once more. Definitions become part of the trace with the event after them. */
+#include "capture/core.h"
+
+_Atomic uint32_t rocl_next_name = 1;
+
+static uint32_t id_of_site(rocl_site *site)
+{
+    uint32_t id = atomic_load_explicit(&site->id, memory_order_relaxed);
+    if (id)
+        return id;
+    uint32_t fresh = atomic_fetch_add(&rocl_next_name, 1);
+    return atomic_compare_exchange_strong(&site->id, &id, fresh) ? fresh : id;
+}
+
+static size_t varint_size(uint64_t v)
+{
+    uint8_t bytes[ROCL_VARINT_MAX];
+    return (size_t)(rocl_varint_put(bytes, v) - bytes);
+}
+
+static void set_seen(rocl_writer *w, uint32_t id)
+{
+    w->seen[id % ROCL_SEEN] = (uint64_t)w->generation << 32 | id;
+}
+
+uint32_t rocl_site_define(rocl_writer *w, rocl_site *site, size_t more)
+{
+    uint32_t id = id_of_site(site);
+    size_t category = strlen(site->category), name = strlen(site->name);
+    size_t len = varint_size(id) + varint_size(category) + category + name;
+    if (rocl_is_seen(w, id))
+        return id;
+    if (!rocl_room(w, len + ROCL_HOT + more))
+        return 0;
+    uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_NAME, len);
+    p = rocl_varint_put(p, id);
+    p = rocl_put_string(p, site->category, category);
+    memcpy(p, site->name, name);
+    w->pos = p + name;
+    set_seen(w, id);
+    return id;
+}
+
+uint32_t rocl_def_id(rocl_writer *w, const rocl_def *d, size_t more, bool *ok)
+{
+    if (!d || rocl_is_seen(w, d->id))
+        return d ? d->id : 0;
+    uint32_t generation;
+    do {
+        generation = w->generation;
+        rocl_def_id(w, d->ref, more, ok);
+        *ok = *ok && rocl_room(w, d->len + ROCL_HOT + more);
+    } while (*ok && w->generation != generation);
+    if (!*ok)
+        return 0;
+    uint8_t *p = rocl_put_sized(w->pos, d->type, d->len);
+    memcpy(p, d->bytes, d->len);
+    w->pos = p + d->len;
+    set_seen(w, d->id);
+    return d->id;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 29;
+}
+
+static uint64_t hash_of(const char *s, size_t n)
+{
+    uint64_t h = n, v;
+    for (; n >= 8; n -= 8, s += 8) {
+        memcpy(&v, s, 8);
+        h = mix(h, v);
+    }
+    v = 0;
+    for (size_t i = 0; i < n; i++)
+        v = v << 8 | (unsigned char)s[i];
+    return mix(h, v);
+}
+
+static uint32_t put_text(rocl_writer *w, rocl_seen_text *t, const char *text, size_t len)
+{
+    uint32_t id = w->next_text++;
+    uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_TEXT, varint_size(id) + len);
+    p = rocl_varint_put(p, id);
+    memcpy(p, text, len);
+    t->generation = w->generation;
+    t->at = (uint32_t)(p - w->content);
+    t->len = (uint32_t)len;
+    t->id = id;
+    w->pos = p + len;
+    return id;
+}
+
+uint32_t rocl_text_id(rocl_writer *w, const char *text, size_t len, size_t more)
+{
+    uint64_t hash = hash_of(text, len);
+    rocl_seen_text *t = &w->texts[hash % ROCL_TEXTS];
+    w->last_text = (uint32_t)(hash % ROCL_TEXTS);
+    if (t->generation == w->generation && t->hash == hash && t->len == len &&
+        !memcmp(w->content + t->at, text, len))
+        return t->id;
+    if (len > ROCL_CAP_TEXT_MAX) {
+        rocl_writer_drop(w);
+        return 0;
+    }
+    if (!rocl_room(w, len + ROCL_HOT + more))
+        return 0;
+    t->hash = hash;
+    w->last_text = (uint32_t)(hash % ROCL_TEXTS); /* the room may be in a new chunk */
+    return put_text(w, t, text, len);
+}

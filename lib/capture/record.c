@@ -1,0 +1,296 @@
+/* Events of the host: the path that has to be short. A begin reads the clock last, an end first, so
+ * that what is recorded is the program's time. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "capture/chunk.h"
+
+/* ---- what is open ---------------------------------------------------------------------------- */
+
+/* Beyond what is remembered, everything is recorded. */
+static inline bool stack_push(rocl_stack *s, rocl_open open)
+{
+    uint32_t at = s->depth++;
+    if (UNLIKELY(at >= ROCL_OPEN_MAX))
+        return false;
+    s->open[at] = open;
+    return true;
+}
+
+/* False: nothing is open, or what is was not recorded. */
+static inline bool stack_pop(rocl_stack *s)
+{
+    if (UNLIKELY(!s->depth))
+        return false;
+    uint32_t at = --s->depth;
+    return UNLIKELY(at >= ROCL_OPEN_MAX) || s->open[at].ticks;
+}
+
+static const rocl_open *top_region(const rocl_writer *w)
+{
+    uint32_t depth = w->regions.depth;
+    bool known = depth && depth <= ROCL_OPEN_MAX && w->regions.open[depth - 1].ticks;
+    return known ? &w->regions.open[depth - 1] : NULL;
+}
+
+static void put_end(rocl_writer *w, rocl_stack *s, uint8_t type, uint64_t now)
+{
+    if (!stack_pop(s) || !rocl_room(w, 0))
+        return;
+    uint8_t *p = w->pos;
+    *p++ = type;
+    rocl_commit(w, rocl_put_delta(w, p, now), 1);
+}
+
+/* ---- regions --------------------------------------------------------------------------------- */
+
+static inline void begin(rocl_writer *w, rocl_site *site)
+{
+    uint32_t id = 0;
+    if (LIKELY(!rocl_is_paused(w) && rocl_room(w, 0)))
+        id = rocl_site_id(w, site, 0);
+    if (UNLIKELY(!id)) {
+        stack_push(&w->regions, (rocl_open){0});
+        return;
+    }
+    uint8_t *p = w->pos;
+    uint64_t now = rocl_ticks();
+    *p++ = ROCL_REC_BEGIN;
+    p = rocl_put_delta(w, p, now);
+    p = rocl_varint_put(p, id);
+    stack_push(&w->regions, (rocl_open){.ticks = w->last, .site = site});
+    rocl_commit(w, p, 1);
+}
+
+void rocl_cap_begin(rocl_site *site)
+{
+    rocl_writer *w = rocl_enter();
+    if (w) {
+        begin(w, site);
+        rocl_leave();
+    }
+}
+
+void rocl_cap_end(void)
+{
+    uint64_t now = rocl_ticks();
+    rocl_writer *w = rocl_enter();
+    if (w) {
+        put_end(w, &w->regions, ROCL_REC_END, now);
+        rocl_leave();
+    }
+}
+
+/* Numbers come in blocks, so that threads do not meet over each of them. */
+static uint32_t next_correlation(rocl_writer *w)
+{
+    enum { BLOCK = 256 };
+    rocl_core *c = rocl_core_peek();
+    if (w->correlation == w->correlation_end && c) {
+        w->correlation = atomic_fetch_add(&c->next_correlation, BLOCK);
+        w->correlation_end = w->correlation + BLOCK;
+    }
+    return w->correlation++;
+}
+
+uint64_t rocl_cap_correlate(void)
+{
+    rocl_writer *w = rocl_enter();
+    uint64_t number = 0;
+    if (!w)
+        return 0;
+    if (top_region(w) && rocl_room(w, 0)) {
+        uint8_t body[ROCL_VARINT_MAX];
+        number = next_correlation(w);
+        size_t n = (size_t)(rocl_varint_put(body, number) - body);
+        uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_CORRELATE, n);
+        memcpy(p, body, n);
+        rocl_commit(w, p + n, 0);
+    }
+    rocl_leave();
+    return number;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static void put_arg(rocl_writer *w, const char *type, const char *name, const char *value,
+                    size_t len)
+{
+    uint8_t body[2 * ROCL_VARINT_MAX], *p;
+    uint32_t generation, name_id, type_id;
+    size_t need = len + 2 * ROCL_HOT;
+    do {
+        generation = w->generation;
+        name_id = rocl_text_id(w, name, strlen(name), need);
+        type_id = name_id ? rocl_text_id(w, type, strlen(type), need) : 0;
+        if (!type_id || !rocl_room(w, need))
+            return;
+    } while (w->generation != generation);
+    p = rocl_varint_put(body, name_id);
+    size_t n = (size_t)(rocl_varint_put(p, type_id) - body);
+    p = rocl_put_sized(w->pos, ROCL_REC_ARG, n + len);
+    memcpy(p, body, n);
+    memcpy(p + n, value, len);
+    rocl_commit(w, p + n + len, 0);
+}
+
+void rocl_cap_arg(const char *type, const char *name, const char *value, size_t len)
+{
+    rocl_writer *w = rocl_enter();
+    if (!w)
+        return;
+    if (top_region(w))
+        put_arg(w, type, name, value, len);
+    rocl_leave();
+}
+
+void rocl_cap_arg_number(const char *type, const char *name, int64_t value)
+{
+    char text[24];
+    int n = snprintf(text, sizeof text, "%lld", (long long)value);
+    rocl_cap_arg(type, name, text, (size_t)n);
+}
+
+void rocl_cap_arg_pointer(const char *type, const char *name, const void *value)
+{
+    char text[24];
+    int n = snprintf(text, sizeof text, "0x%llx", (unsigned long long)(uintptr_t)value);
+    rocl_cap_arg(type, name, text, (size_t)n);
+}
+
+/* ---- markers --------------------------------------------------------------------------------- */
+
+/* d t: the event's text is in the chunk; false: it was dropped. */
+static bool put_marker(rocl_writer *w, uint8_t type, const char *text, uint64_t number)
+{
+    uint32_t id = rocl_room(w, 0) ? rocl_text_id(w, text, strlen(text), 0) : 0;
+    if (UNLIKELY(!id))
+        return false;
+    uint8_t *p = w->pos;
+    uint64_t now = rocl_ticks();
+    *p++ = type;
+    p = rocl_put_delta(w, p, now);
+    p = rocl_varint_put(p, id);
+    if (type == ROCL_REC_START)
+        p = rocl_varint_put(p, number);
+    rocl_commit(w, p, 1);
+    return true;
+}
+
+static void marker(uint8_t type, const char *text, uint64_t number)
+{
+    rocl_writer *w = rocl_enter();
+    if (!w)
+        return;
+    if (!rocl_is_paused(w))
+        put_marker(w, type, text ? text : "", number);
+    rocl_leave();
+}
+
+void rocl_cap_mark(const char *text)
+{
+    marker(ROCL_REC_MARK, text, 0);
+}
+
+void rocl_cap_start(const char *text, uint64_t number)
+{
+    marker(ROCL_REC_START, text, number);
+}
+
+void rocl_cap_push(const char *text)
+{
+    rocl_writer *w = rocl_enter();
+    if (!w)
+        return;
+    rocl_open open = {0};
+    if (!rocl_is_paused(w) && put_marker(w, ROCL_REC_PUSH, text ? text : "", 0)) {
+        const rocl_seen_text *t = &w->texts[w->last_text];
+        open = (rocl_open){.ticks = w->last, .text = t->at, .len = t->len};
+    }
+    stack_push(&w->ranges, open);
+    rocl_leave();
+}
+
+void rocl_cap_pop(void)
+{
+    uint64_t now = rocl_ticks();
+    rocl_writer *w = rocl_enter();
+    if (w) {
+        put_end(w, &w->ranges, ROCL_REC_POP, now);
+        rocl_leave();
+    }
+}
+
+/* A range that was started is stopped also in a pause; one that was not is nobody's. */
+void rocl_cap_stop(uint64_t number)
+{
+    uint64_t now = rocl_ticks();
+    rocl_writer *w = rocl_enter();
+    if (!w)
+        return;
+    if (rocl_room(w, 0)) {
+        uint8_t *p = w->pos;
+        *p++ = ROCL_REC_STOP;
+        p = rocl_put_delta(w, p, now);
+        rocl_commit(w, rocl_varint_put(p, number), 1);
+    }
+    rocl_leave();
+}
+
+/* ---- names and pauses ------------------------------------------------------------------------ */
+
+static void put_text_record(rocl_writer *w, uint8_t type, const char *text, size_t n)
+{
+    if (!rocl_room(w, n + ROCL_HOT))
+        return;
+    uint8_t *p = rocl_put_sized(w->pos, type, n);
+    memcpy(p, text, n);
+    rocl_commit(w, p + n, 0);
+}
+
+void rocl_cap_thread_name(const char *name)
+{
+    rocl_writer *w = rocl_enter();
+    if (!w)
+        return;
+    snprintf(w->name, sizeof w->name, "%s", name ? name : "");
+    put_text_record(w, ROCL_REC_THREAD, w->name, strlen(w->name));
+    rocl_leave();
+}
+
+void rocl_cap_process_name(const char *name)
+{
+    rocl_writer *w = rocl_enter();
+    rocl_core *c = rocl_core_peek();
+    size_t n = name ? strnlen(name, 255) : 0;
+    if (!w)
+        return;
+    if (c && n) {
+        rocl_core_preamble_add(c, ROCL_REC_PROCESS_NAME, name, n);
+        put_text_record(w, ROCL_REC_PROCESS_NAME, name, n);
+    }
+    rocl_leave();
+}
+
+static void set_paused(uint32_t tid, bool paused)
+{
+    rocl_writer *w = rocl_enter();
+    rocl_core *c = rocl_core_peek();
+    if (!w)
+        return;
+    if (!tid)
+        atomic_store(&rocl_paused, paused);
+    else if (c && (tid == w->tid || (w = rocl_writer_of(c, tid))))
+        atomic_store(&w->paused, paused);
+    rocl_leave();
+}
+
+void rocl_cap_pause(uint32_t tid)
+{
+    set_paused(tid, true);
+}
+
+void rocl_cap_resume(uint32_t tid)
+{
+    set_paused(tid, false);
+}

@@ -1,0 +1,158 @@
+/* What is known when the library is loaded: the environment, the folder, the node, the command. It
+ * is read then because later the process may have changed its root, user or environment. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "capture/core.h"
+
+rocl_settings rocl_set;
+_Atomic bool rocl_paused;
+
+static uint64_t number_of(const char *name, uint64_t otherwise, uint64_t max)
+{
+    const char *s = secure_getenv(name);
+    char *end;
+    if (!s || *s < '0' || *s > '9')
+        return otherwise;
+    unsigned long long n = strtoull(s, &end, 10);
+    return *end ? otherwise : n > max ? max : n;
+}
+
+static rocl_policy policy_of(const char *s)
+{
+    if (s && !strcmp(s, "block"))
+        return ROCL_BLOCK;
+    return s && !strcmp(s, "ring") ? ROCL_RING : ROCL_DROP;
+}
+
+static bool read_session(const char *s)
+{
+    for (int i = 0; s && i < 16; i++) {
+        unsigned byte;
+        if (sscanf(s + 2 * i, "%2x", &byte) != 1)
+            return false;
+        rocl_set.session[i] = (uint8_t)byte;
+    }
+    return s && strlen(s) == 32;
+}
+
+/* The rank that the launcher gave, as readers of other formats find it. */
+static uint32_t rank_of_environment(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
+                                        "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "PALS_RANKID",
+                                        "ALPS_APP_PE",          "SLURM_PROCID",   "RANK"};
+    uint64_t rank = 0;
+    for (size_t i = 0; !rank && i < sizeof names / sizeof *names; i++)
+        rank = number_of(names[i], UINT64_MAX, INT32_MAX) + 1;
+    return (uint32_t)rank;
+}
+
+/* Reads a small file; returns its length, without a line end behind it. */
+static size_t read_small(const char *path, char *to, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, to, size);
+    if (fd >= 0)
+        close(fd);
+    while (n > 0 && (to[n - 1] == '\n' || to[n - 1] == '\0'))
+        n--;
+    return n > 0 ? (size_t)n : 0;
+}
+
+static void read_command(void)
+{
+    char *c = rocl_set.command;
+    size_t n = read_small("/proc/self/cmdline", c, sizeof rocl_set.command - 1);
+    if (!n)
+        n = (size_t)snprintf(c, sizeof rocl_set.command, "%.255s", program_invocation_name);
+    for (size_t i = 0; i < n; i++)
+        c[i] = c[i] ? c[i] : ' ';
+    rocl_set.command_len = n;
+}
+
+static void describe_node(void)
+{
+    struct utsname u = {0};
+    char machine_id[64], body[sizeof rocl_set.node - 16];
+    uint8_t *p = (uint8_t *)body;
+    size_t n = read_small("/etc/machine-id", machine_id, sizeof machine_id);
+    uname(&u);
+    p = rocl_put_string(p, machine_id, n);
+    const char *texts[] = {u.nodename, u.sysname, u.release, u.version, u.machine};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        p = rocl_put_string(p, texts[i], strlen(texts[i]));
+    n = (size_t)(p - (uint8_t *)body);
+    p = rocl_put_sized(rocl_set.node, ROCL_REC_NODE, n);
+    memcpy(p, body, n);
+    rocl_set.node_len = (size_t)(p - rocl_set.node) + n;
+    snprintf(rocl_set.host, sizeof rocl_set.host, "%.64s", *u.nodename ? u.nodename : "host");
+    for (char *c = rocl_set.host; *c; c++)
+        *c = *c == '/' ? '_' : *c;
+}
+
+/* The folder stays open, away from the numbers that programs count on, for a process that changes
+ * its root. */
+static bool open_folder(const char *path)
+{
+    struct stat s;
+    if (!path || !realpath(path, rocl_set.folder))
+        return false;
+    int fd = open(rocl_set.folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &s) != 0)
+        return false;
+    rocl_set.folder_dev = s.st_dev;
+    rocl_set.folder_ino = s.st_ino;
+    rocl_set.folder_fd = fcntl(fd, F_DUPFD_CLOEXEC, 200);
+    if (rocl_set.folder_fd < 0)
+        rocl_set.folder_fd = fd;
+    else
+        close(fd);
+    return true;
+}
+
+static void read_limits(void)
+{
+    long page = sysconf(_SC_PAGESIZE);
+    rocl_set.page = page > 0 ? (size_t)page : 4096;
+    rocl_set.policy = policy_of(secure_getenv("ROCLINE_POLICY"));
+    uint64_t otherwise = rocl_set.policy == ROCL_RING ? 64 : 0;
+    rocl_set.limit = number_of("ROCLINE_LIMIT", otherwise, 1 << 20) << 20;
+    if (rocl_set.policy == ROCL_RING && !rocl_set.limit)
+        rocl_set.limit = otherwise << 20;
+    rocl_set.chunk = (size_t)number_of("ROCLINE_CHUNK", 1024, 512 << 10) << 10;
+    if (rocl_set.chunk < ROCL_FIRST)
+        rocl_set.chunk = ROCL_FIRST;
+}
+
+__attribute__((constructor)) static void load(void)
+{
+    int saved = errno;
+    const char *clock = secure_getenv("ROCLINE_CLOCK");
+    rocl_set.folder_fd = -1;
+    rocl_set.on = open_folder(secure_getenv("ROCLINE_OUTPUT"));
+    if (rocl_set.on) {
+        rocl_set.tsc = !(clock && !strcmp(clock, "monotonic")) && rocl_tsc_is_good();
+        rocl_set.loaded_ns = rocl_ns(CLOCK_MONOTONIC);
+        rocl_set.loaded_ticks = rocl_ticks();
+        if (!read_session(secure_getenv("ROCLINE_SESSION")) &&
+            getrandom(rocl_set.session, sizeof rocl_set.session, GRND_NONBLOCK) < 0)
+            memcpy(rocl_set.session, &rocl_set.loaded_ns, sizeof rocl_set.loaded_ns);
+        read_limits();
+        read_command();
+        describe_node();
+        rocl_set.rank = rank_of_environment();
+    }
+    errno = saved;
+}
+
+bool rocl_cap_on(void)
+{
+    return rocl_set.on;
+}

@@ -1,0 +1,324 @@
+/* Writers of threads: made with the first event, a chunk at a time, done when the thread ends. */
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/chunk.h"
+
+__thread rocl_self rocl_me;
+static pthread_key_t at_thread_end;
+static bool has_key;
+
+/* ---- what a chunk begins with ---------------------------------------------------------------- */
+
+static size_t name_of_thread(const rocl_writer *w, char *to)
+{
+    if (*w->name)
+        memcpy(to, w->name, sizeof w->name);
+    else if (w->tid == (uint32_t)getpid() || prctl(PR_GET_NAME, to) != 0)
+        *to = '\0'; /* the name of the first thread is that of the program */
+    return strnlen(to, sizeof w->name);
+}
+
+/* How much the open ranges take to be named again. */
+static size_t size_of_open(const rocl_writer *w)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < w->ranges.depth && i < ROCL_OPEN_MAX; i++)
+        n += w->ranges.open[i].len + 40;
+    for (uint32_t i = 0; i < w->regions.depth && i < ROCL_OPEN_MAX; i++)
+        if (w->regions.open[i].ticks)
+            n += strlen(w->regions.open[i].site->name) + strlen(w->regions.open[i].site->category) +
+                 60;
+    return n;
+}
+
+static void put_open(rocl_writer *w, uint8_t type, uint64_t ticks, uint32_t id)
+{
+    uint8_t body[24], *p = rocl_varint_put(body, w->last > ticks ? w->last - ticks : 0);
+    p = rocl_varint_put(p, id);
+    size_t n = (size_t)(p - body);
+    p = rocl_put_sized(w->pos, type, n);
+    memcpy(p, body, n);
+    w->pos = p + n;
+}
+
+/* Regions and ranges that began in former chunks. `old` is the content of the last one. */
+static void put_all_open(rocl_writer *w, const uint8_t *old)
+{
+    for (uint32_t i = 0; i < w->regions.depth && i < ROCL_OPEN_MAX; i++) {
+        rocl_open *o = &w->regions.open[i];
+        if (o->ticks)
+            put_open(w, ROCL_REC_OPEN_REGION, o->ticks,
+                     rocl_site_id(w, (rocl_site *)(uintptr_t)o->site, 0));
+    }
+    for (uint32_t i = 0; i < w->ranges.depth && i < ROCL_OPEN_MAX; i++) {
+        rocl_open *o = &w->ranges.open[i];
+        if (!o->ticks)
+            continue;
+        uint32_t id = rocl_text_id(w, (const char *)old + o->text, o->len, 0);
+        o->text = w->texts[w->last_text].at;
+        put_open(w, ROCL_REC_OPEN_RANGE, o->ticks, id);
+    }
+}
+
+static void put_thread(rocl_writer *w)
+{
+    char name[sizeof w->name] = {0};
+    size_t n = name_of_thread(w, name);
+    uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_THREAD, n);
+    memcpy(p, name, n);
+    w->pos = p + n;
+}
+
+static void put_lost(rocl_writer *w)
+{
+    uint64_t lost = w->dropped - w->told;
+    if (!lost)
+        return;
+    uint8_t body[16], *end = rocl_varint_put(body, lost);
+    uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_LOST, (size_t)(end - body));
+    memcpy(p, body, (size_t)(end - body));
+    w->pos = p + (end - body);
+    w->told = w->dropped;
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+static void set_limit(rocl_writer *w, size_t need)
+{
+    uint8_t *last = w->end - ROCL_HOT;
+    size_t step = need > ROCL_STEP ? need : ROCL_STEP;
+    w->limit = last - w->pos > (ptrdiff_t)step ? w->pos + step : last;
+}
+
+static void end_chunk(rocl_core *c, rocl_chunk_header *h, const rocl_span *where)
+{
+    rocl_chunk_close(h);
+    munmap(h, where->size);
+    if (rocl_set.policy == ROCL_RING)
+        rocl_file_give_up(c, where);
+}
+
+/* Chunks of one size, so that any can take the place of any. */
+static size_t ring_size(void)
+{
+    size_t n = (size_t)rocl_set.limit / 16;
+    return n > rocl_set.chunk ? rocl_set.chunk : n;
+}
+
+static void use_chunk(rocl_writer *w, const rocl_core *c, rocl_chunk_header *h)
+{
+    const uint8_t *old = w->content;
+    memset(h->magic, 0, sizeof h->magic); /* of a chunk that was given up */
+    w->generation++;
+    w->next_text = 1;
+    w->content = w->pos = (uint8_t *)h + ROCL_CHUNK_HEADER;
+    w->end = (uint8_t *)h + w->where.size;
+    w->limit = w->end - ROCL_HOT;
+    w->events = 0;
+    w->last = rocl_ticks();
+    w->next_size = w->where.size * 4 < rocl_set.chunk ? w->where.size * 4 : rocl_set.chunk;
+    memcpy(w->pos, c->preamble, c->preamble_len);
+    w->pos += c->preamble_len;
+    put_thread(w);
+    put_all_open(w, old);
+    put_lost(w);
+    h->tid = w->tid;
+    h->writer = w->number;
+    h->seq = w->seq++;
+    atomic_store_explicit(&h->dropped, w->dropped, memory_order_relaxed);
+    h->base = w->last;
+    rocl_chunk_begin(h, c, w->where.size, 0, (size_t)(w->pos - w->content));
+    w->gpu_last[ROCL_CLOCK_TICKS] = h->base;
+    w->gpu_last[ROCL_CLOCK_MONOTONIC] = h->begin.monotonic;
+    w->gpu_last[ROCL_CLOCK_BOOTTIME] = h->begin.boottime;
+    w->gpu_last[ROCL_CLOCK_REALTIME] = h->begin.realtime;
+    w->chunk = h;
+}
+
+static bool next_chunk(rocl_writer *w, rocl_core *c, size_t need)
+{
+    rocl_chunk_header *old = w->chunk, *h;
+    rocl_span old_where = w->where;
+    size_t least = ROCL_CHUNK_HEADER + c->preamble_len + 256 + size_of_open(w) + need + ROCL_HOT;
+    size_t size = rocl_set.policy == ROCL_RING ? ring_size() : w->next_size;
+    bool full;
+    while (!(h = rocl_file_chunk(c, size > least ? size : least, &w->where, &full))) {
+        w->where = old_where;
+        if (rocl_set.policy != ROCL_BLOCK || full)
+            return false;
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    use_chunk(w, c, h);
+    if (old)
+        end_chunk(c, old, &old_where);
+    set_limit(w, need);
+    return true;
+}
+
+/* Asking the kernel for room for every event that is lost would take more time than the program
+ * has: it is asked again after some time. */
+static bool may_retry(rocl_writer *w, const rocl_core *c)
+{
+    uint64_t now = rocl_ticks();
+    if (now < w->retry)
+        return false;
+    w->retry = now + c->tick_hz / 100;
+    return true;
+}
+
+static bool find_room(rocl_writer *w, size_t need)
+{
+    if (w->chunk && w->end - w->pos >= (ptrdiff_t)(need + ROCL_HOT)) {
+        w->chunk->flags &= ~ROCL_CHUNK_CLOSED;
+        rocl_chunk_sync_now(w->chunk);
+        set_limit(w, need);
+        return true;
+    }
+    rocl_core *c = rocl_core_get();
+    bool found = c && may_retry(w, c) && next_chunk(w, c, need);
+    if (found)
+        w->retry = 0;
+    return found;
+}
+
+bool rocl_writer_room(rocl_writer *w, size_t need)
+{
+    int saved = errno;
+    bool found = need <= 4 * ROCL_CAP_TEXT_MAX && find_room(w, need);
+    if (!found)
+        rocl_writer_drop(w);
+    errno = saved;
+    return found;
+}
+
+/* ---- what is lost ---------------------------------------------------------------------------- */
+
+void rocl_writer_drop(rocl_writer *w)
+{
+    rocl_core *c = rocl_core_peek();
+    w->dropped++;
+    if (w->chunk)
+        atomic_store_explicit(&w->chunk->dropped, w->dropped, memory_order_relaxed);
+    else if (c && c->self)
+        atomic_fetch_add_explicit(&c->self->dropped, 1, memory_order_relaxed);
+}
+
+void rocl_count_interrupted(void)
+{
+    rocl_core *c = rocl_core_peek();
+    if (c && c->self)
+        atomic_fetch_add_explicit(&c->self->dropped, 1, memory_order_relaxed);
+}
+
+/* ---- writers --------------------------------------------------------------------------------- */
+
+/* Idle writers were used by threads that ended. */
+static rocl_writer *take_writer(rocl_core *c)
+{
+    pthread_mutex_lock(&c->lock);
+    rocl_writer *w = c->idle;
+    if (w)
+        c->idle = w->next_idle;
+    pthread_mutex_unlock(&c->lock);
+    return w ? w : rocl_wiped_pages(sizeof *w);
+}
+
+/* Clears what is of the thread, not what is of the memory. */
+static void clear_writer(rocl_writer *w)
+{
+    uint32_t generation = w->generation;
+    rocl_writer *next = w->next;
+    memset(w, 0, sizeof *w);
+    w->generation = generation;
+    w->next = next;
+}
+
+static void begin_writer(rocl_core *c, rocl_writer *w)
+{
+    w->tid = (uint32_t)syscall(SYS_gettid);
+    w->next_size = ROCL_FIRST;
+    pthread_mutex_lock(&c->lock);
+    w->number = ++c->writer_count;
+    if (!w->generation) {
+        w->next = c->all;
+        c->all = w;
+    }
+    pthread_mutex_unlock(&c->lock);
+    w->generation++;
+    w->alive = true;
+    if (has_key)
+        pthread_setspecific(at_thread_end, w);
+    rocl_me.writer = w;
+}
+
+/* A writer that is there but not alive is of the parent, whose pages read as zeros here. */
+rocl_writer *rocl_writer_make(void)
+{
+    int saved = errno;
+    rocl_core *c = rocl_core_get();
+    rocl_writer *w = NULL;
+    if (c) {
+        w = rocl_me.writer ? rocl_me.writer : take_writer(c);
+        if (w)
+            begin_writer(c, w);
+        else if (c->self)
+            atomic_fetch_add_explicit(&c->self->dropped, 1, memory_order_relaxed);
+    }
+    errno = saved;
+    return w;
+}
+
+static void thread_ends(void *of)
+{
+    rocl_writer *w = of;
+    int saved = errno;
+    rocl_core *c = rocl_core_peek();
+    rocl_me.busy = true;
+    if (c && w->alive) {
+        if (w->chunk)
+            end_chunk(c, w->chunk, &w->where);
+        clear_writer(w);
+        pthread_mutex_lock(&c->lock);
+        w->next_idle = c->idle;
+        c->idle = w;
+        pthread_mutex_unlock(&c->lock);
+    }
+    rocl_me.writer = NULL;
+    rocl_me.busy = false;
+    errno = saved;
+}
+
+rocl_writer *rocl_writer_of(rocl_core *c, uint32_t tid)
+{
+    pthread_mutex_lock(&c->lock);
+    rocl_writer *w = c->all;
+    while (w && !(w->alive && w->tid == tid))
+        w = w->next;
+    pthread_mutex_unlock(&c->lock);
+    return w;
+}
+
+__attribute__((constructor)) static void prepare(void)
+{
+    has_key = pthread_key_create(&at_thread_end, thread_ends) == 0;
+}
+
+/* The program exits. Its chunk is closed, but may be opened again: there may be destructors that
+ * come after this one. Other threads may still run; their chunks are as good as closed ones. */
+__attribute__((destructor)) static void finish(void)
+{
+    rocl_core *c = rocl_core_peek();
+    rocl_writer *w = rocl_me.writer;
+    if (rocl_me.busy || !c)
+        return;
+    if (w && w->alive && w->chunk) {
+        rocl_chunk_close(w->chunk);
+        w->limit = w->pos - 1;
+    }
+    if (c->self)
+        rocl_chunk_sync_now(c->self);
+}
