@@ -109,7 +109,7 @@ typedef struct rocl_cap_kernel_symbol {
     uint64_t id; /* unique in the process */
     const rocl_def *agent;
     const char *name;    /* as in the code object, with or without ".kd" */
-    const char *display; /* demangled; NULL: readers do it */
+    const char *display; /* demangled; NULL: the name is shown */
     int64_t group_segment, private_segment, sgpr, arch_vgpr, accum_vgpr;
 } rocl_cap_kernel_symbol;
 

@@ -144,7 +144,8 @@ enum {
 typedef struct rocl_open {
     uint64_t ticks; /* 0: it was not recorded, and its end will not be */
     const rocl_site *site;
-    uint32_t text, len; /* a range: where its text is in the content */
+    uint32_t text, len;   /* a range: where its text is in the content */
+    uint32_t correlation; /* a region: its number, 0 none */
 } rocl_open;
 
 typedef struct rocl_stack {

@@ -26,7 +26,7 @@ static inline bool stack_pop(rocl_stack *s)
     return UNLIKELY(at >= ROCL_OPEN_MAX) || s->open[at].ticks;
 }
 
-static const rocl_open *top_region(const rocl_writer *w)
+static rocl_open *top_region(rocl_writer *w)
 {
     uint32_t depth = w->regions.depth;
     bool known = depth && depth <= ROCL_OPEN_MAX && w->regions.open[depth - 1].ticks;
@@ -99,9 +99,12 @@ uint64_t rocl_cap_correlate(void)
     uint64_t number = 0;
     if (!w)
         return 0;
-    if (top_region(w) && rocl_room(w, 0)) {
+    rocl_open *open = top_region(w);
+    if (open && open->correlation) {
+        number = open->correlation;
+    } else if (open && rocl_room(w, 0)) {
         uint8_t body[ROCL_VARINT_MAX];
-        number = next_correlation(w);
+        number = open->correlation = next_correlation(w);
         size_t n = (size_t)(rocl_varint_put(body, number) - body);
         uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_CORRELATE, n);
         memcpy(p, body, n);

@@ -35,10 +35,12 @@ static size_t size_of_open(const rocl_writer *w)
     return n;
 }
 
-static void put_open(rocl_writer *w, uint8_t type, uint64_t ticks, uint32_t id)
+static void put_open(rocl_writer *w, uint8_t type, const rocl_open *o, uint32_t id)
 {
-    uint8_t body[24], *p = rocl_varint_put(body, w->last > ticks ? w->last - ticks : 0);
+    uint8_t body[32], *p = rocl_varint_put(body, w->last > o->ticks ? w->last - o->ticks : 0);
     p = rocl_varint_put(p, id);
+    if (type == ROCL_REC_OPEN_REGION)
+        p = rocl_varint_put(p, o->correlation);
     size_t n = (size_t)(p - body);
     p = rocl_put_sized(w->pos, type, n);
     memcpy(p, body, n);
@@ -51,7 +53,7 @@ static void put_all_open(rocl_writer *w, const uint8_t *old)
     for (uint32_t i = 0; i < w->regions.depth && i < ROCL_OPEN_MAX; i++) {
         rocl_open *o = &w->regions.open[i];
         if (o->ticks)
-            put_open(w, ROCL_REC_OPEN_REGION, o->ticks,
+            put_open(w, ROCL_REC_OPEN_REGION, o,
                      rocl_site_id(w, (rocl_site *)(uintptr_t)o->site, 0));
     }
     for (uint32_t i = 0; i < w->ranges.depth && i < ROCL_OPEN_MAX; i++) {
@@ -60,7 +62,7 @@ static void put_all_open(rocl_writer *w, const uint8_t *old)
             continue;
         uint32_t id = rocl_text_id(w, (const char *)old + o->text, o->len, 0);
         o->text = w->texts[w->last_text].at;
-        put_open(w, ROCL_REC_OPEN_RANGE, o->ticks, id);
+        put_open(w, ROCL_REC_OPEN_RANGE, o, id);
     }
 }
 

@@ -93,7 +93,7 @@ typedef enum rocl_record_type {
     ROCL_REC_COUNTER = 0x49,
     ROCL_REC_PROCESS_NAME = 0x4a, /* string */
     /* State of this writer where the chunk begins, oldest first. */
-    ROCL_REC_OPEN_REGION = 0x50, /* v ticks before base, n */
+    ROCL_REC_OPEN_REGION = 0x50, /* v ticks before base, n, v number (0 none) */
     ROCL_REC_OPEN_RANGE = 0x51,  /* v ticks before base, t */
     /* Events and what belongs to them. */
     ROCL_REC_LOST = 0x60,      /* v: events that were dropped right before */

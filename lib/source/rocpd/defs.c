@@ -192,7 +192,7 @@ static rocl_status take_agent(rocpd_set *s, const rocpd_row *r, rocl_error *err)
     a->vendor = text_of(r, 8);
     a->product = text_of(r, 9);
     a->user_name = text_of(r, 10);
-    rocpd_label_agent(s->trace, a);
+    rocl_label_agent(s->trace, a);
     return ROCL_OK;
 }
 

@@ -24,7 +24,7 @@ static rocl_status guess_agent(rocpd_set *s, int64_t id, rocl_error *err)
                       .absolute_index = -1,
                       .logical_index = -1,
                       .type_index = -1};
-    rocpd_label_agent(s->trace, a);
+    rocl_label_agent(s->trace, a);
     return ROCL_OK;
 }
 

@@ -1,6 +1,5 @@
 /* Names as the options ask for them, and the few facts that hide in JSON columns. */
 #include <cjson/cJSON.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "source/json.h"
@@ -14,22 +13,6 @@ void rocpd_name_kernel(rocl_trace *t, rocl_kernel *k, const char *extdata, size_
     if (t->opt.kernel_names == ROCL_NAMES_TRUNCATED && len)
         truncated = rocl_json_text(t, extdata, len, "truncated_kernel_name", &bad);
     k->shown = rocl_kernel_shown(t, k->mangled, k->display, truncated);
-}
-
-void rocpd_label_agent(rocl_trace *t, rocl_agent *a)
-{
-    char label[64];
-    const char *word = "Agent";
-    int64_t n = a->logical_index;
-    if (t->opt.agent_index == ROCL_INDEX_ABSOLUTE) {
-        n = a->absolute_index;
-    } else if (t->opt.agent_index == ROCL_INDEX_TYPE_RELATIVE) {
-        n = a->type_index;
-        if (a->type != ROCL_AGENT_OTHER)
-            word = rocl_str(t, a->type_name);
-    }
-    int len = snprintf(label, sizeof label, "%s %lld", word, (long long)(n < 0 ? a->id : n));
-    a->label = rocl_strings_put(t->strings, label, (size_t)len);
 }
 
 /* Launchers leave the rank in the environment; only that number is taken out of it. */

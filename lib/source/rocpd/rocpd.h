@@ -16,6 +16,7 @@
 #define ROCL_SOURCE_ROCPD_H
 
 #include "base/ids.h"
+#include "source/agent_label.h"
 #include "source/rows.h"
 #include "source/source.h"
 
@@ -112,7 +113,6 @@ rocl_status rocpd_guess_definitions(rocpd_set *s, rocl_db *db, rocl_error *err);
 
 /* names.c */
 void rocpd_name_kernel(rocl_trace *t, rocl_kernel *k, const char *extdata, size_t len);
-void rocpd_label_agent(rocl_trace *t, rocl_agent *a);
 int32_t rocpd_rank_of(const char *environment);
 /* The same as an environment of nothing but ranks, malloced; NULL when memory is out. */
 char *rocpd_rank_environment(const char *environment);

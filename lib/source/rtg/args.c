@@ -9,10 +9,10 @@ enum { ARGS_MAX = 256 };
 
 bool rtg_args_add(rtg_worker *w, uint32_t name, rtg_span value)
 {
-    if (!ROCL_GROW(w->args, w->arg_cap, w->arg_count + 1))
+    if (!ROCL_GROW(w->out.args, w->out.arg_cap, w->out.arg_count + 1))
         return false;
     ((char *)(uintptr_t)value.p)[value.n] = '\0';
-    w->args[w->arg_count++] = (rocl_arg){0, name, value.p, value.n};
+    w->out.args[w->out.arg_count++] = (rocl_arg){0, name, value.p, value.n};
     return true;
 }
 

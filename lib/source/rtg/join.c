@@ -42,7 +42,7 @@ static rocl_status emit(rtg_worker *w, const rocl_record *rec, const uint32_t *d
     const rtg_file *f = w->file;
     rocl_status st = ROCL_OK;
     record r;
-    rocl_dispatch *d = rtg_batch_next(w, ROCL_DISPATCH, &st, err);
+    rocl_dispatch *d = rocl_batcher_next(&w->out, ROCL_DISPATCH, &st, err);
     if (!d)
         return st;
     memcpy(&r, rec->data, sizeof r);
@@ -83,5 +83,5 @@ rocl_status rtg_join_finish(rtg_file *f, rtg_worker *w, rocl_error *err)
         memcpy(whose, rec.key, sizeof whose);
         known = true;
     }
-    return st ? st : rtg_batch_flush(w, err);
+    return st ? st : rocl_batcher_flush(&w->out, err);
 }

@@ -10,7 +10,7 @@
  *     table.c    keys of processes, threads, agents, queues
  *     defs.c     those as definitions of the capture, in order of first appearance
  *     scan.c     the second pass: lines -> batches
- *     batch.c    workers and their batches
+ *     worker.c   what workers have of their own
  *     names.c    names, interned once
  *     args.c     the text of arguments -> single ones
  *     join.c     dispatches and the dimensions that their host lines know
@@ -24,6 +24,7 @@
 
 #include "base/map.h"
 #include "base/spool.h"
+#include "source/batch.h"
 #include "source/rtg/line.h"
 #include "source/source.h"
 
@@ -300,26 +301,19 @@ rocl_status rtg_index(rtg_file *f, rocl_error *err);
 rocl_status rtg_define(rtg_file *f, rocl_error *err);
 void rtg_definitions_free(rocl_model_capture *c);
 
-/* ---- batch.c, scan.c ------------------------------------------------------------------------ */
+/* ---- worker.c, scan.c ------------------------------------------------------------------------ */
 
 struct rtg_worker {
     rtg_file *file;
     rtg_reader reader;
     rtg_names *names;
     rtg_pairs pairs;
-    rocl_batch out[ROCL_KINDS];
-    rocl_arg *args;
-    size_t arg_count, arg_cap;
-    const rocl_emitter *to;
+    rocl_batcher out;
     unsigned number;
 };
 
 rocl_status rtg_scan(rtg_file *f, const rocl_task *task, unsigned worker, const rocl_emitter *to,
                      rocl_error *err);
-/* The next record of a worker's batch, zeroed; the batch goes out first when it is full. NULL: it
- * failed. */
-void *rtg_batch_next(rtg_worker *w, rocl_kind kind, rocl_status *st, rocl_error *err);
-rocl_status rtg_batch_flush(rtg_worker *w, rocl_error *err);
 rtg_worker *rtg_worker_get(rtg_file *f, unsigned number, const rocl_emitter *to, rocl_error *err);
 void rtg_workers_free(rtg_file *f);
 /* What links a packet's host line with its GPU line. */

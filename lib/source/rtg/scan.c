@@ -109,21 +109,21 @@ static void put_args(turn *t, rocl_region *g)
     const rtg_line *l = t->l;
     rtg_worker *w = t->w;
     bool ok = true;
-    g->arg_first = (uint32_t)w->arg_count;
+    g->arg_first = (uint32_t)w->out.arg_count;
     if (l->has_args)
         ok = rtg_args_split(w, l->shape == RTG_HSA ? without_parentheses(l->args) : l->args);
     if (ok && l->has_kernel)
         ok = rtg_args_add(w, word(t, RTG_W_KERNEL), l->kernel);
     if (ok && (l->shape == RTG_HIP || l->shape == RTG_HSA) && telling(l->result))
         ok = rtg_args_add(w, word(t, RTG_W_RET), l->result);
-    g->arg_count = (uint32_t)w->arg_count - g->arg_first;
+    g->arg_count = (uint32_t)w->out.arg_count - g->arg_first;
     if (!ok)
         t->st = rocl_fail_memory(t->err);
 }
 
 static void put_region(turn *t, rocl_kind kind, uint32_t name, uint32_t function, uint32_t category)
 {
-    rocl_region *g = rtg_batch_next(t->w, kind, &t->st, t->err);
+    rocl_region *g = rocl_batcher_next(&t->w->out, kind, &t->st, t->err);
     if (!g)
         return;
     put_head(t, &g->e, name, category);
@@ -182,7 +182,7 @@ static void take_host_packet(turn *t)
             name = word(t, packets[k].name);
             category = word(t, packets[k].category);
         }
-    rocl_region *g = rtg_batch_next(t->w, ROCL_INSTANT, &t->st, t->err);
+    rocl_region *g = rocl_batcher_next(&t->w->out, ROCL_INSTANT, &t->st, t->err);
     if (!g)
         return;
     put_head(t, &g->e, name, category);
@@ -208,7 +208,7 @@ static void take_dispatch(turn *t)
             return;
         }
     }
-    rocl_dispatch *to = rtg_batch_next(t->w, ROCL_DISPATCH, &t->st, t->err);
+    rocl_dispatch *to = rocl_batcher_next(&t->w->out, ROCL_DISPATCH, &t->st, t->err);
     if (to)
         *to = d;
 }
@@ -220,7 +220,7 @@ static void take_barrier(turn *t)
     uint32_t name = word(t, t->l->shape == RTG_VENDOR ? RTG_W_VENDOR : RTG_W_BARRIER);
     if (t->i->hcc && t->l->name.n)
         name = name_of(t, t->l->name);
-    rocl_hip *h = rtg_batch_next(t->w, ROCL_BARRIER, &t->st, t->err);
+    rocl_hip *h = rocl_batcher_next(&t->w->out, ROCL_BARRIER, &t->st, t->err);
     if (!h)
         return;
     put_head(t, &h->e, name, word(t, RTG_W_BARRIER_PACKET));
@@ -269,7 +269,7 @@ static void take_copy(turn *t)
     uint32_t name = word(t, RTG_W_COPY), agent = agent_of(t);
     if (t->i->hcc && t->l->name.n)
         name = name_of(t, t->l->name);
-    rocl_copy *c = rtg_batch_next(t->w, ROCL_COPY, &t->st, t->err);
+    rocl_copy *c = rocl_batcher_next(&t->w->out, ROCL_COPY, &t->st, t->err);
     if (!c)
         return;
     put_head(t, &c->e, name, word(t, RTG_W_MEMORY_COPY));
@@ -391,11 +391,11 @@ rocl_status rtg_scan(rtg_file *f, const rocl_task *task, unsigned worker, const 
         uint64_t lines;
         st = scan_block(w, range, &lines, err);
         if (st == ROCL_OK && f->args) /* arguments are where they were read */
-            st = rtg_batch_flush(w, err);
+            st = rocl_batcher_flush(&w->out, err);
         rocl_progress(f->trace, lines);
     }
     if (st == ROCL_OK)
-        st = rtg_batch_flush(w, err);
+        st = rocl_batcher_flush(&w->out, err);
     if (st == ROCL_OK && f->join)
         st = rocl_sorter_seal(f->join, worker, err);
     return st;

@@ -1,0 +1,10 @@
+/* What an agent is called in outputs. */
+#ifndef ROCL_SOURCE_AGENT_LABEL_H
+#define ROCL_SOURCE_AGENT_LABEL_H
+
+#include "model/trace.h"
+
+/* Sets the label by --agent-index-value. */
+void rocl_label_agent(rocl_trace *t, rocl_agent *a);
+
+#endif
