@@ -347,6 +347,9 @@ typedef enum rocl_fault {
     ROCL_FAULT_BAD_JSON,      /* extdata that does not parse: ignored */
     ROCL_FAULT_UNPAIRED_FREE, /* free of an address never allocated: kept, 0 bytes */
     ROCL_FAULT_BAD_LINE,      /* of a text: cannot be read; left out */
+    ROCL_FAULT_DROPPED,       /* the tracer itself could not keep it; left out */
+    ROCL_FAULT_TORN,          /* in a chunk that is cut, damaged or missing; left out */
+    ROCL_FAULT_UNFINISHED,    /* its process ended first: ends with the last event of its thread */
     ROCL_FAULTS
 } rocl_fault;
 

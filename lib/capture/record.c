@@ -35,7 +35,9 @@ static rocl_open *top_region(rocl_writer *w)
 
 static void put_end(rocl_writer *w, rocl_stack *s, uint8_t type, uint64_t now)
 {
-    if (!stack_pop(s) || !rocl_room(w, 0))
+    /* First the room: what ends must still be open where a new chunk begins. */
+    bool room = rocl_room(w, 0);
+    if (!stack_pop(s) || !room)
         return;
     uint8_t *p = w->pos;
     *p++ = type;

@@ -58,6 +58,9 @@ static const struct {
     [ROCL_FAULT_BAD_JSON] = {"broken JSON", false},
     [ROCL_FAULT_UNPAIRED_FREE] = {"free without allocation", false},
     [ROCL_FAULT_BAD_LINE] = {"malformed line", true},
+    [ROCL_FAULT_DROPPED] = {"dropped while recording", true},
+    [ROCL_FAULT_TORN] = {"in a damaged or missing chunk", true},
+    [ROCL_FAULT_UNFINISHED] = {"open when the process ended", false},
 };
 
 const char *rocl_fault_text(rocl_fault f)

@@ -21,6 +21,15 @@ rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err, const
     return rocl_fail(err, ROCL_INPUT, "%s: %s", place, rocl_fault_text(f));
 }
 
+rocl_status rocl_fault_count_n(rocl_trace *t, rocl_fault f, uint64_t n, const char *place,
+                               rocl_error *err)
+{
+    if (!n)
+        return ROCL_OK;
+    atomic_fetch_add_explicit(&t->faults[f], n - 1, memory_order_relaxed);
+    return rocl_fault_count(t, f, err, "%s", place);
+}
+
 uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f)
 {
     return (unsigned)f < ROCL_FAULTS ? t->faults[f] : 0;

@@ -79,6 +79,10 @@ enum {
 rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err, const char *place_fmt,
                              ...) __attribute__((format(printf, 4, 5)));
 
+/* The same for several at once. */
+rocl_status rocl_fault_count_n(rocl_trace *t, rocl_fault f, uint64_t n, const char *place,
+                               rocl_error *err);
+
 /* ROCL_PARTIAL when any fault was counted, else ROCL_OK. */
 rocl_status rocl_trace_verdict(const rocl_trace *t);
 

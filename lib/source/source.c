@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "source/chunk/chunk.h"
 #include "source/json.h"
 #include "source/rocpd/rocpd.h"
 #include "source/rtg/rtg.h"
@@ -128,7 +129,8 @@ static rocl_status open_known(rocl_trace *t, const char *path, rocl_spool *spool
     const char *head = rocl_spool_head(spool, &n, &whole);
     bool database = n >= sizeof sqlite_magic && !memcmp(head, sqlite_magic, sizeof sqlite_magic);
     bool plain = !rocl_spool_packed(spool) && !rocl_spool_piped(spool) && strcmp(path, "-") != 0;
-    bool ours = !database && rtg_recognise(head, n, whole);
+    bool chunks = chunk_recognise(head, n);
+    bool ours = chunks || (!database && rtg_recognise(head, n, whole));
     rocl_status st = ROCL_OK;
     bool text = !database && !ours && may_be_text(head, n);
     if (text)
@@ -137,8 +139,8 @@ static rocl_status open_known(rocl_trace *t, const char *path, rocl_spool *spool
         st = rocl_fail(err, ROCL_INPUT, "%s: text, not a rocpd database", path);
     else if (st == ROCL_OK && !ours && !(database && plain))
         st = refuse(path, spool, err);
-    rocl_source *s =
-        st == ROCL_OK ? add_source(t, path, ours ? &rocl_rtg_ops : &rocl_rocpd_ops, err) : NULL;
+    const rocl_source_ops *ops = chunks ? &rocl_chunk_ops : ours ? &rocl_rtg_ops : &rocl_rocpd_ops;
+    rocl_source *s = st == ROCL_OK ? add_source(t, path, ops, err) : NULL;
     if (s && ours)
         s->spool = spool;
     else
@@ -181,6 +183,8 @@ static bool has_profile_line(const char *p, size_t n)
 static rocl_look look_at_head(const char *head, size_t n, bool whole)
 {
     if (n >= sizeof sqlite_magic && !memcmp(head, sqlite_magic, sizeof sqlite_magic))
+        return ROCL_LOOKS_OTHER;
+    if (chunk_recognise(head, n))
         return ROCL_LOOKS_OTHER;
     if (rtg_recognise(head, n, whole))
         return has_profile_line(head, n) ? ROCL_LOOKS_HCC : ROCL_LOOKS_LEGACY;

@@ -1,0 +1,264 @@
+/* Chunks as a source: what the capture library wrote (model/chunk.h, rocl(5)).
+ *
+ *     source.c   a file: recognised, opened, its chunks in groups, closed
+ *     walk.c     where chunks are in a file
+ *     load.c     the content of a chunk: read, unpacked, checked
+ *     records.c  a content -> records
+ *     index.c    the first pass: what each chunk defines, how many events it has, what is damaged
+ *     defs.c     those definitions, as they are of the capture
+ *     clock.c    ticks -> ns
+ *     scan.c     the second pass: records -> events
+ *     gpu.c      records of GPU work -> events
+ *     ranges.c   ranges that begin and end on different threads
+ *     dump.c     records as text
+ *     pack.c     chunks -> chunks: without the room that was not used, and compressed
+ *
+ * A process is a capture. A piece of work is a run of chunks of one writer, cut where no region is
+ * open: so it does not depend on the others, whatever the number of workers. */
+#ifndef ROCL_SOURCE_CHUNK_CHUNK_H
+#define ROCL_SOURCE_CHUNK_CHUNK_H
+
+#include "base/map.h"
+#include "base/spool.h"
+#include "model/chunk.h"
+#include "source/batch.h"
+
+extern const rocl_source_ops rocl_chunk_ops;
+
+/* Do these first bytes of a file begin a chunk? */
+bool chunk_recognise(const char *head, size_t n);
+
+/* ---- walk.c -------------------------------------------------------------------------------- */
+
+/* A definition as it is in the file: type and body. */
+typedef struct chunk_def {
+    uint8_t type;
+    uint32_t len;
+    const uint8_t *body; /* in the arena of the file */
+} chunk_def;
+
+typedef struct chunk_info {
+    rocl_chunk_header h;
+    uint64_t offset;    /* of the header in the file */
+    uint64_t available; /* bytes of content that are in the file */
+    /* index.c */
+    uint64_t events, lost; /* that can be read, that cannot */
+    uint64_t last_ticks;   /* of the last event */
+    uint32_t open_regions; /* where it begins */
+    uint32_t left_open;    /* regions and ranges, where it ends */
+    bool damaged;          /* nothing of it is used */
+    bool last;             /* of its writer */
+    uint64_t first_id;     /* of its events */
+    chunk_def *defs;
+    size_t def_count, def_cap;
+} chunk_info;
+
+typedef struct chunk_list {
+    chunk_info *all; /* in order of the file */
+    size_t count, cap;
+    uint64_t garbage; /* places where there should be a chunk, and is none */
+} chunk_list;
+
+/* Finds the chunks of a file. A version or feature that is not known is an error. */
+rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, rocl_error *err);
+
+static inline uint64_t chunk_content(const chunk_info *c)
+{
+    return atomic_load_explicit(&((chunk_info *)(uintptr_t)c)->h.progress, memory_order_relaxed) &
+           UINT32_MAX;
+}
+
+static inline uint64_t chunk_events(const chunk_info *c)
+{
+    return atomic_load_explicit(&((chunk_info *)(uintptr_t)c)->h.progress, memory_order_relaxed) >>
+           32;
+}
+
+/* ---- load.c -------------------------------------------------------------------------------- */
+
+typedef enum chunk_state {
+    CHUNK_WHOLE,
+    CHUNK_CUT,    /* the file ends before it does: what is there is good */
+    CHUNK_CORRUPT /* its bytes are not what was written */
+} chunk_state;
+
+/* The content, unpacked. *n is what there is of it, kept in b. */
+rocl_status chunk_load(const rocl_spool *s, const chunk_info *c, rocl_buf *b, size_t *n,
+                       chunk_state *state, rocl_error *err);
+
+/* ---- records.c ----------------------------------------------------------------------------- */
+
+typedef struct chunk_record {
+    uint8_t type;
+    uint64_t a, b;          /* of the types below ROCL_REC_SIZED: text or name, number */
+    const uint8_t *p, *end; /* of the others: the body */
+} chunk_record;
+
+typedef struct chunk_reader {
+    const uint8_t *p, *end;
+    uint64_t now;     /* ticks of the last event */
+    uint64_t last[4]; /* starts of GPU work, by clock */
+    bool broken;      /* what follows cannot be read */
+} chunk_reader;
+
+void chunk_reader_begin(chunk_reader *r, const chunk_info *c, const uint8_t *content, size_t n);
+/* The next record; false: there is none, or what follows is broken. */
+bool chunk_next(chunk_reader *r, chunk_record *rec);
+/* Is it an event, as the header counts them? */
+bool chunk_is_event(const chunk_record *rec);
+
+typedef struct chunk_string {
+    const char *s;
+    size_t n;
+} chunk_string;
+
+/* From a body; what is cut off reads as 0 or "", and *end is passed by nothing. */
+uint64_t chunk_number(chunk_record *r);
+int64_t chunk_signed(chunk_record *r);
+chunk_string chunk_text(chunk_record *r);
+chunk_string chunk_rest(chunk_record *r);
+
+/* What GPU records and samples begin with. */
+typedef struct chunk_times {
+    unsigned clock;
+    uint64_t start, end, tid, correlation;
+} chunk_times;
+
+chunk_times chunk_read_times(chunk_reader *r, chunk_record *rec);
+
+/* ---- clock.c ------------------------------------------------------------------------------- */
+
+typedef struct chunk_clock {
+    rocl_chunk_sync *points; /* by ticks */
+    size_t count;
+    double tick_ns;   /* where there is but one point */
+    int64_t boottime; /* less monotonic, ns */
+    int64_t realtime; /* boottime less realtime */
+} chunk_clock;
+
+rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, size_t n,
+                             rocl_error *err);
+/* In ns of boottime, of a time on the clock given. */
+int64_t chunk_clock_ns(const chunk_clock *k, unsigned clock, uint64_t time);
+void chunk_clock_free(chunk_clock *k);
+
+/* ---- a process ----------------------------------------------------------------------------- */
+
+typedef struct chunk_run {
+    size_t first, count; /* chunks */
+    uint64_t events;
+} chunk_run;
+
+typedef enum chunk_word {
+    CHUNK_W_PUSH,
+    CHUNK_W_START,
+    CHUNK_W_MARK,
+    CHUNK_W_RANGE_API,
+    CHUNK_W_MARK_API,
+    CHUNK_W_DISPATCH,
+    CHUNK_W_SAMPLE,
+    CHUNK_WORDS
+} chunk_word;
+
+typedef struct chunk_file chunk_file;
+
+typedef struct chunk_process {
+    chunk_file *file;
+    rocl_model_capture *capture;
+    const chunk_info **chunks; /* by writer and number */
+    size_t count, cap;
+    chunk_run *runs;
+    size_t run_count;
+    chunk_clock clock;
+    uint64_t faults[ROCL_FAULTS]; /* found by the first pass */
+    uint64_t last_ticks;
+    rocl_map threads, agents, queues, streams, kernels, counters; /* ids in the file -> index */
+    /* while it is scanned */
+    struct chunk_worker **workers;
+    rocl_sorter *ranges;
+    uint32_t kinds;
+    bool args;
+} chunk_process;
+
+struct chunk_file {
+    rocl_trace *trace;
+    rocl_spool *spool;
+    const char *path;
+    chunk_list list;
+    chunk_process *processes;
+    size_t count, cap;
+    rocl_arena arena; /* of definitions */
+    uint32_t words[CHUNK_WORDS];
+};
+
+/* index.c: reads every chunk once. */
+rocl_status chunk_index(chunk_file *f, rocl_error *err);
+/* defs.c */
+rocl_status chunk_define(chunk_process *p, rocl_error *err);
+void chunk_definitions_free(rocl_model_capture *c);
+/* The key by which a definition is found again in another chunk. */
+uint64_t chunk_def_key(uint8_t type, const uint8_t *body, size_t len, uint64_t *id);
+
+/* ---- scan.c -------------------------------------------------------------------------------- */
+
+typedef struct chunk_name {
+    uint32_t category, name;
+} chunk_name;
+
+/* Something that is open: of a region also its arguments, the last of those that wait. */
+typedef struct chunk_open {
+    uint64_t ticks, correlation;
+    chunk_name name;
+} chunk_open;
+
+typedef struct chunk_stack {
+    chunk_open *all;
+    size_t depth, cap;
+} chunk_stack;
+
+typedef struct chunk_waiting_arg {
+    size_t depth;
+    rocl_arg arg;
+} chunk_waiting_arg;
+
+typedef struct chunk_worker {
+    chunk_process *process;
+    rocl_batcher out;
+    rocl_buf content;
+    rocl_map texts; /* id in the chunk -> text */
+    rocl_map names; /* id in the chunk -> index in name_list */
+    rocl_map defs;  /* id in the chunk -> index in the capture */
+    chunk_name *name_list;
+    size_t name_count, name_cap;
+    chunk_stack regions, ranges;
+    chunk_waiting_arg *args;
+    size_t arg_count, arg_cap;
+    rocl_arena values; /* of arguments */
+    /* the chunk that is read */
+    const chunk_info *chunk;
+    chunk_reader reader;
+    uint32_t thread;
+    uint64_t next_id;
+    rocl_status st;
+    rocl_error *err;
+} chunk_worker;
+
+chunk_worker *chunk_worker_get(chunk_process *p, unsigned number, const rocl_emitter *to,
+                               rocl_error *err);
+void chunk_workers_free(chunk_process *p);
+rocl_status chunk_scan(chunk_process *p, const rocl_task *task, unsigned worker,
+                       const rocl_emitter *to, rocl_error *err);
+/* Counts what is wrong with a record. */
+void chunk_fault(chunk_worker *w, rocl_fault f);
+chunk_name chunk_name_of(chunk_worker *w, uint64_t id);
+/* The next event of a kind that is wanted, with its head filled in; NULL: none is to be made. */
+void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name);
+
+/* gpu.c: true: it was one of its records. */
+bool chunk_take_gpu(chunk_worker *w, chunk_record *rec);
+
+/* ranges.c */
+void chunk_take_range(chunk_worker *w, const chunk_record *rec);
+rocl_status chunk_ranges_finish(chunk_process *p, const rocl_emitter *to, rocl_error *err);
+
+#endif

@@ -1,0 +1,108 @@
+/* Ticks as ns: straight lines between moments at which the clocks were compared. All chunks of a
+ * process share them, so that threads agree. */
+#include "source/chunk/chunk.h"
+
+#include <stdlib.h>
+
+/* Moments closer than that to each other say little about how fast ticks go. */
+#define APART_NS  50000000u
+#define AT_ALL_NS 1000000u /* two of them, at least */
+
+static int by_ticks(const void *a, const void *b)
+{
+    const rocl_chunk_sync *x = a, *y = b;
+    return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+}
+
+static bool is_later(const rocl_chunk_sync *a, const rocl_chunk_sync *b, uint64_t ns)
+{
+    return b->ticks > a->ticks && b->monotonic > a->monotonic && b->monotonic - a->monotonic >= ns;
+}
+
+/* Keeps those that are apart, and the last one. */
+static void thin_out(chunk_clock *k)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < k->count; i++) {
+        bool last = i + 1 == k->count;
+        if (!n || is_later(&k->points[n - 1], &k->points[i], APART_NS))
+            k->points[n++] = k->points[i];
+        else if (last && n > 1 && is_later(&k->points[n - 2], &k->points[i], APART_NS))
+            k->points[n - 1] = k->points[i];
+        else if (last && n == 1 && is_later(&k->points[0], &k->points[i], AT_ALL_NS))
+            k->points[n++] = k->points[i];
+    }
+    k->count = n;
+}
+
+rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, size_t n,
+                             rocl_error *err)
+{
+    k->points = calloc(2 * n + 1, sizeof *k->points);
+    k->tick_ns = 1;
+    if (!k->points)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        const rocl_chunk_header *h = &chunks[i]->h;
+        if (chunks[i]->damaged)
+            continue;
+        if (h->clock == ROCL_CLOCK_TSC)
+            k->tick_ns = 1e9 / (double)h->tick_hz;
+        k->points[k->count++] = h->begin;
+        if (h->end.ticks)
+            k->points[k->count++] = h->end;
+    }
+    qsort(k->points, k->count, sizeof *k->points, by_ticks);
+    thin_out(k);
+    const rocl_chunk_sync *first = &k->points[0];
+    k->boottime = (int64_t)(first->boottime - first->monotonic);
+    k->realtime = (int64_t)(first->boottime - first->realtime);
+    return ROCL_OK;
+}
+
+static const rocl_chunk_sync *before(const chunk_clock *k, uint64_t ticks)
+{
+    size_t low = 0, high = k->count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (k->points[middle].ticks <= ticks)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &k->points[low];
+}
+
+/* The line through a point and the next one; through the last one, that before it. */
+static int64_t monotonic_of(const chunk_clock *k, uint64_t ticks)
+{
+    const rocl_chunk_sync *a = before(k, ticks), *end = k->points + k->count;
+    const rocl_chunk_sync *from = a + 1 < end || k->count < 2 ? a : a - 1;
+    double slope = k->tick_ns;
+    if (from + 1 < end)
+        slope =
+            (double)(from[1].monotonic - from->monotonic) / (double)(from[1].ticks - from->ticks);
+    double ns = (double)(int64_t)(ticks - a->ticks) * slope;
+    /* Beyond what a trace can be about: a file that lies. */
+    if (!(ns > -4e18 && ns < 4e18))
+        return -1;
+    return (int64_t)(a->monotonic + (uint64_t)(int64_t)ns);
+}
+
+int64_t chunk_clock_ns(const chunk_clock *k, unsigned clock, uint64_t time)
+{
+    uint64_t ns = time;
+    if (clock == ROCL_CLOCK_TICKS)
+        ns = (uint64_t)monotonic_of(k, time) + (uint64_t)k->boottime;
+    else if (clock == ROCL_CLOCK_MONOTONIC)
+        ns = time + (uint64_t)k->boottime;
+    else if (clock == ROCL_CLOCK_REALTIME)
+        ns = time + (uint64_t)k->realtime;
+    return (int64_t)ns;
+}
+
+void chunk_clock_free(chunk_clock *k)
+{
+    free(k->points);
+    *k = (chunk_clock){0};
+}

@@ -1,0 +1,271 @@
+/* Definitions of a process, out of those of its chunks: each chunk repeats what it needs. */
+#include "source/chunk/chunk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "source/agent_label.h"
+#include "source/kernel_name.h"
+
+typedef struct definer {
+    chunk_process *p;
+    rocl_capture *c;
+    rocl_map agents; /* of the chunk: id -> index */
+    size_t threads, agent_cap, queues, streams, kernels, counters;
+    rocl_node *node;
+    rocl_process *process;
+    uint32_t name; /* of the process, by the program; ROCL_NONE without */
+} definer;
+
+static uint32_t put(const definer *d, chunk_string s)
+{
+    return rocl_strings_put(d->p->file->trace->strings, s.s, s.n);
+}
+
+static uint32_t next_text(const definer *d, chunk_record *r)
+{
+    return put(d, chunk_text(r));
+}
+
+uint64_t chunk_def_key(uint8_t type, const uint8_t *body, size_t len, uint64_t *id)
+{
+    chunk_record r = {.type = type, .p = body, .end = body + len};
+    *id = chunk_number(&r);
+    return chunk_number(&r);
+}
+
+/* ---- kinds of definitions -------------------------------------------------------------------- */
+
+static bool take_node(definer *d, chunk_record *r)
+{
+    rocl_node *n = d->node;
+    n->machine_id = next_text(d, r);
+    n->hostname = next_text(d, r);
+    n->system_name = next_text(d, r);
+    n->release = next_text(d, r);
+    n->version = next_text(d, r);
+    n->hardware = next_text(d, r);
+    return true;
+}
+
+static bool take_process(definer *d, chunk_record *r)
+{
+    rocl_process *p = d->process;
+    p->ppid = (int64_t)(chunk_number(r) & INT64_MAX);
+    p->init = p->start = (int64_t)(chunk_number(r) & INT64_MAX);
+    uint64_t rank = chunk_number(r);
+    p->rank = rank && rank <= INT32_MAX ? (int32_t)(rank - 1) : -1;
+    p->command = next_text(d, r);
+    return true;
+}
+
+static uint32_t agent_by(const definer *d, uint64_t id)
+{
+    return rocl_map_get(&d->agents, id, ROCL_NONE);
+}
+
+static void read_agent(definer *d, chunk_record *r, rocl_agent *a)
+{
+    static const char *const types[] = {"", "CPU", "GPU", "NIC"};
+    uint64_t type = chunk_number(r);
+    a->type = type < 4 ? (rocl_agent_type)type : ROCL_AGENT_OTHER;
+    a->type_name = put(d, (chunk_string){types[a->type], strlen(types[a->type])});
+    a->absolute_index = chunk_signed(r);
+    a->logical_index = chunk_signed(r);
+    a->type_index = chunk_signed(r);
+    a->name = next_text(d, r);
+    a->model = next_text(d, r);
+    a->vendor = next_text(d, r);
+    a->product = next_text(d, r);
+    rocl_label_agent(d->p->file->trace, a);
+}
+
+static bool take_agent(definer *d, chunk_record *r)
+{
+    rocl_agent *all = (rocl_agent *)(uintptr_t)d->c->agents;
+    uint64_t id = chunk_number(r), handle = chunk_number(r);
+    uint32_t at = rocl_map_get(&d->p->agents, handle, ROCL_NONE);
+    if (at == ROCL_NONE) {
+        if (!ROCL_GROW(all, d->agent_cap, d->c->agent_count + 1u))
+            return false;
+        d->c->agents = all;
+        at = d->c->agent_count++;
+        all[at] = (rocl_agent){.id = (int64_t)(handle & INT64_MAX), .node = 0, .process = 0};
+        read_agent(d, r, &all[at]);
+    }
+    return rocl_map_put(&d->p->agents, handle, at) && rocl_map_put(&d->agents, id, at);
+}
+
+static bool take_place(definer *d, chunk_record *r, const rocl_queue **array, uint32_t *count,
+                       size_t *cap, rocl_map *map)
+{
+    rocl_queue *all = (rocl_queue *)(uintptr_t)*array;
+    chunk_number(r);
+    uint64_t number = chunk_number(r);
+    if (rocl_map_get(map, number, ROCL_NONE) != ROCL_NONE)
+        return true;
+    if (!ROCL_GROW(all, *cap, *count + 1u))
+        return false;
+    *array = all;
+    all[*count] =
+        (rocl_queue){.id = (int64_t)(number & INT64_MAX), .process = 0, .name = next_text(d, r)};
+    return rocl_map_put(map, number, (*count)++);
+}
+
+static void read_kernel(definer *d, chunk_record *r, rocl_kernel *k)
+{
+    rocl_trace *t = d->p->file->trace;
+    k->agent = agent_by(d, chunk_number(r));
+    k->group_segment = chunk_signed(r);
+    k->private_segment = chunk_signed(r);
+    k->sgpr = chunk_signed(r);
+    k->arch_vgpr = chunk_signed(r);
+    k->accum_vgpr = chunk_signed(r);
+    chunk_string name = chunk_text(r);
+    if (name.n > 3 && !memcmp(name.s + name.n - 3, ".kd", 3))
+        name.n -= 3;
+    k->mangled = put(d, name);
+    k->display = next_text(d, r);
+    if (!k->display)
+        k->display = k->mangled;
+    k->shown = rocl_kernel_shown(t, k->mangled, k->display, 0);
+}
+
+static bool take_kernel(definer *d, chunk_record *r)
+{
+    rocl_kernel *all = (rocl_kernel *)(uintptr_t)d->c->kernels;
+    chunk_number(r);
+    uint64_t number = chunk_number(r);
+    if (rocl_map_get(&d->p->kernels, number, ROCL_NONE) != ROCL_NONE)
+        return true;
+    if (!ROCL_GROW(all, d->kernels, d->c->kernel_count + 1u))
+        return false;
+    d->c->kernels = all;
+    rocl_kernel *k = &all[d->c->kernel_count];
+    *k = (rocl_kernel){.id = (int64_t)(number & INT64_MAX), .process = 0};
+    read_kernel(d, r, k);
+    return rocl_map_put(&d->p->kernels, number, d->c->kernel_count++);
+}
+
+static bool take_counter(definer *d, chunk_record *r)
+{
+    rocl_counter *all = (rocl_counter *)(uintptr_t)d->c->counters;
+    chunk_number(r);
+    uint64_t number = chunk_number(r);
+    if (rocl_map_get(&d->p->counters, number, ROCL_NONE) != ROCL_NONE)
+        return true;
+    if (!ROCL_GROW(all, d->counters, d->c->counter_count + 1u))
+        return false;
+    d->c->counters = all;
+    rocl_counter *k = &all[d->c->counter_count];
+    *k = (rocl_counter){.id = (int64_t)(number & INT64_MAX), .process = 0};
+    k->agent = agent_by(d, chunk_number(r));
+    k->name = k->symbol = next_text(d, r);
+    k->description = next_text(d, r);
+    k->units = next_text(d, r);
+    return rocl_map_put(&d->p->counters, number, d->c->counter_count++);
+}
+
+static bool take(definer *d, const chunk_def *def)
+{
+    rocl_capture *c = d->c;
+    chunk_record r = {.type = def->type, .p = def->body, .end = def->body + def->len};
+    switch (def->type) {
+    case ROCL_REC_NODE:
+        return take_node(d, &r);
+    case ROCL_REC_PROCESS:
+        return take_process(d, &r);
+    case ROCL_REC_PROCESS_NAME:
+        d->name = put(d, chunk_rest(&r));
+        return true;
+    case ROCL_REC_AGENT:
+        return take_agent(d, &r);
+    case ROCL_REC_QUEUE:
+        return take_place(d, &r, &c->queues, &c->queue_count, &d->queues, &d->p->queues);
+    case ROCL_REC_STREAM:
+        return take_place(d, &r, &c->streams, &c->stream_count, &d->streams, &d->p->streams);
+    case ROCL_REC_KERNEL:
+        return take_kernel(d, &r);
+    case ROCL_REC_COUNTER:
+        return take_counter(d, &r);
+    default:
+        return true;
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* The last name of a thread is that by which it is known. */
+static bool take_thread(definer *d, const chunk_info *c)
+{
+    rocl_thread *all = (rocl_thread *)(uintptr_t)d->c->threads;
+    uint32_t at = rocl_map_get(&d->p->threads, c->h.tid, ROCL_NONE);
+    if (at == ROCL_NONE) {
+        if (!ROCL_GROW(all, d->threads, d->c->thread_count + 1u))
+            return false;
+        d->c->threads = all;
+        at = d->c->thread_count++;
+        all[at] = (rocl_thread){.id = c->h.tid, .process = 0, .tid = c->h.tid};
+    }
+    for (size_t i = 0; i < c->def_count; i++)
+        if (c->defs[i].type == ROCL_REC_THREAD && c->defs[i].len)
+            all[at].name = put(d, (chunk_string){(const char *)c->defs[i].body, c->defs[i].len});
+    return rocl_map_put(&d->p->threads, c->h.tid, at);
+}
+
+static bool take_chunk(definer *d, const chunk_info *c)
+{
+    bool ok = c->damaged || (c->h.flags & ROCL_CHUNK_PROCESS) || take_thread(d, c);
+    for (size_t i = 0; i < c->def_count && ok; i++)
+        ok = take(d, &c->defs[i]);
+    rocl_map_free(&d->agents);
+    return ok;
+}
+
+/* One for each process image, whatever the file is called. */
+static uint32_t guid_of(const chunk_process *p)
+{
+    const rocl_chunk_header *h = &p->chunks[0]->h;
+    char text[64];
+    size_t n = 0;
+    for (int i = 0; i < 8; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%02x", h->session[i]);
+    n += (size_t)snprintf(text + n, sizeof text - n, "-%016llx", (unsigned long long)h->process);
+    return rocl_strings_put(p->file->trace->strings, text, n);
+}
+
+rocl_status chunk_define(chunk_process *p, rocl_error *err)
+{
+    rocl_capture *c = &p->capture->pub;
+    definer d = {.p = p, .c = c, .name = ROCL_NONE};
+    d.node = calloc(1, sizeof *d.node);
+    d.process = calloc(1, sizeof *d.process);
+    c->nodes = d.node;
+    c->processes = d.process;
+    bool ok = d.node && d.process;
+    if (ok) {
+        c->node_count = c->process_count = 1;
+        int64_t pid = p->chunks[0]->h.pid;
+        *d.process = (rocl_process){.id = pid, .node = 0, .pid = pid, .rank = -1};
+    }
+    for (size_t i = 0; i < p->count && ok; i++)
+        ok = take_chunk(&d, p->chunks[i]);
+    ok = ok && (c->guid = guid_of(p)) != ROCL_NONE;
+    if (!ok)
+        return rocl_fail_memory(err);
+    if (d.name != ROCL_NONE)
+        d.process->command = d.name;
+    d.process->fini = d.process->end = chunk_clock_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
+    c->rank = d.process->rank;
+    return ROCL_OK;
+}
+
+void chunk_definitions_free(rocl_model_capture *m)
+{
+    const rocl_capture *c = &m->pub;
+    const void *arrays[] = {c->nodes,  c->processes, c->threads, c->agents,
+                            c->queues, c->streams,   c->kernels, c->counters};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free((void *)(uintptr_t)arrays[i]);
+}

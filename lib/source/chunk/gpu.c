@@ -1,0 +1,162 @@
+/* Records of GPU work, and others that bring their times with them. */
+#include "source/chunk/chunk.h"
+
+static uint32_t def_of(chunk_worker *w, uint8_t type, uint64_t id, rocl_fault fault)
+{
+    uint64_t key = (uint64_t)type << 56 | (id & UINT64_MAX >> 8);
+    uint32_t at = id ? rocl_map_get(&w->defs, key, ROCL_NONE) : ROCL_NONE;
+    if (id && at == ROCL_NONE)
+        chunk_fault(w, fault);
+    return at;
+}
+
+static uint32_t agent_of(chunk_worker *w, chunk_record *r)
+{
+    return def_of(w, ROCL_REC_AGENT, chunk_number(r), ROCL_FAULT_DANGLING_AGENT);
+}
+
+static uint32_t queue_of(chunk_worker *w, chunk_record *r)
+{
+    return def_of(w, ROCL_REC_QUEUE, chunk_number(r), ROCL_FAULT_DANGLING_QUEUE);
+}
+
+static uint32_t stream_of(chunk_worker *w, chunk_record *r)
+{
+    return def_of(w, ROCL_REC_STREAM, chunk_number(r), ROCL_FAULT_DANGLING_STREAM);
+}
+
+/* The event of a record; NULL: none is to be made. It is of the thread that caused it. */
+static void *event(chunk_worker *w, rocl_kind kind, const chunk_times *t, chunk_name name)
+{
+    const chunk_clock *k = &w->process->clock;
+    int64_t start = chunk_clock_ns(k, t->clock, t->start),
+            end = chunk_clock_ns(k, t->clock, t->end);
+    rocl_event *e = chunk_event(w, kind, start, end, name);
+    if (!e)
+        return NULL;
+    e->stack_id = t->correlation;
+    e->thread = t->tid ? rocl_map_get(&w->process->threads, t->tid, ROCL_NONE) : ROCL_NONE;
+    return e;
+}
+
+static void take_dispatch(chunk_worker *w, chunk_record *r)
+{
+    const rocl_capture *c = &w->process->capture->pub;
+    chunk_times t = chunk_read_times(&w->reader, r);
+    rocl_dispatch d = {.region_name = ROCL_NONE};
+    d.agent = agent_of(w, r);
+    d.queue = queue_of(w, r);
+    d.stream = stream_of(w, r);
+    d.kernel = def_of(w, ROCL_REC_KERNEL, chunk_number(r), ROCL_FAULT_DANGLING_KERNEL);
+    bool known = d.kernel != ROCL_NONE;
+    chunk_name name = {w->process->file->words[CHUNK_W_DISPATCH],
+                       known ? c->kernels[d.kernel].shown : 0};
+    d.kernel_id = known ? c->kernels[d.kernel].id : 0;
+    d.dispatch_id = chunk_number(r);
+    for (int i = 0; i < 3; i++)
+        d.workgroup[i] = (uint32_t)chunk_number(r);
+    for (int i = 0; i < 3; i++)
+        d.grid[i] = (uint32_t)chunk_number(r);
+    d.private_segment = (int64_t)(chunk_number(r) & INT64_MAX);
+    d.group_segment = (int64_t)(chunk_number(r) & INT64_MAX);
+    rocl_dispatch *to = event(w, ROCL_DISPATCH, &t, name);
+    if (to) {
+        d.e = to->e;
+        *to = d;
+    }
+}
+
+static void take_copy(chunk_worker *w, chunk_record *r)
+{
+    chunk_times t = chunk_read_times(&w->reader, r);
+    rocl_copy *k = event(w, ROCL_COPY, &t, chunk_name_of(w, chunk_number(r)));
+    if (!k)
+        return;
+    k->src = agent_of(w, r);
+    k->dst = agent_of(w, r);
+    k->queue = queue_of(w, r);
+    k->stream = stream_of(w, r);
+    k->size = chunk_number(r);
+    k->src_address = chunk_number(r);
+    k->dst_address = chunk_number(r);
+}
+
+/* Scratch memory is a kind of its own, which is told by a field behind the name. */
+static void take_alloc(chunk_worker *w, chunk_record *r)
+{
+    chunk_times t = chunk_read_times(&w->reader, r);
+    chunk_name name = chunk_name_of(w, chunk_number(r));
+    uint32_t agent = agent_of(w, r), queue = queue_of(w, r), stream = stream_of(w, r);
+    uint64_t op = chunk_number(r), level = chunk_number(r);
+    rocl_kind kind = level == ROCL_LEVEL_SCRATCH ? ROCL_SCRATCH : ROCL_ALLOC;
+    rocl_alloc *a = event(w, kind, &t, name);
+    if (!a)
+        return;
+    a->agent = agent;
+    a->owner = agent;
+    a->queue = queue;
+    a->stream = stream;
+    a->op = op <= ROCL_OP_RECLAIM ? (rocl_alloc_op)op : ROCL_OP_OTHER;
+    a->level = level <= ROCL_LEVEL_SCRATCH ? (rocl_alloc_level)level : ROCL_LEVEL_OTHER;
+    a->size = chunk_number(r);
+    a->address = chunk_number(r);
+    a->flags = chunk_number(r);
+}
+
+static void take_hip(chunk_worker *w, chunk_record *r, rocl_kind kind)
+{
+    chunk_times t = chunk_read_times(&w->reader, r);
+    rocl_hip *h = event(w, kind, &t, chunk_name_of(w, chunk_number(r)));
+    if (!h)
+        return;
+    h->agent = agent_of(w, r);
+    h->queue = queue_of(w, r);
+    h->stream = stream_of(w, r);
+    h->source_queue = ROCL_NONE;
+    if (kind != ROCL_GRAPH)
+        return;
+    h->graph_exec_id = chunk_number(r);
+    h->kernel_count = chunk_number(r);
+}
+
+static void take_sample(chunk_worker *w, chunk_record *r)
+{
+    const rocl_capture *c = &w->process->capture->pub;
+    chunk_times t = chunk_read_times(&w->reader, r);
+    uint32_t counter = def_of(w, ROCL_REC_COUNTER, chunk_number(r), ROCL_FAULT_DANGLING_COUNTER);
+    bool known = counter != ROCL_NONE;
+    chunk_name name = {w->process->file->words[CHUNK_W_SAMPLE],
+                       known ? c->counters[counter].name : 0};
+    rocl_sample_value *v = event(w, ROCL_SAMPLE, &t, name);
+    uint64_t bits = chunk_number(r);
+    if (!v)
+        return;
+    v->counter = counter;
+    v->agent = known ? c->counters[counter].agent : ROCL_NONE;
+    memcpy(&v->value, &bits, sizeof v->value);
+    v->xcc = v->shader_engine = v->instance = v->shader_array = v->wgp = -1;
+}
+
+bool chunk_take_gpu(chunk_worker *w, chunk_record *r)
+{
+    switch (r->type) {
+    case ROCL_REC_DISPATCH:
+        take_dispatch(w, r);
+        return true;
+    case ROCL_REC_COPY:
+        take_copy(w, r);
+        return true;
+    case ROCL_REC_ALLOC:
+        take_alloc(w, r);
+        return true;
+    case ROCL_REC_BARRIER:
+    case ROCL_REC_GRAPH:
+        take_hip(w, r, r->type == ROCL_REC_GRAPH ? ROCL_GRAPH : ROCL_BARRIER);
+        return true;
+    case ROCL_REC_SAMPLE:
+        take_sample(w, r);
+        return true;
+    default:
+        return false;
+    }
+}

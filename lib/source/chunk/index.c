@@ -1,0 +1,203 @@
+/* The first pass: every chunk is read once, by all workers. */
+#include "source/chunk/chunk.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/pool.h"
+
+typedef struct indexer {
+    chunk_file *file;
+    rocl_buf *buffers; /* of workers */
+    pthread_mutex_t lock;
+} indexer;
+
+static bool is_definition(uint8_t type)
+{
+    return type >= ROCL_REC_NODE && type <= ROCL_REC_PROCESS_NAME;
+}
+
+static bool keep_definition(indexer *x, chunk_info *c, const chunk_record *rec)
+{
+    size_t len = (size_t)(rec->end - rec->p);
+    pthread_mutex_lock(&x->lock);
+    const char *body = rocl_arena_dup(&x->file->arena, (const char *)rec->p, len);
+    pthread_mutex_unlock(&x->lock);
+    if (!body || !ROCL_GROW(c->defs, c->def_cap, c->def_count + 1))
+        return false;
+    c->defs[c->def_count++] = (chunk_def){rec->type, (uint32_t)len, (const uint8_t *)body};
+    return true;
+}
+
+/* How many regions and ranges are open, as the scan will see it. */
+typedef struct depths {
+    uint32_t regions, ranges;
+} depths;
+
+static void follow(depths *d, const chunk_record *rec)
+{
+    d->regions += rec->type == ROCL_REC_BEGIN || rec->type == ROCL_REC_OPEN_REGION;
+    d->ranges += rec->type == ROCL_REC_PUSH || rec->type == ROCL_REC_OPEN_RANGE;
+    d->regions -= rec->type == ROCL_REC_END && d->regions;
+    d->ranges -= rec->type == ROCL_REC_POP && d->ranges;
+}
+
+static bool read_all(indexer *x, chunk_info *c, chunk_reader *r)
+{
+    chunk_record rec;
+    depths d = {0};
+    while (chunk_next(r, &rec)) {
+        follow(&d, &rec);
+        c->open_regions += rec.type == ROCL_REC_OPEN_REGION;
+        c->events += chunk_is_event(&rec);
+        if (is_definition(rec.type) && !keep_definition(x, c, &rec))
+            return false;
+    }
+    c->last_ticks = r->now;
+    c->left_open = d.regions + d.ranges;
+    return true;
+}
+
+static rocl_status index_one(void *ctx, unsigned worker, size_t i, rocl_error *err)
+{
+    indexer *x = ctx;
+    chunk_info *c = &x->file->list.all[i];
+    rocl_buf *b = &x->buffers[worker];
+    chunk_reader r;
+    chunk_state state;
+    size_t n;
+    uint64_t said = chunk_events(c);
+    if (c->damaged)
+        return ROCL_OK; /* nor can the count in its header be trusted */
+    rocl_status st = chunk_load(x->file->spool, c, b, &n, &state, err);
+    if (st != ROCL_OK)
+        return st;
+    c->damaged = state == CHUNK_CORRUPT;
+    chunk_reader_begin(&r, c, b->data, c->damaged ? 0 : n);
+    if (!read_all(x, c, &r))
+        return rocl_fail_memory(err);
+    bool bad = state != CHUNK_WHOLE || r.broken;
+    c->lost = said > c->events ? said - c->events : 0;
+    if (bad && !c->lost)
+        c->lost = 1; /* something, though no event */
+    return ROCL_OK;
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+static chunk_process *process_of(chunk_file *f, rocl_map *map, const chunk_info *c, rocl_error *err)
+{
+    uint64_t key, half[2];
+    memcpy(half, c->h.session, sizeof half);
+    key = rocl_mix64(rocl_mix64(half[0] ^ c->h.pid) ^ half[1]) ^ c->h.process;
+    uint32_t at = rocl_map_get(map, key, ROCL_NONE);
+    if (at != ROCL_NONE)
+        return &f->processes[at];
+    if (!ROCL_GROW(f->processes, f->cap, f->count + 1) ||
+        !rocl_map_put(map, key, (uint32_t)f->count)) {
+        rocl_fail_memory(err);
+        return NULL;
+    }
+    f->processes[f->count].file = f;
+    return &f->processes[f->count++];
+}
+
+static rocl_status group(chunk_file *f, rocl_error *err)
+{
+    rocl_map map = {0};
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < f->list.count && st == ROCL_OK; i++) {
+        const chunk_info *c = &f->list.all[i];
+        chunk_process *p = process_of(f, &map, c, err);
+        if (!p)
+            st = ROCL_INTERNAL;
+        else if (!ROCL_GROW(p->chunks, p->cap, p->count + 1))
+            st = rocl_fail_memory(err);
+        else
+            p->chunks[p->count++] = c;
+    }
+    rocl_map_free(&map);
+    return st;
+}
+
+/* By writer, then number; chunks that were written twice (a file that was joined with itself) keep
+ * their order in the file. */
+static int by_writer(const void *a, const void *b)
+{
+    const chunk_info *x = *(const chunk_info *const *)a, *y = *(const chunk_info *const *)b;
+    if (x->h.writer != y->h.writer)
+        return x->h.writer < y->h.writer ? -1 : 1;
+    if (x->h.seq != y->h.seq)
+        return x->h.seq < y->h.seq ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static bool follows(const chunk_info *a, const chunk_info *b)
+{
+    return a->h.writer == b->h.writer && a->h.seq + 1 == b->h.seq && !a->damaged;
+}
+
+/* What is missing between two chunks of a writer, and what it says it could not keep. */
+static void count_losses(chunk_process *p, size_t i)
+{
+    const chunk_info *c = p->chunks[i], *next = i + 1 < p->count ? p->chunks[i + 1] : NULL;
+    bool same = next && next->h.writer == c->h.writer;
+    p->faults[ROCL_FAULT_TORN] += c->damaged && !c->lost ? 1 : c->lost;
+    if (same && next->h.seq > c->h.seq + 1 && !(next->h.flags & ROCL_CHUNK_RING))
+        p->faults[ROCL_FAULT_TORN] += next->h.seq - c->h.seq - 1;
+    if (!same && !c->damaged)
+        p->faults[ROCL_FAULT_DROPPED] +=
+            atomic_load_explicit(&((chunk_info *)(uintptr_t)c)->h.dropped, memory_order_relaxed);
+}
+
+static rocl_status plan_runs(chunk_process *p, rocl_error *err)
+{
+    uint64_t id = 1;
+    p->runs = calloc(p->count + 1, sizeof *p->runs);
+    if (!p->runs)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < p->count; i++) {
+        chunk_info *c = (chunk_info *)(uintptr_t)p->chunks[i];
+        c->last = i + 1 == p->count || p->chunks[i + 1]->h.writer != c->h.writer;
+        c->first_id = id;
+        id += c->events + (c->last ? c->left_open : 0);
+        if (c->last_ticks > p->last_ticks)
+            p->last_ticks = c->last_ticks;
+        count_losses(p, i);
+        if (i && follows(p->chunks[i - 1], c) && c->open_regions)
+            p->runs[p->run_count - 1].count++;
+        else
+            p->runs[p->run_count++] = (chunk_run){.first = i, .count = 1};
+        p->runs[p->run_count - 1].events += c->events;
+    }
+    return ROCL_OK;
+}
+
+static rocl_status prepare(chunk_process *p, rocl_error *err)
+{
+    qsort(p->chunks, p->count, sizeof *p->chunks, by_writer);
+    rocl_status st = plan_runs(p, err);
+    if (st == ROCL_OK)
+        st = chunk_clock_make(&p->clock, p->chunks, p->count, err);
+    return st;
+}
+
+rocl_status chunk_index(chunk_file *f, rocl_error *err)
+{
+    unsigned jobs = f->trace->opt.jobs;
+    indexer x = {.file = f, .buffers = calloc(jobs, sizeof *x.buffers)};
+    if (!x.buffers)
+        return rocl_fail_memory(err);
+    pthread_mutex_init(&x.lock, NULL);
+    rocl_status st = rocl_run_tasks(jobs, f->list.count, index_one, &x, err);
+    pthread_mutex_destroy(&x.lock);
+    for (unsigned i = 0; i < jobs; i++)
+        rocl_buf_free(&x.buffers[i]);
+    free(x.buffers);
+    if (st == ROCL_OK)
+        st = group(f, err);
+    for (size_t i = 0; i < f->count && st == ROCL_OK; i++)
+        st = prepare(&f->processes[i], err);
+    return st;
+}

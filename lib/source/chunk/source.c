@@ -1,0 +1,171 @@
+/* A file of chunks: opened, read, closed. */
+#include <stdlib.h>
+
+#include "source/chunk/chunk.h"
+
+static bool put_words(chunk_file *f)
+{
+    static const char *const words[CHUNK_WORDS] = {
+        [CHUNK_W_PUSH] = "roctxRangePushA",
+        [CHUNK_W_START] = "roctxRangeStartA",
+        [CHUNK_W_MARK] = "roctxMarkA",
+        [CHUNK_W_RANGE_API] = "MARKER_CORE_RANGE_API",
+        [CHUNK_W_MARK_API] = "MARKER_CORE_API",
+        [CHUNK_W_DISPATCH] = "KERNEL_DISPATCH",
+        [CHUNK_W_SAMPLE] = "SAMPLE",
+    };
+    bool ok = true;
+    for (int i = 0; i < CHUNK_WORDS; i++) {
+        f->words[i] = rocl_strings_put(f->trace->strings, words[i], strlen(words[i]));
+        ok &= f->words[i] != ROCL_NONE;
+    }
+    return ok;
+}
+
+static rocl_status add_captures(chunk_file *f, rocl_source *src, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < f->count && st == ROCL_OK; i++) {
+        chunk_process *p = &f->processes[i];
+        p->capture = rocl_trace_add_capture(f->trace, src, err);
+        if (!p->capture)
+            return ROCL_INTERNAL;
+        p->capture->state = p;
+        st = chunk_define(p, err);
+    }
+    return st;
+}
+
+static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
+{
+    rocl_status st = rocl_spool_fill(f->spool, f->trace->opt.tmpdir, err);
+    if (st == ROCL_OK)
+        st = chunk_walk(&f->list, f->spool, f->path, err);
+    if (st == ROCL_OK && !f->list.count)
+        st = rocl_fail(err, ROCL_INPUT, "%s: the file ends within its first chunk", f->path);
+    if (st == ROCL_OK)
+        st = chunk_index(f, err);
+    if (st == ROCL_OK)
+        st = add_captures(f, src, err);
+    /* What is no chunk belongs to nobody; somebody has to count it. */
+    if (st == ROCL_OK)
+        f->processes[0].faults[ROCL_FAULT_TORN] += f->list.garbage;
+    rocl_spool_rest(f->spool);
+    return st;
+}
+
+static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
+{
+    chunk_file *f = calloc(1, sizeof *f);
+    if (!f)
+        return rocl_fail_memory(err);
+    src->state = f;
+    f->trace = t;
+    f->path = src->path;
+    f->spool = src->spool;
+    src->spool = NULL;
+    return put_words(f) ? read_file(f, src, err) : rocl_fail_memory(err);
+}
+
+static void free_process(chunk_process *p)
+{
+    free(p->chunks);
+    free(p->runs);
+    chunk_clock_free(&p->clock);
+    rocl_map *maps[] = {&p->threads, &p->agents,  &p->queues,
+                        &p->streams, &p->kernels, &p->counters};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        rocl_map_free(maps[i]);
+}
+
+static void close_file(rocl_source *src)
+{
+    chunk_file *f = src->state;
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->count; i++)
+        free_process(&f->processes[i]);
+    for (size_t i = 0; i < f->list.count; i++)
+        free(f->list.all[i].defs);
+    free(f->processes);
+    free(f->list.all);
+    rocl_arena_free(&f->arena);
+    rocl_spool_close(f->spool);
+    free(f);
+}
+
+/* ---- scanning -------------------------------------------------------------------------------- */
+
+static rocl_status count_faults(chunk_process *p, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (int i = 0; i < ROCL_FAULTS && st == ROCL_OK; i++)
+        st = rocl_fault_count_n(p->file->trace, (rocl_fault)i, p->faults[i], p->file->path, err);
+    return st;
+}
+
+static rocl_status plan_runs(const chunk_process *p, uint32_t kinds, rocl_plan *plan,
+                             rocl_error *err)
+{
+    plan->tasks = calloc(p->run_count + 1, sizeof *plan->tasks);
+    if (!plan->tasks)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < p->run_count; i++)
+        plan->tasks[i] = (rocl_task){
+            .kinds = kinds, .first = (int64_t)i, .last = (int64_t)i, .rows = p->runs[i].events};
+    plan->count = p->run_count;
+    return ROCL_OK;
+}
+
+static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
+                         rocl_error *err)
+{
+    chunk_process *p = c->state;
+    rocl_status st = rocl_spool_wake(p->file->spool, err);
+    if (st != ROCL_OK)
+        return st;
+    p->kinds = kinds;
+    p->args = t->opt.args;
+    p->workers = calloc(t->opt.jobs, sizeof(chunk_worker *));
+    if (!p->workers)
+        return rocl_fail_memory(err);
+    if ((kinds & ROCL_BIT(ROCL_MARKER)) && !(p->ranges = rocl_sorter_new(t->space, 3)))
+        return rocl_fail_memory(err);
+    st = count_faults(p, err);
+    return st ? st : plan_runs(p, kinds, plan, err);
+}
+
+static rocl_status scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
+                        unsigned worker, const rocl_emitter *to, rocl_error *err)
+{
+    (void)t;
+    return chunk_scan(c->state, task, worker, to, err);
+}
+
+static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                          rocl_error *err)
+{
+    (void)t;
+    return chunk_ranges_finish(c->state, to, err);
+}
+
+static void end(rocl_trace *t, rocl_model_capture *c)
+{
+    chunk_process *p = c->state;
+    (void)t;
+    chunk_workers_free(p);
+    rocl_sorter_free(p->ranges);
+    p->ranges = NULL;
+    rocl_spool_rest(p->file->spool);
+}
+
+const rocl_source_ops rocl_chunk_ops = {
+    .format = "rocl",
+    .open = open_file,
+    .close = close_file,
+    .forget = chunk_definitions_free,
+    .begin = begin,
+    .scan = scan,
+    .finish = finish,
+    .end = end,
+};

@@ -1,0 +1,112 @@
+/* Where chunks are in a file. They follow each other; where one is broken, the next magic is looked
+ * for. */
+#include "source/chunk/chunk.h"
+
+
+#include "base/array.h"
+#include "base/crc32c.h"
+
+enum { BLOCK = 64 << 10 };
+
+bool chunk_recognise(const char *head, size_t n)
+{
+    return n >= 8 && !memcmp(head, ROCL_CHUNK_MAGIC, 8);
+}
+
+static rocl_status check_version(const rocl_chunk_header *h, const char *path, rocl_error *err)
+{
+    if (h->endian != ROCL_CHUNK_ENDIAN)
+        return rocl_fail(err, ROCL_INPUT, "%s: chunks of another byte order", path);
+    if (h->major != ROCL_CHUNK_MAJOR)
+        return rocl_fail(err, ROCL_INPUT, "%s: chunks of version %u.%u: this rocline reads %u.x",
+                         path, h->major, h->minor, ROCL_CHUNK_MAJOR);
+    if (h->features & ~ROCL_CHUNK_KNOWN)
+        return rocl_fail(err, ROCL_INPUT, "%s: chunks with features that are not known: 0x%x", path,
+                         h->features & ~ROCL_CHUNK_KNOWN);
+    return ROCL_OK;
+}
+
+static bool is_plausible(const rocl_chunk_header *h)
+{
+    return h->header_size >= ROCL_CHUNK_HEADER && h->header_size % ROCL_CHUNK_ALIGN == 0 &&
+           h->size >= h->header_size && h->size <= ROCL_CHUNK_MAX &&
+           h->size % ROCL_CHUNK_ALIGN == 0 && (h->tick_hz || h->clock != ROCL_CLOCK_TSC) &&
+           (h->clock == ROCL_CLOCK_TSC || h->clock == ROCL_CLOCK_MONOTONIC);
+}
+
+/* Of a chunk that was closed the header can be trusted, or it is known that it cannot. */
+static bool is_damaged(const rocl_chunk_header *h)
+{
+    rocl_chunk_header copy;
+    if (!(h->flags & ROCL_CHUNK_CLOSED))
+        return false;
+    memcpy(&copy, h, sizeof copy);
+    copy.header_crc = 0;
+    return rocl_crc32c(0, &copy, sizeof copy) != h->header_crc;
+}
+
+static rocl_status add(chunk_list *l, const rocl_chunk_header *h, uint64_t at, uint64_t file_size,
+                       rocl_error *err)
+{
+    if (!ROCL_GROW(l->all, l->cap, l->count + 1))
+        return rocl_fail_memory(err);
+    chunk_info *c = &l->all[l->count++];
+    *c = (chunk_info){.offset = at, .damaged = is_damaged(h)};
+    memcpy(&c->h, h, sizeof *h);
+    uint64_t room = h->size - h->header_size, there = file_size - at;
+    there = there > h->header_size ? there - h->header_size : 0;
+    c->available = room < there ? room : there;
+    return ROCL_OK;
+}
+
+/* The next place at or after `at` where a magic is, on the grid of chunks; the size of the file:
+ * none. *junk: there is something else before it. */
+static rocl_status find_magic(const rocl_spool *s, uint64_t *at, bool *junk, rocl_error *err)
+{
+    static const uint8_t zero[ROCL_CHUNK_ALIGN];
+    uint8_t block[BLOCK];
+    size_t got = BLOCK;
+    rocl_status st = ROCL_OK;
+    for (uint64_t from = *at; st == ROCL_OK && got == BLOCK; from += BLOCK) {
+        st = rocl_spool_read(s, block, BLOCK, from, &got, err);
+        for (size_t i = 0; st == ROCL_OK && i + ROCL_CHUNK_ALIGN <= got; i += ROCL_CHUNK_ALIGN) {
+            if (!memcmp(block + i, ROCL_CHUNK_MAGIC, 8)) {
+                *at = from + i;
+                return ROCL_OK;
+            }
+            *junk |= memcmp(block + i, zero, sizeof zero) != 0;
+        }
+    }
+    *at = rocl_spool_size(s);
+    return st;
+}
+
+rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    uint64_t size = rocl_spool_size(s);
+    for (uint64_t at = 0; st == ROCL_OK && at < size;) {
+        rocl_chunk_header h;
+        size_t got = 0;
+        bool junk = false;
+        st = find_magic(s, &at, &junk, err);
+        l->garbage += junk;
+        if (st == ROCL_OK && at < size)
+            st = rocl_spool_read(s, &h, sizeof h, at, &got, err);
+        if (st != ROCL_OK || at >= size)
+            break;
+        if (got < sizeof h) {
+            l->garbage++;
+            break;
+        }
+        st = check_version(&h, path, err);
+        if (st == ROCL_OK && is_plausible(&h)) {
+            st = add(l, &h, at, size, err);
+            at += h.size;
+        } else if (st == ROCL_OK) {
+            l->garbage++;
+            at += ROCL_CHUNK_ALIGN;
+        }
+    }
+    return st;
+}
