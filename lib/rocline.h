@@ -724,6 +724,30 @@ ROCL_API rocl_status rocl_write_timeline(const char *const *inputs, size_t count
 ROCL_API rocl_status rocl_write_timeline_of(rocl_trace *t, const rocl_timeline_options *o,
                                             rocl_timeline_report *report, rocl_error *err);
 
+/* ---- chunks --------------------------------------------------------------------------------- */
+
+typedef struct rocl_pack_options {
+    const char *path; /* "-": standard output */
+    int level;        /* of deflate, 0..9 (0: not compressed) */
+} rocl_pack_options;
+
+typedef struct rocl_pack_report {
+    uint64_t bytes; /* written */
+    uint64_t chunks, events;
+    uint64_t processes;
+    uint64_t dropped; /* events that the tracer could not keep */
+    uint64_t torn;    /* events in chunks that are damaged or missing */
+} rocl_pack_report;
+
+/* Joins .rocl files (rocl(5)), which the inputs of the trace must all be, to one: every chunk that
+ * can be read, without the room that its writer did not use. Filters do not apply. ROCL_PARTIAL:
+ * something was dropped or torn before. report may be NULL. */
+ROCL_API rocl_status rocl_write_chunks(rocl_trace *t, const rocl_pack_options *o,
+                                       rocl_pack_report *report, rocl_error *err);
+
+/* Says every record of the same inputs, a line each. */
+ROCL_API rocl_status rocl_dump_chunks(rocl_trace *t, rocl_say_fn *say, void *ctx, rocl_error *err);
+
 /* ---- the report of rpt ----------------------------------------------------------------------- */
 
 /* What the script rpt of the old tracers takes. All zero is what it does without options, but for

@@ -64,8 +64,11 @@ static void write_self(rocl_core *c)
     rocl_span where;
     bool full;
     rocl_chunk_header *h = rocl_file_chunk(c, ROCL_CHUNK_HEADER + c->preamble_len, &where, &full);
-    if (!h)
+    if (!h) {
+        c->refused = true;
+        rocl_file_remove(c);
         return;
+    }
     uint8_t *content = (uint8_t *)h + ROCL_CHUNK_HEADER;
     memcpy(content, c->preamble, c->preamble_len);
     rocl_chunk_begin(h, c, where.size, ROCL_CHUNK_PROCESS, c->preamble_len);

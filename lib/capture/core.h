@@ -124,6 +124,7 @@ void *rocl_wiped_pages(size_t n);
 
 /* Makes the file. Locked. */
 bool rocl_file_make(rocl_core *c);
+void rocl_file_remove(rocl_core *c); /* there is no room for even its first chunk */
 /* Maps room for a chunk of at least `size` bytes; NULL: there is none, *full says whether that may
  * change. Takes the lock. */
 rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where, bool *full);
@@ -160,7 +161,8 @@ typedef struct rocl_seen_text {
 
 typedef struct rocl_writer {
     uint8_t *pos, *limit;
-    uint64_t last; /* ticks of the event before */
+    uint64_t last;     /* ticks of the event before */
+    uint64_t long_ago; /* ticks of a second */
     uint32_t events, generation;
     uint8_t *content;
     rocl_chunk_header *chunk; /* NULL: none yet */
@@ -249,6 +251,9 @@ static inline uint8_t *rocl_put_delta(rocl_writer *w, uint8_t *p, uint64_t now)
     /* A thread that moved to another core may see a clock some ticks back. */
     uint64_t delta = now > w->last ? now - w->last : 0;
     w->last += delta;
+    /* The next event compares the clocks: a thread with few events would never come to it. */
+    if (UNLIKELY(delta > w->long_ago))
+        w->limit = w->pos - 1;
     return rocl_varint_put(p, delta);
 }
 

@@ -55,6 +55,16 @@ bool rocl_file_make(rocl_core *c)
     return true;
 }
 
+void rocl_file_remove(rocl_core *c)
+{
+    char path[PATH_MAX + sizeof c->name];
+    snprintf(path, sizeof path, "%s/%s", rocl_set.folder, c->name);
+    if (is_file(c->fd, c->dev, c->ino))
+        close(c->fd);
+    c->fd = -1;
+    unlink(path);
+}
+
 static bool reopen(rocl_core *c)
 {
     if (is_file(c->fd, c->dev, c->ino))

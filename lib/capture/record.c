@@ -17,13 +17,10 @@ static inline bool stack_push(rocl_stack *s, rocl_open open)
     return true;
 }
 
-/* False: nothing is open, or what is was not recorded. */
-static inline bool stack_pop(rocl_stack *s)
+/* Nothing is open, or what is was not recorded. */
+static inline bool stack_is_silent(const rocl_stack *s)
 {
-    if (UNLIKELY(!s->depth))
-        return false;
-    uint32_t at = --s->depth;
-    return UNLIKELY(at >= ROCL_OPEN_MAX) || s->open[at].ticks;
+    return !s->depth || (s->depth <= ROCL_OPEN_MAX && !s->open[s->depth - 1].ticks);
 }
 
 static rocl_open *top_region(rocl_writer *w)
@@ -35,9 +32,11 @@ static rocl_open *top_region(rocl_writer *w)
 
 static void put_end(rocl_writer *w, rocl_stack *s, uint8_t type, uint64_t now)
 {
+    bool silent = stack_is_silent(s);
     /* First the room: what ends must still be open where a new chunk begins. */
-    bool room = rocl_room(w, 0);
-    if (!stack_pop(s) || !room)
+    bool room = !silent && rocl_room(w, 0);
+    s->depth -= s->depth > 0;
+    if (!room)
         return;
     uint8_t *p = w->pos;
     *p++ = type;

@@ -243,6 +243,7 @@ static void begin_writer(rocl_core *c, rocl_writer *w)
 {
     w->tid = (uint32_t)syscall(SYS_gettid);
     w->next_size = ROCL_FIRST;
+    w->long_ago = c->tick_hz;
     pthread_mutex_lock(&c->lock);
     w->number = ++c->writer_count;
     if (!w->generation) {

@@ -416,9 +416,10 @@ int options_parse(const program *p, void *values, int argc, char **argv)
     while (w.next < w.n) {
         const char *word = w.v[w.next++];
         int code = -1;
-        if (only_operands || word[0] != '-' || word[1] == '\0')
+        if (only_operands || word[0] != '-' || word[1] == '\0') {
             strings_add(operands, word);
-        else if (strcmp(word, "--") == 0)
+            only_operands |= p->command;
+        } else if (strcmp(word, "--") == 0)
             only_operands = true;
         else if (word[1] == '-')
             code = parse_long(p, values, word + 2, &w);

@@ -63,6 +63,7 @@ typedef struct program {
     const char *examples;           /* lines of help, indented */
     size_t operands;                /* offsetof the strings that operands are added to */
     bool alone;                     /* it may be called without an input */
+    bool command;                   /* operands are a command: options end where it begins */
 } program;
 
 /* Fills `values` as the tables say. Returns -1 to go on, else the exit code: 0 after --help and

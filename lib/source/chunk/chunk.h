@@ -257,6 +257,9 @@ void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, c
 /* gpu.c: true: it was one of its records. */
 bool chunk_take_gpu(chunk_worker *w, chunk_record *rec);
 
+/* dump.c */
+rocl_status chunk_dump(chunk_file *f, rocl_say_fn *say, void *ctx, rocl_error *err);
+
 /* ranges.c */
 void chunk_take_range(chunk_worker *w, const chunk_record *rec);
 rocl_status chunk_ranges_finish(chunk_process *p, const rocl_emitter *to, rocl_error *err);

@@ -2,7 +2,6 @@
  * for. */
 #include "source/chunk/chunk.h"
 
-
 #include "base/array.h"
 #include "base/crc32c.h"
 

@@ -1,0 +1,159 @@
+/* Chunks as chunks: one file of those of many, without the room that their writers did not use, and
+ * compressed. Events are not looked at, so nothing is lost that could be read. */
+#include <stdlib.h>
+
+#include "base/crc32c.h"
+#include "base/out.h"
+#include "base/pool.h"
+#include "source/chunk/chunk.h"
+
+typedef struct packer {
+    int level;
+    rocl_out *out;
+    rocl_pipe *pipe;
+    rocl_pack_report *report;
+} packer;
+
+static void finish_header(rocl_chunk_header *h, const uint8_t *content, size_t n)
+{
+    h->header_size = ROCL_CHUNK_HEADER;
+    h->size = (ROCL_CHUNK_HEADER + n + ROCL_CHUNK_ALIGN - 1) / ROCL_CHUNK_ALIGN * ROCL_CHUNK_ALIGN;
+    h->flags |= ROCL_CHUNK_CLOSED;
+    h->crc = rocl_crc32c(0, content, n);
+    h->header_crc = 0;
+    h->header_crc = rocl_crc32c(0, h, sizeof *h);
+}
+
+/* Compresses where that makes it smaller. */
+static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
+{
+    const packer *k = ctx;
+    const chunk_info *info = c->user;
+    rocl_chunk_header h;
+    static const uint8_t zeros[ROCL_CHUNK_ALIGN];
+    rocl_status st = ROCL_OK;
+    (void)worker;
+    memcpy(&h, &info->h, sizeof h);
+    h.features = 0;
+    h.stored = 0;
+    rocl_buf_put(&c->out, &h, sizeof h);
+    if (k->level > 0)
+        st = rocl_zlib_stream(&c->out, c->in.data, c->in.len, k->level, err);
+    if (st != ROCL_OK || c->out.failed)
+        return st ? st : rocl_fail_memory(err);
+    size_t packed = c->out.len - sizeof h;
+    if (k->level > 0 && packed < c->in.len) {
+        h.features = ROCL_CHUNK_DEFLATE;
+        h.stored = packed;
+    } else {
+        c->out.len = sizeof h;
+        rocl_buf_put(&c->out, c->in.data, c->in.len);
+    }
+    if (c->out.failed)
+        return rocl_fail_memory(err);
+    /* As many events as there were: a reader sees how many of them are missing. */
+    atomic_store(&h.progress, chunk_events(info) << 32 | (uint32_t)c->in.len);
+    finish_header(&h, c->out.data + sizeof h, c->out.len - sizeof h);
+    memcpy(c->out.data, &h, sizeof h);
+    rocl_buf_put(&c->out, zeros, (size_t)h.size - c->out.len);
+    return ROCL_OK;
+}
+
+static rocl_status write_out(void *ctx, rocl_chunk *c, rocl_error *err)
+{
+    const packer *k = ctx;
+    return rocl_out_write(k->out, c->out.data, c->out.len, err);
+}
+
+static const rocl_pipe_ops pipe_ops = {transform, write_out};
+
+/* How much of a content is whole records. */
+static size_t whole_records(const chunk_info *c, const uint8_t *content, size_t n)
+{
+    chunk_reader r;
+    chunk_record rec;
+    const uint8_t *good = content;
+    chunk_reader_begin(&r, c, content, n);
+    while (chunk_next(&r, &rec))
+        good = r.p;
+    return (size_t)(good - content);
+}
+
+static rocl_status pack_chunk(packer *k, const chunk_file *f, const chunk_info *c, rocl_error *err)
+{
+    rocl_chunk *to;
+    chunk_state state;
+    size_t n;
+    rocl_status st = rocl_pipe_get(k->pipe, &to, err);
+    if (st != ROCL_OK)
+        return st;
+    to->user = (void *)(uintptr_t)c;
+    st = chunk_load(f->spool, c, &to->in, &n, &state, err);
+    to->in.len = st == ROCL_OK ? whole_records(c, to->in.data, n) : 0;
+    k->report->chunks++;
+    k->report->events += c->events;
+    rocl_status put = rocl_pipe_put(k->pipe, to, err);
+    return st ? st : put;
+}
+
+static rocl_status pack_file(packer *k, chunk_file *f, rocl_error *err)
+{
+    rocl_status st = rocl_spool_wake(f->spool, err);
+    for (size_t i = 0; i < f->list.count && st == ROCL_OK; i++)
+        if (!f->list.all[i].damaged)
+            st = pack_chunk(k, f, &f->list.all[i], err);
+    for (size_t i = 0; i < f->count; i++) {
+        k->report->processes++;
+        k->report->dropped += f->processes[i].faults[ROCL_FAULT_DROPPED];
+        k->report->torn += f->processes[i].faults[ROCL_FAULT_TORN];
+    }
+    rocl_spool_rest(f->spool);
+    return st;
+}
+
+static rocl_status pack_all(packer *k, rocl_trace *t, rocl_error *err)
+{
+    rocl_status st = rocl_pipe_new(&k->pipe, t->opt.jobs, &pipe_ops, k, err);
+    if (st != ROCL_OK)
+        return st;
+    for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++)
+        st = pack_file(k, t->sources[i]->state, err);
+    if (st == ROCL_OK)
+        return rocl_pipe_finish(k->pipe, err);
+    rocl_pipe_abort(k->pipe);
+    return st;
+}
+
+static rocl_status only_chunks(const rocl_trace *t, rocl_error *err)
+{
+    for (size_t i = 0; i < t->source_count; i++)
+        if (t->sources[i]->ops != &rocl_chunk_ops)
+            return rocl_fail(err, ROCL_USAGE, "%s: not a .rocl file", t->sources[i]->path);
+    return ROCL_OK;
+}
+
+rocl_status rocl_write_chunks(rocl_trace *t, const rocl_pack_options *o, rocl_pack_report *report,
+                              rocl_error *err)
+{
+    rocl_pack_report own = {0};
+    packer k = {.level = o->level, .report = &own};
+    rocl_status st = only_chunks(t, err);
+    if (st == ROCL_OK)
+        st = rocl_out_open(&k.out, o->path, err);
+    if (st != ROCL_OK)
+        return st;
+    st = pack_all(&k, t, err);
+    own.bytes = rocl_out_bytes(k.out);
+    st = rocl_out_end(k.out, st, err);
+    if (report)
+        *report = own;
+    return st == ROCL_OK && own.dropped + own.torn ? ROCL_PARTIAL : st;
+}
+
+rocl_status rocl_dump_chunks(rocl_trace *t, rocl_say_fn *say, void *ctx, rocl_error *err)
+{
+    rocl_status st = only_chunks(t, err);
+    for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++)
+        st = chunk_dump(t->sources[i]->state, say, ctx, err);
+    return st;
+}

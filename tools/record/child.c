@@ -1,0 +1,203 @@
+/* The command: its environment, its life, its end. */
+#include "record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A row for each folder of lib/capture. */
+const front_end front_ends[] = {
+    {"roctx", "libroctx64.so.4", BY_PRELOAD},
+    {NULL, NULL, BY_PRELOAD},
+};
+
+/* ---- where the front ends are ---------------------------------------------------------------- */
+
+static bool has_any(const char *folder)
+{
+    char path[8192];
+    for (const front_end *f = front_ends; f->name; f++) {
+        snprintf(path, sizeof path, "%s/%s", folder, f->file);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *library_folder(void)
+{
+    static const char *const places[] = {"lib", "lib64", "lib/x86_64-linux-gnu",
+                                         "lib/aarch64-linux-gnu"};
+    static char folder[4200];
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    for (int i = 0; i < 2; i++) { /* "/bin/rocrec" */
+        char *slash = strrchr(self, '/');
+        if (!slash)
+            return NULL;
+        *slash = '\0';
+    }
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(folder, sizeof folder, "%s/%s/rocline", self, places[i]);
+        if (has_any(folder))
+            return folder;
+    }
+    return NULL;
+}
+
+/* ---- its environment ------------------------------------------------------------------------- */
+
+/* Puts a word before what the variable holds. */
+static void put_before(const char *variable, const char *word)
+{
+    const char *old = getenv(variable);
+    char *text = NULL;
+    if (!old || !*old)
+        setenv(variable, word, 1);
+    else if (asprintf(&text, "%s:%s", word, old) >= 0)
+        setenv(variable, text, 1);
+    free(text);
+}
+
+static bool is_used(const cli *c, const char *name)
+{
+    bool used = !c->use.n;
+    for (size_t i = 0; i < c->use.n; i++)
+        used |= !strcmp(c->use.v[i], name);
+    return used;
+}
+
+static void load_front_ends(const cli *c, const char *libraries)
+{
+    char path[8192];
+    for (const front_end *f = front_ends; f->name; f++) {
+        snprintf(path, sizeof path, "%s/%s", libraries, f->file);
+        if (is_used(c, f->name) && access(path, R_OK) == 0)
+            put_before(f->how == BY_PRELOAD ? "LD_PRELOAD" : "HSA_TOOLS_LIB", path);
+    }
+    /* For programs that open such a library by its name while they run. */
+    put_before("LD_LIBRARY_PATH", libraries);
+}
+
+static void put_number(const char *name, size_t n)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%zu", n);
+    setenv(name, text, 1);
+}
+
+static void set_environment(const cli *c, const char *libraries)
+{
+    static const char *const policies[] = {"drop", "block", "ring"};
+    uint8_t id[16] = {0};
+    char session[33];
+    if (getrandom(id, sizeof id, 0) < 0)
+        memcpy(id, &(pid_t){getpid()}, sizeof(pid_t));
+    for (size_t i = 0; i < sizeof id; i++)
+        snprintf(session + 2 * i, 3, "%02x", id[i]);
+    setenv("ROCLINE_OUTPUT", c->folder, 1);
+    setenv("ROCLINE_SESSION", session, 1);
+    setenv("ROCLINE_POLICY", policies[c->policy], 1);
+    if (c->limit)
+        put_number("ROCLINE_LIMIT", (c->limit + (1 << 20) - 1) >> 20);
+    if (c->chunk)
+        put_number("ROCLINE_CHUNK", (c->chunk + 1023) >> 10);
+    if (c->monotonic)
+        setenv("ROCLINE_CLOCK", "monotonic", 1);
+    load_front_ends(c, libraries);
+}
+
+/* ---- its life -------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t child;
+
+static void forward(int signal)
+{
+    if (child > 0)
+        kill((pid_t)child, signal);
+}
+
+/* What comes from the terminal reaches the command by itself; the rest is passed on to it. */
+static const int ignored[] = {SIGINT, SIGQUIT}, forwarded[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+static struct sigaction were[4 + 2];
+
+static void take_signals(void)
+{
+    size_t n = 0;
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = forward};
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        sigaction(ignored[i], &ignore, &were[n++]);
+    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
+        sigaction(forwarded[i], &pass, &were[n++]);
+}
+
+static void give_signals_back(void)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        sigaction(ignored[i], &were[n++], NULL);
+    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
+        sigaction(forwarded[i], &were[n++], NULL);
+}
+
+/* In the child. errno goes through the pipe when there is no such program. */
+static void become(const cli *c, const char *libraries, int report)
+{
+    give_signals_back();
+    set_environment(c, libraries);
+    execvp(c->common.inputs.v[0], (char **)(uintptr_t)c->common.inputs.v);
+    int e = errno;
+    if (write(report, &e, sizeof e) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+int run_command(cli *c, const char *libraries)
+{
+    int ends[2], e = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        msg_error("cannot run the command: %s", strerror(errno));
+        return ROCL_INTERNAL;
+    }
+    take_signals();
+    pid_t pid = fork();
+    if (pid == 0)
+        become(c, libraries, ends[1]);
+    child = pid;
+    close(ends[1]);
+    bool failed = pid < 0 || read(ends[0], &e, sizeof e) == (ssize_t)sizeof e;
+    e = pid < 0 ? errno : e;
+    close(ends[0]);
+    while (pid > 0 && waitpid(pid, &c->status, 0) < 0 && errno == EINTR)
+        ;
+    child = 0;
+    give_signals_back();
+    if (!failed)
+        return -1;
+    msg_error("%s: %s", c->common.inputs.v[0], strerror(e));
+    return e == ENOENT ? 127 : 126;
+}
+
+int pass_on(int status)
+{
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    int signal_number = WTERMSIG(status);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* one core file is enough */
+    signal(signal_number, SIG_DFL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal_number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raise(signal_number);
+    return 128 + signal_number;
+}
