@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "model/chunk.h"
 #include "source/index_yaml.h"
 
 /* An index has a line per file; this is a million of them, and not somebody's disk image. */
@@ -90,7 +91,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Does the file begin as a database? What cannot be read does not. */
+/* Does the file begin as a database, or as chunks? What cannot be read does not. */
 static bool has_magic(const char *path)
 {
     static const char magic[16] = "SQLite format 3";
@@ -100,7 +101,14 @@ static bool has_magic(const char *path)
         return false;
     ssize_t n = read(fd, head, sizeof head);
     close(fd);
-    return n == (ssize_t)sizeof head && memcmp(head, magic, sizeof head) == 0;
+    return n == (ssize_t)sizeof head &&
+           (memcmp(head, magic, sizeof head) == 0 || memcmp(head, ROCL_CHUNK_MAGIC, 8) == 0);
+}
+
+/* Names of what may be in a directory. */
+static bool has_name(const char *path)
+{
+    return ends_in(path, ".db") || ends_in(path, ".rocl");
 }
 
 /* ---- globs ----------------------------------------------------------------------------------- */
@@ -236,10 +244,10 @@ static rocl_status take_if_database(walk *w, const char *path)
 {
     struct stat s;
     if (stat(path, &s) != 0)
-        return ends_in(path, ".db") ? cannot(w, path, "open") : ROCL_OK;
+        return has_name(path) ? cannot(w, path, "open") : ROCL_OK;
     if (!S_ISREG(s.st_mode))
         return ROCL_OK;
-    if (!ends_in(path, ".db") && !has_magic(path))
+    if (!has_name(path) && !has_magic(path))
         return ROCL_OK;
     return push(w, path, s.st_dev, s.st_ino);
 }

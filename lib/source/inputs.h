@@ -17,7 +17,7 @@ typedef struct rocl_inputs {
  * - *.yaml and *.yml (unless it is a database) is an index: its files, relative to its folder, or
  *   else to its `path`; they may be globs;
  * - a directory (an .rpdb folder is one) is its index.yaml, or else all files in it that are called
- *   *.db or begin with the SQLite magic; hidden files and subdirectories are left alone;
+ *   *.db or *.rocl or begin as such files do; hidden files and subdirectories are left alone;
  * - a glob, when no file has that name, is what it matches.
  * Directories and globs are sorted bytewise. The same file twice (by device and inode) counts once,
  * but for standard input, which is refused; so is a directory or an index without files. Failures

@@ -38,7 +38,7 @@ static rocl_status add_captures(chunk_file *f, rocl_source *src, rocl_error *err
 
 static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
 {
-    rocl_status st = rocl_spool_fill(f->spool, f->trace->opt.tmpdir, err);
+    rocl_status st = rocl_spool_fill(f->spool, &f->trace->spooled, f->trace->opt.tmpdir, err);
     if (st == ROCL_OK)
         st = chunk_walk(&f->list, f->spool, f->path, err);
     if (st == ROCL_OK && !f->list.count)
@@ -159,6 +159,18 @@ static void end(rocl_trace *t, rocl_model_capture *c)
     rocl_spool_rest(p->file->spool);
 }
 
+static rocl_status glance(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
+                          bool *any, rocl_error *err)
+{
+    const chunk_process *p = c->state;
+    (void)t;
+    (void)err;
+    *any = p->clock.count > 0;
+    *first = *any ? chunk_clock_ns(&p->clock, ROCL_CLOCK_TICKS, p->clock.points[0].ticks) : 0;
+    *last = chunk_clock_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
+    return ROCL_OK;
+}
+
 const rocl_source_ops rocl_chunk_ops = {
     .format = "rocl",
     .open = open_file,
@@ -168,4 +180,5 @@ const rocl_source_ops rocl_chunk_ops = {
     .scan = scan,
     .finish = finish,
     .end = end,
+    .glance = glance,
 };

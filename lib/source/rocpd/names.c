@@ -1,5 +1,6 @@
 /* Names as the options ask for them, and the few facts that hide in JSON columns. */
 #include <cjson/cJSON.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "source/json.h"
