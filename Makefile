@@ -153,6 +153,9 @@ FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/tests/%)
 HELPER_SRC := $(sort $(filter-out $(if $(filter 1,$(OTF2)),,tests/tools/otf2dump.c), \
               $(wildcard tests/tools/*.c)))
 HELPERS := $(HELPER_SRC:tests/tools/%.c=$(O)/tests/%)
+# Programs that are recorded: they load what such programs load, and are not instrumented either.
+TRACED_SRC := $(sort $(wildcard tests/capture/*.c))
+TRACED := $(TRACED_SRC:tests/capture/%.c=$(O)/tests/%)
 FIXTURES := $(if $(wildcard tests/fixtures/make-fixtures.sh),$(O)/fixtures/.done)
 
 all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(CAPTURE_SO) $(FRONT_SOS) $(PC) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
@@ -169,8 +172,8 @@ $(OBJ)/%.o: %.c
 	    $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 ALL_SRC := $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(GEN_SRC) $(FUZZ_SRC) \
-           $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC) $(SO_SRC)
--include $(patsubst %.c,$(OBJ)/so/%.d,$(SO_SRC))
+           $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC) $(SO_SRC) $(TRACED_SRC)
+-include $(patsubst %.c,$(OBJ)/so/%.d,$(SO_SRC) $(TRACED_SRC))
 -include $(patsubst %.c,$(OBJ)/%.d,$(ALL_SRC))
 
 # The source lists are in the stamp as well: a deleted file must leave the libraries.
@@ -264,6 +267,12 @@ $(HELPERS): $(O)/tests/%: $(OBJ)/tests/tools/%.o $(STAMP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
+$(TRACED): $(O)/tests/%: $(OBJ)/so/tests/capture/%.o $(CAPTURE_SO) $(FRONT_SOS) $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib/rocline' -o $@ $(filter %.o,$^) \
+	    $(O)/lib/rocline/$(SO_roctx) $(CAPTURE_SO)
+
 $(O)/tests/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(OBJ)/tests/fuzz/driver.o) $(LIB_A) $(STAMP)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
@@ -275,7 +284,7 @@ $(O)/fixtures/.done: tests/fixtures/make-fixtures.sh $(GEN)
 
 # ---- tests -------------------------------------------------------------------------------------------
 
-tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) $(HELPERS) ## test programs and the generator, without running them
+tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) $(HELPERS) $(TRACED) ## test programs and the generator, without running them
 fixtures: $(FIXTURES) ## databases for the tests, in build/fixtures
 
 check: all tests $(FIXTURES) ## run all tests; the last line says how many passed and failed

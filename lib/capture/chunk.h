@@ -16,4 +16,7 @@ void rocl_chunk_close(rocl_chunk_header *h);
 /* Another record for every chunk to come. */
 void rocl_core_preamble_add(rocl_core *c, uint8_t type, const char *text, size_t len);
 
+/* Events that no writer has lost: they are counted for the process. */
+void rocl_core_count_lost(uint64_t n);
+
 #endif

@@ -6,6 +6,7 @@
 #include "capture/chunk.h"
 
 static _Atomic(rocl_core *) the_core;
+static _Atomic uint64_t homeless; /* events that were lost while there was no chunk to say so */
 static bool forks_unseen; /* the kernel cannot wipe pages: pthread_atfork does it */
 
 void *rocl_wiped_pages(size_t n)
@@ -73,6 +74,17 @@ static void write_self(rocl_core *c)
     memcpy(content, c->preamble, c->preamble_len);
     rocl_chunk_begin(h, c, where.size, ROCL_CHUNK_PROCESS, c->preamble_len);
     c->self = h;
+    rocl_core_count_lost(0);
+}
+
+void rocl_core_count_lost(uint64_t n)
+{
+    rocl_core *c = rocl_core_peek();
+    n += atomic_exchange(&homeless, 0);
+    if (c && c->self)
+        atomic_fetch_add_explicit(&c->self->dropped, n, memory_order_relaxed);
+    else
+        atomic_fetch_add(&homeless, n);
 }
 
 static void begin_process(rocl_core *c)

@@ -201,19 +201,16 @@ bool rocl_writer_room(rocl_writer *w, size_t need)
 
 void rocl_writer_drop(rocl_writer *w)
 {
-    rocl_core *c = rocl_core_peek();
-    w->dropped++;
     if (w->chunk)
-        atomic_store_explicit(&w->chunk->dropped, w->dropped, memory_order_relaxed);
-    else if (c && c->self)
-        atomic_fetch_add_explicit(&c->self->dropped, 1, memory_order_relaxed);
+        atomic_store_explicit(&w->chunk->dropped, ++w->dropped, memory_order_relaxed);
+    else
+        rocl_core_count_lost(1);
 }
 
 void rocl_count_interrupted(void)
 {
-    rocl_core *c = rocl_core_peek();
-    if (c && c->self)
-        atomic_fetch_add_explicit(&c->self->dropped, 1, memory_order_relaxed);
+    if (rocl_set.on)
+        rocl_core_count_lost(1);
 }
 
 /* ---- writers --------------------------------------------------------------------------------- */
@@ -268,8 +265,8 @@ rocl_writer *rocl_writer_make(void)
         w = rocl_me.writer ? rocl_me.writer : take_writer(c);
         if (w)
             begin_writer(c, w);
-        else if (c->self)
-            atomic_fetch_add_explicit(&c->self->dropped, 1, memory_order_relaxed);
+        else
+            rocl_core_count_lost(1);
     }
     errno = saved;
     return w;

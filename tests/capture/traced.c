@@ -1,0 +1,372 @@
+/* Programs to record, one per mode: traced MODE [N [M]]. They say on standard output what a trace
+ * of them must hold, and end with the exit code 7 when the recording has disturbed them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+
+void roctxMarkA(const char *message);
+int roctxRangePushA(const char *message);
+int roctxRangePop(void);
+uint64_t roctxRangeStartA(const char *message);
+void roctxRangeStop(uint64_t id);
+int roctxNameOsThread(const char *name);
+int roctxProfilerPause(uint64_t tid);
+int roctxProfilerResume(uint64_t tid);
+int roctxGetThreadId(uint64_t *tid);
+
+static long arg_n, arg_m;
+
+static void step(long i)
+{
+    char text[32];
+    snprintf(text, sizeof text, "step %ld", i % 10);
+    roctxRangePushA(text);
+    roctxRangePop();
+}
+
+/* Every event is followed by a look at errno. */
+static void must_be(int expected)
+{
+    if (errno == expected)
+        return;
+    fprintf(stderr, "errno was %d and is %d\n", expected, errno);
+    exit(7);
+}
+
+static int events(void)
+{
+    errno = ERANGE;
+    for (long i = 0; i < arg_n; i++) {
+        step(i);
+        must_be(ERANGE);
+    }
+    printf("%ld\n", arg_n);
+    return 0;
+}
+
+static void *thread_of_events(void *arg)
+{
+    (void)arg;
+    for (long i = 0; i < arg_m; i++)
+        step(i);
+    return NULL;
+}
+
+/* N threads at once with M ranges each. */
+static int threads(void)
+{
+    pthread_t *all = calloc((size_t)arg_n, sizeof *all);
+    for (long i = 0; i < arg_n; i++)
+        if (pthread_create(&all[i], NULL, thread_of_events, NULL))
+            return 7;
+    for (long i = 0; i < arg_n; i++)
+        pthread_join(all[i], NULL);
+    free(all);
+    printf("%ld\n", arg_n * arg_m);
+    return 0;
+}
+
+/* N threads one after the other. */
+static int churn(void)
+{
+    for (long i = 0; i < arg_n; i++) {
+        pthread_t t;
+        if (pthread_create(&t, NULL, thread_of_events, NULL))
+            return 7;
+        pthread_join(t, NULL);
+    }
+    printf("%ld\n", arg_n * arg_m);
+    return 0;
+}
+
+/* N children, each with M ranges, while another thread records. */
+static atomic_bool stop;
+static atomic_long by_thread;
+
+static void *keep_recording(void *arg)
+{
+    (void)arg;
+    while (!stop) {
+        step(0);
+        by_thread++;
+    }
+    return NULL;
+}
+
+static int forks(void)
+{
+    pthread_t t;
+    int bad = 0;
+    if (pthread_create(&t, NULL, keep_recording, NULL))
+        return 7;
+    for (long i = 0; i < arg_n; i++) {
+        roctxRangePushA("around a fork");
+        pid_t pid = i % 2 ? fork() : (pid_t)syscall(SYS_fork);
+        if (pid == 0) {
+            thread_of_events(NULL);
+            _exit(3);
+        }
+        int status = 0;
+        waitpid(pid, &status, 0);
+        bad |= !WIFEXITED(status) || WEXITSTATUS(status) != 3;
+        roctxRangePop();
+    }
+    stop = true;
+    pthread_join(t, NULL);
+    printf("%ld\n", arg_n * arg_m + arg_n + by_thread);
+    return bad ? 7 : 0;
+}
+
+/* Marks, as many as the number in a file says, which is shared memory: what was recorded before the
+ * number went up must be in the trace, whenever this is killed. */
+static int until_killed(void)
+{
+    int fd = open("count", O_RDWR | O_CREAT | O_TRUNC, 0666);
+    if (fd < 0 || ftruncate(fd, sizeof(uint64_t)))
+        return 7;
+    _Atomic uint64_t *count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (count == MAP_FAILED)
+        return 7;
+    for (;;) {
+        roctxMarkA(*count & 1 ? "odd" : "even");
+        ++*count;
+    }
+}
+
+static atomic_long handled;
+
+static void on_alarm(int signal_number)
+{
+    (void)signal_number;
+    roctxMarkA("alarm");
+    handled++;
+}
+
+/* A signal handler that records. */
+static int signals(void)
+{
+    struct itimerval every = {{0, 50}, {0, 50}};
+    signal(SIGALRM, on_alarm);
+    setitimer(ITIMER_REAL, &every, NULL);
+    for (long i = 0; i < arg_n; i++)
+        step(i);
+    every = (struct itimerval){0};
+    setitimer(ITIMER_REAL, &every, NULL);
+    printf("%ld %ld\n", arg_n, (long)handled);
+    return 0;
+}
+
+/* N ranges within each other, around M others. */
+static int deep(void)
+{
+    static rocl_site site = ROCL_SITE("HIP_RUNTIME_API_EXT", "hipDeep");
+    char text[32];
+    for (long i = 0; i < arg_n; i++) {
+        snprintf(text, sizeof text, "level %ld", i);
+        if (roctxRangePushA(text) != i)
+            return 7;
+        rocl_cap_begin(&site);
+    }
+    for (long i = 0; i < arg_m; i++)
+        step(i);
+    for (long i = arg_n; i-- > 0;) {
+        rocl_cap_end();
+        if (roctxRangePop() != i)
+            return 7;
+    }
+    printf("%ld\n", arg_n + arg_m);
+    return roctxRangePop() == -1 ? 0 : 7;
+}
+
+/* All that ROCTx can do. */
+static void *stop_range(void *id)
+{
+    roctxNameOsThread("helper");
+    roctxRangeStop(*(uint64_t *)id);
+    return NULL;
+}
+
+static int markers(void)
+{
+    pthread_t t;
+    uint64_t tid, id;
+    roctxGetThreadId(&tid);
+    roctxNameOsThread("chief");
+    roctxRangePushA("outer");
+    id = roctxRangeStartA("across");
+    roctxMarkA("a \"mark\", with\ttabs");
+    roctxProfilerPause(0);
+    roctxRangePushA("not recorded");
+    roctxMarkA("nor this");
+    roctxProfilerResume(0);
+    roctxRangePop();
+    roctxRangePushA("ends in a pause");
+    roctxProfilerPause(tid);
+    roctxRangePop();
+    roctxMarkA("nor that");
+    roctxProfilerResume(tid);
+    roctxRangePushA("");
+    roctxRangePop();
+    pthread_create(&t, NULL, stop_range, &id);
+    pthread_join(t, NULL);
+    roctxRangePop();
+    roctxRangePushA("never ended");
+    roctxRangeStartA("never stopped");
+    return tid == (uint64_t)syscall(SYS_gettid) ? 0 : 7;
+}
+
+/* What a front end for GPUs records: N kernels, each launched by a call. */
+static int gpu(void)
+{
+    static rocl_site launch = ROCL_SITE("HIP_RUNTIME_API_EXT", "hipLaunchKernel");
+    static rocl_site h2d = ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_HOST_TO_DEVICE");
+    static rocl_site allocate = ROCL_SITE("MEMORY_ALLOCATION", "ALLOCATE");
+    static rocl_site barrier = ROCL_SITE("BARRIER_PACKET", "barrier");
+    rocl_def *cpu = rocl_cap_define_agent(
+        &(rocl_cap_agent){.handle = 1, .type = 1, .name = "cpu", .type_index = 0});
+    rocl_def *gpu = rocl_cap_define_agent(&(rocl_cap_agent){.handle = 2,
+                                                            .type = 2,
+                                                            .absolute_index = 1,
+                                                            .logical_index = 1,
+                                                            .type_index = 0,
+                                                            .name = "gfx942",
+                                                            .product = "MI300X"});
+    rocl_def *queue = rocl_cap_define_queue(5, NULL);
+    rocl_def *stream = rocl_cap_define_stream(6, "compute");
+    rocl_def *kernel = rocl_cap_define_kernel(&(rocl_cap_kernel_symbol){
+        .id = 9, .agent = gpu, .name = "_Z4gemmPf.kd", .display = "gemm(float*)"});
+    rocl_def *watts = rocl_cap_define_counter(
+        &(rocl_cap_counter){.id = 3, .agent = gpu, .name = "power", .units = "W"});
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    uint64_t t = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    for (long i = 0; i < arg_n; i++, t += 20000) {
+        rocl_cap_begin(&launch);
+        rocl_cap_times times = {t, t + 7000, ROCL_CLOCK_BOOTTIME, rocl_cap_correlate(),
+                                (uint32_t)syscall(SYS_gettid)};
+        rocl_cap_arg_number("int", "blocks", i);
+        rocl_cap_arg("const char *", "label", "a \"b\"", 5);
+        rocl_cap_end();
+        rocl_cap_dispatched(&(rocl_cap_dispatch){.t = times,
+                                                 .agent = gpu,
+                                                 .queue = queue,
+                                                 .stream = stream,
+                                                 .kernel = kernel,
+                                                 .dispatch_id = (uint64_t)i + 1,
+                                                 .workgroup = {256, 1, 1},
+                                                 .grid = {65536, 1, 1},
+                                                 .group_segment = 1024});
+        times.correlation = 0;
+        rocl_cap_copied(&(rocl_cap_copy){.t = times,
+                                         .name = &h2d,
+                                         .src = cpu,
+                                         .dst = gpu,
+                                         .stream = stream,
+                                         .size = 4096,
+                                         .src_address = 0x1000,
+                                         .dst_address = 0x2000});
+    }
+    rocl_cap_times once = {t, t + 100, ROCL_CLOCK_BOOTTIME, 0, 0};
+    rocl_cap_allocated(&(rocl_cap_alloc){.t = once,
+                                         .name = &allocate,
+                                         .agent = gpu,
+                                         .op = 1,
+                                         .level = 1,
+                                         .size = 65536,
+                                         .address = 0x2000});
+    rocl_cap_waited(&(rocl_cap_barrier){.t = once, .name = &barrier, .agent = gpu, .queue = queue});
+    rocl_cap_sampled(watts, t, ROCL_CLOCK_BOOTTIME, 123.5);
+    return gpu && kernel ? 0 : 7;
+}
+
+/* A program that closes all descriptors and uses their numbers itself. */
+static int closes_all(void)
+{
+    step(0);
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    for (int i = 0; i < 300; i++)
+        if (open("own", O_RDWR | O_CREAT, 0666) < 0)
+            return 7;
+    for (long i = 1; i < arg_n; i++)
+        step(i);
+    if (lseek(3, 0, SEEK_END) != 0)
+        return 7;
+    printf("%ld\n", arg_n);
+    return 0;
+}
+
+static int in_chroot(void)
+{
+    step(0);
+    if (mkdir("root", 0777) || chroot("root") || chdir("/"))
+        return 77;
+    for (long i = 1; i < arg_n; i++)
+        step(i);
+    if (fork() == 0) {
+        step(0);
+        _exit(0);
+    }
+    wait(NULL);
+    printf("%ld\n", arg_n + 1);
+    return 0;
+}
+
+static int crash(void)
+{
+    for (long i = 0; i < arg_n; i++)
+        step(i);
+    printf("%ld\n", arg_n);
+    fflush(stdout);
+    raise((int)arg_m);
+    return 7;
+}
+
+static int limited(void)
+{
+    struct rlimit r = {(rlim_t)arg_m, (rlim_t)arg_m};
+    setrlimit(RLIMIT_FSIZE, &r);
+    return events();
+}
+
+static int nothing(void)
+{
+    puts("nothing");
+    return (int)arg_n;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(void);
+} modes[] = {
+    {"events", events},     {"threads", threads},    {"churn", churn},
+    {"forks", forks},       {"count", until_killed}, {"signals", signals},
+    {"deep", deep},         {"markers", markers},    {"gpu", gpu},
+    {"closes", closes_all}, {"chroot", in_chroot},   {"crash", crash},
+    {"limited", limited},   {"nothing", nothing},
+};
+
+int main(int argc, char **argv)
+{
+    arg_n = argc > 2 ? atol(argv[2]) : 0;
+    arg_m = argc > 3 ? atol(argv[3]) : 0;
+    for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
+        if (!strcmp(modes[i].name, argv[1]))
+            return modes[i].run();
+    return 2;
+}
