@@ -76,6 +76,7 @@ static const program tool = {
                 "  srun rocrec -d run.d -- ./solver && rocstats run.d\n"
                 "  rocrec --dump trace.rocl | less\n",
     .operands = offsetof(common, inputs),
+    .alone = true,
     .command = true,
 };
 
@@ -118,6 +119,7 @@ static int make_folder(cli *c)
     if (n < 0 || (size_t)n >= sizeof c->made)
         return usage_error("the name of the output is too long");
     if (!mkdtemp(c->made)) {
+        *c->made = '\0';
         msg_error("%s: cannot make a folder beside it: %s", c->common.output_file, strerror(errno));
         return ROCL_OUTPUT;
     }

@@ -1,0 +1,349 @@
+#!/usr/bin/env bats
+# rocrec: what was recorded is in the trace, and the program does not notice.
+# shellcheck disable=SC2154,SC2030,SC2031 # bats sets status, output, stderr and runs tests in subshells
+
+load helper
+
+TRACED=$BUILD/tests/traced
+LIBRARIES=$BUILD/lib/rocline
+
+requires() {
+    needs "$TRACED"
+    unset LD_PRELOAD LD_LIBRARY_PATH ROCLINE_OUTPUT ROCLINE_POLICY ROCLINE_LIMIT
+}
+
+# How many ranges and marks there are in a trace.
+ranges() { # input...
+    rocpd2csv -o - --kinds marker "$@" 2>ranges.err | tail -n +2 | wc -l
+}
+
+# The number of records left out for a reason, as the last `ranges` said.
+left_out() { # reason
+    sed -n "s/.*[:,] $1 (\([0-9]*\)).*/\1/p" ranges.err | grep . || echo 0
+}
+
+same() { # number number
+    [ "$1" -eq "$2" ] || fail "$1 is not $2"
+}
+
+# Records a mode that prints how many ranges there are to be, and compares.
+round_trip() { # mode argument...
+    try 0 rocrec -q -o t.rocl -- "$TRACED" "$@"
+    [ -z "$stderr" ] || fail "nothing should be said"
+    same "$(ranges t.rocl)" "$output"
+    [ ! -s ranges.err ] || fail "records are left out: $(cat ranges.err)"
+}
+
+# ---- what is recorded ------------------------------------------------------------------------------
+
+@test "ranges of one thread" {
+    round_trip events 300000
+}
+
+@test "ranges of 64 threads" {
+    round_trip threads 64 3000
+}
+
+@test "threads that come and go" {
+    round_trip churn 300 20
+}
+
+@test "children, by fork and by the system call, while another thread records" {
+    round_trip forks 100 5
+}
+
+@test "ranges deeper than what a writer remembers, across chunks" {
+    round_trip deep 300 60000
+    # As many calls, with the ranges around them.
+    rocpd2csv -o - --kinds hip_api t.rocl | tail -n +2 >calls
+    same "$(wc -l <calls)" 300
+}
+
+@test "a program that closes all descriptors and uses their numbers" {
+    round_trip closes 200000
+}
+
+@test "a program that changes its root" {
+    [ "$(id -u)" -eq 0 ] || skip "not root"
+    round_trip chroot 100000
+}
+
+@test "a signal handler that records: nothing is broken, and what is lost is counted" {
+    try 0 rocrec -q -o t.rocl -- "$TRACED" signals 200000
+    same $(($(ranges t.rocl) + $(left_out "dropped while recording"))) \
+        $((${output% *} + ${output#* }))
+}
+
+@test "what ROCTx can do" {
+    try 0 rocrec -q -o t.rocl "$TRACED" markers
+    run --separate-stderr rocpd2csv -o - --kinds marker t.rocl
+    [ "$status" -eq 1 ] # two ranges never end
+    says "2 records repaired: open when the process ended (2)"
+    printf '%s\n' "${lines[@]:1}" | cut -d, -f 2,3 | sort >names
+    cat >expected <<'END'
+"MARKER_CORE_API","a ""mark""
+"MARKER_CORE_RANGE_API",""
+"MARKER_CORE_RANGE_API","across"
+"MARKER_CORE_RANGE_API","ends in a pause"
+"MARKER_CORE_RANGE_API","never ended"
+"MARKER_CORE_RANGE_API","never stopped"
+"MARKER_CORE_RANGE_API","outer"
+END
+    diff expected names
+    rocpd2pftrace -o t.pftrace t.rocl || [ $? -eq 1 ]
+    decode t.pftrace >text 2>/dev/null || true
+    rocrec --dump t.rocl | grep -q 'thread "chief"'
+}
+
+@test "calls with arguments, kernels, copies, allocations, barriers, samples" {
+    try 0 rocrec -q -o t.rocl -- "$TRACED" gpu 5000
+    try 0 rocpd2csv -q -d csv t.rocl
+    same "$(tail -n +2 csv/out_kernel_trace.csv | wc -l)" 5000
+    same "$(tail -n +2 csv/out_memory_copy_trace.csv | wc -l)" 5000
+    same "$(tail -n +2 csv/out_hip_api_trace.csv | wc -l)" 5000
+    grep -q '"gemm(float\*)",5000,' csv/out_kernel_trace.csv
+    grep -q '"power","W",123.5' csv/out_counter_sample_trace.csv
+    # Every kernel is tied to the call that launched it.
+    rocstats launch t.rocl >launch
+    grep -q 'hipLaunchKernel.*5000' launch
+    rtg2json --args -f -o t.json t.rocl
+    jq -e '[.traceEvents[] | select(.name == "hipLaunchKernel" and .ph == "X")] | length == 5000 and
+        all(.args.label == "a \"b\"")' t.json
+}
+
+@test "a kernel takes 40 bytes at most, a range 12" {
+    mkdir raw
+    try 0 rocrec -q -d raw -- "$TRACED" gpu 20000
+    rocrec --dump raw >dump
+    # By the sizes of contents: a launch with two arguments, a kernel and a copy.
+    bytes=$(sed -n 's/^chunk .* events in \([0-9]*\) bytes.*/\1/p' dump | paste -sd+ | bc)
+    [ "$bytes" -lt $((20000 * (12 + 5 + 20 + 40 + 40))) ]
+    rm -r raw
+    mkdir raw
+    try 0 rocrec -q -d raw -- "$TRACED" events 100000
+    bytes=$(rocrec --dump raw | sed -n 's/^chunk .* events in \([0-9]*\) bytes.*/\1/p' |
+        paste -sd+ | bc)
+    [ "$bytes" -lt 1200000 ]
+}
+
+# ---- how programs end ------------------------------------------------------------------------------
+
+@test "the exit code is the command's" {
+    try 5 rocrec -q -- "$TRACED" nothing 5
+    [ "$output" = nothing ]
+    try 0 rocrec -q -o t.rocl -- "$TRACED" events 5
+    run -127 --separate-stderr rocrec -- ./no-such-program
+    says "no-such-program: No such file or directory"
+    touch plain
+    run -126 rocrec -- ./plain
+    [ ! -e trace.rocl ]
+    [ -z "$(find . -name 'trace.rocl.*')" ]
+}
+
+@test "signals pass through, and what was recorded is kept" {
+    for s in 15 11 6 9; do
+        run rocrec -q -o "$s.rocl" -- "$TRACED" crash 5000 "$s"
+        [ "$status" -eq $((128 + s)) ] || fail "signal $s: status $status"
+        same "$(ranges "$s.rocl")" 5000
+    done
+}
+
+@test "a signal for rocrec is one for the command" {
+    rocrec -q -o t.rocl -- "$TRACED" count 3>&- &
+    pid=$!
+    until [ -s count ] && [ "$(od -An -tu8 -N8 count)" -gt 1000 ]; do sleep 0.01; done
+    kill -TERM $pid
+    status=0
+    wait $pid || status=$?
+    [ "$status" -eq 143 ]
+    [ "$(ranges t.rocl)" -ge 1000 ]
+}
+
+@test "killed at any moment, nothing that was recorded is lost" {
+    mkdir raw
+    export ROCLINE_OUTPUT=$PWD/raw
+    for i in $(seq 200); do
+        "$TRACED" count 3>&- &
+        pid=$!
+        sleep "0.0$((RANDOM % 40 + 10))"
+        kill -9 $pid
+        wait $pid || true
+        [ -e count ] || continue
+        counted=$(od -An -tu8 -N8 count)
+        [ "${counted:-0}" -gt 0 ] || { rm -rf raw/*; continue; }
+        got=$(rocrec --dump raw | grep -c '^  mark')
+        [ "$got" -eq "$counted" ] || [ "$got" -eq $((counted + 1)) ] ||
+            fail "run $i: $counted marks were made, $got are there"
+        rm -rf raw/* count
+    done
+}
+
+# ---- no room ---------------------------------------------------------------------------------------
+
+@test "a limit of the size of files: the program goes on, losses are counted" {
+    try 0 rocrec -q -o t.rocl -- "$TRACED" limited 100000 300000
+    [ "$output" = 100000 ]
+    got=$(ranges t.rocl)
+    [ "$got" -gt 1000 ]
+    # Of a range that was begun and found no room at its end the begin is there.
+    lost=$(left_out "dropped while recording")
+    [ $((got + lost)) -ge 100000 ] && [ $((got + lost)) -le 100002 ]
+}
+
+@test "a full disk" {
+    [ "$(id -u)" -eq 0 ] || skip "not root"
+    mkdir small
+    mount -t tmpfs -o size=200k none small 2>/dev/null || skip "cannot mount"
+    ROCLINE_OUTPUT=$PWD/small run "$TRACED" events 100000
+    cp small/*.rocl t.rocl
+    umount small
+    [ "$status" -eq 0 ] && [ "$output" = 100000 ]
+    got=$(ranges t.rocl)
+    [ "$got" -gt 1000 ]
+    [ $((got + $(left_out "dropped while recording"))) -ge 100000 ]
+}
+
+@test "--limit, and the oldest given up with --policy ring" {
+    try 0 rocrec -q --limit 1m -o drop.rocl -- "$TRACED" events 1000000
+    got=$(ranges drop.rocl)
+    lost=$(left_out "dropped while recording")
+    [ "$got" -gt 10000 ] && [ "$lost" -gt 10000 ]
+    [ $((got + lost)) -ge 1000000 ]
+    mkdir raw
+    try 0 rocrec -q --policy ring --limit 1m -d raw -o ring.rocl -- "$TRACED" events 1000000
+    [ "$(cat raw/*.rocl | wc -c)" -le $((1 << 20)) ]
+    got=$(ranges ring.rocl)
+    [ "$got" -gt 10000 ] && [ "$got" -lt 300000 ]
+    [ ! -s ranges.err ]
+    # The last ones are there.
+    [ "$(rocpd2csv -o - --kinds marker ring.rocl | tail -n 1 | cut -d, -f 3)" = '"step 9"' ]
+}
+
+@test "a folder that cannot be written: the program runs as it would" {
+    for folder in "$PWD/no/such/folder" /proc; do
+        ROCLINE_OUTPUT=$folder try 0 "$TRACED" events 1000
+        [ "$output" = 1000 ]
+        [ -z "$stderr" ]
+    done
+    try 4 rocrec -o /proc/t.rocl -- "$TRACED" events 10
+    [ -z "$output" ] || fail "the command was run"
+}
+
+@test "without ROCLINE_OUTPUT nothing is recorded" {
+    try 0 "$TRACED" events 1000
+    [ "$output" = 1000 ]
+    [ -z "$stderr" ]
+    [ -z "$(find . -name '*.rocl')" ]
+}
+
+# ---- files -----------------------------------------------------------------------------------------
+
+@test "outputs by name and by format" {
+    try 0 rocrec -q -o t.pftrace -- "$TRACED" events 100
+    decode t.pftrace >text
+    try 0 rocrec -q -o t.json -- "$TRACED" events 100
+    same "$(jq '[.traceEvents[] | select(.ph == "X")] | length' t.json)" 100
+    try 0 rocrec -q -f csv -o csv -- "$TRACED" events 100
+    same "$(tail -n +2 csv/out_marker_api_trace.csv | wc -l)" 100
+    try 0 rocrec -o t.rocl -- "$TRACED" events 100
+    says "t.rocl: 200 events of 1 process, 0 dropped"
+}
+
+@test "compressed, not compressed, joined, from a pipe and gzip: the same" {
+    mkdir raw
+    try 0 rocrec -q -d raw -o t.rocl -- "$TRACED" forks 20 3
+    try 0 rocrec -q -d raw2 -- "$TRACED" nothing
+    rocpd2csv -q -o - --kinds marker raw | sort >a
+    rocpd2csv -q -o - --kinds marker t.rocl | sort >b
+    cat raw/*.rocl >joined.rocl
+    rocpd2csv -q -o - --kinds marker joined.rocl | sort >c
+    gzip -k t.rocl
+    rocpd2csv -q -o - --kinds marker t.rocl.gz | sort >d
+    rocpd2csv -q -o - --kinds marker - <t.rocl | sort >e
+    cmp a b && cmp a c && cmp a d && cmp a e
+    [ "$(wc -c <t.rocl)" -lt "$(wc -c <joined.rocl)" ]
+}
+
+@test "the number of workers does not matter" {
+    try 0 rocrec -q -o t.rocl -- "$TRACED" threads 8 20000
+    for j in 1 2 5; do
+        rocpd2csv -q -j $j -o - --kinds marker t.rocl >$j.csv
+        rocpd2pftrace -q -j $j -o $j.pftrace t.rocl
+    done
+    cmp 1.csv 2.csv && cmp 1.csv 5.csv && cmp 1.pftrace 2.pftrace && cmp 1.pftrace 5.pftrace
+}
+
+@test "a file that is cut is read up to its last whole record, and the loss is counted" {
+    try 0 rocrec -q -z 0 -o t.rocl -- "$TRACED" events 20000
+    size=$(wc -c <t.rocl)
+    for part in 90 50 10; do
+        head -c $((size * part / 100)) t.rocl >cut.rocl
+        run rocpd2csv -q -o out -d csv cut.rocl
+        [ "$status" -eq 1 ] || fail "$part %: status $status"
+        [ "$(ranges cut.rocl)" -gt 0 ]
+        [ "$(left_out "in a damaged or missing chunk")" -gt 0 ]
+    done
+    head -c 100 t.rocl >cut.rocl
+    try 3 rocpd2csv -o out -d csv cut.rocl
+    one_line rocpd2csv
+    try 3 rocpd2csv --strict -o out -d csv <(head -c $((size / 2)) t.rocl)
+}
+
+@test "a byte that was changed is noticed" {
+    try 0 rocrec -q -z 0 -o t.rocl -- "$TRACED" events 20000
+    printf '\377' | dd of=t.rocl bs=1 seek=$(($(wc -c <t.rocl) - 3000)) conv=notrunc status=none
+    run rocpd2csv -q -o out -d csv t.rocl
+    [ "$status" -eq 1 ]
+    got=$(ranges t.rocl)
+    lost=$(left_out "in a damaged or missing chunk")
+    # A range has two events, and may have lost but one of them.
+    [ $((2 * got + lost)) -ge 39999 ] && [ $((2 * got + lost)) -le 40000 ] && [ "$lost" -gt 0 ]
+}
+
+@test "a version or a feature that is not known is refused" {
+    try 0 rocrec -q -o t.rocl -- "$TRACED" events 10
+    cp t.rocl v.rocl
+    printf '\002' | dd of=v.rocl bs=1 seek=8 conv=notrunc status=none
+    try 3 rocstats v.rocl
+    says "chunks of version 2.0: this rocline reads 1.x"
+    printf '\200' | dd of=t.rocl bs=1 seek=20 conv=notrunc status=none
+    try 3 rocstats t.rocl
+    says "chunks with features that are not known: 0x8"
+}
+
+# ---- libraries -------------------------------------------------------------------------------------
+
+@test "the libraries need libc only, and stay loaded" {
+    readelf -d "$LIBRARIES"/librocline-capture.so.? | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' >needed
+    run ! grep -v '^libc\.so\|^ld-linux\|^libpthread' needed
+    readelf -d "$LIBRARIES"/librocline-capture.so.? | grep -q NODELETE
+    nm -D --defined-only "$LIBRARIES"/librocline-capture.so.? | awk '{ print $3 }' >exported
+    run ! grep -v '^rocl_cap_' exported
+    nm -D --defined-only "$LIBRARIES"/libroctx64.so.4 | awk '$2 == "T" { print $3 }' >exported
+    run ! grep -v '^roctx.*@@ROCTX_4.1$' exported
+    same "$(wc -l <exported)" 15
+}
+
+@test "any program can be run with it" {
+    try 0 rocrec -q -- sh -c 'echo out; echo err >&2; exec true'
+    [ "$output" = out ] && [ "$stderr" = err ]
+    for tool in ls "sort --version" "jq -n 1" "sqlite3 :memory: .tables"; do
+        # shellcheck disable=SC2086
+        rocrec -q -- $tool >/dev/null
+    done
+}
+
+@test "words of the command line" {
+    try 2 rocrec
+    says "no command is given"
+    try 2 rocrec --dump
+    try 2 rocrec -o - -- true
+    try 2 rocrec --use nonsense -- true
+    says 'there is no front end "nonsense"'
+    # Options of the command are its own.
+    try 0 rocrec -q -- sh -c 'echo "$@"' x -o --help
+    [ "$output" = "-o --help" ]
+    try 0 rocrec -q sh -c 'echo "$@"' x -q
+    [ "$output" = "-q" ]
+    try 3 rocrec --dump "$BATS_TEST_FILENAME"
+}
