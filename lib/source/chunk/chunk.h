@@ -165,8 +165,9 @@ typedef struct chunk_file chunk_file;
 typedef struct chunk_process {
     chunk_file *file;
     rocl_model_capture *capture;
-    const chunk_info **chunks; /* by writer and number */
+    const chunk_info **chunks; /* by writer and number; in the end without damaged ones */
     size_t count, cap;
+    const chunk_info *any; /* one of them, damaged or not */
     chunk_run *runs;
     size_t run_count;
     chunk_clock clock;

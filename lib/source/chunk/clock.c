@@ -44,8 +44,6 @@ rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, si
         return rocl_fail_memory(err);
     for (size_t i = 0; i < n; i++) {
         const rocl_chunk_header *h = &chunks[i]->h;
-        if (chunks[i]->damaged)
-            continue;
         if (h->clock == ROCL_CLOCK_TSC)
             k->tick_ns = 1e9 / (double)h->tick_hz;
         k->points[k->count++] = h->begin;

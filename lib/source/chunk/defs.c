@@ -216,7 +216,7 @@ static bool take_thread(definer *d, const chunk_info *c)
 
 static bool take_chunk(definer *d, const chunk_info *c)
 {
-    bool ok = c->damaged || (c->h.flags & ROCL_CHUNK_PROCESS) || take_thread(d, c);
+    bool ok = (c->h.flags & ROCL_CHUNK_PROCESS) || take_thread(d, c);
     for (size_t i = 0; i < c->def_count && ok; i++)
         ok = take(d, &c->defs[i]);
     rocl_map_free(&d->agents);
@@ -226,7 +226,7 @@ static bool take_chunk(definer *d, const chunk_info *c)
 /* One for each process image, whatever the file is called. */
 static uint32_t guid_of(const chunk_process *p)
 {
-    const rocl_chunk_header *h = &p->chunks[0]->h;
+    const rocl_chunk_header *h = &p->any->h;
     char text[64];
     size_t n = 0;
     for (int i = 0; i < 8; i++)
@@ -246,7 +246,7 @@ rocl_status chunk_define(chunk_process *p, rocl_error *err)
     bool ok = d.node && d.process;
     if (ok) {
         c->node_count = c->process_count = 1;
-        int64_t pid = p->chunks[0]->h.pid;
+        int64_t pid = p->any->h.pid;
         *d.process = (rocl_process){.id = pid, .node = 0, .pid = pid, .rank = -1};
     }
     for (size_t i = 0; i < p->count && ok; i++)

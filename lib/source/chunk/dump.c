@@ -194,7 +194,7 @@ static const chunk_process *process_of(const chunk_file *f, const chunk_info *c)
 {
     const chunk_process *p = f->processes;
     while (p + 1 < f->processes + f->count &&
-           !(p->chunks[0]->h.process == c->h.process && p->chunks[0]->h.pid == c->h.pid))
+           !(p->any->h.process == c->h.process && p->any->h.pid == c->h.pid))
         p++;
     return p;
 }

@@ -135,7 +135,7 @@ static int by_writer(const void *a, const void *b)
 
 static bool follows(const chunk_info *a, const chunk_info *b)
 {
-    return a->h.writer == b->h.writer && a->h.seq + 1 == b->h.seq && !a->damaged;
+    return a->h.writer == b->h.writer && a->h.seq + 1 == b->h.seq;
 }
 
 /* What is missing between two chunks of a writer, and what it says it could not keep. */
@@ -151,6 +151,18 @@ static void count_losses(chunk_process *p, size_t i)
             atomic_load_explicit(&((chunk_info *)(uintptr_t)c)->h.dropped, memory_order_relaxed);
 }
 
+/* What is left are chunks that can be read. */
+static void sort_out_damaged(chunk_process *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        count_losses(p, i);
+    for (size_t i = 0; i < p->count; i++)
+        if (!p->chunks[i]->damaged)
+            p->chunks[n++] = p->chunks[i];
+    p->count = n;
+}
+
 static rocl_status plan_runs(chunk_process *p, rocl_error *err)
 {
     uint64_t id = 1;
@@ -164,7 +176,6 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
         id += c->events + (c->last ? c->left_open : 0);
         if (c->last_ticks > p->last_ticks)
             p->last_ticks = c->last_ticks;
-        count_losses(p, i);
         if (i && follows(p->chunks[i - 1], c) && c->open_regions)
             p->runs[p->run_count - 1].count++;
         else
@@ -177,6 +188,8 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
 static rocl_status prepare(chunk_process *p, rocl_error *err)
 {
     qsort(p->chunks, p->count, sizeof *p->chunks, by_writer);
+    p->any = p->chunks[0];
+    sort_out_damaged(p);
     rocl_status st = plan_runs(p, err);
     if (st == ROCL_OK)
         st = chunk_clock_make(&p->clock, p->chunks, p->count, err);

@@ -382,11 +382,8 @@ rocl_status chunk_scan(chunk_process *p, const rocl_task *task, unsigned worker,
     rocl_status st = w ? ROCL_OK : ROCL_INTERNAL;
     if (w)
         w->regions.depth = w->ranges.depth = w->arg_count = 0;
-    for (size_t i = 0; i < run->count && st == ROCL_OK; i++) {
-        const chunk_info *c = p->chunks[run->first + i];
-        if (!c->damaged)
-            st = scan_chunk(w, c, i > 0);
-    }
+    for (size_t i = 0; i < run->count && st == ROCL_OK; i++)
+        st = scan_chunk(w, p->chunks[run->first + i], i > 0);
     rocl_progress(p->file->trace, run->events);
     return st;
 }
