@@ -156,6 +156,10 @@ HELPERS := $(HELPER_SRC:tests/tools/%.c=$(O)/tests/%)
 # Programs that are recorded: they load what such programs load, and are not instrumented either.
 TRACED_SRC := $(sort $(wildcard tests/capture/*.c))
 TRACED := $(TRACED_SRC:tests/capture/%.c=$(O)/tests/%)
+# Optional: the benchmark of recording compares with LTTng.
+LTTNG ?= $(shell $(PKG_CONFIG) --exists lttng-ust 2>/dev/null && echo 1)
+TRACED_FLAGS := -I. $(if $(filter 1,$(LTTNG)),-DWITH_LTTNG)
+TRACED_LIBS := $(if $(filter 1,$(LTTNG)),-llttng-ust -ldl)
 FIXTURES := $(if $(wildcard tests/fixtures/make-fixtures.sh),$(O)/fixtures/.done)
 
 all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(CAPTURE_SO) $(FRONT_SOS) $(PC) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
@@ -267,11 +271,13 @@ $(HELPERS): $(O)/tests/%: $(OBJ)/tests/tools/%.o $(STAMP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
+$(OBJ)/so/tests/capture/overhead.o: SO_CFLAGS := $(filter-out -Wconversion -Wshadow,$(SO_CFLAGS)) $(TRACED_FLAGS)
+$(O)/tests/overhead: TRACED_MORE := $(TRACED_LIBS)
 $(TRACED): $(O)/tests/%: $(OBJ)/so/tests/capture/%.o $(CAPTURE_SO) $(FRONT_SOS) $(STAMP)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -pthread $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib/rocline' -o $@ $(filter %.o,$^) \
-	    $(O)/lib/rocline/$(SO_roctx) $(CAPTURE_SO)
+	    $(O)/lib/rocline/$(SO_roctx) $(CAPTURE_SO) $(TRACED_MORE)
 
 $(O)/tests/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(OBJ)/tests/fuzz/driver.o) $(LIB_A) $(STAMP)
 	$(call say,LD,$@)
@@ -290,9 +296,10 @@ fixtures: $(FIXTURES) ## databases for the tests, in build/fixtures
 check: all tests $(FIXTURES) ## run all tests; the last line says how many passed and failed
 	@tests/run.sh $(O)
 
-bench: all $(GEN) $(BENCHES) $(HELPERS) ## measure against a bare read of the same input (ROWS=, RUNS=)
+bench: all $(GEN) $(BENCHES) $(HELPERS) $(TRACED) ## measure against a bare read of the same input (ROWS=, RUNS=)
 	@tests/bench/run.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/text.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
+	@tests/bench/capture.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/many.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/merge.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 

@@ -7,7 +7,7 @@
 
 static _Atomic(rocl_core *) the_core;
 static _Atomic uint64_t homeless; /* events that were lost while there was no chunk to say so */
-static bool forks_unseen; /* the kernel cannot wipe pages: pthread_atfork does it */
+static bool forks_unseen;         /* the kernel cannot wipe pages: pthread_atfork does it */
 
 void *rocl_wiped_pages(size_t n)
 {

@@ -81,6 +81,12 @@ static inline uint64_t rocl_ticks(void)
     return rocl_ns(CLOCK_MONOTONIC);
 }
 
+/* For an event that reads the clock first: not where nothing is recorded. */
+static inline uint64_t rocl_ticks_if_on(void)
+{
+    return LIKELY(rocl_set.on) ? rocl_ticks() : 0;
+}
+
 bool rocl_tsc_is_good(void);
 void rocl_sync_read(rocl_chunk_sync *s);
 uint64_t rocl_tick_hz(void); /* measured since the library was loaded; may take 0.2 ms */
@@ -204,6 +210,8 @@ rocl_writer *rocl_writer_of(rocl_core *c, uint32_t tid);
 /* A writer to record with, until rocl_leave; NULL: the event is not recorded. */
 static inline rocl_writer *rocl_enter(void)
 {
+    if (UNLIKELY(!rocl_set.on))
+        return NULL;
     if (UNLIKELY(rocl_me.busy)) {
         rocl_count_interrupted();
         return NULL;

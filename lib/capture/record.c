@@ -74,7 +74,7 @@ void rocl_cap_begin(rocl_site *site)
 
 void rocl_cap_end(void)
 {
-    uint64_t now = rocl_ticks();
+    uint64_t now = rocl_ticks_if_on();
     rocl_writer *w = rocl_enter();
     if (w) {
         put_end(w, &w->regions, ROCL_REC_END, now);
@@ -217,7 +217,7 @@ void rocl_cap_push(const char *text)
 
 void rocl_cap_pop(void)
 {
-    uint64_t now = rocl_ticks();
+    uint64_t now = rocl_ticks_if_on();
     rocl_writer *w = rocl_enter();
     if (w) {
         put_end(w, &w->ranges, ROCL_REC_POP, now);
@@ -228,7 +228,7 @@ void rocl_cap_pop(void)
 /* A range that was started is stopped also in a pause; one that was not is nobody's. */
 void rocl_cap_stop(uint64_t number)
 {
-    uint64_t now = rocl_ticks();
+    uint64_t now = rocl_ticks_if_on();
     rocl_writer *w = rocl_enter();
     if (!w)
         return;
