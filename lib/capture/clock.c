@@ -48,6 +48,7 @@ static uint64_t offset_of(clockid_t clock)
 void rocl_sync_read(rocl_chunk_sync *s)
 {
     uint64_t best = UINT64_MAX;
+    s->ticks = s->monotonic = 0;
     for (int i = 0; i < 2; i++) {
         uint64_t a = rocl_ticks(), ns = rocl_ns(CLOCK_MONOTONIC), b = rocl_ticks();
         if (b - a < best) {

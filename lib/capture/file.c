@@ -176,7 +176,7 @@ static bool more_given(rocl_core *c)
 void rocl_file_give_up(rocl_core *c, const rocl_span *where)
 {
     pthread_mutex_lock(&c->lock);
-    if (c->given_count < c->given_cap || more_given(c)) {
+    if ((c->given_count < c->given_cap || more_given(c)) && c->given_cap) {
         c->given_up[(c->given_first + c->given_count) % c->given_cap] = *where;
         c->given_count++;
     }

@@ -21,6 +21,8 @@ setup() {
     done
     [ -s "$root/share/man/man7/rocline.7" ]
     [ -s "$root/share/man/man5/rtg.5" ]
+    [ -s "$root/share/man/man5/rocl.5" ]
+    [ -e "$root/lib/rocline/librocprofiler-sdk-roctx.so.1" ]
     [ -s "$root/include/rocline.h" ]
     [ -s "$root/lib/librocline.a" ]
     [ -e "$root/lib/librocline.so" ]
@@ -72,6 +74,12 @@ END
         sed 's/^ROCL_API [^(]*\b\(rocl_[a-z0-9_]*\)(.*/\1(/') | sort >declared
     diff declared exported
     readelf -d "$root"/lib/librocline.so | grep -q "SONAME.*librocline.so.0\]"
+}
+
+@test "an installed rocrec finds its libraries" {
+    needs "$BUILD/tests/traced"
+    (cd "$BATS_TEST_TMPDIR" && "$root/bin/rocrec" -q -o t.rocl -- "$BUILD/tests/traced" events 10)
+    [ -s "$BATS_TEST_TMPDIR/t.rocl" ]
 }
 
 @test "uninstall leaves nothing behind" {

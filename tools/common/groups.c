@@ -31,8 +31,9 @@ _Static_assert(ROCL_NAMES_SHORT == 3 && ROCL_INDEX_TYPE_RELATIVE == 2 && ROCL_RE
 
 static const opt input_options[] = {
     LIST("input", 'i', inputs, "FILE...",
-         "rocpd databases, legacy text (rtg_tracer, HCC, strace; \"-\": standard input), globs, "
-         "folders of databases, .rpdb folders or index.yaml files; operands are inputs as well"),
+         "rocpd databases, .rocl files, legacy text (rtg_tracer, HCC, strace; \"-\": standard "
+         "input), globs, folders of databases, .rpdb folders or index.yaml files; operands are "
+         "inputs as well"),
     {"align", 0, OPT_FURTHER, AT(align), "HOW", "none|start|marker NAME[:N]|offsets FILE",
      ROCL_ALIGN_NONE, 0,
      "clocks of several nodes: as they are (none; the default says so when they seem to differ), "

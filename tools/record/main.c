@@ -87,7 +87,7 @@ static size_t look_at_files(const cli *c, bool remove)
 {
     char path[8192];
     size_t n = 0;
-    DIR *d = opendir(c->folder);
+    DIR *d = c->folder ? opendir(c->folder) : NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
         if (!ends_with(e->d_name, ".rocl"))
             continue;
@@ -103,7 +103,7 @@ static size_t look_at_files(const cli *c, bool remove)
 
 static void remove_folder(const cli *c)
 {
-    if (!*c->made)
+    if (!c->folder || c->folder != c->made)
         return;
     look_at_files(c, true);
     rmdir(c->made);
@@ -116,8 +116,10 @@ static int make_folder(cli *c)
     if (c->folder)
         return output_make_folder(c->folder) == ROCL_OK ? -1 : ROCL_OUTPUT;
     int n = snprintf(c->made, sizeof c->made, "%s.XXXXXX", c->common.output_file);
-    if (n < 0 || (size_t)n >= sizeof c->made)
+    if (n < 0 || (size_t)n >= sizeof c->made) {
+        *c->made = '\0';
         return usage_error("the name of the output is too long");
+    }
     if (!mkdtemp(c->made)) {
         *c->made = '\0';
         msg_error("%s: cannot make a folder beside it: %s", c->common.output_file, strerror(errno));

@@ -121,8 +121,7 @@ static rocl_status group(chunk_file *f, rocl_error *err)
     return st;
 }
 
-/* By writer, then number; chunks that were written twice (a file that was joined with itself) keep
- * their order in the file. */
+/* By writer, then number; of copies the first in the file. */
 static int by_writer(const void *a, const void *b)
 {
     const chunk_info *x = *(const chunk_info *const *)a, *y = *(const chunk_info *const *)b;
@@ -151,10 +150,29 @@ static void count_losses(chunk_process *p, size_t i)
             atomic_load_explicit(&((chunk_info *)(uintptr_t)c)->h.dropped, memory_order_relaxed);
 }
 
+static bool is_same(const chunk_info *a, const chunk_info *b)
+{
+    return a->h.writer == b->h.writer && a->h.seq == b->h.seq;
+}
+
+/* Files may have been joined that have chunks in common. */
+static void drop_copies(chunk_process *p)
+{
+    size_t n = 1;
+    for (size_t i = 1; i < p->count; i++)
+        if (!is_same(p->chunks[n - 1], p->chunks[i]))
+            p->chunks[n++] = p->chunks[i];
+    if (n < p->count)
+        rocl_notice(p->file->trace, "%s: %zu chunks are there more than once; they are read once",
+                    p->file->path, p->count - n);
+    p->count = n;
+}
+
 /* What is left are chunks that can be read. */
-static void sort_out_damaged(chunk_process *p)
+static void sort_out(chunk_process *p)
 {
     size_t n = 0;
+    drop_copies(p);
     for (size_t i = 0; i < p->count; i++)
         count_losses(p, i);
     for (size_t i = 0; i < p->count; i++)
@@ -189,7 +207,7 @@ static rocl_status prepare(chunk_process *p, rocl_error *err)
 {
     qsort(p->chunks, p->count, sizeof *p->chunks, by_writer);
     p->any = p->chunks[0];
-    sort_out_damaged(p);
+    sort_out(p);
     rocl_status st = plan_runs(p, err);
     if (st == ROCL_OK)
         st = chunk_clock_make(&p->clock, p->chunks, p->count, err);
