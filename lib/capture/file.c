@@ -163,7 +163,7 @@ static bool more_given(rocl_core *c)
     rocl_span *more = rocl_wiped_pages(cap * sizeof *more);
     if (!more)
         return false;
-    for (uint32_t i = 0; i < c->given_count; i++)
+    for (uint32_t i = 0; c->given_cap && i < c->given_count; i++)
         more[i] = c->given_up[(c->given_first + i) % c->given_cap];
     if (c->given_up)
         munmap(c->given_up, c->given_cap * sizeof *more);
@@ -176,7 +176,7 @@ static bool more_given(rocl_core *c)
 void rocl_file_give_up(rocl_core *c, const rocl_span *where)
 {
     pthread_mutex_lock(&c->lock);
-    if ((c->given_count < c->given_cap || more_given(c)) && c->given_cap) {
+    if (c->given_count < c->given_cap || more_given(c)) {
         c->given_up[(c->given_first + c->given_count) % c->given_cap] = *where;
         c->given_count++;
     }
