@@ -292,6 +292,7 @@ struct rocl_def {
     uint32_t id;
     uint32_t len;
     const rocl_def *ref; /* has to be defined before */
+    rocl_def *next;      /* of all there are: they are never freed, but not lost */
     uint8_t type;
     uint8_t bytes[]; /* of the record, behind its length */
 };

@@ -5,6 +5,15 @@
 
 #include "capture/core.h"
 
+static _Atomic(rocl_def *) all;
+
+static void keep(rocl_def *d)
+{
+    d->next = atomic_load(&all);
+    while (!atomic_compare_exchange_weak(&all, &d->next, d))
+        ;
+}
+
 /* Texts are as long as they are: the record is allocated when its size is known. */
 typedef struct text {
     const char *s;
@@ -38,6 +47,7 @@ static rocl_def *make(rocl_record_type type, const rocl_def *ref, const uint64_t
     d->ref = ref;
     d->type = (uint8_t)type;
     d->len = (uint32_t)(p - d->bytes);
+    keep(d);
     return d;
 }
 

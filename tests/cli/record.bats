@@ -116,13 +116,13 @@ END
     try 0 rocrec -q -d raw -- "$TRACED" gpu 20000
     rocrec --dump raw >dump
     # By the sizes of contents: a launch with two arguments, a kernel and a copy.
-    bytes=$(sed -n 's/^chunk .* events in \([0-9]*\) bytes.*/\1/p' dump | paste -sd+ | bc)
+    bytes=$(sed -n 's/^chunk .* events in \([0-9]*\) bytes.*/\1/p' dump | awk '{ n += $1 } END { print n }')
     [ "$bytes" -lt $((20000 * (12 + 5 + 20 + 40 + 40))) ]
     rm -r raw
     mkdir raw
     try 0 rocrec -q -d raw -- "$TRACED" events 100000
     bytes=$(rocrec --dump raw | sed -n 's/^chunk .* events in \([0-9]*\) bytes.*/\1/p' |
-        paste -sd+ | bc)
+        awk '{ n += $1 } END { print n }')
     [ "$bytes" -lt 1200000 ]
 }
 
@@ -201,6 +201,25 @@ END
     got=$(ranges t.rocl)
     [ "$got" -gt 1000 ]
     [ $((got + $(left_out "dropped while recording"))) -ge 100000 ]
+}
+
+@test "a full disk with --policy block: the program waits until there is room" {
+    [ "$(id -u)" -eq 0 ] || skip "not root"
+    mkdir small
+    mount -t tmpfs -o size=1m none small 2>/dev/null || skip "cannot mount"
+    head -c 900k /dev/zero >small/filler
+    ROCLINE_OUTPUT=$PWD/small ROCLINE_POLICY=block ROCLINE_CHUNK=64 \
+        "$TRACED" events 60000 >out 3>&- &
+    pid=$!
+    sleep 1
+    kill -0 $pid || fail "it has not waited"
+    rm small/filler
+    wait $pid
+    cp small/*.rocl t.rocl
+    umount small
+    same "$(cat out)" 60000
+    same "$(ranges t.rocl)" 60000
+    [ ! -s ranges.err ]
 }
 
 @test "--limit, and the oldest given up with --policy ring" {

@@ -154,7 +154,7 @@ static void become(const cli *c, const char *libraries, int report)
 {
     give_signals_back();
     set_environment(c, libraries);
-    execvp(c->common.inputs.v[0], (char **)(uintptr_t)c->common.inputs.v);
+    execvp(c->command.v[0], (char **)(uintptr_t)c->command.v);
     int e = errno;
     if (write(report, &e, sizeof e) < 0)
         _exit(126);
@@ -183,7 +183,7 @@ int run_command(cli *c, const char *libraries)
     give_signals_back();
     if (!failed)
         return -1;
-    msg_error("%s: %s", c->common.inputs.v[0], strerror(e));
+    msg_error("%s: %s", c->command.v[0], strerror(e));
     return e == ENOENT ? 127 : 126;
 }
 

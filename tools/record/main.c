@@ -215,6 +215,7 @@ static int record(cli *c)
         return ROCL_INTERNAL;
     }
     int code = make_folder(c);
+    c->command = c->common.inputs;
     if (code < 0)
         code = run_command(c, libraries);
     if (code >= 0) {

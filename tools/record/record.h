@@ -16,6 +16,7 @@ extern const front_end front_ends[];
 
 typedef struct cli {
     common common;
+    strings command; /* the operands, while the inputs are what it has left behind */
     strings use;     /* names of front ends; none: all that are built */
     unsigned policy; /* index of the word */
     size_t limit;    /* bytes */
@@ -31,7 +32,7 @@ typedef struct cli {
 /* Finds the folder of the front ends; NULL: none of them is installed. Static storage. */
 const char *library_folder(void);
 
-/* Runs c->common.inputs as a command that is recorded into c->folder. Returns -1 and sets
+/* Runs c->command, recorded into c->folder. Returns -1 and sets
  * c->status, or the exit code that says why it could not be run. */
 int run_command(cli *c, const char *libraries);
 
