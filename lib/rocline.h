@@ -394,11 +394,11 @@ typedef struct rocl_options {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Opens inputs: databases, legacy text (of rtg_tracer, HCC_PROFILE=2, strace; also gzipped, from a
- * pipe, or "-" for standard input), globs, directories, .rpdb folders, index.yaml. Reads
- * definitions, checks options. Captures are in the order of their nodes, ranks and pids, however
- * the inputs are named; see rocline(7). To align START or MARKER reads all events once. `options`
- * is copied, the strings in it must outlive the trace. */
+/* Opens inputs: databases, chunks (rocl(5)), legacy text (of rtg_tracer, HCC_PROFILE=2, strace;
+ * these two also gzipped, from a pipe, or "-" for standard input), globs, directories, .rpdb
+ * folders, index.yaml. Reads definitions, checks options. Captures are in the order of their nodes,
+ * ranks and pids, however the inputs are named; see rocline(7). To align START or MARKER reads all
+ * events once. `options` is copied, the strings in it must outlive the trace. */
 ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
                                      const rocl_options *options, rocl_error *err);
 ROCL_API void rocl_trace_close(rocl_trace *t);
@@ -411,7 +411,7 @@ typedef enum rocl_look {
     ROCL_LOOKS_LEGACY,  /* text of rtg_tracer or strace */
     ROCL_LOOKS_HCC,     /* text with profile lines */
     ROCL_LOOKS_FOLDER,
-    ROCL_LOOKS_OTHER /* a database, an index, something unknown */
+    ROCL_LOOKS_OTHER /* a database, chunks, an index, something unknown */
 } rocl_look;
 
 ROCL_API rocl_look rocl_input_look(const char *path);

@@ -33,13 +33,14 @@ static rocl_policy policy_of(const char *s)
 
 static bool read_session(const char *s)
 {
-    for (int i = 0; s && i < 16; i++) {
-        unsigned byte;
-        if (sscanf(s + 2 * i, "%2x", &byte) != 1)
-            return false;
+    if (!s || strlen(s) != 32 || strspn(s, "0123456789abcdefABCDEF") != 32)
+        return false;
+    for (int i = 0; i < 16; i++) {
+        unsigned byte = 0;
+        sscanf(s + 2 * i, "%2x", &byte);
         rocl_set.session[i] = (uint8_t)byte;
     }
-    return s && strlen(s) == 32;
+    return true;
 }
 
 /* The rank that the launcher gave, as readers of other formats find it. */

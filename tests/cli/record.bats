@@ -12,6 +12,10 @@ requires() {
     unset LD_PRELOAD LD_LIBRARY_PATH ROCLINE_OUTPUT ROCLINE_POLICY ROCLINE_LIMIT
 }
 
+teardown() {
+    ! mountpoint -q "$BATS_TEST_TMPDIR/here/small" || umount "$BATS_TEST_TMPDIR/here/small"
+}
+
 # How many ranges and marks there are in a trace.
 ranges() { # input...
     rocpd2csv -o - --kinds marker "$@" 2>ranges.err | tail -n +2 | wc -l

@@ -57,13 +57,13 @@ const char *library_folder(void)
 /* ---- its environment ------------------------------------------------------------------------- */
 
 /* Puts a word before what the variable holds. */
-static void put_before(const char *variable, const char *word)
+static void put_before(const char *variable, const char *word, char between)
 {
     const char *old = getenv(variable);
     char *text = NULL;
     if (!old || !*old)
         setenv(variable, word, 1);
-    else if (asprintf(&text, "%s:%s", word, old) >= 0)
+    else if (asprintf(&text, "%s%c%s", word, between, old) >= 0)
         setenv(variable, text, 1);
     free(text);
 }
@@ -81,11 +81,15 @@ static void load_front_ends(const cli *c, const char *libraries)
     char path[8192];
     for (const front_end *f = front_ends; f->name; f++) {
         snprintf(path, sizeof path, "%s/%s", libraries, f->file);
-        if (is_used(c, f->name) && access(path, R_OK) == 0)
-            put_before(f->how == BY_PRELOAD ? "LD_PRELOAD" : "HSA_TOOLS_LIB", path);
+        if (!is_used(c, f->name) || access(path, R_OK) != 0)
+            continue;
+        if (f->how == BY_PRELOAD)
+            put_before("LD_PRELOAD", path, ':');
+        else
+            put_before("HSA_TOOLS_LIB", path, ' ');
     }
     /* For programs that open such a library by its name while they run. */
-    put_before("LD_LIBRARY_PATH", libraries);
+    put_before("LD_LIBRARY_PATH", libraries, ':');
 }
 
 static void put_number(const char *name, size_t n)
