@@ -1,0 +1,79 @@
+/* Packets on a queue of the GPU, COUNT of each kind (default 10): kernels with and without a
+ * completion signal, barriers that wait for them. `exit`: without destroying or shutting down;
+ * `crash`: killed by a signal in the end. */
+#include <signal.h>
+
+#include "hsa.h"
+
+static void submit(hsa_queue_t *q, const void *packet, unsigned type)
+{
+    uint64_t index = hsa_queue_add_write_index_relaxed(q, 1);
+    while (index - hsa_queue_load_read_index_scacquire(q) >= q->size)
+        ;
+    char *slot = (char *)q->base_address + index % q->size * 64;
+    uint16_t header = (uint16_t)(type << HSA_PACKET_HEADER_TYPE | 1 << HSA_PACKET_HEADER_BARRIER |
+                                 2 << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
+                                 2 << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
+    memcpy(slot + 4, (const char *)packet + 4, 60);
+    /* With the header comes what is beside it in the first word. */
+    uint32_t word = header | (uint32_t)((const uint16_t *)packet)[1] << 16;
+    __atomic_store_n((uint32_t *)slot, word, __ATOMIC_RELEASE);
+    hsa_signal_store_screlease(q->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+static void kernel(hsa_queue_t *q, hsa_signal_t done)
+{
+    hsa_kernel_dispatch_packet_t p = {.setup = 1,
+                                      .workgroup_size_x = 64,
+                                      .workgroup_size_y = 1,
+                                      .workgroup_size_z = 1,
+                                      .grid_size_x = 4096,
+                                      .grid_size_y = 1,
+                                      .grid_size_z = 1,
+                                      .private_segment_size = 16,
+                                      .group_segment_size = 32,
+                                      .kernel_object = 0x1234,
+                                      .completion_signal = done};
+    submit(q, &p, HSA_PACKET_TYPE_KERNEL_DISPATCH);
+}
+
+static void barrier(hsa_queue_t *q, hsa_signal_t after, hsa_signal_t done)
+{
+    hsa_barrier_and_packet_t p = {.dep_signal = {after}, .completion_signal = done};
+    submit(q, &p, HSA_PACKET_TYPE_BARRIER_AND);
+}
+
+/* Its completion is seen by the host, and its times by who asks for those of its signal. */
+static void round_trip(const world *w, hsa_queue_t *q)
+{
+    hsa_signal_t first = new_signal(1), second = new_signal(1);
+    hsa_amd_profiling_dispatch_time_t t;
+    kernel(q, (hsa_signal_t){0});
+    kernel(q, first);
+    barrier(q, first, second);
+    wait_for(second);
+    must(hsa_signal_load_relaxed(first) == 0, "the kernel before the barrier");
+    MUST(hsa_amd_profiling_get_dispatch_time(w->gpu, first, &t));
+    must(t.start && t.end > t.start, "times of the kernel");
+    MUST(hsa_signal_destroy(first));
+    MUST(hsa_signal_destroy(second));
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    int count = argc > 2 ? atoi(argv[2]) : 10;
+    world w = begin();
+    hsa_queue_t *q;
+    MUST(hsa_queue_create(w.gpu, 64, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, 0, 0, &q));
+    MUST(hsa_amd_profiling_set_profiler_enabled(q, 1));
+    for (int i = 0; i < count; i++)
+        round_trip(&w, q);
+    if (!strcmp(what, "exit"))
+        exit(3);
+    if (!strcmp(what, "crash"))
+        raise(SIGKILL);
+    MUST(hsa_queue_destroy(q));
+    MUST(hsa_shut_down());
+    return 0;
+}
