@@ -82,6 +82,17 @@ ALL_CPPFLAGS := -Ilib $(if $(filter 1,$(LIBDEFLATE)),-DROCL_LIBDEFLATE) \
 ALL_LDFLAGS := -pthread -Wl,--as-needed $(INSTRUMENT) $(LDFLAGS)
 LIBS := $(or $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz $(if $(filter 1,$(LIBDEFLATE)),-ldeflate) $(if $(filter 1,$(OTF2)),-lotf2)) -lcsv -lm
 
+# Optional: HSA and HIP of ROCm, or of Debian's libhsa-runtime-dev and libamdhip64-dev. ROCM= builds
+# without.
+ROCM ?= $(firstword $(patsubst %/include/hsa/hsa_api_trace.h,%,\
+          $(wildcard /opt/rocm/include/hsa/hsa_api_trace.h /usr/include/hsa/hsa_api_trace.h)))
+HSA := $(if $(ROCM),$(wildcard $(ROCM)/include/hsa/hsa_api_trace.h))
+HIP_LIB := $(if $(HSA),$(firstword $(wildcard $(ROCM)/lib/libamdhip64.so $(ROCM)/lib/*/libamdhip64.so)))
+HIP := $(if $(HIP_LIB),$(wildcard $(ROCM)/include/hip/hip_runtime_api.h))
+# The stand-in with which tests run them where there is no GPU.
+KMT := $(if $(HSA),$(wildcard $(ROCM)/include/hsakmt.h))
+ROCM_CPPFLAGS := $(if $(filter-out /usr,$(ROCM)),-isystem $(ROCM)/include)
+
 # Programs that are traced are not instrumented, so neither is what they load. It stays loaded, and
 # needs nothing but libc.
 SO_CFLAGS := $(filter-out $(INSTRUMENT) -fsanitize=%,$(ALL_CFLAGS)) -fno-plt -ftls-model=initial-exec
@@ -104,9 +115,10 @@ endif
 # ---- what there is to build ------------------------------------------------------------------------
 
 # What is loaded into traced programs is libraries of its own: the capture core, and a front end for
-# each folder in it.
-CAPTURE_SRC := $(sort $(wildcard lib/capture/*.c)) lib/base/crc32c.c
-FRONT_ENDS := $(sort $(patsubst lib/capture/%/,%,$(dir $(wildcard lib/capture/*/*.c))))
+# each folder in it; those for HSA and HIP where these are installed.
+CAPTURE_SRC := $(sort $(wildcard lib/capture/*.c lib/capture/rtg/*.c)) lib/base/crc32c.c
+FRONT_ENDS := $(sort $(filter-out rtg $(if $(HSA),,hsa) $(if $(HIP),,hip), \
+              $(patsubst lib/capture/%/,%,$(dir $(wildcard lib/capture/*/*.c)))))
 SO_roctx := libroctx64.so.4
 # Other names under which programs look for it.
 SO_LINKS_roctx := libroctx64.so librocprofiler-sdk-roctx.so librocprofiler-sdk-roctx.so.0 \
@@ -126,7 +138,7 @@ ALIAS_rpt := rtg2json
 TOOL_DIRS := $(sort $(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)))
 TOOLS := $(foreach d,$(TOOL_DIRS),$(call tool-name,$(d)))
 COMMON_SRC := $(sort $(wildcard tools/common/*.c))
-SO_SRC := $(CAPTURE_SRC) $(sort $(wildcard lib/capture/*/*.c))
+SO_SRC := $(CAPTURE_SRC) $(foreach f,$(FRONT_ENDS),$(sort $(wildcard lib/capture/$(f)/*.c)))
 TOOL_SRC = $(LIB_SRC) $(filter lib/capture/%,$(SO_SRC)) $(sort $(wildcard tools/*/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_COMMON := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))
@@ -160,6 +172,11 @@ TRACED := $(TRACED_SRC:tests/capture/%.c=$(O)/tests/%)
 LTTNG ?= $(shell $(PKG_CONFIG) --exists lttng-ust 2>/dev/null && echo 1)
 TRACED_FLAGS := -I. $(if $(filter 1,$(LTTNG)),-DWITH_LTTNG)
 TRACED_LIBS := $(if $(filter 1,$(LTTNG)),-llttng-ust -ldl)
+# The same of HSA and HIP, and what they run on.
+KMT_SRC := $(if $(KMT),$(sort $(wildcard tests/rocr/*.c)))
+KMT_SO := $(if $(KMT),$(O)/tests/rocr/libhsakmt.so.1)
+ROCR_SRC := $(if $(KMT),$(sort $(wildcard tests/rocr/programs/hsa*.c $(if $(HIP),tests/rocr/programs/hip*.c))))
+ROCR := $(ROCR_SRC:tests/rocr/programs/%.c=$(O)/tests/rocr/%)
 FIXTURES := $(if $(wildcard tests/fixtures/make-fixtures.sh),$(O)/fixtures/.done)
 
 all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(CAPTURE_SO) $(FRONT_SOS) $(PC) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
@@ -176,8 +193,8 @@ $(OBJ)/%.o: %.c
 	    $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 ALL_SRC := $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(GEN_SRC) $(FUZZ_SRC) \
-           $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC) $(SO_SRC) $(TRACED_SRC)
--include $(patsubst %.c,$(OBJ)/so/%.d,$(SO_SRC) $(TRACED_SRC))
+           $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC) $(SO_SRC) $(TRACED_SRC) $(KMT_SRC) $(ROCR_SRC)
+-include $(patsubst %.c,$(OBJ)/so/%.d,$(SO_SRC) $(TRACED_SRC) $(KMT_SRC) $(ROCR_SRC))
 -include $(patsubst %.c,$(OBJ)/%.d,$(ALL_SRC))
 
 # The source lists are in the stamp as well: a deleted file must leave the libraries.
@@ -197,12 +214,31 @@ $(LIB_SO): $(call objects,$(LIB_SRC)) $(STAMP)
 	$(Q)ln -sf librocline.so.$(VERSION) $(@D)/librocline.so.$(SOMAJOR)
 	$(Q)ln -sf librocline.so.$(SOMAJOR) $(@D)/librocline.so
 
+so-objects = $(patsubst %.c,$(OBJ)/so/%.o,$(1))
+
 $(OBJ)/so/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(SO_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CPPFLAGS) -I$(O)/gen $(ROCM_CPPFLAGS) $(SO_CFLAGS) -MMD -MP -c -o $@ $<
 
-so-objects = $(patsubst %.c,$(OBJ)/so/%.o,$(1))
+# The calls of HSA and HIP, as their headers have them.
+DECLARATIONS := lib/capture/gen/declarations.awk
+TO_GEN := $(CC) $(ROCM_CPPFLAGS) -D__HIP_PLATFORM_AMD__ -DAMD_INTERNAL_BUILD -E -P -xc
+
+$(O)/gen/hsa_calls.h: $(DECLARATIONS) lib/capture/gen/hsa.awk $(HSA) $(STAMP)
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && echo '#include "$(HSA)"' | $(TO_GEN) -I$(dir $(HSA)) - > $@.i
+	$(Q)LC_ALL=C awk -f $(DECLARATIONS) -f lib/capture/gen/hsa.awk $@.i $(HSA) > $@
+
+$(O)/gen/hip_calls.h: $(DECLARATIONS) lib/capture/gen/hip.awk $(HIP) $(HIP_LIB) $(STAMP)
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && printf '#include <hip/%s>\n' hip_runtime_api.h \
+	    amd_detail/amd_hip_runtime_pt_api.h hip_ext.h | $(TO_GEN) - > $@.i 2>$@.log || { cat $@.log; exit 1; }
+	$(Q)nm -D --defined-only $(HIP_LIB) | LC_ALL=C sort -k 3 | \
+	    LC_ALL=C awk -f $(DECLARATIONS) -f lib/capture/gen/hip.awk $@.i - > $@
+
+$(call so-objects,$(wildcard lib/capture/hsa/*.c)): $(if $(HSA),$(O)/gen/hsa_calls.h)
+$(call so-objects,$(wildcard lib/capture/hip/*.c)): $(if $(HIP),$(O)/gen/hip_calls.h)
 
 $(CAPTURE_SO): $(call so-objects,$(CAPTURE_SRC)) $(STAMP)
 	$(call say,LD,$@)
@@ -279,6 +315,18 @@ $(TRACED): $(O)/tests/%: $(OBJ)/so/tests/capture/%.o $(CAPTURE_SO) $(FRONT_SOS) 
 	$(Q)$(CC) -pthread $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib/rocline' -o $@ $(filter %.o,$^) \
 	    $(O)/lib/rocline/$(SO_roctx) $(CAPTURE_SO) $(TRACED_MORE)
 
+$(KMT_SO): $(call so-objects,$(KMT_SRC)) tests/rocr/kmt.map $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(SO_LDFLAGS) -Wl,-soname,$(@F) -Wl,--version-script=tests/rocr/kmt.map -o $@ \
+	    $(filter %.o,$^)
+
+$(ROCR): $(O)/tests/rocr/%: $(OBJ)/so/tests/rocr/programs/%.o $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(dir $(firstword $(HIP_LIB))) \
+	    $(if $(findstring /hip_,$@),-lamdhip64,-lhsa-runtime64)
+
 $(O)/tests/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(OBJ)/tests/fuzz/driver.o) $(LIB_A) $(STAMP)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
@@ -290,7 +338,7 @@ $(O)/fixtures/.done: tests/fixtures/make-fixtures.sh $(GEN)
 
 # ---- tests -------------------------------------------------------------------------------------------
 
-tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) $(HELPERS) $(TRACED) ## test programs and the generator, without running them
+tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) $(HELPERS) $(TRACED) $(KMT_SO) $(ROCR) ## test programs and the generator, without running them
 fixtures: $(FIXTURES) ## databases for the tests, in build/fixtures
 
 check: all tests $(FIXTURES) ## run all tests; the last line says how many passed and failed

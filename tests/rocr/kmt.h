@@ -14,7 +14,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#pragma GCC visibility push(default)
 #include <hsakmt.h>
+#pragma GCC visibility pop
 
 enum { KMT_CPU, KMT_GPU, KMT_NODES };
 

@@ -1,0 +1,304 @@
+/* GPU work on its way. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <hsa/amd_hsa_signal.h>
+
+#include "capture/hsa/hsa.h"
+
+enum { SLAB = 256, SLABS = 1024, LAST_WAIT_MS = 250 };
+enum { IDLE, FLYING, LANDED, REJECTED };
+
+static rocl_flight *slabs[SLABS];
+static _Atomic uint32_t slab_count;
+/* A stack of those that are free: count of changes << 32 | index + 1. */
+static _Atomic uint64_t free_list;
+static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint64_t last_dispatch, without_times;
+
+static rocl_flight *at(uint32_t index)
+{
+    return &slabs[index / SLAB][index % SLAB];
+}
+
+/* ---- the pool -------------------------------------------------------------------------------- */
+
+static void push(rocl_flight *f)
+{
+    uint64_t old = atomic_load(&free_list), top;
+    do {
+        atomic_store_explicit(&f->next, (uint32_t)old, memory_order_relaxed);
+        top = ((old >> 32) + 1) << 32 | (f->index + 1);
+    } while (!atomic_compare_exchange_weak(&free_list, &old, top));
+}
+
+static rocl_flight *pop(void)
+{
+    uint64_t old = atomic_load(&free_list), top;
+    rocl_flight *f;
+    do {
+        if (!(uint32_t)old)
+            return NULL;
+        f = at((uint32_t)old - 1);
+        top = ((old >> 32) + 1) << 32 | atomic_load_explicit(&f->next, memory_order_relaxed);
+    } while (!atomic_compare_exchange_weak(&free_list, &old, top));
+    return f;
+}
+
+/* More than there ever were are on their way. */
+static rocl_flight *grow(void)
+{
+    pthread_mutex_lock(&growing);
+    rocl_flight *f = pop();
+    uint32_t n = atomic_load(&slab_count);
+    rocl_flight *slab = !f && n < SLABS ? calloc(SLAB, sizeof *slab) : NULL;
+    if (slab) {
+        slabs[n] = slab;
+        for (uint32_t i = 0; i < SLAB; i++)
+            slab[i].index = n * SLAB + i;
+        atomic_store(&slab_count, n + 1);
+        for (uint32_t i = 1; i < SLAB; i++)
+            push(&slab[i]);
+        f = slab;
+    }
+    pthread_mutex_unlock(&growing);
+    return f;
+}
+
+/* A child that was forked has no use for HSA, so the number may be kept. */
+static uint32_t own_tid(void)
+{
+    static __thread uint32_t tid;
+    if (!tid)
+        tid = (uint32_t)syscall(SYS_gettid);
+    return tid;
+}
+
+static bool arm(rocl_flight *f)
+{
+    if (f->signal.handle)
+        rocl_hsa_real.core.hsa_signal_store_relaxed_fn(f->signal, 1);
+    else if (rocl_hsa_real.core.hsa_signal_create_fn(1, 0, NULL, &f->signal) != HSA_STATUS_SUCCESS)
+        f->signal.handle = 0;
+    return f->signal.handle != 0;
+}
+
+rocl_flight *rocl_flight_new(hsa_signal_t original)
+{
+    rocl_flight *f = pop();
+    if (!f && !(f = grow()))
+        return NULL;
+    if (!arm(f)) {
+        push(f);
+        return NULL;
+    }
+    f->original = original;
+    f->queue = NULL;
+    f->sent = rocl_rtg_now();
+    f->tid = own_tid();
+    f->correlation = rocl_rtg.chunks ? rocl_cap_correlate() : 0;
+    return f;
+}
+
+static void put_back(rocl_flight *f)
+{
+    atomic_store(&f->state, IDLE);
+    push(f);
+}
+
+/* ---- when it is done ------------------------------------------------------------------------- */
+
+static void record_kernel(const rocl_flight *f, const rocl_cap_times *t)
+{
+    rocl_cap_dispatch d = {.t = *t,
+                           .agent = f->agent->def,
+                           .queue = f->queue->def,
+                           .kernel = f->kernel ? f->kernel->def : NULL,
+                           .dispatch_id = f->id,
+                           .private_segment = f->private_segment,
+                           .group_segment = f->group_segment};
+    for (int i = 0; i < 3; i++) {
+        d.workgroup[i] = f->workgroup[i];
+        d.grid[i] = f->grid[i];
+    }
+    rocl_cap_dispatched(&d);
+}
+
+static void record_barrier(const rocl_flight *f, const rocl_cap_times *t)
+{
+    static rocl_site site = ROCL_SITE("HSA_BARRIER", "barrier");
+    rocl_cap_waited(&(rocl_cap_barrier){
+        .t = *t, .name = &site, .agent = f->agent->def, .queue = f->queue->def});
+}
+
+static void record_copy(const rocl_flight *f, const rocl_cap_times *t)
+{
+    static rocl_site sites[2][2] = {{ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_HOST_TO_HOST"),
+                                     ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_HOST_TO_DEVICE")},
+                                    {ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_DEVICE_TO_HOST"),
+                                     ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_DEVICE_TO_DEVICE")}};
+    rocl_cap_copied(&(rocl_cap_copy){.t = *t,
+                                     .name = &sites[f->src->gpu][f->dst->gpu],
+                                     .src = f->src->def,
+                                     .dst = f->dst->def,
+                                     .size = f->size,
+                                     .src_address = f->src_address,
+                                     .dst_address = f->dst_address});
+}
+
+/* The times of the work. The runtime has none of copies between CPUs: they are what the host saw
+ * of it. */
+static bool find_times(const rocl_flight *f, rocl_cap_times *t)
+{
+    hsa_amd_profiling_dispatch_time_t d = {0};
+    hsa_amd_profiling_async_copy_time_t c = {0};
+    hsa_status_t status = HSA_STATUS_ERROR;
+    if (f->kind != ROCL_COPY) {
+        status = rocl_hsa_real.amd.hsa_amd_profiling_get_dispatch_time_fn(f->agent->handle,
+                                                                          f->signal, &d);
+    } else {
+        status = rocl_hsa_real.amd.hsa_amd_profiling_get_async_copy_time_fn(f->signal, &c);
+        d.start = c.start;
+        d.end = c.end;
+    }
+    *t = (rocl_cap_times){.start = rocl_hsa_ns(d.start),
+                          .end = rocl_hsa_ns(d.end),
+                          .clock = rocl_hsa_clock,
+                          .correlation = f->correlation,
+                          .tid = f->tid};
+    if (status == HSA_STATUS_SUCCESS && d.end)
+        return true;
+    t->start = f->sent;
+    t->end = rocl_rtg_now();
+    t->clock = ROCL_CLOCK_MONOTONIC;
+    return f->kind == ROCL_COPY && !f->agent->gpu;
+}
+
+static void record(const rocl_flight *f)
+{
+    static void (*const recorders[])(const rocl_flight *, const rocl_cap_times *) = {
+        record_kernel, record_barrier, record_copy};
+    rocl_cap_times t;
+    if (!find_times(f, &t)) {
+        atomic_fetch_add(&without_times, 1);
+        return;
+    }
+    if (rocl_rtg.chunks)
+        recorders[f->kind](f, &t);
+    if (rocl_rtg.text)
+        rocl_hsa_line_done(f, t.start, t.end);
+}
+
+/* The program's own signal: it has the times of the work, and is one less. */
+static void complete(const rocl_flight *f)
+{
+    const amd_signal_t *ours = (const amd_signal_t *)f->signal.handle;
+    amd_signal_t *theirs = (amd_signal_t *)f->original.handle;
+    if (!theirs)
+        return;
+    if (ours->kind == AMD_SIGNAL_KIND_USER && theirs->kind == AMD_SIGNAL_KIND_USER) {
+        theirs->start_ts = ours->start_ts;
+        theirs->end_ts = ours->end_ts;
+    }
+    rocl_hsa_real.core.hsa_signal_subtract_screlease_fn(f->original, 1);
+}
+
+/* Whoever sees first that it is done does what there is to do, before the program may go on. */
+static bool land(rocl_flight *f)
+{
+    int flying = FLYING;
+    if (!atomic_compare_exchange_strong(&f->state, &flying, LANDED))
+        return false;
+    int saved = errno;
+    record(f);
+    complete(f);
+    if (f->queue)
+        rocl_hsa_queue_release(f->queue);
+    errno = saved;
+    return true;
+}
+
+/* Called by a thread of the runtime; false: not again. */
+static bool on_done(hsa_signal_value_t value, void *arg)
+{
+    rocl_flight *f = arg;
+    (void)value;
+    if (land(f) || atomic_load(&f->state) == REJECTED)
+        put_back(f);
+    return false;
+}
+
+/* It is put back when the runtime has let go of it. */
+void rocl_flight_reject(rocl_flight *f)
+{
+    atomic_store(&f->state, REJECTED);
+    rocl_hsa_real.core.hsa_signal_store_relaxed_fn(f->signal, 0);
+}
+
+bool rocl_flight_watch(rocl_flight *f)
+{
+    if (f->queue)
+        atomic_fetch_add(&f->queue->users, 1);
+    f->id = f->kind == ROCL_COPY ? 0 : atomic_fetch_add(&last_dispatch, 1);
+    if (rocl_rtg.host_dispatch && rocl_rtg.text && f->queue)
+        rocl_hsa_line_sent(f);
+    atomic_store(&f->state, FLYING);
+    if (rocl_hsa_real.amd.hsa_amd_signal_async_handler_fn(f->signal, HSA_SIGNAL_CONDITION_LT, 1,
+                                                          on_done, f) == HSA_STATUS_SUCCESS)
+        return true;
+    if (f->queue)
+        rocl_hsa_queue_release(f->queue);
+    put_back(f);
+    return false;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static uint32_t sweep(void)
+{
+    uint32_t flying = 0, n = atomic_load(&slab_count) * SLAB;
+    for (uint32_t i = 0; i < n; i++) {
+        rocl_flight *f = at(i);
+        if (atomic_load(&f->state) != FLYING)
+            continue;
+        if (rocl_hsa_real.core.hsa_signal_load_scacquire_fn(f->signal) < 1)
+            land(f);
+        else
+            flying++;
+    }
+    return flying;
+}
+
+/* The runtime goes, and with it the signals. */
+static void reset(void)
+{
+    uint32_t n = atomic_load(&slab_count) * SLAB;
+    atomic_store(&free_list, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        rocl_flight *f = at(i);
+        if (f->signal.handle && atomic_load(&f->state) == IDLE)
+            rocl_hsa_real.core.hsa_signal_destroy_fn(f->signal);
+        f->signal.handle = 0;
+        put_back(f);
+    }
+}
+
+void rocl_flights_end(bool wait)
+{
+    uint32_t flying = sweep();
+    for (int i = 0; wait && flying && i < LAST_WAIT_MS; i++) {
+        usleep(1000);
+        flying = sweep();
+    }
+    uint64_t lost = atomic_exchange(&without_times, 0);
+    if (flying)
+        fprintf(stderr, "rocline: %u dispatches or copies were not done at the end\n", flying);
+    if (lost)
+        fprintf(stderr, "rocline: %lu dispatches or copies had no times\n", (unsigned long)lost);
+    if (!wait)
+        reset();
+}
