@@ -16,6 +16,8 @@
 /* A row for each folder of lib/capture. */
 const front_end front_ends[] = {
     {"roctx", "libroctx64.so.4", BY_PRELOAD},
+    {"hip", "librocline-hip.so", BY_PRELOAD},
+    {"hsa", "librocline-hsa.so", BY_HSA_TOOLS},
     {NULL, NULL, BY_PRELOAD},
 };
 

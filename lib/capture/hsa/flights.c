@@ -10,8 +10,8 @@
 
 #include "capture/hsa/hsa.h"
 
-enum { SLAB = 256, SLABS = 1024, LAST_WAIT_MS = 250 };
-enum { IDLE, FLYING, LANDED, REJECTED };
+enum { SLAB = 256, SLABS = 1024, LAST_WAITS = 1000 };
+enum { IDLE, FLYING, LANDED, REJECTED, SWEPT };
 
 static rocl_flight *slabs[SLABS];
 static _Atomic uint32_t slab_count;
@@ -258,6 +258,23 @@ bool rocl_flight_watch(rocl_flight *f)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+static bool is_done(const rocl_flight *f)
+{
+    return rocl_hsa_real.core.hsa_signal_load_scacquire_fn(f->signal) < 1;
+}
+
+/* How many the thread of the runtime has still to see; work: or the GPU to do. */
+static uint32_t pending(bool work)
+{
+    uint32_t count = 0, n = atomic_load(&slab_count) * SLAB;
+    for (uint32_t i = 0; i < n; i++) {
+        int state = atomic_load(&at(i)->state);
+        count += state == FLYING ? work || is_done(at(i)) : state == LANDED || state == REJECTED;
+    }
+    return count;
+}
+
+/* Does what that thread has not. Returns how many were not done. */
 static uint32_t sweep(void)
 {
     uint32_t flying = 0, n = atomic_load(&slab_count) * SLAB;
@@ -265,15 +282,14 @@ static uint32_t sweep(void)
         rocl_flight *f = at(i);
         if (atomic_load(&f->state) != FLYING)
             continue;
-        if (rocl_hsa_real.core.hsa_signal_load_scacquire_fn(f->signal) < 1)
-            land(f);
-        else
-            flying++;
+        flying += !is_done(f);
+        if (is_done(f) && land(f))
+            atomic_store(&f->state, SWEPT);
     }
     return flying;
 }
 
-/* The runtime goes, and with it the signals. */
+/* The runtime goes, and with it the signals; but those that it still looks at. */
 static void reset(void)
 {
     uint32_t n = atomic_load(&slab_count) * SLAB;
@@ -289,11 +305,9 @@ static void reset(void)
 
 void rocl_flights_end(bool wait)
 {
+    for (int i = 0; i < LAST_WAITS && pending(wait); i++)
+        usleep(250);
     uint32_t flying = sweep();
-    for (int i = 0; wait && flying && i < LAST_WAIT_MS; i++) {
-        usleep(1000);
-        flying = sweep();
-    }
     uint64_t lost = atomic_exchange(&without_times, 0);
     if (flying)
         fprintf(stderr, "rocline: %u dispatches or copies were not done at the end\n", flying);

@@ -154,7 +154,8 @@ rocl_flight *rocl_flight_new(hsa_signal_t original);
 bool rocl_flight_watch(rocl_flight *f);
 /* It was watched, and then not accepted by the runtime. The program's signal stays as it is. */
 void rocl_flight_reject(rocl_flight *f);
-/* Records what is done by now, forgets the rest. wait: up to a second for what is not. */
+/* Records what is done by now. wait: gives the GPU a quarter of a second to do the rest; else the
+ * runtime goes, and with it what is on its way. */
 void rocl_flights_end(bool wait);
 
 /* ---- queue.c, copy.c ------------------------------------------------------------------------- */

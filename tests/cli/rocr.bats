@@ -1,0 +1,253 @@
+#!/usr/bin/env bats
+# HSA and HIP: the real runtimes, on a stand-in for the driver (tests/rocr), load our tools. What is
+# recorded is what the program did, and the program does not notice.
+# shellcheck disable=SC2154,SC2030,SC2031 # bats sets status, output, stderr and runs tests in subshells
+
+load helper
+
+ROCR=$BUILD/tests/rocr
+LIBRARIES=$BUILD/lib/rocline
+HSA=$LIBRARIES/librocline-hsa.so
+HIP=$LIBRARIES/librocline-hip.so
+
+requires() {
+    needs "$ROCR/libhsakmt.so.1" "$ROCR/hsa_calls" "$HSA"
+    unset LD_PRELOAD ROCLINE_OUTPUT ROCLINE_POLICY ROCLINE_LIMIT
+    unset "${!RTG_@}" "${!HCC_@}" KMT_GPU
+    export LD_LIBRARY_PATH=$ROCR HSA_ENABLE_SDMA=0
+}
+
+# Runs a program with the tools; the text goes to t.PID.
+with_text() { # STATUS VARIABLE=VALUE... PROGRAM ARGUMENT...
+    local code=$1
+    shift
+    try "$code" timeout 60 env HSA_TOOLS_LIB="$HSA" RTG_FILENAME=t "$@"
+    silent
+}
+
+with_chunks() { # STATUS VARIABLE=VALUE... PROGRAM ARGUMENT...
+    local code=$1
+    shift
+    mkdir chunks
+    try "$code" timeout 60 env HSA_TOOLS_LIB="$HSA" ROCLINE_OUTPUT="$PWD/chunks" "$@"
+    silent
+}
+
+lines() { # COUNT REGEX
+    local n
+    n=$(cat t.* | grep -cE "$2" || true)
+    [ "$n" -eq "$1" ] || fail "$n lines, not $1, are like $2: $(cat t.*)"
+}
+
+# Every line is one that rtg2json knows.
+understood() {
+    try 0 rtg2json -o t.json t.*
+    jq -e '.traceEvents | length' t.json >/dev/null
+    ! grep -E 'skipped: [1-9]|missed [a-z]*: [1-9]' <<<"$output" || fail "lines are not understood"
+}
+
+rows() { # KIND
+    rocpd2csv -o - --kinds "$1" chunks 2>/dev/null | tail -n +2
+}
+
+count() { # COUNT KIND [TEXT]
+    local n
+    n=$(rows "$2" | grep -c "${3:-}" || true)
+    [ "$n" -eq "$1" ] || fail "$n rows of $2, not $1, have ${3:-anything}"
+}
+
+# ---- the program does not notice -------------------------------------------------------------------
+
+@test "exit codes are those without tools: shut down, twice, exit, fork" {
+    local mode
+    for mode in '' again exit fork; do
+        rm -f t.*
+        with_text "$([ "$mode" = exit ] && echo 3 || echo 0)" RTG_HSA_API_FILTER=all \
+            "$ROCR/hsa_calls" $mode
+        [ -s t.* ] || fail "no text"
+    done
+}
+
+@test "a folder that is missing or cannot be written: one line, and the program runs" {
+    local out
+    mkdir closed
+    chmod 500 closed
+    for out in missing closed; do
+        [ "$out" = missing ] || [ "$(id -u)" -ne 0 ] || continue
+        try 0 env HSA_TOOLS_LIB="$HSA" ROCLINE_OUTPUT="$PWD/$out" "$ROCR/hsa_calls"
+        one_line rocline
+    done
+    try 0 env HSA_TOOLS_LIB="$HSA" RTG_FILENAME=missing/t "$ROCR/hsa_calls"
+    one_line rocline
+    try 0 env LD_PRELOAD="$HIP" RTG_FILENAME=missing/t "$ROCR/hip_calls"
+    one_line rocline
+}
+
+@test "a disk that is full: one line, and the program runs" {
+    [ -w /dev/full ] || skip "no /dev/full"
+    # The name of the file ends with the number of the process, which the shell keeps by exec.
+    # shellcheck disable=SC2016
+    try 0 sh -c 'ln -s /dev/full t.$$ && exec "$@"' sh env HSA_TOOLS_LIB="$HSA" RTG_FILENAME=t \
+        RTG_HSA_API_FILTER=all "$ROCR/hsa_calls"
+    one_line rocline
+}
+
+@test "nothing is in the way when nothing is asked for" {
+    with_text 0 RTG_PROFILE=0 RTG_PROFILE_COPY=0 "$ROCR/hsa_calls"
+    ! ls t.* 2>/dev/null || fail "a file without lines"
+}
+
+# ---- calls of HSA ----------------------------------------------------------------------------------
+
+@test "calls of HSA, as strace would have them: names, arguments, results" {
+    with_text 0 RTG_HSA_API_FILTER=all RTG_PROFILE_COPY=0 "$ROCR/hsa_calls"
+    lines 1 'hsa_iterate_agents \(0x[0-9a-f]+, 0x[0-9a-f]+\) ret=0 @[0-9]+ \+[0-9]+$'
+    lines 2 'hsa_amd_memory_pool_allocate \(amd_memory_pool_[0-9]+, 4096, 0, 0x[0-9a-f]+\) ret=0 '
+    lines 1 'hsa_signal_create \(1, 0, 0, 0x[0-9a-f]+\) ret=0 '
+    lines 1 'hsa_amd_memory_async_copy \(0x[^,]*, agent_[0-9]+, 0x[^,]*, agent_[0-9]+, 4096, 0, 0, signal_[0-9]+\) ret=0 '
+    lines 1 'hsa_signal_destroy \(signal_0\) ret=4097 '
+    lines 1 'hsa_shut_down \(\) ret=0 '
+    lines 0 ' copy agent'
+    understood
+}
+
+@test "filters: none, core, ext, parts of names, and what is left out of them" {
+    local filter
+    with_text 0 RTG_HSA_API_FILTER= "$ROCR/hsa_calls"
+    lines 0 ' ret='
+    for filter in core ext signal,pool '*'; do
+        rm -f t.*
+        with_text 0 RTG_HSA_API_FILTER="$filter" RTG_HSA_API_FILTER_OUT=destroy "$ROCR/hsa_calls"
+        lines 0 destroy
+        case $filter in
+        core) lines 0 hsa_amd_ && lines 1 hsa_signal_create ;;
+        ext) lines 0 hsa_signal && lines 2 pool_allocate ;;
+        signal,pool) lines 1 hsa_signal_create && lines 2 pool_allocate && lines 0 shut_down ;;
+        *) lines 1 hsa_shut_down && lines 2 pool_allocate ;;
+        esac
+    done
+    rm -f t.*
+    with_text 0 RTG_HSA_API_FILTER_OUT=signal "$ROCR/hsa_calls"
+    lines 1 hsa_shut_down
+    lines 0 hsa_signal
+}
+
+@test "chunks hold the calls and their arguments" {
+    with_chunks 0 RTG_HSA_API_FILTER=all "$ROCR/hsa_calls"
+    count 1 hsa '"hsa_signal_create"'
+    count 2 hsa '"HSA_AMD_EXT_API","hsa_amd_memory_pool_allocate"'
+    count 1 memory_copy MEMORY_COPY_HOST_TO_HOST
+    ! ls rtg* 2>/dev/null || fail "text that nobody asked for"
+}
+
+@test "a child has a file of its own" {
+    with_chunks 0 RTG_FILENAME=t RTG_HSA_API_FILTER=all "$ROCR/hsa_calls" fork
+    [ "$(ls t.* | wc -l)" -eq 1 ] || fail "the child wrote text, but called nothing"
+}
+
+# ---- packets ---------------------------------------------------------------------------------------
+
+@test "kernels and barriers in order, with their own times, on the host and on the GPU" {
+    with_text 0 KMT_GPU=1 RTG_HSA_HOST_DISPATCH=1 "$ROCR/hsa_queue" run 50
+    lines 100 'dispatch .* start:'
+    lines 100 'dispatch .* tick:.*workgroup:\{64,1,1\} grid:\{4096,1,1\}$'
+    lines 50 'barrier .* start:'
+    lines 50 'barrier .* dep1:[1-9].* tick:'
+    understood
+    # Ids count up without a gap; what is done is done in order and takes time.
+    sed -n 's/.* start:\([0-9]*\) stop:\([0-9]*\).* id:\([0-9]*\)$/\3 \1 \2/p' t.* | sort -n |
+        awk '$1 != n++ || $2 < last || $3 < $2 { exit 1 } { last = $3 } END { exit n != 150 }' ||
+        fail "$(cat t.*)"
+}
+
+@test "packets in chunks: sizes, the agent, the queue, the thread" {
+    with_chunks 0 KMT_GPU=1 "$ROCR/hsa_queue" run 20
+    count 40 kernel
+    rocpd2csv -d csv --kinds kernel --style rocpd-1.0 chunks
+    csv=$(tail -n 1 csv/*kernel_trace.csv)
+    [[ $csv == *'"Agent 1",1,'*',32,16,'*',64,1,1,4096,1,1' ]] || fail "$csv"
+}
+
+@test "exit without an end, or by SIGKILL, keeps what was done before" {
+    with_chunks 3 KMT_GPU=1 RTG_FILENAME=t "$ROCR/hsa_queue" exit 20
+    count 40 kernel
+    lines 40 'dispatch .* start:'
+    rm -r chunks t.*
+    mkdir chunks
+    run env HSA_TOOLS_LIB="$HSA" ROCLINE_OUTPUT="$PWD/chunks" KMT_GPU=1 "$ROCR/hsa_queue" crash 20
+    [ "$status" -eq 137 ] || fail "killed"
+    # The last one may be on its way to the file.
+    [ "$(rows kernel | wc -l)" -ge 39 ] || fail "$(rows kernel | wc -l) of 40"
+}
+
+@test "RTG_PROFILE=0 leaves queues alone" {
+    with_text 0 KMT_GPU=1 RTG_PROFILE=0 RTG_HSA_HOST_DISPATCH=1 "$ROCR/hsa_queue"
+    ! ls t.* 2>/dev/null || fail "a file without lines"
+}
+
+@test "HCC_PROFILE: profile lines only, which rpt reads" {
+    with_text 0 KMT_GPU=1 HCC_PROFILE=2 RTG_HSA_API_FILTER=all "$ROCR/hsa_queue" run 5
+    lines 15 '^profile: '
+    lines 0 'SA: '
+    lines 10 '^profile:  kernel;	 {33}unknown;	 *[0-9]+\.[0-9] us;	[0-9]+;	[0-9]+;	#0\.0\.[0-9]+;$'
+    try 0 rpt t.*
+    [[ $output == *'Resource=GPU0'* ]] || fail "rpt"
+    rm t.*
+    with_text 0 HCC_PROFILE=2 "$ROCR/hsa_calls"
+    lines 1 '^profile:    copy;	 {30}HostToHost;.*	#0\.0\.0;	4096 bytes;	0.00390625 MB;	.* GB/s;$'
+}
+
+# ---- HIP -------------------------------------------------------------------------------------------
+
+@test "calls of HIP, with and without arguments" {
+    needs "$HIP"
+    with_text 0 LD_PRELOAD="$HIP" "$ROCR/hip_calls"
+    lines 1 '^HIP: pid:[0-9]+ tid:[0-9]+ hipInit ret=0 @[0-9]+ \+[0-9]+$'
+    lines 1 ' hipGetDeviceCount ret=100 '
+    rm t.*
+    with_text 0 LD_PRELOAD="$HIP" RTG_HIP_API_ARGS=1 "$ROCR/hip_calls"
+    lines 1 ' hipInit\(flags=0\) ret=0 '
+    lines 1 ' hipGetErrorName\(hip_error=100\) ret=0 '
+    rm t.*
+    with_text 0 LD_PRELOAD="$HIP" RTG_HIP_API_FILTER=Get RTG_HIP_API_FILTER_OUT=Count "$ROCR/hip_calls"
+    lines 0 'hipInit|Count'
+    lines 1 hipGetErrorName
+}
+
+@test "HIP on a GPU: calls, what they set, kernels and copies of the runtime" {
+    needs "$HIP"
+    with_text 0 KMT_GPU=1 LD_PRELOAD="$HIP" RTG_HIP_API_ARGS=1 "$ROCR/hip_calls"
+    lines 1 ' hipMalloc\(ptr=0x[0-9a-f]+, size=4096\) ret=0 '
+    lines 1 ' hipEventElapsedTime\(ms=[0-9.e-]+, start=0x'
+    lines 1 ' hipMemcpyAsync\(dst=0x[0-9a-f]+, src=0x[0-9a-f]+, sizeBytes=4096, kind=1, stream=0x'
+    lines 1 "dispatch .* name:'__amd_rocclr_fillBufferAligned' start:"
+    lines 1 ' copy agent:'
+    understood
+}
+
+@test "GPU work has the call of HIP that caused it" {
+    needs "$HIP"
+    with_chunks 0 KMT_GPU=1 LD_PRELOAD="$HIP" RTG_HIP_API_ARGS=1 "$ROCR/hip_calls"
+    count 1 hip '"HIP_RUNTIME_API_EXT","hipMalloc"'
+    count 1 kernel '"__amd_rocclr_fillBufferAligned"'
+    count 1 memory_copy MEMORY_COPY_DEVICE_TO_HOST
+    kernel=$(rows kernel | sed 's/.*"__amd_rocclr_fillBufferAligned",\([0-9]*\),.*/\1/')
+    [ "$kernel" -gt 0 ] || fail "no correlation"
+    rows hip | grep "\"hipMemsetAsync\",[0-9]*,[0-9]*,$kernel," || fail "not $kernel: $(rows hip)"
+}
+
+@test "what the library exports is what it can hand on, with the names of the library" {
+    needs "$HIP" nm
+    nm -D --defined-only "$HIP" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort >ours
+    ldd "$ROCR/hip_calls" | awk '/libamdhip64/ { print $3 }' >library
+    nm -D --defined-only "$(cat library)" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u >theirs
+    [ "$(wc -l <ours)" -gt 300 ] || fail "$(wc -l <ours) functions"
+    [ -z "$(comm -23 ours theirs)" ] || fail "not in the library: $(comm -23 ours theirs)"
+}
+
+@test "rocrec uses both" {
+    needs "$HIP"
+    try 0 env KMT_GPU=1 rocrec -q -o chunks -- "$ROCR/hip_calls"
+    count 1 hip '"hipMalloc"'
+    count 1 kernel
+}
