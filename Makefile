@@ -237,7 +237,7 @@ $(O)/gen/hip_calls.h: $(DECLARATIONS) lib/capture/gen/hip.awk $(HIP) $(HIP_LIB) 
 	$(Q)nm -D --defined-only $(HIP_LIB) | LC_ALL=C sort -k 3 | \
 	    LC_ALL=C awk -f $(DECLARATIONS) -f lib/capture/gen/hip.awk $@.i - > $@
 
-$(call so-objects,$(wildcard lib/capture/hsa/*.c)): $(if $(HSA),$(O)/gen/hsa_calls.h)
+$(call so-objects,$(wildcard lib/capture/hsa/*.c) tests/rocr/programs/hsa_mock.c): $(if $(HSA),$(O)/gen/hsa_calls.h)
 $(call so-objects,$(wildcard lib/capture/hip/*.c)): $(if $(HIP),$(O)/gen/hip_calls.h)
 
 $(CAPTURE_SO): $(call so-objects,$(CAPTURE_SRC)) $(STAMP)
@@ -403,10 +403,10 @@ uninstall: ## remove what install put there
 # ---- upkeep --------------------------------------------------------------------------------------------
 
 format: ## clang-format everything
-	clang-format -i $(ALL_SRC) $(wildcard lib/*.h lib/*/*.h lib/*/*/*.h tools/*/*.h tests/*/*.h)
+	clang-format -i $(ALL_SRC) $(wildcard lib/*.h lib/*/*.h lib/*/*/*.h tools/*/*.h tests/*/*.h tests/*/*/*.h)
 
-lint: ## clang-tidy, cppcheck, shellcheck, mandoc: those that are installed
-	@tests/lint.sh '$(ALL_CPPFLAGS) -Itools -I. -std=c17 -D_GNU_SOURCE' '$(TOOL_SRC)' '$(SCRIPTS)' \
+lint: $(if $(HSA),$(O)/gen/hsa_calls.h) $(if $(HIP),$(O)/gen/hip_calls.h) ## clang-tidy, cppcheck, shellcheck, mandoc: those that are installed
+	@tests/lint.sh '$(ALL_CPPFLAGS) -I$(O)/gen -Itools -I. -std=c17 -D_GNU_SOURCE' '$(TOOL_SRC)' '$(SCRIPTS)' \
 	    '$(MAN)'
 
 clean: ## remove everything that was built

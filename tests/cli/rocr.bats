@@ -197,6 +197,31 @@ count() { # COUNT KIND [TEXT]
     lines 1 '^profile:    copy;	 {30}HostToHost;.*	#0\.0\.0;	4096 bytes;	0.00390625 MB;	.* GB/s;$'
 }
 
+@test "times in ticks, names, order, failures and other tables, with a runtime that is none" {
+    # What takes names of C++ apart is in every process that has the real runtime.
+    with_text 0 LD_PRELOAD=libstdc++.so.6 "$ROCR/hsa_mock" "$HSA"
+    lines 1 "name:'vecAdd\\(double const\\*, double const\\*, double\\*, int\\)' start:10000 stop:70000 id:0$"
+    lines 1 "name:'gemm' start:50000 stop:60000 id:1$"
+    lines 1 ' barrier .* start:100010 stop:100020 dep1:'
+    lines 68 'dispatch .* start:100[0-9]{3} stop:.* id:'
+    lines 1 'copy agent:2 .* start:200000 stop:201000 dep1:0'
+    understood
+    rm t.*
+    with_text 0 HCC_PROFILE=2 "$ROCR/hsa_mock" "$HSA"
+    lines 1 '^profile:  kernel;	 {19}_Z6vecAddPKdS0_Pdi.kd;	  60.0 us;	10000;	70000;	#0.0.0;$'
+    lines 1 '^profile: barrier;	 {40};	   0.0 us;	100010;	100020;	#0.0.3;$'
+    lines 1 '^profile:    copy;	 {28}HostToDevice;	   1.0 us;	200000;	201000;	#0.1.0;	3145728 bytes;	3 MB;	3000 GB/s;$'
+}
+
+@test "times in ticks, in chunks" {
+    with_chunks 0 "$ROCR/hsa_mock" "$HSA"
+    count 70 kernel
+    count 1 kernel '"gemm"'
+    count 1 memory_copy MEMORY_COPY_HOST_TO_DEVICE
+    rocpd2csv -d csv --kinds kernel --duration chunks
+    grep '"gemm' csv/*kernel* | grep -q ',10000,\|,10000$' || fail "$(grep '"gemm' csv/*kernel*)"
+}
+
 # ---- HIP -------------------------------------------------------------------------------------------
 
 @test "calls of HIP, with and without arguments" {

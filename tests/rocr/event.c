@@ -9,6 +9,8 @@ enum { EVENTS = 4096 };
 typedef struct event {
     HsaEvent pub; /* first: what ROCr holds is this */
     bool signaled, manual;
+    uint32_t waiters;
+    uint64_t times; /* that it was signaled while someone waited */
 } event;
 
 /* One condition for all: tests have few threads. */
@@ -57,8 +59,11 @@ HSAKMT_STATUS hsaKmtDestroyEvent(HsaEvent *pub)
 void kmt_event_signal(uint32_t id)
 {
     pthread_mutex_lock(&lock);
-    if (id < EVENTS && events[id])
-        events[id]->signaled = true;
+    event *e = id < EVENTS ? events[id] : NULL;
+    if (e && e->waiters && !e->manual)
+        e->times++; /* as the driver has it, all of them wake up */
+    else if (e)
+        e->signaled = true;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
 }
@@ -71,12 +76,29 @@ HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *pub)
     return HSAKMT_STATUS_SUCCESS;
 }
 
+static uint64_t *begin_wait(HsaEvent **pubs, uint32_t n)
+{
+    uint64_t *times = malloc((n + 1) * sizeof *times);
+    for (uint32_t i = 0; times && i < n; i++) {
+        times[i] = ((event *)pubs[i])->times;
+        ((event *)pubs[i])->waiters++;
+    }
+    return times;
+}
+
+static void end_wait(HsaEvent **pubs, uint32_t n, uint64_t *times)
+{
+    for (uint32_t i = 0; i < n; i++)
+        ((event *)pubs[i])->waiters--;
+    free(times);
+}
+
 /* Takes what was signaled; whether the wait is over. Locked. */
-static bool take(HsaEvent **pubs, uint32_t n, bool all)
+static bool take(HsaEvent **pubs, uint32_t n, bool all, const uint64_t *times)
 {
     uint32_t set = 0;
     for (uint32_t i = 0; i < n; i++)
-        set += ((event *)pubs[i])->signaled;
+        set += ((event *)pubs[i])->signaled || ((event *)pubs[i])->times != times[i];
     if (all ? set < n : !set)
         return false;
     for (uint32_t i = 0; i < n; i++)
@@ -95,9 +117,12 @@ HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *pubs[], HSAuint32 n, bool all
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&lock);
-    while (!(over = take(pubs, n, all)) && rc != ETIMEDOUT)
+    uint64_t *times = begin_wait(pubs, n);
+    while (times && !(over = take(pubs, n, all, times)) && rc != ETIMEDOUT)
         rc = ms == HSA_EVENTTIMEOUT_INFINITE ? pthread_cond_wait(&changed, &lock)
                                              : pthread_cond_timedwait(&changed, &lock, &until);
+    if (times)
+        end_wait(pubs, n, times);
     pthread_mutex_unlock(&lock);
     return over ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_WAIT_TIMEOUT;
 }

@@ -42,7 +42,7 @@
 #define ROCL_HIP_VOID(category, trait, result, f, linked, parameters, arguments, ...)              \
     ROCL_CAP_API void f parameters                                                                 \
     {                                                                                              \
-        BEGIN(category, void, f, linked, parameters, return, real arguments; return)               \
+        BEGIN(category, void, f, linked, parameters, return, real arguments; return )              \
         real arguments;                                                                            \
         const rocl_arg list[] = {__VA_ARGS__{0}};                                                  \
         rocl_hip_call_end(&open, &call.call, list, &(rocl_result){0}, NULL);                       \

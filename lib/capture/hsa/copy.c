@@ -70,9 +70,9 @@ static hsa_status_t copy_on_engine(void *dst, hsa_agent_t dst_agent, const void 
                                    hsa_amd_sdma_engine_id_t engine, bool force)
 {
     rocl_flight *f = take_linear(dst, dst_agent, src, src_agent, size, n, deps, done);
-    return sent(f, rocl_hsa_real.amd.hsa_amd_memory_async_copy_on_engine_fn(
-                       dst, dst_agent, src, src_agent, size, n, deps, signal_of(f, done), engine,
-                       force));
+    return sent(
+        f, rocl_hsa_real.amd.hsa_amd_memory_async_copy_on_engine_fn(
+               dst, dst_agent, src, src_agent, size, n, deps, signal_of(f, done), engine, force));
 }
 #endif
 
@@ -87,8 +87,8 @@ static hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *ds
     bool to = direction == hsaHostToDevice || direction == hsaDeviceToDevice;
     rocl_hsa_agent *gpu = rocl_hsa_agent_of(agent), *cpu = rocl_hsa_any_cpu();
     uint64_t size = (uint64_t)range->x * range->y * range->z;
-    rocl_flight *f = fill(take(to ? gpu : cpu, from ? gpu : cpu, done, n, deps), size, src->base,
-                          dst->base);
+    rocl_flight *f =
+        fill(take(to ? gpu : cpu, from ? gpu : cpu, done, n, deps), size, src->base, dst->base);
     return sent(f, rocl_hsa_real.amd.hsa_amd_memory_async_copy_rect_fn(
                        dst, dst_offset, src, src_offset, range, agent, direction, n, deps,
                        signal_of(f, done)));

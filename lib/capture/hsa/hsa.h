@@ -25,8 +25,8 @@
 /* ---- the tables, as hsa_api_trace.h declares them for C++ ------------------------------------ */
 
 typedef void (*hsa_amd_queue_intercept_packet_writer)(const void *packets, uint64_t count);
-typedef void (*hsa_amd_queue_intercept_handler)(const void *packets, uint64_t count,
-                                                uint64_t index, void *data,
+typedef void (*hsa_amd_queue_intercept_handler)(const void *packets, uint64_t count, uint64_t index,
+                                                void *data,
                                                 hsa_amd_queue_intercept_packet_writer writer);
 typedef void (*hsa_amd_runtime_queue_notifier)(const hsa_queue_t *queue, hsa_agent_t agent,
                                                void *data);
@@ -59,7 +59,8 @@ extern rocl_hsa_tables rocl_hsa_real, rocl_hsa_next;
 /* Has a table of the runtime this entry? Others are longer or shorter than those that this was
  * built with. */
 #define ROCL_HSA_HAS(table, name)                                                                  \
-    (rocl_hsa_real.table.version.minor >= offsetof(rocl_hsa_##table, name##_fn) + sizeof(void *) && \
+    (rocl_hsa_real.table.version.minor >=                                                          \
+         offsetof(rocl_hsa_##table, name##_fn) + sizeof(void *) &&                                 \
      rocl_hsa_real.table.name##_fn)
 
 /* ---- calls.c --------------------------------------------------------------------------------- */
@@ -73,7 +74,7 @@ typedef struct rocl_hsa_agent {
     hsa_agent_t handle;
     rocl_def *def;
     bool gpu;
-    _Atomic uint32_t shown; /* HCC text: number in order of first use, plus one */
+    _Atomic uint32_t shown;  /* HCC text: number in order of first use, plus one */
     _Atomic uint32_t queues; /* of it, that have been numbered */
     _Atomic uint64_t copies;
     _Atomic uint32_t copy_queue; /* number of the queue that HCC text has for copies, plus one */

@@ -69,19 +69,27 @@ static void put(rocl_hsa_kernel *k)
     atomic_store_explicit(slot, k, memory_order_release);
 }
 
-/* For text only: without the suffix that code objects give, and demangled. ROCr and HIP are made in
- * C++, so the process has what does it. */
+typedef char *demangler(const char *, char *, size_t *, int *);
+
+/* ROCr and HIP are made in C++, so the process has one; where they were loaded for one library
+ * alone, it is not among the symbols of all. */
+static demangler *find_demangler(void)
+{
+    void *f = dlsym(RTLD_DEFAULT, "__cxa_demangle"), *library = NULL;
+    if (!f && (library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD)))
+        f = dlsym(library, "__cxa_demangle");
+    return (demangler *)f;
+}
+
+/* For text only: without the suffix that code objects give, and demangled. */
 static const char *shown_of(const char *symbol)
 {
     size_t n = strlen(symbol);
-    char *(*demangle)(const char *, char *, size_t *, int *) =
-        (char *(*)(const char *, char *, size_t *, int *))dlsym(RTLD_DEFAULT, "__cxa_demangle");
     char *bare = strndup(symbol, n > 3 && !strcmp(symbol + n - 3, ".kd") ? n - 3 : n);
-    if (!bare || !demangle || strncmp(bare, "_Z", 2) != 0)
-        return bare ? bare : symbol;
-    const char *shown = demangle(bare, NULL, NULL, NULL);
+    demangler *demangle = bare && !strncmp(bare, "_Z", 2) ? find_demangler() : NULL;
+    const char *shown = demangle ? demangle(bare, NULL, NULL, NULL) : NULL;
     if (!shown)
-        return bare;
+        return bare ? bare : symbol;
     free(bare);
     return shown;
 }

@@ -80,7 +80,8 @@ bool OnLoad(rocl_hsa_root *root, uint64_t version, uint64_t failed, const char *
         root->version.minor < offsetof(rocl_hsa_root, finalizer) ||
         !is_known(&root->core->version) || !is_known(&root->amd->version))
         return true;
-    memcpy(&tables, root, root->version.minor < sizeof tables ? root->version.minor : sizeof tables);
+    memcpy(&tables, root,
+           root->version.minor < sizeof tables ? root->version.minor : sizeof tables);
     if (tables.image && !is_known(&tables.image->version))
         tables.image = NULL;
     save_tables(&before);
