@@ -4,6 +4,7 @@
 /* Some of them are. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
+/* Types and lists cannot stand in parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define BEGIN(category, result, f, linked, parameters, missing, direct)                            \
     static rocl_hip_call call = {.call = {{category, #f, 0}, 0}, .symbol = linked};                \
     result(*real) parameters = (result(*) parameters)rocl_hip_real(&call);                         \
@@ -49,3 +50,4 @@
     }
 
 #include "hip_calls.h"
+/* NOLINTEND(bugprone-macro-parentheses) */

@@ -9,18 +9,16 @@
 #include <hip/hip_runtime_api.h>
 #include <hip/amd_detail/amd_hip_runtime_pt_api.h>
 
+/* clang-format off */
 #define ROCL_KINDS_MORE                                                                            \
-    hipStream_t * : ROCL_KIND_OUT,                                                                 \
-                    hipEvent_t * : ROCL_KIND_OUT,                                                  \
-                                   hipModule_t * : ROCL_KIND_OUT,                                  \
-                                                   hipFunction_t                                   \
-                                                       * : ROCL_KIND_OUT,                          \
-                                                           hipGraph_t                              \
-                                                               * : ROCL_KIND_OUT,                  \
-                                                                   hipGraphExec_t                  \
-                                                                       * : ROCL_KIND_OUT,          \
-                                                                           hipGraphNode_t          \
-                                                                               * : ROCL_KIND_OUT,
+    hipStream_t *: ROCL_KIND_OUT,                                                                  \
+    hipEvent_t *: ROCL_KIND_OUT,                                                                   \
+    hipModule_t *: ROCL_KIND_OUT,                                                                  \
+    hipFunction_t *: ROCL_KIND_OUT,                                                                \
+    hipGraph_t *: ROCL_KIND_OUT,                                                                   \
+    hipGraphExec_t *: ROCL_KIND_OUT,                                                               \
+    hipGraphNode_t *: ROCL_KIND_OUT,
+/* clang-format on */
 #include "capture/rtg/rtg.h"
 
 /* Does a call have the name of a kernel? */

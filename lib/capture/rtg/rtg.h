@@ -63,34 +63,38 @@ static inline bool rocl_kind_is_out(unsigned kind)
     return kind >= ROCL_KIND_OUT && kind <= ROCL_KIND_OUT_FLOAT;
 }
 
-/* The kind of an expression, known when it is compiled. */
-#define ROCL_KIND(x)                                                                               \
-    _Generic((x), _Bool                                                                            \
-             : ROCL_KIND_UNSIGNED, char                                                            \
-             : ROCL_KIND_SIGNED, signed char                                                       \
-             : ROCL_KIND_SIGNED, short                                                             \
-             : ROCL_KIND_SIGNED, int                                                               \
-             : ROCL_KIND_SIGNED, long                                                              \
-             : ROCL_KIND_SIGNED, long long                                                         \
-             : ROCL_KIND_SIGNED, unsigned char                                                     \
-             : ROCL_KIND_UNSIGNED, unsigned short                                                  \
-             : ROCL_KIND_UNSIGNED, unsigned                                                        \
-             : ROCL_KIND_UNSIGNED, unsigned long                                                   \
-             : ROCL_KIND_UNSIGNED, unsigned long long                                              \
-             : ROCL_KIND_UNSIGNED, float                                                           \
-             : ROCL_KIND_FLOAT, double                                                             \
-             : ROCL_KIND_DOUBLE, const char *                                                      \
-             : ROCL_KIND_TEXT, int *                                                               \
-             : ROCL_KIND_OUT_INT, unsigned *                                                       \
-             : ROCL_KIND_OUT_INT, size_t *                                                         \
-             : ROCL_KIND_OUT, void **                                                              \
-             : ROCL_KIND_OUT, float *                                                              \
-             : ROCL_KIND_OUT_FLOAT, ROCL_KINDS_MORE default                                        \
-             : __builtin_classify_type(x) == 5 ? ROCL_KIND_POINTER : ROCL_KIND_RECORD)
-/* Front ends may define more before: `hipStream_t * : ROCL_KIND_OUT,`. */
+/* Front ends may have more types: `hipStream_t *: ROCL_KIND_OUT,`, defined before this. */
 #ifndef ROCL_KINDS_MORE
 #define ROCL_KINDS_MORE
 #endif
+
+/* The kind of an expression, known when it is compiled. */
+/* clang-format off */
+#define ROCL_KIND(x)                                                                               \
+    _Generic((x),                                                                                  \
+        char: ROCL_KIND_SIGNED,                                                                    \
+        signed char: ROCL_KIND_SIGNED,                                                             \
+        short: ROCL_KIND_SIGNED,                                                                   \
+        int: ROCL_KIND_SIGNED,                                                                     \
+        long: ROCL_KIND_SIGNED,                                                                    \
+        long long: ROCL_KIND_SIGNED,                                                               \
+        _Bool: ROCL_KIND_UNSIGNED,                                                                 \
+        unsigned char: ROCL_KIND_UNSIGNED,                                                         \
+        unsigned short: ROCL_KIND_UNSIGNED,                                                        \
+        unsigned: ROCL_KIND_UNSIGNED,                                                              \
+        unsigned long: ROCL_KIND_UNSIGNED,                                                         \
+        unsigned long long: ROCL_KIND_UNSIGNED,                                                    \
+        float: ROCL_KIND_FLOAT,                                                                    \
+        double: ROCL_KIND_DOUBLE,                                                                  \
+        const char *: ROCL_KIND_TEXT,                                                              \
+        int *: ROCL_KIND_OUT_INT,                                                                  \
+        unsigned *: ROCL_KIND_OUT_INT,                                                             \
+        size_t *: ROCL_KIND_OUT,                                                                   \
+        void **: ROCL_KIND_OUT,                                                                    \
+        float *: ROCL_KIND_OUT_FLOAT,                                                              \
+        ROCL_KINDS_MORE                                                                            \
+        default: __builtin_classify_type(x) == 5 ? ROCL_KIND_POINTER : ROCL_KIND_RECORD)
+/* clang-format on */
 
 #define ROCL_ARG(type, x) {type, #x, &(x), sizeof(x), (uint16_t)ROCL_KIND(x)},
 
