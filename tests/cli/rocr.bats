@@ -161,6 +161,15 @@ count() { # COUNT KIND [TEXT]
         fail "$(cat t.*)"
 }
 
+@test "four threads and one, each with a queue: nothing is lost, and no id is given twice" {
+    with_chunks 0 KMT_GPU=1 RTG_FILENAME=t "$ROCR/hsa_queue" threads 50
+    count 500 kernel
+    lines 500 'dispatch .* start:'
+    sed -n 's/.* id:\([0-9]*\)$/\1/p' t.* | sort -n | uniq -d | grep . && fail "ids that are not unique"
+    [ "$(sed -n 's/.* id:\([0-9]*\)$/\1/p' t.* | sort -n | tail -n 1)" -eq 749 ] || fail "the last id"
+    [ "$(rows kernel | cut -d, -f 4 | sort -u | wc -l)" -eq 5 ] || fail "not five queues"
+}
+
 @test "packets in chunks: sizes, the agent, the queue, the thread" {
     with_chunks 0 KMT_GPU=1 "$ROCR/hsa_queue" run 20
     count 40 kernel

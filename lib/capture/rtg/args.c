@@ -24,6 +24,44 @@ static const void *pointer_of(const rocl_arg *a)
     return p;
 }
 
+/* NULL: the call has set nothing, or it is not known where. */
+static const void *set_by_call(const rocl_arg *a, bool done)
+{
+    return done && rocl_kind_is_out(a->kind) ? pointer_of(a) : NULL;
+}
+
+static bool is_size(const rocl_arg *a)
+{
+    return a->kind == ROCL_KIND_OUT && strstr(a->type, "size_t");
+}
+
+bool rocl_arg_is_number(const rocl_arg *a, bool done, int64_t *v)
+{
+    const void *set = set_by_call(a, done);
+    if (a->kind == ROCL_KIND_SIGNED)
+        *v = signed_of(a);
+    else if (a->kind == ROCL_KIND_UNSIGNED)
+        *v = (int64_t)bits_of(a);
+    else if (set && a->kind == ROCL_KIND_OUT_INT)
+        *v = *(const int *)set;
+    else if (set && is_size(a))
+        *v = (int64_t) * (const size_t *)set;
+    else
+        return false;
+    return a->kind != ROCL_KIND_UNSIGNED || *v >= 0;
+}
+
+bool rocl_arg_is_pointer(const rocl_arg *a, bool done, const void **p)
+{
+    const void *set = set_by_call(a, done);
+    if (a->kind != ROCL_KIND_POINTER && !rocl_kind_is_out(a->kind))
+        return false;
+    if (set && a->kind != ROCL_KIND_OUT)
+        return false;
+    *p = set ? *(void *const *)set : pointer_of(a);
+    return true;
+}
+
 static double double_of(const rocl_arg *a)
 {
     double d = 0;
@@ -39,10 +77,13 @@ static double double_of(const rocl_arg *a)
 static void put_handle(rocl_line *l, const rocl_arg *a)
 {
     size_t n = strlen(a->type);
-    if (n > 6 && a->size == sizeof(uint64_t))
-        rocl_line_add(l, "%.*s_%lu", (int)(n - 6), a->type + 4, (unsigned long)bits_of(a));
-    else
+    if (n <= 6 || a->size != sizeof(uint64_t)) {
         rocl_line_text(l, "_omitted_", 9);
+        return;
+    }
+    rocl_line_text(l, a->type + 4, n - 6);
+    rocl_line_text(l, "_", 1);
+    rocl_line_u64(l, bits_of(a));
 }
 
 static void put_text(rocl_line *l, const char *s)
@@ -66,7 +107,7 @@ static void put_plain(rocl_line *l, const rocl_arg *a, const char *null)
         rocl_line_add(l, "%ld", (long)signed_of(a));
         break;
     case ROCL_KIND_UNSIGNED:
-        rocl_line_add(l, "%lu", (unsigned long)bits_of(a));
+        rocl_line_u64(l, bits_of(a));
         break;
     case ROCL_KIND_FLOAT:
     case ROCL_KIND_DOUBLE:
@@ -112,7 +153,7 @@ static void put_out(rocl_line *l, const rocl_arg *a)
         rocl_line_add(l, "%g", (double)*(const float *)p);
     else if (a->kind == ROCL_KIND_OUT_INT)
         rocl_line_add(l, "%d", *(const int *)p);
-    else if (strstr(a->type, "size_t"))
+    else if (is_size(a))
         rocl_line_add(l, "%zu", *(const size_t *)p);
     else
         put_pointer(l, *(void *const *)p, "NULL");
@@ -124,7 +165,7 @@ static void put_hip(rocl_line *l, const rocl_arg *a, bool done)
         put_record(l, a);
     else if (a->kind == ROCL_KIND_TEXT && pointer_of(a))
         put_text(l, pointer_of(a));
-    else if (done && rocl_kind_is_out(a->kind) && pointer_of(a))
+    else if (set_by_call(a, done))
         put_out(l, a);
     else
         put_plain(l, a, "NULL");

@@ -25,15 +25,14 @@ static void record_shown(const rocl_arg *a, bool hip, bool done)
 
 static void record_arg(const rocl_arg *a, bool hip, bool done)
 {
-    const void *p = a->value;
+    int64_t number;
+    const void *p;
     if (a->kind == ROCL_KIND_TEXT)
-        record_text(a, *(const char *const *)p);
-    else if (a->kind == ROCL_KIND_SIGNED && a->size == sizeof(int))
-        rocl_cap_arg_number(a->type, a->name, *(const int *)p);
-    else if (a->kind == ROCL_KIND_UNSIGNED && a->size == sizeof(unsigned))
-        rocl_cap_arg_number(a->type, a->name, *(const unsigned *)p);
-    else if (a->kind == ROCL_KIND_POINTER || (rocl_kind_is_out(a->kind) && !done))
-        rocl_cap_arg_pointer(a->type, a->name, *(void *const *)p);
+        record_text(a, *(const char *const *)a->value);
+    else if (rocl_arg_is_number(a, done, &number))
+        rocl_cap_arg_number(a->type, a->name, number);
+    else if (rocl_arg_is_pointer(a, done, &p))
+        rocl_cap_arg_pointer(a->type, a->name, p);
     else
         record_shown(a, hip, done);
 }

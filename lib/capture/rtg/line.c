@@ -126,6 +126,16 @@ void rocl_line_text(rocl_line *l, const char *text, size_t len)
         l->piece[l->pieces++] = (struct iovec){(char *)(uintptr_t)text, len};
 }
 
+void rocl_line_u64(rocl_line *l, uint64_t v)
+{
+    char digits[24], *p = digits + sizeof digits;
+    do {
+        *--p = (char)('0' + v % 10);
+        v /= 10;
+    } while (v);
+    rocl_line_text(l, p, (size_t)(digits + sizeof digits - p));
+}
+
 void rocl_line_who(rocl_line *l, const char *what)
 {
     rocl_line_begin(l);

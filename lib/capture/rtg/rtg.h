@@ -120,6 +120,7 @@ static inline void rocl_line_begin(rocl_line *l)
 ROCL_CAP_API __attribute__((format(printf, 2, 3))) void rocl_line_add(rocl_line *l,
                                                                       const char *format, ...);
 ROCL_CAP_API void rocl_line_text(rocl_line *l, const char *text, size_t len);
+void rocl_line_u64(rocl_line *l, uint64_t v);
 /* "HSA: pid:1 tid:2 ": of this thread. */
 ROCL_CAP_API void rocl_line_who(rocl_line *l, const char *what);
 /* Ends the line and writes it. errno is kept. */
@@ -127,6 +128,11 @@ ROCL_CAP_API void rocl_line_write(rocl_line *l);
 
 /* ns of the clock of the text (monotonic). */
 ROCL_CAP_API uint64_t rocl_rtg_now(void);
+
+/* What is shown of an argument, where that is a number, or a pointer. done: the call has set what
+ * the argument points to. */
+bool rocl_arg_is_number(const rocl_arg *a, bool done, int64_t *v);
+bool rocl_arg_is_pointer(const rocl_arg *a, bool done, const void **p);
 
 /* As rtg_tracer prints them: "agent_1, 2, 0x7f00". */
 void rocl_line_hsa_args(rocl_line *l, const rocl_arg *args);

@@ -1,6 +1,7 @@
 /* Packets on a queue of the GPU, COUNT of each kind (default 10): kernels with and without a
  * completion signal, barriers that wait for them. `exit`: without destroying or shutting down;
- * `crash`: killed by a signal in the end. */
+ * `crash`: killed by a signal in the end; `threads`: four, each with a queue of its own. */
+#include <pthread.h>
 #include <signal.h>
 
 #include "hsa.h"
@@ -59,16 +60,44 @@ static void round_trip(const world *w, hsa_queue_t *q)
     MUST(hsa_signal_destroy(second));
 }
 
+typedef struct job {
+    const world *w;
+    int count;
+} job;
+
+static hsa_queue_t *work(const job *j)
+{
+    hsa_queue_t *q;
+    MUST(hsa_queue_create(j->w->gpu, 64, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, 0, 0, &q));
+    MUST(hsa_amd_profiling_set_profiler_enabled(q, 1));
+    for (int i = 0; i < j->count; i++)
+        round_trip(j->w, q);
+    return q;
+}
+
+static void *work_of_thread(void *arg)
+{
+    MUST(hsa_queue_destroy(work(arg)));
+    return NULL;
+}
+
+static void run_threads(job *j)
+{
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        must(pthread_create(&threads[i], NULL, work_of_thread, j) == 0, "a thread");
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
-    int count = argc > 2 ? atoi(argv[2]) : 10;
     world w = begin();
-    hsa_queue_t *q;
-    MUST(hsa_queue_create(w.gpu, 64, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, 0, 0, &q));
-    MUST(hsa_amd_profiling_set_profiler_enabled(q, 1));
-    for (int i = 0; i < count; i++)
-        round_trip(&w, q);
+    job j = {&w, argc > 2 ? atoi(argv[2]) : 10};
+    if (!strcmp(what, "threads"))
+        run_threads(&j);
+    hsa_queue_t *q = work(&j);
     if (!strcmp(what, "exit"))
         exit(3);
     if (!strcmp(what, "crash"))
