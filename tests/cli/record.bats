@@ -342,7 +342,7 @@ END
     run ! grep -v '^libc\.so\|^ld-linux\|^libpthread' needed
     readelf -d "$LIBRARIES"/librocline-capture.so.? | grep -q NODELETE
     nm -D --defined-only "$LIBRARIES"/librocline-capture.so.? | awk '{ print $3 }' >exported
-    run ! grep -v '^rocl_cap_' exported
+    run ! grep -v '^rocl_' exported
     nm -D --defined-only "$LIBRARIES"/libroctx64.so.4 | awk '$2 == "T" { print $3 }' >exported
     run ! grep -v '^roctx.*@@ROCTX_4.1$' exported
     same "$(wc -l <exported)" 15
