@@ -271,6 +271,24 @@ count() { # COUNT KIND [TEXT]
     rows hip | grep "\"hipMemsetAsync\",[0-9]*,[0-9]*,$kernel," || fail "not $kernel: $(rows hip)"
 }
 
+@test "launches: of a module, by the call of C++, by a pointer, each with its kernel and its work" {
+    needs "$HIP"
+    run env KMT_GPU=1 timeout 120 "$ROCR/hip_launch" 0
+    [ "$status" -ne 77 ] || skip "HIP compiles no kernels here"
+    with_text 0 KMT_GPU=1 LD_PRELOAD="$HIP" "$ROCR/hip_launch" 5
+    lines 5 ' hipModuleLaunchKernel \[_Z5scalePdd\] ret=0 '
+    lines 1 ' hipExtModuleLaunchKernel \[_Z5scalePdd\] ret=0 '
+    lines 1 ' hipLaunchKernel \[_Z5scalePdd\] ret=0 '
+    lines 7 "dispatch .* name:'scale\\(double\\*, double\\)' start:"
+    understood
+    with_chunks 0 KMT_GPU=1 LD_PRELOAD="$HIP" "$ROCR/hip_launch" 5
+    count 7 kernel '"scale(double\*, double)"'
+    # Each was caused by one launch, and by another one.
+    rows kernel | sed 's/.*double)",\([0-9]*\),.*/\1/' | sort -u >caused
+    rows hip | sed -n 's/.*LaunchKernel",[0-9]*,[0-9]*,\([0-9]*\),.*/\1/p' | sort -u >causes
+    [ "$(wc -l <caused)" -eq 7 ] && cmp caused causes || fail "$(cat caused) $(cat causes)"
+}
+
 @test "what the library exports is what it can hand on, with the names of the library" {
     needs "$HIP" nm
     nm -D --defined-only "$HIP" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort >ours

@@ -29,7 +29,7 @@ static const opt output_options[] = {
 
 static const opt record_options[] = {
     {"use", 'u', OPT_WORDS, offsetof(cli, use), "LIST", NULL, 0, 0,
-     "front ends: roctx (default: all that are installed)"},
+     "front ends: roctx, hip, hsa (default: all that are installed)"},
     {"policy", 0, OPT_CHOICE, offsetof(cli, policy), "NAME", "drop|block|ring", 0, 0,
      "what to do at the limit, or when the disk is full: count what is lost (drop, the default), "
      "wait for room (block), or give up the oldest events (ring)"},

@@ -99,7 +99,7 @@ typedef struct rocl_hsa_kernel {
     uint64_t object;
     rocl_def *def;
     const char *symbol; /* as in the code object */
-    const char *shown;  /* demangled, for text */
+    const char *shown;  /* demangled */
 } rocl_hsa_kernel;
 
 /* NULL: there is none. No lock. */

@@ -81,7 +81,7 @@ static demangler *find_demangler(void)
     return (demangler *)f;
 }
 
-/* For text only: without the suffix that code objects give, and demangled. */
+/* Without the suffix that code objects give, and demangled. */
 static const char *shown_of(const char *symbol)
 {
     size_t n = strlen(symbol);
@@ -111,14 +111,15 @@ static char *name_of(hsa_executable_symbol_t s)
     return name;
 }
 
-static rocl_def *define(hsa_executable_symbol_t s, hsa_agent_t agent, const char *name)
+static rocl_def *define(hsa_executable_symbol_t s, hsa_agent_t agent, const rocl_hsa_kernel *k)
 {
     const rocl_hsa_agent *a = rocl_hsa_agent_of(agent);
     uint32_t group = number(s, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE);
     uint32_t private = number(s, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE);
     return rocl_cap_define_kernel(&(rocl_cap_kernel_symbol){.id = ++last_id,
                                                             .agent = a ? a->def : NULL,
-                                                            .name = name,
+                                                            .name = k->symbol,
+                                                            .display = k->shown,
                                                             .group_segment = group,
                                                             .private_segment = private,
                                                             .sgpr = -1,
@@ -140,12 +141,11 @@ static hsa_status_t add(hsa_executable_t e, hsa_agent_t agent, hsa_executable_sy
     }
     rocl_hsa_real.core.hsa_executable_symbol_get_info_fn(
         s, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &k->object);
-    k->symbol = k->shown = name;
+    k->symbol = name;
     pthread_mutex_lock(&lock);
+    k->shown = shown_of(name);
     if (rocl_rtg.chunks)
-        k->def = define(s, agent, name);
-    if (rocl_rtg.text)
-        k->shown = shown_of(name);
+        k->def = define(s, agent, k);
     put(k);
     pthread_mutex_unlock(&lock);
     return HSA_STATUS_SUCCESS;

@@ -46,7 +46,7 @@ int main(void)
 {
     int n = 0, version = 0;
     MUST(hipInit(0));
-    int error = hipGetDeviceCount(&n);
+    hipError_t error = hipGetDeviceCount(&n);
     must(n ? error == hipSuccess : error == hipErrorNoDevice, "number of devices");
     MUST(hipRuntimeGetVersion(&version));
     must(!strcmp(hipGetErrorName(hipErrorNoDevice), "hipErrorNoDevice"), "name of an error");
