@@ -183,6 +183,9 @@ all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(CAPTURE_SO) $(FRONT_SOS) $(PC) $
 ifneq ($(OTF2),1)
 	@echo '  NOTE    built without libotf2 (3.0 or newer): rocpd2otf2 will only say so'
 endif
+ifeq ($(and $(HSA),$(HIP)),)
+	@echo '  NOTE    built without$(if $(HSA),, HSA and)$(if $(HIP),, HIP): rocrec will not record them'
+endif
 
 # ---- rules -----------------------------------------------------------------------------------------
 
@@ -193,7 +196,8 @@ $(OBJ)/%.o: %.c
 	    $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 ALL_SRC := $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(GEN_SRC) $(FUZZ_SRC) \
-           $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC) $(SO_SRC) $(TRACED_SRC) $(KMT_SRC) $(ROCR_SRC)
+           $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC) $(SO_SRC) $(TRACED_SRC) \
+           $(KMT_SRC) $(ROCR_SRC)
 -include $(patsubst %.c,$(OBJ)/so/%.d,$(SO_SRC) $(TRACED_SRC) $(KMT_SRC) $(ROCR_SRC))
 -include $(patsubst %.c,$(OBJ)/%.d,$(ALL_SRC))
 
@@ -233,7 +237,7 @@ $(O)/gen/hsa_calls.h: $(DECLARATIONS) lib/capture/gen/hsa.awk $(HSA) $(STAMP)
 $(O)/gen/hip_calls.h: $(DECLARATIONS) lib/capture/gen/hip.awk $(HIP) $(HIP_LIB) $(STAMP)
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && printf '#include <hip/%s>\n' hip_runtime_api.h \
-	    amd_detail/amd_hip_runtime_pt_api.h hip_ext.h | $(TO_GEN) - > $@.i 2>$@.log || { cat $@.log; exit 1; }
+	    amd_detail/amd_hip_runtime_pt_api.h hip_ext.h | $(TO_GEN) - > $@.i
 	$(Q)nm -D --defined-only $(HIP_LIB) | LC_ALL=C sort -k 3 | \
 	    LC_ALL=C awk -f $(DECLARATIONS) -f lib/capture/gen/hip.awk $@.i - > $@
 
@@ -324,7 +328,8 @@ $(KMT_SO): $(call so-objects,$(KMT_SRC)) tests/rocr/kmt.map $(STAMP)
 $(ROCR): $(O)/tests/rocr/%: $(OBJ)/so/tests/rocr/programs/%.o $(STAMP)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(dir $(firstword $(HIP_LIB))) \
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $(filter %.o,$^) \
+	    $(addprefix -L,$(ROCM)/lib $(dir $(HIP_LIB))) \
 	    $(if $(findstring /hip_,$@),-lamdhip64,-lhsa-runtime64)
 
 $(O)/tests/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(OBJ)/tests/fuzz/driver.o) $(LIB_A) $(STAMP)
