@@ -205,7 +205,7 @@ static rocl_status cut_table(rocl_db *db, const char *table, uint64_t parts, int
 }
 
 /* On request: which tables SQLite reads, and why. Once, though a trace may be read twice. */
-static rocl_status explain(rocpd_set *s, rocl_db *db, int table, rocl_error *err)
+static rocl_status explain(rocpd_set *s, rocl_db *db, rocpd_table table, rocl_error *err)
 {
     const char *why = NULL;
     if (!s->trace->opt.explain || s->explained >> table & 1)
