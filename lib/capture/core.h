@@ -131,9 +131,9 @@ void *rocl_wiped_pages(size_t n);
 /* Makes the file. Locked. */
 bool rocl_file_make(rocl_core *c);
 void rocl_file_remove(rocl_core *c); /* there is no room for even its first chunk */
-/* Maps room for a chunk of at least `size` bytes; NULL: there is none, *full says whether that may
- * change. Takes the lock. */
-rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where, bool *full);
+/* Maps room for a chunk of at least `size` bytes; NULL: there is none. *wait: the disk is full,
+ * which may change. Takes the lock. */
+rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where, bool *wait);
 /* Policy ring: this chunk may be given up. Takes the lock. */
 void rocl_file_give_up(rocl_core *c, const rocl_span *where);
 

@@ -105,49 +105,75 @@ static bool reserve(int fd, const rocl_span *s)
     return rc == 0 || (errno == EOPNOTSUPP && write_zeros(fd, s));
 }
 
-static bool grow(rocl_core *c, size_t size, rocl_span *where)
+/* *wait: there may be room later. */
+static bool grow(rocl_core *c, size_t size, rocl_span *where, bool *wait)
 {
     *where = (rocl_span){c->file_size, size};
-    if (!may_grow(where->offset + size) || !reserve(c->fd, where))
+    *wait = false;
+    if (!may_grow(where->offset + size))
         return false;
+    if (!reserve(c->fd, where)) {
+        *wait = errno == ENOSPC || errno == EDQUOT;
+        return false;
+    }
     c->file_size += size;
     return true;
 }
 
-/* The oldest chunk that is done, where it is large enough. */
+static rocl_span *given(const rocl_core *c, uint32_t i)
+{
+    return &c->given_up[(c->given_first + i) % c->given_cap];
+}
+
+/* The oldest chunk that is done and large enough. */
 static bool recycle(rocl_core *c, size_t size, rocl_span *where)
 {
-    if (!c->given_count || c->given_up[c->given_first].size < size)
+    uint32_t i = 0;
+    while (i < c->given_count && given(c, i)->size < size)
+        i++;
+    if (i == c->given_count)
         return false;
-    *where = c->given_up[c->given_first];
+    *where = *given(c, i);
+    for (; i > 0; i--)
+        *given(c, i) = *given(c, i - 1);
     c->given_first = (c->given_first + 1) % c->given_cap;
     c->given_count--;
     return true;
 }
 
-static bool find_room(rocl_core *c, size_t size, rocl_span *where, bool *full)
+static bool find_room(rocl_core *c, size_t size, rocl_span *where, bool *wait)
 {
     bool over = rocl_set.limit && c->file_size + size > rocl_set.limit;
-    *full = true;
-    if (!reopen(c))
+    *wait = false;
+    if (!reopen(c) || (over && rocl_set.policy == ROCL_DROP))
         return false;
-    if (rocl_set.policy == ROCL_RING)
-        return (over && recycle(c, size, where)) || grow(c, size, where);
-    if (over && rocl_set.policy == ROCL_DROP)
-        return false;
-    *full = false;
-    return grow(c, size, where);
+    if (over && rocl_set.policy == ROCL_RING && recycle(c, size, where))
+        return true;
+    return grow(c, size, where, wait);
 }
 
-rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where, bool *full)
+/* There is no address space: the room is kept for the next one. The list has a place for it, where
+ * it came from there. */
+static void put_back(rocl_core *c, const rocl_span *where)
+{
+    if (where->offset + where->size == c->file_size)
+        c->file_size = where->offset;
+    else if (c->given_count < c->given_cap)
+        *given(c, c->given_count++) = *where;
+}
+
+rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where, bool *wait)
 {
     void *at = MAP_FAILED;
     size = (size + rocl_set.page - 1) / rocl_set.page * rocl_set.page;
     pthread_mutex_lock(&c->lock);
     /* The file is mapped before the lock is given back: nobody closes it in between. */
-    if (find_room(c, size, where, full))
+    if (find_room(c, size, where, wait)) {
         at = mmap(NULL, where->size, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd,
                   (off_t)where->offset);
+        if (at == MAP_FAILED)
+            put_back(c, where);
+    }
     pthread_mutex_unlock(&c->lock);
     if (at == MAP_FAILED)
         return NULL;
@@ -164,7 +190,7 @@ static bool more_given(rocl_core *c)
     if (!more)
         return false;
     for (uint32_t i = 0; c->given_cap && i < c->given_count; i++)
-        more[i] = c->given_up[(c->given_first + i) % c->given_cap];
+        more[i] = *given(c, i);
     if (c->given_up)
         munmap(c->given_up, c->given_cap * sizeof *more);
     c->given_up = more;

@@ -104,11 +104,15 @@ static void end_chunk(rocl_core *c, rocl_chunk_header *h, const rocl_span *where
         rocl_file_give_up(c, where);
 }
 
-/* Chunks of one size, so that any can take the place of any. */
-static size_t ring_size(void)
+/* Chunks of one size, so that any can take the place of any; of a few sizes where an event does not
+ * fit. */
+static size_t ring_size(size_t least)
 {
     size_t n = (size_t)rocl_set.limit / 16;
-    return n > rocl_set.chunk ? rocl_set.chunk : n;
+    n = n > rocl_set.chunk ? rocl_set.chunk : n;
+    while (n < least)
+        n *= 2;
+    return n;
 }
 
 static void use_chunk(rocl_writer *w, const rocl_core *c, rocl_chunk_header *h)
@@ -146,11 +150,11 @@ static bool next_chunk(rocl_writer *w, rocl_core *c, size_t need)
     rocl_chunk_header *old = w->chunk, *h;
     rocl_span old_where = w->where;
     size_t least = ROCL_CHUNK_HEADER + c->preamble_len + 256 + size_of_open(w) + need + ROCL_HOT;
-    size_t size = rocl_set.policy == ROCL_RING ? ring_size() : w->next_size;
-    bool full;
-    while (!(h = rocl_file_chunk(c, size > least ? size : least, &w->where, &full))) {
+    size_t size = rocl_set.policy == ROCL_RING ? ring_size(least) : w->next_size;
+    bool wait;
+    while (!(h = rocl_file_chunk(c, size > least ? size : least, &w->where, &wait))) {
         w->where = old_where;
-        if (rocl_set.policy != ROCL_BLOCK || full)
+        if (rocl_set.policy != ROCL_BLOCK || !wait)
             return false;
         nanosleep(&(struct timespec){0, 10000000}, NULL);
     }
@@ -201,10 +205,12 @@ bool rocl_writer_room(rocl_writer *w, size_t need)
 
 void rocl_writer_drop(rocl_writer *w)
 {
-    if (w->chunk)
-        atomic_store_explicit(&w->chunk->dropped, ++w->dropped, memory_order_relaxed);
-    else
+    if (!w->chunk) {
         rocl_core_count_lost(1);
+        return;
+    }
+    w->chunk->flags &= ~ROCL_CHUNK_CLOSED; /* at exit: the sum no longer holds */
+    atomic_store_explicit(&w->chunk->dropped, ++w->dropped, memory_order_relaxed);
 }
 
 void rocl_count_interrupted(void)
@@ -315,10 +321,13 @@ __attribute__((destructor)) static void finish(void)
     rocl_writer *w = rocl_me.writer;
     if (rocl_me.busy || !c)
         return;
+    rocl_me.busy = true; /* a signal handler would make the sum wrong */
+    atomic_signal_fence(memory_order_seq_cst);
     if (w && w->alive && w->chunk) {
         rocl_chunk_close(w->chunk);
         w->limit = w->pos - 1;
     }
+    rocl_leave();
     if (c->self)
         rocl_chunk_sync_now(c->self);
 }

@@ -344,6 +344,51 @@ static int limited(void)
     return events();
 }
 
+/* No address space is left after the first event. */
+static int starved(void)
+{
+    long pages = 0;
+    step(0);
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld", &pages) != 1)
+        return 7;
+    fclose(f);
+    struct rlimit r = {(rlim_t)pages * 4096, (rlim_t)pages * 4096};
+    setrlimit(RLIMIT_AS, &r);
+    time_t end = time(NULL) + 1;
+    long i = 1;
+    for (; time(NULL) <= end; i++)
+        step(i);
+    printf("%ld\n", i);
+    return 0;
+}
+
+/* N marks with texts of several sizes, up to M bytes. */
+static int texts(void)
+{
+    char *text = malloc((size_t)arg_m + 32);
+    for (long i = 0; i < arg_n; i++) {
+        int n = snprintf(text, 32, "text %ld ", i);
+        memset(text + n, 'x', (size_t)arg_m);
+        text[i * 7919 % arg_m + n] = '\0';
+        roctxMarkA(text);
+    }
+    free(text);
+    printf("%ld\n", arg_n);
+    return 0;
+}
+
+/* Signal handlers record while the process exits. */
+static int exits(void)
+{
+    struct itimerval every = {{0, 10}, {0, 10}};
+    for (long i = 0; i < arg_n; i++)
+        step(i);
+    signal(SIGALRM, on_alarm);
+    setitimer(ITIMER_REAL, &every, NULL);
+    return 0;
+}
+
 static int nothing(void)
 {
     puts("nothing");
@@ -358,7 +403,8 @@ static const struct {
     {"forks", forks},       {"count", until_killed}, {"signals", signals},
     {"deep", deep},         {"markers", markers},    {"gpu", gpu},
     {"closes", closes_all}, {"chroot", in_chroot},   {"crash", crash},
-    {"limited", limited},   {"nothing", nothing},
+    {"limited", limited},   {"nothing", nothing},    {"starved", starved},
+    {"texts", texts},       {"exits", exits},
 };
 
 int main(int argc, char **argv)

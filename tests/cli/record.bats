@@ -26,6 +26,14 @@ left_out() { # reason
     sed -n "s/.*[:,] $1 (\([0-9]*\)).*/\1/p" ranges.err | grep . || echo 0
 }
 
+# A file with a bit changed.
+flip() { # file offset
+    head -c "$2" "$1"
+    # shellcheck disable=SC2059 # the format is the byte
+    printf "\\$(printf %o $(($(od -An -tu1 -j "$2" -N 1 "$1") ^ 1)))"
+    tail -c +$(($2 + 2)) "$1"
+}
+
 same() { # number number
     [ "$1" -eq "$2" ] || fail "$1 is not $2"
 }
@@ -242,6 +250,41 @@ END
     [ "$(rocpd2csv -o - --kinds marker ring.rocl | tail -n 1 | cut -d, -f 3)" = '"step 9"' ]
 }
 
+@test "no address space: the program goes on, the file does not grow, losses are counted" {
+    for policy in drop block; do
+        try 0 rocrec -q --policy $policy -d raw -o t.rocl -- "$TRACED" starved
+        [ "$(cat raw/*.rocl | wc -c)" -lt 1000000 ] || fail "$(ls -l raw)"
+        got=$(ranges t.rocl)
+        lost=$(left_out "dropped while recording")
+        [ "$got" -gt 1000 ] && [ "$lost" -gt 1000 ]
+        [ $((got + lost)) -ge "$output" ] && [ $((got + lost)) -le $((output + 1)) ]
+        rm -r raw
+    done
+}
+
+@test "--policy block and a limit of the size of files, which no waiting changes" {
+    try 0 timeout 60 rocrec -q --policy block -o t.rocl -- "$TRACED" limited 100000 300000
+    [ "$output" = 100000 ]
+    ranges t.rocl >/dev/null
+    [ "$(left_out "dropped while recording")" -gt 1000 ]
+}
+
+@test "--policy ring keeps its limit with texts larger than its chunks" {
+    try 0 rocrec -q --policy ring --limit 1m -d raw -o t.rocl -- "$TRACED" texts 500 300000
+    [ "$(cat raw/*.rocl | wc -c)" -le 3000000 ] || fail "$(ls -l raw)"
+    [ "$(ranges t.rocl)" -ge 1 ]
+    [ ! -s ranges.err ]
+    rocpd2csv -o - --kinds marker t.rocl | grep -q '"text 499 '
+}
+
+@test "signal handlers that record while the process exits" {
+    for i in $(seq 20); do
+        try 0 rocrec -q -d raw -- "$TRACED" exits 3000
+    done
+    [ "$(ranges raw)" -ge 60000 ]
+    same "$(left_out "in a damaged or missing chunk")" 0
+}
+
 @test "a folder that cannot be written: the program runs as it would" {
     for folder in "$PWD/no/such/folder" /proc; do
         ROCLINE_OUTPUT=$folder try 0 "$TRACED" events 1000
@@ -322,6 +365,35 @@ END
     # A range has two events, and may have lost one of them: then it is there up to the last event,
     # or not at all.
     [ $((2 * got + lost)) -ge 39999 ] && [ $((2 * got + lost)) -le 40001 ] && [ "$lost" -gt 0 ]
+}
+
+@test "cut in the first bytes of a chunk: that is counted" {
+    try 0 rocrec -q -z 0 -o t.rocl -- "$TRACED" churn 4 4
+    at=$(rocrec --dump t.rocl | sed -n 's/^chunk at \([0-9]*\):.*/\1/p' | tail -n 1)
+    for n in 1 4 7 8 100; do
+        head -c $((at + n)) t.rocl >cut.rocl
+        same "$(ranges cut.rocl)" 12
+        same "$(left_out "in a damaged or missing chunk")" 1
+    done
+}
+
+@test "a header that was changed is of no chunk and of no process" {
+    try 0 rocrec -q -z 0 -o t.rocl -- "$TRACED" churn 4 4
+    at=$(rocrec --dump t.rocl | sed -n 's/^chunk at \([0-9]*\):.*/\1/p' | tail -n 2 | head -n 1)
+    # pid, writer, seq, size, process, the clock.
+    for n in 96 104 88 33 34 80 136; do
+        flip t.rocl $((at + n)) >bad.rocl
+        same "$(ranges bad.rocl)" 12
+        same "$(left_out "in a damaged or missing chunk")" 1
+    done
+}
+
+@test "of copies of a chunk the one that has most is read" {
+    try 0 rocrec -q -z 0 -o t.rocl -- "$TRACED" events 20000
+    flip t.rocl 5000 >bad.rocl
+    [ "$(ranges bad.rocl)" -lt 20000 ]
+    cat bad.rocl t.rocl >joined.rocl
+    same "$(ranges joined.rocl)" 20000
 }
 
 @test "a version or a feature that is not known is refused" {

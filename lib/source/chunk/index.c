@@ -68,8 +68,6 @@ static rocl_status index_one(void *ctx, unsigned worker, size_t i, rocl_error *e
     chunk_state state;
     size_t n;
     uint64_t said = chunk_events(c);
-    if (c->damaged)
-        return ROCL_OK; /* nor can the count in its header be trusted */
     rocl_status st = chunk_load(x->file->spool, c, b, &n, &state, err);
     if (st != ROCL_OK)
         return st;
@@ -121,7 +119,7 @@ static rocl_status group(chunk_file *f, rocl_error *err)
     return st;
 }
 
-/* By writer, then number; of copies the first in the file. */
+/* By writer, then number; of copies the one first that has most. */
 static int by_writer(const void *a, const void *b)
 {
     const chunk_info *x = *(const chunk_info *const *)a, *y = *(const chunk_info *const *)b;
@@ -129,6 +127,10 @@ static int by_writer(const void *a, const void *b)
         return x->h.writer < y->h.writer ? -1 : 1;
     if (x->h.seq != y->h.seq)
         return x->h.seq < y->h.seq ? -1 : 1;
+    if (x->damaged != y->damaged)
+        return x->damaged ? 1 : -1;
+    if (x->events != y->events)
+        return x->events > y->events ? -1 : 1;
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 

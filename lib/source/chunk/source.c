@@ -42,7 +42,7 @@ static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
     if (st == ROCL_OK)
         st = chunk_walk(&f->list, f->spool, f->path, err);
     if (st == ROCL_OK && !f->list.count)
-        st = rocl_fail(err, ROCL_INPUT, "%s: the file ends within its first chunk", f->path);
+        st = rocl_fail(err, ROCL_INPUT, "%s: it has no chunk that can be read", f->path);
     if (st == ROCL_OK)
         st = chunk_index(f, err);
     if (st == ROCL_OK)

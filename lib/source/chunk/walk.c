@@ -50,7 +50,7 @@ static rocl_status add(chunk_list *l, const rocl_chunk_header *h, uint64_t at, u
     if (!ROCL_GROW(l->all, l->cap, l->count + 1))
         return rocl_fail_memory(err);
     chunk_info *c = &l->all[l->count++];
-    *c = (chunk_info){.offset = at, .damaged = is_damaged(h)};
+    *c = (chunk_info){.offset = at};
     memcpy(&c->h, h, sizeof *h);
     uint64_t room = h->size - h->header_size, there = file_size - at;
     there = there > h->header_size ? there - h->header_size : 0;
@@ -75,21 +75,26 @@ static rocl_status find_magic(const rocl_spool *s, uint64_t *at, bool *junk, roc
             }
             *junk |= memcmp(block + i, zero, sizeof zero) != 0;
         }
+        size_t rest = got % ROCL_CHUNK_ALIGN; /* the file ends within a magic */
+        *junk |= st == ROCL_OK && memcmp(block + got - rest, zero, rest) != 0;
     }
     *at = rocl_spool_size(s);
     return st;
 }
 
+/* A damaged header tells nothing, also not where the next one is: what is behind it up to there is
+ * counted with it. */
 rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     uint64_t size = rocl_spool_size(s);
+    bool counted = false;
     for (uint64_t at = 0; st == ROCL_OK && at < size;) {
         rocl_chunk_header h;
         size_t got = 0;
         bool junk = false;
         st = find_magic(s, &at, &junk, err);
-        l->garbage += junk;
+        l->garbage += junk && !counted;
         if (st == ROCL_OK && at < size)
             st = rocl_spool_read(s, &h, sizeof h, at, &got, err);
         if (st != ROCL_OK || at >= size)
@@ -99,13 +104,11 @@ rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, roc
             break;
         }
         st = check_version(&h, path, err);
-        if (st == ROCL_OK && is_plausible(&h)) {
+        counted = !is_plausible(&h) || is_damaged(&h);
+        l->garbage += counted;
+        if (st == ROCL_OK && !counted)
             st = add(l, &h, at, size, err);
-            at += h.size;
-        } else if (st == ROCL_OK) {
-            l->garbage++;
-            at += ROCL_CHUNK_ALIGN;
-        }
+        at += counted ? ROCL_CHUNK_ALIGN : h.size;
     }
     return st;
 }
