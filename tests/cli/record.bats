@@ -161,14 +161,24 @@ END
 }
 
 @test "a signal for rocrec is one for the command" {
-    rocrec -q -o t.rocl -- "$TRACED" count 3>&- &
-    pid=$!
-    until [ -s count ] && [ "$(od -An -tu8 -N8 count)" -gt 1000 ]; do sleep 0.01; done
-    kill -TERM $pid
-    status=0
-    wait $pid || status=$?
-    [ "$status" -eq 143 ]
-    [ "$(ranges t.rocl)" -ge 1000 ]
+    for s in TERM INT; do
+        rm -f count
+        # A background job of a shell ignores SIGINT.
+        env --default-signal=INT rocrec -q -o t.rocl -- "$TRACED" count 3>&- &
+        pid=$!
+        until [ -s count ] && [ "$(od -An -tu8 -N8 count)" -gt 1000 ]; do sleep 0.01; done
+        kill -$s $pid
+        status=0
+        wait $pid || status=$?
+        [ "$status" -eq $((128 + $(kill -l $s))) ]
+        [ "$(ranges t.rocl)" -ge 1000 ]
+    done
+}
+
+@test "the exit code is known also where the end of children is ignored" {
+    try 5 env --ignore-signal=CHLD rocrec -q -o t.rocl -- "$TRACED" nothing 5
+    try 0 env --ignore-signal=CHLD rocrec -q -- grep SigIgn /proc/self/status
+    [ "$output" = "$(env --ignore-signal=CHLD grep SigIgn /proc/self/status)" ]
 }
 
 @test "killed at any moment, nothing that was recorded is lost" {

@@ -126,39 +126,54 @@ static void set_environment(const cli *c, const char *libraries)
 
 static volatile sig_atomic_t child;
 
-static void forward(int signal)
+static void forward(int signal, siginfo_t *info, void *context)
 {
-    if (child > 0)
+    /* What comes from the terminal reaches the command by itself. */
+    bool by_terminal = (signal == SIGINT || signal == SIGQUIT) && info->si_code > 0;
+    (void)context;
+    if (child > 0 && !by_terminal)
         kill((pid_t)child, signal);
 }
 
-/* What comes from the terminal reaches the command by itself; the rest is passed on to it. */
-static const int ignored[] = {SIGINT, SIGQUIT}, forwarded[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-static struct sigaction were[4 + 2];
+static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
+static struct sigaction were[FORWARDED], child_was;
 
 static void take_signals(void)
 {
-    size_t n = 0;
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = forward};
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        sigaction(ignored[i], &ignore, &were[n++]);
-    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
-        sigaction(forwarded[i], &pass, &were[n++]);
+    struct sigaction pass = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
+    /* Where it is ignored, nobody can wait. */
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &child_was);
+    for (size_t i = 0; i < FORWARDED; i++)
+        sigaction(forwarded[i], &pass, &were[i]);
 }
 
 static void give_signals_back(void)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        sigaction(ignored[i], &were[n++], NULL);
-    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
-        sigaction(forwarded[i], &were[n++], NULL);
+    for (size_t i = 0; i < FORWARDED; i++)
+        sigaction(forwarded[i], &were[i], NULL);
+    sigaction(SIGCHLD, &child_was, NULL);
+}
+
+/* A signal in between waits until it is known, in both of them, what to do with it. */
+static pid_t fork_with_signals(void)
+{
+    sigset_t all, mask;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask);
+    take_signals();
+    pid_t pid = fork();
+    if (pid == 0)
+        give_signals_back();
+    else
+        child = pid;
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    return pid;
 }
 
 /* In the child. errno goes through the pipe when there is no such program. */
 static void become(const cli *c, const char *libraries, int report)
 {
-    give_signals_back();
     set_environment(c, libraries);
     execvp(c->command.v[0], (char **)(uintptr_t)c->command.v);
     int e = errno;
@@ -174,11 +189,9 @@ int run_command(cli *c, const char *libraries)
         msg_error("cannot run the command: %s", strerror(errno));
         return ROCL_INTERNAL;
     }
-    take_signals();
-    pid_t pid = fork();
+    pid_t pid = fork_with_signals();
     if (pid == 0)
         become(c, libraries, ends[1]);
-    child = pid;
     close(ends[1]);
     bool failed = pid < 0 || read(ends[0], &e, sizeof e) == (ssize_t)sizeof e;
     e = pid < 0 ? errno : e;
