@@ -63,8 +63,7 @@ static void describe_process(rocl_core *c)
 static void write_self(rocl_core *c)
 {
     rocl_span where;
-    bool wait;
-    rocl_chunk_header *h = rocl_file_chunk(c, ROCL_CHUNK_HEADER + c->preamble_len, &where, &wait);
+    rocl_chunk_header *h = rocl_file_chunk(c, ROCL_CHUNK_HEADER + c->preamble_len, &where);
     if (!h) {
         c->refused = true;
         rocl_file_remove(c);

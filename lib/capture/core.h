@@ -131,18 +131,18 @@ void *rocl_wiped_pages(size_t n);
 /* Makes the file. Locked. */
 bool rocl_file_make(rocl_core *c);
 void rocl_file_remove(rocl_core *c); /* there is no room for even its first chunk */
-/* Maps room for a chunk of at least `size` bytes; NULL: there is none. *wait: the disk is full,
- * which may change. Takes the lock. */
-rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where, bool *wait);
+/* Maps room for a chunk of at least `size` bytes; NULL: there is none. Policy block: waits while
+ * the disk is full. Takes the lock. */
+rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where);
 /* Policy ring: this chunk may be given up. Takes the lock. */
 void rocl_file_give_up(rocl_core *c, const rocl_span *where);
 
 /* ---- writer.c -------------------------------------------------------------------------------- */
 
 enum {
-    ROCL_OPEN_MAX = 128,  /* regions or ranges that a writer remembers */
-    ROCL_SEEN = 1024,     /* names whose definition is in the chunk */
-    ROCL_TEXTS = 512,     /* texts, likewise */
+    ROCL_OPEN_MAX = ROCL_CHUNK_OPEN_MAX, /* regions or ranges that a writer remembers */
+    ROCL_SEEN = 1024,                    /* names whose definition is in the chunk */
+    ROCL_TEXTS = 512,                    /* texts, likewise */
     ROCL_HOT = 64,        /* bytes that are free behind `limit`: what a small event needs at most */
     ROCL_STEP = 4096,     /* bytes after which clocks are compared */
     ROCL_FIRST = 16 << 10 /* bytes of the first chunk; the next are four times as large */

@@ -162,10 +162,9 @@ static void put_back(rocl_core *c, const rocl_span *where)
         *given(c, c->given_count++) = *where;
 }
 
-rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where, bool *wait)
+static void *map_room(rocl_core *c, size_t size, rocl_span *where, bool *wait)
 {
     void *at = MAP_FAILED;
-    size = (size + rocl_set.page - 1) / rocl_set.page * rocl_set.page;
     pthread_mutex_lock(&c->lock);
     /* The file is mapped before the lock is given back: nobody closes it in between. */
     if (find_room(c, size, where, wait)) {
@@ -175,8 +174,19 @@ rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where, 
             put_back(c, where);
     }
     pthread_mutex_unlock(&c->lock);
-    if (at == MAP_FAILED)
-        return NULL;
+    return at;
+}
+
+rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where)
+{
+    void *at;
+    bool wait;
+    size = (size + rocl_set.page - 1) / rocl_set.page * rocl_set.page;
+    while ((at = map_room(c, size, where, &wait)) == MAP_FAILED) {
+        if (rocl_set.policy != ROCL_BLOCK || !wait)
+            return NULL;
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
 #ifdef MADV_POPULATE_WRITE
     madvise(at, where->size, MADV_POPULATE_WRITE); /* all at once; else page by page, on use */
 #endif

@@ -11,15 +11,16 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define ROCL_CHUNK_MAGIC   "\x89ROCL\r\n\x1a" /* 8 bytes */
-#define ROCL_CHUNK_HEADER  256
-#define ROCL_CHUNK_ENDIAN  0x01020304u
-#define ROCL_CHUNK_MAJOR   1
-#define ROCL_CHUNK_MINOR   0
-#define ROCL_CHUNK_ALIGN   8
-#define ROCL_CHUNK_MAX     ((uint64_t)1 << 30) /* bytes of a chunk */
-#define ROCL_CHUNK_DEFLATE 1u                  /* features: the content is a zlib stream */
-#define ROCL_CHUNK_KNOWN   ROCL_CHUNK_DEFLATE  /* features that version 1.0 knows */
+#define ROCL_CHUNK_MAGIC    "\x89ROCL\r\n\x1a" /* 8 bytes */
+#define ROCL_CHUNK_HEADER   256
+#define ROCL_CHUNK_ENDIAN   0x01020304u
+#define ROCL_CHUNK_MAJOR    1
+#define ROCL_CHUNK_MINOR    0
+#define ROCL_CHUNK_ALIGN    8
+#define ROCL_CHUNK_MAX      ((uint64_t)1 << 30) /* bytes of a chunk */
+#define ROCL_CHUNK_OPEN_MAX 128 /* regions, and ranges, that a chunk tells to be open */
+#define ROCL_CHUNK_DEFLATE  1u  /* features: the content is a zlib stream */
+#define ROCL_CHUNK_KNOWN    ROCL_CHUNK_DEFLATE /* features that version 1.0 knows */
 
 /* Flags: what is worth knowing, but can be ignored. */
 #define ROCL_CHUNK_CLOSED  1u /* complete: crc, header_crc and the end sync hold */

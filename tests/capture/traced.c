@@ -378,6 +378,25 @@ static int texts(void)
     return 0;
 }
 
+/* N calls in a call, on a disk that is full until a file is removed, after half of them. */
+static int refilled(void)
+{
+    static rocl_site outer = ROCL_SITE("HIP_RUNTIME_API_EXT", "hipOuter");
+    static rocl_site inner = ROCL_SITE("HIP_RUNTIME_API_EXT", "hipInner");
+    rocl_cap_begin(&outer);
+    for (long i = 0; i < arg_n; i++) {
+        rocl_cap_begin(&inner);
+        step(i);
+        rocl_cap_end();
+        if (i == arg_n / 2 && unlink("fill"))
+            return 7;
+        if (i == arg_n / 2)
+            usleep(50000);
+    }
+    rocl_cap_end();
+    return 0;
+}
+
 /* Signal handlers record while the process exits. */
 static int exits(void)
 {
@@ -404,7 +423,7 @@ static const struct {
     {"deep", deep},         {"markers", markers},    {"gpu", gpu},
     {"closes", closes_all}, {"chroot", in_chroot},   {"crash", crash},
     {"limited", limited},   {"nothing", nothing},    {"starved", starved},
-    {"texts", texts},       {"exits", exits},
+    {"texts", texts},       {"exits", exits},        {"refilled", refilled},
 };
 
 int main(int argc, char **argv)

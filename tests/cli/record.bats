@@ -244,6 +244,23 @@ END
     [ ! -s ranges.err ]
 }
 
+@test "a disk that was full for some time: what ended meanwhile is not open after it" {
+    [ "$(id -u)" -eq 0 ] || skip "not root"
+    mkdir small
+    for size in 5840 5844 5848 5852; do
+        mount -t tmpfs -o size=6m none small 2>/dev/null || skip "cannot mount"
+        dd if=/dev/zero of=small/fill bs=1k count=$size status=none
+        (cd small && ROCLINE_OUTPUT=$PWD "$TRACED" refilled 60000)
+        cat small/*.rocl >t.rocl
+        umount small
+        rocpd2csv -o - --kinds hip_api t.rocl 2>err >calls || [ $? -eq 1 ]
+        run ! grep repaired err
+        # No inner call takes as long as the disk was full.
+        awk -F, '/hipInner/ { n++; bad += $8 - $7 > 40000000 }
+            END { exit n < 1000 || bad > 0 }' calls
+    done
+}
+
 @test "--limit, and the oldest given up with --policy ring" {
     try 0 rocrec -q --limit 1m -o drop.rocl -- "$TRACED" events 1000000
     got=$(ranges drop.rocl)
@@ -270,6 +287,19 @@ END
         [ $((got + lost)) -ge "$output" ] && [ $((got + lost)) -le $((output + 1)) ]
         rm -r raw
     done
+}
+
+@test "--policy block waits for a disk that is full from the begin" {
+    [ "$(id -u)" -eq 0 ] || skip "not root"
+    mkdir small
+    mount -t tmpfs -o size=6m none small 2>/dev/null || skip "cannot mount"
+    dd if=/dev/zero of=small/fill bs=1k count=6144 status=none 2>/dev/null || true
+    (sleep 0.3; rm small/fill) 3>&- &
+    (cd small && ROCLINE_POLICY=block ROCLINE_OUTPUT=$PWD "$TRACED" events 1000)
+    cat small/*.rocl >t.rocl
+    umount small
+    same "$(ranges t.rocl)" 1000
+    [ ! -s ranges.err ]
 }
 
 @test "--policy block and a limit of the size of files, which no waiting changes" {
@@ -415,6 +445,25 @@ END
     printf '\200' | dd of=t.rocl bs=1 seek=20 conv=notrunc status=none
     try 3 rocstats t.rocl
     says "chunks with features that are not known: 0x8"
+}
+
+@test "every byte is what rocl(5) says" {
+    needs python3
+    mkdir raw
+    rocrec -q -d raw -- "$TRACED" markers
+    rocrec -q -d raw -- "$TRACED" gpu 3000
+    rocrec -q -d raw -- "$TRACED" deep 100 20000
+    rocrec -q -d raw --limit 1m -- "$TRACED" events 300000
+    for level in 0 6; do
+        rocrec -q -z $level -d raw -o t$level.rocl -- "$TRACED" forks 4 10
+    done
+    for f in t0.rocl t6.rocl raw/*.rocl; do
+        python3 "$TOP/tests/tools/rocl_decode.py" "$f" >"$(basename "$f").txt" || fail "$f"
+        # As many records as the tool prints.
+        rocrec --dump "$f" | awk '!/^chunk/ { print $1 }' | sort | uniq -c >a
+        awk '$1 != "chunk" && /^ / { print $1 }' "$(basename "$f").txt" | sort | uniq -c >b
+        diff a b
+    done
 }
 
 # ---- libraries -------------------------------------------------------------------------------------

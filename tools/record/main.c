@@ -190,7 +190,10 @@ static int make_output(cli *c)
 {
     size_t files = look_at_files(c, false);
     if (!files) {
-        msg_notice("nothing was recorded: no process used a library that is traced");
+        msg_notice(
+            "nothing was recorded: no process used a library that is traced, or there was no "
+            "room in %s",
+            c->folder);
         return ROCL_OK;
     }
     if (!c->common.output_file) {

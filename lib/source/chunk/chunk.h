@@ -215,6 +215,7 @@ typedef struct chunk_open {
 typedef struct chunk_stack {
     chunk_open *all;
     size_t depth, cap;
+    size_t told; /* of them by the chunk that is read */
 } chunk_stack;
 
 typedef struct chunk_waiting_arg {

@@ -247,14 +247,41 @@ static void take_correlation(chunk_worker *w, chunk_record *r)
         w->regions.all[w->regions.depth - 1].correlation = chunk_number(r);
 }
 
-/* What was open where the chunk begins; known already where the chunk before was read. */
+/* What is open from this depth on has ended without being recorded. */
+static void forget_open(chunk_worker *w, chunk_stack *s, size_t depth)
+{
+    if (s->depth <= depth)
+        return;
+    s->depth = depth;
+    if (s == &w->regions)
+        move_args(w, depth + 1, NULL);
+}
+
+/* What was open where the chunk begins; known already where the chunk before was read, but for ends
+ * that were dropped in between. */
 static void take_open(chunk_worker *w, chunk_record *r, bool region)
 {
     uint64_t ticks = w->chunk->h.base - chunk_number(r), id = chunk_number(r);
+    chunk_stack *s = region ? &w->regions : &w->ranges;
+    size_t at = s->told++;
+    if (at < s->depth && s->all[at].ticks == ticks)
+        return;
+    forget_open(w, s, at);
     if (region)
-        push(w, &w->regions, (chunk_open){ticks, chunk_number(r), chunk_name_of(w, id)});
+        push(w, s, (chunk_open){ticks, chunk_number(r), chunk_name_of(w, id)});
     else
-        push(w, &w->ranges, (chunk_open){ticks, 0, marker_name(w, id)});
+        push(w, s, (chunk_open){ticks, 0, marker_name(w, id)});
+}
+
+/* Events were dropped before this chunk, ends among them: what it does not tell is not open. */
+static void take_lost(chunk_worker *w)
+{
+    if (w->reader.now != w->chunk->h.base)
+        return;
+    chunk_stack *both[] = {&w->regions, &w->ranges};
+    for (int i = 0; i < 2; i++)
+        if (both[i]->told < ROCL_CHUNK_OPEN_MAX)
+            forget_open(w, both[i], both[i]->told);
 }
 
 static void take_definition(chunk_worker *w, chunk_record *r)
@@ -271,7 +298,7 @@ static void take_definition(chunk_worker *w, chunk_record *r)
         out_of_memory(w);
 }
 
-static void take_sized(chunk_worker *w, chunk_record *r, bool continued)
+static void take_sized(chunk_worker *w, chunk_record *r)
 {
     switch (r->type) {
     case ROCL_REC_TEXT:
@@ -289,8 +316,10 @@ static void take_sized(chunk_worker *w, chunk_record *r, bool continued)
         break;
     case ROCL_REC_OPEN_REGION:
     case ROCL_REC_OPEN_RANGE:
-        if (!continued)
-            take_open(w, r, r->type == ROCL_REC_OPEN_REGION);
+        take_open(w, r, r->type == ROCL_REC_OPEN_REGION);
+        break;
+    case ROCL_REC_LOST:
+        take_lost(w);
         break;
     case ROCL_REC_CORRELATE:
         take_correlation(w, r);
@@ -304,7 +333,7 @@ static void take_sized(chunk_worker *w, chunk_record *r, bool continued)
     }
 }
 
-static void take(chunk_worker *w, chunk_record *r, bool continued)
+static void take(chunk_worker *w, chunk_record *r)
 {
     uint64_t now = w->reader.now;
     switch (r->type) {
@@ -326,7 +355,7 @@ static void take(chunk_worker *w, chunk_record *r, bool continued)
         chunk_take_range(w, r);
         break;
     default:
-        take_sized(w, r, continued);
+        take_sized(w, r);
     }
 }
 
@@ -355,7 +384,7 @@ static void end_what_is_open(chunk_worker *w)
     }
 }
 
-static rocl_status scan_chunk(chunk_worker *w, const chunk_info *c, bool continued)
+static rocl_status scan_chunk(chunk_worker *w, const chunk_info *c)
 {
     const chunk_process *p = w->process;
     chunk_record r;
@@ -364,10 +393,11 @@ static rocl_status scan_chunk(chunk_worker *w, const chunk_info *c, bool continu
     w->chunk = c;
     w->thread = rocl_map_get(&p->threads, c->h.tid, ROCL_NONE);
     w->next_id = c->first_id;
+    w->regions.told = w->ranges.told = 0;
     w->st = chunk_load(p->file->spool, c, &w->content, &n, &state, w->err);
     chunk_reader_begin(&w->reader, c, w->content.data, n);
     while (w->st == ROCL_OK && chunk_next(&w->reader, &r))
-        take(w, &r, continued);
+        take(w, &r);
     if (c->last)
         end_what_is_open(w);
     forget_chunk(w);
@@ -383,7 +413,7 @@ rocl_status chunk_scan(chunk_process *p, const rocl_task *task, unsigned worker,
     if (w)
         w->regions.depth = w->ranges.depth = w->arg_count = 0;
     for (size_t i = 0; i < run->count && st == ROCL_OK; i++)
-        st = scan_chunk(w, p->chunks[run->first + i], i > 0);
+        st = scan_chunk(w, p->chunks[run->first + i]);
     rocl_progress(p->file->trace, run->events);
     return st;
 }
