@@ -236,9 +236,10 @@ static inline bool rocl_is_paused(const rocl_writer *w)
            atomic_load_explicit(&w->paused, memory_order_relaxed);
 }
 
+/* A writer without a chunk has both at NULL. */
 static inline bool rocl_room(rocl_writer *w, size_t need)
 {
-    return LIKELY(w->limit - w->pos >= (ptrdiff_t)need && w->pos <= w->limit) ||
+    return LIKELY(w->limit - w->pos >= (ptrdiff_t)need && w->pos < w->limit) ||
            rocl_writer_room(w, need);
 }
 

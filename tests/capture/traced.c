@@ -201,6 +201,31 @@ static void *stop_range(void *id)
     return NULL;
 }
 
+/* The first that a thread, and then a child, records is the end of a range. */
+static void *only_stop(void *id)
+{
+    roctxRangeStop(*(uint64_t *)id);
+    return NULL;
+}
+
+static int stops(void)
+{
+    pthread_t t;
+    int status = 0;
+    uint64_t id = roctxRangeStartA("across");
+    pthread_create(&t, NULL, only_stop, &id);
+    pthread_join(t, NULL);
+    if (fork() == 0) {
+        roctxRangeStop(id);
+        rocl_cap_end();
+        rocl_cap_correlate();
+        _exit(0);
+    }
+    wait(&status);
+    puts("1");
+    return status ? 7 : 0;
+}
+
 static int markers(void)
 {
     pthread_t t;
@@ -424,6 +449,7 @@ static const struct {
     {"closes", closes_all}, {"chroot", in_chroot},   {"crash", crash},
     {"limited", limited},   {"nothing", nothing},    {"starved", starved},
     {"texts", texts},       {"exits", exits},        {"refilled", refilled},
+    {"stops", stops},
 };
 
 int main(int argc, char **argv)

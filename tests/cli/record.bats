@@ -64,6 +64,10 @@ round_trip() { # mode argument...
     round_trip forks 100 5
 }
 
+@test "threads and children whose first event is the end of a range" {
+    round_trip stops
+}
+
 @test "ranges deeper than what a writer remembers, across chunks" {
     round_trip deep 300 60000
     # As many calls, with the ranges around them.
