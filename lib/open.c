@@ -133,6 +133,8 @@ rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_
         st = rocl_trace_order(t, err);
     if (st == ROCL_OK)
         st = set_up(t, err);
+    if (st == ROCL_OK && !rocl_strings_complete(t->strings))
+        st = rocl_fail_memory(err);
     rocl_inputs_free(&in);
     if (st != ROCL_OK) {
         rocl_trace_close(t);

@@ -231,6 +231,8 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
     }
     if (st == ROCL_OK)
         st = run_captures(t, t->filter, sink, kinds, err);
+    if (st == ROCL_OK && !rocl_strings_complete(t->strings))
+        st = rocl_fail_memory(err);
     if (st == ROCL_OK)
         rocl_filter_report(t->filter, kinds);
     return st;

@@ -745,8 +745,11 @@ typedef struct rocl_pack_report {
 ROCL_API rocl_status rocl_write_chunks(rocl_trace *t, const rocl_pack_options *o,
                                        rocl_pack_report *report, rocl_error *err);
 
-/* Says every record of the same inputs, a line each. */
-ROCL_API rocl_status rocl_dump_chunks(rocl_trace *t, rocl_say_fn *say, void *ctx, rocl_error *err);
+/* A line without its newline; false: no more are wanted. */
+typedef bool rocl_line_fn(void *ctx, const char *text, size_t len);
+
+/* Every record of such inputs as a line. ROCL_PARTIAL: something is missing, and was counted. */
+ROCL_API rocl_status rocl_dump_chunks(rocl_trace *t, rocl_line_fn *fn, void *ctx, rocl_error *err);
 
 /* ---- the report of rpt ----------------------------------------------------------------------- */
 

@@ -82,6 +82,8 @@ static bool leak_row(const memory *m, rocl_tables *out, rocl_table *t, const blo
     const rocl_capture *c = &m->trace->captures[b->capture]->pub;
     const owner *o = &m->owners[b->owner];
     const rocl_thread *thread = b->thread < c->thread_count ? &c->threads[b->thread] : NULL;
+    const rocl_process *process =
+        thread && thread->process < c->process_count ? &c->processes[thread->process] : NULL;
     char address[32];
     snprintf(address, sizeof address, "0x%llx", (unsigned long long)b->address);
     const rocl_datum cells[] = {rocl_cell_of_string(out, address),
@@ -90,8 +92,7 @@ static bool leak_row(const memory *m, rocl_tables *out, rocl_table *t, const blo
                                 rocl_datum_int(1),
                                 rocl_datum_int(b->size),
                                 rocl_datum_int(b->when - m->first),
-                                thread ? rocl_datum_int(c->processes[thread->process].pid)
-                                       : (rocl_datum){0},
+                                process ? rocl_datum_int(process->pid) : (rocl_datum){0},
                                 thread ? rocl_datum_int(thread->tid) : (rocl_datum){0},
                                 rocl_cell_of_text(m->trace, out, b->name)};
     return rocl_table_row_some(t, CELLS(cells), shown);

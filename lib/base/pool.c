@@ -23,6 +23,7 @@ typedef struct bag {
 typedef struct worker {
     pthread_t thread;
     bag *bag;
+    rocl_error *err; /* of the task at hand; NULL when the caller wants none */
     unsigned number;
     bool running;
 } worker;
@@ -39,9 +40,8 @@ static void report(bag *b, size_t index, rocl_status status, const rocl_error *e
     pthread_mutex_unlock(&b->lock);
 }
 
-static void work(bag *b, unsigned number)
+static void work(bag *b, unsigned number, rocl_error *err)
 {
-    rocl_error *err = b->err ? rocl_error_new() : NULL;
     while (!atomic_load_explicit(&b->stop, memory_order_relaxed)) {
         size_t i = atomic_fetch_add_explicit(&b->next, 1, memory_order_relaxed);
         if (i >= b->count)
@@ -50,27 +50,33 @@ static void work(bag *b, unsigned number)
         if (st)
             report(b, i, st, err);
     }
-    rocl_error_free(err);
 }
 
 static void *run(void *arg)
 {
     worker *w = arg;
-    work(w->bag, w->number);
+    work(w->bag, w->number, w->err);
     return NULL;
 }
 
-/* Fewer threads than asked for (a limit, no memory) only make it slower. */
-static void run_threads(bag *b, worker *threads, unsigned count)
+/* Fewer threads than asked for (a limit, no memory) only make it slower; but none runs that could
+ * not say what went wrong. */
+static void start(bag *b, worker *w, unsigned number)
 {
-    for (unsigned i = 0; i < count; i++) {
-        threads[i] = (worker){.bag = b, .number = i + 1};
-        threads[i].running = rocl_thread_start(&threads[i].thread, run, &threads[i]);
-    }
-    work(b, 0);
+    *w = (worker){.bag = b, .number = number};
+    w->err = b->err ? rocl_error_new() : NULL;
+    w->running = (w->err || !b->err) && rocl_thread_start(&w->thread, run, w);
+}
+
+static void run_threads(bag *b, worker *threads, unsigned count, rocl_error *err)
+{
+    for (unsigned i = 0; i < count; i++)
+        start(b, &threads[i], i + 1);
+    work(b, 0, err);
     for (unsigned i = 0; i < count; i++) {
         if (threads[i].running)
             pthread_join(threads[i].thread, NULL);
+        rocl_error_free(threads[i].err);
     }
 }
 
@@ -79,16 +85,17 @@ rocl_status rocl_run_tasks(unsigned workers, size_t count, rocl_task_fn *task, v
 {
     if (workers > count)
         workers = (unsigned)count;
-    worker *threads = NULL;
-    if (workers > 1) {
-        threads = calloc(workers - 1, sizeof *threads);
-        if (!threads)
-            return rocl_fail_memory(err);
-    }
     bag b = {.task = task, .ctx = ctx, .count = count, .err = err};
-    pthread_mutex_init(&b.lock, NULL);
-    run_threads(&b, threads, workers > 1 ? workers - 1 : 0);
-    pthread_mutex_destroy(&b.lock);
+    worker *threads = calloc(workers + 1, sizeof *threads);
+    rocl_error *own = err ? rocl_error_new() : NULL; /* of worker 0: err holds the lowest task's */
+    if (threads && (own || !err)) {
+        pthread_mutex_init(&b.lock, NULL);
+        run_threads(&b, threads, workers > 1 ? workers - 1 : 0, own);
+        pthread_mutex_destroy(&b.lock);
+    } else {
+        b.status = rocl_fail_memory(err);
+    }
+    rocl_error_free(own);
     free(threads);
     return b.status;
 }

@@ -48,6 +48,7 @@ struct rocl_strings {
     _Atomic(entry *) chunks[CHUNKS];
     pthread_mutex_t count_lock;
     _Atomic uint32_t count;
+    atomic_bool incomplete;
     uint64_t seed;
 };
 
@@ -214,8 +215,10 @@ uint32_t rocl_strings_put(rocl_strings *s, const char *p, size_t n)
 {
     if (n == 0)
         return 0;
-    if (n >= UINT32_MAX)
+    if (n >= UINT32_MAX) {
+        rocl_strings_lose(s);
         return ROCL_NONE;
+    }
     uint64_t hash = hash_bytes(s->seed, p, n);
     stripe *st = &s->stripes[hash >> (64 - STRIPE_BITS)];
     table *t = atomic_load_explicit(&st->table, memory_order_acquire);
@@ -226,7 +229,19 @@ uint32_t rocl_strings_put(rocl_strings *s, const char *p, size_t n)
     pthread_mutex_lock(&st->lock);
     id = add(s, st, hash, p, n);
     pthread_mutex_unlock(&st->lock);
+    if (id == ROCL_NONE)
+        rocl_strings_lose(s);
     return id;
+}
+
+void rocl_strings_lose(rocl_strings *s)
+{
+    atomic_store_explicit(&s->incomplete, true, memory_order_relaxed);
+}
+
+bool rocl_strings_complete(const rocl_strings *s)
+{
+    return !atomic_load_explicit(&s->incomplete, memory_order_relaxed);
 }
 
 const char *rocl_strings_get(const rocl_strings *s, uint32_t id, size_t *len)

@@ -2,6 +2,7 @@
 #ifndef ROCL_BASE_STRINGS_H
 #define ROCL_BASE_STRINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,11 @@ uint32_t rocl_strings_put(rocl_strings *s, const char *p, size_t n);
 /* The bytes of an id, NUL-terminated, alive until the free. Lock-free. Out-of-range ids, ROCL_NONE
  * among them, give "". len may be NULL. */
 const char *rocl_strings_get(const rocl_strings *s, uint32_t id, size_t *len);
+
+/* Callers go on with ROCL_NONE, which reads as "": before a result is called complete, somebody
+ * must ask whether all texts were kept. `lose` notes one that could not even be put. */
+bool rocl_strings_complete(const rocl_strings *s);
+void rocl_strings_lose(rocl_strings *s);
 
 size_t rocl_strings_count(const rocl_strings *s);
 

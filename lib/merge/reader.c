@@ -9,10 +9,8 @@ static size_t index_in_file(const rocpd_found *found, const rocpd_set *set)
     while (t + 1 < ROCPD_TABLES && !set->tables[t])
         t++;
     for (size_t i = 0; set->tables[t] && i < found->count; i++) {
-        char *name = rocpd_table_in(found, t, found->suffixes[i]);
-        bool same = name && !strcmp(name, set->tables[t]);
-        free(name);
-        if (same)
+        const char *name = rocpd_table_in(found, t, found->suffixes[i]);
+        if (name && !strcmp(name, set->tables[t]))
             return i;
     }
     return found->count;

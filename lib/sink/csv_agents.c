@@ -5,8 +5,8 @@
 #include "sink/csv.h"
 
 #include "base/error.h"
+#include "base/json_read.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,17 +205,16 @@ static void prune(rocl_buf *to, const char *s, const char *end)
         }
         s = next;
     }
-    rocl_buf_byte(to, '\0');
 }
 
-/* NULL also for JSON that does not parse: the source has counted that. */
-static cJSON *parse(const char *s, size_t n)
+/* False: out of memory. *json is NULL when the text does not parse: the source has counted that. */
+static bool parse(cJSON **json, const char *s, size_t n)
 {
     rocl_buf pruned = {0};
     prune(&pruned, s, s + n);
-    cJSON *json = pruned.failed ? NULL : cJSON_Parse((const char *)pruned.data);
+    bool good = !pruned.failed && rocl_json_read(json, (const char *)pruned.data, pruned.len);
     rocl_buf_free(&pruned);
-    return json;
+    return good;
 }
 
 static const cJSON *find(const cJSON *json, const agent_column *c)
@@ -347,7 +346,9 @@ static void put_column(rocl_buf *to, const agent_column *c, const cJSON *json,
 rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
                                const char *properties, rocl_csv_style style, rocl_error *err)
 {
-    cJSON *json = parse(properties, strlen(properties));
+    cJSON *json;
+    if (!parse(&json, properties, strlen(properties)))
+        return rocl_fail_memory(err);
     for (size_t i = 0; i < COLUMNS; i++) {
         if (!(columns[i].styles >> style & 1))
             continue;

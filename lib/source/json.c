@@ -1,7 +1,8 @@
 /* The few facts that hide in JSON columns. */
 #include "source/json.h"
 
-#include <cjson/cJSON.h>
+#include "base/json_read.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,11 +30,11 @@ uint32_t rocl_json_text(rocl_trace *t, const char *json, size_t len, const char 
     uint32_t text = ROCL_NONE;
     if (plain_message(json, len, key, &p, &n))
         return rocl_strings_put(t->strings, p, n);
-    cJSON *root = cJSON_ParseWithLength(json, len);
-    if (!root) {
+    cJSON *root;
+    if (!rocl_json_read(&root, json, len))
+        rocl_strings_lose(t->strings);
+    else if (!root)
         *bad = true;
-        return ROCL_NONE;
-    }
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, key);
     if (cJSON_IsString(v))
         text = rocl_strings_put(t->strings, v->valuestring, strlen(v->valuestring));
@@ -41,10 +42,12 @@ uint32_t rocl_json_text(rocl_trace *t, const char *json, size_t len, const char 
     return text;
 }
 
-bool rocl_json_number(const char *json, size_t len, const char *key, uint64_t *v)
+bool rocl_json_number(rocl_trace *t, const char *json, size_t len, const char *key, uint64_t *v)
 {
-    cJSON *root = cJSON_ParseWithLength(json, len);
-    const cJSON *item = root ? cJSON_GetObjectItemCaseSensitive(root, key) : NULL;
+    cJSON *root;
+    if (!rocl_json_read(&root, json, len))
+        rocl_strings_lose(t->strings);
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(root, key);
     bool ok = false;
     if (item && cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 18e18) {
         *v = (uint64_t)item->valuedouble;

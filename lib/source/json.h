@@ -1,4 +1,5 @@
-/* The few facts that hide in JSON columns. */
+/* The few facts that hide in JSON columns. One that is not found for want of memory is noted as a
+ * text of the trace that was lost. */
 #ifndef ROCL_SOURCE_JSON_H
 #define ROCL_SOURCE_JSON_H
 
@@ -9,7 +10,7 @@
 uint32_t rocl_json_text(rocl_trace *t, const char *json, size_t len, const char *key, bool *bad);
 
 /* An unsigned number at a key, written as number or string; false when there is none. */
-bool rocl_json_number(const char *json, size_t len, const char *key, uint64_t *v);
+bool rocl_json_number(rocl_trace *t, const char *json, size_t len, const char *key, uint64_t *v);
 
 /* A kernel's name without the ".kd" of its descriptor, which AMD's profilers leave on. */
 uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text);

@@ -421,6 +421,23 @@ END
     done
 }
 
+@test "--dump says what is missing, and stops when nobody reads on" {
+    try 0 rocrec -q -z 0 -o t.rocl -- "$TRACED" events 20000
+    try 0 rocrec --dump t.rocl
+    [ -z "$stderr" ] || fail "nothing should be said"
+    head -c 30000 t.rocl >cut.rocl
+    try 1 rocrec --dump cut.rocl
+    one_line rocrec
+    says "in a damaged or missing chunk"
+    { cat t.rocl && echo garbage; } >long.rocl
+    try 1 rocrec --dump long.rocl
+    [ "${lines[-1]}" = "damaged or cut off, no chunk: 1" ] || fail "the end is not named"
+    run --separate-stderr bash -c 'rocrec --dump t.rocl | head -n 1'
+    [ -z "$stderr" ] || fail "nothing should be said"
+    try 4 bash -c 'rocrec --dump t.rocl >/dev/full'
+    one_line rocrec
+}
+
 @test "a header that was changed is of no chunk and of no process" {
     try 0 rocrec -q -z 0 -o t.rocl -- "$TRACED" churn 4 4
     at=$(rocrec --dump t.rocl | sed -n 's/^chunk at \([0-9]*\):.*/\1/p' | tail -n 2 | head -n 1)

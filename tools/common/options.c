@@ -12,9 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-static void *grow(void *p, size_t size)
+void *must_have(void *p)
 {
-    p = realloc(p, size);
     if (!p) {
         msg_error("out of memory");
         exit(ROCL_INTERNAL);
@@ -24,7 +23,7 @@ static void *grow(void *p, size_t size)
 
 void strings_add(strings *s, const char *text)
 {
-    s->v = grow(s->v, (s->n + 2) * sizeof *s->v);
+    s->v = must_have(realloc(s->v, (s->n + 2) * sizeof *s->v));
     s->v[s->n++] = text;
     s->v[s->n] = NULL;
 }
@@ -45,7 +44,8 @@ int finish_stdout(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return ROCL_OK;
-    msg_error("standard output: %s", strerror(errno));
+    if (errno != EPIPE) /* who has seen enough ends a pipe */
+        msg_error("standard output: %s", strerror(errno));
     return ROCL_OUTPUT;
 }
 
@@ -251,7 +251,7 @@ static int store_words(const opt *o, strings *to, const char *value)
     for (const char *at = value; *at;) {
         size_t len = strcspn(at, ",");
         if (len > 0) {
-            char *word = grow(NULL, len + 1);
+            char *word = must_have(malloc(len + 1));
             memcpy(word, at, len);
             word[len] = '\0';
             strings_add(to, word);

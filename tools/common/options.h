@@ -5,13 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* p; without one there is no memory: says so, and exits with ROCL_INTERNAL. */
+void *must_have(void *p);
+
 /* A growing list of strings; v is NULL-terminated, or NULL while the list is empty. */
 typedef struct strings {
     const char **v;
     size_t n;
 } strings;
 
-/* Exits with 5 when there is no memory. */
 void strings_add(strings *s, const char *text);
 
 typedef enum opt_kind {

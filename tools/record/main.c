@@ -236,11 +236,10 @@ static int record(cli *c)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static void print_line(void *ctx, const char *text, size_t len)
+static bool print_line(void *ctx, const char *text, size_t len)
 {
     (void)ctx;
-    fwrite(text, 1, len, stdout);
-    putchar('\n');
+    return fwrite(text, 1, len, stdout) == len && putchar('\n') != EOF;
 }
 
 static rocl_status print_records(rocl_trace *t, void *ctx, rocl_error *err)

@@ -72,31 +72,28 @@ static bool is_number(const char *s)
     return digits && !s[digits];
 }
 
-/* "--gaps 5 10 log" as "--gaps 5 --gaps 10 log". NULL: memory is out. */
+/* "--gaps 5 10 log" as "--gaps 5 --gaps 10 log". */
 static char **spread_gaps(int *argc, char **argv)
 {
     static char gaps[] = "--gaps";
-    char **v = malloc((2 * (size_t)*argc + 1) * sizeof *v);
+    char **v = must_have(malloc((2 * (size_t)*argc + 1) * sizeof *v));
     int n = 0;
     bool in_gaps = false;
-    for (int i = 0; v && i < *argc; i++) {
+    for (int i = 0; i < *argc; i++) {
         bool number = in_gaps && is_number(argv[i]);
         if (number && strcmp(v[n - 1], gaps) != 0)
             v[n++] = gaps;
         v[n++] = argv[i];
         in_gaps = number || !strcmp(argv[i], gaps);
     }
-    if (v)
-        v[n] = NULL;
+    v[n] = NULL;
     *argc = n;
     return v;
 }
 
 static int parse_gaps(rpt_cli *c)
 {
-    c->gaps = calloc(c->gap_texts.n + 1, sizeof *c->gaps);
-    if (!c->gaps)
-        return ROCL_INTERNAL;
+    c->gaps = must_have(calloc(c->gap_texts.n + 1, sizeof *c->gaps));
     for (size_t i = 0; i < c->gap_texts.n; i++) {
         char *end;
         c->gaps[i] = strtoll(c->gap_texts.v[i], &end, 10);
@@ -140,7 +137,7 @@ static rocl_status report_trace(rocl_trace *t, void *ctx, rocl_error *err)
 static int report_log(rpt_cli *c)
 {
     const rocl_rpt_options o = library_options(c);
-    rocl_error *err = rocl_error_new();
+    rocl_error *err = must_have(rocl_error_new());
     signals_prepare();
     rocl_status s = rocl_write_rpt(c->common.inputs.v[0], &o, err);
     if (s > ROCL_PARTIAL && !reader_is_gone(&c->common, err))
@@ -158,17 +155,17 @@ static bool is_log(const rpt_cli *c)
     return look == ROCL_LOOKS_HCC || look == ROCL_LOOKS_TEXT || look == ROCL_LOOKS_STREAM;
 }
 
+static int help_alone(void)
+{
+    msg_init(tool.name);
+    return print_help(&tool);
+}
+
 int rpt_main(int argc, char **argv)
 {
     static rpt_cli c = {.topn = 20};
     char **words = spread_gaps(&argc, argv);
-    int code = words ? -1 : ROCL_INTERNAL;
-    if (code < 0 && argc == 1) {
-        msg_init(tool.name);
-        code = print_help(&tool);
-    }
-    if (code < 0)
-        code = common_parse(&tool, &c.common, argc, words);
+    int code = argc > 1 ? common_parse(&tool, &c.common, argc, words) : help_alone();
     if (code < 0)
         code = parse_gaps(&c);
     if (code < 0)

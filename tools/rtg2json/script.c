@@ -122,7 +122,7 @@ static int write_all(cli *c)
 {
     const rocl_timeline_options o = timeline_options(c);
     rocl_timeline_report r = {0};
-    rocl_error *err = rocl_error_new();
+    rocl_error *err = must_have(rocl_error_new());
     signals_prepare();
     rocl_status s = rocl_write_timeline(c->common.inputs.v, c->common.inputs.n, &o, &r, err);
     progress_end();

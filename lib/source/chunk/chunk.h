@@ -259,8 +259,11 @@ void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, c
 /* gpu.c: true: it was one of its records. */
 bool chunk_take_gpu(chunk_worker *w, chunk_record *rec);
 
-/* dump.c */
-rocl_status chunk_dump(chunk_file *f, rocl_say_fn *say, void *ctx, rocl_error *err);
+/* source.c: what is lost in a process, into the accounts of the trace */
+rocl_status chunk_count_faults(const chunk_process *p, rocl_error *err);
+
+/* dump.c; *more: fn wants more lines */
+rocl_status chunk_dump(chunk_file *f, rocl_line_fn *fn, void *ctx, bool *more, rocl_error *err);
 
 /* ranges.c */
 void chunk_take_range(chunk_worker *w, const chunk_record *rec);

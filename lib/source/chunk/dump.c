@@ -11,20 +11,22 @@ typedef struct dumper {
     const chunk_info *chunk;
     chunk_clock clock; /* of the process */
     chunk_reader reader;
-    rocl_say_fn *say;
+    rocl_line_fn *line;
     void *ctx;
+    bool stopped; /* the caller has seen enough */
 } dumper;
 
-static void line(const dumper *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void line(dumper *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static void line(const dumper *d, const char *fmt, ...)
+static void line(dumper *d, const char *fmt, ...)
 {
     char text[1024];
     va_list ap;
     va_start(ap, fmt);
     int n = vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    d->say(d->ctx, text, n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    size_t len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    d->stopped = d->stopped || !d->line(d->ctx, text, len);
 }
 
 /* As much of a text as fits on a line, in quotes, as one may print it. */
@@ -143,7 +145,7 @@ static void dump_sized(dumper *d, chunk_record *r)
     line(d, "  %s%s", name, text);
 }
 
-static void dump_small(const dumper *d, const chunk_record *r)
+static void dump_small(dumper *d, const chunk_record *r)
 {
     int64_t ns = chunk_clock_ns(&d->clock, ROCL_CLOCK_TICKS, d->reader.now);
     const char *name = names[r->type];
@@ -157,7 +159,7 @@ static void dump_small(const dumper *d, const chunk_record *r)
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-static void dump_header(const dumper *d)
+static void dump_header(dumper *d)
 {
     const chunk_info *c = d->chunk;
     const rocl_chunk_header *h = &c->h;
@@ -178,7 +180,7 @@ static void dump_chunk(dumper *d, const uint8_t *content, size_t n)
     if (d->chunk->damaged)
         return;
     chunk_reader_begin(&d->reader, d->chunk, content, n);
-    while (chunk_next(&d->reader, &r)) {
+    while (!d->stopped && chunk_next(&d->reader, &r)) {
         if (r.type < ROCL_REC_SIZED)
             dump_small(d, &r);
         else
@@ -199,14 +201,14 @@ static const chunk_process *process_of(const chunk_file *f, const chunk_info *c)
     return p;
 }
 
-rocl_status chunk_dump(chunk_file *f, rocl_say_fn *say, void *ctx, rocl_error *err)
+rocl_status chunk_dump(chunk_file *f, rocl_line_fn *fn, void *ctx, bool *more, rocl_error *err)
 {
-    dumper d = {.file = f, .say = say, .ctx = ctx};
+    dumper d = {.file = f, .line = fn, .ctx = ctx};
     rocl_buf content = {0};
     chunk_state state;
     size_t n;
     rocl_status st = rocl_spool_wake(f->spool, err);
-    for (size_t i = 0; i < f->list.count && st == ROCL_OK; i++) {
+    for (size_t i = 0; i < f->list.count && st == ROCL_OK && !d.stopped; i++) {
         d.chunk = &f->list.all[i];
         d.clock = process_of(f, d.chunk)->clock;
         st = chunk_load(f->spool, d.chunk, &content, &n, &state, err);
@@ -215,5 +217,10 @@ rocl_status chunk_dump(chunk_file *f, rocl_say_fn *say, void *ctx, rocl_error *e
     }
     rocl_buf_free(&content);
     rocl_spool_rest(f->spool);
+    if (f->list.garbage && st == ROCL_OK)
+        line(&d, "damaged or cut off, no chunk: %" PRIu64, f->list.garbage);
+    for (size_t i = 0; i < f->count && st == ROCL_OK; i++)
+        st = chunk_count_faults(&f->processes[i], err);
+    *more = !d.stopped;
     return st;
 }

@@ -150,10 +150,11 @@ rocl_status rocl_write_chunks(rocl_trace *t, const rocl_pack_options *o, rocl_pa
     return st == ROCL_OK && own.dropped + own.torn ? ROCL_PARTIAL : st;
 }
 
-rocl_status rocl_dump_chunks(rocl_trace *t, rocl_say_fn *say, void *ctx, rocl_error *err)
+rocl_status rocl_dump_chunks(rocl_trace *t, rocl_line_fn *fn, void *ctx, rocl_error *err)
 {
+    bool more = true;
     rocl_status st = only_chunks(t, err);
-    for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++)
-        st = chunk_dump(t->sources[i]->state, say, ctx, err);
-    return st;
+    for (size_t i = 0; i < t->source_count && st == ROCL_OK && more; i++)
+        st = chunk_dump(t->sources[i]->state, fn, ctx, &more, err);
+    return st == ROCL_OK ? rocl_trace_verdict(t) : st;
 }

@@ -96,7 +96,7 @@ static void close_file(rocl_source *src)
 
 /* ---- scanning -------------------------------------------------------------------------------- */
 
-static rocl_status count_faults(chunk_process *p, rocl_error *err)
+rocl_status chunk_count_faults(const chunk_process *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (int i = 0; i < ROCL_FAULTS && st == ROCL_OK; i++)
@@ -131,7 +131,7 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
         return rocl_fail_memory(err);
     if ((kinds & ROCL_BIT(ROCL_MARKER)) && !(p->ranges = rocl_sorter_new(t->space, 3)))
         return rocl_fail_memory(err);
-    st = count_faults(p, err);
+    st = chunk_count_faults(p, err);
     return st ? st : plan_runs(p, kinds, plan, err);
 }
 

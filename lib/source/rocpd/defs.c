@@ -133,7 +133,8 @@ static rocl_status take_process(rocpd_set *s, const rocpd_row *r, rocl_error *er
     p->start = int_of(r, 5, 0);
     p->end = int_of(r, 6, 0);
     p->command = text_of(r, 7);
-    p->rank = rocpd_rank_of(rocl_cell_text(r->rows, 8, r->row, &n));
+    if (!rocpd_rank_of(rocl_cell_text(r->rows, 8, r->row, &n), &p->rank))
+        return rocl_fail_memory(err);
     if (!c->guid)
         c->guid = text_of(r, 9);
     if (c->process_count == 1)

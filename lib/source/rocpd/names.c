@@ -1,8 +1,8 @@
 /* Names as the options ask for them, and the few facts that hide in JSON columns. */
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json_read.h"
 #include "source/json.h"
 #include "source/kernel_name.h"
 #include "source/rocpd/rocpd.h"
@@ -33,20 +33,24 @@ static int32_t rank_in(const cJSON *environment, const char *key)
     return d >= 0 && d < INT32_MAX ? (int32_t)d : -1;
 }
 
-int32_t rocpd_rank_of(const char *environment)
+bool rocpd_rank_of(const char *environment, int32_t *rank)
 {
-    cJSON *root = cJSON_Parse(environment);
-    int32_t rank = -1;
-    for (size_t i = 0; root && i < RANK_KEYS && rank < 0; i++)
-        rank = rank_in(root, rank_keys[i]);
+    cJSON *root;
+    *rank = -1;
+    if (!rocl_json_read(&root, environment, strlen(environment)))
+        return false;
+    for (size_t i = 0; root && i < RANK_KEYS && *rank < 0; i++)
+        *rank = rank_in(root, rank_keys[i]);
     cJSON_Delete(root);
-    return rank;
+    return true;
 }
 
 char *rocpd_rank_environment(const char *environment)
 {
     rocl_buf b = {0};
-    cJSON *root = cJSON_Parse(environment);
+    cJSON *root;
+    if (!rocl_json_read(&root, environment, strlen(environment)))
+        return NULL;
     rocl_buf_byte(&b, '{');
     for (size_t i = 0; root && i < RANK_KEYS; i++) {
         int32_t rank = rank_in(root, rank_keys[i]);

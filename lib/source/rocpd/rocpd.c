@@ -115,8 +115,11 @@ static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *
     s->trace = t;
     s->capture = c;
     s->compressed = found->compressed;
-    for (int k = 0; k < ROCPD_TABLES; k++)
-        s->tables[k] = rocpd_table_in(found, (rocpd_table)k, found->suffixes[i]);
+    for (int k = 0; k < ROCPD_TABLES; k++) {
+        const char *name = rocpd_table_in(found, (rocpd_table)k, found->suffixes[i]);
+        if (name && !(s->tables[k] = strdup(name)))
+            return rocl_fail_memory(err);
+    }
     name_allocs(s);
     rocl_status st = refuse_unknown_schema(s, db, err);
     if (st == ROCL_OK)

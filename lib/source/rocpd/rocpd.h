@@ -99,8 +99,8 @@ typedef struct rocpd_found {
 
 rocl_status rocpd_find(rocpd_found *found, rocl_db *db, const char *path, rocl_error *err);
 void rocpd_found_free(rocpd_found *f);
-/* The name of the table with this suffix, malloced; NULL when the file lacks it. */
-char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *suffix);
+/* The name of the table with this suffix, which is f's; NULL when the file lacks it. */
+const char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *suffix);
 
 /* defs.c */
 rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err);
@@ -113,7 +113,8 @@ rocl_status rocpd_guess_definitions(rocpd_set *s, rocl_db *db, rocl_error *err);
 
 /* names.c */
 void rocpd_name_kernel(rocl_trace *t, rocl_kernel *k, const char *extdata, size_t len);
-int32_t rocpd_rank_of(const char *environment);
+/* -1: none is known. False: out of memory. */
+bool rocpd_rank_of(const char *environment, int32_t *rank);
 /* The same as an environment of nothing but ranks, malloced; NULL when memory is out. */
 char *rocpd_rank_environment(const char *environment);
 

@@ -405,7 +405,7 @@ static rocl_status take_alloc(const rocpd_row *r, const rocpd_track_def *track, 
         return st;
     if (rocl_cell_kind(r->rows, A_EXTDATA, r->row) == ROCL_CELL_TEXT) {
         const char *json = rocl_cell_text(r->rows, A_EXTDATA, r->row, &n);
-        rocl_json_number(json, n, "flags", &a->flags);
+        rocl_json_number(r->set->trace, json, n, "flags", &a->flags);
     }
     return ROCL_OK;
 }

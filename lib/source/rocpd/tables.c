@@ -40,14 +40,26 @@ static const rocl_db_object *find_object(const rocpd_found *f, const char *name)
     return bsearch(name, f->objects, f->object_count, sizeof *f->objects, by_name);
 }
 
-char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *suffix)
+/* Of the set's table, in two pieces: a missing table must not be taken for missing memory. */
+typedef struct table_name {
+    const char *base, *suffix;
+} table_name;
+
+static int by_pieces(const void *key, const void *object)
 {
-    char *name = rocl_joined(base_names[table], suffix);
-    const rocl_db_object *o = name ? find_object(f, name) : NULL;
-    if (o && !o->is_view)
-        return name;
-    free(name);
-    return NULL;
+    const table_name *wanted = key;
+    const char *name = ((const rocl_db_object *)object)->name;
+    size_t n = strlen(wanted->base);
+    int order = strncmp(wanted->base, name, n);
+    return order ? order : strcmp(wanted->suffix, name + n);
+}
+
+const char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *suffix)
+{
+    const table_name wanted = {base_names[table], suffix};
+    const rocl_db_object *o =
+        bsearch(&wanted, f->objects, f->object_count, sizeof *f->objects, by_pieces);
+    return o && !o->is_view ? o->name : NULL;
 }
 
 /* A set is there when any of its event-like tables or its strings are. */
@@ -55,12 +67,9 @@ static bool set_exists(const rocpd_found *f, const char *suffix)
 {
     static const rocpd_table signs[] = {ROCPD_STRING, ROCPD_REGION, ROCPD_KERNEL_DISPATCH,
                                         ROCPD_INFO_PROCESS};
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        char *name = rocpd_table_in(f, signs[i], suffix);
-        free(name);
-        if (name)
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (rocpd_table_in(f, signs[i], suffix))
             return true;
-    }
     return false;
 }
 
