@@ -168,6 +168,9 @@ HELPERS := $(HELPER_SRC:tests/tools/%.c=$(O)/tests/%)
 # Programs that are recorded: they load what such programs load, and are not instrumented either.
 TRACED_SRC := $(sort $(wildcard tests/capture/*.c))
 TRACED := $(TRACED_SRC:tests/capture/%.c=$(O)/tests/%)
+# Libraries that are loaded before a tool.
+PRELOAD_SRC := $(sort $(wildcard tests/preload/*.c))
+PRELOADS := $(PRELOAD_SRC:tests/preload/%.c=$(O)/tests/%.so)
 # Optional: the benchmark of recording compares with LTTng.
 LTTNG ?= $(shell $(PKG_CONFIG) --exists lttng-ust 2>/dev/null && echo 1)
 TRACED_FLAGS := -I. $(if $(filter 1,$(LTTNG)),-DWITH_LTTNG)
@@ -197,8 +200,8 @@ $(OBJ)/%.o: %.c
 
 ALL_SRC := $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(GEN_SRC) $(FUZZ_SRC) \
            $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC) $(SO_SRC) $(TRACED_SRC) \
-           $(KMT_SRC) $(ROCR_SRC)
--include $(patsubst %.c,$(OBJ)/so/%.d,$(SO_SRC) $(TRACED_SRC) $(KMT_SRC) $(ROCR_SRC))
+           $(KMT_SRC) $(ROCR_SRC) $(PRELOAD_SRC)
+-include $(patsubst %.c,$(OBJ)/so/%.d,$(SO_SRC) $(TRACED_SRC) $(KMT_SRC) $(ROCR_SRC) $(PRELOAD_SRC))
 -include $(patsubst %.c,$(OBJ)/%.d,$(ALL_SRC))
 
 # The source lists are in the stamp as well: a deleted file must leave the libraries.
@@ -319,6 +322,12 @@ $(TRACED): $(O)/tests/%: $(OBJ)/so/tests/capture/%.o $(CAPTURE_SO) $(FRONT_SOS) 
 	$(Q)$(CC) -pthread $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib/rocline' -o $@ $(filter %.o,$^) \
 	    $(O)/lib/rocline/$(SO_roctx) $(CAPTURE_SO) $(TRACED_MORE)
 
+$(call so-objects,$(PRELOAD_SRC)): SO_CFLAGS += -fvisibility=default
+$(PRELOADS): $(O)/tests/%.so: $(OBJ)/so/tests/preload/%.o $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared $(LDFLAGS) -o $@ $(filter %.o,$^)
+
 $(KMT_SO): $(call so-objects,$(KMT_SRC)) tests/rocr/kmt.map $(STAMP)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
@@ -343,7 +352,7 @@ $(O)/fixtures/.done: tests/fixtures/make-fixtures.sh $(GEN)
 
 # ---- tests -------------------------------------------------------------------------------------------
 
-tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) $(HELPERS) $(TRACED) $(KMT_SO) $(ROCR) ## test programs and the generator, without running them
+tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) $(HELPERS) $(TRACED) $(PRELOADS) $(KMT_SO) $(ROCR) ## test programs and the generator, without running them
 fixtures: $(FIXTURES) ## databases for the tests, in build/fixtures
 
 check: all tests $(FIXTURES) ## run all tests; the last line says how many passed and failed

@@ -56,11 +56,14 @@ static rocl_status name_folders(rocl_out_tree *t, const char *folder, rocl_error
 static bool make_hidden(rocl_out_tree *t)
 {
     rocl_unfinished_hold();
-    bool made = mkdtemp(t->hidden) && rocl_unfinished_add(&t->unfinished, t->hidden);
+    bool made = mkdtemp(t->hidden) != NULL;
+    bool noted = made && rocl_unfinished_add(&t->unfinished, t->hidden);
     int why = errno;
+    if (made && !noted)
+        rmdir(t->hidden);
     rocl_unfinished_release();
     errno = why;
-    return made;
+    return noted;
 }
 
 static rocl_status make_folders(rocl_out_tree *t, rocl_error *err)

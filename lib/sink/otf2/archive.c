@@ -341,6 +341,12 @@ void ot_archive_discard(ot_archive *a)
     free_archive(a);
 }
 
+static void give_up(ot_archive *a, const char *why)
+{
+    snprintf(a->complaint, sizeof a->complaint, "%s", why);
+    a->failed = true;
+}
+
 static char *file_path(const ot_archive *a, const char *name)
 {
     char *path = NULL;
@@ -358,10 +364,8 @@ static void write_local_definitions(ot_archive *a, uint32_t locations)
         OTF2_Archive_CloseDefWriter(a->otf2, w);
     OTF2_Archive_CloseDefFiles(a->otf2);
     char *folder = file_path(a, a->names[FOLDER]);
-    if (!a->failed && w && !(folder && ot_copy_definitions(folder, locations))) {
-        snprintf(a->complaint, sizeof a->complaint, "%s", strerror(errno));
-        a->failed = true;
-    }
+    if (!a->failed && w && !(folder && ot_copy_definitions(folder, locations)))
+        give_up(a, strerror(errno));
     free(folder);
 }
 
@@ -392,7 +396,7 @@ static long find_once(FILE *f, uint64_t number)
 
 /* libotf2 makes the identifier of a trace out of time and host. Ours follows from the trace, so
  * that the same input gives the same bytes. */
-static void set_identity(ot_archive *a, uint64_t identity)
+static bool set_identity(const ot_archive *a, uint64_t identity)
 {
     uint64_t former;
     char *anchor = file_path(a, a->names[ANCHOR]);
@@ -400,9 +404,8 @@ static void set_identity(ot_archive *a, uint64_t identity)
     long at = f ? find_once(f, former) : -1;
     if (at >= 0 && fseek(f, at, SEEK_SET) == 0)
         fwrite(&identity, sizeof identity, 1, f);
-    if (f && fclose(f) != 0)
-        a->failed = true;
     free(anchor);
+    return f && fclose(f) == 0;
 }
 
 static uint64_t file_size(const ot_archive *a, const char *name)
@@ -436,8 +439,8 @@ rocl_status ot_archive_commit(ot_archive *a, uint32_t locations, uint64_t identi
         write_local_definitions(a, locations);
         bool whole = !a->failed;
         close_otf2(a);
-        if (whole && !a->failed)
-            set_identity(a, identity);
+        if (whole && !a->failed && !set_identity(a, identity))
+            give_up(a, strerror(errno));
         *bytes = all_sizes(a, locations);
         if (a->failed)
             st = ot_archive_status(a, err);

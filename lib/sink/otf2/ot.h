@@ -165,6 +165,7 @@ typedef struct ot_world {
     uint32_t indexes, fold; /* of GPU work: per process; places that share one */
 } ot_world;
 
+/* What cannot be had for want of memory is the first of its kind, and ot_defs has failed. */
 rocl_status ot_world_open(ot_world *w, rocl_trace *t, ot_defs *d, rocl_error *err);
 void ot_world_close(ot_world *w);
 rocl_status ot_world_capture(ot_world *w, const rocl_capture *c, rocl_error *err);
@@ -304,6 +305,17 @@ rocl_status ot_write_allocated(ot_sink *s, rocl_error *err);
 rocl_status ot_write_bandwidth(ot_sink *s, rocl_error *err);
 rocl_status ot_write_pmc(ot_sink *s, rocl_error *err);
 rocl_status ot_write_sampled(ot_sink *s, rocl_error *err);
+
+/* ---- order.c ---- */
+
+typedef struct ot_order {
+    uint32_t *trees, *groups, *locations;
+    uint32_t *tree_refs, *group_refs; /* their numbers in the archive: locations keep theirs */
+} ot_order;
+
+/* To be freed in any case. */
+rocl_status ot_order_make(ot_order *o, const ot_world *w, rocl_error *err);
+void ot_order_free(ot_order *o);
 
 /* ---- write.c ---- */
 

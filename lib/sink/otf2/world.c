@@ -270,7 +270,9 @@ rocl_status ot_world_open(ot_world *w, rocl_trace *t, ot_defs *d, rocl_error *er
         return st;
     w->machines = all_none(t->machine_count);
     w->devices = all_none(w->gpus.count);
-    return w->machines && w->devices ? ROCL_OK : rocl_fail_memory(err);
+    bool firsts = ROCL_GROW(w->trees, w->tree_cap, 1) && ROCL_GROW(w->groups, w->group_cap, 1) &&
+                  ROCL_GROW(w->locations, w->location_cap, 1);
+    return w->machines && w->devices && firsts ? ROCL_OK : rocl_fail_memory(err);
 }
 
 void ot_world_close(ot_world *w)

@@ -13,6 +13,7 @@ typedef struct out {
     OTF2_GlobalDefWriter *w;
     uint32_t strings; /* written so far */
     rocl_buf text;
+    ot_order order;
 } out;
 
 static void write_strings(out *o)
@@ -225,10 +226,11 @@ static void write_trees(out *o)
                                           [OTF2_SYSTEM_TREE_DOMAIN_ACCELERATOR_DEVICE] = "GPU"};
     const ot_world *w = &o->s->world;
     for (uint32_t i = 0; i < w->tree_count; i++) {
-        const ot_tree *t = &w->trees[i];
+        const ot_tree *t = &w->trees[o->order.trees[i]];
         OTF2_GlobalDefWriter_WriteSystemTreeNode(
             o->w, i, string(o, t->name), literal(o, classes[t->domain]),
-            t->parent == ROCL_NONE ? OTF2_UNDEFINED_SYSTEM_TREE_NODE : t->parent);
+            t->parent == ROCL_NONE ? OTF2_UNDEFINED_SYSTEM_TREE_NODE
+                                   : o->order.tree_refs[t->parent]);
         OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(o->w, i, t->domain);
         if (t->node) {
             tree_property(o, i, "system", t->node->system_name);
@@ -254,12 +256,13 @@ static void write_location_groups(out *o)
 {
     const ot_world *w = &o->s->world;
     for (uint32_t i = 0; i < w->group_count; i++) {
-        const ot_group *g = &w->groups[i];
+        const ot_group *g = &w->groups[o->order.groups[i]];
         bool process = g->creator == ROCL_NONE;
         OTF2_GlobalDefWriter_WriteLocationGroup(
             o->w, i, string(o, g->name),
             process ? OTF2_LOCATION_GROUP_TYPE_PROCESS : OTF2_LOCATION_GROUP_TYPE_ACCELERATOR,
-            g->tree, process ? OTF2_UNDEFINED_LOCATION_GROUP : g->creator);
+            o->order.tree_refs[g->tree],
+            process ? OTF2_UNDEFINED_LOCATION_GROUP : o->order.group_refs[g->creator]);
         if (!process)
             continue;
         number_property(o, i, "pid", g->process->pid);
@@ -272,37 +275,15 @@ static void write_location_groups(out *o)
     }
 }
 
-/* Locations in the order in which they are shown. */
-typedef struct shown_location {
-    uint32_t group, beside, index;
-} shown_location;
-
-static int by_place(const void *a, const void *b)
-{
-    const shown_location *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->beside != y->beside)
-        return x->beside < y->beside ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static rocl_status write_locations(out *o, rocl_error *err)
+static void write_locations(out *o)
 {
     const ot_world *w = &o->s->world;
-    shown_location *order = malloc((w->location_count + (size_t)1) * sizeof *order);
-    if (!order)
-        return rocl_fail_memory(err);
-    for (uint32_t i = 0; i < w->location_count; i++)
-        order[i] = (shown_location){w->locations[i].group, w->locations[i].beside, i};
-    qsort(order, w->location_count, sizeof *order, by_place);
     for (uint32_t i = 0; i < w->location_count; i++) {
-        const ot_location *l = &w->locations[order[i].index];
-        OTF2_GlobalDefWriter_WriteLocation(o->w, order[i].index, string(o, l->name), l->type,
-                                           l->events, l->group);
+        uint32_t index = o->order.locations[i];
+        const ot_location *l = &w->locations[index];
+        OTF2_GlobalDefWriter_WriteLocation(o->w, index, string(o, l->name), l->type, l->events,
+                                           o->order.group_refs[l->group]);
     }
-    free(order);
-    return ROCL_OK;
 }
 
 /* ---- who copies to whom ---- */
@@ -380,8 +361,28 @@ static void write_metrics(out *o)
                                                   OTF2_RECORDER_KIND_ABSTRACT);
         else
             OTF2_GlobalDefWriter_WriteMetricInstance(o->w, i, m->class, m->recorder,
-                                                     OTF2_SCOPE_LOCATION_GROUP, m->group);
+                                                     OTF2_SCOPE_LOCATION_GROUP,
+                                                     o->order.group_refs[m->group]);
     }
+}
+
+static rocl_status write_all(out *o, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    write_clock(o);
+    collect_strings(o);
+    write_strings(o);
+    write_paradigms(o);
+    write_attributes(o);
+    write_trees(o);
+    write_location_groups(o);
+    write_locations(o);
+    write_regions(o);
+    OTF2_GroupRef groups = write_region_groups(o, &st, err);
+    if (st == ROCL_OK)
+        st = write_ranks(o, groups, err);
+    write_metrics(o);
+    return st;
 }
 
 rocl_status ot_write_definitions(ot_sink *s, rocl_error *err)
@@ -389,19 +390,10 @@ rocl_status ot_write_definitions(ot_sink *s, rocl_error *err)
     out o = {.s = s, .w = ot_archive_definitions(s->archive)};
     if (!o.w)
         return ot_archive_status(s->archive, err);
-    write_clock(&o);
-    collect_strings(&o);
-    write_strings(&o);
-    write_paradigms(&o);
-    write_attributes(&o);
-    write_trees(&o);
-    write_location_groups(&o);
-    rocl_status st = write_locations(&o, err);
-    write_regions(&o);
-    OTF2_GroupRef groups = write_region_groups(&o, &st, err);
+    rocl_status st = ot_order_make(&o.order, &s->world, err);
     if (st == ROCL_OK)
-        st = write_ranks(&o, groups, err);
-    write_metrics(&o);
+        st = write_all(&o, err);
+    ot_order_free(&o.order);
     rocl_buf_free(&o.text);
     return st ? st : ot_archive_status(s->archive, err);
 }
