@@ -46,6 +46,21 @@ clean_databases() {
     done
 }
 
+@test "a database without any one of its tables" {
+    local db=$FIXTURES/rank1.db table tool
+    for table in $(sqlite3 -readonly "$db" "SELECT name FROM sqlite_master WHERE type = 'table' AND
+        name LIKE 'rocpd_%' AND name NOT LIKE 'rocpd_metadata%'"); do
+        cp "$db" less.db
+        sqlite3 less.db "PRAGMA foreign_keys = OFF; DROP TABLE \"$table\""
+        for tool in "rocpd2csv -d out" "rocpd2pftrace -d out" "rocpd2otf2 -d out" "rocstats -o s all" \
+            "rtg2json -o x.json" "rocmerge -o m.db"; do
+            # shellcheck disable=SC2086 # words
+            run --separate-stderr $tool less.db
+            [ "$status" -le 1 ] || fail "$tool without $table"
+        done
+    done
+}
+
 @test "LZ4 blobs: read, and said" {
     for tool in "${TOOLS[@]}"; do
         try 0 "$tool" -d out "$FIXTURES/schema-lz4.db"
