@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/busy.h"
+#include "base/array.h"
 #include "base/buf.h"
 
 /* ---- taking events ---- */
@@ -164,14 +165,8 @@ static rocl_status next_place(busy *b, uint64_t place, rocl_error *err)
         st = rocl_levels_end(b, &b->sweeps[b->sweep_count - 1], err);
     if (st != ROCL_OK)
         return st;
-    if (b->sweep_count == b->sweep_cap) {
-        size_t cap = b->sweep_cap ? 2 * b->sweep_cap : 8;
-        sweep *more = realloc(b->sweeps, cap * sizeof *more);
-        if (!more)
-            return rocl_fail_memory(err);
-        b->sweeps = more;
-        b->sweep_cap = cap;
-    }
+    if (!ROCL_GROW(b->sweeps, b->sweep_cap, b->sweep_count + 1))
+        return rocl_fail_memory(err);
     begin_sweep(&b->sweeps[b->sweep_count++], place);
     return ROCL_OK;
 }

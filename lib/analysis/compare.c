@@ -160,12 +160,10 @@ static rocl_status rest_row(const rocl_stats_options *o, rocl_tables *out, rocl_
 {
     rocl_datum cells[C_COLUMNS] = {{0}};
     rocl_distribution of[2] = {{0}};
-    char text[64];
-    snprintf(text, sizeof text, "(%zu others)", n);
     for (size_t i = 0; i < n; i++)
         for (unsigned k = ROCL_A; k <= ROCL_B; k++)
             rocl_distribution_merge(&of[k], &list[i].of[k]);
-    cells[C_NAME] = TEXT(out, text);
+    cells[C_NAME] = rocl_others_datum(out, n);
     sum_cells(cells, of);
     return put_row(o, t, cells, err);
 }

@@ -119,12 +119,10 @@ static bool counter_rows(const counters *s, rocl_tables *out, rocl_table *t, con
                            false);
     if (!good || shown == n)
         return good;
-    char text[64];
     values rest = {.group = g->group};
     for (size_t i = shown; i < n; i++)
         rocl_counter_merge(&rest, &g[i]);
-    snprintf(text, sizeof text, "(%zu others)", n - shown);
-    return counter_row(s, out, t, &rest, rocl_cell_of_string(out, text), true);
+    return counter_row(s, out, t, &rest, rocl_others_datum(out, n - shown), true);
 }
 
 static bool same_counter(const values *a, const values *b)

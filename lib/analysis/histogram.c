@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "base/array.h"
 #include "base/map.h"
 
 /* Classes begin at 0, 1, 2, 5, 10, 20, 50, ... ns; the last at 5e18. */
@@ -61,31 +62,14 @@ static unsigned class_of(const histogram *h, int64_t ns)
     return n;
 }
 
-/* Room for one more in an array that doubles. */
-static bool more(void **array, size_t size, size_t count, size_t *cap)
-{
-    if (count < *cap)
-        return true;
-    size_t wanted = *cap ? 2 * *cap : 64;
-    void *p = realloc(*array, wanted * size);
-    if (!p)
-        return false;
-    *array = p;
-    *cap = wanted;
-    return true;
-}
-
 static class *find_class(tally *t, uint32_t name, unsigned n)
 {
     uint64_t key = (uint64_t)name << CLASS_BITS | n;
     uint32_t at = rocl_map_get(&t->index, key, UINT32_MAX);
     if (at != UINT32_MAX)
         return &t->classes[at];
-    void *p = t->classes;
-    if (!more(&p, sizeof *t->classes, t->count, &t->cap))
-        return NULL;
-    t->classes = p;
-    if (!rocl_map_put(&t->index, key, (uint32_t)t->count))
+    if (!ROCL_GROW(t->classes, t->cap, t->count + 1) ||
+        !rocl_map_put(&t->index, key, (uint32_t)t->count))
         return NULL;
     t->classes[t->count] = (class){0};
     return &t->classes[t->count++];
@@ -119,11 +103,8 @@ static kernel *find_kernel(histogram *h, uint32_t name)
     uint32_t at = rocl_map_get(&h->index, name, UINT32_MAX);
     if (at != UINT32_MAX)
         return &h->kernels[at];
-    void *p = h->kernels;
-    if (!more(&p, sizeof *h->kernels, h->count, &h->cap))
-        return NULL;
-    h->kernels = p;
-    if (!rocl_map_put(&h->index, name, (uint32_t)h->count))
+    if (!ROCL_GROW(h->kernels, h->cap, h->count + 1) ||
+        !rocl_map_put(&h->index, name, (uint32_t)h->count))
         return NULL;
     kernel *k = &h->kernels[h->count++];
     *k = (kernel){0};

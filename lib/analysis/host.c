@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/busy.h"
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/ids.h"
 
@@ -194,14 +195,8 @@ static rocl_status take_question(host *h, const rocl_record *rec, host_fn *fn, v
         return fn(ctx, l.which, &l.t, err);
     hear(&l, l.t.from, h->now.end, h->now.name);
     wait(&l, l.t.from, h->now.wait_end);
-    if (h->listener_count == h->listener_cap) {
-        size_t cap = h->listener_cap ? 2 * h->listener_cap : 16;
-        listener *more = realloc(h->listeners, cap * sizeof *more);
-        if (!more)
-            return rocl_fail_memory(err);
-        h->listeners = more;
-        h->listener_cap = cap;
-    }
+    if (!ROCL_GROW(h->listeners, h->listener_cap, h->listener_count + 1))
+        return rocl_fail_memory(err);
     h->listeners[h->listener_count++] = l;
     return ROCL_OK;
 }

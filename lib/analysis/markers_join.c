@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 
 /* ---- ranges around calls ---- */
@@ -36,14 +37,8 @@ static void close_ranges(nest *n, uint64_t thread, int64_t now)
 
 static bool push(nest *n, int64_t end)
 {
-    if (n->count == n->cap) {
-        size_t cap = n->cap ? 2 * n->cap : 64;
-        open_range *more = realloc(n->open, cap * sizeof *more);
-        if (!more)
-            return false;
-        n->open = more;
-        n->cap = cap;
-    }
+    if (!ROCL_GROW(n->open, n->cap, n->count + 1))
+        return false;
     n->open[n->count++] = (open_range){end, n->ranges};
     return true;
 }
@@ -121,14 +116,8 @@ static bool add_range(linked *l, const rocl_record *rec)
     rocl_varint_get(&p, rec->data + rec->len, &range);
     if (!range || memcmp(l->call, rec->key, sizeof l->call) != 0)
         return true;
-    if (l->count == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 64;
-        uint64_t *more = realloc(l->ranges, cap * sizeof *more);
-        if (!more)
-            return false;
-        l->ranges = more;
-        l->cap = cap;
-    }
+    if (!ROCL_GROW(l->ranges, l->cap, l->count + 1))
+        return false;
     l->ranges[l->count++] = range;
     return true;
 }

@@ -107,12 +107,10 @@ static const char *imbalance_note(const ranks *r, rocl_tables *out, uint32_t cou
 static rocl_status rest_row(rocl_tables *out, rocl_table *t, const sum *others, size_t n,
                             int64_t all, rocl_error *err)
 {
-    char text[64];
-    int len = snprintf(text, sizeof text, "(%zu others)", n);
     rocl_datum *cells = rocl_table_row(t);
     if (!cells)
         return rocl_fail_memory(err);
-    cells[2] = rocl_datum_text(out, text, (size_t)len);
+    cells[2] = rocl_others_datum(out, n);
     total_cells(cells, others, all);
     return ROCL_OK;
 }
@@ -244,8 +242,6 @@ static rocl_status spread_rows(const ranks *r, rocl_tables *out, rocl_table *t, 
                                size_t n, rocl_error *err)
 {
     size_t shown = r->options->top && r->options->top < n ? r->options->top : n;
-    char text[64];
-    int len = snprintf(text, sizeof text, "(%zu others)", n - shown);
     for (size_t i = 0; i < shown + (shown < n); i++) {
         rocl_datum *cells = rocl_table_row(t);
         if (!cells)
@@ -254,7 +250,7 @@ static rocl_status spread_rows(const ranks *r, rocl_tables *out, rocl_table *t, 
         if (i < shown)
             spread_cells(r, out, cells, &list[i]);
         else
-            cells[1] = rocl_datum_text(out, text, (size_t)len);
+            cells[1] = rocl_others_datum(out, n - shown);
     }
     return ROCL_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/strings.h"
 
 #include "base/arena.h"
+#include "base/utf8.h"
 #include "rocline.h"
 
 #include <pthread.h>
@@ -47,7 +48,7 @@ struct rocl_strings {
     stripe stripes[STRIPES];
     _Atomic(entry *) chunks[CHUNKS];
     pthread_mutex_t count_lock;
-    _Atomic uint32_t count;
+    _Atomic uint32_t count, not_utf8;
     atomic_bool incomplete;
     uint64_t seed;
 };
@@ -204,6 +205,8 @@ static uint32_t add(rocl_strings *s, stripe *st, uint64_t hash, const char *p, s
     id = fresh ? new_id(s, fresh) : ROCL_NONE;
     if (id == ROCL_NONE)
         return id;
+    if (!rocl_utf8_valid(p, n))
+        atomic_fetch_add_explicit(&s->not_utf8, 1, memory_order_relaxed);
     t->count++;
     atomic_store_explicit(&t->slots[at], (hash >> 32 << 32) | id, memory_order_release);
     return id;
@@ -250,6 +253,11 @@ const char *rocl_strings_get(const rocl_strings *s, uint32_t id, size_t *len)
     if (len)
         *len = t ? t->len : 0;
     return t ? t->bytes : "";
+}
+
+uint32_t rocl_strings_not_utf8(const rocl_strings *s)
+{
+    return atomic_load_explicit(&s->not_utf8, memory_order_relaxed);
 }
 
 size_t rocl_strings_count(const rocl_strings *s)

@@ -26,4 +26,7 @@ void rocl_strings_lose(rocl_strings *s);
 
 size_t rocl_strings_count(const rocl_strings *s);
 
+/* How many of them are not valid UTF-8. */
+uint32_t rocl_strings_not_utf8(const rocl_strings *s);
+
 #endif

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "merge/copier.h"
 
 static char *text_of(sqlite3_stmt *row, int column)
@@ -11,14 +12,8 @@ static char *text_of(sqlite3_stmt *row, int column)
 static rocl_status take_table(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err)
 {
     (void)ctx;
-    if (c->hidden_count == c->hidden_cap) {
-        size_t cap = c->hidden_cap ? 2 * c->hidden_cap : 64;
-        merge_hidden *more = realloc(c->hidden, cap * sizeof *more);
-        if (!more)
-            return rocl_fail_memory(err);
-        c->hidden = more;
-        c->hidden_cap = cap;
-    }
+    if (!ROCL_GROW(c->hidden, c->hidden_cap, c->hidden_count + 1))
+        return rocl_fail_memory(err);
     merge_hidden *h = &c->hidden[c->hidden_count++];
     *h = (merge_hidden){text_of(row, 0), text_of(row, 2), sqlite3_column_int64(row, 1)};
     return h->name && h->sql ? ROCL_OK : rocl_fail_memory(err);

@@ -1,4 +1,5 @@
 /* The trace as an account: texts, captures, faults, progress. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +47,16 @@ rocl_status rocl_trace_verdict(const rocl_trace *t)
         if (t->faults[f])
             return ROCL_PARTIAL;
     return ROCL_OK;
+}
+
+rocl_status rocl_trace_verdict_utf8(const rocl_trace *t)
+{
+    uint32_t n = rocl_strings_not_utf8(t->strings);
+    if (!n)
+        return rocl_trace_verdict(t);
+    rocl_notice(t, "%" PRIu32 " text%s not UTF-8: U+FFFD stands for each byte that is not", n,
+                n == 1 ? " is" : "s are");
+    return ROCL_PARTIAL;
 }
 
 void rocl_notice(const rocl_trace *t, const char *fmt, ...)

@@ -85,6 +85,9 @@ rocl_status rocl_fault_count_n(rocl_trace *t, rocl_fault f, uint64_t n, const ch
 
 /* ROCL_PARTIAL when any fault was counted, else ROCL_OK. */
 rocl_status rocl_trace_verdict(const rocl_trace *t);
+/* The same for outputs whose texts must be UTF-8: those that are not become so, and that is said.
+ */
+rocl_status rocl_trace_verdict_utf8(const rocl_trace *t);
 
 /* Fails with ROCL_USAGE when `path`, which an output is to replace, is an input or holds one. */
 rocl_status rocl_refuse_input(const rocl_trace *t, const char *path, rocl_error *err);

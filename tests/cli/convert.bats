@@ -61,6 +61,21 @@ clean_databases() {
     done
 }
 
+@test "a name that is not UTF-8: as it is in CSV, said where it cannot be" {
+    cp "$FIXTURES/rank1.db" a.db
+    sqlite3 a.db "UPDATE rocpd_string$(suffix a.db) SET string = CAST(x'636166e9' AS TEXT)
+        WHERE id = (SELECT name_id FROM rocpd_region$(suffix a.db) LIMIT 1)"
+    try 0 rocpd2csv -d csv a.db
+    silent
+    LC_ALL=C grep -rqa $'"caf\xe9"' csv
+    for tool in "rocpd2pftrace -o a.pftrace" "rocpd2otf2 -o a.otf2" "rtg2json -o a.json"; do
+        # shellcheck disable=SC2086 # words
+        try 1 $tool a.db
+        one_line "${tool%% *}"
+        says "1 text is not UTF-8: U+FFFD stands for each byte that is not"
+    done
+}
+
 @test "LZ4 blobs: read, and said" {
     for tool in "${TOOLS[@]}"; do
         try 0 "$tool" -d out "$FIXTURES/schema-lz4.db"

@@ -69,6 +69,38 @@ same() { # file file
     diff "$1" "$2" || fail "$1 and $2 differ"
 }
 
+# The counters of each dispatch: the lines (start, name, value) in `ours` are those of SQL, but for the
+# zeros at the ends of dispatches.
+same_dispatch_counters() { # database
+    local spm=
+    sqlite3 -readonly "$1" "SELECT name FROM pragma_table_info('rocpd_pmc_event$(suffix "$1")')" |
+        grep -qx sample_id && spm='AND v.sample_id IS NULL'
+    ask "SELECT x.start, i.name, printf('%.6g', sum(v.value)) FROM rocpd_pmc_event%S v
+        JOIN rocpd_kernel_dispatch%S x ON x.event_id = v.event_id
+        JOIN rocpd_info_pmc%S i ON i.id = v.pmc_id WHERE v.value NOT NULL $spm
+        GROUP BY x.id, i.name" "$1" >theirs
+    [ -s theirs ] || fail "nothing to compare"
+    [ -z "$(LC_ALL=C comm -13 ours theirs)" ] || fail "$1: values are missing"
+    LC_ALL=C comm -23 ours theirs | awk -F'\t' '$3 != 0 { bad = 1 } END { exit bad }'
+}
+
+# The times and values of counters that were sampled, and of those that stream.
+sampled() { # database
+    ask "SELECT x.timestamp, printf('%.9g', v.value) FROM rocpd_pmc_event%S v JOIN rocpd_sample%S x
+        ON x.event_id = v.event_id" "$1"
+}
+
+streamed() { # database
+    ask "SELECT x.timestamp, printf('%.9g', v.value) FROM rocpd_pmc_event%S v JOIN rocpd_sample%S x
+        ON x.id = v.sample_id" "$1"
+}
+
+# Those of the tracks or metrics with such names.
+values_of() { # pattern, fields of name and value
+    awk -F'\t' -v pattern="$1" -v name="$2" -v value="$3" '
+        $1 == "value" && $name ~ pattern { printf "%s\t%.9g\n", $2, $value }' events | LC_ALL=C sort
+}
+
 SETS=(schema-3.0.0 schema-3.0.5 schema-4.1.0 schema-lz4 sys sys-4.1.0 sampled merged everything viewer
     no-underscore)
 

@@ -310,39 +310,24 @@ marks="SELECT x.timestamp, x.timestamp, p.pid, h.tid, %C, coalesce(json_extract(
 
 @test "counters: the sum of each dispatch at its start, and zero after it" {
     for name in schema-3.0.0 schema-4.1.0 sys everything; do
-        db=$FIXTURES/$name.db
-        convert "$db"
-        spm=
-        sqlite3 -readonly "$db" "SELECT name FROM pragma_table_info('rocpd_pmc_event$(suffix "$db")')" |
-            grep -qx sample_id && spm='AND v.sample_id IS NULL'
+        convert "$FIXTURES/$name.db"
         awk -F'\t' '$1 == "value" && $6 == "Counters" { printf "%s\t%s\t%.6g\n", $2, $7, $9 }' \
             events | LC_ALL=C sort >ours
-        ask "SELECT x.start, i.name, printf('%.6g', sum(v.value)) FROM rocpd_pmc_event%S v
-            JOIN rocpd_kernel_dispatch%S x ON x.event_id = v.event_id
-            JOIN rocpd_info_pmc%S i ON i.id = v.pmc_id WHERE v.value NOT NULL $spm
-            GROUP BY x.id, i.name" "$db" >theirs
-        [ -s theirs ]
-        [ -z "$(LC_ALL=C comm -13 ours theirs)" ] || fail "$name: values are missing"
-        # All the others are the zeros at the end of dispatches.
-        LC_ALL=C comm -23 ours theirs | awk -F'\t' '$3 != 0 { bad = 1 } END { exit bad }'
+        same_dispatch_counters "$FIXTURES/$name.db"
     done
 }
 
 @test "sampled and streaming counters: every value" {
     for name in sampled sampled-4.1.0; do
         convert "$FIXTURES/$name.db"
-        ask "SELECT x.timestamp, printf('%.9g', v.value) FROM rocpd_pmc_event%S v JOIN rocpd_sample%S x
-            ON x.event_id = v.event_id" "$FIXTURES/$name.db" >theirs
-        awk -F'\t' '$1 == "value" && $7 ~ /device_|cpu_freq/ { printf "%s\t%.9g\n", $2, $9 }' events |
-            LC_ALL=C sort >ours
+        values_of 'device_|cpu_freq' 7 9 >ours
+        sampled "$FIXTURES/$name.db" >theirs
         same ours theirs
     done
     for name in spm spm-3.0.5; do
         convert "$FIXTURES/$name.db"
-        ask "SELECT x.timestamp, printf('%.9g', v.value) FROM rocpd_pmc_event%S v JOIN rocpd_sample%S x
-            ON x.id = v.sample_id" "$FIXTURES/$name.db" >theirs
-        awk -F'\t' '$1 == "value" && $7 ~ /^SPM/ { printf "%s\t%.9g\n", $2, $9 }' events |
-            LC_ALL=C sort >ours
+        values_of '^SPM' 7 9 >ours
+        streamed "$FIXTURES/$name.db" >theirs
         same ours theirs
     done
 }
