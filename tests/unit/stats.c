@@ -17,6 +17,12 @@ int leave(void **state)
     return system(command);
 }
 
+uint64_t draw_from(uint64_t *seed, uint64_t n)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (*seed >> 33) % n;
+}
+
 /* ---- traces and their tables ----------------------------------------------------------------- */
 
 void path_of(char *path, size_t size, const char *name)

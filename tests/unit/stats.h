@@ -31,6 +31,9 @@ extern char folder[64];
 int enter(void **state);
 int leave(void **state);
 
+/* A number below n out of a seed, which moves on. */
+uint64_t draw_from(uint64_t *seed, uint64_t n);
+
 /* ---- traces and their tables ----------------------------------------------------------------- */
 
 /* "demo" is shipped, what has a slash is a path, all else is a fixture. */

@@ -265,22 +265,16 @@ static void test_nothing(void **state)
 
 /* ---- made-up events ---- */
 
-static uint64_t draw(uint64_t *seed, uint64_t n)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (*seed >> 33) % n;
-}
-
 static world_event random_sample(uint64_t *dice, size_t row, double value)
 {
-    world_event e = {.kind = draw(dice, 2) ? ROCL_SPM : ROCL_SAMPLE};
+    world_event e = {.kind = draw_from(dice, 2) ? ROCL_SPM : ROCL_SAMPLE};
     rocl_sample_value *v = &e.sample;
-    v->e.start = v->e.end = (int64_t)draw(dice, 100);
+    v->e.start = v->e.end = (int64_t)draw_from(dice, 100);
     v->e.id = row;
-    v->counter = (uint32_t)draw(dice, 3);
-    v->agent = (uint32_t)draw(dice, 2);
+    v->counter = (uint32_t)draw_from(dice, 3);
+    v->agent = (uint32_t)draw_from(dice, 2);
     v->value = value;
-    v->xcc = (int64_t)draw(dice, 2);
+    v->xcc = (int64_t)draw_from(dice, 2);
     v->shader_engine = v->instance = v->shader_array = v->wgp = -1;
     return e;
 }
@@ -296,17 +290,17 @@ static void test_random(void **state)
         world w;
         world_open(&w, (unsigned)(1 + seed % 3), events, COUNT(events));
         for (size_t i = 0; i < COUNT(events); i++) {
-            double value = (double)draw(&dice, 1 << 20) - (double)draw(&dice, 1 << 20);
+            double value = (double)draw_from(&dice, 1 << 20) - (double)draw_from(&dice, 1 << 20);
             if (seed % 2)
                 value *= 0.1;
             events[i] = random_sample(&dice, i + 1, value);
-            if (draw(&dice, 2))
+            if (draw_from(&dice, 2))
                 continue;
             events[i] = (world_event){.kind = ROCL_COUNTER};
             rocl_counter_value *v = &events[i].counter;
-            v->d.e.name = text(&w, kernels[draw(&dice, COUNT(kernels))]);
-            v->d.agent = (uint32_t)draw(&dice, 2);
-            v->counter = (uint32_t)draw(&dice, 3);
+            v->d.e.name = text(&w, kernels[draw_from(&dice, COUNT(kernels))]);
+            v->d.agent = (uint32_t)draw_from(&dice, 2);
+            v->counter = (uint32_t)draw_from(&dice, 3);
             v->value = value;
         }
         w.tasks = 1 + seed % 5;

@@ -173,4 +173,17 @@ static inline void add_random(world *w, uint64_t count, uint64_t steps, uint64_t
     }
 }
 
+/* The tables, and the pictures of them, are the same whoever works on them. */
+static inline void check_same_bytes_of_gpus(rocl_stats_options s)
+{
+    world w;
+    check_same_bytes("merged", &s);
+    world_begin(&w, 3);
+    add_random(&w, 5000, 1000000, 3000);
+    world_end(&w);
+    check_same_bytes(w.path, &s);
+    s.pictures = true;
+    check_same_bytes(w.path, &s);
+}
+
 #endif

@@ -147,16 +147,8 @@ static void test_largest(void **state)
 
 static void test_same_bytes(void **state)
 {
-    rocl_stats_options s = {.reports = BIT(ROCL_REPORT_HISTOGRAM), .top = 2};
-    world w;
     (void)state;
-    check_same_bytes("merged", &s);
-    world_begin(&w, 3);
-    add_random(&w, 5000, 1000000, 3000);
-    world_end(&w);
-    check_same_bytes(w.path, &s);
-    s.pictures = true;
-    check_same_bytes(w.path, &s);
+    check_same_bytes_of_gpus((rocl_stats_options){.reports = BIT(ROCL_REPORT_HISTOGRAM), .top = 2});
 }
 
 int main(void)

@@ -386,12 +386,6 @@ static void test_nothing(void **state)
 
 /* ---- made-up events ---- */
 
-static uint64_t draw(uint64_t *seed, uint64_t n)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (*seed >> 33) % n;
-}
-
 /* Few addresses and times: blocks are made where others live, freed twice, and at the same time. */
 static void test_random(void **state)
 {
@@ -404,19 +398,19 @@ static void test_random(void **state)
         uint64_t dice = seed;
         world w;
         for (size_t i = 0; i < COUNT(events); i++) {
-            int64_t start = (int64_t)draw(&dice, seed % 2 ? 40 : 4000);
-            rocl_alloc_op op = ops[draw(&dice, COUNT(ops))];
+            int64_t start = (int64_t)draw_from(&dice, seed % 2 ? 40 : 4000);
+            rocl_alloc_op op = ops[draw_from(&dice, COUNT(ops))];
             events[i] = (world_event){.kind = ROCL_ALLOC};
             rocl_alloc *a = &events[i].alloc;
             a->e.start = start;
-            a->e.end = start + (int64_t)draw(&dice, 5);
+            a->e.end = start + (int64_t)draw_from(&dice, 5);
             a->e.id = i + 1;
-            a->e.process = (uint32_t)draw(&dice, 2);
+            a->e.process = (uint32_t)draw_from(&dice, 2);
             a->e.thread = a->e.process;
             a->op = op;
-            a->address = draw(&dice, 12) * 4096;
-            a->size = op == ROCL_OP_FREE ? 0 : draw(&dice, 5) * 1000;
-            a->owner = op == ROCL_OP_FREE ? ROCL_NONE : (uint32_t)draw(&dice, 2);
+            a->address = draw_from(&dice, 12) * 4096;
+            a->size = op == ROCL_OP_FREE ? 0 : draw_from(&dice, 5) * 1000;
+            a->owner = op == ROCL_OP_FREE ? ROCL_NONE : (uint32_t)draw_from(&dice, 2);
         }
         world_open(&w, (unsigned)(1 + seed % 3), events, COUNT(events));
         w.tasks = 1 + seed % 5;

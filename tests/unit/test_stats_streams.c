@@ -321,27 +321,21 @@ static void test_nothing(void **state)
 
 /* ---- made-up events ---- */
 
-static uint64_t draw(uint64_t *seed, uint64_t n)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (*seed >> 33) % n;
-}
-
 static uint32_t draw_or_none(uint64_t *seed, uint32_t n)
 {
-    uint32_t v = (uint32_t)draw(seed, n + 1);
+    uint32_t v = (uint32_t)draw_from(seed, n + 1);
     return v == n ? ROCL_NONE : v;
 }
 
 static world_event random_work(uint64_t *dice, size_t row, uint64_t steps)
 {
-    world_event e = {.kind = draw(dice, 2) ? ROCL_DISPATCH : ROCL_COPY};
+    world_event e = {.kind = draw_from(dice, 2) ? ROCL_DISPATCH : ROCL_COPY};
     uint32_t stream = draw_or_none(dice, 3), queue = draw_or_none(dice, 2);
-    e.e.start = (int64_t)draw(dice, steps);
-    e.e.end = e.e.start + (int64_t)draw(dice, 6);
+    e.e.start = (int64_t)draw_from(dice, steps);
+    e.e.end = e.e.start + (int64_t)draw_from(dice, 6);
     e.e.duration = e.e.end - e.e.start;
     e.e.id = row;
-    e.e.process = (uint32_t)draw(dice, 2);
+    e.e.process = (uint32_t)draw_from(dice, 2);
     if (e.kind == ROCL_DISPATCH) {
         e.dispatch.agent = draw_or_none(dice, 2);
         e.dispatch.stream = stream;
