@@ -1,4 +1,4 @@
-/* Where an output file is to appear, and the way there. For out.c only. */
+/* Where an output file is to appear, and the way there. For out.c and new_db.c only. */
 #ifndef ROCL_BASE_OUT_PLACE_H
 #define ROCL_BASE_OUT_PLACE_H
 

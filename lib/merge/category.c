@@ -3,9 +3,9 @@
 
 #include "merge/copier.h"
 
-static const merge_source *table_in(const merge_copier *c, merge_table t)
+static const merge_source *table_in(const merge_copier *c, schema_table t)
 {
-    return merge_set_table(&c->reader.set, merge_table_name(t));
+    return merge_set_table(&c->reader.set, schema_table_name(t));
 }
 
 static rocl_status take_string(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err)
@@ -19,7 +19,7 @@ static rocl_status take_string(merge_copier *c, sqlite3_stmt *row, void *ctx, ro
 /* The id of a text among the strings of the set, or the one after the last where it has none. */
 static rocl_status find_string(merge_copier *c, const char *text, int64_t *id, rocl_error *err)
 {
-    const merge_source *strings = table_in(c, MERGE_STRING);
+    const merge_source *strings = table_in(c, SCHEMA_STRING);
     rocl_buf sql = {0};
     *id = 0;
     if (!strings)
@@ -34,7 +34,7 @@ static rocl_status find_string(merge_copier *c, const char *text, int64_t *id, r
 
 static rocl_status last_string(merge_copier *c, int64_t *id, rocl_error *err)
 {
-    const merge_source *strings = table_in(c, MERGE_STRING);
+    const merge_source *strings = table_in(c, SCHEMA_STRING);
     rocl_buf sql = {0};
     *id = 0;
     if (!strings)
@@ -74,7 +74,7 @@ static rocl_status take_category(merge_copier *c, sqlite3_stmt *row, void *ctx, 
 
 rocl_status merge_categories_read(merge_copier *c, rocl_error *err)
 {
-    const merge_source *s = table_in(c, MERGE_CATEGORY);
+    const merge_source *s = table_in(c, SCHEMA_CATEGORY);
     int64_t last;
     rocl_buf sql = {0};
     if (!s || !merge_source_field(s, "name"))
@@ -98,7 +98,7 @@ rocl_status merge_categories_write(merge_copier *c, rocl_error *err)
             continue; /* a flat set has had them all with its strings */
         sqlite3_snprintf(sizeof number, number, "%lld", (long long)id);
         rocl_buf_str(&sql, "INSERT INTO ");
-        merge_put_target(c, &sql, merge_table_name(MERGE_STRING));
+        merge_put_target(c, &sql, schema_table_name(SCHEMA_STRING));
         rocl_buf_str(&sql, " (\"id\", \"guid\", \"string\") VALUES (");
         rocl_buf_str(&sql, number);
         rocl_buf_str(&sql, ", ");

@@ -27,7 +27,7 @@ static bool is_among(const char *name, const char *const *names, size_t count)
 
 static const merge_source *track_of(const merge_copier *c, const merge_source *s)
 {
-    return s->by_track ? merge_set_table(&c->reader.set, merge_table_name(MERGE_TRACK)) : NULL;
+    return s->by_track ? merge_set_table(&c->reader.set, schema_table_name(SCHEMA_TRACK)) : NULL;
 }
 
 /* What the input has: the column, that of its track, or the default. */
@@ -36,7 +36,7 @@ static bool put_stored(const merge_copier *c, rocl_buf *sql, const merge_source 
 {
     const merge_source *track = track_of(c, s);
     bool own = merge_source_field(s, column->name);
-    if (!own && track && merge_in_track(column->name) && merge_source_field(track, column->name)) {
+    if (!own && track && schema_in_track(column->name) && merge_source_field(track, column->name)) {
         rocl_buf_str(sql, "T.");
         merge_put_name(sql, column->name);
         return false;
@@ -55,7 +55,7 @@ static bool put_reference(const merge_copier *c, rocl_buf *sql, const merge_sour
                           const plan_column *column)
 {
     bool mapped =
-        c->categories.count && s->table == MERGE_EVENT && !strcmp(column->name, "category_id");
+        c->categories.count && s->table == SCHEMA_EVENT && !strcmp(column->name, "category_id");
     if (mapped)
         rocl_buf_str(sql, "rocl_category(");
     bool plain = put_stored(c, sql, s, column);
@@ -69,9 +69,9 @@ static bool is_time(const merge_source *s, const char *column)
 {
     static const char *const of_processes[] = {"init", "fini", "start", "end"};
     static const char *const of_events[] = {"start", "end", "timestamp"};
-    if (merge_rule_of(s->table) == MERGE_SELECTED)
+    if (schema_rule_of(s->table) == SCHEMA_SELECTED)
         return is_among(column, of_events, 3);
-    return (s->table == MERGE_PROCESS || s->table == MERGE_THREAD) &&
+    return (s->table == SCHEMA_PROCESS || s->table == SCHEMA_THREAD) &&
            is_among(column, of_processes, 4);
 }
 
@@ -86,7 +86,7 @@ static bool put_time(const merge_copier *c, rocl_buf *sql, const merge_source *s
     merge_put_name(sql, column);
     if (!c->offset)
         return true;
-    if (merge_rule_of(s->table) != MERGE_SELECTED)
+    if (schema_rule_of(s->table) != SCHEMA_SELECTED)
         rocl_buf_str(sql, ", 0)");
     else if (!strcmp(column, "end"))
         rocl_buf_str(sql, ", S.\"start\" IS 0)");
@@ -97,7 +97,7 @@ static bool put_time(const merge_copier *c, rocl_buf *sql, const merge_source *s
 
 static bool is_clipped(const merge_copier *c, const merge_source *s, const char *column)
 {
-    return c->clip && merge_rule_of(s->table) == MERGE_SELECTED &&
+    return c->clip && schema_rule_of(s->table) == SCHEMA_SELECTED &&
            (!strcmp(column, "start") || !strcmp(column, "end"));
 }
 
@@ -105,19 +105,19 @@ static bool is_clipped(const merge_copier *c, const merge_source *s, const char 
 static bool put_flat(const merge_copier *c, rocl_buf *sql, const merge_source *s,
                      const plan_column *column)
 {
-    merge_table refers = merge_refers_to(s->table, column->name);
-    merge_serial series = merge_serial_of(column->name);
-    if (!strcmp(column->name, "guid") && s->table != MERGE_METADATA) {
+    schema_table refers = schema_refers_to(s->table, column->name);
+    schema_serial series = schema_serial_of(column->name);
+    if (!strcmp(column->name, "guid") && s->table != SCHEMA_METADATA) {
         merge_put_text(sql, c->set->guid);
-    } else if (refers != MERGE_OTHER) {
+    } else if (refers != SCHEMA_OTHER) {
         put_format(sql, "rocl_new(%d, ", (int)refers);
         put_reference(c, sql, s, column);
         rocl_buf_byte(sql, ')');
-    } else if (series != MERGE_SERIALS) {
+    } else if (series != SCHEMA_SERIALS) {
         put_format(sql, "rocl_serial(%d, ", (int)series);
         put_stored(c, sql, s, column);
         rocl_buf_byte(sql, ')');
-    } else if (s->table == MERGE_PROCESS && !strcmp(column->name, "extdata")) {
+    } else if (s->table == SCHEMA_PROCESS && !strcmp(column->name, "extdata")) {
         rocl_buf_str(sql, "CASE WHEN json_valid(S.\"extdata\") AND json_type(S.\"extdata\") = "
                           "'object' THEN json_set(S.\"extdata\", '$.guid', ");
         merge_put_text(sql, rocl_str(c->plan->trace, c->set->capture->guid));
@@ -142,7 +142,7 @@ void merge_put_value(const merge_copier *c, rocl_buf *sql, const merge_source *s
         *plain = false;
     } else if (is_time(s, name) && merge_source_field(s, name)) {
         *plain &= put_time(c, sql, s, name);
-    } else if (!c->keep_environment && s->table == MERGE_PROCESS && !strcmp(name, "environment") &&
+    } else if (!c->keep_environment && s->table == SCHEMA_PROCESS && !strcmp(name, "environment") &&
                merge_source_field(s, name)) {
         rocl_buf_str(sql, "rocl_environment(S.\"environment\")");
         *plain = false;
@@ -164,7 +164,7 @@ void merge_put_from(const merge_copier *c, rocl_buf *sql, const merge_source *s)
     }
 }
 
-static void put_ids(rocl_buf *sql, merge_table t, const merge_ids *ids)
+static void put_ids(rocl_buf *sql, schema_table t, const merge_ids *ids)
 {
     if (ids->any)
         put_format(
@@ -181,18 +181,18 @@ static const char *column_or_null(const merge_source *s, const char *column, con
 
 void merge_put_where(const merge_copier *c, rocl_buf *sql, const merge_source *s)
 {
-    merge_rule rule = merge_rule_of(s->table);
+    schema_rule rule = schema_rule_of(s->table);
     if (!c->selection)
         return;
-    if (s->table == MERGE_OTHER && merge_source_field(s, "event_id"))
-        rule = MERGE_BY_EVENT;
-    if (rule == MERGE_SELECTED)
+    if (s->table == SCHEMA_OTHER && merge_source_field(s, "event_id"))
+        rule = SCHEMA_BY_EVENT;
+    if (rule == SCHEMA_SELECTED)
         put_ids(sql, s->table, &c->selection->rows[s->table]);
-    else if (rule == MERGE_USED)
+    else if (rule == SCHEMA_USED)
         put_ids(sql, s->table, &c->used[s->table]);
-    else if (rule == MERGE_BY_EVENT)
-        put_format(sql, " WHERE rocl_used(%d, S.\"event_id\")", (int)MERGE_EVENT);
-    else if (rule == MERGE_VALUES)
+    else if (rule == SCHEMA_BY_EVENT)
+        put_format(sql, " WHERE rocl_used(%d, S.\"event_id\")", (int)SCHEMA_EVENT);
+    else if (rule == SCHEMA_VALUES)
         put_format(sql, " WHERE rocl_value(%s, %s, %s)",
                    column_or_null(s, "event_id", "S.\"event_id\""),
                    column_or_null(s, "sample_id", "S.\"sample_id\""),

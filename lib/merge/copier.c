@@ -74,13 +74,13 @@ static rocl_status add_tag(merge_copier *c, const char *tag, const char *value, 
 {
     rocl_buf sql = {0};
     rocl_buf_str(&sql, "INSERT INTO ");
-    merge_put_target(c, &sql, merge_table_name(MERGE_METADATA));
+    merge_put_target(c, &sql, schema_table_name(SCHEMA_METADATA));
     rocl_buf_str(&sql, " (\"tag\", \"value\") VALUES (");
     merge_put_text(&sql, tag);
     rocl_buf_str(&sql, ", ");
     merge_put_text(&sql, value);
     rocl_buf_str(&sql, ")");
-    return merge_run(c, merge_table_name(MERGE_METADATA), &sql, err);
+    return merge_run(c, schema_table_name(SCHEMA_METADATA), &sql, err);
 }
 
 static const char *version_of(const merge_copier *c)
@@ -101,7 +101,7 @@ static rocl_status add_names(merge_copier *c, rocl_error *err)
 /* What else somebody has noted. */
 static rocl_status copy_metadata(merge_copier *c, rocl_error *err)
 {
-    const merge_source *s = merge_set_table(&c->reader.set, merge_table_name(MERGE_METADATA));
+    const merge_source *s = merge_set_table(&c->reader.set, schema_table_name(SCHEMA_METADATA));
     rocl_buf sql = {0};
     if (!s || !merge_source_field(s, "tag") || !merge_source_field(s, "value"))
         return ROCL_OK;
@@ -150,7 +150,7 @@ static const plan_set *set_of(const merge_plan *p, const rocl_capture *capture)
 static void forget_set(merge_copier *c)
 {
     merge_number_next(c);
-    for (merge_table t = 0; t < MERGE_TABLES; t++)
+    for (schema_table t = 0; t < SCHEMA_TABLES; t++)
         merge_ids_free(&c->used[t]);
     rocl_map_free(&c->counters);
     c->counters = (rocl_map){0};

@@ -13,7 +13,7 @@
 #ifndef ROCL_MERGE_COPIER_H
 #define ROCL_MERGE_COPIER_H
 
-#include "merge/new_db.h"
+#include "base/new_db.h"
 #include "merge/plan.h"
 #include "merge/select.h"
 
@@ -59,10 +59,10 @@ typedef struct merge_copier {
     /* the set in hand */
     const plan_set *set;
     merge_selection *selection; /* NULL: everything */
-    merge_ids used[MERGE_TABLES];
+    merge_ids used[SCHEMA_TABLES];
     rocl_map counters; /* id -> index */
-    merge_numbers numbers[MERGE_TABLES];
-    int64_t serial_base[MERGE_SERIALS], serial_last[MERGE_SERIALS];
+    merge_numbers numbers[SCHEMA_TABLES];
+    int64_t serial_base[SCHEMA_SERIALS], serial_last[SCHEMA_SERIALS];
     merge_categories categories;
 
     uint64_t rows;           /* copied */
@@ -116,7 +116,7 @@ rocl_status merge_mark(merge_copier *c, rocl_error *err);
 rocl_status merge_number_set(merge_copier *c, rocl_error *err);
 void merge_number_next(merge_copier *c); /* the set is done */
 /* New ids; -1 for what refers to nothing. */
-int64_t merge_number_of(const merge_copier *c, merge_table t, int64_t id);
+int64_t merge_number_of(const merge_copier *c, schema_table t, int64_t id);
 
 /* category.c */
 rocl_status merge_categories_read(merge_copier *c, rocl_error *err);

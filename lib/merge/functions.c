@@ -5,9 +5,9 @@
 
 typedef void sql_fn(sqlite3_context *ctx, int n, sqlite3_value **v);
 
-static merge_table table_argument(sqlite3_value *v)
+static schema_table table_argument(sqlite3_value *v)
 {
-    return (merge_table)sqlite3_value_int(v);
+    return (schema_table)sqlite3_value_int(v);
 }
 
 static bool is_id(sqlite3_value *v)
@@ -28,8 +28,8 @@ static void use(sqlite3_context *ctx, int n, sqlite3_value **v)
 static void used(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     merge_copier *c = sqlite3_user_data(ctx);
-    merge_table t = table_argument(v[0]);
-    merge_ids *ids = t < MERGE_EVENT_TABLES ? &c->selection->rows[t] : &c->used[t];
+    schema_table t = table_argument(v[0]);
+    merge_ids *ids = t < SCHEMA_EVENT_TABLES ? &c->selection->rows[t] : &c->used[t];
     (void)n;
     sqlite3_result_int(ctx, is_id(v[1]) && merge_ids_has(ids, sqlite3_value_int64(v[1])));
 }
@@ -55,7 +55,7 @@ static void value_passes(sqlite3_context *ctx, int n, sqlite3_value **v)
 static void new_id(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     const merge_copier *c = sqlite3_user_data(ctx);
-    merge_table t = table_argument(v[0]);
+    schema_table t = table_argument(v[0]);
     (void)n;
     if (!c->numbers[t].present || sqlite3_value_type(v[1]) == SQLITE_NULL)
         return;

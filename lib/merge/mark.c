@@ -1,5 +1,5 @@
 /* What the events selected use: one pass over their rows, then over those that these refer to, in
- * the order of merge_table, so that every row is marked before its own references are followed. */
+ * the order of schema_table, so that every row is marked before its own references are followed. */
 #include <stdio.h>
 
 #include "merge/copier.h"
@@ -11,11 +11,11 @@ static bool put_uses(const merge_copier *c, rocl_buf *sql, const merge_source *s
     bool any = false;
     for (size_t i = 0; i < s->count; i++) {
         const char *name = s->fields[i].name;
-        merge_table t = merge_refers_to(s->table, name);
+        schema_table t = schema_refers_to(s->table, name);
         char call[64];
-        if (!s->fields[i].is_declared || merge_rule_of(t) != MERGE_USED)
+        if (!s->fields[i].is_declared || schema_rule_of(t) != SCHEMA_USED)
             continue;
-        bool mapped = c->categories.count && s->table == MERGE_EVENT && t == MERGE_STRING;
+        bool mapped = c->categories.count && s->table == SCHEMA_EVENT && t == SCHEMA_STRING;
         snprintf(call, sizeof call, "%srocl_use(%d, %s", any ? ", " : "", (int)t,
                  mapped ? "rocl_category(S." : "S.");
         rocl_buf_str(sql, call);
@@ -49,7 +49,7 @@ rocl_status merge_mark(merge_copier *c, rocl_error *err)
     for (uint32_t i = 0; i < capture->counter_count; i++)
         if (!rocl_map_put(&c->counters, (uint64_t)capture->counters[i].id, i))
             return rocl_fail_memory(err);
-    for (merge_table t = 0; t < MERGE_TABLES && st == ROCL_OK; t++)
+    for (schema_table t = 0; t < SCHEMA_TABLES && st == ROCL_OK; t++)
         for (size_t i = 0; i < set->count && st == ROCL_OK; i++)
             if (set->tables[i].table == t)
                 st = mark_table(c, &set->tables[i], err);

@@ -4,19 +4,19 @@
 
 /* ---- looked up ---- */
 
-static rocl_status put_number(merge_copier *c, merge_table t, int64_t old, int64_t fresh,
+static rocl_status put_number(merge_copier *c, schema_table t, int64_t old, int64_t fresh,
                               rocl_error *err)
 {
     if (fresh > UINT32_MAX)
         return rocl_fail(err, ROCL_INPUT, "%s: too many rows for one flat set: %s",
-                         c->set->capture->path, merge_table_name(t));
+                         c->set->capture->path, schema_table_name(t));
     return rocl_map_put(&c->numbers[t].ids, (uint64_t)old, (uint32_t)fresh) ? ROCL_OK
                                                                             : rocl_fail_memory(err);
 }
 
 static rocl_status take_id(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err)
 {
-    merge_table t = *(merge_table *)ctx;
+    schema_table t = *(schema_table *)ctx;
     bool known = sqlite3_column_type(row, 1) != SQLITE_NULL; /* the same row came from before */
     int64_t fresh = known ? sqlite3_column_int64(row, 1) : ++c->numbers[t].used;
     return put_number(c, t, sqlite3_column_int64(row, 0), fresh, err);
@@ -25,7 +25,7 @@ static rocl_status take_id(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_e
 /* A node is that of former sets with the same machine. */
 static void put_known(merge_copier *c, rocl_buf *sql, const merge_source *s)
 {
-    if (s->table != MERGE_NODE || !merge_source_field(s, "machine_id") ||
+    if (s->table != SCHEMA_NODE || !merge_source_field(s, "machine_id") ||
         !merge_source_field(s, "hash")) {
         rocl_buf_str(sql, ", NULL");
         return;
@@ -39,7 +39,7 @@ static void put_known(merge_copier *c, rocl_buf *sql, const merge_source *s)
 static rocl_status look_up_ids(merge_copier *c, const merge_source *s, rocl_error *err)
 {
     rocl_buf sql = {0};
-    merge_table t = s->table;
+    schema_table t = s->table;
     rocl_buf_str(&sql, "SELECT S.\"id\"");
     put_known(c, &sql, s);
     rocl_buf_str(&sql, " FROM ");
@@ -81,14 +81,14 @@ static rocl_status move_ids(merge_copier *c, const merge_source *s, rocl_error *
 static rocl_status take_string(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err)
 {
     (void)ctx;
-    return put_number(c, MERGE_STRING, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+    return put_number(c, SCHEMA_STRING, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
                       err);
 }
 
 static void put_insert_string(merge_copier *c, rocl_buf *sql)
 {
     rocl_buf_str(sql, "INSERT OR IGNORE INTO ");
-    merge_put_target(c, sql, merge_table_name(MERGE_STRING));
+    merge_put_target(c, sql, schema_table_name(SCHEMA_STRING));
     rocl_buf_str(sql, " (\"guid\", \"string\") SELECT ");
     merge_put_text(sql, c->set->guid);
 }
@@ -109,7 +109,7 @@ static rocl_status add_strings(merge_copier *c, const merge_source *s, rocl_erro
     rocl_buf_str(&sql, "SELECT S.\"id\", M.\"id\" FROM ");
     merge_put_source(&sql, s);
     rocl_buf_str(&sql, " AS S NOT INDEXED CROSS JOIN ");
-    merge_put_target(c, &sql, merge_table_name(MERGE_STRING));
+    merge_put_target(c, &sql, schema_table_name(SCHEMA_STRING));
     rocl_buf_str(&sql, " AS M ON M.\"string\" = S.\"string\"");
     merge_put_where(c, &sql, s);
     return merge_query(c, s->name, &sql, take_string, NULL, err);
@@ -129,7 +129,7 @@ static rocl_status add_category_string(merge_copier *c, size_t i, rocl_error *er
     sqlite3_snprintf(sizeof id, id, "SELECT %lld", (long long)c->categories.strings[i]);
     rocl_buf_str(&sql, id);
     rocl_buf_str(&sql, ", \"id\" FROM ");
-    merge_put_target(c, &sql, merge_table_name(MERGE_STRING));
+    merge_put_target(c, &sql, schema_table_name(SCHEMA_STRING));
     rocl_buf_str(&sql, " WHERE \"string\" = ");
     merge_put_text(&sql, c->categories.fresh[i]);
     return merge_query(c, "rocpd_string", &sql, take_string, NULL, err);
@@ -144,12 +144,12 @@ rocl_status merge_number_set(merge_copier *c, rocl_error *err)
     for (size_t i = 0; i < set->count && st == ROCL_OK; i++) {
         const merge_source *s = &set->tables[i];
         c->numbers[s->table].present = true;
-        c->numbers[s->table].moved = s->table < MERGE_TRACK;
-        if (s->table == MERGE_STRING)
+        c->numbers[s->table].moved = s->table < SCHEMA_TRACK;
+        if (s->table == SCHEMA_STRING)
             st = add_strings(c, s, err);
-        else if (s->table < MERGE_TRACK && s->table != MERGE_OTHER)
+        else if (s->table < SCHEMA_TRACK && s->table != SCHEMA_OTHER)
             st = move_ids(c, s, err);
-        else if (s->table < MERGE_STRING && s->table != MERGE_OTHER)
+        else if (s->table < SCHEMA_STRING && s->table != SCHEMA_OTHER)
             st = look_up_ids(c, s, err);
     }
     for (size_t i = 0; i < c->categories.count && st == ROCL_OK; i++)
@@ -160,7 +160,7 @@ rocl_status merge_number_set(merge_copier *c, rocl_error *err)
 
 void merge_number_next(merge_copier *c)
 {
-    for (merge_table t = 0; t < MERGE_TABLES; t++) {
+    for (schema_table t = 0; t < SCHEMA_TABLES; t++) {
         merge_numbers *n = &c->numbers[t];
         if (n->moved && n->any)
             n->used += n->high - n->low + 1;
@@ -168,11 +168,11 @@ void merge_number_next(merge_copier *c)
         rocl_map_free(&n->ids);
         n->ids = (rocl_map){0};
     }
-    for (int i = 0; i < MERGE_SERIALS; i++)
+    for (int i = 0; i < SCHEMA_SERIALS; i++)
         c->serial_base[i] = c->serial_last[i];
 }
 
-int64_t merge_number_of(const merge_copier *c, merge_table t, int64_t id)
+int64_t merge_number_of(const merge_copier *c, schema_table t, int64_t id)
 {
     const merge_numbers *n = &c->numbers[t];
     if (n->moved)

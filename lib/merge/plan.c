@@ -45,7 +45,7 @@ static rocl_status insert_column(plan_table *t, size_t at, const char *name, con
 static size_t place_of(const plan_table *t, const char *name)
 {
     size_t n, i = 0;
-    const merge_column *known = merge_columns_of(t->table, &n);
+    const schema_column *known = schema_columns_of(t->table, &n);
     while (i < n && strcmp(known[i].name, name) != 0)
         i++;
     for (i++; i < n; i++) {
@@ -75,7 +75,7 @@ static rocl_status add_base_columns(plan_table *t, rocl_error *err)
 {
     size_t n;
     rocl_status st = ROCL_OK;
-    const merge_column *known = merge_columns_of(t->table, &n);
+    const schema_column *known = schema_columns_of(t->table, &n);
     for (size_t i = 0; i < n && st == ROCL_OK; i++)
         if (known[i].base)
             st = insert_column(t, t->count, known[i].name, known[i].type, err);
@@ -94,7 +94,7 @@ static rocl_status plan_table_of(merge_plan *p, const char *base, plan_table **t
     if (!t || !(t->base = strdup(base)))
         return rocl_fail_memory(err);
     p->table_count++;
-    t->table = merge_table_of(base);
+    t->table = schema_table_of(base);
     *table = t;
     return add_base_columns(t, err);
 }
@@ -112,9 +112,9 @@ static rocl_status add_source(merge_plan *p, const merge_source *s, const char *
                               rocl_error *err)
 {
     plan_table *t;
-    if (s->table == MERGE_CATEGORY) /* its rows become strings */
+    if (s->table == SCHEMA_CATEGORY) /* its rows become strings */
         return ROCL_OK;
-    if (p->flat && s->table == MERGE_OTHER) /* which of its numbers are ids nobody knows */
+    if (p->flat && s->table == SCHEMA_OTHER) /* which of its numbers are ids nobody knows */
         return leave_out(p, s->name, path, err);
     rocl_status st = plan_table_of(p, s->base, &t, err);
     for (size_t i = 0; i < s->count && st == ROCL_OK; i++)
@@ -256,7 +256,7 @@ static rocl_status count_rows(merge_plan *p, const merge_reader *r, rocl_error *
         const merge_source *s = &r->set.tables[i];
         int64_t first, last;
         bool any = false;
-        if (s->table <= MERGE_EVENT && s->table != MERGE_OTHER)
+        if (s->table <= SCHEMA_EVENT && s->table != SCHEMA_OTHER)
             st = rocl_db_id_range(r->db, s->name, &first, &last, &any, err);
         if (any)
             p->rows += (uint64_t)last - (uint64_t)first + 1;
@@ -304,9 +304,9 @@ static rocl_status add_base_tables(merge_plan *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     plan_table *table;
-    for (merge_table t = 0; t < MERGE_TABLES && st == ROCL_OK; t++)
-        if (merge_table_is_base(t))
-            st = plan_table_of(p, merge_table_name(t), &table, err);
+    for (schema_table t = 0; t < SCHEMA_TABLES && st == ROCL_OK; t++)
+        if (schema_is_base(t))
+            st = plan_table_of(p, schema_table_name(t), &table, err);
     return st;
 }
 

@@ -27,7 +27,7 @@ typedef struct plan_column {
 
 typedef struct plan_table {
     char *base;
-    merge_table table;
+    schema_table table;
     plan_column *columns; /* after "id" */
     size_t count;
 } plan_table;

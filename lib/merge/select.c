@@ -24,7 +24,7 @@ void merge_ids_free(merge_ids *ids)
 
 void merge_selection_free(merge_selection *s)
 {
-    for (size_t i = 0; i < MERGE_EVENT_TABLES; i++)
+    for (size_t i = 0; i < SCHEMA_EVENT_TABLES; i++)
         merge_ids_free(&s->rows[i]);
     rocl_idset_free(&s->counted);
     rocl_idset_free(&s->sampled);
@@ -41,29 +41,6 @@ typedef struct selector {
     void *ctx;
     pthread_mutex_t lock;
 } selector;
-
-static merge_table table_of(rocl_kind kind)
-{
-    switch (kind) {
-    case ROCL_REGION:
-    case ROCL_MARKER:
-        return MERGE_REGION;
-    case ROCL_DISPATCH:
-    case ROCL_COUNTER: /* without its dispatch a value says nothing */
-        return MERGE_DISPATCH;
-    case ROCL_COPY:
-        return MERGE_COPY;
-    case ROCL_ALLOC:
-    case ROCL_SCRATCH:
-        return MERGE_ALLOCATE;
-    case ROCL_GRAPH:
-        return MERGE_GRAPH;
-    case ROCL_HIP_EVENT:
-        return MERGE_HIP;
-    default:
-        return MERGE_SAMPLE;
-    }
-}
 
 static size_t slice_of(const merge_slices *s, int64_t start)
 {
@@ -89,7 +66,7 @@ static bool add_value(merge_selection *s, const rocl_batch *b, size_t i)
 static rocl_status take(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     selector *s = self;
-    merge_table table = table_of(b->kind);
+    schema_table table = schema_table_of_kind(b->kind);
     bool ok = true;
     (void)worker;
     pthread_mutex_lock(&s->lock);

@@ -3,7 +3,7 @@
 #define ROCL_MERGE_SELECT_H
 
 #include "base/map.h"
-#include "merge/schema.h"
+#include "model/schema.h"
 #include "model/trace.h"
 
 /* A set of row ids that knows its ends, so that a table need not be read beyond them. */
@@ -21,7 +21,7 @@ static inline bool merge_ids_has(merge_ids *ids, int64_t id)
 void merge_ids_free(merge_ids *ids);
 
 typedef struct merge_selection {
-    merge_ids rows[MERGE_EVENT_TABLES];
+    merge_ids rows[SCHEMA_EVENT_TABLES];
     rocl_idset counted; /* event ids of dispatches whose counters pass */
     rocl_idset sampled; /* values of events, by merge_value_key */
     rocl_idset spm;     /* values of samples, by merge_value_key */

@@ -134,7 +134,7 @@ static rocl_status read_fields(merge_source *s, rocl_db *db, rocl_error *err)
 /* Times of an event with their track; a sample has one in every schema. */
 static bool is_by_track(const merge_source *s)
 {
-    return merge_rule_of(s->table) == MERGE_SELECTED && s->table != MERGE_SAMPLE &&
+    return schema_rule_of(s->table) == SCHEMA_SELECTED && s->table != SCHEMA_SAMPLE &&
            merge_source_field(s, "track_id");
 }
 
@@ -149,7 +149,7 @@ static rocl_status add_table(merge_set *set, rocl_db *db, const char *name, size
     *s = (merge_source){.name = strdup(name), .base = strndup(name, strlen(name) - suffix)};
     if (!s->name || !s->base)
         return rocl_fail_memory(err);
-    s->table = merge_table_of(s->base);
+    s->table = schema_table_of(s->base);
     rocl_status st = read_fields(s, db, err);
     s->by_track = st == ROCL_OK && is_by_track(s);
     set->by_track |= s->by_track;
@@ -183,7 +183,7 @@ size_t *merge_owners(const rocpd_found *found)
 static rocl_status read_version(merge_set *set, rocl_db *db, rocl_error *err)
 {
     static const char *const columns[] = {"tag", "value"};
-    const merge_source *metadata = merge_set_table(set, merge_table_name(MERGE_METADATA));
+    const merge_source *metadata = merge_set_table(set, schema_table_name(SCHEMA_METADATA));
     rocl_rows *rows;
     unsigned n = 0;
     if (!metadata)

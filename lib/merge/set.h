@@ -2,7 +2,7 @@
 #ifndef ROCL_MERGE_SET_H
 #define ROCL_MERGE_SET_H
 
-#include "merge/schema.h"
+#include "model/schema.h"
 #include "source/rocpd/rocpd.h"
 
 typedef struct merge_field {
@@ -14,7 +14,7 @@ typedef struct merge_field {
 typedef struct merge_source {
     char *name; /* in the input */
     char *base; /* without the suffix: "rocpd_region" */
-    merge_table table;
+    schema_table table;
     merge_field *fields;
     size_t count;
     bool by_track; /* it has a track_id in the place of columns of schema 3 */

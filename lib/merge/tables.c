@@ -21,7 +21,7 @@ static bool has_own_default(const merge_copier *c, const char *base, const char 
 /* A table that is not there makes no reference to it wrong; an empty one would. */
 static bool is_wanted(const merge_copier *c, const plan_table *t)
 {
-    return c->plan->flat || t->table < MERGE_OTHER || t->table == MERGE_METADATA ||
+    return c->plan->flat || t->table < SCHEMA_OTHER || t->table == SCHEMA_METADATA ||
            merge_set_table(&c->reader.set, t->base);
 }
 
@@ -29,7 +29,7 @@ static bool is_wanted(const merge_copier *c, const plan_table *t)
 static void put_column(const merge_copier *c, rocl_buf *sql, const plan_table *t,
                        const plan_column *column)
 {
-    merge_table refers = merge_refers_to(t->table, column->name);
+    schema_table refers = schema_refers_to(t->table, column->name);
     const char *declared = column->declared;
     rocl_buf_str(sql, ", ");
     merge_put_name(sql, column->name);
@@ -41,13 +41,13 @@ static void put_column(const merge_copier *c, rocl_buf *sql, const plan_table *t
         merge_put_text(sql, c->set->guid);
     }
     const plan_table *parent =
-        refers == MERGE_OTHER ? NULL : merge_plan_table(c->plan, merge_table_name(refers));
+        refers == SCHEMA_OTHER ? NULL : merge_plan_table(c->plan, schema_table_name(refers));
     if (parent && is_wanted(c, parent)) {
         rocl_buf_str(sql, " REFERENCES ");
-        merge_put_joined(sql, merge_table_name(refers), c->set->suffix);
+        merge_put_joined(sql, schema_table_name(refers), c->set->suffix);
         rocl_buf_str(sql, " (\"id\") ON UPDATE CASCADE");
     }
-    if (c->plan->flat && t->table == MERGE_STRING && !strcmp(column->name, "string"))
+    if (c->plan->flat && t->table == SCHEMA_STRING && !strcmp(column->name, "string"))
         rocl_buf_str(sql, " UNIQUE");
 }
 
@@ -119,8 +119,8 @@ static bool put_copy(const merge_copier *c, rocl_buf *sql, const merge_source *s
     bool plain = put_values(c, &values, s, t);
     rocl_buf_byte(&values, 0);
     sql->failed |= values.failed;
-    rocl_buf_str(sql, c->plan->flat && t->table == MERGE_NODE ? "INSERT OR IGNORE INTO "
-                                                              : "INSERT INTO ");
+    rocl_buf_str(sql, c->plan->flat && t->table == SCHEMA_NODE ? "INSERT OR IGNORE INTO "
+                                                               : "INSERT INTO ");
     merge_put_target(c, sql, t->base);
     if (plain) { /* SQLite has a fast way for exactly this */
         rocl_buf_str(sql, " SELECT * FROM ");
@@ -149,7 +149,7 @@ static rocl_status expect_rows(merge_copier *c, const merge_source *s, rocl_erro
     int64_t first, last;
     bool any = false;
     rocl_status st = ROCL_OK;
-    if (s->table <= MERGE_EVENT && s->table != MERGE_OTHER)
+    if (s->table <= SCHEMA_EVENT && s->table != SCHEMA_OTHER)
         st = rocl_db_id_range(c->reader.db, s->name, &first, &last, &any, err);
     c->left = any ? (uint64_t)last - (uint64_t)first + 1 : 0;
     c->per_tick = TICK / (s->count + STEPS_PER_ROW);
@@ -178,7 +178,7 @@ rocl_status merge_copy_tables(merge_copier *c, rocl_error *err)
     for (size_t i = 0; i < c->plan->table_count && st == ROCL_OK; i++) {
         const plan_table *t = &c->plan->tables[i];
         const merge_source *s = merge_set_table(set, t->base);
-        bool done = t->table == MERGE_METADATA || (c->plan->flat && t->table == MERGE_STRING);
+        bool done = t->table == SCHEMA_METADATA || (c->plan->flat && t->table == SCHEMA_STRING);
         if (s && !done)
             st = copy_table(c, s, t, err);
     }

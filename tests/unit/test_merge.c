@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "merge/new_db.h"
+#include "base/new_db.h"
 #include "merge/select.h"
 #include "merge/set.h"
 
@@ -168,26 +168,26 @@ static void names_are_quoted(void **state)
 static void references_come_before_what_they_refer_to(void **state)
 {
     (void)state;
-    for (merge_table t = 0; t < MERGE_TABLES; t++) {
+    for (schema_table t = 0; t < SCHEMA_TABLES; t++) {
         size_t n;
-        const merge_column *columns = merge_columns_of(t, &n);
-        assert_int_equal(merge_table_of(merge_table_name(t)), t);
+        const schema_column *columns = schema_columns_of(t, &n);
+        assert_int_equal(schema_table_of(schema_table_name(t)), t);
         for (size_t i = 0; i < n; i++) {
-            merge_table refers = merge_refers_to(t, columns[i].name);
-            if (refers != MERGE_OTHER && merge_rule_of(refers) == MERGE_USED)
+            schema_table refers = schema_refers_to(t, columns[i].name);
+            if (refers != SCHEMA_OTHER && schema_rule_of(refers) == SCHEMA_USED)
                 assert_true(refers > t);
         }
     }
-    assert_int_equal(merge_table_of("rocpd_weather"), MERGE_OTHER);
+    assert_int_equal(schema_table_of("rocpd_weather"), SCHEMA_OTHER);
 }
 
 static void pids_of_the_system_are_no_references(void **state)
 {
     (void)state;
-    assert_int_equal(merge_refers_to(MERGE_PROCESS, "pid"), MERGE_OTHER);
-    assert_int_equal(merge_refers_to(MERGE_THREAD, "tid"), MERGE_OTHER);
-    assert_int_equal(merge_refers_to(MERGE_THREAD, "pid"), MERGE_PROCESS);
-    assert_int_equal(merge_refers_to(MERGE_REGION, "tid"), MERGE_THREAD);
+    assert_int_equal(schema_refers_to(SCHEMA_PROCESS, "pid"), SCHEMA_OTHER);
+    assert_int_equal(schema_refers_to(SCHEMA_THREAD, "tid"), SCHEMA_OTHER);
+    assert_int_equal(schema_refers_to(SCHEMA_THREAD, "pid"), SCHEMA_PROCESS);
+    assert_int_equal(schema_refers_to(SCHEMA_REGION, "tid"), SCHEMA_THREAD);
 }
 
 /* ---- sets ---- */

@@ -1,7 +1,7 @@
 /* SQLite wants files by name, and ours has none (O_TMPFILE). So it gets a VFS of ours, in which a
  * file is a descriptor that is open already. There are no locks and no journal: nobody else sees
  * the file, and after a failure it is thrown away. */
-#include "merge/new_db.h"
+#include "base/new_db.h"
 
 #include <errno.h>
 #include <stdlib.h>

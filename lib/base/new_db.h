@@ -1,6 +1,6 @@
 /* A database that appears whole or not at all: while SQLite writes it, its file has no name. */
-#ifndef ROCL_MERGE_NEW_DB_H
-#define ROCL_MERGE_NEW_DB_H
+#ifndef ROCL_BASE_NEW_DB_H
+#define ROCL_BASE_NEW_DB_H
 
 #include <sqlite3.h>
 
