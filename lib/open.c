@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "align.h"
+#include "base/map.h"
 #include "filter/filter.h"
 #include "model/trace.h"
 #include "source/inputs.h"
@@ -59,6 +60,25 @@ static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error 
     for (size_t i = 0; i < in->count && st == ROCL_OK; i++)
         st = open_input(t, in, order[i], err);
     free(order);
+    return st;
+}
+
+/* Its events would count twice. The names of texts, which is all that tells those, may be alike. */
+static rocl_status refuse_twice(rocl_trace *t, rocl_error *err)
+{
+    rocl_map seen = {0};
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
+        const rocl_model_capture *c = t->captures[i], *other;
+        uint32_t before = rocl_map_get(&seen, c->pub.guid, ROCL_NONE);
+        other = before == ROCL_NONE ? NULL : t->captures[before];
+        if (other && c->pub.guid && (c->source->ops->one_guid || other->source->ops->one_guid))
+            st = rocl_fail(err, ROCL_INPUT, "%s: holds the same process (guid %s) as %s",
+                           c->pub.path, rocl_str(t, c->pub.guid), other->pub.path);
+        else if (!rocl_map_put(&seen, c->pub.guid, (uint32_t)i))
+            st = rocl_fail_memory(err);
+    }
+    rocl_map_free(&seen);
     return st;
 }
 
@@ -127,6 +147,8 @@ rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_
         say_repeated(t, &in);
     if (st == ROCL_OK)
         st = open_inputs(t, &in, err);
+    if (st == ROCL_OK)
+        st = refuse_twice(t, err);
     if (st == ROCL_OK)
         rocl_remarks_say(t);
     if (st == ROCL_OK)

@@ -140,7 +140,11 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
     r.emitter = (rocl_emitter){pass, &r, kinds, sink->fields};
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         r.capture = t->captures[i];
-        if (rocl_filter_takes_capture(t->filter, &r.capture->pub))
+        const rocl_capture *c = &r.capture->pub;
+        bool takes = rocl_filter_takes_capture(t->filter, c);
+        if (takes && sink->takes)
+            st = sink->takes(sink->self, c, &takes, err);
+        if (st == ROCL_OK && takes)
             st = run_capture(&r, err);
         else /* it may be the one after which its file is closed */
             r.capture->source->ops->end(t, r.capture);

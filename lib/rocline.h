@@ -536,18 +536,20 @@ typedef struct rocl_rocpd_options {
      * An event is in the slice that its start is in. At most 500 slices. */
     unsigned slices;  /* so many of equal length; 0: do not cut */
     int64_t slice_ns; /* so long each, from the first start on; 0: do not cut */
+    bool rebuild;     /* write the events of databases, too, in the place of copying rows */
 } rocl_rocpd_options;
 
 typedef struct rocl_rocpd_report {
-    uint64_t bytes; /* written */
-    uint64_t rows;  /* of all tables */
+    uint64_t bytes;   /* written */
+    uint64_t rows;    /* of all tables */
+    uint64_t changed; /* of them, those that could not be written as the events are: see notices */
     size_t files;
 } rocl_rocpd_report;
 
-/* Writes one rocpd database of all inputs, which must be such databases: schema 3, with all tables
- * and columns that any of them has. Without filters every row is copied, also broken ones; with
- * filters those of events that pass, and what they refer to. ROCL_PARTIAL: records were left out.
- * report may be NULL. */
+/* Writes one rocpd database of all inputs: schema 3, with all tables and columns that any of them
+ * has. Of databases, every row is copied without filters, also broken ones; with filters those of
+ * events that pass, and what they refer to. Of other inputs the events are written. ROCL_PARTIAL:
+ * records were left out or changed. report may be NULL. */
 ROCL_API rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o,
                                       rocl_rocpd_report *report, rocl_error *err);
 

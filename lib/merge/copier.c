@@ -86,7 +86,8 @@ static rocl_status add_tag(merge_copier *c, const char *tag, const char *value, 
 static const char *version_of(const merge_copier *c)
 {
     const merge_set *set = &c->reader.set;
-    bool own = set->version && *set->version > '3' && !set->by_track && !c->plan->flat;
+    bool own =
+        !c->set->fresh && set->version && *set->version > '3' && !set->by_track && !c->plan->flat;
     return own ? set->version : c->plan->version;
 }
 
@@ -157,18 +158,49 @@ static void forget_set(merge_copier *c)
     merge_categories_free(&c->categories);
 }
 
+/* A flat set has its tables from the first capture on. */
+static rocl_status begin_set(merge_copier *c, rocl_error *err)
+{
+    if (c->plan->flat && c->flat_begun)
+        return ROCL_OK;
+    c->flat_begun = true;
+    rocl_status st = merge_create_tables(c, err);
+    return st ? st : add_names(c, err);
+}
+
 static rocl_status copy_set(merge_copier *c, rocl_error *err)
 {
-    bool first = c->set == c->plan->sets;
-    rocl_status st;
-    if ((!c->plan->flat || first) &&
-        ((st = merge_create_tables(c, err)) || (st = add_names(c, err))))
+    rocl_status st = begin_set(c, err);
+    if (st != ROCL_OK)
         return st;
     if ((st = merge_categories_read(c, err)) || (c->selection && (st = merge_mark(c, err))) ||
         (c->plan->flat && (st = merge_number_set(c, err))) || (st = merge_copy_tables(c, err)) ||
         (st = merge_categories_write(c, err)))
         return st;
     return copy_metadata(c, err);
+}
+
+/* Rows of events. */
+static rocl_status write_set(merge_copier *c, rocl_error *err)
+{
+    newset_target to = {.db = c->out,
+                        .suffix = c->set->suffix,
+                        .flat = c->plan->flat,
+                        .whole = !c->plan->trace->filter && c->selection->whole};
+    rocl_status st = begin_set(c, err);
+    if (st != ROCL_OK)
+        return st;
+    for (schema_table t = 0; t < SCHEMA_TABLES; t++)
+        to.used[t] = c->numbers[t].used;
+    memcpy(to.base, c->serial_base, sizeof to.base);
+    memcpy(to.last, c->serial_last, sizeof to.last);
+    st = newset_write(c->selection->fresh, &to, err);
+    for (schema_table t = 0; t < SCHEMA_TABLES; t++)
+        c->numbers[t].used = to.used[t];
+    memcpy(c->serial_last, to.last, sizeof to.last);
+    c->rows += to.rows;
+    c->changed += to.changed;
+    return st;
 }
 
 static rocl_status open_input(merge_copier *c, const rocl_capture *capture, rocl_error *err)
@@ -192,11 +224,12 @@ rocl_status merge_copier_add(merge_copier *c, const rocl_capture *capture,
     c->offset = c->plan->trace->captures[capture->index]->offset;
     if (!c->set)
         return ROCL_OK;
-    rocl_status st = open_input(c, capture, err);
+    bool fresh = c->set->fresh;
+    rocl_status st = fresh ? ROCL_OK : open_input(c, capture, err);
     if (st == ROCL_OK)
         st = rocl_new_db_exec(c->out, "BEGIN", err);
     if (st == ROCL_OK)
-        st = copy_set(c, err);
+        st = fresh ? write_set(c, err) : copy_set(c, err);
     if (st == ROCL_OK)
         st = rocl_new_db_exec(c->out, "COMMIT", err);
     if (st == ROCL_OK && !c->plan->flat && c->in_schema > SCHEMA_MAX)

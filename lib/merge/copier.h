@@ -49,7 +49,7 @@ typedef struct merge_copier {
     int64_t offset; /* of the clock of the set at hand: added to its times */
     uint64_t early; /* times that are before time 0 then, or out of range */
     merge_reader reader;
-    bool attached;
+    bool attached, flat_begun;
 
     bool *made; /* by set and table of the plan: it is in the output */
     size_t in_schema;
@@ -66,6 +66,7 @@ typedef struct merge_copier {
     merge_categories categories;
 
     uint64_t rows;           /* copied */
+    uint64_t changed;        /* rows of events that are not as these were */
     uint64_t left, per_tick; /* of the table in hand, for progress */
 } merge_copier;
 

@@ -9,13 +9,8 @@ static rocl_status add_selected(void *ctx, const rocl_capture *c, merge_selectio
 
 static rocl_status add_all(rocl_trace *t, merge_writer *w, rocl_error *err)
 {
-    const merge_slices whole = {.count = 1};
-    rocl_status st = ROCL_OK;
-    if (t->filter)
-        return merge_select(t, &whole, add_selected, w, err);
-    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
-        st = merge_writer_add(w, &t->captures[i]->pub, NULL, err);
-    return st;
+    const merge_way way = {.slices = {.count = 1}, .rebuild = w->plan.rebuild};
+    return merge_select(t, &way, add_selected, w, err);
 }
 
 static rocl_status write_whole(rocl_trace *t, const rocl_rocpd_options *o,
@@ -40,5 +35,5 @@ rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o, rocl_ro
                                               : write_whole(t, o, &own, err);
     if (report)
         *report = own;
-    return st ? st : rocl_trace_verdict(t);
+    return st ? st : own.changed ? ROCL_PARTIAL : rocl_trace_verdict(t);
 }

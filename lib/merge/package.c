@@ -139,13 +139,8 @@ static rocl_status add(void *ctx, const rocl_capture *c, merge_selection *select
 
 static rocl_status write_files(packer *k, rocl_error *err)
 {
-    const merge_slices whole = {.count = 1};
-    rocl_trace *t = k->trace;
-    rocl_status st = ROCL_OK;
-    if (t->filter)
-        st = merge_select(t, &whole, add, k, err);
-    for (size_t i = 0; !t->filter && i < t->capture_count && st == ROCL_OK; i++)
-        st = add(k, &t->captures[i]->pub, NULL, err);
+    const merge_way whole = {.slices = {.count = 1}};
+    rocl_status st = merge_select(k->trace, &whole, add, k, err);
     return st ? st : finish_file(k, err);
 }
 

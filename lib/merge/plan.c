@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "filter/filter.h"
+#include "merge/select.h"
 #include "source/db_sqlite.h"
 
 /* Room for one more; NULL when memory is out. */
@@ -123,6 +124,24 @@ static rocl_status add_source(merge_plan *p, const merge_source *s, const char *
     return st;
 }
 
+/* All that the newest schema 3 has, for rows that are made of events. */
+static rocl_status add_newest(merge_plan *p, rocl_error *err)
+{
+    plan_table *t;
+    rocl_status st = ROCL_OK;
+    for (schema_table i = 0; i < SCHEMA_TABLES && st == ROCL_OK; i++) {
+        size_t n;
+        const schema_column *known = schema_columns_of(i, &n);
+        st = n ? plan_table_of(p, schema_table_name(i), &t, err) : ROCL_OK;
+        for (size_t k = 0; k < n && st == ROCL_OK; k++) {
+            const merge_field f = {(char *)(uintptr_t)known[k].name,
+                                   (char *)(uintptr_t)known[k].type, true};
+            st = known[k].four ? ROCL_OK : add_column(t, &f, err);
+        }
+    }
+    return st;
+}
+
 /* ---- what a file holds beside its sets ---- */
 
 static rocl_status add_view(merge_plan *p, const char *name, const char *sql, const char *version,
@@ -186,6 +205,23 @@ static rocl_status add_file(merge_plan *p, const merge_reader *r, rocl_error *er
 
 /* ---- names of sets ---- */
 
+/* Texts of several folders may be called alike, and ids are unique within a guid. */
+static char *free_guid(const merge_plan *p, const char *guid)
+{
+    char *name = strdup(guid);
+    for (unsigned n = 2; name; n++) {
+        size_t i = 0;
+        while (i + 1 < p->set_count && strcmp(p->sets[i].guid, name) != 0)
+            i++;
+        if (i + 1 >= p->set_count)
+            break;
+        free(name);
+        if (asprintf(&name, "%s-%u", guid, n) < 0)
+            name = NULL;
+    }
+    return name;
+}
+
 static bool suffix_is_free(const merge_plan *p, const char *suffix)
 {
     for (size_t i = 0; i + 1 < p->set_count; i++)
@@ -207,7 +243,8 @@ static char *suffix_of_guid(const char *guid, unsigned attempt)
 /* A set keeps its suffix, unless it has none or another has the same: then the guid tells it. */
 static rocl_status name_set(merge_plan *p, plan_set *s, const char *suffix, rocl_error *err)
 {
-    s->guid = strdup(rocl_str(p->trace, s->capture->guid));
+    const char *guid = rocl_str(p->trace, s->capture->guid);
+    s->guid = s->fresh ? free_guid(p, guid) : strdup(guid);
     s->suffix = s->guid && *suffix && suffix_is_free(p, suffix) ? strdup(suffix) : NULL;
     for (unsigned i = 0; s->guid && !s->suffix; i++) {
         s->suffix = suffix_of_guid(s->guid, i);
@@ -264,10 +301,8 @@ static rocl_status count_rows(merge_plan *p, const merge_reader *r, rocl_error *
     return st;
 }
 
-static rocl_status take_version(merge_plan *p, const merge_set *set, rocl_error *err)
+static rocl_status take_version(merge_plan *p, const char *version, rocl_error *err)
 {
-    const char *version = set->by_track || !set->version ? "3" : set->version;
-    p->by_track += set->by_track;
     if (*version > '3') /* schema 3 with compressed texts: a number of its own */
         version = "3";
     if (p->version && strverscmp(p->version, version) >= 0)
@@ -277,8 +312,9 @@ static rocl_status take_version(merge_plan *p, const merge_set *set, rocl_error 
     return p->version ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static rocl_status add_capture(merge_plan *p, merge_reader *r, const rocl_capture *c,
-                               rocl_error *err)
+/* What is there to be copied. *suffix is the set's. */
+static rocl_status add_copied(merge_plan *p, merge_reader *r, const rocl_capture *c,
+                              const char **suffix, rocl_error *err)
 {
     bool file;
     rocl_status st = merge_reader_to(r, p->trace, c, &file, err);
@@ -286,10 +322,27 @@ static rocl_status add_capture(merge_plan *p, merge_reader *r, const rocl_captur
         st = add_file(p, r, err);
     for (size_t i = 0; i < r->set.count && st == ROCL_OK; i++)
         st = add_source(p, &r->set.tables[i], c->path, err);
-    if (st == ROCL_OK)
-        st = take_version(p, &r->set, err);
-    if (st == ROCL_OK)
-        st = count_rows(p, r, err);
+    if (st != ROCL_OK)
+        return st;
+    bool four = r->set.by_track;
+    p->by_track += four;
+    st = take_version(p, four || !r->set.version ? "3" : r->set.version, err);
+    *suffix = r->found.suffixes[r->set.index];
+    return st ? st : count_rows(p, r, err);
+}
+
+static rocl_status add_fresh(merge_plan *p, rocl_error *err)
+{
+    rocl_status st = add_newest(p, err);
+    return st ? st : take_version(p, "3", err);
+}
+
+static rocl_status add_capture(merge_plan *p, merge_reader *r, const rocl_capture *c,
+                               rocl_error *err)
+{
+    const char *suffix = "";
+    bool fresh = merge_is_fresh(p->trace, c, p->rebuild);
+    rocl_status st = fresh ? add_fresh(p, err) : add_copied(p, r, c, &suffix, err);
     if (st != ROCL_OK)
         return st;
     plan_set *s = grow(&p->sets, p->set_count, sizeof *s);
@@ -297,7 +350,8 @@ static rocl_status add_capture(merge_plan *p, merge_reader *r, const rocl_captur
         return rocl_fail_memory(err);
     p->set_count++;
     s->capture = c;
-    return name_set(p, s, r->found.suffixes[r->set.index], err);
+    s->fresh = fresh;
+    return name_set(p, s, suffix, err);
 }
 
 static rocl_status add_base_tables(merge_plan *p, rocl_error *err)
@@ -311,10 +365,10 @@ static rocl_status add_base_tables(merge_plan *p, rocl_error *err)
 }
 
 rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *source, bool flat,
-                            rocl_error *err)
+                            bool rebuild, rocl_error *err)
 {
     merge_reader r = {0};
-    *p = (merge_plan){.trace = t, .flat = flat};
+    *p = (merge_plan){.trace = t, .flat = flat, .rebuild = rebuild};
     rocl_status st = add_base_tables(p, err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         const rocl_capture *c = &t->captures[i]->pub;

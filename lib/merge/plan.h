@@ -34,6 +34,7 @@ typedef struct plan_table {
 
 typedef struct plan_set {
     const rocl_capture *capture;
+    bool fresh;   /* its rows are made of events, not copied */
     char *suffix; /* of its tables in the output */
     char *guid;
 } plan_set;
@@ -44,7 +45,8 @@ typedef struct plan_view {
 
 typedef struct merge_plan {
     rocl_trace *trace;
-    bool flat; /* one set for all: every plan_set has the same names */
+    bool flat;    /* one set for all: every plan_set has the same names */
+    bool rebuild; /* no rows are copied */
     plan_table *tables;
     size_t table_count;
     plan_set *sets;
@@ -62,7 +64,7 @@ typedef struct merge_plan {
 /* Of the captures that the filters leave; `source` NULL: of all files. To be freed after errors,
  * too. */
 rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *source, bool flat,
-                            rocl_error *err);
+                            bool rebuild, rocl_error *err);
 void merge_plan_free(merge_plan *p);
 
 const plan_table *merge_plan_table(const merge_plan *p, const char *base);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sink/sink.h"
+#include "source/rocpd/rocpd.h"
 
 /* ---- sets of ids ---- */
 
@@ -26,6 +27,7 @@ void merge_selection_free(merge_selection *s)
 {
     for (size_t i = 0; i < SCHEMA_EVENT_TABLES; i++)
         merge_ids_free(&s->rows[i]);
+    newset_events_free(s->fresh);
     rocl_idset_free(&s->counted);
     rocl_idset_free(&s->sampled);
     rocl_idset_free(&s->spm);
@@ -35,7 +37,11 @@ void merge_selection_free(merge_selection *s)
 /* ---- events into sets ---- */
 
 typedef struct selector {
+    rocl_trace *trace;
+    const merge_way *way;
     const merge_slices *slices;
+    bool args;                   /* the user's option */
+    bool fresh;                  /* the capture that is read */
     merge_selection *selections; /* of the capture that is read, one per slice */
     merge_selected_fn *done;
     void *ctx;
@@ -63,12 +69,24 @@ static bool add_value(merge_selection *s, const rocl_batch *b, size_t i)
     return true;
 }
 
+static rocl_status take_events(selector *s, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        const merge_selection *into = &s->selections[slice_of(s->slices, e->start)];
+        st = newset_events_add(into->fresh, worker, b, e, err);
+    }
+    return st;
+}
+
 static rocl_status take(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     selector *s = self;
     schema_table table = schema_table_of_kind(b->kind);
     bool ok = true;
-    (void)worker;
+    if (s->fresh)
+        return take_events(s, worker, b, err);
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < b->count && ok; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
@@ -86,25 +104,82 @@ static void forget(selector *s)
         merge_selection_free(&s->selections[i]);
 }
 
+bool merge_is_fresh(const rocl_trace *t, const rocl_capture *c, bool rebuild)
+{
+    return rebuild || t->captures[c->index]->source->ops != &rocl_rocpd_ops;
+}
+
+/* Without filters rows are copied as they are: nobody looks at the events. */
+static rocl_status takes(void *self, const rocl_capture *c, bool *takes, rocl_error *err)
+{
+    selector *s = self;
+    *takes = s->trace->filter || s->way->cut || merge_is_fresh(s->trace, c, s->way->rebuild);
+    return *takes ? ROCL_OK : s->done(s->ctx, c, NULL, err);
+}
+
+/* Rows that are copied bring their arguments along; those of others have to be read. */
+static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
+{
+    selector *s = self;
+    rocl_status st = ROCL_OK;
+    s->fresh = merge_is_fresh(s->trace, c, s->way->rebuild);
+    s->trace->opt.args = s->fresh || s->args;
+    for (size_t i = 0; i < s->slices->count && s->fresh && st == ROCL_OK; i++)
+        st = newset_events_new(&s->selections[i].fresh, s->trace, c, err);
+    s->selections[0].whole = !s->way->cut;
+    return st;
+}
+
+static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
+{
+    selector *s = self;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < s->slices->count && s->fresh && st == ROCL_OK; i++)
+        st = newset_events_seal(s->selections[i].fresh, worker, err);
+    return st;
+}
+
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     selector *s = self;
+    for (size_t i = 0; i < s->slices->count && s->fresh; i++)
+        s->selections[i].events = newset_events_count(s->selections[i].fresh);
     rocl_status st = s->done(s->ctx, c, s->selections, err);
     forget(s);
     return st;
 }
 
-rocl_status merge_select(rocl_trace *t, const merge_slices *slices, merge_selected_fn *done,
-                         void *ctx, rocl_error *err)
+static bool any_fresh(const rocl_trace *t, bool rebuild)
 {
-    selector s = {.slices = slices, .done = done, .ctx = ctx};
-    rocl_sink sink = {
-        .self = &s, .kinds = ROCL_ALL_KINDS, .events = take, .end_capture = end_capture};
-    s.selections = calloc(slices->count, sizeof *s.selections);
+    for (size_t i = 0; i < t->capture_count; i++)
+        if (merge_is_fresh(t, &t->captures[i]->pub, rebuild))
+            return true;
+    return false;
+}
+
+rocl_status merge_select(rocl_trace *t, const merge_way *way, merge_selected_fn *done, void *ctx,
+                         rocl_error *err)
+{
+    selector s = {.trace = t,
+                  .way = way,
+                  .slices = &way->slices,
+                  .args = t->opt.args,
+                  .done = done,
+                  .ctx = ctx};
+    rocl_sink sink = {.self = &s,
+                      .kinds = ROCL_ALL_KINDS,
+                      .fields = any_fresh(t, way->rebuild) ? ROCL_ALL_FIELDS : 0,
+                      .takes = takes,
+                      .begin_capture = begin_capture,
+                      .events = take,
+                      .end_task = end_task,
+                      .end_capture = end_capture};
+    s.selections = calloc(way->slices.count, sizeof *s.selections);
     if (!s.selections)
         return rocl_fail_memory(err);
     pthread_mutex_init(&s.lock, NULL);
     rocl_status st = rocl_pipeline_run(t, &sink, err);
+    t->opt.args = s.args;
     pthread_mutex_destroy(&s.lock);
     forget(&s);
     free(s.selections);

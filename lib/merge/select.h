@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "model/schema.h"
 #include "model/trace.h"
+#include "sink/rocpd/newset.h"
 
 /* A set of row ids that knows its ends, so that a table need not be read beyond them. */
 typedef struct merge_ids {
@@ -21,11 +22,13 @@ static inline bool merge_ids_has(merge_ids *ids, int64_t id)
 void merge_ids_free(merge_ids *ids);
 
 typedef struct merge_selection {
+    newset_events *fresh; /* of what is no database: the events themselves; else NULL */
     merge_ids rows[SCHEMA_EVENT_TABLES];
     rocl_idset counted; /* event ids of dispatches whose counters pass */
     rocl_idset sampled; /* values of events, by merge_value_key */
     rocl_idset spm;     /* values of samples, by merge_value_key */
     uint64_t events;
+    bool whole; /* of all slices: nothing is in another */
 } merge_selection;
 
 void merge_selection_free(merge_selection *s);
@@ -43,12 +46,22 @@ typedef struct merge_slices {
     size_t count; /* 1: everything, whatever its time */
 } merge_slices;
 
+/* How captures get into the output. */
+typedef struct merge_way {
+    merge_slices slices;
+    bool rebuild; /* also those of databases as events */
+    bool cut;     /* look at events also where nothing is filtered */
+} merge_way;
+
+/* Are there no rows to copy? */
+bool merge_is_fresh(const rocl_trace *t, const rocl_capture *c, bool rebuild);
+
 /* Runs the trace through its filters. `done` is called for every capture with its selections, one
- * per slice, which are its to free or (by zeroing them) to keep. */
+ * per slice, which are its to free or (by zeroing them) to keep; NULL: all of it, as it is. */
 typedef rocl_status merge_selected_fn(void *ctx, const rocl_capture *c, merge_selection *selections,
                                       rocl_error *err);
-rocl_status merge_select(rocl_trace *t, const merge_slices *slices, merge_selected_fn *done,
-                         void *ctx, rocl_error *err);
+rocl_status merge_select(rocl_trace *t, const merge_way *way, merge_selected_fn *done, void *ctx,
+                         rocl_error *err);
 
 /* The first and last start of the events that pass the filters; *any false: there are none. */
 rocl_status merge_select_bounds(rocl_trace *t, int64_t *first, int64_t *last, bool *any,

@@ -65,7 +65,8 @@ static rocl_status select_all(cutter *k, rocl_error *err)
     k->done = calloc(k->slices.count, sizeof(rocl_new_db *));
     if (!k->selections || !k->done)
         return rocl_fail_memory(err);
-    return merge_select(k->trace, &k->slices, keep_selections, k, err);
+    const merge_way way = {.slices = k->slices, .rebuild = k->options->rebuild, .cut = true};
+    return merge_select(k->trace, &way, keep_selections, k, err);
 }
 
 static bool is_empty(const cutter *k, size_t slice)

@@ -8,10 +8,16 @@ enum {
 
 /* ---- tables ---- */
 
+/* The table as the input has it; NULL where there is none, or no input with tables. */
+static const merge_source *source_of(const merge_copier *c, const char *base)
+{
+    return c->set->fresh ? NULL : merge_set_table(&c->reader.set, base);
+}
+
 static bool has_own_default(const merge_copier *c, const char *base, const char *column,
                             const char **declared)
 {
-    const merge_source *s = c->plan->flat ? NULL : merge_set_table(&c->reader.set, base);
+    const merge_source *s = c->plan->flat ? NULL : source_of(c, base);
     const merge_field *f = s ? merge_source_field(s, column) : NULL;
     if (f)
         *declared = f->declared;
@@ -22,7 +28,7 @@ static bool has_own_default(const merge_copier *c, const char *base, const char 
 static bool is_wanted(const merge_copier *c, const plan_table *t)
 {
     return c->plan->flat || t->table < SCHEMA_OTHER || t->table == SCHEMA_METADATA ||
-           merge_set_table(&c->reader.set, t->base);
+           (c->set->fresh ? schema_is_base(t->table) : source_of(c, t->base) != NULL);
 }
 
 /* Declared as in the input, which lets SQLite copy records without a look at them. */

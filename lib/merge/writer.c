@@ -34,7 +34,7 @@ rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source 
 {
     rocl_status st = rocl_refuse_input(t, path, err);
     if (st == ROCL_OK)
-        st = merge_plan_make(&w->plan, t, source, o->flat, err);
+        st = merge_plan_make(&w->plan, t, source, o->flat, o->rebuild, err);
     if (st == ROCL_OK)
         st = rocl_new_db_open(&w->db, path, o->flat ? t->opt.memory / 2 : APPENDING, err);
     if (st != ROCL_OK)
@@ -63,6 +63,7 @@ rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_rocpd_rep
     rocl_status st = merge_copier_end(&w->copier, err);
     if (st == ROCL_OK) {
         report->rows += w->copier.rows;
+        report->changed += w->copier.changed;
         say_what_is_early(w);
         merge_copier_free(&w->copier);
         st = rocl_new_db_close(w->db, &bytes, err);

@@ -1,4 +1,6 @@
 /* The kinds of events: names, sizes, faults. */
+#include <stdio.h>
+
 #include "model/trace.h"
 
 static const struct {
@@ -33,6 +35,16 @@ size_t rocl_kind_size(rocl_kind k)
 rocl_event *rocl_batch_event(const rocl_batch *b, size_t i)
 {
     return (rocl_event *)((char *)b->any + i * kinds[b->kind].size);
+}
+
+size_t rocl_alloc_name(char *to, rocl_alloc_level level, rocl_alloc_op op)
+{
+    static const char *const prefix[] = {"MEMORY_ALLOCATION_", "MEMORY_ALLOCATION_",
+                                         "MEMORY_ALLOCATION_VMEM_", "SCRATCH_MEMORY_"};
+    static const char *const memory[] = {"NONE", "ALLOCATE", "FREE", "REALLOCATE", "RECLAIM"};
+    static const char *const scratch[] = {"NONE", "ALLOC", "FREE", "REALLOC", "ASYNC_RECLAIM"};
+    const char *const *ops = level == ROCL_LEVEL_SCRATCH ? scratch : memory;
+    return (size_t)snprintf(to, ROCL_ALLOC_NAME_MAX, "%s%s", prefix[level], ops[op]);
 }
 
 static const struct {

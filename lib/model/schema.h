@@ -39,8 +39,9 @@ typedef enum schema_table {
     SCHEMA_TABLES
 } schema_table;
 
-#define SCHEMA_EVENT_TABLES SCHEMA_VALUE /* the tables before it hold what the model calls events  \
-                                          */
+#define SCHEMA_EVENT_TABLES                                                                        \
+    SCHEMA_VALUE /* the tables before it hold what the model calls events                          \
+                  */
 
 /* Which rows of a table a selection of events keeps. */
 typedef enum schema_rule {
@@ -89,6 +90,9 @@ bool schema_in_track(const char *column);
  * row: the name of a node, thread, agent or queue that stands for none, and in the place of the
  * kernel_name for a kernel of which nothing is known but its display_name. */
 #define SCHEMA_NOBODY "unknown (rocline)"
+
+/* The extdata of a queue or stream that has another number than its id: that of the user. */
+#define SCHEMA_NUMBER "{\"number\":%lld}"
 
 /* The extdata of an event in rocpd_hip_event that is a barrier packet of a queue. */
 #define SCHEMA_BARRIER "{\"kind\":\"barrier\"}"

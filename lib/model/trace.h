@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/extsort.h"
 #include "base/spool.h"
@@ -99,6 +100,10 @@ void rocl_notice(const rocl_trace *t, const char *fmt, ...) __attribute__((forma
 void rocl_remark_add(rocl_trace *t, const char *path, const char *text);
 void rocl_remarks_say(rocl_trace *t);
 
+/* What an operation on memory is called: "MEMORY_ALLOCATION_FREE". Returns the length. */
+#define ROCL_ALLOC_NAME_MAX 64
+size_t rocl_alloc_name(char *to, rocl_alloc_level level, rocl_alloc_op op);
+
 /* Adds `rows` to the progress and calls the user's function at most some times a second. */
 void rocl_progress(rocl_trace *t, uint64_t rows);
 void rocl_progress_phase(rocl_trace *t, const char *phase, uint64_t total_rows);
@@ -109,6 +114,10 @@ rocl_status rocl_trace_order(rocl_trace *t, rocl_error *err);
 
 /* What to call a machine: its host name, its machine id, or "-" when nothing is known. */
 const char *rocl_machine_name(const rocl_trace *t, uint32_t machine);
+
+/* Appends the JSON object that its source keeps of a kernel; nothing where there is none. */
+rocl_status rocl_kernel_json(rocl_trace *t, const rocl_capture *c, uint32_t kernel, rocl_buf *json,
+                             rocl_error *err);
 
 /* The demangled name of a kernel in full (text), as its source knows it; its display name where
  * nothing better is known. May read the input: ask once per kernel. */

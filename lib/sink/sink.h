@@ -11,6 +11,8 @@ typedef struct rocl_sink {
     uint32_t kinds;  /* ROCL_BIT()s of what it wants */
     uint32_t fields; /* ROCL_FIELD_*s of what it wants of them */
     /* Each may be NULL. */
+    /* *takes false: nothing of this capture is read, and none of the others is called. */
+    rocl_status (*takes)(void *self, const rocl_capture *capture, bool *takes, rocl_error *err);
     rocl_status (*begin_capture)(void *self, const rocl_capture *capture, rocl_error *err);
     /* Concurrent; worker in [0, opt.jobs). The batch is the sink's to change, but not to keep. */
     rocl_status (*events)(void *self, unsigned worker, rocl_batch *batch, rocl_error *err);

@@ -258,6 +258,12 @@ rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent
     return st;
 }
 
+rocl_status rocl_kernel_json(rocl_trace *t, const rocl_capture *c, uint32_t kernel, rocl_buf *json,
+                             rocl_error *err)
+{
+    return properties(t, c, ROCL_PROPERTIES_OF_KERNEL, kernel, json, err);
+}
+
 uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t kernel)
 {
     rocl_buf json = {0};

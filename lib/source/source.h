@@ -36,6 +36,7 @@ typedef enum rocl_property_of {
 
 typedef struct rocl_source_ops {
     const char *format; /* "rocpd" */
+    bool one_guid;      /* a guid is of one process, which must not be read twice */
     /* Opens the path, adds its captures with their definitions to the trace. */
     rocl_status (*open)(struct rocl_source *s, rocl_trace *t, rocl_error *err);
     void (*close)(struct rocl_source *s);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures rocmerge on so many rows in 1, 4, 64 and 256 databases, and what a filter, --flat and
-# --split cost. Usage: tests/bench/merge.sh BUILD [ROWS [RUNS]]
+# Measures rocmerge on so many rows in 1, 4, 64 and 256 databases, and what a filter, --flat,
+# --rebuild and --split cost. Usage: tests/bench/merge.sh BUILD [ROWS [RUNS]]
 # Wall and CPU time are the smallest of RUNS, memory is the largest.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -32,6 +32,7 @@ for _ in $(seq "$runs"); do
         bytes=$(cat "$dir/$n"/*.db | wc -c)
         measure "$n" "$bytes" "$build/bin/rocmerge" -q -o "$dir/all.db" "$dir/$n"
         measure "$n-flat" "$bytes" "$build/bin/rocmerge" -q --flat -o "$dir/all.db" "$dir/$n"
+        measure "$n-rebuild" "$bytes" "$build/bin/rocmerge" -q --rebuild -o "$dir/all.db" "$dir/$n"
         measure "$n-half" "$bytes" "$build/bin/rocmerge" -q --end 50% -o "$dir/all.db" "$dir/$n"
         measure "$n-split" "$bytes" "$build/bin/rocmerge" -q --split 4 -o "$dir/all.db" "$dir/$n"
     done

@@ -242,7 +242,8 @@ exchange() { # command that changes b.db
     "$BUILD/bin/rocpd2csv" --version | grep -qi sanit && skip "sanitizers have allocators of their own"
     needs "$BUILD/tests/no_memory.so" "$FIXTURES/rank1.db"
     for tool in "rocpd2csv -d out" "rocpd2pftrace -d out" "rocpd2otf2 -d out" "rocstats -o out/s all" \
-        "rtg2json -o out/x.json" "rocmerge -o out/m.db" "rocpd2csv --reader sqlite -d out"; do
+        "rtg2json -o out/x.json" "rocmerge -o out/m.db" "rocmerge --rebuild -o out/m.db" \
+        "rocpd2csv --reader sqlite -d out"; do
         # shellcheck disable=SC2086 # words
         try 0 bash "$TOP/tests/cli/no-memory.bash" "$BUILD/tests/no_memory.so" 40 \
             $tool -q -j 2 "$FIXTURES/rank1.db"

@@ -2,15 +2,10 @@
 # rocmerge: what comes out holds what went in, by SQL and by what the other tools make of it.
 
 load helper
+load databases
 
 requires() {
     needs sqlite3 "$FIXTURES/schema-3.0.0.db" "$BUILD/tests/rocpd-gen"
-}
-
-gen() { # NAME SEED OPTIONS...
-    local name=$1 seed=$2
-    shift 2
-    "$BUILD/tests/rocpd-gen" -o "$name" --rows 300 --kernels 12 --caches 1 --seed "$seed" "$@"
 }
 
 # One database of every schema and writer, no two of one process.
@@ -24,38 +19,6 @@ parts() {
     gen sys4.db 22 --writer rocprof-sys --schema 4.1.0 --rows 1500
     gen sets.db 23 --merged --processes 3 --nodes 2
     PARTS=(every.db sets.db sys.db sys4.db v*.db)
-}
-
-# SQL over all table sets of some databases: %S in it is the suffix. One line per set.
-per_set() { # sql database...
-    local sql=$1 db s
-    shift
-    for db in "$@"; do
-        for s in $(sqlite3 -readonly "$db" "SELECT substr(name, 15) FROM sqlite_master
-                WHERE type = 'table' AND name LIKE 'rocpd_metadata%' ORDER BY rowid"); do
-            sqlite3 -readonly "$db" "${sql//%S/$s}"
-        done
-    done
-}
-
-sound() { # database
-    [ "$(sqlite3 "$1" 'PRAGMA integrity_check; PRAGMA foreign_key_check')" = ok ] ||
-        fail "$1: $(sqlite3 "$1" 'PRAGMA integrity_check; PRAGMA foreign_key_check' | head -5)"
-}
-
-# Both say the same to the tools: [OPTION]... -- MERGED PARTS...
-same_to_tools() {
-    local options=()
-    while [ "$1" != -- ]; do
-        options+=("$1")
-        shift
-    done
-    local merged=$2
-    shift 2
-    rm -rf parts-csv merged-csv
-    rocpd2csv -q "${options[@]}" -d parts-csv "$@" || [ $? -eq 1 ]
-    rocpd2csv -q -d merged-csv "$merged" || [ $? -eq 1 ]
-    diff -r parts-csv merged-csv
 }
 
 @test "all schemas and writers in one: the tools see the same" {
@@ -350,9 +313,11 @@ END
     [ ! -e m.db ]
 }
 
-@test "what is no database is refused" {
+@test "what is no trace is refused" {
     gen a.db 1
-    try 3 rocmerge -o m.db a.db "$TOP/tests/fixtures/rtg/calls.txt"
+    echo nothing >a.txt
+    try 3 rocmerge -o m.db a.db a.txt
+    try 3 rocmerge --package a.db "$TOP/tests/fixtures/rtg/calls.txt"
     says "calls.txt: not a rocpd database"
     try 3 rocmerge -o m.db "$FIXTURES/corrupt.db"
     [ ! -e m.db ]

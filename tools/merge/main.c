@@ -1,4 +1,4 @@
-/* rocmerge: rocpd databases as one, or a part of them. */
+/* rocmerge: traces as one rocpd database, or a part of them. */
 #include "common/common.h"
 #include "common/duration.h"
 #include "common/output.h"
@@ -11,7 +11,7 @@
 
 typedef struct cli {
     common common;
-    bool flat, keep_environment, package, consolidate, copy;
+    bool flat, rebuild, keep_environment, package, consolidate, copy;
     const char *split;
     unsigned slices;
     int64_t slice_ns;
@@ -34,6 +34,9 @@ static const opt output_options[] = {
     {"split", 0, OPT_STRING, offsetof(cli, split), "N|TIME", NULL, 0, 0,
      "cut the time into N slices, or into slices of this length (10s, 500ms), and write NAME-1.db, "
      "NAME-2.db, ...; an event is in the slice that it starts in"},
+    FLAG("rebuild", 0, rebuild,
+         "write databases anew from their events, as is done with other inputs, instead of copying "
+         "rows"),
     FLAG("keep-environment", 0, keep_environment,
          "copy the environment of the processes (default: only their MPI rank)"),
     COMMON_END,
@@ -58,11 +61,13 @@ static const opt_group *const groups[] = {&input_group, &output_group, &package_
 static const program tool = {
     .name = "rocmerge",
     .synopsis = "[OPTION]... INPUT...",
-    .purpose = "Merge rocpd databases into one, cut a part out of them, or split them by time.",
+    .purpose = "Merge rocpd databases and other traces into one database, cut a part out, or split "
+               "by time.",
     .groups = groups,
     .examples = "  rocmerge -o all.db rank*/*.db\n"
                 "  rocmerge -o steps.db --start-marker step:3 --end-marker step:5 4711_results.db\n"
                 "  rocmerge -o part.db --split 10s 4711_results.db\n"
+                "  rocmerge -o trace.db trace.rocl rtg_trace.txt.4905\n"
                 "  rocmerge --consolidate -d job rank*/*.db      # job.rpdb with an index.yaml\n",
     .operands = offsetof(common, inputs),
 };
@@ -113,8 +118,8 @@ static int check_package(cli *c)
     c->package |= c->consolidate;
     if (!c->package)
         return -1;
-    if (c->common.output_file || c->flat || c->split)
-        return usage_error("a package takes neither --output-file nor --flat nor --split");
+    if (c->common.output_file || c->flat || c->split || c->rebuild)
+        return usage_error("a package takes none of --output-file, --flat, --split and --rebuild");
     if (!c->consolidate && common_filters(&c->common))
         return usage_error("filters need databases to write: add --consolidate");
     if (!c->consolidate && c->common.align.choice > ROCL_ALIGN_NONE)
@@ -162,6 +167,7 @@ static rocl_status write_database(rocl_trace *t, cli *c, rocl_rocpd_report *r, r
 {
     const rocl_rocpd_options o = {.path = c->path,
                                   .flat = c->flat,
+                                  .rebuild = c->rebuild,
                                   .keep_environment = c->keep_environment,
                                   .slices = c->slices,
                                   .slice_ns = c->slice_ns};

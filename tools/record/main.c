@@ -13,13 +13,13 @@
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 
-enum { FORMAT_AUTO, FORMAT_ROCL, FORMAT_PFTRACE, FORMAT_JSON, FORMAT_CSV };
+enum { FORMAT_AUTO, FORMAT_ROCL, FORMAT_PFTRACE, FORMAT_JSON, FORMAT_CSV, FORMAT_ROCPD };
 
 static const opt output_options[] = {
-    COMMON_OUTPUT_FILE("the trace (default: trace.rocl); a name that ends in .pftrace or .json "
-                       "says its format"),
-    {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORMAT", "auto|rocl|pftrace|json|csv", 0, 0,
-     "format of the trace, whatever its name; of csv the name is the folder"},
+    COMMON_OUTPUT_FILE("the trace (default: trace.rocl); a name that ends in .pftrace, .json or "
+                       ".db says its format"),
+    {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORMAT", "auto|rocl|pftrace|json|csv|rocpd",
+     0, 0, "format of the trace, whatever its name; of csv the name is the folder"},
     {"directory", 'd', OPT_STRING, offsetof(cli, folder), "DIR", NULL, 0, 0,
      "keep the files of the processes in this folder; without -o there is no other output"},
     {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
@@ -72,6 +72,7 @@ static const program tool = {
     .groups = groups,
     .examples = "  rocrec -- ./train --epochs 1\n"
                 "  rocrec -o step.pftrace ./train --epochs 1\n"
+                "  rocrec -o step.db ./train --epochs 1      # for ROCm's tools\n"
                 "  rocrec --policy ring --limit 16m -- ./server\n"
                 "  srun rocrec -d run.d -- ./solver && rocstats run.d\n"
                 "  rocrec --dump trace.rocl | less\n",
@@ -156,24 +157,31 @@ static rocl_status write_csv(rocl_trace *t, const cli *c, rocl_error *err)
     return s;
 }
 
-static rocl_status write_other(rocl_trace *t, const cli *c, rocl_error *err)
+static void say_events(rocl_trace *t, const cli *c)
 {
     uint64_t events = 0;
+    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
+        events += rocl_trace_events(t, k);
+    msg_notice("%s: %" PRIu64 " events of %zu process%s, %" PRIu64 " dropped",
+               c->common.output_file, events, rocl_trace_captures(t),
+               rocl_trace_captures(t) == 1 ? "" : "es", rocl_trace_faults(t, ROCL_FAULT_DROPPED));
+}
+
+static rocl_status write_other(rocl_trace *t, const cli *c, rocl_error *err)
+{
     rocl_status s;
-    if (c->format == FORMAT_PFTRACE) {
+    if (c->format == FORMAT_ROCPD) {
+        const rocl_rocpd_options o = {.path = c->common.output_file};
+        s = rocl_write_rocpd(t, &o, NULL, err);
+    } else if (c->format == FORMAT_PFTRACE) {
         const rocl_pftrace_options o = {.path = c->common.output_file, .level = c->level};
         s = rocl_write_pftrace(t, &o, NULL, err);
     } else {
         const rocl_chrome_options o = {.path = c->common.output_file, .flows = true};
         s = rocl_write_chrome(t, &o, NULL, err);
     }
-    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
-        events += rocl_trace_events(t, k);
     if (s <= ROCL_PARTIAL)
-        msg_notice("%s: %" PRIu64 " events of %zu process%s, %" PRIu64 " dropped",
-                   c->common.output_file, events, rocl_trace_captures(t),
-                   rocl_trace_captures(t) == 1 ? "" : "es",
-                   rocl_trace_faults(t, ROCL_FAULT_DROPPED));
+        say_events(t, c);
     return s;
 }
 
@@ -278,6 +286,7 @@ static int check(cli *c)
         return usage_error("standard output is the command's");
     if (!c->format && m->output_file)
         c->format = ends_with(m->output_file, ".pftrace") ? FORMAT_PFTRACE
+                    : ends_with(m->output_file, ".db")    ? FORMAT_ROCPD
                     : ends_with(m->output_file, ".json") || ends_with(m->output_file, ".json.gz")
                         ? FORMAT_JSON
                         : FORMAT_ROCL;

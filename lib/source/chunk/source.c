@@ -173,6 +173,7 @@ static rocl_status glance(rocl_trace *t, rocl_model_capture *c, int64_t *first, 
 
 const rocl_source_ops rocl_chunk_ops = {
     .format = "rocl",
+    .one_guid = true,
     .open = open_file,
     .close = close_file,
     .forget = chunk_definitions_free,

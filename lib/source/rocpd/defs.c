@@ -66,7 +66,20 @@ static uint32_t ref_of(const rocpd_row *r, unsigned col, const rocl_ids *map)
     int64_t id;
     if (!rocl_cell_int(r->rows, col, r->row, &id, &bad))
         return ROCL_NONE;
-    return rocl_ids_get(map, (uint64_t)id);
+    uint32_t index = rocl_ids_get(map, (uint64_t)id);
+    return index == ROCPD_NOBODY ? ROCL_NONE : index;
+}
+
+/* Does the row stand for none, by its name? Then what refers to it refers to nothing. */
+static bool is_nobody(rocpd_set *s, const rocpd_row *r, unsigned name, rocl_ids *map,
+                      rocl_status *st, rocl_error *err)
+{
+    *st = ROCL_OK;
+    if (text_of(r, name) != s->nobody)
+        return false;
+    if (!rocl_ids_put(map, (uint64_t)r->rows->id[r->row], ROCPD_NOBODY))
+        *st = rocl_fail_memory(err);
+    return true;
 }
 
 /* ---- strings ---- */
@@ -99,6 +112,9 @@ static const char *const node_columns[] = {"machine_id", "system_name", "hostnam
 static rocl_status take_node(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
+    rocl_status st;
+    if (is_nobody(s, r, 2, &s->nodes, &st, err))
+        return st;
     rocl_node *n =
         rocpd_define(r->rows->id[r->row], &c->nodes, &c->node_count, sizeof *n, &s->nodes, err);
     if (!n)
@@ -147,6 +163,9 @@ static const char *const thread_columns[] = {"pid", "tid", "name"};
 static rocl_status take_thread(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
+    rocl_status st;
+    if (is_nobody(s, r, 2, &s->threads, &st, err))
+        return st;
     rocl_thread *t = rocpd_define(r->rows->id[r->row], &c->threads, &c->thread_count, sizeof *t,
                                   &s->threads, err);
     if (!t)
@@ -176,6 +195,9 @@ static rocl_agent_type agent_type(const char *type)
 static rocl_status take_agent(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
+    rocl_status st;
+    if (is_nobody(s, r, 6, &s->agents, &st, err))
+        return st;
     rocl_agent *a =
         rocpd_define(r->rows->id[r->row], &c->agents, &c->agent_count, sizeof *a, &s->agents, err);
     if (!a)
@@ -197,7 +219,19 @@ static rocl_status take_agent(rocpd_set *s, const rocpd_row *r, rocl_error *err)
     return ROCL_OK;
 }
 
-static const char *const queue_columns[] = {"pid", "name"};
+static const char *const queue_columns[] = {"pid", "name", "extdata"};
+
+/* That by which it is known, where it is not its id. */
+static int64_t number_of(const rocpd_row *r, unsigned extdata, int64_t id)
+{
+    size_t n;
+    uint64_t number = 0;
+    if (rocl_cell_kind(r->rows, extdata, r->row) != ROCL_CELL_TEXT)
+        return id;
+    const char *json = rocl_cell_text(r->rows, extdata, r->row, &n);
+    bool any = n > 2 && rocl_json_number(r->set->trace, json, n, "number", &number);
+    return any && number <= INT64_MAX ? (int64_t)number : id;
+}
 
 static rocl_status take_queue_like(const rocpd_row *r, const void *array, uint32_t *count,
                                    rocl_ids *map, rocl_error *err)
@@ -205,7 +239,7 @@ static rocl_status take_queue_like(const rocpd_row *r, const void *array, uint32
     rocl_queue *q = rocpd_define(r->rows->id[r->row], array, count, sizeof *q, map, err);
     if (!q)
         return ROCL_INTERNAL;
-    q->id = r->rows->id[r->row];
+    q->id = number_of(r, 2, r->rows->id[r->row]);
     q->process = ref_of(r, 0, &r->set->processes);
     q->name = text_of(r, 1);
     return ROCL_OK;
@@ -214,6 +248,9 @@ static rocl_status take_queue_like(const rocpd_row *r, const void *array, uint32
 static rocl_status take_queue(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
+    rocl_status st;
+    if (is_nobody(s, r, 1, &s->queues, &st, err))
+        return st;
     return take_queue_like(r, &c->queues, &c->queue_count, &s->queues, err);
 }
 
@@ -235,17 +272,38 @@ static rocl_status take_code_object(rocpd_set *s, const rocpd_row *r, rocl_error
                : rocl_fail_memory(err);
 }
 
-static const char *const kernel_columns[] = {
-    "pid",          "code_object_id",     "kernel_name",
-    "display_name", "group_segment_size", "private_segment_size",
-    "sgpr_count",   "arch_vgpr_count",    "accum_vgpr_count",
-    "extdata"};
+enum { KERNEL_NAME = 2, KERNEL_DISPLAY, KERNEL_OBJECT = 9, KERNEL_EXTDATA };
 
-enum { KERNEL_EXTDATA = 9 };
+static const char *const kernel_columns[] = {"pid",
+                                             "code_object_id",
+                                             "kernel_name",
+                                             "display_name",
+                                             "group_segment_size",
+                                             "private_segment_size",
+                                             "sgpr_count",
+                                             "arch_vgpr_count",
+                                             "accum_vgpr_count",
+                                             "kernel_object",
+                                             "extdata"};
+
+/* A row for the sake of a name: the kernel is not known. */
+static rocl_status take_unnamed(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    uint32_t index = ROCPD_UNNAMED + (uint32_t)s->unnamed_count;
+    if (!ROCL_GROW(s->unnamed, s->unnamed_cap, s->unnamed_count + 1) ||
+        !rocl_ids_put(&s->kernels, (uint64_t)r->rows->id[r->row], index))
+        return rocl_fail_memory(err);
+    bool named = rocl_cell_kind(r->rows, KERNEL_DISPLAY, r->row) != ROCL_CELL_NULL;
+    s->unnamed[s->unnamed_count++] = (rocpd_unnamed){named ? text_of(r, KERNEL_DISPLAY) : ROCL_NONE,
+                                                     int_of(r, KERNEL_OBJECT, 0)};
+    return ROCL_OK;
+}
 
 static rocl_status take_kernel(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
+    if (text_of(r, KERNEL_NAME) == s->nobody)
+        return take_unnamed(s, r, err);
     rocl_kernel *k = rocpd_define(r->rows->id[r->row], &c->kernels, &c->kernel_count, sizeof *k,
                                   &s->kernels, err);
     size_t n = 0;
@@ -358,6 +416,7 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
 {
     rocl_status st;
     s->capture->pub.rank = -1;
+    s->nobody = rocl_strings_put(s->trace->strings, SCHEMA_NOBODY, strlen(SCHEMA_NOBODY));
     note_missing_tables(s);
     if ((st = EACH_ROW(s, db, ROCPD_STRING, string_columns, take_string, err)) ||
         (st = EACH_ROW(s, db, ROCPD_INFO_NODE, node_columns, take_node, err)) ||

@@ -25,8 +25,11 @@ rocl_status rocpd_ref_slow(const rocpd_row *r, unsigned col, const rocl_ids *ids
     *index = ROCL_NONE;
     if (!rocl_cell_int(r->rows, col, r->row, &id, &bad))
         return bad ? rocpd_fault(r, ROCL_FAULT_BAD_VALUE, err) : ROCL_OK;
-    *index = rocl_ids_get(ids, (uint64_t)id);
-    return *index == ROCL_NONE && !ids->absent ? rocpd_fault(r, dangling, err) : ROCL_OK;
+    uint32_t found = rocl_ids_get(ids, (uint64_t)id);
+    if (found == ROCPD_NOBODY)
+        return ROCL_OK;
+    *index = found;
+    return found == ROCL_NONE && !ids->absent ? rocpd_fault(r, dangling, err) : ROCL_OK;
 }
 
 rocl_status rocpd_times(const rocpd_row *r, unsigned start_col, unsigned end_col,

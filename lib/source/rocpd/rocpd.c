@@ -28,6 +28,7 @@ static void set_free(rocpd_set *s)
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         rocl_ids_free(maps[i]);
     free(s->track_defs);
+    free(s->unnamed);
     free(s);
 }
 
@@ -66,29 +67,13 @@ static rocl_status refuse_unknown_schema(rocpd_set *s, rocl_db *db, rocl_error *
     return ROCL_OK;
 }
 
-static rocl_status refuse_twice(rocl_trace *t, const rocl_model_capture *c, rocl_error *err)
-{
-    for (size_t i = 0; i < t->capture_count; i++) {
-        const rocl_model_capture *other = t->captures[i];
-        if (other != c && c->pub.guid && other->pub.guid == c->pub.guid)
-            return rocl_fail(err, ROCL_INPUT, "%s: holds the same process (guid %s) as %s",
-                             c->pub.path, rocl_str(t, c->pub.guid), other->pub.path);
-    }
-    return ROCL_OK;
-}
-
 static void name_allocs(rocpd_set *s)
 {
-    static const char *const prefix[] = {"MEMORY_ALLOCATION_", "MEMORY_ALLOCATION_",
-                                         "MEMORY_ALLOCATION_VMEM_", "SCRATCH_MEMORY_"};
-    static const char *const memory[] = {"NONE", "ALLOCATE", "FREE", "REALLOCATE", "RECLAIM"};
-    static const char *const scratch[] = {"NONE", "ALLOC", "FREE", "REALLOC", "ASYNC_RECLAIM"};
-    for (unsigned level = 0; level <= ROCL_LEVEL_SCRATCH; level++)
-        for (unsigned op = 0; op <= ROCL_OP_RECLAIM; op++) {
-            char name[64];
-            const char *const *ops = level == ROCL_LEVEL_SCRATCH ? scratch : memory;
-            int n = snprintf(name, sizeof name, "%s%s", prefix[level], ops[op]);
-            s->alloc_names[level][op] = rocl_strings_put(s->trace->strings, name, (size_t)n);
+    for (rocl_alloc_level level = 0; level <= ROCL_LEVEL_SCRATCH; level++)
+        for (rocl_alloc_op op = 0; op <= ROCL_OP_RECLAIM; op++) {
+            char name[ROCL_ALLOC_NAME_MAX];
+            size_t n = rocl_alloc_name(name, level, op);
+            s->alloc_names[level][op] = rocl_strings_put(s->trace->strings, name, n);
         }
 }
 
@@ -124,10 +109,8 @@ static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *
     rocl_status st = refuse_unknown_schema(s, db, err);
     if (st == ROCL_OK)
         st = rocpd_read_definitions(s, db, err);
-    if (st == ROCL_OK) {
+    if (st == ROCL_OK)
         guess_guid(t, c, found->suffixes[i]);
-        st = refuse_twice(t, c, err);
-    }
     return st;
 }
 
@@ -453,6 +436,7 @@ static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_propert
 
 const rocl_source_ops rocl_rocpd_ops = {
     .format = "rocpd",
+    .one_guid = true,
     .open = open_file,
     .close = close_file,
     .forget = capture_free,

@@ -16,6 +16,7 @@
 #define ROCL_SOURCE_ROCPD_H
 
 #include "base/ids.h"
+#include "model/schema.h"
 #include "source/agent_label.h"
 #include "source/rows.h"
 #include "source/source.h"
@@ -53,6 +54,16 @@ typedef struct rocpd_track_def {
     uint32_t name; /* text */
 } rocpd_track_def;
 
+/* What maps say instead of an index: the row stands for none, see model/schema.h; or it is a
+ * kernel of which nothing is known but what rocpd_unnamed holds, from ROCPD_UNNAMED on. */
+#define ROCPD_NOBODY  (ROCL_NONE - 1)
+#define ROCPD_UNNAMED (UINT32_C(1) << 31)
+
+typedef struct rocpd_unnamed {
+    uint32_t name; /* text */
+    int64_t kernel_id;
+} rocpd_unnamed;
+
 typedef struct rocpd_worker rocpd_worker;
 
 /* A table set: what a capture needs besides its definitions. */
@@ -69,6 +80,9 @@ typedef struct rocpd_set {
     rocl_ids code_objects; /* id -> agent index */
     rocpd_track_def *track_defs;
     uint32_t track_count;
+    rocpd_unnamed *unnamed;
+    size_t unnamed_count, unnamed_cap;
+    uint32_t nobody; /* text: SCHEMA_NOBODY */
 
     /* while it is scanned */
     rocpd_worker *workers; /* opt.jobs of them */
@@ -159,7 +173,7 @@ static inline rocl_status rocpd_ref(const rocpd_row *r, unsigned col, const rocl
         return ROCL_OK;
     if (c->type[r->row] == ROCL_CELL_INT)
         *index = rocl_ids_get(ids, (uint64_t)c->num[r->row]);
-    return *index != ROCL_NONE ? ROCL_OK : rocpd_ref_slow(r, col, ids, dangling, index, err);
+    return *index < ROCPD_NOBODY ? ROCL_OK : rocpd_ref_slow(r, col, ids, dangling, index, err);
 }
 
 /* 0 for NULL; 0 and a fault for what is no integer. */

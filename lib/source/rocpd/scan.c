@@ -231,17 +231,16 @@ static bool is_marker(const rocl_trace *t, uint32_t category)
 }
 
 /* The text of a ROCTx call is in the event's extdata, the name column holds the function. */
-static rocl_status take_message(const rocpd_row *r, const rocpd_event_row *row, rocl_region *g,
+static rocl_status take_message(const rocpd_row *r, const rocpd_event_row *row, rocl_event *e,
                                 rocl_error *err)
 {
     bool bad = false;
-    g->e.name = g->function;
     if (!row->extdata_len)
         return ROCL_OK;
     uint32_t message =
         rocl_json_text(r->set->trace, row->extdata, row->extdata_len, "message", &bad);
     if (message != ROCL_NONE)
-        g->e.name = message;
+        e->name = message;
     return bad ? rocpd_fault(r, ROCL_FAULT_BAD_JSON, err) : ROCL_OK;
 }
 
@@ -266,8 +265,9 @@ static rocl_status scan_region(const rocpd_row *r, rocpd_worker *w, rocl_error *
     if (st != ROCL_OK || !keep)
         return st;
     st = rocpd_ref(r, NAME, &r->set->strings, ROCL_FAULT_DANGLING_NAME, &g.function, err);
+    g.e.name = g.function;
     if (st == ROCL_OK)
-        st = take_message(r, &row, &g, err);
+        st = take_message(r, &row, &g.e, err);
     if (st != ROCL_OK)
         return st;
     return emit_region(r, w, &g, is_marker(r->set->trace, g.e.category) ? ROCL_MARKER : ROCL_REGION,
@@ -306,6 +306,13 @@ static rocl_status take_dispatch(const rocpd_row *r, const rocpd_track_def *trac
 
 static void name_dispatch(const rocpd_set *s, rocl_dispatch *d)
 {
+    if (d->kernel >= ROCPD_UNNAMED && d->kernel != ROCL_NONE) {
+        const rocpd_unnamed *k = &s->unnamed[d->kernel - ROCPD_UNNAMED];
+        d->e.name = k->name;
+        d->kernel_id = k->kernel_id;
+        d->kernel = ROCL_NONE;
+        return;
+    }
     d->e.name = d->kernel == ROCL_NONE ? ROCL_NONE : s->capture->pub.kernels[d->kernel].shown;
     if (s->trace->opt.kernel_rename && d->region_name != ROCL_NONE && d->region_name != 0)
         d->e.name = d->region_name;
@@ -421,6 +428,9 @@ static rocl_status scan_alloc(const rocpd_row *r, rocpd_worker *w, rocl_error *e
         st = take_alloc(r, track, &a, err);
     if (st != ROCL_OK || !keep)
         return st;
+    st = take_message(r, &row, &a.e, err);
+    if (st != ROCL_OK)
+        return st;
     return rocpd_allocs_add(r->set->allocs, w->number, &a, err);
 }
 
@@ -444,7 +454,8 @@ static rocl_status scan_sample(const rocpd_row *r, rocpd_worker *w, rocl_error *
         return st;
     if (g.function == ROCL_NONE && track)
         g.function = track->name;
-    if ((st = take_message(r, &row, &g, err)))
+    g.e.name = g.function;
+    if ((st = take_message(r, &row, &g.e, err)))
         return st;
     if (s->join && rocpd_join_wants(s->join, ROCL_SPM, g.e.id))
         return rocpd_join_owner(s->join, w->number, ROCL_SPM, g.e.id, g.e.id, &g, err);
@@ -472,7 +483,13 @@ static rocl_status scan_hip(const rocpd_row *r, rocpd_worker *w, rocl_error *err
         (st = take_u64(r, H_EXEC, &h.graph_exec_id, err)) ||
         (st = take_size(r, H_COUNT, &h.kernel_count, err)))
         return st;
-    rocl_kind kind = r->table == ROCPD_GRAPH_LAUNCH ? ROCL_GRAPH : ROCL_HIP_EVENT;
+    bool barrier = row.extdata_len == sizeof SCHEMA_BARRIER - 1 &&
+                   !memcmp(row.extdata, SCHEMA_BARRIER, row.extdata_len);
+    rocl_kind kind = r->table == ROCPD_GRAPH_LAUNCH ? ROCL_GRAPH
+                     : barrier                      ? ROCL_BARRIER
+                                                    : ROCL_HIP_EVENT;
+    if (!(s->kinds & ROCL_BIT(kind)))
+        return ROCL_OK;
     if (h.e.name == ROCL_NONE)
         h.e.name =
             rocl_strings_put(s->trace->strings, kind == ROCL_GRAPH ? "hipGraphLaunch" : "HIP_EVENT",
@@ -505,7 +522,8 @@ static const struct {
     [ROCPD_SAMPLE] = SCAN(sample_columns, scan_sample,
                           ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE)),
     [ROCPD_GRAPH_LAUNCH] = SCAN(hip_columns, scan_hip, ROCL_BIT(ROCL_GRAPH)),
-    [ROCPD_HIP_EVENT] = SCAN(hip_columns, scan_hip, ROCL_BIT(ROCL_HIP_EVENT)),
+    [ROCPD_HIP_EVENT] =
+        SCAN(hip_columns, scan_hip, ROCL_BIT(ROCL_HIP_EVENT) | ROCL_BIT(ROCL_BARRIER)),
 };
 
 uint32_t rocpd_table_kinds(rocpd_table table)
