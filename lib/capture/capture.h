@@ -59,17 +59,39 @@ typedef struct rocl_site {
 /* A region of the calling thread. Regions nest: end closes the one that began last. */
 ROCL_CAP_API void rocl_cap_begin(rocl_site *site);
 ROCL_CAP_API void rocl_cap_end(void);
+/* The same at a time of before (rocl_cap_now), when other things were done since. */
+ROCL_CAP_API void rocl_cap_end_at(uint64_t ticks);
 
-/* Gives the innermost open region of the thread a number, unique in the process and never 0, and
- * returns it. GPU records that carry it were caused by this region. 0 when there is none, or
- * nothing is recorded now. */
+/* Gives the outermost open region of the thread a number, unique in the process and never 0, and
+ * returns it. That is the call which the program made, whatever others it led to. GPU records that
+ * carry the number were caused by this region. 0 when there is none, or nothing is recorded now. */
 ROCL_CAP_API uint64_t rocl_cap_correlate(void);
 
-/* An argument or result of the innermost open region. type ("size_t", "hipError_t") and name are
- * static texts; the value is shown as it is. */
+/* Arguments and results of the innermost open region. type ("size_t", "hipError_t") and name are
+ * static texts. */
+typedef struct rocl_cap_value {
+    const char *type, *name;
+    rocl_chunk_form form;
+    union {
+        uint64_t bits; /* of numbers and pointers; SIGNED: of an int64_t */
+        const char *text;
+        uint32_t sizes[3];
+    };
+    size_t len; /* of the text */
+} rocl_cap_value;
+
+/* Static, one for each place that calls rocl_cap_args; all zero at first. */
+typedef struct rocl_parameters {
+    _Atomic uint32_t id;
+} rocl_parameters;
+
+enum { ROCL_CAP_ARGS = 32 };
+
+/* At most ROCL_CAP_ARGS, of which number, types and names are the same whenever this list is used:
+ * what an argument has not this time has ROCL_FORM_NONE. */
+ROCL_CAP_API void rocl_cap_args(rocl_parameters *list, const rocl_cap_value *values, size_t count);
+/* One alone, shown as it is. */
 ROCL_CAP_API void rocl_cap_arg(const char *type, const char *name, const char *value, size_t len);
-ROCL_CAP_API void rocl_cap_arg_number(const char *type, const char *name, int64_t value);
-ROCL_CAP_API void rocl_cap_arg_pointer(const char *type, const char *name, const void *value);
 
 /* ---- markers --------------------------------------------------------------------------------- */
 

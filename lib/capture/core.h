@@ -6,6 +6,7 @@
  *     writer.c    writers of threads: their chunks from begin to end
  *     names.c     sites, texts and definitions: written into each chunk before their first use
  *     record.c    events of the host
+ *     args.c      arguments of calls
  *     gpu.c       events with times of their own
  *     defs.c      making definitions
  *
@@ -269,6 +270,8 @@ static inline uint8_t *rocl_put_delta(rocl_writer *w, uint8_t *p, uint64_t now)
 /* ---- names.c --------------------------------------------------------------------------------- */
 
 extern _Atomic uint32_t rocl_next_name;
+/* The id that is kept there; the next one, where there is none yet. */
+uint32_t rocl_id_once(_Atomic uint32_t *at);
 
 /* Ids to write into the chunk; their definitions are in it after the call. 0: there is no room, the
  * event is to be dropped. `more` bytes and a small event have room behind them. */
@@ -279,6 +282,11 @@ uint32_t rocl_def_id(rocl_writer *w, const rocl_def *d, size_t more, bool *ok);
 static inline bool rocl_is_seen(const rocl_writer *w, uint32_t id)
 {
     return w->seen[id % ROCL_SEEN] == ((uint64_t)w->generation << 32 | id);
+}
+
+static inline void rocl_set_seen(rocl_writer *w, uint32_t id)
+{
+    w->seen[id % ROCL_SEEN] = (uint64_t)w->generation << 32 | id;
 }
 
 static inline uint32_t rocl_site_id(rocl_writer *w, rocl_site *site, size_t more)

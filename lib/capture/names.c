@@ -5,13 +5,13 @@
 
 _Atomic uint32_t rocl_next_name = 1;
 
-static uint32_t id_of_site(rocl_site *site)
+uint32_t rocl_id_once(_Atomic uint32_t *at)
 {
-    uint32_t id = atomic_load_explicit(&site->id, memory_order_relaxed);
+    uint32_t id = atomic_load_explicit(at, memory_order_relaxed);
     if (id)
         return id;
     uint32_t fresh = atomic_fetch_add(&rocl_next_name, 1);
-    return atomic_compare_exchange_strong(&site->id, &id, fresh) ? fresh : id;
+    return atomic_compare_exchange_strong(at, &id, fresh) ? fresh : id;
 }
 
 static size_t varint_size(uint64_t v)
@@ -20,14 +20,9 @@ static size_t varint_size(uint64_t v)
     return (size_t)(rocl_varint_put(bytes, v) - bytes);
 }
 
-static void set_seen(rocl_writer *w, uint32_t id)
-{
-    w->seen[id % ROCL_SEEN] = (uint64_t)w->generation << 32 | id;
-}
-
 uint32_t rocl_site_define(rocl_writer *w, rocl_site *site, size_t more)
 {
-    uint32_t id = id_of_site(site);
+    uint32_t id = rocl_id_once(&site->id);
     size_t category = strlen(site->category), name = strlen(site->name);
     size_t len = varint_size(id) + varint_size(category) + category + name;
     if (rocl_is_seen(w, id))
@@ -39,7 +34,7 @@ uint32_t rocl_site_define(rocl_writer *w, rocl_site *site, size_t more)
     p = rocl_put_string(p, site->category, category);
     memcpy(p, site->name, name);
     w->pos = p + name;
-    set_seen(w, id);
+    rocl_set_seen(w, id);
     return id;
 }
 
@@ -58,7 +53,7 @@ uint32_t rocl_def_id(rocl_writer *w, const rocl_def *d, size_t more, bool *ok)
     uint8_t *p = rocl_put_sized(w->pos, d->type, d->len);
     memcpy(p, d->bytes, d->len);
     w->pos = p + d->len;
-    set_seen(w, d->id);
+    rocl_set_seen(w, d->id);
     return d->id;
 }
 

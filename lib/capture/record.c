@@ -23,11 +23,12 @@ static inline bool stack_is_silent(const rocl_stack *s)
     return !s->depth || (s->depth <= ROCL_OPEN_MAX && !s->open[s->depth - 1].ticks);
 }
 
-static rocl_open *top_region(rocl_writer *w)
+static rocl_open *outermost_region(rocl_writer *w)
 {
-    uint32_t depth = w->regions.depth;
-    bool known = depth && depth <= ROCL_OPEN_MAX && w->regions.open[depth - 1].ticks;
-    return known ? &w->regions.open[depth - 1] : NULL;
+    for (uint32_t i = 0; i < w->regions.depth && i < ROCL_OPEN_MAX; i++)
+        if (w->regions.open[i].ticks)
+            return &w->regions.open[i];
+    return NULL;
 }
 
 static void put_end(rocl_writer *w, rocl_stack *s, uint8_t type, uint64_t now)
@@ -72,14 +73,18 @@ void rocl_cap_begin(rocl_site *site)
     }
 }
 
-void rocl_cap_end(void)
+void rocl_cap_end_at(uint64_t ticks)
 {
-    uint64_t now = rocl_ticks_if_on();
     rocl_writer *w = rocl_enter();
     if (w) {
-        put_end(w, &w->regions, ROCL_REC_END, now);
+        put_end(w, &w->regions, ROCL_REC_END, ticks);
         rocl_leave();
     }
+}
+
+void rocl_cap_end(void)
+{
+    rocl_cap_end_at(rocl_ticks_if_on());
 }
 
 /* Numbers come in blocks, so that threads do not meet over each of them. */
@@ -100,66 +105,21 @@ uint64_t rocl_cap_correlate(void)
     uint64_t number = 0;
     if (!w)
         return 0;
-    rocl_open *open = top_region(w);
+    rocl_open *open = outermost_region(w);
     if (open && open->correlation) {
         number = open->correlation;
     } else if (open && rocl_room(w, 0)) {
-        uint8_t body[ROCL_VARINT_MAX];
+        uint8_t body[ROCL_VARINT_MAX + 1], *end;
         number = open->correlation = next_correlation(w);
-        size_t n = (size_t)(rocl_varint_put(body, number) - body);
+        end = rocl_varint_put(body, number);
+        *end++ = 1; /* the outermost */
+        size_t n = (size_t)(end - body);
         uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_CORRELATE, n);
         memcpy(p, body, n);
         rocl_commit(w, p + n, 0);
     }
     rocl_leave();
     return number;
-}
-
-/* ---- arguments ------------------------------------------------------------------------------- */
-
-static void put_arg(rocl_writer *w, const char *type, const char *name, const char *value,
-                    size_t len)
-{
-    uint8_t body[2 * ROCL_VARINT_MAX], *p;
-    uint32_t generation, name_id, type_id;
-    size_t need = len + 2 * ROCL_HOT;
-    do {
-        generation = w->generation;
-        name_id = rocl_text_id(w, name, strlen(name), need);
-        type_id = name_id ? rocl_text_id(w, type, strlen(type), need) : 0;
-        if (!type_id || !rocl_room(w, need))
-            return;
-    } while (w->generation != generation);
-    p = rocl_varint_put(body, name_id);
-    size_t n = (size_t)(rocl_varint_put(p, type_id) - body);
-    p = rocl_put_sized(w->pos, ROCL_REC_ARG, n + len);
-    memcpy(p, body, n);
-    memcpy(p + n, value, len);
-    rocl_commit(w, p + n + len, 0);
-}
-
-void rocl_cap_arg(const char *type, const char *name, const char *value, size_t len)
-{
-    rocl_writer *w = rocl_enter();
-    if (!w)
-        return;
-    if (top_region(w))
-        put_arg(w, type, name, value, len);
-    rocl_leave();
-}
-
-void rocl_cap_arg_number(const char *type, const char *name, int64_t value)
-{
-    char text[24];
-    int n = snprintf(text, sizeof text, "%lld", (long long)value);
-    rocl_cap_arg(type, name, text, (size_t)n);
-}
-
-void rocl_cap_arg_pointer(const char *type, const char *name, const void *value)
-{
-    char text[24];
-    int n = snprintf(text, sizeof text, "0x%llx", (unsigned long long)(uintptr_t)value);
-    rocl_cap_arg(type, name, text, (size_t)n);
 }
 
 /* ---- markers --------------------------------------------------------------------------------- */

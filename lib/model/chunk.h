@@ -15,12 +15,12 @@
 #define ROCL_CHUNK_HEADER   256
 #define ROCL_CHUNK_ENDIAN   0x01020304u
 #define ROCL_CHUNK_MAJOR    1
-#define ROCL_CHUNK_MINOR    0
+#define ROCL_CHUNK_MINOR    1
 #define ROCL_CHUNK_ALIGN    8
 #define ROCL_CHUNK_MAX      ((uint64_t)1 << 30) /* bytes of a chunk */
 #define ROCL_CHUNK_OPEN_MAX 128 /* regions, and ranges, that a chunk tells to be open */
 #define ROCL_CHUNK_DEFLATE  1u  /* features: the content is a zlib stream */
-#define ROCL_CHUNK_KNOWN    ROCL_CHUNK_DEFLATE /* features that version 1.0 knows */
+#define ROCL_CHUNK_KNOWN    ROCL_CHUNK_DEFLATE /* features that version 1 knows */
 
 /* Flags: what is worth knowing, but can be ignored. */
 #define ROCL_CHUNK_CLOSED  1u /* complete: crc, header_crc and the end sync hold */
@@ -93,13 +93,16 @@ typedef enum rocl_record_type {
     ROCL_REC_KERNEL = 0x48,
     ROCL_REC_COUNTER = 0x49,
     ROCL_REC_PROCESS_NAME = 0x4a, /* string */
+    ROCL_REC_PARAMETERS = 0x4b,   /* v id, v count; of each: strings type, name */
     /* State of this writer where the chunk begins, oldest first. */
     ROCL_REC_OPEN_REGION = 0x50, /* v ticks before base, n, v number (0 none) */
     ROCL_REC_OPEN_RANGE = 0x51,  /* v ticks before base, t */
     /* Events and what belongs to them. */
     ROCL_REC_LOST = 0x60,      /* v: events that were dropped right before */
-    ROCL_REC_CORRELATE = 0x61, /* v: number of the innermost open region, for GPU work */
-    ROCL_REC_ARG = 0x62,       /* of that region: t name, t type, bytes of the value */
+    ROCL_REC_CORRELATE = 0x61, /* v: number for GPU work of an open region; v: which, from the
+                                  outermost on, 1 is that; 0 and what is missing: the innermost */
+    ROCL_REC_ARG = 0x62,       /* of the innermost: t name, t type, bytes of the value */
+    ROCL_REC_ARGS = 0x63,      /* likewise: v parameters, a form and its value for each of them */
     ROCL_REC_DISPATCH = 0x70,
     ROCL_REC_COPY = 0x71,
     ROCL_REC_ALLOC = 0x72,
@@ -107,5 +110,19 @@ typedef enum rocl_record_type {
     ROCL_REC_SAMPLE = 0x74,
     ROCL_REC_GRAPH = 0x75,
 } rocl_record_type;
+
+/* What is written of an argument, and how it is shown. The byte of a form comes before the value.
+ */
+typedef enum rocl_chunk_form {
+    ROCL_FORM_NONE = 0,     /* there is no such argument this time */
+    ROCL_FORM_SIGNED = 1,   /* zigzag */
+    ROCL_FORM_UNSIGNED = 2, /* v */
+    ROCL_FORM_POINTER = 3,  /* v: "0x7f00" */
+    ROCL_FORM_HANDLE = 4,   /* v, of a type hsa_X_t: "X_12" */
+    ROCL_FORM_FLOAT = 5,    /* v: its bits */
+    ROCL_FORM_DOUBLE = 6,   /* likewise */
+    ROCL_FORM_SIZES = 7,    /* v v v: "{256,1,1}" */
+    ROCL_FORM_TEXT = 8,     /* t */
+} rocl_chunk_form;
 
 #endif

@@ -52,6 +52,7 @@ for threads in 1 2 4 8; do
     row "begin and end of a call, $threads threads" "$(smallest recorded regions "$threads")"
     row "begin and end of a range, $threads threads" "$(smallest recorded ranges "$threads")"
 done
+row "begin and end of a call of HIP, four arguments" "$(RTG_HIP_API_ARGS=1 smallest recorded args 1)"
 row "range, with clock_gettime" "$(ROCLINE_CLOCK=monotonic smallest recorded ranges 1)"
 row "fprintf and fflush (half a line), 1 thread" "$(smallest "$overhead" fprintf $((events / 10)))"
 row "fprintf and fflush (half a line), 2 threads" "$(smallest "$overhead" fprintf $((events / 10)) 2)"

@@ -1,6 +1,7 @@
 /* What recording an event costs: overhead WHAT EVENTS THREADS prints ns of a thread per event, the
  * smallest of some rounds. WHAT: nothing, clock, regions, ranges (all through the library, which
- * records if ROCLINE_OUTPUT is set), fprintf (a line per event, as rtg_tracer writes it), lttng.
+ * records if ROCLINE_OUTPUT is set), args (calls with four arguments, as HIP's are recorded; with
+ * RTG_HIP_API_ARGS=1), fprintf (a line per event, as rtg_tracer writes it), lttng.
  * `work` prints the seconds that a fixed amount of work takes with an event about every 10 us. */
 #include <pthread.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/capture.h"
+#include "capture/rtg/rtg.h"
 
 #ifdef WITH_LTTNG
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
@@ -55,6 +56,25 @@ static void regions(long n)
     }
 }
 
+/* hipMemcpyAsync, which has a result besides. */
+static void args(long n)
+{
+    static rocl_call call = {.site = ROCL_SITE("HIP_RUNTIME_API_EXT", "hipMemcpyAsync")};
+    char *dst = (char *)&call;
+    const char *src = "text";
+    for (long i = 0; i < n; i += 2) {
+        size_t sizeBytes = (size_t)i;
+        void *to = dst + i;
+        const void *from = src;
+        int kind = 1;
+        rocl_open_call open;
+        rocl_call_begin(&open, &call);
+        const rocl_arg list[] = {ROCL_ARG("void *", to) ROCL_ARG("const void *", from) ROCL_ARG(
+            "size_t", sizeBytes) ROCL_ARG("hipMemcpyKind", kind){0}};
+        rocl_hip_call_end(&open, &call, list, &(rocl_result){"hipError_t", 0, false}, NULL);
+    }
+}
+
 static void ranges(long n)
 {
     for (long i = 0; i < n; i += 2) {
@@ -91,8 +111,9 @@ static void lttng(long n)
 static const struct {
     const char *name;
     void (*run)(long n);
-} kinds[] = {{"nothing", nothing}, {"clock", read_clock},     {"regions", regions},
-             {"ranges", ranges},   {"fprintf", with_fprintf}, {"lttng", lttng}};
+} kinds[] = {{"nothing", nothing}, {"clock", read_clock}, {"regions", regions},
+             {"ranges", ranges},   {"args", args},        {"fprintf", with_fprintf},
+             {"lttng", lttng}};
 
 /* ---- threads ---- */
 

@@ -262,6 +262,7 @@ static int gpu(void)
     static rocl_site h2d = ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_HOST_TO_DEVICE");
     static rocl_site allocate = ROCL_SITE("MEMORY_ALLOCATION", "ALLOCATE");
     static rocl_site barrier = ROCL_SITE("BARRIER_PACKET", "barrier");
+    static rocl_parameters parameters;
     rocl_def *cpu = rocl_cap_define_agent(
         &(rocl_cap_agent){.handle = 1, .type = 1, .name = "cpu", .type_index = 0});
     rocl_def *gpu = rocl_cap_define_agent(&(rocl_cap_agent){.handle = 2,
@@ -284,7 +285,12 @@ static int gpu(void)
         rocl_cap_begin(&launch);
         rocl_cap_times times = {t, t + 7000, ROCL_CLOCK_BOOTTIME, rocl_cap_correlate(),
                                 (uint32_t)syscall(SYS_gettid)};
-        rocl_cap_arg_number("int", "blocks", i);
+        rocl_cap_args(
+            &parameters,
+            (rocl_cap_value[]){
+                {.type = "int", .name = "blocks", .form = ROCL_FORM_SIGNED, .bits = (uint64_t)i},
+                {.type = "size_t", .name = "no", .form = ROCL_FORM_NONE}},
+            2);
         rocl_cap_arg("const char *", "label", "a \"b\"", 5);
         rocl_cap_end();
         rocl_cap_dispatched(&(rocl_cap_dispatch){.t = times,

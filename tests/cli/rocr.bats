@@ -290,6 +290,40 @@ count() { # COUNT KIND [TEXT]
     [ "$(wc -l <caused)" -eq 7 ] && cmp caused causes || fail "$(cat caused) $(cat causes)"
 }
 
+@test "with calls of HSA traced as well, GPU work is tied to the call of HIP" {
+    needs "$HIP"
+    with_chunks 0 KMT_GPU=1 LD_PRELOAD="$HIP" RTG_HSA_API_FILTER=all "$ROCR/hip_calls"
+    count 1 hsa '"hsa_amd_memory_async_copy"'
+    rows hip | sed -n 's/.*"\(hipMem[a-z]*Async\|hipMemcpy\)",[0-9]*,[0-9]*,\([0-9]*\),.*/\1 \2/p' >calls
+    kernel=$(rows kernel | sed 's/.*"__amd_rocclr_fillBufferAligned",\([0-9]*\),.*/\1/')
+    grep -qx "hipMemsetAsync $kernel" calls || fail "kernel $kernel: $(cat calls)"
+    copy=$(rows memory_copy | cut -d, -f 7)
+    grep -qx "hipMemcpy $copy" calls || fail "copy $copy: $(cat calls)"
+    # Nothing of HSA has a number of its own.
+    rows hsa | awk -F, '$6 != 0' | grep . && fail "the work is of two calls"
+    rocstats launch chunks >launch
+    grep -q '__amd_rocclr_fillBufferAligned .*hipMemsetAsync' launch || fail "$(cat launch)"
+}
+
+@test "arguments in chunks: numbers, addresses, what calls set, sizes, texts, handles" {
+    needs "$HIP"
+    with_chunks 0 KMT_GPU=1 LD_PRELOAD="$HIP" RTG_HIP_API_ARGS=1 RTG_HSA_API_FILTER=all \
+        "$ROCR/hip_calls"
+    try 0 rtg2json --args -o t.json chunks
+    has() { # CALL FILTER
+        jq -e --arg call "$1" '[.traceEvents[] | select(.name == $call and .ph == "X") | .args |
+            select('"$2"')] | length > 0' t.json >/dev/null ||
+            fail "$1: $(jq -c --arg call "$1" '.traceEvents[] | select(.name == $call) | .args' t.json)"
+    }
+    has hipMalloc '(.ptr | test("^0x7[0-9a-f]+$")) and .size == "4096" and .return == "0"'
+    has hipEventElapsedTime '(.ms | test("^[0-9.e-]+$")) and (.start | test("^0x[0-9a-f]+$"))'
+    has hipGetDeviceCount '.count == "1"'
+    has hipMemcpyAsync '.kind == "1" and .sizeBytes == "4096" and (.stream | test("^0x"))'
+    has hsa_amd_memory_async_copy '.src_agent | test("^agent_[0-9]+$")'
+    has hsa_signal_create '.initial_value == "1" and .num_consumers == "0"'
+    has hsa_executable_get_symbol_by_name '.symbol_name | test("rocclr")'
+}
+
 @test "what the library exports is what it can hand on, with the names of the library" {
     needs "$HIP" nm
     nm -D --defined-only "$HIP" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort >ours

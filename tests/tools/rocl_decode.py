@@ -12,13 +12,14 @@ FIELDS = {1: 1, 2: 0, 3: 1, 4: 0, 5: 1, 6: 2, 7: 1}  # numbers behind d
 NAMES = {1: "begin", 2: "end", 3: "push", 4: "pop", 5: "mark", 6: "start", 7: "stop",
          0x40: "text", 0x41: "name", 0x42: "node", 0x43: "process", 0x44: "thread", 0x45: "agent",
          0x46: "queue", 0x47: "stream", 0x48: "kernel", 0x49: "counter", 0x4a: "process-name",
+         0x4b: "parameters", 0x63: "args",
          0x50: "open-region", 0x51: "open-range", 0x60: "lost", 0x61: "correlate", 0x62: "arg",
          0x70: "dispatch", 0x71: "copy", 0x72: "alloc", 0x73: "barrier", 0x74: "sample",
          0x75: "graph"}
 # Bodies: n number, s signed number, t string, r the rest.
 BODIES = {0x40: "nr", 0x41: "ntr", 0x42: "tttttt", 0x43: "nnnt", 0x44: "r", 0x45: "nnnssstttt",
-          0x46: "nnt", 0x47: "nnt", 0x48: "nnnssssstt", 0x49: "nnnttt", 0x4a: "r", 0x50: "nnn",
-          0x51: "nn", 0x60: "n", 0x61: "n", 0x62: "nnr", 0x70: "nssnn" + 13 * "n",
+          0x46: "nnt", 0x47: "nnt", 0x48: "nnnssssstt", 0x49: "nnnttt", 0x4a: "r", 0x4b: "np", 0x50: "nnn",
+          0x51: "nn", 0x60: "n", 0x61: "nn", 0x62: "nnr", 0x63: "nv", 0x70: "nssnn" + 13 * "n",
           0x71: "nssnn" + 8 * "n", 0x72: "nssnn" + 9 * "n", 0x73: "nssnn" + 4 * "n",
           0x74: "nssnnnn", 0x75: "nssnn" + 6 * "n"}
 
@@ -81,6 +82,25 @@ class Reader:
     def string(self):
         return self.bytes(self.number())
 
+    def parameters(self):
+        return [(self.string(), self.string()) for _ in range(self.number())]
+
+    def values(self):
+        """(form, value) of each; there is nothing behind them."""
+        values = []
+        while self.at < len(self.data):
+            form = self.byte()
+            must(form <= 8, "the form of a value")
+            if form == 0:
+                values.append((form,))
+            elif form == 1:
+                values.append((form, self.signed()))
+            elif form == 7:
+                values.append((form, self.number(), self.number(), self.number()))
+            else:
+                values.append((form, self.number()))
+        return values
+
     def rest(self):
         return self.bytes(len(self.data) - self.at)
 
@@ -122,7 +142,8 @@ def must(holds, what):
 
 def body_of(kind, body):
     r = Reader(body)
-    take = {"n": r.number, "s": r.signed, "t": r.string, "r": r.rest}
+    take = {"n": r.number, "s": r.signed, "t": r.string, "r": r.rest, "p": r.parameters,
+            "v": r.values}
     values = [take[c]() for c in BODIES[kind]]
     must(r.at == len(body), "the length of a record")
     return values
@@ -145,7 +166,7 @@ def records(chunk):
 
 def check(kind, fields, known):
     """Ids are defined before they are used."""
-    texts, names, others = known
+    texts, names, others, lists = known
     if kind == 0x40:
         texts.add(fields[0])
     elif kind == 0x41:
@@ -153,12 +174,20 @@ def check(kind, fields, known):
     elif 0x45 <= kind <= 0x49:
         others.add(fields[0])
         must(kind < 0x48 or not fields[2] or fields[2] in others, "the agent of a definition")
+    elif kind == 0x4b:
+        lists[fields[0]] = len(fields[1])
     if kind in (3, 5, 6):
         must(fields[0] in texts, "a text")
     elif kind == 0x51:
         must(fields[1] in texts, "the text of an open range")
     elif kind == 0x62:
         must(fields[0] in texts and fields[1] in texts, "the texts of an argument")
+    elif kind == 0x61:
+        must(fields[1] == 1, "which call has a number")
+    elif kind == 0x63:
+        must(fields[0] in lists and len(fields[1]) == lists[fields[0]], "the list of arguments")
+        for value in fields[1]:
+            must(value[0] != 8 or value[1] in texts, "the text of an argument")
     elif kind == 1:
         must(fields[0] in names, "a name")
     elif kind == 0x50:
@@ -180,7 +209,7 @@ def decode(data, say):
             continue
         c = Chunk(data, at)
         say("chunk", c.pid, c.tid, c.writer, c.seq, c.events)
-        events, known = 0, (set(), set(), set())
+        events, known = 0, (set(), set(), set(), {})
         for kind, ticks, fields in records(c):
             check(kind, fields, known)
             events += kind < 0x40 or kind >= 0x70

@@ -5,8 +5,10 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 /* Types and lists cannot stand in parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
-#define BEGIN(category, result, f, linked, parameters, missing, direct)                            \
-    static rocl_hip_call call = {.call = {{category, #f, 0}, 0}, .symbol = linked};                \
+#define BEGIN(category, trait, result, f, linked, parameters, missing, direct)                     \
+    static rocl_hip_call call = {                                                                  \
+        .call = {.site = {category, #f, 0}, .launches = (trait) != ROCL_HIP_PLAIN},                \
+        .symbol = linked};                                                                         \
     result(*real) parameters = (result(*) parameters)rocl_hip_real(&call);                         \
     rocl_open_call open;                                                                           \
     if (!real)                                                                                     \
@@ -19,10 +21,11 @@
 #define ROCL_HIP_CALL(category, trait, result, f, linked, parameters, arguments, ...)              \
     ROCL_CAP_API result f parameters                                                               \
     {                                                                                              \
-        BEGIN(category, result, f, linked, parameters, return hipErrorNotSupported,                \
+        BEGIN(category, trait, result, f, linked, parameters, return hipErrorNotSupported,         \
               return real arguments)                                                               \
         result r = real arguments;                                                                 \
         const rocl_arg list[] = {__VA_ARGS__{0}};                                                  \
+        ROCL_CALL_FITS(list);                                                                      \
         rocl_hip_call_end(&open, &call.call, list, &(rocl_result){#result, (int)r, r != 0},        \
                           rocl_hip_kernel(trait, list));                                           \
         return r;                                                                                  \
@@ -33,9 +36,10 @@
     ROCL_CAP_API result f parameters                                                               \
     {                                                                                              \
         static result none;                                                                        \
-        BEGIN(category, result, f, linked, parameters, return none, return real arguments)         \
+        BEGIN(category, trait, result, f, linked, parameters, return none, return real arguments)  \
         result r = real arguments;                                                                 \
         const rocl_arg list[] = {__VA_ARGS__{0}};                                                  \
+        ROCL_CALL_FITS(list);                                                                      \
         rocl_hip_call_end(&open, &call.call, list, &(rocl_result){0}, NULL);                       \
         return r;                                                                                  \
     }
@@ -43,9 +47,10 @@
 #define ROCL_HIP_VOID(category, trait, result, f, linked, parameters, arguments, ...)              \
     ROCL_CAP_API void f parameters                                                                 \
     {                                                                                              \
-        BEGIN(category, void, f, linked, parameters, return, real arguments; return )              \
+        BEGIN(category, trait, void, f, linked, parameters, return, real arguments; return )       \
         real arguments;                                                                            \
         const rocl_arg list[] = {__VA_ARGS__{0}};                                                  \
+        ROCL_CALL_FITS(list);                                                                      \
         rocl_hip_call_end(&open, &call.call, list, &(rocl_result){0}, NULL);                       \
     }
 

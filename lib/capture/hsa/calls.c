@@ -10,25 +10,27 @@
     }
 
 #define ROCL_HSA_CALL(table, category, result, f, parameters, arguments, ...)                      \
-    static rocl_call call_##f = {{category, #f, 0}, 0};                                            \
+    static rocl_call call_##f = {.site = {category, #f, 0}};                                       \
     static result traced_##f parameters                                                            \
     {                                                                                              \
         rocl_open_call open;                                                                       \
         rocl_call_begin(&open, &call_##f);                                                         \
         result r = rocl_hsa_next.table.f##_fn arguments;                                           \
         const rocl_arg list[] = {__VA_ARGS__{0}};                                                  \
+        ROCL_CALL_FITS(list);                                                                      \
         rocl_hsa_call_end(&open, &call_##f, list, &(rocl_result)RESULT(#result, r));               \
         return r;                                                                                  \
     }
 
 #define ROCL_HSA_VOID(table, category, result, f, parameters, arguments, ...)                      \
-    static rocl_call call_##f = {{category, #f, 0}, 0};                                            \
+    static rocl_call call_##f = {.site = {category, #f, 0}};                                       \
     static void traced_##f parameters                                                              \
     {                                                                                              \
         rocl_open_call open;                                                                       \
         rocl_call_begin(&open, &call_##f);                                                         \
         rocl_hsa_next.table.f##_fn arguments;                                                      \
         const rocl_arg list[] = {__VA_ARGS__{0}};                                                  \
+        ROCL_CALL_FITS(list);                                                                      \
         rocl_hsa_call_end(&open, &call_##f, list, &(rocl_result){0});                              \
     }
 

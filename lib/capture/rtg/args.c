@@ -1,20 +1,37 @@
-/* Arguments of calls as text. */
+/* Arguments of calls: as text, and as values. */
 #include <stdio.h>
 #include <string.h>
 
 #include "capture/rtg/rtg.h"
 
+/* Sizes that the compiler knows: it reads them at once. */
 static uint64_t bits_of(const rocl_arg *a)
 {
-    uint64_t v = 0;
-    memcpy(&v, a->value, a->size < sizeof v ? a->size : sizeof v);
-    return v;
+    uint64_t v;
+    uint32_t word;
+    uint16_t half;
+    switch (a->size) {
+    case 8:
+        memcpy(&v, a->value, 8);
+        return v;
+    case 4:
+        memcpy(&word, a->value, 4);
+        return word;
+    case 2:
+        memcpy(&half, a->value, 2);
+        return half;
+    default:
+        return *(const unsigned char *)a->value;
+    }
 }
 
 static int64_t signed_of(const rocl_arg *a)
 {
-    unsigned unused = 64 - 8u * (a->size < 8 ? a->size : 8u);
-    return (int64_t)(bits_of(a) << unused) >> unused;
+    uint64_t v = bits_of(a);
+    return a->size == 4   ? (int32_t)v
+           : a->size == 2 ? (int16_t)v
+           : a->size == 1 ? (int8_t)v
+                          : (int64_t)v;
 }
 
 static const void *pointer_of(const rocl_arg *a)
@@ -35,33 +52,6 @@ static bool is_size(const rocl_arg *a)
     return a->kind == ROCL_KIND_OUT && strstr(a->type, "size_t");
 }
 
-bool rocl_arg_is_number(const rocl_arg *a, bool done, int64_t *v)
-{
-    const void *set = set_by_call(a, done);
-    if (a->kind == ROCL_KIND_SIGNED)
-        *v = signed_of(a);
-    else if (a->kind == ROCL_KIND_UNSIGNED)
-        *v = (int64_t)bits_of(a);
-    else if (set && a->kind == ROCL_KIND_OUT_INT)
-        *v = *(const int *)set;
-    else if (set && is_size(a))
-        *v = (int64_t) * (const size_t *)set;
-    else
-        return false;
-    return a->kind != ROCL_KIND_UNSIGNED || *v >= 0;
-}
-
-bool rocl_arg_is_pointer(const rocl_arg *a, bool done, const void **p)
-{
-    const void *set = set_by_call(a, done);
-    if (a->kind != ROCL_KIND_POINTER && !rocl_kind_is_out(a->kind))
-        return false;
-    if (set && a->kind != ROCL_KIND_OUT)
-        return false;
-    *p = set ? *(void *const *)set : pointer_of(a);
-    return true;
-}
-
 static double double_of(const rocl_arg *a)
 {
     double d = 0;
@@ -74,14 +64,18 @@ static double double_of(const rocl_arg *a)
 }
 
 /* "hsa_agent_t": "agent_" and its handle. */
+static bool is_handle(const rocl_arg *a)
+{
+    return a->size == sizeof(uint64_t) && strlen(a->type) > 6;
+}
+
 static void put_handle(rocl_line *l, const rocl_arg *a)
 {
-    size_t n = strlen(a->type);
-    if (n <= 6 || a->size != sizeof(uint64_t)) {
+    if (!is_handle(a)) {
         rocl_line_text(l, "_omitted_", 9);
         return;
     }
-    rocl_line_text(l, a->type + 4, n - 6);
+    rocl_line_text(l, a->type + 4, strlen(a->type) - 6);
     rocl_line_text(l, "_", 1);
     rocl_line_u64(l, bits_of(a));
 }
@@ -183,4 +177,68 @@ void rocl_line_hip_args(rocl_line *l, const rocl_arg *args, bool done)
         put_hip(l, a, front);
     }
     rocl_line_text(l, ")", 1);
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+static void set_number(rocl_cap_value *v, rocl_chunk_form form, uint64_t bits)
+{
+    v->form = form;
+    v->bits = bits;
+}
+
+static void set_text(rocl_cap_value *v, const char *text)
+{
+    v->form = ROCL_FORM_TEXT;
+    v->text = text ? text : "";
+    v->len = strlen(v->text);
+}
+
+static void set_record(rocl_cap_value *v, const rocl_arg *a, bool hip)
+{
+    if (!hip && is_handle(a)) {
+        set_number(v, ROCL_FORM_HANDLE, bits_of(a));
+    } else if (hip && !strcmp(a->type, "dim3") && a->size == sizeof v->sizes) {
+        v->form = ROCL_FORM_SIZES;
+        memcpy(v->sizes, a->value, sizeof v->sizes);
+    } else {
+        set_text(v, hip ? a->type : "_omitted_");
+    }
+}
+
+/* What the call has put where the argument points to. */
+static void set_out(rocl_cap_value *v, const rocl_arg *a, const void *at)
+{
+    uint32_t bits;
+    memcpy(&bits, at, sizeof bits);
+    if (a->kind == ROCL_KIND_OUT_INT)
+        set_number(v, ROCL_FORM_SIGNED, (uint64_t)(int32_t)bits);
+    else if (a->kind == ROCL_KIND_OUT_FLOAT)
+        set_number(v, ROCL_FORM_FLOAT, bits);
+    else if (is_size(a))
+        set_number(v, ROCL_FORM_UNSIGNED, *(const size_t *)at);
+    else
+        set_number(v, ROCL_FORM_POINTER, (uint64_t) * (void *const *)at);
+}
+
+void rocl_arg_value(rocl_cap_value *v, const rocl_arg *a, bool hip, bool done)
+{
+    const void *out = set_by_call(a, done);
+    v->type = a->type;
+    v->name = a->name;
+    if (out)
+        set_out(v, a, out);
+    else if (a->kind == ROCL_KIND_RECORD)
+        set_record(v, a, hip);
+    else if (a->kind == ROCL_KIND_TEXT)
+        set_text(v, pointer_of(a));
+    else if (a->kind == ROCL_KIND_SIGNED)
+        set_number(v, ROCL_FORM_SIGNED, (uint64_t)signed_of(a));
+    else
+        set_number(v,
+                   a->kind == ROCL_KIND_UNSIGNED ? ROCL_FORM_UNSIGNED
+                   : a->kind == ROCL_KIND_FLOAT  ? ROCL_FORM_FLOAT
+                   : a->kind == ROCL_KIND_DOUBLE ? ROCL_FORM_DOUBLE
+                                                 : ROCL_FORM_POINTER,
+                   bits_of(a));
 }

@@ -4,50 +4,42 @@
 
 #include "capture/rtg/rtg.h"
 
-static void record_text(const rocl_arg *a, const char *s)
+static rocl_cap_value name_of_kernel(const char *kernel)
 {
-    rocl_cap_arg(a->type, a->name, s ? s : "", s ? strlen(s) : 0);
+    return (rocl_cap_value){.type = "const char *",
+                            .name = "kernel",
+                            .form = kernel ? ROCL_FORM_TEXT : ROCL_FORM_NONE,
+                            .text = kernel,
+                            .len = kernel ? strlen(kernel) : 0};
 }
 
-/* What the line would show of it. */
-static void record_shown(const rocl_arg *a, bool hip, bool done)
+/* What went well is not worth the room. */
+static rocl_cap_value value_of_result(const rocl_result *r, bool with_args)
 {
-    rocl_arg one[2] = {*a, {0}};
-    rocl_line l;
-    rocl_line_begin(&l);
-    size_t before = hip ? strlen(a->name) + 2 : 0; /* "(name=", and ")" behind it */
-    if (hip)
-        rocl_line_hip_args(&l, one, done);
-    else
-        rocl_line_hsa_args(&l, one);
-    rocl_cap_arg(a->type, a->name, l.data + before, l.len - before - hip);
+    bool shown = with_args || r->failed;
+    return (rocl_cap_value){.type = r->type,
+                            .name = "return",
+                            .form = shown ? ROCL_FORM_SIGNED : ROCL_FORM_NONE,
+                            .bits = (uint64_t)r->value};
 }
 
-static void record_arg(const rocl_arg *a, bool hip, bool done)
+static void record(rocl_call *c, const rocl_arg *args, const rocl_result *r, const char *kernel,
+                   bool hip, bool with_args)
 {
-    int64_t number;
-    const void *p;
-    if (a->kind == ROCL_KIND_TEXT)
-        record_text(a, *(const char *const *)a->value);
-    else if (rocl_arg_is_number(a, done, &number))
-        rocl_cap_arg_number(a->type, a->name, number);
-    else if (rocl_arg_is_pointer(a, done, &p))
-        rocl_cap_arg_pointer(a->type, a->name, p);
-    else
-        record_shown(a, hip, done);
-}
-
-static void record(const rocl_arg *args, const rocl_result *r, bool hip, bool with_args)
-{
-    bool front = !r->failed;
+    rocl_cap_value v[ROCL_CAP_ARGS];
+    uint64_t now = rocl_cap_now();
+    bool front = hip && !r->failed;
+    size_t n = 0;
+    if (c->launches)
+        v[n++] = name_of_kernel(kernel);
     for (const rocl_arg *a = args; with_args && a->type; a++) {
         front = front && rocl_kind_is_out(a->kind);
-        record_arg(a, hip, hip && front);
+        rocl_arg_value(&v[n++], a, hip, front);
     }
-    /* What went well is not worth the room. */
-    if (r->type && (with_args || r->failed))
-        rocl_cap_arg_number(r->type, "return", r->value);
-    rocl_cap_end();
+    if (r->type)
+        v[n++] = value_of_result(r, with_args);
+    rocl_cap_args(&c->parameters, v, n);
+    rocl_cap_end_at(now);
 }
 
 static void write_end(rocl_line *l, const rocl_open_call *o, uint64_t now)
@@ -56,14 +48,14 @@ static void write_end(rocl_line *l, const rocl_open_call *o, uint64_t now)
     rocl_line_write(l);
 }
 
-void rocl_hsa_call_end(const rocl_open_call *o, const rocl_call *c, const rocl_arg *args,
+void rocl_hsa_call_end(const rocl_open_call *o, rocl_call *c, const rocl_arg *args,
                        const rocl_result *r)
 {
     int saved = errno;
     uint64_t now = o->began ? rocl_rtg_now() : 0;
     rocl_line l;
     if (rocl_rtg.chunks)
-        record(args, r, false, true);
+        record(c, args, r, NULL, false, true);
     if (o->began) {
         rocl_line_who(&l, "HSA");
         rocl_line_text(&l, c->site.name, strlen(c->site.name));
@@ -78,17 +70,14 @@ void rocl_hsa_call_end(const rocl_open_call *o, const rocl_call *c, const rocl_a
     errno = saved;
 }
 
-void rocl_hip_call_end(const rocl_open_call *o, const rocl_call *c, const rocl_arg *args,
+void rocl_hip_call_end(const rocl_open_call *o, rocl_call *c, const rocl_arg *args,
                        const rocl_result *r, const char *kernel)
 {
     int saved = errno;
     uint64_t now = o->began ? rocl_rtg_now() : 0;
     rocl_line l;
-    if (rocl_rtg.chunks) {
-        if (kernel)
-            rocl_cap_arg("const char *", "kernel", kernel, strlen(kernel));
-        record(args, r, true, rocl_rtg.hip_args);
-    }
+    if (rocl_rtg.chunks)
+        record(c, args, r, kernel, true, rocl_rtg.hip_args);
     if (o->began) {
         rocl_line_who(&l, "HIP");
         rocl_line_text(&l, c->site.name, strlen(c->site.name));

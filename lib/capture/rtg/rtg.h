@@ -129,10 +129,8 @@ ROCL_CAP_API void rocl_line_write(rocl_line *l);
 /* ns of the clock of the text (monotonic). */
 ROCL_CAP_API uint64_t rocl_rtg_now(void);
 
-/* What is shown of an argument, where that is a number, or a pointer. done: the call has set what
- * the argument points to. */
-bool rocl_arg_is_number(const rocl_arg *a, bool done, int64_t *v);
-bool rocl_arg_is_pointer(const rocl_arg *a, bool done, const void **p);
+/* An argument as chunks have it. done: the call has set what it points to. */
+void rocl_arg_value(rocl_cap_value *v, const rocl_arg *a, bool hip, bool done);
 
 /* As rtg_tracer prints them: "agent_1, 2, 0x7f00". */
 void rocl_line_hsa_args(rocl_line *l, const rocl_arg *args);
@@ -144,12 +142,18 @@ void rocl_line_hip_args(rocl_line *l, const rocl_arg *args, bool done);
 typedef struct rocl_call {
     rocl_site site;
     _Atomic int wanted; /* 0: not known yet, 1: yes, -1: no */
+    bool launches;      /* a kernel, whose name is an argument of its own */
+    rocl_parameters parameters;
 } rocl_call;
 
 /* What is on the stack while the call runs. */
 typedef struct rocl_open_call {
     uint64_t began; /* ns; 0: there is no text */
 } rocl_open_call;
+
+/* Besides its arguments a call has the name of a kernel, and a result. */
+#define ROCL_CALL_FITS(list)                                                                       \
+    _Static_assert(sizeof(list) / sizeof *(list) + 1 <= ROCL_CAP_ARGS, "arguments of a call")
 
 /* The result of a call. */
 typedef struct rocl_result {
@@ -165,10 +169,10 @@ static inline void rocl_call_begin(rocl_open_call *o, rocl_call *c)
         rocl_cap_begin(&c->site);
 }
 
-ROCL_CAP_API void rocl_hsa_call_end(const rocl_open_call *o, const rocl_call *c,
-                                    const rocl_arg *args, const rocl_result *r);
+ROCL_CAP_API void rocl_hsa_call_end(const rocl_open_call *o, rocl_call *c, const rocl_arg *args,
+                                    const rocl_result *r);
 /* kernel: its name, for a launch, or NULL. */
-ROCL_CAP_API void rocl_hip_call_end(const rocl_open_call *o, const rocl_call *c,
-                                    const rocl_arg *args, const rocl_result *r, const char *kernel);
+ROCL_CAP_API void rocl_hip_call_end(const rocl_open_call *o, rocl_call *c, const rocl_arg *args,
+                                    const rocl_result *r, const char *kernel);
 
 #endif

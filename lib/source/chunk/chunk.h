@@ -9,6 +9,7 @@
  *     clock.c    ticks -> ns
  *     scan.c     the second pass: records -> events
  *     gpu.c      records of GPU work -> events
+ *     args.c     arguments of regions
  *     ranges.c   ranges that begin and end on different threads
  *     dump.c     records as text
  *     pack.c     chunks -> chunks: without the room that was not used, and compressed
@@ -218,6 +219,14 @@ typedef struct chunk_stack {
     size_t told; /* of them by the chunk that is read */
 } chunk_stack;
 
+typedef struct chunk_parameter {
+    uint32_t type, name; /* texts */
+} chunk_parameter;
+
+typedef struct chunk_list_of_parameters {
+    size_t first, count;
+} chunk_list_of_parameters;
+
 typedef struct chunk_waiting_arg {
     size_t depth;
     rocl_arg arg;
@@ -236,6 +245,11 @@ typedef struct chunk_worker {
     chunk_waiting_arg *args;
     size_t arg_count, arg_cap;
     rocl_arena values; /* of arguments */
+    rocl_map lists;    /* id in the chunk -> index in lists_all */
+    chunk_list_of_parameters *lists_all;
+    size_t list_count, list_cap;
+    chunk_parameter *parameters;
+    size_t parameter_count, parameter_cap;
     /* the chunk that is read */
     const chunk_info *chunk;
     chunk_reader reader;
@@ -252,9 +266,19 @@ rocl_status chunk_scan(chunk_process *p, const rocl_task *task, unsigned worker,
                        const rocl_emitter *to, rocl_error *err);
 /* Counts what is wrong with a record. */
 void chunk_fault(chunk_worker *w, rocl_fault f);
+void chunk_out_of_memory(chunk_worker *w);
+uint32_t chunk_intern(chunk_worker *w, chunk_string s);
+uint32_t chunk_text_of(chunk_worker *w, uint64_t id); /* of an id in the chunk */
 chunk_name chunk_name_of(chunk_worker *w, uint64_t id);
 /* The next event of a kind that is wanted, with its head filled in; NULL: none is to be made. */
 void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name);
+
+/* args.c */
+void chunk_take_arg(chunk_worker *w, chunk_record *r);
+void chunk_take_parameters(chunk_worker *w, chunk_record *r);
+void chunk_take_args(chunk_worker *w, chunk_record *r);
+/* Those of the region at this depth into g, which ends; NULL: to nobody. */
+void chunk_args_move(chunk_worker *w, size_t depth, rocl_region *g);
 
 /* gpu.c: true: it was one of its records. */
 bool chunk_take_gpu(chunk_worker *w, chunk_record *rec);

@@ -74,7 +74,9 @@ static const char *const names[256] = {
     [ROCL_REC_OPEN_RANGE] = "open-range",
     [ROCL_REC_LOST] = "lost",
     [ROCL_REC_CORRELATE] = "correlate",
+    [ROCL_REC_PARAMETERS] = "parameters",
     [ROCL_REC_ARG] = "arg",
+    [ROCL_REC_ARGS] = "args",
     [ROCL_REC_DISPATCH] = "dispatch",
     [ROCL_REC_COPY] = "copy",
     [ROCL_REC_ALLOC] = "alloc",
@@ -83,7 +85,8 @@ static const char *const names[256] = {
     [ROCL_REC_GRAPH] = "graph",
 };
 
-/* What the fields of a body are: n number, z signed number, s text with its length, r the rest. */
+/* What the fields of a body are: n number, z signed number, s text with its length, r the rest, p
+ * pairs of texts with their number, v values with their forms. */
 static const char *const fields[256] = {
     [ROCL_REC_TEXT] = "nr",
     [ROCL_REC_NAME] = "nsr",
@@ -99,8 +102,10 @@ static const char *const fields[256] = {
     [ROCL_REC_OPEN_REGION] = "nnn",
     [ROCL_REC_OPEN_RANGE] = "nn",
     [ROCL_REC_LOST] = "n",
-    [ROCL_REC_CORRELATE] = "n",
+    [ROCL_REC_CORRELATE] = "nn",
+    [ROCL_REC_PARAMETERS] = "np",
     [ROCL_REC_ARG] = "nnr",
+    [ROCL_REC_ARGS] = "nv",
     [ROCL_REC_DISPATCH] = "nnnnnnnnnnnnn",
     [ROCL_REC_COPY] = "nnnnnnnn",
     [ROCL_REC_ALLOC] = "nnnnnnnnn",
@@ -108,6 +113,37 @@ static const char *const fields[256] = {
     [ROCL_REC_SAMPLE] = "nn",
     [ROCL_REC_GRAPH] = "nnnnnn",
 };
+
+static int put_parameters(char *to, size_t size, chunk_record *r)
+{
+    size_t n = 0;
+    uint64_t count = chunk_number(r);
+    for (uint64_t i = 0; i < count && r->p < r->end && n < size; i++) {
+        shown type = show(chunk_text(r)), name = show(chunk_text(r));
+        int k = snprintf(to + n, size - n, " %s %s", type.text, name.text);
+        n += k > 0 ? (size_t)k : 0;
+    }
+    return (int)n;
+}
+
+/* " FORM:VALUE" of each, as numbers. */
+static int put_values(char *to, size_t size, chunk_record *r)
+{
+    size_t n = 0;
+    while (r->p < r->end && n < size) {
+        uint8_t form = *r->p++;
+        int k = snprintf(to + n, size - n, " %u:", form);
+        n += k > 0 ? (size_t)k : 0;
+        for (int i = 0; i < (form == ROCL_FORM_SIZES ? 3 : form != ROCL_FORM_NONE); i++) {
+            uint64_t v = chunk_number(r);
+            k = form == ROCL_FORM_SIGNED
+                    ? snprintf(to + n, n < size ? size - n : 0, "%" PRId64, rocl_unzigzag(v))
+                    : snprintf(to + n, n < size ? size - n : 0, i ? ",%" PRIu64 : "%" PRIu64, v);
+            n += k > 0 ? (size_t)k : 0;
+        }
+    }
+    return (int)n;
+}
 
 static void put_fields(char *to, size_t size, const char *form, chunk_record *r)
 {
@@ -118,6 +154,10 @@ static void put_fields(char *to, size_t size, const char *form, chunk_record *r)
             k = snprintf(to + n, size - n, " %" PRIu64, chunk_number(r));
         else if (*form == 'z')
             k = snprintf(to + n, size - n, " %" PRId64, chunk_signed(r));
+        else if (*form == 'p')
+            k = put_parameters(to + n, size - n, r);
+        else if (*form == 'v')
+            k = put_values(to + n, size - n, r);
         else
             k = snprintf(to + n, size - n, " %s",
                          show(*form == 's' ? chunk_text(r) : chunk_rest(r)).text);

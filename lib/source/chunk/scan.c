@@ -34,7 +34,8 @@ static void forget_chunk(chunk_worker *w)
     rocl_map_free(&w->texts);
     rocl_map_free(&w->names);
     rocl_map_free(&w->defs);
-    w->name_count = 0;
+    rocl_map_free(&w->lists);
+    w->name_count = w->list_count = w->parameter_count = 0;
 }
 
 void chunk_workers_free(chunk_process *p)
@@ -51,13 +52,15 @@ void chunk_workers_free(chunk_process *p)
         free(w->regions.all);
         free(w->ranges.all);
         free(w->args);
+        free(w->lists_all);
+        free(w->parameters);
         free(w);
     }
     free(p->workers);
     p->workers = NULL;
 }
 
-static void out_of_memory(chunk_worker *w)
+void chunk_out_of_memory(chunk_worker *w)
 {
     if (w->st == ROCL_OK)
         w->st = rocl_fail_memory(w->err);
@@ -74,29 +77,29 @@ void chunk_fault(chunk_worker *w, rocl_fault f)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static uint32_t intern(chunk_worker *w, chunk_string s)
+uint32_t chunk_intern(chunk_worker *w, chunk_string s)
 {
     uint32_t id = rocl_strings_put(w->process->file->trace->strings, s.s, s.n);
     if (id == ROCL_NONE)
-        out_of_memory(w);
+        chunk_out_of_memory(w);
     return id;
 }
 
 static void take_text(chunk_worker *w, chunk_record *r)
 {
     uint64_t id = chunk_number(r);
-    if (!rocl_map_put(&w->texts, id, intern(w, chunk_rest(r))))
-        out_of_memory(w);
+    if (!rocl_map_put(&w->texts, id, chunk_intern(w, chunk_rest(r))))
+        chunk_out_of_memory(w);
 }
 
 static void take_name(chunk_worker *w, chunk_record *r)
 {
     uint64_t id = chunk_number(r);
-    uint32_t category = intern(w, chunk_text(r));
-    uint32_t name = intern(w, chunk_rest(r));
+    uint32_t category = chunk_intern(w, chunk_text(r));
+    uint32_t name = chunk_intern(w, chunk_rest(r));
     if (!ROCL_GROW(w->name_list, w->name_cap, w->name_count + 1) ||
         !rocl_map_put(&w->names, id, (uint32_t)w->name_count)) {
-        out_of_memory(w);
+        chunk_out_of_memory(w);
         return;
     }
     w->name_list[w->name_count++] = (chunk_name){category, name};
@@ -111,7 +114,7 @@ chunk_name chunk_name_of(chunk_worker *w, uint64_t id)
     return (chunk_name){0, 0};
 }
 
-static uint32_t text_of(chunk_worker *w, uint64_t id)
+uint32_t chunk_text_of(chunk_worker *w, uint64_t id)
 {
     uint32_t text = rocl_map_get(&w->texts, id, ROCL_NONE);
     if (text != ROCL_NONE)
@@ -123,7 +126,7 @@ static uint32_t text_of(chunk_worker *w, uint64_t id)
 static chunk_name marker_name(chunk_worker *w, uint64_t text)
 {
     const uint32_t *words = w->process->file->words;
-    return (chunk_name){words[CHUNK_W_RANGE_API], text_of(w, text)};
+    return (chunk_name){words[CHUNK_W_RANGE_API], chunk_text_of(w, text)};
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -160,30 +163,9 @@ static int64_t ns_of(const chunk_worker *w, uint64_t ticks)
 static void push(chunk_worker *w, chunk_stack *s, chunk_open open)
 {
     if (!ROCL_GROW(s->all, s->cap, s->depth + 1))
-        out_of_memory(w);
+        chunk_out_of_memory(w);
     else
         s->all[s->depth++] = open;
-}
-
-/* Arguments of the region at this depth are the last ones that wait. */
-static void move_args(chunk_worker *w, size_t depth, rocl_region *g)
-{
-    size_t first = w->arg_count;
-    while (first && w->args[first - 1].depth >= depth)
-        first--;
-    size_t n = w->arg_count - first;
-    w->arg_count = first;
-    if (!g || !n)
-        return;
-    rocl_batcher *b = &w->out;
-    if (!ROCL_GROW(b->args, b->arg_cap, b->arg_count + n)) {
-        out_of_memory(w);
-        return;
-    }
-    g->arg_first = (uint32_t)b->arg_count;
-    g->arg_count = (uint32_t)n;
-    for (size_t i = 0; i < n; i++)
-        b->args[b->arg_count++] = w->args[first + i].arg;
 }
 
 static void end_region(chunk_worker *w, uint64_t ticks)
@@ -193,8 +175,9 @@ static void end_region(chunk_worker *w, uint64_t ticks)
     if (g) {
         g->function = o->name.name;
         g->e.stack_id = o->correlation;
+        g->e.parent_stack_id = w->regions.depth ? o[-1].correlation : 0;
     }
-    move_args(w, w->regions.depth + 1, g);
+    chunk_args_move(w, w->regions.depth + 1, g);
 }
 
 static void end_range(chunk_worker *w, uint64_t ticks)
@@ -220,31 +203,19 @@ static void take_mark(chunk_worker *w, const chunk_record *r)
 {
     const uint32_t *words = w->process->file->words;
     int64_t at = ns_of(w, w->reader.now);
-    chunk_name name = {words[CHUNK_W_MARK_API], text_of(w, r->a)};
+    chunk_name name = {words[CHUNK_W_MARK_API], chunk_text_of(w, r->a)};
     rocl_region *g = chunk_event(w, ROCL_INSTANT, at, at, name);
     if (g)
         g->function = words[CHUNK_W_MARK];
 }
 
-/* Values live until the batch goes out; they need a NUL. */
-static void take_arg(chunk_worker *w, chunk_record *r)
-{
-    if (!w->process->args || !w->regions.depth)
-        return;
-    uint32_t name = text_of(w, chunk_number(r)), type = text_of(w, chunk_number(r));
-    chunk_string value = chunk_rest(r);
-    char *copy = rocl_arena_dup(&w->values, value.s, value.n);
-    if (!copy || !ROCL_GROW(w->args, w->arg_cap, w->arg_count + 1)) {
-        out_of_memory(w);
-        return;
-    }
-    w->args[w->arg_count++] = (chunk_waiting_arg){w->regions.depth, {type, name, copy, value.n}};
-}
-
 static void take_correlation(chunk_worker *w, chunk_record *r)
 {
-    if (w->regions.depth)
-        w->regions.all[w->regions.depth - 1].correlation = chunk_number(r);
+    uint64_t number = chunk_number(r), place = chunk_number(r);
+    if (!place)
+        place = w->regions.depth;
+    if (place && place <= w->regions.depth)
+        w->regions.all[place - 1].correlation = number;
 }
 
 /* What is open from this depth on has ended without being recorded. */
@@ -254,7 +225,7 @@ static void forget_open(chunk_worker *w, chunk_stack *s, size_t depth)
         return;
     s->depth = depth;
     if (s == &w->regions)
-        move_args(w, depth + 1, NULL);
+        chunk_args_move(w, depth + 1, NULL);
 }
 
 /* What was open where the chunk begins; known already where the chunk before was read, but for ends
@@ -295,7 +266,7 @@ static void take_definition(chunk_worker *w, chunk_record *r)
                                                        : &p->counters;
     uint32_t at = rocl_map_get(map, key, ROCL_NONE);
     if (!rocl_map_put(&w->defs, (uint64_t)r->type << 56 | (id & UINT64_MAX >> 8), at))
-        out_of_memory(w);
+        chunk_out_of_memory(w);
 }
 
 static void take_sized(chunk_worker *w, chunk_record *r)
@@ -325,7 +296,13 @@ static void take_sized(chunk_worker *w, chunk_record *r)
         take_correlation(w, r);
         break;
     case ROCL_REC_ARG:
-        take_arg(w, r);
+        chunk_take_arg(w, r);
+        break;
+    case ROCL_REC_PARAMETERS:
+        chunk_take_parameters(w, r);
+        break;
+    case ROCL_REC_ARGS:
+        chunk_take_args(w, r);
         break;
     default:
         if (!chunk_take_gpu(w, r) && chunk_is_event(r))
