@@ -339,7 +339,7 @@ $(ROCR): $(O)/tests/rocr/%: $(OBJ)/so/tests/rocr/programs/%.o $(STAMP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	    $(addprefix -L,$(ROCM)/lib $(dir $(HIP_LIB))) \
-	    $(if $(findstring /hip_,$@),-lamdhip64,-lhsa-runtime64)
+	    $(if $(findstring /hip_,$@),-lamdhip64) -lhsa-runtime64
 
 $(O)/tests/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(OBJ)/tests/fuzz/driver.o) $(LIB_A) $(STAMP)
 	$(call say,LD,$@)

@@ -9,6 +9,7 @@
  *     args.c      arguments of calls
  *     gpu.c       events with times of their own
  *     defs.c      making definitions
+ *     streams.c   those of streams, by handles
  *
  * Two kinds of memory. What may change as long as a process lives (core, writers) is in pages that
  * the kernel gives to a forked child as zeros: so the child begins anew with its first event,

@@ -236,6 +236,25 @@ void rocl_cap_process_name(const char *name)
     rocl_leave();
 }
 
+/* A ring gives up chunks: there each has all names. */
+void rocl_cap_name(rocl_chunk_named what, uint64_t number, const char *name)
+{
+    enum { LONGEST = 255 };
+    char body[LONGEST + 2 * ROCL_VARINT_MAX];
+    rocl_writer *w = rocl_enter();
+    rocl_core *c = rocl_core_peek();
+    if (!w)
+        return;
+    uint8_t *p = rocl_varint_put((uint8_t *)body, what);
+    p = rocl_varint_put(p, number);
+    size_t head = (size_t)((char *)p - body), n = name ? strnlen(name, LONGEST) : 0;
+    memcpy(p, name ? name : "", n);
+    if (c && rocl_set.policy == ROCL_RING)
+        rocl_core_preamble_add(c, ROCL_REC_LABEL, body, head + n);
+    put_text_record(w, ROCL_REC_LABEL, body, head + n);
+    rocl_leave();
+}
+
 static void set_paused(uint32_t tid, bool paused)
 {
     rocl_writer *w = rocl_enter();

@@ -219,12 +219,20 @@ static bool is_called(const rocl_trace *t, uint32_t name, const char *word)
     return strcasecmp(rocl_str(t, name), word) == 0;
 }
 
+/* "Agent 2", also where it has a name: "Agent 2 (trainer)". */
+static bool is_labelled(const rocl_trace *t, uint32_t label, const char *word)
+{
+    const char *s = rocl_str(t, label);
+    size_t n = strlen(word);
+    return strncasecmp(s, word, n) == 0 && (!s[n] || !strncmp(s + n, " (", 2));
+}
+
 static bool agent_matches(const rocl_trace *t, const rocl_agent *a, const char *word)
 {
     int64_t n;
     if (is_number(word, &n))
         return n == label_number(t, a);
-    return is_typed(t, a, word) || is_called(t, a->label, word) || is_called(t, a->name, word) ||
+    return is_typed(t, a, word) || is_labelled(t, a->label, word) || is_called(t, a->name, word) ||
            is_called(t, a->product, word) || is_called(t, a->model, word) ||
            is_called(t, a->user_name, word);
 }

@@ -94,6 +94,7 @@ typedef enum rocl_record_type {
     ROCL_REC_COUNTER = 0x49,
     ROCL_REC_PROCESS_NAME = 0x4a, /* string */
     ROCL_REC_PARAMETERS = 0x4b,   /* v id, v count; of each: strings type, name */
+    ROCL_REC_LABEL = 0x4c,        /* v what, v number, bytes of the name that the program gave it */
     /* State of this writer where the chunk begins, oldest first. */
     ROCL_REC_OPEN_REGION = 0x50, /* v ticks before base, n, v number (0 none) */
     ROCL_REC_OPEN_RANGE = 0x51,  /* v ticks before base, t */
@@ -110,6 +111,13 @@ typedef enum rocl_record_type {
     ROCL_REC_SAMPLE = 0x74,
     ROCL_REC_GRAPH = 0x75,
 } rocl_record_type;
+
+/* What has a name of its own, and by which number it is known. */
+typedef enum rocl_chunk_named {
+    ROCL_NAMED_AGENT = 1,  /* handle */
+    ROCL_NAMED_GPU = 2,    /* index among the GPUs */
+    ROCL_NAMED_STREAM = 3, /* number */
+} rocl_chunk_named;
 
 /* What is written of an argument, and how it is shown. The byte of a form comes before the value.
  */

@@ -48,8 +48,9 @@ const char *rocl_thread_label(const rocl_capture *c, const rocl_thread *t, const
 
 void rocl_gpu_label(const rocl_trace *t, const rocl_gpu *g, char *name, size_t size)
 {
-    const char *product = rocl_str(t, g->agent->product ? g->agent->product : g->agent->name);
-    snprintf(name, size, "GPU %u%s%s", g->id, *product ? " " : "", product);
+    const rocl_agent *a = g->agent;
+    const char *s = rocl_str(t, a->user_name ? a->user_name : a->product ? a->product : a->name);
+    snprintf(name, size, "GPU %u%s%s", g->id, *s ? " " : "", s);
 }
 
 void rocl_queue_label(const rocl_trace *t, const rocl_queue *q, const char *word, char *name,

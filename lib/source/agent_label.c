@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 
-void rocl_label_agent(rocl_trace *t, rocl_agent *a)
+/* By what --agent-index-value says. */
+static size_t print_label(const rocl_trace *t, const rocl_agent *a, char *label, size_t size)
 {
-    char label[64];
     const char *word = "Agent";
     int64_t n = a->logical_index;
     if (t->opt.agent_index == ROCL_INDEX_ABSOLUTE) {
@@ -14,6 +14,19 @@ void rocl_label_agent(rocl_trace *t, rocl_agent *a)
         if (a->type != ROCL_AGENT_OTHER)
             word = rocl_str(t, a->type_name);
     }
-    int len = snprintf(label, sizeof label, "%s %lld", word, (long long)(n < 0 ? a->id : n));
-    a->label = rocl_strings_put(t->strings, label, (size_t)len);
+    return (size_t)snprintf(label, size, "%s %lld", word, (long long)(n < 0 ? a->id : n));
+}
+
+void rocl_label_agent(rocl_trace *t, rocl_agent *a)
+{
+    char label[64];
+    a->label = rocl_strings_put(t->strings, label, print_label(t, a, label, sizeof label));
+}
+
+void rocl_label_named_agent(rocl_trace *t, rocl_agent *a)
+{
+    char label[400];
+    size_t n = print_label(t, a, label, sizeof label);
+    n += (size_t)snprintf(label + n, sizeof label - n, " (%.300s)", rocl_str(t, a->user_name));
+    a->label = rocl_strings_put(t->strings, label, n);
 }

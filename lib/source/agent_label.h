@@ -6,5 +6,7 @@
 
 /* Sets the label by --agent-index-value. */
 void rocl_label_agent(rocl_trace *t, rocl_agent *a);
+/* The same with the name that the program gave it behind: "Agent 2 (trainer)". */
+void rocl_label_named_agent(rocl_trace *t, rocl_agent *a);
 
 #endif

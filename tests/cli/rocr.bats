@@ -324,6 +324,54 @@ count() { # COUNT KIND [TEXT]
     has hsa_executable_get_symbol_by_name '.symbol_name | test("rocclr")'
 }
 
+@test "streams: of the call, the default one, of a thread, a handle that is used again" {
+    needs "$HIP"
+    try 0 env KMT_GPU=1 rocrec -q -o chunks -- "$ROCR/hip_streams"
+    silent
+    # Stream:kernels. The second stream of a handle is another one.
+    [ "$(rows kernel | sed 's/.*",[0-9]*,\([0-9]*\),[0-9]*,[0-9]*,[0-9]*,"__amd.*/\1/' | sort | uniq -c |
+        awk '{ print $2 ":" $1 }' | xargs)" = "0:2 1:2 2:3 3:4 4:5" ] || fail "$(rows kernel)"
+    rows memory_copy | cut -d, -f 4 | grep -qx 0 || fail "$(rows memory_copy)"
+    # Calls of HIP that are not traced say nothing, also where their handle is used again.
+    mkdir raw
+    KMT_GPU=1 HSA_TOOLS_LIB=$HSA LD_PRELOAD=$HIP ROCLINE_OUTPUT=$PWD/raw RTG_HIP_API_FILTER=Memset \
+        "$ROCR/hip_streams"
+    [ "$(rocrec --dump raw | sed -n 's/^  stream [0-9]* \([0-9]*\) .*/\1/p' | sort -u | xargs)" = "0 1 2 3 4" ] ||
+        fail "$(rocrec --dump raw | grep '^  stream')"
+    # Without HIP nothing is known of streams.
+    rm -r raw
+    mkdir raw
+    KMT_GPU=1 HSA_TOOLS_LIB=$HSA ROCLINE_OUTPUT=$PWD/raw "$ROCR/hip_streams"
+    rocpd2csv -q -o - --kinds memory_copy raw | tail -n 1 | cut -d, -f 4 | grep -qx '' ||
+        fail "a stream that nobody knows"
+}
+
+@test "names of streams, devices and agents are in all outputs" {
+    needs "$HIP"
+    local host='Agent 0 (the host)' gpu='Agent 1 (train, "er")'
+    try 0 env KMT_GPU=1 rocrec -q -o chunks -- "$ROCR/hip_streams"
+    rows memory_copy | grep -q '"Agent 1 (train, ""er"")","Agent 0 (the host)"' || fail "csv"
+    rocstats streams --format csv chunks | grep -q 'compute ""1""' || fail "rocstats"
+    rocstats copies --format json chunks | jq -e --arg gpu "$gpu" '[.. | strings | select(contains($gpu))] |
+        length > 0' >/dev/null || fail "rocstats of agents"
+    rtg2json --layout trace -f -o t.json chunks
+    for name in 'compute "1"' late 'GPU 0 train, "er"'; do
+        jq -e --arg name "$name" '[.traceEvents[] | select(.ph == "M") | .args.name // "" |
+            select(contains($name))] | length > 0' t.json >/dev/null || fail "$name is not in the JSON"
+    done
+    rocpd2pftrace -q -z 0 -o t.pftrace chunks
+    for name in 'compute "1"' late 'train, "er"'; do
+        grep -qaF "$name" t.pftrace || fail "$name is not in the trace"
+    done
+    # --agent takes the old name and the new one.
+    for name in 'Agent 0' 'the host' "$host"; do
+        try 0 rocpd2csv -q -o - --kinds memory_copy --agent "$name" chunks
+    done
+    # A device is one of a list, where the program was given one.
+    try 0 env KMT_GPU=1 HIP_VISIBLE_DEVICES=0 rocrec -q -o list.rocl -- "$ROCR/hip_streams"
+    rocrec --dump list.rocl | grep -q '^  label 2 0 "train' || fail "device 0 of a list of one"
+}
+
 @test "what the library exports is what it can hand on, with the names of the library" {
     needs "$HIP" nm
     nm -D --defined-only "$HIP" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort >ours

@@ -25,8 +25,24 @@ function category(f)
 # What of a call is more than its arguments.
 function traits(f)
 {
+    if (f ~ /^hip(StreamDestroy|DeviceReset)$/)
+        return "ROCL_HIP_ENDS_STREAMS"
     return f ~ /^hip(Launch(Cooperative)?Kernel(_spt)?|ExtLaunchKernel)$/ ? "ROCL_HIP_POINTER" : \
         f ~ /ModuleLaunchKernel$/ ? "ROCL_HIP_FUNCTION" : "ROCL_HIP_PLAIN"
+}
+
+# The stream that work of a call is put on, where that is certain. Copies and sets of memory without
+# a parameter for it use the default one; forms called _spt have one for each thread as default.
+function stream(f,    i)
+{
+    if (traits(f) == "ROCL_HIP_ENDS_STREAMS")
+        return "rocl_hip_streams_end(" (count[f] ? name[f, 1] : "NULL") ")"
+    for (i = 1; i <= count[f]; i++)
+        if (type[f, i] == "hipStream_t")
+            return (f ~ /_spt$/ ? "rocl_hip_stream_spt(" : "rocl_hip_stream(") name[f, i] ")"
+    if (f !~ /^hipMem(cpy|set)/)
+        return "NULL"
+    return f ~ /_spt$/ ? "rocl_hip_stream_spt(NULL)" : "rocl_hip_stream(NULL)"
 }
 
 function print_call(f,    kind)
@@ -34,7 +50,7 @@ function print_call(f,    kind)
     kind = result[f] == "void" ? "VOID" : result[f] == "hipError_t" ? "CALL" : "OTHER"
     if (linked[f] != f)
         print result[f] " " f parameter_list(f) " __asm__(\"" linked[f] "\");"
-    print "ROCL_HIP_" kind "(\"" category(f) "\", " traits(f) ", " result[f] ", " f ", \"" \
+    print "ROCL_HIP_" kind "(\"" category(f) "\", " traits(f) ", " stream(f) ", " result[f] ", " f ", \"" \
         linked[f] "\", " parameter_list(f) ", " argument_list(f) "," described_arguments(f) ")"
 }
 

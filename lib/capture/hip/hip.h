@@ -1,7 +1,8 @@
 /* HIP, interposed by LD_PRELOAD: a function for each that the headers declare and the library has.
  *
- *     calls.c  the functions
- *     real.c   those of the library, and names of kernels */
+ *     calls.c    the functions
+ *     real.c     those of the library, and names of kernels
+ *     streams.c  which stream work is put on */
 #ifndef ROCL_CAPTURE_HIP_HIP_H
 #define ROCL_CAPTURE_HIP_HIP_H
 
@@ -21,11 +22,12 @@
 /* clang-format on */
 #include "capture/rtg/rtg.h"
 
-/* Does a call have the name of a kernel? */
+/* What is special about a call: most of all, does it have the name of a kernel? */
 typedef enum rocl_hip_trait {
     ROCL_HIP_PLAIN,
     ROCL_HIP_POINTER,  /* by what the first argument points to on the host */
     ROCL_HIP_FUNCTION, /* the first argument is a hipFunction_t */
+    ROCL_HIP_ENDS_STREAMS,
 } rocl_hip_trait;
 
 typedef struct rocl_hip_call {
@@ -40,6 +42,13 @@ void *rocl_hip_find(rocl_hip_call *c);
 bool rocl_hip_decide(rocl_hip_call *c);
 /* NULL: not known, or not a launch. */
 const char *rocl_hip_kernel(rocl_hip_trait trait, const rocl_arg *args);
+
+/* A stream by its handle. spt: of a call for which the handle 0 is a stream of the thread. */
+rocl_def *rocl_hip_stream(hipStream_t s);
+rocl_def *rocl_hip_stream_spt(hipStream_t s);
+/* That one goes, or with NULL all of them. To be called before the library may use the handle for
+ * another one, whether the call is traced or not. Gives back the stream of the call. */
+rocl_def *rocl_hip_streams_end(hipStream_t s);
 
 static inline void *rocl_hip_real(rocl_hip_call *c)
 {

@@ -73,7 +73,7 @@ const char *rocl_hip_kernel(rocl_hip_trait trait, const rocl_arg *args)
     static rocl_hip_call by_function = {.symbol = "hipKernelNameRef"};
     const char *(*of_pointer)(const void *, hipStream_t);
     const char *(*of_function)(hipFunction_t);
-    if (trait == ROCL_HIP_PLAIN || !first(args))
+    if ((trait != ROCL_HIP_POINTER && trait != ROCL_HIP_FUNCTION) || !first(args))
         return NULL;
     if (trait == ROCL_HIP_POINTER) {
         of_pointer = (const char *(*)(const void *, hipStream_t))rocl_hip_real(&by_pointer);

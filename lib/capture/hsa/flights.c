@@ -101,6 +101,7 @@ rocl_flight *rocl_flight_new(hsa_signal_t original)
     f->sent = rocl_rtg_now();
     f->tid = own_tid();
     f->correlation = rocl_rtg.chunks ? rocl_cap_correlate() : 0;
+    f->stream = rocl_call_stream;
     return f;
 }
 
@@ -117,6 +118,7 @@ static void record_kernel(const rocl_flight *f, const rocl_cap_times *t)
     rocl_cap_dispatch d = {.t = *t,
                            .agent = f->agent->def,
                            .queue = f->queue->def,
+                           .stream = f->stream,
                            .kernel = f->kernel ? f->kernel->def : NULL,
                            .dispatch_id = f->id,
                            .private_segment = f->private_segment,
@@ -145,6 +147,7 @@ static void record_copy(const rocl_flight *f, const rocl_cap_times *t)
                                      .name = &sites[f->src->gpu][f->dst->gpu],
                                      .src = f->src->def,
                                      .dst = f->dst->def,
+                                     .stream = f->stream,
                                      .size = f->size,
                                      .src_address = f->src_address,
                                      .dst_address = f->dst_address});

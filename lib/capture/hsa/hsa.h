@@ -133,7 +133,8 @@ typedef struct rocl_flight {
     uint64_t id;           /* of the dispatch */
     uint64_t seq;          /* in HCC text */
     uint64_t sent;         /* ns, monotonic */
-    uint64_t sent_ticks, correlation;
+    uint64_t correlation;
+    rocl_def *stream; /* NULL: unknown */
     uint32_t tid;
     union {
         struct {

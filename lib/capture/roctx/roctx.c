@@ -1,6 +1,8 @@
 /* ROCTx, as libroctx64 and librocprofiler-sdk-roctx have it: the same functions, results and symbol
  * version, each call recorded. */
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -98,22 +100,49 @@ int roctxNameOsThread(const char *name)
     return 0;
 }
 
-/* Names of agents, devices and streams are what a front end for HSA or HIP can use. */
+/* The struct is in HSA's headers: a handle. */
 int roctxNameHsaAgent(const char *name, const struct hsa_agent_s *agent)
 {
-    (void)name, (void)agent;
+    uint64_t handle;
+    if (!agent)
+        return -1;
+    memcpy(&handle, agent, sizeof handle);
+    rocl_cap_name(ROCL_NAMED_AGENT, handle, name);
     return 0;
+}
+
+/* Which of the GPUs a device of HIP is: the program may have been given a list of them. -1: that
+ * cannot be told from here. */
+static long gpu_of(long device)
+{
+    const char *list = getenv("HIP_VISIBLE_DEVICES");
+    char *end;
+    if (!list || !*list)
+        list = getenv("CUDA_VISIBLE_DEVICES");
+    if (!list || !*list)
+        return device;
+    for (long i = 0;; i++, list = end + 1) {
+        long gpu = strtol(list, &end, 10);
+        if (end == list || gpu < 0 || (*end && *end != ','))
+            return -1;
+        if (i == device)
+            return gpu;
+        if (!*end)
+            return -1;
+    }
 }
 
 int roctxNameHipDevice(const char *name, int device)
 {
-    (void)name, (void)device;
-    return 0;
+    long gpu = device < 0 ? -1 : gpu_of(device);
+    if (gpu >= 0)
+        rocl_cap_name(ROCL_NAMED_GPU, (uint64_t)gpu, name);
+    return device < 0 ? -1 : 0;
 }
 
 int roctxNameHipStream(const char *name, const struct ihipStream_t *stream)
 {
-    (void)name, (void)stream;
+    rocl_cap_name_stream((uint64_t)(uintptr_t)stream, name);
     return 0;
 }
 

@@ -4,6 +4,8 @@
 
 #include "capture/rtg/rtg.h"
 
+__thread rocl_def *rocl_call_stream;
+
 static rocl_cap_value name_of_kernel(const char *kernel)
 {
     return (rocl_cap_value){.type = "const char *",
@@ -76,8 +78,10 @@ void rocl_hip_call_end(const rocl_open_call *o, rocl_call *c, const rocl_arg *ar
     int saved = errno;
     uint64_t now = o->began ? rocl_rtg_now() : 0;
     rocl_line l;
-    if (rocl_rtg.chunks)
+    if (rocl_rtg.chunks) {
+        rocl_call_stream = o->stream;
         record(c, args, r, kernel, true, rocl_rtg.hip_args);
+    }
     if (o->began) {
         rocl_line_who(&l, "HIP");
         rocl_line_text(&l, c->site.name, strlen(c->site.name));

@@ -148,7 +148,8 @@ typedef struct rocl_call {
 
 /* What is on the stack while the call runs. */
 typedef struct rocl_open_call {
-    uint64_t began; /* ns; 0: there is no text */
+    uint64_t began;   /* ns; 0: there is no text */
+    rocl_def *stream; /* of the call around this one */
 } rocl_open_call;
 
 /* Besides its arguments a call has the name of a kernel, and a result. */
@@ -167,6 +168,16 @@ static inline void rocl_call_begin(rocl_open_call *o, rocl_call *c)
     o->began = rocl_rtg.text ? rocl_rtg_now() : 0;
     if (rocl_rtg.chunks)
         rocl_cap_begin(&c->site);
+}
+
+/* The stream that the calling thread puts work on now; NULL: unknown. */
+ROCL_CAP_API extern __thread rocl_def *rocl_call_stream __attribute__((tls_model("initial-exec")));
+
+/* In what follows, up to the end of the call. */
+static inline void rocl_call_on_stream(rocl_open_call *o, rocl_def *stream)
+{
+    o->stream = rocl_call_stream;
+    rocl_call_stream = stream;
 }
 
 ROCL_CAP_API void rocl_hsa_call_end(const rocl_open_call *o, rocl_call *c, const rocl_arg *args,

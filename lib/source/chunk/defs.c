@@ -194,6 +194,48 @@ static bool take(definer *d, const chunk_def *def)
     }
 }
 
+/* ---- names that the program gave ------------------------------------------------------------- */
+
+static void name_agent(const definer *d, uint32_t at, chunk_string name)
+{
+    rocl_agent *a = &((rocl_agent *)(uintptr_t)d->c->agents)[at];
+    a->user_name = put(d, name);
+    rocl_label_named_agent(d->p->file->trace, a);
+}
+
+static void name_gpu(const definer *d, uint64_t index, chunk_string name)
+{
+    for (uint32_t i = 0; i < d->c->agent_count; i++)
+        if (d->c->agents[i].type == ROCL_AGENT_GPU &&
+            d->c->agents[i].type_index == (int64_t)(index & INT64_MAX))
+            name_agent(d, i, name);
+}
+
+/* What is named and was not used is not there. */
+static void take_label(const definer *d, const chunk_def *def)
+{
+    chunk_record r = {.type = def->type, .p = def->body, .end = def->body + def->len};
+    uint64_t what = chunk_number(&r), number = chunk_number(&r);
+    chunk_string name = chunk_rest(&r);
+    uint32_t at;
+    if (what == ROCL_NAMED_GPU)
+        name_gpu(d, number, name);
+    else if (what == ROCL_NAMED_AGENT &&
+             (at = rocl_map_get(&d->p->agents, number, ROCL_NONE)) != ROCL_NONE)
+        name_agent(d, at, name);
+    else if (what == ROCL_NAMED_STREAM &&
+             (at = rocl_map_get(&d->p->streams, number, ROCL_NONE)) != ROCL_NONE)
+        ((rocl_stream *)(uintptr_t)d->c->streams)[at].name = put(d, name);
+}
+
+static void take_labels(const definer *d)
+{
+    for (size_t i = 0; i < d->p->count; i++)
+        for (size_t k = 0; k < d->p->chunks[i]->def_count; k++)
+            if (d->p->chunks[i]->defs[k].type == ROCL_REC_LABEL)
+                take_label(d, &d->p->chunks[i]->defs[k]);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 /* The last name of a thread is that by which it is known. */
@@ -251,6 +293,7 @@ rocl_status chunk_define(chunk_process *p, rocl_error *err)
     }
     for (size_t i = 0; i < p->count && ok; i++)
         ok = take_chunk(&d, p->chunks[i]);
+    take_labels(&d);
     ok = ok && (c->guid = guid_of(p)) != ROCL_NONE;
     if (!ok)
         return rocl_fail_memory(err);

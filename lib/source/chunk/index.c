@@ -15,7 +15,7 @@ typedef struct indexer {
 
 static bool is_definition(uint8_t type)
 {
-    return type >= ROCL_REC_NODE && type <= ROCL_REC_PROCESS_NAME;
+    return (type >= ROCL_REC_NODE && type <= ROCL_REC_PROCESS_NAME) || type == ROCL_REC_LABEL;
 }
 
 static bool keep_definition(indexer *x, chunk_info *c, const chunk_record *rec)
