@@ -141,6 +141,26 @@ count() { # COUNT KIND [TEXT]
     ! ls rtg* 2>/dev/null || fail "text that nobody asked for"
 }
 
+@test "memory: what is allocated and freed, where, and by which call" {
+    with_chunks 0 RTG_HSA_API_FILTER=all "$ROCR/hsa_calls"
+    count 4 memory_allocation MEMORY_ALLOCATION_ALLOCATE
+    count 3 memory_allocation MEMORY_ALLOCATION_FREE
+    [ "$(rows memory_allocation | awk -F, '/ALLOCATE/ { print $4 $5 }' | paste -s -d' ')" = \
+        '"Agent 0"4096 "Agent 0"4096 "Agent 0"8192 "Agent 0"12288' ] || fail "$(rows memory_allocation)"
+    [ "$(rows memory_allocation | cut -d, -f 7 | sort)" = \
+        "$(rows hsa | awk -F, '/(allocate|free)"/ && $6 { print $6 }' | sort)" ] || fail "$(rows hsa)"
+    rocstats memory --format json chunks |
+        jq -e '[.tables[] | select(.key == "memory") | .rows[]] | length == 1 and
+            (.[0] | .allocations == 4 and .frees == 3 and .leaks == 1 and .leaked_bytes == 12288 and
+                .unpaired_frees == 0)' >/dev/null ||
+        fail "$(rocstats memory --format json chunks)"
+    rm -r chunks
+    needs "$HIP"
+    with_chunks 0 KMT_GPU=1 LD_PRELOAD="$HIP" "$ROCR/hip_calls"
+    call=$(rows hip | sed -n 's/.*"hipMalloc",[0-9]*,[0-9]*,\([0-9]*\),.*/\1/p')
+    count 1 memory_allocation "\"Agent 1\",4096,.*,$call,"
+}
+
 @test "a child has a file of its own" {
     with_chunks 0 RTG_FILENAME=t RTG_HSA_API_FILTER=all "$ROCR/hsa_calls" fork
     set -- t.*

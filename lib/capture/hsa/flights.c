@@ -70,7 +70,7 @@ static rocl_flight *grow(void)
 }
 
 /* A child that was forked has no use for HSA, so the number may be kept. */
-static uint32_t own_tid(void)
+uint32_t rocl_hsa_tid(void)
 {
     static __thread uint32_t tid;
     if (!tid)
@@ -99,7 +99,7 @@ rocl_flight *rocl_flight_new(hsa_signal_t original)
     f->original = original;
     f->queue = NULL;
     f->sent = rocl_rtg_now();
-    f->tid = own_tid();
+    f->tid = rocl_hsa_tid();
     f->correlation = rocl_rtg.chunks ? rocl_cap_correlate() : 0;
     f->stream = rocl_call_stream;
     return f;

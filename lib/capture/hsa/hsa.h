@@ -8,6 +8,7 @@
  *     flights.c  GPU work on its way: its signals, what happens when it is done
  *     queue.c    queues and their packets
  *     copy.c     asynchronous copies
+ *     memory.c   allocations
  *     lines.c    lines of text about GPU work
  *
  * Three forms of the tables: what the runtime has (rocl_hsa_real), which this library calls itself;
@@ -156,14 +157,17 @@ rocl_flight *rocl_flight_new(hsa_signal_t original);
 bool rocl_flight_watch(rocl_flight *f);
 /* It was watched, and then not accepted by the runtime. The program's signal stays as it is. */
 void rocl_flight_reject(rocl_flight *f);
+/* Of the calling thread. */
+uint32_t rocl_hsa_tid(void);
 /* Records what is done by now. wait: gives the GPU a quarter of a second to do the rest; else the
  * runtime goes, and with it what is on its way. */
 void rocl_flights_end(bool wait);
 
-/* ---- queue.c, copy.c ------------------------------------------------------------------------- */
+/* ---- queue.c, copy.c, memory.c ------------------------------------------------------------- */
 
 void rocl_hsa_intercept_queues(void);
 void rocl_hsa_intercept_copies(void);
+void rocl_hsa_intercept_memory(void);
 void rocl_hsa_queue_release(rocl_hsa_queue *q);
 
 /* ---- lines.c --------------------------------------------------------------------------------- */

@@ -66,6 +66,8 @@ static void intercept(void)
         rocl_hsa_intercept_queues();
     if (rocl_rtg.profile_copy)
         rocl_hsa_intercept_copies();
+    if (rocl_rtg.chunks)
+        rocl_hsa_intercept_memory();
     if (!registered)
         registered = atexit(at_exit) == 0;
 }

@@ -22,6 +22,7 @@
 #include "base/map.h"
 #include "base/spool.h"
 #include "model/chunk.h"
+#include "source/allocs.h"
 #include "source/batch.h"
 
 extern const rocl_source_ops rocl_chunk_ops;
@@ -178,6 +179,7 @@ typedef struct chunk_process {
     /* while it is scanned */
     struct chunk_worker **workers;
     rocl_sorter *ranges;
+    rocl_allocs *allocs; /* NULL: none are wanted */
     uint32_t kinds;
     bool args;
 } chunk_process;
@@ -270,6 +272,9 @@ void chunk_out_of_memory(chunk_worker *w);
 uint32_t chunk_intern(chunk_worker *w, chunk_string s);
 uint32_t chunk_text_of(chunk_worker *w, uint64_t id); /* of an id in the chunk */
 chunk_name chunk_name_of(chunk_worker *w, uint64_t id);
+/* What all events of a kind that is wanted have; false: none is to be made. */
+bool chunk_event_head(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name,
+                      rocl_event *e);
 /* The next event of a kind that is wanted, with its head filled in; NULL: none is to be made. */
 void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name);
 
@@ -288,6 +293,9 @@ rocl_status chunk_count_faults(const chunk_process *p, rocl_error *err);
 
 /* dump.c; *more: fn wants more lines */
 rocl_status chunk_dump(chunk_file *f, rocl_line_fn *fn, void *ctx, bool *more, rocl_error *err);
+
+/* gpu.c: what waited for its order */
+rocl_status chunk_allocs_finish(chunk_process *p, const rocl_emitter *to, rocl_error *err);
 
 /* ranges.c */
 void chunk_take_range(chunk_worker *w, const chunk_record *rec);

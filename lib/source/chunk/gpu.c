@@ -25,17 +25,24 @@ static uint32_t stream_of(chunk_worker *w, chunk_record *r)
     return def_of(w, ROCL_REC_STREAM, chunk_number(r), ROCL_FAULT_DANGLING_STREAM);
 }
 
-/* The event of a record; NULL: none is to be made. It is of the thread that caused it. */
-static void *event(chunk_worker *w, rocl_kind kind, const chunk_times *t, chunk_name name)
+/* It is of the thread that caused it. */
+static void set_cause(const chunk_worker *w, rocl_event *e, const chunk_times *t)
 {
-    const chunk_clock *k = &w->process->clock;
-    int64_t start = chunk_clock_ns(k, t->clock, t->start),
-            end = chunk_clock_ns(k, t->clock, t->end);
-    rocl_event *e = chunk_event(w, kind, start, end, name);
-    if (!e)
-        return NULL;
     e->stack_id = t->correlation;
     e->thread = t->tid ? rocl_map_get(&w->process->threads, t->tid, ROCL_NONE) : ROCL_NONE;
+}
+
+static int64_t ns_of(const chunk_worker *w, const chunk_times *t, uint64_t time)
+{
+    return chunk_clock_ns(&w->process->clock, t->clock, time);
+}
+
+/* The event of a record; NULL: none is to be made. */
+static void *event(chunk_worker *w, rocl_kind kind, const chunk_times *t, chunk_name name)
+{
+    rocl_event *e = chunk_event(w, kind, ns_of(w, t, t->start), ns_of(w, t, t->end), name);
+    if (e)
+        set_cause(w, e, t);
     return e;
 }
 
@@ -81,26 +88,56 @@ static void take_copy(chunk_worker *w, chunk_record *r)
     k->dst_address = chunk_number(r);
 }
 
-/* Scratch memory is a kind of its own, which is told by a field behind the name. */
-static void take_alloc(chunk_worker *w, chunk_record *r)
+static void read_alloc(chunk_worker *w, chunk_record *r, rocl_alloc *a)
 {
-    chunk_times t = chunk_read_times(&w->reader, r);
-    chunk_name name = chunk_name_of(w, chunk_number(r));
-    uint32_t agent = agent_of(w, r), queue = queue_of(w, r), stream = stream_of(w, r);
+    a->agent = agent_of(w, r);
+    a->queue = queue_of(w, r);
+    a->stream = stream_of(w, r);
     uint64_t op = chunk_number(r), level = chunk_number(r);
-    rocl_kind kind = level == ROCL_LEVEL_SCRATCH ? ROCL_SCRATCH : ROCL_ALLOC;
-    rocl_alloc *a = event(w, kind, &t, name);
-    if (!a)
-        return;
-    a->agent = agent;
-    a->owner = agent;
-    a->queue = queue;
-    a->stream = stream;
     a->op = op <= ROCL_OP_RECLAIM ? (rocl_alloc_op)op : ROCL_OP_OTHER;
     a->level = level <= ROCL_LEVEL_SCRATCH ? (rocl_alloc_level)level : ROCL_LEVEL_OTHER;
     a->size = chunk_number(r);
     a->address = chunk_number(r);
     a->flags = chunk_number(r);
+}
+
+/* Scratch memory is a kind of its own, which is told by a field behind the name. All wait until
+ * they can be joined in order of time. */
+static void take_alloc(chunk_worker *w, chunk_record *r)
+{
+    chunk_times t = chunk_read_times(&w->reader, r);
+    chunk_name name = chunk_name_of(w, chunk_number(r));
+    rocl_alloc a = {0};
+    read_alloc(w, r, &a);
+    rocl_kind kind = a.level == ROCL_LEVEL_SCRATCH ? ROCL_SCRATCH : ROCL_ALLOC;
+    if (!chunk_event_head(w, kind, ns_of(w, &t, t.start), ns_of(w, &t, t.end), name, &a.e))
+        return;
+    set_cause(w, &a.e, &t);
+    w->st = rocl_allocs_add(w->process->allocs, w->out.worker, &a, w->err);
+}
+
+/* The allocation that a free is of may be in a chunk that a ring gave up. */
+static rocl_status put_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, rocl_error *err)
+{
+    chunk_worker *w = ctx;
+    rocl_status st = ROCL_OK;
+    rocl_alloc *to = rocl_batcher_next(&w->out, kind, &st, err);
+    if (!to)
+        return st;
+    *to = *a;
+    to->unpaired = a->unpaired && !(w->process->any->h.flags & ROCL_CHUNK_RING);
+    return ROCL_OK;
+}
+
+rocl_status chunk_allocs_finish(chunk_process *p, const rocl_emitter *to, rocl_error *err)
+{
+    if (!p->allocs)
+        return ROCL_OK;
+    chunk_worker *w = chunk_worker_get(p, 0, to, err);
+    if (!w)
+        return ROCL_INTERNAL;
+    rocl_status st = rocl_allocs_finish(p->allocs, put_alloc, w, err);
+    return st ? st : rocl_batcher_flush(&w->out, err);
 }
 
 static void take_hip(chunk_worker *w, chunk_record *r, rocl_kind kind)

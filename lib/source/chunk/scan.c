@@ -131,19 +131,17 @@ static chunk_name marker_name(chunk_worker *w, uint64_t text)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name)
+bool chunk_event_head(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name,
+                      rocl_event *e)
 {
     uint64_t id = w->next_id++;
     if (w->st != ROCL_OK || !(w->process->kinds & ROCL_BIT(kind)))
-        return NULL;
+        return false;
     rocl_fault f = start < 0 || end < 0 ? ROCL_FAULT_BAD_TIME : ROCL_FAULT_END_BEFORE_START;
     if (start < 0 || end < start) {
         chunk_fault(w, f);
-        return NULL;
+        return false;
     }
-    rocl_event *e = rocl_batcher_next(&w->out, kind, &w->st, w->err);
-    if (!e)
-        return NULL;
     *e = (rocl_event){.start = start,
                       .end = end,
                       .duration = end - start,
@@ -152,6 +150,17 @@ void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, c
                       .thread = w->thread,
                       .name = name.name,
                       .category = name.category};
+    return true;
+}
+
+void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name)
+{
+    rocl_event head;
+    if (!chunk_event_head(w, kind, start, end, name, &head))
+        return NULL;
+    rocl_event *e = rocl_batcher_next(&w->out, kind, &w->st, w->err);
+    if (e)
+        *e = head;
     return e;
 }
 

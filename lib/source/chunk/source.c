@@ -131,7 +131,10 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
         return rocl_fail_memory(err);
     if ((kinds & ROCL_BIT(ROCL_MARKER)) && !(p->ranges = rocl_sorter_new(t->space, 3)))
         return rocl_fail_memory(err);
-    st = chunk_count_faults(p, err);
+    if (kinds & (ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH)))
+        st = rocl_allocs_new(&p->allocs, t, err);
+    if (st == ROCL_OK)
+        st = chunk_count_faults(p, err);
     return st ? st : plan_runs(p, kinds, plan, err);
 }
 
@@ -146,7 +149,8 @@ static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitt
                           rocl_error *err)
 {
     (void)t;
-    return chunk_ranges_finish(c->state, to, err);
+    rocl_status st = chunk_allocs_finish(c->state, to, err);
+    return st ? st : chunk_ranges_finish(c->state, to, err);
 }
 
 static void end(rocl_trace *t, rocl_model_capture *c)
@@ -156,6 +160,8 @@ static void end(rocl_trace *t, rocl_model_capture *c)
     chunk_workers_free(p);
     rocl_sorter_free(p->ranges);
     p->ranges = NULL;
+    rocl_allocs_free(p->allocs);
+    p->allocs = NULL;
     rocl_spool_rest(p->file->spool);
 }
 

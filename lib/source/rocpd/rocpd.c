@@ -282,7 +282,7 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
     if (st == ROCL_OK && wants_join(s))
         st = plan_values(s, db, plan, err);
     if (st == ROCL_OK && (kinds & rocpd_table_kinds(ROCPD_MEMORY_ALLOCATE)))
-        st = rocpd_allocs_new(&s->allocs, s, err);
+        st = rocl_allocs_new(&s->allocs, t, err);
     for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
         uint32_t possible = rocpd_table_kinds((rocpd_table)k) & kinds;
         if (possible)
@@ -320,7 +320,7 @@ static rocl_status scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *t
     if (st == ROCL_OK && s->join)
         st = rocpd_join_seal(s->join, worker, err);
     if (st == ROCL_OK && task->table == ROCPD_MEMORY_ALLOCATE)
-        st = rocpd_allocs_seal(s->allocs, worker, err);
+        st = rocl_allocs_seal(s->allocs, worker, err);
     return st;
 }
 
@@ -328,8 +328,14 @@ static void free_joins(rocpd_set *s)
 {
     rocpd_join_free(s->join);
     s->join = NULL;
-    rocpd_allocs_free(s->allocs);
+    rocl_allocs_free(s->allocs);
     s->allocs = NULL;
+}
+
+static rocl_status add_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, rocl_error *err)
+{
+    rocpd_set *s = ctx;
+    return s->kinds & ROCL_BIT(kind) ? rocpd_batch_add(s, &s->workers[0], kind, a, err) : ROCL_OK;
 }
 
 static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
@@ -339,7 +345,9 @@ static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitt
     rocpd_file *f = c->source->state;
     rocl_status st = ready_worker(s, &s->workers[0], 0, to, err);
     if (st == ROCL_OK && s->allocs)
-        st = rocpd_allocs_finish(s->allocs, &s->workers[0], err);
+        st = rocl_allocs_finish(s->allocs, add_alloc, s, err);
+    if (st == ROCL_OK && s->allocs)
+        st = rocpd_batch_flush(s, &s->workers[0], err);
     if (st == ROCL_OK && s->join)
         st = rocpd_join_finish(s->join, &s->workers[0], err);
     free_joins(s); /* their sorters' memory is the sink's now */

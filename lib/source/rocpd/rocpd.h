@@ -8,7 +8,6 @@
  *     events.c   the event table, joined by id through windows
  *     scan.c     event-like tables -> batches
  *     refs.c     checks of times and references, counted faults
- *     allocs.c   allocations, in the order of time with the blocks they are about
  *     values.c   counter values and arguments, joined by event id through sorters
  *
  * Facts of the schema: see rocpd_tables.sql of AMD's rocprofiler-sdk. */
@@ -19,6 +18,7 @@
 #include "model/schema.h"
 #include "source/agent_label.h"
 #include "source/rows.h"
+#include "source/allocs.h"
 #include "source/source.h"
 
 typedef enum rocpd_table {
@@ -87,8 +87,8 @@ typedef struct rocpd_set {
     /* while it is scanned */
     rocpd_worker *workers; /* opt.jobs of them */
     uint32_t kinds;
-    struct rocpd_join *join;     /* NULL: no values are wanted */
-    struct rocpd_allocs *allocs; /* NULL: none are wanted */
+    struct rocpd_join *join; /* NULL: no values are wanted */
+    rocl_allocs *allocs;     /* NULL: none are wanted */
     uint32_t alloc_names[ROCL_LEVEL_SCRATCH + 1][ROCL_OP_RECLAIM + 1]; /* texts */
 } rocpd_set;
 
@@ -203,16 +203,6 @@ rocl_status rocpd_batch_flush(rocpd_set *s, rocpd_worker *w, rocl_error *err);
 void rocpd_worker_close(rocpd_worker *w);
 /* Which kinds the rows of a table may become. */
 uint32_t rocpd_table_kinds(rocpd_table table);
-
-/* allocs.c */
-typedef struct rocpd_allocs rocpd_allocs;
-rocl_status rocpd_allocs_new(rocpd_allocs **a, rocpd_set *s, rocl_error *err);
-void rocpd_allocs_free(rocpd_allocs *a);
-rocl_status rocpd_allocs_add(rocpd_allocs *a, unsigned worker, const rocl_alloc *record,
-                             rocl_error *err);
-rocl_status rocpd_allocs_seal(rocpd_allocs *a, unsigned worker, rocl_error *err);
-/* Hands all out, each with its block. */
-rocl_status rocpd_allocs_finish(rocpd_allocs *a, rocpd_worker *w, rocl_error *err);
 
 /* values.c */
 typedef struct rocpd_join rocpd_join;

@@ -431,7 +431,7 @@ static rocl_status scan_alloc(const rocpd_row *r, rocpd_worker *w, rocl_error *e
     st = take_message(r, &row, &a.e, err);
     if (st != ROCL_OK)
         return st;
-    return rocpd_allocs_add(r->set->allocs, w->number, &a, err);
+    return rocl_allocs_add(r->set->allocs, w->number, &a, err);
 }
 
 /* A sample is a value's moment (its value is in rocpd_pmc_event) or a moment of its own: a ROCTx

@@ -20,6 +20,27 @@ static void copy(const world *w)
     MUST(hsa_signal_destroy(done));
 }
 
+static hsa_status_t meet_region(hsa_region_t region, void *data)
+{
+    bool allowed = false;
+    hsa_region_get_info(region, HSA_REGION_INFO_RUNTIME_ALLOC_ALLOWED, &allowed);
+    if (allowed)
+        *(hsa_region_t *)data = region;
+    return HSA_STATUS_SUCCESS;
+}
+
+/* As programs did before there were pools. One block stays. */
+static void use_region(const world *w)
+{
+    hsa_region_t region = {0};
+    void *a, *b;
+    MUST(hsa_agent_iterate_regions(w->cpu, meet_region, &region));
+    MUST(hsa_memory_allocate(region, 8192, &a));
+    MUST(hsa_memory_allocate(region, 12288, &b));
+    MUST(hsa_memory_free(a));
+    MUST(hsa_memory_free(NULL));
+}
+
 static void fail(void)
 {
     must(hsa_signal_destroy((hsa_signal_t){0}) != HSA_STATUS_SUCCESS, "an error");
@@ -41,6 +62,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < (strcmp(what, "again") ? 1 : 2); i++) {
         world w = begin();
         copy(&w);
+        use_region(&w);
         fail();
         if (!strcmp(what, "fork"))
             fork_child();

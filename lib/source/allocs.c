@@ -1,17 +1,18 @@
 /* Allocations, in the order of time: a free knows neither agent nor size, its allocation did. So
  * they are sorted first, and handed out after all else. */
+#include "source/allocs.h"
+
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "source/rocpd/rocpd.h"
+#include "base/map.h"
 
 typedef struct block {
     uint64_t size;
     uint32_t agent;
 } block;
 
-struct rocpd_allocs {
-    rocpd_set *set;
+struct rocl_allocs {
     rocl_sorter *sorter;
     rocl_map live;    /* address -> block */
     rocl_map scratch; /* (queue, thread) -> agent of the last scratch memory there */
@@ -19,20 +20,19 @@ struct rocpd_allocs {
     uint32_t spare; /* block + 1 of a freed one to use again, linked through size */
 };
 
-rocl_status rocpd_allocs_new(rocpd_allocs **out, rocpd_set *s, rocl_error *err)
+rocl_status rocl_allocs_new(rocl_allocs **out, rocl_trace *t, rocl_error *err)
 {
-    rocpd_allocs *a = calloc(1, sizeof *a);
+    rocl_allocs *a = calloc(1, sizeof *a);
     if (!a)
         return rocl_fail_memory(err);
-    a->set = s;
-    a->sorter = rocl_sorter_new(s->trace->space, 3);
+    a->sorter = rocl_sorter_new(t->space, 3);
     *out = a;
     if (!a->sorter)
         return rocl_fail_memory(err);
     return ROCL_OK;
 }
 
-void rocpd_allocs_free(rocpd_allocs *a)
+void rocl_allocs_free(rocl_allocs *a)
 {
     if (!a)
         return;
@@ -43,8 +43,8 @@ void rocpd_allocs_free(rocpd_allocs *a)
     free(a);
 }
 
-rocl_status rocpd_allocs_add(rocpd_allocs *a, unsigned worker, const rocl_alloc *record,
-                             rocl_error *err)
+rocl_status rocl_allocs_add(rocl_allocs *a, unsigned worker, const rocl_alloc *record,
+                            rocl_error *err)
 {
     /* Memory is there when the call returns, and gone when the call to free it begins. */
     int64_t when = record->op == ROCL_OP_FREE ? record->e.start : record->e.end;
@@ -52,14 +52,14 @@ rocl_status rocpd_allocs_add(rocpd_allocs *a, unsigned worker, const rocl_alloc 
     return rocl_sorter_add(a->sorter, worker, key, record, sizeof *record, err);
 }
 
-rocl_status rocpd_allocs_seal(rocpd_allocs *a, unsigned worker, rocl_error *err)
+rocl_status rocl_allocs_seal(rocl_allocs *a, unsigned worker, rocl_error *err)
 {
     return rocl_sorter_seal(a->sorter, worker, err);
 }
 
 /* ---- what is allocated ---- */
 
-static bool take_block(rocpd_allocs *a, uint64_t key, block *b)
+static bool take_block(rocl_allocs *a, uint64_t key, block *b)
 {
     block *all = (block *)(void *)a->blocks.data;
     uint32_t n = rocl_map_get(&a->live, key, ROCL_NONE);
@@ -72,7 +72,7 @@ static bool take_block(rocpd_allocs *a, uint64_t key, block *b)
     return true;
 }
 
-static bool put_block(rocpd_allocs *a, uint64_t key, const block *b)
+static bool put_block(rocl_allocs *a, uint64_t key, const block *b)
 {
     block *all = (block *)(void *)a->blocks.data;
     uint32_t n;
@@ -88,7 +88,7 @@ static bool put_block(rocpd_allocs *a, uint64_t key, const block *b)
 }
 
 /* Scratch memory has no address; its operations alternate on a queue and thread. */
-static bool pair_scratch(rocpd_allocs *a, rocl_alloc *r)
+static bool pair_scratch(rocl_allocs *a, rocl_alloc *r)
 {
     uint64_t key = (uint64_t)r->queue << 32 | r->e.thread;
     if (r->agent != ROCL_NONE)
@@ -97,7 +97,7 @@ static bool pair_scratch(rocpd_allocs *a, rocl_alloc *r)
     return true;
 }
 
-static bool pair(rocpd_allocs *a, rocl_alloc *r)
+static bool pair(rocl_allocs *a, rocl_alloc *r)
 {
     uint64_t key = r->address ^ rocl_mix64(r->e.process);
     bool makes = r->op == ROCL_OP_ALLOC || r->op == ROCL_OP_REALLOC;
@@ -119,7 +119,7 @@ static bool pair(rocpd_allocs *a, rocl_alloc *r)
     return !known || put_block(a, key, &old);
 }
 
-rocl_status rocpd_allocs_finish(rocpd_allocs *a, rocpd_worker *w, rocl_error *err)
+rocl_status rocl_allocs_finish(rocl_allocs *a, rocl_alloc_fn *emit, void *ctx, rocl_error *err)
 {
     rocl_record rec;
     bool more;
@@ -132,9 +132,7 @@ rocl_status rocpd_allocs_finish(rocpd_allocs *a, rocpd_worker *w, rocl_error *er
         bool scratch = r.level == ROCL_LEVEL_SCRATCH;
         if (!(scratch ? pair_scratch(a, &r) : pair(a, &r)))
             return rocl_fail_memory(err);
-        rocl_kind kind = scratch ? ROCL_SCRATCH : ROCL_ALLOC;
-        if (a->set->kinds & ROCL_BIT(kind))
-            st = rocpd_batch_add(a->set, w, kind, &r, err);
+        st = emit(ctx, scratch ? ROCL_SCRATCH : ROCL_ALLOC, &r, err);
     }
-    return st ? st : rocpd_batch_flush(a->set, w, err);
+    return st;
 }
