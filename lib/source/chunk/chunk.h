@@ -53,6 +53,8 @@ typedef struct chunk_info {
     uint64_t first_id;     /* of its events */
     chunk_def *defs;
     size_t def_count, def_cap;
+    uint64_t *tids; /* of threads that caused its GPU work */
+    size_t tid_count, tid_cap;
 } chunk_info;
 
 typedef struct chunk_list {

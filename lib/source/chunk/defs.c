@@ -113,15 +113,22 @@ static bool take_place(definer *d, chunk_record *r, const rocl_queue **array, ui
     return rocl_map_put(map, number, (*count)++);
 }
 
+/* What is not known is 0, as in databases. */
+static int64_t next_count(chunk_record *r)
+{
+    int64_t n = chunk_signed(r);
+    return n > 0 ? n : 0;
+}
+
 static void read_kernel(definer *d, chunk_record *r, rocl_kernel *k)
 {
     rocl_trace *t = d->p->file->trace;
     k->agent = agent_by(d, chunk_number(r));
-    k->group_segment = chunk_signed(r);
-    k->private_segment = chunk_signed(r);
-    k->sgpr = chunk_signed(r);
-    k->arch_vgpr = chunk_signed(r);
-    k->accum_vgpr = chunk_signed(r);
+    k->group_segment = next_count(r);
+    k->private_segment = next_count(r);
+    k->sgpr = next_count(r);
+    k->arch_vgpr = next_count(r);
+    k->accum_vgpr = next_count(r);
     chunk_string name = chunk_text(r);
     if (name.n > 3 && !memcmp(name.s + name.n - 3, ".kd", 3))
         name.n -= 3;
@@ -238,22 +245,39 @@ static void take_labels(const definer *d)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* NULL: there is no memory. */
+static rocl_thread *thread_of(definer *d, uint64_t tid)
+{
+    rocl_thread *all = (rocl_thread *)(uintptr_t)d->c->threads;
+    uint32_t at = rocl_map_get(&d->p->threads, tid, ROCL_NONE);
+    if (at != ROCL_NONE)
+        return &all[at];
+    if (!ROCL_GROW(all, d->threads, d->c->thread_count + 1u))
+        return NULL;
+    d->c->threads = all;
+    at = d->c->thread_count++;
+    int64_t id = (int64_t)(tid & INT64_MAX);
+    all[at] = (rocl_thread){.id = id, .process = 0, .tid = id};
+    return rocl_map_put(&d->p->threads, tid, at) ? &all[at] : NULL;
+}
+
 /* The last name of a thread is that by which it is known. */
 static bool take_thread(definer *d, const chunk_info *c)
 {
-    rocl_thread *all = (rocl_thread *)(uintptr_t)d->c->threads;
-    uint32_t at = rocl_map_get(&d->p->threads, c->h.tid, ROCL_NONE);
-    if (at == ROCL_NONE) {
-        if (!ROCL_GROW(all, d->threads, d->c->thread_count + 1u))
-            return false;
-        d->c->threads = all;
-        at = d->c->thread_count++;
-        all[at] = (rocl_thread){.id = c->h.tid, .process = 0, .tid = c->h.tid};
-    }
-    for (size_t i = 0; i < c->def_count; i++)
+    rocl_thread *t = thread_of(d, c->h.tid);
+    for (size_t i = 0; t && i < c->def_count; i++)
         if (c->defs[i].type == ROCL_REC_THREAD && c->defs[i].len)
-            all[at].name = put(d, (chunk_string){(const char *)c->defs[i].body, c->defs[i].len});
-    return rocl_map_put(&d->p->threads, c->h.tid, at);
+            t->name = put(d, (chunk_string){(const char *)c->defs[i].body, c->defs[i].len});
+    return t;
+}
+
+/* Threads that recorded nothing themselves, but caused work that others recorded. */
+static bool take_causes(definer *d, const chunk_info *c)
+{
+    bool ok = true;
+    for (size_t i = 0; i < c->tid_count && ok; i++)
+        ok = thread_of(d, c->tids[i]) != NULL;
+    return ok;
 }
 
 static bool take_chunk(definer *d, const chunk_info *c)
@@ -293,6 +317,8 @@ rocl_status chunk_define(chunk_process *p, rocl_error *err)
     }
     for (size_t i = 0; i < p->count && ok; i++)
         ok = take_chunk(&d, p->chunks[i]);
+    for (size_t i = 0; i < p->count && ok; i++)
+        ok = take_causes(&d, p->chunks[i]);
     take_labels(&d);
     ok = ok && (c->guid = guid_of(p)) != ROCL_NONE;
     if (!ok)

@@ -43,7 +43,22 @@ static void follow(depths *d, const chunk_record *rec)
     d->ranges -= rec->type == ROCL_REC_POP && d->ranges;
 }
 
-static bool read_all(indexer *x, chunk_info *c, chunk_reader *r)
+/* Which threads caused the work: few, and the same one most of the time. */
+static bool note_cause(chunk_info *c, rocl_map *seen, chunk_record rec)
+{
+    for (int i = 0; i < 3; i++)
+        chunk_number(&rec); /* clock, start, end */
+    uint64_t tid = chunk_number(&rec);
+    if (!tid || (c->tid_count && c->tids[c->tid_count - 1] == tid) ||
+        rocl_map_get(seen, tid, ROCL_NONE) != ROCL_NONE)
+        return true;
+    if (!ROCL_GROW(c->tids, c->tid_cap, c->tid_count + 1) || !rocl_map_put(seen, tid, 0))
+        return false;
+    c->tids[c->tid_count++] = tid;
+    return true;
+}
+
+static bool read_records(indexer *x, chunk_info *c, chunk_reader *r, rocl_map *seen)
 {
     chunk_record rec;
     depths d = {0};
@@ -53,10 +68,21 @@ static bool read_all(indexer *x, chunk_info *c, chunk_reader *r)
         c->events += chunk_is_event(&rec);
         if (is_definition(rec.type) && !keep_definition(x, c, &rec))
             return false;
+        if (rec.type >= ROCL_REC_DISPATCH && rec.type <= ROCL_REC_GRAPH &&
+            !note_cause(c, seen, rec))
+            return false;
     }
     c->last_ticks = r->now;
     c->left_open = d.regions + d.ranges;
     return true;
+}
+
+static bool read_all(indexer *x, chunk_info *c, chunk_reader *r)
+{
+    rocl_map seen = {0};
+    bool ok = read_records(x, c, r, &seen);
+    rocl_map_free(&seen);
+    return ok;
 }
 
 static rocl_status index_one(void *ctx, unsigned worker, size_t i, rocl_error *err)

@@ -85,8 +85,10 @@ static void close_file(rocl_source *src)
         return;
     for (size_t i = 0; i < f->count; i++)
         free_process(&f->processes[i]);
-    for (size_t i = 0; i < f->list.count; i++)
+    for (size_t i = 0; i < f->list.count; i++) {
         free(f->list.all[i].defs);
+        free(f->list.all[i].tids);
+    }
     free(f->processes);
     free(f->list.all);
     rocl_arena_free(&f->arena);
