@@ -13,7 +13,7 @@ void rocl_chunk_begin(rocl_chunk_header *h, const rocl_core *c, uint64_t size, u
     h->flags = flags | (rocl_set.policy == ROCL_RING ? ROCL_CHUNK_RING : 0);
     h->crc = h->header_crc = 0;
     h->size = size;
-    h->stored = 0;
+    h->stored = h->chunks = 0;
     memcpy(h->session, rocl_set.session, sizeof h->session);
     h->process = c->process;
     h->pid = c->pid;
@@ -42,12 +42,12 @@ void rocl_chunk_sync_now(rocl_chunk_header *h)
     *ticks = now.ticks;
 }
 
-void rocl_chunk_close(rocl_chunk_header *h)
+void rocl_chunk_close(rocl_chunk_header *h, uint32_t more)
 {
     uint32_t len = (uint32_t)atomic_load_explicit(&h->progress, memory_order_relaxed);
     rocl_chunk_sync_now(h);
     h->crc = rocl_crc32c(0, (uint8_t *)h + ROCL_CHUNK_HEADER, len);
-    h->flags |= ROCL_CHUNK_CLOSED;
+    h->flags |= ROCL_CHUNK_CLOSED | more;
     h->header_crc = 0;
     h->header_crc = rocl_crc32c(0, h, ROCL_CHUNK_HEADER);
 }

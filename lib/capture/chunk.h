@@ -10,11 +10,19 @@ void rocl_chunk_begin(rocl_chunk_header *h, const rocl_core *c, uint64_t size, u
                       size_t len);
 /* Notes the clocks as of now. */
 void rocl_chunk_sync_now(rocl_chunk_header *h);
-/* Nothing follows. */
-void rocl_chunk_close(rocl_chunk_header *h);
+/* Nothing follows in it. more: flags. */
+void rocl_chunk_close(rocl_chunk_header *h, uint32_t more);
+/* Something does all the same: its sums no longer hold. */
+static inline void rocl_chunk_reopen(rocl_chunk_header *h)
+{
+    h->flags &= ~(ROCL_CHUNK_CLOSED | ROCL_CHUNK_LAST);
+}
 
 /* Another record for every chunk to come. */
 void rocl_core_preamble_add(rocl_core *c, uint8_t type, const char *text, size_t len);
+
+/* The process ends: says in its chunk how many there are. */
+void rocl_core_close(rocl_core *c);
 
 /* Events that no writer has lost: they are counted for the process. */
 void rocl_core_count_lost(uint64_t n);

@@ -72,6 +72,7 @@ static void write_self(rocl_core *c)
     uint8_t *content = (uint8_t *)h + ROCL_CHUNK_HEADER;
     memcpy(content, c->preamble, c->preamble_len);
     rocl_chunk_begin(h, c, where.size, ROCL_CHUNK_PROCESS, c->preamble_len);
+    atomic_fetch_add(&c->chunks, 1);
     c->self = h;
     rocl_core_count_lost(0);
 }
@@ -80,10 +81,26 @@ void rocl_core_count_lost(uint64_t n)
 {
     rocl_core *c = rocl_core_peek();
     n += atomic_exchange(&homeless, 0);
-    if (c && c->self)
-        atomic_fetch_add_explicit(&c->self->dropped, n, memory_order_relaxed);
-    else
+    if (c && c->self) {
+        atomic_fetch_add(&c->self->dropped, n);
+        rocl_chunk_reopen(c->self);
+    } else {
         atomic_fetch_add(&homeless, n);
+    }
+}
+
+/* Events of other threads may be lost meanwhile: then the sum was of another number. */
+void rocl_core_close(rocl_core *c)
+{
+    rocl_chunk_header *h = c->self;
+    uint64_t dropped = h ? atomic_load(&h->dropped) : 0;
+    if (!h)
+        return;
+    h->chunks = rocl_set.policy == ROCL_RING ? 0 : atomic_load(&c->chunks);
+    rocl_chunk_close(h, ROCL_CHUNK_LAST);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load(&h->dropped) != dropped)
+        rocl_chunk_reopen(h);
 }
 
 static void begin_process(rocl_core *c)

@@ -110,6 +110,7 @@ typedef struct rocl_core {
     ino_t ino;
     char name[128];           /* of the file, in the folder */
     uint64_t file_size;       /* handed out */
+    _Atomic uint64_t chunks;  /* begun */
     rocl_chunk_header *self;  /* chunk of the process, or NULL */
     struct rocl_writer *all;  /* of this process, in use or not */
     struct rocl_writer *idle; /* not used by a thread now */

@@ -96,9 +96,9 @@ static void set_limit(rocl_writer *w, size_t need)
     w->limit = last - w->pos > (ptrdiff_t)step ? w->pos + step : last;
 }
 
-static void end_chunk(rocl_core *c, rocl_chunk_header *h, const rocl_span *where)
+static void end_chunk(rocl_core *c, rocl_chunk_header *h, const rocl_span *where, uint32_t flags)
 {
-    rocl_chunk_close(h);
+    rocl_chunk_close(h, flags);
     munmap(h, where->size);
     if (rocl_set.policy == ROCL_RING)
         rocl_file_give_up(c, where);
@@ -157,8 +157,9 @@ static bool next_chunk(rocl_writer *w, rocl_core *c, size_t need)
         return false;
     }
     use_chunk(w, c, h);
+    atomic_fetch_add(&c->chunks, 1);
     if (old)
-        end_chunk(c, old, &old_where);
+        end_chunk(c, old, &old_where, 0);
     set_limit(w, need);
     return true;
 }
@@ -177,7 +178,7 @@ static bool may_retry(rocl_writer *w, const rocl_core *c)
 static bool find_room(rocl_writer *w, size_t need)
 {
     if (w->chunk && w->end - w->pos >= (ptrdiff_t)(need + ROCL_HOT)) {
-        w->chunk->flags &= ~ROCL_CHUNK_CLOSED;
+        rocl_chunk_reopen(w->chunk);
         rocl_chunk_sync_now(w->chunk);
         set_limit(w, need);
         return true;
@@ -207,7 +208,7 @@ void rocl_writer_drop(rocl_writer *w)
         rocl_core_count_lost(1);
         return;
     }
-    w->chunk->flags &= ~ROCL_CHUNK_CLOSED; /* at exit: the sum no longer holds */
+    rocl_chunk_reopen(w->chunk); /* at exit */
     atomic_store_explicit(&w->chunk->dropped, ++w->dropped, memory_order_relaxed);
 }
 
@@ -284,7 +285,7 @@ static void thread_ends(void *of)
     rocl_me.busy = true;
     if (c && w->alive) {
         if (w->chunk)
-            end_chunk(c, w->chunk, &w->where);
+            end_chunk(c, w->chunk, &w->where, ROCL_CHUNK_LAST);
         clear_writer(w);
         pthread_mutex_lock(&c->lock);
         w->next_idle = c->idle;
@@ -312,7 +313,8 @@ __attribute__((constructor)) static void prepare(void)
 }
 
 /* The program exits. Its chunk is closed, but may be opened again: there may be destructors that
- * come after this one. Other threads may still run; their chunks are as good as closed ones. */
+ * come after this one. Other threads may still run; their chunks are as good as closed ones, and
+ * those that they begin from now on are not in the number that is told. */
 __attribute__((destructor)) static void finish(void)
 {
     rocl_core *c = rocl_core_peek();
@@ -322,10 +324,9 @@ __attribute__((destructor)) static void finish(void)
     rocl_me.busy = true; /* a signal handler would make the sum wrong */
     atomic_signal_fence(memory_order_seq_cst);
     if (w && w->alive && w->chunk) {
-        rocl_chunk_close(w->chunk);
+        rocl_chunk_close(w->chunk, ROCL_CHUNK_LAST);
         w->limit = w->pos - 1;
     }
     rocl_leave();
-    if (c->self)
-        rocl_chunk_sync_now(c->self);
+    rocl_core_close(c);
 }

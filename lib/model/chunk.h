@@ -23,9 +23,12 @@
 #define ROCL_CHUNK_KNOWN    ROCL_CHUNK_DEFLATE /* features that version 1 knows */
 
 /* Flags: what is worth knowing, but can be ignored. */
-#define ROCL_CHUNK_CLOSED  1u /* complete: crc, header_crc and the end sync hold */
-#define ROCL_CHUNK_RING    2u /* older chunks of this writer may have been given up */
-#define ROCL_CHUNK_PROCESS 4u /* holds no events: it stands for its process */
+#define ROCL_CHUNK_CLOSED  1u  /* complete: crc, header_crc and the end sync hold */
+#define ROCL_CHUNK_RING    2u  /* older chunks of this writer may have been given up */
+#define ROCL_CHUNK_PROCESS 4u  /* holds no events: it stands for its process */
+#define ROCL_CHUNK_LAST    8u  /* its writer has no more */
+#define ROCL_CHUNK_OPEN    16u /* packed before its writer has closed it: that may have been killed \
+                                */
 
 /* The same moment on four clocks. Ticks are those of the clock of the chunk, the rest nanoseconds.
  */
@@ -62,7 +65,8 @@ typedef struct rocl_chunk_header {
     uint64_t base;                   /* ticks from which the first record counts */
     rocl_chunk_sync begin, end;      /* end: last one so far, all 0: none */
     uint32_t header_crc, reserved_0; /* CRC32C of the header with header_crc 0 */
-    uint64_t reserved[7];
+    uint64_t chunks;                 /* PROCESS: of the process when it ended; 0: not known */
+    uint64_t reserved[6];
 } rocl_chunk_header;
 
 _Static_assert(sizeof(rocl_chunk_header) == ROCL_CHUNK_HEADER, "the header is what the page says");

@@ -422,6 +422,43 @@ END
     done
 }
 
+@test "cut between two chunks: that is counted, too" {
+    local at n=0 all
+    for mode in "churn 4 4" "events 200000" "threads 3 20000" "stops"; do
+        # shellcheck disable=SC2086
+        try 0 rocrec -q -z 0 -o t.rocl -- "$TRACED" $mode
+        all=$(ranges t.rocl)
+        [ ! -s ranges.err ] || fail "$mode: $(cat ranges.err)"
+        [[ $mode = stops ]] || [ "$(rocpd2csv -v -d csv t.rocl 2>&1 | grep -c 'to their end')" -eq 0 ] ||
+            fail "$mode came to its end"
+        for at in $(rocrec --dump t.rocl | sed -n 's/^chunk at \([0-9]*\):.*/\1/p' | tail -n +2); do
+            head -c "$at" t.rocl >cut.rocl
+            [ "$(ranges cut.rocl)" -le "$all" ]
+            # A child that ends by _exit says nothing of its chunks.
+            [ "$(left_out "in a damaged or missing chunk")" -gt 0 ] || [[ $mode = stops ]] ||
+                fail "$mode, cut at $at: no loss is told"
+            n=$((n + 1))
+        done
+    done
+    [ $n -gt 10 ]
+}
+
+@test "a program that was killed: nothing is lost, and -v says that it did not end" {
+    for level in 0 2; do
+        run rocrec -q -z $level -o t.rocl -- "$TRACED" crash 100000 9
+        try 0 rocpd2csv -v -d csv t.rocl
+        says "1 of 1 processes did not come to their end"
+        same "$(ranges t.rocl)" 100000
+        [ ! -s ranges.err ] || fail "$(cat ranges.err)"
+        rocrec --dump t.rocl | grep -q 'not closed' || fail "it should not look closed"
+        # A chunk that was closed before has one behind it.
+        at=$(rocrec --dump t.rocl | sed -n 's/^chunk at \([0-9]*\):.*/\1/p' | tail -n 1)
+        head -c "$at" t.rocl >cut.rocl
+        [ "$(ranges cut.rocl)" -lt 100000 ]
+        same "$(left_out "in a damaged or missing chunk")" 1
+    done
+}
+
 @test "--dump says what is missing, and stops when nobody reads on" {
     try 0 rocrec -q -z 0 -o t.rocl -- "$TRACED" events 20000
     try 0 rocrec --dump t.rocl
@@ -463,7 +500,7 @@ END
     cp t.rocl v.rocl
     printf '\002' | dd of=v.rocl bs=1 seek=8 conv=notrunc status=none
     try 3 rocstats v.rocl
-    says "chunks of version 2.0: this rocline reads 1.x"
+    says "chunks of version 2.1: this rocline reads 1.x"
     printf '\200' | dd of=t.rocl bs=1 seek=20 conv=notrunc status=none
     try 3 rocstats t.rocl
     says "chunks with features that are not known: 0x8"

@@ -121,9 +121,11 @@ class Chunk:
         self.header_crc, = struct.unpack_from("<I", h, 192)
         must(self.major == 1 and self.header_size >= 256 and self.endian == 0x01020304,
              "the version, size or byte order of the header")
-        must(not self.features & ~1 and not self.flags & ~7, "features and flags")
+        must(not self.features & ~1 and not self.flags & ~31, "features and flags")
         must(self.size % 8 == 0 and at + self.size <= len(data), "the size of the chunk")
-        must(not any(h[196:256]), "reserved bytes")
+        must(not any(h[196:200]) and not any(h[208:256]), "reserved bytes")
+        self.chunks, = struct.unpack_from("<Q", h, 200)
+        must(not self.chunks or self.flags & 12 == 12, "which chunk has the number of chunks")
         must(self.clock in (1, 4), "the clock")
         n = self.stored if self.features & 1 else self.length
         must(self.features & 1 or not self.stored, "stored")

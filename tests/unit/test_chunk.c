@@ -123,6 +123,9 @@ static rocl_status take(void *ctx, unsigned worker, const rocl_batch *b, rocl_er
         for (uint32_t a = 0; b->kind <= ROCL_INSTANT && a < b->regions[i].arg_count; a++)
             n += snprintf(to + n, sizeof r->rows[0] - (size_t)n, " %s",
                           b->args[b->regions[i].arg_first + a].value);
+        if (e->stack_id | e->parent_stack_id)
+            snprintf(to + n, sizeof r->rows[0] - (size_t)n, " #%llu in %llu",
+                     (unsigned long long)e->stack_id, (unsigned long long)e->parent_stack_id);
     }
     pthread_mutex_unlock(&r->lock);
     return ROCL_OK;
@@ -221,7 +224,7 @@ static void records_of_later_versions(void **state)
     (void)state;
     chunk c = new_chunk(1, 0);
     c.h.minor = 9;
-    c.h.flags = 1u << 30 | ROCL_CHUNK_CLOSED;
+    c.h.flags = 1u << 30 | ROCL_CHUNK_CLOSED | ROCL_CHUNK_LAST;
     text(&c, 1, "a");
     sized(&c, 0x5f, "whatever", 8);
     small(&c, ROCL_REC_MARK, 1, 1, 1);
@@ -229,6 +232,69 @@ static void records_of_later_versions(void **state)
     small(&c, ROCL_REC_MARK, 1, 1, 1);
     put_chunk(&c);
     result r = EXPECT("21001 21001 instant a", "21002 21002 instant a");
+    assert_int_equal(r.status, ROCL_OK);
+}
+
+static void parameters(chunk *c, uint8_t id)
+{
+    char body[128] = {(char)id, 9};
+    size_t n = 2;
+    for (int i = 0; i < 9; i++)
+        n += (size_t)sprintf(body + n, "%chsa_agent_t%cv", 11, 1);
+    sized(c, ROCL_REC_PARAMETERS, body, n);
+}
+
+/* A value of each form; then fewer than there are parameters; then one of a form that is not known,
+ * behind which nothing can be read; then of a list that was not told. */
+static void values_of_arguments(void **state)
+{
+    (void)state;
+    static const uint8_t all[] = {7,    0,    1,    3,    2,    44, 3, 0x80, 0xfe, 1,    4,    12,
+                                  5,    0x80, 0x80, 0x80, 0xfc, 3,  6, 0x80, 0x80, 0x80, 0x80, 0x80,
+                                  0x80, 0x80, 0xfc, 0x3f, 7,    1,  2, 3,    8,    2};
+    static const uint8_t few[] = {7, 2, 1, 2, 2}, unknown[] = {7, 2, 1, 99, 5, 2, 3};
+    static const uint8_t untold[] = {8, 2, 1};
+    chunk c = new_chunk(1, 0);
+    name(&c, 1, "call");
+    text(&c, 2, "a text");
+    parameters(&c, 7);
+    small(&c, ROCL_REC_BEGIN, 1, 1, 1);
+    sized(&c, ROCL_REC_ARGS, all, sizeof all);
+    small(&c, ROCL_REC_END, 1, 0);
+    small(&c, ROCL_REC_BEGIN, 1, 1, 1);
+    sized(&c, ROCL_REC_ARGS, few, sizeof few);
+    small(&c, ROCL_REC_END, 1, 0);
+    small(&c, ROCL_REC_BEGIN, 1, 1, 1);
+    sized(&c, ROCL_REC_ARGS, unknown, sizeof unknown);
+    sized(&c, ROCL_REC_ARGS, untold, sizeof untold);
+    small(&c, ROCL_REC_END, 1, 0);
+    put_chunk(&c);
+    result r = EXPECT("21001 21002 region call -2 44 0x7f00 agent_12 1 1.5 {1,2,3} a text",
+                      "21003 21004 region call 1 2", "21005 21006 region call 1");
+    assert_int_equal(r.status, ROCL_PARTIAL);
+    assert_int_equal(r.faults[ROCL_FAULT_BAD_VALUE], 1);
+    assert_int_equal(r.faults[ROCL_FAULT_DANGLING_NAME], 1);
+}
+
+/* The outermost call has the number; in a file of version 1.0 the innermost. */
+static void numbers_of_calls(void **state)
+{
+    (void)state;
+    chunk c = new_chunk(1, 0);
+    name(&c, 1, "outer");
+    name(&c, 2, "inner");
+    small(&c, ROCL_REC_BEGIN, 1, 1, 1);
+    small(&c, ROCL_REC_BEGIN, 1, 1, 2);
+    sized(&c, ROCL_REC_CORRELATE, "\5\1", 2);
+    small(&c, ROCL_REC_END, 1, 0);
+    small(&c, ROCL_REC_BEGIN, 1, 1, 2);
+    sized(&c, ROCL_REC_CORRELATE, "\6", 1);
+    sized(&c, ROCL_REC_CORRELATE, "\7\11", 2); /* of one that is not open */
+    small(&c, ROCL_REC_END, 1, 0);
+    small(&c, ROCL_REC_END, 1, 0);
+    put_chunk(&c);
+    result r = EXPECT("21001 21006 region outer #5 in 0", "21002 21003 region inner #0 in 5",
+                      "21004 21005 region inner #6 in 5");
     assert_int_equal(r.status, ROCL_OK);
 }
 
@@ -331,6 +397,73 @@ static void a_chunk_is_missing(void **state)
     put_chunk(&d);
     result r = EXPECT("21900 22010 marker other");
     assert_int_equal(r.faults[ROCL_FAULT_TORN], 2); /* 1 and 2 */
+}
+
+/* A chunk with an event, as its writer has closed it. */
+static void put_closed(uint32_t writer, uint64_t seq, uint32_t flags)
+{
+    chunk c = new_chunk(writer, seq);
+    c.h.minor = 1;
+    c.h.flags = flags;
+    text(&c, 1, "a");
+    small(&c, ROCL_REC_MARK, 1, 1, 1);
+    put_chunk(&c);
+}
+
+static void put_process(uint64_t chunks, uint32_t flags)
+{
+    chunk c = new_chunk(0, 0);
+    c.h.minor = 1;
+    c.h.flags = ROCL_CHUNK_PROCESS | flags;
+    c.h.chunks = chunks;
+    put_chunk(&c);
+}
+
+static void expect_missing(uint64_t n)
+{
+    result r = read_file(1);
+    assert_int_equal(r.faults[ROCL_FAULT_TORN], n);
+    assert_int_equal(r.status, n ? ROCL_PARTIAL : ROCL_OK);
+    file.len = 0;
+}
+
+static void chunks_that_should_be_there(void **state)
+{
+    enum { CLOSED = ROCL_CHUNK_CLOSED, LAST = ROCL_CHUNK_LAST, ENDED = CLOSED | LAST };
+    (void)state;
+    put_process(3, ENDED);
+    put_closed(1, 0, CLOSED);
+    put_closed(1, 1, ENDED);
+    expect_missing(0);
+    /* The last one of a writer, of a process that has ended and of one that was killed. */
+    put_process(3, ENDED);
+    put_closed(1, 0, CLOSED);
+    expect_missing(1);
+    put_process(0, 0);
+    put_closed(1, 0, CLOSED);
+    expect_missing(1);
+    /* All of a writer; and more than was counted, which is none. */
+    put_process(4, ENDED);
+    put_closed(1, 0, ENDED);
+    expect_missing(2);
+    put_process(1, ENDED);
+    put_closed(1, 0, ENDED);
+    expect_missing(0);
+    /* Of killed ones: not closed, and packed so; given up by a ring; of version 1.0. */
+    put_closed(1, 0, 0);
+    put_closed(2, 0, CLOSED | ROCL_CHUNK_OPEN);
+    put_closed(3, 4, CLOSED | ROCL_CHUNK_RING);
+    expect_missing(0);
+    chunk c = new_chunk(1, 0);
+    c.h.flags = CLOSED;
+    put_chunk(&c);
+    expect_missing(0);
+    /* One that is damaged so that nobody knows whose it was is the one that is missing. */
+    put_process(2, ENDED);
+    put_closed(1, 0, ENDED);
+    file.data[file.len - 100] ^= 1;
+    put_closed(2, 0, ENDED);
+    expect_missing(1);
 }
 
 static void ranges_across_threads(void **state)
@@ -438,11 +571,14 @@ int main(void)
         TEST(sums),
         TEST(times_are_of_boottime),
         TEST(records_of_later_versions),
+        TEST(values_of_arguments),
+        TEST(numbers_of_calls),
         TEST(refused),
         TEST(broken_records),
         TEST(a_damaged_chunk_is_left_out),
         TEST(regions_across_chunks),
         TEST(a_chunk_is_missing),
+        TEST(chunks_that_should_be_there),
         TEST(ranges_across_threads),
         TEST(what_is_open_at_the_end),
         TEST(ticks_follow_the_clocks),

@@ -176,6 +176,8 @@ typedef struct chunk_process {
     size_t run_count;
     chunk_clock clock;
     uint64_t faults[ROCL_FAULTS]; /* found by the first pass */
+    uint64_t missing;             /* chunks */
+    bool ended;                   /* it has said that it ends */
     uint64_t last_ticks;
     rocl_map threads, agents, queues, streams, kernels, counters; /* ids in the file -> index */
     /* while it is scanned */

@@ -195,10 +195,11 @@ static void dump_header(dumper *d)
     const rocl_chunk_header *h = &c->h;
     line(d,
          "chunk at %" PRIu64 ": pid %u tid %u writer %u number %" PRIu64 ": %" PRIu64
-         " events in %" PRIu64 " bytes%s%s%s%s, dropped %" PRIu64,
+         " events in %" PRIu64 " bytes%s%s%s%s%s, dropped %" PRIu64,
          c->offset, h->pid, h->tid, h->writer, h->seq, chunk_events(c), chunk_content(c),
          h->features & ROCL_CHUNK_DEFLATE ? ", deflated" : "",
-         h->flags & ROCL_CHUNK_CLOSED ? "" : ", not closed",
+         h->flags & ROCL_CHUNK_CLOSED && !(h->flags & ROCL_CHUNK_OPEN) ? "" : ", not closed",
+         h->flags & ROCL_CHUNK_LAST ? ", the last" : "",
          h->flags & ROCL_CHUNK_RING ? ", of a ring" : "", c->damaged ? ", damaged" : "",
          atomic_load(&((chunk_info *)(uintptr_t)c)->h.dropped));
 }

@@ -165,17 +165,55 @@ static bool follows(const chunk_info *a, const chunk_info *b)
     return a->h.writer == b->h.writer && a->h.seq + 1 == b->h.seq;
 }
 
+static bool has_flag(const chunk_info *c, uint32_t flag)
+{
+    return c->h.flags & flag;
+}
+
+/* Is there a chunk of its writer behind it, that is, one that was begun? Version 1.0 did not say.
+ */
+static bool has_more(const chunk_info *c)
+{
+    return c->h.minor > 0 && has_flag(c, ROCL_CHUNK_CLOSED) &&
+           !has_flag(c, ROCL_CHUNK_LAST | ROCL_CHUNK_OPEN | ROCL_CHUNK_PROCESS);
+}
+
+/* How many chunks are missing between one of a writer and the next one that is there; NULL: that
+ * is of another writer. A ring has given them up. */
+static uint64_t gap_behind(const chunk_info *c, const chunk_info *next)
+{
+    if (has_flag(next ? next : c, ROCL_CHUNK_RING))
+        return 0;
+    if (!next)
+        return has_more(c);
+    return next->h.seq > c->h.seq + 1 ? next->h.seq - c->h.seq - 1 : 0;
+}
+
 /* What is missing between two chunks of a writer, and what it says it could not keep. */
 static void count_losses(chunk_process *p, size_t i)
 {
     const chunk_info *c = p->chunks[i], *next = i + 1 < p->count ? p->chunks[i + 1] : NULL;
     bool same = next && next->h.writer == c->h.writer;
     p->faults[ROCL_FAULT_TORN] += c->damaged && !c->lost ? 1 : c->lost;
-    if (same && next->h.seq > c->h.seq + 1 && !(next->h.flags & ROCL_CHUNK_RING))
-        p->faults[ROCL_FAULT_TORN] += next->h.seq - c->h.seq - 1;
+    p->missing += gap_behind(c, same ? next : NULL);
     if (!same && !c->damaged)
         p->faults[ROCL_FAULT_DROPPED] +=
             atomic_load_explicit(&((chunk_info *)(uintptr_t)c)->h.dropped, memory_order_relaxed);
+}
+
+/* What the process said when it ended: there may be writers of which there is nothing. */
+static void count_chunks(chunk_process *p)
+{
+    uint64_t said = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const chunk_info *c = p->chunks[i];
+        if (!has_flag(c, ROCL_CHUNK_PROCESS) || !has_flag(c, ROCL_CHUNK_LAST))
+            continue;
+        p->ended = true;
+        said = c->h.chunks > said ? c->h.chunks : said;
+    }
+    if (said > p->count && said - p->count > p->missing)
+        p->missing = said - p->count;
 }
 
 static bool is_same(const chunk_info *a, const chunk_info *b)
@@ -203,6 +241,7 @@ static void sort_out(chunk_process *p)
     drop_copies(p);
     for (size_t i = 0; i < p->count; i++)
         count_losses(p, i);
+    count_chunks(p);
     for (size_t i = 0; i < p->count; i++)
         if (!p->chunks[i]->damaged)
             p->chunks[n++] = p->chunks[i];

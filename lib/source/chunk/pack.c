@@ -18,6 +18,8 @@ static void finish_header(rocl_chunk_header *h, const uint8_t *content, size_t n
 {
     h->header_size = ROCL_CHUNK_HEADER;
     h->size = (ROCL_CHUNK_HEADER + n + ROCL_CHUNK_ALIGN - 1) / ROCL_CHUNK_ALIGN * ROCL_CHUNK_ALIGN;
+    if (!(h->flags & ROCL_CHUNK_CLOSED) && h->minor > 0)
+        h->flags |= ROCL_CHUNK_OPEN;
     h->flags |= ROCL_CHUNK_CLOSED;
     h->crc = rocl_crc32c(0, content, n);
     h->header_crc = 0;

@@ -36,6 +36,32 @@ static rocl_status add_captures(chunk_file *f, rocl_source *src, rocl_error *err
     return st;
 }
 
+/* What is no chunk belongs to nobody; somebody has to count it. It may be one that is missing. */
+static void count_missing(chunk_file *f)
+{
+    uint64_t garbage = f->list.garbage;
+    for (size_t i = 0; i < f->count; i++) {
+        chunk_process *p = &f->processes[i];
+        p->faults[ROCL_FAULT_TORN] += p->missing;
+        garbage -= garbage < p->missing ? garbage : p->missing;
+    }
+    f->processes[0].faults[ROCL_FAULT_TORN] += garbage;
+}
+
+/* Nothing is wrong with that, but one may want to know. Version 1.0 did not say. */
+static void tell_unended(const chunk_file *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->count; i++)
+        n += !f->processes[i].ended && f->processes[i].any->h.minor > 0;
+    if (n && f->trace->opt.explain)
+        rocl_notice(
+            f->trace,
+            "%s: %zu of %zu processes did not come to their end: by a signal, _exit or exec, "
+            "or they run still",
+            f->path, n, f->count);
+}
+
 static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
 {
     rocl_status st = rocl_spool_fill(f->spool, &f->trace->spooled, f->trace->opt.tmpdir, err);
@@ -47,9 +73,10 @@ static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
         st = chunk_index(f, err);
     if (st == ROCL_OK)
         st = add_captures(f, src, err);
-    /* What is no chunk belongs to nobody; somebody has to count it. */
-    if (st == ROCL_OK)
-        f->processes[0].faults[ROCL_FAULT_TORN] += f->list.garbage;
+    if (st == ROCL_OK) {
+        count_missing(f);
+        tell_unended(f);
+    }
     rocl_spool_rest(f->spool);
     return st;
 }
