@@ -25,6 +25,9 @@ int roctxRangePop(void);
 uint64_t roctxRangeStartA(const char *message);
 void roctxRangeStop(uint64_t id);
 int roctxNameOsThread(const char *name);
+int roctxNameHsaAgent(const char *name, const void *agent);
+int roctxNameHipDevice(const char *name, int device);
+int roctxNameHipStream(const char *name, const void *stream);
 int roctxProfilerPause(uint64_t tid);
 int roctxProfilerResume(uint64_t tid);
 int roctxGetThreadId(uint64_t *tid);
@@ -342,6 +345,21 @@ static int closes_all(void)
     return 0;
 }
 
+/* Names of what nobody may know. */
+static int gives_names(void)
+{
+    uint64_t agent = 77;
+    bool ok = roctxNameHsaAgent("agent", &agent) == 0 && roctxNameHsaAgent("none", NULL) == -1;
+    ok = ok && roctxNameHipDevice("device", 1) == 0 && roctxNameHipDevice("none", -1) == -1;
+    ok = ok && roctxNameHipStream("default", NULL) == 0 && roctxNameHipStream("stream", &ok) == 0;
+    ok = ok && roctxNameHipStream("renamed", &ok) == 0 && roctxNameHipStream(NULL, &agent) == 0;
+    if (fork() == 0)
+        _exit(roctxNameHipStream("of a child", &agent));
+    int status = 1;
+    wait(&status);
+    return ok && !status ? 0 : 7;
+}
+
 static int in_chroot(void)
 {
     step(0);
@@ -449,13 +467,11 @@ static const struct {
     const char *name;
     int (*run)(void);
 } modes[] = {
-    {"events", events},     {"threads", threads},    {"churn", churn},
-    {"forks", forks},       {"count", until_killed}, {"signals", signals},
-    {"deep", deep},         {"markers", markers},    {"gpu", gpu},
-    {"closes", closes_all}, {"chroot", in_chroot},   {"crash", crash},
-    {"limited", limited},   {"nothing", nothing},    {"starved", starved},
-    {"texts", texts},       {"exits", exits},        {"refilled", refilled},
-    {"stops", stops},
+    {"events", events},      {"threads", threads}, {"churn", churn},       {"forks", forks},
+    {"count", until_killed}, {"signals", signals}, {"deep", deep},         {"markers", markers},
+    {"names", gives_names},  {"gpu", gpu},         {"closes", closes_all}, {"chroot", in_chroot},
+    {"crash", crash},        {"limited", limited}, {"nothing", nothing},   {"starved", starved},
+    {"texts", texts},        {"exits", exits},     {"refilled", refilled}, {"stops", stops},
 };
 
 int main(int argc, char **argv)

@@ -111,6 +111,22 @@ END
     rocrec --dump t.rocl | grep -q 'thread "chief"'
 }
 
+@test "names of agents, devices and streams: by handles, numbers, places in a list" {
+    labels() { # VARIABLE=VALUE...
+        env "$@" rocrec -q -o t.rocl -- "$TRACED" names
+        rocrec --dump t.rocl | sed -n 's/^  label //p' | paste -s -d' '
+    }
+    local rest='3 0 "default" 3 1 "stream" 3 1 "renamed" 3 2 ""'
+    same_text() { [ "$1" = "$2" ] || fail "$1 is not $2"; }
+    same_text "$(labels A=)" "1 77 \"agent\" 2 1 \"device\" $rest 3 2 \"of a child\""
+    same_text "$(labels HIP_VISIBLE_DEVICES=3,5)" "1 77 \"agent\" 2 5 \"device\" $rest 3 2 \"of a child\""
+    same_text "$(labels CUDA_VISIBLE_DEVICES=3,5,6 HIP_VISIBLE_DEVICES=)" \
+        "1 77 \"agent\" 2 5 \"device\" $rest 3 2 \"of a child\""
+    for list in 3 GPU-1,GPU-2 0,x 0:1 -1,2; do
+        same_text "$(labels HIP_VISIBLE_DEVICES="$list")" "1 77 \"agent\" $rest 3 2 \"of a child\""
+    done
+}
+
 @test "calls with arguments, kernels, copies, allocations, barriers, samples" {
     try 0 rocrec -q -o t.rocl -- "$TRACED" gpu 5000
     try 0 rocpd2csv -q -d csv t.rocl
@@ -511,6 +527,7 @@ END
     mkdir raw
     rocrec -q -d raw -- "$TRACED" markers
     rocrec -q -d raw -- "$TRACED" gpu 3000
+    rocrec -q -d raw -- "$TRACED" names
     rocrec -q -d raw -- "$TRACED" deep 100 20000
     rocrec -q -d raw --limit 1m -- "$TRACED" events 300000
     for level in 0 6; do

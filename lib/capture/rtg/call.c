@@ -25,8 +25,9 @@ static rocl_cap_value value_of_result(const rocl_result *r, bool with_args)
                             .bits = (uint64_t)r->value};
 }
 
-static void record(rocl_call *c, const rocl_arg *args, const rocl_result *r, const char *kernel,
-                   bool hip, bool with_args)
+/* The call ends where it came back, before the time that this takes. */
+static void record_values(rocl_call *c, const rocl_arg *args, const rocl_result *r,
+                          const char *kernel, bool hip, bool with_args)
 {
     rocl_cap_value v[ROCL_CAP_ARGS];
     uint64_t now = rocl_cap_now();
@@ -42,6 +43,15 @@ static void record(rocl_call *c, const rocl_arg *args, const rocl_result *r, con
         v[n++] = value_of_result(r, with_args);
     rocl_cap_args(&c->parameters, v, n);
     rocl_cap_end_at(now);
+}
+
+static inline void record(rocl_call *c, const rocl_arg *args, const rocl_result *r,
+                          const char *kernel, bool hip, bool with_args)
+{
+    if (with_args || c->launches || r->failed)
+        record_values(c, args, r, kernel, hip, with_args);
+    else
+        rocl_cap_end();
 }
 
 static void write_end(rocl_line *l, const rocl_open_call *o, uint64_t now)
