@@ -93,7 +93,19 @@ static uint32_t id_of_list(rocl_writer *w, rocl_parameters *list, const rocl_cap
     return rocl_is_seen(w, id) ? id : define_list(w, id, v, count, more);
 }
 
-/* Puts all texts into the chunk that the values will be in; 0: there is no room. */
+/* Ids of the texts; false: there is no room. */
+static bool define_texts(rocl_writer *w, const rocl_cap_value *v, size_t count, size_t more,
+                         uint32_t *texts)
+{
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = 0;
+        if (v[i].form == ROCL_FORM_TEXT && !(texts[i] = rocl_text_id(w, v[i].text, v[i].len, more)))
+            return false;
+    }
+    return true;
+}
+
+/* Puts the list and all texts into the chunk that the values will be in; 0: there is no room. */
 static uint32_t define_all(rocl_writer *w, rocl_parameters *list, const rocl_cap_value *v,
                            size_t count, uint32_t *texts)
 {
@@ -102,11 +114,7 @@ static uint32_t define_all(rocl_writer *w, rocl_parameters *list, const rocl_cap
     do {
         generation = w->generation;
         id = id_of_list(w, list, v, count, need);
-        for (size_t i = 0; i < count && id; i++)
-            if (v[i].form == ROCL_FORM_TEXT &&
-                !(texts[i] = rocl_text_id(w, v[i].text, v[i].len, need)))
-                return 0;
-        if (!id || !rocl_room(w, need))
+        if (!id || !define_texts(w, v, count, need, texts) || !rocl_room(w, need))
             return 0;
     } while (w->generation != generation);
     return id;
