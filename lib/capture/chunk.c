@@ -42,12 +42,18 @@ void rocl_chunk_sync_now(rocl_chunk_header *h)
     *ticks = now.ticks;
 }
 
+/* The flag comes last: the sums count from then on, and a process that is killed in between leaves
+ * a chunk that was not closed. */
 void rocl_chunk_close(rocl_chunk_header *h, uint32_t more)
 {
     uint32_t len = (uint32_t)atomic_load_explicit(&h->progress, memory_order_relaxed);
+    rocl_chunk_header closed;
     rocl_chunk_sync_now(h);
     h->crc = rocl_crc32c(0, (uint8_t *)h + ROCL_CHUNK_HEADER, len);
-    h->flags |= ROCL_CHUNK_CLOSED | more;
-    h->header_crc = 0;
-    h->header_crc = rocl_crc32c(0, h, ROCL_CHUNK_HEADER);
+    memcpy(&closed, h, sizeof closed);
+    closed.flags |= ROCL_CHUNK_CLOSED | more;
+    closed.header_crc = 0;
+    h->header_crc = rocl_crc32c(0, &closed, sizeof closed);
+    atomic_thread_fence(memory_order_release);
+    *(volatile uint32_t *)&h->flags = closed.flags;
 }

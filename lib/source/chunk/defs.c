@@ -207,7 +207,7 @@ static void name_agent(const definer *d, uint32_t at, chunk_string name)
 {
     rocl_agent *a = &((rocl_agent *)(uintptr_t)d->c->agents)[at];
     a->user_name = put(d, name);
-    rocl_label_named_agent(d->p->file->trace, a);
+    (name.n ? rocl_label_named_agent : rocl_label_agent)(d->p->file->trace, a);
 }
 
 static void name_gpu(const definer *d, uint64_t index, chunk_string name)
