@@ -107,6 +107,7 @@ typedef struct result {
     rocl_status status;
     uint64_t faults[ROCL_FAULTS];
     char error[256];
+    char agent[64], stream[64]; /* the first of each: label and name */
 } result;
 
 static rocl_status take(void *ctx, unsigned worker, const rocl_batch *b, rocl_error *err)
@@ -136,6 +137,15 @@ static int by_text(const void *a, const void *b)
     return strcmp(a, b);
 }
 
+static void take_names(result *r, const rocl_trace *t)
+{
+    const rocl_capture *c = rocl_trace_capture(t, 0);
+    if (c->agent_count)
+        snprintf(r->agent, sizeof r->agent, "%s", rocl_text(t, c->agents[0].label, NULL));
+    if (c->stream_count)
+        snprintf(r->stream, sizeof r->stream, "%s", rocl_text(t, c->streams[0].name, NULL));
+}
+
 static result read_file(unsigned jobs)
 {
     static result r;
@@ -151,6 +161,7 @@ static result read_file(unsigned jobs)
     r.status = rocl_trace_open(&t, &input, 1, &o, err);
     if (r.status == ROCL_OK) {
         r.trace = t;
+        take_names(&r, t);
         r.status = rocl_trace_scan(t, take, &r, err);
         for (int i = 0; i < ROCL_FAULTS; i++)
             r.faults[i] = rocl_trace_faults(t, (rocl_fault)i);
@@ -296,6 +307,34 @@ static void numbers_of_calls(void **state)
     result r = EXPECT("21001 21006 region outer #5 in 0", "21002 21003 region inner #0 in 5",
                       "21004 21005 region inner #6 in 5");
     assert_int_equal(r.status, ROCL_OK);
+}
+
+/* Names by what things are known by; the last one holds, and an empty one is none. */
+static void names_that_were_given(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *label;
+        size_t len;
+        const char *agent, *stream;
+    } cases[] = {
+        {"\1\7train", 7, "Agent 1 (train)", ""},   {"\2\0gpu", 5, "Agent 1 (gpu)", ""},
+        {"\3\2copies", 8, "Agent 1", "copies"},    {"\1\6another", 9, "Agent 1", ""},
+        {"\2\1another", 9, "Agent 1", ""},         {"\3\7another", 9, "Agent 1", ""},
+        {"\11\7not known yet", 15, "Agent 1", ""}, {"\1\7", 2, "Agent 1", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        chunk c = new_chunk(1, 0);
+        sized(&c, ROCL_REC_LABEL, "\1\7first", i == 7 ? 7 : 0);
+        sized(&c, ROCL_REC_LABEL, cases[i].label, cases[i].len);
+        sized(&c, ROCL_REC_AGENT, "\1\7\2\2\2\0\0\0\0\0", 10);
+        sized(&c, ROCL_REC_STREAM, "\2\2\0", 3);
+        put_chunk(&c);
+        result r = read_file(1);
+        assert_string_equal(r.agent, cases[i].agent);
+        assert_string_equal(r.stream, cases[i].stream);
+        file.len = 0;
+    }
 }
 
 static void refused(void **state)
@@ -571,6 +610,7 @@ int main(void)
         TEST(sums),
         TEST(times_are_of_boottime),
         TEST(records_of_later_versions),
+        TEST(names_that_were_given),
         TEST(values_of_arguments),
         TEST(numbers_of_calls),
         TEST(refused),
