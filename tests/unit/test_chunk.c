@@ -248,7 +248,7 @@ static void records_of_later_versions(void **state)
 
 static void parameters(chunk *c, uint8_t id)
 {
-    char body[128] = {(char)id, 9};
+    char body[160] = {(char)id, 9};
     size_t n = 2;
     for (int i = 0; i < 9; i++)
         n += (size_t)sprintf(body + n, "%chsa_agent_t%cv", 11, 1);
