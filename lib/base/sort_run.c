@@ -1,6 +1,7 @@
 /* From a buffer of records to a sorted, packed run; and runs to chains. */
 #include "base/sort_impl.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/sort_pack.h"
 
@@ -46,7 +47,8 @@ static void pack_entries(packer *p, const uint64_t *records, const rocl_sort_ent
     }
 }
 
-/* Keeps the packed run, or writes it to the file when memory's share is used up. Takes `packed`. */
+/* ---- keeping --------------------------------------------------------------------------------- */
+
 static rocl_status store(rocl_sort_space *s, uint8_t *packed, rocl_sort_run *run, rocl_error *err)
 {
     if (rocl_space_keep(s, run->size)) {
@@ -61,66 +63,23 @@ static rocl_status store(rocl_sort_space *s, uint8_t *packed, rocl_sort_run *run
     return st;
 }
 
-/* Packs the records that the entries name, or, without entries, those that lie at `records`. */
-static rocl_status make_run(rocl_sort_space *s, const uint64_t *records, const rocl_sort_entry *e,
-                            size_t n, size_t bytes, unsigned words, rocl_sort_run *run,
-                            rocl_error *err)
+static bool add(rocl_sort_runs *to, const rocl_sort_run *run)
 {
-    /* A record has 8 * words + 4 bytes beside its payload, and packed at most this many more. */
-    size_t more = words / 2 + 1 + 8 - 4;
-    uint8_t *packed = malloc(bytes + n * more + ROCL_PACK_SLACK);
-    if (!packed)
-        return rocl_fail_memory(err);
-    packer p = {.at = packed, .words = words};
-    if (e)
-        pack_entries(&p, records, e, n);
-    else
-        pack_ordered(&p, records, n);
-    *run = (rocl_sort_run){.size = (size_t)(p.at - packed), .next = ROCL_NO_RUN};
-    memcpy(run->first, e ? records + e[0].at : records, words * sizeof *records);
-    memcpy(run->last, p.prev, sizeof run->last);
-    return store(s, packed, run, err);
+    pthread_mutex_lock(&to->lock);
+    bool ok = ROCL_GROW(to->all, to->cap, to->count + 1);
+    if (ok)
+        to->all[to->count++] = *run;
+    pthread_mutex_unlock(&to->lock);
+    return ok;
 }
 
-/* How many of the n entries make the next run: up to the end of a group, but not too few. */
-static size_t group_end(const uint64_t *records, const rocl_sort_entry *e, size_t n, unsigned shift,
-                        unsigned words, size_t *bytes)
+rocl_status rocl_sort_keep(rocl_sort_runs *to, uint8_t *packed, rocl_sort_run *run, rocl_error *err)
 {
-    size_t i = 0;
-    *bytes = 0;
-    for (; i < n; i++) {
-        const uint64_t *r = records + e[i].at;
-        uint32_t len;
-        if (i >= GROUP_MIN && shift < 64 && (r[0] ^ records[e[i - 1].at]) >> shift)
-            break;
-        memcpy(&len, r + words, sizeof len);
-        *bytes += rocl_sort_size(words, len);
-    }
-    return i;
-}
-
-rocl_status rocl_sort_make_runs(rocl_sort_space *s, uint64_t *records, size_t bytes, size_t n,
-                                unsigned words, unsigned shift, rocl_sort_run_fn *add, void *ctx,
-                                rocl_error *err)
-{
-    const rocl_sort_entry *e = NULL;
-    rocl_status st = ROCL_OK;
-    if (!rocl_sort_ordered(records, n, words))
-        e = rocl_sort_order(records, n, words, (uint8_t *)records + bytes);
-    while (n && st == ROCL_OK) {
-        rocl_sort_run run;
-        size_t part_bytes = bytes, part = n;
-        if (e && shift < 64)
-            part = group_end(records, e, n, shift, words, &part_bytes);
-        st = make_run(s, records, e, part, part_bytes, words, &run, err);
-        if (st == ROCL_OK && !add(ctx, &run)) {
-            rocl_sort_run_free(s, &run);
-            st = rocl_fail_memory(err);
-        }
-        e = e ? e + part : e;
-        n -= part;
-    }
-    return st;
+    rocl_status st = store(to->space, packed, run, err);
+    if (st || add(to, run))
+        return st;
+    rocl_sort_run_free(to->space, run);
+    return rocl_fail_memory(err);
 }
 
 void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r)
@@ -129,6 +88,63 @@ void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r)
         rocl_space_unkeep(s, r->size);
     free(r->memory);
     r->memory = NULL;
+}
+
+/* ---- from a buffer --------------------------------------------------------------------------- */
+
+/* Packs the records that the entries name, or, without entries, those that lie at `records`. */
+static rocl_status make_run(rocl_sort_runs *to, const uint64_t *records, const rocl_sort_entry *e,
+                            size_t n, size_t bytes, rocl_error *err)
+{
+    /* A record has 8 * words + 4 bytes beside its payload, and packed at most this many more. */
+    size_t more = to->words / 2 + 1 + 8 - 4;
+    uint8_t *packed = malloc(bytes + n * more + ROCL_PACK_SLACK);
+    if (!packed)
+        return rocl_fail_memory(err);
+    packer p = {.at = packed, .words = to->words};
+    if (e)
+        pack_entries(&p, records, e, n);
+    else
+        pack_ordered(&p, records, n);
+    rocl_sort_run run = {.size = (size_t)(p.at - packed), .next = ROCL_NO_RUN};
+    memcpy(run.first, e ? records + e[0].at : records, to->words * sizeof *records);
+    memcpy(run.last, p.prev, sizeof run.last);
+    return rocl_sort_keep(to, packed, &run, err);
+}
+
+/* How many of the n entries make the next run: up to the end of a group, but not too few. */
+static size_t group_end(const rocl_sort_runs *to, const uint64_t *records, const rocl_sort_entry *e,
+                        size_t n, size_t *bytes)
+{
+    size_t i = 0;
+    *bytes = 0;
+    for (; i < n; i++) {
+        const uint64_t *r = records + e[i].at;
+        uint32_t len;
+        if (i >= GROUP_MIN && rocl_sort_parted(r, records + e[i - 1].at, to->shift))
+            break;
+        memcpy(&len, r + to->words, sizeof len);
+        *bytes += rocl_sort_size(to->words, len);
+    }
+    return i;
+}
+
+rocl_status rocl_sort_make_runs(rocl_sort_runs *to, uint64_t *records, size_t bytes, size_t n,
+                                rocl_error *err)
+{
+    const rocl_sort_entry *e = NULL;
+    rocl_status st = ROCL_OK;
+    if (!rocl_sort_ordered(records, n, to->words))
+        e = rocl_sort_order(records, n, to->words, (uint8_t *)records + bytes);
+    while (n && st == ROCL_OK) {
+        size_t part_bytes = bytes, part = n;
+        if (e && to->shift < 64)
+            part = group_end(to, records, e, n, &part_bytes);
+        st = make_run(to, records, e, part, part_bytes, err);
+        e = e ? e + part : e;
+        n -= part;
+    }
+    return st;
 }
 
 /* ---- chains ---------------------------------------------------------------------------------- */

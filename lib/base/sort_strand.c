@@ -1,0 +1,145 @@
+/* Records that come in order are packed as they come. Traces are nearly sorted: a few sorted
+ * sequences (one per thread or queue), shuffled together. Each finds a strand of its own; what
+ * continues no strand goes to the buffer, to be sorted there. */
+#include "base/sort_impl.h"
+
+#include "base/error.h"
+#include "base/sort_pack.h"
+
+#include <stdlib.h>
+
+typedef rocl_sort_strand strand;
+typedef rocl_sort_strands strands;
+
+enum { STRAND_MIN = 4 << 10, STRAND_MAX = 64 << 10 };
+
+/* ---- the run that a strand is at ------------------------------------------------------------- */
+
+/* Small beside a buffer: many sorters may be filled at once. */
+static size_t run_size(const rocl_sort_space *s)
+{
+    size_t n = rocl_space_buffer_max(s) / 64;
+    return n < STRAND_MIN ? STRAND_MIN : n > STRAND_MAX ? STRAND_MAX : n;
+}
+
+static bool begin_run(rocl_sort_runs *to, strand *t, const uint64_t *key)
+{
+    size_t cap = run_size(to->space);
+    if (!rocl_space_expand(to->space, cap, false))
+        return false;
+    uint8_t *memory = malloc(cap + ROCL_PACK_SLACK);
+    if (!memory) {
+        rocl_space_unexpand(to->space, cap);
+        return false;
+    }
+    *t = (strand){.memory = memory, .at = memory, .end = memory + cap};
+    memcpy(t->first, key, to->words * sizeof *key);
+    return true;
+}
+
+static rocl_status end_run(rocl_sort_runs *to, strand *t, rocl_error *err)
+{
+    rocl_sort_run run = {.size = (size_t)(t->at - t->memory), .next = ROCL_NO_RUN};
+    memcpy(run.first, t->first, sizeof run.first);
+    memcpy(run.last, t->last, sizeof run.last);
+    rocl_space_unexpand(to->space, (size_t)(t->end - t->memory));
+    return rocl_sort_keep(to, t->memory, &run, err);
+}
+
+/* ---- which strand ---------------------------------------------------------------------------- */
+
+/* The first of those, the largest last key first, that the key is not before. It leaves the others
+ * the most to take. */
+static unsigned find(const strands *s, const uint64_t *key, unsigned words)
+{
+    unsigned i = 0;
+    while (i < s->count && rocl_sort_less(key, s->all[i].last, words))
+        i++;
+    return i;
+}
+
+static void take_out(strands *s, unsigned i)
+{
+    memmove(&s->all[i], &s->all[i + 1], (--s->count - i) * sizeof s->all[0]);
+}
+
+/* A new strand at place i, which keeps them in order. */
+static bool put_in(rocl_sort_runs *to, strands *s, unsigned i, const uint64_t *key)
+{
+    strand t;
+    if (s->count == ROCL_SORT_STRANDS || !begin_run(to, &t, key))
+        return false;
+    memmove(&s->all[i + 1], &s->all[i], (s->count++ - i) * sizeof t);
+    s->all[i] = t;
+    return true;
+}
+
+/* Room for `need` bytes in the strand at place i, which is at the end of its run. */
+static rocl_status next_run(rocl_sort_runs *to, strands *s, unsigned i, const uint64_t *key,
+                            bool *taken, rocl_error *err)
+{
+    rocl_status st = end_run(to, &s->all[i], err);
+    *taken = st == ROCL_OK && begin_run(to, &s->all[i], key);
+    if (!*taken)
+        take_out(s, i);
+    return st;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static uint8_t *pack_head(uint8_t *p, const uint64_t *key, uint64_t *prev, unsigned words,
+                          uint32_t len)
+{
+    switch (words) { /* so that the compiler unrolls each */
+    case 2:
+        return rocl_pack_head(p, key, prev, 2, len);
+    case 4:
+        return rocl_pack_head(p, key, prev, 4, len);
+    default:
+        return rocl_pack_head(p, key, prev, words, len);
+    }
+}
+
+rocl_status rocl_strands_add(rocl_sort_runs *to, strands *s, const uint64_t *key,
+                             const void *payload, size_t len, bool *taken, rocl_error *err)
+{
+    size_t need = ROCL_PACK_HEAD + len;
+    unsigned i = find(s, key, to->words);
+    *taken = false;
+    if (need > run_size(to->space))
+        return ROCL_OK;
+    if (i == s->count || rocl_sort_parted(key, s->all[i].last, to->shift)) {
+        if (!put_in(to, s, i, key))
+            return ROCL_OK;
+    } else if ((size_t)(s->all[i].end - s->all[i].at) < need) {
+        rocl_status st = next_run(to, s, i, key, taken, err);
+        if (!*taken)
+            return st;
+    }
+    strand *t = &s->all[i];
+    t->at = pack_head(t->at, key, t->last, to->words, (uint32_t)len);
+    if (len)
+        memcpy(t->at, payload, len);
+    t->at += len;
+    s->records++;
+    *taken = true;
+    return ROCL_OK;
+}
+
+rocl_status rocl_strands_end(rocl_sort_runs *to, strands *s, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    while (s->count && st == ROCL_OK)
+        st = end_run(to, &s->all[--s->count], err);
+    s->records = 0;
+    return st;
+}
+
+void rocl_strands_drop(rocl_sort_runs *to, strands *s)
+{
+    while (s->count) {
+        strand *t = &s->all[--s->count];
+        rocl_space_unexpand(to->space, (size_t)(t->end - t->memory));
+        free(t->memory);
+    }
+}
