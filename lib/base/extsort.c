@@ -151,11 +151,11 @@ rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key
         return rocl_fail(err, ROCL_INTERNAL, "record of %zu bytes by worker %u cannot be sorted",
                          len, worker);
     slot *w = &s->slots[worker];
-    bool taken = false;
+    bool taken = !w->shuffled && rocl_strands_take(&s->runs, &w->strands, key, payload, len);
     rocl_status st = ROCL_OK;
-    if (!w->shuffled)
-        st = rocl_strands_add(&s->runs, &w->strands, key, payload, len, &taken, err);
-    if (st == ROCL_OK && !taken)
+    if (!taken && !w->shuffled)
+        st = rocl_strands_begin(&s->runs, &w->strands, key, payload, len, &taken, err);
+    if (!taken && st == ROCL_OK)
         st = add_to_buffer(s, w, key, payload, len, err);
     w->count += st == ROCL_OK;
     return st;

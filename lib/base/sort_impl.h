@@ -125,9 +125,13 @@ typedef struct rocl_sort_strands {
     size_t records;
 } rocl_sort_strands;
 
-/* *taken false: it continues no strand, nor can there be another one. */
-rocl_status rocl_strands_add(rocl_sort_runs *to, rocl_sort_strands *s, const uint64_t *key,
-                             const void *payload, size_t len, bool *taken, rocl_error *err);
+/* Packs the record if it continues a strand that has room for it. */
+bool rocl_strands_take(const rocl_sort_runs *to, rocl_sort_strands *s, const uint64_t *key,
+                       const void *payload, size_t len);
+/* Begins a run with it otherwise, of that strand or of a new one; *taken false: there can be none.
+ */
+rocl_status rocl_strands_begin(rocl_sort_runs *to, rocl_sort_strands *s, const uint64_t *key,
+                               const void *payload, size_t len, bool *taken, rocl_error *err);
 rocl_status rocl_strands_end(rocl_sort_runs *to, rocl_sort_strands *s, rocl_error *err);
 void rocl_strands_drop(rocl_sort_runs *to, rocl_sort_strands *s);
 

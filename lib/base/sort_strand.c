@@ -22,10 +22,11 @@ static size_t run_size(const rocl_sort_space *s)
     return n < STRAND_MIN ? STRAND_MIN : n > STRAND_MAX ? STRAND_MAX : n;
 }
 
-static bool begin_run(rocl_sort_runs *to, strand *t, const uint64_t *key)
+/* A run that begins with a record of `need` bytes. */
+static bool begin_run(rocl_sort_runs *to, strand *t, const uint64_t *key, size_t need)
 {
     size_t cap = run_size(to->space);
-    if (!rocl_space_expand(to->space, cap, false))
+    if (need > cap || !rocl_space_expand(to->space, cap, false))
         return false;
     uint8_t *memory = malloc(cap + ROCL_PACK_SLACK);
     if (!memory) {
@@ -64,25 +65,14 @@ static void take_out(strands *s, unsigned i)
 }
 
 /* A new strand at place i, which keeps them in order. */
-static bool put_in(rocl_sort_runs *to, strands *s, unsigned i, const uint64_t *key)
+static bool put_in(rocl_sort_runs *to, strands *s, unsigned i, const uint64_t *key, size_t need)
 {
     strand t;
-    if (s->count == ROCL_SORT_STRANDS || !begin_run(to, &t, key))
+    if (s->count == ROCL_SORT_STRANDS || !begin_run(to, &t, key, need))
         return false;
     memmove(&s->all[i + 1], &s->all[i], (s->count++ - i) * sizeof t);
     s->all[i] = t;
     return true;
-}
-
-/* Room for `need` bytes in the strand at place i, which is at the end of its run. */
-static rocl_status next_run(rocl_sort_runs *to, strands *s, unsigned i, const uint64_t *key,
-                            bool *taken, rocl_error *err)
-{
-    rocl_status st = end_run(to, &s->all[i], err);
-    *taken = st == ROCL_OK && begin_run(to, &s->all[i], key);
-    if (!*taken)
-        take_out(s, i);
-    return st;
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -100,30 +90,43 @@ static uint8_t *pack_head(uint8_t *p, const uint64_t *key, uint64_t *prev, unsig
     }
 }
 
-rocl_status rocl_strands_add(rocl_sort_runs *to, strands *s, const uint64_t *key,
-                             const void *payload, size_t len, bool *taken, rocl_error *err)
+static void pack(strand *t, const uint64_t *key, unsigned words, const void *payload, size_t len)
 {
-    size_t need = ROCL_PACK_HEAD + len;
-    unsigned i = find(s, key, to->words);
-    *taken = false;
-    if (need > run_size(to->space))
-        return ROCL_OK;
-    if (i == s->count || rocl_sort_parted(key, s->all[i].last, to->shift)) {
-        if (!put_in(to, s, i, key))
-            return ROCL_OK;
-    } else if ((size_t)(s->all[i].end - s->all[i].at) < need) {
-        rocl_status st = next_run(to, s, i, key, taken, err);
-        if (!*taken)
-            return st;
-    }
-    strand *t = &s->all[i];
-    t->at = pack_head(t->at, key, t->last, to->words, (uint32_t)len);
+    t->at = pack_head(t->at, key, t->last, words, (uint32_t)len);
     if (len)
         memcpy(t->at, payload, len);
     t->at += len;
+}
+
+bool rocl_strands_take(const rocl_sort_runs *to, strands *s, const uint64_t *key,
+                       const void *payload, size_t len)
+{
+    strand *t = &s->all[find(s, key, to->words)];
+    if (t == &s->all[s->count] || (size_t)(t->end - t->at) < ROCL_PACK_HEAD + len ||
+        rocl_sort_parted(key, t->last, to->shift))
+        return false;
+    pack(t, key, to->words, payload, len);
     s->records++;
-    *taken = true;
-    return ROCL_OK;
+    return true;
+}
+
+rocl_status rocl_strands_begin(rocl_sort_runs *to, strands *s, const uint64_t *key,
+                               const void *payload, size_t len, bool *taken, rocl_error *err)
+{
+    unsigned i = find(s, key, to->words);
+    rocl_status st = ROCL_OK;
+    if (i == s->count || rocl_sort_parted(key, s->all[i].last, to->shift)) {
+        *taken = put_in(to, s, i, key, ROCL_PACK_HEAD + len);
+    } else {
+        st = end_run(to, &s->all[i], err);
+        *taken = st == ROCL_OK && begin_run(to, &s->all[i], key, ROCL_PACK_HEAD + len);
+        if (!*taken)
+            take_out(s, i);
+    }
+    if (*taken)
+        pack(&s->all[i], key, to->words, payload, len);
+    s->records += *taken;
+    return st;
 }
 
 rocl_status rocl_strands_end(rocl_sort_runs *to, strands *s, rocl_error *err)

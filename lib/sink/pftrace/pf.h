@@ -61,6 +61,9 @@ typedef struct pf_seq {
     rocl_buf pending; /* interned data to go with the next packet */
     rocl_buf body;    /* the event under construction */
     uint64_t delta;   /* of its time */
+    uint32_t field;   /* that head ends with; 0: none */
+    uint8_t head_len;
+    uint8_t head[24];
 } pf_seq;
 
 /* Begins a sequence whose times are differences, the first to `from`; events on it are on `track`

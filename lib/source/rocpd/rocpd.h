@@ -184,6 +184,17 @@ rocl_status rocpd_times(const rocpd_row *r, unsigned start_col, unsigned end_col
                         const rocl_process *process, rocl_event *e, bool *keep, rocl_error *err);
 
 /* scan.c */
+
+/* References of a column that were found last: pids and tids are large, and few. */
+#define ROCPD_RECENT 16
+
+typedef struct rocpd_recent {
+    struct {
+        int64_t id;
+        uint32_t index, known;
+    } slots[ROCPD_RECENT]; /* by the low bits of the id */
+} rocpd_recent;
+
 struct rocpd_worker {
     rocl_db *db; /* borrowed from the file */
     rocpd_events *events;
@@ -191,6 +202,7 @@ struct rocpd_worker {
     rocl_arg *args;             /* of the regions in out */
     size_t arg_count, arg_cap;
     rocl_arena arg_text;
+    rocpd_recent processes, threads;
     const rocl_emitter *to;
     unsigned number;
 };

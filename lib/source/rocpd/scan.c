@@ -114,9 +114,30 @@ void rocpd_worker_close(rocpd_worker *w)
 
 /* ---- what all records share ---- */
 
+/* A reference that neighbours share, but that is in no array. */
+static rocl_status take_shared(const rocpd_row *r, unsigned col, const rocl_ids *ids,
+                               rocl_fault fault, rocpd_recent *recent, uint32_t *index,
+                               rocl_error *err)
+{
+    const rocl_column *c = &r->rows->columns[col];
+    int64_t id = c->num[r->row];
+    unsigned slot = (unsigned)id % ROCPD_RECENT;
+    if (c->type[r->row] != ROCL_CELL_INT)
+        return rocpd_ref(r, col, ids, fault, index, err);
+    if (recent->slots[slot].known && recent->slots[slot].id == id) {
+        *index = recent->slots[slot].index;
+        return ROCL_OK;
+    }
+    rocl_status st = rocpd_ref(r, col, ids, fault, index, err);
+    recent->slots[slot].known = *index != ROCL_NONE;
+    recent->slots[slot].id = id;
+    recent->slots[slot].index = *index;
+    return st;
+}
+
 /* Schema 4 keeps who and where in a track, schema 3 in columns. */
-static rocl_status take_who(const rocpd_row *r, rocl_event *e, const rocpd_track_def **track,
-                            rocl_error *err)
+static rocl_status take_who(const rocpd_row *r, rocpd_worker *w, rocl_event *e,
+                            const rocpd_track_def **track, rocl_error *err)
 {
     const rocpd_set *s = r->set;
     uint32_t t;
@@ -127,9 +148,11 @@ static rocl_status take_who(const rocpd_row *r, rocl_event *e, const rocpd_track
         e->process = (*track)->process;
         e->thread = (*track)->thread;
     } else if (st == ROCL_OK) {
-        st = rocpd_ref(r, PID, &s->processes, ROCL_FAULT_DANGLING_PROCESS, &e->process, err);
+        st = take_shared(r, PID, &s->processes, ROCL_FAULT_DANGLING_PROCESS, &w->processes,
+                         &e->process, err);
         if (st == ROCL_OK)
-            st = rocpd_ref(r, TID, &s->threads, ROCL_FAULT_DANGLING_THREAD, &e->thread, err);
+            st = take_shared(r, TID, &s->threads, ROCL_FAULT_DANGLING_THREAD, &w->threads,
+                             &e->thread, err);
     }
     if (e->process == ROCL_NONE)
         e->process = 0; /* the capture's first: every event belongs to some process */
@@ -181,7 +204,7 @@ static rocl_status take_head(const rocpd_row *r, rocpd_worker *w, rocl_event *e,
                              rocpd_event_row *row, const rocpd_track_def **track, bool *keep,
                              rocl_error *err)
 {
-    rocl_status st = take_who(r, e, track, err);
+    rocl_status st = take_who(r, w, e, track, err);
     if (st == ROCL_OK)
         st = rocpd_times(r, START, END, &r->set->capture->pub.processes[e->process], e, keep, err);
     if (st == ROCL_OK && *keep)
@@ -443,7 +466,7 @@ static rocl_status scan_sample(const rocpd_row *r, rocpd_worker *w, rocl_error *
     rocpd_event_row row;
     rocl_region g = {0};
     bool keep = false;
-    rocl_status st = take_who(r, &g.e, &track, err);
+    rocl_status st = take_who(r, w, &g.e, &track, err);
     if (st == ROCL_OK)
         st = rocpd_times(r, S_TIME, S_TIME, &s->capture->pub.processes[g.e.process], &g.e, &keep,
                          err);
