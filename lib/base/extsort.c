@@ -16,7 +16,7 @@ typedef struct slot {
     size_t used, cap; /* bytes */
     size_t free;      /* cap less the records and the room for sorting them */
     size_t n;
-    uint64_t count; /* of all records */
+    uint64_t buffered; /* records that ever were */
 } slot;
 
 struct rocl_sorter {
@@ -93,7 +93,7 @@ static rocl_status put_away(rocl_sorter *s, slot *w, rocl_error *err)
 /* The buffer is full. Strands begin anew, for one record of a time far ahead ends a strand. */
 static rocl_status put_all_away(rocl_sorter *s, slot *w, rocl_error *err)
 {
-    w->shuffled = w->strands.records < w->n;
+    w->shuffled = w->strands.records < w->buffered;
     rocl_status st = rocl_strands_end(&s->runs, &w->strands, err);
     return st ? st : put_away(s, w, err);
 }
@@ -139,11 +139,13 @@ static rocl_status add_to_buffer(rocl_sorter *s, slot *w, const uint64_t *key, c
     w->used += size;
     w->free -= need;
     w->n++;
+    w->buffered++;
     return ROCL_OK;
 }
 
-rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key,
-                            const void *payload, size_t len, rocl_error *err)
+/* What no strand can simply take. */
+static rocl_status add_new(rocl_sorter *s, unsigned worker, const uint64_t *key,
+                           const void *payload, size_t len, rocl_error *err)
 {
     if (s->started)
         return rocl_fail(err, ROCL_INTERNAL, "a record is added to a sorter that is being read");
@@ -151,14 +153,20 @@ rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key
         return rocl_fail(err, ROCL_INTERNAL, "record of %zu bytes by worker %u cannot be sorted",
                          len, worker);
     slot *w = &s->slots[worker];
-    bool taken = !w->shuffled && rocl_strands_take(&s->runs, &w->strands, key, payload, len);
+    bool taken = false;
     rocl_status st = ROCL_OK;
-    if (!taken && !w->shuffled)
+    if (!w->shuffled)
         st = rocl_strands_begin(&s->runs, &w->strands, key, payload, len, &taken, err);
-    if (!taken && st == ROCL_OK)
-        st = add_to_buffer(s, w, key, payload, len, err);
-    w->count += st == ROCL_OK;
-    return st;
+    return taken || st ? st : add_to_buffer(s, w, key, payload, len, err);
+}
+
+rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key,
+                            const void *payload, size_t len, rocl_error *err)
+{
+    if (worker < s->workers &&
+        rocl_strands_take(&s->runs, &s->slots[worker].strands, key, payload, len))
+        return ROCL_OK;
+    return add_new(s, worker, key, payload, len, err);
 }
 
 rocl_status rocl_sorter_seal(rocl_sorter *s, unsigned worker, rocl_error *err)
@@ -178,7 +186,7 @@ uint64_t rocl_sorter_count(const rocl_sorter *s)
 {
     uint64_t count = 0;
     for (unsigned i = 0; i < s->workers; i++)
-        count += s->slots[i].count;
+        count += s->slots[i].buffered + s->slots[i].strands.records;
     return count;
 }
 

@@ -122,7 +122,7 @@ typedef struct rocl_sort_strand {
 typedef struct rocl_sort_strands {
     rocl_sort_strand all[ROCL_SORT_STRANDS]; /* by last key, the largest first */
     unsigned count;
-    size_t records;
+    uint64_t records; /* that they ever took */
 } rocl_sort_strands;
 
 /* Packs the record if it continues a strand that has room for it. */

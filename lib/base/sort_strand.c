@@ -77,8 +77,8 @@ static bool put_in(rocl_sort_runs *to, strands *s, unsigned i, const uint64_t *k
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static uint8_t *pack_head(uint8_t *p, const uint64_t *key, uint64_t *prev, unsigned words,
-                          uint32_t len)
+static inline uint8_t *pack_head(uint8_t *p, const uint64_t *key, uint64_t *prev, unsigned words,
+                                 uint32_t len)
 {
     switch (words) { /* so that the compiler unrolls each */
     case 2:
@@ -90,7 +90,8 @@ static uint8_t *pack_head(uint8_t *p, const uint64_t *key, uint64_t *prev, unsig
     }
 }
 
-static void pack(strand *t, const uint64_t *key, unsigned words, const void *payload, size_t len)
+static inline void pack(strand *t, const uint64_t *key, unsigned words, const void *payload,
+                        size_t len)
 {
     t->at = pack_head(t->at, key, t->last, words, (uint32_t)len);
     if (len)
@@ -134,7 +135,6 @@ rocl_status rocl_strands_end(rocl_sort_runs *to, strands *s, rocl_error *err)
     rocl_status st = ROCL_OK;
     while (s->count && st == ROCL_OK)
         st = end_run(to, &s->all[--s->count], err);
-    s->records = 0;
     return st;
 }
 

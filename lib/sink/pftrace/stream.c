@@ -8,17 +8,9 @@
 /* Blocks of raw packets: below the 512 KiB that readers expect of a compressed packet at most. */
 #define BLOCK (256u << 10)
 
-/* The iids of one table, for the sequence that is written: an entry of another one is stale. */
-typedef struct iid_table {
-    struct {
-        uint32_t sequence, iid;
-    } * entries; /* by key */
-    size_t cap;
-} iid_table;
-
 struct pf_stream {
     rocl_trace *trace;
-    iid_table iids[PF_INTERNS];
+    pf_iids iids[PF_INTERNS];
     rocl_out *out;
     rocl_pipe *pipe;
     rocl_chunk *chunk;
@@ -143,6 +135,7 @@ rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err)
 void pf_seq_begin(pf_seq *q, pf_stream *s, uint32_t machine, int64_t from, uint64_t track)
 {
     q->stream = s;
+    q->iids = s->iids;
     q->machine = machine;
     q->now = from;
     q->field = 0;
@@ -251,7 +244,7 @@ void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text)
 
 uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fresh)
 {
-    iid_table *t = &q->stream->iids[table];
+    pf_iids *t = &q->iids[table];
     *fresh = false;
     if (key == ROCL_NONE || !ROCL_GROW(t->entries, t->cap, key + (size_t)1)) {
         q->pending.failed = true;
@@ -265,7 +258,7 @@ uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fres
     return t->entries[key].iid;
 }
 
-uint32_t pf_iid(pf_seq *q, enum pf_intern table, uint32_t text)
+uint32_t pf_iid_new(pf_seq *q, enum pf_intern table, uint32_t text)
 {
     static const uint16_t fields[PF_INTERNS] = {[PF_NAMES] = INTERNED_NAMES,
                                                 [PF_CATEGORIES] = INTERNED_CATEGORIES,

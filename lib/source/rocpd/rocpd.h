@@ -203,6 +203,8 @@ struct rocpd_worker {
     size_t arg_count, arg_cap;
     rocl_arena arg_text;
     rocpd_recent processes, threads;
+    uint32_t category; /* seen last */
+    bool marker;       /* it is one of markers */
     const rocl_emitter *to;
     unsigned number;
 };

@@ -247,10 +247,13 @@ static rocl_status take_size(const rocpd_row *r, unsigned col, uint64_t *v, rocl
 
 /* ---- one function per table ---- */
 
-static bool is_marker(const rocl_trace *t, uint32_t category)
+static bool is_marker(const rocl_trace *t, rocpd_worker *w, uint32_t category)
 {
-    const char *s = rocl_str(t, category);
-    return s[0] == 'M' && !strncmp(s, "MARKER", 6);
+    if (w->category != category) {
+        w->category = category;
+        w->marker = !strncmp(rocl_str(t, category), "MARKER", 6);
+    }
+    return w->marker;
 }
 
 /* The text of a ROCTx call is in the event's extdata, the name column holds the function. */
@@ -293,8 +296,8 @@ static rocl_status scan_region(const rocpd_row *r, rocpd_worker *w, rocl_error *
         st = take_message(r, &row, &g.e, err);
     if (st != ROCL_OK)
         return st;
-    return emit_region(r, w, &g, is_marker(r->set->trace, g.e.category) ? ROCL_MARKER : ROCL_REGION,
-                       err);
+    return emit_region(r, w, &g,
+                       is_marker(r->set->trace, w, g.e.category) ? ROCL_MARKER : ROCL_REGION, err);
 }
 
 static rocl_status take_dispatch(const rocpd_row *r, const rocpd_track_def *track, rocl_dispatch *d,
