@@ -23,9 +23,13 @@ struct rocl_sort_space {
      * so that a memory full of runs does not leave buffers so small that runs become tiny. */
     _Atomic size_t expanded, packed;
     _Atomic uint64_t spilled;
-    pthread_mutex_t lock; /* the file's making */
-    _Atomic int fd;       /* -1: none yet */
-    bool any_dir;         /* no directory was asked for: /tmp will do, too */
+    pthread_mutex_t lock; /* the file's making, and blocks */
+    size_t block;         /* bytes */
+    uint8_t **slabs;
+    size_t slab_count, slab_cap;
+    struct rocl_sort_block *blocks; /* that are free */
+    _Atomic int fd;                 /* -1: none yet */
+    bool any_dir;                   /* no directory was asked for: /tmp will do, too */
     char *dir;
 };
 
@@ -34,6 +38,9 @@ size_t rocl_space_buffer_max(const rocl_sort_space *s);
 bool rocl_space_expand(rocl_sort_space *s, size_t n, bool anyway);
 void rocl_space_unexpand(rocl_sort_space *s, size_t n);
 void rocl_space_unkeep(rocl_sort_space *s, size_t n); /* see rocl_space_keep */
+/* A block of space->block bytes and ROCL_PACK_SLACK more, expanded; NULL: there is no room. */
+uint8_t *rocl_space_block(rocl_sort_space *s);
+void rocl_space_unblock(rocl_sort_space *s, uint8_t *block); /* not its account */
 /* Bytes that each of n read buffers may have. */
 size_t rocl_space_read_buffer(const rocl_sort_space *s, size_t n);
 rocl_status rocl_space_damaged(const rocl_sort_space *s, rocl_error *err);
@@ -76,6 +83,7 @@ static inline bool rocl_sort_less(const uint64_t *a, const uint64_t *b, unsigned
 
 typedef struct rocl_sort_run {
     uint8_t *memory; /* NULL: in the file */
+    bool block;      /* memory is one of the space's */
     uint64_t offset;
     size_t size;
     uint64_t first[ROCL_SORT_KEYS_MAX], last[ROCL_SORT_KEYS_MAX]; /* unused words are 0 */
@@ -100,9 +108,8 @@ static inline bool rocl_sort_parted(const uint64_t *a, const uint64_t *b, unsign
 }
 
 /* Adds a packed run: keeps it, or writes it to the file when memory's share is used up. Takes
- * `packed`. */
-rocl_status rocl_sort_keep(rocl_sort_runs *to, uint8_t *packed, rocl_sort_run *run,
-                           rocl_error *err);
+ * run->memory, which has ROCL_PACK_SLACK more bytes. */
+rocl_status rocl_sort_keep(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *err);
 /* Sorts and packs the n records (n > 0) of a buffer, `bytes` long, to a run, or to several when
  * they are of several groups. Behind the records there are n * ROCL_SORT_ENTRY_ROOM bytes more. */
 rocl_status rocl_sort_make_runs(rocl_sort_runs *to, uint64_t *records, size_t bytes, size_t n,
@@ -115,7 +122,7 @@ void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r);
 
 /* A run under construction, and the last key of the sequence that it is of. */
 typedef struct rocl_sort_strand {
-    uint8_t *memory, *at, *end;
+    uint8_t *memory, *at, *end; /* a block */
     uint64_t first[ROCL_SORT_KEYS_MAX], last[ROCL_SORT_KEYS_MAX];
 } rocl_sort_strand;
 

@@ -49,17 +49,46 @@ static void pack_entries(packer *p, const uint64_t *records, const rocl_sort_ent
 
 /* ---- keeping --------------------------------------------------------------------------------- */
 
-static rocl_status store(rocl_sort_space *s, uint8_t *packed, rocl_sort_run *run, rocl_error *err)
+/* What a run takes: a block does not become smaller. */
+static size_t kept_size(const rocl_sort_space *s, const rocl_sort_run *r)
 {
-    if (rocl_space_keep(s, run->size)) {
-        uint8_t *fit = realloc(packed, run->size + ROCL_PACK_SLACK);
-        if (fit)
-            packed = fit;
-        run->memory = packed;
-        return ROCL_OK;
+    return r->block ? s->block : r->size;
+}
+
+static void release(rocl_sort_space *s, rocl_sort_run *r)
+{
+    if (r->block)
+        rocl_space_unblock(s, r->memory);
+    else
+        free(r->memory);
+    r->memory = NULL;
+}
+
+/* Into memory of its own size: in place of what was malloced for the longest run possible, or of a
+ * block that is not half full. */
+static void fit(rocl_sort_space *s, rocl_sort_run *r)
+{
+    size_t size = r->size + ROCL_PACK_SLACK;
+    if (r->block && r->size > s->block / 2)
+        return;
+    uint8_t *memory = realloc(r->block ? NULL : r->memory, size);
+    if (!memory)
+        return;
+    if (r->block) {
+        memcpy(memory, r->memory, size);
+        rocl_space_unblock(s, r->memory);
     }
-    rocl_status st = rocl_space_spill(s, packed, run->size, &run->offset, err);
-    free(packed);
+    r->memory = memory;
+    r->block = false;
+}
+
+static rocl_status store(rocl_sort_space *s, rocl_sort_run *r, rocl_error *err)
+{
+    fit(s, r);
+    if (rocl_space_keep(s, kept_size(s, r)))
+        return ROCL_OK;
+    rocl_status st = rocl_space_spill(s, r->memory, r->size, &r->offset, err);
+    release(s, r);
     return st;
 }
 
@@ -73,9 +102,9 @@ static bool add(rocl_sort_runs *to, const rocl_sort_run *run)
     return ok;
 }
 
-rocl_status rocl_sort_keep(rocl_sort_runs *to, uint8_t *packed, rocl_sort_run *run, rocl_error *err)
+rocl_status rocl_sort_keep(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *err)
 {
-    rocl_status st = store(to->space, packed, run, err);
+    rocl_status st = store(to->space, run, err);
     if (st || add(to, run))
         return st;
     rocl_sort_run_free(to->space, run);
@@ -84,10 +113,10 @@ rocl_status rocl_sort_keep(rocl_sort_runs *to, uint8_t *packed, rocl_sort_run *r
 
 void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r)
 {
-    if (r->memory)
-        rocl_space_unkeep(s, r->size);
-    free(r->memory);
-    r->memory = NULL;
+    if (!r->memory)
+        return;
+    rocl_space_unkeep(s, kept_size(s, r));
+    release(s, r);
 }
 
 /* ---- from a buffer --------------------------------------------------------------------------- */
@@ -106,10 +135,10 @@ static rocl_status make_run(rocl_sort_runs *to, const uint64_t *records, const r
         pack_entries(&p, records, e, n);
     else
         pack_ordered(&p, records, n);
-    rocl_sort_run run = {.size = (size_t)(p.at - packed), .next = ROCL_NO_RUN};
+    rocl_sort_run run = {.memory = packed, .size = (size_t)(p.at - packed), .next = ROCL_NO_RUN};
     memcpy(run.first, e ? records + e[0].at : records, to->words * sizeof *records);
     memcpy(run.last, p.prev, sizeof run.last);
-    return rocl_sort_keep(to, packed, &run, err);
+    return rocl_sort_keep(to, &run, err);
 }
 
 /* How many of the n entries make the next run: up to the end of a group, but not too few. */

@@ -6,45 +6,32 @@
 #include "base/error.h"
 #include "base/sort_pack.h"
 
-#include <stdlib.h>
-
 typedef rocl_sort_strand strand;
 typedef rocl_sort_strands strands;
 
-enum { STRAND_MIN = 4 << 10, STRAND_MAX = 64 << 10 };
-
 /* ---- the run that a strand is at ------------------------------------------------------------- */
-
-/* Small beside a buffer: many sorters may be filled at once. */
-static size_t run_size(const rocl_sort_space *s)
-{
-    size_t n = rocl_space_buffer_max(s) / 64;
-    return n < STRAND_MIN ? STRAND_MIN : n > STRAND_MAX ? STRAND_MAX : n;
-}
 
 /* A run that begins with a record of `need` bytes. */
 static bool begin_run(rocl_sort_runs *to, strand *t, const uint64_t *key, size_t need)
 {
-    size_t cap = run_size(to->space);
-    if (need > cap || !rocl_space_expand(to->space, cap, false))
+    uint8_t *block = need <= to->space->block ? rocl_space_block(to->space) : NULL;
+    if (!block)
         return false;
-    uint8_t *memory = malloc(cap + ROCL_PACK_SLACK);
-    if (!memory) {
-        rocl_space_unexpand(to->space, cap);
-        return false;
-    }
-    *t = (strand){.memory = memory, .at = memory, .end = memory + cap};
+    *t = (strand){.memory = block, .at = block, .end = block + to->space->block};
     memcpy(t->first, key, to->words * sizeof *key);
     return true;
 }
 
 static rocl_status end_run(rocl_sort_runs *to, strand *t, rocl_error *err)
 {
-    rocl_sort_run run = {.size = (size_t)(t->at - t->memory), .next = ROCL_NO_RUN};
+    rocl_sort_run run = {.memory = t->memory,
+                         .block = true,
+                         .size = (size_t)(t->at - t->memory),
+                         .next = ROCL_NO_RUN};
     memcpy(run.first, t->first, sizeof run.first);
     memcpy(run.last, t->last, sizeof run.last);
-    rocl_space_unexpand(to->space, (size_t)(t->end - t->memory));
-    return rocl_sort_keep(to, t->memory, &run, err);
+    rocl_space_unexpand(to->space, to->space->block);
+    return rocl_sort_keep(to, &run, err);
 }
 
 /* ---- which strand ---------------------------------------------------------------------------- */
@@ -141,8 +128,7 @@ rocl_status rocl_strands_end(rocl_sort_runs *to, strands *s, rocl_error *err)
 void rocl_strands_drop(rocl_sort_runs *to, strands *s)
 {
     while (s->count) {
-        strand *t = &s->all[--s->count];
-        rocl_space_unexpand(to->space, (size_t)(t->end - t->memory));
-        free(t->memory);
+        rocl_space_unexpand(to->space, to->space->block);
+        rocl_space_unblock(to->space, s->all[--s->count].memory);
     }
 }
