@@ -134,7 +134,7 @@ rocl_status rocpd_allocs_finish(rocpd_allocs *a, rocpd_worker *w, rocl_error *er
             return rocl_fail_memory(err);
         rocl_kind kind = scratch ? ROCL_SCRATCH : ROCL_ALLOC;
         if (a->set->kinds & ROCL_BIT(kind))
-            st = rocpd_batch_add(a->set, w, kind, &r, err);
+            st = rocpd_batch_add(a->set, w, kind, &r, sizeof r, err);
     }
     return st ? st : rocpd_batch_flush(a->set, w, err);
 }

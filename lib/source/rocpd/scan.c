@@ -86,19 +86,16 @@ rocl_status rocpd_batch_flush(rocpd_set *s, rocpd_worker *w, rocl_error *err)
     return st;
 }
 
-rocl_status rocpd_batch_add(rocpd_set *s, rocpd_worker *w, rocl_kind kind, const void *record,
-                            rocl_error *err)
+rocl_status rocpd_batch_room(rocpd_set *s, rocpd_worker *w, rocl_kind kind, rocl_error *err)
 {
     rocl_batch *b = &w->out[kind];
-    size_t size = rocl_kind_size(kind);
     if (b->count == ROCL_ROWS_BATCH) {
         rocl_status st = rocpd_batch_flush(s, w, err);
         if (st != ROCL_OK)
             return st;
     }
-    if (!b->any && !(b->any = malloc(ROCL_ROWS_BATCH * size)))
+    if (!b->any && !(b->any = malloc(ROCL_ROWS_BATCH * rocl_kind_size(kind))))
         return rocl_fail_memory(err);
-    memcpy((char *)b->any + b->count++ * size, record, size);
     return ROCL_OK;
 }
 
@@ -115,15 +112,15 @@ void rocpd_worker_close(rocpd_worker *w)
 /* ---- what all records share ---- */
 
 /* A reference that neighbours share, but that is in no array. */
-static rocl_status take_shared(const rocpd_row *r, unsigned col, const rocl_ids *ids,
-                               rocl_fault fault, rocpd_recent *recent, uint32_t *index,
-                               rocl_error *err)
+static inline rocl_status take_shared(const rocpd_row *r, unsigned col, const rocl_ids *ids,
+                                      rocl_fault fault, rocpd_recent *recent, uint32_t *index,
+                                      rocl_error *err)
 {
     const rocl_column *c = &r->rows->columns[col];
-    int64_t id = c->num[r->row];
-    unsigned slot = (unsigned)id % ROCPD_RECENT;
     if (c->type[r->row] != ROCL_CELL_INT)
         return rocpd_ref(r, col, ids, fault, index, err);
+    int64_t id = c->num[r->row];
+    unsigned slot = (unsigned)id % ROCPD_RECENT;
     if (recent->slots[slot].known && recent->slots[slot].id == id) {
         *index = recent->slots[slot].index;
         return ROCL_OK;
@@ -278,7 +275,7 @@ static rocl_status emit_region(const rocpd_row *r, rocpd_worker *w, const rocl_r
         return ROCL_OK;
     if (s->join && kind != ROCL_INSTANT && rocpd_join_wants(s->join, kind, g->e.event_id))
         return rocpd_join_owner(s->join, w->number, kind, g->e.event_id, g->e.id, g, err);
-    return rocpd_batch_add(s, w, kind, g, err);
+    return rocpd_batch_add(s, w, kind, g, sizeof *g, err);
 }
 
 static rocl_status scan_region(const rocpd_row *r, rocpd_worker *w, rocl_error *err)
@@ -373,7 +370,7 @@ static rocl_status scan_dispatch(const rocpd_row *r, rocpd_worker *w, rocl_error
         st = rocpd_join_owner(s->join, w->number, ROCL_DISPATCH, d.e.event_id, d.e.id, &d, err);
     if (st != ROCL_OK || !(s->kinds & ROCL_BIT(ROCL_DISPATCH)))
         return st;
-    return rocpd_batch_add(s, w, ROCL_DISPATCH, &d, err);
+    return rocpd_batch_add(s, w, ROCL_DISPATCH, &d, sizeof d, err);
 }
 
 static rocl_status scan_copy(const rocpd_row *r, rocpd_worker *w, rocl_error *err)
@@ -397,7 +394,7 @@ static rocl_status scan_copy(const rocpd_row *r, rocpd_worker *w, rocl_error *er
         (st = take_u64(r, C_SRC_ADDRESS, &c.src_address, err)) ||
         (st = take_u64(r, C_DST_ADDRESS, &c.dst_address, err)))
         return st;
-    return rocpd_batch_add(s, w, ROCL_COPY, &c, err);
+    return rocpd_batch_add(s, w, ROCL_COPY, &c, sizeof c, err);
 }
 
 static rocl_alloc_op alloc_op(const char *s)
@@ -520,7 +517,7 @@ static rocl_status scan_hip(const rocpd_row *r, rocpd_worker *w, rocl_error *err
         h.e.name =
             rocl_strings_put(s->trace->strings, kind == ROCL_GRAPH ? "hipGraphLaunch" : "HIP_EVENT",
                              kind == ROCL_GRAPH ? 14 : 9);
-    return rocpd_batch_add(s, w, kind, &h, err);
+    return rocpd_batch_add(s, w, kind, &h, sizeof h, err);
 }
 
 /* ---- tables ---- */
