@@ -118,7 +118,7 @@ void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r);
 
 /* ---- records that come in order (sort_strand.c) ---------------------------------------------- */
 
-#define ROCL_SORT_STRANDS 8
+#define ROCL_SORT_STRANDS 16
 
 /* A run under construction, and the last key of the sequence that it is of. */
 typedef struct rocl_sort_strand {
