@@ -118,7 +118,7 @@ void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r);
 
 /* ---- records that come in order (sort_strand.c) ---------------------------------------------- */
 
-#define ROCL_SORT_STRANDS 16
+#define ROCL_SORT_STRANDS 16 /* of a worker in a sorter, at most */
 
 /* A run under construction, and the last key of the sequence that it is of. */
 typedef struct rocl_sort_strand {
@@ -127,8 +127,8 @@ typedef struct rocl_sort_strand {
 } rocl_sort_strand;
 
 typedef struct rocl_sort_strands {
-    rocl_sort_strand all[ROCL_SORT_STRANDS]; /* by last key, the largest first */
-    unsigned count;
+    rocl_sort_strand *all; /* by last key, the largest first */
+    size_t count, cap;
     uint64_t records; /* that they ever took */
 } rocl_sort_strands;
 

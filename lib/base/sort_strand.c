@@ -3,8 +3,11 @@
  * continues no strand goes to the buffer, to be sorted there. */
 #include "base/sort_impl.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/sort_pack.h"
+
+#include <stdlib.h>
 
 typedef rocl_sort_strand strand;
 typedef rocl_sort_strands strands;
@@ -38,24 +41,25 @@ static rocl_status end_run(rocl_sort_runs *to, strand *t, rocl_error *err)
 
 /* The first of those, the largest last key first, that the key is not before. It leaves the others
  * the most to take. */
-static unsigned find(const strands *s, const uint64_t *key, unsigned words)
+static size_t find(const strands *s, const uint64_t *key, unsigned words)
 {
-    unsigned i = 0;
+    size_t i = 0;
     while (i < s->count && rocl_sort_less(key, s->all[i].last, words))
         i++;
     return i;
 }
 
-static void take_out(strands *s, unsigned i)
+static void take_out(strands *s, size_t i)
 {
     memmove(&s->all[i], &s->all[i + 1], (--s->count - i) * sizeof s->all[0]);
 }
 
 /* A new strand at place i, which keeps them in order. */
-static bool put_in(rocl_sort_runs *to, strands *s, unsigned i, const uint64_t *key, size_t need)
+static bool put_in(rocl_sort_runs *to, strands *s, size_t i, const uint64_t *key, size_t need)
 {
     strand t;
-    if (s->count == ROCL_SORT_STRANDS || !begin_run(to, &t, key, need))
+    if (s->count == ROCL_SORT_STRANDS || !ROCL_GROW(s->all, s->cap, s->count + 1) ||
+        !begin_run(to, &t, key, need))
         return false;
     memmove(&s->all[i + 1], &s->all[i], (s->count++ - i) * sizeof t);
     s->all[i] = t;
@@ -89,8 +93,11 @@ static inline void pack(strand *t, const uint64_t *key, unsigned words, const vo
 bool rocl_strands_take(const rocl_sort_runs *to, strands *s, const uint64_t *key,
                        const void *payload, size_t len)
 {
-    strand *t = &s->all[find(s, key, to->words)];
-    if (t == &s->all[s->count] || (size_t)(t->end - t->at) < ROCL_PACK_HEAD + len ||
+    size_t i = find(s, key, to->words);
+    if (i == s->count)
+        return false;
+    strand *t = &s->all[i];
+    if ((size_t)(t->end - t->at) < ROCL_PACK_HEAD + len ||
         rocl_sort_parted(key, t->last, to->shift))
         return false;
     pack(t, key, to->words, payload, len);
@@ -101,7 +108,7 @@ bool rocl_strands_take(const rocl_sort_runs *to, strands *s, const uint64_t *key
 rocl_status rocl_strands_begin(rocl_sort_runs *to, strands *s, const uint64_t *key,
                                const void *payload, size_t len, bool *taken, rocl_error *err)
 {
-    unsigned i = find(s, key, to->words);
+    size_t i = find(s, key, to->words);
     rocl_status st = ROCL_OK;
     if (i == s->count || rocl_sort_parted(key, s->all[i].last, to->shift)) {
         *taken = put_in(to, s, i, key, ROCL_PACK_HEAD + len);
@@ -131,4 +138,5 @@ void rocl_strands_drop(rocl_sort_runs *to, strands *s)
         rocl_space_unexpand(to->space, to->space->block);
         rocl_space_unblock(to->space, s->all[--s->count].memory);
     }
+    free(s->all);
 }
