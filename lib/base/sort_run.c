@@ -84,10 +84,12 @@ static void fit(rocl_sort_space *s, rocl_sort_run *r)
 
 static rocl_status store(rocl_sort_space *s, rocl_sort_run *r, rocl_error *err)
 {
+    uint64_t offset = 0;
     fit(s, r);
     if (rocl_space_keep(s, kept_size(s, r)))
         return ROCL_OK;
-    rocl_status st = rocl_space_spill(s, r->memory, r->size, &r->offset, err);
+    rocl_status st = rocl_space_spill(s, r->memory, r->size, &offset, err);
+    r->offset = offset;
     release(s, r);
     return st;
 }
