@@ -52,7 +52,7 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 AR := $(if $(filter default undefined,$(origin AR)),ar,$(AR))
-CFLAGS ?= -O2 -g
+CFLAGS ?= -O3 -g
 INSTALL ?= install
 PKG_CONFIG ?= pkg-config
 

@@ -126,24 +126,35 @@ static unsigned child_for(const rocl_btree_level *l, int64_t wanted)
 
 /* ---- leaves ---- */
 
+/* Where in the page a payload ends, with the number of the page where it goes on. */
+static uint64_t end_of_cell(const rocl_btree_file *f, rocl_btree_cell *c)
+{
+    if (c->size <= f->usable - 35)
+        return (uint64_t)c->offset + c->size;
+    c->local = rocl_payload_local(f, c->size);
+    return (uint64_t)c->offset + c->local + (c->local < c->size ? 4 : 0);
+}
+
 static const char *take_cells(rocl_btree *b, const uint8_t *page, unsigned count)
 {
     const rocl_btree_file *f = b->file;
-    const uint32_t head = LEAF_HEAD + 2 * count, most = f->usable - 35;
+    const uint32_t head = LEAF_HEAD + 2 * count, usable = f->usable;
+    const uint64_t file = (uint64_t)f->page_count * usable,
+                   longest = file < INT32_MAX ? file : INT32_MAX;
     for (unsigned i = 0; i < count; i++) {
         uint32_t at = rocl_be16(page + LEAF_HEAD + 2 * i);
         uint64_t size, rowid;
-        if (at < head || at + 2 > f->usable)
+        if (at < head || at + 2 > usable)
             return "a cell lies outside of the page";
         at += rocl_be_varint(page + at, &size);
         at += rocl_be_varint(page + at, &rowid); /* the buffer has slack */
-        if (size > INT32_MAX || size > (uint64_t)f->page_count * f->usable)
+        if (size > longest)
             return "a row is longer than the file";
-        uint32_t local = size <= most ? (uint32_t)size : rocl_payload_local(f, (uint32_t)size);
-        if (at + local + (local < size ? 4 : 0) > f->usable)
+        rocl_btree_cell *c = &b->cells[i];
+        *c = (rocl_btree_cell){at, (uint32_t)size, (uint32_t)size};
+        if (end_of_cell(f, c) > usable)
             return "a row goes beyond the end of the page";
         b->rowids[i] = (int64_t)rowid;
-        b->cells[i] = (rocl_btree_cell){at, (uint32_t)size, local};
     }
     return NULL;
 }

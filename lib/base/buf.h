@@ -74,6 +74,12 @@ static inline int64_t rocl_unzigzag(uint64_t v)
     return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
 }
 
+/* How many bytes rocl_varint_put writes. */
+static inline size_t rocl_varint_size(uint64_t v)
+{
+    return (70u - (unsigned)__builtin_clzll(v | 1)) / 7;
+}
+
 /* Reads LEB128 from [*p, end): advances *p; false when it is cut or longer than 64 bits. */
 static inline bool rocl_varint_get(const uint8_t **p, const uint8_t *end, uint64_t *v)
 {

@@ -1,6 +1,5 @@
 #include "base/extsort.h"
 
-#include "base/array.h"
 #include "base/error.h"
 #include "base/sort_impl.h"
 
@@ -9,23 +8,21 @@
 
 enum { FIRST_BUFFER = 64 << 10 };
 
-/* What one worker has added and not packed yet. */
+/* What one worker has added that is not in runs yet. */
 typedef struct slot {
-    alignas(64) uint64_t *records;
+    alignas(64) rocl_sort_strands strands;
+    bool shuffled; /* strands take too little to be worth looking at */
+    uint64_t *records;
     size_t used, cap; /* bytes */
     size_t free;      /* cap less the records and the room for sorting them */
     size_t n;
-    uint64_t count; /* of records in runs */
+    uint64_t buffered; /* records that ever were */
 } slot;
 
 struct rocl_sorter {
-    rocl_sort_space *space;
-    unsigned words, workers;
-    unsigned group_shift;
+    rocl_sort_runs runs;
+    unsigned workers;
     bool started;
-    pthread_mutex_t lock; /* runs */
-    rocl_sort_run *runs;
-    size_t run_count, run_cap;
     rocl_sort_merge merge;
     slot slots[];
 };
@@ -39,24 +36,24 @@ rocl_sorter *rocl_sorter_new(rocl_sort_space *space, unsigned key_words)
     if (!s)
         return NULL;
     memset(s, 0, size);
-    s->space = space;
-    s->words = key_words;
+    s->runs.space = space;
+    s->runs.words = key_words;
+    s->runs.shift = 64;
+    pthread_mutex_init(&s->runs.lock, NULL);
     s->workers = space->workers;
-    s->group_shift = 64;
-    pthread_mutex_init(&s->lock, NULL);
     return s;
 }
 
 void rocl_sorter_group(rocl_sorter *s, unsigned shift)
 {
-    s->group_shift = shift;
+    s->runs.shift = shift;
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 static void drop_buffer(rocl_sorter *s, slot *w)
 {
-    rocl_space_unexpand(s->space, w->cap);
+    rocl_space_unexpand(s->runs.space, w->cap);
     free(w->records);
     w->records = NULL;
     w->used = w->cap = w->free = w->n = 0;
@@ -67,11 +64,11 @@ static bool resize(rocl_sorter *s, slot *w, size_t cap, bool anyway)
     if (!cap || cap <= w->cap)
         return false;
     size_t more = cap - w->cap;
-    if (!rocl_space_expand(s->space, more, anyway))
+    if (!rocl_space_expand(s->runs.space, more, anyway))
         return false;
     uint64_t *records = realloc(w->records, cap);
     if (!records) {
-        rocl_space_unexpand(s->space, more);
+        rocl_space_unexpand(s->runs.space, more);
         return false;
     }
     w->records = records;
@@ -80,44 +77,37 @@ static bool resize(rocl_sorter *s, slot *w, size_t cap, bool anyway)
     return true;
 }
 
-static bool add_run(void *ctx, const rocl_sort_run *run)
-{
-    rocl_sorter *s = ctx;
-    pthread_mutex_lock(&s->lock);
-    bool ok = ROCL_GROW(s->runs, s->run_cap, s->run_count + 1);
-    if (ok)
-        s->runs[s->run_count++] = *run;
-    pthread_mutex_unlock(&s->lock);
-    return ok;
-}
-
 /* Makes the worker's records a run. The buffer stays, unless it is larger than it should be. */
 static rocl_status put_away(rocl_sorter *s, slot *w, rocl_error *err)
 {
-    rocl_status st = rocl_sort_make_runs(s->space, w->records, w->used, w->n, s->words,
-                                         s->group_shift, add_run, s, err);
+    rocl_status st = rocl_sort_make_runs(&s->runs, w->records, w->used, w->n, err);
     if (st)
         return st;
-    w->count += w->n;
     w->used = w->n = 0;
     w->free = w->cap;
-    if (w->cap > rocl_space_buffer_max(s->space))
+    if (w->cap > rocl_space_buffer_max(s->runs.space))
         drop_buffer(s, w);
     return ROCL_OK;
+}
+
+/* The buffer is full. Strands begin anew, for one record of a time far ahead ends a strand. */
+static rocl_status put_all_away(rocl_sorter *s, slot *w, rocl_error *err)
+{
+    w->shuffled = w->strands.records < w->buffered;
+    rocl_status st = rocl_strands_end(&s->runs, &w->strands, err);
+    return st ? st : put_away(s, w, err);
 }
 
 /* Buffers begin small and double, so that sorters that get few records take little. */
 static rocl_status make_room(rocl_sorter *s, slot *w, size_t need, rocl_error *err)
 {
-    size_t max = rocl_space_buffer_max(s->space);
-    if (s->started)
-        return rocl_fail(err, ROCL_INTERNAL, "a record is added to a sorter that is being read");
+    size_t max = rocl_space_buffer_max(s->runs.space);
     while (w->free < need) {
         size_t cap = w->cap ? w->cap * 2 : FIRST_BUFFER;
         if (w->cap < max && resize(s, w, cap < max ? cap : max, w->cap == 0))
             continue;
         if (w->n) {
-            rocl_status st = put_away(s, w, err);
+            rocl_status st = put_all_away(s, w, err);
             if (st)
                 return st;
         } else if (!resize(s, w, need, true)) { /* a record larger than buffers are */
@@ -129,14 +119,11 @@ static rocl_status make_room(rocl_sorter *s, slot *w, size_t need, rocl_error *e
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key,
-                            const void *payload, size_t len, rocl_error *err)
+static rocl_status add_to_buffer(rocl_sorter *s, slot *w, const uint64_t *key, const void *payload,
+                                 size_t len, rocl_error *err)
 {
-    if (worker >= s->workers || len > UINT32_MAX)
-        return rocl_fail(err, ROCL_INTERNAL, "record of %zu bytes by worker %u cannot be sorted",
-                         len, worker);
-    slot *w = &s->slots[worker];
-    size_t size = rocl_sort_size(s->words, len), need = size + ROCL_SORT_ENTRY_ROOM;
+    const unsigned words = s->runs.words;
+    size_t size = rocl_sort_size(words, len), need = size + ROCL_SORT_ENTRY_ROOM;
     if (!w->records || w->free < need) {
         rocl_status st = make_room(s, w, need, err);
         if (st || !w->records)
@@ -144,26 +131,54 @@ rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key
     }
     uint64_t *r = w->records + w->used / 8;
     uint32_t len32 = (uint32_t)len;
-    for (unsigned i = 0; i < s->words; i++)
+    for (unsigned i = 0; i < words; i++)
         r[i] = key[i];
-    memcpy(r + s->words, &len32, sizeof len32);
+    memcpy(r + words, &len32, sizeof len32);
     if (len)
-        memcpy((uint8_t *)(r + s->words) + sizeof len32, payload, len);
+        memcpy((uint8_t *)(r + words) + sizeof len32, payload, len);
     w->used += size;
     w->free -= need;
     w->n++;
+    w->buffered++;
     return ROCL_OK;
+}
+
+/* What no strand can simply take. */
+static rocl_status add_new(rocl_sorter *s, unsigned worker, const uint64_t *key,
+                           const void *payload, size_t len, rocl_error *err)
+{
+    if (s->started)
+        return rocl_fail(err, ROCL_INTERNAL, "a record is added to a sorter that is being read");
+    if (worker >= s->workers || len > UINT32_MAX)
+        return rocl_fail(err, ROCL_INTERNAL, "record of %zu bytes by worker %u cannot be sorted",
+                         len, worker);
+    slot *w = &s->slots[worker];
+    bool taken = false;
+    rocl_status st = ROCL_OK;
+    if (!w->shuffled)
+        st = rocl_strands_begin(&s->runs, &w->strands, key, payload, len, &taken, err);
+    return taken || st ? st : add_to_buffer(s, w, key, payload, len, err);
+}
+
+rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key,
+                            const void *payload, size_t len, rocl_error *err)
+{
+    if (worker < s->workers &&
+        rocl_strands_take(&s->runs, &s->slots[worker].strands, key, payload, len))
+        return ROCL_OK;
+    return add_new(s, worker, key, payload, len, err);
 }
 
 rocl_status rocl_sorter_seal(rocl_sorter *s, unsigned worker, rocl_error *err)
 {
     slot *w = &s->slots[worker];
-    if (w->n) {
-        rocl_status st = put_away(s, w, err);
-        if (st)
-            return st;
-    }
+    rocl_status st = rocl_strands_end(&s->runs, &w->strands, err);
+    if (st == ROCL_OK && w->n)
+        st = put_away(s, w, err);
+    if (st)
+        return st;
     drop_buffer(s, w);
+    w->shuffled = false;
     return ROCL_OK;
 }
 
@@ -171,7 +186,7 @@ uint64_t rocl_sorter_count(const rocl_sorter *s)
 {
     uint64_t count = 0;
     for (unsigned i = 0; i < s->workers; i++)
-        count += s->slots[i].count + s->slots[i].n;
+        count += s->slots[i].buffered + s->slots[i].strands.records;
     return count;
 }
 
@@ -179,12 +194,13 @@ uint64_t rocl_sorter_count(const rocl_sorter *s)
 
 static rocl_status start_merge(rocl_sorter *s, rocl_error *err)
 {
-    size_t n = s->run_count;
+    size_t n = s->runs.count;
     size_t *heads = reallocarray(NULL, n ? n : 1, 2 * sizeof *heads);
     if (!heads)
         return rocl_fail_memory(err);
-    size_t chains = rocl_sort_chains(s->runs, n, heads, heads + n);
-    s->merge = (rocl_sort_merge){.space = s->space, .runs = s->runs, .words = s->words};
+    size_t chains = rocl_sort_chains(s->runs.all, n, heads, heads + n);
+    s->merge =
+        (rocl_sort_merge){.space = s->runs.space, .runs = s->runs.all, .words = s->runs.words};
     rocl_status st = rocl_merge_start(&s->merge, heads, chains, err);
     free(heads);
     return st;
@@ -213,11 +229,13 @@ void rocl_sorter_free(rocl_sorter *s)
     if (!s)
         return;
     rocl_merge_free(&s->merge);
-    for (unsigned i = 0; i < s->workers; i++)
+    for (unsigned i = 0; i < s->workers; i++) {
+        rocl_strands_drop(&s->runs, &s->slots[i].strands);
         drop_buffer(s, &s->slots[i]);
-    for (size_t i = 0; i < s->run_count; i++)
-        rocl_sort_run_free(s->space, &s->runs[i]);
-    free(s->runs);
-    pthread_mutex_destroy(&s->lock);
+    }
+    for (size_t i = 0; i < s->runs.count; i++)
+        rocl_sort_run_free(s->runs.space, &s->runs.all[i]);
+    free(s->runs.all);
+    pthread_mutex_destroy(&s->runs.lock);
     free(s);
 }

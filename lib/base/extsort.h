@@ -37,14 +37,15 @@ rocl_sorter *rocl_sorter_new(rocl_sort_space *space, unsigned key_words);
 void rocl_sorter_group(rocl_sorter *s, unsigned shift);
 void rocl_sorter_free(rocl_sorter *s); /* gives its memory back to the space */
 
-/* Adds a copy of the record. Concurrent as long as each worker uses its own number. When the
- * worker's buffer (about limit / (4 * workers) bytes, 8 MiB at most) is full it is sorted, packed
- * and put away. A record is 4 GiB at most. */
+/* Adds a copy of the record. Concurrent as long as each worker uses its own number. It is packed at
+ * once where it continues one of a few sorted sequences; others wait in the worker's buffer (about
+ * limit / (4 * workers) bytes, 8 MiB at most), which is sorted, packed and put away when it is
+ * full. A record is 4 GiB at most. */
 rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key,
                             const void *payload, size_t len, rocl_error *err);
 
-/* Sorts and packs what the worker has added so far, and gives its buffer back. Call it when a task
- * ends, so that idle sorters hold no expanded records. */
+/* Makes runs of all that the worker has added so far, and gives its buffer back. Call it when a
+ * task ends, so that idle sorters hold no expanded records. */
 rocl_status rocl_sorter_seal(rocl_sorter *s, unsigned worker, rocl_error *err);
 
 uint64_t rocl_sorter_count(const rocl_sorter *s); /* records added (not while adding) */

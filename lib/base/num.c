@@ -1,33 +1,56 @@
 #include "base/num.h"
 
+#include <endian.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char pairs[200] = "00010203040506070809101112131415161718192021222324"
-                               "25262728293031323334353637383940414243444546474849"
-                               "50515253545556575859606162636465666768697071727374"
-                               "75767778798081828384858687888990919293949596979899";
+/* ---- integers -------------------------------------------------------------------------------- */
+
+/* Digits as values, the first one in the lowest byte: of v < 10^8, all at once. Halves of four
+ * digits, quarters of two, then digits; the quotients are exact for what is divided there. */
+static inline uint64_t eight_digits(uint32_t v)
+{
+    uint64_t fours = v / 10000 | (uint64_t)(v % 10000) << 32;
+    uint64_t hundreds = (fours * 5243 >> 19) & 0x0000007f0000007f;
+    uint64_t twos = hundreds | (fours - hundreds * 100) << 16;
+    uint64_t tens = (twos * 103 >> 10) & 0x000f000f000f000f;
+    return tens | (twos - tens * 10) << 8;
+}
+
+static inline char *put_eight(char *p, uint64_t digits)
+{
+    digits = htole64(digits | 0x3030303030303030);
+    memcpy(p, &digits, 8);
+    return p + 8;
+}
+
+static inline char *put_short(char *p, uint32_t v)
+{
+    if (v < 10) {
+        *p = (char)('0' + v);
+        return p + 1;
+    }
+    uint64_t digits = eight_digits(v);
+    unsigned zeros = (unsigned)__builtin_ctzll(digits) / 8;
+    put_eight(p, digits >> 8 * zeros);
+    return p + 8 - zeros;
+}
 
 char *rocl_put_u64(char *p, uint64_t v)
 {
-    char digits[20], *d = digits + sizeof digits;
-    while (v >= 100) {
-        d -= 2;
-        memcpy(d, pairs + v % 100 * 2, 2);
-        v /= 100;
-    }
-    if (v >= 10) {
-        d -= 2;
-        memcpy(d, pairs + v * 2, 2);
+    const uint64_t e8 = 100000000, e16 = e8 * e8;
+    if (v < e8)
+        return put_short(p, (uint32_t)v);
+    if (v < e16) {
+        p = put_short(p, (uint32_t)(v / e8));
     } else {
-        *--d = (char)('0' + v);
+        p = put_short(p, (uint32_t)(v / e16));
+        p = put_eight(p, eight_digits((uint32_t)(v % e16 / e8)));
     }
-    size_t n = (size_t)(digits + sizeof digits - d);
-    memcpy(p, d, n);
-    return p + n;
+    return put_eight(p, eight_digits((uint32_t)(v % e8)));
 }
 
 char *rocl_put_i64(char *p, int64_t v)
@@ -49,28 +72,59 @@ char *rocl_put_hex(char *p, uint64_t v, unsigned digits, bool upper)
     return p + n;
 }
 
-/* Values of few decimals ("99.5"): when m / 10^k, both exact, rounds to v, then the digits of m are
- * a decimal that reads back as v, and with the smallest k the shortest. NULL when there is none. */
-static char *put_few_decimals(char *p, double v)
+/* ---- reals ----------------------------------------------------------------------------------- */
+
+__extension__ typedef unsigned __int128 wide;
+
+/* v = m / 2^s, and m * 10^decimals fits 128 bits: all here is exact. It is rounded to 15 digits, or
+ * to as many more as read back as v: where what was rounded off is less than half of what tells v
+ * from its neighbours, which is 1 in m. (Below a power of two they are nearer, but powers of two in
+ * the range have no more than 15 digits.) */
+int rocl_decimal(double v, uint64_t *number)
 {
-    double a = fabs(v), power = 1;
-    if (a < 1e-4 || a >= 1e9)
-        return NULL;
-    for (unsigned k = 1; k <= 6; k++) {
-        power *= 10;
-        uint64_t n = (uint64_t)(a * power + 0.5), unit = (uint64_t)power;
-        if ((double)n / power != a)
+    static const double powers[] = {1e-3, 1e-2, 1e-1, 1e0,  1e1,  1e2,  1e3,  1e4,  1e5, 1e6,
+                                    1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const uint64_t top = UINT64_C(1) << 52;
+    uint64_t bits;
+    unsigned i = 0;
+    int decimals = 0;
+    wide unit = 1; /* 10^decimals */
+    if (!(v >= 1e-4 && v < 1e15))
+        return -1;
+    memcpy(&bits, &v, sizeof bits);
+    const uint64_t m = (bits & (top - 1)) | top;
+    const unsigned s = 1075 - (unsigned)(bits >> 52);
+    while (v >= powers[i])
+        i++;
+    for (; decimals < 18 - (int)i; decimals++)
+        unit *= 10;
+    for (unsigned digits = 15;; digits++, decimals++, unit *= 10) {
+        wide exact = m * unit, n = exact >> s, half = (wide)1 << (s - 1), rest = exact - (n << s);
+        wide off = 2 * (rest < half ? rest : 2 * half - rest);
+        if (digits < 17 && (off > unit || (off == unit && (m & 1))))
             continue;
-        if (signbit(v))
-            *p++ = '-';
-        p = rocl_put_u64(p, n / unit);
-        *p++ = '.';
-        uint64_t rest = n % unit;
-        for (unsigned i = k; i-- > 0; rest /= 10)
-            p[i] = (char)('0' + rest % 10);
-        return p + k;
+        n += rest > half || (rest == half && (n & 1));
+        *number = (uint64_t)n;
+        for (; decimals && *number % 10 == 0; *number /= 10)
+            decimals--;
+        return decimals;
     }
-    return NULL;
+}
+
+static char *put_decimal(char *p, uint64_t number, unsigned decimals)
+{
+    char digits[ROCL_NUM_MAX];
+    size_t count = (size_t)(rocl_put_u64(digits, number) - digits);
+    size_t whole = count > decimals ? count - decimals : 0;
+    *p = '0';
+    memcpy(p, digits, whole);
+    p += whole ? whole : 1;
+    if (decimals)
+        *p++ = '.';
+    for (; decimals > count; decimals--)
+        *p++ = '0';
+    memcpy(p, digits + whole, count - whole);
+    return p + (count - whole);
 }
 
 /* The library leaves the locale alone, a host program may not have: whatever %g took for a point
@@ -107,11 +161,11 @@ char *rocl_put_double(char *p, double v)
         return stpcpy(p, "nan");
     if (isinf(v))
         return stpcpy(p, v < 0 ? "-inf" : "inf");
-    if (fabs(v) < 1e15 && v == (double)(int64_t)v) {
-        if (signbit(v))
-            *p++ = '-';
-        return rocl_put_u64(p, (uint64_t)fabs(v));
-    }
-    char *end = put_few_decimals(p, v);
-    return end ? end : put_general(p, v);
+    uint64_t number = (uint64_t)(fabs(v) < 1e15 ? fabs(v) : 0);
+    int decimals = (double)number == fabs(v) ? 0 : rocl_decimal(fabs(v), &number);
+    if (decimals < 0)
+        return put_general(p, v);
+    if (signbit(v))
+        *p++ = '-';
+    return put_decimal(p, number, (unsigned)decimals);
 }

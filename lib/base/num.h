@@ -15,5 +15,8 @@ char *rocl_put_hex(char *p, uint64_t v, unsigned digits, bool upper);
 /* The shortest decimal that reads back as v: integers without point or exponent below 1e15
  * ("1757738"), else up to 17 digits ("40.62811724337926"); "-0", "nan", "inf", "-inf". */
 char *rocl_put_double(char *p, double v);
+/* The same, where 1e-4 <= v < 1e15, as a number and how many of its digits are decimals; -1: v is
+ * beyond that. */
+int rocl_decimal(double v, uint64_t *number);
 
 #endif

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUFFER = 256 << 10 };
+/* Pieces from DIRECT on are written from where they are: to copy them costs more than a call. */
+enum { BUFFER = 256 << 10, DIRECT = 64 << 10 };
 
 struct rocl_out {
     char *path; /* as the caller calls it: for messages */
@@ -61,11 +62,11 @@ static rocl_status flush(rocl_out *o, rocl_error *err)
 rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err)
 {
     o->bytes += n;
-    if (n > BUFFER - o->used) {
+    if (n >= DIRECT || n > BUFFER - o->used) {
         rocl_status st = flush(o, err);
         if (st)
             return st;
-        if (n >= BUFFER)
+        if (n >= DIRECT)
             return write_all(o, p, n, err);
     }
     if (n)

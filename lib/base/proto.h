@@ -7,10 +7,28 @@
 
 enum { ROCL_PB_VARINT = 0, ROCL_PB_FIXED64 = 1, ROCL_PB_BYTES = 2 };
 
+/* Most bytes of a field's number and kind. */
+#define ROCL_PB_TAG_MAX 5
+
+/* What a field begins with. The numbers are constants, nearly all below 2048. */
+static inline uint8_t *rocl_pb_tag(uint8_t *p, uint32_t field, uint32_t kind)
+{
+    uint32_t tag = field << 3 | kind;
+    if (tag < 0x80) {
+        *p++ = (uint8_t)tag;
+    } else if (tag < 0x4000) {
+        *p++ = (uint8_t)(tag | 0x80);
+        *p++ = (uint8_t)(tag >> 7);
+    } else {
+        p = rocl_varint_put(p, tag);
+    }
+    return p;
+}
+
 static inline void rocl_pb_uint(rocl_buf *b, uint32_t field, uint64_t v)
 {
-    if (rocl_buf_room(b, 2 * (size_t)ROCL_VARINT_MAX)) {
-        uint8_t *p = rocl_varint_put(b->data + b->len, field << 3 | ROCL_PB_VARINT);
+    if (rocl_buf_room(b, ROCL_PB_TAG_MAX + ROCL_VARINT_MAX)) {
+        uint8_t *p = rocl_pb_tag(b->data + b->len, field, ROCL_PB_VARINT);
         b->len = (size_t)(rocl_varint_put(p, v) - b->data);
     }
 }
@@ -52,8 +70,11 @@ static inline void rocl_pb_str(rocl_buf *b, uint32_t field, const char *s)
 /* Begins a nested message; what it returns goes to the end. */
 static inline size_t rocl_pb_begin(rocl_buf *b, uint32_t field)
 {
-    rocl_buf_varint(b, field << 3 | ROCL_PB_BYTES);
-    rocl_buf_byte(b, 0);
+    if (rocl_buf_room(b, ROCL_PB_TAG_MAX + 1)) {
+        uint8_t *p = rocl_pb_tag(b->data + b->len, field, ROCL_PB_BYTES);
+        *p++ = 0;
+        b->len = (size_t)(p - b->data);
+    }
     return b->len;
 }
 

@@ -27,37 +27,11 @@ static void put_placed(rocl_buf *b, const char *digits, int n, int point)
     }
 }
 
-/* The fewest decimals that tell v = m / 2^k from its neighbours, which are half a unit of m away:
- * in whole numbers, for v from about 1e-3 up to 2^53. Returns how many, and the number without its
- * point; -1: v is not of that kind. */
-static int few_decimals(double v, uint64_t *number)
-{
-    int exponent;
-    uint64_t m = (uint64_t)ldexp(frexp(v, &exponent), 53);
-    int k = 53 - exponent;
-    if (k < 1 || k > 62)
-        return -1;
-    unsigned __int128 scaled = (unsigned __int128)m << 1, power = 1;
-    for (int d = 0; d <= 20; d++, scaled *= 10, power *= 10) {
-        const unsigned __int128 half = (unsigned __int128)1 << k;
-        unsigned __int128 c = (scaled + half) >> (k + 1);
-        if ((c << (k + 1)) - scaled == half) /* in the middle: the even one */
-            c &= ~(unsigned __int128)1;
-        unsigned __int128 back = c << (k + 1);
-        unsigned __int128 off = back > scaled ? back - scaled : scaled - back;
-        if (off < power || (off == power && !(m & 1))) {
-            *number = (uint64_t)c;
-            return c >> 64 ? -1 : d;
-        }
-    }
-    return -1;
-}
-
-static bool put_few_decimals(rocl_buf *b, double v)
+static bool put_decimal(rocl_buf *b, double v)
 {
     char digits[ROCL_NUM_MAX];
     uint64_t number = 0;
-    int d = few_decimals(v, &number);
+    int d = rocl_decimal(v, &number);
     if (d < 0)
         return false;
     int n = (int)(rocl_put_u64(digits, number) - digits);
@@ -72,7 +46,7 @@ void rocl_repr_put(rocl_buf *b, double v)
     if (signbit(v))
         rocl_buf_byte(b, '-');
     v = fabs(v);
-    if (v >= 1e-3 && put_few_decimals(b, v))
+    if (put_decimal(b, v))
         return;
     do
         snprintf(text, sizeof text, "%.*e", precision, v);

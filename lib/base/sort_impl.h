@@ -1,9 +1,10 @@
 /* Inside the external sort: its parts, from the bottom up. For sort_*.c and extsort.c only.
  *
- * Adding appends a record to the worker's buffer, in the form [key words][u32 length][bytes],
- * padded to 8. A full buffer is sorted (sort_order.c) and packed (sort_pack.h) into a run, which
- * stays in memory or goes to the file of the space (sort_space.c). Reading (sort_read.c) strings
- * runs that do not overlap to chains, and merges the chains in a tree of losers. */
+ * A record that comes in order is packed (sort_pack.h) behind the one before (sort_strand.c).
+ * Others are appended to the worker's buffer, in the form [key words][u32 length][bytes], padded to
+ * 8; a full buffer is sorted (sort_order.c) and packed, too. Both make runs (sort_run.c), which
+ * stay in memory or go to the file of the space (sort_space.c). Reading (sort_read.c) strings runs
+ * that do not overlap to chains, and merges the chains in a tree of losers. */
 #ifndef ROCL_BASE_SORT_IMPL_H
 #define ROCL_BASE_SORT_IMPL_H
 
@@ -22,9 +23,13 @@ struct rocl_sort_space {
      * so that a memory full of runs does not leave buffers so small that runs become tiny. */
     _Atomic size_t expanded, packed;
     _Atomic uint64_t spilled;
-    pthread_mutex_t lock; /* the file's making */
-    _Atomic int fd;       /* -1: none yet */
-    bool any_dir;         /* no directory was asked for: /tmp will do, too */
+    pthread_mutex_t lock; /* the file's making, and blocks */
+    size_t block;         /* bytes */
+    uint8_t **slabs;
+    size_t slab_count, slab_cap;
+    struct rocl_sort_block *blocks; /* that are free */
+    _Atomic int fd;                 /* -1: none yet */
+    bool any_dir;                   /* no directory was asked for: /tmp will do, too */
     char *dir;
 };
 
@@ -33,6 +38,9 @@ size_t rocl_space_buffer_max(const rocl_sort_space *s);
 bool rocl_space_expand(rocl_sort_space *s, size_t n, bool anyway);
 void rocl_space_unexpand(rocl_sort_space *s, size_t n);
 void rocl_space_unkeep(rocl_sort_space *s, size_t n); /* see rocl_space_keep */
+/* A block of space->block bytes and ROCL_PACK_SLACK more, expanded; NULL: there is no room. */
+uint8_t *rocl_space_block(rocl_sort_space *s);
+void rocl_space_unblock(rocl_sort_space *s, uint8_t *block); /* not its account */
 /* Bytes that each of n read buffers may have. */
 size_t rocl_space_read_buffer(const rocl_sort_space *s, size_t n);
 rocl_status rocl_space_damaged(const rocl_sort_space *s, rocl_error *err);
@@ -71,10 +79,11 @@ static inline bool rocl_sort_less(const uint64_t *a, const uint64_t *b, unsigned
     return false;
 }
 
-/* ---- runs and chains of runs ----------------------------------------------------------------- */
+/* ---- runs (sort_run.c) ----------------------------------------------------------------------- */
 
 typedef struct rocl_sort_run {
     uint8_t *memory; /* NULL: in the file */
+    bool block;      /* memory is one of the space's */
     uint64_t offset;
     size_t size;
     uint64_t first[ROCL_SORT_KEYS_MAX], last[ROCL_SORT_KEYS_MAX]; /* unused words are 0 */
@@ -83,16 +92,57 @@ typedef struct rocl_sort_run {
 
 #define ROCL_NO_RUN SIZE_MAX
 
-/* Takes a run that was made. */
-typedef bool rocl_sort_run_fn(void *ctx, const rocl_sort_run *run);
+/* The runs of a sorter. */
+typedef struct rocl_sort_runs {
+    rocl_sort_space *space;
+    unsigned words, shift; /* of keys; 64: all records are of one group */
+    pthread_mutex_t lock;  /* all that follows */
+    rocl_sort_run *all;
+    size_t count, cap;
+} rocl_sort_runs;
 
-/* Sorts and packs the n records (n > 0) of a buffer, `bytes` long, to a run in memory or in the
- * file, or to several when they are of several groups (first words that differ above `shift` bits;
- * 64: all are of one). Behind the records there are n * ROCL_SORT_ENTRY_ROOM bytes more. */
-rocl_status rocl_sort_make_runs(rocl_sort_space *s, uint64_t *records, size_t bytes, size_t n,
-                                unsigned words, unsigned shift, rocl_sort_run_fn *add, void *ctx,
+/* Are these of different groups: do first words differ above `shift` bits? */
+static inline bool rocl_sort_parted(const uint64_t *a, const uint64_t *b, unsigned shift)
+{
+    return shift < 64 && (a[0] ^ b[0]) >> shift;
+}
+
+/* Adds a packed run: keeps it, or writes it to the file when memory's share is used up. Takes
+ * run->memory, which has ROCL_PACK_SLACK more bytes. */
+rocl_status rocl_sort_keep(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *err);
+/* Sorts and packs the n records (n > 0) of a buffer, `bytes` long, to a run, or to several when
+ * they are of several groups. Behind the records there are n * ROCL_SORT_ENTRY_ROOM bytes more. */
+rocl_status rocl_sort_make_runs(rocl_sort_runs *to, uint64_t *records, size_t bytes, size_t n,
                                 rocl_error *err);
 void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r);
+
+/* ---- records that come in order (sort_strand.c) ---------------------------------------------- */
+
+#define ROCL_SORT_STRANDS 16 /* of a worker in a sorter, at most */
+
+/* A run under construction, and the last key of the sequence that it is of. */
+typedef struct rocl_sort_strand {
+    uint8_t *memory, *at, *end; /* a block */
+    uint64_t first[ROCL_SORT_KEYS_MAX], last[ROCL_SORT_KEYS_MAX];
+} rocl_sort_strand;
+
+typedef struct rocl_sort_strands {
+    rocl_sort_strand *all; /* by last key, the largest first */
+    size_t count, cap;
+    uint64_t records; /* that they ever took */
+} rocl_sort_strands;
+
+/* Packs the record if it continues a strand that has room for it. */
+bool rocl_strands_take(const rocl_sort_runs *to, rocl_sort_strands *s, const uint64_t *key,
+                       const void *payload, size_t len);
+/* Begins a run with it otherwise, of that strand or of a new one; *taken false: there can be none.
+ */
+rocl_status rocl_strands_begin(rocl_sort_runs *to, rocl_sort_strands *s, const uint64_t *key,
+                               const void *payload, size_t len, bool *taken, rocl_error *err);
+rocl_status rocl_strands_end(rocl_sort_runs *to, rocl_sort_strands *s, rocl_error *err);
+void rocl_strands_drop(rocl_sort_runs *to, rocl_sort_strands *s);
+
+/* ---- chains of runs -------------------------------------------------------------------------- */
 
 /* Links runs that follow each other to chains, as few as possible; heads[0..returned) are the first
  * runs. Reorders the runs. `heads` and `scratch` have room for n. */
@@ -127,8 +177,10 @@ typedef struct rocl_sort_merge {
     size_t count; /* of readers */
     size_t read_buffer;
     rocl_sort_reader *readers;
-    rocl_sort_node *tree; /* [1, count) losers; [0] the winner */
-    bool begun;           /* the winner's record was handed out */
+    rocl_sort_node *tree;  /* [1, count) losers; [0] the winner */
+    rocl_sort_node second; /* while the winner wins again and again: the best of the losers */
+    bool streak;           /* second is known */
+    bool begun;            /* the winner's record was handed out */
 } rocl_sort_merge;
 
 /* Starts with the chains at heads[0..count). space, runs and words are set. */

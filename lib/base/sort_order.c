@@ -1,8 +1,7 @@
-/* Sorting in memory. Traces come nearly sorted: as a few sorted sequences (one per thread or queue)
- * shuffled together. So records are first dealt to piles, each sorted; if few piles suffice they
- * are merged, in time linear in the number of records. What needs many piles is in no order worth
- * looking for, and gets a radix sort. Both look at one key word; records equal in it are then
- * sorted by the next. */
+/* Sorting in memory what no strand took: further sequences, or none at all. Records are first dealt
+ * to piles, each sorted; if few piles suffice they are merged, in time linear in the number of
+ * records. What needs many piles is in no order worth looking for, and gets a radix sort. Both look
+ * at one key word; records equal in it are then sorted by the next. */
 #include "base/sort_impl.h"
 
 enum {

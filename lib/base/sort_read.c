@@ -174,8 +174,8 @@ static node play(merge *m, size_t i)
     return second ? b : a;
 }
 
-/* The winner has a new record: plays its matches again, up to the root. Which side wins is a matter
- * of chance, so winner and loser are exchanged without a branch. */
+/* Plays the winner's matches again, up to the root. Which side wins is a matter of chance, so
+ * winner and loser are exchanged without a branch. */
 static void replay(merge *m)
 {
     node win = make_node(m, (size_t)m->tree[0].reader);
@@ -192,6 +192,35 @@ static void replay(merge *m)
         win.reader ^= number;
     }
     m->tree[0] = win;
+}
+
+/* The best of all that lost; those that lost to the winner itself are on its way to the root. */
+static node find_second(const merge *m)
+{
+    size_t i = ((size_t)m->tree[0].reader + m->count) / 2;
+    node best = m->tree[i];
+    for (i /= 2; i > 0; i /= 2)
+        if (node_less(m, &m->tree[i], &best))
+            best = m->tree[i];
+    return best;
+}
+
+/* The winner has a new record. Chains often lie far apart: who wins twice may win a thousand times,
+ * which takes one look at the second each. */
+static void settle(merge *m)
+{
+    uint64_t before = m->tree[0].reader;
+    if (m->count == 1)
+        return;
+    if (m->streak) {
+        node win = make_node(m, (size_t)before);
+        if (!node_less(m, &m->second, &win))
+            return;
+    }
+    replay(m);
+    m->streak = m->tree[0].reader == before;
+    if (m->streak)
+        m->second = find_second(m);
 }
 
 /* ---- the merge ------------------------------------------------------------------------------- */
@@ -237,7 +266,7 @@ rocl_status rocl_merge_next(merge *m, rocl_record *rec, bool *more, rocl_error *
         rocl_status st = advance(m, r, err);
         if (st)
             return st;
-        replay(m);
+        settle(m);
         r = &m->readers[m->tree[0].reader];
     }
     m->begun = true;

@@ -1,6 +1,7 @@
 /* From a buffer of records to a sorted, packed run; and runs to chains. */
 #include "base/sort_impl.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/sort_pack.h"
 
@@ -46,89 +47,135 @@ static void pack_entries(packer *p, const uint64_t *records, const rocl_sort_ent
     }
 }
 
-/* Keeps the packed run, or writes it to the file when memory's share is used up. Takes `packed`. */
-static rocl_status store(rocl_sort_space *s, uint8_t *packed, rocl_sort_run *run, rocl_error *err)
+/* ---- keeping --------------------------------------------------------------------------------- */
+
+/* What a run takes: a block does not become smaller. */
+static size_t kept_size(const rocl_sort_space *s, const rocl_sort_run *r)
 {
-    if (rocl_space_keep(s, run->size)) {
-        uint8_t *fit = realloc(packed, run->size + ROCL_PACK_SLACK);
-        if (fit)
-            packed = fit;
-        run->memory = packed;
-        return ROCL_OK;
+    return r->block ? s->block : r->size;
+}
+
+static void release(rocl_sort_space *s, rocl_sort_run *r)
+{
+    if (r->block)
+        rocl_space_unblock(s, r->memory);
+    else
+        free(r->memory);
+    r->memory = NULL;
+}
+
+/* Into memory of its own size: in place of what was malloced for the longest run possible, or of a
+ * block that is not half full. */
+static void fit(rocl_sort_space *s, rocl_sort_run *r)
+{
+    size_t size = r->size + ROCL_PACK_SLACK;
+    if (r->block && r->size > s->block / 2)
+        return;
+    uint8_t *memory = realloc(r->block ? NULL : r->memory, size);
+    if (!memory)
+        return;
+    if (r->block) {
+        memcpy(memory, r->memory, size);
+        rocl_space_unblock(s, r->memory);
     }
-    rocl_status st = rocl_space_spill(s, packed, run->size, &run->offset, err);
-    free(packed);
+    r->memory = memory;
+    r->block = false;
+}
+
+static rocl_status store(rocl_sort_space *s, rocl_sort_run *r, rocl_error *err)
+{
+    uint64_t offset = 0;
+    fit(s, r);
+    if (rocl_space_keep(s, kept_size(s, r)))
+        return ROCL_OK;
+    rocl_status st = rocl_space_spill(s, r->memory, r->size, &offset, err);
+    r->offset = offset;
+    release(s, r);
     return st;
 }
 
+static bool add(rocl_sort_runs *to, const rocl_sort_run *run)
+{
+    pthread_mutex_lock(&to->lock);
+    bool ok = ROCL_GROW(to->all, to->cap, to->count + 1);
+    if (ok)
+        to->all[to->count++] = *run;
+    pthread_mutex_unlock(&to->lock);
+    return ok;
+}
+
+rocl_status rocl_sort_keep(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *err)
+{
+    rocl_status st = store(to->space, run, err);
+    if (st || add(to, run))
+        return st;
+    rocl_sort_run_free(to->space, run);
+    return rocl_fail_memory(err);
+}
+
+void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r)
+{
+    if (!r->memory)
+        return;
+    rocl_space_unkeep(s, kept_size(s, r));
+    release(s, r);
+}
+
+/* ---- from a buffer --------------------------------------------------------------------------- */
+
 /* Packs the records that the entries name, or, without entries, those that lie at `records`. */
-static rocl_status make_run(rocl_sort_space *s, const uint64_t *records, const rocl_sort_entry *e,
-                            size_t n, size_t bytes, unsigned words, rocl_sort_run *run,
-                            rocl_error *err)
+static rocl_status make_run(rocl_sort_runs *to, const uint64_t *records, const rocl_sort_entry *e,
+                            size_t n, size_t bytes, rocl_error *err)
 {
     /* A record has 8 * words + 4 bytes beside its payload, and packed at most this many more. */
-    size_t more = words / 2 + 1 + 8 - 4;
+    size_t more = to->words / 2 + 1 + 8 - 4;
     uint8_t *packed = malloc(bytes + n * more + ROCL_PACK_SLACK);
     if (!packed)
         return rocl_fail_memory(err);
-    packer p = {.at = packed, .words = words};
+    packer p = {.at = packed, .words = to->words};
     if (e)
         pack_entries(&p, records, e, n);
     else
         pack_ordered(&p, records, n);
-    *run = (rocl_sort_run){.size = (size_t)(p.at - packed), .next = ROCL_NO_RUN};
-    memcpy(run->first, e ? records + e[0].at : records, words * sizeof *records);
-    memcpy(run->last, p.prev, sizeof run->last);
-    return store(s, packed, run, err);
+    rocl_sort_run run = {.memory = packed, .size = (size_t)(p.at - packed), .next = ROCL_NO_RUN};
+    memcpy(run.first, e ? records + e[0].at : records, to->words * sizeof *records);
+    memcpy(run.last, p.prev, sizeof run.last);
+    return rocl_sort_keep(to, &run, err);
 }
 
 /* How many of the n entries make the next run: up to the end of a group, but not too few. */
-static size_t group_end(const uint64_t *records, const rocl_sort_entry *e, size_t n, unsigned shift,
-                        unsigned words, size_t *bytes)
+static size_t group_end(const rocl_sort_runs *to, const uint64_t *records, const rocl_sort_entry *e,
+                        size_t n, size_t *bytes)
 {
     size_t i = 0;
     *bytes = 0;
     for (; i < n; i++) {
         const uint64_t *r = records + e[i].at;
         uint32_t len;
-        if (i >= GROUP_MIN && shift < 64 && (r[0] ^ records[e[i - 1].at]) >> shift)
+        if (i >= GROUP_MIN && rocl_sort_parted(r, records + e[i - 1].at, to->shift))
             break;
-        memcpy(&len, r + words, sizeof len);
-        *bytes += rocl_sort_size(words, len);
+        memcpy(&len, r + to->words, sizeof len);
+        *bytes += rocl_sort_size(to->words, len);
     }
     return i;
 }
 
-rocl_status rocl_sort_make_runs(rocl_sort_space *s, uint64_t *records, size_t bytes, size_t n,
-                                unsigned words, unsigned shift, rocl_sort_run_fn *add, void *ctx,
+rocl_status rocl_sort_make_runs(rocl_sort_runs *to, uint64_t *records, size_t bytes, size_t n,
                                 rocl_error *err)
 {
     const rocl_sort_entry *e = NULL;
     rocl_status st = ROCL_OK;
-    if (!rocl_sort_ordered(records, n, words))
-        e = rocl_sort_order(records, n, words, (uint8_t *)records + bytes);
+    if (!rocl_sort_ordered(records, n, to->words))
+        e = rocl_sort_order(records, n, to->words, (uint8_t *)records + bytes);
     while (n && st == ROCL_OK) {
-        rocl_sort_run run;
         size_t part_bytes = bytes, part = n;
-        if (e && shift < 64)
-            part = group_end(records, e, n, shift, words, &part_bytes);
-        st = make_run(s, records, e, part, part_bytes, words, &run, err);
-        if (st == ROCL_OK && !add(ctx, &run)) {
-            rocl_sort_run_free(s, &run);
-            st = rocl_fail_memory(err);
-        }
+        if (e && to->shift < 64)
+            part = group_end(to, records, e, n, &part_bytes);
+        st = make_run(to, records, e, part, part_bytes, err);
         e = e ? e + part : e;
         n -= part;
     }
     return st;
-}
-
-void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r)
-{
-    if (r->memory)
-        rocl_space_unkeep(s, r->size);
-    free(r->memory);
-    r->memory = NULL;
 }
 
 /* ---- chains ---------------------------------------------------------------------------------- */

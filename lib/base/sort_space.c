@@ -1,11 +1,14 @@
 #include "base/sort_impl.h"
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/sort_pack.h"
 #include "base/temp.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -60,6 +63,74 @@ void rocl_space_unkeep(rocl_sort_space *s, size_t n)
 {
     atomic_fetch_sub_explicit(&s->packed, n, memory_order_relaxed);
 }
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Small beside a buffer: many sorters may be filled at once. */
+enum { BLOCK_MIN = 4 << 10, BLOCK_MAX = 64 << 10, SLAB_BLOCKS = 32 };
+
+/* Slabs are huge pages where the system has them: to ask for every 4 KiB of memory takes as long as
+ * to fill it. */
+#define HUGE_PAGE ((size_t)2 << 20)
+
+typedef struct rocl_sort_block {
+    struct rocl_sort_block *next;
+} block;
+
+static size_t block_size(const rocl_sort_space *s)
+{
+    size_t n = rocl_space_buffer_max(s) / 64 & ~(size_t)(BLOCK_MIN - 1);
+    n = n < BLOCK_MIN ? BLOCK_MIN : n > BLOCK_MAX ? BLOCK_MAX : n;
+    return n - ROCL_PACK_SLACK;
+}
+
+static void put_block(rocl_sort_space *s, uint8_t *p)
+{
+    block *b = (block *)(void *)p;
+    b->next = s->blocks;
+    s->blocks = b;
+}
+
+/* With the lock held. */
+static void add_slab(rocl_sort_space *s)
+{
+    size_t each = s->block + ROCL_PACK_SLACK, size = SLAB_BLOCKS * each;
+    if (!ROCL_GROW(s->slabs, s->slab_cap, s->slab_count + 1))
+        return;
+    uint8_t *slab = aligned_alloc(size < HUGE_PAGE ? BLOCK_MIN : HUGE_PAGE, size);
+    if (!slab)
+        return;
+    if (size >= HUGE_PAGE)
+        madvise(slab, size, MADV_HUGEPAGE);
+    s->slabs[s->slab_count++] = slab;
+    for (unsigned i = SLAB_BLOCKS; i-- > 0;)
+        put_block(s, slab + i * each);
+}
+
+uint8_t *rocl_space_block(rocl_sort_space *s)
+{
+    if (!rocl_space_expand(s, s->block, false))
+        return NULL;
+    pthread_mutex_lock(&s->lock);
+    if (!s->blocks)
+        add_slab(s);
+    block *b = s->blocks;
+    if (b)
+        s->blocks = b->next;
+    pthread_mutex_unlock(&s->lock);
+    if (!b)
+        rocl_space_unexpand(s, s->block);
+    return (uint8_t *)b;
+}
+
+void rocl_space_unblock(rocl_sort_space *s, uint8_t *p)
+{
+    pthread_mutex_lock(&s->lock);
+    put_block(s, p);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Half of what is free, for another sorter may start to read, too. */
 size_t rocl_space_read_buffer(const rocl_sort_space *s, size_t n)
@@ -177,6 +248,7 @@ rocl_sort_space *rocl_sort_space_new(size_t memory_limit, unsigned workers, cons
     }
     s->limit = memory_limit;
     s->workers = workers ? workers : 1;
+    s->block = block_size(s);
     atomic_init(&s->fd, -1);
     pthread_mutex_init(&s->lock, NULL);
     return s;
@@ -189,6 +261,9 @@ void rocl_sort_space_free(rocl_sort_space *s)
     int fd = atomic_load(&s->fd);
     if (fd >= 0)
         close(fd);
+    for (size_t i = 0; i < s->slab_count; i++)
+        free(s->slabs[i]);
+    free(s->slabs);
     pthread_mutex_destroy(&s->lock);
     free(s->dir);
     free(s);

@@ -78,11 +78,11 @@ static double thousandth(rtg_span s)
 
 double tl_us(uint64_t ns)
 {
-    char text[ROCL_NUM_MAX];
+    char text[ROCL_NUM_MAX + 4];
     if (ns < UINT64_C(1) << 53)
         return (double)ns / 1000;
-    char *end = rocl_put_u64(text, ns);
-    return thousandth((rtg_span){text, (size_t)(end - text)});
+    memcpy(rocl_put_u64(text, ns), "e-3", 4);
+    return strtod(text, NULL);
 }
 
 bool tl_put_us(rocl_buf *b, rtg_span digits)

@@ -20,7 +20,7 @@ typedef struct reader {
     bool broken;
 } reader;
 
-static uint64_t get(reader *r)
+static uint64_t get_long(reader *r)
 {
     uint64_t v = 0;
     if (!rocl_varint_get(&r->p, r->end, &v))
@@ -28,7 +28,13 @@ static uint64_t get(reader *r)
     return v;
 }
 
-static uint32_t get_ref(reader *r)
+/* Most are a single byte. */
+static inline uint64_t get(reader *r)
+{
+    return r->p < r->end && *r->p < 0x80 ? *r->p++ : get_long(r);
+}
+
+static inline uint32_t get_ref(reader *r)
 {
     uint64_t v = get(r);
     return v ? (uint32_t)(v - 1) : ROCL_NONE;

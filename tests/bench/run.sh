@@ -11,13 +11,17 @@ results=$dir/results.tsv
 mkdir -p "$dir"
 
 [ -f "$db" ] || { echo "making $db"; "$build/tests/rocpd-gen" -o "$db" --rows "$rows"; }
-echo "$(nproc) cores, $(stat -c %s "$db") bytes of database, $rows rows, $runs runs, load $(cut -d' ' -f1-3 /proc/loadavg)"
+bytes=$(stat -c %s "$db")
+echo "$(nproc) cores, $(awk "BEGIN { printf \"%.1f\", $bytes / 1e6 }") MB of database, $rows rows, $runs runs, load $(cut -d' ' -f1-3 /proc/loadavg)"
 cat "$db" >/dev/null # from the page cache for everybody
 
-# name, then the command; appends "name wall cpu peak" to the results
+# name, then the command; appends "name wall cpu peak" to the results. An output of before is out of the
+# way: to replace one that is so large takes time of its own.
 measure() {
     local name=$1 rc=0
     shift
+    rm -rf "$dir/out"
+    mkdir "$dir/out"
     "$build/tests/measure" "$@" 3>"$dir/one" >"$dir/log" 2>&1 || rc=$?
     # 1: done, with broken records counted
     [ "$rc" -le 1 ] || { echo "$* failed with $rc:" >&2; cat "$dir/log" >&2; exit 1; }
@@ -29,39 +33,48 @@ for _ in $(seq "$runs"); do
     measure pftrace-floor "$build/tests/floor" pftrace "$db"
     measure csv-floor "$build/tests/floor" csv "$db"
     for jobs in 1 2; do
-        measure "pftrace-j$jobs" "$build/bin/rocpd2pftrace" -q -j"$jobs" -o "$dir/t.pftrace" "$db"
-        rm -rf "$dir/csv"
-        measure "csv-j$jobs" "$build/bin/rocpd2csv" -q -j"$jobs" -d "$dir/csv" "$db"
+        pftrace=("$build/bin/rocpd2pftrace" -q -j"$jobs" -o "$dir/out/t.pftrace")
+        measure "pftrace-j$jobs" "${pftrace[@]}" "$db"
+        measure "pftrace-z0-j$jobs" "${pftrace[@]}" -z0 "$db"
+        measure "csv-j$jobs" "$build/bin/rocpd2csv" -q -j"$jobs" -d "$dir/out" "$db"
         "$build/bin/rocpd2otf2" --version | grep -q OTF2 &&
-            measure "otf2-j$jobs" "$build/bin/rocpd2otf2" -q -j"$jobs" -o "$dir/t.otf2" "$db"
-        measure "stats-j$jobs" "$build/bin/rocstats" -q -j"$jobs" all --format json \
-            -o "$dir/stats.json" "$db"
+            measure "otf2-j$jobs" "$build/bin/rocpd2otf2" -q -j"$jobs" -o "$dir/out/t.otf2" "$db"
+        stats=("$build/bin/rocstats" -q -j"$jobs" --format json -o "$dir/out/stats.json")
+        measure "summary-j$jobs" "${stats[@]}" summary "$db"
+        measure "stats-j$jobs" "${stats[@]}" all "$db"
     done
-    measure csv-sqlite-reader "$build/bin/rocpd2csv" -q -j1 --reader sqlite -d "$dir/csv" "$db"
+    measure csv-sqlite-reader "$build/bin/rocpd2csv" -q -j1 --reader sqlite -d "$dir/out" "$db"
     if command -v sqlite3 >/dev/null; then
         measure csv-sqlite3-shell sqlite3 -readonly -csv "$db" \
-            ".once $dir/shell.csv" "SELECT * FROM rocpd_region" \
-            ".once $dir/shell2.csv" "SELECT * FROM rocpd_kernel_dispatch"
+            ".once $dir/out/shell.csv" "SELECT * FROM rocpd_region" \
+            ".once $dir/out/shell2.csv" "SELECT * FROM rocpd_kernel_dispatch"
     fi
-    measure pftrace-z0 "$build/bin/rocpd2pftrace" -q -j1 -z0 -o "$dir/t0.pftrace" "$db"
 done
+rm -rf "$dir/out"
 
 echo
 awk -F'\t' '
     !($1 in wall) { order[++n] = $1; wall[$1] = $2; cpu[$1] = $3 }
     { if ($2 < wall[$1]) wall[$1] = $2; if ($3 < cpu[$1]) cpu[$1] = $3; if ($4 > peak[$1]) peak[$1] = $4 }
     END {
-        printf "%-18s %8s %8s %9s %12s %12s\n", "", "wall s", "cpu s", "peak MiB", "wall/floor", "1e6 rows/s"
+        printf "%-18s %8s %8s %9s %11s %10s %11s %8s\n", "", "wall s", "cpu s", "peak MiB", "wall/floor",
+            "cpu/floor", "1e6 rows/s", "MB/s"
         for (i = 1; i <= n; i++) {
             k = order[i]
-            base = wall[(k ~ /^csv/ ? "csv" : "pftrace") "-floor"]
-            printf "%-18s %8.2f %8.2f %9.1f %12.2f %12.2f\n", k, wall[k], cpu[k], peak[k] / 1024,
-                wall[k] / base, rows / 1e6 / wall[k]
+            floor = (k ~ /^csv/ ? "csv" : "pftrace") "-floor"
+            printf "%-18s %8.2f %8.2f %9.1f %11.2f %10.2f %11.2f %8.0f\n", k, wall[k], cpu[k], peak[k] / 1024,
+                wall[k] / wall[floor], cpu[k] / cpu[floor], rows / 1e6 / wall[k], bytes / 1e6 / wall[k]
         }
-        printf "\n-j2 against -j1: pftrace %.2f, csv %.2f, stats %.2f\n",
-            wall["pftrace-j1"] / wall["pftrace-j2"], wall["csv-j1"] / wall["csv-j2"],
-            wall["stats-j1"] / wall["stats-j2"]
-    }' rows="$rows" "$results"
+        printf "\ntimes that -j2 is faster than -j1:"
+        for (i = 1; i <= n; i++)
+            if ((k = order[i]) ~ /-j1$/ && (two = substr(k, 1, length(k) - 1) 2) in wall)
+                printf " %s %.2f", substr(k, 1, length(k) - 3), wall[k] / wall[two]
+        print ""
+    }' rows="$rows" bytes="$bytes" "$results"
+
+echo
+echo "the reader alone, 1e6 rows/s"
+"$build/tests/readers" "$db"
 
 # "PATH: N bytes, M slices, ..." is what -v says.
 for z in '' -z0; do

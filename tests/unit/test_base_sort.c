@@ -24,6 +24,8 @@ typedef enum order {
     REVERSED,
     RANDOM,
     INTERLEAVED,
+    MANY,     /* sequences, more than have a strand */
+    OUTLIERS, /* sorted, but for a record far ahead now and then, which ends a strand */
     JITTER,
     FEW_KEYS,
     EXTREME,
@@ -65,6 +67,10 @@ static uint64_t make_word(const config *c, size_t i, unsigned w)
         return (c->n - i) * 1000 - w;
     case INTERLEAVED:
         return i / 5 * 1000 + (w ? r % 10 : i % 5 * 100000);
+    case MANY:
+        return w ? r % 10 : i % 61 * 1000000 + i / 61;
+    case OUTLIERS:
+        return i * 1000 + w + (mix(i) % 500 ? 0 : 1000000000);
     case JITTER:
         return i * 1000 + r % 100000;
     case FEW_KEYS:

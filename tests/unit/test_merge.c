@@ -215,7 +215,7 @@ static void expect_ranks(const char *environment, const char *ranks)
 {
     char *text = rocpd_rank_environment(environment);
     assert_string_equal(text, ranks);
-    int32_t cut, whole;
+    int32_t cut = 0, whole = 0;
     assert_true(rocpd_rank_of(text, &cut) && rocpd_rank_of(environment, &whole));
     assert_int_equal(cut, whole);
     free(text);

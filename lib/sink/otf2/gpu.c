@@ -135,7 +135,10 @@ OTF2_RegionRef ot_work_region(ot_sink *s, const rocl_packed *e)
     OTF2_RegionRole role = kinds[e->kind].role;
     if (role == OTF2_REGION_ROLE_ALLOCATE)
         role = alloc_role(rocl_str(s->trace, name));
-    return ot_region_in(s, name, s->words[kinds[e->kind].category], OTF2_PARADIGM_HIP, role);
+    uint32_t category = s->words[kinds[e->kind].category];
+    OTF2_RegionRef region = ot_region_of(&s->defs, name, category, OTF2_PARADIGM_HIP, role);
+    ot_note_category(s, region, category);
+    return region;
 }
 
 /* ---- attributes ---- */

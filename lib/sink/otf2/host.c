@@ -77,15 +77,25 @@ static OTF2_RegionRole role_of(const char *name)
     return begins_with_any(name, frees) ? OTF2_REGION_ROLE_DEALLOCATE : OTF2_REGION_ROLE_FUNCTION;
 }
 
-OTF2_RegionRef ot_host_region(ot_sink *s, const rocl_packed *e)
+static OTF2_RegionRef region_of(ot_sink *s, uint32_t name, const rocl_packed *e)
 {
-    uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
     OTF2_Paradigm paradigm =
         e->kind == ROCL_MARKER ? OTF2_PARADIGM_USER : paradigm_of(rocl_str(s->trace, e->category));
     OTF2_RegionRole role = paradigm == OTF2_PARADIGM_HIP ? role_of(rocl_str(s->trace, name))
                            : e->kind == ROCL_REGION      ? OTF2_REGION_ROLE_FUNCTION
                                                          : OTF2_REGION_ROLE_CODE;
-    return ot_region_in(s, name, e->category, paradigm, role);
+    return ot_region_of(&s->defs, name, e->category, paradigm, role);
+}
+
+OTF2_RegionRef ot_host_region(ot_sink *s, const rocl_packed *e)
+{
+    uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
+    ot_call *call = &s->calls[name % OT_CALLS];
+    if (!call->known || call->name != name || call->category != e->category ||
+        call->kind != e->kind)
+        *call = (ot_call){name, e->category, e->kind, region_of(s, name, e), !s->defs.failed};
+    ot_note_category(s, call->region, e->category);
+    return call->region;
 }
 
 /* ---- attributes ---- */
@@ -129,10 +139,10 @@ void ot_host_notes(ot_sink *s, rocl_packed *e)
 /* Samples of call stacks are instants as well, but nobody set them as a mark. */
 static bool is_mark(const ot_sink *s, const rocl_packed *e)
 {
+    if (e->kind != ROCL_INSTANT)
+        return e->kind == ROCL_MARKER;
     const char *category = rocl_str(s->trace, e->category);
-    return e->kind == ROCL_MARKER ||
-           (e->kind == ROCL_INSTANT &&
-            (!strncasecmp(category, "MARKER", 6) || !strncasecmp(category, "KOKKOS", 6)));
+    return !strncasecmp(category, "MARKER", 6) || !strncasecmp(category, "KOKKOS", 6);
 }
 
 /* Markers stand apart from the events, with a text of their own. */

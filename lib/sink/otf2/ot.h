@@ -214,6 +214,16 @@ typedef enum ot_word {
     OT_WORDS
 } ot_word;
 
+/* The region of a call, worked out once: by the name's low bits. */
+#define OT_CALLS 256
+
+typedef struct ot_call {
+    uint32_t name, category;
+    rocl_kind kind;
+    OTF2_RegionRef region;
+    bool known;
+} ot_call;
+
 typedef struct ot_sink {
     rocl_trace *trace;
     rocl_otf2_options opt;
@@ -233,6 +243,7 @@ typedef struct ot_sink {
     uint64_t match; /* number of the last copy */
     rocl_otf2_report report;
     uint32_t words[OT_WORDS]; /* texts */
+    ot_call calls[OT_CALLS];
 } ot_sink;
 
 /* Reads the next record into s->record and s->event; s->more false at the end. */
@@ -257,10 +268,9 @@ void ot_note_uint(ot_sink *s, uint32_t name, uint64_t v);
 void ot_note_int(ot_sink *s, uint32_t name, int64_t v);
 void ot_note_text(ot_sink *s, uint32_t name, uint32_t text);
 
-/* The region of the event at hand. A region has the category of the first event that it is of; to
- * one of another category that is noted. */
-OTF2_RegionRef ot_region_in(ot_sink *s, uint32_t name, uint32_t category, OTF2_Paradigm paradigm,
-                            OTF2_RegionRole role);
+/* A region has the category of the first event that it is of; to one of another category, the event
+ * at hand, that is noted. */
+void ot_note_category(ot_sink *s, OTF2_RegionRef region, uint32_t category);
 
 /* ---- rows.c ---- */
 

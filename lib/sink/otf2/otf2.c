@@ -64,13 +64,10 @@ void ot_note_text(ot_sink *s, uint32_t name, uint32_t text)
                                     ot_string(&s->defs, text));
 }
 
-OTF2_RegionRef ot_region_in(ot_sink *s, uint32_t name, uint32_t category, OTF2_Paradigm paradigm,
-                            OTF2_RegionRole role)
+void ot_note_category(ot_sink *s, OTF2_RegionRef region, uint32_t category)
 {
-    OTF2_RegionRef region = ot_region_of(&s->defs, name, category, paradigm, role);
     if (!s->defs.failed && s->defs.regions[region].category != category)
         ot_note_text(s, s->words[W_CATEGORY], category);
-    return region;
 }
 
 /* ---- a capture ---- */

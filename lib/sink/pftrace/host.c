@@ -48,8 +48,10 @@ static uint32_t category_of(const host *h, const rocl_packed *e)
                  {"RCCL_", W_RCCL_API},
                  {"ROCDECODE_", W_ROCDECODE_API},
                  {"ROCJPEG_", W_ROCJPEG_API}};
+    if (!h->p->opt.legacy_tracks)
+        return e->category;
     const char *category = rocl_str(h->p->trace, e->category);
-    for (size_t i = 0; h->p->opt.legacy_tracks && i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strncmp(category, words[i].domain, strlen(words[i].domain)))
             return h->p->words[words[i].word];
     return e->category;

@@ -52,8 +52,17 @@ enum pf_intern {
     PF_INTERNS
 };
 
+/* The iids of one table, for the sequence that is written: an entry of another one is stale. */
+typedef struct pf_iids {
+    struct {
+        uint32_t sequence, iid;
+    } * entries; /* by key */
+    size_t cap;
+} pf_iids;
+
 typedef struct pf_seq {
     pf_stream *stream;
+    pf_iids *iids; /* the stream's, PF_INTERNS of them */
     uint32_t id;
     uint32_t machine; /* machine_id of its packets, 0 the first */
     int64_t now;      /* time of the last packet, ns */
@@ -61,6 +70,9 @@ typedef struct pf_seq {
     rocl_buf pending; /* interned data to go with the next packet */
     rocl_buf body;    /* the event under construction */
     uint64_t delta;   /* of its time */
+    uint32_t field;   /* that head ends with; 0: none */
+    uint8_t head_len;
+    uint8_t head[24];
 } pf_seq;
 
 /* Begins a sequence whose times are differences, the first to `from`; events on it are on `track`
@@ -74,7 +86,14 @@ rocl_buf *pf_event_begin(pf_seq *q, int64_t time);
 void pf_event_end(pf_seq *q, uint32_t field);
 
 /* The iid of a text in one of the plain {iid, name} tables, declared with the next packet end. */
-uint32_t pf_iid(pf_seq *q, enum pf_intern table, uint32_t text);
+uint32_t pf_iid_new(pf_seq *q, enum pf_intern table, uint32_t text);
+static inline uint32_t pf_iid(pf_seq *q, enum pf_intern table, uint32_t text)
+{
+    const pf_iids *t = &q->iids[table];
+    if (text < t->cap && t->entries[text].sequence == q->id)
+        return t->entries[text].iid;
+    return pf_iid_new(q, table, text);
+}
 /* For tables whose entries hold more: the iid; *fresh: the caller adds the entry to q->pending.
  * Keys are small numbers (texts, indexes). */
 uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fresh);

@@ -8,17 +8,9 @@
 /* Blocks of raw packets: below the 512 KiB that readers expect of a compressed packet at most. */
 #define BLOCK (256u << 10)
 
-/* The iids of one table, for the sequence that is written: an entry of another one is stale. */
-typedef struct iid_table {
-    struct {
-        uint32_t sequence, iid;
-    } * entries; /* by key */
-    size_t cap;
-} iid_table;
-
 struct pf_stream {
     rocl_trace *trace;
-    iid_table iids[PF_INTERNS];
+    pf_iids iids[PF_INTERNS];
     rocl_out *out;
     rocl_pipe *pipe;
     rocl_chunk *chunk;
@@ -108,16 +100,21 @@ void pf_stream_abort(pf_stream *s)
     stream_free(s);
 }
 
+static rocl_buf *stream_buf(pf_stream *s)
+{
+    return s->chunk ? &s->chunk->in : &s->lost;
+}
+
 rocl_buf *pf_packet_begin(pf_stream *s)
 {
-    rocl_buf *b = s->chunk ? &s->chunk->in : &s->lost;
+    rocl_buf *b = stream_buf(s);
     s->packet = rocl_pb_begin(b, TRACE_PACKET);
     return b;
 }
 
 void pf_packet_end(pf_stream *s)
 {
-    rocl_pb_end(s->chunk ? &s->chunk->in : &s->lost, s->packet);
+    rocl_pb_end(stream_buf(s), s->packet);
 }
 
 rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err)
@@ -138,8 +135,10 @@ rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err)
 void pf_seq_begin(pf_seq *q, pf_stream *s, uint32_t machine, int64_t from, uint64_t track)
 {
     q->stream = s;
+    q->iids = s->iids;
     q->machine = machine;
     q->now = from;
+    q->field = 0;
     for (int i = 0; i < PF_INTERNS; i++)
         q->next_iid[i] = 1;
     rocl_buf *b = pf_packet_begin(s);
@@ -185,30 +184,49 @@ rocl_buf *pf_event_begin(pf_seq *q, int64_t time)
     return &q->body;
 }
 
+/* What every packet of the sequence says, up to the event itself. */
+static void put_head(pf_seq *q, uint32_t field)
+{
+    uint8_t *p = q->head;
+    p = rocl_pb_tag(p, PKT_SEQUENCE_ID, ROCL_PB_VARINT);
+    p = rocl_varint_put(p, q->id);
+    if (q->machine) {
+        p = rocl_pb_tag(p, PKT_MACHINE, ROCL_PB_VARINT);
+        p = rocl_varint_put(p, q->machine);
+    }
+    p = rocl_pb_tag(p, field, ROCL_PB_BYTES);
+    q->head_len = (uint8_t)(p - q->head);
+    q->field = field;
+}
+
 /* What changes from packet to packet, ids and the time, goes to the end, and what does not to the
  * begin: compression finds longer repetitions, and less of them. */
 void pf_event_end(pf_seq *q, uint32_t field)
 {
-    uint8_t head[6 * ROCL_VARINT_MAX], *p = head, tail[2 * ROCL_VARINT_MAX], *t = tail;
-    p = rocl_varint_put(p, PKT_SEQUENCE_ID << 3 | ROCL_PB_VARINT);
-    p = rocl_varint_put(p, q->id);
-    if (q->machine) {
-        p = rocl_varint_put(p, PKT_MACHINE << 3 | ROCL_PB_VARINT);
-        p = rocl_varint_put(p, q->machine);
-    }
-    rocl_buf *b = pf_packet_begin(q->stream);
+    rocl_buf *b = stream_buf(q->stream);
+    size_t n = q->body.len;
+    if (q->field != field)
+        put_head(q, field);
     if (q->pending.len)
-        rocl_pb_bytes(b, PKT_INTERNED, q->pending.data, q->pending.len);
-    p = rocl_varint_put(p, field << 3 | ROCL_PB_BYTES);
-    p = rocl_varint_put(p, q->body.len);
-    t = rocl_varint_put(t, PKT_TIMESTAMP << 3 | ROCL_PB_VARINT);
-    t = rocl_varint_put(t, q->delta);
-    rocl_buf_put(b, head, (size_t)(p - head));
-    rocl_buf_put(b, q->body.data, q->body.len);
-    rocl_buf_put(b, tail, (size_t)(t - tail));
+        n += 1 + rocl_varint_size(q->pending.len) + q->pending.len;
+    n += q->head_len + rocl_varint_size(q->body.len) + 1 + rocl_varint_size(q->delta);
     b->failed |= q->pending.failed | q->body.failed;
-    q->pending.len = 0;
-    pf_packet_end(q->stream);
+    if (b->failed || !rocl_buf_room(b, n + 1 + ROCL_VARINT_MAX + sizeof q->head))
+        return;
+    uint8_t *p = rocl_pb_tag(b->data + b->len, TRACE_PACKET, ROCL_PB_BYTES);
+    p = rocl_varint_put(p, n);
+    if (q->pending.len) {
+        p = rocl_pb_tag(p, PKT_INTERNED, ROCL_PB_BYTES);
+        p = rocl_varint_put(p, q->pending.len);
+        memcpy(p, q->pending.data, q->pending.len);
+        p += q->pending.len;
+        q->pending.len = 0;
+    }
+    memcpy(p, q->head, sizeof q->head);
+    p = rocl_varint_put(p + q->head_len, q->body.len);
+    memcpy(p, q->body.data, q->body.len);
+    p = rocl_pb_tag(p + q->body.len, PKT_TIMESTAMP, ROCL_PB_VARINT);
+    b->len = (size_t)(rocl_varint_put(p, q->delta) - b->data);
 }
 
 void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text)
@@ -226,7 +244,7 @@ void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text)
 
 uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fresh)
 {
-    iid_table *t = &q->stream->iids[table];
+    pf_iids *t = &q->iids[table];
     *fresh = false;
     if (key == ROCL_NONE || !ROCL_GROW(t->entries, t->cap, key + (size_t)1)) {
         q->pending.failed = true;
@@ -240,7 +258,7 @@ uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fres
     return t->entries[key].iid;
 }
 
-uint32_t pf_iid(pf_seq *q, enum pf_intern table, uint32_t text)
+uint32_t pf_iid_new(pf_seq *q, enum pf_intern table, uint32_t text)
 {
     static const uint16_t fields[PF_INTERNS] = {[PF_NAMES] = INTERNED_NAMES,
                                                 [PF_CATEGORIES] = INTERNED_CATEGORIES,

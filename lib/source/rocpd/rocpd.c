@@ -335,7 +335,8 @@ static void free_joins(rocpd_set *s)
 static rocl_status add_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, rocl_error *err)
 {
     rocpd_set *s = ctx;
-    return s->kinds & ROCL_BIT(kind) ? rocpd_batch_add(s, &s->workers[0], kind, a, err) : ROCL_OK;
+    return s->kinds & ROCL_BIT(kind) ? rocpd_batch_add(s, &s->workers[0], kind, a, sizeof *a, err)
+                                     : ROCL_OK;
 }
 
 static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,

@@ -176,14 +176,50 @@ static inline rocl_status rocpd_ref(const rocpd_row *r, unsigned col, const rocl
     return *index < ROCPD_NOBODY ? ROCL_OK : rocpd_ref_slow(r, col, ids, dangling, index, err);
 }
 
-/* 0 for NULL; 0 and a fault for what is no integer. */
-rocl_status rocpd_int(const rocpd_row *r, unsigned col, int64_t *v, rocl_error *err);
 rocl_status rocpd_fault(const rocpd_row *r, rocl_fault f, rocl_error *err);
+/* 0 for NULL; 0 and a fault for what is no integer. */
+static inline rocl_status rocpd_int(const rocpd_row *r, unsigned col, int64_t *v, rocl_error *err)
+{
+    bool bad = false;
+    *v = 0;
+    rocl_cell_int(r->rows, col, r->row, v, &bad);
+    return bad ? rocpd_fault(r, ROCL_FAULT_BAD_VALUE, err) : ROCL_OK;
+}
 /* Start and end by the rules of rocline(7); *keep false when the record is left out. */
-rocl_status rocpd_times(const rocpd_row *r, unsigned start_col, unsigned end_col,
-                        const rocl_process *process, rocl_event *e, bool *keep, rocl_error *err);
+static inline rocl_status rocpd_times(const rocpd_row *r, unsigned start_col, unsigned end_col,
+                                      const rocl_process *process, rocl_event *e, bool *keep,
+                                      rocl_error *err)
+{
+    bool bad = false;
+    *keep = false;
+    if (!rocl_cell_int(r->rows, start_col, r->row, &e->start, &bad) ||
+        !rocl_cell_int(r->rows, end_col, r->row, &e->end, &bad) || e->start < 0 || e->end < 0)
+        return rocpd_fault(r, ROCL_FAULT_BAD_TIME, err);
+    if (e->end == 0)
+        return rocpd_fault(r, ROCL_FAULT_NO_END, err);
+    if (e->end < e->start)
+        return rocpd_fault(r, ROCL_FAULT_END_BEFORE_START, err);
+    /* A profiler that does not know when the process began stores 0. Events are still on the clock
+     * of their node. */
+    if (process && process->init > 0 && e->end < process->init - r->set->capture->offset)
+        return rocpd_fault(r, ROCL_FAULT_BEFORE_PROCESS, err);
+    e->duration = e->end - e->start;
+    *keep = true;
+    return ROCL_OK;
+}
 
 /* scan.c */
+
+/* References of a column that were found last: pids and tids are large, and few. */
+#define ROCPD_RECENT 16
+
+typedef struct rocpd_recent {
+    struct {
+        int64_t id;
+        uint32_t index, known;
+    } slots[ROCPD_RECENT]; /* by the low bits of the id */
+} rocpd_recent;
+
 struct rocpd_worker {
     rocl_db *db; /* borrowed from the file */
     rocpd_events *events;
@@ -191,15 +227,30 @@ struct rocpd_worker {
     rocl_arg *args;             /* of the regions in out */
     size_t arg_count, arg_cap;
     rocl_arena arg_text;
+    rocpd_recent processes, threads;
+    uint32_t category; /* seen last */
+    bool marker;       /* it is one of markers */
     const rocl_emitter *to;
     unsigned number;
 };
 
 rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *task, rocl_error *err);
-/* Adds a copy of the record to the worker's batch of its kind; a full batch is emitted first. */
-rocl_status rocpd_batch_add(rocpd_set *s, rocpd_worker *w, rocl_kind kind, const void *record,
-                            rocl_error *err);
 rocl_status rocpd_batch_flush(rocpd_set *s, rocpd_worker *w, rocl_error *err);
+/* Makes room in the worker's batch of a kind: a full one is emitted. */
+rocl_status rocpd_batch_room(rocpd_set *s, rocpd_worker *w, rocl_kind kind, rocl_error *err);
+/* Adds a copy of the record, which has the size of its kind. */
+static inline rocl_status rocpd_batch_add(rocpd_set *s, rocpd_worker *w, rocl_kind kind,
+                                          const void *record, size_t size, rocl_error *err)
+{
+    rocl_batch *b = &w->out[kind];
+    if (!b->any || b->count == ROCL_ROWS_BATCH) {
+        rocl_status st = rocpd_batch_room(s, w, kind, err);
+        if (st != ROCL_OK)
+            return st;
+    }
+    memcpy((char *)b->any + b->count++ * size, record, size);
+    return ROCL_OK;
+}
 void rocpd_worker_close(rocpd_worker *w);
 /* Which kinds the rows of a table may become. */
 uint32_t rocpd_table_kinds(rocpd_table table);

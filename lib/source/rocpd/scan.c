@@ -86,19 +86,16 @@ rocl_status rocpd_batch_flush(rocpd_set *s, rocpd_worker *w, rocl_error *err)
     return st;
 }
 
-rocl_status rocpd_batch_add(rocpd_set *s, rocpd_worker *w, rocl_kind kind, const void *record,
-                            rocl_error *err)
+rocl_status rocpd_batch_room(rocpd_set *s, rocpd_worker *w, rocl_kind kind, rocl_error *err)
 {
     rocl_batch *b = &w->out[kind];
-    size_t size = rocl_kind_size(kind);
     if (b->count == ROCL_ROWS_BATCH) {
         rocl_status st = rocpd_batch_flush(s, w, err);
         if (st != ROCL_OK)
             return st;
     }
-    if (!b->any && !(b->any = malloc(ROCL_ROWS_BATCH * size)))
+    if (!b->any && !(b->any = malloc(ROCL_ROWS_BATCH * rocl_kind_size(kind))))
         return rocl_fail_memory(err);
-    memcpy((char *)b->any + b->count++ * size, record, size);
     return ROCL_OK;
 }
 
@@ -114,9 +111,30 @@ void rocpd_worker_close(rocpd_worker *w)
 
 /* ---- what all records share ---- */
 
+/* A reference that neighbours share, but that is in no array. */
+static inline rocl_status take_shared(const rocpd_row *r, unsigned col, const rocl_ids *ids,
+                                      rocl_fault fault, rocpd_recent *recent, uint32_t *index,
+                                      rocl_error *err)
+{
+    const rocl_column *c = &r->rows->columns[col];
+    if (c->type[r->row] != ROCL_CELL_INT)
+        return rocpd_ref(r, col, ids, fault, index, err);
+    int64_t id = c->num[r->row];
+    unsigned slot = (unsigned)id % ROCPD_RECENT;
+    if (recent->slots[slot].known && recent->slots[slot].id == id) {
+        *index = recent->slots[slot].index;
+        return ROCL_OK;
+    }
+    rocl_status st = rocpd_ref(r, col, ids, fault, index, err);
+    recent->slots[slot].known = *index != ROCL_NONE;
+    recent->slots[slot].id = id;
+    recent->slots[slot].index = *index;
+    return st;
+}
+
 /* Schema 4 keeps who and where in a track, schema 3 in columns. */
-static rocl_status take_who(const rocpd_row *r, rocl_event *e, const rocpd_track_def **track,
-                            rocl_error *err)
+static rocl_status take_who(const rocpd_row *r, rocpd_worker *w, rocl_event *e,
+                            const rocpd_track_def **track, rocl_error *err)
 {
     const rocpd_set *s = r->set;
     uint32_t t;
@@ -127,9 +145,11 @@ static rocl_status take_who(const rocpd_row *r, rocl_event *e, const rocpd_track
         e->process = (*track)->process;
         e->thread = (*track)->thread;
     } else if (st == ROCL_OK) {
-        st = rocpd_ref(r, PID, &s->processes, ROCL_FAULT_DANGLING_PROCESS, &e->process, err);
+        st = take_shared(r, PID, &s->processes, ROCL_FAULT_DANGLING_PROCESS, &w->processes,
+                         &e->process, err);
         if (st == ROCL_OK)
-            st = rocpd_ref(r, TID, &s->threads, ROCL_FAULT_DANGLING_THREAD, &e->thread, err);
+            st = take_shared(r, TID, &s->threads, ROCL_FAULT_DANGLING_THREAD, &w->threads,
+                             &e->thread, err);
     }
     if (e->process == ROCL_NONE)
         e->process = 0; /* the capture's first: every event belongs to some process */
@@ -181,7 +201,7 @@ static rocl_status take_head(const rocpd_row *r, rocpd_worker *w, rocl_event *e,
                              rocpd_event_row *row, const rocpd_track_def **track, bool *keep,
                              rocl_error *err)
 {
-    rocl_status st = take_who(r, e, track, err);
+    rocl_status st = take_who(r, w, e, track, err);
     if (st == ROCL_OK)
         st = rocpd_times(r, START, END, &r->set->capture->pub.processes[e->process], e, keep, err);
     if (st == ROCL_OK && *keep)
@@ -224,10 +244,13 @@ static rocl_status take_size(const rocpd_row *r, unsigned col, uint64_t *v, rocl
 
 /* ---- one function per table ---- */
 
-static bool is_marker(const rocl_trace *t, uint32_t category)
+static bool is_marker(const rocl_trace *t, rocpd_worker *w, uint32_t category)
 {
-    const char *s = rocl_str(t, category);
-    return s[0] == 'M' && !strncmp(s, "MARKER", 6);
+    if (w->category != category) {
+        w->category = category;
+        w->marker = !strncmp(rocl_str(t, category), "MARKER", 6);
+    }
+    return w->marker;
 }
 
 /* The text of a ROCTx call is in the event's extdata, the name column holds the function. */
@@ -252,7 +275,7 @@ static rocl_status emit_region(const rocpd_row *r, rocpd_worker *w, const rocl_r
         return ROCL_OK;
     if (s->join && kind != ROCL_INSTANT && rocpd_join_wants(s->join, kind, g->e.event_id))
         return rocpd_join_owner(s->join, w->number, kind, g->e.event_id, g->e.id, g, err);
-    return rocpd_batch_add(s, w, kind, g, err);
+    return rocpd_batch_add(s, w, kind, g, sizeof *g, err);
 }
 
 static rocl_status scan_region(const rocpd_row *r, rocpd_worker *w, rocl_error *err)
@@ -270,8 +293,8 @@ static rocl_status scan_region(const rocpd_row *r, rocpd_worker *w, rocl_error *
         st = take_message(r, &row, &g.e, err);
     if (st != ROCL_OK)
         return st;
-    return emit_region(r, w, &g, is_marker(r->set->trace, g.e.category) ? ROCL_MARKER : ROCL_REGION,
-                       err);
+    return emit_region(r, w, &g,
+                       is_marker(r->set->trace, w, g.e.category) ? ROCL_MARKER : ROCL_REGION, err);
 }
 
 static rocl_status take_dispatch(const rocpd_row *r, const rocpd_track_def *track, rocl_dispatch *d,
@@ -347,7 +370,7 @@ static rocl_status scan_dispatch(const rocpd_row *r, rocpd_worker *w, rocl_error
         st = rocpd_join_owner(s->join, w->number, ROCL_DISPATCH, d.e.event_id, d.e.id, &d, err);
     if (st != ROCL_OK || !(s->kinds & ROCL_BIT(ROCL_DISPATCH)))
         return st;
-    return rocpd_batch_add(s, w, ROCL_DISPATCH, &d, err);
+    return rocpd_batch_add(s, w, ROCL_DISPATCH, &d, sizeof d, err);
 }
 
 static rocl_status scan_copy(const rocpd_row *r, rocpd_worker *w, rocl_error *err)
@@ -371,7 +394,7 @@ static rocl_status scan_copy(const rocpd_row *r, rocpd_worker *w, rocl_error *er
         (st = take_u64(r, C_SRC_ADDRESS, &c.src_address, err)) ||
         (st = take_u64(r, C_DST_ADDRESS, &c.dst_address, err)))
         return st;
-    return rocpd_batch_add(s, w, ROCL_COPY, &c, err);
+    return rocpd_batch_add(s, w, ROCL_COPY, &c, sizeof c, err);
 }
 
 static rocl_alloc_op alloc_op(const char *s)
@@ -443,7 +466,7 @@ static rocl_status scan_sample(const rocpd_row *r, rocpd_worker *w, rocl_error *
     rocpd_event_row row;
     rocl_region g = {0};
     bool keep = false;
-    rocl_status st = take_who(r, &g.e, &track, err);
+    rocl_status st = take_who(r, w, &g.e, &track, err);
     if (st == ROCL_OK)
         st = rocpd_times(r, S_TIME, S_TIME, &s->capture->pub.processes[g.e.process], &g.e, &keep,
                          err);
@@ -494,7 +517,7 @@ static rocl_status scan_hip(const rocpd_row *r, rocpd_worker *w, rocl_error *err
         h.e.name =
             rocl_strings_put(s->trace->strings, kind == ROCL_GRAPH ? "hipGraphLaunch" : "HIP_EVENT",
                              kind == ROCL_GRAPH ? 14 : 9);
-    return rocpd_batch_add(s, w, kind, &h, err);
+    return rocpd_batch_add(s, w, kind, &h, sizeof h, err);
 }
 
 /* ---- tables ---- */

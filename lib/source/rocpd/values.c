@@ -187,9 +187,11 @@ static unsigned class_of(rocl_kind kind)
 bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t key)
 {
     unsigned class = class_of(kind);
-    for (unsigned w = 0; w < j->workers; w++)
-        if (rocl_idset_has(&j->ids[w * CLASSES + class], key))
+    for (unsigned w = 0; w < j->workers; w++) {
+        const rocl_idset *ids = &j->ids[w * CLASSES + class];
+        if (ids->count && rocl_idset_has(ids, key))
             return true;
+    }
     return false;
 }
 
@@ -260,7 +262,8 @@ static rocl_status emit_sums(rocpd_join *j, rocpd_worker *w, const rocl_dispatch
             return rocl_fail_memory(err);
     }
     for (size_t at = 0; at < j->sums.len && st == ROCL_OK; at += sizeof(rocl_counter_value))
-        st = rocpd_batch_add(j->set, w, ROCL_COUNTER, j->sums.data + at, err);
+        st = rocpd_batch_add(j->set, w, ROCL_COUNTER, j->sums.data + at, sizeof(rocl_counter_value),
+                             err);
     return st;
 }
 
@@ -287,7 +290,7 @@ static rocl_status emit_samples(rocpd_join *j, rocpd_worker *w, rocl_kind kind,
             out.agent = c->counters[v.counter].agent;
             out.e.name = c->counters[v.counter].name;
         }
-        st = rocpd_batch_add(j->set, w, kind, &out, err);
+        st = rocpd_batch_add(j->set, w, kind, &out, sizeof out, err);
     }
     return st;
 }
@@ -320,7 +323,7 @@ static rocl_status emit_with_args(rocpd_join *j, rocpd_worker *w, rocl_kind kind
         at += n;
         g->arg_count++;
     }
-    return st ? st : rocpd_batch_add(j->set, w, kind, g, err);
+    return st ? st : rocpd_batch_add(j->set, w, kind, g, sizeof *g, err);
 }
 
 static rocl_status serve_owner(rocpd_join *j, rocpd_worker *w, rocl_error *err)
