@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "model/trace.h"
+#include "sink/sink.h"
 
 /* Rooms that a record belongs to: the upper byte of the first key word. */
 typedef enum rocl_room {
@@ -50,6 +51,15 @@ rocl_status rocl_packer_batch(rocl_packer *p, unsigned worker, const rocl_batch 
 /* Allocations, also those before the time window: what is live in it depends on them. */
 rocl_status rocl_packer_history(rocl_packer *p, unsigned worker, const rocl_batch *b,
                                 rocl_error *err);
+
+/* ---- pack_sink.c ---- */
+
+/* An empty sorter for a capture, in place of the former one's. */
+rocl_status rocl_packer_begin(rocl_packer *p, const rocl_capture *c, rocl_error *err);
+void rocl_packer_forget(rocl_packer *p);
+/* All of a sink but begin_capture and end_capture: its struct begins with the packer, which is what
+ * `self` points to. */
+rocl_sink rocl_packer_sink(rocl_packer *first);
 
 /* A record as it comes back. */
 typedef struct rocl_packed_arg {

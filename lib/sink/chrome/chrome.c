@@ -213,15 +213,12 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
                               rocl_chrome_report *report, rocl_error *err)
 {
     chrome_sink c = {.trace = t, .opt = *o, .packer = {.trace = t}};
-    const rocl_sink sink = {.self = &c,
-                            .kinds = ROCL_ALL_KINDS,
-                            .fields = t->opt.args ? ROCL_FIELD_DISPATCH_ID : 0,
-                            .begin_capture = begin_capture,
-                            .events = events,
-                            .history_kinds = ROCL_BIT(ROCL_ALLOC),
-                            .history = history,
-                            .end_task = end_task,
-                            .end_capture = end_capture};
+    rocl_sink sink = rocl_packer_sink(&c.packer);
+    sink.begin_capture = begin_capture;
+    sink.events = events;
+    sink.history = history;
+    sink.end_task = end_task;
+    sink.end_capture = end_capture;
     rocl_status st = o->level < 0 || o->level > 9
                          ? rocl_fail(err, ROCL_USAGE, "compression level %d: 1 to 9", o->level)
                          : open_sink(&c, err);

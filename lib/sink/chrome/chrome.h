@@ -147,9 +147,9 @@ typedef struct chrome_span { /* what a worker has seen; a cache line of its own 
 } chrome_span;
 
 typedef struct chrome_sink {
+    rocl_packer packer; /* first: see rocl_packer_sink */
     rocl_trace *trace;
     rocl_chrome_options opt;
-    rocl_packer packer;
     chrome_span *spans; /* by worker */
     chrome_part *parts; /* by capture */
     chrome_part *part;  /* at hand */

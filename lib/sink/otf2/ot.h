@@ -225,13 +225,13 @@ typedef struct ot_call {
 } ot_call;
 
 typedef struct ot_sink {
+    rocl_packer packer; /* first: see rocl_packer_sink */
     rocl_trace *trace;
     rocl_otf2_options opt;
     ot_archive *archive;
     OTF2_AttributeList *attributes;
     ot_defs defs;
     ot_world world;
-    rocl_packer packer;
     rocl_sorter *moved; /* slices of further lanes, until the first ones are written */
     rocl_sorter *input; /* what is read: packer.sorter, then moved */
     rocl_record record; /* at hand */

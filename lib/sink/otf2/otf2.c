@@ -74,40 +74,17 @@ void ot_note_category(ot_sink *s, OTF2_RegionRef region, uint32_t category)
 
 static void forget_capture(ot_sink *s)
 {
-    rocl_sorter_free(s->packer.sorter);
+    rocl_packer_forget(&s->packer);
     rocl_sorter_free(s->moved);
-    s->packer.sorter = s->moved = NULL;
-    for (unsigned w = 0; s->packer.linked && w < s->trace->opt.jobs; w++)
-        rocl_idset_free(&s->packer.linked[w]);
+    s->moved = NULL;
 }
 
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     ot_sink *s = self;
     forget_capture(s);
-    s->packer.sorter = rocl_packer_sorter(&s->packer);
-    if (!s->packer.sorter)
-        return rocl_fail_memory(err);
-    rocl_status st = rocl_packer_check(c, err);
+    rocl_status st = rocl_packer_begin(&s->packer, c, err);
     return st ? st : ot_world_capture(&s->world, c, err);
-}
-
-static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
-{
-    ot_sink *s = self;
-    return rocl_packer_batch(&s->packer, worker, b, err);
-}
-
-static rocl_status history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
-{
-    ot_sink *s = self;
-    return rocl_packer_history(&s->packer, worker, b, err);
-}
-
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    ot_sink *s = self;
-    return rocl_sorter_seal(s->packer.sorter, worker, err);
 }
 
 static uint64_t one_key(const ot_sink *s)
@@ -319,15 +296,9 @@ rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_otf2
                             rocl_error *err)
 {
     ot_sink s = {.trace = t, .opt = *o, .packer = {.trace = t}, .first = INT64_MAX, .last = -1};
-    const rocl_sink sink = {.self = &s,
-                            .kinds = ROCL_ALL_KINDS,
-                            .fields = t->opt.args ? ROCL_FIELD_DISPATCH_ID : 0,
-                            .begin_capture = begin_capture,
-                            .events = events,
-                            .history_kinds = ROCL_BIT(ROCL_ALLOC),
-                            .history = history,
-                            .end_task = end_task,
-                            .end_capture = end_capture};
+    rocl_sink sink = rocl_packer_sink(&s.packer);
+    sink.begin_capture = begin_capture;
+    sink.end_capture = end_capture;
     bool odd = o->chunk_size &&
                (o->chunk_size < OTF2_CHUNK_SIZE_MIN || o->chunk_size > OTF2_CHUNK_SIZE_MAX);
     rocl_status st =

@@ -190,11 +190,11 @@ typedef enum pf_word {
 } pf_word;
 
 typedef struct pf_sink {
+    rocl_packer packer; /* first: see rocl_packer_sink */
     rocl_trace *trace;
     rocl_pftrace_options opt;
     pf_stream *stream;
     pf_world world;
-    rocl_packer packer;
     int64_t from, to;  /* the time window */
     rocl_packed event; /* the record at hand */
     bool more;

@@ -30,40 +30,10 @@ rocl_status pf_next(pf_sink *p, rocl_error *err)
     return st;
 }
 
-static void forget_capture(pf_sink *p)
-{
-    rocl_sorter_free(p->packer.sorter);
-    p->packer.sorter = NULL;
-    for (unsigned w = 0; p->packer.linked && w < p->trace->opt.jobs; w++)
-        rocl_idset_free(&p->packer.linked[w]);
-}
-
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     pf_sink *p = self;
-    forget_capture(p);
-    p->packer.sorter = rocl_packer_sorter(&p->packer);
-    if (!p->packer.sorter)
-        return rocl_fail_memory(err);
-    return rocl_packer_check(c, err);
-}
-
-static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
-{
-    pf_sink *p = self;
-    return rocl_packer_batch(&p->packer, worker, b, err);
-}
-
-static rocl_status history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
-{
-    pf_sink *p = self;
-    return rocl_packer_history(&p->packer, worker, b, err);
-}
-
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    pf_sink *p = self;
-    return rocl_sorter_seal(p->packer.sorter, worker, err);
+    return rocl_packer_begin(&p->packer, c, err);
 }
 
 static rocl_status write_room(pf_sink *p, rocl_error *err)
@@ -100,7 +70,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         st = pf_next(p, err);
     while (st == ROCL_OK && p->more)
         st = write_room(p, err);
-    forget_capture(p);
+    rocl_packer_forget(&p->packer);
     return st;
 }
 
@@ -162,7 +132,7 @@ static rocl_status open_sink(pf_sink *p, rocl_error *err)
 
 static void close_sink(pf_sink *p)
 {
-    forget_capture(p);
+    rocl_packer_forget(&p->packer);
     pf_world_close(&p->world);
     pf_stream_abort(p->stream);
     rocl_packer_close(&p->packer);
@@ -172,15 +142,9 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
                                rocl_pftrace_report *report, rocl_error *err)
 {
     pf_sink p = {.trace = t, .opt = *o, .packer = {.trace = t}};
-    const rocl_sink sink = {.self = &p,
-                            .kinds = ROCL_ALL_KINDS,
-                            .fields = t->opt.args ? ROCL_FIELD_DISPATCH_ID : 0,
-                            .begin_capture = begin_capture,
-                            .events = events,
-                            .history_kinds = ROCL_BIT(ROCL_ALLOC),
-                            .history = history,
-                            .end_task = end_task,
-                            .end_capture = end_capture};
+    rocl_sink sink = rocl_packer_sink(&p.packer);
+    sink.begin_capture = begin_capture;
+    sink.end_capture = end_capture;
     rocl_status st = o->level > 9
                          ? rocl_fail(err, ROCL_USAGE, "compression level %d: 0 to 9", o->level)
                          : open_sink(&p, err);
