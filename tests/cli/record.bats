@@ -79,6 +79,16 @@ round_trip() { # mode argument...
     round_trip closes 200000
 }
 
+@test "a script that changes its folder before it starts the program" {
+    mkdir elsewhere
+    # shellcheck disable=SC2016 # the inner shell's
+    try 0 rocrec -q -o t.rocl -- sh -c 'cd elsewhere && "$@"' sh "$TRACED" events 100
+    same "$(ranges t.rocl)" 100
+    # shellcheck disable=SC2016
+    try 0 rocrec -q -d raw -- sh -c 'cd elsewhere && "$@"' sh "$TRACED" events 100
+    same "$(ranges raw)" 100
+}
+
 @test "a program that changes its root" {
     [ "$(id -u)" -eq 0 ] || skip "not root"
     round_trip chroot 100000

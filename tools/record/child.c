@@ -101,6 +101,14 @@ static void put_number(const char *name, size_t n)
     setenv(name, text, 1);
 }
 
+/* By its whole name: the command may change its folder before it starts others. */
+static void put_folder(const char *folder)
+{
+    char *whole = realpath(folder, NULL);
+    setenv("ROCLINE_OUTPUT", whole ? whole : folder, 1);
+    free(whole);
+}
+
 static void set_environment(const cli *c, const char *libraries)
 {
     static const char *const policies[] = {"drop", "block", "ring"};
@@ -110,7 +118,7 @@ static void set_environment(const cli *c, const char *libraries)
         memcpy(id, &(pid_t){getpid()}, sizeof(pid_t));
     for (size_t i = 0; i < sizeof id; i++)
         snprintf(session + 2 * i, 3, "%02x", id[i]);
-    setenv("ROCLINE_OUTPUT", c->folder, 1);
+    put_folder(c->folder);
     setenv("ROCLINE_SESSION", session, 1);
     setenv("ROCLINE_POLICY", policies[c->policy], 1);
     if (c->limit)
