@@ -2,6 +2,14 @@
 
 #include "base/crc32c.h"
 
+void rocl_chunk_prepare(rocl_chunk_header *h, uint64_t size)
+{
+    h->size = size;
+    atomic_thread_fence(memory_order_release);
+    memcpy(h->magic, ROCL_CHUNK_BEGUN, sizeof h->magic);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
 void rocl_chunk_begin(rocl_chunk_header *h, const rocl_core *c, uint64_t size, uint32_t flags,
                       size_t len)
 {

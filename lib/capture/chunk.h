@@ -4,8 +4,11 @@
 
 #include "capture/core.h"
 
+/* Comes before all else: says that here are so many bytes in which a chunk is being made. A process
+ * that is killed then has lost nothing. */
+void rocl_chunk_prepare(rocl_chunk_header *h, uint64_t size);
 /* Fills the header of a chunk whose content begins with `len` bytes of records that are no events;
- * the magic comes last. what is of the writer (tid, writer, seq, dropped, base) is set before. */
+ * the magic comes last. What is of the writer (tid, writer, seq, dropped, base) is set before. */
 void rocl_chunk_begin(rocl_chunk_header *h, const rocl_core *c, uint64_t size, uint32_t flags,
                       size_t len);
 /* Notes the clocks as of now. */

@@ -59,7 +59,8 @@ static void describe_process(rocl_core *c)
     c->preamble_len = (size_t)(p - c->preamble) + n;
 }
 
-/* A chunk that stands for the process: it exists, and this many events have found no room. */
+/* A chunk that stands for the process: it exists, and this many events have found no room. It is
+ * the first one in the file, which is told by it. */
 static void write_self(rocl_core *c)
 {
     rocl_span where;
@@ -70,11 +71,11 @@ static void write_self(rocl_core *c)
         return;
     }
     uint8_t *content = (uint8_t *)h + ROCL_CHUNK_HEADER;
+    rocl_chunk_prepare(h, where.size);
     memcpy(content, c->preamble, c->preamble_len);
     rocl_chunk_begin(h, c, where.size, ROCL_CHUNK_PROCESS, c->preamble_len);
     atomic_fetch_add(&c->chunks, 1);
     c->self = h;
-    rocl_core_count_lost(0);
 }
 
 void rocl_core_count_lost(uint64_t n)
@@ -120,16 +121,15 @@ static void begin_process(rocl_core *c)
 
 static rocl_core *begin_core(rocl_core *c)
 {
-    bool first = false;
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->birth);
     if (!c->alive) {
         begin_process(c);
-        first = !c->refused;
+        if (!c->refused)
+            write_self(c);
         atomic_store(&c->alive, true);
+        rocl_core_count_lost(0);
     }
-    pthread_mutex_unlock(&c->lock);
-    if (first)
-        write_self(c);
+    pthread_mutex_unlock(&c->birth);
     return c;
 }
 

@@ -100,9 +100,10 @@ typedef struct rocl_span {
 } rocl_span;
 
 typedef struct rocl_core {
-    _Atomic bool alive;   /* else: a fork, or nothing was recorded yet */
-    pthread_mutex_t lock; /* of all that follows */
-    bool refused;         /* there is no file and will be none */
+    _Atomic bool alive;    /* else: a fork, or nothing was recorded yet */
+    pthread_mutex_t birth; /* held until the core is alive */
+    pthread_mutex_t lock;  /* of all that follows */
+    bool refused;          /* there is no file and will be none */
     uint32_t pid;
     uint64_t process, start, tick_hz;
     int fd; /* of the file; -1 none */

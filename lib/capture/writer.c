@@ -118,7 +118,7 @@ static size_t ring_size(size_t least)
 static void use_chunk(rocl_writer *w, const rocl_core *c, rocl_chunk_header *h)
 {
     const uint8_t *old = w->content;
-    memset(h->magic, 0, sizeof h->magic); /* of a chunk that was given up */
+    rocl_chunk_prepare(h, w->where.size);
     w->generation++;
     w->next_text = 1;
     w->content = w->pos = (uint8_t *)h + ROCL_CHUNK_HEADER;

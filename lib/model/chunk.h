@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define ROCL_CHUNK_MAGIC    "\x89ROCL\r\n\x1a" /* 8 bytes */
+#define ROCL_CHUNK_BEGUN    "\x89ROCL\r\n"     /* with its NUL; instead, until there is a chunk */
 #define ROCL_CHUNK_HEADER   256
 #define ROCL_CHUNK_ENDIAN   0x01020304u
 #define ROCL_CHUNK_MAJOR    1
@@ -23,12 +24,13 @@
 #define ROCL_CHUNK_KNOWN    ROCL_CHUNK_DEFLATE /* features that version 1 knows */
 
 /* Flags: what is worth knowing, but can be ignored. */
-#define ROCL_CHUNK_CLOSED  1u  /* complete: crc, header_crc and the end sync hold */
-#define ROCL_CHUNK_RING    2u  /* older chunks of this writer may have been given up */
-#define ROCL_CHUNK_PROCESS 4u  /* holds no events: it stands for its process */
-#define ROCL_CHUNK_LAST    8u  /* its writer has no more */
-#define ROCL_CHUNK_OPEN    16u /* packed before its writer has closed it: that may have been killed \
-                                */
+#define ROCL_CHUNK_CLOSED  1u /* complete: crc, header_crc and the end sync hold */
+#define ROCL_CHUNK_RING    2u /* older chunks of this writer may have been given up */
+#define ROCL_CHUNK_PROCESS 4u /* holds no events: it stands for its process */
+#define ROCL_CHUNK_LAST    8u /* its writer has no more */
+#define ROCL_CHUNK_OPEN                                                                            \
+    16u /* packed before its writer has closed it: that may have been killed                       \
+         */
 
 /* The same moment on four clocks. Ticks are those of the clock of the chunk, the rest nanoseconds.
  */

@@ -8,6 +8,7 @@ import sys
 import zlib
 
 MAGIC = bytes.fromhex("89524f434c0d0a1a")
+BEGUN = MAGIC[:7] + bytes(1)
 FIELDS = {1: 1, 2: 0, 3: 1, 4: 0, 5: 1, 6: 2, 7: 1}  # numbers behind d
 NAMES = {1: "begin", 2: "end", 3: "push", 4: "pop", 5: "mark", 6: "start", 7: "stop",
          0x40: "text", 0x41: "name", 0x42: "node", 0x43: "process", 0x44: "thread", 0x45: "agent",
@@ -205,6 +206,9 @@ def check(kind, fields, known):
 def decode(data, say):
     at, counts, dropped = 0, {}, {}
     while at < len(data):
+        if data[at:at + 8] == BEGUN:
+            at += struct.unpack_from("<Q", data, at + 32)[0]
+            continue
         if data[at:at + 8] != MAGIC:
             must(not any(data[at:at + 8]), "what is between chunks")
             at += 8

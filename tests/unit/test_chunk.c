@@ -505,6 +505,34 @@ static void chunks_that_should_be_there(void **state)
     expect_missing(1);
 }
 
+/* The process was killed then: there is something, and none of it an event. */
+static void chunks_that_were_being_made(void **state)
+{
+    chunk c = new_chunk(1, 1);
+    (void)state;
+    put_process(0, 0);
+    put_closed(1, 0, 0);
+    size_t at = file.len;
+    text(&c, 1, "a");
+    put_chunk(&c);
+    memcpy(file.data + at, ROCL_CHUNK_BEGUN, 8);
+    memset(file.data + at + 8, 0, 24); /* nothing is known but the size */
+    put_closed(2, 0, 0);
+    expect_missing(0);
+    /* At the end of the file, and one of which no size is known. */
+    for (int known = 1; known >= 0; known--) {
+        c = new_chunk(1, 0);
+        put_closed(2, 0, 0);
+        at = file.len;
+        text(&c, 1, "a");
+        put_chunk(&c);
+        memcpy(file.data + at, ROCL_CHUNK_BEGUN, 8);
+        if (!known)
+            memset(file.data + at + 32, 0, 8);
+        expect_missing(!known);
+    }
+}
+
 static void ranges_across_threads(void **state)
 {
     (void)state;
@@ -619,6 +647,7 @@ int main(void)
         TEST(regions_across_chunks),
         TEST(a_chunk_is_missing),
         TEST(chunks_that_should_be_there),
+        TEST(chunks_that_were_being_made),
         TEST(ranges_across_threads),
         TEST(what_is_open_at_the_end),
         TEST(ticks_follow_the_clocks),

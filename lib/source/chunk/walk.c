@@ -9,7 +9,7 @@ enum { BLOCK = 64 << 10 };
 
 bool chunk_recognise(const char *head, size_t n)
 {
-    return n >= 8 && !memcmp(head, ROCL_CHUNK_MAGIC, 8);
+    return n >= 8 && (!memcmp(head, ROCL_CHUNK_MAGIC, 8) || !memcmp(head, ROCL_CHUNK_BEGUN, 8));
 }
 
 static rocl_status check_version(const rocl_chunk_header *h, const char *path, rocl_error *err)
@@ -58,8 +58,13 @@ static rocl_status add(chunk_list *l, const rocl_chunk_header *h, uint64_t at, u
     return ROCL_OK;
 }
 
-/* The next place at or after `at` where a magic is, on the grid of chunks; the size of the file:
- * none. *junk: there is something else before it. */
+static bool is_begun(const uint8_t *head)
+{
+    return !memcmp(head, ROCL_CHUNK_BEGUN, 8);
+}
+
+/* The next place at or after `at` where a chunk is, or was being made, on the grid of chunks; the
+ * size of the file: none. *junk: there is something else before it. */
 static rocl_status find_magic(const rocl_spool *s, uint64_t *at, bool *junk, rocl_error *err)
 {
     static const uint8_t zero[ROCL_CHUNK_ALIGN];
@@ -69,7 +74,7 @@ static rocl_status find_magic(const rocl_spool *s, uint64_t *at, bool *junk, roc
     for (uint64_t from = *at; st == ROCL_OK && got == BLOCK; from += BLOCK) {
         st = rocl_spool_read(s, block, BLOCK, from, &got, err);
         for (size_t i = 0; st == ROCL_OK && i + ROCL_CHUNK_ALIGN <= got; i += ROCL_CHUNK_ALIGN) {
-            if (!memcmp(block + i, ROCL_CHUNK_MAGIC, 8)) {
+            if (!memcmp(block + i, ROCL_CHUNK_MAGIC, 8) || is_begun(block + i)) {
                 *at = from + i;
                 return ROCL_OK;
             }
@@ -80,6 +85,13 @@ static rocl_status find_magic(const rocl_spool *s, uint64_t *at, bool *junk, roc
     }
     *at = rocl_spool_size(s);
     return st;
+}
+
+/* The process was killed while it made this chunk, in which there is no event yet. */
+static bool was_being_made(const rocl_chunk_header *h)
+{
+    return is_begun((const uint8_t *)h->magic) && h->size >= ROCL_CHUNK_HEADER &&
+           h->size <= ROCL_CHUNK_MAX && h->size % ROCL_CHUNK_ALIGN == 0;
 }
 
 /* A damaged header tells nothing, also not where the next one is: what is behind it up to there is
@@ -103,10 +115,11 @@ rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, roc
             l->garbage++;
             break;
         }
-        st = check_version(&h, path, err);
-        counted = !is_plausible(&h) || is_damaged(&h);
+        bool begun = is_begun((const uint8_t *)h.magic);
+        st = begun ? ROCL_OK : check_version(&h, path, err);
+        counted = begun ? !was_being_made(&h) : !is_plausible(&h) || is_damaged(&h);
         l->garbage += counted;
-        if (st == ROCL_OK && !counted)
+        if (st == ROCL_OK && !counted && !begun)
             st = add(l, &h, at, size, err);
         at += counted ? ROCL_CHUNK_ALIGN : h.size;
     }
