@@ -82,14 +82,30 @@ static rocl_status refuse_twice(rocl_trace *t, rocl_error *err)
     return st;
 }
 
+enum { OTHERS_MAX = 64 };
+
+static void other_files(char *text, size_t n)
+{
+    *text = '\0';
+    if (n > 1)
+        snprintf(text, OTHERS_MAX, ", and %zu more file%s of the kind", n - 1, n > 2 ? "s" : "");
+}
+
+static void say_blank(const rocl_trace *t, const rocl_inputs *in)
+{
+    char others[OTHERS_MAX];
+    other_files(others, in->blank);
+    if (in->blank)
+        rocl_notice(t, "%s: its process was ended before it had recorded anything%s",
+                    in->blank_name, others);
+}
+
 static void say_repeated(const rocl_trace *t, const rocl_inputs *in)
 {
-    char others[64] = "";
+    char others[OTHERS_MAX];
     if (!in->repeated)
         return;
-    if (in->repeated > 1)
-        snprintf(others, sizeof others, ", and %zu more file%s of the kind", in->repeated - 1,
-                 in->repeated > 2 ? "s" : "");
+    other_files(others, in->repeated);
     if (strcmp(in->again, in->first) == 0)
         rocl_notice(t, "%s: named twice, read once%s", in->again, others);
     else
@@ -143,8 +159,10 @@ rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_
         st = rocl_inputs_expand(&in, inputs, count, err);
     if (st == ROCL_OK && !in.count)
         st = rocl_fail(err, ROCL_USAGE, "no input given");
-    if (st == ROCL_OK)
+    if (st == ROCL_OK) {
         say_repeated(t, &in);
+        say_blank(t, &in);
+    }
     if (st == ROCL_OK)
         st = open_inputs(t, &in, err);
     if (st == ROCL_OK)

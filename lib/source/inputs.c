@@ -91,17 +91,23 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* How the file begins; -1: it cannot be read. */
+static ssize_t read_head(const char *path, char *head, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t n = read(fd, head, size);
+    close(fd);
+    return n;
+}
+
 /* Does the file begin as a database, or as chunks? What cannot be read does not. */
 static bool has_magic(const char *path)
 {
     static const char magic[16] = "SQLite format 3";
     char head[sizeof magic];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, head, sizeof head);
-    close(fd);
-    return n == (ssize_t)sizeof head &&
+    return read_head(path, head, sizeof head) == (ssize_t)sizeof head &&
            (memcmp(head, magic, sizeof head) == 0 || memcmp(head, ROCL_CHUNK_MAGIC, 8) == 0);
 }
 
@@ -109,6 +115,18 @@ static bool has_magic(const char *path)
 static bool has_name(const char *path)
 {
     return ends_in(path, ".db") || ends_in(path, ".rocl");
+}
+
+/* The file of a process that was killed before its first chunk was there: it has room for that. */
+static bool is_blank(const char *path)
+{
+    static const char zeros[8];
+    char all[32768];
+    ssize_t n = ends_in(path, ".rocl") ? read_head(path, all, sizeof all) : -1;
+    if (n < 8 || n == (ssize_t)sizeof all)
+        return n == 0;
+    bool begun = !memcmp(all, zeros, 8) || !memcmp(all, ROCL_CHUNK_BEGUN, 8);
+    return begun && !memmem(all, (size_t)n, ROCL_CHUNK_MAGIC, 8);
 }
 
 /* ---- globs ----------------------------------------------------------------------------------- */
@@ -238,6 +256,13 @@ static rocl_status take_index(walk *w, const char *path)
 
 /* ---- directories ----------------------------------------------------------------------------- */
 
+static rocl_status note_blank(walk *w, const char *path)
+{
+    if (w->in->blank++ == 0 && !(w->in->blank_name = strdup(path)))
+        return rocl_fail_memory(w->err);
+    return ROCL_OK;
+}
+
 /* A *.db that is no database is taken, for the source to complain about: a file that was cut by a
  * full disk must not vanish from the trace without a word. */
 static rocl_status take_if_database(walk *w, const char *path)
@@ -249,6 +274,8 @@ static rocl_status take_if_database(walk *w, const char *path)
         return ROCL_OK;
     if (!has_name(path) && !has_magic(path))
         return ROCL_OK;
+    if (is_blank(path))
+        return note_blank(w, path);
     return push(w, path, s.st_dev, s.st_ino);
 }
 
@@ -444,5 +471,6 @@ void rocl_inputs_free(rocl_inputs *in)
     free(in->paths);
     free(in->again);
     free(in->first);
+    free(in->blank_name);
     *in = (rocl_inputs){0};
 }

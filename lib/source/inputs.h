@@ -9,6 +9,8 @@ typedef struct rocl_inputs {
     size_t count;
     size_t repeated;     /* how often a file came once more; it is in paths once */
     char *again, *first; /* the first such name, and the one under which the file is in paths */
+    size_t blank;     /* files of a directory in which no chunk was begun; they are not in paths */
+    char *blank_name; /* the first one */
 } rocl_inputs;
 
 /* Expands what the user named, each name in turn:
@@ -17,7 +19,8 @@ typedef struct rocl_inputs {
  * - *.yaml and *.yml (unless it is a database) is an index: its files, relative to its folder, or
  *   else to its `path`; they may be globs;
  * - a directory (an .rpdb folder is one) is its index.yaml, or else all files in it that are called
- *   *.db or *.rocl or begin as such files do; hidden files and subdirectories are left alone;
+ *   *.db or *.rocl or begin as such files do; hidden files and subdirectories are left alone, and
+ * so is a recording whose process was killed before it had begun a chunk;
  * - a glob, when no file has that name, is what it matches.
  * Directories and globs are sorted bytewise. The same file twice (by device and inode) counts once,
  * but for standard input, which is refused; so is a directory or an index without files. Failures

@@ -231,6 +231,19 @@ END
     done
 }
 
+@test "a process that was killed before its first chunk does not hide the others" {
+    try 0 rocrec -q -d raw -- "$TRACED" events 100
+    : >raw/a.rocl
+    head -c 4096 /dev/zero >raw/b.rocl
+    same "$(ranges raw)" 100
+    grep -q "raw/a.rocl: its process was ended before it had recorded anything, and 1 more file" ranges.err
+    try 3 rocpd2csv -o out -d csv raw/a.rocl
+    one_line rocpd2csv
+    rm raw/[!ab]*
+    try 3 rocpd2csv -o out -d csv raw
+    one_line rocpd2csv
+}
+
 # ---- no room ---------------------------------------------------------------------------------------
 
 @test "a limit of the size of files: the program goes on, losses are counted" {
