@@ -7,7 +7,9 @@
 
 static _Atomic(rocl_core *) the_core;
 static _Atomic uint64_t homeless; /* events that were lost while there was no chunk to say so */
-static bool forks_unseen;         /* the kernel cannot wipe pages: pthread_atfork does it */
+/* Of this process, or of the next one above it that has a file: children have it mapped, too. */
+static rocl_chunk_header *nearest;
+static bool forks_unseen; /* the kernel cannot wipe pages: pthread_atfork does it */
 
 void *rocl_wiped_pages(size_t n)
 {
@@ -75,16 +77,26 @@ static void write_self(rocl_core *c)
     memcpy(content, c->preamble, c->preamble_len);
     rocl_chunk_begin(h, c, where.size, ROCL_CHUNK_PROCESS, c->preamble_len);
     atomic_fetch_add(&c->chunks, 1);
-    c->self = h;
+    c->self = nearest = h;
+}
+
+/* A process that cannot have a file, because it has no right or descriptor for it, is spoken for by
+ * the one that it was forked from. */
+static rocl_chunk_header *who_counts(void)
+{
+    const rocl_core *c = atomic_load(&the_core);
+    if (!c || !atomic_load(&c->alive))
+        return NULL;
+    return c->refused ? nearest : c->self;
 }
 
 void rocl_core_count_lost(uint64_t n)
 {
-    rocl_core *c = rocl_core_peek();
+    rocl_chunk_header *h = who_counts();
     n += atomic_exchange(&homeless, 0);
-    if (c && c->self) {
-        atomic_fetch_add(&c->self->dropped, n);
-        rocl_chunk_reopen(c->self);
+    if (h && n) {
+        atomic_fetch_add(&h->dropped, n);
+        rocl_chunk_reopen(h);
     } else {
         atomic_fetch_add(&homeless, n);
     }

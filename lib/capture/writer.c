@@ -266,13 +266,12 @@ rocl_writer *rocl_writer_make(void)
     int saved = errno;
     rocl_core *c = rocl_core_get();
     rocl_writer *w = NULL;
-    if (c) {
+    if (c)
         w = rocl_me.writer ? rocl_me.writer : take_writer(c);
-        if (w)
-            begin_writer(c, w);
-        else
-            rocl_core_count_lost(1);
-    }
+    if (w)
+        begin_writer(c, w);
+    else
+        rocl_core_count_lost(1);
     errno = saved;
     return w;
 }

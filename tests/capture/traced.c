@@ -393,6 +393,23 @@ static int limited(void)
     return events();
 }
 
+/* A child that has no descriptor for a file of its own. */
+static int unfiled(void)
+{
+    struct rlimit r = {3, 3};
+    events();
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        setrlimit(RLIMIT_NOFILE, &r);
+        for (long i = 0; i < arg_n; i++)
+            step(i);
+        exit(0);
+    }
+    waitpid(pid, NULL, 0);
+    return 0;
+}
+
 /* No address space is left after the first event. */
 static int starved(void)
 {
@@ -470,8 +487,9 @@ static const struct {
     {"events", events},      {"threads", threads}, {"churn", churn},       {"forks", forks},
     {"count", until_killed}, {"signals", signals}, {"deep", deep},         {"markers", markers},
     {"names", gives_names},  {"gpu", gpu},         {"closes", closes_all}, {"chroot", in_chroot},
-    {"crash", crash},        {"limited", limited}, {"nothing", nothing},   {"starved", starved},
-    {"texts", texts},        {"exits", exits},     {"refilled", refilled}, {"stops", stops},
+    {"crash", crash},        {"limited", limited}, {"unfiled", unfiled},   {"nothing", nothing},
+    {"starved", starved},    {"texts", texts},     {"exits", exits},       {"refilled", refilled},
+    {"stops", stops},
 };
 
 int main(int argc, char **argv)

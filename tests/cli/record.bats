@@ -246,6 +246,12 @@ END
 
 # ---- no room ---------------------------------------------------------------------------------------
 
+@test "a child that cannot have a file: its process says how much is lost" {
+    try 0 rocrec -q -o t.rocl -- "$TRACED" unfiled 100
+    same "$(ranges t.rocl)" 100
+    same "$(left_out "dropped while recording")" 200 # begins and ends
+}
+
 @test "a limit of the size of files: the program goes on, losses are counted" {
     try 0 rocrec -q -o t.rocl -- "$TRACED" limited 100000 300000
     [ "$output" = 100000 ]
