@@ -149,10 +149,11 @@ ROCL_CAP_API rocl_def *rocl_cap_define_kernel(const rocl_cap_kernel_symbol *k);
 ROCL_CAP_API rocl_def *rocl_cap_define_counter(const rocl_cap_counter *c);
 
 /* Streams of a runtime, by their handles: each is defined with its first use. 0: the default one,
- * which has the number 0; the others have those from 1 on. gone: the handle may be used again; 0:
- * so may all. */
+ * which has the number 0 and stays; the others have those from 1 on. gone: the handle may be used
+ * again, or all may. */
 ROCL_CAP_API rocl_def *rocl_cap_stream(uint64_t handle);
 ROCL_CAP_API void rocl_cap_stream_gone(uint64_t handle);
+ROCL_CAP_API void rocl_cap_streams_gone(void);
 
 /* Names that the program gives to what has been defined, or will be. */
 ROCL_CAP_API void rocl_cap_name(rocl_chunk_named what, uint64_t number, const char *name);

@@ -100,7 +100,7 @@ rocl_def *rocl_cap_stream(uint64_t handle)
     return k ? k->def : NULL;
 }
 
-static void forget_all(void)
+void rocl_cap_streams_gone(void)
 {
     for (int i = 0; i < BUCKETS; i++)
         for (known *k = atomic_load(&buckets[i]); k; k = k->next)
@@ -112,8 +112,6 @@ void rocl_cap_stream_gone(uint64_t handle)
     known *k = handle ? find(bucket_of(handle), handle) : NULL;
     if (k)
         atomic_store_explicit(&k->handle, NOBODY, memory_order_release);
-    else if (!handle)
-        forget_all();
 }
 
 void rocl_cap_name_stream(uint64_t handle, const char *name)

@@ -36,7 +36,7 @@ function traits(f)
 function stream(f,    i)
 {
     if (traits(f) == "ROCL_HIP_ENDS_STREAMS")
-        return "rocl_hip_streams_end(" (count[f] ? name[f, 1] : "NULL") ")"
+        return count[f] ? "rocl_hip_stream_ends(" name[f, 1] ")" : "rocl_hip_streams_end()"
     for (i = 1; i <= count[f]; i++)
         if (type[f, i] == "hipStream_t")
             return (f ~ /_spt$/ ? "rocl_hip_stream_spt(" : "rocl_hip_stream(") name[f, i] ")"

@@ -46,9 +46,11 @@ const char *rocl_hip_kernel(rocl_hip_trait trait, const rocl_arg *args);
 /* A stream by its handle. spt: of a call for which the handle 0 is a stream of the thread. */
 rocl_def *rocl_hip_stream(hipStream_t s);
 rocl_def *rocl_hip_stream_spt(hipStream_t s);
-/* That one goes, or with NULL all of them. To be called before the library may use the handle for
- * another one, whether the call is traced or not. Gives back the stream of the call. */
-rocl_def *rocl_hip_streams_end(hipStream_t s);
+/* That one goes, or all of them do; the default stream stays. To be called before the library may
+ * use the handle for another one, whether the call is traced or not. Gives back the stream of the
+ * call. */
+rocl_def *rocl_hip_stream_ends(hipStream_t s);
+rocl_def *rocl_hip_streams_end(void);
 
 static inline void *rocl_hip_real(rocl_hip_call *c)
 {

@@ -24,9 +24,15 @@ rocl_def *rocl_hip_stream(hipStream_t s)
     return rocl_cap_stream(handle == LEGACY ? 0 : handle);
 }
 
-rocl_def *rocl_hip_streams_end(hipStream_t s)
+rocl_def *rocl_hip_stream_ends(hipStream_t s)
 {
     rocl_cap_stream_gone((uint64_t)(uintptr_t)s);
+    return NULL;
+}
+
+rocl_def *rocl_hip_streams_end(void)
+{
+    rocl_cap_streams_gone();
     return NULL;
 }
 

@@ -69,7 +69,9 @@ int main(void)
     MUST(hipStreamCreate(&second));
     name_stream("compute \"1\"", first);
     set(NULL, 1);
-    set(first, 2);
+    set(first, 1);
+    must(hipStreamDestroy(NULL) != hipSuccess, "the default stream stays");
+    set(first, 1);
     set(second, 3);
     name_stream("late", second);
     MUST(hipStreamDestroy(second));
