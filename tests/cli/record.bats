@@ -405,6 +405,19 @@ END
     says "t.rocl: 200 events of 1 process, 0 dropped"
 }
 
+@test "an output that cannot be is refused before the command is run" {
+    mkdir raw
+    try 2 rocrec -d raw -o raw/t.rocl -- touch ran
+    says "the trace cannot be in the folder of the files, raw"
+    try 2 rocrec -d raw -o ./raw/../raw/t.db -- touch ran
+    try 4 rocrec -o raw -- touch ran
+    one_line rocrec
+    [ ! -e ran ]
+    [ -z "$(find . -name 'raw.*')" ]
+    try 0 rocrec -q -d raw -o raw/t.pftrace -- "$TRACED" events 10
+    try 0 rocrec -q -f csv -o raw -- "$TRACED" events 10
+}
+
 @test "compressed, not compressed, joined, from a pipe and gzip: the same" {
     mkdir raw
     try 0 rocrec -q -d raw -o t.rocl -- "$TRACED" forks 20 3

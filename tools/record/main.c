@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
@@ -130,6 +131,35 @@ static int make_folder(cli *c)
     return -1;
 }
 
+static bool is_same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* What would fail when the command has run. A trace in the folder would be read as one of its
+ * files, now or the next time. */
+static int check_output(const cli *c)
+{
+    struct stat s;
+    const char *name = c->common.output_file;
+    if (!name || c->format == FORMAT_CSV)
+        return -1;
+    if (stat(name, &s) == 0 && S_ISDIR(s.st_mode)) {
+        msg_error("%s: is a folder", name);
+        return ROCL_OUTPUT;
+    }
+    bool is_input = c->format == FORMAT_ROCL || c->format == FORMAT_ROCPD;
+    char *copy = strdup(name), *slash = copy ? strrchr(copy, '/') : NULL;
+    if (slash)
+        slash[slash == copy] = '\0';
+    bool inside = copy && is_input && is_same_folder(slash ? copy : ".", c->folder);
+    free(copy);
+    return inside ? usage_error("%s: the trace cannot be in the folder of the files, %s", name,
+                                c->folder)
+                  : -1;
+}
+
 /* ---- the output ------------------------------------------------------------------------------ */
 
 static rocl_status write_rocl(rocl_trace *t, const cli *c, rocl_error *err)
@@ -227,6 +257,8 @@ static int record(cli *c)
     }
     int code = make_folder(c);
     c->command = c->common.inputs;
+    if (code < 0)
+        code = check_output(c);
     if (code < 0)
         code = run_command(c, libraries);
     if (code >= 0) {
