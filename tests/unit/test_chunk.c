@@ -121,8 +121,8 @@ static rocl_status take(void *ctx, unsigned worker, const rocl_batch *b, rocl_er
         int n = snprintf(to, sizeof r->rows[0], "%lld %lld %s %s", (long long)e->start,
                          (long long)e->end, rocl_kind_name(b->kind),
                          rocl_text(r->trace, e->name, NULL));
-        for (uint32_t a = 0; b->kind <= ROCL_INSTANT && a < b->regions[i].arg_count; a++)
-            n += snprintf(to + n, sizeof r->rows[0] - (size_t)n, " %s",
+        for (uint32_t a = 0; b->kind <= ROCL_INSTANT && a < b->regions[i].arg_count && n < 100; a++)
+            n += snprintf(to + n, sizeof r->rows[0] - (size_t)n, " %.20s",
                           b->args[b->regions[i].arg_first + a].value);
         if (e->stack_id | e->parent_stack_id)
             snprintf(to + n, sizeof r->rows[0] - (size_t)n, " #%llu in %llu",
@@ -285,6 +285,37 @@ static void values_of_arguments(void **state)
     assert_int_equal(r.status, ROCL_PARTIAL);
     assert_int_equal(r.faults[ROCL_FAULT_BAD_VALUE], 1);
     assert_int_equal(r.faults[ROCL_FAULT_DANGLING_NAME], 1);
+}
+
+/* One text may be named many times, but not without end. */
+static void values_that_are_one_long_text(void **state)
+{
+    enum { TEXT = 1 << 20 };
+    static char long_text[TEXT + 1], list[2 * 7 + 1];
+    chunk c = new_chunk(1, 0);
+    (void)state;
+    name(&c, 1, "call");
+    memset(long_text, 'x', sizeof long_text);
+    long_text[0] = 2;
+    sized(&c, ROCL_REC_TEXT, long_text, sizeof long_text);
+    parameters(&c, 7);
+    small(&c, ROCL_REC_BEGIN, 1, 1, 1);
+    list[0] = 7;
+    for (int i = 0; i < 7; i++) {
+        list[1 + 2 * i] = ROCL_FORM_TEXT;
+        list[2 + 2 * i] = 2;
+    }
+    for (int i = 0; i < 4; i++)
+        sized(&c, ROCL_REC_ARGS, list, sizeof list);
+    small(&c, ROCL_REC_END, 1, 0);
+    small(&c, ROCL_REC_BEGIN, 1, 1, 1);
+    sized(&c, ROCL_REC_ARGS, list, sizeof list);
+    small(&c, ROCL_REC_END, 1, 0);
+    put_chunk(&c);
+    result r = read_file(1);
+    assert_int_equal(r.count, 2);
+    assert_int_equal(r.status, ROCL_PARTIAL);
+    assert_int_equal(r.faults[ROCL_FAULT_BAD_VALUE], 2); /* of the third record, and the fourth */
 }
 
 /* The outermost call has the number; in a file of version 1.0 the innermost. */
@@ -640,6 +671,7 @@ int main(void)
         TEST(records_of_later_versions),
         TEST(names_that_were_given),
         TEST(values_of_arguments),
+        TEST(values_that_are_one_long_text),
         TEST(numbers_of_calls),
         TEST(refused),
         TEST(broken_records),

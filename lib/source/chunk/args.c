@@ -7,17 +7,36 @@
 #include "base/array.h"
 #include "base/num.h"
 
-enum { VALUE_MAX = 128 }; /* what is no text is shorter, but for a handle of a long type */
+enum {
+    VALUE_MAX = 128, /* what is no text is shorter, but for a handle of a long type */
+    ARGS_MAX =
+        16 << 20 /* of a call: a few bytes of a chunk can name a long text any number of times */
+};
 
-/* Values live until the batch goes out; they need a NUL. */
-static void add(chunk_worker *w, uint32_t type, uint32_t name, chunk_string value)
+/* False: that is too much for one call. The value lives on and ends with a NUL. */
+static bool add(chunk_worker *w, uint32_t type, uint32_t name, chunk_string value)
 {
-    char *copy = rocl_arena_dup(&w->values, value.s, value.n);
-    if (!copy || !ROCL_GROW(w->args, w->arg_cap, w->arg_count + 1)) {
-        chunk_out_of_memory(w);
-        return;
+    chunk_open *call = &w->regions.all[w->regions.depth - 1];
+    if (value.n > ARGS_MAX - call->args) {
+        chunk_fault(w, ROCL_FAULT_BAD_VALUE);
+        return false;
     }
-    w->args[w->arg_count++] = (chunk_waiting_arg){w->regions.depth, {type, name, copy, value.n}};
+    call->args += value.n;
+    if (!ROCL_GROW(w->args, w->arg_cap, w->arg_count + 1))
+        chunk_out_of_memory(w);
+    else
+        w->args[w->arg_count++] =
+            (chunk_waiting_arg){w->regions.depth, {type, name, value.s, value.n}};
+    return true;
+}
+
+/* Values that are made here live until the batch goes out. */
+static bool add_copy(chunk_worker *w, uint32_t type, uint32_t name, chunk_string value)
+{
+    value.s = rocl_arena_dup(&w->values, value.s, value.n);
+    if (!value.s)
+        chunk_out_of_memory(w);
+    return value.s && add(w, type, name, value);
 }
 
 void chunk_take_arg(chunk_worker *w, chunk_record *r)
@@ -25,7 +44,7 @@ void chunk_take_arg(chunk_worker *w, chunk_record *r)
     if (!w->process->args || !w->regions.depth)
         return;
     uint32_t name = chunk_text_of(w, chunk_number(r)), type = chunk_text_of(w, chunk_number(r));
-    add(w, type, name, chunk_rest(r));
+    add_copy(w, type, name, chunk_rest(r));
 }
 
 /* ---- lists of parameters --------------------------------------------------------------------- */
@@ -151,7 +170,9 @@ void chunk_take_args(chunk_worker *w, chunk_record *r)
             chunk_fault(w, ROCL_FAULT_BAD_VALUE);
             return;
         }
-        add(w, a->type, a->name, value);
+        bool fits = (form == ROCL_FORM_TEXT ? add : add_copy)(w, a->type, a->name, value);
+        if (!fits)
+            return;
     }
 }
 

@@ -217,6 +217,7 @@ typedef struct chunk_name {
 typedef struct chunk_open {
     uint64_t ticks, correlation;
     chunk_name name;
+    size_t args; /* bytes of its arguments */
 } chunk_open;
 
 typedef struct chunk_stack {

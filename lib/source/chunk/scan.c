@@ -248,9 +248,9 @@ static void take_open(chunk_worker *w, chunk_record *r, bool region)
         return;
     forget_open(w, s, at);
     if (region)
-        push(w, s, (chunk_open){ticks, chunk_number(r), chunk_name_of(w, id)});
+        push(w, s, (chunk_open){ticks, chunk_number(r), chunk_name_of(w, id), 0});
     else
-        push(w, s, (chunk_open){ticks, 0, marker_name(w, id)});
+        push(w, s, (chunk_open){ticks, 0, marker_name(w, id), 0});
 }
 
 /* Events were dropped before this chunk, ends among them: what it does not tell is not open. */
@@ -324,10 +324,10 @@ static void take(chunk_worker *w, chunk_record *r)
     uint64_t now = w->reader.now;
     switch (r->type) {
     case ROCL_REC_BEGIN:
-        push(w, &w->regions, (chunk_open){now, 0, chunk_name_of(w, r->a)});
+        push(w, &w->regions, (chunk_open){now, 0, chunk_name_of(w, r->a), 0});
         break;
     case ROCL_REC_PUSH:
-        push(w, &w->ranges, (chunk_open){now, 0, marker_name(w, r->a)});
+        push(w, &w->ranges, (chunk_open){now, 0, marker_name(w, r->a), 0});
         break;
     case ROCL_REC_END:
     case ROCL_REC_POP:
