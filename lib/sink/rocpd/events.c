@@ -108,8 +108,10 @@ static void pack_args(rocl_buf *to, const rocl_batch *b, const rocl_region *g)
 static void note_end(newset_events *e, unsigned worker, const rocl_event *event)
 {
     size_t processes = e->capture->process_count;
+    if (event->process >= processes)
+        return;
     int64_t *first = &e->first_ends[worker * processes + event->process];
-    if (event->process < processes && event->end < *first)
+    if (event->end < *first)
         *first = event->end;
 }
 
