@@ -660,6 +660,14 @@ static void lies(void **state)
     EXPECT("21001 21001 instant a");
     h->size = 12;
     assert_int_equal(read_file(1).status, ROCL_INPUT);
+    file.len = 0;
+    text(&c, 1, "a");
+    put_chunk(&c);
+    h = (rocl_chunk_header *)(void *)file.data;
+    h->features = ROCL_CHUNK_DEFLATE;
+    h->stored = 3;
+    atomic_store(&h->progress, ROCL_CHUNK_MAX + 1); /* more than a chunk may hold */
+    assert_int_equal(read_file(1).status, ROCL_INPUT);
 }
 
 int main(void)

@@ -25,11 +25,20 @@ static rocl_status check_version(const rocl_chunk_header *h, const char *path, r
     return ROCL_OK;
 }
 
+/* Packed, a few bytes can stand for any number. */
+static bool fits_unpacked(const rocl_chunk_header *h)
+{
+    uint64_t progress =
+        atomic_load_explicit(&((rocl_chunk_header *)(uintptr_t)h)->progress, memory_order_relaxed);
+    return !(h->features & ROCL_CHUNK_DEFLATE) || (progress & UINT32_MAX) <= ROCL_CHUNK_MAX;
+}
+
 static bool is_plausible(const rocl_chunk_header *h)
 {
-    return h->header_size >= ROCL_CHUNK_HEADER && h->header_size % ROCL_CHUNK_ALIGN == 0 &&
-           h->size >= h->header_size && h->size <= ROCL_CHUNK_MAX &&
-           h->size % ROCL_CHUNK_ALIGN == 0 && (h->tick_hz || h->clock != ROCL_CLOCK_TSC) &&
+    return fits_unpacked(h) && h->header_size >= ROCL_CHUNK_HEADER &&
+           h->header_size % ROCL_CHUNK_ALIGN == 0 && h->size >= h->header_size &&
+           h->size <= ROCL_CHUNK_MAX && h->size % ROCL_CHUNK_ALIGN == 0 &&
+           (h->tick_hz || h->clock != ROCL_CLOCK_TSC) &&
            (h->clock == ROCL_CLOCK_TSC || h->clock == ROCL_CLOCK_MONOTONIC);
 }
 
