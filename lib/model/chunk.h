@@ -24,13 +24,11 @@
 #define ROCL_CHUNK_KNOWN    ROCL_CHUNK_DEFLATE /* features that version 1 knows */
 
 /* Flags: what is worth knowing, but can be ignored. */
-#define ROCL_CHUNK_CLOSED  1u /* complete: crc, header_crc and the end sync hold */
-#define ROCL_CHUNK_RING    2u /* older chunks of this writer may have been given up */
-#define ROCL_CHUNK_PROCESS 4u /* holds no events: it stands for its process */
-#define ROCL_CHUNK_LAST    8u /* its writer has no more */
-#define ROCL_CHUNK_OPEN                                                                            \
-    16u /* packed before its writer has closed it: that may have been killed                       \
-         */
+#define ROCL_CHUNK_CLOSED  1u  /* complete: crc, header_crc and the end sync hold */
+#define ROCL_CHUNK_RING    2u  /* older chunks of this writer may have been given up */
+#define ROCL_CHUNK_PROCESS 4u  /* holds no events: it stands for its process */
+#define ROCL_CHUNK_LAST    8u  /* its writer has no more */
+#define ROCL_CHUNK_OPEN    16u /* packed while it was open: its writer may have been killed */
 
 /* The same moment on four clocks. Ticks are those of the clock of the chunk, the rest nanoseconds.
  */

@@ -7,11 +7,10 @@
 #include "base/array.h"
 #include "base/num.h"
 
-enum {
-    VALUE_MAX = 128, /* what is no text is shorter, but for a handle of a long type */
-    ARGS_MAX =
-        16 << 20 /* of a call: a few bytes of a chunk can name a long text any number of times */
-};
+enum { VALUE_MAX = 128 }; /* what is no text is shorter, but for a handle of a long type */
+
+/* Bytes of a call: a chunk can name a long text any number of times. */
+enum { ARGS_MAX = 16 << 20 };
 
 /* False: that is too much for one call. The value lives on and ends with a NUL. */
 static bool add(chunk_worker *w, uint32_t type, uint32_t name, chunk_string value)
