@@ -183,5 +183,7 @@ rocl_datum rocl_average_datum(int64_t total, uint64_t count);
 rocl_datum rocl_stddev_datum(const rocl_distribution *d); /* none for fewer than two */
 /* How many of n rows --top leaves. */
 size_t rocl_rows_shown(const rocl_stats_options *o, size_t n);
+/* ROCL_OK, unless a text of the tables or of the trace found no memory. */
+rocl_status rocl_tables_verdict(const rocl_tables *out, const rocl_trace *t, rocl_error *err);
 
 #endif

@@ -247,8 +247,7 @@ static void find_growth(rocl_growth *g, double limit, rocl_tables *out, const ro
     if (!worst)
         return;
     g->domain = rocl_domain_name(worst->domain);
-    g->name = rocl_arena_dup(&out->arena, worst->name, worst->name_len);
-    g->name = g->name ? g->name : "";
+    g->name = rocl_tables_text(out, worst->name, worst->name_len);
     g->added = status_of(worst) == ADDED;
     g->percent = growth_of(worst);
 }
@@ -268,6 +267,8 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
     if (st == ROCL_OK && growth)
         find_growth(growth, limit, out, &pairs);
     rocl_pairs_free(&pairs);
+    if (st == ROCL_OK)
+        st = rocl_tables_verdict(out, b, err);
     if (st != ROCL_OK) {
         rocl_tables_free(out);
         return st;

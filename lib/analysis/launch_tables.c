@@ -212,7 +212,7 @@ static const char *note_of(const launch *l, rocl_tables *out)
     char text[160];
     int n = snprintf(text, sizeof text, "%s; the calls of %llu kernels are not in the trace", what,
                      (unsigned long long)l->unlinked);
-    return l->unlinked ? rocl_arena_dup(&out->arena, text, (size_t)n) : what;
+    return l->unlinked ? rocl_tables_text(out, text, (size_t)n) : what;
 }
 
 static rocl_table *new_table(const launch *l, rocl_tables *out)

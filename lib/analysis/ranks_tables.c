@@ -100,7 +100,7 @@ static const char *imbalance_note(const ranks *r, rocl_tables *out, uint32_t cou
     rocl_datum name = place_name(r, out, worst);
     int n = snprintf(text, sizeof text, "kernel time max / mean = %.3f, the most in %s",
                      (double)max * count / (double)all, name.is ? name.text : "?");
-    return rocl_arena_dup(&out->arena, text, (size_t)n);
+    return rocl_tables_text(out, text, (size_t)n);
 }
 
 /* What --top cuts off, summed up. */

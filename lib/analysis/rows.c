@@ -30,3 +30,8 @@ rocl_datum rocl_stddev_datum(const rocl_distribution *d)
     double v;
     return rocl_distribution_stddev(d, &v) ? rocl_datum_real(v) : (rocl_datum){0};
 }
+
+rocl_status rocl_tables_verdict(const rocl_tables *out, const rocl_trace *t, rocl_error *err)
+{
+    return out->incomplete || !rocl_strings_complete(t->strings) ? rocl_fail_memory(err) : ROCL_OK;
+}

@@ -134,6 +134,8 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
         st = run(&s, t, out, err);
     if (st == ROCL_OK && o->advice)
         st = rocl_advise(out, err);
+    if (st == ROCL_OK)
+        st = rocl_tables_verdict(out, t, err);
     for (unsigned i = 0; i < s.count; i++)
         if (s.collectors[i].self)
             s.collectors[i].free(s.collectors[i].self);

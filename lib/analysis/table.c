@@ -63,10 +63,15 @@ rocl_datum *rocl_table_row(rocl_table *t)
 }
 
 /* Memory that is out shows as an empty cell, not as a wrong one. */
-rocl_datum rocl_datum_text(rocl_tables *all, const char *p, size_t n)
+const char *rocl_tables_text(rocl_tables *all, const char *p, size_t n)
 {
     const char *copy = rocl_arena_dup(&all->arena, p, n);
-    if (!copy)
-        return (rocl_datum){.is = ROCL_DATUM_NONE};
-    return (rocl_datum){.is = ROCL_DATUM_TEXT, .text = copy, .len = n};
+    all->incomplete |= !copy;
+    return copy ? copy : "";
+}
+
+rocl_datum rocl_datum_text(rocl_tables *all, const char *p, size_t n)
+{
+    const char *copy = rocl_tables_text(all, p, n);
+    return (rocl_datum){.is = ROCL_DATUM_TEXT, .text = copy, .len = all->incomplete ? 0 : n};
 }

@@ -54,6 +54,7 @@ struct rocl_tables {
     rocl_arena arena;
     rocl_table *tables;
     size_t count;
+    bool incomplete; /* a text found no memory: not to be shown */
 };
 
 rocl_tables *rocl_tables_new(void);
@@ -63,6 +64,8 @@ rocl_table *rocl_tables_add(rocl_tables *all, const char *key, const char *title
                             const rocl_table_column *columns, size_t column_count);
 /* A new row of cells without a value at the end of a table, NULL: memory is out. */
 rocl_datum *rocl_table_row(rocl_table *t);
+/* A copy that lives as long as the tables; "" without memory, and they are incomplete. */
+const char *rocl_tables_text(rocl_tables *all, const char *p, size_t n);
 /* The text is copied. */
 rocl_datum rocl_datum_text(rocl_tables *all, const char *p, size_t n);
 

@@ -173,8 +173,10 @@ static rocl_datum line(timeline *l, rocl_tables *out, const sweep *s, part p, in
 {
     char *text = malloc(s->slices.count * 3 + 1);
     size_t n = 0;
-    if (!text)
+    if (!text) {
+        out->incomplete = true;
         return (rocl_datum){0};
+    }
     for (uint64_t i = 0; i < s->slices.count; i++) {
         int64_t ns = l->slices[i].ns[p];
         const char *sign =
