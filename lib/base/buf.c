@@ -37,6 +37,12 @@ char *rocl_joined(const char *a, const char *b)
     return s;
 }
 
+void rocl_buf_end(rocl_buf *b, rocl_buf *into)
+{
+    into->failed |= b->failed;
+    rocl_buf_free(b);
+}
+
 void rocl_buf_free(rocl_buf *b)
 {
     free(b->data);

@@ -19,6 +19,8 @@ typedef struct rocl_buf {
 /* Room for `n` more bytes at data + len; false (and failed set) when memory is out. */
 bool rocl_buf_grow(rocl_buf *b, size_t n);
 void rocl_buf_free(rocl_buf *b); /* frees the bytes, leaves an empty usable buffer */
+/* Frees a buffer whose contents went into another one, which has failed if this one has. */
+void rocl_buf_end(rocl_buf *b, rocl_buf *into);
 
 /* The two texts as a new one; NULL when memory is out. */
 char *rocl_joined(const char *a, const char *b);

@@ -150,10 +150,9 @@ static bool put_rows(rocl_table_writer *w, const rocl_table *t)
         for (size_t c = 0; c < t->column_count; c++)
             put_cell(&w->buf, &scratch, t, r, c);
         rocl_buf_str(&w->buf, "</tr>\n");
-        w->buf.failed |= scratch.failed;
         more = rocl_table_row_end(w);
     }
-    rocl_buf_free(&scratch);
+    rocl_buf_end(&scratch, &w->buf);
     return more;
 }
 

@@ -31,7 +31,7 @@ static void put_scaled(rocl_buf *b, const rocl_table *t, size_t row, size_t colu
     rocl_buf text = {0};
     rocl_table_put_scaled(&text, rocl_table_cell(t, row, column), t->columns[column].unit);
     rocl_html_put_text(b, (const char *)text.data, text.len);
-    rocl_buf_free(&text);
+    rocl_buf_end(&text, b);
 }
 
 static void put(rocl_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -58,20 +58,33 @@ static void end_svg(rocl_buf *b)
     rocl_buf_str(b, "</svg></figure>\n");
 }
 
-/* The texts of the columns [from, to) before the first number: what the row is of. At most `most`
- * characters. */
+/* Processes and ranks are numbers that tell what a row is of. */
+static bool is_number_of_row(const rocl_table_column *c)
+{
+    return !strcmp(c->key, "pid") || !strcmp(c->key, "rank");
+}
+
+static void put_part_of_label(rocl_buf *text, const rocl_table_column *c, const rocl_datum *d)
+{
+    if (!rocl_table_has_value(d) || (d->is == ROCL_DATUM_TEXT && !d->len))
+        return;
+    rocl_buf_str(text, text->len ? " · " : "");
+    if (d->is != ROCL_DATUM_TEXT) {
+        rocl_buf_str(text, c->key);
+        rocl_buf_byte(text, ' ');
+    }
+    rocl_table_put_scaled(text, d, c->unit);
+}
+
+/* The columns [from, to) before the first that measures something: what the row is of. At most
+ * `most` characters. */
 static void put_label(rocl_buf *b, const rocl_table *t, size_t row, size_t from, size_t to,
                       size_t most)
 {
     rocl_buf text = {0};
-    for (size_t c = from; c < to && t->columns[c].unit == ROCL_UNIT_TEXT; c++) {
-        const rocl_datum *d = rocl_table_cell(t, row, c);
-        if (d->is != ROCL_DATUM_TEXT || !d->len)
-            continue;
-        if (text.len)
-            rocl_buf_str(&text, " · ");
-        rocl_table_put_scaled(&text, d, ROCL_UNIT_TEXT);
-    }
+    for (size_t c = from;
+         c < to && (t->columns[c].unit == ROCL_UNIT_TEXT || is_number_of_row(&t->columns[c])); c++)
+        put_part_of_label(&text, &t->columns[c], rocl_table_cell(t, row, c));
     size_t n = 0, width = 0;
     while (n < text.len && width < most) {
         n++;
@@ -82,7 +95,7 @@ static void put_label(rocl_buf *b, const rocl_table *t, size_t row, size_t from,
     rocl_html_put_text(b, (const char *)text.data, n);
     if (n < text.len)
         rocl_buf_str(b, "…");
-    rocl_buf_free(&text);
+    rocl_buf_end(&text, b);
 }
 
 static void put_label_of(rocl_buf *b, const rocl_table *t, size_t row, size_t from, size_t to,

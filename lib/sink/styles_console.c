@@ -18,12 +18,12 @@ typedef struct widths {
     size_t name, domain;
 } widths;
 
-static size_t name_width(const line *l)
+static size_t name_width(rocl_buf *b, const line *l)
 {
     rocl_buf name = {0};
     rocl_style_put_name(&name, l->domain, &l->row);
     size_t n = rocl_table_text_width(name.data, name.len);
-    rocl_buf_free(&name);
+    rocl_buf_end(&name, b);
     return n;
 }
 
@@ -67,7 +67,8 @@ static void put_line(rocl_buf *b, const line *l, const widths *w, double percent
     const rocl_style_row *r = &l->row;
     rocl_buf_str(b, "| ");
     rocl_style_put_name(b, l->domain, r);
-    put_repeated(b, ' ', w->name - name_width(l));
+    size_t width = name_width(b, l);
+    put_repeated(b, ' ', w->name > width ? w->name - width : 0);
     rocl_buf_str(b, " | ");
     rocl_buf_str(b, l->domain->name);
     put_repeated(b, ' ', w->domain - strlen(l->domain->name));
@@ -78,9 +79,9 @@ static void put_line(rocl_buf *b, const line *l, const widths *w, double percent
     rocl_buf_str(b, text);
 }
 
-static void measure(widths *w, const line *l)
+static void measure(rocl_buf *b, widths *w, const line *l)
 {
-    size_t name = name_width(l), domain = strlen(l->domain->name);
+    size_t name = name_width(b, l), domain = strlen(l->domain->name);
     w->name = name > w->name ? name : w->name;
     w->domain = domain > w->domain ? domain : w->domain;
 }
@@ -100,7 +101,7 @@ static bool put_block(rocl_table_writer *out, const line *lines, size_t n, uint3
     for (size_t i = 0; i < n; i++) {
         if (!(bit_of(lines[i].domain) & domains))
             continue;
-        measure(&w, &lines[i]);
+        measure(&out->buf, &w, &lines[i]);
         total += (double)lines[i].row.total;
         any = true;
     }
@@ -160,9 +161,8 @@ static bool put_group(rocl_table_writer *w, const line *lines, size_t n, uint32_
             rocl_buf_str(&title, rocl_style_domains[i].name);
         }
     rocl_buf_byte(&title, 0);
-    w->buf.failed |= title.failed;
     bool more = !title.failed && put_block(w, lines, n, domains, (const char *)title.data);
-    rocl_buf_free(&title);
+    rocl_buf_end(&title, &w->buf);
     return more;
 }
 

@@ -163,8 +163,7 @@ static void put_name(const files *f, rocl_buf *name, const rocl_style_domain *d,
     else
         put_rocpd_name(&raw, d, r);
     rocl_utf8_put(name, (const char *)raw.data, raw.len);
-    name->failed |= raw.failed;
-    rocl_buf_free(&raw);
+    rocl_buf_end(&raw, name);
 }
 
 static void put_row(files *f, const rocl_style_domain *d, const rocl_style_row *r)
@@ -181,8 +180,7 @@ static void put_row(files *f, const rocl_style_domain *d, const rocl_style_row *
     else
         put_rocprof(b, r);
     rocl_buf_byte(b, '\n');
-    b->failed |= name.failed;
-    rocl_buf_free(&name);
+    rocl_buf_end(&name, b);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

@@ -166,5 +166,5 @@ void rocl_table_write_text(rocl_table_writer *w)
             rocl_buf_byte(&w->buf, '\n');
         put_table(w, &scratch, &w->tables->tables[i]);
     }
-    rocl_buf_free(&scratch);
+    rocl_buf_end(&scratch, &w->buf);
 }

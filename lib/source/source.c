@@ -269,7 +269,10 @@ uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t ke
     rocl_buf json = {0};
     bool bad = false;
     uint32_t text = ROCL_NONE;
-    if (properties(t, c, ROCL_PROPERTIES_OF_KERNEL, kernel, &json, NULL) == ROCL_OK && json.len)
+    rocl_status st = properties(t, c, ROCL_PROPERTIES_OF_KERNEL, kernel, &json, NULL);
+    if (st == ROCL_INTERNAL)
+        rocl_strings_lose(t->strings);
+    if (st == ROCL_OK && json.len)
         text = rocl_json_text(t, (const char *)json.data, json.len, "demangled_kernel_name", &bad);
     rocl_buf_free(&json);
     return text == ROCL_NONE || text == 0 ? c->kernels[kernel].display

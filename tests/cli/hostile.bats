@@ -242,6 +242,7 @@ exchange() { # command that changes b.db
     LD_PRELOAD=$BUILD/tests/no_memory.so rocpd2csv --version >version 2>&1 ||
         skip "sanitizers have allocators of their own"
     for tool in "rocpd2csv -d out" "rocpd2pftrace -d out" "rocpd2otf2 -d out" "rocstats -o out/s all" \
+        "rocstats --format html -o out/s.html all" \
         "rtg2json -o out/x.json" "rocmerge -o out/m.db" "rocmerge --rebuild -o out/m.db" \
         "rocpd2csv --reader sqlite -d out"; do
         # shellcheck disable=SC2086 # words

@@ -22,6 +22,12 @@ requires() {
     [[ "$output" == *"<table id=\"kernels\">"* && "$output" != *"<table id=\"overlap\">"* ]]
 }
 
+@test "every bar says what it is of" {
+    rocstats all --format html -o a.html "$DB"
+    run ! grep -q 'text-anchor="end"></text>' a.html
+    grep -q 'aria-label="Streams"><text[^>]*>pid [0-9]* · Stream [0-9]*<' a.html
+}
+
 @test "the page is well formed, whatever names hold" {
     needs python3 "$FIXTURES/nasty-4.1.0.db"
     rocstats -q --format html -o a.html "$FIXTURES/nasty-4.1.0.db" || [ $? -eq 1 ]
