@@ -84,6 +84,18 @@ rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err, const
 rocl_status rocl_fault_count_n(rocl_trace *t, rocl_fault f, uint64_t n, const char *place,
                                rocl_error *err);
 
+/* Room for an event of any kind. */
+typedef union rocl_any_record {
+    rocl_event e;
+    rocl_region region;
+    rocl_dispatch dispatch;
+    rocl_copy copy;
+    rocl_alloc alloc;
+    rocl_counter_value counter;
+    rocl_sample_value sample;
+    rocl_hip hip;
+} rocl_any_record;
+
 /* ROCL_PARTIAL when any fault was counted, else ROCL_OK. */
 rocl_status rocl_trace_verdict(const rocl_trace *t);
 /* The same for outputs whose texts must be UTF-8: those that are not become so, and that is said.

@@ -19,6 +19,17 @@ per_set() { # sql database...
     done
 }
 
+# A merge that is killed leaves the old output, or, when the blow came late, a whole new one.
+survives_kills() { # input
+    local delay
+    echo old >m.db
+    for delay in 0.05 0.1 0.2; do
+        timeout -s KILL $delay rocmerge -q -o m.db "$1" && break
+        [ "$(find . -mindepth 1 | wc -l)" -eq 2 ] || fail "something is left"
+        grep -qx old m.db || sound m.db
+    done
+}
+
 sound() { # database
     [ "$(sqlite3 "$1" 'PRAGMA integrity_check; PRAGMA foreign_key_check')" = ok ] ||
         fail "$1: $(sqlite3 "$1" 'PRAGMA integrity_check; PRAGMA foreign_key_check' | head -5)"

@@ -517,6 +517,21 @@ END
     done
 }
 
+@test "an OTF2 archive, or a word before the command is run" {
+    if rocpd2otf2 --version | grep -q OTF2; then
+        try 0 rocrec -o t.otf2 -- "$TRACED" events 300
+        one_line rocrec
+        says "t.otf2: 300 events of 1 process, 0 dropped"
+        [ -z "$(find . -name "*.rocl*")" ] || fail "what the processes wrote is left"
+        [ "$("$BUILD/tests/otf2dump" t.otf2 | grep -c '^slice')" -eq 300 ]
+    else
+        try 2 rocrec -o t.otf2 -- touch ran
+        says "built without libotf2"
+    fi
+    try 2 rocrec --format otf2 -o other -- touch ran
+    [ ! -e ran ] || fail "the command was run"
+}
+
 @test "--dump says what is missing, and stops when nobody reads on" {
     try 0 rocrec -q -z 0 -o t.rocl -- "$TRACED" events 20000
     try 0 rocrec --dump t.rocl

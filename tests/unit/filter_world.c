@@ -110,7 +110,7 @@ void world_free(world *w)
 
 static void make_record(world *w, const struct spec *s, void *to)
 {
-    record r = {0};
+    rocl_any_record r = {0};
     switch (s->kind) {
     case ROCL_DISPATCH:
     case ROCL_COUNTER:
@@ -145,7 +145,7 @@ static void make_record(world *w, const struct spec *s, void *to)
 }
 
 /* All events of a kind and capture, in the order of specs. */
-static rocl_batch make_batch(world *w, rocl_kind kind, uint32_t capture, record *room)
+static rocl_batch make_batch(world *w, rocl_kind kind, uint32_t capture, rocl_any_record *room)
 {
     rocl_batch b = {.capture = &w->captures[capture].pub, .kind = kind, .any = room};
     for (size_t i = 0; i < COUNT(specs); i++) {
@@ -157,7 +157,7 @@ static rocl_batch make_batch(world *w, rocl_kind kind, uint32_t capture, record 
 
 static rocl_status prepare(world *w, rocl_filter *f, rocl_error *err)
 {
-    record room[COUNT(specs)];
+    rocl_any_record room[COUNT(specs)];
     rocl_status st = ROCL_OK;
     if (rocl_filter_needs_bounds(f))
         rocl_filter_set_bounds(f, FIRST, LAST);
@@ -171,12 +171,12 @@ static rocl_status prepare(world *w, rocl_filter *f, rocl_error *err)
 }
 
 /* Everything that comes through, as the pipeline does it. */
-static rocl_status pass_all(world *w, rocl_filter *f, const rocl_event **out, record *room,
+static rocl_status pass_all(world *w, rocl_filter *f, const rocl_event **out, rocl_any_record *room,
                             rocl_error *err)
 {
     for (uint32_t c = 0; c < 2; c++) {
         for (unsigned k = 0; k < ROCL_KINDS; k++) {
-            record *at = room + (c * ROCL_KINDS + k) * COUNT(specs);
+            rocl_any_record *at = room + (c * ROCL_KINDS + k) * COUNT(specs);
             rocl_batch b = make_batch(w, (rocl_kind)k, c, at);
             size_t before = b.count;
             if (!(kinds_read & ROCL_BIT(k)))
@@ -201,7 +201,7 @@ void run(const rocl_options *opt, bool times, char *result, size_t size, char *n
     rocl_filter *f = NULL;
     rocl_error *err = rocl_error_new();
     const rocl_event *out[COUNT(specs) + 1] = {0};
-    record *room = calloc(2 * ROCL_KINDS * COUNT(specs), sizeof *room);
+    rocl_any_record *room = calloc(2 * ROCL_KINDS * COUNT(specs), sizeof *room);
     rocl_status st = rocl_filter_new(&f, &w->trace, err);
     if (st == ROCL_OK)
         st = prepare(w, f, err);

@@ -24,17 +24,6 @@
 /* Ids of all events: filter_world.c has the table of them. */
 #define ALL "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22"
 
-typedef union record {
-    rocl_event e;
-    rocl_region region;
-    rocl_dispatch dispatch;
-    rocl_copy copy;
-    rocl_alloc alloc;
-    rocl_counter_value counter;
-    rocl_sample_value sample;
-    rocl_hip hip;
-} record;
-
 typedef struct world {
     rocl_trace trace;
     rocl_model_capture captures[2];

@@ -1,26 +1,17 @@
 /* rocrec: runs a command and records it. */
 #include "record/record.h"
 
-#include "common/output.h"
-
-#include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 
-enum { FORMAT_AUTO, FORMAT_ROCL, FORMAT_PFTRACE, FORMAT_JSON, FORMAT_CSV, FORMAT_ROCPD };
-
 static const opt output_options[] = {
-    COMMON_OUTPUT_FILE("the trace (default: trace.rocl); a name that ends in .pftrace, .json or "
-                       ".db says its format"),
-    {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORMAT", "auto|rocl|pftrace|json|csv|rocpd",
-     0, 0, "format of the trace, whatever its name; of csv the name is the folder"},
+    COMMON_OUTPUT_FILE("the trace (default: trace.rocl); a name that ends in .pftrace, .json, "
+                       ".otf2 or .db says its format"),
+    {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORMAT",
+     "auto|rocl|pftrace|json|csv|rocpd|otf2", 0, 0,
+     "format of the trace, whatever its name; of csv the name is the folder"},
     {"directory", 'd', OPT_STRING, offsetof(cli, folder), "DIR", NULL, 0, 0,
      "keep the files of the processes in this folder; without -o there is no other output"},
     {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
@@ -69,7 +60,7 @@ static const opt_group *const groups[] = {&output_group,  &record_group, &dump_g
 static const program tool = {
     .name = "rocrec",
     .synopsis = "[OPTION]... [--] COMMAND [ARG]...",
-    .purpose = "Run a command and record its ROCTx ranges, with those of all its processes.",
+    .purpose = "Run a command and record it with all its processes: ROCTx, HIP, HSA, GPU work.",
     .groups = groups,
     .examples = "  rocrec -- ./train --epochs 1\n"
                 "  rocrec -o step.pftrace ./train --epochs 1\n"
@@ -82,151 +73,12 @@ static const program tool = {
     .command = true,
 };
 
-/* ---- files of processes ---------------------------------------------------------------------- */
-
-/* How many .rocl files there are in the folder; each is removed where it is ours. */
-static size_t look_at_files(const cli *c, bool remove)
-{
-    char path[8192];
-    size_t n = 0;
-    DIR *d = c->folder ? opendir(c->folder) : NULL;
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (!ends_with(e->d_name, ".rocl"))
-            continue;
-        n++;
-        snprintf(path, sizeof path, "%s/%s", c->folder, e->d_name);
-        if (remove)
-            unlink(path);
-    }
-    if (d)
-        closedir(d);
-    return n;
-}
-
-static void remove_folder(const cli *c)
-{
-    if (!c->folder || c->folder != c->made)
-        return;
-    look_at_files(c, true);
-    rmdir(c->made);
-}
-
-/* The folder of the user, or one beside the output: on the same disk, which has to have the room.
- */
-static int make_folder(cli *c)
-{
-    if (c->folder)
-        return output_make_folder(c->folder) == ROCL_OK ? -1 : ROCL_OUTPUT;
-    int n = snprintf(c->made, sizeof c->made, "%s.XXXXXX", c->common.output_file);
-    if (n < 0 || (size_t)n >= sizeof c->made) {
-        *c->made = '\0';
-        return usage_error("the name of the output is too long");
-    }
-    if (!mkdtemp(c->made)) {
-        *c->made = '\0';
-        msg_error("%s: cannot make a folder beside it: %s", c->common.output_file, strerror(errno));
-        return ROCL_OUTPUT;
-    }
-    c->folder = c->made;
-    return -1;
-}
-
-static bool is_same_folder(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* What would fail when the command has run. A trace in the folder would be read as one of its
- * files, now or the next time. */
-static int check_output(const cli *c)
-{
-    struct stat s;
-    const char *name = c->common.output_file;
-    if (!name || c->format == FORMAT_CSV)
-        return -1;
-    if (stat(name, &s) == 0 && S_ISDIR(s.st_mode)) {
-        msg_error("%s: is a folder", name);
-        return ROCL_OUTPUT;
-    }
-    bool is_input = c->format == FORMAT_ROCL || c->format == FORMAT_ROCPD;
-    char *copy = strdup(name), *slash = copy ? strrchr(copy, '/') : NULL;
-    if (slash)
-        slash[slash == copy] = '\0';
-    bool inside = copy && is_input && is_same_folder(slash ? copy : ".", c->folder);
-    free(copy);
-    return inside ? usage_error("%s: the trace cannot be in the folder of the files, %s", name,
-                                c->folder)
-                  : -1;
-}
-
-/* ---- the output ------------------------------------------------------------------------------ */
-
-static rocl_status write_rocl(rocl_trace *t, const cli *c, rocl_error *err)
-{
-    rocl_pack_report r = {0};
-    const rocl_pack_options o = {.path = c->common.output_file, .level = c->level};
-    rocl_status s = rocl_write_chunks(t, &o, &r, err);
-    if (s <= ROCL_PARTIAL)
-        msg_notice("%s: %" PRIu64 " events of %" PRIu64 " process%s, %" PRIu64 " dropped, %" PRIu64
-                   " bytes",
-                   o.path, r.events, r.processes, r.processes == 1 ? "" : "es", r.dropped, r.bytes);
-    return s;
-}
-
-static rocl_status write_csv(rocl_trace *t, const cli *c, rocl_error *err)
-{
-    rocl_csv_options o = {.style = ROCL_CSV_ROCPD_1_0, .directory = c->common.output_file};
-    size_t files = 0;
-    o.prefix = "out";
-    rocl_status s = output_make_folder(o.directory);
-    if (s == ROCL_OK)
-        s = rocl_write_csv(t, &o, &files, err);
-    if (s <= ROCL_PARTIAL)
-        msg_notice("%s: %zu file%s", o.directory, files, files == 1 ? "" : "s");
-    return s;
-}
-
-static void say_events(rocl_trace *t, const cli *c)
-{
-    uint64_t events = 0;
-    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
-        events += rocl_trace_events(t, k);
-    msg_notice("%s: %" PRIu64 " events of %zu process%s, %" PRIu64 " dropped",
-               c->common.output_file, events, rocl_trace_captures(t),
-               rocl_trace_captures(t) == 1 ? "" : "es", rocl_trace_faults(t, ROCL_FAULT_DROPPED));
-}
-
-static rocl_status write_other(rocl_trace *t, const cli *c, rocl_error *err)
-{
-    rocl_status s;
-    if (c->format == FORMAT_ROCPD) {
-        const rocl_rocpd_options o = {.path = c->common.output_file};
-        s = rocl_write_rocpd(t, &o, NULL, err);
-    } else if (c->format == FORMAT_PFTRACE) {
-        const rocl_pftrace_options o = {.path = c->common.output_file, .level = c->level};
-        s = rocl_write_pftrace(t, &o, NULL, err);
-    } else {
-        const rocl_chrome_options o = {.path = c->common.output_file, .flows = true};
-        s = rocl_write_chrome(t, &o, NULL, err);
-    }
-    if (s <= ROCL_PARTIAL)
-        say_events(t, c);
-    return s;
-}
-
-static rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
-{
-    const cli *c = ctx;
-    if (c->format == FORMAT_ROCL)
-        return write_rocl(t, c, err);
-    return c->format == FORMAT_CSV ? write_csv(t, c, err) : write_other(t, c, err);
-}
+/* ---- recording ------------------------------------------------------------------------------- */
 
 /* Of what the command has left behind. */
 static int make_output(cli *c)
 {
-    size_t files = look_at_files(c, false);
+    size_t files = count_files(c);
     if (!files) {
         msg_notice(
             "nothing was recorded: no process used a library that is traced, or there was no "
@@ -316,13 +168,8 @@ static int check(cli *c)
         m->output_file = "trace.rocl";
     if (m->output_file && !strcmp(m->output_file, "-"))
         return usage_error("standard output is the command's");
-    if (!c->format && m->output_file)
-        c->format = ends_with(m->output_file, ".pftrace") ? FORMAT_PFTRACE
-                    : ends_with(m->output_file, ".db")    ? FORMAT_ROCPD
-                    : ends_with(m->output_file, ".json") || ends_with(m->output_file, ".json.gz")
-                        ? FORMAT_JSON
-                        : FORMAT_ROCL;
-    return check_front_ends(c);
+    int code = choose_format(c);
+    return code < 0 ? check_front_ends(c) : code;
 }
 
 int main(int argc, char **argv)

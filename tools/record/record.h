@@ -1,4 +1,9 @@
-/* rocrec in two parts: main.c is what to do, child.c runs the command. */
+/* rocrec in its parts:
+ *
+ *     main.c    what to do
+ *     folder.c  where the processes write
+ *     child.c   runs the command
+ *     trace.c   what becomes of what they wrote */
 #ifndef TOOLS_RECORD_H
 #define TOOLS_RECORD_H
 
@@ -14,6 +19,17 @@ typedef struct front_end {
 
 extern const front_end front_ends[];
 
+/* Indexes of the words of --format. */
+enum {
+    FORMAT_AUTO,
+    FORMAT_ROCL,
+    FORMAT_PFTRACE,
+    FORMAT_JSON,
+    FORMAT_CSV,
+    FORMAT_ROCPD,
+    FORMAT_OTF2
+};
+
 typedef struct cli {
     common common;
     strings command; /* the operands, while the inputs are what it has left behind */
@@ -28,6 +44,19 @@ typedef struct cli {
     char made[4096];    /* the same, where it is ours to remove */
     int status;         /* of the command, as wait has it */
 } cli;
+
+/* Makes the folder of the user, or one beside the output. Returns -1, or the exit code. */
+int make_folder(cli *c);
+size_t count_files(const cli *c);
+/* With what is in it, if it is ours. */
+void remove_folder(const cli *c);
+/* What would fail only when the command has run. Returns -1, or the exit code. */
+int check_output(const cli *c);
+
+/* The format that was asked for, or that the name says. Returns -1, or the exit code. */
+int choose_format(cli *c);
+/* For common_run; ctx is the cli. */
+common_write_fn write_output;
 
 /* Finds the folder of the front ends; NULL: none of them is installed. Static storage. */
 const char *library_folder(void);

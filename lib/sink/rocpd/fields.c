@@ -123,7 +123,7 @@ void newset_pack(rocl_buf *to, rocl_kind kind, const void *record)
             rocl_buf_varint(to, get((const char *)record + f->offset, f->form));
 }
 
-bool newset_unpack(const uint8_t **p, const uint8_t *end, rocl_kind kind, newset_record *r)
+bool newset_unpack(const uint8_t **p, const uint8_t *end, rocl_kind kind, rocl_any_record *r)
 {
     uint64_t v;
     for (unsigned i = 0; i < LISTS && lists[kind][i]; i++)

@@ -52,29 +52,17 @@ rocl_status newset_write(newset_events *e, newset_target *to, rocl_error *err);
 
 /* ---- fields.c ------------------------------------------------------------------------------ */
 
-/* Room for an event of any kind. */
-typedef union newset_record {
-    rocl_event e;
-    rocl_region region;
-    rocl_dispatch dispatch;
-    rocl_copy copy;
-    rocl_alloc alloc;
-    rocl_counter_value counter;
-    rocl_sample_value sample;
-    rocl_hip hip;
-} newset_record;
-
 /* All that a row shows but times and id, which are in the key. */
 void newset_pack(rocl_buf *to, rocl_kind kind, const void *record);
 /* False: the bytes are cut (a fault of ours). */
-bool newset_unpack(const uint8_t **p, const uint8_t *end, rocl_kind kind, newset_record *r);
+bool newset_unpack(const uint8_t **p, const uint8_t *end, rocl_kind kind, rocl_any_record *r);
 
 /* ---- events.c ------------------------------------------------------------------------------ */
 
 /* An event as it comes back: by time, then by its id and kind. */
 typedef struct newset_event {
     rocl_kind kind;
-    newset_record r;
+    rocl_any_record r;
     const uint8_t *args, *args_end; /* of a region */
 } newset_event;
 

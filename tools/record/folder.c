@@ -1,0 +1,91 @@
+/* The folder into which the processes write, each a file of its own. */
+#include "record/record.h"
+
+#include "common/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* How many .rocl files there are in the folder; each is removed where it is ours. */
+static size_t look_at(const cli *c, bool remove)
+{
+    char path[8192];
+    size_t n = 0;
+    DIR *d = c->folder ? opendir(c->folder) : NULL;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (!ends_with(e->d_name, ".rocl"))
+            continue;
+        n++;
+        snprintf(path, sizeof path, "%s/%s", c->folder, e->d_name);
+        if (remove)
+            unlink(path);
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
+size_t count_files(const cli *c)
+{
+    return look_at(c, false);
+}
+
+void remove_folder(const cli *c)
+{
+    if (!c->folder || c->folder != c->made)
+        return;
+    look_at(c, true);
+    rmdir(c->made);
+}
+
+/* Beside the output: on the same disk, which has to have the room. */
+int make_folder(cli *c)
+{
+    if (c->folder)
+        return output_make_folder(c->folder) == ROCL_OK ? -1 : ROCL_OUTPUT;
+    int n = snprintf(c->made, sizeof c->made, "%s.XXXXXX", c->common.output_file);
+    if (n < 0 || (size_t)n >= sizeof c->made) {
+        *c->made = '\0';
+        return usage_error("the name of the output is too long");
+    }
+    if (!mkdtemp(c->made)) {
+        *c->made = '\0';
+        msg_error("%s: cannot make a folder beside it: %s", c->common.output_file, strerror(errno));
+        return ROCL_OUTPUT;
+    }
+    c->folder = c->made;
+    return -1;
+}
+
+static bool is_same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* A trace in the folder would be read as one of its files, now or the next time. */
+int check_output(const cli *c)
+{
+    struct stat s;
+    const char *name = c->common.output_file;
+    if (!name || c->format == FORMAT_CSV)
+        return -1;
+    if (stat(name, &s) == 0 && S_ISDIR(s.st_mode)) {
+        msg_error("%s: is a folder", name);
+        return ROCL_OUTPUT;
+    }
+    bool is_input = c->format == FORMAT_ROCL || c->format == FORMAT_ROCPD;
+    char *copy = must_have(strdup(name)), *slash = strrchr(copy, '/');
+    if (slash)
+        slash[slash == copy] = '\0';
+    bool inside = is_input && is_same_folder(slash ? copy : ".", c->folder);
+    free(copy);
+    return inside ? usage_error("%s: the trace cannot be in the folder of the files, %s", name,
+                                c->folder)
+                  : -1;
+}
