@@ -22,8 +22,8 @@ typedef struct slot {
 struct rocl_sorter {
     rocl_sort_runs runs;
     unsigned workers;
-    bool started;
-    rocl_sort_merge merge;
+    rocl_sort_part *parts; /* once it is read */
+    size_t bounds;         /* between them */
     slot slots[];
 };
 
@@ -36,10 +36,7 @@ rocl_sorter *rocl_sorter_new(rocl_sort_space *space, unsigned key_words)
     if (!s)
         return NULL;
     memset(s, 0, size);
-    s->runs.space = space;
-    s->runs.words = key_words;
-    s->runs.shift = 64;
-    pthread_mutex_init(&s->runs.lock, NULL);
+    rocl_sort_runs_init(&s->runs, space, key_words, 64);
     s->workers = space->workers;
     return s;
 }
@@ -147,7 +144,7 @@ static rocl_status add_to_buffer(rocl_sorter *s, slot *w, const uint64_t *key, c
 static rocl_status add_new(rocl_sorter *s, unsigned worker, const uint64_t *key,
                            const void *payload, size_t len, rocl_error *err)
 {
-    if (s->started)
+    if (s->parts)
         return rocl_fail(err, ROCL_INTERNAL, "a record is added to a sorter that is being read");
     if (worker >= s->workers || len > UINT32_MAX)
         return rocl_fail(err, ROCL_INTERNAL, "record of %zu bytes by worker %u cannot be sorted",
@@ -192,50 +189,46 @@ uint64_t rocl_sorter_count(const rocl_sorter *s)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static rocl_status start_merge(rocl_sorter *s, rocl_error *err)
+rocl_status rocl_sorter_start_parts(rocl_sorter *s, const uint64_t *bounds, size_t count,
+                                    rocl_error *err)
 {
-    size_t n = s->runs.count;
-    size_t *heads = reallocarray(NULL, n ? n : 1, 2 * sizeof *heads);
-    if (!heads)
-        return rocl_fail_memory(err);
-    size_t chains = rocl_sort_chains(s->runs.all, n, heads, heads + n);
-    s->merge =
-        (rocl_sort_merge){.space = s->runs.space, .runs = s->runs.all, .words = s->runs.words};
-    rocl_status st = rocl_merge_start(&s->merge, heads, chains, err);
-    free(heads);
-    return st;
-}
-
-rocl_status rocl_sorter_start(rocl_sorter *s, rocl_error *err)
-{
-    if (s->started)
+    if (s->parts)
         return rocl_fail(err, ROCL_INTERNAL, "a sorter is started twice");
     for (unsigned i = 0; i < s->workers; i++) {
         rocl_status st = rocl_sorter_seal(s, i, err);
         if (st)
             return st;
     }
-    s->started = true;
-    return start_merge(s, err);
+    s->bounds = count;
+    return rocl_sort_parts_start(&s->runs, bounds, count, &s->parts, err);
+}
+
+rocl_status rocl_sorter_start(rocl_sorter *s, rocl_error *err)
+{
+    return rocl_sorter_start_parts(s, NULL, 0, err);
+}
+
+rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t part, rocl_record *rec, bool *more,
+                                rocl_error *err)
+{
+    *more = false;
+    return s->parts ? rocl_merge_next(&s->parts[part].merge, rec, more, err) : ROCL_OK;
 }
 
 rocl_status rocl_sorter_next(rocl_sorter *s, rocl_record *rec, bool *more, rocl_error *err)
 {
-    return rocl_merge_next(&s->merge, rec, more, err);
+    return rocl_sorter_next_of(s, 0, rec, more, err);
 }
 
 void rocl_sorter_free(rocl_sorter *s)
 {
     if (!s)
         return;
-    rocl_merge_free(&s->merge);
+    rocl_sort_parts_free(s->parts, s->bounds);
     for (unsigned i = 0; i < s->workers; i++) {
         rocl_strands_drop(&s->runs, &s->slots[i].strands);
         drop_buffer(s, &s->slots[i]);
     }
-    for (size_t i = 0; i < s->runs.count; i++)
-        rocl_sort_run_free(s->runs.space, &s->runs.all[i]);
-    free(s->runs.all);
-    pthread_mutex_destroy(&s->runs.lock);
+    rocl_sort_runs_free(&s->runs);
     free(s);
 }

@@ -3,8 +3,9 @@
  * A record that comes in order is packed (sort_pack.h) behind the one before (sort_strand.c).
  * Others are appended to the worker's buffer, in the form [key words][u32 length][bytes], padded to
  * 8; a full buffer is sorted (sort_order.c) and packed, too. Both make runs (sort_run.c), which
- * stay in memory or go to the file of the space (sort_space.c). Reading (sort_read.c) strings runs
- * that do not overlap to chains, and merges the chains in a tree of losers. */
+ * stay in memory or go to the file of the space (sort_space.c). Reading strings runs that do not
+ * overlap to chains, and merges the chains in a tree of losers (sort_read.c), in one part or in
+ * several at once (sort_parts.c). */
 #ifndef ROCL_BASE_SORT_IMPL_H
 #define ROCL_BASE_SORT_IMPL_H
 
@@ -114,6 +115,11 @@ rocl_status rocl_sort_keep(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *e
  * they are of several groups. Behind the records there are n * ROCL_SORT_ENTRY_ROOM bytes more. */
 rocl_status rocl_sort_make_runs(rocl_sort_runs *to, uint64_t *records, size_t bytes, size_t n,
                                 rocl_error *err);
+/* A set of runs without any. */
+void rocl_sort_runs_init(rocl_sort_runs *runs, rocl_sort_space *space, unsigned words,
+                         unsigned shift);
+void rocl_sort_runs_free(rocl_sort_runs *runs);
+bool rocl_sort_runs_add(rocl_sort_runs *to, const rocl_sort_run *run);
 void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r);
 
 /* ---- records that come in order (sort_strand.c) ---------------------------------------------- */
@@ -183,10 +189,25 @@ typedef struct rocl_sort_merge {
     bool begun;            /* the winner's record was handed out */
 } rocl_sort_merge;
 
-/* Starts with the chains at heads[0..count). space, runs and words are set. */
+/* Starts with the chains at heads[0..count). space, runs, words and read_buffer are set. */
 rocl_status rocl_merge_start(rocl_sort_merge *m, const size_t *heads, size_t count,
                              rocl_error *err);
+/* How many of the chains have to be read from the file. */
+size_t rocl_sort_chains_in_file(const rocl_sort_run *runs, const size_t *heads, size_t count);
 rocl_status rocl_merge_next(rocl_sort_merge *m, rocl_record *rec, bool *more, rocl_error *err);
 void rocl_merge_free(rocl_sort_merge *m);
+
+/* ---- parts (sort_parts.c) -------------------------------------------------------------------- */
+
+typedef struct rocl_sort_part {
+    rocl_sort_runs runs; /* its own: no run is of two parts */
+    rocl_sort_merge merge;
+} rocl_sort_part;
+
+/* Gives the runs to count + 1 parts, cuts those that are of several, and starts the merges. *parts
+ * is set also after an error. */
+rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const uint64_t *bounds, size_t count,
+                                  rocl_sort_part **parts, rocl_error *err);
+void rocl_sort_parts_free(rocl_sort_part *parts, size_t count); /* of bounds */
 
 #endif

@@ -225,13 +225,13 @@ static void settle(merge *m)
 
 /* ---- the merge ------------------------------------------------------------------------------- */
 
-static size_t count_files(const merge *m, const size_t *heads, size_t count)
+size_t rocl_sort_chains_in_file(const rocl_sort_run *runs, const size_t *heads, size_t count)
 {
     size_t files = 0;
     for (size_t i = 0; i < count; i++) {
         size_t run = heads[i];
-        while (run != ROCL_NO_RUN && m->runs[run].memory)
-            run = m->runs[run].next;
+        while (run != ROCL_NO_RUN && runs[run].memory)
+            run = runs[run].next;
         files += run != ROCL_NO_RUN;
     }
     return files;
@@ -244,7 +244,6 @@ rocl_status rocl_merge_start(merge *m, const size_t *heads, size_t count, rocl_e
     if (!m->readers || !m->tree)
         return rocl_fail_memory(err);
     m->count = count;
-    m->read_buffer = rocl_space_read_buffer(m->space, count_files(m, heads, count));
     for (size_t i = 0; i < count; i++) {
         open_run(m, &m->readers[i], heads[i]);
         rocl_status st = advance(m, &m->readers[i], err);

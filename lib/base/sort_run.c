@@ -94,7 +94,7 @@ static rocl_status store(rocl_sort_space *s, rocl_sort_run *r, rocl_error *err)
     return st;
 }
 
-static bool add(rocl_sort_runs *to, const rocl_sort_run *run)
+bool rocl_sort_runs_add(rocl_sort_runs *to, const rocl_sort_run *run)
 {
     pthread_mutex_lock(&to->lock);
     bool ok = ROCL_GROW(to->all, to->cap, to->count + 1);
@@ -107,7 +107,7 @@ static bool add(rocl_sort_runs *to, const rocl_sort_run *run)
 rocl_status rocl_sort_keep(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *err)
 {
     rocl_status st = store(to->space, run, err);
-    if (st || add(to, run))
+    if (st || rocl_sort_runs_add(to, run))
         return st;
     rocl_sort_run_free(to->space, run);
     return rocl_fail_memory(err);
@@ -119,6 +119,21 @@ void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r)
         return;
     rocl_space_unkeep(s, kept_size(s, r));
     release(s, r);
+}
+
+void rocl_sort_runs_init(rocl_sort_runs *runs, rocl_sort_space *space, unsigned words,
+                         unsigned shift)
+{
+    *runs = (rocl_sort_runs){.space = space, .words = words, .shift = shift};
+    pthread_mutex_init(&runs->lock, NULL);
+}
+
+void rocl_sort_runs_free(rocl_sort_runs *runs)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        rocl_sort_run_free(runs->space, &runs->all[i]);
+    free(runs->all);
+    pthread_mutex_destroy(&runs->lock);
 }
 
 /* ---- from a buffer --------------------------------------------------------------------------- */

@@ -39,6 +39,7 @@ typedef struct config {
     order order;
     bool seal;      /* now and then */
     unsigned group; /* shift, 0: no groups */
+    size_t bounds;  /* of parts it is read in */
 } config;
 
 typedef struct run {
@@ -134,13 +135,14 @@ static rocl_status add_some(void *ctx, unsigned worker, size_t task, rocl_error 
     return r->c->seal ? rocl_sorter_seal(r->sorter, worker, err) : ROCL_OK;
 }
 
-static void check_output(rocl_sorter *s, const config *c, const item *want)
+/* The records of one part: items[0, n). */
+static void check_part(rocl_sorter *s, size_t part, const config *c, const item *want, size_t n)
 {
     static uint8_t payload[90000];
     rocl_record rec;
     bool more = true;
-    for (size_t i = 0; i < c->n; i++) {
-        assert_int_equal(rocl_sorter_next(s, &rec, &more, NULL), ROCL_OK);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(rocl_sorter_next_of(s, part, &rec, &more, NULL), ROCL_OK);
         assert_true(more);
         assert_memory_equal(rec.key, want[i].key, c->words * sizeof rec.key[0]);
         size_t len = payload_of(want[i].key[c->words - 1], payload);
@@ -148,9 +150,37 @@ static void check_output(rocl_sorter *s, const config *c, const item *want)
         assert_true(memcmp(rec.data, payload, len) == 0);
     }
     for (int again = 0; again < 2; again++) {
-        assert_int_equal(rocl_sorter_next(s, &rec, &more, NULL), ROCL_OK);
+        assert_int_equal(rocl_sorter_next_of(s, part, &rec, &more, NULL), ROCL_OK);
         assert_false(more);
     }
+}
+
+enum { BOUNDS_MAX = 64 };
+
+/* Keys that cut the sorted items: of items, between them, some twice, and outside of all. */
+static void make_bounds(const config *c, const item *items, uint64_t *bounds)
+{
+    for (size_t i = 0; i < c->bounds; i++) {
+        size_t at = i * c->n / c->bounds;
+        bounds[i] = (c->n ? items[at].key[0] : 0) + i % 2;
+        if (i && bounds[i] < bounds[i - 1])
+            bounds[i] = bounds[i - 1];
+    }
+    if (c->bounds > 2)
+        bounds[c->bounds - 1] = UINT64_MAX;
+}
+
+static void check_output(rocl_sorter *s, const config *c, const item *want, const uint64_t *bounds)
+{
+    size_t at = 0;
+    for (size_t part = 0; part <= c->bounds; part++) {
+        size_t n = 0;
+        while (at + n < c->n && (part == c->bounds || want[at + n].key[0] < bounds[part]))
+            n++;
+        check_part(s, part, c, want + at, n);
+        at += n;
+    }
+    assert_int_equal(at, c->n);
 }
 
 static uint64_t check(const config *c)
@@ -163,9 +193,11 @@ static uint64_t check(const config *c)
         rocl_sorter_group(r.sorter, c->group);
     assert_int_equal(rocl_run_tasks(c->workers, (c->n + TASK - 1) / TASK, add_some, &r, err), 0);
     assert_int_equal(rocl_sorter_count(r.sorter), c->n);
-    assert_int_equal(rocl_sorter_start(r.sorter, err), ROCL_OK);
     qsort(items, c->n, sizeof *items, compare);
-    check_output(r.sorter, c, items);
+    uint64_t bounds[BOUNDS_MAX];
+    make_bounds(c, items, bounds);
+    assert_int_equal(rocl_sorter_start_parts(r.sorter, bounds, c->bounds, err), ROCL_OK);
+    check_output(r.sorter, c, items, bounds);
     uint64_t key[ROCL_SORT_KEYS_MAX] = {0};
     assert_int_equal(rocl_sorter_add(r.sorter, 0, key, "", 0, err), ROCL_INTERNAL);
     assert_int_equal(rocl_sorter_start(r.sorter, err), ROCL_INTERNAL);
@@ -183,7 +215,7 @@ static void test_orders(void **state)
     (void)state;
     for (order o = 0; o < ORDERS; o++) {
         for (unsigned words = 1; words <= ROCL_SORT_KEYS_MAX; words++) {
-            config c = {20011, (size_t)1 << 30, 1, words, o, false, 0};
+            config c = {20011, (size_t)1 << 30, 1, words, o, false, 0, 0};
             assert_int_equal(check(&c), 0);
             c.memory = 256 << 10;
             c.workers = 1 + words % 2;
@@ -199,9 +231,27 @@ static void test_groups(void **state)
     static const unsigned shifts[] = {1, 8, 16, 40, 62, 63};
     for (size_t i = 0; i < sizeof shifts / sizeof shifts[0]; i++) {
         for (order o = 0; o < ORDERS; o++) {
-            config c = {20011, (size_t)1 << 30, 2, 2, o, i % 2, shifts[i]};
+            config c = {20011, (size_t)1 << 30, 2, 2, o, i % 2, shifts[i], 0};
             check(&c);
             c.memory = 256 << 10;
+            check(&c);
+        }
+    }
+}
+
+/* Read in parts, some of them empty; runs cut in pieces, in memory and in the file. */
+static void test_parts(void **state)
+{
+    (void)state;
+    static const size_t bounds[] = {1, 2, 7, 40};
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        for (order o = 0; o < ORDERS; o++) {
+            config c = {20011, (size_t)1 << 30, 2,        1 + (unsigned)i, o,
+                        i % 2, i < 2 ? 8 : 0,   bounds[i]};
+            check(&c);
+            c.memory = 256 << 10;
+            assert_true(check(&c) > 0);
+            c.n = 5;
             check(&c);
         }
     }
@@ -213,7 +263,7 @@ static void test_sizes(void **state)
     static const size_t sizes[] = {0, 1, 2, 15, 16, 17, 33, 500, 513, 1023};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         for (order o = 0; o < ORDERS; o++) {
-            config c = {sizes[i], 0, 1, 2, o, false, 0};
+            config c = {sizes[i], 0, 1, 2, o, false, 0, 0};
             check(&c);
         }
     }
@@ -222,7 +272,7 @@ static void test_sizes(void **state)
 static void test_spilled(void **state)
 {
     (void)state;
-    config c = {200003, 256 << 10, 1, 2, RANDOM, false, 0};
+    config c = {200003, 256 << 10, 1, 2, RANDOM, false, 0, 0};
     assert_true(check(&c) > 1000000);
     c.order = JITTER;
     assert_true(check(&c) > 1000000);
@@ -232,7 +282,7 @@ static void test_workers(void **state)
 {
     (void)state;
     for (order o = SORTED; o <= INTERLEAVED; o++) {
-        config c = {60013, 1 << 20, 4, 3, o, o % 2, 0};
+        config c = {60013, 1 << 20, 4, 3, o, o % 2, 0, 0};
         check(&c);
         c.memory = 64 << 20;
         assert_int_equal(check(&c), 0);
@@ -312,10 +362,11 @@ static void test_misuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_orders),  cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_spilled), cmocka_unit_test(test_shared_space),
-        cmocka_unit_test(test_workers), cmocka_unit_test(test_bad_folder),
-        cmocka_unit_test(test_misuse),  cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_orders),       cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_spilled),
+        cmocka_unit_test(test_shared_space), cmocka_unit_test(test_workers),
+        cmocka_unit_test(test_bad_folder),   cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
