@@ -36,6 +36,7 @@ struct rocl_pipe {
     /* numbers of chunks: written <= taken <= put; the ring holds [written, put) */
     uint64_t put, taken, written;
     unsigned chunks, made, held; /* how many there may be, are, and the producer has */
+    unsigned busy;               /* workers that are in transform or write */
     unsigned *ring;              /* indexes of nodes */
     node *nodes, *free;
     bool writing; /* somebody is in ops->write */
@@ -97,7 +98,7 @@ static void write_one(rocl_pipe *p, worker *w, node *n)
 
 /* Writes whatever is complete and next in order, unless somebody is at it already: that one sees
  * the chunk just completed when it comes back for the lock. */
-static void drain(rocl_pipe *p, worker *w)
+static void write_ready(rocl_pipe *p, worker *w)
 {
     if (p->writing)
         return;
@@ -133,13 +134,16 @@ static void step(rocl_pipe *p, worker *w)
     uint64_t number = p->taken++;
     node *n = node_at(p, number);
     n->state = TAKEN;
+    p->busy++;
     pthread_mutex_unlock(&p->lock);
     rocl_status st = transform(p, w, &n->chunk);
     pthread_mutex_lock(&p->lock);
     n->state = st ? FAILED : DONE;
     if (st)
         note_failure(p, number, st, w->err);
-    drain(p, w);
+    write_ready(p, w);
+    if (!--p->busy && p->broken)
+        pthread_cond_broadcast(&p->moved);
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -296,14 +300,22 @@ static void join(rocl_pipe *p)
     }
 }
 
-rocl_status rocl_pipe_finish(rocl_pipe *p, rocl_error *err)
+rocl_status rocl_pipe_drain(rocl_pipe *p, rocl_error *err)
 {
     pthread_mutex_lock(&p->lock);
     while (!p->broken && p->written < p->put)
         help_or_wait(p);
-    pthread_mutex_unlock(&p->lock);
-    join(p);
+    while (p->broken && p->busy)
+        pthread_cond_wait(&p->moved, &p->lock);
     rocl_status st = p->broken ? failure(p, err) : ROCL_OK;
+    pthread_mutex_unlock(&p->lock);
+    return st;
+}
+
+rocl_status rocl_pipe_finish(rocl_pipe *p, rocl_error *err)
+{
+    rocl_status st = rocl_pipe_drain(p, err);
+    join(p);
     free_pipe(p);
     return st;
 }

@@ -41,6 +41,8 @@ rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_op
 /* An empty chunk; after a failure NULL, and what the failure was. Every chunk got must be put. */
 rocl_status rocl_pipe_get(rocl_pipe *p, rocl_chunk **chunk, rocl_error *err);
 rocl_status rocl_pipe_put(rocl_pipe *p, rocl_chunk *chunk, rocl_error *err);
+/* Waits until all that was put is written; after a failure, until nobody works on any of it. */
+rocl_status rocl_pipe_drain(rocl_pipe *p, rocl_error *err);
 /* Waits until all is written, joins, frees; returns the first error in order of put. */
 rocl_status rocl_pipe_finish(rocl_pipe *p, rocl_error *err);
 /* Throws away what is under way, joins, frees. NULL is fine. */

@@ -68,6 +68,8 @@ static void make_key(uint64_t key[4], rocl_room room, uint32_t index, int64_t ti
 static rocl_status add(rocl_packer *p, unsigned worker, const uint64_t key[4],
                        const uint8_t *payload, const uint8_t *end, rocl_error *err)
 {
+    if (!rocl_pack_count(&p->counts[worker], rocl_sequence_of(key)))
+        return rocl_fail_memory(err);
     return rocl_sorter_add(p->sorter, worker, key, payload, (size_t)(end - payload), err);
 }
 
@@ -339,7 +341,8 @@ rocl_status rocl_packer_open(rocl_packer *p, rocl_error *err)
 {
     p->linked = calloc(p->trace->opt.jobs, sizeof *p->linked);
     p->scratch = calloc(p->trace->opt.jobs, sizeof *p->scratch);
-    return p->linked && p->scratch ? ROCL_OK : rocl_fail_memory(err);
+    p->counts = calloc(p->trace->opt.jobs, sizeof *p->counts);
+    return p->linked && p->scratch && p->counts ? ROCL_OK : rocl_fail_memory(err);
 }
 
 void rocl_packer_close(rocl_packer *p)
@@ -349,9 +352,12 @@ void rocl_packer_close(rocl_packer *p)
             rocl_idset_free(&p->linked[w]);
         if (p->scratch)
             rocl_buf_free(&p->scratch[w]);
+        if (p->counts)
+            rocl_pack_counts_free(&p->counts[w]);
     }
     free(p->linked);
     free(p->scratch);
+    free(p->counts);
 }
 
 rocl_sorter *rocl_packer_sorter(const rocl_packer *p)
@@ -434,8 +440,9 @@ uint64_t rocl_packed_key(const rocl_record *r, uint32_t index)
 bool rocl_packed_read(const rocl_record *rec, rocl_packed *e)
 {
     reader r = {rec->data, rec->data + rec->len, false};
-    e->room = (rocl_room)(rec->key[0] >> ROOM_SHIFT);
-    e->index = (uint32_t)(rec->key[0] >> INDEX_SHIFT) & (INDEX_LIMIT - 1);
+    uint64_t sequence = rocl_sequence_of(rec->key);
+    e->room = rocl_sequence_room(sequence);
+    e->index = rocl_sequence_index(sequence);
     e->time = (int64_t)rec->key[1];
     e->end = (int64_t)~rec->key[2];
     e->kind = (rocl_kind)(rec->key[3] & 15);

@@ -27,6 +27,22 @@ typedef enum rocl_room {
 typedef uint32_t rocl_place_fn(const void *ctx, rocl_kind kind, const rocl_event *e, uint32_t agent,
                                uint32_t queue, uint32_t stream);
 
+/* The records of a room with one index: all keys whose first word, less the bits of time, is this
+ * number. */
+typedef struct rocl_packed_sequence {
+    uint64_t number;
+    uint64_t records;
+} rocl_packed_sequence;
+
+#define ROCL_PACK_RECENT 16
+
+typedef struct rocl_pack_counts {
+    rocl_packed_sequence *all;
+    size_t count, cap;
+    rocl_map places;                   /* number -> place in all */
+    uint32_t recent[ROCL_PACK_RECENT]; /* places: one of few threads is the usual answer */
+} rocl_pack_counts;
+
 /* Packs what batches bring into the sorter of a capture. */
 typedef struct rocl_packer {
     rocl_trace *trace;
@@ -34,9 +50,10 @@ typedef struct rocl_packer {
     bool bandwidth;       /* records for copies over time */
     rocl_place_fn *place; /* of records in the rooms GPU and MEMORY; NULL: by process */
     const void *place_ctx;
-    rocl_sorter *sorter; /* of the capture at hand; the owner's */
-    rocl_idset *linked;  /* by worker: stack ids with GPU work */
-    rocl_buf *scratch;   /* by worker */
+    rocl_sorter *sorter;      /* of the capture at hand; the owner's */
+    rocl_idset *linked;       /* by worker: stack ids with GPU work */
+    rocl_buf *scratch;        /* by worker */
+    rocl_pack_counts *counts; /* by worker */
 } rocl_packer;
 
 /* trace and the flags are set. A new sorter per capture: rocl_packer_sorter. */
@@ -52,6 +69,24 @@ rocl_status rocl_packer_batch(rocl_packer *p, unsigned worker, const rocl_batch 
 rocl_status rocl_packer_history(rocl_packer *p, unsigned worker, const rocl_batch *b,
                                 rocl_error *err);
 
+/* ---- pack_sequences.c ---- */
+
+bool rocl_pack_count_other(rocl_pack_counts *c, uint64_t sequence);
+
+static inline bool rocl_pack_count(rocl_pack_counts *c, uint64_t sequence)
+{
+    uint32_t i = c->recent[sequence % ROCL_PACK_RECENT];
+    if (i >= c->count || c->all[i].number != sequence)
+        return rocl_pack_count_other(c, sequence);
+    c->all[i].records++;
+    return true;
+}
+
+void rocl_pack_counts_free(rocl_pack_counts *c);
+/* All that the capture has, in their order; free them. */
+rocl_status rocl_packer_sequences(const rocl_packer *p, rocl_packed_sequence **all, size_t *count,
+                                  rocl_error *err);
+
 /* ---- pack_sink.c ---- */
 
 /* An empty sorter for a capture, in place of the former one's. */
@@ -60,6 +95,22 @@ void rocl_packer_forget(rocl_packer *p);
 /* All of a sink but begin_capture and end_capture: its struct begins with the packer, which is what
  * `self` points to. */
 rocl_sink rocl_packer_sink(rocl_packer *first);
+
+/* The number of the sequence that a key is of, and what it says. */
+static inline uint64_t rocl_sequence_of(const uint64_t *key)
+{
+    return key[0] >> ROCL_PACK_GROUP_SHIFT;
+}
+
+static inline rocl_room rocl_sequence_room(uint64_t sequence)
+{
+    return (rocl_room)(sequence / ROCL_PACK_INDEXES);
+}
+
+static inline uint32_t rocl_sequence_index(uint64_t sequence)
+{
+    return (uint32_t)(sequence % ROCL_PACK_INDEXES);
+}
 
 /* A record as it comes back. */
 typedef struct rocl_packed_arg {

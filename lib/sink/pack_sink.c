@@ -11,6 +11,8 @@ void rocl_packer_forget(rocl_packer *p)
     p->sorter = NULL;
     for (unsigned w = 0; p->linked && w < p->trace->opt.jobs; w++)
         rocl_idset_free(&p->linked[w]);
+    for (unsigned w = 0; p->counts && w < p->trace->opt.jobs; w++)
+        rocl_pack_counts_free(&p->counts[w]);
 }
 
 rocl_status rocl_packer_begin(rocl_packer *p, const rocl_capture *c, rocl_error *err)

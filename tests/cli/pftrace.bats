@@ -95,6 +95,36 @@ convert() {
     done
 }
 
+@test "a large trace is written in parts: the same bytes with any number of jobs, every row" {
+    "$BUILD/tests/rocpd-gen" -o big.db --schema 3.0.5 --rows 300000 --spm --hip-events --graph
+    for mode in "" -z0 --legacy-tracks; do
+        # shellcheck disable=SC2086
+        rocpd2pftrace $mode -j1 -o one.pftrace big.db
+        for how in -j2 -j5 "-j3 --memory 4M"; do
+            # shellcheck disable=SC2086
+            rocpd2pftrace $mode $how -o t.pftrace big.db
+            cmp one.pftrace t.pftrace
+        done
+    done
+    convert big.db
+    # of several sequences, each goes on when others have begun
+    "$PFDUMP" sequences t.pftrace >order
+    [ "$(uniq order | wc -l)" -gt "$(sort -u order | wc -l)" ]
+    lines slice 2,3,4,5,7,8,9 >ours
+    ask "$HOST" big.db >theirs
+    same ours theirs
+    stages Kernel >ours
+    ask "$kernels" big.db >theirs
+    same ours theirs
+    stages Copy >ours
+    ask "$copies" big.db >theirs
+    same ours theirs
+    awk -F'\t' '$1 == "value" && $4 == -1 && $8 != 0' events | wc -l >ours
+    ask 'SELECT DISTINCT event_id, pmc_id FROM rocpd_pmc_event%S WHERE sample_id IS NULL AND value <> 0' \
+        big.db | wc -l >theirs
+    same ours theirs
+}
+
 @test "the write-ahead log is read" {
     convert "$FIXTURES/wal-live.db"
     [ "$(lines slice 2 | wc -l)" -eq $(($(ask 'SELECT 1 FROM rocpd_region%S' "$FIXTURES/schema-3.0.0.db" |

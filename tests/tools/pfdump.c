@@ -1,6 +1,7 @@
 /* pfdump: looks into a Perfetto trace without any code of ours that wrote it.
  *
  *   pfdump plain FILE    the trace with compressed packets taken apart (and gunzipped), for protoc
+ *   pfdump sequences FILE  the id of each packet's sequence, a line each
  *   pfdump events FILE   one line per event, tab-separated, names and times resolved:
  *     slice    BEGIN END PID TID TRACK CATEGORY NAME STACK_ID LINK
  *     instant  TIME  -   PID TID TRACK CATEGORY NAME STACK_ID LINK
@@ -694,6 +695,14 @@ static void copy_packet(span packet)
     fwrite(packet.p, 1, (size_t)(packet.end - packet.p), stdout);
 }
 
+static void print_sequence(span packet)
+{
+    field f;
+    while (next(&packet, &f))
+        if (f.number == 10)
+            printf("%" PRIu64 "\n", f.value);
+}
+
 /* All of a file, gunzipped when it is gzip. */
 static span read_file(const char *path)
 {
@@ -714,15 +723,23 @@ static span read_file(const char *path)
     return (span){data, data + len};
 }
 
+static const struct {
+    const char *name;
+    packet_fn *take;
+} commands[] = {{"plain", copy_packet}, {"sequences", print_sequence}, {"events", take_packet}};
+
 int main(int argc, char **argv)
 {
-    bool plain = argc == 3 && !strcmp(argv[1], "plain");
-    if (argc != 3 || (!plain && strcmp(argv[1], "events") != 0)) {
-        fputs("usage: pfdump plain|events FILE\n", stderr);
+    packet_fn *take = NULL;
+    for (size_t i = 0; argc == 3 && i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            take = commands[i].take;
+    if (!take) {
+        fputs("usage: pfdump plain|sequences|events FILE\n", stderr);
         return 2;
     }
-    dump = !plain;
-    each_packet(read_file(argv[2]), plain ? copy_packet : take_packet);
+    dump = take == take_packet;
+    each_packet(read_file(argv[2]), take);
     check_closed();
     return fflush(stdout) || faults ? 1 : 0;
 }

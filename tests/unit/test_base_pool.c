@@ -84,7 +84,7 @@ typedef struct flow {
     unsigned workers;
     size_t transform_fails, write_fails; /* chunk numbers */
     bool slow_writes;
-    atomic_int in_write;
+    atomic_int in_write, in_transform;
     size_t written;
 } flow;
 
@@ -97,9 +97,8 @@ static size_t number_of(const rocl_buf *b)
     return n;
 }
 
-static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
+static rocl_status do_transform(flow *f, unsigned worker, rocl_chunk *c, rocl_error *err)
 {
-    flow *f = ctx;
     size_t n = number_of(&c->in);
     if (worker >= f->workers || c->out.len || c->user != f)
         return rocl_fail(err, ROCL_INTERNAL, "bad chunk %zu", n);
@@ -112,6 +111,15 @@ static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_err
     }
     rocl_buf_put(&c->out, &n, sizeof n);
     return ROCL_OK;
+}
+
+static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
+{
+    flow *f = ctx;
+    atomic_fetch_add(&f->in_transform, 1);
+    rocl_status st = do_transform(f, worker, c, err);
+    atomic_fetch_sub(&f->in_transform, 1);
+    return st;
 }
 
 static rocl_status write_chunk(void *ctx, rocl_chunk *c, rocl_error *err)
@@ -155,7 +163,7 @@ static void test_pipe_order(void **state)
     for (int slow = 0; slow < 2; slow++) {
         for (int k = 0; k < RUNS; k++) {
             unsigned w = worker_counts[k];
-            flow f = {w, NEVER, NEVER, slow, 0, 0};
+            flow f = {w, NEVER, NEVER, slow, 0, 0, 0};
             rocl_error *err = rocl_error_new();
             rocl_pipe *p;
             assert_int_equal(rocl_pipe_new(&p, w, &ops, &f, err), ROCL_OK);
@@ -189,7 +197,7 @@ static void test_pipe_fails(void **state)
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
         for (int k = 0; k < RUNS; k++) {
             unsigned w = worker_counts[k];
-            flow f = {w, failures[i].transform_fails, failures[i].write_fails, false, 0, 0};
+            flow f = {w, failures[i].transform_fails, failures[i].write_fails, false, 0, 0, 0};
             rocl_error *err = rocl_error_new(), *last = rocl_error_new();
             rocl_pipe *p;
             assert_int_equal(rocl_pipe_new(&p, w, &ops, &f, err), ROCL_OK);
@@ -210,12 +218,36 @@ static void test_pipe_fails(void **state)
     }
 }
 
+/* After drain all is written, or nobody is at work on what is not. */
+static void test_pipe_drain(void **state)
+{
+    (void)state;
+    for (int k = 0; k < RUNS; k++) {
+        for (int fails = 0; fails < 2; fails++) {
+            flow f = {worker_counts[k], fails ? 50 : NEVER, NEVER, true, 0, 0, 0};
+            rocl_error *err = rocl_error_new();
+            rocl_pipe *p;
+            assert_int_equal(rocl_pipe_new(&p, worker_counts[k], &ops, &f, err), ROCL_OK);
+            assert_int_equal(rocl_pipe_drain(p, err), ROCL_OK);
+            size_t put = produce(p, &f, CHUNKS, err);
+            assert_true(fails || put == CHUNKS);
+            assert_int_equal(rocl_pipe_drain(p, err), fails ? ROCL_INPUT : ROCL_OK);
+            assert_int_equal(f.written, fails ? 50 : CHUNKS);
+            if (fails)
+                assert_string_equal(rocl_error_text(err), "transform 50");
+            assert_int_equal(f.in_transform, 0);
+            assert_int_equal(rocl_pipe_finish(p, err), fails ? ROCL_INPUT : ROCL_OK);
+            rocl_error_free(err);
+        }
+    }
+}
+
 static void test_pipe_abort(void **state)
 {
     (void)state;
     for (int k = 0; k < RUNS; k++) {
         unsigned w = worker_counts[k];
-        flow f = {w, NEVER, NEVER, true, 0, 0};
+        flow f = {w, NEVER, NEVER, true, 0, 0, 0};
         rocl_pipe *p;
         assert_int_equal(rocl_pipe_new(&p, w, &ops, &f, NULL), ROCL_OK);
         rocl_pipe_abort(p);
@@ -235,7 +267,7 @@ static void test_pipe_held(void **state)
     (void)state;
     for (int k = 0; k < RUNS; k++) {
         unsigned w = worker_counts[k];
-        flow f = {w, NEVER, NEVER, false, 0, 0};
+        flow f = {w, NEVER, NEVER, false, 0, 0, 0};
         rocl_error *err = rocl_error_new();
         rocl_chunk *c[9], *none;
         rocl_pipe *p;
@@ -262,7 +294,7 @@ static void test_pipe_memory(void **state)
     (void)state;
     for (int k = 0; k < RUNS; k++) {
         unsigned w = worker_counts[k];
-        flow f = {w, NEVER, NEVER, false, 0, 0};
+        flow f = {w, NEVER, NEVER, false, 0, 0, 0};
         rocl_error *err = rocl_error_new();
         rocl_pipe *p;
         assert_int_equal(rocl_pipe_new(&p, w, &ops, &f, err), ROCL_OK);
@@ -279,10 +311,10 @@ static void test_pipe_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tasks),       cmocka_unit_test(test_tasks_fail),
-        cmocka_unit_test(test_pipe_order),  cmocka_unit_test(test_pipe_fails),
-        cmocka_unit_test(test_pipe_abort),  cmocka_unit_test(test_pipe_held),
-        cmocka_unit_test(test_pipe_memory),
+        cmocka_unit_test(test_tasks),      cmocka_unit_test(test_tasks_fail),
+        cmocka_unit_test(test_pipe_order), cmocka_unit_test(test_pipe_fails),
+        cmocka_unit_test(test_pipe_drain), cmocka_unit_test(test_pipe_abort),
+        cmocka_unit_test(test_pipe_held),  cmocka_unit_test(test_pipe_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,8 @@
 #include "sink/pftrace/pf.h"
 
 typedef struct gpu {
-    pf_sink *p;
-    pf_seq seq;
+    pf_part *part;
+    const pf_sink *p;
     uint32_t process;
     rocl_map specs; /* (agent, kind of place, id) -> iid on this sequence */
     bool context_declared;
@@ -20,7 +20,7 @@ typedef struct gpu {
 
 static void declare_context(gpu *g)
 {
-    rocl_buf *b = &g->seq.pending;
+    rocl_buf *b = &g->part->seq.pending;
     if (g->context_declared)
         return;
     size_t at = rocl_pb_begin(b, INTERNED_CONTEXTS);
@@ -38,9 +38,9 @@ static uint32_t spec(gpu *g, uint64_t key, const char *name, unsigned category)
     uint32_t iid = rocl_map_get(&g->specs, key, 0);
     if (iid)
         return iid;
-    iid = g->p->world.next_spec++;
+    iid = (uint32_t)pf_number(&g->part->specs);
     rocl_map_put(&g->specs, key, iid);
-    rocl_buf *b = &g->seq.pending;
+    rocl_buf *b = &g->part->seq.pending;
     size_t at = rocl_pb_begin(b, INTERNED_SPECS);
     rocl_pb_uint(b, IID, iid);
     size_t text = rocl_pb_begin(b, SPEC_NAME);
@@ -122,7 +122,7 @@ static uint32_t stage_of(gpu *g, const rocl_packed *e)
 
 static uint32_t arg_name(gpu *g, pf_word name)
 {
-    return pf_iid(&g->seq, PF_ARG_NAMES, g->p->words[name]);
+    return pf_iid(&g->part->seq, PF_ARG_NAMES, g->p->words[name]);
 }
 
 static void arg_int(gpu *g, rocl_buf *b, uint32_t field, pf_word name, int64_t v)
@@ -137,7 +137,7 @@ static void arg_text(gpu *g, rocl_buf *b, pf_word name, uint32_t text)
 {
     size_t at = rocl_pb_begin(b, LAUNCH_ARGS);
     rocl_pb_uint(b, ARG_NAME_IID, arg_name(g, name));
-    rocl_pb_uint(b, ARG_STRING_IID, pf_iid(&g->seq, PF_STRINGS, text));
+    rocl_pb_uint(b, ARG_STRING_IID, pf_iid(&g->part->seq, PF_STRINGS, text));
     rocl_pb_end(b, at);
 }
 
@@ -147,7 +147,7 @@ static uint32_t kernel_iid(gpu *g, uint32_t kernel)
     const rocl_capture *c = g->p->world.capture;
     const rocl_kernel *k = &c->kernels[kernel];
     bool fresh;
-    uint32_t iid = pf_iid_custom(&g->seq, PF_KERNELS, kernel, &fresh);
+    uint32_t iid = pf_iid_custom(&g->part->seq, PF_KERNELS, kernel, &fresh);
     if (!fresh)
         return iid;
     uint32_t demangled = rocl_kernel_demangled(g->p->trace, c, kernel);
@@ -156,7 +156,7 @@ static uint32_t kernel_iid(gpu *g, uint32_t kernel)
     const int64_t values[] = {k->arch_vgpr, k->accum_vgpr, k->sgpr, k->group_segment};
     for (unsigned i = 0; i < 4; i++)
         arg_name(g, names[i]);
-    rocl_buf *b = &g->seq.pending;
+    rocl_buf *b = &g->part->seq.pending;
     size_t at = rocl_pb_begin(b, INTERNED_KERNELS);
     rocl_pb_uint(b, IID, iid);
     pf_text(b, KERNEL_NAME, g->p->trace, k->mangled);
@@ -247,9 +247,9 @@ static void put_launch(gpu *g, rocl_buf *b, const rocl_packed *e)
 
 static void write_stage(gpu *g, const rocl_packed *e)
 {
-    pf_sink *p = g->p;
+    const pf_sink *p = g->p;
     uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : p->world.agent_gpus[e->agent];
-    rocl_buf *b = pf_event_begin(&g->seq, e->time);
+    rocl_buf *b = pf_event_begin(&g->part->seq, e->time);
     declare_context(g);
     rocl_pb_uint(b, STAGE_CONTEXT, p->world.contexts[g->process]);
     rocl_pb_int(b, STAGE_GPU, device == ROCL_NONE ? 0 : device);
@@ -257,49 +257,37 @@ static void write_stage(gpu *g, const rocl_packed *e)
     rocl_pb_uint(b, STAGE_IID, stage_of(g, e));
     if (e->kind == ROCL_DISPATCH && e->kernel != ROCL_NONE)
         rocl_pb_uint(b, STAGE_KERNEL_IID, kernel_iid(g, e->kernel));
-    rocl_pb_uint(b, STAGE_NAME_IID,
-                 pf_iid(&g->seq, PF_NAMES, e->name == ROCL_NONE ? p->words[W_UNNAMED] : e->name));
+    rocl_pb_uint(
+        b, STAGE_NAME_IID,
+        pf_iid(&g->part->seq, PF_NAMES, e->name == ROCL_NONE ? p->words[W_UNNAMED] : e->name));
     put_launch(g, b, e);
     rocl_pb_uint(b, STAGE_EVENT_ID, e->stack_id ? pf_link(&p->world, e->stack_id) : 0);
     rocl_pb_uint(b, STAGE_DURATION, (uint64_t)(e->end - e->time));
-    pf_event_end(&g->seq, PKT_GPU_STAGE);
-    p->report.slices++;
+    pf_event_end(&g->part->seq, PKT_GPU_STAGE);
+    g->part->report.slices++;
 }
 
-static void open_gpu(gpu *g, pf_sink *p)
+static rocl_status begin(pf_part *p, void *state, rocl_error *err)
 {
-    g->p = p;
+    gpu *g = state;
+    (void)err;
+    g->part = p;
+    g->p = p->sink;
     g->process = p->event.index;
-    g->seq.id = p->world.next_seq++;
-    pf_seq_begin(&g->seq, p->stream, pf_machine(&p->world), p->event.time, 0);
+    pf_part_begin(p, p->event.time, 0);
+    return ROCL_OK;
 }
 
-static void close_gpu(gpu *g)
+static rocl_status record(pf_part *p, void *state, rocl_error *err)
 {
-    rocl_map_free(&g->specs);
-    pf_seq_end(&g->seq);
+    (void)err;
+    write_stage(state, &p->event);
+    return ROCL_OK;
 }
 
-static rocl_status write_stages(pf_sink *p, rocl_room room, rocl_error *err)
+static void forget(void *state)
 {
-    gpu g = {0};
-    uint32_t index = p->event.index;
-    rocl_status st = ROCL_OK;
-    open_gpu(&g, p);
-    while (st == ROCL_OK && pf_same(p, room, index)) {
-        write_stage(&g, &p->event);
-        st = pf_next(p, err);
-    }
-    close_gpu(&g);
-    return st;
+    rocl_map_free(&((gpu *)state)->specs);
 }
 
-rocl_status pf_write_gpu(pf_sink *p, rocl_error *err)
-{
-    return write_stages(p, ROCL_ROOM_GPU, err);
-}
-
-rocl_status pf_write_memory(pf_sink *p, rocl_error *err)
-{
-    return write_stages(p, ROCL_ROOM_MEMORY, err);
-}
+const pf_room pf_room_gpu = {sizeof(gpu), begin, record, NULL, forget};

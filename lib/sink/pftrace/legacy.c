@@ -9,8 +9,8 @@
 #include "sink/pftrace/pf.h"
 
 typedef struct legacy {
-    pf_sink *p;
-    pf_seq seq;
+    pf_part *part;
+    const pf_sink *p;
     rocl_lanes lanes;
     uint32_t process;
     rocl_map groups; /* place -> group of lanes */
@@ -89,24 +89,24 @@ static uint32_t group_of(legacy *l, const rocl_packed *e)
 
 static void write_end(legacy *l, const rocl_open_slice *ended)
 {
-    rocl_buf *b = pf_event_begin(&l->seq, ended->end);
+    rocl_buf *b = pf_event_begin(&l->part->seq, ended->end);
     rocl_pb_uint(b, EV_TYPE, TYPE_END);
     rocl_pb_uint(b, EV_TRACK, l->lanes.lanes[ended->lane].track);
-    pf_event_end(&l->seq, PKT_TRACK_EVENT);
+    pf_event_end(&l->part->seq, PKT_TRACK_EVENT);
 }
 
 static void note_text(legacy *l, rocl_buf *b, pf_word name, uint32_t text)
 {
     size_t n;
     const char *s = rocl_strings_get(l->p->trace->strings, text, &n);
-    pf_note_str(&l->seq, b, l->p->words[name], s, n);
+    pf_note_str(&l->part->seq, b, l->p->words[name], s, n);
 }
 
 static void note_dims(legacy *l, rocl_buf *b, pf_word name, const uint32_t d[3])
 {
     char text[64];
     int n = snprintf(text, sizeof text, "(%u, %u, %u)", d[0], d[1], d[2]);
-    pf_note_str(&l->seq, b, l->p->words[name], text, (size_t)n);
+    pf_note_str(&l->part->seq, b, l->p->words[name], text, (size_t)n);
 }
 
 static void kernel_notes(legacy *l, rocl_buf *b, const rocl_packed *e)
@@ -114,12 +114,14 @@ static void kernel_notes(legacy *l, rocl_buf *b, const rocl_packed *e)
     const rocl_capture *c = l->p->world.capture;
     if (e->agent != ROCL_NONE)
         note_text(l, b, W_AGENT, c->agents[e->agent].label);
-    pf_note_uint(&l->seq, b, l->p->words[W_QUEUE], (uint64_t)id_or_zero(c->queues, e->queue));
-    pf_note_uint(&l->seq, b, l->p->words[W_STREAM_ID], (uint64_t)id_or_zero(c->streams, e->stream));
+    pf_note_uint(&l->part->seq, b, l->p->words[W_QUEUE], (uint64_t)id_or_zero(c->queues, e->queue));
+    pf_note_uint(&l->part->seq, b, l->p->words[W_STREAM_ID],
+                 (uint64_t)id_or_zero(c->streams, e->stream));
     if (e->kernel != ROCL_NONE)
-        pf_note_uint(&l->seq, b, l->p->words[W_KERNEL_ID], (uint64_t)c->kernels[e->kernel].id);
-    pf_note_uint(&l->seq, b, l->p->words[W_SCRATCH_SIZE], (uint64_t)e->private_segment);
-    pf_note_uint(&l->seq, b, l->p->words[W_LDS_BLOCK_SIZE], (uint64_t)e->group_segment);
+        pf_note_uint(&l->part->seq, b, l->p->words[W_KERNEL_ID],
+                     (uint64_t)c->kernels[e->kernel].id);
+    pf_note_uint(&l->part->seq, b, l->p->words[W_SCRATCH_SIZE], (uint64_t)e->private_segment);
+    pf_note_uint(&l->part->seq, b, l->p->words[W_LDS_BLOCK_SIZE], (uint64_t)e->group_segment);
     note_dims(l, b, W_WORKGROUP_SIZE, e->workgroup);
     note_dims(l, b, W_GRID_SIZE, e->grid);
 }
@@ -132,8 +134,9 @@ static void copy_notes(legacy *l, rocl_buf *b, const rocl_packed *e)
         note_text(l, b, W_SRC_AGENT, c->agents[src].label);
     if (dst != ROCL_NONE)
         note_text(l, b, W_DST_AGENT, c->agents[dst].label);
-    pf_note_uint(&l->seq, b, l->p->words[W_COPY_BYTES], e->size);
-    pf_note_uint(&l->seq, b, l->p->words[W_STREAM_ID], (uint64_t)id_or_zero(c->streams, e->stream));
+    pf_note_uint(&l->part->seq, b, l->p->words[W_COPY_BYTES], e->size);
+    pf_note_uint(&l->part->seq, b, l->p->words[W_STREAM_ID],
+                 (uint64_t)id_or_zero(c->streams, e->stream));
 }
 
 static void write_begin(legacy *l, const rocl_packed *e, uint64_t track)
@@ -143,23 +146,24 @@ static void write_begin(legacy *l, const rocl_packed *e, uint64_t track)
                                                    [ROCL_GRAPH] = W_GRAPH_LAUNCH,
                                                    [ROCL_HIP_EVENT] = W_HIP_EVENT,
                                                    [ROCL_BARRIER] = W_BARRIER};
-    pf_sink *p = l->p;
+    const pf_sink *p = l->p;
     uint32_t text = p->words[categories[e->kind]];
-    rocl_buf *b = pf_event_begin(&l->seq, e->time);
+    rocl_buf *b = pf_event_begin(&l->part->seq, e->time);
     rocl_pb_uint(b, EV_TYPE, TYPE_BEGIN);
-    rocl_pb_uint(b, EV_NAME_IID,
-                 pf_iid(&l->seq, PF_NAMES, e->name == ROCL_NONE ? p->words[W_UNNAMED] : e->name));
-    rocl_pb_uint(b, EV_CATEGORY_IID, pf_iid(&l->seq, PF_CATEGORIES, text));
+    rocl_pb_uint(
+        b, EV_NAME_IID,
+        pf_iid(&l->part->seq, PF_NAMES, e->name == ROCL_NONE ? p->words[W_UNNAMED] : e->name));
+    rocl_pb_uint(b, EV_CATEGORY_IID, pf_iid(&l->part->seq, PF_CATEGORIES, text));
     rocl_pb_uint(b, EV_TRACK, track);
     if (e->kind == ROCL_DISPATCH)
         kernel_notes(l, b, e);
     else if (e->kind == ROCL_COPY)
         copy_notes(l, b, e);
     if (e->stack_id) {
-        pf_note_uint(&l->seq, b, l->p->words[W_CORR_ID], e->stack_id);
+        pf_note_uint(&l->part->seq, b, l->p->words[W_CORR_ID], e->stack_id);
         rocl_pb_fixed64(b, EV_FLOW, pf_link(&p->world, e->stack_id));
     }
-    pf_event_end(&l->seq, PKT_TRACK_EVENT);
+    pf_event_end(&l->part->seq, PKT_TRACK_EVENT);
 }
 
 static rocl_status write_slice(legacy *l, const rocl_packed *e, rocl_error *err)
@@ -172,13 +176,13 @@ static rocl_status write_slice(legacy *l, const rocl_packed *e, rocl_error *err)
         track_name(l, e, name, sizeof name);
         /* Lanes have one name, so that viewers show them as one track of several rows. */
         uint64_t process = pf_process_track(&l->p->world, l->process);
-        lane = rocl_lanes_add(&l->lanes, group, pf_new_track(&l->p->world, process, name));
-        l->p->report.lanes += extra;
+        lane = rocl_lanes_add(&l->lanes, group, pf_new_track(l->part, process, name));
+        l->part->report.lanes += extra;
     }
     if (lane == ROCL_NONE || !rocl_lanes_push(&l->lanes, lane, e->end))
         return rocl_fail_memory(err);
-    l->p->report.moved += extra;
-    l->p->report.slices++;
+    l->part->report.moved += extra;
+    l->part->report.slices++;
     write_begin(l, e, l->lanes.lanes[lane].track);
     return ROCL_OK;
 }
@@ -190,21 +194,34 @@ static void close_until(legacy *l, int64_t time)
         write_end(l, &ended);
 }
 
-rocl_status pf_write_legacy(pf_sink *p, rocl_error *err)
+static rocl_status begin(pf_part *p, void *state, rocl_error *err)
 {
-    legacy l = {.p = p, .process = p->event.index};
-    rocl_status st = ROCL_OK;
-    l.seq.id = p->world.next_seq++;
-    pf_seq_begin(&l.seq, p->stream, pf_machine(&p->world), p->event.time, 0);
-    while (st == ROCL_OK && pf_same(p, ROCL_ROOM_GPU, l.process)) {
-        close_until(&l, p->event.time);
-        st = write_slice(&l, &p->event, err);
-        if (st == ROCL_OK)
-            st = pf_next(p, err);
-    }
-    close_until(&l, INT64_MAX);
-    rocl_lanes_free(&l.lanes);
-    rocl_map_free(&l.groups);
-    pf_seq_end(&l.seq);
-    return st;
+    legacy *l = state;
+    (void)err;
+    l->part = p;
+    l->p = p->sink;
+    l->process = p->event.index;
+    pf_part_begin(p, p->event.time, 0);
+    return ROCL_OK;
 }
+
+static rocl_status record(pf_part *p, void *state, rocl_error *err)
+{
+    close_until(state, p->event.time);
+    return write_slice(state, &p->event, err);
+}
+
+static void end(pf_part *p, void *state)
+{
+    (void)p;
+    close_until(state, INT64_MAX);
+}
+
+static void forget(void *state)
+{
+    legacy *l = state;
+    rocl_lanes_free(&l->lanes);
+    rocl_map_free(&l->groups);
+}
+
+const pf_room pf_room_legacy = {sizeof(legacy), begin, record, end, forget};

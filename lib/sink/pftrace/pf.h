@@ -1,16 +1,20 @@
 /* The Perfetto sink, room by room:
  *
- *     pftrace.c   the sink: batches -> sorted records -> the rooms below, in one pass per capture
- *     fields.h    field numbers of the format
- *     stream.c    packets -> blocks -> (compressed) -> file; sequences, interning
- *     world.c     machines, GPUs, processes, threads: ids and descriptors
- *     host.c      host slices on thread tracks
- *     gpu.c       GPU work as typed GPU events
- *     legacy.c    GPU work as plain track events in AMD's layout
- *     counters.c  counter tracks
+ *     pftrace.c    the sink: batches -> sorted records -> parts, once per capture
+ *     part.c       some sequences, one after the other, a block whenever it is the part's turn
+ *     stream.c     blocks -> (compressed) -> file
+ *     sequence.c   packet sequences: times as differences, interning, annotations
+ *     fields.h     field numbers of the format
+ *     world.c      machines, GPUs, processes, threads: ids and descriptors
+ *     host.c       host slices on thread tracks
+ *     gpu.c        GPU work as typed GPU events
+ *     legacy.c     GPU work as plain track events in AMD's layout
+ *     bytes.c      bytes over time: allocated, copied
+ *     counters.c   values of counters: of dispatches, and samples
  *
  * Records are sorted by (sequence, time), so each packet sequence is written from begin to end with
- * times as differences. The reader sorts all sequences into one again. */
+ * times as differences; the reader sorts all sequences into one again. Several parts are written at
+ * once, and what one writes depends on no other: the file is the same for any number of workers. */
 #ifndef ROCL_SINK_PFTRACE_PF_H
 #define ROCL_SINK_PFTRACE_PF_H
 
@@ -28,18 +32,24 @@
 /* ---- stream.c ---- */
 
 typedef struct pf_stream pf_stream;
+typedef struct pf_part pf_part;
+
+/* Blocks of raw packets: below the 512 KiB that readers expect of a compressed packet at most. */
+#define PF_BLOCK (256u << 10)
 
 rocl_status pf_stream_open(pf_stream **s, rocl_trace *t, const rocl_pftrace_options *o,
                            rocl_error *err);
 rocl_status pf_stream_commit(pf_stream *s, uint64_t *bytes, rocl_error *err); /* frees s */
 void pf_stream_abort(pf_stream *s);                                           /* frees s */
 
-/* A packet is written between these two into the buffer that begin returns (NULL: failed before,
- * the next flush tells). Nothing else may write in between. */
-rocl_buf *pf_packet_begin(pf_stream *s);
-void pf_packet_end(pf_stream *s);
-/* Passes a full block on. Call it now and then; reports what went wrong since. */
+/* The block under construction, until the next flush. */
+rocl_buf *pf_stream_block(pf_stream *s);
+/* Passes a full block on, or any. Call it now and then; reports what went wrong since. */
 rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err);
+/* Writes the parts, a block of each in turn. */
+rocl_status pf_stream_parts(pf_stream *s, pf_part *parts, size_t count, rocl_error *err);
+
+/* ---- sequence.c ---- */
 
 /* A packet sequence: its id, its clock, and what has been interned on it. */
 enum pf_intern {
@@ -61,8 +71,9 @@ typedef struct pf_iids {
 } pf_iids;
 
 typedef struct pf_seq {
-    pf_stream *stream;
-    pf_iids *iids; /* the stream's, PF_INTERNS of them */
+    const rocl_trace *trace;
+    rocl_buf *block; /* where packets go */
+    pf_iids iids[PF_INTERNS];
     uint32_t id;
     uint32_t machine; /* machine_id of its packets, 0 the first */
     int64_t now;      /* time of the last packet, ns */
@@ -75,11 +86,10 @@ typedef struct pf_seq {
     uint8_t head[24];
 } pf_seq;
 
-/* Begins a sequence whose times are differences, the first to `from`; events on it are on `track`
- * unless they say otherwise (0: none). One sequence is written after the other, never two at once:
- * what is interned is kept in the stream. */
-void pf_seq_begin(pf_seq *q, pf_stream *s, uint32_t machine, int64_t from, uint64_t track);
-void pf_seq_end(pf_seq *q); /* frees */
+/* Begins a sequence (in place of the one before) whose times are differences, the first to `from`;
+ * events on it are on `track` unless they say otherwise (0: none). */
+void pf_seq_begin(pf_seq *q, uint32_t id, uint32_t machine, int64_t from, uint64_t track);
+void pf_seq_free(pf_seq *q);
 /* Begins an event at `time` (>= the last one's): the buffer for its fields. pf_event_end writes the
  * packet: the event as `field` of it, and the interned data that waits for it. */
 rocl_buf *pf_event_begin(pf_seq *q, int64_t time);
@@ -101,6 +111,10 @@ uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fres
 /* Appends the text as a valid UTF-8 string field. */
 void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text);
 
+/* Adds a debug annotation to a track event under construction; the name is a text. */
+void pf_note_uint(pf_seq *q, rocl_buf *b, uint32_t name, uint64_t v);
+void pf_note_str(pf_seq *q, rocl_buf *b, uint32_t name, const char *p, size_t n);
+
 /* ---- world.c ---- */
 
 typedef struct pf_place { /* of a process or thread */
@@ -114,9 +128,10 @@ typedef struct pf_world {
     rocl_gpus gpus;
     uint64_t next_uuid;
     uint32_t next_seq;
-    uint32_t next_context, next_spec; /* iids unique over the whole trace */
-    rocl_map pids;                    /* (machine, pid) in use */
-    bool *described;                  /* by machine: a filter may take any of its captures */
+    uint32_t next_context; /* iids unique over the whole trace */
+    uint64_t next_spec;
+    rocl_map pids;   /* (machine, pid) in use */
+    bool *described; /* by machine: a filter may take any of its captures */
     size_t process_total;
     /* of the capture at hand */
     const rocl_capture *capture;
@@ -128,12 +143,14 @@ typedef struct pf_world {
 rocl_status pf_world_open(pf_world *w, rocl_trace *t, pf_stream *s, rocl_error *err);
 void pf_world_close(pf_world *w);
 rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err);
-uint64_t pf_process_track(pf_world *w, uint32_t process);
-/* The track of a thread, or of the unnamed thread of a process (thread ROCL_NONE). */
-uint64_t pf_thread_track(pf_world *w, uint32_t process, uint32_t thread);
-uint64_t pf_new_track(pf_world *w, uint64_t parent, const char *name);
-/* unit: enum value of CounterDescriptor.unit or 0; unit_name may be NULL. */
-uint64_t pf_new_counter(pf_world *w, uint64_t parent, const char *name, unsigned unit,
+/* Of the thread of a host sequence: describes its track, once. */
+void pf_describe_host(pf_world *w, uint32_t index);
+uint64_t pf_host_track(const pf_world *w, uint32_t index);
+uint64_t pf_process_track(const pf_world *w, uint32_t process);
+/* Further tracks, described where the part is at. unit: enum value of CounterDescriptor.unit or 0;
+ * unit_name may be NULL. */
+uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name);
+uint64_t pf_new_counter(pf_part *p, uint64_t parent, const char *name, unsigned unit,
                         const char *unit_name);
 int64_t pf_pid(const pf_world *w, uint32_t process);
 /* The id that joins host calls and GPU work. */
@@ -195,34 +212,77 @@ typedef struct pf_sink {
     rocl_pftrace_options opt;
     pf_stream *stream;
     pf_world world;
-    int64_t from, to;  /* the time window */
-    rocl_packed event; /* the record at hand */
-    bool more;
+    int64_t from, to; /* the time window */
     rocl_pftrace_report report;
     uint32_t words[PF_WORDS]; /* texts */
+    /* of the capture at hand */
+    rocl_packed_sequence *sequences;
+    size_t sequence_count;
+    pf_part *parts;
+    size_t part_count;
 } pf_sink;
 
-/* Reads the next record into p->event; p->more false at the end. */
-rocl_status pf_next(pf_sink *p, rocl_error *err);
-/* Is the record at hand still of this sequence? */
-static inline bool pf_same(const pf_sink *p, rocl_room room, uint32_t index)
-{
-    return p->more && p->event.room == room && p->event.index == index;
-}
-/* Is there GPU work with this stack id in the capture? Once all of it has been packed. */
-bool pf_is_linked(pf_sink *p, uint64_t stack_id);
+/* ---- part.c ---- */
 
-rocl_status pf_write_host(pf_sink *p, rocl_error *err);
-rocl_status pf_write_gpu(pf_sink *p, rocl_error *err);
-rocl_status pf_write_legacy(pf_sink *p, rocl_error *err);
-rocl_status pf_write_memory(pf_sink *p, rocl_error *err);
-rocl_status pf_write_allocated(pf_sink *p, rocl_error *err);
-rocl_status pf_write_bandwidth(pf_sink *p, rocl_error *err);
-rocl_status pf_write_pmc(pf_sink *p, rocl_error *err);
-rocl_status pf_write_sampled(pf_sink *p, rocl_error *err);
+/* How the records of a sequence are written. */
+typedef struct pf_room {
+    size_t size; /* of its state, zeros at first */
+    /* p->event is the sequence's first record. */
+    rocl_status (*begin)(pf_part *p, void *state, rocl_error *err);
+    rocl_status (*record)(pf_part *p, void *state, rocl_error *err);
+    void (*end)(pf_part *p, void *state); /* after the last record; NULL: nothing to do */
+    void (*free)(void *state);            /* what it holds, also after a failure; NULL: nothing */
+} pf_room;
 
-/* Adds a debug annotation to a track event under construction; the name is a text. */
-void pf_note_uint(pf_seq *q, rocl_buf *b, uint32_t name, uint64_t v);
-void pf_note_str(pf_seq *q, rocl_buf *b, uint32_t name, const char *p, size_t n);
+/* Numbers that are unique in the trace, whoever takes the next: each sequence has its own residue
+ * class of them. */
+typedef struct pf_numbers {
+    uint64_t next, step;
+    uint64_t beyond; /* all that any sequence of the part took */
+} pf_numbers;
+
+struct pf_part {
+    pf_sink *sink;       /* read only */
+    size_t number;       /* of the sorter's parts */
+    size_t first, last;  /* of the sink's sequences: [first, last) */
+    size_t at;           /* the one at hand */
+    const pf_room *room; /* NULL: it has not begun */
+    void *state;
+    pf_seq seq;
+    rocl_packed event; /* the record at hand */
+    uint64_t sequence; /* number of its sequence */
+    bool more;
+    bool begun; /* there is a record at hand, or none is left */
+    pf_numbers uuids, specs;
+    rocl_idset linked; /* a view of the sink's, with a place of its own */
+    rocl_pftrace_report report;
+    struct pf_turns *turns;
+};
+
+/* Cuts the sequences to parts. How, depends on how many records they have, and on nothing else. */
+rocl_status pf_parts_open(pf_sink *p, rocl_error *err);
+void pf_parts_close(pf_sink *p); /* and what they report and used up goes to the sink */
+/* Adds packets until there is a block of them, or nothing left. */
+rocl_status pf_part_fill(pf_part *p, rocl_buf *block, rocl_error *err);
+/* The same as turn n of the part: waits for those before. By one of several threads. */
+rocl_status pf_part_turn(pf_part *p, uint64_t n, rocl_buf *block, rocl_error *err);
+bool pf_part_is_over(const pf_part *p);
+
+/* Begins the packets of the sequence at hand. */
+void pf_part_begin(pf_part *p, int64_t from, uint64_t track);
+uint64_t pf_number(pf_numbers *n);
+/* Is there GPU work with this stack id in the capture? */
+bool pf_is_linked(pf_part *p, uint64_t stack_id);
+
+/* ---- the rooms ---- */
+
+extern const pf_room pf_room_host, pf_room_gpu, pf_room_legacy, pf_room_allocated,
+    pf_room_bandwidth, pf_room_pmc, pf_room_sampled;
+
+/* Writes a value of a counter track. */
+void pf_put_counter(pf_part *p, int64_t time, uint64_t track, double v);
+bool pf_is_integer(double v);
+/* "GPU 0", or AMD's "Agent [2] (GPU)"; its type only where it is asked for. */
+void pf_agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size);
 
 #endif

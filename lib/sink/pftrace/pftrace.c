@@ -1,15 +1,10 @@
-/* The Perfetto sink: packs what workers bring into one sorter per capture, then writes sequence by
- * sequence. */
+/* The Perfetto sink: packs what workers bring into one sorter per capture, then writes the
+ * sequences that it finds there. */
 #include <stdlib.h>
 
 #include "filter/filter.h"
 #include "sink/pftrace/pf.h"
 #include "sink/sink.h"
-
-bool pf_is_linked(pf_sink *p, uint64_t stack_id)
-{
-    return rocl_idset_next(&p->packer.linked[0], stack_id);
-}
 
 static rocl_status join_linked(pf_sink *p, rocl_error *err)
 {
@@ -19,57 +14,38 @@ static rocl_status join_linked(pf_sink *p, rocl_error *err)
     return ROCL_OK;
 }
 
-rocl_status pf_next(pf_sink *p, rocl_error *err)
-{
-    rocl_record rec;
-    rocl_status st = pf_stream_flush(p->stream, false, err);
-    if (st == ROCL_OK)
-        st = rocl_sorter_next(p->packer.sorter, &rec, &p->more, err);
-    if (st == ROCL_OK && p->more && !rocl_packed_read(&rec, &p->event))
-        st = rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
-    return st;
-}
-
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     pf_sink *p = self;
     return rocl_packer_begin(&p->packer, c, err);
 }
 
-static rocl_status write_room(pf_sink *p, rocl_error *err)
+/* A part alone fills the blocks that others have begun: there may be many small captures. */
+static rocl_status write_alone(pf_sink *p, rocl_error *err)
 {
-    switch (p->event.room) {
-    case ROCL_ROOM_HOST:
-        return pf_write_host(p, err);
-    case ROCL_ROOM_GPU:
-        return p->opt.legacy_tracks ? pf_write_legacy(p, err) : pf_write_gpu(p, err);
-    case ROCL_ROOM_MEMORY:
-        return pf_write_memory(p, err);
-    case ROCL_ROOM_ALLOCATED:
-        return pf_write_allocated(p, err);
-    case ROCL_ROOM_BANDWIDTH:
-        return pf_write_bandwidth(p, err);
-    case ROCL_ROOM_PMC:
-        return pf_write_pmc(p, err);
-    default:
-        return pf_write_sampled(p, err);
+    rocl_status st = ROCL_OK;
+    while (st == ROCL_OK && !pf_part_is_over(p->parts)) {
+        st = pf_part_fill(p->parts, pf_stream_block(p->stream), err);
+        if (st == ROCL_OK)
+            st = pf_stream_flush(p->stream, false, err);
     }
+    return st;
 }
 
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     pf_sink *p = self;
-    rocl_progress_phase(p->trace, "writing", 0);
+    rocl_progress_phase(p->trace, "writing", rocl_sorter_count(p->packer.sorter));
     rocl_status st = pf_world_capture(&p->world, c, err);
     rocl_filter_window(p->trace->filter, &p->from, &p->to);
     if (st == ROCL_OK)
         st = join_linked(p, err);
     if (st == ROCL_OK)
-        st = rocl_sorter_start(p->packer.sorter, err);
+        st = pf_parts_open(p, err);
     if (st == ROCL_OK)
-        st = pf_next(p, err);
-    while (st == ROCL_OK && p->more)
-        st = write_room(p, err);
+        st = p->part_count > 1 ? pf_stream_parts(p->stream, p->parts, p->part_count, err)
+                               : write_alone(p, err);
+    pf_parts_close(p);
     rocl_packer_forget(&p->packer);
     return st;
 }

@@ -19,18 +19,12 @@ uint32_t pf_machine(const pf_world *w)
     return w->trace->machine_count > 1 ? w->capture->machine + 1 : 0;
 }
 
-static rocl_buf *begin(pf_world *w)
+static void begin(const pf_world *w, rocl_buf *b, size_t *packet)
 {
-    rocl_buf *b = pf_packet_begin(w->stream);
+    *packet = rocl_pb_begin(b, TRACE_PACKET);
     rocl_pb_uint(b, PKT_SEQUENCE_ID, DESCRIPTOR_SEQUENCE);
     if (pf_machine(w))
         rocl_pb_uint(b, PKT_MACHINE, pf_machine(w));
-    return b;
-}
-
-static void end(pf_world *w)
-{
-    pf_packet_end(w->stream);
 }
 
 /* ---- GPUs ---- */
@@ -57,27 +51,29 @@ static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
 static void describe_machine(pf_world *w)
 {
     const rocl_capture *c = w->capture;
+    rocl_buf *b = pf_stream_block(w->stream);
     uint32_t machine = c->machine;
+    size_t packet, at;
     bool any = false;
     w->described[machine] = true;
     if (pf_machine(w) && c->node_count) {
-        rocl_buf *b = begin(w);
-        size_t at = rocl_pb_begin(b, PKT_SYSTEM_INFO);
+        begin(w, b, &packet);
+        at = rocl_pb_begin(b, PKT_SYSTEM_INFO);
         pf_text(b, SYSTEM_INFO_MACHINE_NAME, w->trace, c->nodes[0].hostname);
         rocl_pb_end(b, at);
-        end(w);
+        rocl_pb_end(b, packet);
     }
     for (size_t i = 0; i < w->gpus.count; i++)
         any |= w->gpus.all[i].machine == machine;
     if (!any)
         return;
-    rocl_buf *b = begin(w);
-    size_t at = rocl_pb_begin(b, PKT_GPU_INFO);
+    begin(w, b, &packet);
+    at = rocl_pb_begin(b, PKT_GPU_INFO);
     for (size_t i = 0; i < w->gpus.count; i++)
         if (w->gpus.all[i].machine == machine)
             describe_gpu(w, b, &w->gpus.all[i]);
     rocl_pb_end(b, at);
-    end(w);
+    rocl_pb_end(b, packet);
 }
 
 /* ---- processes and threads ---- */
@@ -119,7 +115,9 @@ static void put_cmdline(rocl_buf *b, const char *command)
 static void describe_command(pf_world *w, uint32_t index, int64_t start)
 {
     const rocl_process *p = &w->capture->processes[index];
-    rocl_buf *b = begin(w);
+    rocl_buf *b = pf_stream_block(w->stream);
+    size_t packet;
+    begin(w, b, &packet);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
     rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_BOOTTIME);
     size_t tree = rocl_pb_begin(b, PKT_PROCESS_TREE);
@@ -128,7 +126,7 @@ static void describe_command(pf_world *w, uint32_t index, int64_t start)
     put_cmdline(b, rocl_str(w->trace, p->command));
     rocl_pb_end(b, process);
     rocl_pb_end(b, tree);
-    end(w);
+    rocl_pb_end(b, packet);
 }
 
 /* "train", or of several "train (rank 3, node1)": labels are not seen at a glance. */
@@ -154,7 +152,9 @@ static void describe_process(pf_world *w, uint32_t index)
     int64_t start = p->init > 0 ? p->init : p->start > 0 ? p->start : 0;
     name_process(w, index, name, sizeof name);
     describe_command(w, index, start);
-    rocl_buf *b = begin(w);
+    rocl_buf *b = pf_stream_block(w->stream);
+    size_t packet;
+    begin(w, b, &packet);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
     rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_BOOTTIME);
     size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
@@ -175,10 +175,10 @@ static void describe_process(pf_world *w, uint32_t index)
     }
     rocl_pb_end(b, process);
     rocl_pb_end(b, at);
-    end(w);
+    rocl_pb_end(b, packet);
 }
 
-uint64_t pf_process_track(pf_world *w, uint32_t process)
+uint64_t pf_process_track(const pf_world *w, uint32_t process)
 {
     return w->processes[process].uuid;
 }
@@ -190,7 +190,9 @@ int64_t pf_pid(const pf_world *w, uint32_t process)
 
 static void describe_thread(pf_world *w, const pf_place *place, uint32_t process, const char *name)
 {
-    rocl_buf *b = begin(w);
+    rocl_buf *b = pf_stream_block(w->stream);
+    size_t packet;
+    begin(w, b, &packet);
     size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
     rocl_pb_uint(b, TRACK_UUID, place->uuid);
     size_t thread = rocl_pb_begin(b, TRACK_THREAD);
@@ -200,71 +202,95 @@ static void describe_thread(pf_world *w, const pf_place *place, uint32_t process
         put_string(b, THREAD_NAME, name);
     rocl_pb_end(b, thread);
     rocl_pb_end(b, at);
-    end(w);
+    rocl_pb_end(b, packet);
 }
 
-uint64_t pf_thread_track(pf_world *w, uint32_t process, uint32_t thread)
+/* Indexes beyond those of the threads are what happened in a process, on threads nobody named. */
+static uint32_t process_of(const rocl_capture *c, uint32_t index)
 {
+    if (index >= c->thread_count)
+        return index - c->thread_count;
+    uint32_t process = c->threads[index].process;
+    return process == ROCL_NONE ? 0 : process;
+}
+
+static void describe_stray(pf_world *w, uint32_t process)
+{
+    pf_place *s = &w->strays[process];
+    /* No tid that the process has: one beyond every thread of it. */
+    *s = (pf_place){w->next_uuid++, (int64_t)2 * PID_BEYOND + process};
+    describe_thread(w, s, process, "unknown thread");
+}
+
+void pf_describe_host(pf_world *w, uint32_t index)
+{
+    const rocl_capture *c = w->capture;
+    uint32_t process = process_of(c, index);
     char buf[256];
-    if (thread == ROCL_NONE) {
-        pf_place *s = &w->strays[process];
-        if (!s->uuid) {
-            /* No tid that the process has: one beyond every thread of it. */
-            *s = (pf_place){w->next_uuid++, (int64_t)2 * PID_BEYOND + process};
-            describe_thread(w, s, process, "unknown thread");
-        }
-        return s->uuid;
+    if (index >= c->thread_count) {
+        describe_stray(w, process);
+        return;
     }
-    pf_place *place = &w->threads[thread];
-    if (place->uuid)
-        return place->uuid;
-    const rocl_thread *t = &w->capture->threads[thread];
-    const rocl_process *p = &w->capture->processes[process];
+    pf_place *place = &w->threads[index];
+    const rocl_thread *t = &c->threads[index];
+    const rocl_process *p = &c->processes[process];
     place->uuid = w->next_uuid++;
     /* A process that had to change its number takes its main thread along. */
     place->number = t->tid == p->pid ? pf_pid(w, process) : t->tid;
     if (place->number <= 0)
-        place->number = (int64_t)3 * PID_BEYOND + thread;
-    describe_thread(w, place, process, rocl_thread_label(w->capture, t, p, buf, sizeof buf));
-    return place->uuid;
+        place->number = (int64_t)3 * PID_BEYOND + index;
+    describe_thread(w, place, process, rocl_thread_label(c, t, p, buf, sizeof buf));
 }
 
-static rocl_buf *begin_track(pf_world *w, uint64_t parent, const char *name, size_t *at)
+uint64_t pf_host_track(const pf_world *w, uint32_t index)
 {
-    rocl_buf *b = begin(w);
-    *at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
-    rocl_pb_uint(b, TRACK_UUID, w->next_uuid);
-    rocl_pb_uint(b, TRACK_PARENT, parent);
-    put_string(b, TRACK_NAME, name);
-    return b;
+    const rocl_capture *c = w->capture;
+    return index < c->thread_count ? w->threads[index].uuid : w->strays[process_of(c, index)].uuid;
 }
 
-static uint64_t end_track(pf_world *w, rocl_buf *b, size_t at)
+/* ---- further tracks ---- */
+
+typedef struct new_track {
+    rocl_buf *b;
+    size_t packet, at;
+    uint64_t uuid;
+} new_track;
+
+static new_track begin_track(pf_part *p, uint64_t parent, const char *name)
 {
-    rocl_pb_end(b, at);
-    end(w);
-    return w->next_uuid++;
+    new_track t = {.b = p->seq.block, .uuid = pf_number(&p->uuids)};
+    begin(&p->sink->world, t.b, &t.packet);
+    t.at = rocl_pb_begin(t.b, PKT_TRACK_DESCRIPTOR);
+    rocl_pb_uint(t.b, TRACK_UUID, t.uuid);
+    rocl_pb_uint(t.b, TRACK_PARENT, parent);
+    put_string(t.b, TRACK_NAME, name);
+    return t;
 }
 
-uint64_t pf_new_track(pf_world *w, uint64_t parent, const char *name)
+static uint64_t end_track(const new_track *t)
 {
-    size_t at;
-    rocl_buf *b = begin_track(w, parent, name, &at);
-    return end_track(w, b, at);
+    rocl_pb_end(t->b, t->at);
+    rocl_pb_end(t->b, t->packet);
+    return t->uuid;
 }
 
-uint64_t pf_new_counter(pf_world *w, uint64_t parent, const char *name, unsigned unit,
+uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name)
+{
+    new_track t = begin_track(p, parent, name);
+    return end_track(&t);
+}
+
+uint64_t pf_new_counter(pf_part *p, uint64_t parent, const char *name, unsigned unit,
                         const char *unit_name)
 {
-    size_t at;
-    rocl_buf *b = begin_track(w, parent, name, &at);
-    size_t counter = rocl_pb_begin(b, TRACK_COUNTER);
+    new_track t = begin_track(p, parent, name);
+    size_t counter = rocl_pb_begin(t.b, TRACK_COUNTER);
     if (unit)
-        rocl_pb_uint(b, COUNTER_UNIT, unit);
+        rocl_pb_uint(t.b, COUNTER_UNIT, unit);
     if (unit_name && *unit_name)
-        put_string(b, COUNTER_UNIT_NAME, unit_name);
-    rocl_pb_end(b, counter);
-    return end_track(w, b, at);
+        put_string(t.b, COUNTER_UNIT_NAME, unit_name);
+    rocl_pb_end(t.b, counter);
+    return end_track(&t);
 }
 
 /* ---- links and names ---- */

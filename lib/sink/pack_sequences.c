@@ -1,0 +1,57 @@
+/* Which sequences a capture has, and of how many records: by worker while they are packed. */
+#include "sink/pack.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+bool rocl_pack_count_other(rocl_pack_counts *c, uint64_t sequence)
+{
+    uint32_t i = rocl_map_get(&c->places, sequence, ROCL_NONE);
+    if (i == ROCL_NONE) {
+        i = (uint32_t)c->count;
+        if (!ROCL_GROW(c->all, c->cap, c->count + 1) || !rocl_map_put(&c->places, sequence, i))
+            return false;
+        c->all[c->count++] = (rocl_packed_sequence){.number = sequence};
+    }
+    c->all[i].records++;
+    c->recent[sequence % ROCL_PACK_RECENT] = i;
+    return true;
+}
+
+void rocl_pack_counts_free(rocl_pack_counts *c)
+{
+    rocl_map_free(&c->places);
+    free(c->all);
+    *c = (rocl_pack_counts){0};
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const rocl_packed_sequence *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+rocl_status rocl_packer_sequences(const rocl_packer *p, rocl_packed_sequence **all, size_t *count,
+                                  rocl_error *err)
+{
+    size_t n = 0;
+    *count = 0;
+    for (unsigned w = 0; w < p->trace->opt.jobs; w++)
+        n += p->counts[w].count;
+    rocl_packed_sequence *s = *all = reallocarray(NULL, n ? n : 1, sizeof *s);
+    if (!s)
+        return rocl_fail_memory(err);
+    n = 0;
+    for (unsigned w = 0; w < p->trace->opt.jobs; w++)
+        for (size_t i = 0; i < p->counts[w].count; i++)
+            s[n++] = p->counts[w].all[i];
+    if (n)
+        qsort(s, n, sizeof *s, by_number);
+    for (size_t i = 0; i < n; i++)
+        if (*count && s[*count - 1].number == s[i].number)
+            s[*count - 1].records += s[i].records;
+        else
+            s[(*count)++] = s[i];
+    return ROCL_OK;
+}

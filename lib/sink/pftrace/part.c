@@ -1,0 +1,261 @@
+/* Some of a capture's sequences, one after the other. Each part reads its own range of the sorter,
+ * so several can be written at once. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "sink/pftrace/pf.h"
+
+/* Parts are made until there are about so many, and none of fewer records: what it takes to keep
+ * some ten cores busy, and little enough to hold a block and the interned texts of each. */
+#define PARTS         8
+#define RECORDS_LEAST (32u << 10)
+
+/* Whose turn it is, and whether there will be another one. */
+struct pf_turns {
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    uint64_t next;
+    _Atomic bool over;
+};
+
+/* ---- sequences ------------------------------------------------------------------------------- */
+
+static const pf_room *room_of(const pf_sink *p, rocl_room room)
+{
+    switch (room) {
+    case ROCL_ROOM_HOST:
+        return &pf_room_host;
+    case ROCL_ROOM_GPU:
+    case ROCL_ROOM_MEMORY:
+        return p->opt.legacy_tracks ? &pf_room_legacy : &pf_room_gpu;
+    case ROCL_ROOM_ALLOCATED:
+        return &pf_room_allocated;
+    case ROCL_ROOM_BANDWIDTH:
+        return &pf_room_bandwidth;
+    case ROCL_ROOM_PMC:
+        return &pf_room_pmc;
+    default:
+        return &pf_room_sampled;
+    }
+}
+
+uint64_t pf_number(pf_numbers *n)
+{
+    uint64_t v = n->next;
+    n->next += n->step;
+    if (n->beyond <= v)
+        n->beyond = v + 1;
+    return v;
+}
+
+void pf_part_begin(pf_part *p, int64_t from, uint64_t track)
+{
+    const pf_world *w = &p->sink->world;
+    pf_seq_begin(&p->seq, w->next_seq + (uint32_t)p->at, pf_machine(w), from, track);
+}
+
+static rocl_status begin_sequence(pf_part *p, rocl_error *err)
+{
+    const pf_sink *s = p->sink;
+    if (p->at == p->last || s->sequences[p->at].number != p->sequence)
+        return rocl_fail(err, ROCL_INTERNAL, "a sorted record is of an unknown sequence");
+    p->room = room_of(s, p->event.room);
+    p->state = calloc(1, p->room->size);
+    if (!p->state)
+        return rocl_fail_memory(err);
+    p->uuids.next = s->world.next_uuid + p->at;
+    p->specs.next = s->world.next_spec + p->at;
+    p->uuids.step = p->specs.step = s->sequence_count;
+    return p->room->begin(p, p->state, err);
+}
+
+static void forget_sequence(pf_part *p)
+{
+    if (p->state && p->room->free)
+        p->room->free(p->state);
+    free(p->state);
+    p->state = NULL;
+    p->room = NULL;
+}
+
+static void end_sequence(pf_part *p)
+{
+    if (p->room->end)
+        p->room->end(p, p->state);
+    forget_sequence(p);
+    p->at++;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static rocl_status next(pf_part *p, rocl_error *err)
+{
+    rocl_record rec;
+    rocl_status st = rocl_sorter_next_of(p->sink->packer.sorter, p->number, &rec, &p->more, err);
+    if (st != ROCL_OK || !p->more)
+        return st;
+    p->sequence = rocl_sequence_of(rec.key);
+    return rocl_packed_read(&rec, &p->event)
+               ? ROCL_OK
+               : rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
+}
+
+/* Writes the record at hand, takes the next. */
+static rocl_status step(pf_part *p, rocl_error *err)
+{
+    uint64_t sequence = p->sequence;
+    rocl_status st = p->room ? ROCL_OK : begin_sequence(p, err);
+    if (st == ROCL_OK)
+        st = p->room->record(p, p->state, err);
+    if (st == ROCL_OK)
+        st = next(p, err);
+    if (st == ROCL_OK && (!p->more || p->sequence != sequence))
+        end_sequence(p);
+    return st;
+}
+
+rocl_status pf_part_fill(pf_part *p, rocl_buf *block, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    uint64_t records = 0;
+    p->seq.block = block;
+    if (!p->begun) {
+        st = next(p, err);
+        p->begun = true;
+    }
+    while (st == ROCL_OK && p->more && block->len < PF_BLOCK) {
+        st = step(p, err);
+        records++;
+    }
+    if (st != ROCL_OK || !p->more)
+        atomic_store(&p->turns->over, true);
+    rocl_progress(p->sink->trace, records);
+    return st == ROCL_OK && block->failed ? rocl_fail_memory(err) : st;
+}
+
+bool pf_part_is_over(const pf_part *p)
+{
+    return atomic_load(&p->turns->over);
+}
+
+/* Turns are handed out in their order, so somebody has the one before, and will be done. */
+rocl_status pf_part_turn(pf_part *p, uint64_t n, rocl_buf *block, rocl_error *err)
+{
+    struct pf_turns *t = p->turns;
+    pthread_mutex_lock(&t->lock);
+    while (t->next != n)
+        pthread_cond_wait(&t->moved, &t->lock);
+    rocl_status st = pf_part_is_over(p) ? ROCL_OK : pf_part_fill(p, block, err);
+    t->next++;
+    pthread_cond_broadcast(&t->moved);
+    pthread_mutex_unlock(&t->lock);
+    return st;
+}
+
+bool pf_is_linked(pf_part *p, uint64_t stack_id)
+{
+    return rocl_idset_next(&p->linked, stack_id);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static bool add_part(pf_sink *p, size_t *cap, size_t first)
+{
+    struct pf_turns *turns = calloc(1, sizeof *turns);
+    if (!turns || !ROCL_GROW(p->parts, *cap, p->part_count + 1)) {
+        free(turns);
+        return false;
+    }
+    pthread_mutex_init(&turns->lock, NULL);
+    pthread_cond_init(&turns->moved, NULL);
+    p->parts[p->part_count] = (pf_part){.sink = p,
+                                        .number = p->part_count,
+                                        .first = first,
+                                        .last = first,
+                                        .at = first,
+                                        .seq = {.trace = p->trace},
+                                        .linked = p->packer.linked[0],
+                                        .turns = turns};
+    p->part_count++;
+    return true;
+}
+
+/* Neighbours share a part while they have too few records for one. */
+static rocl_status cut(pf_sink *p, rocl_error *err)
+{
+    uint64_t total = 0, records = 0;
+    size_t cap = 0;
+    for (size_t i = 0; i < p->sequence_count; i++)
+        total += p->sequences[i].records;
+    uint64_t enough = total / PARTS > RECORDS_LEAST ? total / PARTS : RECORDS_LEAST;
+    for (size_t i = 0; i < p->sequence_count || !p->part_count; i++) {
+        uint64_t more = i < p->sequence_count ? p->sequences[i].records : 0;
+        bool full = records >= enough / 2 && records + more > enough + enough / 2;
+        if (!p->part_count || full) {
+            if (!add_part(p, &cap, i))
+                return rocl_fail_memory(err);
+            records = 0;
+        }
+        records += more;
+        p->parts[p->part_count - 1].last = i < p->sequence_count ? i + 1 : i;
+    }
+    return ROCL_OK;
+}
+
+static rocl_status start_reading(pf_sink *p, rocl_error *err)
+{
+    uint64_t *bounds = reallocarray(NULL, p->part_count, sizeof *bounds);
+    if (!bounds)
+        return rocl_fail_memory(err);
+    for (size_t i = 1; i < p->part_count; i++)
+        bounds[i - 1] = p->sequences[p->parts[i].first].number << ROCL_PACK_GROUP_SHIFT;
+    rocl_status st = rocl_sorter_start_parts(p->packer.sorter, bounds, p->part_count - 1, err);
+    free(bounds);
+    return st;
+}
+
+rocl_status pf_parts_open(pf_sink *p, rocl_error *err)
+{
+    rocl_status st = rocl_packer_sequences(&p->packer, &p->sequences, &p->sequence_count, err);
+    for (size_t i = 0; i < p->sequence_count && st == ROCL_OK; i++)
+        if (rocl_sequence_room(p->sequences[i].number) == ROCL_ROOM_HOST)
+            pf_describe_host(&p->world, rocl_sequence_index(p->sequences[i].number));
+    if (st == ROCL_OK)
+        st = cut(p, err);
+    return st ? st : start_reading(p, err);
+}
+
+static void add_report(rocl_pftrace_report *to, const rocl_pftrace_report *from)
+{
+    to->slices += from->slices;
+    to->counter_values += from->counter_values;
+    to->lanes += from->lanes;
+    to->moved += from->moved;
+}
+
+void pf_parts_close(pf_sink *p)
+{
+    pf_world *w = &p->world;
+    w->next_seq += (uint32_t)p->sequence_count;
+    for (size_t i = 0; i < p->part_count; i++) {
+        pf_part *part = &p->parts[i];
+        add_report(&p->report, &part->report);
+        if (w->next_uuid < part->uuids.beyond)
+            w->next_uuid = part->uuids.beyond;
+        if (w->next_spec < part->specs.beyond)
+            w->next_spec = part->specs.beyond;
+        forget_sequence(part);
+        pf_seq_free(&part->seq);
+        pthread_cond_destroy(&part->turns->moved);
+        pthread_mutex_destroy(&part->turns->lock);
+        free(part->turns);
+    }
+    free(p->parts);
+    free(p->sequences);
+    p->parts = NULL;
+    p->sequences = NULL;
+    p->part_count = p->sequence_count = 0;
+}
