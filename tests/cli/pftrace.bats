@@ -125,6 +125,18 @@ convert() {
     same ours theirs
 }
 
+@test "-v tells how many slices and values there are" {
+    for mode in "${MODES[@]}"; do
+        # shellcheck disable=SC2086
+        convert $mode "$FIXTURES/everything.db"
+        # shellcheck disable=SC2086
+        said=$(rocpd2pftrace -v $mode -o t.pftrace "$FIXTURES/everything.db" 2>&1 |
+            sed -n 's/.* \([0-9]* slices, [0-9]* counter values\).*/\1/p')
+        [ "$said" = "$(awk -F'\t' '$1 == "slice" || $1 == "stage" { n++ } $1 == "value" { v++ }
+            END { print n " slices, " v " counter values" }' events)" ] || fail "$mode: $said"
+    done
+}
+
 @test "the write-ahead log is read" {
     convert "$FIXTURES/wal-live.db"
     [ "$(lines slice 2 | wc -l)" -eq $(($(ask 'SELECT 1 FROM rocpd_region%S' "$FIXTURES/schema-3.0.0.db" |
