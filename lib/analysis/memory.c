@@ -343,7 +343,7 @@ rocl_status rocl_memory_collector(rocl_collector *c, rocl_trace *t, const rocl_s
     m->options = o;
     m->keys = rocl_strings_new();
     m->sorter = rocl_sorter_new(t->space, 4);
-    m->spans = calloc(t->opt.jobs, sizeof *m->spans);
+    m->spans = rocl_line_calloc(t->opt.jobs, sizeof *m->spans);
     if (!m->keys || !m->sorter || !m->spans)
         return rocl_fail_memory(err);
     for (unsigned w = 0; w < t->opt.jobs; w++)

@@ -5,6 +5,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/slices.h"
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/map.h"
 
@@ -27,7 +28,8 @@ typedef struct block {
 } block;
 
 typedef struct memory_span {
-    int64_t first, last; /* first > last: none */
+    alignas(ROCL_LINE) int64_t first;
+    int64_t last; /* first > last: none */
 } memory_span;
 
 typedef struct memory {

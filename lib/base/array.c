@@ -22,3 +22,9 @@ bool rocl_array_grow(void *items, size_t *cap, size_t need, size_t size)
     *cap = more;
     return true;
 }
+
+void *rocl_line_calloc(size_t n, size_t size)
+{
+    void *p = n <= SIZE_MAX / 2 / size ? aligned_alloc(ROCL_LINE, n * size) : NULL;
+    return p ? memset(p, 0, n * size) : NULL;
+}

@@ -145,7 +145,7 @@ static rocl_status prepare(timeline *t, rocl_error *err)
 {
     const rocl_timeline_options *o = t->opt;
     rocl_status st = tl_writer_init(&t->writer, o, err);
-    t->workers = calloc(t->jobs, sizeof *t->workers);
+    t->workers = rocl_line_calloc(t->jobs, sizeof *t->workers);
     t->space = rocl_sort_space_new(o->memory ? o->memory : ROCL_DEFAULT_MEMORY, t->jobs, o->tmpdir);
     if (st == ROCL_OK && (!t->workers || !t->space))
         st = rocl_fail_memory(err);

@@ -5,6 +5,7 @@
 #ifndef ROCL_LEGACY_TIMELINE_IMPL_H
 #define ROCL_LEGACY_TIMELINE_IMPL_H
 
+#include "base/array.h"
 #include "base/extsort.h"
 #include "base/map.h"
 #include "base/out.h"
@@ -105,7 +106,7 @@ void tl_put_row(struct tl_worker *w, uint32_t row);
 typedef struct tl_local tl_local;
 
 typedef struct tl_worker {
-    const rocl_timeline_options *opt;
+    alignas(ROCL_LINE) const rocl_timeline_options *opt;
     rocl_sorter *gaps; /* with opt->gaps */
     unsigned number;
     uint64_t block, line; /* where we are */

@@ -4,6 +4,7 @@
  * workers there are: so gzip members are the same for every number of them. */
 #include "sink/csv.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/out.h"
 #include "base/pool.h"
@@ -27,7 +28,7 @@ typedef struct route {
 } route;
 
 typedef struct rocl_csv_worker {
-    rocl_csv_formatter formatter;
+    alignas(ROCL_LINE) rocl_csv_formatter formatter;
     rocl_buf text; /* of a chunk, before gzip */
     route routes[ROUTES];
 } rocl_csv_worker;
@@ -348,7 +349,7 @@ static rocl_status start(rocl_csv_run *r, rocl_trace *t, const rocl_csv_options 
     rocl_status st = rocl_csv_select(&r->files, o, err);
     if (st)
         return st;
-    r->workers = calloc(r->jobs, sizeof *r->workers);
+    r->workers = rocl_line_calloc(r->jobs, sizeof *r->workers);
     if (!r->workers)
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < r->jobs; i++) {

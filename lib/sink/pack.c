@@ -68,7 +68,7 @@ static void make_key(uint64_t key[4], rocl_room room, uint32_t index, int64_t ti
 static rocl_status add(rocl_packer *p, unsigned worker, const uint64_t key[4],
                        const uint8_t *payload, const uint8_t *end, rocl_error *err)
 {
-    if (!rocl_pack_count(&p->counts[worker], rocl_sequence_of(key)))
+    if (!rocl_pack_count(&p->workers[worker].counts, rocl_sequence_of(key)))
         return rocl_fail_memory(err);
     return rocl_sorter_add(p->sorter, worker, key, payload, (size_t)(end - payload), err);
 }
@@ -83,7 +83,7 @@ static uint32_t host_index(const rocl_capture *c, const rocl_event *e)
 static rocl_status pack_region(rocl_packer *p, unsigned worker, const rocl_batch *b,
                                const rocl_region *g, rocl_error *err)
 {
-    rocl_buf *s = &p->scratch[worker];
+    rocl_buf *s = &p->workers[worker].scratch;
     uint64_t key[4];
     s->len = 0;
     if (!rocl_buf_room(s, 64))
@@ -277,7 +277,7 @@ static rocl_status pack_sample(rocl_packer *p, unsigned worker, const rocl_captu
 
 static rocl_status link_stack(rocl_packer *p, unsigned worker, uint64_t stack_id, rocl_error *err)
 {
-    if (stack_id && !rocl_idset_add(&p->linked[worker], stack_id))
+    if (stack_id && !rocl_idset_add(&p->workers[worker].linked, stack_id))
         return rocl_fail_memory(err);
     return ROCL_OK;
 }
@@ -339,25 +339,18 @@ rocl_status rocl_packer_batch(rocl_packer *p, unsigned worker, const rocl_batch 
 
 rocl_status rocl_packer_open(rocl_packer *p, rocl_error *err)
 {
-    p->linked = calloc(p->trace->opt.jobs, sizeof *p->linked);
-    p->scratch = calloc(p->trace->opt.jobs, sizeof *p->scratch);
-    p->counts = calloc(p->trace->opt.jobs, sizeof *p->counts);
-    return p->linked && p->scratch && p->counts ? ROCL_OK : rocl_fail_memory(err);
+    p->workers = rocl_line_calloc(p->trace->opt.jobs, sizeof *p->workers);
+    return p->workers ? ROCL_OK : rocl_fail_memory(err);
 }
 
 void rocl_packer_close(rocl_packer *p)
 {
-    for (unsigned w = 0; w < p->trace->opt.jobs; w++) {
-        if (p->linked)
-            rocl_idset_free(&p->linked[w]);
-        if (p->scratch)
-            rocl_buf_free(&p->scratch[w]);
-        if (p->counts)
-            rocl_pack_counts_free(&p->counts[w]);
+    for (unsigned w = 0; p->workers && w < p->trace->opt.jobs; w++) {
+        rocl_idset_free(&p->workers[w].linked);
+        rocl_buf_free(&p->workers[w].scratch);
+        rocl_pack_counts_free(&p->workers[w].counts);
     }
-    free(p->linked);
-    free(p->scratch);
-    free(p->counts);
+    free(p->workers);
 }
 
 rocl_sorter *rocl_packer_sorter(const rocl_packer *p)

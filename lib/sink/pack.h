@@ -2,6 +2,7 @@
 #ifndef ROCL_SINK_PACK_H
 #define ROCL_SINK_PACK_H
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/map.h"
 #include "model/trace.h"
@@ -43,6 +44,12 @@ typedef struct rocl_pack_counts {
     uint32_t recent[ROCL_PACK_RECENT]; /* places: one of few threads is the usual answer */
 } rocl_pack_counts;
 
+typedef struct rocl_pack_worker {
+    alignas(ROCL_LINE) rocl_buf scratch;
+    rocl_idset linked; /* stack ids with GPU work */
+    rocl_pack_counts counts;
+} rocl_pack_worker;
+
 /* Packs what batches bring into the sorter of a capture. */
 typedef struct rocl_packer {
     rocl_trace *trace;
@@ -50,10 +57,8 @@ typedef struct rocl_packer {
     bool bandwidth;       /* records for copies over time */
     rocl_place_fn *place; /* of records in the rooms GPU and MEMORY; NULL: by process */
     const void *place_ctx;
-    rocl_sorter *sorter;      /* of the capture at hand; the owner's */
-    rocl_idset *linked;       /* by worker: stack ids with GPU work */
-    rocl_buf *scratch;        /* by worker */
-    rocl_pack_counts *counts; /* by worker */
+    rocl_sorter *sorter; /* of the capture at hand; the owner's */
+    rocl_pack_worker *workers;
 } rocl_packer;
 
 /* trace and the flags are set. A new sorter per capture: rocl_packer_sorter. */

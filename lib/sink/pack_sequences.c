@@ -38,14 +38,14 @@ rocl_status rocl_packer_sequences(const rocl_packer *p, rocl_packed_sequence **a
     size_t n = 0;
     *count = 0;
     for (unsigned w = 0; w < p->trace->opt.jobs; w++)
-        n += p->counts[w].count;
+        n += p->workers[w].counts.count;
     rocl_packed_sequence *s = *all = reallocarray(NULL, n ? n : 1, sizeof *s);
     if (!s)
         return rocl_fail_memory(err);
     n = 0;
     for (unsigned w = 0; w < p->trace->opt.jobs; w++)
-        for (size_t i = 0; i < p->counts[w].count; i++)
-            s[n++] = p->counts[w].all[i];
+        for (size_t i = 0; i < p->workers[w].counts.count; i++)
+            s[n++] = p->workers[w].counts.all[i];
     if (n)
         qsort(s, n, sizeof *s, by_number);
     for (size_t i = 0; i < n; i++)

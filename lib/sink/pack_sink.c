@@ -9,10 +9,10 @@ void rocl_packer_forget(rocl_packer *p)
 {
     rocl_sorter_free(p->sorter);
     p->sorter = NULL;
-    for (unsigned w = 0; p->linked && w < p->trace->opt.jobs; w++)
-        rocl_idset_free(&p->linked[w]);
-    for (unsigned w = 0; p->counts && w < p->trace->opt.jobs; w++)
-        rocl_pack_counts_free(&p->counts[w]);
+    for (unsigned w = 0; p->workers && w < p->trace->opt.jobs; w++) {
+        rocl_idset_free(&p->workers[w].linked);
+        rocl_pack_counts_free(&p->workers[w].counts);
+    }
 }
 
 rocl_status rocl_packer_begin(rocl_packer *p, const rocl_capture *c, rocl_error *err)

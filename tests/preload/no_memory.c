@@ -10,6 +10,7 @@
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *p, size_t size);
+void *__libc_memalign(size_t align, size_t size);
 
 static _Atomic long count;
 static long at;
@@ -50,6 +51,11 @@ void *malloc(size_t size)
 void *calloc(size_t n, size_t size)
 {
     return fails() ? NULL : __libc_calloc(n, size);
+}
+
+void *aligned_alloc(size_t align, size_t size)
+{
+    return fails() ? NULL : __libc_memalign(align, size);
 }
 
 void *realloc(void *p, size_t size)

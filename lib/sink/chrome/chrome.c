@@ -144,7 +144,7 @@ static rocl_status write_part(chrome_sink *c, size_t index, rocl_error *err)
 
 static int64_t time_base(const chrome_sink *c)
 {
-    chrome_span all = {INT64_MAX, INT64_MIN, ""};
+    chrome_span all = {INT64_MAX, INT64_MIN};
     for (unsigned w = 0; w < c->trace->opt.jobs; w++)
         widen(&all, c->spans[w].first, c->spans[w].last);
     if (all.last > all.first && (uint64_t)all.last - (uint64_t)all.first >= EXACT)
@@ -186,12 +186,12 @@ static rocl_status write_all(chrome_sink *c, rocl_error *err)
 static rocl_status open_sink(chrome_sink *c, rocl_error *err)
 {
     rocl_trace *t = c->trace;
-    c->spans = calloc(t->opt.jobs, sizeof *c->spans);
+    c->spans = rocl_line_calloc(t->opt.jobs, sizeof *c->spans);
     c->parts = calloc(t->capture_count + 1, sizeof *c->parts);
     if (!c->spans || !c->parts)
         return rocl_fail_memory(err);
     for (unsigned w = 0; w < t->opt.jobs; w++)
-        c->spans[w] = (chrome_span){INT64_MAX, INT64_MIN, ""};
+        c->spans[w] = (chrome_span){INT64_MAX, INT64_MIN};
     rocl_status st = rocl_packer_open(&c->packer, err);
     if (st == ROCL_OK)
         st = chrome_stream_open(&c->stream, t, &c->opt, err);

@@ -16,6 +16,7 @@
 #ifndef ROCL_SINK_CHROME_CHROME_H
 #define ROCL_SINK_CHROME_CHROME_H
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/map.h"
 #include "model/gpus.h"
@@ -141,9 +142,9 @@ typedef struct chrome_part {
     chrome_links links;
 } chrome_part;
 
-typedef struct chrome_span { /* what a worker has seen; a cache line of its own */
-    int64_t first, last;
-    char padding[48];
+typedef struct chrome_span { /* what a worker has seen */
+    alignas(ROCL_LINE) int64_t first;
+    int64_t last;
 } chrome_span;
 
 typedef struct chrome_sink {

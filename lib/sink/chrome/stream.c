@@ -14,7 +14,7 @@ enum {
 };
 
 typedef struct worker {
-    chrome_formatter formatter;
+    alignas(ROCL_LINE) chrome_formatter formatter;
     rocl_buf text; /* of a chunk, before gzip */
 } worker;
 
@@ -107,7 +107,7 @@ static void json_form(rocl_buf *to, const char *p, size_t n)
 
 static rocl_status open_workers(chrome_stream *s, rocl_error *err)
 {
-    s->workers = calloc(s->trace->opt.jobs, sizeof *s->workers);
+    s->workers = rocl_line_calloc(s->trace->opt.jobs, sizeof *s->workers);
     if (!s->workers)
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < s->trace->opt.jobs; i++)

@@ -8,14 +8,15 @@
 #include "base/error.h"
 #include "sink/pftrace/pf.h"
 
-/* Parts are made until there are about so many, and none of fewer records: what it takes to keep
- * some ten cores busy, and little enough to hold a block and the interned texts of each. */
-#define PARTS         8
-#define RECORDS_LEAST (32u << 10)
+/* Parts are made until there are about so many, and none is smaller: what it takes to keep some ten
+ * cores busy, and little enough to hold a block and the interned texts of each. */
+#define PARTS       8
+#define PARTS_MAX   (2 * PARTS) /* some are only half as large */
+#define LEAST_BYTES (1u << 20)
 
 /* Whose turn it is, and whether there will be another one. */
 struct pf_turns {
-    pthread_mutex_t lock;
+    alignas(ROCL_LINE) pthread_mutex_t lock;
     pthread_cond_t moved;
     uint64_t next;
     _Atomic bool over;
@@ -63,7 +64,7 @@ static rocl_status begin_sequence(pf_part *p, rocl_error *err)
     if (p->at == p->last || s->sequences[p->at].number != p->sequence)
         return rocl_fail(err, ROCL_INTERNAL, "a sorted record is of an unknown sequence");
     p->room = room_of(s, p->event.room);
-    p->state = calloc(1, p->room->size);
+    p->state = rocl_line_calloc((p->room->size + ROCL_LINE - 1) / ROCL_LINE, ROCL_LINE);
     if (!p->state)
         return rocl_fail_memory(err);
     p->uuids.next = s->world.next_uuid + p->at;
@@ -162,13 +163,25 @@ bool pf_is_linked(pf_part *p, uint64_t stack_id)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static bool add_part(pf_sink *p, size_t *cap, size_t first)
+/* Bytes that a sequence becomes, about: only how well parts keep step depends on it. */
+static uint64_t bytes_of(const rocl_packed_sequence *s)
 {
-    struct pf_turns *turns = calloc(1, sizeof *turns);
-    if (!turns || !ROCL_GROW(p->parts, *cap, p->part_count + 1)) {
-        free(turns);
-        return false;
+    switch (rocl_sequence_room(s->number)) {
+    case ROCL_ROOM_HOST:
+        return 37 * s->records; /* a begin and an end */
+    case ROCL_ROOM_GPU:
+    case ROCL_ROOM_MEMORY:
+        return 86 * s->records;
+    default:
+        return 22 * s->records;
     }
+}
+
+static bool add_part(pf_sink *p, size_t first)
+{
+    struct pf_turns *turns = rocl_line_calloc(1, sizeof *turns);
+    if (!turns)
+        return false;
     pthread_mutex_init(&turns->lock, NULL);
     pthread_cond_init(&turns->moved, NULL);
     p->parts[p->part_count] = (pf_part){.sink = p,
@@ -177,30 +190,33 @@ static bool add_part(pf_sink *p, size_t *cap, size_t first)
                                         .last = first,
                                         .at = first,
                                         .seq = {.trace = p->trace},
-                                        .linked = p->packer.linked[0],
+                                        .linked = p->packer.workers[0].linked,
                                         .turns = turns};
     p->part_count++;
     return true;
 }
 
-/* Neighbours share a part while they have too few records for one. */
+/* Neighbours share a part while they are too small for one. */
 static rocl_status cut(pf_sink *p, rocl_error *err)
 {
-    uint64_t total = 0, records = 0;
-    size_t cap = 0;
+    uint64_t total = 0, bytes = 0;
     for (size_t i = 0; i < p->sequence_count; i++)
-        total += p->sequences[i].records;
-    uint64_t enough = total / PARTS > RECORDS_LEAST ? total / PARTS : RECORDS_LEAST;
-    for (size_t i = 0; i < p->sequence_count || !p->part_count; i++) {
-        uint64_t more = i < p->sequence_count ? p->sequences[i].records : 0;
-        bool full = records >= enough / 2 && records + more > enough + enough / 2;
-        if (!p->part_count || full) {
-            if (!add_part(p, &cap, i))
+        total += bytes_of(&p->sequences[i]);
+    uint64_t enough = total / PARTS > LEAST_BYTES ? total / PARTS : LEAST_BYTES;
+    p->parts = rocl_line_calloc(PARTS_MAX, sizeof *p->parts);
+    if (!p->parts || !add_part(p, 0))
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < p->sequence_count; i++) {
+        uint64_t more = bytes_of(&p->sequences[i]);
+        if (bytes >= enough / 2 && bytes + more > enough + enough / 2 &&
+            p->part_count < PARTS_MAX) {
+            if (!add_part(p, i))
                 return rocl_fail_memory(err);
-            records = 0;
+            bytes = 0;
         }
-        records += more;
-        p->parts[p->part_count - 1].last = i < p->sequence_count ? i + 1 : i;
+        bytes += more;
+        p->parts[p->part_count - 1].last = i + 1;
+        p->parts[p->part_count - 1].bytes = bytes;
     }
     return ROCL_OK;
 }

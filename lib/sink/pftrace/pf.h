@@ -1,7 +1,7 @@
 /* The Perfetto sink, room by room:
  *
  *     pftrace.c    the sink: batches -> sorted records -> parts, once per capture
- *     part.c       some sequences, one after the other, a block whenever it is the part's turn
+ *     part.c       some sequences, one after the other, a block when it is the part's turn
  *     stream.c     blocks -> (compressed) -> file
  *     sequence.c   packet sequences: times as differences, interning, annotations
  *     fields.h     field numbers of the format
@@ -18,6 +18,7 @@
 #ifndef ROCL_SINK_PFTRACE_PF_H
 #define ROCL_SINK_PFTRACE_PF_H
 
+#include "base/array.h"
 #include "base/map.h"
 #include "base/out.h"
 #include "base/pool.h"
@@ -46,7 +47,7 @@ void pf_stream_abort(pf_stream *s);                                           /*
 rocl_buf *pf_stream_block(pf_stream *s);
 /* Passes a full block on, or any. Call it now and then; reports what went wrong since. */
 rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err);
-/* Writes the parts, a block of each in turn. */
+/* Writes the parts, a block of one after a block of another. */
 rocl_status pf_stream_parts(pf_stream *s, pf_part *parts, size_t count, rocl_error *err);
 
 /* ---- sequence.c ---- */
@@ -242,17 +243,18 @@ typedef struct pf_numbers {
 } pf_numbers;
 
 struct pf_part {
-    pf_sink *sink;       /* read only */
-    size_t number;       /* of the sorter's parts */
-    size_t first, last;  /* of the sink's sequences: [first, last) */
-    size_t at;           /* the one at hand */
-    const pf_room *room; /* NULL: it has not begun */
+    alignas(ROCL_LINE) pf_sink *sink; /* read only */
+    size_t number;                    /* of the sorter's parts */
+    size_t first, last;               /* of the sink's sequences: [first, last) */
+    size_t at;                        /* the one at hand */
+    const pf_room *room;              /* NULL: it has not begun */
     void *state;
     pf_seq seq;
     rocl_packed event; /* the record at hand */
     uint64_t sequence; /* number of its sequence */
     bool more;
-    bool begun; /* there is a record at hand, or none is left */
+    bool begun;     /* there is a record at hand, or none is left */
+    uint64_t bytes; /* that it will write, about */
     pf_numbers uuids, specs;
     rocl_idset linked; /* a view of the sink's, with a place of its own */
     rocl_pftrace_report report;

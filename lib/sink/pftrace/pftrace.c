@@ -9,7 +9,7 @@
 static rocl_status join_linked(pf_sink *p, rocl_error *err)
 {
     for (unsigned w = 1; w < p->trace->opt.jobs; w++)
-        if (!rocl_idset_merge(&p->packer.linked[0], &p->packer.linked[w]))
+        if (!rocl_idset_merge(&p->packer.workers[0].linked, &p->packer.workers[w].linked))
             return rocl_fail_memory(err);
     return ROCL_OK;
 }

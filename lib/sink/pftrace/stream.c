@@ -130,21 +130,28 @@ static rocl_status put_turn(pf_stream *s, pf_part *part, uint64_t turn, rocl_err
     return rocl_pipe_put(s->pipe, c, err);
 }
 
-/* A part that has nothing left may be given a turn more, if nobody knew it yet: it fills nothing.
- */
+/* The part that has written the least of what it will, so that all end at about the same time. */
+static size_t laggard(const pf_part *parts, const uint64_t *turns, size_t count)
+{
+    size_t least = count;
+    for (size_t i = 0; i < count; i++)
+        if (!pf_part_is_over(&parts[i]) &&
+            (least == count || turns[i] * parts[least].bytes < turns[least] * parts[i].bytes))
+            least = i;
+    return least;
+}
+
+/* That a part is over may become known late: it is given turns more, and writes nothing. The order
+ * among the others is the same then. */
 rocl_status pf_stream_parts(pf_stream *s, pf_part *parts, size_t count, rocl_error *err)
 {
     rocl_status st = pf_stream_flush(s, true, err);
-    bool any = true;
-    for (uint64_t turn = 0; any && st == ROCL_OK; turn++) {
-        any = false;
-        for (size_t i = 0; i < count && st == ROCL_OK; i++) {
-            if (pf_part_is_over(&parts[i]))
-                continue;
-            any = true;
-            st = put_turn(s, &parts[i], turn, err);
-        }
-    }
+    uint64_t *turns = calloc(count, sizeof *turns);
+    if (!turns && st == ROCL_OK)
+        st = rocl_fail_memory(err);
+    for (size_t i; st == ROCL_OK && (i = laggard(parts, turns, count)) < count;)
+        st = put_turn(s, &parts[i], turns[i]++, err);
     rocl_status drained = rocl_pipe_drain(s->pipe, st ? NULL : err);
+    free(turns);
     return st ? st : drained;
 }

@@ -2,10 +2,11 @@
  * output, is then that of the times, whoever has read what first. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "sink/rocpd/newset.h"
 
 typedef struct newset_worker {
-    rocl_buf scratch;
+    alignas(ROCL_LINE) rocl_buf scratch;
     uint64_t values; /* that it has brought */
 } newset_worker;
 
@@ -37,7 +38,8 @@ rocl_status newset_events_new(newset_events **out, rocl_trace *t, const rocl_cap
         return rocl_fail_memory(err);
     e->trace = t;
     e->capture = c;
-    bool ok = (e->workers = calloc(t->opt.jobs, sizeof *e->workers)) && make_first_ends(e);
+    bool ok =
+        (e->workers = rocl_line_calloc(t->opt.jobs, sizeof *e->workers)) && make_first_ends(e);
     for (schema_table i = 0; i < SCHEMA_EVENT_TABLES && ok; i++)
         ok = (e->sorters[i] = rocl_sorter_new(t->space, KEYS));
     return ok ? ROCL_OK : rocl_fail_memory(err);

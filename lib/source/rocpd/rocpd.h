@@ -14,6 +14,7 @@
 #ifndef ROCL_SOURCE_ROCPD_H
 #define ROCL_SOURCE_ROCPD_H
 
+#include "base/array.h"
 #include "base/ids.h"
 #include "model/schema.h"
 #include "source/agent_label.h"
@@ -221,7 +222,7 @@ typedef struct rocpd_recent {
 } rocpd_recent;
 
 struct rocpd_worker {
-    rocl_db *db; /* borrowed from the file */
+    alignas(ROCL_LINE) rocl_db *db; /* borrowed from the file */
     rocpd_events *events;
     rocl_batch out[ROCL_KINDS]; /* filled up to ROCL_ROWS_BATCH, then emitted */
     rocl_arg *args;             /* of the regions in out */
