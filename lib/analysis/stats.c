@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analysis/calls.h"
+#include "base/pool.h"
 #include "sink/sink.h"
 
 #define REPORT(r) (1u << ROCL_REPORT_##r)
@@ -31,6 +32,7 @@ enum { COLLECTORS = sizeof makers / sizeof *makers };
 
 typedef struct stats {
     rocl_collector collectors[COLLECTORS];
+    rocl_tables *tables[COLLECTORS]; /* of each */
     unsigned count;
 } stats;
 
@@ -95,6 +97,27 @@ static rocl_status look_up_calls(stats *s, rocl_error *err)
     return st == ROCL_OK && calls ? rocl_calls_answer(calls, err) : st;
 }
 
+static rocl_status finish_one(void *ctx, unsigned worker, size_t i, rocl_error *err)
+{
+    stats *s = ctx;
+    (void)worker;
+    s->tables[i] = rocl_tables_new();
+    return s->tables[i] ? s->collectors[i].finish(s->collectors[i].self, s->tables[i], err)
+                        : rocl_fail_memory(err);
+}
+
+/* Collectors know nothing of each other: whoever is free finishes the next. */
+static rocl_status finish(stats *s, unsigned jobs, rocl_tables *out, rocl_error *err)
+{
+    rocl_status st = rocl_run_tasks(jobs, s->count, finish_one, s, err);
+    for (unsigned i = 0; i < s->count; i++) {
+        if (st == ROCL_OK && !rocl_tables_join(out, s->tables[i]))
+            st = rocl_fail_memory(err);
+        rocl_tables_free(s->tables[i]);
+    }
+    return st;
+}
+
 static rocl_status run(stats *s, rocl_trace *t, rocl_tables *out, rocl_error *err)
 {
     rocl_sink sink = {.self = s, .events = events, .history = history, .end_task = end_task};
@@ -105,9 +128,7 @@ static rocl_status run(stats *s, rocl_trace *t, rocl_tables *out, rocl_error *er
     rocl_status st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
         st = look_up_calls(s, err);
-    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
-        st = s->collectors[i].finish(s->collectors[i].self, out, err);
-    return st;
+    return st ? st : finish(s, t->opt.jobs, out, err);
 }
 
 /* Before anything is read. */

@@ -1,6 +1,7 @@
 #include "analysis/table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 rocl_tables *rocl_tables_new(void)
 {
@@ -34,6 +35,22 @@ rocl_table *rocl_tables_add(rocl_tables *all, const char *key, const char *title
         .column_count = column_count,
     };
     return t;
+}
+
+bool rocl_tables_join(rocl_tables *all, rocl_tables *from)
+{
+    size_t count = all->count + from->count;
+    rocl_table *tables = reallocarray(all->tables, count ? count : 1, sizeof *tables);
+    if (!tables)
+        return false;
+    if (from->count)
+        memcpy(tables + all->count, from->tables, from->count * sizeof *tables);
+    all->tables = tables;
+    all->count = count;
+    all->incomplete |= from->incomplete;
+    from->count = 0;
+    rocl_arena_join(&all->arena, &from->arena);
+    return true;
 }
 
 static bool more_cells(rocl_table *t, size_t wanted)

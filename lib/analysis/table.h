@@ -62,6 +62,8 @@ rocl_tables *rocl_tables_new(void);
  * good until the next call. */
 rocl_table *rocl_tables_add(rocl_tables *all, const char *key, const char *title,
                             const rocl_table_column *columns, size_t column_count);
+/* Moves the tables of `from` to the end of `all`. False: memory is out. */
+bool rocl_tables_join(rocl_tables *all, rocl_tables *from);
 /* A new row of cells without a value at the end of a table, NULL: memory is out. */
 rocl_datum *rocl_table_row(rocl_table *t);
 /* A copy that lives as long as the tables; "" without memory, and they are incomplete. */

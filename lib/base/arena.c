@@ -76,6 +76,17 @@ char *rocl_arena_dup(rocl_arena *a, const char *s, size_t n)
     return p;
 }
 
+/* The block to take from stays the first. */
+void rocl_arena_join(rocl_arena *to, rocl_arena *from)
+{
+    rocl_arena_block **end = &to->blocks;
+    while (*end)
+        end = &(*end)->next;
+    *end = from->blocks;
+    to->used += from->used;
+    *from = (rocl_arena){0};
+}
+
 void rocl_arena_free(rocl_arena *a)
 {
     for (rocl_arena_block *b = a->blocks, *next; b; b = next) {

@@ -13,6 +13,8 @@ typedef struct rocl_arena {
 void *rocl_arena_alloc(rocl_arena *a, size_t n);
 /* A NUL-terminated copy of n bytes. */
 char *rocl_arena_dup(rocl_arena *a, const char *s, size_t n);
+/* All that is in `from`, which is empty then, lives as long as what is in `to`. */
+void rocl_arena_join(rocl_arena *to, rocl_arena *from);
 void rocl_arena_free(rocl_arena *a);
 
 #endif

@@ -390,6 +390,37 @@ static void test_unknown_format(void **state)
     assert_int_not_equal(access("out2", F_OK), 0);
 }
 
+/* Tables made apart: their texts live on, and so does what was wrong. */
+static void test_join(void **state)
+{
+    (void)state;
+    for (unsigned part = 0; part < 3; part++) {
+        rocl_tables *some = rocl_tables_new();
+        for (unsigned i = 0; i < part; i++) {
+            rocl_table *t = rocl_tables_add(some, "part", "Part", columns, COLUMNS);
+            rocl_datum *row = rocl_table_row(t);
+            char text[3000];
+            memset(text, 'a' + (int)(part + i), sizeof text);
+            row[0] = rocl_datum_text(some, text, sizeof text);
+            row[1] = rocl_datum_int(part);
+        }
+        some->incomplete = part == 2;
+        assert_false(all->incomplete);
+        assert_true(rocl_tables_join(all, some));
+        assert_int_equal(some->count, 0);
+        rocl_tables_free(some);
+    }
+    assert_true(all->incomplete);
+    assert_int_equal(all->count, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        const rocl_table *t = &all->tables[i];
+        assert_int_equal(t->row_count, 1);
+        assert_int_equal(t->cells[1].i, i ? 2 : 1);
+        assert_int_equal(t->cells[0].len, 3000);
+        assert_int_equal(t->cells[0].text[2999], 'b' + (int)i);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 int main(void)
@@ -408,6 +439,7 @@ int main(void)
         TEST(test_json_of_nothing),
         TEST(test_large_and_failing_output),
         TEST(test_unknown_format),
+        TEST(test_join),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
