@@ -1,5 +1,5 @@
 /* One pass over the trace for all reports that were asked for. */
-#include <stdlib.h>
+#include <string.h>
 
 #include "analysis/calls.h"
 #include "base/pool.h"
@@ -7,25 +7,26 @@
 
 #define REPORT(r) (1u << ROCL_REPORT_##r)
 
-/* Who makes which reports. */
+/* Who makes which reports, in the order of the tables. */
 static const struct {
     uint32_t reports;
     rocl_collector_new *make;
     bool by_stream; /* only with it, and not in brief */
+    bool slow;      /* to finish: begun before the others */
 } makers[] = {
-    {REPORT(LAUNCH) | REPORT(GAPS), rocl_calls_collector, false},
+    {REPORT(LAUNCH) | REPORT(GAPS), rocl_calls_collector, false, false},
     {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), rocl_summary_collector,
-     false},
-    {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector, false},
-    {REPORT(GAPS), rocl_lane_gaps_collector, true},
-    {REPORT(TIMELINE), rocl_timeline_collector, false},
-    {REPORT(HISTOGRAM), rocl_histogram_collector, false},
-    {REPORT(LAUNCH), rocl_launch_collector, false},
-    {REPORT(MARKERS), rocl_markers_collector, false},
-    {REPORT(RANKS), rocl_ranks_collector, false},
-    {REPORT(MEMORY), rocl_memory_collector, false},
-    {REPORT(COUNTERS), rocl_counter_collector, false},
-    {REPORT(STREAMS), rocl_streams_collector, false},
+     false, false},
+    {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector, false, false},
+    {REPORT(GAPS), rocl_lane_gaps_collector, true, false},
+    {REPORT(TIMELINE), rocl_timeline_collector, false, false},
+    {REPORT(HISTOGRAM), rocl_histogram_collector, false, false},
+    {REPORT(LAUNCH), rocl_launch_collector, false, false},
+    {REPORT(MARKERS), rocl_markers_collector, false, true},
+    {REPORT(RANKS), rocl_ranks_collector, false, false},
+    {REPORT(MEMORY), rocl_memory_collector, false, false},
+    {REPORT(COUNTERS), rocl_counter_collector, false, false},
+    {REPORT(STREAMS), rocl_streams_collector, false, false},
 };
 
 enum { COLLECTORS = sizeof makers / sizeof *makers };
@@ -33,6 +34,7 @@ enum { COLLECTORS = sizeof makers / sizeof *makers };
 typedef struct stats {
     rocl_collector collectors[COLLECTORS];
     rocl_tables *tables[COLLECTORS]; /* of each */
+    unsigned order[COLLECTORS];      /* in which they are finished */
     unsigned count;
 } stats;
 
@@ -77,9 +79,16 @@ static rocl_status make_collectors(stats *s, rocl_trace *t, const rocl_stats_opt
                                    rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < COLLECTORS && st == ROCL_OK; i++)
-        if (o->reports & makers[i].reports && (!makers[i].by_stream || (o->by_stream && !o->brief)))
-            st = makers[i].make(&s->collectors[s->count++], t, o, err);
+    for (size_t i = 0; i < COLLECTORS && st == ROCL_OK; i++) {
+        if (!(o->reports & makers[i].reports) ||
+            (makers[i].by_stream && (!o->by_stream || o->brief)))
+            continue;
+        /* The slow ones first, each before the former. */
+        if (makers[i].slow)
+            memmove(s->order + 1, s->order, s->count * sizeof *s->order);
+        s->order[makers[i].slow ? 0 : s->count] = s->count;
+        st = makers[i].make(&s->collectors[s->count++], t, o, err);
+    }
     return st;
 }
 
@@ -97,9 +106,10 @@ static rocl_status look_up_calls(stats *s, rocl_error *err)
     return st == ROCL_OK && calls ? rocl_calls_answer(calls, err) : st;
 }
 
-static rocl_status finish_one(void *ctx, unsigned worker, size_t i, rocl_error *err)
+static rocl_status finish_one(void *ctx, unsigned worker, size_t task, rocl_error *err)
 {
     stats *s = ctx;
+    unsigned i = s->order[task];
     (void)worker;
     s->tables[i] = rocl_tables_new();
     return s->tables[i] ? s->collectors[i].finish(s->collectors[i].self, s->tables[i], err)
