@@ -53,6 +53,19 @@ char *rocl_put_u64(char *p, uint64_t v)
     return put_eight(p, eight_digits((uint32_t)(v % e8)));
 }
 
+char *rocl_put_near(char *p, uint64_t v, rocl_upper_digits *upper)
+{
+    const uint64_t e8 = 100000000;
+    if (v < e8)
+        return put_short(p, (uint32_t)v);
+    if (v / e8 != upper->value) {
+        upper->value = v / e8;
+        upper->len = (unsigned)(rocl_put_u64(upper->text, v / e8) - upper->text);
+    }
+    memcpy(p, upper->text, sizeof upper->text);
+    return put_eight(p + upper->len, eight_digits((uint32_t)(v % e8)));
+}
+
 char *rocl_put_i64(char *p, int64_t v)
 {
     if (v >= 0)

@@ -10,6 +10,17 @@
 
 char *rocl_put_u64(char *p, uint64_t v);
 char *rocl_put_i64(char *p, int64_t v);
+
+/* All but the last eight digits of a number: times that are near each other have them in common.
+ * Zeros at first. */
+typedef struct rocl_upper_digits {
+    uint64_t value;
+    char text[16];
+    unsigned len;
+} rocl_upper_digits;
+
+/* The same as rocl_put_u64; *upper is that of the number before, and becomes this one's. */
+char *rocl_put_near(char *p, uint64_t v, rocl_upper_digits *upper);
 /* At least `digits` (up to ROCL_NUM_MAX) hex digits, zero-padded, no 0x. */
 char *rocl_put_hex(char *p, uint64_t v, unsigned digits, bool upper);
 /* The shortest decimal that reads back as v: integers without point or exponent below 1e15

@@ -224,6 +224,7 @@ typedef struct rocl_csv_formatter {
     const char *guid; /* in quotes */
     size_t guid_len;
     rocl_csv_style style;
+    rocl_upper_digits time; /* of the last one */
 } rocl_csv_formatter;
 
 /* A record in a chunk: the two words of its key that are times, then the fields. */

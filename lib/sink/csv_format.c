@@ -138,6 +138,11 @@ static char *put_flags(rocl_csv_style style, char *p, uint64_t v)
     return p;
 }
 
+static char *put_time(rocl_csv_formatter *f, char *p, int64_t v)
+{
+    return v < 0 ? rocl_put_i64(p, v) : rocl_put_near(p, (uint64_t)v, &f->time);
+}
+
 static char *put_unit(char *p, int64_t v)
 {
     return v < 0 ? p : rocl_put_i64(p, v);
@@ -214,9 +219,9 @@ static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const u
     case CSV_UNIT:
         return put_unit(p, rocl_unzigzag(x));
     case CSV_START:
-        return rocl_put_i64(p, (int64_t)v[CSV_F_START]);
+        return put_time(f, p, (int64_t)v[CSV_F_START]);
     case CSV_END:
-        return rocl_put_i64(p, (int64_t)v[CSV_F_END]);
+        return put_time(f, p, (int64_t)v[CSV_F_END]);
     case CSV_DURATION:
         return rocl_put_u64(p, v[CSV_F_END] - v[CSV_F_START]);
     default:

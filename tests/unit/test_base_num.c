@@ -20,12 +20,17 @@ static void test_integers(void **state)
     (void)state;
     char want[ROCL_NUM_MAX], got[ROCL_NUM_MAX];
     uint64_t v = 0;
+    rocl_upper_digits upper = {0};
     for (unsigned digits = 0; digits <= 20; digits++) {
         uint64_t around[] = {v - 1, v, v + 1, v * 7 + 3};
         for (size_t i = 0; i < 4; i++) {
             *rocl_put_u64(got, around[i]) = '\0';
             snprintf(want, sizeof want, "%" PRIu64, around[i]);
             assert_string_equal(got, want);
+            for (unsigned again = 0; again < 2; again++) {
+                *rocl_put_near(got, around[i], &upper) = '\0';
+                assert_string_equal(got, want);
+            }
             *rocl_put_i64(got, (int64_t)around[i]) = '\0';
             snprintf(want, sizeof want, "%" PRId64, (int64_t)around[i]);
             assert_string_equal(got, want);
