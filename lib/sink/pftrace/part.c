@@ -61,9 +61,9 @@ void pf_part_begin(pf_part *p, int64_t from, uint64_t track)
 static rocl_status begin_sequence(pf_part *p, rocl_error *err)
 {
     const pf_sink *s = p->sink;
+    p->room = room_of(s, p->event.room);
     if (p->at == p->last || s->sequences[p->at].number != p->sequence)
         return rocl_fail(err, ROCL_INTERNAL, "a sorted record is of an unknown sequence");
-    p->room = room_of(s, p->event.room);
     p->state = rocl_line_calloc((p->room->size + ROCL_LINE - 1) / ROCL_LINE, ROCL_LINE);
     if (!p->state)
         return rocl_fail_memory(err);
