@@ -250,6 +250,11 @@ exchange() { # command that changes b.db
             $tool -q -j 2 "$FIXTURES/rank1.db"
         silent
     done
+    # a trace that is written in parts
+    "$GEN" -o big.db --rows 60000
+    try 0 bash "$TOP/tests/cli/no-memory.bash" "$BUILD/tests/no_memory.so" 40 \
+        rocpd2pftrace -d out -q -j 2 big.db
+    silent
 }
 
 @test "no room for temporary files" {

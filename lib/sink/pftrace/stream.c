@@ -127,7 +127,9 @@ static rocl_status put_turn(pf_stream *s, pf_part *part, uint64_t turn, rocl_err
         return st;
     c->user = part;
     rocl_buf_put(&c->in, &turn, sizeof turn);
-    return rocl_pipe_put(s->pipe, c, err);
+    bool failed = c->in.failed; /* then the turn is never taken, and those after it would wait */
+    st = rocl_pipe_put(s->pipe, c, err);
+    return st == ROCL_OK && failed ? rocl_fail_memory(err) : st;
 }
 
 /* The part that has written the least of what it will, so that all end at about the same time. */
