@@ -50,6 +50,22 @@ static inline uint8_t *rocl_pack_head(uint8_t *p, const uint64_t *key, uint64_t 
     return p;
 }
 
+/* The same; the number of words is written out so that the compiler unrolls each. */
+static inline uint8_t *rocl_pack_key(uint8_t *p, const uint64_t *key, uint64_t *prev,
+                                     unsigned words, uint32_t len)
+{
+    switch (words) {
+    case 1:
+        return rocl_pack_head(p, key, prev, 1, len);
+    case 2:
+        return rocl_pack_head(p, key, prev, 2, len);
+    case 3:
+        return rocl_pack_head(p, key, prev, 3, len);
+    default:
+        return rocl_pack_head(p, key, prev, 4, len);
+    }
+}
+
 static inline const uint8_t *rocl_unpack_value(const uint8_t *p, unsigned nibble, uint64_t *v)
 {
     static const uint64_t masks[16] = {

@@ -37,7 +37,7 @@ static rocl_status end_piece(piece *p, rocl_error *err)
 
 static void put_record(piece *p, const rocl_record *rec)
 {
-    p->at = rocl_pack_head(p->at, rec->key, p->run.last, p->to->runs.words, (uint32_t)rec->len);
+    p->at = rocl_pack_key(p->at, rec->key, p->run.last, p->to->runs.words, (uint32_t)rec->len);
     if (rec->len)
         memcpy(p->at, rec->data, rec->len);
     p->at += rec->len;

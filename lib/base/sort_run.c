@@ -26,7 +26,7 @@ static size_t pack_record(packer *p, const uint64_t *record)
     uint32_t len;
     const uint8_t *payload = (const uint8_t *)(record + p->words) + sizeof len;
     memcpy(&len, record + p->words, sizeof len);
-    p->at = rocl_pack_head(p->at, record, p->prev, p->words, len);
+    p->at = rocl_pack_key(p->at, record, p->prev, p->words, len);
     memcpy(p->at, payload, len);
     p->at += len;
     return rocl_sort_size(p->words, len) / 8;

@@ -68,23 +68,10 @@ static bool put_in(rocl_sort_runs *to, strands *s, size_t i, const uint64_t *key
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static inline uint8_t *pack_head(uint8_t *p, const uint64_t *key, uint64_t *prev, unsigned words,
-                                 uint32_t len)
-{
-    switch (words) { /* so that the compiler unrolls each */
-    case 2:
-        return rocl_pack_head(p, key, prev, 2, len);
-    case 4:
-        return rocl_pack_head(p, key, prev, 4, len);
-    default:
-        return rocl_pack_head(p, key, prev, words, len);
-    }
-}
-
 static inline void pack(strand *t, const uint64_t *key, unsigned words, const void *payload,
                         size_t len)
 {
-    t->at = pack_head(t->at, key, t->last, words, (uint32_t)len);
+    t->at = rocl_pack_key(t->at, key, t->last, words, (uint32_t)len);
     if (len)
         memcpy(t->at, payload, len);
     t->at += len;
