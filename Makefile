@@ -360,6 +360,7 @@ check: all tests $(FIXTURES) ## run all tests; the last line says how many passe
 
 bench: all $(GEN) $(BENCHES) $(HELPERS) $(TRACED) ## measure against a bare read of the same input (ROWS=, RUNS=)
 	@tests/bench/run.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
+	@tests/bench/cold.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/text.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/capture.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/many.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Section 1.6: the kinds of pages, and the bytes before the array of cells. */
-enum { INTERIOR = 5, LEAF = 13, INTERIOR_HEAD = ROCL_INTERIOR_HEAD, LEAF_HEAD = 8 };
+enum { INTERIOR = ROCL_INTERIOR, LEAF = 13, INTERIOR_HEAD = ROCL_INTERIOR_HEAD, LEAF_HEAD = 8 };
 
 /* Fewest bytes that a cell and its place in the array take. */
 #define INTERIOR_CELL 7
@@ -42,6 +42,7 @@ void rocl_btree_close(rocl_btree *b)
     if (b->walk) {
         for (unsigned i = 0; i < ROCL_BTREE_DEPTH; i++)
             free(b->walk->levels[i].page);
+        free(b->walk->next.page);
         free(b->walk->run.bytes);
         free(b->walk->overflow.bytes);
         rocl_buf_free(&b->walk->scratch);
@@ -53,11 +54,6 @@ void rocl_btree_close(rocl_btree *b)
 }
 
 /* ---- interior pages ---- */
-
-static inline uint32_t child_of(const rocl_btree_level *l, unsigned i)
-{
-    return rocl_be32(i < l->count ? rocl_interior_cell(l, i) : l->page + 8);
-}
 
 static const char *check_cells(const rocl_btree_file *f, const rocl_btree_level *l)
 {
@@ -76,8 +72,9 @@ static const char *check_cells(const rocl_btree_file *f, const rocl_btree_level 
         if (!rocl_page_valid(f, rocl_be32(cell)))
             return "it has a child that is no page of the file";
     }
-    return rocl_page_valid(f, child_of(l, l->count)) ? NULL
-                                                     : "it has a child that is no page of the file";
+    return rocl_page_valid(f, rocl_interior_child(l, l->count))
+               ? NULL
+               : "it has a child that is no page of the file";
 }
 
 /* Adds a page to the path. */
@@ -98,6 +95,7 @@ static rocl_status take_interior(rocl_btree *b, const uint8_t *page, uint32_t nu
     l->min = min;
     l->max = max;
     l->count = rocl_be16(page + 3);
+    l->asked = w->next.number == number ? w->next.asked : 0;
     if (l->count == 0 || l->count > (f->usable - INTERIOR_HEAD) / INTERIOR_CELL)
         return damaged(number, "it has an impossible number of cells", err);
     if (s->number != number || s->min != min || s->max != max) {
@@ -190,28 +188,38 @@ static rocl_status take_leaf(rocl_btree *b, const uint8_t *page, uint32_t number
 /* ---- down and along ---- */
 
 /* How many pages to read for the leaf that child l->at is: up to w->ahead while the next leaves
- * follow it in the file. To read foreign pages between them as well is not faster, measured. */
+ * follow it in the file. To copy foreign pages between them as well is not faster, measured. */
 static uint32_t leaves_in_line(const struct rocl_btree_walk *w, const rocl_btree_level *l)
 {
-    uint32_t first = child_of(l, l->at), pages = 1;
-    while (pages < w->ahead && l->at + pages <= l->count &&
-           child_of(l, l->at + pages) == first + pages)
+    uint32_t first = rocl_interior_child(l, l->at), pages = 1;
+    while (pages < w->ahead && pages < w->run.cap && l->at + pages <= l->count &&
+           rocl_interior_child(l, l->at + pages) == first + pages)
         pages++;
+    return pages;
+}
+
+/* Reading on, a walk wants more and more pages ahead of it: a hop is no reason to read for long. */
+static uint32_t want_more(struct rocl_btree_walk *w, const rocl_btree_file *f)
+{
+    const uint32_t most = ROCL_BTREE_WINDOW / f->page_size;
+    uint32_t pages = leaves_in_line(w, &w->levels[w->depth - 1]);
+    w->ahead = w->ahead * 2 < most ? w->ahead * 2 : most;
     return pages;
 }
 
 static rocl_status child_page(rocl_btree *b, uint32_t number, const uint8_t **page, rocl_error *err)
 {
     struct rocl_btree_walk *w = b->walk;
-    uint32_t pages = 1;
     *page = rocl_page_of(&w->run, b->file, number);
     if (*page)
         return ROCL_OK;
     b->count = b->page_number = 0; /* what was in hand is overwritten */
-    if (w->depth && w->depth == w->leaf_depth) {
-        pages = leaves_in_line(w, &w->levels[w->depth - 1]);
-        w->ahead = w->ahead * 2 < w->run.cap ? w->ahead * 2 : w->run.cap;
-    }
+    bool leaf = w->depth && w->depth == w->leaf_depth;
+    uint32_t pages = leaf ? want_more(w, b->file) : 1;
+    if (!rocl_page_run_cached(&w->run, b->file, number, pages))
+        w->cold = true;
+    if (w->cold && leaf && w->ahead > w->run.cap)
+        rocl_btree_ask(b);
     rocl_status st = rocl_page_run_read(&w->run, b->file, number, pages, err);
     *page = rocl_page_of(&w->run, b->file, number);
     return st;
@@ -228,14 +236,14 @@ static uint32_t below(const rocl_btree *b, int64_t *min, int64_t *max)
     }
     *min = l->at ? rocl_interior_key(l, l->at - 1) + 1 : l->min;
     *max = l->at < l->count ? rocl_interior_key(l, l->at) : l->max;
-    return child_of(l, l->at);
+    return rocl_interior_child(l, l->at);
 }
 
-/* From the end of the path down to a leaf, on the way to `wanted`. */
-static rocl_status descend(rocl_btree *b, int64_t wanted, rocl_error *err)
+/* From the end of the path down to a leaf, or to so many interior pages, on the way to `wanted`. */
+static rocl_status descend(rocl_btree *b, int64_t wanted, unsigned depth, rocl_error *err)
 {
     struct rocl_btree_walk *w = b->walk;
-    for (;;) {
+    while (w->depth < depth) {
         const uint8_t *page;
         int64_t min, max;
         uint32_t number = below(b, &min, &max);
@@ -258,6 +266,8 @@ static rocl_status descend(rocl_btree *b, int64_t wanted, rocl_error *err)
         rocl_btree_level *l = &w->levels[w->depth - 1];
         l->at = child_for(l, wanted);
     }
+    b->count = b->page_number = 0;
+    return ROCL_OK;
 }
 
 /* After an error nothing is in hand, and the next seek starts at the root. */
@@ -279,7 +289,7 @@ rocl_status rocl_btree_next(rocl_btree *b, rocl_error *err)
         return ROCL_OK;
     }
     w->levels[w->depth - 1].at++;
-    return walked(b, descend(b, INT64_MIN, err));
+    return walked(b, descend(b, INT64_MIN, ROCL_BTREE_LEAF, err));
 }
 
 static unsigned row_for(const rocl_btree *b, int64_t wanted)
@@ -295,7 +305,7 @@ static unsigned row_for(const rocl_btree *b, int64_t wanted)
     return lo;
 }
 
-rocl_status rocl_btree_seek(rocl_btree *b, int64_t first, rocl_error *err)
+rocl_status rocl_btree_seek_down(rocl_btree *b, int64_t first, unsigned depth, rocl_error *err)
 {
     struct rocl_btree_walk *w = b->walk;
     while (w->depth && (first < w->levels[w->depth - 1].min || first > w->levels[w->depth - 1].max))
@@ -303,7 +313,12 @@ rocl_status rocl_btree_seek(rocl_btree *b, int64_t first, rocl_error *err)
     if (w->depth)
         w->levels[w->depth - 1].at = child_for(&w->levels[w->depth - 1], first);
     w->ahead = 1;
-    rocl_status st = walked(b, descend(b, first, err));
+    return walked(b, descend(b, first, depth, err));
+}
+
+rocl_status rocl_btree_seek(rocl_btree *b, int64_t first, rocl_error *err)
+{
+    rocl_status st = rocl_btree_seek_down(b, first, ROCL_BTREE_LEAF, err);
     if (st != ROCL_OK)
         return st;
     b->at = row_for(b, first);

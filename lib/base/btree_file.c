@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/btree_impl.h"
@@ -117,6 +118,36 @@ rocl_status rocl_page_run_read(rocl_page_run *r, const rocl_btree_file *f, uint3
     r->first = first;
     r->count = count;
     return ROCL_OK;
+}
+
+#ifdef RWF_NOWAIT
+static ssize_t read_cached(int fd, uint8_t *to, size_t n, uint64_t offset)
+{
+    struct iovec v = {to, n};
+    return preadv2(fd, &v, 1, (off_t)offset, RWF_NOWAIT);
+}
+#else
+static ssize_t read_cached(int fd, uint8_t *to, size_t n, uint64_t offset)
+{
+    (void)fd, (void)to, (void)n, (void)offset;
+    errno = ENOSYS;
+    return -1;
+}
+#endif
+
+bool rocl_page_run_cached(rocl_page_run *r, const rocl_btree_file *f, uint32_t first,
+                          uint32_t count)
+{
+    if (r->waits)
+        return false;
+    if (count > r->cap)
+        count = r->cap;
+    uint64_t offset = (uint64_t)(first - 1) * f->page_size;
+    ssize_t got = read_cached(f->fd, r->bytes, (size_t)count * f->page_size, offset);
+    r->waits = got < 0 && errno != EAGAIN && errno != EINTR;
+    r->first = first;
+    r->count = got < 0 ? 0 : (uint32_t)((size_t)got / f->page_size);
+    return r->count == count;
 }
 
 /* ---- payloads ---- */

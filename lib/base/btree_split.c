@@ -17,19 +17,22 @@ static bool add(keys *k, int64_t key)
     return true;
 }
 
-/* The keys of all pages of a level, and those between them. *lowest: leaves are below. */
+/* The keys of all pages of a level, and those between them. *lowest: leaves are below. How deep
+ * they are is known from the first level; later ones need no leaf, and are asked for together. */
 static rocl_status keys_of_level(rocl_btree *b, unsigned level, keys *k, bool *lowest,
                                  rocl_error *err)
 {
-    const struct rocl_btree_walk *w = b->walk;
+    struct rocl_btree_walk *w = b->walk;
     int64_t from = INT64_MIN;
     k->count = 0;
     for (;;) {
-        rocl_status st = rocl_btree_seek(b, from, err);
-        *lowest = st == ROCL_OK && level + 1 >= w->depth;
+        rocl_status st = rocl_btree_seek_down(b, from, level ? level + 1 : ROCL_BTREE_LEAF, err);
+        *lowest = st == ROCL_OK && level + 1 >= w->leaf_depth;
         if (st != ROCL_OK || level >= w->depth)
             return st;
-        const rocl_btree_level *l = &w->levels[level];
+        rocl_btree_level *l = &w->levels[level];
+        if (level && w->cold)
+            rocl_btree_ask_children(b->file, l - 1, l[-1].count + 1);
         for (unsigned i = 0; i < l->count; i++)
             if (!add(k, rocl_interior_key(l, i)))
                 return rocl_fail_memory(err);

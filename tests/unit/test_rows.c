@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <glob.h>
 #include <math.h>
 #include <unistd.h>
@@ -450,6 +451,64 @@ static void split(void **unused)
     }
 }
 
+/* ---- not in the page cache ---- */
+
+/* Where the file system has a page cache and does as it is told; else the reads are warm. */
+static void make_cold(void)
+{
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    fdatasync(fd);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
+}
+
+/* Rows 1..count with squares, all of them and in their order. */
+static void check_squares(rocl_db *db, int64_t count)
+{
+    const char *column = "x";
+    rocl_rows *rows;
+    int64_t expected = 0, x = 0;
+    unsigned n = 0;
+    bool bad = false;
+    assert_int_equal(rocl_rows_open(&rows, db, "t", &column, 1, NULL), ROCL_OK);
+    assert_int_equal(rocl_rows_seek(rows, INT64_MIN, INT64_MAX, NULL), ROCL_OK);
+    while (rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, NULL) == ROCL_OK && n)
+        for (unsigned i = 0; i < n; i++) {
+            assert_int_equal(rows->id[i], ++expected);
+            assert_true(rocl_cell_int(rows, 0, i, &x, &bad) && x == expected * expected);
+        }
+    assert_int_equal(expected, count);
+    rocl_rows_close(rows);
+}
+
+/* Two tables whose pages lie between each other, in trees of two levels and of three. */
+static void cold(void **unused)
+{
+    static const int page_sizes[] = {512, 4096, 65536};
+    const int count = 60000, step = 600;
+    (void)unused;
+    for (unsigned i = 0; i < COUNT(page_sizes); i++) {
+        rocl_db *by_pages;
+        sqlite3 *db = create(page_sizes[i], 0, 0);
+        run(db, "BEGIN; CREATE TABLE t(id INTEGER PRIMARY KEY, x, y); CREATE TABLE u AS SELECT 1");
+        for (int k = 0; k < count; k += step)
+            run(db,
+                "WITH RECURSIVE n(i) AS (SELECT %d UNION ALL SELECT i+1 FROM n LIMIT %d) "
+                "INSERT INTO t SELECT i, i*i, 'a text of some length' FROM n;"
+                "INSERT INTO u SELECT zeroblob(%d)",
+                k + 1, step, 40 * (k % 7000));
+        run(db, "COMMIT");
+        make_cold();
+        assert_int_equal(rocl_db_open(&by_pages, path, ROCL_READER_PAGES, NULL, NULL), ROCL_OK);
+        check_parts(by_pages, db, 100, count, (int64_t)count * 36 / page_sizes[i] + 1);
+        make_cold();
+        check_squares(by_pages, count);
+        rocl_db_close(by_pages);
+        sqlite3_close(db);
+    }
+}
+
 /* ---- damage ---- */
 
 static void overwrite(long offset, const void *bytes, size_t n)
@@ -532,6 +591,8 @@ static void mutations(void **unused)
             uint8_t byte = (uint8_t)random64();
             overwrite(512 + (long)below(400 * 512), &byte, 1);
         }
+        if (i % 8 == 0)
+            make_cold();
         if (rows_pair_init(&p, path) && rows_open(&p, "t", columns, 2) == ROWS_SAME) {
             verdict v = rows_compare(&p, "t", INT64_MIN, INT64_MAX, (unsigned[]){512, 100}, 100000);
             if (v == ROWS_DIFFERENT)
@@ -568,7 +629,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixtures), cmocka_unit_test(real_traces),  cmocka_unit_test(made),
         cmocka_unit_test(choice),   cmocka_unit_test(many_columns), cmocka_unit_test(split),
-        cmocka_unit_test(damage),   cmocka_unit_test(mutations),    cmocka_unit_test(shrunk),
+        cmocka_unit_test(cold),     cmocka_unit_test(damage),       cmocka_unit_test(mutations),
+        cmocka_unit_test(shrunk),
     };
     return cmocka_run_group_tests_name("rows", tests, make_folder, remove_folder);
 }
