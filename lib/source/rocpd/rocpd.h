@@ -221,6 +221,14 @@ typedef struct rocpd_recent {
     } slots[ROCPD_RECENT]; /* by the low bits of the id */
 } rocpd_recent;
 
+/* Is it one of markers? */
+typedef struct rocpd_category {
+    uint32_t text; /* + 1; 0: none is known */
+    bool marker;
+} rocpd_category;
+
+#define ROCPD_CATEGORIES 16
+
 struct rocpd_worker {
     alignas(ROCL_LINE) rocl_db *db; /* borrowed from the file */
     rocpd_events *events;
@@ -229,8 +237,7 @@ struct rocpd_worker {
     size_t arg_count, arg_cap;
     rocl_arena arg_text;
     rocpd_recent processes, threads;
-    uint32_t category; /* seen last */
-    bool marker;       /* it is one of markers */
+    rocpd_category categories[ROCPD_CATEGORIES]; /* that were seen lately, by their text */
     const rocl_emitter *to;
     unsigned number;
 };

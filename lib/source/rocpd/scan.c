@@ -246,11 +246,10 @@ static rocl_status take_size(const rocpd_row *r, unsigned col, uint64_t *v, rocl
 
 static bool is_marker(const rocl_trace *t, rocpd_worker *w, uint32_t category)
 {
-    if (w->category != category) {
-        w->category = category;
-        w->marker = !strncmp(rocl_str(t, category), "MARKER", 6);
-    }
-    return w->marker;
+    rocpd_category *c = &w->categories[category % ROCPD_CATEGORIES];
+    if (c->text != category + 1)
+        *c = (rocpd_category){category + 1, !strncmp(rocl_str(t, category), "MARKER", 6)};
+    return c->marker;
 }
 
 /* The text of a ROCTx call is in the event's extdata, the name column holds the function. */
