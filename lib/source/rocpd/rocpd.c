@@ -435,10 +435,14 @@ static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_propert
     int64_t id = agent ? c->pub.agents[index].id : c->pub.kernels[index].id;
     rocl_status st = ROCL_OK;
     pthread_mutex_lock(&properties_lock);
-    if (!f->properties_db)
+    /* Sinks ask when all has been scanned: that connection is open, and nobody uses it. */
+    rocl_db *db = f->connections[0] ? f->connections[0] : f->properties_db;
+    if (!db) {
         st = rocl_db_open(&f->properties_db, c->source->path, t->opt.reader, &f->state, err);
+        db = f->properties_db;
+    }
     if (st == ROCL_OK && table)
-        st = read_extdata(f->properties_db, table, id, json, err);
+        st = read_extdata(db, table, id, json, err);
     pthread_mutex_unlock(&properties_lock);
     return st;
 }
