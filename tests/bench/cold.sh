@@ -4,6 +4,7 @@
 # Runs are interleaved; times are the smallest of RUNS.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source tests/bench/measure.bash
 build=$(realpath "${1:-build}") rows=${2:-1000000} runs=${3:-3}
 dir=$build/bench
 db=$dir/$rows.db
@@ -12,22 +13,19 @@ drop=/proc/sys/vm/drop_caches
 mkdir -p "$dir"
 
 [ -w $drop ] || { echo "cold: skipped, $drop is not to be written"; exit 0; }
-[ -f "$db" ] || { echo "making $db"; "$build/tests/rocpd-gen" -o "$db" --rows "$rows"; }
+make_database "$db"
 echo "cold: $(nproc) cores, $rows rows, $runs runs, load $(cut -d' ' -f1-3 /proc/loadavg)"
 
 # name, then the command; appends "name cold warm" to the results.
 measure() {
-    local line=$1 state rc
+    local line=$1 state
     shift
     for state in cold warm; do
-        rm -rf "$dir/out"
-        mkdir "$dir/out"
+        clear_out
         sync
         [ $state = warm ] || echo 3 >$drop
-        rc=0
-        "$build/tests/measure" "$@" 3>"$dir/one" >"$dir/log" 2>&1 || rc=$?
-        [ "$rc" -le 1 ] || { echo "$* failed with $rc:" >&2; cat "$dir/log" >&2; exit 1; }
-        line+=$'\t'$(cut -d' ' -f1 "$dir/one")
+        timed "$@"
+        line+=$'\t'$(cut -f1 "$dir/one")
     done
     echo "$line" >>"$results"
 }

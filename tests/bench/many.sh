@@ -4,6 +4,7 @@
 # Wall and CPU time are the smallest of RUNS, memory and open files the largest.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source tests/bench/measure.bash
 build=$(realpath "${1:-build}") rows=${2:-1000000} runs=${3:-3}
 dir=$build/bench/many
 results=$dir/results.tsv
@@ -21,11 +22,10 @@ done
 
 # name, number of inputs, then the command
 measure() {
-    local name=$1 n=$2 rc=0
+    local name=$1 n=$2
     shift 2
-    (ulimit -n 64 && exec "$build/tests/measure" "$@" 3>"$dir/one" >"$dir/log" 2>&1) || rc=$?
-    [ "$rc" -le 1 ] || { echo "$* failed with $rc:" >&2; cat "$dir/log" >&2; exit 1; }
-    printf '%s\t%s\t%s\n' "$name" "$n" "$(tr ' ' '\t' <"$dir/one")" >>"$results"
+    (ulimit -n 64 && timed "$@")
+    note "$name" "$n"
 }
 
 : >"$results"

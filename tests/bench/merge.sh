@@ -4,6 +4,7 @@
 # Wall and CPU time are the smallest of RUNS, memory is the largest.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source tests/bench/measure.bash
 build=$(realpath "${1:-build}") rows=${2:-1000000} runs=${3:-3}
 dir=$build/bench/merge-$rows
 results=$dir/results.tsv
@@ -12,8 +13,10 @@ mkdir -p "$dir"
 for n in 1 4 64 256; do
     [ -d "$dir/$n" ] && continue
     echo "making $dir/$n"
-    mkdir "$dir/$n"
-    "$build/tests/rocpd-gen" -o "$dir/$n/r%r.db" --rows $((rows / n)) --processes $n --nodes $(((n + 7) / 8))
+    rm -rf "$dir/new"
+    mkdir "$dir/new"
+    "$build/tests/rocpd-gen" -o "$dir/new/r%r.db" --rows $((rows / n)) --processes $n --nodes $(((n + 7) / 8))
+    mv "$dir/new" "$dir/$n"
 done
 
 # name, bytes of input, then the command; appends "name bytes wall cpu peak" to the results
@@ -21,9 +24,8 @@ measure() {
     local name=$1 bytes=$2
     shift 2
     cat "$dir/${name%%-*}"/*.db >/dev/null # from the page cache for everybody
-    "$build/tests/measure" "$@" 3>"$dir/one" >"$dir/log" 2>&1 ||
-        { echo "$* failed:" >&2; cat "$dir/log" >&2; exit 1; }
-    printf '%s\t%s\t%s\n' "$name" "$bytes" "$(tr ' ' '\t' <"$dir/one")" >>"$results"
+    timed "$@"
+    note "$name" "$bytes"
 }
 
 : >"$results"

@@ -4,13 +4,14 @@
 # Runs are interleaved; wall and CPU time are the smallest of RUNS, memory is the largest.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source tests/bench/measure.bash
 build=$(realpath "${1:-build}") rows=${2:-1000000} runs=${3:-3}
 dir=$build/bench
 db=$dir/$rows.db
 results=$dir/results.tsv
 mkdir -p "$dir"
 
-[ -f "$db" ] || { echo "making $db"; "$build/tests/rocpd-gen" -o "$db" --rows "$rows"; }
+make_database "$db"
 bytes=$(stat -c %s "$db")
 echo "$(nproc) cores, $(awk "BEGIN { printf \"%.1f\", $bytes / 1e6 }") MB of database, $rows rows, $runs runs, load $(cut -d' ' -f1-3 /proc/loadavg)"
 cat "$db" >/dev/null # from the page cache for everybody
@@ -18,14 +19,11 @@ cat "$db" >/dev/null # from the page cache for everybody
 # name, then the command; appends "name wall cpu peak" to the results. An output of before is out of the
 # way: to replace one that is so large takes time of its own.
 measure() {
-    local name=$1 rc=0
+    local name=$1
     shift
-    rm -rf "$dir/out"
-    mkdir "$dir/out"
-    "$build/tests/measure" "$@" 3>"$dir/one" >"$dir/log" 2>&1 || rc=$?
-    # 1: done, with broken records counted
-    [ "$rc" -le 1 ] || { echo "$* failed with $rc:" >&2; cat "$dir/log" >&2; exit 1; }
-    printf '%s\t%s\n' "$name" "$(tr ' ' '\t' <"$dir/one")" >>"$results"
+    clear_out
+    timed "$@"
+    note "$name"
 }
 
 : >"$results"

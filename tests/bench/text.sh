@@ -5,24 +5,28 @@
 # Usage: tests/bench/text.sh BUILD [LINES [RUNS]]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source tests/bench/measure.bash
 build=$(realpath "${1:-build}") lines=${2:-1000000} runs=${3:-3}
 dir=$build/bench
 results=$dir/text.tsv
 mkdir -p "$dir"
 for kind in rtg hcc; do
     file=$dir/$kind-$lines.txt
-    [ -f "$file" ] || { echo "making $file"; "$build/tests/rtggen" "$kind" "$lines" >"$file"; }
+    if [ ! -f "$file" ]; then
+        echo "making $file"
+        "$build/tests/rtggen" "$kind" "$lines" >"$file.new"
+        mv "$file.new" "$file"
+    fi
     cat "$file" >/dev/null # from the page cache for everybody
 done
 rtg=$dir/rtg-$lines.txt hcc=$dir/hcc-$lines.txt
 echo "$(nproc) cores, $lines lines: $(stat -c %s "$rtg") bytes of rtg text, $(stat -c %s "$hcc") of HCC log, $runs runs, load $(cut -d' ' -f1-3 /proc/loadavg)"
 
 measure() { # name command...
-    local name=$1 rc=0
+    local name=$1
     shift
-    "$build/tests/measure" "$@" 3>"$dir/one" >"$dir/log" 2>&1 || rc=$?
-    [ "$rc" -le 1 ] || { echo "$* failed with $rc:" >&2; cat "$dir/log" >&2; exit 1; }
-    printf '%s\t%s\n' "$name" "$(tr ' ' '\t' <"$dir/one")" >>"$results"
+    timed "$@"
+    note "$name"
 }
 
 script() { # name: the interpreter and the path of an original script, nothing without

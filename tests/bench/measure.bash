@@ -1,0 +1,27 @@
+# For the scripts here, which have set build, rows, dir and results.
+# shellcheck shell=bash disable=SC2154
+
+# timed COMMAND...: wall and CPU seconds and the peak of memory, separated by tabs, are in $dir/one then.
+timed() {
+    local rc=0
+    "$build/tests/measure" "$@" 3>"$dir/one" >"$dir/log" 2>&1 || rc=$?
+    # 1: done, with broken records counted
+    [ "$rc" -le 1 ] || { echo "$* failed with $rc:" >&2; cat "$dir/log" >&2; exit 1; }
+    sed -i 's/ /\t/g' "$dir/one"
+}
+
+# note WORD...: adds them and what was timed to the results, as a line.
+note() {
+    (IFS=$'\t'; printf '%s\t%s\n' "$*" "$(<"$dir/one")") >>"$results"
+}
+
+# An empty $dir/out: an output of before is out of the way, as to replace a large one takes time.
+clear_out() {
+    rm -rf "$dir/out"
+    mkdir "$dir/out"
+}
+
+# make_database FILE: of so many rows, unless it is there.
+make_database() {
+    [ -f "$1" ] || { echo "making $1"; "$build/tests/rocpd-gen" -o "$1" --rows "$rows"; }
+}
