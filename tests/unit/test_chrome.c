@@ -507,7 +507,12 @@ static void test_bad_options(void **state)
 #define EPOCH 1700000000123456789
 #define EVENT(kind_, id_, start_, end_)                                                            \
     {                                                                                              \
-        .kind = (kind_), .e = {.id = (id_), .start = (start_), .end = (end_), .stack_id = (id_) }  \
+        .kind = (kind_), .as.e = {                                                                 \
+            .id = (id_),                                                                           \
+            .start = (start_),                                                                     \
+            .end = (end_),                                                                         \
+            .stack_id = (id_)                                                                      \
+        }                                                                                          \
     }
 
 static void expect_base(const world_event *events, size_t n, const char *base)
@@ -523,8 +528,8 @@ static void expect_base(const world_event *events, size_t n, const char *base)
     {
         if (!is_phase(e, "X"))
             continue;
-        assert_int_equal(strtoll(text, NULL, 10) + ns(e, "ts"), events[i].e.start);
-        assert_int_equal(ns(e, "dur"), events[i].e.end - events[i].e.start);
+        assert_int_equal(strtoll(text, NULL, 10) + ns(e, "ts"), events[i].as.e.start);
+        assert_int_equal(ns(e, "dur"), events[i].as.e.end - events[i].as.e.start);
         i++;
     }
     assert_int_equal(i, n);
@@ -613,16 +618,18 @@ static void test_rows(void **state)
     (void)state;
     world w;
     const world_event events[] = {
-        {.kind = ROCL_DISPATCH, .dispatch = {.e = {.id = 1, .start = 10, .end = 30}, .agent = 1}},
-        {.kind = ROCL_DISPATCH, .dispatch = {.e = {.id = 2, .start = 20, .end = 40}, .agent = 1}},
+        {.kind = ROCL_DISPATCH,
+         .as.dispatch = {.e = {.id = 1, .start = 10, .end = 30}, .agent = 1}},
+        {.kind = ROCL_DISPATCH,
+         .as.dispatch = {.e = {.id = 2, .start = 20, .end = 40}, .agent = 1}},
         {.kind = ROCL_BARRIER,
-         .hip = {.e = {.id = 1, .start = 20, .end = 60}, .agent = 1, .stream = ROCL_NONE}},
+         .as.hip = {.e = {.id = 1, .start = 20, .end = 60}, .agent = 1, .stream = ROCL_NONE}},
         {.kind = ROCL_COPY,
-         .copy = {.e = {.id = 1, .start = 40, .end = 60, .duration = 20},
-                  .src = 1,
-                  .queue = ROCL_NONE,
-                  .stream = ROCL_NONE,
-                  .size = 50}},
+         .as.copy = {.e = {.id = 1, .start = 40, .end = 60, .duration = 20},
+                     .src = 1,
+                     .queue = ROCL_NONE,
+                     .stream = ROCL_NONE,
+                     .size = 50}},
     };
     open_twice(&w, events, COUNT(events), false);
     w.trace.captures[0]->pub.process_count = 1;
@@ -653,13 +660,13 @@ static void test_flows(void **state)
         EVENT(ROCL_REGION, 1, 10, 20),
         EVENT(ROCL_REGION, 2, 30, 40),
         EVENT(ROCL_REGION, 3, 50, 60),
-        {.kind = ROCL_DISPATCH, .e = {.id = 1, .start = 15, .end = 16, .stack_id = 1}},
-        {.kind = ROCL_DISPATCH, .e = {.id = 2, .start = 17, .end = 18, .stack_id = 1}},
-        {.kind = ROCL_DISPATCH, .e = {.id = 3, .start = 29, .end = 31, .stack_id = 2}},
-        {.kind = ROCL_DISPATCH, .e = {.id = 4, .start = 35, .end = 36, .stack_id = 9}},
-        {.kind = ROCL_INSTANT, .e = {.id = 1, .start = 30, .end = 30, .stack_id = 7}},
-        {.kind = ROCL_DISPATCH, .e = {.id = 5, .start = 30, .end = 36, .stack_id = 7}},
-        {.kind = ROCL_INSTANT, .e = {.id = 2, .start = 30, .end = 30, .stack_id = 8}},
+        {.kind = ROCL_DISPATCH, .as.e = {.id = 1, .start = 15, .end = 16, .stack_id = 1}},
+        {.kind = ROCL_DISPATCH, .as.e = {.id = 2, .start = 17, .end = 18, .stack_id = 1}},
+        {.kind = ROCL_DISPATCH, .as.e = {.id = 3, .start = 29, .end = 31, .stack_id = 2}},
+        {.kind = ROCL_DISPATCH, .as.e = {.id = 4, .start = 35, .end = 36, .stack_id = 9}},
+        {.kind = ROCL_INSTANT, .as.e = {.id = 1, .start = 30, .end = 30, .stack_id = 7}},
+        {.kind = ROCL_DISPATCH, .as.e = {.id = 5, .start = 30, .end = 36, .stack_id = 7}},
+        {.kind = ROCL_INSTANT, .as.e = {.id = 2, .start = 30, .end = 30, .stack_id = 8}},
     };
     open_twice(&w, events, COUNT(events), true);
     written out = write_trace(&w.trace, (rocl_chrome_options){.flows = true});
@@ -681,9 +688,10 @@ static void test_not_finite(void **state)
     world w;
     unsigned notices = 0;
     const world_event events[] = {
-        {.kind = ROCL_SAMPLE, .sample = {.e = {.id = 1, .start = 1, .end = 1}, .value = NAN}},
-        {.kind = ROCL_SAMPLE, .sample = {.e = {.id = 2, .start = 2, .end = 2}, .value = -INFINITY}},
-        {.kind = ROCL_SAMPLE, .sample = {.e = {.id = 3, .start = 3, .end = 3}, .value = -0.25}},
+        {.kind = ROCL_SAMPLE, .as.sample = {.e = {.id = 1, .start = 1, .end = 1}, .value = NAN}},
+        {.kind = ROCL_SAMPLE,
+         .as.sample = {.e = {.id = 2, .start = 2, .end = 2}, .value = -INFINITY}},
+        {.kind = ROCL_SAMPLE, .as.sample = {.e = {.id = 3, .start = 3, .end = 3}, .value = -0.25}},
     };
     world_open(&w, 1, events, COUNT(events));
     w.trace.opt.notice = count_notice;
@@ -715,7 +723,7 @@ static void test_names(void **state)
         world w;
         world_event events[] = {EVENT(ROCL_REGION, 1, 10, 20)};
         world_open(&w, 1, events, 1);
-        events[0].e.name = events[0].e.category = text(&w, names[i].name);
+        events[0].as.e.name = events[0].as.e.category = text(&w, names[i].name);
         w.threads[0].name = w.processes[0].command = text(&w, names[i].name);
         written out = write_trace(&w.trace, (rocl_chrome_options){0});
         const cJSON *e = find(&out, "X", names[i].read);

@@ -9,7 +9,7 @@
 #define HIP "HIP_RUNTIME_API"
 #define CALL(id_, start_, end_)                                                                    \
     {                                                                                              \
-        .kind = ROCL_REGION, .e = {                                                                \
+        .kind = ROCL_REGION, .as.e = {                                                             \
             .id = (id_),                                                                           \
             .start = (start_),                                                                     \
             .end = (end_),                                                                         \
@@ -18,7 +18,12 @@
     }
 #define MARK(kind_, id_, start_, end_)                                                             \
     {                                                                                              \
-        .kind = (kind_), .e = {.id = (id_), .start = (start_), .end = (end_), .stack_id = (id_) }  \
+        .kind = (kind_), .as.e = {                                                                 \
+            .id = (id_),                                                                           \
+            .start = (start_),                                                                     \
+            .end = (end_),                                                                         \
+            .stack_id = (id_)                                                                      \
+        }                                                                                          \
     }
 
 /* ---- a folder to write to ------------------------------------------------------------------ */
@@ -105,8 +110,8 @@ static const char *column(const char *name, unsigned number)
 static void name_all(world *w, world_event *events, size_t n, const char *category)
 {
     for (size_t i = 0; i < n; i++) {
-        events[i].e.category = text(w, category);
-        events[i].e.name = text(w, "f");
+        events[i].as.e.category = text(w, category);
+        events[i].as.e.name = text(w, "f");
     }
 }
 
@@ -155,8 +160,8 @@ static void test_counters(void **state)
     world_event events[6] = {{.kind = ROCL_COUNTER}};
     for (unsigned i = 0; i < COUNT(events); i++) {
         events[i].kind = ROCL_COUNTER;
-        events[i].counter = (rocl_counter_value){.counter = i % 3, .value = i};
-        events[i].counter.d = (rocl_dispatch){.e = {.id = 9 - i / 3}, .dispatch_id = 8 - i / 3};
+        events[i].as.counter = (rocl_counter_value){.counter = i % 3, .value = i};
+        events[i].as.counter.d = (rocl_dispatch){.e = {.id = 9 - i / 3}, .dispatch_id = 8 - i / 3};
     }
     world_open(&w, 1, events, COUNT(events));
     assert_int_equal(write_world(&w, (rocl_csv_options){0}, NULL), ROCL_OK);
@@ -169,8 +174,8 @@ static void test_a_file_set_per_process(void **state)
     (void)state;
     world w;
     world_event events[] = {CALL(1, 5, 6), CALL(2, 1, 2), CALL(3, 3, 4), CALL(4, 0, 9)};
-    events[1].e.process = 1;
-    events[3].e.process = ROCL_NONE;
+    events[1].as.e.process = 1;
+    events[3].as.e.process = ROCL_NONE;
     world_open(&w, 2, events, COUNT(events));
     name_all(&w, events, COUNT(events), HIP);
     size_t files;
@@ -215,8 +220,8 @@ static void test_workers_leave_no_trace(void **state)
             /* other ids for the same texts in every round */
             text(&w, name);
             snprintf(name, sizeof name, "say \"%u\"", i % 1500);
-            events[i].e.name = text(&w, name);
-            events[i].e.category = text(&w, HIP);
+            events[i].as.e.name = text(&w, name);
+            events[i].as.e.category = text(&w, HIP);
         }
         w.tasks = jobs;
         rocl_csv_options o = {.prefix = "m", .gzip = true, .level = 1, .kinds = LIST("hip")};

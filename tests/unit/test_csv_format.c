@@ -22,9 +22,9 @@ static char *line_of(world *w, const world_event *e, rocl_csv_file_id file, rocl
     f.style = style;
     f.quotes.strings = w->trace.strings;
     f.quotes.make = rocl_csv_form;
-    b.any = &copy.e;
-    rocl_csv_make_key(key, &b, &copy.e, &(rocl_csv_order){ranks, 3});
-    uint8_t *end = rocl_csv_pack(record, &b, &copy.e, style == ROCL_CSV_ROCPD_1_1);
+    b.any = &copy.as.e;
+    rocl_csv_make_key(key, &b, &copy.as.e, &(rocl_csv_order){ranks, 3});
+    uint8_t *end = rocl_csv_pack(record, &b, &copy.as.e, style == ROCL_CSV_ROCPD_1_1);
     rocl_buf_put(&in, key, CSV_TIMES);
     rocl_buf_put(&in, record, (size_t)(end - record));
     rocl_csv_make_plan(&plan, file, &o);
@@ -55,7 +55,7 @@ static void test_quoting(void **state)
     char line[256], expected[256];
     for (size_t i = 0; i < COUNT(quotes); i++) {
         world_event e = {.kind = ROCL_COPY};
-        e.copy.e = (rocl_event){.start = 1, .end = 2, .name = text(w, quotes[i].text)};
+        e.as.copy.e = (rocl_event){.start = 1, .end = 2, .name = text(w, quotes[i].text)};
         snprintf(expected, sizeof expected,
                  "\"g\",\"MEMORY_COPY\",%s,9,\"Agent 0\",\"Agent 0\",0,1,2", quotes[i].quoted);
         /* twice: from the cache the second time */
@@ -102,7 +102,7 @@ static void test_long_text(void **state)
     for (int n = 0; n < 2; n++) {
         world_event e = {.kind = ROCL_REGION};
         s[7] = n ? '"' : 'x';
-        e.region.e = (rocl_event){.name = text(w, s), .category = text(w, s)};
+        e.as.region.e = (rocl_event){.name = text(w, s), .category = text(w, s)};
         line_of(w, &e, CSV_FILE_HIP, ROCL_CSV_ROCPD_1_0, line, 3 * LONG);
         size_t quoted = LONG + 2 + (size_t)n;
         assert_int_equal(strlen(line), strlen("\"g\",,,11,111,0,0,0") + 2 * quoted);
@@ -138,8 +138,8 @@ static void test_values(void **state)
     for (size_t i = 0; i < COUNT(values); i++) {
         const char *forms[] = {values[i].v1_0, values[i].v1_1, values[i].v3};
         world_event e = {.kind = ROCL_SAMPLE};
-        e.sample.value = values[i].value;
-        e.sample.e = (rocl_event){.start = 5, .end = 5};
+        e.as.sample.value = values[i].value;
+        e.as.sample.e = (rocl_event){.start = 5, .end = 5};
         for (unsigned s = 0; s < 3; s++) {
             line_of(w, &e, CSV_FILE_SAMPLE, (rocl_csv_style)s, line, sizeof line);
             snprintf(end, sizeof end, "\"WAVES\",\"waves\",%s,5", forms[s]);
@@ -162,77 +162,77 @@ static const struct {
     {CSV_FILE_KERNEL,
      ROCL_CSV_ROCPD_1_0,
      {.kind = ROCL_DISPATCH,
-      .dispatch = {.e = {WHEN(10, 30), .stack_id = 5},
-                   .agent = 1,
-                   .dispatch_id = 77,
-                   .kernel_id = 3,
-                   .private_segment = 16,
-                   .group_segment = 512,
-                   .workgroup = {256, 2, 1},
-                   .grid = {4096, 4, 1}}},
+      .as.dispatch = {.e = {WHEN(10, 30), .stack_id = 5},
+                      .agent = 1,
+                      .dispatch_id = 77,
+                      .kernel_id = 3,
+                      .private_segment = 16,
+                      .group_segment = 512,
+                      .workgroup = {256, 2, 1},
+                      .grid = {4096, 4, 1}}},
      "\"g\",\"KERNEL_DISPATCH\",\"Agent 1\",7,9,111,77,3,\"\",5,10,30,512,16,64,4,32,256,2,1,"
      "4096,4,1"},
     {CSV_FILE_KERNEL,
      ROCL_CSV_ROCPD_1_1,
      {.kind = ROCL_DISPATCH,
-      .dispatch = {.e = {WHEN(-10, 30), NOBODY, .name = ROCL_NONE},
-                   .agent = ROCL_NONE,
-                   .queue = ROCL_NONE,
-                   .stream = 1,
-                   .kernel = ROCL_NONE,
-                   .kernel_id = -1}},
+      .as.dispatch = {.e = {WHEN(-10, 30), NOBODY, .name = ROCL_NONE},
+                      .agent = ROCL_NONE,
+                      .queue = ROCL_NONE,
+                      .stream = 1,
+                      .kernel = ROCL_NONE,
+                      .kernel_id = -1}},
      "\"g\",\"KERNEL_DISPATCH\",\"\",,,,0,-1,\"\",0,-10,30,40,0,0,,,,0,0,0,0,0,0"},
     {CSV_FILE_ALLOC,
      ROCL_CSV_ROCPD_1_0,
      {.kind = ROCL_ALLOC,
-      .alloc = {.e = {WHEN(1, 2)}, .agent = ROCL_NONE, .address = 0x7f1000abcdef, .size = 8}},
+      .as.alloc = {.e = {WHEN(1, 2)}, .agent = ROCL_NONE, .address = 0x7f1000abcdef, .size = 8}},
      "\"g\",\"MEMORY_ALLOCATION\",\"\",\"\",8,\"0x00007f1000abcdef\",0,1,2"},
     {CSV_FILE_ALLOC,
      ROCL_CSV_ROCPD_1_1,
-     {.kind = ROCL_ALLOC, .alloc = {.e = {WHEN(1, 2)}, .address = UINT64_MAX}},
+     {.kind = ROCL_ALLOC, .as.alloc = {.e = {WHEN(1, 2)}, .address = UINT64_MAX}},
      "\"g\",\"MEMORY_ALLOCATION\",\"\",\"Agent 0\",0,\"0xFFFFFFFFFFFFFFFF\",0,1,2"},
     {CSV_FILE_SCRATCH,
      ROCL_CSV_ROCPD_1_0,
-     {.kind = ROCL_SCRATCH, .alloc = {.e = {WHEN(1, 2)}, .flags = 3}},
+     {.kind = ROCL_SCRATCH, .as.alloc = {.e = {WHEN(1, 2)}, .flags = 3}},
      "\"SCRATCH_MEMORY\",\"\",\"Agent 0\",7,111,3,1,2"},
     {CSV_FILE_SCRATCH,
      ROCL_CSV_ROCPD_1_1,
-     {.kind = ROCL_SCRATCH, .alloc = {.e = {WHEN(1, 2)}, .flags = 3}},
+     {.kind = ROCL_SCRATCH, .as.alloc = {.e = {WHEN(1, 2)}, .flags = 3}},
      "\"g\",\"SCRATCH_MEMORY\",\"\",\"Agent 0\",7,111,\"3\",1,2"},
     {CSV_FILE_COUNTER,
      ROCL_CSV_ROCPD_1_0,
      {.kind = ROCL_COUNTER,
-      .counter = {.d = {.e = {WHEN(1, 2), .stack_id = 4},
-                        .dispatch_id = 6,
-                        .workgroup = {UINT32_MAX, 2, 1},
-                        .grid = {10, 20, 30}},
-                  .counter = 1,
-                  .value = 0.5}},
+      .as.counter = {.d = {.e = {WHEN(1, 2), .stack_id = 4},
+                           .dispatch_id = 6,
+                           .workgroup = {UINT32_MAX, 2, 1},
+                           .grid = {10, 20, 30}},
+                     .counter = 1,
+                     .value = 0.5}},
      "g,4,6,\"Agent 0\",7,11,111,6000,0,\"\",8589934590,0,0,64,4,32,\"HITS\",0.5,1,2"},
     {CSV_FILE_SPM,
      ROCL_CSV_ROCPD_1_0,
      {.kind = ROCL_SPM,
-      .sample = {.e = {WHEN(3, 3), NOBODY},
-                 .agent = 1,
-                 .value = 7,
-                 .xcc = 2,
-                 .shader_engine = 1,
-                 .instance = 0,
-                 .shader_array = -1,
-                 .wgp = -1}},
+      .as.sample = {.e = {WHEN(3, 3), NOBODY},
+                    .agent = 1,
+                    .value = 7,
+                    .xcc = 2,
+                    .shader_engine = 1,
+                    .instance = 0,
+                    .shader_array = -1,
+                    .wgp = -1}},
      "\"g\",0,\"Agent 1\",,,\"WAVES\",2,1,,,0,7,3"},
     {CSV_FILE_GRAPH,
      ROCL_CSV_ROCPROFV3,
-     {.kind = ROCL_GRAPH, .hip = {.e = {WHEN(3, 8)}, .graph_exec_id = 2, .kernel_count = 9}},
+     {.kind = ROCL_GRAPH, .as.hip = {.e = {WHEN(3, 8)}, .graph_exec_id = 2, .kernel_count = 9}},
      "\"Graph Launch\",\"Agent 0\",7,111,0,3,8,5,2,9"},
     {CSV_FILE_HIP_EVENT,
      ROCL_CSV_ROCPD_1_0,
-     {.kind = ROCL_HIP_EVENT, .hip = {.e = {WHEN(3, 8)}, .source_queue = ROCL_NONE}},
+     {.kind = ROCL_HIP_EVENT, .as.hip = {.e = {WHEN(3, 8)}, .source_queue = ROCL_NONE}},
      "\"g\",\"HIP_EVENT\",\"\",\"Agent 0\",7,9,111,,0,3,8,5"},
     {CSV_FILE_OTHER,
      ROCL_CSV_ROCPD_1_0,
      {.kind = ROCL_INSTANT,
-      .region = {.e = {WHEN(INT64_MIN, INT64_MAX), .stack_id = UINT64_MAX, .thread = 1}}},
+      .as.region = {.e = {WHEN(INT64_MIN, INT64_MAX), .stack_id = UINT64_MAX, .thread = 1}}},
      "\"g\",\"\",\"\",11,222,18446744073709551615,-9223372036854775808,9223372036854775807"},
 };
 
@@ -251,8 +251,8 @@ static void test_messages(void **state)
     world *w = *state;
     char line[256];
     world_event e = {.kind = ROCL_MARKER};
-    e.region.e = (rocl_event){.name = text(w, "step 1"), .category = text(w, "M")};
-    e.region.function = text(w, "roctxRangePushA");
+    e.as.region.e = (rocl_event){.name = text(w, "step 1"), .category = text(w, "M")};
+    e.as.region.function = text(w, "roctxRangePushA");
     line_of(w, &e, CSV_FILE_MARKER, ROCL_CSV_ROCPD_1_0, line, sizeof line);
     assert_string_equal(line, "\"g\",\"M\",\"step 1\",11,111,0,0,0");
     line_of(w, &e, CSV_FILE_REGIONS, ROCL_CSV_ROCPD_1_1, line, sizeof line);

@@ -21,16 +21,7 @@
 
 typedef struct world_event {
     rocl_kind kind;
-    union {
-        rocl_event e;
-        rocl_region region;
-        rocl_dispatch dispatch;
-        rocl_copy copy;
-        rocl_alloc alloc;
-        rocl_counter_value counter;
-        rocl_sample_value sample;
-        rocl_hip hip;
-    };
+    rocl_any_record as;
 } world_event;
 
 typedef struct world {
@@ -74,7 +65,7 @@ static inline rocl_status world_scan(rocl_trace *t, rocl_model_capture *c, const
     (void)t;
     for (size_t i = (size_t)task->first; i < w->count; i += w->tasks) {
         world_event e = w->events[i];
-        rocl_batch b = {.capture = &c->pub, .kind = e.kind, .count = 1, .any = &e.e};
+        rocl_batch b = {.capture = &c->pub, .kind = e.kind, .count = 1, .any = &e.as.e};
         if (!(to->kinds >> e.kind & 1))
             continue;
         rocl_status st = to->emit(to->ctx, worker, &b, err);

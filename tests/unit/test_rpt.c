@@ -352,13 +352,16 @@ static void open_world(world *w, world_event *events, unsigned jobs)
 {
     static const world_event all[TRACE_EVENTS] = {
         {.kind = ROCL_DISPATCH,
-         .dispatch = {.e = {.id = 1, .start = 5000, .end = 9000}, .agent = 1, .dispatch_id = 7}},
+         .as.dispatch = {.e = {.id = 1, .start = 5000, .end = 9000}, .agent = 1, .dispatch_id = 7}},
         {.kind = ROCL_COPY,
-         .copy = {.e = {.id = 1, .start = 2000, .end = 3000}, .dst = 1, .size = 64}},
-        {.kind = ROCL_BARRIER, .hip = {.e = {.id = 1, .start = 25000, .end = 25500}, .agent = 1}},
-        {.kind = ROCL_REGION, .region = {.e = {.id = 1, .start = 1, .end = 2}}},
+         .as.copy = {.e = {.id = 1, .start = 2000, .end = 3000}, .dst = 1, .size = 64}},
+        {.kind = ROCL_BARRIER,
+         .as.hip = {.e = {.id = 1, .start = 25000, .end = 25500}, .agent = 1}},
+        {.kind = ROCL_REGION, .as.region = {.e = {.id = 1, .start = 1, .end = 2}}},
         {.kind = ROCL_DISPATCH,
-         .dispatch = {.e = {.id = 2, .start = 40000, .end = 41000}, .agent = 1, .dispatch_id = 8}},
+         .as.dispatch = {.e = {.id = 2, .start = 40000, .end = 41000},
+                         .agent = 1,
+                         .dispatch_id = 8}},
     };
     static const char *const names[TRACE_EVENTS] = {"gemm", "H2D", "wait", "call", "gemm"};
     world_open(w, jobs, events, TRACE_EVENTS);
@@ -366,7 +369,7 @@ static void open_world(world *w, world_event *events, unsigned jobs)
     w->agents[1].type = ROCL_AGENT_GPU;
     for (size_t i = 0; i < TRACE_EVENTS; i++) {
         events[i] = all[i];
-        events[i].e.name = text(w, names[i]);
+        events[i].as.e.name = text(w, names[i]);
     }
 }
 

@@ -268,7 +268,7 @@ static void test_nothing(void **state)
 static world_event random_sample(uint64_t *dice, size_t row, double value)
 {
     world_event e = {.kind = draw_from(dice, 2) ? ROCL_SPM : ROCL_SAMPLE};
-    rocl_sample_value *v = &e.sample;
+    rocl_sample_value *v = &e.as.sample;
     v->e.start = v->e.end = (int64_t)draw_from(dice, 100);
     v->e.id = row;
     v->counter = (uint32_t)draw_from(dice, 3);
@@ -297,7 +297,7 @@ static void test_random(void **state)
             if (draw_from(&dice, 2))
                 continue;
             events[i] = (world_event){.kind = ROCL_COUNTER};
-            rocl_counter_value *v = &events[i].counter;
+            rocl_counter_value *v = &events[i].as.counter;
             v->d.e.name = text(&w, kernels[draw_from(&dice, COUNT(kernels))]);
             v->d.agent = (uint32_t)draw_from(&dice, 2);
             v->counter = (uint32_t)draw_from(&dice, 3);
@@ -321,8 +321,8 @@ static void test_exact(void **state)
         world_open(&w, 1, events, COUNT(events));
         for (size_t i = 0; i < COUNT(events); i++) {
             events[i] = (world_event){.kind = ROCL_COUNTER};
-            events[i].counter.d.e.name = text(&w, "k");
-            events[i].counter.value = values[k][i];
+            events[i].as.counter.d.e.name = text(&w, "k");
+            events[i].as.counter.value = values[k][i];
         }
         rocl_tables *all = stats_of(&w.trace, &s);
         check_real(table_of(all, "counters"), 0, "sum", k ? (double)NAN : 1.5);

@@ -401,7 +401,7 @@ static void test_random(void **state)
             int64_t start = (int64_t)draw_from(&dice, seed % 2 ? 40 : 4000);
             rocl_alloc_op op = ops[draw_from(&dice, COUNT(ops))];
             events[i] = (world_event){.kind = ROCL_ALLOC};
-            rocl_alloc *a = &events[i].alloc;
+            rocl_alloc *a = &events[i].as.alloc;
             a->e.start = start;
             a->e.end = start + (int64_t)draw_from(&dice, 5);
             a->e.id = i + 1;
@@ -428,7 +428,7 @@ static void test_largest(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(events); i++) {
         events[i] = (world_event){.kind = ROCL_ALLOC};
-        rocl_alloc *a = &events[i].alloc;
+        rocl_alloc *a = &events[i].as.alloc;
         a->e.start = a->e.end = INT64_MAX - 10 + (int64_t)i;
         a->e.id = i + 1;
         a->op = i % 3 == 2 ? ROCL_OP_FREE : ROCL_OP_ALLOC;

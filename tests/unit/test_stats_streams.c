@@ -331,20 +331,20 @@ static world_event random_work(uint64_t *dice, size_t row, uint64_t steps)
 {
     world_event e = {.kind = draw_from(dice, 2) ? ROCL_DISPATCH : ROCL_COPY};
     uint32_t stream = draw_or_none(dice, 3), queue = draw_or_none(dice, 2);
-    e.e.start = (int64_t)draw_from(dice, steps);
-    e.e.end = e.e.start + (int64_t)draw_from(dice, 6);
-    e.e.duration = e.e.end - e.e.start;
-    e.e.id = row;
-    e.e.process = (uint32_t)draw_from(dice, 2);
+    e.as.e.start = (int64_t)draw_from(dice, steps);
+    e.as.e.end = e.as.e.start + (int64_t)draw_from(dice, 6);
+    e.as.e.duration = e.as.e.end - e.as.e.start;
+    e.as.e.id = row;
+    e.as.e.process = (uint32_t)draw_from(dice, 2);
     if (e.kind == ROCL_DISPATCH) {
-        e.dispatch.agent = draw_or_none(dice, 2);
-        e.dispatch.stream = stream;
-        e.dispatch.queue = queue;
+        e.as.dispatch.agent = draw_or_none(dice, 2);
+        e.as.dispatch.stream = stream;
+        e.as.dispatch.queue = queue;
     } else {
-        e.copy.src = draw_or_none(dice, 2);
-        e.copy.dst = draw_or_none(dice, 2);
-        e.copy.stream = stream;
-        e.copy.queue = queue;
+        e.as.copy.src = draw_or_none(dice, 2);
+        e.as.copy.dst = draw_or_none(dice, 2);
+        e.as.copy.stream = stream;
+        e.as.copy.queue = queue;
     }
     return e;
 }
