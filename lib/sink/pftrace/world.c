@@ -19,12 +19,14 @@ uint32_t pf_machine(const pf_world *w)
     return w->trace->machine_count > 1 ? w->capture->machine + 1 : 0;
 }
 
-static void begin(const pf_world *w, rocl_buf *b, size_t *packet)
+/* Begins a descriptor's packet: what rocl_pb_end takes. */
+static size_t begin(const pf_world *w, rocl_buf *b)
 {
-    *packet = rocl_pb_begin(b, TRACE_PACKET);
+    size_t packet = rocl_pb_begin(b, TRACE_PACKET);
     rocl_pb_uint(b, PKT_SEQUENCE_ID, DESCRIPTOR_SEQUENCE);
     if (pf_machine(w))
         rocl_pb_uint(b, PKT_MACHINE, pf_machine(w));
+    return packet;
 }
 
 /* ---- GPUs ---- */
@@ -57,7 +59,7 @@ static void describe_machine(pf_world *w)
     bool any = false;
     w->described[machine] = true;
     if (pf_machine(w) && c->node_count) {
-        begin(w, b, &packet);
+        packet = begin(w, b);
         at = rocl_pb_begin(b, PKT_SYSTEM_INFO);
         pf_text(b, SYSTEM_INFO_MACHINE_NAME, w->trace, c->nodes[0].hostname);
         rocl_pb_end(b, at);
@@ -67,7 +69,7 @@ static void describe_machine(pf_world *w)
         any |= w->gpus.all[i].machine == machine;
     if (!any)
         return;
-    begin(w, b, &packet);
+    packet = begin(w, b);
     at = rocl_pb_begin(b, PKT_GPU_INFO);
     for (size_t i = 0; i < w->gpus.count; i++)
         if (w->gpus.all[i].machine == machine)
@@ -116,8 +118,7 @@ static void describe_command(pf_world *w, uint32_t index, int64_t start)
 {
     const rocl_process *p = &w->capture->processes[index];
     rocl_buf *b = pf_stream_block(w->stream);
-    size_t packet;
-    begin(w, b, &packet);
+    size_t packet = begin(w, b);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
     rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_BOOTTIME);
     size_t tree = rocl_pb_begin(b, PKT_PROCESS_TREE);
@@ -153,8 +154,7 @@ static void describe_process(pf_world *w, uint32_t index)
     name_process(w, index, name, sizeof name);
     describe_command(w, index, start);
     rocl_buf *b = pf_stream_block(w->stream);
-    size_t packet;
-    begin(w, b, &packet);
+    size_t packet = begin(w, b);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
     rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_BOOTTIME);
     size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
@@ -191,8 +191,7 @@ int64_t pf_pid(const pf_world *w, uint32_t process)
 static void describe_thread(pf_world *w, const pf_place *place, uint32_t process, const char *name)
 {
     rocl_buf *b = pf_stream_block(w->stream);
-    size_t packet;
-    begin(w, b, &packet);
+    size_t packet = begin(w, b);
     size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
     rocl_pb_uint(b, TRACK_UUID, place->uuid);
     size_t thread = rocl_pb_begin(b, TRACK_THREAD);
@@ -259,7 +258,7 @@ typedef struct new_track {
 static new_track begin_track(pf_part *p, uint64_t parent, const char *name)
 {
     new_track t = {.b = p->seq.block, .uuid = pf_number(&p->uuids)};
-    begin(&p->sink->world, t.b, &t.packet);
+    t.packet = begin(&p->sink->world, t.b);
     t.at = rocl_pb_begin(t.b, PKT_TRACK_DESCRIPTOR);
     rocl_pb_uint(t.b, TRACK_UUID, t.uuid);
     rocl_pb_uint(t.b, TRACK_PARENT, parent);
