@@ -92,6 +92,24 @@ void rocl_pack_counts_free(rocl_pack_counts *c);
 rocl_status rocl_packer_sequences(const rocl_packer *p, rocl_packed_sequence **all, size_t *count,
                                   rocl_error *err);
 
+/* Neighbouring sequences, and how much they are together. */
+typedef struct rocl_pack_part {
+    size_t first, last; /* of the sequences, the last one is not in it */
+    uint64_t weight;
+} rocl_pack_part;
+
+#define ROCL_PACK_PARTS 16 /* at most */
+
+/* Cuts sequences to parts that can be written side by side, of about the same weight; none weighs
+ * much less than `least`, if there are several. One at least, also of no sequences. How, depends on
+ * nothing but the sequences. Returns how many there are. */
+size_t rocl_pack_cut(const rocl_packed_sequence *all, size_t count,
+                     uint64_t (*weight)(const rocl_packed_sequence *), uint64_t least,
+                     rocl_pack_part parts[ROCL_PACK_PARTS]);
+/* Starts to read a sorter in these parts. */
+rocl_status rocl_pack_start(rocl_sorter *s, const rocl_packed_sequence *all,
+                            const rocl_pack_part *parts, size_t count, rocl_error *err);
+
 /* ---- pack_sink.c ---- */
 
 /* An empty sorter for a capture, in place of the former one's. */

@@ -1,7 +1,9 @@
-/* Which sequences a capture has, and of how many records: by worker while they are packed. */
+/* Which sequences a capture has, and of how many records: by worker while they are packed. And what
+ * of them is written side by side. */
 #include "sink/pack.h"
 
 #include "base/array.h"
+#include "base/error.h"
 
 #include <stdlib.h>
 
@@ -54,4 +56,43 @@ rocl_status rocl_packer_sequences(const rocl_packer *p, rocl_packed_sequence **a
         else
             s[(*count)++] = s[i];
     return ROCL_OK;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* Parts are made until there are about so many, some of them only half as large: what it takes to
+ * keep some ten cores busy, and little enough to hold what is at hand of each. */
+#define WANTED (ROCL_PACK_PARTS / 2)
+
+size_t rocl_pack_cut(const rocl_packed_sequence *all, size_t count,
+                     uint64_t (*weight)(const rocl_packed_sequence *), uint64_t least,
+                     rocl_pack_part parts[ROCL_PACK_PARTS])
+{
+    uint64_t total = 0;
+    size_t n = 1;
+    for (size_t i = 0; i < count; i++)
+        total += weight(&all[i]);
+    uint64_t enough = total / WANTED > least ? total / WANTED : least;
+    rocl_pack_part *p = parts;
+    *p = (rocl_pack_part){0};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t more = weight(&all[i]);
+        if (p->weight >= enough / 2 && p->weight + more > enough + enough / 2 &&
+            n < ROCL_PACK_PARTS) {
+            p = &parts[n++];
+            *p = (rocl_pack_part){.first = i};
+        }
+        p->weight += more;
+        p->last = i + 1;
+    }
+    return n;
+}
+
+rocl_status rocl_pack_start(rocl_sorter *s, const rocl_packed_sequence *all,
+                            const rocl_pack_part *parts, size_t count, rocl_error *err)
+{
+    uint64_t bounds[ROCL_PACK_PARTS];
+    for (size_t i = 1; i < count; i++)
+        bounds[i - 1] = all[parts[i].first].number << ROCL_PACK_GROUP_SHIFT;
+    return rocl_sorter_start_parts(s, bounds, count - 1, err);
 }

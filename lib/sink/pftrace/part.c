@@ -8,10 +8,7 @@
 #include "base/error.h"
 #include "sink/pftrace/pf.h"
 
-/* Parts are made until there are about so many, and none is smaller: what it takes to keep some ten
- * cores busy, and little enough to hold a block and the interned texts of each. */
-#define PARTS       8
-#define PARTS_MAX   (2 * PARTS) /* some are only half as large */
+/* No part is much smaller. */
 #define LEAST_BYTES (1u << 20)
 
 /* Whose turn it is, and whether there will be another one. */
@@ -177,60 +174,35 @@ static uint64_t bytes_of(const rocl_packed_sequence *s)
     }
 }
 
-static bool add_part(pf_sink *p, size_t first)
+static rocl_status add_part(pf_sink *p, const rocl_pack_part *cut, rocl_error *err)
 {
     struct pf_turns *turns = rocl_line_calloc(1, sizeof *turns);
     if (!turns)
-        return false;
+        return rocl_fail_memory(err);
     pthread_mutex_init(&turns->lock, NULL);
     pthread_cond_init(&turns->moved, NULL);
     p->parts[p->part_count] = (pf_part){.sink = p,
                                         .number = p->part_count,
-                                        .first = first,
-                                        .last = first,
-                                        .at = first,
+                                        .first = cut->first,
+                                        .last = cut->last,
+                                        .at = cut->first,
+                                        .bytes = cut->weight,
                                         .seq = {.trace = p->trace},
                                         .linked = p->packer.workers[0].linked,
                                         .turns = turns};
     p->part_count++;
-    return true;
-}
-
-/* Neighbours share a part while they are too small for one. */
-static rocl_status cut(pf_sink *p, rocl_error *err)
-{
-    uint64_t total = 0, bytes = 0;
-    for (size_t i = 0; i < p->sequence_count; i++)
-        total += bytes_of(&p->sequences[i]);
-    uint64_t enough = total / PARTS > LEAST_BYTES ? total / PARTS : LEAST_BYTES;
-    p->parts = rocl_line_calloc(PARTS_MAX, sizeof *p->parts);
-    if (!p->parts || !add_part(p, 0))
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < p->sequence_count; i++) {
-        uint64_t more = bytes_of(&p->sequences[i]);
-        if (bytes >= enough / 2 && bytes + more > enough + enough / 2 &&
-            p->part_count < PARTS_MAX) {
-            if (!add_part(p, i))
-                return rocl_fail_memory(err);
-            bytes = 0;
-        }
-        bytes += more;
-        p->parts[p->part_count - 1].last = i + 1;
-        p->parts[p->part_count - 1].bytes = bytes;
-    }
     return ROCL_OK;
 }
 
-static rocl_status start_reading(pf_sink *p, rocl_error *err)
+static rocl_status make_parts(pf_sink *p, rocl_error *err)
 {
-    uint64_t *bounds = reallocarray(NULL, p->part_count, sizeof *bounds);
-    if (!bounds)
-        return rocl_fail_memory(err);
-    for (size_t i = 1; i < p->part_count; i++)
-        bounds[i - 1] = p->sequences[p->parts[i].first].number << ROCL_PACK_GROUP_SHIFT;
-    rocl_status st = rocl_sorter_start_parts(p->packer.sorter, bounds, p->part_count - 1, err);
-    free(bounds);
-    return st;
+    rocl_pack_part cuts[ROCL_PACK_PARTS];
+    size_t count = rocl_pack_cut(p->sequences, p->sequence_count, bytes_of, LEAST_BYTES, cuts);
+    p->parts = rocl_line_calloc(count, sizeof *p->parts);
+    rocl_status st = p->parts ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++)
+        st = add_part(p, &cuts[i], err);
+    return st ? st : rocl_pack_start(p->packer.sorter, p->sequences, cuts, count, err);
 }
 
 rocl_status pf_parts_open(pf_sink *p, rocl_error *err)
@@ -239,9 +211,7 @@ rocl_status pf_parts_open(pf_sink *p, rocl_error *err)
     for (size_t i = 0; i < p->sequence_count && st == ROCL_OK; i++)
         if (rocl_sequence_room(p->sequences[i].number) == ROCL_ROOM_HOST)
             pf_describe_host(&p->world, rocl_sequence_index(p->sequences[i].number));
-    if (st == ROCL_OK)
-        st = cut(p, err);
-    return st ? st : start_reading(p, err);
+    return st ? st : make_parts(p, err);
 }
 
 static void add_report(rocl_pftrace_report *to, const rocl_pftrace_report *from)
