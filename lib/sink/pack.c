@@ -171,6 +171,12 @@ static rocl_status pack_bandwidth(rocl_packer *p, unsigned worker, const rocl_co
     return ROCL_OK;
 }
 
+static bool note_end(rocl_pack_worker *w, uint32_t process, uint32_t agent)
+{
+    uint64_t end = rocl_pack_end(process, agent);
+    return rocl_map_get(&w->ends, end, 0) || rocl_map_put(&w->ends, end, 1);
+}
+
 static rocl_status pack_copy(rocl_packer *p, unsigned worker, const rocl_capture *c,
                              const rocl_copy *k, rocl_error *err)
 {
@@ -185,6 +191,9 @@ static rocl_status pack_copy(rocl_packer *p, unsigned worker, const rocl_capture
     q = rocl_varint_put(q, (uint64_t)k->e.duration);
     uint32_t index = place(p, ROCL_COPY, &k->e, agent, k->queue, k->stream);
     make_key(key, ROCL_ROOM_GPU, index, k->e.start, k->e.end, k->e.id, ROCL_COPY);
+    if (p->ends && is_gpu(c, agent) &&
+        !note_end(&p->workers[worker], k->e.process, to && is_gpu(c, k->src) ? k->src : ROCL_NONE))
+        return rocl_fail_memory(err);
     rocl_status st = add(p, worker, key, buf, q, err);
     if (st == ROCL_OK && k->dst != ROCL_NONE && (p->legacy || is_gpu(c, k->dst)))
         st = pack_bandwidth(p, worker, k, k->dst, 0, err);
@@ -348,6 +357,7 @@ void rocl_packer_close(rocl_packer *p)
     for (unsigned w = 0; p->workers && w < p->trace->opt.jobs; w++) {
         rocl_idset_free(&p->workers[w].linked);
         rocl_buf_free(&p->workers[w].scratch);
+        rocl_map_free(&p->workers[w].ends);
         rocl_pack_counts_free(&p->workers[w].counts);
     }
     free(p->workers);

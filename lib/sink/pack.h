@@ -47,14 +47,23 @@ typedef struct rocl_pack_counts {
 typedef struct rocl_pack_worker {
     alignas(ROCL_LINE) rocl_buf scratch;
     rocl_idset linked; /* stack ids with GPU work */
+    rocl_map ends;     /* of copies: see rocl_pack_end */
     rocl_pack_counts counts;
 } rocl_pack_worker;
+
+/* What a process copies from or to besides the GPU that a copy is shown on: another GPU, or none
+ * (ROCL_NONE). */
+static inline uint64_t rocl_pack_end(uint32_t process, uint32_t agent)
+{
+    return (uint64_t)process << 32 | (agent == ROCL_NONE ? 0 : agent + 1);
+}
 
 /* Packs what batches bring into the sorter of a capture. */
 typedef struct rocl_packer {
     rocl_trace *trace;
     bool legacy;          /* AMD's layout: no memory slices, copied bytes instead of rates */
     bool bandwidth;       /* records for copies over time */
+    bool ends;            /* notes the other ends of copies */
     rocl_place_fn *place; /* of records in the rooms GPU and MEMORY; NULL: by process */
     const void *place_ctx;
     rocl_sorter *sorter; /* of the capture at hand; the owner's */
@@ -123,6 +132,11 @@ rocl_sink rocl_packer_sink(rocl_packer *first);
 static inline uint64_t rocl_sequence_of(const uint64_t *key)
 {
     return key[0] >> ROCL_PACK_GROUP_SHIFT;
+}
+
+static inline uint64_t rocl_sequence_number(rocl_room room, uint32_t index)
+{
+    return (uint64_t)room * ROCL_PACK_INDEXES + index;
 }
 
 static inline rocl_room rocl_sequence_room(uint64_t sequence)

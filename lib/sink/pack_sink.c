@@ -11,6 +11,7 @@ void rocl_packer_forget(rocl_packer *p)
     p->sorter = NULL;
     for (unsigned w = 0; p->workers && w < p->trace->opt.jobs; w++) {
         rocl_idset_free(&p->workers[w].linked);
+        rocl_map_free(&p->workers[w].ends);
         rocl_pack_counts_free(&p->workers[w].counts);
     }
 }

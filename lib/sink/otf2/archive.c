@@ -15,6 +15,9 @@
 #include "base/unfinished.h"
 #include "sink/otf2/ot.h"
 
+#include <otf2/OTF2_Pthread_Locks.h>
+#include <stdatomic.h>
+
 /* A file of libotf2 collects 4 MiB before it writes them. When that fails it frees them, but does
  * not forget them: whatever touches the file again, even its close, uses freed memory. So:
  * - after a failure nothing is written, and what is open stays open;
@@ -32,11 +35,21 @@ struct ot_archive {
     rocl_out_tree *tree;
     char *path;         /* of the anchor, for messages */
     char *names[FILES]; /* below the folder */
-    bool failed;
+    _Atomic bool failed;
     bool discarded;
-    void *spare; /* a chunk of events */
-    char complaint[512];
+    pthread_mutex_t lock; /* of what follows: events are written by many threads */
+    void *spare;          /* chunks of events; each begins with the next one's address */
+    char complaint[512];  /* the first */
 };
+
+static void give_up(ot_archive *a, const char *why)
+{
+    pthread_mutex_lock(&a->lock);
+    if (!*a->complaint)
+        snprintf(a->complaint, sizeof a->complaint, "%s", why);
+    pthread_mutex_unlock(&a->lock);
+    a->failed = true;
+}
 
 /* ---- what libotf2 asks for ---- */
 
@@ -44,49 +57,61 @@ static OTF2_ErrorCode complain(void *ctx, const char *file, uint64_t line, const
                                OTF2_ErrorCode code, const char *format, va_list args)
 {
     ot_archive *a = ctx;
-    char text[384] = "";
+    char text[384] = "", why[512];
     (void)file;
     (void)line;
     (void)function;
     if (format)
         vsnprintf(text, sizeof text, format, args);
-    if (!a->failed && code != OTF2_SUCCESS)
-        snprintf(a->complaint, sizeof a->complaint, "%s%s%s", OTF2_Error_GetDescription(code),
-                 text[0] ? ": " : "", text);
-    a->failed |= code != OTF2_SUCCESS;
+    snprintf(why, sizeof why, "%s%s%s", OTF2_Error_GetDescription(code), text[0] ? ": " : "", text);
+    if (code != OTF2_SUCCESS)
+        give_up(a, why);
     return code;
 }
 
 /* Without these a writer keeps all of its chunks until it is closed. One that asks for a second
  * chunk writes the first. libotf2 fills up a chunk before it is written, so one that has been used
  * is kept for the next writer: fresh memory costs more than all else of a short location. */
+static void *spare_chunk(ot_archive *a)
+{
+    pthread_mutex_lock(&a->lock);
+    void *chunk = a->spare;
+    if (chunk)
+        memcpy(&a->spare, chunk, sizeof a->spare);
+    pthread_mutex_unlock(&a->lock);
+    return chunk;
+}
+
+static void keep_chunk(ot_archive *a, void *chunk)
+{
+    pthread_mutex_lock(&a->lock);
+    memcpy(chunk, &a->spare, sizeof a->spare);
+    a->spare = chunk;
+    pthread_mutex_unlock(&a->lock);
+}
+
 static void *chunk_new(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
                        uint64_t size)
 {
-    ot_archive *a = ctx;
     (void)location;
     if (*own)
         return NULL;
-    if (type == OTF2_FILETYPE_EVENTS && a->spare) {
-        *own = a->spare;
-        a->spare = NULL;
-    } else {
+    if (type == OTF2_FILETYPE_EVENTS)
+        *own = spare_chunk(ctx);
+    if (!*own)
         *own = malloc(size);
-    }
     return *own;
 }
 
 static void chunk_free(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
                        bool final)
 {
-    ot_archive *a = ctx;
     (void)location;
     (void) final;
-    if (type == OTF2_FILETYPE_EVENTS && !a->spare) {
-        a->spare = *own;
-    } else {
+    if (type == OTF2_FILETYPE_EVENTS && *own)
+        keep_chunk(ctx, *own);
+    else
         free(*own);
-    }
     *own = NULL;
 }
 
@@ -234,6 +259,7 @@ static rocl_status open_otf2(ot_archive *a, size_t chunk, rocl_error *err)
         OTF2_Archive_SetFlushCallbacks(a->otf2, &flush, a);
         OTF2_Archive_SetMemoryCallbacks(a->otf2, &memory, a);
         OTF2_Archive_SetSerialCollectiveCallbacks(a->otf2);
+        OTF2_Pthread_Archive_SetLockingCallbacks(a->otf2, NULL);
         OTF2_Archive_SetCreator(a->otf2, "rocline " ROCLINE_VERSION);
         OTF2_Archive_OpenEvtFiles(a->otf2);
     }
@@ -249,6 +275,7 @@ rocl_status ot_archive_open(ot_archive **out, const rocl_trace *t, const char *p
         free(a);
         return rocl_fail_memory(err);
     }
+    pthread_mutex_init(&a->lock, NULL);
     a->former = OTF2_Error_RegisterCallback(complain, a);
     rocl_status st = find_place(a, t, err);
     if (st == ROCL_OK)
@@ -260,12 +287,15 @@ rocl_status ot_archive_open(ot_archive **out, const rocl_trace *t, const char *p
     return st;
 }
 
-rocl_status ot_archive_status(const ot_archive *a, rocl_error *err)
+rocl_status ot_archive_status(ot_archive *a, rocl_error *err)
 {
     if (!a->failed && a->otf2)
         return ROCL_OK;
-    return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", a->path,
-                     *a->complaint ? a->complaint : "libotf2 did not say why");
+    pthread_mutex_lock(&a->lock);
+    rocl_status st = rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", a->path,
+                               *a->complaint ? a->complaint : "libotf2 did not say why");
+    pthread_mutex_unlock(&a->lock);
+    return st;
 }
 
 void ot_archive_describe(ot_archive *a, const char *machine)
@@ -278,7 +308,8 @@ void ot_archive_describe(ot_archive *a, const char *machine)
 OTF2_EvtWriter *ot_archive_events(ot_archive *a, OTF2_LocationRef location)
 {
     OTF2_EvtWriter *w = a->failed ? NULL : OTF2_Archive_GetEvtWriter(a->otf2, location);
-    a->failed |= !w;
+    if (!w)
+        a->failed = true;
     return w;
 }
 
@@ -326,7 +357,9 @@ static void free_archive(ot_archive *a)
     OTF2_Error_RegisterCallback(a->former, NULL);
     for (int i = 0; i < FILES; i++)
         free(a->names[i]);
-    free(a->spare);
+    for (void *chunk; (chunk = spare_chunk(a));)
+        free(chunk);
+    pthread_mutex_destroy(&a->lock);
     free(a->path);
     free(a);
 }
@@ -341,12 +374,6 @@ void ot_archive_discard(ot_archive *a)
     free_archive(a);
 }
 
-static void give_up(ot_archive *a, const char *why)
-{
-    snprintf(a->complaint, sizeof a->complaint, "%s", why);
-    a->failed = true;
-}
-
 static char *file_path(const ot_archive *a, const char *name)
 {
     char *path = NULL;
@@ -354,17 +381,16 @@ static char *file_path(const ot_archive *a, const char *name)
 }
 
 /* Some readers want a file of definitions for each location, if only an empty one. libotf2 fills
- * 4 MiB for each: it writes one. */
-static void write_local_definitions(ot_archive *a, uint32_t locations)
+ * 4 MiB for each: it writes those that differ. */
+static void write_local_definitions(ot_archive *a, const ot_locals *l)
 {
     OTF2_Archive_CloseEvtFiles(a->otf2);
     OTF2_Archive_OpenDefFiles(a->otf2);
-    OTF2_DefWriter *w = locations ? OTF2_Archive_GetDefWriter(a->otf2, 0) : NULL;
-    if (w)
-        OTF2_Archive_CloseDefWriter(a->otf2, w);
+    if (!ot_write_local_definitions(a->otf2, l) && !a->failed)
+        give_up(a, "out of memory");
     OTF2_Archive_CloseDefFiles(a->otf2);
     char *folder = file_path(a, a->names[FOLDER]);
-    if (!a->failed && w && !(folder && ot_copy_definitions(folder, locations)))
+    if (!a->failed && !(folder && ot_copy_local_definitions(folder, l)))
         give_up(a, strerror(errno));
     free(folder);
 }
@@ -417,31 +443,32 @@ static uint64_t file_size(const ot_archive *a, const char *name)
     return size;
 }
 
-static uint64_t all_sizes(const ot_archive *a, uint32_t locations)
+static uint64_t all_sizes(const ot_archive *a, const ot_locals *l)
 {
     uint64_t sum = file_size(a, a->names[DEFINITIONS]) + file_size(a, a->names[MARKERS]) +
                    file_size(a, a->names[ANCHOR]);
     char name[4200];
-    for (uint32_t i = 0; i < locations; i++) {
-        snprintf(name, sizeof name, "%s/%" PRIu32 ".evt", a->names[FOLDER], i);
+    for (uint32_t i = 0; i < l->location_count; i++) {
+        uint32_t number = l->locations[i].number;
+        snprintf(name, sizeof name, "%s/%" PRIu32 ".evt", a->names[FOLDER], number);
         sum += file_size(a, name);
-        snprintf(name, sizeof name, "%s/%" PRIu32 ".def", a->names[FOLDER], i);
+        snprintf(name, sizeof name, "%s/%" PRIu32 ".def", a->names[FOLDER], number);
         sum += file_size(a, name);
     }
     return sum;
 }
 
-rocl_status ot_archive_commit(ot_archive *a, uint32_t locations, uint64_t identity, uint64_t *bytes,
+rocl_status ot_archive_commit(ot_archive *a, const ot_locals *l, uint64_t identity, uint64_t *bytes,
                               rocl_error *err)
 {
     rocl_status st = ot_archive_status(a, err);
     if (st == ROCL_OK) {
-        write_local_definitions(a, locations);
+        write_local_definitions(a, l);
         bool whole = !a->failed;
         close_otf2(a);
         if (whole && !a->failed && !set_identity(a, identity))
             give_up(a, strerror(errno));
-        *bytes = all_sizes(a, locations);
+        *bytes = all_sizes(a, l);
         if (a->failed)
             st = ot_archive_status(a, err);
     }

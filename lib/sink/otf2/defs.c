@@ -2,17 +2,18 @@
  * the sorted events, so that their numbers are the same for every number of workers. */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "base/utf8.h"
 #include "sink/otf2/ot.h"
 
 void ot_defs_free(ot_defs *d)
 {
-    free(d->string_refs);
     free(d->strings);
     free(d->regions);
     free(d->attributes);
     free(d->members);
     free(d->metrics);
+    rocl_map_free(&d->string_index);
     rocl_map_free(&d->region_index);
     rocl_map_free(&d->attribute_index);
     rocl_map_free(&d->member_index);
@@ -55,34 +56,20 @@ void ot_put_text(rocl_buf *b, ot_defs *d, uint32_t text)
     rocl_buf_byte(b, 0);
 }
 
-static bool text_room(ot_defs *d, uint32_t text)
-{
-    uint32_t cap = d->text_cap ? d->text_cap : 1024;
-    while (cap <= text && cap < ROCL_NONE / 2)
-        cap *= 2;
-    uint32_t *more = cap > text ? realloc(d->string_refs, cap * sizeof *more) : NULL;
-    if (!more)
-        return false;
-    memset(more + d->text_cap, 0, (cap - d->text_cap) * sizeof *more);
-    d->string_refs = more;
-    d->text_cap = cap;
-    return true;
-}
-
 OTF2_StringRef ot_string(ot_defs *d, uint32_t text)
 {
     if (text == ROCL_NONE)
         text = 0;
-    if (text < d->text_cap && d->string_refs[text])
-        return d->string_refs[text] - 1;
-    if ((text >= d->text_cap && !text_room(d, text)) ||
-        !ROCL_GROW(d->strings, d->string_cap, d->string_count + (size_t)1)) {
+    uint32_t at = rocl_map_get(&d->string_index, text, ROCL_NONE);
+    if (at != ROCL_NONE)
+        return at;
+    if (!ROCL_GROW(d->strings, d->string_cap, d->string_count + (size_t)1) ||
+        !rocl_map_put(&d->string_index, text, d->string_count)) {
         d->failed = true;
         return 0;
     }
-    d->strings[d->string_count++] = text;
-    d->string_refs[text] = d->string_count;
-    return d->string_count - 1;
+    d->strings[d->string_count] = text;
+    return d->string_count++;
 }
 
 OTF2_StringRef ot_string_of(ot_defs *d, const char *s)
@@ -90,21 +77,27 @@ OTF2_StringRef ot_string_of(ot_defs *d, const char *s)
     return ot_string(d, ot_text(d, s));
 }
 
-OTF2_RegionRef ot_region_of(ot_defs *d, uint32_t name, uint32_t category, OTF2_Paradigm paradigm,
-                            OTF2_RegionRole role)
+static bool same_region(const ot_region *a, const ot_region *b)
 {
-    uint64_t key = (uint64_t)role << 40 | (uint64_t)paradigm << 32 | name;
-    uint32_t at = rocl_map_get(&d->region_index, key, ROCL_NONE);
-    if (at != ROCL_NONE)
-        return at;
+    return a->name == b->name && a->category == b->category && a->paradigm == b->paradigm &&
+           a->role == b->role;
+}
+
+/* Of different ones with one hash the next takes the next key. */
+OTF2_RegionRef ot_region_of(ot_defs *d, const ot_region *r)
+{
+    uint64_t key = rocl_mix64((uint64_t)r->name << 32 | r->category) ^
+                   rocl_mix64((uint64_t)r->paradigm << 8 | r->role);
+    uint32_t at;
+    for (; (at = rocl_map_get(&d->region_index, key, ROCL_NONE)) != ROCL_NONE; key++)
+        if (same_region(&d->regions[at], r))
+            return at;
     if (!ROCL_GROW(d->regions, d->region_cap, d->region_count + (size_t)1) ||
         !rocl_map_put(&d->region_index, key, d->region_count)) {
         d->failed = true;
         return 0;
     }
-    d->regions[d->region_count] = (ot_region){name, category, paradigm, role};
-    ot_string(d, name);
-    ot_string(d, category);
+    d->regions[d->region_count] = *r;
     return d->region_count++;
 }
 
@@ -120,7 +113,6 @@ OTF2_AttributeRef ot_attribute_of(ot_defs *d, uint32_t name, OTF2_Type type)
         return 0;
     }
     d->attributes[d->attribute_count] = (ot_attribute){name, type};
-    ot_string(d, name);
     return d->attribute_count++;
 }
 
@@ -156,16 +148,83 @@ static uint32_t class_of(ot_defs *d, const ot_member *m)
         return ROCL_NONE;
     }
     d->members[d->member_count++] = *m;
-    ot_string(d, m->name);
-    ot_string(d, m->description);
-    ot_string(d, m->unit);
     return at;
 }
 
-uint32_t ot_metric_of(ot_defs *d, const ot_member *m, uint32_t recorder, uint32_t group)
+uint32_t ot_metric_of(ot_defs *d, const ot_member *m, const ot_metric *instance)
 {
-    uint32_t class = class_of(d, m);
-    if (class == ROCL_NONE)
-        return 0;
-    return add_metric(d, &(ot_metric){.class = class, .recorder = recorder, .group = group});
+    ot_metric own = *instance;
+    own.class = class_of(d, m);
+    return own.class == ROCL_NONE ? 0 : add_metric(d, &own);
+}
+
+/* ---- of a part to those of the archive ------------------------------------------------------- */
+
+static uint32_t join_metric(ot_defs *all, const ot_defs *part, uint32_t i)
+{
+    const ot_metric *m = &part->metrics[i];
+    if (m->class == ROCL_NONE)
+        return class_of(all, &part->members[m->member]);
+    return ot_metric_of(all, &part->members[part->metrics[m->class].member], m);
+}
+
+static uint32_t join_one(ot_defs *all, const ot_defs *part, ot_numbered what, uint32_t i)
+{
+    switch (what) {
+    case OT_STRINGS:
+        return ot_string(all, part->strings[i]);
+    case OT_ATTRIBUTES:
+        return ot_attribute_of(all, part->attributes[i].name, part->attributes[i].type);
+    case OT_REGIONS:
+        return ot_region_of(all, &part->regions[i]);
+    default:
+        return join_metric(all, part, i);
+    }
+}
+
+static rocl_status join_all(ot_defs *all, const ot_defs *part, ot_numbered what, uint32_t count,
+                            ot_table *t, rocl_error *err)
+{
+    uint32_t *refs = count ? reallocarray(NULL, count, sizeof *refs) : NULL;
+    bool same = true;
+    t->refs[what] = refs;
+    t->counts[what] = count;
+    if (count && !refs)
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i < count; i++) {
+        refs[i] = join_one(all, part, what, i);
+        same &= refs[i] == i;
+    }
+    if (same) {
+        free(refs);
+        t->refs[what] = NULL;
+    }
+    return ROCL_OK;
+}
+
+rocl_status ot_defs_join(ot_defs *all, const ot_defs *part, ot_table *t, rocl_error *err)
+{
+    const uint32_t counts[OT_NUMBERED] = {[OT_STRINGS] = part->string_count,
+                                          [OT_ATTRIBUTES] = part->attribute_count,
+                                          [OT_REGIONS] = part->region_count,
+                                          [OT_METRICS] = part->metric_count};
+    rocl_status st = ROCL_OK;
+    *t = (ot_table){0};
+    for (unsigned i = 0; i < OT_NUMBERED && st == ROCL_OK; i++)
+        st = join_all(all, part, (ot_numbered)i, counts[i], t, err);
+    return st;
+}
+
+bool ot_table_is_needed(const ot_table *t)
+{
+    bool any = false;
+    for (unsigned i = 0; i < OT_NUMBERED; i++)
+        any |= t->refs[i] != NULL;
+    return any;
+}
+
+void ot_table_free(ot_table *t)
+{
+    for (unsigned i = 0; i < OT_NUMBERED; i++)
+        free(t->refs[i]);
 }

@@ -49,20 +49,20 @@ uint32_t ot_place(const void *ctx, rocl_kind kind, const rocl_event *e, uint32_t
     return e->process * w->indexes + (uint32_t)(n / w->fold);
 }
 
-uint32_t ot_work_process(const ot_sink *s)
+uint32_t ot_work_process(const ot_part *p)
 {
-    return s->event.index / s->world.indexes;
+    return p->event.index / p->sink->world.indexes;
 }
 
 /* ---- locations ---- */
 
-static void spot_name(const ot_sink *s, spot at, char *name, size_t size)
+static void spot_name(const ot_world *w, spot at, char *name, size_t size)
 {
     static const char *const names[] = {[OT_COPIES] = "Copies",
                                         [OT_MEMORY] = "Memory",
                                         [OT_SCRATCH] = "Scratch",
                                         [OT_GRAPHS] = "Graph launches"};
-    const rocl_capture *c = s->world.capture;
+    const rocl_capture *c = w->capture;
     const rocl_queue *q = NULL;
     if (at.place != OT_STREAM && at.place != OT_QUEUE) {
         snprintf(name, size, "%s", names[at.place]);
@@ -70,40 +70,38 @@ static void spot_name(const ot_sink *s, spot at, char *name, size_t size)
     }
     if (at.id != ROCL_NONE)
         q = at.place == OT_QUEUE ? &c->queues[at.id] : &c->streams[at.id];
-    rocl_queue_label(s->trace, q, at.place == OT_QUEUE ? "Queue" : "Stream", name, size);
+    rocl_queue_label(w->trace, q, at.place == OT_QUEUE ? "Queue" : "Stream", name, size);
 }
 
 /* "Stream 1"; in a process "Host copies", "Memory of Agent 0", "Stream 1 of an unknown agent" */
-static void location_name(const ot_sink *s, spot at, uint32_t agent, bool host, char *name,
+static void location_name(const ot_world *w, spot at, uint32_t agent, bool host, char *name,
                           size_t size)
 {
     char base[160];
-    spot_name(s, at, base, sizeof base);
+    spot_name(w, at, base, sizeof base);
     if (!host)
         snprintf(name, size, "%s", base);
     else if (agent != ROCL_NONE)
-        snprintf(name, size, "%s of %s", base,
-                 rocl_str(s->trace, s->world.capture->agents[agent].label));
+        snprintf(name, size, "%s of %s", base, rocl_str(w->trace, w->capture->agents[agent].label));
     else
         snprintf(name, size, "%s of an unknown agent", base);
 }
 
-uint32_t ot_work_location(ot_sink *s)
+uint32_t ot_work_location(ot_world *w, const ot_found *f)
 {
-    const rocl_packed *e = &s->event;
-    uint32_t group = ot_agent_group(&s->world, ot_work_process(s), e->agent);
-    spot at = spot_of(&s->world, e->kind, e->agent, e->queue, e->stream);
+    uint32_t group = ot_agent_group(w, f->process, f->agent);
+    spot at = spot_of(w, f->kind, f->agent, f->queue, f->stream);
     char name[256];
-    location_name(s, at, e->agent, ot_is_process(&s->world, group), name, sizeof name);
-    return ot_stream_location(&s->world, group, name);
+    location_name(w, at, f->agent, ot_is_process(w, group), name, sizeof name);
+    return ot_stream_location(w, group, name);
 }
 
-uint64_t ot_work_key(const ot_sink *s)
+uint64_t ot_work_key(const ot_part *p)
 {
-    const rocl_packed *e = &s->event;
-    uint64_t agent = e->agent != ROCL_NONE ? e->agent : s->world.capture->agent_count;
-    uint64_t number =
-        place_number(&s->world, spot_of(&s->world, e->kind, e->agent, e->queue, e->stream));
+    const ot_world *w = &p->sink->world;
+    const rocl_packed *e = &p->event;
+    uint64_t agent = e->agent != ROCL_NONE ? e->agent : w->capture->agent_count;
+    uint64_t number = place_number(w, spot_of(w, e->kind, e->agent, e->queue, e->stream));
     return agent << 34 ^ number;
 }
 
@@ -117,7 +115,7 @@ static OTF2_RegionRole alloc_role(const char *name)
                                                                    : OTF2_REGION_ROLE_ALLOCATE;
 }
 
-OTF2_RegionRef ot_work_region(ot_sink *s, const rocl_packed *e)
+OTF2_RegionRef ot_work_region(ot_part *p, const rocl_packed *e)
 {
     static const struct {
         ot_word category;
@@ -131,95 +129,95 @@ OTF2_RegionRef ot_work_region(ot_sink *s, const rocl_packed *e)
         [ROCL_HIP_EVENT] = {W_HIP_EVENT, OTF2_REGION_ROLE_FUNCTION},
         [ROCL_BARRIER] = {W_BARRIER, OTF2_REGION_ROLE_BARRIER},
     };
-    uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
-    OTF2_RegionRole role = kinds[e->kind].role;
-    if (role == OTF2_REGION_ROLE_ALLOCATE)
-        role = alloc_role(rocl_str(s->trace, name));
-    uint32_t category = s->words[kinds[e->kind].category];
-    OTF2_RegionRef region = ot_region_of(&s->defs, name, category, OTF2_PARADIGM_HIP, role);
-    ot_note_category(s, region, category);
-    return region;
+    const ot_sink *s = p->sink;
+    ot_region r = {.name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name,
+                   .category = s->words[kinds[e->kind].category],
+                   .paradigm = OTF2_PARADIGM_HIP,
+                   .role = kinds[e->kind].role};
+    if (r.role == OTF2_REGION_ROLE_ALLOCATE)
+        r.role = alloc_role(rocl_str(s->trace, r.name));
+    return ot_region_of(p->defs, &r);
 }
 
 /* ---- attributes ---- */
 
-static void note_label(ot_sink *s, ot_word word, uint32_t agent)
+static void note_label(ot_part *p, ot_word word, uint32_t agent)
 {
+    const ot_sink *s = p->sink;
     if (agent != ROCL_NONE)
-        ot_note_text(s, s->words[word], s->world.capture->agents[agent].label);
+        ot_note_text(p, s->words[word], s->world.capture->agents[agent].label);
 }
 
-static void note_queue(ot_sink *s, ot_word word, const rocl_queue *q, const char *kind)
+static void note_queue(ot_part *p, ot_word word, const rocl_queue *q, const char *kind)
 {
     char name[160];
-    rocl_queue_label(s->trace, q, kind, name, sizeof name);
-    ot_note_text(s, s->words[word], ot_text(&s->defs, name));
+    rocl_queue_label(p->sink->trace, q, kind, name, sizeof name);
+    ot_note_text(p, p->sink->words[word], ot_text(p->defs, name));
 }
 
-static void note_size(ot_sink *s, ot_word word, const uint32_t size[3])
+static void note_size(ot_part *p, ot_word word, const uint32_t size[3])
 {
     char text[48];
     snprintf(text, sizeof text, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, size[0], size[1], size[2]);
-    ot_note_text(s, s->words[word], ot_text(&s->defs, text));
+    ot_note_text(p, p->sink->words[word], ot_text(p->defs, text));
 }
 
-static void note_launch(ot_sink *s, const rocl_packed *e)
+static void note_launch(ot_part *p, const rocl_packed *e)
 {
-    ot_note_uint(s, s->words[W_DISPATCH_ID], e->dispatch_id);
-    note_size(s, W_GRID, e->grid);
-    note_size(s, W_WORKGROUP, e->workgroup);
-    ot_note_uint(s, s->words[W_LDS], (uint64_t)e->group_segment);
-    ot_note_uint(s, s->words[W_SCRATCH], (uint64_t)e->private_segment);
+    const uint32_t *words = p->sink->words;
+    ot_note_uint(p, words[W_DISPATCH_ID], e->dispatch_id);
+    note_size(p, W_GRID, e->grid);
+    note_size(p, W_WORKGROUP, e->workgroup);
+    ot_note_uint(p, words[W_LDS], (uint64_t)e->group_segment);
+    ot_note_uint(p, words[W_SCRATCH], (uint64_t)e->private_segment);
 }
 
-static void note_place(ot_sink *s, const rocl_packed *e)
+static void note_place(ot_part *p, const rocl_packed *e)
 {
-    const rocl_capture *c = s->world.capture;
+    const rocl_capture *c = p->sink->world.capture;
     if (e->queue != ROCL_NONE)
-        note_queue(s, W_QUEUE, &c->queues[e->queue], "Queue");
+        note_queue(p, W_QUEUE, &c->queues[e->queue], "Queue");
     if (e->stream != ROCL_NONE)
-        note_queue(s, W_STREAM, &c->streams[e->stream], "Stream");
+        note_queue(p, W_STREAM, &c->streams[e->stream], "Stream");
     if (e->stack_id)
-        ot_note_uint(s, s->words[W_STACK_ID], e->stack_id);
+        ot_note_uint(p, p->sink->words[W_STACK_ID], e->stack_id);
 }
 
-void ot_work_notes(ot_sink *s, const rocl_packed *e)
+void ot_work_notes(ot_part *p, const rocl_packed *e)
 {
+    const ot_sink *s = p->sink;
     if (e->kind == ROCL_COPY || e->kind == ROCL_ALLOC || e->kind == ROCL_SCRATCH)
-        ot_note_uint(s, s->words[W_BYTES], e->size);
+        ot_note_uint(p, s->words[W_BYTES], e->size);
     if (e->kind == ROCL_COPY) {
-        note_label(s, W_SOURCE, e->op ? e->other_agent : e->agent);
-        note_label(s, W_DESTINATION, e->op ? e->agent : e->other_agent);
+        note_label(p, W_SOURCE, e->op ? e->other_agent : e->agent);
+        note_label(p, W_DESTINATION, e->op ? e->agent : e->other_agent);
     }
     if (!s->trace->opt.args)
         return;
     if (e->kind == ROCL_DISPATCH)
-        note_launch(s, e);
+        note_launch(p, e);
     if (e->kind == ROCL_GRAPH)
-        ot_note_uint(s, s->words[W_KERNELS], e->size);
-    note_place(s, e);
+        ot_note_uint(p, s->words[W_KERNELS], e->size);
+    note_place(p, e);
 }
 
 /* ---- copies ---- */
 
 /* Between groups, that is: within one there is nobody to draw an arrow to. */
-ot_transfer ot_transfer_begin(ot_sink *s, OTF2_EvtWriter *w, uint32_t location,
-                              const rocl_packed *e)
+ot_transfer ot_transfer_begin(ot_part *p, OTF2_EvtWriter *w, ot_found *f, const rocl_packed *e,
+                              uint64_t *match)
 {
-    ot_world *world = &s->world;
-    uint32_t group = world->locations[location].group;
-    if (e->kind != ROCL_COPY || ot_is_process(world, group))
+    const ot_sink *s = p->sink;
+    const ot_world *world = &s->world;
+    if (e->kind != ROCL_COPY || !ot_is_gpu(world, e->agent))
         return (ot_transfer){0};
-    uint32_t other =
-        e->other_agent == ROCL_NONE
-            ? world->groups[group].creator
-            : ot_agent_group(world, ot_location_process(world, location), e->other_agent);
-    if (other == group)
+    uint32_t other = ot_is_gpu(world, e->other_agent) ? e->other_agent : ROCL_NONE;
+    if (other == e->agent)
         return (ot_transfer){0};
-    uint32_t remote = ot_rank(world, ot_group_location(world, other));
-    ot_rank(world, location);
-    ot_transfer t = {ot_window(world, location), remote, ++s->match};
-    OTF2_TimeStamp time = ot_time(s, e->time);
+    f->copies = true;
+    uint32_t remote = ot_end_rank(&s->ends, f->process, other);
+    ot_transfer t = {s->ends.windows[f->process], ++*match};
+    OTF2_TimeStamp time = ot_time(p, e->time);
     if (e->op)
         OTF2_EvtWriter_RmaGet(w, NULL, time, t.window, remote, e->size, t.match);
     else
@@ -227,8 +225,8 @@ ot_transfer ot_transfer_begin(ot_sink *s, OTF2_EvtWriter *w, uint32_t location,
     return t;
 }
 
-void ot_transfer_end(ot_sink *s, OTF2_EvtWriter *w, const ot_transfer *t, int64_t time)
+void ot_transfer_end(ot_part *p, OTF2_EvtWriter *w, const ot_transfer *t, int64_t time)
 {
     if (t->match)
-        OTF2_EvtWriter_RmaOpCompleteBlocking(w, NULL, ot_time(s, time), t->window, t->match);
+        OTF2_EvtWriter_RmaOpCompleteBlocking(w, NULL, ot_time(p, time), t->window, t->match);
 }

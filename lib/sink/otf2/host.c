@@ -8,10 +8,8 @@
 #include "base/utf8.h"
 #include "sink/otf2/ot.h"
 
-static uint32_t process_at(const ot_sink *s, uint32_t *thread)
+static uint32_t process_at(const rocl_capture *c, uint32_t index, uint32_t *thread)
 {
-    const rocl_capture *c = s->world.capture;
-    uint32_t index = s->event.index;
     *thread = ROCL_NONE;
     if (index >= c->thread_count)
         return index - c->thread_count;
@@ -19,10 +17,16 @@ static uint32_t process_at(const ot_sink *s, uint32_t *thread)
     return c->threads[index].process != ROCL_NONE ? c->threads[index].process : 0;
 }
 
-uint32_t ot_host_location(ot_sink *s)
+uint32_t ot_host_process(const ot_part *p)
 {
-    uint32_t thread, process = process_at(s, &thread);
-    return ot_thread_location(&s->world, process, thread);
+    uint32_t thread;
+    return process_at(p->sink->world.capture, p->event.index, &thread);
+}
+
+uint32_t ot_host_location(ot_world *w, const ot_found *f)
+{
+    uint32_t thread, process = process_at(w->capture, f->index, &thread);
+    return ot_thread_location(w, process, thread);
 }
 
 /* ---- regions ---- */
@@ -77,24 +81,29 @@ static OTF2_RegionRole role_of(const char *name)
     return begins_with_any(name, frees) ? OTF2_REGION_ROLE_DEALLOCATE : OTF2_REGION_ROLE_FUNCTION;
 }
 
-static OTF2_RegionRef region_of(ot_sink *s, uint32_t name, const rocl_packed *e)
+static OTF2_RegionRef region_of(ot_part *p, uint32_t name, const rocl_packed *e)
 {
-    OTF2_Paradigm paradigm =
-        e->kind == ROCL_MARKER ? OTF2_PARADIGM_USER : paradigm_of(rocl_str(s->trace, e->category));
-    OTF2_RegionRole role = paradigm == OTF2_PARADIGM_HIP ? role_of(rocl_str(s->trace, name))
-                           : e->kind == ROCL_REGION      ? OTF2_REGION_ROLE_FUNCTION
-                                                         : OTF2_REGION_ROLE_CODE;
-    return ot_region_of(&s->defs, name, e->category, paradigm, role);
+    const rocl_trace *t = p->sink->trace;
+    ot_region r = {.name = name,
+                   .category = e->category == ROCL_NONE ? 0 : e->category,
+                   .paradigm = OTF2_PARADIGM_USER,
+                   .role = OTF2_REGION_ROLE_CODE};
+    if (e->kind != ROCL_MARKER)
+        r.paradigm = paradigm_of(rocl_str(t, e->category));
+    if (r.paradigm == OTF2_PARADIGM_HIP)
+        r.role = role_of(rocl_str(t, name));
+    else if (e->kind == ROCL_REGION)
+        r.role = OTF2_REGION_ROLE_FUNCTION;
+    return ot_region_of(p->defs, &r);
 }
 
-OTF2_RegionRef ot_host_region(ot_sink *s, const rocl_packed *e)
+OTF2_RegionRef ot_host_region(ot_part *p, const rocl_packed *e)
 {
-    uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
-    ot_call *call = &s->calls[name % OT_CALLS];
+    uint32_t name = e->name == ROCL_NONE ? p->sink->words[W_UNNAMED] : e->name;
+    ot_call *call = &p->calls[name % OT_CALLS];
     if (!call->known || call->name != name || call->category != e->category ||
         call->kind != e->kind)
-        *call = (ot_call){name, e->category, e->kind, region_of(s, name, e), !s->defs.failed};
-    ot_note_category(s, call->region, e->category);
+        *call = (ot_call){name, e->category, e->kind, region_of(p, name, e), !p->defs->failed};
     return call->region;
 }
 
@@ -113,53 +122,24 @@ static bool is_number(const char *p, size_t n, int64_t *v)
     return strcmp(text, back) == 0;
 }
 
-static void note_arg(ot_sink *s, const rocl_packed_arg *a)
+static void note_arg(ot_part *p, const rocl_packed_arg *a)
 {
     int64_t v;
     if (is_number(a->value, a->len, &v)) {
-        ot_note_int(s, a->name, v);
+        ot_note_int(p, a->name, v);
         return;
     }
-    uint32_t text = rocl_strings_put(s->trace->strings, a->value, a->len);
-    s->defs.failed |= text == ROCL_NONE;
-    ot_note_text(s, a->name, text);
+    uint32_t text = rocl_strings_put(p->sink->trace->strings, a->value, a->len);
+    p->defs->failed |= text == ROCL_NONE;
+    ot_note_text(p, a->name, text);
 }
 
-void ot_host_notes(ot_sink *s, rocl_packed *e)
+void ot_host_notes(ot_part *p, rocl_packed *e)
 {
+    const ot_sink *s = p->sink;
     rocl_packed_arg arg;
     while (rocl_packed_next_arg(e, &arg))
-        note_arg(s, &arg);
+        note_arg(p, &arg);
     if (s->trace->opt.args && e->stack_id)
-        ot_note_uint(s, s->words[W_STACK_ID], e->stack_id);
-}
-
-/* ---- markers ---- */
-
-/* Samples of call stacks are instants as well, but nobody set them as a mark. */
-static bool is_mark(const ot_sink *s, const rocl_packed *e)
-{
-    if (e->kind != ROCL_INSTANT)
-        return e->kind == ROCL_MARKER;
-    const char *category = rocl_str(s->trace, e->category);
-    return !strncasecmp(category, "MARKER", 6) || !strncasecmp(category, "KOKKOS", 6);
-}
-
-/* Markers stand apart from the events, with a text of their own. */
-void ot_write_marker(ot_sink *s, const rocl_packed *e, uint32_t location)
-{
-    OTF2_MarkerWriter *w = is_mark(s, e) ? ot_archive_markers(s->archive) : NULL;
-    if (!w)
-        return;
-    if (!s->marked)
-        OTF2_MarkerWriter_WriteDefMarker(w, 0, "ROCTx", "Marks and ranges", OTF2_SEVERITY_NONE);
-    s->marked = true;
-    rocl_buf text = {0};
-    ot_put_text(&text, &s->defs, e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name);
-    s->defs.failed |= text.failed;
-    if (!text.failed)
-        OTF2_MarkerWriter_WriteMarker(w, ot_time(s, e->time), (uint64_t)(e->end - e->time), 0,
-                                      OTF2_MARKER_SCOPE_LOCATION, location,
-                                      (const char *)text.data);
-    rocl_buf_free(&text);
+        ot_note_uint(p, s->words[W_STACK_ID], e->stack_id);
 }

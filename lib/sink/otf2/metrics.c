@@ -15,48 +15,117 @@ typedef struct meter { /* one value over time */
 } meter;
 
 typedef struct meters {
-    ot_sink *s;
-    uint32_t group; /* that the location is in */
-    const char *location_name;
-    uint32_t location;
-    OTF2_EvtWriter *writer; /* opened with the first value */
+    ot_part *p;
+    uint32_t location; /* in `found` */
+    OTF2_EvtWriter *writer;
     meter *all;
 } meters;
+
+/* ---- locations ---- */
+
+static const rocl_counter *counter_at(const ot_world *w, uint32_t index)
+{
+    return index < w->capture->counter_count ? &w->capture->counters[index] : NULL;
+}
+
+static uint32_t counter_process(const rocl_counter *k)
+{
+    return k && k->process != ROCL_NONE ? k->process : 0;
+}
+
+uint32_t ot_metric_process(const ot_part *p)
+{
+    const rocl_packed *e = &p->event;
+    switch (e->room) {
+    case ROCL_ROOM_PMC:
+        return counter_process(counter_at(&p->sink->world, e->counter));
+    case ROCL_ROOM_SAMPLED:
+        return e->thread;
+    default:
+        return e->index;
+    }
+}
+
+/* The group of a GPU in the process that its agent belongs to. */
+static uint32_t group_of_agent(ot_world *w, uint32_t agent, uint32_t process)
+{
+    const rocl_capture *c = w->capture;
+    if (agent >= c->agent_count)
+        return ot_process_group(w, process);
+    if (c->agents[agent].process != ROCL_NONE)
+        process = c->agents[agent].process;
+    return ot_agent_group(w, process, agent);
+}
+
+static const char *bytes_name(rocl_room room)
+{
+    return room == ROCL_ROOM_ALLOCATED ? "Allocated memory" : "Copy bandwidth";
+}
+
+static const char *counter_name(const ot_world *w, const rocl_counter *k)
+{
+    return k ? rocl_str(w->trace, k->name) : "unknown counter";
+}
+
+uint32_t ot_metric_location(ot_world *w, const ot_found *f)
+{
+    const rocl_counter *k = counter_at(w, f->index);
+    uint32_t group;
+    const char *name;
+    switch (f->room) {
+    case ROCL_ROOM_PMC:
+        group = group_of_agent(w, f->index, f->process);
+        name = "Counters";
+        break;
+    case ROCL_ROOM_SAMPLED:
+        group = group_of_agent(w, k ? k->agent : ROCL_NONE, f->process);
+        name = counter_name(w, k);
+        break;
+    default:
+        group = ot_process_group(w, f->process);
+        name = bytes_name(f->room);
+    }
+    return ot_location_new(w, group, OTF2_LOCATION_TYPE_METRIC, name);
+}
+
+uint32_t ot_metric_group(ot_world *w, const ot_metric *m, const ot_found *recorder)
+{
+    if (m->process == OT_AS_RECORDER)
+        return w->locations[recorder->location].group;
+    return ot_agent_group(w, m->process, m->agent);
+}
+
+/* ---- values ---- */
 
 static uint32_t at_most(uint32_t index, uint32_t count)
 {
     return index < count ? index : count;
 }
 
-static rocl_status open_meters(meters *m, size_t count, rocl_error *err)
+/* Of the sequence at hand. count 0: meters are made one by one. */
+static rocl_status open_meters(meters *m, ot_part *p, size_t count, rocl_error *err)
 {
-    m->all = calloc(count, sizeof *m->all);
-    return m->all ? ROCL_OK : rocl_fail_memory(err);
+    *m = (meters){.p = p, .location = ot_part_location(p, false)};
+    if (count)
+        m->all = calloc(count, sizeof *m->all);
+    if (m->location == ROCL_NONE || (count && !m->all))
+        return rocl_fail_memory(err);
+    m->writer = ot_location_begin(p, m->location);
+    return m->writer ? ROCL_OK : ot_archive_status(p->sink->archive, err);
 }
 
 static void close_meters(meters *m)
 {
     if (m->writer)
-        ot_location_end(m->s, m->location, m->writer);
+        ot_location_end(m->p, m->location, m->writer);
     free(m->all);
-}
-
-/* The location is made when it is needed: before the instances that name it. */
-static bool open_location(meters *m)
-{
-    if (!m->writer) {
-        m->location =
-            ot_location_new(&m->s->world, m->group, OTF2_LOCATION_TYPE_METRIC, m->location_name);
-        m->writer = ot_location_begin(m->s, m->location);
-    }
-    return m->writer;
 }
 
 static void write_value(meters *m, const meter *of, int64_t time, OTF2_Type type,
                         OTF2_MetricValue v)
 {
-    OTF2_EvtWriter_Metric(m->writer, NULL, ot_time(m->s, time), of->metric, 1, &type, &v);
-    m->s->report.metric_values++;
+    OTF2_EvtWriter_Metric(m->writer, NULL, ot_time(m->p, time), of->metric, 1, &type, &v);
+    m->p->report.metric_values++;
 }
 
 static void write_double(meters *m, const meter *of, int64_t time, double v)
@@ -66,124 +135,118 @@ static void write_double(meters *m, const meter *of, int64_t time, double v)
 
 /* ---- bytes over time, a running sum per agent ---- */
 
-static void define_sum(meters *m, meter *of, uint32_t process, uint32_t agent, const char *unit)
+static void define_sum(meters *m, meter *of, uint32_t agent)
 {
-    ot_sink *s = m->s;
-    const rocl_capture *c = s->world.capture;
-    uint32_t group = ot_agent_group(&s->world, process, agent < c->agent_count ? agent : ROCL_NONE);
+    ot_part *p = m->p;
+    const ot_world *w = &p->sink->world;
+    const ot_found *f = &p->found[m->location];
+    bool known = agent < w->capture->agent_count;
+    const char *what = bytes_name(f->room);
+    const char *unit = f->room == ROCL_ROOM_ALLOCATED ? "bytes" : "bytes/s";
     char name[192];
-    snprintf(name, sizeof name, "%s", m->location_name);
-    if (ot_is_process(&s->world, group))
-        snprintf(name, sizeof name, "%s of %s", m->location_name,
-                 agent < c->agent_count ? rocl_str(s->trace, c->agents[agent].label)
-                                        : "an unknown agent");
-    const ot_member member = {.name = ot_text(&s->defs, name),
-                              .unit = ot_text(&s->defs, unit),
+    snprintf(name, sizeof name, "%s", what);
+    if (!ot_is_gpu(w, agent))
+        snprintf(name, sizeof name, "%s of %s", what,
+                 known ? rocl_str(w->trace, w->capture->agents[agent].label) : "an unknown agent");
+    const ot_member member = {.name = ot_text(p->defs, name),
+                              .unit = ot_text(p->defs, unit),
                               .type = OTF2_TYPE_INT64,
                               .mode = OTF2_METRIC_ABSOLUTE_NEXT};
-    of->metric = ot_metric_of(&s->defs, &member, m->location, group);
+    const ot_metric instance = {
+        .recorder = m->location, .process = f->process, .agent = known ? agent : ROCL_NONE};
+    of->metric = ot_metric_of(p->defs, &member, &instance);
     of->known = true;
 }
 
-static void write_sum(meters *m, uint32_t process, uint32_t agent, int64_t time, const char *unit)
+static void write_sum(meters *m, uint32_t agent, int64_t time)
 {
     meter *of = &m->all[agent];
-    if (!open_location(m))
-        return;
     if (!of->known)
-        define_sum(m, of, process, agent, unit);
+        define_sum(m, of, agent);
     write_value(m, of, time, OTF2_TYPE_INT64, (OTF2_MetricValue){.signed_int = (int64_t)of->sum});
 }
 
-rocl_status ot_write_bandwidth(ot_sink *s, rocl_error *err)
+static uint32_t agent_count(const ot_part *p)
 {
-    uint32_t process = s->event.index, agents = s->world.capture->agent_count;
-    meters m = {
-        .s = s, .group = ot_process_group(&s->world, process), .location_name = "Copy bandwidth"};
-    rocl_status st = open_meters(&m, agents + (size_t)1, err);
-    while (st == ROCL_OK && ot_same(s, ROCL_ROOM_BANDWIDTH, process)) {
-        uint32_t agent = at_most(s->event.agent, agents);
-        m.all[agent].sum += s->event.op ? 0 - s->event.size : s->event.size;
-        write_sum(&m, process, agent, s->event.time, "bytes/s");
-        st = ot_next(s, err);
+    return p->sink->world.capture->agent_count;
+}
+
+rocl_status ot_write_bandwidth(ot_part *p, rocl_error *err)
+{
+    uint32_t process = p->event.index;
+    meters m;
+    rocl_status st = open_meters(&m, p, agent_count(p) + (size_t)1, err);
+    while (st == ROCL_OK && ot_same(p, ROCL_ROOM_BANDWIDTH, process)) {
+        uint32_t agent = at_most(p->event.agent, agent_count(p));
+        m.all[agent].sum += p->event.op ? 0 - p->event.size : p->event.size;
+        write_sum(&m, agent, p->event.time);
+        st = ot_next(p, err);
     }
     close_meters(&m);
     return st;
 }
 
 /* What was allocated before the window is shown at its begin. */
-static void write_levels(meters *m, uint32_t process)
+static void write_levels(meters *m)
 {
-    for (uint32_t i = 0; i <= m->s->world.capture->agent_count; i++)
+    for (uint32_t i = 0; i <= agent_count(m->p); i++)
         if (m->all[i].sum)
-            write_sum(m, process, i, m->s->from, "bytes");
+            write_sum(m, i, m->p->sink->from);
 }
 
-static rocl_status account(meters *m, uint32_t process, bool inside, rocl_error *err)
+static rocl_status account(meters *m, bool inside, rocl_error *err)
 {
-    const rocl_packed *e = &m->s->event;
-    const rocl_capture *c = m->s->world.capture;
-    uint32_t agent = at_most(e->agent, c->agent_count);
+    const rocl_packed *e = &m->p->event;
+    const ot_sink *s = m->p->sink;
+    uint32_t agent = at_most(e->agent, agent_count(m->p));
     m->all[agent].sum += (uint64_t)e->delta;
     if (!inside)
         return ROCL_OK;
     if (e->op)
-        return rocl_fault_count(m->s->trace, ROCL_FAULT_UNPAIRED_FREE, err,
-                                "%s: memory allocation %" PRIu64, c->path, e->row);
+        return rocl_fault_count(s->trace, ROCL_FAULT_UNPAIRED_FREE, err,
+                                "%s: memory allocation %" PRIu64, s->world.capture->path, e->row);
     if (e->delta)
-        write_sum(m, process, agent, e->time, "bytes");
+        write_sum(m, agent, e->time);
     return ROCL_OK;
 }
 
-rocl_status ot_write_allocated(ot_sink *s, rocl_error *err)
+rocl_status ot_write_allocated(ot_part *p, rocl_error *err)
 {
-    uint32_t process = s->event.index;
-    bool begun = s->event.time >= s->from;
-    meters m = {
-        .s = s, .group = ot_process_group(&s->world, process), .location_name = "Allocated memory"};
-    rocl_status st = open_meters(&m, s->world.capture->agent_count + (size_t)1, err);
-    while (st == ROCL_OK && ot_same(s, ROCL_ROOM_ALLOCATED, process)) {
-        if (!begun && s->event.time >= s->from) {
-            write_levels(&m, process);
+    uint32_t process = p->event.index;
+    bool begun = p->event.time >= p->sink->from;
+    meters m;
+    rocl_status st = open_meters(&m, p, agent_count(p) + (size_t)1, err);
+    while (st == ROCL_OK && ot_same(p, ROCL_ROOM_ALLOCATED, process)) {
+        if (!begun && p->event.time >= p->sink->from) {
+            write_levels(&m);
             begun = true;
         }
-        if (s->event.time <= s->to)
-            st = account(&m, process, begun, err);
+        if (p->event.time <= p->sink->to)
+            st = account(&m, begun, err);
         if (st == ROCL_OK)
-            st = ot_next(s, err);
+            st = ot_next(p, err);
     }
     if (!begun && st == ROCL_OK)
-        write_levels(&m, process);
+        write_levels(&m);
     close_meters(&m);
     return st;
 }
 
 /* ---- counters ---- */
 
-static const rocl_counter *counter_at(const ot_sink *s, uint32_t index)
-{
-    const rocl_capture *c = s->world.capture;
-    return index < c->counter_count ? &c->counters[index] : NULL;
-}
-
-static uint32_t counter_process(const rocl_counter *k)
-{
-    return k && k->process != ROCL_NONE ? k->process : 0;
-}
-
 static void define_counter(meters *m, meter *of, const rocl_counter *k, OTF2_MetricMode mode,
                            const char *prefix, const char *suffix)
 {
-    ot_sink *s = m->s;
+    ot_part *p = m->p;
     char name[384];
-    snprintf(name, sizeof name, "%s%s%s", prefix,
-             k ? rocl_str(s->trace, k->name) : "unknown counter", suffix);
-    const ot_member member = {.name = ot_text(&s->defs, name),
+    snprintf(name, sizeof name, "%s%s%s", prefix, counter_name(&p->sink->world, k), suffix);
+    const ot_member member = {.name = ot_text(p->defs, name),
                               .description = k ? k->description : 0,
-                              .unit = k && k->units ? k->units : ot_text(&s->defs, "#"),
+                              .unit = k && k->units ? k->units : ot_text(p->defs, "#"),
                               .type = OTF2_TYPE_DOUBLE,
                               .mode = mode};
-    of->metric = ot_metric_of(&s->defs, &member, m->location, m->group);
+    const ot_metric instance = {.recorder = m->location, .process = OT_AS_RECORDER};
+    of->metric = ot_metric_of(p->defs, &member, &instance);
     of->known = true;
 }
 
@@ -198,42 +261,28 @@ static void run_out(meters *m, rocl_shown *shown, int64_t until, uint32_t succes
 
 static void write_counter(meters *m, rocl_shown *shown)
 {
-    const rocl_packed *e = &m->s->event;
-    uint32_t counter = at_most(e->counter, m->s->world.capture->counter_count);
+    const rocl_packed *e = &m->p->event;
+    const ot_world *w = &m->p->sink->world;
+    uint32_t counter = at_most(e->counter, w->capture->counter_count);
     meter *of = &m->all[counter];
-    if (!open_location(m))
-        return;
     if (!of->known)
-        define_counter(m, of, counter_at(m->s, counter), OTF2_METRIC_ABSOLUTE_NEXT, "", "");
+        define_counter(m, of, counter_at(w, counter), OTF2_METRIC_ABSOLUTE_NEXT, "", "");
     run_out(m, shown, e->time, counter);
     write_double(m, of, e->time, e->value);
     rocl_shown_set(shown, counter, e->end);
 }
 
-/* The group of a GPU in the process that its agent belongs to. */
-static uint32_t group_of_agent(ot_sink *s, uint32_t agent, uint32_t process)
+rocl_status ot_write_pmc(ot_part *p, rocl_error *err)
 {
-    const rocl_capture *c = s->world.capture;
-    if (agent >= c->agent_count)
-        return ot_process_group(&s->world, process);
-    if (c->agents[agent].process != ROCL_NONE)
-        process = c->agents[agent].process;
-    return ot_agent_group(&s->world, process, agent);
-}
-
-rocl_status ot_write_pmc(ot_sink *s, rocl_error *err)
-{
-    uint32_t index = s->event.index, count = s->world.capture->counter_count + 1;
-    meters m = {.s = s,
-                .group = group_of_agent(s, index, counter_process(counter_at(s, s->event.counter))),
-                .location_name = "Counters"};
+    uint32_t index = p->event.index, count = p->sink->world.capture->counter_count + 1;
+    meters m;
     rocl_shown shown;
-    rocl_status st = open_meters(&m, count, err);
+    rocl_status st = open_meters(&m, p, count, err);
     if (!rocl_shown_open(&shown, count) && st == ROCL_OK)
         st = rocl_fail_memory(err);
-    while (st == ROCL_OK && ot_same(s, ROCL_ROOM_PMC, index)) {
+    while (st == ROCL_OK && ot_same(p, ROCL_ROOM_PMC, index)) {
         write_counter(&m, &shown);
-        st = ot_next(s, err);
+        st = ot_next(p, err);
     }
     if (st == ROCL_OK && m.writer)
         run_out(&m, &shown, INT64_MAX, ROCL_NONE);
@@ -263,7 +312,7 @@ static void place_words(const rocl_packed *e, char *words, size_t size)
 
 static meter *place_at(sampled *p, uint32_t counter)
 {
-    const rocl_packed *e = &p->m.s->event;
+    const rocl_packed *e = &p->m.p->event;
     uint64_t key = rocl_mix64(e->address ^ e->thread);
     uint32_t at = rocl_map_get(&p->index, key, ROCL_NONE);
     char words[192];
@@ -275,16 +324,14 @@ static meter *place_at(sampled *p, uint32_t counter)
     meter *of = &p->m.all[p->count++];
     *of = (meter){0};
     place_words(e, words, sizeof words);
-    define_counter(&p->m, of, counter_at(p->m.s, counter), OTF2_METRIC_ABSOLUTE_POINT,
+    define_counter(&p->m, of, counter_at(&p->m.p->sink->world, counter), OTF2_METRIC_ABSOLUTE_POINT,
                    e->kind == ROCL_SPM ? "SPM " : "", words);
     return of;
 }
 
 static rocl_status write_sample(sampled *p, uint32_t counter, rocl_error *err)
 {
-    const rocl_packed *e = &p->m.s->event;
-    if (!open_location(&p->m))
-        return ot_archive_status(p->m.s->archive, err);
+    const rocl_packed *e = &p->m.p->event;
     meter *of = place_at(p, counter);
     if (!of)
         return rocl_fail_memory(err);
@@ -292,20 +339,17 @@ static rocl_status write_sample(sampled *p, uint32_t counter, rocl_error *err)
     return ROCL_OK;
 }
 
-rocl_status ot_write_sampled(ot_sink *s, rocl_error *err)
+rocl_status ot_write_sampled(ot_part *p, rocl_error *err)
 {
-    uint32_t index = s->event.index;
-    const rocl_counter *k = counter_at(s, index);
-    sampled p = {.m = {.s = s,
-                       .group = group_of_agent(s, k ? k->agent : ROCL_NONE, s->event.thread),
-                       .location_name = k ? rocl_str(s->trace, k->name) : "unknown counter"}};
-    rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && ot_same(s, ROCL_ROOM_SAMPLED, index)) {
-        st = write_sample(&p, index, err);
+    uint32_t index = p->event.index;
+    sampled all = {0};
+    rocl_status st = open_meters(&all.m, p, 0, err);
+    while (st == ROCL_OK && ot_same(p, ROCL_ROOM_SAMPLED, index)) {
+        st = write_sample(&all, index, err);
         if (st == ROCL_OK)
-            st = ot_next(s, err);
+            st = ot_next(p, err);
     }
-    close_meters(&p.m);
-    rocl_map_free(&p.index);
+    close_meters(&all.m);
+    rocl_map_free(&all.index);
     return st;
 }

@@ -1,22 +1,32 @@
 /* The OTF2 sink, on libotf2:
  *
- *     otf2.c      the sink: batches -> sorted records -> the rooms below, in one pass per capture
- *     archive.c   the archive: its files, memory and errors, and its place among other files
+ *     otf2.c        the sink: batches -> sorted records -> passes, in two of them per capture
+ *     part.c        a part of a pass: some sequences of records, location by location
+ *     rows.c        slices -> Enter and Leave
+ *     host.c        host calls, markers and marks
+ *     gpu.c         GPU work: which location it belongs to, copies as RMA
+ *     metrics.c     counter values and bytes over time
+ *     marks.c       markers, which stand apart from the events
+ *     found.c       locations that parts came upon -> the world
+ *     ranks.c       who takes part in copies
+ *     world.c       machines, GPUs, processes, locations, ranks
+ *     defs.c        definitions by name: strings, regions, attributes, metrics
+ *     order.c       the order that definitions are written in
+ *     write.c       all definitions into the archive, when everything is known
+ *     archive.c     the archive: its files, memory and errors, and its place among other files
  *     local_defs.c  files of definitions by location
- *     defs.c      definitions by name: strings, regions, attributes, metrics
- *     world.c     machines, GPUs, processes, locations, ranks
- *     write.c     all definitions into the archive, when everything is known
- *     rows.c      slices -> Enter and Leave, location by location
- *     host.c      host calls, markers and marks
- *     gpu.c       GPU work: which location it belongs to, copies as RMA
- *     metrics.c   counter values and bytes over time
  *
- * Records are sorted by (location, time): one location is written after the other, and one writer
- * of libotf2 is open at a time, whatever the number of locations. */
+ * Records are sorted by (location, time): one location is written after the other, by as many
+ * threads as there are, each with one writer of libotf2 at a time, whatever the number of
+ * locations. What overlaps on a location is put aside, and written to further ones in the second
+ * pass. Parts number strings, regions and so on by themselves; tables beside their locations say
+ * which of the archive's definitions these are. How records are cut to parts depends on them alone,
+ * and so does every byte. */
 #ifndef ROCL_SINK_OTF2_OT_H
 #define ROCL_SINK_OTF2_OT_H
 
 #include <otf2/otf2.h>
+#include <stdalign.h>
 
 #include "base/array.h"
 #include "base/map.h"
@@ -26,37 +36,10 @@
 #include "sink/lanes.h"
 #include "sink/pack.h"
 
-/* ---- archive.c ---- */
-
-typedef struct ot_archive ot_archive;
-
-/* path: of the anchor file. ROCL_USAGE when a file of the archive would replace an input. */
-rocl_status ot_archive_open(ot_archive **a, const rocl_trace *t, const char *path, size_t chunk,
-                            rocl_error *err);
-void ot_archive_discard(ot_archive *a); /* NULL is fine */
-/* Writers; NULL after a failure, which ot_archive_status tells. Those of events are closed by
- * the caller, one before the next is asked for. */
-OTF2_EvtWriter *ot_archive_events(ot_archive *a, OTF2_LocationRef location);
-uint64_t ot_archive_events_end(ot_archive *a, OTF2_EvtWriter *w); /* how many there are */
-OTF2_MarkerWriter *ot_archive_markers(ot_archive *a);
-OTF2_GlobalDefWriter *ot_archive_definitions(ot_archive *a);
-/* What libotf2 has complained about so far. */
-rocl_status ot_archive_status(const ot_archive *a, rocl_error *err);
-void ot_archive_describe(ot_archive *a, const char *machine);
-/* Completes the files (local definitions for locations below `locations`), and gives them their
- * names. identity: of the trace. Frees a. */
-rocl_status ot_archive_commit(ot_archive *a, uint32_t locations, uint64_t identity, uint64_t *bytes,
-                              rocl_error *err);
-
-/* ---- local_defs.c ---- */
-
-/* FOLDER/0.def also as 1.def and so on. False: errno says why. */
-bool ot_copy_definitions(const char *folder, uint32_t locations);
-
 /* ---- defs.c: numbers of things by what they are, given out in the order of asking ---- */
 
 typedef struct ot_region {
-    uint32_t name, category; /* texts; category: of the first that asked */
+    uint32_t name, category; /* texts */
     uint8_t paradigm, role;
 } ot_region;
 
@@ -72,22 +55,26 @@ typedef struct ot_member {            /* of metrics */
 
 /* Metric classes (of one member each) and their instances have one space of numbers. */
 typedef struct ot_metric {
-    uint32_t class;  /* of an instance: the number of its class; ROCL_NONE: it is a class */
-    uint32_t member; /* of a class */
-    uint32_t recorder, group; /* of an instance: a location, a location group */
+    uint32_t class;          /* of an instance: the number of its class; ROCL_NONE: it is a class */
+    uint32_t member;         /* of a class */
+    uint32_t recorder;       /* of an instance: a location, in `found` at first */
+    uint32_t group;          /* of an instance: a location group, known once it is joined */
+    uint32_t process, agent; /* that the group follows from; OT_AS_RECORDER: the recorder's */
+    bool joined;             /* recorder and group are those of the archive */
 } ot_metric;
+
+#define OT_AS_RECORDER ROCL_NONE
 
 typedef struct ot_defs {
     rocl_trace *trace;
-    uint32_t *string_refs; /* by text: ref + 1, 0: none yet */
-    uint32_t *strings;     /* texts by ref */
+    uint32_t *strings; /* texts by ref */
     ot_region *regions;
     ot_attribute *attributes;
     ot_member *members;
     ot_metric *metrics;
-    uint32_t text_cap, string_count, region_count, attribute_count, member_count, metric_count;
+    uint32_t string_count, region_count, attribute_count, member_count, metric_count;
     size_t string_cap, region_cap, attribute_cap, member_cap, metric_cap;
-    rocl_map region_index, attribute_index, member_index;
+    rocl_map string_index, region_index, attribute_index, member_index;
     uint64_t cut; /* texts that were too long */
     bool failed;  /* memory was out; the next step tells */
 } ot_defs;
@@ -99,12 +86,29 @@ OTF2_StringRef ot_string(ot_defs *d, uint32_t text);
 void ot_put_text(rocl_buf *b, ot_defs *d, uint32_t text);
 OTF2_StringRef ot_string_of(ot_defs *d, const char *s);
 uint32_t ot_text(ot_defs *d, const char *s); /* interned */
-OTF2_RegionRef ot_region_of(ot_defs *d, uint32_t name, uint32_t category, OTF2_Paradigm paradigm,
-                            OTF2_RegionRole role);
+OTF2_RegionRef ot_region_of(ot_defs *d, const ot_region *r);
 OTF2_AttributeRef ot_attribute_of(ot_defs *d, uint32_t name, OTF2_Type type);
-/* The number of a new instance of a metric that is recorded at a location, about a location group.
- */
-uint32_t ot_metric_of(ot_defs *d, const ot_member *m, uint32_t recorder, uint32_t group);
+/* The number of a new instance of a metric: of it, recorder, process and agent are used. */
+uint32_t ot_metric_of(ot_defs *d, const ot_member *m, const ot_metric *instance);
+
+/* From the numbers that a part gave out to those of the archive. */
+typedef enum ot_numbered {
+    OT_STRINGS,
+    OT_ATTRIBUTES,
+    OT_REGIONS,
+    OT_METRICS,
+    OT_NUMBERED
+} ot_numbered;
+
+typedef struct ot_table {
+    uint32_t *refs[OT_NUMBERED]; /* NULL: the same numbers */
+    uint32_t counts[OT_NUMBERED];
+} ot_table;
+
+/* Adds what a part has to what the archive has, and makes the table. */
+rocl_status ot_defs_join(ot_defs *all, const ot_defs *part, ot_table *t, rocl_error *err);
+bool ot_table_is_needed(const ot_table *t);
+void ot_table_free(ot_table *t);
 
 /* ---- world.c ---- */
 
@@ -119,21 +123,21 @@ typedef struct ot_tree { /* node of the system tree */
 typedef struct ot_group { /* location group */
     uint32_t name, tree;
     uint32_t creator; /* the group of its process; ROCL_NONE: it is one */
-    uint32_t first;   /* a location that is there from the start, ROCL_NONE: not yet */
-    uint32_t main;    /* processes: thread that it stands for, ROCL_NONE: unknown */
-    bool waiting;     /* `first` has not got its work yet */
+    uint32_t first;   /* the first of its locations, ROCL_NONE: none yet */
+    uint32_t main;    /* processes: thread that `first` stands for, ROCL_NONE: unknown */
     uint32_t ranks;   /* processes: how many locations take part in copies */
     uint32_t window;  /* of RMA, where ranks > 0 */
     const rocl_process *process;
 } ot_group;
 
 typedef struct ot_location {
+    uint32_t number; /* in the archive; ROCL_NONE: nothing has been written yet */
     uint32_t name, group;
     uint32_t beside; /* the location whose overlaps it takes, or itself */
     uint32_t rank;   /* in its process, ROCL_NONE: none */
+    uint32_t table;  /* of its numbers, ROCL_NONE: they are the archive's */
     uint64_t events;
     OTF2_LocationType type;
-    bool written;
 } ot_location;
 
 /* Places of work on an agent. */
@@ -155,7 +159,7 @@ typedef struct ot_world {
     ot_tree *trees;
     ot_group *groups;
     ot_location *locations;
-    uint32_t tree_count, group_count, location_count, window_count;
+    uint32_t tree_count, group_count, location_count;
     size_t tree_cap, group_cap, location_cap;
     uint32_t *machines, *devices; /* trees by machine, by GPU; ROCL_NONE: none yet */
     /* of the capture at hand */
@@ -172,19 +176,55 @@ rocl_status ot_world_capture(ot_world *w, const rocl_capture *c, rocl_error *err
 uint32_t ot_process_group(ot_world *w, uint32_t process);
 /* The group of a GPU in a process; that of the process for other agents. */
 uint32_t ot_agent_group(ot_world *w, uint32_t process, uint32_t agent);
-/* The process of a location of the capture at hand. */
-uint32_t ot_location_process(const ot_world *w, uint32_t location);
 bool ot_is_process(const ot_world *w, uint32_t group);
+/* Has the agent a group of its own? */
+bool ot_is_gpu(const ot_world *w, uint32_t agent);
 uint32_t ot_location_new(ot_world *w, uint32_t group, OTF2_LocationType type, const char *name);
 uint32_t ot_location_beside(ot_world *w, uint32_t location, uint32_t number);
 uint32_t ot_thread_location(ot_world *w, uint32_t process, uint32_t thread);
-/* A location for streams of a group, maybe the one that was waiting. */
+/* A location for streams of a group. */
 uint32_t ot_stream_location(ot_world *w, uint32_t group, const char *name);
 /* The location that stands for all of a group. */
 uint32_t ot_group_location(ot_world *w, uint32_t group);
-/* The location's rank among those of its process that copies go from and to. */
-uint32_t ot_rank(ot_world *w, uint32_t location);
-OTF2_RmaWinRef ot_window(const ot_world *w, uint32_t location);
+/* Gives the location a rank among those of its process that copies go from and to, unless it has
+ * one. */
+void ot_rank_new(ot_world *w, uint32_t location);
+
+/* ---- archive.c ---- */
+
+typedef struct ot_archive ot_archive;
+
+/* Locations and what their numbers mean. */
+typedef struct ot_locals {
+    const ot_location *locations;
+    const ot_table *tables;
+    uint32_t location_count, table_count;
+} ot_locals;
+
+/* path: of the anchor file. ROCL_USAGE when a file of the archive would replace an input. */
+rocl_status ot_archive_open(ot_archive **a, const rocl_trace *t, const char *path, size_t chunk,
+                            rocl_error *err);
+void ot_archive_discard(ot_archive *a); /* NULL is fine */
+/* Writers; NULL after a failure, which ot_archive_status tells. Those of events are for any thread,
+ * and closed by the caller. */
+OTF2_EvtWriter *ot_archive_events(ot_archive *a, OTF2_LocationRef location);
+uint64_t ot_archive_events_end(ot_archive *a, OTF2_EvtWriter *w); /* how many there are */
+OTF2_MarkerWriter *ot_archive_markers(ot_archive *a);
+OTF2_GlobalDefWriter *ot_archive_definitions(ot_archive *a);
+/* What libotf2 has complained about so far. */
+rocl_status ot_archive_status(ot_archive *a, rocl_error *err);
+void ot_archive_describe(ot_archive *a, const char *machine);
+/* Completes the files, and gives them their names. identity: of the trace. Frees a. */
+rocl_status ot_archive_commit(ot_archive *a, const ot_locals *l, uint64_t identity, uint64_t *bytes,
+                              rocl_error *err);
+
+/* ---- local_defs.c ---- */
+
+/* Writes the definitions of one location for each table, and of one without. False: libotf2 has
+ * failed, or memory is out. */
+bool ot_write_local_definitions(OTF2_Archive *a, const ot_locals *l);
+/* Copies them for all others. folder: of the archive. False: errno says why. */
+bool ot_copy_local_definitions(const char *folder, const ot_locals *l);
 
 /* ---- the sink ---- */
 
@@ -192,7 +232,6 @@ OTF2_RmaWinRef ot_window(const ot_world *w, uint32_t location);
 typedef enum ot_word {
     W_UNNAMED,
     W_BYTES,
-    W_CATEGORY,
     W_STACK_ID,
     W_DISPATCH_ID,
     W_QUEUE,
@@ -224,97 +263,202 @@ typedef struct ot_call {
     bool known;
 } ot_call;
 
-typedef struct ot_sink {
+/* A location that a part has come upon, and what it is of. */
+typedef struct ot_found {
+    uint32_t number;   /* in the archive; ROCL_NONE: is given when all of the pass are known */
+    uint32_t beside;   /* the one in `found` whose overlaps it takes, or itself */
+    uint32_t lane;     /* among these, from 0 */
+    uint32_t location; /* in the world, once it is joined */
+    uint64_t events;
+    uint64_t aside; /* records that wait for the second pass */
+    uint32_t waits; /* under this index */
+    bool written;   /* there is a file of it */
+    bool copies;    /* there are transfers on it */
+    rocl_room room;
+    rocl_kind kind;
+    uint32_t index; /* of the records */
+    uint32_t process, agent, queue, stream;
+} ot_found;
+
+typedef struct ot_sink ot_sink;
+typedef struct ot_pass ot_pass;
+
+/* Some of a pass's sequences, and what is at hand while they are written. */
+typedef struct ot_part {
+    alignas(ROCL_LINE) ot_sink *sink;
+    ot_pass *pass;
+    size_t number;                     /* in the pass, and among the parts of its sorter */
+    size_t first, at, last;            /* sequences */
+    unsigned worker;                   /* that writes it */
+    ot_defs own;                       /* of strings, regions ... */
+    ot_defs *defs;                     /* that, or those of the archive */
+    ot_found *found;                   /* locations */
+    uint32_t found_count, found_first; /* first: once joined, in the sink's */
+    size_t found_cap;
+    uint32_t waiting; /* how many of them have records put aside */
+    uint32_t taken;   /* records, modulo what fits */
+    OTF2_AttributeList *attributes;
+    rocl_record record;
+    rocl_packed event; /* the same, unpacked */
+    bool more;
+    int64_t earliest, latest;
+    rocl_otf2_report report;
+    ot_call calls[OT_CALLS];
+} ot_part;
+
+/* All records of a capture, or those of them that were put aside. */
+struct ot_pass {
+    rocl_sorter *input;
+    rocl_packed_sequence *sequences;
+    uint32_t *places; /* of the second pass: which of the locations found, by sequence */
+    size_t sequence_count;
+    ot_part *parts;
+    size_t part_count;
+};
+
+/* Who takes part in copies of the capture at hand. */
+typedef struct ot_ends {
+    uint64_t *all; /* rocl_pack_end, in order */
+    size_t count;
+    rocl_map ranks;    /* by end */
+    uint32_t *windows; /* by process */
+    bool *used;        /* by process: there are transfers */
+    uint32_t next_window;
+} ot_ends;
+
+struct ot_sink {
     rocl_packer packer; /* first: see rocl_packer_sink */
     rocl_trace *trace;
     rocl_otf2_options opt;
     ot_archive *archive;
-    OTF2_AttributeList *attributes;
     ot_defs defs;
     ot_world world;
-    rocl_sorter *moved; /* slices of further lanes, until the first ones are written */
-    rocl_sorter *input; /* what is read: packer.sorter, then moved */
-    rocl_record record; /* at hand */
-    rocl_packed event;  /* the same, unpacked */
-    bool more;
-    bool marked;      /* the definition of markers has been written */
+    ot_table *tables;
+    uint32_t table_count;
+    size_t table_cap;
+    uint32_t next_number; /* of a location */
+    /* of the capture at hand */
+    ot_pass first, second;
+    rocl_sorter *aside; /* the input of the second pass */
+    rocl_sorter *marks; /* markers, until all events are written */
+    ot_found *found;    /* of all parts of the first pass */
+    uint32_t found_count;
+    ot_ends ends;
     int64_t from, to; /* the time window */
-    int64_t first, last;
-    uint64_t match; /* number of the last copy */
+    bool marked;      /* the definition of markers has been written */
+    int64_t earliest, latest;
     rocl_otf2_report report;
     uint32_t words[OT_WORDS]; /* texts */
-    ot_call calls[OT_CALLS];
-} ot_sink;
+};
 
-/* Reads the next record into s->record and s->event; s->more false at the end. */
-rocl_status ot_next(ot_sink *s, rocl_error *err);
-static inline bool ot_same(const ot_sink *s, rocl_room room, uint32_t index)
+/* ---- part.c ---- */
+
+/* The pass's input, sequences (and places) are set: cuts them to parts, and writes them. */
+rocl_status ot_pass_write(ot_sink *s, ot_pass *p, rocl_error *err);
+void ot_pass_free(ot_pass *p);
+/* Adds what the parts have defined and counted to the sink's. After their locations are joined. */
+rocl_status ot_pass_join(ot_sink *s, ot_pass *p, rocl_error *err);
+
+/* Reads the next record into p->record and p->event; p->more false at the end. */
+rocl_status ot_next(ot_part *p, rocl_error *err);
+static inline bool ot_same(const ot_part *p, rocl_room room, uint32_t index)
 {
-    return s->more && s->event.room == room && s->event.index == index;
+    return p->more && p->event.room == room && p->event.index == index;
 }
+/* The location of the sequence at hand, or another one beside it: a place in p->found, which may
+ * move; ROCL_NONE: memory is out. */
+uint32_t ot_part_location(ot_part *p, bool another);
 /* Begins and ends the events of a location. */
-OTF2_EvtWriter *ot_location_begin(ot_sink *s, uint32_t location);
-void ot_location_end(ot_sink *s, uint32_t location, OTF2_EvtWriter *w);
+OTF2_EvtWriter *ot_location_begin(ot_part *p, uint32_t place);
+void ot_location_end(ot_part *p, uint32_t place, OTF2_EvtWriter *w);
 /* Every time that is written passes through here. */
-static inline OTF2_TimeStamp ot_time(ot_sink *s, int64_t time)
+static inline OTF2_TimeStamp ot_time(ot_part *p, int64_t time)
 {
-    s->first = time < s->first ? time : s->first;
-    s->last = time > s->last ? time : s->last;
+    p->earliest = time < p->earliest ? time : p->earliest;
+    p->latest = time > p->latest ? time : p->latest;
     return (OTF2_TimeStamp)time;
 }
 
 /* Attributes of the next event. */
-void ot_note_uint(ot_sink *s, uint32_t name, uint64_t v);
-void ot_note_int(ot_sink *s, uint32_t name, int64_t v);
-void ot_note_text(ot_sink *s, uint32_t name, uint32_t text);
+void ot_note_uint(ot_part *p, uint32_t name, uint64_t v);
+void ot_note_int(ot_part *p, uint32_t name, int64_t v);
+void ot_note_text(ot_part *p, uint32_t name, uint32_t text);
 
-/* A region has the category of the first event that it is of; to one of another category, the event
- * at hand, that is noted. */
-void ot_note_category(ot_sink *s, OTF2_RegionRef region, uint32_t category);
+/* ---- found.c ---- */
+
+/* A new one, of the event at hand. */
+uint32_t ot_found_new(ot_part *p, uint32_t number);
+/* Gives a place in the world to all that the parts of a pass have found. */
+rocl_status ot_found_join(ot_sink *s, ot_pass *p, rocl_error *err);
+/* What of it waits for the second pass. */
+rocl_status ot_found_aside(ot_sink *s, ot_pass *second, rocl_error *err);
+/* Tells the world how much has been written. */
+void ot_found_finish(ot_sink *s);
 
 /* ---- rows.c ---- */
 
-/* Where the slices of a room go. */
+/* How the slices of a room lie. */
 typedef struct ot_rows_ops {
-    uint64_t (*key)(const ot_sink *s); /* the same for events at hand that share a location */
-    uint32_t (*location)(ot_sink *s);  /* a new one for the event at hand */
+    uint64_t (*key)(const ot_part *p); /* the same for events at hand that share a location */
     bool nest;                         /* slices may lie in each other */
 } ot_rows_ops;
 
 /* Writes slices as long as they are of the room and index at hand: those of the location of the
- * first at once, all others come again in s->moved, with their location as the index. */
-rocl_status ot_write_rows(ot_sink *s, const ot_rows_ops *ops, rocl_error *err);
+ * first at once, all others are put aside. */
+rocl_status ot_write_rows(ot_part *p, const ot_rows_ops *ops, rocl_error *err);
 
 /* ---- host.c, gpu.c: of the event at hand ---- */
 
-uint32_t ot_host_location(ot_sink *s);
-OTF2_RegionRef ot_host_region(ot_sink *s, const rocl_packed *e);
-void ot_host_notes(ot_sink *s, rocl_packed *e);
-void ot_write_marker(ot_sink *s, const rocl_packed *e, uint32_t location);
+uint32_t ot_host_process(const ot_part *p);
+uint32_t ot_host_location(ot_world *w, const ot_found *f);
+OTF2_RegionRef ot_host_region(ot_part *p, const rocl_packed *e);
+void ot_host_notes(ot_part *p, rocl_packed *e);
 
 rocl_place_fn ot_place; /* ctx: the world */
-uint32_t ot_work_process(const ot_sink *s);
-uint64_t ot_work_key(const ot_sink *s);
-uint32_t ot_work_location(ot_sink *s);
-OTF2_RegionRef ot_work_region(ot_sink *s, const rocl_packed *e);
-void ot_work_notes(ot_sink *s, const rocl_packed *e);
+uint32_t ot_work_process(const ot_part *p);
+uint64_t ot_work_key(const ot_part *p);
+uint32_t ot_work_location(ot_world *w, const ot_found *f);
+OTF2_RegionRef ot_work_region(ot_part *p, const rocl_packed *e);
+void ot_work_notes(ot_part *p, const rocl_packed *e);
 
 typedef struct ot_transfer { /* a copy as RMA */
-    uint32_t window, remote;
+    uint32_t window;
     uint64_t match; /* 0: it is none */
 } ot_transfer;
 
-/* Writes the begin of a copy between a GPU and something else. */
-ot_transfer ot_transfer_begin(ot_sink *s, OTF2_EvtWriter *w, uint32_t location,
-                              const rocl_packed *e);
-void ot_transfer_end(ot_sink *s, OTF2_EvtWriter *w, const ot_transfer *t, int64_t time);
+/* Writes the begin of a copy between a GPU and something else; match: of the next one. */
+ot_transfer ot_transfer_begin(ot_part *p, OTF2_EvtWriter *w, ot_found *f, const rocl_packed *e,
+                              uint64_t *match);
+void ot_transfer_end(ot_part *p, OTF2_EvtWriter *w, const ot_transfer *t, int64_t time);
 
 /* ---- metrics.c: each writes one location ---- */
 
-rocl_status ot_write_allocated(ot_sink *s, rocl_error *err);
-rocl_status ot_write_bandwidth(ot_sink *s, rocl_error *err);
-rocl_status ot_write_pmc(ot_sink *s, rocl_error *err);
-rocl_status ot_write_sampled(ot_sink *s, rocl_error *err);
+rocl_status ot_write_allocated(ot_part *p, rocl_error *err);
+rocl_status ot_write_bandwidth(ot_part *p, rocl_error *err);
+rocl_status ot_write_pmc(ot_part *p, rocl_error *err);
+rocl_status ot_write_sampled(ot_part *p, rocl_error *err);
+uint32_t ot_metric_process(const ot_part *p);
+uint32_t ot_metric_location(ot_world *w, const ot_found *f);
+/* The location group that an instance is about. */
+uint32_t ot_metric_group(ot_world *w, const ot_metric *m, const ot_found *recorder);
+
+/* ---- marks.c ---- */
+
+/* Keeps the event at hand, if somebody set it as a mark. */
+rocl_status ot_keep_mark(ot_part *p, uint32_t number, rocl_error *err);
+rocl_status ot_write_marks(ot_sink *s, rocl_error *err);
+
+/* ---- ranks.c ---- */
+
+rocl_status ot_ends_begin(ot_sink *s, rocl_error *err);
+void ot_ends_forget(ot_ends *e);
+/* The rank of an end of a process's copies; windows are by process. */
+static inline uint32_t ot_end_rank(const ot_ends *e, uint32_t process, uint32_t agent)
+{
+    return rocl_map_get(&e->ranks, rocl_pack_end(process, agent), 0);
+}
+/* Gives locations the ranks that copies have named. */
+void ot_ends_join(ot_sink *s);
 
 /* ---- order.c ---- */
 

@@ -9,74 +9,20 @@
 #include "sink/otf2/ot.h"
 #include "sink/sink.h"
 
-rocl_status ot_next(ot_sink *s, rocl_error *err)
-{
-    rocl_status st = ot_archive_status(s->archive, err);
-    if (st == ROCL_OK && s->defs.failed)
-        st = rocl_fail_memory(err);
-    if (st == ROCL_OK)
-        st = rocl_sorter_next(s->input, &s->record, &s->more, err);
-    if (st == ROCL_OK && s->more && !rocl_packed_read(&s->record, &s->event))
-        st = rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
-    return st;
-}
-
-OTF2_EvtWriter *ot_location_begin(ot_sink *s, uint32_t location)
-{
-    s->world.locations[location].written = true;
-    return ot_archive_events(s->archive, location);
-}
-
-void ot_location_end(ot_sink *s, uint32_t location, OTF2_EvtWriter *w)
-{
-    s->world.locations[location].events = ot_archive_events_end(s->archive, w);
-}
-
-/* ---- attributes ---- */
-
-/* An event has each attribute once: a second argument of a name is called "name (2)". */
-static OTF2_AttributeRef free_attribute(ot_sink *s, uint32_t name, OTF2_Type type)
-{
-    OTF2_AttributeRef at = ot_attribute_of(&s->defs, name, type);
-    for (unsigned n = 2; OTF2_AttributeList_TestAttributeByID(s->attributes, at); n++) {
-        char more[256];
-        snprintf(more, sizeof more, "%.200s (%u)", rocl_str(s->trace, name), n);
-        at = ot_attribute_of(&s->defs, ot_text(&s->defs, more), type);
-        if (s->defs.failed)
-            break;
-    }
-    return at;
-}
-
-void ot_note_uint(ot_sink *s, uint32_t name, uint64_t v)
-{
-    OTF2_AttributeList_AddUint64(s->attributes, free_attribute(s, name, OTF2_TYPE_UINT64), v);
-}
-
-void ot_note_int(ot_sink *s, uint32_t name, int64_t v)
-{
-    OTF2_AttributeList_AddInt64(s->attributes, free_attribute(s, name, OTF2_TYPE_INT64), v);
-}
-
-void ot_note_text(ot_sink *s, uint32_t name, uint32_t text)
-{
-    OTF2_AttributeList_AddStringRef(s->attributes, free_attribute(s, name, OTF2_TYPE_STRING),
-                                    ot_string(&s->defs, text));
-}
-
-void ot_note_category(ot_sink *s, OTF2_RegionRef region, uint32_t category)
-{
-    if (!s->defs.failed && s->defs.regions[region].category != category)
-        ot_note_text(s, s->words[W_CATEGORY], category);
-}
-
 /* ---- a capture ---- */
 
 static void forget_capture(ot_sink *s)
 {
+    ot_pass_free(&s->first);
+    ot_pass_free(&s->second);
     rocl_packer_forget(&s->packer);
-    rocl_sorter_free(s->moved);
-    s->moved = NULL;
+    rocl_sorter_free(s->aside);
+    rocl_sorter_free(s->marks);
+    free(s->found);
+    ot_ends_forget(&s->ends);
+    s->aside = s->marks = NULL;
+    s->found = NULL;
+    s->found_count = 0;
 }
 
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
@@ -87,66 +33,50 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
     return st ? st : ot_world_capture(&s->world, c, err);
 }
 
-static uint64_t one_key(const ot_sink *s)
+/* Slices where they begin a location, or nest in what does; values. */
+static rocl_status write_first(ot_sink *s, rocl_error *err)
 {
-    (void)s;
-    return 0;
-}
-
-/* Of slices that were put aside. */
-static uint32_t known_location(ot_sink *s)
-{
-    return s->event.index;
-}
-
-static rocl_status write_room(ot_sink *s, rocl_error *err)
-{
-    static const ot_rows_ops host = {one_key, ot_host_location, true};
-    static const ot_rows_ops work = {ot_work_key, ot_work_location, false};
-    switch (s->event.room) {
-    case ROCL_ROOM_HOST:
-        return ot_write_rows(s, &host, err);
-    case ROCL_ROOM_GPU:
-    case ROCL_ROOM_MEMORY:
-        return ot_write_rows(s, &work, err);
-    case ROCL_ROOM_ALLOCATED:
-        return ot_write_allocated(s, err);
-    case ROCL_ROOM_BANDWIDTH:
-        return ot_write_bandwidth(s, err);
-    case ROCL_ROOM_PMC:
-        return ot_write_pmc(s, err);
-    default:
-        return ot_write_sampled(s, err);
-    }
-}
-
-static rocl_status write_moved(ot_sink *s, rocl_error *err)
-{
-    static const ot_rows_ops known = {one_key, known_location, true};
-    return ot_write_rows(s, &known, err);
-}
-
-static rocl_status write_all(ot_sink *s, rocl_sorter *input,
-                             rocl_status (*write)(ot_sink *, rocl_error *), rocl_error *err)
-{
-    s->input = input;
-    rocl_status st = rocl_sorter_start(input, err);
+    ot_pass *p = &s->first;
+    s->aside = rocl_packer_sorter(&s->packer);
+    s->marks = rocl_packer_sorter(&s->packer);
+    if (!s->aside || !s->marks)
+        return rocl_fail_memory(err);
+    p->input = s->packer.sorter;
+    rocl_status st = rocl_packer_sequences(&s->packer, &p->sequences, &p->sequence_count, err);
     if (st == ROCL_OK)
-        st = ot_next(s, err);
-    while (st == ROCL_OK && s->more)
-        st = write(s, err);
-    return st;
+        st = ot_ends_begin(s, err);
+    if (st == ROCL_OK)
+        st = ot_pass_write(s, p, err);
+    if (st == ROCL_OK)
+        st = ot_found_join(s, p, err);
+    return st ? st : ot_pass_join(s, p, err);
+}
+
+/* Slices that overlap those. */
+static rocl_status write_second(ot_sink *s, rocl_error *err)
+{
+    ot_pass *p = &s->second;
+    rocl_status st = ot_found_aside(s, p, err);
+    if (st != ROCL_OK || !p->sequence_count)
+        return st;
+    st = ot_pass_write(s, p, err);
+    return st ? st : ot_pass_join(s, p, err);
 }
 
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     ot_sink *s = self;
     (void)c;
-    rocl_progress_phase(s->trace, "writing", 0);
+    rocl_progress_phase(s->trace, "writing", rocl_sorter_count(s->packer.sorter));
     rocl_filter_window(s->trace->filter, &s->from, &s->to);
-    rocl_status st = write_all(s, s->packer.sorter, write_room, err);
-    if (st == ROCL_OK && s->moved)
-        st = write_all(s, s->moved, write_moved, err);
+    rocl_status st = write_first(s, err);
+    if (st == ROCL_OK)
+        st = write_second(s, err);
+    if (st == ROCL_OK) {
+        ot_found_finish(s);
+        ot_ends_join(s);
+        st = ot_write_marks(s, err);
+    }
     forget_capture(s);
     return st;
 }
@@ -157,12 +87,14 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
 static void write_idle(ot_sink *s)
 {
     for (uint32_t i = 0; i < s->world.location_count; i++) {
-        if (s->world.locations[i].written)
+        ot_location *l = &s->world.locations[i];
+        if (l->number != ROCL_NONE)
             continue;
-        OTF2_EvtWriter *w = ot_location_begin(s, i);
+        l->number = s->next_number++;
+        OTF2_EvtWriter *w = ot_archive_events(s->archive, l->number);
         if (!w)
             return;
-        ot_location_end(s, i, w);
+        ot_archive_events_end(s->archive, w);
     }
 }
 
@@ -209,7 +141,7 @@ static uint64_t identity(const ot_sink *s)
     uint64_t h = 0xcbf29ce484222325u;
     for (size_t i = 0; i < s->trace->capture_count; i++)
         h = mix_text(h, rocl_str(s->trace, s->trace->captures[i]->pub.guid));
-    h = rocl_mix64(h ^ (uint64_t)s->first) ^ (uint64_t)s->last;
+    h = rocl_mix64(h ^ (uint64_t)s->earliest) ^ (uint64_t)s->latest;
     for (uint32_t i = 0; i < s->world.location_count; i++)
         h = rocl_mix64(h ^ s->world.locations[i].events);
     return h;
@@ -231,13 +163,16 @@ static rocl_status finish(ot_sink *s, rocl_error *err)
     s->report.locations = s->world.location_count;
     ot_archive *a = s->archive;
     s->archive = NULL;
-    return ot_archive_commit(a, s->world.location_count, identity(s), &s->report.bytes, err);
+    const ot_locals locals = {.locations = s->world.locations,
+                              .location_count = s->world.location_count,
+                              .tables = s->tables,
+                              .table_count = s->table_count};
+    return ot_archive_commit(a, &locals, identity(s), &s->report.bytes, err);
 }
 
 static const char *const words[OT_WORDS] = {
     [W_UNNAMED] = "(unnamed)",
     [W_BYTES] = "bytes",
-    [W_CATEGORY] = "category",
     [W_STACK_ID] = "stack_id",
     [W_DISPATCH_ID] = "dispatch_id",
     [W_QUEUE] = "queue",
@@ -262,12 +197,9 @@ static rocl_status open_sink(ot_sink *s, rocl_error *err)
 {
     rocl_trace *t = s->trace;
     s->defs.trace = t;
-    s->packer =
-        (rocl_packer){.trace = t, .bandwidth = true, .place = ot_place, .place_ctx = &s->world};
-    s->attributes = OTF2_AttributeList_New();
+    s->packer = (rocl_packer){
+        .trace = t, .bandwidth = true, .ends = true, .place = ot_place, .place_ctx = &s->world};
     rocl_status st = rocl_packer_open(&s->packer, err);
-    if (st == ROCL_OK && !s->attributes)
-        st = rocl_fail_memory(err);
     for (int i = 0; i < OT_WORDS && st == ROCL_OK; i++)
         s->words[i] = ot_text(&s->defs, words[i]);
     if (st == ROCL_OK)
@@ -283,8 +215,9 @@ static void close_sink(ot_sink *s)
     ot_world_close(&s->world);
     ot_defs_free(&s->defs);
     rocl_packer_close(&s->packer);
-    if (s->attributes)
-        OTF2_AttributeList_Delete(s->attributes);
+    for (uint32_t i = 0; i < s->table_count; i++)
+        ot_table_free(&s->tables[i]);
+    free(s->tables);
 }
 
 bool rocl_has_otf2(void)
@@ -295,7 +228,8 @@ bool rocl_has_otf2(void)
 rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_otf2_report *report,
                             rocl_error *err)
 {
-    ot_sink s = {.trace = t, .opt = *o, .packer = {.trace = t}, .first = INT64_MAX, .last = -1};
+    ot_sink s = {
+        .trace = t, .opt = *o, .packer = {.trace = t}, .earliest = INT64_MAX, .latest = -1};
     rocl_sink sink = rocl_packer_sink(&s.packer);
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;

@@ -58,10 +58,12 @@ uint32_t ot_location_new(ot_world *w, uint32_t group, OTF2_LocationType type, co
         w->defs->failed = true;
         return 0;
     }
-    w->locations[w->location_count] = (ot_location){.name = ot_text(w->defs, name),
+    w->locations[w->location_count] = (ot_location){.number = ROCL_NONE,
+                                                    .name = ot_text(w->defs, name),
                                                     .group = group,
                                                     .beside = w->location_count,
                                                     .rank = ROCL_NONE,
+                                                    .table = ROCL_NONE,
                                                     .type = type};
     return w->location_count++;
 }
@@ -181,6 +183,11 @@ static uint32_t accelerator_name(ot_world *w, const rocl_agent *a)
     return ot_text(w->defs, name);
 }
 
+bool ot_is_gpu(const ot_world *w, uint32_t agent)
+{
+    return rocl_gpus_find(&w->gpus, w->capture, agent);
+}
+
 uint32_t ot_agent_group(ot_world *w, uint32_t process, uint32_t agent)
 {
     const rocl_gpu *g = rocl_gpus_find(&w->gpus, w->capture, agent);
@@ -202,11 +209,6 @@ uint32_t ot_stream_location(ot_world *w, uint32_t group, const char *name)
     ot_group *g = &w->groups[group];
     if (ot_is_process(w, group))
         return ot_location_new(w, group, OTF2_LOCATION_TYPE_CPU_THREAD, name);
-    if (g->waiting) {
-        g->waiting = false;
-        w->locations[g->first].name = ot_text(w->defs, name);
-        return g->first;
-    }
     uint32_t location = ot_location_new(w, group, OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, name);
     if (g->first == ROCL_NONE)
         g->first = location;
@@ -215,12 +217,8 @@ uint32_t ot_stream_location(ot_world *w, uint32_t group, const char *name)
 
 uint32_t ot_group_location(ot_world *w, uint32_t group)
 {
-    ot_group *g = &w->groups[group];
-    if (g->first != ROCL_NONE)
-        return g->first;
-    ot_stream_location(w, group, "Device");
-    g->waiting = true;
-    return g->first;
+    uint32_t first = w->groups[group].first;
+    return first != ROCL_NONE ? first : ot_stream_location(w, group, "Device");
 }
 
 /* ---- ranks ---- */
@@ -231,25 +229,11 @@ static ot_group *process_of(const ot_world *w, uint32_t location)
     return &w->groups[ot_is_process(w, group) ? group : w->groups[group].creator];
 }
 
-uint32_t ot_location_process(const ot_world *w, uint32_t location)
-{
-    return (uint32_t)(process_of(w, location)->process - w->capture->processes);
-}
-
-uint32_t ot_rank(ot_world *w, uint32_t location)
+void ot_rank_new(ot_world *w, uint32_t location)
 {
     ot_location *l = &w->locations[location];
-    ot_group *g = process_of(w, location);
-    if (l->rank != ROCL_NONE)
-        return l->rank;
-    if (!g->ranks)
-        g->window = w->window_count++;
-    return l->rank = g->ranks++;
-}
-
-OTF2_RmaWinRef ot_window(const ot_world *w, uint32_t location)
-{
-    return process_of(w, location)->window;
+    if (l->rank == ROCL_NONE)
+        l->rank = process_of(w, location)->ranks++;
 }
 
 /* ---- open, next capture, close ---- */

@@ -75,6 +75,17 @@ static void collect_strings(out *o)
     }
     for (uint32_t i = 0; i < w->location_count; i++)
         ot_string(d, w->locations[i].name);
+    for (uint32_t i = 0; i < d->attribute_count; i++)
+        ot_string(d, d->attributes[i].name);
+    for (uint32_t i = 0; i < d->region_count; i++) {
+        ot_string(d, d->regions[i].name);
+        ot_string(d, d->regions[i].category);
+    }
+    for (uint32_t i = 0; i < d->member_count; i++) {
+        ot_string(d, d->members[i].name);
+        ot_string(d, d->members[i].description);
+        ot_string(d, d->members[i].unit);
+    }
 }
 
 /* otf2-snapshots cuts a trace into so many parts, and complains when a rest is left over. */
@@ -83,9 +94,9 @@ static void collect_strings(out *o)
 static void write_clock(out *o)
 {
     const ot_sink *s = o->s;
-    bool any = s->first <= s->last;
-    uint64_t offset = any ? (uint64_t)s->first : 0;
-    uint64_t length = any ? (uint64_t)(s->last - s->first) : 0;
+    bool any = s->earliest <= s->latest;
+    uint64_t offset = any ? (uint64_t)s->earliest : 0;
+    uint64_t length = any ? (uint64_t)(s->latest - s->earliest) : 0;
     length = (length / PARTS + 1) * PARTS;
     OTF2_GlobalDefWriter_WriteClockProperties(o->w, 1000000000, offset, length,
                                               OTF2_UNDEFINED_TIMESTAMP);
@@ -281,7 +292,7 @@ static void write_locations(out *o)
     for (uint32_t i = 0; i < w->location_count; i++) {
         uint32_t index = o->order.locations[i];
         const ot_location *l = &w->locations[index];
-        OTF2_GlobalDefWriter_WriteLocation(o->w, index, string(o, l->name), l->type, l->events,
+        OTF2_GlobalDefWriter_WriteLocation(o->w, l->number, string(o, l->name), l->type, l->events,
                                            o->order.group_refs[l->group]);
     }
 }
@@ -300,7 +311,7 @@ static uint32_t list_ranks(const ot_world *w, uint32_t *begins, uint64_t *list)
         const ot_location *l = &w->locations[i];
         uint32_t creator = w->groups[l->group].creator;
         if (l->rank != ROCL_NONE)
-            list[begins[creator == ROCL_NONE ? l->group : creator] + l->rank] = i;
+            list[begins[creator == ROCL_NONE ? l->group : creator] + l->rank] = l->number;
     }
     return count;
 }
@@ -323,10 +334,18 @@ static void write_windows(out *o, OTF2_GroupRef group, const uint32_t *begins, u
     }
 }
 
+static bool any_ranks(const ot_world *w)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < w->group_count; i++)
+        any |= w->groups[i].ranks > 0;
+    return any;
+}
+
 static rocl_status write_ranks(out *o, OTF2_GroupRef group, rocl_error *err)
 {
     const ot_world *w = &o->s->world;
-    if (!w->window_count)
+    if (!any_ranks(w))
         return ROCL_OK;
     uint32_t *begins = calloc(w->group_count + (size_t)1, sizeof *begins);
     uint64_t *list = malloc((w->location_count + (size_t)1) * sizeof *list);
