@@ -252,9 +252,11 @@ exchange() { # command that changes b.db
     done
     # a trace that is written in parts
     "$GEN" -o big.db --rows 60000
-    try 0 bash "$TOP/tests/cli/no-memory.bash" "$BUILD/tests/no_memory.so" 40 \
-        rocpd2pftrace -d out -q -j 2 big.db
-    silent
+    for tool in rocpd2pftrace rocpd2otf2; do
+        try 0 bash "$TOP/tests/cli/no-memory.bash" "$BUILD/tests/no_memory.so" 40 \
+            $tool -d out -q -j 2 big.db
+        silent
+    done
 }
 
 @test "no room for temporary files" {

@@ -6,6 +6,7 @@ load helper
 load events
 
 OTF2DUMP=$BUILD/tests/otf2dump
+GEN=$BUILD/tests/rocpd-gen
 MODES=("" --group-by-queue --args "--args --group-by-queue")
 
 requires() {
@@ -93,6 +94,49 @@ marks="SELECT x.timestamp, x.timestamp, p.pid, h.tid, %C, coalesce(json_extract(
             done
         done
     done
+}
+
+# Two processes with so many events that several threads write them.
+large() {
+    "$GEN" -o large0.db --rows 60000 --seed 7
+    "$GEN" -o large1.db --rows 50000 --seed 8
+}
+
+@test "locations written side by side: every row, the same bytes with any number of jobs" {
+    needs otf2-print "$GEN"
+    large
+    for mode in "--args" "--args --group-by-queue"; do
+        # shellcheck disable=SC2086
+        convert $mode -j2 large?.db
+        # they number regions by themselves
+        [ "$(wc -c t/*.def | awk '$2 != "total" && $1 > 60' | wc -l)" -gt 2 ] || fail "one part"
+        host | awk -F'\t' '$1 "" != $2 ""' >ours
+        ask "$HOST" large?.db | awk -F'\t' '$1 "" != $2 ""' >theirs
+        same ours theirs
+        work KERNEL_DISPATCH >ours
+        ask "$kernels" large?.db >theirs
+        same ours theirs
+        work MEMORY_COPY >ours
+        ask "$copies" large?.db >theirs
+        same ours theirs
+        # what overlaps is in locations of its own
+        grep -q "^stage.*Stream [0-9]* (2)\|^stage.*Queue [0-9]* (2)" events
+    done
+    for mode in "" "--args --group-by-queue"; do
+        # shellcheck disable=SC2086
+        rocpd2otf2 -q $mode -j1 -o one/t.otf2 -d . large?.db
+        for how in -j2 -j3 -j7 "-j2 --memory 1M"; do
+            # shellcheck disable=SC2086
+            rocpd2otf2 -q $mode $how -d other -o t.otf2 large?.db
+            diff -rq one other
+        done
+    done
+    otf2-print other/t.otf2 >text 2>problems
+    [ ! -s problems ]
+    # the names that it finds by these tables
+    sed -n 's/^ENTER .*Region: "\(.*\)" <[0-9]*>.*/\1/p' text | LC_ALL=C sort | uniq -c >ours
+    awk -F'\t' '$1 == "slice" || $1 == "stage" { print $8 }' events | LC_ALL=C sort | uniq -c >theirs
+    same ours theirs
 }
 
 @test "machine, nodes, processes and GPUs" {

@@ -69,7 +69,6 @@ typedef struct metric { /* class or instance */
 
 typedef struct open_region {
     uint32_t region;
-    const char *category; /* that the event has of its own, or NULL */
     uint64_t begin, stack;
     char *notes;
 } open_region;
@@ -378,8 +377,8 @@ static void put_value(FILE *f, OTF2_Type type, OTF2_AttributeValue v)
     }
 }
 
-/* "name=value ...", and the stack id and category apart. */
-static char *notes_of(OTF2_AttributeList *list, uint64_t *stack, const char **category)
+/* "name=value ...", and the stack id apart. */
+static char *notes_of(OTF2_AttributeList *list, uint64_t *stack)
 {
     char *notes = NULL;
     size_t size;
@@ -393,10 +392,6 @@ static char *notes_of(OTF2_AttributeList *list, uint64_t *stack, const char **ca
         const char *name = text(*(uint32_t *)row_of(&attributes, id));
         if (!strcmp(name, "stack_id")) {
             *stack = v.uint64;
-            continue;
-        }
-        if (!strcmp(name, "category")) {
-            *category = text(v.stringRef);
             continue;
         }
         fprintf(f, "%s%s=", ftell(f) ? " " : "", name);
@@ -419,7 +414,7 @@ static OTF2_CallbackCode on_enter(OTF2_LocationRef id, OTF2_TimeStamp time, void
     }
     open_region *o = &l->open[l->depth++];
     *o = (open_region){.region = what, .begin = time};
-    o->notes = notes_of(list, &o->stack, &o->category);
+    o->notes = notes_of(list, &o->stack);
     return OK;
 }
 
@@ -437,9 +432,8 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef id, OTF2_TimeStamp time, void
     const region *r = row_of(&regions, what);
     printf("%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRId64 "\t%s\t%s\t%s\t%s\t%" PRIu64 "\t%u\t%u\t%s\n",
            l->type == OTF2_LOCATION_TYPE_CPU_THREAD ? "slice" : "stage", o->begin, time, pid_of(l),
-           text(((group *)row_of(&groups, l->group))->name), text(l->name),
-           o->category ? o->category : text(r->category), text(r->name), o->stack, r->role,
-           r->paradigm, o->notes);
+           text(((group *)row_of(&groups, l->group))->name), text(l->name), text(r->category),
+           text(r->name), o->stack, r->role, r->paradigm, o->notes);
     free(o->notes);
     return OK;
 }
