@@ -102,16 +102,21 @@ static uint32_t at_most(uint32_t index, uint32_t count)
     return index < count ? index : count;
 }
 
-/* Of the sequence at hand. count 0: meters are made one by one. */
-static rocl_status open_meters(meters *m, ot_part *p, size_t count, rocl_error *err)
+/* Of the sequence at hand. */
+static rocl_status open_location(meters *m, ot_part *p, rocl_error *err)
 {
     *m = (meters){.p = p, .location = ot_part_location(p, false)};
-    if (count)
-        m->all = calloc(count, sizeof *m->all);
-    if (m->location == ROCL_NONE || (count && !m->all))
+    if (m->location == ROCL_NONE)
         return rocl_fail_memory(err);
     m->writer = ot_location_begin(p, m->location);
     return m->writer ? ROCL_OK : ot_archive_status(p->sink->archive, err);
+}
+
+static rocl_status open_meters(meters *m, ot_part *p, size_t count, rocl_error *err)
+{
+    rocl_status st = open_location(m, p, err);
+    m->all = calloc(count, sizeof *m->all);
+    return st == ROCL_OK && !m->all ? rocl_fail_memory(err) : st;
 }
 
 static void close_meters(meters *m)
@@ -284,7 +289,7 @@ rocl_status ot_write_pmc(ot_part *p, rocl_error *err)
         write_counter(&m, &shown);
         st = ot_next(p, err);
     }
-    if (st == ROCL_OK && m.writer)
+    if (st == ROCL_OK)
         run_out(&m, &shown, INT64_MAX, ROCL_NONE);
     rocl_shown_close(&shown);
     close_meters(&m);
@@ -343,7 +348,7 @@ rocl_status ot_write_sampled(ot_part *p, rocl_error *err)
 {
     uint32_t index = p->event.index;
     sampled all = {0};
-    rocl_status st = open_meters(&all.m, p, 0, err);
+    rocl_status st = open_location(&all.m, p, err);
     while (st == ROCL_OK && ot_same(p, ROCL_ROOM_SAMPLED, index)) {
         st = write_sample(&all, index, err);
         if (st == ROCL_OK)
