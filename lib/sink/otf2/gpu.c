@@ -115,7 +115,7 @@ static OTF2_RegionRole alloc_role(const char *name)
                                                                    : OTF2_REGION_ROLE_ALLOCATE;
 }
 
-OTF2_RegionRef ot_work_region(ot_part *p, const rocl_packed *e)
+ot_region ot_work_region(const ot_part *p, const rocl_packed *e)
 {
     static const struct {
         ot_word category;
@@ -136,7 +136,7 @@ OTF2_RegionRef ot_work_region(ot_part *p, const rocl_packed *e)
                    .role = kinds[e->kind].role};
     if (r.role == OTF2_REGION_ROLE_ALLOCATE)
         r.role = alloc_role(rocl_str(s->trace, r.name));
-    return ot_region_of(p->defs, &r);
+    return r;
 }
 
 /* ---- attributes ---- */

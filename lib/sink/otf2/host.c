@@ -81,30 +81,20 @@ static OTF2_RegionRole role_of(const char *name)
     return begins_with_any(name, frees) ? OTF2_REGION_ROLE_DEALLOCATE : OTF2_REGION_ROLE_FUNCTION;
 }
 
-static OTF2_RegionRef region_of(ot_part *p, uint32_t name, const rocl_packed *e)
+ot_region ot_host_region(const ot_part *p, const rocl_packed *e)
 {
-    const rocl_trace *t = p->sink->trace;
-    ot_region r = {.name = name,
+    const ot_sink *s = p->sink;
+    ot_region r = {.name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name,
                    .category = e->category == ROCL_NONE ? 0 : e->category,
                    .paradigm = OTF2_PARADIGM_USER,
                    .role = OTF2_REGION_ROLE_CODE};
     if (e->kind != ROCL_MARKER)
-        r.paradigm = paradigm_of(rocl_str(t, e->category));
+        r.paradigm = paradigm_of(rocl_str(s->trace, e->category));
     if (r.paradigm == OTF2_PARADIGM_HIP)
-        r.role = role_of(rocl_str(t, name));
+        r.role = role_of(rocl_str(s->trace, r.name));
     else if (e->kind == ROCL_REGION)
         r.role = OTF2_REGION_ROLE_FUNCTION;
-    return ot_region_of(p->defs, &r);
-}
-
-OTF2_RegionRef ot_host_region(ot_part *p, const rocl_packed *e)
-{
-    uint32_t name = e->name == ROCL_NONE ? p->sink->words[W_UNNAMED] : e->name;
-    ot_call *call = &p->calls[name % OT_CALLS];
-    if (!call->known || call->name != name || call->category != e->category ||
-        call->kind != e->kind)
-        *call = (ot_call){name, e->category, e->kind, region_of(p, name, e), !p->defs->failed};
-    return call->region;
+    return r;
 }
 
 /* ---- attributes ---- */

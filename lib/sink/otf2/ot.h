@@ -253,7 +253,7 @@ typedef enum ot_word {
     OT_WORDS
 } ot_word;
 
-/* The region of a call, worked out once: by the name's low bits. */
+/* The region of an event, worked out once: by the low bits of its name. */
 #define OT_CALLS 256
 
 typedef struct ot_call {
@@ -411,14 +411,14 @@ rocl_status ot_write_rows(ot_part *p, const ot_rows_ops *ops, rocl_error *err);
 
 uint32_t ot_host_process(const ot_part *p);
 uint32_t ot_host_location(ot_world *w, const ot_found *f);
-OTF2_RegionRef ot_host_region(ot_part *p, const rocl_packed *e);
+ot_region ot_host_region(const ot_part *p, const rocl_packed *e);
 void ot_host_notes(ot_part *p, rocl_packed *e);
 
 rocl_place_fn ot_place; /* ctx: the world */
 uint32_t ot_work_process(const ot_part *p);
 uint64_t ot_work_key(const ot_part *p);
 uint32_t ot_work_location(ot_world *w, const ot_found *f);
-OTF2_RegionRef ot_work_region(ot_part *p, const rocl_packed *e);
+ot_region ot_work_region(const ot_part *p, const rocl_packed *e);
 void ot_work_notes(ot_part *p, const rocl_packed *e);
 
 typedef struct ot_transfer { /* a copy as RMA */

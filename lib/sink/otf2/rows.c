@@ -46,11 +46,28 @@ static void leave(rows *r, const rocl_open_slice *ended)
     OTF2_EvtWriter_Leave(r->writer, NULL, ot_time(r->p, ended->end), o->region);
 }
 
+static bool is_host(const rocl_packed *e)
+{
+    return e->kind <= ROCL_INSTANT;
+}
+
+static OTF2_RegionRef region_of(ot_part *p)
+{
+    const rocl_packed *e = &p->event;
+    uint32_t category = is_host(e) ? e->category : ROCL_NONE;
+    ot_call *call = &p->calls[e->name % OT_CALLS];
+    if (call->known && call->name == e->name && call->category == category && call->kind == e->kind)
+        return call->region;
+    ot_region region = is_host(e) ? ot_host_region(p, e) : ot_work_region(p, e);
+    *call = (ot_call){e->name, category, e->kind, ot_region_of(p->defs, &region), !p->defs->failed};
+    return call->region;
+}
+
 static rocl_status begin(rows *r, OTF2_RegionRef *region, rocl_error *err)
 {
     ot_part *p = r->p;
-    bool host = p->event.kind <= ROCL_INSTANT;
-    *region = host ? ot_host_region(p, &p->event) : ot_work_region(p, &p->event);
+    bool host = is_host(&p->event);
+    *region = region_of(p);
     if (host)
         ot_host_notes(p, &p->event);
     else
