@@ -3,6 +3,7 @@
  * their position, and the ids into a set. Second pass: an event whose id is in the set (an owner)
  * goes into a sorter as well. Then the two sorted streams are merged, and every owner meets its
  * values. */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -17,12 +18,19 @@ enum { DROPPED = 0xff };
 /* The key of a value; that of an owner is class, owner, row. */
 enum { VALUE_CLASS, VALUE_OWNER, VALUE_POSITION, VALUE_ROW, VALUE_KEYS };
 
+/* A record holds it up to the counter where there is no place (of dispatches, of which there are
+ * many), up to the name where there is a text, which follows, or all of it. */
 typedef struct value {
+    double number;
     uint32_t counter;
     uint32_t type, name; /* of an argument */
-    double number;
-    int64_t place[5]; /* xcc, shader_engine, instance, shader_array, wgp */
+    int64_t place[5];    /* xcc, shader_engine, instance, shader_array, wgp; -1: none */
 } value;
+
+static const value nowhere = {.place = {-1, -1, -1, -1, -1}};
+
+#define PLAIN_SIZE offsetof(value, type)
+#define ARG_SIZE   offsetof(value, place)
 
 struct rocpd_join {
     rocpd_set *set;
@@ -85,7 +93,7 @@ static rocl_status add_value(rocpd_join *j, unsigned worker, const uint64_t *key
 
 static rocl_status take_value(rocpd_join *j, unsigned worker, const rocpd_row *r, rocl_error *err)
 {
-    value v = {0};
+    value v = nowhere;
     int64_t event, sample;
     bool bad = false;
     rocl_status st =
@@ -95,10 +103,8 @@ static rocl_status take_value(rocpd_join *j, unsigned worker, const rocpd_row *r
     bool any = rocl_cell_real(r->rows, V_VALUE, r->row, &v.number, &bad);
     if (bad)
         return rocpd_fault(r, ROCL_FAULT_BAD_VALUE, err);
-    for (unsigned i = 0; i < 5; i++) {
-        v.place[i] = -1;
+    for (unsigned i = 0; i < 5; i++)
         rocl_cell_int(r->rows, V_PLACE + i, r->row, &v.place[i], &bad);
-    }
     uint64_t key[VALUE_KEYS] = {[VALUE_ROW] = (uint64_t)r->rows->id[r->row]};
     if (rocl_cell_int(r->rows, V_SAMPLE, r->row, &sample, &bad)) {
         key[VALUE_CLASS] = BY_SAMPLE;
@@ -111,7 +117,8 @@ static rocl_status take_value(rocpd_join *j, unsigned worker, const rocpd_row *r
     }
     if (!any) /* NULL: nothing was counted */
         return ROCL_OK;
-    return add_value(j, worker, key, &v, sizeof v, err);
+    bool placed = memcmp(v.place, nowhere.place, sizeof v.place) != 0;
+    return add_value(j, worker, key, &v, placed ? sizeof v : PLAIN_SIZE, err);
 }
 
 enum { G_EVENT, G_POSITION, G_TYPE, G_NAME, G_VALUE };
@@ -136,7 +143,7 @@ static rocl_status take_arg(rocpd_join *j, unsigned worker, rocl_buf *scratch, c
     v.name = rocl_strings_put(strings, p, n);
     p = rocl_cell_text(r->rows, G_VALUE, r->row, &n);
     scratch->len = 0;
-    rocl_buf_put(scratch, &v, sizeof v);
+    rocl_buf_put(scratch, &v, ARG_SIZE);
     rocl_buf_put(scratch, p, n);
     if (scratch->failed || v.type == ROCL_NONE || v.name == ROCL_NONE)
         return rocl_fail_memory(err);
@@ -370,11 +377,14 @@ static rocl_status gather(rocpd_join *j, const uint64_t *key, rocl_error *err)
     rocl_status st = ROCL_OK;
     j->group.len = 0;
     while (st == ROCL_OK && j->more_values && compare_owner(j->value.key, key) == 0) {
-        rocl_buf_put(&j->group, j->value.data, sizeof(value));
-        if (key[0] == BY_ARGS) {
-            uint64_t n = j->value.len - sizeof(value);
+        value v = nowhere;
+        bool arg = key[0] == BY_ARGS;
+        memcpy(&v, j->value.data, arg ? ARG_SIZE : j->value.len);
+        rocl_buf_put(&j->group, &v, sizeof v);
+        if (arg) {
+            uint64_t n = j->value.len - ARG_SIZE;
             rocl_buf_put(&j->group, &n, sizeof n);
-            rocl_buf_put(&j->group, j->value.data + sizeof(value), n);
+            rocl_buf_put(&j->group, j->value.data + ARG_SIZE, n);
         }
         st = j->group.failed ? rocl_fail_memory(err) : next_value(j, err);
     }
