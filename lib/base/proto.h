@@ -25,12 +25,49 @@ static inline uint8_t *rocl_pb_tag(uint8_t *p, uint32_t field, uint32_t kind)
     return p;
 }
 
+/* ---- by a pointer to where there is room; the end is returned ---- */
+
+static inline uint8_t *rocl_pb_put_uint(uint8_t *p, uint32_t field, uint64_t v)
+{
+    return rocl_varint_put(rocl_pb_tag(p, field, ROCL_PB_VARINT), v);
+}
+
+static inline uint8_t *rocl_pb_put_fixed64(uint8_t *p, uint32_t field, uint64_t v)
+{
+    p = rocl_pb_tag(p, field, ROCL_PB_FIXED64);
+    for (unsigned i = 0; i < 8; i++)
+        *p++ = (uint8_t)(v >> (8 * i));
+    return p;
+}
+
+/* A nested message: its fields go to where this points, and so does what ends it. */
+static inline uint8_t *rocl_pb_open(uint8_t *p, uint32_t field)
+{
+    p = rocl_pb_tag(p, field, ROCL_PB_BYTES);
+    *p++ = 0;
+    return p;
+}
+
+static inline uint8_t *rocl_pb_close(uint8_t *begin, uint8_t *p)
+{
+    size_t n = (size_t)(p - begin);
+    if (n < 0x80) {
+        begin[-1] = (uint8_t)n;
+        return p;
+    }
+    uint8_t len[ROCL_VARINT_MAX];
+    size_t width = (size_t)(rocl_varint_put(len, n) - len);
+    memmove(begin - 1 + width, begin, n);
+    memcpy(begin - 1, len, width);
+    return p + width - 1;
+}
+
+/* ---- to the end of a buffer, which grows ---- */
+
 static inline void rocl_pb_uint(rocl_buf *b, uint32_t field, uint64_t v)
 {
-    if (rocl_buf_room(b, ROCL_PB_TAG_MAX + ROCL_VARINT_MAX)) {
-        uint8_t *p = rocl_pb_tag(b->data + b->len, field, ROCL_PB_VARINT);
-        b->len = (size_t)(rocl_varint_put(p, v) - b->data);
-    }
+    if (rocl_buf_room(b, ROCL_PB_TAG_MAX + ROCL_VARINT_MAX))
+        b->len = (size_t)(rocl_pb_put_uint(b->data + b->len, field, v) - b->data);
 }
 
 /* int32 and int64 fields: two's complement in 64 bits. */
@@ -41,11 +78,8 @@ static inline void rocl_pb_int(rocl_buf *b, uint32_t field, int64_t v)
 
 static inline void rocl_pb_fixed64(rocl_buf *b, uint32_t field, uint64_t v)
 {
-    uint8_t le[8];
-    for (int i = 0; i < 8; i++)
-        le[i] = (uint8_t)(v >> (8 * i));
-    rocl_buf_varint(b, field << 3 | ROCL_PB_FIXED64);
-    rocl_buf_put(b, le, sizeof le);
+    if (rocl_buf_room(b, ROCL_PB_TAG_MAX + sizeof v))
+        b->len = (size_t)(rocl_pb_put_fixed64(b->data + b->len, field, v) - b->data);
 }
 
 static inline void rocl_pb_double(rocl_buf *b, uint32_t field, double v)
@@ -70,30 +104,15 @@ static inline void rocl_pb_str(rocl_buf *b, uint32_t field, const char *s)
 /* Begins a nested message; what it returns goes to the end. */
 static inline size_t rocl_pb_begin(rocl_buf *b, uint32_t field)
 {
-    if (rocl_buf_room(b, ROCL_PB_TAG_MAX + 1)) {
-        uint8_t *p = rocl_pb_tag(b->data + b->len, field, ROCL_PB_BYTES);
-        *p++ = 0;
-        b->len = (size_t)(p - b->data);
-    }
+    if (rocl_buf_room(b, ROCL_PB_TAG_MAX + 1))
+        b->len = (size_t)(rocl_pb_open(b->data + b->len, field) - b->data);
     return b->len;
 }
 
 static inline void rocl_pb_end(rocl_buf *b, size_t begin)
 {
-    size_t n = b->len - begin;
-    if (b->failed)
-        return;
-    if (n < 0x80) {
-        b->data[begin - 1] = (uint8_t)n;
-        return;
-    }
-    uint8_t len[ROCL_VARINT_MAX];
-    size_t width = (size_t)(rocl_varint_put(len, n) - len);
-    if (!rocl_buf_room(b, width))
-        return;
-    memmove(b->data + begin - 1 + width, b->data + begin, n);
-    memcpy(b->data + begin - 1, len, width);
-    b->len += width - 1;
+    if (!b->failed && rocl_buf_room(b, ROCL_VARINT_MAX))
+        b->len = (size_t)(rocl_pb_close(b->data + begin, b->data + b->len) - b->data);
 }
 
 #endif

@@ -14,16 +14,25 @@ bool pf_is_integer(double v)
     return v >= -9007199254740992.0 && v <= 9007199254740992.0 && trunc(v) == v;
 }
 
+static uint8_t *put_number(uint8_t *p, uint32_t integer, uint32_t real, double v)
+{
+    uint64_t bits;
+    if (pf_is_integer(v))
+        return rocl_pb_put_uint(p, integer, (uint64_t)(int64_t)v);
+    memcpy(&bits, &v, sizeof bits);
+    return rocl_pb_put_fixed64(p, real, bits);
+}
+
 void pf_put_counter(pf_part *p, int64_t time, uint64_t track, double v)
 {
-    rocl_buf *b = pf_event_begin(&p->seq, time);
-    rocl_pb_uint(b, EV_TYPE, TYPE_COUNTER);
-    rocl_pb_uint(b, EV_TRACK, track);
-    if (pf_is_integer(v))
-        rocl_pb_int(b, EV_COUNTER_VALUE, (int64_t)v);
-    else
-        rocl_pb_double(b, EV_DOUBLE_VALUE, v);
-    pf_event_end(&p->seq, PKT_TRACK_EVENT);
+    rocl_buf *b = pf_event_begin(&p->seq, PKT_TRACK_EVENT, time);
+    if (b->failed)
+        return;
+    uint8_t *at = rocl_pb_put_uint(b->data + b->len, EV_TYPE, TYPE_COUNTER);
+    at = rocl_pb_put_uint(at, EV_TRACK, track);
+    at = put_number(at, EV_COUNTER_VALUE, EV_DOUBLE_VALUE, v);
+    b->len = (size_t)(at - b->data);
+    pf_event_end(&p->seq);
     p->report.counter_values++;
 }
 
@@ -58,17 +67,6 @@ typedef struct pmc {
     rocl_shown shown;
 } pmc;
 
-static void put_value(rocl_buf *b, uint32_t counter, double v)
-{
-    size_t at = rocl_pb_begin(b, GPU_COUNTER_VALUES);
-    rocl_pb_uint(b, VALUE_ID, counter + 1);
-    if (pf_is_integer(v))
-        rocl_pb_int(b, VALUE_INT, (int64_t)v);
-    else
-        rocl_pb_double(b, VALUE_DOUBLE, v);
-    rocl_pb_end(b, at);
-}
-
 /* A GPU counter is one that was declared for this GPU. */
 static bool is_typed(const pmc *m, uint32_t counter)
 {
@@ -83,11 +81,17 @@ static void set_value(pmc *m, int64_t time, uint32_t counter, double v)
         return;
     }
     m->part->report.counter_values++;
-    rocl_buf *b = pf_event_begin(&m->part->seq, time);
-    rocl_pb_uint(b, GPU_COUNTER_IID, 1);
-    put_value(b, counter, v);
-    rocl_pb_uint(b, GPU_COUNTER_GPU, m->gpu);
-    pf_event_end(&m->part->seq, PKT_GPU_COUNTER);
+    rocl_buf *b = pf_event_begin(&m->part->seq, PKT_GPU_COUNTER, time);
+    if (b->failed)
+        return;
+    uint8_t *p = rocl_pb_put_uint(b->data + b->len, GPU_COUNTER_IID, 1);
+    uint8_t *value = p = rocl_pb_open(p, GPU_COUNTER_VALUES);
+    p = rocl_pb_put_uint(p, VALUE_ID, counter + 1);
+    p = put_number(p, VALUE_INT, VALUE_DOUBLE, v);
+    p = rocl_pb_close(value, p);
+    p = rocl_pb_put_uint(p, GPU_COUNTER_GPU, m->gpu);
+    b->len = (size_t)(p - b->data);
+    pf_event_end(&m->part->seq);
 }
 
 /* Values whose dispatch has ended go back to 0, in the order of time. */

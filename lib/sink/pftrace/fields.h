@@ -37,7 +37,7 @@ enum {
     CLOCK_INCREMENTAL = 3
 };
 
-enum { CLOCK_BOOTTIME = 6, CLOCK_DELTA = 64 };
+enum { CLOCK_IS_BOOTTIME = 6, CLOCK_IS_DELTA = 64 };
 
 enum { SYSTEM_INFO_MACHINE_NAME = 17 };
 

@@ -120,25 +120,33 @@ static uint32_t stage_of(gpu *g, const rocl_packed *e)
                 e->kind == ROCL_DISPATCH ? SPEC_COMPUTE : SPEC_OTHER);
 }
 
+/* More bytes than an argument takes; an event has a dozen at most, and fits in PF_EVENT_ROOM. */
+#define ARG_ROOM (3 * (ROCL_PB_TAG_MAX + ROCL_VARINT_MAX))
+
 static uint32_t arg_name(gpu *g, pf_word name)
 {
     return pf_iid(&g->part->seq, PF_ARG_NAMES, g->p->words[name]);
 }
 
-static void arg_int(gpu *g, rocl_buf *b, uint32_t field, pf_word name, int64_t v)
+static uint8_t *put_arg(gpu *g, uint8_t *p, uint32_t field, pf_word name, int64_t v)
 {
-    size_t at = rocl_pb_begin(b, field);
-    rocl_pb_uint(b, ARG_NAME_IID, arg_name(g, name));
-    rocl_pb_int(b, ARG_INT, v);
-    rocl_pb_end(b, at);
+    uint8_t *arg = rocl_pb_open(p, field);
+    p = rocl_pb_put_uint(arg, ARG_NAME_IID, arg_name(g, name));
+    p = rocl_pb_put_uint(p, ARG_INT, (uint64_t)v);
+    return rocl_pb_close(arg, p);
 }
 
-static void arg_text(gpu *g, rocl_buf *b, pf_word name, uint32_t text)
+static uint8_t *put_int(gpu *g, uint8_t *p, pf_word name, int64_t v)
 {
-    size_t at = rocl_pb_begin(b, LAUNCH_ARGS);
-    rocl_pb_uint(b, ARG_NAME_IID, arg_name(g, name));
-    rocl_pb_uint(b, ARG_STRING_IID, pf_iid(&g->part->seq, PF_STRINGS, text));
-    rocl_pb_end(b, at);
+    return put_arg(g, p, LAUNCH_ARGS, name, v);
+}
+
+static uint8_t *put_text(gpu *g, uint8_t *p, pf_word name, uint32_t text)
+{
+    uint8_t *arg = rocl_pb_open(p, LAUNCH_ARGS);
+    p = rocl_pb_put_uint(arg, ARG_NAME_IID, arg_name(g, name));
+    p = rocl_pb_put_uint(p, ARG_STRING_IID, pf_iid(&g->part->seq, PF_STRINGS, text));
+    return rocl_pb_close(arg, p);
 }
 
 /* What is the same for every dispatch of a kernel is said once, with the kernel. */
@@ -163,20 +171,20 @@ static uint32_t kernel_iid(gpu *g, uint32_t kernel)
     pf_text(b, KERNEL_DEMANGLED, g->p->trace, demangled);
     if (k->agent != ROCL_NONE)
         pf_text(b, KERNEL_ARCH, g->p->trace, c->agents[k->agent].name);
-    for (unsigned i = 0; i < 4; i++)
-        arg_int(g, b, KERNEL_ARGS, names[i], values[i]);
+    for (unsigned i = 0; i < 4 && rocl_buf_room(b, ARG_ROOM); i++)
+        b->len = (size_t)(put_arg(g, b->data + b->len, KERNEL_ARGS, names[i], values[i]) - b->data);
     rocl_pb_end(b, at);
     return iid;
 }
 
 /* ---- events ---- */
 
-static void put_dim(rocl_buf *b, uint32_t field, const uint32_t dim[3])
+static uint8_t *put_dim(uint8_t *p, uint32_t field, const uint32_t dim[3])
 {
-    size_t at = rocl_pb_begin(b, field);
+    uint8_t *begin = p = rocl_pb_open(p, field);
     for (unsigned i = 0; i < 3; i++)
-        rocl_pb_uint(b, i + 1, dim[i]);
-    rocl_pb_end(b, at);
+        p = rocl_pb_put_uint(p, i + 1, dim[i]);
+    return rocl_pb_close(begin, p);
 }
 
 static int64_t volume(const uint32_t dim[3])
@@ -184,20 +192,21 @@ static int64_t volume(const uint32_t dim[3])
     return (int64_t)((uint64_t)dim[0] * dim[1] * dim[2]);
 }
 
-static void kernel_launch(gpu *g, rocl_buf *b, const rocl_packed *e)
+static uint8_t *put_kernel(gpu *g, uint8_t *p, const rocl_packed *e)
 {
     if (volume(e->grid) || volume(e->workgroup)) { /* else the source does not know them */
-        put_dim(b, LAUNCH_GRID, e->grid);
-        put_dim(b, LAUNCH_WORKGROUP, e->workgroup);
-        arg_int(g, b, LAUNCH_ARGS, W_WORKGROUP_SIZE, volume(e->workgroup));
-        arg_int(g, b, LAUNCH_ARGS, W_GRID_SIZE, volume(e->grid));
+        p = put_dim(p, LAUNCH_GRID, e->grid);
+        p = put_dim(p, LAUNCH_WORKGROUP, e->workgroup);
+        p = put_int(g, p, W_WORKGROUP_SIZE, volume(e->workgroup));
+        p = put_int(g, p, W_GRID_SIZE, volume(e->grid));
     }
     if (e->group_segment)
-        arg_int(g, b, LAUNCH_ARGS, W_LDS_BYTES, e->group_segment);
+        p = put_int(g, p, W_LDS_BYTES, e->group_segment);
     if (e->private_segment)
-        arg_int(g, b, LAUNCH_ARGS, W_SCRATCH_BYTES, e->private_segment);
+        p = put_int(g, p, W_SCRATCH_BYTES, e->private_segment);
     if (g->p->trace->opt.args)
-        arg_int(g, b, LAUNCH_ARGS, W_DISPATCH_ID, (int64_t)e->dispatch_id);
+        p = put_int(g, p, W_DISPATCH_ID, (int64_t)e->dispatch_id);
+    return p;
 }
 
 static uint32_t label_of(const gpu *g, uint32_t agent)
@@ -205,65 +214,68 @@ static uint32_t label_of(const gpu *g, uint32_t agent)
     return agent == ROCL_NONE ? 0 : g->p->world.capture->agents[agent].label;
 }
 
-static void copy_launch(gpu *g, rocl_buf *b, const rocl_packed *e)
+static uint8_t *put_copy(gpu *g, uint8_t *p, const rocl_packed *e)
 {
     uint32_t self = label_of(g, e->agent), other = label_of(g, e->other_agent);
-    arg_int(g, b, LAUNCH_ARGS, W_BYTES, (int64_t)e->size);
+    p = put_int(g, p, W_BYTES, (int64_t)e->size);
     if (e->duration > 0)
-        arg_int(g, b, LAUNCH_ARGS, W_BYTES_PER_SECOND, (int64_t)rocl_rate(e->size, e->duration));
-    arg_text(g, b, W_SRC, e->op ? other : self);
-    arg_text(g, b, W_DST, e->op ? self : other);
+        p = put_int(g, p, W_BYTES_PER_SECOND, (int64_t)rocl_rate(e->size, e->duration));
+    p = put_text(g, p, W_SRC, e->op ? other : self);
+    return put_text(g, p, W_DST, e->op ? self : other);
 }
 
-static void put_launch(gpu *g, rocl_buf *b, const rocl_packed *e)
+static uint8_t *put_launch(gpu *g, uint8_t *p, const rocl_packed *e)
 {
     const rocl_capture *c = g->p->world.capture;
-    size_t at = rocl_pb_begin(b, STAGE_LAUNCH);
+    uint8_t *begin = p = rocl_pb_open(p, STAGE_LAUNCH);
     uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : g->p->world.agent_gpus[e->agent];
     int64_t stream = e->stream != ROCL_NONE  ? c->streams[e->stream].id
                      : e->queue != ROCL_NONE ? c->queues[e->queue].id
                                              : 0;
     /* Integers on every slice: the viewer builds its tree of devices and streams from them. */
-    arg_int(g, b, LAUNCH_ARGS, W_DEVICE, device == ROCL_NONE ? 0 : device);
-    arg_int(g, b, LAUNCH_ARGS, W_STREAM, stream);
+    p = put_int(g, p, W_DEVICE, device == ROCL_NONE ? 0 : device);
+    p = put_int(g, p, W_STREAM, stream);
     switch (e->kind) {
     case ROCL_DISPATCH:
-        kernel_launch(g, b, e);
+        p = put_kernel(g, p, e);
         break;
     case ROCL_COPY:
-        copy_launch(g, b, e);
+        p = put_copy(g, p, e);
         break;
     case ROCL_GRAPH:
-        arg_int(g, b, LAUNCH_ARGS, W_KERNELS, (int64_t)e->size);
+        p = put_int(g, p, W_KERNELS, (int64_t)e->size);
         break;
     case ROCL_HIP_EVENT:
     case ROCL_BARRIER:
         break;
     default:
-        arg_int(g, b, LAUNCH_ARGS, W_BYTES, (int64_t)e->size);
+        p = put_int(g, p, W_BYTES, (int64_t)e->size);
     }
-    rocl_pb_end(b, at);
+    return rocl_pb_close(begin, p);
 }
 
 static void write_stage(gpu *g, const rocl_packed *e)
 {
-    const pf_sink *p = g->p;
-    uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : p->world.agent_gpus[e->agent];
-    rocl_buf *b = pf_event_begin(&g->part->seq, e->time);
+    const pf_sink *s = g->p;
+    pf_seq *q = &g->part->seq;
+    uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : s->world.agent_gpus[e->agent];
+    uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
+    rocl_buf *b = pf_event_begin(q, PKT_GPU_STAGE, e->time);
+    if (b->failed)
+        return;
     declare_context(g);
-    rocl_pb_uint(b, STAGE_CONTEXT, p->world.contexts[g->process]);
-    rocl_pb_int(b, STAGE_GPU, device == ROCL_NONE ? 0 : device);
-    rocl_pb_uint(b, STAGE_QUEUE_IID, queue_of(g, e));
-    rocl_pb_uint(b, STAGE_IID, stage_of(g, e));
+    uint8_t *p = rocl_pb_put_uint(b->data + b->len, STAGE_CONTEXT, s->world.contexts[g->process]);
+    p = rocl_pb_put_uint(p, STAGE_GPU, device == ROCL_NONE ? 0 : device);
+    p = rocl_pb_put_uint(p, STAGE_QUEUE_IID, queue_of(g, e));
+    p = rocl_pb_put_uint(p, STAGE_IID, stage_of(g, e));
     if (e->kind == ROCL_DISPATCH && e->kernel != ROCL_NONE)
-        rocl_pb_uint(b, STAGE_KERNEL_IID, kernel_iid(g, e->kernel));
-    rocl_pb_uint(
-        b, STAGE_NAME_IID,
-        pf_iid(&g->part->seq, PF_NAMES, e->name == ROCL_NONE ? p->words[W_UNNAMED] : e->name));
-    put_launch(g, b, e);
-    rocl_pb_uint(b, STAGE_EVENT_ID, e->stack_id ? pf_link(&p->world, e->stack_id) : 0);
-    rocl_pb_uint(b, STAGE_DURATION, (uint64_t)(e->end - e->time));
-    pf_event_end(&g->part->seq, PKT_GPU_STAGE);
+        p = rocl_pb_put_uint(p, STAGE_KERNEL_IID, kernel_iid(g, e->kernel));
+    p = rocl_pb_put_uint(p, STAGE_NAME_IID, pf_iid(q, PF_NAMES, name));
+    p = put_launch(g, p, e);
+    p = rocl_pb_put_uint(p, STAGE_EVENT_ID, e->stack_id ? pf_link(&s->world, e->stack_id) : 0);
+    p = rocl_pb_put_uint(p, STAGE_DURATION, (uint64_t)(e->end - e->time));
+    b->len = (size_t)(p - b->data);
+    pf_event_end(q);
     g->part->report.slices++;
 }
 

@@ -12,25 +12,27 @@ typedef struct host {
 
 static void write_end(pf_part *p, const host *h, const rocl_open_slice *ended)
 {
-    rocl_buf *b = pf_event_begin(&p->seq, ended->end);
-    rocl_pb_uint(b, EV_TYPE, TYPE_END);
-    if (h->lanes.lanes[ended->lane].track != h->track)
-        rocl_pb_uint(b, EV_TRACK, h->lanes.lanes[ended->lane].track);
-    pf_event_end(&p->seq, PKT_TRACK_EVENT);
+    rocl_buf *b = pf_event_begin(&p->seq, PKT_TRACK_EVENT, ended->end);
+    uint64_t track = h->lanes.lanes[ended->lane].track;
+    if (b->failed)
+        return;
+    uint8_t *at = rocl_pb_put_uint(b->data + b->len, EV_TYPE, TYPE_END);
+    if (track != h->track)
+        at = rocl_pb_put_uint(at, EV_TRACK, track);
+    b->len = (size_t)(at - b->data);
+    pf_event_end(&p->seq);
 }
 
 /* The arrow to the GPU work that this call caused. */
-static void write_link(const pf_part *p, rocl_buf *b, uint64_t stack_id)
+static uint8_t *put_link(const pf_part *p, uint8_t *at, uint64_t stack_id)
 {
     uint64_t link = pf_link(&p->sink->world, stack_id);
-    if (p->sink->opt.legacy_tracks) {
-        rocl_pb_fixed64(b, EV_FLOW, link);
-        return;
-    }
-    size_t at = rocl_pb_begin(b, EV_GPU_CORRELATION);
-    rocl_pb_uint(b, CORRELATION_SUBMISSION, link);
-    rocl_pb_end(b, at);
-    rocl_pb_uint(b, EV_GPU_API, GPU_API_HIP);
+    if (p->sink->opt.legacy_tracks)
+        return rocl_pb_put_fixed64(at, EV_FLOW, link);
+    uint8_t *correlation = rocl_pb_open(at, EV_GPU_CORRELATION);
+    at = rocl_pb_put_uint(correlation, CORRELATION_SUBMISSION, link);
+    at = rocl_pb_close(correlation, at);
+    return rocl_pb_put_uint(at, EV_GPU_API, GPU_API_HIP);
 }
 
 /* AMD's converter writes its own words for the domains. */
@@ -54,31 +56,38 @@ static uint32_t category_of(const pf_sink *p, const rocl_packed *e)
     return e->category;
 }
 
-static void write_args(pf_part *p, rocl_buf *b, rocl_packed *e)
+/* They can be of any length: makes room for the rest of the event anew. NULL: there is none. */
+static uint8_t *write_args(pf_part *p, rocl_buf *b, uint8_t *at, rocl_packed *e)
 {
     rocl_packed_arg arg;
+    b->len = (size_t)(at - b->data);
     while (rocl_packed_next_arg(e, &arg))
         pf_note_str(&p->seq, b, arg.name, arg.value, arg.len);
+    return rocl_buf_room(b, PF_EVENT_ROOM) && !b->failed ? b->data + b->len : NULL;
 }
 
 static void write_begin(pf_part *p, const host *h, rocl_packed *e, unsigned type, uint64_t track)
 {
     const pf_sink *s = p->sink;
     pf_seq *q = &p->seq;
-    rocl_buf *b = pf_event_begin(q, e->time);
-    rocl_pb_uint(b, EV_TYPE, type);
-    rocl_pb_uint(b, EV_NAME_IID,
-                 pf_iid(q, PF_NAMES, e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name));
+    rocl_buf *b = pf_event_begin(q, PKT_TRACK_EVENT, e->time);
+    uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
+    if (b->failed)
+        return;
+    uint8_t *at = rocl_pb_put_uint(b->data + b->len, EV_TYPE, type);
+    at = rocl_pb_put_uint(at, EV_NAME_IID, pf_iid(q, PF_NAMES, name));
     if (e->category != ROCL_NONE)
-        rocl_pb_uint(b, EV_CATEGORY_IID, pf_iid(q, PF_CATEGORIES, category_of(s, e)));
+        at = rocl_pb_put_uint(at, EV_CATEGORY_IID, pf_iid(q, PF_CATEGORIES, category_of(s, e)));
     if (track != h->track)
-        rocl_pb_uint(b, EV_TRACK, track);
-    write_args(p, b, e);
+        at = rocl_pb_put_uint(at, EV_TRACK, track);
+    if (e->arg_count && !(at = write_args(p, b, at, e)))
+        return;
     if (e->stack_id && e->kind != ROCL_MARKER && pf_is_linked(p, e->stack_id))
-        write_link(p, b, e->stack_id);
+        at = put_link(p, at, e->stack_id);
     if (e->stack_id)
-        pf_note_uint(q, b, s->words[W_STACK_ID], e->stack_id);
-    pf_event_end(q, PKT_TRACK_EVENT);
+        at = pf_put_note(q, at, s->words[W_STACK_ID], e->stack_id);
+    b->len = (size_t)(at - b->data);
+    pf_event_end(q);
 }
 
 static uint32_t new_lane(pf_part *p, host *h, bool extra)

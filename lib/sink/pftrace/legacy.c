@@ -89,10 +89,10 @@ static uint32_t group_of(legacy *l, const rocl_packed *e)
 
 static void write_end(legacy *l, const rocl_open_slice *ended)
 {
-    rocl_buf *b = pf_event_begin(&l->part->seq, ended->end);
+    rocl_buf *b = pf_event_begin(&l->part->seq, PKT_TRACK_EVENT, ended->end);
     rocl_pb_uint(b, EV_TYPE, TYPE_END);
     rocl_pb_uint(b, EV_TRACK, l->lanes.lanes[ended->lane].track);
-    pf_event_end(&l->part->seq, PKT_TRACK_EVENT);
+    pf_event_end(&l->part->seq);
 }
 
 static void note_text(legacy *l, rocl_buf *b, pf_word name, uint32_t text)
@@ -148,7 +148,7 @@ static void write_begin(legacy *l, const rocl_packed *e, uint64_t track)
                                                    [ROCL_BARRIER] = W_BARRIER};
     const pf_sink *p = l->p;
     uint32_t text = p->words[categories[e->kind]];
-    rocl_buf *b = pf_event_begin(&l->part->seq, e->time);
+    rocl_buf *b = pf_event_begin(&l->part->seq, PKT_TRACK_EVENT, e->time);
     rocl_pb_uint(b, EV_TYPE, TYPE_BEGIN);
     rocl_pb_uint(
         b, EV_NAME_IID,
@@ -163,7 +163,7 @@ static void write_begin(legacy *l, const rocl_packed *e, uint64_t track)
         pf_note_uint(&l->part->seq, b, l->p->words[W_CORR_ID], e->stack_id);
         rocl_pb_fixed64(b, EV_FLOW, pf_link(&p->world, e->stack_id));
     }
-    pf_event_end(&l->part->seq, PKT_TRACK_EVENT);
+    pf_event_end(&l->part->seq);
 }
 
 static rocl_status write_slice(legacy *l, const rocl_packed *e, rocl_error *err)

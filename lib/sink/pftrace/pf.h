@@ -29,6 +29,7 @@
 #include "sink/labels.h"
 #include "sink/lanes.h"
 #include "sink/pack.h"
+#include "sink/pftrace/fields.h"
 
 /* ---- stream.c ---- */
 
@@ -51,6 +52,12 @@ rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err);
 rocl_status pf_stream_parts(pf_stream *s, pf_part *parts, size_t count, rocl_error *err);
 
 /* ---- sequence.c ---- */
+
+/* What a packet has before its event: two lengths and two ids with their tags. */
+#define PF_HEAD 24
+
+/* Bytes of an event for which there is room when it has begun. */
+#define PF_EVENT_ROOM 512
 
 /* A packet sequence: its id, its clock, and what has been interned on it. */
 enum pf_intern {
@@ -80,21 +87,55 @@ typedef struct pf_seq {
     int64_t now;      /* time of the last packet, ns */
     uint32_t next_iid[PF_INTERNS];
     rocl_buf pending; /* interned data to go with the next packet */
-    rocl_buf body;    /* the event under construction */
+    size_t packet;    /* where in the block the packet under construction begins */
+    size_t body;      /* and its event */
     uint64_t delta;   /* of its time */
     uint32_t field;   /* that head ends with; 0: none */
     uint8_t head_len;
-    uint8_t head[24];
+    uint8_t head[PF_HEAD]; /* what packets begin with, their lengths still 0 */
 } pf_seq;
 
 /* Begins a sequence (in place of the one before) whose times are differences, the first to `from`;
  * events on it are on `track` unless they say otherwise (0: none). */
 void pf_seq_begin(pf_seq *q, uint32_t id, uint32_t machine, int64_t from, uint64_t track);
 void pf_seq_free(pf_seq *q);
-/* Begins an event at `time` (>= the last one's): the buffer for its fields. pf_event_end writes the
- * packet: the event as `field` of it, and the interned data that waits for it. */
-rocl_buf *pf_event_begin(pf_seq *q, int64_t time);
-void pf_event_end(pf_seq *q, uint32_t field);
+/* A packet whose lengths take more than a byte each, or with interned data that waits for it. */
+void pf_event_end_long(pf_seq *q);
+void pf_head_make(pf_seq *q, uint32_t field);
+
+/* Begins a packet with an event as its `field`, at `time` (>= the last one's): the buffer for the
+ * event's fields, which unless it has failed has room for PF_EVENT_ROOM bytes. No other packet can
+ * be written before pf_event_end. */
+static inline rocl_buf *pf_event_begin(pf_seq *q, uint32_t field, int64_t time)
+{
+    rocl_buf *b = q->block;
+    q->delta = (uint64_t)(time - q->now);
+    q->now = time;
+    if (q->field != field)
+        pf_head_make(q, field);
+    if (rocl_buf_room(b, PF_HEAD + PF_EVENT_ROOM)) {
+        memcpy(b->data + b->len, q->head, PF_HEAD);
+        q->packet = b->len;
+        q->body = b->len += q->head_len;
+    }
+    return b;
+}
+
+/* What changes from packet to packet, ids and the time, goes to the end, and what does not to the
+ * begin: compression finds longer repetitions, and less of them. */
+static inline void pf_event_end(pf_seq *q)
+{
+    const size_t time_max = 1 + ROCL_VARINT_MAX;
+    rocl_buf *b = q->block;
+    bool simple = !q->pending.len && !q->pending.failed && !b->failed;
+    if (!simple || b->len - q->packet + time_max > 0x80 || !rocl_buf_room(b, time_max)) {
+        pf_event_end_long(q);
+        return;
+    }
+    b->data[q->body - 1] = (uint8_t)(b->len - q->body);
+    b->len = (size_t)(rocl_pb_put_uint(b->data + b->len, PKT_TIMESTAMP, q->delta) - b->data);
+    b->data[q->packet + 1] = (uint8_t)(b->len - q->packet - 2);
+}
 
 /* The iid of a text in one of the plain {iid, name} tables, declared with the next packet end. */
 uint32_t pf_iid_new(pf_seq *q, enum pf_intern table, uint32_t text);
@@ -112,7 +153,15 @@ uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fres
 /* Appends the text as a valid UTF-8 string field. */
 void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text);
 
-/* Adds a debug annotation to a track event under construction; the name is a text. */
+/* Adds a debug annotation to a track event under construction; the name is a text. The first one
+ * puts it to where there is room, as it is in an event that has just begun. */
+static inline uint8_t *pf_put_note(pf_seq *q, uint8_t *p, uint32_t name, uint64_t v)
+{
+    uint8_t *note = rocl_pb_open(p, EV_ANNOTATION);
+    p = rocl_pb_put_uint(note, NOTE_NAME_IID, pf_iid(q, PF_ANNOTATIONS, name));
+    p = rocl_pb_put_uint(p, NOTE_UINT, v);
+    return rocl_pb_close(note, p);
+}
 void pf_note_uint(pf_seq *q, rocl_buf *b, uint32_t name, uint64_t v);
 void pf_note_str(pf_seq *q, rocl_buf *b, uint32_t name, const char *p, size_t n);
 

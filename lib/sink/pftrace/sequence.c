@@ -23,18 +23,18 @@ void pf_seq_begin(pf_seq *q, uint32_t id, uint32_t machine, int64_t from, uint64
         rocl_pb_uint(b, PKT_MACHINE, machine);
     size_t snapshot = rocl_pb_begin(b, PKT_CLOCK_SNAPSHOT);
     size_t clock = rocl_pb_begin(b, SNAPSHOT_CLOCKS);
-    rocl_pb_uint(b, CLOCK_ID, CLOCK_BOOTTIME);
+    rocl_pb_uint(b, CLOCK_ID, CLOCK_IS_BOOTTIME);
     rocl_pb_uint(b, CLOCK_TIME, (uint64_t)from);
     rocl_pb_end(b, clock);
     clock = rocl_pb_begin(b, SNAPSHOT_CLOCKS);
-    rocl_pb_uint(b, CLOCK_ID, CLOCK_DELTA);
+    rocl_pb_uint(b, CLOCK_ID, CLOCK_IS_DELTA);
     rocl_pb_uint(b, CLOCK_TIME, (uint64_t)from);
     rocl_pb_uint(b, CLOCK_INCREMENTAL, 1);
     rocl_pb_end(b, clock);
-    rocl_pb_uint(b, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME);
+    rocl_pb_uint(b, SNAPSHOT_PRIMARY, CLOCK_IS_BOOTTIME);
     rocl_pb_end(b, snapshot);
     size_t defaults = rocl_pb_begin(b, PKT_DEFAULTS);
-    rocl_pb_uint(b, DEFAULTS_CLOCK_ID, CLOCK_DELTA);
+    rocl_pb_uint(b, DEFAULTS_CLOCK_ID, CLOCK_IS_DELTA);
     if (track) {
         size_t event = rocl_pb_begin(b, DEFAULTS_TRACK_EVENT);
         rocl_pb_uint(b, TRACK_EVENT_DEFAULT_TRACK, track);
@@ -49,60 +49,45 @@ void pf_seq_free(pf_seq *q)
     for (int i = 0; i < PF_INTERNS; i++)
         free(q->iids[i].entries);
     rocl_buf_free(&q->pending);
-    rocl_buf_free(&q->body);
-}
-
-rocl_buf *pf_event_begin(pf_seq *q, int64_t time)
-{
-    q->delta = (uint64_t)(time - q->now);
-    q->now = time;
-    q->body.len = 0;
-    return &q->body;
 }
 
 /* What every packet of the sequence says, up to the event itself. */
-static void put_head(pf_seq *q, uint32_t field)
+void pf_head_make(pf_seq *q, uint32_t field)
 {
-    uint8_t *p = q->head;
-    p = rocl_pb_tag(p, PKT_SEQUENCE_ID, ROCL_PB_VARINT);
-    p = rocl_varint_put(p, q->id);
-    if (q->machine) {
-        p = rocl_pb_tag(p, PKT_MACHINE, ROCL_PB_VARINT);
-        p = rocl_varint_put(p, q->machine);
-    }
-    p = rocl_pb_tag(p, field, ROCL_PB_BYTES);
+    uint8_t *p = rocl_pb_open(q->head, TRACE_PACKET);
+    p = rocl_pb_put_uint(p, PKT_SEQUENCE_ID, q->id);
+    if (q->machine)
+        p = rocl_pb_put_uint(p, PKT_MACHINE, q->machine);
+    p = rocl_pb_open(p, field);
     q->head_len = (uint8_t)(p - q->head);
     q->field = field;
 }
 
-/* What changes from packet to packet, ids and the time, goes to the end, and what does not to the
- * begin: compression finds longer repetitions, and less of them. */
-void pf_event_end(pf_seq *q, uint32_t field)
+/* Interned data goes before all that the packet has already. */
+static void insert_pending(pf_seq *q)
 {
     rocl_buf *b = q->block;
-    size_t n = q->body.len;
-    if (q->field != field)
-        put_head(q, field);
-    if (q->pending.len)
-        n += 1 + rocl_varint_size(q->pending.len) + q->pending.len;
-    n += q->head_len + rocl_varint_size(q->body.len) + 1 + rocl_varint_size(q->delta);
-    b->failed |= q->pending.failed | q->body.failed;
-    if (b->failed || !rocl_buf_room(b, n + 1 + ROCL_VARINT_MAX + sizeof q->head))
+    size_t at = q->packet + 2, n = b->len - at, more = q->pending.len + 1 + ROCL_VARINT_MAX;
+    if (!q->pending.len || !rocl_buf_room(b, more))
         return;
-    uint8_t *p = rocl_pb_tag(b->data + b->len, TRACE_PACKET, ROCL_PB_BYTES);
-    p = rocl_varint_put(p, n);
-    if (q->pending.len) {
-        p = rocl_pb_tag(p, PKT_INTERNED, ROCL_PB_BYTES);
-        p = rocl_varint_put(p, q->pending.len);
-        memcpy(p, q->pending.data, q->pending.len);
-        p += q->pending.len;
-        q->pending.len = 0;
-    }
-    memcpy(p, q->head, sizeof q->head);
-    p = rocl_varint_put(p + q->head_len, q->body.len);
-    memcpy(p, q->body.data, q->body.len);
-    p = rocl_pb_tag(p + q->body.len, PKT_TIMESTAMP, ROCL_PB_VARINT);
-    b->len = (size_t)(rocl_varint_put(p, q->delta) - b->data);
+    more = 1 + rocl_varint_size(q->pending.len) + q->pending.len;
+    memmove(b->data + at + more, b->data + at, n);
+    b->len = at;
+    rocl_pb_bytes(b, PKT_INTERNED, q->pending.data, q->pending.len);
+    b->len += n;
+    q->pending.len = 0;
+}
+
+void pf_event_end_long(pf_seq *q)
+{
+    rocl_buf *b = q->block;
+    b->failed |= q->pending.failed;
+    if (b->failed)
+        return;
+    rocl_pb_end(b, q->body);
+    rocl_pb_uint(b, PKT_TIMESTAMP, q->delta);
+    insert_pending(q);
+    rocl_pb_end(b, q->packet + 2);
 }
 
 void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text)
@@ -157,10 +142,8 @@ uint32_t pf_iid_new(pf_seq *q, enum pf_intern table, uint32_t text)
 
 void pf_note_uint(pf_seq *q, rocl_buf *b, uint32_t name, uint64_t v)
 {
-    size_t at = rocl_pb_begin(b, EV_ANNOTATION);
-    rocl_pb_uint(b, NOTE_NAME_IID, pf_iid(q, PF_ANNOTATIONS, name));
-    rocl_pb_uint(b, NOTE_UINT, v);
-    rocl_pb_end(b, at);
+    if (rocl_buf_room(b, 3 * (ROCL_PB_TAG_MAX + ROCL_VARINT_MAX)))
+        b->len = (size_t)(pf_put_note(q, b->data + b->len, name, v) - b->data);
 }
 
 void pf_note_str(pf_seq *q, rocl_buf *b, uint32_t name, const char *p, size_t n)

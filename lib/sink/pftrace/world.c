@@ -120,7 +120,7 @@ static void describe_command(pf_world *w, uint32_t index, int64_t start)
     rocl_buf *b = pf_stream_block(w->stream);
     size_t packet = begin(w, b);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
-    rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_BOOTTIME);
+    rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_IS_BOOTTIME);
     size_t tree = rocl_pb_begin(b, PKT_PROCESS_TREE);
     size_t process = rocl_pb_begin(b, TREE_PROCESS);
     rocl_pb_int(b, TREE_PID, w->processes[index].number);
@@ -156,7 +156,7 @@ static void describe_process(pf_world *w, uint32_t index)
     rocl_buf *b = pf_stream_block(w->stream);
     size_t packet = begin(w, b);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
-    rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_BOOTTIME);
+    rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_IS_BOOTTIME);
     size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
     rocl_pb_uint(b, TRACK_UUID, w->processes[index].uuid);
     size_t process = rocl_pb_begin(b, TRACK_PROCESS);
