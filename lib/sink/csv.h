@@ -216,6 +216,16 @@ void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n);
 
 /* ---- rows (csv_format.c) ------------------------------------------------------------------- */
 
+/* A short text in quotes: most are, and all bytes are copied at once, however long it is. */
+typedef struct rocl_csv_word {
+    uint32_t text; /* + 1, 0: empty */
+    uint32_t len;
+    char bytes[56];
+} rocl_csv_word;
+
+/* Direct-mapped by text id. */
+enum { CSV_WORDS = 256 };
+
 /* What a worker formats with. */
 typedef struct rocl_csv_formatter {
     rocl_forms quotes; /* rocl_csv_form */
@@ -225,6 +235,8 @@ typedef struct rocl_csv_formatter {
     size_t guid_len;
     rocl_csv_style style;
     rocl_upper_digits time; /* of the last one */
+    rocl_csv_word words[CSV_WORDS];
+    rocl_csv_word guid_word; /* empty: it is longer */
 } rocl_csv_formatter;
 
 /* A record in a chunk: the two words of its key that are times, then the fields. */

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Room for all that is no text in a row: numbers, quotes, commas. */
-enum { ROW_ROOM = CSV_COLUMNS_MAX * (ROCL_NUM_MAX + 8) };
+/* Room for all that is no long text in a row: numbers, words, quotes, commas. */
+enum { WORD = sizeof((rocl_csv_word *)0)->bytes, ROW_ROOM = CSV_COLUMNS_MAX * (WORD + 8) };
+
+_Static_assert(ROCL_NUM_MAX <= WORD, "there is room for numbers, too");
 
 /* ---- texts --------------------------------------------------------------------------------- */
 
@@ -29,12 +31,18 @@ static char *room(rocl_buf *out, char *p, size_t n)
     return rocl_buf_grow(out, n + ROW_ROOM) ? (char *)out->data + used : NULL;
 }
 
-/* A text in quotes; ROCL_NONE is empty as "" is. Without memory the row is cut short: out->failed
- * tells. */
-static char *put_text(rocl_csv_formatter *f, char *p, uint32_t text)
+static void make_word(rocl_csv_word *w, uint32_t text, const char *p, size_t n)
 {
-    if (text == ROCL_NONE)
-        text = 0;
+    if (n > sizeof w->bytes)
+        return;
+    w->text = text + 1;
+    w->len = (uint32_t)n;
+    memcpy(w->bytes, p, n);
+}
+
+/* Without memory the row is cut short: out->failed tells. */
+static char *put_long_text(rocl_csv_formatter *f, char *p, uint32_t text)
+{
     const rocl_form *q = rocl_forms_get(&f->quotes, text);
     if (!q) {
         f->out->failed = true;
@@ -51,9 +59,31 @@ static char *put_text(rocl_csv_formatter *f, char *p, uint32_t text)
     return at;
 }
 
-static char *put_guid(rocl_csv_formatter *f, char *p, size_t cut)
+/* A text in quotes; ROCL_NONE is empty as "" is. */
+static inline char *put_text(rocl_csv_formatter *f, char *p, uint32_t text)
+{
+    if (text == ROCL_NONE)
+        text = 0;
+    rocl_csv_word *w = &f->words[text % CSV_WORDS];
+    if (w->text == text + 1) {
+        memcpy(p, w->bytes, sizeof w->bytes);
+        return p + w->len;
+    }
+    size_t before = (size_t)(p - (char *)f->out->data);
+    p = put_long_text(f, p, text);
+    const char *begin = (const char *)f->out->data + before;
+    if (!f->out->failed)
+        make_word(w, text, begin, (size_t)(p - begin));
+    return p;
+}
+
+static inline char *put_guid(rocl_csv_formatter *f, char *p, size_t cut)
 {
     size_t n = f->guid_len - 2 * cut;
+    if (f->guid_word.text) {
+        memcpy(p, f->guid_word.bytes + cut, sizeof f->guid_word.bytes - cut);
+        return p + n;
+    }
     char *at = room(f->out, p, n);
     return at ? copy(at, f->guid + cut, n) : p;
 }
@@ -253,6 +283,8 @@ rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
 {
     rocl_buf *out = f->out;
     uint64_t v[CSV_FIELDS_MAX] = {0};
+    f->guid_word.text = 0;
+    make_word(&f->guid_word, 0, f->guid, f->guid_len);
     while (in < end && !out->failed) {
         if (!read_record(&in, end, rocl_csv_files[file].fields, v))
             return rocl_fail(err, ROCL_INTERNAL, "a CSV record is cut");
