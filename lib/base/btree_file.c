@@ -95,7 +95,10 @@ const char *rocl_btree_file_read(rocl_btree_file *f, int fd)
 bool rocl_page_run_init(rocl_page_run *r, const rocl_btree_file *f)
 {
     r->cap = f->page_size < ROCL_BTREE_AHEAD ? ROCL_BTREE_AHEAD / f->page_size : 1;
-    r->bytes = calloc((size_t)r->cap * f->page_size + ROCL_BTREE_SLACK, 1);
+    const size_t size = (size_t)r->cap * f->page_size;
+    r->bytes = malloc(size + ROCL_BTREE_SLACK); /* zeros would take longer than a small table */
+    if (r->bytes)
+        memset(r->bytes + size, 0, ROCL_BTREE_SLACK);
     return r->bytes != NULL;
 }
 

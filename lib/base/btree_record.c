@@ -1,5 +1,7 @@
 #include "base/btree_record.h"
 
+#include <stdlib.h>
+
 /* As SQLite: a header of more bytes belongs to a table of more columns than there can be. */
 #define HEADER_MAX 98307
 
@@ -83,6 +85,17 @@ void rocl_knowns_init(rocl_knowns *k)
     k->words = bytes <= sizeof mask ? (bytes + 7) / 8 : 0;
     memset(mask, 0xff, k->words ? bytes : 0);
     memcpy(k->mask, mask, sizeof mask);
+}
+
+rocl_known *rocl_known_new(rocl_known **place)
+{
+    return *place = calloc(1, sizeof **place);
+}
+
+void rocl_knowns_free(rocl_knowns *k)
+{
+    for (unsigned i = 0; i < sizeof k->known / sizeof *k->known; i++)
+        free(k->known[i]);
 }
 
 /* Values that have a type of one byte each and are in the leaf. */

@@ -72,15 +72,19 @@ typedef struct rocl_knowns {
     unsigned words;        /* of a header that matter: set by rocl_knowns_init */
     uint64_t mask[ROCL_KNOWN_WORDS];
     uint64_t time;
-    rocl_known known[1 << ROCL_KNOWN_BITS];
+    rocl_known *known[1 << ROCL_KNOWN_BITS]; /* NULL: none so far, as most of a small table */
 } rocl_knowns;
 
 void rocl_knowns_init(rocl_knowns *k);
+void rocl_knowns_free(rocl_knowns *k);
+/* A place that was NULL; NULL still when memory is out. */
+rocl_known *rocl_known_new(rocl_known **place);
 /* Puts the header of a payload there, in place of another. False: it is none that can be kept. */
 bool rocl_known_learn(rocl_knowns *k, rocl_known *place, const uint8_t *payload,
                       const rocl_btree_cell *c);
 
-/* The only place where it can be. Looks at ROCL_BTREE_SLACK bytes at most; so does the next. */
+/* The only place where it can be; NULL when memory is out. Looks at ROCL_BTREE_SLACK bytes at most;
+ * so does the next. */
 static inline rocl_known *rocl_known_place(rocl_knowns *k, const uint8_t *payload)
 {
     uint64_t hash = 0, word;
@@ -88,7 +92,8 @@ static inline rocl_known *rocl_known_place(rocl_knowns *k, const uint8_t *payloa
         memcpy(&word, payload + 8 * i, 8);
         hash = (hash ^ (word & k->mask[i])) * 0x9e3779b97f4a7c15u;
     }
-    return &k->known[hash >> (64 - ROCL_KNOWN_BITS)];
+    rocl_known **place = &k->known[hash >> (64 - ROCL_KNOWN_BITS)];
+    return *place ? *place : rocl_known_new(place);
 }
 
 /* Is it there, and true of this payload? */

@@ -47,3 +47,6 @@ rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layou
 void rocl_rows_take(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text);
 
 #endif
+/* What next is to fill: NULLs so far. NULL when memory is out. */
+rocl_column *rocl_columns_new(unsigned count);
+

@@ -39,6 +39,15 @@ rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t 
                                    : st;
 }
 
+/* Only the types: all of it would be more than most tables of a small file hold. */
+rocl_column *rocl_columns_new(unsigned count)
+{
+    rocl_column *columns = malloc((count ? count : 1) * sizeof *columns);
+    for (unsigned i = 0; columns && i < count; i++)
+        memset(columns[i].type, ROCL_CELL_NULL, sizeof columns[i].type);
+    return columns;
+}
+
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
                            const char *const *columns, unsigned count, rocl_error *err)
 {

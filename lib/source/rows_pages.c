@@ -238,6 +238,10 @@ static inline bool find_head(pages_rows *r, unsigned i, const rocl_btree_cell *c
     }
     rocl_known *place = rocl_known_place(&r->knowns, payload);
     r->head[i] = place;
+    if (!place) {
+        r->any_taken = true;
+        return true;
+    }
     if (!rocl_known_fits(&r->knowns, place, payload, c)) {
         if (place->used == r->knowns.time)
             return false;
@@ -341,6 +345,7 @@ static void close_rows(rocl_rows *rows)
 {
     pages_rows *r = (pages_rows *)rows;
     rocl_btree_close(&r->tree);
+    rocl_knowns_free(&r->knowns);
     for (unsigned k = 0; k < ROCL_RECORD_VALUES; k++)
         sqlite3_value_free(r->defaults[k]);
     rocl_buf_free(&r->text);
@@ -383,7 +388,7 @@ rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layou
     const rocl_btree_file *file;
     const char *why;
     pages_rows *r = calloc(1, sizeof *r);
-    if (!r || !(r->pub.columns = calloc(count ? count : 1, sizeof *r->pub.columns))) {
+    if (!r || !(r->pub.columns = rocl_columns_new(count))) {
         free(r);
         return rocl_fail_memory(err);
     }

@@ -188,7 +188,7 @@ rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *tab
     r->done = true;
     r->ascending = id_is_key(db, table);
     r->table = strdup(table);
-    r->pub.columns = calloc(count ? count : 1, sizeof *r->pub.columns);
+    r->pub.columns = rocl_columns_new(count);
     if (r->table && r->pub.columns)
         build_select(r, &sql, columns);
     if (!r->table || !r->pub.columns || sql.failed)
