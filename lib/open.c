@@ -10,6 +10,7 @@
 #include "filter/filter.h"
 #include "model/trace.h"
 #include "source/inputs.h"
+#include "source/rows.h"
 #include "source/source.h"
 
 /* Processes that traced nothing leave text without a record: among others it is no reason to stop.
@@ -129,9 +130,10 @@ static rocl_status prepare(rocl_trace *t, const rocl_options *options, rocl_erro
     if (!t->opt.memory)
         t->opt.memory = ROCL_DEFAULT_MEMORY;
     t->strings = rocl_strings_new();
+    t->forms = rocl_db_forms_new(t->opt.reader);
     t->space = rocl_sort_space_new(t->opt.memory, t->opt.jobs, t->opt.tmpdir);
     atomic_flag_clear(&t->in_progress);
-    return t->strings && t->space ? ROCL_OK : rocl_fail_memory(err);
+    return t->strings && t->forms && t->space ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* Clocks are set by all events of the trace, whatever passes the filters. */
@@ -203,6 +205,7 @@ void rocl_trace_close(rocl_trace *t)
         free(t->sources[i]);
     }
     free(t->sources);
+    rocl_db_forms_free(t->forms);
     rocl_spool_store_close(&t->spooled);
     free(t->machines);
     rocl_sort_space_free(t->space);

@@ -1,4 +1,5 @@
-/* Reads tables with both readers of the row cursor, row by row, and says whether they agree. */
+/* Reads tables with both readers of the row cursor, row by row, and says whether they agree. The
+ * one by pages has not asked SQLite for the schema where it is of a usual form. */
 #ifndef ROWS_COMPARE_H
 #define ROWS_COMPARE_H
 
@@ -20,6 +21,7 @@ typedef enum verdict {
 
 /* One file in both readers, and a table of it. */
 typedef struct rows_pair {
+    rocl_db_forms *forms;
     rocl_db *db[READERS];
     rocl_rows *rows[READERS];
     rocl_error *err[READERS];
@@ -35,17 +37,22 @@ static inline void rows_pair_free(rows_pair *p)
         rocl_db_close(p->db[i]);
         rocl_error_free(p->err[i]);
     }
+    rocl_db_forms_free(p->forms);
     memset(p, 0, sizeof *p);
 }
 
 static inline bool rows_pair_init(rows_pair *p, const char *path)
 {
+    rocl_db *first = NULL;
     memset(p, 0, sizeof *p);
-    for (int i = 0; i < READERS; i++) {
+    p->forms = rocl_db_forms_new(ROCL_READER_AUTO);
+    for (int i = 0; i < READERS; i++)
         p->err[i] = rocl_error_new();
-        p->st[i] = rocl_db_open(&p->db[i], path, i ? ROCL_READER_AUTO : ROCL_READER_SQLITE, NULL,
-                                p->err[i]);
-    }
+    p->st[BY_SQLITE] =
+        rocl_db_open(&p->db[BY_SQLITE], path, ROCL_READER_SQLITE, NULL, p->err[BY_SQLITE]);
+    rocl_db_open_form(&first, path, p->forms, NULL, NULL); /* it asks */
+    rocl_db_close(first);
+    p->st[BY_PAGES] = rocl_db_open_form(&p->db[BY_PAGES], path, p->forms, NULL, p->err[BY_PAGES]);
     return !p->st[0] && !p->st[1];
 }
 

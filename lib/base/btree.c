@@ -325,3 +325,18 @@ rocl_status rocl_btree_seek(rocl_btree *b, int64_t first, rocl_error *err)
     /* A key may be larger than the rows below it that are left. */
     return b->at < b->count || !b->count ? ROCL_OK : rocl_btree_next(b, err);
 }
+
+rocl_status rocl_btree_range(rocl_btree *b, int64_t *first, int64_t *last, bool *any,
+                             rocl_error *err)
+{
+    rocl_status st = rocl_btree_seek_down(b, INT64_MIN, ROCL_BTREE_LEAF, err);
+    *any = st == ROCL_OK && b->count;
+    if (!*any)
+        return st;
+    *first = b->rowids[0];
+    st = rocl_btree_seek_down(b, INT64_MAX, ROCL_BTREE_LEAF, err);
+    *any = st == ROCL_OK && b->count;
+    if (*any)
+        *last = b->rowids[b->count - 1];
+    return st;
+}

@@ -63,6 +63,10 @@ rocl_status rocl_btree_next(rocl_btree *b, rocl_error *err);
 rocl_status rocl_btree_payload(rocl_btree *b, unsigned row, uint32_t need, const uint8_t **payload,
                                rocl_error *err);
 
+/* The first and the last rowid; *any false when there are no rows. Moves the walk. */
+rocl_status rocl_btree_range(rocl_btree *b, int64_t *first, int64_t *last, bool *any,
+                             rocl_error *err);
+
 /* Cuts the table into at most so many parts of about the same number of pages: *count < parts last
  * rowids of all parts but the last one, ascending. A table of one page is one part. Moves the walk.
  */

@@ -16,6 +16,8 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/btree_schema.h"
+#include "source/db_forms.h"
 #include "source/db_sqlite.h"
 
 /* Under this name of its VFS SQLite opens whatever it opens for reading, see below. */
@@ -23,17 +25,19 @@
 #define PLAIN_VFS   "unix"
 
 struct rocl_db {
-    sqlite3 *handle;
+    sqlite3 *handle; /* NULL: not needed so far */
     char *path;
     char *real; /* path without links: what lies beside the file is there */
     char *wal;  /* path of the log */
     rocl_db_state state;
     bool has_log;
+    bool probed; /* SQLite has read the schema */
     rocl_reader reader;
     int fd; /* for reading pages; -1: not opened yet, or not to be */
     rocl_btree_file pages;
     const char *no_pages; /* why */
     rocl_layouts layouts;
+    rocl_schema schema; /* read from the pages; empty: not so */
 };
 
 sqlite3 *rocl_db_handle(rocl_db *db)
@@ -56,6 +60,11 @@ rocl_layouts *rocl_db_layouts(rocl_db *db)
     return &db->layouts;
 }
 
+rocl_schema *rocl_db_schema(rocl_db *db)
+{
+    return &db->schema;
+}
+
 /* A rollback journal that SQLite would play back: it has a header of other than zeros. */
 static bool journal_is_hot(const char *path)
 {
@@ -71,7 +80,8 @@ static bool journal_is_hot(const char *path)
 
 bool rocl_db_has_column(rocl_db *db, const char *table, const char *column)
 {
-    return sqlite3_table_column_metadata(db->handle, "main", table, column, NULL, NULL, NULL, NULL,
+    return rocl_db_sqlite(db, NULL) == ROCL_OK &&
+           sqlite3_table_column_metadata(db->handle, "main", table, column, NULL, NULL, NULL, NULL,
                                          NULL) == SQLITE_OK;
 }
 
@@ -238,8 +248,41 @@ static rocl_status look_at_files(rocl_db *db, const rocl_db_state *as, rocl_erro
     return ROCL_OK;
 }
 
-rocl_status rocl_db_open(rocl_db **out, const char *path, rocl_reader reader,
-                         const rocl_db_state *as, rocl_error *err)
+rocl_status rocl_db_sqlite(rocl_db *db, rocl_error *err)
+{
+    rocl_status st = db->handle ? ROCL_OK : open_handle(db, err);
+    if (st == ROCL_OK && !db->probed)
+        st = probe(db, err);
+    db->probed = st == ROCL_OK;
+    return st;
+}
+
+/* What is in the way of reading pages is not said: SQLite will find words for it. */
+static bool recognise(rocl_db *db, rocl_db_forms *forms)
+{
+    if (!forms || db->has_log || db->reader == ROCL_READER_SQLITE)
+        return false;
+    if (rocl_db_forms_recognise(forms, db))
+        return true;
+    if (db->fd >= 0)
+        close(db->fd);
+    db->fd = -1;
+    db->no_pages = NULL;
+    return false;
+}
+
+static rocl_status understand(rocl_db *db, rocl_db_forms *forms, rocl_error *err)
+{
+    if (recognise(db, forms))
+        return ROCL_OK;
+    rocl_status st = rocl_db_sqlite(db, err);
+    if (st == ROCL_OK && forms)
+        rocl_db_forms_learn(forms, db);
+    return st;
+}
+
+static rocl_status open_db(rocl_db **out, const char *path, rocl_reader reader,
+                           rocl_db_forms *forms, const rocl_db_state *as, rocl_error *err)
 {
     rocl_db *db = calloc(1, sizeof *db);
     if (!db)
@@ -258,9 +301,7 @@ rocl_status rocl_db_open(rocl_db **out, const char *path, rocl_reader reader,
     if (st == ROCL_OK)
         st = look_at_files(db, as, err);
     if (st == ROCL_OK)
-        st = open_handle(db, err);
-    if (st == ROCL_OK)
-        st = probe(db, err);
+        st = understand(db, forms, err);
     if (st != ROCL_OK) {
         rocl_db_close(db);
         return st;
@@ -269,12 +310,25 @@ rocl_status rocl_db_open(rocl_db **out, const char *path, rocl_reader reader,
     return ROCL_OK;
 }
 
+rocl_status rocl_db_open(rocl_db **db, const char *path, rocl_reader reader,
+                         const rocl_db_state *as, rocl_error *err)
+{
+    return open_db(db, path, reader, NULL, as, err);
+}
+
+rocl_status rocl_db_open_form(rocl_db **db, const char *path, rocl_db_forms *forms,
+                              const rocl_db_state *as, rocl_error *err)
+{
+    return open_db(db, path, rocl_db_forms_reader(forms), forms, as, err);
+}
+
 void rocl_db_close(rocl_db *db)
 {
     if (!db)
         return;
     sqlite3_close(db->handle);
     rocl_layouts_free(&db->layouts);
+    rocl_schema_free(&db->schema);
     if (db->fd >= 0)
         close(db->fd);
     free(db->path);
@@ -315,8 +369,34 @@ rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **w
     return ROCL_OK;
 }
 
+static rocl_status objects_of_schema(const rocl_schema *s, rocl_db_object **objects, size_t *count,
+                                     rocl_error *err)
+{
+    rocl_db_object *list = calloc(s->count, sizeof *list);
+    size_t n = 0;
+    bool memory = list;
+    for (size_t i = 0; memory && i < s->count; i++) {
+        const char *type = rocl_schema_text(s, s->rows[i].type);
+        bool view = !strcmp(type, "view");
+        if (!view && strcmp(type, "table") != 0)
+            continue;
+        list[n] = (rocl_db_object){strdup(rocl_schema_text(s, s->rows[i].name)), view};
+        memory = list[n++].name;
+    }
+    if (!memory) {
+        rocl_db_objects_free(list, n);
+        return rocl_fail_memory(err);
+    }
+    *objects = list;
+    *count = n;
+    return ROCL_OK;
+}
+
 rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count, rocl_error *err)
 {
+    if (!db->handle)
+        return objects_of_schema(&db->schema, objects, count, err);
+
     static const char sql[] = "SELECT name, type='view' FROM main.sqlite_master WHERE type IN "
                               "('table','view') ORDER BY rowid";
     sqlite3_stmt *stmt = NULL;
@@ -354,10 +434,12 @@ static rocl_status two_numbers(rocl_db *db, const char *table, char *sql, int64_
                                bool *any, rocl_error *err)
 {
     sqlite3_stmt *stmt = NULL;
-    rocl_status st = ROCL_OK;
+    rocl_status st = sql ? rocl_db_sqlite(db, err) : rocl_fail_memory(err);
     *any = false;
-    if (!sql)
-        return rocl_fail_memory(err);
+    if (st != ROCL_OK) {
+        sqlite3_free(sql);
+        return st;
+    }
     if (sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL) != SQLITE_OK ||
         sqlite3_step(stmt) != SQLITE_ROW) {
         st = rocl_sqlite_fail(db, table, err);
@@ -372,8 +454,8 @@ static rocl_status two_numbers(rocl_db *db, const char *table, char *sql, int64_
     return st;
 }
 
-rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
-                             bool *any, rocl_error *err)
+rocl_status rocl_sqlite_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
+                                 bool *any, rocl_error *err)
 {
     /* Two sub-selects: each is one walk down the tree, min and max in one select a full scan. */
     return two_numbers(db, table,

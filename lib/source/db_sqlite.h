@@ -9,6 +9,8 @@
 #include "source/layout.h"
 #include "source/rows.h"
 
+/* Opens SQLite, where that was not needed so far; then it can be asked for. */
+rocl_status rocl_db_sqlite(rocl_db *db, rocl_error *err);
 sqlite3 *rocl_db_handle(rocl_db *db);
 const char *rocl_db_path(const rocl_db *db);
 rocl_reader rocl_db_reader(const rocl_db *db);
@@ -23,9 +25,17 @@ rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **w
 
 /* Layouts found so far: layout.c keeps them here. */
 rocl_layouts *rocl_db_layouts(rocl_db *db);
+/* The schema as db_forms.c has read it. */
+struct rocl_schema *rocl_db_schema(rocl_db *db);
+
+rocl_reader rocl_db_forms_reader(const rocl_db_forms *f);
 
 /* SQLite's last error on this connection, with file and table. */
 rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err);
+
+/* As rocl_db_id_range. */
+rocl_status rocl_sqlite_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
+                                 bool *any, rocl_error *err);
 
 /* A reader. Both put their own state behind a rocl_rows. */
 typedef struct rocl_rows_ops {
@@ -40,13 +50,15 @@ rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *tab
 /* See rocl_db_split. */
 rocl_status rocl_rows_split_pages(rocl_db *db, const rocl_layout *layout, size_t parts,
                                   int64_t *ends, size_t *count, rocl_error *err);
+rocl_status rocl_rows_range_pages(rocl_db *db, const rocl_layout *layout, int64_t *first,
+                                  int64_t *last, bool *any);
 rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layout *layout,
                                  const char *const *columns, unsigned count, rocl_error *err);
+
+/* What next is to fill: NULLs so far. NULL when memory is out. */
+rocl_column *rocl_columns_new(unsigned count);
 
 /* Puts a value of SQLite's into a column. */
 void rocl_rows_take(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text);
 
 #endif
-/* What next is to fill: NULLs so far. NULL when memory is out. */
-rocl_column *rocl_columns_new(unsigned count);
-

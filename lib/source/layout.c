@@ -9,9 +9,10 @@ void rocl_layouts_free(rocl_layouts *all)
 {
     for (size_t k = 0; k < all->count; k++) {
         rocl_layout *l = all->list[k];
-        for (unsigned i = 0; i < l->count; i++)
+        for (unsigned i = 0; i < l->count && !l->borrowed; i++)
             free(l->columns[i].name);
-        free(l->columns);
+        if (!l->borrowed)
+            free(l->columns);
         free(l->table);
         free(l);
     }
@@ -66,9 +67,10 @@ static rocl_status ask(rocl_db *db, answers *a, const char *sql, row_fn *fn, roc
 {
     sqlite3_stmt *stmt = NULL;
     const char *table = a->l ? a->l->table : "sqlite_master";
-    char *text = sqlite3_mprintf(sql, table);
+    rocl_status st = rocl_db_sqlite(db, err);
+    char *text = st == ROCL_OK ? sqlite3_mprintf(sql, table) : NULL;
     if (!text)
-        return rocl_fail_memory(err);
+        return st ? st : rocl_fail_memory(err);
     int rc = sqlite3_prepare_v2(rocl_db_handle(db), text, -1, &stmt, NULL);
     sqlite3_free(text);
     bool memory = true;
@@ -76,7 +78,6 @@ static rocl_status ask(rocl_db *db, answers *a, const char *sql, row_fn *fn, roc
         memory = fn(a, stmt);
         rc = SQLITE_OK;
     }
-    rocl_status st = ROCL_OK;
     if (!memory)
         st = rocl_fail_memory(err);
     else if (rc != SQLITE_DONE)
@@ -110,6 +111,19 @@ static rocl_layout *add_layout(rocl_layouts *all, const char *table)
         return NULL;
     }
     return all->list[all->count++] = l;
+}
+
+bool rocl_layouts_add_as(rocl_layouts *all, const rocl_layout *as, const char *table, uint32_t root)
+{
+    rocl_layout *l = add_layout(all, table);
+    if (!l)
+        return false;
+    char *own = l->table;
+    *l = *as;
+    l->table = own;
+    l->root = root;
+    l->borrowed = true;
+    return true;
 }
 
 /* Two names of one hash do not happen by chance; if so, the second is asked for in vain. */

@@ -18,7 +18,8 @@ typedef struct rocl_layout {
     uint32_t root;
     rocl_layout_column *columns; /* in the order they are stored in */
     unsigned count;
-    unsigned id; /* the column "id", which is the rowid */
+    unsigned id;   /* the column "id", which is the rowid */
+    bool borrowed; /* the columns are of a layout that outlives this one */
 } rocl_layout;
 
 /* All tables of a database: a merged one has thousands. */
@@ -33,6 +34,11 @@ typedef struct rocl_layouts {
 rocl_status rocl_layout_find(rocl_db *db, const char *table, const rocl_layout **layout,
                              rocl_error *err);
 void rocl_layouts_free(rocl_layouts *l);
+
+/* Adds a table of which all is known: it is as another one, whose columns it borrows. False: memory
+ * is out. */
+bool rocl_layouts_add_as(rocl_layouts *all, const rocl_layout *as, const char *table,
+                         uint32_t root);
 
 /* The column of that name (in any case), or layout->id for names of the rowid; -1: there is none.
  */

@@ -39,6 +39,18 @@ rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t 
                                    : st;
 }
 
+/* Damage in the way is SQLite's to name: which page it is in will be told when rows are read. */
+rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
+                             bool *any, rocl_error *err)
+{
+    const rocl_layout *layout;
+    const char *why;
+    rocl_status st = choose(db, table, &layout, &why, NULL);
+    if (st == ROCL_OK && layout && rocl_rows_range_pages(db, layout, first, last, any) == ROCL_OK)
+        return ROCL_OK;
+    return rocl_sqlite_id_range(db, table, first, last, any, err);
+}
+
 /* Only the types: all of it would be more than most tables of a small file hold. */
 rocl_column *rocl_columns_new(unsigned count)
 {

@@ -29,6 +29,7 @@ typedef struct rocl_column {
 
 typedef struct rocl_rows rocl_rows;
 typedef struct rocl_db rocl_db;
+typedef struct rocl_db_forms rocl_db_forms;
 
 /* Which file it is, and that nobody wrote to it: to be compared by rocl_db_open. */
 typedef struct rocl_db_state {
@@ -41,6 +42,14 @@ typedef struct rocl_db_state {
 rocl_status rocl_db_open(rocl_db **db, const char *path, rocl_reader reader,
                          const rocl_db_state *as, rocl_error *err);
 void rocl_db_close(rocl_db *db);
+
+/* The same for many files: what SQLite says of a schema is kept in `forms`, and files that have the
+ * same one, but for the ending of their tables' names, are opened without it. Thread-safe; the
+ * connections must be closed before. NULL when memory is out. */
+rocl_db_forms *rocl_db_forms_new(rocl_reader reader);
+void rocl_db_forms_free(rocl_db_forms *f);
+rocl_status rocl_db_open_form(rocl_db **db, const char *path, rocl_db_forms *forms,
+                              const rocl_db_state *as, rocl_error *err);
 void rocl_db_state_of(const rocl_db *db, rocl_db_state *state);
 
 /* Fails when the file (or the log beside it) is no longer what it was at open. */

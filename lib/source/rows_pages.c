@@ -116,6 +116,11 @@ static rocl_status take_default(pages_rows *r, unsigned k, unsigned row, int64_t
                                     column->name, r->layout->table, (long long)id);
         if (!sql)
             return rocl_fail_memory(err);
+        st = rocl_db_sqlite(r->db, err);
+        if (st != ROCL_OK) {
+            sqlite3_free(sql);
+            return st;
+        }
         if (sqlite3_prepare_v2(rocl_db_handle(r->db), sql, -1, &stmt, NULL) != SQLITE_OK ||
             sqlite3_step(stmt) != SQLITE_ROW)
             st = rocl_sqlite_fail(r->db, r->layout->table, err);
@@ -406,6 +411,21 @@ rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layou
         rocl_rows_close(&r->pub);
     else
         *rows = &r->pub;
+    return st;
+}
+
+rocl_status rocl_rows_range_pages(rocl_db *db, const rocl_layout *layout, int64_t *first,
+                                  int64_t *last, bool *any)
+{
+    const rocl_btree_file *file;
+    const char *why;
+    rocl_btree tree = {0};
+    rocl_status st = rocl_db_pages(db, &file, &why, NULL);
+    if (st == ROCL_OK)
+        st = rocl_btree_open(&tree, file, layout->root, NULL);
+    if (st == ROCL_OK)
+        st = rocl_btree_range(&tree, first, last, any, NULL);
+    rocl_btree_close(&tree);
     return st;
 }
 

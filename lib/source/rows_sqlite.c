@@ -175,7 +175,9 @@ rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *tab
                                   const char *const *columns, unsigned count, rocl_error *err)
 {
     rocl_buf sql = {0};
-    rocl_status st = ROCL_OK;
+    rocl_status st = rocl_db_sqlite(db, err);
+    if (st != ROCL_OK)
+        return st;
     if (!rocl_db_has_column(db, table, "id"))
         return rocl_fail(err, ROCL_INPUT, "%s: table %s has no column \"id\"", rocl_db_path(db),
                          table);

@@ -123,7 +123,7 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     if (!f || !(f->connections = calloc(t->opt.jobs, sizeof(rocl_db *))))
         return rocl_fail_memory(err);
     f->connection_count = t->opt.jobs;
-    rocl_status st = rocl_db_open(&db, src->path, t->opt.reader, NULL, err);
+    rocl_status st = rocl_db_open_form(&db, src->path, t->forms, NULL, err);
     if (st != ROCL_OK)
         return st;
     rocl_db_state_of(db, &f->state);
@@ -264,7 +264,7 @@ static rocl_status connection(rocl_trace *t, const rocl_source *src, unsigned wo
     rocpd_file *f = src->state;
     rocl_status st = ROCL_OK;
     if (!f->connections[worker])
-        st = rocl_db_open(&f->connections[worker], src->path, t->opt.reader, &f->state, err);
+        st = rocl_db_open_form(&f->connections[worker], src->path, t->forms, &f->state, err);
     *db = f->connections[worker];
     return st;
 }
@@ -438,7 +438,7 @@ static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_propert
     /* Sinks ask when all has been scanned: that connection is open, and nobody uses it. */
     rocl_db *db = f->connections[0] ? f->connections[0] : f->properties_db;
     if (!db) {
-        st = rocl_db_open(&f->properties_db, c->source->path, t->opt.reader, &f->state, err);
+        st = rocl_db_open_form(&f->properties_db, c->source->path, t->forms, &f->state, err);
         db = f->properties_db;
     }
     if (st == ROCL_OK && table)

@@ -1,0 +1,224 @@
+/* Databases of one form: SQLite is asked about the first, and what it said is true of the others.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "source/db_forms.h"
+
+static char folder[] = "/tmp/test-forms-XXXXXX";
+static char path[64];
+
+/* A table with a guid and one with a number; %1$s is the ending, %2$s the same as a guid. */
+#define TABLES                                                                                     \
+    "CREATE TABLE \"name_%1$s\"(id INTEGER PRIMARY KEY, guid TEXT DEFAULT '%2$s', x TEXT);"        \
+    "CREATE TABLE \"number_%1$s\"(id INTEGER PRIMARY KEY, x REAL);"                                \
+    "CREATE INDEX \"by_%1$s\" ON \"name_%1$s\"(x);"                                                \
+    "CREATE VIEW name AS SELECT * FROM \"name_%1$s\";"
+#define ROWS                                                                                       \
+    "INSERT INTO \"number_%1$s\" VALUES(7, 3); INSERT INTO \"name_%1$s\"(x) VALUES('%1$s');"
+
+#define ONE "00aa_11bb", "00aa-11bb"
+#define TWO "00cc_22dd", "00cc-22dd"
+
+static int make_folder(void **unused)
+{
+    (void)unused;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/t.db", folder);
+    return 0;
+}
+
+static int remove_folder(void **unused)
+{
+    (void)unused;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void make(const char *sql, ...) __attribute__((format(printf, 1, 2)));
+static void make(const char *sql, ...)
+{
+    sqlite3 *db;
+    char *text;
+    va_list ap;
+    va_start(ap, sql);
+    assert_true(vasprintf(&text, sql, ap) > 0);
+    va_end(ap);
+    unlink(path);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    free(text);
+}
+
+static rocl_db *open_one(rocl_db_forms *forms)
+{
+    rocl_db *db;
+    assert_int_equal(rocl_db_open_form(&db, path, forms, NULL, NULL), ROCL_OK);
+    return db;
+}
+
+/* Was SQLite asked? */
+static bool asked(rocl_db_forms *forms)
+{
+    rocl_db *db = open_one(forms);
+    bool is = rocl_db_handle(db);
+    rocl_db_close(db);
+    return is;
+}
+
+static void expect_row(rocl_db *db, const char *table, int64_t id, rocl_cell_type type)
+{
+    static const char *const columns[] = {"x", "guid"};
+    rocl_rows *rows;
+    int64_t first, last;
+    bool any;
+    unsigned n;
+    assert_int_equal(rocl_db_id_range(db, table, &first, &last, &any, NULL), ROCL_OK);
+    assert_true(any && first == id && last == id);
+    assert_int_equal(rocl_rows_open(&rows, db, table, columns, 2, NULL), ROCL_OK);
+    assert_int_equal(rocl_rows_seek(rows, INT64_MIN, INT64_MAX, NULL), ROCL_OK);
+    assert_int_equal(rocl_rows_next(rows, 10, &n, NULL), ROCL_OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(rocl_cell_kind(rows, 0, 0), type);
+    assert_int_equal(rocl_rows_has(rows, 1), type == ROCL_CELL_TEXT);
+    rocl_rows_close(rows);
+}
+
+static void another_ending(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = {"name_00cc_22dd", "number_00cc_22dd", "name"};
+    rocl_db_forms *forms = rocl_db_forms_new(ROCL_READER_AUTO);
+    rocl_db_object *objects;
+    size_t count;
+    make(TABLES ROWS, ONE);
+    assert_true(asked(forms));
+    assert_false(asked(forms));
+    make("CREATE TABLE gone(x); INSERT INTO gone SELECT zeroblob(20000);" TABLES ROWS
+         "DROP TABLE gone",
+         TWO);
+    rocl_db *db = open_one(forms);
+    assert_int_equal(rocl_db_objects(db, &objects, &count, NULL), ROCL_OK);
+    assert_int_equal(count, 3);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(objects[i].name, names[i]);
+        assert_int_equal(objects[i].is_view, i == 2);
+    }
+    expect_row(db, names[0], 1, ROCL_CELL_TEXT);
+    expect_row(db, names[1], 7, ROCL_CELL_REAL);
+    assert_null(rocl_db_handle(db));
+    rocl_db_objects_free(objects, count);
+    rocl_db_close(db);
+    rocl_db_forms_free(forms);
+}
+
+/* What differs in anything else is another form. */
+static void another_schema(void **unused)
+{
+    (void)unused;
+    rocl_db_forms *forms = rocl_db_forms_new(ROCL_READER_AUTO);
+    make(TABLES, ONE);
+    assert_true(asked(forms));
+    make(TABLES "CREATE VIEW more AS SELECT 1", ONE);
+    assert_true(asked(forms));
+    make(TABLES "CREATE TABLE \"more_%1$s\"(id INTEGER PRIMARY KEY)", TWO);
+    assert_true(asked(forms));
+    make(TABLES, "00cc_22dd", "00cc-22de");
+    assert_true(asked(forms));
+    make(TABLES, TWO);
+    assert_false(asked(forms));
+    rocl_db_forms_free(forms);
+    forms = rocl_db_forms_new(ROCL_READER_SQLITE);
+    assert_true(asked(forms));
+    assert_true(asked(forms));
+    rocl_db_forms_free(forms);
+}
+
+/* Names of columns are not looked for in another file's form. */
+static void ending_in_column(void **unused)
+{
+    (void)unused;
+    rocl_db_forms *forms = rocl_db_forms_new(ROCL_READER_AUTO);
+    for (int i = 0; i < 2; i++) {
+        make(TABLES "ALTER TABLE \"name_%1$s\" ADD COLUMN \"of_%1$s\"", ONE);
+        assert_true(asked(forms));
+    }
+    rocl_db_forms_free(forms);
+}
+
+/* A value that rows lack is in the schema, and SQLite's to tell. */
+static void default_value(void **unused)
+{
+    (void)unused;
+    static const char *const column = "more";
+    rocl_db_forms *forms = rocl_db_forms_new(ROCL_READER_AUTO);
+    rocl_rows *rows;
+    unsigned n;
+    size_t len;
+    make(TABLES ROWS "ALTER TABLE \"number_%1$s\" ADD COLUMN more DEFAULT '%2$s'", ONE);
+    assert_true(asked(forms));
+    make(TABLES ROWS "ALTER TABLE \"number_%1$s\" ADD COLUMN more DEFAULT '%2$s'", TWO);
+    rocl_db *db = open_one(forms);
+    assert_null(rocl_db_handle(db));
+    assert_int_equal(rocl_rows_open(&rows, db, "number_00cc_22dd", &column, 1, NULL), ROCL_OK);
+    assert_int_equal(rocl_rows_seek(rows, 0, 10, NULL), ROCL_OK);
+    assert_int_equal(rocl_rows_next(rows, 10, &n, NULL), ROCL_OK);
+    assert_int_equal(n, 1);
+    assert_string_equal(rocl_cell_text(rows, 0, 0, &len), "00cc-22dd");
+    rocl_rows_close(rows);
+    rocl_db_close(db);
+    rocl_db_forms_free(forms);
+}
+
+static void overwrite(long offset, const char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    fseek(f, offset, SEEK_SET);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+/* Damage to the schema is found by SQLite, and said in its words. */
+static void damage(void **unused)
+{
+    (void)unused;
+    rocl_db_forms *forms = rocl_db_forms_new(ROCL_READER_AUTO);
+    rocl_error *known = rocl_error_new(), *plain = rocl_error_new();
+    make(TABLES, ONE);
+    assert_true(asked(forms));
+    for (long at = 100; at < 112; at++) {
+        rocl_db *db[2] = {NULL, NULL};
+        make(TABLES, ONE);
+        overwrite(at, "\xff", 1);
+        rocl_status st = rocl_db_open_form(&db[0], path, forms, NULL, known);
+        assert_int_equal(st, rocl_db_open(&db[1], path, ROCL_READER_AUTO, NULL, plain));
+        if (st != ROCL_OK)
+            assert_string_equal(rocl_error_text(known), rocl_error_text(plain));
+        rocl_db_close(db[0]);
+        rocl_db_close(db[1]);
+    }
+    rocl_error_free(known);
+    rocl_error_free(plain);
+    rocl_db_forms_free(forms);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_ending),   cmocka_unit_test(another_schema),
+        cmocka_unit_test(ending_in_column), cmocka_unit_test(default_value),
+        cmocka_unit_test(damage),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
