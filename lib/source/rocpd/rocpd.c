@@ -141,8 +141,15 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     return st;
 }
 
+static void close_properties(rocpd_file *f)
+{
+    rocl_rows_close(f->properties.rows);
+    f->properties.rows = NULL;
+}
+
 static void close_connections(rocpd_file *f)
 {
+    close_properties(f);
     for (unsigned i = 0; i < f->connection_count; i++) {
         rocl_db_close(f->connections[i]);
         f->connections[i] = NULL;
@@ -404,16 +411,25 @@ static rocl_status glance(rocl_trace *t, rocl_model_capture *c, int64_t *first, 
     return st;
 }
 
-static rocl_status read_extdata(rocl_db *db, const char *table, int64_t id, rocl_buf *json,
-                                rocl_error *err)
+/* One kernel after the other is asked for. */
+static rocl_status open_properties(rocpd_file *f, rocl_db *db, const char *table, rocl_error *err)
 {
     static const char *const columns[] = {"extdata"};
-    rocl_rows *rows;
-    unsigned n = 0;
-    rocl_status st = rocl_rows_open(&rows, db, table, columns, 1, err);
+    if (f->properties.rows && f->properties.db == db && f->properties.table == table)
+        return ROCL_OK;
+    close_properties(f);
+    f->properties.db = db;
+    f->properties.table = table;
+    rocl_status st = rocl_rows_open(&f->properties.rows, db, table, columns, 1, err);
     if (st != ROCL_OK)
-        return st;
-    st = rocl_rows_seek(rows, id, id, err);
+        f->properties.rows = NULL;
+    return st;
+}
+
+static rocl_status read_extdata(rocl_rows *rows, int64_t id, rocl_buf *json, rocl_error *err)
+{
+    unsigned n = 0;
+    rocl_status st = rocl_rows_seek(rows, id, id, err);
     if (st == ROCL_OK)
         st = rocl_rows_next(rows, 1, &n, err);
     if (st == ROCL_OK && n && rocl_cell_kind(rows, 0, 0) == ROCL_CELL_TEXT) {
@@ -421,7 +437,6 @@ static rocl_status read_extdata(rocl_db *db, const char *table, int64_t id, rocl
         const char *text = rocl_cell_text(rows, 0, 0, &len);
         rocl_buf_put(json, text, len);
     }
-    rocl_rows_close(rows);
     return st;
 }
 
@@ -442,7 +457,9 @@ static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_propert
         db = f->properties_db;
     }
     if (st == ROCL_OK && table)
-        st = read_extdata(db, table, id, json, err);
+        st = open_properties(f, db, table, err);
+    if (st == ROCL_OK && table)
+        st = read_extdata(f->properties.rows, id, json, err);
     pthread_mutex_unlock(&properties_lock);
     return st;
 }

@@ -97,6 +97,11 @@ typedef struct rocpd_set {
 typedef struct rocpd_file {
     rocl_db **connections;  /* one per worker, opened when needed */
     rocl_db *properties_db; /* for what is asked for one at a time */
+    struct {
+        rocl_rows *rows; /* NULL: of none */
+        const rocl_db *db;
+        const char *table;
+    } properties; /* of which it was asked last */
     unsigned connection_count;
     rocl_db_state state; /* when its definitions were read: the events must be of the same file */
 } rocpd_file;
