@@ -27,13 +27,24 @@ static bool may_be_skipped(const rocl_inputs *in, const char *path)
     return false;
 }
 
-static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named, rocl_error *err)
+/* Inputs that are a matter of themselves wait until one comes that is not, and are opened together.
+ * Sources before `opened` are open. */
+static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named, size_t *opened,
+                              rocl_error *err)
 {
     const char *path = in->paths[named];
     size_t first = t->source_count;
-    rocl_status st = rocl_source_open(t, path, err);
+    rocl_status st = rocl_source_recognise(t, path, err);
     for (size_t i = first; i < t->source_count; i++)
         t->sources[i]->named = named;
+    if (st == ROCL_OK && t->sources[first]->ops->apart)
+        return ROCL_OK;
+    rocl_status before = rocl_sources_open(t, *opened, first, err);
+    if (before != ROCL_OK)
+        return before;
+    if (st == ROCL_OK)
+        st = rocl_sources_open(t, first, t->source_count, err);
+    *opened = t->source_count;
     if (st != ROCL_INPUT || !may_be_skipped(in, path))
         return st;
     rocl_remark_add(t, path, "no records: skipped");
@@ -52,14 +63,16 @@ static int by_path(const void *a, const void *b, void *paths)
  * which the inputs were named. */
 static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error *err)
 {
-    size_t *order = malloc((in->count + 1) * sizeof *order);
+    size_t *order = malloc((in->count + 1) * sizeof *order), opened = 0;
     rocl_status st = order ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; order && i < in->count; i++)
         order[i] = i;
     if (order)
         qsort_r(order, in->count, sizeof *order, by_path, in->paths);
     for (size_t i = 0; i < in->count && st == ROCL_OK; i++)
-        st = open_input(t, in, order[i], err);
+        st = open_input(t, in, order[i], &opened, err);
+    if (st == ROCL_OK)
+        st = rocl_sources_open(t, opened, t->source_count, err);
     free(order);
     return st;
 }
@@ -186,19 +199,25 @@ rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_
     return ROCL_OK;
 }
 
+static void free_captures(rocl_model_capture **captures, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (captures[i]->source->ops->forget)
+            captures[i]->source->ops->forget(captures[i]);
+        rocl_arena_free(&captures[i]->arena);
+        free(captures[i]);
+    }
+    free(captures);
+}
+
 void rocl_trace_close(rocl_trace *t)
 {
     if (!t)
         return;
     rocl_filter_free(t->filter);
-    for (size_t i = 0; i < t->capture_count; i++) {
-        if (t->captures[i]->source->ops->forget)
-            t->captures[i]->source->ops->forget(t->captures[i]);
-        rocl_arena_free(&t->captures[i]->arena);
-        free(t->captures[i]);
-    }
-    free(t->captures);
+    free_captures(t->captures, t->capture_count);
     for (size_t i = 0; i < t->source_count; i++) {
+        free_captures(t->sources[i]->captures, t->sources[i]->capture_count);
         t->sources[i]->ops->close(t->sources[i]);
         rocl_spool_close(t->sources[i]->spool);
         free(t->sources[i]->path);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/pool.h"
 #include "source/chunk/chunk.h"
 #include "source/json.h"
 #include "source/rocpd/rocpd.h"
@@ -122,7 +123,7 @@ static bool may_be_text(const char *head, size_t n)
     return n == ROCL_SPOOL_HEAD && !memchr(head, 0, n) && !is_stranger(head, n) && *head != '{';
 }
 
-static rocl_status open_known(rocl_trace *t, const char *path, rocl_spool *spool, rocl_error *err)
+static rocl_status recognise(rocl_trace *t, const char *path, rocl_spool *spool, rocl_error *err)
 {
     size_t n;
     bool whole;
@@ -145,18 +146,58 @@ static rocl_status open_known(rocl_trace *t, const char *path, rocl_spool *spool
         s->spool = spool;
     else
         rocl_spool_close(spool);
-    if (s)
-        st = s->ops->open(s, t, err);
     return st != ROCL_OK ? st : s ? ROCL_OK : ROCL_INTERNAL;
 }
 
-rocl_status rocl_source_open(rocl_trace *t, const char *path, rocl_error *err)
+rocl_status rocl_source_recognise(rocl_trace *t, const char *path, rocl_error *err)
 {
     rocl_spool *spool = NULL;
     if (!strcmp(path, "-") && isatty(STDIN_FILENO))
         return refuse_standard_input(err);
     rocl_status st = rocl_spool_open(&spool, path, err);
-    return st == ROCL_OK ? open_known(t, path, spool, err) : st;
+    return st == ROCL_OK ? recognise(t, path, spool, err) : st;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+typedef struct opening {
+    rocl_trace *trace;
+    size_t first;
+} opening;
+
+static rocl_status open_one(void *ctx, unsigned worker, size_t index, rocl_error *err)
+{
+    opening *o = ctx;
+    rocl_source *s = o->trace->sources[o->first + index];
+    (void)worker;
+    return s->ops->open(s, o->trace, err);
+}
+
+static rocl_status adopt(rocl_trace *t, rocl_source *s, rocl_error *err)
+{
+    size_t n = t->capture_count + s->capture_count;
+    rocl_model_capture **more = realloc(t->captures, (n + 1) * sizeof *more);
+    if (!more)
+        return rocl_fail_memory(err);
+    t->captures = more;
+    for (size_t i = 0; i < s->capture_count; i++) {
+        s->captures[i]->pub.index = (uint32_t)t->capture_count;
+        t->captures[t->capture_count++] = s->captures[i];
+    }
+    s->capture_count = 0;
+    if (s->remark)
+        rocl_remark_add(t, s->path, s->remark);
+    s->remark = NULL;
+    return ROCL_OK;
+}
+
+rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_error *err)
+{
+    opening o = {t, first};
+    rocl_status st = rocl_run_tasks(t->opt.jobs, end - first, open_one, &o, err);
+    for (size_t i = first; i < end && st == ROCL_OK; i++)
+        st = adopt(t, t->sources[i], err);
+    return st;
 }
 
 /* ---- a look ---------------------------------------------------------------------------------- */
@@ -216,9 +257,9 @@ rocl_look rocl_input_look(const char *path)
 rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err)
 {
     rocl_model_capture *c = calloc(1, sizeof *c);
-    rocl_model_capture **more = realloc(t->captures, (t->capture_count + 1) * sizeof *more);
+    rocl_model_capture **more = realloc(s->captures, (s->capture_count + 1) * sizeof *more);
     if (more)
-        t->captures = more;
+        s->captures = more;
     if (!c || !more) {
         free(c);
         rocl_fail_memory(err);
@@ -227,9 +268,9 @@ rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_e
     c->source = s;
     c->pub.trace = t;
     c->pub.path = s->path;
-    c->pub.index = (uint32_t)t->capture_count;
+    c->pub.index = (uint32_t)s->capture_count;
     c->pub.rank = -1;
-    t->captures[t->capture_count++] = c;
+    s->captures[s->capture_count++] = c;
     return c;
 }
 

@@ -37,6 +37,7 @@ typedef enum rocl_property_of {
 typedef struct rocl_source_ops {
     const char *format; /* "rocpd" */
     bool one_guid;      /* a guid is of one process, which must not be read twice */
+    bool apart; /* to open an input is a matter of this input alone: several are opened at once */
     /* Opens the path, adds its captures with their definitions to the trace. */
     rocl_status (*open)(struct rocl_source *s, rocl_trace *t, rocl_error *err);
     void (*close)(struct rocl_source *s);
@@ -67,12 +68,22 @@ typedef struct rocl_source {
     rocl_spool *spool; /* the text that was recognised: the source's to take */
     void *state;
     size_t named; /* place among the inputs as the user named them */
+    /* What open leaves, until it is put to that of the inputs before. */
+    rocl_model_capture **captures;
+    size_t capture_count;
+    const char *remark; /* NULL: none */
 } rocl_source;
 
-/* Looks at the first bytes of the path, never at its suffix, and opens it with the right source. */
-rocl_status rocl_source_open(rocl_trace *t, const char *path, rocl_error *err);
+/* Looks at the first bytes of the path, never at its suffix, and adds the right source to the
+ * trace.
+ */
+rocl_status rocl_source_recognise(rocl_trace *t, const char *path, rocl_error *err);
 
-/* A new capture at the end of the trace, zeroed, owned by it. */
+/* Opens the sources of the trace from `first` on, before `end`. Their captures come in their order,
+ * and a failure is that of the first to fail. */
+rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_error *err);
+
+/* For `open`: a new capture, zeroed, behind those that the source has, owned by the trace. */
 rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err);
 
 #endif

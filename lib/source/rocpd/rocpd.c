@@ -132,9 +132,8 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
         for (size_t i = 0; i < found.count && st == ROCL_OK; i++)
             st = open_set(src, t, &found, i, db, err);
         if (found.compressed && st == ROCL_OK)
-            rocl_remark_add(t, src->path,
-                            "extdata is compressed (LZ4): marker messages and properties in it are "
-                            "left out");
+            src->remark = "extdata is compressed (LZ4): marker messages and properties in it are "
+                          "left out";
         rocpd_found_free(&found);
     }
     rocl_db_close(db);
@@ -467,6 +466,7 @@ static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_propert
 const rocl_source_ops rocl_rocpd_ops = {
     .format = "rocpd",
     .one_guid = true,
+    .apart = true,
     .open = open_file,
     .close = close_file,
     .forget = capture_free,
