@@ -1,12 +1,13 @@
 /* source -> filters -> sink, one capture after the other. A capture is read by all workers at once,
  * so nothing is gained by mixing captures, and memory and open files do not grow with their
- * number. */
+ * number. Only what is too small for that is read ahead of its turn: see ahead.h. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ahead.h"
 #include "base/pool.h"
 #include "filter/filter.h"
 #include "model/trace.h"
@@ -21,7 +22,11 @@ typedef struct run {
     rocl_plan plan;
     size_t stage_first; /* task of the stage that runs */
     rocl_emitter emitter;
+    rocl_ahead *ahead; /* NULL: nothing is read ahead */
 } run;
+
+/* Rows for which it takes longer to wake another worker than to read them. */
+#define FEW_ROWS 4096
 
 /* The filter changes a batch in place, so history gets a copy. Such kinds are rare. */
 static rocl_status pass_history(run *r, unsigned worker, const rocl_batch *b, rocl_error *err)
@@ -75,6 +80,12 @@ static rocl_status pass(void *ctx, unsigned worker, rocl_batch *b, rocl_error *e
     return r->sink->events(r->sink->self, worker, b, err);
 }
 
+static rocl_status end_task(void *ctx, rocl_error *err)
+{
+    run *r = ctx;
+    return r->sink->end_task ? r->sink->end_task(r->sink->self, 0, err) : ROCL_OK;
+}
+
 static rocl_status one_task(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
     run *r = ctx;
@@ -97,39 +108,84 @@ static void begin_reading(rocl_trace *t, const rocl_capture *c, uint64_t rows)
 static rocl_status run_stages(run *r, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    uint64_t rows = 0;
-    for (size_t i = 0; i < r->plan.count; i++)
-        rows += r->plan.tasks[i].rows;
+    uint64_t rows = rocl_plan_rows(&r->plan);
+    bool few = rows <= (r->ahead ? ROCL_AHEAD_ROWS : FEW_ROWS);
     begin_reading(r->trace, &r->capture->pub, rows);
     for (size_t i = 0, next; i < r->plan.count && st == ROCL_OK; i = next) {
         for (next = i; next < r->plan.count && r->plan.tasks[next].stage == r->plan.tasks[i].stage;)
             next++;
         r->stage_first = i;
-        st = rocl_run_tasks(r->trace->opt.jobs, next - i, one_task, r, err);
+        st = rocl_run_tasks(few ? 1 : r->trace->opt.jobs, next - i, one_task, r, err);
     }
     return st;
+}
+
+static rocl_status read_capture(run *r, rocl_error *err)
+{
+    rocl_status st = run_stages(r, err);
+    return st ? st : r->capture->source->ops->finish(r->trace, r->capture, &r->emitter, err);
+}
+
+static rocl_status read_now(run *r, rocl_error *err)
+{
+    rocl_status st =
+        r->capture->source->ops->begin(r->trace, r->capture, r->emitter.kinds, &r->plan, err);
+    return st ? st : read_capture(r, err);
+}
+
+/* What was done ahead of its turn, and what is left to do. A file that is changed before its turn
+ * is a failure as it would be without: more may be asked of it. */
+static rocl_status take_early(run *r, rocl_early *early, rocl_error *err)
+{
+    uint64_t rows = rocl_plan_rows(&early->plan);
+    r->plan = early->plan;
+    if (early->whole)
+        begin_reading(r->trace, &r->capture->pub, rows);
+    rocl_status st = rocl_early_emit(early, &r->emitter, end_task, err);
+    if (st == ROCL_OK && !early->whole)
+        return read_capture(r, err);
+    rocl_progress(r->trace, early->whole ? rows : 0);
+    return st ? st : r->capture->source->ops->unchanged(r->trace, r->capture, err);
 }
 
 static rocl_status run_capture(run *r, rocl_error *err)
 {
     const rocl_source_ops *ops = r->capture->source->ops;
+    rocl_early *early = rocl_ahead_turn(r->ahead, r->capture->pub.index);
     const rocl_sink *sink = r->sink;
     const rocl_capture *c = &r->capture->pub;
     rocl_status st = ROCL_OK;
     if (sink->begin_capture)
         st = sink->begin_capture(sink->self, c, err);
-    if (st == ROCL_OK)
-        st = ops->begin(r->trace, r->capture, r->emitter.kinds, &r->plan, err);
-    if (st == ROCL_OK)
-        st = run_stages(r, err);
-    if (st == ROCL_OK)
-        st = ops->finish(r->trace, r->capture, &r->emitter, err);
+    if (st == ROCL_OK && early)
+        st = take_early(r, early, err);
+    else if (st == ROCL_OK)
+        st = read_now(r, err);
     if (st == ROCL_OK && sink->end_capture)
         st = sink->end_capture(sink->self, c, err);
     ops->end(r->trace, r->capture);
+    if (early) {
+        r->plan = early->plan;
+        rocl_early_done(early);
+    }
     free(r->plan.tasks);
     r->plan = (rocl_plan){0};
     return st;
+}
+
+/* Arguments are not kept, notices must be given in order, and a sink that chooses may want
+ * something else of each. */
+static rocl_ahead *look_ahead(const run *r)
+{
+    rocl_trace *t = r->trace;
+    if (t->opt.args || t->opt.explain || r->sink->takes)
+        return NULL;
+    bool *wanted = calloc(t->capture_count + 1, sizeof *wanted);
+    for (size_t i = 0; wanted && i < t->capture_count; i++)
+        wanted[i] = rocl_filter_takes_capture(t->filter, &t->captures[i]->pub);
+    rocl_ahead *a = wanted ? rocl_ahead_new(t, wanted, &r->emitter) : NULL;
+    free(wanted);
+    return a;
 }
 
 static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_sink *sink,
@@ -137,7 +193,8 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
 {
     run r = {.trace = t, .filter = filter, .sink = sink};
     rocl_status st = ROCL_OK;
-    r.emitter = (rocl_emitter){pass, &r, kinds, sink->fields};
+    r.emitter = (rocl_emitter){pass, &r, kinds, sink->fields, false};
+    r.ahead = look_ahead(&r);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         r.capture = t->captures[i];
         const rocl_capture *c = &r.capture->pub;
@@ -149,6 +206,7 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
         else /* it may be the one after which its file is closed */
             r.capture->source->ops->end(t, r.capture);
     }
+    rocl_ahead_free(r.ahead);
     return st;
 }
 

@@ -184,6 +184,7 @@ static rocl_status adopt(rocl_trace *t, rocl_source *s, rocl_error *err)
         s->captures[i]->pub.index = (uint32_t)t->capture_count;
         t->captures[t->capture_count++] = s->captures[i];
     }
+    s->alone = s->capture_count == 1;
     s->capture_count = 0;
     if (s->remark)
         rocl_remark_add(t, s->path, s->remark);

@@ -27,6 +27,7 @@ typedef struct rocl_emitter {
     void *ctx;
     uint32_t kinds;  /* what is wanted; other events need not be made */
     uint32_t fields; /* ROCL_FIELD_*s of what is wanted of them */
+    bool quiet;      /* it is not the turn of what is read: no progress is to be told */
 } rocl_emitter;
 
 typedef enum rocl_property_of {
@@ -52,6 +53,8 @@ typedef struct rocl_source_ops {
     rocl_status (*finish)(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
                           rocl_error *err);
     void (*end)(rocl_trace *t, rocl_model_capture *c);
+    /* Of a source that is opened apart: is the input still what was read? Finish asks as well. */
+    rocl_status (*unchanged)(rocl_trace *t, rocl_model_capture *c, rocl_error *err);
     /* Some times of the capture, early and late ones, as cheap as they come; *any false when there
      * are none. NULL: the source knows none without reading everything. */
     rocl_status (*glance)(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
@@ -72,6 +75,7 @@ typedef struct rocl_source {
     rocl_model_capture **captures;
     size_t capture_count;
     const char *remark; /* NULL: none */
+    bool alone;         /* it has one capture */
 } rocl_source;
 
 /* Looks at the first bytes of the path, never at its suffix, and adds the right source to the

@@ -250,6 +250,14 @@ exchange() { # command that changes b.db
             $tool -q -j 2 "$FIXTURES/rank1.db"
         silent
     done
+    # captures that are read ahead of their turn
+    "$GEN" -o "small%r.db" --rows 24 --kernels 4 --caches 0 --processes 8
+    for tool in "rocpd2csv -d out" "rocstats -o out/s all"; do
+        # shellcheck disable=SC2086 # words
+        try 0 bash "$TOP/tests/cli/no-memory.bash" "$BUILD/tests/no_memory.so" 40 \
+            $tool -q -j 2 small?.db
+        silent
+    done
     # a trace that is written in parts
     "$GEN" -o big.db --rows 60000
     for tool in rocpd2pftrace rocpd2otf2; do

@@ -271,6 +271,60 @@ train (rank 3, pid 4200, synth-node-1)" ]
     done
 }
 
+@test "256 databases: the same for every number of workers" {
+    links m
+    for j in 1 2 5; do
+        rocpd2csv -q -j$j -d $j.csv ./*.db
+        rocpd2pftrace -q -j$j -o $j.pftrace ./*.db
+        rocpd2pftrace -q -j$j --args --start 10% -o $j.args.pftrace ./*.db
+        rtg2json -q -f -j$j -o $j.json ./*.db
+        rocstats all -q -j$j --format json -o $j.stats ./*.db
+        rocstats summary -q -j$j --reader sqlite --rank 3,77,200 --format json -o $j.some ./*.db
+        [ $j -eq 1 ] || for f in csv pftrace args.pftrace json stats some; do
+            diff -r 1.$f $j.$f
+        done
+    done
+}
+
+# Of several processes the first one in the order of ranks is named, whoever reads it when.
+@test "256 databases, some of which are broken or odd: the same words for every number of workers" {
+    cp "$BATS_FILE_TMPDIR"/m/*.db .
+    for rank in 20 70 71 150; do
+        sqlite3 rank$rank.db "UPDATE rocpd_region$(suffix rank$rank.db) SET \"end\" = start - 1
+            WHERE id = (SELECT min(id) FROM rocpd_region)"
+    done
+    for j in 1 2 5; do
+        try 1 rocpd2pftrace -j$j -o $j.odd.pftrace ./*.db
+        says "end before start (4)"
+        try 3 rocpd2pftrace --strict -j$j -o x ./*.db
+        says "rank20.db: table rocpd_region_"
+        says ": end before start"
+        try 3 rocstats summary --strict -j$j -o x rank1*.db
+        says "rank150.db: table rocpd_region_"
+        cmp 1.odd.pftrace $j.odd.pftrace
+    done
+    for rank in 30 31 151; do
+        page=$(sqlite3 -readonly rank$rank.db "SELECT rootpage FROM sqlite_master
+            WHERE name LIKE 'rocpd_region_%' AND type = 'table'")
+        size=$(sqlite3 -readonly rank$rank.db 'PRAGMA page_size')
+        printf '\377\377' | dd of=rank$rank.db bs=1 seek=$(((page - 1) * size)) conv=notrunc status=none
+    done
+    for j in 1 2 5; do
+        for tool in "rocpd2csv -d a" "rocpd2pftrace -d a" "rtg2json -o a" "rocstats -o a"; do
+            # shellcheck disable=SC2086
+            try 3 $tool -j$j ./*.db
+            says "rank30.db: table rocpd_region_"
+            says "the database is damaged"
+            # shellcheck disable=SC2086
+            try 3 $tool -j$j rank15*.db
+            one_line "${tool%% *}"
+            says "rank151.db: table rocpd_region_"
+            [ ! -e a ] || [ -z "$(ls -A a)" ]
+            rm -rf a
+        done
+    done
+}
+
 @test "ranks out of every launcher's environment, and nothing else of it" {
     rank=7
     for variable in OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK MV2_COMM_WORLD_RANK FLUX_TASK_RANK \

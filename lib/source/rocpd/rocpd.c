@@ -345,11 +345,20 @@ static rocl_status add_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, roc
                                      : ROCL_OK;
 }
 
+static rocl_status unchanged(rocl_trace *t, rocl_model_capture *c, rocl_error *err)
+{
+    const rocpd_file *f = c->source->state;
+    rocl_status st = ROCL_OK;
+    for (unsigned i = 0; i < t->opt.jobs && st == ROCL_OK; i++)
+        if (f->connections[i])
+            st = rocl_db_check_unchanged(f->connections[i], err);
+    return st;
+}
+
 static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
                           rocl_error *err)
 {
     rocpd_set *s = c->state;
-    rocpd_file *f = c->source->state;
     rocl_status st = ready_worker(s, &s->workers[0], 0, to, err);
     if (st == ROCL_OK && s->allocs)
         st = rocl_allocs_finish(s->allocs, add_alloc, s, err);
@@ -358,10 +367,7 @@ static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitt
     if (st == ROCL_OK && s->join)
         st = rocpd_join_finish(s->join, &s->workers[0], err);
     free_joins(s); /* their sorters' memory is the sink's now */
-    for (unsigned i = 0; i < t->opt.jobs && st == ROCL_OK; i++)
-        if (f->connections[i])
-            st = rocl_db_check_unchanged(f->connections[i], err);
-    return st;
+    return st == ROCL_OK ? unchanged(t, c, err) : st;
 }
 
 /* Is the next capture of the trace in the same file? */
@@ -474,6 +480,7 @@ const rocl_source_ops rocl_rocpd_ops = {
     .scan = scan,
     .finish = finish,
     .end = end,
+    .unchanged = unchanged,
     .glance = glance,
     .properties = properties,
 };

@@ -592,7 +592,8 @@ rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *tas
     while (st == ROCL_OK && (st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, err)) == ROCL_OK && n) {
         for (r.row = 0; r.row < n && st == ROCL_OK; r.row++)
             st = scans[task->table].scan(&r, w, err);
-        rocl_progress(s->trace, n);
+        if (!w->to->quiet)
+            rocl_progress(s->trace, n);
     }
     rocl_rows_close(rows);
     return st ? st : rocpd_batch_flush(s, w, err);

@@ -175,7 +175,8 @@ rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *t
         for (r.row = 0; r.row < n && st == ROCL_OK; r.row++)
             st = args ? take_arg(j, w->number, &scratch, &r, err)
                       : take_value(j, w->number, &r, err);
-        rocl_progress(j->set->trace, n);
+        if (!w->to->quiet)
+            rocl_progress(j->set->trace, n);
     }
     rocl_buf_free(&scratch);
     rocl_rows_close(rows);
