@@ -106,17 +106,33 @@ static rocl_status look_up_calls(stats *s, rocl_error *err)
     return st == ROCL_OK && calls ? rocl_calls_answer(calls, err) : st;
 }
 
-static rocl_status finish_one(void *ctx, unsigned worker, size_t task, rocl_error *err)
+static rocl_status finish_collector(stats *s, unsigned i, rocl_error *err)
 {
-    stats *s = ctx;
-    unsigned i = s->order[task];
-    (void)worker;
     s->tables[i] = rocl_tables_new();
     return s->tables[i] ? s->collectors[i].finish(s->collectors[i].self, s->tables[i], err)
                         : rocl_fail_memory(err);
 }
 
-/* Collectors know nothing of each other: whoever is free finishes the next. */
+/* Those who ask for calls are finished when these have been told. */
+static rocl_status finish_askers(stats *s, rocl_error *err)
+{
+    rocl_status st = look_up_calls(s, err);
+    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
+        if (s->collectors[i].ask)
+            st = finish_collector(s, i, err);
+    return st;
+}
+
+static rocl_status finish_one(void *ctx, unsigned worker, size_t task, rocl_error *err)
+{
+    stats *s = ctx;
+    unsigned i = s->order[task];
+    rocl_status st = i ? ROCL_OK : finish_askers(s, err); /* it is the collector of calls */
+    (void)worker;
+    return st != ROCL_OK || s->collectors[i].ask ? st : finish_collector(s, i, err);
+}
+
+/* Else collectors know nothing of each other: whoever is free finishes the next. */
 static rocl_status finish(stats *s, unsigned jobs, rocl_tables *out, rocl_error *err)
 {
     rocl_status st = rocl_run_tasks(jobs, s->count, finish_one, s, err);
@@ -136,8 +152,6 @@ static rocl_status run(stats *s, rocl_trace *t, rocl_tables *out, rocl_error *er
         sink.history_kinds |= s->collectors[i].history_kinds;
     }
     rocl_status st = rocl_pipeline_run(t, &sink, err);
-    if (st == ROCL_OK)
-        st = look_up_calls(s, err);
     return st ? st : finish(s, t->opt.jobs, out, err);
 }
 
