@@ -316,6 +316,9 @@ static uint64_t count_rows(const rocl_csv_run *r)
 
 static const rocl_pipe_ops pipe_ops = {transform, write_chunk};
 
+/* Rows that are written before other workers have woken. */
+#define FEW_ROWS 1024
+
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     rocl_csv_run *r = self;
@@ -326,8 +329,9 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         w->guid = (const char *)r->guid.data;
         w->guid_len = r->guid.len;
     }
-    rocl_progress_phase(r->trace, "writing", count_rows(r));
-    rocl_status st = rocl_pipe_new(&f.pipe, r->jobs, &pipe_ops, r, err);
+    uint64_t rows = count_rows(r);
+    rocl_progress_phase(r->trace, "writing", rows);
+    rocl_status st = rocl_pipe_new(&f.pipe, rows < FEW_ROWS ? 1 : r->jobs, &pipe_ops, r, err);
     if (st == ROCL_OK && (r->files >> CSV_FILE_AGENT & 1))
         st = feed_agents(&f, err);
     for (uint32_t slot = 0; slot < r->slots && st == ROCL_OK; slot++)
