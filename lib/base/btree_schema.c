@@ -163,5 +163,7 @@ bool rocl_btree_schema(rocl_schema *s, const rocl_btree_file *f)
     *s = (rocl_schema){0};
     bool ok = take_page(&w, 1, 0);
     rocl_buf_free(&w.payload);
+    if (!ok)
+        rocl_schema_free(s);
     return ok;
 }

@@ -19,8 +19,7 @@ typedef struct rocl_schema {
 } rocl_schema;
 
 /* False when the schema is large or in any way unusual, damaged among others, or memory is out:
- * then it is SQLite that must say what it means. `s` is zeroed before, and to be freed after it in
- * any case. */
+ * then it is SQLite that must say what it means, and `s` is empty. */
 bool rocl_btree_schema(rocl_schema *s, const rocl_btree_file *f);
 void rocl_schema_free(rocl_schema *s);
 
