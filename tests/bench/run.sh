@@ -17,7 +17,8 @@ echo "$(nproc) cores, $(awk "BEGIN { printf \"%.1f\", $bytes / 1e6 }") MB of dat
 cat "$db" >/dev/null # from the page cache for everybody
 
 # name, then the command; appends "name wall cpu peak" to the results. An output of before is out of the
-# way: to replace one that is so large takes time of its own.
+# way: to replace one that is so large takes time of its own. Archives have many files, and a file system
+# looks long for a place for new ones where others have just been removed: they stay until the end.
 measure() {
     local name=$1
     shift
@@ -27,7 +28,8 @@ measure() {
 }
 
 : >"$results"
-for _ in $(seq "$runs"); do
+rm -rf "$dir/archives"
+for run in $(seq "$runs"); do
     measure pftrace-floor "$build/tests/floor" pftrace "$db"
     measure csv-floor "$build/tests/floor" csv "$db"
     for jobs in 1 2; do
@@ -36,7 +38,8 @@ for _ in $(seq "$runs"); do
         measure "pftrace-z0-j$jobs" "${pftrace[@]}" -z0 "$db"
         measure "csv-j$jobs" "$build/bin/rocpd2csv" -q -j"$jobs" -d "$dir/out" "$db"
         "$build/bin/rocpd2otf2" --version | grep -q OTF2 &&
-            measure "otf2-j$jobs" "$build/bin/rocpd2otf2" -q -j"$jobs" -o "$dir/out/t.otf2" "$db"
+            measure "otf2-j$jobs" "$build/bin/rocpd2otf2" -q -j"$jobs" \
+                -o "$dir/archives/$run-$jobs/t.otf2" "$db"
         stats=("$build/bin/rocstats" -q -j"$jobs" --format json -o "$dir/out/stats.json")
         measure "summary-j$jobs" "${stats[@]}" summary "$db"
         measure "stats-j$jobs" "${stats[@]}" all "$db"
@@ -48,7 +51,7 @@ for _ in $(seq "$runs"); do
             ".once $dir/out/shell2.csv" "SELECT * FROM rocpd_kernel_dispatch"
     fi
 done
-rm -rf "$dir/out"
+rm -rf "$dir/out" "$dir/archives"
 
 echo
 awk -F'\t' '

@@ -38,8 +38,9 @@ struct ot_archive {
     _Atomic bool failed;
     bool discarded;
     pthread_mutex_t lock; /* of what follows: events are written by many threads */
-    void *spare;          /* chunks of events; each begins with the next one's address */
-    char complaint[512];  /* the first */
+    void *spare_events;   /* chunks; each begins with the next one's address */
+    void *spare_definitions;
+    char complaint[512]; /* the first */
 };
 
 static void give_up(ot_archive *a, const char *why)
@@ -72,32 +73,46 @@ static OTF2_ErrorCode complain(void *ctx, const char *file, uint64_t line, const
 /* Without these a writer keeps all of its chunks until it is closed. One that asks for a second
  * chunk writes the first. libotf2 fills up a chunk before it is written, so one that has been used
  * is kept for the next writer: fresh memory costs more than all else of a short location. */
-static void *spare_chunk(ot_archive *a)
+/* Where chunks of such a file are kept: those of one kind have one size. NULL: they are not. */
+static void **spares(ot_archive *a, OTF2_FileType type)
+{
+    switch (type) {
+    case OTF2_FILETYPE_EVENTS:
+        return &a->spare_events;
+    case OTF2_FILETYPE_LOCAL_DEFS:
+        return &a->spare_definitions;
+    default:
+        return NULL;
+    }
+}
+
+static void *spare_chunk(ot_archive *a, void **spare)
 {
     pthread_mutex_lock(&a->lock);
-    void *chunk = a->spare;
+    void *chunk = *spare;
     if (chunk)
-        memcpy(&a->spare, chunk, sizeof a->spare);
+        memcpy(spare, chunk, sizeof *spare);
     pthread_mutex_unlock(&a->lock);
     return chunk;
 }
 
-static void keep_chunk(ot_archive *a, void *chunk)
+static void keep_chunk(ot_archive *a, void **spare, void *chunk)
 {
     pthread_mutex_lock(&a->lock);
-    memcpy(chunk, &a->spare, sizeof a->spare);
-    a->spare = chunk;
+    memcpy(chunk, spare, sizeof *spare);
+    *spare = chunk;
     pthread_mutex_unlock(&a->lock);
 }
 
 static void *chunk_new(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
                        uint64_t size)
 {
+    void **spare = spares(ctx, type);
     (void)location;
     if (*own)
         return NULL;
-    if (type == OTF2_FILETYPE_EVENTS)
-        *own = spare_chunk(ctx);
+    if (spare)
+        *own = spare_chunk(ctx, spare);
     if (!*own)
         *own = malloc(size);
     return *own;
@@ -106,10 +121,11 @@ static void *chunk_new(void *ctx, OTF2_FileType type, OTF2_LocationRef location,
 static void chunk_free(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
                        bool final)
 {
+    void **spare = spares(ctx, type);
     (void)location;
     (void) final;
-    if (type == OTF2_FILETYPE_EVENTS && *own)
-        keep_chunk(ctx, *own);
+    if (spare && *own)
+        keep_chunk(ctx, spare, *own);
     else
         free(*own);
     *own = NULL;
@@ -357,7 +373,9 @@ static void free_archive(ot_archive *a)
     OTF2_Error_RegisterCallback(a->former, NULL);
     for (int i = 0; i < FILES; i++)
         free(a->names[i]);
-    for (void *chunk; (chunk = spare_chunk(a));)
+    for (void *chunk; (chunk = spare_chunk(a, &a->spare_events));)
+        free(chunk);
+    for (void *chunk; (chunk = spare_chunk(a, &a->spare_definitions));)
         free(chunk);
     pthread_mutex_destroy(&a->lock);
     free(a->path);

@@ -9,8 +9,8 @@
 #include "sink/otf2/ot.h"
 #include "sink/sink.h"
 
-/* No part is much smaller: so many slices take longer than it does to begin a thread. */
-#define LEAST_SLICES 5000
+/* No part is much smaller: so many slices take longer than a thread and a table do. */
+#define LEAST_SLICES 20000
 
 /* Records until the next word of it. */
 #define PROGRESS 4096
