@@ -17,8 +17,8 @@ echo "$(nproc) cores, $(awk "BEGIN { printf \"%.1f\", $bytes / 1e6 }") MB of dat
 cat "$db" >/dev/null # from the page cache for everybody
 
 # name, then the command; appends "name wall cpu peak" to the results. An output of before is out of the
-# way: to replace one that is so large takes time of its own. Archives have many files, and a file system
-# looks long for a place for new ones where others have just been removed: they stay until the end.
+# way: to replace one that is so large takes time of its own. Archives have many files, and ext4 looks long
+# for a place for new ones where others were removed within the last 5 seconds.
 measure() {
     local name=$1
     shift
@@ -28,8 +28,8 @@ measure() {
 }
 
 : >"$results"
-rm -rf "$dir/archives"
-for run in $(seq "$runs"); do
+for _ in $(seq "$runs"); do
+    rm -rf "$dir/archives"
     measure pftrace-floor "$build/tests/floor" pftrace "$db"
     measure csv-floor "$build/tests/floor" csv "$db"
     for jobs in 1 2; do
@@ -37,9 +37,6 @@ for run in $(seq "$runs"); do
         measure "pftrace-j$jobs" "${pftrace[@]}" "$db"
         measure "pftrace-z0-j$jobs" "${pftrace[@]}" -z0 "$db"
         measure "csv-j$jobs" "$build/bin/rocpd2csv" -q -j"$jobs" -d "$dir/out" "$db"
-        "$build/bin/rocpd2otf2" --version | grep -q OTF2 &&
-            measure "otf2-j$jobs" "$build/bin/rocpd2otf2" -q -j"$jobs" \
-                -o "$dir/archives/$run-$jobs/t.otf2" "$db"
         stats=("$build/bin/rocstats" -q -j"$jobs" --format json -o "$dir/out/stats.json")
         measure "summary-j$jobs" "${stats[@]}" summary "$db"
         measure "stats-j$jobs" "${stats[@]}" all "$db"
@@ -50,6 +47,11 @@ for run in $(seq "$runs"); do
             ".once $dir/out/shell.csv" "SELECT * FROM rocpd_region" \
             ".once $dir/out/shell2.csv" "SELECT * FROM rocpd_kernel_dispatch"
     fi
+    "$build/bin/rocpd2otf2" --version | grep -q OTF2 || continue
+    sleep 6
+    for jobs in 1 2; do
+        measure "otf2-j$jobs" "$build/bin/rocpd2otf2" -q -j"$jobs" -o "$dir/archives/$jobs/t.otf2" "$db"
+    done
 done
 rm -rf "$dir/out" "$dir/archives"
 
