@@ -27,7 +27,7 @@ typedef struct rocl_emitter {
     void *ctx;
     uint32_t kinds;  /* what is wanted; other events need not be made */
     uint32_t fields; /* ROCL_FIELD_*s of what is wanted of them */
-    bool quiet;      /* it is not the turn of what is read: no progress is to be told */
+    bool quiet; /* it is not the turn of what is read: for one worker, and no progress is told */
 } rocl_emitter;
 
 typedef enum rocl_property_of {

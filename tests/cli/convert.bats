@@ -362,3 +362,25 @@ END
     run rocpd2csv missing.db
     [[ "$output" != *$'\x1b'* ]]
 }
+
+@test "counter values and arguments, so many that several threads join them with their events" {
+    "$BUILD/tests/rocpd-gen" -o t.db --rows 120000 --args --seed 5
+    rocpd2csv -q -j1 -d one t.db
+    rocpd2pftrace -q --args -z0 -j1 -o one.pftrace t.db
+    for how in -j2 -j5 "-j3 --memory 1M" "-j3 --reader sqlite"; do
+        rm -rf more
+        # shellcheck disable=SC2086
+        rocpd2csv -q $how -d more t.db
+        diff -rq one more
+        # shellcheck disable=SC2086
+        rocpd2pftrace -q --args -z0 $how -o more.pftrace t.db
+        cmp one.pftrace more.pftrace
+    done
+    sqlite3 -csv one.db ".import one/out_counter_collection.csv rows" >/dev/null
+    sqlite3 one.db 'SELECT Counter_Name, count(*), printf("%.2f", sum(Counter_Value)) FROM rows GROUP BY 1 ORDER BY 1' >ours
+    sqlite3 t.db 'SELECT c.name, count(DISTINCT v.event_id), printf("%.2f", sum(v.value)) FROM rocpd_pmc_event v
+        JOIN rocpd_info_pmc c ON c.id = v.pmc_id JOIN rocpd_kernel_dispatch d ON d.event_id = v.event_id
+        GROUP BY 1 ORDER BY 1' >theirs
+    diff ours theirs
+    [ -s ours ]
+}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/pool.h"
 #include "source/rocpd/rocpd.h"
 
 /* Rows a task should have: enough to make the seeks at its begin cheap, few enough to share out. */
@@ -338,11 +339,44 @@ static void free_joins(rocpd_set *s)
     s->allocs = NULL;
 }
 
+/* ---- what can only be told when all tables are read ---- */
+
+typedef struct ending {
+    rocpd_set *set;
+    const rocl_emitter *to;
+    bool allocs; /* there are: they are the first task, the parts of the join are the others */
+} ending;
+
+typedef struct alloc_ctx {
+    rocpd_set *set;
+    rocpd_worker *worker;
+} alloc_ctx;
+
 static rocl_status add_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, rocl_error *err)
 {
-    rocpd_set *s = ctx;
-    return s->kinds & ROCL_BIT(kind) ? rocpd_batch_add(s, &s->workers[0], kind, a, sizeof *a, err)
-                                     : ROCL_OK;
+    const alloc_ctx *to = ctx;
+    return to->set->kinds & ROCL_BIT(kind)
+               ? rocpd_batch_add(to->set, to->worker, kind, a, sizeof *a, err)
+               : ROCL_OK;
+}
+
+static rocl_status tell_allocs(rocpd_set *s, rocpd_worker *w, rocl_error *err)
+{
+    alloc_ctx to = {s, w};
+    rocl_status st = rocl_allocs_finish(s->allocs, add_alloc, &to, err);
+    return st ? st : rocpd_batch_flush(s, w, err);
+}
+
+static rocl_status tell_last(void *ctx, unsigned worker, size_t index, rocl_error *err)
+{
+    const ending *l = ctx;
+    rocpd_set *s = l->set;
+    rocpd_worker *w = &s->workers[worker];
+    rocl_status st = ready_worker(s, w, worker, l->to, err);
+    if (st != ROCL_OK)
+        return st;
+    return l->allocs && !index ? tell_allocs(s, w, err)
+                               : rocpd_join_part(s->join, index - l->allocs, w, err);
 }
 
 static rocl_status unchanged(rocl_trace *t, rocl_model_capture *c, rocl_error *err)
@@ -359,13 +393,13 @@ static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitt
                           rocl_error *err)
 {
     rocpd_set *s = c->state;
-    rocl_status st = ready_worker(s, &s->workers[0], 0, to, err);
-    if (st == ROCL_OK && s->allocs)
-        st = rocl_allocs_finish(s->allocs, add_alloc, s, err);
-    if (st == ROCL_OK && s->allocs)
-        st = rocpd_batch_flush(s, &s->workers[0], err);
-    if (st == ROCL_OK && s->join)
-        st = rocpd_join_finish(s->join, &s->workers[0], err);
+    ending l = {s, to, s->allocs};
+    unsigned jobs = to->quiet ? 1 : t->opt.jobs;
+    size_t parts = 0;
+    rocl_status st =
+        s->join ? rocpd_join_start(s->join, jobs > 1 ? 4 * (size_t)jobs : 1, &parts, err) : ROCL_OK;
+    if (st == ROCL_OK)
+        st = rocl_run_tasks(jobs, l.allocs + parts, tell_last, &l, err);
     free_joins(s); /* their sorters' memory is the sink's now */
     return st == ROCL_OK ? unchanged(t, c, err) : st;
 }

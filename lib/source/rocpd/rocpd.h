@@ -8,7 +8,8 @@
  *     events.c   the event table, joined by id through windows
  *     scan.c     event-like tables -> batches
  *     refs.c     checks of times and references, counted faults
- *     values.c   counter values and arguments, joined by event id through sorters
+ *     values.c   counter values and arguments, by event id, and these events, into sorters
+ *     join.c     and out of them: every event with its values
  *
  * Facts of the schema: see rocpd_tables.sql of AMD's rocprofiler-sdk. */
 #ifndef ROCL_SOURCE_ROCPD_H
@@ -283,6 +284,9 @@ rocl_status rocpd_join_owner(rocpd_join *j, unsigned worker, rocl_kind kind, uin
 rocl_status rocpd_join_dropped(rocpd_join *j, unsigned worker, uint64_t key, uint64_t row,
                                rocl_error *err);
 rocl_status rocpd_join_seal(rocpd_join *j, unsigned worker, rocl_error *err);
-rocl_status rocpd_join_finish(rocpd_join *j, rocpd_worker *w, rocl_error *err);
+/* All is there: parts, `most` at most, in which it comes out, each by any worker. */
+#define JOIN_PARTS_MAX 64
+rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_error *err);
+rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, rocl_error *err);
 
 #endif
