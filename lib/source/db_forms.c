@@ -128,7 +128,7 @@ static bool make_key(const rocl_schema *s, rocl_buf *key)
 
 static bool same_key(const rocl_buf *a, const rocl_buf *b)
 {
-    return a->len == b->len && !memcmp(a->data, b->data, a->len);
+    return a->len == b->len && (!a->len || !memcmp(a->data, b->data, a->len));
 }
 
 static const form *find(const rocl_db_forms *f, const rocl_buf *key)
