@@ -148,13 +148,6 @@ static void note_label(ot_part *p, ot_word word, uint32_t agent)
         ot_note_text(p, s->words[word], s->world.capture->agents[agent].label);
 }
 
-static void note_queue(ot_part *p, ot_word word, const rocl_queue *q, const char *kind)
-{
-    char name[160];
-    rocl_queue_label(p->sink->trace, q, kind, name, sizeof name);
-    ot_note_text(p, p->sink->words[word], ot_text(p->defs, name));
-}
-
 static void note_size(ot_part *p, ot_word word, const uint32_t size[3])
 {
     char text[48];
@@ -174,13 +167,14 @@ static void note_launch(ot_part *p, const rocl_packed *e)
 
 static void note_place(ot_part *p, const rocl_packed *e)
 {
-    const rocl_capture *c = p->sink->world.capture;
+    const ot_sink *s = p->sink;
+    const ot_world *w = &s->world;
     if (e->queue != ROCL_NONE)
-        note_queue(p, W_QUEUE, &c->queues[e->queue], "Queue");
+        ot_note_text(p, s->words[W_QUEUE], w->labels[e->queue]);
     if (e->stream != ROCL_NONE)
-        note_queue(p, W_STREAM, &c->streams[e->stream], "Stream");
+        ot_note_text(p, s->words[W_STREAM], w->labels[w->capture->queue_count + e->stream]);
     if (e->stack_id)
-        ot_note_uint(p, p->sink->words[W_STACK_ID], e->stack_id);
+        ot_note_uint(p, s->words[W_STACK_ID], e->stack_id);
 }
 
 void ot_work_notes(ot_part *p, const rocl_packed *e)

@@ -167,6 +167,7 @@ typedef struct ot_world {
     uint32_t *processes;    /* groups; ROCL_NONE: none yet */
     rocl_map accelerators;  /* (process, agent) -> group */
     uint32_t indexes, fold; /* of GPU work: per process; places that share one */
+    uint32_t *labels;       /* texts, of queues and then of streams; NULL: not asked for */
 } ot_world;
 
 /* What cannot be had for want of memory is the first of its kind, and ot_defs has failed. */

@@ -269,6 +269,7 @@ void ot_world_close(ot_world *w)
     free(w->machines);
     free(w->devices);
     free(w->processes);
+    free(w->labels);
 }
 
 /* Each process has its share of the packer's indexes, in which its places have one of their own as
@@ -283,6 +284,26 @@ static void share_indexes(ot_world *w)
     w->fold = (uint32_t)((places + w->indexes - 1) / w->indexes);
 }
 
+/* Events that carry arguments name their queue and stream: each label is made once. */
+static bool label_queues(ot_world *w)
+{
+    const rocl_capture *c = w->capture;
+    size_t count = (size_t)c->queue_count + c->stream_count;
+    char name[160];
+    free(w->labels);
+    w->labels = NULL;
+    if (!w->trace->opt.args)
+        return true;
+    w->labels = reallocarray(NULL, count + 1, sizeof *w->labels);
+    for (size_t i = 0; w->labels && i < count; i++) {
+        bool queue = i < c->queue_count;
+        rocl_queue_label(w->trace, queue ? &c->queues[i] : &c->streams[i - c->queue_count],
+                         queue ? "Queue" : "Stream", name, sizeof name);
+        w->labels[i] = ot_text(w->defs, name);
+    }
+    return w->labels;
+}
+
 rocl_status ot_world_capture(ot_world *w, const rocl_capture *c, rocl_error *err)
 {
     w->capture = c;
@@ -291,5 +312,5 @@ rocl_status ot_world_capture(ot_world *w, const rocl_capture *c, rocl_error *err
     free(w->processes);
     w->processes = all_none(c->process_count);
     share_indexes(w);
-    return w->processes ? ROCL_OK : rocl_fail_memory(err);
+    return w->processes && label_queues(w) ? ROCL_OK : rocl_fail_memory(err);
 }
