@@ -414,15 +414,20 @@ rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layou
     return st;
 }
 
-rocl_status rocl_rows_range_pages(rocl_db *db, const rocl_layout *layout, int64_t *first,
-                                  int64_t *last, bool *any)
+static rocl_status open_tree(rocl_btree *tree, rocl_db *db, const rocl_layout *layout,
+                             rocl_error *err)
 {
     const rocl_btree_file *file;
     const char *why;
+    rocl_status st = rocl_db_pages(db, &file, &why, err);
+    return st ? st : rocl_btree_open(tree, file, layout->root, err);
+}
+
+rocl_status rocl_rows_range_pages(rocl_db *db, const rocl_layout *layout, int64_t *first,
+                                  int64_t *last, bool *any)
+{
     rocl_btree tree = {0};
-    rocl_status st = rocl_db_pages(db, &file, &why, NULL);
-    if (st == ROCL_OK)
-        st = rocl_btree_open(&tree, file, layout->root, NULL);
+    rocl_status st = open_tree(&tree, db, layout, NULL);
     if (st == ROCL_OK)
         st = rocl_btree_range(&tree, first, last, any, NULL);
     rocl_btree_close(&tree);
@@ -432,12 +437,8 @@ rocl_status rocl_rows_range_pages(rocl_db *db, const rocl_layout *layout, int64_
 rocl_status rocl_rows_split_pages(rocl_db *db, const rocl_layout *layout, size_t parts,
                                   int64_t *ends, size_t *count, rocl_error *err)
 {
-    const rocl_btree_file *file;
-    const char *why;
     rocl_btree tree = {0};
-    rocl_status st = rocl_db_pages(db, &file, &why, err);
-    if (st == ROCL_OK)
-        st = rocl_btree_open(&tree, file, layout->root, err);
+    rocl_status st = open_tree(&tree, db, layout, err);
     if (st == ROCL_OK)
         st = rocl_btree_split(&tree, parts, ends, count, err);
     rocl_btree_close(&tree);

@@ -1,5 +1,7 @@
-# For the scripts here, which have set build, rows, dir and results.
-# shellcheck shell=bash disable=SC2154
+# For the scripts here, whose arguments are BUILD [ROWS [RUNS]] and which set results, in $dir.
+# shellcheck shell=bash disable=SC2154,SC2034
+build=$(realpath "${1:-build}") rows=${2:-1000000} runs=${3:-3}
+dir=$build/bench
 
 # timed COMMAND...: wall and CPU seconds and the peak of memory, separated by tabs, are in $dir/one then.
 timed() {

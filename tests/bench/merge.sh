@@ -5,8 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source tests/bench/measure.bash
-build=$(realpath "${1:-build}") rows=${2:-1000000} runs=${3:-3}
-dir=$build/bench/merge-$rows
+dir=$dir/merge-$rows
 results=$dir/results.tsv
 mkdir -p "$dir"
 

@@ -6,8 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source tests/bench/measure.bash
-build=$(realpath "${1:-build}") lines=${2:-1000000} runs=${3:-3}
-dir=$build/bench
+lines=$rows
 results=$dir/text.tsv
 mkdir -p "$dir"
 for kind in rtg hcc; do

@@ -505,15 +505,6 @@ static void test_bad_options(void **state)
 /* ---- made traces --------------------------------------------------------------------------- */
 
 #define EPOCH 1700000000123456789
-#define EVENT(kind_, id_, start_, end_)                                                            \
-    {                                                                                              \
-        .kind = (kind_), .as.e = {                                                                 \
-            .id = (id_),                                                                           \
-            .start = (start_),                                                                     \
-            .end = (end_),                                                                         \
-            .stack_id = (id_)                                                                      \
-        }                                                                                          \
-    }
 
 static void expect_base(const world_event *events, size_t n, const char *base)
 {

@@ -16,15 +16,6 @@
             .stack_id = (id_)                                                                      \
         }                                                                                          \
     }
-#define MARK(kind_, id_, start_, end_)                                                             \
-    {                                                                                              \
-        .kind = (kind_), .as.e = {                                                                 \
-            .id = (id_),                                                                           \
-            .start = (start_),                                                                     \
-            .end = (end_),                                                                         \
-            .stack_id = (id_)                                                                      \
-        }                                                                                          \
-    }
 
 /* ---- a folder to write to ------------------------------------------------------------------ */
 
@@ -143,8 +134,8 @@ static void test_marks_come_after_ranges(void **state)
 {
     (void)state;
     world w;
-    world_event events[] = {MARK(ROCL_INSTANT, 1, 5, 5), MARK(ROCL_MARKER, 3, 5, 5),
-                            MARK(ROCL_MARKER, 2, 5, 5), MARK(ROCL_INSTANT, 9, 1, 1)};
+    world_event events[] = {EVENT(ROCL_INSTANT, 1, 5, 5), EVENT(ROCL_MARKER, 3, 5, 5),
+                            EVENT(ROCL_MARKER, 2, 5, 5), EVENT(ROCL_INSTANT, 9, 1, 1)};
     world_open(&w, 2, events, COUNT(events));
     name_all(&w, events, COUNT(events), "MARKER_CORE_RANGE_API");
     assert_int_equal(write_world(&w, (rocl_csv_options){0}, NULL), ROCL_OK);

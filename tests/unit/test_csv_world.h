@@ -24,6 +24,17 @@ typedef struct world_event {
     rocl_any_record as;
 } world_event;
 
+/* One with times only; its stack id is its own id. */
+#define EVENT(kind_, id_, start_, end_)                                                            \
+    {                                                                                              \
+        .kind = (kind_), .as.e = {                                                                 \
+            .id = (id_),                                                                           \
+            .start = (start_),                                                                     \
+            .end = (end_),                                                                         \
+            .stack_id = (id_)                                                                      \
+        }                                                                                          \
+    }
+
 typedef struct world {
     rocl_trace trace;
     rocl_model_capture capture, second; /* the second has no definitions */

@@ -12,9 +12,7 @@
 #include <unistd.h>
 
 #include "source/db_forms.h"
-
-static char folder[] = "/tmp/test-forms-XXXXXX";
-static char path[64];
+#include "tests/unit/one_file.h"
 
 /* A table with a guid and one with a number; %1$s is the ending, %2$s the same as a guid. */
 #define TABLES                                                                                     \
@@ -27,22 +25,6 @@ static char path[64];
 
 #define ONE "00aa_11bb", "00aa-11bb"
 #define TWO "00cc_22dd", "00cc-22dd"
-
-static int make_folder(void **unused)
-{
-    (void)unused;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/t.db", folder);
-    return 0;
-}
-
-static int remove_folder(void **unused)
-{
-    (void)unused;
-    unlink(path);
-    return rmdir(folder);
-}
 
 static void make(const char *sql, ...) __attribute__((format(printf, 1, 2)));
 static void make(const char *sql, ...)

@@ -14,25 +14,7 @@
 #include "base/new_db.h"
 #include "merge/select.h"
 #include "merge/set.h"
-
-static char folder[] = "/tmp/rocl-merge-XXXXXX";
-static char path[64];
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/out.db", folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(folder); /* fails when something was left in it */
-}
+#include "tests/unit/one_file.h"
 
 /* ---- the database without a name ---- */
 
@@ -250,5 +232,5 @@ int main(void)
         cmocka_unit_test(ids_know_their_ends),
         cmocka_unit_test(environment_is_cut_to_ranks),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

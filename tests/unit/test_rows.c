@@ -13,11 +13,9 @@
 #include <unistd.h>
 
 #include "tests/rows_compare.h"
+#include "tests/unit/one_file.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
-static char folder[] = "/tmp/test-rows-XXXXXX";
-static char path[64];
 
 static uint64_t state = 88172645463325252u;
 
@@ -32,22 +30,6 @@ static uint64_t random64(void)
 static unsigned below(unsigned n)
 {
     return (unsigned)(random64() >> 33) % n;
-}
-
-static int make_folder(void **unused)
-{
-    (void)unused;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/t.db", folder);
-    return 0;
-}
-
-static int remove_folder(void **unused)
-{
-    (void)unused;
-    unlink(path);
-    return rmdir(folder);
 }
 
 /* ---- comparing whole files ---- */

@@ -227,6 +227,7 @@ rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, r
 
 /* Values of a part, about: enough to be worth a task. */
 #define PART_VALUES 16384
+#define PARTS_MAX   64
 
 static rocpd_owners owners_of(const rocpd_join *j, unsigned class)
 {
@@ -254,9 +255,9 @@ static size_t cut(const rocpd_owners *o, uint64_t values, uint64_t *bounds, size
 
 rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_error *err)
 {
-    uint64_t bounds[JOIN_PARTS_MAX], total = 0;
+    uint64_t bounds[PARTS_MAX], total = 0;
     size_t n = 0;
-    most = most < JOIN_PARTS_MAX ? most : JOIN_PARTS_MAX;
+    most = most < PARTS_MAX ? most : PARTS_MAX;
     for (unsigned k = 0; k < JOIN_CLASSES; k++)
         total += owners_of(j, k).values;
     uint64_t share = total / most > PART_VALUES ? total / most : PART_VALUES;

@@ -285,7 +285,6 @@ rocl_status rocpd_join_dropped(rocpd_join *j, unsigned worker, uint64_t key, uin
                                rocl_error *err);
 rocl_status rocpd_join_seal(rocpd_join *j, unsigned worker, rocl_error *err);
 /* All is there: parts, `most` at most, in which it comes out, each by any worker. */
-#define JOIN_PARTS_MAX 64
 rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_error *err);
 rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, rocl_error *err);
 
