@@ -66,6 +66,19 @@ static rocl_status shift(run *r, rocl_batch *b, rocl_error *err)
     return ROCL_OK;
 }
 
+/* A free of an address that was never allocated frees 0 bytes. It is counted here, once for every
+ * output and report, when the filters have passed it. */
+static rocl_status count_unpaired_frees(run *r, const rocl_batch *b, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
+        if (b->allocs[i].unpaired)
+            st = rocl_fault_count(r->trace, ROCL_FAULT_UNPAIRED_FREE, err,
+                                  "%s: memory allocation %" PRIu64, b->capture->path,
+                                  b->allocs[i].e.id);
+    return st;
+}
+
 static rocl_status pass(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     run *r = ctx;
@@ -74,6 +87,8 @@ static rocl_status pass(void *ctx, unsigned worker, rocl_batch *b, rocl_error *e
         st = pass_history(r, worker, b, err);
     if (st == ROCL_OK && r->filter)
         st = rocl_filter_apply(r->filter, worker, b, err);
+    if (st == ROCL_OK && b->kind == ROCL_ALLOC)
+        st = count_unpaired_frees(r, b, err);
     if (st != ROCL_OK || !b->count)
         return st;
     atomic_fetch_add_explicit(&r->trace->events[b->kind], b->count, memory_order_relaxed);

@@ -224,7 +224,6 @@ rocl_status rocl_packer_history(rocl_packer *p, unsigned worker, const rocl_batc
         uint8_t buf[64], *q = put_ref(buf, a->owner);
         uint64_t key[4];
         q = put_signed(q, a->delta);
-        q = rocl_varint_put(q, a->unpaired);
         /* Memory is there when the call returns, and gone when the call to free it begins. */
         int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
         make_key(key, ROCL_ROOM_ALLOCATED, a->e.process, when, a->e.end, a->e.id, ROCL_ALLOC);
@@ -457,7 +456,6 @@ bool rocl_packed_read(const rocl_record *rec, rocl_packed *e)
     case ROCL_ROOM_ALLOCATED:
         e->agent = get_ref(&r);
         e->delta = get_signed(&r);
-        e->op = (uint8_t)get(&r); /* unpaired */
         break;
     case ROCL_ROOM_BANDWIDTH:
         e->agent = get_ref(&r);

@@ -97,20 +97,13 @@ static void show_levels(levels *l)
             show_level(l, i, l->c->from);
 }
 
-static rocl_status account(levels *l, bool inside, rocl_error *err)
+static void add_to_level(levels *l, bool inside)
 {
     const rocl_packed *e = &l->c->event;
     uint32_t agent = at_most(e->agent, l->count);
     l->agents[agent].sum += (uint64_t)e->delta;
-    if (!inside)
-        return ROCL_OK;
-    if (e->op)
-        return rocl_fault_count(l->c->trace, ROCL_FAULT_UNPAIRED_FREE, err,
-                                "%s: memory allocation %" PRIu64, l->c->world.capture->path,
-                                e->row);
-    if (e->delta)
+    if (inside && e->delta)
         show_level(l, agent, e->time);
-    return ROCL_OK;
 }
 
 rocl_status chrome_write_allocated(chrome_sink *c, rocl_error *err)
@@ -127,9 +120,8 @@ rocl_status chrome_write_allocated(chrome_sink *c, rocl_error *err)
             begun = true;
         }
         if (c->event.time <= c->to)
-            st = account(&l, begun, err);
-        if (st == ROCL_OK)
-            st = chrome_next(c, err);
+            add_to_level(&l, begun);
+        st = chrome_next(c, err);
     }
     if (!begun && st == ROCL_OK)
         show_levels(&l);

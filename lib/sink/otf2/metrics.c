@@ -199,20 +199,13 @@ static void write_levels(meters *m)
             write_sum(m, i, m->p->sink->from);
 }
 
-static rocl_status account(meters *m, bool inside, rocl_error *err)
+static void add_to_level(meters *m, bool inside)
 {
     const rocl_packed *e = &m->p->event;
-    const ot_sink *s = m->p->sink;
     uint32_t agent = at_most(e->agent, agent_count(m->p));
     m->all[agent].sum += (uint64_t)e->delta;
-    if (!inside)
-        return ROCL_OK;
-    if (e->op)
-        return rocl_fault_count(s->trace, ROCL_FAULT_UNPAIRED_FREE, err,
-                                "%s: memory allocation %" PRIu64, s->world.capture->path, e->row);
-    if (e->delta)
+    if (inside && e->delta)
         write_sum(m, agent, e->time);
-    return ROCL_OK;
 }
 
 rocl_status ot_write_allocated(ot_part *p, rocl_error *err)
@@ -227,9 +220,8 @@ rocl_status ot_write_allocated(ot_part *p, rocl_error *err)
             begun = true;
         }
         if (p->event.time <= p->sink->to)
-            st = account(&m, begun, err);
-        if (st == ROCL_OK)
-            st = ot_next(p, err);
+            add_to_level(&m, begun);
+        st = ot_next(p, err);
     }
     if (!begun && st == ROCL_OK)
         write_levels(&m);

@@ -95,20 +95,14 @@ static void show_levels(pf_part *p, allocated *a)
     a->begun = true;
 }
 
-static rocl_status account(pf_part *p, const allocated *a, rocl_error *err)
+static void add_to_level(pf_part *p, const allocated *a)
 {
     const rocl_capture *c = p->sink->world.capture;
     const rocl_packed *e = &p->event;
     uint32_t agent = e->agent < c->agent_count ? e->agent : c->agent_count;
     a->meters[agent].sum += (uint64_t)e->delta;
-    if (!a->begun)
-        return ROCL_OK;
-    if (e->op)
-        return rocl_fault_count(p->sink->trace, ROCL_FAULT_UNPAIRED_FREE, err,
-                                "%s: memory allocation %" PRIu64, c->path, e->row);
-    if (e->delta)
+    if (a->begun && e->delta)
         show_level(p, a, agent, e->time);
-    return ROCL_OK;
 }
 
 static rocl_status begin_allocated(pf_part *p, void *state, rocl_error *err)
@@ -127,9 +121,12 @@ static rocl_status begin_allocated(pf_part *p, void *state, rocl_error *err)
 static rocl_status record_allocated(pf_part *p, void *state, rocl_error *err)
 {
     allocated *a = state;
+    (void)err;
     if (!a->begun && p->event.time >= p->sink->from)
         show_levels(p, a);
-    return p->event.time <= p->sink->to ? account(p, a, err) : ROCL_OK;
+    if (p->event.time <= p->sink->to)
+        add_to_level(p, a);
+    return ROCL_OK;
 }
 
 static void end_allocated(pf_part *p, void *state)
