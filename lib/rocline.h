@@ -159,7 +159,7 @@ ROCL_API size_t rocl_trace_machines(const rocl_trace *t);
 typedef enum rocl_kind {
     ROCL_REGION,   /* host API call */
     ROCL_MARKER,   /* ROCTx / Kokkos range; its name is its message */
-    ROCL_INSTANT,  /* a point in time: ROCTx mark, backtrace sample */
+    ROCL_INSTANT,  /* a point in time: ROCTx mark */
     ROCL_DISPATCH, /* kernel on a GPU */
     ROCL_COPY,
     ROCL_ALLOC, /* allocate, free, VMEM */

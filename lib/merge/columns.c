@@ -174,6 +174,16 @@ static void put_ids(rocl_buf *sql, schema_table t, const merge_ids *ids)
         rocl_buf_str(sql, " WHERE 0");
 }
 
+/* Samples of an event that is kept for another row stay with it. */
+static void put_samples(rocl_buf *sql, const merge_source *s, const merge_ids *ids)
+{
+    rocl_buf_str(sql, " WHERE 0");
+    if (ids->any)
+        put_format(sql, " OR rocl_used(%d, S.\"id\")", (int)SCHEMA_SAMPLE);
+    if (merge_source_field(s, "event_id"))
+        rocl_buf_str(sql, " OR rocl_shared(S.\"event_id\")");
+}
+
 static const char *column_or_null(const merge_source *s, const char *column, const char *sql)
 {
     return merge_source_field(s, column) ? sql : "NULL";
@@ -186,7 +196,9 @@ void merge_put_where(const merge_copier *c, rocl_buf *sql, const merge_source *s
         return;
     if (s->table == SCHEMA_OTHER && merge_source_field(s, "event_id"))
         rule = SCHEMA_BY_EVENT;
-    if (rule == SCHEMA_SELECTED)
+    if (s->table == SCHEMA_SAMPLE)
+        put_samples(sql, s, &c->selection->rows[s->table]);
+    else if (rule == SCHEMA_SELECTED)
         put_ids(sql, s->table, &c->selection->rows[s->table]);
     else if (rule == SCHEMA_USED)
         put_ids(sql, s->table, &c->used[s->table]);

@@ -34,6 +34,15 @@ static void used(sqlite3_context *ctx, int n, sqlite3_value **v)
     sqlite3_result_int(ctx, is_id(v[1]) && merge_ids_has(ids, sqlite3_value_int64(v[1])));
 }
 
+/* rocl_shared(event_id): is it one of a region or sampled value selected? */
+static void shared(sqlite3_context *ctx, int n, sqlite3_value **v)
+{
+    const merge_copier *c = sqlite3_user_data(ctx);
+    (void)n;
+    sqlite3_result_int(ctx, is_id(v[0]) && rocl_idset_has(&c->selection->shared,
+                                                          (uint64_t)sqlite3_value_int64(v[0])));
+}
+
 /* rocl_value(event_id, sample_id, pmc_id): is it a value of a counter selected? */
 static void value_passes(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
@@ -135,6 +144,7 @@ rocl_status merge_functions_add(merge_copier *c, rocl_error *err)
     } functions[] = {
         {"rocl_use", 2, use},
         {"rocl_used", 2, used},
+        {"rocl_shared", 1, shared},
         {"rocl_value", 3, value_passes},
         {"rocl_new", 2, new_id},
         {"rocl_serial", 2, serial},

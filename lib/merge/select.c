@@ -31,6 +31,7 @@ void merge_selection_free(merge_selection *s)
     rocl_idset_free(&s->counted);
     rocl_idset_free(&s->sampled);
     rocl_idset_free(&s->spm);
+    rocl_idset_free(&s->shared);
     *s = (merge_selection){0};
 }
 
@@ -54,6 +55,12 @@ static size_t slice_of(const merge_slices *s, int64_t start)
         return 0;
     uint64_t i = ((uint64_t)start - (uint64_t)s->from) / s->width;
     return i < s->count ? (size_t)i : s->count - 1;
+}
+
+/* A sample that is no event of its own belongs to the event that it shares. */
+static bool shares_event(rocl_kind kind)
+{
+    return kind == ROCL_REGION || kind == ROCL_MARKER || kind == ROCL_SAMPLE;
 }
 
 static bool add_value(merge_selection *s, const rocl_batch *b, size_t i)
@@ -91,7 +98,8 @@ static rocl_status take(void *self, unsigned worker, rocl_batch *b, rocl_error *
     for (size_t i = 0; i < b->count && ok; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         merge_selection *into = &s->selections[slice_of(s->slices, e->start)];
-        ok = merge_ids_add(&into->rows[table], (int64_t)e->id) && add_value(into, b, i);
+        ok = merge_ids_add(&into->rows[table], (int64_t)e->id) && add_value(into, b, i) &&
+             (!shares_event(b->kind) || !e->event_id || rocl_idset_add(&into->shared, e->event_id));
         into->events++;
     }
     pthread_mutex_unlock(&s->lock);

@@ -27,15 +27,20 @@ typedef struct merge_selection {
     rocl_idset counted; /* event ids of dispatches whose counters pass */
     rocl_idset sampled; /* values of events, by merge_value_key */
     rocl_idset spm;     /* values of samples, by merge_value_key */
+    rocl_idset shared;  /* events of regions and sampled values: their samples come along */
     uint64_t events;
     bool whole; /* of all slices: nothing is in another */
 } merge_selection;
 
 void merge_selection_free(merge_selection *s);
 
-/* A value of an event or sample: which counter's (index in its capture, ROCL_NONE: unknown). */
+/* A value of an event or sample: which counter's (index in its capture, ROCL_NONE: unknown). Two
+ * counters of one row are neighbours, and the same here. */
 static inline uint64_t merge_value_key(const rocl_capture *c, uint64_t owner, uint32_t counter)
 {
+    if (counter != ROCL_NONE && counter + 1 < c->counter_count &&
+        c->counters[counter].id == c->counters[counter + 1].id)
+        counter++;
     return owner * ((uint64_t)c->counter_count + 1) + (counter == ROCL_NONE ? 0 : counter + 1);
 }
 

@@ -86,8 +86,8 @@ same_dispatch_counters() { # database
 
 # The times and values of counters that were sampled, and of those that stream.
 sampled() { # database
-    ask "SELECT x.timestamp, printf('%.9g', v.value) FROM rocpd_pmc_event%S v JOIN rocpd_sample%S x
-        ON x.event_id = v.event_id" "$1"
+    ask "SELECT x.timestamp, printf('%.9g', v.value) FROM rocpd_pmc_event%S v JOIN (SELECT DISTINCT
+        event_id, timestamp FROM rocpd_sample%S) x ON x.event_id = v.event_id" "$1"
 }
 
 streamed() { # database
@@ -101,8 +101,8 @@ values_of() { # pattern, fields of name and value
         $1 == "value" && $name ~ pattern { printf "%s\t%.9g\n", $2, $value }' events | LC_ALL=C sort
 }
 
-SETS=(schema-3.0.0 schema-3.0.5 schema-4.1.0 schema-lz4 sys sys-4.1.0 sampled merged everything viewer
-    no-underscore)
+SETS=(schema-3.0.0 schema-3.0.5 schema-4.1.0 schema-lz4 sys sys-4.1.0 sampled ticks merged everything
+    viewer no-underscore)
 
 # The rows that a trace must have, for ask.
 

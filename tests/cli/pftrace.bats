@@ -284,9 +284,9 @@ stages() { # stage -> begin end pid name stack; the process is above bit 40 of t
 }
 
 @test "sampled and streaming counters: every value" {
-    for name in sampled sampled-4.1.0; do
+    for name in sampled sampled-4.1.0 ticks; do
         convert "$FIXTURES/$name.db"
-        values_of 'device_|cpu_freq' 6 8 >ours
+        values_of 'device_|cpu_freq|process_page|thread_cpu|kfd_pages' 6 8 >ours
         sampled "$FIXTURES/$name.db" >theirs
         same ours theirs
     done

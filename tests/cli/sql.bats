@@ -187,3 +187,69 @@ window() { # condition -> the same by SQL
         cmp "$file" "one/$(basename "$file")"
     done
 }
+
+# ---- rocprofiler-systems -------------------------------------------------------------------------
+
+# One event per tick, with a value and a sample for each counter.
+@test "sampled counters: every value once, at the time of its event, on the thread of its track" {
+    db=$FIXTURES/ticks.db
+    s=$(suffix "$db")
+    rocpd2csv -o - --kinds counter_sample "$db" |
+        sqlite3 :memory: '.mode csv' '.import /dev/stdin t' '.mode list' 'SELECT Timestamp,
+            Counter_Name, Units, printf("%.9g", Counter_Value), Thread_Id FROM t' | sort >ours
+    # The first of two values of process_page_fault is the memory.
+    sqlite3 -readonly "$db" "SELECT (SELECT min(timestamp) FROM rocpd_sample$s s
+                WHERE s.event_id = v.event_id) AS time,
+            CASE WHEN i.id = 901 AND n = 1 THEN 'process_page' ELSE i.name END,
+            CASE WHEN i.id = 901 AND n = 2 THEN '' ELSE i.units END, printf('%.9g', v.value),
+            CASE i.name WHEN 'thread_cpu_time_[1]' THEN 4207 WHEN 'kfd_pages' THEN 4210 END
+        FROM (SELECT *, row_number() OVER (PARTITION BY event_id, pmc_id ORDER BY id) AS n
+              FROM rocpd_pmc_event$s) v JOIN rocpd_info_pmc$s i ON i.id = v.pmc_id
+        WHERE time NOT NULL" | sort >theirs
+    [ "$(wc -l <theirs)" -eq 65 ]
+    diff ours theirs
+    for kinds in sample sample,region instant,sample; do
+        [ "$(rocpd2csv -o - --kinds counter_sample --include "$kinds" "$db" | wc -l)" -eq 66 ]
+    done
+}
+
+@test "a frame of a call stack is one event, though it is a region and a sample" {
+    for name in ticks sys sys-4.1.0 sampled; do
+        db=$FIXTURES/$name.db
+        regions=$(sqlite3 -readonly "$db" "SELECT count(*) FROM rocpd_region$(suffix "$db")")
+        marks=$(sqlite3 -readonly "$db" "SELECT count(*) FROM rocpd_sample$(suffix "$db") WHERE
+            event_id NOT IN (SELECT event_id FROM rocpd_region$(suffix "$db")) AND event_id NOT IN
+            (SELECT event_id FROM rocpd_pmc_event$(suffix "$db"))")
+        for include in region,marker,instant instant; do
+            rocstats summary --format csv --include "$include" "$db" >calls.csv || [ $? -eq 1 ]
+            expected=0
+            [[ $include != *region* ]] || expected=$regions
+            [[ $include != *instant* ]] || expected=$((expected + marks))
+            [ "$(sqlite3 :memory: '.mode csv' '.import calls.csv t' \
+                'SELECT coalesce(sum(Calls), 0) FROM t')" -eq "$expected" ]
+        done
+    done
+    rocpd2csv -o - --kinds other_api "$FIXTURES/ticks.db" >other.csv
+    [ "$(grep -c '"timer_sampling"' other.csv)" -eq 24 ]
+    run ! grep -q 'Thread 0 (S)' other.csv
+}
+
+@test "what is selected of a database keeps the samples of its events" {
+    db=$FIXTURES/ticks.db
+    s=$(suffix "$db")
+    frames=$(sqlite3 -readonly "$db" "SELECT count(*) FROM rocpd_sample$s x
+        JOIN rocpd_region$s USING (event_id)")
+    rocmerge -o regions.db --include region "$db"
+    [ "$(sqlite3 regions.db 'SELECT count(*) FROM rocpd_sample')" -eq "$frames" ]
+    rocmerge -o values.db --include sample "$db"
+    [ "$(sqlite3 values.db 'SELECT (SELECT count(*) FROM rocpd_sample),
+        (SELECT count(*) FROM rocpd_pmc_event), (SELECT count(*) FROM rocpd_region)')" = "65|65|0" ]
+    [ -z "$(sqlite3 values.db 'PRAGMA foreign_key_check')" ]
+    for made in values.db "--rebuild"; do
+        [ "$made" = values.db ] || { rocmerge -o new.db --rebuild "$db" && made=new.db; }
+        rocstats counters --format csv "$made" | grep ^samples >made.csv
+        rocstats counters --format csv "$db" | grep ^samples >theirs.csv
+        [ "$(wc -l <made.csv)" -eq 17 ]
+        diff made.csv theirs.csv
+    done
+}

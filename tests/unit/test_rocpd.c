@@ -50,7 +50,8 @@
     "SELECT {sample}, n.string FROM rocpd_sample%S x {sample-joins} LEFT JOIN rocpd_string%S n "   \
     "ON "                                                                                          \
     "n.id = " name " WHERE x.timestamp > 0 AND NOT EXISTS (SELECT 1 FROM rocpd_pmc_event%S v "     \
-    "WHERE {number} AND (" spm "v.event_id = x.event_id))"
+    "WHERE {number} AND (" spm "v.event_id = x.event_id)) AND NOT EXISTS (SELECT 1 FROM "          \
+    "rocpd_region%S r WHERE r.event_id = x.event_id AND e.id NOT NULL)"
 #define VALUES(place, on)                                                                          \
     "SELECT {sample}, {counter}, CAST(coalesce(v.value, 0) AS REAL), " place " FROM "              \
     "rocpd_pmc_event%S v JOIN rocpd_sample%S x ON " on " {sample-joins} LEFT JOIN "                \
@@ -113,8 +114,11 @@ static void check_hip(const base *b, const digest *ours)
 #define PLACE_305                                                                                  \
     "coalesce(v.xcc, -1), coalesce(v.shader_engine, -1), coalesce(v.instance, -1), "               \
     "coalesce(v.shader_array, -1), coalesce(v.wgp, -1)"
+#define OF_NO_DISPATCH                                                                             \
+    "NOT EXISTS (SELECT 1 FROM rocpd_kernel_dispatch%S q WHERE q.event_id = v.event_id) AND "
 /* The sample of a streaming value may have the event of the dispatch. */
 #define BY_EVENT_ONLY                                                                              \
+    OF_NO_DISPATCH                                                                                 \
     "v.event_id = x.event_id AND v.sample_id IS NULL AND NOT EXISTS (SELECT 1 FROM "               \
     "rocpd_pmc_event%S o WHERE o.sample_id = x.id)"
 #define TRACK_NAME "k.name_id"
@@ -123,7 +127,7 @@ static void check_hip(const base *b, const digest *ours)
 static void check_samples(const base *b, const digest *ours)
 {
     digest d;
-    const char *by_event = VALUES(NO_PLACE, "v.event_id = x.event_id");
+    const char *by_event = VALUES(NO_PLACE, OF_NO_DISPATCH "v.event_id = x.event_id");
     if (b->has_spm)
         by_event =
             b->has_place ? VALUES(PLACE_305, BY_EVENT_ONLY) : VALUES(PLACE_303, BY_EVENT_ONLY);

@@ -344,7 +344,7 @@ static const char *const counter_columns[] = {"pid",    "agent_id",    "name",
                                               "symbol", "description", "component",
                                               "units",  "value_type",  "block"};
 
-static rocl_status take_counter(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+static rocl_status define_counter(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
     rocl_counter *k = rocpd_define(r->rows->id[r->row], &c->counters, &c->counter_count, sizeof *k,
@@ -362,6 +362,33 @@ static rocl_status take_counter(rocpd_set *s, const rocpd_row *r, rocl_error *er
     k->value_type = text_of(r, 7);
     k->block = text_of(r, 8);
     return ROCL_OK;
+}
+
+/* Some versions of rocprofiler-systems give two counters one name: the row of the resident memory,
+ * which comes first, then stands for page faults as well. */
+static bool is_shared(const rocpd_row *r)
+{
+    size_t n;
+    return !strcmp(rocl_cell_text(r->rows, 2, r->row, &n), "process_page_fault") &&
+           !strcmp(rocl_cell_text(r->rows, 3, r->row, &n), "Memory Usage");
+}
+
+/* The id means the counter that is defined last. */
+static rocl_status take_counter(rocpd_set *s, const rocpd_row *r, rocl_error *err)
+{
+    rocl_strings *strings = s->trace->strings;
+    rocl_status st = define_counter(s, r, err);
+    if (st != ROCL_OK || !is_shared(r))
+        return st;
+    if ((st = define_counter(s, r, err)) != ROCL_OK)
+        return st;
+    const rocl_capture *c = &s->capture->pub;
+    rocl_counter *faults = (rocl_counter *)(uintptr_t)&c->counters[c->counter_count - 2];
+    faults[0].symbol = rocl_strings_put(strings, "Page Faults", strlen("Page Faults"));
+    faults[0].units = faults[0].description = 0;
+    faults[1].name = rocl_strings_put(strings, "process_page", strlen("process_page"));
+    return faults[0].symbol == ROCL_NONE || faults[1].name == ROCL_NONE ? rocl_fail_memory(err)
+                                                                        : ROCL_OK;
 }
 
 static const char *const track_columns[] = {"pid",      "tid",       "agent_id",

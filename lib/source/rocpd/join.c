@@ -5,15 +5,25 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/map.h"
 
 typedef struct merge { /* of a part */
     const rocpd_join *join;
     size_t part;
     rocl_record value, owner; /* heads of the two streams */
     bool more_values, more_owners;
-    rocl_buf group; /* values of the present owner: rocpd_values, for args followed by text */
-    rocl_buf sums;  /* of one dispatch: rocl_counter_value, one per counter */
+    rocl_buf group;    /* values of the present owner: rocpd_values, for args followed by text */
+    rocl_buf sums;     /* of one dispatch: rocl_counter_value, one per counter */
+    rocl_buf samples;  /* of the present event: samples */
+    rocl_map by_track; /* name of a track -> its first sample that has no value yet */
+    rocl_map many;     /* counter and place -> its values at the present event */
+    bool of_dispatch;  /* the present event is also one of a dispatch */
 } merge;
+
+typedef struct sample {
+    rocl_region g;
+    uint32_t next; /* of the same track; ROCL_NONE: it is the last */
+} sample;
 
 /* ---- the values of an owner ------------------------------------------------------------------ */
 
@@ -53,32 +63,142 @@ static rocl_status emit_sums(merge *m, rocpd_worker *w, const rocl_dispatch *d, 
     return st;
 }
 
-static rocl_status emit_samples(merge *m, rocpd_worker *w, rocl_kind kind, const rocl_region *g,
-                                rocl_error *err)
+static rocl_status emit_sample(const merge *m, rocpd_worker *w, rocl_kind kind,
+                               const rocl_region *g, const rocpd_value *v, rocl_error *err)
 {
     const rocl_capture *c = &m->join->set->capture->pub;
+    rocl_sample_value out = {.e = g->e,
+                             .counter = v->counter,
+                             .agent = ROCL_NONE,
+                             .value = v->number,
+                             .xcc = v->place[0],
+                             .shader_engine = v->place[1],
+                             .instance = v->place[2],
+                             .shader_array = v->place[3],
+                             .wgp = v->place[4]};
+    if (v->counter != ROCL_NONE) {
+        out.agent = c->counters[v->counter].agent;
+        out.e.name = c->counters[v->counter].name;
+    }
+    return rocpd_batch_add(m->join->set, w, kind, &out, sizeof out, err);
+}
+
+/* Streamed values point to the sample that they are of. */
+static rocl_status emit_streamed(merge *m, rocpd_worker *w, const rocl_region *g, rocl_error *err)
+{
     rocl_status st = ROCL_OK;
-    if (!(m->join->set->kinds & ROCL_BIT(kind)))
+    if (!(m->join->set->kinds & ROCL_BIT(ROCL_SPM)))
         return ROCL_OK;
     for (size_t at = 0; at + sizeof(rocpd_value) <= m->group.len && st == ROCL_OK;
          at += sizeof(rocpd_value)) {
         rocpd_value v;
         memcpy(&v, m->group.data + at, sizeof v);
-        rocl_sample_value out = {.e = g->e,
-                                 .counter = v.counter,
-                                 .agent = ROCL_NONE,
-                                 .value = v.number,
-                                 .xcc = v.place[0],
-                                 .shader_engine = v.place[1],
-                                 .instance = v.place[2],
-                                 .shader_array = v.place[3],
-                                 .wgp = v.place[4]};
-        if (v.counter != ROCL_NONE) {
-            out.agent = c->counters[v.counter].agent;
-            out.e.name = c->counters[v.counter].name;
-        }
-        st = rocpd_batch_add(m->join->set, w, kind, &out, sizeof out, err);
+        st = emit_sample(m, w, ROCL_SPM, g, &v, err);
     }
+    return st;
+}
+
+/* ---- sampled values ---- */
+
+/* rocprofiler-systems writes one event per tick, and for every counter a value and a sample of this
+ * event. Nothing but its name says to which of the samples a value belongs: that of the counter is
+ * that of the track, in some versions with a device after it. All have one time, so that another
+ * sample of the event will do. */
+static rocl_status keep_sample(merge *m, const rocl_region *g, rocl_error *err)
+{
+    sample s = {*g, ROCL_NONE};
+    rocl_buf_put(&m->samples, &s, sizeof s);
+    return m->samples.failed ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+static rocl_status index_samples(merge *m, rocl_error *err)
+{
+    sample *all = (sample *)(void *)m->samples.data;
+    for (size_t i = m->samples.len / sizeof *all; i--;) {
+        const uint64_t track = all[i].g.function;
+        all[i].next = rocl_map_get(&m->by_track, track, ROCL_NONE);
+        if (!rocl_map_put(&m->by_track, track, (uint32_t)i))
+            return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
+}
+
+static const sample *sample_of(merge *m, const rocpd_value *v)
+{
+    const sample *all = (const sample *)(const void *)m->samples.data;
+    const rocl_counter *counters = m->join->set->capture->pub.counters;
+    if (v->counter == ROCL_NONE)
+        return all;
+    const uint64_t track = counters[v->counter].name;
+    uint32_t i = rocl_map_get(&m->by_track, track, ROCL_NONE);
+    if (i == ROCL_NONE)
+        return all;
+    if (all[i].next != ROCL_NONE)
+        rocl_map_put(&m->by_track, track, all[i].next); /* is in there: needs no memory */
+    return &all[i];
+}
+
+static uint64_t series_of(const rocpd_value *v)
+{
+    uint64_t key = v->counter;
+    for (unsigned i = 0; i < sizeof v->place / sizeof *v->place; i++)
+        key = rocl_mix64(key ^ (uint64_t)v->place[i]);
+    return key;
+}
+
+static rocl_status count_series(merge *m, rocl_error *err)
+{
+    for (size_t at = 0; at < m->group.len; at += sizeof(rocpd_value)) {
+        rocpd_value v;
+        memcpy(&v, m->group.data + at, sizeof v);
+        const uint64_t key = series_of(&v);
+        if (!rocl_map_put(&m->many, key, rocl_map_get(&m->many, key, 0) + 1))
+            return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
+}
+
+/* A row of rocpd_info_pmc that stands for two counters has two definitions, one after the other. */
+static bool has_twin(const rocl_capture *c, uint32_t counter)
+{
+    return counter && counter != ROCL_NONE &&
+           c->counters[counter - 1].id == c->counters[counter].id;
+}
+
+/* The n-th value of a counter at one time, of several: there are two counters, or it has instances
+ * whose number is not stored. */
+static void tell_apart(const merge *m, rocpd_value *v, uint32_t n)
+{
+    if (has_twin(&m->join->set->capture->pub, v->counter))
+        v->counter -= n & 1;
+    else if (v->place[2] < 0)
+        v->place[2] = n;
+}
+
+/* Every value once. */
+static rocl_status emit_samples(merge *m, rocpd_worker *w, rocl_error *err)
+{
+    rocl_map nth = {0};
+    rocl_status st = index_samples(m, err);
+    if (st == ROCL_OK)
+        st = count_series(m, err);
+    for (size_t at = 0; at < m->group.len && st == ROCL_OK; at += sizeof(rocpd_value)) {
+        rocpd_value v;
+        memcpy(&v, m->group.data + at, sizeof v);
+        const uint64_t key = series_of(&v);
+        const sample *s = sample_of(m, &v);
+        if (rocl_map_get(&m->many, key, 0) > 1) {
+            uint32_t n = rocl_map_get(&nth, key, 0);
+            tell_apart(m, &v, n);
+            if (!rocl_map_put(&nth, key, n + 1))
+                st = rocl_fail_memory(err);
+        }
+        if (st == ROCL_OK)
+            st = emit_sample(m, w, ROCL_SAMPLE, &s->g, &v, err);
+    }
+    rocl_map_free(&nth);
+    rocl_map_free(&m->many);
+    rocl_map_free(&m->by_track);
     return st;
 }
 
@@ -125,10 +245,12 @@ static rocl_status serve_owner(merge *m, rocpd_worker *w, rocl_error *err)
     case JOIN_DROPPED:
         return ROCL_OK;
     case ROCL_DISPATCH:
+        m->of_dispatch = true;
         return m->join->set->kinds & ROCL_BIT(ROCL_COUNTER) ? emit_sums(m, w, &u.d, err) : ROCL_OK;
     case ROCL_SPM:
+        return emit_streamed(m, w, &u.g, err);
     case ROCL_SAMPLE:
-        return emit_samples(m, w, (rocl_kind)kind, &u.g, err);
+        return m->join->set->kinds & ROCL_BIT(ROCL_SAMPLE) ? keep_sample(m, &u.g, err) : ROCL_OK;
     default:
         return emit_with_args(m, w, (rocl_kind)kind, &u.g, err);
     }
@@ -205,11 +327,15 @@ static rocl_status merge_part(merge *m, rocpd_worker *w, rocl_error *err)
         }
         uint64_t key[2] = {m->owner.key[0], m->owner.key[1]};
         st = gather(m, key, err);
+        m->samples.len = 0;
+        m->of_dispatch = false;
         while (st == ROCL_OK && m->more_owners && compare_owner(m->owner.key, key) == 0) {
             st = serve_owner(m, w, err);
             if (st == ROCL_OK)
                 st = next_owner(m, err);
         }
+        if (st == ROCL_OK && m->samples.len && !m->of_dispatch)
+            st = emit_samples(m, w, err);
     }
     return st ? st : rocpd_batch_flush(m->join->set, w, err);
 }
@@ -220,6 +346,7 @@ rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, r
     rocl_status st = merge_part(&m, w, err);
     rocl_buf_free(&m.group);
     rocl_buf_free(&m.sums);
+    rocl_buf_free(&m.samples);
     return st;
 }
 

@@ -30,6 +30,7 @@ static void set_free(rocpd_set *s)
         rocl_ids_free(maps[i]);
     free(s->track_defs);
     free(s->unnamed);
+    pthread_mutex_destroy(&s->lock);
     free(s);
 }
 
@@ -95,6 +96,8 @@ static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *
 {
     rocl_model_capture *c = rocl_trace_add_capture(t, src, err);
     rocpd_set *s = c ? calloc(1, sizeof *s) : NULL;
+    if (s)
+        pthread_mutex_init(&s->lock, NULL);
     if (!s)
         return rocl_fail_memory(err);
     c->state = s;
@@ -276,6 +279,24 @@ static rocl_status connection(rocl_trace *t, const rocl_source *src, unsigned wo
     return st;
 }
 
+/* Samples come last: whether one is an event of its own is known when all regions are read, which
+ * therefore are also where only their events are needed. */
+static rocl_status plan_events(rocpd_set *s, rocl_db *db, rocl_plan *plan, rocl_error *err)
+{
+    int64_t first, last;
+    rocl_status st = ROCL_OK;
+    s->paired = false;
+    if (s->kinds & ROCL_BIT(ROCL_INSTANT) && s->tables[ROCPD_SAMPLE])
+        st = rocl_db_id_range(db, s->tables[ROCPD_SAMPLE], &first, &last, &s->paired, err);
+    for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
+        uint32_t possible = rocpd_table_kinds((rocpd_table)k) & s->kinds;
+        if (k != ROCPD_SAMPLE && (possible || (k == ROCPD_REGION && s->paired)))
+            st = plan_table(s, db, (rocpd_table)k, possible, 1, plan, err);
+    }
+    uint32_t samples = rocpd_table_kinds(ROCPD_SAMPLE) & s->kinds;
+    return st || !samples ? st : plan_table(s, db, ROCPD_SAMPLE, samples, 2, plan, err);
+}
+
 static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
                          rocl_error *err)
 {
@@ -290,12 +311,7 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
         st = plan_values(s, db, plan, err);
     if (st == ROCL_OK && (kinds & rocpd_table_kinds(ROCPD_MEMORY_ALLOCATE)))
         st = rocl_allocs_new(&s->allocs, t, err);
-    for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
-        uint32_t possible = rocpd_table_kinds((rocpd_table)k) & kinds;
-        if (possible)
-            st = plan_table(s, db, (rocpd_table)k, possible, 1, plan, err);
-    }
-    return st;
+    return st ? st : plan_events(s, db, plan, err);
 }
 
 static rocl_status ready_worker(rocpd_set *s, rocpd_worker *w, unsigned number,
@@ -418,6 +434,7 @@ static void end(rocl_trace *t, rocl_model_capture *c)
         rocpd_worker_close(&s->workers[i]);
     free(s->workers);
     s->workers = NULL;
+    rocl_idset_free(&s->region_events);
     free_joins(s);
     if (!is_next(t, c))
         close_connections(c->source->state);

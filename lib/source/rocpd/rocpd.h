@@ -15,6 +15,8 @@
 #ifndef ROCL_SOURCE_ROCPD_H
 #define ROCL_SOURCE_ROCPD_H
 
+#include <pthread.h>
+
 #include "base/array.h"
 #include "base/ids.h"
 #include "model/schema.h"
@@ -89,8 +91,11 @@ typedef struct rocpd_set {
     /* while it is scanned */
     rocpd_worker *workers; /* opt.jobs of them */
     uint32_t kinds;
-    struct rocpd_join *join; /* NULL: no values are wanted */
-    rocl_allocs *allocs;     /* NULL: none are wanted */
+    struct rocpd_join *join;  /* NULL: no values are wanted */
+    bool paired;              /* instants are wanted: a sample of a region's event is none */
+    rocl_idset region_events; /* guarded by `lock` until all regions are read */
+    pthread_mutex_t lock;
+    rocl_allocs *allocs;                                               /* NULL: none are wanted */
     uint32_t alloc_names[ROCL_LEVEL_SCRATCH + 1][ROCL_OP_RECLAIM + 1]; /* texts */
 } rocpd_set;
 
@@ -143,8 +148,9 @@ char *rocpd_rank_environment(const char *environment);
 typedef struct rocpd_event_row {
     uint64_t stack_id, parent_stack_id;
     int64_t correlation_id;
-    uint32_t category;   /* text */
-    bool bad_category;   /* it refers to nothing */
+    uint32_t category; /* text */
+    bool bad_category; /* it refers to nothing */
+    bool exists;
     const char *extdata; /* "" when it is {}; valid until the next find */
     size_t extdata_len;
 } rocpd_event_row;
@@ -243,6 +249,7 @@ struct rocpd_worker {
     size_t arg_count, arg_cap;
     rocl_arena arg_text;
     rocpd_recent processes, threads;
+    rocl_idset region_events;                    /* of the task at hand */
     rocpd_category categories[ROCPD_CATEGORIES]; /* that were seen lately, by their text */
     const rocl_emitter *to;
     unsigned number;

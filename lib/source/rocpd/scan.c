@@ -106,6 +106,7 @@ void rocpd_worker_close(rocpd_worker *w)
     free(w->args);
     rocl_arena_free(&w->arg_text);
     rocpd_events_close(w->events);
+    rocl_idset_free(&w->region_events);
     memset(w, 0, sizeof *w);
 }
 
@@ -177,6 +178,7 @@ static rocl_status take_event(const rocpd_row *r, rocpd_worker *w, rocl_event *e
     row->extdata = "";
     if (rocl_cell_int(r->rows, EVENT, r->row, &id, &bad)) {
         rocl_status st = rocpd_events_find(w->events, id, row, &found, err);
+        row->exists = found;
         if (st == ROCL_OK && !found)
             st = rocpd_fault(r, ROCL_FAULT_DANGLING_EVENT, err);
         if (st != ROCL_OK)
@@ -277,13 +279,43 @@ static rocl_status emit_region(const rocpd_row *r, rocpd_worker *w, const rocl_r
     return rocpd_batch_add(s, w, kind, g, sizeof *g, err);
 }
 
+/* rocprofiler-systems writes a frame of a call stack as a region and as a sample, which have one
+ * event. Notes the events of regions, also of those that are left out. */
+static rocl_status note_event(const rocpd_row *r, rocpd_worker *w, rocl_error *err)
+{
+    int64_t id;
+    bool bad = false;
+    if (!r->set->paired || !rocl_cell_int(r->rows, EVENT, r->row, &id, &bad) || !id)
+        return ROCL_OK;
+    return rocl_idset_add(&w->region_events, (uint64_t)id) ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status share_events(rocpd_set *s, rocpd_worker *w, rocl_error *err)
+{
+    if (!w->region_events.count)
+        return ROCL_OK;
+    pthread_mutex_lock(&s->lock);
+    bool good = rocl_idset_merge(&s->region_events, &w->region_events);
+    pthread_mutex_unlock(&s->lock);
+    rocl_idset_free(&w->region_events);
+    return good ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static bool wants_regions(const rocpd_set *s)
+{
+    return s->kinds & rocpd_table_kinds(ROCPD_REGION);
+}
+
 static rocl_status scan_region(const rocpd_row *r, rocpd_worker *w, rocl_error *err)
 {
     const rocpd_track_def *track;
     rocpd_event_row row;
     rocl_region g = {0};
     bool keep = false;
-    rocl_status st = take_head(r, w, &g.e, &row, &track, &keep, err);
+    rocl_status st = note_event(r, w, err);
+    if (st != ROCL_OK || !wants_regions(r->set))
+        return st;
+    st = take_head(r, w, &g.e, &row, &track, &keep, err);
     if (st != ROCL_OK || !keep)
         return st;
     st = rocpd_ref(r, NAME, &r->set->strings, ROCL_FAULT_DANGLING_NAME, &g.function, err);
@@ -456,8 +488,8 @@ static rocl_status scan_alloc(const rocpd_row *r, rocpd_worker *w, rocl_error *e
     return rocl_allocs_add(r->set->allocs, w->number, &a, err);
 }
 
-/* A sample is a value's moment (its value is in rocpd_pmc_event) or a moment of its own: a ROCTx
- * mark, or an API call without duration. */
+/* A sample is a value's moment (its value is in rocpd_pmc_event), a moment of its own (a ROCTx
+ * mark, or an API call without duration), or says again what a region of its event says. */
 static rocl_status scan_sample(const rocpd_row *r, rocpd_worker *w, rocl_error *err)
 {
     rocpd_set *s = r->set;
@@ -483,6 +515,8 @@ static rocl_status scan_sample(const rocpd_row *r, rocpd_worker *w, rocl_error *
         return rocpd_join_owner(s->join, w->number, ROCL_SPM, g.e.id, g.e.id, &g, err);
     if (s->join && rocpd_join_wants(s->join, ROCL_SAMPLE, g.e.event_id))
         return rocpd_join_owner(s->join, w->number, ROCL_SAMPLE, g.e.event_id, g.e.id, &g, err);
+    if (s->paired && row.exists && rocl_idset_has(&s->region_events, g.e.event_id))
+        return ROCL_OK;
     return emit_region(r, w, &g, ROCL_INSTANT, err);
 }
 
@@ -564,12 +598,16 @@ static const struct {
     {"dispatch_id", ROCL_FIELD_DISPATCH_ID},
 };
 
-static void wanted_columns(rocpd_table table, uint32_t fields, const char **columns)
+static void wanted_columns(const rocpd_set *s, rocpd_table table, uint32_t fields,
+                           const char **columns)
 {
     memcpy(columns, scans[table].columns, scans[table].count * sizeof *columns);
     for (unsigned i = 0; i < scans[table].count; i++)
+        if (table == ROCPD_REGION && !wants_regions(s) && i != EVENT)
+            columns[i] = NULL;
+    for (unsigned i = 0; i < scans[table].count; i++)
         for (unsigned k = 0; k < sizeof optional_columns / sizeof *optional_columns; k++)
-            if (!(fields & optional_columns[k].field) &&
+            if (columns[i] && !(fields & optional_columns[k].field) &&
                 !strcmp(columns[i], optional_columns[k].column)) {
                 columns[i] = NULL;
                 break;
@@ -582,7 +620,7 @@ rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *tas
     const char *columns[ROCL_ROWS_COLUMNS_MAX];
     rocl_rows *rows;
     unsigned n = 0;
-    wanted_columns(r.table, w->to->fields, columns);
+    wanted_columns(s, r.table, w->to->fields, columns);
     rocl_status st = rocl_rows_open(&rows, w->db, s->tables[task->table], columns,
                                     scans[task->table].count, err);
     if (st != ROCL_OK)
@@ -596,5 +634,7 @@ rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *tas
             rocl_progress(s->trace, n);
     }
     rocl_rows_close(rows);
+    if (st == ROCL_OK)
+        st = share_events(s, w, err);
     return st ? st : rocpd_batch_flush(s, w, err);
 }
