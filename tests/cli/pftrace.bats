@@ -84,6 +84,49 @@ convert() {
     done
 }
 
+@test "the grid of a kernel is in workgroups, AMD's in work-items" {
+    needs protoc
+    s=$(suffix "$FIXTURES/schema-3.0.0.db")
+    sqlite3 "$FIXTURES/schema-3.0.0.db" "SELECT id FROM rocpd_kernel_dispatch$s ORDER BY start LIMIT 6" >ids
+    cp "$FIXTURES/schema-3.0.0.db" t.db
+    # full, not full, nothing known of the workgroup, of the grid, one size of 0, too large to count
+    paste ids - <<'SIZES' | while read -r id gx gy gz wx wy wz; do
+4096 64 2 256 4 1
+1000 3 1 256 2 1
+1000 1 1 0 0 0
+0 0 0 64 1 1
+512 0 1 64 1 1
+4294967295 4294967295 4294967295 1 1 1
+SIZES
+        echo "UPDATE rocpd_kernel_dispatch$s SET grid_size_x = $gx, grid_size_y = $gy,
+            grid_size_z = $gz, workgroup_size_x = $wx, workgroup_size_y = $wy,
+            workgroup_size_z = $wz WHERE id = $id;"
+    done | sqlite3 t.db
+    sqlite3 t.db "DELETE FROM rocpd_kernel_dispatch$s WHERE id NOT IN ($(paste -sd, ids));"
+    rocpd2pftrace -z0 --include kernel -o t.pftrace t.db
+    decode t.pftrace >text
+    # names of arguments by number, then the launches with their values
+    awk '/compute_arg_names|InternedComputeArgName/ { inside = 1 }
+        inside && /iid:/ { iid = $2 } inside && /name:/ { gsub(/"/, "", $2); names[iid] = $2; inside = 0 }
+        /^    launch {/ { launch = 1; line = "" }
+        launch && /(grid|workgroup)_size {/ { line = line " " $1; dims = 1 }
+        launch && dims && /[xyz]:/ { line = line " " $2 } launch && /^      }/ { dims = 0 }
+        launch && /name_iid:/ { arg = names[$2] }
+        launch && /int_value:/ && arg ~ /grid_size|workgroup_size|thread_count/ { line = line " " arg "=" $2 }
+        /^    }/ { if (launch) print line; launch = 0 }' text >launches
+    diff launches - <<'EXPECTED'
+ grid_size 16 16 2 workgroup_size 256 4 1 workgroup_size=1024 grid_size=512 thread_count=524288
+ grid_size 4 2 1 workgroup_size 256 2 1 workgroup_size=512 grid_size=8 thread_count=3000
+ thread_count=1000
+ workgroup_size 64 1 1 workgroup_size=64
+ workgroup_size 64 1 1 workgroup_size=64
+ workgroup_size 1 1 1 workgroup_size=1
+EXPECTED
+    rocpd2pftrace -z0 --legacy-tracks --include kernel -o t.pftrace t.db
+    decode t.pftrace >text
+    grep -q '"(1000, 3, 1)"' text
+}
+
 # ---- slices --------------------------------------------------------------------------------------
 
 @test "host calls and markers: every row, with thread, category, name and stack id" {

@@ -187,19 +187,39 @@ static uint8_t *put_dim(uint8_t *p, uint32_t field, const uint32_t dim[3])
     return rocl_pb_close(begin, p);
 }
 
+/* 0: it is not known, or no number of ours. */
 static int64_t volume(const uint32_t dim[3])
 {
-    return (int64_t)((uint64_t)dim[0] * dim[1] * dim[2]);
+    int64_t v = dim[0];
+    for (unsigned i = 1; i < 3; i++)
+        if (__builtin_mul_overflow(v, (int64_t)dim[i], &v))
+            return 0;
+    return v;
+}
+
+/* A grid is measured in work-items by AMD, in workgroups by Perfetto; the last workgroup of a row
+ * need not be full. What the source does not know is left out. */
+static uint8_t *put_sizes(gpu *g, uint8_t *p, const rocl_packed *e)
+{
+    const int64_t items = volume(e->grid), size = volume(e->workgroup);
+    uint32_t groups[3] = {0};
+    for (unsigned i = 0; i < 3 && size; i++)
+        groups[i] = e->grid[i] / e->workgroup[i] + (e->grid[i] % e->workgroup[i] != 0);
+    const int64_t count = volume(groups);
+    if (count)
+        p = put_dim(p, LAUNCH_GRID, groups);
+    if (size) {
+        p = put_dim(p, LAUNCH_WORKGROUP, e->workgroup);
+        p = put_int(g, p, W_WORKGROUP_SIZE, size);
+    }
+    if (count)
+        p = put_int(g, p, W_GRID_SIZE, count);
+    return items ? put_int(g, p, W_THREAD_COUNT, items) : p;
 }
 
 static uint8_t *put_kernel(gpu *g, uint8_t *p, const rocl_packed *e)
 {
-    if (volume(e->grid) || volume(e->workgroup)) { /* else the source does not know them */
-        p = put_dim(p, LAUNCH_GRID, e->grid);
-        p = put_dim(p, LAUNCH_WORKGROUP, e->workgroup);
-        p = put_int(g, p, W_WORKGROUP_SIZE, volume(e->workgroup));
-        p = put_int(g, p, W_GRID_SIZE, volume(e->grid));
-    }
+    p = put_sizes(g, p, e);
     if (e->group_segment)
         p = put_int(g, p, W_LDS_BYTES, e->group_segment);
     if (e->private_segment)

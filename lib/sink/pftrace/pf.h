@@ -226,6 +226,7 @@ typedef enum pf_word {
     W_LDS_BLOCK_SIZE,
     W_WORKGROUP_SIZE,
     W_GRID_SIZE,
+    W_THREAD_COUNT,
     W_SRC_AGENT,
     W_DST_AGENT,
     W_COPY_BYTES,

@@ -63,6 +63,7 @@ static const char *const words[PF_WORDS] = {
     [W_LDS_BLOCK_SIZE] = "LDS_Block_Size",
     [W_WORKGROUP_SIZE] = "workgroup_size",
     [W_GRID_SIZE] = "grid_size",
+    [W_THREAD_COUNT] = "thread_count",
     [W_SRC_AGENT] = "src_agent",
     [W_DST_AGENT] = "dst_agent",
     [W_COPY_BYTES] = "copy_bytes",
