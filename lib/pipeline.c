@@ -2,6 +2,7 @@
  * so nothing is gained by mixing captures, and memory and open files do not grow with their
  * number. Only what is too small for that is read ahead of its turn: see ahead.h. */
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,10 +80,35 @@ static rocl_status count_unpaired_frees(run *r, const rocl_batch *b, rocl_error 
     return st;
 }
 
+/* A counter value that is infinite or no number says nothing, and few outputs have a form for it.
+ */
+static rocl_status leave_out_no_numbers(run *r, rocl_batch *b, rocl_error *err)
+{
+    const size_t size = rocl_kind_size(b->kind);
+    size_t kept = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        if (!isfinite(b->kind == ROCL_COUNTER ? b->counters[i].value : b->samples[i].value)) {
+            rocl_status st =
+                rocl_fault_count(r->trace, ROCL_FAULT_NO_NUMBER, err, "%s: %s %" PRIu64,
+                                 b->capture->path, rocl_kind_name(b->kind), e->id);
+            if (st != ROCL_OK)
+                return st;
+        } else if (kept++ < i) {
+            memcpy((char *)b->any + (kept - 1) * size, e, size);
+        }
+    }
+    b->count = kept;
+    return ROCL_OK;
+}
+
 static rocl_status pass(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
+    const uint32_t valued = ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
     run *r = ctx;
-    rocl_status st = r->capture->offset ? shift(r, b, err) : ROCL_OK;
+    rocl_status st = valued & ROCL_BIT(b->kind) ? leave_out_no_numbers(r, b, err) : ROCL_OK;
+    if (st == ROCL_OK && r->capture->offset)
+        st = shift(r, b, err);
     if (st == ROCL_OK && (r->sink->history_kinds & ROCL_BIT(b->kind)))
         st = pass_history(r, worker, b, err);
     if (st == ROCL_OK && r->filter)

@@ -344,6 +344,7 @@ typedef enum rocl_fault {
     ROCL_FAULT_DANGLING_COUNTER,
     ROCL_FAULT_ORPHAN_VALUE,  /* counter value or argument of no event; left out */
     ROCL_FAULT_BAD_VALUE,     /* blob, text or out-of-range number where an integer belongs: NULL */
+    ROCL_FAULT_NO_NUMBER,     /* counter value that is infinite or not a number; left out */
     ROCL_FAULT_BAD_JSON,      /* extdata that does not parse: ignored */
     ROCL_FAULT_UNPAIRED_FREE, /* free of an address never allocated: kept, 0 bytes */
     ROCL_FAULT_BAD_LINE,      /* of a text: cannot be read; left out */

@@ -67,6 +67,7 @@ static const struct {
     [ROCL_FAULT_DANGLING_COUNTER] = {"unknown counter id", false},
     [ROCL_FAULT_ORPHAN_VALUE] = {"value of no event", true},
     [ROCL_FAULT_BAD_VALUE] = {"value of a wrong type", false},
+    [ROCL_FAULT_NO_NUMBER] = {"counter value that is no finite number", true},
     [ROCL_FAULT_BAD_JSON] = {"broken JSON", false},
     [ROCL_FAULT_UNPAIRED_FREE] = {"free without allocation", false},
     [ROCL_FAULT_BAD_LINE] = {"malformed line", true},

@@ -253,3 +253,39 @@ window() { # condition -> the same by SQL
         diff made.csv theirs.csv
     done
 }
+
+# ---- values that are no numbers ------------------------------------------------------------------
+
+@test "counter values that are no finite numbers are left out and counted, by every tool" {
+    db=$FIXTURES/ticks.db
+    s=$(suffix "$db")
+    cp "$db" t.db
+    # two sampled ones, two of dispatches (one of several instances), and a sum that is too large
+    sqlite3 t.db "CREATE TEMP TABLE sampled AS SELECT id FROM rocpd_pmc_event$s WHERE event_id IN
+            (SELECT event_id FROM rocpd_sample$s) ORDER BY id;
+        CREATE TEMP TABLE counted AS SELECT v.event_id AS event, v.pmc_id AS pmc, i.name AS name,
+            row_number() OVER (ORDER BY v.event_id, i.name) AS n
+            FROM rocpd_pmc_event$s v JOIN rocpd_info_pmc$s i ON i.id = v.pmc_id
+            WHERE v.event_id IN (SELECT event_id FROM rocpd_kernel_dispatch$s)
+            GROUP BY v.event_id, i.name;
+        UPDATE rocpd_pmc_event$s SET value = 9e999 WHERE id = (SELECT min(id) FROM sampled);
+        UPDATE rocpd_pmc_event$s SET value = -9e999 WHERE id = (SELECT max(id) FROM sampled);
+        UPDATE rocpd_pmc_event$s SET value = 9e999 WHERE id IN (SELECT min(v.id) FROM counted c
+            JOIN rocpd_pmc_event$s v ON v.event_id = c.event AND v.pmc_id = c.pmc
+            WHERE c.n IN (1, 6) GROUP BY c.n);
+        INSERT INTO rocpd_pmc_event$s (event_id, pmc_id, value) SELECT event, pmc, 1.7e308
+            FROM counted, (SELECT 1 UNION SELECT 2) WHERE n = 11;"
+    for command in "rocpd2csv -o o -d ." "rocpd2pftrace -o t.pftrace" "rocpd2pftrace --legacy-tracks -o t.pftrace" \
+        "rocpd2otf2 -o t.otf2" "rtg2json -o t.json" "rocmerge --rebuild -o new.db" \
+        "rocstats counters" "rocstats counters --format json"; do
+        command -v "${command%% *}" >/dev/null || continue
+        # shellcheck disable=SC2086
+        try 1 $command t.db
+        says "5 records left out: counter value that is no finite number (5)"
+    done
+    run ! grep -rqiE '\b(inf|nan|infinity)\b' o_counter_collection.csv o_counter_sample_trace.csv t.json
+    [ "$(sqlite3 new.db "SELECT count(*) FROM rocpd_pmc_event WHERE value IS NULL OR abs(value) > 1e308")" = 0 ]
+    [ "$(wc -l <o_counter_sample_trace.csv)" -eq 64 ]
+    try 3 rocpd2csv --strict -o o -d . t.db
+    says "counter value that is no finite number"
+}

@@ -51,7 +51,7 @@ static const struct {
     {"pmc_null_event", ROCL_FAULT_ORPHAN_VALUE, 1},
     {"pmc_dangling_counter", ROCL_FAULT_DANGLING_COUNTER, 1},
     {"pmc_dangling_counter", ROCL_FAULT_ORPHAN_VALUE, 1}, /* of an event of nothing */
-    {"pmc_text_value", ROCL_FAULT_BAD_VALUE, 1},
+    {"pmc_text_value", ROCL_FAULT_NO_NUMBER, 1},
 };
 
 static void expect(const char *file, uint64_t *faults)

@@ -309,7 +309,7 @@ static void test_random(void **state)
     }
 }
 
-/* A small value is not lost beside large ones that cancel out; what is not finite is no value. */
+/* A small value is not lost beside large ones that cancel out; what is not finite is left out. */
 static void test_exact(void **state)
 {
     static world_event events[4];
@@ -325,7 +325,7 @@ static void test_exact(void **state)
             events[i].as.counter.value = values[k][i];
         }
         rocl_tables *all = stats_of(&w.trace, &s);
-        check_real(table_of(all, "counters"), 0, "sum", k ? (double)NAN : 1.5);
+        check_real(table_of(all, "counters"), 0, "sum", k ? 3 : 1.5);
         assert_int_equal(strlen(text_if_any(table_of(all, "counters"), 0, "unit")), 5);
         free(bytes_of(all, ROCL_TABLE_JSON));
         rocl_tables_free(all);

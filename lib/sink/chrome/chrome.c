@@ -155,13 +155,6 @@ static int64_t time_base(const chrome_sink *c)
     return all.last < EXACT ? 0 : all.first - all.first % SECOND;
 }
 
-static void tell(const chrome_sink *c)
-{
-    if (c->not_finite)
-        rocl_notice(c->trace, "%" PRIu64 " counter values that are no finite numbers are left out",
-                    c->not_finite);
-}
-
 static rocl_status write_all(chrome_sink *c, rocl_error *err)
 {
     uint64_t rows = 0;
@@ -177,7 +170,6 @@ static rocl_status write_all(chrome_sink *c, rocl_error *err)
         return st;
     st = chrome_stream_commit(c->stream, &c->report.bytes, err);
     c->stream = NULL;
-    tell(c);
     return st;
 }
 

@@ -160,7 +160,6 @@ typedef struct chrome_sink {
     rocl_record record; /* at hand, and what is in it */
     rocl_packed event;
     bool more;
-    uint64_t not_finite;
     rocl_chrome_report report;
 } chrome_sink;
 

@@ -1,7 +1,6 @@
 /* Counter values: of dispatches over their own time, samples, allocated bytes over time. Readers
  * tell counters by process and name. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,13 +39,8 @@ static void name_series(series *s, const char *name, const char *unit, const cha
     rocl_buf_str(&s->name, whose);
 }
 
-/* Infinite and no number: JSON has no word for them. */
 static void write_value(chrome_sink *c, const series *s, int64_t time, double v)
 {
-    if (!isfinite(v)) {
-        c->not_finite++;
-        return;
-    }
     chrome_put_value(c->stream, s->pid, &(chrome_value){time, v}, &s->name);
     c->report.counter_values++;
 }

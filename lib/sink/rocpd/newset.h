@@ -113,14 +113,14 @@ typedef struct newset {
     sqlite3_stmt *find_string, *find_node; /* flat */
     int64_t next[SCHEMA_TABLES];           /* ids of events and the like */
     newset_defs defs[SCHEMA_TABLES];
-    rocl_map strings;            /* text -> row */
-    rocl_map places, tracks;     /* process and thread -> number; number and name -> row */
-    rocl_map numbers, unnamed;   /* kernel id -> number; number and name -> place behind: */
-    int64_t unnamed_after;       /* id of the last kernel that is known */
-    rocl_buf text;               /* JSON of the row in hand */
-    const int64_t *first_ends;   /* of the events of a process, by index */
-    uint64_t garbled, no_number; /* texts and values that were changed */
-    uint64_t early;              /* processes with events before them: a notice */
+    rocl_map strings;          /* text -> row */
+    rocl_map places, tracks;   /* process and thread -> number; number and name -> row */
+    rocl_map numbers, unnamed; /* kernel id -> number; number and name -> place behind: */
+    int64_t unnamed_after;     /* id of the last kernel that is known */
+    rocl_buf text;             /* JSON of the row in hand */
+    const int64_t *first_ends; /* of the events of a process, by index */
+    uint64_t garbled;          /* texts that were changed */
+    uint64_t early;            /* processes with events before them: a notice */
     /* the owner of the values that come next */
     rocl_kind owner_kind;
     uint64_t owner;

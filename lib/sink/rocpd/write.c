@@ -1,6 +1,5 @@
 /* Events -> rows. */
 #include <inttypes.h>
-#include <math.h>
 
 #include "base/json_put.h"
 #include "sink/rocpd/newset.h"
@@ -131,7 +130,6 @@ static newset_cell unit(int64_t v)
     return v < 0 ? newset_null() : newset_int(v);
 }
 
-/* SQLite has no NaN: it becomes NULL, which readers take for no value. */
 static rocl_status put_value(newset *s, uint32_t counter, double value, bool of_sample,
                              const int64_t *place, rocl_error *err)
 {
@@ -147,7 +145,6 @@ static rocl_status put_value(newset *s, uint32_t counter, double value, bool of_
                                unit(place[3]),
                                unit(place[4]),
                                newset_real(value)};
-    s->no_number += isnan(value) != 0;
     return st ? st : newset_insert(s, SCHEMA_VALUE, row, err);
 }
 
@@ -249,9 +246,6 @@ static void say_changes(const newset *s)
                     "%s: events end before their process began: written as begun with the first "
                     "of them",
                     s->capture->path);
-    if (s->no_number)
-        rocl_notice(s->trace, "%s: %" PRIu64 " value%s no number: written as NULL",
-                    s->capture->path, s->no_number, s->no_number == 1 ? " is" : "s are");
 }
 
 /* Ids that other sets must not use. */
@@ -260,7 +254,7 @@ static void note_used(newset *s)
     newset_target *to = s->to;
     for (schema_table t = 0; t < SCHEMA_TABLES && to->flat; t++)
         to->used[t] = s->defs[t].ids ? s->defs[t].last : s->next[t];
-    to->changed += s->garbled + s->no_number;
+    to->changed += s->garbled;
 }
 
 rocl_status newset_write(newset_events *e, newset_target *to, rocl_error *err)

@@ -68,7 +68,7 @@ static rocl_status take_value(rocpd_join *j, unsigned worker, const rocpd_row *r
         return st;
     bool any = rocl_cell_real(r->rows, V_VALUE, r->row, &v.number, &bad);
     if (bad)
-        return rocpd_fault(r, ROCL_FAULT_BAD_VALUE, err);
+        return rocpd_fault(r, ROCL_FAULT_NO_NUMBER, err);
     for (unsigned i = 0; i < 5; i++)
         rocl_cell_int(r->rows, V_PLACE + i, r->row, &v.place[i], &bad);
     uint64_t key[JOIN_KEYS] = {[JOIN_ROW] = (uint64_t)r->rows->id[r->row]};
