@@ -63,6 +63,7 @@ rocl_style_row rocl_style_row_of(const rocl_table *t, size_t row)
         .percent = real(cell(t, row, "percent")),
         .stddev = real(stddev),
         .single = !rocl_table_has_value(stddev),
+        .range = rocl_table_has_value(cell(t, row, "min_ns")),
     };
 }
 

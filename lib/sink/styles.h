@@ -25,6 +25,7 @@ typedef struct rocl_style_row {
     int64_t calls, total, min, max;
     double average, percent, stddev; /* stddev: of one call 0 */
     bool single;                     /* one call: there is no deviation */
+    bool range;                      /* min, max and stddev are known: no sum of other rows */
 } rocl_style_row;
 
 /* The table with this key, or NULL. */

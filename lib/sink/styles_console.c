@@ -72,10 +72,14 @@ static void put_line(rocl_buf *b, const line *l, const widths *w, double percent
     rocl_buf_str(b, " | ");
     rocl_buf_str(b, l->domain->name);
     put_repeated(b, ' ', w->domain - strlen(l->domain->name));
-    snprintf(text, sizeof text,
-             " | %15lld | %15lld | %15.3e | %13.6f | %15lld | %15lld | %15.3e |\n",
-             (long long)r->calls, (long long)r->total, r->average, percent, (long long)r->min,
-             (long long)r->max, r->stddev);
+    snprintf(text, sizeof text, " | %15lld | %15lld | %15.3e | %13.6f |", (long long)r->calls,
+             (long long)r->total, r->average, percent);
+    rocl_buf_str(b, text);
+    if (r->range)
+        snprintf(text, sizeof text, " %15lld | %15lld | %15.3e |\n", (long long)r->min,
+                 (long long)r->max, r->stddev);
+    else
+        snprintf(text, sizeof text, " %15s | %15s | %15s |\n", "", "", "");
     rocl_buf_str(b, text);
 }
 

@@ -76,6 +76,16 @@ static void put_text(rocl_buf *b, const rocl_buf *name, bool always)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+static void put_range(rocl_buf *b, const rocl_style_row *r)
+{
+    if (!r->range) {
+        rocl_buf_str(b, ",,");
+        return;
+    }
+    put_int(b, r->min);
+    put_int(b, r->max);
+}
+
 /* As Python prints them; a deviation of one value is none. */
 static void put_rocpd(rocl_buf *b, const rocl_style_row *r)
 {
@@ -83,9 +93,8 @@ static void put_rocpd(rocl_buf *b, const rocl_style_row *r)
     put_int(b, r->total);
     put_repr(b, r->average);
     put_repr(b, r->percent);
-    put_int(b, r->min);
-    put_int(b, r->max);
-    if (r->single)
+    put_range(b, r);
+    if (r->single || !r->range)
         rocl_buf_byte(b, ',');
     else
         put_repr(b, r->stddev);
@@ -108,9 +117,11 @@ static void put_rocprofv3(rocl_buf *b, const rocl_style_row *r)
     put_int(b, r->total);
     put_fixed(b, "%.*f", 6, r->average);
     put_share(b, r->percent);
-    put_int(b, r->min);
-    put_int(b, r->max);
-    put_fixed(b, r->stddev > 0 ? "%.*f" : "%.*e", r->stddev > 0 ? 6 : 8, r->stddev);
+    put_range(b, r);
+    if (r->range)
+        put_fixed(b, r->stddev > 0 ? "%.*f" : "%.*e", r->stddev > 0 ? 6 : 8, r->stddev);
+    else
+        rocl_buf_byte(b, ',');
 }
 
 /* Averages are whole numbers there. */

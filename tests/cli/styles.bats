@@ -99,3 +99,17 @@ END
         done
     done
 }
+
+@test "what is not known of the rows summed up is empty, in the table and in every other form" {
+    db=$FIXTURES/everything.db
+    rocstats summary --format table --top 3 "$db" >table
+    [ "$(grep -c ' others) ' table)" -ge 5 ]
+    # calls, duration, average and share are known; min, max and deviation are not
+    grep ' others) ' table | awk -F'|' '{ for (i = 4; i <= 7; i++) if ($i !~ /[0-9]/) exit 1
+        for (i = 8; i <= 10; i++) if ($i !~ /^ +$/) exit 1 }'
+    rocstats summary --format table --top 0 "$db" | awk -F'|' '/nsec|^$|---|ROCPROFV3/ { next }
+        { for (i = 8; i <= 10; i++) if ($i !~ /[0-9]/) exit 1 }'
+    rocstats summary --format csv --top 3 "$db" >t.csv
+    [ "$(grep -c ' others)",.*,,,,,,,,$' t.csv)" -ge 5 ]
+    rocstats summary --format md --top 3 "$db" | grep ' others)' | grep -vq '| 0 ns |'
+}
