@@ -675,6 +675,7 @@ typedef struct rocl_style_options {
     rocl_stats_style style;
     const char *directory; /* of the files; NULL: the current one */
     const char *prefix;
+    bool descriptors; /* rocprof: kernels are called as their descriptors, which end in .kd */
 } rocl_style_options;
 
 /* Writes a file for each domain that has calls, and one for the domains (not rocprof). The tables

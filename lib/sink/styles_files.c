@@ -163,6 +163,14 @@ static void put_rocpd_name(rocl_buf *b, const rocl_style_domain *d, const rocl_s
     rocl_buf_put(b, name, len);
 }
 
+/* rocprof demangles the name of the descriptor: foo.kd, but void foo<int>(int) [clone .kd]. */
+static void put_v1_kernel(rocl_buf *b, const rocl_style_row *r)
+{
+    rocl_buf_put(b, r->name, r->name_len);
+    if (r->name_len)
+        rocl_buf_str(b, memchr(r->name, '(', r->name_len) ? " [clone .kd]" : ".kd");
+}
+
 static void put_name(const files *f, rocl_buf *name, const rocl_style_domain *d,
                      const rocl_style_row *r)
 {
@@ -171,6 +179,9 @@ static void put_name(const files *f, rocl_buf *name, const rocl_style_domain *d,
         rocl_style_put_name(&raw, d, r);
     else if (f->opt->style == ROCL_STYLE_ROCPROF && !strcmp(d->api, "memory_copy"))
         put_v1_copy(&raw, r);
+    else if (f->opt->style == ROCL_STYLE_ROCPROF && !strcmp(d->api, "kernel") &&
+             f->opt->descriptors)
+        put_v1_kernel(&raw, r);
     else
         put_rocpd_name(&raw, d, r);
     rocl_utf8_put(name, (const char *)raw.data, raw.len);

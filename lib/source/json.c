@@ -60,12 +60,3 @@ bool rocl_json_number(rocl_trace *t, const char *json, size_t len, const char *k
     cJSON_Delete(root);
     return ok;
 }
-
-uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text)
-{
-    size_t n;
-    const char *s = rocl_strings_get(t->strings, text, &n);
-    if (n > 3 && !memcmp(s + n - 3, ".kd", 3))
-        return rocl_strings_put(t->strings, s, n - 3);
-    return text;
-}

@@ -12,7 +12,4 @@ uint32_t rocl_json_text(rocl_trace *t, const char *json, size_t len, const char 
 /* An unsigned number at a key, written as number or string; false when there is none. */
 bool rocl_json_number(rocl_trace *t, const char *json, size_t len, const char *key, uint64_t *v);
 
-/* A kernel's name without the ".kd" of its descriptor, which AMD's profilers leave on. */
-uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text);
-
 #endif

@@ -1,7 +1,27 @@
 #include "source/kernel_name.h"
 
-#include "source/json.h"
+#include <string.h>
+
 #include "source/short_name.h"
+
+size_t rocl_kernel_length(const char *name, size_t n)
+{
+    static const char *const ends[] = {" [clone .kd]", ".kd"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t m = strlen(ends[i]);
+        if (n > m && !memcmp(name + n - m, ends[i], m))
+            return n - m;
+    }
+    return n;
+}
+
+uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text)
+{
+    size_t n;
+    const char *s = rocl_strings_get(t->strings, text, &n);
+    const size_t bare = rocl_kernel_length(s, n);
+    return bare == n ? text : rocl_strings_put(t->strings, s, bare);
+}
 
 uint32_t rocl_kernel_short(rocl_trace *t, uint32_t full)
 {

@@ -4,6 +4,13 @@
 
 #include "model/trace.h"
 
+/* The length of a name without the ".kd" of its descriptor, which AMD's profilers leave on, and
+ * which demanglers take for the mark of a clone. */
+size_t rocl_kernel_length(const char *name, size_t n);
+
+/* The same for a text. */
+uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text);
+
 /* The short form of a name (text): that text itself where there is none. */
 uint32_t rocl_kernel_short(rocl_trace *t, uint32_t full);
 

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "source/chunk/chunk.h"
 #include "source/json.h"
+#include "source/kernel_name.h"
 #include "source/rocpd/rocpd.h"
 #include "source/rtg/rtg.h"
 #include "source/source.h"

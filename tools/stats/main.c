@@ -252,10 +252,13 @@ static rocl_status write_files(const cli *c, const rocl_tables *tables, rocl_err
 {
     const rocl_stats_style style = (rocl_stats_style)(c->style - 1);
     const char *prefix = style == ROCL_STYLE_ROCPROF ? "results" : "out";
+    const unsigned names = c->common.kernel_names;
     const rocl_style_options o = {
         .style = style,
         .directory = c->common.output_path,
         .prefix = c->common.output_file ? c->common.output_file : prefix,
+        .descriptors = !c->common.kernel_rename &&
+                       (names == ROCL_NAMES_DISPLAY || names == ROCL_NAMES_MANGLED),
     };
     size_t n = 0;
     rocl_status s = rocl_write_style(tables, &o, &n, err);

@@ -130,8 +130,7 @@ static void read_kernel(definer *d, chunk_record *r, rocl_kernel *k)
     k->arch_vgpr = next_count(r);
     k->accum_vgpr = next_count(r);
     chunk_string name = chunk_text(r);
-    if (name.n > 3 && !memcmp(name.s + name.n - 3, ".kd", 3))
-        name.n -= 3;
+    name.n = rocl_kernel_length(name.s, name.n);
     k->mangled = put(d, name);
     k->display = next_text(d, r);
     if (!k->display)

@@ -62,27 +62,11 @@ uint32_t rtg_name(rtg_names *n, rtg_span s)
     return n->recent[slot_of(n, s)].text;
 }
 
-static bool ends_in(rtg_span s, const char *end)
-{
-    size_t m = strlen(end);
-    return s.n > m && !memcmp(s.p + s.n - m, end, m);
-}
-
-/* ".kd" is of the kernel's descriptor; demanglers take it for the mark of a clone. */
-static rtg_span without_kd(rtg_span s)
-{
-    if (ends_in(s, " [clone .kd]"))
-        s.n -= 12;
-    else if (ends_in(s, ".kd"))
-        s.n -= 3;
-    return s;
-}
-
 static uint32_t choose_name(rtg_names *n, rtg_span s)
 {
     rocl_trace *t = n->trace;
     bool mangled = rtg_lit(s.p, s.p + s.n, "_Z");
-    s = without_kd(s);
+    s.n = rocl_kernel_length(s.p, s.n);
     uint32_t text = rocl_strings_put(t->strings, s.p, s.n);
     return text == ROCL_NONE ? text : rocl_kernel_shown(t, mangled ? text : 0, text, 0);
 }
