@@ -130,18 +130,50 @@ rocl_status rocl_out_rest(rocl_out *o, bool close, rocl_error *err)
     return st;
 }
 
+/* Some file systems tell of a failure when a file is closed: before it has its name. */
+static rocl_status settle(rocl_out *o, rocl_error *err)
+{
+    int twin = o->keep_open ? -1 : dup(o->fd);
+    if (twin < 0 || close(twin) == 0 || errno == EINTR)
+        return ROCL_OK;
+    o->broken = errno;
+    return write_error(o, err);
+}
+
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err)
 {
     rocl_status st = flush(o, err);
+    if (!st)
+        st = settle(o, err);
     if (!st)
         st = rocl_place_wake(&o->place, o->path, err);
     if (!st)
         st = rocl_place_link(&o->place, o->fd, o->path, err);
     if (!st)
-        st = close_file(o, err);
-    if (!st)
         st = rocl_place_rename(&o->place, o->path, err);
     rocl_out_discard(o);
+    return st;
+}
+
+rocl_status rocl_out_commit_all(rocl_out **outs, size_t n, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    size_t named = 0;
+    if (n == 1)
+        st = rocl_out_commit(outs[0], err);
+    for (size_t i = 0; n > 1 && i < n && !st; i++)
+        st = rocl_out_rest(outs[i], true, err);
+    rocl_unfinished_hold(); /* who ends us by a signal finds all of them named, or none */
+    for (; n > 1 && named < n && !st; named += !st)
+        st = rocl_place_put(&outs[named]->place, outs[named]->path, err);
+    for (size_t i = named; st && i-- > 0;)
+        rocl_place_take_back(&outs[i]->place);
+    rocl_unfinished_release();
+    for (size_t i = 0; i < n; i++) {
+        if (n > 1)
+            rocl_out_discard(outs[i]);
+        outs[i] = NULL;
+    }
     return st;
 }
 

@@ -26,12 +26,16 @@ static inline bool rocl_out_is_gz(const char *path)
 }
 
 /* Nothing more will be written: frees the buffer, and with `close` closes the file until commit, so
- * that any number of them can wait (under a hidden name, which a killed process leaves behind). Not
- * for standard output. The current folder must stay what it is until commit. */
+ * that any number of them can wait (under a hidden name, which a killed process leaves behind).
+ * Standard output stays open. The current folder must stay what it is until commit. */
 rocl_status rocl_out_rest(rocl_out *o, bool close, rocl_error *err);
 
 /* Flushes, closes, gives the file its name, frees `o` (also on error; nothing is left behind). */
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err);
+/* The same for files that appear together: all are written and closed before the first one gets its
+ * name, and when a later one cannot get its own, what was there before is put back. Sets the n
+ * pointers to NULL. */
+rocl_status rocl_out_commit_all(rocl_out **outs, size_t n, rocl_error *err);
 /* Frees `o` and leaves no trace of it. NULL is fine. */
 void rocl_out_discard(rocl_out *o);
 /* Commits when `st` is ROCL_OK, and discards otherwise; the status of it all. */

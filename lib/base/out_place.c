@@ -1,6 +1,7 @@
 #include "base/out_place.h"
 
 #include "base/error.h"
+#include "base/out.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,91 +22,113 @@ static rocl_status fail_errno(rocl_error *err, const char *path, const char *wha
 
 /* ---- finding the folder and name ----------------------------------------------------------- */
 
-/* The path that a symbolic link stands for, relative ones taken from the link's folder. NULL with
- * errno set; EINVAL: path is no link. */
-static char *follow_link(const char *path)
-{
-    char to[PATH_MAX];
-    ssize_t n = readlink(path, to, sizeof to - 1);
-    if (n < 0)
-        return NULL;
-    to[n] = '\0';
-    const char *slash = strrchr(path, '/');
-    if (to[0] == '/' || !slash)
-        return strdup(to);
-    char *joined = NULL;
-    return asprintf(&joined, "%.*s/%s", (int)(slash - path), path, to) < 0 ? NULL : joined;
-}
-
-/* The end of a chain of links, which need not exist. */
-static char *follow_links(const char *path)
-{
-    char *at = strdup(path);
-    for (int i = 0; at && i < 40; i++) {
-        char *next = follow_link(at);
-        if (!next) {
-            if (errno !=
-                ENOMEM) /* no link; if it cannot even be reached, opening it will say why */
-                return at;
-            free(at);
-            return NULL;
-        }
-        free(at);
-        at = next;
-    }
-    if (!at)
-        return NULL;
-    free(at);
-    errno = ELOOP;
-    return NULL;
-}
-
 rocl_status rocl_place_wake(rocl_place *pl, const char *path, rocl_error *err)
 {
+    struct stat info;
     if (!pl->replaces || pl->dir >= 0)
         return ROCL_OK;
     pl->dir = open(pl->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (pl->dir >= 0)
-        return ROCL_OK;
-    if (errno == ENOENT)
+    if (pl->dir < 0 && errno == ENOENT)
         return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s does not exist", path, pl->folder);
-    return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s: %s", path, pl->folder, strerror(errno));
+    if (pl->dir < 0 || fstat(pl->dir, &info) != 0)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s: %s", path, pl->folder,
+                         strerror(errno));
+    if (pl->inode && (info.st_dev != pl->device || info.st_ino != pl->inode)) {
+        close(pl->dir);
+        pl->dir = -1;
+        return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s was exchanged meanwhile", path,
+                         pl->folder);
+    }
+    pl->device = info.st_dev;
+    pl->inode = info.st_ino;
+    return ROCL_OK;
 }
 
-/* `real` without its links: opens its folder, keeps its name. */
-static rocl_status open_folder(rocl_place *pl, char *real, const char *path, rocl_error *err)
+static void sleep_again(rocl_place *pl)
 {
-    char *slash = strrchr(real, '/');
-    const char *name = slash ? slash + 1 : real;
+    if (pl->replaces && pl->dir >= 0)
+        close(pl->dir);
+    pl->dir = -1;
+}
+
+/* Opens the folder of `path`, keeps the name. */
+static rocl_status open_folder(rocl_place *pl, const char *at, const char *path, rocl_error *err)
+{
+    const char *slash = strrchr(at, '/'), *name = slash ? slash + 1 : at;
     if (!*name)
         return rocl_fail(err, ROCL_OUTPUT, "%s: is not a file name", *path ? path : "\"\"");
+    sleep_again(pl);
+    pl->inode = 0;
+    free(pl->folder);
+    free(pl->name);
     pl->name = strdup(name);
-    if (!pl->name)
-        return rocl_fail_memory(err);
-    if (slash)
-        slash[slash == real] = '\0';
-    pl->folder = strdup(slash ? real : ".");
-    return pl->folder ? rocl_place_wake(pl, path, err) : rocl_fail_memory(err);
+    pl->folder = !slash ? strdup(".") : strndup(at, slash == at ? 1 : (size_t)(slash - at));
+    return pl->folder && pl->name ? rocl_place_wake(pl, path, err) : rocl_fail_memory(err);
 }
 
+/* As the kernel has it with fs.protected_symlinks: where everybody may put links, those of others
+ * are not followed. It cannot decide itself, since it follows a link to nothing only where it
+ * creates the file. */
+static bool may_follow(const struct stat *folder, const struct stat *link)
+{
+    bool shared = (folder->st_mode & S_ISVTX) && (folder->st_mode & S_IWOTH);
+    return !shared || link->st_uid == geteuid() || link->st_uid == folder->st_uid;
+}
+
+/* What the last name of the path is a link to, by its path; NULL: it is no link. Who exchanges it
+ * meanwhile changes nothing: the link that is judged is the one that is read. */
+static rocl_status follow_link(const rocl_place *pl, char **target, const char *path,
+                               rocl_error *err)
+{
+    char to[PATH_MAX];
+    struct stat folder, link;
+    ssize_t n = -1;
+    *target = NULL;
+    int fd = openat(pl->dir, pl->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) /* if it cannot be reached, opening it will say why */
+        return ROCL_OK;
+    bool known = fstat(fd, &link) == 0 && fstat(pl->dir, &folder) == 0;
+    bool is_link = known && S_ISLNK(link.st_mode);
+    errno = EACCES;
+    if (is_link && may_follow(&folder, &link))
+        n = readlinkat(fd, "", to, sizeof to - 1);
+    rocl_status st = is_link && n < 0 ? fail_errno(err, path, "cannot follow the link") : ROCL_OK;
+    close(fd);
+    if (n < 0)
+        return st;
+    to[n] = '\0';
+    n = to[0] == '/' ? asprintf(target, "%s", to) : asprintf(target, "%s/%s", pl->folder, to);
+    if (n >= 0)
+        return ROCL_OK;
+    *target = NULL;
+    return rocl_fail_memory(err);
+}
+
+/* Goes to the end of a chain of links, which need not exist. */
 static rocl_status find_folder(rocl_place *pl, const char *path, rocl_error *err)
 {
-    char *real = follow_links(path);
-    if (!real)
-        return fail_errno(err, path, "cannot follow the link");
-    rocl_status st = open_folder(pl, real, path, err);
-    free(real);
+    char *to = NULL;
+    rocl_status st = open_folder(pl, path, path, err);
+    for (int i = 0; st == ROCL_OK; i++) {
+        st = follow_link(pl, &to, path, err);
+        if (st || !to)
+            break;
+        errno = ELOOP;
+        st = i < 40 ? open_folder(pl, to, path, err)
+                    : fail_errno(err, path, "cannot follow the link");
+        free(to);
+    }
     return st;
 }
 
 /* ---- the file without its name ------------------------------------------------------------- */
 
-static void hidden_name(rocl_place *pl)
+static void hidden_name(char name[static 40])
 {
     uint64_t random = 0;
     if (getrandom(&random, sizeof random, 0) < 0)
-        random = (uint64_t)(uintptr_t)pl ^ (uint64_t)getpid() << 32;
-    snprintf(pl->hidden, sizeof pl->hidden, ".rocline-%016llx", (unsigned long long)random);
+        random = (uint64_t)(uintptr_t)name ^ (uint64_t)getpid() << 32;
+    snprintf(name, 40, ".rocline-%016llx", (unsigned long long)random);
 }
 
 static void proc_path(char *p, size_t size, int fd)
@@ -127,20 +150,20 @@ static int open_nameless(const rocl_place *pl)
     return -1;
 }
 
-/* The file that has just got its hidden name is not to outlive a signal. */
-static void note_hidden(rocl_place *pl)
+/* The file that has just got a hidden name is not to outlive a signal. */
+static void note(rocl_unfinished *u, const rocl_place *pl, const char *name)
 {
     char *path;
-    if (!pl->hidden[0] || asprintf(&path, "%s/%s", pl->folder, pl->hidden) < 0)
+    if (!*name || asprintf(&path, "%s/%s", pl->folder, name) < 0)
         return;
-    rocl_unfinished_add(&pl->unfinished, path);
+    rocl_unfinished_add(u, path);
     free(path);
 }
 
 static int create_hidden(rocl_place *pl)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
-        hidden_name(pl);
+        hidden_name(pl->hidden);
         int fd = openat(pl->dir, pl->hidden, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
         if (fd >= 0)
             return fd;
@@ -155,21 +178,32 @@ static int open_hidden(rocl_place *pl)
 {
     rocl_unfinished_hold();
     int fd = create_hidden(pl), why = errno;
-    note_hidden(pl);
+    note(&pl->unfinished, pl, pl->hidden);
     rocl_unfinished_release();
     errno = why;
     return fd;
 }
 
-static rocl_status open_replacement(rocl_place *pl, int *fd, const char *path, rocl_error *err)
+static rocl_status create(rocl_place *pl, int *fd, const char *path, rocl_error *err)
 {
-    rocl_status st = find_folder(pl, path, err);
-    if (st)
-        return st;
     *fd = open_nameless(pl);
     if (*fd < 0)
         *fd = open_hidden(pl);
     return *fd < 0 ? fail_errno(err, path, "cannot create") : ROCL_OK;
+}
+
+/* A device or a pipe. What has become a file since it was looked at is not overwritten. */
+static rocl_status open_in_place(int *fd, const char *path, rocl_error *err)
+{
+    struct stat info;
+    *fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (*fd < 0)
+        return fail_errno(err, path, "cannot open");
+    if (fstat(*fd, &info) == 0 && !S_ISREG(info.st_mode))
+        return ROCL_OK;
+    close(*fd);
+    *fd = -1;
+    return rocl_fail(err, ROCL_OUTPUT, "%s: was exchanged meanwhile", path);
 }
 
 rocl_status rocl_place_open(rocl_place *pl, int *fd, const char *path, rocl_error *err)
@@ -177,17 +211,21 @@ rocl_status rocl_place_open(rocl_place *pl, int *fd, const char *path, rocl_erro
     *pl = (rocl_place){.dir = -1};
     struct stat info;
     bool exists = stat(path, &info) == 0;
+    int why = exists ? 0 : errno;
     if (exists && S_ISDIR(info.st_mode))
         return rocl_fail(err, ROCL_OUTPUT, "%s: is a folder", path);
-    if (exists && !S_ISREG(info.st_mode)) {
-        *fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-        return *fd < 0 ? fail_errno(err, path, "cannot open") : ROCL_OK;
-    }
+    if (exists && !S_ISREG(info.st_mode))
+        return open_in_place(fd, path, err);
     /* A rename would not ask whether the file is write-protected. */
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
         return fail_errno(err, path, "cannot write");
     pl->replaces = true;
-    rocl_status st = open_replacement(pl, fd, path, err);
+    rocl_status st = find_folder(pl, path, err);
+    errno = why;
+    if (st == ROCL_OK && why && why != ENOENT) /* a name that is too long, say */
+        st = fail_errno(err, path, "cannot create");
+    if (st == ROCL_OK)
+        st = create(pl, fd, path, err);
     if (st)
         rocl_place_close(pl);
     return st;
@@ -202,29 +240,50 @@ static int link_hidden(rocl_place *pl, const char *proc)
     rocl_unfinished_hold();
     errno = EEXIST;
     for (int i = 0; rc && errno == EEXIST && i < NAME_TRIES; i++) {
-        hidden_name(pl);
+        hidden_name(pl->hidden);
         rc = linkat(AT_FDCWD, proc, pl->dir, pl->hidden, AT_SYMLINK_FOLLOW);
     }
     int why = errno;
     if (rc)
         pl->hidden[0] = '\0';
-    note_hidden(pl);
+    note(&pl->unfinished, pl, pl->hidden);
     rocl_unfinished_release();
     errno = why;
     return rc;
 }
 
-rocl_status rocl_place_rest(rocl_place *pl, int fd, const char *path, rocl_error *err)
+/* After a failure for want of the folder: a run that failed has found it empty, and removed it. */
+static bool make_folder_again(rocl_place *pl)
+{
+    if (errno != ENOENT)
+        return false;
+    sleep_again(pl);
+    pl->inode = 0;
+    bool made = rocl_make_dirs(pl->folder, NULL) == ROCL_OK &&
+                rocl_place_wake(pl, pl->name, NULL) == ROCL_OK;
+    errno = ENOENT;
+    return made;
+}
+
+/* Gives a nameless file a hidden name. */
+static rocl_status hide(rocl_place *pl, int fd, const char *path, rocl_error *err)
 {
     char proc[40];
-    if (!pl->replaces)
+    if (pl->hidden[0])
         return ROCL_OK;
     proc_path(proc, sizeof proc, fd);
-    if (!pl->hidden[0] && link_hidden(pl, proc))
-        return fail_errno(err, path, "cannot create");
-    close(pl->dir);
-    pl->dir = -1;
-    return ROCL_OK;
+    int rc = link_hidden(pl, proc);
+    if (rc && make_folder_again(pl))
+        rc = link_hidden(pl, proc);
+    return rc ? fail_errno(err, path, "cannot create") : ROCL_OK;
+}
+
+rocl_status rocl_place_rest(rocl_place *pl, int fd, const char *path, rocl_error *err)
+{
+    rocl_status st = pl->replaces ? hide(pl, fd, path, err) : ROCL_OK;
+    if (st == ROCL_OK)
+        sleep_again(pl);
+    return st;
 }
 
 rocl_status rocl_place_link(rocl_place *pl, int fd, const char *path, rocl_error *err)
@@ -234,9 +293,11 @@ rocl_status rocl_place_link(rocl_place *pl, int fd, const char *path, rocl_error
     char proc[40];
     proc_path(proc, sizeof proc, fd);
     int rc = linkat(AT_FDCWD, proc, pl->dir, pl->name, AT_SYMLINK_FOLLOW);
+    if (rc && make_folder_again(pl))
+        rc = linkat(AT_FDCWD, proc, pl->dir, pl->name, AT_SYMLINK_FOLLOW);
     /* The target exists: only a rename replaces it, and a rename needs a name. */
     if (rc && errno == EEXIST)
-        rc = link_hidden(pl, proc);
+        return hide(pl, fd, path, err);
     return rc ? fail_errno(err, path, "cannot create") : ROCL_OK;
 }
 
@@ -251,15 +312,56 @@ rocl_status rocl_place_rename(rocl_place *pl, const char *path, rocl_error *err)
     return ROCL_OK;
 }
 
+/* A second name for what has the name now. Where the file system knows none, there is no way
+ * back. */
+static void keep_former(rocl_place *pl)
+{
+    hidden_name(pl->former);
+    if (linkat(pl->dir, pl->name, pl->dir, pl->former, 0)) {
+        pl->for_good = errno != ENOENT;
+        pl->former[0] = '\0';
+    }
+    note(&pl->aside, pl, pl->former);
+}
+
+rocl_status rocl_place_put(rocl_place *pl, const char *path, rocl_error *err)
+{
+    if (!pl->replaces)
+        return ROCL_OK;
+    rocl_status st = rocl_place_wake(pl, path, err);
+    if (st)
+        return st;
+    keep_former(pl);
+    pl->named = renameat(pl->dir, pl->hidden, pl->dir, pl->name) == 0;
+    st = pl->named ? ROCL_OK : fail_errno(err, path, "cannot replace");
+    sleep_again(pl);
+    return st;
+}
+
+void rocl_place_take_back(rocl_place *pl)
+{
+    if (!pl->named || pl->for_good || rocl_place_wake(pl, pl->name, NULL))
+        return;
+    if (renameat(pl->dir, *pl->former ? pl->former : pl->name, pl->dir,
+                 *pl->former ? pl->name : pl->hidden) == 0)
+        pl->named = false;
+    sleep_again(pl);
+}
+
+static void remove_hidden(rocl_place *pl, rocl_unfinished *u, const char *name)
+{
+    if (*name && rocl_place_wake(pl, pl->name, NULL) == ROCL_OK)
+        unlinkat(pl->dir, name, 0);
+    rocl_unfinished_drop(u);
+}
+
 void rocl_place_close(rocl_place *pl)
 {
     if (!pl->replaces)
         return;
-    if (pl->hidden[0] && rocl_place_wake(pl, pl->name, NULL) == ROCL_OK)
-        unlinkat(pl->dir, pl->hidden, 0);
-    rocl_unfinished_drop(&pl->unfinished);
-    if (pl->dir >= 0)
-        close(pl->dir);
+    remove_hidden(pl, &pl->unfinished, pl->named ? "" : pl->hidden);
+    remove_hidden(pl, &pl->aside, pl->former);
+    sleep_again(pl);
     free(pl->folder);
     free(pl->name);
     *pl = (rocl_place){.dir = -1};

@@ -5,13 +5,20 @@
 #include "base/unfinished.h"
 #include "rocline.h"
 
+#include <sys/types.h>
+
 typedef struct rocl_place {
     bool replaces;   /* false: the file is written in place and none of the rest is used */
+    bool named;      /* rocl_place_put has given it its name */
+    bool for_good;   /* and cannot take it back */
     int dir;         /* O_PATH descriptor of its folder, -1 while it rests */
+    dev_t device;    /* of that folder */
+    ino_t inode;     /* the same */
     char *folder;    /* by its path, links followed */
     char *name;      /* in that folder, symbolic links followed */
     char hidden[40]; /* the temporary name that exists now, or "" */
-    rocl_unfinished unfinished;
+    char former[40]; /* the name of what was there before rocl_place_put, or "" */
+    rocl_unfinished unfinished, aside; /* of these two names */
 } rocl_place;
 
 /* Opens a file to write to for `path`. */
@@ -24,6 +31,13 @@ rocl_status rocl_place_rest(rocl_place *pl, int fd, const char *path, rocl_error
 rocl_status rocl_place_wake(rocl_place *pl, const char *path, rocl_error *err);
 /* Moves a hidden file over the target. */
 rocl_status rocl_place_rename(rocl_place *pl, const char *path, rocl_error *err);
+
+/* For files that appear together, of which each rests: the one gives it its name and keeps what had
+ * that name until rocl_place_close, the other undoes that. Both between rocl_unfinished_hold() and
+ * _release(). */
+rocl_status rocl_place_put(rocl_place *pl, const char *path, rocl_error *err);
+void rocl_place_take_back(rocl_place *pl);
+
 /* Removes what still has a hidden name, and frees. */
 void rocl_place_close(rocl_place *pl);
 

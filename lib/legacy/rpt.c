@@ -115,13 +115,12 @@ static rocl_status report_region(rocl_rpt *r, rocl_error *err)
 
 static rocl_status commit(rocl_rpt *r, rocl_error *err)
 {
-    rocl_out *json = r->json, *report = r->print.out;
+    rocl_out *outs[] = {r->print.out, r->json};
     rocl_status st = rocl_rpt_flush(&r->print);
     if (st)
         return st;
     r->json = r->print.out = NULL;
-    st = json ? rocl_out_commit(json, err) : ROCL_OK;
-    return rocl_out_end(report, st, err);
+    return rocl_out_commit_all(outs, outs[1] ? 2 : 1, err);
 }
 
 static rocl_status report(rocl_rpt *r, rocl_error *err)

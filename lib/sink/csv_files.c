@@ -205,12 +205,15 @@ rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err)
 
 rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err)
 {
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < outs->count && st == ROCL_OK; i++) {
-        rocl_out *o = outs->all[i]->out;
+    rocl_out **files = calloc(outs->count + 1, sizeof *files);
+    if (!files)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < outs->count; i++) {
+        files[i] = outs->all[i]->out;
         outs->all[i]->out = NULL;
-        st = rocl_out_commit(o, err);
     }
+    rocl_status st = rocl_out_commit_all(files, outs->count, err);
+    free(files);
     return st;
 }
 

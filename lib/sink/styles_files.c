@@ -10,11 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FILES_MAX = 16 }; /* more than there are domains */
+
 typedef struct files {
     const rocl_tables *tables;
     const rocl_style_options *opt;
     rocl_buf text;
-    size_t written;
+    rocl_out *outs[FILES_MAX]; /* complete, without their names yet */
+    size_t count;
 } files;
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -227,7 +230,7 @@ static rocl_status write_file(files *f, const char *part, rocl_error *err)
                                         [ROCL_STYLE_ROCPROFV3] = "%s%s%s_%s_stats.csv",
                                         [ROCL_STYLE_ROCPROF] = "%s%s%s.%s.csv"};
     char path[4096];
-    rocl_out *out = NULL;
+    rocl_out **out = &f->outs[f->count];
     const char *dir = f->opt->directory ? f->opt->directory : "";
     int n = snprintf(path, sizeof path, forms[f->opt->style], dir, *dir ? "/" : "", f->opt->prefix,
                      part);
@@ -237,11 +240,9 @@ static rocl_status write_file(files *f, const char *part, rocl_error *err)
         return rocl_fail(err, ROCL_USAGE, "%s: the name of the output is too long", dir);
     rocl_status st = *dir ? rocl_make_dirs(dir, err) : ROCL_OK;
     if (st == ROCL_OK)
-        st = rocl_out_open(&out, path, err);
-    if (st == ROCL_OK)
-        st = rocl_out_write(out, f->text.data, f->text.len, err);
-    f->written += st == ROCL_OK;
-    return rocl_out_end(out, st, err);
+        st = rocl_out_open(out, path, err);
+    f->count += st == ROCL_OK;
+    return st ? st : rocl_out_write(*out, f->text.data, f->text.len, err);
 }
 
 static rocl_status write_domain(files *f, const rocl_table *t, const rocl_style_domain *d,
@@ -297,6 +298,10 @@ rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o, 
         st = write_domains(&f, domains, err);
     rocl_buf_free(&f.text);
     if (written)
-        *written = f.written;
+        *written = f.count;
+    if (st == ROCL_OK)
+        return rocl_out_commit_all(f.outs, f.count, err);
+    for (size_t i = 0; i < f.count; i++)
+        rocl_out_discard(f.outs[i]);
     return st;
 }

@@ -309,6 +309,46 @@ exchange() { # command that changes b.db
     done
 }
 
+@test "several files, and room for some of them: none" {
+    needs_mount
+    "$GEN" -o big.db --rows 3000
+    mkdir out
+    for tool in "rocpd2csv -o o" "rocpd2csv --style rocprofv3" "rocstats --style rocpd" \
+        "rocstats --style rocprofv3" "rocmerge -o o --split 4" "rocpd2otf2 -o o"; do
+        # The old files nearly fill it, so that there is no room for all of the new ones beside them.
+        # shellcheck disable=SC2016,SC2086
+        run --separate-stderr unshare -m bash -c 'mount -t tmpfs -o size=3m none out && {
+            "$@" || exit 99; for f in $(find out -type f); do echo old >$f; done
+            head -c 4m /dev/zero >out/filler 2>/dev/null; truncate -s -8192 out/filler
+            find out -type f -exec cksum {} + | sort >before
+            "$@"; code=$?
+            find out -type f -exec cksum {} + | sort >after; exit $code; }' bash \
+            $tool -q -d out big.db
+        [ "$status" -eq 4 ] || fail "$tool"
+        one_line "${tool%% *}"
+        diff before after || fail "$tool"
+    done
+}
+
+@test "any call that makes output may fail" {
+    needs "$BUILD/tests/no_room.so"
+    LD_PRELOAD=$BUILD/tests/no_room.so rocpd2csv --version >version 2>&1 ||
+        skip "sanitizers come first"
+    mkdir before
+    for file in out_kernel_trace.csv out_memory_copy_trace.csv 4200_kernel_trace.csv \
+        out_kernel_stats.csv merged-2.db merged.db out_results.pftrace out_results.otf2 x.json x.txt; do
+        echo older >before/$file
+    done
+    for tool in "rocpd2csv -d out" "rocpd2csv --style rocprofv3 -d out" "rocstats --style rocprofv3 -d out" \
+        "rocpd2pftrace -d out" "rocpd2otf2 -d out" "rocmerge -d out" "rocmerge --split 3 -d out" \
+        "rtg2json -o out/x.json" "rocstats all -o out/x.txt" "rpt -g out/x.json -o out/x.txt"; do
+        # shellcheck disable=SC2086 # words
+        try 0 bash "$TOP/tests/cli/no-room.bash" "$BUILD/tests/no_room.so" 12 $tool -q \
+            "$FIXTURES/schema-3.0.0.db"
+        [ -z "$output" ] || fail "$tool"
+    done
+}
+
 @test "nothing is left of temporary files" {
     "$GEN" -o big.db --rows 40000
     mkdir tmp
