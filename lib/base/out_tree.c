@@ -97,6 +97,18 @@ rocl_status rocl_out_tree_open(rocl_out_tree **out, const char *folder, rocl_err
     return st;
 }
 
+rocl_status rocl_out_tree_check(const char *path, rocl_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return ROCL_OK;
+    if (!S_ISREG(info.st_mode))
+        return rocl_fail(err, ROCL_OUTPUT, "%s: is no regular file", path);
+    if (access(path, W_OK) != 0)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", path, strerror(errno));
+    return ROCL_OK;
+}
+
 static bool fill_spot(const rocl_out_tree *t, spot *s, const char *name)
 {
     int a = snprintf(s->at, PATH_MAX, "%s%s", t->folder, name);

@@ -6,6 +6,9 @@
 
 typedef struct rocl_out_tree rocl_out_tree;
 
+/* Refuses a name that something has which is no regular file, or is write-protected. */
+rocl_status rocl_out_tree_check(const char *path, rocl_error *err);
+
 /* Makes a folder with a hidden name in `folder`, which must exist ("": the current one). */
 rocl_status rocl_out_tree_open(rocl_out_tree **t, const char *folder, rocl_error *err);
 /* The hidden folder: what is to appear is written there. */

@@ -2,17 +2,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/out_tree.h"
 #include "merge/writer.h"
 
-enum { SLICES_MAX = 500 }; /* their files are open until all are complete */
+enum { SLICES_MAX = 500 };
+
+/* Of the names of a database and of its logs. */
+enum { SUFFIXES = 4 };
+static const char *const suffixes[SUFFIXES] = {"", "-wal", "-shm", "-journal"};
 
 typedef struct cutter {
     rocl_trace *trace;
     const rocl_rocpd_options *options;
     merge_slices slices;
     merge_selection **selections; /* by capture, NULL: it has been left out */
-    rocl_new_db **done;
-    size_t done_count, empty;
+    rocl_out_tree *tree;          /* where the files are until all are complete */
+    char **names;                 /* what is to be moved from there, or to make room */
+    size_t name_count;
+    size_t done, empty; /* slices */
 } cutter;
 
 /* ---- where to cut ---- */
@@ -62,8 +69,8 @@ static rocl_status keep_selections(void *ctx, const rocl_capture *c, merge_selec
 static rocl_status select_all(cutter *k, rocl_error *err)
 {
     k->selections = calloc(k->trace->capture_count + 1, sizeof(merge_selection *));
-    k->done = calloc(k->slices.count, sizeof(rocl_new_db *));
-    if (!k->selections || !k->done)
+    k->names = calloc(k->slices.count * SUFFIXES, sizeof *k->names);
+    if (!k->selections || !k->names)
         return rocl_fail_memory(err);
     const merge_way way = {.slices = k->slices, .rebuild = k->options->rebuild, .cut = true};
     return merge_select(k->trace, &way, keep_selections, k, err);
@@ -90,24 +97,78 @@ static char *path_of(const cutter *k, size_t slice)
     return n < 0 ? NULL : name;
 }
 
-static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_rocpd_report *report,
-                               rocl_error *err)
+static const char *name_in(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The name of a file, and those of what SQLite left beside a file that had this name: it would
+ * apply these logs to the new one. */
+static rocl_status add_names(cutter *k, const char *name, rocl_error *err)
+{
+    for (int i = 0; i < SUFFIXES; i++) {
+        char **to = &k->names[k->name_count];
+        if (asprintf(to, "%s%s", name, suffixes[i]) < 0) {
+            *to = NULL;
+            return rocl_fail_memory(err);
+        }
+        k->name_count++;
+    }
+    return ROCL_OK;
+}
+
+/* The folder is opened when there is something to write. */
+static rocl_status find_place(cutter *k, const char *path, rocl_error *err)
+{
+    rocl_status st = rocl_refuse_input(k->trace, path, err);
+    if (st == ROCL_OK)
+        st = rocl_out_tree_check(path, err);
+    if (st != ROCL_OK || k->tree)
+        return st;
+    char *folder = strndup(path, (size_t)(name_in(path) - path));
+    st = folder ? rocl_out_tree_open(&k->tree, folder, err) : rocl_fail_memory(err);
+    free(folder);
+    return st;
+}
+
+static rocl_status write_file(cutter *k, size_t slice, const char *path, rocl_rocpd_report *report,
+                              rocl_error *err)
 {
     merge_writer w = {0};
+    rocl_new_db *db = NULL;
     rocl_trace *t = k->trace;
-    rocl_notice_fn *notice = t->opt.notice;
-    if (k->done_count) /* what the first slice says holds for all */
-        t->opt.notice = NULL;
     rocl_status st = merge_writer_open(&w, t, NULL, k->options, path, err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
         if (k->selections[i])
             st = merge_writer_add(&w, &t->captures[i]->pub, &k->selections[i][slice], err);
     if (st == ROCL_OK)
-        st = merge_writer_close(&w, &k->done[k->done_count], report, err);
-    if (st == ROCL_OK)
-        k->done_count++;
+        st = merge_writer_close(&w, &db, report, err);
     merge_writer_free(&w);
+    return st ? st : rocl_new_db_commit(db, err);
+}
+
+static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_rocpd_report *report,
+                               rocl_error *err)
+{
+    char *hidden = NULL;
+    rocl_trace *t = k->trace;
+    rocl_notice_fn *notice = t->opt.notice;
+    rocl_status st = find_place(k, path, err);
+    if (st == ROCL_OK)
+        st = add_names(k, name_in(path), err);
+    if (st == ROCL_OK &&
+        asprintf(&hidden, "%s/%s", rocl_out_tree_path(k->tree), name_in(path)) < 0) {
+        hidden = NULL;
+        st = rocl_fail_memory(err);
+    }
+    if (k->done) /* what the first slice says holds for all */
+        t->opt.notice = NULL;
+    if (st == ROCL_OK)
+        st = write_file(k, slice, hidden, report, err);
+    k->done += st == ROCL_OK;
     t->opt.notice = notice;
+    free(hidden);
     return st;
 }
 
@@ -129,10 +190,9 @@ static rocl_status write_all(cutter *k, rocl_rocpd_report *report, rocl_error *e
 static rocl_status commit_all(cutter *k, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < k->done_count && st == ROCL_OK; i++) {
-        st = rocl_new_db_commit(k->done[i], err);
-        k->done[i] = NULL;
-    }
+    if (k->tree)
+        st = rocl_out_tree_commit(k->tree, (const char *const *)k->names, k->name_count, err);
+    k->tree = NULL;
     if (st == ROCL_OK && k->empty)
         rocl_notice(k->trace, "%zu of %zu slices have no events: not written", k->empty,
                     k->slices.count);
@@ -146,10 +206,11 @@ static void free_all(cutter *k)
             merge_selection_free(&k->selections[i][s]);
         free(k->selections[i]);
     }
-    for (size_t i = 0; k->done && i < k->done_count; i++)
-        rocl_new_db_discard(k->done[i]);
+    for (size_t i = 0; i < k->name_count; i++)
+        free(k->names[i]);
+    rocl_out_tree_discard(k->tree);
     free(k->selections);
-    free(k->done);
+    free(k->names);
 }
 
 rocl_status merge_write_slices(rocl_trace *t, const rocl_rocpd_options *o,

@@ -185,18 +185,6 @@ static rocl_status check_folder(const char *path, rocl_error *err)
     return st;
 }
 
-static rocl_status check_anchor(const char *path, rocl_error *err)
-{
-    struct stat info;
-    if (stat(path, &info) != 0)
-        return ROCL_OK;
-    if (!S_ISREG(info.st_mode))
-        return rocl_fail(err, ROCL_OUTPUT, "%s: is no regular file", path);
-    if (access(path, W_OK) != 0)
-        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", path, strerror(errno));
-    return ROCL_OK;
-}
-
 static rocl_status name_files(ot_archive *a, const char *stem, rocl_error *err)
 {
     static const char *const ends[FILES] = {
@@ -245,7 +233,7 @@ static rocl_status find_place(ot_archive *a, const rocl_trace *t, rocl_error *er
     if (st == ROCL_OK)
         st = refuse_inputs(a, t, folder, err);
     if (st == ROCL_OK)
-        st = check_anchor(a->path, err);
+        st = rocl_out_tree_check(a->path, err);
     if (st == ROCL_OK) {
         char whole[8192];
         snprintf(whole, sizeof whole, "%s%s", folder, stem);
