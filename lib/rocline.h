@@ -445,7 +445,7 @@ typedef struct rocl_csv_options {
     rocl_csv_style style;
     const char *directory;    /* of the files */
     const char *prefix;       /* "out" gives out_kernel_trace.csv; ROCPROFV3: before "<pid>_" */
-    bool to_stdout;           /* one kind only */
+    const char *path;         /* of one kind: where it goes, "-": standard output; else NULL */
     bool gzip;                /* add .gz */
     int level;                /* of gzip, 1..9; 0: 6 */
     bool duration, bytes;     /* extra columns */

@@ -370,7 +370,7 @@ static rocl_status start(rocl_csv_run *r, rocl_trace *t, const rocl_csv_options 
 static rocl_status open_stdout(rocl_csv_run *r, rocl_error *err)
 {
     rocl_csv_out *out;
-    return r->opt->to_stdout && r->files
+    return r->opt->path && r->files
                ? rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)__builtin_ctz(r->files), NULL,
                                    ROCL_NONE, &out, err)
                : ROCL_OK;

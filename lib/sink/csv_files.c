@@ -78,8 +78,8 @@ static char *make_path(const rocl_csv_outs *outs, const rocl_csv_out *out, const
     const char *directory = o->directory && *o->directory ? o->directory : ".";
     const char *prefix = o->prefix ? o->prefix : "";
     char name[64], process[48] = "", node[256] = "", *path = NULL;
-    if (o->to_stdout)
-        return strdup("-");
+    if (o->path)
+        return strdup(o->path);
     rocl_csv_file_name(name, sizeof name, out->file, o->style);
     if (o->style == ROCL_CSV_ROCPROFV3) {
         put_folder(outs, c, node, sizeof node);
@@ -96,7 +96,7 @@ static rocl_status make_folder(rocl_csv_outs *outs, char *path, size_t len, rocl
 {
     const rocl_csv_options *opt = outs->options;
     bool own = len > strlen(opt->directory && *opt->directory ? opt->directory : ".") + 1;
-    if (opt->to_stdout || (outs->directory && !own))
+    if (opt->path || (outs->directory && !own))
         return ROCL_OK;
     char first = path[len];
     path[len] = '\0';
@@ -166,7 +166,7 @@ static rocl_csv_out *add(rocl_csv_outs *outs)
 rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, const rocl_capture *c,
                               uint32_t process, rocl_csv_out **out, rocl_error *err)
 {
-    bool own = outs->options->style == ROCL_CSV_ROCPROFV3 && !outs->options->to_stdout;
+    bool own = outs->options->style == ROCL_CSV_ROCPROFV3 && !outs->options->path;
     const rocl_process *p = own && process < c->process_count ? &c->processes[process] : NULL;
     *out = find(outs, file, p);
     if (*out)

@@ -372,8 +372,8 @@ rocl_status rocl_csv_select(uint32_t *files, const rocl_csv_options *o, rocl_err
             return unknown_word(*w, o->style, err);
         *files |= found;
     }
-    if (o->to_stdout && (*files & (*files - 1)))
-        return rocl_fail(err, ROCL_USAGE,
-                         "standard output takes one file: choose one with --kinds");
+    if (o->path && (*files & (*files - 1)))
+        return rocl_fail(err, ROCL_USAGE, "%s takes one file: choose one with --kinds",
+                         strcmp(o->path, "-") ? o->path : "standard output");
     return ROCL_OK;
 }

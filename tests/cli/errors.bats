@@ -142,3 +142,76 @@ fails_on() {
     [ -e out/keep ]
     [ -z "$(find out -name '.*' -type f)" ]
 }
+
+@test "an empty name, and an empty part of one" {
+    db=$FIXTURES/schema-3.0.0.db
+    for tool in "rocpd2csv -d" "rocpd2pftrace -o" "rocpd2otf2 -d" "rocmerge -o" "rocmerge -c -d" \
+        "rocstats -o" "rocstats --style rocpd -d" "rtg2json -o" "rpt -o" "rpt -g" "rocrec -o" "rocrec -d"; do
+        # shellcheck disable=SC2086 # words
+        try 2 $tool "" "$db"
+        says "the name is empty"
+    done
+    for tool in rocpd2csv rocpd2pftrace rocpd2otf2 rocmerge "rocmerge -c" "rocstats --style rocprof"; do
+        for folder in "$PWD/%env{UNSET}%" "%env{UNSET}%" "a/%env{EMPTY}%/b" "%env{}%"; do
+            # shellcheck disable=SC2086 # words
+            try 2 env EMPTY= $tool -d "$folder" "$db"
+            says "is empty or not set"
+        done
+    done
+    try 2 env ROCPD_OUTPUT_PATH='%env{UNSET}%' rocpd2csv "$db"
+    [ -z "$(ls -A)" ]
+}
+
+@test "values in the name of a folder are names, not paths" {
+    db=$FIXTURES/schema-3.0.0.db
+    mkdir in
+    cd in
+    try 0 env X=../../x SLURM_PROCID=.. SLURM_JOB_ID=$'/etc/a b\n' \
+        rocpd2csv --kinds kernel -d 'd/%rank%/%job%/%env{X}%' "$db"
+    [ -s d/_./_etc_a_b_/_._.._x/out_kernel_trace.csv ]
+    try 0 env X=.. rocstats --style rocpd -d '%env{X}%/%env{X}%' "$db"
+    [ -s _./_./out_kernels_summary.csv ]
+    [ "$(ls -A ..)" = in ]
+}
+
+@test "devices, pipes and files that are there are the output itself" {
+    db=$FIXTURES/schema-3.0.0.db
+    mkfifo fifo fifo.gz
+    rocpd2csv -o - --kinds kernel "$db" >csv
+    rocpd2pftrace -o - "$db" >trace
+    for tool in "rocpd2pftrace" "rocpd2csv --kinds kernel"; do
+        # shellcheck disable=SC2086 # words
+        try 0 $tool -o /dev/null "$db"
+        silent
+    done
+    timeout 20 cat fifo >got &
+    try 0 timeout 20 rocpd2csv -o fifo --kinds kernel "$db"
+    wait
+    cmp got csv
+    timeout 20 cat fifo.gz >got.gz &
+    try 0 timeout 20 rocpd2csv -o fifo.gz --kinds kernel "$db"
+    wait
+    gzip -dc got.gz | cmp - csv
+    timeout 20 cat fifo >got &
+    try 0 timeout 20 rocpd2pftrace -o fifo "$db"
+    wait
+    cmp got trace
+    mkdir d
+    echo older | tee old d/old >out
+    try 0 rocpd2pftrace -o old "$db"
+    cmp old trace
+    try 0 rocpd2pftrace -d d -o old "$db"
+    cmp d/old trace
+    try 0 rocmerge -o old "$db"
+    [ "$(sqlite3 old 'PRAGMA integrity_check')" = ok ]
+    try 0 rocpd2pftrace "$db" # out is a default, and nothing that somebody named
+    [ "$(cat out)" = older ]
+    try 2 rocpd2csv -o /dev/null "$db"
+    says "one kind"
+    try 2 rocpd2otf2 -o fifo "$db"
+    says "several files"
+    try 4 rocmerge -o /dev/null "$db"
+    one_line rocmerge
+    [ "$(find . -type f | sort | tr '\n' ' ')" = \
+        "./csv ./d/old ./got ./got.gz ./old ./out ./rocpd-output-data/out_results.pftrace ./trace " ]
+}

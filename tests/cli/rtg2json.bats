@@ -22,7 +22,7 @@ events() { # file filter: how many events pass a jq filter
     try 0 rtg2json -pfo a.json -- -in.txt
     try 0 rtg2json "$TEXTS/calls.txt" -fpob.json
     cmp a.json b.json
-    try 0 rtg2json -o '' -pf "$TEXTS/calls.txt"
+    try 0 rtg2json -pf "$TEXTS/calls.txt"
     cmp a.json out.json
 }
 

@@ -146,7 +146,7 @@ static void test_stdout_takes_one(void **state)
     (void)state;
     rocl_error *err = rocl_error_new();
     uint32_t files;
-    rocl_csv_options o = {.to_stdout = true};
+    rocl_csv_options o = {.path = "-"};
     assert_int_equal(rocl_csv_select(&files, &o, err), ROCL_USAGE);
     assert_non_null(strstr(rocl_error_text(err), "choose one with --kinds"));
     o.kinds = LIST("kernel", "kernel_trace");

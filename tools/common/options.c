@@ -280,6 +280,16 @@ static int print_version(void)
     return finish_stdout();
 }
 
+/* An empty name is mostly a variable that is not set; "" before a slash would be the root. */
+static int store_string(const opt *o, const char **to, const char *value)
+{
+    bool is_path = !strcmp(o->arg, "NAME") || !strcmp(o->arg, "FILE") || !strcmp(o->arg, "DIR");
+    if (is_path && !*value)
+        return usage_error("--%s: the name is empty", o->name);
+    *to = value;
+    return -1;
+}
+
 static int store_value(const program *p, const opt *o, void *to, const char *value)
 {
     if (o->choices && choice_index(o->choices, value) < 0)
@@ -288,8 +298,7 @@ static int store_value(const program *p, const opt *o, void *to, const char *val
     case OPT_BOOL:
         return store_bool(o, to, value);
     case OPT_STRING:
-        *(const char **)to = value;
-        return -1;
+        return store_string(o, to, value);
     case OPT_LIST:
         strings_add(to, value);
         return -1;

@@ -25,6 +25,11 @@ const char *output_name(const common *c)
     return c->output_file ? c->output_file : variable("ROCPD_OUTPUT_NAME", "out");
 }
 
+static int name_too_long(void)
+{
+    return usage_error("the name of the output is too long");
+}
+
 /* ---- placeholders ---------------------------------------------------------------------------- */
 
 static const char *rank_of_job(void)
@@ -66,6 +71,18 @@ static const char *placeholder(const char *key, size_t len, char *room, size_t s
     return NULL;
 }
 
+/* Values are names, not paths, as AMD's are: no slash or blank, and no "..". */
+static size_t put_safely(char *to, size_t size, const char *value)
+{
+    size_t n = 0;
+    for (; value[n] && n < size; n++) {
+        unsigned char c = (unsigned char)value[n];
+        bool bad = c <= ' ' || c == 127 || c == '/' || (c == '.' && n == 0);
+        to[n] = bad ? '_' : value[n];
+    }
+    return n;
+}
+
 const char *output_folder(const common *c)
 {
     static char path[PATH_MAX];
@@ -77,15 +94,20 @@ const char *output_folder(const common *c)
         const char *end = *from == '%' ? strchr(from + 1, '%') : NULL;
         const char *text =
             end ? placeholder(from + 1, (size_t)(end - from - 1), room, sizeof room) : NULL;
-        if (text) {
-            n += (size_t)snprintf(path + n, sizeof path - n, "%s", text);
+        if (text && !*text) {
+            usage_error("--output-path: %.*s is empty or not set", (int)(end + 1 - from), from);
+            return NULL;
+        } else if (text) {
+            n += put_safely(path + n, sizeof path - n, text);
             from = end + 1;
         } else {
             path[n++] = *from++;
         }
     }
-    if (n >= sizeof path)
+    if (n >= sizeof path) {
+        name_too_long();
         return NULL;
+    }
     path[n] = '\0';
     return path;
 }
@@ -122,17 +144,41 @@ rocl_status output_make_parent(char *path)
     return s;
 }
 
-bool output_place(const common *c, bool file, const char *suffix, char *path, size_t size)
+/* The name below the folder; an absolute one as it is. NULL, and said: it is too long. */
+static char *join(const char *folder, const char *name, const char *suffix, char *path, size_t size)
 {
-    const char *name = output_name(c);
-    const char *folder = output_folder(c);
-    if (!folder)
-        return false;
-    bool named = c->output_path || *variable("ROCPD_OUTPUT_PATH", "");
-    bool bare = name[0] == '/' || (file && !named);
-    int n = snprintf(path, size, "%s%s%s%s", bare ? "" : folder, bare ? "" : "/", name,
-                     file ? "" : suffix);
-    return n >= 0 && (size_t)n < size;
+    bool below = *folder && *name != '/';
+    int n = snprintf(path, size, "%s%s%s%s", below ? folder : "", below ? "/" : "", name, suffix);
+    return n >= 0 && (size_t)n < size ? path : (name_too_long(), NULL);
+}
+
+/* Of a file that is named as such: the current one unless a folder was named. */
+static const char *folder_of_file(const common *c)
+{
+    return c->output_path || *variable("ROCPD_OUTPUT_PATH", "") ? output_folder(c) : "";
+}
+
+output_target output_look(const common *c, char *path, size_t size)
+{
+    struct stat st;
+    const char *folder = c->output_file ? folder_of_file(c) : NULL;
+    if (!folder || !join(folder, c->output_file, "", path, size) || stat(path, &st) != 0 ||
+        S_ISDIR(st.st_mode))
+        return OUTPUT_NEW;
+    return S_ISREG(st.st_mode) ? OUTPUT_FILE : OUTPUT_DEVICE;
+}
+
+int output_files(const common *c, bool file, const char *suffix, char *path, size_t size)
+{
+    const char *folder = file ? folder_of_file(c) : output_folder(c);
+    bool good = folder && join(folder, output_name(c), file ? "" : suffix, path, size);
+    return good ? -1 : ROCL_USAGE;
+}
+
+int output_place(const common *c, bool file, const char *suffix, char *path, size_t size)
+{
+    bool is_there = output_look(c, path, size) != OUTPUT_NEW;
+    return output_files(c, file || is_there, suffix, path, size);
 }
 
 bool same_file(const char *a, const char *b)

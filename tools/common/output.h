@@ -7,14 +7,20 @@
 /* -o NAME or its default. */
 const char *output_name(const common *c);
 
-/* The folder, with its placeholders filled in: -d, or its default. Static storage. NULL when
- * it is too long. */
+/* The folder, with its placeholders filled in: -d, or its default. Static storage. NULL after a
+ * usage error that it has reported. */
 const char *output_folder(const common *c);
 
-/* Where the output goes: FOLDER/NAME + suffix. A `file` that the user named as such has its name
- * already, and is taken relative to the current folder unless a folder was named. False: it is too
- * long. */
-bool output_place(const common *c, bool file, const char *suffix, char *path, size_t size);
+/* What -o names as it stands, and its path: something that is there and no folder, or not. Names of
+ * files are relative to the current folder unless a folder was named. */
+typedef enum output_target { OUTPUT_NEW, OUTPUT_FILE, OUTPUT_DEVICE } output_target;
+output_target output_look(const common *c, char *path, size_t size);
+
+/* Where an output that is one file goes: FOLDER/NAME + suffix. A `file` that the user named as such
+ * has its name already, and so has what is there. Returns -1, or the exit code of a usage error. */
+int output_place(const common *c, bool file, const char *suffix, char *path, size_t size);
+/* The same of several files, whose names only begin with NAME: whatever is called so. */
+int output_files(const common *c, bool file, const char *suffix, char *path, size_t size);
 
 /* Makes a folder and its parents; complains and returns ROCL_OUTPUT when it cannot. */
 rocl_status output_make_folder(const char *path);

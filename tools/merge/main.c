@@ -93,7 +93,7 @@ static int check_split(cli *c)
 }
 
 /* As AMD's tool names the folder. */
-static bool place_package(cli *c)
+static int place_package(cli *c)
 {
     const char *dir = c->common.output_path ? output_folder(&c->common) : "";
     char date[32];
@@ -101,7 +101,7 @@ static bool place_package(cli *c)
     struct tm tm;
     int n;
     if (!dir)
-        return false;
+        return ROCL_USAGE;
     if (*dir)
         n = snprintf(c->path, sizeof c->path, "%s%s", dir, ends_with(dir, ".rpdb") ? "" : ".rpdb");
     else if (!c->consolidate)
@@ -110,7 +110,8 @@ static bool place_package(cli *c)
         n = localtime_r(&now, &tm) && strftime(date, sizeof date, "%Y%m%d-%H%M%S", &tm)
                 ? snprintf(c->path, sizeof c->path, "rocpd-%s.rpdb", date)
                 : -1;
-    return n >= 0 && (size_t)n < sizeof c->path;
+    return n >= 0 && (size_t)n < sizeof c->path ? -1
+                                                : usage_error("the name of the output is too long");
 }
 
 static int check_package(cli *c)
@@ -124,7 +125,7 @@ static int check_package(cli *c)
         return usage_error("filters need databases to write: add --consolidate");
     if (!c->consolidate && c->common.align.choice > ROCL_ALIGN_NONE)
         return usage_error("--align needs databases to write: add --consolidate");
-    return place_package(c) ? -1 : usage_error("the name of the output is too long");
+    return place_package(c);
 }
 
 static int check_database(cli *c)
@@ -137,9 +138,9 @@ static int check_database(cli *c)
     const char *name = output_name(&c->common);
     if (strcmp(name, "-") == 0)
         return usage_error("a database cannot be written to standard output");
-    if (!output_place(&c->common, ends_with(name, ".db"), ".db", c->path, sizeof c->path))
-        return usage_error("the name of the output is too long");
-    return output_check(&c->common, c->path);
+    int code = (c->split ? output_files : output_place)(&c->common, ends_with(name, ".db"), ".db",
+                                                        c->path, sizeof c->path);
+    return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
 static int check(cli *c)

@@ -82,36 +82,56 @@ static bool drop_ending(char *name)
 }
 
 /* NAME may lead to another folder: /tmp/x, or runs/x below the output folder. */
-static bool place(cli *c)
+static int place(cli *c)
 {
     static char path[8192], name[4096];
     const char *given = prefix(c);
+    const char *folder = output_folder(&c->common);
+    if (!folder)
+        return ROCL_USAGE;
     if (strlen(given) >= sizeof name)
-        return false;
+        return usage_error("the name of the output is too long");
     strcpy(name, given);
     c->gzip |= drop_ending(name);
     const char *slash = strrchr(name, '/');
-    c->csv.directory = output_folder(&c->common);
+    c->csv.directory = folder;
     c->csv.prefix = slash ? slash + 1 : name;
-    if (!slash || !c->csv.directory)
-        return c->csv.directory != NULL;
-    const char *below = name[0] == '/' ? "" : c->csv.directory;
-    const char *between = name[0] == '/' ? "" : "/";
+    if (!slash)
+        return -1;
+    bool below = name[0] != '/';
     int len = slash == name ? 1 : (int)(slash - name);
-    int n = snprintf(path, sizeof path, "%s%s%.*s", below, between, len, name);
+    int n =
+        snprintf(path, sizeof path, "%s%s%.*s", below ? folder : "", below ? "/" : "", len, name);
     c->csv.directory = path;
-    return n >= 0 && (size_t)n < sizeof path;
+    return n >= 0 && (size_t)n < sizeof path ? -1
+                                             : usage_error("the name of the output is too long");
+}
+
+/* Standard output, devices and pipes take the text of one file. */
+static int place_one(cli *c)
+{
+    static char path[8192];
+    c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
+    if (c->common.to_stdout)
+        c->csv.path = "-";
+    else if (output_look(&c->common, path, sizeof path) == OUTPUT_DEVICE)
+        c->csv.path = path;
+    c->gzip |= c->csv.path && ends_with(c->csv.path, ".gz");
+    if (!c->csv.path || c->kinds.n == 1)
+        return -1;
+    return usage_error("%s takes one kind of file: -o %s --kinds kernel",
+                       c->common.to_stdout ? "standard output" : path, c->csv.path);
 }
 
 static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
     size_t files = 0;
-    rocl_status s = c->csv.to_stdout ? ROCL_OK : output_make_folder(c->csv.directory);
+    rocl_status s = c->csv.path ? ROCL_OK : output_make_folder(c->csv.directory);
     if (s != ROCL_OK)
         return s;
     s = rocl_write_csv(t, &c->csv, &files, err);
-    if (s <= ROCL_PARTIAL && !c->csv.to_stdout)
+    if (s <= ROCL_PARTIAL && !c->csv.path)
         msg_verbose("%zu file%s: %s/%s%s*.csv%s", files, files == 1 ? "" : "s", c->csv.directory,
                     c->csv.prefix, *c->csv.prefix ? "_" : "", c->csv.gzip ? ".gz" : "");
     return s;
@@ -128,11 +148,11 @@ static wanted_events wanted(const strings *kinds)
 
 static int check(cli *c)
 {
-    c->csv.to_stdout = c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
-    if (c->csv.to_stdout && c->kinds.n != 1)
-        return usage_error("standard output takes one kind of file: -o - --kinds kernel");
-    if (!c->csv.to_stdout && !place(c))
-        return usage_error("the name of the output is too long");
+    int code = place_one(c);
+    if (code < 0 && !c->csv.path)
+        code = place(c);
+    if (code >= 0)
+        return code;
     c->csv.style = c->style;
     c->csv.gzip = c->level < 0 ? c->gzip : c->level > 0;
     c->csv.level = c->level < 0 ? 0 : c->level;

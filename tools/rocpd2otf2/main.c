@@ -56,10 +56,11 @@ static int check(cli *c)
         return usage_error("an archive is several files: it cannot go to standard output");
     if (c->chunk_size && (c->chunk_size < 256 << 10 || c->chunk_size > 16 << 20))
         return usage_error("--chunk-size: 256k to 16m");
-    if (!output_place(&c->common, ends_with(output_name(&c->common), ".otf2"), "_results.otf2",
-                      c->path, sizeof c->path))
-        return usage_error("the name of the output is too long");
-    return output_check(&c->common, c->path);
+    if (output_look(&c->common, c->path, sizeof c->path) == OUTPUT_DEVICE)
+        return usage_error("an archive is several files: it cannot go to %s", c->path);
+    int code = output_files(&c->common, ends_with(output_name(&c->common), ".otf2"),
+                            "_results.otf2", c->path, sizeof c->path);
+    return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
 static void report(const cli *c, const rocl_otf2_report *r)

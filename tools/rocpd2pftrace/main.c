@@ -73,12 +73,13 @@ static int check(cli *c)
     c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
     if (c->common.to_stdout && isatty(STDOUT_FILENO))
         return usage_error("a trace is not written to a terminal; redirect standard output");
+    int code = -1;
     if (c->common.to_stdout)
         strcpy(c->path, "-");
-    else if (!output_place(&c->common, is_file_name(output_name(&c->common)), "_results.pftrace",
-                           c->path, sizeof c->path))
-        return usage_error("the name of the output is too long");
-    return output_check(&c->common, c->path);
+    else
+        code = output_place(&c->common, is_file_name(output_name(&c->common)), "_results.pftrace",
+                            c->path, sizeof c->path);
+    return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
 static void report(const cli *c, const rocl_pftrace_report *r)

@@ -135,7 +135,7 @@ static int check(cli *c)
     const char *name = c->common.output_file;
     if (c->rpt)
         return usage_error("--rpt must be the first option");
-    c->path = name && *name ? name : "out.json";
+    c->path = name ? name : "out.json";
     c->common.to_stdout = !strcmp(c->path, "-");
     c->gzip = c->gzip || c->gzip_level > 0 || ends_with(c->path, ".gz");
     c->gzip = c->gzip && c->gzip_level != 0;

@@ -138,7 +138,7 @@ static int write_all(cli *c)
 
 int convert_script(cli *c)
 {
-    bool named = c->common.output_file && *c->common.output_file;
+    bool named = c->common.output_file;
     c->say = c->common.level == MSG_QUIET ? NULL : c->common.to_stdout ? stderr : stdout;
     if (c->say)
         fprintf(c->say, "Writing chrome://tracing output to '%s'%s\n", c->path,

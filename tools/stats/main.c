@@ -19,7 +19,7 @@ typedef struct cli {
     int top, slices;
     bool advice, by_rank, by_agent, by_stream, by_dims;
     const char *min_gap;
-    const char *path;
+    const char *path, *folder; /* of the output; of the files of a style */
     rocl_stats_options stats;
     comparison compare;
 } cli;
@@ -190,6 +190,8 @@ static int check_style(cli *c)
 {
     if (!c->style)
         return -1;
+    if (c->common.output_path && !(c->folder = output_folder(&c->common)))
+        return ROCL_USAGE;
     if (c->stats.reports || c->by_rank || c->by_agent || c->by_stream || c->by_dims || c->format)
         return usage_error("--style writes all summaries: reports, --format and --by-... are not "
                            "for it");
@@ -255,7 +257,7 @@ static rocl_status write_files(const cli *c, const rocl_tables *tables, rocl_err
     const unsigned names = c->common.kernel_names;
     const rocl_style_options o = {
         .style = style,
-        .directory = c->common.output_path,
+        .directory = c->folder,
         .prefix = c->common.output_file ? c->common.output_file : prefix,
         .descriptors = !c->common.kernel_rename &&
                        (names == ROCL_NAMES_DISPLAY || names == ROCL_NAMES_MANGLED),
