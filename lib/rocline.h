@@ -56,9 +56,21 @@ ROCL_API const char *rocl_version(void);
 ROCL_API const char *rocl_version_details(void);
 
 /* For a program that is about to end by a signal: removes what outputs that are not complete have
- * left under hidden names. Not to be called from a signal handler, but in a thread that waits for
- * signals. What would complete or begin an output waits forever from then on. */
+ * left under hidden names, and folders that were made for them. Not to be called from a signal
+ * handler, but in a thread that waits for signals. What would complete or begin an output waits
+ * forever from then on. */
 ROCL_API void rocl_abandon_outputs(void);
+
+/* Makes the folder of an output, and its parents. */
+ROCL_API rocl_status rocl_make_dirs(const char *path, rocl_error *err);
+/* After a failure: of the folders that the program has made so, removes those that are empty. */
+ROCL_API void rocl_remove_empty_dirs(void);
+
+/* Files that were written. */
+typedef struct rocl_files_report {
+    size_t files;
+    uint64_t bytes; /* of all of them */
+} rocl_files_report;
 
 /* ---- what a trace is: definitions ----------------------------------------------------------- */
 
@@ -453,9 +465,9 @@ typedef struct rocl_csv_options {
 } rocl_csv_options;
 
 /* Writes the CSV files. ROCL_PARTIAL when records were left out or repaired (see faults).
- * *files (may be NULL) is how many files were written. */
-ROCL_API rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, size_t *files,
-                                    rocl_error *err);
+ * report may be NULL. */
+ROCL_API rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o,
+                                    rocl_files_report *report, rocl_error *err);
 
 #define ROCL_PFTRACE_LEVEL 2 /* default: under 12 bytes a slice, at little cost */
 
@@ -679,10 +691,10 @@ typedef struct rocl_style_options {
 } rocl_style_options;
 
 /* Writes a file for each domain that has calls, and one for the domains (not rocprof). The tables
- * must hold the reports domains and summary, with all rows and no further grouping. *written may be
+ * must hold the reports domains and summary, with all rows and no further grouping. report may be
  * NULL. */
 ROCL_API rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
-                                      size_t *written, rocl_error *err);
+                                      rocl_files_report *report, rocl_error *err);
 
 /* ---- the scripts around rtg_tracer ---------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
  * under a hidden one where the file system cannot do that, and takes its place at commit. */
 #include "base/out.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/out_place.h"
 
@@ -23,7 +24,10 @@ struct rocl_out {
     size_t used;
     int broken;      /* errno of the first failed write: the output cannot be completed any more */
     uint8_t *buffer; /* NULL: it rests */
+    bool packs;      /* with gzip, a member for each buffer */
 };
+
+enum { GZIP_LEVEL = 6 };
 
 static rocl_status write_error(const rocl_out *o, rocl_error *err)
 {
@@ -52,15 +56,44 @@ static rocl_status write_all(rocl_out *o, const uint8_t *p, size_t n, rocl_error
     return o->broken ? write_error(o, err) : ROCL_OK;
 }
 
+static rocl_status write_packed(rocl_out *o, const uint8_t *p, size_t n, rocl_error *err)
+{
+    rocl_buf packed = {0};
+    rocl_status st = rocl_gzip_member(&packed, p, n, GZIP_LEVEL, err);
+    if (st == ROCL_OK)
+        st = write_all(o, packed.data, packed.len, err);
+    o->bytes += packed.len;
+    rocl_buf_free(&packed);
+    return st;
+}
+
 static rocl_status flush(rocl_out *o, rocl_error *err)
 {
     size_t n = o->used;
     o->used = 0;
-    return write_all(o, o->buffer, n, err);
+    return o->packs && n ? write_packed(o, o->buffer, n, err) : write_all(o, o->buffer, n, err);
+}
+
+/* In pieces of the buffer's size, however it is called: the same bytes for the same text. */
+static rocl_status take(rocl_out *o, const uint8_t *p, size_t n, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    while (n && !st) {
+        size_t part = n < BUFFER - o->used ? n : BUFFER - o->used;
+        memcpy(o->buffer + o->used, p, part);
+        o->used += part;
+        p += part;
+        n -= part;
+        if (o->used == BUFFER)
+            st = flush(o, err);
+    }
+    return st;
 }
 
 rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err)
 {
+    if (o->packs)
+        return take(o, p, n, err);
     o->bytes += n;
     if (n >= DIRECT || n > BUFFER - o->used) {
         rocl_status st = flush(o, err);
@@ -104,6 +137,14 @@ rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err)
     }
     *out = o;
     return ROCL_OK;
+}
+
+rocl_status rocl_out_open_as_named(rocl_out **out, const char *path, rocl_error *err)
+{
+    rocl_status st = rocl_out_open(out, path, err);
+    if (st == ROCL_OK)
+        (*out)->packs = rocl_out_is_gz(path);
+    return st;
 }
 
 static rocl_status close_file(rocl_out *o, rocl_error *err)

@@ -13,10 +13,14 @@ typedef struct rocl_out rocl_out;
  * (/dev/full, a pipe) are written in place. Follows symbolic links. Mode 0666 less the umask. */
 rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err);
 
+/* The same. When `path` ends in .gz, what is written is packed with gzip: for texts of some size at
+ * most, since it is done by the thread that writes. */
+rocl_status rocl_out_open_as_named(rocl_out **out, const char *path, rocl_error *err);
+
 /* Buffered. ENOSPC, and EPIPE where the program ignores SIGPIPE, come back as ROCL_OUTPUT
  * "PATH: cannot write: ...", at the latest from commit. */
 rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err);
-uint64_t rocl_out_bytes(const rocl_out *o); /* taken so far */
+uint64_t rocl_out_bytes(const rocl_out *o); /* taken so far; where it packs, written */
 
 /* Does the name say that the output is to be compressed? */
 static inline bool rocl_out_is_gz(const char *path)
@@ -40,9 +44,6 @@ rocl_status rocl_out_commit_all(rocl_out **outs, size_t n, rocl_error *err);
 void rocl_out_discard(rocl_out *o);
 /* Commits when `st` is ROCL_OK, and discards otherwise; the status of it all. */
 rocl_status rocl_out_end(rocl_out *o, rocl_status st, rocl_error *err);
-
-/* Makes a directory and its parents. */
-rocl_status rocl_make_dirs(const char *path, rocl_error *err);
 
 /* One gzip member (RFC 1952, no name, no time) of n bytes appended to `to`: members may be joined.
  * level 1..9. */

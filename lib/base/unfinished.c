@@ -106,4 +106,5 @@ void rocl_abandon_outputs(void)
     rocl_unfinished_hold(); /* for good: nothing must be completed from now on */
     for (const rocl_unfinished *u = all; u; u = u->next)
         abandon(u);
+    rocl_unfinished_dirs();
 }

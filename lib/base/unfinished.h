@@ -20,6 +20,9 @@ void rocl_unfinished_drop(rocl_unfinished *u);
 /* Removes a file, or a folder with all that is in it. */
 void rocl_unfinished_remove(const char *path);
 
+/* Folders that rocl_make_dirs() has made: removes those that are empty. Under the lock. */
+void rocl_unfinished_dirs(void);
+
 /* Between these two rocl_abandon_outputs() removes nothing. */
 void rocl_unfinished_hold(void);
 void rocl_unfinished_release(void);

@@ -53,7 +53,7 @@ static rocl_status set_up(rocl_rpt *r, const rocl_rpt_options *o, rocl_error *er
 static rocl_status open_outputs(rocl_rpt *r, rocl_error *err)
 {
     r->print.err = err;
-    rocl_status st = rocl_out_open(&r->print.out, r->o.path ? r->o.path : "-", err);
+    rocl_status st = rocl_out_open_as_named(&r->print.out, r->o.path ? r->o.path : "-", err);
     return st ? st : rocl_rpt_json_open(r, err);
 }
 

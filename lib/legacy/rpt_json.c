@@ -44,7 +44,7 @@ rocl_status rocl_rpt_json_open(rocl_rpt *r, rocl_error *err)
     if (!r->o.json)
         return ROCL_OK;
     rocl_buf_str(&r->json_text, "{\n\"traceEvents\": [\n");
-    return rocl_out_open(&r->json, r->o.json, err);
+    return rocl_out_open_as_named(&r->json, r->o.json, err);
 }
 
 rocl_status rocl_rpt_json_record(rocl_rpt *r, const rocl_rpt_record *record, rocl_error *err)

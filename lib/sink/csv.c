@@ -406,7 +406,8 @@ static void finish(rocl_csv_run *r)
     pthread_mutex_destroy(&r->lock);
 }
 
-rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, size_t *files, rocl_error *err)
+rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_files_report *report,
+                           rocl_error *err)
 {
     rocl_csv_run r = {.trace = t, .opt = o, .jobs = t->opt.jobs};
     r.outs = (rocl_csv_outs){.trace = t, .options = o, .plans = r.plans};
@@ -425,8 +426,8 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, size_t *fil
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
         tell_barriers(t);
-    if (files)
-        *files = r.outs.count;
+    if (report)
+        *report = rocl_csv_outs_report(&r.outs);
     if (st == ROCL_OK)
         st = rocl_csv_outs_commit(&r.outs, err);
     finish(&r);

@@ -263,8 +263,7 @@ typedef struct rocl_csv_outs {
     const rocl_csv_plan *plans; /* CSV_FILES of them */
     rocl_csv_out **all;
     size_t count, cap;
-    size_t rested;  /* of them that have all their rows */
-    bool directory; /* has been made */
+    size_t rested; /* of them that have all their rows */
 } rocl_csv_outs;
 
 /* The output of a file (and of a process of a capture, where each has its own; ROCL_NONE: of no
@@ -275,6 +274,7 @@ rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, const 
 rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err);
 rocl_csv_file_id rocl_csv_out_file(const rocl_csv_out *o);
 rocl_status rocl_csv_out_write(rocl_csv_out *o, const rocl_buf *b, rocl_error *err);
+rocl_files_report rocl_csv_outs_report(const rocl_csv_outs *outs);
 /* Gives the files their names, or leaves no trace of them. */
 rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err);
 void rocl_csv_outs_discard(rocl_csv_outs *outs);

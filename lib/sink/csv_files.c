@@ -92,17 +92,15 @@ static char *make_path(const rocl_csv_outs *outs, const rocl_csv_out *out, const
     return path;
 }
 
-static rocl_status make_folder(rocl_csv_outs *outs, char *path, size_t len, rocl_error *err)
+/* For each file anew: a run that failed may have found it empty, and removed it. */
+static rocl_status make_folder(const rocl_csv_outs *outs, char *path, size_t len, rocl_error *err)
 {
-    const rocl_csv_options *opt = outs->options;
-    bool own = len > strlen(opt->directory && *opt->directory ? opt->directory : ".") + 1;
-    if (opt->path || (outs->directory && !own))
+    if (outs->options->path)
         return ROCL_OK;
     char first = path[len];
     path[len] = '\0';
     rocl_status st = rocl_make_dirs(path, err);
     path[len] = first;
-    outs->directory = true;
     return st;
 }
 
@@ -201,6 +199,14 @@ rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err)
             st = rocl_out_rest(o->out, outs->rested >= most_open(), err);
     }
     return st;
+}
+
+rocl_files_report rocl_csv_outs_report(const rocl_csv_outs *outs)
+{
+    rocl_files_report r = {.files = outs->count};
+    for (size_t i = 0; i < outs->count; i++)
+        r.bytes += outs->all[i]->out ? rocl_out_bytes(outs->all[i]->out) : 0;
+    return r;
 }
 
 rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err)

@@ -18,6 +18,7 @@ typedef struct files {
     rocl_buf text;
     rocl_out *outs[FILES_MAX]; /* complete, without their names yet */
     size_t count;
+    uint64_t bytes;
 } files;
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -242,6 +243,7 @@ static rocl_status write_file(files *f, const char *part, rocl_error *err)
     if (st == ROCL_OK)
         st = rocl_out_open(out, path, err);
     f->count += st == ROCL_OK;
+    f->bytes += f->text.len;
     return st ? st : rocl_out_write(*out, f->text.data, f->text.len, err);
 }
 
@@ -283,8 +285,8 @@ static rocl_status write_domains(files *f, const rocl_table *t, rocl_error *err)
     return t->row_count ? write_file(f, "domain", err) : ROCL_OK;
 }
 
-rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o, size_t *written,
-                             rocl_error *err)
+rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
+                             rocl_files_report *report, rocl_error *err)
 {
     files f = {.tables = t, .opt = o};
     const rocl_table *summary = rocl_style_table(t, "summary");
@@ -297,8 +299,8 @@ rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o, 
     if (st == ROCL_OK && o->style != ROCL_STYLE_ROCPROF)
         st = write_domains(&f, domains, err);
     rocl_buf_free(&f.text);
-    if (written)
-        *written = f.count;
+    if (report)
+        *report = (rocl_files_report){f.count, f.bytes};
     if (st == ROCL_OK)
         return rocl_out_commit_all(f.outs, f.count, err);
     for (size_t i = 0; i < f.count; i++)

@@ -51,7 +51,7 @@ rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
     if ((size_t)o->format >= sizeof formats / sizeof *formats)
         return rocl_fail(err, ROCL_USAGE, "unknown format of tables: %d", (int)o->format);
     rocl_table_writer w = {.tables = t, .width = o->width, .err = err};
-    w.status = rocl_out_open(&w.out, o->path, err);
+    w.status = rocl_out_open_as_named(&w.out, o->path, err);
     if (w.status != ROCL_OK)
         return w.status;
     formats[o->format](&w);

@@ -222,6 +222,33 @@ END
     cmp stdout t.pftrace
 }
 
+@test "one rule for compression: an option or else the name, and the ending follows" {
+    db=$FIXTURES/schema-3.0.0.db
+    text=$TOP/tests/fixtures/rtg/calls.txt
+    for input in "$db" "$text"; do
+        mkdir o
+        rtg2json -q -o o/plain.json "$input"
+        rtg2json -q --gzip -o o/a.json "$input"
+        rtg2json -q -o o/b.json.gz "$input"
+        rtg2json -q -z 9 -o o/c.json.gz "$input"
+        rtg2json -q -z 0 -o o/d.json.gz "$input"
+        [ "$(cd o && echo *)" = "a.json.gz b.json.gz c.json.gz d.json plain.json" ]
+        for f in a b c; do
+            gzip -dc o/$f.json.gz | cmp - o/plain.json
+        done
+        cmp o/d.json o/plain.json
+        rtg2json -q --gzip -o - "$input" | gzip -dc | cmp - o/plain.json
+        rm -r o
+    done
+    rocstats -o s.html --format html "$db"
+    rocstats -o s.html.gz --format html "$db"
+    gzip -dc s.html.gz | cmp - s.html
+    rpt -o r.txt -g r.json "$db"
+    rpt -o r.txt.gz -g r.json.gz "$db"
+    gzip -dc r.txt.gz | cmp - r.txt
+    gzip -dc r.json.gz | cmp - r.json
+}
+
 @test "gzip outputs decompress to the plain ones" {
     db=$FIXTURES/schema-3.0.0.db
     rocpd2csv -d plain "$db"
@@ -360,10 +387,45 @@ END
 @test "progress is shown on a terminal only, and removed" {
     needs script
     script -qec "rocpd2csv -d out '$FIXTURES/schema-3.0.0.db'" /dev/null >typescript </dev/null
-    # The end of the line is what wipes it.
-    [ ! -s typescript ] || [[ "$(tr -d '\r\n' <typescript)" == *$'\x1b[K' ]]
+    # What wipes it comes before the line that says where the output is.
+    [[ "$(tr -d '\r\n' <typescript | sed 's/\x1b\[[01]m//g')" =~ ^((reading|writing)*$'\x1b[K')*rocpd2csv:\ out/out_ ]]
     TERM=dumb script -qec "rocpd2csv -d out '$FIXTURES/schema-3.0.0.db'" /dev/null >typescript </dev/null
-    [ ! -s typescript ]
+    run ! grep -e reading -e $'\x1b' typescript
+}
+
+# on_terminal COMMAND: what it prints there, without progress and colours
+on_terminal() {
+    TERM=dumb script -qec "$1" /dev/null </dev/null | tr -d '\r'
+}
+
+@test "success is said on a terminal: one line with the path and the size" {
+    needs script
+    db=$FIXTURES/schema-3.0.0.db
+    local said
+    while IFS='|' read -r tool path what; do
+        said=$(on_terminal "$tool '$path' '$db'")
+        [ "$(wc -l <<<"$said")" -eq 1 ] || fail "$tool: $said"
+        [[ "$said" == "${tool%% *}: "*": "$what ]] || fail "$tool: $said"
+        [[ "$said" == *" $path"* ]] || fail "$tool: $said"
+        [ -z "$(on_terminal "${tool% -?} -q ${tool##* } '$path' '$db'")" ] || fail "$tool -q"
+        # shellcheck disable=SC2086 # words
+        try 0 $tool $path "$db"
+        silent
+    done <<'END'
+rocpd2csv -d|a|8 files, * kB
+rocpd2pftrace -o|a.pftrace|* kB
+rocpd2otf2 -o|a.otf2|* locations, * kB
+rocmerge -o|a.db|* kB
+rocmerge --split=3 -o|s.db|3 databases, * kB
+rocmerge -c -d|p|1 database, * kB
+rtg2json -o|a.json|* kB
+rocstats -o|a.txt|* kB
+rocstats --style=rocpd -d|b|7 files, * kB
+rpt -o|r.txt|* kB
+END
+    [ "$(on_terminal "rocpd2pftrace -o b.pftrace $db")" = \
+        "rocpd2pftrace: b.pftrace: $(numfmt --to=si --format=%.2f "$(stat -c %s b.pftrace)" | sed 's/K/ kB/')" ]
+    [ -z "$(on_terminal "rocpd2pftrace -o /dev/null $db")" ]
 }
 
 @test "messages have colours on a terminal only, and not with NO_COLOR" {

@@ -215,3 +215,33 @@ fails_on() {
     [ "$(find . -type f | sort | tr '\n' ' ')" = \
         "./csv ./d/old ./got ./got.gz ./old ./out ./rocpd-output-data/out_results.pftrace ./trace " ]
 }
+
+@test "a failed run leaves no folder that it made" {
+    db=$FIXTURES/schema-3.0.0.db
+    mkdir there
+    for tool in "${TOOLS[@]}" rocpd2otf2 rocmerge "rocmerge --split 2" "rocmerge -c" \
+        "rocstats --style rocpd"; do
+        for bad in truncated corrupt; do
+            # shellcheck disable=SC2086 # words
+            try 3 $tool -d there/a/b "$FIXTURES/$bad.db"
+            [ -z "$(ls -A there)" ] || fail "$tool, $bad"
+        done
+        # shellcheck disable=SC2086,SC2016
+        run bash -c 'ulimit -f 2; exec "$@"' bash $tool -d there/a/b "$FIXTURES/merged.db"
+        [ "$status" -eq 4 ] || [ "$tool" = "rocstats --style rocpd" ] || fail "$tool"
+        [ "$status" -ne 4 ] || [ -z "$(ls -A there)" ] || fail "$tool, no room"
+        rm -rf there/a
+    done
+    # shellcheck disable=SC2016
+    for tool in "${TOOLS[@]}" rocpd2otf2; do
+        try 3 "$tool" --strict -d there/a/b "$FIXTURES/nasty-3.0.0.db"
+        [ -z "$(ls -A there)" ] || fail "$tool --strict"
+    done
+    try 127 rocrec -d there/a/b -- no-such-program
+    [ -z "$(ls -A there)" ]
+    mkdir -p there/kept
+    try 3 rocpd2csv -d there/kept "$FIXTURES/truncated.db"
+    try 3 rocpd2csv -d there/kept/more --strict "$FIXTURES/nasty-3.0.0.db"
+    [ "$(find there | tr '\n' ' ')" = "there there/kept " ]
+    try 0 rocpd2csv -d there/kept/more "$db"
+}

@@ -55,7 +55,7 @@ events() { # file filter: how many events pass a jq filter
     rtg2json -q -o a.json.gz "$TEXTS/calls.txt"
     rtg2json -q --gzip -o b "$TEXTS/calls.txt"
     gzip -dc a.json.gz | cmp - plain.json
-    gzip -dc <b | cmp - plain.json
+    gzip -dc b.gz | cmp - plain.json
 }
 
 @test "many blocks: the same bytes for any number of workers" {
@@ -123,7 +123,7 @@ events() { # file filter: how many events pass a jq filter
     says "rank0.db: not text"
     [ ! -e w.json ]
     try 0 rtg2json -z0 -o x.json.gz a.txt
-    jq -e . x.json.gz >/dev/null
+    jq -e . x.json >/dev/null
     try 0 rtg2json --args -o x.json a.txt
     says "mean nothing in this one"
 }

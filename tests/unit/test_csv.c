@@ -73,7 +73,7 @@ static int tear_down(void **state)
     return rmdir(folder);
 }
 
-static rocl_status write_world(world *w, rocl_csv_options o, size_t *files)
+static rocl_status write_world(world *w, rocl_csv_options o, rocl_files_report *files)
 {
     o.directory = folder;
     return rocl_write_csv(&w->trace, &o, files, NULL);
@@ -116,14 +116,13 @@ static void test_order(void **state)
                             CALL(5, 10, 20), CALL(4, 10, 20),      CALL(6, -5, 1),
                             CALL(7, 50, 60), CALL(8, 0, INT64_MAX)};
     for (unsigned jobs = 1; jobs <= 4; jobs++) {
-        size_t files = 0;
+        rocl_files_report r = {0};
         world_open(&w, jobs, events, COUNT(events));
         w.tasks = jobs;
         name_all(&w, events, COUNT(events), HIP);
         assert_int_equal(
-            write_world(&w, (rocl_csv_options){.prefix = "o", .kinds = LIST("hip")}, &files),
-            ROCL_OK);
-        assert_int_equal(files, 1);
+            write_world(&w, (rocl_csv_options){.prefix = "o", .kinds = LIST("hip")}, &r), ROCL_OK);
+        assert_int_equal(r.files, 1);
         assert_int_equal(each_file(false), 1);
         assert_string_equal(column("o_hip_api_trace.csv", 5), "6 8 3 2 4 5 1 7");
         world_close(&w);
@@ -169,10 +168,10 @@ static void test_a_file_set_per_process(void **state)
     events[3].as.e.process = ROCL_NONE;
     world_open(&w, 2, events, COUNT(events));
     name_all(&w, events, COUNT(events), HIP);
-    size_t files;
+    rocl_files_report r;
     rocl_csv_options o = {.style = ROCL_CSV_ROCPROFV3, .prefix = ""};
-    assert_int_equal(write_world(&w, o, &files), ROCL_OK);
-    assert_int_equal(files, 4);
+    assert_int_equal(write_world(&w, o, &r), ROCL_OK);
+    assert_int_equal(r.files, 4);
     assert_string_equal(column("11_hip_api_trace.csv", 4), "4 3 1");
     assert_string_equal(column("22_hip_api_trace.csv", 4), "2");
     assert_string_equal(column("11_agent_info.csv", 2), "\"CPU\"");
@@ -241,11 +240,11 @@ static void test_nothing(void **state)
 {
     (void)state;
     world w;
-    size_t files = 7;
+    rocl_files_report r = {7, 7};
     world_open(&w, 1, NULL, 0);
-    assert_int_equal(write_world(&w, (rocl_csv_options){.kinds = LIST("hip", "copy")}, &files),
+    assert_int_equal(write_world(&w, (rocl_csv_options){.kinds = LIST("hip", "copy")}, &r),
                      ROCL_OK);
-    assert_int_equal(files, 0);
+    assert_int_equal(r.files, 0);
     assert_int_equal(each_file(false), 0);
     world_close(&w);
 }

@@ -72,6 +72,12 @@ void msg_notice(const char *fmt, ...)
         SAY("1;33");
 }
 
+void msg_done(const char *fmt, ...)
+{
+    if (level == MSG_NORMAL && isatty(STDERR_FILENO))
+        SAY("1");
+}
+
 void msg_verbose(const char *fmt, ...)
 {
     if (level >= MSG_VERBOSE)

@@ -9,8 +9,10 @@ void msg_init(const char *program);
 void msg_set_level(msg_level level);
 const char *msg_program(void);
 
-void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* always */
-void msg_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* not with -q */
+void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* always */
+void msg_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* not with -q */
+/* Only to somebody who looks: on a terminal, and not where -v says more. */
+void msg_done(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void msg_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* with -v */
 void msg_plain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* always, no name */
 

@@ -1,6 +1,6 @@
 #include "common/output.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,23 +114,12 @@ const char *output_folder(const common *c)
 
 rocl_status output_make_folder(const char *path)
 {
-    char part[PATH_MAX];
-    if (strlen(path) >= sizeof part) {
-        errno = ENAMETOOLONG;
-    } else {
-        strcpy(part, path);
-        for (char *slash = part; (slash = strchr(slash + 1, '/')); *slash = '/') {
-            *slash = '\0';
-            mkdir(part, 0777); /* what matters shows at the last one */
-        }
-        struct stat st;
-        if (mkdir(part, 0777) == 0)
-            return ROCL_OK;
-        if (errno == EEXIST && stat(part, &st) == 0 && S_ISDIR(st.st_mode))
-            return ROCL_OK;
-    }
-    msg_error("%s: cannot make this folder: %s", path, strerror(errno));
-    return ROCL_OUTPUT;
+    rocl_error *err = must_have(rocl_error_new());
+    rocl_status s = rocl_make_dirs(path, err);
+    if (s != ROCL_OK)
+        msg_error("%s", rocl_error_text(err));
+    rocl_error_free(err);
+    return s;
 }
 
 rocl_status output_make_parent(char *path)
@@ -195,4 +184,47 @@ int output_check(const common *c, const char *path)
         if (same_file(c->inputs.v[i], path))
             return usage_error("%s is an input: name another output", c->inputs.v[i]);
     return -1;
+}
+
+bool output_is_packed(bool gzip, int level, char *path, size_t size)
+{
+    struct stat st;
+    bool named = ends_with(path, ".gz");
+    bool packed = level < 0 ? gzip || named : level > 0;
+    bool fixed = !strcmp(path, "-") || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
+    size_t n = strlen(path);
+    if (packed && !named && !fixed)
+        snprintf(path + n, size - n, ".gz");
+    else if (!packed && named && !fixed && n > 3 && path[n - 4] != '/')
+        path[n - 3] = '\0';
+    return packed;
+}
+
+/* ---- success --------------------------------------------------------------------------------- */
+
+static void put_size(char *to, size_t size, uint64_t bytes)
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    double n = (double)bytes;
+    size_t u = 0;
+    for (; n >= 999.5 && u + 1 < sizeof units / sizeof *units; u++)
+        n /= 1000;
+    snprintf(to, size, "%.*f %s", !u || n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2, n, units[u]);
+}
+
+void output_done(const char *path)
+{
+    char text[32];
+    struct stat st;
+    if (!path || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return;
+    put_size(text, sizeof text, (uint64_t)st.st_size);
+    msg_done("%s: %s", path, text);
+}
+
+void output_files_done(const char *where, uint64_t files, const char *what, uint64_t bytes)
+{
+    char text[32];
+    put_size(text, sizeof text, bytes);
+    msg_done("%s: %" PRIu64 " %s%s, %s", where, files, what, files == 1 ? "" : "s", text);
 }

@@ -33,6 +33,15 @@ bool same_file(const char *a, const char *b);
 /* Refuses an output that is an input by any name; -1: it is none. */
 int output_check(const common *c, const char *path);
 
+/* Is the output packed with gzip? An option says so (-z has a level from 0 on), else the name does.
+ * The ending of the name follows, but of what is no file. */
+bool output_is_packed(bool gzip, int level, char *path, size_t size);
+
+/* What there is to say of success, on a terminal: the path of a file and its size (nothing of what
+ * is no file); the same of several. */
+void output_done(const char *path);
+void output_files_done(const char *where, uint64_t files, const char *what, uint64_t bytes);
+
 bool ends_with(const char *text, const char *end);
 
 #endif

@@ -213,6 +213,8 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     say_ignored(&c->ignored);
     rocl_error *err = must_have(rocl_error_new());
     rocl_status s = open_and_write(c, write, ctx, err);
+    if (s > ROCL_PARTIAL)
+        rocl_remove_empty_dirs();
     if (s > ROCL_PARTIAL && !reader_is_gone(c, err)) {
         if (*rocl_error_text(err)) /* else `write` has spoken */
             msg_error("%s", rocl_error_text(err));

@@ -185,6 +185,11 @@ static rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
         msg_verbose("%s: %zu %s of %zu, %" PRIu64 " rows, %" PRIu64 " bytes", c->path, r.files,
                     r.files == 1 ? "database" : "databases", rocl_trace_captures(t), r.rows,
                     r.bytes);
+    if (s <= ROCL_PARTIAL && (c->package || c->split))
+        output_files_done(c->path, c->consolidate || c->split ? r.files : c->common.inputs.n,
+                          "database", r.bytes);
+    else if (s <= ROCL_PARTIAL)
+        output_done(c->path);
     return s;
 }
 

@@ -43,12 +43,24 @@ void remove_folder(const cli *c)
     rmdir(c->made);
 }
 
+static bool is_device(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+}
+
 /* Beside the output: on the same disk, which has to have the room. */
 int make_folder(cli *c)
 {
     if (c->folder)
         return output_make_folder(c->folder) == ROCL_OK ? -1 : ROCL_OUTPUT;
-    int n = snprintf(c->made, sizeof c->made, "%s.XXXXXX", c->common.output_file);
+    const char *tmp = getenv("TMPDIR");
+    bool away = is_device(c->common.output_file);
+    int n = snprintf(c->made, sizeof c->made, "%s%s.XXXXXX",
+                     !away         ? c->common.output_file
+                     : tmp && *tmp ? tmp
+                                   : "/var/tmp",
+                     away ? "/rocrec" : "");
     if (n < 0 || (size_t)n >= sizeof c->made) {
         *c->made = '\0';
         return usage_error("the name of the output is too long");

@@ -115,6 +115,7 @@ static int record(cli *c)
         code = run_command(c, libraries);
     if (code >= 0) {
         remove_folder(c);
+        rocl_remove_empty_dirs();
         return code;
     }
     code = make_output(c);

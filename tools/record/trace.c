@@ -20,13 +20,13 @@ static rocl_status write_rocl(rocl_trace *t, const cli *c, rocl_error *err)
 static rocl_status write_csv(rocl_trace *t, const cli *c, rocl_error *err)
 {
     rocl_csv_options o = {.style = ROCL_CSV_ROCPD_1_0, .directory = c->common.output_file};
-    size_t files = 0;
+    rocl_files_report r = {0};
     o.prefix = "out";
     rocl_status s = output_make_folder(o.directory);
     if (s == ROCL_OK)
-        s = rocl_write_csv(t, &o, &files, err);
+        s = rocl_write_csv(t, &o, &r, err);
     if (s <= ROCL_PARTIAL)
-        msg_notice("%s: %zu file%s", o.directory, files, files == 1 ? "" : "s");
+        msg_notice("%s: %zu file%s", o.directory, r.files, r.files == 1 ? "" : "s");
     return s;
 }
 
@@ -74,6 +74,9 @@ static unsigned format_of_name(const char *name)
         const char *end;
         unsigned format;
     } ends[] = {{".pftrace", FORMAT_PFTRACE},
+                {".pftrace.gz", FORMAT_PFTRACE},
+                {".perfetto-trace", FORMAT_PFTRACE},
+                {".perfetto-trace.gz", FORMAT_PFTRACE},
                 {".json", FORMAT_JSON},
                 {".json.gz", FORMAT_JSON},
                 {".otf2", FORMAT_OTF2},

@@ -126,14 +126,18 @@ static int place_one(cli *c)
 static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
-    size_t files = 0;
+    rocl_files_report r = {0};
     rocl_status s = c->csv.path ? ROCL_OK : output_make_folder(c->csv.directory);
     if (s != ROCL_OK)
         return s;
-    s = rocl_write_csv(t, &c->csv, &files, err);
-    if (s <= ROCL_PARTIAL && !c->csv.path)
-        msg_verbose("%zu file%s: %s/%s%s*.csv%s", files, files == 1 ? "" : "s", c->csv.directory,
-                    c->csv.prefix, *c->csv.prefix ? "_" : "", c->csv.gzip ? ".gz" : "");
+    s = rocl_write_csv(t, &c->csv, &r, err);
+    if (s > ROCL_PARTIAL || c->csv.path)
+        return s;
+    char where[8192];
+    snprintf(where, sizeof where, "%s/%s%s*.csv%s", c->csv.directory, c->csv.prefix,
+             *c->csv.prefix ? "_" : "", c->csv.gzip ? ".gz" : "");
+    msg_verbose("%zu file%s: %s", r.files, r.files == 1 ? "" : "s", where);
+    output_files_done(where, r.files, "file", r.bytes);
     return s;
 }
 

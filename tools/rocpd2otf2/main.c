@@ -68,6 +68,7 @@ static void report(const cli *c, const rocl_otf2_report *r)
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " instants, %" PRIu64
                 " metric values, %" PRIu64 " locations",
                 c->path, r->bytes, r->slices, r->instants, r->metric_values, r->locations);
+    output_files_done(c->path, r->locations, "location", r->bytes);
     if (r->moved)
         msg_verbose("%" PRIu64 " slices overlap without nesting: shown in %" PRIu64
                     " locations of their own",

@@ -87,6 +87,8 @@ static void report(const cli *c, const rocl_pftrace_report *r)
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
                 c->common.to_stdout ? "standard output" : c->path, r->bytes, r->slices,
                 r->counter_values);
+    if (!c->common.to_stdout)
+        output_done(c->path);
     if (r->moved)
         msg_verbose("%" PRIu64 " slices overlap without nesting: shown in %" PRIu64
                     " tracks of their own",

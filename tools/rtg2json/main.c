@@ -117,6 +117,8 @@ static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
         msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
                     c->common.to_stdout ? "standard output" : c->path, r.bytes, r.slices,
                     r.counter_values);
+    if (s <= ROCL_PARTIAL && !c->common.to_stdout)
+        output_done(c->path);
     return s;
 }
 
@@ -135,10 +137,12 @@ static int check(cli *c)
     const char *name = c->common.output_file;
     if (c->rpt)
         return usage_error("--rpt must be the first option");
-    c->path = name ? name : "out.json";
+    static char path[8192];
+    if (snprintf(path, sizeof path - 4, "%s", name ? name : "out.json") >= (int)sizeof path - 4)
+        return usage_error("the name of the output is too long");
+    c->path = path;
     c->common.to_stdout = !strcmp(c->path, "-");
-    c->gzip = c->gzip || c->gzip_level > 0 || ends_with(c->path, ".gz");
-    c->gzip = c->gzip && c->gzip_level != 0;
+    c->gzip = output_is_packed(c->gzip, c->gzip_level, path, sizeof path);
     c->gzip_level = c->gzip_level < 0 ? 0 : c->gzip_level; /* the library's default */
     if (c->common.to_stdout && c->gzip && isatty(STDOUT_FILENO))
         return usage_error("compressed data is not written to a terminal");

@@ -128,10 +128,19 @@ static rocl_rpt_options library_options(rpt_cli *c)
     };
 }
 
+static rocl_status say_done(const rpt_cli *c, rocl_status s)
+{
+    if (s <= ROCL_PARTIAL) {
+        output_done(c->common.to_stdout ? NULL : c->common.output_file);
+        output_done(c->json);
+    }
+    return s;
+}
+
 static rocl_status report_trace(rocl_trace *t, void *ctx, rocl_error *err)
 {
     const rocl_rpt_options o = library_options(ctx);
-    return rocl_write_rpt_trace(t, &o, err);
+    return say_done(ctx, rocl_write_rpt_trace(t, &o, err));
 }
 
 static int report_log(rpt_cli *c)
@@ -143,6 +152,7 @@ static int report_log(rpt_cli *c)
     if (s > ROCL_PARTIAL && !reader_is_gone(&c->common, err))
         msg_error("%s", rocl_error_text(err));
     rocl_error_free(err);
+    say_done(c, s);
     return (int)s;
 }
 

@@ -95,8 +95,10 @@ static rocl_timeline_options timeline_options(cli *c)
     };
 }
 
-static void report(const rocl_timeline_report *r)
+static void report(const cli *c, const rocl_timeline_report *r)
 {
+    if (!c->common.to_stdout)
+        output_done(c->path);
     if (r->left_out)
         msg_notice("%" PRIu64 " record%s left out", r->left_out, r->left_out == 1 ? "" : "s");
     if (r->repaired)
@@ -112,7 +114,7 @@ static rocl_status write_selected(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_timeline_report r = {0};
     rocl_status s = rocl_write_timeline_of(t, &o, &r, err);
     if (s <= ROCL_PARTIAL)
-        report(&r);
+        report(ctx, &r);
     return s;
 }
 
@@ -129,7 +131,7 @@ static int write_all(cli *c)
     if (s == ROCL_OK && r.lines && !r.records)
         msg_notice("no record in %" PRIu64 " line%s", r.lines, r.lines == 1 ? "" : "s");
     if (s <= ROCL_PARTIAL)
-        report(&r);
+        report(c, &r);
     else if (!reader_is_gone(&c->common, err))
         msg_error("%s", rocl_error_text(err));
     rocl_error_free(err);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 typedef struct cli {
@@ -262,10 +263,15 @@ static rocl_status write_files(const cli *c, const rocl_tables *tables, rocl_err
         .descriptors = !c->common.kernel_rename &&
                        (names == ROCL_NAMES_DISPLAY || names == ROCL_NAMES_MANGLED),
     };
-    size_t n = 0;
-    rocl_status s = rocl_write_style(tables, &o, &n, err);
-    if (s == ROCL_OK)
-        msg_verbose("%zu files written", n);
+    rocl_files_report r = {0};
+    rocl_status s = rocl_write_style(tables, &o, &r, err);
+    if (s != ROCL_OK)
+        return s;
+    char where[8192];
+    snprintf(where, sizeof where, "%s%s%s*.csv", c->folder ? c->folder : "", c->folder ? "/" : "",
+             o.prefix);
+    msg_verbose("%zu files written", r.files);
+    output_files_done(where, r.files, "file", r.bytes);
     return s;
 }
 
@@ -285,6 +291,8 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
         rocl_status written =
             c->style ? write_files(c, tables, err) : rocl_write_tables(tables, &o, err);
         s = written == ROCL_OK ? s : written;
+        if (written == ROCL_OK && !c->style && !c->common.to_stdout)
+            output_done(c->path);
     }
     rocl_tables_free(tables);
     return s;

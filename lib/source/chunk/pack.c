@@ -141,7 +141,7 @@ rocl_status rocl_write_chunks(rocl_trace *t, const rocl_pack_options *o, rocl_pa
     packer k = {.level = o->level, .report = &own};
     rocl_status st = only_chunks(t, err);
     if (st == ROCL_OK)
-        st = rocl_out_open(&k.out, o->path, err);
+        st = rocl_out_open_as_named(&k.out, o->path, err);
     if (st != ROCL_OK)
         return st;
     st = pack_all(&k, t, err);
