@@ -116,10 +116,13 @@ endif
 
 # What is loaded into traced programs is libraries of its own: the capture core, and a front end for
 # each folder in it; those for HSA and HIP where these are installed.
-CAPTURE_SRC := $(sort $(wildcard lib/capture/*.c lib/capture/rtg/*.c)) lib/base/crc32c.c
-FRONT_ENDS := $(sort $(filter-out rtg $(if $(HSA),,hsa) $(if $(HIP),,hip), \
+GUARD_SRC := $(sort $(wildcard lib/capture/guard/*.c))
+CAPTURE_SRC := $(sort $(wildcard lib/capture/*.c lib/capture/rtg/*.c)) $(GUARD_SRC) lib/base/crc32c.c
+FRONT_ENDS := $(sort $(filter-out guard rtg $(if $(HSA),,hsa) $(if $(HIP),,hip), \
               $(patsubst lib/capture/%/,%,$(dir $(wildcard lib/capture/*/*.c)))))
 SO_roctx := libroctx64.so.4
+# What programs link with comes before the C library, and the core does not.
+SO_MORE_roctx := $(GUARD_SRC)
 # Other names under which programs look for it.
 SO_LINKS_roctx := libroctx64.so librocprofiler-sdk-roctx.so librocprofiler-sdk-roctx.so.0 \
                   librocprofiler-sdk-roctx.so.1
@@ -253,7 +256,7 @@ $(CAPTURE_SO): $(call so-objects,$(CAPTURE_SRC)) $(STAMP)
 	$(Q)$(CC) $(SO_LDFLAGS) -Wl,-soname,$(@F) -o $@ $(filter %.o,$^)
 
 define front-end-rule
-$(O)/lib/rocline/$(call so-name,$(1)): $(call so-objects,$(sort $(wildcard lib/capture/$(1)/*.c))) $(wildcard lib/capture/$(1)/exports.map) $(CAPTURE_SO) $(STAMP)
+$(O)/lib/rocline/$(call so-name,$(1)): $(call so-objects,$(sort $(wildcard lib/capture/$(1)/*.c)) $(SO_MORE_$(1))) $(wildcard lib/capture/$(1)/exports.map) $(CAPTURE_SO) $(STAMP)
 	$$(call say,LD,$$@)
 	$(Q)$(CC) $(SO_LDFLAGS) -Wl,-soname,$$(@F) -Wl,-rpath,'$$$$ORIGIN' \
 	    $$(addprefix -Wl$$(comma)--version-script=,$$(filter %.map,$$^)) -o $$@ $$(filter %.o,$$^) \

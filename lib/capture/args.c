@@ -36,7 +36,7 @@ static void put_arg(rocl_writer *w, const char *type, const char *name, const ch
 
 void rocl_cap_arg(const char *type, const char *name, const char *value, size_t len)
 {
-    rocl_writer *w = rocl_enter();
+    rocl_writer *w = rocl_enter_silently();
     if (!w)
         return;
     if (is_open(w))
@@ -162,7 +162,7 @@ void rocl_cap_args(rocl_parameters *list, const rocl_cap_value *values, size_t c
 {
     if (!has_any(values, count) || count > ROCL_CAP_ARGS)
         return;
-    rocl_writer *w = rocl_enter();
+    rocl_writer *w = rocl_enter_silently();
     if (!w)
         return;
     if (is_open(w))

@@ -40,6 +40,17 @@
  * first, once. A pause does not count. */
 ROCL_CAP_API bool rocl_cap_on(void);
 
+/* ---- what a program gives up (guard/) -------------------------------------------------------- */
+
+/* The file will be out of reach by its name: it stays open, where there is one. false: it was open,
+ * or there is none. */
+ROCL_CAP_API bool rocl_cap_keep(void);
+ROCL_CAP_API void rocl_cap_let_go(void); /* it will not */
+/* From now on system calls may end the process: recording goes on in the room that it has, and what
+ * does not fit is counted. false: it was so before, or nothing is recorded. */
+ROCL_CAP_API bool rocl_cap_seal(void);
+ROCL_CAP_API void rocl_cap_unseal(void); /* they may not */
+
 /* ---- calls of the host ----------------------------------------------------------------------- */
 
 /* One per API function or other place that is traced, static:

@@ -1,9 +1,31 @@
 /* Clocks. The TSC is used where the kernel itself keeps time by it: then it goes at one speed and
  * is the same on all cores. */
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "capture/core.h"
+
+/* What the kernel keeps time by; the name with a line end. */
+static bool is_clock_source(const char *name)
+{
+    static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    char text[64] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is = fd >= 0 && read(fd, text, sizeof text - 1) > 0 && !strcmp(text, name);
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* Those that programs can read by themselves (vDSO). */
+bool rocl_clock_is_free(void)
+{
+    return rocl_set.tsc || (getauxval(AT_SYSINFO_EHDR) &&
+                            (is_clock_source("tsc\n") || is_clock_source("kvm-clock\n") ||
+                             is_clock_source("hyperv_clocksource_tsc_page\n") ||
+                             is_clock_source("arch_sys_counter\n")));
+}
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -16,13 +38,7 @@ static bool is_invariant(void)
 
 bool rocl_tsc_is_good(void)
 {
-    static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    char text[8] = {0};
-    int fd = is_invariant() ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    bool good = fd >= 0 && read(fd, text, sizeof text) >= 4 && !memcmp(text, "tsc\n", 4);
-    if (fd >= 0)
-        close(fd);
-    return good;
+    return is_invariant() && is_clock_source("tsc\n");
 }
 #else
 bool rocl_tsc_is_good(void)

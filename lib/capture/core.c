@@ -1,4 +1,5 @@
 /* The state of a process: made with its first event, and again after a fork. */
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -77,6 +78,8 @@ static void write_self(rocl_core *c)
     memcpy(content, c->preamble, c->preamble_len);
     rocl_chunk_begin(h, c, where.size, ROCL_CHUNK_PROCESS, c->preamble_len);
     atomic_fetch_add(&c->chunks, 1);
+    /* The kernel does not join it with another mapping of the file: it has a name in /proc. */
+    madvise(h, where.size, MADV_RANDOM);
     c->self = nearest = h;
 }
 
@@ -86,7 +89,7 @@ static rocl_chunk_header *who_counts(void)
 {
     const rocl_core *c = atomic_load(&the_core);
     if (!c || !atomic_load(&c->alive))
-        return NULL;
+        return rocl_is_sealed() ? nearest : NULL; /* it will have none */
     return c->refused ? nearest : c->self;
 }
 
@@ -148,11 +151,12 @@ static rocl_core *begin_core(rocl_core *c)
 rocl_core *rocl_core_get(void)
 {
     rocl_core *c = atomic_load(&the_core);
-    if (!rocl_set.on)
+    bool alive = c && atomic_load_explicit(&c->alive, memory_order_acquire);
+    if (!rocl_set.on || (!alive && rocl_is_sealed()))
         return NULL;
     if (!c && !(c = map_core()))
         return NULL;
-    if (!atomic_load_explicit(&c->alive, memory_order_acquire))
+    if (!alive)
         begin_core(c);
     return c->refused ? NULL : c;
 }
@@ -167,6 +171,8 @@ void rocl_core_preamble_add(rocl_core *c, uint8_t type, const char *text, size_t
 {
     uint8_t head[16], *p = rocl_put_sized(head, type, len);
     size_t n = (size_t)(p - head);
+    if (rocl_is_sealed())
+        return; /* there will be no chunk */
     pthread_mutex_lock(&c->lock);
     if (c->preamble_len + n + len <= sizeof c->preamble) {
         memcpy(c->preamble + c->preamble_len, head, n);
@@ -174,4 +180,36 @@ void rocl_core_preamble_add(rocl_core *c, uint8_t type, const char *text, size_t
         c->preamble_len += n + len;
     }
     pthread_mutex_unlock(&c->lock);
+}
+
+bool rocl_cap_keep(void)
+{
+    int saved = errno;
+    rocl_core *c = rocl_me.busy ? NULL : rocl_core_peek();
+    bool kept = c && rocl_file_keep(c);
+    errno = saved;
+    return kept;
+}
+
+void rocl_cap_let_go(void)
+{
+    rocl_core *c = rocl_core_peek();
+    if (c)
+        rocl_file_let_go(c);
+}
+
+bool rocl_cap_seal(void)
+{
+    int saved = errno;
+    bool sealed = rocl_set.on && !atomic_exchange(&rocl_sealed, true);
+    if (sealed)
+        rocl_set.on = rocl_clock_is_free();
+    errno = saved;
+    return sealed;
+}
+
+void rocl_cap_unseal(void)
+{
+    rocl_set.on = true;
+    atomic_store(&rocl_sealed, false);
 }

@@ -3,6 +3,7 @@
  *     settings.c  the environment, what is known of the process and its node
  *     clock.c     ticks, and the clocks side by side
  *     file.c      the file of a process: room for chunks
+ *     guard/      calls by which a program limits what it can do later
  *     writer.c    writers of threads: their chunks from begin to end
  *     names.c     sites, texts and definitions: written into each chunk before their first use
  *     record.c    events of the host
@@ -50,7 +51,7 @@ typedef struct rocl_settings {
     char folder[PATH_MAX]; /* absolute */
     dev_t folder_dev;      /* of it, as it was when the library was loaded */
     ino_t folder_ino;
-    int folder_fd;         /* -1: none. It may have been closed by the program since. */
+    int folder_fd;         /* -1: none is kept. It may have been closed by the program since. */
     char host[65];         /* for names of files */
     uint64_t loaded_ticks; /* when that was, to know how fast ticks go */
     uint64_t loaded_ns;    /* monotonic */
@@ -64,6 +65,13 @@ typedef struct rocl_settings {
 extern rocl_settings rocl_set;
 /* Nothing is recorded while it is set. */
 extern _Atomic bool rocl_paused;
+/* No system call is made while it is set, nor a lock taken, for which others may wait with one. */
+extern _Atomic bool rocl_sealed;
+
+static inline bool rocl_is_sealed(void)
+{
+    return atomic_load_explicit(&rocl_sealed, memory_order_acquire);
+}
 
 /* ---- clock.c --------------------------------------------------------------------------------- */
 
@@ -90,6 +98,7 @@ static inline uint64_t rocl_ticks_if_on(void)
 }
 
 bool rocl_tsc_is_good(void);
+bool rocl_clock_is_free(void); /* reading ticks is no system call */
 void rocl_sync_read(rocl_chunk_sync *s);
 uint64_t rocl_tick_hz(void); /* measured since the library was loaded; may take 0.2 ms */
 
@@ -106,7 +115,7 @@ typedef struct rocl_core {
     bool refused;          /* there is no file and will be none */
     uint32_t pid;
     uint64_t process, start, tick_hz;
-    int fd; /* of the file; -1 none */
+    int fd; /* of the file; -1: none is kept */
     dev_t dev;
     ino_t ino;
     char name[128];           /* of the file, in the folder */
@@ -135,6 +144,11 @@ void *rocl_wiped_pages(size_t n);
 /* Makes the file. Locked. */
 bool rocl_file_make(rocl_core *c);
 void rocl_file_remove(rocl_core *c); /* there is no room for even its first chunk */
+/* The file and its folder will be out of reach: they stay open. false: they were, or cannot. */
+bool rocl_file_keep(rocl_core *c);
+void rocl_file_let_go(rocl_core *c); /* they will not */
+/* The same descriptor with a number that no program counts on; closes the other. */
+int rocl_move_away(int fd);
 /* Maps room for a chunk of at least `size` bytes; NULL: there is none. Policy block: waits while
  * the disk is full. Takes the lock. */
 rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where);
@@ -201,31 +215,43 @@ typedef struct rocl_self {
 
 extern __thread rocl_self rocl_me __attribute__((tls_model("initial-exec")));
 
-/* The slow half of rocl_enter: makes a writer. NULL: there is none. */
-rocl_writer *rocl_writer_make(void);
+/* The slow half of rocl_enter: makes a writer. NULL: there is none, and so many events are lost. */
+rocl_writer *rocl_writer_make(uint64_t lost);
 /* Room for `need` bytes and a small event at pos, in this chunk or the next; false: dropped and
  * counted. Texts and names have to be looked up again after it. */
 bool rocl_writer_room(rocl_writer *w, size_t need);
 void rocl_writer_drop(rocl_writer *w);
-void rocl_count_interrupted(void);
+void rocl_count_interrupted(uint64_t lost);
 /* That of another thread; NULL: it has none. */
 rocl_writer *rocl_writer_of(rocl_core *c, uint32_t tid);
 
-/* A writer to record with, until rocl_leave; NULL: the event is not recorded. */
-static inline rocl_writer *rocl_enter(void)
+/* A writer to record with, until rocl_leave; NULL: it is not recorded, but as many events are
+ * counted: a range that is lost is one, and its end nothing more. */
+static inline rocl_writer *rocl_enter_for(uint64_t events)
 {
     if (UNLIKELY(!rocl_set.on))
         return NULL;
     if (UNLIKELY(rocl_me.busy)) {
-        rocl_count_interrupted();
+        rocl_count_interrupted(events);
         return NULL;
     }
     rocl_me.busy = true;
     atomic_signal_fence(memory_order_seq_cst);
     rocl_writer *w = rocl_me.writer;
-    if (UNLIKELY(!w || !w->alive) && !(w = rocl_writer_make()))
+    if (UNLIKELY(!w || !w->alive) && !(w = rocl_writer_make(events)))
         rocl_me.busy = false;
     return w;
+}
+
+static inline rocl_writer *rocl_enter(void)
+{
+    return rocl_enter_for(1);
+}
+
+/* For what is no event, or the end of one. */
+static inline rocl_writer *rocl_enter_silently(void)
+{
+    return rocl_enter_for(0);
 }
 
 static inline void rocl_leave(void)

@@ -34,7 +34,7 @@ static rocl_def *make(rocl_record_type type, const rocl_def *ref, const uint64_t
     size_t size = (1 + numbers + count) * ROCL_VARINT_MAX;
     for (size_t i = 0; i < count; i++)
         size += texts[i].n;
-    rocl_def *d = rocl_set.on ? malloc(sizeof *d + size) : NULL;
+    rocl_def *d = rocl_set.on && !rocl_is_sealed() ? malloc(sizeof *d + size) : NULL;
     errno = saved;
     if (!d)
         return NULL;

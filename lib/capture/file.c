@@ -1,6 +1,7 @@
 /* The file of a process. It grows by what fallocate gives: so a full disk is noticed here, and not
- * as a SIGBUS when the program writes. File descriptors may have been closed by the program, and
- * their numbers used for files of its own: they are looked at before each use. */
+ * as a SIGBUS when the program writes. No descriptor stays open: the file is opened when it has to
+ * grow, and closed when the room is mapped. What the program closes, or opens meanwhile, is looked
+ * at before each use. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,66 +18,146 @@ static bool is_file(int fd, dev_t dev, ino_t ino)
     return fd >= 0 && fstat(fd, &s) == 0 && s.st_dev == dev && s.st_ino == ino;
 }
 
-/* What the program never sees: a number above those it counts on. */
-static int move_away(int fd)
+/* Away from the numbers that programs, and scripts, count on. */
+int rocl_move_away(int fd)
 {
-    int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 200);
+    enum { FAR = 1000 };
+    int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FAR);
     if (moved < 0)
         return fd;
     close(fd);
     return moved;
 }
 
+static void close_ours(int fd, dev_t dev, ino_t ino)
+{
+    if (is_file(fd, dev, ino))
+        close(fd);
+}
+
+/* -1: it is not there any more, or another folder has its name. */
+static int open_folder(void)
+{
+    if (is_file(rocl_set.folder_fd, rocl_set.folder_dev, rocl_set.folder_ino))
+        return rocl_set.folder_fd;
+    int fd = open(rocl_set.folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || is_file(fd, rocl_set.folder_dev, rocl_set.folder_ino))
+        return fd;
+    close(fd);
+    errno = ENOENT;
+    return -1;
+}
+
+static void close_folder(int fd)
+{
+    if (fd != rocl_set.folder_fd)
+        close_ours(fd, rocl_set.folder_dev, rocl_set.folder_ino);
+}
+
 static int open_in_folder(const char *name, int flags)
 {
-    char path[PATH_MAX + sizeof((rocl_core *)0)->name];
-    if (is_file(rocl_set.folder_fd, rocl_set.folder_dev, rocl_set.folder_ino))
-        return openat(rocl_set.folder_fd, name, flags | O_CLOEXEC, 0666);
-    snprintf(path, sizeof path, "%s/%s", rocl_set.folder, name);
-    return open(path, flags | O_CLOEXEC, 0666);
+    int folder = open_folder();
+    int fd = folder < 0 ? -1 : openat(folder, name, flags | O_CLOEXEC, 0666);
+    int saved = errno;
+    close_folder(folder);
+    errno = saved;
+    return fd;
+}
+
+/* The program's mask may have taken the right to open it once more. */
+static bool stay_writable(int fd, const struct stat *s)
+{
+    mode_t mode = s->st_mode & 0777;
+    return (mode & 0600) == 0600 || fchmod(fd, mode | 0600) == 0;
 }
 
 bool rocl_file_make(rocl_core *c)
 {
     struct stat s;
+    int fd = -1;
     c->fd = -1;
-    for (unsigned i = 0; c->fd < 0 && i < 100000; i++) {
+    for (unsigned i = 0; fd < 0 && i < 100000; i++) {
         int n = snprintf(c->name, sizeof c->name, "%s-%u", rocl_set.host, c->pid);
         snprintf(c->name + n, sizeof c->name - (size_t)n, i ? "-%u.rocl" : ".rocl", i);
-        c->fd = open_in_folder(c->name, O_RDWR | O_CREAT | O_EXCL);
-        if (c->fd < 0 && errno != EEXIST)
+        fd = open_in_folder(c->name, O_RDWR | O_CREAT | O_EXCL);
+        if (fd < 0 && errno != EEXIST)
             return false;
     }
-    if (c->fd < 0 || fstat(c->fd, &s) != 0)
+    if (fd < 0)
         return false;
+    bool made = fstat(fd, &s) == 0 && stay_writable(fd, &s);
     c->dev = s.st_dev;
     c->ino = s.st_ino;
-    c->fd = move_away(c->fd);
-    return true;
+    close(fd);
+    return made;
 }
 
 void rocl_file_remove(rocl_core *c)
 {
-    char path[PATH_MAX + sizeof c->name];
-    snprintf(path, sizeof path, "%s/%s", rocl_set.folder, c->name);
-    if (is_file(c->fd, c->dev, c->ino))
-        close(c->fd);
-    c->fd = -1;
-    unlink(path);
+    int folder = open_folder();
+    if (folder >= 0)
+        unlinkat(folder, c->name, 0);
+    close_folder(folder);
 }
 
-static bool reopen(rocl_core *c)
+/* By what is mapped of it: also where its name is out of reach. Takes a privilege. */
+static int open_mapped(const rocl_core *c)
+{
+    char path[80];
+    uintptr_t at = (uintptr_t)c->self;
+    if (!c->self)
+        return -1;
+    snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", (unsigned long)at,
+             (unsigned long)(at + c->self->size));
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static int open_file(const rocl_core *c)
 {
     if (is_file(c->fd, c->dev, c->ino))
-        return true;
-    int fd = open_in_folder(c->name, O_RDWR);
+        return c->fd;
+    int fd = open_in_folder(c->name, O_RDWR | O_NOFOLLOW);
     if (!is_file(fd, c->dev, c->ino)) {
         if (fd >= 0)
             close(fd);
-        fd = -1;
+        fd = open_mapped(c);
     }
-    c->fd = move_away(fd);
-    return fd >= 0;
+    if (is_file(fd, c->dev, c->ino))
+        return rocl_move_away(fd);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static void close_file(const rocl_core *c, int fd)
+{
+    if (fd != c->fd)
+        close_ours(fd, c->dev, c->ino);
+}
+
+bool rocl_file_keep(rocl_core *c)
+{
+    bool kept = false;
+    /* The caller may be a signal handler that has interrupted what holds the lock. */
+    if (pthread_mutex_trylock(&c->lock) != 0)
+        return false;
+    if (!is_file(c->fd, c->dev, c->ino)) {
+        int folder = open_folder();
+        c->fd = open_file(c);
+        if (folder != rocl_set.folder_fd)
+            rocl_set.folder_fd = rocl_move_away(folder);
+        kept = true;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return kept;
+}
+
+void rocl_file_let_go(rocl_core *c)
+{
+    int fd = c->fd, folder = rocl_set.folder_fd;
+    c->fd = rocl_set.folder_fd = -1;
+    close_file(c, fd);
+    close_folder(folder);
 }
 
 /* Beyond the limit of a process the kernel would not just refuse but send SIGXFSZ. */
@@ -106,13 +187,13 @@ static bool reserve(int fd, const rocl_span *s)
 }
 
 /* *wait: there may be room later. */
-static bool grow(rocl_core *c, size_t size, rocl_span *where, bool *wait)
+static bool grow(rocl_core *c, int fd, size_t size, rocl_span *where, bool *wait)
 {
     *where = (rocl_span){c->file_size, size};
     *wait = false;
     if (!may_grow(where->offset + size))
         return false;
-    if (!reserve(c->fd, where)) {
+    if (!reserve(fd, where)) {
         *wait = errno == ENOSPC || errno == EDQUOT;
         return false;
     }
@@ -141,15 +222,12 @@ static bool recycle(rocl_core *c, size_t size, rocl_span *where)
     return true;
 }
 
-static bool find_room(rocl_core *c, size_t size, rocl_span *where, bool *wait)
+static bool find_room(rocl_core *c, int fd, size_t size, rocl_span *where, bool *wait)
 {
-    bool over = rocl_set.limit && c->file_size + size > rocl_set.limit;
-    *wait = false;
-    if (!reopen(c) || (over && rocl_set.policy == ROCL_DROP))
-        return false;
-    if (over && rocl_set.policy == ROCL_RING && recycle(c, size, where))
-        return true;
-    return grow(c, size, where, wait);
+    if (rocl_set.limit && c->file_size + size > rocl_set.limit &&
+        (rocl_set.policy == ROCL_DROP || (rocl_set.policy == ROCL_RING && recycle(c, size, where))))
+        return rocl_set.policy == ROCL_RING;
+    return grow(c, fd, size, where, wait);
 }
 
 /* There is no address space: the room is kept for the next one. The list has a place for it, where
@@ -165,14 +243,15 @@ static void put_back(rocl_core *c, const rocl_span *where)
 static void *map_room(rocl_core *c, size_t size, rocl_span *where, bool *wait)
 {
     void *at = MAP_FAILED;
+    *wait = false;
     pthread_mutex_lock(&c->lock);
-    /* The file is mapped before the lock is given back: nobody closes it in between. */
-    if (find_room(c, size, where, wait)) {
-        at = mmap(NULL, where->size, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd,
-                  (off_t)where->offset);
+    int fd = open_file(c);
+    if (fd >= 0 && find_room(c, fd, size, where, wait)) {
+        at = mmap(NULL, where->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)where->offset);
         if (at == MAP_FAILED)
             put_back(c, where);
     }
+    close_file(c, fd);
     pthread_mutex_unlock(&c->lock);
     return at;
 }
@@ -181,9 +260,11 @@ rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where)
 {
     void *at;
     bool wait;
+    if (rocl_is_sealed())
+        return NULL;
     size = (size + rocl_set.page - 1) / rocl_set.page * rocl_set.page;
     while ((at = map_room(c, size, where, &wait)) == MAP_FAILED) {
-        if (rocl_set.policy != ROCL_BLOCK || !wait)
+        if (rocl_set.policy != ROCL_BLOCK || !wait || rocl_is_sealed())
             return NULL;
         nanosleep(&(struct timespec){0, 10000000}, NULL);
     }

@@ -75,7 +75,7 @@ void rocl_cap_begin(rocl_site *site)
 
 void rocl_cap_end_at(uint64_t ticks)
 {
-    rocl_writer *w = rocl_enter();
+    rocl_writer *w = rocl_enter_silently();
     if (w) {
         put_end(w, &w->regions, ROCL_REC_END, ticks);
         rocl_leave();
@@ -101,7 +101,7 @@ static uint32_t next_correlation(rocl_writer *w)
 
 uint64_t rocl_cap_correlate(void)
 {
-    rocl_writer *w = rocl_enter();
+    rocl_writer *w = rocl_enter_silently();
     uint64_t number = 0;
     if (!w)
         return 0;
@@ -178,7 +178,7 @@ void rocl_cap_push(const char *text)
 void rocl_cap_pop(void)
 {
     uint64_t now = rocl_ticks_if_on();
-    rocl_writer *w = rocl_enter();
+    rocl_writer *w = rocl_enter_silently();
     if (w) {
         put_end(w, &w->ranges, ROCL_REC_POP, now);
         rocl_leave();
@@ -189,7 +189,7 @@ void rocl_cap_pop(void)
 void rocl_cap_stop(uint64_t number)
 {
     uint64_t now = rocl_ticks_if_on();
-    rocl_writer *w = rocl_enter();
+    rocl_writer *w = rocl_enter_silently();
     if (!w)
         return;
     if (rocl_room(w, 0)) {
@@ -214,7 +214,7 @@ static void put_text_record(rocl_writer *w, uint8_t type, const char *text, size
 
 void rocl_cap_thread_name(const char *name)
 {
-    rocl_writer *w = rocl_enter();
+    rocl_writer *w = rocl_enter_silently();
     if (!w)
         return;
     snprintf(w->name, sizeof w->name, "%s", name ? name : "");
@@ -224,7 +224,7 @@ void rocl_cap_thread_name(const char *name)
 
 void rocl_cap_process_name(const char *name)
 {
-    rocl_writer *w = rocl_enter();
+    rocl_writer *w = rocl_enter_silently();
     rocl_core *c = rocl_core_peek();
     size_t n = name ? strnlen(name, 255) : 0;
     if (!w)
@@ -241,7 +241,7 @@ void rocl_cap_name(rocl_chunk_named what, uint64_t number, const char *name)
 {
     enum { LONGEST = 255 };
     char body[LONGEST + 2 * ROCL_VARINT_MAX];
-    rocl_writer *w = rocl_enter();
+    rocl_writer *w = rocl_enter_silently();
     rocl_core *c = rocl_core_peek();
     if (!w)
         return;
@@ -257,7 +257,7 @@ void rocl_cap_name(rocl_chunk_named what, uint64_t number, const char *name)
 
 static void set_paused(uint32_t tid, bool paused)
 {
-    rocl_writer *w = rocl_enter();
+    rocl_writer *w = rocl_enter_silently();
     rocl_core *c = rocl_core_peek();
     if (!w)
         return;

@@ -12,7 +12,7 @@
 #include "capture/core.h"
 
 rocl_settings rocl_set;
-_Atomic bool rocl_paused;
+_Atomic bool rocl_paused, rocl_sealed;
 
 static uint64_t number_of(const char *name, uint64_t otherwise, uint64_t max)
 {
@@ -98,23 +98,15 @@ static void describe_node(void)
         *c = *c == '/' ? '_' : *c;
 }
 
-/* The folder stays open, away from the numbers that programs count on, for a process that changes
- * its root. */
-static bool open_folder(const char *path)
+/* No descriptor is kept: the folder is told again by what it is. */
+static bool find_folder(const char *path)
 {
     struct stat s;
-    if (!path || !realpath(path, rocl_set.folder))
-        return false;
-    int fd = open(rocl_set.folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &s) != 0)
+    if (!path || !realpath(path, rocl_set.folder) || stat(rocl_set.folder, &s) != 0 ||
+        !S_ISDIR(s.st_mode))
         return false;
     rocl_set.folder_dev = s.st_dev;
     rocl_set.folder_ino = s.st_ino;
-    rocl_set.folder_fd = fcntl(fd, F_DUPFD_CLOEXEC, 200);
-    if (rocl_set.folder_fd < 0)
-        rocl_set.folder_fd = fd;
-    else
-        close(fd);
     return true;
 }
 
@@ -137,7 +129,7 @@ __attribute__((constructor)) static void load(void)
     int saved = errno;
     const char *clock = secure_getenv("ROCLINE_CLOCK");
     rocl_set.folder_fd = -1;
-    rocl_set.on = open_folder(secure_getenv("ROCLINE_OUTPUT"));
+    rocl_set.on = find_folder(secure_getenv("ROCLINE_OUTPUT"));
     if (rocl_set.on) {
         rocl_set.tsc = !(clock && !strcmp(clock, "monotonic")) && rocl_tsc_is_good();
         rocl_set.loaded_ns = rocl_ns(CLOCK_MONOTONIC);

@@ -58,6 +58,8 @@ static known *room_in(_Atomic(known *) *bucket)
 static known *make(_Atomic(known *) *bucket, uint64_t handle)
 {
     int saved = errno;
+    if (rocl_is_sealed())
+        return NULL;
     pthread_mutex_lock(&making);
     known *k = find(bucket, handle); /* another thread may have been first */
     if (!k && (k = room_in(bucket))) {

@@ -184,7 +184,7 @@ static bool find_room(rocl_writer *w, size_t need)
         return true;
     }
     rocl_core *c = rocl_core_get();
-    bool found = c && may_retry(w, c) && next_chunk(w, c, need);
+    bool found = c && !rocl_is_sealed() && may_retry(w, c) && next_chunk(w, c, need);
     if (found)
         w->retry = 0;
     return found;
@@ -212,10 +212,10 @@ void rocl_writer_drop(rocl_writer *w)
     atomic_store_explicit(&w->chunk->dropped, ++w->dropped, memory_order_relaxed);
 }
 
-void rocl_count_interrupted(void)
+void rocl_count_interrupted(uint64_t lost)
 {
     if (rocl_set.on)
-        rocl_core_count_lost(1);
+        rocl_core_count_lost(lost);
 }
 
 /* ---- writers --------------------------------------------------------------------------------- */
@@ -261,17 +261,17 @@ static void begin_writer(rocl_core *c, rocl_writer *w)
 }
 
 /* A writer that is there but not alive is of the parent, whose pages read as zeros here. */
-rocl_writer *rocl_writer_make(void)
+rocl_writer *rocl_writer_make(uint64_t lost)
 {
     int saved = errno;
-    rocl_core *c = rocl_core_get();
+    rocl_core *c = rocl_is_sealed() ? NULL : rocl_core_get();
     rocl_writer *w = NULL;
     if (c)
         w = rocl_me.writer ? rocl_me.writer : take_writer(c);
     if (w)
         begin_writer(c, w);
     else
-        rocl_core_count_lost(1);
+        rocl_core_count_lost(lost);
     errno = saved;
     return w;
 }
@@ -282,7 +282,10 @@ static void thread_ends(void *of)
     int saved = errno;
     rocl_core *c = rocl_core_peek();
     rocl_me.busy = true;
-    if (c && w->alive) {
+    if (rocl_is_sealed()) {
+        if (c && w->alive && w->chunk)
+            rocl_chunk_close(w->chunk, ROCL_CHUNK_LAST);
+    } else if (c && w->alive) {
         if (w->chunk)
             end_chunk(c, w->chunk, &w->where, ROCL_CHUNK_LAST);
         clear_writer(w);
@@ -298,6 +301,8 @@ static void thread_ends(void *of)
 
 rocl_writer *rocl_writer_of(rocl_core *c, uint32_t tid)
 {
+    if (rocl_is_sealed())
+        return NULL;
     pthread_mutex_lock(&c->lock);
     rocl_writer *w = c->all;
     while (w && !(w->alive && w->tid == tid))

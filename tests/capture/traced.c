@@ -2,6 +2,8 @@
  * of them must hold, and end with the exit code 7 when the recording has disturbed them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -9,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -376,6 +379,80 @@ static int in_chroot(void)
     return 0;
 }
 
+/* Gives up its user: the file is of another one from then on. */
+static int as_nobody(void)
+{
+    step(0);
+    if (setgid(65534) || setuid(65534))
+        return 77;
+    for (long i = 1; i < arg_n; i++)
+        step(i);
+    printf("%ld\n", arg_n);
+    return 0;
+}
+
+/* How many descriptors there are, before, while and after something is recorded. */
+static int counts_descriptors(void)
+{
+    int before = 0, after = 0;
+    for (int fd = 0; fd < 65536; fd++)
+        before += fcntl(fd, F_GETFD) >= 0;
+    for (long i = 0; i < arg_n; i++)
+        step(i);
+    for (int fd = 0; fd < 65536; fd++)
+        after += fcntl(fd, F_GETFD) >= 0;
+    printf("%d %d\n", before, after);
+    return 0;
+}
+
+/* From now on nothing is allowed but to write and to end. */
+static bool forbid_all(bool by_name)
+{
+    const unsigned calls[] = {SYS_write, SYS_exit, SYS_exit_group, SYS_futex, SYS_rt_sigreturn};
+    enum { CALLS = sizeof calls / sizeof *calls };
+    struct sock_filter code[2 * CALLS + 2];
+    struct sock_fprog program = {2 * CALLS + 2, code};
+    size_t n = 0;
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);
+    for (size_t i = 0; i < CALLS; i++) {
+        code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i], 0, 1);
+        code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    }
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return false;
+    return by_name ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0
+                   : syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+static void *late_steps(void *gate)
+{
+    while (!atomic_load((_Atomic int *)gate))
+        ;
+    for (long i = 0; i < arg_n; i++)
+        step(i);
+    atomic_fetch_add((_Atomic int *)gate, 1);
+    return NULL;
+}
+
+static int sealed(void)
+{
+    _Atomic int gate = 0;
+    pthread_t thread;
+    char text[32];
+    pthread_create(&thread, NULL, late_steps, &gate);
+    step(0);
+    if (!forbid_all(arg_m))
+        return 77;
+    atomic_store(&gate, 1);
+    for (long i = 1; i < arg_n; i++)
+        step(i);
+    while (atomic_load(&gate) < 2)
+        ;
+    int n = snprintf(text, sizeof text, "%ld\n", 2 * arg_n);
+    return write(1, text, (size_t)n) == n ? 0 : 7;
+}
+
 static int crash(void)
 {
     for (long i = 0; i < arg_n; i++)
@@ -484,12 +561,14 @@ static const struct {
     const char *name;
     int (*run)(void);
 } modes[] = {
-    {"events", events},      {"threads", threads}, {"churn", churn},       {"forks", forks},
-    {"count", until_killed}, {"signals", signals}, {"deep", deep},         {"markers", markers},
-    {"names", gives_names},  {"gpu", gpu},         {"closes", closes_all}, {"chroot", in_chroot},
-    {"crash", crash},        {"limited", limited}, {"unfiled", unfiled},   {"nothing", nothing},
-    {"starved", starved},    {"texts", texts},     {"exits", exits},       {"refilled", refilled},
-    {"stops", stops},
+    {"events", events},    {"threads", threads},    {"churn", churn},
+    {"forks", forks},      {"count", until_killed}, {"signals", signals},
+    {"deep", deep},        {"markers", markers},    {"names", gives_names},
+    {"gpu", gpu},          {"closes", closes_all},  {"chroot", in_chroot},
+    {"crash", crash},      {"limited", limited},    {"unfiled", unfiled},
+    {"nothing", nothing},  {"starved", starved},    {"texts", texts},
+    {"exits", exits},      {"refilled", refilled},  {"stops", stops},
+    {"nobody", as_nobody}, {"sealed", sealed},      {"descriptors", counts_descriptors},
 };
 
 int main(int argc, char **argv)

@@ -81,6 +81,10 @@ static bool is_used(const cli *c, const char *name)
 static void load_front_ends(const cli *c, const char *libraries)
 {
     char path[8192];
+    /* The core comes before the C library: it has to see some calls (lib/capture/guard). */
+    snprintf(path, sizeof path, "%s/librocline-capture.so.%d", libraries, atoi(ROCLINE_VERSION));
+    if (access(path, R_OK) == 0)
+        put_before("LD_PRELOAD", path, ':');
     for (const front_end *f = front_ends; f->name; f++) {
         snprintf(path, sizeof path, "%s/%s", libraries, f->file);
         if (!is_used(c, f->name) || access(path, R_OK) != 0)

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/core.h"
 #include "capture/rtg/rtg.h"
 
 enum { CLOSED = -1, REFUSED = -2, LONG_TEXT = 256 };
@@ -54,12 +55,7 @@ static int open_file(void)
     struct stat s;
     snprintf(path, sizeof path, "%s.%d", rocl_rtg.filename, pid);
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (was_open ? 0 : O_TRUNC);
-    int low = open(path, flags, 0666);
-    int high = low < 0 ? low : fcntl(low, F_DUPFD_CLOEXEC, 200);
-    if (high >= 0)
-        close(low);
-    else
-        high = low;
+    int high = rocl_move_away(open(path, flags, 0666));
     if (high < 0 || fstat(high, &s) != 0) {
         fprintf(stderr, "rocline: %s: %s; no text is written\n", path, strerror(errno));
         return REFUSED;
