@@ -21,7 +21,8 @@
  *   ROCLINE_SESSION  32 hexadecimal digits; else random
  *   ROCLINE_POLICY   drop (default): at the limit, or when the disk is full, count what is lost
  *                    block: wait for room instead; ring: give up the oldest chunks
- *   ROCLINE_LIMIT    MiB of a process; 0 or not set: no limit (of ring: 64)
+ *   ROCLINE_LIMIT    MiB of a process, or with b, k, m or g bytes, KiB ...; 0 or not set: no limit
+ *                    (of ring: 64)
  *   ROCLINE_CHUNK    KiB of the largest chunks (default 1024)
  *   ROCLINE_CLOCK    monotonic: do not use the TSC */
 #ifndef ROCL_CAPTURE_CAPTURE_H

@@ -67,7 +67,8 @@ static void describe_process(rocl_core *c)
 static void write_self(rocl_core *c)
 {
     rocl_span where;
-    rocl_chunk_header *h = rocl_file_chunk(c, ROCL_CHUNK_HEADER + c->preamble_len, &where);
+    size_t size = ROCL_CHUNK_HEADER + c->preamble_len;
+    rocl_chunk_header *h = rocl_file_chunk(c, size, size, &where);
     if (!h) {
         c->refused = true;
         rocl_file_remove(c);

@@ -149,9 +149,9 @@ bool rocl_file_keep(rocl_core *c);
 void rocl_file_let_go(rocl_core *c); /* they will not */
 /* The same descriptor with a number that no program counts on; closes the other. */
 int rocl_move_away(int fd);
-/* Maps room for a chunk of at least `size` bytes; NULL: there is none. Policy block: waits while
- * the disk is full. Takes the lock. */
-rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where);
+/* Maps room for a chunk of `size` bytes, or of what is left of them where `least` are; NULL: that is
+ * too little. Policy block: waits while the disk is full. Takes the lock. */
+rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t least, size_t size, rocl_span *where);
 /* Policy ring: this chunk may be given up. Takes the lock. */
 void rocl_file_give_up(rocl_core *c, const rocl_span *where);
 

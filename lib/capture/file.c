@@ -160,11 +160,20 @@ void rocl_file_let_go(rocl_core *c)
     close_folder(folder);
 }
 
-/* Beyond the limit of a process the kernel would not just refuse but send SIGXFSZ. */
-static bool may_grow(uint64_t size)
+/* How large the file may become. Beyond the limit of a process the kernel would not just refuse but
+ * send SIGXFSZ. */
+static uint64_t largest_size(void)
 {
     struct rlimit r;
-    return getrlimit(RLIMIT_FSIZE, &r) != 0 || r.rlim_cur == RLIM_INFINITY || size <= r.rlim_cur;
+    uint64_t limit = rocl_set.limit && rocl_set.policy == ROCL_DROP ? rocl_set.limit : UINT64_MAX;
+    if (getrlimit(RLIMIT_FSIZE, &r) == 0 && r.rlim_cur != RLIM_INFINITY && r.rlim_cur < limit)
+        limit = r.rlim_cur;
+    return limit;
+}
+
+static size_t down_to_page(uint64_t size)
+{
+    return (size_t)(size / rocl_set.page * rocl_set.page);
 }
 
 /* Where there is no fallocate. */
@@ -186,19 +195,23 @@ static bool reserve(int fd, const rocl_span *s)
     return rc == 0 || (errno == EOPNOTSUPP && write_zeros(fd, s));
 }
 
-/* *wait: there may be room later. */
-static bool grow(rocl_core *c, int fd, size_t size, rocl_span *where, bool *wait)
+/* Room of where->size, or what there is of it, at least `least`. *wait: there may be room later. */
+static bool grow(rocl_core *c, int fd, size_t least, rocl_span *where, bool *wait)
 {
-    *where = (rocl_span){c->file_size, size};
-    *wait = false;
-    if (!may_grow(where->offset + size))
-        return false;
-    if (!reserve(fd, where)) {
-        *wait = errno == ENOSPC || errno == EDQUOT;
-        return false;
+    uint64_t largest = largest_size(), left = largest > c->file_size ? largest - c->file_size : 0;
+    where->offset = c->file_size;
+    if (where->size > left)
+        where->size = down_to_page(left);
+    for (; where->size >= least; where->size = down_to_page(where->size / 2)) {
+        if (reserve(fd, where)) {
+            c->file_size += where->size;
+            return true;
+        }
+        if (errno != ENOSPC && errno != EDQUOT)
+            return false;
+        *wait = true;
     }
-    c->file_size += size;
-    return true;
+    return false;
 }
 
 static rocl_span *given(const rocl_core *c, uint32_t i)
@@ -222,12 +235,11 @@ static bool recycle(rocl_core *c, size_t size, rocl_span *where)
     return true;
 }
 
-static bool find_room(rocl_core *c, int fd, size_t size, rocl_span *where, bool *wait)
+static bool find_room(rocl_core *c, int fd, size_t least, rocl_span *where, bool *wait)
 {
-    if (rocl_set.limit && c->file_size + size > rocl_set.limit &&
-        (rocl_set.policy == ROCL_DROP || (rocl_set.policy == ROCL_RING && recycle(c, size, where))))
-        return rocl_set.policy == ROCL_RING;
-    return grow(c, fd, size, where, wait);
+    return (rocl_set.policy == ROCL_RING && c->file_size + where->size > rocl_set.limit &&
+            recycle(c, where->size, where)) ||
+           grow(c, fd, least, where, wait);
 }
 
 /* There is no address space: the room is kept for the next one. The list has a place for it, where
@@ -240,13 +252,14 @@ static void put_back(rocl_core *c, const rocl_span *where)
         *given(c, c->given_count++) = *where;
 }
 
-static void *map_room(rocl_core *c, size_t size, rocl_span *where, bool *wait)
+static void *map_room(rocl_core *c, size_t least, size_t size, rocl_span *where, bool *wait)
 {
     void *at = MAP_FAILED;
     *wait = false;
+    where->size = size;
     pthread_mutex_lock(&c->lock);
     int fd = open_file(c);
-    if (fd >= 0 && find_room(c, fd, size, where, wait)) {
+    if (fd >= 0 && find_room(c, fd, least, where, wait)) {
         at = mmap(NULL, where->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)where->offset);
         if (at == MAP_FAILED)
             put_back(c, where);
@@ -256,14 +269,16 @@ static void *map_room(rocl_core *c, size_t size, rocl_span *where, bool *wait)
     return at;
 }
 
-rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t size, rocl_span *where)
+rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t least, size_t size, rocl_span *where)
 {
     void *at;
     bool wait;
     if (rocl_is_sealed())
         return NULL;
-    size = (size + rocl_set.page - 1) / rocl_set.page * rocl_set.page;
-    while ((at = map_room(c, size, where, &wait)) == MAP_FAILED) {
+    least = down_to_page(least + rocl_set.page - 1);
+    size = down_to_page(size + rocl_set.page - 1);
+    size = size > least ? size : least;
+    while ((at = map_room(c, least, size, where, &wait)) == MAP_FAILED) {
         if (rocl_set.policy != ROCL_BLOCK || !wait || rocl_is_sealed())
             return NULL;
         nanosleep(&(struct timespec){0, 10000000}, NULL);

@@ -24,6 +24,23 @@ static uint64_t number_of(const char *name, uint64_t otherwise, uint64_t max)
     return *end ? otherwise : n > max ? max : n;
 }
 
+/* MiB, or as the letter behind it says. */
+static uint64_t limit_of(const char *s, uint64_t otherwise)
+{
+    static const struct {
+        const char *name;
+        unsigned shift;
+    } units[] = {{"", 20}, {"b", 0}, {"k", 10}, {"m", 20}, {"g", 30}};
+    char *end;
+    if (!s || *s < '0' || *s > '9')
+        return otherwise;
+    unsigned long long n = strtoull(s, &end, 10);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (!strcmp(end, units[i].name))
+            return n > UINT64_MAX >> units[i].shift ? otherwise : n << units[i].shift;
+    return otherwise;
+}
+
 static rocl_policy policy_of(const char *s)
 {
     if (s && !strcmp(s, "block"))
@@ -115,10 +132,10 @@ static void read_limits(void)
     long page = sysconf(_SC_PAGESIZE);
     rocl_set.page = page > 0 ? (size_t)page : 4096;
     rocl_set.policy = policy_of(secure_getenv("ROCLINE_POLICY"));
-    uint64_t otherwise = rocl_set.policy == ROCL_RING ? 64 : 0;
-    rocl_set.limit = number_of("ROCLINE_LIMIT", otherwise, 1 << 20) << 20;
-    if (rocl_set.policy == ROCL_RING && !rocl_set.limit)
-        rocl_set.limit = otherwise << 20;
+    uint64_t otherwise = rocl_set.policy == ROCL_RING ? 64 << 20 : 0;
+    rocl_set.limit = limit_of(secure_getenv("ROCLINE_LIMIT"), otherwise);
+    if (!rocl_set.limit)
+        rocl_set.limit = otherwise;
     rocl_set.chunk = (size_t)number_of("ROCLINE_CHUNK", 1024, 512 << 10) << 10;
     if (rocl_set.chunk < ROCL_FIRST)
         rocl_set.chunk = ROCL_FIRST;

@@ -151,7 +151,7 @@ static bool next_chunk(rocl_writer *w, rocl_core *c, size_t need)
     rocl_span old_where = w->where;
     size_t least = ROCL_CHUNK_HEADER + c->preamble_len + 256 + size_of_open(w) + need + ROCL_HOT;
     size_t size = rocl_set.policy == ROCL_RING ? ring_size(least) : w->next_size;
-    h = rocl_file_chunk(c, size > least ? size : least, &w->where);
+    h = rocl_file_chunk(c, least, size, &w->where);
     if (!h) {
         w->where = old_where;
         return false;

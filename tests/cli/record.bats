@@ -13,6 +13,7 @@ requires() {
 }
 
 teardown() {
+    ! mountpoint -q "$BATS_TEST_TMPDIR/small" || umount "$BATS_TEST_TMPDIR/small"
     ! mountpoint -q "$BATS_TEST_TMPDIR/here/small" || umount "$BATS_TEST_TMPDIR/here/small"
 }
 
@@ -445,6 +446,27 @@ END
     [ ! -s ranges.err ]
     # The last ones are there.
     [ "$(rocpd2csv -o - --kinds marker ring.rocl | tail -n 1 | cut -d, -f 3)" = '"step 9"' ]
+}
+
+@test "--limit: all of it is used, and never more" {
+    for limit in 100k 1m 1234567 5m; do
+        try 0 rocrec -q --limit $limit -d raw -- "$TRACED" events 1000000
+        size=$(cat raw/*.rocl | wc -c)
+        bytes=$(numfmt --from=iec "${limit^^}")
+        [ "$size" -le "$bytes" ] && [ "$size" -gt $((bytes - 8192)) ] || fail "$limit: $size bytes"
+        rm -r raw
+    done
+    # Of many threads, and of a disk that is full.
+    try 0 rocrec -q --limit 1m -d raw -- "$TRACED" threads 20 20000
+    size=$(cat raw/*.rocl | wc -c)
+    [ "$size" -le $((1 << 20)) ] && [ "$size" -gt 1000000 ] || fail "$size bytes"
+    [ "$(id -u)" -eq 0 ] || return 0
+    mkdir small
+    mount -t tmpfs -o size=800k none small 2>/dev/null || return 0
+    ROCLINE_OUTPUT=$PWD/small "$TRACED" events 200000
+    size=$(cat small/*.rocl | wc -c)
+    umount small
+    [ "$size" -gt 790000 ] || fail "$size bytes"
 }
 
 @test "no address space: the program goes on, the file does not grow, losses are counted" {

@@ -98,10 +98,10 @@ static void load_front_ends(const cli *c, const char *libraries)
     put_before("LD_LIBRARY_PATH", libraries, ':');
 }
 
-static void put_number(const char *name, size_t n)
+static void put_number(const char *name, size_t n, const char *unit)
 {
     char text[32];
-    snprintf(text, sizeof text, "%zu", n);
+    snprintf(text, sizeof text, "%zu%s", n, unit);
     setenv(name, text, 1);
 }
 
@@ -126,9 +126,9 @@ static void set_environment(const cli *c, const char *libraries)
     setenv("ROCLINE_SESSION", session, 1);
     setenv("ROCLINE_POLICY", policies[c->policy], 1);
     if (c->limit)
-        put_number("ROCLINE_LIMIT", (c->limit + (1 << 20) - 1) >> 20);
+        put_number("ROCLINE_LIMIT", c->limit, "b");
     if (c->chunk)
-        put_number("ROCLINE_CHUNK", (c->chunk + 1023) >> 10);
+        put_number("ROCLINE_CHUNK", (c->chunk + 1023) >> 10, "");
     if (c->monotonic)
         setenv("ROCLINE_CLOCK", "monotonic", 1);
     load_front_ends(c, libraries);
