@@ -761,6 +761,23 @@ typedef struct rocl_pack_report {
 ROCL_API rocl_status rocl_write_chunks(rocl_trace *t, const rocl_pack_options *o,
                                        rocl_pack_report *report, rocl_error *err);
 
+/* Of the first chunk of a .rocl file; false: that is none, or cannot be read. */
+ROCL_API bool rocl_session_of(const char *path, uint8_t session[16]);
+
+/* What recorded processes have left behind. An event is a range, a call, a mark or a piece of GPU
+ * work; the begin and the end of a range are two records. */
+typedef struct rocl_recording {
+    uint64_t processes;
+    uint64_t events, records;             /* that are there */
+    uint64_t dropped;                     /* events that found no room */
+    uint64_t torn;                        /* records in chunks that are damaged or missing */
+    uint64_t given_chunks, given_records; /* given up by rings for younger ones */
+    int64_t complete_from, last;          /* ns: nothing was given up behind it; of the last event */
+} rocl_recording;
+
+/* Of inputs that are all .rocl files. */
+ROCL_API rocl_status rocl_sum_up_chunks(const rocl_trace *t, rocl_recording *sum, rocl_error *err);
+
 /* A line without its newline; false: no more are wanted. */
 typedef bool rocl_line_fn(void *ctx, const char *text, size_t len);
 

@@ -22,6 +22,7 @@ void rocl_chunk_begin(rocl_chunk_header *h, const rocl_core *c, uint64_t size, u
     h->crc = h->header_crc = 0;
     h->size = size;
     h->stored = h->chunks = 0;
+    h->given_chunks = h->given_records = h->given_until = 0;
     memcpy(h->session, rocl_set.session, sizeof h->session);
     h->process = c->process;
     h->pid = c->pid;

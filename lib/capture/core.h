@@ -108,6 +108,12 @@ typedef struct rocl_span {
     uint64_t offset, size;
 } rocl_span;
 
+/* A chunk that is done, and what is lost when another takes its place. */
+typedef struct rocl_given {
+    rocl_span where;
+    uint64_t records, until; /* ticks of its end */
+} rocl_given;
+
 typedef struct rocl_core {
     _Atomic bool alive;    /* else: a fork, or nothing was recorded yet */
     pthread_mutex_t birth; /* held until the core is alive */
@@ -128,7 +134,7 @@ typedef struct rocl_core {
     _Atomic uint32_t next_correlation;
     uint8_t preamble[ROCL_PREAMBLE_MAX]; /* records that every chunk begins with */
     size_t preamble_len;
-    rocl_span *given_up; /* policy ring: chunks that are done, the oldest first */
+    rocl_given *given_up; /* policy ring: the oldest first */
     uint32_t given_first, given_count, given_cap;
 } rocl_core;
 
@@ -149,11 +155,11 @@ bool rocl_file_keep(rocl_core *c);
 void rocl_file_let_go(rocl_core *c); /* they will not */
 /* The same descriptor with a number that no program counts on; closes the other. */
 int rocl_move_away(int fd);
-/* Maps room for a chunk of `size` bytes, or of what is left of them where `least` are; NULL: that is
- * too little. Policy block: waits while the disk is full. Takes the lock. */
+/* Maps room for a chunk of `size` bytes, or of what is left of them where `least` are; NULL: that
+ * is too little. Policy block: waits while the disk is full. Takes the lock. */
 rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t least, size_t size, rocl_span *where);
 /* Policy ring: this chunk may be given up. Takes the lock. */
-void rocl_file_give_up(rocl_core *c, const rocl_span *where);
+void rocl_file_give_up(rocl_core *c, const rocl_given *chunk);
 
 /* ---- writer.c -------------------------------------------------------------------------------- */
 

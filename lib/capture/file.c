@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/core.h"
+#include "capture/chunk.h"
 
 static bool is_file(int fd, dev_t dev, ino_t ino)
 {
@@ -214,20 +214,20 @@ static bool grow(rocl_core *c, int fd, size_t least, rocl_span *where, bool *wai
     return false;
 }
 
-static rocl_span *given(const rocl_core *c, uint32_t i)
+static rocl_given *given(const rocl_core *c, uint32_t i)
 {
     return &c->given_up[(c->given_first + i) % c->given_cap];
 }
 
 /* The oldest chunk that is done and large enough. */
-static bool recycle(rocl_core *c, size_t size, rocl_span *where)
+static bool recycle(rocl_core *c, size_t size, rocl_given *old)
 {
     uint32_t i = 0;
-    while (i < c->given_count && given(c, i)->size < size)
+    while (i < c->given_count && given(c, i)->where.size < size)
         i++;
     if (i == c->given_count)
         return false;
-    *where = *given(c, i);
+    *old = *given(c, i);
     for (; i > 0; i--)
         *given(c, i) = *given(c, i - 1);
     c->given_first = (c->given_first + 1) % c->given_cap;
@@ -235,34 +235,53 @@ static bool recycle(rocl_core *c, size_t size, rocl_span *where)
     return true;
 }
 
-static bool find_room(rocl_core *c, int fd, size_t least, rocl_span *where, bool *wait)
+/* The chunk of the process tells what the ring does not have any more. */
+static void count_given_up(rocl_core *c, const rocl_given *old)
 {
-    return (rocl_set.policy == ROCL_RING && c->file_size + where->size > rocl_set.limit &&
-            recycle(c, where->size, where)) ||
-           grow(c, fd, least, where, wait);
+    rocl_chunk_header *h = c->self;
+    if (!h)
+        return;
+    rocl_chunk_reopen(h); /* at exit */
+    h->given_chunks++;
+    h->given_records += old->records;
+    if (old->until > h->given_until)
+        h->given_until = old->until;
+}
+
+static bool find_room(rocl_core *c, int fd, size_t least, rocl_given *old, bool *wait)
+{
+    rocl_span *where = &old->where;
+    if (rocl_set.policy == ROCL_RING && c->file_size + where->size > rocl_set.limit &&
+        recycle(c, where->size, old))
+        return true;
+    return grow(c, fd, least, where, wait);
 }
 
 /* There is no address space: the room is kept for the next one. The list has a place for it, where
  * it came from there. */
-static void put_back(rocl_core *c, const rocl_span *where)
+static void put_back(rocl_core *c, const rocl_given *old)
 {
-    if (where->offset + where->size == c->file_size)
-        c->file_size = where->offset;
+    if (old->where.offset + old->where.size == c->file_size)
+        c->file_size = old->where.offset;
     else if (c->given_count < c->given_cap)
-        *given(c, c->given_count++) = *where;
+        *given(c, c->given_count++) = *old;
 }
 
 static void *map_room(rocl_core *c, size_t least, size_t size, rocl_span *where, bool *wait)
 {
     void *at = MAP_FAILED;
+    rocl_given room = {.where.size = size};
     *wait = false;
-    where->size = size;
     pthread_mutex_lock(&c->lock);
     int fd = open_file(c);
-    if (fd >= 0 && find_room(c, fd, least, where, wait)) {
+    uint64_t file_size = c->file_size;
+    if (fd >= 0 && find_room(c, fd, least, &room, wait)) {
+        *where = room.where;
         at = mmap(NULL, where->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)where->offset);
         if (at == MAP_FAILED)
-            put_back(c, where);
+            put_back(c, &room);
+        else if (c->file_size == file_size)
+            count_given_up(c, &room);
     }
     close_file(c, fd);
     pthread_mutex_unlock(&c->lock);
@@ -292,7 +311,7 @@ rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t least, size_t size, rocl
 static bool more_given(rocl_core *c)
 {
     uint32_t cap = c->given_cap ? 2 * c->given_cap : 256;
-    rocl_span *more = rocl_wiped_pages(cap * sizeof *more);
+    rocl_given *more = rocl_wiped_pages(cap * sizeof *more);
     if (!more)
         return false;
     for (uint32_t i = 0; c->given_cap && i < c->given_count; i++)
@@ -305,11 +324,11 @@ static bool more_given(rocl_core *c)
     return true;
 }
 
-void rocl_file_give_up(rocl_core *c, const rocl_span *where)
+void rocl_file_give_up(rocl_core *c, const rocl_given *chunk)
 {
     pthread_mutex_lock(&c->lock);
     if (c->given_count < c->given_cap || more_given(c)) {
-        c->given_up[(c->given_first + c->given_count) % c->given_cap] = *where;
+        c->given_up[(c->given_first + c->given_count) % c->given_cap] = *chunk;
         c->given_count++;
     }
     pthread_mutex_unlock(&c->lock);

@@ -99,9 +99,11 @@ static void set_limit(rocl_writer *w, size_t need)
 static void end_chunk(rocl_core *c, rocl_chunk_header *h, const rocl_span *where, uint32_t flags)
 {
     rocl_chunk_close(h, flags);
+    uint64_t records = atomic_load_explicit(&h->progress, memory_order_relaxed) >> 32;
+    rocl_given chunk = {*where, records, h->end.ticks};
     munmap(h, where->size);
     if (rocl_set.policy == ROCL_RING)
-        rocl_file_give_up(c, where);
+        rocl_file_give_up(c, &chunk);
 }
 
 /* Chunks of one size, so that any can take the place of any; of a few sizes where an event does not

@@ -16,7 +16,7 @@
 #define ROCL_CHUNK_HEADER   256
 #define ROCL_CHUNK_ENDIAN   0x01020304u
 #define ROCL_CHUNK_MAJOR    1
-#define ROCL_CHUNK_MINOR    1
+#define ROCL_CHUNK_MINOR    2
 #define ROCL_CHUNK_ALIGN    8
 #define ROCL_CHUNK_MAX      ((uint64_t)1 << 30) /* bytes of a chunk */
 #define ROCL_CHUNK_OPEN_MAX 128 /* regions, and ranges, that a chunk tells to be open */
@@ -66,7 +66,9 @@ typedef struct rocl_chunk_header {
     rocl_chunk_sync begin, end;      /* end: last one so far, all 0: none */
     uint32_t header_crc, reserved_0; /* CRC32C of the header with header_crc 0 */
     uint64_t chunks;                 /* PROCESS: of the process when it ended; 0: not known */
-    uint64_t reserved[6];
+    /* PROCESS: chunks that a ring has given up, records in them, and ticks of the last of these */
+    uint64_t given_chunks, given_records, given_until;
+    uint64_t reserved[3];
 } rocl_chunk_header;
 
 _Static_assert(sizeof(rocl_chunk_header) == ROCL_CHUNK_HEADER, "the header is what the page says");

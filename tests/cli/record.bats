@@ -469,6 +469,47 @@ END
     [ "$size" -gt 790000 ] || fail "$size bytes"
 }
 
+@test "losses are told for every output, in one unit and with their share" {
+    local n lost share
+    for to in "-o t.rocl" "-o t.pftrace" "-o t.db" "-f csv -o csv" "-d raw" "-v -d raw2"; do
+        # shellcheck disable=SC2086
+        try 0 rocrec --limit 200k $to -- "$TRACED" events 100000
+        [[ $stderr =~ ([0-9]+)\ events\ of\ 1\ process,\ ([0-9]+)\ dropped\ \(([0-9.]+)\ % ]] ||
+            fail "$to: $stderr"
+        n=${BASH_REMATCH[1]} lost=${BASH_REMATCH[2]} share=${BASH_REMATCH[3]}
+        [ $((n + lost)) -ge 100000 ] && [ $((n + lost)) -le 100001 ] || fail "$to: $stderr"
+        [ "$(awk -v n="$n" -v l="$lost" 'BEGIN { printf "%.1f", 100 * l / (n + l) }')" = "$share" ]
+        [[ $to != *raw* ]] || same "$(ranges "${to#*-d }")" "$n"
+    done
+    # Of what others have left in the folder nothing is told.
+    try 0 rocrec -d raw -- "$TRACED" events 100
+    says "raw: 1 file: 100 events of 1 process, 0 dropped; 200 records"
+    try 0 rocrec -d raw -- true
+    says "nothing was recorded"
+    # A full disk.
+    [ "$(id -u)" -eq 0 ] || return 0
+    mkdir small
+    mount -t tmpfs -o size=200k none small 2>/dev/null || return 0
+    try 0 rocrec -d small -- "$TRACED" events 100000
+    umount small
+    [[ $stderr =~ [0-9]{4,}\ dropped\ \([0-9.]+\ % ]] || fail "$stderr"
+}
+
+@test "a ring says what it has given up, and from when on it is complete" {
+    try 0 rocrec --policy ring --limit 1m -d raw -o t.rocl -- "$TRACED" threads 4 100000
+    [[ $stderr =~ given\ up\ ([0-9]+)\ older\ chunks\ with\ ([0-9]+)\ records.*complete\ from\ ([0-9]+)\ ns ]] ||
+        fail "$stderr"
+    local chunks=${BASH_REMATCH[1]} given=${BASH_REMATCH[2]} from=${BASH_REMATCH[3]} records
+    records=$(sed -n 's/.*; \([0-9]*\) records,.*/\1/p' <<<"$stderr")
+    same $((given + records)) 800000
+    # From then on no thread has a gap: as many ranges as a longer memory has.
+    [ "$(rocpd2csv -o - --kinds marker --start "$from" t.rocl | wc -l)" -gt 1000 ]
+    try 0 rocpd2csv -v -d csv t.rocl
+    says "given up $chunks older chunks"
+    try 0 rocrec --policy ring --limit 1m -o t.rocl -- "$TRACED" events 100
+    one_line rocrec
+}
+
 @test "no address space: the program goes on, the file does not grow, losses are counted" {
     for policy in drop block; do
         try 0 rocrec -q --policy $policy -d raw -o t.rocl -- "$TRACED" starved
@@ -544,7 +585,7 @@ END
     try 0 rocrec -q -f csv -o csv -- "$TRACED" events 100
     same "$(tail -n +2 csv/out_marker_api_trace.csv | wc -l)" 100
     try 0 rocrec -o t.rocl -- "$TRACED" events 100
-    says "t.rocl: 200 events of 1 process, 0 dropped"
+    says "t.rocl: 100 events of 1 process, 0 dropped; 200 records, "
 }
 
 @test "an output that cannot be is refused before the command is run" {
@@ -715,7 +756,7 @@ END
     cp t.rocl v.rocl
     printf '\002' | dd of=v.rocl bs=1 seek=8 conv=notrunc status=none
     try 3 rocstats v.rocl
-    says "chunks of version 2.1: this rocline reads 1.x"
+    says "chunks of version 2.2: this rocline reads 1.x"
     printf '\200' | dd of=t.rocl bs=1 seek=20 conv=notrunc status=none
     try 3 rocstats t.rocl
     says "chunks with features that are not known: 0x8"
@@ -754,6 +795,15 @@ END
     nm -D --defined-only "$LIBRARIES"/libroctx64.so.4 | awk '$2 == "T" { print $3 }' >exported
     run ! grep -Ev "^(roctx.*@@ROCTX_4.1|$seen)\$" exported
     same "$(grep -c '^roctx' exported)" 15
+}
+
+@test "descriptors that the caller has closed are closed for the command" {
+    for closed in 0 1 2 "0 1 2"; do
+        # shellcheck disable=SC2016
+        script='for n in 0 1 2; do [ -e /proc/$$/fd/$n ] || found="$found $n"; done; echo $found >found'
+        (for n in $closed; do eval "exec $n>&-"; done; exec rocrec -q -- sh -c "$script")
+        [ "$(cat found)" = "$closed" ] || fail "$closed: $(cat found)"
+    done
 }
 
 @test "any program can be run with it" {

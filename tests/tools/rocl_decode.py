@@ -124,7 +124,7 @@ class Chunk:
              "the version, size or byte order of the header")
         must(not self.features & ~1 and not self.flags & ~31, "features and flags")
         must(self.size % 8 == 0 and at + self.size <= len(data), "the size of the chunk")
-        must(not any(h[196:200]) and not any(h[208:256]), "reserved bytes")
+        must(not any(h[196:200]) and not any(h[232:256]), "reserved bytes")
         self.chunks, = struct.unpack_from("<Q", h, 200)
         must(not self.chunks or self.flags & 12 == 12, "which chunk has the number of chunks")
         must(self.clock in (1, 4), "the clock")

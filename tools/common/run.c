@@ -11,12 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A file that is opened must not become standard output because the caller closed that. */
+/* A file that is opened must not become standard output because the caller closed that. A command
+ * that is run finds them closed, as the caller has left them. */
 static void fill_standard_descriptors(void)
 {
-    int fd = open("/dev/null", O_RDONLY);
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && fd <= STDERR_FILENO)
-        fd = open("/dev/null", O_RDONLY);
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
         close(fd);
 }

@@ -116,12 +116,9 @@ static void put_folder(const char *folder)
 static void set_environment(const cli *c, const char *libraries)
 {
     static const char *const policies[] = {"drop", "block", "ring"};
-    uint8_t id[16] = {0};
-    char session[33];
-    if (getrandom(id, sizeof id, 0) < 0)
-        memcpy(id, &(pid_t){getpid()}, sizeof(pid_t));
-    for (size_t i = 0; i < sizeof id; i++)
-        snprintf(session + 2 * i, 3, "%02x", id[i]);
+    char session[2 * sizeof c->session + 1];
+    for (size_t i = 0; i < sizeof c->session; i++)
+        snprintf(session + 2 * i, 3, "%02x", c->session[i]);
     put_folder(c->folder);
     setenv("ROCLINE_SESSION", session, 1);
     setenv("ROCLINE_POLICY", policies[c->policy], 1);
@@ -197,6 +194,8 @@ static void become(const cli *c, const char *libraries, int report)
 int run_command(cli *c, const char *libraries)
 {
     int ends[2], e = 0;
+    if (getrandom(c->session, sizeof c->session, 0) < 0)
+        memcpy(c->session, &(pid_t){getpid()}, sizeof(pid_t));
     if (pipe2(ends, O_CLOEXEC) != 0) {
         msg_error("cannot run the command: %s", strerror(errno));
         return ROCL_INTERNAL;

@@ -35,6 +35,21 @@ size_t count_files(const cli *c)
     return look_at(c, false);
 }
 
+void list_own_files(const cli *c, strings *to)
+{
+    char path[8192];
+    uint8_t session[sizeof c->session];
+    DIR *d = opendir(c->folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        snprintf(path, sizeof path, "%s/%s", c->folder, e->d_name);
+        if (ends_with(e->d_name, ".rocl") && rocl_session_of(path, session) &&
+            !memcmp(session, c->session, sizeof session))
+            strings_add(to, must_have(strdup(path)));
+    }
+    if (d)
+        closedir(d);
+}
+
 void remove_folder(const cli *c)
 {
     if (!c->folder || c->folder != c->made)

@@ -78,8 +78,10 @@ static const program tool = {
 /* Of what the command has left behind. */
 static int make_output(cli *c)
 {
-    size_t files = count_files(c);
-    if (!files) {
+    strings own = {0};
+    if (!c->common.output_file)
+        list_own_files(c, &own);
+    if (c->common.output_file ? !count_files(c) : !own.n) {
         msg_notice(
             "nothing was recorded: no process used a library that is traced, or there was no "
             "room in %s",
@@ -87,8 +89,9 @@ static int make_output(cli *c)
         return ROCL_OK;
     }
     if (!c->common.output_file) {
-        msg_notice("%s: %zu file%s", c->folder, files, files == 1 ? "" : "s");
-        return ROCL_OK;
+        c->common.inputs = own;
+        c->common.wanted = EVENTS_NONE;
+        return c->common.level > MSG_QUIET ? common_run(&c->common, say_recorded, c) : ROCL_OK;
     }
     c->common.inputs = (strings){0};
     strings_add(&c->common.inputs, c->folder);

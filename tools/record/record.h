@@ -40,14 +40,17 @@ typedef struct cli {
     bool dump, monotonic;
     unsigned format;
     int level;
-    const char *folder; /* of the files of processes */
-    char made[4096];    /* the same, where it is ours to remove */
-    int status;         /* of the command, as wait has it */
+    const char *folder;  /* of the files of processes */
+    char made[4096];     /* the same, where it is ours to remove */
+    int status;          /* of the command, as wait has it */
+    uint8_t session[16]; /* in the headers of all that is recorded now */
 } cli;
 
 /* Makes the folder of the user, or one beside the output. Returns -1, or the exit code. */
 int make_folder(cli *c);
 size_t count_files(const cli *c);
+/* Those of this session only: others may write into the folder, too. */
+void list_own_files(const cli *c, strings *to);
 /* With what is in it, if it is ours. */
 void remove_folder(const cli *c);
 /* What would fail only when the command has run. Returns -1, or the exit code. */
@@ -55,8 +58,8 @@ int check_output(const cli *c);
 
 /* The format that was asked for, or that the name says. Returns -1, or the exit code. */
 int choose_format(cli *c);
-/* For common_run; ctx is the cli. */
-common_write_fn write_output;
+/* For common_run; ctx is the cli. The second writes nothing: it says what is in the files. */
+common_write_fn write_output, say_recorded;
 
 /* Finds the folder of the front ends; NULL: none of them is installed. Static storage. */
 const char *library_folder(void);

@@ -4,58 +4,107 @@
 #include "common/output.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+
+/* ---- what is said -----------------------------------------------------------------------------
+ */
+
+/* Begins a line: "t.rocl: 100 events of 1 process, 5 dropped (4.8 %)"; returns its length. */
+static size_t put_events(char *to, size_t size, const char *name, const rocl_recording *r,
+                         uint64_t events)
+{
+    int n = snprintf(
+        to, size, "%s: %" PRIu64 " event%s of %" PRIu64 " process%s, %" PRIu64 " dropped", name,
+        events, events == 1 ? "" : "s", r->processes, r->processes == 1 ? "" : "es", r->dropped);
+    if (r->dropped && n > 0 && (size_t)n < size) {
+        double share = 100 * (double)r->dropped / (double)(r->dropped + events);
+        n += snprintf(to + n, size - (size_t)n, share < 0.1 ? " (< 0.1 %%)" : " (%.1f %%)", share);
+    }
+    return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+}
+
+/* A ring loses nothing that it was to keep. */
+static void say_given_up(const char *name, const rocl_recording *r)
+{
+    if (r->given_chunks)
+        msg_notice("%s: the ring has given up %" PRIu64 " older chunk%s with %" PRIu64
+                   " records; it is complete from %" PRId64 " ns on, the last %.3f s",
+                   name, r->given_chunks, r->given_chunks == 1 ? "" : "s", r->given_records,
+                   r->complete_from, (double)(r->last - r->complete_from) / 1e9);
+}
+
+rocl_status say_recorded(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    const cli *c = ctx;
+    char line[8192], files[64];
+    rocl_recording r;
+    rocl_status s = rocl_sum_up_chunks(t, &r, err);
+    if (s != ROCL_OK)
+        return s;
+    size_t n = c->common.inputs.n;
+    snprintf(files, sizeof files, "%zu file%s", n, n == 1 ? "" : "s");
+    put_events(line, sizeof line, files, &r, r.events);
+    msg_notice("%s: %s; %" PRIu64 " records", c->folder, line, r.records);
+    say_given_up(c->folder, &r);
+    return ROCL_OK;
+}
+
+/* ---- formats ----------------------------------------------------------------------------------
+ */
 
 static rocl_status write_rocl(rocl_trace *t, const cli *c, rocl_error *err)
 {
-    rocl_pack_report r = {0};
+    char line[8192];
+    rocl_pack_report packed = {0};
+    rocl_recording r;
     const rocl_pack_options o = {.path = c->common.output_file, .level = c->level};
-    rocl_status s = rocl_write_chunks(t, &o, &r, err);
-    if (s <= ROCL_PARTIAL)
-        msg_notice("%s: %" PRIu64 " events of %" PRIu64 " process%s, %" PRIu64 " dropped, %" PRIu64
-                   " bytes",
-                   o.path, r.events, r.processes, r.processes == 1 ? "" : "es", r.dropped, r.bytes);
+    rocl_status s = rocl_write_chunks(t, &o, &packed, err);
+    if (s > ROCL_PARTIAL)
+        return s;
+    rocl_status summed = rocl_sum_up_chunks(t, &r, err);
+    if (summed != ROCL_OK)
+        return summed;
+    put_events(line, sizeof line, o.path, &r, r.events);
+    msg_notice("%s; %" PRIu64 " records, %" PRIu64 " bytes", line, r.records, packed.bytes);
+    say_given_up(o.path, &r);
     return s;
+}
+
+static void say_events(rocl_trace *t, const char *name)
+{
+    char line[8192];
+    rocl_recording r;
+    uint64_t events = 0;
+    if (rocl_sum_up_chunks(t, &r, NULL) != ROCL_OK)
+        return;
+    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
+        events += rocl_trace_events(t, k);
+    put_events(line, sizeof line, name, &r, events);
+    msg_notice("%s", line);
+    say_given_up(name, &r);
 }
 
 static rocl_status write_csv(rocl_trace *t, const cli *c, rocl_error *err)
 {
     rocl_csv_options o = {.style = ROCL_CSV_ROCPD_1_0, .directory = c->common.output_file};
-    rocl_files_report r = {0};
     o.prefix = "out";
     rocl_status s = output_make_folder(o.directory);
-    if (s == ROCL_OK)
-        s = rocl_write_csv(t, &o, &r, err);
-    if (s <= ROCL_PARTIAL)
-        msg_notice("%s: %zu file%s", o.directory, r.files, r.files == 1 ? "" : "s");
-    return s;
-}
-
-static void say_events(rocl_trace *t, const cli *c)
-{
-    uint64_t events = 0;
-    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
-        events += rocl_trace_events(t, k);
-    msg_notice("%s: %" PRIu64 " events of %zu process%s, %" PRIu64 " dropped",
-               c->common.output_file, events, rocl_trace_captures(t),
-               rocl_trace_captures(t) == 1 ? "" : "es", rocl_trace_faults(t, ROCL_FAULT_DROPPED));
+    return s == ROCL_OK ? rocl_write_csv(t, &o, NULL, err) : s;
 }
 
 static rocl_status write_other(rocl_trace *t, const cli *c, rocl_error *err)
 {
     const char *path = c->common.output_file;
-    rocl_status s;
+    if (c->format == FORMAT_CSV)
+        return write_csv(t, c, err);
     if (c->format == FORMAT_ROCPD)
-        s = rocl_write_rocpd(t, &(rocl_rocpd_options){.path = path}, NULL, err);
-    else if (c->format == FORMAT_OTF2)
-        s = rocl_write_otf2(t, &(rocl_otf2_options){.path = path}, NULL, err);
-    else if (c->format == FORMAT_PFTRACE)
-        s = rocl_write_pftrace(t, &(rocl_pftrace_options){.path = path, .level = c->level}, NULL,
-                               err);
-    else
-        s = rocl_write_chrome(t, &(rocl_chrome_options){.path = path, .flows = true}, NULL, err);
-    if (s <= ROCL_PARTIAL)
-        say_events(t, c);
-    return s;
+        return rocl_write_rocpd(t, &(rocl_rocpd_options){.path = path}, NULL, err);
+    if (c->format == FORMAT_OTF2)
+        return rocl_write_otf2(t, &(rocl_otf2_options){.path = path}, NULL, err);
+    if (c->format == FORMAT_PFTRACE)
+        return rocl_write_pftrace(t, &(rocl_pftrace_options){.path = path, .level = c->level}, NULL,
+                                  err);
+    return rocl_write_chrome(t, &(rocl_chrome_options){.path = path, .flows = true}, NULL, err);
 }
 
 rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
@@ -63,7 +112,10 @@ rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
     const cli *c = ctx;
     if (c->format == FORMAT_ROCL)
         return write_rocl(t, c, err);
-    return c->format == FORMAT_CSV ? write_csv(t, c, err) : write_other(t, c, err);
+    rocl_status s = write_other(t, c, err);
+    if (s <= ROCL_PARTIAL)
+        say_events(t, c->common.output_file);
+    return s;
 }
 
 /* ---- which one ------------------------------------------------------------------------------- */

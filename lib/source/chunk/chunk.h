@@ -44,7 +44,8 @@ typedef struct chunk_info {
     uint64_t offset;    /* of the header in the file */
     uint64_t available; /* bytes of content that are in the file */
     /* index.c */
-    uint64_t events, lost; /* that can be read, that cannot */
+    uint64_t events, lost; /* records of events that can be read, that cannot */
+    uint64_t shown;        /* of those the ones with which something begins */
     uint64_t last_ticks;   /* of the last event */
     uint32_t open_regions; /* where it begins */
     uint32_t left_open;    /* regions and ranges, where it ends */
@@ -175,9 +176,12 @@ typedef struct chunk_process {
     chunk_run *runs;
     size_t run_count;
     chunk_clock clock;
-    uint64_t faults[ROCL_FAULTS]; /* found by the first pass */
-    uint64_t missing;             /* chunks */
-    bool ended;                   /* it has said that it ends */
+    uint64_t faults[ROCL_FAULTS];         /* found by the first pass */
+    uint64_t missing;                     /* chunks */
+    uint64_t shown;                       /* events, where begin and end are one */
+    uint64_t given_chunks, given_records; /* by a ring */
+    uint64_t given_until;                 /* ticks */
+    bool ended;                           /* it has said that it ends */
     uint64_t last_ticks;
     rocl_map threads, agents, queues, streams, kernels, counters; /* ids in the file -> index */
     /* while it is scanned */
@@ -295,6 +299,9 @@ bool chunk_take_gpu(chunk_worker *w, chunk_record *rec);
 
 /* source.c: what is lost in a process, into the accounts of the trace */
 rocl_status chunk_count_faults(const chunk_process *p, rocl_error *err);
+
+/* source.c: adds what is known of its processes */
+void chunk_sum_up(const chunk_file *f, rocl_recording *sum);
 
 /* dump.c; *more: fn wants more lines */
 rocl_status chunk_dump(chunk_file *f, rocl_line_fn *fn, void *ctx, bool *more, rocl_error *err);

@@ -66,6 +66,8 @@ static bool read_records(indexer *x, chunk_info *c, chunk_reader *r, rocl_map *s
         follow(&d, &rec);
         c->open_regions += rec.type == ROCL_REC_OPEN_REGION;
         c->events += chunk_is_event(&rec);
+        c->shown += chunk_is_event(&rec) && rec.type != ROCL_REC_END && rec.type != ROCL_REC_POP &&
+                    rec.type != ROCL_REC_STOP;
         if (is_definition(rec.type) && !keep_definition(x, c, &rec))
             return false;
         if (rec.type >= ROCL_REC_DISPATCH && rec.type <= ROCL_REC_GRAPH &&
@@ -216,6 +218,16 @@ static void count_chunks(chunk_process *p)
         p->missing = said - p->count;
 }
 
+/* Of copies of a chunk the one that was closed last knows most. */
+static void take_given_up(chunk_process *p, const rocl_chunk_header *h)
+{
+    if (!(h->flags & ROCL_CHUNK_PROCESS) || h->minor < 2 || h->given_chunks <= p->given_chunks)
+        return;
+    p->given_chunks = h->given_chunks;
+    p->given_records = h->given_records;
+    p->given_until = h->given_until;
+}
+
 static bool is_same(const chunk_info *a, const chunk_info *b)
 {
     return a->h.writer == b->h.writer && a->h.seq == b->h.seq;
@@ -242,9 +254,13 @@ static void sort_out(chunk_process *p)
     for (size_t i = 0; i < p->count; i++)
         count_losses(p, i);
     count_chunks(p);
-    for (size_t i = 0; i < p->count; i++)
-        if (!p->chunks[i]->damaged)
-            p->chunks[n++] = p->chunks[i];
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->chunks[i]->damaged)
+            continue;
+        take_given_up(p, &p->chunks[i]->h);
+        p->shown += p->chunks[i]->shown;
+        p->chunks[n++] = p->chunks[i];
+    }
     p->count = n;
 }
 

@@ -152,6 +152,15 @@ rocl_status rocl_write_chunks(rocl_trace *t, const rocl_pack_options *o, rocl_pa
     return st == ROCL_OK && own.dropped + own.torn ? ROCL_PARTIAL : st;
 }
 
+rocl_status rocl_sum_up_chunks(const rocl_trace *t, rocl_recording *sum, rocl_error *err)
+{
+    rocl_status st = only_chunks(t, err);
+    *sum = (rocl_recording){0};
+    for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++)
+        chunk_sum_up(t->sources[i]->state, sum);
+    return st;
+}
+
 rocl_status rocl_dump_chunks(rocl_trace *t, rocl_line_fn *fn, void *ctx, rocl_error *err)
 {
     bool more = true;

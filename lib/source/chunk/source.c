@@ -1,4 +1,5 @@
 /* A file of chunks: opened, read, closed. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "source/chunk/chunk.h"
@@ -62,6 +63,43 @@ static void tell_unended(const chunk_file *f)
             f->path, n, f->count);
 }
 
+/* In ns; what is before it is not whole. */
+static int64_t complete_from(const chunk_process *p)
+{
+    return chunk_clock_ns(&p->clock, ROCL_CLOCK_TICKS, p->given_until);
+}
+
+void chunk_sum_up(const chunk_file *f, rocl_recording *sum)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        const chunk_process *p = &f->processes[i];
+        int64_t last = chunk_clock_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
+        sum->processes++;
+        sum->events += p->shown;
+        for (size_t k = 0; k < p->count; k++)
+            sum->records += p->chunks[k]->events;
+        sum->dropped += p->faults[ROCL_FAULT_DROPPED];
+        sum->torn += p->faults[ROCL_FAULT_TORN];
+        sum->given_chunks += p->given_chunks;
+        sum->given_records += p->given_records;
+        if (p->given_chunks && complete_from(p) > sum->complete_from)
+            sum->complete_from = complete_from(p);
+        sum->last = last > sum->last ? last : sum->last;
+    }
+}
+
+/* That is what a ring is for, but one may want to know. */
+static void tell_given_up(const chunk_file *f)
+{
+    rocl_recording r = {0};
+    chunk_sum_up(f, &r);
+    if (r.given_chunks && f->trace->opt.explain)
+        rocl_notice(f->trace,
+                    "%s: a ring has given up %" PRIu64 " older chunks with %" PRIu64
+                    " records; it is complete from %" PRId64 " ns on",
+                    f->path, r.given_chunks, r.given_records, r.complete_from);
+}
+
 static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
 {
     rocl_status st = rocl_spool_fill(f->spool, &f->trace->spooled, f->trace->opt.tmpdir, err);
@@ -76,6 +114,7 @@ static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
     if (st == ROCL_OK) {
         count_missing(f);
         tell_unended(f);
+        tell_given_up(f);
     }
     rocl_spool_rest(f->spool);
     return st;

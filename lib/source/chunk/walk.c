@@ -2,6 +2,8 @@
  * for. */
 #include "source/chunk/chunk.h"
 
+#include <stdio.h>
+
 #include "base/array.h"
 #include "base/crc32c.h"
 
@@ -133,4 +135,16 @@ rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, roc
         at += counted ? ROCL_CHUNK_ALIGN : h.size;
     }
     return st;
+}
+
+bool rocl_session_of(const char *path, uint8_t session[16])
+{
+    rocl_chunk_header h;
+    FILE *f = fopen(path, "re");
+    bool read = f && fread(&h, sizeof h, 1, f) == 1 && !memcmp(h.magic, ROCL_CHUNK_MAGIC, 8);
+    if (read)
+        memcpy(session, h.session, sizeof h.session);
+    if (f)
+        fclose(f);
+    return read;
 }
