@@ -815,6 +815,22 @@ END
     done
 }
 
+@test "a front end that this build lacks is wrong usage, before the command is run" {
+    mkdir -p there/bin there/lib/rocline
+    cp "$BUILD/bin/rocrec" there/bin
+    cp -P "$LIBRARIES"/libroctx64* "$LIBRARIES"/librocline-capture* there/lib/rocline
+    for use in "-u hip" "-u roctx,hsa" --hsa-calls --args; do
+        # shellcheck disable=SC2086
+        try 2 there/bin/rocrec $use -- touch ran
+        says "this build has no front end"
+    done
+    try 2 rocrec -u roctx --hsa-calls=core -- touch ran
+    try 2 rocrec -u roctx --args -- touch ran
+    [ ! -e ran ] || fail "the command was run"
+    try 0 there/bin/rocrec -q -u roctx -o t.rocl -- "$TRACED" events 10
+    same "$(ranges t.rocl)" 10
+}
+
 @test "words of the command line" {
     try 2 rocrec
     says "no command is given"

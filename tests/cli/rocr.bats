@@ -410,3 +410,24 @@ count() { # COUNT KIND [TEXT]
     count 1 hip '"hipMalloc"'
     count 1 kernel
 }
+
+@test "rocrec: --hsa-calls and --args" {
+    rocrec_rows() { # KIND OPTION...
+        local kind=$1
+        shift
+        try 0 timeout 60 rocrec -q -o t.rocl "$@" -- "$ROCR/hsa_calls" basic
+        rocpd2csv -o - --kinds "$kind" t.rocl 2>/dev/null | tail -n +2 | wc -l
+    }
+    [ "$(rocrec_rows hsa_api)" -eq 0 ]
+    [ "$(rocrec_rows hsa_api --hsa-calls)" -gt 20 ]
+    local some
+    some=$(rocrec_rows hsa_api --hsa-calls=hsa_agent_get_info,hsa_memory)
+    [ "$some" -gt 0 ] && [ "$some" -lt "$(rocrec_rows hsa_api --hsa-calls=core)" ]
+    needs "$ROCR/hip_calls" "$HIP"
+    for with in "" --args; do
+        # shellcheck disable=SC2086
+        try 0 timeout 60 env KMT_GPU=1 rocrec -q -o t.json $with -- "$ROCR/hip_calls"
+        n=$(jq '[.traceEvents[] | select(.name == "hipMalloc" and (.args | tostring | contains("4096")))] | length' t.json)
+        [ "${with:+1}" = "$([ "$n" -gt 0 ] && echo 1)" ] || fail "$with: $n calls have arguments"
+    done
+}

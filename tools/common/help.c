@@ -33,7 +33,7 @@ static void print_option(const opt *o)
 {
     int n = o->letter ? printf("  -%c, --%s", o->letter, o->name) : printf("      --%s", o->name);
     if (o->arg)
-        n += printf(" %s", o->arg);
+        n += printf(o->kind == OPT_MAYBE ? "%s" : " %s", o->arg);
     if (n > COLUMN - 2) {
         putchar('\n');
         n = 0;
@@ -95,7 +95,7 @@ static void each_option(const program *p, void (*print)(const opt *), bool with_
 {
     for (const opt_group *const *g = p->groups; *g; g++)
         for (const opt *o = (*g)->options; o->kind != OPT_END; o++)
-            if (o->arg || !with_value)
+            if (opt_takes_value(o) || !with_value)
                 print(o);
 }
 
@@ -145,7 +145,7 @@ static void zsh_option(const opt *o)
         printf("    '%s--%s[", again ? "*" : "", o->name);
     zsh_escaped(o->help);
     putchar(']');
-    if (o->arg) {
+    if (opt_takes_value(o)) {
         putchar(':');
         zsh_escaped(o->arg);
         putchar(':');

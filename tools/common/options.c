@@ -269,11 +269,6 @@ static void store_ignored(const opt *o, strings *to)
     strings_add(to, o->name);
 }
 
-static bool takes_value(const opt *o)
-{
-    return o->arg != NULL;
-}
-
 static int print_version(void)
 {
     printf("%s, %s\n", msg_program(), rocl_version_details());
@@ -299,6 +294,9 @@ static int store_value(const program *p, const opt *o, void *to, const char *val
         return store_bool(o, to, value);
     case OPT_STRING:
         return store_string(o, to, value);
+    case OPT_MAYBE:
+        *(const char **)to = value;
+        return -1;
     case OPT_LIST:
         strings_add(to, value);
         return -1;
@@ -329,6 +327,9 @@ static int store_switch(const program *p, const opt *o, void *to)
         return -1;
     case OPT_SET:
         store_unsigned(to, (unsigned)o->lo);
+        return -1;
+    case OPT_MAYBE:
+        *(const char **)to = "";
         return -1;
     case OPT_IGNORED:
         store_ignored(o, to);
@@ -388,9 +389,9 @@ static int parse_long(const program *p, char *values, const char *word, words *w
     const opt *o = find_name(p, word, len);
     if (!o)
         return ROCL_USAGE;
-    if (value && !takes_value(o))
+    if (value && !o->arg)
         return usage_error("--%s takes no value", o->name);
-    if (!value && takes_value(o) && !(value = value_word(w)))
+    if (!value && opt_takes_value(o) && !(value = value_word(w)))
         return usage_error("--%s needs a value: --%s %s", o->name, o->name, o->arg);
     return store(p, o, values, value, w);
 }
@@ -404,7 +405,7 @@ static int parse_letters(const program *p, char *values, const char *word, words
             return usage_error("unknown option -%c", *at);
         at++;
         const char *value = NULL;
-        if (takes_value(o)) {
+        if (opt_takes_value(o)) {
             value = *at ? at : value_word(w);
             if (!value)
                 return usage_error("-%c needs a value: -%c %s", o->letter, o->letter, o->arg);

@@ -22,6 +22,7 @@ typedef enum opt_kind {
     OPT_SET,     /* unsigned: becomes lo */
     OPT_BOOL,    /* unsigned: True|yes|1 gives hi, False|no|0 gives lo */
     OPT_STRING,  /* const char * */
+    OPT_MAYBE,   /* const char *: "--name=VALUE", or "" without a value; arg is "[=VALUE]" */
     OPT_LIST,    /* strings: every use adds one */
     OPT_WORDS,   /* strings: every use adds some, separated by commas */
     OPT_NUMBER,  /* unsigned, or int where lo is negative: lo..hi */
@@ -51,6 +52,12 @@ typedef struct opt {
     int lo, hi;
     const char *help;
 } opt;
+
+/* Is the next word its value, when that is not behind a "="? */
+static inline bool opt_takes_value(const opt *o)
+{
+    return o->arg && o->kind != OPT_MAYBE;
+}
 
 typedef struct opt_group {
     const char *title;

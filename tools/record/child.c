@@ -23,14 +23,26 @@ const front_end front_ends[] = {
 
 /* ---- where the front ends are ---------------------------------------------------------------- */
 
-static bool has_any(const char *folder)
+const front_end *find_front_end(const char *name)
+{
+    const front_end *f = front_ends;
+    while (f->name && strcmp(f->name, name) != 0)
+        f++;
+    return f->name ? f : NULL;
+}
+
+bool has_front_end(const front_end *f, const char *libraries)
 {
     char path[8192];
-    for (const front_end *f = front_ends; f->name; f++) {
-        snprintf(path, sizeof path, "%s/%s", folder, f->file);
-        if (access(path, R_OK) == 0)
+    snprintf(path, sizeof path, "%s/%s", libraries, f->file);
+    return access(path, R_OK) == 0;
+}
+
+static bool has_any(const char *folder)
+{
+    for (const front_end *f = front_ends; f->name; f++)
+        if (has_front_end(f, folder))
             return true;
-    }
     return false;
 }
 
@@ -86,9 +98,9 @@ static void load_front_ends(const cli *c, const char *libraries)
     if (access(path, R_OK) == 0)
         put_before("LD_PRELOAD", path, ':');
     for (const front_end *f = front_ends; f->name; f++) {
-        snprintf(path, sizeof path, "%s/%s", libraries, f->file);
-        if (!is_used(c, f->name) || access(path, R_OK) != 0)
+        if (!is_used(c, f->name) || !has_front_end(f, libraries))
             continue;
+        snprintf(path, sizeof path, "%s/%s", libraries, f->file);
         if (f->how == BY_PRELOAD)
             put_before("LD_PRELOAD", path, ':');
         else
@@ -126,6 +138,10 @@ static void set_environment(const cli *c, const char *libraries)
         put_number("ROCLINE_LIMIT", c->limit, "b");
     if (c->chunk)
         put_number("ROCLINE_CHUNK", (c->chunk + 1023) >> 10, "");
+    if (c->hsa_calls)
+        setenv("RTG_HSA_API_FILTER", *c->hsa_calls ? c->hsa_calls : "all", 1);
+    if (c->common.args)
+        setenv("RTG_HIP_API_ARGS", "1", 1);
     if (c->monotonic)
         setenv("ROCLINE_CLOCK", "monotonic", 1);
     load_front_ends(c, libraries);

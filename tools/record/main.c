@@ -22,6 +22,11 @@ static const opt output_options[] = {
 static const opt record_options[] = {
     {"use", 'u', OPT_WORDS, offsetof(cli, use), "LIST", NULL, 0, 0,
      "front ends: roctx, hip, hsa (default: all that are installed)"},
+    {"hsa-calls", 0, OPT_MAYBE, offsetof(cli, hsa_calls), "[=FILTER]", NULL, 0, 0,
+     "record calls of HSA: all, or those whose names contain one of these words, separated by "
+     "commas"},
+    {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
+     "record the arguments of calls of HIP, and put those of all calls into the trace"},
     {"policy", 0, OPT_CHOICE, offsetof(cli, policy), "NAME", "drop|block|ring", 0, 0,
      "what to do at the limit, or when the disk is full: count what is lost (drop, the default), "
      "wait for room (block), or give up the oldest events (ring)"},
@@ -146,16 +151,33 @@ static rocl_status print_records(rocl_trace *t, void *ctx, rocl_error *err)
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
+/* A front end that the command line asks for has to be there: the run may take days. */
+static int need_front_end(const cli *c, const char *option, const char *name)
+{
+    const front_end *f = find_front_end(name);
+    const char *libraries = library_folder();
+    if (!f)
+        return usage_error("%s: there is no front end \"%s\"", option, name);
+    if (libraries && !has_front_end(f, libraries))
+        return usage_error("%s: this build has no front end \"%s\": the headers of ROCm were not "
+                           "there when it was made",
+                           option, name);
+    for (size_t i = 0; i < c->use.n; i++)
+        if (!strcmp(c->use.v[i], name))
+            return -1;
+    return c->use.n ? usage_error("%s: --use leaves out the front end \"%s\"", option, name) : -1;
+}
+
 static int check_front_ends(const cli *c)
 {
-    for (size_t i = 0; i < c->use.n; i++) {
-        const front_end *f = front_ends;
-        while (f->name && strcmp(f->name, c->use.v[i]) != 0)
-            f++;
-        if (!f->name)
-            return usage_error("--use: there is no front end \"%s\"", c->use.v[i]);
-    }
-    return -1;
+    int code = -1;
+    for (size_t i = 0; i < c->use.n && code < 0; i++)
+        code = need_front_end(c, "--use", c->use.v[i]);
+    if (code < 0 && c->hsa_calls)
+        code = need_front_end(c, "--hsa-calls", "hsa");
+    if (code < 0 && c->common.args)
+        code = need_front_end(c, "--args", "hip");
+    return code;
 }
 
 static int check(cli *c)

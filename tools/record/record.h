@@ -18,6 +18,8 @@ typedef struct front_end {
 } front_end;
 
 extern const front_end front_ends[];
+/* NULL: there is none of that name. */
+const front_end *find_front_end(const char *name);
 
 /* Indexes of the words of --format. */
 enum {
@@ -38,6 +40,7 @@ typedef struct cli {
     size_t limit;    /* bytes */
     size_t chunk;    /* bytes */
     bool dump, monotonic;
+    const char *hsa_calls; /* filter; "": all; NULL: none */
     unsigned format;
     int level;
     const char *folder;  /* of the files of processes */
@@ -60,6 +63,9 @@ int check_output(const cli *c);
 int choose_format(cli *c);
 /* For common_run; ctx is the cli. The second writes nothing: it says what is in the files. */
 common_write_fn write_output, say_recorded;
+
+/* Is it installed in that folder? */
+bool has_front_end(const front_end *f, const char *libraries);
 
 /* Finds the folder of the front ends; NULL: none of them is installed. Static storage. */
 const char *library_folder(void);
