@@ -25,9 +25,10 @@ typedef struct rocl_btree_file {
     uint32_t lock_page; /* one that is never used */
 } rocl_btree_file;
 
-/* Reads the header. NULL, or why the file cannot be read this way (which does not mean that it is
- * a broken one). */
-const char *rocl_btree_file_read(rocl_btree_file *f, int fd);
+/* Reads the header. Sets *why when the file cannot be read this way, which does not mean that it is
+ * a broken one. A file that is shorter than it must be is an error: SQLite reads what is missing of
+ * its last page as zeros. */
+rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, rocl_error *err);
 
 typedef struct rocl_btree_cell {
     uint32_t offset; /* of the payload in its page */

@@ -43,14 +43,20 @@ unsigned rocl_be_varint_long(const uint8_t *p, uint64_t *v)
     return 9;
 }
 
-/* Section 1.3, in order of the fields. */
-static const char *check_header(const uint8_t *h)
+/* Without these SQLite takes it for no database either. */
+static const char *check_kind(const uint8_t *h)
 {
     uint32_t size = rocl_be16(h + 16);
     if (memcmp(h, "SQLite format 3", 16) != 0)
         return "the file does not begin as a SQLite 3 database";
     if (size != 1 && (size < 512 || (size & (size - 1))))
         return "the header has an invalid page size";
+    return NULL;
+}
+
+/* Section 1.3, in order of the fields. */
+static const char *check_header(const uint8_t *h)
+{
     if (h[18] > 2 || h[19] > 2)
         return "the file is of a later format than SQLite 3";
     if (h[21] != 64 || h[22] != 32 || h[23] != 32)
@@ -62,34 +68,52 @@ static const char *check_header(const uint8_t *h)
     return NULL;
 }
 
-const char *rocl_btree_file_read(rocl_btree_file *f, int fd)
+/* How many pages the file must have. Section 1.3.7: the size in the header counts if its writer
+ * knew of it. Else it is the file's own, and what is left of a page is a page that was cut. */
+static uint64_t pages_needed(const uint8_t *h, uint64_t bytes, uint32_t page_size)
+{
+    uint32_t said = rocl_be32(h + 28);
+    if (said && rocl_be32(h + 24) == rocl_be32(h + 92))
+        return said;
+    return bytes / page_size + (bytes % page_size != 0);
+}
+
+static rocl_status cut_off(uint64_t bytes, uint64_t needed, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INPUT,
+                     "the database is cut off: it has %llu of %llu bytes: copy it again, or take "
+                     "what `sqlite3 FILE .recover` finds",
+                     (unsigned long long)bytes, (unsigned long long)needed);
+}
+
+rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, rocl_error *err)
 {
     uint8_t h[HEADER];
     struct stat st;
-    if (fstat(fd, &st) != 0 || read_at(fd, h, HEADER, 0) != HEADER)
-        return "the header cannot be read";
-    const char *why = check_header(h);
-    if (why)
-        return why;
+    ssize_t got = fstat(fd, &st) ? -1 : read_at(fd, h, HEADER, 0);
+    *why = NULL;
+    if (got < 0)
+        return rocl_fail(err, ROCL_INPUT, "the header cannot be read: %s", strerror(errno));
+    if (got < HEADER)
+        return rocl_fail(err, ROCL_INPUT, "the database is cut off after %lld bytes",
+                         (long long)got);
+    *why = check_kind(h);
+    if (*why)
+        return ROCL_OK;
     uint32_t size = rocl_be16(h + 16);
     f->fd = fd;
     f->page_size = size == 1 ? 65536 : size;
     f->usable = f->page_size - h[20];
-    if (f->usable < 480)
-        return "pages have too many reserved bytes";
-    uint64_t pages = (uint64_t)st.st_size / f->page_size;
+    uint64_t bytes = (uint64_t)st.st_size, pages = pages_needed(h, bytes, f->page_size);
     if (pages > UINT32_MAX - 1)
-        return "the file has more pages than a database can";
+        *why = "the file has more pages than a database can";
+    else if (pages * f->page_size > bytes)
+        return cut_off(bytes, pages * f->page_size, err);
+    else
+        *why = f->usable < 480 ? "pages have too many reserved bytes" : check_header(h);
     f->page_count = (uint32_t)pages;
     f->lock_page = LOCK_BYTE / f->page_size + 1;
-    /* Section 1.3.7: the size in the header counts if its writer knew of it. */
-    uint32_t said = rocl_be32(h + 28);
-    if (said && rocl_be32(h + 24) == rocl_be32(h + 92)) {
-        if (said > f->page_count)
-            return "the file is shorter than its header says";
-        f->page_count = said;
-    }
-    return NULL;
+    return ROCL_OK;
 }
 
 bool rocl_page_run_init(rocl_page_run *r, const rocl_btree_file *f)

@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,12 @@ rocl_status rocl_fail(rocl_error *err, rocl_status status, const char *fmt, ...)
     err->status = status;
     memcpy(err->text, text, strlen(text) + 1);
     return status;
+}
+
+rocl_status rocl_fail_system(rocl_error *err, rocl_status status, const char *path, int why)
+{
+    return why == ENOMEM ? rocl_fail_memory(err)
+                         : rocl_fail(err, status, "%s: %s", path, strerror(why));
 }
 
 rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...)

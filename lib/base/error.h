@@ -25,4 +25,7 @@ static inline rocl_status rocl_fail_memory(rocl_error *err)
     return ROCL_INTERNAL; /* said again, so that checkers know it is no ROCL_OK */
 }
 
+/* "path: why", of an errno. Want of memory is told as such, whatever was asked for. */
+rocl_status rocl_fail_system(rocl_error *err, rocl_status status, const char *path, int why);
+
 #endif

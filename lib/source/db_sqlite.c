@@ -65,24 +65,48 @@ rocl_schema *rocl_db_schema(rocl_db *db)
     return &db->schema;
 }
 
-/* A rollback journal that SQLite would play back: it has a header of other than zeros. */
-static bool journal_is_hot(const char *path)
+static bool is_missing(int why)
 {
-    char *name = rocl_joined(path, "-journal");
-    unsigned char head[8] = {0};
-    int fd = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
-    bool hot = fd >= 0 && read(fd, head, sizeof head) == (ssize_t)sizeof head && head[0] == 0xd9;
-    if (fd >= 0)
-        close(fd);
-    free(name);
-    return hot;
+    return why == ENOENT || why == ENOTDIR;
 }
 
-bool rocl_db_has_column(rocl_db *db, const char *table, const char *column)
+/* Fails where a rollback journal lies beside the file that SQLite would play back: it has a header
+ * of other than zeros. */
+static rocl_status refuse_hot_journal(const rocl_db *db, rocl_error *err)
 {
-    return rocl_db_sqlite(db, NULL) == ROCL_OK &&
-           sqlite3_table_column_metadata(db->handle, "main", table, column, NULL, NULL, NULL, NULL,
-                                         NULL) == SQLITE_OK;
+    char *name = rocl_joined(db->real, "-journal");
+    unsigned char head[8] = {0};
+    ssize_t got = 0;
+    if (!name)
+        return rocl_fail_memory(err);
+    int fd = open(name, O_RDONLY | O_CLOEXEC), why = fd < 0 ? errno : 0;
+    while (fd >= 0 && (got = read(fd, head, sizeof head)) < 0 && (why = errno) == EINTR)
+        ;
+    if (fd >= 0)
+        close(fd);
+    rocl_status st = ROCL_OK;
+    if ((fd < 0 && !is_missing(why)) || got < 0)
+        st = rocl_fail_system(err, ROCL_INPUT, name, why);
+    else if (got == (ssize_t)sizeof head && head[0] == 0xd9)
+        st = rocl_fail(err, ROCL_INPUT,
+                       "%s: a transaction is under way or was cut off (%s-journal): wait for the "
+                       "writer, or copy both files elsewhere and let sqlite3 recover the copy",
+                       db->path, db->path);
+    free(name);
+    return st;
+}
+
+rocl_status rocl_db_has_column(rocl_db *db, const char *table, const char *column, bool *has,
+                               rocl_error *err)
+{
+    *has = false;
+    rocl_status st = rocl_db_sqlite(db, err);
+    if (st != ROCL_OK)
+        return st;
+    int rc = sqlite3_table_column_metadata(db->handle, "main", table, column, NULL, NULL, NULL,
+                                           NULL, NULL);
+    *has = rc == SQLITE_OK;
+    return rc == SQLITE_OK || rc == SQLITE_ERROR ? ROCL_OK : rocl_sqlite_fail(db, table, err);
 }
 
 /* "file:" + the path with what an URI would take apart written as %XX + the query. */
@@ -150,12 +174,41 @@ static void register_vfs(void)
 
 /* ---- open ---- */
 
-/* SQLite's own words hide the reason: "unable to open database file". */
-static rocl_status cannot_read(const rocl_db *db, rocl_error *err)
+static bool is_damage(int rc)
 {
+    return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB || rc == SQLITE_TOOBIG;
+}
+
+/* What SQLite says, truly: of memory only where that is out (see limit_lengths), and of the system
+ * what that said, which SQLite's own words hide ("unable to open database file"). */
+static rocl_status fail_as(rocl_db *db, const char *place, rocl_error *err)
+{
+    int rc = sqlite3_errcode(db->handle), full = sqlite3_extended_errcode(db->handle);
     int why = sqlite3_system_errno(db->handle);
-    return rocl_fail(err, ROCL_INPUT, "%s: %s", db->path,
-                     why ? strerror(why) : sqlite3_errmsg(db->handle));
+    if (rc == SQLITE_NOMEM || full == SQLITE_IOERR_NOMEM)
+        return rocl_fail_memory(err);
+    if ((rc == SQLITE_CANTOPEN || rc == SQLITE_IOERR) && why)
+        return rocl_fail_system(err, ROCL_INPUT, place, why);
+    if (is_damage(rc))
+        return rocl_fail(err, ROCL_INPUT, "%s: the database is damaged (%s)", place,
+                         sqlite3_errmsg(db->handle));
+    return rocl_fail(err, ROCL_INPUT, "%s: %s", place, sqlite3_errmsg(db->handle));
+}
+
+rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
+{
+    char *place = sqlite3_mprintf("%s: table %s", db->path, table);
+    rocl_status st = place ? fail_as(db, place, err) : rocl_fail_memory(err);
+    sqlite3_free(place);
+    return st;
+}
+
+/* A length that damage has made enormous is too big then, and not a want of memory. */
+static void limit_lengths(rocl_db *db)
+{
+    enum { LEAST = 1 << 20 };
+    uint64_t bytes = db->state.file[2] + db->state.log[2] + LEAST;
+    sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, bytes < INT32_MAX ? (int)bytes : INT32_MAX);
 }
 
 static rocl_status open_handle(rocl_db *db, rocl_error *err)
@@ -172,7 +225,8 @@ static rocl_status open_handle(rocl_db *db, rocl_error *err)
     if (!db->handle || rc == SQLITE_NOMEM)
         return rocl_fail_memory(err);
     if (rc != SQLITE_OK)
-        return cannot_read(db, err);
+        return fail_as(db, db->path, err);
+    limit_lengths(db);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -190,13 +244,7 @@ static rocl_status probe(rocl_db *db, rocl_error *err)
     if (rc == SQLITE_NOTADB)
         return rocl_fail(err, ROCL_INPUT, "%s: not a SQLite database, or an encrypted one",
                          db->path);
-    if (rc == SQLITE_CANTOPEN || rc == SQLITE_IOERR)
-        return cannot_read(db, err);
-    if (rc == SQLITE_NOMEM) /* also said of lengths that damage has made enormous */
-        return rocl_fail(err, ROCL_INPUT, "%s: out of memory, or the database is damaged",
-                         db->path);
-    return rocl_fail(err, ROCL_INPUT, "%s: the database is cut off or damaged (%s)", db->path,
-                     sqlite3_errmsg(db->handle));
+    return fail_as(db, db->path, err);
 }
 
 static void describe(const struct stat *st, uint64_t *words)
@@ -209,16 +257,19 @@ static void describe(const struct stat *st, uint64_t *words)
 }
 
 /* An empty log is as good as none. */
-static bool look_at(const rocl_db *db, rocl_db_state *state)
+static rocl_status look_at(const rocl_db *db, rocl_db_state *state, rocl_error *err)
 {
     struct stat st;
     *state = (rocl_db_state){0};
-    if (!db->path || !db->wal || stat(db->path, &st) != 0)
-        return false;
+    if (stat(db->path, &st) != 0)
+        return rocl_fail_system(err, ROCL_INPUT, db->path, errno);
     describe(&st, state->file);
-    if (stat(db->wal, &st) == 0 && st.st_size > 0)
-        describe(&st, state->log);
-    return true;
+    if (stat(db->wal, &st) == 0) {
+        if (st.st_size > 0)
+            describe(&st, state->log);
+        return ROCL_OK;
+    }
+    return is_missing(errno) ? ROCL_OK : rocl_fail_system(err, ROCL_INPUT, db->wal, errno);
 }
 
 static bool same_state(const rocl_db_state *a, const rocl_db_state *b)
@@ -235,17 +286,13 @@ static rocl_status changed(const rocl_db *db, rocl_error *err)
 
 static rocl_status look_at_files(rocl_db *db, const rocl_db_state *as, rocl_error *err)
 {
-    if (!look_at(db, &db->state))
-        return rocl_fail(err, ROCL_INPUT, "%s: %s", db->path, strerror(errno));
-    if (as && !same_state(as, &db->state))
-        return changed(db, err);
+    rocl_status st = look_at(db, &db->state, err);
+    if (st == ROCL_OK && as && !same_state(as, &db->state))
+        st = changed(db, err);
+    if (st != ROCL_OK)
+        return st;
     db->has_log = db->state.log[2] > 0;
-    if (journal_is_hot(db->real))
-        return rocl_fail(err, ROCL_INPUT,
-                         "%s: a transaction is under way or was cut off (%s-journal): wait for the "
-                         "writer, or copy both files elsewhere and let sqlite3 recover the copy",
-                         db->path, db->path);
-    return ROCL_OK;
+    return refuse_hot_journal(db, err);
 }
 
 rocl_status rocl_db_sqlite(rocl_db *db, rocl_error *err)
@@ -257,25 +304,34 @@ rocl_status rocl_db_sqlite(rocl_db *db, rocl_error *err)
     return st;
 }
 
-/* What is in the way of reading pages is not said: SQLite will find words for it. */
-static bool recognise(rocl_db *db, rocl_db_forms *forms)
+static void close_pages(rocl_db *db)
 {
-    if (!forms || db->has_log || db->reader == ROCL_READER_SQLITE)
-        return false;
-    if (rocl_db_forms_recognise(forms, db))
-        return true;
     if (db->fd >= 0)
         close(db->fd);
     db->fd = -1;
     db->no_pages = NULL;
-    return false;
+}
+
+/* Is the file all there? Whoever reads it then: SQLite takes what is missing for zeros. What is
+ * missing may be in a log. */
+static rocl_status check_size(rocl_db *db, rocl_error *err)
+{
+    const rocl_btree_file *file;
+    const char *why;
+    return db->has_log ? ROCL_OK : rocl_db_pages(db, &file, &why, err);
 }
 
 static rocl_status understand(rocl_db *db, rocl_db_forms *forms, rocl_error *err)
 {
-    if (recognise(db, forms))
+    rocl_status st = check_size(db, err);
+    if (st != ROCL_OK)
+        return st;
+    if (forms && !db->has_log && db->reader != ROCL_READER_SQLITE &&
+        rocl_db_forms_recognise(forms, db))
         return ROCL_OK;
-    rocl_status st = rocl_db_sqlite(db, err);
+    if (db->reader == ROCL_READER_SQLITE)
+        close_pages(db);
+    st = rocl_db_sqlite(db, err);
     if (st == ROCL_OK && forms)
         rocl_db_forms_learn(forms, db);
     return st;
@@ -291,12 +347,12 @@ static rocl_status open_db(rocl_db **out, const char *path, rocl_reader reader,
     db->reader = reader;
     db->path = strdup(path);
     db->real = realpath(path, NULL);
-    if (!db->real && errno != ENOMEM) {
-        rocl_status st = rocl_fail(err, ROCL_INPUT, "%s: %s", path, strerror(errno));
+    if (!db->real) {
+        rocl_status st = rocl_fail_system(err, ROCL_INPUT, path, errno);
         rocl_db_close(db);
         return st;
     }
-    db->wal = db->real ? rocl_joined(db->real, "-wal") : NULL;
+    db->wal = rocl_joined(db->real, "-wal");
     rocl_status st = db->path && db->wal ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = look_at_files(db, as, err);
@@ -345,7 +401,9 @@ void rocl_db_state_of(const rocl_db *db, rocl_db_state *state)
 rocl_status rocl_db_check_unchanged(rocl_db *db, rocl_error *err)
 {
     rocl_db_state state;
-    return look_at(db, &state) && same_state(&state, &db->state) ? ROCL_OK : changed(db, err);
+    rocl_status st = look_at(db, &state, err);
+    bool same = st == ROCL_OK && same_state(&state, &db->state);
+    return same || st == ROCL_INTERNAL ? st : changed(db, err);
 }
 
 rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **why, rocl_error *err)
@@ -353,15 +411,27 @@ rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **w
     struct stat st;
     uint64_t file[5];
     *f = NULL;
-    if (db->fd < 0 && !db->no_pages) {
+    *why = db->has_log ? "there is a write-ahead log beside the file" : NULL;
+    if (*why)
+        return ROCL_OK;
+    if (db->fd < 0) {
         db->fd = open(db->path, O_RDONLY | O_CLOEXEC);
-        if (db->fd < 0 || fstat(db->fd, &st) != 0)
-            return rocl_fail(err, ROCL_INPUT, "%s: %s", db->path, strerror(errno));
+        if (db->fd < 0 || fstat(db->fd, &st) != 0) {
+            rocl_status read = rocl_fail_system(err, ROCL_INPUT, db->path, errno);
+            close_pages(db);
+            return read;
+        }
         describe(&st, file);
-        if (memcmp(file, db->state.file, sizeof file))
+        if (memcmp(file, db->state.file, sizeof file)) {
+            close_pages(db);
             return changed(db, err);
-        db->no_pages = db->has_log ? "there is a write-ahead log beside the file"
-                                   : rocl_btree_file_read(&db->pages, db->fd);
+        }
+        rocl_status read = rocl_btree_file_read(&db->pages, db->fd, &db->no_pages, err);
+        if (read != ROCL_OK) {
+            close_pages(db);
+            rocl_wrap(err, "%s", db->path);
+            return read;
+        }
     }
     *why = db->no_pages;
     if (!*why)
@@ -428,56 +498,4 @@ void rocl_db_objects_free(rocl_db_object *objects, size_t count)
     for (size_t i = 0; i < count; i++)
         free(objects[i].name);
     free(objects);
-}
-
-static rocl_status two_numbers(rocl_db *db, const char *table, char *sql, int64_t *a, int64_t *b,
-                               bool *any, rocl_error *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    rocl_status st = sql ? rocl_db_sqlite(db, err) : rocl_fail_memory(err);
-    *any = false;
-    if (st != ROCL_OK) {
-        sqlite3_free(sql);
-        return st;
-    }
-    if (sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL) != SQLITE_OK ||
-        sqlite3_step(stmt) != SQLITE_ROW) {
-        st = rocl_sqlite_fail(db, table, err);
-    } else if (sqlite3_column_type(stmt, 0) != SQLITE_NULL &&
-               sqlite3_column_type(stmt, 1) != SQLITE_NULL) {
-        *a = sqlite3_column_int64(stmt, 0);
-        *b = sqlite3_column_int64(stmt, 1);
-        *any = true;
-    }
-    sqlite3_finalize(stmt);
-    sqlite3_free(sql);
-    return st;
-}
-
-rocl_status rocl_sqlite_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
-                                 bool *any, rocl_error *err)
-{
-    /* Two sub-selects: each is one walk down the tree, min and max in one select a full scan. */
-    return two_numbers(db, table,
-                       sqlite3_mprintf("SELECT (SELECT min(\"id\") FROM main.\"%w\"), "
-                                       "(SELECT max(\"id\") FROM main.\"%w\")",
-                                       table, table),
-                       first, last, any, err);
-}
-
-rocl_status rocl_db_glance(rocl_db *db, const char *table, const char *low, const char *high,
-                           int64_t *first, int64_t *last, bool *any, rocl_error *err)
-{
-    *any = false;
-    if (!rocl_db_has_column(db, table, low) || !rocl_db_has_column(db, table, high))
-        return ROCL_OK;
-    /* Texts and blobs sort after all numbers: the upper limit keeps them out. */
-    return two_numbers(db, table,
-                       sqlite3_mprintf("SELECT min(\"%w\"), max(\"%w\") FROM main.\"%w\" WHERE "
-                                       "\"id\" IN ((SELECT min(\"id\") FROM main.\"%w\"), "
-                                       "(SELECT max(\"id\") FROM main.\"%w\")) AND "
-                                       "\"%w\" > 0 AND \"%w\" >= \"%w\" AND "
-                                       "\"%w\" <= 9223372036854775807",
-                                       low, high, table, table, table, low, high, low, high),
-                       first, last, any, err);
 }

@@ -17,7 +17,8 @@ rocl_reader rocl_db_reader(const rocl_db *db);
 /* For an ATTACH in another connection, which must be in exclusive locking mode: the file opened as
  * this one opened it. Malloced; NULL when memory is out. */
 char *rocl_db_uri(const rocl_db *db);
-bool rocl_db_has_column(rocl_db *db, const char *table, const char *column);
+rocl_status rocl_db_has_column(rocl_db *db, const char *table, const char *column, bool *has,
+                               rocl_error *err);
 
 /* The file for reading its pages, NULL with a reason in *why when that is not to be done. */
 rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **why,
@@ -33,10 +34,6 @@ rocl_reader rocl_db_forms_reader(const rocl_db_forms *f);
 /* SQLite's last error on this connection, with file and table. */
 rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err);
 
-/* As rocl_db_id_range. */
-rocl_status rocl_sqlite_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
-                                 bool *any, rocl_error *err);
-
 /* A reader. Both put their own state behind a rocl_rows. */
 typedef struct rocl_rows_ops {
     rocl_status (*seek)(rocl_rows *r, int64_t first, int64_t last, rocl_error *err);
@@ -50,8 +47,11 @@ rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *tab
 /* See rocl_db_split. */
 rocl_status rocl_rows_split_pages(rocl_db *db, const rocl_layout *layout, size_t parts,
                                   int64_t *ends, size_t *count, rocl_error *err);
+/* See rocl_db_id_range. */
 rocl_status rocl_rows_range_pages(rocl_db *db, const rocl_layout *layout, int64_t *first,
-                                  int64_t *last, bool *any);
+                                  int64_t *last, bool *any, rocl_error *err);
+rocl_status rocl_rows_range_sqlite(rocl_db *db, const char *table, int64_t *first, int64_t *last,
+                                   bool *any, rocl_error *err);
 rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layout *layout,
                                  const char *const *columns, unsigned count, rocl_error *err);
 

@@ -39,16 +39,57 @@ rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t 
                                    : st;
 }
 
-/* Damage in the way is SQLite's to name: which page it is in will be told when rows are read. */
+/* Damage is told here: of a damaged page SQLite may say that it has no row. */
 rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
                              bool *any, rocl_error *err)
 {
     const rocl_layout *layout;
     const char *why;
-    rocl_status st = choose(db, table, &layout, &why, NULL);
-    if (st == ROCL_OK && layout && rocl_rows_range_pages(db, layout, first, last, any) == ROCL_OK)
-        return ROCL_OK;
-    return rocl_sqlite_id_range(db, table, first, last, any, err);
+    *any = false;
+    rocl_status st = choose(db, table, &layout, &why, err);
+    if (st != ROCL_OK)
+        return st;
+    return layout ? rocl_rows_range_pages(db, layout, first, last, any, err)
+                  : rocl_rows_range_sqlite(db, table, first, last, any, err);
+}
+
+/* The lesser of both times and the greater one, of a row that has them. */
+static rocl_status widen(rocl_rows *rows, int64_t id, int64_t *low, int64_t *high, bool *any,
+                         rocl_error *err)
+{
+    unsigned n = 0;
+    int64_t from, to;
+    bool bad = false;
+    rocl_status st = rocl_rows_seek(rows, id, id, err);
+    if (st == ROCL_OK)
+        st = rocl_rows_next(rows, 1, &n, err);
+    if (st != ROCL_OK || !n || !rocl_cell_int(rows, 0, 0, &from, &bad) ||
+        !rocl_cell_int(rows, 1, 0, &to, &bad) || from <= 0 || to < from)
+        return st;
+    *low = *any && *low < from ? *low : from;
+    *high = *any && *high > to ? *high : to;
+    *any = true;
+    return ROCL_OK;
+}
+
+rocl_status rocl_db_glance(rocl_db *db, const char *table, const char *low, const char *high,
+                           int64_t *first, int64_t *last, bool *any, rocl_error *err)
+{
+    const char *const columns[] = {low, high};
+    int64_t ends[2];
+    rocl_rows *rows;
+    bool some;
+    *any = false;
+    rocl_status st = rocl_db_id_range(db, table, &ends[0], &ends[1], &some, err);
+    if (st != ROCL_OK || !some)
+        return st;
+    st = rocl_rows_open(&rows, db, table, columns, 2, err);
+    if (st != ROCL_OK)
+        return st;
+    for (int i = 0; i < 2 && st == ROCL_OK; i++)
+        st = widen(rows, ends[i], first, last, any, err);
+    rocl_rows_close(rows);
+    return st;
 }
 
 /* Only the types: all of it would be more than most tables of a small file hold. */

@@ -424,13 +424,15 @@ static rocl_status open_tree(rocl_btree *tree, rocl_db *db, const rocl_layout *l
 }
 
 rocl_status rocl_rows_range_pages(rocl_db *db, const rocl_layout *layout, int64_t *first,
-                                  int64_t *last, bool *any)
+                                  int64_t *last, bool *any, rocl_error *err)
 {
     rocl_btree tree = {0};
-    rocl_status st = open_tree(&tree, db, layout, NULL);
+    rocl_status st = open_tree(&tree, db, layout, err);
     if (st == ROCL_OK)
-        st = rocl_btree_range(&tree, first, last, any, NULL);
+        st = rocl_btree_range(&tree, first, last, any, err);
     rocl_btree_close(&tree);
+    if (st == ROCL_INPUT)
+        rocl_wrap(err, "%s: table %s", rocl_db_path(db), layout->table);
     return st;
 }
 

@@ -32,24 +32,17 @@ static void quote_name(rocl_buf *sql, const char *name)
     rocl_buf_byte(sql, '"');
 }
 
-rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
-{
-    int code = sqlite3_errcode(rocl_db_handle(db));
-    if (code == SQLITE_NOMEM) /* also said of lengths that damage has made enormous */
-        return rocl_fail(err, ROCL_INPUT, "%s: table %s: out of memory, or the database is damaged",
-                         rocl_db_path(db), table);
-    const char *why = sqlite3_errmsg(rocl_db_handle(db));
-    if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
-        return rocl_fail(err, ROCL_INPUT, "%s: table %s: the database is damaged (%s)",
-                         rocl_db_path(db), table, why);
-    return rocl_fail(err, ROCL_INPUT, "%s: table %s: %s", rocl_db_path(db), table, why);
-}
-
-static void build_select(sqlite_rows *r, rocl_buf *sql, const char *const *columns)
+static rocl_status build_select(sqlite_rows *r, rocl_buf *sql, const char *const *columns,
+                                rocl_error *err)
 {
     rocl_buf_str(sql, "SELECT \"id\"");
     for (unsigned i = 0; i < r->pub.column_count; i++) {
-        if (!columns[i] || !rocl_db_has_column(r->db, r->table, columns[i]))
+        bool has = false;
+        rocl_status st =
+            columns[i] ? rocl_db_has_column(r->db, r->table, columns[i], &has, err) : ROCL_OK;
+        if (st != ROCL_OK)
+            return st;
+        if (!has)
             continue;
         r->pub.present |= 1u << i;
         r->present[r->present_count++] = (uint8_t)i;
@@ -60,6 +53,7 @@ static void build_select(sqlite_rows *r, rocl_buf *sql, const char *const *colum
     quote_name(sql, r->table);
     /* The end of the range is not SQLite's to find: that would cost a comparison a row. */
     rocl_buf_str(sql, " WHERE \"id\" >= ?1 ORDER BY \"id\"");
+    return ROCL_OK;
 }
 
 static bool id_is_key(rocl_db *db, const char *table)
@@ -128,10 +122,11 @@ void rocl_rows_take(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *te
     }
 }
 
-static rocl_status out_of_order(const sqlite_rows *r, int64_t id, rocl_error *err)
+static rocl_status out_of_order(const rocl_db *db, const char *table, int64_t id, int64_t before,
+                                rocl_error *err)
 {
     return rocl_fail(err, ROCL_INPUT, "%s: table %s: the database is damaged (id %lld after %lld)",
-                     rocl_db_path(r->db), r->table, (long long)id, (long long)r->before);
+                     rocl_db_path(db), table, (long long)id, (long long)before);
 }
 
 static rocl_status next(rocl_rows *rows, unsigned max, unsigned *n, rocl_error *err)
@@ -154,7 +149,7 @@ static rocl_status next(rocl_rows *rows, unsigned max, unsigned *n, rocl_error *
         }
         /* Pages that refer to each other in circles would be read for ever. */
         if (r->ascending && r->any && r->pub.id[row] <= r->before)
-            return out_of_order(r, r->pub.id[row], err);
+            return out_of_order(r->db, r->table, r->pub.id[row], r->before, err);
         r->before = r->pub.id[row];
         r->any = true;
         for (unsigned i = 0; i < r->present_count; i++)
@@ -178,7 +173,11 @@ rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *tab
     rocl_status st = rocl_db_sqlite(db, err);
     if (st != ROCL_OK)
         return st;
-    if (!rocl_db_has_column(db, table, "id"))
+    bool has;
+    st = rocl_db_has_column(db, table, "id", &has, err);
+    if (st != ROCL_OK)
+        return st;
+    if (!has)
         return rocl_fail(err, ROCL_INPUT, "%s: table %s has no column \"id\"", rocl_db_path(db),
                          table);
     sqlite_rows *r = calloc(1, sizeof *r);
@@ -192,16 +191,58 @@ rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *tab
     r->table = strdup(table);
     r->pub.columns = rocl_columns_new(count);
     if (r->table && r->pub.columns)
-        build_select(r, &sql, columns);
+        st = build_select(r, &sql, columns, err);
     if (!r->table || !r->pub.columns || sql.failed)
         st = rocl_fail_memory(err);
-    else if (sqlite3_prepare_v2(rocl_db_handle(db), (const char *)sql.data, (int)sql.len, &r->stmt,
-                                NULL) != SQLITE_OK)
+    else if (st == ROCL_OK && sqlite3_prepare_v2(rocl_db_handle(db), (const char *)sql.data,
+                                                 (int)sql.len, &r->stmt, NULL) != SQLITE_OK)
         st = rocl_sqlite_fail(db, table, err);
     rocl_buf_free(&sql);
     if (st != ROCL_OK)
         rocl_rows_close(&r->pub);
     else
         *rows = &r->pub;
+    return st;
+}
+
+/* A look at every id, not at the first and the last: of pages that are damaged SQLite may find none
+ * where there are some, but not in order. */
+static rocl_status walk_ids(rocl_db *db, sqlite3_stmt *stmt, const char *table, int64_t *first,
+                            int64_t *last, bool *any, rocl_error *err)
+{
+    const bool ascending = id_is_key(db, table);
+    int rc;
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        int64_t id = sqlite3_column_int64(stmt, 0);
+        if (sqlite3_column_type(stmt, 0) == SQLITE_NULL)
+            continue;
+        if (*any && ascending && id <= *last)
+            return out_of_order(db, table, id, *last, err);
+        if (!*any || id < *first)
+            *first = id;
+        if (!*any || id > *last)
+            *last = id;
+        *any = true;
+    }
+    return rc == SQLITE_DONE ? ROCL_OK : rocl_sqlite_fail(db, table, err);
+}
+
+rocl_status rocl_rows_range_sqlite(rocl_db *db, const char *table, int64_t *first, int64_t *last,
+                                   bool *any, rocl_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    *any = false;
+    rocl_status st = rocl_db_sqlite(db, err);
+    if (st != ROCL_OK)
+        return st;
+    char *sql = sqlite3_mprintf("SELECT \"id\" FROM main.\"%w\" NOT INDEXED", table);
+    if (!sql)
+        return rocl_fail_memory(err);
+    if (sqlite3_prepare_v2(rocl_db_handle(db), sql, -1, &stmt, NULL) != SQLITE_OK)
+        st = rocl_sqlite_fail(db, table, err);
+    else
+        st = walk_ids(db, stmt, table, first, last, any, err);
+    sqlite3_finalize(stmt);
+    sqlite3_free(sql);
     return st;
 }

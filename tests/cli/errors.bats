@@ -43,6 +43,89 @@ fails_on() {
     done
 }
 
+# convert TOOL FOLDER DATABASE: what a tool makes of it, in a folder of its own.
+convert() {
+    rm -rf "$2"
+    mkdir "$2"
+    case $1 in
+    rocstats) rocstats -o "$2/x" all "$3" ;;
+    rocmerge | rtg2json) "$1" -o "$2/x" "$3" ;;
+    *) $1 -d "$2" -o x "$3" ;; # with its options
+    esac
+}
+
+# cut_off DATABASE TOOL...: at all lengths an error, or the same output as of the whole one. Without
+# a size in the header that counts a file may lack pages that hold nothing.
+cut_off() {
+    local db=$1 size cut counts tool
+    shift
+    size=$(stat -c %s "$db")
+    for tool in "$@"; do
+        cp "$db" cut.db
+        run convert "$tool" whole cut.db
+        [ "$status" -le 1 ] || fail "$tool of the whole"
+        for counts in yes no; do
+            for cut in 1 100 2000 4095 4096 4097 13065 $((size / 3)) $((size - 700)) $((size - 99)); do
+                [ "$cut" -lt "$size" ] || continue
+                head -c $((size - cut)) "$db" >cut.db
+                [ $counts = yes ] || printf '\167' | dd of=cut.db bs=1 seek=95 conv=notrunc status=none
+                run --separate-stderr convert "$tool" part cut.db
+                case $status in
+                3)
+                    says cut.db
+                    [ -z "$(ls -A part)" ] || fail "$tool: something is left"
+                    ;;
+                0 | 1) diff -r whole part || fail "$tool: $db less $cut bytes: rows are missing" ;;
+                *) fail "$tool: $db less $cut bytes" ;;
+                esac
+            done
+        done
+    done
+}
+
+@test "databases that are cut: never exit code 0 with fewer rows" {
+    cut_off "$FIXTURES/wal-clean.db" rocpd2csv "rocpd2csv --reader sqlite" "rocpd2csv --reader pages" \
+        rocpd2pftrace rocstats rtg2json rocmerge
+    for name in merged schema-4.1.0 everything; do
+        [ ! -e "$FIXTURES/$name.db" ] || cut_off "$FIXTURES/$name.db" rocpd2csv "rocpd2csv --reader sqlite"
+    done
+    head -c -2000 "$FIXTURES/wal-clean.db" >cut.db
+    for reader in auto sqlite pages; do
+        try 3 rocpd2csv --strict --reader $reader -d out cut.db
+        one_line rocpd2csv
+        says "cut.db: the database is cut off"
+    done
+}
+
+@test "real databases that are cut" {
+    needs "$SHARED/rocpd/gfx1250_gemm.db" "$SHARED/rocpd/r9700_llama_bench.db"
+    cut_off "$SHARED/rocpd/gfx1250_gemm.db" rocpd2csv "rocpd2csv --reader sqlite" rocmerge rtg2json
+    cut_off "$SHARED/rocpd/r9700_llama_bench.db" rocpd2csv
+}
+
+# Cells that are zeros: SQLite finds no row behind the one before, without an error.
+@test "a page whose rows are zeros: an error, whoever reads" {
+    needs sqlite3
+    cp "$FIXTURES/schema-3.0.0.db" z.db
+    page=$(sqlite3 z.db "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND
+        name LIKE 'rocpd_region%'")
+    size=$(sqlite3 z.db "PRAGMA page_size")
+    if [ "$(od -An -tu1 -j $(((page - 1) * size)) -N1 z.db)" -eq 5 ]; then # its last child
+        page=$(od -An -tu1 -j $(((page - 1) * size + 8)) -N4 z.db |
+            awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 }')
+    fi
+    head -c $((size - 400)) /dev/zero |
+        dd of=z.db bs=1 seek=$(((page - 1) * size + 400)) conv=notrunc status=none
+    for reader in auto sqlite pages; do
+        for tool in "${TOOLS[@]}"; do
+            try 3 "$tool" --reader $reader -d out z.db
+            one_line "$tool"
+            says "z.db: table rocpd_region"
+            [ ! -e out ] || [ -z "$(ls -A out)" ]
+        done
+    done
+}
+
 @test "databases of other tools" {
     needs "$TOP/tests/fixtures/foreign.sql"
     for name in $(sed -n 's/^-- file //p' "$TOP/tests/fixtures/foreign.sql"); do

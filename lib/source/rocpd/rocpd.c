@@ -45,14 +45,16 @@ static void capture_free(rocl_model_capture *c)
         free((void *)(uintptr_t)arrays[i]);
 }
 
-static bool has_column(rocl_db *db, const char *table, const char *column)
+static rocl_status has_column(rocl_db *db, const char *table, const char *column, bool *has,
+                              rocl_error *err)
 {
     rocl_rows *rows;
-    if (!table || rocl_rows_open(&rows, db, table, &column, 1, NULL) != ROCL_OK)
-        return false;
-    bool has = rocl_rows_has(rows, 0);
+    rocl_status st = rocl_rows_open(&rows, db, table, &column, 1, err);
+    if (st != ROCL_OK)
+        return st;
+    *has = rocl_rows_has(rows, 0);
     rocl_rows_close(rows);
-    return has;
+    return ROCL_OK;
 }
 
 static rocl_status refuse_unknown_schema(rocpd_set *s, rocl_db *db, rocl_error *err)
@@ -60,7 +62,11 @@ static rocl_status refuse_unknown_schema(rocpd_set *s, rocl_db *db, rocl_error *
     static const rocpd_table timed[] = {ROCPD_REGION, ROCPD_KERNEL_DISPATCH, ROCPD_MEMORY_COPY};
     for (size_t i = 0; i < sizeof timed / sizeof *timed; i++) {
         const char *table = s->tables[timed[i]];
-        if (table && has_column(db, table, "start_id"))
+        bool has = false;
+        rocl_status st = table ? has_column(db, table, "start_id", &has, err) : ROCL_OK;
+        if (st != ROCL_OK)
+            return st;
+        if (has)
             return rocl_fail(err, ROCL_INPUT,
                              "%s: table %s keeps its times in another table: a development schema "
                              "(4.0) that is not supported; 3.x and 4.1 are",
