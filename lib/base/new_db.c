@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/out_place.h"
+#include "base/sqlite_fail.h"
 
 #define SECTOR 4096
 
@@ -45,8 +46,10 @@ static int file_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
         ssize_t got = pread(fd, p, (size_t)n, at);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got < 0)
+        if (got < 0) {
+            ((new_file *)f)->db->broken = errno;
             return SQLITE_IOERR_READ;
+        }
         if (got == 0) { /* beyond the end: zeros, by contract */
             memset(p, 0, (size_t)n);
             return SQLITE_IOERR_SHORT_READ;
@@ -230,10 +233,9 @@ rocl_status rocl_new_db_fail(rocl_new_db *db, const char *what, rocl_error *err)
     int rc = sqlite3_errcode(db->handle);
     if (db->broken)
         return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", db->path, strerror(db->broken));
-    if (rc == SQLITE_NOMEM)
-        return rocl_fail_memory(err);
-    return rocl_fail(err, rc == SQLITE_FULL ? ROCL_OUTPUT : ROCL_INPUT, "%s: %s", what,
-                     sqlite3_errmsg(db->handle));
+    if (rc == SQLITE_FULL)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: %s", what, sqlite3_errmsg(db->handle));
+    return rocl_sqlite_error(db->handle, what, err);
 }
 
 rocl_status rocl_new_db_exec(rocl_new_db *db, const char *sql, rocl_error *err)

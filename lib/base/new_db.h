@@ -18,7 +18,7 @@ sqlite3 *rocl_new_db_handle(rocl_new_db *db);
 const char *rocl_new_db_path(const rocl_new_db *db);
 
 /* The last failure of SQLite, with `what` before it: ROCL_OUTPUT when the file could not be
- * written, else ROCL_INPUT. */
+ * written, ROCL_INTERNAL when memory is out, else ROCL_INPUT. */
 rocl_status rocl_new_db_fail(rocl_new_db *db, const char *what, rocl_error *err);
 
 /* Runs SQL in which nothing is to be read from an input. */

@@ -129,6 +129,7 @@ static rocl_status attach(merge_copier *c, rocl_error *err)
     free(uri);
     rocl_status st = merge_run(c, "sqlite_master", &sql, err);
     c->attached = st == ROCL_OK;
+    rocl_db_limit_lengths(c->reader.db, rocl_new_db_handle(c->out));
     return st;
 }
 

@@ -17,6 +17,7 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/btree_schema.h"
+#include "base/sqlite_fail.h"
 #include "source/db_forms.h"
 #include "source/db_sqlite.h"
 
@@ -174,41 +175,17 @@ static void register_vfs(void)
 
 /* ---- open ---- */
 
-static bool is_damage(int rc)
-{
-    return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB || rc == SQLITE_TOOBIG;
-}
-
-/* What SQLite says, truly: of memory only where that is out (see limit_lengths), and of the system
- * what that said, which SQLite's own words hide ("unable to open database file"). */
-static rocl_status fail_as(rocl_db *db, const char *place, rocl_error *err)
-{
-    int rc = sqlite3_errcode(db->handle), full = sqlite3_extended_errcode(db->handle);
-    int why = sqlite3_system_errno(db->handle);
-    if (rc == SQLITE_NOMEM || full == SQLITE_IOERR_NOMEM)
-        return rocl_fail_memory(err);
-    if ((rc == SQLITE_CANTOPEN || rc == SQLITE_IOERR) && why)
-        return rocl_fail_system(err, ROCL_INPUT, place, why);
-    if (is_damage(rc))
-        return rocl_fail(err, ROCL_INPUT, "%s: the database is damaged (%s)", place,
-                         sqlite3_errmsg(db->handle));
-    return rocl_fail(err, ROCL_INPUT, "%s: %s", place, sqlite3_errmsg(db->handle));
-}
-
 rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
 {
     char *place = sqlite3_mprintf("%s: table %s", db->path, table);
-    rocl_status st = place ? fail_as(db, place, err) : rocl_fail_memory(err);
+    rocl_status st = place ? rocl_sqlite_error(db->handle, place, err) : rocl_fail_memory(err);
     sqlite3_free(place);
     return st;
 }
 
-/* A length that damage has made enormous is too big then, and not a want of memory. */
-static void limit_lengths(rocl_db *db)
+void rocl_db_limit_lengths(const rocl_db *db, sqlite3 *handle)
 {
-    enum { LEAST = 1 << 20 };
-    uint64_t bytes = db->state.file[2] + db->state.log[2] + LEAST;
-    sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, bytes < INT32_MAX ? (int)bytes : INT32_MAX);
+    rocl_sqlite_limit_lengths(handle, db->state.file[2] + db->state.log[2]);
 }
 
 static rocl_status open_handle(rocl_db *db, rocl_error *err)
@@ -225,8 +202,8 @@ static rocl_status open_handle(rocl_db *db, rocl_error *err)
     if (!db->handle || rc == SQLITE_NOMEM)
         return rocl_fail_memory(err);
     if (rc != SQLITE_OK)
-        return fail_as(db, db->path, err);
-    limit_lengths(db);
+        return rocl_sqlite_error(db->handle, db->path, err);
+    rocl_db_limit_lengths(db, db->handle);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -244,7 +221,7 @@ static rocl_status probe(rocl_db *db, rocl_error *err)
     if (rc == SQLITE_NOTADB)
         return rocl_fail(err, ROCL_INPUT, "%s: not a SQLite database, or an encrypted one",
                          db->path);
-    return fail_as(db, db->path, err);
+    return rocl_sqlite_error(db->handle, db->path, err);
 }
 
 static void describe(const struct stat *st, uint64_t *words)

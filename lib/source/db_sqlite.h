@@ -17,6 +17,8 @@ rocl_reader rocl_db_reader(const rocl_db *db);
 /* For an ATTACH in another connection, which must be in exclusive locking mode: the file opened as
  * this one opened it. Malloced; NULL when memory is out. */
 char *rocl_db_uri(const rocl_db *db);
+/* In a connection that it is attached to: no value is longer than the file. */
+void rocl_db_limit_lengths(const rocl_db *db, sqlite3 *handle);
 rocl_status rocl_db_has_column(rocl_db *db, const char *table, const char *column, bool *has,
                                rocl_error *err);
 

@@ -21,11 +21,11 @@ judge() { # what was done
         [ ! -s stderr ] || echo "$2: a message, but no failure: $(head -n 1 stderr)"
         diff -r whole out >/dev/null || echo "$2: another output"
         ;;
-    3 | 4 | 5)
-        grep -qi memory stderr || echo "$2: exit code $status, and not for want of memory"
+    5)
+        grep -qi memory stderr || echo "$2: exit code 5, and not for want of memory"
         [ -z "$(ls -A out)" ] || echo "$2: something is left in out"
         ;;
-    *) echo "$2: exit code $status" ;;
+    *) echo "$2: exit code $status: $(head -n 1 stderr)" ;;
     esac
 }
 

@@ -41,13 +41,16 @@ struct ot_archive {
     void *spare_events;   /* chunks; each begins with the next one's address */
     void *spare_definitions;
     char complaint[512]; /* the first */
+    bool memory;         /* that is what the first one is about */
 };
 
-static void give_up(ot_archive *a, const char *why)
+static void give_up(ot_archive *a, const char *why, bool memory)
 {
     pthread_mutex_lock(&a->lock);
-    if (!*a->complaint)
+    if (!*a->complaint) {
         snprintf(a->complaint, sizeof a->complaint, "%s", why);
+        a->memory = memory;
+    }
     pthread_mutex_unlock(&a->lock);
     a->failed = true;
 }
@@ -66,7 +69,9 @@ static OTF2_ErrorCode complain(void *ctx, const char *file, uint64_t line, const
         vsnprintf(text, sizeof text, format, args);
     snprintf(why, sizeof why, "%s%s%s", OTF2_Error_GetDescription(code), text[0] ? ": " : "", text);
     if (code != OTF2_SUCCESS)
-        give_up(a, why);
+        give_up(a, why,
+                code == OTF2_ERROR_MEM_FAULT || code == OTF2_ERROR_MEM_ALLOC_FAILED ||
+                    code == OTF2_ERROR_ENOMEM);
     return code;
 }
 
@@ -296,8 +301,10 @@ rocl_status ot_archive_status(ot_archive *a, rocl_error *err)
     if (!a->failed && a->otf2)
         return ROCL_OK;
     pthread_mutex_lock(&a->lock);
-    rocl_status st = rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", a->path,
-                               *a->complaint ? a->complaint : "libotf2 did not say why");
+    rocl_status st = a->memory
+                         ? rocl_fail_memory(err)
+                         : rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", a->path,
+                                     *a->complaint ? a->complaint : "libotf2 did not say why");
     pthread_mutex_unlock(&a->lock);
     return st;
 }
@@ -393,11 +400,11 @@ static void write_local_definitions(ot_archive *a, const ot_locals *l)
     OTF2_Archive_CloseEvtFiles(a->otf2);
     OTF2_Archive_OpenDefFiles(a->otf2);
     if (!ot_write_local_definitions(a->otf2, l) && !a->failed)
-        give_up(a, "out of memory");
+        give_up(a, "out of memory", true);
     OTF2_Archive_CloseDefFiles(a->otf2);
     char *folder = file_path(a, a->names[FOLDER]);
     if (!a->failed && !(folder && ot_copy_local_definitions(folder, l)))
-        give_up(a, strerror(errno));
+        give_up(a, strerror(errno), errno == ENOMEM);
     free(folder);
 }
 
@@ -473,7 +480,7 @@ rocl_status ot_archive_commit(ot_archive *a, const ot_locals *l, uint64_t identi
         bool whole = !a->failed;
         close_otf2(a);
         if (whole && !a->failed && !set_identity(a, identity))
-            give_up(a, strerror(errno));
+            give_up(a, strerror(errno), errno == ENOMEM);
         *bytes = all_sizes(a, l);
         if (a->failed)
             st = ot_archive_status(a, err);
