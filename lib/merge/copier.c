@@ -135,6 +135,8 @@ static rocl_status attach(merge_copier *c, rocl_error *err)
 
 static rocl_status detach(merge_copier *c, rocl_error *err)
 {
+    rocl_db_close(c->checked);
+    c->checked = NULL;
     if (!c->attached)
         return ROCL_OK;
     c->attached = false;
@@ -230,7 +232,7 @@ rocl_status merge_copier_add(merge_copier *c, const rocl_capture *capture,
     if (st == ROCL_OK)
         st = rocl_new_db_exec(c->out, "BEGIN", err);
     if (st == ROCL_OK)
-        st = fresh ? write_set(c, err) : copy_set(c, err);
+        st = fresh ? write_set(c, err) : merge_check_and(c, copy_set, err);
     if (st == ROCL_OK)
         st = rocl_new_db_exec(c->out, "COMMIT", err);
     if (st == ROCL_OK && !c->plan->flat && c->in_schema > SCHEMA_MAX)

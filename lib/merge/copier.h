@@ -1,6 +1,7 @@
 /* Copies table sets into the output, one after the other.
  *
  *     copier.c     begin, a set, end: what is done in which order
+ *     check.c      the rows of a set are looked at, while they are copied
  *     tables.c     the tables of a set: made, and filled
  *     columns.c    the SQL of the values of a row of the output
  *     functions.c  what that SQL calls
@@ -50,6 +51,7 @@ typedef struct merge_copier {
     uint64_t early; /* times that are before time 0 then, or out of range */
     merge_reader reader;
     bool attached, flat_begun;
+    rocl_db *checked; /* the file that is read, once more; NULL: not opened yet */
 
     bool *made; /* by set and table of the plan: it is in the output */
     size_t in_schema;
@@ -92,6 +94,10 @@ rocl_status merge_query(merge_copier *c, const char *table, rocl_buf *sql, merge
 void merge_put_source(rocl_buf *sql, const merge_source *s);
 void merge_put_target(const merge_copier *c, rocl_buf *sql, const char *base);
 void merge_put_joined(rocl_buf *sql, const char *a, const char *b); /* a name of two parts */
+
+/* check.c: copies the set in hand, and fails where a reader of its rows would. */
+rocl_status merge_check_and(merge_copier *c, rocl_status (*copy)(merge_copier *c, rocl_error *err),
+                            rocl_error *err);
 
 /* tables.c */
 rocl_status merge_create_tables(merge_copier *c, rocl_error *err);

@@ -117,18 +117,23 @@ static bool put_values(const merge_copier *c, rocl_buf *sql, const merge_source 
     return plain;
 }
 
-/* True: records are copied without a look at their columns. */
-static bool put_copy(const merge_copier *c, rocl_buf *sql, const merge_source *s,
-                     const plan_table *t)
+/* *plain: records are copied without a look at their columns. Where nobody else reads them, SQLite
+ * has to. */
+static rocl_status put_copy(const merge_copier *c, rocl_buf *sql, const merge_source *s,
+                            const plan_table *t, bool *plain, rocl_error *err)
 {
     rocl_buf values = {0};
-    bool plain = put_values(c, &values, s, t);
+    const char *why;
+    rocl_status st = rocl_rows_why(c->reader.db, s->name, &why, err);
+    if (st != ROCL_OK)
+        return st;
+    *plain = put_values(c, &values, s, t) && !why;
     rocl_buf_byte(&values, 0);
     sql->failed |= values.failed;
     rocl_buf_str(sql, c->plan->flat && t->table == SCHEMA_NODE ? "INSERT OR IGNORE INTO "
                                                                : "INSERT INTO ");
     merge_put_target(c, sql, t->base);
-    if (plain) { /* SQLite has a fast way for exactly this */
+    if (*plain) { /* SQLite has a fast way for exactly this */
         rocl_buf_str(sql, " SELECT * FROM ");
         merge_put_source(sql, s);
     } else if (!sql->failed) {
@@ -138,7 +143,7 @@ static bool put_copy(const merge_copier *c, rocl_buf *sql, const merge_source *s
         merge_put_where(c, sql, s);
     }
     rocl_buf_free(&values);
-    return plain;
+    return ROCL_OK;
 }
 
 static int tick(void *self)
@@ -166,10 +171,13 @@ static rocl_status copy_table(merge_copier *c, const merge_source *s, const plan
                               rocl_error *err)
 {
     rocl_buf sql = {0};
+    bool plain = false;
     rocl_status st = expect_rows(c, s, err);
+    if (st == ROCL_OK)
+        st = put_copy(c, &sql, s, t, &plain, err);
     if (st != ROCL_OK)
         return st;
-    if (put_copy(c, &sql, s, t))
+    if (plain)
         c->per_tick = TICK / STEPS_PER_RECORD;
     st = merge_run(c, s->name, &sql, err);
     c->rows += st == ROCL_OK ? (uint64_t)sqlite3_changes64(rocl_new_db_handle(c->out)) : 0;

@@ -49,6 +49,9 @@ rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *tab
 /* See rocl_db_split. */
 rocl_status rocl_rows_split_pages(rocl_db *db, const rocl_layout *layout, size_t parts,
                                   int64_t *ends, size_t *count, rocl_error *err);
+/* See rocl_db_check_rows. */
+rocl_status rocl_rows_check_pages(rocl_db *db, const rocl_layout *layout, int64_t first,
+                                  int64_t last, rocl_error *err);
 /* See rocl_db_id_range. */
 rocl_status rocl_rows_range_pages(rocl_db *db, const rocl_layout *layout, int64_t *first,
                                   int64_t *last, bool *any, rocl_error *err);

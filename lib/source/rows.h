@@ -73,6 +73,11 @@ rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int
 rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
                           size_t *count, rocl_error *err);
 
+/* Reads all rows of a table with first <= id <= last as a cursor over all columns does, and fails
+ * where that fails. *read false: SQLite is to read this table, and nothing was looked at. */
+rocl_status rocl_db_check_rows(rocl_db *db, const char *table, int64_t first, int64_t last,
+                               bool *read, rocl_error *err);
+
 /* min(low), max(high) of the first and the last row, where high >= low > 0; *any false when that is
  * neither. */
 rocl_status rocl_db_glance(rocl_db *db, const char *table, const char *low, const char *high,

@@ -448,3 +448,63 @@ rocl_status rocl_rows_split_pages(rocl_db *db, const rocl_layout *layout, size_t
         rocl_wrap(err, "%s: table %s", rocl_db_path(db), layout->table);
     return st;
 }
+
+/* ---- a look at rows that nobody wants the values of ---- */
+
+/* A row that is in overflow pages, or whose header is: it is put together, as its reader would. */
+static const char *check_row_slow(rocl_btree *t, unsigned i, const rocl_record_plan *plan,
+                                  rocl_status *st, rocl_error *err)
+{
+    const rocl_btree_cell *c = &t->cells[i];
+    const uint8_t *p;
+    rocl_record record;
+    uint32_t need;
+    *st = rocl_btree_payload(t, i, c->size, &p, err);
+    return *st ? NULL : rocl_record_parse(&record, plan, p, c->size, c->size, &need);
+}
+
+static rocl_status check_leaf(rocl_btree *t, rocl_knowns *knowns, int64_t last, rocl_error *err)
+{
+    rocl_known *head = NULL; /* that of the row before, where it can be kept */
+    rocl_status st = ROCL_OK;
+    const char *what = NULL;
+    for (unsigned i = t->at; i < t->count && t->rowids[i] <= last && !st && !what; i++) {
+        const rocl_btree_cell *c = &t->cells[i];
+        const uint8_t *payload = t->page + c->offset;
+        if (head && rocl_known_fits(knowns, head, payload, c))
+            continue;
+        head = rocl_known_place(knowns, payload);
+        if (!head)
+            return rocl_fail_memory(err);
+        if (rocl_known_fits(knowns, head, payload, c))
+            continue;
+        head->used = rocl_known_learn(knowns, head, payload, c);
+        if (!head->used) {
+            head = NULL;
+            what = check_row_slow(t, i, &knowns->plan, &st, err);
+        }
+    }
+    return what ? rocl_btree_damaged(t, what, err) : st;
+}
+
+/* The header is read up to the last column: the values before it are in the row then. */
+rocl_status rocl_rows_check_pages(rocl_db *db, const rocl_layout *layout, int64_t first,
+                                  int64_t last, rocl_error *err)
+{
+    rocl_btree tree = {0};
+    rocl_knowns knowns = {.plan = {.column = {(uint16_t)(layout->count - 1)}, .count = 1}};
+    rocl_knowns_init(&knowns);
+    rocl_status st = open_tree(&tree, db, layout, err);
+    if (st == ROCL_OK)
+        st = rocl_btree_seek(&tree, first, err);
+    while (st == ROCL_OK && tree.count && tree.rowids[tree.at] <= last) {
+        st = check_leaf(&tree, &knowns, last, err);
+        if (st == ROCL_OK)
+            st = rocl_btree_next(&tree, err);
+    }
+    rocl_btree_close(&tree);
+    rocl_knowns_free(&knowns);
+    if (st == ROCL_INPUT)
+        rocl_wrap(err, "%s: table %s", rocl_db_path(db), layout->table);
+    return st;
+}

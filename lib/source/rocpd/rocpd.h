@@ -77,6 +77,7 @@ typedef struct rocpd_set {
     char *tables[ROCPD_TABLES]; /* names in this file, NULL: no such table */
     bool by_track;              /* schema 4: track_id instead of pid, tid, agent, queue, stream */
     bool compressed;            /* extdata is an LZ4 frame */
+    bool sound;                 /* every row of every table has been looked at */
     uint32_t explained;         /* tables (1 << rocpd_table) of which is said how they are read */
 
     rocl_ids strings, categories; /* id -> text */
