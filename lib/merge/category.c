@@ -22,7 +22,7 @@ static rocl_status find_string(merge_copier *c, const char *text, int64_t *id, r
     const merge_source *strings = table_in(c, SCHEMA_STRING);
     rocl_buf sql = {0};
     *id = 0;
-    if (!strings)
+    if (!strings || !merge_source_field(strings, "string"))
         return ROCL_OK;
     rocl_buf_str(&sql, "SELECT \"id\" FROM ");
     merge_put_source(&sql, strings);

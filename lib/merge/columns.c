@@ -25,6 +25,17 @@ static bool is_among(const char *name, const char *const *names, size_t count)
     return i < count;
 }
 
+void merge_put_field(rocl_buf *sql, const merge_source *s, const char *column)
+{
+    bool id = !strcmp(column, "id");
+    if (!merge_source_field(s, column)) {
+        rocl_buf_str(sql, id ? "S.rowid" : "NULL");
+        return;
+    }
+    rocl_buf_str(sql, "S.");
+    merge_put_name(sql, column);
+}
+
 static const merge_source *track_of(const merge_copier *c, const merge_source *s)
 {
     return s->by_track ? merge_set_table(&c->reader.set, schema_table_name(SCHEMA_TRACK)) : NULL;
@@ -45,8 +56,7 @@ static bool put_stored(const merge_copier *c, rocl_buf *sql, const merge_source 
         merge_put_default(sql, column->declared);
         return false;
     }
-    rocl_buf_str(sql, "S.");
-    merge_put_name(sql, column->name);
+    merge_put_field(sql, s, column->name);
     return true;
 }
 
@@ -75,6 +85,13 @@ static bool is_time(const merge_source *s, const char *column)
            is_among(column, of_processes, 4);
 }
 
+static void put_is_zero(rocl_buf *sql, const merge_source *s, const char *column)
+{
+    rocl_buf_str(sql, ", ");
+    merge_put_field(sql, s, column);
+    rocl_buf_str(sql, " IS 0)");
+}
+
 /* A time on the clock that is set. Events may be at 0; for processes that means unknown, as does an
  * end of 0 with a start elsewhere. */
 static bool put_time(const merge_copier *c, rocl_buf *sql, const merge_source *s,
@@ -82,14 +99,13 @@ static bool put_time(const merge_copier *c, rocl_buf *sql, const merge_source *s
 {
     if (c->offset)
         rocl_buf_str(sql, "rocl_time(");
-    rocl_buf_str(sql, "S.");
-    merge_put_name(sql, column);
+    merge_put_field(sql, s, column);
     if (!c->offset)
         return true;
     if (schema_rule_of(s->table) != SCHEMA_SELECTED)
         rocl_buf_str(sql, ", 0)");
     else if (!strcmp(column, "end"))
-        rocl_buf_str(sql, ", S.\"start\" IS 0)");
+        put_is_zero(sql, s, "start");
     else
         rocl_buf_str(sql, ", 1)");
     return false;
@@ -116,6 +132,11 @@ static bool put_flat(const merge_copier *c, rocl_buf *sql, const merge_source *s
     } else if (series != SCHEMA_SERIALS) {
         put_format(sql, "rocl_serial(%d, ", (int)series);
         put_stored(c, sql, s, column);
+        rocl_buf_byte(sql, ')');
+    } else if (s->table == SCHEMA_PROCESS && !strcmp(column->name, "extdata") &&
+               !merge_source_field(s, "extdata")) {
+        rocl_buf_str(sql, "json_object('guid', ");
+        merge_put_text(sql, rocl_str(c->plan->trace, c->set->capture->guid));
         rocl_buf_byte(sql, ')');
     } else if (s->table == SCHEMA_PROCESS && !strcmp(column->name, "extdata")) {
         rocl_buf_str(sql, "CASE WHEN json_valid(S.\"extdata\") AND json_type(S.\"extdata\") = "
@@ -164,49 +185,57 @@ void merge_put_from(const merge_copier *c, rocl_buf *sql, const merge_source *s)
     }
 }
 
-static void put_ids(rocl_buf *sql, schema_table t, const merge_ids *ids)
+static void put_ids(rocl_buf *sql, const merge_source *s, const merge_ids *ids)
 {
-    if (ids->any)
-        put_format(
-            sql, " WHERE S.\"id\" BETWEEN %" PRId64 " AND %" PRId64 " AND rocl_used(%d, S.\"id\")",
-            ids->first, ids->last, (int)t);
-    else
-        rocl_buf_str(sql, " WHERE 0");
+    rocl_buf_str(sql, " WHERE ");
+    if (!ids->any) {
+        rocl_buf_byte(sql, '0');
+        return;
+    }
+    merge_put_field(sql, s, "id");
+    put_format(sql, " BETWEEN %" PRId64 " AND %" PRId64 " AND rocl_used(%d, ", ids->first,
+               ids->last, (int)s->table);
+    merge_put_field(sql, s, "id");
+    rocl_buf_byte(sql, ')');
 }
 
 /* Samples of an event that is kept for another row stay with it. */
 static void put_samples(rocl_buf *sql, const merge_source *s, const merge_ids *ids)
 {
     rocl_buf_str(sql, " WHERE 0");
-    if (ids->any)
-        put_format(sql, " OR rocl_used(%d, S.\"id\")", (int)SCHEMA_SAMPLE);
-    if (merge_source_field(s, "event_id"))
-        rocl_buf_str(sql, " OR rocl_shared(S.\"event_id\")");
-}
-
-static const char *column_or_null(const merge_source *s, const char *column, const char *sql)
-{
-    return merge_source_field(s, column) ? sql : "NULL";
+    if (ids->any) {
+        put_format(sql, " OR rocl_used(%d, ", (int)SCHEMA_SAMPLE);
+        merge_put_field(sql, s, "id");
+        rocl_buf_byte(sql, ')');
+    }
+    rocl_buf_str(sql, " OR rocl_shared(");
+    merge_put_field(sql, s, "event_id");
+    rocl_buf_byte(sql, ')');
 }
 
 void merge_put_where(const merge_copier *c, rocl_buf *sql, const merge_source *s)
 {
+    static const char *const owners[] = {"event_id", "sample_id", "pmc_id"};
     schema_rule rule = schema_rule_of(s->table);
     if (!c->selection)
         return;
     if (s->table == SCHEMA_OTHER && merge_source_field(s, "event_id"))
         rule = SCHEMA_BY_EVENT;
-    if (s->table == SCHEMA_SAMPLE)
+    if (s->table == SCHEMA_SAMPLE) {
         put_samples(sql, s, &c->selection->rows[s->table]);
-    else if (rule == SCHEMA_SELECTED)
-        put_ids(sql, s->table, &c->selection->rows[s->table]);
-    else if (rule == SCHEMA_USED)
-        put_ids(sql, s->table, &c->used[s->table]);
-    else if (rule == SCHEMA_BY_EVENT)
-        put_format(sql, " WHERE rocl_used(%d, S.\"event_id\")", (int)SCHEMA_EVENT);
-    else if (rule == SCHEMA_VALUES)
-        put_format(sql, " WHERE rocl_value(%s, %s, %s)",
-                   column_or_null(s, "event_id", "S.\"event_id\""),
-                   column_or_null(s, "sample_id", "S.\"sample_id\""),
-                   column_or_null(s, "pmc_id", "S.\"pmc_id\""));
+    } else if (rule == SCHEMA_SELECTED) {
+        put_ids(sql, s, &c->selection->rows[s->table]);
+    } else if (rule == SCHEMA_USED) {
+        put_ids(sql, s, &c->used[s->table]);
+    } else if (rule == SCHEMA_BY_EVENT) {
+        put_format(sql, " WHERE rocl_used(%d, ", (int)SCHEMA_EVENT);
+        merge_put_field(sql, s, owners[0]);
+        rocl_buf_byte(sql, ')');
+    } else if (rule == SCHEMA_VALUES) {
+        for (size_t i = 0; i < 3; i++) {
+            rocl_buf_str(sql, i ? ", " : " WHERE rocl_value(");
+            merge_put_field(sql, s, owners[i]);
+        }
+        rocl_buf_byte(sql, ')');
+    }
 }

@@ -173,10 +173,9 @@ static rocl_status begin_set(merge_copier *c, rocl_error *err)
 
 static rocl_status copy_set(merge_copier *c, rocl_error *err)
 {
-    rocl_status st = begin_set(c, err);
-    if (st != ROCL_OK)
-        return st;
-    if ((st = merge_categories_read(c, err)) || (c->selection && (st = merge_mark(c, err))) ||
+    rocl_status st;
+    if ((st = merge_categories_read(c, err)) || (st = begin_set(c, err)) ||
+        (c->selection && (st = merge_mark(c, err))) ||
         (c->plan->flat && (st = merge_number_set(c, err))) || (st = merge_copy_tables(c, err)) ||
         (st = merge_categories_write(c, err)))
         return st;

@@ -107,7 +107,10 @@ void merge_watch_progress(merge_copier *c);
 /* functions.c */
 rocl_status merge_functions_add(merge_copier *c, rocl_error *err);
 
-/* columns.c: the value of a column of the output, in terms of the row S of the input (and its track
+/* columns.c: a column of the row S as it is stored; NULL where the input lacks it, the rowid for the
+ * "id". */
+void merge_put_field(rocl_buf *sql, const merge_source *s, const char *column);
+/* The value of a column of the output, in terms of the row S of the input (and its track
  * T); *plain is set to false when it is anything but the column itself. */
 void merge_put_value(const merge_copier *c, rocl_buf *sql, const merge_source *s,
                      const plan_column *column, bool *plain);

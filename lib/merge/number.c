@@ -40,7 +40,8 @@ static rocl_status look_up_ids(merge_copier *c, const merge_source *s, rocl_erro
 {
     rocl_buf sql = {0};
     schema_table t = s->table;
-    rocl_buf_str(&sql, "SELECT S.\"id\"");
+    rocl_buf_str(&sql, "SELECT ");
+    merge_put_field(&sql, s, "id");
     put_known(c, &sql, s);
     rocl_buf_str(&sql, " FROM ");
     merge_put_source(&sql, s);
@@ -68,11 +69,13 @@ static rocl_status take_range(merge_copier *c, sqlite3_stmt *row, void *ctx, roc
 static rocl_status move_ids(merge_copier *c, const merge_source *s, rocl_error *err)
 {
     rocl_buf sql = {0};
-    rocl_buf_str(&sql, "SELECT (SELECT min(\"id\") FROM ");
-    merge_put_source(&sql, s);
-    rocl_buf_str(&sql, "), (SELECT max(\"id\") FROM ");
-    merge_put_source(&sql, s);
-    rocl_buf_str(&sql, ")");
+    for (int last = 0; last < 2; last++) { /* two walks down the tree; in one select, a scan */
+        rocl_buf_str(&sql, last ? ", (SELECT max(" : "SELECT (SELECT min(");
+        merge_put_field(&sql, s, "id");
+        rocl_buf_str(&sql, ") FROM ");
+        merge_put_source(&sql, s);
+        rocl_buf_str(&sql, " AS S)");
+    }
     return merge_query(c, s->name, &sql, take_range, &c->numbers[s->table], err);
 }
 
@@ -93,11 +96,20 @@ static void put_insert_string(merge_copier *c, rocl_buf *sql)
     merge_put_text(sql, c->set->guid);
 }
 
+/* Without a text it is an empty one, to all readers. */
+static void put_string(rocl_buf *sql, const merge_source *s)
+{
+    rocl_buf_str(sql, "coalesce(");
+    merge_put_field(sql, s, "string");
+    rocl_buf_str(sql, ", '')");
+}
+
 static rocl_status add_strings(merge_copier *c, const merge_source *s, rocl_error *err)
 {
     rocl_buf sql = {0};
     put_insert_string(c, &sql);
-    rocl_buf_str(&sql, ", S.\"string\"");
+    rocl_buf_str(&sql, ", ");
+    put_string(&sql, s);
     rocl_buf_str(&sql, " FROM ");
     merge_put_source(&sql, s);
     rocl_buf_str(&sql, " AS S NOT INDEXED");
@@ -110,7 +122,8 @@ static rocl_status add_strings(merge_copier *c, const merge_source *s, rocl_erro
     merge_put_source(&sql, s);
     rocl_buf_str(&sql, " AS S NOT INDEXED CROSS JOIN ");
     merge_put_target(c, &sql, schema_table_name(SCHEMA_STRING));
-    rocl_buf_str(&sql, " AS M ON M.\"string\" = S.\"string\"");
+    rocl_buf_str(&sql, " AS M ON M.\"string\" = ");
+    put_string(&sql, s);
     merge_put_where(c, &sql, s);
     return merge_query(c, s->name, &sql, take_string, NULL, err);
 }

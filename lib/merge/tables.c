@@ -27,7 +27,8 @@ static bool has_own_default(const merge_copier *c, const char *base, const char 
 /* A table that is not there makes no reference to it wrong; an empty one would. */
 static bool is_wanted(const merge_copier *c, const plan_table *t)
 {
-    return c->plan->flat || t->table < SCHEMA_OTHER || t->table == SCHEMA_METADATA ||
+    bool strings = t->table == SCHEMA_STRING && c->categories.count;
+    return c->plan->flat || t->table < SCHEMA_OTHER || t->table == SCHEMA_METADATA || strings ||
            (c->set->fresh ? schema_is_base(t->table) : source_of(c, t->base) != NULL);
 }
 
@@ -83,14 +84,15 @@ rocl_status merge_create_tables(merge_copier *c, rocl_error *err)
 static void put_id(const merge_copier *c, rocl_buf *sql, const merge_source *s)
 {
     char number[32];
-    if (!merge_source_field(s, "id")) {
-        rocl_buf_str(sql, c->plan->flat ? "NULL" : "S.rowid");
-    } else if (c->plan->flat) {
-        sqlite3_snprintf(sizeof number, number, "rocl_new(%d, S.\"id\")", (int)s->table);
-        rocl_buf_str(sql, number);
-    } else {
-        rocl_buf_str(sql, "S.\"id\"");
+    bool anew = c->plan->flat;
+    if (anew && !merge_source_field(s, "id")) { /* nothing refers to it */
+        rocl_buf_str(sql, "NULL");
+        return;
     }
+    sqlite3_snprintf(sizeof number, number, "rocl_new(%d, ", (int)s->table);
+    rocl_buf_str(sql, anew ? number : "");
+    merge_put_field(sql, s, "id");
+    rocl_buf_str(sql, anew ? ")" : "");
 }
 
 /* Are the columns of input and output the same, in the same order? */
