@@ -331,9 +331,32 @@ static rocl_status add_copied(merge_plan *p, merge_reader *r, const rocl_capture
     return st ? st : count_rows(p, r, err);
 }
 
+/* Rows that are made of events come without views: they get those that ROCm's tools know. Where an
+ * input has one of that name, that is taken. */
+static rocl_status add_known_views(merge_plan *p, rocl_error *err)
+{
+    size_t n;
+    const schema_view *known = schema_views(&n);
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < n && st == ROCL_OK; i++) {
+        rocl_buf sql = {0};
+        rocl_buf_str(&sql, "CREATE VIEW ");
+        rocl_buf_str(&sql, known[i].name);
+        rocl_buf_str(&sql, " AS ");
+        rocl_buf_str(&sql, known[i].query);
+        rocl_buf_byte(&sql, 0);
+        st = sql.failed ? rocl_fail_memory(err)
+                        : add_view(p, known[i].name, (const char *)sql.data, "", err);
+        rocl_buf_free(&sql);
+    }
+    return st;
+}
+
 static rocl_status add_fresh(merge_plan *p, rocl_error *err)
 {
     rocl_status st = add_newest(p, err);
+    if (st == ROCL_OK)
+        st = add_known_views(p, err);
     return st ? st : take_version(p, "3", err);
 }
 

@@ -63,6 +63,13 @@ typedef struct schema_column {
     bool four; /* only those of schema 4 have it */
 } schema_column;
 
+/* A view on the data, and what follows "CREATE VIEW name AS". schema_views.c */
+typedef struct schema_view {
+    const char *name, *query;
+} schema_view;
+
+const schema_view *schema_views(size_t *count);
+
 /* The table that events of a kind are rows of. */
 schema_table schema_table_of_kind(rocl_kind kind);
 

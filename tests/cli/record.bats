@@ -588,6 +588,50 @@ END
     says "t.rocl: 100 events of 1 process, 0 dropped; 200 records, "
 }
 
+views_of() { # DATABASE
+    sqlite3 "$1" "SELECT name FROM sqlite_master WHERE type = 'view' AND name NOT LIKE 'rocpd@_%' ESCAPE '@'"
+}
+
+@test "a database has ROCm's views, of one process and of several" {
+    try 0 rocrec -q -o t.db -- "$TRACED" gpu 500
+    same "$(views_of t.db | wc -l)" 21
+    for view in $(views_of t.db); do
+        sqlite3 t.db "SELECT * FROM $view" >rows || fail "$view"
+    done
+    for view in kernels memory_copies regions pmc_events; do
+        n=500
+        [ $view != pmc_events ] || n=0
+        same "$(sqlite3 t.db "SELECT count(*) FROM $view")" $n
+    done
+    [ "$(sqlite3 t.db "SELECT name, total_calls, total_duration, average, percentage FROM top_kernels")" = \
+        "gemm(float*)|500|3500.0|7.0|100.0" ]
+    [ "$(sqlite3 t.db "SELECT DISTINCT name, duration, agent_type, workgroup_x FROM kernels")" = "gemm(float*)|7000|GPU|256" ]
+    try 0 rocrec -q -o forks.db -- "$TRACED" forks 5 10
+    rows=$(sqlite3 forks.db "SELECT count(*) FROM rocpd_region")
+    same "$(sqlite3 forks.db "SELECT count(*) FROM regions")" "$rows"
+    same "$(sqlite3 forks.db "SELECT count(DISTINCT pid) FROM regions")" \
+        "$(sqlite3 forks.db "SELECT count(*) FROM processes")"
+}
+
+@test "the views say of ROCm's databases what ROCm's own say" {
+    data=$SHARED/amd/e4.db
+    needs "$data"
+    rocrec -q -o t.db -- "$TRACED" gpu 5
+    cp --no-preserve=mode "$data" theirs.db
+    cp theirs.db ours.db
+    for view in $(views_of t.db); do
+        sqlite3 ours.db "DROP VIEW $view"
+        # That database has no values of samples.
+        sqlite3 t.db "SELECT sql || ';' FROM sqlite_master WHERE name = '$view'" |
+            sed 's/ WHERE v.sample_id IS NULL//' | sqlite3 ours.db
+        for db in theirs ours; do
+            sqlite3 -header $db.db "SELECT * FROM $view" | sed '1s/.*/\L&/' | sort >$db.rows
+        done
+        cmp theirs.rows ours.rows || fail "$view: $(diff theirs.rows ours.rows | head -n 4)"
+    done
+    [ "$(views_of theirs.db | sort)" = "$(views_of ours.db | sort)" ]
+}
+
 @test "an output that cannot be is refused before the command is run" {
     mkdir raw
     try 2 rocrec -d raw -o raw/t.rocl -- touch ran
