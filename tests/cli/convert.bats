@@ -414,7 +414,7 @@ on_terminal() {
     done <<'END'
 rocpd2csv -d|a|8 files, * kB
 rocpd2pftrace -o|a.pftrace|* kB
-rocpd2otf2 -o|a.otf2|* locations, * kB
+rocpd2otf2 -o|o.otf2|* locations, * kB
 rocmerge -o|a.db|* kB
 rocmerge --split=3 -o|s.db|3 databases, * kB
 rocmerge -c -d|p|1 database, * kB

@@ -27,7 +27,7 @@ _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the str
 
 static const opt output_options[] = {
     COMMON_OUTPUT_FILE("writes NAME.db (default: ROCPD_OUTPUT_NAME, or merged); a NAME that ends "
-                       "in .db is the file itself"),
+                       "in .db, or of a file that is there, is the file itself"),
     COMMON_OUTPUT_PATH,
     FLAG("flat", 0, flat,
          "one set of tables for all processes, with ids numbered anew, instead of one for each"),

@@ -17,8 +17,10 @@ typedef struct cli {
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 
 static const opt output_options[] = {
-    COMMON_OUTPUT_FILE("writes NAME_results.pftrace (default: ROCPD_OUTPUT_NAME, or out); a NAME "
-                       "that ends in .pftrace or .gz is the file itself; \"-\" is standard output"),
+    COMMON_OUTPUT_FILE(
+        "writes NAME_results.pftrace (default: ROCPD_OUTPUT_NAME, or out); a NAME "
+        "that ends in .pftrace or .gz, or of a file that is there, is the file itself; "
+        "\"-\" is standard output"),
     COMMON_OUTPUT_PATH,
     {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,
      "tracks of GPU work by hardware queue instead of stream"},

@@ -14,9 +14,9 @@ _Static_assert(LAYOUT_SCRIPT == 1 && LAYOUT_TRACE == 2, "choices follow the enum
 static const opt output_options[] = {
     COMMON_OUTPUT_FILE("the JSON file (default: out.json); \"-\" is standard output"),
     {"gzip", 0, OPT_FLAG, offsetof(cli, gzip), NULL, NULL, 0, 0,
-     "compress it; so does a name that ends in .gz"},
+     "pack it with gzip, and end its name in .gz; so does a name that ends so"},
     {"compress", 'z', OPT_NUMBER, offsetof(cli, gzip_level), "LEVEL", NULL, 0, 9,
-     "compress it with this level, 1 to 9 (default: 6); 0: not at all"},
+     "the same with this level, 1 to 9 (default: 6); 0: not at all"},
     {"flow", 'f', OPT_FLAG, offsetof(cli, flows), NULL, NULL, 0, 0,
      "arrows from the host to the GPU work that it caused"},
     {"layout", 0, OPT_CHOICE, offsetof(cli, layout), "NAME", "auto|script|trace", 0, 0,
