@@ -37,7 +37,7 @@ static void set_clock(rocl_model_capture *c, int64_t offset)
 
 static rocl_status set_clocks(rocl_trace *t, rocl_aligner *a, rocl_error *err)
 {
-    int64_t *offsets = calloc(t->machine_count, sizeof *offsets);
+    int64_t *offsets = calloc(t->machine_count + 1, sizeof *offsets);
     if (!offsets)
         return rocl_fail_memory(err);
     rocl_status st = rocl_aligner_offsets(a, offsets, err);
@@ -50,7 +50,9 @@ static rocl_status set_clocks(rocl_trace *t, rocl_aligner *a, rocl_error *err)
 rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
 {
     rocl_aligner *a = NULL;
-    if (t->machine_count < 2 || t->opt.align <= ROCL_ALIGN_NONE)
+    /* Of one node only the value of the option matters: whether it can be had. */
+    if (t->opt.align <= ROCL_ALIGN_NONE ||
+        (t->machine_count < 2 && t->opt.align == ROCL_ALIGN_START))
         return ROCL_OK;
     rocl_status st = rocl_aligner_new(&a, t, err);
     if (st == ROCL_OK && rocl_aligner_kinds(a)) {

@@ -321,6 +321,27 @@ static rocl_status survey_trace(rocl_trace *t, rocl_error *err)
     return st;
 }
 
+/* Nothing passed: is that because the time window is not one of this trace? Only then is it worth
+ * to look at all events once more. What was counted stays. */
+static rocl_status check_window(rocl_trace *t, rocl_error *err)
+{
+    survey s = {.filter = t->filter, .bounds = true};
+    const rocl_sink sink = {.self = &s, .kinds = ROCL_ALL_KINDS, .events = look};
+    uint64_t events = 0, faults[ROCL_FAULTS];
+    for (int i = 0; i < ROCL_KINDS; i++)
+        events += t->events[i];
+    if (events || !rocl_filter_has_window(t->filter))
+        return ROCL_OK;
+    for (int i = 0; i < ROCL_FAULTS; i++)
+        faults[i] = t->faults[i];
+    pthread_mutex_init(&s.lock, NULL);
+    rocl_status st = rocl_pipeline_survey(t, &sink, err);
+    pthread_mutex_destroy(&s.lock);
+    for (int i = 0; i < ROCL_FAULTS; i++)
+        t->faults[i] = faults[i];
+    return st == ROCL_OK && s.any ? rocl_filter_within(t->filter, s.first, s.last, err) : st;
+}
+
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err)
 {
     uint32_t kinds = sink->kinds;
@@ -337,7 +358,9 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
     if (st == ROCL_OK && !rocl_strings_complete(t->strings))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
-        rocl_filter_report(t->filter, kinds);
+        st = check_window(t, err);
+    if (st == ROCL_OK)
+        st = rocl_filter_report(t->filter, kinds, err);
     return st;
 }
 

@@ -187,6 +187,20 @@ typedef enum rocl_kind {
 
 ROCL_API const char *rocl_kind_name(rocl_kind k); /* "region", "marker", ... as --include takes */
 
+/* "5000" (ns), "5us", "1.5h": as rocl_options.min_duration, rounded down to nanoseconds. false: it
+ * is none, or more than 2^63 - 1 ns. */
+ROCL_API bool rocl_read_duration(const char *text, int64_t *ns);
+
+/* Words that options take: the i-th, NULL after the last. For completion and suggestions; more may
+ * be taken. The context is not used by those of the library; a word is good until the next one. */
+typedef const char *rocl_word_fn(const void *ctx, size_t i);
+ROCL_API rocl_word_fn rocl_include_word;  /* rocl_options.include, exclude */
+ROCL_API rocl_word_fn rocl_csv_kind_word; /* rocl_csv_options.kinds */
+ROCL_API rocl_word_fn rocl_domain_word;   /* rocl_stats_options.domains */
+/* The one that is most like a text that is none of them; NULL: none is like it. */
+ROCL_API const char *rocl_nearest_word(const char *text, size_t len, rocl_word_fn *words,
+                                       const void *ctx);
+
 /* What every event begins with. */
 typedef struct rocl_event {
     int64_t start, end; /* ns, start <= end */

@@ -49,14 +49,27 @@ bool rocl_domain_listed(const char *const *list, rocl_domain d)
     "kernels, hip, hsa, markers, memory_copies, memory_allocations, scratch_memory, rccl, "        \
     "rocdecode, rocjpeg, graphs, hip_events, barriers, other"
 
+const char *rocl_domain_word(const void *ctx, size_t i)
+{
+    static const char *const words[] = {
+        "kernels",        "hip",   "hsa",       "markers", "memory_copies", "memory_allocations",
+        "scratch_memory", "rccl",  "rocdecode", "rocjpeg", "graphs",        "hip_events",
+        "barriers",       "other", "none",      NULL};
+    (void)ctx;
+    return i < sizeof words / sizeof *words ? words[i] : NULL;
+}
+
 rocl_status rocl_domains_check(const char *const *list, rocl_error *err)
 {
     for (; list && *list; list++) {
         unsigned d = 0;
         while (d < ROCL_DOMAINS && !is_listed(*list, (rocl_domain)d))
             d++;
-        if (d == ROCL_DOMAINS)
-            return rocl_fail(err, ROCL_USAGE, "\"%.60s\" is no domain; known: " KNOWN, *list);
+        if (d < ROCL_DOMAINS)
+            continue;
+        const char *near = rocl_nearest_word(*list, strlen(*list), rocl_domain_word, NULL);
+        return rocl_fail(err, ROCL_USAGE, "\"%.60s\" is no domain; known: " KNOWN "%s%s%s", *list,
+                         near ? "; is " : "", near ? near : "", near ? " meant?" : "");
     }
     return ROCL_OK;
 }

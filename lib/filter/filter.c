@@ -268,10 +268,22 @@ rocl_status rocl_filter_apply(rocl_filter *f, unsigned worker, rocl_batch *b, ro
     return st;
 }
 
-void rocl_filter_report(const rocl_filter *f, uint32_t kinds_read)
+bool rocl_filter_has_window(const rocl_filter *f)
+{
+    return f && f->window.used;
+}
+
+rocl_status rocl_filter_within(const rocl_filter *f, int64_t first, int64_t last, rocl_error *err)
+{
+    return rocl_window_within(&f->window, first, last, err);
+}
+
+rocl_status rocl_filter_report(const rocl_filter *f, uint32_t kinds_read, rocl_error *err)
 {
     if (!f)
-        return;
-    rocl_kinds_report(&f->kinds, f->trace, kinds_read);
-    rocl_names_report(&f->names, f->trace);
+        return ROCL_OK;
+    rocl_status st = rocl_kinds_report(&f->kinds, f->trace, kinds_read, err);
+    if (st == ROCL_OK)
+        rocl_names_report(&f->names, f->trace);
+    return st;
 }

@@ -45,9 +45,13 @@ rocl_status rocl_filter_apply_who(rocl_filter *f, unsigned worker, rocl_batch *b
 /* The time window, INT64_MIN to INT64_MAX without one. Once resolved. */
 void rocl_filter_window(const rocl_filter *f, int64_t *from, int64_t *to);
 
+/* Of a trace without any event that passed: ROCL_USAGE when its time window is outside of it. */
+bool rocl_filter_has_window(const rocl_filter *f);
+rocl_status rocl_filter_within(const rocl_filter *f, int64_t first, int64_t last, rocl_error *err);
+
 /* After the last event: a notice for every --include or --exclude word and every --name list that
- * matched nothing. Nothing is said about words for what was not read: kinds_read is the set of
- * kinds that were. Call it once, not after a failure. */
-void rocl_filter_report(const rocl_filter *f, uint32_t kinds_read);
+ * matched nothing; ROCL_USAGE for a word that nobody knows. Nothing is said about words for what
+ * was not read: kinds_read is the set of kinds that were. Call it once, not after a failure. */
+rocl_status rocl_filter_report(const rocl_filter *f, uint32_t kinds_read, rocl_error *err);
 
 #endif

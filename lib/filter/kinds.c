@@ -47,6 +47,51 @@ static const struct {
 static const char *const host_groups[] = {"hip",       "hsa",     "rccl", "nccl", "marker",
                                           "rocdecode", "rocjpeg", "ompt", "mpi"};
 
+/* The categories that profilers write, and more that --include knows without having met them. */
+static const char *const categories[] = {"hip_runtime_api",
+                                         "hip_runtime_api_ext",
+                                         "hip_compiler_api",
+                                         "hip_compiler_api_ext",
+                                         "hip_api",
+                                         "hsa_core_api",
+                                         "hsa_amd_ext_api",
+                                         "hsa_image_ext_api",
+                                         "hsa_finalize_ext_api",
+                                         "hsa_api",
+                                         "marker_core_api",
+                                         "marker_core_range_api",
+                                         "marker_control_api",
+                                         "marker_name_api",
+                                         "rccl_api",
+                                         "rocdecode_api",
+                                         "rocdecode_api_ext",
+                                         "rocjpeg_api",
+                                         "kokkos",
+                                         "host",
+                                         "timer_sampling",
+                                         "overflow_sampling",
+                                         "hip_stream",
+                                         "kfd"};
+
+/* Kinds, other words for them, groups of categories, categories. */
+const char *rocl_include_word(const void *ctx, size_t i)
+{
+    const size_t groups = sizeof host_groups / sizeof *host_groups;
+    const size_t names = sizeof aliases / sizeof *aliases;
+    const size_t rest = sizeof categories / sizeof *categories;
+    (void)ctx;
+    if (i < ROCL_KINDS)
+        return rocl_kind_name((rocl_kind)i);
+    i -= ROCL_KINDS;
+    if (i < names)
+        return aliases[i].word;
+    i -= names;
+    if (i < groups)
+        return host_groups[i];
+    i -= groups;
+    return i < rest ? categories[i] : NULL;
+}
+
 static char fold(char c)
 {
     return c == '-' ? '_' : (char)tolower((unsigned char)c);
@@ -91,7 +136,51 @@ static bool find_kind(rocl_kind_word *w, const char **category)
     return false;
 }
 
-static rocl_status add_word(rocl_kind_words *k, const char *text, size_t len, rocl_error *err)
+static const char *without_rocm(const char *category)
+{
+    return strncasecmp(category, "rocm_", 5) == 0 ? category + 5 : category;
+}
+
+/* Is it the beginning of a category that somebody is known to write? */
+static bool is_known(const char *word)
+{
+    for (size_t i = 0; i < sizeof host_groups / sizeof *host_groups; i++)
+        if (begins(without_rocm(word), host_groups[i]) && strlen(word) <= strlen(host_groups[i]))
+            return true;
+    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
+        if (begins(categories[i], without_rocm(word)) || means(word, categories[i]))
+            return true;
+    return false;
+}
+
+static rocl_status unknown_word(const rocl_kind_words *k, const char *word, rocl_error *err)
+{
+    const char *near = rocl_nearest_word(word, strlen(word), rocl_include_word, NULL);
+    if (near)
+        return rocl_fail(err, ROCL_USAGE,
+                         "%s: \"%.100s\" is no kind of events and no category of the trace; is %s "
+                         "meant?",
+                         k->option, word, near);
+    return rocl_fail(err, ROCL_USAGE,
+                     "%s: \"%.100s\" is no kind of events (region, marker, kernel, copy, ...) and "
+                     "no category of the trace (hip, hsa, HIP_RUNTIME_API_EXT, ...)",
+                     k->option, word);
+}
+
+/* Sources know their texts before their events; what none begins with will not be met. */
+static bool is_text_of(const rocl_trace *t, const char *word)
+{
+    size_t n = rocl_strings_count(t->strings);
+    for (uint32_t i = 1; i < n; i++) {
+        const char *text = rocl_str(t, i);
+        if (begins(text, word) || begins(without_rocm(text), word))
+            return true;
+    }
+    return false;
+}
+
+static rocl_status add_word(rocl_kind_words *k, const rocl_trace *t, const char *text, size_t len,
+                            rocl_error *err)
 {
     if (!ROCL_GROW(k->words, k->cap, k->count + 1))
         return rocl_fail_memory(err);
@@ -101,8 +190,12 @@ static rocl_status add_word(rocl_kind_words *k, const char *text, size_t len, ro
     if (!w->text)
         return rocl_fail_memory(err);
     const char *category = NULL;
-    if (!find_kind(w, &category))
+    if (!find_kind(w, &category)) {
         category = w->text;
+        w->unknown = !is_known(w->text);
+    }
+    if (w->unknown && !is_text_of(t, w->text))
+        return unknown_word(k, w->text, err);
     if (category && !(w->category = strdup(category)))
         return rocl_fail_memory(err);
     k->kinds |= w->kinds;
@@ -110,7 +203,8 @@ static rocl_status add_word(rocl_kind_words *k, const char *text, size_t len, ro
     return ROCL_OK;
 }
 
-static rocl_status add_words(rocl_kind_words *k, const char *text, rocl_error *err)
+static rocl_status add_words(rocl_kind_words *k, const rocl_trace *t, const char *text,
+                             rocl_error *err)
 {
     size_t before = k->count;
     for (const char *s = text; *s; s += *s == ',') {
@@ -118,7 +212,7 @@ static rocl_status add_words(rocl_kind_words *k, const char *text, rocl_error *e
         size_t len = strcspn(s, ","), trimmed = len;
         while (trimmed && (s[trimmed - 1] == ' ' || s[trimmed - 1] == '\t'))
             trimmed--;
-        rocl_status st = trimmed ? add_word(k, s, trimmed, err) : ROCL_OK;
+        rocl_status st = trimmed ? add_word(k, t, s, trimmed, err) : ROCL_OK;
         if (st != ROCL_OK)
             return st;
         s += len;
@@ -131,12 +225,12 @@ static rocl_status add_words(rocl_kind_words *k, const char *text, rocl_error *e
                      k->option, text);
 }
 
-static rocl_status read_words(rocl_kind_words *k, const char *option, const char *const *list,
-                              rocl_error *err)
+static rocl_status read_words(rocl_kind_words *k, const rocl_trace *t, const char *option,
+                              const char *const *list, rocl_error *err)
 {
     *k = (rocl_kind_words){.option = option};
     for (; list && *list; list++) {
-        rocl_status st = add_words(k, *list, err);
+        rocl_status st = add_words(k, t, *list, err);
         if (st != ROCL_OK)
             return st;
     }
@@ -165,9 +259,9 @@ static uint32_t possible_kinds(const rocl_kinds *k)
 rocl_status rocl_kinds_new(rocl_kinds *k, const rocl_trace *t, rocl_error *err)
 {
     *k = (rocl_kinds){0};
-    rocl_status st = read_words(&k->include, "--include", t->opt.include, err);
+    rocl_status st = read_words(&k->include, t, "--include", t->opt.include, err);
     if (st == ROCL_OK)
-        st = read_words(&k->exclude, "--exclude", t->opt.exclude, err);
+        st = read_words(&k->exclude, t, "--exclude", t->opt.exclude, err);
     k->possible = possible_kinds(k);
     return st;
 }
@@ -206,7 +300,7 @@ static void hit_kind(rocl_kind_words *k, rocl_kind kind)
 
 static bool hit_category(rocl_kind_words *k, const char *category)
 {
-    const char *bare = strncasecmp(category, "rocm_", 5) == 0 ? category + 5 : category;
+    const char *bare = without_rocm(category);
     bool any = false;
     for (size_t i = 0; i < k->count; i++) {
         rocl_kind_word *w = &k->words[i];
@@ -272,17 +366,25 @@ static bool was_read(const rocl_kind_word *w, uint32_t kinds_read)
     return (kinds & kinds_read) == kinds;
 }
 
-static void report_words(const rocl_kind_words *k, const rocl_trace *t, uint32_t kinds_read)
+static rocl_status report_words(const rocl_kind_words *k, const rocl_trace *t, uint32_t kinds_read,
+                                rocl_error *err)
 {
     for (size_t i = 0; i < k->count; i++) {
         const rocl_kind_word *w = &k->words[i];
-        if (was_read(w, kinds_read) && !atomic_load(&w->hit))
-            rocl_notice(t, "%s: \"%.100s\" matched nothing", k->option, w->text);
+        if (!was_read(w, kinds_read) || atomic_load(&w->hit))
+            continue;
+        if (w->unknown)
+            return unknown_word(k, w->text, err);
+        rocl_notice(t, "%s: \"%.100s\" matched nothing", k->option, w->text);
     }
+    return ROCL_OK;
 }
 
-void rocl_kinds_report(const rocl_kinds *k, const rocl_trace *t, uint32_t kinds_read)
+rocl_status rocl_kinds_report(const rocl_kinds *k, const rocl_trace *t, uint32_t kinds_read,
+                              rocl_error *err)
 {
-    report_words(&k->include, t, kinds_read);
-    report_words(&k->exclude, t, kinds_read & ~k->exclude.kinds);
+    rocl_status st = report_words(&k->include, t, kinds_read, err);
+    if (st != ROCL_OK)
+        return st;
+    return report_words(&k->exclude, t, kinds_read & ~k->exclude.kinds, err);
 }

@@ -81,9 +81,10 @@ static rocl_status read_line(reader *r, char *line, char *end, rocl_error *err)
     if (!*value)
         return wrong(r, err, "a line is a host or machine id and its offset", line, name);
     if (!rocl_offset_parse(&offset, value))
-        return wrong(r, err,
-                     "an offset is N (ns) or N with one of ns, us, ms, s, m; it may have a sign",
-                     value, strlen(value));
+        return wrong(
+            r, err,
+            "an offset is N (ns) or N with one of ns, us, ms, s, min, h, d; it may have a sign",
+            value, strlen(value));
     return set_offset(r, line, name, offset, err);
 }
 

@@ -34,6 +34,7 @@ typedef enum rocl_time_base {
 typedef struct rocl_time {
     rocl_time_base base;
     int64_t value; /* never negative */
+    bool beyond;   /* a share of more than the whole was asked for, the whole is taken */
 } rocl_time;
 
 /* `option` is for the error: `--start: "10x": ...`. */
@@ -135,6 +136,8 @@ rocl_status rocl_window_see(rocl_window *w, uint32_t capture, rocl_kind kind, co
 /* ROCL_USAGE when the window ends before it starts. */
 rocl_status rocl_window_check(const rocl_window *w, rocl_error *err);
 rocl_status rocl_window_resolve(rocl_window *w, int64_t first, int64_t last, rocl_error *err);
+/* ROCL_USAGE when it has nothing in common with the trace. */
+rocl_status rocl_window_within(const rocl_window *w, int64_t first, int64_t last, rocl_error *err);
 void rocl_window_judge(const rocl_window *w, const rocl_batch *b, uint8_t *keep);
 void rocl_window_clip(const rocl_window *w, const rocl_batch *b, const uint8_t *keep);
 
@@ -151,9 +154,10 @@ void rocl_duration_judge(int64_t min, const rocl_batch *b, uint8_t *keep);
 /* ---- kinds.c: --include, --exclude ----------------------------------------------------------- */
 
 typedef struct rocl_kind_word {
-    char *text;      /* as given */
-    char *category;  /* what a category begins with; NULL: the word is a kind only */
-    uint32_t kinds;  /* what the word takes whatever the category */
+    char *text;     /* as given */
+    char *category; /* what a category begins with; NULL: the word is a kind only */
+    uint32_t kinds; /* what the word takes whatever the category */
+    bool unknown;   /* neither a kind nor a category that profilers write: the trace must have it */
     atomic_bool hit; /* something in the trace was meant by it */
 } rocl_kind_word;
 
@@ -181,8 +185,10 @@ rocl_status rocl_kinds_new(rocl_kinds *k, const rocl_trace *t, rocl_error *err);
 void rocl_kinds_free(rocl_kinds *k);
 rocl_status rocl_kinds_judge(rocl_kinds *k, rocl_kind_cache *cache, const rocl_trace *t,
                              const rocl_batch *b, uint8_t *keep, rocl_error *err);
-/* Words that nothing was meant by, of those for kinds that were read. */
-void rocl_kinds_report(const rocl_kinds *k, const rocl_trace *t, uint32_t kinds_read);
+/* Words that nothing was meant by, of those for kinds that were read: a notice, of unknown ones
+ * ROCL_USAGE. */
+rocl_status rocl_kinds_report(const rocl_kinds *k, const rocl_trace *t, uint32_t kinds_read,
+                              rocl_error *err);
 
 /* ---- names.c: --name, --exclude-name --------------------------------------------------------- */
 

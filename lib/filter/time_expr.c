@@ -6,9 +6,11 @@ __extension__ typedef unsigned __int128 u128;
 
 #define FRACTION UINT64_C(1000000000000) /* decimals are kept to twelve places */
 
+#define UNITS "ns, us, ms, s, min, h, d"
+
 #define TIME_FORMS                                                                                 \
-    "a time is N (ns on the clock of the trace), N%% of the trace, +N[ns|us|ms|s|m] after its "    \
-    "first event or -N[ns|us|ms|s|m] before the end of its last"
+    "a time is N (ns on the clock of the trace), N%% of the trace, +N after its first event or "   \
+    "-N before the end of its last, in ns or with one of " UNITS
 
 /* Kept as two integers: a double has too few digits for nanoseconds since boot. */
 typedef struct decimal {
@@ -47,19 +49,43 @@ const char *rocl_take_number(const char *s, int64_t *value)
     return s;
 }
 
+/* "e14", "e-3" after a number: its length, 0 when there is none. */
+static size_t take_exponent(const char *s, int *exponent)
+{
+    size_t n = s[0] && (s[1] == '+' || s[1] == '-') ? 2 : 1;
+    *exponent = 0;
+    if ((*s != 'e' && *s != 'E') || !is_digit(s[n]))
+        return 0;
+    for (; is_digit(s[n]); n++)
+        if (*exponent < 1000) /* far beyond what any digits make up for */
+            *exponent = *exponent * 10 + (s[n] - '0');
+    *exponent = s[1] == '-' ? -*exponent : *exponent;
+    return n;
+}
+
 /* The end of the number, NULL when there is none. Independent of the locale, unlike strtod(). */
 static const char *take_decimal(const char *s, decimal *d)
 {
-    size_t digits = 0;
+    size_t before = strspn(s, "0123456789");
+    size_t after = s[before] == '.' ? strspn(s + before + 1, "0123456789") : 0;
+    const char *end = s + before + (s[before] == '.' ? 1 + after : 0);
+    int exponent;
     *d = (decimal){0};
-    for (; is_digit(*s); s++, digits++)
-        d->too_large = d->too_large || !add_digit(&d->whole, *s);
-    if (*s == '.') {
-        uint64_t place = FRACTION / 10;
-        for (s++; is_digit(*s); s++, digits++, place /= 10)
-            d->fraction += place * (uint64_t)(*s - '0');
+    if (before + after == 0)
+        return NULL;
+    end += take_exponent(end, &exponent);
+    int64_t point = (int64_t)before + exponent, digits = (int64_t)(before + after);
+    uint64_t place = FRACTION;
+    for (int64_t i = point; i < 0; i++)
+        place /= 10;
+    for (int64_t i = 0; i < digits || i < point; i++) {
+        char c = i >= digits ? '0' : s[i >= (int64_t)before ? i + 1 : i];
+        if (i < point)
+            d->too_large = d->too_large || !add_digit(&d->whole, c);
+        else
+            d->fraction += (place /= 10) * (uint64_t)(c - '0');
     }
-    return digits ? s : NULL;
+    return end;
 }
 
 /* d times unit, rounded down; false when it is beyond int64. */
@@ -75,11 +101,19 @@ static bool scale(const decimal *d, uint64_t unit, int64_t *ns)
 /* Takes an optional unit up to the end of the text; 0 when it is none of ours. */
 static uint64_t take_unit(const char *s)
 {
-    static const struct {
+    const uint64_t second = UINT64_C(1000000000);
+    const struct {
         const char *name;
         uint64_t ns;
-    } units[] = {{"", 1},         {"ns", 1},         {"us", 1000},
-                 {"ms", 1000000}, {"s", 1000000000}, {"m", UINT64_C(60000000000)}};
+    } units[] = {{"", 1},
+                 {"ns", 1},
+                 {"us", 1000},
+                 {"ms", 1000000},
+                 {"s", second},
+                 {"m", 60 * second},
+                 {"min", 60 * second},
+                 {"h", 3600 * second},
+                 {"d", 86400 * second}};
     size_t len = strcspn(s, " \t");
     if (*skip_blanks(s + len))
         return 0;
@@ -95,15 +129,12 @@ static rocl_status too_large(rocl_error *err, const char *option, const char *te
     return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": more than 2^63 - 1 ns", option, text);
 }
 
-static rocl_status parse_percent(rocl_time *time, const decimal *d, const char *option,
-                                 const char *text, rocl_error *err)
+static void parse_percent(rocl_time *time, const decimal *d)
 {
-    if (d->too_large || d->whole > 100 || (d->whole == 100 && d->fraction))
-        return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": a percentage is from 0%% to 100%%",
-                         option, text);
     time->base = ROCL_TIME_FRACTION;
-    time->value = d->whole * (ROCL_TIME_WHOLE / 100) + (int64_t)d->fraction;
-    return ROCL_OK;
+    time->beyond = d->too_large || d->whole > 100 || (d->whole == 100 && d->fraction);
+    time->value =
+        time->beyond ? ROCL_TIME_WHOLE : d->whole * (ROCL_TIME_WHOLE / 100) + (int64_t)d->fraction;
 }
 
 /* A point of the clock takes no unit: who writes "1.5s" most likely means "+1.5s", and would
@@ -126,8 +157,10 @@ rocl_status rocl_time_parse(rocl_time *time, const char *option, const char *tex
     char sign = *s == '+' || *s == '-' ? *s++ : '\0';
     decimal d;
     s = take_decimal(s, &d);
-    if (s && !sign && *s == '%' && !*skip_blanks(s + 1))
-        return parse_percent(time, &d, option, text, err);
+    if (s && !sign && *s == '%' && !*skip_blanks(s + 1)) {
+        parse_percent(time, &d);
+        return ROCL_OK;
+    }
     uint64_t unit = s ? take_unit(s) : 0;
     if (!unit)
         return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": " TIME_FORMS, option, text);
@@ -144,9 +177,17 @@ rocl_status rocl_duration_parse(int64_t *ns, const char *option, const char *tex
     uint64_t unit = s ? take_unit(s) : 0;
     if (!unit)
         return rocl_fail(err, ROCL_USAGE,
-                         "%s: \"%.100s\": a duration is N (ns) or N with one of ns, us, ms, s, m",
-                         option, text);
+                         "%s: \"%.100s\": a duration is N (ns) or N with one of " UNITS, option,
+                         text);
     return scale(&d, unit, ns) ? ROCL_OK : too_large(err, option, text);
+}
+
+bool rocl_read_duration(const char *text, int64_t *ns)
+{
+    decimal d;
+    const char *s = take_decimal(skip_blanks(text), &d);
+    uint64_t unit = s ? take_unit(s) : 0;
+    return unit && scale(&d, unit, ns);
 }
 
 bool rocl_offset_parse(int64_t *ns, const char *text)

@@ -15,6 +15,19 @@ rocl_status rocl_window_check(const rocl_window *w, rocl_error *err)
                      w->end_marker.text ? "-marker" : "", end ? end : "", w->to);
 }
 
+rocl_status rocl_window_within(const rocl_window *w, int64_t first, int64_t last, rocl_error *err)
+{
+    if (w->from <= last && w->to >= first)
+        return ROCL_OK;
+    bool late = w->from > last;
+    const char *text = late ? w->start_text : w->end_text;
+    return rocl_fail(err, ROCL_USAGE,
+                     "%s \"%.100s\" (%" PRId64 " ns) is %s the trace, which is from %" PRId64
+                     " to %" PRId64 " ns",
+                     late ? "--start" : "--end", text ? text : "", late ? w->from : w->to,
+                     late ? "after" : "before", first, last);
+}
+
 static rocl_status edge_new(rocl_time *time, const char *option, const char *text,
                             const char *marker, rocl_error *err)
 {
@@ -35,6 +48,11 @@ rocl_status rocl_window_new(rocl_window *w, const rocl_trace *t, rocl_error *err
         st = rocl_marker_new(&w->start_marker, t, "--start-marker", o->start_marker, false, err);
     if (st == ROCL_OK)
         st = rocl_marker_new(&w->end_marker, t, "--end-marker", o->end_marker, true, err);
+    if (st == ROCL_OK && w->start.beyond)
+        st = rocl_fail(err, ROCL_USAGE, "--start: \"%.100s\" is after the end of the trace",
+                       o->start);
+    if (st == ROCL_OK && w->end.beyond)
+        rocl_notice(t, "--end: \"%.100s\" is more than the trace: 100%% is taken", o->end);
     bool clock = w->start.base == ROCL_TIME_CLOCK && w->end.base == ROCL_TIME_CLOCK;
     /* Nothing needs to be read to know that this is wrong. */
     return st == ROCL_OK && clock ? rocl_window_resolve(w, 0, 0, err) : st;

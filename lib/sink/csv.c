@@ -131,7 +131,9 @@ static rocl_status add_event(rocl_csv_run *r, unsigned worker, const rocl_batch 
     uint64_t key[ROCL_SORT_KEYS_MAX];
     uint8_t record[CSV_RECORD_MAX];
     rocl_csv_make_key(key, b, e, &r->order);
-    uint8_t *end = rocl_csv_pack(record, b, e, r->opt->style == ROCL_CSV_ROCPD_1_1);
+    /* The function of a mark says nothing: all are of one. */
+    bool functions = r->opt->style == ROCL_CSV_ROCPD_1_1 && b->kind != ROCL_INSTANT;
+    uint8_t *end = rocl_csv_pack(record, b, e, functions);
     return rocl_sorter_add(s, worker, key, record, (size_t)(end - record), err);
 }
 

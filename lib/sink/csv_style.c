@@ -342,8 +342,20 @@ static uint32_t files_of_word(const char *word, rocl_csv_style style)
     return files_of_kinds(kinds, style);
 }
 
+const char *rocl_csv_kind_word(const void *ctx, size_t i)
+{
+    static _Thread_local char word[64];
+    (void)ctx;
+    if (i >= CSV_FILES)
+        return NULL;
+    const char *stem = rocl_csv_files[i].stem;
+    snprintf(word, sizeof word, "%.*s", (int)stem_length(stem), stem);
+    return word;
+}
+
 static rocl_status unknown_word(const char *word, rocl_csv_style style, rocl_error *err)
 {
+    const char *near = rocl_nearest_word(word, stem_length(word), rocl_csv_kind_word, NULL);
     rocl_buf list = {0};
     for (unsigned f = 0; f < CSV_FILES; f++) {
         if (!(rocl_csv_files[f].styles >> style & 1))
@@ -352,11 +364,12 @@ static rocl_status unknown_word(const char *word, rocl_csv_style style, rocl_err
         rocl_buf_str(&list, rocl_csv_files[f].stem);
     }
     rocl_buf_byte(&list, '\0');
-    rocl_status st = list.failed ? rocl_fail_memory(err)
-                                 : rocl_fail(err, ROCL_USAGE,
-                                             "--kinds: no CSV file is called \"%s\": "
-                                             "choose from %s",
-                                             word, (char *)list.data);
+    rocl_status st = list.failed
+                         ? rocl_fail_memory(err)
+                         : rocl_fail(err, ROCL_USAGE,
+                                     "--kinds: no CSV file is called \"%s\": choose from %s%s%s%s",
+                                     word, (char *)list.data, near ? "; is " : "", near ? near : "",
+                                     near ? " meant?" : "");
     rocl_buf_free(&list);
     return st;
 }

@@ -189,6 +189,38 @@ clean_databases() {
     [ -s o/42-7/y/%no%/out_kernel_trace.csv ]
 }
 
+@test "AMD's keys in the names of outputs" {
+    cp "$FIXTURES/schema-3.0.0.db" a.db
+    chmod u+w a.db
+    s=$(suffix a.db)
+    sqlite3 a.db "UPDATE \"rocpd_info_process$s\" SET pid = 4711, ppid = 17, command = '/opt/my app/../x.sh -n ../../../etc'"
+    host=$(sqlite3 a.db "SELECT hostname FROM rocpd_info_node LIMIT 1")
+    folder() { # template
+        rm -rf o
+        env -u SLURM_PROCID -u SLURM_NTASKS -u OMPI_COMM_WORLD_RANK ROCPROF_DATE_FORMAT=D ROCPROF_TIME_FORMAT=T \
+            "${@:2}" rocpd2csv --kinds kernel -d "o/$1" a.db
+        dirname "$(cd o && find . -name 'out_kernel_trace.csv')"
+    }
+    [ "$(folder '%pid%-%ppid%')" = "./4711-17" ]
+    [ "$(folder '%hostname%.%p.{pid}.%h')" = "./$host.4711.4711.$host" ]
+    [ "$(folder '%tag%')" = "./my" ]
+    [ "$(folder '%argt%')" = "./myapp_.._x.sh_-n_etc" ]
+    [ "$(folder '%argv%')" = "./opt_my_app_.._x.sh_-n_etc" ]
+    [ "$(folder '%args%')" = "./app_.._x.sh_-n_etc" ]
+    [ "$(folder '%arg0%+%arg2%+%arg9%+')" = "./opt_my+-n++" ]
+    [ "$(folder '%launch_date%-%launch_time%')" = "./D-T" ]
+    [ "$(folder '%size%-%s-%job%' SLURM_NTASKS=8 SLURM_JOB_ID=5)" = "./8-8-5" ]
+    [ "$(folder '%rank%-%nid%' SLURM_PROCID=3)" = "./3-3" ]
+    [ "$(folder '%cwd%')" = "./$(pwd | tr / _)" ]
+    [ "$(folder '$ENV{V}-%q{V}-$env{V}-%env{V}%' V=x/../y)" = "./x_.._y-x_.._y-x_.._y-x_.._y" ]
+    [ "$(folder '%nokey%-100%-{nokey}')" = "./%nokey%-100%-{nokey}" ]
+    [ "$(folder '%pgid%-%psid%-%psize%' | grep -c '^./[0-9]*-[0-9]*-1$')" -eq 1 ]
+    try 0 rocpd2pftrace -d o -o '%pid%_x' a.db
+    [ -s o/4711_x_results.pftrace ]
+    try 0 rocstats kernels -o 'stats-%pid%.txt' a.db
+    [ -s stats-4711.txt ]
+}
+
 @test "the ending of a name of CSV files" {
     db=$FIXTURES/schema-3.0.0.db
     try 0 rocpd2csv -d d -o x.csv.gz --kinds kernel "$db"
@@ -331,8 +363,51 @@ END
         try 0 rocpd2csv -o - --kinds kernel --exclude "$word" "$FIXTURES/schema-3.0.0.db"
         [ -z "$stderr" ] || fail "$word was not read"
     done
-    try 0 rocpd2csv -d out --exclude nonesuch "$FIXTURES/schema-3.0.0.db"
-    says '"nonesuch" matched nothing'
+    try 0 rocpd2csv -d out --exclude rocjpeg "$FIXTURES/schema-3.0.0.db"
+    says '"rocjpeg" matched nothing'
+}
+
+@test "a word that nobody knows is an error, and the nearest one is named" {
+    db=$FIXTURES/schema-3.0.0.db
+    for tool in "${TOOLS[@]}" rocstats rocmerge rtg2json; do
+        for option in --include --exclude; do
+            try 2 "$tool" -o out $option kernle "$db"
+            says "$tool: $option: \"kernle\" is no kind of events and no category of the trace; is kernel meant?"
+            try 2 "$tool" -o out $option kernel,nonesuch "$db"
+            says '"nonesuch" is no kind of events'
+        done
+        try 2 "$tool" --align offset FILE "$db"
+        says "is offsets meant?"
+    done
+    [ ! -e out ]
+    # What the trace has is known, whoever wrote it; a text that is no category is not.
+    cp "$db" own.db
+    chmod u+w own.db
+    s=$(suffix own.db)
+    sqlite3 own.db "UPDATE \"rocpd_string$s\" SET string = 'python_call' WHERE string = 'HSA_CORE_API'"
+    try 0 rocpd2csv -o - --kinds other --include python own.db
+    [ "${#lines[@]}" -gt 1 ]
+    try 0 rocpd2csv -o - --kinds kernel --exclude python own.db
+    try 2 rocpd2csv -d out --include hipMalloc "$db"
+    says '"hipMalloc" is no kind of events'
+}
+
+@test "a file of offsets that is not there is an error, also for one node" {
+    db=$FIXTURES/schema-3.0.0.db
+    for tool in "${TOOLS[@]}" rocstats rocmerge rtg2json; do
+        try 3 "$tool" -o out --align offsets NOFILE "$db"
+        one_line "$tool"
+        says "NOFILE: No such file"
+        [ ! -e out ]
+    done
+    try 2 rocstats --align marker nonesuch "$db"
+    says "no such marker"
+    host=$(sqlite3 "$db" "SELECT hostname FROM rocpd_info_node LIMIT 1")
+    echo "$host +1s" >offsets
+    rocpd2csv -o - --kinds kernel "$db" >before
+    rocpd2csv -o - --kinds kernel --align offsets offsets "$db" >after
+    [ "$(wc -l <before)" -eq "$(wc -l <after)" ]
+    ! cmp -s before after
 }
 
 @test "filters that leave nothing say so" {

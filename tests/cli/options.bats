@@ -75,9 +75,9 @@ unknown_option_-y -vy x
 --clip_takes_no_value --clip=1 y
 -o_needs_a_value x -o
 --start_needs_a_value --start --end 5 x
---inclusive:_"maybe"_is_not_True_or_False --inclusive maybe x
 --kernel-names:_"long"_is_none_of --kernel-names long x
 --completion:_"fish"_is_none_of --completion fish
+--completion:_"bsh"_is_none_of_bash|zsh;_is_bash_meant? --completion bsh
 END
 }
 
@@ -181,6 +181,47 @@ END
         run bash -c ". ./completion; COMP_WORDS=(rocpd2csv $words); COMP_CWORD=\$((\${#COMP_WORDS[@]} - 1))
                      _rocpd2csv; echo \${COMPREPLY[@]}"
         [ "$output" = "rocpd-1.0 rocpd-1.1 rocprofv3" ] || fail "$words"
+    done
+}
+
+# What is offered after these words, the last of which is being written.
+offered() { # tool word...
+    local tool=$1
+    "$tool" --completion bash >completion
+    shift
+    bash -c '. ./completion; tool=$1; shift; COMP_WORDS=("$tool" "$@"); COMP_CWORD=$#
+             "_$tool"; echo "${COMPREPLY[@]}"' - "$tool" "$@"
+}
+
+@test "bash completion offers words of lists, reports, truth" {
+    [ "$(offered rocpd2csv --kinds ker)" = kernel ]
+    [ "$(offered rocpd2csv --kinds = ker)" = kernel ]
+    [ "$(offered rocpd2csv --kinds kernel,memory_c)" = kernel,memory_copy ]
+    [ "$(offered rocstats --include ker)" = "kernel kernel_dispatch" ]
+    [ "$(offered rocstats --exclude hip,hs)" = "hip,hsa hip,hsa_core_api hip,hsa_amd_ext_api hip,hsa_image_ext_api hip,hsa_finalize_ext_api hip,hsa_api" ]
+    [ "$(offered rocstats ker)" = kernels ]
+    [ "$(offered rocstats kernels overl)" = overlap ]
+    [ "$(offered rocstats --domain mark)" = markers ]
+    [ "$(offered rocstats --region-categories hip,ma)" = hip,markers ]
+    [ "$(offered rocstats --inclusive F)" = False ]
+    [ "$(offered rocrec -u ro)" = roctx ]
+    [ "$(offered rocrec --use hip,h)" = "hip,hip hip,hsa" ]
+    touch keras.db
+    [ "$(offered rocstats ker)" = "kernels keras.db" ]
+    # Everything that is offered is taken.
+    for word in $(offered rocstats --include ""); do
+        run rocstats --include "$word" "$FIXTURES/schema-3.0.0.db"
+        [ "$status" -eq 0 ] || fail "$word"
+    done
+    for word in $(offered rocstats --domain ""); do
+        run rocstats domains --domain "$word" "$FIXTURES/schema-3.0.0.db"
+        [ "$status" -eq 0 ] || fail "$word"
+    done
+    for style in rocpd-1.0 rocpd-1.1 rocprofv3; do
+        for word in $(offered rocpd2csv --kinds ""); do
+            run rocpd2csv -d out --style $style --kinds "$word" "$FIXTURES/schema-3.0.0.db"
+            [ "$status" -eq 0 ] || [[ "$output" == *"choose from"* ]] || fail "$word"
+        done
     done
 }
 

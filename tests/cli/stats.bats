@@ -66,7 +66,7 @@ no_input_is_given --top 3
 --min-gap:_"5x"_is_not_a_duration --min-gap 5x x
 --min-gap:_""_is_not_a_duration --min-gap= x
 --min-gap:_"-5"_is_not_a_duration --min-gap -5 x
---min-gap:_"5min"_is_not_a_duration --min-gap 5min x
+--min-gap:_"5w"_is_not_a_duration --min-gap 5w x
 --min-gap:_"."_is_not_a_duration --min-gap . x
 --min-gap:_"9223372036854775808"_is_not --min-gap 9223372036854775808 x
 --min-gap:_"99999999999999999999999"_is_not --min-gap 99999999999999999999999 x

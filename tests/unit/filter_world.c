@@ -210,7 +210,7 @@ void run(const rocl_options *opt, bool times, char *result, size_t size, char *n
     if (st == ROCL_OK)
         st = pass_all(w, f, out, room, err);
     if (st == ROCL_OK)
-        rocl_filter_report(f, kinds_read);
+        st = rocl_filter_report(f, kinds_read, err);
     size_t len = 0;
     result[0] = '\0';
     if (st != ROCL_OK)

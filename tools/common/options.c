@@ -77,42 +77,20 @@ static const opt *find_letter(const program *p, char letter)
     return o;
 }
 
-/* How many letters must change to make one word of the other; words as short as option names. */
-static size_t edit_distance(const char *a, size_t n, const char *b)
+static const char *option_word(const void *ctx, size_t i)
 {
-    size_t m = strlen(b);
-    size_t row[64];
-    if (m >= 64 || n >= 64)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            size_t gap = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = change < gap ? change : gap;
-        }
-    }
-    return row[m];
+    cursor c = {0};
+    const opt *o = next_option(ctx, &c);
+    for (; o && i > 0; i--)
+        o = next_option(ctx, &c);
+    return o ? o->name : NULL;
 }
 
 static void unknown_option(const program *p, const char *word, size_t len)
 {
-    const opt *best = NULL;
-    size_t best_distance = 4;
-    cursor c = {0};
-    for (const opt *o; (o = next_option(p, &c));) {
-        size_t d = edit_distance(word, len, o->name);
-        if (d < best_distance && d * 2 <= len) {
-            best = o;
-            best_distance = d;
-        }
-    }
-    if (best)
-        usage_error("unknown option --%.*s; is --%s meant?", (int)len, word, best->name);
+    const char *near = rocl_nearest_word(word, len, option_word, p);
+    if (near)
+        usage_error("unknown option --%.*s; is --%s meant?", (int)len, word, near);
     else
         usage_error("unknown option --%.*s", (int)len, word);
 }
@@ -170,6 +148,26 @@ static int choice_index(const char *choices, const char *value)
     return -1;
 }
 
+/* The i-th of "a|b VALUE|c", without what it needs. */
+static const char *choice_word(const void *choices, size_t i)
+{
+    static char word[64];
+    const char *p = choices;
+    for (; *p && i > 0; i--)
+        p += strcspn(p, "|") + (p[strcspn(p, "|")] == '|');
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(p, " |"), p);
+    return *p ? word : NULL;
+}
+
+static int unknown_choice(const opt *o, const char *value)
+{
+    const char *near = rocl_nearest_word(value, strcspn(value, "="), choice_word, o->choices);
+    if (!near)
+        return usage_error("--%s: \"%s\" is none of %s", o->name, value, o->choices);
+    return usage_error("--%s: \"%s\" is none of %s; is %s meant?", o->name, value, o->choices,
+                       near);
+}
+
 /* The choice that `word` begins: its index, and whether it needs a value. -1: none. */
 static int further_index(const char *choices, const char *word, size_t len, bool *needs)
 {
@@ -203,7 +201,10 @@ static int store_bool(const opt *o, void *to, const char *value)
             return -1;
         }
     }
-    return bad_value(o, value, "True or False");
+    /* AMD's tools take any word that is not true for false, without one. */
+    msg_notice("--%s: \"%s\" is taken for False", o->name, value);
+    store_unsigned(to, (unsigned)o->lo);
+    return -1;
 }
 
 static int store_number(const opt *o, void *to, const char *value)
@@ -288,7 +289,7 @@ static int store_string(const opt *o, const char **to, const char *value)
 static int store_value(const program *p, const opt *o, void *to, const char *value)
 {
     if (o->choices && choice_index(o->choices, value) < 0)
-        return usage_error("--%s: \"%s\" is none of %s", o->name, value, o->choices);
+        return unknown_choice(o, value);
     switch (o->kind) {
     case OPT_BOOL:
         return store_bool(o, to, value);
@@ -364,7 +365,7 @@ static int store_further(const opt *o, further *to, const char *value, words *w)
     size_t len = strcspn(value, "=");
     int index = further_index(o->choices, value, len, &needs);
     if (index < 0 || (value[len] && !needs))
-        return usage_error("--%s: \"%s\" is none of %s", o->name, value, o->choices);
+        return unknown_choice(o, value);
     const char *more = value[len] ? value + len + 1 : needs ? value_word(w) : NULL;
     if (needs && !(more && *more))
         return usage_error("--%s %.*s needs a value: %s", o->name, (int)len, value, o->choices);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "rocline.h"
+
 /* p; without one there is no memory: says so, and exits with ROCL_INTERNAL. */
 void *must_have(void *p);
 
@@ -20,7 +22,7 @@ typedef enum opt_kind {
     OPT_END,     /* closes a table */
     OPT_FLAG,    /* bool: set */
     OPT_SET,     /* unsigned: becomes lo */
-    OPT_BOOL,    /* unsigned: True|yes|1 gives hi, False|no|0 gives lo */
+    OPT_BOOL,    /* unsigned: True|yes|1 gives hi, all else lo, said if not no|0 */
     OPT_STRING,  /* const char * */
     OPT_MAYBE,   /* const char *: "--name=VALUE", or "" without a value; arg is "[=VALUE]" */
     OPT_LIST,    /* strings: every use adds one */
@@ -59,6 +61,12 @@ static inline bool opt_takes_value(const opt *o)
     return o->arg && o->kind != OPT_MAYBE;
 }
 
+/* The words of an option that takes any, and offers some: alone, or several with commas. */
+typedef struct opt_words {
+    const char *option; /* NULL ends a list */
+    rocl_word_fn *words;
+} opt_words;
+
 typedef struct opt_group {
     const char *title;
     const opt *options; /* ends with OPT_END */
@@ -73,6 +81,8 @@ typedef struct program {
     size_t operands;                /* offsetof the strings that operands are added to */
     bool alone;                     /* it may be called without an input */
     bool command;                   /* operands are a command: options end where it begins */
+    const opt_words *words;         /* of options of its own, or NULL */
+    rocl_word_fn *operand_words;    /* operands that are no files, or NULL */
 } program;
 
 /* Fills `values` as the tables say. Returns -1 to go on, else the exit code: 0 after --help and

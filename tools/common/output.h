@@ -4,11 +4,14 @@
 
 #include "common/common.h"
 
+/* Fills in the placeholders of -o and -d, once, before anything else here is asked: from the first
+ * process of the first input, and from this run. Returns -1, or the exit code of a usage error. */
+int output_fill_names(common *c);
+
 /* -o NAME or its default. */
 const char *output_name(const common *c);
 
-/* The folder, with its placeholders filled in: -d, or its default. Static storage. NULL after a
- * usage error that it has reported. */
+/* -d or its default. */
 const char *output_folder(const common *c);
 
 /* What -o names as it stands, and its path: something that is there and no folder, or not. Names of

@@ -1,6 +1,5 @@
 /* rocmerge: traces as one rocpd database, or a part of them. */
 #include "common/common.h"
-#include "common/duration.h"
 #include "common/output.h"
 
 #include <inttypes.h>
@@ -83,7 +82,7 @@ static int check_split(cli *c)
     if (*text && !text[strspn(text, "0123456789")]) {
         unsigned long n = strtoul(text, &end, 10);
         c->slices = n > UINT32_MAX ? UINT32_MAX : (unsigned)n;
-    } else if (!parse_duration(text, &c->slice_ns)) {
+    } else if (!rocl_read_duration(text, &c->slice_ns)) {
         c->slice_ns = 0;
     }
     if (!c->slices && c->slice_ns <= 0)
@@ -100,8 +99,6 @@ static int place_package(cli *c)
     time_t now = time(NULL);
     struct tm tm;
     int n;
-    if (!dir)
-        return ROCL_USAGE;
     if (*dir)
         n = snprintf(c->path, sizeof c->path, "%s%s", dir, ends_with(dir, ".rpdb") ? "" : ".rpdb");
     else if (!c->consolidate)
@@ -145,7 +142,9 @@ static int check_database(cli *c)
 
 static int check(cli *c)
 {
-    int code = check_split(c);
+    int code = output_fill_names(&c->common);
+    if (code < 0)
+        code = check_split(c);
     if (code < 0)
         code = check_package(c);
     if (code < 0)

@@ -62,6 +62,14 @@ static const opt_group own_run_group = {"Run", run_options};
 static const opt_group *const groups[] = {&output_group,  &record_group, &dump_group,
                                           &own_run_group, &other_group,  NULL};
 
+static const char *front_end_word(const void *ctx, size_t i)
+{
+    (void)ctx;
+    return front_ends[i].name;
+}
+
+static const opt_words words[] = {{"use", front_end_word}, {NULL, NULL}};
+
 static const program tool = {
     .name = "rocrec",
     .synopsis = "[OPTION]... [--] COMMAND [ARG]...",
@@ -76,6 +84,7 @@ static const program tool = {
     .operands = offsetof(common, inputs),
     .alone = true,
     .command = true,
+    .words = words,
 };
 
 /* ---- recording ------------------------------------------------------------------------------- */
@@ -156,8 +165,11 @@ static int need_front_end(const cli *c, const char *option, const char *name)
 {
     const front_end *f = find_front_end(name);
     const char *libraries = library_folder();
-    if (!f)
-        return usage_error("%s: there is no front end \"%s\"", option, name);
+    if (!f) {
+        const char *near = rocl_nearest_word(name, strlen(name), front_end_word, NULL);
+        return usage_error("%s: there is no front end \"%s\"%s%s%s", option, name,
+                           near ? "; is " : "", near ? near : "", near ? " meant?" : "");
+    }
     if (libraries && !has_front_end(f, libraries))
         return usage_error("%s: this build has no front end \"%s\": the headers of ROCm were not "
                            "there when it was made",

@@ -42,6 +42,8 @@ static const opt_group output_group = {"Output", output_options};
 static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
                                           &run_group,   &other_group,  NULL};
 
+static const opt_words words[] = {{"kinds", rocl_csv_kind_word}, {NULL, NULL}};
+
 static const program tool = {
     .name = "rocpd2csv",
     .synopsis = "[OPTION]... INPUT...",
@@ -52,6 +54,7 @@ static const program tool = {
                 "  rocpd2csv -o - --kinds kernel --duration 4711_results.db | less -S\n"
                 "  rocpd2csv --start-marker step:3 --end-marker step:5 --clip -z 6 trace.rpdb\n",
     .operands = offsetof(common, inputs),
+    .words = words,
 };
 
 /* rocprofv3 calls its files <pid>_<kind>.csv unless it is told a name. */
@@ -87,8 +90,6 @@ static int place(cli *c)
     static char path[8192], name[4096];
     const char *given = prefix(c);
     const char *folder = output_folder(&c->common);
-    if (!folder)
-        return ROCL_USAGE;
     if (strlen(given) >= sizeof name)
         return usage_error("the name of the output is too long");
     strcpy(name, given);
@@ -152,7 +153,9 @@ static wanted_events wanted(const strings *kinds)
 
 static int check(cli *c)
 {
-    int code = place_one(c);
+    int code = output_fill_names(&c->common);
+    if (code < 0)
+        code = place_one(c);
     if (code < 0 && !c->csv.path)
         code = place(c);
     if (code >= 0)

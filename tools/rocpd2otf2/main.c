@@ -52,13 +52,16 @@ static int check(cli *c)
         msg_error("built without libotf2, which writes these archives");
         return 2;
     }
+    int code = output_fill_names(&c->common);
+    if (code >= 0)
+        return code;
     if (strcmp(output_name(&c->common), "-") == 0)
         return usage_error("an archive is several files: it cannot go to standard output");
     if (c->chunk_size && (c->chunk_size < 256 << 10 || c->chunk_size > 16 << 20))
         return usage_error("--chunk-size: 256k to 16m");
     if (output_look(&c->common, c->path, sizeof c->path) == OUTPUT_DEVICE)
         return usage_error("an archive is several files: it cannot go to %s", c->path);
-    int code = output_files(&c->common, ends_with(output_name(&c->common), ".otf2"),
+    code = output_files(&c->common, ends_with(output_name(&c->common), ".otf2"),
                             "_results.otf2", c->path, sizeof c->path);
     return code < 0 ? output_check(&c->common, c->path) : code;
 }

@@ -72,10 +72,12 @@ static bool is_file_name(const char *name)
 
 static int check(cli *c)
 {
+    int code = output_fill_names(&c->common);
+    if (code >= 0)
+        return code;
     c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
     if (c->common.to_stdout && isatty(STDOUT_FILENO))
         return usage_error("a trace is not written to a terminal; redirect standard output");
-    int code = -1;
     if (c->common.to_stdout)
         strcpy(c->path, "-");
     else

@@ -1,7 +1,5 @@
 #include "stats/compare.h"
 
-#include "common/duration.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +24,7 @@ static bool parse_percent(const char *text, double *percent)
     if (text[n] || digits + 2 > sizeof seconds)
         return false;
     snprintf(seconds, sizeof seconds, "%.*ss", (int)digits, text);
-    if (!parse_duration(seconds, &ns))
+    if (!rocl_read_duration(seconds, &ns))
         return false;
     *percent = (double)ns / 1e9;
     return true;

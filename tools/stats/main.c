@@ -3,8 +3,6 @@
 #include "common/output.h"
 
 #include "stats/compare.h"
-#include "common/duration.h"
-
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +101,17 @@ static const opt_group output_group = {"Output", output_options};
 static const opt_group *const groups[] = {&input_group,  &report_group, &output_group, &names_group,
                                           &filter_group, &run_group,    &other_group,  NULL};
 
+static const char *report_word(const void *ctx, size_t i)
+{
+    (void)ctx;
+    if (i < ROCL_REPORTS)
+        return rocl_report_name((rocl_report)i);
+    return i == ROCL_REPORTS ? "all" : i == ROCL_REPORTS + 1 ? "compare" : NULL;
+}
+
+static const opt_words words[] = {
+    {"domain", rocl_domain_word}, {"region-categories", rocl_domain_word}, {NULL, NULL}};
+
 static const program tool = {
     .name = "rocstats",
     .synopsis = "[REPORT]... [OPTION]... INPUT...\n       rocstats compare [OPTION]... A B",
@@ -119,6 +128,8 @@ static const program tool = {
                 "  rocstats timeline --slices 100 4711_results.db\n"
                 "  rocstats all --format json 4711_results.db | jq '.tables[].key'\n",
     .operands = offsetof(cli, operands),
+    .words = words,
+    .operand_words = report_word,
 };
 
 /* The bits of a word that names reports, 0 for another word. */
@@ -131,8 +142,17 @@ static uint32_t named_reports(const char *word)
     return strcmp(word, "all") == 0 ? (UINT32_C(1) << ROCL_REPORTS) - 1 : 0;
 }
 
+/* A word in the place of a report that is no file either is more likely a slip of the first. */
+static int check_word(const char *word)
+{
+    if (strpbrk(word, "/.*?[") || access(word, F_OK) == 0)
+        return -1;
+    const char *near = rocl_nearest_word(word, strlen(word), report_word, NULL);
+    return near ? usage_error("\"%s\" is no report and no file; is %s meant?", word, near) : -1;
+}
+
 /* Words before the first file are reports. What follows is a file, whatever it is called. */
-static void sort_operands(cli *c)
+static int sort_operands(cli *c)
 {
     size_t i = 0;
     if (c->operands.n && strcmp(c->operands.v[0], "compare") == 0) {
@@ -142,8 +162,10 @@ static void sort_operands(cli *c)
     for (uint32_t r;
          !c->compare.wanted && i < c->operands.n && (r = named_reports(c->operands.v[i])); i++)
         c->stats.reports |= r;
+    int code = i < c->operands.n && !c->compare.wanted ? check_word(c->operands.v[i]) : -1;
     for (; i < c->operands.n; i++)
         strings_add(&c->common.inputs, c->operands.v[i]);
+    return code;
 }
 
 static size_t rows_per_table(const cli *c)
@@ -191,8 +213,7 @@ static int check_style(cli *c)
 {
     if (!c->style)
         return -1;
-    if (c->common.output_path && !(c->folder = output_folder(&c->common)))
-        return ROCL_USAGE;
+    c->folder = c->common.output_path;
     if (c->stats.reports || c->by_rank || c->by_agent || c->by_stream || c->by_dims || c->format)
         return usage_error("--style writes all summaries: reports, --format and --by-... are not "
                            "for it");
@@ -211,8 +232,11 @@ static int check_compare(cli *c, size_t behind)
 
 static int check(cli *c, size_t behind)
 {
-    sort_operands(c);
-    int bad = check_style(c);
+    int bad = sort_operands(c);
+    if (bad < 0)
+        bad = output_fill_names(&c->common);
+    if (bad < 0)
+        bad = check_style(c);
     if (bad >= 0)
         return bad;
     if (c->format == ROCL_TABLE_HTML && !c->stats.reports)
@@ -223,7 +247,7 @@ static int check(cli *c, size_t behind)
         return usage_error("--format table is of the report summary");
     if (c->common.inputs.n == 0)
         return usage_error("no input is given");
-    if (c->min_gap && !parse_duration(c->min_gap, &c->stats.min_gap))
+    if (c->min_gap && !rocl_read_duration(c->min_gap, &c->stats.min_gap))
         return usage_error("--min-gap: \"%s\" is not a duration such as 5000 (ns) or 5us",
                            c->min_gap);
     c->path = c->common.output_file ? c->common.output_file : "-";
