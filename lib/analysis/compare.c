@@ -259,7 +259,9 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
 {
     rocl_pairs pairs = {0};
     rocl_tables *out = rocl_tables_new();
-    rocl_status st = out ? rocl_pairs_collect(&pairs, a, b, err) : rocl_fail_memory(err);
+    rocl_status st = out ? rocl_domains_check(o->domains, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = rocl_pairs_collect(&pairs, a, b, err);
     if (st == ROCL_OK) {
         qsort(pairs.all, pairs.count, sizeof *pairs.all, order_pairs);
         st = make_table(o, out, &pairs, err);

@@ -47,7 +47,7 @@ const char *rocl_nearest_word(const char *text, size_t len, rocl_word_fn *words,
     size_t best = SIZE_MAX, best_distance = 4;
     for (size_t i = 0; (word = words(ctx, i)); i++) {
         size_t d = edit_distance(text, len, word, strlen(word));
-        if (d < best_distance && d * 2 <= len) {
+        if (d < best_distance && d * 3 <= len + 1) { /* one letter in four, two in five */
             best = i;
             best_distance = d;
         }

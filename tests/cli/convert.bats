@@ -207,7 +207,9 @@ clean_databases() {
     [ "$(folder '%argt%')" = "./myapp_.._x.sh_-n_etc" ]
     [ "$(folder '%argv%')" = "./opt_my_app_.._x.sh_-n_etc" ]
     [ "$(folder '%args%')" = "./app_.._x.sh_-n_etc" ]
-    [ "$(folder '%arg0%+%arg2%+%arg9%+')" = "./opt_my+-n++" ]
+    [ "$(folder '%arg0%+%arg2%+')" = "./opt_my+-n+" ]
+    try 2 rocpd2csv -d 'o/%arg9%' a.db
+    says "--output-path: %arg9% is empty or not set"
     [ "$(folder '%launch_date%-%launch_time%')" = "./D-T" ]
     [ "$(folder '%size%-%s-%job%' SLURM_NTASKS=8 SLURM_JOB_ID=5)" = "./8-8-5" ]
     [ "$(folder '%rank%-%nid%' SLURM_PROCID=3)" = "./3-3" ]

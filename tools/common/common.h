@@ -36,9 +36,9 @@ extern const opt_group input_group, names_group, filter_group, run_group, other_
 #define COMMON_OUTPUT_PATH                                                                         \
     {                                                                                              \
         "output-path", 'd', OPT_STRING, offsetof(common, output_path), "DIR", NULL, 0, 0,          \
-            "folder of the output (default: ROCPD_OUTPUT_PATH, or rocpd-output-data); "            \
-            "%hostname%, "                                                                         \
-            "%rank%, %job%, %pid% and %env{VAR}% are filled in"                                    \
+            "folder of the output (default: ROCPD_OUTPUT_PATH, or rocpd-output-data); keys such "  \
+            "as %hostname%, %pid%, %tag%, %rank%, %job% and %env{VAR}% are filled in, see "        \
+            "rocline(7)"                                                                           \
     }
 #define COMMON_IGNORED(name, arg, choices)                                                         \
     {                                                                                              \
