@@ -41,7 +41,7 @@ static rocl_status set_clocks(rocl_trace *t, rocl_aligner *a, rocl_error *err)
     if (!offsets)
         return rocl_fail_memory(err);
     rocl_status st = rocl_aligner_offsets(a, offsets, err);
-    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
+    for (size_t i = 0; t->machine_count > 1 && i < t->capture_count && st == ROCL_OK; i++)
         set_clock(t->captures[i], offsets[t->captures[i]->pub.machine]);
     free(offsets);
     return st;
@@ -50,7 +50,7 @@ static rocl_status set_clocks(rocl_trace *t, rocl_aligner *a, rocl_error *err)
 rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
 {
     rocl_aligner *a = NULL;
-    /* Of one node only the value of the option matters: whether it can be had. */
+    /* Of one node nothing is set, but what the option names must be there. */
     if (t->opt.align <= ROCL_ALIGN_NONE ||
         (t->machine_count < 2 && t->opt.align == ROCL_ALIGN_START))
         return ROCL_OK;

@@ -194,9 +194,10 @@ ROCL_API bool rocl_read_duration(const char *text, int64_t *ns);
 /* Words that options take: the i-th, NULL after the last. For completion and suggestions; more may
  * be taken. The context is not used by those of the library; a word is good until the next one. */
 typedef const char *rocl_word_fn(const void *ctx, size_t i);
-ROCL_API rocl_word_fn rocl_include_word;  /* rocl_options.include, exclude */
-ROCL_API rocl_word_fn rocl_csv_kind_word; /* rocl_csv_options.kinds */
-ROCL_API rocl_word_fn rocl_domain_word;   /* rocl_stats_options.domains */
+ROCL_API const char *rocl_include_word(const void *ctx,
+                                       size_t i); /* rocl_options.include, exclude */
+ROCL_API const char *rocl_csv_kind_word(const void *ctx, size_t i); /* rocl_csv_options.kinds */
+ROCL_API const char *rocl_domain_word(const void *ctx, size_t i);   /* rocl_stats_options.domains */
 /* The one that is most like a text that is none of them; NULL: none is like it. */
 ROCL_API const char *rocl_nearest_word(const char *text, size_t len, rocl_word_fn *words,
                                        const void *ctx);

@@ -548,10 +548,18 @@ END
     says "seem to differ"
 }
 
-@test "clocks: with one node there is nothing to set" {
+@test "clocks: with one node there is nothing to set, but a marker and a file must be there" {
     links one
     rocpd2pftrace -o a.pftrace ./*.db
-    for how in none start "marker nothing" "offsets gone.txt"; do
+    try 2 rocpd2pftrace --align marker nothing -o b.pftrace ./*.db
+    says "no such marker"
+    try 3 rocpd2pftrace --align offsets gone.txt -o b.pftrace ./*.db
+    says "gone.txt: No such file"
+    [ ! -e b.pftrace ]
+    for db in ./*.db; do
+        echo "$(sqlite3 "$db" "SELECT hostname FROM rocpd_info_node") 0"
+    done | sort -u >offsets.txt
+    for how in none start "offsets offsets.txt"; do
         # shellcheck disable=SC2086
         try 0 rocpd2pftrace --align $how -o b.pftrace ./*.db
         silent
