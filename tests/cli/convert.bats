@@ -214,6 +214,7 @@ clean_databases() {
     [ "$(folder '%size%-%s-%job%' SLURM_NTASKS=8 SLURM_JOB_ID=5)" = "./8-8-5" ]
     [ "$(folder '%rank%-%nid%' SLURM_PROCID=3)" = "./3-3" ]
     [ "$(folder '%cwd%')" = "./$(pwd | tr / _)" ]
+    # shellcheck disable=SC2016
     [ "$(folder '$ENV{V}-%q{V}-$env{V}-%env{V}%' V=x/../y)" = "./x_.._y-x_.._y-x_.._y-x_.._y" ]
     [ "$(folder '%nokey%-100%-{nokey}')" = "./%nokey%-100%-{nokey}" ]
     [ "$(folder '%pgid%-%psid%-%psize%' | grep -c '^./[0-9]*-[0-9]*-1$')" -eq 1 ]
