@@ -15,16 +15,18 @@
 
 /* Processes that traced nothing leave text without a record: among others it is no reason to stop.
  * Whether it is a text of such can only be said when another is. */
-static bool may_be_skipped(const rocl_inputs *in, const char *path)
+static rocl_status may_be_skipped(const rocl_inputs *in, const char *path, bool *may,
+                                  rocl_error *err)
 {
-    if (in->count < 2 || rocl_input_look(path) != ROCL_LOOKS_TEXT)
-        return false;
-    for (size_t i = 0; i < in->count; i++) {
-        rocl_look look = rocl_input_look(in->paths[i]);
-        if (look == ROCL_LOOKS_LEGACY || look == ROCL_LOOKS_HCC)
-            return true;
+    rocl_look look = ROCL_LOOKS_OTHER;
+    *may = false;
+    rocl_status st = in->count < 2 ? ROCL_OK : rocl_input_look(path, &look, err);
+    bool other = look == ROCL_LOOKS_TEXT || look == ROCL_LOOKS_FOREIGN;
+    for (size_t i = 0; st == ROCL_OK && other && !*may && i < in->count; i++) {
+        st = rocl_input_look(in->paths[i], &look, err);
+        *may = look == ROCL_LOOKS_LEGACY || look == ROCL_LOOKS_HCC;
     }
-    return false;
+    return st;
 }
 
 /* Inputs that are a matter of themselves wait until one comes that is not, and are opened together.
@@ -45,9 +47,12 @@ static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named
     if (st == ROCL_OK)
         st = rocl_sources_open(t, first, t->source_count, err);
     *opened = t->source_count;
-    if (st != ROCL_INPUT || !may_be_skipped(in, path))
-        return st;
+    bool may = false;
+    rocl_status looked = st == ROCL_INPUT ? may_be_skipped(in, path, &may, err) : ROCL_OK;
+    if (looked != ROCL_OK || !may || t->opt.strict)
+        return looked != ROCL_OK ? looked : st;
     rocl_remark_add(t, path, "no records: skipped");
+    t->left_out++;
     return ROCL_OK;
 }
 

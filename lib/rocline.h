@@ -439,10 +439,13 @@ typedef enum rocl_look {
     ROCL_LOOKS_LEGACY,  /* text of rtg_tracer or strace */
     ROCL_LOOKS_HCC,     /* text with profile lines */
     ROCL_LOOKS_FOLDER,
-    ROCL_LOOKS_OTHER /* a database, chunks, an index, something unknown */
+    ROCL_LOOKS_FOREIGN, /* what others read: PyTorch's JSON, a CSV file, an archive */
+    ROCL_LOOKS_OTHER    /* a database, chunks, an index, something unknown */
 } rocl_look;
 
-ROCL_API rocl_look rocl_input_look(const char *path);
+/* ROCL_INPUT, ROCL_INTERNAL: nothing is known of it, as the look failed. That it is not there is no
+ * failure. */
+ROCL_API rocl_status rocl_input_look(const char *path, rocl_look *look, rocl_error *err);
 
 /* All that the profiler knew of an agent, as the text of a JSON object; free() it. "{}" when the
  * input has nothing. It is read when asked for: it can be 100 KiB per agent and process. */
@@ -740,13 +743,15 @@ typedef struct rocl_timeline_report {
     uint64_t records;  /* lines that are such, also broken ones */
     uint64_t left_out; /* records that are broken or hold no times */
     uint64_t repaired; /* records with bytes that are not UTF-8: shown as U+FFFD */
+    uint64_t empty;    /* inputs without a record */
     uint64_t bytes;    /* written */
 } rocl_timeline_report;
 
 /* Legacy text (rtg_tracer, HCC_PROFILE, strace -tttT; rtg(5)) as the JSON of chrome://tracing that
  * rocm-timeline-generator.py makes of it: the same events in the same layout and order. Text goes
  * through in one pass, so inputs may be pipes ("-": standard input) and gzip. ROCL_PARTIAL: records
- * were left out or repaired. report may be NULL. */
+ * were left out or repaired, or an input has none. ROCL_INPUT: none of the inputs has one. report
+ * may be NULL. */
 ROCL_API rocl_status rocl_write_timeline(const char *const *inputs, size_t count,
                                          const rocl_timeline_options *o,
                                          rocl_timeline_report *report, rocl_error *err);

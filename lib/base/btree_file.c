@@ -93,7 +93,7 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
     ssize_t got = fstat(fd, &st) ? -1 : read_at(fd, h, HEADER, 0);
     *why = NULL;
     if (got < 0)
-        return rocl_fail(err, ROCL_INPUT, "the header cannot be read: %s", strerror(errno));
+        return rocl_fail_system(err, ROCL_INPUT, "the header cannot be read", errno);
     if (got < HEADER)
         return rocl_fail(err, ROCL_INPUT, "the database is cut off after %lld bytes",
                          (long long)got);
@@ -137,7 +137,8 @@ rocl_status rocl_page_run_read(rocl_page_run *r, const rocl_btree_file *f, uint3
     size_t n = (size_t)count * f->page_size;
     ssize_t got = read_at(f->fd, r->bytes, n, (uint64_t)(first - 1) * f->page_size);
     if (got < 0)
-        return rocl_fail(err, ROCL_INPUT, "page %u: %s", first, strerror(errno));
+        return errno == ENOMEM ? rocl_fail_memory(err)
+                               : rocl_fail(err, ROCL_INPUT, "page %u: %s", first, strerror(errno));
     if ((size_t)got < n)
         return rocl_fail(err, ROCL_INPUT,
                          "page %u: the file ends before it: it was cut off while it was read",

@@ -26,46 +26,46 @@ static rocl_status fail_read(rocl_lines *l, rocl_error *err)
 {
     int code = 0;
     const char *why = gzerror(l->file, &code);
+    if (code == Z_MEM_ERROR || (code == Z_ERRNO && errno == ENOMEM))
+        return rocl_fail_memory(err);
     if (code == Z_ERRNO)
         return rocl_fail(err, ROCL_INPUT, "%s: cannot read: %s", l->path, strerror(errno));
-    if (code == Z_MEM_ERROR)
-        return rocl_fail_memory(err);
     if (code == Z_BUF_ERROR)
         return rocl_fail(err, ROCL_INPUT, "%s: gzip: the file is cut off", l->path);
     const char *colon = strstr(why, ": "); /* before it a name that zlib made up */
     return rocl_fail(err, ROCL_INPUT, "%s: gzip: %s", l->path, colon ? colon + 2 : why);
 }
 
-static int open_input(const char *path, rocl_error *err)
+static rocl_status open_input(const char *path, int *opened, rocl_error *err)
 {
+    rocl_status st = ROCL_OK;
     int fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC)
                                     : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        rocl_fail(err, ROCL_INPUT, "%s: %s", path, strerror(errno));
-    } else if (S_ISDIR(st.st_mode)) {
-        rocl_fail(err, ROCL_INPUT, "%s: a directory, not a text file", path);
-    } else {
-        return fd;
-    }
-    if (fd >= 0)
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info) != 0)
+        st = rocl_fail_system(err, ROCL_INPUT, path, errno);
+    else if (S_ISDIR(info.st_mode))
+        st = rocl_fail(err, ROCL_INPUT, "%s: a directory, not a text file", path);
+    if (st != ROCL_OK && fd >= 0)
         close(fd);
-    return -1;
+    *opened = fd;
+    return st;
 }
 
 rocl_status rocl_lines_open(rocl_lines **lines, const char *path, rocl_error *err)
 {
     rocl_lines *l = calloc(1, sizeof *l);
-    int fd = l ? open_input(path, err) : -1;
-    struct stat st;
+    int fd = -1;
+    struct stat info;
     if (!l)
         return rocl_fail_memory(err);
-    if (fd < 0) {
+    rocl_status st = open_input(path, &fd, err);
+    if (st != ROCL_OK) {
         free(l);
-        return ROCL_INPUT;
+        return st;
     }
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        l->size = (uint64_t)st.st_size;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+        l->size = (uint64_t)info.st_size;
     l->path = strdup(path);
     l->file = l->path ? gzdopen(fd, "rb") : NULL;
     if (!l->file) {

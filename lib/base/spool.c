@@ -40,7 +40,7 @@ static rocl_status read_some(rocl_spool *s, void *to, size_t n, size_t *got, roc
         done = read(s->fd, to, n);
     while (done < 0 && errno == EINTR);
     if (done < 0)
-        return rocl_fail(err, ROCL_INPUT, "%s: %s", s->path, strerror(errno));
+        return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
     *got = (size_t)done;
     s->ended = done == 0;
     return ROCL_OK;
@@ -161,12 +161,12 @@ static rocl_status open_path(rocl_spool *s, rocl_error *err)
 {
     bool standard = !strcmp(s->path, "-");
     if (!standard && stat(s->path, &s->info) != 0)
-        return rocl_fail(err, ROCL_INPUT, "%s: %s", s->path, strerror(errno));
+        return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
     /* Anything but a pipe must not wait for what may never come. */
     int flags = O_RDONLY | O_CLOEXEC | (S_ISFIFO(s->info.st_mode) ? 0 : O_NONBLOCK);
     s->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(s->path, flags);
     if (s->fd < 0 || fstat(s->fd, &s->info) != 0)
-        return rocl_fail(err, ROCL_INPUT, "%s: %s", s->path, strerror(errno));
+        return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
     mode_t mode = s->info.st_mode;
     /* Standard input is of use where it stands: somebody may have read from it. */
     s->piped = !S_ISREG(mode) || (standard && lseek(s->fd, 0, SEEK_CUR) != 0);
@@ -330,7 +330,7 @@ rocl_status rocl_spool_read(const rocl_spool *s, void *to, size_t n, uint64_t at
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
-            return rocl_fail(err, ROCL_INPUT, "%s: %s", s->path, strerror(errno));
+            return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
         if (done == 0)
             return rocl_fail(err, ROCL_INPUT, "%s: the file was cut while it was read", s->path);
         *got += (size_t)done;
@@ -353,7 +353,7 @@ rocl_status rocl_spool_wake(rocl_spool *s, rocl_error *err)
         return ROCL_OK;
     s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (s->fd < 0 || fstat(s->fd, &now) != 0)
-        return rocl_fail(err, ROCL_INPUT, "%s: %s", s->path, strerror(errno));
+        return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
     /* It may have grown: lines are only ever appended. */
     if (now.st_dev != s->info.st_dev || now.st_ino != s->info.st_ino ||
         now.st_size < s->info.st_size)

@@ -25,6 +25,8 @@ struct rocl_rpt_log {
 
 static rocl_status fail(const rocl_rpt_log *log, const char *why, rocl_error *err)
 {
+    if (!strcmp(why, strerror(ENOMEM)))
+        return rocl_fail_memory(err);
     return rocl_fail(err, ROCL_INPUT, "%s: cannot read: %s", log->name, why);
 }
 
@@ -65,7 +67,9 @@ static rocl_status open_input(rocl_rpt_log *log, const char *path, bool again, c
     log->name = standard ? "standard input" : path;
     log->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
     if (log->fd < 0)
-        return rocl_fail(err, ROCL_INPUT, "%s: cannot open: %s", log->name, strerror(errno));
+        return errno == ENOMEM
+                   ? rocl_fail_memory(err)
+                   : rocl_fail(err, ROCL_INPUT, "%s: cannot open: %s", log->name, strerror(errno));
     if (!is_plain(log->fd))
         return open_stream(log, again, tmpdir, err);
     posix_fadvise(log->fd, 0, 0, POSIX_FADV_SEQUENTIAL);

@@ -4,8 +4,10 @@
 
 #include "base/error.h"
 #include "base/lines.h"
+#include "source/formats.h"
 #include "source/rtg/rtg.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +24,10 @@ typedef struct timeline {
     uint32_t capture;        /* of the input, with a selection */
     uint64_t offset;         /* in the input, of the next block */
     uint64_t blocks;
+    rocl_buf head;   /* how the input begins: as much as the first block has */
+    size_t empty;    /* inputs without a record */
+    size_t inputs;   /* that there were */
+    rocl_error *why; /* of the first one: what it is */
 } timeline;
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
@@ -80,6 +86,9 @@ static rocl_status put_block(timeline *t, rocl_lines *lines, rocl_pipe *pipe, bo
     if (!c->in.failed)
         memcpy(c->in.data, &block, sizeof block);
     show_progress(t, read, rocl_lines_size(lines));
+    if (!t->head.len && !c->in.failed)
+        rocl_buf_put(&t->head, c->in.data + sizeof block,
+                     block.text < ROCL_SPOOL_HEAD ? block.text : ROCL_SPOOL_HEAD);
     rocl_status put = rocl_pipe_put(pipe, c, err);
     return st ? st : put;
 }
@@ -97,21 +106,6 @@ static rocl_status convert_lines(timeline *t, rocl_lines *lines, rocl_error *err
     return st;
 }
 
-static rocl_status convert_input(timeline *t, const char *path, rocl_spool *spool, rocl_error *err)
-{
-    rocl_lines *lines = NULL;
-    rocl_status st =
-        spool ? rocl_lines_over(&lines, spool, err) : rocl_lines_open(&lines, path, err);
-    t->writer.path = path;
-    t->writer.line = t->offset = 0;
-    if (st == ROCL_OK)
-        st = convert_lines(t, lines, err);
-    rocl_lines_close(lines);
-    return st;
-}
-
-/* ---- the end -------------------------------------------------------------------------------- */
-
 static void count_shapes(const timeline *t, uint64_t shapes[RTG_SHAPES])
 {
     memset(shapes, 0, RTG_SHAPES * sizeof *shapes);
@@ -119,6 +113,49 @@ static void count_shapes(const timeline *t, uint64_t shapes[RTG_SHAPES])
         for (int k = 0; k < RTG_SHAPES; k++)
             shapes[k] += t->workers[i].shapes[k];
 }
+
+/* Lines that are records, also broken ones. */
+static uint64_t count_records(const timeline *t)
+{
+    uint64_t shapes[RTG_SHAPES], n = 0;
+    count_shapes(t, shapes);
+    for (int i = 0; i < RTG_SHAPES; i++)
+        n += i == RTG_TEXT ? 0 : shapes[i];
+    return n;
+}
+
+/* What an input is that has no record; the first one is named. */
+static rocl_status note_empty(timeline *t, const char *path)
+{
+    if (t->empty++)
+        return ROCL_OK;
+    t->why = rocl_error_new();
+    if (!t->why)
+        return ROCL_INTERNAL;
+    rocl_fail_stranger(path, (const char *)t->head.data, t->head.len, t->head.len == t->offset,
+                       t->why);
+    return ROCL_OK;
+}
+
+static rocl_status convert_input(timeline *t, const char *path, rocl_spool *spool, rocl_error *err)
+{
+    rocl_lines *lines = NULL;
+    rocl_status st =
+        spool ? rocl_lines_over(&lines, spool, err) : rocl_lines_open(&lines, path, err);
+    t->writer.path = path;
+    t->writer.line = t->offset = 0;
+    t->head.len = 0;
+    t->inputs++;
+    uint64_t before = count_records(t);
+    if (st == ROCL_OK)
+        st = convert_lines(t, lines, err);
+    rocl_lines_close(lines);
+    if (st == ROCL_OK && !t->selection && count_records(t) == before)
+        st = t->head.failed || note_empty(t, path) != ROCL_OK ? rocl_fail_memory(err) : ROCL_OK;
+    return st;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
 
 static rocl_status put_end(timeline *t, rocl_error *err)
 {
@@ -167,6 +204,8 @@ static void release(timeline *t)
     rocl_sorter_free(t->gaps);
     rocl_sort_space_free(t->space);
     tl_writer_free(&t->writer);
+    rocl_buf_free(&t->head);
+    rocl_error_free(t->why);
 }
 
 static rocl_status convert_capture(timeline *t, rocl_model_capture *c, rocl_error *err)
@@ -212,7 +251,25 @@ static rocl_status convert(timeline *t, const char *const *inputs, size_t count,
         st = convert_input(t, inputs[i], NULL, err);
     if (st == ROCL_OK && trace)
         st = convert_captures(t, trace, err);
+    if (st == ROCL_OK && t->empty && t->empty == t->inputs) {
+        rocl_error_copy(err, t->why);
+        st = ROCL_INPUT;
+    }
     return st ? st : put_end(t, err);
+}
+
+static void say_empty(const timeline *t)
+{
+    char text[1024];
+    if (!t->opt->notice || !t->empty)
+        return;
+    if (t->empty > 1)
+        snprintf(text, sizeof text, "%zu of %zu inputs without a record, left out: %s", t->empty,
+                 t->inputs, rocl_error_text(t->why));
+    else
+        snprintf(text, sizeof text, "an input without a record, left out: %s",
+                 rocl_error_text(t->why));
+    t->opt->notice(t->opt->ctx, text);
 }
 
 static rocl_status finish(timeline *t, rocl_error *err)
@@ -226,12 +283,13 @@ static rocl_status finish(timeline *t, rocl_error *err)
     if (st != ROCL_OK)
         return st;
     count_shapes(t, shapes);
-    for (int i = 0; i < RTG_SHAPES; i++)
-        report->records += i == RTG_TEXT ? 0 : shapes[i];
+    report->records = count_records(t);
+    report->empty = t->empty;
+    say_empty(t);
     tl_say_counts(o, shapes, &t->gap_counts);
     if (o->workgroups)
         st = tl_workgroups_say(t->writer.workgroups, o->say, o->ctx, err);
-    if (st == ROCL_OK && (report->left_out || report->repaired))
+    if (st == ROCL_OK && (report->left_out || report->repaired || report->empty))
         st = ROCL_PARTIAL;
     return st;
 }

@@ -46,7 +46,7 @@ rocl_status rocl_trace_verdict(const rocl_trace *t)
     for (int f = 0; f < ROCL_FAULTS; f++)
         if (t->faults[f])
             return ROCL_PARTIAL;
-    return ROCL_OK;
+    return t->left_out ? ROCL_PARTIAL : ROCL_OK;
 }
 
 rocl_status rocl_trace_verdict_utf8(const rocl_trace *t)

@@ -406,7 +406,8 @@ rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **w
         rocl_status read = rocl_btree_file_read(&db->pages, db->fd, &db->no_pages, err);
         if (read != ROCL_OK) {
             close_pages(db);
-            rocl_wrap(err, "%s", db->path);
+            if (read == ROCL_INPUT)
+                rocl_wrap(err, "%s", db->path);
             return read;
         }
     }

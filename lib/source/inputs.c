@@ -34,10 +34,17 @@ typedef struct walk {
     rocl_error *err;
 } walk;
 
+static bool is_missing(int e)
+{
+    return e == ENOENT || e == ENOTDIR;
+}
+
 static rocl_status cannot(walk *w, const char *path, const char *what)
 {
     int e = errno;
-    if (e == ENOENT || e == ENOTDIR)
+    if (e == ENOMEM)
+        return rocl_fail_memory(w->err);
+    if (is_missing(e))
         return rocl_fail(w->err, ROCL_INPUT, "%s: no such file", path);
     return rocl_fail(w->err, ROCL_INPUT, "%s: cannot %s: %s", path, what, strerror(e));
 }
@@ -91,24 +98,39 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* How the file begins; -1: it cannot be read. */
+/* Up to `size` bytes; -1 with errno. */
+static ssize_t read_some(int fd, void *to, size_t size)
+{
+    ssize_t n;
+    do
+        n = read(fd, to, size);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+/* How the file begins; -1 with errno: it cannot be read. */
 static ssize_t read_head(const char *path, char *head, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    ssize_t n = read(fd, head, size);
+    ssize_t n = read_some(fd, head, size);
+    int why = errno;
     close(fd);
+    errno = why;
     return n;
 }
 
-/* Does the file begin as a database, or as chunks? What cannot be read does not. */
-static bool has_magic(const char *path)
+/* Does the file begin as a database, or as chunks? What nobody may read does not; what could not be
+ * read this time may. */
+static rocl_status has_magic(walk *w, const char *path, bool *has)
 {
     static const char magic[16] = "SQLite format 3";
     char head[sizeof magic];
-    return read_head(path, head, sizeof head) == (ssize_t)sizeof head &&
+    ssize_t n = read_head(path, head, sizeof head);
+    *has = n == (ssize_t)sizeof head &&
            (memcmp(head, magic, sizeof head) == 0 || memcmp(head, ROCL_CHUNK_MAGIC, 8) == 0);
+    return n < 0 && errno != EACCES && errno != EPERM ? cannot(w, path, "read") : ROCL_OK;
 }
 
 /* Names of what may be in a directory. */
@@ -131,13 +153,21 @@ static bool is_blank(const char *path)
 
 /* ---- globs ----------------------------------------------------------------------------------- */
 
+/* Folders that are not there or not ours hold nothing; in others something may be missed. */
+static int is_failure(const char *folder, int why)
+{
+    (void)folder;
+    errno = why;
+    return !is_missing(why) && why != EACCES;
+}
+
 typedef rocl_status take_fn(walk *w, const char *path);
 
 /* glob() itself sorts as the locale says. *matched false: nothing has been taken. */
 static rocl_status take_glob(walk *w, const char *pattern, take_fn *take, bool *matched)
 {
     glob_t g;
-    int rc = glob(pattern, GLOB_NOSORT, NULL, &g);
+    int rc = glob(pattern, GLOB_NOSORT, is_failure, &g);
     *matched = rc == 0;
     if (rc == GLOB_NOMATCH)
         return ROCL_OK;
@@ -209,7 +239,7 @@ static rocl_status read_whole(walk *w, const char *path, rocl_buf *b)
             st = rocl_fail_memory(w->err);
             break;
         }
-        n = read(fd, b->data + b->len, 65536);
+        n = read_some(fd, b->data + b->len, 65536);
         if (n < 0)
             st = cannot(w, path, "read");
         else
@@ -268,12 +298,14 @@ static rocl_status note_blank(walk *w, const char *path)
 static rocl_status take_if_database(walk *w, const char *path)
 {
     struct stat s;
+    bool wanted = has_name(path);
     if (stat(path, &s) != 0)
-        return has_name(path) ? cannot(w, path, "open") : ROCL_OK;
+        return wanted || !is_missing(errno) ? cannot(w, path, "open") : ROCL_OK;
     if (!S_ISREG(s.st_mode))
         return ROCL_OK;
-    if (!has_name(path) && !has_magic(path))
-        return ROCL_OK;
+    rocl_status st = wanted ? ROCL_OK : has_magic(w, path, &wanted);
+    if (st != ROCL_OK || !wanted)
+        return st;
     if (is_blank(path))
         return note_blank(w, path);
     return push(w, path, s.st_dev, s.st_ino);
@@ -338,8 +370,12 @@ static rocl_status take_directory(walk *w, const char *dir)
     char *index = join(dir, "index.yaml");
     if (!index)
         return rocl_fail_memory(w->err);
-    bool listed = stat(index, &s) == 0 && S_ISREG(s.st_mode);
-    rocl_status st = listed ? take_index(w, index) : take_databases(w, dir);
+    rocl_status st = ROCL_OK;
+    bool there = stat(index, &s) == 0;
+    if (!there && !is_missing(errno))
+        st = cannot(w, index, "open");
+    else
+        st = there && S_ISREG(s.st_mode) ? take_index(w, index) : take_databases(w, dir);
     free(index);
     return st;
 }
@@ -354,10 +390,12 @@ static rocl_status take_path(walk *w, const char *path)
         return cannot(w, path, "open");
     if (S_ISDIR(s.st_mode))
         return take_directory(w, path);
-    bool yaml = ends_in(path, ".yaml") || ends_in(path, ".yml");
-    if (yaml && S_ISREG(s.st_mode) && !has_magic(path))
-        return take_index(w, path);
-    return push(w, path, s.st_dev, s.st_ino);
+    bool yaml = ends_in(path, ".yaml") || ends_in(path, ".yml"), other = false;
+    rocl_status st = yaml && S_ISREG(s.st_mode) ? has_magic(w, path, &other) : ROCL_OK;
+    if (st != ROCL_OK)
+        return st;
+    return yaml && S_ISREG(s.st_mode) && !other ? take_index(w, path)
+                                                : push(w, path, s.st_dev, s.st_ino);
 }
 
 static rocl_status take_name(walk *w, const char *name)
@@ -368,7 +406,7 @@ static rocl_status take_name(walk *w, const char *name)
         return push(w, name, (dev_t)-1, (ino_t)-1);
     if (!*name)
         return rocl_fail(w->err, ROCL_INPUT, "the name of an input is empty");
-    if (!has_wildcard(name) || stat(name, &s) == 0)
+    if (!has_wildcard(name) || stat(name, &s) == 0 || !is_missing(errno))
         return take_path(w, name);
     rocl_status st = take_glob(w, name, take_path, &matched);
     if (st == ROCL_OK && !matched)

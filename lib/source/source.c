@@ -1,4 +1,5 @@
 /* Which source reads a path: told by its first bytes, never by its name. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -6,47 +7,12 @@
 
 #include "base/pool.h"
 #include "source/chunk/chunk.h"
+#include "source/formats.h"
 #include "source/json.h"
 #include "source/kernel_name.h"
 #include "source/rocpd/rocpd.h"
 #include "source/rtg/rtg.h"
 #include "source/source.h"
-
-#define HEAD 512
-
-static const char sqlite_magic[] = "SQLite format 3"; /* with its NUL: 16 bytes */
-
-/* Files of this field that people hand in by mistake, told by how they begin. */
-static const struct {
-    const char *magic, *what;
-} strangers[] = {
-    {"version https://git-lfs.", "a Git LFS pointer, not the file itself: run `git lfs pull`"},
-    {"\x1f\x8b", "a gzip file: unpack it first"},
-    {"\x28\xb5\x2f\xfd", "a zstd file: unpack it first"},
-    {"PK\x03\x04", "a zip archive: unpack it first"},
-    {"\x7f"
-     "ELF",
-     "a program, not a trace"},
-    {"{", "JSON text, not a SQLite database"},
-};
-
-static rocl_status name_stranger(const char *path, const char *head, size_t n, rocl_error *err)
-{
-    if (n == 0)
-        return rocl_fail(err, ROCL_INPUT, "%s: the file is empty", path);
-    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
-        size_t m = strlen(strangers[i].magic);
-        if (n >= m && !memcmp(head, strangers[i].magic, m))
-            return rocl_fail(err, ROCL_INPUT, "%s: this is %s", path, strangers[i].what);
-    }
-    if (n < sizeof sqlite_magic && !memcmp(head, sqlite_magic, n))
-        return rocl_fail(err, ROCL_INPUT, "%s: the database is cut off after %zu bytes", path, n);
-    for (size_t i = 0; i < n; i++)
-        if (!head[i])
-            return rocl_fail(err, ROCL_INPUT, "%s: not a SQLite database, or an encrypted one",
-                             path);
-    return rocl_fail(err, ROCL_INPUT, "%s: text, not a rocpd database", path);
-}
 
 static rocl_source *add_source(rocl_trace *t, const char *path, const rocl_source_ops *ops,
                                rocl_error *err)
@@ -77,26 +43,20 @@ static rocl_status refuse(const char *path, const rocl_spool *spool, rocl_error 
     size_t n;
     bool whole;
     const char *head = rocl_spool_head(spool, &n, &whole);
+    const rocl_format *f = rocl_format_of(head, n, whole);
+    bool database = f && f->ops == &rocl_rocpd_ops;
+    if (!database && f)
+        return rocl_fail_stranger(path, head, n, whole, err);
     if (!strcmp(path, "-"))
         return refuse_standard_input(err);
     if (rocl_spool_piped(spool))
         return rocl_fail(err, ROCL_INPUT,
                          "%s: not a regular file: a database cannot be read from a pipe or device",
                          path);
-    if (rocl_spool_packed(spool))
-        return name_stranger(path, "\x1f\x8b", 2, err);
-    return name_stranger(path, head, n < HEAD ? n : HEAD, err);
-}
-
-static bool is_stranger(const char *head, size_t n)
-{
-    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
-        size_t m = strlen(strangers[i].magic);
-        bool text = *strangers[i].magic == '{'; /* might be the first line of anything */
-        if (!text && n >= m && !memcmp(head, strangers[i].magic, m))
-            return true;
-    }
-    return false;
+    if (database)
+        return rocl_fail(err, ROCL_INPUT, "%s: this is a gzip file of a database: unpack it first",
+                         path);
+    return rocl_fail_stranger(path, head, n, whole, err);
 }
 
 /* Is it text that says things of its own before its first record? */
@@ -121,29 +81,28 @@ static rocl_status look_further(rocl_trace *t, rocl_spool *spool, bool *ours, ro
 
 static bool may_be_text(const char *head, size_t n)
 {
-    return n == ROCL_SPOOL_HEAD && !memchr(head, 0, n) && !is_stranger(head, n) && *head != '{';
+    return n == ROCL_SPOOL_HEAD && !memchr(head, 0, n);
 }
 
 static rocl_status recognise(rocl_trace *t, const char *path, rocl_spool *spool, rocl_error *err)
 {
     size_t n;
-    bool whole;
+    bool whole, late = false;
     const char *head = rocl_spool_head(spool, &n, &whole);
-    bool database = n >= sizeof sqlite_magic && !memcmp(head, sqlite_magic, sizeof sqlite_magic);
+    const rocl_format *f = rocl_format_of(head, n, whole);
+    const rocl_source_ops *ops = f ? f->ops : NULL;
     bool plain = !rocl_spool_packed(spool) && !rocl_spool_piped(spool) && strcmp(path, "-") != 0;
-    bool chunks = chunk_recognise(head, n);
-    bool ours = chunks || (!database && rtg_recognise(head, n, whole));
     rocl_status st = ROCL_OK;
-    bool text = !database && !ours && may_be_text(head, n);
-    if (text)
-        st = look_further(t, spool, &ours, err);
-    if (st == ROCL_OK && text && !ours)
-        st = rocl_fail(err, ROCL_INPUT, "%s: text, not a rocpd database", path);
-    else if (st == ROCL_OK && !ours && !(database && plain))
+    if (!f && may_be_text(head, n)) { /* of the head nothing is left then */
+        st = look_further(t, spool, &late, err);
+        if (st == ROCL_OK && !late)
+            st = rocl_fail_stranger(path, "text", 4, true, err);
+        ops = &rocl_rtg_ops;
+    } else if (!ops || (ops == &rocl_rocpd_ops && !plain)) {
         st = refuse(path, spool, err);
-    const rocl_source_ops *ops = chunks ? &rocl_chunk_ops : ours ? &rocl_rtg_ops : &rocl_rocpd_ops;
+    }
     rocl_source *s = st == ROCL_OK ? add_source(t, path, ops, err) : NULL;
-    if (s && ours)
+    if (s && ops != &rocl_rocpd_ops)
         s->spool = spool;
     else
         rocl_spool_close(spool);
@@ -225,35 +184,46 @@ static bool has_profile_line(const char *p, size_t n)
 
 static rocl_look look_at_head(const char *head, size_t n, bool whole)
 {
-    if (n >= sizeof sqlite_magic && !memcmp(head, sqlite_magic, sizeof sqlite_magic))
-        return ROCL_LOOKS_OTHER;
-    if (chunk_recognise(head, n))
-        return ROCL_LOOKS_OTHER;
-    if (rtg_recognise(head, n, whole))
+    const rocl_format *f = rocl_format_of(head, n, whole);
+    if (f && f->ops == &rocl_rtg_ops)
         return has_profile_line(head, n) ? ROCL_LOOKS_HCC : ROCL_LOOKS_LEGACY;
-    return is_stranger(head, n) || (n && memchr(head, 0, n)) ? ROCL_LOOKS_OTHER : ROCL_LOOKS_TEXT;
+    if (f)
+        return f->ops ? ROCL_LOOKS_OTHER : ROCL_LOOKS_FOREIGN;
+    return n && memchr(head, 0, n) ? ROCL_LOOKS_OTHER : ROCL_LOOKS_TEXT;
 }
 
-rocl_look rocl_input_look(const char *path)
+/* From its kind alone; ROCL_LOOKS_TEXT: it must be opened. */
+static rocl_look look_at_kind(const char *path, mode_t mode)
 {
-    struct stat st;
-    rocl_spool *spool;
-    if (!strcmp(path, "-"))
+    if (S_ISFIFO(mode) || S_ISCHR(mode))
         return ROCL_LOOKS_STREAM;
-    if (stat(path, &st) != 0)
-        return ROCL_LOOKS_MISSING;
-    if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
-        return ROCL_LOOKS_STREAM;
-    if (S_ISDIR(st.st_mode))
+    if (S_ISDIR(mode))
         return ROCL_LOOKS_FOLDER;
-    if (!S_ISREG(st.st_mode) || is_index(path) || rocl_spool_open(&spool, path, NULL) != ROCL_OK)
-        return ROCL_LOOKS_OTHER;
+    return !S_ISREG(mode) || is_index(path) ? ROCL_LOOKS_OTHER : ROCL_LOOKS_TEXT;
+}
+
+rocl_status rocl_input_look(const char *path, rocl_look *look, rocl_error *err)
+{
+    struct stat info;
+    rocl_spool *spool;
+    *look = !strcmp(path, "-") ? ROCL_LOOKS_STREAM : ROCL_LOOKS_MISSING;
+    if (*look == ROCL_LOOKS_STREAM)
+        return ROCL_OK;
+    if (stat(path, &info) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? ROCL_OK
+                                                   : rocl_fail_system(err, ROCL_INPUT, path, errno);
+    *look = look_at_kind(path, info.st_mode);
+    if (*look != ROCL_LOOKS_TEXT)
+        return ROCL_OK;
+    rocl_status st = rocl_spool_open(&spool, path, err);
+    if (st != ROCL_OK)
+        return st;
     size_t n;
     bool whole;
     const char *head = rocl_spool_head(spool, &n, &whole);
-    rocl_look look = look_at_head(head, n, whole);
+    *look = look_at_head(head, n, whole);
     rocl_spool_close(spool);
-    return look;
+    return ROCL_OK;
 }
 
 rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err)

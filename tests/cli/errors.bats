@@ -126,6 +126,86 @@ cut_off() {
     done
 }
 
+# is_called FILE NAME ADVICE: every tool says what the file is, and what to do, and writes nothing.
+is_called() {
+    local tool
+    for tool in rocpd2csv rocpd2pftrace rocstats rocmerge rtg2json rpt; do
+        try 3 "$tool" -o out "$1"
+        one_line "$tool"
+        says "$1: this is $2"
+        says "$3"
+        [ ! -e out ]
+    done
+}
+
+@test "files of other tools are called what they are" {
+    printf '{"schemaVersion": 1, "deviceProperties": [], "traceEvents": [' >kineto
+    is_called kineto "a trace of the PyTorch profiler (Kineto JSON)" "open it at"
+    printf '\n  {\n  "distributedInfo": {"rank": 0},\n "traceEvents": [' >newline
+    is_called newline "a trace of the PyTorch profiler (Kineto JSON)" "open it at"
+    gzip -k newline
+    is_called newline.gz "a trace of the PyTorch profiler (Kineto JSON)" "open it at"
+    echo '{"rocprofiler-sdk-tool":[{"metadata":{"pid":1}}]}' >v3.json
+    is_called v3.json "JSON output of rocprofv3" "--output-format rocpd"
+    printf '{ "traceEvents":[{}\n,{"args":{"name":"COPY"},"ph":"M","pid":1}\n]}\n' >v1.json
+    is_called v1.json "a trace of rocprof (JSON)" "--output-format rocpd"
+    echo '[{"name": "x", "ph": "X", "ts": 1, "dur": 1}]' >chrome
+    is_called chrome "a trace in Chrome's JSON" "open it at"
+    echo '"Kind","Agent_Id","Queue_Id","Stream_Id"' >v3.csv
+    is_called v3.csv "a CSV file of rocprofv3" "--output-format rocpd"
+    echo '"Index","KernelName","gpu-id","queue-id"' >v1.csv
+    is_called v1.csv "a CSV file of rocprof v1" "--output-format rocpd"
+    echo '"Name","Calls","TotalDurationNs","AverageNs","Percentage"' >sums.csv
+    is_called sums.csv "a table of sums" "--output-format rocpd"
+    echo '975779240024464:975779240024815 566828:566828 hsa_agent_get_info(, 0) = 0 :6' >raw
+    is_called raw "raw text of rocprof v1" "--output-format rocpd"
+    rocpd2pftrace -q -z 0 -o plain.pftrace "$FIXTURES/rank0.db"
+    is_called plain.pftrace "a Perfetto trace" "open it at"
+    rocpd2pftrace -q -o packed.pftrace "$FIXTURES/rank0.db"
+    is_called packed.pftrace "a Perfetto trace" "open it at"
+    if rocpd2otf2 -q -o o.otf2 "$FIXTURES/rank0.db"; then
+        is_called o.otf2 "an OTF2 archive" "otf2-print"
+        is_called o.def "a part of an OTF2 archive" "otf2-print"
+    fi
+    gzip -c "$FIXTURES/rank0.db" >db.gz
+    is_called db.gz "a gzip file of a database" "unpack it first"
+}
+
+@test "what lies beside a database is no database" {
+    cp "$FIXTURES/schema-3.0.0.db" a.db
+    s=$(suffix a.db)
+    sqlite3 a.db >/dev/null <<SQL
+PRAGMA journal_mode = WAL;
+INSERT INTO rocpd_string$s (id, string) VALUES (999999, 'x');
+.shell cp a.db-wal orphan-wal; cp a.db-shm orphan-shm
+SQL
+    is_called orphan-wal "a write-ahead log of SQLite (-wal), not the database" "name the database"
+    is_called orphan-shm "an index of a write-ahead log of SQLite (-shm)" "name the database"
+}
+
+@test "real files of other tools are called what they are" {
+    needs "$SHARED/kineto/mi300_bert.json.gz" "$SHARED/rpd/matmul_result.rpd"
+    while read -r file name; do
+        [ -e "$SHARED/$file" ] || continue
+        is_called "$SHARED/$file" "$name" ""
+    done <<'END'
+kineto/mi300_bert.json.gz a trace of the PyTorch profiler
+kineto/mi210_gpu_only.json.gz a trace of the PyTorch profiler
+kineto/mi300_vllm_graph.json.gz a trace of the PyTorch profiler
+kineto/hta_compare_base.json.gz a trace of the PyTorch profiler
+rpd/matmul_result.rpd an RPD file of rocmProfileData
+rocprof-v1/kokkos-a/results.db a results database of rocprof v1
+rocprof-v1/spatter-empty/results.db a results database of rocprof v1
+rocprof-v1/kokkos-a/results.json a trace of rocprof (JSON)
+rocprof-v1/llama-stats/results.csv.gz a CSV file of rocprof v1
+rocprofv3-json/tracelens_908_cut.json JSON output of rocprofv3
+rocprofv3-csv/kernel_trace.csv a CSV file of rocprofv3
+rocprofv3-csv/rocpd-to-csv.csv a CSV file of rocprofv3
+rocprofv3-csv-real/pc_sampling_stochastic_debug.csv a CSV file of rocprofv3
+jax/mi300_conv.xplane.pb a profile of JAX or TensorFlow
+END
+}
+
 @test "databases of other tools" {
     needs "$TOP/tests/fixtures/foreign.sql"
     for name in $(sed -n 's/^-- file //p' "$TOP/tests/fixtures/foreign.sql"); do

@@ -267,6 +267,39 @@ exchange() { # command that changes b.db
     done
 }
 
+@test "any look at an input may fail: never another output" {
+    needs "$BUILD/tests/no_look.so" "$FIXTURES/rank1.db"
+    LD_PRELOAD=$BUILD/tests/no_look.so rocpd2csv --version >version 2>&1 ||
+        skip "sanitizers must be loaded first"
+    cp "$FIXTURES/rank1.db" a.db
+    cp "$TOP"/tests/fixtures/rtg/{calls,profile}.txt .
+    gzip -c calls.txt >calls.gz
+    mkdir job
+    cp a.db job/one.db
+    cp "$FIXTURES/rank0.db" job/two # a database by how it begins
+    echo text >app
+    while read -r file command; do
+        # shellcheck disable=SC2086 # words
+        try 0 bash "$TOP/tests/cli/no-look.bash" "$BUILD/tests/no_look.so" $file $command
+        silent
+    done <<'END'
+a.db rtg2json -q -j1 -o out/x a.db
+calls.txt rtg2json -q -j1 -o out/x calls.txt
+calls.gz rtg2json -q -j1 -o out/x calls.gz
+profile.txt rpt -o out/x profile.txt
+a.db rpt a.db
+a.db rocpd2csv -q -j1 -d out a.db
+a.db rocpd2csv -q -j1 --reader sqlite -d out a.db
+a.db-wal rocpd2csv -q -j1 -d out a.db
+a.db-journal rocpd2csv -q -j1 -d out a.db
+job/two rocpd2csv -q -j1 -d out job
+job/index.yaml rocpd2csv -q -j1 -d out job
+app rocstats -q -j1 -o out/x domains app calls.txt
+calls.txt rocstats -q -j1 -o out/x domains app calls.txt
+a.db rocmerge -q -j1 -o out/m.db a.db
+END
+}
+
 @test "no room for temporary files" {
     needs_mount
     "$GEN" -o big.db --rows 40000

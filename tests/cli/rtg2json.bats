@@ -149,7 +149,7 @@ events() { # file filter: how many events pass a jq filter
     [ ! -e a.json ]
     : >empty
     echo "application text" >app
-    try 0 rocstats domains --format csv empty "$TEXTS/calls.txt" app
+    try 1 rocstats domains --format csv empty "$TEXTS/calls.txt" app
     says "app, empty: no records: skipped"
     try 3 rocstats domains empty app
     (seq -f 'epoch %g' 8000 && cat "$TEXTS/calls.txt") >late.log
@@ -170,18 +170,38 @@ events() { # file filter: how many events pass a jq filter
     try 2 rpt -g - "$TEXTS/profile.txt"
 }
 
-@test "text without a record is said to be such" {
+@test "text without a record: an error, or a warning beside others" {
     seq -f 'epoch %g' 7 >app.txt
-    try 0 rtg2json -o a.json app.txt
-    [ "$stderr" = "rtg2json: no record in 7 lines" ]
-    jq -e . a.json >/dev/null
-    echo one >app.txt
-    try 0 rtg2json -o a.json app.txt
-    [ "$stderr" = "rtg2json: no record in 1 line" ]
-    try 0 rtg2json -q -o a.json app.txt
-    silent
-    try 0 rtg2json -o a.json app.txt "$TEXTS/calls.txt"
-    [ -z "$stderr" ]
+    for tool in rtg2json "rtg2json --layout script"; do
+        # shellcheck disable=SC2086 # words
+        try 3 $tool -q -o a.json app.txt
+        [ "$stderr" = "rtg2json: app.txt: text, not a rocpd database: it has no record of\
+ rtg_tracer, HCC_PROFILE or strace" ] || fail "the message"
+        [ ! -e a.json ]
+    done
+    : >empty
+    try 3 rtg2json -q -o a.json empty app.txt
+    says "empty: the file is empty"
+    printf '\n  {\n    "schemaVersion": 1,\n    "deviceProperties": [],\n "traceEvents": []\n}\n' >k.json
+    gzip -k k.json
+    for name in k.json k.json.gz; do
+        for tool in rtg2json "rtg2json --layout script" rpt rocstats; do
+            # shellcheck disable=SC2086 # words
+            try 3 $tool -o a.json $name
+            says "$name: this is a trace of the PyTorch profiler"
+            [ ! -e a.json ]
+        done
+    done
+    rtg2json -q -o whole.json "$TEXTS/calls.txt"
+    try 1 rtg2json -o a.json k.json "$TEXTS/calls.txt" app.txt
+    says "2 of 3 inputs without a record, left out: k.json: this is a trace of the PyTorch profiler"
+    cmp a.json whole.json
+    try 1 rtg2json -o a.json "$TEXTS/calls.txt" app.txt
+    says "an input without a record, left out: app.txt: text"
+    try 1 rtg2json -q --layout trace -o a.json "$TEXTS/calls.txt" app.txt
+    try 3 rtg2json -q --layout trace --strict -o b.json "$TEXTS/calls.txt" app.txt
+    says "app.txt: text, not a rocpd database"
+    [ ! -e b.json ]
 }
 
 @test "broken lines are left out, with their numbers" {

@@ -84,19 +84,22 @@ void on_notice(void *ctx, const char *text)
 
 /* A database decides, and so does a folder of them, unless there is text as well: scripts name
  * folders by accident. Nothing can be said of an input that is not there. */
-static layout layout_of(const cli *c)
+static int choose_layout(cli *c)
 {
     bool text = false, folder = false;
-    if (c->layout != LAYOUT_AUTO)
-        return (layout)c->layout;
-    for (size_t i = 0; i < c->common.inputs.n; i++) {
-        rocl_look look = rocl_input_look(c->common.inputs.v[i]);
+    for (size_t i = 0; i < c->common.inputs.n && c->layout == LAYOUT_AUTO; i++) {
+        rocl_look look;
+        int code = input_look(c->common.inputs.v[i], &look);
+        if (code >= 0)
+            return code;
         if (look == ROCL_LOOKS_OTHER)
-            return LAYOUT_TRACE;
+            c->layout = LAYOUT_TRACE;
         folder |= look == ROCL_LOOKS_FOLDER;
         text |= look != ROCL_LOOKS_FOLDER && look != ROCL_LOOKS_MISSING;
     }
-    return folder && !text ? LAYOUT_TRACE : LAYOUT_SCRIPT;
+    if (c->layout == LAYOUT_AUTO)
+        c->layout = folder && !text ? LAYOUT_TRACE : LAYOUT_SCRIPT;
+    return -1;
 }
 
 /* ---- layout trace ---------------------------------------------------------------------------- */
@@ -160,7 +163,9 @@ int main(int argc, char **argv)
     int code = common_parse(&tool, &c.common, argc, argv);
     if (code < 0)
         code = check(&c);
+    if (code < 0)
+        code = choose_layout(&c);
     if (code >= 0)
         return code;
-    return layout_of(&c) == LAYOUT_SCRIPT ? convert_script(&c) : convert_trace(&c);
+    return c.layout == LAYOUT_SCRIPT ? convert_script(&c) : convert_trace(&c);
 }

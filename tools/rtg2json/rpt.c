@@ -157,12 +157,14 @@ static int report_log(rpt_cli *c)
 }
 
 /* One log of profile lines is read as rpt reads it; all else goes through a trace. */
-static bool is_log(const rpt_cli *c)
+static int choose_way(rpt_cli *c, bool *log)
 {
-    if (c->common.inputs.n != 1 || common_filters(&c->common) || c->common.strict)
-        return false;
-    rocl_look look = rocl_input_look(c->common.inputs.v[0]);
-    return look == ROCL_LOOKS_HCC || look == ROCL_LOOKS_TEXT || look == ROCL_LOOKS_STREAM;
+    rocl_look look = ROCL_LOOKS_OTHER;
+    int code = c->common.inputs.n != 1 || common_filters(&c->common) || c->common.strict
+                   ? -1
+                   : input_look(c->common.inputs.v[0], &look);
+    *log = look == ROCL_LOOKS_HCC || look == ROCL_LOOKS_TEXT || look == ROCL_LOOKS_STREAM;
+    return code;
 }
 
 static int help_alone(void)
@@ -175,6 +177,7 @@ int rpt_main(int argc, char **argv)
 {
     static rpt_cli c = {.topn = 20};
     char **words = spread_gaps(&argc, argv);
+    bool log = false;
     int code = argc > 1 ? common_parse(&tool, &c.common, argc, words) : help_alone();
     if (code < 0)
         code = parse_gaps(&c);
@@ -186,7 +189,9 @@ int rpt_main(int argc, char **argv)
         code = usage_error("--gui-trace: the report goes to standard output; name a file");
     c.common.to_stdout = !c.common.output_file || !strcmp(c.common.output_file, "-");
     if (code < 0)
-        code = is_log(&c) ? report_log(&c) : common_run(&c.common, report_trace, &c);
+        code = choose_way(&c, &log);
+    if (code < 0)
+        code = log ? report_log(&c) : common_run(&c.common, report_trace, &c);
     free(c.gaps);
     free(words);
     return code;

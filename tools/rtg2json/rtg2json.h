@@ -22,6 +22,9 @@ typedef struct cli {
 
 /* script.c: legacy text in the layout of the script. */
 int convert_script(cli *c);
+/* What an input looks like. -1, or the exit code when that could not be found out, which is told.
+ */
+int input_look(const char *path, rocl_look *look);
 
 /* rpt.c: argv as rpt takes it. */
 int rpt_main(int argc, char **argv);

@@ -5,6 +5,7 @@
 #include "common/progress.h"
 #include "common/signals.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <string.h>
@@ -18,21 +19,40 @@ static void say(void *ctx, const char *text, size_t len)
     putc('\n', c->say);
 }
 
+/* A first look at an input; what fails is told. */
+int input_look(const char *path, rocl_look *look)
+{
+    rocl_error *err = must_have(rocl_error_new());
+    rocl_status st = rocl_input_look(path, look, err);
+    if (st != ROCL_OK)
+        msg_error("%s", rocl_error_text(err));
+    rocl_error_free(err);
+    return st == ROCL_OK ? -1 : (int)st;
+}
+
 /* An output of an earlier run: JSON, perhaps compressed. */
-static bool is_old_output(const char *path)
+static int is_old_output(const char *path, bool *old)
 {
     FILE *f = fopen(path, "rb");
     int first = f ? getc(f) : EOF;
+    bool failed = !f || ferror(f);
+    if (failed)
+        msg_error("%s: %s", path, strerror(errno));
     if (f)
         fclose(f);
-    return first == '{' || first == 0x1f || first == EOF;
+    *old = first == '{' || first == 0x1f || first == EOF;
+    return failed ? ROCL_INPUT : -1;
 }
 
 /* The script leaves its output out of the inputs, so that `rtg2json *` can be repeated; a trace of
  * that name must not be lost that way. */
 static int add_input(cli *c, const char *path)
 {
-    rocl_look look = rocl_input_look(path);
+    rocl_look look;
+    bool old = false;
+    int code = input_look(path, &look);
+    if (code >= 0)
+        return code;
     if (look == ROCL_LOOKS_MISSING || look == ROCL_LOOKS_FOLDER) {
         if (c->say)
             fprintf(c->say, "Skipping '%s': not a file\n", path);
@@ -43,11 +63,13 @@ static int add_input(cli *c, const char *path)
         msg_error("%s: not text: it has no place in the layout script", path);
         return ROCL_INPUT;
     }
-    if (c->common.to_stdout || !same_file(path, c->path))
+    if (c->common.to_stdout || !same_file(path, c->path)) {
         strings_add(&c->inputs, path);
-    else if (!is_old_output(path))
-        return usage_error("%s is an input: name another output with -o", path);
-    return -1;
+        return -1;
+    }
+    code = is_old_output(path, &old);
+    return code >= 0 || old ? code
+                            : usage_error("%s is an input: name another output with -o", path);
 }
 
 /* Names of files, or patterns of such. */
@@ -58,12 +80,18 @@ static int look_at_inputs(cli *c)
     for (size_t i = 0; i < c->common.inputs.n && code < 0; i++) {
         const char *name = c->common.inputs.v[i];
         size_t before = found.gl_pathc;
-        bool pattern = rocl_input_look(name) == ROCL_LOOKS_MISSING && strpbrk(name, "*?[");
-        if (pattern)
-            pattern = glob(name, before ? GLOB_APPEND : 0, NULL, &found) == 0;
+        rocl_look look;
+        code = input_look(name, &look);
+        bool pattern = look == ROCL_LOOKS_MISSING && strpbrk(name, "*?[");
+        int rc = pattern ? glob(name, before ? GLOB_APPEND : 0, NULL, &found) : GLOB_NOMATCH;
+        if (rc != 0 && rc != GLOB_NOMATCH) {
+            msg_error("%s: cannot search: %s", name, strerror(errno));
+            code = rc == GLOB_NOSPACE ? ROCL_INTERNAL : ROCL_INPUT;
+        }
+        pattern = rc == 0;
         for (size_t k = before; pattern && k < found.gl_pathc && code < 0; k++)
             code = add_input(c, found.gl_pathv[k]);
-        if (!pattern)
+        if (!pattern && code < 0)
             code = add_input(c, name);
     }
     if (code < 0 && c->missing && c->common.strict) {
@@ -128,8 +156,6 @@ static int write_all(cli *c)
     signals_prepare();
     rocl_status s = rocl_write_timeline(c->common.inputs.v, c->common.inputs.n, &o, &r, err);
     progress_end();
-    if (s == ROCL_OK && r.lines && !r.records)
-        msg_notice("no record in %" PRIu64 " line%s", r.lines, r.lines == 1 ? "" : "s");
     if (s <= ROCL_PARTIAL)
         report(c, &r);
     else if (!reader_is_gone(&c->common, err))

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "source/formats.h"
 #include "source/rocpd/rocpd.h"
 
 static const char *const base_names[ROCPD_TABLES] = {
@@ -122,26 +123,16 @@ static rocl_status read_metadata(rocpd_found *f, rocl_db *db, const char *table,
     return st;
 }
 
-/* Other databases of this field, told by their tables. */
-static const struct {
-    const char *table, *what;
-} strangers[] = {
-    {"rocpd_api", "an RPD file of rocmProfileData, not a rocpd database of rocprofv3"},
-    {"compute_metadata", "an analysis database of rocprof-compute, not a trace"},
-    {"compute_workload", "an analysis database of rocprof-compute, not a trace"},
-    {"HIP", "a results database of rocprof v1, not a rocpd database of rocprofv3"},
-    {"KERN", "a results database of rocprof v1, not a rocpd database of rocprofv3"},
-    {"OPS", "a results database of rocprof v1, not a rocpd database of rocprofv3"},
-};
+static bool has_object(const void *ctx, const char *name)
+{
+    return find_object(ctx, name);
+}
 
 static rocl_status name_stranger(const rocpd_found *f, const char *path, rocl_error *err)
 {
-    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
-        if (find_object(f, strangers[i].table))
-            return rocl_fail(err, ROCL_INPUT, "%s: this is %s", path, strangers[i].what);
-    for (size_t i = 0; i < f->object_count; i++)
-        if (!strncmp(f->objects[i].name, "compute_", 8))
-            return rocl_fail(err, ROCL_INPUT, "%s: this is %s", path, strangers[1].what);
+    const rocl_format *other = rocl_format_of_tables(has_object, f);
+    if (other)
+        return rocl_fail(err, ROCL_INPUT, "%s: this is %s: %s", path, other->name, other->advice);
     if (!f->object_count)
         return rocl_fail(err, ROCL_INPUT, "%s: a SQLite database without any table", path);
     return rocl_fail(
