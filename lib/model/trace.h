@@ -59,7 +59,7 @@ struct rocl_trace {
     atomic_uint_least64_t rows_done; /* for progress */
     atomic_flag in_progress;         /* the user's function is running */
     rocl_remark remarks[ROCL_REMARKS];
-    size_t left_out; /* inputs without a record */
+    size_t left_out; /* inputs that are, or in part: they have no record, or a log that is cut */
     uint64_t rows_total;
     const char *phase;
     char reading[64]; /* a phase: which of the captures */

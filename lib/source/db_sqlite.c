@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/btree_schema.h"
 #include "base/sqlite_fail.h"
+#include "base/wal.h"
 #include "source/db_forms.h"
 #include "source/db_sqlite.h"
 
@@ -32,7 +33,8 @@ struct rocl_db {
     char *wal;  /* path of the log */
     rocl_db_state state;
     bool has_log;
-    bool probed; /* SQLite has read the schema */
+    bool torn_log; /* it ends in a transaction that is not whole */
+    bool probed;   /* SQLite has read the schema */
     rocl_reader reader;
     int fd; /* for reading pages; -1: not opened yet, or not to be */
     rocl_btree_file pages;
@@ -221,7 +223,11 @@ static rocl_status probe(rocl_db *db, rocl_error *err)
     if (rc == SQLITE_NOTADB)
         return rocl_fail(err, ROCL_INPUT, "%s: not a SQLite database, or an encrypted one",
                          db->path);
-    return rocl_sqlite_error(db->handle, db->path, err);
+    rocl_status st = rocl_sqlite_error(db->handle, db->path, err);
+    return st == ROCL_INPUT && db->has_log
+               ? rocl_fail(err, st, "%s; or the log beside it (-wal) is another database's",
+                           rocl_error_text(err))
+               : st;
 }
 
 static void describe(const struct stat *st, uint64_t *words)
@@ -289,18 +295,51 @@ static void close_pages(rocl_db *db)
     db->no_pages = NULL;
 }
 
-/* Is the file all there? Whoever reads it then: SQLite takes what is missing for zeros. What is
- * missing may be in a log. */
+/* Is the file all there? Whoever reads it then: SQLite takes what is missing for zeros. */
 static rocl_status check_size(rocl_db *db, rocl_error *err)
 {
     const rocl_btree_file *file;
     const char *why;
-    return db->has_log ? ROCL_OK : rocl_db_pages(db, &file, &why, err);
+    return rocl_db_pages(db, &file, &why, err);
+}
+
+/* What SQLite would leave out of the log without a word. */
+static rocl_status check_log(rocl_db *db, rocl_error *err)
+{
+    rocl_wal log = {0};
+    const char *why;
+    int fd = open(db->wal, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return rocl_fail_system(err, ROCL_INPUT, db->wal, errno);
+    rocl_status st = rocl_wal_read(&log, fd, db->state.file[2], err);
+    close(fd);
+    db->torn_log = log.unfinished;
+    if (st == ROCL_OK && log.missing)
+        st = rocl_fail(err, ROCL_INPUT,
+                       "the database is cut off, or the log beside it (-wal) is another "
+                       "database's: pages that neither of them has: %llu",
+                       (unsigned long long)log.missing);
+    if (st == ROCL_OK && !log.any) {
+        rocl_btree_file file;
+        fd = open(db->path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            return rocl_fail_system(err, ROCL_INPUT, db->path, errno);
+        st = rocl_btree_file_read(&file, fd, &why, err);
+        close(fd);
+    }
+    if (st == ROCL_INPUT)
+        rocl_wrap(err, "%s", db->path);
+    return st;
+}
+
+bool rocl_db_torn_log(const rocl_db *db)
+{
+    return db->torn_log;
 }
 
 static rocl_status understand(rocl_db *db, rocl_db_forms *forms, rocl_error *err)
 {
-    rocl_status st = check_size(db, err);
+    rocl_status st = db->has_log ? check_log(db, err) : check_size(db, err);
     if (st != ROCL_OK)
         return st;
     if (forms && !db->has_log && db->reader != ROCL_READER_SQLITE &&

@@ -50,6 +50,8 @@ rocl_db_forms *rocl_db_forms_new(rocl_reader reader);
 void rocl_db_forms_free(rocl_db_forms *f);
 rocl_status rocl_db_open_form(rocl_db **db, const char *path, rocl_db_forms *forms,
                               const rocl_db_state *as, rocl_error *err);
+/* The log beside the file ends in a transaction that is not whole, and that nobody reads. */
+bool rocl_db_torn_log(const rocl_db *db);
 void rocl_db_state_of(const rocl_db *db, rocl_db_state *state);
 
 /* Fails when the file (or the log beside it) is no longer what it was at open. */

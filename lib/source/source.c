@@ -149,6 +149,7 @@ static rocl_status adopt(rocl_trace *t, rocl_source *s, rocl_error *err)
     if (s->remark)
         rocl_remark_add(t, s->path, s->remark);
     s->remark = NULL;
+    t->left_out += s->torn;
     return ROCL_OK;
 }
 

@@ -75,6 +75,7 @@ typedef struct rocl_source {
     rocl_model_capture **captures;
     size_t capture_count;
     const char *remark; /* NULL: none */
+    bool torn;          /* of its input something is left out that cannot be counted */
     bool alone;         /* it has one capture */
 } rocl_source;
 

@@ -171,6 +171,42 @@ is_called() {
     is_called db.gz "a gzip file of a database" "unpack it first"
 }
 
+# Of such a log SQLite reads what it likes, without a word.
+@test "a log that is cut, damaged or another database's, a database that is cut beside its log" {
+    needs "$FIXTURES/wal-live.db-wal"
+    fresh() {
+        rm -rf out
+        cp "$FIXTURES/wal-live.db" w.db
+        cp "$FIXTURES/wal-live.db-wal" w.db-wal
+    }
+    fresh
+    try 0 rocpd2csv -d out w.db
+    silent
+    for tool in rocpd2csv rocpd2pftrace; do
+        for cut in 10 5000 16490; do
+            fresh
+            truncate -s -$cut w.db-wal
+            try 1 "$tool" -d out w.db
+            says "w.db: the log beside it (-wal) ends in a transaction that is cut off or under way"
+        done
+        for cut in 100 4096 60000; do
+            fresh
+            truncate -s -$cut w.db
+            try 3 "$tool" -d out w.db
+            says "w.db: the database is cut off"
+            [ ! -e out ] || [ -z "$(ls -A out)" ]
+        done
+        fresh
+        printf x | dd of=w.db-wal bs=1 seek=3 conv=notrunc status=none
+        try 3 "$tool" -d out w.db
+        says "w.db: its write-ahead log (-wal) is damaged"
+        fresh
+        cp "$FIXTURES/rank0.db" w.db
+        try 3 "$tool" -d out w.db
+        says "the log beside it (-wal) is another database's"
+    done
+}
+
 @test "what lies beside a database is no database" {
     cp "$FIXTURES/schema-3.0.0.db" a.db
     s=$(suffix a.db)

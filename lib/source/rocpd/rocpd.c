@@ -137,6 +137,11 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     if (st != ROCL_OK)
         return st;
     rocl_db_state_of(db, &f->state);
+    src->torn = rocl_db_torn_log(db);
+    if (src->torn)
+        src->remark =
+            "the log beside it (-wal) ends in a transaction that is cut off or under way: "
+            "what it holds is left out";
     st = rocpd_find(&found, db, src->path, err);
     if (st == ROCL_OK) {
         for (size_t i = 0; i < found.count && st == ROCL_OK; i++)

@@ -1,0 +1,130 @@
+#include "base/wal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/btree_impl.h"
+#include "base/map.h"
+
+enum { HEADER = 32, FRAME = 24, PAGE_MAX = 65536 };
+
+typedef struct log {
+    int fd;
+    bool big; /* the words of a checksum are big-endian */
+    uint32_t page_size, a, b;
+    uint8_t salt[8];
+} log;
+
+static rocl_status read_at(int fd, uint8_t *to, size_t n, uint64_t at, size_t *got, rocl_error *err)
+{
+    *got = 0;
+    while (*got < n) {
+        ssize_t r = pread(fd, to + *got, n - *got, (off_t)(at + *got));
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return rocl_fail_system(err, ROCL_INPUT, "its write-ahead log (-wal)", errno);
+        if (r == 0)
+            break;
+        *got += (size_t)r;
+    }
+    return ROCL_OK;
+}
+
+static void add_sum(log *l, const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i += 8) {
+        uint32_t x, y;
+        memcpy(&x, p + i, sizeof x);
+        memcpy(&y, p + i + 4, sizeof y);
+        x = l->big ? be32toh(x) : le32toh(x);
+        y = l->big ? be32toh(y) : le32toh(y);
+        l->a += x + l->b;
+        l->b += y + l->a;
+    }
+}
+
+static bool sum_is(const log *l, const uint8_t *p)
+{
+    return l->a == rocl_be32(p) && l->b == rocl_be32(p + 4);
+}
+
+static bool take_header(log *l, const uint8_t *h)
+{
+    uint32_t magic = rocl_be32(h), size = rocl_be32(h + 8);
+    l->big = magic & 1;
+    l->page_size = size;
+    memcpy(l->salt, h + 16, sizeof l->salt);
+    add_sum(l, h, 24);
+    return (magic & ~1u) == 0x377f0682 && size >= 512 && size <= PAGE_MAX && !(size & (size - 1)) &&
+           sum_is(l, h + 24);
+}
+
+/* Of transactions that are whole: the pages of the last one's database that are beyond the file. */
+static rocl_status count_missing(const log *l, rocl_wal *w, uint64_t frames, uint32_t pages,
+                                 uint64_t bytes, rocl_error *err)
+{
+    uint64_t have = bytes / l->page_size, lock = 0x40000000u / l->page_size + 1;
+    rocl_idset found = {0};
+    rocl_status st = ROCL_OK;
+    size_t got;
+    uint8_t head[FRAME];
+    w->missing = pages > have ? pages - have : 0;
+    if (have < lock && lock <= pages)
+        w->missing--;
+    for (uint64_t i = 0; st == ROCL_OK && w->missing && i < frames; i++) {
+        st = read_at(l->fd, head, FRAME, HEADER + i * (FRAME + l->page_size), &got, err);
+        uint32_t page = rocl_be32(head);
+        if (st != ROCL_OK || page <= have || page > pages || rocl_idset_has(&found, page))
+            continue;
+        w->missing--;
+        if (!rocl_idset_add(&found, page))
+            st = rocl_fail_memory(err);
+    }
+    rocl_idset_free(&found);
+    return st;
+}
+
+rocl_status rocl_wal_read(rocl_wal *w, int fd, uint64_t bytes, rocl_error *err)
+{
+    uint8_t header[HEADER] = {0};
+    log l = {.fd = fd};
+    uint64_t frames = 0, whole = 0;
+    uint32_t pages = 0;
+    size_t got, size;
+    *w = (rocl_wal){0};
+    rocl_status st = read_at(fd, header, HEADER, 0, &got, err);
+    w->unfinished = got < HEADER;
+    if (st != ROCL_OK || w->unfinished)
+        return st;
+    if (!take_header(&l, header))
+        return rocl_fail(err, ROCL_INPUT, "its write-ahead log (-wal) is damaged");
+    size = FRAME + l.page_size;
+    uint8_t *frame = malloc(size);
+    if (!frame)
+        return rocl_fail_memory(err);
+    while ((st = read_at(fd, frame, size, HEADER + frames * size, &got, err)) == ROCL_OK && got) {
+        /* What is left of a former use of the log has other salts. */
+        if (got >= 16 && memcmp(frame + 8, l.salt, sizeof l.salt) != 0)
+            break;
+        add_sum(&l, frame, 8);
+        if (got == size)
+            add_sum(&l, frame + FRAME, l.page_size);
+        w->unfinished = true;
+        if (got < size || !sum_is(&l, frame + 16))
+            break;
+        frames++;
+        if (rocl_be32(frame + 4)) {
+            pages = rocl_be32(frame + 4);
+            whole = frames;
+            w->unfinished = false;
+        }
+    }
+    w->any = whole;
+    if (st == ROCL_OK && whole)
+        st = count_missing(&l, w, whole, pages, bytes, err);
+    free(frame);
+    return st;
+}
