@@ -1,11 +1,18 @@
 /* A package: a folder with an index of databases, which are elsewhere or, each trimmed like a
- * merged one, beside it. */
+ * merged one, beside it. What is new is written in a hidden folder. A new package gets its name
+ * with one rename; one that is there gets the new files and then the index, which alone says what
+ * belongs to it. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/json_put.h"
 #include "base/out.h"
+#include "base/out_tree.h"
 #include "merge/writer.h"
+#include "source/inputs.h"
 
 #define INDEX "index.yaml"
 
@@ -16,6 +23,13 @@ typedef struct packer {
     merge_writer writer;
     const rocl_source *source; /* whose database is written */
     char **names;              /* of the files, as the index calls them; by source */
+    bool *kept;                /* it is in the folder already; by source */
+    bool *written;             /* some of it passes the filters; by source */
+    char *real;                /* the folder without links; NULL: it is not there yet */
+    rocl_trace *old;           /* what is in the package and no input; NULL: nothing */
+    char **old_names;          /* as the index calls them, by source; NULL: it is replaced */
+    rocl_out_tree *tree;
+    char *stage; /* what is to become the folder, or to be moved there */
     rocl_rocpd_report report;
 } packer;
 
@@ -33,6 +47,12 @@ static bool is_taken(const packer *k, size_t count, const char *name)
         return true;
     for (size_t i = 0; i < count; i++)
         if (!strcmp(k->names[i], name))
+            return true;
+    for (size_t i = count; i < k->trace->source_count; i++)
+        if (k->kept[i] && !strcmp(k->names[i], name))
+            return true;
+    for (size_t i = 0; k->old && i < k->old->source_count; i++)
+        if (k->old_names[i] && !strcmp(k->old_names[i], name))
             return true;
     return false;
 }
@@ -73,29 +93,138 @@ static char *relative(const char *folder, const char *file)
     return (char *)way.data;
 }
 
-static char *name_elsewhere(const packer *k, size_t source)
+static char *name_elsewhere(const packer *k, const char *path)
 {
-    char *folder = realpath(k->options->folder, NULL);
-    char *file = realpath(k->trace->sources[source]->path, NULL);
-    char *name = folder && file ? relative(folder, file) : NULL;
-    free(folder);
+    char *file = k->real ? realpath(path, NULL) : NULL;
+    char *name = file ? relative(k->real, file) : NULL;
     free(file);
     return name;
+}
+
+/* Databases that are in the folder stay as they are, which leaves nothing to choose. */
+static rocl_status keep_file(packer *k, size_t source, rocl_error *err)
+{
+    const rocl_trace *t = k->trace;
+    const char *path = t->sources[source]->path;
+    k->names[source] = name_elsewhere(k, path);
+    if (!k->names[source])
+        return rocl_fail_memory(err);
+    k->kept[source] = k->options->consolidate && strncmp(k->names[source], "../", 3) != 0;
+    if (k->kept[source] && (t->filter || t->opt.align > ROCL_ALIGN_NONE))
+        return rocl_fail(err, ROCL_USAGE,
+                         "%s is in the package already, as it is: name another folder for a part "
+                         "of it",
+                         path);
+    return ROCL_OK;
 }
 
 static rocl_status name_files(packer *k, rocl_error *err)
 {
     rocl_trace *t = k->trace;
-    k->names = calloc(t->source_count + 1, sizeof *k->names);
-    for (size_t i = 0; k->names && i < t->source_count; i++) {
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++) {
         if (t->sources[i]->ops != &rocl_rocpd_ops)
             return rocl_fail(err, ROCL_INPUT, "%s: not a rocpd database: a package holds these",
                              t->sources[i]->path);
-        k->names[i] = k->options->consolidate ? name_in_folder(k, i) : name_elsewhere(k, i);
-        if (!k->names[i])
-            return rocl_fail_memory(err);
+        st = k->real ? keep_file(k, i, err) : ROCL_OK;
     }
-    return k->names ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; i < t->source_count && k->options->consolidate && st == ROCL_OK; i++) {
+        if (k->kept[i])
+            continue;
+        free(k->names[i]);
+        k->names[i] = name_in_folder(k, i);
+        st = k->names[i] ? ROCL_OK : rocl_fail_memory(err);
+    }
+    return st;
+}
+
+/* ---- what is in the package already ---- */
+
+static bool is_input(const packer *k, const char *path)
+{
+    struct stat a, b;
+    if (stat(path, &a) != 0)
+        return false;
+    for (size_t i = 0; i < k->trace->source_count; i++)
+        if (stat(k->trace->sources[i]->path, &b) == 0 && a.st_dev == b.st_dev &&
+            a.st_ino == b.st_ino)
+            return true;
+    return false;
+}
+
+static rocl_status open_old(packer *k, rocl_inputs *in, rocl_error *err)
+{
+    const rocl_options quiet = {.jobs = k->trace->opt.jobs, .reader = k->trace->opt.reader};
+    size_t n = 0;
+    for (size_t i = 0; i < in->count; i++) {
+        if (is_input(k, in->paths[i]))
+            free(in->paths[i]);
+        else
+            in->paths[n++] = in->paths[i];
+    }
+    in->count = n;
+    rocl_status st =
+        n ? rocl_trace_open(&k->old, (const char *const *)in->paths, n, &quiet, err) : ROCL_OK;
+    if (st != ROCL_OK || !n)
+        return st;
+    k->old_names = calloc(k->old->source_count + 1, sizeof *k->old_names);
+    for (size_t i = 0; k->old_names && i < k->old->source_count; i++)
+        if (!(k->old_names[i] = name_elsewhere(k, k->old->sources[i]->path)))
+            return rocl_fail_memory(err);
+    return k->old_names ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status read_old(packer *k, rocl_error *err)
+{
+    const char *folder = k->options->folder;
+    char *index = joined(folder, INDEX);
+    rocl_inputs in = {0};
+    if (!index)
+        return rocl_fail_memory(err);
+    bool is_package = access(index, F_OK) == 0;
+    free(index);
+    rocl_status st = rocl_inputs_expand(&in, &folder, 1, is_package ? err : NULL);
+    if (st == ROCL_OK)
+        st = open_old(k, &in, err);
+    else if (st == ROCL_INPUT && !is_package)
+        st = ROCL_OK; /* nothing is there */
+    rocl_inputs_free(&in);
+    return st;
+}
+
+/* The process of an old capture among the inputs. */
+static const rocl_capture *same_process(const packer *k, const rocl_capture *old)
+{
+    const char *guid = rocl_str(k->old, old->guid);
+    for (size_t i = 0; *guid && i < k->trace->capture_count; i++)
+        if (!strcmp(rocl_str(k->trace, k->trace->captures[i]->pub.guid), guid))
+            return &k->trace->captures[i]->pub;
+    return NULL;
+}
+
+/* The same process under the same name is a newer copy. Under another one it would be there twice.
+ */
+static rocl_status replace_old(packer *k, rocl_error *err)
+{
+    for (size_t i = 0; k->old && i < k->old->capture_count; i++) {
+        const rocl_model_capture *c = k->old->captures[i];
+        const rocl_capture *now = same_process(k, &c->pub);
+        size_t s = 0;
+        while (k->old->sources[s] != c->source)
+            s++;
+        const char *slash = now ? strrchr(now->path, '/') : NULL;
+        if (!now || !k->old_names[s])
+            continue;
+        if (c->source->alone && !strcmp(slash ? slash + 1 : now->path, k->old_names[s])) {
+            free(k->old_names[s]);
+            k->old_names[s] = NULL;
+            continue;
+        }
+        return rocl_fail(err, ROCL_INPUT,
+                         "%s: holds the same process (guid %s) as %s, which is in the package",
+                         now->path, rocl_str(k->old, c->pub.guid), c->pub.path);
+    }
+    return ROCL_OK;
 }
 
 /* ---- databases ---- */
@@ -115,11 +244,12 @@ static rocl_status begin_file(packer *k, const rocl_source *s, rocl_error *err)
     size_t i = 0;
     while (k->trace->sources[i] != s)
         i++;
-    char *path = joined(k->options->folder, k->names[i]);
+    char *path = joined(k->stage, k->names[i]);
     rocl_status st = path ? merge_writer_open(&k->writer, k->trace, s, &k->each, path, err)
                           : rocl_fail_memory(err);
     free(path);
     k->source = s;
+    k->written[i] = true;
     return st;
 }
 
@@ -129,6 +259,11 @@ static rocl_status add(void *ctx, const rocl_capture *c, merge_selection *select
     packer *k = ctx;
     const rocl_source *s = k->trace->captures[c->index]->source;
     rocl_status st = ROCL_OK;
+    size_t i = 0;
+    while (k->trace->sources[i] != s)
+        i++;
+    if (k->kept[i])
+        return ROCL_OK;
     if (s != k->source) {
         st = finish_file(k, err);
         if (st == ROCL_OK)
@@ -149,14 +284,18 @@ static rocl_status write_files(packer *k, rocl_error *err)
 /* Double quotes take every name; JSON's escapes are YAML's. False: a name is no text. */
 static bool put_index(const packer *k, rocl_buf *b)
 {
-    size_t bad = 0;
+    size_t bad = 0, old = k->old ? k->old->source_count : 0;
     rocl_buf_str(b, "rocprofiler-sdk:\n"
                     "  rocpd:\n"
                     "    rocpd_package_version: \"1.0\"\n"
                     "    path: \".\"\n"
                     "    files:\n");
-    for (size_t i = 0; i < k->trace->source_count; i++) {
-        const char *name = k->names[i] ? k->names[i] : "";
+    for (size_t i = 0; i < old + k->trace->source_count; i++) {
+        const char *name = i < old ? k->old_names[i] : k->names[i - old];
+        bool left =
+            i >= old && k->options->consolidate && !k->kept[i - old] && !k->written[i - old];
+        if (!name || left)
+            continue;
         rocl_buf_str(b, "    - \"");
         bad += rocl_json_put(b, name, strlen(name));
         rocl_buf_str(b, "\"\n");
@@ -168,7 +307,7 @@ static rocl_status write_index(packer *k, rocl_error *err)
 {
     rocl_buf b = {0};
     rocl_out *out = NULL;
-    char *path = joined(k->options->folder, INDEX);
+    char *path = joined(k->stage, INDEX);
     rocl_status st = ROCL_OK;
     if (!put_index(k, &b))
         st = rocl_fail(err, ROCL_INPUT, "an index cannot name a file that is not called in UTF-8");
@@ -182,23 +321,113 @@ static rocl_status write_index(packer *k, rocl_error *err)
     return st;
 }
 
+/* ---- the folder ---- */
+
+/* In the folder, or where it will be. */
+static rocl_status open_stage(packer *k, rocl_error *err)
+{
+    const char *folder = k->options->folder, *slash = strrchr(folder, '/');
+    if (k->real) {
+        rocl_status st = rocl_out_tree_open(&k->tree, folder, err);
+        k->stage = st == ROCL_OK ? strdup(rocl_out_tree_path(k->tree)) : NULL;
+        return st == ROCL_OK && !k->stage ? rocl_fail_memory(err) : st;
+    }
+    char *parent = slash ? strndup(folder, (size_t)(slash - folder) + 1) : strdup("");
+    rocl_status st = parent ? ROCL_OK : rocl_fail_memory(err);
+    if (st == ROCL_OK && *parent)
+        st = rocl_make_dirs(parent, err);
+    if (st == ROCL_OK)
+        st = rocl_out_tree_open(&k->tree, parent, err);
+    free(parent);
+    if (st != ROCL_OK)
+        return st;
+    k->stage = joined(rocl_out_tree_path(k->tree), slash ? slash + 1 : folder);
+    if (!k->stage)
+        return rocl_fail_memory(err);
+    if (mkdir(k->stage, 0777) != 0)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", k->stage, strerror(errno));
+    return ROCL_OK;
+}
+
+static rocl_status commit(packer *k, rocl_error *err)
+{
+    const char *folder = k->options->folder, *slash = strrchr(folder, '/');
+    const size_t count = k->trace->source_count;
+    const char **names = calloc(count + 1, sizeof *names);
+    rocl_out_tree *tree = k->tree;
+    size_t n = 0;
+    if (!names)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; k->real && i < count; i++)
+        if (k->written[i])
+            names[n++] = k->names[i];
+    names[n++] = k->real ? INDEX : slash ? slash + 1 : folder;
+    k->tree = NULL;
+    rocl_status st = rocl_out_tree_commit(tree, names, n, err);
+    free((void *)names);
+    return st;
+}
+
+static rocl_status consolidate(packer *k, rocl_error *err)
+{
+    rocl_status st = k->real ? read_old(k, err) : ROCL_OK;
+    if (st == ROCL_OK)
+        st = replace_old(k, err);
+    if (st == ROCL_OK)
+        st = name_files(k, err);
+    if (st == ROCL_OK)
+        st = open_stage(k, err);
+    if (st == ROCL_OK)
+        st = write_files(k, err);
+    if (st == ROCL_OK)
+        st = write_index(k, err);
+    return st ? st : commit(k, err);
+}
+
+static rocl_status write_package(packer *k, rocl_error *err)
+{
+    const size_t count = k->trace->source_count;
+    rocl_status st = k->options->consolidate ? ROCL_OK : rocl_make_dirs(k->options->folder, err);
+    if (st != ROCL_OK)
+        return st;
+    k->real = realpath(k->options->folder, NULL);
+    k->names = calloc(count + 1, sizeof *k->names);
+    k->kept = calloc(count + 1, sizeof *k->kept);
+    k->written = calloc(count + 1, sizeof *k->written);
+    if (!k->names || !k->kept || !k->written || (!k->real && errno == ENOMEM))
+        return rocl_fail_memory(err);
+    if (k->options->consolidate)
+        return consolidate(k, err);
+    k->stage = strdup(k->options->folder);
+    st = k->stage ? name_files(k, err) : rocl_fail_memory(err);
+    return st ? st : write_index(k, err);
+}
+
+static void free_packer(packer *k)
+{
+    merge_writer_free(&k->writer);
+    rocl_out_tree_discard(k->tree);
+    for (size_t i = 0; k->names && i < k->trace->source_count; i++)
+        free(k->names[i]);
+    for (size_t i = 0; k->old_names && i < k->old->source_count; i++)
+        free(k->old_names[i]);
+    rocl_trace_close(k->old);
+    free(k->names);
+    free(k->kept);
+    free(k->written);
+    free(k->real);
+    free(k->old_names);
+    free(k->stage);
+}
+
 rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o,
                                rocl_rocpd_report *report, rocl_error *err)
 {
     packer k = {.trace = t, .options = o};
     k.each.keep_environment = o->keep_environment;
-    rocl_status st = rocl_make_dirs(o->folder, err);
-    if (st == ROCL_OK)
-        st = name_files(&k, err);
-    if (st == ROCL_OK && o->consolidate)
-        st = write_files(&k, err);
-    if (st == ROCL_OK)
-        st = write_index(&k, err);
-    merge_writer_free(&k.writer);
-    for (size_t i = 0; k.names && i < t->source_count; i++)
-        free(k.names[i]);
-    free(k.names);
+    rocl_status st = write_package(&k, err);
     if (report)
         *report = k.report;
+    free_packer(&k);
     return st ? st : rocl_trace_verdict(t);
 }

@@ -252,6 +252,14 @@ END
     done
 }
 
+# A row says that its text is longer than it is.
+damage() { # database
+    local at
+    sqlite3 "$1" "UPDATE rocpd_string$(suffix "$1") SET string = 'GEMM_OF_THE_DAY' WHERE id = 5; VACUUM"
+    at=$(grep -abo '[0-9a-f]\{12\}GEMM_OF_THE_DAY' "$1" | cut -d: -f1)
+    printf '\x7f' | dd of="$1" bs=1 seek=$((at - 25)) conv=notrunc status=none
+}
+
 # One byte in 2,000 becomes 0x7f: some of them are in the headers of rows, many in values.
 @test "damaged rows: what cannot be read is not copied, and what is copied is sound" {
     local size at refused=0 n=0 how
@@ -282,12 +290,8 @@ END
 }
 
 @test "damaged rows: the same words as from other tools" {
-    local s at
     gen a.db 1
-    s=$(suffix a.db)
-    sqlite3 a.db "UPDATE rocpd_string$s SET string = 'GEMM_OF_THE_DAY' WHERE id = 5; VACUUM"
-    at=$(grep -abo '[0-9a-f]\{12\}GEMM_OF_THE_DAY' a.db | cut -d: -f1)
-    printf '\x7f' | dd of=a.db bs=1 seek=$((at - 25)) conv=notrunc status=none
+    damage a.db
     try 3 rocpd2csv -d csv a.db
     says "table rocpd_string"
     said=${stderr#rocpd2csv}
@@ -543,6 +547,53 @@ takes() {
     same_to_tools --include kernel -- part.rpdb in/x in/y
     rocmerge -q -c in/x
     [ -s rocpd-*.rpdb/index.yaml ]
+}
+
+@test "--consolidate: what is in a package stays, and what is new is added" {
+    gen a.db 1 && gen b.db 2 && gen c.db 3 && mkdir in && gen in/a.db 4
+    rocmerge -q -c -d job a.db
+    before=$(md5sum <job.rpdb/a.db)
+    rocmerge -q -c -d job -i job.rpdb b.db
+    same_to_tools -- job.rpdb a.db b.db
+    rocmerge -q -c -d job -i c.db
+    same_to_tools -- job.rpdb a.db b.db c.db
+    rocmerge -q -c -d job -i in/a.db
+    [ "$(ls -A job.rpdb | paste -sd' ')" = "a-2.db a.db b.db c.db index.yaml" ]
+    same_to_tools -- job.rpdb a.db b.db c.db in/a.db
+    rocmerge -q -c -d job.rpdb -i a.db b.db # the same once more
+    same_to_tools -- job.rpdb a.db b.db c.db in/a.db
+    [ "$before" = "$(md5sum <job.rpdb/a.db)" ]
+    before=$(cat job.rpdb/* | md5sum)
+    cp b.db other.db
+    try 3 rocmerge -q -c -d job other.db
+    says "other.db: holds the same process"
+    gen d.db 5
+    try 2 rocmerge -q -c -d job --include kernel -i job.rpdb d.db
+    says "is in the package already"
+    [ "$before" = "$(cat job.rpdb/* | md5sum)" ]
+    [ "$(ls -A | paste -sd' ')" = "a.db b.db c.db d.db in job.rpdb merged-csv other.db parts-csv" ]
+}
+
+@test "--consolidate: whole or not at all" {
+    gen "r%r.db" 1 --processes 3
+    rocmerge -q -c -d one --rank 1 r?.db
+    [ "$(ls -A one.rpdb | paste -sd' ')" = "index.yaml r1.db" ]
+    same_to_tools -- one.rpdb r1.db
+    cp r2.db bad.db # it is found out when the others are written
+    damage bad.db
+    try 3 rocmerge -q -c -d job -i r0.db r1.db bad.db
+    [ ! -e job.rpdb ]
+    try 3 rocmerge -q -c -d one -i r0.db bad.db
+    [ "$(ls -A one.rpdb | paste -sd' ')" = "index.yaml r1.db" ]
+    run bash -c 'ulimit -f 64; trap "" XFSZ; rocmerge -q -c -d job r?.db'
+    [ "$status" -eq 4 ]
+    gen big.db 9 --rows 200000
+    for delay in 0.05 0.1; do
+        timeout -s TERM $delay rocmerge -q -c -d job big.db r0.db && break
+        [ ! -e job.rpdb ] || fail "a part of it has the name of the whole"
+    done
+    rm -rf job.rpdb
+    [ "$(ls -A | paste -sd' ')" = "bad.db big.db merged-csv one.rpdb parts-csv r0.db r1.db r2.db" ]
 }
 
 @test "hundreds of sets: views nest" {
