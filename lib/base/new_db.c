@@ -4,6 +4,9 @@
 #include "base/new_db.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -216,6 +219,96 @@ static void unregister_vfs(rocl_new_db *db)
     db->vfs.zName = NULL;
 }
 
+/* ---- what lies beside an older file of that name ----
+
+   SQLite finds a log by the name of its database, and would apply one of the older file to ours. */
+
+enum { BESIDE = 3 };
+static const char *const beside[BESIDE] = {"-wal", "-shm", "-journal"};
+
+typedef struct aside {
+    char name[NAME_MAX + 16];
+    char hidden[48]; /* "": there is none */
+} aside;
+
+static bool name_beside(const rocl_place *pl, int i, char *to, size_t size)
+{
+    int n = snprintf(to, size, "%s%s", pl->name, beside[i]);
+    return n > 0 && (size_t)n < size;
+}
+
+/* Does somebody hold a lock on some of these bytes? */
+static bool is_locked(const rocl_place *pl, const char *name, off_t first, off_t count)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = first, .l_len = count};
+    int fd = openat(pl->dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool locked = fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    if (fd >= 0)
+        close(fd);
+    return locked;
+}
+
+/* Bytes that SQLite locks, see its os.h and os_unix.c: who is to write holds one of the first two,
+ * who has a database open in WAL mode holds one of the others all the time. */
+static bool is_open_elsewhere(const rocl_place *pl)
+{
+    enum { PENDING = 0x40000000, WRITERS = 2, ALL = 512, LOG_LOCKS = 120, LOG_LOCK_COUNT = 9 };
+    char wal[NAME_MAX + 16], shm[NAME_MAX + 16];
+    if (is_locked(pl, pl->name, PENDING, WRITERS))
+        return true;
+    return name_beside(pl, 0, wal, sizeof wal) && name_beside(pl, 1, shm, sizeof shm) &&
+           faccessat(pl->dir, wal, F_OK, 0) == 0 &&
+           (is_locked(pl, pl->name, PENDING, ALL) || is_locked(pl, shm, LOG_LOCKS, LOG_LOCK_COUNT));
+}
+
+static rocl_status refuse_open(const rocl_new_db *db, rocl_error *err)
+{
+    if (!is_open_elsewhere(&db->place))
+        return ROCL_OK;
+    return rocl_fail(err, ROCL_OUTPUT,
+                     "%s: another program has this database open: close it there, or name another "
+                     "output",
+                     db->path);
+}
+
+static void put_back(const rocl_place *pl, aside *all)
+{
+    for (int i = 0; i < BESIDE; i++)
+        if (all[i].hidden[0])
+            renameat(pl->dir, all[i].hidden, pl->dir, all[i].name);
+}
+
+static void remove_aside(const rocl_place *pl, const aside *all)
+{
+    for (int i = 0; i < BESIDE; i++)
+        if (all[i].hidden[0])
+            unlinkat(pl->dir, all[i].hidden, 0);
+}
+
+/* Takes the names of all logs away, to hidden ones. */
+static rocl_status put_aside(const rocl_new_db *db, aside *all, rocl_error *err)
+{
+    const rocl_place *pl = &db->place;
+    for (int i = 0; i < BESIDE; i++) {
+        uint64_t random;
+        struct stat st;
+        sqlite3_randomness(sizeof random, &random);
+        if (!name_beside(pl, i, all[i].name, sizeof all[i].name) ||
+            fstatat(pl->dir, all[i].name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        snprintf(all[i].hidden, sizeof all[i].hidden, ".rocline-%016llx",
+                 (unsigned long long)random);
+        if (renameat(pl->dir, all[i].name, pl->dir, all[i].hidden) == 0)
+            continue;
+        rocl_fail(err, ROCL_OUTPUT, "%s%s: the log of an older database cannot be removed: %s",
+                  db->path, beside[i], strerror(errno));
+        all[i].hidden[0] = '\0';
+        put_back(pl, all);
+        return ROCL_OUTPUT;
+    }
+    return ROCL_OK;
+}
+
 /* ---- the database ---- */
 
 sqlite3 *rocl_new_db_handle(rocl_new_db *db)
@@ -282,7 +375,7 @@ static rocl_status open_file(rocl_new_db *db, rocl_error *err)
     if (st == ROCL_OK && !db->place.replaces)
         st = rocl_fail(err, ROCL_OUTPUT, "%s: a database can only be written to a regular file",
                        db->path);
-    return st;
+    return st ? st : refuse_open(db, err);
 }
 
 rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, rocl_error *err)
@@ -322,9 +415,18 @@ rocl_status rocl_new_db_close(rocl_new_db *db, uint64_t *bytes, rocl_error *err)
 
 rocl_status rocl_new_db_commit(rocl_new_db *db, rocl_error *err)
 {
-    rocl_status st = rocl_place_link(&db->place, db->fd, db->path, err);
+    aside logs[BESIDE] = {{.name = ""}};
+    rocl_status st = refuse_open(db, err);
+    if (st == ROCL_OK)
+        st = put_aside(db, logs, err);
+    if (st == ROCL_OK)
+        st = rocl_place_link(&db->place, db->fd, db->path, err);
     if (st == ROCL_OK)
         st = rocl_place_rename(&db->place, db->path, err);
+    if (st == ROCL_OK)
+        remove_aside(&db->place, logs);
+    else
+        put_back(&db->place, logs);
     rocl_new_db_discard(db);
     return st;
 }

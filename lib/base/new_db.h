@@ -9,7 +9,8 @@
 typedef struct rocl_new_db rocl_new_db;
 
 /* An empty database that is to become `path`, without a journal, with `cache` bytes of pages in
- * memory. A path that is no regular file (a pipe, a device) is refused with ROCL_OUTPUT. */
+ * memory. A path that is no regular file (a pipe, a device) is refused with ROCL_OUTPUT, and so is
+ * a database that another program writes, or has open in WAL mode. */
 rocl_status rocl_new_db_open(rocl_new_db **db, const char *path, size_t cache, rocl_error *err);
 
 /* NULL once the database is closed. Other databases may be attached to it by URIs that name their
@@ -26,7 +27,8 @@ rocl_status rocl_new_db_exec(rocl_new_db *db, const char *sql, rocl_error *err);
 
 /* Writes out what is left and closes the database; the file stays without a name. */
 rocl_status rocl_new_db_close(rocl_new_db *db, uint64_t *bytes, rocl_error *err);
-/* After close: the file gets its name. Frees db, also on error. */
+/* After close: the file gets its name, and logs of an older one (-wal, -shm, -journal) go. Frees
+ * db, also on error. */
 rocl_status rocl_new_db_commit(rocl_new_db *db, rocl_error *err);
 /* Frees db and leaves no trace of it. NULL is fine. */
 void rocl_new_db_discard(rocl_new_db *db);

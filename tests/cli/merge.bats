@@ -434,6 +434,62 @@ takes() {
     [ "$(ls -A | paste -sd' ')" = "a.db full.db m.db" ]
 }
 
+@test "logs of an older output go with it" {
+    local name
+    gen a.db 1 && mkdir d
+    rocmerge -q -o ref.db a.db
+    cp "$FIXTURES/wal-live.db" d/o.db && cp "$FIXTURES/wal-live.db-wal" d/o.db-wal
+    cp "$FIXTURES/wal-live.db-wal" d/p.db-wal # of nothing
+    printf '\xd9\xd5\x05\xf9\x20\xa1\x63\xd7 of a writer that is gone' >d/q.db-journal
+    cp a.db d/q.db && echo >d/o.db-shm
+    cp "$FIXTURES/wal-live.db-wal" d/s-2.db-wal
+    for name in o p q; do
+        try 0 rocmerge -q -o d/$name.db a.db
+        cmp ref.db d/$name.db
+        sound d/$name.db
+    done
+    rocmerge -q --split 2 -d d -o s.db a.db
+    sound d/s-2.db
+    [ "$(ls -A d | paste -sd' ')" = "o.db p.db q.db s-1.db s-2.db" ]
+    cp "$FIXTURES/wal-live.db-wal" d/t.db-wal
+    rocrec -q -o d/t.db "$BUILD/tests/traced" events 10 >/dev/null
+    sound d/t.db
+    # An output that fails leaves all as it was.
+    cp "$FIXTURES/wal-live.db" d/o.db && cp "$FIXTURES/wal-live.db-wal" d/o.db-wal
+    before=$(cat d/o.db*)
+    try 3 rocmerge -q -o d/o.db a.db "$FIXTURES/corrupt.db"
+    [ "$before" = "$(cat d/o.db*)" ]
+}
+
+@test "an output that a program has open is refused" {
+    local mode
+    gen a.db 1
+    for mode in wal delete; do
+        rm -f o.db* ready go
+        sqlite3 o.db "PRAGMA journal_mode = $mode; CREATE TABLE t (x); INSERT INTO t VALUES (1)" >/dev/null
+        mkfifo go
+        sqlite3 o.db >/dev/null <<END &
+PRAGMA journal_mode = $mode;
+BEGIN IMMEDIATE;
+INSERT INTO t VALUES (2);
+.shell echo >ready
+.shell cat go
+COMMIT;
+END
+        while [ ! -e ready ]; do
+            sleep 0.02
+        done
+        run --separate-stderr rocmerge -q -o o.db a.db
+        echo >go
+        wait
+        [ "$status" -eq 4 ] || fail "$mode: exit code 4 was expected"
+        says "o.db: another program has this database open"
+        [ "$(sqlite3 o.db 'SELECT sum(x) FROM t; PRAGMA integrity_check' | paste -sd' ')" = "3 ok" ]
+        rocmerge -q -o o.db a.db
+        sound o.db
+    done
+}
+
 @test "a kill leaves nothing" {
     gen a.db 1 --rows 200000
     survives_kills a.db
