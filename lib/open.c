@@ -8,6 +8,7 @@
 #include "align.h"
 #include "base/map.h"
 #include "filter/filter.h"
+#include "joined.h"
 #include "model/trace.h"
 #include "source/inputs.h"
 #include "source/rows.h"
@@ -167,8 +168,8 @@ static rocl_status set_up(rocl_trace *t, rocl_error *err)
     return st;
 }
 
-rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
-                            const rocl_options *options, rocl_error *err)
+static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, size_t count,
+                              const rocl_options *options, bool apart, rocl_error *err)
 {
     rocl_inputs in = {0};
     rocl_trace *t = calloc(1, sizeof *t);
@@ -185,7 +186,9 @@ rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_
     }
     if (st == ROCL_OK)
         st = open_inputs(t, &in, err);
-    if (st == ROCL_OK)
+    if (st == ROCL_OK && !apart)
+        st = rocl_join_slices(t, err);
+    if (st == ROCL_OK && !apart)
         st = refuse_twice(t, err);
     if (st == ROCL_OK)
         rocl_remarks_say(t);
@@ -204,15 +207,40 @@ rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_
     return ROCL_OK;
 }
 
+rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
+                            const rocl_options *options, rocl_error *err)
+{
+    return open_trace(trace, inputs, count, options, false, err);
+}
+
+rocl_status rocl_trace_open_apart(rocl_trace **trace, const char *const *inputs, size_t count,
+                                  const rocl_options *options, rocl_error *err)
+{
+    return open_trace(trace, inputs, count, options, true, err);
+}
+
+void rocl_capture_free(rocl_model_capture *c)
+{
+    if (c->source->ops->forget)
+        c->source->ops->forget(c);
+    rocl_arena_free(&c->arena);
+    free(c);
+}
+
 static void free_captures(rocl_model_capture **captures, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (captures[i]->source->ops->forget)
-            captures[i]->source->ops->forget(captures[i]);
-        rocl_arena_free(&captures[i]->arena);
-        free(captures[i]);
-    }
+    for (size_t i = 0; i < count; i++)
+        rocl_capture_free(captures[i]);
     free(captures);
+}
+
+void rocl_source_free(rocl_source *s)
+{
+    free_captures(s->captures, s->capture_count);
+    s->ops->close(s);
+    rocl_spool_close(s->spool);
+    free(s->path);
+    free(s);
 }
 
 void rocl_trace_close(rocl_trace *t)
@@ -221,14 +249,10 @@ void rocl_trace_close(rocl_trace *t)
         return;
     rocl_filter_free(t->filter);
     free_captures(t->captures, t->capture_count);
-    for (size_t i = 0; i < t->source_count; i++) {
-        free_captures(t->sources[i]->captures, t->sources[i]->capture_count);
-        t->sources[i]->ops->close(t->sources[i]);
-        rocl_spool_close(t->sources[i]->spool);
-        free(t->sources[i]->path);
-        free(t->sources[i]);
-    }
+    for (size_t i = 0; i < t->source_count; i++)
+        rocl_source_free(t->sources[i]);
     free(t->sources);
+    rocl_joined_free(t->joined);
     rocl_db_forms_free(t->forms);
     rocl_spool_store_close(&t->spooled);
     free(t->machines);

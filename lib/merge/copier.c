@@ -93,10 +93,27 @@ static const char *version_of(const merge_copier *c)
 
 static rocl_status add_names(merge_copier *c, rocl_error *err)
 {
+    if (merge_joins(c))
+        return ROCL_OK;
     rocl_status st = add_tag(c, "schema_version", version_of(c), err);
+    if (st == ROCL_OK && c->slice[0] && !c->set->fresh && !c->plan->flat)
+        st = add_tag(c, SCHEMA_SLICE_TAG, c->slice, err);
     if (st == ROCL_OK)
         st = add_tag(c, "uuid", c->set->suffix, err);
     return st ? st : add_tag(c, "guid", c->set->guid, err);
+}
+
+/* Slices that are put together are one with the numbers of all; where none is missing, it is none.
+ */
+static rocl_status add_slices(merge_copier *c, rocl_error *err)
+{
+    const char *slices = c->set->slices, *of = slices ? strchr(slices, '/') : NULL;
+    unsigned long count = 1;
+    if (c->slice[0] || c->plan->flat || !of)
+        return ROCL_OK;
+    for (const char *p = slices; p < of; p++)
+        count += *p == ',';
+    return count < strtoul(of + 1, NULL, 10) ? add_tag(c, SCHEMA_SLICE_TAG, slices, err) : ROCL_OK;
 }
 
 /* What else somebody has noted. */
@@ -104,15 +121,16 @@ static rocl_status copy_metadata(merge_copier *c, rocl_error *err)
 {
     const merge_source *s = merge_set_table(&c->reader.set, schema_table_name(SCHEMA_METADATA));
     rocl_buf sql = {0};
-    if (!s || !merge_source_field(s, "tag") || !merge_source_field(s, "value"))
+    if (!s || !merge_source_field(s, "tag") || !merge_source_field(s, "value") || merge_joins(c))
         return ROCL_OK;
     rocl_buf_str(&sql, "INSERT INTO ");
     merge_put_target(c, &sql, s->base);
     rocl_buf_str(&sql, " (\"tag\", \"value\") SELECT S.\"tag\", S.\"value\" FROM ");
     merge_put_source(&sql, s);
-    rocl_buf_str(&sql, " AS S WHERE S.\"tag\" NOT IN ('schema_version', 'uuid', 'guid') "
-                       "ORDER BY S.\"id\"");
-    return merge_run(c, s->name, &sql, err);
+    rocl_buf_str(&sql, " AS S WHERE S.\"tag\" NOT IN ('schema_version', 'uuid', 'guid', "
+                       "'" SCHEMA_SLICE_TAG "') ORDER BY S.\"id\"");
+    rocl_status st = merge_run(c, s->name, &sql, err);
+    return st ? st : add_slices(c, err);
 }
 
 /* ---- sets ---- */

@@ -45,7 +45,8 @@ typedef struct merge_copier {
     const merge_plan *plan;
     rocl_new_db *out;
     bool keep_environment;
-    bool clip; /* events at [from, to] */
+    char slice[96]; /* SCHEMA_SLICE_TAG, where ids are those of the input; "": it is whole */
+    bool clip;      /* events at [from, to] */
     int64_t from, to;
     int64_t offset; /* of the clock of the set at hand: added to its times */
     uint64_t early; /* times that are before time 0 then, or out of range */
@@ -107,8 +108,8 @@ void merge_watch_progress(merge_copier *c);
 /* functions.c */
 rocl_status merge_functions_add(merge_copier *c, rocl_error *err);
 
-/* columns.c: a column of the row S as it is stored; NULL where the input lacks it, the rowid for the
- * "id". */
+/* columns.c: a column of the row S as it is stored; NULL where the input lacks it, the rowid for
+ * the "id". */
 void merge_put_field(rocl_buf *sql, const merge_source *s, const char *column);
 /* The value of a column of the output, in terms of the row S of the input (and its track
  * T); *plain is set to false when it is anything but the column itself. */
@@ -143,9 +144,15 @@ void merge_hidden_free(merge_copier *c);
 /* views.c */
 rocl_status merge_views_make(merge_copier *c, rocl_error *err);
 
+/* Are there rows of its process in the output already, of another slice? */
+static inline bool merge_joins(const merge_copier *c)
+{
+    return &c->plan->sets[c->set->first] != c->set;
+}
+
 static inline bool *merge_made(const merge_copier *c, const plan_set *set, const plan_table *t)
 {
-    size_t i = (size_t)(set - c->plan->sets), k = (size_t)(t - c->plan->tables);
+    size_t i = set->first, k = (size_t)(t - c->plan->tables);
     return &c->made[i * c->plan->table_count + k];
 }
 

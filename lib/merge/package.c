@@ -126,6 +126,10 @@ static rocl_status name_files(packer *k, rocl_error *err)
         if (t->sources[i]->ops != &rocl_rocpd_ops)
             return rocl_fail(err, ROCL_INPUT, "%s: not a rocpd database: a package holds these",
                              t->sources[i]->path);
+        if (t->sources[i]->joined && !k->options->consolidate)
+            return rocl_fail(err, ROCL_USAGE,
+                             "slices are put together in a database of their own: add "
+                             "--consolidate");
         st = k->real ? keep_file(k, i, err) : ROCL_OK;
     }
     for (size_t i = 0; i < t->source_count && k->options->consolidate && st == ROCL_OK; i++) {

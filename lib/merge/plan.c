@@ -244,6 +244,15 @@ static char *suffix_of_guid(const char *guid, unsigned attempt)
 static rocl_status name_set(merge_plan *p, plan_set *s, const char *suffix, rocl_error *err)
 {
     const char *guid = rocl_str(p->trace, s->capture->guid);
+    s->first = (size_t)(s - p->sets);
+    for (size_t i = 0; !s->fresh && i < s->first; i++)
+        if (!p->sets[i].fresh && !strcmp(p->sets[i].guid, guid))
+            s->first = p->sets[i].first;
+    if (&p->sets[s->first] != s) {
+        s->guid = strdup(guid);
+        s->suffix = strdup(p->sets[s->first].suffix);
+        return s->guid && s->suffix ? ROCL_OK : rocl_fail_memory(err);
+    }
     s->guid = s->fresh ? free_guid(p, guid) : strdup(guid);
     s->suffix = s->guid && *suffix && suffix_is_free(p, suffix) ? strdup(suffix) : NULL;
     for (unsigned i = 0; s->guid && !s->suffix; i++) {
@@ -312,6 +321,22 @@ static rocl_status take_version(merge_plan *p, const char *version, rocl_error *
     return p->version ? ROCL_OK : rocl_fail_memory(err);
 }
 
+/* Those of another cut are left out. */
+static rocl_status note_slice(plan_set *first, const char *slice, rocl_error *err)
+{
+    const char *old = first->slices ? strchr(first->slices, '/') : NULL, *of = strchr(slice, '/');
+    char *both = NULL;
+    if (!of || (first->slices && (!old || strcmp(old, of) != 0)))
+        return ROCL_OK;
+    if (first->slices
+            ? asprintf(&both, "%.*s,%s", (int)(old - first->slices), first->slices, slice) < 0
+            : !(both = strdup(slice)))
+        return rocl_fail_memory(err);
+    free(first->slices);
+    first->slices = both;
+    return ROCL_OK;
+}
+
 /* What is there to be copied. *suffix is the set's. */
 static rocl_status add_copied(merge_plan *p, merge_reader *r, const rocl_capture *c,
                               const char **suffix, rocl_error *err)
@@ -374,7 +399,8 @@ static rocl_status add_capture(merge_plan *p, merge_reader *r, const rocl_captur
     p->set_count++;
     s->capture = c;
     s->fresh = fresh;
-    return name_set(p, s, suffix, err);
+    st = name_set(p, s, suffix, err);
+    return st || fresh || !r->set.slice ? st : note_slice(&p->sets[s->first], r->set.slice, err);
 }
 
 static rocl_status add_base_tables(merge_plan *p, rocl_error *err)
@@ -417,6 +443,7 @@ void merge_plan_free(merge_plan *p)
     for (size_t i = 0; i < p->set_count; i++) {
         free(p->sets[i].suffix);
         free(p->sets[i].guid);
+        free(p->sets[i].slices);
     }
     for (size_t i = 0; i < p->view_count; i++) {
         free(p->views[i].name);

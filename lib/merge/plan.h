@@ -35,6 +35,8 @@ typedef struct plan_table {
 typedef struct plan_set {
     const rocl_capture *capture;
     bool fresh;   /* its rows are made of events, not copied */
+    size_t first; /* the set that has its tables: itself, or a slice of the same process */
+    char *slices; /* in the first: SCHEMA_SLICE_TAG of all of one cut, "1,3/4 ..."; NULL: none */
     char *suffix; /* of its tables in the output */
     char *guid;
 } plan_set;

@@ -195,10 +195,14 @@ static rocl_status read_version(merge_set *set, rocl_db *db, rocl_error *err)
     while (st == ROCL_OK && (st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, err)) == ROCL_OK && n)
         for (unsigned i = 0; i < n; i++) {
             size_t len;
-            if (strcmp(rocl_cell_text(rows, 0, i, &len), "schema_version") != 0)
+            const char *tag = rocl_cell_text(rows, 0, i, &len);
+            char **value = !strcmp(tag, "schema_version")   ? &set->version
+                           : !strcmp(tag, SCHEMA_SLICE_TAG) ? &set->slice
+                                                            : NULL;
+            if (!value)
                 continue;
-            free(set->version);
-            set->version = strdup(rocl_cell_text(rows, 1, i, &len));
+            free(*value);
+            *value = strdup(rocl_cell_text(rows, 1, i, &len));
         }
     rocl_rows_close(rows);
     return st;
@@ -231,6 +235,7 @@ void merge_set_free(merge_set *set)
     }
     free(set->tables);
     free(set->version);
+    free(set->slice);
     *set = (merge_set){0};
 }
 

@@ -1,7 +1,12 @@
 /* A trace cut into slices of the time, each a database of its own. */
+#include <ctype.h>
+#include <dirent.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/array.h"
 #include "base/out_tree.h"
 #include "merge/writer.h"
 
@@ -18,8 +23,9 @@ typedef struct cutter {
     merge_selection **selections; /* by capture, NULL: it has been left out */
     rocl_out_tree *tree;          /* where the files are until all are complete */
     char **names;                 /* what is to be moved from there, or to make room */
-    size_t name_count;
+    size_t name_count, name_cap;
     size_t done, empty; /* slices */
+    size_t stale;       /* slices of an earlier cut of this name, that this one has no place for */
 } cutter;
 
 /* ---- where to cut ---- */
@@ -69,8 +75,7 @@ static rocl_status keep_selections(void *ctx, const rocl_capture *c, merge_selec
 static rocl_status select_all(cutter *k, rocl_error *err)
 {
     k->selections = calloc(k->trace->capture_count + 1, sizeof(merge_selection *));
-    k->names = calloc(k->slices.count * SUFFIXES, sizeof *k->names);
-    if (!k->selections || !k->names)
+    if (!k->selections)
         return rocl_fail_memory(err);
     const merge_way way = {.slices = k->slices, .rebuild = k->options->rebuild, .cut = true};
     return merge_select(k->trace, &way, keep_selections, k, err);
@@ -107,6 +112,8 @@ static const char *name_in(const char *path)
  * apply these logs to the new one. */
 static rocl_status add_names(cutter *k, const char *name, rocl_error *err)
 {
+    if (!ROCL_GROW(k->names, k->name_cap, k->name_count + SUFFIXES))
+        return rocl_fail_memory(err);
     for (int i = 0; i < SUFFIXES; i++) {
         char **to = &k->names[k->name_count];
         if (asprintf(to, "%s%s", name, suffixes[i]) < 0) {
@@ -138,6 +145,8 @@ static rocl_status write_file(cutter *k, size_t slice, const char *path, rocl_ro
     merge_writer w = {0};
     rocl_new_db *db = NULL;
     rocl_trace *t = k->trace;
+    snprintf(w.copier.slice, sizeof w.copier.slice, "%zu/%zu %" PRId64 " %" PRIu64, k->done + 1,
+             k->slices.count - k->empty, k->slices.from, k->slices.width);
     rocl_status st = merge_writer_open(&w, t, NULL, k->options, path, err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
         if (k->selections[i])
@@ -175,15 +184,86 @@ static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_r
 static rocl_status write_all(cutter *k, rocl_rocpd_report *report, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < k->slices.count; i++)
+        k->empty += is_empty(k, i);
     for (size_t i = 0; i < k->slices.count && st == ROCL_OK; i++) {
-        if (is_empty(k, i)) {
-            k->empty++;
+        if (is_empty(k, i))
             continue;
-        }
         char *path = path_of(k, i);
         st = path ? write_slice(k, i, path, report, err) : rocl_fail_memory(err);
         free(path);
     }
+    return st;
+}
+
+/* ---- an earlier cut ---- */
+
+/* The number in "merged-07.db"; 0: it is called otherwise. */
+static size_t number_in(const char *name, const char *stem, size_t stem_len, const char *end)
+{
+    char *after;
+    if (strncmp(name, stem, stem_len) != 0 || name[stem_len] != '-' ||
+        !isdigit((unsigned char)name[stem_len + 1]))
+        return 0;
+    unsigned long n = strtoul(name + stem_len + 1, &after, 10);
+    return strcmp(after, end) != 0 ? 0 : n;
+}
+
+/* Only what says of itself that it is a slice. */
+static bool is_slice(const cutter *k, const char *path)
+{
+    rocl_db *db = NULL;
+    rocpd_found found = {0};
+    if (rocl_db_open(&db, path, k->trace->opt.reader, NULL, NULL) != ROCL_OK)
+        return false;
+    bool slice = rocpd_find(&found, db, path, NULL) == ROCL_OK && found.slice;
+    if (found.objects)
+        rocpd_found_free(&found);
+    rocl_db_close(db);
+    return slice;
+}
+
+static bool is_of_this_cut(const cutter *k, const char *path)
+{
+    bool found = false;
+    for (size_t i = 0; i < k->slices.count && !found; i++) {
+        char *own = is_empty(k, i) ? NULL : path_of(k, i);
+        found = own && !strcmp(own, path);
+        free(own);
+    }
+    return found;
+}
+
+/* It goes when the new slices get their names, and comes back if one cannot. */
+static rocl_status note_stale(cutter *k, const char *path, rocl_error *err)
+{
+    rocl_status st = rocl_refuse_input(k->trace, path, err);
+    if (st == ROCL_OK)
+        st = add_names(k, name_in(path), err);
+    k->stale += st == ROCL_OK;
+    return st;
+}
+
+static rocl_status find_stale(cutter *k, rocl_error *err)
+{
+    const char *path = k->options->path, *name = name_in(path), *dot = strrchr(name, '.');
+    size_t stem = dot ? (size_t)(dot - name) : strlen(name);
+    char *folder = strndup(path, (size_t)(name - path));
+    DIR *d = folder ? opendir(*folder ? folder : ".") : NULL;
+    rocl_status st = folder ? ROCL_OK : rocl_fail_memory(err);
+    for (struct dirent *e; d && st == ROCL_OK && (e = readdir(d));) {
+        char *other = NULL;
+        if (!number_in(e->d_name, name, stem, name + stem))
+            continue;
+        if (asprintf(&other, "%s%s", folder, e->d_name) < 0)
+            st = rocl_fail_memory(err), other = NULL;
+        else if (!is_of_this_cut(k, other) && is_slice(k, other))
+            st = note_stale(k, other, err);
+        free(other);
+    }
+    if (d)
+        closedir(d);
+    free(folder);
     return st;
 }
 
@@ -193,6 +273,9 @@ static rocl_status commit_all(cutter *k, rocl_error *err)
     if (k->tree)
         st = rocl_out_tree_commit(k->tree, (const char *const *)k->names, k->name_count, err);
     k->tree = NULL;
+    if (st == ROCL_OK && k->stale)
+        rocl_notice(k->trace, "%zu slice%s of an earlier cut removed", k->stale,
+                    k->stale == 1 ? "" : "s");
     if (st == ROCL_OK && k->empty)
         rocl_notice(k->trace, "%zu of %zu slices have no events: not written", k->empty,
                     k->slices.count);
@@ -220,6 +303,8 @@ rocl_status merge_write_slices(rocl_trace *t, const rocl_rocpd_options *o,
     rocl_status st = find_cuts(&k, err);
     if (st == ROCL_OK)
         st = select_all(&k, err);
+    if (st == ROCL_OK)
+        st = find_stale(&k, err);
     if (st == ROCL_OK)
         st = write_all(&k, report, err);
     if (st == ROCL_OK)

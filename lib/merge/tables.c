@@ -64,7 +64,7 @@ rocl_status merge_create_tables(merge_copier *c, rocl_error *err)
     for (size_t i = 0; i < c->plan->table_count && st == ROCL_OK; i++) {
         const plan_table *t = &c->plan->tables[i];
         rocl_buf sql = {0};
-        if (!is_wanted(c, t))
+        if (!is_wanted(c, t) || *merge_made(c, c->set, t))
             continue;
         *merge_made(c, c->set, t) = true;
         c->in_schema++;
@@ -129,7 +129,7 @@ static rocl_status put_copy(const merge_copier *c, rocl_buf *sql, const merge_so
     rocl_status st = rocl_rows_why(c->reader.db, s->name, &why, err);
     if (st != ROCL_OK)
         return st;
-    *plain = put_values(c, &values, s, t) && !why;
+    *plain = put_values(c, &values, s, t) && !why && !merge_joins(c);
     rocl_buf_byte(&values, 0);
     sql->failed |= values.failed;
     rocl_buf_str(sql, c->plan->flat && t->table == SCHEMA_NODE ? "INSERT OR IGNORE INTO "
@@ -143,6 +143,13 @@ static rocl_status put_copy(const merge_copier *c, rocl_buf *sql, const merge_so
         rocl_buf_str(sql, (const char *)values.data);
         merge_put_from(c, sql, s);
         merge_put_where(c, sql, s);
+        if (merge_joins(c)) {
+            rocl_buf_str(sql, " WHERE NOT EXISTS (SELECT 1 FROM ");
+            merge_put_target(c, sql, t->base);
+            rocl_buf_str(sql, " AS M WHERE M.\"id\" = ");
+            merge_put_field(sql, s, "id");
+            rocl_buf_byte(sql, ')');
+        }
     }
     rocl_buf_free(&values);
     return ROCL_OK;
@@ -169,12 +176,47 @@ static rocl_status expect_rows(merge_copier *c, const merge_source *s, rocl_erro
     return st;
 }
 
+static rocl_status differ(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err)
+{
+    const merge_source *s = ctx;
+    return rocl_fail(err, ROCL_INPUT,
+                     "%s: table %s: row %lld is another one than in the slices before: these are "
+                     "not of one cut",
+                     c->set->capture->path, s->name, sqlite3_column_int64(row, 0));
+}
+
+/* Rows that several slices have are the same in all of them. */
+static rocl_status compare_rows(merge_copier *c, const merge_source *s, const plan_table *t,
+                                rocl_error *err)
+{
+    rocl_buf sql = {0};
+    bool plain;
+    rocl_buf_str(&sql, "SELECT ");
+    merge_put_field(&sql, s, "id");
+    merge_put_from(c, &sql, s);
+    rocl_buf_str(&sql, " CROSS JOIN ");
+    merge_put_target(c, &sql, t->base);
+    rocl_buf_str(&sql, " AS M ON M.\"id\" = ");
+    merge_put_field(&sql, s, "id");
+    rocl_buf_str(&sql, " WHERE NOT (1");
+    for (size_t i = 0; i < t->count; i++) {
+        rocl_buf_str(&sql, " AND M.");
+        merge_put_name(&sql, t->columns[i].name);
+        rocl_buf_str(&sql, " IS ");
+        merge_put_value(c, &sql, s, &t->columns[i], &plain);
+    }
+    rocl_buf_str(&sql, ") LIMIT 1");
+    return merge_query(c, s->name, &sql, differ, (void *)(uintptr_t)s, err);
+}
+
 static rocl_status copy_table(merge_copier *c, const merge_source *s, const plan_table *t,
                               rocl_error *err)
 {
     rocl_buf sql = {0};
     bool plain = false;
     rocl_status st = expect_rows(c, s, err);
+    if (st == ROCL_OK && merge_joins(c))
+        st = compare_rows(c, s, t, err);
     if (st == ROCL_OK)
         st = put_copy(c, &sql, s, t, &plain, err);
     if (st != ROCL_OK)

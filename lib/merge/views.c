@@ -20,7 +20,7 @@ static bool put_term(merge_copier *c, rocl_buf *sql, const plan_table *t, size_t
 {
     const plan_set *s = &c->plan->sets[set];
     rocl_buf name = {0};
-    if (!*merge_made(c, s, t))
+    if (s->first != set || !*merge_made(c, s, t))
         return false;
     rocl_buf_str(&name, t->base);
     rocl_buf_str(&name, s->suffix);

@@ -22,18 +22,24 @@ static bool is_folder_of(const struct stat *folder, const char *path)
     return is_same(folder, *real ? real : "/");
 }
 
+static rocl_status refuse(const char *in, const struct stat *out, const char *path, rocl_error *err)
+{
+    if (is_same(out, in))
+        return rocl_fail(err, ROCL_USAGE, "%s is an input: name another output", in);
+    if (is_folder_of(out, in))
+        return rocl_fail(err, ROCL_USAGE, "%s holds the input %s: name another output", path, in);
+    return ROCL_OK;
+}
+
 rocl_status rocl_refuse_input(const rocl_trace *t, const char *path, rocl_error *err)
 {
     struct stat out;
     if (stat(path, &out) != 0)
         return ROCL_OK;
-    for (size_t i = 0; i < t->capture_count; i++) {
-        const char *in = t->captures[i]->pub.path;
-        if (is_same(&out, in))
-            return rocl_fail(err, ROCL_USAGE, "%s is an input: name another output", in);
-        if (is_folder_of(&out, in))
-            return rocl_fail(err, ROCL_USAGE, "%s holds the input %s: name another output", path,
-                             in);
-    }
-    return ROCL_OK;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
+        st = refuse(t->captures[i]->pub.path, &out, path, err);
+    for (size_t i = 0; t->joined && i < t->joined->count && st == ROCL_OK; i++)
+        st = refuse(t->joined->paths[i], &out, path, err);
+    return st;
 }

@@ -79,6 +79,10 @@ const schema_column *schema_columns_of(schema_table t, size_t *count);
 /* The table whose ids a column holds; SCHEMA_OTHER: none. */
 schema_table schema_refers_to(schema_table t, const char *column);
 
+/* The tag in the metadata of a slice of the time: "2/4 FROM WIDTH", the second of four, or
+ * "1,3/4 FROM WIDTH", two of them put together. */
+#define SCHEMA_SLICE_TAG "rocline_slice"
+
 /* Numbers that are unique within one process, and 0 for none. */
 typedef enum schema_serial {
     SCHEMA_STACK,

@@ -41,6 +41,13 @@ typedef struct rocl_remark {
 
 #define ROCL_REMARKS 4
 
+/* Slices of the time that are read as one file, which is gone with the trace. */
+typedef struct rocl_joint {
+    char **paths; /* of the slices */
+    size_t count;
+    struct rocl_out_tree *tree; /* where the file is */
+} rocl_joint;
+
 struct rocl_trace {
     rocl_options opt; /* defaults filled in: jobs >= 1, memory > 0 */
     rocl_strings *strings;
@@ -53,6 +60,7 @@ struct rocl_trace {
     size_t capture_count;
     rocl_machine *machines;
     size_t machine_count;
+    struct rocl_joint *joined; /* NULL: no slices among the inputs were put together */
     struct rocl_filter *filter; /* NULL: everything passes */
     atomic_uint_least64_t faults[ROCL_FAULTS];
     atomic_uint_least64_t events[ROCL_KINDS];

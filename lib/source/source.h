@@ -77,6 +77,8 @@ typedef struct rocl_source {
     const char *remark; /* NULL: none */
     bool torn;          /* of its input something is left out that cannot be counted */
     bool alone;         /* it has one capture */
+    bool joined;        /* made of slices, in a temporary file */
+    bool slice;         /* others may hold more of its processes */
 } rocl_source;
 
 /* Looks at the first bytes of the path, never at its suffix, and adds the right source to the

@@ -208,6 +208,60 @@ END
     done
 }
 
+@test "slices together are the whole again, in every tool" {
+    gen a.db 1 --args --rows 2000 && gen b.db 2 --schema 4.1.0 --rows 2000 && gen c.db 3
+    rocmerge -q --start 0 -o whole.db a.db b.db # slices hold what events refer to
+    rocmerge -q -o s.db --split 3 a.db b.db
+    try 0 rocmerge -q -o m.db s-3.db c.db s-1.db s-2.db
+    silent
+    sound m.db
+    rocmerge -q -o ref.db whole.db c.db
+    diff <(sqlite3 ref.db .dump) <(sqlite3 m.db .dump)
+    rocpd2csv -q -d x whole.db && rocpd2csv -q -d y s-?.db
+    diff -r x y
+    for report in kernels copies launch; do
+        diff <(rocstats -q $report whole.db) <(rocstats -q $report s-?.db)
+    done
+    rocpd2pftrace -q -o x.pftrace whole.db && rocpd2pftrace -q -o y.pftrace s-?.db
+    cmp x.pftrace y.pftrace
+    # Two of three are a part, to which the third can be added.
+    rocmerge -q -o two.db s-1.db s-3.db
+    rocmerge -q -o m.db two.db s-2.db
+    diff <(sqlite3 whole.db .dump) <(sqlite3 m.db .dump)
+    # Rows that overlap are the same rows; others are not put together.
+    rocmerge -q -o t.db --split 2 whole.db
+    rocmerge -q -o m.db s-1.db s-2.db t-2.db
+    [ "$(per_set 'SELECT count(*), sum(id) FROM rocpd_region%S' m.db)" = \
+        "$(per_set 'SELECT count(*), sum(id) FROM rocpd_region%S' whole.db)" ]
+    s=$(suffix s-2.db)
+    sqlite3 s-2.db "UPDATE rocpd_string$s SET string = 'other' WHERE id = (SELECT min(id) FROM rocpd_string$s)"
+    rm m.db
+    try 3 rocmerge -q -o m.db s-1.db s-2.db
+    says "s-2.db: table rocpd_string"
+    says "is another one than in the slices before"
+    [ ! -e m.db ]
+    try 3 rocpd2csv -d z s-1.db whole.db
+    says "holds the same process"
+    try 2 rocmerge --package -d p t-1.db t-2.db
+    says "add --consolidate"
+    rocmerge -q -c -d p t-1.db t-2.db
+    same_to_tools -- p.rpdb whole.db
+}
+
+@test "--split: slices of an earlier cut do not stay beside the new ones" {
+    gen a.db 1 --rows 2000 && cp a.db s-9.db
+    rocmerge -q -o s.db --split 12 a.db
+    [ -e s-01.db ]
+    try 0 rocmerge -o s.db --split 4 a.db
+    says "12 slices of an earlier cut removed, s-01.db first"
+    try 2 rocmerge -q -o s.db --split 2 s-1.db s-2.db s-3.db s-4.db
+    says "is an input"
+    try 0 rocmerge -q -o s.db --split 2 a.db
+    [ "$(ls -A | paste -sd' ')" = "a.db s-1.db s-2.db s-9.db" ] # the last one is no slice
+    rocmerge -q -o m.db s-1.db s-2.db
+    same_to_tools -- m.db a.db
+}
+
 @test "--split: what it does not take" {
     gen a.db 1
     for n in 0 x -1 501 5parsec; do

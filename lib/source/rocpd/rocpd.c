@@ -146,6 +146,7 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     if (st == ROCL_OK) {
         for (size_t i = 0; i < found.count && st == ROCL_OK; i++)
             st = open_set(src, t, &found, i, db, err);
+        src->slice = found.slice;
         if (found.compressed && st == ROCL_OK)
             src->remark = "extdata is compressed (LZ4): marker messages and properties in it are "
                           "left out";

@@ -122,6 +122,7 @@ typedef struct rocpd_found {
     rocl_db_object *objects;
     size_t object_count;
     bool compressed;
+    bool slice; /* a set is one slice of several */
 } rocpd_found;
 
 rocl_status rocpd_find(rocpd_found *found, rocl_db *db, const char *path, rocl_error *err);

@@ -118,6 +118,8 @@ static rocl_status read_metadata(rocpd_found *f, rocl_db *db, const char *table,
                 st = take_uuid(f, value, err);
             else if (!strcmp(tag, "compression"))
                 f->compressed = true;
+            else if (!strcmp(tag, SCHEMA_SLICE_TAG))
+                f->slice = true;
         }
     rocl_rows_close(rows);
     return st;
