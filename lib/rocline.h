@@ -658,22 +658,32 @@ ROCL_API rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl
                                 rocl_error *err);
 ROCL_API void rocl_tables_free(rocl_tables *t);
 
-/* Names that took longer in B than in A. */
+/* What became longer from A to B: how much of it, and the worst, which costs the most time. */
 typedef struct rocl_growth {
-    uint64_t count;     /* whose average grew by more than the limit */
+    uint64_t count;
     bool added;         /* the worst is not in A */
-    double percent;     /* by which the worst's average grew; may be infinite */
-    const char *domain; /* of the worst: of that whose growth costs the most time; NULL: none */
-    const char *name;   /* owned by the tables */
+    double percent;     /* by which the worst grew; may be infinite */
+    const char *domain; /* of the worst; NULL: of all domains together */
+    const char *name;   /* of the worst, owned by the tables; NULL: the whole domain */
 } rocl_growth;
 
+/* The rules of a comparison that may fail. Names below 0.1 % of the time of their domain in B do
+ * not count, nor do domains below 0.1 % of all; see rocstats(1). */
+typedef struct rocl_gate {
+    double average, total; /* limits in percent; infinite: not asked for */
+    /* Names that are new, or whose average grew by more than the limit: significantly, or with too
+     * few calls to be significant however much they grow. */
+    rocl_growth grown, not_judged;
+    /* Names, and domains, that are new or whose total grew by more than its limit; and all
+     * durations of the trace. */
+    rocl_growth total_names, total_domains, total_trace;
+} rocl_gate;
+
 /* Two traces by domain and name, in one table, the largest change of total time first. Of the
- * options only top and brief count. growth (may be NULL) is of names that grew by more than `limit`
- * percent: significantly, and not below 0.1 % of their domain; see rocstats(1). One pass over each
- * trace; ROCL_PARTIAL as of rocl_stats. */
+ * options only top and brief count. gate (may be NULL) is asked with its limits, and filled. One
+ * pass over each trace; ROCL_PARTIAL as of rocl_stats. */
 ROCL_API rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o,
-                                  double limit, rocl_growth *growth, rocl_tables **tables,
-                                  rocl_error *err);
+                                  rocl_gate *gate, rocl_tables **tables, rocl_error *err);
 
 typedef enum rocl_table_format {
     ROCL_TABLE_TEXT,

@@ -7,7 +7,7 @@
 #include "analysis/compare.h"
 
 #define LEVEL        0.01  /* of significance */
-#define SMALL        0.001 /* names below this share of their domain are no reason to fail */
+#define SMALL        0.001 /* what is below this share of the whole is no reason to fail */
 #define TEXT(out, s) rocl_datum_text((out), (s), strlen(s))
 
 typedef enum status { ADDED, REMOVED, CHANGED, SAME } status;
@@ -23,7 +23,7 @@ static status status_of(const rocl_pair *p)
 
 static bool is_significant(const rocl_pair *p)
 {
-    return rocl_mann_whitney_p(&p->test) < LEVEL;
+    return p->test.p < LEVEL;
 }
 
 static double average_of(const rocl_distribution *d)
@@ -138,7 +138,7 @@ static void pair_cells(rocl_tables *out, rocl_datum *r, const rocl_pair *p)
     if (p->of[ROCL_A].total > 0)
         r[C_AVERAGE_PERCENT] =
             rocl_datum_real(100 * average_change(p) / average_of(&p->of[ROCL_A]));
-    r[C_P] = rocl_datum_real(rocl_mann_whitney_p(&p->test));
+    r[C_P] = rocl_datum_real(p->test.p);
     r[C_SIGNIFICANT] = TEXT(out, is_significant(p) ? "yes" : "no");
 }
 
@@ -202,60 +202,121 @@ static rocl_status make_table(const rocl_stats_options *o, rocl_tables *out, con
 
 /* ---- growth ---- */
 
-/* By how much a pair grew, in percent of its average in A; an added one infinitely. */
-static double growth_of(const rocl_pair *p)
+static double percent_of(double before, double after)
 {
-    switch (status_of(p)) {
-    case ADDED:
-        return INFINITY;
-    case CHANGED:
-        if (!is_significant(p) || average_change(p) <= 0)
-            return 0;
-        return p->of[ROCL_A].total > 0 ? 100 * average_change(p) / average_of(&p->of[ROCL_A])
-                                       : INFINITY;
-    default:
+    if (after <= before)
         return 0;
-    }
+    return before > 0 ? 100 * (after - before) / before : INFINITY;
 }
 
-/* What the growth of a pair costs in B, in ns. */
-static double cost_of(const rocl_pair *p)
+/* By how much the average of a pair grew; an added one infinitely. */
+static double average_growth(const rocl_pair *p)
+{
+    if (status_of(p) != CHANGED)
+        return status_of(p) == ADDED ? INFINITY : 0;
+    return percent_of(average_of(&p->of[ROCL_A]), average_of(&p->of[ROCL_B]));
+}
+
+/* What that costs in B, in ns. */
+static double average_cost(const rocl_pair *p)
 {
     const rocl_distribution *b = &p->of[ROCL_B];
     return status_of(p) == ADDED ? (double)b->total : average_change(p) * (double)b->taken;
 }
 
-static void find_growth(rocl_growth *g, double limit, rocl_tables *out, const rocl_pairs *p)
+/* The growth that the worst of a rule is looked for with. */
+typedef struct worst {
+    rocl_growth *growth;
+    double cost;
+    const rocl_pair *pair; /* NULL: not a name */
+} worst;
+
+static void count_growth(worst *w, double limit, double percent, double cost, bool added,
+                         const rocl_pair *pair, const char *domain)
 {
-    int64_t totals[ROCL_DOMAINS] = {0};
-    const rocl_pair *worst = NULL;
-    *g = (rocl_growth){0};
-    for (size_t i = 0; i < p->count; i++) {
-        int64_t *total = &totals[p->all[i].domain];
-        *total = rocl_add_saturated(*total, p->all[i].of[ROCL_B].total);
-    }
+    if (!(percent > limit))
+        return;
+    if (w->growth->count++ && cost <= w->cost)
+        return;
+    w->cost = cost;
+    w->pair = pair;
+    w->growth->percent = percent;
+    w->growth->added = added;
+    w->growth->domain = domain;
+}
+
+static void name_worst(const worst *w, rocl_tables *out)
+{
+    if (w->pair)
+        w->growth->name = rocl_tables_text(out, w->pair->name, w->pair->name_len);
+}
+
+static bool is_small(int64_t part, int64_t whole)
+{
+    return part <= 0 || (double)part < SMALL * (double)whole;
+}
+
+static void judge_names(rocl_gate *g, rocl_tables *out, const rocl_pairs *p, int64_t (*totals)[2])
+{
+    worst grown = {.growth = &g->grown}, unjudged = {.growth = &g->not_judged};
+    worst total = {.growth = &g->total_names};
     for (size_t i = 0; i < p->count; i++) {
         const rocl_pair *pair = &p->all[i];
-        double total = (double)pair->of[ROCL_B].total;
-        bool small = total <= 0 || total < SMALL * (double)totals[pair->domain];
-        if (small || growth_of(pair) <= limit)
+        const char *domain = rocl_domain_name(pair->domain);
+        bool added = status_of(pair) == ADDED;
+        if (is_small(pair->of[ROCL_B].total, totals[pair->domain][ROCL_B]))
             continue;
-        g->count++;
-        if (!worst || cost_of(pair) > cost_of(worst))
-            worst = pair;
+        worst *judged = added || is_significant(pair) ? &grown
+                        : pair->test.least >= LEVEL   ? &unjudged
+                                                      : NULL;
+        if (judged)
+            count_growth(judged, g->average, average_growth(pair), average_cost(pair), added, pair,
+                         domain);
+        count_growth(&total, g->total,
+                     percent_of((double)pair->of[ROCL_A].total, (double)pair->of[ROCL_B].total),
+                     (double)change_of(pair->of), added, pair, domain);
     }
-    if (!worst)
-        return;
-    g->domain = rocl_domain_name(worst->domain);
-    g->name = rocl_tables_text(out, worst->name, worst->name_len);
-    g->added = status_of(worst) == ADDED;
-    g->percent = growth_of(worst);
+    name_worst(&grown, out);
+    name_worst(&unjudged, out);
+    name_worst(&total, out);
+}
+
+/* Names that are small each can grow together. */
+static void judge_totals(rocl_gate *g, int64_t (*totals)[2])
+{
+    worst domains = {.growth = &g->total_domains}, trace = {.growth = &g->total_trace};
+    int64_t all[2] = {0};
+    for (unsigned d = 0; d < ROCL_DOMAINS; d++)
+        for (unsigned k = ROCL_A; k <= ROCL_B; k++)
+            all[k] = rocl_add_saturated(all[k], totals[d][k]);
+    for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
+        double before = (double)totals[d][ROCL_A], after = (double)totals[d][ROCL_B];
+        if (!is_small(totals[d][ROCL_B], all[ROCL_B]))
+            count_growth(&domains, g->total, percent_of(before, after), after - before, before <= 0,
+                         NULL, rocl_domain_name((rocl_domain)d));
+    }
+    double before = (double)all[ROCL_A], after = (double)all[ROCL_B];
+    count_growth(&trace, g->total, percent_of(before, after), after - before, before <= 0, NULL,
+                 NULL);
+}
+
+static void ask_gate(rocl_gate *g, rocl_tables *out, const rocl_pairs *p)
+{
+    int64_t totals[ROCL_DOMAINS][2] = {{0}};
+    *g = (rocl_gate){.average = g->average, .total = g->total};
+    for (size_t i = 0; i < p->count; i++)
+        for (unsigned k = ROCL_A; k <= ROCL_B; k++) {
+            int64_t *total = &totals[p->all[i].domain][k];
+            *total = rocl_add_saturated(*total, p->all[i].of[k].total);
+        }
+    judge_names(g, out, p, totals);
+    judge_totals(g, totals);
 }
 
 /* ---- both ---- */
 
-rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o, double limit,
-                         rocl_growth *growth, rocl_tables **tables, rocl_error *err)
+rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o, rocl_gate *gate,
+                         rocl_tables **tables, rocl_error *err)
 {
     rocl_pairs pairs = {0};
     rocl_tables *out = rocl_tables_new();
@@ -266,8 +327,8 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
         qsort(pairs.all, pairs.count, sizeof *pairs.all, order_pairs);
         st = make_table(o, out, &pairs, err);
     }
-    if (st == ROCL_OK && growth)
-        find_growth(growth, limit, out, &pairs);
+    if (st == ROCL_OK && gate)
+        ask_gate(gate, out, &pairs);
     rocl_pairs_free(&pairs);
     if (st == ROCL_OK)
         st = rocl_tables_verdict(out, b, err);

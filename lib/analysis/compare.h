@@ -6,18 +6,32 @@
 
 /* ---- mann_whitney.c ---- */
 
+/* Samples are small when n m (n + m) min(n, m) is not more than the steps, so that counting takes a
+ * fraction of a millisecond. Then n + m is not above the values, and min(n, m) and n m are such
+ * that (min(n, m) + 1) (2 n m + 1) is not above the ways. */
+enum { ROCL_EXACT_STEPS = 250000, ROCL_EXACT_VALUES = 500, ROCL_EXACT_WAYS = 13700 };
+
 /* Mann and Whitney's U of two samples, taken in ascending order. All zero at first. */
 typedef struct rocl_mann_whitney {
     uint64_t n, m;    /* values of A and of B so far */
     uint64_t twice_u; /* pairs in which B's value is the larger one, twice, and equal ones, once */
     double ties;      /* sum of t^3 - t over the distinct values that are there t times */
+    size_t runs;      /* distinct values */
+    uint16_t run[ROCL_EXACT_VALUES]; /* how often the first ones are there */
+    double ways[ROCL_EXACT_WAYS];    /* room to count in */
 } rocl_mann_whitney;
+
+/* How likely samples of one distribution differ at least so much, and at least as much as samples
+ * of these sizes can; two-sided. Both 1 where a sample is empty. */
+typedef struct rocl_probability {
+    double p, least;
+} rocl_probability;
 
 /* So many values of A and of B are equal, and larger than all before. */
 void rocl_mann_whitney_take(rocl_mann_whitney *w, uint64_t a, uint64_t b);
-/* How likely samples of one distribution differ at least so much, by the normal approximation with
- * the corrections for ties and continuity, two-sided. 1 where a sample is empty. */
-double rocl_mann_whitney_p(const rocl_mann_whitney *w);
+/* Of small samples exact, also with equal values; else by the normal approximation with the
+ * corrections for ties and continuity. Begins the next two samples. */
+rocl_probability rocl_mann_whitney_end(rocl_mann_whitney *w);
 
 /* ---- compare_groups.c ---- */
 
@@ -28,7 +42,7 @@ typedef struct rocl_pair {
     const char *name; /* owned by the pairs */
     size_t name_len;
     rocl_distribution of[2];
-    rocl_mann_whitney test;
+    rocl_probability test;
     bool differ; /* not the same durations, each as often */
 } rocl_pair;
 

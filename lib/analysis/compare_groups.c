@@ -147,12 +147,22 @@ typedef struct run {
     uint64_t n[2];
 } run;
 
-static void end_run(run *r)
+static void end_run(run *r, rocl_mann_whitney *test)
 {
     if (!r->pair)
         return;
     r->pair->differ |= r->n[ROCL_A] != r->n[ROCL_B];
-    rocl_mann_whitney_take(&r->pair->test, r->n[ROCL_A], r->n[ROCL_B]);
+    rocl_mann_whitney_take(test, r->n[ROCL_A], r->n[ROCL_B]);
+}
+
+/* Nothing needs to be computed of equal samples. */
+static void end_pair(rocl_pair *pair, rocl_mann_whitney *test)
+{
+    if (!pair)
+        return;
+    if (!pair->differ)
+        test->m = 0;
+    pair->test = rocl_mann_whitney_end(test);
 }
 
 static rocl_status fill_pairs(rocl_pairs *p, rocl_sorter *sorter, rocl_error *err)
@@ -160,19 +170,26 @@ static rocl_status fill_pairs(rocl_pairs *p, rocl_sorter *sorter, rocl_error *er
     rocl_record rec;
     bool more;
     run r = {0};
-    rocl_status st = rocl_sorter_start(sorter, err);
+    rocl_mann_whitney *test = calloc(1, sizeof *test);
+    rocl_status st = test ? rocl_sorter_start(sorter, err) : rocl_fail_memory(err);
     while (st == ROCL_OK && (st = rocl_sorter_next(sorter, &rec, &more, err)) == ROCL_OK && more) {
         rocl_pair *pair = &p->all[rec.key[0] - 1];
         int64_t ns = (int64_t)(rec.key[1] >> 1);
         unsigned which = rec.key[1] & 1;
         if (pair != r.pair || ns != r.ns) {
-            end_run(&r);
+            end_run(&r, test);
+            if (pair != r.pair)
+                end_pair(r.pair, test);
             r = (run){.pair = pair, .ns = ns};
         }
         r.n[which]++;
         rocl_distribution_take(&pair->of[which], ns);
     }
-    end_run(&r);
+    if (st == ROCL_OK) {
+        end_run(&r, test);
+        end_pair(r.pair, test);
+    }
+    free(test);
     return st;
 }
 

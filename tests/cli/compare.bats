@@ -68,6 +68,90 @@ slower() { # file
     says "is new"
 }
 
+# A copy of $a in which a kernel is called so often only; of it, then, one that takes ten times as long.
+few() { # calls file slower
+    local s
+    cp "$a" "$2"
+    chmod u+w "$2"
+    s=$(suffix "$2")
+    sqlite3 "$2" "CREATE TEMP TABLE k AS SELECT id, kernel_id FROM \"rocpd_kernel_dispatch$s\" WHERE
+            kernel_id IN (SELECT id FROM \"rocpd_info_kernel_symbol$s\" WHERE display_name LIKE 'Cijk_Ailk%');
+        DELETE FROM \"rocpd_kernel_dispatch$s\" WHERE id IN (SELECT id FROM k ORDER BY id LIMIT -1 OFFSET $1)"
+    cp "$2" "$3"
+    sqlite3 "$3" "UPDATE \"rocpd_kernel_dispatch$s\" SET \"end\" = 10 * \"end\" - 9 * start WHERE kernel_id
+        IN (SELECT id FROM \"rocpd_info_kernel_symbol$s\" WHERE display_name LIKE 'Cijk_Ailk%')"
+}
+
+@test "compare: --fail-over counts exactly what five calls are worth, and says what four are not" {
+    few 5 five.db slow5.db
+    few 4 four.db slow4.db
+    try 1 rocstats compare --fail-over 5 --include kernel five.db slow5.db
+    one_line rocstats
+    says "1 name grew by more than 5 %; the worst: KERNELS Cijk_Ailk"
+    says "grew by 900.0 % on average"
+    try 0 rocstats compare --fail-over 5 --include kernel four.db slow4.db
+    one_line rocstats
+    says "not judged: 1 name with too few calls, worst + 900 %: KERNELS Cijk_Ailk"
+    says "; --fail-over-total looks at totals"
+    [ "$(rocstats compare --format csv four.db slow4.db | grep -c 'changed.*,0.0285714[0-9]*,"\?no')" -eq 1 ]
+    try 0 rocstats compare -q --fail-over 5 --include kernel four.db slow4.db
+    [ -z "$stderr" ]
+    # What does not grow needs no judge.
+    for pair in "five.db five.db" "four.db four.db" "slow4.db four.db" "slow5.db five.db"; do
+        # shellcheck disable=SC2086
+        try 0 rocstats compare --fail-over 0 --fail-over-total 0 $pair
+        [ -z "$stderr" ]
+    done
+    try 0 rocstats compare --fail-over 901 --fail-over-total 901 four.db slow4.db
+    [ -z "$stderr" ]
+}
+
+@test "compare: --fail-over-total looks at names, domains and the trace" {
+    few 4 four.db slow4.db
+    try 1 rocstats compare -q --fail-over-total 5 --include kernel four.db slow4.db
+    [ "${#stderr_lines[@]}" -eq 3 ]
+    says "the total of 1 name grew by more than 5 %; the worst: KERNELS Cijk_Ailk"
+    says "grew by 900.0 %"
+    says "the total of 1 domain grew by more than 5 %; the worst: KERNELS grew by"
+    says "the total of the trace grew by"
+    # Every kernel twice as often: no duration differs.
+    cp "$a" twice.db
+    chmod u+w twice.db
+    s=$(suffix twice.db)
+    columns=$(sqlite3 twice.db "SELECT group_concat('\"' || name || '\"') FROM pragma_table_info('rocpd_kernel_dispatch$s')
+        WHERE name <> 'id'")
+    sqlite3 twice.db "INSERT INTO \"rocpd_kernel_dispatch$s\" ($columns) SELECT $columns FROM \"rocpd_kernel_dispatch$s\""
+    try 1 rocstats compare --fail-over-total 99 --include kernel "$a" twice.db
+    says "the worst: KERNELS grew by 100.0 %"
+    says "the total of the trace grew by 100.0 %, more than 99 %"
+    try 0 rocstats compare --fail-over-total 100 --include kernel "$a" twice.db
+    [ -z "$stderr" ]
+    try 0 rocstats compare --fail-over 5 "$a" twice.db
+    one_line rocstats
+    says "not judged: the total of 1 domain, worst + 100 %: KERNELS; --fail-over-total looks at totals"
+}
+
+@test "compare: what is new fails, what is gone does not, zero durations are no growth" {
+    cp "$a" none.db
+    cp "$a" zero.db
+    chmod u+w none.db zero.db
+    s=$(suffix none.db)
+    is="kernel_id IN (SELECT id FROM \"rocpd_info_kernel_symbol$s\" WHERE display_name LIKE 'Cijk_Ailk%')"
+    sqlite3 none.db "DELETE FROM \"rocpd_kernel_dispatch$s\" WHERE $is"
+    sqlite3 zero.db "UPDATE \"rocpd_kernel_dispatch$s\" SET \"end\" = start WHERE $is"
+    for rule in --fail-over --fail-over-total; do
+        try 1 rocstats compare $rule 1000 none.db "$a"
+        says "is new"
+        try 1 rocstats compare $rule 1000 zero.db "$a"
+        says "took no time before"
+        for pair in "$a none.db" "$a zero.db" "none.db zero.db" "zero.db zero.db"; do
+            # shellcheck disable=SC2086
+            try 0 rocstats compare $rule 0 $pair
+            [ -z "$stderr" ]
+        done
+    done
+}
+
 @test "compare: a name cannot move the cursor" {
     cp "$a" b.db
     chmod u+w b.db
@@ -113,6 +197,8 @@ no_input_is_given compare
 compare_takes_two_inputs compare x
 compare_takes_two_inputs compare x y z
 --fail-over_is_for_compare kernels --fail-over 5 x
+--fail-over-total_is_for_compare kernels --fail-over-total 5 x
+--fail-over-total:_"x"_is_not_a_number_of_percent compare --fail-over-total x x y
 --fail-over:_"x"_is_not_a_number_of_percent compare --fail-over x x y
 --fail-over:_"5m"_is_not_a_number_of_percent compare --fail-over 5m x y
 --fail-over:_"%"_is_not_a_number_of_percent compare --fail-over % x y

@@ -7,13 +7,15 @@
 static const rocl_options two = {.jobs = 2};
 
 static rocl_tables *compare(const char *a, const char *b, const rocl_options *oa,
-                            const rocl_options *ob, double limit, rocl_growth *growth)
+                            const rocl_options *ob, double limit, rocl_gate *gate)
 {
     const rocl_stats_options so = {0};
     rocl_tables *tables = NULL;
     rocl_error *err = rocl_error_new();
+    if (gate)
+        *gate = (rocl_gate){.average = limit, .total = limit};
     rocl_trace *ta = open_trace(a, oa), *tb = open_trace(b, ob);
-    if (rocl_compare(ta, tb, &so, limit, growth, &tables, err) > ROCL_PARTIAL) {
+    if (rocl_compare(ta, tb, &so, gate, &tables, err) > ROCL_PARTIAL) {
         print_error("%s\n", rocl_error_text(err));
         fail();
     }
@@ -107,13 +109,20 @@ static void test_join(void **state)
 
 /* ---- Mann and Whitney ---- */
 
+/* 2 U by counting pairs. */
+static int64_t naive_twice_u(const int64_t *a, size_t n, const int64_t *b, size_t m)
+{
+    int64_t u = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < m; k++)
+            u += a[i] > b[k] ? 2 : a[i] == b[k];
+    return u;
+}
+
 /* By counting pairs, and from the places of all values in one row: t values share a place. */
 static double naive_p(const int64_t *a, size_t n, const int64_t *b, size_t m)
 {
-    double u = 0, ties = 0, all = (double)(n + m);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < m; k++)
-            u += a[i] > b[k] ? 1 : a[i] == b[k] ? 0.5 : 0;
+    double u = (double)naive_twice_u(a, n, b, m) / 2, ties = 0, all = (double)(n + m);
     for (size_t i = 0; i < n + m; i++) {
         int64_t v = i < n ? a[i] : b[i - n];
         double t = 0;
@@ -127,6 +136,32 @@ static double naive_p(const int64_t *a, size_t n, const int64_t *b, size_t m)
     return sigma > 0 && z > 0 ? erfc(z / sqrt(2)) : 1;
 }
 
+/* By trying every choice of n of all values. */
+static rocl_probability naive_exact(const int64_t *a, size_t n, const int64_t *b, size_t m)
+{
+    int64_t first[20], other[20], nm = (int64_t)(n * m);
+    int64_t off = llabs(naive_twice_u(a, n, b, m) - nm), far = 0;
+    double all = 0, beyond = 0, farthest = 0;
+    for (unsigned set = 0; set < 1u << (n + m); set++) {
+        size_t x = 0, y = 0;
+        if ((size_t)__builtin_popcount(set) != n)
+            continue;
+        for (size_t i = 0; i < n + m; i++) {
+            int64_t v = i < n ? a[i] : b[i - n];
+            if (set >> i & 1)
+                first[x++] = v;
+            else
+                other[y++] = v;
+        }
+        int64_t distance = llabs(naive_twice_u(first, n, other, m) - nm);
+        all++;
+        beyond += distance >= off;
+        farthest = distance > far ? 1 : farthest + (distance == far);
+        far = distance > far ? distance : far;
+    }
+    return (rocl_probability){.p = beyond / all, .least = farthest / all};
+}
+
 static int by_value(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -134,9 +169,9 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Samples in order, as they come out of the sort. */
-static double our_p(int64_t *a, size_t n, int64_t *b, size_t m)
+static rocl_probability our_test(int64_t *a, size_t n, int64_t *b, size_t m)
 {
-    rocl_mann_whitney w = {0};
+    static rocl_mann_whitney w; /* is left as it was at first */
     qsort(a, n, sizeof *a, by_value);
     qsort(b, m, sizeof *b, by_value);
     for (size_t i = 0, k = 0; i < n || k < m;) {
@@ -148,36 +183,135 @@ static double our_p(int64_t *a, size_t n, int64_t *b, size_t m)
             y++;
         rocl_mann_whitney_take(&w, x, y);
     }
-    return rocl_mann_whitney_p(&w);
+    return rocl_mann_whitney_end(&w);
 }
 
+static double our_p(int64_t *a, size_t n, int64_t *b, size_t m)
+{
+    return our_test(a, n, b, m).p;
+}
+
+static void random_sample(int64_t *to, size_t n, int range, int shift, unsigned *seed)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = rand_r(seed) % range + shift;
+}
+
+/* Large ones: the normal approximation. */
 static void test_random_samples(void **state)
 {
     unsigned seed = 4711;
-    int64_t a[40], b[40];
+    int64_t a[80], b[80];
     (void)state;
-    for (int round = 0; round < 20000; round++) {
-        size_t n = 1 + (size_t)rand_r(&seed) % COUNT(a), m = 1 + (size_t)rand_r(&seed) % COUNT(b);
+    for (int round = 0; round < 5000; round++) {
+        size_t n = 19 + (size_t)rand_r(&seed) % 60, m = 19 + (size_t)rand_r(&seed) % 60;
         int range = 1 + rand_r(&seed) % 60, shift = rand_r(&seed) % 30;
-        for (size_t i = 0; i < n; i++)
-            a[i] = rand_r(&seed) % range;
-        for (size_t i = 0; i < m; i++)
-            b[i] = rand_r(&seed) % range + shift;
+        random_sample(a, n, range, 0, &seed);
+        random_sample(b, m, range, shift, &seed);
         double expected = naive_p(a, n, b, m), ours = our_p(a, n, b, m);
         assert_true(fabs(ours - expected) <= 1e-9 * expected + 1e-15);
         assert_true(fabs(our_p(b, m, a, n) - ours) <= 1e-12);
     }
 }
 
-/* What other programs give: wilcox.test(a, b, exact = FALSE) of R, mannwhitneyu of SciPy. */
+/* Small ones, with few and with many equal values: every choice counted. */
+static void test_small_samples(void **state)
+{
+    unsigned seed = 815;
+    int64_t a[8], b[8];
+    (void)state;
+    for (int round = 0; round < 1500; round++) {
+        size_t n = 1 + (size_t)rand_r(&seed) % 6, m = 1 + (size_t)rand_r(&seed) % 6;
+        int range = 1 + rand_r(&seed) % 20, shift = rand_r(&seed) % 10;
+        random_sample(a, n, range, 0, &seed);
+        random_sample(b, m, range, shift, &seed);
+        rocl_probability expected = naive_exact(a, n, b, m), ours = our_test(a, n, b, m);
+        assert_true(fabs(ours.p - expected.p) <= 1e-13);
+        assert_true(fabs(ours.least - expected.least) <= 1e-13);
+        assert_true(fabs(our_p(b, m, a, n) - expected.p) <= 1e-13);
+    }
+}
+
+/* How many orders of n and m different values have U = u: Mann and Whitney's own recursion. */
+static double orders(int u, int n, int m)
+{
+    static double known[24][24][400];
+    if (u < 0)
+        return 0;
+    if (n == 0 || m == 0)
+        return u == 0;
+    double *known_one = &known[n][m][u];
+    if (!*known_one)
+        *known_one = 1 + orders(u - m, n - 1, m) + orders(u, n, m - 1);
+    return *known_one - 1;
+}
+
+/* The largest that are counted, of values that all differ. */
+static void test_different_values(void **state)
+{
+    static const int sizes[][2] = {{18, 18}, {15, 22}, {8, 23}, {1, 23}, {2, 20}, {10, 10}};
+    unsigned seed = 99;
+    (void)state;
+    for (size_t s = 0; s < COUNT(sizes); s++)
+        for (int round = 0; round < 20; round++) {
+            int n = sizes[s][0], m = sizes[s][1], x = 0, y = 0, u = 0;
+            int64_t a[24], b[24];
+            for (int i = 0; i < n + m; i++) {
+                bool first = y == m || (x < n && rand_r(&seed) % (n + m - round) < n);
+                if (first)
+                    u += y, a[x++] = i;
+                else
+                    b[y++] = i;
+            }
+            double beyond = 0, all = 0;
+            for (int k = 0; k <= n * m; k++) {
+                all += orders(k, n, m);
+                beyond += abs(2 * k - n * m) >= abs(2 * u - n * m) ? orders(k, n, m) : 0;
+            }
+            double ours = our_p(a, (size_t)n, b, (size_t)m);
+            assert_true(fabs(ours - beyond / all) <= 1e-12 * ours);
+        }
+}
+
+/* What the books have: 2 / 252, 2 / 70, and the tables' limits of U for p <= 0.01. */
 static void test_known_samples(void **state)
 {
     int64_t low[] = {1, 2, 3, 4, 5}, high[] = {6, 7, 8, 9, 10}, five[] = {5, 5, 5};
+    static const struct {
+        int n, m, u;
+    } limits[] = {{5, 5, 0},  {6, 6, 2},    {7, 7, 4},  {8, 8, 7},
+                  {9, 9, 11}, {10, 10, 16}, {5, 10, 4}, {6, 12, 9}};
     (void)state;
-    assert_true(fabs(our_p(low, 5, high, 5) - 0.012185780355344813) < 1e-12);
+    assert_true(fabs(our_p(low, 5, high, 5) - 2.0 / 252) < 1e-15);
+    assert_true(fabs(our_p(low, 4, high, 4) - 2.0 / 70) < 1e-15);
+    assert_true(fabs(our_test(low, 4, high, 4).least - 2.0 / 70) < 1e-15);
     assert_true(our_p(five, 3, five, 3) >= 1);
     assert_true(our_p(low, 1, high, 5) > 0.05);
     assert_true(our_p(low, 5, high, 0) >= 1);
+    for (size_t i = 0; i < COUNT(limits); i++)
+        for (int over = 0; over < 2; over++) {
+            int n = limits[i].n, m = limits[i].m, u = limits[i].u + over;
+            int64_t a[12], b[12];
+            for (int k = 0; k < n; k++) { /* the first m * n - u pairs are won by b */
+                int below = u - k * m;
+                a[n - 1 - k] = 100 * (below > m ? m : below > 0 ? below : 0) - k;
+            }
+            for (int k = 0; k < m; k++)
+                b[k] = 100 * k + 50;
+            assert_int_equal(naive_twice_u(a, (size_t)n, b, (size_t)m), 2 * u);
+            assert_int_equal(our_p(a, (size_t)n, b, (size_t)m) <= 0.01, !over);
+        }
+}
+
+/* Samples of all sizes that are counted fit. */
+static void test_room(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= ROCL_EXACT_VALUES; n++)
+        for (size_t m = n; n * m * (n + m) * n <= ROCL_EXACT_STEPS; m++) {
+            assert_true(n + m <= ROCL_EXACT_VALUES);
+            assert_true((n + 1) * (2 * n * m + 1) <= ROCL_EXACT_WAYS);
+        }
 }
 
 /* ---- the table's p, from the events ---- */
@@ -224,7 +358,8 @@ static void test_p(void **state)
             continue;
         scan(&a, "rank0", text_of(t, r, "name"));
         scan(&b, "rank1", text_of(t, r, "name"));
-        check_real(t, r, "p", naive_p(a.v, a.n, b.v, b.n));
+        check_real(t, r, "p",
+                   a.n + b.n <= 20 ? naive_exact(a.v, a.n, b.v, b.n).p : our_p(a.v, a.n, b.v, b.n));
         checked++;
     }
     assert_true(checked >= 3);
@@ -236,7 +371,7 @@ static void test_p(void **state)
 static void test_same(void **state)
 {
     static const char *const traces[] = {"rank0", "rank0 rank1", "everything", "nasty-3.0.0"};
-    rocl_growth g;
+    rocl_gate g;
     (void)state;
     for (size_t i = 0; i < COUNT(traces); i++) {
         rocl_tables *all = compare(traces[i], traces[i], &two, &two, 0, &g);
@@ -248,8 +383,8 @@ static void test_same(void **state)
             assert_int_equal(int_of(t, r, "change_ns"), 0);
             check_real(t, r, "p", 1);
         }
-        assert_int_equal(g.count, 0);
-        assert_null(g.name);
+        assert_int_equal(g.grown.count, 0);
+        assert_null(g.grown.name);
         rocl_tables_free(all);
     }
 }
@@ -282,19 +417,19 @@ static void test_same_bytes(void **state)
 
 static void test_nothing(void **state)
 {
-    rocl_growth g;
+    rocl_gate g;
     (void)state;
     rocl_tables *all = compare("empty-tables", "empty-tables", &two, &two, 0, &g);
     assert_int_equal(table_of(all, "compare")->row_count, 0);
-    assert_int_equal(g.count, 0);
+    assert_int_equal(g.grown.count, 0);
     rocl_tables_free(all);
     all = compare("rank0", "empty-tables", &two, &two, 0, &g);
     assert_string_equal(text_of(table_of(all, "compare"), 0, "status"), "removed");
-    assert_int_equal(g.count, 0);
+    assert_int_equal(g.grown.count, 0);
     rocl_tables_free(all);
     all = compare("empty-tables", "rank0", &two, &two, 1e9, &g);
     assert_string_equal(text_of(table_of(all, "compare"), 0, "status"), "added");
-    assert_true(g.count > 0 && g.added);
+    assert_true(g.grown.count > 0 && g.grown.added);
     rocl_tables_free(all);
 }
 
@@ -344,7 +479,7 @@ static size_t changed_rows(const rocl_table *t)
 static void test_growth(void **state)
 {
     char file[96];
-    rocl_growth g;
+    rocl_gate g;
     (void)state;
     snprintf(file, sizeof file, "%s/b.db", folder);
     copy_rank0(file);
@@ -355,22 +490,22 @@ static void test_growth(void **state)
     assert_int_equal(int_of(t, 0, "calls_b"), 10);
     assert_int_equal(int_of(t, 0, "change_ns"), int_of(t, 0, "total_a_ns"));
     assert_string_equal(text_of(t, 0, "significant"), "yes");
-    assert_int_equal(g.count, 1);
-    assert_false(g.added);
-    assert_true(fabs(g.percent - 100) < 1e-9);
-    assert_string_equal(g.domain, "KERNELS");
-    assert_string_equal(g.name, text_of(t, 0, "name"));
+    assert_int_equal(g.grown.count, 1);
+    assert_false(g.grown.added);
+    assert_true(fabs(g.grown.percent - 100) < 1e-9);
+    assert_string_equal(g.grown.domain, "KERNELS");
+    assert_string_equal(g.grown.name, text_of(t, 0, "name"));
     rocl_tables_free(all);
     /* Not more than that, and what became faster did not grow. */
     rocl_tables_free(compare("rank0", file, &two, &two, 100.001, &g));
-    assert_int_equal(g.count, 0);
+    assert_int_equal(g.grown.count, 0);
     rocl_tables_free(compare(file, "rank0", &two, &two, 0, &g));
-    assert_int_equal(g.count, 0);
+    assert_int_equal(g.grown.count, 0);
     /* Beside a very long one it is too small to matter. */
     stretch(file, BIG, 10000);
     all = compare("rank0", file, &two, &two, 99, &g);
-    assert_int_equal(g.count, 1);
-    assert_non_null(strstr(g.name, "MT256x256x64"));
+    assert_int_equal(g.grown.count, 1);
+    assert_non_null(strstr(g.grown.name, "MT256x256x64"));
     rocl_tables_free(all);
 }
 
@@ -381,7 +516,7 @@ static void test_top(void **state)
     (void)state;
     rocl_tables *whole = compare("rank0", "rank1", &two, &two, 0, NULL);
     rocl_trace *a = open_trace("rank0", &two), *b = open_trace("rank1", &two);
-    assert_int_equal(rocl_compare(a, b, &so, 0, NULL, &cut, NULL), ROCL_OK);
+    assert_int_equal(rocl_compare(a, b, &so, NULL, &cut, NULL), ROCL_OK);
     const rocl_table *t = table_of(cut, "compare"), *w = table_of(whole, "compare");
     assert_true(t->column_count < w->column_count);
     assert_int_equal(t->row_count, 3);
@@ -400,10 +535,17 @@ static void test_top(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_join),          cmocka_unit_test(test_random_samples),
-        cmocka_unit_test(test_known_samples), cmocka_unit_test(test_p),
-        cmocka_unit_test(test_same),          cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_nothing),       cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_join),
+        cmocka_unit_test(test_random_samples),
+        cmocka_unit_test(test_known_samples),
+        cmocka_unit_test(test_small_samples),
+        cmocka_unit_test(test_different_values),
+        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_p),
+        cmocka_unit_test(test_same),
+        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_growth),
         cmocka_unit_test(test_top),
     };
     return cmocka_run_group_tests_name("compare", tests, enter, leave);

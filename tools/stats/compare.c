@@ -30,13 +30,27 @@ static bool parse_percent(const char *text, double *percent)
     return true;
 }
 
+/* Infinite where it is not asked for; -1 to go on, else the exit code. */
+static int check_limit(const comparison *cmp, const char *option, const char *text, double *limit)
+{
+    *limit = INFINITY;
+    if (text && !cmp->wanted)
+        return usage_error("%s is for compare", option);
+    if (text && !parse_percent(text, limit))
+        return usage_error("%s: \"%s\" is not a number of percent", option, text);
+    return -1;
+}
+
 int comparison_check(comparison *cmp, common *c, size_t behind)
 {
     const strings all = c->inputs;
-    if (cmp->fail_over && !cmp->wanted)
-        return usage_error("--fail-over is for compare");
-    if (cmp->fail_over && !parse_percent(cmp->fail_over, &cmp->limit))
-        return usage_error("--fail-over: \"%s\" is not a number of percent", cmp->fail_over);
+    int code = check_limit(cmp, "--fail-over", cmp->fail_over, &cmp->gate.average);
+    if (code < 0)
+        code = check_limit(cmp, "--fail-over-total", cmp->fail_over_total, &cmp->gate.total);
+    if (code >= 0)
+        return code;
+    if (!cmp->fail_over_total)
+        cmp->gate.total = cmp->gate.average; /* a word about it is due all the same */
     if (!cmp->wanted)
         return -1;
     if (behind == 0 || behind >= all.n) {
@@ -67,32 +81,87 @@ static void put_name(char *to, size_t size, const char *name)
     to[n] = '\0';
 }
 
-static void say_growth(const comparison *cmp, const rocl_growth *g)
+/* "is new", "grew by 12.5 % on average", "took no time before" */
+static void put_growth(char *to, size_t size, const rocl_growth *g, const char *how)
 {
-    char grew[64] = "is new", name[256];
-    put_name(name, sizeof name, g->name);
-    if (!g->added && isfinite(g->percent))
-        snprintf(grew, sizeof grew, "grew by %.1f %% on average", g->percent);
-    else if (!g->added)
-        snprintf(grew, sizeof grew, "took no time before");
-    msg_error("%" PRIu64 " name%s grew by more than %g %%; the worst: %s %s %s", g->count,
-              g->count == 1 ? "" : "s", cmp->limit, g->domain, name, grew);
+    if (g->added)
+        snprintf(to, size, "is new");
+    else if (isfinite(g->percent))
+        snprintf(to, size, "grew by %.1f %%%s", g->percent, how);
+    else
+        snprintf(to, size, "took no time before");
 }
 
-rocl_status comparison_run(const comparison *cmp, const common *c, const rocl_stats_options *o,
+static bool say_rule(const rocl_growth *g, const char *of, const char *what, const char *how,
+                     double limit)
+{
+    char grew[64], name[256] = "";
+    if (!g->count)
+        return false;
+    if (g->name)
+        put_name(name, sizeof name, g->name);
+    put_growth(grew, sizeof grew, g, how);
+    msg_error("%s%" PRIu64 " %s%s grew by more than %g %%; the worst: %s%s%s %s", of, g->count,
+              what, g->count == 1 ? "" : "s", limit, g->domain, g->name ? " " : "", name, grew);
+    return true;
+}
+
+/* Each rule that fails in a line of its own; true: one did. */
+static bool say_growth(const comparison *cmp)
+{
+    const rocl_gate *g = &cmp->gate;
+    char grew[64];
+    bool failed = say_rule(&g->grown, "", "name", " on average", g->average);
+    if (!cmp->fail_over_total)
+        return failed;
+    failed |= say_rule(&g->total_names, "the total of ", "name", "", g->total);
+    failed |= say_rule(&g->total_domains, "the total of ", "domain", "", g->total);
+    if (!g->total_trace.count)
+        return failed;
+    put_growth(grew, sizeof grew, &g->total_trace, "");
+    msg_error("the total of the trace %s, more than %g %%", grew, g->total);
+    return true;
+}
+
+static void put_percent(char *to, size_t size, double percent)
+{
+    if (isfinite(percent))
+        snprintf(to, size, "+ %.*f %%", percent < 100, percent);
+    else
+        snprintf(to, size, "from no time");
+}
+
+/* What --fail-over does not decide must not look as if it had been found good. */
+static void say_not_judged(const comparison *cmp)
+{
+    const rocl_growth *names = &cmp->gate.not_judged, *domains = &cmp->gate.total_domains;
+    const char *more = cmp->fail_over_total ? "" : "; --fail-over-total looks at totals";
+    char grew[64], name[256];
+    if (names->count) {
+        put_name(name, sizeof name, names->name);
+        put_percent(grew, sizeof grew, names->percent);
+        msg_notice("not judged: %" PRIu64 " name%s with too few calls, worst %s: %s %s%s",
+                   names->count, names->count == 1 ? "" : "s", grew, names->domain, name, more);
+    } else if (domains->count && !cmp->fail_over_total && !cmp->gate.grown.count) {
+        put_percent(grew, sizeof grew, domains->percent);
+        msg_notice("not judged: the total of %" PRIu64 " domain%s, worst %s: %s%s", domains->count,
+                   domains->count == 1 ? "" : "s", grew, domains->domain, more);
+    }
+}
+
+rocl_status comparison_run(comparison *cmp, const common *c, const rocl_stats_options *o,
                            rocl_trace *a, rocl_tables **tables, rocl_error *err)
 {
     rocl_trace *b = NULL;
-    rocl_growth growth = {0};
     rocl_status s = common_open(c, &cmp->b, &b, err);
     if (s <= ROCL_PARTIAL)
-        s = rocl_compare(a, b, o, cmp->limit, cmp->fail_over ? &growth : NULL, tables, err);
-    if (s <= ROCL_PARTIAL)
+        s = rocl_compare(a, b, o, &cmp->gate, tables, err);
+    if (s <= ROCL_PARTIAL) {
         common_report(c, b);
-    if (s <= ROCL_PARTIAL && growth.count) {
-        say_growth(cmp, &growth);
-        s = ROCL_PARTIAL;
+        say_not_judged(cmp);
     }
+    if (s <= ROCL_PARTIAL && say_growth(cmp))
+        s = ROCL_PARTIAL;
     rocl_trace_close(b);
     return s;
 }

@@ -70,6 +70,9 @@ static const opt report_options[] = {
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,
      "with compare: exit with 1 when something takes significantly longer in B, by more than so "
      "many percent on average, or is new"},
+    {"fail-over-total", 0, OPT_STRING, offsetof(cli, compare.fail_over_total), "PCT", NULL, 0, 0,
+     "with compare: exit with 1 when the total time of a name, of a domain or of the trace grew by "
+     "more than so many percent, or is new, however few calls there are"},
     {"slices", 0, OPT_NUMBER, offsetof(cli, slices), "N", NULL, 1, SLICES_MAX,
      "equal parts that the timeline cuts the time into (default: 60, or fewer on a narrow "
      "terminal, "
