@@ -195,6 +195,8 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (st == ROCL_OK)
         st = rocl_trace_order(t, err);
     if (st == ROCL_OK)
+        st = rocl_trace_label_lanes(t, err);
+    if (st == ROCL_OK)
         st = set_up(t, err);
     if (st == ROCL_OK && !rocl_strings_complete(t->strings))
         st = rocl_fail_memory(err);

@@ -122,6 +122,7 @@ typedef struct rocl_queue {
     int64_t id;
     uint32_t process;
     uint32_t name;
+    uint32_t label; /* text: what it is called, never empty; of a stream, as no other is */
 } rocl_queue;
 
 typedef rocl_queue rocl_stream;

@@ -45,7 +45,7 @@ static const rocl_table_column copy_columns[C_COLUMNS] = {
     [C_FROM_SIZE] = {"from_bytes", "Size from", ROCL_UNIT_BYTES},
     [C_TO_SIZE] = {"to_bytes", "below", ROCL_UNIT_BYTES},
     [C_RANK] = {"rank", "Rank", ROCL_UNIT_COUNT},
-    [C_STREAM] = {"stream", "Stream", ROCL_UNIT_COUNT},
+    [C_STREAM] = {"stream", "Stream", ROCL_UNIT_TEXT},
     [C_CALLS] = {"calls", "Calls", ROCL_UNIT_COUNT},
     [C_BYTES] = {"bytes", "Bytes", ROCL_UNIT_BYTES},
     [C_TOTAL] = {"total_ns", "Total", ROCL_UNIT_NS},
@@ -105,7 +105,7 @@ static rocl_datum copy_cell(const summary *s, rocl_tables *out, const summary_gr
     case C_RANK:
         return rocl_id_datum(g->key.rank);
     case C_STREAM:
-        return rocl_id_datum(g->key.stream);
+        return g->key.stream ? rocl_cell_of_text(s->trace, out, g->key.stream) : (rocl_datum){0};
     case C_MEDIAN:
         return rocl_datum_int(g->d.median);
     default:

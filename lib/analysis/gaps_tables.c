@@ -6,7 +6,7 @@
 #define LANE                                                                                       \
     {"process", "Process", ROCL_UNIT_COUNT}, {"lane", "Lane", ROCL_UNIT_TEXT},                     \
     {                                                                                              \
-        "id", "Id", ROCL_UNIT_COUNT                                                                \
+        "name", "Name", ROCL_UNIT_TEXT                                                             \
     }
 
 /* Those of LANE are for lanes only. */

@@ -16,11 +16,10 @@ static rocl_status add_kernel(launch *l, unsigned worker, const rocl_capture *c,
     const rocl_event *e = &d->e;
     uint8_t payload[4 * ROCL_VARINT_MAX], *q = payload;
     const uint64_t key[4] = {rocl_process_word(c, e), e->stack_id, (uint64_t)e->start, e->id};
-    int64_t stream = d->stream < c->stream_count ? c->streams[d->stream].id : -1;
     q = rocl_varint_put(q, (uint64_t)e->end);
     q = rocl_varint_put(q, rocl_name_of(e));
     q = rocl_varint_put(q, d->agent < c->agent_count ? c->agents[d->agent].label : 0);
-    q = rocl_varint_put(q, (uint64_t)stream + 1); /* a short 0 for none */
+    q = rocl_varint_put(q, d->stream < c->stream_count ? c->streams[d->stream].label : 0);
     return rocl_sorter_add(l->kernels, worker, key, payload, (size_t)(q - payload), err);
 }
 
@@ -58,7 +57,7 @@ static kernel read_kernel(const launch *l, const rocl_record *rec)
                      .call = ROCL_NONE,
                      .agent = (uint32_t)v[2],
                      .rank = c->processes[(uint32_t)rec->key[0]].rank,
-                     .stream = (int64_t)(v[3] - 1)}};
+                     .stream = (uint32_t)v[3]}};
 }
 
 static launch_group *group_at(launch *l, uint32_t id)
@@ -85,7 +84,7 @@ static uint32_t find_group(launch *l, launch_key key)
     if (!l->options->by_agent)
         key.agent = 0;
     if (!l->options->by_stream)
-        key.stream = -1;
+        key.stream = 0;
     uint32_t id = rocl_strings_put(l->keys, (const char *)&key, sizeof key);
     launch_group *g = id == ROCL_NONE ? NULL : group_at(l, id);
     if (!g)

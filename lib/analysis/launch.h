@@ -7,9 +7,8 @@
 
 /* What makes a group; compared byte by byte, so without holes. */
 typedef struct launch_key {
-    uint32_t name, call, agent; /* texts; call ROCL_NONE: it is not in the trace */
-    int32_t rank;               /* -1: unknown, or not asked for */
-    int64_t stream;             /* the same */
+    uint32_t name, call, agent, stream; /* texts; call ROCL_NONE: it is not in the trace */
+    int32_t rank;                       /* -1: unknown, or not asked for */
 } launch_key;
 
 typedef struct launch_group {

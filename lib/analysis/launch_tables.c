@@ -28,7 +28,7 @@ static const rocl_table_column launch_columns[L_COLUMNS] = {
     [L_CALL] = {"call", "Launched by", ROCL_UNIT_TEXT},
     [L_RANK] = {"rank", "Rank", ROCL_UNIT_COUNT},
     [L_AGENT] = {"agent", "Agent", ROCL_UNIT_TEXT},
-    [L_STREAM] = {"stream", "Stream", ROCL_UNIT_COUNT},
+    [L_STREAM] = {"stream", "Stream", ROCL_UNIT_TEXT},
     [L_COUNT] = {"launches", "Count", ROCL_UNIT_COUNT},
     [L_EARLY] = {"early", "Early", ROCL_UNIT_COUNT},
     [L_CALL_TIME] = {"call_average_ns", "Call", ROCL_UNIT_NS},
@@ -88,7 +88,7 @@ static int compare_groups(const void *a, const void *b, void *ctx)
         c = rocl_number_order(k->rank, m->rank);
     if (!c)
         c = rocl_compare_texts(l->trace, k->agent, m->agent);
-    return c ? c : rocl_number_order(k->stream, m->stream);
+    return c ? c : rocl_compare_texts(l->trace, k->stream, m->stream);
 }
 
 /* Free the array. */
@@ -123,7 +123,7 @@ static rocl_datum key_cell(const launch *l, rocl_tables *out, const launch_key *
     case L_AGENT:
         return k->agent ? rocl_cell_of_text(l->trace, out, k->agent) : (rocl_datum){0};
     default:
-        return rocl_id_datum(k->stream);
+        return k->stream ? rocl_cell_of_text(l->trace, out, k->stream) : (rocl_datum){0};
     }
 }
 
@@ -249,7 +249,7 @@ static const rocl_table_column delay_columns[] = {
     {"name", "Kernel", ROCL_UNIT_TEXT},     {"call", "Launched by", ROCL_UNIT_TEXT},
     {"start_ns", "Start", ROCL_UNIT_COUNT}, {"delay_ns", "Delay", ROCL_UNIT_NS},
     {"rank", "Rank", ROCL_UNIT_COUNT},      {"agent", "Agent", ROCL_UNIT_TEXT},
-    {"stream", "Stream", ROCL_UNIT_COUNT},
+    {"stream", "Stream", ROCL_UNIT_TEXT},
 };
 
 static rocl_status delay_table(launch *l, rocl_tables *out, rocl_error *err)

@@ -52,7 +52,7 @@ static void fill_lane(const busy *b, rocl_tables *out, rocl_datum *r, uint64_t p
     if (lane->process < c->process_count)
         r[0] = rocl_datum_int(c->processes[lane->process].pid);
     r[1] = queue ? rocl_datum_text(out, "queue", 5) : rocl_datum_text(out, "stream", 6);
-    r[2] = rocl_datum_int(lane->id);
+    r[2] = rocl_cell_of_text(b->trace, out, lane->label);
 }
 
 rocl_datum *rocl_busy_row(const busy *b, rocl_tables *out, rocl_table *t, const sweep *s)

@@ -93,15 +93,8 @@ static const rocl_table_column queue_columns[LANE_COLUMNS] = LANE("Queue");
 
 static rocl_datum name_cell(const streams *s, rocl_tables *out, const lane *l)
 {
-    char text[64];
-    if (l->key.kind == OF_NONE)
-        return (rocl_datum){0};
-    const rocl_queue *q = definition_of(s, l);
-    if (*rocl_str(s->trace, q->name))
-        return rocl_cell_of_text(s->trace, out, q->name);
-    snprintf(text, sizeof text, "%s %lld", l->key.kind == OF_STREAM ? "Stream" : "Queue",
-             (long long)q->id);
-    return rocl_cell_of_string(out, text);
+    return l->key.kind == OF_NONE ? (rocl_datum){0}
+                                  : rocl_cell_of_text(s->trace, out, definition_of(s, l)->label);
 }
 
 static uint64_t shown_columns(const streams *s)

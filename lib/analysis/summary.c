@@ -14,9 +14,9 @@ static uint32_t agent_text(const rocl_capture *c, uint32_t agent)
     return agent < c->agent_count ? c->agents[agent].label : 0;
 }
 
-static int64_t stream_id(const rocl_capture *c, uint32_t stream)
+static uint32_t stream_text(const rocl_capture *c, uint32_t stream)
 {
-    return stream < c->stream_count ? c->streams[stream].id : -1;
+    return stream < c->stream_count ? c->streams[stream].label : 0;
 }
 
 static void place_key(const summary *s, const rocl_capture *c, summary_key *k, uint32_t agent,
@@ -25,7 +25,7 @@ static void place_key(const summary *s, const rocl_capture *c, summary_key *k, u
     if (s->options->by_agent)
         k->agent = agent_text(c, agent);
     if (s->options->by_stream)
-        k->stream = stream_id(c, stream);
+        k->stream = stream_text(c, stream);
 }
 
 static void make_key(const summary *s, const rocl_batch *b, size_t i, summary_key *k)
@@ -36,7 +36,6 @@ static void make_key(const summary *s, const rocl_batch *b, size_t i, summary_ke
                        .domain = rocl_domain_of(s->trace, b->kind, e->category),
                        .name = e->name == ROCL_NONE ? 0 : e->name};
     k->rank = s->options->by_rank ? c->processes[e->process].rank : -1;
-    k->stream = -1;
     if (b->kind == ROCL_DISPATCH) {
         const rocl_dispatch *d = &b->dispatches[i];
         place_key(s, c, k, d->agent, d->stream);
@@ -226,7 +225,7 @@ static int compare_keys(const rocl_trace *t, const summary_key *x, const summary
     if (!c)
         c = rocl_number_order(x->rank, y->rank);
     if (!c)
-        c = rocl_number_order(x->stream, y->stream);
+        c = rocl_compare_texts(t, x->stream, y->stream);
     if (!c)
         c = rocl_number_order(x->size_class, y->size_class);
     if (!c)

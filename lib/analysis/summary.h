@@ -13,9 +13,8 @@ typedef struct summary_key {
     uint32_t of;        /* summary_of */
     int32_t size_class; /* of sizes of copies; else -1 */
     uint32_t domain;
-    uint32_t name, agent, other_agent; /* texts */
+    uint32_t name, agent, other_agent, stream; /* texts */
     int32_t rank;
-    int64_t stream;
     uint32_t workgroup[3], grid[3];
 } summary_key;
 

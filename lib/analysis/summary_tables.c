@@ -35,7 +35,7 @@ static const rocl_table_column summary_columns[S_COLUMNS] = {
     [S_NAME] = {"name", "Name", ROCL_UNIT_TEXT},
     [S_RANK] = {"rank", "Rank", ROCL_UNIT_COUNT},
     [S_AGENT] = {"agent", "Agent", ROCL_UNIT_TEXT},
-    [S_STREAM] = {"stream", "Stream", ROCL_UNIT_COUNT},
+    [S_STREAM] = {"stream", "Stream", ROCL_UNIT_TEXT},
     [S_WORKGROUP] = {"workgroup", "Workgroup", ROCL_UNIT_TEXT},
     [S_GRID] = {"grid", "Grid", ROCL_UNIT_TEXT},
     [S_CALLS] = {"calls", "Calls", ROCL_UNIT_COUNT},
@@ -104,7 +104,7 @@ static rocl_datum key_cell(const summary *s, rocl_tables *out, const summary_gro
     case S_AGENT:
         return g->key.agent ? rocl_cell_of_text(s->trace, out, g->key.agent) : (rocl_datum){0};
     case S_STREAM:
-        return rocl_id_datum(g->key.stream);
+        return g->key.stream ? rocl_cell_of_text(s->trace, out, g->key.stream) : (rocl_datum){0};
     case S_WORKGROUP:
         return dims_datum(out, g->key.workgroup);
     default:

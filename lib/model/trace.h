@@ -134,6 +134,8 @@ void rocl_progress_phase(rocl_trace *t, const char *phase, uint64_t total_rows);
 /* Puts the captures in the order of all outputs, by node, rank and pid, whatever the order of the
  * inputs, and numbers captures and machines. Once, when all have their definitions. */
 rocl_status rocl_trace_order(rocl_trace *t, rocl_error *err);
+/* Sets the labels of queues and streams. */
+rocl_status rocl_trace_label_lanes(rocl_trace *t, rocl_error *err);
 
 /* What to call a machine: its host name, its machine id, or "-" when nothing is known. */
 const char *rocl_machine_name(const rocl_trace *t, uint32_t machine);

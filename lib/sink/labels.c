@@ -58,10 +58,8 @@ void rocl_queue_label(const rocl_trace *t, const rocl_queue *q, const char *word
 {
     if (!q)
         snprintf(name, size, "No %s", word);
-    else if (q->name)
-        snprintf(name, size, "%s", rocl_str(t, q->name));
     else
-        snprintf(name, size, "%s %" PRId64, word, q->id);
+        snprintf(name, size, "%s", rocl_str(t, q->label));
 }
 
 uint64_t rocl_link_id(const rocl_capture *c, uint64_t stack_id)

@@ -19,7 +19,7 @@ const char *rocl_thread_label(const rocl_capture *c, const rocl_thread *t, const
                               char *buf, size_t size);
 /* "GPU 0 AMD Instinct MI300X"; instead of the product the name that the program gave it. */
 void rocl_gpu_label(const rocl_trace *t, const rocl_gpu *g, char *name, size_t size);
-/* "Queue 3": a stored name, or the word and id; "No Queue" for NULL. */
+/* Its label; "No Queue" for NULL. */
 void rocl_queue_label(const rocl_trace *t, const rocl_queue *q, const char *word, char *name,
                       size_t size);
 

@@ -237,7 +237,7 @@ END
     run ! grep -q 'Idle gaps per stream' overview
     [ "$(rocstats gaps --by-stream --format json "$db" |
         jq -c '[.tables[] | select(.key | contains("lane")) | .columns[:4] | map(.key)] | unique')" = \
-        '[["process","lane","id","gpu"]]' ]
+        '[["process","lane","name","gpu"]]' ]
 }
 
 @test "gaps: between kernels only, the time of copies is idle" {
@@ -319,4 +319,39 @@ columns() { # argument of rocstats...
     try 2 rocstats summary --summary-groups 'nothing' "$db"
     says '"nothing" matches no domain'
     try 2 rocstats summary --summary-groups '(' "$db"
+}
+
+@test "a stream has one name, whichever report or picture shows it" {
+    needs jq "$BUILD/tests/pfdump"
+    s=$(suffix "$FIXTURES/schema-3.0.0.db")
+    cp "$FIXTURES/schema-3.0.0.db" t.db
+    # one name twice, none at all, and none with what would be the name of another
+    sqlite3 t.db "UPDATE rocpd_info_stream$s SET name = 'work' WHERE id IN (1, 6);
+        UPDATE rocpd_info_stream$s SET name = NULL WHERE id IN (3, 4);
+        UPDATE rocpd_info_stream$s SET name = 'Stream 4' WHERE id = 5"
+    expected=$(sqlite3 -readonly t.db "SELECT count(DISTINCT stream_id) FROM (SELECT stream_id FROM
+        rocpd_kernel_dispatch$s UNION SELECT stream_id FROM rocpd_memory_copy$s)")
+    rocstats streams --format json t.db | jq -r '.tables[] | select(.key == "streams") | .rows[].name' |
+        sort >streams
+    [ "$(wc -l <streams)" -eq "$expected" ]
+    [ "$(sort -u streams | wc -l)" -eq "$expected" ]
+    grep -qx 'work' streams
+    grep -qx 'work \[6\]' streams
+    grep -qx 'Stream 3' streams
+    grep -qx 'Stream 4 \[5\]' streams
+    for report in kernels copies summary launch; do
+        rocstats "$report" --by-stream --format json t.db |
+            jq -r '.tables[].rows[].stream | select(. != null)' | sort -u >shown
+        [ -s shown ]
+        [ -z "$(comm -13 streams shown)" ] || fail "$report: $(comm -13 streams shown)"
+    done
+    rocstats gaps --by-stream --format json t.db |
+        jq -r '.tables[].rows[] | select(.lane == "stream") | .name' | sort -u >shown
+    [ -s shown ]
+    [ -z "$(comm -13 streams shown)" ]
+    rocpd2pftrace -o t.pftrace t.db
+    "$BUILD/tests/pfdump" events t.pftrace | awk -F'\t' '$1 == "stage" && $7 == "Kernel" { print $6 }' |
+        sort -u >shown
+    [ -s shown ]
+    [ -z "$(comm -13 streams shown)" ] || fail "$(comm -13 streams shown)"
 }

@@ -2,7 +2,7 @@
 #include "tests/unit/stats_check.h"
 
 static const char *const schema =
-    "CREATE TABLE ev(domain TEXT, name TEXT, rank INT, agent TEXT, stream INT, workgroup TEXT, "
+    "CREATE TABLE ev(domain TEXT, name TEXT, rank INT, agent TEXT, stream TEXT, workgroup TEXT, "
     "grid TEXT, start INT, \"end\" INT, bytes INT, src TEXT, dst TEXT, part INT, gpu INT, gpu2 "
     "INT)";
 
@@ -32,7 +32,7 @@ static const char *const fill[] = {
 
     "INSERT INTO ev(domain, name, rank, agent, stream, workgroup, grid, start, \"end\", part, "
     "gpu) SELECT 'KERNELS', s.display_name, " RANK
-    ", " LABEL("a") ", {own}.stream_id, "
+    ", " LABEL("a") ", (SELECT w.name FROM rocpd_info_stream%S w WHERE w.id = {own}.stream_id), "
                     "x.workgroup_size_x || 'x' || x.workgroup_size_y || 'x' || x.workgroup_size_z, "
                     "x.grid_size_x "
                     "|| 'x' || x.grid_size_y || 'x' || x.grid_size_z, x.start, x.\"end\", "
@@ -45,7 +45,7 @@ static const char *const fill[] = {
 
     "INSERT INTO ev(domain, name, rank, agent, stream, start, \"end\", bytes, src, dst, part, gpu, "
     "gpu2) SELECT 'MEMORY_COPIES', n.string, " RANK ", " LABEL(
-        "d") ", {own}.stream_id, x.start, "
+        "d") ", (SELECT w.name FROM rocpd_info_stream%S w WHERE w.id = {own}.stream_id), x.start, "
              "x.\"end\", x.size, coalesce(" LABEL("s") ", ''), coalesce(" LABEL(
                  "d") ", ''), 2, " GPU("d") ", nullif(" GPU("s") ", coalesce(" GPU("d") ", -1)) "
                                                                                         "FROM "
@@ -90,7 +90,8 @@ static const char *const fill[] = {
              "'SCRATCH' "
              "THEN y.queue IS {own}.queue_id AND y.thread IS {own}.tid ELSE y.address = x.address "
              "END AND "
-             "y.start < x.start ORDER BY y.start DESC LIMIT 1)), {own}.stream_id, x.start, "
+             "y.start < x.start ORDER BY y.start DESC LIMIT 1)), (SELECT w.name FROM "
+             "rocpd_info_stream%S w WHERE w.id = {own}.stream_id), x.start, "
              "x.\"end\" FROM "
              "rocpd_memory_allocate%S x " JOINS
              "LEFT JOIN rocpd_info_agent%S a ON a.id = {own}.agent_id "

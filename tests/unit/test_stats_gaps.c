@@ -6,8 +6,10 @@
     "rocpd_info_node) > 1 THEN ' on ' || (SELECT hostname FROM rocpd_info_node h WHERE h.id = "    \
     "x.nid AND h.guid = x.guid) ELSE '' END"
 #define LANES(table, agents, name)                                                                 \
-    "SELECT p.pid, l.lane, CASE l.lane WHEN 'stream' THEN x.stream_id ELSE x.queue_id END AS "     \
-    "id, " LABEL " AS gpu, x.start, x.\"end\", " name " AS name FROM " table                       \
+    "SELECT p.pid, l.lane, CASE l.lane WHEN 'stream' THEN (SELECT z.name FROM "                    \
+    "rocpd_info_stream z WHERE z.id = x.stream_id AND z.guid = x.guid) ELSE (SELECT z.name FROM "  \
+    "rocpd_info_queue z WHERE z.id = x.queue_id AND z.guid = x.guid) END AS id, " LABEL            \
+    " AS gpu, x.start, x.\"end\", " name " AS name FROM " table                                    \
     " x JOIN rocpd_info_agent a ON a.id IN (" agents ") AND a.guid = x.guid JOIN "                 \
     "rocpd_info_process p ON p.id = x.pid AND p.guid = x.guid JOIN (SELECT 'stream' AS lane "      \
     "UNION ALL SELECT 'queue') l"
@@ -36,7 +38,7 @@ static sqlite3_stmt *of_row(sqlite3 *db, const char *sql, const rocl_table *t, s
     sqlite3_stmt *stmt = prepare(db, sql);
     sqlite3_bind_int64(stmt, 1, cell(t, row, "process")->i);
     sqlite3_bind_text(stmt, 2, text_of(t, row, "lane"), -1, SQLITE_STATIC);
-    sqlite3_bind_int64(stmt, 3, cell(t, row, "id")->i);
+    sqlite3_bind_text(stmt, 3, text_of(t, row, "name"), -1, SQLITE_STATIC);
     sqlite3_bind_text(stmt, 4, text_of(t, row, "gpu"), -1, SQLITE_STATIC);
     return stmt;
 }
@@ -93,7 +95,7 @@ static void check_buckets(sqlite3 *db, const rocl_table *t)
 static bool same_lane(const rocl_table *t, size_t a, size_t b)
 {
     return cell(t, a, "process")->i == cell(t, b, "process")->i &&
-           cell(t, a, "id")->i == cell(t, b, "id")->i &&
+           !strcmp(text_of(t, a, "name"), text_of(t, b, "name")) &&
            !strcmp(text_of(t, a, "lane"), text_of(t, b, "lane")) &&
            !strcmp(text_of(t, a, "gpu"), text_of(t, b, "gpu"));
 }

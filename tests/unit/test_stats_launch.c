@@ -43,7 +43,7 @@ static sqlite3_stmt *rows_of(sqlite3 *db, const rocl_table *t, size_t row,
     if (o->by_agent)
         sqlite3_bind_text(stmt, 4, cell(t, row, "agent")->text, -1, SQLITE_STATIC);
     if (o->by_stream)
-        sqlite3_bind_int64(stmt, 5, int_of(t, row, "stream"));
+        sqlite3_bind_text(stmt, 5, cell(t, row, "stream")->text, -1, SQLITE_STATIC);
     sqlite3_free(sql);
     return stmt;
 }
@@ -145,7 +145,7 @@ static void check_longest(sqlite3 *db, const rocl_table *t, size_t top)
         sqlite3_bind_text(one, 4, cell(t, row, "call")->text, -1, SQLITE_STATIC);
         sqlite3_bind_int64(one, 5, int_of(t, row, "rank"));
         sqlite3_bind_text(one, 6, cell(t, row, "agent")->text, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(one, 7, int_of(t, row, "stream"));
+        sqlite3_bind_text(one, 7, cell(t, row, "stream")->text, -1, SQLITE_STATIC);
         assert_int_equal(sqlite3_step(one), SQLITE_ROW);
         assert_true(sqlite3_column_int64(one, 0) > 0);
         sqlite3_reset(one);

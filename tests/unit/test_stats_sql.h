@@ -60,7 +60,8 @@ static const char *const host_and_work[] = {
     " FROM rocpd_region%S x" JOINS "LEFT JOIN %C c ON c.id = e.category_id LEFT JOIN "
     "rocpd_string%S n ON n.id = x.name_id" SOUND,
     "INSERT INTO work SELECT %N, %T.pid, e.stack_id, 0, x.start, x.\"end\", s.display_name, " AGENT
-    ", %T.stream_id, " RANK " FROM rocpd_kernel_dispatch%S x" JOINS
+    ", (SELECT z.name FROM rocpd_info_stream%S z WHERE z.id = %T.stream_id), " RANK
+    " FROM rocpd_kernel_dispatch%S x" JOINS
     "LEFT JOIN rocpd_info_kernel_symbol%S s ON s.id = x.kernel_id LEFT JOIN rocpd_info_agent%S a "
     "ON a.id = %T.agent_id" SOUND,
     "INSERT INTO work SELECT %N, %T.pid, e.stack_id, 1, x.start, x.\"end\", '', '', 0, 0 FROM "

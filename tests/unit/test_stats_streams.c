@@ -353,7 +353,8 @@ static world_event random_work(uint64_t *dice, size_t row, uint64_t steps)
 static void test_random(void **state)
 {
     static world_event events[60];
-    static const rocl_stream lanes[3] = {{.id = 5}, {.id = 6}, {.id = 4}};
+    rocl_queue queues[2] = {{.id = 5}, {.id = 6}};
+    rocl_stream streams[3] = {{.id = 5}, {.id = 6}, {.id = 4}};
     (void)state;
     for (uint64_t seed = 1; seed <= 100; seed++) {
         uint64_t dice = seed;
@@ -363,10 +364,12 @@ static void test_random(void **state)
             events[i] = random_work(&dice, i + 1, seed % 2 ? 50 : 300);
         world_open(&w, (unsigned)(1 + seed % 3), events, n);
         w.agents[0].type = w.agents[1].type = ROCL_AGENT_GPU;
-        w.capture.pub.streams = w.capture.pub.queues = lanes;
+        w.capture.pub.queues = queues;
+        w.capture.pub.streams = streams;
         w.capture.pub.stream_count = 3;
         w.capture.pub.queue_count = 2;
         w.trace.machine_count = 1;
+        assert_int_equal(rocl_trace_label_lanes(&w.trace, NULL), ROCL_OK);
         w.tasks = 1 + seed % 5;
         check_report(&w.trace);
         world_close(&w);
