@@ -36,6 +36,9 @@ void rocl_table_put_raw(rocl_buf *to, const rocl_datum *d);
 void rocl_table_put_scaled(rocl_buf *to, const rocl_datum *d, rocl_unit unit);
 /* Code points of valid UTF-8. */
 size_t rocl_table_text_width(const uint8_t *p, size_t n);
+/* Shortens texts to a width of 16 or more, so that different ones stay different. False when memory
+ * is out. */
+bool rocl_table_shorten(rocl_buf *texts, size_t count, size_t width);
 /* Are the cells of a column set against its right edge? */
 static inline bool rocl_table_is_number(const rocl_table_column *c)
 {

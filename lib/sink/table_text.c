@@ -2,6 +2,7 @@
 #include "sink/table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { INDENT = 2, GAP = 2, NARROWEST = 16 };
 
@@ -70,50 +71,30 @@ static void put_blanks(rocl_buf *to, size_t n)
     }
 }
 
-/* The first byte of the code point number `at`. */
-static size_t offset_of(const uint8_t *p, size_t n, size_t at)
-{
-    size_t i = 0;
-    for (; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80 && at-- == 0)
-            break;
-    }
-    return i;
-}
-
-/* Both ends say more of a long name than its begin: "void gemm<fl...2>(float*)". */
-static void put_cut(rocl_buf *to, const uint8_t *p, size_t n, size_t has, size_t width)
-{
-    size_t keep = width - 3, tail = keep / 2;
-    size_t from = offset_of(p, n, has - tail);
-    rocl_buf_put(to, p, offset_of(p, n, keep - tail));
-    rocl_buf_str(to, "...");
-    rocl_buf_put(to, p + from, n - from);
-}
-
 static void put_aligned(rocl_buf *to, const rocl_buf *text, size_t width, bool right, bool last)
 {
     size_t has = rocl_table_text_width(text->data, text->len);
-    if (has > width) {
-        put_cut(to, text->data, text->len, has, width);
-        return;
-    }
-    if (right)
+    if (right && has < width)
         put_blanks(to, width - has);
     rocl_buf_put(to, text->data, text->len);
-    if (!right && !last)
+    if (!right && !last && has < width)
         put_blanks(to, width - has);
 }
 
+/* The texts of a column that is narrower than they are; NULL: they are as they are. */
+typedef rocl_buf *shortened;
+
 /* One line; `row` SIZE_MAX is the line of titles. */
 static bool put_line(rocl_table_writer *w, rocl_buf *scratch, const rocl_table *t, size_t row,
-                     const size_t *widths)
+                     const size_t *widths, const shortened *texts)
 {
     for (size_t c = 0; c < t->column_count; c++) {
         const rocl_table_column *column = &t->columns[c];
         scratch->len = 0;
         if (row == SIZE_MAX)
             rocl_buf_str(scratch, column->title);
+        else if (texts[c])
+            rocl_buf_put(scratch, texts[c][row].data, texts[c][row].len);
         else
             rocl_table_put_scaled(scratch, rocl_table_cell(t, row, c), column->unit);
         put_blanks(&w->buf, c ? GAP : INDENT);
@@ -123,6 +104,28 @@ static bool put_line(rocl_table_writer *w, rocl_buf *scratch, const rocl_table *
     w->buf.failed |= scratch->failed;
     rocl_buf_byte(&w->buf, '\n');
     return rocl_table_row_end(w);
+}
+
+static bool shorten(const rocl_table *t, size_t column, size_t width, shortened *texts)
+{
+    rocl_buf *all = calloc(t->row_count, sizeof *all);
+    bool good = all != NULL;
+    *texts = all;
+    for (size_t r = 0; good && r < t->row_count; r++) {
+        rocl_table_put_scaled(&all[r], rocl_table_cell(t, r, column), t->columns[column].unit);
+        good = !all[r].failed;
+    }
+    return good && rocl_table_shorten(all, t->row_count, width);
+}
+
+static void free_texts(const rocl_table *t, shortened *texts)
+{
+    for (size_t c = 0; texts && c < t->column_count; c++) {
+        for (size_t r = 0; texts[c] && r < t->row_count; r++)
+            rocl_buf_free(&texts[c][r]);
+        free(texts[c]);
+    }
+    free(texts);
 }
 
 static bool put_title(rocl_table_writer *w, const rocl_table *t)
@@ -144,17 +147,24 @@ static void put_table(rocl_table_writer *w, rocl_buf *scratch, const rocl_table 
 {
     if (!put_title(w, t))
         return;
-    size_t *widths = calloc(t->column_count, sizeof *widths);
-    if (!widths) {
-        w->buf.failed = true;
-        return;
+    size_t *widths = calloc(2 * t->column_count, sizeof *widths), *wanted = NULL;
+    shortened *texts = calloc(t->column_count, sizeof *texts);
+    bool good = widths && texts;
+    if (good) {
+        wanted = widths + t->column_count;
+        measure(scratch, t, widths);
+        memcpy(wanted, widths, t->column_count * sizeof *widths);
+        if (w->width)
+            fit(t, widths, w->width);
     }
-    measure(scratch, t, widths);
-    if (w->width)
-        fit(t, widths, w->width);
-    bool more = put_line(w, scratch, t, SIZE_MAX, widths);
+    for (size_t c = 0; good && c < t->column_count; c++)
+        if (widths[c] < wanted[c])
+            good = shorten(t, c, widths[c], &texts[c]);
+    bool more = good && put_line(w, scratch, t, SIZE_MAX, widths, texts);
     for (size_t r = 0; more && r < t->row_count; r++)
-        more = put_line(w, scratch, t, r, widths);
+        more = put_line(w, scratch, t, r, widths, texts);
+    w->buf.failed |= !good;
+    free_texts(t, texts);
     free(widths);
 }
 

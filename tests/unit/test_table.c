@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "analysis/table.h"
+#include "sink/table.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -423,6 +424,48 @@ static void test_join(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
+/* Different texts stay different, equal ones equal, at every width. */
+static void test_shortened_names_stay_different(void **state)
+{
+    static const char *const names[] = {
+        "void mul_mat_vec_q<(ggml_type)2, 1, true, false>(void const*, int const*, unsigned int)",
+        "void mul_mat_vec_q<(ggml_type)2, 1, false, false>(void const*, int const*, unsigned int)",
+        "void mul_mat_vec_q<(ggml_type)2, 1, false, true>(void const*, int const*, unsigned int)",
+        "void mul_mat_vec_q<(ggml_type)14, 1, false, true>(void const*, int const*, unsigned int)",
+        "void mul_mat_vec_q<(ggml_type)2, 1, true, false>(void const*, int const*, unsigned int)",
+        "void mul_mat_vec_q<(ggml_type)2, 1, true, false>(void const*, int const*, unsigned int, "
+        "void const*, int const*, unsigned int)",
+        "short",
+        "",
+        "gr\xc3\xb6\xc3\x9f"
+        "er als der Platz, mit \xc3\xa4 und am Ende gleich, ganz am Ende",
+        "gr\xc3\xb6\xc3\x9f"
+        "er als der Platz, mit \xc3\xb6 und am Ende gleich, ganz am Ende",
+    };
+    enum { NAMES = sizeof names / sizeof *names };
+    (void)state;
+    for (size_t width = 16; width < 100; width++) {
+        rocl_buf texts[NAMES] = {{0}};
+        for (size_t i = 0; i < NAMES; i++)
+            rocl_buf_str(&texts[i], names[i]);
+        assert_true(rocl_table_shorten(texts, NAMES, width));
+        for (size_t i = 0; i < NAMES; i++) {
+            assert_true(rocl_table_text_width(texts[i].data, texts[i].len) <= width);
+            for (size_t k = 0; k < i; k++)
+                assert_int_equal(
+                    texts[i].len == texts[k].len &&
+                        (!texts[i].len || !memcmp(texts[i].data, texts[k].data, texts[i].len)),
+                    !strcmp(names[i], names[k]));
+        }
+        if (width == 40) {
+            rocl_buf_byte(&texts[2], 0);
+            assert_string_equal((char *)texts[2].data, "void mul_ma...2, 1, false, true>(void...");
+        }
+        for (size_t i = 0; i < NAMES; i++)
+            rocl_buf_free(&texts[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +475,7 @@ int main(void)
         TEST(test_units),
         TEST(test_control_characters_do_not_reach_the_terminal),
         TEST(test_names_are_cut_in_the_middle),
+        TEST(test_shortened_names_stay_different),
         TEST(test_csv),
         TEST(test_csv_of_several_tables),
         TEST(test_markdown),
