@@ -1,5 +1,6 @@
 /* The state of a process: made with its first event, and again after a fork. */
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -186,7 +187,7 @@ void rocl_core_preamble_add(rocl_core *c, uint8_t type, const char *text, size_t
 bool rocl_cap_keep(void)
 {
     int saved = errno;
-    rocl_core *c = rocl_me.busy ? NULL : rocl_core_peek();
+    rocl_core *c = rocl_me.busy || rocl_is_sealed() ? NULL : rocl_core_peek();
     bool kept = c && rocl_file_keep(c);
     errno = saved;
     return kept;
@@ -199,18 +200,39 @@ void rocl_cap_let_go(void)
         rocl_file_let_go(c);
 }
 
+/* What the process starts from now on is under the filter from its first moment: it records
+ * nothing, since ROCLINE_OUTPUT is empty. Only its first byte changes: others may read the
+ * environment. */
+static char *output, output_was;
+
+static void hide_output(void)
+{
+    output = getenv("ROCLINE_OUTPUT");
+    output_was = output ? *output : '\0';
+    if (output_was)
+        *output = '\0';
+}
+
 bool rocl_cap_seal(void)
 {
     int saved = errno;
-    bool sealed = rocl_set.on && !atomic_exchange(&rocl_sealed, true);
-    if (sealed)
+    const rocl_core *c = rocl_core_peek();
+    if (rocl_is_sealed())
+        return false;
+    bool shared = c && c->pid != (uint32_t)getpid(); /* the memory of a parent, after vfork */
+    bool sealed = rocl_set.on && !shared && !atomic_exchange(&rocl_sealed, true);
+    if (sealed) {
         rocl_set.on = rocl_clock_is_free();
+        hide_output();
+    }
     errno = saved;
     return sealed;
 }
 
 void rocl_cap_unseal(void)
 {
+    if (output_was)
+        *output = output_was;
     rocl_set.on = true;
     atomic_store(&rocl_sealed, false);
 }

@@ -435,6 +435,28 @@ static void *late_steps(void *gate)
     return NULL;
 }
 
+/* A filter that forbids nothing here; then another program. */
+static int sealed_exec(void)
+{
+    struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = {1, &allow}, none = {0, NULL};
+    char *const argv[] = {(char *)(uintptr_t) "traced", (char *)(uintptr_t) "events",
+                          (char *)(uintptr_t) "10", NULL};
+    step(0);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return 77;
+    /* One that is refused changes nothing. */
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &none, 0, 0) == 0 || !getenv("ROCLINE_OUTPUT") ||
+        !*getenv("ROCLINE_OUTPUT"))
+        return 7;
+    for (long i = 1; i < arg_n; i++)
+        step(i);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0)
+        return 77;
+    execv("/proc/self/exe", argv);
+    return 7;
+}
+
 static int sealed(void)
 {
     _Atomic int gate = 0;
@@ -561,14 +583,31 @@ static const struct {
     const char *name;
     int (*run)(void);
 } modes[] = {
-    {"events", events},    {"threads", threads},    {"churn", churn},
-    {"forks", forks},      {"count", until_killed}, {"signals", signals},
-    {"deep", deep},        {"markers", markers},    {"names", gives_names},
-    {"gpu", gpu},          {"closes", closes_all},  {"chroot", in_chroot},
-    {"crash", crash},      {"limited", limited},    {"unfiled", unfiled},
-    {"nothing", nothing},  {"starved", starved},    {"texts", texts},
-    {"exits", exits},      {"refilled", refilled},  {"stops", stops},
-    {"nobody", as_nobody}, {"sealed", sealed},      {"descriptors", counts_descriptors},
+    {"events", events},
+    {"threads", threads},
+    {"churn", churn},
+    {"forks", forks},
+    {"count", until_killed},
+    {"signals", signals},
+    {"deep", deep},
+    {"markers", markers},
+    {"names", gives_names},
+    {"gpu", gpu},
+    {"closes", closes_all},
+    {"chroot", in_chroot},
+    {"crash", crash},
+    {"limited", limited},
+    {"unfiled", unfiled},
+    {"nothing", nothing},
+    {"starved", starved},
+    {"texts", texts},
+    {"exits", exits},
+    {"refilled", refilled},
+    {"stops", stops},
+    {"nobody", as_nobody},
+    {"sealed", sealed},
+    {"sealed-exec", sealed_exec},
+    {"descriptors", counts_descriptors},
 };
 
 int main(int argc, char **argv)

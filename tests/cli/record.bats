@@ -114,6 +114,11 @@ round_trip() { # mode argument...
                 fail "$got ranges, $lost events lost"
         done
     done
+    # A filter that is refused changes nothing; what is started under one is not recorded.
+    try 0 rocrec -q -o t.rocl -- "$TRACED" sealed-exec 200000
+    [ "$output" = 10 ]
+    same "$(ranges t.rocl)" 200000
+    [ ! -s ranges.err ] || fail "$(cat ranges.err)"
     # Without rocrec, too.
     mkdir alone
     ROCLINE_OUTPUT=$PWD/alone try 0 "$TRACED" sealed 500000
@@ -160,7 +165,7 @@ exit 3
 END
     export TRACED
     for shell in bash ksh93 ksh mksh dash zsh busybox; do
-        command -v $shell >shell || continue
+        command -v $shell >/dev/null || continue
         for script in job.sh posix.sh; do
             [ $shell = bash ] || [ $script = posix.sh ] || continue
             [ $shell != busybox ] || set -- busybox sh
@@ -176,6 +181,7 @@ END
 
 @test "make's jobserver, Python's subprocess and tmux: nothing is different" {
     export TRACED
+    # shellcheck disable=SC2016 # make's
     printf 'all: a b c\na b c:\n\t+@$(MAKE) --no-print-directory -f Makefile x\nx:\n\t@"$$TRACED" events 10\n' >Makefile
     try 0 rocrec -q -o t.rocl -- make -j3
     [ -z "$stderr" ] || fail "$stderr"

@@ -24,9 +24,9 @@ static void *real_function(_Atomic(void *) *known, const char *name)
     return f;
 }
 
-#define REAL(type, name)                                                                           \
+#define REAL(name)                                                                                 \
     static _Atomic(void *) real_##name;                                                            \
-    type *next = (type *)(uintptr_t)real_function(&real_##name, #name);                            \
+    __typeof__(name) *next = (__typeof__(name) *)(uintptr_t)real_function(&real_##name, #name);    \
     if (!next) {                                                                                   \
         errno = ENOSYS;                                                                            \
         return -1;                                                                                 \
@@ -43,42 +43,37 @@ static int after_keeping(bool kept, int rc)
     return rc;
 }
 
-typedef int by_path(const char *);
-typedef int by_id(uid_t);
-typedef int by_two_ids(uid_t, uid_t);
-typedef int by_three_ids(uid_t, uid_t, uid_t);
-
 ROCL_CAP_API int chroot(const char *path)
 {
-    REAL(by_path, chroot)
+    REAL(chroot)
     bool kept = rocl_cap_keep();
     return after_keeping(kept, next(path));
 }
 
 ROCL_CAP_API int setuid(uid_t id)
 {
-    REAL(by_id, setuid)
+    REAL(setuid)
     bool kept = rocl_cap_keep();
     return after_keeping(kept, next(id));
 }
 
 ROCL_CAP_API int seteuid(uid_t id)
 {
-    REAL(by_id, seteuid)
+    REAL(seteuid)
     bool kept = rocl_cap_keep();
     return after_keeping(kept, next(id));
 }
 
 ROCL_CAP_API int setreuid(uid_t real, uid_t effective)
 {
-    REAL(by_two_ids, setreuid)
+    REAL(setreuid)
     bool kept = rocl_cap_keep();
     return after_keeping(kept, next(real, effective));
 }
 
 ROCL_CAP_API int setresuid(uid_t real, uid_t effective, uid_t saved)
 {
-    REAL(by_three_ids, setresuid)
+    REAL(setresuid)
     bool kept = rocl_cap_keep();
     return after_keeping(kept, next(real, effective, saved));
 }
@@ -94,14 +89,13 @@ static bool sets_filter(long call, unsigned long first)
 
 ROCL_CAP_API int prctl(int option, ...)
 {
-    typedef int function(int, unsigned long, unsigned long, unsigned long, unsigned long);
     unsigned long a[4];
     va_list args;
     va_start(args, option);
     for (int i = 0; i < 4; i++)
         a[i] = va_arg(args, unsigned long);
     va_end(args);
-    REAL(function, prctl)
+    REAL(prctl)
     bool sealed = option == PR_SET_SECCOMP && rocl_cap_seal();
     int rc = next(option, a[0], a[1], a[2], a[3]);
     if (sealed && rc < 0)
@@ -111,14 +105,13 @@ ROCL_CAP_API int prctl(int option, ...)
 
 ROCL_CAP_API long syscall(long call, ...)
 {
-    typedef long function(long, long, long, long, long, long, long);
     long a[6];
     va_list args;
     va_start(args, call);
     for (int i = 0; i < 6; i++)
         a[i] = va_arg(args, long);
     va_end(args);
-    REAL(function, syscall)
+    REAL(syscall)
     bool sealed = sets_filter(call, (unsigned long)a[0]) && rocl_cap_seal();
     long rc = next(call, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (sealed && rc < 0)

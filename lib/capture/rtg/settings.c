@@ -105,7 +105,7 @@ void rocl_rtg_say_settings(void)
     int saved = errno;
     if (atomic_exchange(&said, true))
         return;
-    if (output && (!rocl_cap_on() || access(output, W_OK | X_OK) != 0))
+    if (output && *output && (!rocl_cap_on() || access(output, W_OK | X_OK) != 0))
         fprintf(stderr, "rocline: %s: %s; nothing is recorded there\n", output, strerror(errno));
     if (rocl_rtg.verbose)
         say_all();
