@@ -196,11 +196,28 @@ rocl_status rocl_out_commit(rocl_out *o, rocl_error *err)
     return st;
 }
 
+bool rocl_out_same(const rocl_out *a, const rocl_out *b)
+{
+    const rocl_place *p = &a->place, *q = &b->place;
+    return p->replaces && q->replaces && p->inode == q->inode && p->device == q->device &&
+           strcmp(p->name, q->name) == 0;
+}
+
+static rocl_status refuse_same(rocl_out **outs, size_t n, rocl_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (rocl_out_same(outs[i], outs[k]))
+                return rocl_fail(err, ROCL_OUTPUT, "%s: two files of the output have this name",
+                                 outs[i]->path);
+    return ROCL_OK;
+}
+
 rocl_status rocl_out_commit_all(rocl_out **outs, size_t n, rocl_error *err)
 {
-    rocl_status st = ROCL_OK;
+    rocl_status st = refuse_same(outs, n, err);
     size_t named = 0;
-    if (n == 1)
+    if (n == 1) /* without a hidden name, if it can be */
         st = rocl_out_commit(outs[0], err);
     for (size_t i = 0; n > 1 && i < n && !st; i++)
         st = rocl_out_rest(outs[i], true, err);

@@ -36,6 +36,8 @@ rocl_status rocl_out_rest(rocl_out *o, bool close, rocl_error *err);
 
 /* Flushes, closes, gives the file its name, frees `o` (also on error; nothing is left behind). */
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err);
+/* Are both to have one name? Then one of them would be lost. */
+bool rocl_out_same(const rocl_out *a, const rocl_out *b);
 /* The same for files that appear together: all are written and closed before the first one gets its
  * name, and when a later one cannot get its own, what was there before is put back. Sets the n
  * pointers to NULL. */

@@ -100,6 +100,8 @@ rocl_status rocl_out_tree_open(rocl_out_tree **out, const char *folder, rocl_err
 rocl_status rocl_out_tree_check(const char *path, rocl_error *err)
 {
     struct stat info;
+    if (stat(path, &info) != 0 && errno != ENOENT)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", path, strerror(errno));
     if (stat(path, &info) != 0)
         return ROCL_OK;
     if (!S_ISREG(info.st_mode))

@@ -54,7 +54,11 @@ static rocl_status open_outputs(rocl_rpt *r, rocl_error *err)
 {
     r->print.err = err;
     rocl_status st = rocl_out_open_as_named(&r->print.out, r->o.path ? r->o.path : "-", err);
-    return st ? st : rocl_rpt_json_open(r, err);
+    if (st == ROCL_OK)
+        st = rocl_rpt_json_open(r, err);
+    if (st == ROCL_OK && r->json && rocl_out_same(r->json, r->print.out))
+        return rocl_fail(err, ROCL_USAGE, "%s: the report and the JSON are two files", r->o.json);
+    return st;
 }
 
 static void tear_down(rocl_rpt *r)

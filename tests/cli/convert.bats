@@ -503,7 +503,7 @@ rocstats --style=rocpd -d|b|7 files, * kB
 rpt -o|r.txt|* kB
 END
     [ "$(on_terminal "rocpd2pftrace -o b.pftrace $db")" = \
-        "rocpd2pftrace: b.pftrace: $(numfmt --to=si --format=%.2f "$(stat -c %s b.pftrace)" | sed 's/K/ kB/')" ]
+        "rocpd2pftrace: b.pftrace: $(stat -c %s b.pftrace | awk '{ printf "%.2f kB", $1 / 1000 }')" ]
     [ -z "$(on_terminal "rocpd2pftrace -o /dev/null $db")" ]
 }
 

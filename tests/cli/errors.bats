@@ -444,3 +444,38 @@ END
     [ "$(find there | tr '\n' ' ')" = "there there/kept " ]
     try 0 rocpd2csv -d there/kept/more "$db"
 }
+
+@test "two outputs of one name, and names that are taken or too long" {
+    db=$FIXTURES/schema-3.0.0.db
+    echo older >x
+    ln -s x link
+    for json in x ./x link; do
+        try 2 rpt -o x -g $json "$db"
+        says "two files"
+        [ "$(cat x)" = older ]
+    done
+    for name in a.otf2 a.def a.marker merged-2.db out_kernel_trace.csv out_kernels_summary.csv; do
+        mkdir -p d/$name/precious
+    done
+    for tool in "rocpd2otf2 -o a.otf2" "rocmerge --split 3" rocpd2csv "rocstats --style rocpd"; do
+        # shellcheck disable=SC2086 # words
+        try 4 $tool -d d "$db"
+        one_line "${tool%% *}"
+    done
+    rmdir d/a.otf2/precious d/a.otf2
+    try 4 rocpd2otf2 -d d -o a.otf2 "$db"
+    [ "$(find d -type f | wc -l)" -eq 0 ]
+    [ "$(find d -name precious | wc -l)" -eq 5 ]
+    name=$(printf 'n%.0s' {1..250})
+    for tool in "rocpd2csv -o $name" "rocpd2pftrace -o nnn$name.gz" "rocpd2otf2 -o $name.otf2" \
+        "rocmerge -o $name.db --split 2" "rocmerge -o nnn$name.db" "rtg2json -q -o $name$name"; do
+        # shellcheck disable=SC2086 # words
+        try 4 $tool "$db"
+        one_line "${tool%% *}"
+        says "name too long"
+        [[ "$stderr" != *.rocline* ]] || fail "the name that was asked for is to be said"
+    done
+    try 0 rocpd2csv -o "${name:0:234}" -d e --kinds kernel "$db" # 251 bytes with its ending
+    [ -s "e/${name:0:234}_kernel_trace.csv" ]
+    [ "$(echo *)" = "d e link x" ]
+}

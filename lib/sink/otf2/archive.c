@@ -237,12 +237,10 @@ static rocl_status find_place(ot_archive *a, const rocl_trace *t, rocl_error *er
         st = name_files(a, stem, err);
     if (st == ROCL_OK)
         st = refuse_inputs(a, t, folder, err);
-    if (st == ROCL_OK)
-        st = rocl_out_tree_check(a->path, err);
-    if (st == ROCL_OK) {
-        char whole[8192];
-        snprintf(whole, sizeof whole, "%s%s", folder, stem);
-        st = check_folder(whole, err);
+    char whole[8192];
+    for (int i = 0; i < FILES && st == ROCL_OK; i++) {
+        snprintf(whole, sizeof whole, "%s%s", folder, a->names[i]);
+        st = i == FOLDER ? check_folder(whole, err) : rocl_out_tree_check(whole, err);
     }
     return st ? st : rocl_out_tree_open(&a->tree, folder, err);
 }
