@@ -382,6 +382,32 @@ END
     done
 }
 
+@test "a link that another user has planted where everybody may: not followed" {
+    [ "$(id -u)" -eq 0 ] || skip "not root"
+    db=$FIXTURES/schema-3.0.0.db
+    mkdir shared
+    chmod 1777 shared
+    echo precious >victim
+    for name in t.pftrace t.db t.json t.txt d_kernel_trace.csv none.pftrace; do
+        ln -s ../victim shared/$name
+    done
+    ln -sf ../fresh shared/none.pftrace
+    try 0 rocstats -o shared/t.txt "$db" # one's own is
+    [ "$(head -c 8 victim)" != precious ]
+    echo precious >victim
+    chown -h 12345 shared/*
+    for tool in "rocpd2pftrace -o shared/t.pftrace" "rocmerge -o shared/t.db" "rtg2json -o shared/t.json" \
+        "rocstats -o shared/t.txt" "rocpd2csv -d shared -o d" "rocpd2pftrace -o shared/none.pftrace" \
+        "rpt -o r.txt -g shared/t.json"; do
+        # shellcheck disable=SC2086 # words
+        try 4 $tool "$db"
+        one_line "${tool%% *}"
+        says "Permission denied"
+    done
+    [ "$(cat victim)" = precious ]
+    [ "$(echo *)" = "shared victim" ]
+}
+
 @test "nothing is left of temporary files" {
     "$GEN" -o big.db --rows 40000
     mkdir tmp
@@ -393,13 +419,15 @@ END
 
 @test "stopped by a signal: no half output" {
     "$GEN" -o big.db --rows 200000
-    for tool in "${TOOLS[@]}"; do
+    for tool in "${TOOLS[@]}" rocpd2otf2 "rocmerge --split 4"; do
         for signal in TERM INT HUP; do
             mkdir -p out tmp
-            TMPDIR=$PWD/tmp timeout --foreground -s $signal 0.15 "$tool" -q --memory 1M -j1 -d out big.db ||
+            # shellcheck disable=SC2086 # words
+            TMPDIR=$PWD/tmp timeout --foreground -s $signal 0.15 $tool -q --memory 1M -j1 -d out/new big.db ||
                 status=$?
             # A file under its own name is complete; nothing else is there.
-            [ -z "$(find out -name '.*' -type f)" ] || fail "$tool, $signal: $(ls -A out)"
+            [ -z "$(find out -name '.*')" ] || fail "$tool, $signal: $(ls -A out)"
+            [ -z "$(find out/new -empty 2>/dev/null)" ] || fail "$tool, $signal: an empty folder"
             [ -z "$(ls -A tmp)" ] || fail "$tool, $signal: temporary files"
             rm -rf out tmp
         done
