@@ -60,7 +60,7 @@ struct rocl_trace {
     size_t capture_count;
     rocl_machine *machines;
     size_t machine_count;
-    struct rocl_joint *joined; /* NULL: no slices among the inputs were put together */
+    struct rocl_joint *joined;  /* NULL: no slices among the inputs were put together */
     struct rocl_filter *filter; /* NULL: everything passes */
     atomic_uint_least64_t faults[ROCL_FAULTS];
     atomic_uint_least64_t events[ROCL_KINDS];
