@@ -190,7 +190,7 @@ static rocl_status compare_rows(merge_copier *c, const merge_source *s, const pl
                                 rocl_error *err)
 {
     rocl_buf sql = {0};
-    bool plain;
+    bool plain = true;
     rocl_buf_str(&sql, "SELECT ");
     merge_put_field(&sql, s, "id");
     merge_put_from(c, &sql, s);
