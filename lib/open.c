@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "align.h"
+#include "base/budget.h"
 #include "base/map.h"
 #include "filter/filter.h"
 #include "joined.h"
@@ -132,24 +132,19 @@ static void say_repeated(const rocl_trace *t, const rocl_inputs *in)
         rocl_notice(t, "%s: the same file as %s, read once%s", in->again, in->first, others);
 }
 
-static unsigned cores(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > 256 ? 256 : (unsigned)n;
-}
-
 static rocl_status prepare(rocl_trace *t, const rocl_options *options, rocl_error *err)
 {
     if (options)
         t->opt = *options;
-    if (!t->opt.jobs)
-        t->opt.jobs = cores();
     if (t->opt.jobs > 256)
         return rocl_fail(err, ROCL_USAGE, "%u jobs are too many: at most 256", t->opt.jobs);
-    if (!t->opt.memory)
-        t->opt.memory = ROCL_DEFAULT_MEMORY;
+    const rocl_budget budget = rocl_budget_share(t->opt.memory, t->opt.jobs);
+    t->opt.jobs = budget.workers;
+    t->opt.memory = budget.sorting;
     t->strings = rocl_strings_new();
     t->forms = rocl_db_forms_new(t->opt.reader);
+    if (t->forms)
+        rocl_db_forms_read_ahead(t->forms, budget.cursor);
     t->space = rocl_sort_space_new(t->opt.memory, t->opt.jobs, t->opt.tmpdir);
     atomic_flag_clear(&t->in_progress);
     return t->strings && t->forms && t->space ? ROCL_OK : rocl_fail_memory(err);

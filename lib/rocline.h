@@ -409,8 +409,8 @@ typedef struct rocl_options {
     const char *min_duration;                               /* "1000", "1.5us" */
     bool args;                                              /* read API arguments */
     /* run */
-    unsigned jobs;      /* workers; 0: one per core */
-    size_t memory;      /* bytes for sorting; 0: ROCL_DEFAULT_MEMORY */
+    unsigned jobs;      /* workers, fewer where they would take half of memory; 0: one per core */
+    size_t memory;      /* bytes for sorting, and 1 MiB per worker; 0: ROCL_DEFAULT_MEMORY */
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
     rocl_reader reader;
     bool explain; /* notices also of what is only slower than it could be */
@@ -741,7 +741,7 @@ typedef struct rocl_timeline_options {
     bool verbose;       /* -v: say the lines that are no records */
     bool workgroups;    /* -w: say the distinct work-group sizes */
     unsigned jobs;      /* workers; 0: one per core */
-    size_t memory;      /* bytes for sorting gaps; 0: ROCL_DEFAULT_MEMORY */
+    size_t memory;      /* as in rocl_options, for sorting gaps */
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
     rocl_say_fn *say;
     rocl_progress_fn *progress; /* in bytes */
@@ -838,9 +838,9 @@ typedef struct rocl_rpt_options {
     int64_t topn;        /* --topn: rows per resource (20 there); 0 and less: all */
     const char *json;    /* -g: trace events for a viewer; NULL: none */
     const char *path;    /* "-": standard output */
-    size_t memory;       /* bytes for sorting; 0: ROCL_DEFAULT_MEMORY */
+    size_t memory;       /* as in rocl_options */
     const char *tmpdir;  /* NULL: $TMPDIR, /var/tmp */
-    unsigned jobs;       /* workers; 0: one per core */
+    unsigned jobs;       /* workers, as in rocl_options */
     rocl_notice_fn *notice;
     void *ctx; /* for notice */
 } rocl_rpt_options;

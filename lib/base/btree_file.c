@@ -102,6 +102,8 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
         return ROCL_OK;
     uint32_t size = rocl_be16(h + 16);
     f->fd = fd;
+    if (!f->ahead || f->ahead > ROCL_BTREE_AHEAD)
+        f->ahead = ROCL_BTREE_AHEAD;
     f->page_size = size == 1 ? 65536 : size;
     f->usable = f->page_size - h[20];
     uint64_t bytes = (uint64_t)st.st_size, pages = pages_needed(h, bytes, f->page_size);
@@ -118,7 +120,7 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
 
 bool rocl_page_run_init(rocl_page_run *r, const rocl_btree_file *f)
 {
-    r->cap = f->page_size < ROCL_BTREE_AHEAD ? ROCL_BTREE_AHEAD / f->page_size : 1;
+    r->cap = f->page_size < f->ahead ? f->ahead / f->page_size : 1;
     const size_t size = (size_t)r->cap * f->page_size;
     r->bytes = malloc(size + ROCL_BTREE_SLACK); /* zeros would take longer than a small table */
     if (r->bytes)

@@ -11,6 +11,10 @@
 
 #include <stdlib.h>
 
+/* Chunks beyond one for each worker, at most: what the producer may be ahead. More workers need no
+ * more of them to be kept busy. */
+enum { AHEAD = 8 };
+
 typedef enum state { TAKEN, DONE, FAILED } state;
 
 typedef struct node {
@@ -205,7 +209,7 @@ rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_op
     p->ops = ops;
     p->ctx = ctx;
     p->workers = workers;
-    p->chunks = 2 * workers + 1;
+    p->chunks = workers + (workers < AHEAD ? workers + 1 : AHEAD);
     p->failed_at = UINT64_MAX;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);

@@ -33,9 +33,10 @@ typedef struct rocl_pipe_ops {
 
 /* workers == 1: put runs transform and write in the caller. Otherwise workers - 1 threads transform
  * while the caller produces; a caller that waits for a free chunk transforms as worker 0. At most
- * 2 * workers + 1 chunks are alive. A chunk whose `in` or `out` has failed (memory) is a failure of
- * the pipe, nobody need look. `ops` must live as long as the pipe. After a failure what was put
- * before the failed chunk has been written and nothing after it is. */
+ * 2 * workers + 1 chunks are alive, with more than 8 workers 8 beyond their number. A chunk whose
+ * `in` or `out` has failed (memory) is a failure of the pipe, nobody need look. `ops` must live as
+ * long as the pipe. After a failure what was put before the failed chunk has been written and
+ * nothing after it is. */
 rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_ops *ops, void *ctx,
                           rocl_error *err);
 /* An empty chunk; after a failure NULL, and what the failure was. Every chunk got must be put. */

@@ -13,7 +13,7 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-enum { BUFFER_MIN = 64 << 10, READ_MIN = 4 << 10, READ_MAX = 256 << 10 };
+enum { BUFFER_MIN = 64 << 10, READ_MIN = 1 << 10, READ_MAX = 256 << 10 };
 
 /* Sorting more than what the caches hold is slower than merging more runs. (Offsets in a buffer are
  * 32 bits of 8 bytes, so there is a limit anyway.) */
@@ -77,9 +77,11 @@ typedef struct rocl_sort_block {
     struct rocl_sort_block *next;
 } block;
 
+/* The strands of all workers in two sorters find room together. */
 static size_t block_size(const rocl_sort_space *s)
 {
-    size_t n = rocl_space_buffer_max(s) / 64 & ~(size_t)(BLOCK_MIN - 1);
+    size_t n = expanded_share(s) / (2 * (size_t)s->workers * ROCL_SORT_STRANDS);
+    n &= ~(size_t)(BLOCK_MIN - 1);
     n = n < BLOCK_MIN ? BLOCK_MIN : n > BLOCK_MAX ? BLOCK_MAX : n;
     return n - ROCL_PACK_SLACK;
 }

@@ -5,17 +5,11 @@
 #include <stdlib.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <unistd.h>
 
+#include "base/budget.h"
 #include "model/trace.h"
 
 /* ---- the world of a report ------------------------------------------------------------------- */
-
-static unsigned cores(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > 256 ? 256 : (unsigned)n;
-}
 
 static rocl_status name_types(rocl_rpt *r, rocl_error *err)
 {
@@ -33,12 +27,11 @@ static rocl_status set_up(rocl_rpt *r, const rocl_rpt_options *o, rocl_error *er
 {
     r->o = *o;
     r->data = r->none = ROCL_NONE;
-    if (!r->o.jobs)
-        r->o.jobs = cores();
     if (r->o.jobs > 256)
         return rocl_fail(err, ROCL_USAGE, "%u jobs are too many: at most 256", r->o.jobs);
-    if (!r->o.memory)
-        r->o.memory = ROCL_DEFAULT_MEMORY;
+    const rocl_budget budget = rocl_budget_share(r->o.memory, r->o.jobs);
+    r->o.jobs = budget.workers;
+    r->o.memory = budget.sorting;
     if (r->from_log)
         r->space = rocl_sort_space_new(r->o.memory, 1, r->o.tmpdir);
     r->sorter = r->space ? rocl_sorter_new(r->space, 2) : NULL;

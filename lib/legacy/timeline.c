@@ -2,6 +2,7 @@
  */
 #include "legacy/timeline_impl.h"
 
+#include "base/budget.h"
 #include "base/error.h"
 #include "base/lines.h"
 #include "source/formats.h"
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct timeline {
     const rocl_timeline_options *opt;
@@ -19,6 +19,7 @@ typedef struct timeline {
     rocl_sorter *gaps;
     tl_gap_counts gap_counts;
     unsigned jobs;
+    size_t memory; /* for sorting */
     tl_worker *workers;
     tl_selection *selection; /* NULL: all lines */
     uint32_t capture;        /* of the input, with a selection */
@@ -183,7 +184,7 @@ static rocl_status prepare(timeline *t, rocl_error *err)
     const rocl_timeline_options *o = t->opt;
     rocl_status st = tl_writer_init(&t->writer, o, err);
     t->workers = rocl_line_calloc(t->jobs, sizeof *t->workers);
-    t->space = rocl_sort_space_new(o->memory ? o->memory : ROCL_DEFAULT_MEMORY, t->jobs, o->tmpdir);
+    t->space = rocl_sort_space_new(t->memory, t->jobs, o->tmpdir);
     if (st == ROCL_OK && (!t->workers || !t->space))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK && o->gaps && !(t->gaps = rocl_sorter_new(t->space, 4)))
@@ -299,10 +300,11 @@ static rocl_status run(const char *const *inputs, size_t count, rocl_trace *trac
                        rocl_timeline_report *report, rocl_error *err)
 {
     rocl_timeline_report none = {0};
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const rocl_budget budget = rocl_budget_share(o->memory, o->jobs);
     timeline t = {.opt = o, .writer.report = report ? report : &none, .selection = selection};
     *t.writer.report = (rocl_timeline_report){0};
-    t.jobs = o->jobs ? o->jobs : cores < 1 ? 1 : cores > 256 ? 256 : (unsigned)cores;
+    t.jobs = budget.workers;
+    t.memory = budget.sorting;
     rocl_status st = prepare(&t, err);
     if (st == ROCL_OK)
         st = convert(&t, inputs, count, trace, err);

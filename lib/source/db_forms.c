@@ -21,6 +21,7 @@ typedef struct form {
 
 struct rocl_db_forms {
     rocl_reader reader;
+    uint32_t ahead;
     pthread_mutex_t lock;
     form *known[FORMS_MAX]; /* one that is there stays as it is */
     size_t count;
@@ -39,6 +40,16 @@ rocl_db_forms *rocl_db_forms_new(rocl_reader reader)
 rocl_reader rocl_db_forms_reader(const rocl_db_forms *f)
 {
     return f->reader;
+}
+
+void rocl_db_forms_read_ahead(rocl_db_forms *f, size_t bytes)
+{
+    f->ahead = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
+
+uint32_t rocl_db_forms_ahead(const rocl_db_forms *f)
+{
+    return f->ahead;
 }
 
 static void form_free(form *f)

@@ -320,7 +320,7 @@ static rocl_status check_log(rocl_db *db, rocl_error *err)
                        "database's: pages that neither of them has: %llu",
                        (unsigned long long)log.missing);
     if (st == ROCL_OK && !log.any) {
-        rocl_btree_file file;
+        rocl_btree_file file = {0};
         fd = open(db->path, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
             return rocl_fail_system(err, ROCL_INPUT, db->path, errno);
@@ -361,6 +361,7 @@ static rocl_status open_db(rocl_db **out, const char *path, rocl_reader reader,
         return rocl_fail_memory(err);
     db->fd = -1;
     db->reader = reader;
+    db->pages.ahead = forms ? rocl_db_forms_ahead(forms) : 0;
     db->path = strdup(path);
     db->real = realpath(path, NULL);
     if (!db->real) {

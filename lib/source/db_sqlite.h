@@ -32,6 +32,7 @@ rocl_layouts *rocl_db_layouts(rocl_db *db);
 struct rocl_schema *rocl_db_schema(rocl_db *db);
 
 rocl_reader rocl_db_forms_reader(const rocl_db_forms *f);
+uint32_t rocl_db_forms_ahead(const rocl_db_forms *f);
 
 /* SQLite's last error on this connection, with file and table. */
 rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err);

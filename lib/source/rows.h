@@ -47,6 +47,8 @@ void rocl_db_close(rocl_db *db);
  * same one, but for the ending of their tables' names, are opened without it. Thread-safe; the
  * connections must be closed before. NULL when memory is out. */
 rocl_db_forms *rocl_db_forms_new(rocl_reader reader);
+/* Before any file: how much of it a cursor reads at once; 0: what is the fastest. */
+void rocl_db_forms_read_ahead(rocl_db_forms *f, size_t bytes);
 void rocl_db_forms_free(rocl_db_forms *f);
 rocl_status rocl_db_open_form(rocl_db **db, const char *path, rocl_db_forms *forms,
                               const rocl_db_state *as, rocl_error *err);

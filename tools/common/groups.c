@@ -88,7 +88,7 @@ static const opt run_options[] = {
     {"jobs", 'j', OPT_NUMBER, AT(jobs), "N", NULL, 0, 256,
      "worker threads (default: one per core); the output does not depend on it"},
     {"memory", 0, OPT_SIZE, AT(memory), "SIZE", NULL, 0, 0,
-     "memory for sorting, then temporary files are used (default: 48m)"},
+     "memory for sorting and for workers (1m each), then temporary files are used (default: 48m)"},
     STRING("tmpdir", 0, tmpdir, "DIR", "folder of temporary files (default: TMPDIR, or /var/tmp)"),
     CHOICE(
         "reader", reader, "HOW", "auto|pages|sqlite",

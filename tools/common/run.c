@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,9 +23,19 @@ static void fill_standard_descriptors(void)
         close(fd);
 }
 
+/* The C library gives each of many threads a heap of its own, and what is freed in one heap is of
+ * no use to the others. Workers allocate seldom: they can share a few. */
+static void share_heaps(void)
+{
+#ifdef M_ARENA_MAX
+    mallopt(M_ARENA_MAX, 4);
+#endif
+}
+
 int common_parse(const program *p, common *c, int argc, char **argv)
 {
     fill_standard_descriptors();
+    share_heaps();
     msg_init(p->name);
     c->level = MSG_NORMAL;
     int code = options_parse(p, c, argc, argv);

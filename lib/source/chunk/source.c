@@ -218,7 +218,10 @@ static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitt
 {
     (void)t;
     rocl_status st = chunk_allocs_finish(c->state, to, err);
-    return st ? st : chunk_ranges_finish(c->state, to, err);
+    if (st == ROCL_OK)
+        st = chunk_ranges_finish(c->state, to, err);
+    chunk_workers_free(c->state);
+    return st;
 }
 
 static void end(rocl_trace *t, rocl_model_capture *c)

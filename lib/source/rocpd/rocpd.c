@@ -367,6 +367,13 @@ static void free_joins(rocpd_set *s)
     s->allocs = NULL;
 }
 
+/* What they hold; each can be used again. */
+static void close_workers(rocpd_set *s)
+{
+    for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++)
+        rocpd_worker_close(&s->workers[i]);
+}
+
 /* ---- what can only be told when all tables are read ---- */
 
 typedef struct ending {
@@ -428,7 +435,8 @@ static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitt
         s->join ? rocpd_join_start(s->join, jobs > 1 ? 4 * (size_t)jobs : 1, &parts, err) : ROCL_OK;
     if (st == ROCL_OK)
         st = rocl_run_tasks(jobs, l.allocs + parts, tell_last, &l, err);
-    free_joins(s); /* their sorters' memory is the sink's now */
+    free_joins(s); /* their sorters' memory is the sink's now, and that of the workers */
+    close_workers(s);
     return st == ROCL_OK ? unchanged(t, c, err) : st;
 }
 
@@ -442,8 +450,7 @@ static bool is_next(const rocl_trace *t, const rocl_model_capture *c)
 static void end(rocl_trace *t, rocl_model_capture *c)
 {
     rocpd_set *s = c->state;
-    for (unsigned i = 0; s->workers && i < t->opt.jobs; i++)
-        rocpd_worker_close(&s->workers[i]);
+    close_workers(s);
     free(s->workers);
     s->workers = NULL;
     rocl_idset_free(&s->region_events);

@@ -215,13 +215,15 @@ static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitt
                           rocl_error *err)
 {
     rtg_file *f = c->state;
+    rocl_status st = ROCL_OK;
     (void)t;
-    if (!f->join)
-        return ROCL_OK;
-    rtg_worker *w = rtg_worker_get(f, 0, to, err);
-    rocl_status st = w ? rtg_join_finish(f, w, err) : ROCL_INTERNAL;
-    rocl_sorter_free(f->join);
-    f->join = NULL;
+    if (f->join) {
+        rtg_worker *w = rtg_worker_get(f, 0, to, err);
+        st = w ? rtg_join_finish(f, w, err) : ROCL_INTERNAL;
+        rocl_sorter_free(f->join);
+        f->join = NULL;
+    }
+    rtg_workers_free(f);
     return st;
 }
 
