@@ -361,6 +361,9 @@ fixtures: $(FIXTURES) ## databases for the tests, in build/fixtures
 check: all tests $(FIXTURES) ## run all tests; the last line says how many passed and failed
 	@tests/run.sh $(O)
 
+check-bare: ## README's commands in a bare Debian 12 (needs root and debootstrap, else it is skipped)
+	@tests/bare.sh $(O)
+
 bench: all $(GEN) $(BENCHES) $(HELPERS) $(TRACED) ## measure against a bare read of the same input (ROWS=, RUNS=)
 	@tests/bench/run.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/cold.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
@@ -432,7 +435,7 @@ clean: ## remove everything that was built
 
 help: ## this list
 	@echo 'Targets:'
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile | sort | expand -t 14
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile | sort | expand -t 14
 	@echo 'Variables: O=build PREFIX=/usr/local DESTDIR= CC= CFLAGS= LDFLAGS= SAN=address,undefined'
 	@echo '  COVERAGE=1 WERROR=0 V=1 LIB_SRC="files" (of the library) FUZZ_TIME=60 ROWS=1000000 RUNS=3'
 
@@ -440,7 +443,7 @@ print-%:
 	@echo '$($*)'
 
 FORCE:
-.PHONY: all tests fixtures check bench demo fuzz fuzz-run coverage install uninstall deps format \
+.PHONY: all tests fixtures check check-bare bench demo fuzz fuzz-run coverage install uninstall deps format \
         lint clean help FORCE
 # Objects are kept, or every test program would be compiled again.
 .SECONDARY:

@@ -464,7 +464,7 @@ END
 }
 
 @test "progress is shown on a terminal only, and removed" {
-    needs script
+    needs_terminal
     script -qec "rocpd2csv -d out '$FIXTURES/schema-3.0.0.db'" /dev/null >typescript </dev/null
     # What wipes it comes before the line that says where the output is.
     [[ "$(tr -d '\r\n' <typescript | sed 's/\x1b\[[01]m//g')" =~ ^((reading|writing)*$'\x1b[K')*rocpd2csv:\ out/out_ ]]
@@ -508,7 +508,7 @@ END
 }
 
 @test "messages have colours on a terminal only, and not with NO_COLOR" {
-    needs script
+    needs_terminal
     export TERM=xterm
     script -qec "rocpd2csv missing.db" /dev/null >typescript </dev/null || true
     grep -q $'\x1b\[1;31mrocpd2csv:' typescript

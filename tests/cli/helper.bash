@@ -31,6 +31,12 @@ needs() { # file or program...
     done
 }
 
+# For what is different on a terminal: `script` makes a pseudo-terminal, where the system has them.
+needs_terminal() {
+    needs script
+    script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no pseudo-terminal can be made here"
+}
+
 # Fails with everything that is known about the last `run`.
 fail() {
     printf '%s\n' "$*" "status $status" "output:" "$output"

@@ -116,7 +116,7 @@ parts() {
         ON e.id = r.event_id WHERE e.stack_id GROUP BY 1 HAVING count(DISTINCT r.pid) > 1)")" = 0 ]
     sql="SELECT count(*) FROM rocpd_kernel_dispatch%S k JOIN rocpd_event%S e ON e.id = k.event_id
         JOIN rocpd_event%S f ON f.stack_id = e.stack_id AND f.id <> e.id WHERE e.stack_id"
-    [ "$(per_set "$sql" "${PARTS[@]}" | paste -sd+ | bc)" = "$(per_set "$sql" f.db)" ]
+    [ "$(per_set "$sql" "${PARTS[@]}" | awk '{ n += $1 } END { print n }')" = "$(per_set "$sql" f.db)" ]
     # Names are the names they were.
     sql="SELECT s.string, count(*) FROM rocpd_region%S r JOIN rocpd_string%S s ON s.id = r.name_id
         GROUP BY 1 ORDER BY 1"

@@ -193,7 +193,7 @@ END
 }
 
 @test "on a terminal rows are cut to its width" {
-    needs script
+    needs_terminal
     script -qec "stty cols 60; rocstats kernels --kernel-names display '$db'" /dev/null |
         tr -d '\r' >narrow
     longest=$(awk '{ print length }' narrow | sort -n | tail -1)
