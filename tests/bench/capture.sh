@@ -58,6 +58,7 @@ row "fprintf and fflush (half a line), 1 thread" "$(smallest "$overhead" fprintf
 row "fprintf and fflush (half a line), 2 threads" "$(smallest "$overhead" fprintf $((events / 10)) 2)"
 if "$overhead" lttng 10 >/dev/null && ldd "$overhead" | grep -q lttng && command -v lttng >/dev/null &&
     lttng_session; then
+    lttng --version
     row "LTTng-UST, 1 thread" "$(smallest "$overhead" lttng "$events")"
     row "LTTng-UST, 2 threads" "$(smallest "$overhead" lttng "$events" 2)"
 else

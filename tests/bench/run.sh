@@ -12,6 +12,7 @@ mkdir -p "$dir"
 make_database "$db"
 bytes=$(stat -c %s "$db")
 echo "$(nproc) cores, $(awk "BEGIN { printf \"%.1f\", $bytes / 1e6 }") MB of database, $rows rows, $runs runs, load $(cut -d' ' -f1-3 /proc/loadavg)"
+"$build/bin/rocpd2csv" --version | head -1
 cat "$db" >/dev/null # from the page cache for everybody
 
 # name, then the command; appends "name wall cpu peak" to the results. An output of before is out of the

@@ -34,9 +34,12 @@ script() { # name: the interpreter and the path of an original script, nothing w
 }
 
 : >"$results"
+"$build/bin/rtg2json" --version | head -1
 timeline=$(script rocm-timeline-generator.py python3 || true) report=$(script rpt "${PYTHON2:-python2}" || true)
 # shellcheck disable=SC2086
 {
+    [ -z "$timeline" ] || ${timeline%% *} --version
+    [ -z "$report" ] || ${report%% *} --version
     [ -z "$timeline" ] || measure json-script $timeline -o "$dir/script.json" "$rtg"
     [ -z "$report" ] || measure rpt-script $report "$hcc"
 }
