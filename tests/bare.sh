@@ -23,6 +23,7 @@ bare=$(realpath "$bare")
 root=$bare/root
 
 # The mirror that this machine uses, if it is one of Debian.
+# shellcheck disable=SC2016 # for apt-get to expand
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Origin: Debian' 2>/dev/null | head -1) || true
 if [ ! -d "$bare/base" ]; then
     rm -rf "$bare/base.new"
