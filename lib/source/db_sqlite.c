@@ -34,6 +34,7 @@ struct rocl_db {
     rocl_db_state state;
     bool has_log;
     bool torn_log; /* it ends in a transaction that is not whole */
+    bool looks_for_damage; /* while SQLite said that memory is out */
     bool probed;   /* SQLite has read the schema */
     rocl_reader reader;
     int fd; /* for reading pages; -1: not opened yet, or not to be */
@@ -177,12 +178,27 @@ static void register_vfs(void)
 
 /* ---- open ---- */
 
+/* SQLite also says that memory is out where damage makes it ask for too much. The pages tell which
+ * of the two it is. */
+static rocl_status look_for_damage(rocl_db *db, const char *table, rocl_error *err)
+{
+    const rocl_layout *layout;
+    if (db->looks_for_damage)
+        return rocl_fail_memory(err);
+    db->looks_for_damage = true;
+    rocl_status st = rocl_layout_find(db, table, &layout, err);
+    if (st == ROCL_OK && !layout->why)
+        st = rocl_rows_check_pages(db, layout, INT64_MIN, INT64_MAX, err);
+    db->looks_for_damage = false;
+    return st == ROCL_INPUT ? st : rocl_fail_memory(err);
+}
+
 rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
 {
     char *place = sqlite3_mprintf("%s: table %s", db->path, table);
     rocl_status st = place ? rocl_sqlite_error(db->handle, place, err) : rocl_fail_memory(err);
     sqlite3_free(place);
-    return st;
+    return st == ROCL_INTERNAL ? look_for_damage(db, table, err) : st;
 }
 
 void rocl_db_limit_lengths(const rocl_db *db, sqlite3 *handle)

@@ -46,6 +46,7 @@ static const struct {
     {"copy_dangling_name", ROCL_FAULT_DANGLING_NAME, 1},
     {"copy_size_negative", ROCL_FAULT_BAD_VALUE, 1},
     {"alloc_dangling_agent", ROCL_FAULT_DANGLING_AGENT, 1},
+    {"free_unknown_address", ROCL_FAULT_UNPAIRED_FREE, 1},
     /* Its event is as unknown as that of kernel_dangling_event, so it is that kernel's value. */
     {"pmc_dangling_event", ROCL_FAULT_ORPHAN_VALUE, 0},
     {"pmc_null_event", ROCL_FAULT_ORPHAN_VALUE, 1},
@@ -77,6 +78,7 @@ static void test_faults(void **state)
     bool same = true;
     sums s;
     expect(file, faults);
+    faults[ROCL_FAULT_UNPAIRED_FREE]++; /* the second row of free_twice */
     rocl_trace *t = scan(file, &o, &s);
     if (strstr(file, "sys")) /* does not know when the process began */
         faults[ROCL_FAULT_BEFORE_PROCESS] = 0;
