@@ -163,7 +163,8 @@ static rocl_status list_metadata(const rocpd_found *f, const char ***names, size
     return ROCL_OK;
 }
 
-/* Sets in the order they were made in: a merged file says the same as its parts did. */
+/* Sets in the order they were made in: a merged file says the same as its parts did. The name of a
+ * metadata table says as much as the uuid in it, which may be missing or damaged. */
 static rocl_status find_sets(rocpd_found *f, rocl_db *db, rocl_error *err)
 {
     const char **names;
@@ -173,8 +174,12 @@ static rocl_status find_sets(rocpd_found *f, rocl_db *db, rocl_error *err)
         return st;
     if (f->object_count)
         qsort(f->objects, f->object_count, sizeof *f->objects, compare_objects);
-    for (size_t i = 0; i < count && st == ROCL_OK; i++)
+    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+        const char *suffix = names[i] + strlen(base_names[ROCPD_METADATA]);
         st = read_metadata(f, db, names[i], err);
+        if (st == ROCL_OK && *suffix && set_exists(f, suffix))
+            st = add_suffix(f, suffix, err);
+    }
     free(names);
     return st;
 }
