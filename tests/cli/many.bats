@@ -314,7 +314,7 @@ train (rank 3, pid 4200, synth-node-1)" ]
             # shellcheck disable=SC2086
             try 3 $tool -j$j ./*.db
             says "rank30.db: table rocpd_region_"
-            says "the database is damaged"
+            says "it is no page of a table"
             # shellcheck disable=SC2086
             try 3 $tool -j$j rank15*.db
             one_line "${tool%% *}"

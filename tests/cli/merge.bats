@@ -253,7 +253,7 @@ END
     rocmerge -q -o s.db --split 12 a.db
     [ -e s-01.db ]
     try 0 rocmerge -o s.db --split 4 a.db
-    says "12 slices of an earlier cut removed, s-01.db first"
+    says "12 slices of an earlier cut removed"
     try 2 rocmerge -q -o s.db --split 2 s-1.db s-2.db s-3.db s-4.db
     says "is an input"
     try 0 rocmerge -q -o s.db --split 2 a.db
