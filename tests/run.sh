@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every test that was built: unit programs, command line tests, fuzz corpora.
-# Usage: tests/run.sh BUILD [GROUP...]   GROUP: unit, cli, fuzz, or the name of one test program
+# Runs every test that was built: unit programs, command line tests, golden outputs, fuzz corpora.
+# Usage: tests/run.sh BUILD [GROUP...]   GROUP: unit, cli, golden, fuzz, or the name of one test program
 # Everything speaks TAP; failed tests are printed with their output, then one line of totals.
 set -u
 cd "$(dirname "$0")/.." || exit 5
@@ -94,6 +94,7 @@ for t in tests/cli/*.bats; do
     wanted "$(basename "$t" .bats)" cli &&
         run_tap "cli/$(basename "$t" .bats)" timeout 1200 bats --tap "$t"
 done
+wanted golden golden && run_tap golden timeout 600 tests/golden.sh "$build"
 for t in "$build"/tests/fuzz_*; do
     built "$t" fuzz || continue
     wanted "$(basename "$t")" fuzz &&
