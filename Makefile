@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 # ---- packages ------------------------------------------------------------------------------------
 
 # The first line builds, the second tests.
-DEBS := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libcsv-dev libotf2-trace-dev \
+DEBS := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libcsv-dev libyaml-dev libotf2-trace-dev \
         libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools
 SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
 
@@ -58,7 +58,7 @@ PKG_CONFIG ?= pkg-config
 
 # ---- flags ---------------------------------------------------------------------------------------
 
-PKGS := sqlite3 libcjson zlib
+PKGS := sqlite3 libcjson zlib yaml-0.1
 # Optional: twice the speed of zlib. LIBDEFLATE=0 builds without.
 LIBDEFLATE ?= $(shell $(PKG_CONFIG) --exists libdeflate 2>/dev/null && echo 1)
 ifeq ($(LIBDEFLATE),1)
@@ -80,7 +80,7 @@ ALL_CPPFLAGS := -Ilib $(if $(filter 1,$(LIBDEFLATE)),-DROCL_LIBDEFLATE) \
                 $(if $(filter 1,$(OTF2)),-DROCL_OTF2) \
                 $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
 ALL_LDFLAGS := -pthread -Wl,--as-needed $(INSTRUMENT) $(LDFLAGS)
-LIBS := $(or $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz $(if $(filter 1,$(LIBDEFLATE)),-ldeflate) $(if $(filter 1,$(OTF2)),-lotf2)) -lcsv -lm
+LIBS := $(or $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz -lyaml $(if $(filter 1,$(LIBDEFLATE)),-ldeflate) $(if $(filter 1,$(OTF2)),-lotf2)) -lcsv -lm
 
 # Optional: HSA and HIP of ROCm, or of Debian's libhsa-runtime-dev and libamdhip64-dev. ROCM= builds
 # without.

@@ -3,6 +3,7 @@
 #include <csv.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <yaml.h>
 #include <stdio.h>
 
 #include "base/deflate.h"
@@ -20,9 +21,10 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void compose(void)
 {
-    snprintf(details, sizeof details, "rocline %s (sqlite %s, %s, cJSON %s, libcsv %d.%d.%d%s)",
-             ROCLINE_VERSION, sqlite3_libversion(), rocl_deflate_engine(), cJSON_Version(),
-             CSV_MAJOR, CSV_MINOR, CSV_RELEASE, WITH_OTF2);
+    snprintf(details, sizeof details,
+             "rocline %s (sqlite %s, %s, cJSON %s, libcsv %d.%d.%d, libyaml %s%s)", ROCLINE_VERSION,
+             sqlite3_libversion(), rocl_deflate_engine(), cJSON_Version(), CSV_MAJOR, CSV_MINOR,
+             CSV_RELEASE, yaml_get_version_string(), WITH_OTF2);
 }
 
 const char *rocl_version(void)
