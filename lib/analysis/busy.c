@@ -30,7 +30,7 @@ static rocl_status add_to(busy *b, unsigned worker, const rocl_capture *c, const
     if (place == ROCL_NO_PLACE)
         return ROCL_OK;
     const uint64_t key[4] = {place, (uint64_t)i->e->start, (uint64_t)i->e->end,
-                             (i->e->id << 4 | i->kind) ^ (uint64_t)c->index << 48};
+                             rocl_row_word(i->e->id, i->kind) ^ (uint64_t)c->index << 48};
     q = rocl_varint_put(q, i->part);
     q = rocl_varint_put(q, i->e->name);
     if (b->causes) {

@@ -45,7 +45,7 @@ static rocl_status add_work(markers *m, unsigned worker, const rocl_capture *c, 
 {
     uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
     const uint64_t key[4] = {word_of(c, e->process), e->stack_id, (uint64_t)e->start | MARKERS_WORK,
-                             e->id << 4 | (uint64_t)kind};
+                             rocl_row_word(e->id, kind)};
     q = rocl_varint_put(q, (uint64_t)e->end);
     q = rocl_varint_put(q, kind);
     return rocl_sorter_add(m->links, worker, key, payload, (size_t)(q - payload), err);

@@ -87,6 +87,26 @@ enum {
 #define ROCL_BIT(kind) (1u << (kind))
 #define ROCL_ALL_KINDS ((1u << ROCL_KINDS) - 1)
 
+/* An event within its capture as one word of a key: the row of its table, and the kind in the last
+ * bits. Of rows from 2^60 on the first bits are lost. */
+#define ROCL_KIND_BITS 4
+_Static_assert(ROCL_KINDS <= 1 << ROCL_KIND_BITS, "a kind must fit in the word of an event");
+
+static inline uint64_t rocl_row_word(uint64_t row, rocl_kind kind)
+{
+    return row << ROCL_KIND_BITS | (uint64_t)kind;
+}
+
+static inline uint64_t rocl_word_row(uint64_t word)
+{
+    return word >> ROCL_KIND_BITS;
+}
+
+static inline rocl_kind rocl_word_kind(uint64_t word)
+{
+    return (rocl_kind)(word & ((1u << ROCL_KIND_BITS) - 1));
+}
+
 /* Counts a fault; under --strict fails with ROCL_INPUT and the place given. */
 rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err, const char *place_fmt,
                              ...) __attribute__((format(printf, 4, 5)));

@@ -62,7 +62,7 @@ static void make_key(uint64_t key[4], rocl_room room, uint32_t index, int64_t ti
              (uint64_t)time >> TIME_SHIFT;
     key[1] = (uint64_t)time;
     key[2] = ~(uint64_t)end;
-    key[3] = row << 4 | (uint64_t)kind;
+    key[3] = rocl_row_word(row, kind);
 }
 
 static rocl_status add(rocl_packer *p, unsigned worker, const uint64_t key[4],
@@ -447,8 +447,8 @@ bool rocl_packed_read(const rocl_record *rec, rocl_packed *e)
     e->index = rocl_sequence_index(sequence);
     e->time = (int64_t)rec->key[1];
     e->end = (int64_t)~rec->key[2];
-    e->kind = (rocl_kind)(rec->key[3] & 15);
-    e->row = rec->key[3] >> 4;
+    e->kind = rocl_word_kind(rec->key[3]);
+    e->row = rocl_word_row(rec->key[3]);
     switch (e->room) {
     case ROCL_ROOM_HOST:
         unpack_host(&r, e);

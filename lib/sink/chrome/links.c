@@ -10,7 +10,7 @@
 
 /* What a record keeps of an id. Events with larger ones have no arrows; that they do not get those
  * of the events they look like is seen by their stack ids. */
-#define ROW_BITS 60
+#define ROW_BITS (64 - ROCL_KIND_BITS)
 
 #define CALLS (ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_INSTANT))
 
@@ -29,7 +29,7 @@ rocl_status chrome_links_add(chrome_links *l, unsigned worker, const rocl_batch 
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         const uint64_t key[3] = {e->stack_id, (uint64_t)e->start << 1 | work,
-                                 e->id << 4 | (uint64_t)b->kind};
+                                 rocl_row_word(e->id, b->kind)};
         if (e->stack_id && !(e->id >> ROW_BITS))
             st = rocl_sorter_add(l->sorter, worker, key, NULL, 0, err);
     }
@@ -45,8 +45,8 @@ typedef struct source {
 
 static bool resolve_one(chrome_links *l, source *s, const uint64_t *key)
 {
-    uint64_t row = key[2] >> 4;
-    rocl_kind kind = (rocl_kind)(key[2] & 15);
+    uint64_t row = rocl_word_row(key[2]);
+    rocl_kind kind = rocl_word_kind(key[2]);
     if (CALLS & ROCL_BIT(kind)) {
         if (s->stack_id != key[0])
             *s = (source){key[0], row, kind, false};
