@@ -148,7 +148,7 @@ UNIT_COMMON := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))
 GEN_SRC := $(sort $(wildcard tests/fixtures/*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 MAN := $(sort $(wildcard man/*.[0-9]))
-SCRIPTS := .ci/run $(sort $(wildcard tests/*.sh tests/*/*.sh tests/cli/*.bash))
+SCRIPTS := .ci/run $(sort $(wildcard tests/*.sh tests/*/*.sh tests/*/*.bash))
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_A := $(O)/lib/librocline.a

@@ -803,7 +803,7 @@ typedef struct rocl_recording {
     uint64_t dropped;                     /* events that found no room */
     uint64_t torn;                        /* records in chunks that are damaged or missing */
     uint64_t given_chunks, given_records; /* given up by rings for younger ones */
-    int64_t complete_from, last;          /* ns: nothing was given up behind it; of the last event */
+    int64_t complete_from, last; /* ns: nothing was given up behind it; of the last event */
 } rocl_recording;
 
 /* Of inputs that are all .rocl files. */

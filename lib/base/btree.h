@@ -26,9 +26,9 @@ typedef struct rocl_btree_file {
     uint32_t ahead;     /* bytes of neighbouring pages that are read at once; the caller may say */
 } rocl_btree_file;
 
-/* Reads the header into a zeroed *f. Sets *why when the file cannot be read this way, which does not
- * mean that it is a broken one. A file that is shorter than it must be is an error: SQLite reads what is missing of
- * its last page as zeros. */
+/* Reads the header into a zeroed *f. Sets *why when the file cannot be read this way, which does
+ * not mean that it is a broken one. A file that is shorter than it must be is an error: SQLite
+ * reads what is missing of its last page as zeros. */
 rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, rocl_error *err);
 
 typedef struct rocl_btree_cell {

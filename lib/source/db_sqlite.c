@@ -33,9 +33,9 @@ struct rocl_db {
     char *wal;  /* path of the log */
     rocl_db_state state;
     bool has_log;
-    bool torn_log; /* it ends in a transaction that is not whole */
+    bool torn_log;         /* it ends in a transaction that is not whole */
     bool looks_for_damage; /* while SQLite said that memory is out */
-    bool probed;   /* SQLite has read the schema */
+    bool probed;           /* SQLite has read the schema */
     rocl_reader reader;
     int fd; /* for reading pages; -1: not opened yet, or not to be */
     rocl_btree_file pages;

@@ -61,8 +61,8 @@ static int check(cli *c)
         return usage_error("--chunk-size: 256k to 16m");
     if (output_look(&c->common, c->path, sizeof c->path) == OUTPUT_DEVICE)
         return usage_error("an archive is several files: it cannot go to %s", c->path);
-    code = output_files(&c->common, ends_with(output_name(&c->common), ".otf2"),
-                            "_results.otf2", c->path, sizeof c->path);
+    code = output_files(&c->common, ends_with(output_name(&c->common), ".otf2"), "_results.otf2",
+                        c->path, sizeof c->path);
     return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
