@@ -93,8 +93,9 @@ static const rocl_table_column queue_columns[LANE_COLUMNS] = LANE("Queue");
 
 static rocl_datum name_cell(const streams *s, rocl_tables *out, const lane *l)
 {
-    return l->key.kind == OF_NONE ? (rocl_datum){0}
-                                  : rocl_cell_of_text(s->trace, out, definition_of(s, l)->label);
+    if (l->key.kind == OF_NONE)
+        return (rocl_datum){0};
+    return rocl_cell_of_text(s->trace, out, definition_of(s, l)->label);
 }
 
 static uint64_t shown_columns(const streams *s)

@@ -325,12 +325,14 @@ static rocl_status take_version(merge_plan *p, const char *version, rocl_error *
 static rocl_status note_slice(plan_set *first, const char *slice, rocl_error *err)
 {
     const char *old = first->slices ? strchr(first->slices, '/') : NULL, *of = strchr(slice, '/');
-    char *both = NULL;
     if (!of || (first->slices && (!old || strcmp(old, of) != 0)))
         return ROCL_OK;
-    if (first->slices
-            ? asprintf(&both, "%.*s,%s", (int)(old - first->slices), first->slices, slice) < 0
-            : !(both = strdup(slice)))
+    char *both = NULL;
+    if (!first->slices)
+        both = strdup(slice);
+    else if (asprintf(&both, "%.*s,%s", (int)(old - first->slices), first->slices, slice) < 0)
+        both = NULL;
+    if (!both)
         return rocl_fail_memory(err);
     free(first->slices);
     first->slices = both;
