@@ -48,8 +48,9 @@ ROCL_CAP_API bool rocl_cap_on(void);
 ROCL_CAP_API bool rocl_cap_keep(void);
 ROCL_CAP_API void rocl_cap_let_go(void); /* it will not */
 /* From now on system calls may end the process: recording goes on in the room that it has, and what
- * does not fit is counted. false: it was so before, or nothing is recorded. */
-ROCL_CAP_API bool rocl_cap_seal(void);
+ * does not fit is counted; without a clock all is. false: it was so before, or nothing is recorded.
+ */
+ROCL_CAP_API bool rocl_cap_seal(bool has_clock);
 ROCL_CAP_API void rocl_cap_unseal(void); /* they may not */
 
 /* ---- calls of the host ----------------------------------------------------------------------- */

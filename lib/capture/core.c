@@ -40,6 +40,7 @@ static rocl_core *map_core(void)
     rocl_core *c = rocl_wiped_pages(sizeof *c), *other = NULL;
     if (!c)
         return NULL;
+    c->pid = (uint32_t)getpid();
     if (!atomic_compare_exchange_strong(&the_core, &other, c)) {
         munmap(c, sizeof *c);
         return other;
@@ -47,6 +48,18 @@ static rocl_core *map_core(void)
     if (forks_unseen)
         pthread_atfork(NULL, NULL, clear_in_child);
     return c;
+}
+
+void rocl_core_prepare(void)
+{
+    map_core();
+}
+
+/* After vfork the memory is that of the parent. After a fork whose child has recorded nothing the
+ * number is 0. */
+static bool is_of_parent(const rocl_core *c)
+{
+    return c && c->pid && c->pid != (uint32_t)getpid();
 }
 
 static void describe_process(rocl_core *c)
@@ -188,7 +201,7 @@ bool rocl_cap_keep(void)
 {
     int saved = errno;
     rocl_core *c = rocl_me.busy || rocl_is_sealed() ? NULL : rocl_core_peek();
-    bool kept = c && rocl_file_keep(c);
+    bool kept = c && !is_of_parent(c) && rocl_file_keep(c);
     errno = saved;
     return kept;
 }
@@ -213,16 +226,17 @@ static void hide_output(void)
         *output = '\0';
 }
 
-bool rocl_cap_seal(void)
+/* A process that has no file yet gets one, which says how much is lost. */
+bool rocl_cap_seal(bool has_clock)
 {
     int saved = errno;
-    const rocl_core *c = rocl_core_peek();
-    if (rocl_is_sealed())
+    if (!rocl_set.on || rocl_is_sealed() || is_of_parent(atomic_load(&the_core)))
         return false;
-    bool shared = c && c->pid != (uint32_t)getpid(); /* the memory of a parent, after vfork */
-    bool sealed = rocl_set.on && !shared && !atomic_exchange(&rocl_sealed, true);
+    if (!rocl_me.busy)
+        rocl_core_get();
+    bool sealed = !atomic_exchange(&rocl_sealed, true);
     if (sealed) {
-        rocl_set.on = rocl_clock_is_free();
+        rocl_set.on = has_clock && rocl_clock_is_free();
         hide_output();
     }
     errno = saved;

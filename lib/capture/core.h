@@ -138,6 +138,8 @@ typedef struct rocl_core {
     uint32_t given_first, given_count, given_cap;
 } rocl_core;
 
+/* When the library is loaded, where something may be recorded. */
+void rocl_core_prepare(void);
 /* The core, alive; NULL: nothing can be recorded. */
 rocl_core *rocl_core_get(void);
 /* The same, without making anything. */
@@ -235,8 +237,11 @@ rocl_writer *rocl_writer_of(rocl_core *c, uint32_t tid);
  * counted: a range that is lost is one, and its end nothing more. */
 static inline rocl_writer *rocl_enter_for(uint64_t events)
 {
-    if (UNLIKELY(!rocl_set.on))
+    if (UNLIKELY(!rocl_set.on)) {
+        if (UNLIKELY(rocl_is_sealed()))
+            rocl_count_interrupted(events);
         return NULL;
+    }
     if (UNLIKELY(rocl_me.busy)) {
         rocl_count_interrupted(events);
         return NULL;

@@ -158,6 +158,7 @@ __attribute__((constructor)) static void load(void)
         read_command();
         describe_node();
         rocl_set.rank = rank_of_environment();
+        rocl_core_prepare();
     }
     errno = saved;
 }

@@ -216,7 +216,7 @@ void rocl_writer_drop(rocl_writer *w)
 
 void rocl_count_interrupted(uint64_t lost)
 {
-    if (rocl_set.on)
+    if (rocl_set.on || rocl_is_sealed())
         rocl_core_count_lost(lost);
 }
 

@@ -15,22 +15,71 @@
 
 #include "capture/capture.h"
 
-/* The next function of that name, looked up once. */
-static void *real_function(_Atomic(void *) *known, const char *name)
+/* ---- the functions of the C library ---------------------------------------------------------- */
+
+enum { CHROOT, SETUID, SETEUID, SETREUID, SETRESUID, PRCTL, SYSCALL, CALLS };
+static const char *const names[CALLS] = {"chroot",    "setuid", "seteuid", "setreuid",
+                                         "setresuid", "prctl",  "syscall"};
+static _Atomic(void *) found[CALLS];
+
+static void *find(int i)
 {
-    void *f = atomic_load_explicit(known, memory_order_acquire);
-    if (!f && (f = dlsym(RTLD_NEXT, name)))
-        atomic_store_explicit(known, f, memory_order_release);
+    void *f = atomic_load_explicit(&found[i], memory_order_acquire);
+    if (!f && (f = dlsym(RTLD_NEXT, names[i])))
+        atomic_store_explicit(&found[i], f, memory_order_release);
     return f;
 }
 
-#define REAL(name)                                                                                 \
-    static _Atomic(void *) real_##name;                                                            \
-    __typeof__(name) *next = (__typeof__(name) *)(uintptr_t)real_function(&real_##name, #name);    \
+/* All at once: later may be in a signal handler, or in the child of a process with threads. */
+__attribute__((constructor)) static void find_all(void)
+{
+    int saved = errno;
+    for (int i = 0; i < CALLS; i++)
+        find(i);
+    errno = saved;
+}
+
+#define REAL(number, name)                                                                         \
+    __typeof__(name) *next = (__typeof__(name) *)(uintptr_t)find(number);                          \
     if (!next) {                                                                                   \
         errno = ENOSYS;                                                                            \
         return -1;                                                                                 \
     }
+
+/* Allocators make system calls before anything is loaded, and looking up a name may allocate. */
+#if defined(__x86_64__)
+static long ask_kernel(long call, const long a[6])
+{
+    register long fourth __asm__("r10") = a[3];
+    register long fifth __asm__("r8") = a[4];
+    register long sixth __asm__("r9") = a[5];
+    long rc;
+    __asm__ volatile("syscall"
+                     : "=a"(rc)
+                     : "a"(call), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(fourth), "r"(fifth),
+                       "r"(sixth)
+                     : "rcx", "r11", "memory");
+    if (rc >= 0 || rc < -4095)
+        return rc;
+    errno = (int)-rc;
+    return -1;
+}
+#else
+static long ask_kernel(long call, const long a[6])
+{
+    REAL(SYSCALL, syscall)
+    return next(call, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+#endif
+
+static long pass_on(long call, const long a[6])
+{
+    void *f = atomic_load_explicit(&found[SYSCALL], memory_order_acquire);
+    if (!f)
+        return ask_kernel(call, a);
+    __typeof__(syscall) *next = (__typeof__(syscall) *)(uintptr_t)f;
+    return next(call, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
 
 /* ---- rights ---------------------------------------------------------------------------------- */
 
@@ -45,59 +94,72 @@ static int after_keeping(bool kept, int rc)
 
 ROCL_CAP_API int chroot(const char *path)
 {
-    REAL(chroot)
+    REAL(CHROOT, chroot)
     bool kept = rocl_cap_keep();
     return after_keeping(kept, next(path));
 }
 
 ROCL_CAP_API int setuid(uid_t id)
 {
-    REAL(setuid)
+    REAL(SETUID, setuid)
     bool kept = rocl_cap_keep();
     return after_keeping(kept, next(id));
 }
 
 ROCL_CAP_API int seteuid(uid_t id)
 {
-    REAL(seteuid)
+    REAL(SETEUID, seteuid)
     bool kept = rocl_cap_keep();
     return after_keeping(kept, next(id));
 }
 
 ROCL_CAP_API int setreuid(uid_t real, uid_t effective)
 {
-    REAL(setreuid)
+    REAL(SETREUID, setreuid)
     bool kept = rocl_cap_keep();
     return after_keeping(kept, next(real, effective));
 }
 
 ROCL_CAP_API int setresuid(uid_t real, uid_t effective, uid_t saved)
 {
-    REAL(setresuid)
+    REAL(SETRESUID, setresuid)
     bool kept = rocl_cap_keep();
     return after_keeping(kept, next(real, effective, saved));
 }
 
 /* ---- filters of system calls ----------------------------------------------------------------- */
 
-static bool sets_filter(long call, unsigned long first)
+typedef enum filter { NO_FILTER, FILTER, STRICT } filter;
+
+static filter filter_of(long call, unsigned long first, unsigned long second)
 {
-    return (call == SYS_prctl && first == PR_SET_SECCOMP) ||
-           (call == SYS_seccomp &&
-            (first == SECCOMP_SET_MODE_STRICT || first == SECCOMP_SET_MODE_FILTER));
+    if (call == SYS_prctl && first == PR_SET_SECCOMP)
+        return second == SECCOMP_MODE_STRICT ? STRICT : FILTER;
+    if (call != SYS_seccomp)
+        return NO_FILTER;
+    return first == SECCOMP_SET_MODE_STRICT   ? STRICT
+           : first == SECCOMP_SET_MODE_FILTER ? FILTER
+                                              : NO_FILTER;
+}
+
+/* The strict mode takes the processor's clock away, too. */
+static bool seal_for(filter f)
+{
+    return f != NO_FILTER && rocl_cap_seal(f == FILTER);
 }
 
 ROCL_CAP_API int prctl(int option, ...)
 {
-    unsigned long a[4];
+    long a[6] = {option};
     va_list args;
     va_start(args, option);
-    for (int i = 0; i < 4; i++)
-        a[i] = va_arg(args, unsigned long);
+    for (int i = 1; i < 5; i++)
+        a[i] = va_arg(args, long);
     va_end(args);
-    REAL(prctl)
-    bool sealed = option == PR_SET_SECCOMP && rocl_cap_seal();
-    int rc = next(option, a[0], a[1], a[2], a[3]);
+    bool sealed = seal_for(filter_of(SYS_prctl, (unsigned long)option, (unsigned long)a[1]));
+    void *f = atomic_load_explicit(&found[PRCTL], memory_order_acquire);
+    __typeof__(prctl) *next = (__typeof__(prctl) *)(uintptr_t)f;
+    int rc = next ? next(option, a[1], a[2], a[3], a[4]) : (int)ask_kernel(SYS_prctl, a);
     if (sealed && rc < 0)
         rocl_cap_unseal();
     return rc;
@@ -111,9 +173,8 @@ ROCL_CAP_API long syscall(long call, ...)
     for (int i = 0; i < 6; i++)
         a[i] = va_arg(args, long);
     va_end(args);
-    REAL(syscall)
-    bool sealed = sets_filter(call, (unsigned long)a[0]) && rocl_cap_seal();
-    long rc = next(call, a[0], a[1], a[2], a[3], a[4], a[5]);
+    bool sealed = seal_for(filter_of(call, (unsigned long)a[0], (unsigned long)a[1]));
+    long rc = pass_on(call, a);
     if (sealed && rc < 0)
         rocl_cap_unseal();
     return rc;
