@@ -794,6 +794,8 @@ ROCL_API rocl_status rocl_write_chunks(rocl_trace *t, const rocl_pack_options *o
 
 /* Of the first chunk of a .rocl file; false: that is none, or cannot be read. */
 ROCL_API bool rocl_session_of(const char *path, uint8_t session[16]);
+/* Is it a file of a process that has recorded nothing, and lost nothing? */
+ROCL_API bool rocl_is_empty_recording(const char *path);
 
 /* What recorded processes have left behind. An event is a range, a call, a mark or a piece of GPU
  * work; the begin and the end of a range are two records. */

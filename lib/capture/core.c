@@ -186,7 +186,7 @@ void rocl_core_preamble_add(rocl_core *c, uint8_t type, const char *text, size_t
 {
     uint8_t head[16], *p = rocl_put_sized(head, type, len);
     size_t n = (size_t)(p - head);
-    if (rocl_is_sealed())
+    if (!rocl_core_work())
         return; /* there will be no chunk */
     pthread_mutex_lock(&c->lock);
     if (c->preamble_len + n + len <= sizeof c->preamble) {
@@ -195,6 +195,34 @@ void rocl_core_preamble_add(rocl_core *c, uint8_t type, const char *text, size_t
         c->preamble_len += n + len;
     }
     pthread_mutex_unlock(&c->lock);
+    rocl_core_rest();
+}
+
+/* Who may have to ask the kernel says so before looking whether that is forbidden. */
+bool rocl_core_work(void)
+{
+    rocl_core *c = atomic_load(&the_core);
+    if (rocl_is_sealed() || (!c && !(c = map_core())))
+        return false;
+    atomic_fetch_add(&c->at_work, 1);
+    if (!rocl_is_sealed())
+        return true;
+    atomic_fetch_sub(&c->at_work, 1);
+    return false;
+}
+
+void rocl_core_rest(void)
+{
+    atomic_fetch_sub(&atomic_load(&the_core)->at_work, 1);
+}
+
+/* Threads that ask the kernel now may come under the filter, too. One that was stopped is not
+ * waited for forever. */
+static void wait_for_others(const rocl_core *c)
+{
+    enum { LONGEST = 1000 }; /* ms */
+    for (int i = 0; i < LONGEST && atomic_load(&c->at_work) > 0; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
 bool rocl_cap_keep(void)
@@ -236,6 +264,8 @@ bool rocl_cap_seal(bool has_clock)
         rocl_core_get();
     bool sealed = !atomic_exchange(&rocl_sealed, true);
     if (sealed) {
+        if (!rocl_me.busy && rocl_core_peek())
+            wait_for_others(rocl_core_peek());
         rocl_set.on = has_clock && rocl_clock_is_free();
         hide_output();
     }

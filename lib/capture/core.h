@@ -118,6 +118,7 @@ typedef struct rocl_core {
     _Atomic bool alive;    /* else: a fork, or nothing was recorded yet */
     pthread_mutex_t birth; /* held until the core is alive */
     pthread_mutex_t lock;  /* of all that follows */
+    _Atomic int at_work;   /* threads that may ask the kernel for something now */
     bool refused;          /* there is no file and will be none */
     uint32_t pid;
     uint64_t process, start, tick_hz;
@@ -144,6 +145,10 @@ void rocl_core_prepare(void);
 rocl_core *rocl_core_get(void);
 /* The same, without making anything. */
 rocl_core *rocl_core_peek(void);
+/* Around all that asks the kernel for something or takes a lock. false: it is sealed, nothing may
+ * be done. */
+bool rocl_core_work(void);
+void rocl_core_rest(void);
 /* Zeroed memory of which a forked child sees zeros only. NULL: there is none. */
 void *rocl_wiped_pages(size_t n);
 
@@ -225,9 +230,9 @@ extern __thread rocl_self rocl_me __attribute__((tls_model("initial-exec")));
 
 /* The slow half of rocl_enter: makes a writer. NULL: there is none, and so many events are lost. */
 rocl_writer *rocl_writer_make(uint64_t lost);
-/* Room for `need` bytes and a small event at pos, in this chunk or the next; false: dropped and
- * counted. Texts and names have to be looked up again after it. */
-bool rocl_writer_room(rocl_writer *w, size_t need);
+/* Room for `need` bytes and a small event at pos, in this chunk or the next; false: there is none,
+ * and so many events are lost. Texts and names have to be looked up again after it. */
+bool rocl_writer_room(rocl_writer *w, size_t need, uint64_t lost);
 void rocl_writer_drop(rocl_writer *w);
 void rocl_count_interrupted(uint64_t lost);
 /* That of another thread; NULL: it has none. */
@@ -281,7 +286,13 @@ static inline bool rocl_is_paused(const rocl_writer *w)
 static inline bool rocl_room(rocl_writer *w, size_t need)
 {
     return LIKELY(w->limit - w->pos >= (ptrdiff_t)need && w->pos < w->limit) ||
-           rocl_writer_room(w, need);
+           rocl_writer_room(w, need, 1);
+}
+
+/* For the end of an event: the begin is counted, and is told to have none. */
+static inline bool rocl_room_for_end(rocl_writer *w)
+{
+    return LIKELY(w->pos < w->limit) || rocl_writer_room(w, 0, 0);
 }
 
 /* What is before p is part of the trace from now on. */

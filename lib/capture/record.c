@@ -35,7 +35,7 @@ static void put_end(rocl_writer *w, rocl_stack *s, uint8_t type, uint64_t now)
 {
     bool silent = stack_is_silent(s);
     /* First the room: what ends must still be open where a new chunk begins. */
-    bool room = !silent && rocl_room(w, 0);
+    bool room = !silent && rocl_room_for_end(w);
     s->depth -= s->depth > 0;
     if (!room)
         return;
@@ -192,7 +192,7 @@ void rocl_cap_stop(uint64_t number)
     rocl_writer *w = rocl_enter_silently();
     if (!w)
         return;
-    if (rocl_room(w, 0)) {
+    if (rocl_room_for_end(w)) {
         uint8_t *p = w->pos;
         *p++ = ROCL_REC_STOP;
         p = rocl_put_delta(w, p, now);

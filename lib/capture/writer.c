@@ -185,18 +185,21 @@ static bool find_room(rocl_writer *w, size_t need)
         set_limit(w, need);
         return true;
     }
+    if (!rocl_core_work())
+        return false;
     rocl_core *c = rocl_core_get();
-    bool found = c && !rocl_is_sealed() && may_retry(w, c) && next_chunk(w, c, need);
+    bool found = c && may_retry(w, c) && next_chunk(w, c, need);
     if (found)
         w->retry = 0;
+    rocl_core_rest();
     return found;
 }
 
-bool rocl_writer_room(rocl_writer *w, size_t need)
+bool rocl_writer_room(rocl_writer *w, size_t need, uint64_t lost)
 {
     int saved = errno;
     bool found = need <= 4 * ROCL_CAP_TEXT_MAX && find_room(w, need);
-    if (!found)
+    if (!found && lost)
         rocl_writer_drop(w);
     errno = saved;
     return found;
@@ -266,13 +269,16 @@ static void begin_writer(rocl_core *c, rocl_writer *w)
 rocl_writer *rocl_writer_make(uint64_t lost)
 {
     int saved = errno;
-    rocl_core *c = rocl_is_sealed() ? NULL : rocl_core_get();
     rocl_writer *w = NULL;
-    if (c)
-        w = rocl_me.writer ? rocl_me.writer : take_writer(c);
-    if (w)
-        begin_writer(c, w);
-    else
+    if (rocl_core_work()) {
+        rocl_core *c = rocl_core_get();
+        if (c)
+            w = rocl_me.writer ? rocl_me.writer : take_writer(c);
+        if (w)
+            begin_writer(c, w);
+        rocl_core_rest();
+    }
+    if (!w)
         rocl_core_count_lost(lost);
     errno = saved;
     return w;
@@ -284,10 +290,11 @@ static void thread_ends(void *of)
     int saved = errno;
     rocl_core *c = rocl_core_peek();
     rocl_me.busy = true;
-    if (rocl_is_sealed()) {
-        if (c && w->alive && w->chunk)
+    bool ours = c && w->alive; /* not of the parent */
+    if (ours && !rocl_core_work()) {
+        if (w->chunk)
             rocl_chunk_close(w->chunk, ROCL_CHUNK_LAST);
-    } else if (c && w->alive) {
+    } else if (ours) {
         if (w->chunk)
             end_chunk(c, w->chunk, &w->where, ROCL_CHUNK_LAST);
         clear_writer(w);
@@ -295,6 +302,7 @@ static void thread_ends(void *of)
         w->next_idle = c->idle;
         c->idle = w;
         pthread_mutex_unlock(&c->lock);
+        rocl_core_rest();
     }
     rocl_me.writer = NULL;
     rocl_me.busy = false;
@@ -303,13 +311,14 @@ static void thread_ends(void *of)
 
 rocl_writer *rocl_writer_of(rocl_core *c, uint32_t tid)
 {
-    if (rocl_is_sealed())
+    if (!rocl_core_work())
         return NULL;
     pthread_mutex_lock(&c->lock);
     rocl_writer *w = c->all;
     while (w && !(w->alive && w->tid == tid))
         w = w->next;
     pthread_mutex_unlock(&c->lock);
+    rocl_core_rest();
     return w;
 }
 

@@ -475,6 +475,86 @@ static int sealed(void)
     return write(1, text, (size_t)n) == n ? 0 : 7;
 }
 
+/* The filter comes before the first event. */
+static int sealed_first(void)
+{
+    char text[32];
+    if (!forbid_all(true))
+        return 77;
+    for (long i = 0; i < arg_n; i++)
+        step(i);
+    int n = snprintf(text, sizeof text, "%ld\n", arg_n);
+    return write(1, text, (size_t)n) == n ? 0 : 7;
+}
+
+/* Reading the processor's clock is forbidden, too. */
+static int sealed_strictly(void)
+{
+    char text[32];
+    step(0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) != 0)
+        return 77;
+    for (long i = 1; i < arg_n; i++)
+        step(i);
+    int n = snprintf(text, sizeof text, "%ld\n", arg_n);
+    syscall(SYS_exit, write(1, text, (size_t)n) == n ? 0 : 7);
+    return 7;
+}
+
+/* The child has the memory of its parent until it starts another program. */
+static int sealed_child(void)
+{
+    struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = {1, &allow};
+    int status = 0;
+    pid_t pid = vfork();
+    if (pid == 0) {
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0)
+            _exit(77);
+        execlp("true", "true", (char *)NULL);
+        _exit(7);
+    }
+    waitpid(pid, &status, 0);
+    return status ? WEXITSTATUS(status) : events();
+}
+
+static _Atomic int done;
+
+static void *endless_steps(void *unused)
+{
+    (void)unused;
+    for (long i = 0; i < arg_n; i++)
+        step(i);
+    atomic_fetch_add(&done, 1);
+    for (;;)
+        ;
+    return NULL;
+}
+
+/* All threads come under the filter while they record. */
+static int sealed_threads(void)
+{
+    enum { THREADS = 4 };
+    pthread_t thread;
+    const struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    struct sock_fprog program = {sizeof code / sizeof *code, (struct sock_filter *)(uintptr_t)code};
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&thread, NULL, endless_steps, NULL);
+    usleep((useconds_t)arg_m);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
+        _exit(77);
+    while (atomic_load(&done) < THREADS)
+        ;
+    _exit(0);
+}
+
 static int crash(void)
 {
     for (long i = 0; i < arg_n; i++)
@@ -595,6 +675,10 @@ static const struct {
     {"gpu", gpu},
     {"closes", closes_all},
     {"chroot", in_chroot},
+    {"sealed-first", sealed_first},
+    {"sealed-strictly", sealed_strictly},
+    {"sealed-child", sealed_child},
+    {"sealed-threads", sealed_threads},
     {"crash", crash},
     {"limited", limited},
     {"unfiled", unfiled},

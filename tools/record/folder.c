@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How many .rocl files there are in the folder; each is removed where it is ours. */
+/* How many .rocl files with something in them there are in the folder; those without are removed
+ * where the folder is ours, and the others on demand. */
 static size_t look_at(const cli *c, bool remove)
 {
     char path[8192];
@@ -20,9 +21,10 @@ static size_t look_at(const cli *c, bool remove)
     for (struct dirent *e; d && (e = readdir(d));) {
         if (!ends_with(e->d_name, ".rocl"))
             continue;
-        n++;
         snprintf(path, sizeof path, "%s/%s", c->folder, e->d_name);
-        if (remove)
+        bool empty = rocl_is_empty_recording(path);
+        n += !empty;
+        if (remove || (empty && c->folder == c->made))
             unlink(path);
     }
     if (d)
@@ -43,7 +45,7 @@ void list_own_files(const cli *c, strings *to)
     for (struct dirent *e; d && (e = readdir(d));) {
         snprintf(path, sizeof path, "%s/%s", c->folder, e->d_name);
         if (ends_with(e->d_name, ".rocl") && rocl_session_of(path, session) &&
-            !memcmp(session, c->session, sizeof session))
+            !memcmp(session, c->session, sizeof session) && !rocl_is_empty_recording(path))
             strings_add(to, must_have(strdup(path)));
     }
     if (d)

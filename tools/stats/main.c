@@ -215,7 +215,10 @@ static void choose_pictures(cli *c)
 static int check_style(cli *c)
 {
     if (!c->style)
-        return -1;
+        return c->common.output_path
+                   ? usage_error("--output-path is for the files of --style; --output-file says "
+                                 "where a report goes")
+                   : -1;
     c->folder = c->common.output_path;
     if (c->stats.reports || c->by_rank || c->by_agent || c->by_stream || c->by_dims || c->format)
         return usage_error("--style writes all summaries: reports, --format and --by-... are not "

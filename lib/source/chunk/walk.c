@@ -3,6 +3,7 @@
 #include "source/chunk/chunk.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/crc32c.h"
@@ -137,14 +138,32 @@ rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, roc
     return st;
 }
 
-bool rocl_session_of(const char *path, uint8_t session[16])
+static bool read_first(const char *path, rocl_chunk_header *h)
 {
-    rocl_chunk_header h;
     FILE *f = fopen(path, "re");
-    bool read = f && fread(&h, sizeof h, 1, f) == 1 && !memcmp(h.magic, ROCL_CHUNK_MAGIC, 8);
-    if (read)
-        memcpy(session, h.session, sizeof h.session);
+    bool read = f && fread(h, sizeof *h, 1, f) == 1 && !memcmp(h->magic, ROCL_CHUNK_MAGIC, 8);
     if (f)
         fclose(f);
     return read;
+}
+
+bool rocl_session_of(const char *path, uint8_t session[16])
+{
+    rocl_chunk_header h;
+    bool read = read_first(path, &h);
+    if (read)
+        memcpy(session, h.session, sizeof h.session);
+    return read;
+}
+
+bool rocl_is_empty_recording(const char *path)
+{
+    rocl_chunk_header h;
+    struct stat s;
+    if (stat(path, &s) != 0)
+        return false;
+    if (s.st_size == 0)
+        return true;
+    return read_first(path, &h) && h.flags & ROCL_CHUNK_PROCESS && h.size == (uint64_t)s.st_size &&
+           !atomic_load(&h.dropped);
 }
