@@ -222,6 +222,19 @@ clean_databases() {
     [ -s o/4711_x_results.pftrace ]
     try 0 rocstats kernels -o 'stats-%pid%.txt' a.db
     [ -s stats-4711.txt ]
+    try 0 env ROCPD_OUTPUT_PATH=%env{NO_SUCH}% rocstats -o other.txt a.db
+    [ -s other.txt ]
+    try 0 rtg2json -o '%pid%-%tag%.json' a.db
+    [ -s 4711-my.json ]
+    try 2 rtg2json -o '%env{NO_SUCH}%.json' a.db
+    says "--output-file: %env{NO_SUCH}% is empty or not set"
+    try 0 rpt -o 'report-%pid%' --gui-trace 'gaps-%pid%' a.db
+    [ -s report-4711 ]
+    [ -s gaps-4711 ]
+    try 0 env SLURM_PROCID=6 rocrec -d 'rec-%tag%-%arg1%-%rank%' -- "$(command -v true)" word
+    [ -d rec-true-word-6 ]
+    try 2 rocrec -o '%arg1%.rocl' -- true
+    says "--output-file: %arg1% is empty or not set"
 }
 
 @test "the ending of a name of CSV files" {

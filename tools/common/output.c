@@ -350,6 +350,19 @@ int output_fill_names(common *c)
     return -1;
 }
 
+int output_fill_name(const common *c, const strings *command, const char *option, const char **name)
+{
+    origin o = {.options = c, .rank = -1, .looked = command != NULL};
+    char path[PATH_MAX];
+    for (size_t i = 0, n = 0; command && i < command->n && n < sizeof o.command; i++)
+        n += (size_t)snprintf(o.command + n, sizeof o.command - n, "%s%s", i ? " " : "",
+                              command->v[i]);
+    int code = *name ? fill_in(&o, option, *name, path) : -1;
+    if (code < 0 && *name)
+        *name = must_have(strdup(path));
+    return code;
+}
+
 const char *output_name(const common *c)
 {
     return c->output_file ? c->output_file : own_name;

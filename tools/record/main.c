@@ -1,6 +1,8 @@
 /* rocrec: runs a command and records it. */
 #include "record/record.h"
 
+#include "common/output.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -202,11 +204,16 @@ static int check(cli *c)
         m->to_stdout = true;
         return -1;
     }
+    int code = output_fill_name(m, &m->inputs, "--output-file", &m->output_file);
+    if (code < 0)
+        code = output_fill_name(m, &m->inputs, "--directory", &c->folder);
+    if (code >= 0)
+        return code;
     if (!m->output_file && !c->folder)
         m->output_file = "trace.rocl";
     if (m->output_file && !strcmp(m->output_file, "-"))
         return usage_error("standard output is the command's");
-    int code = choose_format(c);
+    code = choose_format(c);
     return code < 0 ? check_front_ends(c) : code;
 }
 

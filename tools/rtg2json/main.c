@@ -137,9 +137,12 @@ static int convert_trace(cli *c)
 
 static int check(cli *c)
 {
-    const char *name = c->common.output_file;
     if (c->rpt)
         return usage_error("--rpt must be the first option");
+    int code = output_fill_name(&c->common, NULL, "--output-file", &c->common.output_file);
+    if (code >= 0)
+        return code;
+    const char *name = c->common.output_file;
     static char path[8192];
     if (snprintf(path, sizeof path - 4, "%s", name ? name : "out.json") >= (int)sizeof path - 4)
         return usage_error("the name of the output is too long");

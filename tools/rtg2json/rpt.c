@@ -182,6 +182,10 @@ int rpt_main(int argc, char **argv)
     if (code < 0)
         code = parse_gaps(&c);
     if (code < 0)
+        code = output_fill_name(&c.common, NULL, "--output-file", &c.common.output_file);
+    if (code < 0)
+        code = output_fill_name(&c.common, NULL, "--gui-trace", &c.json);
+    if (code < 0)
         code = output_check(&c.common, c.common.output_file);
     if (code < 0)
         code = output_check(&c.common, c.json);

@@ -240,7 +240,9 @@ static int check(cli *c, size_t behind)
 {
     int bad = sort_operands(c);
     if (bad < 0)
-        bad = output_fill_names(&c->common);
+        bad = output_fill_name(&c->common, NULL, "--output-file", &c->common.output_file);
+    if (bad < 0)
+        bad = output_fill_name(&c->common, NULL, "--output-path", &c->common.output_path);
     if (bad < 0)
         bad = check_style(c);
     if (bad >= 0)
