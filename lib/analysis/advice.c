@@ -8,8 +8,8 @@
 #include "analysis/analysis.h"
 
 static const rocl_table_column columns[] = {
-    {"finding", "Finding", ROCL_UNIT_TEXT},
-    {"evidence", "Evidence", ROCL_UNIT_TEXT},
+    {"finding", "Finding", ROCL_UNIT_SENTENCE},
+    {"evidence", "Evidence", ROCL_UNIT_SENTENCE},
     {"report", "Look at", ROCL_UNIT_TEXT},
 };
 
@@ -93,7 +93,14 @@ static void found(adviser *a, const char *report, const char *finding, const cha
 
 /* ---- rules ---- */
 
-enum { SOME = 100, MANY = 1000, SHORT_NS = 10000, LARGE = 1 << 20, SMALL = 64 << 10 };
+enum {
+    SOME = 100,
+    MANY = 1000,
+    SHORT_NS = 10000,
+    LARGE = 1 << 20,
+    SMALL = 64 << 10,
+    NAME_PART = 60
+};
 
 static void short_kernels(adviser *a)
 {
@@ -113,6 +120,17 @@ static bool is_rest(const char *name)
     return name[0] == '(' && end && !end[8];
 }
 
+/* A sentence has room for so many bytes of a name, in whole characters. */
+static int part_of_name(const char *name)
+{
+    size_t n = strnlen(name, NAME_PART + 1);
+    if (n <= NAME_PART)
+        return (int)n;
+    for (n = NAME_PART; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
+        n--;
+    return (int)n;
+}
+
 static void one_kernel(adviser *a)
 {
     const rocl_table *t = table(a, "kernels");
@@ -121,9 +139,11 @@ static void one_kernel(adviser *a)
     double all = sum(t, "total_ns");
     for (size_t i = 0; all > 0 && i < t->row_count; i++) {
         double share = number(t, i, "total_ns") / all;
-        if (share > 0.5 && t->row_count > 1 && !is_rest(text(t, i, "name")))
-            found(a, "kernels", "One kernel takes most of the kernel time", "%.1f %%: %.100s",
-                  100 * share, text(t, i, "name"));
+        const char *name = text(t, i, "name");
+        const int part = part_of_name(name);
+        if (share > 0.5 && t->row_count > 1 && !is_rest(name))
+            found(a, "kernels", "One kernel takes most of the kernel time", "%.1f %%: %.*s%s",
+                  100 * share, part, name, name[part] ? "..." : "");
     }
 }
 

@@ -8,13 +8,14 @@
 
 /* What a number is: text for people scales it and puts the unit, data formats print it as it is. */
 typedef enum rocl_unit {
-    ROCL_UNIT_TEXT,    /* text */
-    ROCL_UNIT_COUNT,   /* integer */
-    ROCL_UNIT_NS,      /* integer or real, nanoseconds */
-    ROCL_UNIT_BYTES,   /* integer, bytes */
-    ROCL_UNIT_RATE,    /* real, bytes per second */
-    ROCL_UNIT_PERCENT, /* real, 0..100 */
-    ROCL_UNIT_NUMBER,  /* real */
+    ROCL_UNIT_TEXT,     /* text */
+    ROCL_UNIT_SENTENCE, /* text that makes no sense when it is cut */
+    ROCL_UNIT_COUNT,    /* integer */
+    ROCL_UNIT_NS,       /* integer or real, nanoseconds */
+    ROCL_UNIT_BYTES,    /* integer, bytes */
+    ROCL_UNIT_RATE,     /* real, bytes per second */
+    ROCL_UNIT_PERCENT,  /* real, 0..100 */
+    ROCL_UNIT_NUMBER,   /* real */
 } rocl_unit;
 
 typedef enum rocl_datum_type {

@@ -42,7 +42,7 @@ bool rocl_table_shorten(rocl_buf *texts, size_t count, size_t width);
 /* Are the cells of a column set against its right edge? */
 static inline bool rocl_table_is_number(const rocl_table_column *c)
 {
-    return c->unit != ROCL_UNIT_TEXT;
+    return c->unit != ROCL_UNIT_TEXT && c->unit != ROCL_UNIT_SENTENCE;
 }
 
 /* ---- the formats ----------------------------------------------------------------------------- */

@@ -73,6 +73,7 @@ static void put_number(rocl_buf *to, const rocl_datum *d, rocl_unit unit)
         put_fixed(to, v, 2); /* the title of the column has the sign */
         break;
     case ROCL_UNIT_TEXT:
+    case ROCL_UNIT_SENTENCE:
     case ROCL_UNIT_COUNT:
     case ROCL_UNIT_NUMBER:
         if (integer)

@@ -31,10 +31,10 @@ static void put_member(rocl_buf *to, const char *before, const char *key, const 
 static const char *unit_name(rocl_unit unit)
 {
     static const char *const names[] = {
-        [ROCL_UNIT_TEXT] = "text",     [ROCL_UNIT_COUNT] = "count",
-        [ROCL_UNIT_NS] = "ns",         [ROCL_UNIT_BYTES] = "bytes",
-        [ROCL_UNIT_RATE] = "bytes/s",  [ROCL_UNIT_PERCENT] = "percent",
-        [ROCL_UNIT_NUMBER] = "number",
+        [ROCL_UNIT_TEXT] = "text",       [ROCL_UNIT_SENTENCE] = "text",
+        [ROCL_UNIT_COUNT] = "count",     [ROCL_UNIT_NS] = "ns",
+        [ROCL_UNIT_BYTES] = "bytes",     [ROCL_UNIT_RATE] = "bytes/s",
+        [ROCL_UNIT_PERCENT] = "percent", [ROCL_UNIT_NUMBER] = "number",
     };
     return names[unit];
 }

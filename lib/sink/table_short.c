@@ -6,8 +6,8 @@
 #include <string.h>
 
 typedef struct entry {
-    const uint8_t *full;
-    size_t n;
+    const uint8_t *full; /* but for what says nothing */
+    size_t n, left_out;  /* bytes before it */
     rocl_buf shown;
 } entry;
 
@@ -22,7 +22,19 @@ static size_t offset_of(const uint8_t *p, size_t n, size_t at)
     return i;
 }
 
-/* Both ends say more of a long name than its begin: "void gemm<fl...2>(float*)". */
+/* All kernels return this. */
+static void leave_out_type(entry *e, size_t width)
+{
+    static const char type[] = "void ";
+    const size_t n = sizeof type - 1;
+    if (e->n > n && !memcmp(e->full, type, n) && rocl_table_text_width(e->full, e->n) > width) {
+        e->full += n;
+        e->n -= n;
+        e->left_out = n;
+    }
+}
+
+/* Both ends say more of a long name than its begin: "gemm<fl...2>(float*)". */
 static void keep_ends(entry *e, size_t width)
 {
     size_t has = rocl_table_text_width(e->full, e->n), keep = width - 3, tail = keep / 2;
@@ -37,10 +49,19 @@ static void keep_ends(entry *e, size_t width)
     rocl_buf_put(&e->shown, e->full + from, e->n - from);
 }
 
-/* What stands at the code point `at`, behind a little of the begin: "void...true, ...". */
+/* What stands at the code point `at`: behind all that is before it, where there is room for that,
+ * "gemm<2, tru...", else behind a little of the begin, "gemm...2, tr...". */
 static void keep_middle(entry *e, size_t width, size_t at)
 {
     const size_t room = width - 6, head = room / 3;
+    if (at + head <= width - 3) {
+        const size_t shown = offset_of(e->full, e->n, width - 3);
+        e->shown.len = 0;
+        rocl_buf_put(&e->shown, e->full, shown);
+        if (shown < e->n)
+            rocl_buf_str(&e->shown, "...");
+        return;
+    }
     const size_t from = offset_of(e->full, e->n, at),
                  to = offset_of(e->full, e->n, at + room - head);
     e->shown.len = 0;
@@ -68,8 +89,9 @@ static int compare_bytes(const uint8_t *a, size_t n, const uint8_t *b, size_t m)
 static int by_shown(const void *a, const void *b)
 {
     const entry *x = *(entry *const *)a, *y = *(entry *const *)b;
-    const int c = compare_bytes(x->shown.data, x->shown.len, y->shown.data, y->shown.len);
-    return c ? c : compare_bytes(x->full, x->n, y->full, y->n);
+    int c = compare_bytes(x->shown.data, x->shown.len, y->shown.data, y->shown.len);
+    c = c ? c : compare_bytes(x->full, x->n, y->full, y->n);
+    return c ? c : x->left_out < y->left_out ? -1 : x->left_out > y->left_out;
 }
 
 static bool same_shown(const entry *a, const entry *b)
@@ -79,7 +101,7 @@ static bool same_shown(const entry *a, const entry *b)
 
 static bool same_full(const entry *a, const entry *b)
 {
-    return !compare_bytes(a->full, a->n, b->full, b->n);
+    return a->left_out == b->left_out && !compare_bytes(a->full, a->n, b->full, b->n);
 }
 
 /* Code points that both begin with. */
@@ -131,6 +153,7 @@ bool rocl_table_shorten(rocl_buf *texts, size_t count, size_t width)
     for (size_t i = 0; good && i < count; i++) {
         all[i] = (entry){.full = texts[i].data, .n = texts[i].len};
         order[i] = &all[i];
+        leave_out_type(&all[i], width);
         keep_ends(&all[i], width);
         good = !all[i].shown.failed;
     }

@@ -40,14 +40,14 @@ static size_t widest_text(const rocl_table *t, const size_t *widths)
         size_t least = title_width(&t->columns[c]);
         if (least < NARROWEST)
             least = NARROWEST;
-        if (!rocl_table_is_number(&t->columns[c]) && widths[c] > least &&
+        if (t->columns[c].unit == ROCL_UNIT_TEXT && widths[c] > least &&
             (best == t->column_count || widths[c] > widths[best]))
             best = c;
     }
     return best;
 }
 
-/* Numbers are never cut: a row of many of them may stay wider than the terminal. */
+/* Numbers and sentences are never cut: a row of many of them may stay wider than the terminal. */
 static void fit(const rocl_table *t, size_t *widths, size_t width)
 {
     size_t sum = INDENT;

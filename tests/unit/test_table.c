@@ -422,6 +422,25 @@ static void test_join(void **state)
     }
 }
 
+static void test_sentences_are_not_cut(void **state)
+{
+    static const rocl_table_column sentence[] = {
+        {"name", "Name", ROCL_UNIT_TEXT},
+        {"finding", "Finding", ROCL_UNIT_SENTENCE},
+    };
+    (void)state;
+    rocl_datum *row = rocl_table_row(rocl_tables_add(all, "t", "T", sentence, 2));
+    row[0] = rocl_datum_text(all, "abcdefghijklmnopqrstuvwxyz", 26);
+    row[1] = rocl_datum_text(all, "One kernel takes most of the time", 33);
+    check(ROCL_TABLE_TEXT, 40,
+          "T\n"
+          "  Name              Finding\n"
+          "  abcdefg...uvwxyz  One kernel takes most of the time\n");
+    check(ROCL_TABLE_CSV, 0,
+          "name,finding\n"
+          "\"abcdefghijklmnopqrstuvwxyz\",\"One kernel takes most of the time\"\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 /* Different texts stay different, equal ones equal, at every width. */
@@ -436,6 +455,9 @@ static void test_shortened_names_stay_different(void **state)
         "void mul_mat_vec_q<(ggml_type)2, 1, true, false>(void const*, int const*, unsigned int, "
         "void const*, int const*, unsigned int)",
         "short",
+        "void copy_with_and_without_a_type(void const*, int const*, unsigned int, unsigned int, "
+        "int)",
+        "copy_with_and_without_a_type(void const*, int const*, unsigned int, unsigned int, int)",
         "",
         "gr\xc3\xb6\xc3\x9f"
         "er als der Platz, mit \xc3\xa4 und am Ende gleich, ganz am Ende",
@@ -459,7 +481,7 @@ static void test_shortened_names_stay_different(void **state)
         }
         if (width == 40) {
             rocl_buf_byte(&texts[2], 0);
-            assert_string_equal((char *)texts[2].data, "void mul_ma...2, 1, false, true>(void...");
+            assert_string_equal((char *)texts[2].data, "mul_mat_vec...true>(void const*, int ...");
         }
         for (size_t i = 0; i < NAMES; i++)
             rocl_buf_free(&texts[i]);
@@ -476,6 +498,7 @@ int main(void)
         TEST(test_control_characters_do_not_reach_the_terminal),
         TEST(test_names_are_cut_in_the_middle),
         TEST(test_shortened_names_stay_different),
+        TEST(test_sentences_are_not_cut),
         TEST(test_csv),
         TEST(test_csv_of_several_tables),
         TEST(test_markdown),
