@@ -3,17 +3,20 @@
 
 #include <stdlib.h>
 
-enum { PAGE_SHIFT = 9 }; /* a block is 8 words of 64 bits */
-
 #define NO_BLOCK UINT32_MAX
 
 static uint32_t find_block(const rocl_idset *s, uint64_t page)
 {
-    if (!s->count)
-        return NO_BLOCK;
-    if (s->last_page == page)
-        return s->last_block;
-    return rocl_map_get(&s->index, page, NO_BLOCK);
+    const unsigned at = page % ROCL_IDSET_RECENT;
+    return s->recent[at].page_after == page + 1 ? s->recent[at].block
+                                                : rocl_map_get(&s->index, page, NO_BLOCK);
+}
+
+static void remember(rocl_idset *s, uint64_t page, uint32_t block)
+{
+    const unsigned at = page % ROCL_IDSET_RECENT;
+    s->recent[at].page_after = page + 1;
+    s->recent[at].block = block;
 }
 
 static uint32_t new_block(rocl_idset *s, uint64_t page)
@@ -24,42 +27,30 @@ static uint32_t new_block(rocl_idset *s, uint64_t page)
     return (uint32_t)s->count++;
 }
 
-/* The block of a page, made when it is new, and remembered. */
-static uint64_t *open_block(rocl_idset *s, uint64_t page)
+uint64_t *rocl_idset_open(rocl_idset *s, uint64_t page)
 {
     uint32_t block = find_block(s, page);
     if (block == NO_BLOCK)
         block = new_block(s, page);
     if (block == NO_BLOCK)
         return NULL;
-    s->last_page = page;
-    s->last_block = block;
+    remember(s, page, block);
     return s->blocks[block];
-}
-
-bool rocl_idset_add(rocl_idset *s, uint64_t id)
-{
-    uint64_t *words = open_block(s, id >> PAGE_SHIFT);
-    if (!words)
-        return false;
-    words[(id >> 6) & 7] |= (uint64_t)1 << (id & 63);
-    return true;
 }
 
 bool rocl_idset_has(const rocl_idset *s, uint64_t id)
 {
-    uint32_t block = find_block(s, id >> PAGE_SHIFT);
+    uint32_t block = find_block(s, id >> ROCL_IDSET_SHIFT);
     return block != NO_BLOCK && (s->blocks[block][(id >> 6) & 7] >> (id & 63) & 1);
 }
 
 bool rocl_idset_next(rocl_idset *s, uint64_t id)
 {
-    uint64_t page = id >> PAGE_SHIFT;
+    uint64_t page = id >> ROCL_IDSET_SHIFT;
     uint32_t block = find_block(s, page);
     if (block == NO_BLOCK)
         return false;
-    s->last_page = page;
-    s->last_block = block;
+    remember(s, page, block);
     return s->blocks[block][(id >> 6) & 7] >> (id & 63) & 1;
 }
 
@@ -69,7 +60,7 @@ bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from)
     uint64_t page;
     uint32_t block;
     while (rocl_map_next(&from->index, &pos, &page, &block)) {
-        uint64_t *words = open_block(into, page);
+        uint64_t *words = rocl_idset_open(into, page);
         if (!words)
             return false;
         for (unsigned w = 0; w < 8; w++)

@@ -34,17 +34,34 @@ bool rocl_map_del(rocl_map *m, uint64_t key);
 bool rocl_map_next(const rocl_map *m, size_t *pos, uint64_t *key, uint32_t *value);
 void rocl_map_free(rocl_map *m);
 
+enum { ROCL_IDSET_SHIFT = 9, ROCL_IDSET_RECENT = 16 }; /* a block is 8 words of 64 bits */
+
 /* A set of 64-bit ids that costs a bit an id when ids are dense (stack ids of a process are). */
 typedef struct rocl_idset {
-    rocl_map index; /* id >> 9 -> block */
+    rocl_map index; /* page: id >> ROCL_IDSET_SHIFT -> block */
     uint64_t (*blocks)[8];
     size_t count, cap;
-    uint64_t last_page; /* the block used last: ids come in order */
-    uint32_t last_block;
+    /* Blocks used last, by their page: ids come in order, or those of several threads do. */
+    struct {
+        uint64_t page_after; /* page + 1; 0: none */
+        uint32_t block;
+    } recent[ROCL_IDSET_RECENT];
 } rocl_idset;
 
-bool rocl_idset_add(rocl_idset *s, uint64_t id); /* false when memory is out */
+/* The block of a page, made when it is new, and remembered. NULL when memory is out. */
+uint64_t *rocl_idset_open(rocl_idset *s, uint64_t page);
 bool rocl_idset_has(const rocl_idset *s, uint64_t id);
+
+static inline bool rocl_idset_add(rocl_idset *s, uint64_t id) /* false when memory is out */
+{
+    const uint64_t page = id >> ROCL_IDSET_SHIFT;
+    const unsigned at = page % ROCL_IDSET_RECENT;
+    uint64_t *words = s->recent[at].page_after == page + 1 ? s->blocks[s->recent[at].block]
+                                                           : rocl_idset_open(s, page);
+    if (words)
+        words[(id >> 6) & 7] |= (uint64_t)1 << (id & 63);
+    return words;
+}
 /* The same for ids that come roughly in order, by one thread: remembers where it is. */
 bool rocl_idset_next(rocl_idset *s, uint64_t id);
 bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from);

@@ -280,14 +280,23 @@ static rocl_status emit_region(const rocpd_row *r, rocpd_worker *w, const rocl_r
 }
 
 /* rocprofiler-systems writes a frame of a call stack as a region and as a sample, which have one
- * event. Notes the events of regions, also of those that are left out. */
-static rocl_status note_event(const rocpd_row *r, rocpd_worker *w, rocl_error *err)
+ * event. Notes the events of a batch of regions, also of those that are left out. */
+static rocl_status note_events(const rocl_rows *rows, unsigned n, rocpd_worker *w, rocl_error *err)
 {
-    int64_t id;
-    bool bad = false;
-    if (!r->set->paired || !rocl_cell_int(r->rows, EVENT, r->row, &id, &bad) || !id)
-        return ROCL_OK;
-    return rocl_idset_add(&w->region_events, (uint64_t)id) ? ROCL_OK : rocl_fail_memory(err);
+    const rocl_column *c = &rows->columns[EVENT];
+    const uint8_t *type = c->type;
+    const int64_t *num = c->num;
+    bool bad;
+    for (unsigned row = 0; row < n; row++) {
+        int64_t id = 0; /* no event */
+        if (type[row] == ROCL_CELL_INT)
+            id = num[row];
+        else
+            rocl_cell_int(rows, EVENT, row, &id, &bad); /* bad: counted with the row */
+        if (!rocl_idset_add(&w->region_events, (uint64_t)id))
+            return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
 }
 
 static rocl_status share_events(rocpd_set *s, rocpd_worker *w, rocl_error *err)
@@ -312,10 +321,7 @@ static rocl_status scan_region(const rocpd_row *r, rocpd_worker *w, rocl_error *
     rocpd_event_row row;
     rocl_region g = {0};
     bool keep = false;
-    rocl_status st = note_event(r, w, err);
-    if (st != ROCL_OK || !wants_regions(r->set))
-        return st;
-    st = take_head(r, w, &g.e, &row, &track, &keep, err);
+    rocl_status st = take_head(r, w, &g.e, &row, &track, &keep, err);
     if (st != ROCL_OK || !keep)
         return st;
     st = rocpd_ref(r, NAME, &r->set->strings, ROCL_FAULT_DANGLING_NAME, &g.function, err);
@@ -515,7 +521,7 @@ static rocl_status scan_sample(const rocpd_row *r, rocpd_worker *w, rocl_error *
         return rocpd_join_owner(s->join, w->number, ROCL_SPM, g.e.id, g.e.id, &g, err);
     if (s->join && rocpd_join_wants(s->join, ROCL_SAMPLE, g.e.event_id))
         return rocpd_join_owner(s->join, w->number, ROCL_SAMPLE, g.e.event_id, g.e.id, &g, err);
-    if (s->paired && row.exists && rocl_idset_has(&s->region_events, g.e.event_id))
+    if (s->paired && row.exists && g.e.event_id && rocl_idset_has(&s->region_events, g.e.event_id))
         return ROCL_OK;
     return emit_region(r, w, &g, ROCL_INSTANT, err);
 }
@@ -620,6 +626,7 @@ rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *tas
     const char *columns[ROCL_ROWS_COLUMNS_MAX];
     rocl_rows *rows;
     unsigned n = 0;
+    const bool wanted = r.table != ROCPD_REGION || wants_regions(s); /* else only their events */
     wanted_columns(s, r.table, w->to->fields, columns);
     rocl_status st = rocl_rows_open(&rows, w->db, s->tables[task->table], columns,
                                     scans[task->table].count, err);
@@ -628,7 +635,9 @@ rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *tas
     r.rows = rows;
     st = rocl_rows_seek(rows, task->first, task->last, err);
     while (st == ROCL_OK && (st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, err)) == ROCL_OK && n) {
-        for (r.row = 0; r.row < n && st == ROCL_OK; r.row++)
+        if (r.table == ROCPD_REGION && s->paired)
+            st = note_events(rows, n, w, err);
+        for (r.row = 0; r.row < n && wanted && st == ROCL_OK; r.row++)
             st = scans[task->table].scan(&r, w, err);
         if (!w->to->quiet)
             rocl_progress(s->trace, n);
