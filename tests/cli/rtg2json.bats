@@ -119,6 +119,11 @@ events() { # file filter: how many events pass a jq filter
     [ ! -e z.json ]
     try 3 rtg2json -q -o z.json missing
     says "none of the inputs is a file"
+    [ ! -e z.json ]
+    echo old >z.json
+    try 3 rtg2json -o z.json missing too .
+    [ "$(cat z.json)" = old ]
+    rm z.json
     try 3 rtg2json --layout script -o w.json a.txt "$FIXTURES/rank0.db"
     says "rank0.db: not text"
     [ ! -e w.json ]

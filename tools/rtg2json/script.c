@@ -174,6 +174,10 @@ int convert_script(cli *c)
     int code = look_at_inputs(c);
     if (code >= 0)
         return code;
+    if (c->missing && !c->inputs.n) {
+        msg_error("none of the inputs is a file: nothing is written");
+        return ROCL_INPUT;
+    }
     strings all = c->common.inputs;
     c->common.inputs = c->inputs;
     c->inputs = all;
@@ -188,9 +192,7 @@ int convert_script(cli *c)
         code = write_all(c);
     /* Whatever there was to convert is: but somebody expected more. */
     if (code == ROCL_OK && c->missing)
-        code = c->common.inputs.n ? ROCL_PARTIAL : ROCL_INPUT;
-    if (code == ROCL_INPUT && c->missing && !c->common.inputs.n)
-        msg_error("none of the inputs is a file: %s has no events", c->path);
+        code = ROCL_PARTIAL;
     int flushed = c->common.to_stdout ? ROCL_OK : finish_stdout();
     return code > ROCL_PARTIAL || flushed == ROCL_OK ? code : flushed;
 }
