@@ -67,7 +67,7 @@ static rocl_status take_value(rocpd_join *j, unsigned worker, const rocpd_row *r
     if (st != ROCL_OK)
         return st;
     bool any = rocl_cell_real(r->rows, V_VALUE, r->row, &v.number, &bad);
-    if (bad)
+    if (bad || !any) /* SQLite keeps NaN as NULL */
         return rocpd_fault(r, ROCL_FAULT_NO_NUMBER, err);
     for (unsigned i = 0; i < 5; i++)
         rocl_cell_int(r->rows, V_PLACE + i, r->row, &v.place[i], &bad);
@@ -78,8 +78,6 @@ static rocl_status take_value(rocpd_join *j, unsigned worker, const rocpd_row *r
         rocpd_join_key(key, JOIN_BY_EVENT, (uint64_t)event);
     else
         return rocpd_fault(r, ROCL_FAULT_ORPHAN_VALUE, err);
-    if (!any) /* NULL: nothing was counted */
-        return ROCL_OK;
     bool placed = memcmp(v.place, rocpd_value_nowhere.place, sizeof v.place) != 0;
     return add_value(j, worker, key, &v, placed ? sizeof v : JOIN_PLAIN_SIZE, err);
 }
