@@ -112,6 +112,16 @@ rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...)
     return err->status;
 }
 
+void rocl_error_rename(rocl_error *err, const char *from, const char *to)
+{
+    const size_t n = strlen(from), m = strlen(to);
+    for (char *p = err && n && m <= n ? strstr(err->text, from) : NULL; p;
+         p = strstr(p + m, from)) {
+        memcpy(p, to, m);
+        memmove(p + m, p + n, strlen(p + n) + 1);
+    }
+}
+
 void rocl_error_copy(rocl_error *to, const rocl_error *from)
 {
     if (!to || !from || to == from)

@@ -223,25 +223,27 @@ static void unregister_vfs(rocl_new_db *db)
 
    SQLite finds a log by the name of its database, and would apply one of the older file to ours. */
 
-enum { BESIDE = 3 };
-static const char *const beside[BESIDE] = {"-wal", "-shm", "-journal"};
+const char *const rocl_db_files[ROCL_DB_FILES] = {"", "-wal", "-shm", "-journal"};
+
+enum { BESIDE = ROCL_DB_FILES - 1 };
+static const char *const *const beside = rocl_db_files + 1;
 
 typedef struct aside {
     char name[NAME_MAX + 16];
     char hidden[48]; /* "": there is none */
 } aside;
 
-static bool name_beside(const rocl_place *pl, int i, char *to, size_t size)
+static bool name_beside(const char *name, int i, char *to, size_t size)
 {
-    int n = snprintf(to, size, "%s%s", pl->name, beside[i]);
+    int n = snprintf(to, size, "%s%s", name, beside[i]);
     return n > 0 && (size_t)n < size;
 }
 
 /* Does somebody hold a lock on some of these bytes? */
-static bool is_locked(const rocl_place *pl, const char *name, off_t first, off_t count)
+static bool is_locked(int dir, const char *name, off_t first, off_t count)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = first, .l_len = count};
-    int fd = openat(pl->dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool locked = fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     if (fd >= 0)
         close(fd);
@@ -250,25 +252,34 @@ static bool is_locked(const rocl_place *pl, const char *name, off_t first, off_t
 
 /* Bytes that SQLite locks, see its os.h and os_unix.c: who is to write holds one of the first two,
  * who has a database open in WAL mode holds one of the others all the time. */
-static bool is_open_elsewhere(const rocl_place *pl)
+static bool is_open_elsewhere(int dir, const char *name)
 {
     enum { PENDING = 0x40000000, WRITERS = 2, ALL = 512, LOG_LOCKS = 120, LOG_LOCK_COUNT = 9 };
-    char wal[NAME_MAX + 16], shm[NAME_MAX + 16];
-    if (is_locked(pl, pl->name, PENDING, WRITERS))
+    char wal[PATH_MAX], shm[PATH_MAX];
+    if (is_locked(dir, name, PENDING, WRITERS))
         return true;
-    return name_beside(pl, 0, wal, sizeof wal) && name_beside(pl, 1, shm, sizeof shm) &&
-           faccessat(pl->dir, wal, F_OK, 0) == 0 &&
-           (is_locked(pl, pl->name, PENDING, ALL) || is_locked(pl, shm, LOG_LOCKS, LOG_LOCK_COUNT));
+    return name_beside(name, 0, wal, sizeof wal) && name_beside(name, 1, shm, sizeof shm) &&
+           faccessat(dir, wal, F_OK, 0) == 0 &&
+           (is_locked(dir, name, PENDING, ALL) || is_locked(dir, shm, LOG_LOCKS, LOG_LOCK_COUNT));
+}
+
+static rocl_status refuse(bool open, const char *path, rocl_error *err)
+{
+    return !open ? ROCL_OK
+                 : rocl_fail(err, ROCL_OUTPUT,
+                             "%s: another program has this database open: close it there, or name "
+                             "another output",
+                             path);
 }
 
 static rocl_status refuse_open(const rocl_new_db *db, rocl_error *err)
 {
-    if (!is_open_elsewhere(&db->place))
-        return ROCL_OK;
-    return rocl_fail(err, ROCL_OUTPUT,
-                     "%s: another program has this database open: close it there, or name another "
-                     "output",
-                     db->path);
+    return refuse(is_open_elsewhere(db->place.dir, db->place.name), db->path, err);
+}
+
+rocl_status rocl_new_db_refuse_open(const char *path, rocl_error *err)
+{
+    return refuse(is_open_elsewhere(AT_FDCWD, path), path, err);
 }
 
 static void put_back(const rocl_place *pl, aside *all)
@@ -293,7 +304,7 @@ static rocl_status put_aside(const rocl_new_db *db, aside *all, rocl_error *err)
         uint64_t random;
         struct stat st;
         sqlite3_randomness(sizeof random, &random);
-        if (!name_beside(pl, i, all[i].name, sizeof all[i].name) ||
+        if (!name_beside(pl->name, i, all[i].name, sizeof all[i].name) ||
             fstatat(pl->dir, all[i].name, &st, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         snprintf(all[i].hidden, sizeof all[i].hidden, ".rocline-%016llx",

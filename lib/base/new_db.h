@@ -30,6 +30,14 @@ rocl_status rocl_new_db_close(rocl_new_db *db, uint64_t *bytes, rocl_error *err)
 /* After close: the file gets its name, and logs of an older one (-wal, -shm, -journal) go. Frees
  * db, also on error. */
 rocl_status rocl_new_db_commit(rocl_new_db *db, rocl_error *err);
+
+/* The endings of a database's own file and of what SQLite keeps beside it. Who moves a database
+ * over another one by himself takes all these names over. */
+enum { ROCL_DB_FILES = 4 };
+extern const char *const rocl_db_files[ROCL_DB_FILES];
+/* ROCL_OUTPUT when another program writes the database of that name, or has it open in WAL mode. */
+rocl_status rocl_new_db_refuse_open(const char *path, rocl_error *err);
+
 /* Frees db and leaves no trace of it. NULL is fine. */
 void rocl_new_db_discard(rocl_new_db *db);
 

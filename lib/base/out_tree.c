@@ -111,6 +111,16 @@ rocl_status rocl_out_tree_check(const char *path, rocl_error *err)
     return ROCL_OK;
 }
 
+rocl_status rocl_out_tree_explain(const rocl_out_tree *t, rocl_status st, rocl_error *err)
+{
+    if (st != ROCL_OK && t) {
+        char hidden[PATH_MAX];
+        snprintf(hidden, sizeof hidden, "%s/", t->hidden);
+        rocl_error_rename(err, hidden, t->folder);
+    }
+    return st;
+}
+
 static bool fill_spot(const rocl_out_tree *t, spot *s, const char *name)
 {
     int a = snprintf(s->at, PATH_MAX, "%s%s", t->folder, name);

@@ -14,6 +14,9 @@ rocl_status rocl_out_tree_open(rocl_out_tree **t, const char *folder, rocl_error
 /* The hidden folder: what is to appear is written there. */
 const char *rocl_out_tree_path(const rocl_out_tree *t);
 
+/* What an error says of the hidden folder it then says of where things are to appear. */
+rocl_status rocl_out_tree_explain(const rocl_out_tree *t, rocl_status st, rocl_error *err);
+
 /* Moves `names` one after the other from the hidden folder to where it is, in place of what has
  * these names there, which is removed also where nothing replaces it. Frees t; after an error all
  * is as it was before. */

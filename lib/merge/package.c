@@ -353,22 +353,44 @@ static rocl_status open_stage(packer *k, rocl_error *err)
     return ROCL_OK;
 }
 
+/* SQLite would write the older file's pages and its log on, of which the folder knows nothing. */
+static rocl_status refuse_open(const packer *k, size_t source, rocl_error *err)
+{
+    char *path = joined(k->options->folder, k->names[source]);
+    rocl_status st = path ? rocl_new_db_refuse_open(path, err) : rocl_fail_memory(err);
+    free(path);
+    return st;
+}
+
+/* With the files, what lies beside older ones of their names goes: SQLite would apply such a log to
+ * the new one. */
 static rocl_status commit(packer *k, rocl_error *err)
 {
     const char *folder = k->options->folder, *slash = strrchr(folder, '/');
     const size_t count = k->trace->source_count;
-    const char **names = calloc(count + 1, sizeof *names);
+    char **names = calloc(count * ROCL_DB_FILES + 1, sizeof *names);
     rocl_out_tree *tree = k->tree;
+    rocl_status st = names ? ROCL_OK : rocl_fail_memory(err);
     size_t n = 0;
-    if (!names)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; k->real && i < count; i++)
-        if (k->written[i])
-            names[n++] = k->names[i];
-    names[n++] = k->real ? INDEX : slash ? slash + 1 : folder;
-    k->tree = NULL;
-    rocl_status st = rocl_out_tree_commit(tree, names, n, err);
-    free((void *)names);
+    for (size_t i = 0; k->real && i < count && st == ROCL_OK; i++) {
+        if (!k->written[i])
+            continue;
+        st = refuse_open(k, i, err);
+        for (int f = 0; f < ROCL_DB_FILES && st == ROCL_OK; f++)
+            if (asprintf(&names[n++], "%s%s", k->names[i], rocl_db_files[f]) < 0) {
+                names[--n] = NULL;
+                st = rocl_fail_memory(err);
+            }
+    }
+    if (st == ROCL_OK && !(names[n++] = strdup(k->real ? INDEX : slash ? slash + 1 : folder)))
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK) {
+        k->tree = NULL;
+        st = rocl_out_tree_commit(tree, (const char *const *)names, n, err);
+    }
+    while (names && n > 0)
+        free(names[--n]);
+    free(names);
     return st;
 }
 
@@ -385,6 +407,7 @@ static rocl_status consolidate(packer *k, rocl_error *err)
         st = write_files(k, err);
     if (st == ROCL_OK)
         st = write_index(k, err);
+    st = rocl_out_tree_explain(k->tree, st, err);
     return st ? st : commit(k, err);
 }
 

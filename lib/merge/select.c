@@ -43,6 +43,7 @@ typedef struct selector {
     const merge_slices *slices;
     bool args;                   /* the user's option */
     bool fresh;                  /* the capture that is read */
+    bool plain;                  /* its rows are copied as they are, all of them */
     merge_selection *selections; /* of the capture that is read, one per slice */
     merge_selected_fn *done;
     void *ctx;
@@ -92,6 +93,8 @@ static rocl_status take(void *self, unsigned worker, rocl_batch *b, rocl_error *
     selector *s = self;
     schema_table table = schema_table_of_kind(b->kind);
     bool ok = true;
+    if (s->plain)
+        return ROCL_OK;
     if (s->fresh)
         return take_events(s, worker, b, err);
     pthread_mutex_lock(&s->lock);
@@ -117,11 +120,16 @@ bool merge_is_fresh(const rocl_trace *t, const rocl_capture *c, bool rebuild)
     return rebuild || t->captures[c->index]->source->ops != &rocl_rocpd_ops;
 }
 
-/* Without filters rows are copied as they are: nobody looks at the events. */
+static bool is_plain(const selector *s, const rocl_capture *c)
+{
+    return !s->trace->filter && !s->way->cut && !merge_is_fresh(s->trace, c, s->way->rebuild);
+}
+
+/* Without filters rows are copied as they are: only --strict wants a look at the events. */
 static rocl_status takes(void *self, const rocl_capture *c, bool *takes, rocl_error *err)
 {
     selector *s = self;
-    *takes = s->trace->filter || s->way->cut || merge_is_fresh(s->trace, c, s->way->rebuild);
+    *takes = s->trace->opt.strict || !is_plain(s, c);
     return *takes ? ROCL_OK : s->done(s->ctx, c, NULL, err);
 }
 
@@ -131,6 +139,7 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
     selector *s = self;
     rocl_status st = ROCL_OK;
     s->fresh = merge_is_fresh(s->trace, c, s->way->rebuild);
+    s->plain = is_plain(s, c);
     s->trace->opt.args = s->fresh || s->args;
     for (size_t i = 0; i < s->slices->count && s->fresh && st == ROCL_OK; i++)
         st = newset_events_new(&s->selections[i].fresh, s->trace, c, err);
@@ -152,7 +161,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     selector *s = self;
     for (size_t i = 0; i < s->slices->count && s->fresh; i++)
         s->selections[i].events = newset_events_count(s->selections[i].fresh);
-    rocl_status st = s->done(s->ctx, c, s->selections, err);
+    rocl_status st = s->done(s->ctx, c, s->plain ? NULL : s->selections, err);
     forget(s);
     return st;
 }
@@ -176,7 +185,7 @@ rocl_status merge_select(rocl_trace *t, const merge_way *way, merge_selected_fn 
                   .ctx = ctx};
     rocl_sink sink = {.self = &s,
                       .kinds = ROCL_ALL_KINDS,
-                      .fields = any_fresh(t, way->rebuild) ? ROCL_ALL_FIELDS : 0,
+                      .fields = t->opt.strict || any_fresh(t, way->rebuild) ? ROCL_ALL_FIELDS : 0,
                       .takes = takes,
                       .begin_capture = begin_capture,
                       .events = take,

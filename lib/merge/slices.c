@@ -13,8 +13,6 @@
 enum { SLICES_MAX = 500 };
 
 /* Of the names of a database and of its logs. */
-enum { SUFFIXES = 4 };
-static const char *const suffixes[SUFFIXES] = {"", "-wal", "-shm", "-journal"};
 
 typedef struct cutter {
     rocl_trace *trace;
@@ -112,11 +110,11 @@ static const char *name_in(const char *path)
  * apply these logs to the new one. */
 static rocl_status add_names(cutter *k, const char *name, rocl_error *err)
 {
-    if (!ROCL_GROW(k->names, k->name_cap, k->name_count + SUFFIXES))
+    if (!ROCL_GROW(k->names, k->name_cap, k->name_count + ROCL_DB_FILES))
         return rocl_fail_memory(err);
-    for (int i = 0; i < SUFFIXES; i++) {
+    for (int i = 0; i < ROCL_DB_FILES; i++) {
         char **to = &k->names[k->name_count];
-        if (asprintf(to, "%s%s", name, suffixes[i]) < 0) {
+        if (asprintf(to, "%s%s", name, rocl_db_files[i]) < 0) {
             *to = NULL;
             return rocl_fail_memory(err);
         }
@@ -131,6 +129,8 @@ static rocl_status find_place(cutter *k, const char *path, rocl_error *err)
     rocl_status st = rocl_refuse_input(k->trace, path, err);
     if (st == ROCL_OK)
         st = rocl_out_tree_check(path, err);
+    if (st == ROCL_OK)
+        st = rocl_new_db_refuse_open(path, err);
     if (st != ROCL_OK || k->tree)
         return st;
     char *folder = strndup(path, (size_t)(name_in(path) - path));
@@ -174,7 +174,7 @@ static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_r
     if (k->done) /* what the first slice says holds for all */
         t->opt.notice = NULL;
     if (st == ROCL_OK)
-        st = write_file(k, slice, hidden, report, err);
+        st = rocl_out_tree_explain(k->tree, write_file(k, slice, hidden, report, err), err);
     k->done += st == ROCL_OK;
     t->opt.notice = notice;
     free(hidden);
@@ -238,6 +238,8 @@ static bool is_of_this_cut(const cutter *k, const char *path)
 static rocl_status note_stale(cutter *k, const char *path, rocl_error *err)
 {
     rocl_status st = rocl_refuse_input(k->trace, path, err);
+    if (st == ROCL_OK)
+        st = rocl_new_db_refuse_open(path, err);
     if (st == ROCL_OK)
         st = add_names(k, name_in(path), err);
     k->stale += st == ROCL_OK;

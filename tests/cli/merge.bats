@@ -505,6 +505,16 @@ takes() {
     rocmerge -q --split 2 -d d -o s.db a.db
     sound d/s-2.db
     [ "$(ls -A d | paste -sd' ')" = "o.db p.db q.db s-1.db s-2.db" ]
+    rocmerge -q -c -d p a.db
+    cp "$FIXTURES/wal-live.db-wal" p.rpdb/new.db-wal
+    cp "$FIXTURES/rank1.db" new.db
+    rocmerge -q -c -d p new.db
+    sound p.rpdb/new.db
+    sqlite3 p.rpdb/a.db "PRAGMA journal_mode = wal; CREATE TABLE t (x)" ".shell cp p.rpdb/a.db-wal log" >/dev/null
+    cp log p.rpdb/a.db-wal
+    rocmerge -q -c -d p a.db
+    [ "$(ls -A p.rpdb | paste -sd' ')" = "a.db index.yaml new.db" ]
+    sound p.rpdb/a.db
     cp "$FIXTURES/wal-live.db-wal" d/t.db-wal
     rocrec -q -o d/t.db "$BUILD/tests/traced" events 10 >/dev/null
     sound d/t.db
@@ -542,6 +552,59 @@ END
         rocmerge -q -o o.db a.db
         sound o.db
     done
+}
+
+@test "slices and files of a package that a program has open are refused" {
+    local file command
+    gen a.db 1
+    rocmerge -q --split 2 -o s.db a.db
+    rocmerge -q -c -d p a.db
+    for file in s-2.db p.rpdb/a.db; do
+        rm -f ready go
+        mkfifo go
+        sqlite3 $file >/dev/null <<END &
+PRAGMA journal_mode = wal;
+CREATE TABLE t (x);
+.shell echo >ready
+.shell cat go
+END
+        while [ ! -e ready ]; do
+            sleep 0.02
+        done
+        command="--split 2 -o s.db"
+        [ $file = s-2.db ] || command="-c -d p"
+        # shellcheck disable=SC2086
+        run --separate-stderr rocmerge -q $command a.db
+        echo >go
+        wait
+        [ "$status" -eq 4 ] || fail "$file: exit code 4 was expected"
+        says "$file: another program has this database open"
+        [ "$(sqlite3 $file "SELECT count(*) FROM sqlite_master WHERE name = 't'")" = 1 ]
+    done
+    [ -z "$(ls -Ad .rocline* p.rpdb/.rocline* 2>/dev/null)" ]
+}
+
+@test "errors name the output, also while it has a hidden name" {
+    local command
+    needs prlimit
+    gen a.db 1
+    for command in "-c -d d/p" "--split 2 -o d/s.db" "-o d/o.db"; do
+        # shellcheck disable=SC2086
+        try 4 prlimit --fsize=65536 rocmerge -q $command a.db
+        [[ "$stderr" =~ ^"rocmerge: d/"(p.rpdb/a|s-1|o)".db: cannot write: File too large"$ ]] || fail "$command"
+        [ ! -e d ] || fail "something is left"
+    done
+}
+
+@test "--strict: a broken record of what is copied as it is is an error" {
+    try 3 rocmerge --strict -o o.db "$FIXTURES/nasty-3.0.0.db"
+    says "nasty-3.0.0.db: "
+    try 3 rocmerge --strict -c -d p "$FIXTURES/rank0.db" "$FIXTURES/nasty-3.0.0.db"
+    try 3 rocmerge --strict --flat -o o.db "$FIXTURES/nasty-3.0.0.db"
+    [ -z "$(ls -A)" ]
+    try 0 rocmerge --strict -o o.db "$FIXTURES/everything.db"
+    rocmerge -o p.db "$FIXTURES/everything.db"
+    cmp o.db p.db
 }
 
 @test "a kill leaves nothing" {
