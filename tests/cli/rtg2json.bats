@@ -89,9 +89,9 @@ events() { # file filter: how many events pass a jq filter
     try 1 rtg2json -o a.json missing "$TEXTS/calls.txt" folder
     [ "${lines[1]}" = "Skipping 'missing': not a file" ]
     try 3 rtg2json -o b.json missing
-    [ "$(events b.json '.ph == "M"')" -eq 6 ]
+    [ ! -e b.json ]
     try 0 rtg2json -o c.json
-    cmp b.json c.json
+    [ "$(events c.json '.ph == "M"')" -eq 6 ]
 }
 
 @test "an output of before is no input, and no input is overwritten" {
