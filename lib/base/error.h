@@ -15,8 +15,8 @@ rocl_status rocl_fail(rocl_error *err, rocl_status status, const char *fmt, ...)
  * which holds no status, it returns ROCL_INTERNAL: keep the callee's status where that matters. */
 rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says `to` wherever the message says `from`, which is no shorter: a name that the user knows in the
- * place of one of ours. */
+/* Says `to` wherever the message says `from`, which is no shorter: a name that the user knows in
+ * the place of one of ours. */
 void rocl_error_rename(rocl_error *err, const char *from, const char *to);
 
 /* Copies `from` into `to` (both may be NULL): a worker's error becomes the run's error. */
