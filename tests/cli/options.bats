@@ -156,7 +156,7 @@ END
     grep -o '^ *\[ROCL_FAULT_[A-Z_]*\] = {"[^"]*"' "$TOP"/lib/model/*.c | sed 's/.*{"//; s/"//' >texts
     [ "$(wc -l <texts)" -gt 10 ]
     while read -r text; do
-        grep -q "^\.It $text Ta " "$TOP/man/rocline.7" || { echo "missing: $text"; false; }
+        grep -q "^\.It $text$" "$TOP/man/rocline.7" || { echo "missing: $text"; false; }
     done <texts
 }
 
