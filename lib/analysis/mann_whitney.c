@@ -70,7 +70,7 @@ static rocl_probability exact(rocl_mann_whitney *w)
     const double *all = w->ways + few * width;
     size_t off = (size_t)(w->twice_u > pairs ? w->twice_u - pairs : pairs - w->twice_u),
            far = pairs;
-    while (far && !all[pairs - far] && !all[pairs + far])
+    while (far && all[pairs - far] <= 0 && all[pairs + far] <= 0)
         far--;
     double sum = 0, beyond = 0, farthest = 0;
     for (size_t u = 0; u < width; u++) {

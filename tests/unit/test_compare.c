@@ -241,7 +241,7 @@ static double orders(int u, int n, int m)
     if (n == 0 || m == 0)
         return u == 0;
     double *known_one = &known[n][m][u];
-    if (!*known_one)
+    if (*known_one <= 0)
         *known_one = 1 + orders(u - m, n - 1, m) + orders(u, n, m - 1);
     return *known_one - 1;
 }
