@@ -124,6 +124,8 @@ few() { # calls file slower
     try 1 rocstats compare --fail-over-total 99 --include kernel "$a" twice.db
     says "the worst: KERNELS grew by 100.0 %"
     says "the total of the trace grew by 100.0 %, more than 99 %"
+    try 1 rocstats compare --fail-over-total 99 "$FIXTURES/empty-tables.db" "$a"
+    says "the total of the trace was nothing in A"
     try 0 rocstats compare --fail-over-total 100 --include kernel "$a" twice.db
     [ -z "$stderr" ]
     try 0 rocstats compare --fail-over 5 "$a" twice.db

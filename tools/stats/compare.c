@@ -110,7 +110,6 @@ static bool say_rule(const rocl_growth *g, const char *of, const char *what, con
 static bool say_growth(const comparison *cmp)
 {
     const rocl_gate *g = &cmp->gate;
-    char grew[64];
     bool failed = say_rule(&g->grown, "", "name", " on average", g->average);
     if (!cmp->fail_over_total)
         return failed;
@@ -118,8 +117,11 @@ static bool say_growth(const comparison *cmp)
     failed |= say_rule(&g->total_domains, "the total of ", "domain", "", g->total);
     if (!g->total_trace.count)
         return failed;
-    put_growth(grew, sizeof grew, &g->total_trace, "");
-    msg_error("the total of the trace %s, more than %g %%", grew, g->total);
+    if (g->total_trace.added)
+        msg_error("the total of the trace was nothing in A");
+    else
+        msg_error("the total of the trace grew by %.1f %%, more than %g %%", g->total_trace.percent,
+                  g->total);
     return true;
 }
 
