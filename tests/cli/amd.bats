@@ -79,6 +79,8 @@ corrected() {
     try 0 rocpd2csv -o - --kinds kernel --inclusive maybe --start 40% --end 60% "$db"
     says '--inclusive: "maybe" is taken for False'
     diff <(rocpd2csv -o - --kinds kernel --inclusive False --start 40% --end 60% "$db") - <<<"$output"
+    try 0 rocpd2csv -q -o - --kinds kernel --inclusive maybe "$db"
+    [ -z "$stderr" ]
 }
 
 @test "a time window outside of the trace is an error, and no output" {

@@ -187,6 +187,15 @@ static int bad_value(const opt *o, const char *value, const char *expected)
     return usage_error("--%s: \"%s\" is not %s", o->name, value, expected);
 }
 
+/* The last word that neither means true nor false: said when it is known whether -q is given. */
+static const char *doubtful, *doubtful_for;
+
+void options_say_doubtful(void)
+{
+    if (doubtful)
+        msg_notice("--%s: \"%s\" is taken for False", doubtful_for, doubtful);
+}
+
 static int store_bool(const opt *o, void *to, const char *value)
 {
     static const char *const yes[] = {"true", "t", "yes", "y", "on", "1"};
@@ -202,7 +211,8 @@ static int store_bool(const opt *o, void *to, const char *value)
         }
     }
     /* AMD's tools take any word that is not true for false, without one. */
-    msg_notice("--%s: \"%s\" is taken for False", o->name, value);
+    doubtful = value;
+    doubtful_for = o->name;
     store_unsigned(to, (unsigned)o->lo);
     return -1;
 }
