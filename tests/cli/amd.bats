@@ -67,51 +67,6 @@ corrected() {
     done
 }
 
-@test "AMD's time windows: exponents, more than the trace, any word for a BOOL" {
-    db=$FIXTURES/rank0.db
-    bounds=$(rocpd2csv -o - --kinds kernel "$db" | tail -n +2 | cut -d, -f11,12)
-    first=$(cut -d, -f1 <<<"$bounds" | sort -n | head -1)
-    rocpd2csv -o - --kinds kernel "$db" >all
-    rocpd2csv -o - --kinds kernel --start "${first:0:1}.${first:1}e$((${#first} - 1))" "$db" | diff all -
-    try 0 rocpd2csv -o - --kinds kernel --end 120% "$db"
-    says 'rocpd2csv: --end: "120%" is more than the trace: 100% is taken'
-    diff all - <<<"$output"
-    try 0 rocpd2csv -o - --kinds kernel --inclusive maybe --start 40% --end 60% "$db"
-    says '--inclusive: "maybe" is taken for False'
-    diff <(rocpd2csv -o - --kinds kernel --inclusive False --start 40% --end 60% "$db") - <<<"$output"
-    try 0 rocpd2csv -q -o - --kinds kernel --inclusive maybe "$db"
-    [ -z "$stderr" ]
-}
-
-@test "a time window outside of the trace is an error, and no output" {
-    db=$FIXTURES/rank0.db
-    for tool in "${TOOLS[@]}" rocstats rocmerge rtg2json; do
-        while read -r window; do
-            # shellcheck disable=SC2086
-            try 2 "$tool" -o out $window "$db"
-            says "the trace"
-            [ ! -e out ] && [ ! -e out.db ] || fail "$tool $window"
-        done <<'END'
---start 1e18
---start +100h
---end 5
---start 1 --end 1000
---start 150%
---start 1e18 --include kernel
-END
-    done
-    # A window in it without events is none.
-    try 0 rocstats kernels --start 50% --end 50% --name '^no such$' "$db"
-}
-
-@test "rocpd-1.1: marks have their texts in instants_trace" {
-    db=$FIXTURES/sampled.db
-    rocpd2csv -o - --kinds marker --style rocpd-1.0 "$db" | awk -F, '$7 == $8 { print $3 }' | sort >texts
-    [ "$(wc -l <texts)" -eq 4 ]
-    rocpd2csv -o - --kinds instants --style rocpd-1.1 "$db" | grep MARKER | cut -d, -f3 | sort >marks
-    diff texts marks
-}
-
 @test "e4: newer headers" {
     try 0 rocpd2csv --style rocpd-1.1 -d out "$SHARED/amd/e4.db"
     for file in "$SHARED"/amd/e4/csv-new/*.csv; do
