@@ -123,9 +123,9 @@ static rocl_status commit(rocl_rpt *r, rocl_error *err)
 static rocl_status report(rocl_rpt *r, rocl_error *err)
 {
     if (!r->first.line)
-        return rocl_fail(err, ROCL_INPUT, "%s: no %s in it", r->input,
-                         r->from_log ? "HCC profile record (\"profile: ...\")"
-                                     : "dispatch, barrier or copy");
+        return rocl_fail(err, ROCL_INPUT, "%s: %s", r->input,
+                         r->from_log ? "no HCC profile record (\"profile: ...\") in it"
+                                     : "no dispatch, barrier or copy to report");
     rocl_status st = rocl_rpt_roi_resolve(r, err);
     if (st)
         return st;
