@@ -20,10 +20,9 @@ static rocl_status open_checked(merge_copier *c, rocl_error *err)
 static rocl_status check_set(merge_copier *c, rocl_error *err)
 {
     const merge_set *set = &c->reader.set;
-    bool read;
     rocl_status st = open_checked(c, err);
     for (size_t i = 0; i < set->count && st == ROCL_OK; i++)
-        st = rocl_db_check_rows(c->checked, set->tables[i].name, INT64_MIN, INT64_MAX, &read, err);
+        st = rocl_db_check_rows(c->checked, set->tables[i].name, err);
     return st;
 }
 

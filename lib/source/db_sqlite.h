@@ -58,6 +58,8 @@ rocl_status rocl_rows_range_pages(rocl_db *db, const rocl_layout *layout, int64_
                                   int64_t *last, bool *any, rocl_error *err);
 rocl_status rocl_rows_range_sqlite(rocl_db *db, const char *table, int64_t *first, int64_t *last,
                                    bool *any, rocl_error *err);
+/* See rocl_db_check_rows. */
+rocl_status rocl_rows_check_sqlite(rocl_db *db, const char *table, rocl_error *err);
 rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layout *layout,
                                  const char *const *columns, unsigned count, rocl_error *err);
 

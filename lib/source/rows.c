@@ -39,14 +39,15 @@ rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t 
                                    : st;
 }
 
-rocl_status rocl_db_check_rows(rocl_db *db, const char *table, int64_t first, int64_t last,
-                               bool *read, rocl_error *err)
+rocl_status rocl_db_check_rows(rocl_db *db, const char *table, rocl_error *err)
 {
     const rocl_layout *layout;
     const char *why;
     rocl_status st = choose(db, table, &layout, &why, err);
-    *read = st == ROCL_OK && layout;
-    return *read ? rocl_rows_check_pages(db, layout, first, last, err) : st;
+    if (st != ROCL_OK)
+        return st;
+    return layout ? rocl_rows_check_pages(db, layout, INT64_MIN, INT64_MAX, err)
+                  : rocl_rows_check_sqlite(db, table, err);
 }
 
 /* Damage is told here: of a damaged page SQLite may say that it has no row. */

@@ -68,7 +68,8 @@ typedef struct rocl_db_object {
 rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count, rocl_error *err);
 void rocl_db_objects_free(rocl_db_object *objects, size_t count);
 
-/* Smallest and largest id; *any false when the table is empty. */
+/* Smallest and largest id; *any false when the table is empty. Damage may make SQLite find others:
+ * that is seen when all rows are read. */
 rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
                              bool *any, rocl_error *err);
 
@@ -77,10 +78,9 @@ rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int
 rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
                           size_t *count, rocl_error *err);
 
-/* Reads all rows of a table with first <= id <= last as a cursor over all columns does, and fails
- * where that fails. *read false: SQLite is to read this table, and nothing was looked at. */
-rocl_status rocl_db_check_rows(rocl_db *db, const char *table, int64_t first, int64_t last,
-                               bool *read, rocl_error *err);
+/* Reads all rows of a table as a cursor over all columns does, and fails where that fails. Where
+ * SQLite is to read the table it is only looked whether its ids ascend. */
+rocl_status rocl_db_check_rows(rocl_db *db, const char *table, rocl_error *err);
 
 /* min(low), max(high) of the first and the last row, where high >= low > 0; *any false when that is
  * neither. */

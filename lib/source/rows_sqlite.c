@@ -205,12 +205,11 @@ rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *tab
     return st;
 }
 
-/* A look at every id, not at the first and the last: of pages that are damaged SQLite may find none
- * where there are some, but not in order. */
-static rocl_status walk_ids(rocl_db *db, sqlite3_stmt *stmt, const char *table, int64_t *first,
-                            int64_t *last, bool *any, rocl_error *err)
+/* ---- ids ---- */
+
+static rocl_status step_ids(rocl_db *db, sqlite3_stmt *stmt, const char *table, bool ascending,
+                            int64_t *first, int64_t *last, bool *any, rocl_error *err)
 {
-    const bool ascending = id_is_key(db, table);
     int rc;
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         int64_t id = sqlite3_column_int64(stmt, 0);
@@ -227,22 +226,66 @@ static rocl_status walk_ids(rocl_db *db, sqlite3_stmt *stmt, const char *table, 
     return rc == SQLITE_DONE ? ROCL_OK : rocl_sqlite_fail(db, table, err);
 }
 
+static rocl_status walk_ids(rocl_db *db, const char *table, bool ascending, int64_t *first,
+                            int64_t *last, bool *any, rocl_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    char *sql = sqlite3_mprintf("SELECT \"id\" FROM main.\"%w\" NOT INDEXED", table);
+    if (!sql)
+        return rocl_fail_memory(err);
+    int rc = sqlite3_prepare_v2(rocl_db_handle(db), sql, -1, &stmt, NULL);
+    sqlite3_free(sql);
+    rocl_status st = rc == SQLITE_OK ? step_ids(db, stmt, table, ascending, first, last, any, err)
+                                     : rocl_sqlite_fail(db, table, err);
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+/* Two walks down the tree; min and max in one select would be a full scan. Of a page that is
+ * damaged they may be wrong: whoever reads the rows reads them from the first to the last one there
+ * is. */
+static rocl_status find_ends(rocl_db *db, const char *table, int64_t *first, int64_t *last,
+                             bool *any, rocl_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    rocl_status st = ROCL_OK;
+    char *sql = sqlite3_mprintf("SELECT (SELECT min(\"id\") FROM main.\"%w\" NOT INDEXED), "
+                                "(SELECT max(\"id\") FROM main.\"%w\" NOT INDEXED)",
+                                table, table);
+    if (!sql)
+        return rocl_fail_memory(err);
+    if (sqlite3_prepare_v2(rocl_db_handle(db), sql, -1, &stmt, NULL) != SQLITE_OK ||
+        sqlite3_step(stmt) != SQLITE_ROW) {
+        st = rocl_sqlite_fail(db, table, err);
+    } else if (sqlite3_column_type(stmt, 0) != SQLITE_NULL) {
+        *first = sqlite3_column_int64(stmt, 0);
+        *last = sqlite3_column_int64(stmt, 1);
+        *any = true;
+        if (*last < *first)
+            st = out_of_order(db, table, *last, *first, err);
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_free(sql);
+    return st;
+}
+
 rocl_status rocl_rows_range_sqlite(rocl_db *db, const char *table, int64_t *first, int64_t *last,
                                    bool *any, rocl_error *err)
 {
-    sqlite3_stmt *stmt = NULL;
     *any = false;
     rocl_status st = rocl_db_sqlite(db, err);
     if (st != ROCL_OK)
         return st;
-    char *sql = sqlite3_mprintf("SELECT \"id\" FROM main.\"%w\" NOT INDEXED", table);
-    if (!sql)
-        return rocl_fail_memory(err);
-    if (sqlite3_prepare_v2(rocl_db_handle(db), sql, -1, &stmt, NULL) != SQLITE_OK)
-        st = rocl_sqlite_fail(db, table, err);
-    else
-        st = walk_ids(db, stmt, table, first, last, any, err);
-    sqlite3_finalize(stmt);
-    sqlite3_free(sql);
-    return st;
+    return id_is_key(db, table) ? find_ends(db, table, first, last, any, err)
+                                : walk_ids(db, table, false, first, last, any, err);
+}
+
+rocl_status rocl_rows_check_sqlite(rocl_db *db, const char *table, rocl_error *err)
+{
+    int64_t first, last;
+    bool any = false;
+    rocl_status st = rocl_db_sqlite(db, err);
+    return st == ROCL_OK && id_is_key(db, table)
+               ? walk_ids(db, table, true, &first, &last, &any, err)
+               : st;
 }

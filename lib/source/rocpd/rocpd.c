@@ -250,6 +250,10 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
         int64_t to = i < cuts ? ends[i] : last;
         rocl_task task = {
             kinds, (unsigned)table, stage, first, to, (uint64_t)to - (uint64_t)first + 1};
+        if (i == 0) /* rows beyond the ends are damage, which who reads them tells */
+            task.first = INT64_MIN;
+        if (i == cuts)
+            task.last = INT64_MAX;
         st = add_task(plan, &task, err);
         first = to + 1;
     }
