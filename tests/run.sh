@@ -10,6 +10,7 @@ logs=$build/tests/log
 mkdir -p "$logs"
 export BUILD=$build CMOCKA_MESSAGE_OUTPUT=TAP
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
+export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 export FIXTURES=$build/fixtures
 passed=0 failed=0 skipped=0
 
