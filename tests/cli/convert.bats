@@ -536,7 +536,7 @@ on_terminal() {
 }
 
 @test "success is said on a terminal: one line with the path and the size" {
-    needs script
+    needs_terminal
     db=$FIXTURES/schema-3.0.0.db
     local said
     while IFS='|' read -r tool path what; do
