@@ -15,7 +15,7 @@ typedef struct rocl_ids {
 } rocl_ids;
 
 /* Sets id to index (not ROCL_NONE), replacing. False when memory is out. */
-bool rocl_ids_put(rocl_ids *m, uint64_t id, uint32_t index);
+bool rocl_ids_put(rocl_ids *m, uint64_t id, uint32_t index) ROCL_CHECKED;
 void rocl_ids_free(rocl_ids *m);
 
 /* The index of an id, ROCL_NONE when it has none. Concurrent readers are fine. */

@@ -51,6 +51,11 @@ bool rocl_map_put(rocl_map *m, uint64_t key, uint32_t value)
     return true;
 }
 
+void rocl_map_replace(rocl_map *m, uint64_t key, uint32_t value)
+{
+    m->slots[find(m, key)].value = value;
+}
+
 uint32_t rocl_map_get(const rocl_map *m, uint64_t key, uint32_t missing)
 {
     if (!m->count)

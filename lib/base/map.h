@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What fails only for want of memory must not be taken for done. */
+#define ROCL_CHECKED __attribute__((warn_unused_result))
+
 typedef struct rocl_map {
     struct rocl_map_slot *slots;
     size_t cap; /* power of two or 0 */
@@ -24,7 +27,9 @@ static inline uint64_t rocl_mix64(uint64_t x)
 }
 
 /* Sets key to value (replacing). False when memory is out. */
-bool rocl_map_put(rocl_map *m, uint64_t key, uint32_t value);
+bool rocl_map_put(rocl_map *m, uint64_t key, uint32_t value) ROCL_CHECKED;
+/* The same of a key that is there, which needs no memory. */
+void rocl_map_replace(rocl_map *m, uint64_t key, uint32_t value);
 /* The value of key, or `missing`. Concurrent readers are fine while nobody writes. */
 uint32_t rocl_map_get(const rocl_map *m, uint64_t key, uint32_t missing);
 /* Removes key; false when it was not there (backward-shift deletion, no tombstones). */
@@ -52,7 +57,8 @@ typedef struct rocl_idset {
 uint64_t *rocl_idset_open(rocl_idset *s, uint64_t page);
 bool rocl_idset_has(const rocl_idset *s, uint64_t id);
 
-static inline bool rocl_idset_add(rocl_idset *s, uint64_t id) /* false when memory is out */
+static inline bool ROCL_CHECKED rocl_idset_add(rocl_idset *s,
+                                               uint64_t id) /* false when memory is out */
 {
     const uint64_t page = id >> ROCL_IDSET_SHIFT;
     const unsigned at = page % ROCL_IDSET_RECENT;
@@ -64,7 +70,7 @@ static inline bool rocl_idset_add(rocl_idset *s, uint64_t id) /* false when memo
 }
 /* The same for ids that come roughly in order, by one thread: remembers where it is. */
 bool rocl_idset_next(rocl_idset *s, uint64_t id);
-bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from);
+bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from) ROCL_CHECKED;
 void rocl_idset_free(rocl_idset *s);
 
 #endif

@@ -39,8 +39,8 @@ static uint32_t spec(gpu *g, uint64_t key, const char *name, unsigned category)
     if (iid)
         return iid;
     iid = (uint32_t)pf_number(&g->part->specs);
-    rocl_map_put(&g->specs, key, iid);
     rocl_buf *b = &g->part->seq.pending;
+    b->failed |= !rocl_map_put(&g->specs, key, iid);
     size_t at = rocl_pb_begin(b, INTERNED_SPECS);
     rocl_pb_uint(b, IID, iid);
     size_t text = rocl_pb_begin(b, SPEC_NAME);

@@ -82,7 +82,7 @@ static uint32_t group_of(legacy *l, const rocl_packed *e)
     uint32_t group = rocl_map_get(&l->groups, key, ROCL_NONE);
     if (group == ROCL_NONE) {
         group = l->group_count++;
-        rocl_map_put(&l->groups, key, group);
+        l->part->seq.pending.failed |= !rocl_map_put(&l->groups, key, group);
     }
     return group;
 }

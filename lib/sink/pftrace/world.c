@@ -80,6 +80,7 @@ static void describe_machine(pf_world *w)
 
 /* ---- processes and threads ---- */
 
+/* 0: memory is out. */
 static int64_t free_pid(pf_world *w, int64_t pid)
 {
     uint64_t machine = (uint64_t)w->capture->machine << 40;
@@ -89,8 +90,7 @@ static int64_t free_pid(pf_world *w, int64_t pid)
         pid = beyond;
     while (rocl_map_get(&w->pids, machine | (uint64_t)pid, ROCL_NONE) != ROCL_NONE)
         pid = pid >= beyond ? pid + 1 : beyond;
-    rocl_map_put(&w->pids, machine | (uint64_t)pid, 1);
-    return pid;
+    return rocl_map_put(&w->pids, machine | (uint64_t)pid, 1) ? pid : 0;
 }
 
 static void put_string(rocl_buf *b, uint32_t field, const char *s)
@@ -363,6 +363,8 @@ rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err
     for (uint32_t i = 0; i < c->process_count; i++) {
         w->processes[i].uuid = w->next_uuid++;
         w->processes[i].number = free_pid(w, c->processes[i].pid);
+        if (!w->processes[i].number)
+            return rocl_fail_memory(err);
         w->contexts[i] = w->next_context++;
         describe_process(w, i);
         if (i == 0 && !w->described[c->machine])

@@ -134,7 +134,7 @@ static const sample *sample_of(merge *m, const rocpd_value *v)
     if (i == ROCL_NONE)
         return all;
     if (all[i].next != ROCL_NONE)
-        rocl_map_put(&m->by_track, track, all[i].next); /* is in there: needs no memory */
+        rocl_map_replace(&m->by_track, track, all[i].next);
     return &all[i];
 }
 
