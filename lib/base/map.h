@@ -57,8 +57,8 @@ typedef struct rocl_idset {
 uint64_t *rocl_idset_open(rocl_idset *s, uint64_t page);
 bool rocl_idset_has(const rocl_idset *s, uint64_t id);
 
-static inline bool ROCL_CHECKED rocl_idset_add(rocl_idset *s,
-                                               uint64_t id) /* false when memory is out */
+/* False when memory is out. */
+static inline bool ROCL_CHECKED rocl_idset_add(rocl_idset *s, uint64_t id)
 {
     const uint64_t page = id >> ROCL_IDSET_SHIFT;
     const unsigned at = page % ROCL_IDSET_RECENT;
@@ -68,7 +68,8 @@ static inline bool ROCL_CHECKED rocl_idset_add(rocl_idset *s,
         words[(id >> 6) & 7] |= (uint64_t)1 << (id & 63);
     return words;
 }
-/* The same for ids that come roughly in order, by one thread: remembers where it is. */
+
+/* rocl_idset_has for ids that come roughly in order, by one thread: remembers where it is. */
 bool rocl_idset_next(rocl_idset *s, uint64_t id);
 bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from) ROCL_CHECKED;
 void rocl_idset_free(rocl_idset *s);
