@@ -88,7 +88,7 @@ rocl_status rocl_db_glance(rocl_db *db, const char *table, const char *low, cons
 {
     const char *const columns[] = {low, high};
     int64_t ends[2];
-    rocl_rows *rows;
+    rocl_rows *rows = NULL;
     bool some;
     *any = false;
     rocl_status st = rocl_db_id_range(db, table, &ends[0], &ends[1], &some, err);

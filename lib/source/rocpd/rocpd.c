@@ -255,7 +255,8 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
         if (i == cuts)
             task.last = INT64_MAX;
         st = add_task(plan, &task, err);
-        first = to + 1;
+        if (i < cuts) /* the last id may be the greatest number */
+            first = to + 1;
     }
     free(ends);
     return st;
