@@ -243,7 +243,7 @@ rocl_writer *rocl_writer_of(rocl_core *c, uint32_t tid);
 static inline rocl_writer *rocl_enter_for(uint64_t events)
 {
     if (UNLIKELY(!rocl_set.on)) {
-        if (UNLIKELY(rocl_is_sealed()))
+        if (UNLIKELY(rocl_is_sealed())) /* it did record, but its clock is a system call */
             rocl_count_interrupted(events);
         return NULL;
     }

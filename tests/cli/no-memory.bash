@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # no-memory.bash LIBRARY N COMMAND...: what a command that writes into out/ does when an allocation
-# fails, and when all from one on do, at N places each. It may do what it was asked for, byte for
+# fails, and when all from one on do, at N places each, and when one of the last fails. It may do what it was asked for, byte for
 # byte, or say that memory is out and leave nothing. Prints a line for each time it does neither.
 # Not a function of a test: those run a hundred times slower.
 set -u
@@ -40,4 +40,9 @@ for ((i = 0; i < places; i++)); do
     judge $? "allocation $at of $*"
     start NO_MEMORY_AT=$at NO_MEMORY_FROM_THERE=1 "$@"
     judge $? "allocations from $at on, of $*"
+done
+# While the output is written there are few: each of them.
+for ((at = count - 60; at <= count; at++)); do
+    start NO_MEMORY_AT=$at "$@"
+    judge $? "allocation $at of $*"
 done
