@@ -53,6 +53,7 @@ static const struct {
     {"pmc_dangling_counter", ROCL_FAULT_DANGLING_COUNTER, 1},
     {"pmc_dangling_counter", ROCL_FAULT_ORPHAN_VALUE, 1}, /* of an event of nothing */
     {"pmc_text_value", ROCL_FAULT_NO_NUMBER, 1},
+    {"pmc_null_value", ROCL_FAULT_NO_NUMBER, 1}, /* as SQLite keeps what is no number */
 };
 
 static void expect(const char *file, uint64_t *faults)
