@@ -244,16 +244,17 @@ rocl_status merge_copier_add(merge_copier *c, const rocl_capture *capture,
     c->offset = c->plan->trace->captures[capture->index]->offset;
     if (!c->set)
         return ROCL_OK;
-    bool fresh = c->set->fresh;
-    rocl_status st = fresh ? ROCL_OK : open_input(c, capture, err);
+    bool fresh = c->set->fresh, full = !c->plan->flat && c->in_schema > SCHEMA_MAX;
+    /* Slices of one process follow each other: its tables are there for all of them. */
+    rocl_status st = full && !merge_joins(c) ? merge_hide_tables(c, err) : ROCL_OK;
+    if (st == ROCL_OK && !fresh)
+        st = open_input(c, capture, err);
     if (st == ROCL_OK)
         st = rocl_new_db_exec(c->out, "BEGIN", err);
     if (st == ROCL_OK)
         st = fresh ? write_set(c, err) : merge_check_and(c, copy_set, err);
     if (st == ROCL_OK)
         st = rocl_new_db_exec(c->out, "COMMIT", err);
-    if (st == ROCL_OK && !c->plan->flat && c->in_schema > SCHEMA_MAX)
-        st = merge_hide_tables(c, err);
     forget_set(c);
     return st;
 }

@@ -248,6 +248,19 @@ END
     same_to_tools -- p.rpdb whole.db
 }
 
+@test "slices of many processes together are the whole again" {
+    "$BUILD/tests/rocpd-gen" -o r%r.db --processes 33 --rows 60 --kernels 10 --caches 0
+    rocmerge -q --start 0 -o whole.db r*.db
+    rocmerge -q -o s.db --split 3 r*.db
+    try 0 rocmerge -q -o m.db s-?.db
+    silent
+    sound m.db
+    diff <(sqlite3 whole.db .dump) <(sqlite3 m.db .dump)
+    try 0 rocpd2csv -q -d y s-?.db
+    rocpd2csv -q -d x whole.db
+    diff -r x y
+}
+
 @test "--split: slices of an earlier cut do not stay beside the new ones" {
     gen a.db 1 --rows 2000 && cp a.db s-9.db
     rocmerge -q -o s.db --split 12 a.db
