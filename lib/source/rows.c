@@ -88,7 +88,7 @@ rocl_status rocl_db_glance(rocl_db *db, const char *table, const char *low, cons
 {
     const char *const columns[] = {low, high};
     int64_t ends[2];
-    rocl_rows *rows = NULL;
+    rocl_rows *rows;
     bool some;
     *any = false;
     rocl_status st = rocl_db_id_range(db, table, &ends[0], &ends[1], &some, err);
@@ -124,9 +124,11 @@ rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
         return st;
     if (layout)
         return rocl_rows_open_pages(rows, db, layout, columns, count, err);
-    if (rocl_db_reader(db) == ROCL_READER_PAGES)
-        return rocl_fail(err, ROCL_INPUT, "%s: table %s: its pages cannot be read directly: %s",
-                         rocl_db_path(db), table, why);
+    if (rocl_db_reader(db) == ROCL_READER_PAGES) {
+        rocl_fail(err, ROCL_INPUT, "%s: table %s: its pages cannot be read directly: %s",
+                  rocl_db_path(db), table, why);
+        return ROCL_INPUT; /* said again, so that checkers know it is no ROCL_OK */
+    }
     return rocl_rows_open_sqlite(rows, db, table, columns, count, err);
 }
 
