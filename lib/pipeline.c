@@ -45,18 +45,20 @@ static rocl_status pass_history(run *r, unsigned worker, const rocl_batch *b, ro
     return st;
 }
 
-/* Sets the clock of the node. What would then be before time began is left out. */
-static rocl_status shift(run *r, rocl_batch *b, rocl_error *err)
+/* Does the event stay in the batch? */
+typedef bool keeps_fn(const run *r, rocl_batch *b, size_t i);
+
+/* Takes out what does not stay, and counts it. `words` end the message of --strict. */
+static rocl_status keep_events(run *r, rocl_batch *b, keeps_fn *keeps, rocl_fault fault,
+                               const char *words, rocl_error *err)
 {
-    int64_t offset = r->capture->offset;
     size_t size = rocl_kind_size(b->kind), kept = 0;
     for (size_t i = 0; i < b->count; i++) {
-        rocl_event *e = rocl_batch_event(b, i);
-        if (__builtin_add_overflow(e->start, offset, &e->start) ||
-            __builtin_add_overflow(e->end, offset, &e->end) || e->start < 0) {
-            rocl_status st = rocl_fault_count(r->trace, ROCL_FAULT_BAD_TIME, err,
-                                              "%s: %s %" PRIu64 ", with its clock aligned",
-                                              b->capture->path, rocl_kind_name(b->kind), e->id);
+        const rocl_event *e = rocl_batch_event(b, i);
+        if (!keeps(r, b, i)) {
+            rocl_status st =
+                rocl_fault_count(r->trace, fault, err, "%s: %s %" PRIu64 "%s", b->capture->path,
+                                 rocl_kind_name(b->kind), e->id, words);
             if (st != ROCL_OK)
                 return st;
         } else if (kept++ < i) {
@@ -65,6 +67,21 @@ static rocl_status shift(run *r, rocl_batch *b, rocl_error *err)
     }
     b->count = kept;
     return ROCL_OK;
+}
+
+/* Sets the clock of the node. What would then be before time began is left out. */
+static bool set_clock(const run *r, rocl_batch *b, size_t i)
+{
+    rocl_event *e = rocl_batch_event(b, i);
+    return !__builtin_add_overflow(e->start, r->capture->offset, &e->start) &&
+           !__builtin_add_overflow(e->end, r->capture->offset, &e->end) && e->start >= 0;
+}
+
+/* A counter value that is infinite, or no number, says nothing. Few outputs have a form for it. */
+static bool has_number(const run *r, rocl_batch *b, size_t i)
+{
+    (void)r;
+    return isfinite(b->kind == ROCL_COUNTER ? b->counters[i].value : b->samples[i].value);
 }
 
 /* A free of an address that was never allocated frees 0 bytes. It is counted here, once for every
@@ -80,35 +97,15 @@ static rocl_status count_unpaired_frees(run *r, const rocl_batch *b, rocl_error 
     return st;
 }
 
-/* A counter value that is infinite or no number says nothing, and few outputs have a form for it.
- */
-static rocl_status leave_out_no_numbers(run *r, rocl_batch *b, rocl_error *err)
-{
-    const size_t size = rocl_kind_size(b->kind);
-    size_t kept = 0;
-    for (size_t i = 0; i < b->count; i++) {
-        const rocl_event *e = rocl_batch_event(b, i);
-        if (!isfinite(b->kind == ROCL_COUNTER ? b->counters[i].value : b->samples[i].value)) {
-            rocl_status st =
-                rocl_fault_count(r->trace, ROCL_FAULT_NO_NUMBER, err, "%s: %s %" PRIu64,
-                                 b->capture->path, rocl_kind_name(b->kind), e->id);
-            if (st != ROCL_OK)
-                return st;
-        } else if (kept++ < i) {
-            memcpy((char *)b->any + (kept - 1) * size, e, size);
-        }
-    }
-    b->count = kept;
-    return ROCL_OK;
-}
-
 static rocl_status pass(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     const uint32_t valued = ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
     run *r = ctx;
-    rocl_status st = valued & ROCL_BIT(b->kind) ? leave_out_no_numbers(r, b, err) : ROCL_OK;
+    rocl_status st = ROCL_OK;
+    if (valued & ROCL_BIT(b->kind))
+        st = keep_events(r, b, has_number, ROCL_FAULT_NO_NUMBER, "", err);
     if (st == ROCL_OK && r->capture->offset)
-        st = shift(r, b, err);
+        st = keep_events(r, b, set_clock, ROCL_FAULT_BAD_TIME, ", with its clock aligned", err);
     if (st == ROCL_OK && (r->sink->history_kinds & ROCL_BIT(b->kind)))
         st = pass_history(r, worker, b, err);
     if (st == ROCL_OK && r->filter)
