@@ -50,7 +50,7 @@ static rocl_status write_joined(rocl_trace *t, char **path, rocl_error *err)
         return rocl_fail_memory(err);
     }
     const rocl_rocpd_options whole = {.path = *path, .keep_environment = true};
-    st = rocl_trace_open_apart(&slices, (const char *const *)j->paths, j->count, &plain, err);
+    st = rocl_trace_open_separate(&slices, (const char *const *)j->paths, j->count, &plain, err);
     if (st == ROCL_OK)
         st = rocl_write_rocpd(slices, &whole, NULL, err);
     rocl_trace_close(slices);

@@ -13,7 +13,7 @@ void rocl_joined_free(rocl_joint *j); /* NULL is fine; the file is removed */
 void rocl_capture_free(rocl_model_capture *c);
 void rocl_source_free(struct rocl_source *s); /* without its captures */
 /* Opens slices as what they are, each a trace of its own. */
-rocl_status rocl_trace_open_apart(rocl_trace **trace, const char *const *inputs, size_t count,
-                                  const rocl_options *options, rocl_error *err);
+rocl_status rocl_trace_open_separate(rocl_trace **trace, const char *const *inputs, size_t count,
+                                     const rocl_options *options, rocl_error *err);
 
 #endif

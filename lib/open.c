@@ -164,7 +164,7 @@ static rocl_status set_up(rocl_trace *t, rocl_error *err)
 }
 
 static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, size_t count,
-                              const rocl_options *options, bool apart, rocl_error *err)
+                              const rocl_options *options, bool separate, rocl_error *err)
 {
     rocl_inputs in = {0};
     rocl_trace *t = calloc(1, sizeof *t);
@@ -181,9 +181,9 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     }
     if (st == ROCL_OK)
         st = open_inputs(t, &in, err);
-    if (st == ROCL_OK && !apart)
+    if (st == ROCL_OK && !separate)
         st = rocl_join_slices(t, err);
-    if (st == ROCL_OK && !apart)
+    if (st == ROCL_OK && !separate)
         st = refuse_twice(t, err);
     if (st == ROCL_OK)
         rocl_remarks_say(t);
@@ -210,8 +210,8 @@ rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_
     return open_trace(trace, inputs, count, options, false, err);
 }
 
-rocl_status rocl_trace_open_apart(rocl_trace **trace, const char *const *inputs, size_t count,
-                                  const rocl_options *options, rocl_error *err)
+rocl_status rocl_trace_open_separate(rocl_trace **trace, const char *const *inputs, size_t count,
+                                     const rocl_options *options, rocl_error *err)
 {
     return open_trace(trace, inputs, count, options, true, err);
 }

@@ -256,7 +256,7 @@ static bool is_small(int64_t part, int64_t whole)
     return part <= 0 || (double)part < SMALL * (double)whole;
 }
 
-static void judge_names(rocl_gate *g, rocl_tables *out, const rocl_pairs *p, int64_t (*totals)[2])
+static void test_names(rocl_gate *g, rocl_tables *out, const rocl_pairs *p, int64_t (*totals)[2])
 {
     worst grown = {.growth = &g->grown}, unjudged = {.growth = &g->not_judged};
     worst total = {.growth = &g->total_names};
@@ -266,11 +266,11 @@ static void judge_names(rocl_gate *g, rocl_tables *out, const rocl_pairs *p, int
         bool added = status_of(pair) == ADDED;
         if (is_small(pair->of[ROCL_B].total, totals[pair->domain][ROCL_B]))
             continue;
-        worst *judged = added || is_significant(pair) ? &grown
-                        : pair->test.least >= LEVEL   ? &unjudged
-                                                      : NULL;
-        if (judged)
-            count_growth(judged, g->average, average_growth(pair), average_cost(pair), added, pair,
+        worst *into = added || is_significant(pair) ? &grown
+                      : pair->test.least >= LEVEL   ? &unjudged
+                                                    : NULL;
+        if (into)
+            count_growth(into, g->average, average_growth(pair), average_cost(pair), added, pair,
                          domain);
         count_growth(&total, g->total,
                      percent_of((double)pair->of[ROCL_A].total, (double)pair->of[ROCL_B].total),
@@ -282,7 +282,7 @@ static void judge_names(rocl_gate *g, rocl_tables *out, const rocl_pairs *p, int
 }
 
 /* Names that are small each can grow together. */
-static void judge_totals(rocl_gate *g, int64_t (*totals)[2])
+static void test_totals(rocl_gate *g, int64_t (*totals)[2])
 {
     worst domains = {.growth = &g->total_domains}, trace = {.growth = &g->total_trace};
     int64_t all[2] = {0};
@@ -309,8 +309,8 @@ static void ask_gate(rocl_gate *g, rocl_tables *out, const rocl_pairs *p)
             int64_t *total = &totals[p->all[i].domain][k];
             *total = rocl_add_saturated(*total, p->all[i].of[k].total);
         }
-    judge_names(g, out, p, totals);
-    judge_totals(g, totals);
+    test_names(g, out, p, totals);
+    test_totals(g, totals);
 }
 
 /* ---- both ---- */

@@ -133,8 +133,8 @@ static rocl_status note_empty(timeline *t, const char *path)
     t->why = rocl_error_new();
     if (!t->why)
         return ROCL_INTERNAL;
-    rocl_fail_stranger(path, (const char *)t->head.data, t->head.len, t->head.len == t->offset,
-                       t->why);
+    rocl_fail_foreign(path, (const char *)t->head.data, t->head.len, t->head.len == t->offset,
+                      t->why);
     return ROCL_OK;
 }
 

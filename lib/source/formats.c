@@ -258,8 +258,8 @@ const rocl_format *rocl_format_of(const char *head, size_t n, bool whole)
     return NULL;
 }
 
-rocl_status rocl_fail_stranger(const char *path, const char *head, size_t n, bool whole,
-                               rocl_error *err)
+rocl_status rocl_fail_foreign(const char *path, const char *head, size_t n, bool whole,
+                              rocl_error *err)
 {
     static const char sqlite[] = "SQLite format 3";
     const rocl_format *f = rocl_format_of(head, n, whole);

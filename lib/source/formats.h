@@ -15,8 +15,8 @@ typedef struct rocl_format {
 const rocl_format *rocl_format_of(const char *head, size_t n, bool whole);
 
 /* Fails with the name of the file, what it is or looks like, and what to do. */
-rocl_status rocl_fail_stranger(const char *path, const char *head, size_t n, bool whole,
-                               rocl_error *err);
+rocl_status rocl_fail_foreign(const char *path, const char *head, size_t n, bool whole,
+                              rocl_error *err);
 
 /* Of other databases, told by their tables; NULL: none of them. Both texts are as above. */
 typedef bool rocl_has_table_fn(const void *ctx, const char *table);

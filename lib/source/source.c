@@ -46,7 +46,7 @@ static rocl_status refuse(const char *path, const rocl_spool *spool, rocl_error 
     const rocl_format *f = rocl_format_of(head, n, whole);
     bool database = f && f->ops == &rocl_rocpd_ops;
     if (!database && f)
-        return rocl_fail_stranger(path, head, n, whole, err);
+        return rocl_fail_foreign(path, head, n, whole, err);
     if (!strcmp(path, "-"))
         return refuse_standard_input(err);
     if (rocl_spool_piped(spool))
@@ -56,7 +56,7 @@ static rocl_status refuse(const char *path, const rocl_spool *spool, rocl_error 
     if (database)
         return rocl_fail(err, ROCL_INPUT, "%s: this is a gzip file of a database: unpack it first",
                          path);
-    return rocl_fail_stranger(path, head, n, whole, err);
+    return rocl_fail_foreign(path, head, n, whole, err);
 }
 
 /* Is it text that says things of its own before its first record? */
@@ -96,7 +96,7 @@ static rocl_status recognise(rocl_trace *t, const char *path, rocl_spool *spool,
     if (!f && may_be_text(head, n)) { /* of the head nothing is left then */
         st = look_further(t, spool, &late, err);
         if (st == ROCL_OK && !late)
-            st = rocl_fail_stranger(path, "text", 4, true, err);
+            st = rocl_fail_foreign(path, "text", 4, true, err);
         ops = &rocl_rtg_ops;
     } else if (!ops || (ops == &rocl_rocpd_ops && !plain)) {
         st = refuse(path, spool, err);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # no-memory.bash LIBRARY N COMMAND...: what a command that writes into out/ does when an allocation
-# fails, and when all from one on do, at N places each, and when one of the last fails. It may do what it was asked for, byte for
-# byte, or say that memory is out and leave nothing. Prints a line for each time it does neither.
-# Not a function of a test: those run a hundred times slower.
+# fails, and when all from one on do, at N places each, and when one of the last fails. It may do
+# what it was asked for, byte for byte, or say that memory is out and leave nothing. Prints a line
+# for each time it does neither. Not a function of a test: those run a hundred times slower.
 set -u
 library=$1
 places=$2
