@@ -128,7 +128,7 @@ SO_LINKS_roctx := libroctx64.so librocprofiler-sdk-roctx.so librocprofiler-sdk-r
                   librocprofiler-sdk-roctx.so.1
 so-name = $(or $(SO_$(1)),librocline-$(1).so)
 LIB_SRC := $(sort $(filter-out lib/capture/% \
-           $(if $(filter 1,$(OTF2)),lib/sink/otf2_none.c,lib/sink/otf2/%), \
+           $(if $(filter 1,$(OTF2)),lib/sink/otf2/none.c,$(filter-out %/none.c,$(wildcard lib/sink/otf2/*.c))), \
            $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c)))
 # A tool is called like its folder, but for those that have a name here.
 NAME_stats := rocstats
@@ -154,6 +154,7 @@ objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_A := $(O)/lib/librocline.a
 LIB_SO := $(O)/lib/librocline.so.$(VERSION)
 PC := $(O)/lib/rocline.pc
+HEADER := $(O)/include/rocline.h
 CAPTURE_SO := $(O)/lib/rocline/librocline-capture.so.$(SOMAJOR)
 FRONT_SOS := $(foreach f,$(FRONT_ENDS),$(O)/lib/rocline/$(call so-name,$(f)))
 PROGRAMS := $(TOOLS) $(ALIASES)
@@ -185,7 +186,7 @@ ROCR_SRC := $(if $(KMT),$(sort $(wildcard tests/rocr/programs/hsa*.c $(if $(HIP)
 ROCR := $(ROCR_SRC:tests/rocr/programs/%.c=$(O)/tests/rocr/%)
 FIXTURES := $(if $(wildcard tests/fixtures/make-fixtures.sh),$(O)/fixtures/.done)
 
-all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(CAPTURE_SO) $(FRONT_SOS) $(PC) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
+all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(CAPTURE_SO) $(FRONT_SOS) $(PC) $(HEADER) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
 ifneq ($(OTF2),1)
 	@echo '  NOTE    built without libotf2 (3.0 or newer): rocpd2otf2 will only say so'
 endif
@@ -272,6 +273,11 @@ pc-subst = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 $(PC): lib/rocline.pc.in lib/rocline.h Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && $(pc-subst) $< > $@
+
+# The installed header: what lib/rocline.h includes of ours stands in it.
+$(HEADER): lib/rocline.h lib/base/status.h
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && sed -e '/^#include "base\/status.h"/{r lib/base/status.h' -e 'd;}' $< > $@
 
 define tool-rule
 $(O)/bin/$(call tool-name,$(1)): $(call objects,$(sort $(wildcard tools/$(1)/*.c)) $(COMMON_SRC)) $(LIB_A) $(STAMP)
@@ -412,7 +418,7 @@ install: all ## into PREFIX (/usr/local), below DESTDIR
 	ln -sf librocline.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librocline.so.$(SOMAJOR)
 	ln -sf librocline.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/librocline.so
 	$(pc-subst) lib/rocline.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/rocline.pc
-	$(INSTALL) -m 644 lib/rocline.h $(DESTDIR)$(INCLUDEDIR)
+	$(INSTALL) -m 644 $(HEADER) $(DESTDIR)$(INCLUDEDIR)
 	$(foreach m,$(MAN),$(INSTALL) -m 644 $(m) $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m))) &&) :
 	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/bash/%) $(DESTDIR)$(BASHDIR)
 	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/zsh/_%) $(DESTDIR)$(ZSHDIR)

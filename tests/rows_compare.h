@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/db_sqlite.h"
+#include "source/db/connection.h"
 
 enum { BY_SQLITE, BY_PAGES, READERS };
 

@@ -28,7 +28,7 @@
 #ifndef ROCL_ANALYSIS_ANALYSIS_H
 #define ROCL_ANALYSIS_ANALYSIS_H
 
-#include "analysis/table.h"
+#include "table/table.h"
 #include "model/gpus.h"
 #include "model/trace.h"
 

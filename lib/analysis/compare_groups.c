@@ -7,7 +7,7 @@
 #include "analysis/compare.h"
 #include "base/array.h"
 #include "base/map.h"
-#include "sink/sink.h"
+#include "trace/pipeline.h"
 
 /* Events by id of their key, of one worker: percentiles need the number of values beforehand. */
 typedef struct counts {

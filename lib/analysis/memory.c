@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/memory.h"
-#include "filter/filter.h"
+#include "trace/pipeline.h"
 
 /* ---- taking events ---- */
 
@@ -298,7 +298,7 @@ static rocl_status collect_leaks(memory *m, rocl_error *err)
 static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 {
     memory *m = self;
-    rocl_filter_window(m->trace->filter, &m->from, &m->to);
+    rocl_trace_window(m->trace, &m->from, &m->to);
     rocl_status st = open_owners(m, err);
     if (st == ROCL_OK && !m->options->pictures)
         st = rocl_memory_slices_begin(m, err);

@@ -3,7 +3,7 @@
 
 #include "analysis/calls.h"
 #include "base/pool.h"
-#include "sink/sink.h"
+#include "trace/pipeline.h"
 
 #define REPORT(r) (1u << ROCL_REPORT_##r)
 

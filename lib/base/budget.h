@@ -3,7 +3,7 @@
 #ifndef ROCL_BASE_BUDGET_H
 #define ROCL_BASE_BUDGET_H
 
-#include "rocline.h"
+#include "base/status.h"
 
 typedef struct rocl_budget {
     unsigned workers;

@@ -3,7 +3,7 @@
 #define ROCL_BASE_DEFLATE_H
 
 #include "base/buf.h"
-#include "rocline.h"
+#include "base/status.h"
 
 /* Appends p[0..n) as one complete raw deflate stream (RFC 1951); level 1..9. Its state is kept per
  * thread: to set one up costs about as much as to compress some ten KiB. */

@@ -1,7 +1,7 @@
 /* Folders of outputs: made with their parents, and removed again where they stay empty. */
 #include "base/error.h"
 #include "base/unfinished.h"
-#include "rocline.h"
+#include "base/status.h"
 
 #include <errno.h>
 #include <stdlib.h>

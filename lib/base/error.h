@@ -2,7 +2,7 @@
 #ifndef ROCL_BASE_ERROR_H
 #define ROCL_BASE_ERROR_H
 
-#include "rocline.h"
+#include "base/status.h"
 
 /* Sets status and message (replacing any former one) and returns `status`, so that a caller can
  * write `return rocl_fail(err, ROCL_INPUT, "...")`. `err` may be NULL. Texts longer than some KB

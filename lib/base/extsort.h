@@ -5,7 +5,7 @@
 #ifndef ROCL_BASE_EXTSORT_H
 #define ROCL_BASE_EXTSORT_H
 
-#include "rocline.h"
+#include "base/status.h"
 
 /* What several sorters share: a memory limit in bytes and a temporary file. */
 typedef struct rocl_sort_space rocl_sort_space;

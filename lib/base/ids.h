@@ -4,7 +4,7 @@
 #define ROCL_BASE_IDS_H
 
 #include "base/map.h"
-#include "rocline.h"
+#include "base/status.h"
 
 typedef struct rocl_ids {
     uint32_t *dense; /* by id; ROCL_NONE where there is none */

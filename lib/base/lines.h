@@ -3,7 +3,7 @@
 #define ROCL_BASE_LINES_H
 
 #include "base/buf.h"
-#include "rocline.h"
+#include "base/status.h"
 
 #define ROCL_LINE_MAX ((size_t)64 << 20) /* a line that is longer ends there */
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "rocline.h"
+#include "base/status.h"
 
 typedef struct rocl_out rocl_out;
 

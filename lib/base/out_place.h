@@ -3,7 +3,7 @@
 #define ROCL_BASE_OUT_PLACE_H
 
 #include "base/unfinished.h"
-#include "rocline.h"
+#include "base/status.h"
 
 #include <sys/types.h>
 

@@ -2,7 +2,7 @@
 #ifndef ROCL_BASE_OUT_TREE_H
 #define ROCL_BASE_OUT_TREE_H
 
-#include "rocline.h"
+#include "base/status.h"
 
 typedef struct rocl_out_tree rocl_out_tree;
 

@@ -4,7 +4,7 @@
 #define ROCL_BASE_POOL_H
 
 #include "base/buf.h"
-#include "rocline.h"
+#include "base/status.h"
 
 /* task(ctx, worker, index, err): worker in [0, workers). */
 typedef rocl_status rocl_task_fn(void *ctx, unsigned worker, size_t index, rocl_error *err);

@@ -4,7 +4,7 @@
 #ifndef ROCL_BASE_SPOOL_H
 #define ROCL_BASE_SPOOL_H
 
-#include "rocline.h"
+#include "base/status.h"
 
 typedef struct rocl_spool rocl_spool;
 

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/utf8.h"
-#include "rocline.h"
+#include "base/status.h"
 
 #include <pthread.h>
 #include <stdalign.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rocline.h"
+#include "base/status.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static rocl_unfinished *all;

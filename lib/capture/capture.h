@@ -32,7 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/chunk.h"
+#include "format/chunk.h"
 
 #define ROCL_CAP_API      __attribute__((visibility("default")))
 #define ROCL_CAP_TEXT_MAX ((size_t)1 << 20)

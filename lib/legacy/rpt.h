@@ -27,6 +27,7 @@
 #include "base/out.h"
 #include "base/strings.h"
 #include "legacy/py.h"
+#include "rocline.h"
 
 /* Differences of two times must fit in 64 bits: what is further from 0 is no time. */
 #define ROCL_RPT_TIME_MAX ((int64_t)1 << 62)

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "model/gpus.h"
-#include "sink/sink.h"
+#include "trace/pipeline.h"
 
 /* What a worker calls copies: a name is made once for all copies of a name and size. */
 typedef struct copy_names {

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "filter/filter.h"
-#include "sink/sink.h"
+#include "trace/pipeline.h"
 #include "source/source.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "source/db_sqlite.h"
+#include "source/db/connection.h"
 
 enum { SCHEMA_MAX = 300 }; /* tables in the schema before they are hidden */
 

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "filter/filter.h"
 #include "merge/select.h"
-#include "source/db_sqlite.h"
+#include "source/db/connection.h"
 
 /* Room for one more; NULL when memory is out. */
 static void *grow(void *array_field, size_t count, size_t size)

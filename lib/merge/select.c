@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sink/sink.h"
+#include "trace/pipeline.h"
 #include "source/rocpd/rocpd.h"
 
 /* ---- sets of ids ---- */

@@ -3,7 +3,7 @@
 #define ROCL_MERGE_SELECT_H
 
 #include "base/map.h"
-#include "model/schema.h"
+#include "format/schema.h"
 #include "model/trace.h"
 #include "sink/rocpd/newset.h"
 

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "source/db_sqlite.h"
+#include "source/db/connection.h"
 
 /* ---- pieces of SQL ---- */
 

@@ -2,7 +2,7 @@
 #ifndef ROCL_MERGE_SET_H
 #define ROCL_MERGE_SET_H
 
-#include "model/schema.h"
+#include "format/schema.h"
 #include "source/rocpd/rocpd.h"
 
 typedef struct merge_field {

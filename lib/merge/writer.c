@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "filter/filter.h"
+#include "trace/pipeline.h"
 
 /* Bytes of cache for tables that only grow at their ends. A flat set has an index of strings. */
 #define APPENDING ((size_t)4 << 20)
@@ -52,7 +52,7 @@ rocl_status merge_writer_add(merge_writer *w, const rocl_capture *c, merge_selec
     if (t->filter)
         rocl_progress_phase(t, "copying", 0); /* reading and copying take turns */
     w->copier.clip = selection && t->opt.window_mode == ROCL_WINDOW_CLIP;
-    rocl_filter_window(t->filter, &w->copier.from, &w->copier.to);
+    rocl_trace_window(t, &w->copier.from, &w->copier.to);
     return merge_copier_add(&w->copier, c, selection, err);
 }
 

@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "model/chunk.h"
+#include "format/chunk.h"
 #include "source/index_yaml.h"
 
 /* An index has a line per file; this is a million of them, and not somebody's disk image. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "source/rows.h"
+#include "source/db/rows.h"
 
 static const struct table {
     const char *name, *columns;

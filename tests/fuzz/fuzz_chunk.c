@@ -4,7 +4,7 @@
  * after packing, and it can be shown as text. */
 #include <fcntl.h>
 
-#include "model/chunk.h"
+#include "format/chunk.h"
 #include "tests/fuzz/events.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

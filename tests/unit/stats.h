@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/table.h"
+#include "table/table.h"
 
 #include <math.h>
 #include <sqlite3.h>

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/crc32c.h"
-#include "model/chunk.h"
+#include "format/chunk.h"
 #include "rocline.h"
 
 static char path[] = "/tmp/test-chunk-XXXXXX";

@@ -21,7 +21,7 @@ static char *line_of(world *w, const world_event *e, rocl_csv_file_id file, rocl
     f = (rocl_csv_formatter){.out = &out, .capture = b.capture, .guid = "\"g\"", .guid_len = 3};
     f.style = style;
     f.quotes.strings = w->trace.strings;
-    f.quotes.make = rocl_csv_form;
+    f.quotes.make = rocl_csv_quote;
     b.any = &copy.as.e;
     rocl_csv_make_key(key, &b, &copy.as.e, &(rocl_csv_order){ranks, 3});
     uint8_t *end = rocl_csv_pack(record, &b, &copy.as.e, style == ROCL_CSV_ROCPD_1_1);
@@ -72,7 +72,7 @@ static void test_cache_collisions(void **state)
     static rocl_forms q;
     uint32_t ids[2 * ROCL_FORMS];
     q.strings = w->trace.strings;
-    q.make = rocl_csv_form;
+    q.make = rocl_csv_quote;
     for (unsigned i = 0; i < COUNT(ids); i++) {
         char s[32];
         snprintf(s, sizeof s, i % 3 ? "t%u" : "t\"%u", i);
@@ -271,7 +271,7 @@ static void test_cut_records(void **state)
     f = (rocl_csv_formatter){
         .out = &out, .capture = &w->capture.pub, .guid = "\"g\"", .guid_len = 3};
     f.quotes.strings = w->trace.strings;
-    f.quotes.make = rocl_csv_form;
+    f.quotes.make = rocl_csv_quote;
     size_t whole = CSV_TIMES + CSV_REGION_FIELDS - CSV_F_NAME;
     for (size_t n = 1; n < whole; n++)
         assert_int_equal(rocl_csv_format_rows(&f, CSV_FILE_HIP, &plan, record, record + n, NULL),

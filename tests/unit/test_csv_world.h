@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "sink/csv.h"
+#include "sink/csv/csv.h"
 #include "source/source.h"
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "source/db_forms.h"
+#include "source/db/known_schemas.h"
 #include "tests/unit/one_file.h"
 
 /* A table with a guid and one with a number; %1$s is the ending, %2$s the same as a guid. */

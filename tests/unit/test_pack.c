@@ -1,5 +1,5 @@
 /* How the sequences of a capture are cut to parts that are written side by side. */
-#include "sink/pack.h"
+#include "timeline/record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

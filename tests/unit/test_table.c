@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/table.h"
-#include "sink/table.h"
+#include "table/table.h"
+#include "table/forms.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "filter/filter.h"
 #include "sink/chrome/chrome.h"
-#include "sink/sink.h"
+#include "trace/pipeline.h"
 
 /* Times below are exact to the nanosecond as doubles in microseconds, and after multiplying by
  * 1000. */
@@ -45,7 +44,7 @@ static rocl_status begin_capture(void *self, const rocl_capture *capture, rocl_e
     c->part->sorter = c->packer.sorter = rocl_packer_sorter(&c->packer);
     if (!c->part->sorter)
         return rocl_fail_memory(err);
-    rocl_filter_window(c->trace->filter, &c->from, &c->to);
+    rocl_trace_window(c->trace, &c->from, &c->to);
     rocl_status st = rocl_packer_check(capture, err);
     if (st == ROCL_OK && c->opt.flows)
         st = chrome_links_open(&c->part->links, c->trace, err);

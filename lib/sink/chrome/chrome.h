@@ -21,10 +21,10 @@
 #include "base/map.h"
 #include "model/gpus.h"
 #include "model/trace.h"
-#include "sink/forms.h"
-#include "sink/labels.h"
-#include "sink/lanes.h"
-#include "sink/pack.h"
+#include "base/text_cache.h"
+#include "timeline/labels.h"
+#include "timeline/lanes.h"
+#include "timeline/record.h"
 
 /* ---- format.c ---- */
 

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/json_put.h"
 #include "sink/chrome/chrome.h"
-#include "sink/shown.h"
+#include "timeline/shown.h"
 
 typedef struct series {
     rocl_buf name; /* escaped; empty: not met yet */

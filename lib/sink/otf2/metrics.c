@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "sink/otf2/ot.h"
-#include "sink/shown.h"
+#include "timeline/shown.h"
 
 typedef struct meter { /* one value over time */
     uint32_t metric;

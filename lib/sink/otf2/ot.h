@@ -32,9 +32,9 @@
 #include "base/map.h"
 #include "model/gpus.h"
 #include "model/trace.h"
-#include "sink/labels.h"
-#include "sink/lanes.h"
-#include "sink/pack.h"
+#include "timeline/labels.h"
+#include "timeline/lanes.h"
+#include "timeline/record.h"
 
 /* ---- defs.c: numbers of things by what they are, given out in the order of asking ---- */
 

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "filter/filter.h"
 #include "sink/otf2/ot.h"
-#include "sink/sink.h"
+#include "trace/pipeline.h"
 
 /* ---- a capture ---- */
 
@@ -68,7 +67,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     ot_sink *s = self;
     (void)c;
     rocl_progress_phase(s->trace, "writing", rocl_sorter_count(s->packer.sorter));
-    rocl_filter_window(s->trace->filter, &s->from, &s->to);
+    rocl_trace_window(s->trace, &s->from, &s->to);
     rocl_status st = write_first(s, err);
     if (st == ROCL_OK)
         st = write_second(s, err);

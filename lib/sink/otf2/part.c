@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "sink/otf2/ot.h"
-#include "sink/sink.h"
+#include "trace/pipeline.h"
 
 /* No part is much smaller: so many slices take longer than a thread and a table do. */
 #define LEAST_SLICES 20000

@@ -7,7 +7,7 @@
 
 #include "sink/pftrace/fields.h"
 #include "sink/pftrace/pf.h"
-#include "sink/shown.h"
+#include "timeline/shown.h"
 
 bool pf_is_integer(double v)
 {

@@ -26,9 +26,9 @@
 #include "base/utf8.h"
 #include "model/gpus.h"
 #include "model/trace.h"
-#include "sink/labels.h"
-#include "sink/lanes.h"
-#include "sink/pack.h"
+#include "timeline/labels.h"
+#include "timeline/lanes.h"
+#include "timeline/record.h"
 #include "sink/pftrace/fields.h"
 
 /* ---- stream.c ---- */

@@ -2,9 +2,8 @@
  * sequences that it finds there. */
 #include <stdlib.h>
 
-#include "filter/filter.h"
 #include "sink/pftrace/pf.h"
-#include "sink/sink.h"
+#include "trace/pipeline.h"
 
 static rocl_status join_linked(pf_sink *p, rocl_error *err)
 {
@@ -37,7 +36,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     pf_sink *p = self;
     rocl_progress_phase(p->trace, "writing", rocl_sorter_count(p->packer.sorter));
     rocl_status st = pf_world_capture(&p->world, c, err);
-    rocl_filter_window(p->trace->filter, &p->from, &p->to);
+    rocl_trace_window(p->trace, &p->from, &p->to);
     if (st == ROCL_OK)
         st = join_linked(p, err);
     if (st == ROCL_OK)

@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/new_db.h"
-#include "model/schema.h"
+#include "format/schema.h"
 #include "model/trace.h"
 
 /* ---- what others call ---------------------------------------------------------------------- */

@@ -21,7 +21,7 @@
 
 #include "base/map.h"
 #include "base/spool.h"
-#include "model/chunk.h"
+#include "format/chunk.h"
 #include "source/allocs.h"
 #include "source/batch.h"
 

@@ -19,9 +19,9 @@
 
 #include "base/array.h"
 #include "base/ids.h"
-#include "model/schema.h"
+#include "format/schema.h"
 #include "source/agent_label.h"
-#include "source/rows.h"
+#include "source/db/rows.h"
 #include "source/allocs.h"
 #include "source/source.h"
 

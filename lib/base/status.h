@@ -1,0 +1,56 @@
+/* Status codes, errors and what the public header shares with base/, which knows nothing of traces.
+ * The installed rocline.h holds this text in place of its #include. */
+#ifndef ROCL_BASE_STATUS_H
+#define ROCL_BASE_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define ROCL_API __attribute__((visibility("default")))
+#else
+#define ROCL_API
+#endif
+
+#define ROCL_NONE           UINT32_MAX
+#define ROCL_DEFAULT_MEMORY ((size_t)48 << 20) /* bytes for sorting, where none are asked for */
+
+/* The values are the exit codes of the tools. */
+typedef enum rocl_status {
+    ROCL_OK = 0,
+    ROCL_PARTIAL = 1,  /* done, but records were left out or repaired, and counted */
+    ROCL_USAGE = 2,    /* the caller asked for something impossible */
+    ROCL_INPUT = 3,    /* an input cannot be read or is not what it should be */
+    ROCL_OUTPUT = 4,   /* the output cannot be written */
+    ROCL_INTERNAL = 5, /* memory, threads, or a fault of ours */
+} rocl_status;
+
+typedef struct rocl_error rocl_error;
+
+ROCL_API rocl_error *rocl_error_new(void);
+ROCL_API void rocl_error_free(rocl_error *e);
+ROCL_API rocl_status rocl_error_status(const rocl_error *e);
+/* One line "outermost place: ...: what is wrong", no newline; "" when nothing is. Owned by e. */
+ROCL_API const char *rocl_error_text(const rocl_error *e);
+
+/* For a program that is about to end by a signal: removes what outputs that are not complete have
+ * left under hidden names, and folders that were made for them. Not to be called from a signal
+ * handler, but in a thread that waits for signals. What would complete or begin an output waits
+ * forever from then on. */
+ROCL_API void rocl_abandon_outputs(void);
+
+/* Makes the folder of an output, and its parents. */
+ROCL_API rocl_status rocl_make_dirs(const char *path, rocl_error *err);
+/* After a failure: of the folders that the program has made so, removes those that are empty. */
+ROCL_API void rocl_remove_empty_dirs(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

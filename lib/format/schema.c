@@ -1,0 +1,422 @@
+#include "format/schema.h"
+
+#include <string.h>
+
+/* ---- columns ---- */
+
+#define BASE(name, type)                                                                           \
+    {                                                                                              \
+        name, type, true, false                                                                    \
+    }
+#define LATER(name, type)                                                                          \
+    {                                                                                              \
+        name, type, false, false                                                                   \
+    } /* of some versions */
+#define FOUR(name, type)                                                                           \
+    {                                                                                              \
+        name, type, false, true                                                                    \
+    }
+#define INT     "INTEGER"
+#define ZERO    "INTEGER DEFAULT 0"
+#define BIG     "BIGINT"
+#define JSON    "JSONB DEFAULT \"{}\""
+#define TEXT    "TEXT"
+#define GUID    BASE("guid", TEXT)
+#define TIMES   BASE("start", BIG), BASE("end", BIG)
+#define EXTDATA BASE("extdata", JSON)
+
+static const schema_column region_columns[] = {
+    GUID,  BASE("nid", INT),     BASE("pid", INT),      BASE("tid", INT),
+    TIMES, BASE("name_id", INT), BASE("event_id", INT), EXTDATA};
+
+static const schema_column sample_columns[] = {GUID,
+                                               BASE("track_id", INT),
+                                               FOUR("name_id", INT),
+                                               BASE("timestamp", BIG),
+                                               BASE("event_id", INT),
+                                               EXTDATA};
+
+static const schema_column dispatch_columns[] = {GUID,
+                                                 BASE("nid", INT),
+                                                 BASE("pid", INT),
+                                                 BASE("tid", INT),
+                                                 BASE("agent_id", INT),
+                                                 BASE("kernel_id", INT),
+                                                 BASE("dispatch_id", INT),
+                                                 BASE("queue_id", INT),
+                                                 BASE("stream_id", INT),
+                                                 TIMES,
+                                                 BASE("private_segment_size", INT),
+                                                 BASE("group_segment_size", INT),
+                                                 BASE("workgroup_size_x", INT),
+                                                 BASE("workgroup_size_y", INT),
+                                                 BASE("workgroup_size_z", INT),
+                                                 BASE("grid_size_x", INT),
+                                                 BASE("grid_size_y", INT),
+                                                 BASE("grid_size_z", INT),
+                                                 LATER("graph_exec_id", ZERO),
+                                                 LATER("graph_node_id", ZERO),
+                                                 LATER("replay_pass", ZERO),
+                                                 BASE("region_name_id", INT),
+                                                 BASE("event_id", INT),
+                                                 EXTDATA};
+
+static const schema_column copy_columns[] = {GUID,
+                                             BASE("nid", INT),
+                                             BASE("pid", INT),
+                                             BASE("tid", INT),
+                                             TIMES,
+                                             BASE("name_id", INT),
+                                             BASE("dst_agent_id", INT),
+                                             BASE("dst_address", INT),
+                                             BASE("src_agent_id", INT),
+                                             BASE("src_address", INT),
+                                             BASE("size", INT),
+                                             BASE("queue_id", INT),
+                                             BASE("stream_id", INT),
+                                             LATER("graph_exec_id", ZERO),
+                                             LATER("graph_node_id", ZERO),
+                                             BASE("region_name_id", INT),
+                                             BASE("event_id", INT),
+                                             EXTDATA};
+
+static const schema_column allocate_columns[] = {GUID,
+                                                 BASE("nid", INT),
+                                                 BASE("pid", INT),
+                                                 BASE("tid", INT),
+                                                 BASE("agent_id", INT),
+                                                 BASE("type", TEXT),
+                                                 BASE("level", TEXT),
+                                                 TIMES,
+                                                 BASE("address", INT),
+                                                 BASE("size", INT),
+                                                 BASE("queue_id", INT),
+                                                 BASE("stream_id", INT),
+                                                 BASE("event_id", INT),
+                                                 EXTDATA};
+
+static const schema_column graph_columns[] = {GUID,
+                                              BASE("nid", INT),
+                                              BASE("pid", INT),
+                                              BASE("tid", INT),
+                                              BASE("agent_id", INT),
+                                              BASE("queue_id", INT),
+                                              LATER("stream_id", INT),
+                                              TIMES,
+                                              LATER("name_id", INT),
+                                              BASE("graph_exec_id", ZERO),
+                                              BASE("kernel_dispatch_count", ZERO),
+                                              BASE("event_id", INT),
+                                              EXTDATA};
+
+static const schema_column hip_columns[] = {GUID,
+                                            BASE("nid", INT),
+                                            BASE("pid", INT),
+                                            BASE("tid", INT),
+                                            BASE("agent_id", INT),
+                                            BASE("queue_id", INT),
+                                            BASE("source_queue_id", INT),
+                                            BASE("stream_id", INT),
+                                            TIMES,
+                                            BASE("name_id", INT),
+                                            BASE("event_id", INT),
+                                            EXTDATA};
+
+static const schema_column value_columns[] = {GUID,
+                                              BASE("event_id", INT),
+                                              BASE("pmc_id", INT),
+                                              LATER("sample_id", INT),
+                                              LATER("xcc", INT),
+                                              LATER("shader_engine", INT),
+                                              LATER("shader_array", INT),
+                                              LATER("wgp", INT),
+                                              LATER("instance", INT),
+                                              BASE("value", "REAL DEFAULT 0.0"),
+                                              EXTDATA};
+
+static const schema_column arg_columns[] = {GUID,
+                                            BASE("event_id", INT),
+                                            BASE("position", INT),
+                                            BASE("type", TEXT),
+                                            BASE("name", TEXT),
+                                            BASE("value", TEXT),
+                                            EXTDATA};
+
+static const schema_column event_columns[] = {GUID,
+                                              BASE("category_id", INT),
+                                              BASE("stack_id", INT),
+                                              BASE("parent_stack_id", INT),
+                                              BASE("correlation_id", INT),
+                                              BASE("call_stack", JSON),
+                                              BASE("line_info", JSON),
+                                              EXTDATA};
+
+static const schema_column track_columns[] = {GUID,
+                                              BASE("nid", INT),
+                                              FOUR("ppid", INT),
+                                              BASE("pid", INT),
+                                              BASE("tid", INT),
+                                              FOUR("agent_id", INT),
+                                              FOUR("queue_id", INT),
+                                              FOUR("stream_id", INT),
+                                              BASE("name_id", INT),
+                                              EXTDATA};
+
+static const schema_column kernel_columns[] = {GUID,
+                                               BASE("nid", INT),
+                                               BASE("pid", INT),
+                                               BASE("code_object_id", INT),
+                                               BASE("kernel_name", TEXT),
+                                               BASE("display_name", TEXT),
+                                               BASE("kernel_object", INT),
+                                               BASE("kernarg_segment_size", INT),
+                                               BASE("kernarg_segment_alignment", INT),
+                                               BASE("group_segment_size", INT),
+                                               BASE("private_segment_size", INT),
+                                               BASE("sgpr_count", INT),
+                                               BASE("arch_vgpr_count", INT),
+                                               BASE("accum_vgpr_count", INT),
+                                               EXTDATA};
+
+static const schema_column code_object_columns[] = {GUID,
+                                                    BASE("nid", INT),
+                                                    BASE("pid", INT),
+                                                    BASE("agent_id", INT),
+                                                    BASE("uri", TEXT),
+                                                    BASE("load_base", BIG),
+                                                    BASE("load_size", BIG),
+                                                    BASE("load_delta", BIG),
+                                                    BASE("storage_type", TEXT),
+                                                    EXTDATA};
+
+static const schema_column counter_columns[] = {GUID,
+                                                BASE("nid", INT),
+                                                BASE("pid", INT),
+                                                BASE("agent_id", INT),
+                                                BASE("target_arch", TEXT),
+                                                BASE("event_code", INT),
+                                                BASE("instance_id", INT),
+                                                BASE("name", TEXT),
+                                                BASE("symbol", TEXT),
+                                                BASE("description", TEXT),
+                                                BASE("long_description", TEXT),
+                                                BASE("component", TEXT),
+                                                BASE("units", TEXT),
+                                                BASE("value_type", TEXT),
+                                                BASE("block", TEXT),
+                                                BASE("expression", TEXT),
+                                                BASE("is_constant", INT),
+                                                BASE("is_derived", INT),
+                                                LATER("spm_support", INT),
+                                                EXTDATA};
+
+static const schema_column queue_columns[] = {GUID, BASE("nid", INT), BASE("pid", INT),
+                                              BASE("name", TEXT), EXTDATA};
+
+static const schema_column stream_columns[] = {GUID, BASE("nid", INT), BASE("pid", INT),
+                                               BASE("name", TEXT), EXTDATA};
+
+static const schema_column agent_columns[] = {GUID,
+                                              BASE("nid", INT),
+                                              BASE("pid", INT),
+                                              BASE("type", TEXT),
+                                              BASE("absolute_index", INT),
+                                              BASE("logical_index", INT),
+                                              BASE("type_index", INT),
+                                              BASE("uuid", INT),
+                                              BASE("name", TEXT),
+                                              BASE("model_name", TEXT),
+                                              BASE("vendor_name", TEXT),
+                                              BASE("product_name", TEXT),
+                                              BASE("user_name", TEXT),
+                                              EXTDATA};
+
+static const schema_column thread_columns[] = {GUID,
+                                               BASE("nid", INT),
+                                               BASE("ppid", INT),
+                                               BASE("pid", INT),
+                                               BASE("tid", INT),
+                                               BASE("name", TEXT),
+                                               TIMES,
+                                               EXTDATA};
+
+static const schema_column process_columns[] = {GUID,
+                                                BASE("nid", INT),
+                                                BASE("ppid", INT),
+                                                BASE("pid", INT),
+                                                BASE("init", BIG),
+                                                BASE("fini", BIG),
+                                                TIMES,
+                                                BASE("command", TEXT),
+                                                BASE("environment", JSON),
+                                                EXTDATA};
+
+static const schema_column node_columns[] = {GUID,
+                                             BASE("hash", BIG),
+                                             BASE("machine_id", TEXT),
+                                             BASE("system_name", TEXT),
+                                             BASE("hostname", TEXT),
+                                             BASE("release", TEXT),
+                                             BASE("version", TEXT),
+                                             BASE("hardware_name", TEXT),
+                                             BASE("domain_name", TEXT)};
+
+static const schema_column string_columns[] = {GUID, BASE("string", TEXT)};
+
+static const schema_column metadata_columns[] = {BASE("tag", TEXT), BASE("value", TEXT)};
+
+/* ---- tables ---- */
+
+#define COLUMNS(list) list, sizeof(list) / sizeof *(list)
+
+static const struct {
+    const char *name;
+    schema_rule rule;
+    bool base;
+    const schema_column *columns;
+    size_t count;
+} tables[SCHEMA_TABLES] = {
+    [SCHEMA_REGION] = {"rocpd_region", SCHEMA_SELECTED, true, COLUMNS(region_columns)},
+    [SCHEMA_SAMPLE] = {"rocpd_sample", SCHEMA_SELECTED, true, COLUMNS(sample_columns)},
+    [SCHEMA_DISPATCH] = {"rocpd_kernel_dispatch", SCHEMA_SELECTED, true, COLUMNS(dispatch_columns)},
+    [SCHEMA_COPY] = {"rocpd_memory_copy", SCHEMA_SELECTED, true, COLUMNS(copy_columns)},
+    [SCHEMA_ALLOCATE] = {"rocpd_memory_allocate", SCHEMA_SELECTED, true, COLUMNS(allocate_columns)},
+    [SCHEMA_GRAPH] = {"rocpd_graph_launch", SCHEMA_SELECTED, false, COLUMNS(graph_columns)},
+    [SCHEMA_HIP] = {"rocpd_hip_event", SCHEMA_SELECTED, false, COLUMNS(hip_columns)},
+    [SCHEMA_VALUE] = {"rocpd_pmc_event", SCHEMA_VALUES, true, COLUMNS(value_columns)},
+    [SCHEMA_ARG] = {"rocpd_arg", SCHEMA_BY_EVENT, true, COLUMNS(arg_columns)},
+    [SCHEMA_LINE_INFO] = {"rocpd_line_info", SCHEMA_BY_EVENT, false, NULL, 0},
+    [SCHEMA_CALL_STACK] = {"rocpd_call_stack", SCHEMA_BY_EVENT, false, NULL, 0},
+    [SCHEMA_EVENT] = {"rocpd_event", SCHEMA_USED, true, COLUMNS(event_columns)},
+    [SCHEMA_TRACK] = {"rocpd_track", SCHEMA_USED, true, COLUMNS(track_columns)},
+    [SCHEMA_KERNEL] = {"rocpd_info_kernel_symbol", SCHEMA_USED, true, COLUMNS(kernel_columns)},
+    [SCHEMA_CODE_OBJECT] = {"rocpd_info_code_object", SCHEMA_USED, true,
+                            COLUMNS(code_object_columns)},
+    [SCHEMA_COUNTER] = {"rocpd_info_pmc", SCHEMA_USED, true, COLUMNS(counter_columns)},
+    [SCHEMA_SOURCE_CODE] = {"rocpd_info_source_code", SCHEMA_USED, false, NULL, 0},
+    [SCHEMA_PC] = {"rocpd_info_pc", SCHEMA_USED, false, NULL, 0},
+    [SCHEMA_ADDRESS_RANGE] = {"rocpd_info_address_range", SCHEMA_USED, false, NULL, 0},
+    [SCHEMA_QUEUE] = {"rocpd_info_queue", SCHEMA_USED, true, COLUMNS(queue_columns)},
+    [SCHEMA_STREAM] = {"rocpd_info_stream", SCHEMA_USED, true, COLUMNS(stream_columns)},
+    [SCHEMA_AGENT] = {"rocpd_info_agent", SCHEMA_WHOLE, true, COLUMNS(agent_columns)},
+    [SCHEMA_THREAD] = {"rocpd_info_thread", SCHEMA_USED, true, COLUMNS(thread_columns)},
+    [SCHEMA_PROCESS] = {"rocpd_info_process", SCHEMA_WHOLE, true, COLUMNS(process_columns)},
+    [SCHEMA_NODE] = {"rocpd_info_node", SCHEMA_WHOLE, true, COLUMNS(node_columns)},
+    [SCHEMA_STRING] = {"rocpd_string", SCHEMA_USED, true, COLUMNS(string_columns)},
+    [SCHEMA_CATEGORY] = {"rocpd_info_category", SCHEMA_WHOLE, false, NULL, 0},
+    [SCHEMA_METADATA] = {"rocpd_metadata", SCHEMA_WHOLE, true, COLUMNS(metadata_columns)},
+    [SCHEMA_OTHER] = {"", SCHEMA_WHOLE, false, NULL, 0},
+};
+
+const char *schema_table_name(schema_table t)
+{
+    return tables[t].name;
+}
+
+schema_table schema_table_of(const char *name)
+{
+    for (schema_table t = 0; t < SCHEMA_TABLES; t++)
+        if (!strcmp(tables[t].name, name))
+            return t;
+    return SCHEMA_OTHER;
+}
+
+schema_table schema_table_of_kind(rocl_kind kind)
+{
+    switch (kind) {
+    case ROCL_REGION:
+    case ROCL_MARKER:
+        return SCHEMA_REGION;
+    case ROCL_DISPATCH:
+    case ROCL_COUNTER: /* without its dispatch a value says nothing */
+        return SCHEMA_DISPATCH;
+    case ROCL_COPY:
+        return SCHEMA_COPY;
+    case ROCL_ALLOC:
+    case ROCL_SCRATCH:
+        return SCHEMA_ALLOCATE;
+    case ROCL_GRAPH:
+        return SCHEMA_GRAPH;
+    case ROCL_HIP_EVENT:
+    case ROCL_BARRIER: /* which schema 3 has no other table for */
+        return SCHEMA_HIP;
+    default:
+        return SCHEMA_SAMPLE;
+    }
+}
+
+schema_rule schema_rule_of(schema_table t)
+{
+    return tables[t].rule;
+}
+
+bool schema_is_base(schema_table t)
+{
+    return tables[t].base;
+}
+
+const schema_column *schema_columns_of(schema_table t, size_t *count)
+{
+    *count = tables[t].count;
+    return tables[t].columns;
+}
+
+/* ---- what columns hold ---- */
+
+/* Columns are named alike in all tables, also in those that later versions add. */
+static const struct {
+    const char *column;
+    schema_table table;
+} references[] = {
+    {"nid", SCHEMA_NODE},
+    {"pid", SCHEMA_PROCESS},
+    {"tid", SCHEMA_THREAD},
+    {"agent_id", SCHEMA_AGENT},
+    {"src_agent_id", SCHEMA_AGENT},
+    {"dst_agent_id", SCHEMA_AGENT},
+    {"queue_id", SCHEMA_QUEUE},
+    {"source_queue_id", SCHEMA_QUEUE},
+    {"stream_id", SCHEMA_STREAM},
+    {"kernel_id", SCHEMA_KERNEL},
+    {"code_object_id", SCHEMA_CODE_OBJECT},
+    {"pmc_id", SCHEMA_COUNTER},
+    {"event_id", SCHEMA_EVENT},
+    {"sample_id", SCHEMA_SAMPLE},
+    {"track_id", SCHEMA_TRACK},
+    {"name_id", SCHEMA_STRING},
+    {"region_name_id", SCHEMA_STRING},
+    {"category_id", SCHEMA_STRING},
+    {"pc_id", SCHEMA_PC},
+    {"source_code_id", SCHEMA_SOURCE_CODE},
+    {"address_id", SCHEMA_ADDRESS_RANGE},
+};
+
+schema_table schema_refers_to(schema_table t, const char *column)
+{
+    /* These two are what the operating system says. */
+    if ((t == SCHEMA_PROCESS && !strcmp(column, "pid")) ||
+        (t == SCHEMA_THREAD && !strcmp(column, "tid")))
+        return SCHEMA_OTHER;
+    for (size_t i = 0; i < sizeof references / sizeof *references; i++)
+        if (!strcmp(references[i].column, column))
+            return references[i].table;
+    return SCHEMA_OTHER;
+}
+
+schema_serial schema_serial_of(const char *column)
+{
+    if (!strcmp(column, "stack_id") || !strcmp(column, "parent_stack_id"))
+        return SCHEMA_STACK;
+    if (!strcmp(column, "dispatch_id"))
+        return SCHEMA_DISPATCH_ID;
+    return !strcmp(column, "graph_exec_id") ? SCHEMA_GRAPH_ID : SCHEMA_SERIALS;
+}
+
+bool schema_in_track(const char *column)
+{
+    static const char *const columns[] = {"nid", "pid", "tid", "agent_id", "queue_id", "stream_id"};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (!strcmp(columns[i], column))
+            return true;
+    return false;
+}

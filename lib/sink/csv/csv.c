@@ -1,0 +1,437 @@
+/* The CSV sink: batches are packed into one sorter per file while a capture is read; at its end
+ * the sorters are read one after the other, in the order of rocl_csv_files, through a pipe whose
+ * workers make the text. Chunks are cut by the length of names, which does not depend on how many
+ * workers there are: so gzip members are the same for every number of them. */
+#include "sink/csv/csv.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/out.h"
+#include "base/pool.h"
+#include "trace/pipeline.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK_WEIGHT = 128 << 10, /* bytes of text in a chunk, about */
+    ROW_WEIGHT = 128,         /* of a row beside its name */
+    ROUTES = 64,
+};
+
+typedef struct route {
+    uint32_t category; /* + 1; 0: empty */
+    rocl_csv_file_id file;
+} route;
+
+typedef struct rocl_csv_worker {
+    alignas(ROCL_LINE) rocl_csv_formatter formatter;
+    rocl_buf text; /* of a chunk, before gzip */
+    route routes[ROUTES];
+} rocl_csv_worker;
+
+typedef struct rocl_csv_run {
+    rocl_trace *trace;
+    const rocl_csv_options *opt;
+    uint32_t files; /* rocl_csv_file_ids as bits */
+    rocl_csv_plan plans[CSV_FILES];
+    rocl_csv_outs outs;
+    rocl_csv_worker *workers;
+    unsigned jobs;
+    pthread_mutex_t lock; /* to make sorters under */
+
+    /* of the capture that is read */
+    const rocl_capture *capture;
+    size_t slots;                    /* processes that have files of their own, at least 1 */
+    _Atomic(rocl_sorter *) *sorters; /* [file * slots + slot], made when there is a first row */
+    uint32_t *ranks;
+    rocl_csv_order order;
+    rocl_buf guid; /* in quotes */
+} rocl_csv_run;
+
+/* ---- a capture begins ---------------------------------------------------------------------- */
+
+static void end_of_sorters(rocl_csv_run *r)
+{
+    for (size_t i = 0; r->sorters && i < CSV_FILES * r->slots; i++)
+        rocl_sorter_free(atomic_load(&r->sorters[i]));
+    free(r->sorters);
+    free(r->ranks);
+    r->sorters = NULL;
+    r->ranks = NULL;
+}
+
+static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
+{
+    rocl_csv_run *r = self;
+    size_t n;
+    const char *guid = rocl_strings_get(r->trace->strings, c->guid, &n);
+    r->guid.len = 0;
+    rocl_csv_put_quoted(&r->guid, guid, n);
+    r->capture = c;
+    r->slots = r->opt->style == ROCL_CSV_ROCPROFV3 && c->process_count ? c->process_count : 1;
+    r->sorters = calloc(CSV_FILES * r->slots, sizeof *r->sorters);
+    r->ranks = rocl_csv_rank_counters(r->trace, c);
+    r->order = (rocl_csv_order){r->ranks, c->counter_count};
+    return r->sorters && r->ranks && !r->guid.failed ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+static const rocl_csv_file_id file_of_kind[ROCL_KINDS] = {
+    [ROCL_DISPATCH] = CSV_FILE_KERNEL,     [ROCL_COPY] = CSV_FILE_COPY,
+    [ROCL_ALLOC] = CSV_FILE_ALLOC,         [ROCL_SCRATCH] = CSV_FILE_SCRATCH,
+    [ROCL_COUNTER] = CSV_FILE_COUNTER,     [ROCL_SPM] = CSV_FILE_SPM,
+    [ROCL_SAMPLE] = CSV_FILE_SAMPLE,       [ROCL_GRAPH] = CSV_FILE_GRAPH,
+    [ROCL_HIP_EVENT] = CSV_FILE_HIP_EVENT,
+};
+
+/* Regions go by their category; a marker without one is a marker all the same. */
+static rocl_csv_file_id file_of_region(const rocl_csv_run *r, rocl_csv_worker *w, rocl_kind kind,
+                                       const rocl_event *e)
+{
+    if (r->opt->style == ROCL_CSV_ROCPD_1_1)
+        return kind == ROCL_INSTANT ? CSV_FILE_INSTANTS : CSV_FILE_REGIONS;
+    if (e->category == ROCL_NONE || !e->category)
+        return kind == ROCL_MARKER ? CSV_FILE_MARKER : CSV_FILE_OTHER;
+    route *known = &w->routes[e->category % ROUTES];
+    if (known->category != e->category + 1)
+        *known = (route){e->category + 1,
+                         rocl_csv_file_of_category(rocl_str(r->trace, e->category), r->opt->style)};
+    return known->file;
+}
+
+static rocl_sorter *make_sorter(rocl_csv_run *r, size_t index, rocl_kind kind)
+{
+    pthread_mutex_lock(&r->lock);
+    rocl_sorter *s = atomic_load(&r->sorters[index]);
+    if (!s) {
+        s = rocl_sorter_new(r->trace->space, rocl_csv_key_words(kind));
+        atomic_store(&r->sorters[index], s);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return s;
+}
+
+static rocl_status add_event(rocl_csv_run *r, unsigned worker, const rocl_batch *b,
+                             const rocl_event *e, rocl_error *err)
+{
+    rocl_csv_file_id file = b->kind <= ROCL_INSTANT
+                                ? file_of_region(r, &r->workers[worker], b->kind, e)
+                                : file_of_kind[b->kind];
+    if (!(r->files >> file & 1) || b->kind == ROCL_BARRIER)
+        return ROCL_OK;
+    size_t index = file * r->slots + (e->process < r->slots ? e->process : 0);
+    rocl_sorter *s = atomic_load_explicit(&r->sorters[index], memory_order_acquire);
+    if (!s && !(s = make_sorter(r, index, b->kind)))
+        return rocl_fail_memory(err);
+    uint64_t key[ROCL_SORT_KEYS_MAX];
+    uint8_t record[CSV_RECORD_MAX];
+    rocl_csv_make_key(key, b, e, &r->order);
+    /* The function of a mark says nothing: all are of one. */
+    bool functions = r->opt->style == ROCL_CSV_ROCPD_1_1 && b->kind != ROCL_INSTANT;
+    uint8_t *end = rocl_csv_pack(record, b, e, functions);
+    return rocl_sorter_add(s, worker, key, record, (size_t)(end - record), err);
+}
+
+static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    size_t size = rocl_kind_size(b->kind);
+    const char *e = b->any;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++, e += size)
+        st = add_event(self, worker, b, (const rocl_event *)(const void *)e, err);
+    return st;
+}
+
+static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
+{
+    rocl_csv_run *r = self;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < CSV_FILES * r->slots && st == ROCL_OK; i++) {
+        rocl_sorter *s = atomic_load_explicit(&r->sorters[i], memory_order_acquire);
+        if (s)
+            st = rocl_sorter_seal(s, worker, err);
+    }
+    return st;
+}
+
+/* ---- the pipe ------------------------------------------------------------------------------ */
+
+static rocl_status make_text(rocl_csv_run *r, rocl_csv_worker *w, const rocl_chunk *c,
+                             rocl_error *err)
+{
+    rocl_csv_file_id file = rocl_csv_out_file(c->user);
+    uint32_t agent;
+    if (file != CSV_FILE_AGENT)
+        return rocl_csv_format_rows(&w->formatter, file, &r->plans[file], c->in.data,
+                                    c->in.data + c->in.len, err);
+    memcpy(&agent, c->in.data, sizeof agent);
+    char *properties;
+    rocl_status st = rocl_agent_json(r->trace, r->capture, agent, &properties, err);
+    if (st != ROCL_OK)
+        return st;
+    st = rocl_csv_agent_row(w->formatter.out, r->capture, &r->capture->agents[agent], properties,
+                            r->opt->style, err);
+    free(properties);
+    return st;
+}
+
+static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
+{
+    rocl_csv_run *r = ctx;
+    rocl_csv_worker *w = &r->workers[worker];
+    w->text.len = 0;
+    w->text.failed = false;
+    w->formatter.out = r->opt->gzip ? &w->text : &c->out;
+    rocl_status st = make_text(r, w, c, err);
+    if (st == ROCL_OK && r->opt->gzip)
+        st = rocl_gzip_member(&c->out, w->text.data, w->text.len, r->opt->level ? r->opt->level : 6,
+                              err);
+    return st;
+}
+
+static rocl_status write_chunk(void *ctx, rocl_chunk *c, rocl_error *err)
+{
+    (void)ctx;
+    return rocl_csv_out_write(c->user, &c->out, err);
+}
+
+/* ---- a capture ends ------------------------------------------------------------------------ */
+
+/* Records on their way from a sorter to the pipe. */
+typedef struct feed {
+    rocl_csv_run *run;
+    rocl_pipe *pipe;
+    rocl_csv_out *out;
+    rocl_chunk *chunk; /* being filled, or NULL */
+    size_t weight;
+    uint64_t rows; /* in it */
+} feed;
+
+static rocl_status get_chunk(feed *f, rocl_error *err)
+{
+    if (f->chunk)
+        return ROCL_OK;
+    rocl_status st = rocl_pipe_get(f->pipe, &f->chunk, err);
+    if (st == ROCL_OK)
+        f->chunk->user = f->out;
+    return st;
+}
+
+static rocl_status put_chunk(feed *f, rocl_error *err)
+{
+    rocl_chunk *c = f->chunk;
+    rocl_progress(f->run->trace, f->rows);
+    f->chunk = NULL;
+    f->weight = 0;
+    f->rows = 0;
+    return c ? rocl_pipe_put(f->pipe, c, err) : ROCL_OK;
+}
+
+/* Names begin every record. */
+static size_t name_length(const rocl_csv_run *r, const rocl_record *rec)
+{
+    const uint8_t *p = rec->data;
+    uint64_t name;
+    size_t n = 0;
+    if (rocl_varint_get(&p, p + rec->len, &name) && name)
+        rocl_strings_get(r->trace->strings, (uint32_t)name - 1, &n);
+    return n;
+}
+
+static rocl_status feed_record(feed *f, const rocl_record *rec, rocl_error *err)
+{
+    rocl_status st = get_chunk(f, err);
+    if (st)
+        return st;
+    rocl_buf_put(&f->chunk->in, rec->key, CSV_TIMES);
+    rocl_buf_put(&f->chunk->in, rec->data, rec->len);
+    f->rows++;
+    f->weight += ROW_WEIGHT + name_length(f->run, rec);
+    return f->weight < CHUNK_WEIGHT ? ROCL_OK : put_chunk(f, err);
+}
+
+static rocl_status feed_sorter(feed *f, rocl_sorter *s, rocl_error *err)
+{
+    rocl_record rec;
+    bool more = true;
+    rocl_status st = rocl_sorter_start(s, err);
+    while (st == ROCL_OK) {
+        st = rocl_sorter_next(s, &rec, &more, err);
+        if (st || !more)
+            break;
+        st = feed_record(f, &rec, err);
+    }
+    rocl_status put = put_chunk(f, st ? NULL : err);
+    return st ? st : put;
+}
+
+static rocl_status feed_slot(feed *f, uint32_t slot, rocl_error *err)
+{
+    rocl_csv_run *r = f->run;
+    rocl_status st = ROCL_OK;
+    for (unsigned file = 0; file < CSV_FILES && st == ROCL_OK; file++) {
+        size_t index = file * r->slots + slot;
+        rocl_sorter *s = atomic_load(&r->sorters[index]);
+        if (!s || !rocl_sorter_count(s))
+            continue;
+        st = rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)file, r->capture, slot, &f->out, err);
+        if (st == ROCL_OK)
+            st = feed_sorter(f, s, err);
+        rocl_sorter_free(s);
+        atomic_store(&r->sorters[index], NULL);
+    }
+    return st;
+}
+
+/* One agent a chunk: their JSON is what takes time. */
+static rocl_status feed_agents(feed *f, rocl_error *err)
+{
+    rocl_csv_run *r = f->run;
+    const rocl_capture *c = r->capture;
+    rocl_status st = ROCL_OK;
+    for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++) {
+        st = rocl_csv_outs_get(&r->outs, CSV_FILE_AGENT, c, c->agents[i].process, &f->out, err);
+        if (st == ROCL_OK)
+            st = get_chunk(f, err);
+        if (st)
+            break;
+        rocl_buf_put(&f->chunk->in, &i, sizeof i);
+        st = put_chunk(f, err);
+    }
+    return st;
+}
+
+static uint64_t count_rows(const rocl_csv_run *r)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < CSV_FILES * r->slots; i++) {
+        rocl_sorter *s = atomic_load(&r->sorters[i]);
+        rows += s ? rocl_sorter_count(s) : 0;
+    }
+    return rows;
+}
+
+static const rocl_pipe_ops pipe_ops = {transform, write_chunk};
+
+/* Rows that are written before other workers have woken. */
+#define FEW_ROWS 1024
+
+static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
+{
+    rocl_csv_run *r = self;
+    feed f = {.run = r};
+    for (unsigned i = 0; i < r->jobs; i++) {
+        rocl_csv_formatter *w = &r->workers[i].formatter;
+        w->capture = c;
+        w->guid = (const char *)r->guid.data;
+        w->guid_len = r->guid.len;
+    }
+    uint64_t rows = count_rows(r);
+    rocl_progress_phase(r->trace, "writing", rows);
+    rocl_status st = rocl_pipe_new(&f.pipe, rows < FEW_ROWS ? 1 : r->jobs, &pipe_ops, r, err);
+    if (st == ROCL_OK && (r->files >> CSV_FILE_AGENT & 1))
+        st = feed_agents(&f, err);
+    for (uint32_t slot = 0; slot < r->slots && st == ROCL_OK; slot++)
+        st = feed_slot(&f, slot, err);
+    if (st)
+        rocl_pipe_abort(f.pipe);
+    else
+        st = rocl_pipe_finish(f.pipe, err);
+    if (st == ROCL_OK)
+        st = rocl_csv_outs_rest(&r->outs, err);
+    end_of_sorters(r);
+    return st;
+}
+
+/* ---- the run ------------------------------------------------------------------------------- */
+
+static rocl_status start(rocl_csv_run *r, rocl_trace *t, const rocl_csv_options *o, rocl_error *err)
+{
+    rocl_status st = rocl_csv_select(&r->files, o, err);
+    if (st)
+        return st;
+    r->workers = rocl_line_calloc(r->jobs, sizeof *r->workers);
+    if (!r->workers)
+        return rocl_fail_memory(err);
+    for (unsigned i = 0; i < r->jobs; i++) {
+        r->workers[i].formatter.quotes.strings = t->strings;
+        r->workers[i].formatter.quotes.make = rocl_csv_quote;
+        r->workers[i].formatter.style = o->style;
+    }
+    for (unsigned f = 0; f < CSV_FILES; f++)
+        rocl_csv_make_plan(&r->plans[f], (rocl_csv_file_id)f, o);
+    return ROCL_OK;
+}
+
+/* On standard output a table without rows still has its header. */
+static rocl_status open_stdout(rocl_csv_run *r, rocl_error *err)
+{
+    rocl_csv_out *out;
+    return r->opt->path && r->files
+               ? rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)__builtin_ctz(r->files), NULL,
+                                   ROCL_NONE, &out, err)
+               : ROCL_OK;
+}
+
+static uint32_t wanted_kinds(uint32_t files)
+{
+    uint32_t kinds = 0;
+    for (unsigned f = 0; f < CSV_FILES; f++)
+        kinds |= files >> f & 1 ? rocl_csv_files[f].kinds : 0;
+    return kinds;
+}
+
+/* AMD's layouts have no place for them. */
+static void tell_barriers(rocl_trace *t)
+{
+    uint64_t n = rocl_trace_events(t, ROCL_BARRIER);
+    if (n)
+        rocl_notice(t, "%" PRIu64 " barrier%s: no CSV file has a place for them; left out", n,
+                    n == 1 ? "" : "s");
+}
+
+static void finish(rocl_csv_run *r)
+{
+    end_of_sorters(r);
+    rocl_csv_outs_discard(&r->outs);
+    for (unsigned i = 0; r->workers && i < r->jobs; i++) {
+        rocl_forms_free(&r->workers[i].formatter.quotes);
+        rocl_buf_free(&r->workers[i].text);
+    }
+    free(r->workers);
+    rocl_buf_free(&r->guid);
+    pthread_mutex_destroy(&r->lock);
+}
+
+rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_files_report *report,
+                           rocl_error *err)
+{
+    rocl_csv_run r = {.trace = t, .opt = o, .jobs = t->opt.jobs};
+    r.outs = (rocl_csv_outs){.trace = t, .options = o, .plans = r.plans};
+    pthread_mutex_init(&r.lock, NULL);
+    rocl_status st = start(&r, t, o, err);
+    if (st == ROCL_OK)
+        st = open_stdout(&r, err);
+    rocl_sink sink = {.self = &r,
+                      .kinds = wanted_kinds(r.files) | (o->kinds ? 0 : ROCL_BIT(ROCL_BARRIER)),
+                      .fields = ROCL_FIELD_DISPATCH_ID,
+                      .begin_capture = begin_capture,
+                      .events = events,
+                      .end_task = end_task,
+                      .end_capture = end_capture};
+    if (st == ROCL_OK)
+        st = rocl_pipeline_run(t, &sink, err);
+    if (st == ROCL_OK)
+        tell_barriers(t);
+    if (report)
+        *report = rocl_csv_outs_report(&r.outs);
+    if (st == ROCL_OK)
+        st = rocl_csv_outs_commit(&r.outs, err);
+    finish(&r);
+    return st ? st : rocl_trace_verdict(t);
+}

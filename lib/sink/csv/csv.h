@@ -1,0 +1,276 @@
+/* The CSV sink, inside. An event goes this way:
+ *
+ *     csv.c         batches -> one sorter per file (and process), end of a capture -> pipe -> files
+ *     csv_style.c   which files a style has, with which columns, from which kinds of events
+ *     csv_pack.c    event -> record: the varints that its file needs, and its sort key
+ *     csv_format.c  records -> rows of text
+ *     csv_quote.c   texts in quotes, each worked out once
+ *     csv_agents.c  agents -> rows of agent_info
+ *     csv_files.c   the files: names, headers, commit
+ */
+#ifndef ROCL_SINK_CSV_CSV_H
+#define ROCL_SINK_CSV_CSV_H
+
+#include "base/buf.h"
+#include "base/csv_quote.h"
+#include "base/num.h"
+#include "base/text_cache.h"
+#include "model/trace.h"
+
+/* ---- styles and files (csv_style.c) -------------------------------------------------------- */
+
+enum {
+    CSV_1_0 = 1 << ROCL_CSV_ROCPD_1_0,
+    CSV_1_1 = 1 << ROCL_CSV_ROCPD_1_1,
+    CSV_V3 = 1 << ROCL_CSV_ROCPROFV3,
+    CSV_ROCPD = CSV_1_0 | CSV_1_1,
+    CSV_ALL = CSV_ROCPD | CSV_V3,
+};
+
+/* Where the value of a column comes from, and its form. */
+typedef enum rocl_csv_op {
+    CSV_END_OF_COLUMNS,
+    CSV_GUID,      /* in quotes */
+    CSV_GUID_BARE, /* without */
+    CSV_LITERAL,   /* rocl_csv_column.literal */
+    CSV_TEXT,      /* from here on of the field: a text */
+    CSV_U64,
+    CSV_I64,
+    CSV_HEX,     /* "0x" and 16 digits, in quotes */
+    CSV_FLAGS,   /* a number, which AMD's 1.1 takes for text */
+    CSV_VALUE,   /* a double */
+    CSV_UNIT,    /* a number, -1 unknown */
+    CSV_PROCESS, /* from here on the field is the index of a definition */
+    CSV_THREAD,
+    CSV_AGENT,
+    CSV_QUEUE,
+    CSV_STREAM,
+    CSV_VGPR, /* of a kernel */
+    CSV_ACCUM_VGPR,
+    CSV_SGPR,
+    CSV_COUNTER_NAME,
+    CSV_COUNTER_UNITS,
+    CSV_START, /* of the times */
+    CSV_END,
+    CSV_DURATION,
+} rocl_csv_op;
+
+typedef enum rocl_csv_when { CSV_ALWAYS, CSV_IF_DURATION, CSV_IF_BYTES } rocl_csv_when;
+
+typedef struct rocl_csv_column {
+    const char *title; /* as in 1.0; rocl_csv_put_title() knows how 1.1 spells it */
+    rocl_csv_op op;
+    uint8_t field, styles;
+    rocl_csv_when when;
+    const char *literal;
+} rocl_csv_column;
+
+typedef enum rocl_csv_file_id {
+    CSV_FILE_KERNEL,
+    CSV_FILE_COPY,
+    CSV_FILE_ALLOC,
+    CSV_FILE_SCRATCH,
+    CSV_FILE_HIP,
+    CSV_FILE_HSA,
+    CSV_FILE_MARKER,
+    CSV_FILE_RCCL,
+    CSV_FILE_ROCDECODE,
+    CSV_FILE_ROCJPEG,
+    CSV_FILE_OTHER,
+    CSV_FILE_REGIONS,  /* 1.1: all of the API files together */
+    CSV_FILE_INSTANTS, /* 1.1: what its regions file has no place for */
+    CSV_FILE_COUNTER,
+    CSV_FILE_SPM,
+    CSV_FILE_SAMPLE,
+    CSV_FILE_GRAPH,
+    CSV_FILE_HIP_EVENT,
+    CSV_FILE_AGENT, /* columns in csv_agents.c */
+    CSV_FILES
+} rocl_csv_file_id;
+
+typedef struct rocl_csv_file {
+    const char *stem, *suffix; /* "hip" "_api_trace" */
+    const char *suffix_1_1;    /* NULL: the same */
+    uint8_t styles;
+    uint8_t fields; /* of a record */
+    uint32_t kinds; /* of events that may have rows in it */
+    const rocl_csv_column *columns;
+} rocl_csv_file;
+
+extern const rocl_csv_file rocl_csv_files[CSV_FILES];
+
+enum { CSV_COLUMNS_MAX = 32 };
+
+/* The columns of a file in a style and with options. */
+typedef struct rocl_csv_plan {
+    const rocl_csv_column *columns[CSV_COLUMNS_MAX];
+    unsigned count;
+} rocl_csv_plan;
+
+void rocl_csv_make_plan(rocl_csv_plan *plan, rocl_csv_file_id file, const rocl_csv_options *o);
+/* Appends "title" as the style spells it. */
+void rocl_csv_put_title(rocl_buf *to, const char *title, rocl_csv_style style);
+void rocl_csv_put_header(rocl_buf *to, const rocl_csv_plan *plan, rocl_csv_style style);
+/* "kernel_trace": what stands between prefix and .csv. */
+void rocl_csv_file_name(char *to, size_t size, rocl_csv_file_id file, rocl_csv_style style);
+/* The files that the options ask for, as bits. */
+rocl_status rocl_csv_select(uint32_t *files, const rocl_csv_options *o, rocl_error *err);
+/* The file that regions of a category go to. */
+rocl_csv_file_id rocl_csv_file_of_category(const char *category, rocl_csv_style style);
+
+/* ---- records (csv_pack.c) ------------------------------------------------------------------ */
+
+/* Fields of a record. The times are the sort key, the others follow as varints in this order.
+ * References to texts and definitions are kept + 1, which makes ROCL_NONE a short 0. */
+enum {
+    CSV_F_START,
+    CSV_F_END,
+    CSV_F_NAME,
+    CSV_F_STACK,
+    CSV_F_THREAD,
+    CSV_F_PROCESS,
+    CSV_F_OWN, /* the first that depends on the kind */
+
+    CSV_F_CATEGORY = CSV_F_OWN, /* regions, markers, instants */
+    CSV_REGION_FIELDS,
+
+    CSV_F_AGENT = CSV_F_OWN, /* most of the others */
+    CSV_F_QUEUE,
+    CSV_F_STREAM,
+    CSV_F_PLACED,
+
+    CSV_F_DISPATCH = CSV_F_PLACED,
+    CSV_F_KERNEL_ID,
+    CSV_F_KERNEL,
+    CSV_F_LDS,
+    CSV_F_SCRATCH,
+    CSV_F_SIZES,
+    CSV_F_WORKGROUP = CSV_F_SIZES, /* 3 */
+    CSV_F_GRID = CSV_F_WORKGROUP + 3,
+    CSV_DISPATCH_FIELDS = CSV_F_GRID + 3,
+
+    CSV_F_WORKGROUP_SIZE = CSV_F_SIZES, /* counters: the products */
+    CSV_F_GRID_SIZE,
+    CSV_F_COUNTER,
+    CSV_F_VALUE,
+    CSV_COUNTER_FIELDS,
+
+    CSV_F_SOURCE = CSV_F_OWN, /* copies */
+    CSV_F_DESTINATION,
+    CSV_F_COPY_STREAM,
+    CSV_F_BYTES,
+    CSV_COPY_FIELDS,
+
+    CSV_F_SIZE = CSV_F_PLACED, /* allocations, scratch */
+    CSV_F_ADDRESS,
+    CSV_F_FLAGS,
+    CSV_ALLOC_FIELDS,
+
+    CSV_F_SAMPLE_AGENT = CSV_F_OWN, /* SPM, samples */
+    CSV_F_SAMPLE_COUNTER,
+    CSV_F_SAMPLE_VALUE,
+    CSV_F_XCC,
+    CSV_F_SHADER_ENGINE,
+    CSV_F_SHADER_ARRAY,
+    CSV_F_WGP,
+    CSV_F_INSTANCE,
+    CSV_SAMPLE_FIELDS,
+
+    CSV_F_SOURCE_QUEUE = CSV_F_PLACED, /* graphs, HIP events */
+    CSV_F_GRAPH_EXEC,
+    CSV_F_KERNELS,
+    CSV_HIP_FIELDS,
+
+    CSV_FIELDS_MAX = CSV_DISPATCH_FIELDS,
+    CSV_RECORD_MAX = CSV_FIELDS_MAX * ROCL_VARINT_MAX,
+};
+
+/* What the order of rows needs besides the event itself. */
+typedef struct rocl_csv_order {
+    const uint32_t *counter_ranks; /* place of each counter of the capture by name */
+    uint32_t counter_count;
+} rocl_csv_order;
+
+unsigned rocl_csv_key_words(rocl_kind kind);
+void rocl_csv_make_key(uint64_t *key, const rocl_batch *b, const rocl_event *e,
+                       const rocl_csv_order *order);
+static inline int64_t rocl_csv_key_start(uint64_t word)
+{
+    return (int64_t)(word ^ (uint64_t)1 << 63);
+}
+static inline int64_t rocl_csv_key_end(uint64_t word)
+{
+    return (int64_t)(~word ^ (uint64_t)1 << 63);
+}
+/* Writes the record of an event (CSV_RECORD_MAX bytes of room); returns its end. `functions`:
+ * regions are named by their function, not by their message. */
+uint8_t *rocl_csv_pack(uint8_t *to, const rocl_batch *b, const rocl_event *e, bool functions);
+/* Malloced ranks of a capture's counters by name and agent; NULL when memory is out. */
+uint32_t *rocl_csv_rank_counters(const rocl_trace *t, const rocl_capture *c);
+
+/* ---- rows (csv_format.c) ------------------------------------------------------------------- */
+
+/* A short text in quotes: most are, and all bytes are copied at once, however long it is. */
+typedef struct rocl_csv_word {
+    uint32_t text; /* + 1, 0: empty */
+    uint32_t len;
+    char bytes[56];
+} rocl_csv_word;
+
+/* Direct-mapped by text id. */
+enum { CSV_WORDS = 256 };
+
+/* What a worker formats with. */
+typedef struct rocl_csv_formatter {
+    rocl_forms quotes; /* rocl_csv_quote */
+    rocl_buf *out;
+    const rocl_capture *capture;
+    const char *guid; /* in quotes */
+    size_t guid_len;
+    rocl_csv_style style;
+    rocl_upper_digits time; /* of the last one */
+    rocl_csv_word words[CSV_WORDS];
+    rocl_csv_word guid_word; /* empty: it is longer */
+} rocl_csv_formatter;
+
+/* A record in a chunk: the two words of its key that are times, then the fields. */
+enum { CSV_TIMES = 2 * sizeof(uint64_t) };
+
+/* Appends the rows of the records at [in, end) to f->out. */
+rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
+                                  const rocl_csv_plan *plan, const uint8_t *in, const uint8_t *end,
+                                  rocl_error *err);
+
+/* ---- agents (csv_agents.c) ----------------------------------------------------------------- */
+
+void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style);
+/* properties: the agent's JSON object. */
+rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
+                               const char *properties, rocl_csv_style style, rocl_error *err);
+
+/* ---- files (csv_files.c) ------------------------------------------------------------------- */
+
+typedef struct rocl_csv_out rocl_csv_out;
+typedef struct rocl_csv_outs {
+    const rocl_trace *trace;
+    const rocl_csv_options *options;
+    const rocl_csv_plan *plans; /* CSV_FILES of them */
+    rocl_csv_out **all;
+    size_t count, cap;
+    size_t rested; /* of them that have all their rows */
+} rocl_csv_outs;
+
+/* The output of a file (and of a process of a capture, where each has its own; ROCL_NONE: of no
+ * process), opened with its header when it is asked for the first time. Owned by outs. */
+rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, const rocl_capture *c,
+                              uint32_t process, rocl_csv_out **out, rocl_error *err);
+/* All is written of a capture: files of its processes need not stay open. */
+rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err);
+rocl_csv_file_id rocl_csv_out_file(const rocl_csv_out *o);
+rocl_status rocl_csv_out_write(rocl_csv_out *o, const rocl_buf *b, rocl_error *err);
+rocl_files_report rocl_csv_outs_report(const rocl_csv_outs *outs);
+/* Gives the files their names, or leaves no trace of them. */
+rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err);
+void rocl_csv_outs_discard(rocl_csv_outs *outs);
+
+#endif

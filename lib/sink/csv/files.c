@@ -1,0 +1,234 @@
+/* The files of a run: opened when there is a first row for them, named when all is written. */
+#include "sink/csv/csv.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/out.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+struct rocl_csv_out {
+    rocl_csv_file_id file;
+    const rocl_process *process; /* NULL where processes share a file */
+    rocl_out *out;
+};
+
+rocl_csv_file_id rocl_csv_out_file(const rocl_csv_out *o)
+{
+    return o->file;
+}
+
+rocl_status rocl_csv_out_write(rocl_csv_out *o, const rocl_buf *b, rocl_error *err)
+{
+    return rocl_out_write(o->out, b->data, b->len, err);
+}
+
+/* ---- names ---- */
+
+/* The folder of a node, among several, is called as its host is: so rocprofv3 has it. */
+static void put_folder(const rocl_csv_outs *outs, const rocl_capture *c, char *to, size_t size)
+{
+    const char *name = rocl_machine_name(outs->trace, c->machine);
+    to[0] = '\0';
+    if (outs->trace->machine_count < 2 || !strcmp(name, "-") || *name == '.')
+        return;
+    int n = snprintf(to, size, "%.200s/", name);
+    for (int i = 0; i + 1 < n; i++)
+        if (to[i] == '/')
+            to[i] = '_';
+}
+
+/* How many processes before this one would have files of the same name. */
+static unsigned count_namesakes(const rocl_csv_outs *outs, const rocl_capture *c,
+                                const rocl_process *p)
+{
+    const rocl_trace *t = outs->trace;
+    const char *node = rocl_machine_name(t, c->machine);
+    unsigned n = 0;
+    for (size_t i = 0; i <= c->index; i++) {
+        const rocl_capture *other = &t->captures[i]->pub;
+        if (strcmp(rocl_machine_name(t, other->machine), node) != 0)
+            continue;
+        for (uint32_t k = 0; k < other->process_count && &other->processes[k] != p; k++)
+            n += other->processes[k].pid == p->pid;
+    }
+    return n;
+}
+
+/* "4200_", and "4200-2_" of the next process with that pid. */
+static void put_process(const rocl_csv_outs *outs, const rocl_capture *c, const rocl_process *p,
+                        char *to, size_t size)
+{
+    unsigned before = p ? count_namesakes(outs, c, p) : 0;
+    if (before)
+        snprintf(to, size, "%lld-%u_", (long long)p->pid, before + 1);
+    else
+        snprintf(to, size, "%lld_", p ? (long long)p->pid : 0);
+}
+
+/* "<directory>/<prefix>_<name>.csv", rocprofv3 "<directory>/[<host>/]<prefix>_<pid>_<name>.csv".
+ * *folder is how long the part of its folder is. */
+static char *make_path(const rocl_csv_outs *outs, const rocl_csv_out *out, const rocl_capture *c,
+                       size_t *folder)
+{
+    const rocl_csv_options *o = outs->options;
+    const char *directory = o->directory && *o->directory ? o->directory : ".";
+    const char *prefix = o->prefix ? o->prefix : "";
+    char name[64], process[48] = "", node[256] = "", *path = NULL;
+    if (o->path)
+        return strdup(o->path);
+    rocl_csv_file_name(name, sizeof name, out->file, o->style);
+    if (o->style == ROCL_CSV_ROCPROFV3) {
+        put_folder(outs, c, node, sizeof node);
+        put_process(outs, c, out->process, process, sizeof process);
+    }
+    *folder = strlen(directory) + 1 + strlen(node);
+    if (asprintf(&path, "%s/%s%s%s%s%s.csv%s", directory, node, prefix, *prefix ? "_" : "", process,
+                 name, o->gzip ? ".gz" : "") < 0)
+        return NULL;
+    return path;
+}
+
+/* For each file anew: a run that failed may have found it empty, and removed it. */
+static rocl_status make_folder(const rocl_csv_outs *outs, char *path, size_t len, rocl_error *err)
+{
+    if (outs->options->path)
+        return ROCL_OK;
+    char first = path[len];
+    path[len] = '\0';
+    rocl_status st = rocl_make_dirs(path, err);
+    path[len] = first;
+    return st;
+}
+
+static rocl_status open_file(rocl_csv_outs *outs, rocl_csv_out *o, const rocl_capture *c,
+                             rocl_error *err)
+{
+    size_t folder = 0;
+    char *path = make_path(outs, o, c, &folder);
+    if (!path)
+        return rocl_fail_memory(err);
+    rocl_status st = make_folder(outs, path, folder, err);
+    if (st == ROCL_OK)
+        st = rocl_out_open(&o->out, path, err);
+    free(path);
+    return st;
+}
+
+/* ---- files ---- */
+
+/* With gzip the header is a member of its own: chunks need not know where they will stand. */
+static rocl_status write_header(const rocl_csv_outs *outs, rocl_csv_out *o, rocl_error *err)
+{
+    const rocl_csv_options *opt = outs->options;
+    rocl_buf text = {0}, packed = {0};
+    rocl_status st = ROCL_OK;
+    if (o->file == CSV_FILE_AGENT)
+        rocl_csv_agent_header(&text, opt->style);
+    else
+        rocl_csv_put_header(&text, &outs->plans[o->file], opt->style);
+    if (text.failed)
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK && opt->gzip)
+        st = rocl_gzip_member(&packed, text.data, text.len, opt->level ? opt->level : 6, err);
+    if (st == ROCL_OK)
+        st = rocl_csv_out_write(o, opt->gzip ? &packed : &text, err);
+    rocl_buf_free(&text);
+    rocl_buf_free(&packed);
+    return st;
+}
+
+static rocl_csv_out *find(const rocl_csv_outs *outs, rocl_csv_file_id file,
+                          const rocl_process *process)
+{
+    for (size_t i = outs->count; i-- > 0;) {
+        if (outs->all[i]->file == file && outs->all[i]->process == process)
+            return outs->all[i];
+    }
+    return NULL;
+}
+
+static rocl_csv_out *add(rocl_csv_outs *outs)
+{
+    if (!ROCL_GROW(outs->all, outs->cap, outs->count + 1))
+        return NULL;
+    rocl_csv_out *o = calloc(1, sizeof *o);
+    if (o)
+        outs->all[outs->count++] = o;
+    return o;
+}
+
+rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, const rocl_capture *c,
+                              uint32_t process, rocl_csv_out **out, rocl_error *err)
+{
+    bool own = outs->options->style == ROCL_CSV_ROCPROFV3 && !outs->options->path;
+    const rocl_process *p = own && process < c->process_count ? &c->processes[process] : NULL;
+    *out = find(outs, file, p);
+    if (*out)
+        return ROCL_OK;
+    rocl_csv_out *o = add(outs);
+    if (!o)
+        return rocl_fail_memory(err);
+    o->file = file;
+    o->process = p;
+    rocl_status st = open_file(outs, o, c, err);
+    if (st == ROCL_OK)
+        st = write_header(outs, o, err);
+    *out = o;
+    return st;
+}
+
+/* Of the files that may be open, each takes two, the file and its folder. */
+static size_t most_open(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 64;
+    return limit.rlim_cur < 4096 ? (size_t)limit.rlim_cur / 4 : 1024;
+}
+
+rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (; outs->rested < outs->count && st == ROCL_OK; outs->rested++) {
+        const rocl_csv_out *o = outs->all[outs->rested];
+        if (o->process)
+            st = rocl_out_rest(o->out, outs->rested >= most_open(), err);
+    }
+    return st;
+}
+
+rocl_files_report rocl_csv_outs_report(const rocl_csv_outs *outs)
+{
+    rocl_files_report r = {.files = outs->count};
+    for (size_t i = 0; i < outs->count; i++)
+        r.bytes += outs->all[i]->out ? rocl_out_bytes(outs->all[i]->out) : 0;
+    return r;
+}
+
+rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err)
+{
+    rocl_out **files = calloc(outs->count + 1, sizeof *files);
+    if (!files)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < outs->count; i++) {
+        files[i] = outs->all[i]->out;
+        outs->all[i]->out = NULL;
+    }
+    rocl_status st = rocl_out_commit_all(files, outs->count, err);
+    free(files);
+    return st;
+}
+
+void rocl_csv_outs_discard(rocl_csv_outs *outs)
+{
+    for (size_t i = 0; i < outs->count; i++) {
+        rocl_out_discard(outs->all[i]->out);
+        free(outs->all[i]);
+    }
+    free(outs->all);
+    *outs = (rocl_csv_outs){.trace = outs->trace, .options = outs->options, .plans = outs->plans};
+}

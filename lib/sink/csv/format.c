@@ -1,0 +1,302 @@
+/* Records as rows. The inner loop of the sink: nothing is allocated here but room for the rows. */
+#include "sink/csv/csv.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Room for all that is no long text in a row: numbers, words, quotes, commas. */
+enum { WORD = sizeof((rocl_csv_word *)0)->bytes, ROW_ROOM = CSV_COLUMNS_MAX * (WORD + 8) };
+
+_Static_assert(ROCL_NUM_MAX <= WORD, "there is room for numbers, too");
+
+/* ---- texts --------------------------------------------------------------------------------- */
+
+static char *copy(char *p, const char *s, size_t n)
+{
+    memcpy(p, s, n);
+    return p + n;
+}
+
+/* Makes room for a text of n bytes at p, beside that for the rest of the row; p may move. NULL when
+ * memory is out. */
+static char *room(rocl_buf *out, char *p, size_t n)
+{
+    size_t used = (size_t)(p - (char *)out->data);
+    if (out->cap - used >= n + ROW_ROOM)
+        return p;
+    out->len = used;
+    return rocl_buf_grow(out, n + ROW_ROOM) ? (char *)out->data + used : NULL;
+}
+
+static void make_word(rocl_csv_word *w, uint32_t text, const char *p, size_t n)
+{
+    if (n > sizeof w->bytes)
+        return;
+    w->text = text + 1;
+    w->len = (uint32_t)n;
+    memcpy(w->bytes, p, n);
+}
+
+/* Without memory the row is cut short: out->failed tells. */
+static char *put_long_text(rocl_csv_formatter *f, char *p, uint32_t text)
+{
+    const rocl_form *q = rocl_forms_get(&f->quotes, text);
+    if (!q) {
+        f->out->failed = true;
+        return p;
+    }
+    char *at = room(f->out, p, q->len);
+    if (!at)
+        return p;
+    if (q->own)
+        return copy(at, q->bytes, q->len);
+    *at++ = '"';
+    at = copy(at, q->bytes, q->len);
+    *at++ = '"';
+    return at;
+}
+
+/* A text in quotes; ROCL_NONE is empty as "" is. */
+static inline char *put_text(rocl_csv_formatter *f, char *p, uint32_t text)
+{
+    if (text == ROCL_NONE)
+        text = 0;
+    rocl_csv_word *w = &f->words[text % CSV_WORDS];
+    if (w->text == text + 1) {
+        memcpy(p, w->bytes, sizeof w->bytes);
+        return p + w->len;
+    }
+    size_t before = (size_t)(p - (char *)f->out->data);
+    p = put_long_text(f, p, text);
+    const char *begin = (const char *)f->out->data + before;
+    if (!f->out->failed)
+        make_word(w, text, begin, (size_t)(p - begin));
+    return p;
+}
+
+static inline char *put_guid(rocl_csv_formatter *f, char *p, size_t cut)
+{
+    size_t n = f->guid_len - 2 * cut;
+    if (f->guid_word.text) {
+        memcpy(p, f->guid_word.bytes + cut, sizeof f->guid_word.bytes - cut);
+        return p + n;
+    }
+    char *at = room(f->out, p, n);
+    return at ? copy(at, f->guid + cut, n) : p;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+/* "%f", whatever the locale's point looks like. */
+static char *put_fixed(char *p, double v)
+{
+    char text[400];
+    if (fabs(v) < 1e15 && v == (double)(int64_t)v && !signbit(v))
+        return copy(rocl_put_u64(p, (uint64_t)v), ".000000", 7);
+    if (!isfinite(v) || fabs(v) >= 1e20)
+        return rocl_put_double(p, v);
+    size_t n = (size_t)snprintf(text, sizeof text, "%.6f", v);
+    size_t whole = strspn(text, "-0123456789");
+    p = copy(p, text, whole);
+    *p++ = '.';
+    return copy(p, text + n - 6, 6);
+}
+
+/* Turns the digits of an integer at p, which end at `end`, into "d.ddde+NN". */
+static char *make_exponent(char *p, char *end)
+{
+    p += *p == '-';
+    size_t n = (size_t)(end - p), shown = n;
+    while (shown > 1 && p[shown - 1] == '0')
+        shown--;
+    if (shown > 1) {
+        memmove(p + 2, p + 1, shown - 1);
+        p[1] = '.';
+        shown++;
+    }
+    return rocl_put_u64(copy(p + shown, "e+", 2), n - 1);
+}
+
+/* As Python prints a float: always with a point or an exponent, that from 1e16 on. */
+static char *put_python(char *p, double v)
+{
+    if (isnan(v))
+        return copy(p, "\"\"", 2);
+    if (fabs(v) < 1e16 && v == (double)(int64_t)v) {
+        if (signbit(v))
+            *p++ = '-';
+        return copy(rocl_put_u64(p, (uint64_t)fabs(v)), ".0", 2);
+    }
+    char *end = rocl_put_double(p, v);
+    if (fabs(v) < 1e16 || isinf(v) || memchr(p, 'e', (size_t)(end - p)))
+        return end;
+    return make_exponent(p, end);
+}
+
+static char *put_value(rocl_csv_style style, char *p, uint64_t packed)
+{
+    double v;
+    packed = __builtin_bswap64(packed);
+    memcpy(&v, &packed, sizeof v);
+    switch (style) {
+    case ROCL_CSV_ROCPD_1_1:
+        return put_python(p, v);
+    case ROCL_CSV_ROCPROFV3:
+        return put_fixed(p, v);
+    default:
+        return rocl_put_double(p, v);
+    }
+}
+
+static char *put_hex(rocl_csv_style style, char *p, uint64_t v)
+{
+    p = rocl_put_hex(copy(p, "\"0x", 3), v, 16, style == ROCL_CSV_ROCPD_1_1);
+    *p++ = '"';
+    return p;
+}
+
+static char *put_flags(rocl_csv_style style, char *p, uint64_t v)
+{
+    if (style != ROCL_CSV_ROCPD_1_1)
+        return rocl_put_u64(p, v);
+    *p++ = '"';
+    p = rocl_put_u64(p, v);
+    *p++ = '"';
+    return p;
+}
+
+static char *put_time(rocl_csv_formatter *f, char *p, int64_t v)
+{
+    return v < 0 ? rocl_put_i64(p, v) : rocl_put_near(p, (uint64_t)v, &f->time);
+}
+
+static char *put_unit(char *p, int64_t v)
+{
+    return v < 0 ? p : rocl_put_i64(p, v);
+}
+
+/* ---- definitions: an unknown number is an empty field --------------------------------------- */
+
+static char *put_kernel(const rocl_capture *c, rocl_csv_op op, char *p, uint32_t i)
+{
+    if (i >= c->kernel_count)
+        return p;
+    const rocl_kernel *k = &c->kernels[i];
+    return rocl_put_i64(p, op == CSV_VGPR         ? k->arch_vgpr
+                           : op == CSV_ACCUM_VGPR ? k->accum_vgpr
+                                                  : k->sgpr);
+}
+
+static char *put_counter(rocl_csv_formatter *f, rocl_csv_op op, const uint64_t *v, char *p,
+                         uint32_t i)
+{
+    const rocl_capture *c = f->capture;
+    if (i < c->counter_count)
+        return put_text(f, p, op == CSV_COUNTER_NAME ? c->counters[i].name : c->counters[i].units);
+    return put_text(f, p, op == CSV_COUNTER_NAME ? (uint32_t)v[CSV_F_NAME] - 1 : ROCL_NONE);
+}
+
+static char *put_definition(rocl_csv_formatter *f, rocl_csv_op op, const uint64_t *v, char *p,
+                            uint32_t i)
+{
+    const rocl_capture *c = f->capture;
+    switch (op) {
+    case CSV_PROCESS:
+        return i < c->process_count ? rocl_put_i64(p, c->processes[i].pid) : p;
+    case CSV_THREAD:
+        return i < c->thread_count ? rocl_put_i64(p, c->threads[i].tid) : p;
+    case CSV_AGENT:
+        return put_text(f, p, i < c->agent_count ? c->agents[i].label : ROCL_NONE);
+    case CSV_QUEUE:
+        return i < c->queue_count ? rocl_put_i64(p, c->queues[i].id) : p;
+    case CSV_STREAM:
+        return i < c->stream_count ? rocl_put_i64(p, c->streams[i].id) : p;
+    case CSV_COUNTER_NAME:
+    case CSV_COUNTER_UNITS:
+        return put_counter(f, op, v, p, i);
+    default:
+        return put_kernel(c, op, p, i);
+    }
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const uint64_t *v, char *p)
+{
+    uint64_t x = v[c->field];
+    switch (c->op) {
+    case CSV_GUID:
+        return put_guid(f, p, 0);
+    case CSV_GUID_BARE:
+        return put_guid(f, p, 1);
+    case CSV_LITERAL:
+        return copy(p, c->literal, strlen(c->literal));
+    case CSV_TEXT:
+        return put_text(f, p, (uint32_t)x - 1);
+    case CSV_U64:
+        return rocl_put_u64(p, x);
+    case CSV_I64:
+        return rocl_put_i64(p, rocl_unzigzag(x));
+    case CSV_HEX:
+        return put_hex(f->style, p, x);
+    case CSV_FLAGS:
+        return put_flags(f->style, p, x);
+    case CSV_VALUE:
+        return put_value(f->style, p, x);
+    case CSV_UNIT:
+        return put_unit(p, rocl_unzigzag(x));
+    case CSV_START:
+        return put_time(f, p, (int64_t)v[CSV_F_START]);
+    case CSV_END:
+        return put_time(f, p, (int64_t)v[CSV_F_END]);
+    case CSV_DURATION:
+        return rocl_put_u64(p, v[CSV_F_END] - v[CSV_F_START]);
+    default:
+        return put_definition(f, c->op, v, p, (uint32_t)x - 1);
+    }
+}
+
+static bool read_record(const uint8_t **in, const uint8_t *end, unsigned fields, uint64_t *v)
+{
+    uint64_t times[2];
+    if ((size_t)(end - *in) < CSV_TIMES)
+        return false;
+    memcpy(times, *in, CSV_TIMES);
+    *in += CSV_TIMES;
+    v[CSV_F_START] = (uint64_t)rocl_csv_key_start(times[0]);
+    v[CSV_F_END] = (uint64_t)rocl_csv_key_end(times[1]);
+    for (unsigned i = CSV_F_NAME; i < fields; i++) {
+        if (*in < end && **in < 0x80)
+            v[i] = *(*in)++;
+        else if (!rocl_varint_get(in, end, &v[i]))
+            return false;
+    }
+    return true;
+}
+
+rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
+                                 const rocl_csv_plan *plan, const uint8_t *in, const uint8_t *end,
+                                 rocl_error *err)
+{
+    rocl_buf *out = f->out;
+    uint64_t v[CSV_FIELDS_MAX] = {0};
+    f->guid_word.text = 0;
+    make_word(&f->guid_word, 0, f->guid, f->guid_len);
+    while (in < end && !out->failed) {
+        if (!read_record(&in, end, rocl_csv_files[file].fields, v))
+            return rocl_fail(err, ROCL_INTERNAL, "a CSV record is cut");
+        if (!rocl_buf_room(out, ROW_ROOM))
+            break;
+        char *p = (char *)out->data + out->len;
+        for (unsigned i = 0; i < plan->count; i++) {
+            p = put_column(f, plan->columns[i], v, p);
+            *p++ = ',';
+        }
+        p[-1] = '\n';
+        out->len = (size_t)(p - (char *)out->data);
+    }
+    return out->failed ? rocl_fail_memory(err) : ROCL_OK;
+}

@@ -1,0 +1,158 @@
+/* Rows of a database table, a batch of column values at a time. This is all that the rocpd source
+ * knows of the file below it: the reader behind it can be exchanged. */
+#ifndef ROCL_SOURCE_DB_ROWS_H
+#define ROCL_SOURCE_DB_ROWS_H
+
+#include <string.h>
+
+#include "base/error.h"
+#include "rocline.h"
+
+#define ROCL_ROWS_COLUMNS_MAX 32
+#define ROCL_ROWS_BATCH       512
+
+/* The storage class of a value, whatever the declared type of its column. */
+typedef enum rocl_cell_type {
+    ROCL_CELL_NULL, /* also: the table has no such column */
+    ROCL_CELL_INT,
+    ROCL_CELL_REAL,
+    ROCL_CELL_TEXT,
+    ROCL_CELL_BLOB,
+    ROCL_CELL_EMPTY_OBJECT, /* the text {} : what nearly every extdata is */
+} rocl_cell_type;
+
+typedef struct rocl_column {
+    uint8_t type[ROCL_ROWS_BATCH];
+    int64_t num[ROCL_ROWS_BATCH];  /* INT: value; REAL: its bits; TEXT, BLOB: offset into text */
+    uint32_t len[ROCL_ROWS_BATCH]; /* TEXT, BLOB */
+} rocl_column;
+
+typedef struct rocl_rows rocl_rows;
+typedef struct rocl_db rocl_db;
+typedef struct rocl_db_forms rocl_db_forms;
+
+/* Which file it is, and that nobody wrote to it: to be compared by rocl_db_open. */
+typedef struct rocl_db_state {
+    uint64_t file[5], log[5];
+} rocl_db_state;
+
+/* A read-only connection for one thread at a time. Nothing is written, locked or left beside the
+ * file. ROCL_INPUT when it is no database or cannot be read in peace (see the message), or when it
+ * is no longer in the state `as` (NULL: in any). */
+rocl_status rocl_db_open(rocl_db **db, const char *path, rocl_reader reader,
+                         const rocl_db_state *as, rocl_error *err);
+void rocl_db_close(rocl_db *db);
+
+/* The same for many files: what SQLite says of a schema is kept in `forms`, and files that have the
+ * same one, but for the ending of their tables' names, are opened without it. Thread-safe; the
+ * connections must be closed before. NULL when memory is out. */
+rocl_db_forms *rocl_db_forms_new(rocl_reader reader);
+/* Before any file: how much of it a cursor reads at once; 0: what is the fastest. */
+void rocl_db_forms_read_ahead(rocl_db_forms *f, size_t bytes);
+void rocl_db_forms_free(rocl_db_forms *f);
+rocl_status rocl_db_open_form(rocl_db **db, const char *path, rocl_db_forms *forms,
+                              const rocl_db_state *as, rocl_error *err);
+/* The log beside the file ends in a transaction that is not whole, and that nobody reads. */
+bool rocl_db_torn_log(const rocl_db *db);
+void rocl_db_state_of(const rocl_db *db, rocl_db_state *state);
+
+/* Fails when the file (or the log beside it) is no longer what it was at open. */
+rocl_status rocl_db_check_unchanged(rocl_db *db, rocl_error *err);
+
+typedef struct rocl_db_object {
+    char *name;
+    bool is_view;
+} rocl_db_object;
+
+/* Names of all tables and views, in the order they were made in; free each and the array. */
+rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count, rocl_error *err);
+void rocl_db_objects_free(rocl_db_object *objects, size_t count);
+
+/* Smallest and largest id; *any false when the table is empty. Damage may make SQLite find others:
+ * that is seen when all rows are read. */
+rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
+                             bool *any, rocl_error *err);
+
+/* Cuts a table into at most so many parts of about the same size: *count < parts last ids of all
+ * parts but the last one, ascending. None where its pages are not read. */
+rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
+                          size_t *count, rocl_error *err);
+
+/* Reads all rows of a table as a cursor over all columns does, and fails where that fails. Where
+ * SQLite is to read the table it is only looked whether its ids ascend. */
+rocl_status rocl_db_check_rows(rocl_db *db, const char *table, rocl_error *err);
+
+/* min(low), max(high) of the first and the last row, where high >= low > 0; *any false when that is
+ * neither. */
+rocl_status rocl_db_glance(rocl_db *db, const char *table, const char *low, const char *high,
+                           int64_t *first, int64_t *last, bool *any, rocl_error *err);
+
+/* Opens a cursor over some columns of a table, on the pages of the file where that is possible and
+ * wished for, or else on SQLite: the rows are the same. A column that the table lacks reads as
+ * NULL, and so does one whose name is NULL: each column costs time, also when nobody looks at it.
+ */
+rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
+                           const char *const *columns, unsigned count, rocl_error *err);
+void rocl_rows_close(rocl_rows *r);
+/* Why it is SQLite that reads a table; NULL: its pages are read. */
+rocl_status rocl_rows_why(rocl_db *db, const char *table, const char **why, rocl_error *err);
+bool rocl_rows_has(const rocl_rows *r, unsigned column);
+
+/* From now on: the rows with first <= id <= last, by id. */
+rocl_status rocl_rows_seek(rocl_rows *r, int64_t first, int64_t last, rocl_error *err);
+/* Reads up to `max` rows (at most ROCL_ROWS_BATCH) in place of the former ones; *n 0 at the end. It
+ * may be fewer than `max` before the end, when texts are large. */
+rocl_status rocl_rows_next(rocl_rows *r, unsigned max, unsigned *n, rocl_error *err);
+
+/* What next read. Each stays valid until the next call of seek, next or close. */
+struct rocl_rows {
+    int64_t id[ROCL_ROWS_BATCH];
+    rocl_column *columns;
+    const char *text; /* base of the offsets; every text is NUL-terminated */
+    unsigned column_count;
+    uint32_t present; /* a bit for each column that the table has */
+    const struct rocl_rows_ops *ops;
+};
+
+static inline rocl_cell_type rocl_cell_kind(const rocl_rows *r, unsigned col, unsigned row)
+{
+    return (rocl_cell_type)r->columns[col].type[row];
+}
+
+static inline const char *rocl_cell_text(const rocl_rows *r, unsigned col, unsigned row,
+                                         size_t *len)
+{
+    const rocl_column *c = &r->columns[col];
+    switch (c->type[row]) {
+    case ROCL_CELL_TEXT:
+    case ROCL_CELL_BLOB:
+        *len = c->len[row];
+        return r->text + c->num[row];
+    case ROCL_CELL_EMPTY_OBJECT:
+        *len = 2;
+        return "{}";
+    default:
+        *len = 0;
+        return "";
+    }
+}
+
+/* An integer out of whatever is stored: integral reals and decimal texts count as integers.
+ * Returns false (and *v untouched) for NULL; *bad is set when there is a value but no integer. */
+bool rocl_cell_int_slow(const rocl_rows *r, unsigned col, unsigned row, int64_t *v, bool *bad);
+
+static inline bool rocl_cell_int(const rocl_rows *r, unsigned col, unsigned row, int64_t *v,
+                                 bool *bad)
+{
+    const rocl_column *c = &r->columns[col];
+    if (c->type[row] == ROCL_CELL_INT) {
+        *v = c->num[row];
+        return true;
+    }
+    return c->type[row] != ROCL_CELL_NULL && rocl_cell_int_slow(r, col, row, v, bad);
+}
+
+/* A number out of whatever is stored; false for NULL and for what is no number (*bad set). */
+bool rocl_cell_real(const rocl_rows *r, unsigned col, unsigned row, double *v, bool *bad);
+
+#endif

@@ -1,0 +1,510 @@
+/* The row cursor on the pages of the file. */
+#include <stdlib.h>
+
+#include "base/btree_record.h"
+#include "source/db/connection.h"
+
+/* A batch ends early when it has so much text: rows of a damaged file can each be as long as that.
+ */
+#define TEXT_BATCH (8u << 20)
+
+/* Rows that are taken at once, column by column, and headers among them that are few. */
+#define CHUNK 64
+#define FEW   8
+
+typedef struct pages_rows {
+    rocl_rows pub; /* first: callers hold a pointer to it */
+    rocl_db *db;
+    const rocl_layout *layout;
+    rocl_btree tree;
+    rocl_column *out[ROCL_RECORD_VALUES]; /* where a value of the plan goes */
+    bool real[ROCL_RECORD_VALUES];        /* the column has REAL affinity */
+    uint8_t ids[ROCL_ROWS_COLUMNS_MAX];
+    unsigned id_count; /* columns that are the rowid under one of its names */
+    sqlite3_value *defaults[ROCL_RECORD_VALUES]; /* of columns that rows lacked so far */
+    rocl_buf text;
+    int64_t last; /* id */
+    bool done;
+    /* Where in the page the rows of a chunk are, and what their headers say; NULL: that row has
+     * been taken. */
+    uint16_t at[CHUNK];
+    const rocl_known *head[CHUNK];
+    const rocl_known *distinct[CHUNK]; /* those in head, each once */
+    unsigned distinct_count;
+    bool any_taken;
+    rocl_knowns knowns;
+} pages_rows;
+
+_Static_assert(ROCL_RECORD_VALUES >= ROCL_ROWS_COLUMNS_MAX, "every column has its place");
+/* Puts file and table before what the b-tree says. */
+static rocl_status placed(const pages_rows *r, rocl_status st, rocl_error *err)
+{
+    if (st == ROCL_INPUT)
+        rocl_wrap(err, "%s: table %s", rocl_db_path(r->db), r->layout->table);
+    return st;
+}
+
+/* ---- values ---- */
+
+static const uint8_t kinds[ROCL_TYPE_NUMBERS] = {
+    ROCL_CELL_NULL, ROCL_CELL_INT, ROCL_CELL_INT,  ROCL_CELL_INT, ROCL_CELL_INT,
+    ROCL_CELL_INT,  ROCL_CELL_INT, ROCL_CELL_REAL, ROCL_CELL_INT, ROCL_CELL_INT,
+};
+
+static void take_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_value *v,
+                       const uint8_t *payload)
+{
+    const uint8_t *p = payload + v->offset;
+    uint32_t size = v->size;
+    if (size == 2 && p[0] == '{' && p[1] == '}') {
+        c->type[row] = ROCL_CELL_EMPTY_OBJECT;
+        return;
+    }
+    c->type[row] = v->type == ROCL_TYPE_BLOB ? ROCL_CELL_BLOB : ROCL_CELL_TEXT;
+    c->num[row] = (int64_t)r->text.len;
+    c->len[row] = size;
+    if (!rocl_buf_room(&r->text, (size_t)size + 1))
+        return;
+    memcpy(r->text.data + r->text.len, p, size);
+    r->text.data[r->text.len + size] = 0;
+    r->text.len += (size_t)size + 1;
+}
+
+/* SQLite has no NaN, and stores reals without a fraction as integers in columns of REAL affinity:
+ * https://www.sqlite.org/datatype3.html, 3. */
+static void mend_real(rocl_column *c, unsigned row, bool real)
+{
+    double d;
+    if (c->type[row] == ROCL_CELL_INT && real) {
+        d = (double)c->num[row];
+        memcpy(&c->num[row], &d, sizeof d);
+        c->type[row] = ROCL_CELL_REAL;
+    } else if (c->type[row] == ROCL_CELL_REAL) {
+        memcpy(&d, &c->num[row], sizeof d);
+        if (d != d)
+            c->type[row] = ROCL_CELL_NULL;
+    }
+}
+
+static void take_value(pages_rows *r, unsigned k, unsigned row, const rocl_value *v,
+                       const uint8_t *payload)
+{
+    rocl_column *c = r->out[k];
+    if (v->type >= ROCL_TYPE_NUMBERS) {
+        take_bytes(r, c, row, v, payload);
+        return;
+    }
+    c->type[row] = kinds[v->type];
+    c->num[row] = rocl_value_number(v, payload);
+    mend_real(c, row, r->real[k]);
+}
+
+/* A row that was written before its table got the column has the column's default, which the schema
+ * keeps as SQL: SQLite says what that comes to. */
+static rocl_status take_default(pages_rows *r, unsigned k, unsigned row, int64_t id,
+                                rocl_error *err)
+{
+    rocl_column *c = r->out[k];
+    const rocl_layout_column *column = &r->layout->columns[r->knowns.plan.column[k]];
+    sqlite3_stmt *stmt = NULL;
+    rocl_status st = ROCL_OK;
+    c->type[row] = ROCL_CELL_NULL;
+    if (!column->has_default)
+        return ROCL_OK;
+    if (!r->defaults[k]) {
+        char *sql = sqlite3_mprintf("SELECT \"%w\" FROM main.\"%w\" WHERE \"id\"=%lld",
+                                    column->name, r->layout->table, (long long)id);
+        if (!sql)
+            return rocl_fail_memory(err);
+        st = rocl_db_sqlite(r->db, err);
+        if (st != ROCL_OK) {
+            sqlite3_free(sql);
+            return st;
+        }
+        if (sqlite3_prepare_v2(rocl_db_handle(r->db), sql, -1, &stmt, NULL) != SQLITE_OK ||
+            sqlite3_step(stmt) != SQLITE_ROW)
+            st = rocl_sqlite_fail(r->db, r->layout->table, err);
+        else if (!(r->defaults[k] = sqlite3_value_dup(sqlite3_column_value(stmt, 0))))
+            st = rocl_fail_memory(err);
+        sqlite3_finalize(stmt);
+        sqlite3_free(sql);
+    }
+    if (st == ROCL_OK)
+        rocl_rows_take(c, row, r->defaults[k], &r->text);
+    return st;
+}
+
+/* ---- rows ---- */
+
+/* A row that is short, or long, or has a header that is: what is wanted of it is put together in
+ * one piece. */
+static rocl_status take_row_slow(pages_rows *r, unsigned i, unsigned row, rocl_error *err)
+{
+    rocl_btree *t = &r->tree;
+    const rocl_btree_cell *c = &t->cells[i];
+    const uint8_t *p = t->page + c->offset;
+    rocl_record record;
+    uint32_t need;
+    rocl_status st = ROCL_OK;
+    const char *what = rocl_record_parse(&record, &r->knowns.plan, p, c->local, c->size, &need);
+    if (!what && need) {
+        st = rocl_btree_payload(t, i, need, &p, err);
+        if (st == ROCL_OK)
+            what = rocl_record_parse(&record, &r->knowns.plan, p, need, c->size, &need);
+    }
+    if (st == ROCL_OK && what)
+        st = rocl_btree_damaged(t, what, err);
+    if (st == ROCL_OK && record.end > c->local)
+        st = rocl_btree_payload(t, i, record.end, &p, err);
+    for (unsigned k = 0; k < r->knowns.plan.count && st == ROCL_OK; k++)
+        if (record.values[k].type == ROCL_TYPE_MISSING)
+            st = take_default(r, k, row, t->rowids[i], err);
+        else
+            take_value(r, k, row, &record.values[k], p);
+    return st;
+}
+
+/* What all rows of the chunk say about a number; NULL when they differ, which headers often do in
+ * one column only, or when it is none. */
+static const rocl_value *same_number(const pages_rows *r, unsigned k)
+{
+    if (r->any_taken || r->distinct_count > FEW)
+        return NULL;
+    const rocl_value *v = &r->distinct[0]->record.values[k];
+    if (v->type >= ROCL_TYPE_NUMBERS)
+        return NULL;
+    for (unsigned i = 1; i < r->distinct_count; i++) {
+        const rocl_value *other = &r->distinct[i]->record.values[k];
+        if (v->type != other->type || v->offset != other->offset)
+            return NULL;
+    }
+    return v;
+}
+
+static void take_same_numbers(const pages_rows *r, rocl_column *c, unsigned row, unsigned n,
+                              const rocl_value *v)
+{
+    const uint8_t *first = r->tree.page + v->offset;
+    const rocl_value copy = *v; /* in registers */
+    memset(c->type + row, kinds[copy.type], n);
+    if (copy.stored)
+        for (unsigned i = 0; i < n; i++)
+            c->num[row + i] = (int64_t)rocl_be64(first + r->at[i]) >> copy.shift;
+    else
+        for (unsigned i = 0; i < n; i++)
+            c->num[row + i] = copy.constant;
+}
+
+/* Values of all shapes. Returns whether there are reals among them. */
+static bool take_mixed(pages_rows *r, unsigned k, unsigned row, unsigned n)
+{
+    rocl_column *c = r->out[k];
+    bool reals = false;
+    for (unsigned i = 0; i < n; i++) {
+        if (!r->head[i])
+            continue;
+        const rocl_value *v = &r->head[i]->record.values[k];
+        const uint8_t *payload = r->tree.page + r->at[i];
+        if (v->type >= ROCL_TYPE_NUMBERS) {
+            take_bytes(r, c, row + i, v, payload);
+            continue;
+        }
+        reals |= v->type == ROCL_TYPE_REAL;
+        c->type[row + i] = kinds[v->type];
+        c->num[row + i] = rocl_value_number(v, payload);
+    }
+    return reals;
+}
+
+/* One column of a chunk. */
+static void take_column(pages_rows *r, unsigned k, unsigned row, unsigned n)
+{
+    const rocl_value *v = same_number(r, k);
+    bool reals = r->real[k];
+    if (v) {
+        take_same_numbers(r, r->out[k], row, n, v);
+        reals |= v->type == ROCL_TYPE_REAL;
+    } else {
+        reals |= take_mixed(r, k, row, n);
+    }
+    for (unsigned i = 0; reals && i < n; i++)
+        mend_real(r->out[k], row + i, r->real[k]);
+}
+
+/* Finds the header of a row of the chunk among those known. False: it takes the place of one that
+ * the chunk needs. */
+static inline bool find_head(pages_rows *r, unsigned i, const rocl_btree_cell *c)
+{
+    const uint8_t *payload = r->tree.page + c->offset;
+    r->at[i] = (uint16_t)c->offset;
+    if (i && r->head[i - 1] && rocl_known_fits(&r->knowns, r->head[i - 1], payload, c)) {
+        r->head[i] = r->head[i - 1];
+        return true;
+    }
+    rocl_known *place = rocl_known_place(&r->knowns, payload);
+    r->head[i] = place;
+    if (!place) {
+        r->any_taken = true;
+        return true;
+    }
+    if (!rocl_known_fits(&r->knowns, place, payload, c)) {
+        if (place->used == r->knowns.time)
+            return false;
+        if (!rocl_known_learn(&r->knowns, place, payload, c)) {
+            r->head[i] = NULL;
+            r->any_taken = true;
+            return true;
+        }
+    }
+    if (place->used != r->knowns.time)
+        r->distinct[r->distinct_count++] = place;
+    place->used = r->knowns.time;
+    return true;
+}
+
+/* Up to *n of the next rows of the leaf in hand. */
+static rocl_status take_chunk(pages_rows *r, unsigned row, unsigned *n, rocl_error *err)
+{
+    const rocl_btree *t = &r->tree;
+    unsigned i;
+    r->knowns.time++;
+    r->distinct_count = 0;
+    r->any_taken = false;
+    for (i = 0; i < *n && find_head(r, i, &t->cells[t->at + i]); i++) {
+        rocl_status st = r->head[i] ? ROCL_OK : take_row_slow(r, t->at + i, row + i, err);
+        if (st != ROCL_OK)
+            return st;
+    }
+    *n = i;
+    for (unsigned k = 0; i && k < r->knowns.plan.count; k++)
+        take_column(r, k, row, i);
+    return ROCL_OK;
+}
+
+/* How many of the rows in hand, at most `max`, belong to the range. */
+static unsigned in_range(const pages_rows *r, unsigned max)
+{
+    const rocl_btree *t = &r->tree;
+    unsigned n = t->count - t->at < max ? t->count - t->at : max;
+    while (n && t->rowids[t->at + n - 1] > r->last)
+        n--;
+    return n;
+}
+
+/* Takes rows of the leaf in hand; *row counts on. */
+static rocl_status take_rows(pages_rows *r, unsigned max, unsigned *row, rocl_error *err)
+{
+    rocl_btree *t = &r->tree;
+    unsigned n = in_range(r, max - *row < CHUNK ? max - *row : CHUNK);
+    r->done = !n;
+    rocl_status st = r->knowns.plan.count ? take_chunk(r, *row, &n, err) : ROCL_OK;
+    memcpy(r->pub.id + *row, t->rowids + t->at, n * sizeof *r->pub.id);
+    for (unsigned k = 0; k < r->id_count; k++) {
+        memset(r->pub.columns[r->ids[k]].type + *row, ROCL_CELL_INT, n);
+        memcpy(r->pub.columns[r->ids[k]].num + *row, t->rowids + t->at, n * sizeof *t->rowids);
+    }
+    t->at += n;
+    *row += n;
+    return st;
+}
+
+static rocl_status next(rocl_rows *rows, unsigned max, unsigned *n, rocl_error *err)
+{
+    pages_rows *r = (pages_rows *)rows;
+    rocl_status st = ROCL_OK;
+    unsigned row = 0;
+    r->text.len = 0;
+    *n = 0;
+    while (st == ROCL_OK && !r->done && row < max && r->text.len < TEXT_BATCH) {
+        if (r->tree.at == r->tree.count)
+            st = rocl_btree_next(&r->tree, err);
+        if (st == ROCL_OK)
+            st = take_rows(r, max, &row, err);
+    }
+    if (st == ROCL_OK && r->text.failed)
+        st = rocl_fail_memory(err);
+    if (st != ROCL_OK) {
+        r->done = true;
+        return placed(r, st, err);
+    }
+    r->pub.text = (const char *)r->text.data;
+    *n = row;
+    return ROCL_OK;
+}
+
+static rocl_status seek(rocl_rows *rows, int64_t first, int64_t last, rocl_error *err)
+{
+    pages_rows *r = (pages_rows *)rows;
+    r->last = last;
+    r->done = true;
+    if (first > last)
+        return ROCL_OK;
+    rocl_status st = rocl_btree_seek(&r->tree, first, err);
+    r->done = st != ROCL_OK || !r->tree.count;
+    return placed(r, st, err);
+}
+
+/* ---- open and close ---- */
+
+static void close_rows(rocl_rows *rows)
+{
+    pages_rows *r = (pages_rows *)rows;
+    rocl_btree_close(&r->tree);
+    rocl_knowns_free(&r->knowns);
+    for (unsigned k = 0; k < ROCL_RECORD_VALUES; k++)
+        sqlite3_value_free(r->defaults[k]);
+    rocl_buf_free(&r->text);
+}
+
+/* Sorts a column in by its place in the record. */
+static void plan_value(pages_rows *r, unsigned column, unsigned out)
+{
+    rocl_record_plan *p = &r->knowns.plan;
+    unsigned k = p->count++;
+    for (; k && p->column[k - 1] > column; k--) {
+        p->column[k] = p->column[k - 1];
+        r->real[k] = r->real[k - 1];
+        r->out[k] = r->out[k - 1];
+    }
+    p->column[k] = (uint16_t)column;
+    r->real[k] = r->layout->columns[column].real;
+    r->out[k] = &r->pub.columns[out];
+}
+
+static const rocl_rows_ops ops = {seek, next, close_rows};
+
+static void plan_columns(pages_rows *r, const char *const *columns)
+{
+    for (unsigned i = 0; i < r->pub.column_count; i++) {
+        int column = columns[i] ? rocl_layout_column_of(r->layout, columns[i]) : -1;
+        if (column < 0)
+            continue;
+        r->pub.present |= 1u << i;
+        if ((unsigned)column == r->layout->id)
+            r->ids[r->id_count++] = (uint8_t)i;
+        else
+            plan_value(r, (unsigned)column, i);
+    }
+}
+
+rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layout *layout,
+                                 const char *const *columns, unsigned count, rocl_error *err)
+{
+    const rocl_btree_file *file;
+    const char *why;
+    pages_rows *r = calloc(1, sizeof *r);
+    if (!r || !(r->pub.columns = rocl_columns_new(count))) {
+        free(r);
+        return rocl_fail_memory(err);
+    }
+    r->pub.ops = &ops;
+    r->pub.column_count = count;
+    r->db = db;
+    r->layout = layout;
+    r->done = true;
+    plan_columns(r, columns);
+    rocl_knowns_init(&r->knowns);
+    rocl_status st = rocl_db_pages(db, &file, &why, err);
+    if (st == ROCL_OK)
+        st = placed(r, rocl_btree_open(&r->tree, file, layout->root, err), err);
+    if (st != ROCL_OK)
+        rocl_rows_close(&r->pub);
+    else
+        *rows = &r->pub;
+    return st;
+}
+
+static rocl_status open_tree(rocl_btree *tree, rocl_db *db, const rocl_layout *layout,
+                             rocl_error *err)
+{
+    const rocl_btree_file *file;
+    const char *why;
+    rocl_status st = rocl_db_pages(db, &file, &why, err);
+    return st ? st : rocl_btree_open(tree, file, layout->root, err);
+}
+
+rocl_status rocl_rows_range_pages(rocl_db *db, const rocl_layout *layout, int64_t *first,
+                                  int64_t *last, bool *any, rocl_error *err)
+{
+    rocl_btree tree = {0};
+    rocl_status st = open_tree(&tree, db, layout, err);
+    if (st == ROCL_OK)
+        st = rocl_btree_range(&tree, first, last, any, err);
+    rocl_btree_close(&tree);
+    if (st == ROCL_INPUT)
+        rocl_wrap(err, "%s: table %s", rocl_db_path(db), layout->table);
+    return st;
+}
+
+rocl_status rocl_rows_split_pages(rocl_db *db, const rocl_layout *layout, size_t parts,
+                                  int64_t *ends, size_t *count, rocl_error *err)
+{
+    rocl_btree tree = {0};
+    rocl_status st = open_tree(&tree, db, layout, err);
+    if (st == ROCL_OK)
+        st = rocl_btree_split(&tree, parts, ends, count, err);
+    rocl_btree_close(&tree);
+    if (st == ROCL_INPUT)
+        rocl_wrap(err, "%s: table %s", rocl_db_path(db), layout->table);
+    return st;
+}
+
+/* ---- a look at rows that nobody wants the values of ---- */
+
+/* A row that is in overflow pages, or whose header is: it is put together, as its reader would. */
+static const char *check_row_slow(rocl_btree *t, unsigned i, const rocl_record_plan *plan,
+                                  rocl_status *st, rocl_error *err)
+{
+    const rocl_btree_cell *c = &t->cells[i];
+    const uint8_t *p;
+    rocl_record record;
+    uint32_t need;
+    *st = rocl_btree_payload(t, i, c->size, &p, err);
+    return *st ? NULL : rocl_record_parse(&record, plan, p, c->size, c->size, &need);
+}
+
+static rocl_status check_leaf(rocl_btree *t, rocl_knowns *knowns, int64_t last, rocl_error *err)
+{
+    rocl_known *head = NULL; /* that of the row before, where it can be kept */
+    rocl_status st = ROCL_OK;
+    const char *what = NULL;
+    for (unsigned i = t->at; i < t->count && t->rowids[i] <= last && !st && !what; i++) {
+        const rocl_btree_cell *c = &t->cells[i];
+        const uint8_t *payload = t->page + c->offset;
+        if (head && rocl_known_fits(knowns, head, payload, c))
+            continue;
+        head = rocl_known_place(knowns, payload);
+        if (!head)
+            return rocl_fail_memory(err);
+        if (rocl_known_fits(knowns, head, payload, c))
+            continue;
+        head->used = rocl_known_learn(knowns, head, payload, c);
+        if (!head->used) {
+            head = NULL;
+            what = check_row_slow(t, i, &knowns->plan, &st, err);
+        }
+    }
+    return what ? rocl_btree_damaged(t, what, err) : st;
+}
+
+/* The header is read up to the last column: the values before it are in the row then. */
+rocl_status rocl_rows_check_pages(rocl_db *db, const rocl_layout *layout, int64_t first,
+                                  int64_t last, rocl_error *err)
+{
+    rocl_btree tree = {0};
+    rocl_knowns knowns = {.plan = {.column = {(uint16_t)(layout->count - 1)}, .count = 1}};
+    rocl_knowns_init(&knowns);
+    rocl_status st = open_tree(&tree, db, layout, err);
+    if (st == ROCL_OK)
+        st = rocl_btree_seek(&tree, first, err);
+    while (st == ROCL_OK && tree.count && tree.rowids[tree.at] <= last) {
+        st = check_leaf(&tree, &knowns, last, err);
+        if (st == ROCL_OK)
+            st = rocl_btree_next(&tree, err);
+    }
+    rocl_btree_close(&tree);
+    rocl_knowns_free(&knowns);
+    if (st == ROCL_INPUT)
+        rocl_wrap(err, "%s: table %s", rocl_db_path(db), layout->table);
+    return st;
+}

@@ -1,0 +1,494 @@
+/* Events <-> records of the sorter. Times are in the key, so a payload holds only what is left:
+ * small numbers and text ids, as varints. */
+#include "timeline/record.h"
+
+#include <stdlib.h>
+
+/* References are stored one up, so that none is a single zero byte. */
+static uint8_t *put_ref(uint8_t *p, uint32_t v)
+{
+    return rocl_varint_put(p, v == ROCL_NONE ? 0 : (uint64_t)v + 1);
+}
+
+static uint8_t *put_signed(uint8_t *p, int64_t v)
+{
+    return rocl_varint_put(p, rocl_zigzag(v));
+}
+
+typedef struct reader {
+    const uint8_t *p, *end;
+    bool broken;
+} reader;
+
+static uint64_t get_long(reader *r)
+{
+    uint64_t v = 0;
+    if (!rocl_varint_get(&r->p, r->end, &v))
+        r->broken = true;
+    return v;
+}
+
+/* Most are a single byte. */
+static inline uint64_t get(reader *r)
+{
+    return r->p < r->end && *r->p < 0x80 ? *r->p++ : get_long(r);
+}
+
+static inline uint32_t get_ref(reader *r)
+{
+    uint64_t v = get(r);
+    return v ? (uint32_t)(v - 1) : ROCL_NONE;
+}
+
+static int64_t get_signed(reader *r)
+{
+    return rocl_unzigzag(get(r));
+}
+
+/* ---- the key ---- */
+
+/* room: 4 bits, index: 24, upper bits of the time: 36. */
+#define ROOM_SHIFT  60
+#define INDEX_SHIFT ROCL_PACK_GROUP_SHIFT
+#define TIME_SHIFT  28
+#define INDEX_LIMIT ROCL_PACK_INDEXES
+
+/* room, index | time | longest first | unique. That the first word also begins with the time lets
+ * most comparisons of the sorter end there. */
+static void make_key(uint64_t key[4], rocl_room room, uint32_t index, int64_t time, int64_t end,
+                     uint64_t row, rocl_kind kind)
+{
+    key[0] = (uint64_t)room << ROOM_SHIFT | (uint64_t)index << INDEX_SHIFT |
+             (uint64_t)time >> TIME_SHIFT;
+    key[1] = (uint64_t)time;
+    key[2] = ~(uint64_t)end;
+    key[3] = rocl_row_word(row, kind);
+}
+
+static rocl_status add(rocl_packer *p, unsigned worker, const uint64_t key[4],
+                       const uint8_t *payload, const uint8_t *end, rocl_error *err)
+{
+    if (!rocl_pack_count(&p->workers[worker].counts, rocl_sequence_of(key)))
+        return rocl_fail_memory(err);
+    return rocl_sorter_add(p->sorter, worker, key, payload, (size_t)(end - payload), err);
+}
+
+/* ---- host ---- */
+
+static uint32_t host_index(const rocl_capture *c, const rocl_event *e)
+{
+    return e->thread != ROCL_NONE ? e->thread : c->thread_count + e->process;
+}
+
+static rocl_status pack_region(rocl_packer *p, unsigned worker, const rocl_batch *b,
+                               const rocl_region *g, rocl_error *err)
+{
+    rocl_buf *s = &p->workers[worker].scratch;
+    uint64_t key[4];
+    s->len = 0;
+    if (!rocl_buf_room(s, 64))
+        return rocl_fail_memory(err);
+    uint8_t *q = s->data;
+    q = put_ref(q, g->e.name);
+    q = put_ref(q, g->e.category);
+    q = rocl_varint_put(q, g->e.stack_id);
+    q = rocl_varint_put(q, g->arg_count);
+    s->len = (size_t)(q - s->data);
+    for (uint32_t i = 0; i < g->arg_count; i++) {
+        const rocl_arg *a = &b->args[g->arg_first + i];
+        rocl_buf_varint(s, a->name);
+        rocl_buf_varint(s, a->value_len);
+        rocl_buf_put(s, a->value, a->value_len);
+    }
+    if (s->failed)
+        return rocl_fail_memory(err);
+    make_key(key, ROCL_ROOM_HOST, host_index(b->capture, &g->e), g->e.start, g->e.end, g->e.id,
+             b->kind);
+    return add(p, worker, key, s->data, s->data + s->len, err);
+}
+
+/* ---- GPU ---- */
+
+static uint32_t place(const rocl_packer *p, rocl_kind kind, const rocl_event *e, uint32_t agent,
+                      uint32_t queue, uint32_t stream)
+{
+    return p->place ? p->place(p->place_ctx, kind, e, agent, queue, stream) : e->process;
+}
+
+static uint8_t *put_work(uint8_t *q, const rocl_event *e, uint32_t agent, uint32_t queue,
+                         uint32_t stream)
+{
+    q = put_ref(q, e->name);
+    q = put_ref(q, e->thread);
+    q = rocl_varint_put(q, e->stack_id);
+    q = put_ref(q, agent);
+    q = put_ref(q, queue);
+    return put_ref(q, stream);
+}
+
+static rocl_status pack_dispatch(rocl_packer *p, unsigned worker, const rocl_dispatch *d,
+                                 rocl_error *err)
+{
+    uint8_t buf[256], *q = put_work(buf, &d->e, d->agent, d->queue, d->stream);
+    uint64_t key[4];
+    q = put_ref(q, d->kernel);
+    q = rocl_varint_put(q, d->dispatch_id);
+    q = put_signed(q, d->private_segment);
+    q = put_signed(q, d->group_segment);
+    for (unsigned i = 0; i < 3; i++) {
+        q = rocl_varint_put(q, d->workgroup[i]);
+        q = rocl_varint_put(q, d->grid[i]);
+    }
+    uint32_t index = place(p, ROCL_DISPATCH, &d->e, d->agent, d->queue, d->stream);
+    make_key(key, ROCL_ROOM_GPU, index, d->e.start, d->e.end, d->e.id, ROCL_DISPATCH);
+    return add(p, worker, key, buf, q, err);
+}
+
+static bool is_gpu(const rocl_capture *c, uint32_t agent)
+{
+    return agent != ROCL_NONE && c->agents[agent].type == ROCL_AGENT_GPU;
+}
+
+/* A copy loads the agents at both ends: a record at its begin, one at its end. */
+static rocl_status pack_bandwidth(rocl_packer *p, unsigned worker, const rocl_copy *k,
+                                  uint32_t agent, unsigned side, rocl_error *err)
+{
+    uint8_t buf[64];
+    uint64_t key[4];
+    if (!p->bandwidth || k->e.end <= k->e.start || !k->size)
+        return ROCL_OK;
+    for (unsigned at_end = 0; at_end < 2; at_end++) {
+        uint8_t *q = put_ref(buf, agent);
+        q = rocl_varint_put(q, at_end);
+        q = rocl_varint_put(q, p->legacy ? k->size : rocl_rate(k->size, k->e.duration));
+        /* At one time ends come first, so that back-to-back copies do not add up. */
+        make_key(key, ROCL_ROOM_BANDWIDTH, k->e.process, at_end ? k->e.end : k->e.start,
+                 at_end ? INT64_MAX : 0, k->e.id << 2 | side << 1 | at_end, ROCL_COPY);
+        rocl_status st = add(p, worker, key, buf, q, err);
+        if (st != ROCL_OK)
+            return st;
+    }
+    return ROCL_OK;
+}
+
+static bool note_end(rocl_pack_worker *w, uint32_t process, uint32_t agent)
+{
+    uint64_t end = rocl_pack_end(process, agent);
+    return rocl_map_get(&w->ends, end, 0) || rocl_map_put(&w->ends, end, 1);
+}
+
+static rocl_status pack_copy(rocl_packer *p, unsigned worker, const rocl_capture *c,
+                             const rocl_copy *k, rocl_error *err)
+{
+    /* The GPU it is shown on: where the bytes go, or else where they come from. */
+    bool to = is_gpu(c, k->dst) || !is_gpu(c, k->src);
+    uint32_t agent = to ? k->dst : k->src;
+    uint8_t buf[256], *q = put_work(buf, &k->e, agent, k->queue, k->stream);
+    uint64_t key[4];
+    q = put_ref(q, to ? k->src : k->dst);
+    q = rocl_varint_put(q, to);
+    q = rocl_varint_put(q, k->size);
+    q = rocl_varint_put(q, (uint64_t)k->e.duration);
+    uint32_t index = place(p, ROCL_COPY, &k->e, agent, k->queue, k->stream);
+    make_key(key, ROCL_ROOM_GPU, index, k->e.start, k->e.end, k->e.id, ROCL_COPY);
+    if (p->ends && is_gpu(c, agent) &&
+        !note_end(&p->workers[worker], k->e.process, to && is_gpu(c, k->src) ? k->src : ROCL_NONE))
+        return rocl_fail_memory(err);
+    rocl_status st = add(p, worker, key, buf, q, err);
+    if (st == ROCL_OK && k->dst != ROCL_NONE && (p->legacy || is_gpu(c, k->dst)))
+        st = pack_bandwidth(p, worker, k, k->dst, 0, err);
+    if (st == ROCL_OK && !p->legacy && k->src != k->dst && is_gpu(c, k->src))
+        st = pack_bandwidth(p, worker, k, k->src, 1, err);
+    return st;
+}
+
+static rocl_status pack_alloc(rocl_packer *p, unsigned worker, const rocl_alloc *a, rocl_kind kind,
+                              rocl_error *err)
+{
+    uint8_t buf[256], *q = put_work(buf, &a->e, a->owner, a->queue, a->stream);
+    uint64_t key[4];
+    if (p->legacy)
+        return ROCL_OK;
+    q = rocl_varint_put(q, kind == ROCL_SCRATCH ? a->size : a->block);
+    uint32_t index = place(p, kind, &a->e, a->owner, a->queue, a->stream);
+    make_key(key, ROCL_ROOM_MEMORY, index, a->e.start, a->e.end, a->e.id, kind);
+    return add(p, worker, key, buf, q, err);
+}
+
+rocl_status rocl_packer_history(rocl_packer *p, unsigned worker, const rocl_batch *b,
+                                rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_alloc *a = &b->allocs[i];
+        uint8_t buf[64], *q = put_ref(buf, a->owner);
+        uint64_t key[4];
+        q = put_signed(q, a->delta);
+        /* Memory is there when the call returns, and gone when the call to free it begins. */
+        int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
+        make_key(key, ROCL_ROOM_ALLOCATED, a->e.process, when, a->e.end, a->e.id, ROCL_ALLOC);
+        st = add(p, worker, key, buf, q, err);
+    }
+    return st;
+}
+
+static rocl_status pack_hip(rocl_packer *p, unsigned worker, const rocl_hip *h, rocl_kind kind,
+                            rocl_error *err)
+{
+    uint8_t buf[256], *q = put_work(buf, &h->e, h->agent, h->queue, h->stream);
+    uint64_t key[4];
+    q = put_ref(q, h->source_queue);
+    q = rocl_varint_put(q, h->graph_exec_id);
+    q = rocl_varint_put(q, h->kernel_count);
+    uint32_t index = place(p, kind, &h->e, h->agent, h->queue, h->stream);
+    make_key(key, ROCL_ROOM_GPU, index, h->e.start, h->e.end, h->e.id, kind);
+    return add(p, worker, key, buf, q, err);
+}
+
+/* ---- counters ---- */
+
+static rocl_status pack_counter(rocl_packer *p, unsigned worker, const rocl_capture *c,
+                                const rocl_counter_value *v, rocl_error *err)
+{
+    uint8_t buf[64], *q = put_ref(buf, v->counter);
+    uint64_t key[4];
+    memcpy(q, &v->value, sizeof v->value);
+    q += sizeof v->value;
+    uint32_t agent = v->d.agent != ROCL_NONE ? v->d.agent : c->agent_count;
+    /* Several counters of a dispatch differ in nothing else: the counter makes the key unique. */
+    make_key(key, ROCL_ROOM_PMC, agent, v->d.e.start, v->d.e.end, v->d.e.id, ROCL_DISPATCH);
+    key[3] = v->d.e.id << 16 ^ v->counter;
+    return add(p, worker, key, buf, q, err);
+}
+
+static rocl_status pack_sample(rocl_packer *p, unsigned worker, const rocl_capture *c,
+                               const rocl_sample_value *v, rocl_kind kind, rocl_error *err)
+{
+    uint8_t buf[128], *q = put_ref(buf, v->counter);
+    uint64_t key[4];
+    const int64_t place[5] = {v->xcc, v->shader_engine, v->instance, v->shader_array, v->wgp};
+    uint64_t where = 0;
+    q = rocl_varint_put(q, v->e.process);
+    for (unsigned i = 0; i < 5; i++) {
+        q = put_signed(q, place[i]);
+        where = rocl_mix64(where ^ (uint64_t)place[i]);
+    }
+    memcpy(q, &v->value, sizeof v->value);
+    q += sizeof v->value;
+    make_key(key, ROCL_ROOM_SAMPLED, v->counter != ROCL_NONE ? v->counter : c->counter_count,
+             v->e.start, v->e.end, v->e.id, kind);
+    key[2] = where;
+    return add(p, worker, key, buf, q, err);
+}
+
+/* ---- batches ---- */
+
+static rocl_status link_stack(rocl_packer *p, unsigned worker, uint64_t stack_id, rocl_error *err)
+{
+    if (stack_id && !rocl_idset_add(&p->workers[worker].linked, stack_id))
+        return rocl_fail_memory(err);
+    return ROCL_OK;
+}
+
+static rocl_status pack_one(rocl_packer *p, unsigned worker, const rocl_batch *b, size_t i,
+                            rocl_error *err)
+{
+    switch (b->kind) {
+    case ROCL_REGION:
+    case ROCL_MARKER:
+    case ROCL_INSTANT:
+        return pack_region(p, worker, b, &b->regions[i], err);
+    case ROCL_DISPATCH:
+        return pack_dispatch(p, worker, &b->dispatches[i], err);
+    case ROCL_COPY:
+        return pack_copy(p, worker, b->capture, &b->copies[i], err);
+    case ROCL_ALLOC:
+    case ROCL_SCRATCH:
+        return pack_alloc(p, worker, &b->allocs[i], b->kind, err);
+    case ROCL_GRAPH:
+    case ROCL_HIP_EVENT:
+    case ROCL_BARRIER:
+        return pack_hip(p, worker, &b->hips[i], b->kind, err);
+    case ROCL_COUNTER:
+        return pack_counter(p, worker, b->capture, &b->counters[i], err);
+    case ROCL_SPM:
+    case ROCL_SAMPLE:
+        return pack_sample(p, worker, b->capture, &b->samples[i], b->kind, err);
+    default:
+        return ROCL_OK;
+    }
+}
+
+rocl_status rocl_packer_check(const rocl_capture *c, rocl_error *err)
+{
+    if ((uint64_t)c->thread_count + c->process_count < INDEX_LIMIT &&
+        c->agent_count < INDEX_LIMIT && c->counter_count < INDEX_LIMIT)
+        return ROCL_OK;
+    return rocl_fail(err, ROCL_INPUT, "%s: more than %u threads, agents or counters in one process",
+                     c->path, INDEX_LIMIT - 1);
+}
+
+rocl_status rocl_packer_batch(rocl_packer *p, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    const uint32_t gpu = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_ALLOC) |
+                         ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT) |
+                         ROCL_BIT(ROCL_BARRIER);
+    bool links = gpu & ROCL_BIT(b->kind);
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        st = pack_one(p, worker, b, i, err);
+        if (st == ROCL_OK && links)
+            st = link_stack(p, worker, rocl_batch_event(b, i)->stack_id, err);
+    }
+    return st;
+}
+
+/* ---- open and close ---- */
+
+rocl_status rocl_packer_open(rocl_packer *p, rocl_error *err)
+{
+    p->workers = rocl_line_calloc(p->trace->opt.jobs, sizeof *p->workers);
+    return p->workers ? ROCL_OK : rocl_fail_memory(err);
+}
+
+void rocl_packer_close(rocl_packer *p)
+{
+    for (unsigned w = 0; p->workers && w < p->trace->opt.jobs; w++) {
+        rocl_idset_free(&p->workers[w].linked);
+        rocl_buf_free(&p->workers[w].scratch);
+        rocl_map_free(&p->workers[w].ends);
+        rocl_pack_counts_free(&p->workers[w].counts);
+    }
+    free(p->workers);
+}
+
+rocl_sorter *rocl_packer_sorter(const rocl_packer *p)
+{
+    rocl_sorter *s = rocl_sorter_new(p->trace->space, 4);
+    if (s)
+        rocl_sorter_group(s, ROCL_PACK_GROUP_SHIFT);
+    return s;
+}
+
+/* ---- back ---- */
+
+static void unpack_host(reader *r, rocl_packed *e)
+{
+    e->name = get_ref(r);
+    e->category = get_ref(r);
+    e->stack_id = get(r);
+    e->arg_count = (uint32_t)get(r);
+    e->args = r->p;
+    e->args_end = r->end;
+}
+
+static void unpack_kernel(reader *r, rocl_packed *e)
+{
+    e->kernel = get_ref(r);
+    e->dispatch_id = get(r);
+    e->private_segment = get_signed(r);
+    e->group_segment = get_signed(r);
+    for (unsigned i = 0; i < 3; i++) {
+        e->workgroup[i] = (uint32_t)get(r);
+        e->grid[i] = (uint32_t)get(r);
+    }
+}
+
+static void unpack_work(reader *r, rocl_packed *e)
+{
+    e->name = get_ref(r);
+    e->thread = get_ref(r);
+    e->stack_id = get(r);
+    e->agent = get_ref(r);
+    e->queue = get_ref(r);
+    e->stream = get_ref(r);
+    switch (e->kind) {
+    case ROCL_DISPATCH:
+        unpack_kernel(r, e);
+        break;
+    case ROCL_COPY:
+        e->other_agent = get_ref(r);
+        e->op = (uint8_t)get(r); /* 1: other -> agent, 0: agent -> other */
+        e->size = get(r);
+        e->duration = (int64_t)get(r);
+        break;
+    case ROCL_GRAPH:
+    case ROCL_HIP_EVENT:
+    case ROCL_BARRIER:
+        e->other_agent = get_ref(r); /* source queue */
+        e->address = get(r);         /* graph_exec_id */
+        e->size = get(r);            /* kernels in the graph */
+        break;
+    default:
+        e->size = get(r);
+    }
+}
+
+static void get_double(reader *r, double *v)
+{
+    if (r->end - r->p < (ptrdiff_t)sizeof *v) {
+        r->broken = true;
+        return;
+    }
+    memcpy(v, r->p, sizeof *v);
+}
+
+uint64_t rocl_packed_key(const rocl_record *r, uint32_t index)
+{
+    const uint64_t mask = (uint64_t)(INDEX_LIMIT - 1) << INDEX_SHIFT;
+    return (r->key[0] & ~mask) | (uint64_t)index << INDEX_SHIFT;
+}
+
+bool rocl_packed_read(const rocl_record *rec, rocl_packed *e)
+{
+    reader r = {rec->data, rec->data + rec->len, false};
+    uint64_t sequence = rocl_sequence_of(rec->key);
+    e->room = rocl_sequence_room(sequence);
+    e->index = rocl_sequence_index(sequence);
+    e->time = (int64_t)rec->key[1];
+    e->end = (int64_t)~rec->key[2];
+    e->kind = rocl_word_kind(rec->key[3]);
+    e->row = rocl_word_row(rec->key[3]);
+    switch (e->room) {
+    case ROCL_ROOM_HOST:
+        unpack_host(&r, e);
+        break;
+    case ROCL_ROOM_ALLOCATED:
+        e->agent = get_ref(&r);
+        e->delta = get_signed(&r);
+        break;
+    case ROCL_ROOM_BANDWIDTH:
+        e->agent = get_ref(&r);
+        e->op = (uint8_t)get(&r);
+        e->size = get(&r);
+        break;
+    case ROCL_ROOM_PMC:
+        e->counter = get_ref(&r);
+        e->row = rec->key[3];
+        get_double(&r, &e->value);
+        break;
+    case ROCL_ROOM_SAMPLED:
+        e->counter = get_ref(&r);
+        e->thread = (uint32_t)get(&r); /* process */
+        e->address = rec->key[2];      /* which place */
+        for (unsigned i = 0; i < 5; i++)
+            e->place[i] = get_signed(&r);
+        get_double(&r, &e->value);
+        break;
+    default:
+        unpack_work(&r, e);
+    }
+    return !r.broken;
+}
+
+bool rocl_packed_next_arg(rocl_packed *e, rocl_packed_arg *arg)
+{
+    uint64_t name, n;
+    if (!e->arg_count || !rocl_varint_get(&e->args, e->args_end, &name) ||
+        !rocl_varint_get(&e->args, e->args_end, &n) || n > (uint64_t)(e->args_end - e->args))
+        return false;
+    e->arg_count--;
+    *arg = (rocl_packed_arg){(uint32_t)name, (const char *)e->args, n};
+    e->args += n;
+    return true;
+}

@@ -1,0 +1,259 @@
+/* Opening and closing a trace: inputs -> sources -> captures with their definitions, in order ->
+ * filters -> clocks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/clocks.h"
+#include "base/budget.h"
+#include "base/map.h"
+#include "filter/filter.h"
+#include "trace/joined.h"
+#include "model/trace.h"
+#include "source/inputs.h"
+#include "source/db/rows.h"
+#include "source/source.h"
+
+/* Processes that traced nothing leave text without a record: among others it is no reason to stop.
+ * Whether it is a text of such can only be said when another is. */
+static rocl_status may_be_skipped(const rocl_inputs *in, const char *path, bool *may,
+                                  rocl_error *err)
+{
+    rocl_look look = ROCL_LOOKS_OTHER;
+    *may = false;
+    rocl_status st = in->count < 2 ? ROCL_OK : rocl_input_look(path, &look, err);
+    bool other = look == ROCL_LOOKS_TEXT || look == ROCL_LOOKS_FOREIGN;
+    for (size_t i = 0; st == ROCL_OK && other && !*may && i < in->count; i++) {
+        st = rocl_input_look(in->paths[i], &look, err);
+        *may = look == ROCL_LOOKS_LEGACY || look == ROCL_LOOKS_HCC;
+    }
+    return st;
+}
+
+/* Inputs that are a matter of themselves wait until one comes that is not, and are opened together.
+ * Sources before `opened` are open. */
+static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named, size_t *opened,
+                              rocl_error *err)
+{
+    const char *path = in->paths[named];
+    size_t first = t->source_count;
+    rocl_status st = rocl_source_recognise(t, path, err);
+    for (size_t i = first; i < t->source_count; i++)
+        t->sources[i]->named = named;
+    if (st == ROCL_OK && t->sources[first]->ops->apart)
+        return ROCL_OK;
+    rocl_status before = rocl_sources_open(t, *opened, first, err);
+    if (before != ROCL_OK)
+        return before;
+    if (st == ROCL_OK)
+        st = rocl_sources_open(t, first, t->source_count, err);
+    *opened = t->source_count;
+    bool may = false;
+    rocl_status looked = st == ROCL_INPUT ? may_be_skipped(in, path, &may, err) : ROCL_OK;
+    if (looked != ROCL_OK || !may || t->opt.strict)
+        return looked != ROCL_OK ? looked : st;
+    rocl_remark_add(t, path, "no records: skipped");
+    t->left_out++;
+    return ROCL_OK;
+}
+
+static int by_path(const void *a, const void *b, void *paths)
+{
+    char *const *p = paths;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    int by = strverscmp(p[x], p[y]);
+    return by ? by : (x > y) - (x < y);
+}
+
+/* In the order of their names: numbers that are given while opening do not depend on the order in
+ * which the inputs were named. */
+static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error *err)
+{
+    size_t *order = malloc((in->count + 1) * sizeof *order), opened = 0;
+    rocl_status st = order ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; order && i < in->count; i++)
+        order[i] = i;
+    if (order)
+        qsort_r(order, in->count, sizeof *order, by_path, in->paths);
+    for (size_t i = 0; i < in->count && st == ROCL_OK; i++)
+        st = open_input(t, in, order[i], &opened, err);
+    if (st == ROCL_OK)
+        st = rocl_sources_open(t, opened, t->source_count, err);
+    free(order);
+    return st;
+}
+
+/* Its events would count twice. The names of texts, which is all that tells those, may be alike. */
+static rocl_status refuse_twice(rocl_trace *t, rocl_error *err)
+{
+    rocl_map seen = {0};
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
+        const rocl_model_capture *c = t->captures[i], *other;
+        uint32_t before = rocl_map_get(&seen, c->pub.guid, ROCL_NONE);
+        other = before == ROCL_NONE ? NULL : t->captures[before];
+        if (other && c->pub.guid && (c->source->ops->one_guid || other->source->ops->one_guid))
+            st = rocl_fail(err, ROCL_INPUT, "%s: holds the same process (guid %s) as %s",
+                           c->pub.path, rocl_str(t, c->pub.guid), other->pub.path);
+        else if (!rocl_map_put(&seen, c->pub.guid, (uint32_t)i))
+            st = rocl_fail_memory(err);
+    }
+    rocl_map_free(&seen);
+    return st;
+}
+
+enum { OTHERS_MAX = 64 };
+
+static void other_files(char *text, size_t n)
+{
+    *text = '\0';
+    if (n > 1)
+        snprintf(text, OTHERS_MAX, ", and %zu more file%s of the kind", n - 1, n > 2 ? "s" : "");
+}
+
+static void say_blank(const rocl_trace *t, const rocl_inputs *in)
+{
+    char others[OTHERS_MAX];
+    other_files(others, in->blank);
+    if (in->blank)
+        rocl_notice(t, "%s: its process was ended before it had recorded anything%s",
+                    in->blank_name, others);
+}
+
+static void say_repeated(const rocl_trace *t, const rocl_inputs *in)
+{
+    char others[OTHERS_MAX];
+    if (!in->repeated)
+        return;
+    other_files(others, in->repeated);
+    if (strcmp(in->again, in->first) == 0)
+        rocl_notice(t, "%s: named twice, read once%s", in->again, others);
+    else
+        rocl_notice(t, "%s: the same file as %s, read once%s", in->again, in->first, others);
+}
+
+static rocl_status prepare(rocl_trace *t, const rocl_options *options, rocl_error *err)
+{
+    if (options)
+        t->opt = *options;
+    if (t->opt.jobs > 256)
+        return rocl_fail(err, ROCL_USAGE, "%u jobs are too many: at most 256", t->opt.jobs);
+    const rocl_budget budget = rocl_budget_share(t->opt.memory, t->opt.jobs);
+    t->opt.jobs = budget.workers;
+    t->opt.memory = budget.sorting;
+    t->strings = rocl_strings_new();
+    t->forms = rocl_db_forms_new(t->opt.reader);
+    if (t->forms)
+        rocl_db_forms_read_ahead(t->forms, budget.cursor);
+    t->space = rocl_sort_space_new(t->opt.memory, t->opt.jobs, t->opt.tmpdir);
+    atomic_flag_clear(&t->in_progress);
+    return t->strings && t->forms && t->space ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* Clocks are set by all events of the trace, whatever passes the filters. */
+static rocl_status set_up(rocl_trace *t, rocl_error *err)
+{
+    rocl_filter *filter = NULL;
+    rocl_status st = rocl_filter_new(&filter, t, err);
+    if (st == ROCL_OK)
+        st = rocl_align_clocks(t, err);
+    t->filter = filter;
+    if (st == ROCL_OK)
+        rocl_align_check(t);
+    return st;
+}
+
+static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, size_t count,
+                              const rocl_options *options, bool separate, rocl_error *err)
+{
+    rocl_inputs in = {0};
+    rocl_trace *t = calloc(1, sizeof *t);
+    if (!t)
+        return rocl_fail_memory(err);
+    rocl_status st = prepare(t, options, err);
+    if (st == ROCL_OK)
+        st = rocl_inputs_expand(&in, inputs, count, err);
+    if (st == ROCL_OK && !in.count)
+        st = rocl_fail(err, ROCL_USAGE, "no input given");
+    if (st == ROCL_OK) {
+        say_repeated(t, &in);
+        say_blank(t, &in);
+    }
+    if (st == ROCL_OK)
+        st = open_inputs(t, &in, err);
+    if (st == ROCL_OK && !separate)
+        st = rocl_join_slices(t, err);
+    if (st == ROCL_OK && !separate)
+        st = refuse_twice(t, err);
+    if (st == ROCL_OK)
+        rocl_remarks_say(t);
+    if (st == ROCL_OK)
+        st = rocl_trace_order(t, err);
+    if (st == ROCL_OK)
+        st = rocl_trace_label_lanes(t, err);
+    if (st == ROCL_OK)
+        st = set_up(t, err);
+    if (st == ROCL_OK && !rocl_strings_complete(t->strings))
+        st = rocl_fail_memory(err);
+    rocl_inputs_free(&in);
+    if (st != ROCL_OK) {
+        rocl_trace_close(t);
+        return st;
+    }
+    *trace = t;
+    return ROCL_OK;
+}
+
+rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
+                            const rocl_options *options, rocl_error *err)
+{
+    return open_trace(trace, inputs, count, options, false, err);
+}
+
+rocl_status rocl_trace_open_separate(rocl_trace **trace, const char *const *inputs, size_t count,
+                                     const rocl_options *options, rocl_error *err)
+{
+    return open_trace(trace, inputs, count, options, true, err);
+}
+
+void rocl_capture_free(rocl_model_capture *c)
+{
+    if (c->source->ops->forget)
+        c->source->ops->forget(c);
+    rocl_arena_free(&c->arena);
+    free(c);
+}
+
+static void free_captures(rocl_model_capture **captures, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        rocl_capture_free(captures[i]);
+    free(captures);
+}
+
+void rocl_source_free(rocl_source *s)
+{
+    free_captures(s->captures, s->capture_count);
+    s->ops->close(s);
+    rocl_spool_close(s->spool);
+    free(s->path);
+    free(s);
+}
+
+void rocl_trace_close(rocl_trace *t)
+{
+    if (!t)
+        return;
+    rocl_filter_free(t->filter);
+    free_captures(t->captures, t->capture_count);
+    for (size_t i = 0; i < t->source_count; i++)
+        rocl_source_free(t->sources[i]);
+    free(t->sources);
+    rocl_joined_free(t->joined);
+    rocl_db_forms_free(t->forms);
+    rocl_spool_store_close(&t->spooled);
+    free(t->machines);
+    rocl_sort_space_free(t->space);
+    rocl_strings_free(t->strings);
+    free(t);
+}

@@ -1,0 +1,389 @@
+/* source -> filters -> sink, one capture after the other. A capture is read by all workers at once,
+ * so nothing is gained by mixing captures, and memory and open files do not grow with their
+ * number. Only what is too small for that is read ahead of its turn: see ahead.h. */
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/prefetch.h"
+#include "base/pool.h"
+#include "filter/filter.h"
+#include "model/trace.h"
+#include "trace/pipeline.h"
+#include "source/source.h"
+
+typedef struct run {
+    rocl_trace *trace;
+    rocl_filter *filter;
+    const rocl_sink *sink;
+    rocl_model_capture *capture;
+    rocl_plan plan;
+    size_t stage_first; /* task of the stage that runs */
+    rocl_emitter emitter;
+    rocl_ahead *ahead; /* NULL: nothing is read ahead */
+} run;
+
+/* Rows for which it takes longer to wake another worker than to read them. */
+#define FEW_ROWS 4096
+
+/* The filter changes a batch in place, so history gets a copy. Such kinds are rare. */
+static rocl_status pass_history(run *r, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    size_t size = b->count * rocl_kind_size(b->kind);
+    rocl_batch copy = *b;
+    copy.any = malloc(size ? size : 1);
+    if (!copy.any)
+        return rocl_fail_memory(err);
+    memcpy(copy.any, b->any, size);
+    rocl_status st = rocl_filter_apply_who(r->filter, worker, &copy, err);
+    if (st == ROCL_OK && copy.count)
+        st = r->sink->history(r->sink->self, worker, &copy, err);
+    free(copy.any);
+    return st;
+}
+
+/* Does the event stay in the batch? */
+typedef bool keeps_fn(const run *r, rocl_batch *b, size_t i);
+
+/* Takes out what does not stay, and counts it. `words` end the message of --strict. */
+static rocl_status keep_events(run *r, rocl_batch *b, keeps_fn *keeps, rocl_fault fault,
+                               const char *words, rocl_error *err)
+{
+    size_t size = rocl_kind_size(b->kind), kept = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        if (!keeps(r, b, i)) {
+            rocl_status st =
+                rocl_fault_count(r->trace, fault, err, "%s: %s %" PRIu64 "%s", b->capture->path,
+                                 rocl_kind_name(b->kind), e->id, words);
+            if (st != ROCL_OK)
+                return st;
+        } else if (kept++ < i) {
+            memcpy((char *)b->any + (kept - 1) * size, e, size);
+        }
+    }
+    b->count = kept;
+    return ROCL_OK;
+}
+
+/* Sets the clock of the node. What would then be before time began is left out. */
+static bool set_clock(const run *r, rocl_batch *b, size_t i)
+{
+    rocl_event *e = rocl_batch_event(b, i);
+    return !__builtin_add_overflow(e->start, r->capture->offset, &e->start) &&
+           !__builtin_add_overflow(e->end, r->capture->offset, &e->end) && e->start >= 0;
+}
+
+/* A counter value that is infinite, or no number, says nothing. Few outputs have a form for it. */
+static bool has_number(const run *r, rocl_batch *b, size_t i)
+{
+    (void)r;
+    return isfinite(b->kind == ROCL_COUNTER ? b->counters[i].value : b->samples[i].value);
+}
+
+/* A free of an address that was never allocated frees 0 bytes. It is counted here, once for every
+ * output and report, when the filters have passed it. */
+static rocl_status count_unpaired_frees(run *r, const rocl_batch *b, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
+        if (b->allocs[i].unpaired)
+            st = rocl_fault_count(r->trace, ROCL_FAULT_UNPAIRED_FREE, err,
+                                  "%s: memory allocation %" PRIu64, b->capture->path,
+                                  b->allocs[i].e.id);
+    return st;
+}
+
+static rocl_status pass(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    const uint32_t valued = ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
+    run *r = ctx;
+    rocl_status st = ROCL_OK;
+    if (valued & ROCL_BIT(b->kind))
+        st = keep_events(r, b, has_number, ROCL_FAULT_NO_NUMBER, "", err);
+    if (st == ROCL_OK && r->capture->offset)
+        st = keep_events(r, b, set_clock, ROCL_FAULT_BAD_TIME, ", with its clock aligned", err);
+    if (st == ROCL_OK && (r->sink->history_kinds & ROCL_BIT(b->kind)))
+        st = pass_history(r, worker, b, err);
+    if (st == ROCL_OK && r->filter)
+        st = rocl_filter_apply(r->filter, worker, b, err);
+    if (st == ROCL_OK && b->kind == ROCL_ALLOC)
+        st = count_unpaired_frees(r, b, err);
+    if (st != ROCL_OK || !b->count)
+        return st;
+    atomic_fetch_add_explicit(&r->trace->events[b->kind], b->count, memory_order_relaxed);
+    return r->sink->events(r->sink->self, worker, b, err);
+}
+
+static rocl_status end_task(void *ctx, rocl_error *err)
+{
+    run *r = ctx;
+    return r->sink->end_task ? r->sink->end_task(r->sink->self, 0, err) : ROCL_OK;
+}
+
+static rocl_status one_task(void *ctx, unsigned worker, size_t index, rocl_error *err)
+{
+    run *r = ctx;
+    const rocl_task *task = &r->plan.tasks[r->stage_first + index];
+    rocl_status st =
+        r->capture->source->ops->scan(r->trace, r->capture, task, worker, &r->emitter, err);
+    if (st == ROCL_OK && r->sink->end_task)
+        st = r->sink->end_task(r->sink->self, worker, err);
+    return st;
+}
+
+static void begin_reading(rocl_trace *t, const rocl_capture *c, uint64_t rows)
+{
+    if (t->capture_count > 1)
+        snprintf(t->reading, sizeof t->reading, "reading %zu of %zu", (size_t)c->index + 1,
+                 t->capture_count);
+    rocl_progress_phase(t, t->capture_count > 1 ? t->reading : "reading", rows);
+}
+
+static rocl_status run_stages(run *r, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    uint64_t rows = rocl_plan_rows(&r->plan);
+    bool few = rows <= (r->ahead ? ROCL_AHEAD_ROWS : FEW_ROWS);
+    begin_reading(r->trace, &r->capture->pub, rows);
+    for (size_t i = 0, next; i < r->plan.count && st == ROCL_OK; i = next) {
+        for (next = i; next < r->plan.count && r->plan.tasks[next].stage == r->plan.tasks[i].stage;)
+            next++;
+        r->stage_first = i;
+        st = rocl_run_tasks(few ? 1 : r->trace->opt.jobs, next - i, one_task, r, err);
+    }
+    return st;
+}
+
+static rocl_status read_capture(run *r, rocl_error *err)
+{
+    rocl_status st = run_stages(r, err);
+    return st ? st : r->capture->source->ops->finish(r->trace, r->capture, &r->emitter, err);
+}
+
+static rocl_status read_now(run *r, rocl_error *err)
+{
+    rocl_status st =
+        r->capture->source->ops->begin(r->trace, r->capture, r->emitter.kinds, &r->plan, err);
+    return st ? st : read_capture(r, err);
+}
+
+/* What was done ahead of its turn, and what is left to do. A file that is changed before its turn
+ * is a failure as it would be without: more may be asked of it. */
+static rocl_status take_early(run *r, rocl_early *early, rocl_error *err)
+{
+    uint64_t rows = rocl_plan_rows(&early->plan);
+    r->plan = early->plan;
+    if (early->whole)
+        begin_reading(r->trace, &r->capture->pub, rows);
+    rocl_status st = rocl_early_emit(early, &r->emitter, end_task, err);
+    if (st == ROCL_OK && !early->whole)
+        return read_capture(r, err);
+    rocl_progress(r->trace, early->whole ? rows : 0);
+    return st ? st : r->capture->source->ops->unchanged(r->trace, r->capture, err);
+}
+
+static rocl_status run_capture(run *r, rocl_error *err)
+{
+    const rocl_source_ops *ops = r->capture->source->ops;
+    rocl_early *early = rocl_ahead_turn(r->ahead, r->capture->pub.index);
+    const rocl_sink *sink = r->sink;
+    const rocl_capture *c = &r->capture->pub;
+    rocl_status st = ROCL_OK;
+    if (sink->begin_capture)
+        st = sink->begin_capture(sink->self, c, err);
+    if (st == ROCL_OK && early)
+        st = take_early(r, early, err);
+    else if (st == ROCL_OK)
+        st = read_now(r, err);
+    if (st == ROCL_OK && sink->end_capture)
+        st = sink->end_capture(sink->self, c, err);
+    ops->end(r->trace, r->capture);
+    if (early) {
+        r->plan = early->plan;
+        rocl_early_done(early);
+    }
+    free(r->plan.tasks);
+    r->plan = (rocl_plan){0};
+    return st;
+}
+
+/* Arguments are not kept, notices must be given in order, and a sink that chooses may want
+ * something else of each. */
+static rocl_ahead *look_ahead(const run *r)
+{
+    rocl_trace *t = r->trace;
+    if (t->opt.args || t->opt.explain || r->sink->takes)
+        return NULL;
+    bool *wanted = calloc(t->capture_count + 1, sizeof *wanted);
+    for (size_t i = 0; wanted && i < t->capture_count; i++)
+        wanted[i] = rocl_filter_takes_capture(t->filter, &t->captures[i]->pub);
+    rocl_ahead *a = wanted ? rocl_ahead_new(t, wanted, &r->emitter) : NULL;
+    free(wanted);
+    return a;
+}
+
+static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_sink *sink,
+                                uint32_t kinds, rocl_error *err)
+{
+    run r = {.trace = t, .filter = filter, .sink = sink};
+    rocl_status st = ROCL_OK;
+    r.emitter = (rocl_emitter){pass, &r, kinds, sink->fields, false};
+    r.ahead = look_ahead(&r);
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
+        r.capture = t->captures[i];
+        const rocl_capture *c = &r.capture->pub;
+        bool takes = rocl_filter_takes_capture(t->filter, c);
+        if (takes && sink->takes)
+            st = sink->takes(sink->self, c, &takes, err);
+        if (st == ROCL_OK && takes)
+            st = run_capture(&r, err);
+        else /* it may be the one after which its file is closed */
+            r.capture->source->ops->end(t, r.capture);
+    }
+    rocl_ahead_free(r.ahead);
+    return st;
+}
+
+/* ---- what filters must know before the first event passes ---- */
+
+typedef struct survey {
+    rocl_filter *filter;
+    pthread_mutex_t lock;
+    bool bounds, markers, any;
+    int64_t first, last;
+} survey;
+
+static void widen(survey *s, const rocl_batch *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        s->first = s->any && s->first < e->start ? s->first : e->start;
+        s->last = s->any && s->last > e->end ? s->last : e->end;
+        s->any = true;
+    }
+}
+
+static rocl_status look(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    survey *s = self;
+    rocl_status st = ROCL_OK;
+    (void)worker;
+    pthread_mutex_lock(&s->lock);
+    if (s->bounds)
+        widen(s, b);
+    if (s->markers)
+        st = rocl_filter_see_markers(s->filter, b, err);
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+static void reset_accounts(rocl_trace *t)
+{
+    for (int i = 0; i < ROCL_KINDS; i++)
+        t->events[i] = 0;
+    for (int i = 0; i < ROCL_FAULTS; i++)
+        t->faults[i] = 0;
+}
+
+/* By the same rules for broken records as any run, so that one of them does not stretch the trace.
+ * What is counted will be met again. */
+rocl_status rocl_pipeline_survey(rocl_trace *t, const rocl_sink *sink, rocl_error *err)
+{
+    bool args = t->opt.args;
+    t->opt.args = false;
+    rocl_status st = run_captures(t, NULL, sink, sink->kinds, err);
+    t->opt.args = args;
+    reset_accounts(t);
+    return st;
+}
+
+static rocl_status survey_trace(rocl_trace *t, rocl_error *err)
+{
+    survey s = {.filter = t->filter,
+                .bounds = rocl_filter_needs_bounds(t->filter),
+                .markers = rocl_filter_needs_markers(t->filter)};
+    uint32_t kinds = s.bounds ? ROCL_ALL_KINDS : ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT);
+    const rocl_sink sink = {.self = &s, .kinds = kinds, .events = look};
+    if (!s.bounds && !s.markers)
+        return ROCL_OK;
+    pthread_mutex_init(&s.lock, NULL);
+    rocl_status st = rocl_pipeline_survey(t, &sink, err);
+    pthread_mutex_destroy(&s.lock);
+    if (st == ROCL_OK && s.bounds && s.any)
+        rocl_filter_set_bounds(t->filter, s.first, s.last);
+    return st;
+}
+
+/* Nothing passed: is that because the time window is not one of this trace? Only then is it worth
+ * to look at all events once more. What was counted stays. */
+static rocl_status check_window(rocl_trace *t, rocl_error *err)
+{
+    survey s = {.filter = t->filter, .bounds = true};
+    const rocl_sink sink = {.self = &s, .kinds = ROCL_ALL_KINDS, .events = look};
+    uint64_t events = 0, faults[ROCL_FAULTS];
+    for (int i = 0; i < ROCL_KINDS; i++)
+        events += t->events[i];
+    if (events || !rocl_filter_has_window(t->filter))
+        return ROCL_OK;
+    for (int i = 0; i < ROCL_FAULTS; i++)
+        faults[i] = t->faults[i];
+    pthread_mutex_init(&s.lock, NULL);
+    rocl_status st = rocl_pipeline_survey(t, &sink, err);
+    pthread_mutex_destroy(&s.lock);
+    for (int i = 0; i < ROCL_FAULTS; i++)
+        t->faults[i] = faults[i];
+    return st == ROCL_OK && s.any ? rocl_filter_within(t->filter, s.first, s.last, err) : st;
+}
+
+rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err)
+{
+    uint32_t kinds = sink->kinds;
+    rocl_status st = ROCL_OK;
+    reset_accounts(t);
+    if (t->filter) {
+        kinds &= rocl_filter_kinds(t->filter);
+        st = survey_trace(t, err);
+        if (st == ROCL_OK)
+            st = rocl_filter_resolve(t->filter, err);
+    }
+    if (st == ROCL_OK)
+        st = run_captures(t, t->filter, sink, kinds, err);
+    if (st == ROCL_OK && !rocl_strings_complete(t->strings))
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = check_window(t, err);
+    if (st == ROCL_OK)
+        st = rocl_filter_report(t->filter, kinds, err);
+    return st;
+}
+
+/* ---- the public scan: a sink of somebody else's ---- */
+
+typedef struct scan_sink {
+    rocl_batch_fn *fn;
+    void *ctx;
+} scan_sink;
+
+static rocl_status hand_out(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    scan_sink *s = self;
+    return s->fn(s->ctx, worker, b, err);
+}
+
+rocl_status rocl_trace_scan(rocl_trace *t, rocl_batch_fn *fn, void *ctx, rocl_error *err)
+{
+    scan_sink s = {fn, ctx};
+    rocl_sink sink = {
+        .self = &s, .kinds = ROCL_ALL_KINDS, .fields = ROCL_ALL_FIELDS, .events = hand_out};
+    rocl_status st = rocl_pipeline_run(t, &sink, err);
+    return st ? st : rocl_trace_verdict(t);
+}
+
+void rocl_trace_window(const rocl_trace *t, int64_t *from, int64_t *to)
+{
+    rocl_filter_window(t->filter, from, to);
+}

@@ -1,0 +1,40 @@
+/* What a sink is: where batches end. The pipeline takes the captures of a trace one after the
+ * other: begin_capture, then events from all workers at once in any order, then end_capture, in
+ * which the sink may put things in order and write them. */
+#ifndef ROCL_TRACE_PIPELINE_H
+#define ROCL_TRACE_PIPELINE_H
+
+#include "model/trace.h"
+
+typedef struct rocl_sink {
+    void *self;
+    uint32_t kinds;  /* ROCL_BIT()s of what it wants */
+    uint32_t fields; /* ROCL_FIELD_*s of what it wants of them */
+    /* Each may be NULL. */
+    /* *takes false: nothing of this capture is read, and none of the others is called. */
+    rocl_status (*takes)(void *self, const rocl_capture *capture, bool *takes, rocl_error *err);
+    rocl_status (*begin_capture)(void *self, const rocl_capture *capture, rocl_error *err);
+    /* Concurrent; worker in [0, opt.jobs). The batch is the sink's to change, but not to keep. */
+    rocl_status (*events)(void *self, unsigned worker, rocl_batch *batch, rocl_error *err);
+    /* Events of some kinds whatever their time, name and duration; for what must be followed from
+     * the begin of the trace to be right in a time window. They come to `events` as well where they
+     * pass. Concurrent. */
+    uint32_t history_kinds;
+    rocl_status (*history)(void *self, unsigned worker, rocl_batch *batch, rocl_error *err);
+    /* A task (a range of rows of one kind) is over on this worker: a moment to seal sorters. */
+    rocl_status (*end_task)(void *self, unsigned worker, rocl_error *err);
+    rocl_status (*end_capture)(void *self, const rocl_capture *capture, rocl_error *err);
+} rocl_sink;
+
+/* Runs source -> filters -> sink over every capture that the filters leave. */
+rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
+
+/* A run of its own before that, without filters, for what must be known of all events first. The
+ * accounts of the trace stay empty. */
+rocl_status rocl_pipeline_survey(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
+
+/* The time window that the options ask for, as times of this trace; all times without one. Outputs
+ * clip to it what began before or ends behind it. Known when the pipeline runs. */
+void rocl_trace_window(const rocl_trace *t, int64_t *from, int64_t *to);
+
+#endif

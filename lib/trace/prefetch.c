@@ -1,0 +1,245 @@
+#include "trace/prefetch.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/threads.h"
+
+/* Captures that are kept at most, so that memory does not grow with the number of either captures
+ * or workers. */
+#define WINDOW_MAX 16
+
+typedef enum state {
+    UNTOUCHED,
+    BEING_READ,
+    READ,
+    TAKEN /* or not to be read early */
+} state;
+
+typedef struct early {
+    rocl_early pub;
+    state state;
+} early;
+
+struct rocl_ahead {
+    rocl_trace *trace;
+    rocl_emitter wanted;
+    early *all; /* by index of the capture */
+    size_t count;
+    size_t next;   /* none before it is untouched */
+    size_t turn;   /* the capture in hand */
+    size_t window; /* how far beyond it to read */
+    bool stop;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t *threads;
+    unsigned thread_count;
+};
+
+uint64_t rocl_plan_rows(const rocl_plan *p)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < p->count; i++)
+        rows += p->tasks[i].rows;
+    return rows;
+}
+
+/* ---- one capture ---- */
+
+static rocl_status keep(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    rocl_early *e = ctx;
+    size_t size = b->count * rocl_kind_size(b->kind);
+    rocl_batch copy = *b;
+    (void)worker;
+    copy.any = malloc(size ? size : 1);
+    if (!copy.any || !ROCL_GROW(e->kept, e->cap, e->count + 1)) {
+        free(copy.any);
+        return rocl_fail_memory(err);
+    }
+    memcpy(copy.any, b->any, size);
+    e->kept[e->count++] = copy;
+    return ROCL_OK;
+}
+
+static rocl_status keep_end(rocl_early *e, rocl_error *err)
+{
+    if (!ROCL_GROW(e->kept, e->cap, e->count + 1))
+        return rocl_fail_memory(err);
+    e->kept[e->count++] = (rocl_batch){0};
+    return ROCL_OK;
+}
+
+static rocl_status read_whole(const rocl_ahead *a, rocl_early *e, rocl_model_capture *c)
+{
+    const rocl_source_ops *ops = c->source->ops;
+    const rocl_emitter to = {keep, e, a->wanted.kinds, a->wanted.fields, .quiet = true};
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < e->plan.count && st == ROCL_OK; i++) {
+        st = ops->scan(a->trace, c, &e->plan.tasks[i], 0, &to, e->err);
+        if (st == ROCL_OK)
+            st = keep_end(e, e->err);
+    }
+    return st == ROCL_OK ? ops->finish(a->trace, c, &to, e->err) : st;
+}
+
+static void read_early(const rocl_ahead *a, size_t index)
+{
+    rocl_early *e = &a->all[index].pub;
+    rocl_model_capture *c = a->trace->captures[index];
+    e->err = rocl_error_new();
+    e->status = e->err ? ROCL_OK : ROCL_INTERNAL;
+    if (e->status == ROCL_OK)
+        e->status = c->source->ops->begin(a->trace, c, a->wanted.kinds, &e->plan, e->err);
+    e->whole = e->status == ROCL_OK && rocl_plan_rows(&e->plan) <= ROCL_AHEAD_ROWS;
+    if (e->whole)
+        e->status = read_whole(a, e, c);
+}
+
+void rocl_early_done(rocl_early *e)
+{
+    for (size_t i = 0; i < e->count; i++)
+        free(e->kept[i].any);
+    free(e->kept);
+    rocl_error_free(e->err);
+    *e = (rocl_early){0};
+}
+
+rocl_status rocl_early_emit(rocl_early *e, const rocl_emitter *to, rocl_end_task_fn *end_task,
+                            rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < e->count && st == ROCL_OK; i++) {
+        rocl_batch *b = &e->kept[i];
+        if (b->any)
+            st = to->emit(to->ctx, 0, b, err);
+        else if (end_task)
+            st = end_task(to->ctx, err);
+    }
+    if (st != ROCL_OK || e->status == ROCL_OK)
+        return st;
+    if (e->err)
+        rocl_error_copy(err, e->err);
+    else
+        rocl_fail_memory(err);
+    return e->status;
+}
+
+/* ---- all of them ---- */
+
+/* With the lock: reads the next capture that nobody has begun; false when there is none within the
+ * window. */
+static bool read_next(rocl_ahead *a)
+{
+    while (a->next < a->count && a->all[a->next].state != UNTOUCHED)
+        a->next++;
+    size_t i = a->next;
+    if (a->stop || i >= a->count || i > a->turn + a->window)
+        return false;
+    a->all[i].state = BEING_READ;
+    pthread_mutex_unlock(&a->lock);
+    read_early(a, i);
+    pthread_mutex_lock(&a->lock);
+    a->all[i].state = READ;
+    pthread_cond_broadcast(&a->changed);
+    return true;
+}
+
+static void *run(void *arg)
+{
+    rocl_ahead *a = arg;
+    pthread_mutex_lock(&a->lock);
+    while (!a->stop && a->next < a->count)
+        if (!read_next(a) && !a->stop && a->next < a->count)
+            pthread_cond_wait(&a->changed, &a->lock);
+    pthread_mutex_unlock(&a->lock);
+    return NULL;
+}
+
+rocl_early *rocl_ahead_turn(rocl_ahead *a, uint32_t index)
+{
+    if (!a)
+        return NULL;
+    early *e = &a->all[index];
+    pthread_mutex_lock(&a->lock);
+    a->turn = index;
+    pthread_cond_broadcast(&a->changed);
+    while (e->state == BEING_READ)
+        if (!read_next(a))
+            pthread_cond_wait(&a->changed, &a->lock);
+    bool read = e->state == READ;
+    e->state = TAKEN;
+    pthread_mutex_unlock(&a->lock);
+    return read ? &e->pub : NULL;
+}
+
+/* Of a file with several captures the connections are shared. */
+static bool can_be_early(const rocl_model_capture *c)
+{
+    return c->source->ops->apart && c->source->alone;
+}
+
+static void mark(rocl_ahead *a, const bool *wanted)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (!wanted[i] || !can_be_early(a->trace->captures[i]))
+            a->all[i].state = TAKEN;
+}
+
+static void start(rocl_ahead *a, unsigned threads)
+{
+    while (a->threads && a->thread_count < threads &&
+           rocl_thread_start(&a->threads[a->thread_count], run, a))
+        a->thread_count++;
+}
+
+rocl_ahead *rocl_ahead_new(rocl_trace *t, const bool *wanted, const rocl_emitter *emitter)
+{
+    const unsigned jobs = t->opt.jobs;
+    rocl_ahead *a = jobs > 1 && t->capture_count > 1 ? calloc(1, sizeof *a) : NULL;
+    if (!a)
+        return NULL;
+    a->trace = t;
+    a->wanted = *emitter;
+    a->count = t->capture_count;
+    a->window = 2 * jobs < WINDOW_MAX ? 2 * jobs : WINDOW_MAX;
+    a->all = calloc(a->count, sizeof *a->all);
+    a->threads = calloc(jobs, sizeof *a->threads);
+    pthread_mutex_init(&a->lock, NULL);
+    pthread_cond_init(&a->changed, NULL);
+    if (a->all) {
+        mark(a, wanted);
+        start(a, jobs <= WINDOW_MAX ? jobs - 1 : WINDOW_MAX);
+    }
+    if (a->thread_count)
+        return a;
+    rocl_ahead_free(a);
+    return NULL;
+}
+
+void rocl_ahead_free(rocl_ahead *a)
+{
+    if (!a)
+        return;
+    pthread_mutex_lock(&a->lock);
+    a->stop = true;
+    pthread_cond_broadcast(&a->changed);
+    pthread_mutex_unlock(&a->lock);
+    for (unsigned i = 0; i < a->thread_count; i++)
+        pthread_join(a->threads[i], NULL);
+    for (size_t i = 0; a->all && i < a->count; i++)
+        if (a->all[i].state == READ) {
+            rocl_model_capture *c = a->trace->captures[i];
+            c->source->ops->end(a->trace, c);
+            free(a->all[i].pub.plan.tasks);
+            rocl_early_done(&a->all[i].pub);
+        }
+    pthread_mutex_destroy(&a->lock);
+    pthread_cond_destroy(&a->changed);
+    free(a->threads);
+    free(a->all);
+    free(a);
+}
