@@ -171,7 +171,7 @@ static rocl_status next_place(busy *b, uint64_t place, rocl_error *err)
     return ROCL_OK;
 }
 
-static piece read_piece(const rocl_record *rec)
+static piece read_piece(const rocl_sort_record *rec)
 {
     const uint8_t *p = rec->data, *end = rec->data + rec->len;
     uint64_t v[4] = {0};
@@ -181,7 +181,7 @@ static piece read_piece(const rocl_record *rec)
                    v[3]};
 }
 
-static rocl_status sweep_record(busy *b, const rocl_record *rec, rocl_error *err)
+static rocl_status sweep_record(busy *b, const rocl_sort_record *rec, rocl_error *err)
 {
     piece p = read_piece(rec);
     if (!b->sweep_count || b->sweeps[b->sweep_count - 1].place != rec->key[0]) {
@@ -194,7 +194,7 @@ static rocl_status sweep_record(busy *b, const rocl_record *rec, rocl_error *err
 
 static rocl_status sweep_all(busy *b, rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more;
     rocl_status st = rocl_sorter_start(b->sorter, err);
     if (st == ROCL_OK && b->ends)

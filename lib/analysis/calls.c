@@ -10,7 +10,7 @@ typedef struct asker {
     rocl_sorter *questions;
     rocl_call_fn *answer;
     void *ctx;
-    rocl_record next;
+    rocl_sort_record next;
     bool more;
 } asker;
 
@@ -85,7 +85,7 @@ static rocl_status answer(asker *a, const uint64_t *key, const rocl_call *call, 
     return st;
 }
 
-static rocl_call read_call(const rocl_record *rec)
+static rocl_call read_call(const rocl_sort_record *rec)
 {
     const uint8_t *p = rec->data, *past = rec->data + rec->len;
     uint64_t v[3] = {0};
@@ -96,7 +96,7 @@ static rocl_call read_call(const rocl_record *rec)
 }
 
 /* Later calls of a stack id find its questions answered. */
-static rocl_status answer_call(rocl_calls *c, const rocl_record *rec, rocl_error *err)
+static rocl_status answer_call(rocl_calls *c, const rocl_sort_record *rec, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     rocl_call call;
@@ -115,7 +115,7 @@ static rocl_status answer_call(rocl_calls *c, const rocl_record *rec, rocl_error
 
 rocl_status rocl_calls_answer(rocl_calls *c, rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more;
     rocl_status st = rocl_sorter_start(c->calls, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(c->calls, &rec, &more, err)) == ROCL_OK && more)

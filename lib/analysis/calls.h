@@ -24,7 +24,7 @@ static inline uint32_t rocl_name_of(const rocl_event *e)
 }
 
 /* call NULL: it is not in the trace, or did not pass the filters. */
-typedef rocl_status rocl_call_fn(void *ctx, const rocl_record *question, const rocl_call *call,
+typedef rocl_status rocl_call_fn(void *ctx, const rocl_sort_record *question, const rocl_call *call,
                                  rocl_error *err);
 
 /* Questions are records whose key begins with the process word and the stack id; they are answered

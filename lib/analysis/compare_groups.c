@@ -167,7 +167,7 @@ static void end_pair(rocl_pair *pair, rocl_mann_whitney *test)
 
 static rocl_status fill_pairs(rocl_pairs *p, rocl_sorter *sorter, rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more;
     run r = {0};
     rocl_mann_whitney *test = calloc(1, sizeof *test);

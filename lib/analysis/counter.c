@@ -170,7 +170,7 @@ values *rocl_counter_open(const rocl_strings *keys, size_t size, size_t *count)
 
 rocl_status rocl_counter_fill(rocl_sorter *sorter, values *all, bool timed, rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more;
     rocl_status st = rocl_sorter_start(sorter, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(sorter, &rec, &more, err)) == ROCL_OK && more) {

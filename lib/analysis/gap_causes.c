@@ -74,7 +74,7 @@ rocl_status rocl_gap_causes_add(busy *b, const sweep *s, const gap *g, const pie
     return rocl_sorter_add(b->causes->questions, 0, key, payload, (size_t)(q - payload), err);
 }
 
-static question read_question(const rocl_record *rec)
+static question read_question(const rocl_sort_record *rec)
 {
     const uint8_t *p = rec->data, *past = rec->data + rec->len;
     uint64_t length = 0, copied = 0;
@@ -131,7 +131,7 @@ static rocl_status ask_host(busy *b, uint64_t process, const question *q, const 
     return rocl_host_ask(b->causes->host, q->sweep, &t, err);
 }
 
-static rocl_status take_call(void *ctx, const rocl_record *rec, const rocl_call *call,
+static rocl_status take_call(void *ctx, const rocl_sort_record *rec, const rocl_call *call,
                              rocl_error *err)
 {
     busy *b = ctx;

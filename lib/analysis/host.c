@@ -92,7 +92,7 @@ rocl_status rocl_host_ask(host *h, uint64_t which, const host_time *t, rocl_erro
     return rocl_sorter_add(h->questions, 0, key, payload, (size_t)(q - payload), err);
 }
 
-static void read_numbers(const rocl_record *rec, uint64_t v[3])
+static void read_numbers(const rocl_sort_record *rec, uint64_t v[3])
 {
     const uint8_t *p = rec->data, *past = rec->data + rec->len;
     for (int i = 0; i < 3; i++) {
@@ -101,7 +101,7 @@ static void read_numbers(const rocl_record *rec, uint64_t v[3])
     }
 }
 
-static listener read_question(const rocl_record *rec)
+static listener read_question(const rocl_sort_record *rec)
 {
     uint64_t v[3];
     read_numbers(rec, v);
@@ -167,7 +167,7 @@ static rocl_status tell(host *h, const uint64_t *key, host_fn *fn, void *ctx, ro
     return st;
 }
 
-static void take_call(host *h, const rocl_record *rec)
+static void take_call(host *h, const rocl_sort_record *rec)
 {
     uint64_t v[3];
     read_numbers(rec, v);
@@ -186,7 +186,7 @@ static void take_call(host *h, const rocl_record *rec)
 }
 
 /* What began before the question's time is one call: that which lasts longest. */
-static rocl_status take_question(host *h, const rocl_record *rec, host_fn *fn, void *ctx,
+static rocl_status take_question(host *h, const rocl_sort_record *rec, host_fn *fn, void *ctx,
                                  rocl_error *err)
 {
     listener l = read_question(rec);
@@ -204,7 +204,7 @@ static rocl_status take_question(host *h, const rocl_record *rec, host_fn *fn, v
 /* ---- the merge ---- */
 
 /* Calls come before questions of the same time. */
-static bool call_is_next(const rocl_record *call, bool calls, const rocl_record *question)
+static bool call_is_next(const rocl_sort_record *call, bool calls, const rocl_sort_record *question)
 {
     for (int i = 0; calls && i < 3; i++)
         if (call->key[i] != question->key[i])
@@ -214,7 +214,7 @@ static bool call_is_next(const rocl_record *call, bool calls, const rocl_record 
 
 rocl_status rocl_host_answer(host *h, host_fn *fn, void *ctx, rocl_error *err)
 {
-    rocl_record call, question;
+    rocl_sort_record call, question;
     bool calls = false, questions = false;
     rocl_status st = rocl_sorter_start(h->calls, err);
     if (st == ROCL_OK)

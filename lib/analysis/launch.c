@@ -44,7 +44,7 @@ typedef struct kernel {
     launch_key key; /* in full, whatever groups are made of */
 } kernel;
 
-static kernel read_kernel(const launch *l, const rocl_record *rec)
+static kernel read_kernel(const launch *l, const rocl_sort_record *rec)
 {
     const uint8_t *p = rec->data, *past = rec->data + rec->len;
     const rocl_capture *c = &l->trace->captures[rec->key[0] >> 32]->pub;
@@ -127,7 +127,7 @@ static rocl_status take_launch(launch *l, uint32_t id, const rocl_call *c, const
     return rocl_samples_add(l->delays, 0, id, delay, err);
 }
 
-static rocl_status take_answer(void *ctx, const rocl_record *question, const rocl_call *call,
+static rocl_status take_answer(void *ctx, const rocl_sort_record *question, const rocl_call *call,
                                rocl_error *err)
 {
     launch *l = ctx;

@@ -3,7 +3,7 @@
 
 static rocl_status next_end(busy *b, rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     rocl_status st = rocl_sorter_next(b->ends, &rec, &b->more_ends, err);
     if (st == ROCL_OK && b->more_ends) {
         b->end[0] = rec.key[0];

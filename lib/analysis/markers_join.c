@@ -43,7 +43,7 @@ static bool push(nest *n, int64_t end)
     return true;
 }
 
-static rocl_status open_one(markers *m, nest *n, const rocl_record *rec, rocl_error *err)
+static rocl_status open_one(markers *m, nest *n, const rocl_sort_record *rec, rocl_error *err)
 {
     uint8_t payload[ROCL_VARINT_MAX];
     const uint8_t *p = rec->data, *past = rec->data + rec->len;
@@ -59,7 +59,8 @@ static rocl_status open_one(markers *m, nest *n, const rocl_record *rec, rocl_er
 }
 
 /* A call in no range is a link to range 0: it may be the one that its stack id stands for. */
-static rocl_status link_call(markers *m, const nest *n, const rocl_record *rec, rocl_error *err)
+static rocl_status link_call(markers *m, const nest *n, const rocl_sort_record *rec,
+                             rocl_error *err)
 {
     uint8_t payload[ROCL_VARINT_MAX];
     const uint8_t *p = rec->data, *past = rec->data + rec->len;
@@ -82,7 +83,7 @@ static rocl_status link_call(markers *m, const nest *n, const rocl_record *rec, 
 rocl_status rocl_markers_nest(markers *m, rocl_error *err)
 {
     nest n = {.thread = UINT64_MAX};
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more;
     rocl_status st = rocl_sorter_start(m->calls, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(m->calls, &rec, &more, err)) == ROCL_OK &&
@@ -105,7 +106,7 @@ typedef struct linked {
     size_t count, cap;
 } linked;
 
-static bool add_range(linked *l, const rocl_record *rec)
+static bool add_range(linked *l, const rocl_sort_record *rec)
 {
     const uint8_t *p = rec->data;
     uint64_t range = 0;
@@ -122,7 +123,8 @@ static bool add_range(linked *l, const rocl_record *rec)
     return true;
 }
 
-static rocl_status take_work(markers *m, const linked *l, const rocl_record *rec, rocl_error *err)
+static rocl_status take_work(markers *m, const linked *l, const rocl_sort_record *rec,
+                             rocl_error *err)
 {
     const uint8_t *p = rec->data, *past = rec->data + rec->len;
     uint64_t end = 0, kind = 0;
@@ -142,7 +144,7 @@ static rocl_status take_work(markers *m, const linked *l, const rocl_record *rec
 rocl_status rocl_markers_link(markers *m, rocl_error *err)
 {
     linked l = {0};
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more;
     rocl_status st = rocl_sorter_start(m->links, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(m->links, &rec, &more, err)) == ROCL_OK &&
@@ -208,7 +210,7 @@ static void end_sweep(const sweep *s)
     g->copies += s->copies;
 }
 
-static sweep begin_sweep(const markers *m, const rocl_record *rec)
+static sweep begin_sweep(const markers *m, const rocl_sort_record *rec)
 {
     const uint8_t *p = rec->data;
     uint64_t group = 0;
@@ -220,7 +222,7 @@ static sweep begin_sweep(const markers *m, const rocl_record *rec)
 rocl_status rocl_markers_measure(markers *m, rocl_error *err)
 {
     sweep s = {0};
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more;
     rocl_status st = rocl_sorter_start(m->ranges, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(m->ranges, &rec, &more, err)) == ROCL_OK &&

@@ -196,7 +196,7 @@ static void add_scratch(owner *o, const item *it)
     o->scratch_time = rocl_add_saturated(o->scratch_time, it->duration);
 }
 
-static bool sweep_one(memory *m, const rocl_record *rec, bool *open)
+static bool sweep_one(memory *m, const rocl_sort_record *rec, bool *open)
 {
     item it;
     memcpy(&it, rec->data, sizeof it);
@@ -217,7 +217,7 @@ static bool sweep_one(memory *m, const rocl_record *rec, bool *open)
 
 static rocl_status sweep(memory *m, rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more, open = false;
     rocl_status st = rocl_sorter_start(m->sorter, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(m->sorter, &rec, &more, err)) == ROCL_OK && more)
@@ -343,7 +343,7 @@ rocl_status rocl_memory_collector(rocl_collector *c, rocl_trace *t, const rocl_s
     m->options = o;
     m->keys = rocl_strings_new();
     m->sorter = rocl_sorter_new(t->space, 4);
-    m->spans = rocl_line_calloc(t->opt.jobs, sizeof *m->spans);
+    m->spans = rocl_cache_line_calloc(t->opt.jobs, sizeof *m->spans);
     if (!m->keys || !m->sorter || !m->spans)
         return rocl_fail_memory(err);
     for (unsigned w = 0; w < t->opt.jobs; w++)

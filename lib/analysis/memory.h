@@ -28,7 +28,7 @@ typedef struct block {
 } block;
 
 typedef struct memory_span {
-    alignas(ROCL_LINE) int64_t first;
+    alignas(ROCL_CACHE_LINE) int64_t first;
     int64_t last; /* first > last: none */
 } memory_span;
 

@@ -143,7 +143,7 @@ static void extend(lane *l, int64_t start, int64_t end, bool copy)
     l->copies += copy;
 }
 
-static rocl_status sweep_work(streams *s, const rocl_record *rec, rocl_error *err)
+static rocl_status sweep_work(streams *s, const rocl_sort_record *rec, rocl_error *err)
 {
     int64_t start = (int64_t)rec->key[1], end = (int64_t)rec->key[2];
     const uint8_t *p = rec->data;
@@ -168,7 +168,7 @@ static rocl_status end_lane(streams *s, rocl_error *err)
 
 static rocl_status sweep_lanes(streams *s, rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     uint64_t id = 0;
     bool more;
     rocl_status st = rocl_sorter_start(s->sorter, err);
@@ -200,7 +200,7 @@ static void pass_edge(activity *a, int64_t time, bool starts)
 
 static rocl_status sweep_edges(streams *s, rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more;
     rocl_status st = rocl_sorter_start(s->edges, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(s->edges, &rec, &more, err)) == ROCL_OK && more)

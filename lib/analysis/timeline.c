@@ -232,7 +232,7 @@ static void sweep_event(timeline *l, sweep *s, const uint64_t *key)
 static rocl_status sweep_all(timeline *l, rocl_tables *out, rocl_table *t, rocl_error *err)
 {
     sweep s = {.gpu = UINT64_MAX};
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more = true;
     rocl_status st = rocl_sorter_start(l->sorter, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(l->sorter, &rec, &more, err)) == ROCL_OK &&

@@ -23,8 +23,8 @@ bool rocl_array_grow(void *items, size_t *cap, size_t need, size_t size)
     return true;
 }
 
-void *rocl_line_calloc(size_t n, size_t size)
+void *rocl_cache_line_calloc(size_t n, size_t size)
 {
-    void *p = n <= SIZE_MAX / 2 / size ? aligned_alloc(ROCL_LINE, n * size) : NULL;
+    void *p = n <= SIZE_MAX / 2 / size ? aligned_alloc(ROCL_CACHE_LINE, n * size) : NULL;
     return p ? memset(p, 0, n * size) : NULL;
 }

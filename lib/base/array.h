@@ -14,20 +14,20 @@ enum { ROCL_ARRAY_FIRST = 4 };
  * is out, and nothing has changed. */
 bool rocl_array_grow(void *items, size_t *cap, size_t need, size_t size);
 
-static inline bool rocl_array_room(void *items, size_t *cap, size_t need, size_t size)
+static inline bool rocl_array_reserve(void *items, size_t *cap, size_t need, size_t size)
 {
     return need <= *cap || rocl_array_grow(items, cap, need, size);
 }
 
 /* Room for `need` in all: `if (!ROCL_GROW(l->names, l->cap, l->count + 1)) return ...`. `items` is
  * a pointer to elements and `cap` a size_t, both variables. */
-#define ROCL_GROW(items, cap, need) rocl_array_room(&(items), &(cap), (need), sizeof *(items))
+#define ROCL_GROW(items, cap, need) rocl_array_reserve(&(items), &(cap), (need), sizeof *(items))
 
 /* For what several threads write, each its own: what is aligned to this shares no cache line. */
-#define ROCL_LINE 64
+#define ROCL_CACHE_LINE 64
 
 /* n zeros of a type that is aligned so. */
-void *rocl_line_calloc(size_t n, size_t size);
+void *rocl_cache_line_calloc(size_t n, size_t size);
 
 /* The capacity of an array that came to `count` elements one by one, where nobody keeps it. */
 static inline size_t rocl_array_cap(size_t count)

@@ -233,7 +233,7 @@ rocl_status rocl_btree_payload(rocl_btree *b, unsigned row, uint32_t need, const
         if (to->failed)
             break;
     }
-    if (!rocl_buf_room(to, ROCL_BTREE_SLACK) || to->failed)
+    if (!rocl_buf_reserve(to, ROCL_BTREE_SLACK) || to->failed)
         return rocl_fail_memory(err);
     if (need == c->size && next)
         return rocl_btree_damaged(b, "a row's chain of overflow pages is too long", err);

@@ -78,7 +78,7 @@ const char *rocl_record_parse(rocl_record *r, const rocl_record_plan *plan, cons
 }
 
 /* What matters is the size of the header and the types up to the last column wanted. */
-void rocl_knowns_init(rocl_knowns *k)
+void rocl_header_cache_init(rocl_header_cache *k)
 {
     unsigned bytes = k->plan.count ? k->plan.column[k->plan.count - 1] + 2u : 0;
     uint8_t mask[8 * ROCL_KNOWN_WORDS] = {0};
@@ -87,20 +87,20 @@ void rocl_knowns_init(rocl_knowns *k)
     memcpy(k->mask, mask, sizeof mask);
 }
 
-rocl_known *rocl_known_new(rocl_known **place)
+rocl_cached_header *rocl_cached_header_new(rocl_cached_header **place)
 {
     return *place = calloc(1, sizeof **place);
 }
 
-void rocl_knowns_free(rocl_knowns *k)
+void rocl_header_cache_free(rocl_header_cache *k)
 {
     for (unsigned i = 0; i < sizeof k->known / sizeof *k->known; i++)
         free(k->known[i]);
 }
 
 /* Values that have a type of one byte each and are in the leaf. */
-bool rocl_known_learn(rocl_knowns *k, rocl_known *place, const uint8_t *payload,
-                      const rocl_btree_cell *c)
+bool rocl_cached_header_set(rocl_header_cache *k, rocl_cached_header *place, const uint8_t *payload,
+                            const rocl_btree_cell *c)
 {
     const unsigned columns = k->plan.column[k->plan.count - 1] + 1u;
     uint32_t need;

@@ -61,44 +61,47 @@ static inline int64_t rocl_value_number(const rocl_value *v, const uint8_t *payl
 #define ROCL_KNOWN_WORDS 4
 #define ROCL_KNOWN_BITS  8
 
-typedef struct rocl_known {
+typedef struct rocl_cached_header {
     uint64_t head[ROCL_KNOWN_WORDS];
     uint64_t used; /* when last; 0: never */
     rocl_record record;
-} rocl_known;
+} rocl_cached_header;
 
-typedef struct rocl_knowns {
+typedef struct rocl_header_cache {
     rocl_record_plan plan; /* set before the first use, then */
-    unsigned words;        /* of a header that matter: set by rocl_knowns_init */
+    unsigned words;        /* of a header that matter: set by rocl_header_cache_init */
     uint64_t mask[ROCL_KNOWN_WORDS];
     uint64_t time;
-    rocl_known *known[1 << ROCL_KNOWN_BITS]; /* NULL: none so far, as most of a small table */
-} rocl_knowns;
+    rocl_cached_header
+        *known[1 << ROCL_KNOWN_BITS]; /* NULL: none so far, as most of a small table */
+} rocl_header_cache;
 
-void rocl_knowns_init(rocl_knowns *k);
-void rocl_knowns_free(rocl_knowns *k);
+void rocl_header_cache_init(rocl_header_cache *k);
+void rocl_header_cache_free(rocl_header_cache *k);
 /* A place that was NULL; NULL still when memory is out. */
-rocl_known *rocl_known_new(rocl_known **place);
+rocl_cached_header *rocl_cached_header_new(rocl_cached_header **place);
 /* Puts the header of a payload there, in place of another. False: it is none that can be kept. */
-bool rocl_known_learn(rocl_knowns *k, rocl_known *place, const uint8_t *payload,
-                      const rocl_btree_cell *c);
+bool rocl_cached_header_set(rocl_header_cache *k, rocl_cached_header *place, const uint8_t *payload,
+                            const rocl_btree_cell *c);
 
 /* The only place where it can be; NULL when memory is out. Looks at ROCL_BTREE_SLACK bytes at most;
  * so does the next. */
-static inline rocl_known *rocl_known_place(rocl_knowns *k, const uint8_t *payload)
+static inline rocl_cached_header *rocl_header_cache_entry(rocl_header_cache *k,
+                                                          const uint8_t *payload)
 {
     uint64_t hash = 0, word;
     for (unsigned i = 0; i < k->words; i++) {
         memcpy(&word, payload + 8 * i, 8);
         hash = (hash ^ (word & k->mask[i])) * 0x9e3779b97f4a7c15u;
     }
-    rocl_known **place = &k->known[hash >> (64 - ROCL_KNOWN_BITS)];
-    return *place ? *place : rocl_known_new(place);
+    rocl_cached_header **place = &k->known[hash >> (64 - ROCL_KNOWN_BITS)];
+    return *place ? *place : rocl_cached_header_new(place);
 }
 
 /* Is it there, and true of this payload? */
-static inline bool rocl_known_fits(const rocl_knowns *k, const rocl_known *place,
-                                   const uint8_t *payload, const rocl_btree_cell *c)
+static inline bool rocl_cached_header_matches(const rocl_header_cache *k,
+                                              const rocl_cached_header *place,
+                                              const uint8_t *payload, const rocl_btree_cell *c)
 {
     uint64_t differs = 0, word;
     for (unsigned i = 0; i < k->words; i++) {

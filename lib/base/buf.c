@@ -26,7 +26,7 @@ bool rocl_buf_grow(rocl_buf *b, size_t n)
     return true;
 }
 
-char *rocl_joined(const char *a, const char *b)
+char *rocl_concat(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);
     char *s = malloc(n + m + 1);
@@ -37,7 +37,7 @@ char *rocl_joined(const char *a, const char *b)
     return s;
 }
 
-void rocl_buf_end(rocl_buf *b, rocl_buf *into)
+void rocl_buf_free_into(rocl_buf *b, rocl_buf *into)
 {
     into->failed |= b->failed;
     rocl_buf_free(b);

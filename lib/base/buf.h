@@ -20,19 +20,19 @@ typedef struct rocl_buf {
 bool rocl_buf_grow(rocl_buf *b, size_t n);
 void rocl_buf_free(rocl_buf *b); /* frees the bytes, leaves an empty usable buffer */
 /* Frees a buffer whose contents went into another one, which has failed if this one has. */
-void rocl_buf_end(rocl_buf *b, rocl_buf *into);
+void rocl_buf_free_into(rocl_buf *b, rocl_buf *into);
 
 /* The two texts as a new one; NULL when memory is out. */
-char *rocl_joined(const char *a, const char *b);
+char *rocl_concat(const char *a, const char *b);
 
-static inline bool rocl_buf_room(rocl_buf *b, size_t n)
+static inline bool rocl_buf_reserve(rocl_buf *b, size_t n)
 {
     return b->cap - b->len >= n || rocl_buf_grow(b, n);
 }
 
 static inline void rocl_buf_put(rocl_buf *b, const void *p, size_t n)
 {
-    if (n && rocl_buf_room(b, n) && b->data) {
+    if (n && rocl_buf_reserve(b, n) && b->data) {
         memcpy(b->data + b->len, p, n);
         b->len += n;
     }
@@ -40,7 +40,7 @@ static inline void rocl_buf_put(rocl_buf *b, const void *p, size_t n)
 
 static inline void rocl_buf_byte(rocl_buf *b, uint8_t c)
 {
-    if (rocl_buf_room(b, 1))
+    if (rocl_buf_reserve(b, 1))
         b->data[b->len++] = c;
 }
 
@@ -62,7 +62,7 @@ static inline uint8_t *rocl_varint_put(uint8_t *p, uint64_t v)
 
 static inline void rocl_buf_varint(rocl_buf *b, uint64_t v)
 {
-    if (rocl_buf_room(b, ROCL_VARINT_MAX))
+    if (rocl_buf_reserve(b, ROCL_VARINT_MAX))
         b->len = (size_t)(rocl_varint_put(b->data + b->len, v) - b->data);
 }
 

@@ -49,7 +49,7 @@ static compressor *compressor_for(int level)
 rocl_status rocl_deflate(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
 {
     compressor *c = compressor_for(level);
-    if (!c || !rocl_buf_room(to, libdeflate_deflate_compress_bound(c, n)))
+    if (!c || !rocl_buf_reserve(to, libdeflate_deflate_compress_bound(c, n)))
         return rocl_fail_memory(err);
     size_t done =
         libdeflate_deflate_compress(c, n ? p : "", n, to->data + to->len, to->cap - to->len);

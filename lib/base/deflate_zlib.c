@@ -93,7 +93,7 @@ rocl_status rocl_deflate(rocl_buf *to, const void *bytes, size_t n, int level, r
     int rc = Z_OK;
     while (rc != Z_STREAM_END) {
         /* 16 bytes more than the bound: room for the trailer, too */
-        if (!rocl_buf_room(to, deflateBound(z, n) + 16))
+        if (!rocl_buf_reserve(to, deflateBound(z, n) + 16))
             return rocl_fail_memory(err);
         uInt in = clip(n), room = clip(to->cap - to->len);
         z->next_in = p;

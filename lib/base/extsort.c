@@ -208,14 +208,14 @@ rocl_status rocl_sorter_start(rocl_sorter *s, rocl_error *err)
     return rocl_sorter_start_parts(s, NULL, 0, err);
 }
 
-rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t part, rocl_record *rec, bool *more,
+rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t part, rocl_sort_record *rec, bool *more,
                                 rocl_error *err)
 {
     *more = false;
     return s->parts ? rocl_merge_next(&s->parts[part].merge, rec, more, err) : ROCL_OK;
 }
 
-rocl_status rocl_sorter_next(rocl_sorter *s, rocl_record *rec, bool *more, rocl_error *err)
+rocl_status rocl_sorter_next(rocl_sorter *s, rocl_sort_record *rec, bool *more, rocl_error *err)
 {
     return rocl_sorter_next_of(s, 0, rec, more, err);
 }

@@ -53,20 +53,20 @@ uint64_t rocl_sorter_count(const rocl_sorter *s); /* records added (not while ad
 /* Seals every worker and starts reading. May be called once; add is not allowed afterwards. */
 rocl_status rocl_sorter_start(rocl_sorter *s, rocl_error *err);
 
-typedef struct rocl_record {
+typedef struct rocl_sort_record {
     const uint64_t *key;
     const uint8_t *data; /* valid until the next call of next */
     size_t len;
-} rocl_record;
+} rocl_sort_record;
 
 /* The next record in order; *more false at the end. */
-rocl_status rocl_sorter_next(rocl_sorter *s, rocl_record *rec, bool *more, rocl_error *err);
+rocl_status rocl_sorter_next(rocl_sorter *s, rocl_sort_record *rec, bool *more, rocl_error *err);
 
 /* The same in count + 1 parts, by as many threads as one likes: part i has the records whose first
  * key word is at least bounds[i - 1], and less than bounds[i]; bounds ascend. */
 rocl_status rocl_sorter_start_parts(rocl_sorter *s, const uint64_t *bounds, size_t count,
                                     rocl_error *err);
-rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t part, rocl_record *rec, bool *more,
+rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t part, rocl_sort_record *rec, bool *more,
                                 rocl_error *err);
 
 #endif

@@ -56,7 +56,7 @@ size_t rocl_json_put(rocl_buf *b, const char *p, size_t n)
     size_t bad = 0;
     while (n) {
         uint64_t w;
-        if (!rocl_buf_room(b, n + 8) || !b->data)
+        if (!rocl_buf_reserve(b, n + 8) || !b->data)
             return bad;
         uint8_t *to = b->data + b->len;
         for (; n >= 8; p += 8, n -= 8, to += 8) {

@@ -78,7 +78,7 @@ rocl_status rocl_lines_open(rocl_lines **lines, const char *path, rocl_error *er
     return ROCL_OK;
 }
 
-rocl_status rocl_lines_over(rocl_lines **lines, const rocl_spool *spool, rocl_error *err)
+rocl_status rocl_lines_open_spool(rocl_lines **lines, const rocl_spool *spool, rocl_error *err)
 {
     rocl_lines *l = calloc(1, sizeof *l);
     if (!l)
@@ -126,7 +126,7 @@ static rocl_status fill_from_spool(rocl_lines *l, rocl_buf *b, size_t *got, rocl
 /* Reads once; *got 0 at the end. */
 static rocl_status fill(rocl_lines *l, rocl_buf *b, size_t *got, rocl_error *err)
 {
-    if (!rocl_buf_room(b, rocl_lines_block))
+    if (!rocl_buf_reserve(b, rocl_lines_block))
         return rocl_fail_memory(err);
     if (l->spool)
         return fill_from_spool(l, b, got, err);

@@ -16,7 +16,8 @@ typedef struct rocl_lines rocl_lines;
 rocl_status rocl_lines_open(rocl_lines **lines, const char *path, rocl_error *err);
 /* The same of a spool that was filled, which stays the caller's. */
 struct rocl_spool;
-rocl_status rocl_lines_over(rocl_lines **lines, const struct rocl_spool *spool, rocl_error *err);
+rocl_status rocl_lines_open_spool(rocl_lines **lines, const struct rocl_spool *spool,
+                                  rocl_error *err);
 /* Frees; NULL is fine. */
 void rocl_lines_close(rocl_lines *l);
 
@@ -30,7 +31,7 @@ uint64_t rocl_lines_size(const rocl_lines *l);
 
 /* Takes one line off [*p, end): returns where it ends, moves *p behind its line end. *ended: it had
  * one. `cr`: the text holds carriage returns. */
-static inline const char *rocl_line_take(const char **p, const char *end, bool cr, bool *ended)
+static inline const char *rocl_line_next(const char **p, const char *end, bool cr, bool *ended)
 {
     const char *from = *p;
     const char *lf = memchr(from, '\n', (size_t)(end - from));

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/out_place.h"
+#include "base/destination.h"
 #include "base/sqlite_fail.h"
 
 #define SECTOR 4096
@@ -22,7 +22,7 @@ struct rocl_new_db {
     sqlite3_vfs vfs; /* registered while the database is open */
     char vfs_name[32];
     char *path;
-    rocl_place place;
+    rocl_destination place;
     int fd;
     int broken; /* errno of the first write that failed */
 };
@@ -282,14 +282,14 @@ rocl_status rocl_new_db_refuse_open(const char *path, rocl_error *err)
     return refuse(is_open_elsewhere(AT_FDCWD, path), path, err);
 }
 
-static void put_back(const rocl_place *pl, aside *all)
+static void put_back(const rocl_destination *pl, aside *all)
 {
     for (int i = 0; i < BESIDE; i++)
         if (all[i].hidden[0])
             renameat(pl->dir, all[i].hidden, pl->dir, all[i].name);
 }
 
-static void remove_aside(const rocl_place *pl, const aside *all)
+static void remove_aside(const rocl_destination *pl, const aside *all)
 {
     for (int i = 0; i < BESIDE; i++)
         if (all[i].hidden[0])
@@ -299,7 +299,7 @@ static void remove_aside(const rocl_place *pl, const aside *all)
 /* Takes the names of all logs away, to hidden ones. */
 static rocl_status put_aside(const rocl_new_db *db, aside *all, rocl_error *err)
 {
-    const rocl_place *pl = &db->place;
+    const rocl_destination *pl = &db->place;
     for (int i = 0; i < BESIDE; i++) {
         uint64_t random;
         struct stat st;
@@ -382,7 +382,7 @@ static rocl_status open_handle(rocl_new_db *db, rocl_error *err)
 
 static rocl_status open_file(rocl_new_db *db, rocl_error *err)
 {
-    rocl_status st = rocl_place_open(&db->place, &db->fd, db->path, err);
+    rocl_status st = rocl_destination_open(&db->place, &db->fd, db->path, err);
     if (st == ROCL_OK && !db->place.replaces)
         st = rocl_fail(err, ROCL_OUTPUT, "%s: a database can only be written to a regular file",
                        db->path);
@@ -431,9 +431,9 @@ rocl_status rocl_new_db_commit(rocl_new_db *db, rocl_error *err)
     if (st == ROCL_OK)
         st = put_aside(db, logs, err);
     if (st == ROCL_OK)
-        st = rocl_place_link(&db->place, db->fd, db->path, err);
+        st = rocl_destination_link(&db->place, db->fd, db->path, err);
     if (st == ROCL_OK)
-        st = rocl_place_rename(&db->place, db->path, err);
+        st = rocl_destination_replace(&db->place, db->path, err);
     if (st == ROCL_OK)
         remove_aside(&db->place, logs);
     else
@@ -450,7 +450,7 @@ void rocl_new_db_discard(rocl_new_db *db)
     unregister_vfs(db);
     if (db->fd >= 0)
         close(db->fd);
-    rocl_place_close(&db->place);
+    rocl_destination_close(&db->place);
     free(db->path);
     free(db);
 }

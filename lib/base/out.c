@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/out_place.h"
+#include "base/destination.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,8 +18,8 @@ enum { BUFFER = 256 << 10, DIRECT = 64 << 10 };
 struct rocl_out {
     char *path; /* as the caller calls it: for messages */
     int fd;
-    bool keep_open;   /* standard output is not ours to close */
-    rocl_place place; /* where the file is to appear; unused when written in place */
+    bool keep_open;         /* standard output is not ours to close */
+    rocl_destination place; /* where the file is to appear; unused when written in place */
     uint64_t bytes;
     size_t used;
     int broken;      /* errno of the first failed write: the output cannot be completed any more */
@@ -128,7 +128,7 @@ rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err)
     if (!o->path || !o->buffer)
         st = rocl_fail_memory(err);
     else if (!standard)
-        st = rocl_place_open(&o->place, &o->fd, path, err);
+        st = rocl_destination_open(&o->place, &o->fd, path, err);
     if (st) {
         free(o->buffer);
         free(o->path);
@@ -159,11 +159,11 @@ static rocl_status close_file(rocl_out *o, rocl_error *err)
     return write_error(o, err);
 }
 
-rocl_status rocl_out_rest(rocl_out *o, bool close, rocl_error *err)
+rocl_status rocl_out_seal(rocl_out *o, bool close, rocl_error *err)
 {
     rocl_status st = flush(o, err);
     if (!st && close)
-        st = rocl_place_rest(&o->place, o->fd, o->path, err);
+        st = rocl_destination_suspend(&o->place, o->fd, o->path, err);
     if (!st && close)
         st = close_file(o, err);
     free(o->buffer);
@@ -187,18 +187,18 @@ rocl_status rocl_out_commit(rocl_out *o, rocl_error *err)
     if (!st)
         st = settle(o, err);
     if (!st)
-        st = rocl_place_wake(&o->place, o->path, err);
+        st = rocl_destination_resume(&o->place, o->path, err);
     if (!st)
-        st = rocl_place_link(&o->place, o->fd, o->path, err);
+        st = rocl_destination_link(&o->place, o->fd, o->path, err);
     if (!st)
-        st = rocl_place_rename(&o->place, o->path, err);
+        st = rocl_destination_replace(&o->place, o->path, err);
     rocl_out_discard(o);
     return st;
 }
 
 bool rocl_out_same(const rocl_out *a, const rocl_out *b)
 {
-    const rocl_place *p = &a->place, *q = &b->place;
+    const rocl_destination *p = &a->place, *q = &b->place;
     return p->replaces && q->replaces && p->inode == q->inode && p->device == q->device &&
            strcmp(p->name, q->name) == 0;
 }
@@ -220,12 +220,12 @@ rocl_status rocl_out_commit_all(rocl_out **outs, size_t n, rocl_error *err)
     if (n == 1) /* without a hidden name, if it can be */
         st = rocl_out_commit(outs[0], err);
     for (size_t i = 0; n > 1 && i < n && !st; i++)
-        st = rocl_out_rest(outs[i], true, err);
+        st = rocl_out_seal(outs[i], true, err);
     rocl_unfinished_hold(); /* who ends us by a signal finds all of them named, or none */
     for (; n > 1 && named < n && !st; named += !st)
-        st = rocl_place_put(&outs[named]->place, outs[named]->path, err);
+        st = rocl_destination_publish(&outs[named]->place, outs[named]->path, err);
     for (size_t i = named; st && i-- > 0;)
-        rocl_place_take_back(&outs[i]->place);
+        rocl_destination_revert(&outs[i]->place);
     rocl_unfinished_release();
     for (size_t i = 0; i < n; i++) {
         if (n > 1)
@@ -248,7 +248,7 @@ void rocl_out_discard(rocl_out *o)
     if (!o)
         return;
     close_file(o, NULL);
-    rocl_place_close(&o->place);
+    rocl_destination_close(&o->place);
     free(o->buffer);
     free(o->path);
     free(o);

@@ -32,7 +32,7 @@ static inline bool rocl_out_is_gz(const char *path)
 /* Nothing more will be written: frees the buffer, and with `close` closes the file until commit, so
  * that any number of them can wait (under a hidden name, which a killed process leaves behind).
  * Standard output stays open. The current folder must stay what it is until commit. */
-rocl_status rocl_out_rest(rocl_out *o, bool close, rocl_error *err);
+rocl_status rocl_out_seal(rocl_out *o, bool close, rocl_error *err);
 
 /* Flushes, closes, gives the file its name, frees `o` (also on error; nothing is left behind). */
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err);

@@ -1,8 +1,8 @@
-/* The pipe: chunks get a number when they are put, wait in a ring, are transformed by whoever is
+/* The pipe: blocks get a number when they are put, wait in a ring, are transformed by whoever is
  * free, and are written in order by whoever completes the one whose turn it is. All bookkeeping is
  * under one lock; transform and write run without it.
  *
- * The first failure in order decides: a failed chunk is only acted upon when its turn to be written
+ * The first failure in order decides: a failed block is only acted upon when its turn to be written
  * comes, when everything before it has been written. Hence the same error for any workers. */
 #include "base/pool.h"
 
@@ -11,14 +11,14 @@
 
 #include <stdlib.h>
 
-/* Chunks beyond one for each worker, at most: what the producer may be ahead. More workers need no
+/* Blocks beyond one for each worker, at most: what the producer may be ahead. More workers need no
  * more of them to be kept busy. */
 enum { AHEAD = 8 };
 
 typedef enum state { TAKEN, DONE, FAILED } state;
 
 typedef struct node {
-    rocl_chunk chunk; /* first: a chunk's address is its node's */
+    rocl_block block; /* first: a block's address is its node's */
     state state;
     struct node *next; /* free list */
 } node;
@@ -36,17 +36,17 @@ struct rocl_pipe {
     void *ctx;
     pthread_mutex_t lock;
     pthread_cond_t work;  /* threads: something was put, or quit */
-    pthread_cond_t moved; /* the producer: a chunk came free, or a failure */
-    /* numbers of chunks: written <= taken <= put; the ring holds [written, put) */
+    pthread_cond_t moved; /* the producer: a block came free, or a failure */
+    /* numbers of blocks: written <= taken <= put; the ring holds [written, put) */
     uint64_t put, taken, written;
-    unsigned chunks, made, held; /* how many there may be, are, and the producer has */
+    unsigned blocks, made, held; /* how many there may be, are, and the producer has */
     unsigned busy;               /* workers that are in transform or write */
     unsigned *ring;              /* indexes of nodes */
     node *nodes, *free;
     bool writing; /* somebody is in ops->write */
     bool broken;  /* the failure's turn has come: nothing is transformed or written any more */
     bool quit;
-    uint64_t failed_at; /* number of the first failed chunk, UINT64_MAX without */
+    uint64_t failed_at; /* number of the first failed block, UINT64_MAX without */
     rocl_status status; /* of it */
     rocl_error *err;
     unsigned workers;
@@ -57,15 +57,15 @@ struct rocl_pipe {
 
 static node *node_at(const rocl_pipe *p, uint64_t number)
 {
-    return &p->nodes[p->ring[number % p->chunks]];
+    return &p->nodes[p->ring[number % p->blocks]];
 }
 
 static void recycle(rocl_pipe *p, node *n)
 {
-    rocl_buf *in = &n->chunk.in, *out = &n->chunk.out;
+    rocl_buf *in = &n->block.in, *out = &n->block.out;
     in->len = out->len = 0;
     in->failed = out->failed = false;
-    n->chunk.user = NULL;
+    n->block.user = NULL;
     n->next = p->free;
     p->free = n;
 }
@@ -88,7 +88,7 @@ static void break_off(rocl_pipe *p)
 static void write_one(rocl_pipe *p, worker *w, node *n)
 {
     pthread_mutex_unlock(&p->lock);
-    rocl_status st = p->ops->write(p->ctx, &n->chunk, w->err);
+    rocl_status st = p->ops->write(p->ctx, &n->block, w->err);
     pthread_mutex_lock(&p->lock);
     if (st) {
         note_failure(p, p->written, st, w->err);
@@ -101,7 +101,7 @@ static void write_one(rocl_pipe *p, worker *w, node *n)
 }
 
 /* Writes whatever is complete and next in order, unless somebody is at it already: that one sees
- * the chunk just completed when it comes back for the lock. */
+ * the block just completed when it comes back for the lock. */
 static void write_ready(rocl_pipe *p, worker *w)
 {
     if (p->writing)
@@ -124,7 +124,7 @@ static bool has_work(const rocl_pipe *p)
     return !p->broken && p->taken < p->put;
 }
 
-static rocl_status transform(rocl_pipe *p, worker *w, rocl_chunk *c)
+static rocl_status transform(rocl_pipe *p, worker *w, rocl_block *c)
 {
     if (c->in.failed)
         return rocl_fail_memory(w->err);
@@ -132,7 +132,7 @@ static rocl_status transform(rocl_pipe *p, worker *w, rocl_chunk *c)
     return !st && c->out.failed ? rocl_fail_memory(w->err) : st;
 }
 
-/* Transforms the oldest chunk that waits, then writes what can be written. */
+/* Transforms the oldest block that waits, then writes what can be written. */
 static void step(rocl_pipe *p, worker *w)
 {
     uint64_t number = p->taken++;
@@ -140,7 +140,7 @@ static void step(rocl_pipe *p, worker *w)
     n->state = TAKEN;
     p->busy++;
     pthread_mutex_unlock(&p->lock);
-    rocl_status st = transform(p, w, &n->chunk);
+    rocl_status st = transform(p, w, &n->block);
     pthread_mutex_lock(&p->lock);
     n->state = st ? FAILED : DONE;
     if (st)
@@ -170,8 +170,8 @@ static void *run(void *arg)
 static void free_pipe(rocl_pipe *p)
 {
     for (unsigned i = 0; p->nodes && i < p->made; i++) {
-        rocl_buf_free(&p->nodes[i].chunk.in);
-        rocl_buf_free(&p->nodes[i].chunk.out);
+        rocl_buf_free(&p->nodes[i].block.in);
+        rocl_buf_free(&p->nodes[i].block.out);
     }
     for (unsigned i = 0; i < p->workers; i++)
         rocl_error_free(p->worker[i].err);
@@ -186,8 +186,8 @@ static void free_pipe(rocl_pipe *p)
 
 static bool allocate(rocl_pipe *p)
 {
-    p->ring = calloc(p->chunks, sizeof *p->ring);
-    p->nodes = calloc(p->chunks, sizeof *p->nodes);
+    p->ring = calloc(p->blocks, sizeof *p->ring);
+    p->nodes = calloc(p->blocks, sizeof *p->nodes);
     p->err = rocl_error_new();
     bool ok = p->ring && p->nodes && p->err;
     for (unsigned i = 0; i < p->workers; i++) {
@@ -209,7 +209,7 @@ rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_op
     p->ops = ops;
     p->ctx = ctx;
     p->workers = workers;
-    p->chunks = workers + (workers < AHEAD ? workers + 1 : AHEAD);
+    p->blocks = workers + (workers < AHEAD ? workers + 1 : AHEAD);
     p->failed_at = UINT64_MAX;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
@@ -238,7 +238,7 @@ static node *free_node(rocl_pipe *p)
     node *n = p->free;
     if (n)
         p->free = n->next;
-    else if (p->made < p->chunks)
+    else if (p->made < p->blocks)
         n = &p->nodes[p->made++];
     return n;
 }
@@ -252,19 +252,19 @@ static void help_or_wait(rocl_pipe *p)
         pthread_cond_wait(&p->moved, &p->lock);
 }
 
-rocl_status rocl_pipe_get(rocl_pipe *p, rocl_chunk **chunk, rocl_error *err)
+rocl_status rocl_pipe_get(rocl_pipe *p, rocl_block **block, rocl_error *err)
 {
     node *n = NULL;
     rocl_status st = ROCL_OK;
-    *chunk = NULL;
-    if (p->held == p->chunks)
-        return rocl_fail(err, ROCL_INTERNAL, "all chunks of a pipe are held by its producer");
+    *block = NULL;
+    if (p->held == p->blocks)
+        return rocl_fail(err, ROCL_INTERNAL, "all blocks of a pipe are held by its producer");
     pthread_mutex_lock(&p->lock);
     while (!p->broken && !(n = free_node(p)))
         help_or_wait(p);
     if (n) {
         p->held++;
-        *chunk = &n->chunk;
+        *block = &n->block;
     } else {
         st = failure(p, err);
     }
@@ -272,16 +272,16 @@ rocl_status rocl_pipe_get(rocl_pipe *p, rocl_chunk **chunk, rocl_error *err)
     return st;
 }
 
-rocl_status rocl_pipe_put(rocl_pipe *p, rocl_chunk *chunk, rocl_error *err)
+rocl_status rocl_pipe_put(rocl_pipe *p, rocl_block *block, rocl_error *err)
 {
-    node *n = (node *)chunk;
+    node *n = (node *)block;
     rocl_status st = ROCL_OK;
     pthread_mutex_lock(&p->lock);
     p->held--;
     if (p->broken) {
         recycle(p, n);
     } else {
-        p->ring[p->put++ % p->chunks] = (unsigned)(n - p->nodes);
+        p->ring[p->put++ % p->blocks] = (unsigned)(n - p->nodes);
         pthread_cond_signal(&p->work);
         if (p->workers == 1)
             step(p, &p->worker[0]);

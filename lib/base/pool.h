@@ -1,5 +1,5 @@
 /* Workers. Two shapes of parallel work are all this library needs: a bag of independent tasks,
- * and a pipe whose chunks are transformed by anybody and leave in the order they came. */
+ * and a pipe whose blocks are transformed by anybody and leave in the order they came. */
 #ifndef ROCL_BASE_POOL_H
 #define ROCL_BASE_POOL_H
 
@@ -15,33 +15,33 @@ typedef rocl_status rocl_task_fn(void *ctx, unsigned worker, size_t index, rocl_
 rocl_status rocl_run_tasks(unsigned workers, size_t count, rocl_task_fn *task, void *ctx,
                            rocl_error *err);
 
-/* A chunk on its way through a pipe. The producer fills in, transform reads `in` and fills `out`,
+/* A block on its way through a pipe. The producer fills in, transform reads `in` and fills `out`,
  * write gets it. Both buffers are recycled (len set to 0, memory kept). */
-typedef struct rocl_chunk {
+typedef struct rocl_block {
     rocl_buf in, out;
     void *user; /* the producer's */
-} rocl_chunk;
+} rocl_block;
 
 typedef struct rocl_pipe rocl_pipe;
 
 typedef struct rocl_pipe_ops {
     /* Concurrent; worker in [0, workers). */
-    rocl_status (*transform)(void *ctx, unsigned worker, rocl_chunk *chunk, rocl_error *err);
+    rocl_status (*transform)(void *ctx, unsigned worker, rocl_block *block, rocl_error *err);
     /* One at a time, in order of put. */
-    rocl_status (*write)(void *ctx, rocl_chunk *chunk, rocl_error *err);
+    rocl_status (*write)(void *ctx, rocl_block *block, rocl_error *err);
 } rocl_pipe_ops;
 
 /* workers == 1: put runs transform and write in the caller. Otherwise workers - 1 threads transform
- * while the caller produces; a caller that waits for a free chunk transforms as worker 0. At most
- * 2 * workers + 1 chunks are alive, with more than 8 workers 8 beyond their number. A chunk whose
+ * while the caller produces; a caller that waits for a free block transforms as worker 0. At most
+ * 2 * workers + 1 blocks are alive, with more than 8 workers 8 beyond their number. A block whose
  * `in` or `out` has failed (memory) is a failure of the pipe, nobody need look. `ops` must live as
- * long as the pipe. After a failure what was put before the failed chunk has been written and
+ * long as the pipe. After a failure what was put before the failed block has been written and
  * nothing after it is. */
 rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_ops *ops, void *ctx,
                           rocl_error *err);
-/* An empty chunk; after a failure NULL, and what the failure was. Every chunk got must be put. */
-rocl_status rocl_pipe_get(rocl_pipe *p, rocl_chunk **chunk, rocl_error *err);
-rocl_status rocl_pipe_put(rocl_pipe *p, rocl_chunk *chunk, rocl_error *err);
+/* An empty block; after a failure NULL, and what the failure was. Every block got must be put. */
+rocl_status rocl_pipe_get(rocl_pipe *p, rocl_block **block, rocl_error *err);
+rocl_status rocl_pipe_put(rocl_pipe *p, rocl_block *block, rocl_error *err);
 /* Waits until all that was put is written; after a failure, until nobody works on any of it. */
 rocl_status rocl_pipe_drain(rocl_pipe *p, rocl_error *err);
 /* Waits until all is written, joins, frees; returns the first error in order of put. */

@@ -66,7 +66,7 @@ static inline uint8_t *rocl_pb_close(uint8_t *begin, uint8_t *p)
 
 static inline void rocl_pb_uint(rocl_buf *b, uint32_t field, uint64_t v)
 {
-    if (rocl_buf_room(b, ROCL_PB_TAG_MAX + ROCL_VARINT_MAX))
+    if (rocl_buf_reserve(b, ROCL_PB_TAG_MAX + ROCL_VARINT_MAX))
         b->len = (size_t)(rocl_pb_put_uint(b->data + b->len, field, v) - b->data);
 }
 
@@ -78,7 +78,7 @@ static inline void rocl_pb_int(rocl_buf *b, uint32_t field, int64_t v)
 
 static inline void rocl_pb_fixed64(rocl_buf *b, uint32_t field, uint64_t v)
 {
-    if (rocl_buf_room(b, ROCL_PB_TAG_MAX + sizeof v))
+    if (rocl_buf_reserve(b, ROCL_PB_TAG_MAX + sizeof v))
         b->len = (size_t)(rocl_pb_put_fixed64(b->data + b->len, field, v) - b->data);
 }
 
@@ -104,14 +104,14 @@ static inline void rocl_pb_str(rocl_buf *b, uint32_t field, const char *s)
 /* Begins a nested message; what it returns goes to the end. */
 static inline size_t rocl_pb_begin(rocl_buf *b, uint32_t field)
 {
-    if (rocl_buf_room(b, ROCL_PB_TAG_MAX + 1))
+    if (rocl_buf_reserve(b, ROCL_PB_TAG_MAX + 1))
         b->len = (size_t)(rocl_pb_open(b->data + b->len, field) - b->data);
     return b->len;
 }
 
 static inline void rocl_pb_end(rocl_buf *b, size_t begin)
 {
-    if (!b->failed && rocl_buf_room(b, ROCL_VARINT_MAX))
+    if (!b->failed && rocl_buf_reserve(b, ROCL_VARINT_MAX))
         b->len = (size_t)(rocl_pb_close(b->data + begin, b->data + b->len) - b->data);
 }
 

@@ -194,7 +194,7 @@ rocl_status rocl_merge_start(rocl_sort_merge *m, const size_t *heads, size_t cou
                              rocl_error *err);
 /* How many of the chains have to be read from the file. */
 size_t rocl_sort_chains_in_file(const rocl_sort_run *runs, const size_t *heads, size_t count);
-rocl_status rocl_merge_next(rocl_sort_merge *m, rocl_record *rec, bool *more, rocl_error *err);
+rocl_status rocl_merge_next(rocl_sort_merge *m, rocl_sort_record *rec, bool *more, rocl_error *err);
 void rocl_merge_free(rocl_sort_merge *m);
 
 /* ---- parts (sort_parts.c) -------------------------------------------------------------------- */

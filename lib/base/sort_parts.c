@@ -35,7 +35,7 @@ static rocl_status end_piece(piece *p, rocl_error *err)
     return st;
 }
 
-static void put_record(piece *p, const rocl_record *rec)
+static void put_record(piece *p, const rocl_sort_record *rec)
 {
     p->at = rocl_pack_key(p->at, rec->key, p->run.last, p->to->runs.words, (uint32_t)rec->len);
     if (rec->len)
@@ -60,7 +60,7 @@ static rocl_status cut_read(rocl_sort_merge *m, size_t size, part *parts, const 
                             size_t count, rocl_error *err)
 {
     piece p = {0};
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more;
     rocl_status st;
     while ((st = rocl_merge_next(m, &rec, &more, err)) == ROCL_OK && more) {

@@ -255,7 +255,7 @@ rocl_status rocl_merge_start(merge *m, const size_t *heads, size_t count, rocl_e
     return ROCL_OK;
 }
 
-rocl_status rocl_merge_next(merge *m, rocl_record *rec, bool *more, rocl_error *err)
+rocl_status rocl_merge_next(merge *m, rocl_sort_record *rec, bool *more, rocl_error *err)
 {
     *more = false;
     if (!m->count)
@@ -271,7 +271,7 @@ rocl_status rocl_merge_next(merge *m, rocl_record *rec, bool *more, rocl_error *
     m->begun = true;
     if (r->done)
         return ROCL_OK;
-    *rec = (rocl_record){r->key, r->data, r->len};
+    *rec = (rocl_sort_record){r->key, r->data, r->len};
     *more = true;
     return ROCL_OK;
 }

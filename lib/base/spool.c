@@ -224,12 +224,12 @@ const char *rocl_spool_head(const rocl_spool *s, size_t *n, bool *whole)
     return s->head;
 }
 
-bool rocl_spool_packed(const rocl_spool *s)
+bool rocl_spool_is_gzip(const rocl_spool *s)
 {
     return s->packed;
 }
 
-bool rocl_spool_piped(const rocl_spool *s)
+bool rocl_spool_is_pipe(const rocl_spool *s)
 {
     return s->piped;
 }
@@ -338,7 +338,7 @@ rocl_status rocl_spool_read(const rocl_spool *s, void *to, size_t n, uint64_t at
     return ROCL_OK;
 }
 
-void rocl_spool_rest(rocl_spool *s)
+void rocl_spool_suspend(rocl_spool *s)
 {
     if (s->temporary || !strcmp(s->path, "-") || s->fd < 0)
         return;
@@ -346,7 +346,7 @@ void rocl_spool_rest(rocl_spool *s)
     s->fd = -1;
 }
 
-rocl_status rocl_spool_wake(rocl_spool *s, rocl_error *err)
+rocl_status rocl_spool_resume(rocl_spool *s, rocl_error *err)
 {
     struct stat now;
     if (s->fd >= 0)

@@ -16,8 +16,8 @@ void rocl_spool_close(rocl_spool *s);
 /* The first bytes, ROCL_SPOOL_HEAD of them or all (*whole). Until the spool is filled. */
 #define ROCL_SPOOL_HEAD ((size_t)64 << 10)
 const char *rocl_spool_head(const rocl_spool *s, size_t *n, bool *whole);
-bool rocl_spool_packed(const rocl_spool *s); /* it is gzip */
-bool rocl_spool_piped(const rocl_spool *s);  /* it is no file */
+bool rocl_spool_is_gzip(const rocl_spool *s); /* it is gzip */
+bool rocl_spool_is_pipe(const rocl_spool *s); /* it is no file */
 
 /* The temporary file; zeroed: none yet. To be closed after the spools in it. */
 typedef struct rocl_spool_store {
@@ -41,7 +41,7 @@ rocl_status rocl_spool_read(const rocl_spool *s, void *to, size_t n, uint64_t at
 
 /* Closes the file for now: a trace may have more inputs than a process may have open files. Nothing
  * to do for what is in a temporary file. wake opens it again; it must be the same file still. */
-void rocl_spool_rest(rocl_spool *s);
-rocl_status rocl_spool_wake(rocl_spool *s, rocl_error *err);
+void rocl_spool_suspend(rocl_spool *s);
+rocl_status rocl_spool_resume(rocl_spool *s, rocl_error *err);
 
 #endif

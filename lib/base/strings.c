@@ -219,7 +219,7 @@ uint32_t rocl_strings_put(rocl_strings *s, const char *p, size_t n)
     if (n == 0)
         return 0;
     if (n >= UINT32_MAX) {
-        rocl_strings_lose(s);
+        rocl_strings_note_lost(s);
         return ROCL_NONE;
     }
     uint64_t hash = hash_bytes(s->seed, p, n);
@@ -233,11 +233,11 @@ uint32_t rocl_strings_put(rocl_strings *s, const char *p, size_t n)
     id = add(s, st, hash, p, n);
     pthread_mutex_unlock(&st->lock);
     if (id == ROCL_NONE)
-        rocl_strings_lose(s);
+        rocl_strings_note_lost(s);
     return id;
 }
 
-void rocl_strings_lose(rocl_strings *s)
+void rocl_strings_note_lost(rocl_strings *s)
 {
     atomic_store_explicit(&s->incomplete, true, memory_order_relaxed);
 }

@@ -22,7 +22,7 @@ const char *rocl_strings_get(const rocl_strings *s, uint32_t id, size_t *len);
 /* Callers go on with ROCL_NONE, which reads as "": before a result is called complete, somebody
  * must ask whether all texts were kept. `lose` notes one that could not even be put. */
 bool rocl_strings_complete(const rocl_strings *s);
-void rocl_strings_lose(rocl_strings *s);
+void rocl_strings_note_lost(rocl_strings *s);
 
 size_t rocl_strings_count(const rocl_strings *s);
 

@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-bool rocl_form_fill(const rocl_forms *f, rocl_form *e, uint32_t text)
+bool rocl_text_cache_fill(const rocl_text_cache *f, rocl_cached_text *e, uint32_t text)
 {
     rocl_buf b = {0};
     size_t n;
     const char *p = rocl_strings_get(f->strings, text, &n);
     free(e->own);
-    *e = (rocl_form){.bytes = p, .len = n};
+    *e = (rocl_cached_text){.bytes = p, .len = n};
     f->make(&b, p, n);
     if (b.failed) {
         rocl_buf_free(&b);
@@ -23,9 +23,9 @@ bool rocl_form_fill(const rocl_forms *f, rocl_form *e, uint32_t text)
     return true;
 }
 
-void rocl_forms_free(rocl_forms *f)
+void rocl_text_cache_free(rocl_text_cache *f)
 {
-    for (size_t i = 0; i < ROCL_FORMS; i++)
+    for (size_t i = 0; i < ROCL_TEXT_CACHE_SIZE; i++)
         free(f->entries[i].own);
     memset(f->entries, 0, sizeof f->entries);
 }

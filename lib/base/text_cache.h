@@ -9,34 +9,34 @@
 #include "base/strings.h"
 
 /* Direct-mapped by text id. */
-enum { ROCL_FORMS = 1024 };
+enum { ROCL_TEXT_CACHE_SIZE = 1024 };
 
-typedef struct rocl_form {
+typedef struct rocl_cached_text {
     const char *bytes;
     size_t len;
     char *own;     /* NULL: bytes are those of the text */
     uint32_t text; /* + 1, 0: empty entry */
-} rocl_form;
+} rocl_cached_text;
 
 /* Appends what a text looks like, or nothing where it stays as it is: most do, and are not copied.
  */
-typedef void rocl_form_fn(rocl_buf *to, const char *p, size_t n);
+typedef void rocl_text_format_fn(rocl_buf *to, const char *p, size_t n);
 
-typedef struct rocl_forms { /* of one worker */
+typedef struct rocl_text_cache { /* of one worker */
     const rocl_strings *strings;
-    rocl_form_fn *make;
-    rocl_form entries[ROCL_FORMS];
-} rocl_forms;
+    rocl_text_format_fn *make;
+    rocl_cached_text entries[ROCL_TEXT_CACHE_SIZE];
+} rocl_text_cache;
 
-void rocl_forms_free(rocl_forms *f);
+void rocl_text_cache_free(rocl_text_cache *f);
 /* False when memory is out. */
-bool rocl_form_fill(const rocl_forms *f, rocl_form *e, uint32_t text);
+bool rocl_text_cache_fill(const rocl_text_cache *f, rocl_cached_text *e, uint32_t text);
 
 /* NULL when memory is out. Valid until the next call. */
-static inline const rocl_form *rocl_forms_get(rocl_forms *f, uint32_t text)
+static inline const rocl_cached_text *rocl_text_cache_get(rocl_text_cache *f, uint32_t text)
 {
-    rocl_form *e = &f->entries[text % ROCL_FORMS];
-    return e->text == text + 1 || rocl_form_fill(f, e, text) ? e : NULL;
+    rocl_cached_text *e = &f->entries[text % ROCL_TEXT_CACHE_SIZE];
+    return e->text == text + 1 || rocl_text_cache_fill(f, e, text) ? e : NULL;
 }
 
 #endif

@@ -93,7 +93,7 @@ static bool before(const rocl_rpt_record *a, const rocl_rpt_record *b)
 
 static rocl_status report_region(rocl_rpt *r, rocl_error *err)
 {
-    rocl_record packed;
+    rocl_sort_record packed;
     rocl_rpt_record record;
     bool more = true;
     rocl_status st = rocl_sorter_start(r->sorter, err);

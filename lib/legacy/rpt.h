@@ -202,7 +202,7 @@ rocl_status rocl_rpt_read_log(rocl_rpt *r, rocl_error *err);
 rocl_status rocl_rpt_read_trace(rocl_rpt *r, rocl_trace *t, rocl_error *err);
 /* The next record, in order of line. */
 rocl_status rocl_rpt_add(rocl_rpt *r, const rocl_rpt_record *record, rocl_error *err);
-void rocl_rpt_unpack(const rocl_record *packed, rocl_rpt_record *record);
+void rocl_rpt_unpack(const rocl_sort_record *packed, rocl_rpt_record *record);
 
 /* ---- rpt_roi.c, rpt_regex.c ------------------------------------------------------------------ */
 

@@ -130,7 +130,7 @@ static rocl_status read_stream(rocl_rpt_log *log, uint8_t *p, size_t n, size_t *
 rocl_status rocl_rpt_log_read(rocl_rpt_log *log, rocl_buf *b, size_t n, rocl_error *err)
 {
     size_t got;
-    if (!rocl_buf_room(b, n))
+    if (!rocl_buf_reserve(b, n))
         return rocl_fail_memory(err);
     uint8_t *p = b->data + b->len;
     rocl_status st = log->gz ? read_stream(log, p, n, &got, err) : read_plain(log, p, n, &got, err);

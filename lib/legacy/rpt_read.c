@@ -34,7 +34,7 @@ static size_t pack(const rocl_rpt_record *record, bool with_text, uint8_t *to)
     return (size_t)(p - to);
 }
 
-void rocl_rpt_unpack(const rocl_record *packed, rocl_rpt_record *record)
+void rocl_rpt_unpack(const rocl_sort_record *packed, rocl_rpt_record *record)
 {
     uint64_t v[10] = {0};
     const uint8_t *p = packed->data, *end = p + packed->len;
@@ -130,7 +130,7 @@ static bool find_in_line(rocl_rpt_line *l, rocl_buf *to, const char *p, finding 
     return f->verdict != ROCL_RPT_NO_MEMORY && !l->say.text.failed && !l->name.failed;
 }
 
-static rocl_status find(void *ctx, unsigned worker, rocl_chunk *chunk, rocl_error *err)
+static rocl_status find(void *ctx, unsigned worker, rocl_block *chunk, rocl_error *err)
 {
     reading *rd = ctx;
     rocl_rpt_line *l = &rd->lines[worker];
@@ -201,7 +201,7 @@ static rocl_status say(rocl_rpt_printer *print, const finding *f, const uint8_t 
     return st;
 }
 
-static rocl_status write_findings(void *ctx, rocl_chunk *chunk, rocl_error *err)
+static rocl_status write_findings(void *ctx, rocl_block *chunk, rocl_error *err)
 {
     reading *rd = ctx;
     rocl_status st = ROCL_OK;
@@ -248,7 +248,7 @@ static rocl_status cut(reading *rd, rocl_buf *block, size_t had, bool *whole, ro
 }
 
 /* Fills a block with lines, and says whether there may be more. */
-static rocl_status fill(reading *rd, rocl_chunk *chunk, bool *more, bool *open_line,
+static rocl_status fill(reading *rd, rocl_block *chunk, bool *more, bool *open_line,
                         rocl_error *err)
 {
     rocl_buf *block = &chunk->in;
@@ -278,7 +278,7 @@ static rocl_status pump(reading *rd, bool *open_line, rocl_error *err)
     bool more = true;
     rocl_status st = rocl_pipe_new(&pipe, rd->rpt->o.jobs, &ops, rd, err);
     while (more && st == ROCL_OK) {
-        rocl_chunk *chunk;
+        rocl_block *chunk;
         st = rocl_pipe_get(pipe, &chunk, err);
         if (st)
             break;

@@ -171,7 +171,7 @@ static rocl_status search_record(search *s, const rocl_rpt_record *record, rocl_
 /* Goes through all records and into a second sorter, for a sorter is read only once. */
 static rocl_status search_records(search *s, rocl_sorter *to, rocl_error *err)
 {
-    rocl_record packed;
+    rocl_sort_record packed;
     rocl_rpt_record record;
     bool more = true;
     rocl_status st = rocl_sorter_start(s->rpt->sorter, err);

@@ -139,7 +139,7 @@ static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 
 static rocl_status number(gathering *g, rocl_error *err)
 {
-    rocl_record packed;
+    rocl_sort_record packed;
     rocl_rpt_record r;
     uint64_t line = 0;
     bool more = true;

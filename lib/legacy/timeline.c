@@ -33,13 +33,13 @@ typedef struct timeline {
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-static rocl_status read_block(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
+static rocl_status read_block(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     timeline *t = ctx;
     return tl_block_to_items(&t->workers[worker], c, err);
 }
 
-static rocl_status write_block(void *ctx, rocl_chunk *c, rocl_error *err)
+static rocl_status write_block(void *ctx, rocl_block *c, rocl_error *err)
 {
     timeline *t = ctx;
     return tl_write_block(&t->writer, &c->out, err);
@@ -54,7 +54,7 @@ static void show_progress(const timeline *t, uint64_t done, uint64_t total)
 }
 
 /* Text may hold anything, but for a database that came through a pipe. */
-static rocl_status refuse_database(const timeline *t, const rocl_chunk *c, rocl_error *err)
+static rocl_status refuse_database(const timeline *t, const rocl_block *c, rocl_error *err)
 {
     static const char magic[] = "SQLite format 3";
     const uint8_t *text = c->in.data + sizeof(tl_block);
@@ -71,7 +71,7 @@ static rocl_status put_block(timeline *t, rocl_lines *lines, rocl_pipe *pipe, bo
 {
     tl_block block = {.number = t->blocks++, .offset = t->offset, .selected = t->selection};
     uint64_t read = 0;
-    rocl_chunk *c;
+    rocl_block *c;
     rocl_status st = rocl_pipe_get(pipe, &c, err);
     if (st)
         return st;
@@ -142,7 +142,7 @@ static rocl_status convert_input(timeline *t, const char *path, rocl_spool *spoo
 {
     rocl_lines *lines = NULL;
     rocl_status st =
-        spool ? rocl_lines_over(&lines, spool, err) : rocl_lines_open(&lines, path, err);
+        spool ? rocl_lines_open_spool(&lines, spool, err) : rocl_lines_open(&lines, path, err);
     t->writer.path = path;
     t->writer.line = t->offset = 0;
     t->head.len = 0;
@@ -183,7 +183,7 @@ static rocl_status prepare(timeline *t, rocl_error *err)
 {
     const rocl_timeline_options *o = t->opt;
     rocl_status st = tl_writer_init(&t->writer, o, err);
-    t->workers = rocl_line_calloc(t->jobs, sizeof *t->workers);
+    t->workers = rocl_cache_line_calloc(t->jobs, sizeof *t->workers);
     t->space = rocl_sort_space_new(t->memory, t->jobs, o->tmpdir);
     if (st == ROCL_OK && (!t->workers || !t->space))
         st = rocl_fail_memory(err);
@@ -212,11 +212,11 @@ static void release(timeline *t)
 static rocl_status convert_capture(timeline *t, rocl_model_capture *c, rocl_error *err)
 {
     rocl_spool *spool = rtg_capture_spool(c);
-    rocl_status st = rocl_spool_wake(spool, err);
+    rocl_status st = rocl_spool_resume(spool, err);
     t->capture = (uint32_t)c->source->named;
     if (st == ROCL_OK)
         st = convert_input(t, c->pub.path, spool, err);
-    rocl_spool_rest(spool);
+    rocl_spool_suspend(spool);
     return st;
 }
 

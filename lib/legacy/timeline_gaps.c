@@ -92,7 +92,7 @@ static void step(walk *w, const gap_event *e)
     w->any_end = end != 0;
 }
 
-static gap_event event_of(const rocl_record *r)
+static gap_event event_of(const rocl_sort_record *r)
 {
     uint64_t start = r->key[1], stop;
     memcpy(&stop, r->data, sizeof stop);
@@ -108,7 +108,7 @@ rocl_status tl_gaps_put(rocl_sorter *gaps, rocl_buf *b, tl_gap_counts *counts, t
     bool holding = false, more = true;
     rocl_status st = rocl_sorter_start(gaps, err);
     while (st == ROCL_OK && more) {
-        rocl_record r;
+        rocl_sort_record r;
         st = rocl_sorter_next(gaps, &r, &more, err);
         if (st != ROCL_OK)
             break;

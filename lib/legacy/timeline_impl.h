@@ -70,7 +70,7 @@ typedef struct tl_wanted {
     bool cut;
 } tl_wanted;
 
-/* What a block begins with in rocl_chunk.in. Its text follows, then, with a selection, the lines of
+/* What a block begins with in rocl_block.in. Its text follows, then, with a selection, the lines of
  * it that are wanted, in order. */
 typedef struct tl_block {
     uint64_t number;
@@ -106,7 +106,7 @@ void tl_put_row(struct tl_worker *w, uint32_t row);
 typedef struct tl_local tl_local;
 
 typedef struct tl_worker {
-    alignas(ROCL_LINE) const rocl_timeline_options *opt;
+    alignas(ROCL_CACHE_LINE) const rocl_timeline_options *opt;
     rocl_sorter *gaps; /* with opt->gaps */
     unsigned number;
     uint64_t block, line; /* where we are */
@@ -123,7 +123,7 @@ typedef struct tl_worker {
     uint64_t repaired; /* lines with bytes that are not UTF-8 */
 } tl_worker;
 
-rocl_status tl_block_to_items(tl_worker *w, rocl_chunk *c, rocl_error *err);
+rocl_status tl_block_to_items(tl_worker *w, rocl_block *c, rocl_error *err);
 void tl_worker_free(tl_worker *w);
 
 /* ---- timeline_rows.c: numbers and labels of rows, in the order of the text ------------------ */
@@ -190,7 +190,7 @@ void tl_cut_line(rtg_line *l, const tl_wanted *w, tl_digits room);
 typedef struct tl_out {
     rocl_out *file;
     rocl_pipe *packing; /* with gzip */
-    rocl_chunk *pack;   /* being filled */
+    rocl_block *pack;   /* being filled */
     int level;
 } tl_out;
 

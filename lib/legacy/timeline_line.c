@@ -383,14 +383,14 @@ static rocl_status take_lines(tl_worker *w, const tl_block *b, const char *text,
     rocl_status st = ROCL_OK;
     for (w->line = 0; p < end && st == ROCL_OK; w->line++) {
         bool ended;
-        const char *from = p, *to = rocl_line_take(&p, end, cr, &ended);
+        const char *from = p, *to = rocl_line_next(&p, end, cr, &ended);
         st = take_line(w, b, (rtg_span){from, (size_t)(to - from)},
                        b->offset + (uint64_t)(from - text), ended, err);
     }
     return st;
 }
 
-rocl_status tl_block_to_items(tl_worker *w, rocl_chunk *c, rocl_error *err)
+rocl_status tl_block_to_items(tl_worker *w, rocl_block *c, rocl_error *err)
 {
     tl_block block;
     memcpy(&block, c->in.data, sizeof block);

@@ -47,7 +47,7 @@ static uint8_t *put_decimals(uint8_t *p, const char d[3])
 static void put_exact(rocl_buf *b, rtg_span s)
 {
     char small[3] = {'0', '0', '0'};
-    if (!rocl_buf_room(b, s.n + 8))
+    if (!rocl_buf_reserve(b, s.n + 8))
         return;
     uint8_t *p = b->data + b->len;
     if (s.n > 3) {

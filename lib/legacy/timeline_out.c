@@ -5,14 +5,14 @@
 
 enum { PACK = 1 << 20 }; /* bytes of output that become a gzip member */
 
-static rocl_status pack_chunk(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
+static rocl_status pack_chunk(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     const tl_out *o = ctx;
     (void)worker;
     return rocl_gzip_member(&c->out, c->in.data, c->in.len, o->level, err);
 }
 
-static rocl_status write_packed(void *ctx, rocl_chunk *c, rocl_error *err)
+static rocl_status write_packed(void *ctx, rocl_block *c, rocl_error *err)
 {
     tl_out *o = ctx;
     return rocl_out_write(o->file, c->out.data, c->out.len, err);
@@ -37,7 +37,7 @@ static rocl_status pack(tl_out *o, const void *p, size_t n, rocl_error *err)
     rocl_buf_put(&o->pack->in, p, n);
     if (o->pack->in.len < PACK)
         return ROCL_OK;
-    rocl_chunk *full = o->pack;
+    rocl_block *full = o->pack;
     o->pack = NULL;
     return rocl_pipe_put(o->packing, full, err);
 }

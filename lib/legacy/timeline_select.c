@@ -35,7 +35,7 @@ static rocl_status pick(void *self, unsigned worker, rocl_batch *b, rocl_error *
 
 static rocl_status advance(tl_selection *s, rocl_error *err)
 {
-    rocl_record r;
+    rocl_sort_record r;
     rocl_status st = rocl_sorter_next(s->lines, &r, &s->more, err);
     if (st != ROCL_OK || !s->more)
         return st;

@@ -235,7 +235,7 @@ static rocl_status read_whole(walk *w, const char *path, rocl_buf *b)
         return cannot(w, path, "open");
     rocl_status st = ROCL_OK;
     for (ssize_t n = 1; n > 0 && st == ROCL_OK;) {
-        if (!rocl_buf_room(b, 65536)) {
+        if (!rocl_buf_reserve(b, 65536)) {
             st = rocl_fail_memory(w->err);
             break;
         }

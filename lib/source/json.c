@@ -32,7 +32,7 @@ uint32_t rocl_json_text(rocl_trace *t, const char *json, size_t len, const char 
         return rocl_strings_put(t->strings, p, n);
     cJSON *root;
     if (!rocl_json_read(&root, json, len))
-        rocl_strings_lose(t->strings);
+        rocl_strings_note_lost(t->strings);
     else if (!root)
         *bad = true;
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, key);
@@ -46,7 +46,7 @@ bool rocl_json_number(rocl_trace *t, const char *json, size_t len, const char *k
 {
     cJSON *root;
     if (!rocl_json_read(&root, json, len))
-        rocl_strings_lose(t->strings);
+        rocl_strings_note_lost(t->strings);
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(root, key);
     bool ok = false;
     if (item && cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 18e18) {

@@ -49,7 +49,7 @@ static rocl_status refuse(const char *path, const rocl_spool *spool, rocl_error 
         return rocl_fail_foreign(path, head, n, whole, err);
     if (!strcmp(path, "-"))
         return refuse_standard_input(err);
-    if (rocl_spool_piped(spool))
+    if (rocl_spool_is_pipe(spool))
         return rocl_fail(err, ROCL_INPUT,
                          "%s: not a regular file: a database cannot be read from a pipe or device",
                          path);
@@ -91,7 +91,7 @@ static rocl_status recognise(rocl_trace *t, const char *path, rocl_spool *spool,
     const char *head = rocl_spool_head(spool, &n, &whole);
     const rocl_format *f = rocl_format_of(head, n, whole);
     const rocl_source_ops *ops = f ? f->ops : NULL;
-    bool plain = !rocl_spool_packed(spool) && !rocl_spool_piped(spool) && strcmp(path, "-") != 0;
+    bool plain = !rocl_spool_is_gzip(spool) && !rocl_spool_is_pipe(spool) && strcmp(path, "-") != 0;
     rocl_status st = ROCL_OK;
     if (!f && may_be_text(head, n)) { /* of the head nothing is left then */
         st = look_further(t, spool, &late, err);
@@ -285,7 +285,7 @@ uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t ke
     uint32_t text = ROCL_NONE;
     rocl_status st = properties(t, c, ROCL_PROPERTIES_OF_KERNEL, kernel, &json, NULL);
     if (st == ROCL_INTERNAL)
-        rocl_strings_lose(t->strings);
+        rocl_strings_note_lost(t->strings);
     if (st == ROCL_OK && json.len)
         text = rocl_json_text(t, (const char *)json.data, json.len, "demangled_kernel_name", &bad);
     rocl_buf_free(&json);

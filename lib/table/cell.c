@@ -10,7 +10,7 @@
 static void put_fixed(rocl_buf *to, double v, unsigned decimals)
 {
     double power = decimals == 0 ? 1 : decimals == 1 ? 10 : 100;
-    if (fabs(v) >= 1e15 || !rocl_buf_room(to, ROCL_NUM_MAX + 4)) {
+    if (fabs(v) >= 1e15 || !rocl_buf_reserve(to, ROCL_NUM_MAX + 4)) {
         rocl_table_put_raw(to, &(rocl_datum){.is = ROCL_DATUM_REAL, .r = v});
         return;
     }

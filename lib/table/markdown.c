@@ -89,5 +89,5 @@ void rocl_table_write_markdown(rocl_table_writer *w)
         if (!put_table(w, &scratch, &w->tables->tables[i]))
             break;
     }
-    rocl_buf_end(&scratch, &w->buf);
+    rocl_buf_free_into(&scratch, &w->buf);
 }

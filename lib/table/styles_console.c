@@ -23,7 +23,7 @@ static size_t name_width(rocl_buf *b, const line *l)
     rocl_buf name = {0};
     rocl_style_put_name(&name, l->domain, &l->row);
     size_t n = rocl_table_text_width(name.data, name.len);
-    rocl_buf_end(&name, b);
+    rocl_buf_free_into(&name, b);
     return n;
 }
 
@@ -166,7 +166,7 @@ static bool put_group(rocl_table_writer *w, const line *lines, size_t n, uint32_
         }
     rocl_buf_byte(&title, 0);
     bool more = !title.failed && put_block(w, lines, n, domains, (const char *)title.data);
-    rocl_buf_end(&title, &w->buf);
+    rocl_buf_free_into(&title, &w->buf);
     return more;
 }
 

@@ -189,7 +189,7 @@ static void put_name(const files *f, rocl_buf *name, const rocl_style_domain *d,
     else
         put_rocpd_name(&raw, d, r);
     rocl_utf8_put(name, (const char *)raw.data, raw.len);
-    rocl_buf_end(&raw, name);
+    rocl_buf_free_into(&raw, name);
 }
 
 static void put_row(files *f, const rocl_style_domain *d, const rocl_style_row *r)
@@ -206,7 +206,7 @@ static void put_row(files *f, const rocl_style_domain *d, const rocl_style_row *
     else
         put_rocprof(b, r);
     rocl_buf_byte(b, '\n');
-    rocl_buf_end(&name, b);
+    rocl_buf_free_into(&name, b);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

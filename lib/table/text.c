@@ -65,7 +65,7 @@ static void fit(const rocl_table *t, size_t *widths, size_t width)
 
 static void put_blanks(rocl_buf *to, size_t n)
 {
-    if (rocl_buf_room(to, n)) {
+    if (rocl_buf_reserve(to, n)) {
         memset(to->data + to->len, ' ', n);
         to->len += n;
     }
@@ -176,5 +176,5 @@ void rocl_table_write_text(rocl_table_writer *w)
             rocl_buf_byte(&w->buf, '\n');
         put_table(w, &scratch, &w->tables->tables[i]);
     }
-    rocl_buf_end(&scratch, &w->buf);
+    rocl_buf_free_into(&scratch, &w->buf);
 }

@@ -14,7 +14,7 @@ bool rocl_table_has_value(const rocl_datum *d)
 
 void rocl_table_put_raw(rocl_buf *to, const rocl_datum *d)
 {
-    if (!rocl_buf_room(to, ROCL_NUM_MAX))
+    if (!rocl_buf_reserve(to, ROCL_NUM_MAX))
         return;
     char *p = (char *)to->data + to->len;
     char *end = d->is == ROCL_DATUM_INT ? rocl_put_i64(p, d->i) : rocl_put_double(p, d->r);

@@ -86,7 +86,7 @@ static rocl_status pack_region(rocl_packer *p, unsigned worker, const rocl_batch
     rocl_buf *s = &p->workers[worker].scratch;
     uint64_t key[4];
     s->len = 0;
-    if (!rocl_buf_room(s, 64))
+    if (!rocl_buf_reserve(s, 64))
         return rocl_fail_memory(err);
     uint8_t *q = s->data;
     q = put_ref(q, g->e.name);
@@ -347,7 +347,7 @@ rocl_status rocl_packer_batch(rocl_packer *p, unsigned worker, const rocl_batch 
 
 rocl_status rocl_packer_open(rocl_packer *p, rocl_error *err)
 {
-    p->workers = rocl_line_calloc(p->trace->opt.jobs, sizeof *p->workers);
+    p->workers = rocl_cache_line_calloc(p->trace->opt.jobs, sizeof *p->workers);
     return p->workers ? ROCL_OK : rocl_fail_memory(err);
 }
 
@@ -433,13 +433,13 @@ static void get_double(reader *r, double *v)
     memcpy(v, r->p, sizeof *v);
 }
 
-uint64_t rocl_packed_key(const rocl_record *r, uint32_t index)
+uint64_t rocl_packed_key(const rocl_sort_record *r, uint32_t index)
 {
     const uint64_t mask = (uint64_t)(INDEX_LIMIT - 1) << INDEX_SHIFT;
     return (r->key[0] & ~mask) | (uint64_t)index << INDEX_SHIFT;
 }
 
-bool rocl_packed_read(const rocl_record *rec, rocl_packed *e)
+bool rocl_packed_read(const rocl_sort_record *rec, rocl_packed *e)
 {
     reader r = {rec->data, rec->data + rec->len, false};
     uint64_t sequence = rocl_sequence_of(rec->key);

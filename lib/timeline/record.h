@@ -45,7 +45,7 @@ typedef struct rocl_pack_counts {
 } rocl_pack_counts;
 
 typedef struct rocl_pack_worker {
-    alignas(ROCL_LINE) rocl_buf scratch;
+    alignas(ROCL_CACHE_LINE) rocl_buf scratch;
     rocl_idset linked; /* stack ids with GPU work */
     rocl_map ends;     /* of copies: see rocl_pack_end */
     rocl_pack_counts counts;
@@ -182,10 +182,10 @@ typedef struct rocl_packed {
 } rocl_packed;
 
 /* The first key word of a record that is to come back under another index. */
-uint64_t rocl_packed_key(const rocl_record *r, uint32_t index);
+uint64_t rocl_packed_key(const rocl_sort_record *r, uint32_t index);
 
 /* Fills *e; the args point into the record. False: the record is broken (a fault of ours). */
-bool rocl_packed_read(const rocl_record *r, rocl_packed *e);
+bool rocl_packed_read(const rocl_sort_record *r, rocl_packed *e);
 bool rocl_packed_next_arg(rocl_packed *e, rocl_packed_arg *arg);
 
 /* Bytes per second over `ns` > 0; sizes out of a file may be absurd, the rate still fits int64. */

@@ -82,7 +82,7 @@ enum { CHUNKS = 300, NEVER = 1 << 30 };
 
 typedef struct flow {
     unsigned workers;
-    size_t transform_fails, write_fails; /* chunk numbers */
+    size_t transform_fails, write_fails; /* block numbers */
     bool slow_writes;
     atomic_int in_write, in_transform;
     size_t written;
@@ -97,11 +97,11 @@ static size_t number_of(const rocl_buf *b)
     return n;
 }
 
-static rocl_status do_transform(flow *f, unsigned worker, rocl_chunk *c, rocl_error *err)
+static rocl_status do_transform(flow *f, unsigned worker, rocl_block *c, rocl_error *err)
 {
     size_t n = number_of(&c->in);
     if (worker >= f->workers || c->out.len || c->user != f)
-        return rocl_fail(err, ROCL_INTERNAL, "bad chunk %zu", n);
+        return rocl_fail(err, ROCL_INTERNAL, "bad block %zu", n);
     if (n % 7 == 0)
         usleep(200);
     if (n >= f->transform_fails) {
@@ -113,7 +113,7 @@ static rocl_status do_transform(flow *f, unsigned worker, rocl_chunk *c, rocl_er
     return ROCL_OK;
 }
 
-static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
+static rocl_status transform(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     flow *f = ctx;
     atomic_fetch_add(&f->in_transform, 1);
@@ -122,12 +122,12 @@ static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_err
     return st;
 }
 
-static rocl_status write_chunk(void *ctx, rocl_chunk *c, rocl_error *err)
+static rocl_status write_block(void *ctx, rocl_block *c, rocl_error *err)
 {
     flow *f = ctx;
     size_t n = number_of(&c->out);
     if (atomic_fetch_add(&f->in_write, 1) != 0 || n != f->written)
-        return rocl_fail(err, ROCL_INTERNAL, "chunk %zu for %zu", n, f->written);
+        return rocl_fail(err, ROCL_INTERNAL, "block %zu for %zu", n, f->written);
     if (f->slow_writes)
         usleep(100);
     atomic_fetch_sub(&f->in_write, 1);
@@ -137,14 +137,14 @@ static rocl_status write_chunk(void *ctx, rocl_chunk *c, rocl_error *err)
     return ROCL_OK;
 }
 
-static const rocl_pipe_ops ops = {transform, write_chunk};
+static const rocl_pipe_ops ops = {transform, write_block};
 
-/* Puts chunks until a failure shows; returns how many. */
+/* Puts blocks until a failure shows; returns how many. */
 static size_t produce(rocl_pipe *p, flow *f, size_t count, rocl_error *err)
 {
     size_t n = 0;
     for (; n < count; n++) {
-        rocl_chunk *c;
+        rocl_block *c;
         if (rocl_pipe_get(p, &c, err))
             return n;
         assert_int_equal(c->in.len + c->out.len, 0);
@@ -204,7 +204,7 @@ static void test_pipe_fails(void **state)
             size_t put = produce(p, &f, CHUNKS, err);
             if (put < CHUNKS) {
                 assert_string_equal(rocl_error_text(err), failures[i].text);
-                rocl_chunk *none;
+                rocl_block *none;
                 assert_int_equal(rocl_pipe_get(p, &none, last), failures[i].status);
                 assert_null(none);
                 assert_string_equal(rocl_error_text(last), failures[i].text);
@@ -261,7 +261,7 @@ static void test_pipe_abort(void **state)
     rocl_pipe_abort(NULL);
 }
 
-/* A producer may hold several chunks, but not wait for itself. */
+/* A producer may hold several blocks, but not wait for itself. */
 static void test_pipe_held(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void test_pipe_held(void **state)
         unsigned w = worker_counts[k];
         flow f = {w, NEVER, NEVER, false, 0, 0, 0};
         rocl_error *err = rocl_error_new();
-        rocl_chunk *c[9], *none;
+        rocl_block *c[9], *none;
         rocl_pipe *p;
         assert_int_equal(rocl_pipe_new(&p, w, &ops, &f, err), ROCL_OK);
         for (unsigned i = 0; i < 2 * w + 1; i++)
@@ -298,7 +298,7 @@ static void test_pipe_memory(void **state)
         rocl_error *err = rocl_error_new();
         rocl_pipe *p;
         assert_int_equal(rocl_pipe_new(&p, w, &ops, &f, err), ROCL_OK);
-        rocl_chunk *c;
+        rocl_block *c;
         assert_int_equal(rocl_pipe_get(p, &c, err), ROCL_OK);
         assert_false(rocl_buf_grow(&c->in, SIZE_MAX));
         rocl_pipe_put(p, c, err);

@@ -139,7 +139,7 @@ static rocl_status add_some(void *ctx, unsigned worker, size_t task, rocl_error 
 static void check_part(rocl_sorter *s, size_t part, const config *c, const item *want, size_t n)
 {
     static uint8_t payload[90000];
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more = true;
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(rocl_sorter_next_of(s, part, &rec, &more, NULL), ROCL_OK);
@@ -309,7 +309,7 @@ static void test_shared_space(void **state)
     assert_true(rocl_sort_space_spilled(space) > 0);
     for (uint64_t i = 0, last = 0; i < EACH; i++) {
         for (unsigned k = 0; k < SORTERS; k++) {
-            rocl_record rec;
+            rocl_sort_record rec;
             bool more;
             assert_int_equal(rocl_sorter_next(s[k], &rec, &more, NULL), ROCL_OK);
             assert_true(more && rec.len == sizeof k && memcmp(rec.data, &k, sizeof k) == 0);
@@ -330,7 +330,7 @@ static void test_bad_folder(void **state)
     rocl_sort_space *space = rocl_sort_space_new(0, 1, "/no/such/folder");
     rocl_sorter *s = rocl_sorter_new(space, 1);
     const uint64_t key = 1;
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more = true;
     assert_int_equal(rocl_sorter_add(s, 0, &key, "x", 1, err), ROCL_OK);
     assert_int_equal(rocl_sorter_seal(s, 0, err), ROCL_OUTPUT);

@@ -34,7 +34,7 @@ static char *line_of(world *w, const world_event *e, rocl_csv_file_id file, rocl
     snprintf(line, size, "%.*s", (int)out.len - 1, (char *)out.data);
     rocl_buf_free(&in);
     rocl_buf_free(&out);
-    rocl_forms_free(&f.quotes);
+    rocl_text_cache_free(&f.quotes);
     return line;
 }
 
@@ -69,8 +69,8 @@ static void test_quoting(void **state)
 static void test_cache_collisions(void **state)
 {
     world *w = *state;
-    static rocl_forms q;
-    uint32_t ids[2 * ROCL_FORMS];
+    static rocl_text_cache q;
+    uint32_t ids[2 * ROCL_TEXT_CACHE_SIZE];
     q.strings = w->trace.strings;
     q.make = rocl_csv_quote;
     for (unsigned i = 0; i < COUNT(ids); i++) {
@@ -81,12 +81,12 @@ static void test_cache_collisions(void **state)
     for (unsigned i = 0; i < COUNT(ids); i++) {
         char s[32];
         snprintf(s, sizeof s, i % 3 ? "t%u" : "\"t\"\"%u\"", i);
-        const rocl_form *e = rocl_forms_get(&q, ids[i]);
+        const rocl_cached_text *e = rocl_text_cache_get(&q, ids[i]);
         assert_non_null(e);
         assert_int_equal(e->len, strlen(s));
         assert_memory_equal(e->bytes, s, e->len);
     }
-    rocl_forms_free(&q);
+    rocl_text_cache_free(&q);
 }
 
 /* A text much longer than the room that a row begins with. */
@@ -279,7 +279,7 @@ static void test_cut_records(void **state)
     assert_int_equal(rocl_csv_format_rows(&f, CSV_FILE_HIP, &plan, record, record + whole, NULL),
                      ROCL_OK);
     rocl_buf_free(&out);
-    rocl_forms_free(&f.quotes);
+    rocl_text_cache_free(&f.quotes);
 }
 
 static int set_up(void **state)

@@ -100,7 +100,7 @@ static void test_read(void **state)
         }
     assert_int_equal(rocl_pack_start(s, all, parts, n, NULL), ROCL_OK);
     for (size_t i = 0; i < n; i++) {
-        rocl_record rec;
+        rocl_sort_record rec;
         bool more;
         for (uint64_t k = 0; k < c->records[i]; k++) {
             assert_int_equal(rocl_sorter_next_of(s, i, &rec, &more, NULL), ROCL_OK);

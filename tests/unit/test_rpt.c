@@ -57,7 +57,7 @@ static char *get_file(const char *path)
     free(text);
     assert_true(fd >= 0);
     for (ssize_t n = 1; n > 0; b.len += (size_t)n) {
-        assert_true(rocl_buf_room(&b, 1 << 16));
+        assert_true(rocl_buf_reserve(&b, 1 << 16));
         n = read(fd, b.data + b.len, 1 << 16);
         assert_true(n >= 0);
     }

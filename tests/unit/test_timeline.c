@@ -178,7 +178,7 @@ static void take_all(const char *text, size_t n, char *out)
     *out = '\0';
     while (p < end) {
         bool ended;
-        const char *from = p, *to = rocl_line_take(&p, end, cr, &ended);
+        const char *from = p, *to = rocl_line_next(&p, end, cr, &ended);
         sprintf(out + strlen(out), "%.*s%s", (int)(to - from), from, ended ? "|" : "");
     }
 }

@@ -100,14 +100,14 @@ static inline bool rocl_kind_is_out(unsigned kind)
 
 /* ---- line.c ---------------------------------------------------------------------------------- */
 
-enum { ROCL_LINE = 3072, ROCL_LINE_PIECES = 64 };
+enum { ROCL_CACHE_LINE = 3072, ROCL_LINE_PIECES = 64 };
 
 /* A line is put together on the stack and written at once; long texts stay where they are. */
 typedef struct rocl_line {
     size_t len, from;
     int pieces;
     struct iovec piece[ROCL_LINE_PIECES];
-    char data[ROCL_LINE];
+    char data[ROCL_CACHE_LINE];
 } rocl_line;
 
 static inline void rocl_line_begin(rocl_line *l)

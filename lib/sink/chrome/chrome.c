@@ -177,7 +177,7 @@ static rocl_status write_all(chrome_sink *c, rocl_error *err)
 static rocl_status open_sink(chrome_sink *c, rocl_error *err)
 {
     rocl_trace *t = c->trace;
-    c->spans = rocl_line_calloc(t->opt.jobs, sizeof *c->spans);
+    c->spans = rocl_cache_line_calloc(t->opt.jobs, sizeof *c->spans);
     c->parts = calloc(t->capture_count + 1, sizeof *c->parts);
     if (!c->spans || !c->parts)
         return rocl_fail_memory(err);

@@ -53,7 +53,7 @@ typedef struct chrome_value {
 typedef struct chrome_formatter {
     const rocl_trace *trace;
     int64_t base;
-    rocl_forms texts;
+    rocl_text_cache texts;
     rocl_buf *out;
 } chrome_formatter;
 
@@ -73,7 +73,8 @@ void chrome_stream_abort(chrome_stream *s);                                     
 
 /* Failures are told by the next flush. */
 void chrome_put_line(chrome_stream *s, const rocl_buf *text); /* a JSON object */
-void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_record *rec, uint32_t name);
+void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_sort_record *rec,
+                      uint32_t name);
 void chrome_put_value(chrome_stream *s, uint32_t pid, const chrome_value *v, const rocl_buf *name);
 /* Passes a full chunk on. */
 rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err);
@@ -143,7 +144,7 @@ typedef struct chrome_part {
 } chrome_part;
 
 typedef struct chrome_span { /* what a worker has seen */
-    alignas(ROCL_LINE) int64_t first;
+    alignas(ROCL_CACHE_LINE) int64_t first;
     int64_t last;
 } chrome_span;
 
@@ -157,7 +158,7 @@ typedef struct chrome_sink {
     int64_t from, to;   /* the time window */
     chrome_stream *stream;
     chrome_world world;
-    rocl_record record; /* at hand, and what is in it */
+    rocl_sort_record record; /* at hand, and what is in it */
     rocl_packed event;
     bool more;
     rocl_chrome_report report;

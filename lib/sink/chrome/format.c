@@ -9,7 +9,7 @@
 /* Of a line without its texts: what it has at most, in numbers of 20 digits. */
 enum { LINE_ROOM = 1024 };
 
-static char *put_text(char *p, const rocl_form *t)
+static char *put_text(char *p, const rocl_cached_text *t)
 {
     memcpy(p, t->bytes, t->len);
     return p + t->len;
@@ -142,7 +142,7 @@ static rocl_status put_agent(chrome_formatter *f, const rocl_capture *c, const c
 {
     if (agent == ROCL_NONE)
         return ROCL_OK;
-    const rocl_form *label = rocl_forms_get(&f->texts, c->agents[agent].label);
+    const rocl_cached_text *label = rocl_text_cache_get(&f->texts, c->agents[agent].label);
     if (!label)
         return rocl_fail_memory(err);
     rocl_buf_str(f->out, key);
@@ -179,7 +179,7 @@ static rocl_status put_args(chrome_formatter *f, rocl_packed *e, rocl_error *err
     const rocl_packed all = *e;
     rocl_packed_arg arg;
     for (unsigned n = 1; rocl_packed_next_arg(e, &arg); n++) {
-        const rocl_form *name = rocl_forms_get(&f->texts, arg.name);
+        const rocl_cached_text *name = rocl_text_cache_get(&f->texts, arg.name);
         if (!name)
             return rocl_fail_memory(err);
         char number[ROCL_NUM_MAX + 4] = "";
@@ -209,16 +209,16 @@ static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const 
     bool slice = e->kind != ROCL_INSTANT || line->flow;
     const char *kind = rocl_kind_name(e->kind);
     /* Two texts may share a place in the cache: copy one before getting the other. */
-    const rocl_form *name = named ? rocl_forms_get(&f->texts, e->name) : NULL;
-    if ((named && !name) || !rocl_buf_room(f->out, LINE_ROOM + (name ? name->len : 0)))
+    const rocl_cached_text *name = named ? rocl_text_cache_get(&f->texts, e->name) : NULL;
+    if ((named && !name) || !rocl_buf_reserve(f->out, LINE_ROOM + (name ? name->len : 0)))
         return rocl_fail_memory(err);
     char *start = (char *)f->out->data + f->out->len;
     char *p = PUT(start, ",\n{\"name\":\"");
     p = name ? put_text(p, name) : PUT(p, "(unnamed)");
     p = PUT(p, "\",\"cat\":\"");
     f->out->len += (size_t)(p - start);
-    const rocl_form *cat = category ? rocl_forms_get(&f->texts, e->category) : NULL;
-    if ((category && !cat) || !rocl_buf_room(f->out, LINE_ROOM + (cat ? cat->len : 0)))
+    const rocl_cached_text *cat = category ? rocl_text_cache_get(&f->texts, e->category) : NULL;
+    if ((category && !cat) || !rocl_buf_reserve(f->out, LINE_ROOM + (cat ? cat->len : 0)))
         return rocl_fail_memory(err);
     start = p = (char *)f->out->data + f->out->len;
     p = cat ? put_text(p, cat) : stpcpy(p, kind);
@@ -251,7 +251,7 @@ static rocl_status put_details(chrome_formatter *f, const rocl_capture *c, rocl_
     rocl_buf *b = f->out;
     rocl_status st = ROCL_OK;
     size_t at = b->len;
-    if (!rocl_buf_room(b, LINE_ROOM))
+    if (!rocl_buf_reserve(b, LINE_ROOM))
         return rocl_fail_memory(err);
     b->len += HEAD - 1; /* the first comma becomes its last byte */
     char *start = (char *)b->data + b->len, *p = start;
@@ -280,7 +280,7 @@ static rocl_status format_event(chrome_formatter *f, const chrome_line *line, co
     const rocl_capture *c = rocl_trace_capture(f->trace, line->capture);
     uint64_t key[4];
     memcpy(key, body, sizeof key);
-    const rocl_record rec = {key, body + sizeof key, line->size - sizeof key};
+    const rocl_sort_record rec = {key, body + sizeof key, line->size - sizeof key};
     rocl_packed e;
     if (!rocl_packed_read(&rec, &e))
         return rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
@@ -299,7 +299,7 @@ static rocl_status format_value(chrome_formatter *f, const chrome_line *line, co
     chrome_value v;
     size_t n = line->size - sizeof v;
     memcpy(&v, body, sizeof v);
-    if (!rocl_buf_room(f->out, LINE_ROOM + n))
+    if (!rocl_buf_reserve(f->out, LINE_ROOM + n))
         return rocl_fail_memory(err);
     char *start = (char *)f->out->data + f->out->len;
     char *p = PUT(start, ",\n{\"name\":\"");

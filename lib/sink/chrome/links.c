@@ -65,7 +65,7 @@ rocl_status chrome_links_resolve(chrome_links *l, rocl_error *err)
 {
     source s = {0};
     bool more = true;
-    rocl_record rec;
+    rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(l->sorter, err);
     while (st == ROCL_OK) {
         st = rocl_sorter_next(l->sorter, &rec, &more, err);

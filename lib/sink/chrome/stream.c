@@ -1,4 +1,4 @@
-/* Lines -> chunks -> text -> (gzip) -> file. Chunks are cut by about how much text they will make,
+/* Lines -> blocks -> text -> (gzip) -> file. Blocks are cut by about how much text they will make,
  * which does not depend on how many workers there are: neither do gzip members. */
 #include <stdlib.h>
 
@@ -9,36 +9,36 @@
 #include "sink/chrome/chrome.h"
 
 enum {
-    CHUNK_WEIGHT = 256 << 10, /* bytes of text in a chunk, about */
+    BLOCK_WEIGHT = 256 << 10, /* bytes of text in a block, about */
     EVENT_WEIGHT = 192,       /* of an event beside its name */
 };
 
 typedef struct worker {
-    alignas(ROCL_LINE) chrome_formatter formatter;
-    rocl_buf text; /* of a chunk, before gzip */
+    alignas(ROCL_CACHE_LINE) chrome_formatter formatter;
+    rocl_buf text; /* of a block, before gzip */
 } worker;
 
 struct chrome_stream {
     rocl_trace *trace;
     rocl_out *out;
     rocl_pipe *pipe;
-    rocl_chunk *chunk;
+    rocl_block *block;
     worker *workers;
-    size_t weight; /* of the chunk */
+    size_t weight; /* of the block */
     uint64_t rows; /* in it */
-    bool begun;    /* a chunk has been put */
+    bool begun;    /* a block has been put */
     int level;     /* of gzip; 0: none */
     int64_t base;
     rocl_buf lost; /* takes what is written after a failure */
 };
 
 /* What follows a comma is a line: the first has none before it. */
-static size_t comma(const rocl_chunk *c)
+static size_t comma(const rocl_block *c)
 {
     return c->user ? 1 : 0;
 }
 
-static rocl_status make_text(void *ctx, unsigned number, rocl_chunk *c, rocl_error *err)
+static rocl_status make_text(void *ctx, unsigned number, rocl_block *c, rocl_error *err)
 {
     chrome_stream *s = ctx;
     worker *w = &s->workers[number];
@@ -52,7 +52,7 @@ static rocl_status make_text(void *ctx, unsigned number, rocl_chunk *c, rocl_err
                             err);
 }
 
-static rocl_status write_text(void *ctx, rocl_chunk *c, rocl_error *err)
+static rocl_status write_text(void *ctx, rocl_block *c, rocl_error *err)
 {
     chrome_stream *s = ctx;
     size_t skip = s->level ? 0 : comma(c);
@@ -107,7 +107,7 @@ static void json_form(rocl_buf *to, const char *p, size_t n)
 
 static rocl_status open_workers(chrome_stream *s, rocl_error *err)
 {
-    s->workers = rocl_line_calloc(s->trace->opt.jobs, sizeof *s->workers);
+    s->workers = rocl_cache_line_calloc(s->trace->opt.jobs, sizeof *s->workers);
     if (!s->workers)
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < s->trace->opt.jobs; i++)
@@ -133,7 +133,7 @@ rocl_status chrome_stream_open(chrome_stream **out, rocl_trace *t, const rocl_ch
     if (st == ROCL_OK)
         st = rocl_pipe_new(&s->pipe, t->opt.jobs, &pipe_ops, s, err);
     if (st == ROCL_OK)
-        st = rocl_pipe_get(s->pipe, &s->chunk, err);
+        st = rocl_pipe_get(s->pipe, &s->block, err);
     if (st != ROCL_OK)
         chrome_stream_abort(s);
     else
@@ -151,7 +151,7 @@ void chrome_stream_set_base(chrome_stream *s, int64_t base)
 static void stream_free(chrome_stream *s)
 {
     for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++) {
-        rocl_forms_free(&s->workers[i].formatter.texts);
+        rocl_text_cache_free(&s->workers[i].formatter.texts);
         rocl_buf_free(&s->workers[i].text);
     }
     free(s->workers);
@@ -163,7 +163,7 @@ rocl_status chrome_stream_commit(chrome_stream *s, uint64_t *bytes, rocl_error *
 {
     rocl_status st = chrome_stream_flush(s, true, err);
     if (st == ROCL_OK)
-        st = rocl_pipe_put(s->pipe, s->chunk, err); /* an empty one */
+        st = rocl_pipe_put(s->pipe, s->block, err); /* an empty one */
     if (st != ROCL_OK) {
         chrome_stream_abort(s);
         return st;
@@ -190,7 +190,7 @@ void chrome_stream_abort(chrome_stream *s)
 
 static rocl_buf *begin(chrome_stream *s, const chrome_line *line, size_t weight)
 {
-    rocl_buf *b = s->chunk ? &s->chunk->in : &s->lost;
+    rocl_buf *b = s->block ? &s->block->in : &s->lost;
     s->weight += weight;
     s->rows++;
     rocl_buf_put(b, line, sizeof *line);
@@ -205,7 +205,8 @@ void chrome_put_line(chrome_stream *s, const rocl_buf *text)
     rocl_buf_put(b, text->data, text->len);
 }
 
-void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_record *rec, uint32_t name)
+void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_sort_record *rec,
+                      uint32_t name)
 {
     size_t n = 0;
     rocl_strings_get(s->trace->strings, name, &n);
@@ -228,17 +229,17 @@ void chrome_put_value(chrome_stream *s, uint32_t pid, const chrome_value *v, con
 
 rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err)
 {
-    if (!s->chunk) /* the pipe has failed, and says so again */
-        return rocl_pipe_get(s->pipe, &s->chunk, err);
-    if (s->weight < CHUNK_WEIGHT && !(all && s->weight))
+    if (!s->block) /* the pipe has failed, and says so again */
+        return rocl_pipe_get(s->pipe, &s->block, err);
+    if (s->weight < BLOCK_WEIGHT && !(all && s->weight))
         return ROCL_OK;
-    rocl_chunk *c = s->chunk;
+    rocl_block *c = s->block;
     rocl_progress(s->trace, s->rows);
     c->user = s->begun ? NULL : s;
     s->begun = true;
-    s->chunk = NULL;
+    s->block = NULL;
     s->weight = 0;
     s->rows = 0;
     rocl_status st = rocl_pipe_put(s->pipe, c, err);
-    return st ? st : rocl_pipe_get(s->pipe, &s->chunk, err);
+    return st ? st : rocl_pipe_get(s->pipe, &s->block, err);
 }

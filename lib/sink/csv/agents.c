@@ -233,7 +233,7 @@ static const cJSON *find(const cJSON *json, const agent_column *c)
 
 static void put_double(rocl_buf *to, double v)
 {
-    if (!rocl_buf_room(to, ROCL_NUM_MAX))
+    if (!rocl_buf_reserve(to, ROCL_NUM_MAX))
         return;
     char *p = (char *)to->data + to->len;
     p = fabs(v) < 9e18 && v == (double)(int64_t)v ? rocl_put_i64(p, (int64_t)v)

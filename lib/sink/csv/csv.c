@@ -1,6 +1,6 @@
 /* The CSV sink: batches are packed into one sorter per file while a capture is read; at its end
  * the sorters are read one after the other, in the order of rocl_csv_files, through a pipe whose
- * workers make the text. Chunks are cut by the length of names, which does not depend on how many
+ * workers make the text. Blocks are cut by the length of names, which does not depend on how many
  * workers there are: so gzip members are the same for every number of them. */
 #include "sink/csv/csv.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-    CHUNK_WEIGHT = 128 << 10, /* bytes of text in a chunk, about */
+    BLOCK_WEIGHT = 128 << 10, /* bytes of text in a block, about */
     ROW_WEIGHT = 128,         /* of a row beside its name */
     ROUTES = 64,
 };
@@ -28,8 +28,8 @@ typedef struct route {
 } route;
 
 typedef struct rocl_csv_worker {
-    alignas(ROCL_LINE) rocl_csv_formatter formatter;
-    rocl_buf text; /* of a chunk, before gzip */
+    alignas(ROCL_CACHE_LINE) rocl_csv_formatter formatter;
+    rocl_buf text; /* of a block, before gzip */
     route routes[ROUTES];
 } rocl_csv_worker;
 
@@ -161,7 +161,7 @@ static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 
 /* ---- the pipe ------------------------------------------------------------------------------ */
 
-static rocl_status make_text(rocl_csv_run *r, rocl_csv_worker *w, const rocl_chunk *c,
+static rocl_status make_text(rocl_csv_run *r, rocl_csv_worker *w, const rocl_block *c,
                              rocl_error *err)
 {
     rocl_csv_file_id file = rocl_csv_out_file(c->user);
@@ -180,7 +180,7 @@ static rocl_status make_text(rocl_csv_run *r, rocl_csv_worker *w, const rocl_chu
     return st;
 }
 
-static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
+static rocl_status transform(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     rocl_csv_run *r = ctx;
     rocl_csv_worker *w = &r->workers[worker];
@@ -194,7 +194,7 @@ static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_err
     return st;
 }
 
-static rocl_status write_chunk(void *ctx, rocl_chunk *c, rocl_error *err)
+static rocl_status write_block(void *ctx, rocl_block *c, rocl_error *err)
 {
     (void)ctx;
     return rocl_csv_out_write(c->user, &c->out, err);
@@ -207,33 +207,33 @@ typedef struct feed {
     rocl_csv_run *run;
     rocl_pipe *pipe;
     rocl_csv_out *out;
-    rocl_chunk *chunk; /* being filled, or NULL */
+    rocl_block *block; /* being filled, or NULL */
     size_t weight;
     uint64_t rows; /* in it */
 } feed;
 
-static rocl_status get_chunk(feed *f, rocl_error *err)
+static rocl_status get_block(feed *f, rocl_error *err)
 {
-    if (f->chunk)
+    if (f->block)
         return ROCL_OK;
-    rocl_status st = rocl_pipe_get(f->pipe, &f->chunk, err);
+    rocl_status st = rocl_pipe_get(f->pipe, &f->block, err);
     if (st == ROCL_OK)
-        f->chunk->user = f->out;
+        f->block->user = f->out;
     return st;
 }
 
-static rocl_status put_chunk(feed *f, rocl_error *err)
+static rocl_status put_block(feed *f, rocl_error *err)
 {
-    rocl_chunk *c = f->chunk;
+    rocl_block *c = f->block;
     rocl_progress(f->run->trace, f->rows);
-    f->chunk = NULL;
+    f->block = NULL;
     f->weight = 0;
     f->rows = 0;
     return c ? rocl_pipe_put(f->pipe, c, err) : ROCL_OK;
 }
 
 /* Names begin every record. */
-static size_t name_length(const rocl_csv_run *r, const rocl_record *rec)
+static size_t name_length(const rocl_csv_run *r, const rocl_sort_record *rec)
 {
     const uint8_t *p = rec->data;
     uint64_t name;
@@ -243,21 +243,21 @@ static size_t name_length(const rocl_csv_run *r, const rocl_record *rec)
     return n;
 }
 
-static rocl_status feed_record(feed *f, const rocl_record *rec, rocl_error *err)
+static rocl_status feed_record(feed *f, const rocl_sort_record *rec, rocl_error *err)
 {
-    rocl_status st = get_chunk(f, err);
+    rocl_status st = get_block(f, err);
     if (st)
         return st;
-    rocl_buf_put(&f->chunk->in, rec->key, CSV_TIMES);
-    rocl_buf_put(&f->chunk->in, rec->data, rec->len);
+    rocl_buf_put(&f->block->in, rec->key, CSV_TIMES);
+    rocl_buf_put(&f->block->in, rec->data, rec->len);
     f->rows++;
     f->weight += ROW_WEIGHT + name_length(f->run, rec);
-    return f->weight < CHUNK_WEIGHT ? ROCL_OK : put_chunk(f, err);
+    return f->weight < BLOCK_WEIGHT ? ROCL_OK : put_block(f, err);
 }
 
 static rocl_status feed_sorter(feed *f, rocl_sorter *s, rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more = true;
     rocl_status st = rocl_sorter_start(s, err);
     while (st == ROCL_OK) {
@@ -266,7 +266,7 @@ static rocl_status feed_sorter(feed *f, rocl_sorter *s, rocl_error *err)
             break;
         st = feed_record(f, &rec, err);
     }
-    rocl_status put = put_chunk(f, st ? NULL : err);
+    rocl_status put = put_block(f, st ? NULL : err);
     return st ? st : put;
 }
 
@@ -288,7 +288,7 @@ static rocl_status feed_slot(feed *f, uint32_t slot, rocl_error *err)
     return st;
 }
 
-/* One agent a chunk: their JSON is what takes time. */
+/* One agent a block: their JSON is what takes time. */
 static rocl_status feed_agents(feed *f, rocl_error *err)
 {
     rocl_csv_run *r = f->run;
@@ -297,11 +297,11 @@ static rocl_status feed_agents(feed *f, rocl_error *err)
     for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++) {
         st = rocl_csv_outs_get(&r->outs, CSV_FILE_AGENT, c, c->agents[i].process, &f->out, err);
         if (st == ROCL_OK)
-            st = get_chunk(f, err);
+            st = get_block(f, err);
         if (st)
             break;
-        rocl_buf_put(&f->chunk->in, &i, sizeof i);
-        st = put_chunk(f, err);
+        rocl_buf_put(&f->block->in, &i, sizeof i);
+        st = put_block(f, err);
     }
     return st;
 }
@@ -316,7 +316,7 @@ static uint64_t count_rows(const rocl_csv_run *r)
     return rows;
 }
 
-static const rocl_pipe_ops pipe_ops = {transform, write_chunk};
+static const rocl_pipe_ops pipe_ops = {transform, write_block};
 
 /* Rows that are written before other workers have woken. */
 #define FEW_ROWS 1024
@@ -355,7 +355,7 @@ static rocl_status start(rocl_csv_run *r, rocl_trace *t, const rocl_csv_options 
     rocl_status st = rocl_csv_select(&r->files, o, err);
     if (st)
         return st;
-    r->workers = rocl_line_calloc(r->jobs, sizeof *r->workers);
+    r->workers = rocl_cache_line_calloc(r->jobs, sizeof *r->workers);
     if (!r->workers)
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < r->jobs; i++) {
@@ -400,7 +400,7 @@ static void finish(rocl_csv_run *r)
     end_of_sorters(r);
     rocl_csv_outs_discard(&r->outs);
     for (unsigned i = 0; r->workers && i < r->jobs; i++) {
-        rocl_forms_free(&r->workers[i].formatter.quotes);
+        rocl_text_cache_free(&r->workers[i].formatter.quotes);
         rocl_buf_free(&r->workers[i].text);
     }
     free(r->workers);

@@ -222,7 +222,7 @@ enum { CSV_WORDS = 256 };
 
 /* What a worker formats with. */
 typedef struct rocl_csv_formatter {
-    rocl_forms quotes; /* rocl_csv_quote */
+    rocl_text_cache quotes; /* rocl_csv_quote */
     rocl_buf *out;
     const rocl_capture *capture;
     const char *guid; /* in quotes */
@@ -238,8 +238,8 @@ enum { CSV_TIMES = 2 * sizeof(uint64_t) };
 
 /* Appends the rows of the records at [in, end) to f->out. */
 rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
-                                  const rocl_csv_plan *plan, const uint8_t *in, const uint8_t *end,
-                                  rocl_error *err);
+                                 const rocl_csv_plan *plan, const uint8_t *in, const uint8_t *end,
+                                 rocl_error *err);
 
 /* ---- agents (csv_agents.c) ----------------------------------------------------------------- */
 

@@ -196,7 +196,7 @@ rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err)
     for (; outs->rested < outs->count && st == ROCL_OK; outs->rested++) {
         const rocl_csv_out *o = outs->all[outs->rested];
         if (o->process)
-            st = rocl_out_rest(o->out, outs->rested >= most_open(), err);
+            st = rocl_out_seal(o->out, outs->rested >= most_open(), err);
     }
     return st;
 }

@@ -43,7 +43,7 @@ static void make_word(rocl_csv_word *w, uint32_t text, const char *p, size_t n)
 /* Without memory the row is cut short: out->failed tells. */
 static char *put_long_text(rocl_csv_formatter *f, char *p, uint32_t text)
 {
-    const rocl_form *q = rocl_forms_get(&f->quotes, text);
+    const rocl_cached_text *q = rocl_text_cache_get(&f->quotes, text);
     if (!q) {
         f->out->failed = true;
         return p;
@@ -288,7 +288,7 @@ rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
     while (in < end && !out->failed) {
         if (!read_record(&in, end, rocl_csv_files[file].fields, v))
             return rocl_fail(err, ROCL_INTERNAL, "a CSV record is cut");
-        if (!rocl_buf_room(out, ROW_ROOM))
+        if (!rocl_buf_reserve(out, ROW_ROOM))
             break;
         char *p = (char *)out->data + out->len;
         for (unsigned i = 0; i < plan->count; i++) {

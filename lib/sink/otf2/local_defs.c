@@ -78,7 +78,7 @@ static bool read_all(const char *folder, uint32_t number, rocl_buf *b)
     FILE *f = open_definitions(folder, number, "rb");
     size_t n = 1;
     b->len = 0;
-    while (f && n && rocl_buf_room(b, 1 << 16))
+    while (f && n && rocl_buf_reserve(b, 1 << 16))
         b->len += n = fread(b->data + b->len, 1, 1 << 16, f);
     bool good = f && !n && !ferror(f);
     if (f)

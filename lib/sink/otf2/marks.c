@@ -28,7 +28,7 @@ rocl_status ot_keep_mark(ot_part *p, uint32_t number, rocl_error *err)
     return rocl_sorter_add(s->marks, p->worker, key, text, (size_t)(end - text), err);
 }
 
-static rocl_status write_mark(ot_sink *s, const rocl_record *rec, rocl_error *err)
+static rocl_status write_mark(ot_sink *s, const rocl_sort_record *rec, rocl_error *err)
 {
     const uint8_t *at = rec->data;
     uint64_t name;
@@ -53,7 +53,7 @@ static rocl_status write_mark(ot_sink *s, const rocl_record *rec, rocl_error *er
 
 rocl_status ot_write_marks(ot_sink *s, rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more = true;
     rocl_status st = rocl_sorter_start(s->marks, err);
     while (st == ROCL_OK && more) {

@@ -286,7 +286,7 @@ typedef struct ot_pass ot_pass;
 
 /* Some of a pass's sequences, and what is at hand while they are written. */
 typedef struct ot_part {
-    alignas(ROCL_LINE) ot_sink *sink;
+    alignas(ROCL_CACHE_LINE) ot_sink *sink;
     ot_pass *pass;
     size_t number;                     /* in the pass, and among the parts of its sorter */
     size_t first, at, last;            /* sequences */
@@ -299,7 +299,7 @@ typedef struct ot_part {
     uint32_t waiting; /* how many of them have records put aside */
     uint32_t taken;   /* records, modulo what fits */
     OTF2_AttributeList *attributes;
-    rocl_record record;
+    rocl_sort_record record;
     rocl_packed event; /* the same, unpacked */
     bool more;
     int64_t earliest, latest;

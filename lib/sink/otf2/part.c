@@ -154,7 +154,7 @@ rocl_status ot_pass_write(ot_sink *s, ot_pass *pass, rocl_error *err)
     rocl_pack_part cuts[ROCL_PACK_PARTS];
     size_t count =
         rocl_pack_cut(pass->sequences, pass->sequence_count, weight, 2 * LEAST_SLICES, cuts);
-    pass->parts = rocl_line_calloc(count, sizeof *pass->parts);
+    pass->parts = rocl_cache_line_calloc(count, sizeof *pass->parts);
     if (!pass->parts)
         return rocl_fail_memory(err);
     pass->part_count = count;

@@ -122,7 +122,7 @@ static rocl_status wait_index(ot_part *p, ot_found *f, rocl_error *err)
 
 static rocl_status put_aside(ot_part *p, uint32_t location, rocl_error *err)
 {
-    const rocl_record *rec = &p->record;
+    const rocl_sort_record *rec = &p->record;
     ot_found *f = &p->found[location];
     rocl_status st = f->aside++ ? ROCL_OK : wait_index(p, f, err);
     const uint64_t key[4] = {rocl_packed_key(rec, f->waits), rec->key[1], rec->key[2], rec->key[3]};

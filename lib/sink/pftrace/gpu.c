@@ -171,7 +171,7 @@ static uint32_t kernel_iid(gpu *g, uint32_t kernel)
     pf_text(b, KERNEL_DEMANGLED, g->p->trace, demangled);
     if (k->agent != ROCL_NONE)
         pf_text(b, KERNEL_ARCH, g->p->trace, c->agents[k->agent].name);
-    for (unsigned i = 0; i < 4 && rocl_buf_room(b, ARG_ROOM); i++)
+    for (unsigned i = 0; i < 4 && rocl_buf_reserve(b, ARG_ROOM); i++)
         b->len = (size_t)(put_arg(g, b->data + b->len, KERNEL_ARGS, names[i], values[i]) - b->data);
     rocl_pb_end(b, at);
     return iid;

@@ -63,7 +63,7 @@ static uint8_t *write_args(pf_part *p, rocl_buf *b, uint8_t *at, rocl_packed *e)
     b->len = (size_t)(at - b->data);
     while (rocl_packed_next_arg(e, &arg))
         pf_note_str(&p->seq, b, arg.name, arg.value, arg.len);
-    return rocl_buf_room(b, PF_EVENT_ROOM) && !b->failed ? b->data + b->len : NULL;
+    return rocl_buf_reserve(b, PF_EVENT_ROOM) && !b->failed ? b->data + b->len : NULL;
 }
 
 static void write_begin(pf_part *p, const host *h, rocl_packed *e, unsigned type, uint64_t track)

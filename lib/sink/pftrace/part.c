@@ -13,7 +13,7 @@
 
 /* Whose turn it is, and whether there will be another one. */
 struct pf_turns {
-    alignas(ROCL_LINE) pthread_mutex_t lock;
+    alignas(ROCL_CACHE_LINE) pthread_mutex_t lock;
     pthread_cond_t moved;
     uint64_t next;
     _Atomic bool over;
@@ -61,7 +61,8 @@ static rocl_status begin_sequence(pf_part *p, rocl_error *err)
     p->room = room_of(s, p->event.room);
     if (p->at == p->last || s->sequences[p->at].number != p->sequence)
         return rocl_fail(err, ROCL_INTERNAL, "a sorted record is of an unknown sequence");
-    p->state = rocl_line_calloc((p->room->size + ROCL_LINE - 1) / ROCL_LINE, ROCL_LINE);
+    p->state = rocl_cache_line_calloc((p->room->size + ROCL_CACHE_LINE - 1) / ROCL_CACHE_LINE,
+                                      ROCL_CACHE_LINE);
     if (!p->state)
         return rocl_fail_memory(err);
     p->uuids.next = s->world.next_uuid + p->at;
@@ -91,7 +92,7 @@ static void end_sequence(pf_part *p)
 
 static rocl_status next(pf_part *p, rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     rocl_status st = rocl_sorter_next_of(p->sink->packer.sorter, p->number, &rec, &p->more, err);
     if (st != ROCL_OK || !p->more)
         return st;
@@ -176,7 +177,7 @@ static uint64_t bytes_of(const rocl_packed_sequence *s)
 
 static rocl_status add_part(pf_sink *p, const rocl_pack_part *cut, rocl_error *err)
 {
-    struct pf_turns *turns = rocl_line_calloc(1, sizeof *turns);
+    struct pf_turns *turns = rocl_cache_line_calloc(1, sizeof *turns);
     if (!turns)
         return rocl_fail_memory(err);
     pthread_mutex_init(&turns->lock, NULL);
@@ -198,7 +199,7 @@ static rocl_status make_parts(pf_sink *p, rocl_error *err)
 {
     rocl_pack_part cuts[ROCL_PACK_PARTS];
     size_t count = rocl_pack_cut(p->sequences, p->sequence_count, bytes_of, LEAST_BYTES, cuts);
-    p->parts = rocl_line_calloc(count, sizeof *p->parts);
+    p->parts = rocl_cache_line_calloc(count, sizeof *p->parts);
     rocl_status st = p->parts ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; i < count && st == ROCL_OK; i++)
         st = add_part(p, &cuts[i], err);

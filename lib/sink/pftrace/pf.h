@@ -113,7 +113,7 @@ static inline rocl_buf *pf_event_begin(pf_seq *q, uint32_t field, int64_t time)
     q->now = time;
     if (q->field != field)
         pf_head_make(q, field);
-    if (rocl_buf_room(b, PF_HEAD + PF_EVENT_ROOM)) {
+    if (rocl_buf_reserve(b, PF_HEAD + PF_EVENT_ROOM)) {
         memcpy(b->data + b->len, q->head, PF_HEAD);
         q->packet = b->len;
         q->body = b->len += q->head_len;
@@ -128,7 +128,7 @@ static inline void pf_event_end(pf_seq *q)
     const size_t time_max = 1 + ROCL_VARINT_MAX;
     rocl_buf *b = q->block;
     bool simple = !q->pending.len && !q->pending.failed && !b->failed;
-    if (!simple || b->len - q->packet + time_max > 0x80 || !rocl_buf_room(b, time_max)) {
+    if (!simple || b->len - q->packet + time_max > 0x80 || !rocl_buf_reserve(b, time_max)) {
         pf_event_end_long(q);
         return;
     }
@@ -293,11 +293,11 @@ typedef struct pf_numbers {
 } pf_numbers;
 
 struct pf_part {
-    alignas(ROCL_LINE) pf_sink *sink; /* read only */
-    size_t number;                    /* of the sorter's parts */
-    size_t first, last;               /* of the sink's sequences: [first, last) */
-    size_t at;                        /* the one at hand */
-    const pf_room *room;              /* NULL: it has not begun */
+    alignas(ROCL_CACHE_LINE) pf_sink *sink; /* read only */
+    size_t number;                          /* of the sorter's parts */
+    size_t first, last;                     /* of the sink's sequences: [first, last) */
+    size_t at;                              /* the one at hand */
+    const pf_room *room;                    /* NULL: it has not begun */
     void *state;
     pf_seq seq;
     rocl_packed event; /* the record at hand */

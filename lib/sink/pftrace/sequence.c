@@ -68,7 +68,7 @@ static void insert_pending(pf_seq *q)
 {
     rocl_buf *b = q->block;
     size_t at = q->packet + 2, n = b->len - at, more = q->pending.len + 1 + ROCL_VARINT_MAX;
-    if (!q->pending.len || !rocl_buf_room(b, more))
+    if (!q->pending.len || !rocl_buf_reserve(b, more))
         return;
     more = 1 + rocl_varint_size(q->pending.len) + q->pending.len;
     memmove(b->data + at + more, b->data + at, n);
@@ -142,7 +142,7 @@ uint32_t pf_iid_new(pf_seq *q, enum pf_intern table, uint32_t text)
 
 void pf_note_uint(pf_seq *q, rocl_buf *b, uint32_t name, uint64_t v)
 {
-    if (rocl_buf_room(b, 3 * (ROCL_PB_TAG_MAX + ROCL_VARINT_MAX)))
+    if (rocl_buf_reserve(b, 3 * (ROCL_PB_TAG_MAX + ROCL_VARINT_MAX)))
         b->len = (size_t)(pf_put_note(q, b->data + b->len, name, v) - b->data);
 }
 

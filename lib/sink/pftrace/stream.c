@@ -7,13 +7,13 @@
 struct pf_stream {
     rocl_out *out;
     rocl_pipe *pipe;
-    rocl_chunk *chunk; /* that is being filled, unless parts do */
+    rocl_block *block; /* that is being filled, unless parts do */
     int level;
     bool gzip;
     rocl_buf lost; /* takes what is written after a failure */
 };
 
-/* A chunk that a part has yet to fill says which turn of the part it is for. */
+/* A block that a part has yet to fill says which turn of the part it is for. */
 static rocl_status fill_block(pf_part *part, rocl_buf *block, rocl_error *err)
 {
     uint64_t turn;
@@ -22,7 +22,7 @@ static rocl_status fill_block(pf_part *part, rocl_buf *block, rocl_error *err)
     return pf_part_turn(part, turn, block, err);
 }
 
-static rocl_status compress_block(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
+static rocl_status compress_block(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     pf_stream *s = ctx;
     rocl_status st = c->user ? fill_block(c->user, &c->in, err) : ROCL_OK;
@@ -41,7 +41,7 @@ static rocl_status compress_block(void *ctx, unsigned worker, rocl_chunk *c, roc
     return st ? st : c->out.failed ? rocl_fail_memory(err) : ROCL_OK;
 }
 
-static rocl_status write_block(void *ctx, rocl_chunk *c, rocl_error *err)
+static rocl_status write_block(void *ctx, rocl_block *c, rocl_error *err)
 {
     pf_stream *s = ctx;
     const rocl_buf *b = s->level || s->gzip ? &c->out : &c->in;
@@ -62,7 +62,7 @@ rocl_status pf_stream_open(pf_stream **out, rocl_trace *t, const rocl_pftrace_op
     if (st == ROCL_OK)
         st = rocl_pipe_new(&s->pipe, t->opt.jobs, &pipe_ops, s, err);
     if (st == ROCL_OK)
-        st = rocl_pipe_get(s->pipe, &s->chunk, err);
+        st = rocl_pipe_get(s->pipe, &s->block, err);
     if (st != ROCL_OK)
         pf_stream_abort(s);
     else
@@ -79,8 +79,8 @@ static void stream_free(pf_stream *s)
 rocl_status pf_stream_commit(pf_stream *s, uint64_t *bytes, rocl_error *err)
 {
     rocl_status st = pf_stream_flush(s, true, err);
-    if (st == ROCL_OK && s->chunk)
-        st = rocl_pipe_put(s->pipe, s->chunk, err);
+    if (st == ROCL_OK && s->block)
+        st = rocl_pipe_put(s->pipe, s->block, err);
     if (st != ROCL_OK) {
         pf_stream_abort(s);
         return st;
@@ -103,25 +103,25 @@ void pf_stream_abort(pf_stream *s)
 
 rocl_buf *pf_stream_block(pf_stream *s)
 {
-    return s->chunk ? &s->chunk->in : &s->lost;
+    return s->block ? &s->block->in : &s->lost;
 }
 
 rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err)
 {
-    if (!s->chunk) /* the pipe has failed, and says so again */
-        return rocl_pipe_get(s->pipe, &s->chunk, err);
-    if (s->chunk->in.failed)
+    if (!s->block) /* the pipe has failed, and says so again */
+        return rocl_pipe_get(s->pipe, &s->block, err);
+    if (s->block->in.failed)
         return rocl_fail_memory(err);
-    if (s->chunk->in.len < PF_BLOCK && !(all && s->chunk->in.len))
+    if (s->block->in.len < PF_BLOCK && !(all && s->block->in.len))
         return ROCL_OK;
-    rocl_status st = rocl_pipe_put(s->pipe, s->chunk, err);
-    s->chunk = NULL;
-    return st ? st : rocl_pipe_get(s->pipe, &s->chunk, err);
+    rocl_status st = rocl_pipe_put(s->pipe, s->block, err);
+    s->block = NULL;
+    return st ? st : rocl_pipe_get(s->pipe, &s->block, err);
 }
 
 static rocl_status put_turn(pf_stream *s, pf_part *part, uint64_t turn, rocl_error *err)
 {
-    rocl_chunk *c;
+    rocl_block *c;
     rocl_status st = rocl_pipe_get(s->pipe, &c, err);
     if (st)
         return st;

@@ -6,7 +6,7 @@
 #include "sink/rocpd/newset.h"
 
 typedef struct newset_worker {
-    alignas(ROCL_LINE) rocl_buf scratch;
+    alignas(ROCL_CACHE_LINE) rocl_buf scratch;
     uint64_t values; /* that it has brought */
 } newset_worker;
 
@@ -38,8 +38,8 @@ rocl_status newset_events_new(newset_events **out, rocl_trace *t, const rocl_cap
         return rocl_fail_memory(err);
     e->trace = t;
     e->capture = c;
-    bool ok =
-        (e->workers = rocl_line_calloc(t->opt.jobs, sizeof *e->workers)) && make_first_ends(e);
+    bool ok = (e->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *e->workers)) &&
+              make_first_ends(e);
     for (schema_table i = 0; i < SCHEMA_EVENT_TABLES && ok; i++)
         ok = (e->sorters[i] = rocl_sorter_new(t->space, KEYS));
     return ok ? ROCL_OK : rocl_fail_memory(err);
@@ -152,7 +152,7 @@ uint64_t newset_events_count(const newset_events *e)
 
 /* ---- and back ------------------------------------------------------------------------------ */
 
-static bool read_event(newset_event *e, const rocl_record *rec)
+static bool read_event(newset_event *e, const rocl_sort_record *rec)
 {
     const uint8_t *p = rec->data;
     e->kind = (rocl_kind)(rec->key[3] >> KIND_SHIFT);
@@ -183,7 +183,7 @@ enum { PROGRESS_ROWS = 4096 };
 rocl_status newset_events_each(newset_events *e, schema_table t, newset_event_fn *fn, void *ctx,
                                rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more = true;
     uint64_t n = 0;
     newset_event event = {.kind = ROCL_REGION};

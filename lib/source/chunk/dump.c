@@ -238,7 +238,7 @@ rocl_status chunk_dump(chunk_file *f, rocl_line_fn *fn, void *ctx, bool *more, r
     rocl_buf content = {0};
     chunk_state state;
     size_t n;
-    rocl_status st = rocl_spool_wake(f->spool, err);
+    rocl_status st = rocl_spool_resume(f->spool, err);
     for (size_t i = 0; i < f->list.count && st == ROCL_OK && !d.stopped; i++) {
         d.chunk = &f->list.all[i];
         d.clock = process_of(f, d.chunk)->clock;
@@ -247,7 +247,7 @@ rocl_status chunk_dump(chunk_file *f, rocl_line_fn *fn, void *ctx, bool *more, r
             dump_chunk(&d, content.data, n);
     }
     rocl_buf_free(&content);
-    rocl_spool_rest(f->spool);
+    rocl_spool_suspend(f->spool);
     if (f->list.garbage && st == ROCL_OK)
         line(&d, "damaged or cut off, no chunk: %" PRIu64, f->list.garbage);
     for (size_t i = 0; i < f->count && st == ROCL_OK; i++)

@@ -12,7 +12,7 @@ static rocl_status unpack(const uint8_t *p, size_t n, rocl_buf *b, size_t want, 
                           rocl_error *err)
 {
     z_stream z = {.next_in = p, .avail_in = (uInt)n};
-    if (!rocl_buf_room(b, want + 1) || inflateInit(&z) != Z_OK)
+    if (!rocl_buf_reserve(b, want + 1) || inflateInit(&z) != Z_OK)
         return rocl_fail_memory(err);
     z.next_out = b->data;
     z.avail_out = (uInt)want;
@@ -25,7 +25,7 @@ static rocl_status unpack(const uint8_t *p, size_t n, rocl_buf *b, size_t want, 
 static rocl_status read_stored(const rocl_spool *s, const chunk_info *c, rocl_buf *b, size_t n,
                                size_t *got, rocl_error *err)
 {
-    if (!rocl_buf_room(b, n + 1))
+    if (!rocl_buf_reserve(b, n + 1))
         return rocl_fail_memory(err);
     return rocl_spool_read(s, b->data, n, c->offset + c->h.header_size, got, err);
 }

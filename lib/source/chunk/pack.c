@@ -27,7 +27,7 @@ static void finish_header(rocl_chunk_header *h, const uint8_t *content, size_t n
 }
 
 /* Compresses where that makes it smaller. */
-static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_error *err)
+static rocl_status transform(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     const packer *k = ctx;
     const chunk_info *info = c->user;
@@ -61,7 +61,7 @@ static rocl_status transform(void *ctx, unsigned worker, rocl_chunk *c, rocl_err
     return ROCL_OK;
 }
 
-static rocl_status write_out(void *ctx, rocl_chunk *c, rocl_error *err)
+static rocl_status write_out(void *ctx, rocl_block *c, rocl_error *err)
 {
     const packer *k = ctx;
     return rocl_out_write(k->out, c->out.data, c->out.len, err);
@@ -83,7 +83,7 @@ static size_t whole_records(const chunk_info *c, const uint8_t *content, size_t 
 
 static rocl_status pack_chunk(packer *k, const chunk_file *f, const chunk_info *c, rocl_error *err)
 {
-    rocl_chunk *to;
+    rocl_block *to;
     chunk_state state;
     size_t n;
     rocl_status st = rocl_pipe_get(k->pipe, &to, err);
@@ -100,7 +100,7 @@ static rocl_status pack_chunk(packer *k, const chunk_file *f, const chunk_info *
 
 static rocl_status pack_file(packer *k, chunk_file *f, rocl_error *err)
 {
-    rocl_status st = rocl_spool_wake(f->spool, err);
+    rocl_status st = rocl_spool_resume(f->spool, err);
     for (size_t i = 0; i < f->list.count && st == ROCL_OK; i++)
         if (!f->list.all[i].damaged)
             st = pack_chunk(k, f, &f->list.all[i], err);
@@ -109,7 +109,7 @@ static rocl_status pack_file(packer *k, chunk_file *f, rocl_error *err)
         k->report->dropped += f->processes[i].faults[ROCL_FAULT_DROPPED];
         k->report->torn += f->processes[i].faults[ROCL_FAULT_TORN];
     }
-    rocl_spool_rest(f->spool);
+    rocl_spool_suspend(f->spool);
     return st;
 }
 

@@ -50,7 +50,7 @@ static rocl_status join_all(chunk_worker *w, rocl_sorter *s, rocl_error *err)
     half begin, end;
     uint64_t number = 0;
     bool open = false, more = true;
-    rocl_record rec;
+    rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(s, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(s, &rec, &more, err)) == ROCL_OK && more) {
         bool same = open && rec.key[0] == number, stop = rec.key[2] & 1;

@@ -116,7 +116,7 @@ static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
         tell_unended(f);
         tell_given_up(f);
     }
-    rocl_spool_rest(f->spool);
+    rocl_spool_suspend(f->spool);
     return st;
 }
 
@@ -189,7 +189,7 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
                          rocl_error *err)
 {
     chunk_process *p = c->state;
-    rocl_status st = rocl_spool_wake(p->file->spool, err);
+    rocl_status st = rocl_spool_resume(p->file->spool, err);
     if (st != ROCL_OK)
         return st;
     p->kinds = kinds;
@@ -233,7 +233,7 @@ static void end(rocl_trace *t, rocl_model_capture *c)
     p->ranges = NULL;
     rocl_allocs_free(p->allocs);
     p->allocs = NULL;
-    rocl_spool_rest(p->file->spool);
+    rocl_spool_suspend(p->file->spool);
 }
 
 static rocl_status glance(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,

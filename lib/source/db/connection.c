@@ -78,7 +78,7 @@ static bool is_missing(int why)
  * of other than zeros. */
 static rocl_status refuse_hot_journal(const rocl_db *db, rocl_error *err)
 {
-    char *name = rocl_joined(db->real, "-journal");
+    char *name = rocl_concat(db->real, "-journal");
     unsigned char head[8] = {0};
     ssize_t got = 0;
     if (!name)
@@ -385,7 +385,7 @@ static rocl_status open_db(rocl_db **out, const char *path, rocl_reader reader,
         rocl_db_close(db);
         return st;
     }
-    db->wal = rocl_joined(db->real, "-wal");
+    db->wal = rocl_concat(db->real, "-wal");
     rocl_status st = db->path && db->wal ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = look_at_files(db, as, err);

@@ -28,11 +28,11 @@ typedef struct pages_rows {
     /* Where in the page the rows of a chunk are, and what their headers say; NULL: that row has
      * been taken. */
     uint16_t at[CHUNK];
-    const rocl_known *head[CHUNK];
-    const rocl_known *distinct[CHUNK]; /* those in head, each once */
+    const rocl_cached_header *head[CHUNK];
+    const rocl_cached_header *distinct[CHUNK]; /* those in head, each once */
     unsigned distinct_count;
     bool any_taken;
-    rocl_knowns knowns;
+    rocl_header_cache knowns;
 } pages_rows;
 
 _Static_assert(ROCL_RECORD_VALUES >= ROCL_ROWS_COLUMNS_MAX, "every column has its place");
@@ -63,7 +63,7 @@ static void take_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_v
     c->type[row] = v->type == ROCL_TYPE_BLOB ? ROCL_CELL_BLOB : ROCL_CELL_TEXT;
     c->num[row] = (int64_t)r->text.len;
     c->len[row] = size;
-    if (!rocl_buf_room(&r->text, (size_t)size + 1))
+    if (!rocl_buf_reserve(&r->text, (size_t)size + 1))
         return;
     memcpy(r->text.data + r->text.len, p, size);
     r->text.data[r->text.len + size] = 0;
@@ -237,20 +237,20 @@ static inline bool find_head(pages_rows *r, unsigned i, const rocl_btree_cell *c
 {
     const uint8_t *payload = r->tree.page + c->offset;
     r->at[i] = (uint16_t)c->offset;
-    if (i && r->head[i - 1] && rocl_known_fits(&r->knowns, r->head[i - 1], payload, c)) {
+    if (i && r->head[i - 1] && rocl_cached_header_matches(&r->knowns, r->head[i - 1], payload, c)) {
         r->head[i] = r->head[i - 1];
         return true;
     }
-    rocl_known *place = rocl_known_place(&r->knowns, payload);
+    rocl_cached_header *place = rocl_header_cache_entry(&r->knowns, payload);
     r->head[i] = place;
     if (!place) {
         r->any_taken = true;
         return true;
     }
-    if (!rocl_known_fits(&r->knowns, place, payload, c)) {
+    if (!rocl_cached_header_matches(&r->knowns, place, payload, c)) {
         if (place->used == r->knowns.time)
             return false;
-        if (!rocl_known_learn(&r->knowns, place, payload, c)) {
+        if (!rocl_cached_header_set(&r->knowns, place, payload, c)) {
             r->head[i] = NULL;
             r->any_taken = true;
             return true;
@@ -350,7 +350,7 @@ static void close_rows(rocl_rows *rows)
 {
     pages_rows *r = (pages_rows *)rows;
     rocl_btree_close(&r->tree);
-    rocl_knowns_free(&r->knowns);
+    rocl_header_cache_free(&r->knowns);
     for (unsigned k = 0; k < ROCL_RECORD_VALUES; k++)
         sqlite3_value_free(r->defaults[k]);
     rocl_buf_free(&r->text);
@@ -403,7 +403,7 @@ rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layou
     r->layout = layout;
     r->done = true;
     plan_columns(r, columns);
-    rocl_knowns_init(&r->knowns);
+    rocl_header_cache_init(&r->knowns);
     rocl_status st = rocl_db_pages(db, &file, &why, err);
     if (st == ROCL_OK)
         st = placed(r, rocl_btree_open(&r->tree, file, layout->root, err), err);
@@ -463,22 +463,23 @@ static const char *check_row_slow(rocl_btree *t, unsigned i, const rocl_record_p
     return *st ? NULL : rocl_record_parse(&record, plan, p, c->size, c->size, &need);
 }
 
-static rocl_status check_leaf(rocl_btree *t, rocl_knowns *knowns, int64_t last, rocl_error *err)
+static rocl_status check_leaf(rocl_btree *t, rocl_header_cache *knowns, int64_t last,
+                              rocl_error *err)
 {
-    rocl_known *head = NULL; /* that of the row before, where it can be kept */
+    rocl_cached_header *head = NULL; /* that of the row before, where it can be kept */
     rocl_status st = ROCL_OK;
     const char *what = NULL;
     for (unsigned i = t->at; i < t->count && t->rowids[i] <= last && !st && !what; i++) {
         const rocl_btree_cell *c = &t->cells[i];
         const uint8_t *payload = t->page + c->offset;
-        if (head && rocl_known_fits(knowns, head, payload, c))
+        if (head && rocl_cached_header_matches(knowns, head, payload, c))
             continue;
-        head = rocl_known_place(knowns, payload);
+        head = rocl_header_cache_entry(knowns, payload);
         if (!head)
             return rocl_fail_memory(err);
-        if (rocl_known_fits(knowns, head, payload, c))
+        if (rocl_cached_header_matches(knowns, head, payload, c))
             continue;
-        head->used = rocl_known_learn(knowns, head, payload, c);
+        head->used = rocl_cached_header_set(knowns, head, payload, c);
         if (!head->used) {
             head = NULL;
             what = check_row_slow(t, i, &knowns->plan, &st, err);
@@ -492,8 +493,8 @@ rocl_status rocl_rows_check_pages(rocl_db *db, const rocl_layout *layout, int64_
                                   int64_t last, rocl_error *err)
 {
     rocl_btree tree = {0};
-    rocl_knowns knowns = {.plan = {.column = {(uint16_t)(layout->count - 1)}, .count = 1}};
-    rocl_knowns_init(&knowns);
+    rocl_header_cache knowns = {.plan = {.column = {(uint16_t)(layout->count - 1)}, .count = 1}};
+    rocl_header_cache_init(&knowns);
     rocl_status st = open_tree(&tree, db, layout, err);
     if (st == ROCL_OK)
         st = rocl_btree_seek(&tree, first, err);
@@ -503,7 +504,7 @@ rocl_status rocl_rows_check_pages(rocl_db *db, const rocl_layout *layout, int64_
             st = rocl_btree_next(&tree, err);
     }
     rocl_btree_close(&tree);
-    rocl_knowns_free(&knowns);
+    rocl_header_cache_free(&knowns);
     if (st == ROCL_INPUT)
         rocl_wrap(err, "%s: table %s", rocl_db_path(db), layout->table);
     return st;

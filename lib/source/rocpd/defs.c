@@ -37,7 +37,7 @@ void *rocpd_define(int64_t id, const void *array_field, uint32_t *count, size_t 
 {
     void **array = (void **)(uintptr_t)array_field;
     size_t cap = rocl_array_cap(*count);
-    if (!rocl_array_room(array, &cap, *count + (size_t)1, size) ||
+    if (!rocl_array_reserve(array, &cap, *count + (size_t)1, size) ||
         !rocl_ids_put(map, (uint64_t)id, *count)) {
         rocl_fail_memory(err);
         return NULL;

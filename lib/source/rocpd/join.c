@@ -10,7 +10,7 @@
 typedef struct merge { /* of a part */
     const rocpd_join *join;
     size_t part;
-    rocl_record value, owner; /* heads of the two streams */
+    rocl_sort_record value, owner; /* heads of the two streams */
     bool more_values, more_owners;
     rocl_buf group;    /* values of the present owner: rocpd_values, for args followed by text */
     rocl_buf sums;     /* of one dispatch: rocl_counter_value, one per counter */

@@ -55,7 +55,7 @@ typedef struct rocpd_owners {
 } rocpd_owners;
 
 typedef struct rocpd_seen { /* by a worker */
-    alignas(ROCL_LINE) rocpd_owners of[JOIN_CLASSES];
+    alignas(ROCL_CACHE_LINE) rocpd_owners of[JOIN_CLASSES];
 } rocpd_seen;
 
 struct rocpd_join {

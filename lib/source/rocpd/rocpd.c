@@ -320,7 +320,7 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
     rocpd_set *s = c->state;
     rocl_db *db;
     s->kinds = kinds;
-    s->workers = rocl_line_calloc(t->opt.jobs, sizeof *s->workers);
+    s->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *s->workers);
     if (!s->workers)
         return rocl_fail_memory(err);
     rocl_status st = connection(t, c->source, 0, &db, err);

@@ -244,7 +244,7 @@ typedef struct rocpd_category {
 #define ROCPD_CATEGORIES 16
 
 struct rocpd_worker {
-    alignas(ROCL_LINE) rocl_db *db; /* borrowed from the file */
+    alignas(ROCL_CACHE_LINE) rocl_db *db; /* borrowed from the file */
     rocpd_events *events;
     rocl_batch out[ROCL_KINDS]; /* filled up to ROCL_ROWS_BATCH, then emitted */
     rocl_arg *args;             /* of the regions in out */

@@ -92,7 +92,7 @@ static rocl_status take_uuid(rocpd_found *f, const char *uuid, rocl_error *err)
 {
     if (set_exists(f, uuid))
         return add_suffix(f, uuid, err);
-    char *suffix = rocl_joined("_", uuid);
+    char *suffix = rocl_concat("_", uuid);
     if (!suffix)
         return rocl_fail_memory(err);
     rocl_status st = set_exists(f, suffix) ? add_suffix(f, suffix, err) : ROCL_OK;

@@ -13,7 +13,7 @@ rocl_status rocpd_join_new(rocpd_join **out, rocpd_set *s, rocl_error *err)
     j->workers = s->trace->opt.jobs;
     j->values = rocl_sorter_new(s->trace->space, JOIN_KEYS);
     j->owners = rocl_sorter_new(s->trace->space, 3);
-    j->seen = rocl_line_calloc(j->workers, sizeof *j->seen);
+    j->seen = rocl_cache_line_calloc(j->workers, sizeof *j->seen);
     if (!j->values || !j->owners || !j->seen) {
         rocpd_join_free(j);
         return rocl_fail_memory(err);

@@ -36,7 +36,7 @@ rocl_status rtg_join_dispatch(rtg_worker *w, const rocl_dispatch *d, rocl_error 
     return rocl_sorter_add(w->file->join, w->number, key, &r, sizeof r, err);
 }
 
-static rocl_status emit(rtg_worker *w, const rocl_record *rec, const uint32_t *dims,
+static rocl_status emit(rtg_worker *w, const rocl_sort_record *rec, const uint32_t *dims,
                         rocl_error *err)
 {
     const rtg_file *f = w->file;
@@ -68,7 +68,7 @@ static rocl_status emit(rtg_worker *w, const rocl_record *rec, const uint32_t *d
 
 rocl_status rtg_join_finish(rtg_file *f, rtg_worker *w, rocl_error *err)
 {
-    rocl_record rec;
+    rocl_sort_record rec;
     bool more, known = false;
     uint32_t dims[6] = {0};
     uint64_t whose[2] = {0};

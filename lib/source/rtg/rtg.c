@@ -121,7 +121,7 @@ static rocl_status read_file(rtg_file *f, rocl_error *err)
         st = rtg_faults_refuse(f, err);
     if (st == ROCL_OK)
         st = rtg_define(f, err);
-    rocl_spool_rest(f->spool);
+    rocl_spool_suspend(f->spool);
     return st;
 }
 
@@ -189,7 +189,7 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
                          rocl_error *err)
 {
     rtg_file *f = c->state;
-    rocl_status st = rocl_spool_wake(f->spool, err);
+    rocl_status st = rocl_spool_resume(f->spool, err);
     if (st != ROCL_OK)
         return st;
     f->kinds = kinds;
@@ -234,7 +234,7 @@ static void end(rocl_trace *t, rocl_model_capture *c)
     rtg_workers_free(f);
     rocl_sorter_free(f->join);
     f->join = NULL;
-    rocl_spool_rest(f->spool);
+    rocl_spool_suspend(f->spool);
 }
 
 static rocl_status glance(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,

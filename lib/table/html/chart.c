@@ -31,7 +31,7 @@ static void put_scaled(rocl_buf *b, const rocl_table *t, size_t row, size_t colu
     rocl_buf text = {0};
     rocl_table_put_scaled(&text, rocl_table_cell(t, row, column), t->columns[column].unit);
     rocl_html_put_text(b, (const char *)text.data, text.len);
-    rocl_buf_end(&text, b);
+    rocl_buf_free_into(&text, b);
 }
 
 static void put(rocl_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -95,7 +95,7 @@ static void put_label(rocl_buf *b, const rocl_table *t, size_t row, size_t from,
     rocl_html_put_text(b, (const char *)text.data, n);
     if (n < text.len)
         rocl_buf_str(b, "…");
-    rocl_buf_end(&text, b);
+    rocl_buf_free_into(&text, b);
 }
 
 static void put_label_of(rocl_buf *b, const rocl_table *t, size_t row, size_t from, size_t to,

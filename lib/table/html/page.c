@@ -152,7 +152,7 @@ static bool put_rows(rocl_table_writer *w, const rocl_table *t)
         rocl_buf_str(&w->buf, "</tr>\n");
         more = rocl_table_row_end(w);
     }
-    rocl_buf_end(&scratch, &w->buf);
+    rocl_buf_free_into(&scratch, &w->buf);
     return more;
 }
 

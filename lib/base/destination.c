@@ -1,4 +1,4 @@
-#include "base/out_place.h"
+#include "base/destination.h"
 
 #include "base/error.h"
 #include "base/out.h"
@@ -22,7 +22,7 @@ static rocl_status fail_errno(rocl_error *err, const char *path, const char *wha
 
 /* ---- finding the folder and name ----------------------------------------------------------- */
 
-rocl_status rocl_place_wake(rocl_place *pl, const char *path, rocl_error *err)
+rocl_status rocl_destination_resume(rocl_destination *pl, const char *path, rocl_error *err)
 {
     struct stat info;
     if (!pl->replaces || pl->dir >= 0)
@@ -44,7 +44,7 @@ rocl_status rocl_place_wake(rocl_place *pl, const char *path, rocl_error *err)
     return ROCL_OK;
 }
 
-static void sleep_again(rocl_place *pl)
+static void sleep_again(rocl_destination *pl)
 {
     if (pl->replaces && pl->dir >= 0)
         close(pl->dir);
@@ -52,7 +52,8 @@ static void sleep_again(rocl_place *pl)
 }
 
 /* Opens the folder of `path`, keeps the name. */
-static rocl_status open_folder(rocl_place *pl, const char *at, const char *path, rocl_error *err)
+static rocl_status open_folder(rocl_destination *pl, const char *at, const char *path,
+                               rocl_error *err)
 {
     const char *slash = strrchr(at, '/'), *name = slash ? slash + 1 : at;
     if (!*name)
@@ -63,7 +64,7 @@ static rocl_status open_folder(rocl_place *pl, const char *at, const char *path,
     free(pl->name);
     pl->name = strdup(name);
     pl->folder = !slash ? strdup(".") : strndup(at, slash == at ? 1 : (size_t)(slash - at));
-    return pl->folder && pl->name ? rocl_place_wake(pl, path, err) : rocl_fail_memory(err);
+    return pl->folder && pl->name ? rocl_destination_resume(pl, path, err) : rocl_fail_memory(err);
 }
 
 /* As the kernel has it with fs.protected_symlinks: where everybody may put links, those of others
@@ -77,7 +78,7 @@ static bool may_follow(const struct stat *folder, const struct stat *link)
 
 /* What the last name of the path is a link to, by its path; NULL: it is no link. Who exchanges it
  * meanwhile changes nothing: the link that is judged is the one that is read. */
-static rocl_status follow_link(const rocl_place *pl, char **target, const char *path,
+static rocl_status follow_link(const rocl_destination *pl, char **target, const char *path,
                                rocl_error *err)
 {
     char to[PATH_MAX];
@@ -105,7 +106,7 @@ static rocl_status follow_link(const rocl_place *pl, char **target, const char *
 }
 
 /* Goes to the end of a chain of links, which need not exist. */
-static rocl_status find_folder(rocl_place *pl, const char *path, rocl_error *err)
+static rocl_status find_folder(rocl_destination *pl, const char *path, rocl_error *err)
 {
     char *to = NULL;
     rocl_status st = open_folder(pl, path, path, err);
@@ -137,7 +138,7 @@ static void proc_path(char *p, size_t size, int fd)
 }
 
 /* -1 where the file system has no O_TMPFILE, or there is no /proc to give a name through. */
-static int open_nameless(const rocl_place *pl)
+static int open_nameless(const rocl_destination *pl)
 {
     int fd = openat(pl->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     if (fd < 0)
@@ -151,7 +152,7 @@ static int open_nameless(const rocl_place *pl)
 }
 
 /* The file that has just got a hidden name is not to outlive a signal. */
-static void note(rocl_unfinished *u, const rocl_place *pl, const char *name)
+static void note(rocl_unfinished *u, const rocl_destination *pl, const char *name)
 {
     char *path;
     if (!*name || asprintf(&path, "%s/%s", pl->folder, name) < 0)
@@ -160,7 +161,7 @@ static void note(rocl_unfinished *u, const rocl_place *pl, const char *name)
     free(path);
 }
 
-static int create_hidden(rocl_place *pl)
+static int create_hidden(rocl_destination *pl)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
         hidden_name(pl->hidden);
@@ -174,7 +175,7 @@ static int create_hidden(rocl_place *pl)
     return -1;
 }
 
-static int open_hidden(rocl_place *pl)
+static int open_hidden(rocl_destination *pl)
 {
     rocl_unfinished_hold();
     int fd = create_hidden(pl), why = errno;
@@ -184,7 +185,7 @@ static int open_hidden(rocl_place *pl)
     return fd;
 }
 
-static rocl_status create(rocl_place *pl, int *fd, const char *path, rocl_error *err)
+static rocl_status create(rocl_destination *pl, int *fd, const char *path, rocl_error *err)
 {
     *fd = open_nameless(pl);
     if (*fd < 0)
@@ -206,9 +207,9 @@ static rocl_status open_in_place(int *fd, const char *path, rocl_error *err)
     return rocl_fail(err, ROCL_OUTPUT, "%s: was exchanged meanwhile", path);
 }
 
-rocl_status rocl_place_open(rocl_place *pl, int *fd, const char *path, rocl_error *err)
+rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *path, rocl_error *err)
 {
-    *pl = (rocl_place){.dir = -1};
+    *pl = (rocl_destination){.dir = -1};
     struct stat info;
     bool exists = stat(path, &info) == 0;
     int why = exists ? 0 : errno;
@@ -227,14 +228,14 @@ rocl_status rocl_place_open(rocl_place *pl, int *fd, const char *path, rocl_erro
     if (st == ROCL_OK)
         st = create(pl, fd, path, err);
     if (st)
-        rocl_place_close(pl);
+        rocl_destination_close(pl);
     return st;
 }
 
 /* ---- its name ------------------------------------------------------------------------------ */
 
 /* Under a name that is free; 0, or -1 with errno. */
-static int link_hidden(rocl_place *pl, const char *proc)
+static int link_hidden(rocl_destination *pl, const char *proc)
 {
     int rc = -1;
     rocl_unfinished_hold();
@@ -253,20 +254,20 @@ static int link_hidden(rocl_place *pl, const char *proc)
 }
 
 /* After a failure for want of the folder: a run that failed has found it empty, and removed it. */
-static bool make_folder_again(rocl_place *pl)
+static bool make_folder_again(rocl_destination *pl)
 {
     if (errno != ENOENT)
         return false;
     sleep_again(pl);
     pl->inode = 0;
     bool made = rocl_make_dirs(pl->folder, NULL) == ROCL_OK &&
-                rocl_place_wake(pl, pl->name, NULL) == ROCL_OK;
+                rocl_destination_resume(pl, pl->name, NULL) == ROCL_OK;
     errno = ENOENT;
     return made;
 }
 
 /* Gives a nameless file a hidden name. */
-static rocl_status hide(rocl_place *pl, int fd, const char *path, rocl_error *err)
+static rocl_status hide(rocl_destination *pl, int fd, const char *path, rocl_error *err)
 {
     char proc[40];
     if (pl->hidden[0])
@@ -278,7 +279,8 @@ static rocl_status hide(rocl_place *pl, int fd, const char *path, rocl_error *er
     return rc ? fail_errno(err, path, "cannot create") : ROCL_OK;
 }
 
-rocl_status rocl_place_rest(rocl_place *pl, int fd, const char *path, rocl_error *err)
+rocl_status rocl_destination_suspend(rocl_destination *pl, int fd, const char *path,
+                                     rocl_error *err)
 {
     rocl_status st = pl->replaces ? hide(pl, fd, path, err) : ROCL_OK;
     if (st == ROCL_OK)
@@ -286,7 +288,7 @@ rocl_status rocl_place_rest(rocl_place *pl, int fd, const char *path, rocl_error
     return st;
 }
 
-rocl_status rocl_place_link(rocl_place *pl, int fd, const char *path, rocl_error *err)
+rocl_status rocl_destination_link(rocl_destination *pl, int fd, const char *path, rocl_error *err)
 {
     if (!pl->replaces || pl->hidden[0])
         return ROCL_OK;
@@ -301,7 +303,7 @@ rocl_status rocl_place_link(rocl_place *pl, int fd, const char *path, rocl_error
     return rc ? fail_errno(err, path, "cannot create") : ROCL_OK;
 }
 
-rocl_status rocl_place_rename(rocl_place *pl, const char *path, rocl_error *err)
+rocl_status rocl_destination_replace(rocl_destination *pl, const char *path, rocl_error *err)
 {
     if (!pl->hidden[0])
         return ROCL_OK;
@@ -314,7 +316,7 @@ rocl_status rocl_place_rename(rocl_place *pl, const char *path, rocl_error *err)
 
 /* A second name for what has the name now. Where the file system knows none, there is no way
  * back. */
-static void keep_former(rocl_place *pl)
+static void keep_former(rocl_destination *pl)
 {
     hidden_name(pl->former);
     if (linkat(pl->dir, pl->name, pl->dir, pl->former, 0)) {
@@ -324,11 +326,11 @@ static void keep_former(rocl_place *pl)
     note(&pl->aside, pl, pl->former);
 }
 
-rocl_status rocl_place_put(rocl_place *pl, const char *path, rocl_error *err)
+rocl_status rocl_destination_publish(rocl_destination *pl, const char *path, rocl_error *err)
 {
     if (!pl->replaces)
         return ROCL_OK;
-    rocl_status st = rocl_place_wake(pl, path, err);
+    rocl_status st = rocl_destination_resume(pl, path, err);
     if (st)
         return st;
     keep_former(pl);
@@ -338,9 +340,9 @@ rocl_status rocl_place_put(rocl_place *pl, const char *path, rocl_error *err)
     return st;
 }
 
-void rocl_place_take_back(rocl_place *pl)
+void rocl_destination_revert(rocl_destination *pl)
 {
-    if (!pl->named || pl->for_good || rocl_place_wake(pl, pl->name, NULL))
+    if (!pl->named || pl->for_good || rocl_destination_resume(pl, pl->name, NULL))
         return;
     if (renameat(pl->dir, *pl->former ? pl->former : pl->name, pl->dir,
                  *pl->former ? pl->name : pl->hidden) == 0)
@@ -348,14 +350,14 @@ void rocl_place_take_back(rocl_place *pl)
     sleep_again(pl);
 }
 
-static void remove_hidden(rocl_place *pl, rocl_unfinished *u, const char *name)
+static void remove_hidden(rocl_destination *pl, rocl_unfinished *u, const char *name)
 {
-    if (*name && rocl_place_wake(pl, pl->name, NULL) == ROCL_OK)
+    if (*name && rocl_destination_resume(pl, pl->name, NULL) == ROCL_OK)
         unlinkat(pl->dir, name, 0);
     rocl_unfinished_drop(u);
 }
 
-void rocl_place_close(rocl_place *pl)
+void rocl_destination_close(rocl_destination *pl)
 {
     if (!pl->replaces)
         return;
@@ -364,5 +366,5 @@ void rocl_place_close(rocl_place *pl)
     sleep_again(pl);
     free(pl->folder);
     free(pl->name);
-    *pl = (rocl_place){.dir = -1};
+    *pl = (rocl_destination){.dir = -1};
 }

@@ -1,15 +1,15 @@
 /* Where an output file is to appear, and the way there. For out.c and new_db.c only. */
-#ifndef ROCL_BASE_OUT_PLACE_H
-#define ROCL_BASE_OUT_PLACE_H
+#ifndef ROCL_BASE_DESTINATION_H
+#define ROCL_BASE_DESTINATION_H
 
 #include "base/unfinished.h"
 #include "base/status.h"
 
 #include <sys/types.h>
 
-typedef struct rocl_place {
+typedef struct rocl_destination {
     bool replaces;   /* false: the file is written in place and none of the rest is used */
-    bool named;      /* rocl_place_put has given it its name */
+    bool named;      /* rocl_destination_publish has given it its name */
     bool for_good;   /* and cannot take it back */
     int dir;         /* O_PATH descriptor of its folder, -1 while it rests */
     dev_t device;    /* of that folder */
@@ -17,28 +17,29 @@ typedef struct rocl_place {
     char *folder;    /* by its path, links followed */
     char *name;      /* in that folder, symbolic links followed */
     char hidden[40]; /* the temporary name that exists now, or "" */
-    char former[40]; /* the name of what was there before rocl_place_put, or "" */
+    char former[40]; /* the name of what was there before rocl_destination_publish, or "" */
     rocl_unfinished unfinished, aside; /* of these two names */
-} rocl_place;
+} rocl_destination;
 
 /* Opens a file to write to for `path`. */
-rocl_status rocl_place_open(rocl_place *pl, int *fd, const char *path, rocl_error *err);
+rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *path, rocl_error *err);
 /* Makes sure that the complete file has a name, hidden or (when it was free) its own. */
-rocl_status rocl_place_link(rocl_place *pl, int fd, const char *path, rocl_error *err);
+rocl_status rocl_destination_link(rocl_destination *pl, int fd, const char *path, rocl_error *err);
 /* Gives the file a hidden name, so that it can be closed, and closes its folder. */
-rocl_status rocl_place_rest(rocl_place *pl, int fd, const char *path, rocl_error *err);
+rocl_status rocl_destination_suspend(rocl_destination *pl, int fd, const char *path,
+                                     rocl_error *err);
 /* Opens the folder again. */
-rocl_status rocl_place_wake(rocl_place *pl, const char *path, rocl_error *err);
+rocl_status rocl_destination_resume(rocl_destination *pl, const char *path, rocl_error *err);
 /* Moves a hidden file over the target. */
-rocl_status rocl_place_rename(rocl_place *pl, const char *path, rocl_error *err);
+rocl_status rocl_destination_replace(rocl_destination *pl, const char *path, rocl_error *err);
 
 /* For files that appear together, of which each rests: the one gives it its name and keeps what had
- * that name until rocl_place_close, the other undoes that. Both between rocl_unfinished_hold() and
- * _release(). */
-rocl_status rocl_place_put(rocl_place *pl, const char *path, rocl_error *err);
-void rocl_place_take_back(rocl_place *pl);
+ * that name until rocl_destination_close, the other undoes that. Both between
+ * rocl_unfinished_hold() and _release(). */
+rocl_status rocl_destination_publish(rocl_destination *pl, const char *path, rocl_error *err);
+void rocl_destination_revert(rocl_destination *pl);
 
 /* Removes what still has a hidden name, and frees. */
-void rocl_place_close(rocl_place *pl);
+void rocl_destination_close(rocl_destination *pl);
 
 #endif
