@@ -70,28 +70,8 @@ static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r
 
 /* ---- groups.c ---- */
 
-/* The domains of AMD's summaries, and those that they do not know. */
-typedef enum rocl_domain {
-    ROCL_DOMAIN_KERNELS,
-    ROCL_DOMAIN_HIP,
-    ROCL_DOMAIN_HSA,
-    ROCL_DOMAIN_MARKERS,
-    ROCL_DOMAIN_COPIES,
-    ROCL_DOMAIN_ALLOCATIONS,
-    ROCL_DOMAIN_SCRATCH,
-    ROCL_DOMAIN_RCCL,
-    ROCL_DOMAIN_ROCDECODE,
-    ROCL_DOMAIN_ROCJPEG,
-    ROCL_DOMAIN_GRAPHS,
-    ROCL_DOMAIN_HIP_EVENTS,
-    ROCL_DOMAIN_BARRIERS,
-    ROCL_DOMAIN_OTHER,
-    ROCL_DOMAINS
-} rocl_domain;
-
 /* Kinds that have a duration, not a value. */
-#define ROCL_TIMED_KINDS                                                                           \
-    (ROCL_ALL_KINDS & ~(ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE)))
+#define ROCL_TIMED_KINDS (ROCL_ALL_KINDS & ~(uint32_t)ROCL_VALUE_KINDS)
 
 const char *rocl_domain_name(rocl_domain d);
 /* Is it in the list of names? Everything is in NULL. A name is written in any case, with '-' as
@@ -103,7 +83,6 @@ rocl_status rocl_domains_check(const char *const *list, rocl_error *err);
 /* Those (1 << domain) whose name, or that of rocprofv3, matches the POSIX extended regular
  * expression as a whole, in any case. ROCL_USAGE: there is none, or it is no such expression. */
 rocl_status rocl_domains_matching(const char *regex, uint32_t *domains, rocl_error *err);
-rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category);
 
 /* ---- cells.c ---- */
 

@@ -337,6 +337,6 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
         return st;
     }
     *tables = out;
-    st = rocl_trace_verdict(a);
-    return st == ROCL_OK ? rocl_trace_verdict(b) : st;
+    st = rocl_trace_outcome(a);
+    return st == ROCL_OK ? rocl_trace_outcome(b) : st;
 }

@@ -134,7 +134,7 @@ static rocl_status copy_table(const summary *s, rocl_tables *out, const char *ke
     size_t n = 0;
     uint64_t shown = shown_columns(s->options, of == OF_COPY_SIZES);
     rocl_table *t = rocl_tables_add_some(out, key, title, copy_columns, C_COLUMNS, shown);
-    summary_group **list = t ? rocl_summary_select(s, 1u << ROCL_DOMAIN_COPIES, of, &n) : NULL;
+    summary_group **list = t ? rocl_summary_select(s, 1u << ROCL_DOMAIN_MEMORY_COPIES, of, &n) : NULL;
     bool good = list;
     size_t rows = rocl_rows_shown(s->options, n);
     for (size_t i = 0; i < rows && good; i++) {

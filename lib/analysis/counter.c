@@ -206,8 +206,7 @@ rocl_status rocl_counter_collector(rocl_collector *c, rocl_trace *t, const rocl_
     if (!s)
         return rocl_fail_memory(err);
     *c = (rocl_collector){.self = s,
-                          .kinds =
-                              ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE),
+                          .kinds = ROCL_VALUE_KINDS,
                           .events = take,
                           .end_task = end_task,
                           .finish = finish,

@@ -189,5 +189,5 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
         return st;
     }
     *tables = out;
-    return rocl_trace_verdict(t);
+    return rocl_trace_outcome(t);
 }

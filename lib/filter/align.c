@@ -110,7 +110,7 @@ static rocl_status see_start(rocl_aligner *a, const rocl_batch *b)
     size_t size = rocl_kind_size(b->kind);
     int64_t first = INT64_MAX;
     for (size_t i = 0; i < b->count; i++) {
-        const rocl_event *e = rocl_stage_event(b, size, i);
+        const rocl_event *e = rocl_event_at(b, size, i);
         first = e->start < first ? e->start : first;
     }
     pthread_mutex_lock(&a->lock);
@@ -145,7 +145,7 @@ rocl_status rocl_aligner_see(rocl_aligner *a, const rocl_batch *b, rocl_error *e
     if (!a->markers)
         return see_start(a, b);
     for (size_t i = 0; i < b->count; i++)
-        ok &= see_marker(a, b, rocl_stage_event(b, size, i));
+        ok &= see_marker(a, b, rocl_event_at(b, size, i));
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 

@@ -14,7 +14,7 @@ void rocl_duration_judge(int64_t min, const rocl_batch *b, uint8_t *keep)
         return;
     size_t size = rocl_kind_size(b->kind);
     for (size_t i = 0; i < b->count; i++) {
-        const rocl_event *e = rocl_stage_event(b, size, i);
+        const rocl_event *e = rocl_event_at(b, size, i);
         /* Unsigned: the times of a hostile file may be further apart than int64. */
         keep[i] &= (uint64_t)e->end - (uint64_t)e->start >= (uint64_t)min;
     }

@@ -139,7 +139,7 @@ rocl_status rocl_filter_see_markers(rocl_filter *f, const rocl_batch *b, rocl_er
     if (!f || (b->kind != ROCL_MARKER && b->kind != ROCL_INSTANT))
         return ROCL_OK;
     for (size_t i = 0; i < b->count; i++) {
-        const rocl_event *e = rocl_stage_event(b, size, i);
+        const rocl_event *e = rocl_event_at(b, size, i);
         uint32_t capture = b->capture->index;
         if (!rocl_who_process(&f->who, capture, e->process, b->capture->process_count))
             continue;

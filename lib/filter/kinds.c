@@ -349,7 +349,7 @@ rocl_status rocl_kinds_judge(rocl_kinds *k, rocl_kind_cache *cache, const rocl_t
     size_t size = rocl_kind_size(b->kind);
     for (size_t i = 0; i < b->count; i++) {
         uint32_t verdict;
-        const rocl_event *e = rocl_stage_event(b, size, i);
+        const rocl_event *e = rocl_event_at(b, size, i);
         rocl_status st = verdict_on(k, cache, t, e->category, &verdict, err);
         if (st != ROCL_OK)
             return st;

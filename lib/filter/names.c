@@ -123,7 +123,7 @@ rocl_status rocl_names_judge(rocl_names *n, rocl_name_cache *cache, const rocl_t
     for (size_t i = 0; i < b->count; i++) {
         if (!keep[i])
             continue;
-        uint32_t id = rocl_stage_event(b, size, i)->name;
+        uint32_t id = rocl_event_at(b, size, i)->name;
         id = id == ROCL_NONE ? 0 : id; /* both are "" */
         uint8_t *byte = verdict_byte(cache, id);
         if (!byte)

@@ -8,12 +8,6 @@
 #include "base/map.h"
 #include "model/trace.h"
 
-/* Every record begins with a rocl_event; `size` is rocl_kind_size() of the batch. */
-static inline rocl_event *rocl_stage_event(const rocl_batch *b, size_t size, size_t i)
-{
-    return (rocl_event *)(void *)((char *)b->any + i * size);
-}
-
 static inline bool rocl_list_used(const char *const *list)
 {
     return list && list[0];

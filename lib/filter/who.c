@@ -352,7 +352,7 @@ static void judge_processes(const rocl_who_capture *c, const rocl_batch *b, uint
     size_t size = rocl_kind_size(b->kind);
     uint32_t count = b->capture->process_count;
     for (size_t i = 0; i < b->count; i++) {
-        uint32_t p = rocl_stage_event(b, size, i)->process;
+        uint32_t p = rocl_event_at(b, size, i)->process;
         keep[i] &= p < count ? c->processes[p] : 0;
     }
 }
@@ -390,7 +390,7 @@ static void judge_agents(const rocl_who_capture *c, const rocl_batch *b, uint8_t
     const agent_fields f = fields_of[b->kind];
     uint32_t count = b->capture->agent_count;
     for (size_t i = 0; f.first && i < b->count; i++) {
-        const rocl_event *e = rocl_stage_event(b, size, i);
+        const rocl_event *e = rocl_event_at(b, size, i);
         uint32_t x = field(e, f.first), y = field(e, f.second);
         if (x >= count && y >= count)
             keep[i] &= (uint8_t)f.unknown;

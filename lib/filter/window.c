@@ -111,7 +111,7 @@ void rocl_window_judge(const rocl_window *w, const rocl_batch *b, uint8_t *keep)
     int64_t from = w->from, to = w->to;
     bool inside = w->mode == ROCL_WINDOW_INSIDE;
     for (size_t i = 0; i < b->count; i++) {
-        const rocl_event *e = rocl_stage_event(b, size, i);
+        const rocl_event *e = rocl_event_at(b, size, i);
         int64_t early = inside ? e->start : e->end;
         int64_t late = inside ? e->end : e->start;
         keep[i] &= (uint8_t)((early >= from) & (late <= to));
@@ -122,7 +122,7 @@ void rocl_window_clip(const rocl_window *w, const rocl_batch *b, const uint8_t *
 {
     size_t size = rocl_kind_size(b->kind);
     for (size_t i = 0; i < b->count; i++) {
-        rocl_event *e = rocl_stage_event(b, size, i);
+        rocl_event *e = rocl_event_at(b, size, i);
         if (!keep[i])
             continue;
         e->start = e->start < w->from ? w->from : e->start;

@@ -200,5 +200,5 @@ rocl_status rocl_write_rpt_trace(rocl_trace *t, const rocl_rpt_options *o, rocl_
     if (st == ROCL_OK)
         st = verdict(&r);
     tear_down(&r);
-    return st ? st : rocl_trace_verdict(t);
+    return st ? st : rocl_trace_outcome(t);
 }

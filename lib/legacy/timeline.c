@@ -332,5 +332,5 @@ rocl_status rocl_write_timeline_of(rocl_trace *t, const rocl_timeline_options *o
     if (st == ROCL_OK)
         st = run(NULL, 0, t, &s, o, report, err);
     tl_selection_free(&s);
-    return st ? st : rocl_trace_verdict(t);
+    return st ? st : rocl_trace_outcome(t);
 }

@@ -35,5 +35,5 @@ rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o, rocl_ro
                                               : write_whole(t, o, &own, err);
     if (report)
         *report = own;
-    return st ? st : own.changed ? ROCL_PARTIAL : rocl_trace_verdict(t);
+    return st ? st : own.changed ? ROCL_PARTIAL : rocl_trace_outcome(t);
 }

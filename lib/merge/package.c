@@ -456,5 +456,5 @@ rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o,
     if (report)
         *report = k.report;
     free_packer(&k);
-    return st ? st : rocl_trace_verdict(t);
+    return st ? st : rocl_trace_outcome(t);
 }

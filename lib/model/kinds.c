@@ -1,40 +1,100 @@
-/* The kinds of events: names, sizes, faults. */
+/* The tables of kinds and domains, and the questions that are answered from them. */
+#include "model/kinds.h"
+
 #include <stdio.h>
+#include <strings.h>
 
 #include "model/trace.h"
 
-static const struct {
-    const char *name;
-    size_t size;
-} kinds[ROCL_KINDS] = {
-    [ROCL_REGION] = {"region", sizeof(rocl_region)},
-    [ROCL_MARKER] = {"marker", sizeof(rocl_region)},
-    [ROCL_INSTANT] = {"instant", sizeof(rocl_region)},
-    [ROCL_DISPATCH] = {"kernel", sizeof(rocl_dispatch)},
-    [ROCL_COPY] = {"copy", sizeof(rocl_copy)},
-    [ROCL_ALLOC] = {"alloc", sizeof(rocl_alloc)},
-    [ROCL_SCRATCH] = {"scratch", sizeof(rocl_alloc)},
-    [ROCL_COUNTER] = {"counter", sizeof(rocl_counter_value)},
-    [ROCL_SPM] = {"spm", sizeof(rocl_sample_value)},
-    [ROCL_SAMPLE] = {"sample", sizeof(rocl_sample_value)},
-    [ROCL_GRAPH] = {"graph", sizeof(rocl_hip)},
-    [ROCL_HIP_EVENT] = {"hip-event", sizeof(rocl_hip)},
-    [ROCL_BARRIER] = {"barrier", sizeof(rocl_hip)},
+/* ---- domains ---- */
+
+const rocl_domain_info rocl_domain_infos[ROCL_DOMAINS] = {
+#define ROW(domain, word, profiler, calls)                                                         \
+    [ROCL_DOMAIN_##domain] = {#domain, word, profiler, calls},
+    ROCL_DOMAIN_TABLE(ROW)
+#undef ROW
 };
+
+const rocl_call_group rocl_call_groups[ROCL_CALL_GROUPS] = {
+    {"hip", ROCL_DOMAIN_HIP},         {"hsa", ROCL_DOMAIN_HSA},
+    {"rccl", ROCL_DOMAIN_RCCL},       {"nccl", ROCL_DOMAIN_OTHER},
+    {"marker", ROCL_DOMAIN_MARKERS},  {"rocdecode", ROCL_DOMAIN_ROCDECODE},
+    {"rocjpeg", ROCL_DOMAIN_ROCJPEG}, {"ompt", ROCL_DOMAIN_OTHER},
+    {"mpi", ROCL_DOMAIN_OTHER},
+};
+
+const rocl_call_group *rocl_call_group_of(const char *category)
+{
+    for (size_t i = 0; i < ROCL_CALL_GROUPS; i++) {
+        const char *s = category, *word = rocl_call_groups[i].word;
+        while (*word && (*s | 0x20) == *word) /* of letters: in any case */
+            s++, word++;
+        if (!*word && (!*s || *s == '_'))
+            return &rocl_call_groups[i];
+    }
+    return NULL;
+}
+
+const char *rocl_bare_category(const char *category)
+{
+    return strncasecmp(category, "rocm_", 5) == 0 ? category + 5 : category;
+}
+
+rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category)
+{
+    if (kind != ROCL_REGION && kind != ROCL_INSTANT)
+        return (rocl_domain)rocl_kind_infos[kind].domain;
+    const rocl_call_group *g = rocl_call_group_of(rocl_str(t, category));
+    return g ? g->domain : ROCL_DOMAIN_OTHER;
+}
+
+/* ---- kinds ---- */
+
+const rocl_kind_info rocl_kind_infos[ROCL_KINDS] = {
+#define ROW(kind, name, record, domain, traits, first, second)                                     \
+    [ROCL_##kind] = {name,                                                                         \
+                     sizeof(record),                                                               \
+                     {offsetof(record, first), offsetof(record, second)},                          \
+                     ROCL_DOMAIN_##domain,                                                         \
+                     traits},
+    ROCL_KIND_TABLE(ROW)
+#undef ROW
+};
+
+/* The rows are those of the public enum, in its order. */
+enum {
+#define ROW(kind, ...) ROW_##kind,
+    ROCL_KIND_TABLE(ROW)
+#undef ROW
+        ROWS
+};
+#define ROW(kind, ...)                                                                             \
+    _Static_assert((int)ROW_##kind == (int)ROCL_##kind, "kinds in another order than rocl_kind");
+ROCL_KIND_TABLE(ROW)
+#undef ROW
+_Static_assert((int)ROWS == (int)ROCL_KINDS, "a kind without a row");
+
+/* Every record begins with its event: that is what rocl_batch_event() relies on, and why the offset
+ * of an agent is never 0. */
+_Static_assert(sizeof(rocl_event) == 80 && offsetof(rocl_region, e) == 0 &&
+                   offsetof(rocl_dispatch, e) == 0 && offsetof(rocl_copy, e) == 0 &&
+                   offsetof(rocl_alloc, e) == 0 && offsetof(rocl_counter_value, d.e) == 0 &&
+                   offsetof(rocl_sample_value, e) == 0 && offsetof(rocl_hip, e) == 0,
+               "a record must begin with its event");
 
 const char *rocl_kind_name(rocl_kind k)
 {
-    return (unsigned)k < ROCL_KINDS ? kinds[k].name : "";
+    return (unsigned)k < ROCL_KINDS ? rocl_kind_infos[k].name : "";
 }
 
 size_t rocl_kind_size(rocl_kind k)
 {
-    return (unsigned)k < ROCL_KINDS ? kinds[k].size : 0;
+    return (unsigned)k < ROCL_KINDS ? rocl_kind_infos[k].size : 0;
 }
 
 rocl_event *rocl_batch_event(const rocl_batch *b, size_t i)
 {
-    return (rocl_event *)((char *)b->any + i * kinds[b->kind].size);
+    return rocl_event_at(b, rocl_kind_infos[b->kind].size, i);
 }
 
 size_t rocl_alloc_name(char *to, rocl_alloc_level level, rocl_alloc_op op)
@@ -45,43 +105,4 @@ size_t rocl_alloc_name(char *to, rocl_alloc_level level, rocl_alloc_op op)
     static const char *const scratch[] = {"NONE", "ALLOC", "FREE", "REALLOC", "ASYNC_RECLAIM"};
     const char *const *ops = level == ROCL_LEVEL_SCRATCH ? scratch : memory;
     return (size_t)snprintf(to, ROCL_ALLOC_NAME_MAX, "%s%s", prefix[level], ops[op]);
-}
-
-static const struct {
-    const char *text;
-    bool drops;
-} faults[ROCL_FAULTS] = {
-    [ROCL_FAULT_END_BEFORE_START] = {"end before start", true},
-    [ROCL_FAULT_NO_END] = {"no end", true},
-    [ROCL_FAULT_BEFORE_PROCESS] = {"before the process began", true},
-    [ROCL_FAULT_BAD_TIME] = {"no valid time", true},
-    [ROCL_FAULT_DANGLING_NAME] = {"unknown name id", false},
-    [ROCL_FAULT_DANGLING_PROCESS] = {"unknown process id", false},
-    [ROCL_FAULT_DANGLING_THREAD] = {"unknown thread id", false},
-    [ROCL_FAULT_DANGLING_AGENT] = {"unknown agent id", false},
-    [ROCL_FAULT_DANGLING_QUEUE] = {"unknown queue id", false},
-    [ROCL_FAULT_DANGLING_STREAM] = {"unknown stream id", false},
-    [ROCL_FAULT_DANGLING_KERNEL] = {"unknown kernel id", false},
-    [ROCL_FAULT_DANGLING_EVENT] = {"unknown event id", false},
-    [ROCL_FAULT_DANGLING_TRACK] = {"unknown track id", false},
-    [ROCL_FAULT_DANGLING_COUNTER] = {"unknown counter id", false},
-    [ROCL_FAULT_ORPHAN_VALUE] = {"value of no event", true},
-    [ROCL_FAULT_BAD_VALUE] = {"value of a wrong type", false},
-    [ROCL_FAULT_NO_NUMBER] = {"counter value that is no finite number", true},
-    [ROCL_FAULT_BAD_JSON] = {"broken JSON", false},
-    [ROCL_FAULT_UNPAIRED_FREE] = {"free without allocation", false},
-    [ROCL_FAULT_BAD_LINE] = {"malformed line", true},
-    [ROCL_FAULT_DROPPED] = {"dropped while recording", true},
-    [ROCL_FAULT_TORN] = {"in a damaged or missing chunk", true},
-    [ROCL_FAULT_UNFINISHED] = {"open when the process ended", false},
-};
-
-const char *rocl_fault_text(rocl_fault f)
-{
-    return (unsigned)f < ROCL_FAULTS ? faults[f].text : "";
-}
-
-bool rocl_fault_drops(rocl_fault f)
-{
-    return (unsigned)f < ROCL_FAULTS && faults[f].drops;
 }

@@ -1,34 +1,77 @@
-/* The trace as an account: texts, captures, faults, progress. */
+/* The account of a trace: faults, notices, progress; its texts and captures; and that no output
+ * replaces one of its inputs. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "model/trace.h"
 
-/* ---- accounts ---- */
+/* ---- faults ---- */
 
-rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err, const char *place_fmt,
-                             ...)
+static const struct {
+    const char *text;
+    bool drops;
+} faults[ROCL_FAULTS] = {
+    [ROCL_FAULT_END_BEFORE_START] = {"end before start", true},
+    [ROCL_FAULT_NO_END] = {"no end", true},
+    [ROCL_FAULT_BEFORE_PROCESS] = {"before the process began", true},
+    [ROCL_FAULT_BAD_TIME] = {"no valid time", true},
+    [ROCL_FAULT_DANGLING_NAME] = {"unknown name id", false},
+    [ROCL_FAULT_DANGLING_PROCESS] = {"unknown process id", false},
+    [ROCL_FAULT_DANGLING_THREAD] = {"unknown thread id", false},
+    [ROCL_FAULT_DANGLING_AGENT] = {"unknown agent id", false},
+    [ROCL_FAULT_DANGLING_QUEUE] = {"unknown queue id", false},
+    [ROCL_FAULT_DANGLING_STREAM] = {"unknown stream id", false},
+    [ROCL_FAULT_DANGLING_KERNEL] = {"unknown kernel id", false},
+    [ROCL_FAULT_DANGLING_EVENT] = {"unknown event id", false},
+    [ROCL_FAULT_DANGLING_TRACK] = {"unknown track id", false},
+    [ROCL_FAULT_DANGLING_COUNTER] = {"unknown counter id", false},
+    [ROCL_FAULT_ORPHAN_VALUE] = {"value of no event", true},
+    [ROCL_FAULT_BAD_VALUE] = {"value of a wrong type", false},
+    [ROCL_FAULT_NO_NUMBER] = {"counter value that is no finite number", true},
+    [ROCL_FAULT_BAD_JSON] = {"broken JSON", false},
+    [ROCL_FAULT_UNPAIRED_FREE] = {"free without allocation", false},
+    [ROCL_FAULT_BAD_LINE] = {"malformed line", true},
+    [ROCL_FAULT_DROPPED] = {"dropped while recording", true},
+    [ROCL_FAULT_TORN] = {"in a damaged or missing chunk", true},
+    [ROCL_FAULT_UNFINISHED] = {"open when the process ended", false},
+};
+
+const char *rocl_fault_text(rocl_fault f)
+{
+    return (unsigned)f < ROCL_FAULTS ? faults[f].text : "";
+}
+
+bool rocl_fault_drops(rocl_fault f)
+{
+    return (unsigned)f < ROCL_FAULTS && faults[f].drops;
+}
+
+rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err,
+                             const char *location_format, ...)
 {
     atomic_fetch_add_explicit(&t->faults[f], 1, memory_order_relaxed);
     if (!t->opt.strict)
         return ROCL_OK;
-    char place[512];
+    char location[512];
     va_list ap;
-    va_start(ap, place_fmt);
-    vsnprintf(place, sizeof place, place_fmt, ap);
+    va_start(ap, location_format);
+    vsnprintf(location, sizeof location, location_format, ap);
     va_end(ap);
-    return rocl_fail(err, ROCL_INPUT, "%s: %s", place, rocl_fault_text(f));
+    return rocl_fail(err, ROCL_INPUT, "%s: %s", location, rocl_fault_text(f));
 }
 
-rocl_status rocl_fault_count_n(rocl_trace *t, rocl_fault f, uint64_t n, const char *place,
+rocl_status rocl_fault_count_n(rocl_trace *t, rocl_fault f, uint64_t n, const char *location,
                                rocl_error *err)
 {
     if (!n)
         return ROCL_OK;
     atomic_fetch_add_explicit(&t->faults[f], n - 1, memory_order_relaxed);
-    return rocl_fault_count(t, f, err, "%s", place);
+    return rocl_fault_count(t, f, err, "%s", location);
 }
 
 uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f)
@@ -41,7 +84,7 @@ uint64_t rocl_trace_events(const rocl_trace *t, rocl_kind k)
     return (unsigned)k < ROCL_KINDS ? t->events[k] : 0;
 }
 
-rocl_status rocl_trace_verdict(const rocl_trace *t)
+rocl_status rocl_trace_outcome(const rocl_trace *t)
 {
     for (int f = 0; f < ROCL_FAULTS; f++)
         if (t->faults[f])
@@ -49,15 +92,17 @@ rocl_status rocl_trace_verdict(const rocl_trace *t)
     return t->left_out ? ROCL_PARTIAL : ROCL_OK;
 }
 
-rocl_status rocl_trace_verdict_utf8(const rocl_trace *t)
+rocl_status rocl_trace_outcome_utf8(const rocl_trace *t)
 {
     uint32_t n = rocl_strings_not_utf8(t->strings);
     if (!n)
-        return rocl_trace_verdict(t);
+        return rocl_trace_outcome(t);
     rocl_notice(t, "%" PRIu32 " text%s not UTF-8: U+FFFD stands for each byte that is not", n,
                 n == 1 ? " is" : "s are");
     return ROCL_PARTIAL;
 }
+
+/* ---- notices ---- */
 
 void rocl_notice(const rocl_trace *t, const char *fmt, ...)
 {
@@ -71,38 +116,36 @@ void rocl_notice(const rocl_trace *t, const char *fmt, ...)
     t->opt.notice(t->opt.ctx, text);
 }
 
-enum { NAMED = sizeof((rocl_remark *)NULL)->paths / sizeof(char *) };
+enum { NAMED = sizeof((rocl_deferred_notice *)NULL)->paths / sizeof(char *) };
 
-void rocl_remark_add(rocl_trace *t, const char *path, const char *text)
+void rocl_notice_defer(rocl_trace *t, const char *path, const char *text)
 {
-    rocl_remark *r = t->remarks;
-    while (r < t->remarks + ROCL_REMARKS - 1 && r->count && strcmp(r->text, text) != 0)
-        r++;
-    r->text = text;
-    if (r->count < NAMED)
-        r->paths[r->count] = path;
-    r->count++;
+    rocl_deferred_notice *n = t->deferred;
+    while (n < t->deferred + ROCL_DEFERRED_NOTICES - 1 && n->count && strcmp(n->text, text) != 0)
+        n++;
+    n->text = text;
+    if (n->count < NAMED)
+        n->paths[n->count] = path;
+    n->count++;
 }
 
-static void say_remark(const rocl_trace *t, const rocl_remark *r)
+void rocl_notices_flush(rocl_trace *t)
 {
-    char names[768];
-    size_t n = 0;
-    for (size_t i = 0; i < r->count && i < NAMED && n < sizeof names; i++)
-        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "", r->paths[i]);
-    if (r->count > NAMED)
-        rocl_notice(t, "%s and %zu more: %s", names, r->count - NAMED, r->text);
-    else
-        rocl_notice(t, "%s: %s", names, r->text);
-}
-
-void rocl_remarks_say(rocl_trace *t)
-{
-    for (rocl_remark *r = t->remarks; r < t->remarks + ROCL_REMARKS && r->count; r++) {
-        say_remark(t, r);
-        r->count = 0;
+    for (size_t i = 0; i < ROCL_DEFERRED_NOTICES && t->deferred[i].count; i++) {
+        rocl_deferred_notice *d = &t->deferred[i];
+        char names[768];
+        size_t n = 0;
+        for (size_t k = 0; k < d->count && k < NAMED && n < sizeof names; k++)
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", k ? ", " : "", d->paths[k]);
+        if (d->count > NAMED)
+            rocl_notice(t, "%s and %zu more: %s", names, d->count - NAMED, d->text);
+        else
+            rocl_notice(t, "%s: %s", names, d->text);
+        d->count = 0;
     }
 }
+
+/* ---- progress ---- */
 
 void rocl_progress_phase(rocl_trace *t, const char *phase, uint64_t total_rows)
 {
@@ -115,7 +158,7 @@ void rocl_progress_phase(rocl_trace *t, const char *phase, uint64_t total_rows)
 void rocl_progress(rocl_trace *t, uint64_t rows)
 {
     uint64_t done = atomic_fetch_add_explicit(&t->rows_done, rows, memory_order_relaxed) + rows;
-    /* The user's function judges how often it prints; it only must not be called twice at once. */
+    /* The user's function decides how often it prints; it only must not be called twice at once. */
     if (t->opt.progress && !atomic_flag_test_and_set(&t->in_progress)) {
         t->opt.progress(t->opt.ctx, t->phase ? t->phase : "", done, t->rows_total);
         atomic_flag_clear(&t->in_progress);
@@ -142,4 +185,39 @@ const rocl_capture *rocl_trace_capture(const rocl_trace *t, size_t i)
 size_t rocl_trace_machines(const rocl_trace *t)
 {
     return t->machine_count;
+}
+
+/* ---- inputs are never replaced ---- */
+
+static bool is_same_file(const struct stat *a, const char *path)
+{
+    struct stat b;
+    return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
+}
+
+static rocl_status refuse_one(const char *in, const struct stat *out, const char *path,
+                              rocl_error *err)
+{
+    char folder[PATH_MAX];
+    if (is_same_file(out, in))
+        return rocl_fail(err, ROCL_USAGE, "%s is an input: name another output", in);
+    if (!S_ISDIR(out->st_mode) || !realpath(in, folder))
+        return ROCL_OK;
+    *strrchr(folder, '/') = '\0';
+    if (is_same_file(out, *folder ? folder : "/"))
+        return rocl_fail(err, ROCL_USAGE, "%s holds the input %s: name another output", path, in);
+    return ROCL_OK;
+}
+
+rocl_status rocl_refuse_input(const rocl_trace *t, const char *path, rocl_error *err)
+{
+    struct stat out;
+    if (stat(path, &out) != 0)
+        return ROCL_OK;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
+        st = refuse_one(t->captures[i]->pub.path, &out, path, err);
+    for (size_t i = 0; t->joined && i < t->joined->count && st == ROCL_OK; i++)
+        st = refuse_one(t->joined->paths[i], &out, path, err);
+    return st;
 }

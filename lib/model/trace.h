@@ -11,6 +11,7 @@
 #include "base/extsort.h"
 #include "base/spool.h"
 #include "base/strings.h"
+#include "model/kinds.h"
 #include "rocline.h"
 
 struct rocl_source;
@@ -32,21 +33,21 @@ typedef struct rocl_machine {
     uint32_t hostname, machine_id; /* texts; 0 unknown */
 } rocl_machine;
 
-/* Inputs of which the same is to be said. */
-typedef struct rocl_remark {
+/* A notice that is the same for several inputs: see rocl_notice_defer(). */
+typedef struct rocl_deferred_notice {
     const char *text;
-    const char *paths[3]; /* of the first */
-    size_t count;
-} rocl_remark;
+    const char *paths[3]; /* of the first inputs */
+    size_t count;         /* of all of them */
+} rocl_deferred_notice;
 
-#define ROCL_REMARKS 4
+#define ROCL_DEFERRED_NOTICES 4
 
 /* Slices of the time that are read as one file, which is gone with the trace. */
-typedef struct rocl_joint {
+typedef struct rocl_joined_slices {
     char **paths; /* of the slices */
     size_t count;
     struct rocl_out_tree *tree; /* where the file is */
-} rocl_joint;
+} rocl_joined_slices;
 
 struct rocl_trace {
     rocl_options opt; /* defaults filled in: jobs >= 1, memory > 0 */
@@ -60,13 +61,13 @@ struct rocl_trace {
     size_t capture_count;
     rocl_machine *machines;
     size_t machine_count;
-    struct rocl_joint *joined;  /* NULL: no slices among the inputs were put together */
+    rocl_joined_slices *joined; /* NULL: no slices among the inputs were put together */
     struct rocl_filter *filter; /* NULL: everything passes */
     atomic_uint_least64_t faults[ROCL_FAULTS];
     atomic_uint_least64_t events[ROCL_KINDS];
     atomic_uint_least64_t rows_done; /* for progress */
     atomic_flag in_progress;         /* the user's function is running */
-    rocl_remark remarks[ROCL_REMARKS];
+    rocl_deferred_notice deferred[ROCL_DEFERRED_NOTICES];
     size_t left_out; /* inputs that are, or in part: they have no record, or a log that is cut */
     uint64_t rows_total;
     const char *phase;
@@ -83,55 +84,20 @@ enum {
     ROCL_ALL_FIELDS = 31,
 };
 
-/* Kinds as a set. */
-#define ROCL_BIT(kind) (1u << (kind))
-#define ROCL_ALL_KINDS ((1u << ROCL_KINDS) - 1)
-
-/* An event within its capture as one word of a key: the row of its table, and the kind in the last
- * bits. Of rows from 2^60 on the first bits are lost. */
-#define ROCL_KIND_BITS 4
-_Static_assert(ROCL_KINDS <= 1 << ROCL_KIND_BITS, "a kind must fit in the word of an event");
-
-static inline uint64_t rocl_row_word(uint64_t row, rocl_kind kind)
-{
-    return row << ROCL_KIND_BITS | (uint64_t)kind;
-}
-
-static inline uint64_t rocl_word_row(uint64_t word)
-{
-    return word >> ROCL_KIND_BITS;
-}
-
-static inline rocl_kind rocl_word_kind(uint64_t word)
-{
-    return (rocl_kind)(word & ((1u << ROCL_KIND_BITS) - 1));
-}
-
-/* Counts a fault; under --strict fails with ROCL_INPUT and the place given. */
-rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err, const char *place_fmt,
-                             ...) __attribute__((format(printf, 4, 5)));
+/* Counts a fault; under --strict fails with ROCL_INPUT and the location given. */
+rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err,
+                             const char *location_format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* The same for several at once. */
-rocl_status rocl_fault_count_n(rocl_trace *t, rocl_fault f, uint64_t n, const char *place,
+rocl_status rocl_fault_count_n(rocl_trace *t, rocl_fault f, uint64_t n, const char *location,
                                rocl_error *err);
 
-/* Room for an event of any kind. */
-typedef union rocl_any_record {
-    rocl_event e;
-    rocl_region region;
-    rocl_dispatch dispatch;
-    rocl_copy copy;
-    rocl_alloc alloc;
-    rocl_counter_value counter;
-    rocl_sample_value sample;
-    rocl_hip hip;
-} rocl_any_record;
-
-/* ROCL_PARTIAL when any fault was counted, else ROCL_OK. */
-rocl_status rocl_trace_verdict(const rocl_trace *t);
-/* The same for outputs whose texts must be UTF-8: those that are not become so, and that is said.
- */
-rocl_status rocl_trace_verdict_utf8(const rocl_trace *t);
+/* ROCL_PARTIAL when any fault was counted or an input was left out, else ROCL_OK. */
+rocl_status rocl_trace_outcome(const rocl_trace *t);
+/* The same for outputs whose texts must be UTF-8, after they were written: a notice says how many
+ * texts had to be made valid, which is ROCL_PARTIAL, too. */
+rocl_status rocl_trace_outcome_utf8(const rocl_trace *t);
 
 /* Fails with ROCL_USAGE when `path`, which an output is to replace, is an input or holds one. */
 rocl_status rocl_refuse_input(const rocl_trace *t, const char *path, rocl_error *err);
@@ -139,13 +105,9 @@ rocl_status rocl_refuse_input(const rocl_trace *t, const char *path, rocl_error 
 void rocl_notice(const rocl_trace *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* A notice "PATH: TEXT", or "PATH, PATH, PATH and 41 more: TEXT": it is given, once per text, when
- * rocl_remarks_say is called. Both strings must live until then. */
-void rocl_remark_add(rocl_trace *t, const char *path, const char *text);
-void rocl_remarks_say(rocl_trace *t);
-
-/* What an operation on memory is called: "MEMORY_ALLOCATION_FREE". Returns the length. */
-#define ROCL_ALLOC_NAME_MAX 64
-size_t rocl_alloc_name(char *to, rocl_alloc_level level, rocl_alloc_op op);
+ * rocl_notices_flush is called. Both strings must live until then. */
+void rocl_notice_defer(rocl_trace *t, const char *path, const char *text);
+void rocl_notices_flush(rocl_trace *t);
 
 /* Adds `rows` to the progress and calls the user's function at most some times a second. */
 void rocl_progress(rocl_trace *t, uint64_t rows);
@@ -154,8 +116,8 @@ void rocl_progress_phase(rocl_trace *t, const char *phase, uint64_t total_rows);
 /* Puts the captures in the order of all outputs, by node, rank and pid, whatever the order of the
  * inputs, and numbers captures and machines. Once, when all have their definitions. */
 rocl_status rocl_trace_order(rocl_trace *t, rocl_error *err);
-/* Sets the labels of queues and streams. */
-rocl_status rocl_trace_label_lanes(rocl_trace *t, rocl_error *err);
+/* Sets the labels of queues and streams: one name each, in every output and report. */
+rocl_status rocl_trace_label_queues(rocl_trace *t, rocl_error *err);
 
 /* What to call a machine: its host name, its machine id, or "-" when nothing is known. */
 const char *rocl_machine_name(const rocl_trace *t, uint32_t machine);

@@ -147,7 +147,7 @@ static rocl_status adopt(rocl_trace *t, rocl_source *s, rocl_error *err)
     s->alone = s->capture_count == 1;
     s->capture_count = 0;
     if (s->remark)
-        rocl_remark_add(t, s->path, s->remark);
+        rocl_notice_defer(t, s->path, s->remark);
     s->remark = NULL;
     t->left_out += s->torn;
     return ROCL_OK;

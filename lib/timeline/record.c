@@ -330,10 +330,7 @@ rocl_status rocl_packer_check(const rocl_capture *c, rocl_error *err)
 
 rocl_status rocl_packer_batch(rocl_packer *p, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
-    const uint32_t gpu = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_ALLOC) |
-                         ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT) |
-                         ROCL_BIT(ROCL_BARRIER);
-    bool links = gpu & ROCL_BIT(b->kind);
+    bool links = rocl_kind_in(b->kind, ROCL_WORK_KINDS);
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         st = pack_one(p, worker, b, i, err);

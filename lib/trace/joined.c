@@ -35,7 +35,7 @@ static const char *temp_folder(const rocl_trace *t)
 /* Called as the first of the slices, in a folder of its own. */
 static rocl_status write_joined(rocl_trace *t, char **path, rocl_error *err)
 {
-    rocl_joint *j = t->joined;
+    rocl_joined_slices *j = t->joined;
     const char *slash = strrchr(j->paths[0], '/');
     const rocl_options plain = {.jobs = t->opt.jobs,
                                 .memory = t->opt.memory,
@@ -75,7 +75,7 @@ static void drop_captures(rocl_trace *t, const rocl_source *s)
 
 static rocl_status take_slices(rocl_trace *t, size_t *named, rocl_error *err)
 {
-    rocl_joint *j = t->joined;
+    rocl_joined_slices *j = t->joined;
     bool *slice = calloc(t->source_count + 1, sizeof *slice);
     size_t n = 0;
     if (!slice)
@@ -130,7 +130,7 @@ rocl_status rocl_join_slices(rocl_trace *t, rocl_error *err)
     return ROCL_OK;
 }
 
-void rocl_joined_free(rocl_joint *j)
+void rocl_joined_free(rocl_joined_slices *j)
 {
     if (!j)
         return;

@@ -7,7 +7,7 @@
 /* Slices that hold parts of one process are put together in a temporary database, which takes their
  * place among the sources: a trace that was cut is the trace that it was. */
 rocl_status rocl_join_slices(rocl_trace *t, rocl_error *err);
-void rocl_joined_free(rocl_joint *j); /* NULL is fine; the file is removed */
+void rocl_joined_free(rocl_joined_slices *j); /* NULL is fine; the file is removed */
 
 /* open.c */
 void rocl_capture_free(rocl_model_capture *c);

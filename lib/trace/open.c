@@ -52,7 +52,7 @@ static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named
     rocl_status looked = st == ROCL_INPUT ? may_be_skipped(in, path, &may, err) : ROCL_OK;
     if (looked != ROCL_OK || !may || t->opt.strict)
         return looked != ROCL_OK ? looked : st;
-    rocl_remark_add(t, path, "no records: skipped");
+    rocl_notice_defer(t, path, "no records: skipped");
     t->left_out++;
     return ROCL_OK;
 }
@@ -186,11 +186,11 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (st == ROCL_OK && !separate)
         st = refuse_twice(t, err);
     if (st == ROCL_OK)
-        rocl_remarks_say(t);
+        rocl_notices_flush(t);
     if (st == ROCL_OK)
         st = rocl_trace_order(t, err);
     if (st == ROCL_OK)
-        st = rocl_trace_label_lanes(t, err);
+        st = rocl_trace_label_queues(t, err);
     if (st == ROCL_OK)
         st = set_up(t, err);
     if (st == ROCL_OK && !rocl_strings_complete(t->strings))

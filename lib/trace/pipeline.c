@@ -99,10 +99,9 @@ static rocl_status count_unpaired_frees(run *r, const rocl_batch *b, rocl_error 
 
 static rocl_status pass(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
-    const uint32_t valued = ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
     run *r = ctx;
     rocl_status st = ROCL_OK;
-    if (valued & ROCL_BIT(b->kind))
+    if (rocl_kind_in(b->kind, ROCL_VALUE_KINDS))
         st = keep_events(r, b, has_number, ROCL_FAULT_NO_NUMBER, "", err);
     if (st == ROCL_OK && r->capture->offset)
         st = keep_events(r, b, set_clock, ROCL_FAULT_BAD_TIME, ", with its clock aligned", err);
@@ -380,7 +379,7 @@ rocl_status rocl_trace_scan(rocl_trace *t, rocl_batch_fn *fn, void *ctx, rocl_er
     rocl_sink sink = {
         .self = &s, .kinds = ROCL_ALL_KINDS, .fields = ROCL_ALL_FIELDS, .events = hand_out};
     rocl_status st = rocl_pipeline_run(t, &sink, err);
-    return st ? st : rocl_trace_verdict(t);
+    return st ? st : rocl_trace_outcome(t);
 }
 
 void rocl_trace_window(const rocl_trace *t, int64_t *from, int64_t *to)

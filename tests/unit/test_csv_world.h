@@ -162,7 +162,7 @@ static inline void world_open(world *w, unsigned jobs, const world_event *events
     w->events = events;
     w->count = count;
     w->tasks = 1;
-    rocl_trace_label_lanes(&w->trace, NULL);
+    rocl_trace_label_queues(&w->trace, NULL);
 }
 
 static inline void world_close(world *w)

@@ -369,7 +369,7 @@ static void test_random(void **state)
         w.capture.pub.stream_count = 3;
         w.capture.pub.queue_count = 2;
         w.trace.machine_count = 1;
-        assert_int_equal(rocl_trace_label_lanes(&w.trace, NULL), ROCL_OK);
+        assert_int_equal(rocl_trace_label_queues(&w.trace, NULL), ROCL_OK);
         w.tasks = 1 + seed % 5;
         check_report(&w.trace);
         world_close(&w);

@@ -220,5 +220,5 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
     close_sink(&c);
     if (report)
         *report = c.report;
-    return st ? st : rocl_trace_verdict_utf8(t);
+    return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -3,11 +3,6 @@
  * ends are, and not after its end. */
 #include "sink/chrome/chrome.h"
 
-#define WORK                                                                                       \
-    (ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_ALLOC) |                        \
-     ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT) |                    \
-     ROCL_BIT(ROCL_BARRIER))
-
 /* What a record keeps of an id. Events with larger ones have no arrows; that they do not get those
  * of the events they look like is seen by their stack ids. */
 #define ROW_BITS (64 - ROCL_KIND_BITS)
@@ -22,7 +17,7 @@ rocl_status chrome_links_open(chrome_links *l, rocl_trace *t, rocl_error *err)
 
 rocl_status chrome_links_add(chrome_links *l, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
-    bool work = WORK & ROCL_BIT(b->kind);
+    bool work = rocl_kind_in(b->kind, ROCL_WORK_KINDS);
     rocl_status st = ROCL_OK;
     if (!work && !(CALLS & ROCL_BIT(b->kind)))
         return ROCL_OK;

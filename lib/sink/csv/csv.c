@@ -433,5 +433,5 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_files_
     if (st == ROCL_OK)
         st = rocl_csv_outs_commit(&r.outs, err);
     finish(&r);
-    return st ? st : rocl_trace_verdict(t);
+    return st ? st : rocl_trace_outcome(t);
 }

@@ -248,5 +248,5 @@ rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_otf2
     close_sink(&s);
     if (report)
         *report = s.report;
-    return st ? st : rocl_trace_verdict_utf8(t);
+    return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -133,5 +133,5 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
     close_sink(&p);
     if (report)
         *report = p.report;
-    return st ? st : rocl_trace_verdict_utf8(t);
+    return st ? st : rocl_trace_outcome_utf8(t);
 }

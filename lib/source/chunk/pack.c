@@ -167,5 +167,5 @@ rocl_status rocl_dump_chunks(rocl_trace *t, rocl_line_fn *fn, void *ctx, rocl_er
     rocl_status st = only_chunks(t, err);
     for (size_t i = 0; i < t->source_count && st == ROCL_OK && more; i++)
         st = chunk_dump(t->sources[i]->state, fn, ctx, &more, err);
-    return st == ROCL_OK ? rocl_trace_verdict(t) : st;
+    return st == ROCL_OK ? rocl_trace_outcome(t) : st;
 }

@@ -264,9 +264,8 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
 
 static bool wants_join(const rocpd_set *s)
 {
-    const uint32_t valued = ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
     uint32_t samples = s->tables[ROCPD_SAMPLE] ? ROCL_BIT(ROCL_INSTANT) : 0;
-    return (s->tables[ROCPD_PMC_EVENT] && (s->kinds & (valued | samples))) ||
+    return (s->tables[ROCPD_PMC_EVENT] && (s->kinds & (ROCL_VALUE_KINDS | samples))) ||
            (s->tables[ROCPD_ARG] && s->trace->opt.args);
 }
 

@@ -250,7 +250,8 @@ static bool is_marker(const rocl_trace *t, rocpd_worker *w, uint32_t category)
 {
     rocpd_category *c = &w->categories[category % ROCPD_CATEGORIES];
     if (c->text != category + 1)
-        *c = (rocpd_category){category + 1, !strncmp(rocl_str(t, category), "MARKER", 6)};
+        *c = (rocpd_category){category + 1,
+                              rocl_domain_of(t, ROCL_REGION, category) == ROCL_DOMAIN_MARKERS};
     return c->marker;
 }
 
