@@ -47,28 +47,28 @@ static int64_t get_signed(reader *r)
 
 /* ---- the key ---- */
 
-/* room: 4 bits, index: 24, upper bits of the time: 36. */
-#define ROOM_SHIFT  60
-#define INDEX_SHIFT ROCL_PACK_GROUP_SHIFT
+/* kind of sequence: 4 bits, index: 24, upper bits of the time: 36. */
+#define KIND_SHIFT  60
+#define INDEX_SHIFT ROCL_SEQUENCE_SHIFT
 #define TIME_SHIFT  28
-#define INDEX_LIMIT ROCL_PACK_INDEXES
+#define INDEX_LIMIT ROCL_SEQUENCE_INDEXES
 
-/* room, index | time | longest first | unique. That the first word also begins with the time lets
+/* kind, index | time | longest first | unique. That the first word also begins with the time lets
  * most comparisons of the sorter end there. */
-static void make_key(uint64_t key[4], rocl_room room, uint32_t index, int64_t time, int64_t end,
-                     uint64_t row, rocl_kind kind)
+static void make_key(uint64_t key[4], rocl_sequence_kind sequence, uint32_t index, int64_t time,
+                     int64_t end, uint64_t row, rocl_kind kind)
 {
-    key[0] = (uint64_t)room << ROOM_SHIFT | (uint64_t)index << INDEX_SHIFT |
+    key[0] = (uint64_t)sequence << KIND_SHIFT | (uint64_t)index << INDEX_SHIFT |
              (uint64_t)time >> TIME_SHIFT;
     key[1] = (uint64_t)time;
     key[2] = ~(uint64_t)end;
     key[3] = rocl_row_word(row, kind);
 }
 
-static rocl_status add(rocl_packer *p, unsigned worker, const uint64_t key[4],
+static rocl_status add(rocl_encoder *p, unsigned worker, const uint64_t key[4],
                        const uint8_t *payload, const uint8_t *end, rocl_error *err)
 {
-    if (!rocl_pack_count(&p->workers[worker].counts, rocl_sequence_of(key)))
+    if (!rocl_sequence_count(&p->workers[worker].counts, rocl_sequence_of(key)))
         return rocl_fail_memory(err);
     return rocl_sorter_add(p->sorter, worker, key, payload, (size_t)(end - payload), err);
 }
@@ -80,7 +80,7 @@ static uint32_t host_index(const rocl_capture *c, const rocl_event *e)
     return e->thread != ROCL_NONE ? e->thread : c->thread_count + e->process;
 }
 
-static rocl_status pack_region(rocl_packer *p, unsigned worker, const rocl_batch *b,
+static rocl_status pack_region(rocl_encoder *p, unsigned worker, const rocl_batch *b,
                                const rocl_region *g, rocl_error *err)
 {
     rocl_buf *s = &p->workers[worker].scratch;
@@ -102,14 +102,14 @@ static rocl_status pack_region(rocl_packer *p, unsigned worker, const rocl_batch
     }
     if (s->failed)
         return rocl_fail_memory(err);
-    make_key(key, ROCL_ROOM_HOST, host_index(b->capture, &g->e), g->e.start, g->e.end, g->e.id,
+    make_key(key, ROCL_SEQUENCE_HOST, host_index(b->capture, &g->e), g->e.start, g->e.end, g->e.id,
              b->kind);
     return add(p, worker, key, s->data, s->data + s->len, err);
 }
 
 /* ---- GPU ---- */
 
-static uint32_t place(const rocl_packer *p, rocl_kind kind, const rocl_event *e, uint32_t agent,
+static uint32_t place(const rocl_encoder *p, rocl_kind kind, const rocl_event *e, uint32_t agent,
                       uint32_t queue, uint32_t stream)
 {
     return p->place ? p->place(p->place_ctx, kind, e, agent, queue, stream) : e->process;
@@ -126,7 +126,7 @@ static uint8_t *put_work(uint8_t *q, const rocl_event *e, uint32_t agent, uint32
     return put_ref(q, stream);
 }
 
-static rocl_status pack_dispatch(rocl_packer *p, unsigned worker, const rocl_dispatch *d,
+static rocl_status pack_dispatch(rocl_encoder *p, unsigned worker, const rocl_dispatch *d,
                                  rocl_error *err)
 {
     uint8_t buf[256], *q = put_work(buf, &d->e, d->agent, d->queue, d->stream);
@@ -140,7 +140,7 @@ static rocl_status pack_dispatch(rocl_packer *p, unsigned worker, const rocl_dis
         q = rocl_varint_put(q, d->grid[i]);
     }
     uint32_t index = place(p, ROCL_DISPATCH, &d->e, d->agent, d->queue, d->stream);
-    make_key(key, ROCL_ROOM_GPU, index, d->e.start, d->e.end, d->e.id, ROCL_DISPATCH);
+    make_key(key, ROCL_SEQUENCE_GPU, index, d->e.start, d->e.end, d->e.id, ROCL_DISPATCH);
     return add(p, worker, key, buf, q, err);
 }
 
@@ -150,7 +150,7 @@ static bool is_gpu(const rocl_capture *c, uint32_t agent)
 }
 
 /* A copy loads the agents at both ends: a record at its begin, one at its end. */
-static rocl_status pack_bandwidth(rocl_packer *p, unsigned worker, const rocl_copy *k,
+static rocl_status pack_bandwidth(rocl_encoder *p, unsigned worker, const rocl_copy *k,
                                   uint32_t agent, unsigned side, rocl_error *err)
 {
     uint8_t buf[64];
@@ -162,7 +162,7 @@ static rocl_status pack_bandwidth(rocl_packer *p, unsigned worker, const rocl_co
         q = rocl_varint_put(q, at_end);
         q = rocl_varint_put(q, p->legacy ? k->size : rocl_rate(k->size, k->e.duration));
         /* At one time ends come first, so that back-to-back copies do not add up. */
-        make_key(key, ROCL_ROOM_BANDWIDTH, k->e.process, at_end ? k->e.end : k->e.start,
+        make_key(key, ROCL_SEQUENCE_BANDWIDTH, k->e.process, at_end ? k->e.end : k->e.start,
                  at_end ? INT64_MAX : 0, k->e.id << 2 | side << 1 | at_end, ROCL_COPY);
         rocl_status st = add(p, worker, key, buf, q, err);
         if (st != ROCL_OK)
@@ -171,13 +171,13 @@ static rocl_status pack_bandwidth(rocl_packer *p, unsigned worker, const rocl_co
     return ROCL_OK;
 }
 
-static bool note_end(rocl_pack_worker *w, uint32_t process, uint32_t agent)
+static bool note_end(rocl_encoder_worker *w, uint32_t process, uint32_t agent)
 {
-    uint64_t end = rocl_pack_end(process, agent);
+    uint64_t end = rocl_copy_end(process, agent);
     return rocl_map_get(&w->ends, end, 0) || rocl_map_put(&w->ends, end, 1);
 }
 
-static rocl_status pack_copy(rocl_packer *p, unsigned worker, const rocl_capture *c,
+static rocl_status pack_copy(rocl_encoder *p, unsigned worker, const rocl_capture *c,
                              const rocl_copy *k, rocl_error *err)
 {
     /* The GPU it is shown on: where the bytes go, or else where they come from. */
@@ -190,7 +190,7 @@ static rocl_status pack_copy(rocl_packer *p, unsigned worker, const rocl_capture
     q = rocl_varint_put(q, k->size);
     q = rocl_varint_put(q, (uint64_t)k->e.duration);
     uint32_t index = place(p, ROCL_COPY, &k->e, agent, k->queue, k->stream);
-    make_key(key, ROCL_ROOM_GPU, index, k->e.start, k->e.end, k->e.id, ROCL_COPY);
+    make_key(key, ROCL_SEQUENCE_GPU, index, k->e.start, k->e.end, k->e.id, ROCL_COPY);
     if (p->ends && is_gpu(c, agent) &&
         !note_end(&p->workers[worker], k->e.process, to && is_gpu(c, k->src) ? k->src : ROCL_NONE))
         return rocl_fail_memory(err);
@@ -202,7 +202,7 @@ static rocl_status pack_copy(rocl_packer *p, unsigned worker, const rocl_capture
     return st;
 }
 
-static rocl_status pack_alloc(rocl_packer *p, unsigned worker, const rocl_alloc *a, rocl_kind kind,
+static rocl_status pack_alloc(rocl_encoder *p, unsigned worker, const rocl_alloc *a, rocl_kind kind,
                               rocl_error *err)
 {
     uint8_t buf[256], *q = put_work(buf, &a->e, a->owner, a->queue, a->stream);
@@ -211,11 +211,11 @@ static rocl_status pack_alloc(rocl_packer *p, unsigned worker, const rocl_alloc 
         return ROCL_OK;
     q = rocl_varint_put(q, kind == ROCL_SCRATCH ? a->size : a->block);
     uint32_t index = place(p, kind, &a->e, a->owner, a->queue, a->stream);
-    make_key(key, ROCL_ROOM_MEMORY, index, a->e.start, a->e.end, a->e.id, kind);
+    make_key(key, ROCL_SEQUENCE_MEMORY, index, a->e.start, a->e.end, a->e.id, kind);
     return add(p, worker, key, buf, q, err);
 }
 
-rocl_status rocl_packer_history(rocl_packer *p, unsigned worker, const rocl_batch *b,
+rocl_status rocl_encode_history(rocl_encoder *p, unsigned worker, const rocl_batch *b,
                                 rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -226,13 +226,13 @@ rocl_status rocl_packer_history(rocl_packer *p, unsigned worker, const rocl_batc
         q = put_signed(q, a->delta);
         /* Memory is there when the call returns, and gone when the call to free it begins. */
         int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
-        make_key(key, ROCL_ROOM_ALLOCATED, a->e.process, when, a->e.end, a->e.id, ROCL_ALLOC);
+        make_key(key, ROCL_SEQUENCE_ALLOCATED, a->e.process, when, a->e.end, a->e.id, ROCL_ALLOC);
         st = add(p, worker, key, buf, q, err);
     }
     return st;
 }
 
-static rocl_status pack_hip(rocl_packer *p, unsigned worker, const rocl_hip *h, rocl_kind kind,
+static rocl_status pack_hip(rocl_encoder *p, unsigned worker, const rocl_hip *h, rocl_kind kind,
                             rocl_error *err)
 {
     uint8_t buf[256], *q = put_work(buf, &h->e, h->agent, h->queue, h->stream);
@@ -241,13 +241,13 @@ static rocl_status pack_hip(rocl_packer *p, unsigned worker, const rocl_hip *h, 
     q = rocl_varint_put(q, h->graph_exec_id);
     q = rocl_varint_put(q, h->kernel_count);
     uint32_t index = place(p, kind, &h->e, h->agent, h->queue, h->stream);
-    make_key(key, ROCL_ROOM_GPU, index, h->e.start, h->e.end, h->e.id, kind);
+    make_key(key, ROCL_SEQUENCE_GPU, index, h->e.start, h->e.end, h->e.id, kind);
     return add(p, worker, key, buf, q, err);
 }
 
 /* ---- counters ---- */
 
-static rocl_status pack_counter(rocl_packer *p, unsigned worker, const rocl_capture *c,
+static rocl_status pack_counter(rocl_encoder *p, unsigned worker, const rocl_capture *c,
                                 const rocl_counter_value *v, rocl_error *err)
 {
     uint8_t buf[64], *q = put_ref(buf, v->counter);
@@ -256,12 +256,12 @@ static rocl_status pack_counter(rocl_packer *p, unsigned worker, const rocl_capt
     q += sizeof v->value;
     uint32_t agent = v->d.agent != ROCL_NONE ? v->d.agent : c->agent_count;
     /* Several counters of a dispatch differ in nothing else: the counter makes the key unique. */
-    make_key(key, ROCL_ROOM_PMC, agent, v->d.e.start, v->d.e.end, v->d.e.id, ROCL_DISPATCH);
+    make_key(key, ROCL_SEQUENCE_PMC, agent, v->d.e.start, v->d.e.end, v->d.e.id, ROCL_DISPATCH);
     key[3] = v->d.e.id << 16 ^ v->counter;
     return add(p, worker, key, buf, q, err);
 }
 
-static rocl_status pack_sample(rocl_packer *p, unsigned worker, const rocl_capture *c,
+static rocl_status pack_sample(rocl_encoder *p, unsigned worker, const rocl_capture *c,
                                const rocl_sample_value *v, rocl_kind kind, rocl_error *err)
 {
     uint8_t buf[128], *q = put_ref(buf, v->counter);
@@ -275,7 +275,7 @@ static rocl_status pack_sample(rocl_packer *p, unsigned worker, const rocl_captu
     }
     memcpy(q, &v->value, sizeof v->value);
     q += sizeof v->value;
-    make_key(key, ROCL_ROOM_SAMPLED, v->counter != ROCL_NONE ? v->counter : c->counter_count,
+    make_key(key, ROCL_SEQUENCE_SAMPLED, v->counter != ROCL_NONE ? v->counter : c->counter_count,
              v->e.start, v->e.end, v->e.id, kind);
     key[2] = where;
     return add(p, worker, key, buf, q, err);
@@ -283,14 +283,14 @@ static rocl_status pack_sample(rocl_packer *p, unsigned worker, const rocl_captu
 
 /* ---- batches ---- */
 
-static rocl_status link_stack(rocl_packer *p, unsigned worker, uint64_t stack_id, rocl_error *err)
+static rocl_status link_stack(rocl_encoder *p, unsigned worker, uint64_t stack_id, rocl_error *err)
 {
     if (stack_id && !rocl_idset_add(&p->workers[worker].linked, stack_id))
         return rocl_fail_memory(err);
     return ROCL_OK;
 }
 
-static rocl_status pack_one(rocl_packer *p, unsigned worker, const rocl_batch *b, size_t i,
+static rocl_status pack_one(rocl_encoder *p, unsigned worker, const rocl_batch *b, size_t i,
                             rocl_error *err)
 {
     switch (b->kind) {
@@ -319,7 +319,7 @@ static rocl_status pack_one(rocl_packer *p, unsigned worker, const rocl_batch *b
     }
 }
 
-rocl_status rocl_packer_check(const rocl_capture *c, rocl_error *err)
+rocl_status rocl_encoder_check(const rocl_capture *c, rocl_error *err)
 {
     if ((uint64_t)c->thread_count + c->process_count < INDEX_LIMIT &&
         c->agent_count < INDEX_LIMIT && c->counter_count < INDEX_LIMIT)
@@ -328,7 +328,8 @@ rocl_status rocl_packer_check(const rocl_capture *c, rocl_error *err)
                      c->path, INDEX_LIMIT - 1);
 }
 
-rocl_status rocl_packer_batch(rocl_packer *p, unsigned worker, const rocl_batch *b, rocl_error *err)
+rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch *b,
+                              rocl_error *err)
 {
     bool links = rocl_kind_in(b->kind, ROCL_WORK_KINDS);
     rocl_status st = ROCL_OK;
@@ -342,34 +343,34 @@ rocl_status rocl_packer_batch(rocl_packer *p, unsigned worker, const rocl_batch 
 
 /* ---- open and close ---- */
 
-rocl_status rocl_packer_open(rocl_packer *p, rocl_error *err)
+rocl_status rocl_encoder_open(rocl_encoder *p, rocl_error *err)
 {
     p->workers = rocl_cache_line_calloc(p->trace->opt.jobs, sizeof *p->workers);
     return p->workers ? ROCL_OK : rocl_fail_memory(err);
 }
 
-void rocl_packer_close(rocl_packer *p)
+void rocl_encoder_close(rocl_encoder *p)
 {
     for (unsigned w = 0; p->workers && w < p->trace->opt.jobs; w++) {
         rocl_idset_free(&p->workers[w].linked);
         rocl_buf_free(&p->workers[w].scratch);
         rocl_map_free(&p->workers[w].ends);
-        rocl_pack_counts_free(&p->workers[w].counts);
+        rocl_sequence_counts_free(&p->workers[w].counts);
     }
     free(p->workers);
 }
 
-rocl_sorter *rocl_packer_sorter(const rocl_packer *p)
+rocl_sorter *rocl_encoder_sorter(const rocl_encoder *p)
 {
     rocl_sorter *s = rocl_sorter_new(p->trace->space, 4);
     if (s)
-        rocl_sorter_group(s, ROCL_PACK_GROUP_SHIFT);
+        rocl_sorter_group(s, ROCL_SEQUENCE_SHIFT);
     return s;
 }
 
 /* ---- back ---- */
 
-static void unpack_host(reader *r, rocl_packed *e)
+static void unpack_host(reader *r, rocl_track_event *e)
 {
     e->name = get_ref(r);
     e->category = get_ref(r);
@@ -379,7 +380,7 @@ static void unpack_host(reader *r, rocl_packed *e)
     e->args_end = r->end;
 }
 
-static void unpack_kernel(reader *r, rocl_packed *e)
+static void unpack_kernel(reader *r, rocl_track_event *e)
 {
     e->kernel = get_ref(r);
     e->dispatch_id = get(r);
@@ -391,7 +392,7 @@ static void unpack_kernel(reader *r, rocl_packed *e)
     }
 }
 
-static void unpack_work(reader *r, rocl_packed *e)
+static void unpack_work(reader *r, rocl_track_event *e)
 {
     e->name = get_ref(r);
     e->thread = get_ref(r);
@@ -430,41 +431,41 @@ static void get_double(reader *r, double *v)
     memcpy(v, r->p, sizeof *v);
 }
 
-uint64_t rocl_packed_key(const rocl_sort_record *r, uint32_t index)
+uint64_t rocl_record_key_at(const rocl_sort_record *r, uint32_t index)
 {
     const uint64_t mask = (uint64_t)(INDEX_LIMIT - 1) << INDEX_SHIFT;
     return (r->key[0] & ~mask) | (uint64_t)index << INDEX_SHIFT;
 }
 
-bool rocl_packed_read(const rocl_sort_record *rec, rocl_packed *e)
+bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
 {
     reader r = {rec->data, rec->data + rec->len, false};
     uint64_t sequence = rocl_sequence_of(rec->key);
-    e->room = rocl_sequence_room(sequence);
+    e->sequence = rocl_sequence_kind_of(sequence);
     e->index = rocl_sequence_index(sequence);
     e->time = (int64_t)rec->key[1];
     e->end = (int64_t)~rec->key[2];
     e->kind = rocl_word_kind(rec->key[3]);
     e->row = rocl_word_row(rec->key[3]);
-    switch (e->room) {
-    case ROCL_ROOM_HOST:
+    switch (e->sequence) {
+    case ROCL_SEQUENCE_HOST:
         unpack_host(&r, e);
         break;
-    case ROCL_ROOM_ALLOCATED:
+    case ROCL_SEQUENCE_ALLOCATED:
         e->agent = get_ref(&r);
         e->delta = get_signed(&r);
         break;
-    case ROCL_ROOM_BANDWIDTH:
+    case ROCL_SEQUENCE_BANDWIDTH:
         e->agent = get_ref(&r);
         e->op = (uint8_t)get(&r);
         e->size = get(&r);
         break;
-    case ROCL_ROOM_PMC:
+    case ROCL_SEQUENCE_PMC:
         e->counter = get_ref(&r);
         e->row = rec->key[3];
         get_double(&r, &e->value);
         break;
-    case ROCL_ROOM_SAMPLED:
+    case ROCL_SEQUENCE_SAMPLED:
         e->counter = get_ref(&r);
         e->thread = (uint32_t)get(&r); /* process */
         e->address = rec->key[2];      /* which place */
@@ -478,14 +479,14 @@ bool rocl_packed_read(const rocl_sort_record *rec, rocl_packed *e)
     return !r.broken;
 }
 
-bool rocl_packed_next_arg(rocl_packed *e, rocl_packed_arg *arg)
+bool rocl_track_event_next_arg(rocl_track_event *e, rocl_track_arg *arg)
 {
     uint64_t name, n;
     if (!e->arg_count || !rocl_varint_get(&e->args, e->args_end, &name) ||
         !rocl_varint_get(&e->args, e->args_end, &n) || n > (uint64_t)(e->args_end - e->args))
         return false;
     e->arg_count--;
-    *arg = (rocl_packed_arg){(uint32_t)name, (const char *)e->args, n};
+    *arg = (rocl_track_arg){(uint32_t)name, (const char *)e->args, n};
     e->args += n;
     return true;
 }

@@ -1,4 +1,4 @@
-/* Events <-> records of a sorter, for sinks that draw rows: sorted by room, row and time. */
+/* Events <-> records of a sorter, for sinks that draw rows: sorted by sequence and time. */
 #ifndef ROCL_TIMELINE_RECORD_H
 #define ROCL_TIMELINE_RECORD_H
 
@@ -9,155 +9,155 @@
 #include "trace/pipeline.h"
 
 /* Rooms that a record belongs to: the upper byte of the first key word. */
-typedef enum rocl_room {
-    ROCL_ROOM_HOST = 1,  /* index: thread, or thread_count + process */
-    ROCL_ROOM_GPU,       /* index: process, or what rocl_packer.place says */
-    ROCL_ROOM_MEMORY,    /* allocations; index: the same */
-    ROCL_ROOM_ALLOCATED, /* allocated bytes over time; index: process */
-    ROCL_ROOM_BANDWIDTH, /* copies over time; index: process */
-    ROCL_ROOM_PMC,       /* counters of dispatches; index: agent, or agent_count */
-    ROCL_ROOM_SAMPLED,   /* sampled and SPM values; index: counter, or counter_count */
-} rocl_room;
+typedef enum rocl_sequence_kind {
+    ROCL_SEQUENCE_HOST = 1,  /* index: thread, or thread_count + process */
+    ROCL_SEQUENCE_GPU,       /* index: process, or what rocl_encoder.place says */
+    ROCL_SEQUENCE_MEMORY,    /* allocations; index: the same */
+    ROCL_SEQUENCE_ALLOCATED, /* allocated bytes over time; index: process */
+    ROCL_SEQUENCE_BANDWIDTH, /* copies over time; index: process */
+    ROCL_SEQUENCE_PMC,       /* counters of dispatches; index: agent, or agent_count */
+    ROCL_SEQUENCE_SAMPLED,   /* sampled and SPM values; index: counter, or counter_count */
+} rocl_sequence_kind;
 
 /* Bits of the first key word below those that tell the sequence. */
-#define ROCL_PACK_GROUP_SHIFT 36
-#define ROCL_PACK_INDEXES     (1u << 24)
+#define ROCL_SEQUENCE_SHIFT   36
+#define ROCL_SEQUENCE_INDEXES (1u << 24)
 
-/* The index of GPU work, below ROCL_PACK_INDEXES; its records come back sorted by it. The process
- * must follow from it. */
-typedef uint32_t rocl_place_fn(const void *ctx, rocl_kind kind, const rocl_event *e, uint32_t agent,
+/* The index of GPU work, below ROCL_SEQUENCE_INDEXES; its records come back sorted by it. The
+ * process must follow from it. */
+typedef uint32_t rocl_index_fn(const void *ctx, rocl_kind kind, const rocl_event *e, uint32_t agent,
                                uint32_t queue, uint32_t stream);
 
-/* The records of a room with one index: all keys whose first word, less the bits of time, is this
+/* The records of one kind and index: all keys whose first word, less the bits of time, is this
  * number. */
-typedef struct rocl_packed_sequence {
+typedef struct rocl_sequence {
     uint64_t number;
     uint64_t records;
-} rocl_packed_sequence;
+} rocl_sequence;
 
-#define ROCL_PACK_RECENT 16
+#define ROCL_SEQUENCES_RECENT 16
 
-typedef struct rocl_pack_counts {
-    rocl_packed_sequence *all;
+typedef struct rocl_sequence_counts {
+    rocl_sequence *all;
     size_t count, cap;
-    rocl_map places;                   /* number -> place in all */
-    uint32_t recent[ROCL_PACK_RECENT]; /* places: one of few threads is the usual answer */
-} rocl_pack_counts;
+    rocl_map places;                        /* number -> place in all */
+    uint32_t recent[ROCL_SEQUENCES_RECENT]; /* places: one of few threads is the usual answer */
+} rocl_sequence_counts;
 
-typedef struct rocl_pack_worker {
+typedef struct rocl_encoder_worker {
     alignas(ROCL_CACHE_LINE) rocl_buf scratch;
     rocl_idset linked; /* stack ids with GPU work */
-    rocl_map ends;     /* of copies: see rocl_pack_end */
-    rocl_pack_counts counts;
-} rocl_pack_worker;
+    rocl_map ends;     /* of copies: see rocl_copy_end */
+    rocl_sequence_counts counts;
+} rocl_encoder_worker;
 
 /* What a process copies from or to besides the GPU that a copy is shown on: another GPU, or none
  * (ROCL_NONE). */
-static inline uint64_t rocl_pack_end(uint32_t process, uint32_t agent)
+static inline uint64_t rocl_copy_end(uint32_t process, uint32_t agent)
 {
     return (uint64_t)process << 32 | (agent == ROCL_NONE ? 0 : agent + 1);
 }
 
 /* Packs what batches bring into the sorter of a capture. */
-typedef struct rocl_packer {
+typedef struct rocl_encoder {
     rocl_trace *trace;
     bool legacy;          /* AMD's layout: no memory slices, copied bytes instead of rates */
     bool bandwidth;       /* records for copies over time */
     bool ends;            /* notes the other ends of copies */
-    rocl_place_fn *place; /* of records in the rooms GPU and MEMORY; NULL: by process */
+    rocl_index_fn *place; /* of records in the rooms GPU and MEMORY; NULL: by process */
     const void *place_ctx;
     rocl_sorter *sorter; /* of the capture at hand; the owner's */
-    rocl_pack_worker *workers;
-} rocl_packer;
+    rocl_encoder_worker *workers;
+} rocl_encoder;
 
-/* trace and the flags are set. A new sorter per capture: rocl_packer_sorter. */
-rocl_status rocl_packer_open(rocl_packer *p, rocl_error *err);
-void rocl_packer_close(rocl_packer *p); /* not the sorter */
-rocl_sorter *rocl_packer_sorter(const rocl_packer *p);
+/* trace and the flags are set. A new sorter per capture: rocl_encoder_sorter. */
+rocl_status rocl_encoder_open(rocl_encoder *p, rocl_error *err);
+void rocl_encoder_close(rocl_encoder *p); /* not the sorter */
+rocl_sorter *rocl_encoder_sorter(const rocl_encoder *p);
 
 /* Are there few enough sequences for the key? */
-rocl_status rocl_packer_check(const rocl_capture *c, rocl_error *err);
-rocl_status rocl_packer_batch(rocl_packer *p, unsigned worker, const rocl_batch *b,
+rocl_status rocl_encoder_check(const rocl_capture *c, rocl_error *err);
+rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch *b,
                               rocl_error *err);
 /* Allocations, also those before the time window: what is live in it depends on them. */
-rocl_status rocl_packer_history(rocl_packer *p, unsigned worker, const rocl_batch *b,
+rocl_status rocl_encode_history(rocl_encoder *p, unsigned worker, const rocl_batch *b,
                                 rocl_error *err);
 
 /* ---- pack_sequences.c ---- */
 
-bool rocl_pack_count_other(rocl_pack_counts *c, uint64_t sequence);
+bool rocl_sequence_count_other(rocl_sequence_counts *c, uint64_t sequence);
 
-static inline bool rocl_pack_count(rocl_pack_counts *c, uint64_t sequence)
+static inline bool rocl_sequence_count(rocl_sequence_counts *c, uint64_t sequence)
 {
-    uint32_t i = c->recent[sequence % ROCL_PACK_RECENT];
+    uint32_t i = c->recent[sequence % ROCL_SEQUENCES_RECENT];
     if (i >= c->count || c->all[i].number != sequence)
-        return rocl_pack_count_other(c, sequence);
+        return rocl_sequence_count_other(c, sequence);
     c->all[i].records++;
     return true;
 }
 
-void rocl_pack_counts_free(rocl_pack_counts *c);
+void rocl_sequence_counts_free(rocl_sequence_counts *c);
 /* All that the capture has, in their order; free them. */
-rocl_status rocl_packer_sequences(const rocl_packer *p, rocl_packed_sequence **all, size_t *count,
-                                  rocl_error *err);
+rocl_status rocl_encoder_sequences(const rocl_encoder *p, rocl_sequence **all, size_t *count,
+                                   rocl_error *err);
 
 /* Neighbouring sequences, and how much they are together. */
-typedef struct rocl_pack_part {
+typedef struct rocl_part_range {
     size_t first, last; /* of the sequences, the last one is not in it */
     uint64_t weight;
-} rocl_pack_part;
+} rocl_part_range;
 
-#define ROCL_PACK_PARTS 16 /* at most */
+#define ROCL_PARTS_MAX 16 /* at most */
 
 /* Cuts sequences to parts that can be written side by side, of about the same weight; none weighs
  * much less than `least`, if there are several. One at least, also of no sequences. How, depends on
  * nothing but the sequences. Returns how many there are. */
-size_t rocl_pack_cut(const rocl_packed_sequence *all, size_t count,
-                     uint64_t (*weight)(const rocl_packed_sequence *), uint64_t least,
-                     rocl_pack_part parts[ROCL_PACK_PARTS]);
+size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
+                      uint64_t (*weight)(const rocl_sequence *), uint64_t least,
+                      rocl_part_range parts[ROCL_PARTS_MAX]);
 /* Starts to read a sorter in these parts. */
-rocl_status rocl_pack_start(rocl_sorter *s, const rocl_packed_sequence *all,
-                            const rocl_pack_part *parts, size_t count, rocl_error *err);
+rocl_status rocl_start_parts(rocl_sorter *s, const rocl_sequence *all, const rocl_part_range *parts,
+                             size_t count, rocl_error *err);
 
 /* ---- pack_sink.c ---- */
 
 /* An empty sorter for a capture, in place of the former one's. */
-rocl_status rocl_packer_begin(rocl_packer *p, const rocl_capture *c, rocl_error *err);
-void rocl_packer_forget(rocl_packer *p);
-/* All of a sink but begin_capture and end_capture: its struct begins with the packer, which is what
- * `self` points to. */
-rocl_sink rocl_packer_sink(rocl_packer *first);
+rocl_status rocl_encoder_begin(rocl_encoder *p, const rocl_capture *c, rocl_error *err);
+void rocl_encoder_forget(rocl_encoder *p);
+/* All of a sink but begin_capture and end_capture: its struct begins with the encoder, which is
+ * what `self` points to. */
+rocl_sink rocl_encoder_sink(rocl_encoder *first);
 
 /* The number of the sequence that a key is of, and what it says. */
 static inline uint64_t rocl_sequence_of(const uint64_t *key)
 {
-    return key[0] >> ROCL_PACK_GROUP_SHIFT;
+    return key[0] >> ROCL_SEQUENCE_SHIFT;
 }
 
-static inline uint64_t rocl_sequence_number(rocl_room room, uint32_t index)
+static inline uint64_t rocl_sequence_number(rocl_sequence_kind kind, uint32_t index)
 {
-    return (uint64_t)room * ROCL_PACK_INDEXES + index;
+    return (uint64_t)kind * ROCL_SEQUENCE_INDEXES + index;
 }
 
-static inline rocl_room rocl_sequence_room(uint64_t sequence)
+static inline rocl_sequence_kind rocl_sequence_kind_of(uint64_t sequence)
 {
-    return (rocl_room)(sequence / ROCL_PACK_INDEXES);
+    return (rocl_sequence_kind)(sequence / ROCL_SEQUENCE_INDEXES);
 }
 
 static inline uint32_t rocl_sequence_index(uint64_t sequence)
 {
-    return (uint32_t)(sequence % ROCL_PACK_INDEXES);
+    return (uint32_t)(sequence % ROCL_SEQUENCE_INDEXES);
 }
 
 /* A record as it comes back. */
-typedef struct rocl_packed_arg {
+typedef struct rocl_track_arg {
     uint32_t name;
     const char *value;
     size_t len;
-} rocl_packed_arg;
+} rocl_track_arg;
 
-typedef struct rocl_packed {
-    rocl_room room;
+typedef struct rocl_track_event {
+    rocl_sequence_kind sequence;
     uint32_t index;
     int64_t time, end; /* ns */
     rocl_kind kind;
@@ -179,14 +179,14 @@ typedef struct rocl_packed {
     uint32_t counter;
     int64_t place[5];
     double value;
-} rocl_packed;
+} rocl_track_event;
 
 /* The first key word of a record that is to come back under another index. */
-uint64_t rocl_packed_key(const rocl_sort_record *r, uint32_t index);
+uint64_t rocl_record_key_at(const rocl_sort_record *r, uint32_t index);
 
 /* Fills *e; the args point into the record. False: the record is broken (a fault of ours). */
-bool rocl_packed_read(const rocl_sort_record *r, rocl_packed *e);
-bool rocl_packed_next_arg(rocl_packed *e, rocl_packed_arg *arg);
+bool rocl_record_decode(const rocl_sort_record *r, rocl_track_event *e);
+bool rocl_track_event_next_arg(rocl_track_event *e, rocl_track_arg *arg);
 
 /* Bytes per second over `ns` > 0; sizes out of a file may be absurd, the rate still fits int64. */
 static inline uint64_t rocl_rate(uint64_t bytes, int64_t ns)

@@ -18,7 +18,7 @@ rocl_status chrome_next(chrome_sink *c, rocl_error *err)
     rocl_status st = chrome_stream_flush(c->stream, false, err);
     if (st == ROCL_OK)
         st = rocl_sorter_next(c->part->sorter, &c->record, &c->more, err);
-    if (st == ROCL_OK && c->more && !rocl_packed_read(&c->record, &c->event))
+    if (st == ROCL_OK && c->more && !rocl_record_decode(&c->record, &c->event))
         st = rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
     return st;
 }
@@ -41,11 +41,11 @@ static rocl_status begin_capture(void *self, const rocl_capture *capture, rocl_e
 {
     chrome_sink *c = self;
     c->part = &c->parts[capture->index];
-    c->part->sorter = c->packer.sorter = rocl_packer_sorter(&c->packer);
+    c->part->sorter = c->encoder.sorter = rocl_encoder_sorter(&c->encoder);
     if (!c->part->sorter)
         return rocl_fail_memory(err);
     rocl_trace_window(c->trace, &c->from, &c->to);
-    rocl_status st = rocl_packer_check(capture, err);
+    rocl_status st = rocl_encoder_check(capture, err);
     if (st == ROCL_OK && c->opt.flows)
         st = chrome_links_open(&c->part->links, c->trace, err);
     return st;
@@ -64,7 +64,7 @@ static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error
         const rocl_event *e = rocl_batch_event(b, i);
         widen(&c->spans[worker], e->start, e->end);
     }
-    rocl_status st = rocl_packer_batch(&c->packer, worker, b, err);
+    rocl_status st = rocl_encode_batch(&c->encoder, worker, b, err);
     if (st == ROCL_OK && c->opt.flows)
         st = chrome_links_add(&c->part->links, worker, b, err);
     return st;
@@ -80,7 +80,7 @@ static rocl_status history(void *self, unsigned worker, rocl_batch *b, rocl_erro
         if (first <= c->to)
             widen(&c->spans[worker], first, e->end < c->to ? e->end : c->to);
     }
-    return rocl_packer_history(&c->packer, worker, b, err);
+    return rocl_encode_history(&c->encoder, worker, b, err);
 }
 
 static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
@@ -112,15 +112,15 @@ static void forget_part(chrome_part *p)
 
 static rocl_status write_room(chrome_sink *c, rocl_error *err)
 {
-    switch (c->event.room) {
-    case ROCL_ROOM_HOST:
+    switch (c->event.sequence) {
+    case ROCL_SEQUENCE_HOST:
         return chrome_write_host(c, err);
-    case ROCL_ROOM_GPU:
-    case ROCL_ROOM_MEMORY:
-        return chrome_write_work(c, c->event.room, err);
-    case ROCL_ROOM_ALLOCATED:
+    case ROCL_SEQUENCE_GPU:
+    case ROCL_SEQUENCE_MEMORY:
+        return chrome_write_work(c, c->event.sequence, err);
+    case ROCL_SEQUENCE_ALLOCATED:
         return chrome_write_allocated(c, err);
-    case ROCL_ROOM_PMC:
+    case ROCL_SEQUENCE_PMC:
         return chrome_write_pmc(c, err);
     default:
         return chrome_write_sampled(c, err);
@@ -183,7 +183,7 @@ static rocl_status open_sink(chrome_sink *c, rocl_error *err)
         return rocl_fail_memory(err);
     for (unsigned w = 0; w < t->opt.jobs; w++)
         c->spans[w] = (chrome_span){INT64_MAX, INT64_MIN};
-    rocl_status st = rocl_packer_open(&c->packer, err);
+    rocl_status st = rocl_encoder_open(&c->encoder, err);
     if (st == ROCL_OK)
         st = chrome_stream_open(&c->stream, t, &c->opt, err);
     return st ? st : chrome_world_open(&c->world, c->stream, t, err);
@@ -195,7 +195,7 @@ static void close_sink(chrome_sink *c)
         forget_part(&c->parts[i]);
     chrome_world_close(&c->world);
     chrome_stream_abort(c->stream);
-    rocl_packer_close(&c->packer);
+    rocl_encoder_close(&c->encoder);
     free(c->parts);
     free(c->spans);
 }
@@ -203,8 +203,8 @@ static void close_sink(chrome_sink *c)
 rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
                               rocl_chrome_report *report, rocl_error *err)
 {
-    chrome_sink c = {.trace = t, .opt = *o, .packer = {.trace = t}};
-    rocl_sink sink = rocl_packer_sink(&c.packer);
+    chrome_sink c = {.trace = t, .opt = *o, .encoder = {.trace = t}};
+    rocl_sink sink = rocl_encoder_sink(&c.encoder);
     sink.begin_capture = begin_capture;
     sink.events = events;
     sink.history = history;

@@ -1,4 +1,4 @@
-/* The Chrome trace-event sink, room by room:
+/* The Chrome trace-event sink, file by file:
  *
  *     chrome.c    the sink: batches -> sorted records, one sorter a capture; when all captures are
  *                 in and the time base is known, records -> the rooms below
@@ -132,7 +132,7 @@ rocl_status chrome_links_open(chrome_links *l, rocl_trace *t, rocl_error *err);
 rocl_status chrome_links_add(chrome_links *l, unsigned worker, const rocl_batch *b,
                              rocl_error *err);
 rocl_status chrome_links_resolve(chrome_links *l, rocl_error *err);
-uint8_t chrome_links_of(chrome_links *l, const rocl_packed *e); /* 0 or CHROME_FLOW_* */
+uint8_t chrome_links_of(chrome_links *l, const rocl_track_event *e); /* 0 or CHROME_FLOW_* */
 void chrome_links_free(chrome_links *l);
 
 /* ---- chrome.c ---- */
@@ -149,7 +149,7 @@ typedef struct chrome_span { /* what a worker has seen */
 } chrome_span;
 
 typedef struct chrome_sink {
-    rocl_packer packer; /* first: see rocl_packer_sink */
+    rocl_encoder encoder; /* first: see rocl_encoder_sink */
     rocl_trace *trace;
     rocl_chrome_options opt;
     chrome_span *spans; /* by worker */
@@ -159,7 +159,7 @@ typedef struct chrome_sink {
     chrome_stream *stream;
     chrome_world world;
     rocl_sort_record record; /* at hand, and what is in it */
-    rocl_packed event;
+    rocl_track_event event;
     bool more;
     rocl_chrome_report report;
 } chrome_sink;
@@ -167,9 +167,9 @@ typedef struct chrome_sink {
 /* Reads the next record; c->more false at the end. */
 rocl_status chrome_next(chrome_sink *c, rocl_error *err);
 /* Is the record at hand still of this row or group of rows? */
-static inline bool chrome_same(const chrome_sink *c, rocl_room room, uint32_t index)
+static inline bool chrome_same(const chrome_sink *c, rocl_sequence_kind kind, uint32_t index)
 {
-    return c->more && c->event.room == room && c->event.index == index;
+    return c->more && c->event.sequence == kind && c->event.index == index;
 }
 /* CHROME_FLOW_* of the record at hand, where arrows are wanted. */
 uint8_t chrome_flow(chrome_sink *c);
@@ -179,7 +179,7 @@ void chrome_event(chrome_sink *c, uint32_t pid, uint32_t tid);
 /* ---- the rooms: each writes its records from the one at hand on ---- */
 
 rocl_status chrome_write_host(chrome_sink *c, rocl_error *err);
-rocl_status chrome_write_work(chrome_sink *c, rocl_room room, rocl_error *err);
+rocl_status chrome_write_work(chrome_sink *c, rocl_sequence_kind kind, rocl_error *err);
 rocl_status chrome_write_allocated(chrome_sink *c, rocl_error *err);
 rocl_status chrome_write_pmc(chrome_sink *c, rocl_error *err);
 rocl_status chrome_write_sampled(chrome_sink *c, rocl_error *err);

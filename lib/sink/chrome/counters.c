@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/json_put.h"
 #include "sink/chrome/chrome.h"
-#include "timeline/shown.h"
+#include "timeline/displayed.h"
 
 typedef struct series {
     rocl_buf name; /* escaped; empty: not met yet */
@@ -93,7 +93,7 @@ static void show_levels(levels *l)
 
 static void add_to_level(levels *l, bool inside)
 {
-    const rocl_packed *e = &l->c->event;
+    const rocl_track_event *e = &l->c->event;
     uint32_t agent = at_most(e->agent, l->count);
     l->agents[agent].sum += (uint64_t)e->delta;
     if (inside && e->delta)
@@ -108,7 +108,7 @@ rocl_status chrome_write_allocated(chrome_sink *c, rocl_error *err)
     l.agents = new_series(l.count + (size_t)1);
     if (!l.agents)
         return rocl_fail_memory(err);
-    while (st == ROCL_OK && chrome_same(c, ROCL_ROOM_ALLOCATED, l.process)) {
+    while (st == ROCL_OK && chrome_same(c, ROCL_SEQUENCE_ALLOCATED, l.process)) {
         if (!begun && c->event.time >= c->from) {
             show_levels(&l);
             begun = true;
@@ -128,7 +128,7 @@ rocl_status chrome_write_allocated(chrome_sink *c, rocl_error *err)
 typedef struct pmc {
     chrome_sink *c;
     series *counters; /* counter_count + 1 */
-    rocl_shown shown;
+    rocl_displayed shown;
 } pmc;
 
 /* The GPU's process, else the counter's. */
@@ -160,21 +160,21 @@ static void run_out(pmc *m, int64_t until, uint32_t successor)
 {
     uint32_t counter;
     int64_t when;
-    while (rocl_shown_end(&m->shown, until, successor, &counter, &when))
+    while (rocl_displayed_end(&m->shown, until, successor, &counter, &when))
         write_value(m->c, &m->counters[counter], when, 0);
 }
 
 static void write_one(pmc *m, uint32_t agent)
 {
     chrome_sink *c = m->c;
-    const rocl_packed *e = &c->event;
+    const rocl_track_event *e = &c->event;
     uint32_t counter = at_most(e->counter, c->world.capture->counter_count);
     series *s = &m->counters[counter];
     if (!s->name.len)
         place_counter(c, s, agent, counter_at(c, counter), "", "");
     run_out(m, e->time, counter);
     write_value(c, s, e->time, e->value);
-    rocl_shown_set(&m->shown, counter, e->end);
+    rocl_displayed_set(&m->shown, counter, e->end);
 }
 
 rocl_status chrome_write_pmc(chrome_sink *c, rocl_error *err)
@@ -182,15 +182,15 @@ rocl_status chrome_write_pmc(chrome_sink *c, rocl_error *err)
     uint32_t index = c->event.index, count = c->world.capture->counter_count + 1;
     pmc m = {.c = c, .counters = new_series(count)};
     rocl_status st = ROCL_OK;
-    if (!rocl_shown_open(&m.shown, count) || !m.counters)
+    if (!rocl_displayed_open(&m.shown, count) || !m.counters)
         st = rocl_fail_memory(err);
-    while (st == ROCL_OK && chrome_same(c, ROCL_ROOM_PMC, index)) {
+    while (st == ROCL_OK && chrome_same(c, ROCL_SEQUENCE_PMC, index)) {
         write_one(&m, index);
         st = chrome_next(c, err);
     }
     if (st == ROCL_OK)
         run_out(&m, INT64_MAX, ROCL_NONE);
-    rocl_shown_close(&m.shown);
+    rocl_displayed_close(&m.shown);
     free_series(m.counters, count);
     return st;
 }
@@ -217,7 +217,7 @@ static series *place_at(sampled *s, uint64_t key)
 static void name_place(chrome_sink *c, series *s)
 {
     static const char *const places[5] = {"xcc", "se", "instance", "sa", "wgp"};
-    const rocl_packed *e = &c->event;
+    const rocl_track_event *e = &c->event;
     const rocl_counter *known = counter_at(c, e->index);
     rocl_counter k = known ? *known : (rocl_counter){.agent = ROCL_NONE};
     char where[192] = "";
@@ -232,7 +232,7 @@ static void name_place(chrome_sink *c, series *s)
 
 static rocl_status write_sample(chrome_sink *c, sampled *places, rocl_error *err)
 {
-    const rocl_packed *e = &c->event;
+    const rocl_track_event *e = &c->event;
     series *s = place_at(places, rocl_mix64(e->address ^ e->thread));
     if (!s)
         return rocl_fail_memory(err);
@@ -247,7 +247,7 @@ rocl_status chrome_write_sampled(chrome_sink *c, rocl_error *err)
     uint32_t index = c->event.index;
     sampled places = {0};
     rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && chrome_same(c, ROCL_ROOM_SAMPLED, index)) {
+    while (st == ROCL_OK && chrome_same(c, ROCL_SEQUENCE_SAMPLED, index)) {
         st = write_sample(c, &places, err);
         if (st == ROCL_OK)
             st = chrome_next(c, err);

@@ -58,7 +58,7 @@ static char *put_dim(char *p, const uint32_t d[3])
     return p;
 }
 
-static char *put_queue(char *p, const rocl_capture *c, const rocl_packed *e)
+static char *put_queue(char *p, const rocl_capture *c, const rocl_track_event *e)
 {
     if (e->stream != ROCL_NONE) {
         p = PUT(p, ",\"stream\":");
@@ -71,7 +71,7 @@ static char *put_queue(char *p, const rocl_capture *c, const rocl_packed *e)
     return p;
 }
 
-static char *put_kernel(char *p, const chrome_formatter *f, const rocl_packed *e)
+static char *put_kernel(char *p, const chrome_formatter *f, const rocl_track_event *e)
 {
     if (e->grid[0]) { /* it is known */
         p = PUT(p, ",\"grid\":");
@@ -95,7 +95,7 @@ static char *put_kernel(char *p, const chrome_formatter *f, const rocl_packed *e
 }
 
 /* Bytes per nanosecond are GB/s; sizes out of a file may be absurd. */
-static char *put_bandwidth(char *p, const rocl_packed *e)
+static char *put_bandwidth(char *p, const rocl_track_event *e)
 {
     double rate = e->duration > 0 ? (double)e->size * 1000 / (double)e->duration : 0;
     if (rate <= 0 || rate >= 1e18)
@@ -110,7 +110,7 @@ static char *put_bytes(char *p, uint64_t bytes)
     return rocl_put_u64(p, bytes);
 }
 
-static char *put_work(char *p, const chrome_formatter *f, const rocl_packed *e)
+static char *put_work(char *p, const chrome_formatter *f, const rocl_track_event *e)
 {
     switch (e->kind) {
     case ROCL_DISPATCH:
@@ -128,7 +128,7 @@ static char *put_work(char *p, const chrome_formatter *f, const rocl_packed *e)
     }
 }
 
-static char *put_correlation(char *p, const chrome_formatter *f, const rocl_packed *e)
+static char *put_correlation(char *p, const chrome_formatter *f, const rocl_track_event *e)
 {
     if (!f->trace->opt.args || !e->stack_id)
         return p;
@@ -151,7 +151,7 @@ static rocl_status put_agent(chrome_formatter *f, const rocl_capture *c, const c
     return ROCL_OK;
 }
 
-static rocl_status put_ends(chrome_formatter *f, const rocl_capture *c, const rocl_packed *e,
+static rocl_status put_ends(chrome_formatter *f, const rocl_capture *c, const rocl_track_event *e,
                             rocl_error *err)
 {
     uint32_t src = e->op ? e->other_agent : e->agent, dst = e->op ? e->agent : e->other_agent;
@@ -165,20 +165,20 @@ static rocl_status put_ends(chrome_formatter *f, const rocl_capture *c, const ro
 enum { ARGS_COMPARED = 64 };
 
 /* A name that came before gets a number: keys of an object differ. */
-static bool came_before(rocl_packed e, const rocl_packed_arg *arg)
+static bool came_before(rocl_track_event e, const rocl_track_arg *arg)
 {
-    rocl_packed_arg other;
-    while (rocl_packed_next_arg(&e, &other) && other.value != arg->value)
+    rocl_track_arg other;
+    while (rocl_track_event_next_arg(&e, &other) && other.value != arg->value)
         if (other.name == arg->name)
             return true;
     return false;
 }
 
-static rocl_status put_args(chrome_formatter *f, rocl_packed *e, rocl_error *err)
+static rocl_status put_args(chrome_formatter *f, rocl_track_event *e, rocl_error *err)
 {
-    const rocl_packed all = *e;
-    rocl_packed_arg arg;
-    for (unsigned n = 1; rocl_packed_next_arg(e, &arg); n++) {
+    const rocl_track_event all = *e;
+    rocl_track_arg arg;
+    for (unsigned n = 1; rocl_track_event_next_arg(e, &arg); n++) {
         const rocl_cached_text *name = rocl_text_cache_get(&f->texts, arg.name);
         if (!name)
             return rocl_fail_memory(err);
@@ -201,10 +201,10 @@ static rocl_status put_args(chrome_formatter *f, rocl_packed *e, rocl_error *err
 /* ---- events ---- */
 
 /* "name", "cat", row and times, and the begin of "args". */
-static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const rocl_packed *e,
+static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const rocl_track_event *e,
                             rocl_error *err)
 {
-    bool host = e->room == ROCL_ROOM_HOST, named = e->name != ROCL_NONE && e->name;
+    bool host = e->sequence == ROCL_SEQUENCE_HOST, named = e->name != ROCL_NONE && e->name;
     bool category = host && e->category != ROCL_NONE && e->category;
     bool slice = e->kind != ROCL_INSTANT || line->flow;
     const char *kind = rocl_kind_name(e->kind);
@@ -233,7 +233,7 @@ static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const 
 }
 
 static void put_flow(chrome_formatter *f, const chrome_line *line, const rocl_capture *c,
-                     const rocl_packed *e)
+                     const rocl_track_event *e)
 {
     char flow[96], *p = PUT(flow, ",\"bind_id\":\"0x");
     p = rocl_put_hex(p, rocl_link_id(c, e->stack_id), 1, false);
@@ -243,7 +243,7 @@ static void put_flow(chrome_formatter *f, const chrome_line *line, const rocl_ca
 }
 
 /* Arguments come each with a comma before it: the first becomes the begin of the object. */
-static rocl_status put_details(chrome_formatter *f, const rocl_capture *c, rocl_packed *e,
+static rocl_status put_details(chrome_formatter *f, const rocl_capture *c, rocl_track_event *e,
                                rocl_error *err)
 {
     static const char head[] = ",\"args\":{";
@@ -255,11 +255,11 @@ static rocl_status put_details(chrome_formatter *f, const rocl_capture *c, rocl_
         return rocl_fail_memory(err);
     b->len += HEAD - 1; /* the first comma becomes its last byte */
     char *start = (char *)b->data + b->len, *p = start;
-    if (e->room != ROCL_ROOM_HOST)
+    if (e->sequence != ROCL_SEQUENCE_HOST)
         p = put_work(put_queue(p, c, e), f, e);
     p = put_correlation(p, f, e);
     b->len += (size_t)(p - start);
-    if (e->room == ROCL_ROOM_HOST)
+    if (e->sequence == ROCL_SEQUENCE_HOST)
         st = put_args(f, e, err);
     else if (e->kind == ROCL_COPY)
         st = put_ends(f, c, e, err);
@@ -281,8 +281,8 @@ static rocl_status format_event(chrome_formatter *f, const chrome_line *line, co
     uint64_t key[4];
     memcpy(key, body, sizeof key);
     const rocl_sort_record rec = {key, body + sizeof key, line->size - sizeof key};
-    rocl_packed e;
-    if (!rocl_packed_read(&rec, &e))
+    rocl_track_event e;
+    if (!rocl_record_decode(&rec, &e))
         return rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
     rocl_status st = put_head(f, line, &e, err);
     if (st == ROCL_OK)

@@ -27,7 +27,7 @@ typedef struct row {
 static row row_of(work *w)
 {
     chrome_sink *c = w->c;
-    const rocl_packed *e = &c->event;
+    const rocl_track_event *e = &c->event;
     /* Not every source knows streams, and barriers have none. */
     bool by_queue = c->opt.group_by_queue || (e->stream == ROCL_NONE && e->queue != ROCL_NONE);
     row r = {.place = by_queue ? QUEUE : STREAM, .id = by_queue ? e->queue : e->stream};
@@ -129,12 +129,12 @@ static rocl_status write_slice(work *w, rocl_error *err)
     return ROCL_OK;
 }
 
-rocl_status chrome_write_work(chrome_sink *c, rocl_room room, rocl_error *err)
+rocl_status chrome_write_work(chrome_sink *c, rocl_sequence_kind kind, rocl_error *err)
 {
     work w = {.c = c, .process = c->event.index};
     rocl_open_slice ended;
     rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && chrome_same(c, room, w.process)) {
+    while (st == ROCL_OK && chrome_same(c, kind, w.process)) {
         while (rocl_lanes_close(&w.lanes, c->event.time, &ended))
             ;
         st = write_slice(&w, err);

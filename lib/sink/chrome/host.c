@@ -59,7 +59,7 @@ rocl_status chrome_write_host(chrome_sink *c, rocl_error *err)
     uint32_t index = c->event.index;
     rocl_status st = ROCL_OK;
     open_thread(&h, c);
-    while (st == ROCL_OK && chrome_same(c, ROCL_ROOM_HOST, index)) {
+    while (st == ROCL_OK && chrome_same(c, ROCL_SEQUENCE_HOST, index)) {
         /* Only slices can have arrows: a mark with one becomes a slice without duration. */
         if (c->event.kind == ROCL_INSTANT && !chrome_flow(c))
             chrome_event(c, h.pid, h.tid);

@@ -74,7 +74,7 @@ rocl_status chrome_links_resolve(chrome_links *l, rocl_error *err)
     return st;
 }
 
-uint8_t chrome_links_of(chrome_links *l, const rocl_packed *e)
+uint8_t chrome_links_of(chrome_links *l, const rocl_track_event *e)
 {
     if (!e->stack_id || !rocl_idset_next(&l->stacks, e->stack_id))
         return 0;

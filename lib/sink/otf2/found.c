@@ -7,11 +7,11 @@
 
 static uint32_t process_of(const ot_part *p)
 {
-    switch (p->event.room) {
-    case ROCL_ROOM_HOST:
+    switch (p->event.sequence) {
+    case ROCL_SEQUENCE_HOST:
         return ot_host_process(p);
-    case ROCL_ROOM_GPU:
-    case ROCL_ROOM_MEMORY:
+    case ROCL_SEQUENCE_GPU:
+    case ROCL_SEQUENCE_MEMORY:
         return ot_work_process(p);
     default:
         return ot_metric_process(p);
@@ -20,13 +20,13 @@ static uint32_t process_of(const ot_part *p)
 
 uint32_t ot_found_new(ot_part *p, uint32_t number)
 {
-    const rocl_packed *e = &p->event;
+    const rocl_track_event *e = &p->event;
     if (!ROCL_GROW(p->found, p->found_cap, p->found_count + (size_t)1))
         return ROCL_NONE;
     p->found[p->found_count] = (ot_found){.number = number,
                                           .beside = p->found_count,
                                           .location = ROCL_NONE,
-                                          .room = e->room,
+                                          .sequence = e->sequence,
                                           .kind = e->kind,
                                           .index = e->index,
                                           .process = process_of(p),
@@ -41,11 +41,11 @@ uint32_t ot_found_new(ot_part *p, uint32_t number)
 static uint32_t location_of(ot_sink *s, const ot_found *f)
 {
     ot_world *w = &s->world;
-    switch (f->room) {
-    case ROCL_ROOM_HOST:
+    switch (f->sequence) {
+    case ROCL_SEQUENCE_HOST:
         return ot_host_location(w, f);
-    case ROCL_ROOM_GPU:
-    case ROCL_ROOM_MEMORY:
+    case ROCL_SEQUENCE_GPU:
+    case ROCL_SEQUENCE_MEMORY:
         return ot_work_location(w, f);
     default:
         return ot_metric_location(w, f);
@@ -95,8 +95,8 @@ static int by_sequence(const void *a, const void *b, void *found)
 {
     const ot_found *x = (const ot_found *)found + *(const uint32_t *)a,
                    *y = (const ot_found *)found + *(const uint32_t *)b;
-    if (x->room != y->room)
-        return x->room < y->room ? -1 : 1;
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
     return x->waits < y->waits ? -1 : x->waits > y->waits;
 }
 
@@ -113,8 +113,8 @@ rocl_status ot_found_aside(ot_sink *s, ot_pass *second, rocl_error *err)
     qsort_r(second->places, count, sizeof *second->places, by_sequence, s->found);
     for (size_t i = 0; i < count; i++) {
         const ot_found *f = &s->found[second->places[i]];
-        second->sequences[i] = (rocl_packed_sequence){
-            .number = rocl_sequence_number(f->room, f->waits), .records = f->aside};
+        second->sequences[i] = (rocl_sequence){
+            .number = rocl_sequence_number(f->sequence, f->waits), .records = f->aside};
     }
     second->sequence_count = count;
     second->input = s->aside;

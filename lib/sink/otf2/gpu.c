@@ -99,7 +99,7 @@ uint32_t ot_work_location(ot_world *w, const ot_found *f)
 uint64_t ot_work_key(const ot_part *p)
 {
     const ot_world *w = &p->sink->world;
-    const rocl_packed *e = &p->event;
+    const rocl_track_event *e = &p->event;
     uint64_t agent = e->agent != ROCL_NONE ? e->agent : w->capture->agent_count;
     uint64_t number = place_number(w, spot_of(w, e->kind, e->agent, e->queue, e->stream));
     return agent << 34 ^ number;
@@ -115,7 +115,7 @@ static OTF2_RegionRole alloc_role(const char *name)
                                                                    : OTF2_REGION_ROLE_ALLOCATE;
 }
 
-ot_region ot_work_region(const ot_part *p, const rocl_packed *e)
+ot_region ot_work_region(const ot_part *p, const rocl_track_event *e)
 {
     static const struct {
         ot_word category;
@@ -155,7 +155,7 @@ static void note_size(ot_part *p, ot_word word, const uint32_t size[3])
     ot_note_text(p, p->sink->words[word], ot_text(p->defs, text));
 }
 
-static void note_launch(ot_part *p, const rocl_packed *e)
+static void note_launch(ot_part *p, const rocl_track_event *e)
 {
     const uint32_t *words = p->sink->words;
     ot_note_uint(p, words[W_DISPATCH_ID], e->dispatch_id);
@@ -165,7 +165,7 @@ static void note_launch(ot_part *p, const rocl_packed *e)
     ot_note_uint(p, words[W_SCRATCH], (uint64_t)e->private_segment);
 }
 
-static void note_place(ot_part *p, const rocl_packed *e)
+static void note_place(ot_part *p, const rocl_track_event *e)
 {
     const ot_sink *s = p->sink;
     const ot_world *w = &s->world;
@@ -177,7 +177,7 @@ static void note_place(ot_part *p, const rocl_packed *e)
         ot_note_uint(p, s->words[W_STACK_ID], e->stack_id);
 }
 
-void ot_work_notes(ot_part *p, const rocl_packed *e)
+void ot_work_notes(ot_part *p, const rocl_track_event *e)
 {
     const ot_sink *s = p->sink;
     if (e->kind == ROCL_COPY || e->kind == ROCL_ALLOC || e->kind == ROCL_SCRATCH)
@@ -198,7 +198,7 @@ void ot_work_notes(ot_part *p, const rocl_packed *e)
 /* ---- copies ---- */
 
 /* Between groups, that is: within one there is nobody to draw an arrow to. */
-ot_transfer ot_transfer_begin(ot_part *p, OTF2_EvtWriter *w, ot_found *f, const rocl_packed *e,
+ot_transfer ot_transfer_begin(ot_part *p, OTF2_EvtWriter *w, ot_found *f, const rocl_track_event *e,
                               uint64_t *match)
 {
     const ot_sink *s = p->sink;

@@ -81,7 +81,7 @@ static OTF2_RegionRole role_of(const char *name)
     return begins_with_any(name, frees) ? OTF2_REGION_ROLE_DEALLOCATE : OTF2_REGION_ROLE_FUNCTION;
 }
 
-ot_region ot_host_region(const ot_part *p, const rocl_packed *e)
+ot_region ot_host_region(const ot_part *p, const rocl_track_event *e)
 {
     const ot_sink *s = p->sink;
     ot_region r = {.name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name,
@@ -112,7 +112,7 @@ static bool is_number(const char *p, size_t n, int64_t *v)
     return strcmp(text, back) == 0;
 }
 
-static void note_arg(ot_part *p, const rocl_packed_arg *a)
+static void note_arg(ot_part *p, const rocl_track_arg *a)
 {
     int64_t v;
     if (is_number(a->value, a->len, &v)) {
@@ -124,11 +124,11 @@ static void note_arg(ot_part *p, const rocl_packed_arg *a)
     ot_note_text(p, a->name, text);
 }
 
-void ot_host_notes(ot_part *p, rocl_packed *e)
+void ot_host_notes(ot_part *p, rocl_track_event *e)
 {
     const ot_sink *s = p->sink;
-    rocl_packed_arg arg;
-    while (rocl_packed_next_arg(e, &arg))
+    rocl_track_arg arg;
+    while (rocl_track_event_next_arg(e, &arg))
         note_arg(p, &arg);
     if (s->trace->opt.args && e->stack_id)
         ot_note_uint(p, s->words[W_STACK_ID], e->stack_id);

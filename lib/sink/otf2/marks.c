@@ -7,7 +7,7 @@
 #include "sink/otf2/ot.h"
 
 /* Samples of call stacks are instants as well, but nobody set them as a mark. */
-static bool is_mark(const rocl_trace *t, const rocl_packed *e)
+static bool is_mark(const rocl_trace *t, const rocl_track_event *e)
 {
     if (e->kind != ROCL_INSTANT)
         return e->kind == ROCL_MARKER;
@@ -18,7 +18,7 @@ static bool is_mark(const rocl_trace *t, const rocl_packed *e)
 rocl_status ot_keep_mark(ot_part *p, uint32_t number, rocl_error *err)
 {
     const ot_sink *s = p->sink;
-    const rocl_packed *e = &p->event;
+    const rocl_track_event *e = &p->event;
     if (!is_mark(s->trace, e))
         return ROCL_OK;
     const uint64_t *rest = p->record.key;

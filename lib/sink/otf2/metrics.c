@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "sink/otf2/ot.h"
-#include "timeline/shown.h"
+#include "timeline/displayed.h"
 
 typedef struct meter { /* one value over time */
     uint32_t metric;
@@ -35,11 +35,11 @@ static uint32_t counter_process(const rocl_counter *k)
 
 uint32_t ot_metric_process(const ot_part *p)
 {
-    const rocl_packed *e = &p->event;
-    switch (e->room) {
-    case ROCL_ROOM_PMC:
+    const rocl_track_event *e = &p->event;
+    switch (e->sequence) {
+    case ROCL_SEQUENCE_PMC:
         return counter_process(counter_at(&p->sink->world, e->counter));
-    case ROCL_ROOM_SAMPLED:
+    case ROCL_SEQUENCE_SAMPLED:
         return e->thread;
     default:
         return e->index;
@@ -57,9 +57,9 @@ static uint32_t group_of_agent(ot_world *w, uint32_t agent, uint32_t process)
     return ot_agent_group(w, process, agent);
 }
 
-static const char *bytes_name(rocl_room room)
+static const char *bytes_name(rocl_sequence_kind kind)
 {
-    return room == ROCL_ROOM_ALLOCATED ? "Allocated memory" : "Copy bandwidth";
+    return kind == ROCL_SEQUENCE_ALLOCATED ? "Allocated memory" : "Copy bandwidth";
 }
 
 static const char *counter_name(const ot_world *w, const rocl_counter *k)
@@ -72,18 +72,18 @@ uint32_t ot_metric_location(ot_world *w, const ot_found *f)
     const rocl_counter *k = counter_at(w, f->index);
     uint32_t group;
     const char *name;
-    switch (f->room) {
-    case ROCL_ROOM_PMC:
+    switch (f->sequence) {
+    case ROCL_SEQUENCE_PMC:
         group = group_of_agent(w, f->index, f->process);
         name = "Counters";
         break;
-    case ROCL_ROOM_SAMPLED:
+    case ROCL_SEQUENCE_SAMPLED:
         group = group_of_agent(w, k ? k->agent : ROCL_NONE, f->process);
         name = counter_name(w, k);
         break;
     default:
         group = ot_process_group(w, f->process);
-        name = bytes_name(f->room);
+        name = bytes_name(f->sequence);
     }
     return ot_location_new(w, group, OTF2_LOCATION_TYPE_METRIC, name);
 }
@@ -146,8 +146,8 @@ static void define_sum(meters *m, meter *of, uint32_t agent)
     const ot_world *w = &p->sink->world;
     const ot_found *f = &p->found[m->location];
     bool known = agent < w->capture->agent_count;
-    const char *what = bytes_name(f->room);
-    const char *unit = f->room == ROCL_ROOM_ALLOCATED ? "bytes" : "bytes/s";
+    const char *what = bytes_name(f->sequence);
+    const char *unit = f->sequence == ROCL_SEQUENCE_ALLOCATED ? "bytes" : "bytes/s";
     char name[192];
     snprintf(name, sizeof name, "%s", what);
     if (!ot_is_gpu(w, agent))
@@ -181,7 +181,7 @@ rocl_status ot_write_bandwidth(ot_part *p, rocl_error *err)
     uint32_t process = p->event.index;
     meters m;
     rocl_status st = open_meters(&m, p, agent_count(p) + (size_t)1, err);
-    while (st == ROCL_OK && ot_same(p, ROCL_ROOM_BANDWIDTH, process)) {
+    while (st == ROCL_OK && ot_same(p, ROCL_SEQUENCE_BANDWIDTH, process)) {
         uint32_t agent = at_most(p->event.agent, agent_count(p));
         m.all[agent].sum += p->event.op ? 0 - p->event.size : p->event.size;
         write_sum(&m, agent, p->event.time);
@@ -201,7 +201,7 @@ static void write_levels(meters *m)
 
 static void add_to_level(meters *m, bool inside)
 {
-    const rocl_packed *e = &m->p->event;
+    const rocl_track_event *e = &m->p->event;
     uint32_t agent = at_most(e->agent, agent_count(m->p));
     m->all[agent].sum += (uint64_t)e->delta;
     if (inside && e->delta)
@@ -214,7 +214,7 @@ rocl_status ot_write_allocated(ot_part *p, rocl_error *err)
     bool begun = p->event.time >= p->sink->from;
     meters m;
     rocl_status st = open_meters(&m, p, agent_count(p) + (size_t)1, err);
-    while (st == ROCL_OK && ot_same(p, ROCL_ROOM_ALLOCATED, process)) {
+    while (st == ROCL_OK && ot_same(p, ROCL_SEQUENCE_ALLOCATED, process)) {
         if (!begun && p->event.time >= p->sink->from) {
             write_levels(&m);
             begun = true;
@@ -248,17 +248,17 @@ static void define_counter(meters *m, meter *of, const rocl_counter *k, OTF2_Met
 }
 
 /* Values whose dispatch has ended go back to 0, in the order of time. */
-static void run_out(meters *m, rocl_shown *shown, int64_t until, uint32_t successor)
+static void run_out(meters *m, rocl_displayed *shown, int64_t until, uint32_t successor)
 {
     uint32_t counter;
     int64_t when;
-    while (rocl_shown_end(shown, until, successor, &counter, &when))
+    while (rocl_displayed_end(shown, until, successor, &counter, &when))
         write_double(m, &m->all[counter], when, 0);
 }
 
-static void write_counter(meters *m, rocl_shown *shown)
+static void write_counter(meters *m, rocl_displayed *shown)
 {
-    const rocl_packed *e = &m->p->event;
+    const rocl_track_event *e = &m->p->event;
     const ot_world *w = &m->p->sink->world;
     uint32_t counter = at_most(e->counter, w->capture->counter_count);
     meter *of = &m->all[counter];
@@ -266,24 +266,24 @@ static void write_counter(meters *m, rocl_shown *shown)
         define_counter(m, of, counter_at(w, counter), OTF2_METRIC_ABSOLUTE_NEXT, "", "");
     run_out(m, shown, e->time, counter);
     write_double(m, of, e->time, e->value);
-    rocl_shown_set(shown, counter, e->end);
+    rocl_displayed_set(shown, counter, e->end);
 }
 
 rocl_status ot_write_pmc(ot_part *p, rocl_error *err)
 {
     uint32_t index = p->event.index, count = p->sink->world.capture->counter_count + 1;
     meters m;
-    rocl_shown shown;
+    rocl_displayed shown;
     rocl_status st = open_meters(&m, p, count, err);
-    if (!rocl_shown_open(&shown, count) && st == ROCL_OK)
+    if (!rocl_displayed_open(&shown, count) && st == ROCL_OK)
         st = rocl_fail_memory(err);
-    while (st == ROCL_OK && ot_same(p, ROCL_ROOM_PMC, index)) {
+    while (st == ROCL_OK && ot_same(p, ROCL_SEQUENCE_PMC, index)) {
         write_counter(&m, &shown);
         st = ot_next(p, err);
     }
     if (st == ROCL_OK)
         run_out(&m, &shown, INT64_MAX, ROCL_NONE);
-    rocl_shown_close(&shown);
+    rocl_displayed_close(&shown);
     close_meters(&m);
     return st;
 }
@@ -297,7 +297,7 @@ typedef struct sampled {
     size_t cap;
 } sampled;
 
-static void place_words(const rocl_packed *e, char *words, size_t size)
+static void place_words(const rocl_track_event *e, char *words, size_t size)
 {
     static const char *const places[5] = {"xcc", "se", "instance", "sa", "wgp"};
     size_t n = 0;
@@ -309,7 +309,7 @@ static void place_words(const rocl_packed *e, char *words, size_t size)
 
 static meter *place_at(sampled *p, uint32_t counter)
 {
-    const rocl_packed *e = &p->m.p->event;
+    const rocl_track_event *e = &p->m.p->event;
     uint64_t key = rocl_mix64(e->address ^ e->thread);
     uint32_t at = rocl_map_get(&p->index, key, ROCL_NONE);
     char words[192];
@@ -328,7 +328,7 @@ static meter *place_at(sampled *p, uint32_t counter)
 
 static rocl_status write_sample(sampled *p, uint32_t counter, rocl_error *err)
 {
-    const rocl_packed *e = &p->m.p->event;
+    const rocl_track_event *e = &p->m.p->event;
     meter *of = place_at(p, counter);
     if (!of)
         return rocl_fail_memory(err);
@@ -341,7 +341,7 @@ rocl_status ot_write_sampled(ot_part *p, rocl_error *err)
     uint32_t index = p->event.index;
     sampled all = {0};
     rocl_status st = open_location(&all.m, p, err);
-    while (st == ROCL_OK && ot_same(p, ROCL_ROOM_SAMPLED, index)) {
+    while (st == ROCL_OK && ot_same(p, ROCL_SEQUENCE_SAMPLED, index)) {
         st = write_sample(&all, index, err);
         if (st == ROCL_OK)
             st = ot_next(p, err);

@@ -275,7 +275,7 @@ typedef struct ot_found {
     uint32_t waits; /* under this index */
     bool written;   /* there is a file of it */
     bool copies;    /* there are transfers on it */
-    rocl_room room;
+    rocl_sequence_kind sequence;
     rocl_kind kind;
     uint32_t index; /* of the records */
     uint32_t process, agent, queue, stream;
@@ -300,7 +300,7 @@ typedef struct ot_part {
     uint32_t taken;   /* records, modulo what fits */
     OTF2_AttributeList *attributes;
     rocl_sort_record record;
-    rocl_packed event; /* the same, unpacked */
+    rocl_track_event event; /* the same, unpacked */
     bool more;
     int64_t earliest, latest;
     rocl_otf2_report report;
@@ -310,7 +310,7 @@ typedef struct ot_part {
 /* All records of a capture, or those of them that were put aside. */
 struct ot_pass {
     rocl_sorter *input;
-    rocl_packed_sequence *sequences;
+    rocl_sequence *sequences;
     uint32_t *places; /* of the second pass: which of the locations found, by sequence */
     size_t sequence_count;
     ot_part *parts;
@@ -319,7 +319,7 @@ struct ot_pass {
 
 /* Who takes part in copies of the capture at hand. */
 typedef struct ot_ends {
-    uint64_t *all; /* rocl_pack_end, in order */
+    uint64_t *all; /* rocl_copy_end, in order */
     size_t count;
     rocl_map ranks;    /* by end */
     uint32_t *windows; /* by process */
@@ -328,7 +328,7 @@ typedef struct ot_ends {
 } ot_ends;
 
 struct ot_sink {
-    rocl_packer packer; /* first: see rocl_packer_sink */
+    rocl_encoder encoder; /* first: see rocl_encoder_sink */
     rocl_trace *trace;
     rocl_otf2_options opt;
     ot_archive *archive;
@@ -362,9 +362,9 @@ rocl_status ot_pass_join(ot_sink *s, ot_pass *p, rocl_error *err);
 
 /* Reads the next record into p->record and p->event; p->more false at the end. */
 rocl_status ot_next(ot_part *p, rocl_error *err);
-static inline bool ot_same(const ot_part *p, rocl_room room, uint32_t index)
+static inline bool ot_same(const ot_part *p, rocl_sequence_kind kind, uint32_t index)
 {
-    return p->more && p->event.room == room && p->event.index == index;
+    return p->more && p->event.sequence == kind && p->event.index == index;
 }
 /* The location of the sequence at hand, or another one beside it: a place in p->found, which may
  * move; ROCL_NONE: memory is out. */
@@ -398,13 +398,13 @@ void ot_found_finish(ot_sink *s);
 
 /* ---- rows.c ---- */
 
-/* How the slices of a room lie. */
+/* How the slices of a sequence lie. */
 typedef struct ot_rows_ops {
     uint64_t (*key)(const ot_part *p); /* the same for events at hand that share a location */
     bool nest;                         /* slices may lie in each other */
 } ot_rows_ops;
 
-/* Writes slices as long as they are of the room and index at hand: those of the location of the
+/* Writes slices as long as they are of the kind and index at hand: those of the location of the
  * first at once, all others are put aside. */
 rocl_status ot_write_rows(ot_part *p, const ot_rows_ops *ops, rocl_error *err);
 
@@ -412,15 +412,15 @@ rocl_status ot_write_rows(ot_part *p, const ot_rows_ops *ops, rocl_error *err);
 
 uint32_t ot_host_process(const ot_part *p);
 uint32_t ot_host_location(ot_world *w, const ot_found *f);
-ot_region ot_host_region(const ot_part *p, const rocl_packed *e);
-void ot_host_notes(ot_part *p, rocl_packed *e);
+ot_region ot_host_region(const ot_part *p, const rocl_track_event *e);
+void ot_host_notes(ot_part *p, rocl_track_event *e);
 
-rocl_place_fn ot_place; /* ctx: the world */
+rocl_index_fn ot_place; /* ctx: the world */
 uint32_t ot_work_process(const ot_part *p);
 uint64_t ot_work_key(const ot_part *p);
 uint32_t ot_work_location(ot_world *w, const ot_found *f);
-ot_region ot_work_region(const ot_part *p, const rocl_packed *e);
-void ot_work_notes(ot_part *p, const rocl_packed *e);
+ot_region ot_work_region(const ot_part *p, const rocl_track_event *e);
+void ot_work_notes(ot_part *p, const rocl_track_event *e);
 
 typedef struct ot_transfer { /* a copy as RMA */
     uint32_t window;
@@ -428,7 +428,7 @@ typedef struct ot_transfer { /* a copy as RMA */
 } ot_transfer;
 
 /* Writes the begin of a copy between a GPU and something else; match: of the next one. */
-ot_transfer ot_transfer_begin(ot_part *p, OTF2_EvtWriter *w, ot_found *f, const rocl_packed *e,
+ot_transfer ot_transfer_begin(ot_part *p, OTF2_EvtWriter *w, ot_found *f, const rocl_track_event *e,
                               uint64_t *match);
 void ot_transfer_end(ot_part *p, OTF2_EvtWriter *w, const ot_transfer *t, int64_t time);
 
@@ -456,7 +456,7 @@ void ot_ends_forget(ot_ends *e);
 /* The rank of an end of a process's copies; windows are by process. */
 static inline uint32_t ot_end_rank(const ot_ends *e, uint32_t process, uint32_t agent)
 {
-    return rocl_map_get(&e->ranks, rocl_pack_end(process, agent), 0);
+    return rocl_map_get(&e->ranks, rocl_copy_end(process, agent), 0);
 }
 /* Gives locations the ranks that copies have named. */
 void ot_ends_join(ot_sink *s);

@@ -14,7 +14,7 @@ static void forget_capture(ot_sink *s)
 {
     ot_pass_free(&s->first);
     ot_pass_free(&s->second);
-    rocl_packer_forget(&s->packer);
+    rocl_encoder_forget(&s->encoder);
     rocl_sorter_free(s->aside);
     rocl_sorter_free(s->marks);
     free(s->found);
@@ -28,7 +28,7 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
 {
     ot_sink *s = self;
     forget_capture(s);
-    rocl_status st = rocl_packer_begin(&s->packer, c, err);
+    rocl_status st = rocl_encoder_begin(&s->encoder, c, err);
     return st ? st : ot_world_capture(&s->world, c, err);
 }
 
@@ -36,12 +36,12 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
 static rocl_status write_first(ot_sink *s, rocl_error *err)
 {
     ot_pass *p = &s->first;
-    s->aside = rocl_packer_sorter(&s->packer);
-    s->marks = rocl_packer_sorter(&s->packer);
+    s->aside = rocl_encoder_sorter(&s->encoder);
+    s->marks = rocl_encoder_sorter(&s->encoder);
     if (!s->aside || !s->marks)
         return rocl_fail_memory(err);
-    p->input = s->packer.sorter;
-    rocl_status st = rocl_packer_sequences(&s->packer, &p->sequences, &p->sequence_count, err);
+    p->input = s->encoder.sorter;
+    rocl_status st = rocl_encoder_sequences(&s->encoder, &p->sequences, &p->sequence_count, err);
     if (st == ROCL_OK)
         st = ot_ends_begin(s, err);
     if (st == ROCL_OK)
@@ -66,7 +66,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
 {
     ot_sink *s = self;
     (void)c;
-    rocl_progress_phase(s->trace, "writing", rocl_sorter_count(s->packer.sorter));
+    rocl_progress_phase(s->trace, "writing", rocl_sorter_count(s->encoder.sorter));
     rocl_trace_window(s->trace, &s->from, &s->to);
     rocl_status st = write_first(s, err);
     if (st == ROCL_OK)
@@ -196,9 +196,9 @@ static rocl_status open_sink(ot_sink *s, rocl_error *err)
 {
     rocl_trace *t = s->trace;
     s->defs.trace = t;
-    s->packer = (rocl_packer){
+    s->encoder = (rocl_encoder){
         .trace = t, .bandwidth = true, .ends = true, .place = ot_place, .place_ctx = &s->world};
-    rocl_status st = rocl_packer_open(&s->packer, err);
+    rocl_status st = rocl_encoder_open(&s->encoder, err);
     for (int i = 0; i < OT_WORDS && st == ROCL_OK; i++)
         s->words[i] = ot_text(&s->defs, words[i]);
     if (st == ROCL_OK)
@@ -213,7 +213,7 @@ static void close_sink(ot_sink *s)
     ot_archive_discard(s->archive);
     ot_world_close(&s->world);
     ot_defs_free(&s->defs);
-    rocl_packer_close(&s->packer);
+    rocl_encoder_close(&s->encoder);
     for (uint32_t i = 0; i < s->table_count; i++)
         ot_table_free(&s->tables[i]);
     free(s->tables);
@@ -228,8 +228,8 @@ rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_otf2
                             rocl_error *err)
 {
     ot_sink s = {
-        .trace = t, .opt = *o, .packer = {.trace = t}, .earliest = INT64_MAX, .latest = -1};
-    rocl_sink sink = rocl_packer_sink(&s.packer);
+        .trace = t, .opt = *o, .encoder = {.trace = t}, .earliest = INT64_MAX, .latest = -1};
+    rocl_sink sink = rocl_encoder_sink(&s.encoder);
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;
     bool odd = o->chunk_size &&

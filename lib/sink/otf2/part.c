@@ -24,7 +24,7 @@ rocl_status ot_next(ot_part *p, rocl_error *err)
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rocl_sorter_next_of(p->pass->input, p->number, &p->record, &p->more, err);
-    if (st == ROCL_OK && p->more && !rocl_packed_read(&p->record, &p->event))
+    if (st == ROCL_OK && p->more && !rocl_record_decode(&p->record, &p->event))
         st = rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
     if (++p->taken % PROGRESS == 0 && !p->pass->places)
         rocl_progress(p->sink->trace, PROGRESS);
@@ -95,17 +95,17 @@ static rocl_status write_sequence(ot_part *p, rocl_error *err)
     static const ot_rows_ops host = {one_key, true}, work = {ot_work_key, false};
     if (p->at == p->last || p->pass->sequences[p->at].number != rocl_sequence_of(p->record.key))
         return rocl_fail(err, ROCL_INTERNAL, "a sorted record is of an unknown sequence");
-    switch (p->event.room) {
-    case ROCL_ROOM_HOST:
+    switch (p->event.sequence) {
+    case ROCL_SEQUENCE_HOST:
         return ot_write_rows(p, &host, err);
-    case ROCL_ROOM_GPU:
-    case ROCL_ROOM_MEMORY:
+    case ROCL_SEQUENCE_GPU:
+    case ROCL_SEQUENCE_MEMORY:
         return ot_write_rows(p, p->pass->places ? &host : &work, err);
-    case ROCL_ROOM_ALLOCATED:
+    case ROCL_SEQUENCE_ALLOCATED:
         return ot_write_allocated(p, err);
-    case ROCL_ROOM_BANDWIDTH:
+    case ROCL_SEQUENCE_BANDWIDTH:
         return ot_write_bandwidth(p, err);
-    case ROCL_ROOM_PMC:
+    case ROCL_SEQUENCE_PMC:
         return ot_write_pmc(p, err);
     default:
         return ot_write_sampled(p, err);
@@ -127,13 +127,13 @@ static rocl_status write_part(void *ctx, unsigned worker, size_t index, rocl_err
 
 /* ---- a pass ---------------------------------------------------------------------------------- */
 
-static uint64_t weight(const rocl_packed_sequence *s)
+static uint64_t weight(const rocl_sequence *s)
 {
-    return rocl_sequence_room(s->number) <= ROCL_ROOM_MEMORY ? 2 * s->records : s->records;
+    return rocl_sequence_kind_of(s->number) <= ROCL_SEQUENCE_MEMORY ? 2 * s->records : s->records;
 }
 
 /* The first part numbers what it meets as the archive does. */
-static void begin_part(ot_sink *s, ot_pass *pass, size_t i, const rocl_pack_part *cut)
+static void begin_part(ot_sink *s, ot_pass *pass, size_t i, const rocl_part_range *cut)
 {
     ot_part *p = &pass->parts[i];
     *p = (ot_part){.sink = s,
@@ -151,16 +151,16 @@ static void begin_part(ot_sink *s, ot_pass *pass, size_t i, const rocl_pack_part
 
 rocl_status ot_pass_write(ot_sink *s, ot_pass *pass, rocl_error *err)
 {
-    rocl_pack_part cuts[ROCL_PACK_PARTS];
+    rocl_part_range cuts[ROCL_PARTS_MAX];
     size_t count =
-        rocl_pack_cut(pass->sequences, pass->sequence_count, weight, 2 * LEAST_SLICES, cuts);
+        rocl_cut_parts(pass->sequences, pass->sequence_count, weight, 2 * LEAST_SLICES, cuts);
     pass->parts = rocl_cache_line_calloc(count, sizeof *pass->parts);
     if (!pass->parts)
         return rocl_fail_memory(err);
     pass->part_count = count;
     for (size_t i = 0; i < count; i++)
         begin_part(s, pass, i, &cuts[i]);
-    rocl_status st = rocl_pack_start(pass->input, pass->sequences, cuts, count, err);
+    rocl_status st = rocl_start_parts(pass->input, pass->sequences, cuts, count, err);
     return st ? st : rocl_run_tasks(s->trace->opt.jobs, count, write_part, pass, err);
 }
 

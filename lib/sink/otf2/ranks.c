@@ -1,5 +1,5 @@
 /* Copies name the other end by its rank in the process, which has to be known when they are
- * written: the packer has noted which ends there are. */
+ * written: the encoder has noted which ends there are. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -17,7 +17,7 @@ static uint32_t process_of(uint64_t end)
 }
 
 /* What all workers have noted, each end once. */
-static rocl_status collect(ot_ends *e, const rocl_packer *p, rocl_error *err)
+static rocl_status collect(ot_ends *e, const rocl_encoder *p, rocl_error *err)
 {
     size_t n = 0, count = 0;
     uint32_t one;
@@ -40,7 +40,7 @@ rocl_status ot_ends_begin(ot_sink *s, rocl_error *err)
 {
     ot_ends *e = &s->ends;
     uint32_t rank = 0;
-    rocl_status st = collect(e, &s->packer, err);
+    rocl_status st = collect(e, &s->encoder, err);
     size_t processes = s->world.capture->process_count;
     e->windows = calloc(processes + 1, sizeof *e->windows);
     e->used = calloc(processes + 1, sizeof *e->used);

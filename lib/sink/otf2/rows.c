@@ -46,14 +46,14 @@ static void leave(rows *r, const rocl_open_slice *ended)
     OTF2_EvtWriter_Leave(r->writer, NULL, ot_time(r->p, ended->end), o->region);
 }
 
-static bool is_host(const rocl_packed *e)
+static bool is_host(const rocl_track_event *e)
 {
     return e->kind <= ROCL_INSTANT;
 }
 
 static OTF2_RegionRef region_of(ot_part *p)
 {
-    const rocl_packed *e = &p->event;
+    const rocl_track_event *e = &p->event;
     uint32_t category = is_host(e) ? e->category : ROCL_NONE;
     ot_call *call = &p->calls[e->name % OT_CALLS];
     if (call->known && call->name == e->name && call->category == category && call->kind == e->kind)
@@ -112,7 +112,7 @@ static void close_until(rows *r, int64_t time)
 static rocl_status wait_index(ot_part *p, ot_found *f, rocl_error *err)
 {
     uint64_t index = (uint64_t)p->waiting * p->pass->part_count + p->number;
-    if (index >= ROCL_PACK_INDEXES)
+    if (index >= ROCL_SEQUENCE_INDEXES)
         return rocl_fail(err, ROCL_INPUT, "more than %" PRIu32 " rows of overlapping events",
                          p->waiting);
     p->waiting++;
@@ -125,7 +125,8 @@ static rocl_status put_aside(ot_part *p, uint32_t location, rocl_error *err)
     const rocl_sort_record *rec = &p->record;
     ot_found *f = &p->found[location];
     rocl_status st = f->aside++ ? ROCL_OK : wait_index(p, f, err);
-    const uint64_t key[4] = {rocl_packed_key(rec, f->waits), rec->key[1], rec->key[2], rec->key[3]};
+    const uint64_t key[4] = {rocl_record_key_at(rec, f->waits), rec->key[1], rec->key[2],
+                             rec->key[3]};
     return st ? st : rocl_sorter_add(p->sink->aside, p->worker, key, rec->data, rec->len, err);
 }
 
@@ -191,10 +192,10 @@ static rocl_status take(rows *r, const ot_rows_ops *ops, rocl_error *err)
 rocl_status ot_write_rows(ot_part *p, const ot_rows_ops *ops, rocl_error *err)
 {
     rows r = {.p = p, .lanes = {.nest = ops->nest}};
-    rocl_room room = p->event.room;
+    rocl_sequence_kind kind = p->event.sequence;
     uint32_t index = p->event.index;
     rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && ot_same(p, room, index)) {
+    while (st == ROCL_OK && ot_same(p, kind, index)) {
         st = take(&r, ops, err);
         if (st == ROCL_OK)
             st = ot_next(p, err);

@@ -272,14 +272,14 @@ void ot_world_close(ot_world *w)
     free(w->labels);
 }
 
-/* Each process has its share of the packer's indexes, in which its places have one of their own as
+/* Each process has its share of the encoder's indexes, in which its places have one of their own as
  * long as there are enough. */
 static void share_indexes(ot_world *w)
 {
     const rocl_capture *c = w->capture;
     uint64_t places =
         ((uint64_t)c->agent_count + 1) * ((uint64_t)c->stream_count + c->queue_count + OT_PLACES);
-    uint32_t share = ROCL_PACK_INDEXES / (c->process_count ? c->process_count : 1);
+    uint32_t share = ROCL_SEQUENCE_INDEXES / (c->process_count ? c->process_count : 1);
     w->indexes = places < share ? (uint32_t)places : share;
     w->fold = (uint32_t)((places + w->indexes - 1) / w->indexes);
 }

@@ -55,7 +55,7 @@ static rocl_status record_copied(pf_part *p, void *state, rocl_error *err)
 {
     const char *what = p->sink->opt.legacy_tracks ? "COPY BYTES to" : "copy bandwidth";
     const copied *c = state;
-    const rocl_packed *e = &p->event;
+    const rocl_track_event *e = &p->event;
     (void)err;
     meter *m = meter_of(p, c->meters, e->index, e->agent, what);
     m->sum += e->op ? 0 - e->size : e->size;
@@ -98,7 +98,7 @@ static void show_levels(pf_part *p, allocated *a)
 static void add_to_level(pf_part *p, const allocated *a)
 {
     const rocl_capture *c = p->sink->world.capture;
-    const rocl_packed *e = &p->event;
+    const rocl_track_event *e = &p->event;
     uint32_t agent = e->agent < c->agent_count ? e->agent : c->agent_count;
     a->meters[agent].sum += (uint64_t)e->delta;
     if (a->begun && e->delta)

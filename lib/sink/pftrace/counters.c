@@ -7,7 +7,7 @@
 
 #include "sink/pftrace/fields.h"
 #include "sink/pftrace/pf.h"
-#include "timeline/shown.h"
+#include "timeline/displayed.h"
 
 bool pf_is_integer(double v)
 {
@@ -64,7 +64,7 @@ typedef struct pmc {
     uint32_t agent, gpu;
     bool typed;       /* GPU counters; else counter tracks */
     uint64_t *tracks; /* by counter */
-    rocl_shown shown;
+    rocl_displayed shown;
 } pmc;
 
 /* A GPU counter is one that was declared for this GPU. */
@@ -99,7 +99,7 @@ static void run_out(pmc *m, int64_t until, uint32_t successor)
 {
     uint32_t counter;
     int64_t when;
-    while (rocl_shown_end(&m->shown, until, successor, &counter, &when))
+    while (rocl_displayed_end(&m->shown, until, successor, &counter, &when))
         set_value(m, when, counter, 0);
 }
 
@@ -182,7 +182,7 @@ static rocl_status begin_pmc(pf_part *p, void *state, rocl_error *err)
     m->gpu = m->agent < c->agent_count ? p->sink->world.agent_gpus[m->agent] : ROCL_NONE;
     m->typed = !p->sink->opt.legacy_tracks && m->gpu != ROCL_NONE;
     m->tracks = calloc(c->counter_count + 1, sizeof *m->tracks);
-    if (!rocl_shown_open(&m->shown, c->counter_count + 1) || !m->tracks)
+    if (!rocl_displayed_open(&m->shown, c->counter_count + 1) || !m->tracks)
         return rocl_fail_memory(err);
     pf_part_begin(p, p->event.time, 0);
     if (m->typed)
@@ -193,7 +193,7 @@ static rocl_status begin_pmc(pf_part *p, void *state, rocl_error *err)
 static rocl_status record_pmc(pf_part *p, void *state, rocl_error *err)
 {
     pmc *m = state;
-    const rocl_packed *e = &p->event;
+    const rocl_track_event *e = &p->event;
     uint32_t n = p->sink->world.capture->counter_count;
     uint32_t counter = e->counter < n ? e->counter : n;
     (void)err;
@@ -201,7 +201,7 @@ static rocl_status record_pmc(pf_part *p, void *state, rocl_error *err)
         name_track(m, counter);
     run_out(m, e->time, counter);
     set_value(m, e->time, counter, e->value);
-    rocl_shown_set(&m->shown, counter, e->end);
+    rocl_displayed_set(&m->shown, counter, e->end);
     return ROCL_OK;
 }
 
@@ -215,14 +215,14 @@ static void forget_pmc(void *state)
 {
     pmc *m = state;
     free(m->tracks);
-    rocl_shown_close(&m->shown);
+    rocl_displayed_close(&m->shown);
 }
 
 const pf_room pf_room_pmc = {sizeof(pmc), begin_pmc, record_pmc, end_pmc, forget_pmc};
 
 /* ---- samples ---- */
 
-static void sampled_name(const pf_sink *p, const rocl_packed *e, char *name, size_t size)
+static void sampled_name(const pf_sink *p, const rocl_track_event *e, char *name, size_t size)
 {
     static const char *const places[5] = {"xcc", "se", "instance", "sa", "wgp"};
     const rocl_capture *c = p->world.capture;

@@ -68,7 +68,7 @@ static uint64_t spec_key(unsigned place, uint32_t agent, uint32_t id)
     return (uint64_t)place << 60 | ((uint64_t)agent & 0xfffffff) << 32 | id;
 }
 
-static uint32_t named_place(gpu *g, const rocl_packed *e, unsigned place, const char *name)
+static uint32_t named_place(gpu *g, const rocl_track_event *e, unsigned place, const char *name)
 {
     char full[128];
     snprintf(full, sizeof full, "%s", name);
@@ -77,7 +77,7 @@ static uint32_t named_place(gpu *g, const rocl_packed *e, unsigned place, const 
     return spec(g, spec_key(place, e->agent, 0), full, SPEC_OTHER);
 }
 
-static uint32_t queue_of(gpu *g, const rocl_packed *e)
+static uint32_t queue_of(gpu *g, const rocl_track_event *e)
 {
     const rocl_capture *c = g->p->world.capture;
     /* Not every source knows streams. */
@@ -110,7 +110,7 @@ static uint32_t queue_of(gpu *g, const rocl_packed *e)
     return spec(g, key, name, SPEC_COMPUTE);
 }
 
-static uint32_t stage_of(gpu *g, const rocl_packed *e)
+static uint32_t stage_of(gpu *g, const rocl_track_event *e)
 {
     static const char *const names[ROCL_KINDS] = {
         [ROCL_DISPATCH] = "Kernel", [ROCL_COPY] = "Copy",          [ROCL_ALLOC] = "Allocation",
@@ -199,7 +199,7 @@ static int64_t volume(const uint32_t dim[3])
 
 /* A grid is measured in work-items by AMD, in workgroups by Perfetto; the last workgroup of a row
  * need not be full. What the source does not know is left out. */
-static uint8_t *put_sizes(gpu *g, uint8_t *p, const rocl_packed *e)
+static uint8_t *put_sizes(gpu *g, uint8_t *p, const rocl_track_event *e)
 {
     const int64_t items = volume(e->grid), size = volume(e->workgroup);
     uint32_t groups[3] = {0};
@@ -217,7 +217,7 @@ static uint8_t *put_sizes(gpu *g, uint8_t *p, const rocl_packed *e)
     return items ? put_int(g, p, W_THREAD_COUNT, items) : p;
 }
 
-static uint8_t *put_kernel(gpu *g, uint8_t *p, const rocl_packed *e)
+static uint8_t *put_kernel(gpu *g, uint8_t *p, const rocl_track_event *e)
 {
     p = put_sizes(g, p, e);
     if (e->group_segment)
@@ -234,7 +234,7 @@ static uint32_t label_of(const gpu *g, uint32_t agent)
     return agent == ROCL_NONE ? 0 : g->p->world.capture->agents[agent].label;
 }
 
-static uint8_t *put_copy(gpu *g, uint8_t *p, const rocl_packed *e)
+static uint8_t *put_copy(gpu *g, uint8_t *p, const rocl_track_event *e)
 {
     uint32_t self = label_of(g, e->agent), other = label_of(g, e->other_agent);
     p = put_int(g, p, W_BYTES, (int64_t)e->size);
@@ -244,7 +244,7 @@ static uint8_t *put_copy(gpu *g, uint8_t *p, const rocl_packed *e)
     return put_text(g, p, W_DST, e->op ? self : other);
 }
 
-static uint8_t *put_launch(gpu *g, uint8_t *p, const rocl_packed *e)
+static uint8_t *put_launch(gpu *g, uint8_t *p, const rocl_track_event *e)
 {
     const rocl_capture *c = g->p->world.capture;
     uint8_t *begin = p = rocl_pb_open(p, STAGE_LAUNCH);
@@ -274,7 +274,7 @@ static uint8_t *put_launch(gpu *g, uint8_t *p, const rocl_packed *e)
     return rocl_pb_close(begin, p);
 }
 
-static void write_stage(gpu *g, const rocl_packed *e)
+static void write_stage(gpu *g, const rocl_track_event *e)
 {
     const pf_sink *s = g->p;
     pf_seq *q = &g->part->seq;

@@ -36,7 +36,7 @@ static uint8_t *put_link(const pf_part *p, uint8_t *at, uint64_t stack_id)
 }
 
 /* AMD's converter writes its own words for the domains. */
-static uint32_t category_of(const pf_sink *p, const rocl_packed *e)
+static uint32_t category_of(const pf_sink *p, const rocl_track_event *e)
 {
     static const struct {
         const char *domain;
@@ -57,16 +57,17 @@ static uint32_t category_of(const pf_sink *p, const rocl_packed *e)
 }
 
 /* They can be of any length: makes room for the rest of the event anew. NULL: there is none. */
-static uint8_t *write_args(pf_part *p, rocl_buf *b, uint8_t *at, rocl_packed *e)
+static uint8_t *write_args(pf_part *p, rocl_buf *b, uint8_t *at, rocl_track_event *e)
 {
-    rocl_packed_arg arg;
+    rocl_track_arg arg;
     b->len = (size_t)(at - b->data);
-    while (rocl_packed_next_arg(e, &arg))
+    while (rocl_track_event_next_arg(e, &arg))
         pf_note_str(&p->seq, b, arg.name, arg.value, arg.len);
     return rocl_buf_reserve(b, PF_EVENT_ROOM) && !b->failed ? b->data + b->len : NULL;
 }
 
-static void write_begin(pf_part *p, const host *h, rocl_packed *e, unsigned type, uint64_t track)
+static void write_begin(pf_part *p, const host *h, rocl_track_event *e, unsigned type,
+                        uint64_t track)
 {
     const pf_sink *s = p->sink;
     pf_seq *q = &p->seq;
@@ -102,7 +103,7 @@ static uint32_t new_lane(pf_part *p, host *h, bool extra)
     return rocl_lanes_add(&h->lanes, 0, track);
 }
 
-static rocl_status write_slice(pf_part *p, host *h, rocl_packed *e, rocl_error *err)
+static rocl_status write_slice(pf_part *p, host *h, rocl_track_event *e, rocl_error *err)
 {
     bool extra;
     uint32_t lane = rocl_lanes_find(&h->lanes, 0, e->end, &extra);

@@ -42,19 +42,19 @@ static int64_t id_or_zero(const rocl_queue *all, uint32_t index)
 }
 
 /* Not every source knows streams. */
-static bool by_queue(const legacy *l, const rocl_packed *e)
+static bool by_queue(const legacy *l, const rocl_track_event *e)
 {
     return l->p->opt.group_by_queue ||
            (e->stream == ROCL_NONE &&
             (e->queue != ROCL_NONE || !l->p->world.capture->stream_count));
 }
 
-static bool is_copy(const legacy *l, const rocl_packed *e)
+static bool is_copy(const legacy *l, const rocl_track_event *e)
 {
     return e->kind == ROCL_COPY && (l->p->opt.group_by_queue || e->queue == ROCL_NONE);
 }
 
-static void track_name(legacy *l, const rocl_packed *e, char *name, size_t size)
+static void track_name(legacy *l, const rocl_track_event *e, char *name, size_t size)
 {
     const pf_sink *p = l->p;
     const rocl_capture *c = p->world.capture;
@@ -72,7 +72,7 @@ static void track_name(legacy *l, const rocl_packed *e, char *name, size_t size)
                  id_or_zero(c->queues, e->queue), type_of(p, e->agent));
 }
 
-static uint32_t group_of(legacy *l, const rocl_packed *e)
+static uint32_t group_of(legacy *l, const rocl_track_event *e)
 {
     uint64_t key = e->stream;
     bool copy = is_copy(l, e);
@@ -109,7 +109,7 @@ static void note_dims(legacy *l, rocl_buf *b, pf_word name, const uint32_t d[3])
     pf_note_str(&l->part->seq, b, l->p->words[name], text, (size_t)n);
 }
 
-static void kernel_notes(legacy *l, rocl_buf *b, const rocl_packed *e)
+static void kernel_notes(legacy *l, rocl_buf *b, const rocl_track_event *e)
 {
     const rocl_capture *c = l->p->world.capture;
     if (e->agent != ROCL_NONE)
@@ -126,7 +126,7 @@ static void kernel_notes(legacy *l, rocl_buf *b, const rocl_packed *e)
     note_dims(l, b, W_GRID_SIZE, e->grid);
 }
 
-static void copy_notes(legacy *l, rocl_buf *b, const rocl_packed *e)
+static void copy_notes(legacy *l, rocl_buf *b, const rocl_track_event *e)
 {
     const rocl_capture *c = l->p->world.capture;
     uint32_t src = e->op ? e->other_agent : e->agent, dst = e->op ? e->agent : e->other_agent;
@@ -139,7 +139,7 @@ static void copy_notes(legacy *l, rocl_buf *b, const rocl_packed *e)
                  (uint64_t)id_or_zero(c->streams, e->stream));
 }
 
-static void write_begin(legacy *l, const rocl_packed *e, uint64_t track)
+static void write_begin(legacy *l, const rocl_track_event *e, uint64_t track)
 {
     static const uint8_t categories[ROCL_KINDS] = {[ROCL_DISPATCH] = W_KERNEL_DISPATCH,
                                                    [ROCL_COPY] = W_MEMORY_COPY,
@@ -166,7 +166,7 @@ static void write_begin(legacy *l, const rocl_packed *e, uint64_t track)
     pf_event_end(&l->part->seq);
 }
 
-static rocl_status write_slice(legacy *l, const rocl_packed *e, rocl_error *err)
+static rocl_status write_slice(legacy *l, const rocl_track_event *e, rocl_error *err)
 {
     bool extra;
     uint32_t group = group_of(l, e);

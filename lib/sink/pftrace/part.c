@@ -21,19 +21,19 @@ struct pf_turns {
 
 /* ---- sequences ------------------------------------------------------------------------------- */
 
-static const pf_room *room_of(const pf_sink *p, rocl_room room)
+static const pf_room *room_of(const pf_sink *p, rocl_sequence_kind kind)
 {
-    switch (room) {
-    case ROCL_ROOM_HOST:
+    switch (kind) {
+    case ROCL_SEQUENCE_HOST:
         return &pf_room_host;
-    case ROCL_ROOM_GPU:
-    case ROCL_ROOM_MEMORY:
+    case ROCL_SEQUENCE_GPU:
+    case ROCL_SEQUENCE_MEMORY:
         return p->opt.legacy_tracks ? &pf_room_legacy : &pf_room_gpu;
-    case ROCL_ROOM_ALLOCATED:
+    case ROCL_SEQUENCE_ALLOCATED:
         return &pf_room_allocated;
-    case ROCL_ROOM_BANDWIDTH:
+    case ROCL_SEQUENCE_BANDWIDTH:
         return &pf_room_bandwidth;
-    case ROCL_ROOM_PMC:
+    case ROCL_SEQUENCE_PMC:
         return &pf_room_pmc;
     default:
         return &pf_room_sampled;
@@ -58,7 +58,7 @@ void pf_part_begin(pf_part *p, int64_t from, uint64_t track)
 static rocl_status begin_sequence(pf_part *p, rocl_error *err)
 {
     const pf_sink *s = p->sink;
-    p->room = room_of(s, p->event.room);
+    p->room = room_of(s, p->event.sequence);
     if (p->at == p->last || s->sequences[p->at].number != p->sequence)
         return rocl_fail(err, ROCL_INTERNAL, "a sorted record is of an unknown sequence");
     p->state = rocl_cache_line_calloc((p->room->size + ROCL_CACHE_LINE - 1) / ROCL_CACHE_LINE,
@@ -93,11 +93,11 @@ static void end_sequence(pf_part *p)
 static rocl_status next(pf_part *p, rocl_error *err)
 {
     rocl_sort_record rec;
-    rocl_status st = rocl_sorter_next_of(p->sink->packer.sorter, p->number, &rec, &p->more, err);
+    rocl_status st = rocl_sorter_next_of(p->sink->encoder.sorter, p->number, &rec, &p->more, err);
     if (st != ROCL_OK || !p->more)
         return st;
     p->sequence = rocl_sequence_of(rec.key);
-    return rocl_packed_read(&rec, &p->event)
+    return rocl_record_decode(&rec, &p->event)
                ? ROCL_OK
                : rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
 }
@@ -162,20 +162,20 @@ bool pf_is_linked(pf_part *p, uint64_t stack_id)
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /* Bytes that a sequence becomes, about: only how well parts keep step depends on it. */
-static uint64_t bytes_of(const rocl_packed_sequence *s)
+static uint64_t bytes_of(const rocl_sequence *s)
 {
-    switch (rocl_sequence_room(s->number)) {
-    case ROCL_ROOM_HOST:
+    switch (rocl_sequence_kind_of(s->number)) {
+    case ROCL_SEQUENCE_HOST:
         return 37 * s->records; /* a begin and an end */
-    case ROCL_ROOM_GPU:
-    case ROCL_ROOM_MEMORY:
+    case ROCL_SEQUENCE_GPU:
+    case ROCL_SEQUENCE_MEMORY:
         return 86 * s->records;
     default:
         return 22 * s->records;
     }
 }
 
-static rocl_status add_part(pf_sink *p, const rocl_pack_part *cut, rocl_error *err)
+static rocl_status add_part(pf_sink *p, const rocl_part_range *cut, rocl_error *err)
 {
     struct pf_turns *turns = rocl_cache_line_calloc(1, sizeof *turns);
     if (!turns)
@@ -189,7 +189,7 @@ static rocl_status add_part(pf_sink *p, const rocl_pack_part *cut, rocl_error *e
                                         .at = cut->first,
                                         .bytes = cut->weight,
                                         .seq = {.trace = p->trace},
-                                        .linked = p->packer.workers[0].linked,
+                                        .linked = p->encoder.workers[0].linked,
                                         .turns = turns};
     p->part_count++;
     return ROCL_OK;
@@ -197,20 +197,20 @@ static rocl_status add_part(pf_sink *p, const rocl_pack_part *cut, rocl_error *e
 
 static rocl_status make_parts(pf_sink *p, rocl_error *err)
 {
-    rocl_pack_part cuts[ROCL_PACK_PARTS];
-    size_t count = rocl_pack_cut(p->sequences, p->sequence_count, bytes_of, LEAST_BYTES, cuts);
+    rocl_part_range cuts[ROCL_PARTS_MAX];
+    size_t count = rocl_cut_parts(p->sequences, p->sequence_count, bytes_of, LEAST_BYTES, cuts);
     p->parts = rocl_cache_line_calloc(count, sizeof *p->parts);
     rocl_status st = p->parts ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; i < count && st == ROCL_OK; i++)
         st = add_part(p, &cuts[i], err);
-    return st ? st : rocl_pack_start(p->packer.sorter, p->sequences, cuts, count, err);
+    return st ? st : rocl_start_parts(p->encoder.sorter, p->sequences, cuts, count, err);
 }
 
 rocl_status pf_parts_open(pf_sink *p, rocl_error *err)
 {
-    rocl_status st = rocl_packer_sequences(&p->packer, &p->sequences, &p->sequence_count, err);
+    rocl_status st = rocl_encoder_sequences(&p->encoder, &p->sequences, &p->sequence_count, err);
     for (size_t i = 0; i < p->sequence_count && st == ROCL_OK; i++)
-        if (rocl_sequence_room(p->sequences[i].number) == ROCL_ROOM_HOST)
+        if (rocl_sequence_kind_of(p->sequences[i].number) == ROCL_SEQUENCE_HOST)
             pf_describe_host(&p->world, rocl_sequence_index(p->sequences[i].number));
     return st ? st : make_parts(p, err);
 }

@@ -258,7 +258,7 @@ typedef enum pf_word {
 } pf_word;
 
 typedef struct pf_sink {
-    rocl_packer packer; /* first: see rocl_packer_sink */
+    rocl_encoder encoder; /* first: see rocl_encoder_sink */
     rocl_trace *trace;
     rocl_pftrace_options opt;
     pf_stream *stream;
@@ -267,7 +267,7 @@ typedef struct pf_sink {
     rocl_pftrace_report report;
     uint32_t words[PF_WORDS]; /* texts */
     /* of the capture at hand */
-    rocl_packed_sequence *sequences;
+    rocl_sequence *sequences;
     size_t sequence_count;
     pf_part *parts;
     size_t part_count;
@@ -300,8 +300,8 @@ struct pf_part {
     const pf_room *room;                    /* NULL: it has not begun */
     void *state;
     pf_seq seq;
-    rocl_packed event; /* the record at hand */
-    uint64_t sequence; /* number of its sequence */
+    rocl_track_event event; /* the record at hand */
+    uint64_t sequence;      /* number of its sequence */
     bool more;
     bool begun;     /* there is a record at hand, or none is left */
     uint64_t bytes; /* that it will write, about */

@@ -8,7 +8,7 @@
 static rocl_status join_linked(pf_sink *p, rocl_error *err)
 {
     for (unsigned w = 1; w < p->trace->opt.jobs; w++)
-        if (!rocl_idset_merge(&p->packer.workers[0].linked, &p->packer.workers[w].linked))
+        if (!rocl_idset_merge(&p->encoder.workers[0].linked, &p->encoder.workers[w].linked))
             return rocl_fail_memory(err);
     return ROCL_OK;
 }
@@ -16,7 +16,7 @@ static rocl_status join_linked(pf_sink *p, rocl_error *err)
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     pf_sink *p = self;
-    return rocl_packer_begin(&p->packer, c, err);
+    return rocl_encoder_begin(&p->encoder, c, err);
 }
 
 /* A part alone fills the blocks that others have begun: there may be many small captures. */
@@ -34,7 +34,7 @@ static rocl_status write_alone(pf_sink *p, rocl_error *err)
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     pf_sink *p = self;
-    rocl_progress_phase(p->trace, "writing", rocl_sorter_count(p->packer.sorter));
+    rocl_progress_phase(p->trace, "writing", rocl_sorter_count(p->encoder.sorter));
     rocl_status st = pf_world_capture(&p->world, c, err);
     rocl_trace_window(p->trace, &p->from, &p->to);
     if (st == ROCL_OK)
@@ -45,7 +45,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         st = p->part_count > 1 ? pf_stream_parts(p->stream, p->parts, p->part_count, err)
                                : write_alone(p, err);
     pf_parts_close(p);
-    rocl_packer_forget(&p->packer);
+    rocl_encoder_forget(&p->encoder);
     return st;
 }
 
@@ -95,8 +95,8 @@ static const char *const words[PF_WORDS] = {
 static rocl_status open_sink(pf_sink *p, rocl_error *err)
 {
     rocl_trace *t = p->trace;
-    p->packer = (rocl_packer){.trace = t, .legacy = p->opt.legacy_tracks, .bandwidth = true};
-    rocl_status st = rocl_packer_open(&p->packer, err);
+    p->encoder = (rocl_encoder){.trace = t, .legacy = p->opt.legacy_tracks, .bandwidth = true};
+    rocl_status st = rocl_encoder_open(&p->encoder, err);
     if (st != ROCL_OK)
         return st;
     for (int i = 0; i < PF_WORDS; i++)
@@ -108,17 +108,17 @@ static rocl_status open_sink(pf_sink *p, rocl_error *err)
 
 static void close_sink(pf_sink *p)
 {
-    rocl_packer_forget(&p->packer);
+    rocl_encoder_forget(&p->encoder);
     pf_world_close(&p->world);
     pf_stream_abort(p->stream);
-    rocl_packer_close(&p->packer);
+    rocl_encoder_close(&p->encoder);
 }
 
 rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
                                rocl_pftrace_report *report, rocl_error *err)
 {
-    pf_sink p = {.trace = t, .opt = *o, .packer = {.trace = t}};
-    rocl_sink sink = rocl_packer_sink(&p.packer);
+    pf_sink p = {.trace = t, .opt = *o, .encoder = {.trace = t}};
+    rocl_sink sink = rocl_encoder_sink(&p.encoder);
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;
     rocl_status st = o->level > 9

@@ -1,23 +1,23 @@
-#include "timeline/shown.h"
+#include "timeline/displayed.h"
 
 #include <stdlib.h>
 
-bool rocl_shown_open(rocl_shown *s, uint32_t counters)
+bool rocl_displayed_open(rocl_displayed *s, uint32_t counters)
 {
-    *s = (rocl_shown){.ends = malloc(counters * sizeof *s->ends),
-                      .list = calloc(counters, sizeof *s->list)};
+    *s = (rocl_displayed){.ends = malloc(counters * sizeof *s->ends),
+                          .list = calloc(counters, sizeof *s->list)};
     for (uint32_t i = 0; s->ends && i < counters; i++)
         s->ends[i] = INT64_MIN;
     return s->ends && s->list;
 }
 
-void rocl_shown_close(rocl_shown *s)
+void rocl_displayed_close(rocl_displayed *s)
 {
     free(s->ends);
     free(s->list);
 }
 
-static uint32_t first_to_end(const rocl_shown *s)
+static uint32_t first_to_end(const rocl_displayed *s)
 {
     uint32_t first = 0;
     for (uint32_t i = 1; i < s->count; i++)
@@ -26,8 +26,8 @@ static uint32_t first_to_end(const rocl_shown *s)
     return first;
 }
 
-bool rocl_shown_end(rocl_shown *s, int64_t until, uint32_t successor, uint32_t *counter,
-                    int64_t *when)
+bool rocl_displayed_end(rocl_displayed *s, int64_t until, uint32_t successor, uint32_t *counter,
+                        int64_t *when)
 {
     while (s->count) {
         uint32_t first = first_to_end(s);
@@ -43,7 +43,7 @@ bool rocl_shown_end(rocl_shown *s, int64_t until, uint32_t successor, uint32_t *
     return false;
 }
 
-void rocl_shown_set(rocl_shown *s, uint32_t counter, int64_t end)
+void rocl_displayed_set(rocl_displayed *s, uint32_t counter, int64_t end)
 {
     if (s->ends[counter] == INT64_MIN)
         s->list[s->count++] = counter;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static uint64_t records(const rocl_packed_sequence *s)
+static uint64_t records(const rocl_sequence *s)
 {
     return s->records;
 }
@@ -18,7 +18,7 @@ typedef struct cut_case {
     size_t count;
     uint64_t least;
     size_t parts;
-    size_t firsts[ROCL_PACK_PARTS];
+    size_t firsts[ROCL_PARTS_MAX];
 } cut_case;
 
 static const cut_case cases[] = {
@@ -32,19 +32,19 @@ static const cut_case cases[] = {
     {"neighbours share a part", {50, 50, 50, 50, 50, 50, 50, 50}, 8, 100, 3, {0, 3, 6}},
 };
 
-static size_t cut(const cut_case *c, rocl_packed_sequence *all, rocl_pack_part *parts)
+static size_t cut(const cut_case *c, rocl_sequence *all, rocl_part_range *parts)
 {
     for (size_t i = 0; i < c->count; i++)
-        all[i] = (rocl_packed_sequence){.number = i, .records = c->records[i]};
-    return rocl_pack_cut(all, c->count, records, c->least, parts);
+        all[i] = (rocl_sequence){.number = i, .records = c->records[i]};
+    return rocl_cut_parts(all, c->count, records, c->least, parts);
 }
 
 static void test_cut(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        rocl_packed_sequence all[24];
-        rocl_pack_part parts[ROCL_PACK_PARTS];
+        rocl_sequence all[24];
+        rocl_part_range parts[ROCL_PARTS_MAX];
         size_t n = cut(&cases[i], all, parts);
         if (n != cases[i].parts)
             fail_msg("%s: %zu parts", cases[i].what, n);
@@ -58,18 +58,18 @@ static void test_cut(void **state)
 static void test_cover(void **state)
 {
     enum { COUNT = 5000 };
-    static rocl_packed_sequence all[COUNT];
+    static rocl_sequence all[COUNT];
     uint64_t x = 1;
     (void)state;
     for (unsigned round = 0; round < 200; round++) {
-        rocl_pack_part parts[ROCL_PACK_PARTS];
+        rocl_part_range parts[ROCL_PARTS_MAX];
         size_t count = round % 2 ? round : COUNT, next = 0;
         for (size_t i = 0; i < count; i++) {
             x = rocl_mix64(x + i);
-            all[i] = (rocl_packed_sequence){.number = i, .records = 1 + x % (1u << x % 20)};
+            all[i] = (rocl_sequence){.number = i, .records = 1 + x % (1u << x % 20)};
         }
-        size_t n = rocl_pack_cut(all, count, records, 1000, parts);
-        assert_in_range(n, 1, ROCL_PACK_PARTS);
+        size_t n = rocl_cut_parts(all, count, records, 1000, parts);
+        assert_in_range(n, 1, ROCL_PARTS_MAX);
         for (size_t k = 0; k < n; k++) {
             uint64_t weight = 0;
             assert_int_equal(parts[k].first, next);
@@ -87,18 +87,18 @@ static void test_cover(void **state)
 static void test_read(void **state)
 {
     const cut_case *c = &cases[6];
-    rocl_packed_sequence all[24];
-    rocl_pack_part parts[ROCL_PACK_PARTS];
+    rocl_sequence all[24];
+    rocl_part_range parts[ROCL_PARTS_MAX];
     size_t n = cut(c, all, parts);
     rocl_sort_space *space = rocl_sort_space_new(1 << 20, 1, NULL);
     rocl_sorter *s = rocl_sorter_new(space, 4);
     (void)state;
     for (uint64_t i = c->count; i-- > 0;)
         for (uint64_t k = 0; k < c->records[i]; k++) {
-            const uint64_t key[4] = {i << ROCL_PACK_GROUP_SHIFT | k, k, 0, k};
+            const uint64_t key[4] = {i << ROCL_SEQUENCE_SHIFT | k, k, 0, k};
             assert_int_equal(rocl_sorter_add(s, 0, key, NULL, 0, NULL), ROCL_OK);
         }
-    assert_int_equal(rocl_pack_start(s, all, parts, n, NULL), ROCL_OK);
+    assert_int_equal(rocl_start_parts(s, all, parts, n, NULL), ROCL_OK);
     for (size_t i = 0; i < n; i++) {
         rocl_sort_record rec;
         bool more;
