@@ -657,6 +657,10 @@ typedef enum rocl_table_format {
     ROCL_TABLE_HTML     /* one page with charts, for a browser */
 } rocl_table_format;
 
+/* The format that is called so: "text", "csv", "tsv", "json", "markdown" or "md", "table" or
+ * "html". False: none is. */
+ROCL_API bool rocl_table_format_named(const char *name, rocl_table_format *format);
+
 typedef struct rocl_table_options {
     const char *path; /* "-": standard output */
     rocl_table_format format;

@@ -1,8 +1,6 @@
-/* Tables as one JSON object, written front to back; the form is in rocstats(1). */
-#include "table/forms.h"
-
-#include "base/num.h"
+/* Tables as one JSON object, written front to back; rocstats(1) describes its members. */
 #include "base/json_put.h"
+#include "table/format.h"
 
 static void put_string(rocl_buf *to, const char *p, size_t n)
 {
@@ -11,6 +9,7 @@ static void put_string(rocl_buf *to, const char *p, size_t n)
     rocl_buf_byte(to, '"');
 }
 
+/* What is before it, its key and a colon. */
 static void put_key(rocl_buf *to, const char *before, const char *key)
 {
     rocl_buf_str(to, before);
@@ -18,7 +17,7 @@ static void put_key(rocl_buf *to, const char *before, const char *key)
     rocl_buf_str(to, ": ");
 }
 
-/* Static text; NULL is null. */
+/* The same with a text, or null. */
 static void put_member(rocl_buf *to, const char *before, const char *key, const char *value)
 {
     put_key(to, before, key);
@@ -28,63 +27,38 @@ static void put_member(rocl_buf *to, const char *before, const char *key, const 
         rocl_buf_str(to, "null");
 }
 
-static const char *unit_name(rocl_unit unit)
+static void put_table(rocl_table_writer *w, const rocl_table *t)
 {
-    static const char *const names[] = {
-        [ROCL_UNIT_TEXT] = "text",       [ROCL_UNIT_SENTENCE] = "text",
-        [ROCL_UNIT_COUNT] = "count",     [ROCL_UNIT_NS] = "ns",
-        [ROCL_UNIT_BYTES] = "bytes",     [ROCL_UNIT_RATE] = "bytes/s",
-        [ROCL_UNIT_PERCENT] = "percent", [ROCL_UNIT_NUMBER] = "number",
-    };
-    return names[unit];
-}
-
-static void put_value(rocl_buf *to, const rocl_datum *d)
-{
-    if (!rocl_table_has_value(d))
-        rocl_buf_str(to, "null");
-    else if (d->is == ROCL_DATUM_TEXT)
-        put_string(to, d->text, d->len);
-    else
-        rocl_table_put_raw(to, d);
-}
-
-static void put_columns(rocl_buf *to, const rocl_table *t)
-{
-    put_key(to, ",\n     ", "columns");
+    rocl_buf *b = &w->buf;
+    put_member(b, "{", "key", t->key);
+    put_member(b, ", ", "title", t->title);
+    put_member(b, ", ", "note", t->note);
+    put_key(b, ",\n     ", "columns");
+    rocl_buf_byte(b, '[');
     for (size_t c = 0; c < t->column_count; c++) {
-        put_member(to, c ? ", {" : "[{", "key", t->columns[c].key);
-        put_member(to, ", ", "unit", unit_name(t->columns[c].unit));
-        rocl_buf_byte(to, '}');
+        put_member(b, c ? ", {" : "{", "key", t->columns[c].key);
+        put_member(b, ", ", "unit", rocl_unit_name(t->columns[c].unit));
+        rocl_buf_byte(b, '}');
     }
-    rocl_buf_str(to, t->column_count ? "]" : "[]");
-}
-
-static bool put_row(rocl_table_writer *w, const rocl_table *t, size_t row)
-{
-    rocl_buf_str(&w->buf, row ? ",\n      {" : "\n      {");
-    for (size_t c = 0; c < t->column_count; c++) {
-        put_key(&w->buf, c ? ", " : "", t->columns[c].key);
-        put_value(&w->buf, rocl_table_cell(t, row, c));
-    }
-    rocl_buf_byte(&w->buf, '}');
-    return rocl_table_row_end(w);
-}
-
-static bool put_table(rocl_table_writer *w, const rocl_table *t)
-{
-    put_member(&w->buf, "{", "key", t->key);
-    put_member(&w->buf, ", ", "title", t->title);
-    put_member(&w->buf, ", ", "note", t->note);
-    put_columns(&w->buf, t);
-    put_key(&w->buf, ",\n     ", "rows");
-    rocl_buf_byte(&w->buf, '[');
+    rocl_buf_byte(b, ']');
+    put_key(b, ",\n     ", "rows");
+    rocl_buf_byte(b, '[');
     for (size_t r = 0; r < t->row_count; r++) {
-        if (!put_row(w, t, r))
-            return false;
+        rocl_buf_str(b, r ? ",\n      {" : "\n      {");
+        for (size_t c = 0; c < t->column_count; c++) {
+            const rocl_datum *d = rocl_table_cell(t, r, c);
+            put_key(b, c ? ", " : "", t->columns[c].key);
+            if (!rocl_datum_has_value(d))
+                rocl_buf_str(b, "null");
+            else if (d->is == ROCL_DATUM_TEXT)
+                put_string(b, d->text, d->len);
+            else
+                rocl_datum_put_exact(b, d);
+        }
+        rocl_buf_byte(b, '}');
+        rocl_table_end_row(w);
     }
-    rocl_buf_str(&w->buf, "]}");
-    return rocl_table_row_end(w);
+    rocl_buf_str(b, "]}");
 }
 
 void rocl_table_write_json(rocl_table_writer *w)
@@ -94,8 +68,7 @@ void rocl_table_write_json(rocl_table_writer *w)
     rocl_buf_byte(&w->buf, '[');
     for (size_t i = 0; i < w->tables->count; i++) {
         rocl_buf_str(&w->buf, i ? ",\n    " : "\n    ");
-        if (!put_table(w, &w->tables->tables[i]))
-            return;
+        put_table(w, &w->tables->tables[i]);
     }
     rocl_buf_str(&w->buf, "]}\n");
 }

@@ -1,83 +1,68 @@
-/* Texts of a column that is too narrow for them. Those that differ stay different. */
-#include "table/forms.h"
-
+/* Texts of a column that is too narrow for them. Those that differ stay different: first both ends
+ * of each are displayed, then, of those that look alike, the part where they differ, and in the end
+ * a number. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/format.h"
+
 typedef struct entry {
-    const uint8_t *full; /* but for what says nothing */
+    const uint8_t *full; /* but for a type that says nothing */
     size_t n, left_out;  /* bytes before it */
-    rocl_buf shown;
+    rocl_buf displayed;
 } entry;
 
-/* The first byte of the code point number `at`. */
-static size_t offset_of(const uint8_t *p, size_t n, size_t at)
+/* The first byte of code point `number`. */
+static size_t offset_of(const uint8_t *p, size_t n, size_t number)
 {
     size_t i = 0;
     for (; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80 && at-- == 0)
+        if ((p[i] & 0xc0) != 0x80 && number-- == 0)
             break;
     }
     return i;
 }
 
-/* All kernels return this. */
-static void leave_out_type(entry *e, size_t width)
+/* Both ends say more of a long name than its begin: "gemm<fl...2>(float*)". All kernels return
+ * void, which is left out of those that are too long. */
+static void display_ends(entry *e, size_t width)
 {
     static const char type[] = "void ";
-    const size_t n = sizeof type - 1;
-    if (e->n > n && !memcmp(e->full, type, n) && rocl_table_text_width(e->full, e->n) > width) {
-        e->full += n;
-        e->n -= n;
-        e->left_out = n;
+    const size_t type_len = sizeof type - 1, keep = width - 3, tail = keep / 2;
+    size_t has = rocl_text_width(e->full, e->n);
+    if (has > width && e->n > type_len && !memcmp(e->full, type, type_len)) {
+        e->full += type_len;
+        e->n -= type_len;
+        e->left_out = type_len;
+        has -= type_len;
     }
-}
-
-/* Both ends say more of a long name than its begin: "gemm<fl...2>(float*)". */
-static void keep_ends(entry *e, size_t width)
-{
-    size_t has = rocl_table_text_width(e->full, e->n), keep = width - 3, tail = keep / 2;
     if (has <= width) {
-        if (e->n)
-            rocl_buf_put(&e->shown, e->full, e->n);
+        rocl_buf_put(&e->displayed, e->full, e->n);
         return;
     }
-    size_t from = offset_of(e->full, e->n, has - tail);
-    rocl_buf_put(&e->shown, e->full, offset_of(e->full, e->n, keep - tail));
-    rocl_buf_str(&e->shown, "...");
-    rocl_buf_put(&e->shown, e->full + from, e->n - from);
+    const size_t from = offset_of(e->full, e->n, has - tail);
+    rocl_buf_put(&e->displayed, e->full, offset_of(e->full, e->n, keep - tail));
+    rocl_buf_str(&e->displayed, "...");
+    rocl_buf_put(&e->displayed, e->full + from, e->n - from);
 }
 
-/* What stands at the code point `at`: behind all that is before it, where there is room for that,
- * "gemm<2, tru...", else behind a little of the begin, "gemm...2, tr...". */
-static void keep_middle(entry *e, size_t width, size_t at)
+/* What stands at a code point: behind all that is before it, where that fits, "gemm<2, tru...",
+ * else behind a little of the begin, "gemm...2, tr...". */
+static void display_middle(entry *e, size_t width, size_t point)
 {
-    const size_t room = width - 6, head = room / 3;
-    if (at + head <= width - 3) {
-        const size_t shown = offset_of(e->full, e->n, width - 3);
-        e->shown.len = 0;
-        rocl_buf_put(&e->shown, e->full, shown);
-        if (shown < e->n)
-            rocl_buf_str(&e->shown, "...");
-        return;
+    const size_t text = width - 6, head = text / 3;
+    const bool whole = point + head <= width - 3;
+    const size_t from = whole ? 0 : offset_of(e->full, e->n, point);
+    const size_t to = offset_of(e->full, e->n, whole ? width - 3 : point + text - head);
+    e->displayed.len = 0;
+    if (!whole) {
+        rocl_buf_put(&e->displayed, e->full, offset_of(e->full, e->n, head));
+        rocl_buf_str(&e->displayed, "...");
     }
-    const size_t from = offset_of(e->full, e->n, at),
-                 to = offset_of(e->full, e->n, at + room - head);
-    e->shown.len = 0;
-    rocl_buf_put(&e->shown, e->full, offset_of(e->full, e->n, head));
-    rocl_buf_str(&e->shown, "...");
-    rocl_buf_put(&e->shown, e->full + from, to - from);
+    rocl_buf_put(&e->displayed, e->full + from, to - from);
     if (to < e->n)
-        rocl_buf_str(&e->shown, "...");
-}
-
-static void put_number(entry *e, size_t width, size_t number)
-{
-    char text[24];
-    const size_t n = (size_t)snprintf(text, sizeof text, "#%zu", number);
-    e->shown.len = offset_of(e->shown.data, e->shown.len, width - n);
-    rocl_buf_str(&e->shown, text);
+        rocl_buf_str(&e->displayed, "...");
 }
 
 static int compare_bytes(const uint8_t *a, size_t n, const uint8_t *b, size_t m)
@@ -86,63 +71,62 @@ static int compare_bytes(const uint8_t *a, size_t n, const uint8_t *b, size_t m)
     return c ? c : n < m ? -1 : n > m;
 }
 
-static int by_shown(const void *a, const void *b)
+static int compare_displayed(const entry *a, const entry *b)
+{
+    return compare_bytes(a->displayed.data, a->displayed.len, b->displayed.data, b->displayed.len);
+}
+
+static int compare_full(const entry *a, const entry *b)
+{
+    int c = compare_bytes(a->full, a->n, b->full, b->n);
+    return c ? c : a->left_out < b->left_out ? -1 : a->left_out > b->left_out;
+}
+
+static int order_entries(const void *a, const void *b)
 {
     const entry *x = *(entry *const *)a, *y = *(entry *const *)b;
-    int c = compare_bytes(x->shown.data, x->shown.len, y->shown.data, y->shown.len);
-    c = c ? c : compare_bytes(x->full, x->n, y->full, y->n);
-    return c ? c : x->left_out < y->left_out ? -1 : x->left_out > y->left_out;
+    int c = compare_displayed(x, y);
+    return c ? c : compare_full(x, y);
 }
 
-static bool same_shown(const entry *a, const entry *b)
+/* In sorted entries, what the first and the last have in common all have. */
+static void display_difference(entry **group, size_t n, size_t width)
 {
-    return !compare_bytes(a->shown.data, a->shown.len, b->shown.data, b->shown.len);
-}
-
-static bool same_full(const entry *a, const entry *b)
-{
-    return a->left_out == b->left_out && !compare_bytes(a->full, a->n, b->full, b->n);
-}
-
-/* Code points that both begin with. */
-static size_t common(const entry *a, const entry *b)
-{
+    const entry *a = group[0], *b = group[n - 1];
     size_t i = 0, points = 0;
     for (; i < a->n && i < b->n && a->full[i] == b->full[i]; i++)
         points += (a->full[i] & 0xc0) != 0x80;
     if (i < a->n && (a->full[i] & 0xc0) == 0x80)
         points--; /* they differ within it */
-    return points;
+    for (i = 0; i < n; i++)
+        display_middle(group[i], width, points);
 }
 
-typedef void apart_fn(entry **group, size_t n, size_t width);
-
-/* They are sorted: what the first and the last have in common, all have. */
-static void show_difference(entry **group, size_t n, size_t width)
-{
-    const size_t at = common(group[0], group[n - 1]);
-    for (size_t i = 0; i < n; i++)
-        keep_middle(group[i], width, at);
-}
-
-static void number_them(entry **group, size_t n, size_t width)
+/* "gemm<fl...2>(float#2" */
+static void display_number(entry **group, size_t n, size_t width)
 {
     for (size_t i = 1, number = 1; i < n; i++) {
-        number += !same_full(group[i - 1], group[i]);
-        if (number > 1)
-            put_number(group[i], width, number);
+        number += compare_full(group[i - 1], group[i]) != 0;
+        if (number == 1)
+            continue;
+        char text[24];
+        const size_t len = (size_t)snprintf(text, sizeof text, "#%zu", number);
+        rocl_buf *b = &group[i]->displayed;
+        b->len = offset_of(b->data, b->len, width - len);
+        rocl_buf_str(b, text);
     }
 }
 
-/* Different texts that are shown alike are told apart. */
-static void tell_apart(entry **order, size_t n, size_t width, apart_fn *fn)
+/* Calls `change` with each group of texts that differ but look alike. */
+static void change_alike(entry **order, size_t n, size_t width,
+                         void (*change)(entry **group, size_t n, size_t width))
 {
-    qsort(order, n, sizeof *order, by_shown);
+    qsort(order, n, sizeof *order, order_entries);
     for (size_t i = 0, next; i < n; i = next) {
-        for (next = i + 1; next < n && same_shown(order[i], order[next]);)
+        for (next = i + 1; next < n && !compare_displayed(order[i], order[next]);)
             next++;
-        if (!same_full(order[i], order[next - 1]))
-            fn(order + i, next - i, width);
+        if (compare_full(order[i], order[next - 1]) != 0)
+            change(order + i, next - i, width);
     }
 }
 
@@ -153,20 +137,19 @@ bool rocl_table_shorten(rocl_buf *texts, size_t count, size_t width)
     for (size_t i = 0; good && i < count; i++) {
         all[i] = (entry){.full = texts[i].data, .n = texts[i].len};
         order[i] = &all[i];
-        leave_out_type(&all[i], width);
-        keep_ends(&all[i], width);
-        good = !all[i].shown.failed;
+        display_ends(&all[i], width);
+        good = !all[i].displayed.failed;
     }
     if (good) {
         /* What is alike up to its first difference may differ further on. */
         for (int round = 0; round < 3; round++)
-            tell_apart(order, count, width, show_difference);
-        tell_apart(order, count, width, number_them);
+            change_alike(order, count, width, display_difference);
+        change_alike(order, count, width, display_number);
     }
     for (size_t i = 0; all && i < count; i++) {
-        good = good && !all[i].shown.failed;
+        good = good && !all[i].displayed.failed;
         rocl_buf_free(&texts[i]);
-        texts[i] = all[i].shown;
+        texts[i] = all[i].displayed;
     }
     free(all);
     free(order);

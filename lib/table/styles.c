@@ -1,76 +1,498 @@
-#include "table/styles.h"
-
+/* Summaries as AMD's profilers leave them, made of the tables "summary", "domains" and
+ * "summary_groups": what `rocprofv3 -S` prints, and the files of `rocpd summary`, `rocprofv3
+ * --stats` and `rocprof --stats`. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/csv_quote.h"
+#include "base/num.h"
+#include "base/repr.h"
+#include "base/utf8.h"
+#include "table/format.h"
+
+/* What the profilers call a domain. */
+typedef struct domain {
+    const char *key;       /* in the tables */
+    const char *name;      /* rocprofv3's */
+    const char *operation; /* what rocprofv3 begins the names of its operations with, or "" */
+    const char *file[3];   /* part of a file name, by rocl_stats_style; NULL: there is no file */
+} domain;
+
 /* In the order in which rocprofv3 reports them. */
-const rocl_style_domain rocl_style_domains[] = {
-    {"HSA", "hsa", "hsa_api", "HSA_API", "hsa_stats", ""},
-    {"HIP", "hip", "hip_api", "HIP_API", "hip_stats", ""},
-    {"KERNELS", "kernels", "kernel", "KERNEL_DISPATCH", "stats", ""},
-    {"MEMORY_COPIES", "memory_copies", "memory_copy", "MEMORY_COPY", "copy_stats", ""},
-    {"MEMORY_ALLOCATIONS", "memory_allocations", "memory_allocation", "MEMORY_ALLOCATION", NULL,
-     "MEMORY_ALLOCATION_"},
-    {"SCRATCH_MEMORY", "scratch_memory", "scratch_memory", "SCRATCH_MEMORY", NULL,
-     "SCRATCH_MEMORY_"},
-    {"MARKERS", "markers", "marker_api", "MARKER_API", NULL, ""},
-    {"RCCL", "rccl", "rccl_api", "RCCL_API", NULL, ""},
-    {"ROCDECODE", "rocdecode", "rocdecode_api", "ROCDECODE_API", NULL, ""},
-    {"ROCJPEG", "rocjpeg", "rocjpeg_api", "ROCJPEG_API", NULL, ""},
+static const domain domains[] = {
+    {"HSA", "HSA_API", "", {"hsa", "hsa_api", "hsa_stats"}},
+    {"HIP", "HIP_API", "", {"hip", "hip_api", "hip_stats"}},
+    {"KERNELS", "KERNEL_DISPATCH", "", {"kernels", "kernel", "stats"}},
+    {"MEMORY_COPIES", "MEMORY_COPY", "", {"memory_copies", "memory_copy", "copy_stats"}},
+    {"MEMORY_ALLOCATIONS",
+     "MEMORY_ALLOCATION",
+     "MEMORY_ALLOCATION_",
+     {"memory_allocations", "memory_allocation", NULL}},
+    {"SCRATCH_MEMORY",
+     "SCRATCH_MEMORY",
+     "SCRATCH_MEMORY_",
+     {"scratch_memory", "scratch_memory", NULL}},
+    {"MARKERS", "MARKER_API", "", {"markers", "marker_api", NULL}},
+    {"RCCL", "RCCL_API", "", {"rccl", "rccl_api", NULL}},
+    {"ROCDECODE", "ROCDECODE_API", "", {"rocdecode", "rocdecode_api", NULL}},
+    {"ROCJPEG", "ROCJPEG_API", "", {"rocjpeg", "rocjpeg_api", NULL}},
 };
 
-const size_t rocl_style_domain_count = sizeof rocl_style_domains / sizeof *rocl_style_domains;
+enum { DOMAINS = sizeof domains / sizeof *domains };
 
-const rocl_table *rocl_style_table(const rocl_tables *t, const char *key)
+#define ALL_DOMAINS UINT32_MAX /* also those of no group */
+
+/* NULL: the profilers do not know it. */
+static const domain *find_domain(const char *key)
 {
-    for (size_t i = 0; i < t->count; i++)
-        if (!strcmp(t->tables[i].key, key))
-            return &t->tables[i];
+    for (size_t i = 0; i < DOMAINS; i++)
+        if (!strcmp(domains[i].key, key))
+            return &domains[i];
     return NULL;
 }
 
-static const rocl_datum *cell(const rocl_table *t, size_t row, const char *key)
+/* A row of a summary. */
+typedef struct summary_row {
+    const char *domain, *name;
+    size_t name_len;
+    int64_t calls, total, min, max;
+    double average, percent, stddev; /* stddev: of one call 0 */
+    bool single;                     /* one call: there is no deviation */
+    bool range;                      /* min, max and stddev are known: no sum of other rows */
+} summary_row;
+
+static int64_t find_integer(const rocl_table *t, size_t row, const char *key)
 {
-    static const rocl_datum none;
-    for (size_t c = 0; c < t->column_count; c++)
-        if (!strcmp(t->columns[c].key, key))
-            return rocl_table_cell(t, row, c);
-    return &none;
+    const rocl_datum *d = rocl_table_find_cell(t, row, key);
+    return d->is == ROCL_DATUM_INT ? d->i : (int64_t)rocl_datum_number(d);
 }
 
-static int64_t integer(const rocl_datum *d)
+static summary_row read_row(const rocl_table *t, size_t row)
 {
-    return d->is == ROCL_DATUM_INT ? d->i : d->is == ROCL_DATUM_REAL ? (int64_t)d->r : 0;
-}
-
-static double real(const rocl_datum *d)
-{
-    return d->is == ROCL_DATUM_INT ? (double)d->i : rocl_table_has_value(d) ? d->r : 0;
-}
-
-rocl_style_row rocl_style_row_of(const rocl_table *t, size_t row)
-{
-    const rocl_datum *name = cell(t, row, "name"), *domain = cell(t, row, "domain");
-    const rocl_datum *stddev = cell(t, row, "stddev_ns");
-    return (rocl_style_row){
-        .domain = domain->is == ROCL_DATUM_TEXT ? domain->text : "",
-        .name = name->is == ROCL_DATUM_TEXT ? name->text : "",
+    const rocl_datum *name = rocl_table_find_cell(t, row, "name");
+    const rocl_datum *stddev = rocl_table_find_cell(t, row, "stddev_ns");
+    return (summary_row){
+        .domain = rocl_datum_str(rocl_table_find_cell(t, row, "domain")),
+        .name = rocl_datum_str(name),
         .name_len = name->is == ROCL_DATUM_TEXT ? name->len : 0,
-        .calls = integer(cell(t, row, "calls")),
-        .total = integer(cell(t, row, "total_ns")),
-        .min = integer(cell(t, row, "min_ns")),
-        .max = integer(cell(t, row, "max_ns")),
-        .average = real(cell(t, row, "average_ns")),
-        .percent = real(cell(t, row, "percent")),
-        .stddev = real(stddev),
-        .single = !rocl_table_has_value(stddev),
-        .range = rocl_table_has_value(cell(t, row, "min_ns")),
+        .calls = find_integer(t, row, "calls"),
+        .total = find_integer(t, row, "total_ns"),
+        .min = find_integer(t, row, "min_ns"),
+        .max = find_integer(t, row, "max_ns"),
+        .average = rocl_datum_number(rocl_table_find_cell(t, row, "average_ns")),
+        .percent = rocl_datum_number(rocl_table_find_cell(t, row, "percent")),
+        .stddev = rocl_datum_number(stddev),
+        .single = !rocl_datum_has_value(stddev),
+        .range = rocl_datum_has_value(rocl_table_find_cell(t, row, "min_ns")),
     };
 }
 
-void rocl_style_put_name(rocl_buf *b, const rocl_style_domain *d, const rocl_style_row *r)
+static bool begins_with(const summary_row *r, const char *text)
 {
-    size_t n = strlen(d->operation);
-    if (r->name_len < n || memcmp(r->name, d->operation, n) != 0)
+    size_t n = strlen(text);
+    return r->name_len >= n && !memcmp(r->name, text, n);
+}
+
+/* As rocprofv3 has it: MEMORY_ALLOCATION_FREE. */
+static void put_rocprofv3_name(rocl_buf *b, const domain *d, const summary_row *r)
+{
+    if (!begins_with(r, d->operation))
         rocl_buf_str(b, d->operation);
     rocl_buf_put(b, r->name, r->name_len);
+}
+
+/* ---- rocprofv3 -S: a block for each domain, for each group of domains, and for all ----------- */
+
+enum { NAME_MIN = 40, DOMAIN_MIN = 12, COLUMNS = 9 };
+
+typedef struct line {
+    summary_row row;
+    const domain *domain;
+    uint32_t bit; /* of the domain in a set */
+    size_t index; /* in the report */
+} line;
+
+static void put_repeated(rocl_buf *b, char c, size_t n)
+{
+    for (; n; n--)
+        rocl_buf_byte(b, (uint8_t)c);
+}
+
+static void put_head(rocl_buf *b, uint32_t set, size_t name_width, size_t domain_width)
+{
+    static const char *const titles[COLUMNS] = {
+        "NAME",          "DOMAIN",     "CALLS",      "DURATION (nsec)", "AVERAGE (nsec)",
+        "PERCENT (INC)", "MIN (nsec)", "MAX (nsec)", "STDDEV"};
+    const size_t widths[COLUMNS] = {name_width + 2, domain_width + 2, 17, 17, 17, 15, 17, 17, 17};
+    rocl_buf_str(b, "\nROCPROFV3 ");
+    const char *before = "";
+    for (size_t i = 0; i < DOMAINS && set != ALL_DOMAINS; i++) {
+        if (!(set >> i & 1))
+            continue;
+        rocl_buf_str(b, before);
+        rocl_buf_str(b, domains[i].name);
+        before = " + ";
+    }
+    rocl_buf_str(b, set == ALL_DOMAINS ? "SUMMARY:\n\n|" : " SUMMARY:\n\n|");
+    for (int i = 0; i < COLUMNS; i++) {
+        size_t n = strlen(titles[i]), blanks = widths[i] - n;
+        put_repeated(b, ' ', blanks / 2);
+        rocl_buf_str(b, titles[i]);
+        put_repeated(b, ' ', blanks - blanks / 2);
+        rocl_buf_byte(b, '|');
+    }
+    rocl_buf_str(b, "\n|");
+    for (int i = 0; i < COLUMNS; i++) {
+        put_repeated(b, '-', widths[i]);
+        rocl_buf_byte(b, '|');
+    }
+    rocl_buf_byte(b, '\n');
+}
+
+static size_t measure_name(rocl_table_writer *w, const line *l)
+{
+    w->scratch.len = 0;
+    put_rocprofv3_name(&w->scratch, l->domain, &l->row);
+    return rocl_text_width(w->scratch.data, w->scratch.len);
+}
+
+/* The lines whose domain is in the set; nothing where there are none. */
+static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_t set)
+{
+    rocl_buf *b = &w->buf;
+    size_t name_width = NAME_MIN, domain_width = DOMAIN_MIN;
+    double total = 0;
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!(lines[i].bit & set))
+            continue;
+        size_t name = measure_name(w, &lines[i]), n_domain = strlen(lines[i].domain->name);
+        name_width = name > name_width ? name : name_width;
+        domain_width = n_domain > domain_width ? n_domain : domain_width;
+        total += (double)lines[i].row.total;
+        any = true;
+    }
+    if (!any)
+        return;
+    put_head(b, set, name_width, domain_width);
+    for (size_t i = 0; i < n; i++) {
+        const summary_row *r = &lines[i].row;
+        char text[256];
+        if (!(lines[i].bit & set))
+            continue;
+        size_t name = measure_name(w, &lines[i]);
+        rocl_buf_str(b, "| ");
+        rocl_buf_put(b, w->scratch.data, w->scratch.len);
+        put_repeated(b, ' ', name_width - name);
+        snprintf(text, sizeof text, " | %-*s | %15lld | %15lld | %15.3e | %13.6f |",
+                 (int)domain_width, lines[i].domain->name, (long long)r->calls, (long long)r->total,
+                 r->average, total > 0 ? 100 * (double)r->total / total : 0);
+        rocl_buf_str(b, text);
+        if (r->range)
+            snprintf(text, sizeof text, " %15lld | %15lld | %15.3e |\n", (long long)r->min,
+                     (long long)r->max, r->stddev);
+        else
+            snprintf(text, sizeof text, " %15s | %15s | %15s |\n", "", "", "");
+        rocl_buf_str(b, text);
+        rocl_table_end_row(w);
+    }
+    rocl_buf_byte(b, '\n');
+}
+
+/* The longest first; of equals the order of the report. */
+static int order_by_total(const void *a, const void *b)
+{
+    const line *x = a, *y = b;
+    if (x->row.total != y->row.total)
+        return x->row.total < y->row.total ? 1 : -1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+void rocl_table_write_console(rocl_table_writer *w)
+{
+    const rocl_table *t = rocl_tables_find(w->tables, "summary");
+    const rocl_table *groups = rocl_tables_find(w->tables, "summary_groups");
+    line *lines = t ? calloc(t->row_count + 1, sizeof *lines) : NULL;
+    size_t n = 0;
+    if (!lines) {
+        w->status = t ? rocl_fail_memory(w->err)
+                      : rocl_fail(w->err, ROCL_USAGE, "this format is of the report summary");
+        return;
+    }
+    for (size_t i = 0; i < t->row_count; i++) {
+        lines[n] = (line){.row = read_row(t, i), .index = i};
+        lines[n].domain = find_domain(lines[n].row.domain);
+        if (lines[n].domain) {
+            lines[n].bit = 1u << (lines[n].domain - domains);
+            n++;
+        }
+    }
+    for (size_t i = 0; i < DOMAINS; i++)
+        put_block(w, lines, n, 1u << i);
+    qsort(lines, n, sizeof *lines, order_by_total);
+    /* Rows of the same group follow each other. */
+    for (size_t row = 0; groups && row < groups->row_count;) {
+        const rocl_datum *group = rocl_table_cell(groups, row, 0), *next = group;
+        uint32_t set = 0;
+        while (next->len == group->len && !memcmp(next->text, group->text, group->len)) {
+            const domain *d =
+                find_domain(rocl_datum_str(rocl_table_find_cell(groups, row, "domain")));
+            set |= d ? 1u << (d - domains) : 0;
+            if (++row == groups->row_count)
+                break;
+            next = rocl_table_cell(groups, row, 0);
+        }
+        put_block(w, lines, n, set);
+    }
+    put_block(w, lines, n, ALL_DOMAINS);
+    free(lines);
+}
+
+/* ---- files: values --------------------------------------------------------------------------- */
+
+/* Names come first: every number has a comma before it. */
+static void put_integer(rocl_buf *b, int64_t v)
+{
+    char text[ROCL_NUM_MAX];
+    rocl_buf_byte(b, ',');
+    rocl_buf_put(b, text, (size_t)(rocl_put_i64(text, v) - text));
+}
+
+static void put_python_float(rocl_buf *b, double v)
+{
+    rocl_buf_byte(b, ',');
+    rocl_repr_put(b, v);
+}
+
+/* %.Nf or %.Ne, whatever the locale has for a point. */
+static void put_printed(rocl_buf *b, const char *format, int decimals, double v)
+{
+    char text[400];
+    int n = snprintf(text, sizeof text, format, decimals, v);
+    rocl_buf_byte(b, ',');
+    for (int i = 0; i < n && i < (int)sizeof text - 1; i++) {
+        bool digit = strchr("0123456789+-e", text[i]);
+        if (digit || (i && strchr("0123456789", text[i - 1])))
+            rocl_buf_byte(b, digit ? (uint8_t)text[i] : '.');
+    }
+}
+
+/* As Python prints them; a deviation of one value is none. */
+static void put_rocpd_values(rocl_buf *b, const summary_row *r)
+{
+    put_integer(b, r->calls);
+    put_integer(b, r->total);
+    put_python_float(b, r->average);
+    put_python_float(b, r->percent);
+    if (!r->range) {
+        rocl_buf_str(b, ",,,");
+        return;
+    }
+    put_integer(b, r->min);
+    put_integer(b, r->max);
+    if (r->single)
+        rocl_buf_byte(b, ',');
+    else
+        put_python_float(b, r->stddev);
+}
+
+/* Shares from 1 % on have two decimals, smaller ones four, tiny ones an exponent. */
+static void put_rocprofv3_values(rocl_buf *b, const summary_row *r)
+{
+    put_integer(b, r->calls);
+    put_integer(b, r->total);
+    put_printed(b, "%.*f", 6, r->average);
+    if (r->percent >= 0.01)
+        put_printed(b, "%.*f", r->percent >= 1 ? 2 : 4, r->percent);
+    else
+        put_printed(b, "%.*e", 3, r->percent);
+    if (!r->range) {
+        rocl_buf_str(b, ",,,");
+        return;
+    }
+    put_integer(b, r->min);
+    put_integer(b, r->max);
+    if (r->stddev > 0)
+        put_printed(b, "%.*f", 6, r->stddev);
+    else
+        put_printed(b, "%.*e", 8, r->stddev);
+}
+
+/* Averages are whole numbers there. */
+static void put_rocprof_values(rocl_buf *b, const summary_row *r)
+{
+    put_integer(b, r->calls);
+    put_integer(b, r->total);
+    put_integer(b, r->calls ? r->total / r->calls : 0);
+    put_python_float(b, r->percent);
+}
+
+/* ---- files: names ---------------------------------------------------------------------------- */
+
+/* rocpd has ALLOC and FREE for what rocprofv3 calls MEMORY_ALLOCATION_ALLOCATE and ..._FREE. */
+static void put_rocpd_name(rocl_buf *b, const domain *d, const summary_row *r)
+{
+    size_t n = strlen(d->operation);
+    bool operation = n && r->name_len > n && begins_with(r, d->operation);
+    const char *name = r->name + (operation ? n : 0);
+    size_t len = r->name_len - (operation ? n : 0);
+    if (operation && len == 8 && !memcmp(name, "ALLOCATE", 8))
+        len = 5;
+    rocl_buf_put(b, name, len);
+}
+
+/* MEMORY_COPY_HOST_TO_DEVICE is CopyHostToDevice. */
+static void put_rocprof_name(rocl_buf *b, const domain *d, const summary_row *r)
+{
+    static const char copy[] = "MEMORY_COPY_";
+    if (strcmp(d->key, "MEMORY_COPIES") != 0) {
+        put_rocpd_name(b, d, r);
+        return;
+    }
+    if (!begins_with(r, copy)) {
+        rocl_buf_put(b, r->name, r->name_len);
+        return;
+    }
+    rocl_buf_str(b, "Copy");
+    bool first = true;
+    for (size_t i = sizeof copy - 1; i < r->name_len; i++) {
+        char c = r->name[i];
+        if (c != '_')
+            rocl_buf_byte(b, (uint8_t)(first || c < 'A' || c > 'Z' ? c : c + ('a' - 'A')));
+        first = c == '_';
+    }
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *path; /* folder, "/" and what the caller gives, then the part for the domain */
+    const char *header;
+    void (*put_name)(rocl_buf *, const domain *, const summary_row *);
+    void (*put_values)(rocl_buf *, const summary_row *);
+    bool quotes_names, quotes_kernels; /* also where CSV needs no quotes */
+    bool file_of_domains;
+} styles[] = {
+    [ROCL_STYLE_ROCPD] = {"%s%s%s_%s_summary.csv", /* out_kernels_summary.csv */
+                          "Name,Calls,DURATION (nsec),AVERAGE (nsec),PERCENT (INC),MIN (nsec),"
+                          "MAX (nsec),STD_DEV\n",
+                          put_rocpd_name, put_rocpd_values, .file_of_domains = true},
+    [ROCL_STYLE_ROCPROFV3] = {"%s%s%s_%s_stats.csv", /* out_kernel_stats.csv */
+                              "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\","
+                              "\"Percentage\",\"MinNs\",\"MaxNs\",\"StdDev\"\n",
+                              put_rocprofv3_name, put_rocprofv3_values, .quotes_names = true,
+                              .quotes_kernels = true, .file_of_domains = true},
+    [ROCL_STYLE_ROCPROF] = {"%s%s%s.%s.csv", /* results.stats.csv */
+                            "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\","
+                            "\"Percentage\"\n",
+                            put_rocprof_name, put_rocprof_values, .quotes_kernels = true},
+};
+
+typedef struct files {
+    const rocl_style_options *opt;
+    rocl_buf text;               /* of the file that is being made */
+    rocl_out *outs[DOMAINS + 1]; /* complete, without their names yet */
+    size_t count;
+    uint64_t bytes;
+} files;
+
+static void put_row(files *f, const domain *d, const summary_row *r)
+{
+    rocl_buf raw = {0}, name = {0};
+    const rocl_stats_style s = f->opt->style;
+    const bool kernel = !strcmp(d->key, "KERNELS");
+    styles[s].put_name(&raw, d, r);
+    /* rocprof demangles the name of the descriptor: foo.kd, but void foo<int>(int) [clone .kd]. */
+    if (s == ROCL_STYLE_ROCPROF && kernel && f->opt->descriptors && raw.len)
+        rocl_buf_str(&raw, memchr(raw.data, '(', raw.len) ? " [clone .kd]" : ".kd");
+    rocl_utf8_put(&name, (const char *)raw.data, raw.len);
+    bool quotes = kernel ? styles[s].quotes_kernels : styles[s].quotes_names;
+    for (size_t i = 0; i < name.len && !quotes; i++)
+        quotes = memchr("\",\r\n", name.data[i], 4) != NULL;
+    if (quotes)
+        rocl_csv_put_quoted(&f->text, name.len ? (const char *)name.data : "", name.len);
+    else
+        rocl_buf_put(&f->text, name.data, name.len);
+    styles[s].put_values(&f->text, r);
+    rocl_buf_byte(&f->text, '\n');
+    rocl_buf_free_into(&raw, &f->text);
+    rocl_buf_free_into(&name, &f->text);
+}
+
+static rocl_status write_file(files *f, const char *part, rocl_error *err)
+{
+    char path[4096];
+    const char *dir = f->opt->directory ? f->opt->directory : "";
+    int n = snprintf(path, sizeof path, styles[f->opt->style].path, dir, *dir ? "/" : "",
+                     f->opt->prefix, part);
+    if (f->text.failed)
+        return rocl_fail_memory(err);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return rocl_fail(err, ROCL_USAGE, "%s: the name of the output is too long", dir);
+    rocl_status st = *dir ? rocl_make_dirs(dir, err) : ROCL_OK;
+    if (st == ROCL_OK)
+        st = rocl_out_open(&f->outs[f->count], path, err);
+    if (st != ROCL_OK)
+        return st;
+    f->bytes += f->text.len;
+    return rocl_out_write(f->outs[f->count++], f->text.data, f->text.len, err);
+}
+
+/* The rows of a domain; nothing where there are none. */
+static rocl_status write_domain(files *f, const rocl_table *t, const domain *d, rocl_error *err)
+{
+    const char *part = d->file[f->opt->style];
+    bool any = false;
+    f->text.len = 0;
+    rocl_buf_str(&f->text, styles[f->opt->style].header);
+    for (size_t i = 0; i < t->row_count && part; i++) {
+        summary_row r = read_row(t, i);
+        if (!strcmp(r.domain, d->key)) {
+            put_row(f, d, &r);
+            any = true;
+        }
+    }
+    return any ? write_file(f, part, err) : ROCL_OK;
+}
+
+/* A row for each domain. */
+static rocl_status write_domains(files *f, const rocl_table *t, rocl_error *err)
+{
+    static const domain none = {.key = "", .operation = ""};
+    f->text.len = 0;
+    rocl_buf_str(&f->text, styles[f->opt->style].header);
+    for (size_t i = 0; i < t->row_count; i++) {
+        summary_row r = read_row(t, i);
+        const domain *d = f->opt->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name) : NULL;
+        if (d) {
+            r.name = d->name;
+            r.name_len = strlen(d->name);
+        }
+        put_row(f, &none, &r);
+    }
+    return t->row_count ? write_file(f, "domain", err) : ROCL_OK;
+}
+
+rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
+                             rocl_files_report *report, rocl_error *err)
+{
+    files f = {.opt = o};
+    const rocl_table *summary = rocl_tables_find(t, "summary");
+    const rocl_table *of_domains = rocl_tables_find(t, "domains");
+    rocl_status st = ROCL_OK;
+    if (!summary || !of_domains)
+        return rocl_fail(err, ROCL_USAGE, "a style is made of the reports domains and summary");
+    for (size_t i = 0; i < DOMAINS && st == ROCL_OK; i++)
+        st = write_domain(&f, summary, &domains[i], err);
+    if (st == ROCL_OK && styles[o->style].file_of_domains)
+        st = write_domains(&f, of_domains, err);
+    rocl_buf_free(&f.text);
+    if (report)
+        *report = (rocl_files_report){f.count, f.bytes};
+    if (st == ROCL_OK)
+        return rocl_out_commit_all(f.outs, f.count, err);
+    for (size_t i = 0; i < f.count; i++)
+        rocl_out_discard(f.outs[i]);
+    return st;
 }

@@ -1,7 +1,13 @@
+/* The tables of results themselves: rows and texts are added, and found again by their keys. */
 #include "table/table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
+
+_Static_assert(ROCL_DATUM_NONE == 0, "cells that ROCL_GROW has made are without a value");
 
 rocl_tables *rocl_tables_new(void)
 {
@@ -22,59 +28,31 @@ void rocl_tables_free(rocl_tables *all)
 rocl_table *rocl_tables_add(rocl_tables *all, const char *key, const char *title,
                             const rocl_table_column *columns, size_t column_count)
 {
-    /* A handful per run: growing by one is fine. */
-    rocl_table *tables = realloc(all->tables, (all->count + 1) * sizeof *tables);
-    if (!tables)
+    if (!ROCL_GROW(all->tables, all->cap, all->count + 1))
         return NULL;
-    all->tables = tables;
-    rocl_table *t = &tables[all->count++];
-    *t = (rocl_table){
-        .key = key,
-        .title = title,
-        .columns = columns,
-        .column_count = column_count,
-    };
+    rocl_table *t = &all->tables[all->count++];
+    *t = (rocl_table){.key = key, .title = title, .columns = columns, .column_count = column_count};
     return t;
 }
 
 bool rocl_tables_join(rocl_tables *all, rocl_tables *from)
 {
-    size_t count = all->count + from->count;
-    rocl_table *tables = reallocarray(all->tables, count ? count : 1, sizeof *tables);
-    if (!tables)
+    if (!ROCL_GROW(all->tables, all->cap, all->count + from->count))
         return false;
     if (from->count)
-        memcpy(tables + all->count, from->tables, from->count * sizeof *tables);
-    all->tables = tables;
-    all->count = count;
+        memcpy(all->tables + all->count, from->tables, from->count * sizeof *from->tables);
+    all->count += from->count;
     all->incomplete |= from->incomplete;
-    from->count = 0;
+    from->count = 0; /* the cells are ours now */
     rocl_arena_join(&all->arena, &from->arena);
-    return true;
-}
-
-static bool more_cells(rocl_table *t, size_t wanted)
-{
-    size_t cap = t->cell_cap ? t->cell_cap : 64;
-    while (cap < wanted && cap <= SIZE_MAX / 2)
-        cap *= 2;
-    if (cap < wanted || cap > SIZE_MAX / sizeof *t->cells)
-        return false;
-    rocl_datum *cells = realloc(t->cells, cap * sizeof *cells);
-    if (!cells)
-        return false;
-    t->cells = cells;
-    t->cell_cap = cap;
     return true;
 }
 
 rocl_datum *rocl_table_row(rocl_table *t)
 {
-    size_t used = t->row_count * t->column_count, wanted = used + t->column_count;
-    if (wanted > t->cell_cap && !more_cells(t, wanted))
+    size_t used = t->row_count * t->column_count;
+    if (!ROCL_GROW(t->cells, t->cell_cap, used + t->column_count))
         return NULL;
-    for (size_t i = used; i < wanted; i++)
-        t->cells[i] = (rocl_datum){.is = ROCL_DATUM_NONE};
     t->row_count++;
     return t->cells + used;
 }
@@ -91,4 +69,39 @@ rocl_datum rocl_datum_text(rocl_tables *all, const char *p, size_t n)
 {
     const char *copy = rocl_tables_text(all, p, n);
     return (rocl_datum){.is = ROCL_DATUM_TEXT, .text = copy, .len = all->incomplete ? 0 : n};
+}
+
+const rocl_table *rocl_tables_find(const rocl_tables *all, const char *key)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (!strcmp(all->tables[i].key, key))
+            return &all->tables[i];
+    return NULL;
+}
+
+size_t rocl_table_find_column(const rocl_table *t, const char *key)
+{
+    size_t c = 0;
+    while (c < t->column_count && strcmp(t->columns[c].key, key) != 0)
+        c++;
+    return c;
+}
+
+const rocl_datum *rocl_table_find_cell(const rocl_table *t, size_t row, const char *key)
+{
+    static const rocl_datum none;
+    size_t c = rocl_table_find_column(t, key);
+    return c < t->column_count ? rocl_table_cell(t, row, c) : &none;
+}
+
+bool rocl_datum_has_value(const rocl_datum *d)
+{
+    return d->is != ROCL_DATUM_NONE && (d->is != ROCL_DATUM_REAL || isfinite(d->r));
+}
+
+double rocl_datum_number(const rocl_datum *d)
+{
+    return d->is == ROCL_DATUM_INT                               ? (double)d->i
+           : d->is == ROCL_DATUM_REAL && rocl_datum_has_value(d) ? d->r
+                                                                 : 0;
 }

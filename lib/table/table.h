@@ -1,4 +1,12 @@
-/* What an analysis comes out with: tables of typed cells, which the table sinks print. */
+/* Tables of results: what a report adds, and every format prints.
+ *
+ *     rocl_tables ---- arena: the texts of all cells, and what reports keep there
+ *         tables[] --- one for each table, in the order in which they are printed
+ *             key, title, note, columns: not owned (static, or in the arena)
+ *             cells[]: row by row, column_count each; those of type TEXT point into the arena
+ *
+ * rocl_tables_free frees it all at once. Nothing here is locked: one thread adds, then any number
+ * of them may read. */
 #ifndef ROCL_TABLE_TABLE_H
 #define ROCL_TABLE_TABLE_H
 
@@ -6,7 +14,8 @@
 #include "base/error.h"
 #include "rocline.h"
 
-/* What a number is: text for people scales it and puts the unit, data formats print it as it is. */
+/* What a number is: formats for people scale it and add the unit, data formats print it as it is.
+ * format.c has a row for each. */
 typedef enum rocl_unit {
     ROCL_UNIT_TEXT,     /* text */
     ROCL_UNIT_SENTENCE, /* text that makes no sense when it is cut */
@@ -19,12 +28,13 @@ typedef enum rocl_unit {
 } rocl_unit;
 
 typedef enum rocl_datum_type {
-    ROCL_DATUM_NONE, /* unknown, or makes no sense here */
+    ROCL_DATUM_NONE, /* unknown, or makes no sense here; zero-initialised cells are that */
     ROCL_DATUM_TEXT,
     ROCL_DATUM_INT,
     ROCL_DATUM_REAL,
 } rocl_datum_type;
 
+/* The content of a cell. */
 typedef struct rocl_datum {
     rocl_datum_type is;
     union {
@@ -36,7 +46,7 @@ typedef struct rocl_datum {
 } rocl_datum;
 
 typedef struct rocl_table_column {
-    const char *key;   /* "total_ns": for JSON and tests; stable */
+    const char *key;   /* "total_ns": for programs and tests; stable */
     const char *title; /* "Total": for people */
     rocl_unit unit;
 } rocl_table_column;
@@ -47,25 +57,28 @@ typedef struct rocl_table {
     const char *note;  /* what to know of it in one line, or NULL */
     const rocl_table_column *columns;
     size_t column_count;
-    rocl_datum *cells; /* row by row */
+    rocl_datum *cells;
     size_t row_count, cell_cap;
 } rocl_table;
 
 struct rocl_tables {
     rocl_arena arena;
     rocl_table *tables;
-    size_t count;
-    bool incomplete; /* a text found no memory: not to be shown */
+    size_t count, cap;
+    bool incomplete; /* memory for a text was out: do not print them */
 };
 
-rocl_tables *rocl_tables_new(void);
-/* A new table at the end; keys, titles and columns are static. NULL: memory is out. The pointer is
- * good until the next call. */
+/* ---- making tables --------------------------------------------------------------------------- */
+
+rocl_tables *rocl_tables_new(void); /* NULL: memory is out */
+/* A new table at the end; key, title and columns must live as long as the tables. NULL: memory is
+ * out. The pointer is good until the next call. */
 rocl_table *rocl_tables_add(rocl_tables *all, const char *key, const char *title,
                             const rocl_table_column *columns, size_t column_count);
-/* Moves the tables of `from` to the end of `all`. False: memory is out. */
+/* Moves the tables of `from`, and their texts, to the end of `all`. False: memory is out. */
 bool rocl_tables_join(rocl_tables *all, rocl_tables *from);
-/* A new row of cells without a value at the end of a table, NULL: memory is out. */
+/* A new row of cells without a value at the end of a table, NULL: memory is out. The pointer is
+ * good until the next call. */
 rocl_datum *rocl_table_row(rocl_table *t);
 /* A copy that lives as long as the tables; "" without memory, and they are incomplete. */
 const char *rocl_tables_text(rocl_tables *all, const char *p, size_t n);
@@ -80,6 +93,31 @@ static inline rocl_datum rocl_datum_int(int64_t v)
 static inline rocl_datum rocl_datum_real(double v)
 {
     return (rocl_datum){.is = ROCL_DATUM_REAL, .r = v};
+}
+
+/* ---- reading tables -------------------------------------------------------------------------- */
+
+/* The table with this key, or NULL. */
+const rocl_table *rocl_tables_find(const rocl_tables *all, const char *key);
+/* The index of the column with this key; column_count: there is none. */
+size_t rocl_table_find_column(const rocl_table *t, const char *key);
+/* The cell of a row in the column with this key; one without a value where there is no such
+ * column. Never NULL. */
+const rocl_datum *rocl_table_find_cell(const rocl_table *t, size_t row, const char *key);
+
+static inline const rocl_datum *rocl_table_cell(const rocl_table *t, size_t row, size_t column)
+{
+    return &t->cells[row * t->column_count + column];
+}
+
+/* Has it a value? Numbers that are infinite or not numbers (0/0) are none. */
+bool rocl_datum_has_value(const rocl_datum *d);
+/* The value of a number; 0 for a text and for no value. */
+double rocl_datum_number(const rocl_datum *d);
+/* The text, ended by NUL; "" for numbers and no value. */
+static inline const char *rocl_datum_str(const rocl_datum *d)
+{
+    return d->is == ROCL_DATUM_TEXT ? d->text : "";
 }
 
 #endif

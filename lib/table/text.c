@@ -1,180 +1,144 @@
-/* Tables for people: aligned columns under their titles. */
-#include "table/forms.h"
-
+/* Tables for people: aligned columns under their titles, made to fit the terminal. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/format.h"
+
 enum { INDENT = 2, GAP = 2, NARROWEST = 16 };
 
-/* ---- widths ---------------------------------------------------------------------------------- */
+/* How a column is displayed. Line 0 is that of the titles, line 1 the first row. */
+typedef struct layout {
+    size_t measured; /* the width of its widest text */
+    size_t least;    /* it may be made so narrow */
+    size_t width;
+    rocl_buf *texts; /* of its rows, where they are wider than it; else NULL */
+} layout;
 
-static size_t cell_width(rocl_buf *scratch, const rocl_datum *d, rocl_unit unit)
+static void put_cell(rocl_buf *to, const rocl_table *t, size_t line, size_t c)
 {
-    scratch->len = 0;
-    rocl_table_put_scaled(scratch, d, unit);
-    return rocl_table_text_width(scratch->data, scratch->len);
-}
-
-static size_t title_width(const rocl_table_column *c)
-{
-    return rocl_table_text_width((const uint8_t *)c->title, strlen(c->title));
-}
-
-static void measure(rocl_buf *scratch, const rocl_table *t, size_t *widths)
-{
-    for (size_t c = 0; c < t->column_count; c++)
-        widths[c] = title_width(&t->columns[c]);
-    for (size_t r = 0; r < t->row_count; r++) {
-        for (size_t c = 0; c < t->column_count; c++) {
-            size_t n = cell_width(scratch, rocl_table_cell(t, r, c), t->columns[c].unit);
-            widths[c] = n > widths[c] ? n : widths[c];
-        }
-    }
-}
-
-/* The widest column of text that may be made narrower; column_count: none. */
-static size_t widest_text(const rocl_table *t, const size_t *widths)
-{
-    size_t best = t->column_count;
-    for (size_t c = 0; c < t->column_count; c++) {
-        size_t least = title_width(&t->columns[c]);
-        if (least < NARROWEST)
-            least = NARROWEST;
-        if (t->columns[c].unit == ROCL_UNIT_TEXT && widths[c] > least &&
-            (best == t->column_count || widths[c] > widths[best]))
-            best = c;
-    }
-    return best;
+    to->len = 0;
+    if (line == 0)
+        rocl_buf_str(to, t->columns[c].title);
+    else
+        rocl_datum_put_displayed(to, rocl_table_cell(t, line - 1, c), t->columns[c].unit);
 }
 
 /* Numbers and sentences are never cut: a row of many of them may stay wider than the terminal. */
-static void fit(const rocl_table *t, size_t *widths, size_t width)
+static void measure_columns(rocl_table_writer *w, const rocl_table *t, layout *columns)
+{
+    for (size_t c = 0; c < t->column_count; c++) {
+        layout *l = &columns[c];
+        for (size_t line = 0; line <= t->row_count; line++) {
+            put_cell(&w->scratch, t, line, c);
+            size_t n = rocl_text_width(w->scratch.data, w->scratch.len);
+            l->measured = n > l->measured ? n : l->measured;
+            if (line == 0)
+                l->least = n > NARROWEST ? n : NARROWEST;
+        }
+        l->width = l->measured;
+        if (t->columns[c].unit != ROCL_UNIT_TEXT)
+            l->least = l->measured;
+    }
+}
+
+/* Takes from the widest column, one by one, until a row fits or nothing more can be taken. */
+static void narrow_columns(const rocl_table *t, layout *columns, size_t width)
 {
     size_t sum = INDENT;
     for (size_t c = 0; c < t->column_count; c++)
-        sum += widths[c] + (c ? GAP : 0);
+        sum += columns[c].width + (c ? GAP : 0);
     for (; sum > width; sum--) {
-        size_t c = widest_text(t, widths);
-        if (c == t->column_count)
+        layout *widest = NULL;
+        for (size_t c = 0; c < t->column_count; c++)
+            if (columns[c].width > columns[c].least &&
+                (!widest || columns[c].width > widest->width))
+                widest = &columns[c];
+        if (!widest)
             break;
-        widths[c]--;
+        widest->width--;
     }
 }
 
-/* ---- printing -------------------------------------------------------------------------------- */
+/* The texts of columns that are narrower now. False: memory is out. */
+static bool shorten_texts(const rocl_table *t, layout *columns)
+{
+    for (size_t c = 0; c < t->column_count; c++) {
+        layout *l = &columns[c];
+        if (l->width == l->measured)
+            continue;
+        if (!(l->texts = calloc(t->row_count, sizeof *l->texts)))
+            return false;
+        for (size_t r = 0; r < t->row_count; r++) {
+            put_cell(&l->texts[r], t, r + 1, c);
+            if (l->texts[r].failed)
+                return false;
+        }
+        if (!rocl_table_shorten(l->texts, t->row_count, l->width))
+            return false;
+    }
+    return true;
+}
 
 static void put_blanks(rocl_buf *to, size_t n)
 {
-    if (rocl_buf_reserve(to, n)) {
-        memset(to->data + to->len, ' ', n);
-        to->len += n;
-    }
+    for (; n; n--)
+        rocl_buf_byte(to, ' ');
 }
 
-static void put_aligned(rocl_buf *to, const rocl_buf *text, size_t width, bool right, bool last)
-{
-    size_t has = rocl_table_text_width(text->data, text->len);
-    if (right && has < width)
-        put_blanks(to, width - has);
-    rocl_buf_put(to, text->data, text->len);
-    if (!right && !last && has < width)
-        put_blanks(to, width - has);
-}
-
-/* The texts of a column that is narrower than they are; NULL: they are as they are. */
-typedef rocl_buf *shortened;
-
-/* One line; `row` SIZE_MAX is the line of titles. */
-static bool put_line(rocl_table_writer *w, rocl_buf *scratch, const rocl_table *t, size_t row,
-                     const size_t *widths, const shortened *texts)
+static void put_line(rocl_table_writer *w, const rocl_table *t, size_t line, const layout *columns)
 {
     for (size_t c = 0; c < t->column_count; c++) {
-        const rocl_table_column *column = &t->columns[c];
-        scratch->len = 0;
-        if (row == SIZE_MAX)
-            rocl_buf_str(scratch, column->title);
-        else if (texts[c])
-            rocl_buf_put(scratch, texts[c][row].data, texts[c][row].len);
-        else
-            rocl_table_put_scaled(scratch, rocl_table_cell(t, row, c), column->unit);
-        put_blanks(&w->buf, c ? GAP : INDENT);
-        put_aligned(&w->buf, scratch, widths[c], rocl_table_is_number(column),
-                    c + 1 == t->column_count);
+        const layout *l = &columns[c];
+        const rocl_buf *text = line && l->texts ? &l->texts[line - 1] : &w->scratch;
+        if (text == &w->scratch)
+            put_cell(&w->scratch, t, line, c);
+        const size_t has = rocl_text_width(text->data, text->len);
+        const size_t blanks = l->width > has ? l->width - has : 0;
+        const bool right = rocl_column_is_number(&t->columns[c]), last = c + 1 == t->column_count;
+        put_blanks(&w->buf, (c ? GAP : INDENT) + (right ? blanks : 0));
+        rocl_buf_put(&w->buf, text->data, text->len);
+        put_blanks(&w->buf, right || last ? 0 : blanks);
     }
-    w->buf.failed |= scratch->failed;
     rocl_buf_byte(&w->buf, '\n');
-    return rocl_table_row_end(w);
+    rocl_table_end_row(w);
 }
 
-static bool shorten(const rocl_table *t, size_t column, size_t width, shortened *texts)
-{
-    rocl_buf *all = calloc(t->row_count, sizeof *all);
-    bool good = all != NULL;
-    *texts = all;
-    for (size_t r = 0; good && r < t->row_count; r++) {
-        rocl_table_put_scaled(&all[r], rocl_table_cell(t, r, column), t->columns[column].unit);
-        good = !all[r].failed;
-    }
-    return good && rocl_table_shorten(all, t->row_count, width);
-}
-
-static void free_texts(const rocl_table *t, shortened *texts)
-{
-    for (size_t c = 0; texts && c < t->column_count; c++) {
-        for (size_t r = 0; texts[c] && r < t->row_count; r++)
-            rocl_buf_free(&texts[c][r]);
-        free(texts[c]);
-    }
-    free(texts);
-}
-
-static bool put_title(rocl_table_writer *w, const rocl_table *t)
+static void put_table(rocl_table_writer *w, const rocl_table *t)
 {
     rocl_buf_str(&w->buf, t->title);
     if (t->row_count == 0) {
         rocl_buf_str(&w->buf, ": nothing\n");
-        return false;
+        return;
     }
     if (t->note) {
         rocl_buf_str(&w->buf, ": ");
         rocl_buf_str(&w->buf, t->note);
     }
     rocl_buf_byte(&w->buf, '\n');
-    return true;
-}
-
-static void put_table(rocl_table_writer *w, rocl_buf *scratch, const rocl_table *t)
-{
-    if (!put_title(w, t))
-        return;
-    size_t *widths = calloc(2 * t->column_count, sizeof *widths), *wanted = NULL;
-    shortened *texts = calloc(t->column_count, sizeof *texts);
-    bool good = widths && texts;
+    layout *columns = calloc(t->column_count, sizeof *columns);
+    bool good = columns != NULL;
     if (good) {
-        wanted = widths + t->column_count;
-        measure(scratch, t, widths);
-        memcpy(wanted, widths, t->column_count * sizeof *widths);
+        measure_columns(w, t, columns);
         if (w->width)
-            fit(t, widths, w->width);
+            narrow_columns(t, columns, w->width);
+        good = shorten_texts(t, columns);
     }
-    for (size_t c = 0; good && c < t->column_count; c++)
-        if (widths[c] < wanted[c])
-            good = shorten(t, c, widths[c], &texts[c]);
-    bool more = good && put_line(w, scratch, t, SIZE_MAX, widths, texts);
-    for (size_t r = 0; more && r < t->row_count; r++)
-        more = put_line(w, scratch, t, r, widths, texts);
+    for (size_t line = 0; good && line <= t->row_count; line++)
+        put_line(w, t, line, columns);
     w->buf.failed |= !good;
-    free_texts(t, texts);
-    free(widths);
+    for (size_t c = 0; columns && c < t->column_count; c++) {
+        for (size_t r = 0; columns[c].texts && r < t->row_count; r++)
+            rocl_buf_free(&columns[c].texts[r]);
+        free(columns[c].texts);
+    }
+    free(columns);
 }
 
 void rocl_table_write_text(rocl_table_writer *w)
 {
-    rocl_buf scratch = {0};
-    for (size_t i = 0; i < w->tables->count && rocl_table_row_end(w); i++) {
+    for (size_t i = 0; i < w->tables->count; i++) {
         if (i)
             rocl_buf_byte(&w->buf, '\n');
-        put_table(w, &scratch, &w->tables->tables[i]);
+        put_table(w, &w->tables->tables[i]);
     }
-    rocl_buf_free_into(&scratch, &w->buf);
 }

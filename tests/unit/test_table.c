@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "table/table.h"
-#include "table/forms.h"
+#include "table/format.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -472,7 +472,7 @@ static void test_shortened_names_stay_different(void **state)
             rocl_buf_str(&texts[i], names[i]);
         assert_true(rocl_table_shorten(texts, NAMES, width));
         for (size_t i = 0; i < NAMES; i++) {
-            assert_true(rocl_table_text_width(texts[i].data, texts[i].len) <= width);
+            assert_true(rocl_text_width(texts[i].data, texts[i].len) <= width);
             for (size_t k = 0; k < i; k++)
                 assert_int_equal(
                     texts[i].len == texts[k].len &&

@@ -1,0 +1,131 @@
+/* What the formats of tables share: the buffer before the output, and cells as text. */
+#include "table/format.h"
+
+#include <math.h>
+
+#include "base/num.h"
+#include "base/utf8.h"
+
+enum { FLUSH_AT = 64 << 10 };
+
+void rocl_table_flush(rocl_table_writer *w)
+{
+    if (w->status == ROCL_OK && (w->buf.failed || w->scratch.failed))
+        w->status = rocl_fail_memory(w->err);
+    if (w->status == ROCL_OK)
+        w->status = rocl_out_write(w->out, w->buf.data, w->buf.len, w->err);
+    w->buf.len = 0;
+}
+
+void rocl_table_end_row(rocl_table_writer *w)
+{
+    if (w->buf.len >= FLUSH_AT)
+        rocl_table_flush(w);
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* Where a unit has symbols, a number is divided by the step until it is short. */
+static const struct {
+    const char *name;
+    double step;
+    const char *symbols[8]; /* ended by NULL */
+} units[] = {
+    [ROCL_UNIT_TEXT] = {.name = "text"},
+    [ROCL_UNIT_SENTENCE] = {.name = "text"},
+    [ROCL_UNIT_COUNT] = {.name = "count"},
+    [ROCL_UNIT_NS] = {"ns", 1000, {"ns", "us", "ms", "s"}},
+    [ROCL_UNIT_BYTES] = {"bytes", 1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}},
+    [ROCL_UNIT_RATE] = {"bytes/s", 1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"}},
+    [ROCL_UNIT_PERCENT] = {.name = "percent"}, /* the titles of such columns have the sign */
+    [ROCL_UNIT_NUMBER] = {.name = "number"},
+};
+
+const char *rocl_unit_name(rocl_unit unit)
+{
+    return units[unit].name;
+}
+
+void rocl_datum_put_exact(rocl_buf *to, const rocl_datum *d)
+{
+    if (!rocl_buf_reserve(to, ROCL_NUM_MAX))
+        return;
+    char *p = (char *)to->data + to->len;
+    char *end = d->is == ROCL_DATUM_INT ? rocl_put_i64(p, d->i) : rocl_put_double(p, d->r);
+    to->len += (size_t)(end - p);
+}
+
+/* v (finite) with so many decimals, 0 to 2, whatever the locale. */
+static void put_fixed(rocl_buf *to, double v, unsigned decimals)
+{
+    if (fabs(v) >= 1e15 || !rocl_buf_reserve(to, ROCL_NUM_MAX + 4)) {
+        rocl_datum_put_exact(to, &(rocl_datum){.is = ROCL_DATUM_REAL, .r = v});
+        return;
+    }
+    const uint64_t one = decimals == 0 ? 1 : decimals == 1 ? 10 : 100;
+    const uint64_t n = (uint64_t)llround(fabs(v) * (double)one);
+    char *p = (char *)to->data + to->len, *begin = p;
+    if (v < 0 && n)
+        *p++ = '-';
+    p = rocl_put_u64(p, n / one);
+    if (decimals)
+        *p++ = '.';
+    if (decimals > 1)
+        *p++ = (char)('0' + n % 100 / 10);
+    if (decimals)
+        *p++ = (char)('0' + n % 10);
+    to->len += (size_t)(p - begin);
+}
+
+/* With the decimals that leave three digits, by the value as it will be rounded. */
+static void put_with_symbol(rocl_buf *to, double v, bool integer, rocl_unit unit)
+{
+    const char *const *symbol = units[unit].symbols;
+    const double step = units[unit].step;
+    /* What would be rounded to 1000 is 1.00 of the next symbol. */
+    for (; symbol[1] && fabs(v) >= step - 0.5; symbol++, integer = false)
+        v /= step;
+    put_fixed(to, v, integer || v == 0 || fabs(v) >= 99.95 ? 0 : fabs(v) >= 9.995 ? 1 : 2);
+    rocl_buf_byte(to, ' ');
+    rocl_buf_str(to, *symbol);
+}
+
+/* ---- cells for people ------------------------------------------------------------------------ */
+
+/* Control characters (U+0000 to U+001F, U+007F to U+009F) become '?': a name must not be able to
+ * move the cursor. */
+static void put_clean(rocl_buf *to, const char *p, size_t n)
+{
+    size_t from = to->len, end = from;
+    rocl_utf8_put(to, p, n);
+    for (size_t i = from; i < to->len; i++) {
+        uint8_t c = to->data[i];
+        bool wide = c == 0xc2 && i + 1 < to->len && to->data[i + 1] < 0xa0;
+        i += wide;
+        to->data[end++] = wide || c < 0x20 || c == 0x7f ? '?' : c;
+    }
+    to->len = end;
+}
+
+void rocl_datum_put_displayed(rocl_buf *to, const rocl_datum *d, rocl_unit unit)
+{
+    const bool integer = d->is == ROCL_DATUM_INT;
+    if (!rocl_datum_has_value(d))
+        rocl_buf_byte(to, '-');
+    else if (d->is == ROCL_DATUM_TEXT)
+        put_clean(to, d->text, d->len);
+    else if (units[unit].step > 0)
+        put_with_symbol(to, rocl_datum_number(d), integer, unit);
+    else if (integer && unit != ROCL_UNIT_PERCENT)
+        rocl_datum_put_exact(to, d);
+    else
+        put_fixed(to, rocl_datum_number(d), 2);
+}
+
+size_t rocl_text_width(const uint8_t *p, size_t n)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < n; i++)
+        width += (p[i] & 0xc0) != 0x80;
+    return width;
+}

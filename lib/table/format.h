@@ -1,0 +1,54 @@
+/* What the formats of tables share. For lib/table/ only. */
+#ifndef ROCL_TABLE_FORMAT_H
+#define ROCL_TABLE_FORMAT_H
+
+#include "base/buf.h"
+#include "base/out.h"
+#include "table/table.h"
+
+/* What a format is given: it appends the tables to `buf`, and calls rocl_table_end_row after each
+ * row. It never sees an error: after one, what it appends is thrown away. */
+typedef struct rocl_table_writer {
+    const rocl_tables *tables;
+    unsigned width; /* of the terminal, 0: any */
+    rocl_buf buf;
+    rocl_buf scratch; /* for a cell: a format empties it before use */
+    rocl_out *out;
+    rocl_error *err;
+    rocl_status status; /* the first failure */
+} rocl_table_writer;
+
+/* Writes out what is in the buffer when that is much. */
+void rocl_table_end_row(rocl_table_writer *w);
+/* Writes out all that is in the buffer. */
+void rocl_table_flush(rocl_table_writer *w);
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+/* Are the cells of a column set against its right edge? */
+static inline bool rocl_column_is_number(const rocl_table_column *c)
+{
+    return c->unit != ROCL_UNIT_TEXT && c->unit != ROCL_UNIT_SENTENCE;
+}
+
+/* What JSON calls the unit: "ns". */
+const char *rocl_unit_name(rocl_unit unit);
+/* A number as it is: integers as integers, reals in their shortest form. */
+void rocl_datum_put_exact(rocl_buf *to, const rocl_datum *d);
+/* For people: a number with three digits in a unit that makes it short ("12.3 us"), "-" for no
+ * value. Text comes out as valid UTF-8 without control characters. */
+void rocl_datum_put_displayed(rocl_buf *to, const rocl_datum *d, rocl_unit unit);
+/* Code points of valid UTF-8. */
+size_t rocl_text_width(const uint8_t *p, size_t n);
+/* Shortens texts to a width of 16 or more, so that different ones stay different. False when memory
+ * is out. */
+bool rocl_table_shorten(rocl_buf *texts, size_t count, size_t width);
+
+/* ---- the formats, one file each -------------------------------------------------------------- */
+
+typedef void rocl_table_write_fn(rocl_table_writer *w);
+rocl_table_write_fn rocl_table_write_text, rocl_table_write_csv, rocl_table_write_tsv,
+    rocl_table_write_json, rocl_table_write_markdown, rocl_table_write_console,
+    rocl_table_write_html;
+
+#endif
