@@ -1,5 +1,7 @@
 #include "base/buf.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 bool rocl_buf_grow(rocl_buf *b, size_t n)
@@ -24,6 +26,22 @@ bool rocl_buf_grow(rocl_buf *b, size_t n)
     b->data = data;
     b->cap = cap;
     return true;
+}
+
+void rocl_buf_printf(rocl_buf *b, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    size_t left = b->cap - b->len;
+    int n = vsnprintf(left ? (char *)b->data + b->len : NULL, left, fmt, args);
+    if (n >= 0 && (size_t)n >= left && rocl_buf_grow(b, (size_t)n + 1))
+        vsnprintf((char *)b->data + b->len, (size_t)n + 1, fmt, again);
+    va_end(again);
+    va_end(args);
+    b->failed |= n < 0;
+    if (!b->failed)
+        b->len += (size_t)n;
 }
 
 char *rocl_concat(const char *a, const char *b)

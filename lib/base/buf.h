@@ -49,6 +49,9 @@ static inline void rocl_buf_str(rocl_buf *b, const char *s)
     rocl_buf_put(b, s, strlen(s));
 }
 
+/* Appends what printf would print. */
+void rocl_buf_printf(rocl_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* Writes LEB128 at p (ROCL_VARINT_MAX bytes of room) and returns the end. */
 static inline uint8_t *rocl_varint_put(uint8_t *p, uint64_t v)
 {

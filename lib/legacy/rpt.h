@@ -26,7 +26,7 @@
 #include "base/map.h"
 #include "base/out.h"
 #include "base/strings.h"
-#include "legacy/py.h"
+#include "legacy/python.h"
 #include "rocline.h"
 
 /* Differences of two times must fit in 64 bits: what is further from 0 is no time. */
@@ -56,7 +56,7 @@ const char *rocl_rpt_log_name(const rocl_rpt_log *log); /* for messages */
 rocl_status rocl_rpt_log_read(rocl_rpt_log *log, rocl_buf *b, size_t n, rocl_error *err);
 /* The bytes from `at` (of the plain text) that one look gives: at least 1, at most n. They are good
  * until the next call. */
-rocl_status rocl_rpt_log_text(rocl_rpt_log *log, uint64_t at, uint64_t n, rocl_span *text,
+rocl_status rocl_rpt_log_text(rocl_rpt_log *log, uint64_t at, uint64_t n, rocl_view *text,
                               rocl_error *err);
 void rocl_rpt_log_close(rocl_rpt_log *log);
 

@@ -5,7 +5,7 @@
 enum { FIELDS = 8 }; /* that anything is known of */
 
 typedef struct fields {
-    rocl_span f[FIELDS];
+    rocl_view f[FIELDS];
     unsigned count;
 } fields;
 
@@ -16,17 +16,17 @@ static void split(fields *to, const char *p, size_t n)
     while (to->count < FIELDS) {
         const char *semicolon = memchr(p, ';', (size_t)(end - p));
         const char *stop = semicolon ? semicolon : end;
-        to->f[to->count++] = (rocl_span){p, (size_t)(stop - p)};
+        to->f[to->count++] = (rocl_view){p, (size_t)(stop - p)};
         if (!semicolon)
             break;
         p = semicolon + 1;
     }
 }
 
-static rocl_span until(rocl_span s, char c)
+static rocl_view until(rocl_view s, char c)
 {
     const char *end = s.n ? memchr(s.p, c, s.n) : NULL;
-    return end ? (rocl_span){s.p, (size_t)(end - s.p)} : s;
+    return end ? (rocl_view){s.p, (size_t)(end - s.p)} : s;
 }
 
 /* ---- what the script says of it -------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static bool warn(rocl_rpt_line *l, const char *what, const fields *f, unsigned f
     rocl_rpt_item(&l->say, what, strlen(what));
     if (field >= f->count)
         return false;
-    rocl_span s = rocl_py_strip(f->f[field]);
+    rocl_view s = rocl_py_strip(f->f[field]);
     rocl_rpt_item(&l->say, s.p, s.n);
     rocl_rpt_newline(&l->say);
     return true;
@@ -81,14 +81,14 @@ static bool read_tag(const fields *f, unsigned field, rocl_rpt_record *r)
     int64_t v[3];
     if (field >= f->count)
         return false;
-    rocl_span s = rocl_py_strip(f->f[field]);
+    rocl_view s = rocl_py_strip(f->f[field]);
     while (s.n && *s.p == '#')
-        s = (rocl_span){s.p + 1, s.n - 1};
+        s = (rocl_view){s.p + 1, s.n - 1};
     for (unsigned i = 0; i < 3; i++) {
-        rocl_span part = i < 2 ? until(s, '.') : s;
+        rocl_view part = i < 2 ? until(s, '.') : s;
         if ((i < 2 && part.n == s.n) || !rocl_py_int(part, &v[i]))
             return false;
-        s = i < 2 ? (rocl_span){s.p + part.n + 1, s.n - part.n - 1} : s;
+        s = i < 2 ? (rocl_view){s.p + part.n + 1, s.n - part.n - 1} : s;
     }
     r->device = v[0];
     r->queue = v[1];
@@ -97,38 +97,38 @@ static bool read_tag(const fields *f, unsigned field, rocl_rpt_record *r)
 }
 
 /* "depcnt=N,acq=A,rel=R" */
-static bool has_three_parts(rocl_span name)
+static bool has_three_parts(rocl_view name)
 {
-    rocl_span a = until(name, ',');
+    rocl_view a = until(name, ',');
     if (a.n == name.n)
         return false;
-    rocl_span rest = {name.p + a.n + 1, name.n - a.n - 1}, b = until(rest, ',');
+    rocl_view rest = {name.p + a.n + 1, name.n - a.n - 1}, b = until(rest, ',');
     return b.n < rest.n && !memchr(b.p + b.n + 1, ',', rest.n - b.n - 1);
 }
 
 /* A copy's name tells its size, "N bytes". */
-static bool add_size(rocl_rpt_line *l, const fields *f, unsigned field, rocl_span *name)
+static bool add_size(rocl_rpt_line *l, const fields *f, unsigned field, rocl_view *name)
 {
     int64_t bytes;
     if (field >= f->count)
         return false;
-    rocl_span s = rocl_py_strip(f->f[field]);
+    rocl_view s = rocl_py_strip(f->f[field]);
     size_t n = 0;
     while (n < s.n && !rocl_py_space(s.p[n]))
         n++;
-    if (!rocl_py_int((rocl_span){s.p, n}, &bytes))
+    if (!rocl_py_int((rocl_view){s.p, n}, &bytes))
         return false;
     l->name.len = 0;
     rocl_buf_put(&l->name, name->p, name->n);
     rocl_buf_byte(&l->name, '_');
     rocl_rpt_put_int(&l->name, bytes, 0);
     rocl_buf_str(&l->name, "_bytes");
-    *name = (rocl_span){(const char *)l->name.data, l->name.len};
+    *name = (rocl_view){(const char *)l->name.data, l->name.len};
     return true;
 }
 
 /* Most are of a few types; an id need not be looked up for those. */
-static uint32_t type_of(const rocl_rpt *r, rocl_span s)
+static uint32_t type_of(const rocl_rpt *r, rocl_view s)
 {
     if (s.n == 6 && memcmp(s.p, "kernel", 6) == 0)
         return r->kernel;
@@ -144,7 +144,7 @@ static uint32_t type_of(const rocl_rpt *r, rocl_span s)
 static bool read_head(rocl_rpt_line *l, const fields *f, rocl_rpt_record *r, unsigned *next)
 {
     const size_t word = sizeof "profile:" - 1;
-    rocl_span type = {f->f[0].p + word, f->f[0].n - word};
+    rocl_view type = {f->f[0].p + word, f->f[0].n - word};
     r->type = type_of(l->rpt, rocl_py_strip(until(type, ':')));
     return f->count > 2 && rocl_py_float(until(rocl_py_strip(f->f[2]), ' ')) &&
            read_times(f, r, next);
@@ -160,7 +160,7 @@ rocl_rpt_verdict rocl_rpt_line_parse(rocl_rpt_line *l, const char *p, size_t n, 
     split(&f, p, n);
     if (!read_head(l, &f, r, &next))
         return unparsable(l, p, n);
-    rocl_span name = rocl_py_strip(f.f[1]);
+    rocl_view name = rocl_py_strip(f.f[1]);
     if (!read_tag(&f, next, r)) {
         /* The script has no command number then and fails where it must print one; this is 0. */
         if (!warn(l, "warning: unknown opid tag=", &f, next))

@@ -159,7 +159,7 @@ static rocl_status read_again(rocl_rpt_log *log, uint8_t *p, size_t n, uint64_t 
 }
 
 /* Texts come nearly in the order of the log: a window on it serves many. */
-rocl_status rocl_rpt_log_text(rocl_rpt_log *log, uint64_t at, uint64_t n, rocl_span *text,
+rocl_status rocl_rpt_log_text(rocl_rpt_log *log, uint64_t at, uint64_t n, rocl_view *text,
                               rocl_error *err)
 {
     if (!log->window)
@@ -177,6 +177,6 @@ rocl_status rocl_rpt_log_text(rocl_rpt_log *log, uint64_t at, uint64_t n, rocl_s
         log->window_size = want;
     }
     size_t from = (size_t)(at - log->window_at), have = log->window_size - from;
-    *text = (rocl_span){(const char *)log->window + from, n < have ? (size_t)n : have};
+    *text = (rocl_view){(const char *)log->window + from, n < have ? (size_t)n : have};
     return ROCL_OK;
 }

@@ -41,7 +41,7 @@ static rocl_status parse_end(rocl_rpt_end *e, const char *option, const char *gi
         e->has_regex = st == ROCL_OK;
         return st;
     }
-    if (!rocl_py_int((rocl_span){mark + 1, strlen(mark + 1)}, &e->number))
+    if (!rocl_py_int((rocl_view){mark + 1, strlen(mark + 1)}, &e->number))
         return fail_end(e, *mark == '@' ? "not a line number" : "not a number of nanoseconds", err);
     return ROCL_OK;
 }
@@ -137,7 +137,7 @@ static rocl_status search_text(search *s, rocl_rpt_end *e, const rocl_rpt_record
 {
     uint64_t at = record->text_at, end = at + record->text_size, number = record->text_line;
     rocl_status st = ROCL_OK;
-    rocl_span part;
+    rocl_view part;
     bool matched = false;
     s->line.len = 0;
     while (at < end && !matched && st == ROCL_OK) {

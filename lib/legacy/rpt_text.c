@@ -90,7 +90,7 @@ static rocl_status print_text(rocl_rpt *r, const rocl_rpt_record *record, rocl_e
 {
     uint64_t at = record->text_at, end = at + record->text_size;
     bool begins = true;
-    rocl_span part;
+    rocl_view part;
     for (; at < end; at += part.n) {
         rocl_status st = rocl_rpt_log_text(r->log, at, end - at, &part, err);
         if (st)

@@ -36,6 +36,23 @@ static void test_buf(void **state)
     rocl_buf_free(&b);
 }
 
+/* Texts that fit, that do not, and that are exactly as long as there is space. */
+static void test_printf(void **state)
+{
+    (void)state;
+    rocl_buf b = {0};
+    size_t len = 0;
+    for (int n = 0; n < 600; n++) {
+        rocl_buf_printf(&b, "%*d|", n, n % 10);
+        len += (size_t)(n > 1 ? n : 1) + 1;
+        assert_false(b.failed);
+        assert_int_equal(b.len, len);
+        assert_int_equal(b.data[len - 2], '0' + n % 10);
+        assert_int_equal(b.data[len - 1], '|');
+    }
+    rocl_buf_free(&b);
+}
+
 static const struct {
     uint64_t value;
     size_t len;
@@ -136,8 +153,11 @@ static void test_arena(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_buf),    cmocka_unit_test(test_varint),
-        cmocka_unit_test(test_zigzag), cmocka_unit_test(test_varint_too_long),
+        cmocka_unit_test(test_buf),
+        cmocka_unit_test(test_printf),
+        cmocka_unit_test(test_varint),
+        cmocka_unit_test(test_zigzag),
+        cmocka_unit_test(test_varint_too_long),
         cmocka_unit_test(test_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

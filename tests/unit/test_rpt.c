@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/out.h"
-#include "legacy/py.h"
+#include "legacy/python.h"
 #include "test_rpt_cases.h"
 
 #include <fcntl.h>
@@ -505,7 +505,7 @@ static void test_numbers(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         int64_t v = 0;
-        rocl_span s = {cases[i].text, strlen(cases[i].text)};
+        rocl_view s = {cases[i].text, strlen(cases[i].text)};
         if (rocl_py_int(s, &v) != cases[i].is_int || v != cases[i].value ||
             rocl_py_float(s) != cases[i].is_float)
             fail_msg("\"%s\": %lld", cases[i].text, (long long)v);

@@ -70,7 +70,7 @@ static const struct {
     {"1.5 read(3) = -1 ENOENT (No) <0.1>", RTG_TEXT, "", "", "", "", ""},
 };
 
-static void check_span(const char *line, const char *what, rtg_span s, const char *expected)
+static void check_span(const char *line, const char *what, rocl_view s, const char *expected)
 {
     bool same = s.n == strlen(expected) && !memcmp(s.p, expected, s.n);
     if (!same)
@@ -261,7 +261,7 @@ static void test_numbers(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         uint64_t v = 0;
-        rtg_span s = {numbers[i].text, strlen(numbers[i].text)};
+        rocl_view s = {numbers[i].text, strlen(numbers[i].text)};
         assert_int_equal(rtg_number(s, &v), numbers[i].ok);
         if (numbers[i].ok)
             assert_true(v == numbers[i].value);

@@ -14,7 +14,7 @@
 #include "base/json_put.h"
 #include "base/lines.h"
 #include "base/repr.h"
-#include "legacy/timeline_impl.h"
+#include "legacy/python.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -51,14 +51,14 @@ static void test_us(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         rocl_buf b = {0};
-        assert_true(tl_put_us(&b, (rtg_span){cases[i].ns, strlen(cases[i].ns)}));
+        assert_true(rocl_py_put_us(&b, (rocl_view){cases[i].ns, strlen(cases[i].ns)}));
         assert_string_equal(text_of(&b), cases[i].us);
         rocl_buf_free(&b);
     }
     char huge[400];
     memset(huge, '9', sizeof huge);
     rocl_buf b = {0};
-    assert_false(tl_put_us(&b, (rtg_span){huge, sizeof huge}));
+    assert_false(rocl_py_put_us(&b, (rocl_view){huge, sizeof huge}));
     rocl_buf_free(&b);
 }
 
@@ -75,7 +75,7 @@ static void test_differences(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         rocl_buf b = {0};
-        tl_put_us_difference(&b, cases[i].start, cases[i].stop);
+        rocl_py_put_us_difference(&b, cases[i].start, cases[i].stop);
         assert_string_equal(text_of(&b), cases[i].us);
         rocl_buf_free(&b);
     }
@@ -114,7 +114,7 @@ static void test_integers(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         rocl_buf b = {0};
-        tl_put_integer(&b, (rtg_span){cases[i][0], strlen(cases[i][0])});
+        rocl_py_put_integer(&b, (rocl_view){cases[i][0], strlen(cases[i][0])});
         assert_string_equal(text_of(&b), cases[i][1]);
         rocl_buf_free(&b);
     }

@@ -7,7 +7,7 @@
 
 enum { ARGS_MAX = 256 };
 
-bool rtg_args_add(rtg_worker *w, uint32_t name, rtg_span value)
+bool rtg_args_add(rtg_worker *w, uint32_t name, rocl_view value)
 {
     if (!ROCL_GROW(w->out.args, w->out.arg_cap, w->out.arg_count + 1))
         return false;
@@ -16,12 +16,12 @@ bool rtg_args_add(rtg_worker *w, uint32_t name, rtg_span value)
     return true;
 }
 
-static rtg_span trim(const char *p, const char *end)
+static rocl_view trim(const char *p, const char *end)
 {
     p = rtg_skip_space(p, end);
     while (end > p && rtg_space(end[-1]))
         end--;
-    return rtg_between(p, end);
+    return rocl_view_between(p, end);
 }
 
 /* The comma that ends an argument: not one between brackets or in quotes. A quote that is not
@@ -46,22 +46,22 @@ static const char *end_of_arg(const char *p, const char *end)
 static uint32_t numbered(rtg_worker *w, size_t n)
 {
     char name[3 + ROCL_NUM_MAX] = "arg", *end = rocl_put_u64(name + 3, n);
-    return rtg_name(w->names, rtg_between(name, end));
+    return rtg_name(w->names, rocl_view_between(name, end));
 }
 
 /* "name=value", or a value alone. */
 static bool add_arg(rtg_worker *w, const char *p, const char *end, size_t n)
 {
-    rtg_span arg = trim(p, end);
+    rocl_view arg = trim(p, end);
     const char *q = arg.p, *stop = arg.p + arg.n;
     while (q < stop && rtg_word(*q) && q - arg.p < 64)
         q++;
     if (q == arg.p || q == stop || *q != '=' || rtg_digit(*arg.p))
         return rtg_args_add(w, numbered(w, n), arg);
-    return rtg_args_add(w, rtg_name(w->names, rtg_between(arg.p, q)), trim(q + 1, stop));
+    return rtg_args_add(w, rtg_name(w->names, rocl_view_between(arg.p, q)), trim(q + 1, stop));
 }
 
-bool rtg_args_split(rtg_worker *w, rtg_span text)
+bool rtg_args_split(rtg_worker *w, rocl_view text)
 {
     const char *p = text.p, *end = p + text.n;
     if (rtg_skip_space(p, end) == end)

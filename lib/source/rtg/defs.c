@@ -113,7 +113,7 @@ static void define_queue(rtg_file *f, rocl_queue *q, const rtg_entry *e)
     bool number = n > 0;
     for (size_t i = 0; i < n; i++)
         number &= s[i] >= '0' && s[i] <= '9';
-    number = number && rtg_number((rtg_span){s, n}, &id) && id <= INT64_MAX;
+    number = number && rtg_number((rocl_view){s, n}, &id) && id <= INT64_MAX;
     *q = (rocl_queue){.id = number ? (int64_t)id : (int64_t)e->index,
                       .process = process_of(f, e),
                       .name = number ? 0 : text};

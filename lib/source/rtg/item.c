@@ -13,13 +13,13 @@ static bool wrong(rtg_item *i, rocl_fault fault, const char *why)
 
 static const char too_large[] = "a number that is too large";
 
-static bool take(rtg_item *i, rtg_span s, uint64_t *v)
+static bool take(rtg_item *i, rocl_view s, uint64_t *v)
 {
     return rtg_number(s, v) || wrong(i, ROCL_FAULT_BAD_LINE, too_large);
 }
 
 /* What later on is an int64_t. */
-static bool take_signed(rtg_item *i, rtg_span s, uint64_t *v)
+static bool take_signed(rtg_item *i, rocl_view s, uint64_t *v)
 {
     return (rtg_number(s, v) && *v <= INT64_MAX) || wrong(i, ROCL_FAULT_BAD_LINE, too_large);
 }
@@ -33,7 +33,7 @@ static bool check_times(rtg_item *i)
     return true;
 }
 
-static bool take_start(rtg_item *i, rtg_span s)
+static bool take_start(rtg_item *i, rocl_view s)
 {
     uint64_t v;
     if (!take_signed(i, s, &v))
@@ -81,7 +81,7 @@ static bool take_queue(rtg_item *i, const rtg_line *l)
     return take_place(i, l);
 }
 
-static bool take_dims(rtg_item *i, const rtg_span from[3], uint32_t to[3])
+static bool take_dims(rtg_item *i, const rocl_view from[3], uint32_t to[3])
 {
     for (int k = 0; k < 3; k++) {
         uint64_t v;
@@ -114,18 +114,13 @@ static bool read_gpu(rtg_item *i, const rtg_line *l)
 
 /* ---- profile lines ------------------------------------------------------------------------- */
 
-static bool is(rtg_span s, const char *word)
-{
-    return s.n == strlen(word) && !memcmp(s.p, word, s.n);
-}
-
 static bool take_type(rtg_item *i, const rtg_line *l)
 {
-    if (is(l->type, "kernel"))
+    if (rocl_view_is(l->type, "kernel"))
         i->what = RTG_GPU_DISPATCH;
-    else if (is(l->type, "barrier"))
+    else if (rocl_view_is(l->type, "barrier"))
         i->what = RTG_GPU_BARRIER;
-    else if (is(l->type, "copy") || is(l->type, "copyslo"))
+    else if (rocl_view_is(l->type, "copy") || rocl_view_is(l->type, "copyslo"))
         i->what = RTG_GPU_COPY;
     else
         return wrong(i, ROCL_FAULT_BAD_LINE, "a profile line of unknown type");
@@ -151,7 +146,7 @@ static bool read_profile_times(rtg_item *i, const rtg_line *l, const rtg_text *t
                                uint64_t file_pid)
 {
     const char *end = text->p + text->n, *p = l->stop.p + l->stop.n + 1;
-    rtg_span third;
+    rocl_view third;
     p = rtg_skip_space(p, end);
     p = rtg_digits(p, end, &third);
     if (p && p < end && *p == ';')
@@ -162,7 +157,7 @@ static bool read_profile_times(rtg_item *i, const rtg_line *l, const rtg_text *t
 /* ---- strace -------------------------------------------------------------------------------- */
 
 /* Digits after the point as nanoseconds; more than nine are cut. */
-static uint64_t fraction_ns(rtg_span s)
+static uint64_t fraction_ns(rocl_view s)
 {
     uint64_t v = 0;
     for (size_t k = 0; k < 9; k++)
@@ -170,7 +165,7 @@ static uint64_t fraction_ns(rtg_span s)
     return v;
 }
 
-static bool seconds_ns(rtg_span whole, rtg_span fraction, int64_t *ns)
+static bool seconds_ns(rocl_view whole, rocl_view fraction, int64_t *ns)
 {
     uint64_t s, v;
     if (!rtg_number(whole, &s) || __builtin_mul_overflow(s, 1000000000u, &v) ||
@@ -181,10 +176,10 @@ static bool seconds_ns(rtg_span whole, rtg_span fraction, int64_t *ns)
 }
 
 /* "0.000031": false when it is no such number. */
-static bool duration_ns(rtg_span text, int64_t *ns)
+static bool duration_ns(rocl_view text, int64_t *ns)
 {
     const char *p = text.p, *end = p + text.n;
-    rtg_span whole, fraction = {end, 0};
+    rocl_view whole, fraction = {end, 0};
     p = rtg_digits(p, end, &whole);
     if (p && p < end && *p == '.')
         p = rtg_digits(p + 1, end, &fraction);
@@ -196,7 +191,7 @@ static uint64_t strace_thread(const rtg_line *l, const char *line)
 {
     const char *end = l->start.p;
     uint64_t tid = 0;
-    rtg_span digits;
+    rocl_view digits;
     const char *p = rtg_lit(line, end, "[pid");
     p = rtg_skip_space(p ? p : line, end);
     if (rtg_digits(p, end, &digits) && (!rtg_number(digits, &tid) || tid > INT64_MAX))
@@ -225,7 +220,7 @@ static bool read_strace(rtg_item *i, rtg_line *l, const rtg_text *text)
     const char *open = memchr(l->name.p, '(', l->name.n), *end = l->name.p + l->name.n;
     if (open) {
         const char *close = rtg_last(open, end, ')');
-        l->args = rtg_between(open + 1, close ? close : end);
+        l->args = rocl_view_between(open + 1, close ? close : end);
         l->has_args = l->args.n > 0;
         l->name.n = (size_t)(open - l->name.p);
     }

@@ -91,7 +91,7 @@ bool rtg_line_newer(rtg_line *l, const char *p, size_t n)
     return is;
 }
 
-bool rtg_number(rtg_span s, uint64_t *value)
+bool rtg_number(rocl_view s, uint64_t *value)
 {
     const char *p = s.p, *end = s.p + s.n;
     uint64_t v = 0;

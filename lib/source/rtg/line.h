@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/view.h"
+
 typedef enum rtg_shape {
     RTG_TEXT, /* nothing of ours: text of the application */
     RTG_HIP,  /* HIP call */
@@ -40,33 +42,27 @@ typedef enum rtg_shape {
     RTG_SHAPES
 } rtg_shape;
 
-/* Bytes of the line. */
-typedef struct rtg_span {
-    const char *p;
-    size_t n;
-} rtg_span;
-
-/* Spans of digits are digits only, any number of them: rtg_number() says whether they fit. Only the
- * fields that the shape has are set. */
+/* Views are of the line. Those of digits are digits only, any number of them: rtg_number() says
+ * whether they fit. Only the fields that the shape has are set. */
 typedef struct rtg_line {
     rtg_shape shape;
-    rtg_span pid, tid; /* HIP, HSA, all of queues */
-    rtg_span name;     /* function; kernel of a dispatch; tag of a profile line; strace: call */
-    rtg_span start;    /* digits: ns; tick of host lines; strace: seconds */
-    rtg_span stop;     /* digits: ns; RTG_HIP, RTG_HSA, RTG_RANGE: the duration */
+    rocl_view pid, tid; /* HIP, HSA, all of queues */
+    rocl_view name;     /* function; kernel of a dispatch; tag of a profile line; strace: call */
+    rocl_view start;    /* digits: ns; tick of host lines; strace: seconds */
+    rocl_view stop;     /* digits: ns; RTG_HIP, RTG_HSA, RTG_RANGE: the duration */
     bool has_args, has_kernel;
-    rtg_span args;                     /* RTG_HIP: between its parentheses; RTG_HSA: with them */
-    rtg_span kernel;                   /* RTG_HIP: of a launch */
-    rtg_span result;                   /* RTG_HIP, RTG_HSA: what followed ret= */
-    rtg_span agent, signal, id;        /* digits */
-    rtg_span queue;                    /* any text */
-    rtg_span dep[5];                   /* digits */
-    rtg_span workgroup[3], grid[3];    /* digits: host dispatch */
-    rtg_span type;                     /* profile lines: kernel, barrier, copy, copyslo */
-    rtg_span enqueue;                  /* digits: of newer profile lines, n 0 without */
-    rtg_span device, stream, sequence; /* digits: #device.stream.sequence of a profile line */
-    rtg_span extra;                    /* after that, not trimmed */
-    rtg_span fraction, took; /* strace: digits after the point; text of the duration, seconds */
+    rocl_view args;                     /* RTG_HIP: between its parentheses; RTG_HSA: with them */
+    rocl_view kernel;                   /* RTG_HIP: of a launch */
+    rocl_view result;                   /* RTG_HIP, RTG_HSA: what followed ret= */
+    rocl_view agent, signal, id;        /* digits */
+    rocl_view queue;                    /* any text */
+    rocl_view dep[5];                   /* digits */
+    rocl_view workgroup[3], grid[3];    /* digits: host dispatch */
+    rocl_view type;                     /* profile lines: kernel, barrier, copy, copyslo */
+    rocl_view enqueue;                  /* digits: of newer profile lines, n 0 without */
+    rocl_view device, stream, sequence; /* digits: #device.stream.sequence of a profile line */
+    rocl_view extra;                    /* after that, not trimmed */
+    rocl_view fraction, took; /* strace: digits after the point; text of the duration, seconds */
 } rtg_line;
 
 /* Tells the shape of a line (without its line end; `ended`: it had one) and fills in what it has.
@@ -79,7 +75,7 @@ void rtg_line_parse(rtg_line *l, const char *p, size_t n, bool ended);
 bool rtg_line_newer(rtg_line *l, const char *p, size_t n);
 
 /* The value of a span of digits; false when it is 2^64 or more, or the span is empty. */
-bool rtg_number(rtg_span digits, uint64_t *value);
+bool rtg_number(rocl_view digits, uint64_t *value);
 
 /* What Python takes for a blank, of ASCII. */
 static inline bool rtg_space(char c)

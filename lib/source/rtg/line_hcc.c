@@ -8,7 +8,7 @@ static const char *blanks(const char *p, const char *end)
     return q > p ? q : NULL;
 }
 
-static const char *time_after(const char *p, const char *end, rtg_span *s)
+static const char *time_after(const char *p, const char *end, rocl_view *s)
 {
     p = blanks(p, end);
     p = p ? rtg_digits(p, end, s) : NULL;
@@ -33,7 +33,7 @@ static bool bare(rtg_line *l, const char *p, const char *end, bool ended)
     p = time_after(p, end, &l->start);
     p = p ? time_after(p, end, &l->stop) : NULL;
     p = p ? id_after(l, p, end) : NULL;
-    l->extra = rtg_between(p ? p : end, end);
+    l->extra = rocl_view_between(p ? p : end, end);
     return p;
 }
 
@@ -76,11 +76,11 @@ static bool begins(rtg_line *l, const char *p, const char *end, const char *semi
             q++;
         if (!q || q == type || q == end || *q != ';')
             continue;
-        l->type = rtg_between(type, q);
+        l->type = rocl_view_between(type, q);
         q = blanks(q + 1, end);
         if (!q || q > semicolon)
             continue;
-        l->name = rtg_between(q, semicolon);
+        l->name = rocl_view_between(q, semicolon);
         return true;
     }
     return false;
@@ -113,7 +113,7 @@ bool rtg_match_hcc(rtg_line *l, const char *p, const char *end, bool ended)
                   {only_times, RTG_HCC_TIMES},
                   {only_id, RTG_HCC_ID},
                   {nothing, RTG_HCC_SPAN}};
-    l->enqueue = rtg_between(p, p);
+    l->enqueue = rocl_view_between(p, p);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         if (match(l, p, end, ended, shapes[i].tail)) {
             l->shape = shapes[i].shape;

@@ -36,29 +36,24 @@ RTG_INLINE const char *rtg_lit_n(const char *p, const char *end, const char *lit
 #define rtg_lit(p, end, lit) rtg_lit_n(p, end, "" lit, sizeof(lit) - 1)
 
 /* One digit or more. */
-RTG_INLINE const char *rtg_digits(const char *p, const char *end, rtg_span *s)
+RTG_INLINE const char *rtg_digits(const char *p, const char *end, rocl_view *s)
 {
     const char *q = p;
     while (q < end && rtg_digit(*q))
         q++;
-    *s = (rtg_span){p, (size_t)(q - p)};
+    *s = (rocl_view){p, (size_t)(q - p)};
     return q > p ? q : NULL;
 }
 
 /* A literal, then digits. */
 RTG_INLINE const char *rtg_field_n(const char *p, const char *end, const char *lit, size_t n,
-                                   rtg_span *s)
+                                   rocl_view *s)
 {
     p = rtg_lit_n(p, end, lit, n);
     return p ? rtg_digits(p, end, s) : NULL;
 }
 
 #define rtg_field(p, end, lit, s) rtg_field_n(p, end, "" lit, sizeof(lit) - 1, s)
-
-static inline rtg_span rtg_between(const char *from, const char *to)
-{
-    return (rtg_span){from, (size_t)(to - from)};
-}
 
 /* The last c in [from, end). */
 static inline const char *rtg_last(const char *from, const char *end, char c)

@@ -39,13 +39,13 @@ RTG_INLINE const char *last_assignment(const char *p, const char *end, const cha
 /* ---- HIP calls ------------------------------------------------------------------------------- */
 
 /* Less its last character, whatever that is. */
-static rtg_span but_last(const char *from, const char *to)
+static rocl_view but_last(const char *from, const char *to)
 {
     if (to > from)
         to--;
     while (to > from && (*to & 0xc0) == 0x80)
         to--;
-    return rtg_between(from, to);
+    return rocl_view_between(from, to);
 }
 
 /* "name(args) [kernel]" */
@@ -65,7 +65,7 @@ static void split_call(rtg_line *l, const char *from, const char *to)
         l->has_args = l->args.n > 0;
         to = open;
     }
-    l->name = rtg_between(from, to);
+    l->name = rocl_view_between(from, to);
 }
 
 bool rtg_match_hip(rtg_line *l, const char *p, const char *end)
@@ -76,7 +76,7 @@ bool rtg_match_hip(rtg_line *l, const char *p, const char *end)
     if (!ret)
         return false;
     l->shape = RTG_HIP;
-    l->result = rtg_between(ret + 5, at);
+    l->result = rocl_view_between(ret + 5, at);
     split_call(l, call, ret);
     return true;
 }
@@ -97,10 +97,10 @@ static bool match_call(rtg_line *l, const char *p, const char *end)
     if (!call || call > open - 1)
         return false;
     l->shape = RTG_HSA;
-    l->name = rtg_between(call, open - 1);
-    l->args = rtg_between(open, ret + 1);
+    l->name = rocl_view_between(call, open - 1);
+    l->args = rocl_view_between(open, ret + 1);
     l->has_args = true;
-    l->result = rtg_between(ret + 6, at);
+    l->result = rocl_view_between(ret + 6, at);
     return true;
 }
 
@@ -119,7 +119,7 @@ RTG_INLINE const char *packet(const char *p, const char *end, const char *lit, c
     return NULL;
 }
 
-static bool triple(const char **p, const char *end, const char *lit, rtg_span v[3])
+static bool triple(const char **p, const char *end, const char *lit, rocl_view v[3])
 {
     const char *q = rtg_lit_n(*p, end, lit, strlen(lit));
     q = q ? rtg_digits(q, end, &v[0]) : NULL;
@@ -147,13 +147,13 @@ static bool after_name_on_gpu(rtg_line *l, const char *p, const char *end)
 }
 
 /* Digits that end at `p`, with `lit` before them: where that begins. */
-RTG_INLINE const char *field_before(const char *from, const char *p, const char *lit, rtg_span *s)
+RTG_INLINE const char *field_before(const char *from, const char *p, const char *lit, rocl_view *s)
 {
     size_t n = strlen(lit);
     const char *digits = p;
     while (digits > from && rtg_digit(digits[-1]))
         digits--;
-    *s = rtg_between(digits, p);
+    *s = rocl_view_between(digits, p);
     bool fits = s->n && (size_t)(digits - from) >= n && !memcmp(digits - n, lit, n);
     return fits ? digits - n : NULL;
 }
@@ -183,8 +183,8 @@ static bool match_dispatch(rtg_line *l, const char *p, const char *end,
     const char *queue = packet(p, end, "dispatch queue:", agent, l);
     if (!queue)
         return false;
-    l->queue = rtg_between(queue, agent);
-    l->name = rtg_between(open + 1, close);
+    l->queue = rocl_view_between(queue, agent);
+    l->name = rocl_view_between(open + 1, close);
     return true;
 }
 
@@ -245,7 +245,7 @@ static bool match_barrier(rtg_line *l, const char *p, const char *end, const cha
     }
     const char *queue = last ? packet(p, end, what, last, l) : NULL;
     if (queue)
-        l->queue = rtg_between(queue, last);
+        l->queue = rocl_view_between(queue, last);
     return queue;
 }
 
@@ -308,6 +308,6 @@ bool rtg_match_rtx(rtg_line *l, const char *p, const char *end)
     }
     if (!at || at < message)
         return false;
-    l->name = rtg_between(message, at);
+    l->name = rocl_view_between(message, at);
     return true;
 }

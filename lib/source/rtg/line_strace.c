@@ -15,7 +15,7 @@ static const char *stamp(const char *p, const char *end, rtg_line *l)
         const char *seconds = dot;
         while (seconds > from && rtg_digit(seconds[-1]))
             seconds--;
-        l->start = rtg_between(seconds, dot);
+        l->start = rocl_view_between(seconds, dot);
         return q + 1;
     }
     return NULL;
@@ -38,7 +38,7 @@ static bool match_unfinished(rtg_line *l, const char *p, const char *end)
     if (!call || call > mark)
         return false;
     l->shape = RTG_STRACE_UNFINISHED;
-    l->name = rtg_between(call, mark);
+    l->name = rocl_view_between(call, mark);
     return true;
 }
 
@@ -80,7 +80,7 @@ static const char *finish(rtg_line *l, const char *p, const char *end, bool minu
             continue;
         const char *took = result(at - 1, end, minus, fits);
         if (took && took <= close) {
-            l->took = rtg_between(took, close);
+            l->took = rocl_view_between(took, close);
             return at - 1;
         }
     }
@@ -99,7 +99,7 @@ static bool match_resumed(rtg_line *l, const char *p, const char *end)
         if (!rest || rest > at)
             continue;
         l->shape = RTG_STRACE_RESUMED;
-        l->name = rtg_between(name, after);
+        l->name = rocl_view_between(name, after);
         return true;
     }
     return false;
@@ -112,7 +112,7 @@ static bool match_complete(rtg_line *l, const char *p, const char *end)
     if (!call || call > at)
         return false;
     l->shape = RTG_STRACE_COMPLETE;
-    l->name = rtg_between(call, at);
+    l->name = rocl_view_between(call, at);
     return true;
 }
 

@@ -31,7 +31,7 @@ static uint64_t load(const char *p, size_t n)
 }
 
 /* Only tells names that are at hand apart: begin, middle and end do. */
-static uint64_t hash(rtg_span s)
+static uint64_t hash(rocl_view s)
 {
     uint64_t h = s.n ^ load(s.p, s.n);
     if (s.n > 8)
@@ -41,7 +41,7 @@ static uint64_t hash(rtg_span s)
     return rocl_mix64(h);
 }
 
-static size_t slot_of(rtg_names *n, rtg_span s)
+static size_t slot_of(rtg_names *n, rocl_view s)
 {
     uint64_t h = hash(s);
     size_t i = h % RTG_NAMES, len;
@@ -57,12 +57,12 @@ static size_t slot_of(rtg_names *n, rtg_span s)
     return i;
 }
 
-uint32_t rtg_name(rtg_names *n, rtg_span s)
+uint32_t rtg_name(rtg_names *n, rocl_view s)
 {
     return n->recent[slot_of(n, s)].text;
 }
 
-static uint32_t choose_name(rtg_names *n, rtg_span s)
+static uint32_t choose_name(rtg_names *n, rocl_view s)
 {
     rocl_trace *t = n->trace;
     bool mangled = rtg_lit(s.p, s.p + s.n, "_Z");
@@ -71,7 +71,7 @@ static uint32_t choose_name(rtg_names *n, rtg_span s)
     return text == ROCL_NONE ? text : rocl_kernel_shown(t, mangled ? text : 0, text, 0);
 }
 
-uint32_t rtg_kernel_name(rtg_names *n, rtg_span s)
+uint32_t rtg_kernel_name(rtg_names *n, rocl_view s)
 {
     size_t i = slot_of(n, s);
     uint32_t text = n->recent[i].text;

@@ -16,7 +16,7 @@ rtg_sizes rtg_sizes_used = {.range = (size_t)4 << 20,
 static bool begins(const char *p, const char *end)
 {
     static const char *const tags[] = {"HIP: pid:", "HSA: pid:", "RTX: pid:"};
-    rtg_span digits;
+    rocl_view digits;
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         const char *q = rtg_lit_n(p, end, tags[i], 9);
         q = q ? rtg_digits(q, end, &digits) : NULL;
@@ -76,7 +76,7 @@ static uint64_t pid_of_path(const char *path)
     while (p > name && rtg_digit(p[-1]))
         p--;
     bool apart = p > name && (p[-1] == '.' || p[-1] == '_' || p[-1] == '-');
-    bool ok = apart && rtg_number(rtg_between(p, end), &pid) && pid <= INT64_MAX;
+    bool ok = apart && rtg_number(rocl_view_between(p, end), &pid) && pid <= INT64_MAX;
     return ok ? pid : 0;
 }
 

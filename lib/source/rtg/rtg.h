@@ -108,7 +108,7 @@ typedef struct rtg_item {
     uint64_t process; /* pid */
     uint64_t tid;
     uint64_t agent, id;
-    rtg_span queue;
+    rocl_view queue;
     bool has_thread, has_agent, has_queue;
     bool hcc; /* agent is the number of a device */
     uint32_t workgroup[3], grid[3];
@@ -174,8 +174,8 @@ typedef struct rtg_names {
 
 rtg_names *rtg_names_new(rocl_trace *t);
 void rtg_names_free(rtg_names *n);
-uint32_t rtg_name(rtg_names *n, rtg_span s);
-uint32_t rtg_kernel_name(rtg_names *n, rtg_span s);
+uint32_t rtg_name(rtg_names *n, rocl_view s);
+uint32_t rtg_kernel_name(rtg_names *n, rocl_view s);
 
 /* ---- pairs.c ------------------------------------------------------------------------------- */
 
@@ -323,8 +323,8 @@ uint64_t rtg_stack_id(uint32_t process, uint64_t id);
 
 /* Splits "a=1, b={2, 3}" at its outermost commas and adds the arguments to the worker's. Writes
  * NULs behind the values, so they need a byte behind the text. False when memory is out. */
-bool rtg_args_split(rtg_worker *w, rtg_span text);
-bool rtg_args_add(rtg_worker *w, uint32_t name, rtg_span value);
+bool rtg_args_split(rtg_worker *w, rocl_view text);
+bool rtg_args_add(rtg_worker *w, uint32_t name, rocl_view value);
 
 /* ---- join.c -------------------------------------------------------------------------------- */
 

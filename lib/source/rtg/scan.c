@@ -74,34 +74,30 @@ uint64_t rtg_stack_id(uint32_t process, uint64_t id)
     return (uint64_t)process << 36 | (id + 1);
 }
 
-static rtg_span trimmed(rtg_span s)
+static rocl_view trimmed(rocl_view s)
 {
     while (s.n && rtg_space(s.p[s.n - 1]))
         s.n--;
     return s;
 }
 
-static uint32_t name_of(const turn *t, rtg_span s)
+static uint32_t name_of(const turn *t, rocl_view s)
 {
     return rtg_name(t->w->names, trimmed(s));
 }
 
 /* ---- the host ------------------------------------------------------------------------------ */
 
-static bool is(rtg_span s, const char *text)
-{
-    return s.n == strlen(text) && !memcmp(s.p, text, s.n);
-}
-
 /* A result that says something. */
-static bool telling(rtg_span s)
+static bool telling(rocl_view s)
 {
-    return s.n && !is(s, "0") && !is(s, "void") && !is(s, "hipSuccess");
+    return s.n && !rocl_view_is(s, "0") && !rocl_view_is(s, "void") &&
+           !rocl_view_is(s, "hipSuccess");
 }
 
-static rtg_span without_parentheses(rtg_span s)
+static rocl_view without_parentheses(rocl_view s)
 {
-    return s.n >= 2 && *s.p == '(' ? (rtg_span){s.p + 1, s.n - 2} : s;
+    return s.n >= 2 && *s.p == '(' ? (rocl_view){s.p + 1, s.n - 2} : s;
 }
 
 static void put_args(turn *t, rocl_region *g)
@@ -232,17 +228,17 @@ static void take_barrier(turn *t)
 }
 
 /* "16384 bytes;..." */
-static uint64_t copy_size(rtg_span extra)
+static uint64_t copy_size(rocl_view extra)
 {
     const char *end = extra.p + extra.n, *p = rtg_skip_space(extra.p, end);
-    rtg_span digits;
+    rocl_view digits;
     uint64_t v;
     p = rtg_digits(p, end, &digits);
     return p && rtg_lit(p, end, " bytes") && rtg_number(digits, &v) && v <= INT64_MAX ? v : 0;
 }
 
 /* The ends of a copy as far as its tag says: the agent is that of the GPU that did it. */
-static void put_ends(rocl_copy *c, rtg_span tag, uint32_t agent)
+static void put_ends(rocl_copy *c, rocl_view tag, uint32_t agent)
 {
     static const struct {
         const char *tag;

@@ -1,0 +1,31 @@
+/* A view of bytes that belong to somebody else: a text that need not end with a NUL. */
+#ifndef ROCL_BASE_VIEW_H
+#define ROCL_BASE_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct rocl_view {
+    const char *p;
+    size_t n;
+} rocl_view;
+
+static inline rocl_view rocl_view_between(const char *from, const char *to)
+{
+    return (rocl_view){from, (size_t)(to - from)};
+}
+
+static inline bool rocl_view_is(rocl_view v, const char *text)
+{
+    return v.n == strlen(text) && !memcmp(v.p, text, v.n);
+}
+
+/* The part before the first `c`; all of it where there is none. */
+static inline rocl_view rocl_view_until(rocl_view v, char c)
+{
+    const char *end = v.n ? memchr(v.p, c, v.n) : NULL;
+    return end ? rocl_view_between(v.p, end) : v;
+}
+
+#endif

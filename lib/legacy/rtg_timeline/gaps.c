@@ -1,0 +1,103 @@
+/* Gaps between profile lines, device by device: the time from the end of an event to the start of
+ * the next one, negative where they overlap in part; events wholly inside the one before do not
+ * count. The arithmetic is that of doubles, in µs, as the script's. */
+#include "legacy/rtg_timeline/timeline.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/repr.h"
+
+rocl_status tl_gaps_add(tl_worker *w, uint64_t device, uint64_t start, uint64_t stop,
+                        rocl_error *err)
+{
+    /* The highest device comes first. */
+    const uint64_t key[4] = {~device, start, w->block, w->gap_count++};
+    return rocl_sorter_add(w->gaps, w->number, key, &stop, sizeof stop, err);
+}
+
+typedef struct gap_event {
+    uint64_t device;
+    double ts, dur;
+} gap_event;
+
+typedef struct gap_walk {
+    rocl_buf *b;
+    tl_gap_counts *counts;
+    bool begun;   /* some event of the device was met */
+    bool any_end; /* and the end of one is known */
+    uint64_t device;
+    double end;
+} gap_walk;
+
+static void put_gap(rocl_buf *b, uint64_t device, double start, double duration)
+{
+    static const struct {
+        double below;
+        const char *name;
+    } names[] = {{10, "10"},     {20, "20"},       {50, "50"},         {100, "100"},
+                 {1000, "1000"}, {10000, "10000"}, {100000, "100000"}, {HUGE_VAL, "HUGE"}};
+    size_t i = 0;
+    while (i + 1 < sizeof names / sizeof *names && !(duration < names[i].below))
+        i++;
+    rocl_buf_printf(b, "{\"name\":\"gap%s\", \"ph\":\"X\", \"ts\":", names[i].name);
+    rocl_repr_put(b, start);
+    rocl_buf_str(b, ", \"dur\":");
+    rocl_repr_put(b, duration);
+    rocl_buf_printf(b, ", \"pid\":-%" PRIu64 ", \"tid\":0},\n", device + 1001);
+}
+
+static void add_event(gap_walk *w, const gap_event *e)
+{
+    double end = e->ts + e->dur;
+    if (!w->begun || w->device != e->device) {
+        w->begun = true;
+        w->device = e->device;
+        w->any_end = false;
+        rocl_buf_printf(w->b,
+                        "{\"name\":\"process_name\", \"ph\":\"M\", \"pid\":-%" PRIu64
+                        ", \"args\":{\"name\":\"GAP GPU %" PRIu64 "\"}},\n",
+                        e->device + 1001, e->device);
+    }
+    if (w->any_end && e->ts < w->end && end < w->end) {
+        w->counts->wrapped++;
+        return;
+    }
+    if (w->any_end) {
+        w->counts->okay++;
+        put_gap(w->b, w->device, w->end, e->ts - w->end);
+    }
+    w->end = end;
+    w->any_end = end != 0; /* an end of 0 counts as none */
+}
+
+static gap_event decode_event(const rocl_sort_record *r)
+{
+    uint64_t start = r->key[1], stop;
+    memcpy(&stop, r->data, sizeof stop);
+    double dur = stop < start ? -rocl_py_us(start - stop) : rocl_py_us(stop - start);
+    return (gap_event){~r->key[0], rocl_py_us(start), dur};
+}
+
+rocl_status tl_gaps_write(rocl_sorter *gaps, tl_gap_counts *counts, tl_writer *to, rocl_error *err)
+{
+    gap_walk w = {.b = &to->text, .counts = counts};
+    gap_event held = {0};
+    bool holding = false, more = true;
+    rocl_sort_record r;
+    rocl_status st = rocl_sorter_start(gaps, err);
+    while (st == ROCL_OK && more && (st = rocl_sorter_next(gaps, &r, &more, err)) == ROCL_OK) {
+        gap_event e = more ? decode_event(&r) : (gap_event){0};
+        if (more && holding && e.device == held.device && e.ts == held.ts) {
+            counts->duplicate++; /* of one start the longest counts */
+            held.dur = e.dur > held.dur ? e.dur : held.dur;
+            continue;
+        }
+        if (holding)
+            add_event(&w, &held);
+        held = e;
+        holding = more;
+        st = tl_write_text(to, err);
+    }
+    return st;
+}
