@@ -149,6 +149,14 @@ $(OBJ)/%.o: %.c
 
 include tests/tests.mk
 
+# The style sheet and the script of the HTML page, as C strings.
+HTML_ASSETS := $(addprefix $(O)/gen/table/html/,page.css.h page.js.h)
+$(O)/gen/table/html/%.h: lib/table/html/% lib/table/html/embed.awk
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && LC_ALL=C awk -f lib/table/html/embed.awk $< > $@
+$(OBJ)/lib/table/html/page.o: $(HTML_ASSETS)
+$(OBJ)/lib/table/html/page.o: ALL_CPPFLAGS += -I$(O)/gen
+
 ALL_SRC := $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(GEN_SRC) $(FUZZ_SRC) \
            $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC) $(SO_SRC) $(TRACED_SRC) \
            $(KMT_SRC) $(ROCR_SRC) $(PRELOAD_SRC) $(EXAMPLE_SRC)
@@ -254,7 +262,7 @@ demo: all ## convert the shipped trace and say how to look at it
 format: ## clang-format everything
 	clang-format -i $(ALL_SRC) $(wildcard lib/*.h lib/*/*.h lib/*/*/*.h tools/*/*.h tests/*/*.h tests/*/*/*.h)
 
-lint: $(if $(HSA),$(O)/gen/hsa_calls.h) $(if $(HIP),$(O)/gen/hip_calls.h) ## clang-tidy, cppcheck, shellcheck, mandoc: those that are installed
+lint: $(HTML_ASSETS) $(if $(HSA),$(O)/gen/hsa_calls.h) $(if $(HIP),$(O)/gen/hip_calls.h) ## clang-tidy, cppcheck, shellcheck, node, mandoc: those that are installed
 	@tests/lint.sh '$(ALL_CPPFLAGS) -I$(O)/gen -Itools -I. -std=c17 -D_GNU_SOURCE' '$(TOOL_SRC)' '$(SCRIPTS)' \
 	    '$(MAN)'
 

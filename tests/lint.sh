@@ -38,6 +38,9 @@ have() {
     if have shellcheck; then
         shellcheck $scripts || bad=1
     fi
+    if have node; then
+        node --check lib/table/html/page.js || bad=1
+    fi
     if have mandoc; then
         mandoc -Tlint -Wwarning $mans || bad=1
     fi

@@ -1,15 +1,13 @@
 /* The report as one HTML file, private to lib/table/html/: nothing is loaded from anywhere.
  *
- *     page.c    tabs and tables
- *     chart.c   the picture above a table
- *     put.c     text and numbers as HTML
- *     assets.c  what the page looks like, and what it does */
+ *     page.c              tabs and tables
+ *     chart.c             the picture above a table
+ *     put.c               text and numbers as HTML
+ *     page.css, page.js   what the page looks like, and what it does */
 #ifndef ROCL_TABLE_HTML_HTML_H
 #define ROCL_TABLE_HTML_HTML_H
 
 #include "table/format.h"
-
-extern const char rocl_html_style[], rocl_html_script[];
 
 /* A printf that knows %s, %.*s, %d, %.Nf and %%. The format is HTML; in texts the characters that
  * mean something there are escaped. */

@@ -102,6 +102,13 @@ static void put_table(rocl_table_writer *w, const rocl_table *t)
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
+static const char style_sheet[] =
+#include "table/html/page.css.h"
+    ;
+static const char script[] =
+#include "table/html/page.js.h"
+    ;
+
 void rocl_table_write_html(rocl_table_writer *w)
 {
     const rocl_tables *all = w->tables;
@@ -111,7 +118,7 @@ void rocl_table_write_html(rocl_table_writer *w)
                     "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                     "<meta name=\"generator\" content=\"rocline " ROCLINE_VERSION "\">\n"
                     "<title>rocstats</title>\n<style>\n");
-    rocl_buf_str(b, rocl_html_style);
+    rocl_buf_str(b, style_sheet);
     rocl_buf_str(b, "</style></head>\n<body><header><h1>Where the time went</h1>"
                     "<button id=\"theme\">Light / dark</button></header>\n"
                     "<div role=\"tablist\" aria-label=\"Reports\">");
@@ -136,6 +143,6 @@ void rocl_table_write_html(rocl_table_writer *w)
         rocl_buf_str(b, "</section>\n");
     }
     rocl_buf_str(b, "</main>\n<script>\n");
-    rocl_buf_str(b, rocl_html_script);
+    rocl_buf_str(b, script);
     rocl_buf_str(b, "</script></body></html>\n");
 }

@@ -1,0 +1,54 @@
+/* What the page does: tabs, sorting, light and dark. It goes into the page by embed.awk: a line that
+ * begins with blanks continues the one before, and comments are left out. */
+(function(){'use strict';
+/* Tabs: the panel of one is visible; arrow keys go to the next. */
+var tabs=[].slice.call(document.querySelectorAll('[role=tab]'));
+function show(t,focus){
+  tabs.forEach(function(o){
+    var on=o===t;
+    o.setAttribute('aria-selected',on);
+    o.tabIndex=on?0:-1;
+    document.getElementById(o.getAttribute('aria-controls')).hidden=!on
+  });
+  if(focus)t.focus()
+  }
+tabs.forEach(function(t,i){
+  t.addEventListener('click',function(){show(t)});
+  t.addEventListener('keydown',function(e){
+    var d=e.key==='ArrowRight'?1:e.key==='ArrowLeft'?-1:0;
+    if(d){e.preventDefault();show(tabs[(i+d+tabs.length)%tabs.length],true)}
+  })
+  });
+if(tabs.length)show(tabs[0]);
+/* Sorting: by the number in data-v, or else by the text; cells without a value come last, and what
+ * is equal stays in its order. Text sorts up first, numbers down. */
+document.querySelectorAll('th button').forEach(function(b){
+  b.addEventListener('click',function(){
+var th=b.parentNode,row=th.parentNode,n=[].indexOf.call(row.children,th),
+  body=th.closest('table').tBodies[0];
+var first=th.classList.contains('t')?'ascending':'descending';
+var now=th.getAttribute('aria-sort'),
+  dir=now==='none'||!now?first:now==='ascending'?'descending':'ascending';
+[].forEach.call(row.children,function(o){o.setAttribute('aria-sort','none')});
+  th.setAttribute('aria-sort',dir);
+var up=dir==='ascending'?1:-1,
+  rows=[].slice.call(body.rows).map(function(r,i){
+    var c=r.cells[n],v=c.dataset.v;
+    return{r:r,i:i,k:v===undefined?c.textContent:v===''?null:+v}
+  });
+rows.sort(function(x,y){
+  if(x.k===null||y.k===null)return(x.k===null)-(y.k===null)||x.i-y.i;
+  var o=typeof x.k==='number'?x.k-y.k:x.k<y.k?-1:x.k>y.k?1:0;
+  return o*up||x.i-y.i
+  });
+rows.forEach(function(o){body.appendChild(o.r)})
+  })
+  });
+/* Light and dark: as the system has it until the button is pressed. */
+var root=document.documentElement;
+  document.getElementById('theme').addEventListener('click',function(){
+    var dark=root.dataset.theme?root.dataset.theme==='dark':
+      matchMedia('(prefers-color-scheme:dark)').matches;
+    root.dataset.theme=dark?'light':'dark'
+  });
+})();
