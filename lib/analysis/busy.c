@@ -77,7 +77,7 @@ static bool part_of(busy *b, unsigned worker, uint32_t kernel, part *out)
         *out = (part)known;
         return true;
     }
-    *out = rocl_is_communication(rocl_str(b->trace, kernel)) ? COMMUNICATION : COMPUTE;
+    *out = rocl_is_communication(rocl_str(b->c.trace, kernel)) ? COMMUNICATION : COMPUTE;
     return rocl_ids_put(&b->parts[worker], kernel, *out);
 }
 
@@ -106,15 +106,6 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *batch, ro
     return st == ROCL_OK && batch->kind != ROCL_REGION ? take_work(b, worker, batch, err) : st;
 }
 
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    busy *b = self;
-    rocl_status st = rocl_sorter_seal(b->sorter, worker, err);
-    if (st == ROCL_OK && b->ends)
-        st = rocl_sorter_seal(b->ends, worker, err);
-    return st == ROCL_OK && b->causes ? rocl_gap_causes_seal(b, worker, err) : st;
-}
-
 /* ---- sweeping ---- */
 
 static void extend(cover *c, int64_t start, int64_t end)
@@ -129,7 +120,7 @@ static void extend(cover *c, int64_t start, int64_t end)
 static rocl_status sweep_piece(busy *b, sweep *s, const piece *p, rocl_error *err)
 {
     rocl_status st = b->ends ? rocl_levels_take(b, s, p, err) : ROCL_OK;
-    if (st == ROCL_OK && rocl_report_wanted(b->options, ROCL_REPORT_GAPS))
+    if (st == ROCL_OK && rocl_report_wanted(b->c.options, ROCL_REPORT_GAPS))
         st = rocl_gaps_take(b, s, p, err);
     if (!(s->kernels + s->copies))
         s->first = s->last = p->start;
@@ -230,7 +221,7 @@ static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
     rocl_status st = b->causes ? rocl_gap_causes_finish(b, err) : sweep_all(b, err);
     if (st == ROCL_OK && b->ends)
         st = rocl_overlap_tables(b, out, err);
-    if (st == ROCL_OK && rocl_report_wanted(b->options, ROCL_REPORT_GAPS))
+    if (st == ROCL_OK && rocl_report_wanted(b->c.options, ROCL_REPORT_GAPS))
         st = rocl_gap_tables(b, out, err);
     return st;
 }
@@ -239,68 +230,68 @@ static void free_busy(void *self)
 {
     busy *b = self;
     rocl_gpus_free(&b->gpus);
-    rocl_sorter_free(b->sorter);
     rocl_samples_free(b->lengths);
-    rocl_sorter_free(b->ends);
     free(b->first_stream);
     free(b->first_queue);
     free(b->sweeps);
-    for (unsigned w = 0; b->parts && w < b->trace->opt.jobs; w++)
+    for (unsigned w = 0; b->parts && w < b->c.trace->opt.jobs; w++)
         rocl_ids_free(&b->parts[w]);
     free(b->parts);
     rocl_gap_causes_free(b->causes);
-    free(b);
 }
 
-static busy *new_busy(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o)
+static rocl_status open_sweeps(busy *b, rocl_error *err)
 {
-    busy *b = calloc(1, sizeof *b);
-    if (!b)
-        return NULL;
-    *c = (rocl_collector){.self = b,
-                          .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
-                          .events = take,
-                          .end_task = end_task,
-                          .finish = finish,
-                          .free = free_busy};
-    b->trace = t;
-    b->options = o;
-    b->sorter = rocl_sorter_new(t->space, 4);
+    rocl_trace *t = b->c.trace;
+    b->sorter = rocl_collector_sorter(&b->c, 4);
     b->lengths = rocl_samples_new(t->space, t->opt.jobs);
     b->parts = calloc(t->opt.jobs, sizeof *b->parts);
-    return b->sorter && b->lengths && b->parts ? b : NULL;
-}
-
-static rocl_status want_causes(busy *b, rocl_collector *c, rocl_error *err)
-{
-    if (!rocl_report_wanted(b->options, ROCL_REPORT_GAPS))
-        return ROCL_OK;
-    c->kinds |= ROCL_BIT(ROCL_REGION);
-    c->ask = ask;
+    if (!b->sorter || !b->lengths || !b->parts)
+        return rocl_fail_memory(err);
+    rocl_status st = rocl_gpus_collect(&b->gpus, t, err);
+    if (st != ROCL_OK || !rocl_report_wanted(b->c.options, ROCL_REPORT_GAPS))
+        return st;
+    b->c.kinds |= ROCL_BIT(ROCL_REGION);
+    b->c.needs_calls = true;
     return rocl_gap_causes_new(b, err);
 }
 
-rocl_status rocl_busy_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                rocl_error *err)
+static rocl_status open_busy(void *self, rocl_error *err)
 {
-    busy *b = new_busy(c, t, o);
-    if (!b)
+    busy *b = self;
+    if (rocl_report_wanted(b->c.options, ROCL_REPORT_OVERLAP) &&
+        !(b->ends = rocl_collector_sorter(&b->c, 2)))
         return rocl_fail_memory(err);
-    if (rocl_report_wanted(o, ROCL_REPORT_OVERLAP) && !(b->ends = rocl_sorter_new(t->space, 2)))
-        return rocl_fail_memory(err);
-    rocl_status st = want_causes(b, c, err);
-    return st == ROCL_OK ? rocl_gpus_collect(&b->gpus, t, err) : st;
+    return open_sweeps(b, err);
 }
 
-rocl_status rocl_lane_gaps_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                     rocl_error *err)
+static rocl_status open_lanes(void *self, rocl_error *err)
 {
-    busy *b = new_busy(c, t, o);
-    if (!b)
-        return rocl_fail_memory(err);
+    busy *b = self;
     b->lanes = true;
-    rocl_status st = want_causes(b, c, err);
-    if (st == ROCL_OK)
-        st = rocl_gpus_collect(&b->gpus, t, err);
+    rocl_status st = open_sweeps(b, err);
     return st == ROCL_OK ? rocl_busy_number_lanes(b, err) : st;
 }
+
+const rocl_collector_def rocl_busy_collector = {
+    .reports = 1u << ROCL_REPORT_OVERLAP | 1u << ROCL_REPORT_GAPS,
+    .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
+    .size = sizeof(busy),
+    .open = open_busy,
+    .add_batch = take,
+    .look_up_calls = ask,
+    .finish = finish,
+    .close = free_busy,
+};
+
+const rocl_collector_def rocl_lane_gaps_collector = {
+    .reports = 1u << ROCL_REPORT_GAPS,
+    .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
+    .size = sizeof(busy),
+    .by_stream = true,
+    .open = open_lanes,
+    .add_batch = take,
+    .look_up_calls = ask,
+    .finish = finish,
+    .close = free_busy,
+};

@@ -94,8 +94,7 @@ typedef struct piece {
 } piece;
 
 typedef struct busy {
-    rocl_trace *trace;
-    const rocl_stats_options *options;
+    rocl_collector c;
     rocl_gpus gpus;
     bool lanes;                           /* sweeps are of streams and queues, not of GPUs */
     uint64_t *first_stream, *first_queue; /* by capture: number of its first one */
@@ -129,7 +128,6 @@ rocl_status rocl_gap_causes_new(busy *b, rocl_error *err);
 void rocl_gap_causes_free(struct gap_causes *c);
 /* While events come in: calls, and the ends of all. */
 rocl_status rocl_gap_causes_see(busy *b, unsigned worker, const rocl_batch *batch, rocl_error *err);
-rocl_status rocl_gap_causes_seal(busy *b, unsigned worker, rocl_error *err);
 void rocl_gap_causes_settle(busy *b);                         /* when all have come */
 int64_t rocl_gap_causes_end(const busy *b, uint64_t process); /* of the process's capture */
 /* A gap, and the piece that ended it; `copied` of it copies ran. */
@@ -156,12 +154,11 @@ typedef struct host_time {
 typedef struct host host;
 typedef rocl_status host_fn(void *ctx, uint64_t which, const host_time *told, rocl_error *err);
 
-host *rocl_host_new(rocl_trace *t);
+host *rocl_host_new(rocl_collector *c); /* its sorters are those of the collector */
 void rocl_host_free(host *h);
 /* Concurrent. */
 rocl_status rocl_host_see(host *h, unsigned worker, const rocl_capture *c, const rocl_event *call,
                           rocl_error *err);
-rocl_status rocl_host_seal(host *h, unsigned worker, rocl_error *err);
 /* About a gap of a sweep, which begins at t->from. */
 rocl_status rocl_host_ask(host *h, uint64_t which, const host_time *t, rocl_error *err);
 /* Tells all, each once. */

@@ -15,6 +15,7 @@ typedef struct asker {
 } asker;
 
 struct rocl_calls {
+    rocl_collector c;
     rocl_sorter *calls; /* by process, stack id, start, id */
     asker askers[ASKERS];
     unsigned asker_count;
@@ -41,12 +42,6 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_e
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
         st = add(self, worker, b->capture, &b->regions[i].e, err);
     return st;
-}
-
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    rocl_calls *c = self;
-    return rocl_sorter_seal(c->calls, worker, err);
 }
 
 /* ---- answering ---- */
@@ -122,8 +117,8 @@ rocl_status rocl_calls_answer(rocl_calls *c, rocl_error *err)
         st = answer_call(c, &rec, err);
     for (unsigned i = 0; i < c->asker_count && st == ROCL_OK; i++)
         st = answer(&c->askers[i], NULL, NULL, err);
-    rocl_sorter_free(c->calls); /* room for what the answers are put into */
-    c->calls = NULL;
+    rocl_collector_free_sorter(&c->c,
+                               &c->calls); /* its memory is for what is made of the answers */
     return st;
 }
 
@@ -135,26 +130,18 @@ static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
     return ROCL_OK;
 }
 
-static void free_calls(void *self)
+static rocl_status open_calls(void *self, rocl_error *err)
 {
     rocl_calls *c = self;
-    rocl_sorter_free(c->calls);
-    free(c);
+    c->calls = rocl_collector_sorter(&c->c, 4);
+    return c->calls ? ROCL_OK : rocl_fail_memory(err);
 }
 
-rocl_status rocl_calls_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                 rocl_error *err)
-{
-    rocl_calls *calls = calloc(1, sizeof *calls);
-    (void)o;
-    if (!calls)
-        return rocl_fail_memory(err);
-    *c = (rocl_collector){.self = calls,
-                          .kinds = ROCL_BIT(ROCL_REGION),
-                          .events = take,
-                          .end_task = end_task,
-                          .finish = finish,
-                          .free = free_calls};
-    calls->calls = rocl_sorter_new(t->space, 4);
-    return calls->calls ? ROCL_OK : rocl_fail_memory(err);
-}
+const rocl_collector_def rocl_calls_collector = {
+    .reports = 1u << ROCL_REPORT_LAUNCH | 1u << ROCL_REPORT_GAPS,
+    .kinds = ROCL_BIT(ROCL_REGION),
+    .size = sizeof(rocl_calls),
+    .open = open_calls,
+    .add_batch = take,
+    .finish = finish,
+};

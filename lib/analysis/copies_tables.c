@@ -92,11 +92,11 @@ static rocl_datum copy_cell(const summary *s, rocl_tables *out, const summary_gr
 {
     switch (column) {
     case C_DIRECTION:
-        return rocl_cell_of_text(s->trace, out, g->key.name);
+        return rocl_cell_of_text(s->c.trace, out, g->key.name);
     case C_SRC:
-        return rocl_cell_of_text(s->trace, out, g->key.agent);
+        return rocl_cell_of_text(s->c.trace, out, g->key.agent);
     case C_DST:
-        return rocl_cell_of_text(s->trace, out, g->key.other_agent);
+        return rocl_cell_of_text(s->c.trace, out, g->key.other_agent);
     case C_FROM_SIZE:
         return rocl_datum_int(limit_of(g->key.size_class - 1));
     case C_TO_SIZE:
@@ -105,7 +105,7 @@ static rocl_datum copy_cell(const summary *s, rocl_tables *out, const summary_gr
     case C_RANK:
         return rocl_id_datum(g->key.rank);
     case C_STREAM:
-        return g->key.stream ? rocl_cell_of_text(s->trace, out, g->key.stream) : (rocl_datum){0};
+        return g->key.stream ? rocl_cell_of_text(s->c.trace, out, g->key.stream) : (rocl_datum){0};
     case C_MEDIAN:
         return rocl_datum_int(g->d.median);
     default:
@@ -132,11 +132,12 @@ static rocl_status copy_table(const summary *s, rocl_tables *out, const char *ke
                               const char *title, summary_of of, rocl_error *err)
 {
     size_t n = 0;
-    uint64_t shown = shown_columns(s->options, of == OF_COPY_SIZES);
+    uint64_t shown = shown_columns(s->c.options, of == OF_COPY_SIZES);
     rocl_table *t = rocl_tables_add_some(out, key, title, copy_columns, C_COLUMNS, shown);
-    summary_group **list = t ? rocl_summary_select(s, 1u << ROCL_DOMAIN_MEMORY_COPIES, of, &n) : NULL;
+    summary_group **list =
+        t ? rocl_summary_select(s, 1u << ROCL_DOMAIN_MEMORY_COPIES, of, &n) : NULL;
     bool good = list;
-    size_t rows = rocl_rows_shown(s->options, n);
+    size_t rows = rocl_rows_shown(s->c.options, n);
     for (size_t i = 0; i < rows && good; i++) {
         rocl_datum cells[C_COLUMNS];
         for (unsigned c = 0; c < C_COLUMNS; c++)
@@ -152,7 +153,7 @@ static rocl_status copy_table(const summary *s, rocl_tables *out, const char *ke
 rocl_status rocl_copy_tables(const summary *s, rocl_tables *out, rocl_error *err)
 {
     rocl_status st = copy_table(s, out, "copies", "Memory copies", OF_COPIES, err);
-    return st == ROCL_OK && !s->options->brief
+    return st == ROCL_OK && !s->c.options->brief
                ? copy_table(s, out, "copy_sizes", "Memory copies by size", OF_COPY_SIZES, err)
                : st;
 }

@@ -33,8 +33,8 @@ static group_key make_group(const counters *s, const rocl_batch *b, const rocl_e
 {
     const rocl_capture *c = b->capture;
     group_key k = {.kind = b->kind};
-    int32_t rank = s->options->by_rank ? c->processes[e->process].rank : -1;
-    bool of_agent = b->kind != ROCL_COUNTER || s->options->by_agent;
+    int32_t rank = s->c.options->by_rank ? c->processes[e->process].rank : -1;
+    bool of_agent = b->kind != ROCL_COUNTER || s->c.options->by_agent;
     if (counter < c->counter_count) {
         k.counter = c->counters[counter].name;
         k.units = c->counters[counter].units;
@@ -86,13 +86,6 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_e
         st = b->kind == ROCL_COUNTER ? take_counter(s, worker, b, i, err)
                                      : take_sample(s, worker, b, i, err);
     return st;
-}
-
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    counters *s = self;
-    rocl_status st = rocl_sorter_seal(s->by_value, worker, err);
-    return st == ROCL_OK ? rocl_sorter_seal(s->by_time, worker, err) : st;
 }
 
 /* ---- sums ---- */
@@ -194,28 +187,24 @@ static void free_counters(void *self)
     counters *s = self;
     rocl_strings_free(s->groups);
     rocl_strings_free(s->series);
-    rocl_sorter_free(s->by_value);
-    rocl_sorter_free(s->by_time);
-    free(s);
 }
 
-rocl_status rocl_counter_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                   rocl_error *err)
+static rocl_status open_counters(void *self, rocl_error *err)
 {
-    counters *s = calloc(1, sizeof *s);
-    if (!s)
-        return rocl_fail_memory(err);
-    *c = (rocl_collector){.self = s,
-                          .kinds = ROCL_VALUE_KINDS,
-                          .events = take,
-                          .end_task = end_task,
-                          .finish = finish,
-                          .free = free_counters};
-    s->trace = t;
-    s->options = o;
+    counters *s = self;
     s->groups = rocl_strings_new();
     s->series = rocl_strings_new();
-    s->by_value = rocl_sorter_new(t->space, 2);
-    s->by_time = rocl_sorter_new(t->space, 4);
+    s->by_value = rocl_collector_sorter(&s->c, 2);
+    s->by_time = rocl_collector_sorter(&s->c, 4);
     return s->groups && s->series && s->by_value && s->by_time ? ROCL_OK : rocl_fail_memory(err);
 }
+
+const rocl_collector_def rocl_counter_collector = {
+    .reports = 1u << ROCL_REPORT_COUNTERS,
+    .kinds = ROCL_VALUE_KINDS,
+    .size = sizeof(counters),
+    .open = open_counters,
+    .add_batch = take,
+    .finish = finish,
+    .close = free_counters,
+};

@@ -36,8 +36,7 @@ typedef struct values {
 } values;
 
 typedef struct counters {
-    rocl_trace *trace;
-    const rocl_stats_options *options;
+    rocl_collector c;
     rocl_strings *groups, *series;
     rocl_sorter *by_value, *by_time;
 } counters;

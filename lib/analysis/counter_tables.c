@@ -9,13 +9,13 @@
 
 static int compare_groups(const counters *s, const group_key *a, const group_key *b)
 {
-    int c = rocl_compare_texts(s->trace, a->counter, b->counter);
+    int c = rocl_compare_texts(s->c.trace, a->counter, b->counter);
     if (!c)
         c = a->kind < b->kind ? -1 : a->kind > b->kind;
     if (!c)
-        c = rocl_compare_texts(s->trace, a->units, b->units);
+        c = rocl_compare_texts(s->c.trace, a->units, b->units);
     if (!c)
-        c = rocl_compare_texts(s->trace, a->kernel, b->kernel);
+        c = rocl_compare_texts(s->c.trace, a->kernel, b->kernel);
     return c ? c : rocl_compare_agents(&a->agent, &b->agent);
 }
 
@@ -29,16 +29,16 @@ static int by_values(const void *a, const void *b, void *ctx)
 {
     const counters *s = ctx;
     const values *x = a, *y = b;
-    int c = rocl_compare_texts(s->trace, x->group.counter, y->group.counter);
+    int c = rocl_compare_texts(s->c.trace, x->group.counter, y->group.counter);
     if (!c)
-        c = rocl_compare_texts(s->trace, x->group.units, y->group.units);
-    if (!c && s->options->sort == ROCL_BY_TOTAL)
+        c = rocl_compare_texts(s->c.trace, x->group.units, y->group.units);
+    if (!c && s->c.options->sort == ROCL_BY_TOTAL)
         c = largest_first(rocl_counter_total(&x->total), rocl_counter_total(&y->total));
-    if (!c && s->options->sort == ROCL_BY_CALLS)
+    if (!c && s->c.options->sort == ROCL_BY_CALLS)
         c = x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
-    if (!c && s->options->sort == ROCL_BY_AVERAGE)
+    if (!c && s->c.options->sort == ROCL_BY_AVERAGE)
         c = largest_first(rocl_counter_mean(x), rocl_counter_mean(y));
-    if (!c && s->options->sort == ROCL_BY_MAX)
+    if (!c && s->c.options->sort == ROCL_BY_MAX)
         c = largest_first(x->max, y->max);
     return c ? c : compare_groups(s, &x->group, &y->group);
 }
@@ -74,7 +74,7 @@ static const rocl_table_column counter_columns[] = {
 
 static rocl_datum text_or_none(const counters *s, rocl_tables *out, uint32_t text)
 {
-    return *rocl_str(s->trace, text) ? rocl_cell_of_text(s->trace, out, text) : (rocl_datum){0};
+    return *rocl_str(s->c.trace, text) ? rocl_cell_of_text(s->c.trace, out, text) : (rocl_datum){0};
 }
 
 static rocl_datum rank_cell(const group_key *k)
@@ -85,26 +85,27 @@ static rocl_datum rank_cell(const group_key *k)
 static uint64_t shown_counters(const counters *s)
 {
     uint64_t shown = UINT64_MAX;
-    if (!s->options->by_agent)
+    if (!s->c.options->by_agent)
         shown &= ~(UINT64_C(1) << C_AGENT);
-    return s->options->by_rank ? shown : shown & ~(UINT64_C(1) << C_RANK);
+    return s->c.options->by_rank ? shown : shown & ~(UINT64_C(1) << C_RANK);
 }
 
 static bool counter_row(const counters *s, rocl_tables *out, rocl_table *t, const values *g,
                         rocl_datum kernel, bool rest)
 {
     const rocl_datum none = {0};
-    const rocl_datum cells[] = {
-        rocl_cell_of_text(s->trace, out, g->group.counter),
-        kernel,
-        rest || !s->options->by_agent ? none : rocl_cell_of_agent(s->trace, out, &g->group.agent),
-        rest ? none : rank_cell(&g->group),
-        text_or_none(s, out, g->group.units),
-        rocl_datum_int((int64_t)g->count),
-        rocl_cell_of_number(rocl_counter_total(&g->total)),
-        rocl_datum_real(rocl_counter_mean(g)),
-        rocl_cell_of_number(g->min),
-        rocl_cell_of_number(g->max)};
+    const rocl_datum cells[] = {rocl_cell_of_text(s->c.trace, out, g->group.counter),
+                                kernel,
+                                rest || !s->c.options->by_agent
+                                    ? none
+                                    : rocl_cell_of_agent(s->c.trace, out, &g->group.agent),
+                                rest ? none : rank_cell(&g->group),
+                                text_or_none(s, out, g->group.units),
+                                rocl_datum_int((int64_t)g->count),
+                                rocl_cell_of_number(rocl_counter_total(&g->total)),
+                                rocl_datum_real(rocl_counter_mean(g)),
+                                rocl_cell_of_number(g->min),
+                                rocl_cell_of_number(g->max)};
     return rocl_table_row_some(t, cells, sizeof cells / sizeof *cells, shown_counters(s));
 }
 
@@ -112,10 +113,10 @@ static bool counter_row(const counters *s, rocl_tables *out, rocl_table *t, cons
 static bool counter_rows(const counters *s, rocl_tables *out, rocl_table *t, const values *g,
                          size_t n)
 {
-    size_t top = s->options->top, shown = top && top < n ? top : n;
+    size_t top = s->c.options->top, shown = top && top < n ? top : n;
     bool good = true;
     for (size_t i = 0; good && i < shown; i++)
-        good = counter_row(s, out, t, &g[i], rocl_cell_of_text(s->trace, out, g[i].group.kernel),
+        good = counter_row(s, out, t, &g[i], rocl_cell_of_text(s->c.trace, out, g[i].group.kernel),
                            false);
     if (!good || shown == n)
         return good;
@@ -159,15 +160,15 @@ static const rocl_table_column sample_columns[] = {
 
 static uint64_t shown_samples(const counters *s)
 {
-    return s->options->by_rank ? UINT64_MAX : ~(UINT64_C(1) << S_RANK);
+    return s->c.options->by_rank ? UINT64_MAX : ~(UINT64_C(1) << S_RANK);
 }
 
 static bool sample_row(const counters *s, rocl_tables *out, rocl_table *t, const values *g,
                        size_t series)
 {
-    const rocl_datum cells[] = {rocl_cell_of_text(s->trace, out, g->group.counter),
+    const rocl_datum cells[] = {rocl_cell_of_text(s->c.trace, out, g->group.counter),
                                 rocl_cell_of_string(out, rocl_kind_name((rocl_kind)g->group.kind)),
-                                rocl_cell_of_agent(s->trace, out, &g->group.agent),
+                                rocl_cell_of_agent(s->c.trace, out, &g->group.agent),
                                 rank_cell(&g->group),
                                 text_or_none(s, out, g->group.units),
                                 rocl_datum_int((int64_t)series),

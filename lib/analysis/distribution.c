@@ -1,4 +1,5 @@
-#include "analysis/analysis.h"
+/* Durations of a group. */
+#include "analysis/distribution.h"
 
 #include <math.h>
 

@@ -26,7 +26,7 @@ const char *rocl_gap_class_name(gap_class c)
 rocl_status rocl_gap_causes_see(busy *b, unsigned worker, const rocl_batch *batch, rocl_error *err)
 {
     gap_causes *c = b->causes;
-    int64_t *end = &c->ends[worker * b->trace->capture_count + batch->capture->index];
+    int64_t *end = &c->ends[worker * b->c.trace->capture_count + batch->capture->index];
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < batch->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(batch, i);
@@ -37,16 +37,11 @@ rocl_status rocl_gap_causes_see(busy *b, unsigned worker, const rocl_batch *batc
     return st;
 }
 
-rocl_status rocl_gap_causes_seal(busy *b, unsigned worker, rocl_error *err)
-{
-    return rocl_host_seal(b->causes->host, worker, err);
-}
-
 void rocl_gap_causes_settle(busy *b)
 {
-    size_t n = b->trace->capture_count;
+    size_t n = b->c.trace->capture_count;
     int64_t *ends = b->causes->ends;
-    for (size_t i = n; i < n * b->trace->opt.jobs; i++)
+    for (size_t i = n; i < n * b->c.trace->opt.jobs; i++)
         ends[i % n] = ends[i] > ends[i % n] ? ends[i] : ends[i % n];
 }
 
@@ -170,8 +165,7 @@ static rocl_status take_host(void *ctx, uint64_t which, const host_time *told, r
 
 rocl_status rocl_gap_causes_finish(busy *b, rocl_error *err)
 {
-    rocl_sorter_free(b->causes->questions);
-    b->causes->questions = NULL;
+    rocl_collector_free_sorter(&b->c, &b->causes->questions);
     return rocl_host_answer(b->causes->host, take_host, b, err);
 }
 
@@ -179,12 +173,12 @@ rocl_status rocl_gap_causes_finish(busy *b, rocl_error *err)
 
 rocl_status rocl_gap_causes_new(busy *b, rocl_error *err)
 {
-    size_t ends = b->trace->opt.jobs * b->trace->capture_count;
+    size_t ends = b->c.trace->opt.jobs * b->c.trace->capture_count;
     gap_causes *c = b->causes = calloc(1, sizeof *c);
     if (!c)
         return rocl_fail_memory(err);
-    c->questions = rocl_sorter_new(b->trace->space, 4);
-    c->host = rocl_host_new(b->trace);
+    c->questions = rocl_collector_sorter(&b->c, 4);
+    c->host = rocl_host_new(&b->c);
     c->ends = calloc(ends + 1, sizeof *c->ends);
     if (!c->questions || !c->host || !c->ends)
         return rocl_fail_memory(err);
@@ -197,7 +191,6 @@ void rocl_gap_causes_free(gap_causes *c)
 {
     if (!c)
         return;
-    rocl_sorter_free(c->questions);
     rocl_host_free(c->host);
     free(c->ends);
     free(c);

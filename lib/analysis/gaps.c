@@ -34,7 +34,7 @@ static rocl_status take_gap(busy *b, sweep *s, const piece *p, rocl_error *err)
     const gap g = {i->last,     p->start - i->last, i->last_name, p->name,
                    GAP_UNKNOWN, ROCL_NONE,          ROCL_NONE,    0};
     unsigned n = bucket_of(g.length);
-    if (g.length < b->options->min_gap)
+    if (g.length < b->c.options->min_gap)
         return ROCL_OK;
     i->count++;
     i->total += g.length;
@@ -48,7 +48,7 @@ static rocl_status take_gap(busy *b, sweep *s, const piece *p, rocl_error *err)
 
 static bool counts(const busy *b, part p)
 {
-    switch (b->options->gaps_between) {
+    switch (b->c.options->gaps_between) {
     case ROCL_BETWEEN_KERNELS:
         return p != COPY;
     case ROCL_BETWEEN_COPIES:

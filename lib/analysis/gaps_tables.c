@@ -89,9 +89,9 @@ static void fill_cause(const busy *b, rocl_tables *out, rocl_datum *r, const gap
 {
     r[0] = rocl_cell_of_string(out, rocl_gap_class_name(g->why));
     if (g->call != ROCL_NONE)
-        r[1] = rocl_cell_of_text(b->trace, out, g->call);
+        r[1] = rocl_cell_of_text(b->c.trace, out, g->call);
     if (g->host != ROCL_NONE) {
-        r[2] = rocl_cell_of_text(b->trace, out, g->host);
+        r[2] = rocl_cell_of_text(b->c.trace, out, g->host);
         r[3] = rocl_datum_int(g->host_ns);
     }
 }
@@ -99,8 +99,8 @@ static void fill_cause(const busy *b, rocl_tables *out, rocl_datum *r, const gap
 static rocl_status longest_rows(const busy *b, rocl_tables *out, rocl_table *t, const sweep *s,
                                 rocl_error *err)
 {
-    size_t limit = b->options->top ? b->options->top : LONGEST;
-    if (b->options->brief)
+    size_t limit = b->c.options->top ? b->c.options->top : LONGEST;
+    if (b->c.options->brief)
         limit = 3;
     for (unsigned i = 0; i < s->idle.longest_count && i < limit; i++) {
         const gap *g = &s->idle.longest[i];
@@ -109,9 +109,9 @@ static rocl_status longest_rows(const busy *b, rocl_tables *out, rocl_table *t, 
             return rocl_fail_memory(err);
         r[1] = rocl_datum_int(g->start);
         r[2] = rocl_datum_int(g->length);
-        r[3] = rocl_cell_of_text(b->trace, out, g->before);
-        r[4] = rocl_cell_of_text(b->trace, out, g->after);
-        if (!b->options->brief)
+        r[3] = rocl_cell_of_text(b->c.trace, out, g->before);
+        r[4] = rocl_cell_of_text(b->c.trace, out, g->after);
+        if (!b->c.options->brief)
             fill_cause(b, out, r + 5, g);
     }
     return ROCL_OK;
@@ -184,7 +184,7 @@ static rocl_status gap_table(busy *b, rocl_tables *out, rocl_error *err)
 rocl_status rocl_gap_tables(busy *b, rocl_tables *out, rocl_error *err)
 {
     rocl_status st = gap_table(b, out, err);
-    if (st == ROCL_OK && !b->options->brief)
+    if (st == ROCL_OK && !b->c.options->brief)
         st = rocl_busy_table(b, out, b->lanes ? "lane_gap_buckets" : "gap_buckets",
                              b->lanes ? "Idle gaps of streams and queues by length"
                                       : "Idle gaps by length",
@@ -198,7 +198,7 @@ rocl_status rocl_gap_tables(busy *b, rocl_tables *out, rocl_error *err)
         st = rocl_busy_table(
             b, out, b->lanes ? "longest_lane_gaps" : "longest_gaps",
             b->lanes ? "Longest idle gaps of streams and queues" : "Longest idle gaps",
-            PLACE_COLUMNS(b, longest_columns) - (b->options->brief ? CAUSE_COLUMNS : 0),
+            PLACE_COLUMNS(b, longest_columns) - (b->c.options->brief ? CAUSE_COLUMNS : 0),
             longest_rows, err);
     return st;
 }

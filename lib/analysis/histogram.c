@@ -31,8 +31,7 @@ typedef struct kernel {
 } kernel;
 
 typedef struct histogram {
-    rocl_trace *trace;
-    const rocl_stats_options *options;
+    rocl_collector c;
     int64_t begins[CLASSES];
     tally *tallies; /* by worker */
     rocl_map index; /* in the end: name to kernel */
@@ -90,12 +89,6 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_e
     return ROCL_OK;
 }
 
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    (void)self, (void)worker, (void)err;
-    return ROCL_OK;
-}
-
 /* ---- kernels ---- */
 
 static kernel *find_kernel(histogram *h, uint32_t name)
@@ -108,7 +101,7 @@ static kernel *find_kernel(histogram *h, uint32_t name)
         return NULL;
     kernel *k = &h->kernels[h->count++];
     *k = (kernel){0};
-    k->name = rocl_strings_get(h->trace->strings, name, &k->len);
+    k->name = rocl_strings_get(h->c.trace->strings, name, &k->len);
     return k;
 }
 
@@ -200,7 +193,7 @@ static rocl_datum name_cell(const histogram *h, rocl_tables *out, const kernel *
     bool first = true;
     for (unsigned i = 0; i < n; i++)
         first = first && !k->classes[i].count;
-    return rocl_datum_text(out, k->name, first || !h->options->pictures ? k->len : 0);
+    return rocl_datum_text(out, k->name, first || !h->c.options->pictures ? k->len : 0);
 }
 
 static rocl_status class_row(const histogram *h, rocl_tables *out, rocl_table *t, const kernel *k,
@@ -217,8 +210,8 @@ static rocl_status class_row(const histogram *h, rocl_tables *out, rocl_table *t
     r[4] = rocl_cell_of_share(c->count, k->count);
     r[5] = rocl_datum_int(c->total);
     r[6] = rocl_cell_of_share(c->total, k->total);
-    if (h->options->pictures)
-        r[7] = bar(out, c->count, k->count, h->options->ascii);
+    if (h->c.options->pictures)
+        r[7] = bar(out, c->count, k->count, h->c.options->ascii);
     return ROCL_OK;
 }
 
@@ -248,46 +241,44 @@ static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 {
     histogram *h = self;
     char others[48];
-    rocl_table *t = add_table(out, h->options->pictures);
+    rocl_table *t = add_table(out, h->c.options->pictures);
     if (!t)
         return rocl_fail_memory(err);
-    for (unsigned i = 0; i < h->trace->opt.jobs; i++)
+    for (unsigned i = 0; i < h->c.trace->opt.jobs; i++)
         if (!join(h, &h->tallies[i]))
             return rocl_fail_memory(err);
     if (h->count)
         qsort(h->kernels, h->count, sizeof *h->kernels, by_total);
-    join_others(h, h->options->top, others, sizeof others);
+    join_others(h, h->c.options->top, others, sizeof others);
     return rows(h, out, t, err);
 }
 
 static void free_histogram(void *self)
 {
     histogram *h = self;
-    for (unsigned i = 0; h->tallies && i < h->trace->opt.jobs; i++) {
+    for (unsigned i = 0; h->tallies && i < h->c.trace->opt.jobs; i++) {
         rocl_map_free(&h->tallies[i].index);
         free(h->tallies[i].classes);
     }
     free(h->tallies);
     rocl_map_free(&h->index);
     free(h->kernels);
-    free(h);
 }
 
-rocl_status rocl_histogram_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                     rocl_error *err)
+static rocl_status open_histogram(void *self, rocl_error *err)
 {
-    histogram *h = calloc(1, sizeof *h);
-    if (!h)
-        return rocl_fail_memory(err);
-    *c = (rocl_collector){.self = h,
-                          .kinds = ROCL_BIT(ROCL_DISPATCH),
-                          .events = take,
-                          .end_task = end_task,
-                          .finish = finish,
-                          .free = free_histogram};
-    h->trace = t;
-    h->options = o;
-    h->tallies = calloc(t->opt.jobs, sizeof *h->tallies);
+    histogram *h = self;
+    h->tallies = calloc(h->c.trace->opt.jobs, sizeof *h->tallies);
     fill_begins(h->begins);
     return h->tallies ? ROCL_OK : rocl_fail_memory(err);
 }
+
+const rocl_collector_def rocl_histogram_collector = {
+    .reports = 1u << ROCL_REPORT_HISTOGRAM,
+    .kinds = ROCL_BIT(ROCL_DISPATCH),
+    .size = sizeof(histogram),
+    .open = open_histogram,
+    .add_batch = take,
+    .finish = finish,
+    .close = free_histogram,
+};

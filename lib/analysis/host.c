@@ -75,11 +75,6 @@ rocl_status rocl_host_see(host *h, unsigned worker, const rocl_capture *c, const
     return rocl_sorter_add(h->calls, worker, key, payload, (size_t)(q - payload), err);
 }
 
-rocl_status rocl_host_seal(host *h, unsigned worker, rocl_error *err)
-{
-    return rocl_sorter_seal(h->calls, worker, err);
-}
-
 /* ---- questions ---- */
 
 rocl_status rocl_host_ask(host *h, uint64_t which, const host_time *t, rocl_error *err)
@@ -242,16 +237,16 @@ rocl_status rocl_host_answer(host *h, host_fn *fn, void *ctx, rocl_error *err)
 
 /* ---- begin and end ---- */
 
-host *rocl_host_new(rocl_trace *t)
+host *rocl_host_new(rocl_collector *c)
 {
     host *h = calloc(1, sizeof *h);
     if (!h)
         return NULL;
-    h->trace = t;
+    h->trace = c->trace;
     h->now = (thread){UINT64_MAX, UINT64_MAX, INT64_MIN, INT64_MIN, ROCL_NONE};
-    h->calls = rocl_sorter_new(t->space, 4);
-    h->questions = rocl_sorter_new(t->space, 4);
-    h->waits = calloc(t->opt.jobs, sizeof *h->waits);
+    h->calls = rocl_collector_sorter(c, 4);
+    h->questions = rocl_collector_sorter(c, 4);
+    h->waits = calloc(c->trace->opt.jobs, sizeof *h->waits);
     if (h->calls && h->questions && h->waits)
         return h;
     rocl_host_free(h);
@@ -262,8 +257,6 @@ void rocl_host_free(host *h)
 {
     if (!h)
         return;
-    rocl_sorter_free(h->calls);
-    rocl_sorter_free(h->questions);
     for (unsigned w = 0; h->waits && w < h->trace->opt.jobs; w++)
         rocl_ids_free(&h->waits[w]);
     free(h->waits);

@@ -31,12 +31,6 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_e
     return st;
 }
 
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    launch *l = self;
-    return rocl_sorter_seal(l->kernels, worker, err);
-}
-
 /* ---- answers ---- */
 
 typedef struct kernel {
@@ -47,7 +41,7 @@ typedef struct kernel {
 static kernel read_kernel(const launch *l, const rocl_sort_record *rec)
 {
     const uint8_t *p = rec->data, *past = rec->data + rec->len;
-    const rocl_capture *c = &l->trace->captures[rec->key[0] >> 32]->pub;
+    const rocl_capture *c = &l->c.trace->captures[rec->key[0] >> 32]->pub;
     uint64_t v[4] = {0};
     for (int i = 0; i < 4; i++)
         rocl_varint_get(&p, past, &v[i]);
@@ -79,11 +73,11 @@ static launch_group *group_at(launch *l, uint32_t id)
 /* Its id; ROCL_NONE when memory is out. */
 static uint32_t find_group(launch *l, launch_key key)
 {
-    if (!l->options->by_rank)
+    if (!l->c.options->by_rank)
         key.rank = -1;
-    if (!l->options->by_agent)
+    if (!l->c.options->by_agent)
         key.agent = 0;
-    if (!l->options->by_stream)
+    if (!l->c.options->by_stream)
         key.stream = 0;
     uint32_t id = rocl_strings_put(l->keys, (const char *)&key, sizeof key);
     launch_group *g = id == ROCL_NONE ? NULL : group_at(l, id);
@@ -169,30 +163,28 @@ static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 static void free_launch(void *self)
 {
     launch *l = self;
-    rocl_sorter_free(l->kernels);
     rocl_samples_free(l->delays);
     rocl_strings_free(l->keys);
     free(l->groups);
-    free(l);
 }
 
-rocl_status rocl_launch_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                  rocl_error *err)
+static rocl_status open_launch(void *self, rocl_error *err)
 {
-    launch *l = calloc(1, sizeof *l);
-    if (!l)
-        return rocl_fail_memory(err);
-    *c = (rocl_collector){.self = l,
-                          .kinds = ROCL_BIT(ROCL_DISPATCH),
-                          .events = take,
-                          .end_task = end_task,
-                          .ask = ask,
-                          .finish = finish,
-                          .free = free_launch};
-    l->trace = t;
-    l->options = o;
-    l->kernels = rocl_sorter_new(t->space, 4);
-    l->delays = rocl_samples_new(t->space, t->opt.jobs);
+    launch *l = self;
+    l->c.needs_calls = true;
+    l->kernels = rocl_collector_sorter(&l->c, 4);
+    l->delays = rocl_samples_new(l->c.trace->space, l->c.trace->opt.jobs);
     l->keys = rocl_strings_new();
     return l->kernels && l->delays && l->keys ? ROCL_OK : rocl_fail_memory(err);
 }
+
+const rocl_collector_def rocl_launch_collector = {
+    .reports = 1u << ROCL_REPORT_LAUNCH,
+    .kinds = ROCL_BIT(ROCL_DISPATCH),
+    .size = sizeof(launch),
+    .open = open_launch,
+    .add_batch = take,
+    .look_up_calls = ask,
+    .finish = finish,
+    .close = free_launch,
+};

@@ -26,8 +26,7 @@ typedef struct launch_delay {
 } launch_delay;
 
 typedef struct launch {
-    rocl_trace *trace;
-    const rocl_stats_options *options;
+    rocl_collector c;
     rocl_sorter *kernels; /* by process and stack id */
     rocl_samples *delays; /* by group */
     rocl_strings *keys;   /* as bytes; their ids are the groups */

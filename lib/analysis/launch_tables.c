@@ -42,9 +42,9 @@ static const rocl_table_column launch_columns[L_COLUMNS] = {
 
 static bool has_column(const launch *l, unsigned column)
 {
-    return (column != L_RANK || l->options->by_rank) &&
-           (column != L_AGENT || l->options->by_agent) &&
-           (column != L_STREAM || l->options->by_stream);
+    return (column != L_RANK || l->c.options->by_rank) &&
+           (column != L_AGENT || l->c.options->by_agent) &&
+           (column != L_STREAM || l->c.options->by_stream);
 }
 
 /* ---- order ---- */
@@ -77,18 +77,18 @@ static int compare_groups(const void *a, const void *b, void *ctx)
     const launch *l = ctx;
     const launch_group *x = *(launch_group *const *)a, *y = *(launch_group *const *)b;
     const launch_key *k = &x->key, *m = &y->key;
-    int c = compare_values(x, y, l->options->sort);
+    int c = compare_values(x, y, l->c.options->sort);
     if (!c)
-        c = rocl_compare_texts(l->trace, k->name, m->name);
+        c = rocl_compare_texts(l->c.trace, k->name, m->name);
     if (!c)
         c = (k->call == ROCL_NONE) - (m->call == ROCL_NONE);
     if (!c)
-        c = rocl_compare_texts(l->trace, k->call, m->call);
+        c = rocl_compare_texts(l->c.trace, k->call, m->call);
     if (!c)
         c = rocl_number_order(k->rank, m->rank);
     if (!c)
-        c = rocl_compare_texts(l->trace, k->agent, m->agent);
-    return c ? c : rocl_compare_texts(l->trace, k->stream, m->stream);
+        c = rocl_compare_texts(l->c.trace, k->agent, m->agent);
+    return c ? c : rocl_compare_texts(l->c.trace, k->stream, m->stream);
 }
 
 /* Free the array. */
@@ -108,22 +108,22 @@ static launch_group **order_groups(launch *l, size_t *count)
 
 static rocl_datum call_datum(const launch *l, rocl_tables *out, uint32_t call)
 {
-    return call != ROCL_NONE ? rocl_cell_of_text(l->trace, out, call) : (rocl_datum){0};
+    return call != ROCL_NONE ? rocl_cell_of_text(l->c.trace, out, call) : (rocl_datum){0};
 }
 
 static rocl_datum key_cell(const launch *l, rocl_tables *out, const launch_key *k, unsigned column)
 {
     switch (column) {
     case L_NAME:
-        return rocl_cell_of_text(l->trace, out, k->name);
+        return rocl_cell_of_text(l->c.trace, out, k->name);
     case L_CALL:
         return call_datum(l, out, k->call);
     case L_RANK:
         return rocl_id_datum(k->rank);
     case L_AGENT:
-        return k->agent ? rocl_cell_of_text(l->trace, out, k->agent) : (rocl_datum){0};
+        return k->agent ? rocl_cell_of_text(l->c.trace, out, k->agent) : (rocl_datum){0};
     default:
-        return k->stream ? rocl_cell_of_text(l->trace, out, k->stream) : (rocl_datum){0};
+        return k->stream ? rocl_cell_of_text(l->c.trace, out, k->stream) : (rocl_datum){0};
     }
 }
 
@@ -234,7 +234,7 @@ static rocl_status launch_table(launch *l, rocl_tables *out, rocl_error *err)
     rocl_table *t = new_table(l, out);
     launch_group **list = t ? order_groups(l, &n) : NULL;
     rocl_status st = list ? ROCL_OK : rocl_fail_memory(err);
-    size_t shown = rocl_rows_shown(l->options, n);
+    size_t shown = rocl_rows_shown(l->c.options, n);
     for (size_t i = 0; i < shown && st == ROCL_OK; i++)
         st = group_row(l, out, t, list[i], err);
     if (st == ROCL_OK && shown < n)
@@ -259,7 +259,7 @@ static rocl_status delay_table(launch *l, rocl_tables *out, rocl_error *err)
                                     delay_columns, sizeof cells / sizeof *cells);
     if (!t)
         return rocl_fail_memory(err);
-    for (size_t i = 0; i < rocl_rows_shown(l->options, l->longest_count); i++) {
+    for (size_t i = 0; i < rocl_rows_shown(l->c.options, l->longest_count); i++) {
         const launch_delay *d = &l->longest[i];
         rocl_datum *r = rocl_table_row(t);
         if (!r)

@@ -1,14 +1,52 @@
-/* What marker ranges had the GPUs do: the collector and the table. */
-#include "analysis/markers.h"
-
+/* What marker ranges had the GPUs do. Which GPU work belongs to which range is found in three
+ * sorts:
+ *
+ *     calls    ranges and calls by thread and start: a sweep over each thread finds the ranges
+ *              around each call
+ *     links    calls with their ranges, and GPU work, by process and stack id: a join finds the
+ *              work of each call
+ *     ranges   ranges and their GPU work by start: a sweep measures each range
+ *
+ * In memory are the groups, the ranges that are open at a time on a thread, and those around one
+ * call. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/distribution.h"
+#include "analysis/report.h"
+#include "base/array.h"
 #include "base/buf.h"
 
-/* ---- taking events ---- */
+/* What makes a group; interned as bytes, so without holes. */
+typedef struct marker_key {
+    uint32_t name; /* text */
+    int32_t rank;  /* -1: unknown, or not asked for */
+} marker_key;
 
-static uint64_t word_of(const rocl_capture *c, uint32_t index)
+/* Sums over the ranges of a group; times saturate. */
+typedef struct marker_group {
+    marker_key key;
+    uint64_t count, kernels, copies;
+    int64_t total, min, max;     /* on the host */
+    int64_t span, busy, exposed; /* of the GPU work */
+    double average;
+} marker_group;
+
+/* Ranges are numbered in the order of the first sweep, from 1. */
+typedef struct markers {
+    rocl_collector c;
+    rocl_strings *keys; /* their ids are the groups */
+    rocl_sorter *calls, *links, *ranges;
+    marker_group *groups;
+    size_t group_count;
+} markers;
+
+/* In the word of a start: GPU work, after all else. */
+#define GPU_WORK (UINT64_C(1) << 63)
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static uint64_t key_word(const rocl_capture *c, uint32_t index)
 {
     return (uint64_t)c->index << 32 | index;
 }
@@ -17,9 +55,9 @@ static rocl_status add_range(markers *m, unsigned worker, const rocl_capture *c,
                              const rocl_event *e, rocl_error *err)
 {
     uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
-    const uint64_t key[4] = {word_of(c, e->thread), (uint64_t)e->start, 0, e->id};
+    const uint64_t key[4] = {key_word(c, e->thread), (uint64_t)e->start, 0, e->id};
     marker_key group = {e->name == ROCL_NONE ? 0 : e->name, -1};
-    if (m->options->by_rank)
+    if (m->c.options->by_rank)
         group.rank = c->processes[e->process].rank;
     uint32_t id = rocl_strings_put(m->keys, (const char *)&group, sizeof group);
     if (id == ROCL_NONE)
@@ -33,7 +71,7 @@ static rocl_status add_call(markers *m, unsigned worker, const rocl_capture *c, 
                             rocl_error *err)
 {
     uint8_t payload[3 * ROCL_VARINT_MAX], *q = payload;
-    const uint64_t key[4] = {word_of(c, e->thread), (uint64_t)e->start, 1, e->id};
+    const uint64_t key[4] = {key_word(c, e->thread), (uint64_t)e->start, 1, e->id};
     q = rocl_varint_put(q, (uint64_t)e->end);
     q = rocl_varint_put(q, e->process);
     q = rocl_varint_put(q, e->stack_id);
@@ -44,14 +82,14 @@ static rocl_status add_work(markers *m, unsigned worker, const rocl_capture *c, 
                             const rocl_event *e, rocl_error *err)
 {
     uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
-    const uint64_t key[4] = {word_of(c, e->process), e->stack_id, (uint64_t)e->start | MARKERS_WORK,
+    const uint64_t key[4] = {key_word(c, e->process), e->stack_id, (uint64_t)e->start | GPU_WORK,
                              rocl_row_word(e->id, kind)};
     q = rocl_varint_put(q, (uint64_t)e->end);
     q = rocl_varint_put(q, kind);
     return rocl_sorter_add(m->links, worker, key, payload, (size_t)(q - payload), err);
 }
 
-static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
@@ -66,208 +104,319 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_e
     return st;
 }
 
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    markers *m = self;
-    rocl_status st = rocl_sorter_seal(m->calls, worker, err);
-    return st == ROCL_OK ? rocl_sorter_seal(m->links, worker, err) : st;
-}
+/* ---- ranges around calls --------------------------------------------------------------------- */
 
-/* ---- order ---- */
+typedef struct open_range {
+    int64_t end;
+    uint64_t number;
+} open_range;
 
-static double average_of(const marker_group *g)
-{
-    return (double)g->total / (double)g->count;
-}
+/* The ranges that are open on the thread that is swept. */
+typedef struct nest {
+    uint64_t thread; /* first word of the key */
+    open_range *open;
+    size_t count, cap;
+    uint64_t ranges; /* so far */
+} nest;
 
-/* The largest first. */
-static int compare_values(const marker_group *a, const marker_group *b, rocl_sort_by by)
+static rocl_status open_one_range(markers *m, nest *n, const rocl_sort_record *rec, rocl_error *err)
 {
-    switch (by) {
-    case ROCL_BY_TOTAL:
-        return rocl_number_order(b->total, a->total);
-    case ROCL_BY_CALLS:
-        return a->count < b->count ? 1 : a->count > b->count ? -1 : 0;
-    case ROCL_BY_AVERAGE:
-        return average_of(a) < average_of(b) ? 1 : average_of(a) > average_of(b) ? -1 : 0;
-    case ROCL_BY_MAX:
-        return rocl_number_order(b->max, a->max);
-    default:
-        return 0;
+    uint8_t payload[ROCL_VARINT_MAX];
+    const uint8_t *p = rec->data, *past = rec->data + rec->len;
+    uint64_t end = 0, group = 0;
+    rocl_varint_get(&p, past, &end);
+    rocl_varint_get(&p, past, &group);
+    const uint64_t key[3] = {++n->ranges, rec->key[1], end};
+    size_t len = (size_t)(rocl_varint_put(payload, group) - payload);
+    if ((uint32_t)rec->key[0] != ROCL_NONE) { /* else no call is known to be inside */
+        if (!ROCL_GROW(n->open, n->cap, n->count + 1))
+            return rocl_fail_memory(err);
+        n->open[n->count++] = (open_range){(int64_t)end, n->ranges};
     }
+    return rocl_sorter_add(m->ranges, 0, key, payload, len, err);
 }
+
+/* A call in no range is a link to range 0: it may be the one that its stack id stands for. */
+static rocl_status link_call(markers *m, const nest *n, const rocl_sort_record *rec,
+                             rocl_error *err)
+{
+    uint8_t payload[ROCL_VARINT_MAX];
+    const uint8_t *p = rec->data, *past = rec->data + rec->len;
+    uint64_t end = 0, process = 0, stack_id = 0, links = 0;
+    rocl_varint_get(&p, past, &end);
+    rocl_varint_get(&p, past, &process);
+    rocl_varint_get(&p, past, &stack_id);
+    const uint64_t key[4] = {rec->key[0] >> 32 << 32 | process, stack_id, rec->key[1], rec->key[3]};
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < n->count && st == ROCL_OK; i++) {
+        if (n->open[i].end < (int64_t)end)
+            continue;
+        size_t len = (size_t)(rocl_varint_put(payload, n->open[i].number) - payload);
+        st = rocl_sorter_add(m->links, 0, key, payload, len, err);
+        links++;
+    }
+    return links || st != ROCL_OK ? st : rocl_sorter_add(m->links, 0, key, "\0", 1, err);
+}
+
+static rocl_status nest_calls(markers *m, rocl_error *err)
+{
+    nest n = {.thread = UINT64_MAX};
+    rocl_sort_record rec;
+    bool more;
+    rocl_status st = rocl_sorter_start(m->calls, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(m->calls, &rec, &more, err)) == ROCL_OK &&
+           more) {
+        /* Not only the innermost end: ranges that are started and stopped by hand may cross. */
+        size_t kept = 0;
+        for (size_t i = 0; i < n.count && n.thread == rec.key[0]; i++)
+            if (n.open[i].end >= (int64_t)rec.key[1])
+                n.open[kept++] = n.open[i];
+        n.thread = rec.key[0];
+        n.count = kept;
+        st = rec.key[2] ? link_call(m, &n, &rec, err) : open_one_range(m, &n, &rec, err);
+    }
+    free(n.open);
+    rocl_collector_free_sorter(&m->c, &m->calls);
+    return st;
+}
+
+/* ---- the work of calls ----------------------------------------------------------------------- */
+
+/* The first call of a stack id, and the ranges around it. */
+typedef struct linked_call {
+    uint64_t key[4];
+    uint64_t *ranges;
+    size_t count, cap;
+} linked_call;
+
+static rocl_status add_range_of_call(linked_call *l, const rocl_sort_record *rec, rocl_error *err)
+{
+    const uint8_t *p = rec->data;
+    uint64_t range = 0;
+    if (memcmp(l->key, rec->key, 2 * sizeof *rec->key) != 0) {
+        memcpy(l->key, rec->key, sizeof l->key);
+        l->count = 0;
+    }
+    rocl_varint_get(&p, rec->data + rec->len, &range);
+    if (!range || memcmp(l->key, rec->key, sizeof l->key) != 0)
+        return ROCL_OK;
+    if (!ROCL_GROW(l->ranges, l->cap, l->count + 1))
+        return rocl_fail_memory(err);
+    l->ranges[l->count++] = range;
+    return ROCL_OK;
+}
+
+static rocl_status add_work_of_call(markers *m, const linked_call *l, const rocl_sort_record *rec,
+                                    rocl_error *err)
+{
+    const uint8_t *p = rec->data, *past = rec->data + rec->len;
+    uint64_t end = 0, kind = 0;
+    rocl_status st = ROCL_OK;
+    if (memcmp(l->key, rec->key, 2 * sizeof *rec->key) != 0)
+        return ROCL_OK;
+    rocl_varint_get(&p, past, &end);
+    rocl_varint_get(&p, past, &kind);
+    for (size_t i = 0; i < l->count && st == ROCL_OK; i++) {
+        const uint64_t key[3] = {l->ranges[i], rec->key[2], end};
+        uint8_t payload = (uint8_t)kind;
+        st = rocl_sorter_add(m->ranges, 0, key, &payload, 1, err);
+    }
+    return st;
+}
+
+static rocl_status link_work(markers *m, rocl_error *err)
+{
+    linked_call l = {0};
+    rocl_sort_record rec;
+    bool more;
+    rocl_status st = rocl_sorter_start(m->links, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(m->links, &rec, &more, err)) == ROCL_OK && more)
+        st = rec.key[2] & GPU_WORK ? add_work_of_call(m, &l, &rec, err)
+                                   : add_range_of_call(&l, &rec, err);
+    free(l.ranges);
+    rocl_collector_free_sorter(&m->c, &m->links);
+    return st;
+}
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+/* A range while its work is swept. */
+typedef struct range_sweep {
+    marker_group *group; /* NULL: none yet */
+    int64_t start, end;
+    int64_t first, until; /* of its work; covered up to there */
+    int64_t busy, hidden; /* hidden: while the range lasted */
+    uint64_t kernels, copies;
+} range_sweep;
+
+/* Only what the work before it does not cover counts. */
+static void cover_work(range_sweep *s, int64_t start, int64_t end, rocl_kind kind)
+{
+    if (!(s->kernels + s->copies))
+        s->first = s->until = start;
+    int64_t from = start > s->until ? start : s->until;
+    if (end > from) {
+        int64_t inside_from = from > s->start ? from : s->start;
+        int64_t inside_to = end < s->end ? end : s->end;
+        s->busy += end - from;
+        s->hidden += inside_to > inside_from ? inside_to - inside_from : 0;
+    }
+    if (end > s->until) /* also of no length */
+        s->until = end;
+    s->kernels += kind == ROCL_DISPATCH;
+    s->copies += kind == ROCL_COPY;
+}
+
+static void end_range(const range_sweep *s)
+{
+    marker_group *g = s->group;
+    int64_t host = s->end - s->start;
+    if (!g)
+        return;
+    g->min = g->count && g->min < host ? g->min : host;
+    g->max = g->count && g->max > host ? g->max : host;
+    g->count++;
+    g->total = rocl_add_saturated(g->total, host);
+    g->span = rocl_add_saturated(g->span, s->until - s->first);
+    g->busy = rocl_add_saturated(g->busy, s->busy);
+    g->exposed = rocl_add_saturated(g->exposed, host - s->hidden);
+    g->kernels += s->kernels;
+    g->copies += s->copies;
+}
+
+static rocl_status measure_ranges(markers *m, rocl_error *err)
+{
+    range_sweep s = {0};
+    rocl_sort_record rec;
+    bool more;
+    rocl_status st = rocl_sorter_start(m->ranges, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(m->ranges, &rec, &more, err)) == ROCL_OK &&
+           more) {
+        if (rec.key[1] & GPU_WORK) {
+            cover_work(&s, (int64_t)(rec.key[1] & ~GPU_WORK), (int64_t)rec.key[2],
+                       (rocl_kind)rec.data[0]);
+            continue;
+        }
+        const uint8_t *p = rec.data;
+        uint64_t group = 0;
+        rocl_varint_get(&p, rec.data + rec.len, &group);
+        end_range(&s);
+        s = (range_sweep){
+            .group = &m->groups[group], .start = (int64_t)rec.key[1], .end = (int64_t)rec.key[2]};
+    }
+    end_range(&s);
+    return st;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define CELL(field) ROCL_CELL(marker_group, field)
+
+static const rocl_column columns[] = {
+    {"name", "Marker", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(key.name)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
+    {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(count)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST, CELL(total)},
+    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL(average)},
+    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_IN_REST, CELL(min)},
+    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST, CELL(max)},
+    {"gpu_span_ns", "GPU span", ROCL_UNIT_NS, ROCL_IN_REST, CELL(span)},
+    {"gpu_busy_ns", "GPU busy", ROCL_UNIT_NS, ROCL_IN_REST, CELL(busy)},
+    {"exposed_ns", "Exposed", ROCL_UNIT_NS, ROCL_IN_REST, CELL(exposed)},
+    {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(kernels)},
+    {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(copies)},
+};
+
+static const rocl_table_def marker_table = {
+    &rocl_markers_report, "markers", "Markers and the GPU work from inside", ROCL_COLUMNS(columns)};
+
+const rocl_report_def rocl_markers_report = {
+    "markers", "marker", "Markers",
+    "marker ranges by name: time on the host, and of the GPU work that was started inside",
+    (const rocl_table_def *const[]){&marker_table, NULL}};
 
 static int compare_groups(const void *a, const void *b, void *ctx)
 {
     const markers *m = ctx;
-    const marker_group *x = *(marker_group *const *)a, *y = *(marker_group *const *)b;
-    int c = compare_values(x, y, m->options->sort);
+    const marker_group *x = a, *y = b;
+    int c = rocl_compare_values(m->c.options->sort,
+                                &(rocl_sort_values){x->total, x->max, x->count, x->average},
+                                &(rocl_sort_values){y->total, y->max, y->count, y->average});
     if (!c)
-        c = rocl_compare_texts(m->trace, x->key.name, y->key.name);
+        c = rocl_compare_texts(m->c.trace, x->key.name, y->key.name);
     return c ? c : rocl_number_order(x->key.rank, y->key.rank);
 }
 
-/* Free the array. */
-static marker_group **order_groups(markers *m, size_t *count)
+static void add_group(void *into, const void *from)
 {
-    marker_group **list = calloc(m->group_count + 1, sizeof *list);
-    *count = 0;
-    for (size_t i = 0; list && i < m->group_count; i++)
-        if (m->groups[i].count)
-            list[(*count)++] = &m->groups[i];
-    if (list)
-        qsort_r(list, *count, sizeof *list, compare_groups, m);
-    return list;
+    marker_group *sum = into;
+    const marker_group *g = from;
+    sum->count += g->count;
+    sum->kernels += g->kernels;
+    sum->copies += g->copies;
+    sum->total = rocl_add_saturated(sum->total, g->total);
+    sum->span = rocl_add_saturated(sum->span, g->span);
+    sum->busy = rocl_add_saturated(sum->busy, g->busy);
+    sum->exposed = rocl_add_saturated(sum->exposed, g->exposed);
+    sum->min = g->min < sum->min ? g->min : sum->min;
+    sum->max = g->max > sum->max ? g->max : sum->max;
+    sum->average = rocl_mean(sum->total, sum->count);
 }
 
-/* ---- the table ---- */
-
-static const rocl_table_column columns_by_rank[] = {
-    {"name", "Marker", ROCL_UNIT_TEXT},        {"rank", "Rank", ROCL_UNIT_COUNT},
-    {"count", "Count", ROCL_UNIT_COUNT},       {"total_ns", "Total", ROCL_UNIT_NS},
-    {"average_ns", "Average", ROCL_UNIT_NS},   {"min_ns", "Min", ROCL_UNIT_NS},
-    {"max_ns", "Max", ROCL_UNIT_NS},           {"gpu_span_ns", "GPU span", ROCL_UNIT_NS},
-    {"gpu_busy_ns", "GPU busy", ROCL_UNIT_NS}, {"exposed_ns", "Exposed", ROCL_UNIT_NS},
-    {"kernels", "Kernels", ROCL_UNIT_COUNT},   {"copies", "Copies", ROCL_UNIT_COUNT},
-};
-
-static const rocl_table_column columns[] = {
-    {"name", "Marker", ROCL_UNIT_TEXT},        {"count", "Count", ROCL_UNIT_COUNT},
-    {"total_ns", "Total", ROCL_UNIT_NS},       {"average_ns", "Average", ROCL_UNIT_NS},
-    {"min_ns", "Min", ROCL_UNIT_NS},           {"max_ns", "Max", ROCL_UNIT_NS},
-    {"gpu_span_ns", "GPU span", ROCL_UNIT_NS}, {"gpu_busy_ns", "GPU busy", ROCL_UNIT_NS},
-    {"exposed_ns", "Exposed", ROCL_UNIT_NS},   {"kernels", "Kernels", ROCL_UNIT_COUNT},
-    {"copies", "Copies", ROCL_UNIT_COUNT},
-};
-
-static void value_cells(rocl_datum *r, const marker_group *g)
+static void put_table(const markers *m, rocl_tables *out)
 {
-    r[0] = rocl_datum_int((int64_t)g->count);
-    r[1] = rocl_datum_int(g->total);
-    r[2] = rocl_average_datum(g->total, g->count);
-    r[3] = rocl_datum_int(g->min);
-    r[4] = rocl_datum_int(g->max);
-    r[5] = rocl_datum_int(g->span);
-    r[6] = rocl_datum_int(g->busy);
-    r[7] = rocl_datum_int(g->exposed);
-    r[8] = rocl_datum_int((int64_t)g->kernels);
-    r[9] = rocl_datum_int((int64_t)g->copies);
-}
-
-static rocl_status add_row(const markers *m, rocl_table *t, rocl_datum name, const marker_group *g,
-                           rocl_error *err)
-{
-    rocl_datum *r = rocl_table_row(t);
-    if (!r)
-        return rocl_fail_memory(err);
-    *r++ = name;
-    if (m->options->by_rank)
-        *r++ = rocl_id_datum(g->key.rank);
-    value_cells(r, g);
-    return ROCL_OK;
-}
-
-static marker_group sum_of(marker_group *const *list, size_t n)
-{
-    marker_group sum = {.key = {0, -1}, .min = INT64_MAX};
-    for (size_t i = 0; i < n; i++) {
-        const marker_group *g = list[i];
-        sum.count += g->count;
-        sum.kernels += g->kernels;
-        sum.copies += g->copies;
-        sum.total = rocl_add_saturated(sum.total, g->total);
-        sum.span = rocl_add_saturated(sum.span, g->span);
-        sum.busy = rocl_add_saturated(sum.busy, g->busy);
-        sum.exposed = rocl_add_saturated(sum.exposed, g->exposed);
-        sum.min = g->min < sum.min ? g->min : sum.min;
-        sum.max = g->max > sum.max ? g->max : sum.max;
-    }
-    return sum;
-}
-
-static rocl_status rows(const markers *m, rocl_tables *out, rocl_table *t,
-                        marker_group *const *list, size_t n, rocl_error *err)
-{
-    size_t shown = rocl_rows_shown(m->options, n);
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < shown && st == ROCL_OK; i++)
-        st = add_row(m, t, rocl_cell_of_text(m->trace, out, list[i]->key.name), list[i], err);
-    if (st != ROCL_OK || shown == n)
-        return st;
-    marker_group sum = sum_of(list + shown, n - shown);
-    return add_row(m, t, rocl_others_datum(out, n - shown), &sum, err);
-}
-
-#define COLUMNS(c) (c), sizeof(c) / sizeof *(c)
-
-static rocl_status make_table(markers *m, rocl_tables *out, rocl_error *err)
-{
-    static const char *const title = "Markers and the GPU work from inside";
     size_t n = 0;
-    rocl_table *t = m->options->by_rank
-                        ? rocl_tables_add(out, "markers", title, COLUMNS(columns_by_rank))
-                        : rocl_tables_add(out, "markers", title, COLUMNS(columns));
-    marker_group **list = t ? order_groups(m, &n) : NULL;
-    rocl_status st = list ? rows(m, out, t, list, n, err) : rocl_fail_memory(err);
-    free(list);
-    return st;
+    for (size_t i = 0; i < m->group_count; i++) {
+        m->groups[i].average = rocl_mean(m->groups[i].total, m->groups[i].count);
+        if (m->groups[i].count)
+            m->groups[n++] = m->groups[i];
+    }
+    qsort_r(m->groups, n, sizeof *m->groups, compare_groups, (void *)m);
+    rocl_report_rows r = rocl_begin_table(&m->c, out, &marker_table, 0);
+    rocl_add_top_rows(&r, m->groups, n, sizeof *m->groups, add_group);
 }
 
-/* ---- the end ---- */
+/* ---- the collector --------------------------------------------------------------------------- */
 
-static rocl_status open_groups(markers *m, rocl_error *err)
-{
-    m->group_count = rocl_strings_count(m->keys);
-    m->groups = calloc(m->group_count, sizeof *m->groups);
-    if (!m->groups)
-        return rocl_fail_memory(err);
-    for (uint32_t i = 1; i < m->group_count; i++) /* 0 is "", no key */
-        memcpy(&m->groups[i].key, rocl_strings_get(m->keys, i, NULL), sizeof(marker_key));
-    return ROCL_OK;
-}
-
-static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
+static rocl_status open_markers(void *self, rocl_error *err)
 {
     markers *m = self;
-    rocl_status st = open_groups(m, err);
-    if (st == ROCL_OK)
-        st = rocl_markers_nest(m, err);
-    if (st == ROCL_OK)
-        st = rocl_markers_link(m, err);
-    if (st == ROCL_OK)
-        st = rocl_markers_measure(m, err);
-    return st == ROCL_OK ? make_table(m, out, err) : st;
-}
-
-static void free_markers(void *self)
-{
-    markers *m = self;
-    rocl_sorter_free(m->calls);
-    rocl_sorter_free(m->links);
-    rocl_sorter_free(m->ranges);
-    rocl_strings_free(m->keys);
-    free(m->groups);
-    free(m);
-}
-
-rocl_status rocl_markers_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                   rocl_error *err)
-{
-    markers *m = calloc(1, sizeof *m);
-    if (!m)
-        return rocl_fail_memory(err);
-    *c = (rocl_collector){.self = m,
-                          .kinds = ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_REGION) |
-                                   ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
-                          .events = take,
-                          .end_task = end_task,
-                          .finish = finish,
-                          .free = free_markers};
-    m->trace = t;
-    m->options = o;
-    m->calls = rocl_sorter_new(t->space, 4);
-    m->links = rocl_sorter_new(t->space, 4);
-    m->ranges = rocl_sorter_new(t->space, 3);
+    m->calls = rocl_collector_sorter(&m->c, 4);
+    m->links = rocl_collector_sorter(&m->c, 4);
+    m->ranges = rocl_collector_sorter(&m->c, 3);
     m->keys = rocl_strings_new();
     return m->calls && m->links && m->ranges && m->keys ? ROCL_OK : rocl_fail_memory(err);
 }
+
+static rocl_status finish_markers(void *self, rocl_tables *out, rocl_error *err)
+{
+    markers *m = self;
+    m->groups = rocl_groups_new(m->keys, sizeof(marker_key), sizeof *m->groups, &m->group_count);
+    rocl_status st = m->groups ? nest_calls(m, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = link_work(m, err);
+    if (st == ROCL_OK)
+        st = measure_ranges(m, err);
+    if (st == ROCL_OK)
+        put_table(m, out);
+    return st;
+}
+
+static void close_markers(void *self)
+{
+    markers *m = self;
+    rocl_strings_free(m->keys);
+    free(m->groups);
+}
+
+const rocl_collector_def rocl_markers_collector = {
+    .reports = 1u << ROCL_REPORT_MARKERS,
+    .kinds = ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_DISPATCH) |
+             ROCL_BIT(ROCL_COPY),
+    .size = sizeof(markers),
+    .slow = true,
+    .open = open_markers,
+    .add_batch = add_batch,
+    .finish = finish_markers,
+    .close = close_markers,
+};

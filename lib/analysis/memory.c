@@ -21,7 +21,7 @@ typedef struct item {
 static rocl_status take_one(memory *m, unsigned worker, const rocl_capture *c, const rocl_alloc *a,
                             bool scratch, rocl_error *err)
 {
-    int32_t rank = m->options->by_rank ? c->processes[a->e.process].rank : -1;
+    int32_t rank = m->c.options->by_rank ? c->processes[a->e.process].rank : -1;
     rocl_agent_key k = rocl_agent_key_of(c, a->owner, rank);
     item it;
     memset(&it, 0, sizeof it);
@@ -64,12 +64,6 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_e
 static rocl_status history(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     return take_batch(self, worker, b, err);
-}
-
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    memory *m = self;
-    return rocl_sorter_seal(m->sorter, worker, err);
 }
 
 /* ---- live blocks ---- */
@@ -298,9 +292,9 @@ static rocl_status collect_leaks(memory *m, rocl_error *err)
 static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 {
     memory *m = self;
-    rocl_trace_window(m->trace, &m->from, &m->to);
+    rocl_trace_window(m->c.trace, &m->from, &m->to);
     rocl_status st = open_owners(m, err);
-    if (st == ROCL_OK && !m->options->pictures)
+    if (st == ROCL_OK && !m->c.options->pictures)
         st = rocl_memory_slices_begin(m, err);
     if (st == ROCL_OK)
         st = sweep(m, err);
@@ -313,7 +307,6 @@ static void free_memory(void *self)
 {
     memory *m = self;
     rocl_strings_free(m->keys);
-    rocl_sorter_free(m->sorter);
     rocl_map_free(&m->live);
     rocl_buf_free(&m->store);
     for (size_t i = 0; m->owners && i < m->owner_count; i++)
@@ -322,31 +315,30 @@ static void free_memory(void *self)
     free(m->spans);
     free(m->order);
     free(m->leaks);
-    free(m);
 }
 
-rocl_status rocl_memory_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                  rocl_error *err)
+static rocl_status open_memory(void *self, rocl_error *err)
 {
-    memory *m = calloc(1, sizeof *m);
-    if (!m)
-        return rocl_fail_memory(err);
-    *c = (rocl_collector){.self = m,
-                          .kinds = ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH),
-                          .events = take,
-                          .history_kinds = ROCL_BIT(ROCL_ALLOC),
-                          .history = history,
-                          .end_task = end_task,
-                          .finish = finish,
-                          .free = free_memory};
-    m->trace = t;
-    m->options = o;
+    memory *m = self;
+    unsigned jobs = m->c.trace->opt.jobs;
     m->keys = rocl_strings_new();
-    m->sorter = rocl_sorter_new(t->space, 4);
-    m->spans = rocl_cache_line_calloc(t->opt.jobs, sizeof *m->spans);
+    m->sorter = rocl_collector_sorter(&m->c, 4);
+    m->spans = rocl_cache_line_calloc(jobs, sizeof *m->spans);
     if (!m->keys || !m->sorter || !m->spans)
         return rocl_fail_memory(err);
-    for (unsigned w = 0; w < t->opt.jobs; w++)
+    for (unsigned w = 0; w < jobs; w++)
         m->spans[w] = (memory_span){INT64_MAX, INT64_MIN};
     return ROCL_OK;
 }
+
+const rocl_collector_def rocl_memory_collector = {
+    .reports = 1u << ROCL_REPORT_MEMORY,
+    .kinds = ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH),
+    .size = sizeof(memory),
+    .open = open_memory,
+    .add_batch = take,
+    .history_kinds = ROCL_BIT(ROCL_ALLOC),
+    .add_history = history,
+    .finish = finish,
+    .close = free_memory,
+};

@@ -33,8 +33,7 @@ typedef struct memory_span {
 } memory_span;
 
 typedef struct memory {
-    rocl_trace *trace;
-    const rocl_stats_options *options;
+    rocl_collector c;
     rocl_strings *keys; /* owners' keys as bytes; their ids are the owners */
     rocl_sorter *sorter;
     owner *owners;

@@ -32,13 +32,13 @@ rocl_datum rocl_memory_rank(const owner *o)
 
 static uint64_t shown_columns(const memory *m, unsigned rank_column)
 {
-    return m->options->by_rank ? UINT64_MAX : ~(UINT64_C(1) << rank_column);
+    return m->c.options->by_rank ? UINT64_MAX : ~(UINT64_C(1) << rank_column);
 }
 
 static bool memory_row(const memory *m, rocl_tables *out, rocl_table *t, const owner *o,
                        uint64_t shown)
 {
-    const rocl_datum cells[] = {rocl_cell_of_agent(m->trace, out, &o->key),
+    const rocl_datum cells[] = {rocl_cell_of_agent(m->c.trace, out, &o->key),
                                 rocl_memory_rank(o),
                                 rocl_datum_int((int64_t)o->allocations),
                                 rocl_datum_int((int64_t)o->frees),
@@ -79,7 +79,7 @@ static const rocl_table_column leak_columns[] = {
 static bool leak_row(const memory *m, rocl_tables *out, rocl_table *t, const block *b,
                      uint64_t shown)
 {
-    const rocl_capture *c = &m->trace->captures[b->capture]->pub;
+    const rocl_capture *c = &m->c.trace->captures[b->capture]->pub;
     const owner *o = &m->owners[b->owner];
     const rocl_thread *thread = b->thread < c->thread_count ? &c->threads[b->thread] : NULL;
     const rocl_process *process =
@@ -87,14 +87,14 @@ static bool leak_row(const memory *m, rocl_tables *out, rocl_table *t, const blo
     char address[32];
     snprintf(address, sizeof address, "0x%llx", (unsigned long long)b->address);
     const rocl_datum cells[] = {rocl_cell_of_string(out, address),
-                                rocl_cell_of_agent(m->trace, out, &o->key),
+                                rocl_cell_of_agent(m->c.trace, out, &o->key),
                                 rocl_memory_rank(o),
                                 rocl_datum_int(1),
                                 rocl_datum_int(b->size),
                                 rocl_datum_int(b->when - m->first),
                                 process ? rocl_datum_int(process->pid) : (rocl_datum){0},
                                 thread ? rocl_datum_int(thread->tid) : (rocl_datum){0},
-                                rocl_cell_of_text(m->trace, out, b->name)};
+                                rocl_cell_of_text(m->c.trace, out, b->name)};
     return rocl_table_row_some(t, CELLS(cells), shown);
 }
 
@@ -112,7 +112,7 @@ static bool leak_rest(const memory *m, rocl_tables *out, rocl_table *t, size_t f
 
 static rocl_status leak_table(const memory *m, rocl_tables *out, rocl_error *err)
 {
-    size_t n = rocl_rows_shown(m->options, m->leak_count);
+    size_t n = rocl_rows_shown(m->c.options, m->leak_count);
     uint64_t shown = shown_columns(m, L_RANK);
     rocl_table *t = rocl_tables_add_some(out, "leaks", "Memory that was not freed",
                                          COLUMNS(leak_columns), shown);
@@ -145,10 +145,10 @@ static rocl_status scratch_table(const memory *m, rocl_tables *out, rocl_error *
         const owner *o = &m->owners[m->order[i]];
         const uint64_t *n = o->scratch;
         const rocl_datum cells[] = {
-            rocl_cell_of_agent(m->trace, out, &o->key),  rocl_memory_rank(o),
-            rocl_datum_int((int64_t)n[ROCL_OP_ALLOC]),   rocl_datum_int((int64_t)n[ROCL_OP_FREE]),
-            rocl_datum_int((int64_t)n[ROCL_OP_RECLAIM]), rocl_datum_int(o->scratch_bytes),
-            rocl_datum_int(o->scratch_largest),          rocl_datum_int(o->scratch_time)};
+            rocl_cell_of_agent(m->c.trace, out, &o->key), rocl_memory_rank(o),
+            rocl_datum_int((int64_t)n[ROCL_OP_ALLOC]),    rocl_datum_int((int64_t)n[ROCL_OP_FREE]),
+            rocl_datum_int((int64_t)n[ROCL_OP_RECLAIM]),  rocl_datum_int(o->scratch_bytes),
+            rocl_datum_int(o->scratch_largest),           rocl_datum_int(o->scratch_time)};
         if (n[ROCL_OP_OTHER] + n[ROCL_OP_ALLOC] + n[ROCL_OP_FREE] + n[ROCL_OP_REALLOC] +
             n[ROCL_OP_RECLAIM])
             good = rocl_table_row_some(t, CELLS(cells), shown);

@@ -9,8 +9,8 @@ enum { DEFAULT_SLICES = 1000 };
 rocl_status rocl_memory_slices_begin(memory *m, rocl_error *err)
 {
     memory_span all = {INT64_MAX, INT64_MIN};
-    uint64_t most = m->options->slices ? m->options->slices : DEFAULT_SLICES;
-    for (unsigned w = 0; w < m->trace->opt.jobs; w++) {
+    uint64_t most = m->c.options->slices ? m->c.options->slices : DEFAULT_SLICES;
+    for (unsigned w = 0; w < m->c.trace->opt.jobs; w++) {
         all.first = m->spans[w].first < all.first ? m->spans[w].first : all.first;
         all.last = m->spans[w].last > all.last ? m->spans[w].last : all.last;
     }
@@ -47,7 +47,7 @@ static bool put_rows(const memory *m, rocl_tables *out, rocl_table *t, const own
                      uint64_t shown)
 {
     const rocl_slices *s = &m->slices;
-    rocl_datum agent = rocl_cell_of_agent(m->trace, out, &o->key);
+    rocl_datum agent = rocl_cell_of_agent(m->c.trace, out, &o->key);
     bool good = true;
     for (uint64_t i = 0; i < s->count && good; i++) {
         const rocl_datum cells[] = {agent,
@@ -63,7 +63,7 @@ static bool put_rows(const memory *m, rocl_tables *out, rocl_table *t, const own
 
 rocl_status rocl_memory_slices_table(memory *m, rocl_tables *out, rocl_error *err)
 {
-    uint64_t shown = m->options->by_rank ? UINT64_MAX : ~(UINT64_C(1) << T_RANK);
+    uint64_t shown = m->c.options->by_rank ? UINT64_MAX : ~(UINT64_C(1) << T_RANK);
     rocl_table *t =
         rocl_tables_add_some(out, "memory_timeline", "Memory over time", columns, COLUMNS, shown);
     bool good = t != NULL;

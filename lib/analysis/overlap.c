@@ -118,10 +118,10 @@ rocl_status rocl_overlap_tables(busy *b, rocl_tables *out, rocl_error *err)
 {
     rocl_status st = rocl_busy_table(b, out, "overlap", "Compute and copies per GPU",
                                      COLUMNS(overlap_columns), overlap_row, err);
-    if (st == ROCL_OK && !b->options->brief)
+    if (st == ROCL_OK && !b->c.options->brief)
         st = rocl_busy_table(b, out, "communication", "Communication per GPU",
                              COLUMNS(communication_columns), communication_row, err);
-    if (st == ROCL_OK && !b->options->brief)
+    if (st == ROCL_OK && !b->c.options->brief)
         st = rocl_busy_table(b, out, "concurrency", "Kernels at once per GPU",
                              COLUMNS(concurrency_columns), concurrency_rows, err);
     return st;

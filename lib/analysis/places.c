@@ -10,13 +10,13 @@
 /* Streams and queues are counted through all captures. */
 rocl_status rocl_busy_number_lanes(busy *b, rocl_error *err)
 {
-    size_t n = b->trace->capture_count;
+    size_t n = b->c.trace->capture_count;
     b->first_stream = calloc(n + 1, sizeof *b->first_stream);
     b->first_queue = calloc(n + 1, sizeof *b->first_queue);
     if (!b->first_stream || !b->first_queue)
         return rocl_fail_memory(err);
     for (size_t i = 0; i < n; i++) {
-        const rocl_capture *c = &b->trace->captures[i]->pub;
+        const rocl_capture *c = &b->c.trace->captures[i]->pub;
         b->first_stream[i + 1] = b->first_stream[i] + c->stream_count;
         b->first_queue[i + 1] = b->first_queue[i] + c->queue_count;
     }
@@ -47,12 +47,12 @@ static void fill_lane(const busy *b, rocl_tables *out, rocl_datum *r, uint64_t p
     size_t i = 0;
     while (at >= first[i + 1])
         i++;
-    const rocl_capture *c = &b->trace->captures[i]->pub;
+    const rocl_capture *c = &b->c.trace->captures[i]->pub;
     const rocl_queue *lane = queue ? &c->queues[at - first[i]] : &c->streams[at - first[i]];
     if (lane->process < c->process_count)
         r[0] = rocl_datum_int(c->processes[lane->process].pid);
     r[1] = queue ? rocl_datum_text(out, "queue", 5) : rocl_datum_text(out, "stream", 6);
-    r[2] = rocl_cell_of_text(b->trace, out, lane->label);
+    r[2] = rocl_cell_of_text(b->c.trace, out, lane->label);
 }
 
 rocl_datum *rocl_busy_row(const busy *b, rocl_tables *out, rocl_table *t, const sweep *s)
@@ -65,6 +65,6 @@ rocl_datum *rocl_busy_row(const busy *b, rocl_tables *out, rocl_table *t, const 
         fill_lane(b, out, r, s->place);
         r += LANE_COLUMNS;
     }
-    r[0] = rocl_cell_of_gpu(b->trace, out, &b->gpus.all[gpu]);
+    r[0] = rocl_cell_of_gpu(b->c.trace, out, &b->gpus.all[gpu]);
     return r;
 }

@@ -60,7 +60,7 @@ static void merge_places(ranks *r, size_t n)
 
 static rocl_status find_places(ranks *r, rocl_error *err)
 {
-    const rocl_trace *t = r->trace;
+    const rocl_trace *t = r->c.trace;
     size_t n = 0;
     r->place_of = calloc(t->capture_count + 1, sizeof *r->place_of);
     for (size_t i = 0; r->place_of && i < t->capture_count; i++) {
@@ -123,7 +123,7 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_e
     ranks *r = self;
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        work w = work_of(rocl_domain_of(r->trace, b->kind, e->category));
+        work w = work_of(rocl_domain_of(r->c.trace, b->kind, e->category));
         if (w == ROCL_RANK_WORKS)
             continue;
         const cell_key k = {w, w == ROCL_RANK_API || e->name == ROCL_NONE ? 0 : e->name,
@@ -135,12 +135,6 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_e
         s->calls++;
         s->total = rocl_add_saturated(s->total, e->end - e->start);
     }
-    return ROCL_OK;
-}
-
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    (void)self, (void)worker, (void)err;
     return ROCL_OK;
 }
 
@@ -173,7 +167,7 @@ static rocl_status add_up(ranks *r, rocl_error *err)
     for (uint32_t i = 1; i < n; i++) { /* 0 is "", no key */
         cell *c = &r->cells[r->cell_count];
         memcpy(&c->key, rocl_strings_get(r->keys, i, NULL), sizeof c->key);
-        for (unsigned w = 0; w < r->trace->opt.jobs; w++)
+        for (unsigned w = 0; w < r->c.trace->opt.jobs; w++)
             if (i < r->sums[w].cap)
                 rocl_rank_add(&c->sum, &r->sums[w].by_key[i]);
         rocl_rank_add(&r->totals[c->key.place][c->key.work], &c->sum);
@@ -197,9 +191,9 @@ static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 static void free_ranks(void *self)
 {
     ranks *r = self;
-    for (size_t i = 0; r->place_of && i < r->trace->capture_count; i++)
+    for (size_t i = 0; r->place_of && i < r->c.trace->capture_count; i++)
         free(r->place_of[i]);
-    for (unsigned w = 0; r->sums && w < r->trace->opt.jobs; w++)
+    for (unsigned w = 0; r->sums && w < r->c.trace->opt.jobs; w++)
         free(r->sums[w].by_key);
     rocl_strings_free(r->keys);
     free(r->place_of);
@@ -207,25 +201,22 @@ static void free_ranks(void *self)
     free(r->sums);
     free(r->cells);
     free(r->totals);
-    free(r);
 }
 
-rocl_status rocl_ranks_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                 rocl_error *err)
+static rocl_status open_ranks(void *self, rocl_error *err)
 {
-    ranks *r = calloc(1, sizeof *r);
-    if (!r)
-        return rocl_fail_memory(err);
-    *c = (rocl_collector){.self = r,
-                          .kinds = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER) |
-                                   ROCL_BIT(ROCL_DISPATCH),
-                          .events = take,
-                          .end_task = end_task,
-                          .finish = finish,
-                          .free = free_ranks};
-    r->trace = t;
-    r->options = o;
+    ranks *r = self;
     r->keys = rocl_strings_new();
-    r->sums = calloc(t->opt.jobs, sizeof *r->sums);
+    r->sums = calloc(r->c.trace->opt.jobs, sizeof *r->sums);
     return r->keys && r->sums ? find_places(r, err) : rocl_fail_memory(err);
 }
+
+const rocl_collector_def rocl_ranks_collector = {
+    .reports = 1u << ROCL_REPORT_RANKS,
+    .kinds = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_DISPATCH),
+    .size = sizeof(ranks),
+    .open = open_ranks,
+    .add_batch = take,
+    .finish = finish,
+    .close = free_ranks,
+};

@@ -42,8 +42,7 @@ typedef struct rocl_rank_cell {
 } rocl_rank_cell;
 
 typedef struct rocl_ranks {
-    rocl_trace *trace;
-    const rocl_stats_options *options;
+    rocl_collector c;
     rocl_rank_place *places; /* by rank, then by machine and pid */
     uint32_t **place_of;     /* by capture and process */
     uint32_t place_count;

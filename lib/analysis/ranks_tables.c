@@ -77,7 +77,7 @@ static void place_cells(const ranks *r, rocl_tables *out, rocl_datum *cells, uin
     if (q->pid >= 0)
         cells[1] = rocl_datum_int(q->pid);
     if (q->host)
-        cells[2] = rocl_cell_of_text(r->trace, out, q->host);
+        cells[2] = rocl_cell_of_text(r->c.trace, out, q->host);
     total_cells(cells, r->totals[p], all);
 }
 
@@ -123,7 +123,7 @@ static rocl_status rank_rows(const ranks *r, rocl_tables *out, rocl_table *t, in
     for (uint32_t p = 0; p < r->place_count; p++) {
         if (!has_events(r, p))
             continue;
-        if (r->options->top && t->row_count == r->options->top) {
+        if (r->c.options->top && t->row_count == r->c.options->top) {
             rest++;
             for (int w = 0; w < ROCL_RANK_WORKS; w++)
                 rocl_rank_add(&others[w], &r->totals[p][w]);
@@ -216,14 +216,14 @@ static int order_spreads(const void *a, const void *b, void *ctx)
     double p = excess_of(x), q = excess_of(y);
     if (x->work != y->work)
         return x->work < y->work ? -1 : 1;
-    if (p != q && r->options->sort != ROCL_BY_NAME)
+    if (p != q && r->c.options->sort != ROCL_BY_NAME)
         return p > q ? -1 : 1;
-    return rocl_compare_texts(r->trace, x->name, y->name);
+    return rocl_compare_texts(r->c.trace, x->name, y->name);
 }
 
 static void spread_cells(const ranks *r, rocl_tables *out, rocl_datum *cells, const spread *s)
 {
-    cells[1] = rocl_cell_of_text(r->trace, out, s->name);
+    cells[1] = rocl_cell_of_text(r->c.trace, out, s->name);
     cells[2] = rocl_datum_int(s->ranks);
     cells[3] = rocl_datum_int((int64_t)s->min_calls);
     cells[4] = rocl_datum_int((int64_t)s->max_calls);
@@ -241,7 +241,7 @@ static void spread_cells(const ranks *r, rocl_tables *out, rocl_datum *cells, co
 static rocl_status spread_rows(const ranks *r, rocl_tables *out, rocl_table *t, const spread *list,
                                size_t n, rocl_error *err)
 {
-    size_t shown = r->options->top && r->options->top < n ? r->options->top : n;
+    size_t shown = r->c.options->top && r->c.options->top < n ? r->c.options->top : n;
     for (size_t i = 0; i < shown + (shown < n); i++) {
         rocl_datum *cells = rocl_table_row(t);
         if (!cells)
@@ -290,7 +290,7 @@ static int by_total(const void *a, const void *b, void *ctx)
         return x->total > y->total ? -1 : 1;
     if (x->work != y->work)
         return x->work < y->work ? -1 : 1;
-    return rocl_compare_texts(((const ranks *)ctx)->trace, x->name, y->name);
+    return rocl_compare_texts(((const ranks *)ctx)->c.trace, x->name, y->name);
 }
 
 static rocl_status time_row(const ranks *r, rocl_tables *out, rocl_table *t, const spread *s,
@@ -300,7 +300,7 @@ static rocl_status time_row(const ranks *r, rocl_tables *out, rocl_table *t, con
     if (!cells)
         return rocl_fail_memory(err);
     cells[0] = rocl_cell_of_string(out, work_name(s->work));
-    cells[1] = rocl_cell_of_text(r->trace, out, s->name);
+    cells[1] = rocl_cell_of_text(r->c.trace, out, s->name);
     cells[2] = place_name(r, out, p);
     cells[3] = rocl_datum_int((int64_t)v->calls);
     cells[4] = rocl_datum_int(v->total);
@@ -329,7 +329,7 @@ static rocl_status time_rows(const ranks *r, rocl_tables *out, rocl_table *t, co
  * for itself. */
 static rocl_status time_table(const ranks *r, rocl_tables *out, rocl_error *err)
 {
-    size_t n, most = r->options->top ? r->options->top : DEFAULT_NAMES;
+    size_t n, most = r->c.options->top ? r->c.options->top : DEFAULT_NAMES;
     rocl_table *t = rocl_tables_add(out, "rank_times", "Names by rank", time_columns,
                                     sizeof time_columns / sizeof *time_columns);
     spread *list = t ? find_spreads(r, &n) : NULL;
@@ -349,7 +349,7 @@ rocl_status rocl_ranks_put(rocl_ranks *r, rocl_tables *out, rocl_error *err)
 {
     uint32_t count = count_places(r);
     rocl_status st = rank_table(r, out, count, err);
-    if (st == ROCL_OK && !r->options->pictures)
+    if (st == ROCL_OK && !r->c.options->pictures)
         st = time_table(r, out, err);
     return st == ROCL_OK ? spread_table(r, out, count, err) : st;
 }

@@ -20,11 +20,6 @@ rocl_datum rocl_average_datum(int64_t total, uint64_t count)
     return count ? rocl_datum_real((double)total / (double)count) : (rocl_datum){0};
 }
 
-size_t rocl_rows_shown(const rocl_stats_options *o, size_t n)
-{
-    return o->top && o->top < n ? o->top : n;
-}
-
 rocl_datum rocl_stddev_datum(const rocl_distribution *d)
 {
     double v;

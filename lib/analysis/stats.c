@@ -1,38 +1,68 @@
-/* One pass over the trace for all reports that were asked for. */
+/* The reports that there are, and one pass over the trace for all that are wanted. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "analysis/calls.h"
 #include "base/pool.h"
 #include "trace/pipeline.h"
 
-#define REPORT(r) (1u << ROCL_REPORT_##r)
+static const rocl_report_def domains_report = {
+    "domains", "domain", "Domains",
+    "every kind of work (HIP calls, kernels, copies, ...): how often, and how long", NULL};
+static const rocl_report_def summary_report = {
+    "summary", "summary", "Summary",
+    "every kernel, call, marker and copy by its name, within its domain", NULL};
+static const rocl_report_def kernels_report = {"kernels", "kernel", "Kernels", "kernels by name",
+                                               NULL};
+static const rocl_report_def copies_report = {
+    "copies", "copies", "Copies", "memory copies by direction and agents, with bytes and bandwidth",
+    NULL};
+static const rocl_report_def overlap_report = {
+    "overlap", "overlap", "Overlap",
+    "every GPU: how long it computed, copied, did both, or nothing", NULL};
+static const rocl_report_def gaps_report = {
+    "gaps", "gap", "Gaps", "every GPU: when it did nothing, how long, and between what", NULL};
+static const rocl_report_def launch_report = {
+    "launch", "launch", "Launch",
+    "kernels by name and launching call: how long the call took, and how long they waited after it",
+    NULL};
+static const rocl_report_def ranks_report = {
+    "ranks", "rank", "Ranks", "how evenly kernels and markers are spread over ranks", NULL};
+static const rocl_report_def histogram_report = {"histogram", "histogram", "Histogram",
+                                                 "kernels by name and by how long they took", NULL};
+static const rocl_report_def memory_report = {
+    "memory", "memory", "Memory",
+    "every agent: what was allocated, freed, live at most, and never freed", NULL};
+static const rocl_report_def counters_report = {
+    "counters", "counter", "Counters",
+    "performance counters by kernel, and sampled values such as power over time", NULL};
+static const rocl_report_def streams_report = {
+    "streams", "stream", "Streams",
+    "every stream and queue: when it was busy, and how many were at once", NULL};
 
-/* Who makes which reports, in the order of the tables. */
-static const struct {
-    uint32_t reports;
-    rocl_collector_new *make;
-    bool by_stream; /* only with it, and not in brief */
-    bool slow;      /* to finish: begun before the others */
-} makers[] = {
-    {REPORT(LAUNCH) | REPORT(GAPS), rocl_calls_collector, false, false},
-    {REPORT(DOMAINS) | REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES), rocl_summary_collector,
-     false, false},
-    {REPORT(OVERLAP) | REPORT(GAPS), rocl_busy_collector, false, false},
-    {REPORT(GAPS), rocl_lane_gaps_collector, true, false},
-    {REPORT(TIMELINE), rocl_timeline_collector, false, false},
-    {REPORT(HISTOGRAM), rocl_histogram_collector, false, false},
-    {REPORT(LAUNCH), rocl_launch_collector, false, false},
-    {REPORT(MARKERS), rocl_markers_collector, false, true},
-    {REPORT(RANKS), rocl_ranks_collector, false, false},
-    {REPORT(MEMORY), rocl_memory_collector, false, false},
-    {REPORT(COUNTERS), rocl_counter_collector, false, false},
-    {REPORT(STREAMS), rocl_streams_collector, false, false},
+const rocl_report_def *const rocl_report_defs[ROCL_REPORTS] = {
+    [ROCL_REPORT_DOMAINS] = &domains_report,     [ROCL_REPORT_SUMMARY] = &summary_report,
+    [ROCL_REPORT_KERNELS] = &kernels_report,     [ROCL_REPORT_COPIES] = &copies_report,
+    [ROCL_REPORT_OVERLAP] = &overlap_report,     [ROCL_REPORT_GAPS] = &gaps_report,
+    [ROCL_REPORT_LAUNCH] = &launch_report,       [ROCL_REPORT_MARKERS] = &rocl_markers_report,
+    [ROCL_REPORT_RANKS] = &ranks_report,         [ROCL_REPORT_TIMELINE] = &rocl_utilisation_report,
+    [ROCL_REPORT_HISTOGRAM] = &histogram_report, [ROCL_REPORT_MEMORY] = &memory_report,
+    [ROCL_REPORT_COUNTERS] = &counters_report,   [ROCL_REPORT_STREAMS] = &streams_report,
 };
 
-enum { COLLECTORS = sizeof makers / sizeof *makers };
+/* In the order of their tables. Calls come first: others look them up. */
+static const rocl_collector_def *const collectors[] = {
+    &rocl_calls_collector,     &rocl_summary_collector,     &rocl_busy_collector,
+    &rocl_lane_gaps_collector, &rocl_utilisation_collector, &rocl_histogram_collector,
+    &rocl_launch_collector,    &rocl_markers_collector,     &rocl_ranks_collector,
+    &rocl_memory_collector,    &rocl_counter_collector,     &rocl_streams_collector,
+};
+
+enum { COLLECTORS = sizeof collectors / sizeof *collectors };
 
 typedef struct stats {
-    rocl_collector collectors[COLLECTORS];
+    rocl_collector *collectors[COLLECTORS];
     rocl_tables *tables[COLLECTORS]; /* of each */
     unsigned order[COLLECTORS];      /* in which they are finished */
     unsigned count;
@@ -40,119 +70,142 @@ typedef struct stats {
 
 const char *rocl_report_name(rocl_report r)
 {
-    static const char *const names[ROCL_REPORTS] = {
-        "domains", "summary", "kernels",  "copies",    "overlap", "gaps",     "launch",
-        "markers", "ranks",   "timeline", "histogram", "memory",  "counters", "streams"};
-    return (unsigned)r < ROCL_REPORTS ? names[r] : "";
+    return (unsigned)r < ROCL_REPORTS ? rocl_report_defs[r]->name : "";
 }
 
-static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
-{
-    stats *s = self;
-    rocl_status st = ROCL_OK;
-    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
-        if (s->collectors[i].kinds & ROCL_BIT(b->kind))
-            st = s->collectors[i].events(s->collectors[i].self, worker, b, err);
-    return st;
-}
+/* ---- collectors ------------------------------------------------------------------------------ */
 
-static rocl_status history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
-{
-    stats *s = self;
-    rocl_status st = ROCL_OK;
-    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
-        if (s->collectors[i].history_kinds & ROCL_BIT(b->kind))
-            st = s->collectors[i].history(s->collectors[i].self, worker, b, err);
-    return st;
-}
-
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    stats *s = self;
-    rocl_status st = ROCL_OK;
-    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
-        st = s->collectors[i].end_task(s->collectors[i].self, worker, err);
-    return st;
-}
-
-static rocl_status make_collectors(stats *s, rocl_trace *t, const rocl_stats_options *o,
+static rocl_status open_collectors(stats *s, rocl_trace *t, const rocl_stats_options *o,
                                    rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < COLLECTORS && st == ROCL_OK; i++) {
-        if (!(o->reports & makers[i].reports) ||
-            (makers[i].by_stream && (!o->by_stream || o->brief)))
+        const rocl_collector_def *def = collectors[i];
+        if (!(o->reports & def->reports) || (def->by_stream && (!o->by_stream || o->brief)))
             continue;
+        rocl_collector *c = calloc(1, def->size);
+        if (!c)
+            return rocl_fail_memory(err);
+        *c = (rocl_collector){.def = def, .trace = t, .options = o, .kinds = def->kinds};
         /* The slow ones first, each before the former. */
-        if (makers[i].slow)
+        if (def->slow)
             memmove(s->order + 1, s->order, s->count * sizeof *s->order);
-        s->order[makers[i].slow ? 0 : s->count] = s->count;
-        st = makers[i].make(&s->collectors[s->count++], t, o, err);
+        s->order[def->slow ? 0 : s->count] = s->count;
+        s->collectors[s->count++] = c;
+        st = def->open(c, err);
     }
     return st;
 }
 
-/* The collector of calls, if there is one, is the first. */
-static rocl_status look_up_calls(stats *s, rocl_error *err)
+static void close_collectors(stats *s)
 {
-    rocl_calls *calls = NULL;
+    for (unsigned i = 0; i < s->count; i++) {
+        rocl_collector *c = s->collectors[i];
+        if (c->def->close)
+            c->def->close(c);
+        for (unsigned k = 0; k < ROCL_COLLECTOR_SORTERS; k++)
+            rocl_sorter_free(c->sorters[k]);
+        free(c);
+    }
+}
+
+/* ---- the pass -------------------------------------------------------------------------------- */
+
+static rocl_status add_batch(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    stats *s = self;
     rocl_status st = ROCL_OK;
     for (unsigned i = 0; i < s->count && st == ROCL_OK; i++) {
-        if (!s->collectors[i].ask)
-            continue;
-        calls = s->collectors[0].self;
-        st = s->collectors[i].ask(s->collectors[i].self, calls, err);
+        rocl_collector *c = s->collectors[i];
+        if (c->kinds & ROCL_BIT(b->kind))
+            st = c->def->add_batch(c, worker, b, err);
     }
-    return st == ROCL_OK && calls ? rocl_calls_answer(calls, err) : st;
+    return st;
 }
+
+static rocl_status add_history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    stats *s = self;
+    rocl_status st = ROCL_OK;
+    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++) {
+        rocl_collector *c = s->collectors[i];
+        if (c->def->history_kinds & ROCL_BIT(b->kind))
+            st = c->def->add_history(c, worker, b, err);
+    }
+    return st;
+}
+
+static rocl_status seal_sorters(void *self, unsigned worker, rocl_error *err)
+{
+    stats *s = self;
+    rocl_status st = ROCL_OK;
+    for (unsigned i = 0; i < s->count; i++)
+        for (unsigned k = 0; k < ROCL_COLLECTOR_SORTERS && st == ROCL_OK; k++)
+            if (s->collectors[i]->sorters[k])
+                st = rocl_sorter_seal(s->collectors[i]->sorters[k], worker, err);
+    return st;
+}
+
+static rocl_status run_pass(stats *s, rocl_trace *t, rocl_error *err)
+{
+    rocl_sink sink = {
+        .self = s, .events = add_batch, .history = add_history, .end_task = seal_sorters};
+    for (unsigned i = 0; i < s->count; i++) {
+        sink.kinds |= s->collectors[i]->kinds;
+        sink.history_kinds |= s->collectors[i]->def->history_kinds;
+    }
+    return rocl_pipeline_run(t, &sink, err);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static rocl_status finish_collector(stats *s, unsigned i, rocl_error *err)
 {
+    rocl_collector *c = s->collectors[i];
     s->tables[i] = rocl_tables_new();
-    return s->tables[i] ? s->collectors[i].finish(s->collectors[i].self, s->tables[i], err)
-                        : rocl_fail_memory(err);
+    return s->tables[i] ? c->def->finish(c, s->tables[i], err) : rocl_fail_memory(err);
 }
 
-/* Those who ask for calls are finished when these have been told. */
-static rocl_status finish_askers(stats *s, rocl_error *err)
+/* Before those that look up calls are finished, these are told to all of them. */
+static rocl_status finish_with_calls(stats *s, rocl_error *err)
 {
-    rocl_status st = look_up_calls(s, err);
+    rocl_calls *calls = NULL;
+    rocl_status st = ROCL_OK;
     for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
-        if (s->collectors[i].ask)
+        if (s->collectors[i]->needs_calls) {
+            calls = (rocl_calls *)s->collectors[0];
+            st = s->collectors[i]->def->look_up_calls(s->collectors[i], calls, err);
+        }
+    if (st == ROCL_OK && calls)
+        st = rocl_calls_answer(calls, err);
+    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
+        if (s->collectors[i]->needs_calls)
             st = finish_collector(s, i, err);
     return st;
 }
 
-static rocl_status finish_one(void *ctx, unsigned worker, size_t task, rocl_error *err)
+/* One task for each collector. They know nothing of each other but for calls: the task of the first
+ * collector, which is that of the calls where there are any, finishes all that look them up. */
+static rocl_status finish_task(void *ctx, unsigned worker, size_t task, rocl_error *err)
 {
     stats *s = ctx;
     unsigned i = s->order[task];
-    rocl_status st = i ? ROCL_OK : finish_askers(s, err); /* it is the collector of calls */
     (void)worker;
-    return st != ROCL_OK || s->collectors[i].ask ? st : finish_collector(s, i, err);
+    if (s->collectors[i]->needs_calls)
+        return ROCL_OK;
+    rocl_status st = i ? ROCL_OK : finish_with_calls(s, err);
+    return st == ROCL_OK ? finish_collector(s, i, err) : st;
 }
 
-/* Else collectors know nothing of each other: whoever is free finishes the next. */
-static rocl_status finish(stats *s, unsigned jobs, rocl_tables *out, rocl_error *err)
+static rocl_status finish_collectors(stats *s, unsigned jobs, rocl_tables *out, rocl_error *err)
 {
-    rocl_status st = rocl_run_tasks(jobs, s->count, finish_one, s, err);
+    rocl_status st = rocl_run_tasks(jobs, s->count, finish_task, s, err);
     for (unsigned i = 0; i < s->count; i++) {
         if (st == ROCL_OK && !rocl_tables_join(out, s->tables[i]))
             st = rocl_fail_memory(err);
         rocl_tables_free(s->tables[i]);
     }
     return st;
-}
-
-static rocl_status run(stats *s, rocl_trace *t, rocl_tables *out, rocl_error *err)
-{
-    rocl_sink sink = {.self = s, .events = events, .history = history, .end_task = end_task};
-    for (unsigned i = 0; i < s->count; i++) {
-        sink.kinds |= s->collectors[i].kinds;
-        sink.history_kinds |= s->collectors[i].history_kinds;
-    }
-    rocl_status st = rocl_pipeline_run(t, &sink, err);
-    return st ? st : finish(s, t->opt.jobs, out, err);
 }
 
 /* Before anything is read. */
@@ -174,16 +227,16 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
         return rocl_fail_memory(err);
     rocl_status st = check_options(o, err);
     if (st == ROCL_OK)
-        st = make_collectors(&s, t, o, err);
+        st = open_collectors(&s, t, o, err);
     if (st == ROCL_OK)
-        st = run(&s, t, out, err);
+        st = run_pass(&s, t, err);
+    if (st == ROCL_OK)
+        st = finish_collectors(&s, t->opt.jobs, out, err);
     if (st == ROCL_OK && o->advice)
         st = rocl_advise(out, err);
     if (st == ROCL_OK)
         st = rocl_tables_verdict(out, t, err);
-    for (unsigned i = 0; i < s.count; i++)
-        if (s.collectors[i].self)
-            s.collectors[i].free(s.collectors[i].self);
+    close_collectors(&s);
     if (st != ROCL_OK) {
         rocl_tables_free(out);
         return st;

@@ -85,12 +85,6 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_e
     return st;
 }
 
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    streams *s = self;
-    return rocl_sorter_seal(s->sorter, worker, err);
-}
-
 /* ---- lanes ---- */
 
 /* At one time ends come first, so that what touches is not at once. */
@@ -244,32 +238,28 @@ static void free_streams(void *self)
     streams *s = self;
     rocl_gpus_free(&s->gpus);
     rocl_strings_free(s->keys);
-    rocl_sorter_free(s->sorter);
-    rocl_sorter_free(s->edges);
     free(s->lanes);
     free(s->pieces);
     free(s->activities);
-    free(s);
 }
 
-rocl_status rocl_streams_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                   rocl_error *err)
+static rocl_status open_streams(void *self, rocl_error *err)
 {
-    streams *s = calloc(1, sizeof *s);
-    if (!s)
-        return rocl_fail_memory(err);
-    *c = (rocl_collector){.self = s,
-                          .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
-                          .events = take,
-                          .end_task = end_task,
-                          .finish = finish,
-                          .free = free_streams};
-    s->trace = t;
-    s->options = o;
+    streams *s = self;
     s->keys = rocl_strings_new();
-    s->sorter = rocl_sorter_new(t->space, 4);
-    s->edges = rocl_sorter_new(t->space, 3);
+    s->sorter = rocl_collector_sorter(&s->c, 4);
+    s->edges = rocl_collector_sorter(&s->c, 3);
     if (!s->keys || !s->sorter || !s->edges)
         return rocl_fail_memory(err);
-    return rocl_gpus_collect(&s->gpus, t, err);
+    return rocl_gpus_collect(&s->gpus, s->c.trace, err);
 }
+
+const rocl_collector_def rocl_streams_collector = {
+    .reports = 1u << ROCL_REPORT_STREAMS,
+    .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
+    .size = sizeof(streams),
+    .open = open_streams,
+    .add_batch = take,
+    .finish = finish,
+    .close = free_streams,
+};

@@ -34,8 +34,7 @@ typedef struct activity {
 } activity;
 
 typedef struct streams {
-    rocl_trace *trace;
-    const rocl_stats_options *options;
+    rocl_collector c;
     rocl_gpus gpus;
     rocl_strings *keys; /* lanes' keys; their ids are the lanes */
     rocl_sorter *sorter, *edges;

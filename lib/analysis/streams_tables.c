@@ -9,7 +9,7 @@
 
 static const rocl_capture *capture_of(const streams *s, const lane *l)
 {
-    return &s->trace->captures[l->key.capture]->pub;
+    return &s->c.trace->captures[l->key.capture]->pub;
 }
 
 static const rocl_process *process_of(const streams *s, const lane *l)
@@ -62,7 +62,7 @@ static int by_order(const void *a, const void *b, void *ctx)
 {
     const streams *s = ctx;
     const lane *l = a, *m = b;
-    double x = order_of(l, s->options->sort), y = order_of(m, s->options->sort);
+    double x = order_of(l, s->c.options->sort), y = order_of(m, s->c.options->sort);
     if (l->key.table != m->key.table)
         return l->key.table < m->key.table ? -1 : 1;
     return x != y ? (x > y ? -1 : 1) : by_place(s, l, m);
@@ -95,21 +95,21 @@ static rocl_datum name_cell(const streams *s, rocl_tables *out, const lane *l)
 {
     if (l->key.kind == OF_NONE)
         return (rocl_datum){0};
-    return rocl_cell_of_text(s->trace, out, definition_of(s, l)->label);
+    return rocl_cell_of_text(s->c.trace, out, definition_of(s, l)->label);
 }
 
 static uint64_t shown_columns(const streams *s)
 {
     uint64_t shown = UINT64_MAX;
-    if (!s->options->by_rank)
+    if (!s->c.options->by_rank)
         shown &= ~(UINT64_C(1) << L_RANK);
-    return s->trace->machine_count > 1 ? shown : shown & ~(UINT64_C(1) << L_HOST);
+    return s->c.trace->machine_count > 1 ? shown : shown & ~(UINT64_C(1) << L_HOST);
 }
 
 static bool lane_row(const streams *s, rocl_tables *out, rocl_table *t, const lane *l)
 {
     const rocl_datum cells[] = {rocl_datum_int(process_of(s, l)->pid),
-                                rocl_cell_of_host(s->trace, out, capture_of(s, l)->machine),
+                                rocl_cell_of_host(s->c.trace, out, capture_of(s, l)->machine),
                                 rocl_id_datum(process_of(s, l)->rank),
                                 name_cell(s, out, l),
                                 rocl_datum_int((int64_t)l->kernels),
@@ -144,7 +144,7 @@ static rocl_status lane_table(const streams *s, rocl_tables *out, const char *ke
                               const char *title, const rocl_table_column *columns, const lane *l,
                               size_t n, rocl_error *err)
 {
-    size_t shown = rocl_rows_shown(s->options, n);
+    size_t shown = rocl_rows_shown(s->c.options, n);
     rocl_table *t = rocl_tables_add_some(out, key, title, columns, LANE_COLUMNS, shown_columns(s));
     bool good = t != NULL;
     for (size_t i = 0; good && i < shown; i++)
@@ -173,7 +173,7 @@ static rocl_status activity_table(const streams *s, rocl_tables *out, rocl_error
         const activity *a = &s->activities[i];
         const rocl_datum none = {0};
         double wall = (double)(a->last - a->first);
-        const rocl_datum cells[] = {rocl_cell_of_gpu(s->trace, out, &s->gpus.all[i]),
+        const rocl_datum cells[] = {rocl_cell_of_gpu(s->c.trace, out, &s->gpus.all[i]),
                                     rocl_datum_int(a->last - a->first),
                                     rocl_datum_int(a->busy),
                                     rocl_datum_int((int64_t)a->most),

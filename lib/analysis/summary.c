@@ -22,9 +22,9 @@ static uint32_t stream_text(const rocl_capture *c, uint32_t stream)
 static void place_key(const summary *s, const rocl_capture *c, summary_key *k, uint32_t agent,
                       uint32_t stream)
 {
-    if (s->options->by_agent)
+    if (s->c.options->by_agent)
         k->agent = agent_text(c, agent);
-    if (s->options->by_stream)
+    if (s->c.options->by_stream)
         k->stream = stream_text(c, stream);
 }
 
@@ -33,13 +33,13 @@ static void make_key(const summary *s, const rocl_batch *b, size_t i, summary_ke
     const rocl_capture *c = b->capture;
     const rocl_event *e = rocl_batch_event(b, i);
     *k = (summary_key){.size_class = -1,
-                       .domain = rocl_domain_of(s->trace, b->kind, e->category),
+                       .domain = rocl_domain_of(s->c.trace, b->kind, e->category),
                        .name = e->name == ROCL_NONE ? 0 : e->name};
-    k->rank = s->options->by_rank ? c->processes[e->process].rank : -1;
+    k->rank = s->c.options->by_rank ? c->processes[e->process].rank : -1;
     if (b->kind == ROCL_DISPATCH) {
         const rocl_dispatch *d = &b->dispatches[i];
         place_key(s, c, k, d->agent, d->stream);
-        if (s->options->by_dims) {
+        if (s->c.options->by_dims) {
             memcpy(k->workgroup, d->workgroup, sizeof k->workgroup);
             memcpy(k->grid, d->grid, sizeof k->grid);
         }
@@ -64,7 +64,7 @@ enum { RECENT = 1024 };
 static origin origin_of(const summary *s, const rocl_batch *b, size_t i)
 {
     const rocl_event *e = rocl_batch_event(b, i);
-    const rocl_stats_options *o = s->options;
+    const rocl_stats_options *o = s->c.options;
     origin f = {.name = e->name, .category = e->category, .kind = b->kind};
     if (o->by_rank || o->by_agent || o->by_stream)
         f.capture = b->capture->index + 1;
@@ -105,7 +105,7 @@ static origin *slot_of(const summary *s, unsigned worker, const origin *f)
 static uint32_t group_of(summary *s, unsigned worker, const rocl_batch *b, size_t i)
 {
     origin f = origin_of(s, b, i), *slot = slot_of(s, worker, &f);
-    if (slot->group && same_origin(&f, slot) && !s->options->by_dims)
+    if (slot->group && same_origin(&f, slot) && !s->c.options->by_dims)
         return slot->group;
     summary_key k;
     make_key(s, b, i, &k);
@@ -143,7 +143,7 @@ static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, si
     k.agent = agent_text(b->capture, c->src);
     k.other_agent = agent_text(b->capture, c->dst);
     rocl_status st = add_copied(s, worker, &k, c, err);
-    if (st != ROCL_OK || s->options->brief)
+    if (st != ROCL_OK || s->c.options->brief)
         return st;
     k.of = OF_COPY_SIZES;
     k.size_class = rocl_size_class(c->size);
@@ -153,7 +153,7 @@ static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, si
 static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     summary *s = self;
-    bool copies = b->kind == ROCL_COPY && rocl_report_wanted(s->options, ROCL_REPORT_COPIES);
+    bool copies = b->kind == ROCL_COPY && rocl_report_wanted(s->c.options, ROCL_REPORT_COPIES);
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
@@ -167,17 +167,11 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_e
     return st;
 }
 
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
-{
-    (void)self, (void)worker, (void)err;
-    return ROCL_OK;
-}
-
 /* ---- groups ---- */
 
 static void sum_copied(const summary *s, uint32_t group, copied *sum)
 {
-    for (unsigned w = 0; w < s->trace->opt.jobs; w++) {
+    for (unsigned w = 0; w < s->c.trace->opt.jobs; w++) {
         if (group >= s->workers[w].cap)
             continue;
         const copied *c = &s->workers[w].copied[group];
@@ -240,7 +234,7 @@ static int compare_groups(const void *a, const void *b, void *ctx)
 {
     const order *o = ctx;
     const summary_group *x = *(summary_group *const *)a, *y = *(summary_group *const *)b;
-    const rocl_trace *t = o->s->trace;
+    const rocl_trace *t = o->s->c.trace;
     int c = 0;
     if (o->by == ROCL_BY_TOTAL)
         c = x->d.total < y->d.total ? 1 : x->d.total > y->d.total ? -1 : 0;
@@ -262,7 +256,7 @@ summary_group **rocl_summary_select(const summary *s, uint32_t domains, summary_
         if (domains >> g->key.domain & 1 && g->key.of == of && g->d.taken)
             list[n++] = g;
     }
-    order o = {s, s->options->sort};
+    order o = {s, s->c.options->sort};
     if (list)
         qsort_r(list, n, sizeof *list, compare_groups, &o);
     *count = n;
@@ -282,7 +276,7 @@ rocl_distribution rocl_summary_sum(summary_group *const *list, size_t n)
 static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 {
     summary *s = self;
-    const rocl_stats_options *o = s->options;
+    const rocl_stats_options *o = s->c.options;
     rocl_status st = fill_groups(s, err);
     if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_DOMAINS))
         st = rocl_domain_table(s, out, err);
@@ -300,7 +294,7 @@ static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
 static void free_summary(void *self)
 {
     summary *s = self;
-    for (unsigned w = 0; s->workers && w < s->trace->opt.jobs; w++) {
+    for (unsigned w = 0; s->workers && w < s->c.trace->opt.jobs; w++) {
         free(s->workers[w].recent);
         free(s->workers[w].copied);
     }
@@ -308,7 +302,6 @@ static void free_summary(void *self)
     rocl_samples_free(s->samples);
     free(s->workers);
     free(s->groups);
-    free(s);
 }
 
 static uint32_t wanted_kinds(const rocl_stats_options *o)
@@ -323,25 +316,26 @@ static uint32_t wanted_kinds(const rocl_stats_options *o)
     return kinds;
 }
 
-rocl_status rocl_summary_collector(rocl_collector *c, rocl_trace *t, const rocl_stats_options *o,
-                                   rocl_error *err)
+static rocl_status open_summary(void *self, rocl_error *err)
 {
-    summary *s = calloc(1, sizeof *s);
-    if (!s)
-        return rocl_fail_memory(err);
-    *c = (rocl_collector){.self = s,
-                          .kinds = wanted_kinds(o),
-                          .events = take,
-                          .end_task = end_task,
-                          .finish = finish,
-                          .free = free_summary};
-    s->trace = t;
-    s->options = o;
+    summary *s = self;
+    unsigned jobs = s->c.trace->opt.jobs;
+    s->c.kinds = wanted_kinds(s->c.options);
     s->keys = rocl_strings_new();
-    s->samples = rocl_samples_new(t->space, t->opt.jobs);
-    s->workers = calloc(t->opt.jobs, sizeof *s->workers);
+    s->samples = rocl_samples_new(s->c.trace->space, jobs);
+    s->workers = calloc(jobs, sizeof *s->workers);
     bool good = s->keys && s->samples && s->workers;
-    for (unsigned w = 0; good && w < t->opt.jobs; w++)
+    for (unsigned w = 0; good && w < jobs; w++)
         good = (s->workers[w].recent = calloc(RECENT, sizeof(origin)));
     return good ? ROCL_OK : rocl_fail_memory(err);
 }
+
+const rocl_collector_def rocl_summary_collector = {
+    .reports = 1u << ROCL_REPORT_DOMAINS | 1u << ROCL_REPORT_SUMMARY | 1u << ROCL_REPORT_KERNELS |
+               1u << ROCL_REPORT_COPIES,
+    .size = sizeof(summary),
+    .open = open_summary,
+    .add_batch = take,
+    .finish = finish,
+    .close = free_summary,
+};

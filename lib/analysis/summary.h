@@ -37,8 +37,7 @@ typedef struct summary_worker {
 } summary_worker;
 
 typedef struct summary {
-    rocl_trace *trace;
-    const rocl_stats_options *options;
+    rocl_collector c;
     rocl_strings *keys; /* as bytes; their ids are the groups */
     rocl_samples *samples;
     summary_worker *workers;

@@ -29,7 +29,7 @@ static rocl_status sum_domains(const summary *s, rocl_distribution sums[ROCL_DOM
 {
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
         size_t n;
-        if (!rocl_domain_listed(s->options->domains, (rocl_domain)d))
+        if (!rocl_domain_listed(s->c.options->domains, (rocl_domain)d))
             continue;
         summary_group **list = rocl_summary_select(s, 1u << d, OF_NAMES, &n);
         if (!list)

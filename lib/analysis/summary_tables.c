@@ -98,13 +98,13 @@ static rocl_datum key_cell(const summary *s, rocl_tables *out, const summary_gro
     case S_DOMAIN:
         return rocl_cell_of_string(out, rocl_domain_name(g->key.domain));
     case S_NAME:
-        return rocl_cell_of_text(s->trace, out, g->key.name);
+        return rocl_cell_of_text(s->c.trace, out, g->key.name);
     case S_RANK:
         return rocl_id_datum(g->key.rank);
     case S_AGENT:
-        return g->key.agent ? rocl_cell_of_text(s->trace, out, g->key.agent) : (rocl_datum){0};
+        return g->key.agent ? rocl_cell_of_text(s->c.trace, out, g->key.agent) : (rocl_datum){0};
     case S_STREAM:
-        return g->key.stream ? rocl_cell_of_text(s->trace, out, g->key.stream) : (rocl_datum){0};
+        return g->key.stream ? rocl_cell_of_text(s->c.trace, out, g->key.stream) : (rocl_datum){0};
     case S_WORKGROUP:
         return dims_datum(out, g->key.workgroup);
     default:
@@ -182,7 +182,7 @@ static rocl_status put_rows(const view *w, uint32_t domains, rocl_error *err)
     size_t n;
     summary_group **list = rocl_summary_select(w->s, domains, OF_NAMES, &n);
     bool good = list;
-    size_t shown = rocl_rows_shown(w->s->options, n);
+    size_t shown = rocl_rows_shown(w->s->c.options, n);
     int64_t all = good ? rocl_summary_sum(list, n).total : 0;
     for (size_t i = 0; i < shown && good; i++)
         good = group_row(w, list[i], all);
@@ -194,17 +194,17 @@ static rocl_status put_rows(const view *w, uint32_t domains, rocl_error *err)
 
 rocl_status rocl_kernel_table(const summary *s, rocl_tables *out, rocl_error *err)
 {
-    view w = new_view(s, out, "kernels", "Kernels", shown_columns(s->options, false, false));
+    view w = new_view(s, out, "kernels", "Kernels", shown_columns(s->c.options, false, false));
     return w.t ? put_rows(&w, 1u << ROCL_DOMAIN_KERNELS, err) : rocl_fail_memory(err);
 }
 
 rocl_status rocl_summary_table(const summary *s, rocl_tables *out, rocl_error *err)
 {
     view w = new_view(s, out, "summary", "Time by domain and name",
-                      shown_columns(s->options, false, true));
+                      shown_columns(s->c.options, false, true));
     rocl_status st = w.t ? ROCL_OK : rocl_fail_memory(err);
     for (unsigned d = 0; d < ROCL_DOMAINS && st == ROCL_OK; d++)
-        if (rocl_domain_listed(s->options->domains, (rocl_domain)d))
+        if (rocl_domain_listed(s->c.options->domains, (rocl_domain)d))
             st = put_rows(&w, 1u << d, err);
     return st;
 }
@@ -212,9 +212,9 @@ rocl_status rocl_summary_table(const summary *s, rocl_tables *out, rocl_error *e
 rocl_status rocl_summary_groups_table(const summary *s, rocl_tables *out, rocl_error *err)
 {
     view w = new_view(s, out, "summary_groups", "Time by groups of domains",
-                      shown_columns(s->options, true, true));
+                      shown_columns(s->c.options, true, true));
     rocl_status st = w.t ? ROCL_OK : rocl_fail_memory(err);
-    for (const char *const *g = s->options->summary_groups; *g && st == ROCL_OK; g++) {
+    for (const char *const *g = s->c.options->summary_groups; *g && st == ROCL_OK; g++) {
         uint32_t domains = 0;
         w.group = *g;
         st = rocl_domains_matching(*g, &domains, err);

@@ -1,0 +1,40 @@
+/* Durations of a group: sums that are exact whatever the order in which they come, and percentiles.
+ */
+#ifndef ROCL_ANALYSIS_DISTRIBUTION_H
+#define ROCL_ANALYSIS_DISTRIBUTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What can be said of the durations of a group. */
+typedef struct rocl_distribution {
+    uint64_t count, taken; /* expected (rocl_distribution_begin), come so far */
+    int64_t min, max;
+    int64_t median, p90, p95,
+        p99;       /* of the two in the middle the mean, rounded down; nearest rank */
+    int64_t total; /* saturates */
+    unsigned __int128 sum, squares;
+    uint64_t squares_high; /* above the 128 bits of squares */
+} rocl_distribution;
+
+/* Of durations as they come; percentiles are not known then. */
+void rocl_distribution_count(rocl_distribution *d, int64_t ns);
+/* Puts the two together; the percentiles are lost. */
+void rocl_distribution_merge(rocl_distribution *into, const rocl_distribution *from);
+double rocl_distribution_average(const rocl_distribution *d);
+/* The sample standard deviation (n - 1), as AMD's summaries have it; false for fewer than two. */
+bool rocl_distribution_stddev(const rocl_distribution *d, double *stddev);
+/* Of numbers that are not negative: INT64_MAX where the sum would be larger. */
+int64_t rocl_add_saturated(int64_t a, int64_t b);
+
+/* Of `count` durations that are taken in ascending order, with percentiles. */
+void rocl_distribution_begin(rocl_distribution *d, uint64_t count);
+void rocl_distribution_take(rocl_distribution *d, int64_t ns);
+
+/* Which values, from 1 in ascending order, the percentiles of `count` > 0 are made of; they do not
+ * descend. And the percentiles of these values. */
+enum { ROCL_RANKS = 5 };
+void rocl_distribution_ranks(uint64_t count, uint64_t ranks[ROCL_RANKS]);
+void rocl_distribution_percentiles(rocl_distribution *d, const int64_t values[ROCL_RANKS]);
+
+#endif

@@ -1,0 +1,276 @@
+/* What reports have in common: see report.h. */
+#include "analysis/report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/distribution.h"
+
+/* ---- collectors ------------------------------------------------------------------------------ */
+
+rocl_sorter *rocl_collector_sorter(rocl_collector *c, unsigned key_words)
+{
+    unsigned i = 0;
+    while (i < ROCL_COLLECTOR_SORTERS && c->sorters[i])
+        i++;
+    return i < ROCL_COLLECTOR_SORTERS ? c->sorters[i] = rocl_sorter_new(c->trace->space, key_words)
+                                      : NULL;
+}
+
+void rocl_collector_free_sorter(rocl_collector *c, rocl_sorter **sorter)
+{
+    for (unsigned i = 0; i < ROCL_COLLECTOR_SORTERS; i++)
+        if (c->sorters[i] == *sorter)
+            c->sorters[i] = NULL;
+    rocl_sorter_free(*sorter);
+    *sorter = NULL;
+}
+
+void *rocl_groups_new(const rocl_strings *keys, size_t key_size, size_t group_size, size_t *count)
+{
+    *count = rocl_strings_count(keys);
+    char *groups = calloc(*count, group_size);
+    for (uint32_t i = 1; groups && i < *count; i++)
+        memcpy(groups + i * group_size, rocl_strings_get(keys, i, NULL), key_size);
+    return groups;
+}
+
+int rocl_compare_values(rocl_sort_by by, const rocl_sort_values *a, const rocl_sort_values *b)
+{
+    switch (by) {
+    case ROCL_BY_TOTAL:
+        return rocl_number_order(b->total, a->total);
+    case ROCL_BY_CALLS:
+        return a->calls < b->calls ? 1 : a->calls > b->calls ? -1 : 0;
+    case ROCL_BY_AVERAGE:
+        return a->average < b->average ? 1 : a->average > b->average ? -1 : 0;
+    case ROCL_BY_MAX:
+        return rocl_number_order(b->max, a->max);
+    case ROCL_BY_NAME:
+        break;
+    }
+    return 0;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static uint32_t conditions_of(const rocl_stats_options *o)
+{
+    return (o->by_rank ? ROCL_IF_RANK : 0u) | (o->by_agent ? ROCL_IF_AGENT : 0u) |
+           (o->by_stream ? ROCL_IF_STREAM : 0u) | (o->by_dims ? ROCL_IF_DIMS : 0u) |
+           (o->brief ? 0u : ROCL_IF_FULL) | (o->pictures ? ROCL_IF_PICTURES : 0u);
+}
+
+rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
+                                  const rocl_table_def *def, uint32_t conditions)
+{
+    rocl_report_rows r = {.c = c, .out = out, .def = def};
+    rocl_table_column *columns = rocl_arena_alloc(&out->arena, def->column_count * sizeof *columns);
+    size_t n = 0;
+    conditions |= conditions_of(c->options);
+    for (size_t i = 0; columns && i < def->column_count; i++) {
+        const rocl_column *d = &def->columns[i];
+        if (d->when & ROCL_CONDITIONS & ~conditions)
+            continue;
+        columns[n++] = (rocl_table_column){d->key, d->title, d->unit};
+        r.shown |= UINT64_C(1) << i;
+    }
+    r.table = columns ? rocl_tables_add(out, def->key, def->title, columns, n) : NULL;
+    out->incomplete |= !r.table;
+    return r;
+}
+
+void rocl_add_row(const rocl_report_rows *r, const void *row)
+{
+    rocl_datum *cell = r->table ? rocl_table_row(r->table) : NULL;
+    r->out->incomplete |= !cell;
+    for (size_t i = 0; cell && i < r->def->column_count; i++) {
+        const rocl_column *d = &r->def->columns[i];
+        if (r->shown >> i & 1)
+            *cell++ = d->cell(r, (const char *)row + d->at);
+    }
+}
+
+void rocl_add_rest(const rocl_report_rows *r, const void *sum, size_t n)
+{
+    char others[64];
+    int len = snprintf(others, sizeof others, "(%zu others)", n);
+    rocl_datum *cell = r->table ? rocl_table_row(r->table) : NULL;
+    r->out->incomplete |= !cell;
+    for (size_t i = 0; cell && i < r->def->column_count; i++) {
+        const rocl_column *d = &r->def->columns[i];
+        if (!(r->shown >> i & 1))
+            continue;
+        if (d->when & ROCL_OTHERS)
+            *cell = rocl_datum_text(r->out, others, (size_t)len);
+        else if (d->when & ROCL_IN_REST)
+            *cell = d->cell(r, (const char *)sum + d->at);
+        cell++;
+    }
+}
+
+size_t rocl_rows_shown(const rocl_stats_options *o, size_t n)
+{
+    return o->top && o->top < n ? o->top : n;
+}
+
+void rocl_add_top_rows(const rocl_report_rows *r, const void *rows, size_t n, size_t size,
+                       void (*add)(void *sum, const void *row))
+{
+    const char *row = rows;
+    size_t shown = rocl_rows_shown(r->c->options, n);
+    for (size_t i = 0; i < shown; i++)
+        rocl_add_row(r, row + i * size);
+    if (shown == n)
+        return;
+    void *sum = malloc(size);
+    r->out->incomplete |= !sum;
+    if (!sum)
+        return;
+    memcpy(sum, row + shown * size, size);
+    for (size_t i = shown + 1; i < n; i++)
+        add(sum, row + i * size);
+    rocl_add_rest(r, sum, n - shown);
+    free(sum);
+}
+
+void rocl_set_note(const rocl_report_rows *r, const char *fmt, ...)
+{
+    char note[256];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(note, sizeof note, fmt, ap);
+    va_end(ap);
+    if (r->table)
+        r->table->note =
+            rocl_tables_text(r->out, note, n < (int)sizeof note ? (size_t)n : sizeof note - 1);
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+rocl_datum rocl_field_int(const rocl_report_rows *r, const void *field)
+{
+    (void)r;
+    return rocl_datum_int(*(const int64_t *)field);
+}
+
+rocl_datum rocl_field_known(const rocl_report_rows *r, const void *field)
+{
+    int64_t v = *(const int64_t *)field;
+    (void)r;
+    return v >= 0 ? rocl_datum_int(v) : (rocl_datum){0};
+}
+
+rocl_datum rocl_field_id(const rocl_report_rows *r, const void *field)
+{
+    int32_t v = *(const int32_t *)field;
+    (void)r;
+    return v >= 0 ? rocl_datum_int(v) : (rocl_datum){0};
+}
+
+rocl_datum rocl_field_real(const rocl_report_rows *r, const void *field)
+{
+    double v = *(const double *)field;
+    (void)r;
+    return isfinite(v) ? rocl_datum_real(v) : (rocl_datum){0};
+}
+
+rocl_datum rocl_field_number(const rocl_report_rows *r, const void *field)
+{
+    double v = *(const double *)field;
+    if (v == floor(v) && fabs(v) <= 0x1p53)
+        return rocl_datum_int((int64_t)v);
+    return rocl_field_real(r, field);
+}
+
+rocl_datum rocl_field_text(const rocl_report_rows *r, const void *field)
+{
+    size_t n;
+    const char *p = rocl_strings_get(r->c->trace->strings, *(const uint32_t *)field, &n);
+    return rocl_datum_text(r->out, p, n);
+}
+
+rocl_datum rocl_field_text_or_none(const rocl_report_rows *r, const void *field)
+{
+    uint32_t text = *(const uint32_t *)field;
+    return text && text != ROCL_NONE ? rocl_field_text(r, field) : (rocl_datum){0};
+}
+
+rocl_datum rocl_field_string(const rocl_report_rows *r, const void *field)
+{
+    const char *s = *(const char *const *)field;
+    return s ? rocl_datum_text(r->out, s, strlen(s)) : (rocl_datum){0};
+}
+
+rocl_datum rocl_field_average(const rocl_report_rows *r, const void *field)
+{
+    const rocl_distribution *d = field;
+    double v = rocl_mean(d->total, d->taken);
+    return rocl_field_real(r, &v);
+}
+
+rocl_datum rocl_field_stddev(const rocl_report_rows *r, const void *field)
+{
+    double v;
+    (void)r;
+    return rocl_distribution_stddev(field, &v) ? rocl_datum_real(v) : (rocl_datum){0};
+}
+
+rocl_datum rocl_field_rsd(const rocl_report_rows *r, const void *field)
+{
+    const rocl_distribution *d = field;
+    double v;
+    (void)r;
+    if (!rocl_distribution_stddev(d, &v) || d->total <= 0)
+        return (rocl_datum){0};
+    return rocl_datum_real(100 * v / rocl_distribution_average(d));
+}
+
+/* ---- GPUs and agents across processes ---- */
+
+static const char *host_of(const rocl_trace *t, uint32_t machine)
+{
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        if (c->machine == machine && c->node_count)
+            return rocl_str(t, c->nodes[0].hostname);
+    }
+    return "?";
+}
+
+/* "WHAT on HOST" where there are several machines. */
+static rocl_datum cell_on_machine(const rocl_report_rows *r, const char *what, uint32_t machine)
+{
+    char text[320];
+    const rocl_trace *t = r->c->trace;
+    bool several = t->machine_count > 1;
+    int n = snprintf(text, sizeof text, "%s%s%s", what, several ? " on " : "",
+                     several ? host_of(t, machine) : "");
+    return rocl_datum_text(r->out, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+rocl_datum rocl_field_gpu(const rocl_report_rows *r, const void *field)
+{
+    const rocl_gpu *g = *(const rocl_gpu *const *)field;
+    char text[32];
+    snprintf(text, sizeof text, "GPU %u", g->id);
+    return cell_on_machine(r, text, g->machine);
+}
+
+rocl_datum rocl_field_agent(const rocl_report_rows *r, const void *field)
+{
+    const rocl_agent_key *k = field;
+    const rocl_trace *t = r->c->trace;
+    for (size_t i = 0; i < t->capture_count && k->type != ROCL_NONE; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t n = 0; c->machine == k->machine && n < c->agent_count; n++) {
+            rocl_agent_key other = rocl_agent_key_of(c, n, (int32_t)k->rank);
+            if (!rocl_compare_agents(k, &other))
+                return cell_on_machine(r, rocl_str(t, c->agents[n].label), k->machine);
+        }
+    }
+    return cell_on_machine(r, "unknown", k->machine);
+}

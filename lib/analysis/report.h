@@ -1,0 +1,265 @@
+/* How a report is made.
+ *
+ *     batches of events --add_batch--> collector --finish--> tables of rows
+ *       (all workers at once)          (one thread; reports run side by side)
+ *
+ * A report is one file that reads from top to bottom: what is collected, the columns of its tables,
+ * and at the end what makes it known: a rocl_collector_def, which stats.c runs, and a
+ * rocl_report_def, which gives it a name, a line of help, a tab on the HTML page, and says which
+ * tables and columns it may have (tests hold these against rocstats(1)). Both have a line in
+ * stats.c. The smallest one, calls by thread:
+ *
+ *     typedef struct thread_row {
+ *         uint32_t key;                                  // what makes the group comes first
+ *         uint64_t calls;
+ *     } thread_row;
+ *
+ *     typedef struct threads {
+ *         rocl_collector c;                              // every collector begins with this
+ *         rocl_sorter *calls;
+ *     } threads;
+ *
+ *     static rocl_status open_threads(void *self, rocl_error *err)
+ *     {
+ *         threads *t = self;
+ *         t->calls = rocl_collector_sorter(&t->c, 1);    // sealed and freed by the scaffold
+ *         return t->calls ? ROCL_OK : rocl_fail_memory(err);
+ *     }
+ *
+ *     static const rocl_column columns[] = {
+ *         {"thread", "Thread", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(thread_row, key)},
+ *         {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST, ROCL_CELL(thread_row, calls)},
+ *     };
+ *
+ *     static const rocl_table_def thread_table = {
+ *         &rocl_threads_report, "threads", "Calls by thread", ROCL_COLUMNS(columns)};
+ *
+ *     static rocl_status finish_threads(void *self, rocl_tables *out, rocl_error *err)
+ *     {
+ *         threads *t = self;
+ *         ...                                            // rows: an array of n thread_rows, sorted
+ *         rocl_report_rows r = rocl_begin_table(&t->c, out, &thread_table, 0);
+ *         rocl_add_top_rows(&r, rows, n, sizeof *rows, add_thread);
+ *         return ROCL_OK;
+ *     }
+ *
+ * Functions that add tables, rows and cells do not fail: where memory is out, the tables are marked
+ * as incomplete, and rocl_stats fails. */
+#ifndef ROCL_ANALYSIS_REPORT_H
+#define ROCL_ANALYSIS_REPORT_H
+
+#include "base/extsort.h"
+#include "model/gpus.h"
+#include "model/trace.h"
+#include "table/table.h"
+
+typedef struct rocl_calls rocl_calls;
+typedef struct rocl_collector_def rocl_collector_def;
+typedef struct rocl_report_def rocl_report_def;
+
+/* ---- collectors (collector.c) ---------------------------------------------------------------- */
+
+enum { ROCL_COLLECTOR_SORTERS = 6 };
+
+/* What the struct of every collector begins with. */
+typedef struct rocl_collector {
+    const rocl_collector_def *def;
+    rocl_trace *trace;
+    const rocl_stats_options *options;
+    uint32_t kinds;   /* that it gets: those of the definition, unless `open` changes them */
+    bool needs_calls; /* `open` sets it, so that look_up_calls is called */
+    rocl_sorter *sorters[ROCL_COLLECTOR_SORTERS]; /* see rocl_collector_sorter */
+} rocl_collector;
+
+/* `self` is the collector's struct. Functions but `open` and `finish` may be NULL. */
+struct rocl_collector_def {
+    uint32_t reports; /* 1 << rocl_report each: it is made when one of them is wanted */
+    uint32_t kinds;   /* ROCL_BIT()s of the events that it gets */
+    size_t size;      /* of its struct, which is zeroed */
+    bool by_stream;   /* it is made only with that option, and not in brief */
+    bool slow;        /* to finish: begun before the others */
+    rocl_status (*open)(void *self, rocl_error *err); /* close is called also when it fails */
+    /* Concurrent: `worker` is below trace->opt.jobs, and each writes what is its own. */
+    rocl_status (*add_batch)(void *self, unsigned worker, const rocl_batch *b, rocl_error *err);
+    /* As of a rocl_sink; among its kinds. */
+    uint32_t history_kinds;
+    rocl_status (*add_history)(void *self, unsigned worker, const rocl_batch *b, rocl_error *err);
+    /* When all events have come: to look up host calls, which come before `finish` (calls.h). */
+    rocl_status (*look_up_calls)(void *self, rocl_calls *calls, rocl_error *err);
+    /* Adds the tables. Runs beside the `finish` of other collectors. */
+    rocl_status (*finish)(void *self, rocl_tables *out, rocl_error *err);
+    void (*close)(void *self); /* frees what the struct points to */
+};
+
+static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r)
+{
+    return o->reports >> r & 1;
+}
+
+/* A sorter that is sealed after each task, and freed with the collector. NULL: memory is out. */
+rocl_sorter *rocl_collector_sorter(rocl_collector *c, unsigned key_words);
+/* Frees it early, so that others have its memory; *sorter is one of the collector, and NULL then.
+ */
+void rocl_collector_free_sorter(rocl_collector *c, rocl_sorter **sorter);
+
+/* What a group is made of travels as an interned struct without holes, and its id is the group.
+ * This makes an array of *count groups, the struct at the begin of each, the rest zeroed:
+ * groups[id]. Free it. [0] is none: the id of no bytes. NULL: memory is out. */
+void *rocl_groups_new(const rocl_strings *keys, size_t key_size, size_t group_size, size_t *count);
+
+/* What rows are sorted by. */
+typedef struct rocl_sort_values {
+    int64_t total, max;
+    uint64_t calls;
+    double average;
+} rocl_sort_values;
+
+/* As for qsort, the largest first; 0 for ROCL_BY_NAME, and where they are equal. */
+int rocl_compare_values(rocl_sort_by by, const rocl_sort_values *a, const rocl_sort_values *b);
+
+static inline int rocl_number_order(int64_t a, int64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* ---- tables of rows (rows.c) ----------------------------------------------------------------- */
+
+typedef struct rocl_report_rows rocl_report_rows;
+
+/* Makes a cell of a field of a row. */
+typedef rocl_datum rocl_field_fn(const rocl_report_rows *r, const void *field);
+
+/* When a table has a column: if all of these hold. */
+enum {
+    ROCL_ALWAYS = 0,
+    ROCL_IF_RANK = 1 << 0, /* --by-rank, and so on */
+    ROCL_IF_AGENT = 1 << 1,
+    ROCL_IF_STREAM = 1 << 2,
+    ROCL_IF_DIMS = 1 << 3,
+    ROCL_IF_FULL = 1 << 4,     /* not in brief */
+    ROCL_IF_PICTURES = 1 << 5, /* for people */
+    ROCL_IF_OWN = 1 << 6,      /* the report says whether (rocl_begin_table) */
+    ROCL_IF_OWN_2 = 1 << 7,
+    ROCL_CONDITIONS = (1 << 8) - 1,
+    /* What the last row, for all that --top cuts off, has in the column; else it has nothing: */
+    ROCL_IN_REST = 1 << 8, /* a value, of the sum of those rows */
+    ROCL_OTHERS = 1 << 9,  /* "(N others)" */
+};
+
+typedef struct rocl_column {
+    const char *key, *title;
+    rocl_unit unit;
+    uint32_t when;       /* of the above */
+    rocl_field_fn *cell; /* this ... */
+    size_t at;           /* ... of the field there in the row */
+} rocl_column;
+
+/* The last two members of a column, by the type of a field of a row's struct. */
+#define ROCL_CELL(row, field)                                                                      \
+    _Generic(((row *)0)->field,                                                                    \
+        int64_t: rocl_field_int,                                                                    \
+        uint64_t: rocl_field_int,                                                                   \
+        double: rocl_field_real,                                                                    \
+        uint32_t: rocl_field_text,                                                                  \
+        int32_t: rocl_field_id,                                                                     \
+        const char *: rocl_field_string,                                                            \
+        const rocl_gpu *: rocl_field_gpu,                                                           \
+        rocl_agent_key: rocl_field_agent),                                                          \
+        offsetof(row, field)
+/* The same with a function of one's own. */
+#define ROCL_CELL_BY(fn, row, field) (fn), offsetof(row, field)
+
+#define ROCL_COLUMNS(c) (c), sizeof(c) / sizeof *(c)
+
+/* A table that a report may have; static. */
+typedef struct rocl_table_def {
+    const rocl_report_def *report;
+    const char *key, *title;
+    const rocl_column *columns;
+    size_t column_count; /* 64 at most */
+} rocl_table_def;
+
+/* A table while rows are put into it. */
+struct rocl_report_rows {
+    const rocl_collector *c;
+    rocl_tables *out;
+    rocl_table *table; /* NULL: memory is out */
+    const rocl_table_def *def;
+    uint64_t shown; /* by column */
+};
+
+/* A new table. conditions: of ROCL_IF_OWN those that hold; the others follow from the options. */
+rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
+                                  const rocl_table_def *def, uint32_t conditions);
+/* row: of the struct that the columns are of. */
+void rocl_add_row(const rocl_report_rows *r, const void *row);
+/* The row of what is cut off: `sum` of n rows. */
+void rocl_add_rest(const rocl_report_rows *r, const void *sum, size_t n);
+/* The first rows of an array, as many as --top allows; the others are added up by `add`, from the
+ * first of them on, for the rest row. */
+void rocl_add_top_rows(const rocl_report_rows *r, const void *rows, size_t n, size_t size,
+                       void (*add)(void *sum, const void *row));
+/* How many of n rows --top leaves. */
+size_t rocl_rows_shown(const rocl_stats_options *o, size_t n);
+/* The line above the table; printf's. Called after rocl_begin_table. */
+void rocl_set_note(const rocl_report_rows *r, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- cells ---- */
+
+rocl_field_fn rocl_field_int;          /* int64_t, uint64_t */
+rocl_field_fn rocl_field_known;        /* int64_t: none if negative */
+rocl_field_fn rocl_field_id;           /* int32_t: none if negative */
+rocl_field_fn rocl_field_real;         /* double: none if it is not finite */
+rocl_field_fn rocl_field_number;       /* double: an integer where it is one */
+rocl_field_fn rocl_field_text;         /* uint32_t: a text of the trace */
+rocl_field_fn rocl_field_text_or_none; /* uint32_t: none if it is 0 or ROCL_NONE */
+rocl_field_fn rocl_field_string;       /* const char *: none if it is NULL */
+rocl_field_fn rocl_field_gpu;   /* const rocl_gpu *: "GPU 0 on HOST" where there are several */
+rocl_field_fn rocl_field_agent; /* rocl_agent_key */
+rocl_field_fn rocl_field_average, rocl_field_stddev, rocl_field_rsd; /* rocl_distribution */
+
+/* In percent; not a number where the whole is nothing. */
+static inline double rocl_share(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : __builtin_nan("");
+}
+
+/* Not a number of none. */
+static inline double rocl_mean(int64_t total, uint64_t count)
+{
+    return count ? (double)total / (double)count : __builtin_nan("");
+}
+
+/* An agent, the same in all processes of a machine; compared and interned as bytes: no holes. */
+typedef struct rocl_agent_key {
+    uint32_t machine, type; /* ROCL_NONE: no agent is known */
+    int64_t id;             /* index that the driver gave it, or the agent's id */
+    int64_t rank;           /* -1: of any */
+} rocl_agent_key;
+
+rocl_agent_key rocl_agent_key_of(const rocl_capture *c, uint32_t agent, int32_t rank);
+int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b);
+/* By their bytes, never by ids: those depend on -j. */
+int rocl_compare_texts(const rocl_trace *t, uint32_t a, uint32_t b);
+
+/* ---- reports (in the file of each) ----------------------------------------------------------- */
+
+struct rocl_report_def {
+    const char *name;                    /* "kernels", as users type it */
+    const char *tab;                     /* the id of its tab on a page */
+    const char *title;                   /* of the tab */
+    const char *help;                    /* what it is about */
+    const rocl_table_def *const *tables; /* all that it may have, NULL at the end */
+};
+
+extern const rocl_report_def rocl_markers_report, rocl_utilisation_report;
+
+extern const rocl_report_def *const rocl_report_defs[ROCL_REPORTS]; /* stats.c */
+
+extern const rocl_collector_def rocl_calls_collector, rocl_summary_collector, rocl_busy_collector,
+    rocl_lane_gaps_collector, rocl_utilisation_collector, rocl_histogram_collector,
+    rocl_launch_collector, rocl_markers_collector, rocl_ranks_collector, rocl_memory_collector,
+    rocl_counter_collector, rocl_streams_collector;
+
+#endif
