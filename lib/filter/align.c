@@ -1,5 +1,6 @@
 /* --align start, and --align marker: the first event, or the marker of every process, as a worker
- * brings them; what is earliest on a machine counts. */
+ * brings them; what is earliest on a machine counts. --align offsets: a file with a line "HOST
+ * OFFSET" for every machine. */
 #include "filter/align.h"
 
 #include <inttypes.h>
@@ -7,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lines.h"
 #include "filter/stages.h"
 
-#define OPTION "--align marker"
+#define OPTION     "--align marker"
+#define SIZE_LIMIT ((size_t)16 << 20) /* of a file of offsets */
 
 struct rocl_aligner {
     rocl_trace *trace;
@@ -21,15 +24,6 @@ struct rocl_aligner {
 };
 
 /* ---- making ---- */
-
-static rocl_status make_firsts(rocl_aligner *a, rocl_error *err)
-{
-    size_t n = a->trace->machine_count;
-    a->firsts = calloc(n + 1, sizeof *a->firsts);
-    for (size_t i = 0; a->firsts && i < n; i++)
-        a->firsts[i] = INT64_MAX;
-    return a->firsts ? ROCL_OK : rocl_fail_memory(err);
-}
 
 static rocl_status make_markers(rocl_aligner *a, rocl_error *err)
 {
@@ -62,7 +56,10 @@ rocl_status rocl_aligner_new(rocl_aligner **aligner, rocl_trace *t, rocl_error *
         return rocl_fail_memory(err);
     a->trace = t;
     pthread_mutex_init(&a->lock, NULL);
-    rocl_status st = make_firsts(a, err);
+    a->firsts = calloc(t->machine_count + 1, sizeof *a->firsts);
+    for (size_t i = 0; a->firsts && i < t->machine_count; i++)
+        a->firsts[i] = INT64_MAX;
+    rocl_status st = a->firsts ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK && marker)
         st = make_markers(a, err);
     if (st != ROCL_OK)
@@ -99,24 +96,10 @@ uint32_t rocl_aligner_kinds(const rocl_aligner *a)
     }
 }
 
-static void see_first(rocl_aligner *a, uint32_t machine, int64_t first)
+static void note_first(rocl_aligner *a, uint32_t machine, int64_t first)
 {
     if (first < a->firsts[machine])
         a->firsts[machine] = first;
-}
-
-static rocl_status see_start(rocl_aligner *a, const rocl_batch *b)
-{
-    size_t size = rocl_kind_size(b->kind);
-    int64_t first = INT64_MAX;
-    for (size_t i = 0; i < b->count; i++) {
-        const rocl_event *e = rocl_event_at(b, size, i);
-        first = e->start < first ? e->start : first;
-    }
-    pthread_mutex_lock(&a->lock);
-    see_first(a, b->capture->machine, first);
-    pthread_mutex_unlock(&a->lock);
-    return ROCL_OK;
 }
 
 /* Few have the name that is looked for. */
@@ -142,14 +125,22 @@ rocl_status rocl_aligner_see(rocl_aligner *a, const rocl_batch *b, rocl_error *e
 {
     size_t size = rocl_kind_size(b->kind);
     bool ok = true;
-    if (!a->markers)
-        return see_start(a, b);
-    for (size_t i = 0; i < b->count; i++)
-        ok &= see_marker(a, b, rocl_event_at(b, size, i));
+    int64_t first = INT64_MAX;
+    for (size_t i = 0; i < b->count; i++) {
+        const rocl_event *e = rocl_event_at(b, size, i);
+        first = e->start < first ? e->start : first;
+        if (a->markers)
+            ok &= see_marker(a, b, e);
+    }
+    if (!a->markers) {
+        pthread_mutex_lock(&a->lock);
+        note_first(a, b->capture->machine, first);
+        pthread_mutex_unlock(&a->lock);
+    }
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* ---- what comes of them ---- */
+/* ---- offsets from the events ---- */
 
 static const rocl_marker *marker_of(const rocl_aligner *a, size_t capture, uint32_t process)
 {
@@ -157,7 +148,7 @@ static const rocl_marker *marker_of(const rocl_aligner *a, size_t capture, uint3
 }
 
 /* Which of the two meanings of NAME:N counts is decided for the whole trace. */
-static bool whole_name(const rocl_aligner *a)
+static bool means_whole_name(const rocl_aligner *a)
 {
     for (size_t i = 0; i < a->marker_count; i++)
         if (a->markers[i].whole.total)
@@ -165,16 +156,16 @@ static bool whole_name(const rocl_aligner *a)
     return false;
 }
 
-static void see_found(rocl_aligner *a)
+static void note_markers(rocl_aligner *a)
 {
-    bool whole = whole_name(a);
+    bool whole = means_whole_name(a);
     for (size_t i = 0; i < a->trace->capture_count; i++) {
         const rocl_capture *c = &a->trace->captures[i]->pub;
         for (uint32_t p = 0; p <= c->process_count; p++) {
             const rocl_marker *m = marker_of(a, i, p);
             const rocl_occurrence *o = rocl_marker_seen(m);
             if (o && (!whole || m->whole.total))
-                see_first(a, c->machine, o->start);
+                note_first(a, c->machine, o->start);
         }
     }
 }
@@ -192,11 +183,11 @@ static uint64_t most_occurrences(const rocl_aligner *a, uint32_t machine)
     return most;
 }
 
-static rocl_status no_marker(const rocl_aligner *a, uint32_t machine, rocl_error *err)
+static rocl_status fail_no_marker(const rocl_aligner *a, uint32_t machine, rocl_error *err)
 {
     const char *name = rocl_machine_name(a->trace, machine), *text = a->trace->opt.align_with;
     uint64_t most = most_occurrences(a, machine);
-    if (!most || whole_name(a))
+    if (!most || means_whole_name(a))
         return rocl_fail(err, ROCL_USAGE, OPTION ": \"%.100s\": no such marker on the node %s",
                          text, name);
     return rocl_fail(err, ROCL_USAGE,
@@ -205,17 +196,140 @@ static rocl_status no_marker(const rocl_aligner *a, uint32_t machine, rocl_error
                      text, name, most);
 }
 
+/* ---- offsets from a file ---- */
+
+typedef struct reader {
+    const rocl_trace *trace;
+    const char *path;
+    unsigned long line;
+    int64_t *offsets;
+    unsigned long *given; /* by machine: the line that gave it, 0: none yet */
+} reader;
+
+static rocl_status fail_at(const reader *r, rocl_error *err, const char *what, const char *text,
+                           size_t n)
+{
+    return rocl_fail(err, ROCL_INPUT, "%s:%lu: \"%.*s\": %s", r->path, r->line,
+                     (int)(n < 100 ? n : 100), text, what);
+}
+
+static bool is_text(const rocl_trace *t, uint32_t text, const char *s, size_t n)
+{
+    size_t len;
+    const char *p = rocl_text(t, text, &len);
+    return text && len == n && !memcmp(p, s, n);
+}
+
+static bool is_named(const rocl_trace *t, const rocl_machine *m, const char *s, size_t n)
+{
+    if (!m->hostname && !m->machine_id)
+        return n == 1 && *s == '-';
+    return is_text(t, m->hostname, s, n) || is_text(t, m->machine_id, s, n);
+}
+
+/* A file may be about more machines than the trace has. */
+static rocl_status set_offset(reader *r, const char *name, size_t n, int64_t offset,
+                              rocl_error *err)
+{
+    const rocl_trace *t = r->trace;
+    bool found = false;
+    for (size_t m = 0; m < t->machine_count; m++) {
+        if (!is_named(t, &t->machines[m], name, n))
+            continue;
+        if (found)
+            return fail_at(r, err, "several nodes have this name: use their machine ids", name, n);
+        if (r->given[m])
+            return rocl_fail(err, ROCL_INPUT, "%s:%lu: \"%.*s\": line %lu has it already", r->path,
+                             r->line, (int)(n < 100 ? n : 100), name, r->given[m]);
+        found = true;
+        r->given[m] = r->line;
+        r->offsets[m] = offset;
+    }
+    return ROCL_OK;
+}
+
+/* Text without blanks around it, NUL-terminated in place. */
+static char *strip_blanks(char *s, char *end)
+{
+    while (end > s && strchr(" \t\r", end[-1]))
+        end--;
+    *end = '\0';
+    return s + strspn(s, " \t");
+}
+
+static rocl_status read_line(reader *r, char *line, char *end, rocl_error *err)
+{
+    int64_t offset;
+    r->line++;
+    if (memchr(line, '\0', (size_t)(end - line)))
+        return rocl_fail(err, ROCL_INPUT, "%s:%lu: no text", r->path, r->line);
+    char *comment = memchr(line, '#', (size_t)(end - line));
+    line = strip_blanks(line, comment ? comment : end);
+    if (!*line)
+        return ROCL_OK;
+    size_t name = strcspn(line, " \t");
+    const char *value = line + name + strspn(line + name, " \t");
+    if (!*value)
+        return fail_at(r, err, "a line is a host or machine id and its offset", line, name);
+    if (!rocl_offset_parse(&offset, value))
+        return fail_at(
+            r, err,
+            "an offset is N (ns) or N with one of ns, us, ms, s, min, h, d; it may have a sign",
+            value, strlen(value));
+    return set_offset(r, line, name, offset, err);
+}
+
+static rocl_status read_file(const char *path, rocl_buf *text, rocl_error *err)
+{
+    rocl_lines *lines = NULL;
+    uint64_t read;
+    rocl_status st = rocl_lines_open(&lines, path, err);
+    for (size_t before = 1; st == ROCL_OK && text->len != before;) {
+        before = text->len;
+        st = rocl_lines_next(lines, text, &read, err);
+        if (st == ROCL_OK && text->len > SIZE_LIMIT)
+            st = rocl_fail(err, ROCL_INPUT, "%s: too large for a file of offsets", path);
+    }
+    rocl_lines_close(lines);
+    rocl_buf_byte(text, 0);
+    return st == ROCL_OK && text->failed ? rocl_fail_memory(err) : st;
+}
+
+/* What the file says of every machine of the trace, ns. ROCL_INPUT "FILE:LINE: ..." */
+static rocl_status read_offsets(const rocl_trace *t, const char *path, int64_t *offsets,
+                                rocl_error *err)
+{
+    rocl_buf text = {0};
+    reader r = {.trace = t, .path = path, .offsets = offsets};
+    r.given = calloc(t->machine_count + 1, sizeof *r.given);
+    rocl_status st = r.given ? read_file(path, &text, err) : rocl_fail_memory(err);
+    char *at = (char *)text.data, *end = st == ROCL_OK ? at + text.len - 1 : at;
+    while (at < end && st == ROCL_OK) {
+        char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        st = read_line(&r, at, stop, err);
+        at = stop + 1;
+    }
+    for (uint32_t m = 0; m < t->machine_count && st == ROCL_OK; m++)
+        if (!r.given[m])
+            st = rocl_fail(err, ROCL_INPUT, "%s: no line for the node %s", path,
+                           rocl_machine_name(t, m));
+    rocl_buf_free(&text);
+    free(r.given);
+    return st;
+}
+
 rocl_status rocl_aligner_offsets(rocl_aligner *a, int64_t *offsets, rocl_error *err)
 {
     const rocl_trace *t = a->trace;
     int64_t reference = INT64_MAX;
     if (t->opt.align == ROCL_ALIGN_OFFSETS)
-        return rocl_offsets_read(t, t->opt.align_with, offsets, err);
+        return read_offsets(t, t->opt.align_with, offsets, err);
     if (a->markers)
-        see_found(a);
+        note_markers(a);
     for (uint32_t m = 0; m < t->machine_count; m++) {
         if (a->markers && a->firsts[m] == INT64_MAX)
-            return no_marker(a, m, err);
+            return fail_no_marker(a, m, err);
         /* A node without events has nothing to align, and none to align others to. */
         if (reference == INT64_MAX)
             reference = a->firsts[m];

@@ -1,3 +1,4 @@
+/* The filter of a trace: its stages made from the options, and batches run through them. */
 #include "filter/filter.h"
 
 #include <stdlib.h>
@@ -27,7 +28,7 @@ struct rocl_filter {
     unsigned worker_count;
 };
 
-/* ---- making ---------------------------------------------------------------------------------- */
+/* ---- making ---- */
 
 static bool filters_anything(const rocl_options *o)
 {
@@ -49,12 +50,6 @@ static rocl_status make_workers(rocl_filter *f, rocl_error *err)
     return f->workers ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* Every worker compiles patterns when it first needs them; here it is done to find their faults. */
-static rocl_status compile_names(rocl_filter *f, worker_state *w, rocl_error *err)
-{
-    return rocl_names_used(&f->names) ? rocl_names_compile(&f->names, &w->names, err) : ROCL_OK;
-}
-
 static rocl_status make_stages(rocl_filter *f, rocl_error *err)
 {
     rocl_trace *t = f->trace;
@@ -64,8 +59,9 @@ static rocl_status make_stages(rocl_filter *f, rocl_error *err)
         st = rocl_duration_parse(&f->min_duration, "--min-duration", t->opt.min_duration, err);
     if (st == ROCL_OK)
         st = rocl_kinds_new(&f->kinds, t, err);
+    /* Every worker compiles the patterns when it first needs them; here it finds their faults. */
     if (st == ROCL_OK)
-        st = compile_names(f, f->workers[0], err);
+        st = rocl_names_compile(&f->names, &f->workers[0]->names, err);
     if (st == ROCL_OK)
         st = rocl_window_new(&f->window, t, err);
     if (st == ROCL_OK)
@@ -86,12 +82,11 @@ rocl_status rocl_filter_new(rocl_filter **filter, rocl_trace *t, rocl_error *err
     bool wait = rocl_filter_needs_bounds(f) || rocl_filter_needs_markers(f);
     if (st == ROCL_OK && !wait)
         st = rocl_filter_resolve(f, err);
-    if (st != ROCL_OK) {
+    if (st == ROCL_OK)
+        *filter = f;
+    else
         rocl_filter_free(f);
-        return st;
-    }
-    *filter = f;
-    return ROCL_OK;
+    return st;
 }
 
 void rocl_filter_free(rocl_filter *f)
@@ -99,7 +94,7 @@ void rocl_filter_free(rocl_filter *f)
     if (!f)
         return;
     for (unsigned i = 0; i < f->worker_count; i++) {
-        rocl_map_free(&f->workers[i]->kinds.verdicts);
+        rocl_map_free(&f->workers[i]->kinds.lists);
         rocl_name_cache_free(&f->workers[i]->names);
         free(f->workers[i]->keep);
         free(f->workers[i]);
@@ -111,7 +106,7 @@ void rocl_filter_free(rocl_filter *f)
     free(f);
 }
 
-/* ---- before the events ----------------------------------------------------------------------- */
+/* ---- before the events ---- */
 
 bool rocl_filter_needs_bounds(const rocl_filter *f)
 {
@@ -169,32 +164,20 @@ bool rocl_filter_takes_capture(const rocl_filter *f, const rocl_capture *c)
     return !f || !f->who.captures || f->who.captures[c->index].any;
 }
 
-/* ---- the events ------------------------------------------------------------------------------ */
+/* ---- the events ---- */
 
-static rocl_status make_room(worker_state *w, size_t count, rocl_error *err)
+/* Clears keep[i] of events shorter than min. Points have no duration to test and pass; counter
+ * values carry the times of their dispatch and share its fate. */
+static void test_duration(int64_t min, const rocl_batch *b, uint8_t *keep)
 {
-    if (!ROCL_GROW(w->keep, w->cap, count))
-        return rocl_fail_memory(err);
-    memset(w->keep, 1, count);
-    return ROCL_OK;
-}
-
-/* Durations are judged before clipping: a long event of which the window shows a bit is long. */
-static rocl_status judge(rocl_filter *f, worker_state *w, const rocl_batch *b, rocl_error *err)
-{
-    rocl_status st = rocl_kinds_judge(&f->kinds, &w->kinds, f->trace, b, w->keep, err);
-    if (st != ROCL_OK)
-        return st;
-    if (f->window.used)
-        rocl_window_judge(&f->window, b, w->keep);
-    if (f->min_duration > 0)
-        rocl_duration_judge(f->min_duration, b, w->keep);
-    rocl_who_judge(&f->who, b, w->keep);
-    if (rocl_names_used(&f->names))
-        st = rocl_names_judge(&f->names, &w->names, f->trace, b, w->keep, err);
-    if (st == ROCL_OK && f->window.used && f->window.mode == ROCL_WINDOW_CLIP)
-        rocl_window_clip(&f->window, b, w->keep);
-    return st;
+    size_t size = rocl_kind_size(b->kind);
+    if (rocl_kind_in(b->kind, ROCL_POINT_KINDS))
+        return;
+    for (size_t i = 0; i < b->count; i++) {
+        const rocl_event *e = rocl_event_at(b, size, i);
+        /* Unsigned: the times of a hostile file may be further apart than int64. */
+        keep[i] &= (uint64_t)e->end - (uint64_t)e->start >= (uint64_t)min;
+    }
 }
 
 static size_t run_end(const uint8_t *keep, size_t at, size_t count, uint8_t value)
@@ -204,7 +187,7 @@ static size_t run_end(const uint8_t *keep, size_t at, size_t count, uint8_t valu
 }
 
 /* Moves runs of records that stay, not single ones; the first run does not move at all. */
-static void compact(rocl_batch *b, const uint8_t *keep)
+static void compact_batch(rocl_batch *b, const uint8_t *keep)
 {
     size_t size = rocl_kind_size(b->kind), count = b->count;
     size_t out = run_end(keep, 0, count, 1);
@@ -219,7 +202,7 @@ static void compact(rocl_batch *b, const uint8_t *keep)
     b->count = out;
 }
 
-static rocl_status not_ready(const rocl_filter *f, rocl_error *err)
+static rocl_status fail_not_ready(const rocl_filter *f, rocl_error *err)
 {
     rocl_status st = rocl_window_check(&f->window, err);
     if (st != ROCL_OK)
@@ -227,45 +210,54 @@ static rocl_status not_ready(const rocl_filter *f, rocl_error *err)
     return rocl_fail(err, ROCL_INTERNAL, "the filter was used before its time window was known");
 }
 
-rocl_status rocl_filter_apply_who(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err)
+/* who_only: the kinds, processes and agents, neither time nor name nor duration. Durations are
+ * tested before clipping: a long event of which the window shows a bit is long. */
+static rocl_status apply_stages(rocl_filter *f, unsigned worker, rocl_batch *b, bool who_only,
+                                rocl_error *err)
 {
-    if (!f || !b->count)
-        return ROCL_OK;
     if (worker >= f->worker_count)
-        return not_ready(f, err);
+        return fail_not_ready(f, err);
     worker_state *w = f->workers[worker];
-    rocl_status st = make_room(w, b->count, err);
-    if (st == ROCL_OK)
-        st = rocl_kinds_judge(&f->kinds, &w->kinds, f->trace, b, w->keep, err);
+    if (!ROCL_GROW(w->keep, w->cap, b->count))
+        return rocl_fail_memory(err);
+    memset(w->keep, 1, b->count);
+    rocl_status st = rocl_kinds_test(&f->kinds, &w->kinds, f->trace, b, w->keep, err);
     if (st != ROCL_OK)
         return st;
-    rocl_who_judge(&f->who, b, w->keep);
-    compact(b, w->keep);
+    rocl_who_test(&f->who, b, w->keep);
+    if (!who_only && f->window.used)
+        rocl_window_test(&f->window, b, w->keep);
+    if (!who_only && f->min_duration > 0)
+        test_duration(f->min_duration, b, w->keep);
+    if (!who_only)
+        st = rocl_names_test(&f->names, &w->names, f->trace, b, w->keep, err);
+    if (st != ROCL_OK)
+        return st;
+    if (!who_only && f->window.used && f->window.mode == ROCL_WINDOW_CLIP)
+        rocl_window_clip(&f->window, b, w->keep);
+    compact_batch(b, w->keep);
     return ROCL_OK;
-}
-
-void rocl_filter_window(const rocl_filter *f, int64_t *from, int64_t *to)
-{
-    bool used = f && f->window.used;
-    *from = used ? f->window.from : INT64_MIN;
-    *to = used ? f->window.to : INT64_MAX;
 }
 
 rocl_status rocl_filter_apply(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     if (!f || !b->count)
         return ROCL_OK;
-    if (!f->resolved || worker >= f->worker_count)
-        return not_ready(f, err);
-    worker_state *w = f->workers[worker];
-    rocl_status st = compile_names(f, w, err);
-    if (st == ROCL_OK)
-        st = make_room(w, b->count, err);
-    if (st == ROCL_OK)
-        st = judge(f, w, b, err);
-    if (st == ROCL_OK)
-        compact(b, w->keep);
-    return st;
+    return f->resolved ? apply_stages(f, worker, b, false, err) : fail_not_ready(f, err);
+}
+
+rocl_status rocl_filter_apply_who(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    return f && b->count ? apply_stages(f, worker, b, true, err) : ROCL_OK;
+}
+
+/* ---- the window, and what to report afterwards ---- */
+
+void rocl_filter_window(const rocl_filter *f, int64_t *from, int64_t *to)
+{
+    bool used = rocl_filter_has_window(f);
+    *from = used ? f->window.from : INT64_MIN;
+    *to = used ? f->window.to : INT64_MAX;
 }
 
 bool rocl_filter_has_window(const rocl_filter *f)

@@ -39,7 +39,7 @@ bool rocl_filter_takes_capture(const rocl_filter *f, const rocl_capture *c);
  * Concurrent; the per-worker caches need worker in [0, opt.jobs). */
 rocl_status rocl_filter_apply(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err);
 
-/* The same judging only who and of what kind, neither time nor name nor duration. */
+/* The same testing only who and of what kind, neither time nor name nor duration. */
 rocl_status rocl_filter_apply_who(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err);
 
 /* The time window, INT64_MIN to INT64_MAX without one. Once resolved. */

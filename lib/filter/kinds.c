@@ -1,53 +1,44 @@
-#include "filter/stages.h"
-
+/* --include and --exclude. A word of theirs is a kind of event, or else the beginning of a category
+ * up to an underscore: "hip" is HIP_RUNTIME_API_EXT and all other HIP_*, "hip_runtime_api" too.
+ * Case and '-' for '_' do not matter, nor does the ROCM_ that other writers begin their categories
+ * with.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/array.h"
+#include "filter/stages.h"
 
-/* A word of --include or --exclude is a kind of event, or else the beginning of a category up to an
- * underscore: "hip" is HIP_RUNTIME_API_EXT and all other HIP_*, "hip_runtime_api" too. Case and
- * '-' for '_' do not matter, nor does the ROCM_ that other writers begin their categories with. */
-
-/* Verdicts on a category. */
+/* Which lists a category is in. */
 enum { INCLUDED = 1, EXCLUDED = 2 };
 
-#define HOST_KINDS                                                                                 \
-    (ROCL_ALL_KINDS & ~(ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_ALLOC) |     \
-                        ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) |     \
-                        ROCL_BIT(ROCL_BARRIER)))
+/* ---- words ---- */
 
 /* Other words for kinds than rocl_kind_name() and its plural. */
 static const struct {
     const char *word;
-    uint32_t kinds;
-    const char *category;
+    rocl_kind kind;
 } aliases[] = {
-    /* ROCTx marks are instants, and pausing the profiler is a region: both are MARKER_*. */
-    {"marker", ROCL_BIT(ROCL_MARKER), "marker"},
-    {"roctx", ROCL_BIT(ROCL_MARKER), "marker"},
-    {"api", ROCL_BIT(ROCL_REGION), NULL},
-    {"mark", ROCL_BIT(ROCL_INSTANT), NULL},
-    {"dispatch", ROCL_BIT(ROCL_DISPATCH), NULL},
-    {"dispatches", ROCL_BIT(ROCL_DISPATCH), NULL},
-    {"kernel_dispatch", ROCL_BIT(ROCL_DISPATCH), NULL},
-    {"copies", ROCL_BIT(ROCL_COPY), NULL},
-    {"memcpy", ROCL_BIT(ROCL_COPY), NULL},
-    {"memory_copy", ROCL_BIT(ROCL_COPY), NULL},
-    {"allocation", ROCL_BIT(ROCL_ALLOC), NULL},
-    {"memory_allocation", ROCL_BIT(ROCL_ALLOC), NULL},
-    {"scratch_memory", ROCL_BIT(ROCL_SCRATCH), NULL},
-    {"pmc", ROCL_BIT(ROCL_COUNTER), NULL},
-    {"graph_launch", ROCL_BIT(ROCL_GRAPH), NULL},
+    {"roctx", ROCL_MARKER},
+    {"api", ROCL_REGION},
+    {"mark", ROCL_INSTANT},
+    {"dispatch", ROCL_DISPATCH},
+    {"dispatches", ROCL_DISPATCH},
+    {"kernel_dispatch", ROCL_DISPATCH},
+    {"copies", ROCL_COPY},
+    {"memcpy", ROCL_COPY},
+    {"memory_copy", ROCL_COPY},
+    {"allocation", ROCL_ALLOC},
+    {"memory_allocation", ROCL_ALLOC},
+    {"scratch_memory", ROCL_SCRATCH},
+    {"pmc", ROCL_COUNTER},
+    {"graph_launch", ROCL_GRAPH},
 };
 
-/* Categories that only host calls have. With these the tables of GPU work need not be read. */
-static const char *const host_groups[] = {"hip",       "hsa",     "rccl", "nccl", "marker",
-                                          "rocdecode", "rocjpeg", "ompt", "mpi"};
-
-/* The categories that profilers write, and more that --include knows without having met them. */
+/* The categories that profilers write; --include knows the groups of calls, too, without having met
+ * one of their categories. */
 static const char *const categories[] = {"hip_runtime_api",
                                          "hip_runtime_api_ext",
                                          "hip_compiler_api",
@@ -73,87 +64,92 @@ static const char *const categories[] = {"hip_runtime_api",
                                          "hip_stream",
                                          "kfd"};
 
-/* Kinds, other words for them, groups of categories, categories. */
+enum {
+    ALIASES = sizeof aliases / sizeof *aliases,
+    CATEGORIES = sizeof categories / sizeof *categories
+};
+
 const char *rocl_include_word(const void *ctx, size_t i)
 {
-    const size_t groups = sizeof host_groups / sizeof *host_groups;
-    const size_t names = sizeof aliases / sizeof *aliases;
-    const size_t rest = sizeof categories / sizeof *categories;
     (void)ctx;
     if (i < ROCL_KINDS)
         return rocl_kind_name((rocl_kind)i);
     i -= ROCL_KINDS;
-    if (i < names)
+    if (i < ALIASES)
         return aliases[i].word;
-    i -= names;
-    if (i < groups)
-        return host_groups[i];
-    i -= groups;
-    return i < rest ? categories[i] : NULL;
+    i -= ALIASES;
+    if (i < ROCL_CALL_GROUPS)
+        return rocl_call_groups[i].word;
+    i -= ROCL_CALL_GROUPS;
+    return i < CATEGORIES ? categories[i] : NULL;
 }
 
-static char fold(char c)
+static char fold_case(char c)
 {
     return c == '-' ? '_' : (char)tolower((unsigned char)c);
 }
 
 /* Does `text` begin with `word`, up to its end or an underscore? */
-static bool begins(const char *text, const char *word)
+static bool begins_with(const char *text, const char *word)
 {
-    for (; *word; text++, word++) {
-        if (fold(*text) != fold(*word))
+    for (; *word; text++, word++)
+        if (fold_case(*text) != fold_case(*word))
             return false;
-    }
     return !*text || *text == '_';
 }
 
 /* Is `text` the word, or its plural? */
-static bool means(const char *text, const char *word)
+static bool is_word(const char *text, const char *word)
 {
-    for (; *word && fold(*text) == fold(*word); text++)
+    for (; *word && fold_case(*text) == fold_case(*word); text++)
         word++;
-    return !*word && (!*text || (fold(*text) == 's' && !text[1]));
+    return !*word && (!*text || (fold_case(*text) == 's' && !text[1]));
 }
 
-/* ---- reading the options --------------------------------------------------------------------- */
-
-/* True when the word is the name of a kind. */
-static bool find_kind(rocl_kind_word *w, const char **category)
+static bool is_of_category(const char *category, const char *word)
 {
-    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
-        if (means(w->text, aliases[i].word)) {
-            w->kinds = aliases[i].kinds;
-            *category = aliases[i].category;
+    return begins_with(category, word) || begins_with(rocl_bare_category(category), word);
+}
+
+static bool find_kind(const char *word, rocl_kind *kind)
+{
+    for (size_t i = 0; i < ALIASES; i++)
+        if (is_word(word, aliases[i].word)) {
+            *kind = aliases[i].kind;
             return true;
         }
-    }
-    for (unsigned k = 0; k < ROCL_KINDS; k++) {
-        if (means(w->text, rocl_kind_name((rocl_kind)k))) {
-            w->kinds = ROCL_BIT(k);
+    for (unsigned k = 0; k < ROCL_KINDS; k++)
+        if (is_word(word, rocl_kind_name((rocl_kind)k))) {
+            *kind = (rocl_kind)k;
             return true;
         }
-    }
     return false;
-}
-
-static const char *without_rocm(const char *category)
-{
-    return strncasecmp(category, "rocm_", 5) == 0 ? category + 5 : category;
 }
 
 /* Is it the beginning of a category that somebody is known to write? */
-static bool is_known(const char *word)
+static bool is_known_category(const char *word)
 {
-    for (size_t i = 0; i < sizeof host_groups / sizeof *host_groups; i++)
-        if (begins(without_rocm(word), host_groups[i]) && strlen(word) <= strlen(host_groups[i]))
+    const char *bare = rocl_bare_category(word);
+    for (size_t i = 0; i < ROCL_CALL_GROUPS; i++)
+        if (!strcasecmp(word, rocl_call_groups[i].word))
             return true;
-    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
-        if (begins(categories[i], without_rocm(word)) || means(word, categories[i]))
+    for (size_t i = 0; i < CATEGORIES; i++)
+        if (begins_with(categories[i], bare) || is_word(word, categories[i]))
             return true;
     return false;
 }
 
-static rocl_status unknown_word(const rocl_kind_words *k, const char *word, rocl_error *err)
+/* Sources know their texts before their events: what no text begins with will not be met. */
+static bool is_in_trace(const rocl_trace *t, const char *word)
+{
+    size_t n = rocl_strings_count(t->strings);
+    for (uint32_t i = 1; i < n; i++)
+        if (is_of_category(rocl_str(t, i), word))
+            return true;
+    return false;
+}
+
+static rocl_status fail_unknown(const rocl_kind_words *k, const char *word, rocl_error *err)
 {
     const char *near = rocl_nearest_word(word, strlen(word), rocl_include_word, NULL);
     if (near)
@@ -167,17 +163,7 @@ static rocl_status unknown_word(const rocl_kind_words *k, const char *word, rocl
                      k->option, word);
 }
 
-/* Sources know their texts before their events; what none begins with will not be met. */
-static bool is_text_of(const rocl_trace *t, const char *word)
-{
-    size_t n = rocl_strings_count(t->strings);
-    for (uint32_t i = 1; i < n; i++) {
-        const char *text = rocl_str(t, i);
-        if (begins(text, word) || begins(without_rocm(text), word))
-            return true;
-    }
-    return false;
-}
+/* ---- reading the options ---- */
 
 static rocl_status add_word(rocl_kind_words *k, const rocl_trace *t, const char *text, size_t len,
                             rocl_error *err)
@@ -189,40 +175,20 @@ static rocl_status add_word(rocl_kind_words *k, const rocl_trace *t, const char 
     w->text = strndup(text, len);
     if (!w->text)
         return rocl_fail_memory(err);
-    const char *category = NULL;
-    if (!find_kind(w, &category)) {
-        category = w->text;
-        w->unknown = !is_known(w->text);
+    rocl_kind kind;
+    if (find_kind(w->text, &kind)) {
+        w->kinds = ROCL_BIT(kind);
+        /* ROCTx marks are instants, and pausing the profiler is a region: both are MARKER_*. */
+        w->category = kind == ROCL_MARKER ? "marker" : NULL;
+    } else {
+        w->category = w->text;
+        w->unknown = !is_known_category(w->text);
+        if (w->unknown && !is_in_trace(t, w->text))
+            return fail_unknown(k, w->text, err);
     }
-    if (w->unknown && !is_text_of(t, w->text))
-        return unknown_word(k, w->text, err);
-    if (category && !(w->category = strdup(category)))
-        return rocl_fail_memory(err);
     k->kinds |= w->kinds;
-    k->by_category |= category != NULL;
+    k->by_category |= w->category != NULL;
     return ROCL_OK;
-}
-
-static rocl_status add_words(rocl_kind_words *k, const rocl_trace *t, const char *text,
-                             rocl_error *err)
-{
-    size_t before = k->count;
-    for (const char *s = text; *s; s += *s == ',') {
-        s += strspn(s, " \t");
-        size_t len = strcspn(s, ","), trimmed = len;
-        while (trimmed && (s[trimmed - 1] == ' ' || s[trimmed - 1] == '\t'))
-            trimmed--;
-        rocl_status st = trimmed ? add_word(k, t, s, trimmed, err) : ROCL_OK;
-        if (st != ROCL_OK)
-            return st;
-        s += len;
-    }
-    if (k->count > before)
-        return ROCL_OK;
-    return rocl_fail(err, ROCL_USAGE,
-                     "%s: \"%.100s\": kinds of events (region, marker, kernel, copy, ...) or "
-                     "categories (hip, hsa, HIP_RUNTIME_API_EXT, ...) are allowed",
-                     k->option, text);
 }
 
 static rocl_status read_words(rocl_kind_words *k, const rocl_trace *t, const char *option,
@@ -230,29 +196,34 @@ static rocl_status read_words(rocl_kind_words *k, const rocl_trace *t, const cha
 {
     *k = (rocl_kind_words){.option = option};
     for (; list && *list; list++) {
-        rocl_status st = add_words(k, t, *list, err);
-        if (st != ROCL_OK)
-            return st;
+        size_t before = k->count;
+        for (const char *s = *list; *s; s += *s == ',') {
+            s += strspn(s, " \t");
+            size_t len = strcspn(s, ","), trimmed = len;
+            while (trimmed && (s[trimmed - 1] == ' ' || s[trimmed - 1] == '\t'))
+                trimmed--;
+            rocl_status st = trimmed ? add_word(k, t, s, trimmed, err) : ROCL_OK;
+            if (st != ROCL_OK)
+                return st;
+            s += len;
+        }
+        if (k->count == before)
+            return rocl_fail(err, ROCL_USAGE,
+                             "%s: \"%.100s\": kinds of events (region, marker, kernel, copy, ...) "
+                             "or categories (hip, hsa, HIP_RUNTIME_API_EXT, ...) are allowed",
+                             option, *list);
     }
     return ROCL_OK;
 }
 
-static uint32_t kinds_of_category(const char *category)
-{
-    for (size_t i = 0; i < sizeof host_groups / sizeof host_groups[0]; i++) {
-        if (begins(category, host_groups[i]))
-            return HOST_KINDS;
-    }
-    return ROCL_ALL_KINDS;
-}
-
+/* Categories of calls are those of some kinds: then the tables of the others need not be read. */
 static uint32_t possible_kinds(const rocl_kinds *k)
 {
     uint32_t kinds = k->include.count ? k->include.kinds : ROCL_ALL_KINDS;
-    for (size_t i = 0; i < k->include.count; i++) {
+    for (size_t i = 0; i < k->include.count; i++)
         if (k->include.words[i].category)
-            kinds |= kinds_of_category(k->include.words[i].category);
-    }
+            kinds |= rocl_call_group_of(k->include.words[i].category) ? (uint32_t)ROCL_CALL_KINDS
+                                                                      : ROCL_ALL_KINDS;
     return kinds & ~k->exclude.kinds;
 }
 
@@ -268,10 +239,8 @@ rocl_status rocl_kinds_new(rocl_kinds *k, const rocl_trace *t, rocl_error *err)
 
 static void free_words(rocl_kind_words *k)
 {
-    for (size_t i = 0; i < k->count; i++) {
+    for (size_t i = 0; i < k->count; i++)
         free(k->words[i].text);
-        free(k->words[i].category);
-    }
     free(k->words);
 }
 
@@ -281,66 +250,64 @@ void rocl_kinds_free(rocl_kinds *k)
     free_words(&k->exclude);
 }
 
-/* ---- judging --------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
-static void hit(rocl_kind_word *w)
+static void mark_hit(rocl_kind_word *w)
 {
     /* Looked at first: a store would take the cache line from the other workers every time. */
     if (!atomic_load_explicit(&w->hit, memory_order_relaxed))
         atomic_store_explicit(&w->hit, true, memory_order_relaxed);
 }
 
-static void hit_kind(rocl_kind_words *k, rocl_kind kind)
+static void mark_kind(rocl_kind_words *k, rocl_kind kind)
 {
-    for (size_t i = 0; i < k->count; i++) {
-        if (k->words[i].kinds & ROCL_BIT(kind))
-            hit(&k->words[i]);
-    }
+    for (size_t i = 0; i < k->count; i++)
+        if (rocl_kind_in(kind, k->words[i].kinds))
+            mark_hit(&k->words[i]);
 }
 
-static bool hit_category(rocl_kind_words *k, const char *category)
+/* Is a category meant by any of the words? Marks all that mean it. */
+static bool mark_category(rocl_kind_words *k, const char *category)
 {
-    const char *bare = without_rocm(category);
     bool any = false;
     for (size_t i = 0; i < k->count; i++) {
         rocl_kind_word *w = &k->words[i];
-        if (!w->category || (!begins(category, w->category) && !begins(bare, w->category)))
+        if (!w->category || !is_of_category(category, w->category))
             continue;
-        hit(w);
+        mark_hit(w);
         any = true;
     }
     return any;
 }
 
-static rocl_status verdict_on(rocl_kinds *k, rocl_kind_cache *cache, const rocl_trace *t,
-                              uint32_t category, uint32_t *verdict, rocl_error *err)
+static rocl_status look_up_category(rocl_kinds *k, rocl_kind_cache *cache, const rocl_trace *t,
+                                    uint32_t category, uint32_t *lists, rocl_error *err)
 {
     if (cache->any && cache->last == category) {
-        *verdict = cache->last_verdict;
+        *lists = cache->last_lists;
         return ROCL_OK;
     }
-    *verdict = rocl_map_get(&cache->verdicts, category, ROCL_NONE);
-    if (*verdict == ROCL_NONE) {
+    *lists = rocl_map_get(&cache->lists, category, ROCL_NONE);
+    if (*lists == ROCL_NONE) {
         const char *text = rocl_str(t, category);
-        *verdict = hit_category(&k->include, text) ? INCLUDED : 0;
-        *verdict |= hit_category(&k->exclude, text) ? EXCLUDED : 0;
-        if (!rocl_map_put(&cache->verdicts, category, *verdict))
+        *lists = mark_category(&k->include, text) ? INCLUDED : 0;
+        *lists |= mark_category(&k->exclude, text) ? EXCLUDED : 0;
+        if (!rocl_map_put(&cache->lists, category, *lists))
             return rocl_fail_memory(err);
     }
     cache->any = true;
     cache->last = category;
-    cache->last_verdict = *verdict;
+    cache->last_lists = *lists;
     return ROCL_OK;
 }
 
-rocl_status rocl_kinds_judge(rocl_kinds *k, rocl_kind_cache *cache, const rocl_trace *t,
-                             const rocl_batch *b, uint8_t *keep, rocl_error *err)
+rocl_status rocl_kinds_test(rocl_kinds *k, rocl_kind_cache *cache, const rocl_trace *t,
+                            const rocl_batch *b, uint8_t *keep, rocl_error *err)
 {
-    uint32_t bit = ROCL_BIT(b->kind);
-    bool included = !k->include.count || (k->include.kinds & bit);
-    hit_kind(&k->include, b->kind);
-    hit_kind(&k->exclude, b->kind);
-    if (k->exclude.kinds & bit) {
+    bool included = !k->include.count || rocl_kind_in(b->kind, k->include.kinds);
+    mark_kind(&k->include, b->kind);
+    mark_kind(&k->exclude, b->kind);
+    if (rocl_kind_in(b->kind, k->exclude.kinds)) {
         memset(keep, 0, b->count);
         return ROCL_OK;
     }
@@ -348,33 +315,29 @@ rocl_status rocl_kinds_judge(rocl_kinds *k, rocl_kind_cache *cache, const rocl_t
         return ROCL_OK;
     size_t size = rocl_kind_size(b->kind);
     for (size_t i = 0; i < b->count; i++) {
-        uint32_t verdict;
-        const rocl_event *e = rocl_event_at(b, size, i);
-        rocl_status st = verdict_on(k, cache, t, e->category, &verdict, err);
+        uint32_t lists, category = rocl_event_at(b, size, i)->category;
+        rocl_status st = look_up_category(k, cache, t, category, &lists, err);
         if (st != ROCL_OK)
             return st;
-        keep[i] &= (uint8_t)((included || (verdict & INCLUDED)) && !(verdict & EXCLUDED));
+        keep[i] &= (uint8_t)((included || (lists & INCLUDED)) && !(lists & EXCLUDED));
     }
     return ROCL_OK;
 }
 
-/* Was everything read that the word can mean? Categories are those of host calls. */
-static bool was_read(const rocl_kind_word *w, uint32_t kinds_read)
-{
-    const uint32_t calls = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT);
-    uint32_t kinds = w->kinds | (w->category ? calls : 0);
-    return (kinds & kinds_read) == kinds;
-}
+/* ---- afterwards ---- */
 
+/* Words that nothing was meant by, where everything was read that they can mean: categories are
+ * those of host calls. */
 static rocl_status report_words(const rocl_kind_words *k, const rocl_trace *t, uint32_t kinds_read,
                                 rocl_error *err)
 {
     for (size_t i = 0; i < k->count; i++) {
         const rocl_kind_word *w = &k->words[i];
-        if (!was_read(w, kinds_read) || atomic_load(&w->hit))
+        uint32_t kinds = w->kinds | (w->category ? (uint32_t)ROCL_HOST_KINDS : 0);
+        if ((kinds & ~kinds_read) || atomic_load(&w->hit))
             continue;
         if (w->unknown)
-            return unknown_word(k, w->text, err);
+            return fail_unknown(k, w->text, err);
         rocl_notice(t, "%s: \"%.100s\" matched nothing", k->option, w->text);
     }
     return ROCL_OK;

@@ -1,3 +1,8 @@
+/* The occurrence of a marker that an option means. Marker NAME alone: the window begins with the
+ * FIRST of that name and ends with the end of the LAST, so that "--start-marker step --end-marker
+ * step" is all steps. NAME:N is the N-th by start time over the whole trace (processes that --rank
+ * and --pid leave out do not count); equal start times count in the order of the captures, marks
+ * after ranges, then by row. A marker that is called NAME:N itself goes first. */
 #include "filter/stages.h"
 
 #include <inttypes.h>
@@ -6,15 +11,9 @@
 
 #include "base/array.h"
 
-/* Marker NAME alone: the window begins with the FIRST of that name and ends with the end of the
- * LAST, so that "--start-marker step --end-marker step" is all steps. NAME:N is the N-th by start
- * time over the whole trace (processes that --rank and --pid leave out do not count); equal start
- * times count in the order of the captures, marks after ranges, then by row. A marker that is
- * called NAME:N itself goes first. */
+/* ---- picking an occurrence ---- */
 
-/* ---- picking an occurrence ------------------------------------------------------------------- */
-
-static bool earlier(const rocl_occurrence *a, const rocl_occurrence *b)
+static bool is_earlier(const rocl_occurrence *a, const rocl_occurrence *b)
 {
     if (a->start != b->start)
         return a->start < b->start;
@@ -25,58 +24,46 @@ static bool earlier(const rocl_occurrence *a, const rocl_occurrence *b)
     return a->id < b->id;
 }
 
-static void swap(rocl_occurrence *a, rocl_occurrence *b)
+static void swap_occurrences(rocl_occurrence *a, rocl_occurrence *b)
 {
     rocl_occurrence t = *a;
     *a = *b;
     *b = t;
 }
 
-static void sift_up(rocl_occurrence *heap, size_t i)
-{
-    for (; i > 0 && earlier(&heap[(i - 1) / 2], &heap[i]); i = (i - 1) / 2)
-        swap(&heap[(i - 1) / 2], &heap[i]);
-}
-
-static void sift_down(rocl_occurrence *heap, size_t len)
-{
-    for (size_t i = 0, child; (child = 2 * i + 1) < len; i = child) {
-        if (child + 1 < len && earlier(&heap[child], &heap[child + 1]))
-            child++;
-        if (!earlier(&heap[i], &heap[child]))
-            return;
-        swap(&heap[i], &heap[child]);
-    }
-}
-
-static bool push(rocl_pick *p, const rocl_occurrence *o)
-{
-    if (!ROCL_GROW(p->heap, p->cap, p->len + 1))
-        return false;
-    p->heap[p->len] = *o;
-    sift_up(p->heap, p->len++);
-    return true;
-}
-
+/* A heap of the n first, the last of them on top. */
 static bool pick_see(rocl_pick *p, const rocl_occurrence *o)
 {
+    rocl_occurrence *heap = p->heap;
     p->total++;
-    if (p->len < p->n)
-        return push(p, o);
-    if (p->n && (p->last ? earlier(&p->heap[0], o) : earlier(o, &p->heap[0]))) {
-        p->heap[0] = *o;
-        sift_down(p->heap, p->len);
+    if (p->len < p->n) {
+        if (!ROCL_GROW(p->heap, p->cap, p->len + 1))
+            return false;
+        heap = p->heap;
+        heap[p->len] = *o;
+        for (size_t i = p->len++; i > 0 && is_earlier(&heap[(i - 1) / 2], &heap[i]);
+             i = (i - 1) / 2)
+            swap_occurrences(&heap[(i - 1) / 2], &heap[i]);
+    } else if (p->n && (p->last ? is_earlier(&heap[0], o) : is_earlier(o, &heap[0]))) {
+        heap[0] = *o;
+        for (size_t i = 0, child; (child = 2 * i + 1) < p->len; i = child) {
+            if (child + 1 < p->len && is_earlier(&heap[child], &heap[child + 1]))
+                child++;
+            if (!is_earlier(&heap[i], &heap[child]))
+                break;
+            swap_occurrences(&heap[i], &heap[child]);
+        }
     }
     return true;
 }
 
 /* NULL when there are fewer than n. */
-static const rocl_occurrence *pick_result(const rocl_pick *p)
+static const rocl_occurrence *pick_get(const rocl_pick *p)
 {
     return p->n && p->len == p->n ? &p->heap[0] : NULL;
 }
 
-/* ---- markers -------------------------------------------------------------------------------- */
+/* ---- markers ---- */
 
 static bool pick_init(rocl_pick *p, const rocl_trace *t, const char *name, size_t len, uint64_t n)
 {
@@ -92,7 +79,7 @@ static const char *find_number(const char *text, uint64_t *n)
     int64_t value;
     if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")])
         return NULL;
-    const char *end = rocl_take_number(colon + 1, &value);
+    const char *end = rocl_parse_number(colon + 1, &value);
     *n = end ? (uint64_t)value : UINT64_MAX; /* too large for a number is too large for a trace */
     return colon;
 }
@@ -119,31 +106,28 @@ rocl_status rocl_marker_new(rocl_marker *m, const rocl_trace *t, const char *opt
 
 const rocl_occurrence *rocl_marker_seen(const rocl_marker *m)
 {
-    const rocl_occurrence *o = pick_result(&m->whole);
-    return o ? o : pick_result(&m->numbered);
-}
-
-static rocl_status not_found(const rocl_marker *m, rocl_error *err)
-{
-    const rocl_pick *p = &m->numbered;
-    if (p->name == ROCL_NONE || p->total == 0)
-        return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": no such marker in the trace", m->option,
-                         m->text);
-    int len = (int)(strrchr(m->text, ':') - m->text);
-    if (p->n == 0)
-        return rocl_fail(err, ROCL_USAGE,
-                         "%s: \"%.100s\": occurrences count from 1; \"%.*s\" occurs %" PRIu64
-                         " times",
-                         m->option, m->text, len < 100 ? len : 100, m->text, p->total);
-    return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": the marker \"%.*s\" occurs %" PRIu64 " %s",
-                     m->option, m->text, len < 100 ? len : 100, m->text, p->total,
-                     p->total == 1 ? "time" : "times");
+    const rocl_occurrence *o = pick_get(&m->whole);
+    return o ? o : pick_get(&m->numbered);
 }
 
 rocl_status rocl_marker_find(const rocl_marker *m, const rocl_occurrence **found, rocl_error *err)
 {
+    const rocl_pick *p = &m->numbered;
     *found = rocl_marker_seen(m);
-    return *found ? ROCL_OK : not_found(m, err);
+    if (*found)
+        return ROCL_OK;
+    if (p->name == ROCL_NONE || p->total == 0)
+        return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": no such marker in the trace", m->option,
+                         m->text);
+    int len = (int)(strrchr(m->text, ':') - m->text);
+    len = len < 100 ? len : 100;
+    if (p->n == 0)
+        return rocl_fail(err, ROCL_USAGE,
+                         "%s: \"%.100s\": occurrences count from 1; \"%.*s\" occurs %" PRIu64
+                         " times",
+                         m->option, m->text, len, m->text, p->total);
+    return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": the marker \"%.*s\" occurs %" PRIu64 " %s",
+                     m->option, m->text, len, m->text, p->total, p->total == 1 ? "time" : "times");
 }
 
 bool rocl_marker_see(rocl_marker *m, uint32_t name, const rocl_occurrence *o)

@@ -1,10 +1,12 @@
+/* --name and --exclude-name: each name is matched once per worker. */
 #include "filter/stages.h"
 
 #include <stdlib.h>
 
 #include "base/array.h"
 
-/* A verdict takes two bits by text id; pages come into being when an id on them is met. */
+/* What came of a name takes two bits by text id; pages come into being when an id on them is met.
+ */
 #define PAGE_BITS  14
 #define PAGE_IDS   (1u << PAGE_BITS)
 #define PAGE_BYTES (PAGE_IDS / 4)
@@ -25,13 +27,12 @@ void rocl_names_new(rocl_names *n, const rocl_trace *t)
     n->exclude = t->opt.exclude_names;
     n->name_count = list_length(n->name);
     n->exclude_count = list_length(n->exclude);
-    atomic_init(&n->judged, false);
+    atomic_init(&n->tested, false);
     atomic_init(&n->hit, false);
 }
 
-/* ---- patterns -------------------------------------------------------------------------------- */
-
-static rocl_status compile(regex_t *re, const char *option, const char *pattern, rocl_error *err)
+static rocl_status compile_pattern(regex_t *re, const char *option, const char *pattern,
+                                   rocl_error *err)
 {
     char why[128];
     if (!*pattern)
@@ -49,18 +50,15 @@ static rocl_status compile(regex_t *re, const char *option, const char *pattern,
 rocl_status rocl_names_compile(const rocl_names *n, rocl_name_cache *cache, rocl_error *err)
 {
     size_t count = n->name_count + n->exclude_count;
-    if (!cache->regs)
-        cache->regs = calloc(count, sizeof *cache->regs);
-    if (!cache->regs)
+    if (count && !cache->regs && !(cache->regs = calloc(count, sizeof *cache->regs)))
         return rocl_fail_memory(err);
-    while (cache->count < count) {
+    for (; cache->count < count; cache->count++) {
         size_t i = cache->count;
         bool wanted = i < n->name_count;
-        rocl_status st = compile(&cache->regs[i], wanted ? "--name" : "--exclude-name",
-                                 wanted ? n->name[i] : n->exclude[i - n->name_count], err);
+        rocl_status st = compile_pattern(&cache->regs[i], wanted ? "--name" : "--exclude-name",
+                                         wanted ? n->name[i] : n->exclude[i - n->name_count], err);
         if (st != ROCL_OK)
             return st;
-        cache->count++;
     }
     return ROCL_OK;
 }
@@ -75,7 +73,7 @@ void rocl_name_cache_free(rocl_name_cache *cache)
     free(cache->pages);
 }
 
-static bool any_matches(const regex_t *regs, size_t count, const char *text, size_t len)
+static bool matches_any(const regex_t *regs, size_t count, const char *text, size_t len)
 {
     for (size_t i = 0; i < count; i++) {
 #ifdef REG_STARTEND
@@ -92,52 +90,45 @@ static bool any_matches(const regex_t *regs, size_t count, const char *text, siz
     return false;
 }
 
-static bool passes(rocl_names *n, const rocl_name_cache *cache, const rocl_trace *t, uint32_t id)
+static bool match_name(rocl_names *n, const rocl_name_cache *cache, const rocl_trace *t,
+                       uint32_t id)
 {
     size_t len;
     const char *text = rocl_strings_get(t->strings, id, &len);
-    bool wanted = !n->name_count || any_matches(cache->regs, n->name_count, text, len);
-    atomic_store_explicit(&n->judged, true, memory_order_relaxed);
+    bool wanted = !n->name_count || matches_any(cache->regs, n->name_count, text, len);
+    atomic_store_explicit(&n->tested, true, memory_order_relaxed);
     if (wanted)
         atomic_store_explicit(&n->hit, true, memory_order_relaxed);
-    return wanted && !any_matches(cache->regs + n->name_count, n->exclude_count, text, len);
+    return wanted && !matches_any(cache->regs + n->name_count, n->exclude_count, text, len);
 }
 
-/* ---- verdicts -------------------------------------------------------------------------------- */
-
-/* The byte that holds the verdict on the id; NULL when memory is out. */
-static uint8_t *verdict_byte(rocl_name_cache *cache, uint32_t id)
-{
-    size_t page = id >> PAGE_BITS;
-    if (!ROCL_GROW(cache->pages, cache->page_count, page + 1))
-        return NULL;
-    if (!cache->pages[page])
-        cache->pages[page] = calloc(1, PAGE_BYTES);
-    return cache->pages[page] ? &cache->pages[page][(id & (PAGE_IDS - 1)) / 4] : NULL;
-}
-
-rocl_status rocl_names_judge(rocl_names *n, rocl_name_cache *cache, const rocl_trace *t,
-                             const rocl_batch *b, uint8_t *keep, rocl_error *err)
+rocl_status rocl_names_test(rocl_names *n, rocl_name_cache *cache, const rocl_trace *t,
+                            const rocl_batch *b, uint8_t *keep, rocl_error *err)
 {
     size_t size = rocl_kind_size(b->kind);
-    for (size_t i = 0; i < b->count; i++) {
+    if (!n->name_count && !n->exclude_count)
+        return ROCL_OK;
+    rocl_status st = rocl_names_compile(n, cache, err);
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         if (!keep[i])
             continue;
         uint32_t id = rocl_event_at(b, size, i)->name;
         id = id == ROCL_NONE ? 0 : id; /* both are "" */
-        uint8_t *byte = verdict_byte(cache, id);
-        if (!byte)
+        size_t page = id >> PAGE_BITS;
+        if (!ROCL_GROW(cache->pages, cache->page_count, page + 1) ||
+            (!cache->pages[page] && !(cache->pages[page] = calloc(1, PAGE_BYTES))))
             return rocl_fail_memory(err);
+        uint8_t *byte = &cache->pages[page][(id & (PAGE_IDS - 1)) / 4];
         unsigned shift = 2 * (id % 4);
         if (((*byte >> shift) & 3) == UNKNOWN)
-            *byte |= (uint8_t)((passes(n, cache, t, id) ? PASSED : DROPPED) << shift);
+            *byte |= (uint8_t)((match_name(n, cache, t, id) ? PASSED : DROPPED) << shift);
         keep[i] = ((*byte >> shift) & 3) == PASSED;
     }
-    return ROCL_OK;
+    return st;
 }
 
 void rocl_names_report(const rocl_names *n, const rocl_trace *t)
 {
-    if (n->name_count && atomic_load(&n->judged) && !atomic_load(&n->hit))
+    if (n->name_count && atomic_load(&n->tested) && !atomic_load(&n->hit))
         rocl_notice(t, "--name: no event has such a name");
 }

@@ -1,5 +1,5 @@
-/* The stages of a filter, private to this folder. Each stage judges a whole batch: it clears
- * keep[i] of what does not pass and leaves the rest alone, so stages can be put in any order. */
+/* The stages of a filter, private to this folder. Each stage tests a whole batch: it clears keep[i]
+ * of what does not pass and leaves the rest alone, so stages can be put in any order. */
 #ifndef ROCL_FILTER_STAGES_H
 #define ROCL_FILTER_STAGES_H
 
@@ -13,7 +13,7 @@ static inline bool rocl_list_used(const char *const *list)
     return list && list[0];
 }
 
-/* ---- time_expr.c: times and durations as text ---------------------------------------------- */
+/* ---- time_expr.c: times and durations as text ---- */
 
 typedef enum rocl_time_base {
     ROCL_TIME_UNSET,
@@ -42,12 +42,12 @@ rocl_status rocl_duration_parse(int64_t *ns, const char *option, const char *tex
 bool rocl_offset_parse(int64_t *ns, const char *text);
 
 /* A decimal number up to 2^63 - 1: the end of its digits, NULL when there are none or too many. */
-const char *rocl_take_number(const char *s, int64_t *value);
+const char *rocl_parse_number(const char *s, int64_t *value);
 
-/* ---- who.c: ranks, processes, agents -------------------------------------------------------- */
+/* ---- who.c: ranks, processes, agents ---- */
 
 typedef struct rocl_who_capture {
-    uint8_t *processes; /* by index: passes */
+    uint8_t *processes; /* by index: passes; one block with agents */
     uint8_t *agents;    /* by index: chosen */
     bool any;           /* some event of the capture can pass */
     bool all;           /* every event passes, also those of no known process */
@@ -61,7 +61,7 @@ typedef struct rocl_who {
 
 rocl_status rocl_who_new(rocl_who *w, const rocl_trace *t, rocl_error *err);
 void rocl_who_free(rocl_who *w);
-void rocl_who_judge(const rocl_who *w, const rocl_batch *b, uint8_t *keep);
+void rocl_who_test(const rocl_who *w, const rocl_batch *b, uint8_t *keep);
 
 static inline bool rocl_who_process(const rocl_who *w, uint32_t capture, uint32_t process,
                                     uint32_t process_count)
@@ -72,8 +72,7 @@ static inline bool rocl_who_process(const rocl_who *w, uint32_t capture, uint32_
     return process < process_count ? c->processes[process] : c->all;
 }
 
-/* ---- marker.c: the occurrence of a marker that an option means ---------------------------------
- */
+/* ---- marker.c: the occurrence of a marker that an option means ---- */
 
 typedef struct rocl_occurrence { /* of a marker; in the order of these fields */
     int64_t start;
@@ -109,7 +108,7 @@ const rocl_occurrence *rocl_marker_seen(const rocl_marker *m);
 /* The same; without one it is ROCL_USAGE, and says how many of the name there are. */
 rocl_status rocl_marker_find(const rocl_marker *m, const rocl_occurrence **found, rocl_error *err);
 
-/* ---- window.c ------------------------------------------------------------------------------- */
+/* ---- window.c ---- */
 
 typedef struct rocl_window {
     bool used;
@@ -132,26 +131,16 @@ rocl_status rocl_window_check(const rocl_window *w, rocl_error *err);
 rocl_status rocl_window_resolve(rocl_window *w, int64_t first, int64_t last, rocl_error *err);
 /* ROCL_USAGE when it has nothing in common with the trace. */
 rocl_status rocl_window_within(const rocl_window *w, int64_t first, int64_t last, rocl_error *err);
-void rocl_window_judge(const rocl_window *w, const rocl_batch *b, uint8_t *keep);
+void rocl_window_test(const rocl_window *w, const rocl_batch *b, uint8_t *keep);
 void rocl_window_clip(const rocl_window *w, const rocl_batch *b, const uint8_t *keep);
 
-/* ---- offsets.c ------------------------------------------------------------------------------ */
-
-/* What the file says of every machine of the trace, ns. ROCL_INPUT "FILE:LINE: ..." */
-rocl_status rocl_offsets_read(const rocl_trace *t, const char *path, int64_t *offsets,
-                              rocl_error *err);
-
-/* ---- duration.c ----------------------------------------------------------------------------- */
-
-void rocl_duration_judge(int64_t min, const rocl_batch *b, uint8_t *keep);
-
-/* ---- kinds.c: --include, --exclude ----------------------------------------------------------- */
+/* ---- kinds.c: --include, --exclude ---- */
 
 typedef struct rocl_kind_word {
-    char *text;     /* as given */
-    char *category; /* what a category begins with; NULL: the word is a kind only */
-    uint32_t kinds; /* what the word takes whatever the category */
-    bool unknown;   /* neither a kind nor a category that profilers write: the trace must have it */
+    char *text;           /* as given */
+    const char *category; /* what a category begins with; NULL: the word is a kind only */
+    uint32_t kinds;       /* what the word takes whatever the category */
+    bool unknown; /* neither a kind nor a category that profilers write: the trace must have it */
     atomic_bool hit; /* something in the trace was meant by it */
 } rocl_kind_word;
 
@@ -168,31 +157,32 @@ typedef struct rocl_kinds {
     uint32_t possible; /* kinds of which some event can pass */
 } rocl_kinds;
 
-/* What categories came to, per worker: there are few. */
+/* The lists that categories are in, per worker: there are few categories. */
 typedef struct rocl_kind_cache {
-    rocl_map verdicts; /* by text id */
-    uint32_t last, last_verdict;
-    bool any;
+    rocl_map lists; /* by text id of the category */
+    uint32_t last, last_lists;
+    bool any; /* last is set */
 } rocl_kind_cache;
 
 rocl_status rocl_kinds_new(rocl_kinds *k, const rocl_trace *t, rocl_error *err);
 void rocl_kinds_free(rocl_kinds *k);
-rocl_status rocl_kinds_judge(rocl_kinds *k, rocl_kind_cache *cache, const rocl_trace *t,
-                             const rocl_batch *b, uint8_t *keep, rocl_error *err);
+rocl_status rocl_kinds_test(rocl_kinds *k, rocl_kind_cache *cache, const rocl_trace *t,
+                            const rocl_batch *b, uint8_t *keep, rocl_error *err);
 /* Words that nothing was meant by, of those for kinds that were read: a notice, of unknown ones
  * ROCL_USAGE. */
 rocl_status rocl_kinds_report(const rocl_kinds *k, const rocl_trace *t, uint32_t kinds_read,
                               rocl_error *err);
 
-/* ---- names.c: --name, --exclude-name --------------------------------------------------------- */
+/* ---- names.c: --name, --exclude-name ---- */
 
 typedef struct rocl_names {
     const char *const *name, *const *exclude; /* patterns, NULL: none */
     size_t name_count, exclude_count;
-    atomic_bool judged, hit; /* some name was looked at, was wanted */
+    atomic_bool tested, hit; /* some name was looked at, was wanted */
 } rocl_names;
 
-/* Compiled patterns and verdicts, per worker: regexec() locks its pattern. */
+/* Compiled patterns and what they came to for each name, per worker: regexec() locks its pattern.
+ */
 typedef struct rocl_name_cache {
     regex_t *regs; /* name_count, then exclude_count */
     size_t count;  /* compiled */
@@ -200,17 +190,12 @@ typedef struct rocl_name_cache {
     size_t page_count;
 } rocl_name_cache;
 
-static inline bool rocl_names_used(const rocl_names *n)
-{
-    return n->name_count || n->exclude_count;
-}
-
 void rocl_names_new(rocl_names *n, const rocl_trace *t);
-/* Compiles the patterns unless that is done: ROCL_USAGE when one is wrong. */
+/* Compiles the patterns, if there are any, unless that is done: ROCL_USAGE when one is wrong. */
 rocl_status rocl_names_compile(const rocl_names *n, rocl_name_cache *cache, rocl_error *err);
 void rocl_name_cache_free(rocl_name_cache *cache);
-rocl_status rocl_names_judge(rocl_names *n, rocl_name_cache *cache, const rocl_trace *t,
-                             const rocl_batch *b, uint8_t *keep, rocl_error *err);
+rocl_status rocl_names_test(rocl_names *n, rocl_name_cache *cache, const rocl_trace *t,
+                            const rocl_batch *b, uint8_t *keep, rocl_error *err);
 void rocl_names_report(const rocl_names *n, const rocl_trace *t);
 
 #endif

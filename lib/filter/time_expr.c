@@ -1,3 +1,4 @@
+/* Times and durations as options take them: "123", "10%", "+1.5ms". */
 #include "filter/stages.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@ __extension__ typedef unsigned __int128 u128;
 
 #define UNITS "ns, us, ms, s, min, h, d"
 
-#define TIME_FORMS                                                                                 \
+#define TIME_SYNTAX                                                                                \
     "a time is N (ns on the clock of the trace), N%% of the trace, +N after its first event or "   \
     "-N before the end of its last, in ns or with one of " UNITS
 
@@ -37,7 +38,7 @@ static bool add_digit(int64_t *value, char c)
            !__builtin_add_overflow(*value, c - '0', value);
 }
 
-const char *rocl_take_number(const char *s, int64_t *value)
+const char *rocl_parse_number(const char *s, int64_t *value)
 {
     if (!is_digit(*s))
         return NULL;
@@ -50,7 +51,7 @@ const char *rocl_take_number(const char *s, int64_t *value)
 }
 
 /* "e14", "e-3" after a number: its length, 0 when there is none. */
-static size_t take_exponent(const char *s, int *exponent)
+static size_t parse_exponent(const char *s, int *exponent)
 {
     size_t n = s[0] && (s[1] == '+' || s[1] == '-') ? 2 : 1;
     *exponent = 0;
@@ -64,7 +65,7 @@ static size_t take_exponent(const char *s, int *exponent)
 }
 
 /* The end of the number, NULL when there is none. Independent of the locale, unlike strtod(). */
-static const char *take_decimal(const char *s, decimal *d)
+static const char *parse_decimal(const char *s, decimal *d)
 {
     size_t before = strspn(s, "0123456789");
     size_t after = s[before] == '.' ? strspn(s + before + 1, "0123456789") : 0;
@@ -73,23 +74,23 @@ static const char *take_decimal(const char *s, decimal *d)
     *d = (decimal){0};
     if (before + after == 0)
         return NULL;
-    end += take_exponent(end, &exponent);
+    end += parse_exponent(end, &exponent);
     int64_t point = (int64_t)before + exponent, digits = (int64_t)(before + after);
-    uint64_t place = FRACTION;
+    uint64_t weight = FRACTION;
     for (int64_t i = point; i < 0; i++)
-        place /= 10;
+        weight /= 10;
     for (int64_t i = 0; i < digits || i < point; i++) {
         char c = i >= digits ? '0' : s[i >= (int64_t)before ? i + 1 : i];
         if (i < point)
             d->too_large = d->too_large || !add_digit(&d->whole, c);
         else
-            d->fraction += (place /= 10) * (uint64_t)(c - '0');
+            d->fraction += (weight /= 10) * (uint64_t)(c - '0');
     }
     return end;
 }
 
 /* d times unit, rounded down; false when it is beyond int64. */
-static bool scale(const decimal *d, uint64_t unit, int64_t *ns)
+static bool scale_decimal(const decimal *d, uint64_t unit, int64_t *ns)
 {
     u128 v = (u128)d->whole * unit + (u128)d->fraction * unit / FRACTION;
     if (d->too_large || v > INT64_MAX)
@@ -98,8 +99,8 @@ static bool scale(const decimal *d, uint64_t unit, int64_t *ns)
     return true;
 }
 
-/* Takes an optional unit up to the end of the text; 0 when it is none of ours. */
-static uint64_t take_unit(const char *s)
+/* An optional unit up to the end of the text, in ns; 0 when it is none of ours. */
+static uint64_t parse_unit(const char *s)
 {
     const uint64_t second = UINT64_C(1000000000);
     const struct {
@@ -124,31 +125,9 @@ static uint64_t take_unit(const char *s)
     return 0;
 }
 
-static rocl_status too_large(rocl_error *err, const char *option, const char *text)
+static rocl_status fail_too_large(rocl_error *err, const char *option, const char *text)
 {
     return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": more than 2^63 - 1 ns", option, text);
-}
-
-static void parse_percent(rocl_time *time, const decimal *d)
-{
-    time->base = ROCL_TIME_FRACTION;
-    time->beyond = d->too_large || d->whole > 100 || (d->whole == 100 && d->fraction);
-    time->value =
-        time->beyond ? ROCL_TIME_WHOLE : d->whole * (ROCL_TIME_WHOLE / 100) + (int64_t)d->fraction;
-}
-
-/* A point of the clock takes no unit: who writes "1.5s" most likely means "+1.5s", and would
- * silently get nothing. */
-static rocl_status parse_clock(rocl_time *time, const decimal *d, const char *rest,
-                               const char *option, const char *text, rocl_error *err)
-{
-    if (*skip_blanks(rest))
-        return rocl_fail(err, ROCL_USAGE,
-                         "%s: \"%.100s\": a time with a unit is relative: +%.100s is after the "
-                         "first event, -%.100s before the end of the last",
-                         option, text, skip_blanks(text), skip_blanks(text));
-    time->base = ROCL_TIME_CLOCK;
-    return scale(d, 1, &time->value) ? ROCL_OK : too_large(err, option, text);
 }
 
 rocl_status rocl_time_parse(rocl_time *time, const char *option, const char *text, rocl_error *err)
@@ -156,48 +135,53 @@ rocl_status rocl_time_parse(rocl_time *time, const char *option, const char *tex
     const char *s = skip_blanks(text);
     char sign = *s == '+' || *s == '-' ? *s++ : '\0';
     decimal d;
-    s = take_decimal(s, &d);
+    s = parse_decimal(s, &d);
     if (s && !sign && *s == '%' && !*skip_blanks(s + 1)) {
-        parse_percent(time, &d);
+        time->base = ROCL_TIME_FRACTION;
+        time->beyond = d.too_large || d.whole > 100 || (d.whole == 100 && d.fraction);
+        time->value = time->beyond ? ROCL_TIME_WHOLE
+                                   : d.whole * (ROCL_TIME_WHOLE / 100) + (int64_t)d.fraction;
         return ROCL_OK;
     }
-    uint64_t unit = s ? take_unit(s) : 0;
+    uint64_t unit = s ? parse_unit(s) : 0;
     if (!unit)
-        return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": " TIME_FORMS, option, text);
-    if (!sign)
-        return parse_clock(time, &d, s, option, text, err);
-    time->base = sign == '+' ? ROCL_TIME_AFTER_FIRST : ROCL_TIME_BEFORE_LAST;
-    return scale(&d, unit, &time->value) ? ROCL_OK : too_large(err, option, text);
+        return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": " TIME_SYNTAX, option, text);
+    /* A point of the clock takes no unit: who writes "1.5s" most likely means "+1.5s", and would
+     * silently get nothing. */
+    if (!sign && *skip_blanks(s))
+        return rocl_fail(err, ROCL_USAGE,
+                         "%s: \"%.100s\": a time with a unit is relative: +%.100s is after the "
+                         "first event, -%.100s before the end of the last",
+                         option, text, skip_blanks(text), skip_blanks(text));
+    time->base = !sign         ? ROCL_TIME_CLOCK
+                 : sign == '+' ? ROCL_TIME_AFTER_FIRST
+                               : ROCL_TIME_BEFORE_LAST;
+    return scale_decimal(&d, unit, &time->value) ? ROCL_OK : fail_too_large(err, option, text);
 }
 
 rocl_status rocl_duration_parse(int64_t *ns, const char *option, const char *text, rocl_error *err)
 {
     decimal d;
-    const char *s = take_decimal(skip_blanks(text), &d);
-    uint64_t unit = s ? take_unit(s) : 0;
+    const char *s = parse_decimal(skip_blanks(text), &d);
+    uint64_t unit = s ? parse_unit(s) : 0;
     if (!unit)
         return rocl_fail(err, ROCL_USAGE,
                          "%s: \"%.100s\": a duration is N (ns) or N with one of " UNITS, option,
                          text);
-    return scale(&d, unit, ns) ? ROCL_OK : too_large(err, option, text);
+    return scale_decimal(&d, unit, ns) ? ROCL_OK : fail_too_large(err, option, text);
 }
 
 bool rocl_read_duration(const char *text, int64_t *ns)
 {
-    decimal d;
-    const char *s = take_decimal(skip_blanks(text), &d);
-    uint64_t unit = s ? take_unit(s) : 0;
-    return unit && scale(&d, unit, ns);
+    return rocl_duration_parse(ns, "", text, NULL) == ROCL_OK;
 }
 
 bool rocl_offset_parse(int64_t *ns, const char *text)
 {
     const char *s = skip_blanks(text);
     bool negative = *s == '-';
-    decimal d;
-    s = take_decimal(s + (negative || *s == '+'), &d);
-    uint64_t unit = s ? take_unit(s) : 0;
-    if (!unit || !scale(&d, unit, ns))
+    s += negative || *s == '+';
+    if (s != skip_blanks(s) || rocl_duration_parse(ns, "", s, NULL) != ROCL_OK)
         return false;
     *ns = negative ? -*ns : *ns;
     return true;

@@ -1,7 +1,7 @@
+/* --rank, --pid, --agent: whose events pass. */
 #include "filter/stages.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,48 +15,46 @@
 /* Which of the two lists a process is in. Both are asked for when both options are given. */
 enum { IN_RANKS = 1, IN_PIDS = 2 };
 
-/* ---- lists in error messages ----------------------------------------------------------------- */
+/* ---- lists in error messages ---- */
 
 typedef struct listing {
-    rocl_buf text;
+    rocl_buf items; /* NUL-terminated */
     size_t count;
 } listing;
 
 /* Adds an item unless it is there already. */
-static void list_add(listing *l, const char *item)
+static void add_to_listing(listing *l, const char *item)
 {
     if (l->count > LISTED_MAX)
         return;
-    size_t len = strlen(item);
-    const char *at = (const char *)l->text.data, *end = at ? at + l->text.len : at;
-    for (; at < end; at += strlen(at) + 1) {
+    const char *at = (const char *)l->items.data, *end = at ? at + l->items.len : at;
+    for (; at < end; at += strlen(at) + 1)
         if (strcmp(at, item) == 0)
             return;
-    }
-    rocl_buf_put(&l->text, item, len + 1);
+    rocl_buf_put(&l->items, item, strlen(item) + 1);
     l->count++;
 }
 
-/* "A, B, C, ..."; "none". Frees nothing: the text stays in the listing. */
-static const char *list_text(listing *l)
+/* "MESSAGE; known: A, B, C, ..." or "MESSAGE; known: none". Frees the listing. */
+static rocl_status fail_with_listing(listing *l, rocl_error *err, const char *message)
 {
-    char *s = (char *)l->text.data;
-    if (!l->count || l->text.failed)
-        return "none";
-    rocl_buf joined = {0};
-    size_t shown = 0;
-    for (char *at = s; shown < l->count; at += strlen(at) + 1, shown++) {
-        if (shown)
-            rocl_buf_str(&joined, ", ");
-        rocl_buf_str(&joined, shown == LISTED_MAX ? "..." : at);
+    rocl_buf known = {0};
+    const char *at = (const char *)l->items.data;
+    for (size_t i = 0; i < l->count && !l->items.failed; at += strlen(at) + 1, i++) {
+        rocl_buf_str(&known, i ? ", " : "");
+        rocl_buf_str(&known, i == LISTED_MAX ? "..." : at);
     }
-    rocl_buf_byte(&joined, 0);
-    rocl_buf_free(&l->text);
-    l->text = joined;
-    return joined.failed ? "..." : (const char *)joined.data;
+    rocl_buf_byte(&known, 0);
+    rocl_status st = rocl_fail(err, ROCL_USAGE, "%s; known: %s", message,
+                               known.failed    ? "..."
+                               : known.len > 1 ? (const char *)known.data
+                                               : "none");
+    rocl_buf_free(&known);
+    rocl_buf_free(&l->items);
+    return st;
 }
 
-/* ---- --rank, --pid --------------------------------------------------------------------------- */
+/* ---- --rank, --pid ---- */
 
 typedef struct number_list {
     const char *option;
@@ -69,30 +67,27 @@ static int64_t number_of(const rocl_process *p, uint8_t bit)
     return bit == IN_RANKS ? p->rank : p->pid;
 }
 
-static rocl_status unknown_number(const rocl_trace *t, const number_list *l, const char *item,
-                                  int len, rocl_error *err)
+static rocl_status fail_unknown_number(const rocl_trace *t, const number_list *l, const char *item,
+                                       int len, rocl_error *err)
 {
     listing known = {0};
-    char text[32];
+    char text[256];
     for (size_t c = 0; c < t->capture_count; c++) {
         const rocl_capture *cap = &t->captures[c]->pub;
         for (uint32_t i = 0; i < cap->process_count; i++) {
             int64_t n = number_of(&cap->processes[i], l->bit);
-            if (n < 0)
-                continue;
             snprintf(text, sizeof text, "%" PRId64, n);
-            list_add(&known, text);
+            if (n >= 0)
+                add_to_listing(&known, text);
         }
     }
-    rocl_status st =
-        rocl_fail(err, ROCL_USAGE, "%s: \"%.*s\": no process of the trace has this %s; known: %s",
-                  l->option, len < 100 ? len : 100, item, l->option + 2, list_text(&known));
-    rocl_buf_free(&known.text);
-    return st;
+    snprintf(text, sizeof text, "%s: \"%.*s\": no process of the trace has this %s", l->option,
+             len < 100 ? len : 100, item, l->option + 2);
+    return fail_with_listing(&known, err, text);
 }
 
 /* Marks the processes whose number is in [lo, hi]; false when there is none. */
-static bool mark_range(rocl_who *w, const rocl_trace *t, uint8_t bit, int64_t lo, int64_t hi)
+static bool mark_processes(rocl_who *w, const rocl_trace *t, uint8_t bit, int64_t lo, int64_t hi)
 {
     bool any = false;
     for (size_t c = 0; c < t->capture_count; c++) {
@@ -115,16 +110,16 @@ static const char *skip_blanks(const char *s)
     return s;
 }
 
-/* "3" or "2-5", then a comma or the end. */
-static const char *take_range(const char *s, int64_t *lo, int64_t *hi)
+/* "3" or "2-5", then a comma or the end: what follows; NULL: it is neither. */
+static const char *parse_range(const char *s, int64_t *lo, int64_t *hi)
 {
-    s = rocl_take_number(skip_blanks(s), lo);
+    s = rocl_parse_number(s, lo);
     if (!s)
         return NULL;
     *hi = *lo;
     s = skip_blanks(s);
     if (*s == '-') {
-        s = rocl_take_number(skip_blanks(s + 1), hi);
+        s = rocl_parse_number(skip_blanks(s + 1), hi);
         if (!s || *hi < *lo)
             return NULL;
         s = skip_blanks(s);
@@ -138,103 +133,78 @@ static rocl_status mark_list(rocl_who *w, const rocl_trace *t, const number_list
     for (const char *s = text;; s++) {
         const char *item = skip_blanks(s);
         int64_t lo, hi;
-        s = take_range(item, &lo, &hi);
+        s = parse_range(item, &lo, &hi);
         if (!s)
             return rocl_fail(err, ROCL_USAGE,
                              "%s: \"%.100s\": numbers and ranges are allowed, such as 0,2-5",
                              l->option, text);
-        if (!mark_range(w, t, l->bit, lo, hi))
-            return unknown_number(t, l, item, (int)(s - item), err);
+        if (!mark_processes(w, t, l->bit, lo, hi))
+            return fail_unknown_number(t, l, item, (int)(s - item), err);
         if (!*s)
             return ROCL_OK;
     }
 }
 
-static rocl_status mark_processes(rocl_who *w, const rocl_trace *t, uint8_t *wanted,
-                                  rocl_error *err)
+static rocl_status choose_processes(rocl_who *w, const rocl_trace *t, rocl_error *err)
 {
     const number_list lists[] = {{"--rank", t->opt.ranks, IN_RANKS},
                                  {"--pid", t->opt.pids, IN_PIDS}};
-    *wanted = 0;
-    for (size_t l = 0; l < 2; l++) {
+    uint8_t wanted = 0;
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
         for (size_t i = 0; rocl_list_used(lists[l].texts) && lists[l].texts[i]; i++) {
             rocl_status st = mark_list(w, t, &lists[l], lists[l].texts[i], err);
             if (st != ROCL_OK)
                 return st;
-            *wanted |= lists[l].bit;
+            wanted |= lists[l].bit;
         }
+    /* From marks to what passes. Nobody can tell whose an event of no known process is: it passes
+     * when every process of its capture does. */
+    for (size_t k = 0; k < w->count; k++) {
+        rocl_who_capture *c = &w->captures[k];
+        uint32_t count = t->captures[k]->pub.process_count, passing = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            c->processes[i] = (c->processes[i] & wanted) == wanted;
+            passing += c->processes[i];
+        }
+        c->all = !wanted || (count && passing == count);
+        c->any = !wanted || passing;
     }
     return ROCL_OK;
 }
 
-/* From bits to verdicts. Of an event of no known process nobody can tell whose it is: it passes
- * when every process of its capture does. */
-static void settle_processes(rocl_who_capture *c, uint32_t count, uint8_t wanted)
-{
-    uint32_t passing = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        c->processes[i] = (c->processes[i] & wanted) == wanted;
-        passing += c->processes[i];
-    }
-    c->all = !wanted || (count && passing == count);
-    c->any = !wanted || passing;
-}
-
-/* ---- --agent --------------------------------------------------------------------------------- */
-
-static int64_t label_number(const rocl_trace *t, const rocl_agent *a)
-{
-    switch (t->opt.agent_index) {
-    case ROCL_INDEX_ABSOLUTE:
-        return a->absolute_index;
-    case ROCL_INDEX_TYPE_RELATIVE:
-        return a->type_index;
-    case ROCL_INDEX_RELATIVE:
-        break;
-    }
-    return a->logical_index;
-}
+/* ---- --agent ---- */
 
 static bool is_number(const char *s, int64_t *n)
 {
-    s = rocl_take_number(s, n);
+    s = rocl_parse_number(s, n);
     return s && !*s;
 }
 
-/* "GPU 0", "gpu:0", "gpu0": the type and the index among the agents of that type. */
-static bool is_typed(const rocl_trace *t, const rocl_agent *a, const char *word)
-{
-    const char *type = rocl_str(t, a->type_name);
-    size_t len = strlen(type);
-    int64_t n;
-    if (!len || strncasecmp(word, type, len) != 0)
-        return false;
-    word += len;
-    word += *word == ':' || *word == ' ';
-    return is_number(word, &n) && n == a->type_index;
-}
-
-static bool is_called(const rocl_trace *t, uint32_t name, const char *word)
-{
-    return strcasecmp(rocl_str(t, name), word) == 0;
-}
-
-/* "Agent 2", also where it has a name: "Agent 2 (trainer)". */
-static bool is_labelled(const rocl_trace *t, uint32_t label, const char *word)
-{
-    const char *s = rocl_str(t, label);
-    size_t n = strlen(word);
-    return strncasecmp(s, word, n) == 0 && (!s[n] || !strncmp(s + n, " (", 2));
-}
-
-static bool agent_matches(const rocl_trace *t, const rocl_agent *a, const char *word)
+/* The number of its label; "GPU 0", "gpu:0", "gpu0": the type and the index among the agents of
+ * that type; its label, "Agent 2" also where it has a name: "Agent 2 (trainer)"; one of its names.
+ */
+static bool is_agent(const rocl_trace *t, const rocl_agent *a, const char *word)
 {
     int64_t n;
     if (is_number(word, &n))
-        return n == label_number(t, a);
-    return is_typed(t, a, word) || is_labelled(t, a->label, word) || is_called(t, a->name, word) ||
-           is_called(t, a->product, word) || is_called(t, a->model, word) ||
-           is_called(t, a->user_name, word);
+        return n == (t->opt.agent_index == ROCL_INDEX_ABSOLUTE        ? a->absolute_index
+                     : t->opt.agent_index == ROCL_INDEX_TYPE_RELATIVE ? a->type_index
+                                                                      : a->logical_index);
+    const char *type = rocl_str(t, a->type_name), *label = rocl_str(t, a->label);
+    size_t type_len = strlen(type), len = strlen(word);
+    if (type_len && !strncasecmp(word, type, type_len)) {
+        const char *index = word + type_len;
+        index += *index == ':' || *index == ' ';
+        if (is_number(index, &n) && n == a->type_index)
+            return true;
+    }
+    if (!strncasecmp(label, word, len) && (!label[len] || !strncmp(label + len, " (", 2)))
+        return true;
+    const uint32_t names[] = {a->name, a->product, a->model, a->user_name};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcasecmp(rocl_str(t, names[i]), word))
+            return true;
+    return false;
 }
 
 static bool mark_agents(rocl_who *w, const rocl_trace *t, const char *word)
@@ -243,7 +213,7 @@ static bool mark_agents(rocl_who *w, const rocl_trace *t, const char *word)
     for (size_t c = 0; *word && c < t->capture_count; c++) {
         const rocl_capture *cap = &t->captures[c]->pub;
         for (uint32_t i = 0; i < cap->agent_count; i++) {
-            if (!agent_matches(t, &cap->agents[i], word))
+            if (!is_agent(t, &cap->agents[i], word))
                 continue;
             w->captures[c].agents[i] = 1;
             any = true;
@@ -252,7 +222,7 @@ static bool mark_agents(rocl_who *w, const rocl_trace *t, const char *word)
     return any;
 }
 
-static rocl_status unknown_agent(const rocl_trace *t, const char *word, rocl_error *err)
+static rocl_status fail_unknown_agent(const rocl_trace *t, const char *word, rocl_error *err)
 {
     listing known = {0};
     char text[256];
@@ -263,23 +233,11 @@ static rocl_status unknown_agent(const rocl_trace *t, const char *word, rocl_err
             snprintf(text, sizeof text, "%.100s (%.40s:%" PRId64 "%s%.80s)", rocl_str(t, a->label),
                      rocl_str(t, a->type_name), a->type_index, a->name ? ", " : "",
                      rocl_str(t, a->name));
-            list_add(&known, text);
+            add_to_listing(&known, text);
         }
     }
-    rocl_status st =
-        rocl_fail(err, ROCL_USAGE, "--agent: \"%.100s\": no such agent in the trace; known: %s",
-                  word, list_text(&known));
-    rocl_buf_free(&known.text);
-    return st;
-}
-
-static char *trim(char *word)
-{
-    word += strspn(word, " \t");
-    size_t len = strlen(word);
-    while (len && (word[len - 1] == ' ' || word[len - 1] == '\t'))
-        word[--len] = '\0';
-    return word;
+    snprintf(text, sizeof text, "--agent: \"%.100s\": no such agent in the trace", word);
+    return fail_with_listing(&known, err, text);
 }
 
 /* A comma separates, unless the text as it stands is the name of an agent. */
@@ -293,119 +251,87 @@ static rocl_status choose_agents(rocl_who *w, const rocl_trace *t, const char *t
         return rocl_fail_memory(err);
     rocl_status st = ROCL_OK;
     for (char *word; st == ROCL_OK && (word = strsep(&rest, ","));) {
-        word = trim(word);
+        word += strspn(word, " \t");
+        for (size_t len = strlen(word); len && strchr(" \t", word[len - 1]); len--)
+            word[len - 1] = '\0';
         if (!mark_agents(w, t, word))
-            st = unknown_agent(t, word, err);
+            st = fail_unknown_agent(t, word, err);
     }
     free(copy);
     return st;
 }
 
-/* ---- the stage ------------------------------------------------------------------------------- */
+/* ---- the stage ---- */
 
-static rocl_status make_tables(rocl_who *w, const rocl_trace *t, rocl_error *err)
+static rocl_status allocate_captures(rocl_who *w, const rocl_trace *t, rocl_error *err)
 {
     w->captures = calloc(t->capture_count + 1, sizeof *w->captures);
-    if (!w->captures)
-        return rocl_fail_memory(err);
-    for (w->count = 0; w->count < t->capture_count; w->count++) {
+    for (; w->captures && w->count < t->capture_count; w->count++) {
         rocl_who_capture *c = &w->captures[w->count];
         const rocl_capture *cap = &t->captures[w->count]->pub;
-        c->processes = calloc((size_t)cap->process_count + 1, 1);
-        c->agents = calloc((size_t)cap->agent_count + 1, 1);
-        if (!c->processes || !c->agents) {
-            w->count++;
+        c->processes = calloc((size_t)cap->process_count + cap->agent_count + 1, 1);
+        if (!c->processes)
             return rocl_fail_memory(err);
-        }
+        c->agents = c->processes + cap->process_count;
     }
-    return ROCL_OK;
+    return w->captures ? ROCL_OK : rocl_fail_memory(err);
 }
 
 rocl_status rocl_who_new(rocl_who *w, const rocl_trace *t, rocl_error *err)
 {
     const char *const *agents = t->opt.agents;
-    uint8_t wanted = 0;
     *w = (rocl_who){.by_agent = rocl_list_used(agents)};
     if (!w->by_agent && !rocl_list_used(t->opt.ranks) && !rocl_list_used(t->opt.pids))
         return ROCL_OK;
-    rocl_status st = make_tables(w, t, err);
+    rocl_status st = allocate_captures(w, t, err);
     if (st == ROCL_OK)
-        st = mark_processes(w, t, &wanted, err);
+        st = choose_processes(w, t, err);
     for (size_t i = 0; st == ROCL_OK && w->by_agent && agents[i]; i++)
         st = choose_agents(w, t, agents[i], err);
-    for (size_t c = 0; st == ROCL_OK && c < w->count; c++)
-        settle_processes(&w->captures[c], t->captures[c]->pub.process_count, wanted);
     return st;
 }
 
 void rocl_who_free(rocl_who *w)
 {
-    for (size_t c = 0; c < w->count; c++) {
+    for (size_t c = 0; c < w->count; c++)
         free(w->captures[c].processes);
-        free(w->captures[c].agents);
-    }
     free(w->captures);
 }
 
-static void judge_processes(const rocl_who_capture *c, const rocl_batch *b, uint8_t *keep)
+static uint32_t read_agent(const rocl_event *e, size_t offset)
 {
-    size_t size = rocl_kind_size(b->kind);
-    uint32_t count = b->capture->process_count;
-    for (size_t i = 0; i < b->count; i++) {
-        uint32_t p = rocl_event_at(b, size, i)->process;
-        keep[i] &= p < count ? c->processes[p] : 0;
-    }
+    uint32_t agent;
+    memcpy(&agent, (const char *)e + offset, sizeof agent);
+    return agent;
 }
 
-/* Where the agents of a kind are. GPU work of no known agent is left out, it cannot be said to be
- * of the agents asked for; samples and the like of no agent (the host's) stay. */
-typedef struct agent_fields {
-    size_t first, second; /* 0: the kind has no agent */
-    bool unknown;
-} agent_fields;
-
-static const agent_fields fields_of[ROCL_KINDS] = {
-    [ROCL_DISPATCH] = {offsetof(rocl_dispatch, agent), offsetof(rocl_dispatch, agent), false},
-    [ROCL_COPY] = {offsetof(rocl_copy, src), offsetof(rocl_copy, dst), false},
-    [ROCL_ALLOC] = {offsetof(rocl_alloc, owner), offsetof(rocl_alloc, owner), false},
-    [ROCL_SCRATCH] = {offsetof(rocl_alloc, owner), offsetof(rocl_alloc, owner), false},
-    [ROCL_COUNTER] = {offsetof(rocl_dispatch, agent), offsetof(rocl_dispatch, agent), false},
-    [ROCL_SPM] = {offsetof(rocl_sample_value, agent), offsetof(rocl_sample_value, agent), false},
-    [ROCL_SAMPLE] = {offsetof(rocl_sample_value, agent), offsetof(rocl_sample_value, agent), true},
-    [ROCL_GRAPH] = {offsetof(rocl_hip, agent), offsetof(rocl_hip, agent), true},
-    [ROCL_HIP_EVENT] = {offsetof(rocl_hip, agent), offsetof(rocl_hip, agent), true},
-    [ROCL_BARRIER] = {offsetof(rocl_hip, agent), offsetof(rocl_hip, agent), true},
-};
-
-static uint32_t field(const rocl_event *e, size_t offset)
+/* GPU work of no known agent is left out, it cannot be said to be of the agents asked for; samples
+ * and the like of no agent (the host's) stay. */
+static void test_agents(const rocl_who_capture *c, const rocl_batch *b, uint8_t *keep)
 {
-    uint32_t v;
-    memcpy(&v, (const char *)e + offset, sizeof v);
-    return v;
-}
-
-static void judge_agents(const rocl_who_capture *c, const rocl_batch *b, uint8_t *keep)
-{
-    size_t size = rocl_kind_size(b->kind);
-    const agent_fields f = fields_of[b->kind];
+    const rocl_kind_info *k = &rocl_kind_infos[b->kind];
     uint32_t count = b->capture->agent_count;
-    for (size_t i = 0; f.first && i < b->count; i++) {
-        const rocl_event *e = rocl_event_at(b, size, i);
-        uint32_t x = field(e, f.first), y = field(e, f.second);
+    for (size_t i = 0; k->agents[0] && i < b->count; i++) {
+        const rocl_event *e = rocl_event_at(b, k->size, i);
+        uint32_t x = read_agent(e, k->agents[0]), y = read_agent(e, k->agents[1]);
         if (x >= count && y >= count)
-            keep[i] &= (uint8_t)f.unknown;
+            keep[i] &= (k->traits & ROCL_AGENT_FREE) != 0;
         else
             keep[i] &= (uint8_t)((x < count && c->agents[x]) | (y < count && c->agents[y]));
     }
 }
 
-void rocl_who_judge(const rocl_who *w, const rocl_batch *b, uint8_t *keep)
+void rocl_who_test(const rocl_who *w, const rocl_batch *b, uint8_t *keep)
 {
     if (!w->captures)
         return;
     const rocl_who_capture *c = &w->captures[b->capture->index];
-    if (!c->all)
-        judge_processes(c, b, keep);
+    size_t size = rocl_kind_size(b->kind);
+    uint32_t count = b->capture->process_count;
+    for (size_t i = 0; !c->all && i < b->count; i++) {
+        uint32_t p = rocl_event_at(b, size, i)->process;
+        keep[i] &= p < count ? c->processes[p] : 0;
+    }
     if (w->by_agent)
-        judge_agents(c, b, keep);
+        test_agents(c, b, keep);
 }

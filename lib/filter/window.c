@@ -1,3 +1,4 @@
+/* --start, --end and their markers: the time window. */
 #include "filter/stages.h"
 
 #include <inttypes.h>
@@ -28,8 +29,8 @@ rocl_status rocl_window_within(const rocl_window *w, int64_t first, int64_t last
                      late ? "after" : "before", first, last);
 }
 
-static rocl_status edge_new(rocl_time *time, const char *option, const char *text,
-                            const char *marker, rocl_error *err)
+static rocl_status parse_edge(rocl_time *time, const char *option, const char *text,
+                              const char *marker, rocl_error *err)
 {
     if (text && marker)
         return rocl_fail(err, ROCL_USAGE, "%s and %s-marker exclude each other", option, option);
@@ -41,9 +42,9 @@ rocl_status rocl_window_new(rocl_window *w, const rocl_trace *t, rocl_error *err
     const rocl_options *o = &t->opt;
     *w = (rocl_window){.mode = o->window_mode, .start_text = o->start, .end_text = o->end};
     w->used = o->start || o->end || o->start_marker || o->end_marker;
-    rocl_status st = edge_new(&w->start, "--start", o->start, o->start_marker, err);
+    rocl_status st = parse_edge(&w->start, "--start", o->start, o->start_marker, err);
     if (st == ROCL_OK)
-        st = edge_new(&w->end, "--end", o->end, o->end_marker, err);
+        st = parse_edge(&w->end, "--end", o->end, o->end_marker, err);
     if (st == ROCL_OK)
         st = rocl_marker_new(&w->start_marker, t, "--start-marker", o->start_marker, false, err);
     if (st == ROCL_OK)
@@ -105,7 +106,7 @@ rocl_status rocl_window_resolve(rocl_window *w, int64_t first, int64_t last, roc
     return rocl_window_check(w, err);
 }
 
-void rocl_window_judge(const rocl_window *w, const rocl_batch *b, uint8_t *keep)
+void rocl_window_test(const rocl_window *w, const rocl_batch *b, uint8_t *keep)
 {
     size_t size = rocl_kind_size(b->kind);
     int64_t from = w->from, to = w->to;
