@@ -24,7 +24,7 @@ static char *line_of(world *w, const world_event *e, rocl_csv_file_id file, rocl
     f.quotes.make = rocl_csv_quote;
     b.any = &copy.as.e;
     rocl_csv_make_key(key, &b, &copy.as.e, &(rocl_csv_order){ranks, 3});
-    uint8_t *end = rocl_csv_pack(record, &b, &copy.as.e, style == ROCL_CSV_ROCPD_1_1);
+    uint8_t *end = rocl_csv_encode(record, &b, &copy.as.e, style == ROCL_CSV_ROCPD_1_1);
     rocl_buf_put(&in, key, CSV_TIMES);
     rocl_buf_put(&in, record, (size_t)(end - record));
     rocl_csv_make_plan(&plan, file, &o);

@@ -145,7 +145,7 @@ static const struct {
     {"PerQueueResetSupported", 31, 1},
 };
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static const char *end_of_string(const char *s, const char *end)
 {
@@ -187,37 +187,32 @@ static const char *copy_number(rocl_buf *to, const char *s, const char *end)
     return s + n;
 }
 
-/* The JSON without the contents of its lists. */
-static void prune(rocl_buf *to, const char *s, const char *end)
+/* *json is the JSON without the contents of its lists; NULL when the text does not parse: the
+ * source has counted that. False: out of memory. */
+static bool parse_properties(cJSON **json, const char *s, const char *end)
 {
+    rocl_buf pruned = {0};
     while (s < end) {
         const char *next = s + 1;
         if (*s == '"') {
             next = end_of_string(s, end);
-            rocl_buf_put(to, s, (size_t)(next - s));
+            rocl_buf_put(&pruned, s, (size_t)(next - s));
         } else if (*s == '[') {
             next = end_of_list(s, end);
-            rocl_buf_str(to, "[]");
+            rocl_buf_str(&pruned, "[]");
         } else if (*s >= '0' && *s <= '9') {
-            next = copy_number(to, s, end);
+            next = copy_number(&pruned, s, end);
         } else {
-            rocl_buf_byte(to, (uint8_t)*s);
+            rocl_buf_byte(&pruned, (uint8_t)*s);
         }
         s = next;
     }
-}
-
-/* False: out of memory. *json is NULL when the text does not parse: the source has counted that. */
-static bool parse(cJSON **json, const char *s, size_t n)
-{
-    rocl_buf pruned = {0};
-    prune(&pruned, s, s + n);
     bool good = !pruned.failed && rocl_json_read(json, (const char *)pruned.data, pruned.len);
     rocl_buf_free(&pruned);
     return good;
 }
 
-static const cJSON *find(const cJSON *json, const agent_column *c)
+static const cJSON *find_property(const cJSON *json, const agent_column *c)
 {
     char key[64];
     size_t n = 0;
@@ -229,7 +224,7 @@ static const cJSON *find(const cJSON *json, const agent_column *c)
     return dot ? cJSON_GetObjectItemCaseSensitive(item, dot + 1) : item;
 }
 
-/* ---- values -------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 static void put_double(rocl_buf *to, double v)
 {
@@ -241,17 +236,12 @@ static void put_double(rocl_buf *to, double v)
     to->len = (size_t)(p - (char *)to->data);
 }
 
-static bool is_digits(const cJSON *item)
-{
-    const char *s = cJSON_GetStringValue(item);
-    return s && *s && s[strspn(s, "0123456789")] == '\0';
-}
-
 static void put_number(rocl_buf *to, const cJSON *item, const rocl_agent *a, agent_own own,
                        rocl_csv_style style)
 {
-    if (is_digits(item))
-        rocl_buf_str(to, item->valuestring);
+    const char *digits = cJSON_GetStringValue(item); /* of copy_number() */
+    if (digits && *digits && !digits[strspn(digits, "0123456789")])
+        rocl_buf_str(to, digits);
     else if (cJSON_IsNumber(item))
         put_double(to, item->valuedouble);
     else if (cJSON_IsBool(item))
@@ -262,22 +252,6 @@ static void put_number(rocl_buf *to, const cJSON *item, const rocl_agent *a, age
         put_double(to, (double)a->logical_index);
     else
         rocl_buf_str(to, style == ROCL_CSV_ROCPD_1_1 ? "\"\"" : "0");
-}
-
-static uint32_t own_text(const rocl_agent *a, agent_own own)
-{
-    switch (own) {
-    case OWN_NAME:
-        return a->name;
-    case OWN_VENDOR:
-        return a->vendor;
-    case OWN_PRODUCT:
-        return a->product;
-    case OWN_MODEL:
-        return a->model;
-    default:
-        return ROCL_NONE;
-    }
 }
 
 static void put_text(rocl_buf *to, const rocl_trace *t, uint32_t text)
@@ -294,7 +268,12 @@ static void put_string(rocl_buf *to, const cJSON *item, const rocl_trace *t, con
     if (s)
         rocl_csv_put_quoted(to, s, strlen(s));
     else
-        put_text(to, t, own_text(a, own));
+        put_text(to, t,
+                 own == OWN_NAME      ? a->name
+                 : own == OWN_VENDOR  ? a->vendor
+                 : own == OWN_PRODUCT ? a->product
+                 : own == OWN_MODEL   ? a->model
+                                      : ROCL_NONE);
 }
 
 static void put_capability(rocl_buf *to, const cJSON *item)
@@ -309,7 +288,7 @@ static void put_capability(rocl_buf *to, const cJSON *item)
     put_double(to, word);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style)
 {
@@ -324,7 +303,7 @@ void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style)
 static void put_column(rocl_buf *to, const agent_column *c, const cJSON *json,
                        const rocl_capture *capture, const rocl_agent *a, rocl_csv_style style)
 {
-    const cJSON *item = find(json, c);
+    const cJSON *item = find_property(json, c);
     switch (c->op) {
     case A_GUID:
         put_text(to, capture->trace, capture->guid);
@@ -347,7 +326,7 @@ rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_a
                                const char *properties, rocl_csv_style style, rocl_error *err)
 {
     cJSON *json;
-    if (!parse(&json, properties, strlen(properties)))
+    if (!parse_properties(&json, properties, properties + strlen(properties)))
         return rocl_fail_memory(err);
     for (size_t i = 0; i < COLUMNS; i++) {
         if (!(columns[i].styles >> style & 1))

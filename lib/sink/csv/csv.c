@@ -1,4 +1,4 @@
-/* The CSV sink: batches are packed into one sorter per file while a capture is read; at its end
+/* The CSV sink: batches are encoded into one sorter per file while a capture is read; at its end
  * the sorters are read one after the other, in the order of rocl_csv_files, through a pipe whose
  * workers make the text. Blocks are cut by the length of names, which does not depend on how many
  * workers there are: so gzip members are the same for every number of them. */
@@ -36,7 +36,8 @@ typedef struct rocl_csv_worker {
 typedef struct rocl_csv_run {
     rocl_trace *trace;
     const rocl_csv_options *opt;
-    uint32_t files; /* rocl_csv_file_ids as bits */
+    uint32_t files;                            /* rocl_csv_file_ids as bits */
+    rocl_csv_file_id file_of_kind[ROCL_KINDS]; /* of other kinds than calls and markers */
     rocl_csv_plan plans[CSV_FILES];
     rocl_csv_outs outs;
     rocl_csv_worker *workers;
@@ -52,9 +53,9 @@ typedef struct rocl_csv_run {
     rocl_buf guid; /* in quotes */
 } rocl_csv_run;
 
-/* ---- a capture begins ---------------------------------------------------------------------- */
+/* ---- a capture begins ---- */
 
-static void end_of_sorters(rocl_csv_run *r)
+static void free_sorters(rocl_csv_run *r)
 {
     for (size_t i = 0; r->sorters && i < CSV_FILES * r->slots; i++)
         rocl_sorter_free(atomic_load(&r->sorters[i]));
@@ -79,15 +80,7 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
     return r->sorters && r->ranks && !r->guid.failed ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* ---- events -------------------------------------------------------------------------------- */
-
-static const rocl_csv_file_id file_of_kind[ROCL_KINDS] = {
-    [ROCL_DISPATCH] = CSV_FILE_KERNEL,     [ROCL_COPY] = CSV_FILE_COPY,
-    [ROCL_ALLOC] = CSV_FILE_ALLOC,         [ROCL_SCRATCH] = CSV_FILE_SCRATCH,
-    [ROCL_COUNTER] = CSV_FILE_COUNTER,     [ROCL_SPM] = CSV_FILE_SPM,
-    [ROCL_SAMPLE] = CSV_FILE_SAMPLE,       [ROCL_GRAPH] = CSV_FILE_GRAPH,
-    [ROCL_HIP_EVENT] = CSV_FILE_HIP_EVENT,
-};
+/* ---- events ---- */
 
 /* Regions go by their category; a marker without one is a marker all the same. */
 static rocl_csv_file_id file_of_region(const rocl_csv_run *r, rocl_csv_worker *w, rocl_kind kind,
@@ -116,34 +109,32 @@ static rocl_sorter *make_sorter(rocl_csv_run *r, size_t index, rocl_kind kind)
     return s;
 }
 
-static rocl_status add_event(rocl_csv_run *r, unsigned worker, const rocl_batch *b,
-                             const rocl_event *e, rocl_error *err)
+static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
-    rocl_csv_file_id file = b->kind <= ROCL_INSTANT
-                                ? file_of_region(r, &r->workers[worker], b->kind, e)
-                                : file_of_kind[b->kind];
-    if (!(r->files >> file & 1) || b->kind == ROCL_BARRIER)
-        return ROCL_OK;
-    size_t index = file * r->slots + (e->process < r->slots ? e->process : 0);
-    rocl_sorter *s = atomic_load_explicit(&r->sorters[index], memory_order_acquire);
-    if (!s && !(s = make_sorter(r, index, b->kind)))
-        return rocl_fail_memory(err);
-    uint64_t key[ROCL_SORT_KEYS_MAX];
-    uint8_t record[CSV_RECORD_MAX];
-    rocl_csv_make_key(key, b, e, &r->order);
+    rocl_csv_run *r = self;
+    const bool host = rocl_kind_in(b->kind, ROCL_HOST_KINDS);
     /* The function of a mark says nothing: all are of one. */
-    bool functions = r->opt->style == ROCL_CSV_ROCPD_1_1 && b->kind != ROCL_INSTANT;
-    uint8_t *end = rocl_csv_pack(record, b, e, functions);
-    return rocl_sorter_add(s, worker, key, record, (size_t)(end - record), err);
-}
-
-static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
-{
+    const bool functions = r->opt->style == ROCL_CSV_ROCPD_1_1 && b->kind != ROCL_INSTANT;
     size_t size = rocl_kind_size(b->kind);
-    const char *e = b->any;
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++, e += size)
-        st = add_event(self, worker, b, (const rocl_event *)(const void *)e, err);
+    if (b->kind == ROCL_BARRIER) /* counted only, see report_barriers() */
+        return ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = rocl_event_at(b, size, i);
+        rocl_csv_file_id file =
+            host ? file_of_region(r, &r->workers[worker], b->kind, e) : r->file_of_kind[b->kind];
+        if (!(r->files >> file & 1))
+            continue;
+        size_t index = file * r->slots + (e->process < r->slots ? e->process : 0);
+        rocl_sorter *s = atomic_load_explicit(&r->sorters[index], memory_order_acquire);
+        if (!s && !(s = make_sorter(r, index, b->kind)))
+            return rocl_fail_memory(err);
+        uint64_t key[ROCL_SORT_KEYS_MAX];
+        uint8_t record[CSV_RECORD_MAX];
+        rocl_csv_make_key(key, b, e, &r->order);
+        uint8_t *end = rocl_csv_encode(record, b, e, functions);
+        st = rocl_sorter_add(s, worker, key, record, (size_t)(end - record), err);
+    }
     return st;
 }
 
@@ -159,7 +150,7 @@ static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
     return st;
 }
 
-/* ---- the pipe ------------------------------------------------------------------------------ */
+/* ---- the pipe ---- */
 
 static rocl_status make_text(rocl_csv_run *r, rocl_csv_worker *w, const rocl_block *c,
                              rocl_error *err)
@@ -180,7 +171,7 @@ static rocl_status make_text(rocl_csv_run *r, rocl_csv_worker *w, const rocl_blo
     return st;
 }
 
-static rocl_status transform(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
+static rocl_status transform_block(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     rocl_csv_run *r = ctx;
     rocl_csv_worker *w = &r->workers[worker];
@@ -200,7 +191,7 @@ static rocl_status write_block(void *ctx, rocl_block *c, rocl_error *err)
     return rocl_csv_out_write(c->user, &c->out, err);
 }
 
-/* ---- a capture ends ------------------------------------------------------------------------ */
+/* ---- a capture ends ---- */
 
 /* Records on their way from a sorter to the pipe. */
 typedef struct feed {
@@ -232,17 +223,6 @@ static rocl_status put_block(feed *f, rocl_error *err)
     return c ? rocl_pipe_put(f->pipe, c, err) : ROCL_OK;
 }
 
-/* Names begin every record. */
-static size_t name_length(const rocl_csv_run *r, const rocl_sort_record *rec)
-{
-    const uint8_t *p = rec->data;
-    uint64_t name;
-    size_t n = 0;
-    if (rocl_varint_get(&p, p + rec->len, &name) && name)
-        rocl_strings_get(r->trace->strings, (uint32_t)name - 1, &n);
-    return n;
-}
-
 static rocl_status feed_record(feed *f, const rocl_sort_record *rec, rocl_error *err)
 {
     rocl_status st = get_block(f, err);
@@ -250,8 +230,13 @@ static rocl_status feed_record(feed *f, const rocl_sort_record *rec, rocl_error 
         return st;
     rocl_buf_put(&f->block->in, rec->key, CSV_TIMES);
     rocl_buf_put(&f->block->in, rec->data, rec->len);
+    const uint8_t *p = rec->data;
+    uint64_t name; /* begins every record */
+    size_t n = 0;
+    if (rocl_varint_get(&p, p + rec->len, &name) && name)
+        rocl_strings_get(f->run->trace->strings, (uint32_t)name - 1, &n);
     f->rows++;
-    f->weight += ROW_WEIGHT + name_length(f->run, rec);
+    f->weight += ROW_WEIGHT + n;
     return f->weight < BLOCK_WEIGHT ? ROCL_OK : put_block(f, err);
 }
 
@@ -260,12 +245,8 @@ static rocl_status feed_sorter(feed *f, rocl_sorter *s, rocl_error *err)
     rocl_sort_record rec;
     bool more = true;
     rocl_status st = rocl_sorter_start(s, err);
-    while (st == ROCL_OK) {
-        st = rocl_sorter_next(s, &rec, &more, err);
-        if (st || !more)
-            break;
+    while (st == ROCL_OK && (st = rocl_sorter_next(s, &rec, &more, err)) == ROCL_OK && more)
         st = feed_record(f, &rec, err);
-    }
     rocl_status put = put_block(f, st ? NULL : err);
     return st ? st : put;
 }
@@ -306,17 +287,7 @@ static rocl_status feed_agents(feed *f, rocl_error *err)
     return st;
 }
 
-static uint64_t count_rows(const rocl_csv_run *r)
-{
-    uint64_t rows = 0;
-    for (size_t i = 0; i < CSV_FILES * r->slots; i++) {
-        rocl_sorter *s = atomic_load(&r->sorters[i]);
-        rows += s ? rocl_sorter_count(s) : 0;
-    }
-    return rows;
-}
-
-static const rocl_pipe_ops pipe_ops = {transform, write_block};
+static const rocl_pipe_ops pipe_ops = {transform_block, write_block};
 
 /* Rows that are written before other workers have woken. */
 #define FEW_ROWS 1024
@@ -331,7 +302,11 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         w->guid = (const char *)r->guid.data;
         w->guid_len = r->guid.len;
     }
-    uint64_t rows = count_rows(r);
+    uint64_t rows = 0;
+    for (size_t i = 0; i < CSV_FILES * r->slots; i++) {
+        const rocl_sorter *s = atomic_load(&r->sorters[i]);
+        rows += s ? rocl_sorter_count(s) : 0;
+    }
     rocl_progress_phase(r->trace, "writing", rows);
     rocl_status st = rocl_pipe_new(&f.pipe, rows < FEW_ROWS ? 1 : r->jobs, &pipe_ops, r, err);
     if (st == ROCL_OK && (r->files >> CSV_FILE_AGENT & 1))
@@ -344,14 +319,16 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         st = rocl_pipe_finish(f.pipe, err);
     if (st == ROCL_OK)
         st = rocl_csv_outs_rest(&r->outs, err);
-    end_of_sorters(r);
+    free_sorters(r);
     return st;
 }
 
-/* ---- the run ------------------------------------------------------------------------------- */
+/* ---- the run ---- */
 
-static rocl_status start(rocl_csv_run *r, rocl_trace *t, const rocl_csv_options *o, rocl_error *err)
+static rocl_status open_run(rocl_csv_run *r, rocl_error *err)
 {
+    const rocl_csv_options *o = r->opt;
+    rocl_csv_out *out;
     rocl_status st = rocl_csv_select(&r->files, o, err);
     if (st)
         return st;
@@ -359,45 +336,26 @@ static rocl_status start(rocl_csv_run *r, rocl_trace *t, const rocl_csv_options 
     if (!r->workers)
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < r->jobs; i++) {
-        r->workers[i].formatter.quotes.strings = t->strings;
+        r->workers[i].formatter.quotes.strings = r->trace->strings;
         r->workers[i].formatter.quotes.make = rocl_csv_quote;
         r->workers[i].formatter.style = o->style;
     }
-    for (unsigned f = 0; f < CSV_FILES; f++)
+    for (unsigned f = 0; f < CSV_FILES; f++) {
         rocl_csv_make_plan(&r->plans[f], (rocl_csv_file_id)f, o);
-    return ROCL_OK;
-}
-
-/* On standard output a table without rows still has its header. */
-static rocl_status open_stdout(rocl_csv_run *r, rocl_error *err)
-{
-    rocl_csv_out *out;
-    return r->opt->path && r->files
+        for (unsigned k = 0; k < ROCL_KINDS; k++)
+            if (rocl_csv_files[f].kinds == ROCL_BIT(k))
+                r->file_of_kind[k] = (rocl_csv_file_id)f;
+    }
+    /* On standard output a table without rows still has its header. */
+    return o->path && r->files
                ? rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)__builtin_ctz(r->files), NULL,
                                    ROCL_NONE, &out, err)
                : ROCL_OK;
 }
 
-static uint32_t wanted_kinds(uint32_t files)
+static void close_run(rocl_csv_run *r)
 {
-    uint32_t kinds = 0;
-    for (unsigned f = 0; f < CSV_FILES; f++)
-        kinds |= files >> f & 1 ? rocl_csv_files[f].kinds : 0;
-    return kinds;
-}
-
-/* AMD's layouts have no place for them. */
-static void tell_barriers(rocl_trace *t)
-{
-    uint64_t n = rocl_trace_events(t, ROCL_BARRIER);
-    if (n)
-        rocl_notice(t, "%" PRIu64 " barrier%s: no CSV file has a place for them; left out", n,
-                    n == 1 ? "" : "s");
-}
-
-static void finish(rocl_csv_run *r)
-{
-    end_of_sorters(r);
+    free_sorters(r);
     rocl_csv_outs_discard(&r->outs);
     for (unsigned i = 0; r->workers && i < r->jobs; i++) {
         rocl_text_cache_free(&r->workers[i].formatter.quotes);
@@ -408,30 +366,39 @@ static void finish(rocl_csv_run *r)
     pthread_mutex_destroy(&r->lock);
 }
 
+/* AMD's layouts have no file for them. */
+static void report_barriers(rocl_trace *t)
+{
+    uint64_t n = rocl_trace_events(t, ROCL_BARRIER);
+    if (n)
+        rocl_notice(t, "%" PRIu64 " barrier%s: no CSV file has a place for them; left out", n,
+                    n == 1 ? "" : "s");
+}
+
 rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_files_report *report,
                            rocl_error *err)
 {
     rocl_csv_run r = {.trace = t, .opt = o, .jobs = t->opt.jobs};
     r.outs = (rocl_csv_outs){.trace = t, .options = o, .plans = r.plans};
     pthread_mutex_init(&r.lock, NULL);
-    rocl_status st = start(&r, t, o, err);
-    if (st == ROCL_OK)
-        st = open_stdout(&r, err);
+    rocl_status st = open_run(&r, err);
     rocl_sink sink = {.self = &r,
-                      .kinds = wanted_kinds(r.files) | (o->kinds ? 0 : ROCL_BIT(ROCL_BARRIER)),
+                      .kinds = o->kinds ? 0 : ROCL_BIT(ROCL_BARRIER),
                       .fields = ROCL_FIELD_DISPATCH_ID,
                       .begin_capture = begin_capture,
-                      .events = events,
+                      .events = add_events,
                       .end_task = end_task,
                       .end_capture = end_capture};
+    for (unsigned f = 0; f < CSV_FILES; f++)
+        sink.kinds |= r.files >> f & 1 ? rocl_csv_files[f].kinds : 0;
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
-        tell_barriers(t);
+        report_barriers(t);
     if (report)
         *report = rocl_csv_outs_report(&r.outs);
     if (st == ROCL_OK)
         st = rocl_csv_outs_commit(&r.outs, err);
-    finish(&r);
+    close_run(&r);
     return st ? st : rocl_trace_outcome(t);
 }

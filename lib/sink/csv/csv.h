@@ -1,12 +1,11 @@
 /* The CSV sink, inside. An event goes this way:
  *
- *     csv.c         batches -> one sorter per file (and process), end of a capture -> pipe -> files
- *     csv_style.c   which files a style has, with which columns, from which kinds of events
- *     csv_pack.c    event -> record: the varints that its file needs, and its sort key
- *     csv_format.c  records -> rows of text
- *     csv_quote.c   texts in quotes, each worked out once
- *     csv_agents.c  agents -> rows of agent_info
- *     csv_files.c   the files: names, headers, commit
+ *     csv.c      batches -> one sorter per file (and process), end of a capture -> pipe -> files
+ *     style.c    which files a style has, with which columns, from which kinds of events
+ *     encode.c   event -> record: the varints that its file needs, and its sort key
+ *     format.c   records -> rows of text
+ *     agents.c   agents -> rows of agent_info
+ *     files.c    the files: names, headers, commit
  */
 #ifndef ROCL_SINK_CSV_CSV_H
 #define ROCL_SINK_CSV_CSV_H
@@ -17,7 +16,7 @@
 #include "base/text_cache.h"
 #include "model/trace.h"
 
-/* ---- styles and files (csv_style.c) -------------------------------------------------------- */
+/* ---- styles and files (style.c) ---- */
 
 enum {
     CSV_1_0 = 1 << ROCL_CSV_ROCPD_1_0,
@@ -84,7 +83,7 @@ typedef enum rocl_csv_file_id {
     CSV_FILE_SAMPLE,
     CSV_FILE_GRAPH,
     CSV_FILE_HIP_EVENT,
-    CSV_FILE_AGENT, /* columns in csv_agents.c */
+    CSV_FILE_AGENT, /* columns in agents.c */
     CSV_FILES
 } rocl_csv_file_id;
 
@@ -118,76 +117,69 @@ rocl_status rocl_csv_select(uint32_t *files, const rocl_csv_options *o, rocl_err
 /* The file that regions of a category go to. */
 rocl_csv_file_id rocl_csv_file_of_category(const char *category, rocl_csv_style style);
 
-/* ---- records (csv_pack.c) ------------------------------------------------------------------ */
+/* ---- records (encode.c) ---- */
 
-/* Fields of a record. The times are the sort key, the others follow as varints in this order.
- * References to texts and definitions are kept + 1, which makes ROCL_NONE a short 0. */
+/* A record: the times are the first two words of its sort key, the other fields follow as varints,
+ * in the order of these lists. X(field, form, value): the value comes from the event `e`, its
+ * record `r` (of a counter: the dispatch; `v` is the value) and `name`. Forms: REF is an index of a
+ * text or definition, kept + 1, which makes ROCL_NONE a short 0; I64 is zigzag; REAL turned around.
+ */
+/* clang-format off */
+#define CSV_FIELDS_OF_ALL(X)                                                                       \
+    X(NAME, REF, name) X(STACK, U64, e->stack_id) X(THREAD, REF, e->thread)                        \
+    X(PROCESS, REF, e->process)
+#define CSV_FIELDS_OF_REGION(X) /* markers and instants, too */                                    \
+    X(CATEGORY, REF, e->category)
+#define CSV_FIELDS_OF_QUEUE(X) /* most GPU work */                                                 \
+    X(AGENT, REF, r->agent) X(QUEUE, REF, r->queue) X(STREAM, REF, r->stream)
+#define CSV_FIELDS_OF_KERNEL(X)                                                                    \
+    X(DISPATCH, U64, r->dispatch_id) X(KERNEL_ID, I64, r->kernel_id) X(KERNEL, REF, r->kernel)     \
+    X(LDS, I64, r->group_segment) X(SCRATCH, I64, r->private_segment)
+#define CSV_FIELDS_OF_DISPATCH(X)                                                                  \
+    X(WORKGROUP, U64, r->workgroup[0]) X(WORKGROUP_Y, U64, r->workgroup[1])                        \
+    X(WORKGROUP_Z, U64, r->workgroup[2])                                                           \
+    X(GRID, U64, r->grid[0]) X(GRID_Y, U64, r->grid[1]) X(GRID_Z, U64, r->grid[2])
+#define CSV_FIELDS_OF_COUNTER(X)                                                                   \
+    X(WORKGROUP_SIZE, U64, multiply(r->workgroup)) X(GRID_SIZE, U64, multiply(r->grid))            \
+    X(COUNTER, REF, v->counter) X(VALUE, REAL, v->value)
+#define CSV_FIELDS_OF_COPY(X)                                                                      \
+    X(SOURCE, REF, r->src) X(DESTINATION, REF, r->dst) X(COPY_STREAM, REF, r->stream)              \
+    X(BYTES, U64, r->size)
+#define CSV_FIELDS_OF_ALLOC(X) /* scratch, too */                                                  \
+    X(SIZE, U64, r->size) X(ADDRESS, U64, r->address) X(FLAGS, U64, r->flags)
+#define CSV_FIELDS_OF_SAMPLE(X) /* SPM, too */                                                     \
+    X(SAMPLE_AGENT, REF, r->agent) X(SAMPLE_COUNTER, REF, r->counter)                              \
+    X(SAMPLE_VALUE, REAL, r->value)                                                                \
+    X(XCC, I64, r->xcc) X(SHADER_ENGINE, I64, r->shader_engine)                                    \
+    X(SHADER_ARRAY, I64, r->shader_array) X(WGP, I64, r->wgp) X(INSTANCE, I64, r->instance)
+#define CSV_FIELDS_OF_HIP(X) /* graphs and HIP events */                                           \
+    X(SOURCE_QUEUE, REF, r->source_queue) X(GRAPH_EXEC, U64, r->graph_exec_id)                     \
+    X(KERNELS, U64, r->kernel_count)
+
+/* CSV_F_...: the index of a field in a record that is read, and how many fields records have. A list
+ * begins behind the one that its records have in front of it. */
+#define CSV_FIELD(field, ...) CSV_F_##field,
+enum { CSV_F_START, CSV_F_END, CSV_FIELDS_OF_ALL(CSV_FIELD) CSV_F_OWN };
+enum { CSV_BEFORE_REGION = CSV_F_OWN - 1, CSV_FIELDS_OF_REGION(CSV_FIELD) CSV_REGION_FIELDS };
+enum { CSV_BEFORE_QUEUE = CSV_F_OWN - 1, CSV_FIELDS_OF_QUEUE(CSV_FIELD) CSV_F_AT_QUEUE };
+enum { CSV_BEFORE_KERNEL = CSV_F_AT_QUEUE - 1, CSV_FIELDS_OF_KERNEL(CSV_FIELD) CSV_F_SIZES };
+enum { CSV_BEFORE_DISPATCH = CSV_F_SIZES - 1, CSV_FIELDS_OF_DISPATCH(CSV_FIELD) CSV_DISPATCH_FIELDS };
+enum { CSV_BEFORE_COUNTER = CSV_F_SIZES - 1, CSV_FIELDS_OF_COUNTER(CSV_FIELD) CSV_COUNTER_FIELDS };
+enum { CSV_BEFORE_COPY = CSV_F_OWN - 1, CSV_FIELDS_OF_COPY(CSV_FIELD) CSV_COPY_FIELDS };
+enum { CSV_BEFORE_ALLOC = CSV_F_AT_QUEUE - 1, CSV_FIELDS_OF_ALLOC(CSV_FIELD) CSV_ALLOC_FIELDS };
+enum { CSV_BEFORE_SAMPLE = CSV_F_OWN - 1, CSV_FIELDS_OF_SAMPLE(CSV_FIELD) CSV_SAMPLE_FIELDS };
+enum { CSV_BEFORE_HIP = CSV_F_AT_QUEUE - 1, CSV_FIELDS_OF_HIP(CSV_FIELD) CSV_HIP_FIELDS };
+#undef CSV_FIELD
+/* clang-format on */
+
 enum {
-    CSV_F_START,
-    CSV_F_END,
-    CSV_F_NAME,
-    CSV_F_STACK,
-    CSV_F_THREAD,
-    CSV_F_PROCESS,
-    CSV_F_OWN, /* the first that depends on the kind */
-
-    CSV_F_CATEGORY = CSV_F_OWN, /* regions, markers, instants */
-    CSV_REGION_FIELDS,
-
-    CSV_F_AGENT = CSV_F_OWN, /* most of the others */
-    CSV_F_QUEUE,
-    CSV_F_STREAM,
-    CSV_F_PLACED,
-
-    CSV_F_DISPATCH = CSV_F_PLACED,
-    CSV_F_KERNEL_ID,
-    CSV_F_KERNEL,
-    CSV_F_LDS,
-    CSV_F_SCRATCH,
-    CSV_F_SIZES,
-    CSV_F_WORKGROUP = CSV_F_SIZES, /* 3 */
-    CSV_F_GRID = CSV_F_WORKGROUP + 3,
-    CSV_DISPATCH_FIELDS = CSV_F_GRID + 3,
-
-    CSV_F_WORKGROUP_SIZE = CSV_F_SIZES, /* counters: the products */
-    CSV_F_GRID_SIZE,
-    CSV_F_COUNTER,
-    CSV_F_VALUE,
-    CSV_COUNTER_FIELDS,
-
-    CSV_F_SOURCE = CSV_F_OWN, /* copies */
-    CSV_F_DESTINATION,
-    CSV_F_COPY_STREAM,
-    CSV_F_BYTES,
-    CSV_COPY_FIELDS,
-
-    CSV_F_SIZE = CSV_F_PLACED, /* allocations, scratch */
-    CSV_F_ADDRESS,
-    CSV_F_FLAGS,
-    CSV_ALLOC_FIELDS,
-
-    CSV_F_SAMPLE_AGENT = CSV_F_OWN, /* SPM, samples */
-    CSV_F_SAMPLE_COUNTER,
-    CSV_F_SAMPLE_VALUE,
-    CSV_F_XCC,
-    CSV_F_SHADER_ENGINE,
-    CSV_F_SHADER_ARRAY,
-    CSV_F_WGP,
-    CSV_F_INSTANCE,
-    CSV_SAMPLE_FIELDS,
-
-    CSV_F_SOURCE_QUEUE = CSV_F_PLACED, /* graphs, HIP events */
-    CSV_F_GRAPH_EXEC,
-    CSV_F_KERNELS,
-    CSV_HIP_FIELDS,
-
     CSV_FIELDS_MAX = CSV_DISPATCH_FIELDS,
     CSV_RECORD_MAX = CSV_FIELDS_MAX * ROCL_VARINT_MAX,
 };
 
 /* What the order of rows needs besides the event itself. */
 typedef struct rocl_csv_order {
-    const uint32_t *counter_ranks; /* place of each counter of the capture by name */
+    const uint32_t *counter_ranks; /* of each counter of the capture, by name */
     uint32_t counter_count;
 } rocl_csv_order;
 
@@ -202,13 +194,13 @@ static inline int64_t rocl_csv_key_end(uint64_t word)
 {
     return (int64_t)(~word ^ (uint64_t)1 << 63);
 }
-/* Writes the record of an event (CSV_RECORD_MAX bytes of room); returns its end. `functions`:
+/* Writes the record of an event (CSV_RECORD_MAX bytes at most); returns its end. `functions`:
  * regions are named by their function, not by their message. */
-uint8_t *rocl_csv_pack(uint8_t *to, const rocl_batch *b, const rocl_event *e, bool functions);
+uint8_t *rocl_csv_encode(uint8_t *to, const rocl_batch *b, const rocl_event *e, bool functions);
 /* Malloced ranks of a capture's counters by name and agent; NULL when memory is out. */
 uint32_t *rocl_csv_rank_counters(const rocl_trace *t, const rocl_capture *c);
 
-/* ---- rows (csv_format.c) ------------------------------------------------------------------- */
+/* ---- rows (format.c) ---- */
 
 /* A short text in quotes: most are, and all bytes are copied at once, however long it is. */
 typedef struct rocl_csv_word {
@@ -233,7 +225,7 @@ typedef struct rocl_csv_formatter {
     rocl_csv_word guid_word; /* empty: it is longer */
 } rocl_csv_formatter;
 
-/* A record in a chunk: the two words of its key that are times, then the fields. */
+/* A record in a block: the two words of its key that are times, then the fields. */
 enum { CSV_TIMES = 2 * sizeof(uint64_t) };
 
 /* Appends the rows of the records at [in, end) to f->out. */
@@ -241,14 +233,14 @@ rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
                                  const rocl_csv_plan *plan, const uint8_t *in, const uint8_t *end,
                                  rocl_error *err);
 
-/* ---- agents (csv_agents.c) ----------------------------------------------------------------- */
+/* ---- agents (agents.c) ---- */
 
 void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style);
 /* properties: the agent's JSON object. */
 rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
                                const char *properties, rocl_csv_style style, rocl_error *err);
 
-/* ---- files (csv_files.c) ------------------------------------------------------------------- */
+/* ---- files (files.c) ---- */
 
 typedef struct rocl_csv_out rocl_csv_out;
 typedef struct rocl_csv_outs {

@@ -29,7 +29,7 @@ rocl_status rocl_csv_out_write(rocl_csv_out *o, const rocl_buf *b, rocl_error *e
 /* ---- names ---- */
 
 /* The folder of a node, among several, is called as its host is: so rocprofv3 has it. */
-static void put_folder(const rocl_csv_outs *outs, const rocl_capture *c, char *to, size_t size)
+static void put_node_folder(const rocl_csv_outs *outs, const rocl_capture *c, char *to, size_t size)
 {
     const char *name = rocl_machine_name(outs->trace, c->machine);
     to[0] = '\0';
@@ -41,28 +41,19 @@ static void put_folder(const rocl_csv_outs *outs, const rocl_capture *c, char *t
             to[i] = '_';
 }
 
-/* How many processes before this one would have files of the same name. */
-static unsigned count_namesakes(const rocl_csv_outs *outs, const rocl_capture *c,
-                                const rocl_process *p)
-{
-    const rocl_trace *t = outs->trace;
-    const char *node = rocl_machine_name(t, c->machine);
-    unsigned n = 0;
-    for (size_t i = 0; i <= c->index; i++) {
-        const rocl_capture *other = &t->captures[i]->pub;
-        if (strcmp(rocl_machine_name(t, other->machine), node) != 0)
-            continue;
-        for (uint32_t k = 0; k < other->process_count && &other->processes[k] != p; k++)
-            n += other->processes[k].pid == p->pid;
-    }
-    return n;
-}
-
-/* "4200_", and "4200-2_" of the next process with that pid. */
+/* "4200_", and "4200-2_" of the next process with that pid on the node. */
 static void put_process(const rocl_csv_outs *outs, const rocl_capture *c, const rocl_process *p,
                         char *to, size_t size)
 {
-    unsigned before = p ? count_namesakes(outs, c, p) : 0;
+    const rocl_trace *t = outs->trace;
+    unsigned before = 0;
+    for (size_t i = 0; p && i <= c->index; i++) {
+        const rocl_capture *other = &t->captures[i]->pub;
+        if (strcmp(rocl_machine_name(t, other->machine), rocl_machine_name(t, c->machine)) != 0)
+            continue;
+        for (uint32_t k = 0; k < other->process_count && &other->processes[k] != p; k++)
+            before += other->processes[k].pid == p->pid;
+    }
     if (before)
         snprintf(to, size, "%lld-%u_", (long long)p->pid, before + 1);
     else
@@ -82,7 +73,7 @@ static char *make_path(const rocl_csv_outs *outs, const rocl_csv_out *out, const
         return strdup(o->path);
     rocl_csv_file_name(name, sizeof name, out->file, o->style);
     if (o->style == ROCL_CSV_ROCPROFV3) {
-        put_folder(outs, c, node, sizeof node);
+        put_node_folder(outs, c, node, sizeof node);
         put_process(outs, c, out->process, process, sizeof process);
     }
     *folder = strlen(directory) + 1 + strlen(node);
@@ -92,26 +83,22 @@ static char *make_path(const rocl_csv_outs *outs, const rocl_csv_out *out, const
     return path;
 }
 
-/* For each file anew: a run that failed may have found it empty, and removed it. */
-static rocl_status make_folder(const rocl_csv_outs *outs, char *path, size_t len, rocl_error *err)
-{
-    if (outs->options->path)
-        return ROCL_OK;
-    char first = path[len];
-    path[len] = '\0';
-    rocl_status st = rocl_make_dirs(path, err);
-    path[len] = first;
-    return st;
-}
-
+/* The folder is made for each file anew: a run that failed may have found it empty, and removed it.
+ */
 static rocl_status open_file(rocl_csv_outs *outs, rocl_csv_out *o, const rocl_capture *c,
                              rocl_error *err)
 {
     size_t folder = 0;
+    rocl_status st = ROCL_OK;
     char *path = make_path(outs, o, c, &folder);
     if (!path)
         return rocl_fail_memory(err);
-    rocl_status st = make_folder(outs, path, folder, err);
+    if (!outs->options->path) {
+        char first = path[folder];
+        path[folder] = '\0';
+        st = rocl_make_dirs(path, err);
+        path[folder] = first;
+    }
     if (st == ROCL_OK)
         st = rocl_out_open(&o->out, path, err);
     free(path);
@@ -120,7 +107,7 @@ static rocl_status open_file(rocl_csv_outs *outs, rocl_csv_out *o, const rocl_ca
 
 /* ---- files ---- */
 
-/* With gzip the header is a member of its own: chunks need not know where they will stand. */
+/* With gzip the header is a member of its own: blocks need not know where they will stand. */
 static rocl_status write_header(const rocl_csv_outs *outs, rocl_csv_out *o, rocl_error *err)
 {
     const rocl_csv_options *opt = outs->options;
@@ -141,48 +128,28 @@ static rocl_status write_header(const rocl_csv_outs *outs, rocl_csv_out *o, rocl
     return st;
 }
 
-static rocl_csv_out *find(const rocl_csv_outs *outs, rocl_csv_file_id file,
-                          const rocl_process *process)
-{
-    for (size_t i = outs->count; i-- > 0;) {
-        if (outs->all[i]->file == file && outs->all[i]->process == process)
-            return outs->all[i];
-    }
-    return NULL;
-}
-
-static rocl_csv_out *add(rocl_csv_outs *outs)
-{
-    if (!ROCL_GROW(outs->all, outs->cap, outs->count + 1))
-        return NULL;
-    rocl_csv_out *o = calloc(1, sizeof *o);
-    if (o)
-        outs->all[outs->count++] = o;
-    return o;
-}
-
 rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, const rocl_capture *c,
                               uint32_t process, rocl_csv_out **out, rocl_error *err)
 {
     bool own = outs->options->style == ROCL_CSV_ROCPROFV3 && !outs->options->path;
     const rocl_process *p = own && process < c->process_count ? &c->processes[process] : NULL;
-    *out = find(outs, file, p);
-    if (*out)
-        return ROCL_OK;
-    rocl_csv_out *o = add(outs);
-    if (!o)
+    for (size_t i = outs->count; i-- > 0;) {
+        *out = outs->all[i];
+        if ((*out)->file == file && (*out)->process == p)
+            return ROCL_OK;
+    }
+    *out = NULL;
+    if (!ROCL_GROW(outs->all, outs->cap, outs->count + 1) || !(*out = calloc(1, sizeof **out)))
         return rocl_fail_memory(err);
-    o->file = file;
-    o->process = p;
-    rocl_status st = open_file(outs, o, c, err);
-    if (st == ROCL_OK)
-        st = write_header(outs, o, err);
-    *out = o;
-    return st;
+    outs->all[outs->count++] = *out;
+    (*out)->file = file;
+    (*out)->process = p;
+    rocl_status st = open_file(outs, *out, c, err);
+    return st ? st : write_header(outs, *out, err);
 }
 
 /* Of the files that may be open, each takes two, the file and its folder. */
-static size_t most_open(void)
+static size_t limit_of_open_files(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -196,7 +163,7 @@ rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err)
     for (; outs->rested < outs->count && st == ROCL_OK; outs->rested++) {
         const rocl_csv_out *o = outs->all[outs->rested];
         if (o->process)
-            st = rocl_out_seal(o->out, outs->rested >= most_open(), err);
+            st = rocl_out_seal(o->out, outs->rested >= limit_of_open_files(), err);
     }
     return st;
 }

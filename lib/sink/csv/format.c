@@ -1,4 +1,5 @@
-/* Records as rows. The inner loop of the sink: nothing is allocated here but room for the rows. */
+/* Records as rows. The inner loop of the sink: nothing is allocated here but memory for the rows.
+ */
 #include "sink/csv/csv.h"
 
 #include "base/error.h"
@@ -7,28 +8,28 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Room for all that is no long text in a row: numbers, words, quotes, commas. */
-enum { WORD = sizeof((rocl_csv_word *)0)->bytes, ROW_ROOM = CSV_COLUMNS_MAX * (WORD + 8) };
+/* Bytes for all that is no long text in a row: numbers, words, quotes, commas. */
+enum { WORD = sizeof((rocl_csv_word *)0)->bytes, ROW_RESERVE = CSV_COLUMNS_MAX * (WORD + 8) };
 
-_Static_assert(ROCL_NUM_MAX <= WORD, "there is room for numbers, too");
+_Static_assert(ROCL_NUM_MAX <= WORD, "numbers must fit where words do");
 
-/* ---- texts --------------------------------------------------------------------------------- */
+/* ---- texts ---- */
 
-static char *copy(char *p, const char *s, size_t n)
+static char *put_bytes(char *p, const char *s, size_t n)
 {
     memcpy(p, s, n);
     return p + n;
 }
 
-/* Makes room for a text of n bytes at p, beside that for the rest of the row; p may move. NULL when
+/* Reserves n bytes for a text at p, beside those for the rest of the row; p may move. NULL when
  * memory is out. */
-static char *room(rocl_buf *out, char *p, size_t n)
+static char *reserve_text(rocl_buf *out, char *p, size_t n)
 {
     size_t used = (size_t)(p - (char *)out->data);
-    if (out->cap - used >= n + ROW_ROOM)
+    if (out->cap - used >= n + ROW_RESERVE)
         return p;
     out->len = used;
-    return rocl_buf_grow(out, n + ROW_ROOM) ? (char *)out->data + used : NULL;
+    return rocl_buf_grow(out, n + ROW_RESERVE) ? (char *)out->data + used : NULL;
 }
 
 static void make_word(rocl_csv_word *w, uint32_t text, const char *p, size_t n)
@@ -48,13 +49,13 @@ static char *put_long_text(rocl_csv_formatter *f, char *p, uint32_t text)
         f->out->failed = true;
         return p;
     }
-    char *at = room(f->out, p, q->len);
+    char *at = reserve_text(f->out, p, q->len);
     if (!at)
         return p;
     if (q->own)
-        return copy(at, q->bytes, q->len);
+        return put_bytes(at, q->bytes, q->len);
     *at++ = '"';
-    at = copy(at, q->bytes, q->len);
+    at = put_bytes(at, q->bytes, q->len);
     *at++ = '"';
     return at;
 }
@@ -84,25 +85,25 @@ static inline char *put_guid(rocl_csv_formatter *f, char *p, size_t cut)
         memcpy(p, f->guid_word.bytes + cut, sizeof f->guid_word.bytes - cut);
         return p + n;
     }
-    char *at = room(f->out, p, n);
-    return at ? copy(at, f->guid + cut, n) : p;
+    char *at = reserve_text(f->out, p, n);
+    return at ? put_bytes(at, f->guid + cut, n) : p;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 /* "%f", whatever the locale's point looks like. */
 static char *put_fixed(char *p, double v)
 {
     char text[400];
     if (fabs(v) < 1e15 && v == (double)(int64_t)v && !signbit(v))
-        return copy(rocl_put_u64(p, (uint64_t)v), ".000000", 7);
+        return put_bytes(rocl_put_u64(p, (uint64_t)v), ".000000", 7);
     if (!isfinite(v) || fabs(v) >= 1e20)
         return rocl_put_double(p, v);
     size_t n = (size_t)snprintf(text, sizeof text, "%.6f", v);
     size_t whole = strspn(text, "-0123456789");
-    p = copy(p, text, whole);
+    p = put_bytes(p, text, whole);
     *p++ = '.';
-    return copy(p, text + n - 6, 6);
+    return put_bytes(p, text + n - 6, 6);
 }
 
 /* Turns the digits of an integer at p, which end at `end`, into "d.ddde+NN". */
@@ -117,18 +118,18 @@ static char *make_exponent(char *p, char *end)
         p[1] = '.';
         shown++;
     }
-    return rocl_put_u64(copy(p + shown, "e+", 2), n - 1);
+    return rocl_put_u64(put_bytes(p + shown, "e+", 2), n - 1);
 }
 
 /* As Python prints a float: always with a point or an exponent, that from 1e16 on. */
 static char *put_python(char *p, double v)
 {
     if (isnan(v))
-        return copy(p, "\"\"", 2);
+        return put_bytes(p, "\"\"", 2);
     if (fabs(v) < 1e16 && v == (double)(int64_t)v) {
         if (signbit(v))
             *p++ = '-';
-        return copy(rocl_put_u64(p, (uint64_t)fabs(v)), ".0", 2);
+        return put_bytes(rocl_put_u64(p, (uint64_t)fabs(v)), ".0", 2);
     }
     char *end = rocl_put_double(p, v);
     if (fabs(v) < 1e16 || isinf(v) || memchr(p, 'e', (size_t)(end - p)))
@@ -136,68 +137,7 @@ static char *put_python(char *p, double v)
     return make_exponent(p, end);
 }
 
-static char *put_value(rocl_csv_style style, char *p, uint64_t packed)
-{
-    double v;
-    packed = __builtin_bswap64(packed);
-    memcpy(&v, &packed, sizeof v);
-    switch (style) {
-    case ROCL_CSV_ROCPD_1_1:
-        return put_python(p, v);
-    case ROCL_CSV_ROCPROFV3:
-        return put_fixed(p, v);
-    default:
-        return rocl_put_double(p, v);
-    }
-}
-
-static char *put_hex(rocl_csv_style style, char *p, uint64_t v)
-{
-    p = rocl_put_hex(copy(p, "\"0x", 3), v, 16, style == ROCL_CSV_ROCPD_1_1);
-    *p++ = '"';
-    return p;
-}
-
-static char *put_flags(rocl_csv_style style, char *p, uint64_t v)
-{
-    if (style != ROCL_CSV_ROCPD_1_1)
-        return rocl_put_u64(p, v);
-    *p++ = '"';
-    p = rocl_put_u64(p, v);
-    *p++ = '"';
-    return p;
-}
-
-static char *put_time(rocl_csv_formatter *f, char *p, int64_t v)
-{
-    return v < 0 ? rocl_put_i64(p, v) : rocl_put_near(p, (uint64_t)v, &f->time);
-}
-
-static char *put_unit(char *p, int64_t v)
-{
-    return v < 0 ? p : rocl_put_i64(p, v);
-}
-
-/* ---- definitions: an unknown number is an empty field --------------------------------------- */
-
-static char *put_kernel(const rocl_capture *c, rocl_csv_op op, char *p, uint32_t i)
-{
-    if (i >= c->kernel_count)
-        return p;
-    const rocl_kernel *k = &c->kernels[i];
-    return rocl_put_i64(p, op == CSV_VGPR         ? k->arch_vgpr
-                           : op == CSV_ACCUM_VGPR ? k->accum_vgpr
-                                                  : k->sgpr);
-}
-
-static char *put_counter(rocl_csv_formatter *f, rocl_csv_op op, const uint64_t *v, char *p,
-                         uint32_t i)
-{
-    const rocl_capture *c = f->capture;
-    if (i < c->counter_count)
-        return put_text(f, p, op == CSV_COUNTER_NAME ? c->counters[i].name : c->counters[i].units);
-    return put_text(f, p, op == CSV_COUNTER_NAME ? (uint32_t)v[CSV_F_NAME] - 1 : ROCL_NONE);
-}
+/* ---- definitions: an unknown number is an empty field ---- */
 
 static char *put_definition(rocl_csv_formatter *f, rocl_csv_op op, const uint64_t *v, char *p,
                             uint32_t i)
@@ -214,15 +154,41 @@ static char *put_definition(rocl_csv_formatter *f, rocl_csv_op op, const uint64_
         return i < c->queue_count ? rocl_put_i64(p, c->queues[i].id) : p;
     case CSV_STREAM:
         return i < c->stream_count ? rocl_put_i64(p, c->streams[i].id) : p;
-    case CSV_COUNTER_NAME:
+    case CSV_COUNTER_NAME: /* of an unknown counter the name of the event */
+        return put_text(f, p,
+                        i < c->counter_count ? c->counters[i].name : (uint32_t)v[CSV_F_NAME] - 1);
     case CSV_COUNTER_UNITS:
-        return put_counter(f, op, v, p, i);
+        return put_text(f, p, i < c->counter_count ? c->counters[i].units : ROCL_NONE);
+    case CSV_VGPR:
+        return i < c->kernel_count ? rocl_put_i64(p, c->kernels[i].arch_vgpr) : p;
+    case CSV_ACCUM_VGPR:
+        return i < c->kernel_count ? rocl_put_i64(p, c->kernels[i].accum_vgpr) : p;
     default:
-        return put_kernel(c, op, p, i);
+        return i < c->kernel_count ? rocl_put_i64(p, c->kernels[i].sgpr) : p;
     }
 }
 
-/* ---- rows ---------------------------------------------------------------------------------- */
+/* ---- rows ---- */
+
+static char *put_time(rocl_csv_formatter *f, char *p, int64_t v)
+{
+    return v < 0 ? rocl_put_i64(p, v) : rocl_put_near(p, (uint64_t)v, &f->time);
+}
+
+static char *put_value(rocl_csv_style style, char *p, uint64_t encoded)
+{
+    double v;
+    encoded = __builtin_bswap64(encoded);
+    memcpy(&v, &encoded, sizeof v);
+    switch (style) {
+    case ROCL_CSV_ROCPD_1_1:
+        return put_python(p, v);
+    case ROCL_CSV_ROCPROFV3:
+        return put_fixed(p, v);
+    default:
+        return rocl_put_double(p, v);
+    }
+}
 
 static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const uint64_t *v, char *p)
 {
@@ -233,7 +199,7 @@ static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const u
     case CSV_GUID_BARE:
         return put_guid(f, p, 1);
     case CSV_LITERAL:
-        return copy(p, c->literal, strlen(c->literal));
+        return put_bytes(p, c->literal, strlen(c->literal));
     case CSV_TEXT:
         return put_text(f, p, (uint32_t)x - 1);
     case CSV_U64:
@@ -241,13 +207,20 @@ static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const u
     case CSV_I64:
         return rocl_put_i64(p, rocl_unzigzag(x));
     case CSV_HEX:
-        return put_hex(f->style, p, x);
+        p = rocl_put_hex(put_bytes(p, "\"0x", 3), x, 16, f->style == ROCL_CSV_ROCPD_1_1);
+        *p++ = '"';
+        return p;
     case CSV_FLAGS:
-        return put_flags(f->style, p, x);
+        if (f->style != ROCL_CSV_ROCPD_1_1)
+            return rocl_put_u64(p, x);
+        *p++ = '"';
+        p = rocl_put_u64(p, x);
+        *p++ = '"';
+        return p;
     case CSV_VALUE:
         return put_value(f->style, p, x);
     case CSV_UNIT:
-        return put_unit(p, rocl_unzigzag(x));
+        return rocl_unzigzag(x) < 0 ? p : rocl_put_i64(p, rocl_unzigzag(x));
     case CSV_START:
         return put_time(f, p, (int64_t)v[CSV_F_START]);
     case CSV_END:
@@ -288,7 +261,7 @@ rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
     while (in < end && !out->failed) {
         if (!read_record(&in, end, rocl_csv_files[file].fields, v))
             return rocl_fail(err, ROCL_INTERNAL, "a CSV record is cut");
-        if (!rocl_buf_reserve(out, ROW_ROOM))
+        if (!rocl_buf_reserve(out, ROW_RESERVE))
             break;
         char *p = (char *)out->data + out->len;
         for (unsigned i = 0; i < plan->count; i++) {

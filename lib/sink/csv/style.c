@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* clang-format off */
 #define COLUMN(title, op, field) {title, op, field, CSV_ALL, CSV_ALWAYS, NULL}
@@ -221,7 +220,7 @@ const rocl_csv_file rocl_csv_files[CSV_FILES] = {
 };
 /* clang-format on */
 
-/* ---- columns ------------------------------------------------------------------------------- */
+/* ---- columns ---- */
 
 void rocl_csv_make_plan(rocl_csv_plan *plan, rocl_csv_file_id file, const rocl_csv_options *o)
 {
@@ -260,7 +259,7 @@ void rocl_csv_put_header(rocl_buf *to, const rocl_csv_plan *plan, rocl_csv_style
     }
 }
 
-/* ---- files --------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 void rocl_csv_file_name(char *to, size_t size, rocl_csv_file_id file, rocl_csv_style style)
 {
@@ -269,27 +268,19 @@ void rocl_csv_file_name(char *to, size_t size, rocl_csv_file_id file, rocl_csv_s
     snprintf(to, size, "%s%s", f->stem, suffix);
 }
 
-static bool begins(const char *text, const char *word)
-{
-    return !strncasecmp(text, word, strlen(word));
-}
-
 /* AMD's profiler writes HIP_RUNTIME_API_EXT, its sampling profiler rocm_hip_api. */
 rocl_csv_file_id rocl_csv_file_of_category(const char *category, rocl_csv_style style)
 {
     if (style == ROCL_CSV_ROCPD_1_1)
         return CSV_FILE_REGIONS;
-    if (begins(category, "rocm_"))
-        category += 5;
-    for (rocl_csv_file_id f = CSV_FILE_HIP; f < CSV_FILE_OTHER; f++) {
-        size_t n = strlen(rocl_csv_files[f].stem);
-        if (begins(category, rocl_csv_files[f].stem) && (!category[n] || category[n] == '_'))
+    const rocl_call_group *g = rocl_call_group_of(rocl_bare_category(category));
+    for (rocl_csv_file_id f = CSV_FILE_HIP; g && f < CSV_FILE_OTHER; f++)
+        if (!strcmp(g->word, rocl_csv_files[f].stem))
             return f;
-    }
     return CSV_FILE_OTHER;
 }
 
-/* ---- --kinds ------------------------------------------------------------------------------- */
+/* ---- --kinds ---- */
 
 /* How much of a name says which file it is: not _trace, then _api or _info at its end. */
 static size_t stem_length(const char *name)
@@ -305,7 +296,7 @@ static size_t stem_length(const char *name)
 }
 
 /* Is the word the name, or its plural? '-' may stand for '_'. */
-static bool means(const char *word, size_t word_len, const char *name, size_t name_len)
+static bool is_named(const char *word, size_t word_len, const char *name, size_t name_len)
 {
     size_t i = 0;
     while (i < word_len && i < name_len &&
@@ -314,9 +305,20 @@ static bool means(const char *word, size_t word_len, const char *name, size_t na
     return i == name_len && (i == word_len || (i + 1 == word_len && word[i] == 's'));
 }
 
-static uint32_t files_of_kinds(uint32_t kinds, rocl_csv_style style)
+/* The file of that name, or the files with events of the kind of that name. */
+static uint32_t find_files(const char *word, rocl_csv_style style)
 {
-    uint32_t files = 0;
+    uint32_t kinds = 0, files = 0;
+    for (unsigned f = 0; f < CSV_FILES; f++) {
+        const char *stem = rocl_csv_files[f].stem;
+        if ((rocl_csv_files[f].styles >> style & 1) &&
+            is_named(word, stem_length(word), stem, stem_length(stem)))
+            return 1u << f;
+    }
+    for (unsigned k = 0; k < ROCL_KINDS; k++) {
+        const char *name = rocl_kind_name((rocl_kind)k);
+        kinds |= is_named(word, strlen(word), name, strlen(name)) ? ROCL_BIT(k) : 0;
+    }
     for (unsigned f = 0; f < CSV_FILES; f++) {
         /* Its regions (MARKER_CONTROL_API of other writers) do not make it a file of regions. */
         uint32_t own = rocl_csv_files[f].kinds & (f == CSV_FILE_MARKER ? ~REGION : ROCL_ALL_KINDS);
@@ -324,22 +326,6 @@ static uint32_t files_of_kinds(uint32_t kinds, rocl_csv_style style)
             files |= 1u << f;
     }
     return files;
-}
-
-static uint32_t files_of_word(const char *word, rocl_csv_style style)
-{
-    uint32_t kinds = 0;
-    for (unsigned f = 0; f < CSV_FILES; f++) {
-        const char *stem = rocl_csv_files[f].stem;
-        if ((rocl_csv_files[f].styles >> style & 1) &&
-            means(word, stem_length(word), stem, stem_length(stem)))
-            return 1u << f;
-    }
-    for (unsigned k = 0; k < ROCL_KINDS; k++) {
-        const char *name = rocl_kind_name((rocl_kind)k);
-        kinds |= means(word, strlen(word), name, strlen(name)) ? ROCL_BIT(k) : 0;
-    }
-    return files_of_kinds(kinds, style);
 }
 
 const char *rocl_csv_kind_word(const void *ctx, size_t i)
@@ -353,7 +339,7 @@ const char *rocl_csv_kind_word(const void *ctx, size_t i)
     return word;
 }
 
-static rocl_status unknown_word(const char *word, rocl_csv_style style, rocl_error *err)
+static rocl_status fail_unknown_word(const char *word, rocl_csv_style style, rocl_error *err)
 {
     const char *near = rocl_nearest_word(word, stem_length(word), rocl_csv_kind_word, NULL);
     rocl_buf list = {0};
@@ -380,9 +366,9 @@ rocl_status rocl_csv_select(uint32_t *files, const rocl_csv_options *o, rocl_err
     for (unsigned f = 0; f < CSV_FILES && !o->kinds; f++)
         *files |= (uint32_t)(rocl_csv_files[f].styles >> o->style & 1) << f;
     for (const char *const *w = o->kinds; w && *w; w++) {
-        uint32_t found = files_of_word(*w, o->style);
+        uint32_t found = find_files(*w, o->style);
         if (!found)
-            return unknown_word(*w, o->style, err);
+            return fail_unknown_word(*w, o->style, err);
         *files |= found;
     }
     if (o->path && (*files & (*files - 1)))
