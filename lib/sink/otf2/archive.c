@@ -1,9 +1,16 @@
 /* The archive that libotf2 writes: in a hidden folder, with bounded memory, and with what it
- * complains about kept as an error. */
+ * complains about kept as an error.
+ *
+ *     x.otf2      the anchor file, the last to appear
+ *     x.def       global definitions
+ *     x.marker    markers
+ *     x/N.evt     the events of location N
+ *     x/N.def     its definitions: empty, or the mapping of its references to the global ones */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +20,9 @@
 #include "base/error.h"
 #include "base/out_tree.h"
 #include "base/unfinished.h"
-#include "sink/otf2/ot.h"
+#include "sink/otf2/otf2.h"
 
 #include <otf2/OTF2_Pthread_Locks.h>
-#include <stdatomic.h>
 
 /* A file of libotf2 collects 4 MiB before it writes them. When that fails it frees them, but does
  * not forget them: whatever touches the file again, even its close, uses freed memory. So:
@@ -24,7 +30,7 @@
  * - the close of a writer must not be what fills the 4 MiB. It writes less than a chunk, as long as
  *   a writer has one, and the size of chunks divides 4 MiB or is greater. */
 
-/* Files of an archive; the anchor is the last to appear. */
+/* In the order in which they appear. */
 enum { FOLDER, DEFINITIONS, MARKERS, ANCHOR, FILES };
 
 struct ot_archive {
@@ -33,34 +39,52 @@ struct ot_archive {
     OTF2_GlobalDefWriter *definitions;
     OTF2_ErrorCallback former;
     rocl_out_tree *tree;
-    char *path;         /* of the anchor, for messages */
-    char *names[FILES]; /* below the folder */
-    _Atomic bool failed;
+    char *path;          /* of the anchor, for messages */
+    char *names[FILES];  /* below the folder that the archive appears in */
+    _Atomic bool failed; /* set by any thread that writes events */
     bool discarded;
-    pthread_mutex_t lock; /* of what follows: events are written by many threads */
-    void *spare_events;   /* chunks; each begins with the next one's address */
-    void *spare_definitions;
-    char complaint[512]; /* the first */
-    bool memory;         /* that is what the first one is about */
+    pthread_mutex_t lock;    /* of the rest */
+    void *spare_events;      /* unused chunks; each begins with the address of the next one */
+    void *spare_definitions; /* the same; chunks of one kind have one size */
+    char complaint[512];     /* the first */
+    bool out_of_memory;      /* which the first one is about */
 };
 
-static void give_up(ot_archive *a, const char *why, bool memory)
+static void fail_archive(ot_archive *a, const char *why, bool out_of_memory)
 {
     pthread_mutex_lock(&a->lock);
     if (!*a->complaint) {
         snprintf(a->complaint, sizeof a->complaint, "%s", why);
-        a->memory = memory;
+        a->out_of_memory = out_of_memory;
     }
     pthread_mutex_unlock(&a->lock);
     a->failed = true;
 }
 
-/* ---- what libotf2 asks for ---- */
-
-static OTF2_ErrorCode complain(void *ctx, const char *file, uint64_t line, const char *function,
-                               OTF2_ErrorCode code, const char *format, va_list args)
+static void fail_archive_system(ot_archive *a, int why)
 {
-    ot_archive *a = ctx;
+    fail_archive(a, strerror(why), why == ENOMEM);
+}
+
+rocl_status ot_archive_status(ot_archive *a, rocl_error *err)
+{
+    if (!a->failed && a->otf2)
+        return ROCL_OK;
+    pthread_mutex_lock(&a->lock);
+    rocl_status st = a->out_of_memory
+                         ? rocl_fail_memory(err)
+                         : rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", a->path,
+                                     *a->complaint ? a->complaint : "libotf2 did not say why");
+    pthread_mutex_unlock(&a->lock);
+    return st;
+}
+
+/* ---- callbacks of libotf2 -------------------------------------------------------------------- */
+
+static OTF2_ErrorCode keep_complaint(void *ctx, const char *file, uint64_t line,
+                                     const char *function, OTF2_ErrorCode code, const char *format,
+                                     va_list args)
+{
     char text[384] = "", why[512];
     (void)file;
     (void)line;
@@ -69,29 +93,20 @@ static OTF2_ErrorCode complain(void *ctx, const char *file, uint64_t line, const
         vsnprintf(text, sizeof text, format, args);
     snprintf(why, sizeof why, "%s%s%s", OTF2_Error_GetDescription(code), text[0] ? ": " : "", text);
     if (code != OTF2_SUCCESS)
-        give_up(a, why,
-                code == OTF2_ERROR_MEM_FAULT || code == OTF2_ERROR_MEM_ALLOC_FAILED ||
-                    code == OTF2_ERROR_ENOMEM);
+        fail_archive(ctx, why,
+                     code == OTF2_ERROR_MEM_FAULT || code == OTF2_ERROR_MEM_ALLOC_FAILED ||
+                         code == OTF2_ERROR_ENOMEM);
     return code;
 }
 
-/* Without these a writer keeps all of its chunks until it is closed. One that asks for a second
- * chunk writes the first. libotf2 fills up a chunk before it is written, so one that has been used
- * is kept for the next writer: fresh memory costs more than all else of a short location. */
-/* Where chunks of such a file are kept: those of one kind have one size. NULL: they are not. */
-static void **spares(ot_archive *a, OTF2_FileType type)
+static void **spare_chunks(ot_archive *a, OTF2_FileType type)
 {
-    switch (type) {
-    case OTF2_FILETYPE_EVENTS:
-        return &a->spare_events;
-    case OTF2_FILETYPE_LOCAL_DEFS:
-        return &a->spare_definitions;
-    default:
-        return NULL;
-    }
+    return type == OTF2_FILETYPE_EVENTS       ? &a->spare_events
+           : type == OTF2_FILETYPE_LOCAL_DEFS ? &a->spare_definitions
+                                              : NULL;
 }
 
-static void *spare_chunk(ot_archive *a, void **spare)
+static void *pop_chunk(ot_archive *a, void **spare)
 {
     pthread_mutex_lock(&a->lock);
     void *chunk = *spare;
@@ -101,38 +116,38 @@ static void *spare_chunk(ot_archive *a, void **spare)
     return chunk;
 }
 
-static void keep_chunk(ot_archive *a, void **spare, void *chunk)
-{
-    pthread_mutex_lock(&a->lock);
-    memcpy(chunk, spare, sizeof *spare);
-    *spare = chunk;
-    pthread_mutex_unlock(&a->lock);
-}
-
-static void *chunk_new(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
+/* Without these two a writer keeps all of its chunks until it is closed. One that asks for a second
+ * chunk writes the first. libotf2 fills up a chunk before it is written, so one that has been used
+ * is kept for the next writer: fresh memory costs more than all else of a short location. */
+static void *new_chunk(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
                        uint64_t size)
 {
-    void **spare = spares(ctx, type);
+    void **spare = spare_chunks(ctx, type);
     (void)location;
     if (*own)
         return NULL;
     if (spare)
-        *own = spare_chunk(ctx, spare);
+        *own = pop_chunk(ctx, spare);
     if (!*own)
         *own = malloc(size);
     return *own;
 }
 
-static void chunk_free(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
+static void free_chunk(void *ctx, OTF2_FileType type, OTF2_LocationRef location, void **own,
                        bool final)
 {
-    void **spare = spares(ctx, type);
+    ot_archive *a = ctx;
+    void **spare = spare_chunks(a, type);
     (void)location;
     (void) final;
-    if (spare && *own)
-        keep_chunk(ctx, spare, *own);
-    else
+    if (spare && *own) {
+        pthread_mutex_lock(&a->lock);
+        memcpy(*own, spare, sizeof *spare);
+        *spare = *own;
+        pthread_mutex_unlock(&a->lock);
+    } else {
         free(*own);
+    }
     *own = NULL;
 }
 
@@ -147,10 +162,7 @@ static OTF2_FlushType before_flush(void *ctx, OTF2_FileType type, OTF2_LocationR
     return a->failed || a->discarded ? OTF2_NO_FLUSH : OTF2_FLUSH;
 }
 
-static const OTF2_MemoryCallbacks memory = {chunk_new, chunk_free};
-static const OTF2_FlushCallbacks flush = {before_flush, NULL};
-
-/* ---- where it is to appear ---- */
+/* ---- the files that it replaces -------------------------------------------------------------- */
 
 /* Folders of archives hold files with a number and one of these ends. */
 static bool is_archive_file(const char *name)
@@ -158,16 +170,6 @@ static bool is_archive_file(const char *name)
     size_t digits = strspn(name, "0123456789");
     const char *end = name + digits;
     return digits && (!strcmp(end, ".evt") || !strcmp(end, ".def") || !strcmp(end, ".snap"));
-}
-
-static const char *stranger_in(DIR *d)
-{
-    const struct dirent *e;
-    while ((e = readdir(d)))
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-            !is_archive_file(e->d_name))
-            return e->d_name;
-    return NULL;
 }
 
 /* An archive replaces a whole folder: only one that can be an archive's. */
@@ -180,88 +182,63 @@ static rocl_status check_folder(const char *path, rocl_error *err)
     if (!d)
         return rocl_fail(err, ROCL_OUTPUT, "%s: cannot become the folder of the archive: %s", path,
                          strerror(errno));
-    const char *stranger = stranger_in(d);
-    rocl_status st = stranger ? rocl_fail(err, ROCL_OUTPUT,
-                                          "%s: holds %s: the folder of the archive cannot take "
-                                          "this name, choose another output",
-                                          path, stranger)
-                              : ROCL_OK;
+    const struct dirent *e;
+    rocl_status st = ROCL_OK;
+    while (st == ROCL_OK && (e = readdir(d)))
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            !is_archive_file(e->d_name))
+            st = rocl_fail(err, ROCL_OUTPUT,
+                           "%s: holds %s: the folder of the archive cannot take this name, choose "
+                           "another output",
+                           path, e->d_name);
     closedir(d);
     return st;
 }
 
-static rocl_status name_files(ot_archive *a, const char *stem, rocl_error *err)
+/* "dir/x.otf2": names the files "x", "x.def", "x.marker" and "x.otf2", checks what has these names
+ * in "dir/", and opens the hidden folder there. */
+static rocl_status open_tree(ot_archive *a, const rocl_trace *t, rocl_error *err)
 {
     static const char *const ends[FILES] = {
-        [DEFINITIONS] = ".def", [MARKERS] = ".marker", [ANCHOR] = ".otf2", [FOLDER] = ""};
-    for (int i = 0; i < FILES; i++)
-        if (asprintf(&a->names[i], "%s%s", stem, ends[i]) < 0) {
+        [FOLDER] = "", [DEFINITIONS] = ".def", [MARKERS] = ".marker", [ANCHOR] = ".otf2"};
+    const char *slash = strrchr(a->path, '/'), *name = slash ? slash + 1 : a->path;
+    int folder = (int)(name - a->path), stem = (int)strlen(name) - 5;
+    char whole[8192];
+    rocl_status st = ROCL_OK;
+    if (stem <= 0 || strcmp(name + stem, ".otf2") != 0)
+        return rocl_fail(err, ROCL_USAGE, "%s: the name of an archive ends in .otf2", a->path);
+    if (strlen(a->path) >= 4096)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: the name is too long", a->path);
+    for (int i = 0; i < FILES && st == ROCL_OK; i++) {
+        if (asprintf(&a->names[i], "%.*s%s", stem, name, ends[i]) < 0) {
             a->names[i] = NULL;
             return rocl_fail_memory(err);
         }
-    return ROCL_OK;
-}
-
-/* "dir/x.otf2" -> "dir/" in `folder`, "x" in `stem`. */
-static rocl_status split_path(char *folder, char *stem, size_t size, const char *path,
-                              rocl_error *err)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t n = strlen(name);
-    if (n <= 5 || strcmp(name + n - 5, ".otf2") != 0)
-        return rocl_fail(err, ROCL_USAGE, "%s: the name of an archive ends in .otf2", path);
-    if (strlen(path) >= size)
-        return rocl_fail(err, ROCL_OUTPUT, "%s: the name is too long", path);
-    snprintf(folder, size, "%.*s", (int)(name - path), path);
-    snprintf(stem, size, "%.*s", (int)(n - 5), name);
-    return ROCL_OK;
-}
-
-static rocl_status refuse_inputs(const ot_archive *a, const rocl_trace *t, const char *folder,
-                                 rocl_error *err)
-{
-    char whole[8192];
-    rocl_status st = ROCL_OK;
-    for (int i = 0; i < FILES && st == ROCL_OK; i++) {
-        snprintf(whole, sizeof whole, "%s%s", folder, a->names[i]);
+        snprintf(whole, sizeof whole, "%.*s%s", folder, a->path, a->names[i]);
         st = rocl_refuse_input(t, whole, err);
     }
-    return st;
-}
-
-static rocl_status find_place(ot_archive *a, const rocl_trace *t, rocl_error *err)
-{
-    char folder[4096], stem[4096];
-    rocl_status st = split_path(folder, stem, sizeof folder, a->path, err);
-    if (st == ROCL_OK)
-        st = name_files(a, stem, err);
-    if (st == ROCL_OK)
-        st = refuse_inputs(a, t, folder, err);
-    char whole[8192];
     for (int i = 0; i < FILES && st == ROCL_OK; i++) {
-        snprintf(whole, sizeof whole, "%s%s", folder, a->names[i]);
+        snprintf(whole, sizeof whole, "%.*s%s", folder, a->path, a->names[i]);
         st = i == FOLDER ? check_folder(whole, err) : rocl_out_tree_check(whole, err);
     }
-    return st ? st : rocl_out_tree_open(&a->tree, folder, err);
+    snprintf(whole, sizeof whole, "%.*s", folder, a->path);
+    return st ? st : rocl_out_tree_open(&a->tree, whole, err);
 }
 
-/* ---- open ---- */
-
-static uint64_t chunk_size(size_t wanted)
-{
-    uint64_t size = OTF2_CHUNK_SIZE_MIN;
-    while (size * 2 <= (wanted ? wanted : OTF2_CHUNK_SIZE_EVENTS_DEFAULT))
-        size *= 2;
-    return size;
-}
+/* ---- open ------------------------------------------------------------------------------------ */
 
 /* libotf2 makes folders here, the hidden one too if it has gone: it must not go meanwhile. */
-static rocl_status open_otf2(ot_archive *a, size_t chunk, rocl_error *err)
+static rocl_status open_otf2(ot_archive *a, size_t wanted, rocl_error *err)
 {
+    static const OTF2_MemoryCallbacks memory = {new_chunk, free_chunk};
+    static const OTF2_FlushCallbacks flush = {before_flush, NULL};
+    uint64_t size = OTF2_CHUNK_SIZE_MIN; /* powers of two times this divide 4 MiB or are greater */
+    while (size * 2 <= (wanted ? wanted : OTF2_CHUNK_SIZE_EVENTS_DEFAULT))
+        size *= 2;
     rocl_unfinished_hold();
     a->otf2 = OTF2_Archive_Open(rocl_out_tree_path(a->tree), a->names[FOLDER], OTF2_FILEMODE_WRITE,
-                                chunk_size(chunk), OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT,
-                                OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+                                size, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX,
+                                OTF2_COMPRESSION_NONE);
     if (a->otf2) {
         OTF2_Archive_SetFlushCallbacks(a->otf2, &flush, a);
         OTF2_Archive_SetMemoryCallbacks(a->otf2, &memory, a);
@@ -274,8 +251,8 @@ static rocl_status open_otf2(ot_archive *a, size_t chunk, rocl_error *err)
     return ot_archive_status(a, err);
 }
 
-rocl_status ot_archive_open(ot_archive **out, const rocl_trace *t, const char *path, size_t chunk,
-                            rocl_error *err)
+rocl_status ot_archive_open(ot_archive **out, const rocl_trace *t, const char *path,
+                            size_t chunk_size, rocl_error *err)
 {
     ot_archive *a = calloc(1, sizeof *a);
     if (!a || !(a->path = strdup(path))) {
@@ -283,10 +260,10 @@ rocl_status ot_archive_open(ot_archive **out, const rocl_trace *t, const char *p
         return rocl_fail_memory(err);
     }
     pthread_mutex_init(&a->lock, NULL);
-    a->former = OTF2_Error_RegisterCallback(complain, a);
-    rocl_status st = find_place(a, t, err);
+    a->former = OTF2_Error_RegisterCallback(keep_complaint, a);
+    rocl_status st = open_tree(a, t, err);
     if (st == ROCL_OK)
-        st = open_otf2(a, chunk, err);
+        st = open_otf2(a, chunk_size, err);
     if (st == ROCL_OK)
         *out = a;
     else
@@ -294,25 +271,7 @@ rocl_status ot_archive_open(ot_archive **out, const rocl_trace *t, const char *p
     return st;
 }
 
-rocl_status ot_archive_status(ot_archive *a, rocl_error *err)
-{
-    if (!a->failed && a->otf2)
-        return ROCL_OK;
-    pthread_mutex_lock(&a->lock);
-    rocl_status st = a->memory
-                         ? rocl_fail_memory(err)
-                         : rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", a->path,
-                                     *a->complaint ? a->complaint : "libotf2 did not say why");
-    pthread_mutex_unlock(&a->lock);
-    return st;
-}
-
-void ot_archive_describe(ot_archive *a, const char *machine)
-{
-    OTF2_Archive_SetMachineName(a->otf2, machine);
-}
-
-/* ---- writers ---- */
+/* ---- writers ------------------------------------------------------------------------------- */
 
 OTF2_EvtWriter *ot_archive_events(ot_archive *a, OTF2_LocationRef location)
 {
@@ -346,7 +305,100 @@ OTF2_GlobalDefWriter *ot_archive_definitions(ot_archive *a)
     return a->definitions;
 }
 
-/* ---- close ---- */
+/* ---- definitions of the locations ------------------------------------------------------------ */
+
+enum { PATH_SIZE = 8192 };
+
+/* "HIDDEN/x.def"; of a location "HIDDEN/x/7.def". False, with errno set, when it is too long. */
+static bool make_path(char path[PATH_SIZE], const ot_archive *a, const ot_location *l,
+                      const char *end)
+{
+    char number[16] = "";
+    if (l)
+        snprintf(number, sizeof number, "/%" PRIu32, l->number);
+    int n = snprintf(path, PATH_SIZE, "%s/%s%s%s", rocl_out_tree_path(a->tree), a->names[FOLDER],
+                     number, end);
+    errno = ENAMETOOLONG;
+    return n > 0 && n < PATH_SIZE;
+}
+
+static FILE *open_file(const ot_archive *a, const ot_location *l, const char *end, const char *mode)
+{
+    char path[PATH_SIZE];
+    return make_path(path, a, l, end) ? fopen(path, mode) : NULL;
+}
+
+/* Writes the definitions of a location with libotf2. m: NULL without a mapping. */
+static bool write_mapping(const ot_archive *a, const ot_location *l, const ot_mapping *m)
+{
+    static const OTF2_MappingType types[OT_MAPPED] = {[OT_STRINGS] = OTF2_MAPPING_STRING,
+                                                      [OT_ATTRIBUTES] = OTF2_MAPPING_ATTRIBUTE,
+                                                      [OT_REGIONS] = OTF2_MAPPING_REGION,
+                                                      [OT_METRICS] = OTF2_MAPPING_METRIC};
+    OTF2_DefWriter *w = OTF2_Archive_GetDefWriter(a->otf2, l->number);
+    bool good = w;
+    for (unsigned i = 0; i < OT_MAPPED && good && m; i++) {
+        if (!m->refs[i])
+            continue;
+        OTF2_IdMap *map = OTF2_IdMap_CreateFromUint32Array(m->counts[i], m->refs[i], true);
+        good = map && OTF2_DefWriter_WriteMappingTable(w, types[i], map) == OTF2_SUCCESS;
+        if (map)
+            OTF2_IdMap_Free(map);
+    }
+    return good && OTF2_Archive_CloseDefWriter(a->otf2, w) == OTF2_SUCCESS;
+}
+
+static bool read_file(const ot_archive *a, const ot_location *l, rocl_buf *b)
+{
+    FILE *f = open_file(a, l, ".def", "rb");
+    size_t n = 1;
+    b->len = 0;
+    while (f && n && rocl_buf_reserve(b, 1 << 16))
+        b->len += n = fread(b->data + b->len, 1, 1 << 16, f);
+    bool good = f && !n && !ferror(f);
+    if (f)
+        fclose(f);
+    return good;
+}
+
+/* Some readers want a file of definitions for each location, if only an empty one. libotf2 fills
+ * 4 MiB for each: it writes one for each mapping, and one without, and the others are copies. */
+static void write_location_definitions(ot_archive *a, const ot_summary *u)
+{
+    /* By mapping, and at the end without: the first location that has it. */
+    const ot_location **first = calloc(u->mapping_count + (size_t)1, sizeof *first), *read = NULL;
+    bool good = first;
+    for (uint32_t i = u->location_count; i-- > 0 && good;) {
+        uint32_t mapping = u->locations[i].mapping;
+        first[mapping == ROCL_NONE ? u->mapping_count : mapping] = &u->locations[i];
+    }
+    OTF2_Archive_CloseEvtFiles(a->otf2);
+    OTF2_Archive_OpenDefFiles(a->otf2);
+    for (uint32_t i = 0; i <= u->mapping_count && good; i++)
+        if (first[i])
+            good = write_mapping(a, first[i], i < u->mapping_count ? &u->mappings[i] : NULL);
+    if (!good && !a->failed)
+        fail_archive(a, "out of memory", true);
+    OTF2_Archive_CloseDefFiles(a->otf2);
+    rocl_buf bytes = {0};
+    for (uint32_t i = 0; i < u->location_count && !a->failed; i++) {
+        const ot_location *l = &u->locations[i];
+        const ot_location *from = first[l->mapping == ROCL_NONE ? u->mapping_count : l->mapping];
+        if (from == l)
+            continue;
+        if (from != read) /* neighbours have the same mapping */
+            good = read_file(a, from, &bytes);
+        read = from;
+        FILE *f = good ? open_file(a, l, ".def", "wb") : NULL;
+        good = f && fwrite(bytes.data, 1, bytes.len, f) == bytes.len;
+        if (!f || fclose(f) != 0 || !good)
+            fail_archive_system(a, errno);
+    }
+    rocl_buf_free(&bytes);
+    free(first);
+}
+
+/* ---- close ----------------------------------------------------------------------------------- */
 
 static void close_otf2(ot_archive *a)
 {
@@ -366,9 +418,9 @@ static void free_archive(ot_archive *a)
     OTF2_Error_RegisterCallback(a->former, NULL);
     for (int i = 0; i < FILES; i++)
         free(a->names[i]);
-    for (void *chunk; (chunk = spare_chunk(a, &a->spare_events));)
+    for (void *chunk; (chunk = pop_chunk(a, &a->spare_events));)
         free(chunk);
-    for (void *chunk; (chunk = spare_chunk(a, &a->spare_definitions));)
+    for (void *chunk; (chunk = pop_chunk(a, &a->spare_definitions));)
         free(chunk);
     pthread_mutex_destroy(&a->lock);
     free(a->path);
@@ -385,101 +437,53 @@ void ot_archive_discard(ot_archive *a)
     free_archive(a);
 }
 
-static char *file_path(const ot_archive *a, const char *name)
-{
-    char *path = NULL;
-    return asprintf(&path, "%s/%s", rocl_out_tree_path(a->tree), name) < 0 ? NULL : path;
-}
-
-/* Some readers want a file of definitions for each location, if only an empty one. libotf2 fills
- * 4 MiB for each: it writes those that differ. */
-static void write_local_definitions(ot_archive *a, const ot_locals *l)
-{
-    OTF2_Archive_CloseEvtFiles(a->otf2);
-    OTF2_Archive_OpenDefFiles(a->otf2);
-    if (!ot_write_local_definitions(a->otf2, l) && !a->failed)
-        give_up(a, "out of memory", true);
-    OTF2_Archive_CloseDefFiles(a->otf2);
-    char *folder = file_path(a, a->names[FOLDER]);
-    if (!a->failed && !(folder && ot_copy_local_definitions(folder, l)))
-        give_up(a, strerror(errno), errno == ENOMEM);
-    free(folder);
-}
-
-static bool read_identity(const char *anchor, uint64_t *id)
-{
-    OTF2_Reader *r = OTF2_Reader_Open(anchor);
-    bool good = r && OTF2_Reader_GetTraceId(r, id) == OTF2_SUCCESS;
-    if (r)
-        OTF2_Reader_Close(r);
-    return good;
-}
-
-/* Where the number stands in the anchor file, once: 8 bytes in the order of this machine. */
-static long find_once(FILE *f, uint64_t number)
-{
-    uint8_t bytes[1 << 16];
-    size_t n = fread(bytes, 1, sizeof bytes, f);
-    long found = -1;
-    for (size_t i = 0; i + sizeof number <= n; i++) {
-        if (memcmp(bytes + i, &number, sizeof number) != 0)
-            continue;
-        if (found >= 0)
-            return -1;
-        found = (long)i;
-    }
-    return found;
-}
-
 /* libotf2 makes the identifier of a trace out of time and host. Ours follows from the trace, so
- * that the same input gives the same bytes. */
+ * that the same input gives the same bytes. It is where the anchor file holds libotf2's, once: 8
+ * bytes in the order of this machine. */
 static bool set_identity(const ot_archive *a, uint64_t identity)
 {
-    uint64_t former;
-    char *anchor = file_path(a, a->names[ANCHOR]);
-    FILE *f = anchor && read_identity(anchor, &former) ? fopen(anchor, "r+b") : NULL;
-    long at = f ? find_once(f, former) : -1;
-    if (at >= 0 && fseek(f, at, SEEK_SET) == 0)
+    char path[PATH_SIZE];
+    uint8_t bytes[1 << 16];
+    uint64_t former = 0;
+    OTF2_Reader *r = make_path(path, a, NULL, ".otf2") ? OTF2_Reader_Open(path) : NULL;
+    bool known = r && OTF2_Reader_GetTraceId(r, &former) == OTF2_SUCCESS;
+    if (r)
+        OTF2_Reader_Close(r);
+    FILE *f = known ? fopen(path, "r+b") : NULL;
+    size_t n = f ? fread(bytes, 1, sizeof bytes, f) : 0, times = 0;
+    long at = 0;
+    for (size_t i = 0; i + sizeof former <= n; i++)
+        if (!memcmp(bytes + i, &former, sizeof former)) {
+            at = (long)i;
+            times++;
+        }
+    if (times == 1 && fseek(f, at, SEEK_SET) == 0)
         fwrite(&identity, sizeof identity, 1, f);
-    free(anchor);
     return f && fclose(f) == 0;
 }
 
-static uint64_t file_size(const ot_archive *a, const char *name)
+static uint64_t file_size(const ot_archive *a, const ot_location *l, const char *end)
 {
     struct stat info;
-    char *path = file_path(a, name);
-    uint64_t size = path && stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
-    free(path);
-    return size;
+    char path[PATH_SIZE];
+    return make_path(path, a, l, end) && stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
 }
 
-static uint64_t all_sizes(const ot_archive *a, const ot_locals *l)
-{
-    uint64_t sum = file_size(a, a->names[DEFINITIONS]) + file_size(a, a->names[MARKERS]) +
-                   file_size(a, a->names[ANCHOR]);
-    char name[4200];
-    for (uint32_t i = 0; i < l->location_count; i++) {
-        uint32_t number = l->locations[i].number;
-        snprintf(name, sizeof name, "%s/%" PRIu32 ".evt", a->names[FOLDER], number);
-        sum += file_size(a, name);
-        snprintf(name, sizeof name, "%s/%" PRIu32 ".def", a->names[FOLDER], number);
-        sum += file_size(a, name);
-    }
-    return sum;
-}
-
-rocl_status ot_archive_commit(ot_archive *a, const ot_locals *l, uint64_t identity, uint64_t *bytes,
-                              rocl_error *err)
+rocl_status ot_archive_commit(ot_archive *a, const ot_summary *u, uint64_t *bytes, rocl_error *err)
 {
     rocl_status st = ot_archive_status(a, err);
     if (st == ROCL_OK) {
-        write_local_definitions(a, l);
-        bool whole = !a->failed;
+        OTF2_Archive_SetMachineName(a->otf2, u->machine);
+        write_location_definitions(a, u);
+        bool complete = !a->failed;
         close_otf2(a);
-        if (whole && !a->failed && !set_identity(a, identity))
-            give_up(a, strerror(errno), errno == ENOMEM);
-        *bytes = all_sizes(a, l);
+        if (complete && !a->failed && !set_identity(a, u->identity))
+            fail_archive_system(a, errno);
+        *bytes = file_size(a, NULL, ".def") + file_size(a, NULL, ".marker") +
+                 file_size(a, NULL, ".otf2");
+        for (uint32_t i = 0; i < u->location_count; i++)
+            *bytes +=
+                file_size(a, &u->locations[i], ".evt") + file_size(a, &u->locations[i], ".def");
         if (a->failed)
             st = ot_archive_status(a, err);
     }

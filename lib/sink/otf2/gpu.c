@@ -1,121 +1,138 @@
 /* GPU work: by stream or queue, and some kinds by themselves, on a location of the GPU that does it
- * for the process that asked for it. Work of agents that are no GPU is shown with its process. */
+ * for the process that asked for it. Work of agents that are no GPU is drawn with its process. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "sink/otf2/ot.h"
+#include "sink/otf2/otf2.h"
 
-typedef struct spot {
-    ot_place_kind place;
-    uint32_t id; /* of the stream or queue; ROCL_NONE: unknown, or the place has none */
-} spot;
+/* ---- locations ------------------------------------------------------------------------------- */
 
-static spot spot_of(const ot_world *w, rocl_kind kind, uint32_t agent, uint32_t queue,
-                    uint32_t stream)
+/* Kinds of locations of an agent. */
+typedef enum track_kind {
+    TRACK_STREAM,
+    TRACK_QUEUE,
+    TRACK_COPIES,
+    TRACK_MEMORY,
+    TRACK_SCRATCH,
+    TRACK_GRAPHS,
+    TRACK_KINDS
+} track_kind;
+
+typedef struct gpu_track {
+    track_kind kind;
+    uint32_t id; /* of the stream or queue; ROCL_NONE: unknown, or it is of neither kind */
+} gpu_track;
+
+static gpu_track resolve_track(const ot_sink *s, rocl_kind kind, uint32_t agent, uint32_t queue,
+                               uint32_t stream)
 {
-    const rocl_capture *c = w->capture;
+    const rocl_capture *c = s->system.capture;
     bool gpu = agent != ROCL_NONE && c->agents[agent].type == ROCL_AGENT_GPU;
     /* Not every source knows streams, and barriers have none. */
-    bool by_queue = w->by_queue || (stream == ROCL_NONE && queue != ROCL_NONE);
+    bool by_queue = s->opt.group_by_queue || (stream == ROCL_NONE && queue != ROCL_NONE);
     uint32_t id = by_queue ? queue : stream;
     if (kind == ROCL_ALLOC)
-        return (spot){OT_MEMORY, ROCL_NONE};
+        return (gpu_track){TRACK_MEMORY, ROCL_NONE};
     if (kind == ROCL_SCRATCH)
-        return (spot){OT_SCRATCH, ROCL_NONE};
+        return (gpu_track){TRACK_SCRATCH, ROCL_NONE};
     if (kind == ROCL_GRAPH)
-        return (spot){OT_GRAPHS, ROCL_NONE};
+        return (gpu_track){TRACK_GRAPHS, ROCL_NONE};
     if (kind == ROCL_COPY && (id == ROCL_NONE || (!gpu && agent != ROCL_NONE)))
-        return (spot){OT_COPIES, ROCL_NONE};
-    return (spot){by_queue ? OT_QUEUE : OT_STREAM, id};
+        return (gpu_track){TRACK_COPIES, ROCL_NONE};
+    return (gpu_track){by_queue ? TRACK_QUEUE : TRACK_STREAM, id};
 }
 
-static uint64_t place_number(const ot_world *w, spot s)
+/* The tracks of an agent: one of each kind without an id, then streams, then queues. */
+static uint64_t track_number(const rocl_capture *c, gpu_track t)
 {
-    const rocl_capture *c = w->capture;
-    if (s.id == ROCL_NONE)
-        return s.place;
-    return OT_PLACES + (s.place == OT_STREAM ? s.id : (uint64_t)c->stream_count + s.id);
+    if (t.id == ROCL_NONE)
+        return t.kind;
+    return TRACK_KINDS + (t.kind == TRACK_STREAM ? t.id : (uint64_t)c->stream_count + t.id);
 }
 
-/* By process, agent, place. */
-uint32_t ot_place(const void *ctx, rocl_kind kind, const rocl_event *e, uint32_t agent,
-                  uint32_t queue, uint32_t stream)
+static uint64_t tracks_per_agent(const rocl_capture *c)
 {
-    const ot_world *w = ctx;
-    const rocl_capture *c = w->capture;
-    uint64_t places = (uint64_t)c->stream_count + c->queue_count + OT_PLACES;
-    uint64_t n = (agent != ROCL_NONE ? agent : c->agent_count) * places +
-                 place_number(w, spot_of(w, kind, agent, queue, stream));
-    return e->process * w->indexes + (uint32_t)(n / w->fold);
+    return (uint64_t)c->stream_count + c->queue_count + TRACK_KINDS;
 }
 
-uint32_t ot_work_process(const ot_part *p)
+/* Each process has its share of the indexes, process_indexes of them. In it (agent, track) has an
+ * index of its own as long as there are enough; else `fold` of them share one. Also makes the
+ * labels of queues and streams, each once, for events that name theirs. */
+bool ot_gpu_begin_capture(ot_sink *s, const rocl_capture *c)
 {
-    return p->event.index / p->sink->world.indexes;
-}
-
-/* ---- locations ---- */
-
-static void spot_name(const ot_world *w, spot at, char *name, size_t size)
-{
-    static const char *const names[] = {[OT_COPIES] = "Copies",
-                                        [OT_MEMORY] = "Memory",
-                                        [OT_SCRATCH] = "Scratch",
-                                        [OT_GRAPHS] = "Graph launches"};
-    const rocl_capture *c = w->capture;
-    const rocl_queue *q = NULL;
-    if (at.place != OT_STREAM && at.place != OT_QUEUE) {
-        snprintf(name, size, "%s", names[at.place]);
-        return;
+    uint64_t tracks = ((uint64_t)c->agent_count + 1) * tracks_per_agent(c);
+    uint32_t share = ROCL_SEQUENCE_INDEXES / (c->process_count ? c->process_count : 1);
+    s->process_indexes = tracks < share ? (uint32_t)tracks : share;
+    s->fold = (uint32_t)((tracks + s->process_indexes - 1) / s->process_indexes);
+    if (!s->trace->opt.args)
+        return true;
+    size_t count = (size_t)c->queue_count + c->stream_count;
+    s->labels = reallocarray(NULL, count + 1, sizeof *s->labels);
+    for (size_t i = 0; s->labels && i < count; i++) {
+        bool queue = i < c->queue_count;
+        char name[160];
+        rocl_queue_label(s->trace, queue ? &c->queues[i] : &c->streams[i - c->queue_count],
+                         queue ? "Queue" : "Stream", name, sizeof name);
+        s->labels[i] = ot_text(&s->defs, name);
     }
-    if (at.id != ROCL_NONE)
-        q = at.place == OT_QUEUE ? &c->queues[at.id] : &c->streams[at.id];
-    rocl_queue_label(w->trace, q, at.place == OT_QUEUE ? "Queue" : "Stream", name, size);
+    return s->labels;
 }
 
-/* "Stream 1"; in a process "Host copies", "Memory of Agent 0", "Stream 1 of an unknown agent" */
-static void location_name(const ot_world *w, spot at, uint32_t agent, bool host, char *name,
-                          size_t size)
+uint32_t ot_gpu_index(const void *ctx, rocl_kind kind, const rocl_event *e, uint32_t agent,
+                      uint32_t queue, uint32_t stream)
 {
-    char base[160];
-    spot_name(w, at, base, sizeof base);
-    if (!host)
-        snprintf(name, size, "%s", base);
-    else if (agent != ROCL_NONE)
-        snprintf(name, size, "%s of %s", base, rocl_str(w->trace, w->capture->agents[agent].label));
-    else
-        snprintf(name, size, "%s of an unknown agent", base);
+    const ot_sink *s = ctx;
+    const rocl_capture *c = s->system.capture;
+    uint64_t n = (agent != ROCL_NONE ? agent : c->agent_count) * tracks_per_agent(c) +
+                 track_number(c, resolve_track(s, kind, agent, queue, stream));
+    return e->process * s->process_indexes + (uint32_t)(n / s->fold);
 }
 
-uint32_t ot_work_location(ot_world *w, const ot_found *f)
+uint32_t ot_gpu_process(const ot_sink *s, uint32_t index)
 {
-    uint32_t group = ot_agent_group(w, f->process, f->agent);
-    spot at = spot_of(w, f->kind, f->agent, f->queue, f->stream);
-    char name[256];
-    location_name(w, at, f->agent, ot_is_process(w, group), name, sizeof name);
-    return ot_stream_location(w, group, name);
+    return index / s->process_indexes;
 }
 
-uint64_t ot_work_key(const ot_part *p)
+uint64_t ot_gpu_key(const ot_part *p)
 {
-    const ot_world *w = &p->sink->world;
     const rocl_track_event *e = &p->event;
-    uint64_t agent = e->agent != ROCL_NONE ? e->agent : w->capture->agent_count;
-    uint64_t number = place_number(w, spot_of(w, e->kind, e->agent, e->queue, e->stream));
-    return agent << 34 ^ number;
+    const rocl_capture *c = p->sink->system.capture;
+    uint64_t agent = e->agent != ROCL_NONE ? e->agent : c->agent_count;
+    gpu_track t = resolve_track(p->sink, e->kind, e->agent, e->queue, e->stream);
+    return agent << 34 ^ track_number(c, t);
 }
 
-/* ---- regions ---- */
-
-static OTF2_RegionRole alloc_role(const char *name)
+/* "Stream 1"; in a process "Copies of Agent 0", "Stream 1 of an unknown agent" */
+uint32_t ot_gpu_location(ot_sink *s, const ot_track *t)
 {
-    if (strcasestr(name, "realloc"))
-        return OTF2_REGION_ROLE_REALLOCATE;
-    return strcasestr(name, "free") || strcasestr(name, "reclaim") ? OTF2_REGION_ROLE_DEALLOCATE
-                                                                   : OTF2_REGION_ROLE_ALLOCATE;
+    static const char *const names[] = {[TRACK_COPIES] = "Copies",
+                                        [TRACK_MEMORY] = "Memory",
+                                        [TRACK_SCRATCH] = "Scratch",
+                                        [TRACK_GRAPHS] = "Graph launches"};
+    const rocl_capture *c = s->system.capture;
+    gpu_track at = resolve_track(s, t->kind, t->agent, t->queue, t->stream);
+    uint32_t group = ot_agent_group(&s->system, t->process, t->agent);
+    char own[160], name[256];
+    if (at.kind == TRACK_STREAM || at.kind == TRACK_QUEUE) {
+        const rocl_queue *all = at.kind == TRACK_QUEUE ? c->queues : c->streams;
+        rocl_queue_label(s->trace, at.id == ROCL_NONE ? NULL : &all[at.id],
+                         at.kind == TRACK_QUEUE ? "Queue" : "Stream", own, sizeof own);
+    } else {
+        snprintf(own, sizeof own, "%s", names[at.kind]);
+    }
+    if (!ot_is_process(&s->system, group))
+        snprintf(name, sizeof name, "%s", own);
+    else
+        snprintf(name, sizeof name, "%s of %s", own,
+                 t->agent != ROCL_NONE ? rocl_str(s->trace, c->agents[t->agent].label)
+                                       : "an unknown agent");
+    return ot_stream_location(&s->system, group, name);
 }
 
-ot_region ot_work_region(const ot_part *p, const rocl_track_event *e)
+/* ---- regions --------------------------------------------------------------------------------- */
+
+ot_region ot_gpu_region(const ot_sink *s, const rocl_track_event *e)
 {
     static const struct {
         ot_word category;
@@ -129,94 +146,86 @@ ot_region ot_work_region(const ot_part *p, const rocl_track_event *e)
         [ROCL_HIP_EVENT] = {W_HIP_EVENT, OTF2_REGION_ROLE_FUNCTION},
         [ROCL_BARRIER] = {W_BARRIER, OTF2_REGION_ROLE_BARRIER},
     };
-    const ot_sink *s = p->sink;
     ot_region r = {.name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name,
                    .category = s->words[kinds[e->kind].category],
                    .paradigm = OTF2_PARADIGM_HIP,
                    .role = kinds[e->kind].role};
-    if (r.role == OTF2_REGION_ROLE_ALLOCATE)
-        r.role = alloc_role(rocl_str(s->trace, r.name));
+    const char *name = rocl_str(s->trace, r.name);
+    if (r.role != OTF2_REGION_ROLE_ALLOCATE)
+        return r;
+    if (strcasestr(name, "realloc"))
+        r.role = OTF2_REGION_ROLE_REALLOCATE;
+    else if (strcasestr(name, "free") || strcasestr(name, "reclaim"))
+        r.role = OTF2_REGION_ROLE_DEALLOCATE;
     return r;
 }
 
-/* ---- attributes ---- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
-static void note_label(ot_part *p, ot_word word, uint32_t agent)
+static void add_agent(ot_part *p, ot_word name, uint32_t agent)
 {
     const ot_sink *s = p->sink;
     if (agent != ROCL_NONE)
-        ot_note_text(p, s->words[word], s->world.capture->agents[agent].label);
+        ot_add_text(p, s->words[name], s->system.capture->agents[agent].label);
 }
 
-static void note_size(ot_part *p, ot_word word, const uint32_t size[3])
+static void add_size(ot_part *p, ot_word name, const uint32_t size[3])
 {
     char text[48];
     snprintf(text, sizeof text, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, size[0], size[1], size[2]);
-    ot_note_text(p, p->sink->words[word], ot_text(p->defs, text));
+    ot_add_text(p, p->sink->words[name], ot_text(p->defs, text));
 }
 
-static void note_launch(ot_part *p, const rocl_track_event *e)
-{
-    const uint32_t *words = p->sink->words;
-    ot_note_uint(p, words[W_DISPATCH_ID], e->dispatch_id);
-    note_size(p, W_GRID, e->grid);
-    note_size(p, W_WORKGROUP, e->workgroup);
-    ot_note_uint(p, words[W_LDS], (uint64_t)e->group_segment);
-    ot_note_uint(p, words[W_SCRATCH], (uint64_t)e->private_segment);
-}
-
-static void note_place(ot_part *p, const rocl_track_event *e)
+void ot_add_gpu_attributes(ot_part *p, const rocl_track_event *e)
 {
     const ot_sink *s = p->sink;
-    const ot_world *w = &s->world;
-    if (e->queue != ROCL_NONE)
-        ot_note_text(p, s->words[W_QUEUE], w->labels[e->queue]);
-    if (e->stream != ROCL_NONE)
-        ot_note_text(p, s->words[W_STREAM], w->labels[w->capture->queue_count + e->stream]);
-    if (e->stack_id)
-        ot_note_uint(p, s->words[W_STACK_ID], e->stack_id);
-}
-
-void ot_work_notes(ot_part *p, const rocl_track_event *e)
-{
-    const ot_sink *s = p->sink;
+    const uint32_t *words = s->words;
     if (e->kind == ROCL_COPY || e->kind == ROCL_ALLOC || e->kind == ROCL_SCRATCH)
-        ot_note_uint(p, s->words[W_BYTES], e->size);
+        ot_add_uint(p, words[W_BYTES], e->size);
     if (e->kind == ROCL_COPY) {
-        note_label(p, W_SOURCE, e->op ? e->other_agent : e->agent);
-        note_label(p, W_DESTINATION, e->op ? e->agent : e->other_agent);
+        add_agent(p, W_SOURCE, e->op ? e->other_agent : e->agent);
+        add_agent(p, W_DESTINATION, e->op ? e->agent : e->other_agent);
     }
     if (!s->trace->opt.args)
         return;
-    if (e->kind == ROCL_DISPATCH)
-        note_launch(p, e);
+    if (e->kind == ROCL_DISPATCH) {
+        ot_add_uint(p, words[W_DISPATCH_ID], e->dispatch_id);
+        add_size(p, W_GRID, e->grid);
+        add_size(p, W_WORKGROUP, e->workgroup);
+        ot_add_uint(p, words[W_LDS], (uint64_t)e->group_segment);
+        ot_add_uint(p, words[W_SCRATCH], (uint64_t)e->private_segment);
+    }
     if (e->kind == ROCL_GRAPH)
-        ot_note_uint(p, s->words[W_KERNELS], e->size);
-    note_place(p, e);
+        ot_add_uint(p, words[W_KERNELS], e->size);
+    if (e->queue != ROCL_NONE)
+        ot_add_text(p, words[W_QUEUE], s->labels[e->queue]);
+    if (e->stream != ROCL_NONE)
+        ot_add_text(p, words[W_STREAM], s->labels[s->system.capture->queue_count + e->stream]);
+    if (e->stack_id)
+        ot_add_uint(p, words[W_STACK_ID], e->stack_id);
 }
 
-/* ---- copies ---- */
+/* ---- copies as RMA --------------------------------------------------------------------------- */
 
-/* Between groups, that is: within one there is nobody to draw an arrow to. */
-ot_transfer ot_transfer_begin(ot_part *p, OTF2_EvtWriter *w, ot_found *f, const rocl_track_event *e,
-                              uint64_t *match)
+ot_transfer ot_transfer_begin(ot_part *p, OTF2_EvtWriter *w, ot_track *t, uint64_t *match)
 {
-    const ot_sink *s = p->sink;
-    const ot_world *world = &s->world;
-    if (e->kind != ROCL_COPY || !ot_is_gpu(world, e->agent))
+    const rocl_track_event *e = &p->event;
+    const ot_peers *peers = &p->sink->peers;
+    const ot_system *y = &p->sink->system;
+    if (e->kind != ROCL_COPY || !ot_is_gpu(y, e->agent))
         return (ot_transfer){0};
-    uint32_t other = ot_is_gpu(world, e->other_agent) ? e->other_agent : ROCL_NONE;
-    if (other == e->agent)
+    uint32_t other = ot_is_gpu(y, e->other_agent) ? e->other_agent : ROCL_NONE;
+    if (other == e->agent) /* within a group there is nobody to draw an arrow to */
         return (ot_transfer){0};
-    f->copies = true;
-    uint32_t remote = ot_end_rank(&s->ends, f->process, other);
-    ot_transfer t = {s->ends.windows[f->process], ++*match};
+    t->copies = true;
+    uint32_t remote = rocl_map_get(&peers->ranks, rocl_copy_end(t->process, other), 0);
+    ot_transfer transfer = {peers->windows[t->process], ++*match};
     OTF2_TimeStamp time = ot_time(p, e->time);
     if (e->op)
-        OTF2_EvtWriter_RmaGet(w, NULL, time, t.window, remote, e->size, t.match);
+        OTF2_EvtWriter_RmaGet(w, NULL, time, transfer.window, remote, e->size, transfer.match);
     else
-        OTF2_EvtWriter_RmaPut(w, NULL, time, t.window, remote, e->size, t.match);
-    return t;
+        OTF2_EvtWriter_RmaPut(w, NULL, time, transfer.window, remote, e->size, transfer.match);
+    return transfer;
 }
 
 void ot_transfer_end(ot_part *p, OTF2_EvtWriter *w, const ot_transfer *t, int64_t time)

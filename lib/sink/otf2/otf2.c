@@ -1,27 +1,282 @@
-/* The OTF2 sink: packs what workers bring into one sorter per capture, then writes location by
- * location. */
+/* The OTF2 sink: collects the records of a capture in a sorter, then writes location by location,
+ * first what begins a location or nests in what does, then what overlaps that. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "sink/otf2/ot.h"
+#include "base/pool.h"
+#include "sink/otf2/otf2.h"
 #include "trace/pipeline.h"
 
-/* ---- a capture ---- */
+/* ---- a pass: written in parts side by side --------------------------------------------------- */
+
+/* No part is much smaller: so many slices take longer than a thread and a mapping do. */
+#define LEAST_SLICES 20000
+
+/* A slice is two events, a value one. */
+static uint64_t sequence_weight(const rocl_sequence *s)
+{
+    return rocl_sequence_kind_of(s->number) <= ROCL_SEQUENCE_MEMORY ? 2 * s->records : s->records;
+}
+
+static rocl_status write_part(void *ctx, unsigned worker, size_t index, rocl_error *err)
+{
+    ot_pass *pass = ctx;
+    ot_part *p = &pass->parts[index];
+    p->worker = worker;
+    p->attributes = OTF2_AttributeList_New();
+    rocl_status st = p->attributes ? ot_next(p, err) : rocl_fail_memory(err);
+    for (; st == ROCL_OK && p->more; p->at++) {
+        if (p->at == p->last || pass->sequences[p->at].number != rocl_sequence_of(p->record.key))
+            return rocl_fail(err, ROCL_INTERNAL, "a sorted record is of an unknown sequence");
+        st = p->event.sequence <= ROCL_SEQUENCE_MEMORY ? ot_write_slices(p, err)
+                                                       : ot_write_metrics(p, err);
+    }
+    return st;
+}
+
+/* The input and sequences (and tracks) of the pass are set. */
+static rocl_status write_pass(ot_sink *s, ot_pass *pass, rocl_error *err)
+{
+    rocl_part_range cuts[ROCL_PARTS_MAX];
+    size_t count = rocl_cut_parts(pass->sequences, pass->sequence_count, sequence_weight,
+                                  2 * LEAST_SLICES, cuts);
+    pass->parts = rocl_cache_line_calloc(count, sizeof *pass->parts);
+    if (!pass->parts)
+        return rocl_fail_memory(err);
+    pass->part_count = count;
+    for (size_t i = 0; i < count; i++) {
+        ot_part *p = &pass->parts[i];
+        *p = (ot_part){.sink = s,
+                       .pass = pass,
+                       .number = i,
+                       .first = cuts[i].first,
+                       .at = cuts[i].first,
+                       .last = cuts[i].last,
+                       .own = {.trace = s->trace},
+                       .defs = i ? &p->own : &s->defs,
+                       .tracks = pass->tracks ? s->tracks : NULL,
+                       .earliest = INT64_MAX,
+                       .latest = -1};
+    }
+    rocl_status st = rocl_start_parts(pass->input, pass->sequences, cuts, count, err);
+    return st ? st : rocl_run_tasks(s->trace->opt.jobs, count, write_part, pass, err);
+}
+
+static void free_pass(ot_pass *pass)
+{
+    for (size_t i = 0; i < pass->part_count; i++) {
+        ot_part *p = &pass->parts[i];
+        ot_defs_free(&p->own);
+        if (!pass->tracks)
+            free(p->tracks);
+        if (p->attributes)
+            OTF2_AttributeList_Delete(p->attributes);
+    }
+    free(pass->parts);
+    free(pass->sequences);
+    free(pass->tracks);
+    *pass = (ot_pass){0};
+}
+
+/* ---- parts are joined ------------------------------------------------------------------------ */
+
+static uint32_t new_location(ot_sink *s, const ot_track *t)
+{
+    switch (t->sequence) {
+    case ROCL_SEQUENCE_HOST:
+        return ot_host_location(&s->system, t);
+    case ROCL_SEQUENCE_GPU:
+    case ROCL_SEQUENCE_MEMORY:
+        return ot_gpu_location(s, t);
+    default:
+        return ot_metric_location(&s->system, t);
+    }
+}
+
+/* Gives a location to each track of the first pass, in an order that no number of threads changes.
+ */
+static rocl_status join_tracks(ot_sink *s, const ot_pass *pass, rocl_error *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pass->part_count; i++)
+        count += pass->parts[i].track_count;
+    s->tracks = reallocarray(NULL, count + 1, sizeof *s->tracks);
+    if (!s->tracks)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < pass->part_count; i++) {
+        ot_part *p = &pass->parts[i];
+        p->first_track = s->track_count;
+        for (uint32_t k = 0; k < p->track_count; k++) {
+            s->tracks[s->track_count] = p->tracks[k];
+            s->tracks[s->track_count++].base += p->first_track;
+        }
+    }
+    s->next_number += (uint32_t)pass->sequence_count;
+    for (uint32_t i = 0; i < s->track_count; i++) {
+        ot_track *t = &s->tracks[i];
+        t->location = t->base == i
+                          ? new_location(s, t)
+                          : ot_lane_location(&s->system, s->tracks[t->base].location, t->lane);
+        if (t->number == ROCL_NONE)
+            t->number = s->next_number++;
+        s->system.locations[t->location].number = t->number;
+    }
+    return s->defs.failed ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+/* Instances of metrics learn the number of their location, and their group. */
+static void join_metrics(ot_sink *s, const ot_part *p)
+{
+    ot_metric *metrics = p->defs->lists[OT_METRICS].items;
+    for (uint32_t i = 0; i < p->defs->lists[OT_METRICS].count; i++) {
+        ot_metric *m = &metrics[i];
+        if (m->class == ROCL_NONE || m->joined)
+            continue;
+        const ot_track *t = &s->tracks[p->first_track + m->recorder];
+        m->group = m->process == OT_AS_RECORDER ? s->system.locations[t->location].group
+                                                : ot_agent_group(&s->system, m->process, m->agent);
+        m->recorder = t->number;
+        m->joined = true;
+    }
+}
+
+/* Adds the definitions of a part to the archive's. Where its references differ, the mapping is that
+ * of all locations that it wrote. */
+static rocl_status join_definitions(ot_sink *s, const ot_part *p, rocl_error *err)
+{
+    ot_mapping m;
+    rocl_status st = ot_defs_join(&s->defs, &p->own, &m, err);
+    bool needed = st == ROCL_OK && ot_mapping_is_needed(&m);
+    if (needed && !ROCL_GROW(s->mappings, s->mapping_capacity, s->mapping_count + (size_t)1))
+        st = rocl_fail_memory(err);
+    if (st != ROCL_OK || !needed) {
+        ot_mapping_free(&m);
+        return st;
+    }
+    ot_location *locations = s->system.locations;
+    for (size_t i = p->first; i < p->last && p->pass->tracks; i++)
+        locations[s->tracks[p->pass->tracks[i]].location].mapping = s->mapping_count;
+    for (uint32_t i = 0; i < p->track_count; i++)
+        if (p->tracks[i].written)
+            locations[s->tracks[p->first_track + i].location].mapping = s->mapping_count;
+    s->mappings[s->mapping_count++] = m;
+    return ROCL_OK;
+}
+
+/* Adds to the sink what the parts have defined and counted, once their tracks are joined. */
+static rocl_status join_pass(ot_sink *s, const ot_pass *pass, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < pass->part_count && st == ROCL_OK; i++) {
+        const ot_part *p = &pass->parts[i];
+        join_metrics(s, p);
+        if (p->defs != &s->defs)
+            st = join_definitions(s, p, err);
+        s->report.slices += p->report.slices;
+        s->report.instants += p->report.instants;
+        s->report.metric_values += p->report.metric_values;
+        s->report.lanes += p->report.lanes;
+        s->report.moved += p->report.moved;
+        s->earliest = p->earliest < s->earliest ? p->earliest : s->earliest;
+        s->latest = p->latest > s->latest ? p->latest : s->latest;
+    }
+    return st;
+}
+
+/* ---- the ends of copies ---------------------------------------------------------------------- */
+
+static int compare_peers(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint32_t peer_process(uint64_t peer)
+{
+    return (uint32_t)(peer >> 32);
+}
+
+/* Ranks the peers that all workers have noted while records were collected. */
+static rocl_status rank_peers(ot_sink *s, rocl_error *err)
+{
+    ot_peers *e = &s->peers;
+    size_t processes = s->system.capture->process_count, noted = 0, count = 0;
+    const rocl_encoder_worker *workers = s->encoder.workers;
+    uint32_t one, rank = 0;
+    for (unsigned w = 0; w < s->trace->opt.jobs; w++)
+        noted += workers[w].ends.count;
+    e->all = reallocarray(NULL, noted + 1, sizeof *e->all);
+    e->windows = calloc(processes + 1, sizeof *e->windows);
+    e->used = calloc(processes + 1, sizeof *e->used);
+    if (!e->all || !e->windows || !e->used)
+        return rocl_fail_memory(err);
+    for (unsigned w = 0; w < s->trace->opt.jobs; w++)
+        for (size_t at = 0; rocl_map_next(&workers[w].ends, &at, &e->all[count], &one);)
+            count++;
+    qsort(e->all, count, sizeof *e->all, compare_peers);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t peer = e->all[i];
+        if (e->count && e->all[e->count - 1] == peer)
+            continue;
+        if (!e->count || peer_process(e->all[e->count - 1]) != peer_process(peer)) {
+            rank = 0;
+            e->windows[peer_process(peer)] = e->next_window++;
+        }
+        e->all[e->count++] = peer;
+        if (!rocl_map_put(&e->ranks, peer, rank++))
+            return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
+}
+
+static void free_peers(ot_peers *e)
+{
+    free(e->all);
+    free(e->windows);
+    free(e->used);
+    rocl_map_free(&e->ranks);
+    *e = (ot_peers){.next_window = e->next_window};
+}
+
+/* Gives locations the ranks that copies have named, in the same order, then ranks to the locations
+ * of the copies. */
+static void rank_locations(ot_sink *s)
+{
+    const ot_peers *e = &s->peers;
+    ot_system *y = &s->system;
+    for (uint32_t i = 0; i < s->track_count; i++)
+        e->used[s->tracks[i].process] |= s->tracks[i].copies;
+    for (size_t i = 0; i < e->count; i++) {
+        uint32_t process = peer_process(e->all[i]), agent = (uint32_t)e->all[i];
+        if (!e->used[process])
+            continue;
+        uint32_t creator = ot_process_group(y, process);
+        uint32_t group = agent ? ot_agent_group(y, process, agent - 1) : creator;
+        y->groups[creator].window = e->windows[process];
+        ot_rank_location(y, ot_group_location(y, group));
+    }
+    for (uint32_t i = 0; i < s->track_count; i++)
+        if (s->tracks[i].copies)
+            ot_rank_location(y, s->tracks[i].location);
+}
+
+/* ---- a capture ------------------------------------------------------------------------------- */
 
 static void forget_capture(ot_sink *s)
 {
-    ot_pass_free(&s->first);
-    ot_pass_free(&s->second);
+    free_pass(&s->passes[0]);
+    free_pass(&s->passes[1]);
     rocl_encoder_forget(&s->encoder);
-    rocl_sorter_free(s->aside);
-    rocl_sorter_free(s->marks);
-    free(s->found);
-    ot_ends_forget(&s->ends);
-    s->aside = s->marks = NULL;
-    s->found = NULL;
-    s->found_count = 0;
+    rocl_sorter_free(s->deferred);
+    rocl_sorter_free(s->markers);
+    free(s->tracks);
+    free(s->labels);
+    free_peers(&s->peers);
+    s->deferred = s->markers = NULL;
+    s->tracks = NULL;
+    s->labels = NULL;
+    s->track_count = 0;
 }
 
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
@@ -29,37 +284,63 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
     ot_sink *s = self;
     forget_capture(s);
     rocl_status st = rocl_encoder_begin(&s->encoder, c, err);
-    return st ? st : ot_world_capture(&s->world, c, err);
+    if (st == ROCL_OK)
+        st = ot_system_begin_capture(&s->system, c, err);
+    return st || ot_gpu_begin_capture(s, c) ? st : rocl_fail_memory(err);
 }
 
-/* Slices where they begin a location, or nest in what does; values. */
 static rocl_status write_first(ot_sink *s, rocl_error *err)
 {
-    ot_pass *p = &s->first;
-    s->aside = rocl_encoder_sorter(&s->encoder);
-    s->marks = rocl_encoder_sorter(&s->encoder);
-    if (!s->aside || !s->marks)
+    ot_pass *pass = &s->passes[0];
+    s->deferred = rocl_encoder_sorter(&s->encoder);
+    s->markers = rocl_encoder_sorter(&s->encoder);
+    if (!s->deferred || !s->markers)
         return rocl_fail_memory(err);
-    p->input = s->encoder.sorter;
-    rocl_status st = rocl_encoder_sequences(&s->encoder, &p->sequences, &p->sequence_count, err);
+    pass->input = s->encoder.sorter;
+    rocl_status st =
+        rocl_encoder_sequences(&s->encoder, &pass->sequences, &pass->sequence_count, err);
     if (st == ROCL_OK)
-        st = ot_ends_begin(s, err);
+        st = rank_peers(s, err);
     if (st == ROCL_OK)
-        st = ot_pass_write(s, p, err);
+        st = write_pass(s, pass, err);
     if (st == ROCL_OK)
-        st = ot_found_join(s, p, err);
-    return st ? st : ot_pass_join(s, p, err);
+        st = join_tracks(s, pass, err);
+    return st ? st : join_pass(s, pass, err);
 }
 
-/* Slices that overlap those. */
+static int compare_deferred(const void *a, const void *b, void *tracks)
+{
+    const ot_track *x = (const ot_track *)tracks + *(const uint32_t *)a,
+                   *y = (const ot_track *)tracks + *(const uint32_t *)b;
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
+    return (x->deferred_index > y->deferred_index) - (x->deferred_index < y->deferred_index);
+}
+
+/* Tracks with deferred records are the sequences of the second pass. */
 static rocl_status write_second(ot_sink *s, rocl_error *err)
 {
-    ot_pass *p = &s->second;
-    rocl_status st = ot_found_aside(s, p, err);
-    if (st != ROCL_OK || !p->sequence_count)
-        return st;
-    st = ot_pass_write(s, p, err);
-    return st ? st : ot_pass_join(s, p, err);
+    ot_pass *pass = &s->passes[1];
+    size_t count = 0;
+    pass->input = s->deferred;
+    pass->tracks = reallocarray(NULL, s->track_count + (size_t)1, sizeof *pass->tracks);
+    pass->sequences = reallocarray(NULL, s->track_count + (size_t)1, sizeof *pass->sequences);
+    if (!pass->tracks || !pass->sequences)
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i < s->track_count; i++)
+        if (s->tracks[i].deferred)
+            pass->tracks[count++] = i;
+    if (!count)
+        return ROCL_OK;
+    qsort_r(pass->tracks, count, sizeof *pass->tracks, compare_deferred, s->tracks);
+    for (size_t i = 0; i < count; i++) {
+        const ot_track *t = &s->tracks[pass->tracks[i]];
+        pass->sequences[i] = (rocl_sequence){
+            .number = rocl_sequence_number(t->sequence, t->deferred_index), .records = t->deferred};
+    }
+    pass->sequence_count = count;
+    rocl_status st = write_pass(s, pass, err);
+    return st ? st : join_pass(s, pass, err);
 }
 
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
@@ -72,151 +353,112 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     if (st == ROCL_OK)
         st = write_second(s, err);
     if (st == ROCL_OK) {
-        ot_found_finish(s);
-        ot_ends_join(s);
-        st = ot_write_marks(s, err);
+        for (uint32_t i = 0; i < s->track_count; i++)
+            s->system.locations[s->tracks[i].location].events = s->tracks[i].events;
+        rank_locations(s);
+        st = ot_write_markers(s, err);
     }
     forget_capture(s);
     return st;
 }
 
-/* ---- the end ---- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
-/* Locations that stand for something but did nothing have a file all the same. */
-static void write_idle(ot_sink *s)
+/* Makes what readers want even where nothing happened: a process, a location in each group, and a
+ * file of each location. */
+static rocl_status complete_locations(ot_sink *s, rocl_error *err)
 {
-    for (uint32_t i = 0; i < s->world.location_count; i++) {
-        ot_location *l = &s->world.locations[i];
+    ot_system *y = &s->system;
+    for (size_t i = 0; i < s->trace->capture_count && !y->group_count; i++) {
+        const rocl_capture *c = &s->trace->captures[i]->pub;
+        if (!c->process_count)
+            continue;
+        rocl_status st = ot_system_begin_capture(y, c, err);
+        if (st != ROCL_OK)
+            return st;
+        ot_process_group(y, 0);
+    }
+    for (uint32_t i = 0; i < y->group_count; i++)
+        ot_group_location(y, i);
+    for (uint32_t i = 0; i < y->location_count; i++) {
+        ot_location *l = &y->locations[i];
         if (l->number != ROCL_NONE)
             continue;
         l->number = s->next_number++;
         OTF2_EvtWriter *w = ot_archive_events(s->archive, l->number);
         if (!w)
-            return;
+            return ot_archive_status(s->archive, err);
         ot_archive_events_end(s->archive, w);
     }
+    return ROCL_OK;
 }
 
-/* GPUs that have values but no work get a stream: a group without one is none. */
-static void complete_groups(ot_sink *s)
+/* Follows from what was traced and from how much of it there is in the archive. */
+static uint64_t trace_identity(const ot_sink *s)
 {
-    for (uint32_t i = 0; i < s->world.group_count; i++)
-        ot_group_location(&s->world, i);
-}
-
-/* Readers want one location at least: that of a process that was traced, if nothing was. */
-static rocl_status show_any_process(ot_sink *s, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < s->trace->capture_count && st == ROCL_OK && !s->world.group_count; i++) {
-        const rocl_capture *c = &s->trace->captures[i]->pub;
-        if (!c->process_count)
-            continue;
-        st = ot_world_capture(&s->world, c, err);
-        if (st == ROCL_OK)
-            ot_process_group(&s->world, 0);
-    }
-    return st;
-}
-
-static const char *machine_name(const ot_sink *s)
-{
-    for (uint32_t i = 0; i < s->world.tree_count; i++)
-        if (s->world.trees[i].domain == OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY)
-            return rocl_str(s->trace, s->world.trees[i].name);
-    return "";
-}
-
-static uint64_t mix_text(uint64_t h, const char *p)
-{
-    for (; *p; p++)
-        h = (h ^ (uint8_t)*p) * 0x100000001b3u;
-    return h;
-}
-
-/* Of what was traced and of how much of it there is in the archive. */
-static uint64_t identity(const ot_sink *s)
-{
-    uint64_t h = 0xcbf29ce484222325u;
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a over the texts */
     for (size_t i = 0; i < s->trace->capture_count; i++)
-        h = mix_text(h, rocl_str(s->trace, s->trace->captures[i]->pub.guid));
+        for (const char *p = rocl_str(s->trace, s->trace->captures[i]->pub.guid); *p; p++)
+            h = (h ^ (uint8_t)*p) * 0x100000001b3u;
     h = rocl_mix64(h ^ (uint64_t)s->earliest) ^ (uint64_t)s->latest;
-    for (uint32_t i = 0; i < s->world.location_count; i++)
-        h = rocl_mix64(h ^ s->world.locations[i].events);
+    for (uint32_t i = 0; i < s->system.location_count; i++)
+        h = rocl_mix64(h ^ s->system.locations[i].events);
     return h;
 }
 
-static rocl_status finish(ot_sink *s, rocl_error *err)
+static rocl_status complete_archive(ot_sink *s, rocl_error *err)
 {
-    rocl_status st = show_any_process(s, err);
-    if (st != ROCL_OK)
-        return st;
-    complete_groups(s);
-    write_idle(s);
-    ot_archive_describe(s->archive, machine_name(s));
-    st = ot_write_definitions(s, err);
+    const ot_system *y = &s->system;
+    rocl_status st = complete_locations(s, err);
+    if (st == ROCL_OK)
+        st = ot_write_definitions(s, err);
     if (st == ROCL_OK && s->defs.failed)
         st = rocl_fail_memory(err);
     if (st != ROCL_OK)
         return st;
-    s->report.locations = s->world.location_count;
+    const char *machine = "";
+    for (uint32_t i = y->tree_count; i-- > 0;)
+        if (y->trees[i].domain == OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY)
+            machine = rocl_str(s->trace, y->trees[i].name);
+    const ot_summary summary = {.machine = machine,
+                                .identity = trace_identity(s),
+                                .locations = y->locations,
+                                .location_count = y->location_count,
+                                .mappings = s->mappings,
+                                .mapping_count = s->mapping_count};
     ot_archive *a = s->archive;
     s->archive = NULL;
-    const ot_locals locals = {.locations = s->world.locations,
-                              .location_count = s->world.location_count,
-                              .tables = s->tables,
-                              .table_count = s->table_count};
-    return ot_archive_commit(a, &locals, identity(s), &s->report.bytes, err);
+    s->report.locations = y->location_count;
+    return ot_archive_commit(a, &summary, &s->report.bytes, err);
 }
-
-static const char *const words[OT_WORDS] = {
-    [W_UNNAMED] = "(unnamed)",
-    [W_BYTES] = "bytes",
-    [W_STACK_ID] = "stack_id",
-    [W_DISPATCH_ID] = "dispatch_id",
-    [W_QUEUE] = "queue",
-    [W_STREAM] = "stream",
-    [W_WORKGROUP] = "workgroup_size",
-    [W_GRID] = "grid_size",
-    [W_LDS] = "lds_bytes",
-    [W_SCRATCH] = "scratch_bytes",
-    [W_SOURCE] = "src",
-    [W_DESTINATION] = "dst",
-    [W_KERNELS] = "kernels",
-    [W_KERNEL_DISPATCH] = "KERNEL_DISPATCH",
-    [W_MEMORY_COPY] = "MEMORY_COPY",
-    [W_MEMORY_ALLOCATION] = "MEMORY_ALLOCATION",
-    [W_SCRATCH_MEMORY] = "SCRATCH_MEMORY",
-    [W_GRAPH_LAUNCH] = "GRAPH_LAUNCH",
-    [W_HIP_EVENT] = "HIP_EVENT",
-    [W_BARRIER] = "BARRIER",
-};
 
 static rocl_status open_sink(ot_sink *s, rocl_error *err)
 {
+#define WORD_TEXT(id, text) [W_##id] = (text),
+    static const char *const words[] = {OT_WORDS(WORD_TEXT)};
+    const size_t chunk = s->opt.chunk_size;
     rocl_trace *t = s->trace;
+    if (chunk && (chunk < OTF2_CHUNK_SIZE_MIN || chunk > OTF2_CHUNK_SIZE_MAX))
+        return rocl_fail(err, ROCL_USAGE, "chunks have 256 KiB to 16 MiB");
     s->defs.trace = t;
-    s->encoder = (rocl_encoder){
-        .trace = t, .bandwidth = true, .ends = true, .place = ot_place, .place_ctx = &s->world};
     rocl_status st = rocl_encoder_open(&s->encoder, err);
-    for (int i = 0; i < OT_WORDS && st == ROCL_OK; i++)
+    for (int i = 0; i < OT_WORD_COUNT && st == ROCL_OK; i++)
         s->words[i] = ot_text(&s->defs, words[i]);
     if (st == ROCL_OK)
-        st = ot_world_open(&s->world, t, &s->defs, err);
-    s->world.by_queue = s->opt.group_by_queue;
-    return st ? st : ot_archive_open(&s->archive, t, s->opt.path, s->opt.chunk_size, err);
+        st = ot_system_open(&s->system, t, &s->defs, err);
+    return st ? st : ot_archive_open(&s->archive, t, s->opt.path, chunk, err);
 }
 
 static void close_sink(ot_sink *s)
 {
     forget_capture(s);
     ot_archive_discard(s->archive);
-    ot_world_close(&s->world);
+    ot_system_close(&s->system);
     ot_defs_free(&s->defs);
     rocl_encoder_close(&s->encoder);
-    for (uint32_t i = 0; i < s->table_count; i++)
-        ot_table_free(&s->tables[i]);
-    free(s->tables);
+    for (uint32_t i = 0; i < s->mapping_count; i++)
+        ot_mapping_free(&s->mappings[i]);
+    free(s->mappings);
 }
 
 bool rocl_has_otf2(void)
@@ -227,19 +469,17 @@ bool rocl_has_otf2(void)
 rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_otf2_report *report,
                             rocl_error *err)
 {
-    ot_sink s = {
-        .trace = t, .opt = *o, .encoder = {.trace = t}, .earliest = INT64_MAX, .latest = -1};
+    ot_sink s = {.trace = t, .opt = *o, .earliest = INT64_MAX, .latest = -1};
+    s.encoder = (rocl_encoder){
+        .trace = t, .bandwidth = true, .ends = true, .place = ot_gpu_index, .place_ctx = &s};
     rocl_sink sink = rocl_encoder_sink(&s.encoder);
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;
-    bool odd = o->chunk_size &&
-               (o->chunk_size < OTF2_CHUNK_SIZE_MIN || o->chunk_size > OTF2_CHUNK_SIZE_MAX);
-    rocl_status st =
-        odd ? rocl_fail(err, ROCL_USAGE, "chunks have 256 KiB to 16 MiB") : open_sink(&s, err);
+    rocl_status st = open_sink(&s, err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
-        st = finish(&s, err);
+        st = complete_archive(&s, err);
     if (st == ROCL_OK && s.defs.cut) {
         rocl_notice(t, "%" PRIu64 " text%s longer than 1 MiB: cut", s.defs.cut,
                     s.defs.cut == 1 ? "" : "s");

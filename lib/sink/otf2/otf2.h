@@ -1,0 +1,421 @@
+/* The OTF2 sink, on libotf2: what its files share.
+ *
+ *     otf2.c         the sink: a capture in two passes, the passes in parts, the end of the archive
+ *     part.c         a part of a pass: reads records, keeps tracks, collects attributes
+ *     slices.c       slices and instants -> Enter and Leave, markers
+ *     gpu.c          GPU work: the location it belongs to, its region and attributes, copies as RMA
+ *     metrics.c      values over time: counters, allocated bytes, copy bandwidth
+ *     system.c       the system tree, location groups, locations, ranks
+ *     definitions.c  strings, attributes, regions and metrics, each defined once
+ *     global.c       all definitions -> the archive, when everything is known
+ *     archive.c      the archive: files, memory and errors of libotf2
+ *
+ * Records are sorted by (sequence, time): one location is written after the other, by as many
+ * threads as there are, each with one writer of libotf2 at a time, whatever the number of
+ * locations. Slices that overlap on a location are deferred, and written to further locations in
+ * the second pass. How records are cut to parts depends on them alone, and so does every byte.
+ *
+ * The spaces of numbers:
+ *
+ *     text        an interned string of the trace; differs from run to run, so nothing is sorted
+ *                 by it
+ *     reference   of a string, attribute, region or metric: the order of first use. Each part has
+ *                 its own (the first one has the archive's); when parts are joined, an ot_mapping
+ *                 of the part's references to the archive's is kept, which libotf2 writes beside
+ *                 the part's locations
+ *     track       a location as a part sees it: an index in ot_part.tracks; ot_join_tracks appends
+ *                 all parts' tracks to ot_sink.tracks
+ *     location    an index in ot_system.locations; `number` is its number in the archive: first
+ *                 those that begin a sequence of the first pass, by sequence, then their lanes,
+ *                 then those that were never written to
+ *     group, tree an index in ot_system; global.c sorts them, their numbers follow that order */
+#ifndef ROCL_SINK_OTF2_OTF2_H
+#define ROCL_SINK_OTF2_OTF2_H
+
+#include <otf2/otf2.h>
+#include <stdalign.h>
+
+#include "base/array.h"
+#include "base/map.h"
+#include "model/gpus.h"
+#include "model/trace.h"
+#include "timeline/labels.h"
+#include "timeline/lanes.h"
+#include "timeline/record.h"
+
+/* ---- definitions.c: references, given out in the order of first use -------------------------- */
+
+typedef enum ot_kind { OT_STRINGS, OT_ATTRIBUTES, OT_REGIONS, OT_METRICS, OT_MAPPED } ot_kind;
+
+/* Items are compared as bytes: they have no padding. */
+typedef struct ot_region {
+    uint32_t name, category; /* texts */
+    uint16_t paradigm, role;
+} ot_region;
+
+typedef struct ot_attribute {
+    uint32_t name; /* text */
+    uint32_t type;
+} ot_attribute;
+
+typedef struct ot_member {            /* of metrics */
+    uint32_t name, description, unit; /* texts */
+    uint16_t type, mode;
+} ot_member;
+
+/* A metric class (of one member) or an instance of one: they share a space of references. */
+typedef struct ot_metric {
+    uint32_t class;          /* of an instance: the reference of its class; ROCL_NONE: a class */
+    uint32_t member;         /* of a class */
+    uint32_t recorder;       /* of an instance: a track, once it is joined a location's number */
+    uint32_t group;          /* of an instance: a location group, known once it is joined */
+    uint32_t process, agent; /* which the group follows from; OT_AS_RECORDER: the recorder's */
+    uint32_t joined;
+} ot_metric;
+
+#define OT_AS_RECORDER ROCL_NONE
+
+_Static_assert(sizeof(ot_region) == 12 && sizeof(ot_attribute) == 8 && sizeof(ot_member) == 16 &&
+                   sizeof(ot_metric) == 28,
+               "definitions are compared as bytes");
+
+typedef struct ot_list {
+    void *items;
+    size_t capacity;
+    uint32_t count;
+    rocl_map index; /* hash of an item -> its reference */
+} ot_list;
+
+typedef struct ot_defs {
+    rocl_trace *trace;
+    ot_list lists[OT_MAPPED]; /* of uint32_t (texts), ot_attribute, ot_region, ot_metric */
+    ot_list members;          /* of ot_member */
+    uint64_t cut;             /* texts that were too long */
+    bool failed;              /* memory is out; the next step reports it */
+} ot_defs;
+
+void ot_defs_free(ot_defs *d);
+uint32_t ot_text(ot_defs *d, const char *s); /* interned */
+OTF2_StringRef ot_string(ot_defs *d, uint32_t text);
+OTF2_AttributeRef ot_attribute_ref(ot_defs *d, uint32_t name, OTF2_Type type);
+OTF2_RegionRef ot_region_ref(ot_defs *d, const ot_region *r);
+/* A new instance of a metric: of *instance, recorder, process and agent are used. */
+OTF2_MetricRef ot_metric_new(ot_defs *d, const ot_member *m, const ot_metric *instance);
+/* Appends the text as OTF2 takes it: valid UTF-8 without NULs, ended by one, and no longer than
+ * fits in a chunk; texts that had to be cut are counted. */
+void ot_put_text(rocl_buf *b, ot_defs *d, uint32_t text);
+
+/* From the references of a part to those of the archive. */
+typedef struct ot_mapping {
+    uint32_t *refs[OT_MAPPED]; /* NULL: the same references */
+    uint32_t counts[OT_MAPPED];
+} ot_mapping;
+
+/* Adds the definitions of a part to those of the archive, and makes the mapping, which is to be
+ * freed in any case. */
+rocl_status ot_defs_join(ot_defs *all, const ot_defs *part, ot_mapping *m, rocl_error *err);
+bool ot_mapping_is_needed(const ot_mapping *m);
+void ot_mapping_free(ot_mapping *m);
+
+/* ---- system.c -------------------------------------------------------------------------------- */
+
+typedef struct ot_tree { /* node of the system tree */
+    uint32_t name;       /* text */
+    uint32_t parent;     /* tree, ROCL_NONE: the root */
+    OTF2_SystemTreeDomain domain;
+    const rocl_node *node; /* of machines */
+    const rocl_gpu *gpu;   /* of devices */
+} ot_tree;
+
+/* A location group: a process, or a GPU as a process uses it. */
+typedef struct ot_group {
+    uint32_t name, tree;
+    uint32_t creator; /* of a GPU: the group of the process; ROCL_NONE: it is a process */
+    uint32_t first;   /* the first of its locations, ROCL_NONE: none yet */
+    uint32_t main;    /* of a process: the thread that `first` is, ROCL_NONE: unknown */
+    uint32_t ranks;   /* of a process: how many locations take part in copies */
+    uint32_t window;  /* of RMA, where ranks > 0 */
+    const rocl_process *process;
+} ot_group;
+
+typedef struct ot_location {
+    uint32_t number; /* in the archive; ROCL_NONE: nothing has been written yet */
+    uint32_t name, group;
+    uint32_t base;    /* the location whose overlaps it takes, or itself */
+    uint32_t rank;    /* in its process, ROCL_NONE: none */
+    uint32_t mapping; /* of its references, ROCL_NONE: they are the archive's */
+    uint64_t events;
+    OTF2_LocationType type;
+} ot_location;
+
+typedef struct ot_system {
+    rocl_trace *trace;
+    ot_defs *defs;
+    rocl_gpus gpus;
+    ot_tree *trees;
+    ot_group *groups;
+    ot_location *locations;
+    uint32_t tree_count, group_count, location_count;
+    size_t tree_capacity, group_capacity, location_capacity;
+    uint32_t *machines, *devices; /* trees by machine, by GPU; ROCL_NONE: none yet */
+    /* of the current capture */
+    const rocl_capture *capture;
+    uint32_t *processes;   /* groups; ROCL_NONE: none yet */
+    rocl_map accelerators; /* (process, agent) -> group */
+} ot_system;
+
+/* After an allocation failed a function returns the first of its kind, and ot_defs.failed is set.
+ */
+rocl_status ot_system_open(ot_system *y, rocl_trace *t, ot_defs *d, rocl_error *err);
+void ot_system_close(ot_system *y);
+rocl_status ot_system_begin_capture(ot_system *y, const rocl_capture *c, rocl_error *err);
+uint32_t ot_process_group(ot_system *y, uint32_t process);
+/* The group of a GPU in a process; that of the process for other agents. */
+uint32_t ot_agent_group(ot_system *y, uint32_t process, uint32_t agent);
+bool ot_is_gpu(const ot_system *y, uint32_t agent);
+bool ot_is_process(const ot_system *y, uint32_t group);
+
+uint32_t ot_location_new(ot_system *y, uint32_t group, OTF2_LocationType type, const char *name);
+/* A further location for slices that overlap on `location`, the lane-th of these, from 1. */
+uint32_t ot_lane_location(ot_system *y, uint32_t location, uint32_t lane);
+uint32_t ot_thread_location(ot_system *y, uint32_t process, uint32_t thread);
+/* A new location of GPU work in a group. */
+uint32_t ot_stream_location(ot_system *y, uint32_t group, const char *name);
+/* The location that stands for all of a group. */
+uint32_t ot_group_location(ot_system *y, uint32_t group);
+/* Gives the location a rank among those of its process that copies go from and to, unless it has
+ * one. */
+void ot_rank_location(ot_system *y, uint32_t location);
+
+/* ---- archive.c ------------------------------------------------------------------------------- */
+
+typedef struct ot_archive ot_archive;
+
+/* path: of the anchor file. ROCL_USAGE when a file of the archive would replace an input. */
+rocl_status ot_archive_open(ot_archive **a, const rocl_trace *t, const char *path,
+                            size_t chunk_size, rocl_error *err);
+void ot_archive_discard(ot_archive *a); /* NULL is fine */
+/* What libotf2 has complained about so far. */
+rocl_status ot_archive_status(ot_archive *a, rocl_error *err);
+/* Writers; NULL after a failure, which ot_archive_status reports. Those of events are for any
+ * thread, and the caller ends them. */
+OTF2_EvtWriter *ot_archive_events(ot_archive *a, OTF2_LocationRef location);
+uint64_t ot_archive_events_end(ot_archive *a, OTF2_EvtWriter *w); /* the number of events */
+OTF2_MarkerWriter *ot_archive_markers(ot_archive *a);
+OTF2_GlobalDefWriter *ot_archive_definitions(ot_archive *a);
+
+/* What the archive says of itself and of its locations. */
+typedef struct ot_summary {
+    const char *machine;
+    uint64_t identity; /* of the trace */
+    const ot_location *locations;
+    const ot_mapping *mappings;
+    uint32_t location_count, mapping_count;
+} ot_summary;
+
+/* Completes the files, and gives them their names. *bytes: the size of all. Frees a. */
+rocl_status ot_archive_commit(ot_archive *a, const ot_summary *u, uint64_t *bytes, rocl_error *err);
+
+/* ---- the sink -------------------------------------------------------------------------------- */
+
+/* Names of attributes and groups of regions, interned once. */
+#define OT_WORDS(X)                                                                                \
+    X(UNNAMED, "(unnamed)")                                                                        \
+    X(BYTES, "bytes")                                                                              \
+    X(STACK_ID, "stack_id")                                                                        \
+    X(DISPATCH_ID, "dispatch_id")                                                                  \
+    X(QUEUE, "queue")                                                                              \
+    X(STREAM, "stream")                                                                            \
+    X(WORKGROUP, "workgroup_size")                                                                 \
+    X(GRID, "grid_size")                                                                           \
+    X(LDS, "lds_bytes")                                                                            \
+    X(SCRATCH, "scratch_bytes")                                                                    \
+    X(SOURCE, "src")                                                                               \
+    X(DESTINATION, "dst")                                                                          \
+    X(KERNELS, "kernels")                                                                          \
+    X(KERNEL_DISPATCH, "KERNEL_DISPATCH")                                                          \
+    X(MEMORY_COPY, "MEMORY_COPY")                                                                  \
+    X(MEMORY_ALLOCATION, "MEMORY_ALLOCATION")                                                      \
+    X(SCRATCH_MEMORY, "SCRATCH_MEMORY")                                                            \
+    X(GRAPH_LAUNCH, "GRAPH_LAUNCH")                                                                \
+    X(HIP_EVENT, "HIP_EVENT")                                                                      \
+    X(BARRIER, "BARRIER")
+
+#define OT_WORD_ENUM(id, text) W_##id,
+typedef enum ot_word { OT_WORDS(OT_WORD_ENUM) OT_WORD_COUNT } ot_word;
+
+/* A location that a part writes, or defers records of. */
+typedef struct ot_track {
+    uint32_t number;         /* in the archive; ROCL_NONE: a lane, numbered when parts are joined */
+    uint32_t base;           /* the track whose overlaps it takes, or itself */
+    uint32_t lane;           /* among these, from 0 */
+    uint32_t location;       /* in the system, once it is joined */
+    uint32_t deferred_index; /* of its deferred records: see defer_record */
+    uint64_t deferred;       /* how many there are */
+    uint64_t events;
+    bool written; /* there is a file of it */
+    bool copies;  /* there are copies on it that go to or from another group */
+    /* of its first record */
+    rocl_sequence_kind sequence;
+    rocl_kind kind;
+    uint32_t index;
+    uint32_t process, agent, queue, stream;
+} ot_track;
+
+typedef struct ot_sink ot_sink;
+typedef struct ot_pass ot_pass;
+
+/* The region of an event, worked out once: slots by the low bits of its name. */
+#define OT_RECENT_REGIONS 256
+
+typedef struct ot_recent_region {
+    uint32_t name, category;
+    rocl_kind kind;
+    OTF2_RegionRef region;
+    bool known;
+} ot_recent_region;
+
+/* Some of a pass's sequences, which one worker writes. */
+typedef struct ot_part {
+    alignas(ROCL_CACHE_LINE) ot_sink *sink;
+    ot_pass *pass;
+    size_t number;          /* in the pass, and among the parts of its sorter */
+    size_t first, at, last; /* sequences: [first, last), and the current one */
+    unsigned worker;
+    ot_defs own;      /* its own references */
+    ot_defs *defs;    /* those, or the archive's */
+    ot_track *tracks; /* own; of the second pass: the sink's */
+    uint32_t track_count;
+    uint32_t first_track; /* of its own among the sink's, once they are joined */
+    size_t track_capacity;
+    uint32_t deferring;             /* how many tracks have deferred records */
+    uint32_t records_read;          /* modulo 2^32 */
+    OTF2_AttributeList *attributes; /* of the next event */
+    rocl_sort_record record;        /* the current one */
+    rocl_track_event event;         /* the same, decoded */
+    bool more;                      /* there is a current one */
+    int64_t earliest, latest;
+    rocl_otf2_report report;
+    ot_recent_region recent[OT_RECENT_REGIONS];
+} ot_part;
+
+/* All records of a capture, or the deferred ones. */
+struct ot_pass {
+    rocl_sorter *input;
+    rocl_sequence *sequences;
+    uint32_t *tracks; /* of the second pass: by sequence, in ot_sink.tracks; of the first: NULL */
+    size_t sequence_count;
+    ot_part *parts;
+    size_t part_count;
+};
+
+/* What the copies of the current capture go from and to: an event names the other end by its rank
+ * in the process, before the locations are known. */
+typedef struct ot_peers {
+    uint64_t *all; /* rocl_copy_end, sorted */
+    size_t count;
+    rocl_map ranks;    /* by peer */
+    uint32_t *windows; /* by process */
+    bool *used;        /* by process: copies name these ranks */
+    uint32_t next_window;
+} ot_peers;
+
+struct ot_sink {
+    rocl_encoder encoder; /* first: see rocl_encoder_sink */
+    rocl_trace *trace;
+    rocl_otf2_options opt;
+    ot_archive *archive;
+    ot_defs defs;
+    ot_system system;
+    ot_mapping *mappings;
+    uint32_t mapping_count;
+    size_t mapping_capacity;
+    uint32_t next_number;          /* of a location */
+    uint32_t words[OT_WORD_COUNT]; /* texts */
+    bool markers_defined;
+    int64_t earliest, latest;
+    rocl_otf2_report report;
+    /* of the current capture */
+    ot_pass passes[2];
+    rocl_sorter *deferred; /* the input of the second pass */
+    rocl_sorter *markers;  /* until the events of all locations are written */
+    ot_track *tracks;      /* of all parts of the first pass */
+    uint32_t track_count;
+    ot_peers peers;
+    int64_t from, to;               /* the time window */
+    uint32_t process_indexes, fold; /* see ot_gpu_index */
+    uint32_t *labels; /* texts, of queues and then of streams; NULL: events do not name them */
+};
+
+/* ---- part.c ---------------------------------------------------------------------------------- */
+
+/* Reads the next record into p->record and p->event; p->more false at the end. */
+rocl_status ot_next(ot_part *p, rocl_error *err);
+static inline bool ot_same(const ot_part *p, rocl_sequence_kind sequence, uint32_t index)
+{
+    return p->more && p->event.sequence == sequence && p->event.index == index;
+}
+/* A track for the current record, which is of `process`; number: of its location. p->tracks may
+ * move. ROCL_NONE: memory is out. */
+uint32_t ot_track_new(ot_part *p, uint32_t process, uint32_t number);
+/* The track of the current sequence. */
+uint32_t ot_sequence_track(ot_part *p, uint32_t process);
+/* Begins and ends the events of a track. */
+OTF2_EvtWriter *ot_track_begin(ot_part *p, uint32_t track);
+void ot_track_end(ot_part *p, uint32_t track, OTF2_EvtWriter *w);
+/* Every time that is written passes through here. */
+static inline OTF2_TimeStamp ot_time(ot_part *p, int64_t time)
+{
+    p->earliest = time < p->earliest ? time : p->earliest;
+    p->latest = time > p->latest ? time : p->latest;
+    return (OTF2_TimeStamp)time;
+}
+
+/* Attributes of the next event; names are texts. */
+void ot_add_uint(ot_part *p, uint32_t name, uint64_t v);
+void ot_add_int(ot_part *p, uint32_t name, int64_t v);
+void ot_add_text(ot_part *p, uint32_t name, uint32_t text);
+
+/* ---- slices.c -------------------------------------------------------------------------------- */
+
+/* Writes the slices and instants of the current sequence: those of the location of the first at
+ * once, all others are deferred. */
+rocl_status ot_write_slices(ot_part *p, rocl_error *err);
+uint32_t ot_host_location(ot_system *y, const ot_track *t);
+/* Writes the markers that the passes have kept. */
+rocl_status ot_write_markers(ot_sink *s, rocl_error *err);
+
+/* ---- gpu.c ----------------------------------------------------------------------------------- */
+
+/* Shares out the indexes of GPU work. False: memory is out. */
+bool ot_gpu_begin_capture(ot_sink *s, const rocl_capture *c);
+rocl_index_fn ot_gpu_index; /* ctx: the sink */
+/* The process that an index is of. */
+uint32_t ot_gpu_process(const ot_sink *s, uint32_t index);
+/* The same for current records that share a location. */
+uint64_t ot_gpu_key(const ot_part *p);
+uint32_t ot_gpu_location(ot_sink *s, const ot_track *t);
+ot_region ot_gpu_region(const ot_sink *s, const rocl_track_event *e);
+void ot_add_gpu_attributes(ot_part *p, const rocl_track_event *e);
+
+typedef struct ot_transfer { /* a copy as RMA */
+    uint32_t window;
+    uint64_t match; /* 0: it is none */
+} ot_transfer;
+
+/* Writes the begin and the end of a copy between a GPU and something else. *match: the number of
+ * the last one on the location. */
+ot_transfer ot_transfer_begin(ot_part *p, OTF2_EvtWriter *w, ot_track *t, uint64_t *match);
+void ot_transfer_end(ot_part *p, OTF2_EvtWriter *w, const ot_transfer *t, int64_t time);
+
+/* ---- metrics.c ------------------------------------------------------------------------------- */
+
+/* Writes the values of the current sequence, all to one location. */
+rocl_status ot_write_metrics(ot_part *p, rocl_error *err);
+uint32_t ot_metric_location(ot_system *y, const ot_track *t);
+
+/* ---- global.c -------------------------------------------------------------------------------- */
+
+rocl_status ot_write_definitions(ot_sink *s, rocl_error *err);
+
+#endif

@@ -1,0 +1,265 @@
+/* The system tree, location groups and locations. Made when the first track needs them: what has no
+ * events does not appear. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "sink/otf2/otf2.h"
+
+/* ---- the system tree: machines and devices --------------------------------------------------- */
+
+static uint32_t add_tree(ot_system *y, const ot_tree *tree)
+{
+    if (!ROCL_GROW(y->trees, y->tree_capacity, y->tree_count + (size_t)1)) {
+        y->defs->failed = true;
+        return 0;
+    }
+    y->trees[y->tree_count] = *tree;
+    return y->tree_count++;
+}
+
+static uint32_t machine_tree(ot_system *y)
+{
+    const rocl_capture *c = y->capture;
+    uint32_t *tree = &y->machines[c->machine];
+    if (*tree != ROCL_NONE)
+        return *tree;
+    if (!y->tree_count)
+        add_tree(y, &(ot_tree){.name = ot_text(y->defs, "machine"),
+                               .parent = ROCL_NONE,
+                               .domain = OTF2_SYSTEM_TREE_DOMAIN_MACHINE});
+    const rocl_node *node = c->node_count ? &c->nodes[0] : NULL;
+    char number[64];
+    snprintf(number, sizeof number, "node %" PRIu32, c->machine);
+    bool named = node && *rocl_str(y->trace, node->hostname);
+    *tree = add_tree(y, &(ot_tree){.name = named ? node->hostname : ot_text(y->defs, number),
+                                   .domain = OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY,
+                                   .node = node});
+    return *tree;
+}
+
+static uint32_t device_tree(ot_system *y, const rocl_gpu *g)
+{
+    uint32_t *tree = &y->devices[g - y->gpus.all];
+    char name[256];
+    if (*tree != ROCL_NONE)
+        return *tree;
+    rocl_gpu_label(y->trace, g, name, sizeof name);
+    *tree = add_tree(y, &(ot_tree){.name = ot_text(y->defs, name),
+                                   .parent = machine_tree(y),
+                                   .domain = OTF2_SYSTEM_TREE_DOMAIN_ACCELERATOR_DEVICE,
+                                   .gpu = g});
+    return *tree;
+}
+
+/* ---- locations ------------------------------------------------------------------------------- */
+
+uint32_t ot_location_new(ot_system *y, uint32_t group, OTF2_LocationType type, const char *name)
+{
+    if (!ROCL_GROW(y->locations, y->location_capacity, y->location_count + (size_t)1)) {
+        y->defs->failed = true;
+        return 0;
+    }
+    y->locations[y->location_count] = (ot_location){.number = ROCL_NONE,
+                                                    .name = ot_text(y->defs, name),
+                                                    .group = group,
+                                                    .base = y->location_count,
+                                                    .rank = ROCL_NONE,
+                                                    .mapping = ROCL_NONE,
+                                                    .type = type};
+    return y->location_count++;
+}
+
+uint32_t ot_lane_location(ot_system *y, uint32_t location, uint32_t lane)
+{
+    char name[320];
+    const ot_location *l = &y->locations[location];
+    snprintf(name, sizeof name, "%.280s (%" PRIu32 ")", rocl_str(y->trace, l->name), lane + 1);
+    uint32_t more = ot_location_new(y, l->group, l->type, name);
+    y->locations[more].base = location;
+    return more;
+}
+
+bool ot_is_process(const ot_system *y, uint32_t group)
+{
+    return y->groups[group].creator == ROCL_NONE;
+}
+
+/* ---- processes and threads ------------------------------------------------------------------- */
+
+static uint32_t add_group(ot_system *y, const ot_group *group)
+{
+    if (!ROCL_GROW(y->groups, y->group_capacity, y->group_count + (size_t)1)) {
+        y->defs->failed = true;
+        return 0;
+    }
+    y->groups[y->group_count] = *group;
+    return y->group_count++;
+}
+
+/* The process's own main thread, else the first one known of it. */
+static uint32_t main_thread(const ot_system *y, uint32_t process)
+{
+    const rocl_capture *c = y->capture;
+    uint32_t first = ROCL_NONE;
+    for (uint32_t i = 0; i < c->thread_count; i++) {
+        if (c->threads[i].process != process)
+            continue;
+        if (c->threads[i].tid == c->processes[process].pid)
+            return i;
+        if (first == ROCL_NONE)
+            first = i;
+    }
+    return first;
+}
+
+static uint32_t add_thread(ot_system *y, uint32_t group, uint32_t process, uint32_t thread)
+{
+    char name[256] = "unknown thread";
+    if (thread != ROCL_NONE) {
+        const rocl_thread *t = &y->capture->threads[thread];
+        const char *own = rocl_str(y->trace, t->name);
+        const char *kind = t->tid == y->capture->processes[process].pid ? "Main thread" : "Thread";
+        if (*own)
+            snprintf(name, sizeof name, "%s %" PRId64 " (%.200s)", kind, t->tid, own);
+        else
+            snprintf(name, sizeof name, "%s %" PRId64, kind, t->tid);
+    }
+    return ot_location_new(y, group, OTF2_LOCATION_TYPE_CPU_THREAD, name);
+}
+
+/* "rank 3: train (pid 4711)", with a thread, also when nothing is known of what it did. */
+uint32_t ot_process_group(ot_system *y, uint32_t process)
+{
+    const rocl_process *p = &y->capture->processes[process];
+    char name[256], program[160], rank[32] = "";
+    if (y->processes[process] != ROCL_NONE)
+        return y->processes[process];
+    rocl_program_name(rocl_str(y->trace, p->command), program, sizeof program);
+    if (p->rank >= 0)
+        snprintf(rank, sizeof rank, "rank %" PRId32 ": ", p->rank);
+    snprintf(name, sizeof name, "%s%s (pid %" PRId64 ")", rank, program[0] ? program : "process",
+             p->pid);
+    uint32_t main = main_thread(y, process);
+    uint32_t group = add_group(y, &(ot_group){.name = ot_text(y->defs, name),
+                                              .tree = machine_tree(y),
+                                              .creator = ROCL_NONE,
+                                              .main = main,
+                                              .process = p});
+    y->processes[process] = group;
+    uint32_t first = add_thread(y, group, process, main);
+    y->groups[group].first = first;
+    return group;
+}
+
+uint32_t ot_thread_location(ot_system *y, uint32_t process, uint32_t thread)
+{
+    uint32_t group = ot_process_group(y, process);
+    const ot_group *g = &y->groups[group];
+    return g->main == thread ? g->first : add_thread(y, group, process, thread);
+}
+
+/* ---- GPUs of a process ----------------------------------------------------------------------- */
+
+bool ot_is_gpu(const ot_system *y, uint32_t agent)
+{
+    return rocl_gpus_find(&y->gpus, y->capture, agent);
+}
+
+/* "Agent 4 AMD Instinct MI300X", as --agent-index-value chooses; the device in the system tree has
+ * the number that is the same for all processes. */
+uint32_t ot_agent_group(ot_system *y, uint32_t process, uint32_t agent)
+{
+    const rocl_gpu *g = rocl_gpus_find(&y->gpus, y->capture, agent);
+    uint32_t creator = ot_process_group(y, process);
+    if (!g)
+        return creator;
+    uint64_t key = (uint64_t)process << 32 | agent;
+    uint32_t group = rocl_map_get(&y->accelerators, key, ROCL_NONE);
+    if (group != ROCL_NONE)
+        return group;
+    const rocl_agent *a = &y->capture->agents[agent];
+    const char *product = rocl_str(y->trace, a->product ? a->product : a->name);
+    char name[256];
+    snprintf(name, sizeof name, "%s%s%s", rocl_str(y->trace, a->label), *product ? " " : "",
+             product);
+    group = add_group(y, &(ot_group){.name = ot_text(y->defs, name),
+                                     .tree = device_tree(y, g),
+                                     .creator = creator,
+                                     .first = ROCL_NONE,
+                                     .main = ROCL_NONE});
+    y->defs->failed |= !rocl_map_put(&y->accelerators, key, group);
+    return group;
+}
+
+uint32_t ot_stream_location(ot_system *y, uint32_t group, const char *name)
+{
+    bool process = ot_is_process(y, group);
+    uint32_t location = ot_location_new(
+        y, group, process ? OTF2_LOCATION_TYPE_CPU_THREAD : OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
+        name);
+    if (y->groups[group].first == ROCL_NONE)
+        y->groups[group].first = location;
+    return location;
+}
+
+uint32_t ot_group_location(ot_system *y, uint32_t group)
+{
+    uint32_t first = y->groups[group].first;
+    return first != ROCL_NONE ? first : ot_stream_location(y, group, "Device");
+}
+
+void ot_rank_location(ot_system *y, uint32_t location)
+{
+    ot_location *l = &y->locations[location];
+    uint32_t creator = y->groups[l->group].creator;
+    if (l->rank == ROCL_NONE)
+        l->rank = y->groups[creator == ROCL_NONE ? l->group : creator].ranks++;
+}
+
+/* ---- open, next capture, close --------------------------------------------------------------- */
+
+static uint32_t *new_array_of_none(size_t count)
+{
+    uint32_t *all = reallocarray(NULL, count + 1, sizeof *all);
+    if (all)
+        memset(all, 0xff, (count + 1) * sizeof *all);
+    return all;
+}
+
+rocl_status ot_system_open(ot_system *y, rocl_trace *t, ot_defs *d, rocl_error *err)
+{
+    *y = (ot_system){.trace = t, .defs = d};
+    rocl_status st = rocl_gpus_collect(&y->gpus, t, err);
+    if (st != ROCL_OK)
+        return st;
+    y->machines = new_array_of_none(t->machine_count);
+    y->devices = new_array_of_none(y->gpus.count);
+    bool firsts = ROCL_GROW(y->trees, y->tree_capacity, 1) &&
+                  ROCL_GROW(y->groups, y->group_capacity, 1) &&
+                  ROCL_GROW(y->locations, y->location_capacity, 1);
+    return y->machines && y->devices && firsts ? ROCL_OK : rocl_fail_memory(err);
+}
+
+void ot_system_close(ot_system *y)
+{
+    rocl_gpus_free(&y->gpus);
+    rocl_map_free(&y->accelerators);
+    free(y->trees);
+    free(y->groups);
+    free(y->locations);
+    free(y->machines);
+    free(y->devices);
+    free(y->processes);
+}
+
+rocl_status ot_system_begin_capture(ot_system *y, const rocl_capture *c, rocl_error *err)
+{
+    y->capture = c;
+    rocl_map_free(&y->accelerators);
+    y->accelerators = (rocl_map){0};
+    free(y->processes);
+    y->processes = new_array_of_none(c->process_count);
+    return y->processes ? ROCL_OK : rocl_fail_memory(err);
+}
