@@ -4,8 +4,8 @@
 #include "legacy/rtg_timeline/timeline.h"
 
 #include <inttypes.h>
-#include <math.h>
 
+#include "base/num.h"
 #include "base/repr.h"
 
 rocl_status tl_gaps_add(tl_worker *w, uint64_t device, uint64_t start, uint64_t stop,
@@ -35,16 +35,21 @@ static void put_gap(rocl_buf *b, uint64_t device, double start, double duration)
     static const struct {
         double below;
         const char *name;
-    } names[] = {{10, "10"},     {20, "20"},       {50, "50"},         {100, "100"},
-                 {1000, "1000"}, {10000, "10000"}, {100000, "100000"}, {HUGE_VAL, "HUGE"}};
+    } names[] = {{10, "gap10"},     {20, "gap20"},       {50, "gap50"},         {100, "gap100"},
+                 {1000, "gap1000"}, {10000, "gap10000"}, {100000, "gap100000"}, {0, "gapHUGE"}};
+    char digits[ROCL_NUM_MAX];
     size_t i = 0;
     while (i + 1 < sizeof names / sizeof *names && !(duration < names[i].below))
         i++;
-    rocl_buf_printf(b, "{\"name\":\"gap%s\", \"ph\":\"X\", \"ts\":", names[i].name);
+    rocl_buf_str(b, "{\"name\":\"");
+    rocl_buf_str(b, names[i].name);
+    rocl_buf_str(b, "\", \"ph\":\"X\", \"ts\":");
     rocl_repr_put(b, start);
     rocl_buf_str(b, ", \"dur\":");
     rocl_repr_put(b, duration);
-    rocl_buf_printf(b, ", \"pid\":-%" PRIu64 ", \"tid\":0},\n", device + 1001);
+    rocl_buf_str(b, ", \"pid\":-");
+    rocl_buf_put(b, digits, (size_t)(rocl_put_u64(digits, device + 1001) - digits));
+    rocl_buf_str(b, ", \"tid\":0},\n");
 }
 
 static void add_event(gap_walk *w, const gap_event *e)

@@ -1,6 +1,6 @@
 /* A log is read once from front to back. What is no plain file cannot be read a second time, so it
  * is copied as it passes, where somebody will want that. */
-#include "legacy/rpt.h"
+#include "legacy/rpt/rpt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 enum { WINDOW = 256 << 10 };
 
-struct rocl_rpt_log {
+struct rpt_log {
     const char *name;
     int fd;
     gzFile gz;             /* for all but plain files: it passes on what is not compressed, too */
@@ -23,19 +23,17 @@ struct rocl_rpt_log {
     size_t window_size;
 };
 
-static rocl_status fail(const rocl_rpt_log *log, const char *why, rocl_error *err)
+static rocl_status fail_read(const rpt_log *log, const char *why, rocl_error *err)
 {
     if (!strcmp(why, strerror(ENOMEM)))
         return rocl_fail_memory(err);
     return rocl_fail(err, ROCL_INPUT, "%s: cannot read: %s", log->name, why);
 }
 
-const char *rocl_rpt_log_name(const rocl_rpt_log *log)
+const char *rpt_log_name(const rpt_log *log)
 {
     return log->name;
 }
-
-/* ---- opening --------------------------------------------------------------------------------- */
 
 static bool is_plain(int fd)
 {
@@ -47,11 +45,23 @@ static bool is_plain(int fd)
            magic[1] != 0x8b;
 }
 
-static rocl_status open_stream(rocl_rpt_log *log, bool again, const char *tmpdir, rocl_error *err)
+static rocl_status open_input(rpt_log *log, const char *path, bool again, const char *tmpdir,
+                              rocl_error *err)
 {
+    bool standard = strcmp(path, "-") == 0;
     struct stat st;
+    log->name = standard ? "standard input" : path;
+    log->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+    if (log->fd < 0)
+        return errno == ENOMEM
+                   ? rocl_fail_memory(err)
+                   : rocl_fail(err, ROCL_INPUT, "%s: cannot open: %s", log->name, strerror(errno));
+    if (is_plain(log->fd)) {
+        posix_fadvise(log->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+        return ROCL_OK;
+    }
     if (fstat(log->fd, &st) == 0 && S_ISDIR(st.st_mode)) /* zlib would only say "error" */
-        return fail(log, strerror(EISDIR), err);
+        return fail_read(log, strerror(EISDIR), err);
     log->gz = gzdopen(log->fd, "rb");
     if (!log->gz)
         return rocl_fail_memory(err);
@@ -60,37 +70,21 @@ static rocl_status open_stream(rocl_rpt_log *log, bool again, const char *tmpdir
     return again && !log->copy ? rocl_fail_memory(err) : ROCL_OK;
 }
 
-static rocl_status open_input(rocl_rpt_log *log, const char *path, bool again, const char *tmpdir,
-                              rocl_error *err)
-{
-    bool standard = strcmp(path, "-") == 0;
-    log->name = standard ? "standard input" : path;
-    log->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
-    if (log->fd < 0)
-        return errno == ENOMEM
-                   ? rocl_fail_memory(err)
-                   : rocl_fail(err, ROCL_INPUT, "%s: cannot open: %s", log->name, strerror(errno));
-    if (!is_plain(log->fd))
-        return open_stream(log, again, tmpdir, err);
-    posix_fadvise(log->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    return ROCL_OK;
-}
-
-rocl_status rocl_rpt_log_open(rocl_rpt_log **log, const char *path, bool again, const char *tmpdir,
-                              rocl_error *err)
+rocl_status rpt_log_open(rpt_log **log, const char *path, bool again, const char *tmpdir,
+                         rocl_error *err)
 {
     *log = calloc(1, sizeof **log);
     if (!*log)
         return rocl_fail_memory(err);
     rocl_status st = open_input(*log, path, again, tmpdir, err);
     if (st) {
-        rocl_rpt_log_close(*log);
+        rpt_log_close(*log);
         *log = NULL;
     }
     return st;
 }
 
-void rocl_rpt_log_close(rocl_rpt_log *log)
+void rpt_log_close(rpt_log *log)
 {
     if (!log)
         return;
@@ -103,37 +97,38 @@ void rocl_rpt_log_close(rocl_rpt_log *log)
     free(log);
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------
+ */
 
-static rocl_status read_plain(rocl_rpt_log *log, uint8_t *p, size_t n, size_t *got, rocl_error *err)
-{
-    ssize_t done;
-    do
-        done = read(log->fd, p, n);
-    while (done < 0 && errno == EINTR);
-    *got = done > 0 ? (size_t)done : 0;
-    return done < 0 ? fail(log, strerror(errno), err) : ROCL_OK;
-}
-
-static rocl_status read_stream(rocl_rpt_log *log, uint8_t *p, size_t n, size_t *got,
-                               rocl_error *err)
+static rocl_status read_stream(rpt_log *log, uint8_t *p, size_t n, size_t *got, rocl_error *err)
 {
     int done = gzread(log->gz, p, (unsigned)n), code = Z_OK;
     const char *why = done < (int)n ? gzerror(log->gz, &code) : "";
     *got = done > 0 ? (size_t)done : 0;
     if (done < 0 || (code != Z_OK && code != Z_STREAM_END))
-        return fail(log, code == Z_ERRNO ? strerror(errno) : why, err);
+        return fail_read(log, code == Z_ERRNO ? strerror(errno) : why, err);
     uint64_t at;
     return log->copy && *got ? rocl_space_spill(log->copy, p, *got, &at, err) : ROCL_OK;
 }
 
-rocl_status rocl_rpt_log_read(rocl_rpt_log *log, rocl_buf *b, size_t n, rocl_error *err)
+rocl_status rpt_log_read(rpt_log *log, rocl_buf *b, size_t n, rocl_error *err)
 {
-    size_t got;
+    rocl_status st = ROCL_OK;
+    size_t got = 0;
     if (!rocl_buf_reserve(b, n))
         return rocl_fail_memory(err);
     uint8_t *p = b->data + b->len;
-    rocl_status st = log->gz ? read_stream(log, p, n, &got, err) : read_plain(log, p, n, &got, err);
+    if (log->gz) {
+        st = read_stream(log, p, n, &got, err);
+    } else {
+        ssize_t done;
+        do
+            done = read(log->fd, p, n);
+        while (done < 0 && errno == EINTR);
+        if (done < 0)
+            return fail_read(log, strerror(errno), err);
+        got = (size_t)done;
+    }
     b->len += got;
     log->size += got;
     return st;
@@ -141,7 +136,7 @@ rocl_status rocl_rpt_log_read(rocl_rpt_log *log, rocl_buf *b, size_t n, rocl_err
 
 /* ---- once more ------------------------------------------------------------------------------- */
 
-static rocl_status read_again(rocl_rpt_log *log, uint8_t *p, size_t n, uint64_t at, rocl_error *err)
+static rocl_status read_again(rpt_log *log, uint8_t *p, size_t n, uint64_t at, rocl_error *err)
 {
     if (log->copy)
         return rocl_space_read(log->copy, p, n, at, err);
@@ -150,7 +145,7 @@ static rocl_status read_again(rocl_rpt_log *log, uint8_t *p, size_t n, uint64_t 
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
-            return fail(log, done ? strerror(errno) : "it became shorter", err);
+            return fail_read(log, done ? strerror(errno) : "it became shorter", err);
         p += done;
         n -= (size_t)done;
         at += (uint64_t)done;
@@ -159,8 +154,7 @@ static rocl_status read_again(rocl_rpt_log *log, uint8_t *p, size_t n, uint64_t 
 }
 
 /* Texts come nearly in the order of the log: a window on it serves many. */
-rocl_status rocl_rpt_log_text(rocl_rpt_log *log, uint64_t at, uint64_t n, rocl_view *text,
-                              rocl_error *err)
+rocl_status rpt_log_text(rpt_log *log, uint64_t at, uint64_t n, rocl_view *text, rocl_error *err)
 {
     if (!log->window)
         log->window = malloc(WINDOW);

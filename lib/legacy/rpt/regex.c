@@ -1,6 +1,6 @@
 /* Python's notation of regular expressions -> POSIX's extended one, for what both have. It is only
  * asked whether there is a match, so that lazy repetition is as good as greedy. */
-#include "legacy/rpt.h"
+#include "legacy/rpt/rpt.h"
 
 typedef struct translation {
     const char *p; /* what is left */
@@ -34,17 +34,15 @@ static char control_of(char c)
     return at ? controls[at - letters] : 0;
 }
 
-static void escape(translation *t)
+/* A backslash outside brackets. */
+static void translate_escape(translation *t)
 {
     char c = *t->p++;
     const char *members = class_of(c);
     if (members) {
-        rocl_buf_str(&t->to, c < 'a' ? "[^" : "[");
-        rocl_buf_str(&t->to, members);
-        rocl_buf_byte(&t->to, ']');
+        rocl_buf_printf(&t->to, c < 'a' ? "[^%s]" : "[%s]", members);
     } else if (c == 'b' || c == 'B') { /* an extension of the C library */
-        rocl_buf_byte(&t->to, '\\');
-        rocl_buf_byte(&t->to, (uint8_t)c);
+        rocl_buf_printf(&t->to, "\\%c", c);
     } else if (c == 'A' || c == 'Z') {
         rocl_buf_byte(&t->to, c == 'A' ? '^' : '$');
     } else if (control_of(c)) {
@@ -59,32 +57,23 @@ static void escape(translation *t)
 
 /* A backslash is nothing special in brackets of POSIX; "[.x.]" takes the meaning from a character.
  */
-static void escape_in_brackets(translation *t)
-{
-    char c = *t->p++;
-    const char *members = class_of(c);
-    if (members) {
-        rocl_buf_str(&t->to, members);
-    } else if (control_of(c)) {
-        rocl_buf_byte(&t->to, (uint8_t)control_of(c));
-    } else {
-        rocl_buf_str(&t->to, "[.");
-        rocl_buf_byte(&t->to, (uint8_t)c);
-        rocl_buf_str(&t->to, ".]");
-    }
-}
-
-static void brackets(translation *t)
+static void translate_brackets(translation *t)
 {
     rocl_buf_byte(&t->to, '[');
     if (*t->p == '^')
         rocl_buf_byte(&t->to, (uint8_t)*t->p++);
     for (bool first = true; *t->p && (first || *t->p != ']'); first = false) {
         char c = *t->p++;
-        if (c == '\\' && *t->p)
-            escape_in_brackets(t);
-        else if (c == '[')
-            rocl_buf_str(&t->to, "[.[.]");
+        bool escaped = c == '\\' && *t->p;
+        if (escaped)
+            c = *t->p++;
+        const char *members = escaped ? class_of(c) : NULL;
+        if (members)
+            rocl_buf_str(&t->to, members);
+        else if (escaped && control_of(c))
+            rocl_buf_byte(&t->to, (uint8_t)control_of(c));
+        else if (escaped || c == '[')
+            rocl_buf_printf(&t->to, "[.%c.]", c);
         else
             rocl_buf_byte(&t->to, (uint8_t)c);
     }
@@ -93,14 +82,7 @@ static void brackets(translation *t)
 }
 
 /* "(?:" groups, "(?i)" at the begin. What else "(?" says is left for the compiler to refuse. */
-static void open_group(translation *t)
-{
-    rocl_buf_byte(&t->to, '(');
-    if (strncmp(t->p, "?:", 2) == 0)
-        t->p += 2;
-}
-
-static void translate(translation *t)
+static void translate_regex(translation *t)
 {
     if (strncmp(t->p, "(?i)", 4) == 0) {
         t->any_case = true;
@@ -109,25 +91,24 @@ static void translate(translation *t)
     while (*t->p) {
         char c = *t->p++;
         if (c == '\\' && *t->p)
-            escape(t);
+            translate_escape(t);
         else if (c == '[')
-            brackets(t);
-        else if (c == '(')
-            open_group(t);
+            translate_brackets(t);
         else
             rocl_buf_byte(&t->to, (uint8_t)c);
+        if (c == '(' && strncmp(t->p, "?:", 2) == 0)
+            t->p += 2;
         if (strchr("*+?}", c) && *t->p == '?')
             t->p++;
     }
     rocl_buf_byte(&t->to, '\0');
 }
 
-rocl_status rocl_rpt_regex_compile(regex_t *re, const char *option, const char *text,
-                                   rocl_error *err)
+rocl_status rpt_regex_compile(regex_t *re, const char *option, const char *text, rocl_error *err)
 {
     translation t = {.p = text};
     char why[128];
-    translate(&t);
+    translate_regex(&t);
     if (t.to.failed)
         return rocl_fail_memory(err);
     int rc = regcomp(re, (const char *)t.to.data,
@@ -140,7 +121,7 @@ rocl_status rocl_rpt_regex_compile(regex_t *re, const char *option, const char *
                      "%s: \"%.100s\": not an extended regular expression: %s", option, text, why);
 }
 
-bool rocl_rpt_regex_matches(const regex_t *re, const char *p, size_t n)
+bool rpt_regex_matches(const regex_t *re, const char *p, size_t n)
 {
     /* By length: lines and names may hold NUL, and what follows it counts. A NUL comes behind them
      * nevertheless, for it is a string that the function is said to take. */

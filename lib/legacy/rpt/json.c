@@ -1,6 +1,6 @@
 /* The file for a trace viewer: the script's events and fields. The script's own is no JSON, it ends
  * its list with half an object and lets names stand as they are. */
-#include "legacy/rpt.h"
+#include "legacy/rpt/rpt.h"
 
 #include <stdlib.h>
 
@@ -17,10 +17,11 @@ static int64_t floor_us(int64_t ns)
 static void put_int(rocl_buf *b, const char *before, int64_t v)
 {
     rocl_buf_str(b, before);
-    rocl_rpt_put_int(b, v, 0);
+    rpt_put_int(b, v, 0);
 }
 
-static rocl_status flush(rocl_rpt *r, size_t limit, rocl_error *err)
+/* Writes what has gathered when it is more than `limit` bytes. */
+static rocl_status flush_json(rpt *r, size_t limit, rocl_error *err)
 {
     rocl_buf *b = &r->json_text;
     if (b->failed)
@@ -33,13 +34,13 @@ static rocl_status flush(rocl_rpt *r, size_t limit, rocl_error *err)
 }
 
 /* Nothing follows the last event. */
-static void begin_event(rocl_rpt *r)
+static void begin_event(rpt *r)
 {
     rocl_buf_str(&r->json_text, r->json_any ? ",\n" : "");
     r->json_any = true;
 }
 
-rocl_status rocl_rpt_json_open(rocl_rpt *r, rocl_error *err)
+rocl_status rpt_json_open(rpt *r, rocl_error *err)
 {
     if (!r->o.json)
         return ROCL_OK;
@@ -47,7 +48,7 @@ rocl_status rocl_rpt_json_open(rocl_rpt *r, rocl_error *err)
     return rocl_out_open_as_named(&r->json, r->o.json, err);
 }
 
-rocl_status rocl_rpt_json_record(rocl_rpt *r, const rocl_rpt_record *record, rocl_error *err)
+rocl_status rpt_json_record(rpt *r, const rpt_record *record, rocl_error *err)
 {
     rocl_buf *b = &r->json_text;
     size_t n;
@@ -63,40 +64,39 @@ rocl_status rocl_rpt_json_record(rocl_rpt *r, const rocl_rpt_record *record, roc
     put_int(b, ".", record->command);
     put_int(b, "\", \"stop\":", floor_us(record->stop));
     rocl_buf_str(b, " } }");
-    return flush(r, FLUSH_AT, err);
+    return flush_json(r, FLUSH_AT, err);
 }
 
-static void name_queue(rocl_rpt *r, int64_t queue)
+static rocl_status name_queues(rpt *r, const rpt_resource *res, rocl_error *err)
 {
-    rocl_buf *b = &r->json_text;
-    rocl_rpt_item(&r->print, "Q=", 2);
-    rocl_rpt_item(&r->print, "", 0);
-    rocl_rpt_put_int(&r->print.text, queue, 0);
-    rocl_rpt_newline(&r->print);
-    begin_event(r);
-    put_int(b, "{ \"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\":", queue);
-    put_int(b, " ,\n  \"args\": { \"name\" : \"stream:", queue);
-    rocl_buf_str(b, "\" }\n}");
-}
-
-static rocl_status name_queues(rocl_rpt *r, const rocl_rpt_resource *res, rocl_error *err)
-{
-    uint32_t *order = rocl_rpt_queue_order(res);
-    for (size_t i = 0; order && i < res->queue_count; i++)
-        name_queue(r, res->queues[order[i]]);
+    uint32_t *order = rpt_queue_order(res);
+    if (!order)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < res->queue_count; i++) {
+        int64_t queue = res->queues[order[i]];
+        rpt_print_item(&r->print, "Q=", 2);
+        rpt_print_item(&r->print, "", 0);
+        rpt_put_int(&r->print.text, queue, 0);
+        rpt_end_line(&r->print);
+        begin_event(r);
+        put_int(&r->json_text,
+                "{ \"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\":", queue);
+        put_int(&r->json_text, " ,\n  \"args\": { \"name\" : \"stream:", queue);
+        rocl_buf_str(&r->json_text, "\" }\n}");
+    }
     free(order);
-    return order ? flush(r, FLUSH_AT, err) : rocl_fail_memory(err);
+    return flush_json(r, FLUSH_AT, err);
 }
 
-rocl_status rocl_rpt_json_close(rocl_rpt *r, rocl_error *err)
+rocl_status rpt_json_close(rpt *r, rocl_error *err)
 {
-    uint32_t *order = rocl_rpt_resource_order(r);
+    uint32_t *order = rpt_resource_order(r);
     rocl_status st = order ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; i < r->resource_count && st == ROCL_OK; i++)
         st = name_queues(r, &r->resources[order[i]], err);
     free(order);
     rocl_buf_str(&r->json_text, "\n],\n\"meta_name\":\"rpt\"\n}\n");
     if (st == ROCL_OK)
-        st = flush(r, 0, err);
+        st = flush_json(r, 0, err);
     return st;
 }

@@ -1,0 +1,165 @@
+/* Any trace as records: what ran on queues, numbered in order of start. */
+#include "legacy/rpt/rpt.h"
+
+#include <stdlib.h>
+
+#include "model/gpus.h"
+#include "trace/pipeline.h"
+
+/* What a worker calls copies: a name is made once for all copies of a name and size. */
+typedef struct copy_names {
+    rocl_map sizes; /* size -> its number, in order of first sight */
+    rocl_map named; /* name and number of the size -> "NAME_N_bytes" */
+    rocl_buf text;
+} copy_names;
+
+typedef struct trace_reader {
+    rpt *rpt;
+    rocl_trace *trace;
+    rocl_gpus gpus;
+    rocl_sorter *sorter; /* key: start, capture and kind, row */
+    copy_names *copies;  /* one per worker */
+} trace_reader;
+
+/* GPUs of several machines are counted on; what is on no GPU is on the first. */
+static int64_t find_device(const trace_reader *g, const rocl_capture *c, uint32_t agent)
+{
+    const rocl_gpu *gpu = rocl_gpus_find(&g->gpus, c, agent);
+    if (!gpu)
+        return 0;
+    return rocl_trace_machines(g->trace) > 1 ? gpu - g->gpus.all : gpu->id;
+}
+
+static int64_t queue_id(const rocl_capture *c, uint32_t queue)
+{
+    return queue < c->queue_count ? c->queues[queue].id : 0;
+}
+
+/* A name that the trace does not have is "": ROCL_NONE is kept for when memory is out. */
+static uint32_t name_of(const rocl_event *e)
+{
+    return e->name == ROCL_NONE ? 0 : e->name;
+}
+
+/* "NAME_N_bytes", or the name alone where the size is not known. */
+static uint32_t name_copy(const trace_reader *g, const rocl_copy *copy, copy_names *c)
+{
+    rocl_strings *strings = g->trace->strings;
+    if (!copy->size)
+        return name_of(&copy->e);
+    uint32_t size = rocl_map_get(&c->sizes, copy->size, (uint32_t)c->sizes.count);
+    uint64_t key = (uint64_t)name_of(&copy->e) << 32 | size;
+    uint32_t name = rocl_map_get(&c->named, key, ROCL_NONE);
+    if (name != ROCL_NONE)
+        return name;
+    size_t n;
+    const char *p = rocl_strings_get(strings, copy->e.name, &n);
+    c->text.len = 0;
+    rocl_buf_put(&c->text, p, n);
+    rocl_buf_printf(&c->text, "_%llu_bytes", (unsigned long long)copy->size);
+    if (!c->text.failed)
+        name = rocl_strings_put(strings, (char *)c->text.data, c->text.len);
+    bool kept = rocl_map_put(&c->sizes, copy->size, size) && rocl_map_put(&c->named, key, name);
+    return kept ? name : ROCL_NONE;
+}
+
+enum { BY_ORDER = -1 }; /* the number of a command that has none: its rank in order of start */
+
+static rpt_record make_record(const trace_reader *g, const rocl_batch *b, size_t i,
+                              copy_names *copies)
+{
+    const rocl_capture *c = b->capture;
+    const rocl_event *e = rocl_batch_event(b, i);
+    rpt_record r = {.start = e->start, .stop = e->end, .name = name_of(e), .command = BY_ORDER};
+    if (b->kind == ROCL_DISPATCH) {
+        const rocl_dispatch *d = &b->dispatches[i];
+        r.type = g->rpt->kernel;
+        r.device = find_device(g, c, d->agent);
+        r.queue = queue_id(c, d->queue);
+        r.command = (int64_t)d->dispatch_id;
+    } else if (b->kind == ROCL_BARRIER) {
+        r.type = g->rpt->barrier;
+        r.device = find_device(g, c, b->hips[i].agent);
+        r.queue = queue_id(c, b->hips[i].queue);
+    } else {
+        const rocl_copy *copy = &b->copies[i];
+        r.type = g->rpt->copy;
+        bool to_gpu = copy->dst < c->agent_count && c->agents[copy->dst].type == ROCL_AGENT_GPU;
+        r.device = find_device(g, c, to_gpu ? copy->dst : copy->src);
+        r.queue = queue_id(c, copy->queue);
+        r.name = name_copy(g, copy, copies);
+    }
+    return r;
+}
+
+static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    trace_reader *g = self;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        rpt_record r = make_record(g, b, i, &g->copies[worker]);
+        uint64_t key[3] = {rpt_time_key(r.start), (uint64_t)b->capture->index << 8 | b->kind,
+                           rocl_batch_event(b, i)->id};
+        bool fits = r.start > -RPT_TIME_MAX && r.stop < RPT_TIME_MAX;
+        if (r.name == ROCL_NONE)
+            st = rocl_fail_memory(err);
+        else if (fits)
+            st = rocl_sorter_add(g->sorter, worker, key, &r, sizeof r, err);
+        else
+            st = rocl_fault_count(g->trace, ROCL_FAULT_BAD_TIME, err, "%s: a time beyond 2^62 ns",
+                                  b->capture->path);
+    }
+    return st;
+}
+
+static rocl_status seal_records(void *self, unsigned worker, rocl_error *err)
+{
+    return rocl_sorter_seal(((trace_reader *)self)->sorter, worker, err);
+}
+
+/* In order of start a record gets its line. */
+static rocl_status number_records(trace_reader *g, rocl_error *err)
+{
+    rocl_sort_record encoded;
+    rpt_record r;
+    uint64_t line = 0;
+    bool more = true;
+    rocl_status st = rocl_sorter_start(g->sorter, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(g->sorter, &encoded, &more, err)) == ROCL_OK &&
+           more) {
+        memcpy(&r, encoded.data, sizeof r);
+        r.line = ++line;
+        r.command = r.command == BY_ORDER ? (int64_t)line : r.command;
+        st = rpt_add_record(g->rpt, &r, err);
+    }
+    return st;
+}
+
+rocl_status rpt_read_trace(rpt *r, rocl_trace *t, rocl_error *err)
+{
+    trace_reader g = {.rpt = r,
+                      .trace = t,
+                      .sorter = rocl_sorter_new(t->space, 3),
+                      .copies = calloc(t->opt.jobs, sizeof *g.copies)};
+    rocl_sink sink = {.self = &g,
+                      .kinds =
+                          ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_BARRIER) | ROCL_BIT(ROCL_COPY),
+                      .fields = ROCL_FIELD_DISPATCH_ID,
+                      .events = add_events,
+                      .end_task = seal_records};
+    rocl_status st =
+        g.sorter && g.copies ? rocl_gpus_collect(&g.gpus, t, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = rocl_pipeline_run(t, &sink, err);
+    if (st == ROCL_OK)
+        st = number_records(&g, err);
+    for (unsigned i = 0; g.copies && i < t->opt.jobs; i++) {
+        rocl_map_free(&g.copies[i].sizes);
+        rocl_map_free(&g.copies[i].named);
+        rocl_buf_free(&g.copies[i].text);
+    }
+    free(g.copies);
+    rocl_sorter_free(g.sorter);
+    rocl_gpus_free(&g.gpus);
+    return st;
+}
