@@ -2,13 +2,39 @@
  *
  * The whole public interface of librocline. A trace flows one way:
  *
- *     inputs -> rocl_trace (definitions) -> batches of events -> filters -> a sink
+ *     inputs -> rocl_trace (definitions) -> batches of events -> filters -> a writer, or your
+ * function
  *
- * Conventions: times are nanoseconds on the clock of the traced node (int64); sizes are bytes;
- * ids from a file are never used as indexes: definitions refer to each other and events refer to
- * definitions by index into the arrays of their rocl_capture, ROCL_NONE meaning "none or unknown".
- * Texts are interned: uint32_t ids of rocl_text(). Functions that can fail return a rocl_status and
- * fill the rocl_error given (NULL is allowed); nothing here prints or exits. Freeing NULL is fine.
+ * The shortest use, without checks (a whole program is examples/kinds.c):
+ *
+ *     rocl_error *err = rocl_error_new();
+ *     rocl_trace *t;
+ *     rocl_trace_open(&t, (const char *[]){"results.db"}, 1, &(rocl_options){0}, err);
+ *     rocl_write_pftrace(t, &(rocl_pftrace_options){.path = "out.pftrace"}, NULL, err);
+ *     rocl_trace_close(t);
+ *
+ * Values: times are nanoseconds on the clock of the traced node (int64), sizes are bytes. Ids from
+ * a file are never indexes: definitions refer to each other, and events to definitions, by index
+ * into the arrays of their rocl_capture, ROCL_NONE meaning "none or unknown". Texts are interned:
+ * uint32_t ids for rocl_text().
+ *
+ * Options: a struct that is all zero asks for the defaults; fields may be added at the end of a
+ * major version's structs. Strings and lists in options belong to the caller and must live as long
+ * as the call, those of rocl_options as long as the trace.
+ *
+ * Errors: what can fail returns a rocl_status and fills the rocl_error given (NULL is allowed); the
+ * status is ROCL_OK or one of those named at the function, and always possible are ROCL_INTERNAL
+ * (no memory, no thread) and, for what reads a trace, ROCL_INPUT. Nothing here prints or exits.
+ *
+ * Ownership: a function called ..._open or with a pointer to a handle gives it to the caller, who
+ * frees it with the function named ..._close or ..._free; freeing NULL is fine. All other pointers
+ * that are handed out (definitions, texts, names) belong to the trace and live until
+ * rocl_trace_close().
+ *
+ * Threads: a trace is used by one thread at a time, different traces by different threads; the
+ * library runs its own workers inside a call. While a call runs, the caller's functions (batches,
+ * progress, notices) may read definitions and rocl_text() of its trace, and nothing else of it.
+ * Functions without a trace may be called from any thread at any time, but for those that say so.
  */
 #ifndef ROCLINE_H
 #define ROCLINE_H
@@ -25,15 +51,9 @@ extern "C" {
 
 #define ROCLINE_VERSION "0.1.0"
 
-ROCL_API const char *rocl_version(void);
+ROCL_API const char *rocl_version(void); /* "0.1.0" */
 /* "rocline 0.1.0 (sqlite 3.40.1, zlib 1.2.13, ...)": the libraries that are linked. */
 ROCL_API const char *rocl_version_details(void);
-
-/* Files that were written. */
-typedef struct rocl_files_report {
-    size_t files;
-    uint64_t bytes; /* of all of them */
-} rocl_files_report;
 
 /* ---- what a trace is: definitions ----------------------------------------------------------- */
 
@@ -126,8 +146,10 @@ typedef struct rocl_capture {
     int32_t rank; /* of the first process; -1 unknown */
 } rocl_capture;
 
+/* The captures of a trace: one for each process that was recorded, or table set of a database. */
 ROCL_API size_t rocl_trace_captures(const rocl_trace *t);
-ROCL_API const rocl_capture *rocl_trace_capture(const rocl_trace *t, size_t i);
+ROCL_API const rocl_capture *rocl_trace_capture(const rocl_trace *t, size_t i); /* i < captures */
+/* The machines (nodes) that the captures are of: rocl_capture.machine is below this number. */
 ROCL_API size_t rocl_trace_machines(const rocl_trace *t);
 
 /* ---- what happened: events ------------------------------------------------------------------ */
@@ -391,6 +413,7 @@ typedef struct rocl_options {
  * events once. `options` is copied, the strings in it must outlive the trace. */
 ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
                                      const rocl_options *options, rocl_error *err);
+/* Frees the trace with all that it has handed out. Not while a call on it runs. */
 ROCL_API void rocl_trace_close(rocl_trace *t);
 
 /* What an input looks like, from how it begins (of a gzip file: unpacked). */
@@ -414,18 +437,72 @@ ROCL_API rocl_status rocl_input_look(const char *path, rocl_look *look, rocl_err
 ROCL_API rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent,
                                      char **json, rocl_error *err);
 
-/* Records left out or repaired in the last run over the trace, by reason. */
+/* Records left out or repaired in the last run over the trace, by reason; also after it failed. */
 ROCL_API uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f);
 ROCL_API uint64_t rocl_trace_events(const rocl_trace *t,
                                     rocl_kind k); /* handed to the sink in it */
 
-/* Hands every event (filtered) to `fn`, concurrently from `jobs` workers; no order between batches.
- * A status other than ROCL_OK from fn stops the run. */
+/* Sets of kinds: ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY). */
+#define ROCL_BIT(kind) (1u << (kind))
+#define ROCL_ALL_KINDS ((1u << ROCL_KINDS) - 1)
+
+/* Fields that not everybody wants: those that are not asked for are not read, and are 0. */
+enum {
+    ROCL_FIELD_PARENT = 1,       /* rocl_event.parent_stack_id */
+    ROCL_FIELD_CORRELATION = 2,  /* rocl_event.correlation_id */
+    ROCL_FIELD_ADDRESSES = 4,    /* rocl_copy.src_address, dst_address */
+    ROCL_FIELD_GRAPH = 8,        /* rocl_dispatch.graph_exec_id, graph_node_id */
+    ROCL_FIELD_DISPATCH_ID = 16, /* rocl_dispatch.dispatch_id */
+    ROCL_ALL_FIELDS = 31,
+};
+
+/* One pass over the events of `kinds` that pass the filters: hands them to `fn`, concurrently from
+ * the workers (`worker` is below their number, rocl_trace_jobs()), a batch at a time; there is no
+ * order between batches. A batch is good until fn returns. A status other than ROCL_OK from fn ends
+ * the run and is returned. ROCL_PARTIAL: records were left out or repaired. */
 typedef rocl_status rocl_batch_fn(void *ctx, unsigned worker, const rocl_batch *batch,
                                   rocl_error *err);
-ROCL_API rocl_status rocl_trace_scan(rocl_trace *t, rocl_batch_fn *fn, void *ctx, rocl_error *err);
+ROCL_API rocl_status rocl_trace_scan(rocl_trace *t, uint32_t kinds, uint32_t fields,
+                                     rocl_batch_fn *fn, void *ctx, rocl_error *err);
+ROCL_API unsigned rocl_trace_jobs(const rocl_trace *t); /* workers of a run, at least 1 */
 
 /* ---- writing --------------------------------------------------------------------------------- */
+
+/* `level` means the same in every struct of options here: how hard to compress, from 1 (fast) to 9
+ * (small); 0: the default of the output; ROCL_UNCOMPRESSED: not at all. Other values are
+ * ROCL_USAGE. Every writer runs the pipeline once over the trace (ROCL_PARTIAL: records were left
+ * out or repaired, see rocl_trace_faults) and its output appears when it is complete, or not at
+ * all. */
+#define ROCL_GZIP_LEVEL    6 /* the default of gzip files */
+#define ROCL_PFTRACE_LEVEL 2 /* of packets: under 12 bytes a slice, at little cost */
+#define ROCL_CHUNK_LEVEL   2 /* of chunks */
+
+/* What a writer has written. Every writer fills the fields that its output has and leaves the
+ * others 0; a NULL in its place is fine. */
+typedef struct rocl_written {
+    size_t files;
+    uint64_t bytes; /* of all files */
+    /* pictures: pftrace, Chrome JSON, OTF2 */
+    uint64_t slices;    /* of host and GPU; in OTF2 an Enter and a Leave each */
+    uint64_t instants;  /* OTF2: slices without a length */
+    uint64_t values;    /* of counters and metrics */
+    uint64_t locations; /* OTF2 */
+    uint64_t lanes;     /* extra rows made for slices that overlap without nesting */
+    uint64_t moved;     /* slices in them */
+    /* databases */
+    uint64_t rows;    /* of all tables */
+    uint64_t changed; /* rows that could not be written as the events are; notices say why */
+    /* recordings */
+    uint64_t chunks, events, processes;
+    uint64_t dropped; /* events that the recorder could not keep */
+    uint64_t damaged; /* events in chunks that are damaged or missing */
+    /* legacy text */
+    uint64_t lines;    /* read */
+    uint64_t records;  /* lines that are such, also broken ones */
+    uint64_t left_out; /* records that are broken or hold no times */
+    uint64_t repaired; /* records with bytes that are not UTF-8: shown as U+FFFD */
+    uint64_t empty;    /* inputs without a record */
+} rocl_written;
 
 typedef enum rocl_csv_style {
     ROCL_CSV_ROCPD_1_0,
@@ -439,59 +516,40 @@ typedef struct rocl_csv_options {
     const char *prefix;       /* "out" gives out_kernel_trace.csv; ROCPROFV3: before "<pid>_" */
     const char *path;         /* of one kind: where it goes, "-": standard output; else NULL */
     bool gzip;                /* add .gz */
-    int level;                /* of gzip, 1..9; 0: 6 */
+    int level;                /* of gzip */
     bool duration, bytes;     /* extra columns */
     const char *const *kinds; /* file kinds to write ("kernel_trace", "kernel", ...); NULL: all */
 } rocl_csv_options;
 
-/* Writes the CSV files. ROCL_PARTIAL when records were left out or repaired (see faults).
- * report may be NULL. */
-ROCL_API rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o,
-                                    rocl_files_report *report, rocl_error *err);
-
-#define ROCL_PFTRACE_LEVEL 2 /* default: under 12 bytes a slice, at little cost */
+/* Writes the CSV files. ROCL_PARTIAL when records were left out or repaired (see faults). */
+ROCL_API rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_written *written,
+                                    rocl_error *err);
 
 typedef struct rocl_pftrace_options {
     const char *path; /* "-": standard output; a name that ends in .gz: gzip */
-    int level;        /* of deflate, 0..9 (0: packets are not compressed); -1: default */
+    int level;        /* of packets, or of the whole file where it is gzip */
     bool group_by_queue;
     bool legacy_tracks; /* plain track events in AMD's layout */
 } rocl_pftrace_options;
 
-typedef struct rocl_pftrace_report {
-    uint64_t bytes;  /* written */
-    uint64_t slices; /* host and GPU */
-    uint64_t counter_values;
-    uint64_t lanes; /* extra lanes made for overlapping slices */
-    uint64_t moved; /* slices that are in them */
-} rocl_pftrace_report;
-
-/* Writes a Perfetto trace. report may be NULL. */
+/* Writes a Perfetto trace. */
 ROCL_API rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
-                                        rocl_pftrace_report *report, rocl_error *err);
+                                        rocl_written *written, rocl_error *err);
 
 typedef struct rocl_chrome_options {
     const char *path; /* "-": standard output; a name that ends in .gz: gzip */
     bool gzip;        /* whatever the name */
-    int level;        /* of gzip, 1..9; 0: 6 */
+    int level;        /* of gzip */
     bool flows;       /* arrows from host calls to the GPU work they caused */
     bool group_by_queue;
 } rocl_chrome_options;
 
-typedef struct rocl_chrome_report {
-    uint64_t bytes;  /* written */
-    uint64_t slices; /* host and GPU */
-    uint64_t counter_values;
-    uint64_t lanes; /* extra rows made for overlapping slices */
-    uint64_t moved; /* slices that are in them */
-} rocl_chrome_report;
-
 /* Writes Chrome trace-event JSON, for chrome://tracing and Perfetto. Times in it are microseconds
  * with three decimals since otherData.timeBaseNanoseconds, a text: "0" where the last time is below
  * 2^51 ns, else the first time written, rounded down to a second, so that times are exact to the
- * nanosecond as doubles, too. report may be NULL. */
+ * nanosecond as doubles, too. */
 ROCL_API rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
-                                       rocl_chrome_report *report, rocl_error *err);
+                                       rocl_written *written, rocl_error *err);
 
 typedef struct rocl_otf2_options {
     const char *path;  /* of the anchor file: ends in .otf2 */
@@ -499,24 +557,14 @@ typedef struct rocl_otf2_options {
     bool group_by_queue;
 } rocl_otf2_options;
 
-typedef struct rocl_otf2_report {
-    uint64_t bytes;    /* written, all files */
-    uint64_t slices;   /* host and GPU; an Enter and a Leave each */
-    uint64_t instants; /* the same at one time */
-    uint64_t metric_values;
-    uint64_t locations;
-    uint64_t lanes; /* extra locations made for overlapping slices */
-    uint64_t moved; /* slices that are in them */
-} rocl_otf2_report;
-
 /* Writes an OTF2 archive: path, beside it a .def, a .marker where there are markers, and a folder,
  * which replace those of a former archive when all is complete. A folder of that name that holds
- * anything else is left alone, and ROCL_OUTPUT says so. report may be NULL. ROCL_USAGE where the
+ * anything else is left alone, and ROCL_OUTPUT says so. ROCL_USAGE where the
  * library was built without libotf2; rocl_has_otf2() tells. One run at a time in a program: the
  * error handler of libotf2 is global. After ROCL_OUTPUT some memory and files of libotf2 stay
  * allocated: it cannot close them. */
 ROCL_API rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o,
-                                     rocl_otf2_report *report, rocl_error *err);
+                                     rocl_written *written, rocl_error *err);
 ROCL_API bool rocl_has_otf2(void);
 
 /* ---- merging --------------------------------------------------------------------------------- */
@@ -532,19 +580,12 @@ typedef struct rocl_rocpd_options {
     bool rebuild;     /* write the events of databases, too, in the place of copying rows */
 } rocl_rocpd_options;
 
-typedef struct rocl_rocpd_report {
-    uint64_t bytes;   /* written */
-    uint64_t rows;    /* of all tables */
-    uint64_t changed; /* of them, those that could not be written as the events are: see notices */
-    size_t files;
-} rocl_rocpd_report;
-
 /* Writes one rocpd database of all inputs: schema 3, with all tables and columns that any of them
  * has. Of databases, every row is copied without filters, also broken ones; with filters those of
  * events that pass, and what they refer to. Of other inputs the events are written. ROCL_PARTIAL:
- * records were left out or changed. report may be NULL. */
+ * records were left out or changed. */
 ROCL_API rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o,
-                                      rocl_rocpd_report *report, rocl_error *err);
+                                      rocl_written *written, rocl_error *err);
 
 typedef struct rocl_package_options {
     const char *folder; /* made where there is none; it gets an index.yaml */
@@ -555,7 +596,7 @@ typedef struct rocl_package_options {
 /* Writes an index of the inputs. They themselves stay where and as they are. Filters need
  * consolidate. */
 ROCL_API rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o,
-                                        rocl_rocpd_report *report, rocl_error *err);
+                                        rocl_written *written, rocl_error *err);
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
@@ -685,10 +726,9 @@ typedef struct rocl_style_options {
 } rocl_style_options;
 
 /* Writes a file for each domain that has calls, and one for the domains (not rocprof). The tables
- * must hold the reports domains and summary, with all rows and no further grouping. report may be
- * NULL. */
+ * must hold the reports domains and summary, with all rows and no further grouping. */
 ROCL_API rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
-                                      rocl_files_report *report, rocl_error *err);
+                                      rocl_written *written, rocl_error *err);
 
 /* ---- the scripts around rtg_tracer ---------------------------------------------------------- */
 
@@ -698,7 +738,7 @@ typedef void rocl_say_fn(void *ctx, const char *text, size_t len);
 typedef struct rocl_timeline_options {
     const char *path; /* "-": standard output */
     bool gzip;
-    int level;          /* of gzip, 1..9; 0: 6 */
+    int level;          /* of gzip */
     bool flows;         /* -f: arrows from host dispatches to the GPU */
     bool gaps;          /* -g: gap events of HCC devices */
     bool kernel_names;  /* -k: launches are named by their kernel */
@@ -714,48 +754,30 @@ typedef struct rocl_timeline_options {
     void *ctx; /* for say, progress and notice */
 } rocl_timeline_options;
 
-typedef struct rocl_timeline_report {
-    uint64_t lines;    /* read */
-    uint64_t records;  /* lines that are such, also broken ones */
-    uint64_t left_out; /* records that are broken or hold no times */
-    uint64_t repaired; /* records with bytes that are not UTF-8: shown as U+FFFD */
-    uint64_t empty;    /* inputs without a record */
-    uint64_t bytes;    /* written */
-} rocl_timeline_report;
-
 /* Legacy text (rtg_tracer, HCC_PROFILE, strace -tttT; rtg(5)) as the JSON of chrome://tracing that
  * rocm-timeline-generator.py makes of it: the same events in the same layout and order. Text goes
  * through in one pass, so inputs may be pipes ("-": standard input) and gzip. ROCL_PARTIAL: records
- * were left out or repaired, or an input has none. ROCL_INPUT: none of the inputs has one. report
- * may be NULL. */
+ * were left out or repaired, or an input has none. ROCL_INPUT: none of the inputs has one. */
 ROCL_API rocl_status rocl_write_timeline(const char *const *inputs, size_t count,
-                                         const rocl_timeline_options *o,
-                                         rocl_timeline_report *report, rocl_error *err);
+                                         const rocl_timeline_options *o, rocl_written *written,
+                                         rocl_error *err);
 /* The same of an open trace whose inputs are all legacy text: only of lines whose events pass its
  * filters. What is broken is counted in its accounts. */
 ROCL_API rocl_status rocl_write_timeline_of(rocl_trace *t, const rocl_timeline_options *o,
-                                            rocl_timeline_report *report, rocl_error *err);
+                                            rocl_written *written, rocl_error *err);
 
 /* ---- chunks --------------------------------------------------------------------------------- */
 
-typedef struct rocl_pack_options {
+typedef struct rocl_chunks_options {
     const char *path; /* "-": standard output */
-    int level;        /* of deflate, 0..9 (0: not compressed) */
-} rocl_pack_options;
-
-typedef struct rocl_pack_report {
-    uint64_t bytes; /* written */
-    uint64_t chunks, events;
-    uint64_t processes;
-    uint64_t dropped; /* events that the tracer could not keep */
-    uint64_t torn;    /* events in chunks that are damaged or missing */
-} rocl_pack_report;
+    int level;        /* of chunks */
+} rocl_chunks_options;
 
 /* Joins .rocl files (rocl(5)), which the inputs of the trace must all be, to one: every chunk that
- * can be read, without the room that its writer did not use. Filters do not apply. ROCL_PARTIAL:
- * something was dropped or torn before. report may be NULL. */
-ROCL_API rocl_status rocl_write_chunks(rocl_trace *t, const rocl_pack_options *o,
-                                       rocl_pack_report *report, rocl_error *err);
+ * can be read, without the space that its writer did not use. Filters do not apply. ROCL_PARTIAL:
+ * something was dropped or torn before. */
+ROCL_API rocl_status rocl_write_chunks(rocl_trace *t, const rocl_chunks_options *o,
+                                       rocl_written *written, rocl_error *err);
 
 /* Of the first chunk of a .rocl file; false: that is none, or cannot be read. */
 ROCL_API bool rocl_session_of(const char *path, uint8_t session[16]);
@@ -767,7 +789,7 @@ ROCL_API bool rocl_is_empty_recording(const char *path);
 typedef struct rocl_recording {
     uint64_t processes;
     uint64_t events, records;             /* that are there */
-    uint64_t dropped;                     /* events that found no room */
+    uint64_t dropped;                     /* events for which there was no space */
     uint64_t torn;                        /* records in chunks that are damaged or missing */
     uint64_t given_chunks, given_records; /* given up by rings for younger ones */
     int64_t complete_from, last; /* ns: nothing was given up behind it; of the last event */

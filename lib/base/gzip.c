@@ -20,6 +20,13 @@ static rocl_status finish(const rocl_buf *to, rocl_status st, rocl_error *err)
     return !st && to->failed ? rocl_fail_memory(err) : st;
 }
 
+rocl_status rocl_check_level(int level, rocl_error *err)
+{
+    if (level >= ROCL_UNCOMPRESSED && level <= 9)
+        return ROCL_OK;
+    return rocl_fail(err, ROCL_USAGE, "compression level %d: 1 to 9", level);
+}
+
 rocl_status rocl_gzip_member(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
 {
     /* extra flags: 2 the best, 4 the fastest; operating system: Unix */

@@ -18,6 +18,7 @@ extern "C" {
 #endif
 
 #define ROCL_NONE           UINT32_MAX
+#define ROCL_UNCOMPRESSED   (-1)               /* in place of a level of compression */
 #define ROCL_DEFAULT_MEMORY ((size_t)48 << 20) /* bytes for sorting, where none are asked for */
 
 /* The values are the exit codes of the tools. */

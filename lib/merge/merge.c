@@ -14,7 +14,7 @@ static rocl_status add_all(rocl_trace *t, merge_writer *w, rocl_error *err)
 }
 
 static rocl_status write_whole(rocl_trace *t, const rocl_rocpd_options *o,
-                               rocl_rocpd_report *report, rocl_error *err)
+                               rocl_written *report, rocl_error *err)
 {
     merge_writer w = {0};
     rocl_new_db *db = NULL;
@@ -27,10 +27,10 @@ static rocl_status write_whole(rocl_trace *t, const rocl_rocpd_options *o,
     return st ? st : rocl_new_db_commit(db, err);
 }
 
-rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o, rocl_rocpd_report *report,
+rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o, rocl_written *report,
                              rocl_error *err)
 {
-    rocl_rocpd_report own = {0};
+    rocl_written own = {0};
     rocl_status st = o->slices || o->slice_ns ? merge_write_slices(t, o, &own, err)
                                               : write_whole(t, o, &own, err);
     if (report)

@@ -30,7 +30,7 @@ typedef struct packer {
     char **old_names;          /* as the index calls them, by source; NULL: it is replaced */
     rocl_out_tree *tree;
     char *stage; /* what is to become the folder, or to be moved there */
-    rocl_rocpd_report report;
+    rocl_written report;
 } packer;
 
 static char *joined(const char *folder, const char *name)
@@ -448,7 +448,7 @@ static void free_packer(packer *k)
 }
 
 rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o,
-                               rocl_rocpd_report *report, rocl_error *err)
+                               rocl_written *report, rocl_error *err)
 {
     packer k = {.trace = t, .options = o};
     k.each.keep_environment = o->keep_environment;

@@ -139,7 +139,7 @@ static rocl_status find_place(cutter *k, const char *path, rocl_error *err)
     return st;
 }
 
-static rocl_status write_file(cutter *k, size_t slice, const char *path, rocl_rocpd_report *report,
+static rocl_status write_file(cutter *k, size_t slice, const char *path, rocl_written *report,
                               rocl_error *err)
 {
     merge_writer w = {0};
@@ -157,7 +157,7 @@ static rocl_status write_file(cutter *k, size_t slice, const char *path, rocl_ro
     return st ? st : rocl_new_db_commit(db, err);
 }
 
-static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_rocpd_report *report,
+static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_written *report,
                                rocl_error *err)
 {
     char *hidden = NULL;
@@ -181,7 +181,7 @@ static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_r
     return st;
 }
 
-static rocl_status write_all(cutter *k, rocl_rocpd_report *report, rocl_error *err)
+static rocl_status write_all(cutter *k, rocl_written *report, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < k->slices.count; i++)
@@ -299,7 +299,7 @@ static void free_all(cutter *k)
 }
 
 rocl_status merge_write_slices(rocl_trace *t, const rocl_rocpd_options *o,
-                               rocl_rocpd_report *report, rocl_error *err)
+                               rocl_written *report, rocl_error *err)
 {
     cutter k = {.trace = t, .options = o};
     rocl_status st = find_cuts(&k, err);

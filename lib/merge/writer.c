@@ -56,7 +56,7 @@ rocl_status merge_writer_add(merge_writer *w, const rocl_capture *c, merge_selec
     return merge_copier_add(&w->copier, c, selection, err);
 }
 
-rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_rocpd_report *report,
+rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_written *report,
                                rocl_error *err)
 {
     uint64_t bytes;

@@ -17,13 +17,13 @@ rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source 
 rocl_status merge_writer_add(merge_writer *w, const rocl_capture *c, merge_selection *selection,
                              rocl_error *err);
 /* Completes the file, which has no name yet, and adds to the report. The caller's to commit. */
-rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_rocpd_report *report,
+rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_written *report,
                                rocl_error *err);
 /* Forgets what is not closed. */
 void merge_writer_free(merge_writer *w);
 
 /* slices.c: the trace cut as the options say. */
 rocl_status merge_write_slices(rocl_trace *t, const rocl_rocpd_options *o,
-                               rocl_rocpd_report *report, rocl_error *err);
+                               rocl_written *report, rocl_error *err);
 
 #endif

@@ -141,10 +141,7 @@ rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t categor
 #define ROCL_ALLOC_NAME_MAX 64
 size_t rocl_alloc_name(char *to, rocl_alloc_level level, rocl_alloc_op op);
 
-/* ---- sets of kinds ---- */
-
-#define ROCL_BIT(kind) (1u << (kind))
-#define ROCL_ALL_KINDS ((1u << ROCL_KINDS) - 1)
+/* ---- sets of kinds (ROCL_BIT) ---- */
 
 /* Those with a trait. */
 enum {

@@ -74,16 +74,6 @@ struct rocl_trace {
     char reading[64]; /* a phase: which of the captures */
 };
 
-/* Fields that not every sink wants; what is not wanted is not read, and left 0. */
-enum {
-    ROCL_FIELD_PARENT = 1,       /* rocl_event.parent_stack_id */
-    ROCL_FIELD_CORRELATION = 2,  /* rocl_event.correlation_id */
-    ROCL_FIELD_ADDRESSES = 4,    /* rocl_copy.src_address, dst_address */
-    ROCL_FIELD_GRAPH = 8,        /* rocl_dispatch.graph_exec_id, graph_node_id */
-    ROCL_FIELD_DISPATCH_ID = 16, /* rocl_dispatch.dispatch_id */
-    ROCL_ALL_FIELDS = 31,
-};
-
 /* Counts a fault; under --strict fails with ROCL_INPUT and the location given. */
 rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err,
                              const char *location_format, ...)

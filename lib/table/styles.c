@@ -475,7 +475,7 @@ static rocl_status write_domains(files *f, const rocl_table *t, rocl_error *err)
 }
 
 rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
-                             rocl_files_report *report, rocl_error *err)
+                             rocl_written *report, rocl_error *err)
 {
     files f = {.opt = o};
     const rocl_table *summary = rocl_tables_find(t, "summary");
@@ -489,7 +489,7 @@ rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
         st = write_domains(&f, of_domains, err);
     rocl_buf_free(&f.text);
     if (report)
-        *report = (rocl_files_report){f.count, f.bytes};
+        *report = (rocl_written){.files = f.count, .bytes = f.bytes};
     if (st == ROCL_OK)
         return rocl_out_commit_all(f.outs, f.count, err);
     for (size_t i = 0; i < f.count; i++)

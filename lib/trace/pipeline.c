@@ -373,13 +373,21 @@ static rocl_status hand_out(void *self, unsigned worker, rocl_batch *b, rocl_err
     return s->fn(s->ctx, worker, b, err);
 }
 
-rocl_status rocl_trace_scan(rocl_trace *t, rocl_batch_fn *fn, void *ctx, rocl_error *err)
+rocl_status rocl_trace_scan(rocl_trace *t, uint32_t kinds, uint32_t fields, rocl_batch_fn *fn,
+                            void *ctx, rocl_error *err)
 {
     scan_sink s = {fn, ctx};
-    rocl_sink sink = {
-        .self = &s, .kinds = ROCL_ALL_KINDS, .fields = ROCL_ALL_FIELDS, .events = hand_out};
+    rocl_sink sink = {.self = &s,
+                      .kinds = kinds & ROCL_ALL_KINDS,
+                      .fields = fields & ROCL_ALL_FIELDS,
+                      .events = hand_out};
     rocl_status st = rocl_pipeline_run(t, &sink, err);
     return st ? st : rocl_trace_outcome(t);
+}
+
+unsigned rocl_trace_jobs(const rocl_trace *t)
+{
+    return t->opt.jobs;
 }
 
 void rocl_trace_window(const rocl_trace *t, int64_t *from, int64_t *to)

@@ -69,7 +69,7 @@ END
     nm -D --defined-only "$root"/lib/librocline.so | awk '$2 != "A" { print $3 }' | sort >exported
     # Instrumented builds export what their run time needs.
     grep -qE '^__(asan|odr|gcov|ubsan)' exported && skip "instrumented"
-    sed 's/.*\b\(rocl_[a-z0-9_]*\)(.*/\1/' <(grep -A1 '^ROCL_API' "$TOP/lib/rocline.h" |
+    sed 's/.*\b\(rocl_[a-z0-9_]*\)(.*/\1/' <(grep -A1 '^ROCL_API' "$root/include/rocline.h" |
         tr '\n' ' ' | sed 's/ROCL_API/\n&/g' | grep '^ROCL_API' |
         sed 's/^ROCL_API [^(]*\b\(rocl_[a-z0-9_]*\)(.*/\1(/') | sort >declared
     diff declared exported
@@ -85,4 +85,46 @@ END
 @test "uninstall leaves nothing behind" {
     make -s -C "$TOP" O="$BUILD" uninstall DESTDIR="$PWD/root" PREFIX=/usr
     [ "$(find root ! -type d | wc -l)" -eq 0 ]
+}
+
+# The address of every function that the installed header declares, so that a program that says all
+# of them compiles only where the header is whole, and links only where the library has them.
+every_function() {
+    echo '#include <rocline.h>'
+    echo 'typedef void (*any_function)(void);'
+    echo 'extern any_function all[];'
+    echo 'any_function all[] = {'
+    tr '\n' ' ' <"$root/include/rocline.h" |
+        grep -oE 'ROCL_API [a-z0-9_ *]*\brocl_[a-z0-9_]+\(' | grep -oE 'rocl_[a-z0-9_]+\($' | sort -u |
+        sed 's/\(.*\)($/    (any_function)\1,/;s/(,/,/;s/($/,/'
+    echo '};'
+    echo 'int main(void) { return all[0] == 0; }'
+}
+
+@test "the installed header stands alone in C and C++, and the static library shows what it declares" {
+    needs gcc nm
+    nm "$root/lib/librocline.a" | grep -q __asan && skip "sanitizers are on"
+    every_function >all.c
+    [ "$(grep -c any_function\) all.c)" -gt 40 ]
+    gcc -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -I"$root/include" -c all.c
+    gcc -o all all.o "$root/lib/librocline.a" $(PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config --libs --static rocline | sed 's/-lrocline//;s/-L[^ ]*//')
+    cp all.c all.cc
+    for cxx in g++ clang++; do
+        command -v $cxx >/dev/null || continue
+        $cxx -std=c++17 -Wall -Wextra -Werror -Wno-cast-function-type -I"$root/include" -c -o all.o all.cc
+    done
+    nm -g --defined-only "$root/lib/librocline.a" | awk 'NF == 3 { print $3 }' | sort -u >shown
+    sed -n 's/^    (any_function)\(.*\),$/\1/p' all.c | sort -u >declared
+    diff declared shown
+}
+
+@test "the example programs run" {
+    [ -x "$BUILD/examples/kinds" ]
+    run "$BUILD/examples/kinds" "$FIXTURES/schema-3.0.0.db"
+    [ "$status" -eq 0 ]
+    rows=$(sqlite3 "$FIXTURES/schema-3.0.0.db" 'SELECT count(*) FROM rocpd_kernel_dispatch')
+    [[ $output == *"kernel "*" $rows events"* ]]
+    run "$BUILD/examples/kinds" missing.db
+    [ "$status" -eq 3 ]
+    [[ $output == *missing.db* ]]
 }

@@ -94,7 +94,7 @@ static void fuzz_read(const char *input, unsigned jobs, fuzz_sum *s)
     *s = (fuzz_sum){.lock = PTHREAD_MUTEX_INITIALIZER};
     if (rocl_trace_open(&t, &input, 1, &o, err) == ROCL_OK) {
         s->trace = t;
-        rocl_trace_scan(t, fuzz_add, s, err);
+        rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, fuzz_add, s, err);
         rocl_pftrace_options p = {.path = "/dev/null", .level = 0};
         rocl_write_pftrace(t, &p, NULL, err);
         for (int f = 0; f < ROCL_FAULTS; f++)

@@ -71,7 +71,7 @@ static void pack_and_compare(const fuzz_sum *sum)
     rocl_trace *t = NULL;
     if (rocl_trace_open(&t, &input, 1, NULL, NULL) != ROCL_OK)
         return;
-    const rocl_pack_options o = {.path = packed, .level = 1};
+    const rocl_chunks_options o = {.path = packed, .level = 1};
     fuzz_sum again;
     rocl_dump_chunks(t, take_line, NULL, NULL);
     if (rocl_write_chunks(t, &o, NULL, NULL) <= ROCL_PARTIAL) {

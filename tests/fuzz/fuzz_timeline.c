@@ -72,7 +72,7 @@ static rocl_status convert(unsigned options, unsigned jobs, uint64_t *sum)
                                .memory = (size_t)4 << 20,
                                .say = say,
                                .ctx = sum};
-    rocl_timeline_report r;
+    rocl_written r;
     rocl_error *err = rocl_error_new();
     rocl_status st = rocl_write_timeline(&input, 1, &o, &r, err);
     if (st > ROCL_PARTIAL && st != ROCL_INPUT) {

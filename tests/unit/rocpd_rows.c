@@ -247,7 +247,7 @@ rocl_trace *scan(const char *names, const rocl_options *o, sums *s)
     memset(s, 0, sizeof *s);
     pthread_mutex_init(&s->lock, NULL);
     s->trace = t;
-    rocl_status st = rocl_trace_scan(t, take_batch, s, err);
+    rocl_status st = rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, take_batch, s, err);
     if (st > ROCL_PARTIAL) {
         print_error("%s: %s\n", names, rocl_error_text(err));
         fail();

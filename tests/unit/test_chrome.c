@@ -36,7 +36,7 @@ typedef struct written {
     cJSON *json;
     const cJSON *events;
     rocl_status status;
-    rocl_chrome_report report;
+    rocl_written report;
 } written;
 
 /* Reads the file, unpacked, and removes it. */
@@ -240,7 +240,7 @@ static void check_numbers(const written *w)
             assert_true(ns(e, "ts") >= 0);
         counters += is_phase(e, "C");
     }
-    assert_int_equal(counters, w->report.counter_values);
+    assert_int_equal(counters, w->report.values);
 }
 
 /* An arrow begins once and ends where work begins no earlier. */
@@ -680,7 +680,7 @@ static void test_not_finite(void **state)
     world_open(&w, 1, events, COUNT(events));
     written out = write_trace(&w.trace, (rocl_chrome_options){0});
     assert_int_equal(rocl_trace_faults(&w.trace, ROCL_FAULT_NO_NUMBER), 2);
-    assert_int_equal(out.report.counter_values, 1);
+    assert_int_equal(out.report.values, 1);
     const cJSON *e = NULL, *c = NULL;
     cJSON_ArrayForEach(e, out.events) if (is_phase(e, "C")) c = e;
     assert_non_null(c);

@@ -162,7 +162,7 @@ static result read_file(unsigned jobs)
     if (r.status == ROCL_OK) {
         r.trace = t;
         take_names(&r, t);
-        r.status = rocl_trace_scan(t, take, &r, err);
+        r.status = rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, take, &r, err);
         for (int i = 0; i < ROCL_FAULTS; i++)
             r.faults[i] = rocl_trace_faults(t, (rocl_fault)i);
     }

@@ -342,7 +342,7 @@ static void scan(sample *s, const char *trace, const char *name)
     s->name = name;
     s->trace = t;
     s->n = 0;
-    assert_int_equal(rocl_trace_scan(t, take_sample, s, NULL), ROCL_OK);
+    assert_int_equal(rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, take_sample, s, NULL), ROCL_OK);
     rocl_trace_close(t);
 }
 

@@ -73,7 +73,7 @@ static int tear_down(void **state)
     return rmdir(folder);
 }
 
-static rocl_status write_world(world *w, rocl_csv_options o, rocl_files_report *files)
+static rocl_status write_world(world *w, rocl_csv_options o, rocl_written *files)
 {
     o.directory = folder;
     return rocl_write_csv(&w->trace, &o, files, NULL);
@@ -116,7 +116,7 @@ static void test_order(void **state)
                             CALL(5, 10, 20), CALL(4, 10, 20),      CALL(6, -5, 1),
                             CALL(7, 50, 60), CALL(8, 0, INT64_MAX)};
     for (unsigned jobs = 1; jobs <= 4; jobs++) {
-        rocl_files_report r = {0};
+        rocl_written r = {0};
         world_open(&w, jobs, events, COUNT(events));
         w.tasks = jobs;
         name_all(&w, events, COUNT(events), HIP);
@@ -168,7 +168,7 @@ static void test_a_file_set_per_process(void **state)
     events[3].as.e.process = ROCL_NONE;
     world_open(&w, 2, events, COUNT(events));
     name_all(&w, events, COUNT(events), HIP);
-    rocl_files_report r;
+    rocl_written r;
     rocl_csv_options o = {.style = ROCL_CSV_ROCPROFV3, .prefix = ""};
     assert_int_equal(write_world(&w, o, &r), ROCL_OK);
     assert_int_equal(r.files, 4);
@@ -240,7 +240,7 @@ static void test_nothing(void **state)
 {
     (void)state;
     world w;
-    rocl_files_report r = {7, 7};
+    rocl_written r = {.files = 7, .bytes = 7};
     world_open(&w, 1, NULL, 0);
     assert_int_equal(write_world(&w, (rocl_csv_options){.kinds = LIST("hip", "copy")}, &r),
                      ROCL_OK);

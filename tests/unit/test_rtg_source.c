@@ -145,7 +145,7 @@ static result read_trace(const char *path, rocl_options *o)
     o->ctx = &r;
     r.status = rocl_trace_open(&r.trace, &path, 1, o, err);
     if (r.status == ROCL_OK)
-        r.status = rocl_trace_scan(r.trace, take, &r, err);
+        r.status = rocl_trace_scan(r.trace, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, take, &r, err);
     snprintf(r.error, sizeof r.error, "%s", rocl_error_text(err));
     rocl_error_free(err);
     for (int f = 0; r.trace && f < ROCL_FAULTS; f++)

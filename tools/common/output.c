@@ -445,6 +445,11 @@ int output_check(const common *c, const char *path)
     return -1;
 }
 
+int compression_level(int z)
+{
+    return z < 0 ? 0 : z == 0 ? ROCL_UNCOMPRESSED : z;
+}
+
 bool output_is_packed(bool gzip, int level, char *path, size_t size)
 {
     struct stat st;

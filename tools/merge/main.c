@@ -156,14 +156,14 @@ static int check(cli *c)
 
 /* ---- the run ---- */
 
-static rocl_status write_package(rocl_trace *t, const cli *c, rocl_rocpd_report *r, rocl_error *err)
+static rocl_status write_package(rocl_trace *t, const cli *c, rocl_written *r, rocl_error *err)
 {
     const rocl_package_options o = {
         .folder = c->path, .consolidate = c->consolidate, .keep_environment = c->keep_environment};
     return rocl_write_package(t, &o, r, err);
 }
 
-static rocl_status write_database(rocl_trace *t, cli *c, rocl_rocpd_report *r, rocl_error *err)
+static rocl_status write_database(rocl_trace *t, cli *c, rocl_written *r, rocl_error *err)
 {
     const rocl_rocpd_options o = {.path = c->path,
                                   .flat = c->flat,
@@ -178,7 +178,7 @@ static rocl_status write_database(rocl_trace *t, cli *c, rocl_rocpd_report *r, r
 static rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
-    rocl_rocpd_report r = {0};
+    rocl_written r = {0};
     rocl_status s = c->package ? write_package(t, c, &r, err) : write_database(t, c, &r, err);
     if (s <= ROCL_PARTIAL)
         msg_verbose("%s: %zu %s of %zu, %" PRIu64 " rows, %" PRIu64 " bytes", c->path, r.files,

@@ -55,9 +55,9 @@ rocl_status say_recorded(rocl_trace *t, void *ctx, rocl_error *err)
 static rocl_status write_rocl(rocl_trace *t, const cli *c, rocl_error *err)
 {
     char line[8192];
-    rocl_pack_report packed = {0};
+    rocl_written packed = {0};
     rocl_recording r;
-    const rocl_pack_options o = {.path = c->common.output_file, .level = c->level};
+    const rocl_chunks_options o = {.path = c->common.output_file, .level = compression_level(c->level)};
     rocl_status s = rocl_write_chunks(t, &o, &packed, err);
     if (s > ROCL_PARTIAL)
         return s;
@@ -102,7 +102,7 @@ static rocl_status write_other(rocl_trace *t, const cli *c, rocl_error *err)
     if (c->format == FORMAT_OTF2)
         return rocl_write_otf2(t, &(rocl_otf2_options){.path = path}, NULL, err);
     if (c->format == FORMAT_PFTRACE)
-        return rocl_write_pftrace(t, &(rocl_pftrace_options){.path = path, .level = c->level}, NULL,
+        return rocl_write_pftrace(t, &(rocl_pftrace_options){.path = path, .level = compression_level(c->level)}, NULL,
                                   err);
     return rocl_write_chrome(t, &(rocl_chrome_options){.path = path, .flows = true}, NULL, err);
 }

@@ -127,7 +127,7 @@ static int place_one(cli *c)
 static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
-    rocl_files_report r = {0};
+    rocl_written r = {0};
     rocl_status s = c->csv.path ? ROCL_OK : output_make_folder(c->csv.directory);
     if (s != ROCL_OK)
         return s;
@@ -162,7 +162,7 @@ static int check(cli *c)
         return code;
     c->csv.style = c->style;
     c->csv.gzip = c->level < 0 ? c->gzip : c->level > 0;
-    c->csv.level = c->level < 0 ? 0 : c->level;
+    c->csv.level = compression_level(c->level);
     c->csv.duration = c->duration;
     c->csv.bytes = c->bytes;
     c->csv.kinds = c->kinds.v;

@@ -66,11 +66,11 @@ static int check(cli *c)
     return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
-static void report(const cli *c, const rocl_otf2_report *r)
+static void report(const cli *c, const rocl_written *r)
 {
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " instants, %" PRIu64
                 " metric values, %" PRIu64 " locations",
-                c->path, r->bytes, r->slices, r->instants, r->metric_values, r->locations);
+                c->path, r->bytes, r->slices, r->instants, r->values, r->locations);
     output_files_done(c->path, r->locations, "location", r->bytes);
     if (r->moved)
         msg_verbose("%" PRIu64 " slices overlap without nesting: shown in %" PRIu64
@@ -81,7 +81,7 @@ static void report(const cli *c, const rocl_otf2_report *r)
 static rocl_status write_archive(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
-    rocl_otf2_report r = {0};
+    rocl_written r = {0};
     const rocl_otf2_options o = {
         .path = c->path,
         .chunk_size = c->chunk_size,

@@ -86,11 +86,11 @@ static int check(cli *c)
     return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
-static void report(const cli *c, const rocl_pftrace_report *r)
+static void report(const cli *c, const rocl_written *r)
 {
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
                 c->common.to_stdout ? "standard output" : c->path, r->bytes, r->slices,
-                r->counter_values);
+                r->values);
     if (!c->common.to_stdout)
         output_done(c->path);
     if (r->moved)
@@ -102,10 +102,10 @@ static void report(const cli *c, const rocl_pftrace_report *r)
 static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
-    rocl_pftrace_report r = {0};
+    rocl_written r = {0};
     const rocl_pftrace_options o = {
         .path = c->path,
-        .level = c->level,
+        .level = compression_level(c->level),
         .group_by_queue = c->group_by_queue,
         .legacy_tracks = c->legacy_tracks,
     };

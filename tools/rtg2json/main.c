@@ -107,7 +107,7 @@ static int choose_layout(cli *c)
 static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
 {
     const cli *c = ctx;
-    rocl_chrome_report r = {0};
+    rocl_written r = {0};
     const rocl_chrome_options o = {
         .path = c->path,
         .gzip = c->gzip,
@@ -119,7 +119,7 @@ static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
     if (s <= ROCL_PARTIAL)
         msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
                     c->common.to_stdout ? "standard output" : c->path, r.bytes, r.slices,
-                    r.counter_values);
+                    r.values);
     if (s <= ROCL_PARTIAL && !c->common.to_stdout)
         output_done(c->path);
     return s;
@@ -149,7 +149,7 @@ static int check(cli *c)
     c->path = path;
     c->common.to_stdout = !strcmp(c->path, "-");
     c->gzip = output_is_packed(c->gzip, c->gzip_level, path, sizeof path);
-    c->gzip_level = c->gzip_level < 0 ? 0 : c->gzip_level; /* the library's default */
+    c->gzip_level = compression_level(c->gzip_level);
     if (c->common.to_stdout && c->gzip && isatty(STDOUT_FILENO))
         return usage_error("compressed data is not written to a terminal");
     return -1;

@@ -123,7 +123,7 @@ static rocl_timeline_options timeline_options(cli *c)
     };
 }
 
-static void report(const cli *c, const rocl_timeline_report *r)
+static void report(const cli *c, const rocl_written *r)
 {
     if (!c->common.to_stdout)
         output_done(c->path);
@@ -139,7 +139,7 @@ static void report(const cli *c, const rocl_timeline_report *r)
 static rocl_status write_selected(rocl_trace *t, void *ctx, rocl_error *err)
 {
     const rocl_timeline_options o = timeline_options(ctx);
-    rocl_timeline_report r = {0};
+    rocl_written r = {0};
     rocl_status s = rocl_write_timeline_of(t, &o, &r, err);
     if (s <= ROCL_PARTIAL)
         report(ctx, &r);
@@ -151,7 +151,7 @@ static rocl_status write_selected(rocl_trace *t, void *ctx, rocl_error *err)
 static int write_all(cli *c)
 {
     const rocl_timeline_options o = timeline_options(c);
-    rocl_timeline_report r = {0};
+    rocl_written r = {0};
     rocl_error *err = must_have(rocl_error_new());
     signals_prepare();
     rocl_status s = rocl_write_timeline(c->common.inputs.v, c->common.inputs.n, &o, &r, err);

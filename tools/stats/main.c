@@ -297,7 +297,7 @@ static rocl_status write_files(const cli *c, const rocl_tables *tables, rocl_err
         .descriptors = !c->common.kernel_rename &&
                        (names == ROCL_NAMES_DISPLAY || names == ROCL_NAMES_MANGLED),
     };
-    rocl_files_report r = {0};
+    rocl_written r = {0};
     rocl_status s = rocl_write_style(tables, &o, &r, err);
     if (s != ROCL_OK)
         return s;

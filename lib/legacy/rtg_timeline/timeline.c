@@ -200,7 +200,7 @@ static void report_empty(const timeline *t)
 
 static rocl_status finish_output(timeline *t, rocl_error *err)
 {
-    rocl_timeline_report *report = t->writer.report;
+    rocl_written *report = t->writer.report;
     uint64_t shapes[RTG_SHAPES];
     for (unsigned i = 0; i < t->jobs; i++)
         report->repaired += t->workers[i].repaired;
@@ -248,15 +248,15 @@ static rocl_status convert_inputs(timeline *t, const char *const *inputs, size_t
 
 static rocl_status convert_all(const char *const *inputs, size_t count, rocl_trace *trace,
                                tl_selection *selection, const rocl_timeline_options *o,
-                               rocl_timeline_report *report, rocl_error *err)
+                               rocl_written *report, rocl_error *err)
 {
-    rocl_timeline_report own;
+    rocl_written own;
     const rocl_budget budget = rocl_budget_share(o->memory, o->jobs);
     timeline t = {.opt = o,
                   .writer.report = report ? report : &own,
                   .selection = selection,
                   .jobs = budget.workers};
-    *t.writer.report = (rocl_timeline_report){0};
+    *t.writer.report = (rocl_written){0};
     rocl_status st = convert_inputs(&t, inputs, count, trace, budget.sorting, err);
     tl_writer_free(&t.writer);
     for (unsigned i = 0; t.workers && i < t.jobs; i++)
@@ -270,14 +270,14 @@ static rocl_status convert_all(const char *const *inputs, size_t count, rocl_tra
 }
 
 rocl_status rocl_write_timeline(const char *const *inputs, size_t count,
-                                const rocl_timeline_options *o, rocl_timeline_report *report,
+                                const rocl_timeline_options *o, rocl_written *report,
                                 rocl_error *err)
 {
     return convert_all(inputs, count, NULL, NULL, o, report, err);
 }
 
 rocl_status rocl_write_timeline_of(rocl_trace *t, const rocl_timeline_options *o,
-                                   rocl_timeline_report *report, rocl_error *err)
+                                   rocl_written *report, rocl_error *err)
 {
     tl_selection s = {0};
     for (size_t i = 0; i < t->capture_count; i++)

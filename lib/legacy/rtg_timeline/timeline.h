@@ -158,7 +158,7 @@ typedef struct tl_call {
 
 typedef struct tl_writer {
     const rocl_timeline_options *opt;
-    rocl_timeline_report *report;
+    rocl_written *report;
     rocl_out *file;
     rocl_pipe *gzip;   /* compresses pieces of the text on all cores; NULL: not compressed */
     rocl_block *piece; /* being filled for it */

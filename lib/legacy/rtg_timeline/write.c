@@ -20,7 +20,8 @@ static rocl_status compress_piece(void *ctx, unsigned worker, rocl_block *c, roc
 {
     const tl_writer *w = ctx;
     (void)worker;
-    return rocl_gzip_member(&c->out, c->in.data, c->in.len, w->opt->level ? w->opt->level : 6, err);
+    return rocl_gzip_member(&c->out, c->in.data, c->in.len,
+                            rocl_level_or(w->opt->level, ROCL_GZIP_LEVEL), err);
 }
 
 static rocl_status write_piece(void *ctx, rocl_block *c, rocl_error *err)

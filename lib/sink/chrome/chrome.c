@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "sink/chrome/chrome.h"
+#include "base/out.h"
 #include "trace/pipeline.h"
 
 /* Times below are exact to the nanosecond as doubles in microseconds, and after multiplying by
@@ -201,7 +202,7 @@ static void close_sink(chrome_sink *c)
 }
 
 rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
-                              rocl_chrome_report *report, rocl_error *err)
+                              rocl_written *report, rocl_error *err)
 {
     chrome_sink c = {.trace = t, .opt = *o, .encoder = {.trace = t}};
     rocl_sink sink = rocl_encoder_sink(&c.encoder);
@@ -210,9 +211,9 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
     sink.history = history;
     sink.end_task = end_task;
     sink.end_capture = end_capture;
-    rocl_status st = o->level < 0 || o->level > 9
-                         ? rocl_fail(err, ROCL_USAGE, "compression level %d: 1 to 9", o->level)
-                         : open_sink(&c, err);
+    rocl_status st = rocl_check_level(o->level, err);
+    if (st == ROCL_OK)
+        st = open_sink(&c, err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)

@@ -161,7 +161,7 @@ typedef struct chrome_sink {
     rocl_sort_record record; /* at hand, and what is in it */
     rocl_track_event event;
     bool more;
-    rocl_chrome_report report;
+    rocl_written report;
 } chrome_sink;
 
 /* Reads the next record; c->more false at the end. */

@@ -42,7 +42,7 @@ static void name_series(series *s, const char *name, const char *unit, const cha
 static void write_value(chrome_sink *c, const series *s, int64_t time, double v)
 {
     chrome_put_value(c->stream, s->pid, &(chrome_value){time, v}, &s->name);
-    c->report.counter_values++;
+    c->report.values++;
 }
 
 static uint32_t at_most(uint32_t index, uint32_t count)

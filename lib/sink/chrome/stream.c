@@ -124,7 +124,7 @@ rocl_status chrome_stream_open(chrome_stream **out, rocl_trace *t, const rocl_ch
         return rocl_fail_memory(err);
     s->trace = t;
     if (o->gzip || rocl_out_is_gz(o->path))
-        s->level = o->level ? o->level : 6;
+        s->level = rocl_level_or(o->level, ROCL_GZIP_LEVEL);
     rocl_status st = open_workers(s, err);
     if (st == ROCL_OK)
         st = rocl_out_open(&s->out, o->path, err);

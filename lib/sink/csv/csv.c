@@ -180,8 +180,8 @@ static rocl_status transform_block(void *ctx, unsigned worker, rocl_block *c, ro
     w->formatter.out = r->opt->gzip ? &w->text : &c->out;
     rocl_status st = make_text(r, w, c, err);
     if (st == ROCL_OK && r->opt->gzip)
-        st = rocl_gzip_member(&c->out, w->text.data, w->text.len, r->opt->level ? r->opt->level : 6,
-                              err);
+        st = rocl_gzip_member(&c->out, w->text.data, w->text.len,
+                              rocl_level_or(r->opt->level, ROCL_GZIP_LEVEL), err);
     return st;
 }
 
@@ -375,13 +375,15 @@ static void report_barriers(rocl_trace *t)
                     n == 1 ? "" : "s");
 }
 
-rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_files_report *report,
+rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_written *report,
                            rocl_error *err)
 {
     rocl_csv_run r = {.trace = t, .opt = o, .jobs = t->opt.jobs};
     r.outs = (rocl_csv_outs){.trace = t, .options = o, .plans = r.plans};
     pthread_mutex_init(&r.lock, NULL);
-    rocl_status st = open_run(&r, err);
+    rocl_status st = rocl_check_level(o->level, err);
+    if (st == ROCL_OK)
+        st = open_run(&r, err);
     rocl_sink sink = {.self = &r,
                       .kinds = o->kinds ? 0 : ROCL_BIT(ROCL_BARRIER),
                       .fields = ROCL_FIELD_DISPATCH_ID,

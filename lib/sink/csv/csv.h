@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/csv_quote.h"
 #include "base/num.h"
+#include "base/out.h"
 #include "base/text_cache.h"
 #include "model/trace.h"
 
@@ -260,7 +261,7 @@ rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, const 
 rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err);
 rocl_csv_file_id rocl_csv_out_file(const rocl_csv_out *o);
 rocl_status rocl_csv_out_write(rocl_csv_out *o, const rocl_buf *b, rocl_error *err);
-rocl_files_report rocl_csv_outs_report(const rocl_csv_outs *outs);
+rocl_written rocl_csv_outs_report(const rocl_csv_outs *outs);
 /* Gives the files their names, or leaves no trace of them. */
 rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err);
 void rocl_csv_outs_discard(rocl_csv_outs *outs);

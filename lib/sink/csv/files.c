@@ -120,7 +120,8 @@ static rocl_status write_header(const rocl_csv_outs *outs, rocl_csv_out *o, rocl
     if (text.failed)
         st = rocl_fail_memory(err);
     if (st == ROCL_OK && opt->gzip)
-        st = rocl_gzip_member(&packed, text.data, text.len, opt->level ? opt->level : 6, err);
+        st = rocl_gzip_member(&packed, text.data, text.len,
+                              rocl_level_or(opt->level, ROCL_GZIP_LEVEL), err);
     if (st == ROCL_OK)
         st = rocl_csv_out_write(o, opt->gzip ? &packed : &text, err);
     rocl_buf_free(&text);
@@ -168,9 +169,9 @@ rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err)
     return st;
 }
 
-rocl_files_report rocl_csv_outs_report(const rocl_csv_outs *outs)
+rocl_written rocl_csv_outs_report(const rocl_csv_outs *outs)
 {
-    rocl_files_report r = {.files = outs->count};
+    rocl_written r = {.files = outs->count};
     for (size_t i = 0; i < outs->count; i++)
         r.bytes += outs->all[i]->out ? rocl_out_bytes(outs->all[i]->out) : 0;
     return r;

@@ -99,7 +99,7 @@ static void write_value(meters *m, const meter *of, int64_t time, OTF2_Type type
                         OTF2_MetricValue v)
 {
     OTF2_EvtWriter_Metric(m->writer, NULL, ot_time(m->p, time), of->metric, 1, &type, &v);
-    m->p->report.metric_values++;
+    m->p->report.values++;
 }
 
 static void write_double(meters *m, const meter *of, int64_t time, double v)

@@ -6,7 +6,7 @@ bool rocl_has_otf2(void)
     return false;
 }
 
-rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_otf2_report *report,
+rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_written *report,
                             rocl_error *err)
 {
     (void)t;

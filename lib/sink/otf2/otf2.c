@@ -175,7 +175,7 @@ static rocl_status join_pass(ot_sink *s, const ot_pass *pass, rocl_error *err)
             st = join_definitions(s, p, err);
         s->report.slices += p->report.slices;
         s->report.instants += p->report.instants;
-        s->report.metric_values += p->report.metric_values;
+        s->report.values += p->report.values;
         s->report.lanes += p->report.lanes;
         s->report.moved += p->report.moved;
         s->earliest = p->earliest < s->earliest ? p->earliest : s->earliest;
@@ -466,7 +466,7 @@ bool rocl_has_otf2(void)
     return true;
 }
 
-rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_otf2_report *report,
+rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_written *report,
                             rocl_error *err)
 {
     ot_sink s = {.trace = t, .opt = *o, .earliest = INT64_MAX, .latest = -1};

@@ -295,7 +295,7 @@ typedef struct ot_part {
     rocl_track_event event;         /* the same, decoded */
     bool more;                      /* there is a current one */
     int64_t earliest, latest;
-    rocl_otf2_report report;
+    rocl_written report;
     ot_recent_region recent[OT_RECENT_REGIONS];
 } ot_part;
 
@@ -334,7 +334,7 @@ struct ot_sink {
     uint32_t words[OT_WORD_COUNT]; /* texts */
     bool markers_defined;
     int64_t earliest, latest;
-    rocl_otf2_report report;
+    rocl_written report;
     /* of the current capture */
     ot_pass passes[2];
     rocl_sorter *deferred; /* the input of the second pass */

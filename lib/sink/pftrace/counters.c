@@ -33,7 +33,7 @@ void pf_put_counter(pf_part *p, int64_t time, uint64_t track, double v)
     at = put_number(at, EV_COUNTER_VALUE, EV_DOUBLE_VALUE, v);
     b->len = (size_t)(at - b->data);
     pf_event_end(&p->seq);
-    p->report.counter_values++;
+    p->report.values++;
 }
 
 void pf_agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size)
@@ -80,7 +80,7 @@ static void set_value(pmc *m, int64_t time, uint32_t counter, double v)
         pf_put_counter(m->part, time, m->tracks[counter], v);
         return;
     }
-    m->part->report.counter_values++;
+    m->part->report.values++;
     rocl_buf *b = pf_event_begin(&m->part->seq, PKT_GPU_COUNTER, time);
     if (b->failed)
         return;

@@ -215,10 +215,10 @@ rocl_status pf_parts_open(pf_sink *p, rocl_error *err)
     return st ? st : make_parts(p, err);
 }
 
-static void add_report(rocl_pftrace_report *to, const rocl_pftrace_report *from)
+static void add_report(rocl_written *to, const rocl_written *from)
 {
     to->slices += from->slices;
-    to->counter_values += from->counter_values;
+    to->values += from->values;
     to->lanes += from->lanes;
     to->moved += from->moved;
 }

@@ -264,7 +264,7 @@ typedef struct pf_sink {
     pf_stream *stream;
     pf_world world;
     int64_t from, to; /* the time window */
-    rocl_pftrace_report report;
+    rocl_written report;
     uint32_t words[PF_WORDS]; /* texts */
     /* of the capture at hand */
     rocl_sequence *sequences;
@@ -307,7 +307,7 @@ struct pf_part {
     uint64_t bytes; /* that it will write, about */
     pf_numbers uuids, specs;
     rocl_idset linked; /* a view of the sink's, with a place of its own */
-    rocl_pftrace_report report;
+    rocl_written report;
     struct pf_turns *turns;
 };
 

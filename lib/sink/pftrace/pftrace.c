@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sink/pftrace/pf.h"
+#include "base/out.h"
 #include "trace/pipeline.h"
 
 static rocl_status join_linked(pf_sink *p, rocl_error *err)
@@ -115,15 +116,15 @@ static void close_sink(pf_sink *p)
 }
 
 rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
-                               rocl_pftrace_report *report, rocl_error *err)
+                               rocl_written *report, rocl_error *err)
 {
     pf_sink p = {.trace = t, .opt = *o, .encoder = {.trace = t}};
     rocl_sink sink = rocl_encoder_sink(&p.encoder);
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;
-    rocl_status st = o->level > 9
-                         ? rocl_fail(err, ROCL_USAGE, "compression level %d: 0 to 9", o->level)
-                         : open_sink(&p, err);
+    rocl_status st = rocl_check_level(o->level, err);
+    if (st == ROCL_OK)
+        st = open_sink(&p, err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK) {

@@ -56,7 +56,7 @@ rocl_status pf_stream_open(pf_stream **out, rocl_trace *t, const rocl_pftrace_op
     pf_stream *s = calloc(1, sizeof *s);
     if (!s)
         return rocl_fail_memory(err);
-    s->level = o->level < 0 ? ROCL_PFTRACE_LEVEL : o->level;
+    s->level = rocl_level_or(o->level, ROCL_PFTRACE_LEVEL);
     s->gzip = rocl_out_is_gz(o->path);
     rocl_status st = rocl_out_open(&s->out, o->path, err);
     if (st == ROCL_OK)

@@ -11,7 +11,7 @@ typedef struct packer {
     int level;
     rocl_out *out;
     rocl_pipe *pipe;
-    rocl_pack_report *report;
+    rocl_written *report;
 } packer;
 
 static void finish_header(rocl_chunk_header *h, const uint8_t *content, size_t n)
@@ -107,7 +107,7 @@ static rocl_status pack_file(packer *k, chunk_file *f, rocl_error *err)
     for (size_t i = 0; i < f->count; i++) {
         k->report->processes++;
         k->report->dropped += f->processes[i].faults[ROCL_FAULT_DROPPED];
-        k->report->torn += f->processes[i].faults[ROCL_FAULT_TORN];
+        k->report->damaged += f->processes[i].faults[ROCL_FAULT_TORN];
     }
     rocl_spool_suspend(f->spool);
     return st;
@@ -134,12 +134,14 @@ static rocl_status only_chunks(const rocl_trace *t, rocl_error *err)
     return ROCL_OK;
 }
 
-rocl_status rocl_write_chunks(rocl_trace *t, const rocl_pack_options *o, rocl_pack_report *report,
+rocl_status rocl_write_chunks(rocl_trace *t, const rocl_chunks_options *o, rocl_written *report,
                               rocl_error *err)
 {
-    rocl_pack_report own = {0};
-    packer k = {.level = o->level, .report = &own};
-    rocl_status st = only_chunks(t, err);
+    rocl_written own = {0};
+    packer k = {.level = rocl_level_or(o->level, ROCL_CHUNK_LEVEL), .report = &own};
+    rocl_status st = rocl_check_level(o->level, err);
+    if (st == ROCL_OK)
+        st = only_chunks(t, err);
     if (st == ROCL_OK)
         st = rocl_out_open_as_named(&k.out, o->path, err);
     if (st != ROCL_OK)
@@ -149,7 +151,7 @@ rocl_status rocl_write_chunks(rocl_trace *t, const rocl_pack_options *o, rocl_pa
     st = rocl_out_end(k.out, st, err);
     if (report)
         *report = own;
-    return st == ROCL_OK && own.dropped + own.torn ? ROCL_PARTIAL : st;
+    return st == ROCL_OK && own.dropped + own.damaged ? ROCL_PARTIAL : st;
 }
 
 rocl_status rocl_sum_up_chunks(const rocl_trace *t, rocl_recording *sum, rocl_error *err)
