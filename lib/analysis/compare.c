@@ -1,52 +1,211 @@
-/* Two traces side by side: what is new, gone, slower or faster, the largest change first. */
+/* Two traces side by side: what is new, gone, slower or faster, the largest change first.
+ *
+ * The events of both traces go through one external sort by domain and name, duration and trace:
+ * what comes out is the merge of two sorted samples for each name, from which percentiles and Mann
+ * and Whitney's U follow exactly, in bounded memory. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/compare.h"
+#include "analysis/analysis.h"
+#include "analysis/mann_whitney.h"
+#include "base/array.h"
+#include "base/map.h"
+#include "trace/pipeline.h"
 
-#define LEVEL        0.01  /* of significance */
-#define SMALL        0.001 /* what is below this share of the whole is no reason to fail */
-#define TEXT(out, s) rocl_datum_text((out), (s), strlen(s))
+#define LEVEL 0.01  /* of significance */
+#define SMALL 0.001 /* what is below this share of the whole is no reason to fail */
+
+enum { A, B, SIDES };
 
 typedef enum status { ADDED, REMOVED, CHANGED, SAME } status;
 
-static status status_of(const rocl_pair *p)
+/* A name in both traces; a row of the table as well. What the table has no value for is not a
+ * number, or NULL. */
+typedef struct pair {
+    rocl_domain domain;
+    const char *name; /* owned by the keys */
+    size_t name_len;
+    rocl_distribution of[SIDES];
+    rocl_probability test;
+    status status;
+    bool significant;
+    bool differ; /* not the same durations, each as often */
+    int64_t change;
+    double change_percent, average_percent;
+} pair;
+
+typedef struct pairs {
+    rocl_strings *keys; /* a byte for the domain, then the name */
+    pair *all;          /* by id of the key, from 1 */
+    size_t count;
+} pairs;
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Percentiles need the number of values beforehand. */
+typedef struct worker {
+    rocl_map known;   /* ids of keys by the trace's own text and domain */
+    uint64_t *counts; /* of events by id of their key */
+    size_t cap;
+} worker;
+
+/* One of the traces while it is read. */
+typedef struct side {
+    rocl_trace *trace;
+    rocl_strings *keys; /* the same ids for both traces */
+    rocl_sorter *sorter;
+    unsigned which;
+    worker *workers;
+} side;
+
+/* ROCL_NONE: memory is out. */
+static uint32_t intern_key(side *s, worker *w, rocl_domain d, uint32_t name)
 {
-    if (!p->of[ROCL_A].taken)
-        return ADDED;
-    if (!p->of[ROCL_B].taken)
-        return REMOVED;
-    return p->differ ? CHANGED : SAME;
+    const uint64_t own = (uint64_t)name << 8 | d;
+    uint32_t id = rocl_map_get(&w->known, own, ROCL_NONE);
+    if (id != ROCL_NONE)
+        return id;
+    size_t n;
+    const char *text = rocl_strings_get(s->trace->strings, name, &n);
+    char *key = malloc(n + 1);
+    if (!key)
+        return ROCL_NONE;
+    key[0] = (char)d;
+    memcpy(key + 1, text, n);
+    id = rocl_strings_put(s->keys, key, n + 1);
+    free(key);
+    return id != ROCL_NONE && rocl_map_put(&w->known, own, id) ? id : ROCL_NONE;
 }
 
-static bool is_significant(const rocl_pair *p)
+static rocl_status add_batch(void *self, unsigned worker_index, rocl_batch *b, rocl_error *err)
 {
-    return p->test.p < LEVEL;
+    side *s = self;
+    worker *w = &s->workers[worker_index];
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        rocl_domain d = rocl_domain_of(s->trace, b->kind, e->category);
+        uint32_t id = intern_key(s, w, d, e->name == ROCL_NONE ? 0 : e->name);
+        if (id == ROCL_NONE || !ROCL_GROW(w->counts, w->cap, (size_t)id + 1))
+            return rocl_fail_memory(err);
+        w->counts[id]++;
+        const uint64_t key[2] = {id, (uint64_t)(e->end - e->start) << 1 | s->which};
+        st = rocl_sorter_add(s->sorter, worker_index, key, NULL, 0, err);
+    }
+    return st;
 }
 
-static double average_of(const rocl_distribution *d)
+static rocl_status seal_sorter(void *self, unsigned worker_index, rocl_error *err)
 {
-    return (double)d->total / (double)d->taken;
+    side *s = self;
+    return rocl_sorter_seal(s->sorter, worker_index, err);
 }
 
-/* Of pairs that are in both. */
-static double average_change(const rocl_pair *p)
+static rocl_status read_side(side *s, rocl_error *err)
 {
-    return average_of(&p->of[ROCL_B]) - average_of(&p->of[ROCL_A]);
+    const rocl_sink sink = {
+        .self = s, .kinds = ROCL_TIMED_KINDS, .events = add_batch, .end_task = seal_sorter};
+    s->workers = calloc(s->trace->opt.jobs, sizeof *s->workers);
+    return s->workers ? rocl_pipeline_run(s->trace, &sink, err) : rocl_fail_memory(err);
 }
 
-/* Totals are not negative, so this does not overflow. */
-static int64_t change_of(const rocl_distribution of[2])
+static void free_side(side *s)
 {
-    return of[ROCL_B].total - of[ROCL_A].total;
+    for (unsigned w = 0; s->workers && w < s->trace->opt.jobs; w++) {
+        rocl_map_free(&s->workers[w].known);
+        free(s->workers[w].counts);
+    }
+    free(s->workers);
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+static rocl_status make_pairs(pairs *p, const side *sides, rocl_error *err)
+{
+    size_t n = rocl_strings_count(p->keys);
+    p->all = calloc(n, sizeof *p->all);
+    if (!p->all)
+        return rocl_fail_memory(err);
+    for (uint32_t id = 1; id < n; id++) { /* 0 is "", no key */
+        pair *pr = &p->all[id - 1];
+        const char *key = rocl_strings_get(p->keys, id, &pr->name_len);
+        pr->domain = (rocl_domain)key[0];
+        pr->name = key + 1;
+        pr->name_len--;
+        for (unsigned k = A; k <= B; k++) {
+            uint64_t count = 0;
+            for (unsigned w = 0; w < sides[k].trace->opt.jobs; w++)
+                if (id < sides[k].workers[w].cap)
+                    count += sides[k].workers[w].counts[id];
+            rocl_distribution_begin(&pr->of[k], count);
+        }
+    }
+    p->count = n - 1;
+    return ROCL_OK;
+}
+
+/* Values come by pair and in ascending order: a run is how often one is there in A and in B. */
+static rocl_status fill_pairs(pairs *p, rocl_sorter *sorter, rocl_error *err)
+{
+    rocl_mann_whitney *test = calloc(1, sizeof *test);
+    rocl_status st = test ? rocl_sorter_start(sorter, err) : rocl_fail_memory(err);
+    pair *of_run = NULL;
+    int64_t ns_of_run = 0;
+    uint64_t run[SIDES] = {0};
+    for (bool more = true; st == ROCL_OK && more;) {
+        rocl_sort_record rec;
+        st = rocl_sorter_next(sorter, &rec, &more, err);
+        if (st != ROCL_OK)
+            break;
+        pair *next = more ? &p->all[rec.key[0] - 1] : NULL;
+        int64_t ns = more ? (int64_t)(rec.key[1] >> 1) : 0;
+        if (of_run && (next != of_run || ns != ns_of_run)) {
+            of_run->differ |= run[A] != run[B];
+            rocl_mann_whitney_add(test, run[A], run[B]);
+            run[A] = run[B] = 0;
+        }
+        if (of_run && next != of_run) {
+            if (!of_run->differ)
+                test->m = 0; /* nothing needs to be computed of equal samples */
+            of_run->test = rocl_mann_whitney_end(test);
+        }
+        if (!more)
+            break;
+        unsigned which = rec.key[1] & 1;
+        run[which]++;
+        rocl_distribution_take(&next->of[which], ns);
+        of_run = next;
+        ns_of_run = ns;
+    }
+    free(test);
+    return st;
+}
+
+/* Totals are not negative, so that the change does not overflow. */
+static void compute_change(pair *p)
+{
+    p->change = p->of[B].total - p->of[A].total;
+    p->change_percent = rocl_share(p->change, p->of[A].total);
+}
+
+static void describe_pair(pair *p)
+{
+    const rocl_distribution *a = &p->of[A], *b = &p->of[B];
+    p->status = !a->taken ? ADDED : !b->taken ? REMOVED : p->differ ? CHANGED : SAME;
+    p->significant = p->test.p < LEVEL;
+    compute_change(p);
+    p->average_percent = NAN;
+    if (a->taken && b->taken && a->total > 0) {
+        double before = rocl_distribution_average(a);
+        p->average_percent = 100 * (rocl_distribution_average(b) - before) / before;
+    }
 }
 
 static int order_pairs(const void *a, const void *b)
 {
-    const rocl_pair *x = a, *y = b;
-    int64_t p = llabs(change_of(x->of)), q = llabs(change_of(y->of));
+    const pair *x = a, *y = b;
+    int64_t p = llabs(x->change), q = llabs(y->change);
     if (p != q)
         return p > q ? -1 : 1;
     if (x->domain != y->domain)
@@ -56,199 +215,158 @@ static int order_pairs(const void *a, const void *b)
     return c ? c : x->name_len < y->name_len ? -1 : x->name_len > y->name_len;
 }
 
-/* ---- the table ---- */
-
-enum {
-    C_DOMAIN,
-    C_NAME,
-    C_STATUS,
-    C_CALLS_A,
-    C_CALLS_B,
-    C_TOTAL_A,
-    C_TOTAL_B,
-    C_CHANGE,
-    C_CHANGE_PERCENT,
-    C_AVERAGE_A,
-    C_AVERAGE_B,
-    C_AVERAGE_PERCENT,
-    C_MEDIAN_A,
-    C_MEDIAN_B,
-    C_P,
-    C_SIGNIFICANT,
-    C_COLUMNS
-};
-
-static const rocl_table_column all_columns[C_COLUMNS] = {
-    [C_DOMAIN] = {"domain", "Domain", ROCL_UNIT_TEXT},
-    [C_NAME] = {"name", "Name", ROCL_UNIT_TEXT},
-    [C_STATUS] = {"status", "Status", ROCL_UNIT_TEXT},
-    [C_CALLS_A] = {"calls_a", "Calls A", ROCL_UNIT_COUNT},
-    [C_CALLS_B] = {"calls_b", "Calls B", ROCL_UNIT_COUNT},
-    [C_TOTAL_A] = {"total_a_ns", "Total A", ROCL_UNIT_NS},
-    [C_TOTAL_B] = {"total_b_ns", "Total B", ROCL_UNIT_NS},
-    [C_CHANGE] = {"change_ns", "Change", ROCL_UNIT_NS},
-    [C_CHANGE_PERCENT] = {"change_percent", "Change %", ROCL_UNIT_PERCENT},
-    [C_AVERAGE_A] = {"average_a_ns", "Average A", ROCL_UNIT_NS},
-    [C_AVERAGE_B] = {"average_b_ns", "Average B", ROCL_UNIT_NS},
-    [C_AVERAGE_PERCENT] = {"average_change_percent", "Average %", ROCL_UNIT_PERCENT},
-    [C_MEDIAN_A] = {"median_a_ns", "Median A", ROCL_UNIT_NS},
-    [C_MEDIAN_B] = {"median_b_ns", "Median B", ROCL_UNIT_NS},
-    [C_P] = {"p", "p", ROCL_UNIT_NUMBER},
-    [C_SIGNIFICANT] = {"significant", "Significant", ROCL_UNIT_TEXT},
-};
-
-/* The averages can be had from what is left. */
-static bool has_column(const rocl_stats_options *o, unsigned column)
+/* Goes over both traces. Free the pairs also after a failure. */
+static rocl_status collect_pairs(pairs *p, rocl_trace *a, rocl_trace *b, rocl_error *err)
 {
-    bool detail =
-        (column >= C_AVERAGE_A && column <= C_AVERAGE_B) || (column >= C_MEDIAN_A && column <= C_P);
-    return !o->brief || !detail;
-}
-
-static void sum_cells(rocl_datum *r, const rocl_distribution of[2])
-{
-    int64_t before = of[ROCL_A].total, change = change_of(of);
-    r[C_CALLS_A] = rocl_datum_int((int64_t)of[ROCL_A].taken);
-    r[C_CALLS_B] = rocl_datum_int((int64_t)of[ROCL_B].taken);
-    r[C_TOTAL_A] = rocl_datum_int(before);
-    r[C_TOTAL_B] = rocl_datum_int(of[ROCL_B].total);
-    r[C_CHANGE] = rocl_datum_int(change);
-    r[C_CHANGE_PERCENT] = rocl_cell_of_share(change, before);
-}
-
-static void side_cells(rocl_datum *r, const rocl_distribution *d, unsigned which)
-{
-    if (!d->taken)
-        return;
-    r[C_AVERAGE_A + which] = rocl_datum_real(average_of(d));
-    r[C_MEDIAN_A + which] = rocl_datum_int(d->median);
-}
-
-static void pair_cells(rocl_tables *out, rocl_datum *r, const rocl_pair *p)
-{
-    static const char *const names[] = {"added", "removed", "changed", "same"};
-    r[C_DOMAIN] = TEXT(out, rocl_domain_name(p->domain));
-    r[C_NAME] = rocl_datum_text(out, p->name, p->name_len);
-    r[C_STATUS] = TEXT(out, names[status_of(p)]);
-    sum_cells(r, p->of);
-    side_cells(r, &p->of[ROCL_A], ROCL_A);
-    side_cells(r, &p->of[ROCL_B], ROCL_B);
-    if (!p->of[ROCL_A].taken || !p->of[ROCL_B].taken)
-        return;
-    if (p->of[ROCL_A].total > 0)
-        r[C_AVERAGE_PERCENT] =
-            rocl_datum_real(100 * average_change(p) / average_of(&p->of[ROCL_A]));
-    r[C_P] = rocl_datum_real(p->test.p);
-    r[C_SIGNIFICANT] = TEXT(out, is_significant(p) ? "yes" : "no");
-}
-
-static rocl_status put_row(const rocl_stats_options *o, rocl_table *t, const rocl_datum *cells,
-                           rocl_error *err)
-{
-    rocl_datum *r = rocl_table_row(t);
-    if (!r)
-        return rocl_fail_memory(err);
-    for (unsigned c = 0; c < C_COLUMNS; c++)
-        if (has_column(o, c))
-            *r++ = cells[c];
-    return ROCL_OK;
-}
-
-/* What --top cuts off, summed up, so that the table still adds up. */
-static rocl_status rest_row(const rocl_stats_options *o, rocl_tables *out, rocl_table *t,
-                            const rocl_pair *list, size_t n, rocl_error *err)
-{
-    rocl_datum cells[C_COLUMNS] = {{0}};
-    rocl_distribution of[2] = {{0}};
-    for (size_t i = 0; i < n; i++)
-        for (unsigned k = ROCL_A; k <= ROCL_B; k++)
-            rocl_distribution_merge(&of[k], &list[i].of[k]);
-    cells[C_NAME] = rocl_others_datum(out, n);
-    sum_cells(cells, of);
-    return put_row(o, t, cells, err);
-}
-
-static rocl_status put_pairs(const rocl_stats_options *o, rocl_tables *out, rocl_table *t,
-                             const rocl_pairs *p, rocl_error *err)
-{
-    size_t shown = o->top && o->top < p->count ? o->top : p->count;
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < shown && st == ROCL_OK; i++) {
-        rocl_datum cells[C_COLUMNS] = {{0}};
-        pair_cells(out, cells, &p->all[i]);
-        st = put_row(o, t, cells, err);
-    }
-    if (st == ROCL_OK && shown < p->count)
-        st = rest_row(o, out, t, p->all + shown, p->count - shown, err);
+    unsigned jobs = a->opt.jobs > b->opt.jobs ? a->opt.jobs : b->opt.jobs;
+    /* Not the traces' own spaces: those are laid out for their own numbers of workers. */
+    rocl_sort_space *space = rocl_sort_space_new(a->opt.memory, jobs, a->opt.tmpdir);
+    rocl_sorter *sorter = space ? rocl_sorter_new(space, 2) : NULL;
+    p->keys = rocl_strings_new();
+    side sides[SIDES] = {{.trace = a, .keys = p->keys, .sorter = sorter, .which = A},
+                         {.trace = b, .keys = p->keys, .sorter = sorter, .which = B}};
+    rocl_status st = sorter && p->keys ? ROCL_OK : rocl_fail_memory(err);
+    for (unsigned k = A; k <= B && st == ROCL_OK; k++)
+        st = read_side(&sides[k], err);
+    if (st == ROCL_OK)
+        st = make_pairs(p, sides, err);
+    if (st == ROCL_OK)
+        st = fill_pairs(p, sorter, err);
+    for (size_t i = 0; i < p->count && st == ROCL_OK; i++)
+        describe_pair(&p->all[i]);
+    if (st == ROCL_OK)
+        qsort(p->all, p->count, sizeof *p->all, order_pairs);
+    free_side(&sides[A]);
+    free_side(&sides[B]);
+    rocl_sorter_free(sorter);
+    rocl_sort_space_free(space);
     return st;
 }
 
-static rocl_status make_table(const rocl_stats_options *o, rocl_tables *out, const rocl_pairs *p,
-                              rocl_error *err)
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static rocl_datum field_domain(const rocl_report_rows *r, const void *field)
 {
-    rocl_table_column *columns = rocl_arena_alloc(&out->arena, sizeof all_columns);
-    size_t n = 0;
-    for (unsigned c = 0; columns && c < C_COLUMNS; c++)
-        if (has_column(o, c))
-            columns[n++] = all_columns[c];
-    rocl_table *t =
-        columns ? rocl_tables_add(out, "compare", "From A to B by domain and name", columns, n)
-                : NULL;
-    if (!t)
-        return rocl_fail_memory(err);
-    t->note = "significant is p < 0.01 in Mann and Whitney's test";
-    return put_pairs(o, out, t, p, err);
+    const char *name = rocl_domain_name(*(const rocl_domain *)field);
+    return rocl_datum_text(r->out, name, strlen(name));
 }
 
-/* ---- growth ---- */
+/* The name may hold zeros. */
+static rocl_datum field_name(const rocl_report_rows *r, const void *row)
+{
+    const pair *p = row;
+    return rocl_datum_text(r->out, p->name, p->name_len);
+}
 
-static double percent_of(double before, double after)
+static rocl_datum field_status(const rocl_report_rows *r, const void *field)
+{
+    static const char *const names[] = {"added", "removed", "changed", "same"};
+    const char *name = names[*(const status *)field];
+    return rocl_datum_text(r->out, name, strlen(name));
+}
+
+static rocl_datum field_median(const rocl_report_rows *r, const void *field)
+{
+    const rocl_distribution *d = field;
+    (void)r;
+    return d->taken ? rocl_datum_int(d->median) : (rocl_datum){0};
+}
+
+/* What only names in both traces have. */
+static rocl_datum field_p(const rocl_report_rows *r, const void *row)
+{
+    const pair *p = row;
+    (void)r;
+    return p->status >= CHANGED ? rocl_datum_real(p->test.p) : (rocl_datum){0};
+}
+
+static rocl_datum field_significant(const rocl_report_rows *r, const void *row)
+{
+    const pair *p = row;
+    if (p->status < CHANGED)
+        return (rocl_datum){0};
+    return rocl_datum_text(r->out, p->significant ? "yes" : "no", p->significant ? 3 : 2);
+}
+
+#define BY(fn, field) ROCL_CELL_BY(fn, pair, field)
+#define ROW(fn)       (fn), 0
+#define SUM(field)    ROCL_IN_REST, ROCL_CELL(pair, field)
+#define FULL          ROCL_IF_FULL /* the averages can be had from what is left in brief */
+
+static const rocl_column columns[] = {
+    {"domain", "Domain", ROCL_UNIT_TEXT, ROCL_ALWAYS, BY(field_domain, domain)},
+    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, ROW(field_name)},
+    {"status", "Status", ROCL_UNIT_TEXT, ROCL_ALWAYS, BY(field_status, status)},
+    {"calls_a", "Calls A", ROCL_UNIT_COUNT, SUM(of[A].taken)},
+    {"calls_b", "Calls B", ROCL_UNIT_COUNT, SUM(of[B].taken)},
+    {"total_a_ns", "Total A", ROCL_UNIT_NS, SUM(of[A].total)},
+    {"total_b_ns", "Total B", ROCL_UNIT_NS, SUM(of[B].total)},
+    {"change_ns", "Change", ROCL_UNIT_NS, SUM(change)},
+    {"change_percent", "Change %", ROCL_UNIT_PERCENT, SUM(change_percent)},
+    {"average_a_ns", "Average A", ROCL_UNIT_NS, FULL, BY(rocl_field_average, of[A])},
+    {"average_b_ns", "Average B", ROCL_UNIT_NS, FULL, BY(rocl_field_average, of[B])},
+    {"average_change_percent", "Average %", ROCL_UNIT_PERCENT, ROCL_ALWAYS,
+     ROCL_CELL(pair, average_percent)},
+    {"median_a_ns", "Median A", ROCL_UNIT_NS, FULL, BY(field_median, of[A])},
+    {"median_b_ns", "Median B", ROCL_UNIT_NS, FULL, BY(field_median, of[B])},
+    {"p", "p", ROCL_UNIT_NUMBER, FULL, ROW(field_p)},
+    {"significant", "Significant", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROW(field_significant)},
+};
+
+static const rocl_table_def compare_table;
+
+static const rocl_report_def compare_report = {
+    "compare", "compare", "From A to B by domain and name",
+    "what changed from one trace to another",
+    (const rocl_table_def *const[]){&compare_table, NULL}};
+
+static const rocl_table_def compare_table = {
+    &compare_report, "compare", "From A to B by domain and name", ROCL_COLUMNS(columns)};
+
+static void add_pair(void *sum, const void *row)
+{
+    pair *s = sum;
+    const pair *p = row;
+    for (unsigned k = A; k <= B; k++)
+        rocl_distribution_merge(&s->of[k], &p->of[k]);
+    compute_change(s);
+}
+
+/* ---- the rules that may fail ----------------------------------------------------------------- */
+
+/* A rule, and the pair that costs the most of those that break it; NULL: it is not about a name. */
+typedef struct rule {
+    rocl_growth *growth;
+    double limit, cost;
+    const pair *worst;
+} rule;
+
+/* In percent; infinite from nothing. */
+static double growth_of(double before, double after)
 {
     if (after <= before)
         return 0;
     return before > 0 ? 100 * (after - before) / before : INFINITY;
 }
 
-/* By how much the average of a pair grew; an added one infinitely. */
-static double average_growth(const rocl_pair *p)
+static void check_rule(rule *r, double percent, double cost, bool added, const pair *p,
+                       const char *domain)
 {
-    if (status_of(p) != CHANGED)
-        return status_of(p) == ADDED ? INFINITY : 0;
-    return percent_of(average_of(&p->of[ROCL_A]), average_of(&p->of[ROCL_B]));
-}
-
-/* What that costs in B, in ns. */
-static double average_cost(const rocl_pair *p)
-{
-    const rocl_distribution *b = &p->of[ROCL_B];
-    return status_of(p) == ADDED ? (double)b->total : average_change(p) * (double)b->taken;
-}
-
-/* The growth that the worst of a rule is looked for with. */
-typedef struct worst {
-    rocl_growth *growth;
-    double cost;
-    const rocl_pair *pair; /* NULL: not a name */
-} worst;
-
-static void count_growth(worst *w, double limit, double percent, double cost, bool added,
-                         const rocl_pair *pair, const char *domain)
-{
-    if (!(percent > limit))
+    rocl_growth *g = r->growth;
+    if (!(percent > r->limit) || (g->count++ && cost <= r->cost))
         return;
-    if (w->growth->count++ && cost <= w->cost)
-        return;
-    w->cost = cost;
-    w->pair = pair;
-    w->growth->percent = percent;
-    w->growth->added = added;
-    w->growth->domain = domain;
+    r->cost = cost;
+    r->worst = p;
+    g->percent = percent;
+    g->added = added;
+    g->domain = domain;
 }
 
-static void name_worst(const worst *w, rocl_tables *out)
+static void check_total(rule *r, const int64_t total[SIDES], bool added, const pair *p,
+                        const char *domain)
 {
-    if (w->pair)
-        w->growth->name = rocl_tables_text(out, w->pair->name, w->pair->name_len);
+    double before = (double)total[A], after = (double)total[B];
+    check_rule(r, growth_of(before, after), after - before, added, p, domain);
 }
 
 static bool is_small(int64_t part, int64_t whole)
@@ -256,80 +374,79 @@ static bool is_small(int64_t part, int64_t whole)
     return part <= 0 || (double)part < SMALL * (double)whole;
 }
 
-static void test_names(rocl_gate *g, rocl_tables *out, const rocl_pairs *p, int64_t (*totals)[2])
+static void check_names(rocl_gate *g, rocl_tables *out, const pairs *p, int64_t (*totals)[SIDES])
 {
-    worst grown = {.growth = &g->grown}, unjudged = {.growth = &g->not_judged};
-    worst total = {.growth = &g->total_names};
+    rule average[] = {{&g->grown, .limit = g->average}, {&g->not_judged, .limit = g->average}};
+    rule total = {&g->total_names, .limit = g->total};
     for (size_t i = 0; i < p->count; i++) {
-        const rocl_pair *pair = &p->all[i];
-        const char *domain = rocl_domain_name(pair->domain);
-        bool added = status_of(pair) == ADDED;
-        if (is_small(pair->of[ROCL_B].total, totals[pair->domain][ROCL_B]))
+        const pair *pr = &p->all[i];
+        const rocl_distribution *a = &pr->of[A], *b = &pr->of[B];
+        const char *domain = rocl_domain_name(pr->domain);
+        const bool added = pr->status == ADDED;
+        if (is_small(b->total, totals[pr->domain][B]))
             continue;
-        worst *into = added || is_significant(pair) ? &grown
-                      : pair->test.least >= LEVEL   ? &unjudged
-                                                    : NULL;
-        if (into)
-            count_growth(into, g->average, average_growth(pair), average_cost(pair), added, pair,
-                         domain);
-        count_growth(&total, g->total,
-                     percent_of((double)pair->of[ROCL_A].total, (double)pair->of[ROCL_B].total),
-                     (double)change_of(pair->of), added, pair, domain);
+        /* Where the largest difference there can be of so few calls is not significant, nothing can
+         * be said of the average. */
+        if (added || pr->significant || pr->test.least >= LEVEL) {
+            double percent = added ? INFINITY : 0, cost = added ? (double)b->total : 0;
+            if (pr->status == CHANGED) {
+                double before = rocl_distribution_average(a), after = rocl_distribution_average(b);
+                percent = growth_of(before, after);
+                cost = (after - before) * (double)b->taken;
+            }
+            check_rule(&average[!added && !pr->significant], percent, cost, added, pr, domain);
+        }
+        check_total(&total, (const int64_t[]){a->total, b->total}, added, pr, domain);
     }
-    name_worst(&grown, out);
-    name_worst(&unjudged, out);
-    name_worst(&total, out);
+    for (size_t i = 0; i < 3; i++) {
+        const rule *r = i < 2 ? &average[i] : &total;
+        if (r->worst)
+            r->growth->name = rocl_tables_text(out, r->worst->name, r->worst->name_len);
+    }
 }
 
-/* Names that are small each can grow together. */
-static void test_totals(rocl_gate *g, int64_t (*totals)[2])
+static void check_gate(rocl_gate *g, rocl_tables *out, const pairs *p)
 {
-    worst domains = {.growth = &g->total_domains}, trace = {.growth = &g->total_trace};
-    int64_t all[2] = {0};
-    for (unsigned d = 0; d < ROCL_DOMAINS; d++)
-        for (unsigned k = ROCL_A; k <= ROCL_B; k++)
-            all[k] = rocl_add_saturated(all[k], totals[d][k]);
-    for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
-        double before = (double)totals[d][ROCL_A], after = (double)totals[d][ROCL_B];
-        if (!is_small(totals[d][ROCL_B], all[ROCL_B]))
-            count_growth(&domains, g->total, percent_of(before, after), after - before, before <= 0,
-                         NULL, rocl_domain_name((rocl_domain)d));
-    }
-    double before = (double)all[ROCL_A], after = (double)all[ROCL_B];
-    count_growth(&trace, g->total, percent_of(before, after), after - before, before <= 0, NULL,
-                 NULL);
-}
-
-static void ask_gate(rocl_gate *g, rocl_tables *out, const rocl_pairs *p)
-{
-    int64_t totals[ROCL_DOMAINS][2] = {{0}};
+    int64_t totals[ROCL_DOMAINS][SIDES] = {{0}}, all[SIDES] = {0};
     *g = (rocl_gate){.average = g->average, .total = g->total};
     for (size_t i = 0; i < p->count; i++)
-        for (unsigned k = ROCL_A; k <= ROCL_B; k++) {
+        for (unsigned k = A; k <= B; k++) {
             int64_t *total = &totals[p->all[i].domain][k];
             *total = rocl_add_saturated(*total, p->all[i].of[k].total);
         }
-    test_names(g, out, p, totals);
-    test_totals(g, totals);
+    for (unsigned d = 0; d < ROCL_DOMAINS; d++)
+        for (unsigned k = A; k <= B; k++)
+            all[k] = rocl_add_saturated(all[k], totals[d][k]);
+    check_names(g, out, p, totals);
+    /* Names that are small each can grow together. */
+    rule domains = {&g->total_domains, .limit = g->total};
+    for (unsigned d = 0; d < ROCL_DOMAINS; d++)
+        if (!is_small(totals[d][B], all[B]))
+            check_total(&domains, totals[d], totals[d][A] <= 0, NULL,
+                        rocl_domain_name((rocl_domain)d));
+    check_total(&(rule){&g->total_trace, .limit = g->total}, all, all[A] <= 0, NULL, NULL);
 }
 
-/* ---- both ---- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o, rocl_gate *gate,
                          rocl_tables **tables, rocl_error *err)
 {
-    rocl_pairs pairs = {0};
+    const rocl_collector c = {.trace = b, .options = o};
+    pairs p = {0};
     rocl_tables *out = rocl_tables_new();
     rocl_status st = out ? rocl_domains_check(o->domains, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
-        st = rocl_pairs_collect(&pairs, a, b, err);
+        st = collect_pairs(&p, a, b, err);
     if (st == ROCL_OK) {
-        qsort(pairs.all, pairs.count, sizeof *pairs.all, order_pairs);
-        st = make_table(o, out, &pairs, err);
+        rocl_report_rows r = rocl_begin_table(&c, out, &compare_table, 0);
+        rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test");
+        rocl_add_top_rows(&r, p.all, p.count, sizeof *p.all, add_pair);
     }
     if (st == ROCL_OK && gate)
-        ask_gate(gate, out, &pairs);
-    rocl_pairs_free(&pairs);
+        check_gate(gate, out, &p);
+    free(p.all);
+    rocl_strings_free(p.keys);
     if (st == ROCL_OK)
         st = rocl_tables_verdict(out, b, err);
     if (st != ROCL_OK) {

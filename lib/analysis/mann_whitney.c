@@ -1,12 +1,11 @@
-/* Mann and Whitney's test: are durations of one trace longer than those of the other? It looks at
- * order only, so that a few very long calls do not decide, and needs no normal distribution. */
+/* Mann and Whitney's test: exact for small samples, by the normal approximation for others. */
+#include "analysis/mann_whitney.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "analysis/compare.h"
-
 /* No overflow below 3e9 values of each. */
-void rocl_mann_whitney_take(rocl_mann_whitney *w, uint64_t a, uint64_t b)
+void rocl_mann_whitney_add(rocl_mann_whitney *w, uint64_t a, uint64_t b)
 {
     double t = (double)a + (double)b;
     w->twice_u += b * (2 * w->n + a);
@@ -26,7 +25,7 @@ static double normal_p(double distance, double variance)
 }
 
 /* The normal approximation with the corrections for ties and continuity. */
-static rocl_probability approximate(const rocl_mann_whitney *w)
+static rocl_probability approximate_p(const rocl_mann_whitney *w)
 {
     double n = (double)w->n, m = (double)w->m, all = n + m;
     double variance = n * m / 12 * (all + 1 - w->ties / (all * (all - 1)));
@@ -35,41 +34,37 @@ static rocl_probability approximate(const rocl_mann_whitney *w)
                               .least = normal_p(n * m / 2 - 0.5, variance)};
 }
 
-/* Ways of giving `t` equal values to two samples, of which the small one had k - j before and gets
- * j: all that were counted before, moved by what the j add to 2 U. */
-static void add_ways(double *to, const double *from, size_t width, size_t shift, double choices)
-{
-    for (size_t u = shift; u < width; u++)
-        to[u] += choices * from[u - shift];
-}
-
 /* The distribution of 2 U over all ways to choose the smaller sample out of the values as they are,
- * equal ones included: ways[k][u] counts those in which k of the values seen so far belong to it
- * and make 2 U = u. All counts are whole numbers below 2^53. */
-static rocl_probability exact(rocl_mann_whitney *w)
+ * equal ones included: row k of `ways`, with an element for each 2 U, counts those in which k of
+ * the values seen so far belong to it. All counts are whole numbers below 2^53. */
+static rocl_probability exact_p(rocl_mann_whitney *w)
 {
-    size_t few = (size_t)(w->n < w->m ? w->n : w->m), pairs = (size_t)(w->n * w->m);
-    size_t width = 2 * pairs + 1, seen = 0;
+    const size_t few = (size_t)(w->n < w->m ? w->n : w->m), pairs = (size_t)(w->n * w->m);
+    const size_t width = 2 * pairs + 1;
     memset(w->ways, 0, (few + 1) * width * sizeof *w->ways);
     w->ways[0] = 1;
-    for (size_t i = 0; i < w->runs; i++) {
-        size_t t = w->run[i];
+    for (size_t i = 0, seen = 0; i < w->runs; seen += w->run[i++]) {
+        /* Of t equal values the smaller sample gets j, in so many choices; of those before them it
+         * had k - j. That moves 2 U by what the j add to it. */
+        const size_t t = w->run[i];
         for (size_t k = seen + t < few ? seen + t : few; k > 0; k--) {
             double choices = 1;
             for (size_t j = 1; j <= k && j <= t; j++) {
                 choices = choices * (double)(t - j + 1) / (double)j;
                 if (k - j > seen)
                     continue;
-                size_t below = seen - (k - j); /* values of the larger sample before these */
-                add_ways(w->ways + k * width, w->ways + (k - j) * width, width,
-                         j * (2 * below + t - j), choices);
+                const size_t below = seen - (k - j); /* of the larger sample */
+                const size_t shift = j * (2 * below + t - j);
+                double *to = w->ways + k * width;
+                const double *from = w->ways + (k - j) * width;
+                for (size_t u = shift; u < width; u++)
+                    to[u] += choices * from[u - shift];
             }
         }
-        seen += t;
     }
     const double *all = w->ways + few * width;
-    size_t off = (size_t)(w->twice_u > pairs ? w->twice_u - pairs : pairs - w->twice_u),
-           far = pairs;
+    const size_t off = (size_t)(w->twice_u > pairs ? w->twice_u - pairs : pairs - w->twice_u);
+    size_t far = pairs; /* the largest distance from the middle that there is */
     while (far && all[pairs - far] <= 0 && all[pairs + far] <= 0)
         far--;
     double sum = 0, beyond = 0, farthest = 0;
@@ -87,9 +82,9 @@ rocl_probability rocl_mann_whitney_end(rocl_mann_whitney *w)
     uint64_t n = w->n, m = w->m, few = n < m ? n : m;
     rocl_probability p = {1, 1};
     if (few && n + m <= ROCL_EXACT_VALUES && n * m * (n + m) * few <= ROCL_EXACT_STEPS)
-        p = exact(w);
+        p = exact_p(w);
     else if (few)
-        p = approximate(w);
+        p = approximate_p(w);
     w->n = w->m = w->twice_u = 0;
     w->ties = 0;
     w->runs = 0;

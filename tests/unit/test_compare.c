@@ -2,7 +2,7 @@
  * books have it (pairs counted one by one), and after changes of known size. */
 #include "tests/unit/stats.h"
 
-#include "analysis/compare.h"
+#include "analysis/mann_whitney.h"
 
 static const rocl_options two = {.jobs = 2};
 
@@ -181,7 +181,7 @@ static rocl_probability our_test(int64_t *a, size_t n, int64_t *b, size_t m)
             x++;
         for (; k < m && b[k] == v; k++)
             y++;
-        rocl_mann_whitney_take(&w, x, y);
+        rocl_mann_whitney_add(&w, x, y);
     }
     return rocl_mann_whitney_end(&w);
 }

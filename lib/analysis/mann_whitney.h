@@ -1,24 +1,24 @@
-/* Inside the comparison of two traces: what is known of a name in both of them. */
-#ifndef ROCL_ANALYSIS_COMPARE_H
-#define ROCL_ANALYSIS_COMPARE_H
+/* Mann and Whitney's test: are durations of one trace longer than those of the other? It looks at
+ * order only, so that a few very long calls do not decide, and needs no normal distribution. */
+#ifndef ROCL_ANALYSIS_MANN_WHITNEY_H
+#define ROCL_ANALYSIS_MANN_WHITNEY_H
 
-#include "analysis/analysis.h"
-
-/* ---- mann_whitney.c ---- */
+#include <stddef.h>
+#include <stdint.h>
 
 /* Samples are small when n m (n + m) min(n, m) is not more than the steps, so that counting takes a
  * fraction of a millisecond. Then n + m is not above the values, and min(n, m) and n m are such
  * that (min(n, m) + 1) (2 n m + 1) is not above the ways. */
 enum { ROCL_EXACT_STEPS = 250000, ROCL_EXACT_VALUES = 500, ROCL_EXACT_WAYS = 13700 };
 
-/* Mann and Whitney's U of two samples, taken in ascending order. All zero at first. */
+/* U of two samples, whose values come in ascending order. All zero at first. */
 typedef struct rocl_mann_whitney {
     uint64_t n, m;    /* values of A and of B so far */
     uint64_t twice_u; /* pairs in which B's value is the larger one, twice, and equal ones, once */
     double ties;      /* sum of t^3 - t over the distinct values that are there t times */
     size_t runs;      /* distinct values */
     uint16_t run[ROCL_EXACT_VALUES]; /* how often the first ones are there */
-    double ways[ROCL_EXACT_WAYS];    /* room to count in */
+    double ways[ROCL_EXACT_WAYS];    /* scratch memory of the exact test */
 } rocl_mann_whitney;
 
 /* How likely samples of one distribution differ at least so much, and at least as much as samples
@@ -28,32 +28,9 @@ typedef struct rocl_probability {
 } rocl_probability;
 
 /* So many values of A and of B are equal, and larger than all before. */
-void rocl_mann_whitney_take(rocl_mann_whitney *w, uint64_t a, uint64_t b);
+void rocl_mann_whitney_add(rocl_mann_whitney *w, uint64_t a, uint64_t b);
 /* Of small samples exact, also with equal values; else by the normal approximation with the
  * corrections for ties and continuity. Begins the next two samples. */
 rocl_probability rocl_mann_whitney_end(rocl_mann_whitney *w);
-
-/* ---- compare_groups.c ---- */
-
-enum { ROCL_A, ROCL_B };
-
-typedef struct rocl_pair {
-    rocl_domain domain;
-    const char *name; /* owned by the pairs */
-    size_t name_len;
-    rocl_distribution of[2];
-    rocl_probability test;
-    bool differ; /* not the same durations, each as often */
-} rocl_pair;
-
-typedef struct rocl_pairs {
-    rocl_strings *keys;
-    rocl_pair *all; /* in no order; those without events in both were never there */
-    size_t count;
-} rocl_pairs;
-
-/* Goes over both traces. Free *p also after a failure. */
-rocl_status rocl_pairs_collect(rocl_pairs *p, rocl_trace *a, rocl_trace *b, rocl_error *err);
-void rocl_pairs_free(rocl_pairs *p);
 
 #endif
