@@ -14,12 +14,12 @@
  *     markers*.c      what ranges had the GPUs do: markers
  *     rows.c          what tables of groups have in common
  *     ranks.c         how evenly work is spread over ranks, with ranks_tables.c
- *     compare.c       two traces side by side, with compare_groups.c and mann_whitney.c
+ *     compare.c       two traces side by side, by the test of mann_whitney.c
  *     timeline.c      the same slice by slice (slices.h)
  *     histogram.c     how long kernels took, by classes of durations
  *     memory.c        memory of agents: what is allocated, at most and in the end, and over time:
  *                     memory_tables.c, memory_timeline.c
- *     counter.c       values of counters, of kernels and over time, with counter_tables.c
+ *     counters.c      values of counters, of kernels and over time
  *     streams.c       what streams and queues did when, and how many at once, with
  *                     streams_tables.c
  *     advice.c        what to look at first, by rules on the tables of the others

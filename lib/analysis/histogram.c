@@ -1,5 +1,6 @@
-/* How long the runs of each kernel took: counts by name and class of duration. Nothing else is
- * kept, so that memory depends on how many names there are, not on how many events. */
+/* The report "histogram": how long the runs of each kernel took, as counts by name and class of
+ * duration. Nothing else is kept, so that memory depends on how many names there are, not on how
+ * many events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,14 @@
 
 /* Classes begin at 0, 1, 2, 5, 10, 20, 50, ... ns; the last at 5e18. */
 enum { CLASSES = 58, CLASS_BITS = 6, BAR = 20 };
+_Static_assert(CLASSES <= 1 << CLASS_BITS, "a class fits into a key beside its name");
 
 typedef struct class
 {
     int64_t count, total;
 } class;
 
-/* Of a worker: classes that occur, found by name and number. */
+/* Of a worker: the classes that occur, by name << CLASS_BITS | class. */
 typedef struct tally {
     rocl_map index;
     class *classes;
@@ -25,48 +27,34 @@ typedef struct tally {
 
 typedef struct kernel {
     const char *name;
-    size_t len;
-    int64_t count, total;
-    class classes[CLASSES];
+    size_t name_len;
+    class all, classes[CLASSES];
 } kernel;
 
 typedef struct histogram {
     rocl_collector c;
     int64_t begins[CLASSES];
     tally *tallies; /* by worker */
-    rocl_map index; /* in the end: name to kernel */
+    rocl_map index; /* of kernels by name, in the end */
     kernel *kernels;
     size_t count, cap;
 } histogram;
 
-/* ---- taking events ---- */
-
-static void fill_begins(int64_t *begins)
+static void add_class(class *to, const class *c)
 {
-    int64_t power = 1;
-    begins[0] = 0;
-    for (unsigned i = 1; i < CLASSES; i += 3) {
-        begins[i] = power;
-        begins[i + 1] = 2 * power;
-        begins[i + 2] = 5 * power;
-        power *= i + 3 < CLASSES ? 10 : 1;
-    }
+    to->count += c->count;
+    to->total = rocl_add_saturated(to->total, c->total);
 }
 
-static unsigned class_of(const histogram *h, int64_t ns)
-{
-    unsigned n = 0;
-    while (n + 1 < CLASSES && ns >= h->begins[n + 1])
-        n++;
-    return n;
-}
+/* ---- collecting ------------------------------------------------------------------------------ */
 
+/* NULL: memory is out. */
 static class *find_class(tally *t, uint32_t name, unsigned n)
 {
     uint64_t key = (uint64_t)name << CLASS_BITS | n;
-    uint32_t at = rocl_map_get(&t->index, key, UINT32_MAX);
-    if (at != UINT32_MAX)
-        return &t->classes[at];
+    uint32_t index = rocl_map_get(&t->index, key, UINT32_MAX);
+    if (index != UINT32_MAX)
+        return &t->classes[index];
     if (!ROCL_GROW(t->classes, t->cap, t->count + 1) ||
         !rocl_map_put(&t->index, key, (uint32_t)t->count))
         return NULL;
@@ -74,186 +62,174 @@ static class *find_class(tally *t, uint32_t name, unsigned n)
     return &t->classes[t->count++];
 }
 
-static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_dispatches(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     histogram *h = self;
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = &b->dispatches[i].e;
         int64_t ns = e->end - e->start;
-        class *c = find_class(&h->tallies[worker], e->name, class_of(h, ns));
+        unsigned n = 0;
+        while (n + 1 < CLASSES && ns >= h->begins[n + 1])
+            n++;
+        class *c = find_class(&h->tallies[worker], e->name, n);
         if (!c)
             return rocl_fail_memory(err);
-        c->count++;
-        c->total = rocl_add_saturated(c->total, ns);
+        add_class(c, &(class){1, ns});
     }
     return ROCL_OK;
-}
-
-/* ---- kernels ---- */
-
-static kernel *find_kernel(histogram *h, uint32_t name)
-{
-    uint32_t at = rocl_map_get(&h->index, name, UINT32_MAX);
-    if (at != UINT32_MAX)
-        return &h->kernels[at];
-    if (!ROCL_GROW(h->kernels, h->cap, h->count + 1) ||
-        !rocl_map_put(&h->index, name, (uint32_t)h->count))
-        return NULL;
-    kernel *k = &h->kernels[h->count++];
-    *k = (kernel){0};
-    k->name = rocl_strings_get(h->c.trace->strings, name, &k->len);
-    return k;
-}
-
-static void add_class(kernel *k, unsigned n, const class *c)
-{
-    k->count += c->count;
-    k->total = rocl_add_saturated(k->total, c->total);
-    k->classes[n].count += c->count;
-    k->classes[n].total = rocl_add_saturated(k->classes[n].total, c->total);
 }
 
 /* Sums do not depend on the order in which they are made, so any order will do. */
-static bool join(histogram *h, const tally *t)
+static rocl_status join_tallies(histogram *h, rocl_error *err)
 {
-    size_t pos = 0;
-    uint64_t key;
-    uint32_t at;
-    while (rocl_map_next(&t->index, &pos, &key, &at)) {
-        kernel *k = find_kernel(h, (uint32_t)(key >> CLASS_BITS));
-        if (!k)
-            return false;
-        add_class(k, (unsigned)(key & ((1 << CLASS_BITS) - 1)), &t->classes[at]);
+    for (unsigned w = 0; w < h->c.trace->opt.jobs; w++) {
+        const tally *t = &h->tallies[w];
+        size_t pos = 0;
+        uint64_t key;
+        uint32_t index;
+        while (rocl_map_next(&t->index, &pos, &key, &index)) {
+            const uint32_t name = (uint32_t)(key >> CLASS_BITS);
+            uint32_t k = rocl_map_get(&h->index, name, UINT32_MAX);
+            if (k == UINT32_MAX) {
+                k = (uint32_t)h->count;
+                if (!ROCL_GROW(h->kernels, h->cap, h->count + 1) ||
+                    !rocl_map_put(&h->index, name, k))
+                    return rocl_fail_memory(err);
+                h->kernels[k] = (kernel){0};
+                h->kernels[k].name =
+                    rocl_strings_get(h->c.trace->strings, name, &h->kernels[k].name_len);
+                h->count++;
+            }
+            add_class(&h->kernels[k].all, &t->classes[index]);
+            add_class(&h->kernels[k].classes[key & ((1 << CLASS_BITS) - 1)], &t->classes[index]);
+        }
     }
-    return true;
-}
-
-static int by_total(const void *a, const void *b)
-{
-    const kernel *x = a, *y = b;
-    if (x->total != y->total)
-        return x->total > y->total ? -1 : 1;
-    int order = memcmp(x->name, y->name, x->len < y->len ? x->len : y->len);
-    return order ? order : x->len < y->len ? -1 : x->len > y->len;
-}
-
-/* What --top cuts off becomes one kernel. */
-static void join_others(histogram *h, size_t top, char *name, size_t size)
-{
-    if (!top || h->count <= top)
-        return;
-    kernel others = {.name = name};
-    others.len = (size_t)snprintf(name, size, "(%zu others)", h->count - top);
-    for (size_t i = top; i < h->count; i++)
-        for (unsigned n = 0; n < CLASSES; n++)
-            add_class(&others, n, &h->kernels[i].classes[n]);
-    h->kernels[top] = others;
-    h->count = top + 1;
-}
-
-/* ---- rows ---- */
-
-static const rocl_table_column data_columns[] = {
-    {"name", "Kernel", ROCL_UNIT_TEXT},
-    {"from_ns", "From", ROCL_UNIT_NS},
-    {"to_ns", "To", ROCL_UNIT_NS},
-    {"count", "Count", ROCL_UNIT_COUNT},
-    {"count_percent", "Count %", ROCL_UNIT_PERCENT},
-    {"total_ns", "Total", ROCL_UNIT_NS},
-    {"total_percent", "Total %", ROCL_UNIT_PERCENT},
-};
-
-static const rocl_table_column picture_columns[] = {
-    {"name", "Kernel", ROCL_UNIT_TEXT},
-    {"from_ns", "From", ROCL_UNIT_NS},
-    {"to_ns", "To", ROCL_UNIT_NS},
-    {"count", "Count", ROCL_UNIT_COUNT},
-    {"count_percent", "Count %", ROCL_UNIT_PERCENT},
-    {"total_ns", "Total", ROCL_UNIT_NS},
-    {"total_percent", "Total %", ROCL_UNIT_PERCENT},
-    {"bar", "Share of the count", ROCL_UNIT_TEXT},
-};
-
-/* In steps of 1/8 of a character, or of a whole one, rounded up: what is there shows. */
-static rocl_datum bar(rocl_tables *out, int64_t count, int64_t all, bool ascii)
-{
-    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    int64_t steps = ascii ? 1 : 8, n = (count * BAR * steps + all - 1) / all;
-    char text[3 * BAR + 4];
-    size_t len = 0;
-    for (; n >= steps; n -= steps)
-        len += (size_t)snprintf(text + len, sizeof text - len, "%s", ascii ? "#" : "█");
-    len += (size_t)snprintf(text + len, sizeof text - len, "%s", parts[n]);
-    return rocl_datum_text(out, text, len);
-}
-
-/* People read a name once. */
-static rocl_datum name_cell(const histogram *h, rocl_tables *out, const kernel *k, unsigned n)
-{
-    bool first = true;
-    for (unsigned i = 0; i < n; i++)
-        first = first && !k->classes[i].count;
-    return rocl_datum_text(out, k->name, first || !h->c.options->pictures ? k->len : 0);
-}
-
-static rocl_status class_row(const histogram *h, rocl_tables *out, rocl_table *t, const kernel *k,
-                             unsigned n, rocl_error *err)
-{
-    const class *c = &k->classes[n];
-    rocl_datum *r = rocl_table_row(t);
-    if (!r)
-        return rocl_fail_memory(err);
-    r[0] = name_cell(h, out, k, n);
-    r[1] = rocl_datum_int(h->begins[n]);
-    r[2] = n + 1 < CLASSES ? rocl_datum_int(h->begins[n + 1]) : (rocl_datum){0};
-    r[3] = rocl_datum_int(c->count);
-    r[4] = rocl_cell_of_share(c->count, k->count);
-    r[5] = rocl_datum_int(c->total);
-    r[6] = rocl_cell_of_share(c->total, k->total);
-    if (h->c.options->pictures)
-        r[7] = bar(out, c->count, k->count, h->c.options->ascii);
     return ROCL_OK;
 }
 
-static rocl_status rows(const histogram *h, rocl_tables *out, rocl_table *t, rocl_error *err)
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static int order_by_total(const void *a, const void *b)
 {
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < h->count; i++)
-        for (unsigned n = 0; n < CLASSES && st == ROCL_OK; n++)
-            if (h->kernels[i].classes[n].count)
-                st = class_row(h, out, t, &h->kernels[i], n, err);
-    return st;
+    const kernel *x = a, *y = b;
+    if (x->all.total != y->all.total)
+        return x->all.total > y->all.total ? -1 : 1;
+    size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
+    int c = memcmp(x->name, y->name, n);
+    return c ? c : x->name_len < y->name_len ? -1 : x->name_len > y->name_len;
 }
 
-/* ---- the end ---- */
+/* A class of a kernel. */
+typedef struct class_row {
+    const kernel *kernel;
+    bool first; /* of the kernel */
+    int64_t from, to;
+    class c;
+    double count_percent, total_percent;
+} class_row;
 
-#define COLUMNS(c) (c), sizeof(c) / sizeof *(c)
-
-static rocl_table *add_table(rocl_tables *out, bool pictures)
+/* People read a name once. */
+static rocl_datum field_name(const rocl_report_rows *r, const void *row)
 {
-    static const char *const title = "Durations of kernels";
-    if (pictures)
-        return rocl_tables_add(out, "histogram", title, COLUMNS(picture_columns));
-    return rocl_tables_add(out, "histogram", title, COLUMNS(data_columns));
+    const class_row *c = row;
+    bool named = c->first || !r->c->options->pictures;
+    return rocl_datum_text(r->out, c->kernel->name, named ? c->kernel->name_len : 0);
 }
 
-static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
+/* In steps of 1/8 of a character, or of a whole one, rounded up: what is there shows. */
+static rocl_datum field_bar(const rocl_report_rows *r, const void *row)
+{
+    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    const class_row *c = row;
+    const bool ascii = r->c->options->ascii;
+    const int64_t all = c->kernel->all.count, steps = ascii ? 1 : 8;
+    int64_t n = (c->c.count * BAR * steps + all - 1) / all;
+    char text[3 * BAR + 4], *end = text;
+    for (; n >= steps; n -= steps)
+        end = stpcpy(end, ascii ? "#" : "█");
+    end = stpcpy(end, parts[n]);
+    return rocl_datum_text(r->out, text, (size_t)(end - text));
+}
+
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(class_row, field)
+
+static const rocl_column columns[] = {
+    {"name", "Kernel", ROCL_UNIT_TEXT, ROCL_ALWAYS, field_name, 0},
+    {"from_ns", "From", ROCL_UNIT_NS, CELL(from)},
+    {"to_ns", "To", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, class_row, to)},
+    {"count", "Count", ROCL_UNIT_COUNT, CELL(c.count)},
+    {"count_percent", "Count %", ROCL_UNIT_PERCENT, CELL(count_percent)},
+    {"total_ns", "Total", ROCL_UNIT_NS, CELL(c.total)},
+    {"total_percent", "Total %", ROCL_UNIT_PERCENT, CELL(total_percent)},
+    {"bar", "Share of the count", ROCL_UNIT_TEXT, ROCL_IF_PICTURES, field_bar, 0},
+};
+
+static const rocl_table_def table = {&rocl_histogram_report, "histogram", "Durations of kernels",
+                                     ROCL_COLUMNS(columns)};
+
+const rocl_report_def rocl_histogram_report = {"histogram", "histogram", "Histogram",
+                                               "kernels by name and by how long they took",
+                                               (const rocl_table_def *const[]){&table, NULL}};
+
+static void add_kernel_rows(const histogram *h, const rocl_report_rows *r, const kernel *k)
+{
+    class_row row = {.kernel = k, .first = true};
+    for (unsigned n = 0; n < CLASSES; n++) {
+        if (!k->classes[n].count)
+            continue;
+        row.c = k->classes[n];
+        row.from = h->begins[n];
+        row.to = n + 1 < CLASSES ? h->begins[n + 1] : -1;
+        row.count_percent = rocl_share(row.c.count, k->all.count);
+        row.total_percent = rocl_share(row.c.total, k->all.total);
+        rocl_add_row(r, &row);
+        row.first = false;
+    }
+}
+
+static rocl_status finish_histogram(void *self, rocl_tables *out, rocl_error *err)
 {
     histogram *h = self;
-    char others[48];
-    rocl_table *t = add_table(out, h->c.options->pictures);
-    if (!t)
-        return rocl_fail_memory(err);
-    for (unsigned i = 0; i < h->c.trace->opt.jobs; i++)
-        if (!join(h, &h->tallies[i]))
-            return rocl_fail_memory(err);
+    rocl_report_rows r = rocl_begin_table(&h->c, out, &table, 0);
+    rocl_status st = join_tallies(h, err);
+    if (st != ROCL_OK)
+        return st;
     if (h->count)
-        qsort(h->kernels, h->count, sizeof *h->kernels, by_total);
-    join_others(h, h->c.options->top, others, sizeof others);
-    return rows(h, out, t, err);
+        qsort(h->kernels, h->count, sizeof *h->kernels, order_by_total);
+    const size_t displayed = rocl_rows_shown(h->c.options, h->count);
+    for (size_t i = 0; i < displayed; i++)
+        add_kernel_rows(h, &r, &h->kernels[i]);
+    if (displayed < h->count) { /* what --top cuts off is one kernel */
+        char name[48];
+        kernel others = {.name = name};
+        others.name_len = (size_t)snprintf(name, sizeof name, "(%zu others)", h->count - displayed);
+        for (size_t i = displayed; i < h->count; i++) {
+            add_class(&others.all, &h->kernels[i].all);
+            for (unsigned n = 0; n < CLASSES; n++)
+                add_class(&others.classes[n], &h->kernels[i].classes[n]);
+        }
+        add_kernel_rows(h, &r, &others);
+    }
+    return ROCL_OK;
 }
 
-static void free_histogram(void *self)
+/* ---- the collector --------------------------------------------------------------------------- */
+
+static rocl_status open_histogram(void *self, rocl_error *err)
+{
+    histogram *h = self;
+    h->tallies = calloc(h->c.trace->opt.jobs, sizeof *h->tallies);
+    int64_t power = 1;
+    for (unsigned i = 1; i < CLASSES; i += 3) {
+        h->begins[i] = power;
+        h->begins[i + 1] = 2 * power;
+        h->begins[i + 2] = 5 * power;
+        power *= i + 3 < CLASSES ? 10 : 1;
+    }
+    return h->tallies ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static void close_histogram(void *self)
 {
     histogram *h = self;
     for (unsigned i = 0; h->tallies && i < h->c.trace->opt.jobs; i++) {
@@ -265,20 +241,12 @@ static void free_histogram(void *self)
     free(h->kernels);
 }
 
-static rocl_status open_histogram(void *self, rocl_error *err)
-{
-    histogram *h = self;
-    h->tallies = calloc(h->c.trace->opt.jobs, sizeof *h->tallies);
-    fill_begins(h->begins);
-    return h->tallies ? ROCL_OK : rocl_fail_memory(err);
-}
-
 const rocl_collector_def rocl_histogram_collector = {
     .reports = 1u << ROCL_REPORT_HISTOGRAM,
     .kinds = ROCL_BIT(ROCL_DISPATCH),
     .size = sizeof(histogram),
     .open = open_histogram,
-    .add_batch = take,
-    .finish = finish,
-    .close = free_histogram,
+    .add_batch = add_dispatches,
+    .finish = finish_histogram,
+    .close = close_histogram,
 };

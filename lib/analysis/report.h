@@ -253,7 +253,8 @@ struct rocl_report_def {
     const rocl_table_def *const *tables; /* all that it may have, NULL at the end */
 };
 
-extern const rocl_report_def rocl_markers_report, rocl_utilisation_report;
+extern const rocl_report_def rocl_markers_report, rocl_utilisation_report, rocl_histogram_report,
+    rocl_counters_report;
 
 extern const rocl_report_def *const rocl_report_defs[ROCL_REPORTS]; /* stats.c */
 

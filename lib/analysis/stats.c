@@ -29,26 +29,28 @@ static const rocl_report_def launch_report = {
     NULL};
 static const rocl_report_def ranks_report = {
     "ranks", "rank", "Ranks", "how evenly kernels and markers are spread over ranks", NULL};
-static const rocl_report_def histogram_report = {"histogram", "histogram", "Histogram",
-                                                 "kernels by name and by how long they took", NULL};
 static const rocl_report_def memory_report = {
     "memory", "memory", "Memory",
     "every agent: what was allocated, freed, live at most, and never freed", NULL};
-static const rocl_report_def counters_report = {
-    "counters", "counter", "Counters",
-    "performance counters by kernel, and sampled values such as power over time", NULL};
 static const rocl_report_def streams_report = {
     "streams", "stream", "Streams",
     "every stream and queue: when it was busy, and how many were at once", NULL};
 
 const rocl_report_def *const rocl_report_defs[ROCL_REPORTS] = {
-    [ROCL_REPORT_DOMAINS] = &domains_report,     [ROCL_REPORT_SUMMARY] = &summary_report,
-    [ROCL_REPORT_KERNELS] = &kernels_report,     [ROCL_REPORT_COPIES] = &copies_report,
-    [ROCL_REPORT_OVERLAP] = &overlap_report,     [ROCL_REPORT_GAPS] = &gaps_report,
-    [ROCL_REPORT_LAUNCH] = &launch_report,       [ROCL_REPORT_MARKERS] = &rocl_markers_report,
-    [ROCL_REPORT_RANKS] = &ranks_report,         [ROCL_REPORT_TIMELINE] = &rocl_utilisation_report,
-    [ROCL_REPORT_HISTOGRAM] = &histogram_report, [ROCL_REPORT_MEMORY] = &memory_report,
-    [ROCL_REPORT_COUNTERS] = &counters_report,   [ROCL_REPORT_STREAMS] = &streams_report,
+    [ROCL_REPORT_DOMAINS] = &domains_report,
+    [ROCL_REPORT_SUMMARY] = &summary_report,
+    [ROCL_REPORT_KERNELS] = &kernels_report,
+    [ROCL_REPORT_COPIES] = &copies_report,
+    [ROCL_REPORT_OVERLAP] = &overlap_report,
+    [ROCL_REPORT_GAPS] = &gaps_report,
+    [ROCL_REPORT_LAUNCH] = &launch_report,
+    [ROCL_REPORT_MARKERS] = &rocl_markers_report,
+    [ROCL_REPORT_RANKS] = &ranks_report,
+    [ROCL_REPORT_TIMELINE] = &rocl_utilisation_report,
+    [ROCL_REPORT_HISTOGRAM] = &rocl_histogram_report,
+    [ROCL_REPORT_MEMORY] = &memory_report,
+    [ROCL_REPORT_COUNTERS] = &rocl_counters_report,
+    [ROCL_REPORT_STREAMS] = &streams_report,
 };
 
 /* In the order of their tables. Calls come first: others look them up. */

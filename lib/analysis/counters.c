@@ -1,0 +1,400 @@
+/* The report "counters": values of counters, those of kernels and those over time.
+ *
+ * Values of kernels become records of (group, value): each group comes in ascending order, so that
+ * its sum is the same for every number of workers. Those with a time of their own become records of
+ * (series, time); a series is what one process read from one instance of a counter, in which a
+ * value lasts until the next. Sums are compensated (Neumaier): they are exact as long as values are
+ * integers below 2^53. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+
+/* Both kinds of keys are compared and interned as bytes: no holes. */
+typedef struct group_key {
+    uint32_t kernel, counter, units; /* texts */
+    uint32_t kind;
+    rocl_agent_key agent;
+} group_key;
+
+typedef struct series_key {
+    group_key group;
+    uint32_t capture, counter;
+    int64_t instance[5]; /* XCC and so on */
+} series_key;
+
+_Static_assert(sizeof(group_key) == 4 * 4 + sizeof(rocl_agent_key), "no holes");
+_Static_assert(sizeof(series_key) == sizeof(group_key) + 2 * 4 + 5 * 8, "no holes");
+
+typedef struct sum {
+    double sum, rest;
+} sum;
+
+/* Of a group or a series; a row of a table as well. */
+typedef struct values {
+    union { /* the key: that of a series begins with that of its group */
+        group_key group;
+        series_key series;
+    };
+    uint64_t count, series_count;
+    double min, max;
+    sum total;
+    sum weighted, time; /* of a series: value by ns that it lasted, and ns */
+    double last;
+    int64_t last_time;
+} values;
+
+typedef struct counters {
+    rocl_collector c;
+    rocl_strings *groups, *series; /* keys by id */
+    rocl_sorter *by_value, *by_time;
+} counters;
+
+/* ---- collecting ------------------------------------------------------------------------------ */
+
+/* Bits in the order of the values, and back. */
+static uint64_t bits_of_value(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+static double value_of_bits(uint64_t bits)
+{
+    double v;
+    bits = bits >> 63 ? bits & ~(UINT64_C(1) << 63) : ~bits;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static group_key make_group(const counters *s, const rocl_batch *b, const rocl_event *e,
+                            uint32_t counter, uint32_t agent)
+{
+    const rocl_capture *c = b->capture;
+    group_key k = {.kind = b->kind};
+    int32_t rank = s->c.options->by_rank ? c->processes[e->process].rank : -1;
+    if (counter < c->counter_count) {
+        k.counter = c->counters[counter].name;
+        k.units = c->counters[counter].units;
+        if (agent >= c->agent_count)
+            agent = c->counters[counter].agent;
+    } else {
+        k.counter = e->name == ROCL_NONE || b->kind == ROCL_COUNTER ? 0 : e->name;
+    }
+    if (b->kind != ROCL_COUNTER || s->c.options->by_agent)
+        k.agent = rocl_agent_key_of(c, agent, rank);
+    else
+        k.agent = (rocl_agent_key){.type = ROCL_NONE, .id = -1, .rank = rank};
+    return k;
+}
+
+static rocl_status add_counter(counters *s, unsigned worker, const rocl_batch *b,
+                               const rocl_counter_value *v, rocl_error *err)
+{
+    group_key k = make_group(s, b, &v->d.e, v->counter, v->d.agent);
+    k.kernel = v->d.e.name == ROCL_NONE ? 0 : v->d.e.name;
+    uint32_t id = rocl_strings_put(s->groups, (const char *)&k, sizeof k);
+    if (id == ROCL_NONE)
+        return rocl_fail_memory(err);
+    const uint64_t key[2] = {id, bits_of_value(v->value)};
+    return rocl_sorter_add(s->by_value, worker, key, NULL, 0, err);
+}
+
+static rocl_status add_sample(counters *s, unsigned worker, const rocl_batch *b,
+                              const rocl_sample_value *v, rocl_error *err)
+{
+    series_key k = {.group = make_group(s, b, &v->e, v->counter, v->agent),
+                    .capture = b->capture->index,
+                    .counter = v->counter,
+                    .instance = {v->xcc, v->shader_engine, v->instance, v->shader_array, v->wgp}};
+    uint32_t id = rocl_strings_put(s->series, (const char *)&k, sizeof k);
+    if (id == ROCL_NONE)
+        return rocl_fail_memory(err);
+    const uint64_t key[4] = {id, (uint64_t)v->e.start, v->e.id, bits_of_value(v->value)};
+    return rocl_sorter_add(s->by_time, worker, key, NULL, 0, err);
+}
+
+static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
+        st = b->kind == ROCL_COUNTER ? add_counter(self, worker, b, &b->counters[i], err)
+                                     : add_sample(self, worker, b, &b->samples[i], err);
+    return st;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static void add_to_sum(sum *s, double v)
+{
+    double t = s->sum + v;
+    if (isfinite(t))
+        s->rest += fabs(s->sum) >= fabs(v) ? s->sum - t + v : v - t + s->sum;
+    s->sum = t;
+}
+
+static double value_of_sum(const sum *s)
+{
+    return isfinite(s->sum) ? s->sum + s->rest : s->sum;
+}
+
+static double mean_of(const values *g)
+{
+    return value_of_sum(&g->total) / (double)g->count;
+}
+
+/* Weighted by the time that each value lasted. Where nothing lasts, as of a single value, all weigh
+ * the same. */
+static double mean_over_time(const values *g)
+{
+    double ns = value_of_sum(&g->time);
+    return ns > 0 ? value_of_sum(&g->weighted) / ns : mean_of(g);
+}
+
+static void merge_values(void *into, const void *from)
+{
+    values *a = into;
+    const values *b = from;
+    if (!a->count || b->min < a->min)
+        a->min = b->min;
+    if (!a->count || b->max > a->max)
+        a->max = b->max;
+    a->count += b->count;
+    a->series_count += b->series_count;
+    add_to_sum(&a->total, value_of_sum(&b->total));
+    add_to_sum(&a->weighted, value_of_sum(&b->weighted));
+    add_to_sum(&a->time, value_of_sum(&b->time));
+}
+
+/* The values of each key, sorted by `order`: all[1] to all[*count - 1]. Free them also after a
+ * failure. */
+static rocl_status collect_values(counters *s, const rocl_strings *keys, size_t key_size,
+                                  rocl_sorter *sorter, values **all, size_t *count,
+                                  int (*order)(const void *, const void *, void *), rocl_error *err)
+{
+    rocl_sort_record rec;
+    bool more;
+    *all = rocl_groups_new(keys, key_size, sizeof **all, count);
+    rocl_status st = *all ? rocl_sorter_start(sorter, err) : rocl_fail_memory(err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(sorter, &rec, &more, err)) == ROCL_OK && more) {
+        values *g = &(*all)[rec.key[0]];
+        const bool timed = sorter == s->by_time;
+        const double v = value_of_bits(rec.key[timed ? 3 : 1]);
+        if (timed && g->count) { /* what came before has lasted until now */
+            double ns = (double)((int64_t)rec.key[1] - g->last_time);
+            add_to_sum(&g->weighted, g->last * ns);
+            add_to_sum(&g->time, ns);
+        }
+        if (timed) {
+            g->last = v;
+            g->last_time = (int64_t)rec.key[1];
+        }
+        if (!g->count || v < g->min)
+            g->min = v;
+        if (!g->count || v > g->max)
+            g->max = v;
+        g->count++;
+        g->series_count = 1;
+        add_to_sum(&g->total, v);
+    }
+    if (st != ROCL_OK)
+        return st;
+    for (size_t i = 1; i < *count; i++) /* a sum of others begins as a copy of its first */
+        (*all)[i].total = (sum){.sum = value_of_sum(&(*all)[i].total)};
+    qsort_r(*all + 1, *count - 1, sizeof **all, order, s);
+    return ROCL_OK;
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static int compare_groups(const counters *s, const group_key *a, const group_key *b)
+{
+    int c = rocl_compare_texts(s->c.trace, a->counter, b->counter);
+    if (!c)
+        c = rocl_number_order(a->kind, b->kind);
+    if (!c)
+        c = rocl_compare_texts(s->c.trace, a->units, b->units);
+    if (!c)
+        c = rocl_compare_texts(s->c.trace, a->kernel, b->kernel);
+    return c ? c : rocl_compare_agents(&a->agent, &b->agent);
+}
+
+static int largest_first(double a, double b)
+{
+    return a < b ? 1 : a > b ? -1 : 0;
+}
+
+/* Values of different counters say nothing about each other: the order is within a counter. */
+static int order_by_values(const void *a, const void *b, void *ctx)
+{
+    const counters *s = ctx;
+    const values *x = a, *y = b;
+    const rocl_sort_by by = s->c.options->sort;
+    int c = rocl_compare_texts(s->c.trace, x->group.counter, y->group.counter);
+    if (!c)
+        c = rocl_compare_texts(s->c.trace, x->group.units, y->group.units);
+    if (!c && by == ROCL_BY_TOTAL)
+        c = largest_first(value_of_sum(&x->total), value_of_sum(&y->total));
+    if (!c && by == ROCL_BY_CALLS)
+        c = x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
+    if (!c && by == ROCL_BY_AVERAGE)
+        c = largest_first(mean_of(x), mean_of(y));
+    if (!c && by == ROCL_BY_MAX)
+        c = largest_first(x->max, y->max);
+    return c ? c : compare_groups(s, &x->group, &y->group);
+}
+
+/* An order that does not depend on their ids: series are added up in it. */
+static int order_by_series(const void *a, const void *b, void *ctx)
+{
+    const series_key *x = &((const values *)a)->series, *y = &((const values *)b)->series;
+    int c = compare_groups(ctx, &x->group, &y->group);
+    if (!c)
+        c = rocl_number_order(x->capture, y->capture);
+    if (!c)
+        c = rocl_number_order(x->counter, y->counter);
+    for (unsigned i = 0; i < 5 && !c; i++)
+        c = rocl_number_order(x->instance[i], y->instance[i]);
+    return c;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static rocl_datum field_sum(const rocl_report_rows *r, const void *field)
+{
+    double v = value_of_sum(field);
+    return rocl_field_number(r, &v);
+}
+
+static rocl_datum field_mean(const rocl_report_rows *r, const void *row)
+{
+    double v = mean_of(row);
+    return rocl_field_real(r, &v);
+}
+
+static rocl_datum field_mean_over_time(const rocl_report_rows *r, const void *row)
+{
+    double v = mean_over_time(row);
+    return rocl_field_real(r, &v);
+}
+
+static rocl_datum field_kind(const rocl_report_rows *r, const void *field)
+{
+    const uint32_t *kind = field;
+    const char *name = rocl_kind_name((rocl_kind)*kind);
+    return rocl_field_string(r, &name);
+}
+
+#define CELL(field)   ROCL_IN_REST, ROCL_CELL(values, field)
+#define BY(fn, field) ROCL_IN_REST, ROCL_CELL_BY(fn, values, field)
+#define RANK          ROCL_IF_RANK, ROCL_CELL_BY(rocl_field_known, values, group.agent.rank)
+
+static const rocl_column counter_columns[] = {
+    {"counter", "Counter", ROCL_UNIT_TEXT, CELL(group.counter)},
+    {"kernel", "Kernel", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(values, group.kernel)},
+    {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_IF_AGENT, ROCL_CELL(values, group.agent)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, RANK},
+    {"unit", "Unit", ROCL_UNIT_TEXT, BY(rocl_field_text_or_none, group.units)},
+    {"dispatches", "Dispatches", ROCL_UNIT_COUNT, CELL(count)},
+    {"sum", "Sum", ROCL_UNIT_NUMBER, BY(field_sum, total)},
+    {"mean", "Mean", ROCL_UNIT_NUMBER, ROCL_IN_REST, field_mean, 0},
+    {"min", "Min", ROCL_UNIT_NUMBER, BY(rocl_field_number, min)},
+    {"max", "Max", ROCL_UNIT_NUMBER, BY(rocl_field_number, max)},
+};
+
+static const rocl_column sample_columns[] = {
+    {"counter", "Counter", ROCL_UNIT_TEXT, CELL(group.counter)},
+    {"kind", "Kind", ROCL_UNIT_TEXT, BY(field_kind, group.kind)},
+    {"agent", "Agent", ROCL_UNIT_TEXT, CELL(group.agent)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, RANK},
+    {"unit", "Unit", ROCL_UNIT_TEXT, BY(rocl_field_text_or_none, group.units)},
+    {"series", "Series", ROCL_UNIT_COUNT, CELL(series_count)},
+    {"samples", "Samples", ROCL_UNIT_COUNT, CELL(count)},
+    {"mean", "Mean", ROCL_UNIT_NUMBER, ROCL_IN_REST, field_mean_over_time, 0},
+    {"min", "Min", ROCL_UNIT_NUMBER, BY(rocl_field_number, min)},
+    {"max", "Max", ROCL_UNIT_NUMBER, BY(rocl_field_number, max)},
+};
+
+static const rocl_table_def counter_table = {&rocl_counters_report, "counters",
+                                             "Counters of kernels", ROCL_COLUMNS(counter_columns)};
+static const rocl_table_def sample_table = {&rocl_counters_report, "samples", "Sampled counters",
+                                            ROCL_COLUMNS(sample_columns)};
+
+const rocl_report_def rocl_counters_report = {
+    "counters", "counter", "Counters",
+    "performance counters by kernel, and sampled values such as power over time",
+    (const rocl_table_def *const[]){&counter_table, &sample_table, NULL}};
+
+/* The groups of one counter and unit stand together; --top counts for each. */
+static rocl_status add_counter_table(counters *s, rocl_tables *out, rocl_error *err)
+{
+    rocl_report_rows r = rocl_begin_table(&s->c, out, &counter_table, 0);
+    values *all;
+    size_t count;
+    rocl_status st = collect_values(s, s->groups, sizeof(group_key), s->by_value, &all, &count,
+                                    order_by_values, err);
+    for (size_t i = 1, next; st == ROCL_OK && i < count; i = next) {
+        const group_key *k = &all[i].group;
+        for (next = i + 1; next < count && all[next].group.counter == k->counter &&
+                           all[next].group.units == k->units;)
+            next++;
+        rocl_add_top_rows(&r, &all[i], next - i, sizeof *all, merge_values);
+    }
+    free(all);
+    return st;
+}
+
+/* A row for all series of a group. */
+static rocl_status add_sample_table(counters *s, rocl_tables *out, rocl_error *err)
+{
+    rocl_report_rows r = rocl_begin_table(&s->c, out, &sample_table, 0);
+    values *all;
+    size_t count;
+    rocl_status st = collect_values(s, s->series, sizeof(series_key), s->by_time, &all, &count,
+                                    order_by_series, err);
+    for (size_t i = 1, next; st == ROCL_OK && i < count; i = next) {
+        values g = {.group = all[i].group};
+        for (next = i; next < count && !compare_groups(s, &all[i].group, &all[next].group); next++)
+            merge_values(&g, &all[next]);
+        rocl_add_row(&r, &g);
+    }
+    free(all);
+    return st;
+}
+
+static rocl_status finish_counters(void *self, rocl_tables *out, rocl_error *err)
+{
+    rocl_status st = add_counter_table(self, out, err);
+    return st == ROCL_OK ? add_sample_table(self, out, err) : st;
+}
+
+/* ---- the collector --------------------------------------------------------------------------- */
+
+static rocl_status open_counters(void *self, rocl_error *err)
+{
+    counters *s = self;
+    s->groups = rocl_strings_new();
+    s->series = rocl_strings_new();
+    s->by_value = rocl_collector_sorter(&s->c, 2);
+    s->by_time = rocl_collector_sorter(&s->c, 4);
+    return s->groups && s->series && s->by_value && s->by_time ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static void close_counters(void *self)
+{
+    counters *s = self;
+    rocl_strings_free(s->groups);
+    rocl_strings_free(s->series);
+}
+
+const rocl_collector_def rocl_counter_collector = {
+    .reports = 1u << ROCL_REPORT_COUNTERS,
+    .kinds = ROCL_VALUE_KINDS,
+    .size = sizeof(counters),
+    .open = open_counters,
+    .add_batch = add_batch,
+    .finish = finish_counters,
+    .close = close_counters,
+};
