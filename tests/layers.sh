@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Holds the table of rooms in lib/README.md against the includes. TAP: one test a room.
+# Holds the table of folders in lib/README.md against the includes. TAP: one test per folder.
 set -u
 cd "$(dirname "$0")/.." || exit 5
 
-# "room: allowed rooms", one a line.
-rooms=$(sed -n 's/^| \([a-z]*\) | \([a-z ]*\) *| .*/\1: \2/p' lib/README.md | grep -v '^room:')
+# "folder: folders it may include", one per line.
+layers=$(sed -n 's/^| \([a-z]*\) | \([a-z ]*\) *| .*/\1: \2/p' lib/README.md | grep -v '^folder:')
 n=0
 check() { # what, lines that should not be
     n=$((n + 1))
@@ -17,16 +17,16 @@ check() { # what, lines that should not be
 }
 
 for folder in lib/*/; do
-    room=$(basename "$folder")
-    allowed=$(printf '%s\n' "$rooms" | sed -n "s/^$room: *//p" | tr ' ' '|' | sed 's/|*$//')
-    if ! printf '%s\n' "$rooms" | grep -q "^$room:"; then
-        check "lib/README.md has the room $room" "lib/$room is not in its table"
+    layer=$(basename "$folder")
+    allowed=$(printf '%s\n' "$layers" | sed -n "s/^$layer: *//p" | tr ' ' '|' | sed 's/|*$//')
+    if ! printf '%s\n' "$layers" | grep -q "^$layer:"; then
+        check "lib/README.md has the folder $layer" "lib/$layer is not in its table"
         continue
     fi
-    public=${room/base/-}
-    check "$room includes what lib/README.md lets it include" "$(
+    public=${layer/base/-}
+    check "$layer includes what lib/README.md lets it include" "$(
         grep -rnE '^#include "' "$folder" --include='*.[ch]' |
-            grep -vE "#include \"($room${allowed:+|$allowed})/" |
+            grep -vE "#include \"($layer${allowed:+|$allowed})/" |
             if [ "$public" = - ]; then cat; else grep -vE '#include "(rocline|base/status)\.h"'; fi |
             grep -vE '#include "[^/"]*_calls\.h"'
     )"
@@ -34,5 +34,5 @@ done
 check "tools include no other header of the library than rocline.h" "$(
     grep -rnE '^#include "' tools --include='*.[ch]' | grep -E '"(base|model|format|source|filter|trace|timeline|sink|table|analysis|merge|legacy|capture)/'
 )"
-check "lib holds rooms and the public header only" "$(find lib -maxdepth 1 -type f ! -name README.md ! -name rocline.h ! -name rocline.pc.in)"
+check "lib holds folders and the public header only" "$(find lib -maxdepth 1 -type f ! -name README.md ! -name rocline.h ! -name rocline.pc.in)"
 echo "1..$n"
