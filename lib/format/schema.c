@@ -1,45 +1,34 @@
+/* The tables of a rocpd database and what their columns hold. */
 #include "format/schema.h"
 
 #include <string.h>
 
 /* ---- columns ---- */
 
-#define BASE(name, type)                                                                           \
-    {                                                                                              \
-        name, type, true, false                                                                    \
-    }
-#define LATER(name, type)                                                                          \
-    {                                                                                              \
-        name, type, false, false                                                                   \
-    } /* of some versions */
-#define FOUR(name, type)                                                                           \
-    {                                                                                              \
-        name, type, false, true                                                                    \
-    }
-#define INT     "INTEGER"
-#define ZERO    "INTEGER DEFAULT 0"
-#define BIG     "BIGINT"
-#define JSON    "JSONB DEFAULT \"{}\""
-#define TEXT    "TEXT"
-#define GUID    BASE("guid", TEXT)
-#define TIMES   BASE("start", BIG), BASE("end", BIG)
-#define EXTDATA BASE("extdata", JSON)
+/* clang-format off */
+#define BASE(name, type)  {name, type, true, false}  /* every database of schema 3 has it */
+#define LATER(name, type) {name, type, false, false} /* only some versions of it */
+#define FOUR(name, type)  {name, type, false, true}  /* only schema 4 */
+/* clang-format on */
+#define INT        "INTEGER"
+#define ZERO       "INTEGER DEFAULT 0"
+#define BIG        "BIGINT"
+#define JSON       "JSONB DEFAULT \"{}\""
+#define TEXT       "TEXT"
+#define GUID       BASE("guid", TEXT)
+#define TIMES      BASE("start", BIG), BASE("end", BIG)
+#define EXTDATA    BASE("extdata", JSON)
+#define OF_PROCESS GUID, BASE("nid", INT), BASE("pid", INT)
+#define OF_THREAD  OF_PROCESS, BASE("tid", INT)
+#define OF_EVENT   BASE("event_id", INT), EXTDATA
+#define XYZ(name)  BASE(name "_x", INT), BASE(name "_y", INT), BASE(name "_z", INT)
 
-static const schema_column region_columns[] = {
-    GUID,  BASE("nid", INT),     BASE("pid", INT),      BASE("tid", INT),
-    TIMES, BASE("name_id", INT), BASE("event_id", INT), EXTDATA};
+static const schema_column region_columns[] = {OF_THREAD, TIMES, BASE("name_id", INT), OF_EVENT};
 
-static const schema_column sample_columns[] = {GUID,
-                                               BASE("track_id", INT),
-                                               FOUR("name_id", INT),
-                                               BASE("timestamp", BIG),
-                                               BASE("event_id", INT),
-                                               EXTDATA};
+static const schema_column sample_columns[] = {GUID, BASE("track_id", INT), FOUR("name_id", INT),
+                                               BASE("timestamp", BIG), OF_EVENT};
 
-static const schema_column dispatch_columns[] = {GUID,
-                                                 BASE("nid", INT),
-                                                 BASE("pid", INT),
-                                                 BASE("tid", INT),
+static const schema_column dispatch_columns[] = {OF_THREAD,
                                                  BASE("agent_id", INT),
                                                  BASE("kernel_id", INT),
                                                  BASE("dispatch_id", INT),
@@ -48,23 +37,15 @@ static const schema_column dispatch_columns[] = {GUID,
                                                  TIMES,
                                                  BASE("private_segment_size", INT),
                                                  BASE("group_segment_size", INT),
-                                                 BASE("workgroup_size_x", INT),
-                                                 BASE("workgroup_size_y", INT),
-                                                 BASE("workgroup_size_z", INT),
-                                                 BASE("grid_size_x", INT),
-                                                 BASE("grid_size_y", INT),
-                                                 BASE("grid_size_z", INT),
+                                                 XYZ("workgroup_size"),
+                                                 XYZ("grid_size"),
                                                  LATER("graph_exec_id", ZERO),
                                                  LATER("graph_node_id", ZERO),
                                                  LATER("replay_pass", ZERO),
                                                  BASE("region_name_id", INT),
-                                                 BASE("event_id", INT),
-                                                 EXTDATA};
+                                                 OF_EVENT};
 
-static const schema_column copy_columns[] = {GUID,
-                                             BASE("nid", INT),
-                                             BASE("pid", INT),
-                                             BASE("tid", INT),
+static const schema_column copy_columns[] = {OF_THREAD,
                                              TIMES,
                                              BASE("name_id", INT),
                                              BASE("dst_agent_id", INT),
@@ -77,13 +58,9 @@ static const schema_column copy_columns[] = {GUID,
                                              LATER("graph_exec_id", ZERO),
                                              LATER("graph_node_id", ZERO),
                                              BASE("region_name_id", INT),
-                                             BASE("event_id", INT),
-                                             EXTDATA};
+                                             OF_EVENT};
 
-static const schema_column allocate_columns[] = {GUID,
-                                                 BASE("nid", INT),
-                                                 BASE("pid", INT),
-                                                 BASE("tid", INT),
+static const schema_column allocate_columns[] = {OF_THREAD,
                                                  BASE("agent_id", INT),
                                                  BASE("type", TEXT),
                                                  BASE("level", TEXT),
@@ -92,13 +69,9 @@ static const schema_column allocate_columns[] = {GUID,
                                                  BASE("size", INT),
                                                  BASE("queue_id", INT),
                                                  BASE("stream_id", INT),
-                                                 BASE("event_id", INT),
-                                                 EXTDATA};
+                                                 OF_EVENT};
 
-static const schema_column graph_columns[] = {GUID,
-                                              BASE("nid", INT),
-                                              BASE("pid", INT),
-                                              BASE("tid", INT),
+static const schema_column graph_columns[] = {OF_THREAD,
                                               BASE("agent_id", INT),
                                               BASE("queue_id", INT),
                                               LATER("stream_id", INT),
@@ -106,21 +79,16 @@ static const schema_column graph_columns[] = {GUID,
                                               LATER("name_id", INT),
                                               BASE("graph_exec_id", ZERO),
                                               BASE("kernel_dispatch_count", ZERO),
-                                              BASE("event_id", INT),
-                                              EXTDATA};
+                                              OF_EVENT};
 
-static const schema_column hip_columns[] = {GUID,
-                                            BASE("nid", INT),
-                                            BASE("pid", INT),
-                                            BASE("tid", INT),
+static const schema_column hip_columns[] = {OF_THREAD,
                                             BASE("agent_id", INT),
                                             BASE("queue_id", INT),
                                             BASE("source_queue_id", INT),
                                             BASE("stream_id", INT),
                                             TIMES,
                                             BASE("name_id", INT),
-                                            BASE("event_id", INT),
-                                            EXTDATA};
+                                            OF_EVENT};
 
 static const schema_column value_columns[] = {GUID,
                                               BASE("event_id", INT),
@@ -162,9 +130,7 @@ static const schema_column track_columns[] = {GUID,
                                               BASE("name_id", INT),
                                               EXTDATA};
 
-static const schema_column kernel_columns[] = {GUID,
-                                               BASE("nid", INT),
-                                               BASE("pid", INT),
+static const schema_column kernel_columns[] = {OF_PROCESS,
                                                BASE("code_object_id", INT),
                                                BASE("kernel_name", TEXT),
                                                BASE("display_name", TEXT),
@@ -178,9 +144,7 @@ static const schema_column kernel_columns[] = {GUID,
                                                BASE("accum_vgpr_count", INT),
                                                EXTDATA};
 
-static const schema_column code_object_columns[] = {GUID,
-                                                    BASE("nid", INT),
-                                                    BASE("pid", INT),
+static const schema_column code_object_columns[] = {OF_PROCESS,
                                                     BASE("agent_id", INT),
                                                     BASE("uri", TEXT),
                                                     BASE("load_base", BIG),
@@ -189,9 +153,7 @@ static const schema_column code_object_columns[] = {GUID,
                                                     BASE("storage_type", TEXT),
                                                     EXTDATA};
 
-static const schema_column counter_columns[] = {GUID,
-                                                BASE("nid", INT),
-                                                BASE("pid", INT),
+static const schema_column counter_columns[] = {OF_PROCESS,
                                                 BASE("agent_id", INT),
                                                 BASE("target_arch", TEXT),
                                                 BASE("event_code", INT),
@@ -210,15 +172,11 @@ static const schema_column counter_columns[] = {GUID,
                                                 LATER("spm_support", INT),
                                                 EXTDATA};
 
-static const schema_column queue_columns[] = {GUID, BASE("nid", INT), BASE("pid", INT),
-                                              BASE("name", TEXT), EXTDATA};
+static const schema_column queue_columns[] = {OF_PROCESS, BASE("name", TEXT), EXTDATA};
 
-static const schema_column stream_columns[] = {GUID, BASE("nid", INT), BASE("pid", INT),
-                                               BASE("name", TEXT), EXTDATA};
+static const schema_column stream_columns[] = {OF_PROCESS, BASE("name", TEXT), EXTDATA};
 
-static const schema_column agent_columns[] = {GUID,
-                                              BASE("nid", INT),
-                                              BASE("pid", INT),
+static const schema_column agent_columns[] = {OF_PROCESS,
                                               BASE("type", TEXT),
                                               BASE("absolute_index", INT),
                                               BASE("logical_index", INT),
@@ -323,26 +281,16 @@ schema_table schema_table_of(const char *name)
 
 schema_table schema_table_of_kind(rocl_kind kind)
 {
-    switch (kind) {
-    case ROCL_REGION:
-    case ROCL_MARKER:
-        return SCHEMA_REGION;
-    case ROCL_DISPATCH:
-    case ROCL_COUNTER: /* without its dispatch a value says nothing */
-        return SCHEMA_DISPATCH;
-    case ROCL_COPY:
-        return SCHEMA_COPY;
-    case ROCL_ALLOC:
-    case ROCL_SCRATCH:
-        return SCHEMA_ALLOCATE;
-    case ROCL_GRAPH:
-        return SCHEMA_GRAPH;
-    case ROCL_HIP_EVENT:
-    case ROCL_BARRIER: /* which schema 3 has no other table for */
-        return SCHEMA_HIP;
-    default:
-        return SCHEMA_SAMPLE;
-    }
+    static const schema_table table_of[ROCL_KINDS] = {
+        [ROCL_REGION] = SCHEMA_REGION,    [ROCL_MARKER] = SCHEMA_REGION,
+        [ROCL_INSTANT] = SCHEMA_SAMPLE,   [ROCL_DISPATCH] = SCHEMA_DISPATCH,
+        [ROCL_COPY] = SCHEMA_COPY,        [ROCL_ALLOC] = SCHEMA_ALLOCATE,
+        [ROCL_SCRATCH] = SCHEMA_ALLOCATE, [ROCL_SPM] = SCHEMA_SAMPLE,
+        [ROCL_SAMPLE] = SCHEMA_SAMPLE,    [ROCL_GRAPH] = SCHEMA_GRAPH,
+        [ROCL_HIP_EVENT] = SCHEMA_HIP,    [ROCL_COUNTER] = SCHEMA_DISPATCH, /* its owner */
+        [ROCL_BARRIER] = SCHEMA_HIP, /* schema 3 has no other table for it */
+    };
+    return table_of[kind];
 }
 
 schema_rule schema_rule_of(schema_table t)
@@ -366,57 +314,65 @@ const schema_column *schema_columns_of(schema_table t, size_t *count)
 /* Columns are named alike in all tables, also in those that later versions add. */
 static const struct {
     const char *column;
-    schema_table table;
-} references[] = {
-    {"nid", SCHEMA_NODE},
-    {"pid", SCHEMA_PROCESS},
-    {"tid", SCHEMA_THREAD},
-    {"agent_id", SCHEMA_AGENT},
-    {"src_agent_id", SCHEMA_AGENT},
-    {"dst_agent_id", SCHEMA_AGENT},
-    {"queue_id", SCHEMA_QUEUE},
-    {"source_queue_id", SCHEMA_QUEUE},
-    {"stream_id", SCHEMA_STREAM},
-    {"kernel_id", SCHEMA_KERNEL},
-    {"code_object_id", SCHEMA_CODE_OBJECT},
-    {"pmc_id", SCHEMA_COUNTER},
-    {"event_id", SCHEMA_EVENT},
-    {"sample_id", SCHEMA_SAMPLE},
-    {"track_id", SCHEMA_TRACK},
-    {"name_id", SCHEMA_STRING},
-    {"region_name_id", SCHEMA_STRING},
-    {"category_id", SCHEMA_STRING},
-    {"pc_id", SCHEMA_PC},
-    {"source_code_id", SCHEMA_SOURCE_CODE},
-    {"address_id", SCHEMA_ADDRESS_RANGE},
+    schema_table table; /* whose ids it holds */
+    bool in_track;
+    schema_serial serial;
+} meanings[] = {
+    {"nid", SCHEMA_NODE, true, SCHEMA_SERIALS},
+    {"pid", SCHEMA_PROCESS, true, SCHEMA_SERIALS},
+    {"tid", SCHEMA_THREAD, true, SCHEMA_SERIALS},
+    {"agent_id", SCHEMA_AGENT, true, SCHEMA_SERIALS},
+    {"src_agent_id", SCHEMA_AGENT, false, SCHEMA_SERIALS},
+    {"dst_agent_id", SCHEMA_AGENT, false, SCHEMA_SERIALS},
+    {"queue_id", SCHEMA_QUEUE, true, SCHEMA_SERIALS},
+    {"source_queue_id", SCHEMA_QUEUE, false, SCHEMA_SERIALS},
+    {"stream_id", SCHEMA_STREAM, true, SCHEMA_SERIALS},
+    {"kernel_id", SCHEMA_KERNEL, false, SCHEMA_SERIALS},
+    {"code_object_id", SCHEMA_CODE_OBJECT, false, SCHEMA_SERIALS},
+    {"pmc_id", SCHEMA_COUNTER, false, SCHEMA_SERIALS},
+    {"event_id", SCHEMA_EVENT, false, SCHEMA_SERIALS},
+    {"sample_id", SCHEMA_SAMPLE, false, SCHEMA_SERIALS},
+    {"track_id", SCHEMA_TRACK, false, SCHEMA_SERIALS},
+    {"name_id", SCHEMA_STRING, false, SCHEMA_SERIALS},
+    {"region_name_id", SCHEMA_STRING, false, SCHEMA_SERIALS},
+    {"category_id", SCHEMA_STRING, false, SCHEMA_SERIALS},
+    {"pc_id", SCHEMA_PC, false, SCHEMA_SERIALS},
+    {"source_code_id", SCHEMA_SOURCE_CODE, false, SCHEMA_SERIALS},
+    {"address_id", SCHEMA_ADDRESS_RANGE, false, SCHEMA_SERIALS},
+    {"stack_id", SCHEMA_OTHER, false, SCHEMA_STACK},
+    {"parent_stack_id", SCHEMA_OTHER, false, SCHEMA_STACK},
+    {"dispatch_id", SCHEMA_OTHER, false, SCHEMA_DISPATCH_ID},
+    {"graph_exec_id", SCHEMA_OTHER, false, SCHEMA_GRAPH_ID},
 };
+
+enum { MEANINGS = sizeof meanings / sizeof *meanings };
+
+static size_t find_meaning(const char *column)
+{
+    size_t i = 0;
+    while (i < MEANINGS && strcmp(meanings[i].column, column) != 0)
+        i++;
+    return i;
+}
 
 schema_table schema_refers_to(schema_table t, const char *column)
 {
+    size_t i = find_meaning(column);
     /* These two are what the operating system says. */
     if ((t == SCHEMA_PROCESS && !strcmp(column, "pid")) ||
         (t == SCHEMA_THREAD && !strcmp(column, "tid")))
         return SCHEMA_OTHER;
-    for (size_t i = 0; i < sizeof references / sizeof *references; i++)
-        if (!strcmp(references[i].column, column))
-            return references[i].table;
-    return SCHEMA_OTHER;
+    return i < MEANINGS ? meanings[i].table : SCHEMA_OTHER;
 }
 
 schema_serial schema_serial_of(const char *column)
 {
-    if (!strcmp(column, "stack_id") || !strcmp(column, "parent_stack_id"))
-        return SCHEMA_STACK;
-    if (!strcmp(column, "dispatch_id"))
-        return SCHEMA_DISPATCH_ID;
-    return !strcmp(column, "graph_exec_id") ? SCHEMA_GRAPH_ID : SCHEMA_SERIALS;
+    size_t i = find_meaning(column);
+    return i < MEANINGS ? meanings[i].serial : SCHEMA_SERIALS;
 }
 
 bool schema_in_track(const char *column)
 {
-    static const char *const columns[] = {"nid", "pid", "tid", "agent_id", "queue_id", "stream_id"};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (!strcmp(columns[i], column))
-            return true;
-    return false;
+    size_t i = find_meaning(column);
+    return i < MEANINGS && meanings[i].in_track;
 }

@@ -1,13 +1,112 @@
-/* Definitions -> rows. */
+/* Definitions: the ids they get, the rows they are, and references to them, also to those that
+ * nobody knows. A row is written when it is first referred to. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json_put.h"
 #include "sink/rocpd/newset.h"
 
-typedef rocl_status write_fn(newset *s, uint32_t index, newset_cell id, rocl_error *err);
+/* ---- ids: those of the trace, where they are unique ---- */
 
-/* ---- what rows share ----------------------------------------------------------------------- */
+typedef struct definitions {
+    schema_table t;
+    const void *all;
+    size_t size, id; /* of an element; where its id is */
+    uint32_t count;
+} definitions;
+
+/* Beyond this no ids would be left for rows that stand for none. */
+#define ID_MAX ((int64_t)1 << 62)
+
+/* clang-format off */
+#define TABLE(t, array, type) {t, array##s, sizeof(type), offsetof(type, id), array##_count}
+/* clang-format on */
+
+/* The first keeps its id, others with the same one get new ones behind all. */
+static rocl_status keep_ids(newset_defs *defs, const definitions *d, rocl_error *err)
+{
+    rocl_map seen = {0};
+    bool ok = true;
+    defs->last = 0;
+    for (uint32_t i = 0; i < d->count; i++) {
+        int64_t id;
+        memcpy(&id, (const char *)d->all + i * d->size + d->id, sizeof id);
+        defs->ids[i] = id;
+        defs->last = id > defs->last && id < ID_MAX ? id : defs->last;
+    }
+    for (uint32_t i = 0; i < d->count && ok; i++) {
+        uint64_t id = (uint64_t)defs->ids[i];
+        if (rocl_map_get(&seen, id, ROCL_NONE) != ROCL_NONE || defs->ids[i] >= ID_MAX)
+            defs->ids[i] = ++defs->last;
+        ok = rocl_map_put(&seen, id, i);
+    }
+    rocl_map_free(&seen);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static void renumber(newset_defs *defs, int64_t used)
+{
+    for (uint32_t i = 0; i < defs->count; i++)
+        defs->ids[i] = used + 1 + i;
+    defs->last = used + defs->count;
+}
+
+/* What people know by other numbers (processes, threads, agents) is rather kept in its order, in
+ * which it is read back. */
+static rocl_status give_ids(newset *s, const definitions *d, rocl_error *err)
+{
+    newset_defs *defs = &s->defs[d->t];
+    defs->count = d->count;
+    defs->ids = calloc((size_t)d->count + 1, sizeof *defs->ids);
+    defs->written = calloc((size_t)d->count + 1, sizeof *defs->written);
+    if (!defs->ids || !defs->written)
+        return rocl_fail_memory(err);
+    if (s->to->flat) {
+        renumber(defs, s->to->used[d->t]);
+        return ROCL_OK;
+    }
+    rocl_status st = keep_ids(defs, d, err);
+    if (st != ROCL_OK || (d->t != SCHEMA_AGENT && d->t != SCHEMA_CODE_OBJECT &&
+                          d->t != SCHEMA_THREAD && d->t != SCHEMA_PROCESS))
+        return st;
+    for (uint32_t i = 1; i < defs->count; i++)
+        if (defs->ids[i] <= defs->ids[i - 1]) {
+            renumber(defs, 0);
+            break;
+        }
+    return ROCL_OK;
+}
+
+rocl_status newset_ids_give(newset *s, rocl_error *err)
+{
+    const rocl_capture *c = s->capture;
+    const definitions tables[] = {
+        TABLE(SCHEMA_NODE, c->node, rocl_node),
+        {SCHEMA_PROCESS, c->processes, sizeof(rocl_process), offsetof(rocl_process, id),
+         c->process_count},
+        TABLE(SCHEMA_THREAD, c->thread, rocl_thread),
+        TABLE(SCHEMA_AGENT, c->agent, rocl_agent),
+        TABLE(SCHEMA_QUEUE, c->queue, rocl_queue),
+        TABLE(SCHEMA_STREAM, c->stream, rocl_stream),
+        TABLE(SCHEMA_KERNEL, c->kernel, rocl_kernel),
+        TABLE(SCHEMA_COUNTER, c->counter, rocl_counter),
+        /* one for each agent */
+        {SCHEMA_CODE_OBJECT, c->agents, sizeof(rocl_agent), offsetof(rocl_agent, id),
+         c->agent_count},
+    };
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && st == ROCL_OK; i++)
+        st = give_ids(s, &tables[i], err);
+    return st;
+}
+
+void newset_ids_free(newset *s)
+{
+    for (schema_table t = 0; t < SCHEMA_TABLES; t++) {
+        free(s->defs[t].ids);
+        free(s->defs[t].written);
+    }
+}
 
 /* The process that a row belongs to, and its node: two cells. */
 rocl_status newset_owner(newset *s, uint32_t process, newset_cell *cells, rocl_error *err)
@@ -21,12 +120,12 @@ rocl_status newset_owner(newset *s, uint32_t process, newset_cell *cells, rocl_e
     return st ? st : newset_ref(s, SCHEMA_PROCESS, process, &cells[1], err);
 }
 
-static newset_cell number(int64_t v)
+static newset_cell int_or_null(int64_t v)
 {
     return v < 0 ? newset_null() : newset_int(v);
 }
 
-/* ---- node, process, thread ----------------------------------------------------------------- */
+/* ---- node, process, thread ---- */
 
 /* The same for the same machine. */
 static int64_t hash_of(const newset *s, const rocl_node *n)
@@ -41,7 +140,8 @@ static int64_t hash_of(const newset *s, const rocl_node *n)
     return (int64_t)(hash >> 1);
 }
 
-static rocl_status write_node(newset *s, uint32_t index, newset_cell id, rocl_error *err)
+static rocl_status write_node(newset *s, schema_table table, uint32_t index, newset_cell id,
+                              rocl_error *err)
 {
     const rocl_node *n = &s->capture->nodes[index];
     const newset_cell row[] = {id,
@@ -55,22 +155,13 @@ static rocl_status write_node(newset *s, uint32_t index, newset_cell id, rocl_er
     bool found = false;
     rocl_status st = ROCL_OK;
     if (s->to->flat)
-        st = newset_find_node(s, &row[2], &row[1], &s->defs[SCHEMA_NODE].ids[index], &found, err);
-    return st || found ? st : newset_insert(s, SCHEMA_NODE, row, err);
-}
-
-/* Readers leave out what ended before its process began. */
-static int64_t begin_of(newset *s, uint32_t index)
-{
-    int64_t init = s->capture->processes[index].init, first = s->first_ends[index];
-    if (init <= 0 || first >= init)
-        return init;
-    s->early++;
-    return first;
+        st = newset_find_node(s, &row[2], &row[1], &s->defs[table].ids[index], &found, err);
+    return st || found ? st : newset_insert(s, table, row, err);
 }
 
 /* Nothing of the environment is known but the rank. A flat set has a guid of its own. */
-static rocl_status write_process(newset *s, uint32_t index, newset_cell id, rocl_error *err)
+static rocl_status write_process(newset *s, schema_table table, uint32_t index, newset_cell id,
+                                 rocl_error *err)
 {
     const rocl_process *p = &s->capture->processes[index];
     char rank[40] = "{}";
@@ -89,21 +180,28 @@ static rocl_status write_process(newset *s, uint32_t index, newset_cell id, rocl
                                     : newset_must_ref(s, SCHEMA_NODE, p->node, &nid, err);
     if (st != ROCL_OK)
         return st;
+    /* Readers leave out what ended before its process began. */
+    int64_t init = p->init;
+    if (init > 0 && s->first_ends[index] < init) {
+        init = s->first_ends[index];
+        s->late_processes++;
+    }
     const newset_cell row[] = {id,
                                nid,
                                newset_int(p->ppid),
                                newset_int(p->pid),
-                               newset_int(begin_of(s, index)),
+                               newset_int(init),
                                newset_int(p->fini),
                                newset_int(p->start),
                                newset_int(p->end),
                                newset_text(s, p->command),
                                newset_literal(rank),
                                newset_bytes(s->text.data, s->text.len)};
-    return newset_insert(s, SCHEMA_PROCESS, row, err);
+    return newset_insert(s, table, row, err);
 }
 
-static rocl_status write_thread(newset *s, uint32_t index, newset_cell id, rocl_error *err)
+static rocl_status write_thread(newset *s, schema_table table, uint32_t index, newset_cell id,
+                                rocl_error *err)
 {
     const rocl_capture *c = s->capture;
     const rocl_thread *t = &c->threads[index];
@@ -112,12 +210,13 @@ static rocl_status write_thread(newset *s, uint32_t index, newset_cell id, rocl_
     int64_t ppid = t->process < c->process_count ? c->processes[t->process].ppid : 0;
     const newset_cell row[] = {
         id, by[0], newset_int(ppid), by[1], newset_int(t->tid), newset_text(s, t->name)};
-    return st ? st : newset_insert(s, SCHEMA_THREAD, row, err);
+    return st ? st : newset_insert(s, table, row, err);
 }
 
-/* ---- agents, queues, streams --------------------------------------------------------------- */
+/* ---- agents, queues, streams ---- */
 
-static rocl_status write_agent(newset *s, uint32_t index, newset_cell id, rocl_error *err)
+static rocl_status write_agent(newset *s, schema_table table, uint32_t index, newset_cell id,
+                               rocl_error *err)
 {
     const rocl_agent *a = &s->capture->agents[index];
     char *json = NULL;
@@ -133,68 +232,50 @@ static rocl_status write_agent(newset *s, uint32_t index, newset_cell id, rocl_e
                                nid,
                                pid,
                                newset_text(s, a->type_name),
-                               number(a->absolute_index),
-                               number(a->logical_index),
-                               number(a->type_index),
+                               int_or_null(a->absolute_index),
+                               int_or_null(a->logical_index),
+                               int_or_null(a->type_index),
                                newset_text(s, a->name),
                                newset_text(s, a->model),
                                newset_text(s, a->vendor),
                                newset_text(s, a->product),
                                newset_text(s, a->user_name),
                                newset_literal(json)};
-    st = newset_insert(s, SCHEMA_AGENT, row, err);
+    st = newset_insert(s, table, row, err);
     free(json);
     return st;
 }
 
 /* People know it by a number that another may have: then that is not its id. */
-static rocl_status write_place(newset *s, schema_table t, const rocl_queue *q, newset_cell id,
+static rocl_status write_queue(newset *s, schema_table table, uint32_t index, newset_cell id,
                                rocl_error *err)
 {
+    const rocl_capture *c = s->capture;
+    const rocl_queue *q = table == SCHEMA_QUEUE ? &c->queues[index] : &c->streams[index];
     newset_cell by[2];
     char number[64] = "{}";
     rocl_status st = newset_owner(s, q->process, by, err);
     if (!s->to->flat && id.i != q->id)
         snprintf(number, sizeof number, SCHEMA_NUMBER, (long long)q->id);
     const newset_cell row[] = {id, by[0], by[1], newset_text(s, q->name), newset_literal(number)};
-    return st ? st : newset_insert(s, t, row, err);
+    return st ? st : newset_insert(s, table, row, err);
 }
 
-static rocl_status write_queue(newset *s, uint32_t index, newset_cell id, rocl_error *err)
-{
-    return write_place(s, SCHEMA_QUEUE, &s->capture->queues[index], id, err);
-}
+/* ---- kernels, counters ---- */
 
-static rocl_status write_stream(newset *s, uint32_t index, newset_cell id, rocl_error *err)
-{
-    return write_place(s, SCHEMA_STREAM, &s->capture->streams[index], id, err);
-}
-
-/* ---- kernels, counters --------------------------------------------------------------------- */
-
-static rocl_status write_code_object(newset *s, uint32_t agent, newset_cell id, rocl_error *err)
+static rocl_status write_code_object(newset *s, schema_table table, uint32_t agent, newset_cell id,
+                                     rocl_error *err)
 {
     newset_cell by[2], at = newset_null();
     rocl_status st = newset_owner(s, s->capture->agents[agent].process, by, err);
     if (st == ROCL_OK)
         st = newset_ref(s, SCHEMA_AGENT, agent, &at, err);
     const newset_cell row[] = {id, by[0], by[1], at};
-    return st ? st : newset_insert(s, SCHEMA_CODE_OBJECT, row, err);
+    return st ? st : newset_insert(s, table, row, err);
 }
 
-/* The name of the descriptor, as profilers have it. */
-static newset_cell descriptor(newset *s, uint32_t mangled)
-{
-    newset_cell name = newset_text(s, mangled);
-    if (!name.n)
-        return name;
-    s->text.len = 0;
-    rocl_buf_put(&s->text, name.p, name.n);
-    rocl_buf_str(&s->text, ".kd");
-    return newset_bytes(s->text.data, s->text.len);
-}
-
-static rocl_status write_kernel(newset *s, uint32_t index, newset_cell id, rocl_error *err)
+static rocl_status write_kernel(newset *s, schema_table table, uint32_t index, newset_cell id,
+                                rocl_error *err)
 {
     const rocl_kernel *k = &s->capture->kernels[index];
     rocl_buf json = {0};
@@ -204,7 +285,13 @@ static rocl_status write_kernel(newset *s, uint32_t index, newset_cell id, rocl_
         st = newset_ref(s, SCHEMA_CODE_OBJECT, k->agent, &code, err);
     if (st == ROCL_OK)
         st = rocl_kernel_json(s->trace, s->capture, index, &json, err);
-    newset_cell name = descriptor(s, k->mangled);
+    newset_cell name = newset_text(s, k->mangled);
+    if (name.n) { /* that of the descriptor, as profilers have it */
+        s->text.len = 0;
+        rocl_buf_put(&s->text, name.p, name.n);
+        rocl_buf_str(&s->text, ".kd");
+        name = newset_bytes(s->text.data, s->text.len);
+    }
     if (st == ROCL_OK && (s->text.failed || json.failed))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK) {
@@ -222,13 +309,14 @@ static rocl_status write_kernel(newset *s, uint32_t index, newset_cell id, rocl_
                                    newset_int(k->accum_vgpr),
                                    json.len ? newset_bytes(json.data, json.len)
                                             : newset_literal("{}")};
-        st = newset_insert(s, SCHEMA_KERNEL, row, err);
+        st = newset_insert(s, table, row, err);
     }
     rocl_buf_free(&json);
     return st;
 }
 
-static rocl_status write_counter(newset *s, uint32_t index, newset_cell id, rocl_error *err)
+static rocl_status write_counter(newset *s, schema_table table, uint32_t index, newset_cell id,
+                                 rocl_error *err)
 {
     const rocl_counter *k = &s->capture->counters[index];
     newset_cell by[2], at = newset_null();
@@ -249,22 +337,154 @@ static rocl_status write_counter(newset *s, uint32_t index, newset_cell id, rocl
                                newset_text(s, k->units),
                                newset_text(s, k->value_type),
                                newset_text(s, k->block)};
-    return st ? st : newset_insert(s, SCHEMA_COUNTER, row, err);
+    return st ? st : newset_insert(s, table, row, err);
 }
 
-/* ---- all ----------------------------------------------------------------------------------- */
+/* ---- references ---- */
+
+typedef rocl_status write_fn(newset *s, schema_table t, uint32_t index, newset_cell id,
+                             rocl_error *err);
 
 static write_fn *const writers[SCHEMA_TABLES] = {
     [SCHEMA_NODE] = write_node,      [SCHEMA_PROCESS] = write_process,
     [SCHEMA_THREAD] = write_thread,  [SCHEMA_AGENT] = write_agent,
-    [SCHEMA_QUEUE] = write_queue,    [SCHEMA_STREAM] = write_stream,
+    [SCHEMA_QUEUE] = write_queue,    [SCHEMA_STREAM] = write_queue,
     [SCHEMA_KERNEL] = write_kernel,  [SCHEMA_CODE_OBJECT] = write_code_object,
     [SCHEMA_COUNTER] = write_counter};
 
-rocl_status newset_def_write(newset *s, schema_table t, uint32_t index, rocl_error *err)
+rocl_status newset_ref(newset *s, schema_table t, uint32_t index, newset_cell *id, rocl_error *err)
 {
-    return writers[t](s, index, newset_int(s->defs[t].ids[index]), err);
+    newset_defs *d = &s->defs[t];
+    rocl_status st = ROCL_OK;
+    *id = newset_null();
+    if (index >= d->count)
+        return ROCL_OK;
+    if (!d->written[index]) {
+        d->written[index] = true;
+        st = writers[t](s, t, index, newset_int(d->ids[index]), err);
+    }
+    *id = newset_int(d->ids[index]); /* a flat set may have had it */
+    return st;
 }
+
+/* A row that stands for none. */
+static rocl_status write_placeholder(newset *s, schema_table t, newset_cell id, rocl_error *err)
+{
+    newset_cell by[2] = {newset_null(), newset_null()}, name = newset_literal(SCHEMA_NOBODY);
+    const newset_cell none = newset_null(), empty = newset_literal("");
+    rocl_status st = t == SCHEMA_NODE ? ROCL_OK : newset_owner(s, 0, by, err);
+    const newset_cell node[] = {id, newset_int(0), empty, empty, name, empty, empty, empty};
+    const newset_cell thread[] = {id, by[0], none, by[1], newset_int(0), name};
+    const newset_cell queue[] = {id, by[0], by[1], name, newset_literal("{}")};
+    const newset_cell agent[] = {
+        id,    by[0], by[1], newset_literal("CPU"), none, none, none, name, empty,
+        empty, empty, empty, newset_literal("{}")};
+    if (st != ROCL_OK)
+        return st;
+    return newset_insert(s, t,
+                         t == SCHEMA_NODE     ? node
+                         : t == SCHEMA_THREAD ? thread
+                         : t == SCHEMA_QUEUE  ? queue
+                                              : agent,
+                         err);
+}
+
+rocl_status newset_must_ref(newset *s, schema_table t, uint32_t index, newset_cell *id,
+                            rocl_error *err)
+{
+    newset_defs *d = &s->defs[t];
+    rocl_status st = ROCL_OK;
+    if (index < d->count)
+        return newset_ref(s, t, index, id, err);
+    if (!d->has_placeholder) {
+        d->has_placeholder = true;
+        d->placeholder = ++d->last;
+        st = write_placeholder(s, t, newset_int(d->placeholder), err);
+    }
+    *id = newset_int(d->placeholder);
+    return st;
+}
+
+rocl_status newset_who(newset *s, uint32_t process, uint32_t thread, newset_cell *cells,
+                       rocl_error *err)
+{
+    rocl_status st = newset_owner(s, process, cells, err);
+    return st ? st : newset_must_ref(s, SCHEMA_THREAD, thread, &cells[2], err);
+}
+
+/* ---- kernels of which only the name is known ---- */
+
+/* The number of a key of 64 bits: keys are counted as they come. */
+static bool find_number(rocl_map *m, uint64_t key, uint32_t *number)
+{
+    *number = rocl_map_get(m, key, ROCL_NONE);
+    if (*number != ROCL_NONE)
+        return true;
+    *number = (uint32_t)m->count;
+    return rocl_map_put(m, key, *number);
+}
+
+static rocl_status write_unnamed(newset *s, const rocl_dispatch *d, newset_cell id, rocl_error *err)
+{
+    newset_cell by[2];
+    const newset_cell none = newset_null();
+    const newset_cell name = d->e.name == ROCL_NONE ? none : newset_text(s, d->e.name);
+    rocl_status st = newset_owner(s, d->e.process, by, err);
+    const newset_cell row[] = {id,
+                               by[0],
+                               by[1],
+                               none,
+                               newset_literal(SCHEMA_NOBODY),
+                               name,
+                               newset_int(d->kernel_id),
+                               none,
+                               none,
+                               none,
+                               none,
+                               none,
+                               newset_literal("{}")};
+    return st ? st : newset_insert(s, SCHEMA_KERNEL, row, err);
+}
+
+rocl_status newset_kernel(newset *s, const rocl_dispatch *d, newset_cell *id, rocl_error *err)
+{
+    newset_defs *defs = &s->defs[SCHEMA_KERNEL];
+    uint32_t own, at;
+    if (d->kernel < defs->count)
+        return newset_ref(s, SCHEMA_KERNEL, d->kernel, id, err);
+    size_t before = s->unnamed.count;
+    if (!find_number(&s->numbers, (uint64_t)d->kernel_id, &own) ||
+        !find_number(&s->unnamed, (uint64_t)d->e.name << 32 | own, &at))
+        return rocl_fail_memory(err);
+    *id = newset_int(s->unnamed_after + 1 + at);
+    if (s->unnamed.count == before)
+        return ROCL_OK;
+    defs->last = id->i;
+    return write_unnamed(s, d, *id, err);
+}
+
+/* ---- tracks ---- */
+
+rocl_status newset_track(newset *s, uint32_t process, uint32_t thread, uint32_t name,
+                         newset_cell *id, rocl_error *err)
+{
+    size_t before = s->tracks.count;
+    uint32_t owner, at;
+    newset_cell row[5];
+    if (!find_number(&s->threads, (uint64_t)process << 32 | thread, &owner) ||
+        !find_number(&s->tracks, (uint64_t)owner << 32 | (name == ROCL_NONE ? 0 : name), &at))
+        return rocl_fail_memory(err);
+    *id = row[0] = newset_int(s->to->used[SCHEMA_TRACK] + 1 + at);
+    if (s->tracks.count == before)
+        return ROCL_OK;
+    s->next[SCHEMA_TRACK] = id->i;
+    rocl_status st = newset_who(s, process, thread, &row[1], err);
+    if (st == ROCL_OK)
+        st = newset_string(s, name, &row[4], err);
+    return st ? st : newset_insert(s, SCHEMA_TRACK, row, err);
+}
+
+/* ---- all ---- */
 
 rocl_status newset_defs_write(newset *s, rocl_error *err)
 {

@@ -1,5 +1,7 @@
-/* What is collected: a sorter for each table of events. The order of rows, and so every byte of the
- * output, is then that of the times, whoever has read what first. */
+/* The events of a capture, collected: a sorter for each table of events. The order of rows, and so
+ * every byte of the output, is then that of the times, whoever has read what first. An event is a
+ * record of a varint for each field, in the order of the lists below; the arguments of a region
+ * follow; times, id and kind are in the key. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -18,16 +20,122 @@ struct newset_events {
     int64_t *first_ends; /* by worker and process */
 };
 
+/* Words of a key: start, end, id, and the kind above a number that keeps values in order. */
 enum { KEYS = 4, KIND_SHIFT = 56 };
 
-static bool make_first_ends(newset_events *e)
+/* ---- the fields of a record, for both ways ---- */
+
+typedef enum field_type {
+    REF,  /* uint32_t; ROCL_NONE is 0 */
+    U32,  /* uint32_t or an enum */
+    U64,  /* uint64_t */
+    I64,  /* int64_t, mostly small */
+    REAL, /* double; round ones have zeros in their low bytes: turned around they are short */
+    END
+} field_type;
+
+typedef struct field {
+    uint16_t offset;
+    uint8_t type; /* field_type */
+} field;
+
+/* clang-format off */
+#define FIELD(record, member, type) {offsetof(record, member), type}
+#define LAST {0, END}
+/* clang-format on */
+
+static const field event_fields[] = {
+    FIELD(rocl_event, stack_id, U64),       FIELD(rocl_event, parent_stack_id, U64),
+    FIELD(rocl_event, correlation_id, I64), FIELD(rocl_event, process, REF),
+    FIELD(rocl_event, thread, REF),         FIELD(rocl_event, name, REF),
+    FIELD(rocl_event, category, REF),       LAST};
+
+static const field region_fields[] = {FIELD(rocl_region, function, REF),
+                                      FIELD(rocl_region, arg_count, U32), LAST};
+
+static const field dispatch_fields[] = {
+    FIELD(rocl_dispatch, agent, REF),         FIELD(rocl_dispatch, queue, REF),
+    FIELD(rocl_dispatch, stream, REF),        FIELD(rocl_dispatch, kernel, REF),
+    FIELD(rocl_dispatch, dispatch_id, U64),   FIELD(rocl_dispatch, kernel_id, I64),
+    FIELD(rocl_dispatch, region_name, REF),   FIELD(rocl_dispatch, private_segment, I64),
+    FIELD(rocl_dispatch, group_segment, I64), FIELD(rocl_dispatch, workgroup[0], U32),
+    FIELD(rocl_dispatch, workgroup[1], U32),  FIELD(rocl_dispatch, workgroup[2], U32),
+    FIELD(rocl_dispatch, grid[0], U32),       FIELD(rocl_dispatch, grid[1], U32),
+    FIELD(rocl_dispatch, grid[2], U32),       FIELD(rocl_dispatch, graph_exec_id, U64),
+    FIELD(rocl_dispatch, graph_node_id, U64), LAST};
+
+static const field copy_fields[] = {
+    FIELD(rocl_copy, src, REF),         FIELD(rocl_copy, dst, REF),
+    FIELD(rocl_copy, queue, REF),       FIELD(rocl_copy, stream, REF),
+    FIELD(rocl_copy, size, U64),        FIELD(rocl_copy, src_address, U64),
+    FIELD(rocl_copy, dst_address, U64), LAST};
+
+static const field alloc_fields[] = {
+    FIELD(rocl_alloc, agent, REF),   FIELD(rocl_alloc, queue, REF), FIELD(rocl_alloc, stream, REF),
+    FIELD(rocl_alloc, op, U32),      FIELD(rocl_alloc, level, U32), FIELD(rocl_alloc, size, U64),
+    FIELD(rocl_alloc, address, U64), FIELD(rocl_alloc, flags, U64), LAST};
+
+static const field counter_fields[] = {FIELD(rocl_counter_value, counter, REF),
+                                       FIELD(rocl_counter_value, value, REAL), LAST};
+
+static const field sample_fields[] = {
+    FIELD(rocl_sample_value, counter, REF),  FIELD(rocl_sample_value, value, REAL),
+    FIELD(rocl_sample_value, xcc, I64),      FIELD(rocl_sample_value, shader_engine, I64),
+    FIELD(rocl_sample_value, instance, I64), FIELD(rocl_sample_value, shader_array, I64),
+    FIELD(rocl_sample_value, wgp, I64),      LAST};
+
+static const field hip_fields[] = {FIELD(rocl_hip, agent, REF),
+                                   FIELD(rocl_hip, queue, REF),
+                                   FIELD(rocl_hip, stream, REF),
+                                   FIELD(rocl_hip, source_queue, REF),
+                                   FIELD(rocl_hip, graph_exec_id, U64),
+                                   FIELD(rocl_hip, kernel_count, U64),
+                                   LAST};
+
+/* Of each record, beside event_fields. */
+#define FIELDS_rocl_region        region_fields
+#define FIELDS_rocl_dispatch      dispatch_fields
+#define FIELDS_rocl_copy          copy_fields
+#define FIELDS_rocl_alloc         alloc_fields
+#define FIELDS_rocl_counter_value dispatch_fields, counter_fields
+#define FIELDS_rocl_sample_value  sample_fields
+#define FIELDS_rocl_hip           hip_fields
+
+enum { LISTS = 3 };
+
+static const field *const lists[ROCL_KINDS][LISTS] = {
+#define ROW(kind, name, record, ...) [ROCL_##kind] = {event_fields, FIELDS_##record},
+    ROCL_KIND_TABLE(ROW)
+#undef ROW
+};
+
+static uint64_t read_field(const char *at, field_type type)
 {
-    size_t n = (size_t)e->trace->opt.jobs * e->capture->process_count;
-    e->first_ends = malloc((n + 1) * sizeof *e->first_ends);
-    for (size_t i = 0; e->first_ends && i < n; i++)
-        e->first_ends[i] = INT64_MAX;
-    return e->first_ends;
+    uint32_t small;
+    uint64_t large;
+    if (type == REF || type == U32) {
+        memcpy(&small, at, sizeof small);
+        return type == REF ? small + 1 : small; /* wraps to 0 */
+    }
+    memcpy(&large, at, sizeof large);
+    return type == I64    ? rocl_zigzag((int64_t)large)
+           : type == REAL ? __builtin_bswap64(large)
+                          : large;
 }
+
+static void write_field(char *at, field_type type, uint64_t v)
+{
+    uint32_t small = (uint32_t)(type == REF ? v - 1 : v);
+    uint64_t large = type == I64    ? (uint64_t)rocl_unzigzag(v)
+                     : type == REAL ? __builtin_bswap64(v)
+                                    : v;
+    if (type == REF || type == U32)
+        memcpy(at, &small, sizeof small);
+    else
+        memcpy(at, &large, sizeof large);
+}
+
+/* ---- the collection ---- */
 
 rocl_status newset_events_new(newset_events **out, rocl_trace *t, const rocl_capture *c,
                               rocl_error *err)
@@ -38,8 +146,12 @@ rocl_status newset_events_new(newset_events **out, rocl_trace *t, const rocl_cap
         return rocl_fail_memory(err);
     e->trace = t;
     e->capture = c;
-    bool ok = (e->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *e->workers)) &&
-              make_first_ends(e);
+    size_t ends = (size_t)t->opt.jobs * c->process_count;
+    e->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *e->workers);
+    e->first_ends = malloc((ends + 1) * sizeof *e->first_ends);
+    bool ok = e->workers && e->first_ends;
+    for (size_t i = 0; ok && i < ends; i++)
+        e->first_ends[i] = INT64_MAX;
     for (schema_table i = 0; i < SCHEMA_EVENT_TABLES && ok; i++)
         ok = (e->sorters[i] = rocl_sorter_new(t->space, KEYS));
     return ok ? ROCL_OK : rocl_fail_memory(err);
@@ -75,61 +187,45 @@ const int64_t *newset_events_first_ends(newset_events *e)
     return e->first_ends;
 }
 
-/* ---- records ------------------------------------------------------------------------------- */
+/* ---- adding events ---- */
 
-static uint64_t ascending(int64_t t)
+static uint64_t flip_sign(int64_t t)
 {
     return (uint64_t)t ^ (uint64_t)1 << 63;
-}
-
-static int64_t descended(uint64_t t)
-{
-    return (int64_t)(t ^ (uint64_t)1 << 63);
-}
-
-/* Values follow the dispatch or sample that they are of, in the order in which they came: those of
- * one come from one worker. */
-static uint64_t last_word(newset_events *e, unsigned worker, rocl_kind kind)
-{
-    bool value = kind == ROCL_COUNTER || kind == ROCL_SPM || kind == ROCL_SAMPLE;
-    return (uint64_t)kind << KIND_SHIFT | (value ? ++e->workers[worker].values : 0);
-}
-
-static void pack_args(rocl_buf *to, const rocl_batch *b, const rocl_region *g)
-{
-    for (uint32_t i = 0; i < g->arg_count; i++) {
-        const rocl_arg *a = &b->args[g->arg_first + i];
-        rocl_buf_varint(to, (uint32_t)(a->type + 1));
-        rocl_buf_varint(to, (uint32_t)(a->name + 1));
-        rocl_buf_varint(to, a->value_len);
-        rocl_buf_put(to, a->value, a->value_len);
-        rocl_buf_byte(to, 0);
-    }
-}
-
-static void note_end(newset_events *e, unsigned worker, const rocl_event *event)
-{
-    size_t processes = e->capture->process_count;
-    if (event->process >= processes)
-        return;
-    int64_t *first = &e->first_ends[worker * processes + event->process];
-    if (event->end < *first)
-        *first = event->end;
 }
 
 rocl_status newset_events_add(newset_events *e, unsigned worker, const rocl_batch *b,
                               const rocl_event *event, rocl_error *err)
 {
-    rocl_buf *to = &e->workers[worker].scratch;
+    newset_worker *w = &e->workers[worker];
+    rocl_buf *to = &w->scratch;
     to->len = 0;
-    newset_pack(to, b->kind, event);
-    if (b->kind <= ROCL_INSTANT)
-        pack_args(to, b, (const rocl_region *)event);
+    for (unsigned i = 0; i < LISTS && lists[b->kind][i]; i++)
+        for (const field *f = lists[b->kind][i]; f->type != END; f++)
+            rocl_buf_varint(to, read_field((const char *)event + f->offset, f->type));
+    if (rocl_kind_in(b->kind, ROCL_HOST_KINDS)) {
+        const rocl_region *g = (const rocl_region *)event;
+        for (uint32_t i = 0; i < g->arg_count; i++) {
+            const rocl_arg *a = &b->args[g->arg_first + i];
+            rocl_buf_varint(to, (uint32_t)(a->type + 1));
+            rocl_buf_varint(to, (uint32_t)(a->name + 1));
+            rocl_buf_varint(to, a->value_len);
+            rocl_buf_put(to, a->value, a->value_len);
+            rocl_buf_byte(to, 0);
+        }
+    }
     if (to->failed)
         return rocl_fail_memory(err);
-    note_end(e, worker, event);
-    const uint64_t key[KEYS] = {ascending(event->start), ~ascending(event->end), event->id,
-                                last_word(e, worker, b->kind)};
+    size_t processes = e->capture->process_count;
+    if (event->process < processes) {
+        int64_t *first = &e->first_ends[worker * processes + event->process];
+        *first = event->end < *first ? event->end : *first;
+    }
+    /* Values follow the dispatch or sample that they are of, in the order in which they came: those
+     * of one come from one worker. */
+    uint64_t value = rocl_kind_in(b->kind, ROCL_VALUE_KINDS) ? ++w->values : 0;
+    const uint64_t key[KEYS] = {flip_sign(event->start), ~flip_sign(event->end), event->id,
+                                (uint64_t)b->kind << KIND_SHIFT | value};
     return rocl_sorter_add(e->sorters[schema_table_of_kind(b->kind)], worker, key, to->data,
                            to->len, err);
 }
@@ -150,19 +246,25 @@ uint64_t newset_events_count(const newset_events *e)
     return n;
 }
 
-/* ---- and back ------------------------------------------------------------------------------ */
+/* ---- reading them back, sorted ---- */
 
+/* False: the bytes are cut (a fault of ours). */
 static bool read_event(newset_event *e, const rocl_sort_record *rec)
 {
-    const uint8_t *p = rec->data;
+    const uint8_t *p = rec->data, *end = rec->data + rec->len;
+    uint64_t v;
     e->kind = (rocl_kind)(rec->key[3] >> KIND_SHIFT);
-    if (!newset_unpack(&p, rec->data + rec->len, e->kind, &e->r))
-        return false;
-    e->r.e.start = descended(rec->key[0]);
-    e->r.e.end = descended(~rec->key[1]);
+    for (unsigned i = 0; i < LISTS && lists[e->kind][i]; i++)
+        for (const field *f = lists[e->kind][i]; f->type != END; f++) {
+            if (!rocl_varint_get(&p, end, &v))
+                return false;
+            write_field((char *)&e->r + f->offset, f->type, v);
+        }
+    e->r.e.start = (int64_t)flip_sign((int64_t)rec->key[0]);
+    e->r.e.end = (int64_t)flip_sign((int64_t)~rec->key[1]);
     e->r.e.id = rec->key[2];
     e->args = p;
-    e->args_end = rec->data + rec->len;
+    e->args_end = end;
     return true;
 }
 

@@ -1,13 +1,9 @@
 /* A capture as a new set of tables in a rocpd database, in the columns of schema 3.
  *
- *     fields.c   events <-> bytes
  *     events.c   the events of a capture, sorted
  *     rows.c     statements, strings
- *     ids.c      which ids definitions get
- *     defs.c     definitions -> rows
- *     refs.c     references to them
+ *     defs.c     definitions -> rows, references to them
  *     write.c    events -> rows
- *     gpu.c      those of GPUs but kernels
  *
  * The tables are there already; who makes them also says what they are called. */
 #ifndef ROCL_SINK_ROCPD_NEWSET_H
@@ -19,7 +15,7 @@
 #include "format/schema.h"
 #include "model/trace.h"
 
-/* ---- what others call ---------------------------------------------------------------------- */
+/* ---- what others call ---- */
 
 /* The events of a capture, on their way. */
 typedef struct newset_events newset_events;
@@ -50,14 +46,7 @@ typedef struct newset_target {
 /* Writes the definitions of the capture and its events, once. Says what was changed. */
 rocl_status newset_write(newset_events *e, newset_target *to, rocl_error *err);
 
-/* ---- fields.c ------------------------------------------------------------------------------ */
-
-/* All that a row shows but times and id, which are in the key. */
-void newset_pack(rocl_buf *to, rocl_kind kind, const void *record);
-/* False: the bytes are cut (a fault of ours). */
-bool newset_unpack(const uint8_t **p, const uint8_t *end, rocl_kind kind, rocl_any_record *r);
-
-/* ---- events.c ------------------------------------------------------------------------------ */
+/* ---- events.c ---- */
 
 /* An event as it comes back: by time, then by its id and kind. */
 typedef struct newset_event {
@@ -79,7 +68,7 @@ rocl_status newset_events_each(newset_events *e, schema_table t, newset_event_fn
 /* The next argument; false: there are no more. */
 bool newset_next_arg(newset_event *e, rocl_arg *arg);
 
-/* ---- rows.c -------------------------------------------------------------------------------- */
+/* ---- rows.c ---- */
 
 typedef enum newset_type { NEWSET_NULL, NEWSET_INT, NEWSET_REAL, NEWSET_TEXT } newset_type;
 
@@ -100,9 +89,9 @@ typedef struct newset_defs {
     int64_t *ids;  /* by index */
     bool *written; /* by index */
     uint32_t count;
-    int64_t last;   /* id given out last */
-    int64_t nobody; /* id of the row that stands for none */
-    bool has_nobody;
+    int64_t last;        /* id given out last */
+    int64_t placeholder; /* id of the row that stands for none */
+    bool has_placeholder;
 } newset_defs;
 
 typedef struct newset {
@@ -114,13 +103,13 @@ typedef struct newset {
     int64_t next[SCHEMA_TABLES];           /* ids of events and the like */
     newset_defs defs[SCHEMA_TABLES];
     rocl_map strings;          /* text -> row */
-    rocl_map places, tracks;   /* process and thread -> number; number and name -> row */
-    rocl_map numbers, unnamed; /* kernel id -> number; number and name -> place behind: */
+    rocl_map threads, tracks;  /* process and thread -> number; number and name -> row */
+    rocl_map numbers, unnamed; /* kernel id -> number; number and name -> number after: */
     int64_t unnamed_after;     /* id of the last kernel that is known */
     rocl_buf text;             /* JSON of the row in hand */
     const int64_t *first_ends; /* of the events of a process, by index */
     uint64_t garbled;          /* texts that were changed */
-    uint64_t early;            /* processes with events before them: a notice */
+    uint64_t late_processes;   /* that began after the end of their first event: a notice */
     /* the owner of the values that come next */
     rocl_kind owner_kind;
     uint64_t owner;
@@ -169,21 +158,11 @@ rocl_status newset_find_node(newset *s, const newset_cell *machine_id, const new
                              int64_t *id, bool *found, rocl_error *err);
 void newset_rows_free(newset *s);
 
-/* ---- ids.c --------------------------------------------------------------------------------- */
+/* ---- defs.c ---- */
 
 /* Definitions keep their ids where these are unique. */
 rocl_status newset_ids_give(newset *s, rocl_error *err);
 void newset_ids_free(newset *s);
-
-/* ---- defs.c -------------------------------------------------------------------------------- */
-
-rocl_status newset_def_write(newset *s, schema_table t, uint32_t index, rocl_error *err);
-/* The node and the process that a row belongs to: two cells. */
-rocl_status newset_owner(newset *s, uint32_t process, newset_cell *cells, rocl_error *err);
-/* What is there whether or not events refer to it. */
-rocl_status newset_defs_write(newset *s, rocl_error *err);
-
-/* ---- refs.c -------------------------------------------------------------------------------- */
 
 /* A reference to a definition, which is written when it is first referred to. ROCL_NONE: NULL. */
 rocl_status newset_ref(newset *s, schema_table t, uint32_t index, newset_cell *id, rocl_error *err);
@@ -198,21 +177,7 @@ rocl_status newset_who(newset *s, uint32_t process, uint32_t thread, newset_cell
 rocl_status newset_kernel(newset *s, const rocl_dispatch *d, newset_cell *id, rocl_error *err);
 rocl_status newset_track(newset *s, uint32_t process, uint32_t thread, uint32_t name,
                          newset_cell *id, rocl_error *err);
-/* ---- write.c ------------------------------------------------------------------------------- */
-
-/* The row in rocpd_event. */
-rocl_status newset_put_event(newset *s, const rocl_event *e, const char *extdata, size_t len,
-                             newset_cell *id, rocl_error *err);
-rocl_status newset_put_plain_event(newset *s, const rocl_event *e, newset_cell *id,
-                                   rocl_error *err);
-/* With the name of the event, which its row does not tell. */
-rocl_status newset_put_message(newset *s, const rocl_event *e, newset_cell *id, rocl_error *err);
-/* What counts in a series begins behind those of former sets. */
-rocl_status newset_serial(newset *s, schema_serial series, uint64_t v, newset_cell *cell,
-                          rocl_error *err);
-
-/* ---- gpu.c --------------------------------------------------------------------------------- */
-
-newset_event_fn newset_put_copy, newset_put_alloc, newset_put_graph, newset_put_hip;
+/* What is there whether or not events refer to it. */
+rocl_status newset_defs_write(newset *s, rocl_error *err);
 
 #endif

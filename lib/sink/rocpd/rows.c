@@ -45,18 +45,18 @@ static const char *const columns[SCHEMA_TABLES] = {
 
 enum { MARKS_MAX = 64 };
 
-static rocl_status failed(newset *s, rocl_error *err)
+static rocl_status fail_sqlite(newset *s, rocl_error *err)
 {
     return rocl_new_db_fail(s->to->db, s->capture->path, err);
 }
 
-static rocl_status prepare(newset *s, char *sql, sqlite3_stmt **stmt, rocl_error *err)
+static rocl_status prepare_statement(newset *s, char *sql, sqlite3_stmt **stmt, rocl_error *err)
 {
     if (!sql)
         return rocl_fail_memory(err);
     int rc = sqlite3_prepare_v2(rocl_new_db_handle(s->to->db), sql, -1, stmt, NULL);
     sqlite3_free(sql);
-    return rc == SQLITE_OK ? ROCL_OK : failed(s, err);
+    return rc == SQLITE_OK ? ROCL_OK : fail_sqlite(s, err);
 }
 
 static rocl_status prepare_insert(newset *s, schema_table t, rocl_error *err)
@@ -65,32 +65,25 @@ static rocl_status prepare_insert(newset *s, schema_table t, rocl_error *err)
     for (const char *p = columns[t]; *p && strlen(marks) + 2 < sizeof marks; p++)
         if (*p == ',')
             strcat(marks, ",?");
-    return prepare(s,
-                   sqlite3_mprintf("INSERT INTO main.\"%w%w\" (%s) VALUES (%s)",
-                                   schema_table_name(t), s->to->suffix, columns[t], marks),
-                   &s->inserts[t], err);
-}
-
-static int bind(sqlite3_stmt *stmt, int i, const newset_cell *c)
-{
-    switch (c->type) {
-    case NEWSET_INT:
-        return sqlite3_bind_int64(stmt, i, c->i);
-    case NEWSET_REAL:
-        return sqlite3_bind_double(stmt, i, c->real);
-    case NEWSET_TEXT:
-        return sqlite3_bind_text64(stmt, i, c->p, c->n, SQLITE_STATIC, SQLITE_UTF8);
-    default:
-        return sqlite3_bind_null(stmt, i);
-    }
+    return prepare_statement(s,
+                             sqlite3_mprintf("INSERT INTO main.\"%w%w\" (%s) VALUES (%s)",
+                                             schema_table_name(t), s->to->suffix, columns[t],
+                                             marks),
+                             &s->inserts[t], err);
 }
 
 /* As many cells as the statement has marks. */
-static int bind_all(sqlite3_stmt *stmt, const newset_cell *cells)
+static int bind_cells(sqlite3_stmt *stmt, const newset_cell *cells)
 {
     int rc = SQLITE_OK;
-    for (int i = 0, n = sqlite3_bind_parameter_count(stmt); i < n && rc == SQLITE_OK; i++)
-        rc = bind(stmt, i + 1, &cells[i]);
+    for (int i = 1, n = sqlite3_bind_parameter_count(stmt); i <= n && rc == SQLITE_OK; i++) {
+        const newset_cell *c = &cells[i - 1];
+        rc = c->type == NEWSET_INT    ? sqlite3_bind_int64(stmt, i, c->i)
+             : c->type == NEWSET_REAL ? sqlite3_bind_double(stmt, i, c->real)
+             : c->type == NEWSET_TEXT
+                 ? sqlite3_bind_text64(stmt, i, c->p, c->n, SQLITE_STATIC, SQLITE_UTF8)
+                 : sqlite3_bind_null(stmt, i);
+    }
     return rc;
 }
 
@@ -100,25 +93,25 @@ rocl_status newset_insert(newset *s, schema_table t, const newset_cell *row, roc
     if (st != ROCL_OK)
         return st;
     sqlite3_stmt *stmt = s->inserts[t];
-    if (bind_all(stmt, row) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_DONE)
-        st = failed(s, err);
+    if (bind_cells(stmt, row) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_DONE)
+        st = fail_sqlite(s, err);
     sqlite3_reset(stmt);
     s->to->rows++;
     return st;
 }
 
-/* ---- what a flat set may hold already ------------------------------------------------------ */
+/* ---- what a flat set may hold already ---- */
 
 /* The first column of the row that is found. */
 static rocl_status look_up(newset *s, sqlite3_stmt *stmt, const newset_cell *cells, int64_t *id,
                            bool *found, rocl_error *err)
 {
-    int rc = bind_all(stmt, cells);
+    int rc = bind_cells(stmt, cells);
     rc = rc == SQLITE_OK ? sqlite3_step(stmt) : rc;
     *found = rc == SQLITE_ROW;
     if (*found)
         *id = sqlite3_column_int64(stmt, 0);
-    rocl_status st = *found || rc == SQLITE_DONE ? ROCL_OK : failed(s, err);
+    rocl_status st = *found || rc == SQLITE_DONE ? ROCL_OK : fail_sqlite(s, err);
     sqlite3_reset(stmt);
     return st;
 }
@@ -129,37 +122,35 @@ rocl_status newset_find_node(newset *s, const newset_cell *machine_id, const new
     const newset_cell cells[] = {*machine_id, *hash};
     rocl_status st = ROCL_OK;
     if (!s->find_node)
-        st = prepare(s,
-                     sqlite3_mprintf("SELECT id FROM main.\"%w%w\" WHERE machine_id IS ? AND hash "
-                                     "IS ? LIMIT 1",
-                                     schema_table_name(SCHEMA_NODE), s->to->suffix),
-                     &s->find_node, err);
+        st = prepare_statement(
+            s,
+            sqlite3_mprintf("SELECT id FROM main.\"%w%w\" WHERE machine_id IS ? AND hash "
+                            "IS ? LIMIT 1",
+                            schema_table_name(SCHEMA_NODE), s->to->suffix),
+            &s->find_node, err);
     return st ? st : look_up(s, s->find_node, cells, id, found, err);
 }
 
-static rocl_status find_string(newset *s, const newset_cell *text, int64_t *id, bool *found,
-                               rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    *found = false;
-    if (!s->to->flat)
-        return ROCL_OK;
-    if (!s->find_string)
-        st = prepare(s,
-                     sqlite3_mprintf("SELECT id FROM main.\"%w%w\" WHERE string = ?",
-                                     schema_table_name(SCHEMA_STRING), s->to->suffix),
-                     &s->find_string, err);
-    return st ? st : look_up(s, s->find_string, text, id, found, err);
-}
+/* ---- strings ---- */
 
-/* ---- strings ------------------------------------------------------------------------------- */
-
-/* Those of a flat set are in no series of ours: the next id is SQLite's to choose. */
+/* The row of a text that is not known yet. A flat set may have it already; its strings are in no
+ * series of ours: the next id is SQLite's to choose. */
 static rocl_status add_string(newset *s, const newset_cell *text, int64_t *id, rocl_error *err)
 {
+    bool found = false;
+    rocl_status st = ROCL_OK;
+    if (s->to->flat && !s->find_string)
+        st = prepare_statement(s,
+                               sqlite3_mprintf("SELECT id FROM main.\"%w%w\" WHERE string = ?",
+                                               schema_table_name(SCHEMA_STRING), s->to->suffix),
+                               &s->find_string, err);
+    if (st == ROCL_OK && s->to->flat)
+        st = look_up(s, s->find_string, text, id, &found, err);
+    if (st || found)
+        return st;
     const newset_cell row[] = {s->to->flat ? newset_null() : newset_int(++s->next[SCHEMA_STRING]),
                                *text};
-    rocl_status st = newset_insert(s, SCHEMA_STRING, row, err);
+    st = newset_insert(s, SCHEMA_STRING, row, err);
     *id = sqlite3_last_insert_rowid(rocl_new_db_handle(s->to->db));
     return st;
 }
@@ -167,16 +158,12 @@ static rocl_status add_string(newset *s, const newset_cell *text, int64_t *id, r
 rocl_status newset_string(newset *s, uint32_t text, newset_cell *cell, rocl_error *err)
 {
     uint32_t known = rocl_map_get(&s->strings, text, ROCL_NONE);
-    newset_cell bytes;
     int64_t id = known;
-    bool found;
     *cell = text == ROCL_NONE ? newset_null() : newset_int(id);
     if (known != ROCL_NONE || text == ROCL_NONE)
         return ROCL_OK;
-    bytes = newset_text(s, text);
-    rocl_status st = find_string(s, &bytes, &id, &found, err);
-    if (st == ROCL_OK && !found)
-        st = add_string(s, &bytes, &id, err);
+    const newset_cell bytes = newset_text(s, text);
+    rocl_status st = add_string(s, &bytes, &id, err);
     if (st != ROCL_OK)
         return st;
     if (id >= ROCL_NONE)
@@ -191,7 +178,7 @@ void newset_rows_free(newset *s)
         sqlite3_finalize(s->inserts[t]);
     sqlite3_finalize(s->find_string);
     sqlite3_finalize(s->find_node);
-    rocl_map *maps[] = {&s->strings, &s->places, &s->tracks, &s->numbers, &s->unnamed};
+    rocl_map *maps[] = {&s->strings, &s->threads, &s->tracks, &s->numbers, &s->unnamed};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         rocl_map_free(maps[i]);
     rocl_buf_free(&s->text);
