@@ -14,8 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void parse_whole(const uint8_t *data, size_t size)
 {
     rtg_line l;
-    rtg_line_parse(&l, (const char *)data, size, false);
-    rtg_line_newer(&l, (const char *)data, size);
+    rtg_parse_line(&l, (const char *)data, size, false);
+    rtg_parse_newer_line(&l, (const char *)data, size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -80,8 +80,8 @@ static void check_span(const char *line, const char *what, rocl_view s, const ch
 
 static rtg_shape shape_of(rtg_line *l, const char *p, size_t n)
 {
-    rtg_line_parse(l, p, n, true);
-    rtg_line_newer(l, p, n);
+    rtg_parse_line(l, p, n, true);
+    rtg_parse_newer_line(l, p, n);
     return l->shape;
 }
 
@@ -150,7 +150,7 @@ static void test_damaged(void **state)
             rtg_line l;
             memcpy(exact, rows[i].line, cut);
             shape_of(&l, exact, cut);
-            rtg_line_parse(&l, exact, cut, false);
+            rtg_parse_line(&l, exact, cut, false);
             for (size_t b = 0; cut && b < sizeof bytes - 1; b++) {
                 exact[cut - 1] = bytes[b];
                 shape_of(&l, exact, cut);

@@ -544,7 +544,7 @@ static rocl_status convert_lines(tl_worker *w, const tl_block *b, const char *te
         uint64_t offset = b->offset + (uint64_t)(p - text);
         const char *from = p;
         rocl_view line = rocl_view_between(from, rocl_line_next(&p, end, cr, &ended));
-        rtg_line_parse(&l, line.p, line.n, ended);
+        rtg_parse_line(&l, line.p, line.n, ended);
         while (wanted < wanted_end && wanted->offset < offset)
             wanted++;
         if (wanted < wanted_end && wanted->offset == offset) {

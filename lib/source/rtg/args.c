@@ -2,7 +2,7 @@
  * they were read. */
 #include "base/array.h"
 #include "base/num.h"
-#include "source/rtg/line_impl.h"
+#include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 
 enum { ARGS_MAX = 256 };

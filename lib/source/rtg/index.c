@@ -79,7 +79,7 @@ static rocl_status see_line(rtg_file *f, worker *w, const rtg_text *text, const 
 {
     rtg_line line;
     rtg_item item;
-    rtg_item_read(&item, &line, text, f->file_pid);
+    rtg_read_item(&item, &line, text, f->file_pid);
     bool ok = true;
     switch (item.what) {
     case RTG_NOTHING:

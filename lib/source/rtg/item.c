@@ -1,9 +1,9 @@
 /* A line that has a shape: its numbers, checked. Both passes go through here, so what one counts as
  * wrong the other leaves out. */
-#include "source/rtg/line_impl.h"
+#include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 
-static bool wrong(rtg_item *i, rocl_fault fault, const char *why)
+static bool set_wrong(rtg_item *i, rocl_fault fault, const char *why)
 {
     i->what = RTG_WRONG;
     i->fault = fault;
@@ -13,109 +13,113 @@ static bool wrong(rtg_item *i, rocl_fault fault, const char *why)
 
 static const char too_large[] = "a number that is too large";
 
-static bool take(rtg_item *i, rocl_view s, uint64_t *v)
+/* A number that is an int64_t later on. */
+static bool read_signed(rocl_view digits, uint64_t *v)
 {
-    return rtg_number(s, v) || wrong(i, ROCL_FAULT_BAD_LINE, too_large);
-}
-
-/* What later on is an int64_t. */
-static bool take_signed(rtg_item *i, rocl_view s, uint64_t *v)
-{
-    return (rtg_number(s, v) && *v <= INT64_MAX) || wrong(i, ROCL_FAULT_BAD_LINE, too_large);
+    return rtg_number(digits, v) && *v <= INT64_MAX;
 }
 
 static bool check_times(rtg_item *i)
 {
     if (i->end == 0)
-        return wrong(i, ROCL_FAULT_NO_END, "no end");
+        return set_wrong(i, ROCL_FAULT_NO_END, "no end");
     if (i->end < i->start)
-        return wrong(i, ROCL_FAULT_END_BEFORE_START, "ends before it starts");
+        return set_wrong(i, ROCL_FAULT_END_BEFORE_START, "ends before it starts");
     return true;
 }
 
-static bool take_start(rtg_item *i, rocl_view s)
+static bool read_start_stop(rtg_item *i, const rtg_line *l)
 {
-    uint64_t v;
-    if (!take_signed(i, s, &v))
-        return false;
-    i->start = i->end = (int64_t)v;
-    return true;
-}
-
-static bool take_start_stop(rtg_item *i, const rtg_line *l)
-{
-    uint64_t stop;
-    if (!take_start(i, l->start) || !take_signed(i, l->stop, &stop))
-        return false;
+    uint64_t start, stop;
+    if (!read_signed(l->start, &start) || !read_signed(l->stop, &stop))
+        return set_wrong(i, ROCL_FAULT_BAD_LINE, too_large);
+    i->start = (int64_t)start;
     i->end = (int64_t)stop;
     return check_times(i);
 }
 
-static bool take_start_duration(rtg_item *i, const rtg_line *l)
-{
-    uint64_t duration;
-    if (!take_start(i, l->start) || !take_signed(i, l->stop, &duration))
-        return false;
-    if (__builtin_add_overflow(i->start, (int64_t)duration, &i->end))
-        return wrong(i, ROCL_FAULT_BAD_LINE, too_large);
-    return check_times(i);
-}
+/* ---- lines of the tracer ------------------------------------------------------------------------
+ */
 
-static bool take_thread(rtg_item *i, const rtg_line *l)
-{
-    i->has_thread = true;
-    return take_signed(i, l->pid, &i->process) && take_signed(i, l->tid, &i->tid);
-}
+/* What a shape has beside its process and start. The thread of GPU records is the tracer's own. */
+enum { THREAD = 1, AGENT = 2, QUEUE = 4, ID = 8, DIMS = 16, STOP = 32, DURATION = 64 };
 
-/* The thread of GPU records is the tracer's own. */
-static bool take_place(rtg_item *i, const rtg_line *l)
-{
-    i->has_agent = true;
-    return take_signed(i, l->pid, &i->process) && take(i, l->agent, &i->agent);
-}
+static const struct {
+    rtg_what what;
+    unsigned has;
+} tracer_shapes[RTG_SHAPES] = {
+    [RTG_HIP] = {RTG_CALL, THREAD | DURATION},
+    [RTG_HSA] = {RTG_CALL, THREAD | DURATION},
+    [RTG_RANGE] = {RTG_USER_RANGE, THREAD | DURATION},
+    [RTG_MARK] = {RTG_USER_MARK, THREAD},
+    [RTG_HOST_DISPATCH] = {RTG_HOST_PACKET, THREAD | ID | DIMS},
+    [RTG_HOST_BARRIER] = {RTG_HOST_PACKET, THREAD | ID},
+    [RTG_HOST_VENDOR] = {RTG_HOST_PACKET, THREAD | ID},
+    [RTG_DISPATCH] = {RTG_GPU_DISPATCH, AGENT | QUEUE | ID | STOP},
+    [RTG_BARRIER] = {RTG_GPU_BARRIER, AGENT | QUEUE | ID | STOP},
+    [RTG_VENDOR] = {RTG_GPU_BARRIER, AGENT | QUEUE | ID | STOP},
+    [RTG_COPY] = {RTG_GPU_COPY, AGENT | STOP},
+};
 
-static bool take_queue(rtg_item *i, const rtg_line *l)
-{
-    i->queue = l->queue;
-    i->has_queue = true;
-    return take_place(i, l);
-}
-
-static bool take_dims(rtg_item *i, const rocl_view from[3], uint32_t to[3])
+static bool read_dims(const rocl_view from[3], uint32_t to[3])
 {
     for (int k = 0; k < 3; k++) {
         uint64_t v;
         if (!rtg_number(from[k], &v) || v > UINT32_MAX)
-            return wrong(i, ROCL_FAULT_BAD_LINE, too_large);
+            return false;
         to[k] = (uint32_t)v;
     }
     return true;
 }
 
-static bool read_host_packet(rtg_item *i, const rtg_line *l)
+static bool read_tracer_line(rtg_item *i, const rtg_line *l)
 {
-    i->what = RTG_HOST_PACKET;
-    if (!take_thread(i, l) || !take_start(i, l->start) || !take(i, l->id, &i->id))
-        return false;
-    if (l->shape != RTG_HOST_DISPATCH)
-        return true;
-    return take_dims(i, l->workgroup, i->workgroup) && take_dims(i, l->grid, i->grid);
+    const unsigned has = tracer_shapes[l->shape].has;
+    uint64_t start = 0, more = 0;
+    bool fits = read_signed(l->pid, &i->process) && read_signed(l->start, &start);
+    i->what = tracer_shapes[l->shape].what;
+    i->has_thread = has & THREAD;
+    i->has_agent = has & AGENT;
+    i->has_queue = has & QUEUE;
+    if (has & THREAD)
+        fits = fits && read_signed(l->tid, &i->tid);
+    if (has & AGENT)
+        fits = fits && rtg_number(l->agent, &i->agent);
+    if (has & QUEUE)
+        i->queue = l->queue;
+    if (has & ID)
+        fits = fits && rtg_number(l->id, &i->id);
+    if (has & DIMS)
+        fits = fits && read_dims(l->workgroup, i->workgroup) && read_dims(l->grid, i->grid);
+    if (has & (STOP | DURATION))
+        fits = fits && read_signed(l->stop, &more);
+    if (fits)
+        i->start = i->end = (int64_t)start;
+    if (has & STOP)
+        i->end = (int64_t)more;
+    else if (has & DURATION)
+        fits = fits && !__builtin_add_overflow(i->start, (int64_t)more, &i->end);
+    if (!fits)
+        return set_wrong(i, ROCL_FAULT_BAD_LINE, too_large);
+    return !(has & (STOP | DURATION)) || check_times(i);
 }
 
-static bool read_gpu(rtg_item *i, const rtg_line *l)
-{
-    i->what = l->shape == RTG_DISPATCH ? RTG_GPU_DISPATCH
-              : l->shape == RTG_COPY   ? RTG_GPU_COPY
-                                       : RTG_GPU_BARRIER;
-    bool placed =
-        l->shape == RTG_COPY ? take_place(i, l) : take_queue(i, l) && take(i, l->id, &i->id);
-    return placed && take_start_stop(i, l);
-}
+/* ---- profile lines ------------------------------------------------------------------------------
+ */
 
-/* ---- profile lines ------------------------------------------------------------------------- */
-
-static bool take_type(rtg_item *i, const rtg_line *l)
+static bool read_profile_line(rtg_item *i, const rtg_line *l, const rtg_text *text,
+                              uint64_t file_pid)
 {
+    i->hcc = true;
+    i->process = file_pid;
+    if (l->shape == RTG_HCC_TIMES) {
+        /* Two times and no id; with a third time the first may be that of enqueueing. */
+        const char *end = text->p + text->n;
+        rocl_view third;
+        const char *p = rtg_digits(rtg_skip_space(l->stop.p + l->stop.n + 1, end), end, &third);
+        if (p && p < end && *p == ';')
+            return set_wrong(i, ROCL_FAULT_BAD_LINE, "a profile line with three times and no id");
+    }
     if (rocl_view_is(l->type, "kernel"))
         i->what = RTG_GPU_DISPATCH;
     else if (rocl_view_is(l->type, "barrier"))
@@ -123,92 +127,57 @@ static bool take_type(rtg_item *i, const rtg_line *l)
     else if (rocl_view_is(l->type, "copy") || rocl_view_is(l->type, "copyslo"))
         i->what = RTG_GPU_COPY;
     else
-        return wrong(i, ROCL_FAULT_BAD_LINE, "a profile line of unknown type");
-    return true;
+        return set_wrong(i, ROCL_FAULT_BAD_LINE, "a profile line of unknown type");
+    if (l->shape != RTG_HCC_TIMES) {
+        i->has_agent = i->has_queue = true;
+        i->queue = l->stream;
+        if (!read_signed(l->device, &i->agent) || !rtg_number(l->sequence, &i->id))
+            return set_wrong(i, ROCL_FAULT_BAD_LINE, too_large);
+    }
+    return read_start_stop(i, l);
 }
 
-static bool read_profile(rtg_item *i, const rtg_line *l, uint64_t file_pid)
-{
-    i->hcc = true;
-    i->process = file_pid;
-    if (!take_type(i, l))
-        return false;
-    if (l->shape == RTG_HCC_TIMES)
-        return take_start_stop(i, l);
-    i->has_agent = i->has_queue = true;
-    i->queue = l->stream;
-    return take_signed(i, l->device, &i->agent) && take(i, l->sequence, &i->id) &&
-           take_start_stop(i, l);
-}
+/* ---- strace -------------------------------------------------------------------------------------
+ */
 
-/* Two times and no id; with a third time the first may be that of enqueueing. */
-static bool read_profile_times(rtg_item *i, const rtg_line *l, const rtg_text *text,
-                               uint64_t file_pid)
+/* Seconds and the digits after their point, of which nine count. */
+static bool read_seconds(rocl_view whole, rocl_view fraction, int64_t *ns)
 {
-    const char *end = text->p + text->n, *p = l->stop.p + l->stop.n + 1;
-    rocl_view third;
-    p = rtg_skip_space(p, end);
-    p = rtg_digits(p, end, &third);
-    if (p && p < end && *p == ';')
-        return wrong(i, ROCL_FAULT_BAD_LINE, "a profile line with three times and no id");
-    return read_profile(i, l, file_pid);
-}
-
-/* ---- strace -------------------------------------------------------------------------------- */
-
-/* Digits after the point as nanoseconds; more than nine are cut. */
-static uint64_t fraction_ns(rocl_view s)
-{
-    uint64_t v = 0;
+    uint64_t s, v, f = 0;
     for (size_t k = 0; k < 9; k++)
-        v = 10 * v + (k < s.n ? (uint64_t)(s.p[k] - '0') : 0);
-    return v;
-}
-
-static bool seconds_ns(rocl_view whole, rocl_view fraction, int64_t *ns)
-{
-    uint64_t s, v;
+        f = 10 * f + (k < fraction.n ? (uint64_t)(fraction.p[k] - '0') : 0);
     if (!rtg_number(whole, &s) || __builtin_mul_overflow(s, 1000000000u, &v) ||
-        __builtin_add_overflow(v, fraction_ns(fraction), &v) || v > INT64_MAX)
+        __builtin_add_overflow(v, f, &v) || v > INT64_MAX)
         return false;
     *ns = (int64_t)v;
     return true;
 }
 
 /* "0.000031": false when it is no such number. */
-static bool duration_ns(rocl_view text, int64_t *ns)
+static bool read_duration(rocl_view text, int64_t *ns)
 {
     const char *p = text.p, *end = p + text.n;
     rocl_view whole, fraction = {end, 0};
     p = rtg_digits(p, end, &whole);
     if (p && p < end && *p == '.')
         p = rtg_digits(p + 1, end, &fraction);
-    return p == end && seconds_ns(whole, fraction, ns);
-}
-
-/* "[pid 42] " or "42 " before the time. */
-static uint64_t strace_thread(const rtg_line *l, const char *line)
-{
-    const char *end = l->start.p;
-    uint64_t tid = 0;
-    rocl_view digits;
-    const char *p = rtg_lit(line, end, "[pid");
-    p = rtg_skip_space(p ? p : line, end);
-    if (rtg_digits(p, end, &digits) && (!rtg_number(digits, &tid) || tid > INT64_MAX))
-        tid = 0;
-    return tid;
+    return p == end && read_seconds(whole, fraction, ns);
 }
 
 /* What only looks like strace is somebody's text. */
-static bool read_strace(rtg_item *i, rtg_line *l, const rtg_text *text)
+static bool read_strace_line(rtg_item *i, rtg_line *l, const rtg_text *text)
 {
     int64_t took = 0;
-    i->what = RTG_NOTHING;
+    rocl_view digits;
     i->process = RTG_STRACE_PROCESS;
-    i->tid = strace_thread(l, text->p);
     i->has_thread = true;
-    if (!seconds_ns(l->start, l->fraction, &i->start) ||
-        (l->shape != RTG_STRACE_UNFINISHED && !duration_ns(l->took, &took)) ||
+    /* "[pid 42] " or "42 " before the time */
+    const char *p = rtg_lit(text->p, l->start.p, "[pid");
+    p = rtg_skip_space(p ? p : text->p, l->start.p);
+    if (!rtg_digits(p, l->start.p, &digits) || !read_signed(digits, &i->tid))
+        i->tid = 0;
+    if (!read_seconds(l->start, l->fraction, &i->start) ||
+        (l->shape != RTG_STRACE_UNFINISHED && !read_duration(l->took, &took)) ||
         __builtin_add_overflow(i->start, took, &i->end))
         return false;
     i->what = l->shape == RTG_STRACE_COMPLETE     ? RTG_SYSCALL
@@ -227,91 +196,50 @@ static bool read_strace(rtg_item *i, rtg_line *l, const rtg_text *text)
     return true;
 }
 
-/* ---- all ----------------------------------------------------------------------------------- */
+/* ---- all ----------------------------------------------------------------------------------------
+ */
 
-static void read_timed(rtg_item *i, const rtg_line *l)
-{
-    i->what = l->shape == RTG_RANGE  ? RTG_USER_RANGE
-              : l->shape == RTG_MARK ? RTG_USER_MARK
-                                     : RTG_CALL;
-    if (!take_thread(i, l))
-        return;
-    if (l->shape == RTG_MARK)
-        take_start(i, l->start);
-    else
-        take_start_duration(i, l);
-}
-
-/* A line that says it is ours, and does not go on like one. */
-static void read_missed(rtg_item *i, const rtg_line *l)
-{
-    static const struct {
-        rtg_shape shape;
-        rocl_fault fault;
-        const char *why;
-    } missed[] = {
-        {RTG_HIP_MISSED, ROCL_FAULT_BAD_LINE, "no HIP call that can be read"},
-        {RTG_HSA_MISSED, ROCL_FAULT_BAD_LINE, "no HSA record that can be read"},
-        {RTG_HCC_MISSED, ROCL_FAULT_BAD_LINE, "no profile line that can be read"},
-        {RTG_HCC_ID, ROCL_FAULT_BAD_TIME, "a profile line without times"},
-        {RTG_HCC_SPAN, ROCL_FAULT_BAD_TIME, "a profile line without times"},
-    };
-    for (size_t k = 0; k < sizeof missed / sizeof *missed; k++)
-        if (missed[k].shape == l->shape)
-            wrong(i, missed[k].fault, missed[k].why);
-}
-
-static void read_line(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file_pid)
-{
-    switch (l->shape) {
-    case RTG_TEXT:
-        if (text->n >= 9 && !memcmp(text->p, "RTX: pid:", 9))
-            wrong(i, ROCL_FAULT_BAD_LINE, "an RTX line that cannot be understood");
-        break;
-    case RTG_HIP:
-    case RTG_HSA:
-    case RTG_RANGE:
-    case RTG_MARK:
-        read_timed(i, l);
-        break;
-    case RTG_HOST_DISPATCH:
-    case RTG_HOST_BARRIER:
-    case RTG_HOST_VENDOR:
-        read_host_packet(i, l);
-        break;
-    case RTG_DISPATCH:
-    case RTG_BARRIER:
-    case RTG_VENDOR:
-    case RTG_COPY:
-        read_gpu(i, l);
-        break;
-    case RTG_HCC:
-    case RTG_HCC_BARE:
-        read_profile(i, l, file_pid);
-        break;
-    case RTG_HCC_TIMES:
-        read_profile_times(i, l, text, file_pid);
-        break;
-    case RTG_STRACE_UNFINISHED:
-    case RTG_STRACE_RESUMED:
-    case RTG_STRACE_COMPLETE:
-        read_strace(i, l, text);
-        break;
-    default:
-        read_missed(i, l);
-    }
-}
-
-void rtg_item_read(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file_pid)
+void rtg_read_item(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file_pid)
 {
     i->what = RTG_NOTHING;
     i->has_thread = i->has_agent = i->has_queue = i->hcc = false;
     if (text->too_long) {
-        wrong(i, ROCL_FAULT_BAD_LINE, "a line that is too long");
+        set_wrong(i, ROCL_FAULT_BAD_LINE, "a line that is too long");
         return;
     }
-    rtg_line_parse(l, text->p, text->n, text->ended);
+    rtg_parse_line(l, text->p, text->n, text->ended);
     if (l->shape == RTG_TEXT || l->shape == RTG_HSA_MISSED || l->shape == RTG_HCC_TIMES)
-        rtg_line_newer(l, text->p, text->n);
-    read_line(i, l, text, file_pid);
+        rtg_parse_newer_line(l, text->p, text->n);
+    switch (l->shape) {
+    case RTG_TEXT:
+        if (text->n >= 9 && !memcmp(text->p, "RTX: pid:", 9))
+            set_wrong(i, ROCL_FAULT_BAD_LINE, "an RTX line that cannot be understood");
+        break;
+    case RTG_HCC:
+    case RTG_HCC_BARE:
+    case RTG_HCC_TIMES:
+        read_profile_line(i, l, text, file_pid);
+        break;
+    case RTG_STRACE_UNFINISHED:
+    case RTG_STRACE_RESUMED:
+    case RTG_STRACE_COMPLETE:
+        read_strace_line(i, l, text);
+        break;
+    /* Lines that say they are ours, and do not go on like one. */
+    case RTG_HIP_MISSED:
+        set_wrong(i, ROCL_FAULT_BAD_LINE, "no HIP call that can be read");
+        break;
+    case RTG_HSA_MISSED:
+        set_wrong(i, ROCL_FAULT_BAD_LINE, "no HSA record that can be read");
+        break;
+    case RTG_HCC_MISSED:
+        set_wrong(i, ROCL_FAULT_BAD_LINE, "no profile line that can be read");
+        break;
+    case RTG_HCC_ID:
+    case RTG_HCC_SPAN:
+        set_wrong(i, ROCL_FAULT_BAD_TIME, "a profile line without times");
+        break;
+    default:
+        read_tracer_line(i, l);
+    }
 }

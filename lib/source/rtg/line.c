@@ -1,14 +1,12 @@
 /* Which shape a line has: the first that matches, in the order of the script. */
-#include "source/rtg/line.h"
-
-#include "source/rtg/line_impl.h"
+#include "source/rtg/line_match.h"
 
 typedef unsigned char v16 __attribute__((vector_size(16)));
 typedef uint64_t v2 __attribute__((vector_size(16)));
 
 enum { HAS_HIP = 1, HAS_HSA = 2, HAS_PROFILE = 4 };
 
-static unsigned tag_before(const char *line, const char *colon)
+static unsigned match_tag_before(const char *line, const char *colon)
 {
     size_t n = (size_t)(colon - line);
     if (n >= 3 && !memcmp(colon - 3, "HIP", 3))
@@ -18,7 +16,7 @@ static unsigned tag_before(const char *line, const char *colon)
     return n >= 7 && !memcmp(colon - 7, "profile", 7) ? HAS_PROFILE : 0;
 }
 
-static v16 load(const char *p)
+static v16 load_bytes(const char *p)
 {
     v16 v;
     memcpy(&v, p, sizeof v);
@@ -27,22 +25,23 @@ static v16 load(const char *p)
 
 /* Which of "HIP:", "HSA:", "profile:" that end in one of three letters are anywhere in the line. A
  * line has many colons, and few that follow these. */
-RTG_INLINE unsigned find_ending(const char *p, const char *end, char a, char b, char c)
+RTG_INLINE unsigned find_tags_ending(const char *p, const char *end, char a, char b, char c)
 {
     unsigned tags = 0;
     const char *at = p + 1;
     for (; end - at >= 16; at += 16) {
-        v16 before = load(at - 1);
-        v16 hit = (v16)(load(at) == ':') & (v16)((before == a) | (before == b) | (before == c));
+        v16 before = load_bytes(at - 1);
+        v16 hit =
+            (v16)(load_bytes(at) == ':') & (v16)((before == a) | (before == b) | (before == c));
         v2 any = (v2)hit;
         if (__builtin_expect((any[0] | any[1]) != 0, 0))
             for (unsigned i = 0; i < 16; i++)
                 if (hit[i])
-                    tags |= tag_before(p, at + i);
+                    tags |= match_tag_before(p, at + i);
     }
     for (; at < end; at++)
         if (*at == ':')
-            tags |= tag_before(p, at);
+            tags |= match_tag_before(p, at);
     return tags;
 }
 
@@ -50,13 +49,13 @@ RTG_INLINE unsigned find_ending(const char *p, const char *end, char a, char b, 
 static unsigned find_tags(const char *p, const char *end)
 {
     if (rtg_lit(p, end, "HSA: "))
-        return HAS_HSA | (find_ending(p + 4, end, 'P', 'P', 'P') & HAS_HIP);
+        return HAS_HSA | (find_tags_ending(p + 4, end, 'P', 'P', 'P') & HAS_HIP);
     if (rtg_lit(p, end, "profile:"))
-        return HAS_PROFILE | find_ending(p + 8, end, 'P', 'A', 'A');
-    return find_ending(p, end, 'P', 'A', 'e');
+        return HAS_PROFILE | find_tags_ending(p + 8, end, 'P', 'A', 'A');
+    return find_tags_ending(p, end, 'P', 'A', 'e');
 }
 
-void rtg_line_parse(rtg_line *l, const char *p, size_t n, bool ended)
+void rtg_parse_line(rtg_line *l, const char *p, size_t n, bool ended)
 {
     const char *end = p + n;
     l->has_args = l->has_kernel = false;
@@ -78,7 +77,7 @@ void rtg_line_parse(rtg_line *l, const char *p, size_t n, bool ended)
     }
 }
 
-bool rtg_line_newer(rtg_line *l, const char *p, size_t n)
+bool rtg_parse_newer_line(rtg_line *l, const char *p, size_t n)
 {
     const char *end = p + n;
     rtg_line was = *l;

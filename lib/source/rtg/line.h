@@ -34,7 +34,7 @@ typedef enum rtg_shape {
     RTG_STRACE_UNFINISHED,
     RTG_STRACE_RESUMED,
     RTG_STRACE_COMPLETE,
-    /* Shapes that the script does not know: rtg_line_newer() tells them. */
+    /* Shapes that the script does not know: rtg_parse_newer_line() tells them. */
     RTG_RANGE,       /* ROCTx range */
     RTG_MARK,        /* ROCTx mark */
     RTG_HOST_VENDOR, /* vendor packet put into a queue */
@@ -67,12 +67,12 @@ typedef struct rtg_line {
 
 /* Tells the shape of a line (without its line end; `ended`: it had one) and fills in what it has.
  */
-void rtg_line_parse(rtg_line *l, const char *p, size_t n, bool ended);
+void rtg_parse_line(rtg_line *l, const char *p, size_t n, bool ended);
 
 /* A second look at a line that is RTG_TEXT, RTG_HSA_MISSED or RTG_HCC_TIMES: RTX and vendor lines
  * of the later tracer, profile lines with an enqueue time (which become RTG_HCC with `enqueue`).
  * False: it stays what it was. */
-bool rtg_line_newer(rtg_line *l, const char *p, size_t n);
+bool rtg_parse_newer_line(rtg_line *l, const char *p, size_t n);
 
 /* The value of a span of digits; false when it is 2^64 or more, or the span is empty. */
 bool rtg_number(rocl_view digits, uint64_t *value);

@@ -1,9 +1,9 @@
 /* Lines of rtg_tracer: calls of HIP and HSA, packets of queues. The tail of a line is looked for
  * from its end, which finds what a greedy pattern finds; then the first beginning that fits. */
-#include "source/rtg/line_impl.h"
+#include "source/rtg/line_match.h"
 
 /* The first "HSA: pid:P tid:T " (or HIP) at or after p. Returns what follows it. */
-RTG_INLINE const char *beginning(const char *p, const char *end, const char *tag, rtg_line *l)
+RTG_INLINE const char *find_beginning(const char *p, const char *end, const char *tag, rtg_line *l)
 {
     /* Nearly always it is where the line begins. */
     for (; rtg_lit_n(p, end, tag, 9) || (p = rtg_find_n(p, end, tag, 9)); p++) {
@@ -17,7 +17,7 @@ RTG_INLINE const char *beginning(const char *p, const char *end, const char *tag
 }
 
 /* The last " @N +N" in [p, end): where its blank is. */
-static const char *times(const char *p, const char *end, rtg_line *l)
+static const char *find_times(const char *p, const char *end, rtg_line *l)
 {
     for (const char *at = end; (at = rtg_last(p, at, '@'));) {
         const char *q = at > p && at[-1] == ' ' ? rtg_digits(at + 1, end, &l->start) : NULL;
@@ -28,7 +28,8 @@ static const char *times(const char *p, const char *end, rtg_line *l)
 }
 
 /* The last `lit` in [p, end) that ends with '=' and has n bytes: where it is. */
-RTG_INLINE const char *last_assignment(const char *p, const char *end, const char *lit, size_t n)
+RTG_INLINE const char *find_last_assignment(const char *p, const char *end, const char *lit,
+                                            size_t n)
 {
     for (const char *at = end; (at = rtg_last(p, at, '='));)
         if ((size_t)(at - p) >= n - 1 && !memcmp(at - (n - 1), lit, n))
@@ -39,7 +40,7 @@ RTG_INLINE const char *last_assignment(const char *p, const char *end, const cha
 /* ---- HIP calls ------------------------------------------------------------------------------- */
 
 /* Less its last character, whatever that is. */
-static rocl_view but_last(const char *from, const char *to)
+static rocl_view without_last(const char *from, const char *to)
 {
     if (to > from)
         to--;
@@ -54,14 +55,14 @@ static void split_call(rtg_line *l, const char *from, const char *to)
     for (const char *p = from; (p = memchr(p, '[', (size_t)(to - p))); p++) {
         if (p > from && p[-1] == ' ') {
             l->has_kernel = true;
-            l->kernel = but_last(p + 1, to);
+            l->kernel = without_last(p + 1, to);
             to = p - 1;
             break;
         }
     }
     const char *open = memchr(from, '(', (size_t)(to - from));
     if (open) {
-        l->args = but_last(open + 1, to);
+        l->args = without_last(open + 1, to);
         l->has_args = l->args.n > 0;
         to = open;
     }
@@ -70,9 +71,9 @@ static void split_call(rtg_line *l, const char *from, const char *to)
 
 bool rtg_match_hip(rtg_line *l, const char *p, const char *end)
 {
-    const char *call = beginning(p, end, "HIP: pid:", l);
-    const char *at = call ? times(call, end, l) : NULL;
-    const char *ret = at ? last_assignment(call, at, " ret=", 5) : NULL;
+    const char *call = find_beginning(p, end, "HIP: pid:", l);
+    const char *at = call ? find_times(call, end, l) : NULL;
+    const char *ret = at ? find_last_assignment(call, at, " ret=", 5) : NULL;
     if (!ret)
         return false;
     l->shape = RTG_HIP;
@@ -86,14 +87,14 @@ bool rtg_match_hip(rtg_line *l, const char *p, const char *end)
 /* "name (args) ret=R @N +N": the last " (" before the last ") ret=". */
 static bool match_call(rtg_line *l, const char *p, const char *end)
 {
-    const char *at = times(p, end, l);
-    const char *ret = at ? last_assignment(p, at, ") ret=", 6) : NULL;
+    const char *at = find_times(p, end, l);
+    const char *ret = at ? find_last_assignment(p, at, ") ret=", 6) : NULL;
     const char *open = ret;
     while (open && (open = rtg_last(p, open, '(')) && (open == p || open[-1] != ' '))
         ;
     if (!open)
         return false;
-    const char *call = beginning(p, end, "HSA: pid:", l);
+    const char *call = find_beginning(p, end, "HSA: pid:", l);
     if (!call || call > open - 1)
         return false;
     l->shape = RTG_HSA;
@@ -107,11 +108,11 @@ static bool match_call(rtg_line *l, const char *p, const char *end)
 /* ---- packets --------------------------------------------------------------------------------- */
 
 /* The first beginning that goes on with `lit` and is over before `before`. */
-RTG_INLINE const char *packet(const char *p, const char *end, const char *lit, const char *before,
-                              rtg_line *l)
+RTG_INLINE const char *find_packet(const char *p, const char *end, const char *lit,
+                                   const char *before, rtg_line *l)
 {
     size_t n = strlen(lit);
-    while ((p = beginning(p, end, "HSA: pid:", l))) {
+    while ((p = find_beginning(p, end, "HSA: pid:", l))) {
         const char *q = rtg_lit_n(p, end, lit, n);
         if (q)
             return q <= before ? q : NULL;
@@ -119,7 +120,7 @@ RTG_INLINE const char *packet(const char *p, const char *end, const char *lit, c
     return NULL;
 }
 
-static bool triple(const char **p, const char *end, const char *lit, rocl_view v[3])
+static bool match_triple(const char **p, const char *end, const char *lit, rocl_view v[3])
 {
     const char *q = rtg_lit_n(*p, end, lit, strlen(lit));
     q = q ? rtg_digits(q, end, &v[0]) : NULL;
@@ -130,24 +131,35 @@ static bool triple(const char **p, const char *end, const char *lit, rocl_view v
     return q;
 }
 
-/* What follows the name of a kernel. */
-static bool after_name_on_host(rtg_line *l, const char *p, const char *end)
+static const char *match_tick_id(rtg_line *l, const char *p, const char *end)
 {
     p = rtg_field(p, end, " tick:", &l->start);
-    p = p ? rtg_field(p, end, " id:", &l->id) : NULL;
-    return p && triple(&p, end, " workgroup:{", l->workgroup) &&
-           triple(&p, end, " grid:{", l->grid);
+    return p ? rtg_field(p, end, " id:", &l->id) : NULL;
 }
 
-static bool after_name_on_gpu(rtg_line *l, const char *p, const char *end)
+static const char *match_start_stop(rtg_line *l, const char *p, const char *end)
 {
     p = rtg_field(p, end, " start:", &l->start);
-    p = p ? rtg_field(p, end, " stop:", &l->stop) : NULL;
+    return p ? rtg_field(p, end, " stop:", &l->stop) : NULL;
+}
+
+/* What follows the name of a kernel. */
+static bool match_host_kernel(rtg_line *l, const char *p, const char *end)
+{
+    p = match_tick_id(l, p, end);
+    return p && match_triple(&p, end, " workgroup:{", l->workgroup) &&
+           match_triple(&p, end, " grid:{", l->grid);
+}
+
+static bool match_gpu_kernel(rtg_line *l, const char *p, const char *end)
+{
+    p = match_start_stop(l, p, end);
     return p && rtg_field(p, end, " id:", &l->id);
 }
 
 /* Digits that end at `p`, with `lit` before them: where that begins. */
-RTG_INLINE const char *field_before(const char *from, const char *p, const char *lit, rocl_view *s)
+RTG_INLINE const char *match_field_before(const char *from, const char *p, const char *lit,
+                                          rocl_view *s)
 {
     size_t n = strlen(lit);
     const char *digits = p;
@@ -159,12 +171,12 @@ RTG_INLINE const char *field_before(const char *from, const char *p, const char 
 }
 
 /* " agent:A signal:S name:" that ends at `quote`: where it begins. */
-static const char *before_name(rtg_line *l, const char *from, const char *quote)
+static const char *match_before_name(rtg_line *l, const char *from, const char *quote)
 {
     if (quote - from < 6 || memcmp(quote - 6, " name:", 6) != 0)
         return NULL;
-    const char *p = field_before(from, quote - 6, " signal:", &l->signal);
-    return p ? field_before(from, p, " agent:", &l->agent) : NULL;
+    const char *p = match_field_before(from, quote - 6, " signal:", &l->signal);
+    return p ? match_field_before(from, p, " agent:", &l->agent) : NULL;
 }
 
 /* "dispatch queue:Q agent:A signal:S name:'KERNEL' ...": the last quote that `tail` can follow, and
@@ -177,10 +189,10 @@ static bool match_dispatch(rtg_line *l, const char *p, const char *end,
         ;
     open = close;
     while (open && !agent && (open = rtg_last(p, open, '\'')))
-        agent = before_name(l, p, open);
+        agent = match_before_name(l, p, open);
     if (!agent)
         return false;
-    const char *queue = packet(p, end, "dispatch queue:", agent, l);
+    const char *queue = find_packet(p, end, "dispatch queue:", agent, l);
     if (!queue)
         return false;
     l->queue = rocl_view_between(queue, agent);
@@ -189,7 +201,7 @@ static bool match_dispatch(rtg_line *l, const char *p, const char *end,
 }
 
 /* " dep1:N ... dep5:N" */
-static const char *deps(rtg_line *l, const char *p, const char *end)
+static const char *match_deps(rtg_line *l, const char *p, const char *end)
 {
     p = rtg_field(p, end, " dep1:", &l->dep[0]);
     p = p ? rtg_field(p, end, " dep2:", &l->dep[1]) : NULL;
@@ -198,32 +210,28 @@ static const char *deps(rtg_line *l, const char *p, const char *end)
     return p ? rtg_field(p, end, " dep5:", &l->dep[4]) : NULL;
 }
 
-static bool barrier_on_host(rtg_line *l, const char *p, const char *end)
+static bool match_host_barrier(rtg_line *l, const char *p, const char *end)
 {
-    p = deps(l, p, end);
-    p = p ? rtg_field(p, end, " tick:", &l->start) : NULL;
+    p = match_deps(l, p, end);
+    return p && match_tick_id(l, p, end);
+}
+
+static bool match_gpu_barrier(rtg_line *l, const char *p, const char *end)
+{
+    p = match_start_stop(l, p, end);
+    p = p ? match_deps(l, p, end) : NULL;
     return p && rtg_field(p, end, " id:", &l->id);
 }
 
-static bool barrier_on_gpu(rtg_line *l, const char *p, const char *end)
-{
-    p = rtg_field(p, end, " start:", &l->start);
-    p = p ? rtg_field(p, end, " stop:", &l->stop) : NULL;
-    p = p ? deps(l, p, end) : NULL;
-    return p && rtg_field(p, end, " id:", &l->id);
-}
-
-static bool vendor_on_host(rtg_line *l, const char *p, const char *end)
+static bool match_host_vendor(rtg_line *l, const char *p, const char *end)
 {
     p = rtg_field(p, end, " dep:", &l->dep[0]);
-    p = p ? rtg_field(p, end, " tick:", &l->start) : NULL;
-    return p && rtg_field(p, end, " id:", &l->id);
+    return p && match_tick_id(l, p, end);
 }
 
-static bool vendor_on_gpu(rtg_line *l, const char *p, const char *end)
+static bool match_gpu_vendor(rtg_line *l, const char *p, const char *end)
 {
-    p = rtg_field(p, end, " start:", &l->start);
-    p = p ? rtg_field(p, end, " stop:", &l->stop) : NULL;
+    p = match_start_stop(l, p, end);
     p = p ? rtg_field(p, end, " dep:", &l->dep[0]) : NULL;
     return p && rtg_field(p, end, " id:", &l->id);
 }
@@ -243,7 +251,7 @@ static bool match_barrier(rtg_line *l, const char *p, const char *end, const cha
             l->has_args = l->has_kernel = false;
         }
     }
-    const char *queue = last ? packet(p, end, what, last, l) : NULL;
+    const char *queue = last ? find_packet(p, end, what, last, l) : NULL;
     if (queue)
         l->queue = rocl_view_between(queue, last);
     return queue;
@@ -251,12 +259,11 @@ static bool match_barrier(rtg_line *l, const char *p, const char *end, const cha
 
 static bool match_copy(rtg_line *l, const char *p, const char *end)
 {
-    while ((p = beginning(p, end, "HSA: pid:", l))) {
+    while ((p = find_beginning(p, end, "HSA: pid:", l))) {
         const char *q = rtg_field(p, end, "copy agent:", &l->agent);
         q = q ? rtg_field(q, end, " signal:", &l->signal) : NULL;
-        q = q ? rtg_field(q, end, " start:", &l->start) : NULL;
-        q = q ? rtg_field(q, end, " stop:", &l->stop) : NULL;
-        if (q && deps(l, q, end))
+        q = q ? match_start_stop(l, q, end) : NULL;
+        if (q && match_deps(l, q, end))
             return true;
     }
     return false;
@@ -266,13 +273,13 @@ bool rtg_match_hsa(rtg_line *l, const char *p, const char *end)
 {
     if (match_call(l, p, end))
         return true;
-    if (match_dispatch(l, p, end, after_name_on_host))
+    if (match_dispatch(l, p, end, match_host_kernel))
         l->shape = RTG_HOST_DISPATCH;
-    else if (match_dispatch(l, p, end, after_name_on_gpu))
+    else if (match_dispatch(l, p, end, match_gpu_kernel))
         l->shape = RTG_DISPATCH;
-    else if (match_barrier(l, p, end, "barrier queue:", barrier_on_host))
+    else if (match_barrier(l, p, end, "barrier queue:", match_host_barrier))
         l->shape = RTG_HOST_BARRIER;
-    else if (match_barrier(l, p, end, "barrier queue:", barrier_on_gpu))
+    else if (match_barrier(l, p, end, "barrier queue:", match_gpu_barrier))
         l->shape = RTG_BARRIER;
     else if (match_copy(l, p, end))
         l->shape = RTG_COPY;
@@ -285,9 +292,9 @@ bool rtg_match_hsa(rtg_line *l, const char *p, const char *end)
 
 bool rtg_match_vendor(rtg_line *l, const char *p, const char *end)
 {
-    if (match_barrier(l, p, end, "vendor queue:", vendor_on_host))
+    if (match_barrier(l, p, end, "vendor queue:", match_host_vendor))
         l->shape = RTG_HOST_VENDOR;
-    else if (match_barrier(l, p, end, "vendor queue:", vendor_on_gpu))
+    else if (match_barrier(l, p, end, "vendor queue:", match_gpu_vendor))
         l->shape = RTG_VENDOR;
     else
         return false;
@@ -297,8 +304,8 @@ bool rtg_match_vendor(rtg_line *l, const char *p, const char *end)
 /* "RTX: pid:P tid:T message @N +N", a mark without the duration. */
 bool rtg_match_rtx(rtg_line *l, const char *p, const char *end)
 {
-    const char *message = beginning(p, end, "RTX: pid:", l);
-    const char *at = message ? times(message, end, l) : NULL;
+    const char *message = find_beginning(p, end, "RTX: pid:", l);
+    const char *at = message ? find_times(message, end, l) : NULL;
     l->shape = at ? RTG_RANGE : RTG_MARK;
     if (message && !at) {
         const char *sign = rtg_last(message, end, '@');

@@ -1,8 +1,8 @@
 /* Lines of strace or ltrace with -tttT: "SECONDS.FRACTION call(args) = result <SECONDS>". */
-#include "source/rtg/line_impl.h"
+#include "source/rtg/line_match.h"
 
 /* The first "N.N " at or after p: what follows it. */
-static const char *stamp(const char *p, const char *end, rtg_line *l)
+static const char *find_stamp(const char *p, const char *end, rtg_line *l)
 {
     const char *from = p;
     for (const char *dot = p; (dot = dot < end ? memchr(dot, '.', (size_t)(end - dot)) : NULL);
@@ -21,47 +21,32 @@ static const char *stamp(const char *p, const char *end, rtg_line *l)
     return NULL;
 }
 
-static const char *last_of(const char *p, const char *end, const char *lit, char c, size_t at)
-{
-    size_t n = strlen(lit);
-    for (const char *q = end; (q = rtg_last(p, q, c));)
-        if ((size_t)(q - p) >= at && (size_t)(end - q) >= n - at && !memcmp(q - at, lit, n))
-            return q - at;
-    return NULL;
-}
-
-/* "N.N call <unfinished ...>" */
+/* "N.N call <unfinished ...>" with the last such mark. */
 static bool match_unfinished(rtg_line *l, const char *p, const char *end)
 {
-    const char *mark = last_of(p, end, " <unfinished ...>", '<', 1);
-    const char *call = mark ? stamp(p, end, l) : NULL;
-    if (!call || call > mark)
+    const char *mark = end;
+    while ((mark = rtg_last(p, mark, '<')))
+        if (mark > p && mark[-1] == ' ' && rtg_lit(mark, end, "<unfinished ...>"))
+            break;
+    const char *call = mark ? find_stamp(p, end, l) : NULL;
+    if (!call || call >= mark)
         return false;
     l->shape = RTG_STRACE_UNFINISHED;
-    l->name = rocl_view_between(call, mark);
+    l->name = rocl_view_between(call, mark - 1);
     return true;
 }
 
-static bool result_char(char c)
-{
-    return rtg_word(c) || c == '"' || c == '/' || c == '.' || c == '-';
-}
-
-static bool result_char_complete(char c)
-{
-    return rtg_word(c);
-}
-
-/* " = result <" where the result is [-] [<] characters [>]: where the duration begins. */
-static const char *result(const char *p, const char *end, bool minus, bool (*fits)(char))
+/* " = result <" where the result is [-] [<] characters [>]: where the duration begins. Results of
+ * calls that are resumed have some characters more, and no minus. */
+static const char *match_result(const char *p, const char *end, bool resumed)
 {
     p = rtg_lit(p, end, " = ");
-    if (p && minus && p < end && *p == '-')
+    if (p && !resumed && p < end && *p == '-')
         p++;
     if (p && p < end && *p == '<')
         p++;
     const char *first = p;
-    while (p && p < end && fits(*p))
+    while (p && p < end && (rtg_word(*p) || (resumed && *p && strchr("\"/.-", *p))))
         p++;
     if (!p || p == first)
         return NULL;
@@ -71,14 +56,13 @@ static const char *result(const char *p, const char *end, bool minus, bool (*fit
 }
 
 /* The last " = result <duration>" in [p, end): where it is. */
-static const char *finish(rtg_line *l, const char *p, const char *end, bool minus,
-                          bool (*fits)(char))
+static const char *find_result(rtg_line *l, const char *p, const char *end, bool resumed)
 {
     const char *close = rtg_last(p, end, '>');
     for (const char *at = end; close && (at = rtg_last(p, at, '='));) {
         if (at == p || at[-1] != ' ')
             continue;
-        const char *took = result(at - 1, end, minus, fits);
+        const char *took = match_result(at - 1, end, resumed);
         if (took && took <= close) {
             l->took = rocl_view_between(took, close);
             return at - 1;
@@ -90,8 +74,8 @@ static const char *finish(rtg_line *l, const char *p, const char *end, bool minu
 /* "N.N <... call resumed> ... = result <duration>" */
 static bool match_resumed(rtg_line *l, const char *p, const char *end)
 {
-    const char *at = finish(l, p, end, false, result_char);
-    for (const char *q = p; at && (q = stamp(q, end, l));) {
+    const char *at = find_result(l, p, end, true);
+    for (const char *q = p; at && (q = find_stamp(q, end, l));) {
         const char *name = rtg_lit(q, end, "<... "), *after = name;
         while (after && after < end && rtg_word(*after))
             after++;
@@ -107,8 +91,8 @@ static bool match_resumed(rtg_line *l, const char *p, const char *end)
 
 static bool match_complete(rtg_line *l, const char *p, const char *end)
 {
-    const char *at = finish(l, p, end, true, result_char_complete);
-    const char *call = at ? stamp(p, end, l) : NULL;
+    const char *at = find_result(l, p, end, false);
+    const char *call = at ? find_stamp(p, end, l) : NULL;
     if (!call || call > at)
         return false;
     l->shape = RTG_STRACE_COMPLETE;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "source/kernel_name.h"
-#include "source/rtg/line_impl.h"
+#include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 
 rtg_names *rtg_names_new(rocl_trace *t)

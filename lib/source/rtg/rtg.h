@@ -115,7 +115,7 @@ typedef struct rtg_item {
 } rtg_item;
 
 /* `file_pid` is the process of lines that name none. */
-void rtg_item_read(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file_pid);
+void rtg_read_item(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file_pid);
 
 /* ---- table.c ------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* The second pass: lines -> batches of events. What is wrong was counted in the first. */
-#include "source/rtg/line_impl.h"
+#include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 
 /* ---- what all events have ------------------------------------------------------------------ */
@@ -362,7 +362,7 @@ static rocl_status scan_block(rtg_worker *w, size_t range, uint64_t *lines, rocl
     while (t.st == ROCL_OK && rtg_reader_line(&w->reader, &text)) {
         rtg_line line;
         rtg_item item;
-        rtg_item_read(&item, &line, &text, w->file->file_pid);
+        rtg_read_item(&item, &line, &text, w->file->file_pid);
         t.l = &line;
         t.i = &item;
         t.offset = text.offset;

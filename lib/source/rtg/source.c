@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "source/rtg/line_impl.h"
+#include "source/rtg/line_match.h"
 
 rtg_sizes rtg_sizes_used = {.range = (size_t)4 << 20,
                             .block = (size_t)512 << 10,
@@ -34,7 +34,7 @@ static int weight(const char *p, size_t n)
     rtg_item item;
     if (begins(p, p + n))
         return 2;
-    rtg_item_read(&item, &l, &text, 0);
+    rtg_read_item(&item, &l, &text, 0);
     if (l.shape >= RTG_STRACE_UNFINISHED && l.shape <= RTG_STRACE_COMPLETE)
         return item.what != RTG_NOTHING;
     bool missed =

@@ -1,7 +1,7 @@
 /* Small matchers that the shapes are made of. Each takes [p, end) and returns where the match ends,
  * or NULL. Private to the line parser. */
-#ifndef ROCL_SOURCE_RTG_LINE_IMPL_H
-#define ROCL_SOURCE_RTG_LINE_IMPL_H
+#ifndef ROCL_SOURCE_RTG_LINE_MATCH_H
+#define ROCL_SOURCE_RTG_LINE_MATCH_H
 
 #include <string.h>
 
