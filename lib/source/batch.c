@@ -1,6 +1,29 @@
+/* What sources give to a trace: captures, and batches of events under construction. */
 #include "source/batch.h"
 
 #include <stdlib.h>
+
+#include "base/error.h"
+
+rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err)
+{
+    rocl_model_capture *c = calloc(1, sizeof *c);
+    rocl_model_capture **more = realloc(s->captures, (s->capture_count + 1) * sizeof *more);
+    if (more)
+        s->captures = more;
+    if (!c || !more) {
+        free(c);
+        rocl_fail_memory(err);
+        return NULL;
+    }
+    c->source = s;
+    c->pub.trace = t;
+    c->pub.path = s->path;
+    c->pub.index = (uint32_t)s->capture_count;
+    c->pub.rank = -1;
+    s->captures[s->capture_count++] = c;
+    return c;
+}
 
 rocl_status rocl_batcher_flush(rocl_batcher *b, rocl_error *err)
 {

@@ -227,26 +227,6 @@ rocl_status rocl_input_look(const char *path, rocl_look *look, rocl_error *err)
     return ROCL_OK;
 }
 
-rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err)
-{
-    rocl_model_capture *c = calloc(1, sizeof *c);
-    rocl_model_capture **more = realloc(s->captures, (s->capture_count + 1) * sizeof *more);
-    if (more)
-        s->captures = more;
-    if (!c || !more) {
-        free(c);
-        rocl_fail_memory(err);
-        return NULL;
-    }
-    c->source = s;
-    c->pub.trace = t;
-    c->pub.path = s->path;
-    c->pub.index = (uint32_t)s->capture_count;
-    c->pub.rank = -1;
-    s->captures[s->capture_count++] = c;
-    return c;
-}
-
 static rocl_status properties(rocl_trace *t, const rocl_capture *c, rocl_property_of of,
                               uint32_t index, rocl_buf *json, rocl_error *err)
 {

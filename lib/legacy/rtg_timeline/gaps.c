@@ -8,14 +8,6 @@
 #include "base/num.h"
 #include "base/repr.h"
 
-rocl_status tl_gaps_add(tl_worker *w, uint64_t device, uint64_t start, uint64_t stop,
-                        rocl_error *err)
-{
-    /* The highest device comes first. */
-    const uint64_t key[4] = {~device, start, w->block, w->gap_count++};
-    return rocl_sorter_add(w->gaps, w->number, key, &stop, sizeof stop, err);
-}
-
 typedef struct gap_event {
     uint64_t device;
     double ts, dur;

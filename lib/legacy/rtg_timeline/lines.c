@@ -393,7 +393,8 @@ static rocl_status convert_profile(tl_worker *w, const rtg_line *l, rocl_error *
     put_lit(w->out, "}},\n");
     if (!w->gaps || l->shape != RTG_HCC || memmem(l->name.p, l->name.n, "depcnt", 6))
         return ROCL_OK;
-    return tl_gaps_add(w, device, start, stop, err);
+    const uint64_t key[4] = {~device, start, w->block, w->gap_count++};
+    return rocl_sorter_add(w->gaps, w->number, key, &stop, sizeof stop, err);
 }
 
 /* ---- strace -------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ typedef struct tl_block_row tl_block_row;
 
 typedef struct tl_worker {
     alignas(ROCL_CACHE_LINE) const rocl_timeline_options *opt;
-    rocl_sorter *gaps; /* with opt->gaps */
+    rocl_sorter *gaps; /* with opt->gaps: profile lines */
     unsigned number;
     uint64_t block, line; /* those that are read */
     rocl_buf *out;
@@ -193,10 +193,8 @@ typedef struct tl_gap_counts {
     uint64_t duplicate, wrapped, okay;
 } tl_gap_counts;
 
-/* Notes a profile line. */
-rocl_status tl_gaps_add(tl_worker *w, uint64_t device, uint64_t start, uint64_t stop,
-                        rocl_error *err);
-/* Writes the gaps of all devices. */
+/* Writes the gaps of all devices. The sorter has profile lines: keys ~device (the highest comes
+ * first), start, block and a count of the worker; the payload is the uint64_t stop. */
 rocl_status tl_gaps_write(rocl_sorter *gaps, tl_gap_counts *counts, tl_writer *w, rocl_error *err);
 
 /* ---- select.c -----------------------------------------------------------------------------------

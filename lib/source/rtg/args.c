@@ -16,7 +16,7 @@ bool rtg_args_add(rtg_worker *w, uint32_t name, rocl_view value)
     return true;
 }
 
-static rocl_view trim(const char *p, const char *end)
+static rocl_view trim_blanks(const char *p, const char *end)
 {
     p = rtg_skip_space(p, end);
     while (end > p && rtg_space(end[-1]))
@@ -26,7 +26,7 @@ static rocl_view trim(const char *p, const char *end)
 
 /* The comma that ends an argument: not one between brackets or in quotes. A quote that is not
  * closed is but a character. */
-static const char *end_of_arg(const char *p, const char *end)
+static const char *find_arg_end(const char *p, const char *end)
 {
     for (size_t depth = 0; p < end; p++) {
         if (*p == '(' || *p == '{' || *p == '[')
@@ -43,22 +43,19 @@ static const char *end_of_arg(const char *p, const char *end)
     return end;
 }
 
-static uint32_t numbered(rtg_worker *w, size_t n)
-{
-    char name[3 + ROCL_NUM_MAX] = "arg", *end = rocl_put_u64(name + 3, n);
-    return rtg_name(w->names, rocl_view_between(name, end));
-}
-
-/* "name=value", or a value alone. */
+/* "name=value", or a value alone, which is numbered. */
 static bool add_arg(rtg_worker *w, const char *p, const char *end, size_t n)
 {
-    rocl_view arg = trim(p, end);
+    rocl_view arg = trim_blanks(p, end);
     const char *q = arg.p, *stop = arg.p + arg.n;
     while (q < stop && rtg_word(*q) && q - arg.p < 64)
         q++;
-    if (q == arg.p || q == stop || *q != '=' || rtg_digit(*arg.p))
-        return rtg_args_add(w, numbered(w, n), arg);
-    return rtg_args_add(w, rtg_name(w->names, rocl_view_between(arg.p, q)), trim(q + 1, stop));
+    if (q == arg.p || q == stop || *q != '=' || rtg_digit(*arg.p)) {
+        char name[3 + ROCL_NUM_MAX] = "arg", *name_end = rocl_put_u64(name + 3, n);
+        return rtg_args_add(w, rtg_intern_name(w->names, rocl_view_between(name, name_end)), arg);
+    }
+    return rtg_args_add(w, rtg_intern_name(w->names, rocl_view_between(arg.p, q)),
+                        trim_blanks(q + 1, stop));
 }
 
 bool rtg_args_split(rtg_worker *w, rocl_view text)
@@ -68,7 +65,7 @@ bool rtg_args_split(rtg_worker *w, rocl_view text)
         return true;
     for (size_t n = 0;; n++) {
         /* No call has that many: the last one is all the rest. */
-        const char *comma = n < ARGS_MAX - 1 ? end_of_arg(p, end) : end;
+        const char *comma = n < ARGS_MAX - 1 ? find_arg_end(p, end) : end;
         /* The comma is where the NUL goes. */
         if (!add_arg(w, p, comma, n))
             return false;

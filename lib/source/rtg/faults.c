@@ -5,29 +5,31 @@
 #include "base/utf8.h"
 #include "source/rtg/rtg.h"
 
-static bool before(const rtg_bad *a, const rtg_bad *b)
+static bool is_before(const rtg_bad *a, const rtg_bad *b)
 {
     return a->range != b->range ? a->range < b->range : a->line < b->line;
 }
 
-void rtg_fault_add(rtg_faults *f, const rtg_bad *bad, uint64_t count)
+void rtg_fault_add(rtg_faults *f, size_t range, uint64_t line, uint64_t offset, rocl_fault fault,
+                   uint64_t count, const char *why)
 {
+    const rtg_bad bad = {range, line, offset, why};
     pthread_mutex_lock(&f->lock);
     unsigned at = f->first_count;
-    f->counts[bad->fault] += count;
-    while (at > 0 && before(bad, &f->first[at - 1]))
+    f->counts[fault] += count;
+    while (at > 0 && is_before(&bad, &f->first[at - 1]))
         at--;
     if (f->first_count < RTG_REPORTED)
         f->first_count++;
     if (at < f->first_count) {
         memmove(&f->first[at + 1], &f->first[at], (f->first_count - 1 - at) * sizeof f->first[0]);
-        f->first[at] = *bad;
+        f->first[at] = bad;
     }
     pthread_mutex_unlock(&f->lock);
 }
 
 /* How a line begins, as one may print it. */
-static void quote(const rtg_file *f, const rtg_bad *bad, char *text, size_t size)
+static void quote_line(const rtg_file *f, const rtg_bad *bad, char *text, size_t size)
 {
     size_t got = 0, n = 0;
     if (rocl_spool_read(f->spool, text, size - 1, bad->offset, &got, NULL) != ROCL_OK)
@@ -53,7 +55,7 @@ static void quote(const rtg_file *f, const rtg_bad *bad, char *text, size_t size
     text[n] = '\0';
 }
 
-static uint64_t line_number(const rtg_file *f, const rtg_bad *bad)
+static uint64_t number_of_line(const rtg_file *f, const rtg_bad *bad)
 {
     return f->ranges[bad->range].first_line + bad->line;
 }
@@ -61,13 +63,13 @@ static uint64_t line_number(const rtg_file *f, const rtg_bad *bad)
 void rtg_faults_report(rtg_file *f)
 {
     char text[61];
-    for (unsigned i = 0; i < f->faults.first_count && !f->reported; i++) {
+    for (unsigned i = 0; i < f->faults.first_count && !f->faults.reported; i++) {
         const rtg_bad *bad = &f->faults.first[i];
-        quote(f, bad, text, sizeof text);
-        rocl_notice(f->trace, "%s:%" PRIu64 ": %s: '%s'", f->path, line_number(f, bad), bad->why,
+        quote_line(f, bad, text, sizeof text);
+        rocl_notice(f->trace, "%s:%" PRIu64 ": %s: '%s'", f->path, number_of_line(f, bad), bad->why,
                     text);
     }
-    f->reported = true;
+    f->faults.reported = true;
 }
 
 rocl_status rtg_faults_refuse(const rtg_file *f, rocl_error *err)
@@ -76,7 +78,7 @@ rocl_status rtg_faults_refuse(const rtg_file *f, rocl_error *err)
     const rtg_bad *bad = &f->faults.first[0];
     if (!f->faults.first_count)
         return ROCL_OK;
-    quote(f, bad, text, sizeof text);
-    return rocl_fail(err, ROCL_INPUT, "%s:%" PRIu64 ": %s: '%s'", f->path, line_number(f, bad),
+    quote_line(f, bad, text, sizeof text);
+    return rocl_fail(err, ROCL_INPUT, "%s:%" PRIu64 ": %s: '%s'", f->path, number_of_line(f, bad),
                      bad->why, text);
 }

@@ -19,11 +19,11 @@ rtg_names *rtg_names_new(rocl_trace *t)
 void rtg_names_free(rtg_names *n)
 {
     if (n)
-        rocl_map_free(&n->shown);
+        rocl_map_free(&n->displayed);
     free(n);
 }
 
-static uint64_t load(const char *p, size_t n)
+static uint64_t load_bytes(const char *p, size_t n)
 {
     uint64_t v = 0;
     memcpy(&v, p, n < 8 ? n : 8);
@@ -31,19 +31,19 @@ static uint64_t load(const char *p, size_t n)
 }
 
 /* Only tells names that are at hand apart: begin, middle and end do. */
-static uint64_t hash(rocl_view s)
+static uint64_t hash_name(rocl_view s)
 {
-    uint64_t h = s.n ^ load(s.p, s.n);
+    uint64_t h = s.n ^ load_bytes(s.p, s.n);
     if (s.n > 8)
-        h = rocl_mix64(h) ^ load(s.p + s.n - 8, 8);
+        h = rocl_mix64(h) ^ load_bytes(s.p + s.n - 8, 8);
     if (s.n > 24)
-        h = rocl_mix64(h) ^ load(s.p + s.n / 2 - 4, 8);
+        h = rocl_mix64(h) ^ load_bytes(s.p + s.n / 2 - 4, 8);
     return rocl_mix64(h);
 }
 
-static size_t slot_of(rtg_names *n, rocl_view s)
+static size_t find_slot(rtg_names *n, rocl_view s)
 {
-    uint64_t h = hash(s);
+    uint64_t h = hash_name(s);
     size_t i = h % RTG_NAMES, len;
     if (n->recent[i].text != ROCL_NONE && n->recent[i].hash == h) {
         const char *have = rocl_strings_get(n->trace->strings, n->recent[i].text, &len);
@@ -52,17 +52,17 @@ static size_t slot_of(rtg_names *n, rocl_view s)
     }
     n->recent[i].hash = h;
     n->recent[i].text = rocl_strings_put(n->trace->strings, s.p, s.n);
-    n->recent[i].shown = ROCL_NONE;
+    n->recent[i].displayed = ROCL_NONE;
     n->failed |= n->recent[i].text == ROCL_NONE;
     return i;
 }
 
-uint32_t rtg_name(rtg_names *n, rocl_view s)
+uint32_t rtg_intern_name(rtg_names *n, rocl_view s)
 {
-    return n->recent[slot_of(n, s)].text;
+    return n->recent[find_slot(n, s)].text;
 }
 
-static uint32_t choose_name(rtg_names *n, rocl_view s)
+static uint32_t choose_kernel_name(rtg_names *n, rocl_view s)
 {
     rocl_trace *t = n->trace;
     bool mangled = rtg_lit(s.p, s.p + s.n, "_Z");
@@ -71,17 +71,17 @@ static uint32_t choose_name(rtg_names *n, rocl_view s)
     return text == ROCL_NONE ? text : rocl_kernel_shown(t, mangled ? text : 0, text, 0);
 }
 
-uint32_t rtg_kernel_name(rtg_names *n, rocl_view s)
+uint32_t rtg_intern_kernel(rtg_names *n, rocl_view s)
 {
-    size_t i = slot_of(n, s);
+    size_t i = find_slot(n, s);
     uint32_t text = n->recent[i].text;
-    if (n->recent[i].shown == ROCL_NONE) {
-        uint32_t shown = rocl_map_get(&n->shown, text, ROCL_NONE);
-        if (shown == ROCL_NONE) {
-            shown = choose_name(n, s);
-            n->failed |= shown == ROCL_NONE || !rocl_map_put(&n->shown, text, shown);
+    if (n->recent[i].displayed == ROCL_NONE) {
+        uint32_t displayed = rocl_map_get(&n->displayed, text, ROCL_NONE);
+        if (displayed == ROCL_NONE) {
+            displayed = choose_kernel_name(n, s);
+            n->failed |= displayed == ROCL_NONE || !rocl_map_put(&n->displayed, text, displayed);
         }
-        n->recent[i].shown = shown;
+        n->recent[i].displayed = displayed;
     }
-    return n->recent[i].shown;
+    return n->recent[i].displayed;
 }

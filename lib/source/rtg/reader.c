@@ -4,6 +4,11 @@
 
 #include "source/rtg/rtg.h"
 
+rtg_sizes rtg_sizes_used = {.range = (size_t)4 << 20,
+                            .block = (size_t)512 << 10,
+                            .line_max = (size_t)64 << 20,
+                            .batch_max = 1024};
+
 void rtg_reader_begin(rtg_reader *r, const rocl_spool *s, uint64_t begin, uint64_t end)
 {
     char *data = r->data;
@@ -20,7 +25,7 @@ void rtg_reader_free(rtg_reader *r)
     r->data = NULL;
 }
 
-static bool room(rtg_reader *r, size_t n)
+static bool reserve_bytes(rtg_reader *r, size_t n)
 {
     if (r->cap - r->len > n)
         return true;
@@ -72,7 +77,7 @@ rocl_status rtg_reader_fill(rtg_reader *r, bool *more, rocl_error *err)
         r->offset += r->len;
         r->len = r->seen = 0;
     }
-    if (!room(r, rtg_sizes_used.block))
+    if (!reserve_bytes(r, rtg_sizes_used.block))
         return rocl_fail_memory(err);
     rocl_status st = rocl_spool_read(r->spool, r->data + r->len, rtg_sizes_used.block,
                                      r->offset + r->len, &got, err);
@@ -83,7 +88,7 @@ rocl_status rtg_reader_fill(rtg_reader *r, bool *more, rocl_error *err)
 }
 
 /* The first line end at or after `seen`; len: none. */
-static size_t find_end(rtg_reader *r)
+static size_t find_line_end(rtg_reader *r)
 {
     const char *d = r->data;
     const char *lf = memchr(d + r->seen, '\n', r->len - r->seen);
@@ -96,7 +101,7 @@ static size_t find_end(rtg_reader *r)
 }
 
 /* Nothing was kept of a line that is thrown away; of one that was too long, its begin. */
-static bool finish_discard(rtg_reader *r, rtg_text *line)
+static bool end_discarded_line(rtg_reader *r, rtg_text *line)
 {
     r->discard = false;
     if (!r->long_line)
@@ -113,7 +118,7 @@ bool rtg_reader_line(rtg_reader *r, rtg_text *line)
             r->over = true;
             return false;
         }
-        size_t end = find_end(r), next = end + 1;
+        size_t end = find_line_end(r), next = end + 1;
         bool found = end < r->len;
         if (found && r->data[end] == '\r') {
             if (next < r->len)
@@ -132,7 +137,7 @@ bool rtg_reader_line(rtg_reader *r, rtg_text *line)
         size_t from = r->at;
         r->at = r->seen = found ? next : r->len;
         if (r->discard) {
-            if (finish_discard(r, line))
+            if (end_discarded_line(r, line))
                 return true;
             if (!found)
                 return false;

@@ -1,19 +1,17 @@
 /* Legacy text as a source: what rtg_tracer, HCC_PROFILE=2 and strace -tttT wrote.
  *
- *     rtg.c      a file: recognised, opened, cut into ranges, closed
+ *     source.c   a file: recognised, opened, cut into ranges, closed
  *     reader.c   a range of a file -> lines
- *     line*.c    a line -> its shape
+ *     line*.c    a line -> its shape; a file for each program that wrote them
  *     item.c     a shape -> numbers that were checked; what is wrong with a line
- *     index.c    the first pass: who and where there is, what is wrong, lines of each range
+ *     index.c    the first pass: processes, threads, agents and queues, faults, lines of each range
+ *     calls.c    calls of strace that were broken off and resumed
  *     faults.c   the lines that are wrong: counted, the first of them reported
- *     pairs.c    calls of strace that were interrupted by others
  *     table.c    keys of processes, threads, agents, queues
  *     defs.c     those as definitions of the capture, in order of first appearance
  *     scan.c     the second pass: lines -> batches
- *     worker.c   what workers have of their own
  *     names.c    names, interned once
  *     args.c     the text of arguments -> single ones
- *     join.c     dispatches and the dimensions that their host lines know
  *
  * A file is cut into ranges of fixed size, whatever the number of workers: so what a range needs of
  * those before it (line numbers, unfinished calls) is the same for any number of them. */
@@ -36,6 +34,10 @@ rocl_spool *rtg_capture_spool(const rocl_model_capture *c);
 /* Do these first bytes of a file have lines of ours? `whole`: there are no more. */
 bool rtg_recognise(const char *head, size_t n, bool whole);
 
+typedef struct rtg_file rtg_file;
+
+/* ---- reader.c ------------------------------------------------------------------------------ */
+
 /* Sizes in bytes. Tests make them small. */
 typedef struct rtg_sizes {
     size_t range;     /* of a task; a line belongs to the range in which it begins */
@@ -45,10 +47,6 @@ typedef struct rtg_sizes {
 } rtg_sizes;
 
 extern rtg_sizes rtg_sizes_used;
-
-typedef struct rtg_file rtg_file;
-
-/* ---- reader.c ------------------------------------------------------------------------------ */
 
 typedef struct rtg_text {
     char *p; /* may be written to, and one byte beyond the end as well */
@@ -135,8 +133,8 @@ typedef struct rtg_table {
     size_t cap, count;
 } rtg_table;
 
-/* Notes that the key was seen at an offset; false when memory is out. */
-bool rtg_table_see(rtg_table *t, const rtg_key *k, uint64_t offset);
+/* Notes that the key is in a line at an offset; false when memory is out. */
+bool rtg_table_add(rtg_table *t, const rtg_key *k, uint64_t offset);
 /* The entry of a key, or NULL. */
 rtg_entry *rtg_table_find(const rtg_table *t, const rtg_key *k);
 /* The same, made when it is not there (used by the caller's `index`); NULL: memory is out. */
@@ -145,42 +143,49 @@ rtg_entry *rtg_table_put(rtg_table *t, const rtg_key *k, bool *fresh);
 rtg_entry **rtg_table_order(rtg_table *t);
 void rtg_table_free(rtg_table *t);
 
-/* Who and where: keys {process}, {process, tid}, {process, agent, hcc}, {process, agent, hcc and
+/* What lines name: keys {process}, {process, tid}, {process, agent, hcc}, {process, agent, hcc and
  * text of the queue}. */
-typedef struct rtg_world {
-    rtg_table processes, threads, agents, queues;
-} rtg_world;
+enum { RTG_PROCESSES, RTG_THREADS, RTG_AGENTS, RTG_QUEUES, RTG_TABLES };
 
-rtg_key rtg_process_key(const rtg_item *i);
-rtg_key rtg_thread_key(const rtg_item *i);
-rtg_key rtg_agent_key(const rtg_item *i);
-rtg_key rtg_queue_key(const rtg_item *i, uint32_t queue_text);
+static inline rtg_key rtg_key_of(int table, const rtg_item *i, uint32_t queue_text)
+{
+    switch (table) {
+    case RTG_PROCESSES:
+        return (rtg_key){{i->process, 0, 0}};
+    case RTG_THREADS:
+        return (rtg_key){{i->process, i->tid, 0}};
+    case RTG_AGENTS:
+        return (rtg_key){{i->process, i->agent, i->hcc}};
+    default:
+        return (rtg_key){{i->process, i->agent, (uint64_t)i->hcc << 32 | queue_text}};
+    }
+}
 
 /* ---- names.c ------------------------------------------------------------------------------- */
 
 enum { RTG_NAMES = 2048 };
 
-/* What a worker remembers of names, so that shared tables are rarely asked. */
+/* What a worker remembers of names, so that shared tables are rarely looked up in. */
 typedef struct rtg_names {
     rocl_trace *trace;
     struct {
         uint64_t hash;
         uint32_t text; /* ROCL_NONE: empty */
-        uint32_t shown;
+        uint32_t displayed;
     } recent[RTG_NAMES];
-    rocl_map shown; /* text of a kernel -> its name by --kernel-names */
-    bool failed;    /* memory is out */
+    rocl_map displayed; /* text of a kernel -> its name by --kernel-names */
+    bool failed;        /* memory is out */
 } rtg_names;
 
 rtg_names *rtg_names_new(rocl_trace *t);
 void rtg_names_free(rtg_names *n);
-uint32_t rtg_name(rtg_names *n, rocl_view s);
-uint32_t rtg_kernel_name(rtg_names *n, rocl_view s);
+uint32_t rtg_intern_name(rtg_names *n, rocl_view s);
+uint32_t rtg_intern_kernel(rtg_names *n, rocl_view s);
 
-/* ---- pairs.c ------------------------------------------------------------------------------- */
+/* ---- calls.c ------------------------------------------------------------------------------- */
 
-/* A call (thread, name) of strace in one range. */
-typedef struct rtg_pair {
+/* What a range knows of a call (thread, name) of strace. */
+typedef struct rtg_call {
     uint64_t resumed_first;                 /* line in the range; of those before any begin here */
     uint64_t resumed_offset, resumed_count; /* of those */
     int64_t begun;                          /* when the last of this range began */
@@ -188,25 +193,24 @@ typedef struct rtg_pair {
     bool has_begun, used;
     bool resolved; /* before is when the call began that was under way at the begin of the range */
     int64_t before;
-} rtg_pair;
+} rtg_call;
 
-typedef struct rtg_pairs {
+typedef struct rtg_calls {
     rtg_table keys;
-    rtg_pair *all;
+    rtg_call *all;
     size_t count, cap;
-} rtg_pairs;
+} rtg_calls;
 
-typedef enum rtg_pairing { RTG_PAIRED, RTG_FROM_BEFORE } rtg_pairing;
-
-typedef struct rtg_faults rtg_faults;
-
-/* A begin; *lost: the former one was never resumed (it is in *former). False: memory is out. */
-bool rtg_pairs_begin(rtg_pairs *p, const rtg_key *k, int64_t when, uint64_t line, uint64_t offset,
-                     rtg_pair *former, bool *lost);
-/* An end; *pair says when it began, or what comes from before the range. NULL: memory is out. */
-rtg_pair *rtg_pairs_end(rtg_pairs *p, const rtg_key *k, uint64_t line, uint64_t offset);
-void rtg_pairs_free(rtg_pairs *p);
-void rtg_pairs_reset(rtg_pairs *p);
+/* A call is broken off; *lost: the former one was never resumed (it is in *former). False: memory
+ * is out. */
+bool rtg_calls_begin(rtg_calls *c, const rtg_key *k, int64_t when, uint64_t line, uint64_t offset,
+                     rtg_call *former, bool *lost);
+/* A call is resumed: when it began, or that it began before the range. NULL: memory is out. */
+rtg_call *rtg_calls_resume(rtg_calls *c, const rtg_key *k, uint64_t line, uint64_t offset);
+/* After the first pass: what was under way at the begin of each range. */
+rocl_status rtg_calls_resolve(rtg_file *f, rocl_error *err);
+void rtg_calls_free(rtg_calls *c);
+void rtg_calls_reset(rtg_calls *c);
 
 /* ---- faults.c ------------------------------------------------------------------------------ */
 
@@ -216,18 +220,21 @@ typedef struct rtg_bad {
     size_t range;
     uint64_t line; /* in the range, from 0 */
     uint64_t offset;
-    rocl_fault fault;
     const char *why;
 } rtg_bad;
 
-struct rtg_faults {
+typedef struct rtg_faults {
     pthread_mutex_t lock;
     uint64_t counts[ROCL_FAULTS];
     rtg_bad first[RTG_REPORTED];
     unsigned first_count;
-};
+    bool reported;
+} rtg_faults;
 
-void rtg_fault_add(rtg_faults *f, const rtg_bad *bad, uint64_t count);
+/* Counts faults, the first of them in a line of a range. `why` must live as long as the file. */
+void rtg_fault_add(rtg_faults *f, size_t range, uint64_t line, uint64_t offset, rocl_fault fault,
+                   uint64_t count, const char *why);
+#define RTG_NEVER_RESUMED "a call that was never resumed"
 /* Says the first ones, once. */
 void rtg_faults_report(rtg_file *f);
 /* Under --strict: the first one as an error. */
@@ -237,7 +244,7 @@ rocl_status rtg_faults_refuse(const rtg_file *f, rocl_error *err);
 
 typedef struct rtg_range {
     uint64_t lines, first_line; /* first_line: from 1, of the file */
-    rtg_pairs pairs;
+    rtg_calls calls;
 } rtg_range;
 
 typedef struct rtg_worker rtg_worker;
@@ -274,9 +281,8 @@ struct rtg_file {
     uint64_t file_pid;
     rtg_range *ranges;
     size_t range_count;
-    rtg_world world; /* index: of the definition */
+    rtg_table tables[RTG_TABLES]; /* index: of the definition */
     rtg_faults faults;
-    bool reported;
     atomic_bool has_dims; /* there are host lines of dispatches */
     atomic_bool has_gpu;  /* there are dispatches */
     int64_t first, last;  /* times in it; none when first > last */
@@ -301,23 +307,22 @@ rocl_status rtg_index(rtg_file *f, rocl_error *err);
 rocl_status rtg_define(rtg_file *f, rocl_error *err);
 void rtg_definitions_free(rocl_model_capture *c);
 
-/* ---- worker.c, scan.c ------------------------------------------------------------------------ */
+/* ---- scan.c ---------------------------------------------------------------------------------- */
 
 struct rtg_worker {
     rtg_file *file;
     rtg_reader reader;
     rtg_names *names;
-    rtg_pairs pairs;
+    rtg_calls calls; /* of the range that is read */
     rocl_batcher out;
     unsigned number;
 };
 
 rocl_status rtg_scan(rtg_file *f, const rocl_task *task, unsigned worker, const rocl_emitter *to,
                      rocl_error *err);
-rtg_worker *rtg_worker_get(rtg_file *f, unsigned number, const rocl_emitter *to, rocl_error *err);
+/* When all ranges are scanned: what was joined across them. */
+rocl_status rtg_scan_finish(rtg_file *f, const rocl_emitter *to, rocl_error *err);
 void rtg_workers_free(rtg_file *f);
-/* What links a packet's host line with its GPU line. */
-uint64_t rtg_stack_id(uint32_t process, uint64_t id);
 
 /* ---- args.c -------------------------------------------------------------------------------- */
 
@@ -325,12 +330,5 @@ uint64_t rtg_stack_id(uint32_t process, uint64_t id);
  * NULs behind the values, so they need a byte behind the text. False when memory is out. */
 bool rtg_args_split(rtg_worker *w, rocl_view text);
 bool rtg_args_add(rtg_worker *w, uint32_t name, rocl_view value);
-
-/* ---- join.c -------------------------------------------------------------------------------- */
-
-rocl_status rtg_join_dims(rtg_worker *w, const rtg_item *i, uint32_t process, uint64_t offset,
-                          rocl_error *err);
-rocl_status rtg_join_dispatch(rtg_worker *w, const rocl_dispatch *d, rocl_error *err);
-rocl_status rtg_join_finish(rtg_file *f, rtg_worker *w, rocl_error *err);
 
 #endif

@@ -1,244 +1,352 @@
 /* The second pass: lines -> batches of events. What is wrong was counted in the first. */
+#include <stdlib.h>
+
 #include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 
-/* ---- what all events have ------------------------------------------------------------------ */
+/* ---- workers ------------------------------------------------------------------------------------
+ */
+
+static rtg_worker *get_worker(rtg_file *f, unsigned number, const rocl_emitter *to, rocl_error *err)
+{
+    rtg_worker *w = f->workers[number];
+    if (!w && (w = f->workers[number] = calloc(1, sizeof *w))) {
+        w->file = f;
+        w->number = w->out.worker = number;
+        w->out.capture = &f->capture->pub;
+        w->out.max = rtg_sizes_used.batch_max;
+        w->names = rtg_names_new(f->trace);
+    }
+    if (!w || !w->names) {
+        rocl_fail_memory(err);
+        return NULL;
+    }
+    w->out.to = to;
+    return w;
+}
+
+void rtg_workers_free(rtg_file *f)
+{
+    for (unsigned i = 0; f->workers && i < f->trace->opt.jobs; i++) {
+        rtg_worker *w = f->workers[i];
+        if (!w)
+            continue;
+        rocl_batcher_free(&w->out);
+        rtg_reader_free(&w->reader);
+        rtg_names_free(w->names);
+        rtg_calls_free(&w->calls);
+        free(w);
+    }
+    free(f->workers);
+    f->workers = NULL;
+}
+
+/* ---- what all events have -----------------------------------------------------------------------
+ */
 
 /* A line that is turned into an event. */
-typedef struct turn {
+typedef struct rtg_turn {
     rtg_worker *w;
     const rtg_item *i;
     const rtg_line *l;
     uint64_t offset;
     rocl_error *err;
     rocl_status st;
-} turn;
+} rtg_turn;
 
-static bool wanted(const turn *t, rocl_kind kind)
+static bool is_wanted(const rtg_turn *t, rocl_kind kind)
 {
     return t->w->file->kinds & ROCL_BIT(kind);
 }
 
-static uint32_t word(const turn *t, rtg_word_id id)
+static uint32_t word(const rtg_turn *t, rtg_word_id id)
 {
     return t->w->file->words[id];
 }
 
-static uint32_t index_in(const rtg_table *t, const rtg_key *k)
+/* The index of a definition that the line names. */
+static uint32_t find_definition(const rtg_turn *t, int table)
 {
-    const rtg_entry *e = rtg_table_find(t, k);
+    const rtg_item *i = t->i;
+    const bool has[RTG_TABLES] = {true, i->has_thread, i->has_agent, i->has_queue};
+    if (!has[table])
+        return ROCL_NONE;
+    uint32_t queue = table == RTG_QUEUES ? rtg_intern_name(t->w->names, i->queue) : 0;
+    const rtg_key key = rtg_key_of(table, i, queue);
+    const rtg_entry *e = rtg_table_find(&t->w->file->tables[table], &key);
     return e ? e->index : ROCL_NONE;
 }
 
-static uint32_t process_of(const turn *t)
+static uint32_t find_process(const rtg_turn *t)
 {
-    rtg_key key = rtg_process_key(t->i);
-    uint32_t index = index_in(&t->w->file->world.processes, &key);
+    uint32_t index = find_definition(t, RTG_PROCESSES);
     return index == ROCL_NONE ? 0 : index;
 }
 
-static uint32_t agent_of(const turn *t)
-{
-    rtg_key key = rtg_agent_key(t->i);
-    return t->i->has_agent ? index_in(&t->w->file->world.agents, &key) : ROCL_NONE;
-}
-
-static uint32_t queue_of(const turn *t)
-{
-    if (!t->i->has_queue)
-        return ROCL_NONE;
-    rtg_key key = rtg_queue_key(t->i, rtg_name(t->w->names, t->i->queue));
-    return index_in(&t->w->file->world.queues, &key);
-}
-
-static void put_head(const turn *t, rocl_event *e, uint32_t name, uint32_t category)
+static void put_head(const rtg_turn *t, rocl_event *e, uint32_t name, uint32_t category)
 {
     e->start = t->i->start;
     e->end = t->i->end;
     e->duration = e->end - e->start;
     e->id = t->offset + 1;
-    e->process = process_of(t);
-    e->thread = ROCL_NONE;
-    if (t->i->has_thread) {
-        rtg_key key = rtg_thread_key(t->i);
-        e->thread = index_in(&t->w->file->world.threads, &key);
-    }
+    e->process = find_process(t);
+    e->thread = find_definition(t, RTG_THREADS);
     e->name = name;
     e->category = category;
 }
 
-uint64_t rtg_stack_id(uint32_t process, uint64_t id)
+/* What links a packet's host line with its GPU line. */
+static uint64_t make_stack_id(uint32_t process, uint64_t id)
 {
     if (id >> 36 || process >> 24)
         return rocl_mix64(id ^ rocl_mix64(process)) | 1;
     return (uint64_t)process << 36 | (id + 1);
 }
 
-static rocl_view trimmed(rocl_view s)
+static uint32_t intern_trimmed(const rtg_turn *t, rocl_view s)
 {
     while (s.n && rtg_space(s.p[s.n - 1]))
         s.n--;
-    return s;
+    return rtg_intern_name(t->w->names, s);
 }
 
-static uint32_t name_of(const turn *t, rocl_view s)
-{
-    return rtg_name(t->w->names, trimmed(s));
-}
+/* ---- the host -----------------------------------------------------------------------------------
+ */
 
-/* ---- the host ------------------------------------------------------------------------------ */
-
-/* A result that says something. */
-static bool telling(rocl_view s)
-{
-    return s.n && !rocl_view_is(s, "0") && !rocl_view_is(s, "void") &&
-           !rocl_view_is(s, "hipSuccess");
-}
-
-static rocl_view without_parentheses(rocl_view s)
-{
-    return s.n >= 2 && *s.p == '(' ? (rocl_view){s.p + 1, s.n - 2} : s;
-}
-
-static void put_args(turn *t, rocl_region *g)
+static bool put_args(const rtg_turn *t, rocl_region *g)
 {
     const rtg_line *l = t->l;
     rtg_worker *w = t->w;
-    bool ok = true;
+    bool ok = true, call = l->shape == RTG_HIP || l->shape == RTG_HSA;
+    rocl_view args = l->args;
     g->arg_first = (uint32_t)w->out.arg_count;
+    if (l->has_args && l->shape == RTG_HSA && args.n >= 2 && *args.p == '(')
+        args = (rocl_view){args.p + 1, args.n - 2};
     if (l->has_args)
-        ok = rtg_args_split(w, l->shape == RTG_HSA ? without_parentheses(l->args) : l->args);
+        ok = rtg_args_split(w, args);
     if (ok && l->has_kernel)
         ok = rtg_args_add(w, word(t, RTG_W_KERNEL), l->kernel);
-    if (ok && (l->shape == RTG_HIP || l->shape == RTG_HSA) && telling(l->result))
+    /* A result that says something. */
+    if (ok && call && l->result.n && !rocl_view_is(l->result, "0") &&
+        !rocl_view_is(l->result, "void") && !rocl_view_is(l->result, "hipSuccess"))
         ok = rtg_args_add(w, word(t, RTG_W_RET), l->result);
     g->arg_count = (uint32_t)w->out.arg_count - g->arg_first;
-    if (!ok)
-        t->st = rocl_fail_memory(t->err);
+    return ok;
 }
 
-static void put_region(turn *t, rocl_kind kind, uint32_t name, uint32_t function, uint32_t category)
+static void put_region(rtg_turn *t, rocl_kind kind, uint32_t name, uint32_t function,
+                       uint32_t category)
 {
     rocl_region *g = rocl_batcher_next(&t->w->out, kind, &t->st, t->err);
     if (!g)
         return;
     put_head(t, &g->e, name, category);
     g->function = function;
-    if (kind == ROCL_REGION && t->w->file->args)
-        put_args(t, g);
+    if (kind == ROCL_REGION && t->w->file->args && !put_args(t, g))
+        t->st = rocl_fail_memory(t->err);
 }
 
-static void take_call(turn *t)
+/* A call of HIP, HSA or the system. */
+static void emit_call(rtg_turn *t)
 {
-    if (!wanted(t, ROCL_REGION))
+    if (!is_wanted(t, ROCL_REGION))
         return;
-    uint32_t name = name_of(t, t->l->name);
+    uint32_t name = intern_trimmed(t, t->l->name);
     bool amd = t->l->name.n > 8 && !memcmp(t->l->name.p, "hsa_amd_", 8);
-    uint32_t category = word(t, t->l->shape == RTG_HIP ? RTG_W_HIP_API
-                                : amd                  ? RTG_W_HSA_AMD_API
-                                                       : RTG_W_HSA_API);
-    put_region(t, ROCL_REGION, name, name, category);
+    put_region(t, ROCL_REGION, name, name,
+               word(t, t->i->what != RTG_CALL   ? RTG_W_STRACE
+                       : t->l->shape == RTG_HIP ? RTG_W_HIP_API
+                       : amd                    ? RTG_W_HSA_AMD_API
+                                                : RTG_W_HSA_API));
 }
 
-static void take_syscall(turn *t)
-{
-    if (!wanted(t, ROCL_REGION))
-        return;
-    uint32_t name = name_of(t, t->l->name);
-    put_region(t, ROCL_REGION, name, name, word(t, RTG_W_STRACE));
-}
-
-static void take_user(turn *t)
+static void emit_marker(rtg_turn *t)
 {
     bool range = t->i->what == RTG_USER_RANGE;
     rocl_kind kind = range ? ROCL_MARKER : ROCL_INSTANT;
-    if (wanted(t, kind))
-        put_region(t, kind, rtg_name(t->w->names, t->l->name),
+    if (is_wanted(t, kind))
+        put_region(t, kind, rtg_intern_name(t->w->names, t->l->name),
                    word(t, range ? RTG_W_RANGE : RTG_W_MARK),
                    word(t, range ? RTG_W_RANGE_API : RTG_W_MARK_API));
 }
 
-static void take_host_packet(turn *t)
+/* Of a call that was broken off; where its begin is not known that has been counted. */
+static void emit_resumed_call(rtg_turn *t, rtg_item *i, const rtg_calls *before)
 {
-    static const struct {
-        rtg_shape shape;
-        rtg_word_id name, category;
-    } packets[] = {{RTG_HOST_BARRIER, RTG_W_BARRIER, RTG_W_HOST_BARRIER},
-                   {RTG_HOST_VENDOR, RTG_W_VENDOR, RTG_W_HOST_VENDOR}};
-    rtg_file *f = t->w->file;
-    uint32_t process = process_of(t), category = word(t, RTG_W_HOST_DISPATCH), name = 0;
-    if (t->l->shape == RTG_HOST_DISPATCH && f->join)
-        t->st = rtg_join_dims(t->w, t->i, process, t->offset, t->err);
-    if (t->st != ROCL_OK || !wanted(t, ROCL_INSTANT))
+    if (!is_wanted(t, ROCL_REGION))
         return;
-    if (t->l->shape == RTG_HOST_DISPATCH)
-        name = rtg_kernel_name(t->w->names, t->l->name);
-    for (size_t k = 0; k < sizeof packets / sizeof *packets; k++)
-        if (packets[k].shape == t->l->shape) {
-            name = word(t, packets[k].name);
-            category = word(t, packets[k].category);
+    const rtg_key key = {{i->tid, rtg_intern_name(t->w->names, t->l->name), 0}};
+    if (i->what == RTG_SYSCALL_BEGIN) {
+        rtg_call former;
+        bool lost;
+        if (!rtg_calls_begin(&t->w->calls, &key, i->start, 0, 0, &former, &lost))
+            t->st = rocl_fail_memory(t->err);
+        return;
+    }
+    const rtg_call *call = rtg_calls_resume(&t->w->calls, &key, 0, 0);
+    if (!call) {
+        t->st = rocl_fail_memory(t->err);
+        return;
+    }
+    int64_t begun = call->begun;
+    if (!call->has_begun) {
+        const rtg_entry *e = rtg_table_find(&before->keys, &key);
+        if (!e || !before->all[e->index].resolved)
+            return;
+        begun = before->all[e->index].before;
+    }
+    if (__builtin_add_overflow(begun, i->end, &i->end))
+        return;
+    i->start = begun;
+    emit_call(t);
+}
+
+/* ---- dispatches and the dimensions that their host lines know -----------------------------------
+ */
+
+/* How many work-items a dispatch had stands in the line of the host that submitted it, what became
+ * of it in a line of the GPU some time later. Both meet in a sorter, by process and id. Offsets
+ * make the order unique, and a line of the GPU belongs to the last one of the host before it: ids
+ * may come twice.
+ *
+ *     key[0] process   key[1] id   key[2] offset << 1 | 1 for a line of the GPU
+ *     of the host: uint32_t workgroup[3], grid[3]; of the GPU: joined_dispatch */
+typedef struct joined_dispatch {
+    int64_t start, end;
+    uint32_t name, agent, queue;
+} joined_dispatch;
+
+static rocl_status emit_joined(rtg_worker *w, const rocl_sort_record *rec, const uint32_t *dims,
+                               rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    joined_dispatch j;
+    rocl_dispatch *d = rocl_batcher_next(&w->out, ROCL_DISPATCH, &st, err);
+    if (!d)
+        return st;
+    memcpy(&j, rec->data, sizeof j);
+    d->e = (rocl_event){.start = j.start,
+                        .end = j.end,
+                        .duration = j.end - j.start,
+                        .id = (rec->key[2] >> 1) + 1,
+                        .stack_id = make_stack_id((uint32_t)rec->key[0], rec->key[1]),
+                        .process = (uint32_t)rec->key[0],
+                        .thread = ROCL_NONE,
+                        .name = j.name,
+                        .category = w->file->words[RTG_W_KERNEL_DISPATCH]};
+    d->agent = j.agent;
+    d->queue = j.queue;
+    d->stream = d->kernel = d->region_name = ROCL_NONE;
+    d->dispatch_id = rec->key[1];
+    if (dims) {
+        memcpy(d->workgroup, dims, sizeof d->workgroup);
+        memcpy(d->grid, dims + 3, sizeof d->grid);
+    }
+    return ROCL_OK;
+}
+
+static rocl_status join_dispatches(rtg_worker *w, rocl_sorter *join, rocl_error *err)
+{
+    rocl_sort_record rec;
+    bool more, known = false;
+    uint32_t dims[6] = {0};
+    uint64_t whose[2] = {0};
+    rocl_status st = rocl_sorter_start(join, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(join, &rec, &more, err)) == ROCL_OK && more) {
+        known = known && whose[0] == rec.key[0] && whose[1] == rec.key[1];
+        if (rec.key[2] & 1) {
+            st = emit_joined(w, &rec, known ? dims : NULL, err);
+            continue;
         }
+        memcpy(dims, rec.data, sizeof dims);
+        memcpy(whose, rec.key, sizeof whose);
+        known = true;
+    }
+    return st ? st : rocl_batcher_flush(&w->out, err);
+}
+
+/* The moment a packet was put into a queue. */
+static void emit_host_packet(rtg_turn *t)
+{
+    rtg_file *f = t->w->file;
+    uint32_t process = find_process(t), name, category;
+    bool kernel = t->l->shape == RTG_HOST_DISPATCH;
+    if (kernel && f->join) {
+        const uint64_t key[3] = {process, t->i->id, t->offset << 1};
+        uint32_t dims[6];
+        memcpy(dims, t->i->workgroup, sizeof t->i->workgroup);
+        memcpy(dims + 3, t->i->grid, sizeof t->i->grid);
+        t->st = rocl_sorter_add(f->join, t->w->number, key, dims, sizeof dims, t->err);
+    }
+    if (t->st != ROCL_OK || !is_wanted(t, ROCL_INSTANT))
+        return;
+    if (kernel) {
+        name = rtg_intern_kernel(t->w->names, t->l->name);
+        category = word(t, RTG_W_HOST_DISPATCH);
+    } else {
+        bool barrier = t->l->shape == RTG_HOST_BARRIER;
+        name = word(t, barrier ? RTG_W_BARRIER : RTG_W_VENDOR);
+        category = word(t, barrier ? RTG_W_HOST_BARRIER : RTG_W_HOST_VENDOR);
+    }
     rocl_region *g = rocl_batcher_next(&t->w->out, ROCL_INSTANT, &t->st, t->err);
     if (!g)
         return;
     put_head(t, &g->e, name, category);
     g->function = name;
-    g->e.stack_id = rtg_stack_id(process, t->i->id);
+    g->e.stack_id = make_stack_id(process, t->i->id);
 }
 
-/* ---- the GPU ------------------------------------------------------------------------------- */
+/* ---- the GPU ------------------------------------------------------------------------------------
+ */
 
-static void take_dispatch(turn *t)
+static void emit_dispatch(rtg_turn *t)
 {
     rocl_dispatch d = {.stream = ROCL_NONE, .kernel = ROCL_NONE, .region_name = ROCL_NONE};
-    if (!wanted(t, ROCL_DISPATCH))
+    rocl_sorter *join = t->i->hcc ? NULL : t->w->file->join;
+    if (!is_wanted(t, ROCL_DISPATCH))
         return;
-    put_head(t, &d.e, rtg_kernel_name(t->w->names, t->l->name), word(t, RTG_W_KERNEL_DISPATCH));
-    d.agent = agent_of(t);
-    d.queue = queue_of(t);
+    put_head(t, &d.e, rtg_intern_kernel(t->w->names, t->l->name), word(t, RTG_W_KERNEL_DISPATCH));
+    d.agent = find_definition(t, RTG_AGENTS);
+    d.queue = find_definition(t, RTG_QUEUES);
     d.dispatch_id = t->i->id;
-    if (!t->i->hcc) {
-        d.e.stack_id = rtg_stack_id(d.e.process, t->i->id);
-        if (t->w->file->join) {
-            t->st = rtg_join_dispatch(t->w, &d, t->err);
-            return;
-        }
+    if (join) {
+        const uint64_t key[3] = {d.e.process, t->i->id, t->offset << 1 | 1};
+        joined_dispatch j = {d.e.start, d.e.end, d.e.name, d.agent, d.queue};
+        t->st = rocl_sorter_add(join, t->w->number, key, &j, sizeof j, t->err);
+        return;
     }
+    if (!t->i->hcc)
+        d.e.stack_id = make_stack_id(d.e.process, t->i->id);
     rocl_dispatch *to = rocl_batcher_next(&t->w->out, ROCL_DISPATCH, &t->st, t->err);
     if (to)
         *to = d;
 }
 
-static void take_barrier(turn *t)
+/* The name of a barrier or copy: the tag of a profile line, or the word for it. */
+static uint32_t name_gpu_work(const rtg_turn *t, rtg_word_id id)
 {
-    if (!wanted(t, ROCL_BARRIER))
+    return t->i->hcc && t->l->name.n ? intern_trimmed(t, t->l->name) : word(t, id);
+}
+
+static void emit_barrier(rtg_turn *t)
+{
+    if (!is_wanted(t, ROCL_BARRIER))
         return;
-    uint32_t name = word(t, t->l->shape == RTG_VENDOR ? RTG_W_VENDOR : RTG_W_BARRIER);
-    if (t->i->hcc && t->l->name.n)
-        name = name_of(t, t->l->name);
+    uint32_t name = name_gpu_work(t, t->l->shape == RTG_VENDOR ? RTG_W_VENDOR : RTG_W_BARRIER);
     rocl_hip *h = rocl_batcher_next(&t->w->out, ROCL_BARRIER, &t->st, t->err);
     if (!h)
         return;
     put_head(t, &h->e, name, word(t, RTG_W_BARRIER_PACKET));
-    h->agent = agent_of(t);
-    h->queue = queue_of(t);
+    h->agent = find_definition(t, RTG_AGENTS);
+    h->queue = find_definition(t, RTG_QUEUES);
     h->stream = h->source_queue = ROCL_NONE;
     if (!t->i->hcc)
-        h->e.stack_id = rtg_stack_id(h->e.process, t->i->id);
+        h->e.stack_id = make_stack_id(h->e.process, t->i->id);
 }
 
-/* "16384 bytes;..." */
-static uint64_t copy_size(rocl_view extra)
-{
-    const char *end = extra.p + extra.n, *p = rtg_skip_space(extra.p, end);
-    rocl_view digits;
-    uint64_t v;
-    p = rtg_digits(p, end, &digits);
-    return p && rtg_lit(p, end, " bytes") && rtg_number(digits, &v) && v <= INT64_MAX ? v : 0;
-}
-
-/* The ends of a copy as far as its tag says: the agent is that of the GPU that did it. */
-static void put_ends(rocl_copy *c, rocl_view tag, uint32_t agent)
+/* Of a profile line: its ends as far as its tag says, the agent being that of the GPU that did it,
+ * and its size, "16384 bytes;...". */
+static void put_hcc_copy(rocl_copy *c, const rtg_line *l, uint32_t agent)
 {
     static const struct {
         const char *tag;
@@ -248,151 +356,118 @@ static void put_ends(rocl_copy *c, rocl_view tag, uint32_t agent)
                 {"DeviceToDevice", true, true},
                 {"PeerToPeer", true, false},
                 {"HostToHost", false, false}};
-    c->src = ROCL_NONE;
-    c->dst = agent;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        if (!rtg_lit_n(tag.p, tag.p + tag.n, ends[i].tag, strlen(ends[i].tag)))
+        if (!rtg_lit_n(l->name.p, l->name.p + l->name.n, ends[i].tag, strlen(ends[i].tag)))
             continue;
         c->src = ends[i].src ? agent : ROCL_NONE;
         c->dst = ends[i].dst ? agent : ROCL_NONE;
     }
+    if (l->shape == RTG_HCC_TIMES)
+        return;
+    const char *end = l->extra.p + l->extra.n, *p = rtg_skip_space(l->extra.p, end);
+    rocl_view digits;
+    uint64_t size;
+    p = rtg_digits(p, end, &digits);
+    if (p && rtg_lit(p, end, " bytes") && rtg_number(digits, &size) && size <= INT64_MAX)
+        c->size = size;
 }
 
-static void take_copy(turn *t)
+static void emit_copy(rtg_turn *t)
 {
-    if (!wanted(t, ROCL_COPY))
+    if (!is_wanted(t, ROCL_COPY))
         return;
-    uint32_t name = word(t, RTG_W_COPY), agent = agent_of(t);
-    if (t->i->hcc && t->l->name.n)
-        name = name_of(t, t->l->name);
+    uint32_t name = name_gpu_work(t, RTG_W_COPY);
     rocl_copy *c = rocl_batcher_next(&t->w->out, ROCL_COPY, &t->st, t->err);
     if (!c)
         return;
     put_head(t, &c->e, name, word(t, RTG_W_MEMORY_COPY));
-    c->queue = queue_of(t);
-    c->stream = ROCL_NONE;
-    if (t->i->hcc) {
-        put_ends(c, t->l->name, agent);
-        c->size = t->l->shape == RTG_HCC_TIMES ? 0 : copy_size(t->l->extra);
-    } else {
-        c->src = ROCL_NONE;
-        c->dst = agent;
-    }
+    c->queue = find_definition(t, RTG_QUEUES);
+    c->stream = c->src = ROCL_NONE;
+    c->dst = find_definition(t, RTG_AGENTS);
+    if (t->i->hcc)
+        put_hcc_copy(c, t->l, c->dst);
 }
 
-/* ---- strace -------------------------------------------------------------------------------- */
+/* ---- ranges -------------------------------------------------------------------------------------
+ */
 
-/* The begin of a call that is resumed; false when there was none, which has been counted. */
-static bool call_begin(turn *t, const rtg_pairs *before, const rtg_key *k, int64_t *begun)
-{
-    const rtg_pair *pair = rtg_pairs_end(&t->w->pairs, k, 0, 0);
-    if (!pair) {
-        t->st = rocl_fail_memory(t->err);
-        return false;
-    }
-    *begun = pair->begun;
-    if (pair->has_begun)
-        return true;
-    const rtg_entry *e = rtg_table_find(&before->keys, k);
-    const rtg_pair *known = e ? &before->all[e->index] : NULL;
-    *begun = known ? known->before : 0;
-    return known && known->resolved;
-}
-
-static void take_interrupted(turn *t, rtg_item *i, const rtg_pairs *before)
-{
-    rtg_key key = {{i->tid, rtg_name(t->w->names, t->l->name), 0}};
-    rtg_pair former;
-    bool lost;
-    int64_t begun, end;
-    if (i->what == RTG_SYSCALL_BEGIN) {
-        if (!rtg_pairs_begin(&t->w->pairs, &key, i->start, 0, 0, &former, &lost))
-            t->st = rocl_fail_memory(t->err);
-        return;
-    }
-    if (!call_begin(t, before, &key, &begun) || __builtin_add_overflow(begun, i->end, &end))
-        return;
-    i->start = begun;
-    i->end = end;
-    take_syscall(t);
-}
-
-/* ---- ranges -------------------------------------------------------------------------------- */
-
-static void take_line(turn *t, rtg_item *i, size_t range)
+static void emit_line(rtg_turn *t, rtg_item *i, size_t range)
 {
     switch (i->what) {
     case RTG_CALL:
-        take_call(t);
+    case RTG_SYSCALL:
+        emit_call(t);
         break;
     case RTG_HOST_PACKET:
-        take_host_packet(t);
+        emit_host_packet(t);
         break;
     case RTG_GPU_DISPATCH:
-        take_dispatch(t);
+        emit_dispatch(t);
         break;
     case RTG_GPU_BARRIER:
-        take_barrier(t);
+        emit_barrier(t);
         break;
     case RTG_GPU_COPY:
-        take_copy(t);
+        emit_copy(t);
         break;
     case RTG_USER_RANGE:
     case RTG_USER_MARK:
-        take_user(t);
-        break;
-    case RTG_SYSCALL:
-        take_syscall(t);
+        emit_marker(t);
         break;
     case RTG_SYSCALL_BEGIN:
     case RTG_SYSCALL_END:
-        if (wanted(t, ROCL_REGION))
-            take_interrupted(t, i, &t->w->file->ranges[range].pairs);
+        emit_resumed_call(t, i, &t->w->file->ranges[range].calls);
         break;
     default:
         break;
     }
 }
 
-static rocl_status scan_block(rtg_worker *w, size_t range, uint64_t *lines, rocl_error *err)
-{
-    rtg_text text;
-    turn t = {.w = w, .err = err};
-    *lines = 0;
-    while (t.st == ROCL_OK && rtg_reader_line(&w->reader, &text)) {
-        rtg_line line;
-        rtg_item item;
-        rtg_read_item(&item, &line, &text, w->file->file_pid);
-        t.l = &line;
-        t.i = &item;
-        t.offset = text.offset;
-        take_line(&t, &item, range);
-        (*lines)++;
-    }
-    return t.st == ROCL_OK && w->names->failed ? rocl_fail_memory(err) : t.st;
-}
-
 rocl_status rtg_scan(rtg_file *f, const rocl_task *task, unsigned worker, const rocl_emitter *to,
                      rocl_error *err)
 {
     size_t range = (size_t)task->first;
-    rtg_worker *w = rtg_worker_get(f, worker, to, err);
-    rocl_status st = w ? ROCL_OK : ROCL_INTERNAL;
+    rtg_worker *w = get_worker(f, worker, to, err);
+    rtg_turn t = {.w = w, .err = err};
     bool more = true;
     if (!w)
-        return st;
-    rtg_pairs_reset(&w->pairs);
+        return ROCL_INTERNAL;
+    rtg_calls_reset(&w->calls);
     rtg_reader_begin(&w->reader, f->spool, rtg_range_begin(range), rtg_range_begin(range + 1));
-    while (st == ROCL_OK && (st = rtg_reader_fill(&w->reader, &more, err)) == ROCL_OK && more) {
-        uint64_t lines;
-        st = scan_block(w, range, &lines, err);
-        if (st == ROCL_OK && f->args) /* arguments are where they were read */
-            st = rocl_batcher_flush(&w->out, err);
+    while (t.st == ROCL_OK && (t.st = rtg_reader_fill(&w->reader, &more, err)) == ROCL_OK && more) {
+        rtg_text text;
+        uint64_t lines = 0;
+        for (; t.st == ROCL_OK && rtg_reader_line(&w->reader, &text); lines++) {
+            rtg_line line;
+            rtg_item item;
+            rtg_read_item(&item, &line, &text, f->file_pid);
+            t.l = &line;
+            t.i = &item;
+            t.offset = text.offset;
+            emit_line(&t, &item, range);
+        }
+        if (t.st == ROCL_OK && w->names->failed)
+            t.st = rocl_fail_memory(err);
+        if (t.st == ROCL_OK && f->args) /* arguments are where they were read */
+            t.st = rocl_batcher_flush(&w->out, err);
         rocl_progress(f->trace, lines);
     }
-    if (st == ROCL_OK)
-        st = rocl_batcher_flush(&w->out, err);
-    if (st == ROCL_OK && f->join)
-        st = rocl_sorter_seal(f->join, worker, err);
+    if (t.st == ROCL_OK)
+        t.st = rocl_batcher_flush(&w->out, err);
+    if (t.st == ROCL_OK && f->join)
+        t.st = rocl_sorter_seal(f->join, worker, err);
+    return t.st;
+}
+
+rocl_status rtg_scan_finish(rtg_file *f, const rocl_emitter *to, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    if (f->join) {
+        rtg_worker *w = get_worker(f, 0, to, err);
+        st = w ? join_dispatches(w, f->join, err) : ROCL_INTERNAL;
+        rocl_sorter_free(f->join);
+        f->join = NULL;
+    }
+    rtg_workers_free(f);
     return st;
 }

@@ -5,15 +5,10 @@
 
 #include "source/rtg/line_match.h"
 
-rtg_sizes rtg_sizes_used = {.range = (size_t)4 << 20,
-                            .block = (size_t)512 << 10,
-                            .line_max = (size_t)64 << 20,
-                            .batch_max = 1024};
-
 /* ---- is it ours? --------------------------------------------------------------------------- */
 
 /* A line that begins like one of the tracer, however it goes on. */
-static bool begins(const char *p, const char *end)
+static bool begins_like_ours(const char *p, const char *end)
 {
     static const char *const tags[] = {"HIP: pid:", "HSA: pid:", "RTX: pid:"};
     rocl_view digits;
@@ -27,12 +22,12 @@ static bool begins(const char *p, const char *end)
 }
 
 /* 2: this line alone says that the file is ours; 1: it takes another one like it; 0: text. */
-static int weight(const char *p, size_t n)
+static int weigh_line(const char *p, size_t n)
 {
     rtg_line l;
     rtg_text text = {.p = (char *)(uintptr_t)p, .n = n, .ended = true};
     rtg_item item;
-    if (begins(p, p + n))
+    if (begins_like_ours(p, p + n))
         return 2;
     rtg_read_item(&item, &l, &text, 0);
     if (l.shape >= RTG_STRACE_UNFINISHED && l.shape <= RTG_STRACE_COMPLETE)
@@ -51,8 +46,8 @@ bool rtg_recognise(const char *head, size_t n, bool whole)
         while (q < end && *q != '\n' && *q != '\r')
             q++;
         if (q == end && !whole) /* cut off: only how it begins can be judged */
-            return begins(p, end);
-        sum += weight(p, (size_t)(q - p));
+            return begins_like_ours(p, end);
+        sum += weigh_line(p, (size_t)(q - p));
         p = q + 1;
     }
     return sum >= 2;
@@ -60,27 +55,21 @@ bool rtg_recognise(const char *head, size_t n, bool whole)
 
 /* ---- open and close ------------------------------------------------------------------------ */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* "prof.out.4242": the tracer ends names in the process's number, profile lines have none. */
-static uint64_t pid_of_path(const char *path)
+static uint64_t read_file_pid(const char *name)
 {
-    const char *name = base_name(path), *end = name + strlen(name), *p = end;
+    const char *end = name + strlen(name), *p = end;
     uint64_t pid;
     if (end - name > 3 && !strcmp(end - 3, ".gz"))
         p = end -= 3;
     while (p > name && rtg_digit(p[-1]))
         p--;
-    bool apart = p > name && (p[-1] == '.' || p[-1] == '_' || p[-1] == '-');
-    bool ok = apart && rtg_number(rocl_view_between(p, end), &pid) && pid <= INT64_MAX;
+    bool separate = p > name && (p[-1] == '.' || p[-1] == '_' || p[-1] == '-');
+    bool ok = separate && rtg_number(rocl_view_between(p, end), &pid) && pid <= INT64_MAX;
     return ok ? pid : 0;
 }
 
-static bool put_words(rtg_file *f)
+static bool intern_words(rtg_file *f)
 {
     static const char *const words[RTG_WORDS] = {
         [RTG_W_HIP_API] = "HIP_RUNTIME_API",
@@ -111,9 +100,26 @@ static bool put_words(rtg_file *f)
     return ok;
 }
 
-static rocl_status read_file(rtg_file *f, rocl_error *err)
+static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
 {
-    rocl_trace *t = f->trace;
+    const char *slash = strrchr(src->path, '/'), *name = slash ? slash + 1 : src->path;
+    rtg_file *f = calloc(1, sizeof *f);
+    if (!f)
+        return rocl_fail_memory(err);
+    pthread_mutex_init(&f->faults.lock, NULL);
+    src->state = f;
+    f->trace = t;
+    f->path = src->path;
+    f->spool = src->spool;
+    src->spool = NULL;
+    f->file_pid = read_file_pid(name);
+    f->capture = rocl_trace_add_capture(t, src, err);
+    if (!f->capture)
+        return ROCL_INTERNAL;
+    f->capture->state = f;
+    f->capture->pub.guid = rocl_strings_put(t->strings, name, strlen(name));
+    if (!intern_words(f))
+        return rocl_fail_memory(err);
     rocl_status st = rocl_spool_fill(f->spool, &t->spooled, t->opt.tmpdir, err);
     if (st == ROCL_OK)
         st = rtg_index(f, err);
@@ -125,27 +131,6 @@ static rocl_status read_file(rtg_file *f, rocl_error *err)
     return st;
 }
 
-static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
-{
-    const char *name = base_name(src->path);
-    rtg_file *f = calloc(1, sizeof *f);
-    if (!f)
-        return rocl_fail_memory(err);
-    pthread_mutex_init(&f->faults.lock, NULL);
-    src->state = f;
-    f->trace = t;
-    f->path = src->path;
-    f->spool = src->spool;
-    src->spool = NULL;
-    f->file_pid = pid_of_path(src->path);
-    f->capture = rocl_trace_add_capture(t, src, err);
-    if (!f->capture)
-        return ROCL_INTERNAL;
-    f->capture->state = f;
-    f->capture->pub.guid = rocl_strings_put(t->strings, name, strlen(name));
-    return put_words(f) ? read_file(f, err) : rocl_fail_memory(err);
-}
-
 static void close_file(rocl_source *src)
 {
     rtg_file *f = src->state;
@@ -153,40 +138,18 @@ static void close_file(rocl_source *src)
         return;
     rocl_spool_close(f->spool);
     for (size_t i = 0; f->ranges && i < f->range_count; i++)
-        rtg_pairs_free(&f->ranges[i].pairs);
+        rtg_calls_free(&f->ranges[i].calls);
     free(f->ranges);
-    rtg_table_free(&f->world.processes);
-    rtg_table_free(&f->world.threads);
-    rtg_table_free(&f->world.agents);
-    rtg_table_free(&f->world.queues);
+    for (int i = 0; i < RTG_TABLES; i++)
+        rtg_table_free(&f->tables[i]);
     pthread_mutex_destroy(&f->faults.lock);
     free(f);
 }
 
 /* ---- scanning ------------------------------------------------------------------------------ */
 
-/* They were all found when the file was opened. */
-static void count_faults(rtg_file *f)
-{
-    for (int i = 0; i < ROCL_FAULTS; i++)
-        atomic_fetch_add(&f->trace->faults[i], f->faults.counts[i]);
-    rtg_faults_report(f);
-}
-
-static rocl_status plan_ranges(const rtg_file *f, uint32_t kinds, rocl_plan *plan, rocl_error *err)
-{
-    plan->tasks = calloc(f->range_count + 1, sizeof *plan->tasks);
-    if (!plan->tasks)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < f->range_count; i++)
-        plan->tasks[i] = (rocl_task){
-            .kinds = kinds, .first = (int64_t)i, .last = (int64_t)i, .rows = f->ranges[i].lines};
-    plan->count = f->range_count;
-    return ROCL_OK;
-}
-
-static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
-                         rocl_error *err)
+static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
+                              rocl_error *err)
 {
     rtg_file *f = c->state;
     rocl_status st = rocl_spool_resume(f->spool, err);
@@ -194,40 +157,39 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
         return st;
     f->kinds = kinds;
     f->args = t->opt.args;
-    f->workers = calloc(t->opt.jobs, sizeof(rtg_worker *));
-    if (!f->workers)
+    f->workers = calloc(t->opt.jobs, sizeof *f->workers);
+    plan->tasks = calloc(f->range_count + 1, sizeof *plan->tasks);
+    if (!f->workers || !plan->tasks)
         return rocl_fail_memory(err);
     if ((kinds & ROCL_BIT(ROCL_DISPATCH)) && f->has_dims && f->has_gpu &&
         !(f->join = rocl_sorter_new(t->space, 3)))
         return rocl_fail_memory(err);
-    count_faults(f);
-    return plan_ranges(f, kinds, plan, err);
+    /* They were all found when the file was opened. */
+    for (int i = 0; i < ROCL_FAULTS; i++)
+        atomic_fetch_add(&t->faults[i], f->faults.counts[i]);
+    rtg_faults_report(f);
+    for (size_t i = 0; i < f->range_count; i++)
+        plan->tasks[i] = (rocl_task){
+            .kinds = kinds, .first = (int64_t)i, .last = (int64_t)i, .rows = f->ranges[i].lines};
+    plan->count = f->range_count;
+    return ROCL_OK;
 }
 
-static rocl_status scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
-                        unsigned worker, const rocl_emitter *to, rocl_error *err)
+static rocl_status scan_range(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
+                              unsigned worker, const rocl_emitter *to, rocl_error *err)
 {
     (void)t;
     return rtg_scan(c->state, task, worker, to, err);
 }
 
-static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
-                          rocl_error *err)
+static rocl_status finish_scan(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                               rocl_error *err)
 {
-    rtg_file *f = c->state;
-    rocl_status st = ROCL_OK;
     (void)t;
-    if (f->join) {
-        rtg_worker *w = rtg_worker_get(f, 0, to, err);
-        st = w ? rtg_join_finish(f, w, err) : ROCL_INTERNAL;
-        rocl_sorter_free(f->join);
-        f->join = NULL;
-    }
-    rtg_workers_free(f);
-    return st;
+    return rtg_scan_finish(c->state, to, err);
 }
 
-static void end(rocl_trace *t, rocl_model_capture *c)
+static void end_scan(rocl_trace *t, rocl_model_capture *c)
 {
     rtg_file *f = c->state;
     (void)t;
@@ -237,8 +199,8 @@ static void end(rocl_trace *t, rocl_model_capture *c)
     rocl_spool_suspend(f->spool);
 }
 
-static rocl_status glance(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
-                          bool *any, rocl_error *err)
+static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
+                              bool *any, rocl_error *err)
 {
     const rtg_file *f = c->state;
     (void)t;
@@ -254,11 +216,11 @@ const rocl_source_ops rocl_rtg_ops = {
     .open = open_file,
     .close = close_file,
     .forget = rtg_definitions_free,
-    .begin = begin,
-    .scan = scan,
-    .finish = finish,
-    .end = end,
-    .glance = glance,
+    .begin = begin_scan,
+    .scan = scan_range,
+    .finish = finish_scan,
+    .end = end_scan,
+    .glance = peek_times,
 };
 
 rocl_spool *rtg_capture_spool(const rocl_model_capture *c)
