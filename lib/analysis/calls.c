@@ -16,31 +16,29 @@ typedef struct asker {
 
 struct rocl_calls {
     rocl_collector c;
-    rocl_sorter *calls; /* by process, stack id, start, id */
+    rocl_sorter *calls; /* by process, stack id, start, id: see timeline/links.h */
     asker askers[ASKERS];
     unsigned asker_count;
 };
 
 /* ---- taking calls ---- */
 
-static rocl_status add(rocl_calls *c, unsigned worker, const rocl_capture *in, const rocl_event *e,
-                       rocl_error *err)
+static rocl_status add_calls(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
-    uint8_t payload[3 * ROCL_VARINT_MAX], *q = payload;
-    const uint64_t key[4] = {rocl_process_word(in, e), e->stack_id, (uint64_t)e->start, e->id};
-    if (!e->stack_id)
-        return ROCL_OK;
-    q = rocl_varint_put(q, (uint64_t)e->end - (uint64_t)e->start);
-    q = rocl_varint_put(q, rocl_name_of(e));
-    q = rocl_varint_put(q, e->thread);
-    return rocl_sorter_add(c->calls, worker, key, payload, (size_t)(q - payload), err);
-}
-
-static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
-{
+    const rocl_calls *c = self;
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        st = add(self, worker, b->capture, &b->regions[i].e, err);
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = &b->regions[i].e;
+        uint8_t payload[3 * ROCL_VARINT_MAX], *q = payload;
+        const uint64_t key[4] = {rocl_process_word(b->capture, e), e->stack_id, (uint64_t)e->start,
+                                 e->id};
+        if (!e->stack_id)
+            continue;
+        q = rocl_varint_put(q, (uint64_t)e->end - (uint64_t)e->start);
+        q = rocl_varint_put(q, rocl_name_of(e));
+        q = rocl_varint_put(q, e->thread);
+        st = rocl_sorter_add(c->calls, worker, key, payload, (size_t)(q - payload), err);
+    }
     return st;
 }
 
@@ -142,6 +140,6 @@ const rocl_collector_def rocl_calls_collector = {
     .kinds = ROCL_BIT(ROCL_REGION),
     .size = sizeof(rocl_calls),
     .open = open_calls,
-    .add_batch = take,
+    .add_batch = add_calls,
     .finish = finish,
 };

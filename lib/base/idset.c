@@ -69,6 +69,25 @@ bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from)
     return true;
 }
 
+bool rocl_idset_merge_common(rocl_idset *into, const rocl_idset *a, const rocl_idset *b)
+{
+    size_t pos = 0;
+    uint64_t page;
+    uint32_t block;
+    while (rocl_map_next(&a->index, &pos, &page, &block)) {
+        uint32_t other = find_block(b, page);
+        for (unsigned w = 0; w < 8 && other != NO_BLOCK; w++) {
+            uint64_t both = a->blocks[block][w] & b->blocks[other][w];
+            uint64_t *words = both ? rocl_idset_open(into, page) : NULL;
+            if (both && !words)
+                return false;
+            if (both)
+                words[w] |= both;
+        }
+    }
+    return true;
+}
+
 void rocl_idset_free(rocl_idset *s)
 {
     rocl_map_free(&s->index);

@@ -15,6 +15,7 @@ void rocl_displayed_close(rocl_displayed *s)
 {
     free(s->ends);
     free(s->list);
+    *s = (rocl_displayed){0};
 }
 
 static uint32_t first_to_end(const rocl_displayed *s)

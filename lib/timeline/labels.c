@@ -53,6 +53,18 @@ void rocl_gpu_label(const rocl_trace *t, const rocl_gpu *g, char *name, size_t s
     snprintf(name, size, "GPU %u%s%s", g->id, *s ? " " : "", s);
 }
 
+void rocl_agent_label(const rocl_gpus *g, const rocl_capture *c, uint32_t agent, char *s,
+                      size_t size)
+{
+    const rocl_gpu *gpu = rocl_gpus_find(g, c, agent);
+    if (gpu)
+        snprintf(s, size, "GPU %" PRIu32, gpu->id);
+    else if (agent < c->agent_count)
+        snprintf(s, size, "%s", rocl_str(c->trace, c->agents[agent].label));
+    else
+        snprintf(s, size, "unknown agent");
+}
+
 void rocl_queue_label(const rocl_trace *t, const rocl_queue *q, const char *word, char *name,
                       size_t size)
 {
@@ -60,12 +72,4 @@ void rocl_queue_label(const rocl_trace *t, const rocl_queue *q, const char *word
         snprintf(name, size, "No %s", word);
     else
         snprintf(name, size, "%s", rocl_str(t, q->label));
-}
-
-uint64_t rocl_link_id(const rocl_capture *c, uint64_t stack_id)
-{
-    uint64_t process = c->index;
-    if (stack_id >> 40)
-        return rocl_mix64(stack_id ^ process << 48) | (uint64_t)1 << 63;
-    return process << 40 | stack_id;
 }

@@ -19,11 +19,11 @@ const char *rocl_thread_label(const rocl_capture *c, const rocl_thread *t, const
                               char *buf, size_t size);
 /* "GPU 0 AMD Instinct MI300X"; instead of the product the name that the program gave it. */
 void rocl_gpu_label(const rocl_trace *t, const rocl_gpu *g, char *name, size_t size);
+/* "GPU 0"; the label of an agent that is none; "unknown agent". */
+void rocl_agent_label(const rocl_gpus *g, const rocl_capture *c, uint32_t agent, char *s,
+                      size_t size);
 /* Its label; "No Queue" for NULL. */
 void rocl_queue_label(const rocl_trace *t, const rocl_queue *q, const char *word, char *name,
                       size_t size);
-
-/* The id that joins host calls and GPU work: unique over the captures. */
-uint64_t rocl_link_id(const rocl_capture *c, uint64_t stack_id);
 
 #endif

@@ -2,6 +2,8 @@
  * small numbers and text ids, as varints. */
 #include "timeline/record.h"
 
+#include "base/error.h"
+
 #include <stdlib.h>
 
 /* References are stored one up, so that none is a single zero byte. */
@@ -65,8 +67,8 @@ static void make_key(uint64_t key[4], rocl_sequence_kind sequence, uint32_t inde
     key[3] = rocl_row_word(row, kind);
 }
 
-static rocl_status add(rocl_encoder *p, unsigned worker, const uint64_t key[4],
-                       const uint8_t *payload, const uint8_t *end, rocl_error *err)
+static rocl_status add_record(rocl_encoder *p, unsigned worker, const uint64_t key[4],
+                              const uint8_t *payload, const uint8_t *end, rocl_error *err)
 {
     if (!rocl_sequence_count(&p->workers[worker].counts, rocl_sequence_of(key)))
         return rocl_fail_memory(err);
@@ -80,8 +82,8 @@ static uint32_t host_index(const rocl_capture *c, const rocl_event *e)
     return e->thread != ROCL_NONE ? e->thread : c->thread_count + e->process;
 }
 
-static rocl_status pack_region(rocl_encoder *p, unsigned worker, const rocl_batch *b,
-                               const rocl_region *g, rocl_error *err)
+static rocl_status encode_region(rocl_encoder *p, unsigned worker, const rocl_batch *b,
+                                 const rocl_region *g, rocl_error *err)
 {
     rocl_buf *s = &p->workers[worker].scratch;
     uint64_t key[4];
@@ -104,15 +106,15 @@ static rocl_status pack_region(rocl_encoder *p, unsigned worker, const rocl_batc
         return rocl_fail_memory(err);
     make_key(key, ROCL_SEQUENCE_HOST, host_index(b->capture, &g->e), g->e.start, g->e.end, g->e.id,
              b->kind);
-    return add(p, worker, key, s->data, s->data + s->len, err);
+    return add_record(p, worker, key, s->data, s->data + s->len, err);
 }
 
 /* ---- GPU ---- */
 
-static uint32_t place(const rocl_encoder *p, rocl_kind kind, const rocl_event *e, uint32_t agent,
-                      uint32_t queue, uint32_t stream)
+static uint32_t find_index(const rocl_encoder *p, rocl_kind kind, const rocl_event *e,
+                           uint32_t agent, uint32_t queue, uint32_t stream)
 {
-    return p->place ? p->place(p->place_ctx, kind, e, agent, queue, stream) : e->process;
+    return p->index ? p->index(p->index_ctx, kind, e, agent, queue, stream) : e->process;
 }
 
 static uint8_t *put_work(uint8_t *q, const rocl_event *e, uint32_t agent, uint32_t queue,
@@ -126,8 +128,8 @@ static uint8_t *put_work(uint8_t *q, const rocl_event *e, uint32_t agent, uint32
     return put_ref(q, stream);
 }
 
-static rocl_status pack_dispatch(rocl_encoder *p, unsigned worker, const rocl_dispatch *d,
-                                 rocl_error *err)
+static rocl_status encode_dispatch(rocl_encoder *p, unsigned worker, const rocl_dispatch *d,
+                                   rocl_error *err)
 {
     uint8_t buf[256], *q = put_work(buf, &d->e, d->agent, d->queue, d->stream);
     uint64_t key[4];
@@ -139,9 +141,9 @@ static rocl_status pack_dispatch(rocl_encoder *p, unsigned worker, const rocl_di
         q = rocl_varint_put(q, d->workgroup[i]);
         q = rocl_varint_put(q, d->grid[i]);
     }
-    uint32_t index = place(p, ROCL_DISPATCH, &d->e, d->agent, d->queue, d->stream);
+    uint32_t index = find_index(p, ROCL_DISPATCH, &d->e, d->agent, d->queue, d->stream);
     make_key(key, ROCL_SEQUENCE_GPU, index, d->e.start, d->e.end, d->e.id, ROCL_DISPATCH);
-    return add(p, worker, key, buf, q, err);
+    return add_record(p, worker, key, buf, q, err);
 }
 
 static bool is_gpu(const rocl_capture *c, uint32_t agent)
@@ -150,8 +152,8 @@ static bool is_gpu(const rocl_capture *c, uint32_t agent)
 }
 
 /* A copy loads the agents at both ends: a record at its begin, one at its end. */
-static rocl_status pack_bandwidth(rocl_encoder *p, unsigned worker, const rocl_copy *k,
-                                  uint32_t agent, unsigned side, rocl_error *err)
+static rocl_status encode_bandwidth(rocl_encoder *p, unsigned worker, const rocl_copy *k,
+                                    uint32_t agent, unsigned side, rocl_error *err)
 {
     uint8_t buf[64];
     uint64_t key[4];
@@ -160,11 +162,11 @@ static rocl_status pack_bandwidth(rocl_encoder *p, unsigned worker, const rocl_c
     for (unsigned at_end = 0; at_end < 2; at_end++) {
         uint8_t *q = put_ref(buf, agent);
         q = rocl_varint_put(q, at_end);
-        q = rocl_varint_put(q, p->legacy ? k->size : rocl_rate(k->size, k->e.duration));
+        q = rocl_varint_put(q, p->amd_layout ? k->size : rocl_rate(k->size, k->e.duration));
         /* At one time ends come first, so that back-to-back copies do not add up. */
         make_key(key, ROCL_SEQUENCE_BANDWIDTH, k->e.process, at_end ? k->e.end : k->e.start,
                  at_end ? INT64_MAX : 0, k->e.id << 2 | side << 1 | at_end, ROCL_COPY);
-        rocl_status st = add(p, worker, key, buf, q, err);
+        rocl_status st = add_record(p, worker, key, buf, q, err);
         if (st != ROCL_OK)
             return st;
     }
@@ -177,8 +179,8 @@ static bool note_end(rocl_encoder_worker *w, uint32_t process, uint32_t agent)
     return rocl_map_get(&w->ends, end, 0) || rocl_map_put(&w->ends, end, 1);
 }
 
-static rocl_status pack_copy(rocl_encoder *p, unsigned worker, const rocl_capture *c,
-                             const rocl_copy *k, rocl_error *err)
+static rocl_status encode_copy(rocl_encoder *p, unsigned worker, const rocl_capture *c,
+                               const rocl_copy *k, rocl_error *err)
 {
     /* The GPU it is shown on: where the bytes go, or else where they come from. */
     bool to = is_gpu(c, k->dst) || !is_gpu(c, k->src);
@@ -189,30 +191,30 @@ static rocl_status pack_copy(rocl_encoder *p, unsigned worker, const rocl_captur
     q = rocl_varint_put(q, to);
     q = rocl_varint_put(q, k->size);
     q = rocl_varint_put(q, (uint64_t)k->e.duration);
-    uint32_t index = place(p, ROCL_COPY, &k->e, agent, k->queue, k->stream);
+    uint32_t index = find_index(p, ROCL_COPY, &k->e, agent, k->queue, k->stream);
     make_key(key, ROCL_SEQUENCE_GPU, index, k->e.start, k->e.end, k->e.id, ROCL_COPY);
     if (p->ends && is_gpu(c, agent) &&
         !note_end(&p->workers[worker], k->e.process, to && is_gpu(c, k->src) ? k->src : ROCL_NONE))
         return rocl_fail_memory(err);
-    rocl_status st = add(p, worker, key, buf, q, err);
-    if (st == ROCL_OK && k->dst != ROCL_NONE && (p->legacy || is_gpu(c, k->dst)))
-        st = pack_bandwidth(p, worker, k, k->dst, 0, err);
-    if (st == ROCL_OK && !p->legacy && k->src != k->dst && is_gpu(c, k->src))
-        st = pack_bandwidth(p, worker, k, k->src, 1, err);
+    rocl_status st = add_record(p, worker, key, buf, q, err);
+    if (st == ROCL_OK && k->dst != ROCL_NONE && (p->amd_layout || is_gpu(c, k->dst)))
+        st = encode_bandwidth(p, worker, k, k->dst, 0, err);
+    if (st == ROCL_OK && !p->amd_layout && k->src != k->dst && is_gpu(c, k->src))
+        st = encode_bandwidth(p, worker, k, k->src, 1, err);
     return st;
 }
 
-static rocl_status pack_alloc(rocl_encoder *p, unsigned worker, const rocl_alloc *a, rocl_kind kind,
-                              rocl_error *err)
+static rocl_status encode_alloc(rocl_encoder *p, unsigned worker, const rocl_alloc *a,
+                                rocl_kind kind, rocl_error *err)
 {
     uint8_t buf[256], *q = put_work(buf, &a->e, a->owner, a->queue, a->stream);
     uint64_t key[4];
-    if (p->legacy)
+    if (p->amd_layout)
         return ROCL_OK;
     q = rocl_varint_put(q, kind == ROCL_SCRATCH ? a->size : a->block);
-    uint32_t index = place(p, kind, &a->e, a->owner, a->queue, a->stream);
+    uint32_t index = find_index(p, kind, &a->e, a->owner, a->queue, a->stream);
     make_key(key, ROCL_SEQUENCE_MEMORY, index, a->e.start, a->e.end, a->e.id, kind);
-    return add(p, worker, key, buf, q, err);
+    return add_record(p, worker, key, buf, q, err);
 }
 
 rocl_status rocl_encode_history(rocl_encoder *p, unsigned worker, const rocl_batch *b,
@@ -227,28 +229,28 @@ rocl_status rocl_encode_history(rocl_encoder *p, unsigned worker, const rocl_bat
         /* Memory is there when the call returns, and gone when the call to free it begins. */
         int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
         make_key(key, ROCL_SEQUENCE_ALLOCATED, a->e.process, when, a->e.end, a->e.id, ROCL_ALLOC);
-        st = add(p, worker, key, buf, q, err);
+        st = add_record(p, worker, key, buf, q, err);
     }
     return st;
 }
 
-static rocl_status pack_hip(rocl_encoder *p, unsigned worker, const rocl_hip *h, rocl_kind kind,
-                            rocl_error *err)
+static rocl_status encode_hip(rocl_encoder *p, unsigned worker, const rocl_hip *h, rocl_kind kind,
+                              rocl_error *err)
 {
     uint8_t buf[256], *q = put_work(buf, &h->e, h->agent, h->queue, h->stream);
     uint64_t key[4];
     q = put_ref(q, h->source_queue);
     q = rocl_varint_put(q, h->graph_exec_id);
     q = rocl_varint_put(q, h->kernel_count);
-    uint32_t index = place(p, kind, &h->e, h->agent, h->queue, h->stream);
+    uint32_t index = find_index(p, kind, &h->e, h->agent, h->queue, h->stream);
     make_key(key, ROCL_SEQUENCE_GPU, index, h->e.start, h->e.end, h->e.id, kind);
-    return add(p, worker, key, buf, q, err);
+    return add_record(p, worker, key, buf, q, err);
 }
 
 /* ---- counters ---- */
 
-static rocl_status pack_counter(rocl_encoder *p, unsigned worker, const rocl_capture *c,
-                                const rocl_counter_value *v, rocl_error *err)
+static rocl_status encode_counter(rocl_encoder *p, unsigned worker, const rocl_capture *c,
+                                  const rocl_counter_value *v, rocl_error *err)
 {
     uint8_t buf[64], *q = put_ref(buf, v->counter);
     uint64_t key[4];
@@ -258,11 +260,11 @@ static rocl_status pack_counter(rocl_encoder *p, unsigned worker, const rocl_cap
     /* Several counters of a dispatch differ in nothing else: the counter makes the key unique. */
     make_key(key, ROCL_SEQUENCE_PMC, agent, v->d.e.start, v->d.e.end, v->d.e.id, ROCL_DISPATCH);
     key[3] = v->d.e.id << 16 ^ v->counter;
-    return add(p, worker, key, buf, q, err);
+    return add_record(p, worker, key, buf, q, err);
 }
 
-static rocl_status pack_sample(rocl_encoder *p, unsigned worker, const rocl_capture *c,
-                               const rocl_sample_value *v, rocl_kind kind, rocl_error *err)
+static rocl_status encode_sample(rocl_encoder *p, unsigned worker, const rocl_capture *c,
+                                 const rocl_sample_value *v, rocl_kind kind, rocl_error *err)
 {
     uint8_t buf[128], *q = put_ref(buf, v->counter);
     uint64_t key[4];
@@ -278,42 +280,35 @@ static rocl_status pack_sample(rocl_encoder *p, unsigned worker, const rocl_capt
     make_key(key, ROCL_SEQUENCE_SAMPLED, v->counter != ROCL_NONE ? v->counter : c->counter_count,
              v->e.start, v->e.end, v->e.id, kind);
     key[2] = where;
-    return add(p, worker, key, buf, q, err);
+    return add_record(p, worker, key, buf, q, err);
 }
 
 /* ---- batches ---- */
 
-static rocl_status link_stack(rocl_encoder *p, unsigned worker, uint64_t stack_id, rocl_error *err)
-{
-    if (stack_id && !rocl_idset_add(&p->workers[worker].linked, stack_id))
-        return rocl_fail_memory(err);
-    return ROCL_OK;
-}
-
-static rocl_status pack_one(rocl_encoder *p, unsigned worker, const rocl_batch *b, size_t i,
-                            rocl_error *err)
+static rocl_status encode_event(rocl_encoder *p, unsigned worker, const rocl_batch *b, size_t i,
+                                rocl_error *err)
 {
     switch (b->kind) {
     case ROCL_REGION:
     case ROCL_MARKER:
     case ROCL_INSTANT:
-        return pack_region(p, worker, b, &b->regions[i], err);
+        return encode_region(p, worker, b, &b->regions[i], err);
     case ROCL_DISPATCH:
-        return pack_dispatch(p, worker, &b->dispatches[i], err);
+        return encode_dispatch(p, worker, &b->dispatches[i], err);
     case ROCL_COPY:
-        return pack_copy(p, worker, b->capture, &b->copies[i], err);
+        return encode_copy(p, worker, b->capture, &b->copies[i], err);
     case ROCL_ALLOC:
     case ROCL_SCRATCH:
-        return pack_alloc(p, worker, &b->allocs[i], b->kind, err);
+        return encode_alloc(p, worker, &b->allocs[i], b->kind, err);
     case ROCL_GRAPH:
     case ROCL_HIP_EVENT:
     case ROCL_BARRIER:
-        return pack_hip(p, worker, &b->hips[i], b->kind, err);
+        return encode_hip(p, worker, &b->hips[i], b->kind, err);
     case ROCL_COUNTER:
-        return pack_counter(p, worker, b->capture, &b->counters[i], err);
+        return encode_counter(p, worker, b->capture, &b->counters[i], err);
     case ROCL_SPM:
     case ROCL_SAMPLE:
-        return pack_sample(p, worker, b->capture, &b->samples[i], b->kind, err);
+        return encode_sample(p, worker, b->capture, &b->samples[i], b->kind, err);
     default:
         return ROCL_OK;
     }
@@ -331,14 +326,63 @@ rocl_status rocl_encoder_check(const rocl_capture *c, rocl_error *err)
 rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch *b,
                               rocl_error *err)
 {
-    bool links = rocl_kind_in(b->kind, ROCL_WORK_KINDS);
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        st = pack_one(p, worker, b, i, err);
-        if (st == ROCL_OK && links)
-            st = link_stack(p, worker, rocl_batch_event(b, i)->stack_id, err);
-    }
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
+        st = encode_event(p, worker, b, i, err);
     return st;
+}
+
+/* ---- sequences: by worker while they are encoded ---- */
+
+bool rocl_sequence_count_other(rocl_sequence_counts *c, uint64_t sequence)
+{
+    uint32_t i = rocl_map_get(&c->places, sequence, ROCL_NONE);
+    if (i == ROCL_NONE) {
+        i = (uint32_t)c->count;
+        if (!ROCL_GROW(c->all, c->cap, c->count + 1) || !rocl_map_put(&c->places, sequence, i))
+            return false;
+        c->all[c->count++] = (rocl_sequence){.number = sequence};
+    }
+    c->all[i].records++;
+    c->recent[sequence % ROCL_SEQUENCES_RECENT] = i;
+    return true;
+}
+
+void rocl_sequence_counts_free(rocl_sequence_counts *c)
+{
+    rocl_map_free(&c->places);
+    free(c->all);
+    *c = (rocl_sequence_counts){0};
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const rocl_sequence *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+rocl_status rocl_encoder_sequences(const rocl_encoder *p, rocl_sequence **all, size_t *count,
+                                   rocl_error *err)
+{
+    size_t n = 0;
+    *count = 0;
+    for (unsigned w = 0; w < p->trace->opt.jobs; w++)
+        n += p->workers[w].counts.count;
+    rocl_sequence *s = *all = reallocarray(NULL, n ? n : 1, sizeof *s);
+    if (!s)
+        return rocl_fail_memory(err);
+    n = 0;
+    for (unsigned w = 0; w < p->trace->opt.jobs; w++)
+        for (size_t i = 0; i < p->workers[w].counts.count; i++)
+            s[n++] = p->workers[w].counts.all[i];
+    if (n)
+        qsort(s, n, sizeof *s, by_number);
+    for (size_t i = 0; i < n; i++)
+        if (*count && s[*count - 1].number == s[i].number)
+            s[*count - 1].records += s[i].records;
+        else
+            s[(*count)++] = s[i];
+    return ROCL_OK;
 }
 
 /* ---- open and close ---- */
@@ -352,7 +396,6 @@ rocl_status rocl_encoder_open(rocl_encoder *p, rocl_error *err)
 void rocl_encoder_close(rocl_encoder *p)
 {
     for (unsigned w = 0; p->workers && w < p->trace->opt.jobs; w++) {
-        rocl_idset_free(&p->workers[w].linked);
         rocl_buf_free(&p->workers[w].scratch);
         rocl_map_free(&p->workers[w].ends);
         rocl_sequence_counts_free(&p->workers[w].counts);
@@ -360,17 +403,34 @@ void rocl_encoder_close(rocl_encoder *p)
     free(p->workers);
 }
 
-rocl_sorter *rocl_encoder_sorter(const rocl_encoder *p)
+rocl_sorter *rocl_record_sorter(const rocl_trace *t)
 {
-    rocl_sorter *s = rocl_sorter_new(p->trace->space, 4);
+    rocl_sorter *s = rocl_sorter_new(t->space, 4);
     if (s)
         rocl_sorter_group(s, ROCL_SEQUENCE_SHIFT);
     return s;
 }
 
+void rocl_encoder_forget(rocl_encoder *p)
+{
+    rocl_sorter_free(p->sorter);
+    p->sorter = NULL;
+    for (unsigned w = 0; p->workers && w < p->trace->opt.jobs; w++) {
+        rocl_map_free(&p->workers[w].ends);
+        rocl_sequence_counts_free(&p->workers[w].counts);
+    }
+}
+
+rocl_status rocl_encoder_begin(rocl_encoder *p, const rocl_capture *c, rocl_error *err)
+{
+    rocl_encoder_forget(p);
+    p->sorter = rocl_record_sorter(p->trace);
+    return p->sorter ? rocl_encoder_check(c, err) : rocl_fail_memory(err);
+}
+
 /* ---- back ---- */
 
-static void unpack_host(reader *r, rocl_track_event *e)
+static void decode_host(reader *r, rocl_track_event *e)
 {
     e->name = get_ref(r);
     e->category = get_ref(r);
@@ -380,7 +440,7 @@ static void unpack_host(reader *r, rocl_track_event *e)
     e->args_end = r->end;
 }
 
-static void unpack_kernel(reader *r, rocl_track_event *e)
+static void decode_kernel(reader *r, rocl_track_event *e)
 {
     e->kernel = get_ref(r);
     e->dispatch_id = get(r);
@@ -392,7 +452,7 @@ static void unpack_kernel(reader *r, rocl_track_event *e)
     }
 }
 
-static void unpack_work(reader *r, rocl_track_event *e)
+static void decode_work(reader *r, rocl_track_event *e)
 {
     e->name = get_ref(r);
     e->thread = get_ref(r);
@@ -402,7 +462,7 @@ static void unpack_work(reader *r, rocl_track_event *e)
     e->stream = get_ref(r);
     switch (e->kind) {
     case ROCL_DISPATCH:
-        unpack_kernel(r, e);
+        decode_kernel(r, e);
         break;
     case ROCL_COPY:
         e->other_agent = get_ref(r);
@@ -449,7 +509,7 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
     e->row = rocl_word_row(rec->key[3]);
     switch (e->sequence) {
     case ROCL_SEQUENCE_HOST:
-        unpack_host(&r, e);
+        decode_host(&r, e);
         break;
     case ROCL_SEQUENCE_ALLOCATED:
         e->agent = get_ref(&r);
@@ -474,7 +534,7 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
         get_double(&r, &e->value);
         break;
     default:
-        unpack_work(&r, e);
+        decode_work(&r, e);
     }
     return !r.broken;
 }

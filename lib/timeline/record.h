@@ -8,10 +8,10 @@
 #include "model/trace.h"
 #include "trace/pipeline.h"
 
-/* Rooms that a record belongs to: the upper byte of the first key word. */
+/* What sequences are of: the upper bits of the first key word. */
 typedef enum rocl_sequence_kind {
     ROCL_SEQUENCE_HOST = 1,  /* index: thread, or thread_count + process */
-    ROCL_SEQUENCE_GPU,       /* index: process, or what rocl_encoder.place says */
+    ROCL_SEQUENCE_GPU,       /* index: process, or what rocl_encoder.index says */
     ROCL_SEQUENCE_MEMORY,    /* allocations; index: the same */
     ROCL_SEQUENCE_ALLOCATED, /* allocated bytes over time; index: process */
     ROCL_SEQUENCE_BANDWIDTH, /* copies over time; index: process */
@@ -46,8 +46,7 @@ typedef struct rocl_sequence_counts {
 
 typedef struct rocl_encoder_worker {
     alignas(ROCL_CACHE_LINE) rocl_buf scratch;
-    rocl_idset linked; /* stack ids with GPU work */
-    rocl_map ends;     /* of copies: see rocl_copy_end */
+    rocl_map ends; /* of copies: see rocl_copy_end */
     rocl_sequence_counts counts;
 } rocl_encoder_worker;
 
@@ -58,22 +57,24 @@ static inline uint64_t rocl_copy_end(uint32_t process, uint32_t agent)
     return (uint64_t)process << 32 | (agent == ROCL_NONE ? 0 : agent + 1);
 }
 
-/* Packs what batches bring into the sorter of a capture. */
+/* Encodes what batches bring into the sorter of a capture. */
 typedef struct rocl_encoder {
     rocl_trace *trace;
-    bool legacy;          /* AMD's layout: no memory slices, copied bytes instead of rates */
+    bool amd_layout;      /* no memory slices, copied bytes instead of rates */
     bool bandwidth;       /* records for copies over time */
     bool ends;            /* notes the other ends of copies */
-    rocl_index_fn *place; /* of records in the rooms GPU and MEMORY; NULL: by process */
-    const void *place_ctx;
-    rocl_sorter *sorter; /* of the capture at hand; the owner's */
+    rocl_index_fn *index; /* of sequences of GPU work; NULL: by process */
+    const void *index_ctx;
+    /* of the capture at hand */
+    rocl_sorter *sorter;
+    struct rocl_links *links; /* NULL: not wanted */
     rocl_encoder_worker *workers;
 } rocl_encoder;
 
-/* trace and the flags are set. A new sorter per capture: rocl_encoder_sorter. */
+/* trace and the flags are set. A new sorter per capture: rocl_record_sorter. */
 rocl_status rocl_encoder_open(rocl_encoder *p, rocl_error *err);
-void rocl_encoder_close(rocl_encoder *p); /* not the sorter */
-rocl_sorter *rocl_encoder_sorter(const rocl_encoder *p);
+void rocl_encoder_close(rocl_encoder *p);             /* not the sorter */
+rocl_sorter *rocl_record_sorter(const rocl_trace *t); /* NULL: memory is out */
 
 /* Are there few enough sequences for the key? */
 rocl_status rocl_encoder_check(const rocl_capture *c, rocl_error *err);
@@ -83,7 +84,7 @@ rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch
 rocl_status rocl_encode_history(rocl_encoder *p, unsigned worker, const rocl_batch *b,
                                 rocl_error *err);
 
-/* ---- pack_sequences.c ---- */
+/* ---- run.c ---- */
 
 bool rocl_sequence_count_other(rocl_sequence_counts *c, uint64_t sequence);
 
@@ -119,14 +120,14 @@ size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
 rocl_status rocl_start_parts(rocl_sorter *s, const rocl_sequence *all, const rocl_part_range *parts,
                              size_t count, rocl_error *err);
 
-/* ---- pack_sink.c ---- */
-
 /* An empty sorter for a capture, in place of the former one's. */
 rocl_status rocl_encoder_begin(rocl_encoder *p, const rocl_capture *c, rocl_error *err);
 void rocl_encoder_forget(rocl_encoder *p);
 /* All of a sink but begin_capture and end_capture: its struct begins with the encoder, which is
  * what `self` points to. */
 rocl_sink rocl_encoder_sink(rocl_encoder *first);
+/* Its `events`, for sinks that look at them as well. */
+rocl_status rocl_encoder_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err);
 
 /* The number of the sequence that a key is of, and what it says. */
 static inline uint64_t rocl_sequence_of(const uint64_t *key)

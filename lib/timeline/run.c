@@ -1,31 +1,20 @@
-/* What sinks that draw rows have in common: all events go through the encoder that they begin with,
- * into a sorter for each capture. */
+/* A run of the timeline: events of a capture to a sorter, its sequences, their cut to parts that
+ * are written side by side, and the reading of a part. */
+#include "timeline/timeline.h"
+
+#include "base/array.h"
 #include "base/error.h"
-#include "base/ids.h"
-#include "timeline/record.h"
 #include "trace/pipeline.h"
 
-void rocl_encoder_forget(rocl_encoder *p)
-{
-    rocl_sorter_free(p->sorter);
-    p->sorter = NULL;
-    for (unsigned w = 0; p->workers && w < p->trace->opt.jobs; w++) {
-        rocl_idset_free(&p->workers[w].linked);
-        rocl_map_free(&p->workers[w].ends);
-        rocl_sequence_counts_free(&p->workers[w].counts);
-    }
-}
+#include <stdlib.h>
 
-rocl_status rocl_encoder_begin(rocl_encoder *p, const rocl_capture *c, rocl_error *err)
-{
-    rocl_encoder_forget(p);
-    p->sorter = rocl_encoder_sorter(p);
-    return p->sorter ? rocl_encoder_check(c, err) : rocl_fail_memory(err);
-}
+/* ---- events of a capture to its sorter ------------------------------------------------------- */
 
-static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+rocl_status rocl_encoder_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
-    return rocl_encode_batch(self, worker, b, err);
+    rocl_encoder *p = self;
+    rocl_status st = p->links ? rocl_links_note(p->links, worker, b, err) : ROCL_OK;
+    return st ? st : rocl_encode_batch(p, worker, b, err);
 }
 
 static rocl_status history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
@@ -36,7 +25,8 @@ static rocl_status history(void *self, unsigned worker, rocl_batch *b, rocl_erro
 static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 {
     const rocl_encoder *p = self;
-    return rocl_sorter_seal(p->sorter, worker, err);
+    rocl_status st = rocl_sorter_seal(p->sorter, worker, err);
+    return st || !p->links ? st : rocl_links_seal(p->links, worker, err);
 }
 
 rocl_sink rocl_encoder_sink(rocl_encoder *first)
@@ -44,8 +34,185 @@ rocl_sink rocl_encoder_sink(rocl_encoder *first)
     return (rocl_sink){.self = first,
                        .kinds = ROCL_ALL_KINDS,
                        .fields = first->trace->opt.args ? ROCL_FIELD_DISPATCH_ID : 0,
-                       .events = events,
+                       .events = rocl_encoder_events,
                        .history_kinds = ROCL_BIT(ROCL_ALLOC),
                        .history = history,
                        .end_task = end_task};
+}
+
+/* ---- a capture ------------------------------------------------------------------------------- */
+
+rocl_status rocl_timeline_begin_capture(rocl_timeline *t, const rocl_capture *c, rocl_error *err)
+{
+    rocl_trace_window(t->encoder.trace, &t->from, &t->to);
+    rocl_timeline_set_capture(t, c);
+    rocl_status st = rocl_encoder_begin(&t->encoder, c, err);
+    if (st != ROCL_OK || !t->link_calls)
+        return st;
+    t->encoder.links = &t->links;
+    return rocl_links_open(&t->links, t->encoder.trace, false, err);
+}
+
+rocl_status rocl_timeline_end_capture(rocl_timeline *t, rocl_error *err)
+{
+    rocl_encoder *p = &t->encoder;
+    rocl_progress_phase(p->trace, "writing", rocl_sorter_count(p->sorter));
+    rocl_status st = p->links ? rocl_links_resolve(p->links, &p->sorter, err) : ROCL_OK;
+    t->sorter = p->sorter;
+    return st ? st : rocl_encoder_sequences(p, &t->sequences, &t->sequence_count, err);
+}
+
+void rocl_timeline_forget_capture(rocl_timeline *t)
+{
+    rocl_encoder_forget(&t->encoder);
+    rocl_links_free(&t->links);
+    free(t->sequences);
+    t->sequences = NULL;
+    t->sequence_count = 0;
+    t->sorter = NULL;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* Parts are made until there are about so many, some of them only half as large: what it takes to
+ * keep some ten cores busy, and little enough to hold what is at hand of each. */
+#define WANTED (ROCL_PARTS_MAX / 2)
+
+size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
+                      uint64_t (*weight)(const rocl_sequence *), uint64_t least,
+                      rocl_part_range parts[ROCL_PARTS_MAX])
+{
+    uint64_t total = 0;
+    size_t n = 1;
+    for (size_t i = 0; i < count; i++)
+        total += weight(&all[i]);
+    uint64_t enough = total / WANTED > least ? total / WANTED : least;
+    rocl_part_range *p = parts;
+    *p = (rocl_part_range){0};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t more = weight(&all[i]);
+        if (p->weight >= enough / 2 && p->weight + more > enough + enough / 2 &&
+            n < ROCL_PARTS_MAX) {
+            p = &parts[n++];
+            *p = (rocl_part_range){.first = i};
+        }
+        p->weight += more;
+        p->last = i + 1;
+    }
+    return n;
+}
+
+rocl_status rocl_start_parts(rocl_sorter *s, const rocl_sequence *all, const rocl_part_range *parts,
+                             size_t count, rocl_error *err)
+{
+    uint64_t bounds[ROCL_PARTS_MAX];
+    for (size_t i = 1; i < count; i++)
+        bounds[i - 1] = all[parts[i].first].number << ROCL_SEQUENCE_SHIFT;
+    return rocl_sorter_start_parts(s, bounds, count - 1, err);
+}
+
+/* ---- the reading of a part ------------------------------------------------------------------- */
+
+static rocl_status read_record(rocl_timeline_part *p, rocl_error *err)
+{
+    rocl_status st = rocl_sorter_next_of(p->timeline->sorter, p->number, &p->record, &p->more, err);
+    if (st != ROCL_OK || !p->more)
+        return st;
+    p->sequence = rocl_sequence_of(p->record.key);
+    return rocl_record_decode(&p->record, &p->event)
+               ? ROCL_OK
+               : rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
+}
+
+/* The process that the sequence at hand is of. */
+static uint32_t find_process(const rocl_timeline_part *p)
+{
+    const rocl_capture *c = p->timeline->capture;
+    const rocl_track_event *e = &p->event;
+    uint32_t thread;
+    switch (e->sequence) {
+    case ROCL_SEQUENCE_HOST:
+        return rocl_host_process(c, e->index, &thread);
+    case ROCL_SEQUENCE_GPU:
+    case ROCL_SEQUENCE_MEMORY:
+        return e->index / p->timeline->work_indexes;
+    case ROCL_SEQUENCE_PMC:
+        return rocl_counter_process(c, e->counter);
+    case ROCL_SEQUENCE_SAMPLED:
+        return e->thread;
+    default:
+        return e->index;
+    }
+}
+
+static rocl_status begin_sequence(rocl_timeline_part *p, rocl_error *err)
+{
+    const rocl_timeline *t = p->timeline;
+    const rocl_track_event *e = &p->event;
+    int64_t from = e->time;
+    rocl_status st = ROCL_OK;
+    if (t->sequences && (p->at == p->last || t->sequences[p->at].number != p->sequence))
+        return rocl_fail(err, ROCL_INTERNAL, "a sorted record is of an unknown sequence");
+    if (e->sequence == ROCL_SEQUENCE_ALLOCATED && from < t->from)
+        from = t->from;
+    p->process = find_process(p);
+    p->finish = NULL;
+    if (t->ops->begin)
+        st = t->ops->begin(p, from, err);
+    if (st != ROCL_OK)
+        return st;
+    return e->sequence <= ROCL_SEQUENCE_MEMORY ? rocl_begin_slices(p, err)
+                                               : rocl_begin_values(p, err);
+}
+
+static void forget_sequence(rocl_timeline_part *p)
+{
+    rocl_lanes_free(&p->lanes);
+    rocl_map_free(&p->track_index);
+    rocl_displayed_close(&p->displayed);
+    p->track_count = p->meter_count = 0;
+    p->draw = NULL;
+}
+
+rocl_status rocl_timeline_part_begin(rocl_timeline_part *p, rocl_error *err)
+{
+    p->links = p->timeline->links;
+    return read_record(p, err);
+}
+
+rocl_status rocl_timeline_draw(rocl_timeline_part *p, rocl_error *err)
+{
+    const uint64_t sequence = p->sequence;
+    rocl_status st = p->draw ? ROCL_OK : begin_sequence(p, err);
+    if (st == ROCL_OK)
+        st = p->draw(p, err);
+    if (st == ROCL_OK)
+        st = read_record(p, err);
+    if (st != ROCL_OK || (p->more && p->sequence == sequence))
+        return st;
+    if (p->finish)
+        st = p->finish(p, err);
+    if (p->timeline->ops->end)
+        p->timeline->ops->end(p);
+    forget_sequence(p);
+    p->at++;
+    return st;
+}
+
+void rocl_timeline_part_free(rocl_timeline_part *p)
+{
+    forget_sequence(p);
+    free(p->tracks);
+    free(p->meters);
+    p->tracks = NULL;
+    p->meters = NULL;
+}
+
+void rocl_timeline_counts_add(rocl_timeline_counts *to, const rocl_timeline_counts *from)
+{
+    to->slices += from->slices;
+    to->instants += from->instants;
+    to->values += from->values;
+    to->lanes += from->lanes;
+    to->moved += from->moved;
 }

@@ -1,16 +1,13 @@
-/* The Chrome trace-event sink, file by file:
+/* The Chrome trace-event sink:
  *
  *     chrome.c    the sink: batches -> sorted records, one sorter a capture; when all captures are
- *                 in and the time base is known, records -> the rooms below
- *     links.c     which calls and which GPU work have arrows
+ *                 in and the time base is known, records -> timeline
+ *     draw.c      what the timeline draws -> lines: rows, their names and numbers, counters
  *     world.c     processes, threads, GPUs: numbers that do not collide, and their metadata
- *     host.c      host slices, on the rows of their threads
- *     gpu.c       GPU work, on rows of its GPU
- *     counters.c  counter values
- *     stream.c    lines -> chunks -> (formatted, compressed) -> file
+ *     stream.c    lines -> blocks -> (formatted, compressed) -> file
  *     format.c    lines as JSON
  *
- * The rooms settle what depends on order: rows and numbers. The text is made by the workers of a
+ * One thread settles what depends on order: rows and numbers. The text is made by the workers of a
  * pipe. Events are written row by row, by time, the longer first: readers sort by time, and keep
  * what has the same time in the order of the file. */
 #ifndef ROCL_SINK_CHROME_CHROME_H
@@ -23,8 +20,7 @@
 #include "model/trace.h"
 #include "base/text_cache.h"
 #include "timeline/labels.h"
-#include "timeline/lanes.h"
-#include "timeline/record.h"
+#include "timeline/timeline.h"
 
 /* ---- format.c ---- */
 
@@ -34,15 +30,13 @@ typedef enum chrome_op {
     CHROME_VALUE, /* of a counter: a chrome_value and the escaped name */
 } chrome_op;
 
-enum { CHROME_FLOW_OUT = 1, CHROME_FLOW_IN = 2 };
-
 /* A line of the file on its way to become text. */
 typedef struct chrome_line {
     uint32_t size; /* of what follows */
     uint32_t pid, tid;
     uint32_t capture;
     uint8_t op;   /* chrome_op */
-    uint8_t flow; /* CHROME_FLOW_* */
+    uint8_t link; /* rocl_link */
 } chrome_line;
 
 typedef struct chrome_value {
@@ -118,30 +112,22 @@ uint32_t chrome_new_row(chrome_world *w, uint32_t pid, const char *name, uint32_
 /* " (pid 12)" where there are several processes, "" else: for what GPUs show of a process. */
 void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size);
 
-/* ---- links.c ---- */
+/* ---- draw.c ---- */
 
-/* The arrows of a capture, from the first call (or mark: some sources know of a call only when it
- * was) with a stack id to all the work with the same id that began no earlier. */
-typedef struct chrome_links {
-    rocl_sorter *sorter;
-    rocl_idset stacks;           /* stack ids with an arrow */
-    rocl_idset rows[ROCL_KINDS]; /* that are an end of one */
-} chrome_links;
+extern const rocl_timeline_ops chrome_timeline_ops;
 
-rocl_status chrome_links_open(chrome_links *l, rocl_trace *t, rocl_error *err);
-rocl_status chrome_links_add(chrome_links *l, unsigned worker, const rocl_batch *b,
-                             rocl_error *err);
-rocl_status chrome_links_resolve(chrome_links *l, rocl_error *err);
-uint8_t chrome_links_of(chrome_links *l, const rocl_track_event *e); /* 0 or CHROME_FLOW_* */
-void chrome_links_free(chrome_links *l);
+typedef struct chrome_counter { /* as readers tell them */
+    uint32_t pid;
+    rocl_buf name; /* escaped */
+} chrome_counter;
 
 /* ---- chrome.c ---- */
 
 /* A capture that waits to be written. */
-typedef struct chrome_part {
+typedef struct chrome_capture {
     rocl_sorter *sorter; /* NULL: a filter has left it out */
-    chrome_links links;
-} chrome_part;
+    rocl_links links;
+} chrome_capture;
 
 typedef struct chrome_span { /* what a worker has seen */
     alignas(ROCL_CACHE_LINE) int64_t first;
@@ -149,39 +135,22 @@ typedef struct chrome_span { /* what a worker has seen */
 } chrome_span;
 
 typedef struct chrome_sink {
-    rocl_encoder encoder; /* first: see rocl_encoder_sink */
+    rocl_timeline timeline; /* first */
     rocl_trace *trace;
     rocl_chrome_options opt;
-    chrome_span *spans; /* by worker */
-    chrome_part *parts; /* by capture */
-    chrome_part *part;  /* at hand */
-    int64_t from, to;   /* the time window */
+    chrome_span *spans;       /* by worker */
+    chrome_capture *captures; /* by index */
     chrome_stream *stream;
     chrome_world world;
-    rocl_sort_record record; /* at hand, and what is in it */
-    rocl_track_event event;
-    bool more;
+    chrome_counter *counters; /* of the sequence at hand */
+    size_t counter_count, counter_cap;
     rocl_written report;
 } chrome_sink;
 
-/* Reads the next record; c->more false at the end. */
-rocl_status chrome_next(chrome_sink *c, rocl_error *err);
-/* Is the record at hand still of this row or group of rows? */
-static inline bool chrome_same(const chrome_sink *c, rocl_sequence_kind kind, uint32_t index)
-{
-    return c->more && c->event.sequence == kind && c->event.index == index;
-}
-/* CHROME_FLOW_* of the record at hand, where arrows are wanted. */
-uint8_t chrome_flow(chrome_sink *c);
-/* Writes the record at hand as an event in this row. */
-void chrome_event(chrome_sink *c, uint32_t pid, uint32_t tid);
-
-/* ---- the rooms: each writes its records from the one at hand on ---- */
-
-rocl_status chrome_write_host(chrome_sink *c, rocl_error *err);
-rocl_status chrome_write_work(chrome_sink *c, rocl_sequence_kind kind, rocl_error *err);
-rocl_status chrome_write_allocated(chrome_sink *c, rocl_error *err);
-rocl_status chrome_write_pmc(chrome_sink *c, rocl_error *err);
-rocl_status chrome_write_sampled(chrome_sink *c, rocl_error *err);
+/* Draws a capture, all of it in one part. */
+typedef struct chrome_part {
+    rocl_timeline_part part;
+    chrome_sink *sink;
+} chrome_part;
 
 #endif

@@ -206,7 +206,7 @@ static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const 
 {
     bool host = e->sequence == ROCL_SEQUENCE_HOST, named = e->name != ROCL_NONE && e->name;
     bool category = host && e->category != ROCL_NONE && e->category;
-    bool slice = e->kind != ROCL_INSTANT || line->flow;
+    bool slice = e->kind != ROCL_INSTANT || line->link;
     const char *kind = rocl_kind_name(e->kind);
     /* Two texts may share a place in the cache: copy one before getting the other. */
     const rocl_cached_text *name = named ? rocl_text_cache_get(&f->texts, e->name) : NULL;
@@ -232,13 +232,13 @@ static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const 
     return ROCL_OK;
 }
 
-static void put_flow(chrome_formatter *f, const chrome_line *line, const rocl_capture *c,
+static void put_link(chrome_formatter *f, const chrome_line *line, const rocl_capture *c,
                      const rocl_track_event *e)
 {
     char flow[96], *p = PUT(flow, ",\"bind_id\":\"0x");
     p = rocl_put_hex(p, rocl_link_id(c, e->stack_id), 1, false);
-    p = line->flow == CHROME_FLOW_OUT ? PUT(p, "\",\"flow_out\":true")
-                                      : PUT(p, "\",\"flow_in\":true");
+    p = line->link == ROCL_LINK_CALL ? PUT(p, "\",\"flow_out\":true")
+                                     : PUT(p, "\",\"flow_in\":true");
     rocl_buf_put(f->out, flow, (size_t)(p - flow));
 }
 
@@ -287,8 +287,8 @@ static rocl_status format_event(chrome_formatter *f, const chrome_line *line, co
     rocl_status st = put_head(f, line, &e, err);
     if (st == ROCL_OK)
         st = put_details(f, c, &e, err);
-    if (st == ROCL_OK && line->flow)
-        put_flow(f, line, c, &e);
+    if (st == ROCL_OK && line->link)
+        put_link(f, line, c, &e);
     rocl_buf_byte(f->out, '}');
     return st;
 }

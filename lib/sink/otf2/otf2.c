@@ -292,8 +292,8 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
 static rocl_status write_first(ot_sink *s, rocl_error *err)
 {
     ot_pass *pass = &s->passes[0];
-    s->deferred = rocl_encoder_sorter(&s->encoder);
-    s->markers = rocl_encoder_sorter(&s->encoder);
+    s->deferred = rocl_record_sorter(s->trace);
+    s->markers = rocl_record_sorter(s->trace);
     if (!s->deferred || !s->markers)
         return rocl_fail_memory(err);
     pass->input = s->encoder.sorter;
@@ -471,7 +471,7 @@ rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_writ
 {
     ot_sink s = {.trace = t, .opt = *o, .earliest = INT64_MAX, .latest = -1};
     s.encoder = (rocl_encoder){
-        .trace = t, .bandwidth = true, .ends = true, .place = ot_gpu_index, .place_ctx = &s};
+        .trace = t, .bandwidth = true, .ends = true, .index = ot_gpu_index, .index_ctx = &s};
     rocl_sink sink = rocl_encoder_sink(&s.encoder);
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;

@@ -2,6 +2,7 @@
  * so several can be written at once. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -19,123 +20,94 @@ struct pf_turns {
     _Atomic bool over;
 };
 
-/* ---- sequences ------------------------------------------------------------------------------- */
+/* ---- what the timeline draws ----------------------------------------------------------------- */
 
-static const pf_room *room_of(const pf_sink *p, rocl_sequence_kind kind)
+static rocl_status begin_sequence(rocl_timeline_part *base, int64_t from, rocl_error *err)
 {
-    switch (kind) {
-    case ROCL_SEQUENCE_HOST:
-        return &pf_room_host;
-    case ROCL_SEQUENCE_GPU:
-    case ROCL_SEQUENCE_MEMORY:
-        return p->opt.legacy_tracks ? &pf_room_legacy : &pf_room_gpu;
-    case ROCL_SEQUENCE_ALLOCATED:
-        return &pf_room_allocated;
-    case ROCL_SEQUENCE_BANDWIDTH:
-        return &pf_room_bandwidth;
-    case ROCL_SEQUENCE_PMC:
-        return &pf_room_pmc;
-    default:
-        return &pf_room_sampled;
-    }
-}
-
-uint64_t pf_number(pf_numbers *n)
-{
-    uint64_t v = n->next;
-    n->next += n->step;
-    if (n->beyond <= v)
-        n->beyond = v + 1;
-    return v;
-}
-
-void pf_part_begin(pf_part *p, int64_t from, uint64_t track)
-{
-    const pf_world *w = &p->sink->world;
-    pf_seq_begin(&p->seq, w->next_seq + (uint32_t)p->at, pf_machine(w), from, track);
-}
-
-static rocl_status begin_sequence(pf_part *p, rocl_error *err)
-{
+    pf_part *p = pf_part_of(base);
     const pf_sink *s = p->sink;
-    p->room = room_of(s, p->event.sequence);
-    if (p->at == p->last || s->sequences[p->at].number != p->sequence)
-        return rocl_fail(err, ROCL_INTERNAL, "a sorted record is of an unknown sequence");
-    p->state = rocl_cache_line_calloc((p->room->size + ROCL_CACHE_LINE - 1) / ROCL_CACHE_LINE,
-                                      ROCL_CACHE_LINE);
-    if (!p->state)
-        return rocl_fail_memory(err);
-    p->uuids.next = s->world.next_uuid + p->at;
-    p->specs.next = s->world.next_spec + p->at;
-    p->uuids.step = p->specs.step = s->sequence_count;
-    return p->room->begin(p, p->state, err);
+    const pf_world *w = &s->world;
+    (void)err;
+    p->uuids.next = w->next_uuid + base->at;
+    p->specs.next = w->next_spec + base->at;
+    p->uuids.step = p->specs.step = s->timeline.sequence_count;
+    p->default_track =
+        base->event.sequence == ROCL_SEQUENCE_HOST ? pf_host_track(w, base->event.index) : 0;
+    pf_seq_begin(&p->seq, w->next_seq + (uint32_t)base->at, pf_machine(w), from, p->default_track);
+    if (base->event.sequence == ROCL_SEQUENCE_PMC)
+        pf_begin_counters(p);
+    else if (s->timeline.ops->work_overlaps && (base->event.sequence == ROCL_SEQUENCE_GPU ||
+                                                base->event.sequence == ROCL_SEQUENCE_MEMORY))
+        pf_begin_stages(p);
+    return ROCL_OK;
 }
 
-static void forget_sequence(pf_part *p)
+static rocl_status define_track(rocl_timeline_part *base, const rocl_track *t, uint64_t *id,
+                                rocl_error *err)
 {
-    if (p->state && p->room->free)
-        p->room->free(p->state);
-    free(p->state);
-    p->state = NULL;
-    p->room = NULL;
+    pf_part *p = pf_part_of(base);
+    char name[64];
+    (void)err;
+    if (t->kind > ROCL_TRACK_THREAD) {
+        *id = pf_define_values(p, t);
+    } else if (t->kind < ROCL_TRACK_THREAD) {
+        *id = p->sink->opt.legacy_tracks ? pf_define_legacy(p, t) : pf_define_queue(p, t);
+    } else if (!t->lane) {
+        *id = p->default_track;
+    } else {
+        snprintf(name, sizeof name, "overlapping calls %u", t->lane);
+        *id = pf_new_track(p, t->base, name);
+    }
+    return ROCL_OK;
 }
 
-static void end_sequence(pf_part *p)
+/* The reader puts typed GPU events that overlap on rows of their own. */
+static const rocl_timeline_ops typed_ops = {.work_overlaps = true,
+                                            .begin = begin_sequence,
+                                            .define = define_track,
+                                            .call = pf_write_call,
+                                            .work = pf_write_stage,
+                                            .slice_end = pf_write_end,
+                                            .instant = pf_write_instant,
+                                            .value = pf_write_value,
+                                            .bytes = pf_write_bytes};
+
+static const rocl_timeline_ops legacy_ops = {.begin = begin_sequence,
+                                             .define = define_track,
+                                             .call = pf_write_call,
+                                             .work = pf_write_legacy,
+                                             .slice_end = pf_write_end,
+                                             .instant = pf_write_instant,
+                                             .value = pf_write_value,
+                                             .bytes = pf_write_bytes};
+
+const rocl_timeline_ops *pf_timeline_ops(bool legacy)
 {
-    if (p->room->end)
-        p->room->end(p, p->state);
-    forget_sequence(p);
-    p->at++;
+    return legacy ? &legacy_ops : &typed_ops;
 }
 
-/* ---- records --------------------------------------------------------------------------------- */
+/* ---- turns ----------------------------------------------------------------------------------- */
 
-static rocl_status next(pf_part *p, rocl_error *err)
-{
-    rocl_sort_record rec;
-    rocl_status st = rocl_sorter_next_of(p->sink->encoder.sorter, p->number, &rec, &p->more, err);
-    if (st != ROCL_OK || !p->more)
-        return st;
-    p->sequence = rocl_sequence_of(rec.key);
-    return rocl_record_decode(&rec, &p->event)
-               ? ROCL_OK
-               : rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
-}
-
-/* Writes the record at hand, takes the next. */
-static rocl_status step(pf_part *p, rocl_error *err)
-{
-    uint64_t sequence = p->sequence;
-    rocl_status st = p->room ? ROCL_OK : begin_sequence(p, err);
-    if (st == ROCL_OK)
-        st = p->room->record(p, p->state, err);
-    if (st == ROCL_OK)
-        st = next(p, err);
-    if (st == ROCL_OK && (!p->more || p->sequence != sequence))
-        end_sequence(p);
-    return st;
-}
-
-rocl_status pf_part_fill(pf_part *p, rocl_buf *block, rocl_error *err)
+static rocl_status fill_block(pf_part *p, rocl_buf *block, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     uint64_t records = 0;
     p->seq.block = block;
     if (!p->begun) {
-        st = next(p, err);
+        st = rocl_timeline_part_begin(&p->part, err);
         p->begun = true;
     }
-    while (st == ROCL_OK && p->more && block->len < PF_BLOCK) {
-        st = step(p, err);
+    while (st == ROCL_OK && p->part.more && block->len < PF_BLOCK) {
+        st = rocl_timeline_draw(&p->part, err);
         records++;
     }
-    if (st != ROCL_OK || !p->more)
+    if (st != ROCL_OK || !p->part.more)
         atomic_store(&p->turns->over, true);
     rocl_progress(p->sink->trace, records);
     return st == ROCL_OK && block->failed ? rocl_fail_memory(err) : st;
 }
 
-bool pf_part_is_over(const pf_part *p)
+static bool is_over(const pf_part *p)
 {
     return atomic_load(&p->turns->over);
 }
@@ -147,16 +119,11 @@ rocl_status pf_part_turn(pf_part *p, uint64_t n, rocl_buf *block, rocl_error *er
     pthread_mutex_lock(&t->lock);
     while (t->next != n)
         pthread_cond_wait(&t->moved, &t->lock);
-    rocl_status st = pf_part_is_over(p) ? ROCL_OK : pf_part_fill(p, block, err);
+    rocl_status st = is_over(p) ? ROCL_OK : fill_block(p, block, err);
     t->next++;
     pthread_cond_broadcast(&t->moved);
     pthread_mutex_unlock(&t->lock);
     return st;
-}
-
-bool pf_is_linked(pf_part *p, uint64_t stack_id)
-{
-    return rocl_idset_next(&p->linked, stack_id);
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -175,74 +142,91 @@ static uint64_t bytes_of(const rocl_sequence *s)
     }
 }
 
-static rocl_status add_part(pf_sink *p, const rocl_part_range *cut, rocl_error *err)
+static rocl_status open_parts(pf_sink *p, rocl_error *err)
 {
-    struct pf_turns *turns = rocl_cache_line_calloc(1, sizeof *turns);
-    if (!turns)
-        return rocl_fail_memory(err);
-    pthread_mutex_init(&turns->lock, NULL);
-    pthread_cond_init(&turns->moved, NULL);
-    p->parts[p->part_count] = (pf_part){.sink = p,
-                                        .number = p->part_count,
-                                        .first = cut->first,
-                                        .last = cut->last,
-                                        .at = cut->first,
-                                        .bytes = cut->weight,
-                                        .seq = {.trace = p->trace},
-                                        .linked = p->encoder.workers[0].linked,
-                                        .turns = turns};
-    p->part_count++;
-    return ROCL_OK;
-}
-
-static rocl_status make_parts(pf_sink *p, rocl_error *err)
-{
+    const rocl_timeline *t = &p->timeline;
     rocl_part_range cuts[ROCL_PARTS_MAX];
-    size_t count = rocl_cut_parts(p->sequences, p->sequence_count, bytes_of, LEAST_BYTES, cuts);
+    size_t count = rocl_cut_parts(t->sequences, t->sequence_count, bytes_of, LEAST_BYTES, cuts);
     p->parts = rocl_cache_line_calloc(count, sizeof *p->parts);
-    rocl_status st = p->parts ? ROCL_OK : rocl_fail_memory(err);
-    for (size_t i = 0; i < count && st == ROCL_OK; i++)
-        st = add_part(p, &cuts[i], err);
-    return st ? st : rocl_start_parts(p->encoder.sorter, p->sequences, cuts, count, err);
+    if (!p->parts)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        struct pf_turns *turns = rocl_cache_line_calloc(1, sizeof *turns);
+        if (!turns)
+            return rocl_fail_memory(err);
+        pthread_mutex_init(&turns->lock, NULL);
+        pthread_cond_init(&turns->moved, NULL);
+        p->parts[p->part_count++] = (pf_part){
+            .part = {.timeline = t, .number = i, .at = cuts[i].first, .last = cuts[i].last},
+            .sink = p,
+            .bytes = cuts[i].weight,
+            .seq = {.trace = p->trace},
+            .turns = turns};
+    }
+    return rocl_start_parts(t->sorter, t->sequences, cuts, count, err);
 }
 
-rocl_status pf_parts_open(pf_sink *p, rocl_error *err)
-{
-    rocl_status st = rocl_encoder_sequences(&p->encoder, &p->sequences, &p->sequence_count, err);
-    for (size_t i = 0; i < p->sequence_count && st == ROCL_OK; i++)
-        if (rocl_sequence_kind_of(p->sequences[i].number) == ROCL_SEQUENCE_HOST)
-            pf_describe_host(&p->world, rocl_sequence_index(p->sequences[i].number));
-    return st ? st : make_parts(p, err);
-}
-
-static void add_report(rocl_written *to, const rocl_written *from)
-{
-    to->slices += from->slices;
-    to->values += from->values;
-    to->lanes += from->lanes;
-    to->moved += from->moved;
-}
-
-void pf_parts_close(pf_sink *p)
+static void close_parts(pf_sink *p)
 {
     pf_world *w = &p->world;
-    w->next_seq += (uint32_t)p->sequence_count;
+    w->next_seq += (uint32_t)p->timeline.sequence_count;
     for (size_t i = 0; i < p->part_count; i++) {
         pf_part *part = &p->parts[i];
-        add_report(&p->report, &part->report);
+        rocl_timeline_counts_add(&p->counts, &part->part.counts);
         if (w->next_uuid < part->uuids.beyond)
             w->next_uuid = part->uuids.beyond;
         if (w->next_spec < part->specs.beyond)
             w->next_spec = part->specs.beyond;
-        forget_sequence(part);
+        rocl_timeline_part_free(&part->part);
         pf_seq_free(&part->seq);
         pthread_cond_destroy(&part->turns->moved);
         pthread_mutex_destroy(&part->turns->lock);
         free(part->turns);
     }
     free(p->parts);
-    free(p->sequences);
     p->parts = NULL;
-    p->sequences = NULL;
-    p->part_count = p->sequence_count = 0;
+    p->part_count = 0;
+}
+
+/* The part that has written the least of what it will, so that all end at about the same time. */
+static size_t find_laggard(const pf_part *parts, const uint64_t *turns, size_t count)
+{
+    size_t least = count;
+    for (size_t i = 0; i < count; i++)
+        if (!is_over(&parts[i]) &&
+            (least == count || turns[i] * parts[least].bytes < turns[least] * parts[i].bytes))
+            least = i;
+    return least;
+}
+
+/* A block of one part after a block of another. That a part is over may become known late: it is
+ * given turns more, and writes nothing. The order among the others is the same then. */
+static rocl_status write_parts(pf_sink *p, rocl_error *err)
+{
+    uint64_t turns[ROCL_PARTS_MAX] = {0};
+    rocl_status st = pf_stream_flush(p->stream, true, err);
+    for (size_t i;
+         st == ROCL_OK && (i = find_laggard(p->parts, turns, p->part_count)) < p->part_count;)
+        st = pf_stream_put_turn(p->stream, &p->parts[i], turns[i]++, err);
+    rocl_status drained = pf_stream_drain(p->stream, st ? NULL : err);
+    return st ? st : drained;
+}
+
+rocl_status pf_write_sequences(pf_sink *p, rocl_error *err)
+{
+    const rocl_timeline *t = &p->timeline;
+    for (size_t i = 0; i < t->sequence_count; i++)
+        if (rocl_sequence_kind_of(t->sequences[i].number) == ROCL_SEQUENCE_HOST)
+            pf_describe_host(&p->world, rocl_sequence_index(t->sequences[i].number));
+    rocl_status st = open_parts(p, err);
+    if (st == ROCL_OK && p->part_count > 1)
+        st = write_parts(p, err);
+    /* A part alone fills the blocks that others have begun: there may be many small captures. */
+    while (st == ROCL_OK && p->part_count == 1 && !is_over(p->parts)) {
+        st = fill_block(p->parts, pf_stream_block(p->stream), err);
+        if (st == ROCL_OK)
+            st = pf_stream_flush(p->stream, false, err);
+    }
+    close_parts(p);
+    return st;
 }

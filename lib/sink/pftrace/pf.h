@@ -1,7 +1,7 @@
-/* The Perfetto sink, room by room:
+/* The Perfetto sink, file by file:
  *
  *     pftrace.c    the sink: batches -> sorted records -> parts, once per capture
- *     part.c       some sequences, one after the other, a block when it is the part's turn
+ *     part.c       what the timeline draws of a part, a block when it is the part's turn
  *     stream.c     blocks -> (compressed) -> file
  *     sequence.c   packet sequences: times as differences, interning, annotations
  *     fields.h     field numbers of the format
@@ -9,8 +9,7 @@
  *     host.c       host slices on thread tracks
  *     gpu.c        GPU work as typed GPU events
  *     legacy.c     GPU work as plain track events in AMD's layout
- *     bytes.c      bytes over time: allocated, copied
- *     counters.c   values of counters: of dispatches, and samples
+ *     values.c     bytes over time, counters of dispatches, samples
  *
  * Records are sorted by (sequence, time), so each packet sequence is written from begin to end with
  * times as differences; the reader sorts all sequences into one again. Several parts are written at
@@ -27,8 +26,7 @@
 #include "model/gpus.h"
 #include "model/trace.h"
 #include "timeline/labels.h"
-#include "timeline/lanes.h"
-#include "timeline/record.h"
+#include "timeline/timeline.h"
 #include "sink/pftrace/fields.h"
 
 /* ---- stream.c ---- */
@@ -39,8 +37,12 @@ typedef struct pf_part pf_part;
 /* Blocks of raw packets: below the 512 KiB that readers expect of a compressed packet at most. */
 #define PF_BLOCK (256u << 10)
 
+/* Adds packets to a block as turn n of a part: waits for those before. By one of several threads.
+ */
+typedef rocl_status pf_fill_fn(pf_part *p, uint64_t n, rocl_buf *block, rocl_error *err);
+
 rocl_status pf_stream_open(pf_stream **s, rocl_trace *t, const rocl_pftrace_options *o,
-                           rocl_error *err);
+                           pf_fill_fn *fill, rocl_error *err);
 rocl_status pf_stream_commit(pf_stream *s, uint64_t *bytes, rocl_error *err); /* frees s */
 void pf_stream_abort(pf_stream *s);                                           /* frees s */
 
@@ -48,8 +50,10 @@ void pf_stream_abort(pf_stream *s);                                           /*
 rocl_buf *pf_stream_block(pf_stream *s);
 /* Passes a full block on, or any. Call it now and then; reports what went wrong since. */
 rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err);
-/* Writes the parts, a block of one after a block of another. */
-rocl_status pf_stream_parts(pf_stream *s, pf_part *parts, size_t count, rocl_error *err);
+/* Puts a block that is filled when it has its turn in the pipe: by pf_part_turn, of turn n of the
+ * part. What was put before in blocks of the other kind is flushed. */
+rocl_status pf_stream_put_turn(pf_stream *s, pf_part *part, uint64_t turn, rocl_error *err);
+rocl_status pf_stream_drain(pf_stream *s, rocl_error *err); /* waits until all is written */
 
 /* ---- sequence.c ---- */
 
@@ -185,9 +189,9 @@ typedef struct pf_world {
     size_t process_total;
     /* of the capture at hand */
     const rocl_capture *capture;
-    pf_place *processes, *threads, *strays; /* strays: threads nobody named, one a process */
-    uint32_t *contexts;                     /* by process: iid */
-    uint32_t *agent_gpus;                   /* by agent: id on its machine, ROCL_NONE for others */
+    pf_place *processes, *threads, *unattributed; /* threads nobody named, one a process */
+    uint32_t *contexts;                           /* by process: iid */
+    uint32_t *agent_gpus; /* by agent: id on its machine, ROCL_NONE for others */
 } pf_world;
 
 rocl_status pf_world_open(pf_world *w, rocl_trace *t, pf_stream *s, rocl_error *err);
@@ -206,11 +210,8 @@ int64_t pf_pid(const pf_world *w, uint32_t process);
 /* The id that joins host calls and GPU work. */
 uint64_t pf_link(const pf_world *w, uint64_t stack_id);
 uint32_t pf_machine(const pf_world *w);
-/* "Stream 3", "Queue 0 (pid 12)": a stored name, or the word and id. */
-void pf_queue_name(const pf_world *w, const rocl_queue *q, const char *word, uint32_t process,
-                   char *name, size_t size);
 
-/* ---- the rooms: each writes one sequence, from its first record to its last ---- */
+/* ---- the sink ---- */
 
 /* Names of arguments and annotations, interned once as texts. */
 typedef enum pf_word {
@@ -258,32 +259,19 @@ typedef enum pf_word {
 } pf_word;
 
 typedef struct pf_sink {
-    rocl_encoder encoder; /* first: see rocl_encoder_sink */
+    rocl_timeline timeline; /* first */
     rocl_trace *trace;
     rocl_pftrace_options opt;
     pf_stream *stream;
     pf_world world;
-    int64_t from, to; /* the time window */
-    rocl_written report;
+    rocl_timeline_counts counts;
     uint32_t words[PF_WORDS]; /* texts */
     /* of the capture at hand */
-    rocl_sequence *sequences;
-    size_t sequence_count;
     pf_part *parts;
     size_t part_count;
 } pf_sink;
 
 /* ---- part.c ---- */
-
-/* How the records of a sequence are written. */
-typedef struct pf_room {
-    size_t size; /* of its state, zeros at first */
-    /* p->event is the sequence's first record. */
-    rocl_status (*begin)(pf_part *p, void *state, rocl_error *err);
-    rocl_status (*record)(pf_part *p, void *state, rocl_error *err);
-    void (*end)(pf_part *p, void *state); /* after the last record; NULL: nothing to do */
-    void (*free)(void *state);            /* what it holds, also after a failure; NULL: nothing */
-} pf_room;
 
 /* Numbers that are unique in the trace, whoever takes the next: each sequence has its own residue
  * class of them. */
@@ -292,49 +280,59 @@ typedef struct pf_numbers {
     uint64_t beyond; /* all that any sequence of the part took */
 } pf_numbers;
 
+static inline uint64_t pf_number(pf_numbers *n)
+{
+    uint64_t v = n->next;
+    n->next += n->step;
+    if (n->beyond <= v)
+        n->beyond = v + 1;
+    return v;
+}
+
 struct pf_part {
-    alignas(ROCL_CACHE_LINE) pf_sink *sink; /* read only */
-    size_t number;                          /* of the sorter's parts */
-    size_t first, last;                     /* of the sink's sequences: [first, last) */
-    size_t at;                              /* the one at hand */
-    const pf_room *room;                    /* NULL: it has not begun */
-    void *state;
+    alignas(ROCL_CACHE_LINE) rocl_timeline_part part; /* first */
+    pf_sink *sink;                                    /* read only */
     pf_seq seq;
-    rocl_track_event event; /* the record at hand */
-    uint64_t sequence;      /* number of its sequence */
-    bool more;
-    bool begun;     /* there is a record at hand, or none is left */
+    bool begun;     /* the first record has been read */
     uint64_t bytes; /* that it will write, about */
     pf_numbers uuids, specs;
-    rocl_idset linked; /* a view of the sink's, with a place of its own */
-    rocl_written report;
     struct pf_turns *turns;
+    /* of the sequence at hand */
+    uint64_t default_track;      /* of its events; 0: none */
+    uint32_t stages[ROCL_KINDS]; /* iids; 0: none yet */
+    uint32_t gpu;                /* whose counters these are */
 };
 
-/* Cuts the sequences to parts. How, depends on how many records they have, and on nothing else. */
-rocl_status pf_parts_open(pf_sink *p, rocl_error *err);
-void pf_parts_close(pf_sink *p); /* and what they report and used up goes to the sink */
-/* Adds packets until there is a block of them, or nothing left. */
-rocl_status pf_part_fill(pf_part *p, rocl_buf *block, rocl_error *err);
-/* The same as turn n of the part: waits for those before. By one of several threads. */
-rocl_status pf_part_turn(pf_part *p, uint64_t n, rocl_buf *block, rocl_error *err);
-bool pf_part_is_over(const pf_part *p);
+static inline pf_part *pf_part_of(rocl_timeline_part *p)
+{
+    return (pf_part *)p;
+}
 
-/* Begins the packets of the sequence at hand. */
-void pf_part_begin(pf_part *p, int64_t from, uint64_t track);
-uint64_t pf_number(pf_numbers *n);
-/* Is there GPU work with this stack id in the capture? */
-bool pf_is_linked(pf_part *p, uint64_t stack_id);
+/* Writes the sequences of the capture at hand, in parts. How they are cut depends on how many
+ * records they have, and on nothing else. */
+rocl_status pf_write_sequences(pf_sink *p, rocl_error *err);
+pf_fill_fn pf_part_turn;
 
-/* ---- the rooms ---- */
+const rocl_timeline_ops *pf_timeline_ops(bool legacy);
 
-extern const pf_room pf_room_host, pf_room_gpu, pf_room_legacy, pf_room_allocated,
-    pf_room_bandwidth, pf_room_pmc, pf_room_sampled;
+/* ---- host.c, gpu.c, legacy.c, values.c: p->part.event, and the tracks of the sequence at hand */
 
-/* Writes a value of a counter track. */
-void pf_put_counter(pf_part *p, int64_t time, uint64_t track, double v);
-bool pf_is_integer(double v);
-/* "GPU 0", or AMD's "Agent [2] (GPU)"; its type only where it is asked for. */
-void pf_agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size);
+rocl_status pf_write_call(rocl_timeline_part *p, uint64_t track, rocl_error *err);
+rocl_status pf_write_instant(rocl_timeline_part *p, uint64_t track, rocl_error *err);
+void pf_write_end(rocl_timeline_part *p, uint64_t track, int64_t time);
+
+/* A sequence of GPU work begins. */
+void pf_begin_stages(pf_part *p);
+uint64_t pf_define_queue(pf_part *p, const rocl_track *t);
+rocl_status pf_write_stage(rocl_timeline_part *p, uint64_t queue, rocl_error *err);
+
+uint64_t pf_define_legacy(pf_part *p, const rocl_track *t);
+rocl_status pf_write_legacy(rocl_timeline_part *p, uint64_t track, rocl_error *err);
+
+/* A sequence of counters of dispatches begins. */
+void pf_begin_counters(pf_part *p);
+uint64_t pf_define_values(pf_part *p, const rocl_track *t);
+void pf_write_value(rocl_timeline_part *p, uint64_t track, int64_t time, double v);
+void pf_write_bytes(rocl_timeline_part *p, uint64_t track, int64_t time, int64_t v);
 
 #endif

@@ -6,47 +6,20 @@
 #include "base/out.h"
 #include "trace/pipeline.h"
 
-static rocl_status join_linked(pf_sink *p, rocl_error *err)
-{
-    for (unsigned w = 1; w < p->trace->opt.jobs; w++)
-        if (!rocl_idset_merge(&p->encoder.workers[0].linked, &p->encoder.workers[w].linked))
-            return rocl_fail_memory(err);
-    return ROCL_OK;
-}
-
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
-    pf_sink *p = self;
-    return rocl_encoder_begin(&p->encoder, c, err);
-}
-
-/* A part alone fills the blocks that others have begun: there may be many small captures. */
-static rocl_status write_alone(pf_sink *p, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && !pf_part_is_over(p->parts)) {
-        st = pf_part_fill(p->parts, pf_stream_block(p->stream), err);
-        if (st == ROCL_OK)
-            st = pf_stream_flush(p->stream, false, err);
-    }
-    return st;
+    return rocl_timeline_begin_capture(self, c, err);
 }
 
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     pf_sink *p = self;
-    rocl_progress_phase(p->trace, "writing", rocl_sorter_count(p->encoder.sorter));
     rocl_status st = pf_world_capture(&p->world, c, err);
-    rocl_trace_window(p->trace, &p->from, &p->to);
     if (st == ROCL_OK)
-        st = join_linked(p, err);
+        st = rocl_timeline_end_capture(&p->timeline, err);
     if (st == ROCL_OK)
-        st = pf_parts_open(p, err);
-    if (st == ROCL_OK)
-        st = p->part_count > 1 ? pf_stream_parts(p->stream, p->parts, p->part_count, err)
-                               : write_alone(p, err);
-    pf_parts_close(p);
-    rocl_encoder_forget(&p->encoder);
+        st = pf_write_sequences(p, err);
+    rocl_timeline_forget_capture(&p->timeline);
     return st;
 }
 
@@ -96,30 +69,35 @@ static const char *const words[PF_WORDS] = {
 static rocl_status open_sink(pf_sink *p, rocl_error *err)
 {
     rocl_trace *t = p->trace;
-    p->encoder = (rocl_encoder){.trace = t, .legacy = p->opt.legacy_tracks, .bandwidth = true};
-    rocl_status st = rocl_encoder_open(&p->encoder, err);
+    rocl_status st = rocl_encoder_open(&p->timeline.encoder, err);
     if (st != ROCL_OK)
         return st;
     for (int i = 0; i < PF_WORDS; i++)
         if ((p->words[i] = rocl_strings_put(t->strings, words[i], strlen(words[i]))) == ROCL_NONE)
             return rocl_fail_memory(err);
-    st = pf_stream_open(&p->stream, t, &p->opt, err);
+    st = pf_stream_open(&p->stream, t, &p->opt, pf_part_turn, err);
     return st ? st : pf_world_open(&p->world, t, p->stream, err);
 }
 
 static void close_sink(pf_sink *p)
 {
-    rocl_encoder_forget(&p->encoder);
+    rocl_timeline_forget_capture(&p->timeline);
     pf_world_close(&p->world);
     pf_stream_abort(p->stream);
-    rocl_encoder_close(&p->encoder);
+    rocl_encoder_close(&p->timeline.encoder);
 }
 
-rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
-                               rocl_written *report, rocl_error *err)
+rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, rocl_written *report,
+                               rocl_error *err)
 {
-    pf_sink p = {.trace = t, .opt = *o, .encoder = {.trace = t}};
-    rocl_sink sink = rocl_encoder_sink(&p.encoder);
+    pf_sink p = {.trace = t, .opt = *o};
+    p.timeline =
+        (rocl_timeline){.encoder = {.trace = t, .amd_layout = o->legacy_tracks, .bandwidth = true},
+                        .ops = pf_timeline_ops(o->legacy_tracks),
+                        .by_queue = o->group_by_queue,
+                        .link_calls = true};
+    uint64_t bytes = 0;
+    rocl_sink sink = rocl_encoder_sink(&p.timeline.encoder);
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;
     rocl_status st = rocl_check_level(o->level, err);
@@ -128,11 +106,15 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK) {
-        st = pf_stream_commit(p.stream, &p.report.bytes, err);
+        st = pf_stream_commit(p.stream, &bytes, err);
         p.stream = NULL;
     }
     close_sink(&p);
     if (report)
-        *report = p.report;
+        *report = (rocl_written){.bytes = bytes,
+                                 .slices = p.counts.slices,
+                                 .values = p.counts.values,
+                                 .lanes = p.counts.lanes,
+                                 .moved = p.counts.moved};
     return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -11,22 +11,20 @@ struct pf_stream {
     int level;
     bool gzip;
     rocl_buf lost; /* takes what is written after a failure */
+    pf_fill_fn *fill;
 };
-
-/* A block that a part has yet to fill says which turn of the part it is for. */
-static rocl_status fill_block(pf_part *part, rocl_buf *block, rocl_error *err)
-{
-    uint64_t turn;
-    memcpy(&turn, block->data, sizeof turn);
-    block->len = 0;
-    return pf_part_turn(part, turn, block, err);
-}
 
 static rocl_status compress_block(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     pf_stream *s = ctx;
-    rocl_status st = c->user ? fill_block(c->user, &c->in, err) : ROCL_OK;
+    rocl_status st = ROCL_OK;
     (void)worker;
+    if (c->user) { /* a part has yet to fill it: it says which turn of the part it is for */
+        uint64_t turn;
+        memcpy(&turn, c->in.data, sizeof turn);
+        c->in.len = 0;
+        st = s->fill(c->user, turn, &c->in, err);
+    }
     if (st || !c->in.len)
         return st;
     if (s->gzip)
@@ -51,11 +49,12 @@ static rocl_status write_block(void *ctx, rocl_block *c, rocl_error *err)
 static const rocl_pipe_ops pipe_ops = {compress_block, write_block};
 
 rocl_status pf_stream_open(pf_stream **out, rocl_trace *t, const rocl_pftrace_options *o,
-                           rocl_error *err)
+                           pf_fill_fn *fill, rocl_error *err)
 {
     pf_stream *s = calloc(1, sizeof *s);
     if (!s)
         return rocl_fail_memory(err);
+    s->fill = fill;
     s->level = rocl_level_or(o->level, ROCL_PFTRACE_LEVEL);
     s->gzip = rocl_out_is_gz(o->path);
     rocl_status st = rocl_out_open(&s->out, o->path, err);
@@ -119,7 +118,7 @@ rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err)
     return st ? st : rocl_pipe_get(s->pipe, &s->block, err);
 }
 
-static rocl_status put_turn(pf_stream *s, pf_part *part, uint64_t turn, rocl_error *err)
+rocl_status pf_stream_put_turn(pf_stream *s, pf_part *part, uint64_t turn, rocl_error *err)
 {
     rocl_block *c;
     rocl_status st = rocl_pipe_get(s->pipe, &c, err);
@@ -132,28 +131,7 @@ static rocl_status put_turn(pf_stream *s, pf_part *part, uint64_t turn, rocl_err
     return st == ROCL_OK && failed ? rocl_fail_memory(err) : st;
 }
 
-/* The part that has written the least of what it will, so that all end at about the same time. */
-static size_t laggard(const pf_part *parts, const uint64_t *turns, size_t count)
+rocl_status pf_stream_drain(pf_stream *s, rocl_error *err)
 {
-    size_t least = count;
-    for (size_t i = 0; i < count; i++)
-        if (!pf_part_is_over(&parts[i]) &&
-            (least == count || turns[i] * parts[least].bytes < turns[least] * parts[i].bytes))
-            least = i;
-    return least;
-}
-
-/* That a part is over may become known late: it is given turns more, and writes nothing. The order
- * among the others is the same then. */
-rocl_status pf_stream_parts(pf_stream *s, pf_part *parts, size_t count, rocl_error *err)
-{
-    rocl_status st = pf_stream_flush(s, true, err);
-    uint64_t *turns = calloc(count, sizeof *turns);
-    if (!turns && st == ROCL_OK)
-        st = rocl_fail_memory(err);
-    for (size_t i; st == ROCL_OK && (i = laggard(parts, turns, count)) < count;)
-        st = put_turn(s, &parts[i], turns[i]++, err);
-    rocl_status drained = rocl_pipe_drain(s->pipe, st ? NULL : err);
-    free(turns);
-    return st ? st : drained;
+    return rocl_pipe_drain(s->pipe, err);
 }

@@ -204,18 +204,9 @@ static void describe_thread(pf_world *w, const pf_place *place, uint32_t process
     rocl_pb_end(b, packet);
 }
 
-/* Indexes beyond those of the threads are what happened in a process, on threads nobody named. */
-static uint32_t process_of(const rocl_capture *c, uint32_t index)
+static void describe_unattributed(pf_world *w, uint32_t process)
 {
-    if (index >= c->thread_count)
-        return index - c->thread_count;
-    uint32_t process = c->threads[index].process;
-    return process == ROCL_NONE ? 0 : process;
-}
-
-static void describe_stray(pf_world *w, uint32_t process)
-{
-    pf_place *s = &w->strays[process];
+    pf_place *s = &w->unattributed[process];
     /* No tid that the process has: one beyond every thread of it. */
     *s = (pf_place){w->next_uuid++, (int64_t)2 * PID_BEYOND + process};
     describe_thread(w, s, process, "unknown thread");
@@ -224,10 +215,10 @@ static void describe_stray(pf_world *w, uint32_t process)
 void pf_describe_host(pf_world *w, uint32_t index)
 {
     const rocl_capture *c = w->capture;
-    uint32_t process = process_of(c, index);
+    uint32_t thread, process = rocl_host_process(c, index, &thread);
     char buf[256];
-    if (index >= c->thread_count) {
-        describe_stray(w, process);
+    if (thread == ROCL_NONE) {
+        describe_unattributed(w, process);
         return;
     }
     pf_place *place = &w->threads[index];
@@ -244,7 +235,8 @@ void pf_describe_host(pf_world *w, uint32_t index)
 uint64_t pf_host_track(const pf_world *w, uint32_t index)
 {
     const rocl_capture *c = w->capture;
-    return index < c->thread_count ? w->threads[index].uuid : w->strays[process_of(c, index)].uuid;
+    return index < c->thread_count ? w->threads[index].uuid
+                                   : w->unattributed[index - c->thread_count].uuid;
 }
 
 /* ---- further tracks ---- */
@@ -292,22 +284,11 @@ uint64_t pf_new_counter(pf_part *p, uint64_t parent, const char *name, unsigned 
     return end_track(&t);
 }
 
-/* ---- links and names ---- */
+/* ---- links ---- */
 
 uint64_t pf_link(const pf_world *w, uint64_t stack_id)
 {
     return rocl_link_id(w->capture, stack_id);
-}
-
-void pf_queue_name(const pf_world *w, const rocl_queue *q, const char *word, uint32_t process,
-                   char *name, size_t size)
-{
-    char own[160];
-    rocl_queue_label(w->trace, q, word, own, sizeof own);
-    if (w->process_total > 1)
-        snprintf(name, size, "%s (pid %" PRId64 ")", own, pf_pid(w, process));
-    else
-        snprintf(name, size, "%s", own);
 }
 
 /* ---- open, next capture, close ---- */
@@ -330,10 +311,10 @@ static void forget_capture(pf_world *w)
 {
     free(w->processes);
     free(w->threads);
-    free(w->strays);
+    free(w->unattributed);
     free(w->contexts);
     free(w->agent_gpus);
-    w->processes = w->threads = w->strays = NULL;
+    w->processes = w->threads = w->unattributed = NULL;
     w->contexts = w->agent_gpus = NULL;
 }
 
@@ -351,10 +332,10 @@ rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err
     w->capture = c;
     w->processes = calloc(c->process_count + 1, sizeof *w->processes);
     w->threads = calloc(c->thread_count + 1, sizeof *w->threads);
-    w->strays = calloc(c->process_count + 1, sizeof *w->strays);
+    w->unattributed = calloc(c->process_count + 1, sizeof *w->unattributed);
     w->contexts = calloc(c->process_count + 1, sizeof *w->contexts);
     w->agent_gpus = calloc(c->agent_count + 1, sizeof *w->agent_gpus);
-    if (!w->processes || !w->threads || !w->strays || !w->contexts || !w->agent_gpus)
+    if (!w->processes || !w->threads || !w->unattributed || !w->contexts || !w->agent_gpus)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < c->agent_count; i++) {
         const rocl_gpu *g = rocl_gpus_find(&w->gpus, c, i);

@@ -1,0 +1,188 @@
+/* Values over time: counter tracks, and the typed counters of GPUs. */
+#include <math.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "sink/pftrace/fields.h"
+#include "sink/pftrace/pf.h"
+
+static bool is_integer(double v)
+{
+    return v >= -9007199254740992.0 && v <= 9007199254740992.0 && trunc(v) == v;
+}
+
+static uint8_t *put_number(uint8_t *p, uint32_t integer, uint32_t real, double v)
+{
+    uint64_t bits;
+    if (is_integer(v))
+        return rocl_pb_put_uint(p, integer, (uint64_t)(int64_t)v);
+    memcpy(&bits, &v, sizeof bits);
+    return rocl_pb_put_fixed64(p, real, bits);
+}
+
+static void write_counter(pf_part *p, int64_t time, uint64_t track, double v)
+{
+    rocl_buf *b = pf_event_begin(&p->seq, PKT_TRACK_EVENT, time);
+    if (b->failed)
+        return;
+    uint8_t *at = rocl_pb_put_uint(b->data + b->len, EV_TYPE, TYPE_COUNTER);
+    at = rocl_pb_put_uint(at, EV_TRACK, track);
+    at = put_number(at, EV_COUNTER_VALUE, EV_DOUBLE_VALUE, v);
+    b->len = (size_t)(at - b->data);
+    pf_event_end(&p->seq);
+}
+
+/* "GPU 0", or AMD's "Agent [2] (GPU)"; its type only where it is asked for. */
+static void agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size)
+{
+    const rocl_capture *c = p->world.capture;
+    const rocl_agent *a = agent < c->agent_count ? &c->agents[agent] : NULL;
+    const char *label = a ? rocl_str(p->trace, a->label) : "", *space = strrchr(label, ' ');
+    if (!p->opt.legacy_tracks || !space)
+        rocl_agent_label(&p->world.gpus, c, agent, s, size);
+    else if (type)
+        snprintf(s, size, "%.*s [%s] (%s)", (int)(space - label), label, space + 1,
+                 rocl_str(p->trace, a->type_name));
+    else
+        snprintf(s, size, "%.*s [%s]", (int)(space - label), label, space + 1);
+}
+
+/* ---- counters of a GPU ---- */
+
+/* The units of GPU counters are an enum; what it lacks goes to the description. */
+static unsigned unit_of(const char *units)
+{
+    static const struct {
+        const char *text;
+        unsigned unit;
+    } known[] = {{"bytes", 7}, {"B", 7},        {"KB", 8},          {"MB", 9},
+                 {"GB", 10},   {"Hz", 13},      {"MHz", 15},        {"ns", 19},
+                 {"nsec", 19}, {"us", 20},      {"ms", 21},         {"s", 22},
+                 {"sec", 22},  {"mW", 28},      {"W", 29},          {"watts", 29},
+                 {"J", 31},    {"V", 32},       {"C", 34},          {"celsius", 34},
+                 {"%", 37},    {"percent", 37}, {"percentage", 37}, {"instructions", 40}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcasecmp(units, known[i].text))
+            return known[i].unit;
+    return 0;
+}
+
+static void declare_counter(const rocl_trace *t, rocl_buf *b, uint32_t id, const rocl_counter *c)
+{
+    const char *units = rocl_str(t, c->units), *text = rocl_str(t, c->description);
+    unsigned unit = unit_of(units);
+    size_t at = rocl_pb_begin(b, COUNTER_SPECS);
+    rocl_pb_uint(b, CSPEC_ID, id);
+    pf_text(b, CSPEC_NAME, t, c->name);
+    size_t description = rocl_pb_begin(b, CSPEC_DESCRIPTION);
+    rocl_utf8_put(b, text, strlen(text));
+    if (*units && !unit) {
+        rocl_buf_str(b, *text ? " [" : "[");
+        rocl_utf8_put(b, units, strlen(units));
+        rocl_buf_byte(b, ']');
+    }
+    rocl_pb_end(b, description);
+    if (unit)
+        rocl_pb_uint(b, CSPEC_UNIT, unit);
+    rocl_pb_uint(b, CSPEC_GROUP, GROUP_COMPUTE);
+    rocl_pb_uint(b, CSPEC_DIRECTION, DIRECTION_FORWARDS);
+    rocl_pb_end(b, at);
+}
+
+/* Of the agent whose counters the sequence at hand is of. A GPU counter is one that was declared
+ * for its GPU; all others are counter tracks. */
+void pf_begin_counters(pf_part *p)
+{
+    const pf_world *w = &p->sink->world;
+    const rocl_capture *c = w->capture;
+    uint32_t agent = p->part.event.index;
+    p->gpu = agent < c->agent_count ? w->agent_gpus[agent] : ROCL_NONE;
+    if (p->sink->opt.legacy_tracks || p->gpu == ROCL_NONE)
+        return;
+    rocl_buf *b = &p->seq.pending;
+    size_t all = rocl_pb_begin(b, INTERNED_COUNTERS);
+    rocl_pb_uint(b, IID, 1);
+    size_t body = rocl_pb_begin(b, INTERNED_COUNTER_BODY);
+    for (uint32_t i = 0; i < c->counter_count; i++)
+        if (c->counters[i].agent == agent)
+            declare_counter(w->trace, b, i + 1, &c->counters[i]);
+    rocl_pb_end(b, body);
+    rocl_pb_int(b, INTERNED_COUNTER_GPU, p->gpu);
+    rocl_pb_end(b, all);
+}
+
+/* Marks what pf_define_values gave to a GPU counter. */
+#define GPU_COUNTER ((uint64_t)1 << 63)
+
+static void write_gpu_counter(pf_part *p, int64_t time, uint32_t counter, double v)
+{
+    rocl_buf *b = pf_event_begin(&p->seq, PKT_GPU_COUNTER, time);
+    if (b->failed)
+        return;
+    uint8_t *at = rocl_pb_put_uint(b->data + b->len, GPU_COUNTER_IID, 1);
+    uint8_t *value = at = rocl_pb_open(at, GPU_COUNTER_VALUES);
+    at = rocl_pb_put_uint(at, VALUE_ID, counter + 1);
+    at = put_number(at, VALUE_INT, VALUE_DOUBLE, v);
+    at = rocl_pb_close(value, at);
+    at = rocl_pb_put_uint(at, GPU_COUNTER_GPU, p->gpu);
+    b->len = (size_t)(at - b->data);
+    pf_event_end(&p->seq);
+}
+
+void pf_write_value(rocl_timeline_part *base, uint64_t track, int64_t time, double v)
+{
+    pf_part *p = pf_part_of(base);
+    if (track & GPU_COUNTER)
+        write_gpu_counter(p, time, (uint32_t)track, v);
+    else
+        write_counter(p, time, track, v);
+}
+
+void pf_write_bytes(rocl_timeline_part *p, uint64_t track, int64_t time, int64_t v)
+{
+    write_counter(pf_part_of(p), time, track, (double)v);
+}
+
+/* ---- tracks ---- */
+
+/* "GPU 0 allocated", or AMD's "ALLOCATE BYTES on Agent [2] (GPU)" */
+static uint64_t define_bytes(pf_part *p, const rocl_track *t)
+{
+    bool legacy = p->sink->opt.legacy_tracks, rate = t->kind == ROCL_TRACK_BANDWIDTH && !legacy;
+    char words[96], name[192];
+    agent_words(p->sink, t->agent, true, words, sizeof words);
+    if (legacy)
+        snprintf(name, sizeof name, "%s %s",
+                 t->kind == ROCL_TRACK_BANDWIDTH ? "COPY BYTES to" : "ALLOCATE BYTES on", words);
+    else
+        snprintf(name, sizeof name, "%s %s", words, rate ? "copy bandwidth" : "allocated");
+    return pf_new_counter(p, pf_process_track(&p->sink->world, t->process), name,
+                          rate ? 0 : UNIT_BYTES, rate ? "bytes/s" : NULL);
+}
+
+uint64_t pf_define_values(pf_part *p, const rocl_track *t)
+{
+    const pf_sink *s = p->sink;
+    const rocl_capture *c = s->world.capture;
+    const rocl_counter *k = t->id < c->counter_count ? &c->counters[t->id] : NULL;
+    char words[96] = "", name[256], place[ROCL_PLACE_LABEL_MAX];
+    if (t->kind == ROCL_TRACK_ALLOCATED || t->kind == ROCL_TRACK_BANDWIDTH)
+        return define_bytes(p, t);
+    if (t->kind == ROCL_TRACK_COUNTER) {
+        if (k && k->agent == t->agent && p->gpu != ROCL_NONE && !s->opt.legacy_tracks)
+            return GPU_COUNTER | t->id;
+        agent_words(s, t->agent, false, words, sizeof words);
+        snprintf(name, sizeof name, "%s PMC %s", words,
+                 k ? rocl_str(s->trace, k->name) : "unknown");
+    } else {
+        if (t->agent != ROCL_NONE)
+            agent_words(s, t->agent, false, words, sizeof words);
+        rocl_place_label(t->place, place);
+        snprintf(name, sizeof name, "%s%s%s%s%s", t->spm ? "SPM " : "", words, words[0] ? " " : "",
+                 k ? rocl_str(s->trace, k->name) : "unknown counter", place);
+    }
+    return pf_new_counter(p, pf_process_track(&s->world, t->process), name, 0,
+                          k ? rocl_str(s->trace, k->units) : NULL);
+}

@@ -1,0 +1,211 @@
+/* The timeline: what every picture of a trace needs, once. A sink only encodes.
+ *
+ *     batches --encode--> sorter --parts--> timeline --rocl_timeline_ops--> sink --> file
+ *     (any worker)        (sequence, time)  (a thread a part)
+ *
+ *     record.c   events <-> records of the sorter, and their key
+ *     run.c      which sequences a capture has; cutting them to parts; reading a part
+ *     track.c    which track GPU work is drawn on, and what tracks are called
+ *     slices.c   host calls and GPU work: groups, lanes for what overlaps, ends in order of time
+ *     values.c   allocated and copied bytes, counters of dispatches, samples
+ *     links.c    which call launched which work; reports use it as well
+ *     lanes.c    rows for slices that overlap
+ *
+ * Records are sorted by (sequence, time). A sequence is what is drawn from begin to end by one
+ * thread: a host thread, the GPU work of a process (or, with by_track, of one track), the values
+ * of a counter. A part is some neighbouring sequences. How sequences are cut to parts depends on
+ * their sizes alone, and what a part draws on no other part: output is the same for any number of
+ * workers.
+ *
+ * Lifetimes: a rocl_timeline lives as long as its sink, with the state of one capture at a time; it
+ * is read only while parts draw. A rocl_timeline_part is used by one thread at a time, and lives
+ * until its capture is written. Whatever a sink needs of its own in a part it keeps in a struct
+ * that begins with the rocl_timeline_part. */
+#ifndef ROCL_TIMELINE_TIMELINE_H
+#define ROCL_TIMELINE_TIMELINE_H
+
+#include "base/map.h"
+#include "model/gpus.h"
+#include "model/trace.h"
+#include "timeline/displayed.h"
+#include "timeline/lanes.h"
+#include "timeline/links.h"
+#include "timeline/record.h"
+
+/* ---- tracks ---------------------------------------------------------------------------------- */
+
+typedef enum rocl_track_kind {
+    /* of GPU work, in the order in which they are shown */
+    ROCL_TRACK_STREAM,
+    ROCL_TRACK_QUEUE,
+    ROCL_TRACK_COPIES,
+    ROCL_TRACK_MEMORY,
+    ROCL_TRACK_SCRATCH,
+    ROCL_TRACK_GRAPHS,
+    ROCL_TRACK_WORK_KINDS,
+    ROCL_TRACK_THREAD = ROCL_TRACK_WORK_KINDS,
+    /* of values */
+    ROCL_TRACK_ALLOCATED, /* bytes */
+    ROCL_TRACK_BANDWIDTH, /* bytes per second; in AMD's layout bytes */
+    ROCL_TRACK_COUNTER,   /* of dispatches: 0 between them */
+    ROCL_TRACK_SAMPLES,   /* of a counter in one place of its GPU */
+} rocl_track_kind;
+
+/* What is drawn together. Indexes are those of the capture, ROCL_NONE: unknown, or there is none.
+ */
+typedef struct rocl_track {
+    rocl_track_kind kind;
+    uint32_t process;
+    uint32_t thread;      /* THREAD; COPIES in AMD's layout */
+    uint32_t agent;       /* GPU work, values */
+    uint32_t id;          /* STREAM, QUEUE: that; COUNTER, SAMPLES: counter */
+    uint32_t lane;        /* 0: the track itself; else the n-th further row of it */
+    uint64_t base;        /* lane > 0: what `define` gave for lane 0 */
+    bool gpu;             /* the agent is a GPU */
+    bool spm;             /* SAMPLES: of the streaming monitor */
+    const int64_t *place; /* SAMPLES: xcc, shader engine, instance, shader array, wgp; -1 unknown */
+} rocl_track;
+
+/* The process and the thread (ROCL_NONE: it is unknown) of a sequence of host events. */
+uint32_t rocl_host_process(const rocl_capture *c, uint32_t index, uint32_t *thread);
+
+/* The process that a counter is of; that of an unknown one is the first. */
+uint32_t rocl_counter_process(const rocl_capture *c, uint32_t counter);
+
+/* "Stream 1", "Copies": what a track of GPU work is called; host: "Host copies". */
+void rocl_work_label(const rocl_trace *t, const rocl_capture *c, const rocl_track *track, bool host,
+                     char *name, size_t size);
+/* " xcc 0 se 1": of samples; "" where nothing is known. */
+#define ROCL_PLACE_LABEL_MAX 192
+void rocl_place_label(const int64_t place[5], char name[ROCL_PLACE_LABEL_MAX]);
+
+/* ---- what a sink implements ------------------------------------------------------------------ */
+
+typedef struct rocl_timeline rocl_timeline;
+typedef struct rocl_timeline_part rocl_timeline_part;
+
+/* What sinks can hold, and how they draw it. The event that is drawn is p->event; its record, where
+ * bytes of it are wanted, p->record. Times ascend within a sequence. */
+typedef struct rocl_timeline_ops {
+    bool work_overlaps; /* slices of GPU work may overlap on a track: it needs no lanes */
+    bool link_slices;   /* only slices can have links: a mark that has one becomes a slice */
+    /* A sequence begins: p->event is its first; nothing on it is before `from`. May be NULL. */
+    rocl_status (*begin)(rocl_timeline_part *p, int64_t from, rocl_error *err);
+    /* It ends, after all slices have. May be NULL. */
+    void (*end)(rocl_timeline_part *p);
+    /* A track, before anything is drawn on it in the sequence: *id is what it is called below. */
+    rocl_status (*define)(rocl_timeline_part *p, const rocl_track *track, uint64_t *id,
+                          rocl_error *err);
+    /* p->event begins, a host call or GPU work. Without slice_end the slice is complete: it is from
+     * event.time to event.end. */
+    rocl_status (*call)(rocl_timeline_part *p, uint64_t track, rocl_error *err);
+    rocl_status (*work)(rocl_timeline_part *p, uint64_t track, rocl_error *err);
+    void (*slice_end)(rocl_timeline_part *p, uint64_t track, int64_t time); /* may be NULL */
+    rocl_status (*instant)(rocl_timeline_part *p, uint64_t track, rocl_error *err);
+    /* It holds until the next one of the track. */
+    void (*value)(rocl_timeline_part *p, uint64_t track, int64_t time, double value);
+    void (*bytes)(rocl_timeline_part *p, uint64_t track, int64_t time, int64_t value);
+} rocl_timeline_ops;
+
+/* ---- a capture ------------------------------------------------------------------------------- */
+
+struct rocl_timeline {
+    rocl_encoder encoder; /* first: what rocl_encoder_sink hands out is the sink, the timeline and
+                             the encoder */
+    const rocl_timeline_ops *ops;
+    bool by_queue;      /* GPU work is drawn by queue, not by stream */
+    bool by_track;      /* GPU work has a sequence for each track, not one for each process */
+    bool link_calls;    /* wants rocl_timeline_link() */
+    bool lanes_settled; /* all of a sequence is one track, in which slices nest */
+    /* of the capture at hand */
+    const rocl_capture *capture;
+    int64_t from, to; /* the time window */
+    rocl_sorter *sorter;
+    rocl_sequence *sequences; /* that the sorter has; NULL: not counted */
+    size_t sequence_count;
+    rocl_links links;
+    /* Of GPU work: sequence indexes that a process has, and tracks that share one. */
+    uint32_t work_indexes, fold;
+};
+
+/* For each capture in turn: in begin_capture of the sink; when all its events are in; when it is
+ * written, or nothing can be. */
+rocl_status rocl_timeline_begin_capture(rocl_timeline *t, const rocl_capture *c, rocl_error *err);
+rocl_status rocl_timeline_end_capture(rocl_timeline *t, rocl_error *err);
+void rocl_timeline_forget_capture(rocl_timeline *t);
+/* What of a capture tracks follow from: done by begin_capture. */
+void rocl_timeline_set_capture(rocl_timeline *t, const rocl_capture *c);
+
+/* The index of the sequence of GPU work; timeline: whose capture the event is of. */
+rocl_index_fn rocl_work_index;
+
+/* Which track GPU work is drawn on: all but `lane`. agent: that the work is shown with. */
+rocl_track rocl_work_track(const rocl_timeline *t, rocl_kind kind, uint32_t agent, uint32_t queue,
+                           uint32_t stream, uint32_t thread);
+
+/* ---- a part ---------------------------------------------------------------------------------- */
+
+typedef struct rocl_timeline_counts {
+    uint64_t slices, instants, values;
+    uint64_t lanes; /* further rows made for overlapping slices */
+    uint64_t moved; /* slices that are in them */
+} rocl_timeline_counts;
+
+typedef struct rocl_meter { /* a value over time */
+    uint64_t track;
+    uint64_t sum; /* of bytes; absurd sizes make it wrap and come back, not overflow */
+    bool defined;
+} rocl_meter;
+
+struct rocl_timeline_part {
+    const rocl_timeline *timeline;
+    size_t number;           /* among the sorter's parts */
+    size_t at, last;         /* sequences: the one at hand, and the first that is not the part's */
+    rocl_sort_record record; /* at hand, and what is in it */
+    rocl_track_event event;
+    uint64_t sequence; /* number of its sequence */
+    bool more;         /* there is one at hand */
+    rocl_links links;  /* a view of the timeline's */
+    rocl_timeline_counts counts;
+    /* ---- of the sequence at hand ---- */
+    rocl_status (*draw)(rocl_timeline_part *p, rocl_error *err); /* NULL: it has not begun */
+    rocl_status (*slice)(rocl_timeline_part *p, uint64_t track, rocl_error *err); /* of its ops */
+    rocl_status (*finish)(rocl_timeline_part *p, rocl_error *err); /* after the last one */
+    uint32_t process;
+    rocl_lanes lanes;
+    rocl_map track_index; /* key of a track -> group of lanes, or meter */
+    rocl_track *tracks;   /* by group; base: what it is called */
+    uint32_t track_count;
+    size_t track_cap;
+    uint64_t recent_key; /* of the track found last */
+    uint32_t recent;
+    rocl_meter *meters;
+    uint32_t meter_count;
+    size_t meter_cap;
+    rocl_displayed displayed;
+    rocl_track_kind value_kind; /* of bytes */
+    bool in_window;             /* ALLOCATED: its begin has been drawn */
+};
+
+/* Which end of a link the event at hand is. */
+static inline rocl_link rocl_timeline_link(rocl_timeline_part *p)
+{
+    return rocl_links_of(&p->links, &p->event);
+}
+
+/* Reads the first record. timeline, number, at and last are set, all else is 0. */
+rocl_status rocl_timeline_part_begin(rocl_timeline_part *p, rocl_error *err);
+/* Draws the record at hand (and what begins and ends with it), and reads the next; p->more false
+ * at the end. */
+rocl_status rocl_timeline_draw(rocl_timeline_part *p, rocl_error *err);
+void rocl_timeline_part_free(rocl_timeline_part *p); /* what it holds, also after a failure */
+
+void rocl_timeline_counts_add(rocl_timeline_counts *to, const rocl_timeline_counts *from);
+
+/* ---- slices.c, values.c: how sequences are drawn --------------------------------------------- */
+
+/* Sets p->draw and p->finish for the sequence of p->event. */
+rocl_status rocl_begin_slices(rocl_timeline_part *p, rocl_error *err);
+rocl_status rocl_begin_values(rocl_timeline_part *p, rocl_error *err);
+
+#endif

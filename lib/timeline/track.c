@@ -1,0 +1,141 @@
+/* Which track GPU work is drawn on, and what tracks are called: the rule of all outputs. */
+#include "timeline/timeline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "timeline/labels.h"
+
+/* AMD's converter has a track for each stream, whatever its agent; with queues, one for each queue
+ * of an agent, and one for the copies to an agent that a thread asked for. */
+static rocl_track amd_track(const rocl_timeline *t, rocl_track track, rocl_kind kind,
+                            uint32_t queue, uint32_t stream, uint32_t thread)
+{
+    if (!t->by_queue && (stream != ROCL_NONE || (queue == ROCL_NONE && t->capture->stream_count))) {
+        track.agent = ROCL_NONE;
+        track.id = stream;
+    } else if (kind == ROCL_COPY && (t->by_queue || queue == ROCL_NONE)) {
+        track.kind = ROCL_TRACK_COPIES;
+        track.thread = thread;
+    } else {
+        track.kind = ROCL_TRACK_QUEUE;
+        track.id = queue;
+    }
+    return track;
+}
+
+rocl_track rocl_work_track(const rocl_timeline *t, rocl_kind kind, uint32_t agent, uint32_t queue,
+                           uint32_t stream, uint32_t thread)
+{
+    rocl_track track = {
+        .kind = ROCL_TRACK_STREAM, .thread = ROCL_NONE, .agent = agent, .id = ROCL_NONE};
+    track.gpu = agent != ROCL_NONE && t->capture->agents[agent].type == ROCL_AGENT_GPU;
+    if (t->encoder.amd_layout)
+        return amd_track(t, track, kind, queue, stream, thread);
+    /* Not every source knows streams, and barriers have none. */
+    bool by_queue = t->by_queue || (stream == ROCL_NONE && queue != ROCL_NONE);
+    uint32_t id = by_queue ? queue : stream;
+    bool host = agent != ROCL_NONE && !track.gpu;
+    if (kind == ROCL_ALLOC) {
+        track.kind = ROCL_TRACK_MEMORY;
+    } else if (kind == ROCL_SCRATCH) {
+        track.kind = ROCL_TRACK_SCRATCH;
+    } else if (kind == ROCL_GRAPH) {
+        track.kind = ROCL_TRACK_GRAPHS;
+    } else if (kind == ROCL_COPY && (id == ROCL_NONE || host)) {
+        track.kind = ROCL_TRACK_COPIES;
+    } else {
+        track.kind = by_queue ? ROCL_TRACK_QUEUE : ROCL_TRACK_STREAM;
+        track.id = id;
+    }
+    return track;
+}
+
+uint32_t rocl_host_process(const rocl_capture *c, uint32_t index, uint32_t *thread)
+{
+    *thread = index < c->thread_count ? index : ROCL_NONE;
+    if (index >= c->thread_count)
+        return index - c->thread_count;
+    return c->threads[index].process != ROCL_NONE ? c->threads[index].process : 0;
+}
+
+uint32_t rocl_counter_process(const rocl_capture *c, uint32_t counter)
+{
+    bool known = counter < c->counter_count && c->counters[counter].process != ROCL_NONE;
+    return known ? c->counters[counter].process : 0;
+}
+
+/* ---- sequences of tracks --------------------------------------------------------------------- */
+
+/* Tracks of GPU work that an agent can have: those without a number, then streams, then queues. */
+static uint64_t tracks_of_agent(const rocl_capture *c)
+{
+    return ROCL_TRACK_WORK_KINDS + (uint64_t)c->stream_count + c->queue_count;
+}
+
+void rocl_timeline_set_capture(rocl_timeline *t, const rocl_capture *c)
+{
+    t->capture = c;
+    t->work_indexes = t->fold = 1;
+    if (!t->by_track)
+        return;
+    /* Each process has its share of the indexes, in which its tracks have one of their own as long
+     * as there are enough. */
+    uint64_t tracks = ((uint64_t)c->agent_count + 1) * tracks_of_agent(c);
+    uint32_t share = ROCL_SEQUENCE_INDEXES / (c->process_count ? c->process_count : 1);
+    t->work_indexes = tracks < share ? (uint32_t)tracks : share;
+    t->fold = (uint32_t)((tracks + t->work_indexes - 1) / t->work_indexes);
+}
+
+uint32_t rocl_work_index(const void *timeline, rocl_kind kind, const rocl_event *e, uint32_t agent,
+                         uint32_t queue, uint32_t stream)
+{
+    const rocl_timeline *t = timeline;
+    const rocl_capture *c = t->capture;
+    if (!t->by_track)
+        return e->process;
+    rocl_track track = rocl_work_track(t, kind, agent, queue, stream, e->thread);
+    uint64_t n = (agent != ROCL_NONE ? agent : c->agent_count) * tracks_of_agent(c);
+    if (track.id == ROCL_NONE)
+        n += track.kind;
+    else if (track.kind == ROCL_TRACK_STREAM)
+        n += ROCL_TRACK_WORK_KINDS + (uint64_t)track.id;
+    else
+        n += ROCL_TRACK_WORK_KINDS + (uint64_t)c->stream_count + track.id;
+    return e->process * t->work_indexes + (uint32_t)(n / t->fold);
+}
+
+/* ---- labels ---------------------------------------------------------------------------------- */
+
+void rocl_work_label(const rocl_trace *t, const rocl_capture *c, const rocl_track *track, bool host,
+                     char *name, size_t size)
+{
+    static const char *const names[] = {[ROCL_TRACK_COPIES] = "Copies",
+                                        [ROCL_TRACK_MEMORY] = "Memory",
+                                        [ROCL_TRACK_SCRATCH] = "Scratch",
+                                        [ROCL_TRACK_GRAPHS] = "Graph launches"};
+    bool by_queue = track->kind == ROCL_TRACK_QUEUE;
+    const rocl_queue *q = NULL;
+    if (host && track->kind == ROCL_TRACK_COPIES)
+        snprintf(name, size, "Host copies");
+    else if (host && track->kind == ROCL_TRACK_MEMORY)
+        snprintf(name, size, "Host memory");
+    else if (!by_queue && track->kind != ROCL_TRACK_STREAM)
+        snprintf(name, size, "%s", names[track->kind]);
+    else {
+        if (track->id != ROCL_NONE)
+            q = by_queue ? &c->queues[track->id] : &c->streams[track->id];
+        rocl_queue_label(t, q, by_queue ? "Queue" : "Stream", name, size);
+    }
+}
+
+void rocl_place_label(const int64_t place[5], char name[ROCL_PLACE_LABEL_MAX])
+{
+    static const char *const words[5] = {"xcc", "se", "instance", "sa", "wgp"};
+    size_t n = 0;
+    name[0] = 0;
+    for (unsigned i = 0; i < 5; i++)
+        if (place[i] >= 0)
+            n += (size_t)snprintf(name + n, ROCL_PLACE_LABEL_MAX - n, " %s %" PRId64, words[i],
+                                  place[i]);
+}

@@ -1,0 +1,198 @@
+/* Values over time: bytes that are allocated, bytes that copies move, counters of dispatches, which
+ * are shown as long as their dispatch runs, and samples. */
+#include "timeline/timeline.h"
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+/* The meter of an index, for which there is memory. Its track is defined when it is drawn on first:
+ * what has no values does not appear. */
+static rocl_status define_meter(rocl_timeline_part *p, uint32_t meter, const rocl_track *track,
+                                rocl_error *err)
+{
+    p->meters[meter].defined = true;
+    return p->timeline->ops->define(p, track, &p->meters[meter].track, err);
+}
+
+static const rocl_counter *counter_at(const rocl_capture *c, uint32_t index)
+{
+    return index < c->counter_count ? &c->counters[index] : NULL;
+}
+
+static uint32_t at_most(uint32_t index, uint32_t count)
+{
+    return index < count ? index : count;
+}
+
+/* ---- bytes over time, a running sum per agent ---- */
+
+static rocl_status draw_sum(rocl_timeline_part *p, uint32_t agent, int64_t time, rocl_error *err)
+{
+    const rocl_capture *c = p->timeline->capture;
+    rocl_meter *m = &p->meters[agent];
+    rocl_status st = ROCL_OK;
+    if (!m->defined) {
+        bool known = agent < c->agent_count;
+        rocl_track track = {.kind = p->value_kind,
+                            .process = p->process,
+                            .thread = ROCL_NONE,
+                            .agent = known ? agent : ROCL_NONE,
+                            .id = ROCL_NONE};
+        track.gpu = known && c->agents[agent].type == ROCL_AGENT_GPU;
+        st = define_meter(p, agent, &track, err);
+    }
+    p->counts.values++;
+    if (st == ROCL_OK)
+        p->timeline->ops->bytes(p, m->track, time, (int64_t)m->sum);
+    return st;
+}
+
+static rocl_status draw_copied(rocl_timeline_part *p, rocl_error *err)
+{
+    const rocl_track_event *e = &p->event;
+    uint32_t agent = at_most(e->agent, p->timeline->capture->agent_count);
+    p->meters[agent].sum += e->op ? 0 - e->size : e->size;
+    return draw_sum(p, agent, e->time, err);
+}
+
+/* What was allocated before the window is shown at its begin. */
+static rocl_status enter_window(rocl_timeline_part *p, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (uint32_t i = 0; i < p->meter_count && st == ROCL_OK && !p->in_window; i++)
+        if (p->meters[i].sum)
+            st = draw_sum(p, i, p->timeline->from, err);
+    p->in_window = true;
+    return st;
+}
+
+static rocl_status draw_allocated(rocl_timeline_part *p, rocl_error *err)
+{
+    const rocl_timeline *t = p->timeline;
+    const rocl_track_event *e = &p->event;
+    uint32_t agent = at_most(e->agent, t->capture->agent_count);
+    rocl_status st = e->time >= t->from ? enter_window(p, err) : ROCL_OK;
+    if (st != ROCL_OK || e->time > t->to)
+        return st;
+    p->meters[agent].sum += (uint64_t)e->delta;
+    return p->in_window && e->delta ? draw_sum(p, agent, e->time, err) : ROCL_OK;
+}
+
+/* ---- counters of dispatches ---- */
+
+/* Values whose dispatch has ended go back to 0, in the order of time. */
+static void draw_zeros(rocl_timeline_part *p, int64_t until, uint32_t successor)
+{
+    uint32_t counter;
+    int64_t when;
+    while (rocl_displayed_end(&p->displayed, until, successor, &counter, &when)) {
+        p->timeline->ops->value(p, p->meters[counter].track, when, 0);
+        p->counts.values++;
+    }
+}
+
+static rocl_status draw_counter(rocl_timeline_part *p, rocl_error *err)
+{
+    const rocl_capture *c = p->timeline->capture;
+    const rocl_track_event *e = &p->event;
+    uint32_t counter = at_most(e->counter, c->counter_count);
+    rocl_status st = ROCL_OK;
+    if (!p->meters[counter].defined) {
+        rocl_track track = {.kind = ROCL_TRACK_COUNTER,
+                            .process = rocl_counter_process(c, counter),
+                            .thread = ROCL_NONE,
+                            .agent = e->index < c->agent_count ? e->index : ROCL_NONE,
+                            .id = counter};
+        track.gpu = track.agent != ROCL_NONE && c->agents[track.agent].type == ROCL_AGENT_GPU;
+        st = define_meter(p, counter, &track, err);
+    }
+    draw_zeros(p, e->time, counter);
+    p->timeline->ops->value(p, p->meters[counter].track, e->time, e->value);
+    p->counts.values++;
+    rocl_displayed_set(&p->displayed, counter, e->end);
+    return st;
+}
+
+static rocl_status finish_counters(rocl_timeline_part *p, rocl_error *err)
+{
+    (void)err;
+    draw_zeros(p, INT64_MAX, ROCL_NONE);
+    return ROCL_OK;
+}
+
+/* ---- samples: a meter for each place of the counter ---- */
+
+static rocl_status add_sampled(rocl_timeline_part *p, uint64_t key, uint32_t *meter,
+                               rocl_error *err)
+{
+    const rocl_capture *c = p->timeline->capture;
+    const rocl_track_event *e = &p->event;
+    const rocl_counter *k = counter_at(c, e->index);
+    rocl_track track = {.kind = ROCL_TRACK_SAMPLES,
+                        .process = e->thread,
+                        .thread = ROCL_NONE,
+                        .agent = k ? k->agent : ROCL_NONE,
+                        .id = e->index,
+                        .spm = e->kind == ROCL_SPM,
+                        .place = e->place};
+    *meter = p->meter_count;
+    track.gpu = track.agent != ROCL_NONE && c->agents[track.agent].type == ROCL_AGENT_GPU;
+    if (!ROCL_GROW(p->meters, p->meter_cap, p->meter_count + (size_t)1) ||
+        !rocl_map_put(&p->track_index, key, *meter))
+        return rocl_fail_memory(err);
+    p->meters[p->meter_count++] = (rocl_meter){0};
+    return define_meter(p, *meter, &track, err);
+}
+
+static rocl_status draw_sample(rocl_timeline_part *p, rocl_error *err)
+{
+    const rocl_track_event *e = &p->event;
+    uint64_t key = rocl_mix64(e->address ^ e->thread);
+    uint32_t meter = rocl_map_get(&p->track_index, key, ROCL_NONE);
+    rocl_status st = meter == ROCL_NONE ? add_sampled(p, key, &meter, err) : ROCL_OK;
+    if (st != ROCL_OK)
+        return st;
+    p->timeline->ops->value(p, p->meters[meter].track, e->time, e->value);
+    p->counts.values++;
+    return ROCL_OK;
+}
+
+/* ---- sequences ---- */
+
+rocl_status rocl_begin_values(rocl_timeline_part *p, rocl_error *err)
+{
+    const rocl_timeline *t = p->timeline;
+    const rocl_capture *c = t->capture;
+    uint32_t meters = 0;
+    switch (p->event.sequence) {
+    case ROCL_SEQUENCE_ALLOCATED:
+        p->draw = draw_allocated;
+        p->finish = enter_window;
+        p->in_window = p->event.time >= t->from;
+        p->value_kind = ROCL_TRACK_ALLOCATED;
+        meters = c->agent_count + 1;
+        break;
+    case ROCL_SEQUENCE_BANDWIDTH:
+        p->draw = draw_copied;
+        p->value_kind = ROCL_TRACK_BANDWIDTH;
+        meters = c->agent_count + 1;
+        break;
+    case ROCL_SEQUENCE_PMC:
+        p->draw = draw_counter;
+        p->finish = finish_counters;
+        meters = c->counter_count + 1;
+        if (!rocl_displayed_open(&p->displayed, meters))
+            return rocl_fail_memory(err);
+        break;
+    default:
+        p->draw = draw_sample;
+    }
+    if (!ROCL_GROW(p->meters, p->meter_cap, meters))
+        return rocl_fail_memory(err);
+    if (meters)
+        memset(p->meters, 0, meters * sizeof *p->meters);
+    p->meter_count = meters;
+    return ROCL_OK;
+}
