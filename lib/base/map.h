@@ -69,20 +69,6 @@ static inline bool ROCL_CHECKED rocl_idset_add(rocl_idset *s, uint64_t id)
     return words;
 }
 
-/* The same; *fresh: it was not in the set before. */
-static inline bool ROCL_CHECKED rocl_idset_insert(rocl_idset *s, uint64_t id, bool *fresh)
-{
-    const uint64_t page = id >> ROCL_IDSET_SHIFT, bit = (uint64_t)1 << (id & 63);
-    const unsigned at = page % ROCL_IDSET_RECENT;
-    uint64_t *words = s->recent[at].page_after == page + 1 ? s->blocks[s->recent[at].block]
-                                                           : rocl_idset_open(s, page);
-    if (!words)
-        return false;
-    *fresh = !(words[(id >> 6) & 7] & bit);
-    words[(id >> 6) & 7] |= bit;
-    return true;
-}
-
 /* rocl_idset_has for ids that come roughly in order, by one thread: remembers where it is. */
 bool rocl_idset_next(rocl_idset *s, uint64_t id);
 bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from) ROCL_CHECKED;

@@ -62,12 +62,17 @@ static rocl_status add_event(rocl_links *l, unsigned worker, uint64_t stack_id, 
 
 static bool note_calls(rocl_links_worker *w, const rocl_batch *b)
 {
-    bool fresh = true;
+    uint64_t page = UINT64_MAX, *words = NULL; /* of the set: calls come nearly in order */
     for (size_t i = 0; i < b->count; i++) {
-        uint64_t stack_id = b->regions[i].e.stack_id;
-        if (stack_id && (!rocl_idset_insert(&w->calls, stack_id, &fresh) ||
-                         (!fresh && !rocl_idset_add(&w->repeated, stack_id))))
+        uint64_t id = b->regions[i].e.stack_id, bit = (uint64_t)1 << (id & 63);
+        if (id >> ROCL_IDSET_SHIFT != page) {
+            page = id >> ROCL_IDSET_SHIFT;
+            if (!(words = rocl_idset_open(&w->calls, page)))
+                return false;
+        }
+        if (words[(id >> 6) & 7] & bit && id && !rocl_idset_add(&w->repeated, id))
             return false;
+        words[(id >> 6) & 7] |= bit;
     }
     return true;
 }

@@ -31,20 +31,20 @@ static uint64_t get_long(reader *r)
 }
 
 /* Most are a single byte. */
-static inline uint64_t get(reader *r)
+static inline uint64_t get_number(reader *r)
 {
     return r->p < r->end && *r->p < 0x80 ? *r->p++ : get_long(r);
 }
 
 static inline uint32_t get_ref(reader *r)
 {
-    uint64_t v = get(r);
+    uint64_t v = get_number(r);
     return v ? (uint32_t)(v - 1) : ROCL_NONE;
 }
 
 static int64_t get_signed(reader *r)
 {
-    return rocl_unzigzag(get(r));
+    return rocl_unzigzag(get_number(r));
 }
 
 /* ---- the key ---- */
@@ -67,10 +67,30 @@ static void make_key(uint64_t key[4], rocl_sequence_kind sequence, uint32_t inde
     key[3] = rocl_row_word(row, kind);
 }
 
-static rocl_status add_record(rocl_encoder *p, unsigned worker, const uint64_t key[4],
-                              const uint8_t *payload, const uint8_t *end, rocl_error *err)
+/* The count of a sequence that was not used lately. */
+static __attribute__((noinline)) bool count_other(rocl_sequence_counts *c, uint64_t sequence)
 {
-    if (!rocl_sequence_count(&p->workers[worker].counts, rocl_sequence_of(key)))
+    uint32_t i = rocl_map_get(&c->index, sequence, ROCL_NONE);
+    if (i == ROCL_NONE) {
+        i = (uint32_t)c->count;
+        if (!ROCL_GROW(c->all, c->cap, c->count + 1) || !rocl_map_put(&c->index, sequence, i))
+            return false;
+        c->all[c->count++] = (rocl_sequence){.number = sequence};
+    }
+    c->all[i].records++;
+    c->recent[sequence % ROCL_SEQUENCES_RECENT] = i;
+    return true;
+}
+
+static inline rocl_status add_record(rocl_encoder *p, unsigned worker, const uint64_t key[4],
+                                     const uint8_t *payload, const uint8_t *end, rocl_error *err)
+{
+    rocl_sequence_counts *c = &p->workers[worker].counts;
+    uint64_t sequence = rocl_sequence_of(key);
+    uint32_t i = c->recent[sequence % ROCL_SEQUENCES_RECENT];
+    if (i < c->count && c->all[i].number == sequence)
+        c->all[i].records++;
+    else if (!count_other(c, sequence))
         return rocl_fail_memory(err);
     return rocl_sorter_add(p->sorter, worker, key, payload, (size_t)(end - payload), err);
 }
@@ -334,23 +354,9 @@ rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch
 
 /* ---- sequences: by worker while they are encoded ---- */
 
-bool rocl_sequence_count_other(rocl_sequence_counts *c, uint64_t sequence)
+static void free_counts(rocl_sequence_counts *c)
 {
-    uint32_t i = rocl_map_get(&c->places, sequence, ROCL_NONE);
-    if (i == ROCL_NONE) {
-        i = (uint32_t)c->count;
-        if (!ROCL_GROW(c->all, c->cap, c->count + 1) || !rocl_map_put(&c->places, sequence, i))
-            return false;
-        c->all[c->count++] = (rocl_sequence){.number = sequence};
-    }
-    c->all[i].records++;
-    c->recent[sequence % ROCL_SEQUENCES_RECENT] = i;
-    return true;
-}
-
-void rocl_sequence_counts_free(rocl_sequence_counts *c)
-{
-    rocl_map_free(&c->places);
+    rocl_map_free(&c->index);
     free(c->all);
     *c = (rocl_sequence_counts){0};
 }
@@ -398,7 +404,7 @@ void rocl_encoder_close(rocl_encoder *p)
     for (unsigned w = 0; p->workers && w < p->trace->opt.jobs; w++) {
         rocl_buf_free(&p->workers[w].scratch);
         rocl_map_free(&p->workers[w].ends);
-        rocl_sequence_counts_free(&p->workers[w].counts);
+        free_counts(&p->workers[w].counts);
     }
     free(p->workers);
 }
@@ -417,7 +423,7 @@ void rocl_encoder_forget(rocl_encoder *p)
     p->sorter = NULL;
     for (unsigned w = 0; p->workers && w < p->trace->opt.jobs; w++) {
         rocl_map_free(&p->workers[w].ends);
-        rocl_sequence_counts_free(&p->workers[w].counts);
+        free_counts(&p->workers[w].counts);
     }
 }
 
@@ -434,8 +440,8 @@ static void decode_host(reader *r, rocl_track_event *e)
 {
     e->name = get_ref(r);
     e->category = get_ref(r);
-    e->stack_id = get(r);
-    e->arg_count = (uint32_t)get(r);
+    e->stack_id = get_number(r);
+    e->arg_count = (uint32_t)get_number(r);
     e->args = r->p;
     e->args_end = r->end;
 }
@@ -443,12 +449,12 @@ static void decode_host(reader *r, rocl_track_event *e)
 static void decode_kernel(reader *r, rocl_track_event *e)
 {
     e->kernel = get_ref(r);
-    e->dispatch_id = get(r);
+    e->dispatch_id = get_number(r);
     e->private_segment = get_signed(r);
     e->group_segment = get_signed(r);
     for (unsigned i = 0; i < 3; i++) {
-        e->workgroup[i] = (uint32_t)get(r);
-        e->grid[i] = (uint32_t)get(r);
+        e->workgroup[i] = (uint32_t)get_number(r);
+        e->grid[i] = (uint32_t)get_number(r);
     }
 }
 
@@ -456,7 +462,7 @@ static void decode_work(reader *r, rocl_track_event *e)
 {
     e->name = get_ref(r);
     e->thread = get_ref(r);
-    e->stack_id = get(r);
+    e->stack_id = get_number(r);
     e->agent = get_ref(r);
     e->queue = get_ref(r);
     e->stream = get_ref(r);
@@ -466,19 +472,19 @@ static void decode_work(reader *r, rocl_track_event *e)
         break;
     case ROCL_COPY:
         e->other_agent = get_ref(r);
-        e->op = (uint8_t)get(r); /* 1: other -> agent, 0: agent -> other */
-        e->size = get(r);
-        e->duration = (int64_t)get(r);
+        e->op = (uint8_t)get_number(r); /* 1: other -> agent, 0: agent -> other */
+        e->size = get_number(r);
+        e->duration = (int64_t)get_number(r);
         break;
     case ROCL_GRAPH:
     case ROCL_HIP_EVENT:
     case ROCL_BARRIER:
         e->other_agent = get_ref(r); /* source queue */
-        e->address = get(r);         /* graph_exec_id */
-        e->size = get(r);            /* kernels in the graph */
+        e->address = get_number(r);  /* graph_exec_id */
+        e->size = get_number(r);     /* kernels in the graph */
         break;
     default:
-        e->size = get(r);
+        e->size = get_number(r);
     }
 }
 
@@ -517,8 +523,8 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
         break;
     case ROCL_SEQUENCE_BANDWIDTH:
         e->agent = get_ref(&r);
-        e->op = (uint8_t)get(&r);
-        e->size = get(&r);
+        e->op = (uint8_t)get_number(&r);
+        e->size = get_number(&r);
         break;
     case ROCL_SEQUENCE_PMC:
         e->counter = get_ref(&r);
@@ -527,8 +533,8 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
         break;
     case ROCL_SEQUENCE_SAMPLED:
         e->counter = get_ref(&r);
-        e->thread = (uint32_t)get(&r); /* process */
-        e->address = rec->key[2];      /* which place */
+        e->thread = (uint32_t)get_number(&r); /* process */
+        e->address = rec->key[2];             /* which place */
         for (unsigned i = 0; i < 5; i++)
             e->place[i] = get_signed(&r);
         get_double(&r, &e->value);

@@ -40,8 +40,8 @@ typedef struct rocl_sequence {
 typedef struct rocl_sequence_counts {
     rocl_sequence *all;
     size_t count, cap;
-    rocl_map places;                        /* number -> place in all */
-    uint32_t recent[ROCL_SEQUENCES_RECENT]; /* places: one of few threads is the usual answer */
+    rocl_map index;                         /* number -> index in all */
+    uint32_t recent[ROCL_SEQUENCES_RECENT]; /* indexes: one of few threads is the usual answer */
 } rocl_sequence_counts;
 
 typedef struct rocl_encoder_worker {
@@ -84,20 +84,6 @@ rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch
 rocl_status rocl_encode_history(rocl_encoder *p, unsigned worker, const rocl_batch *b,
                                 rocl_error *err);
 
-/* ---- run.c ---- */
-
-bool rocl_sequence_count_other(rocl_sequence_counts *c, uint64_t sequence);
-
-static inline bool rocl_sequence_count(rocl_sequence_counts *c, uint64_t sequence)
-{
-    uint32_t i = c->recent[sequence % ROCL_SEQUENCES_RECENT];
-    if (i >= c->count || c->all[i].number != sequence)
-        return rocl_sequence_count_other(c, sequence);
-    c->all[i].records++;
-    return true;
-}
-
-void rocl_sequence_counts_free(rocl_sequence_counts *c);
 /* All that the capture has, in their order; free them. */
 rocl_status rocl_encoder_sequences(const rocl_encoder *p, rocl_sequence **all, size_t *count,
                                    rocl_error *err);

@@ -48,7 +48,7 @@ static uint8_t *write_args(pf_part *p, rocl_buf *b, uint8_t *at, rocl_track_even
     return rocl_buf_reserve(b, PF_EVENT_ROOM) && !b->failed ? b->data + b->len : NULL;
 }
 
-static void write_event(pf_part *p, unsigned type, uint64_t track)
+static inline void write_event(pf_part *p, unsigned type, uint64_t track)
 {
     const pf_sink *s = p->sink;
     rocl_track_event *e = &p->part.event;
