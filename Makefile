@@ -114,7 +114,8 @@ TOOL_DIRS := $(sort $(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)))
 TOOLS := $(foreach d,$(TOOL_DIRS),$(call tool-name,$(d)))
 COMMON_SRC := $(sort $(wildcard tools/common/*.c))
 TOOL_SRC = $(LIB_SRC) $(filter lib/capture/%,$(SO_SRC)) $(sort $(wildcard tools/*/*.c))
-MAN := $(sort $(wildcard man/*.[0-9]))
+# Manual pages share the options that several tools have: man/options/.
+MAN := $(patsubst %,$(O)/%,$(sort $(wildcard man/*.[0-9])))
 SCRIPTS := .ci/run $(sort $(wildcard tests/*.sh tests/*/*.sh tests/*/*.bash))
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
@@ -131,7 +132,7 @@ COMPLETIONS := $(PROGRAMS:%=$(O)/share/bash/%) $(PROGRAMS:%=$(O)/share/zsh/_%)
 
 include lib/capture/capture.mk
 
-all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(CAPTURE_SO) $(FRONT_SOS) $(PC) $(HEADER) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
+all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(CAPTURE_SO) $(FRONT_SOS) $(PC) $(HEADER) $(MAN) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
 ifneq ($(OTF2),1)
 	@echo '  NOTE    built without libotf2 (3.0 or newer): rocpd2otf2 will only say so'
 endif
@@ -216,6 +217,9 @@ $(O)/bin/$(1): $(O)/bin/$(ALIAS_$(1))
 	$(Q)ln -sf $(ALIAS_$(1)) $$@ && touch -h $$@
 endef
 $(foreach a,$(ALIASES),$(eval $(call alias-rule,$(a))))
+
+$(O)/man/%: man/% $(wildcard man/options/*)
+	$(Q)mkdir -p $(@D) && awk -f man/options/expand.awk $< > $@
 
 $(O)/share/bash/%: $(O)/bin/%
 	$(call say,GEN,$@)

@@ -136,7 +136,7 @@ END
 @test "every option is in the manual page and the other way round" {
     for tool in "${PROGRAMS[@]}"; do
         help_options "$tool" >help
-        page=$TOP/man/$tool.1
+        page=$BUILD/man/$tool.1
         grep '^\.It' "$page" | grep -o 'Fl Fl [a-z-]*' | sed 's/Fl Fl /--/' | sort -u >page
         diff help page
         help_letters "$tool" >help
@@ -156,13 +156,13 @@ END
     grep -o '^ *\[ROCL_FAULT_[A-Z_]*\] = {"[^"]*"' "$TOP"/lib/model/*.c | sed 's/.*{"//; s/"//' >texts
     [ "$(wc -l <texts)" -gt 10 ]
     while read -r text; do
-        grep -q "^\.It $text$" "$TOP/man/rocline.7" || { echo "missing: $text"; false; }
+        grep -q "^\.It $text$" "$BUILD/man/rocline.7" || { echo "missing: $text"; false; }
     done <texts
 }
 
 @test "manual pages are clean" {
     needs mandoc
-    mandoc -Tlint -Wwarning "$TOP"/man/*
+    mandoc -Tlint -Wwarning "$BUILD"/man/*
 }
 
 @test "bash completion offers every option" {

@@ -271,7 +271,7 @@ columns() { # argument of rocstats...
 }
 
 @test "every table and column is in rocstats(5)" {
-    awk '/^\.It Li/ { table = $3 } /^\.Li/ && table { print table, $2 }' "$TOP/man/rocstats.5" | sort -u >page
+    awk '/^\.It Li/ { table = $3 } /^\.Li/ && table { print table, $2 }' "$BUILD/man/rocstats.5" | sort -u >page
     ranks=("$FIXTURES/rank0.db" "$FIXTURES/rank1.db")
     {
         columns all --advice "$FIXTURES/everything.db"
