@@ -628,6 +628,28 @@ END
     says "t.rocl: 100 events of 1 process, 0 dropped; 200 records, "
 }
 
+@test "a level of compression reaches every format, or is refused" {
+    try 0 rocrec -q -z 9 -o t.json -- "$TRACED" events 1000
+    [ ! -e t.json ]
+    same "$(gzip -dc t.json.gz | jq '[.traceEvents[] | select(.ph == "X")] | length')" 1000
+    try 0 rocrec -q -z 1 -o fast.json.gz -- "$TRACED" events 1000
+    [ "$(stat -c %s fast.json.gz)" -gt "$(stat -c %s t.json.gz)" ]
+    try 0 rocrec -q -z 0 -o plain.json.gz -- "$TRACED" events 10
+    jq -e '.traceEvents | length > 0' plain.json
+    try 0 rocrec -q -z 6 -f csv -o csv -- "$TRACED" events 100
+    same "$(gzip -dc csv/out_marker_api_trace.csv.gz | tail -n +2 | wc -l)" 100
+    try 0 rocrec -q -z 0 -o t0.rocl -- "$TRACED" events 1000
+    try 0 rocrec -q -o t2.rocl -- "$TRACED" events 1000
+    [ "$(stat -c %s t0.rocl)" -gt "$(stat -c %s t2.rocl)" ]
+    try 2 rocrec -z 1 -o t.db -- touch ran
+    says "rocrec: --compress: databases cannot be compressed"
+    if rocpd2otf2 --version | grep -q OTF2; then
+        try 2 rocrec -z 1 -o t.otf2 -- touch ran
+        says "rocrec: --compress: OTF2 archives cannot be compressed"
+    fi
+    [ ! -e ran ]
+}
+
 views_of() { # DATABASE
     sqlite3 "$1" "SELECT name FROM sqlite_master WHERE type = 'view' AND name NOT LIKE 'rocpd@_%' ESCAPE '@'"
 }

@@ -17,7 +17,8 @@ static const opt output_options[] = {
     {"directory", 'd', OPT_STRING, offsetof(cli, folder), "DIR", NULL, 0, 0,
      "keep the files of the processes in this folder; without -o there is no other output"},
     {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
-     "compress the trace with this level, 1 to 9 (default: 2); 0: not at all"},
+     "compress the trace with this level, 1 to 9; 0: not at all (default: 2 for rocl and "
+     "pftrace, none for json and csv); not for rocpd and otf2"},
     COMMON_END,
 };
 
@@ -219,7 +220,7 @@ static int check(cli *c)
 
 int main(int argc, char **argv)
 {
-    static cli c = {.level = 2};
+    static cli c = {.level = -1};
     int code = common_parse(&tool, &c.common, argc, argv);
     if (code < 0)
         code = check(&c);

@@ -42,7 +42,9 @@ typedef struct cli {
     bool dump, monotonic;
     const char *hsa_calls; /* filter; "": all; NULL: none */
     unsigned format;
-    int level;
+    int level;           /* below 0: not given */
+    bool gzip;           /* JSON, that is */
+    char name[4096];     /* of JSON, whose ending says whether it is */
     const char *folder;  /* of the files of processes */
     char made[4096];     /* the same, where it is ours to remove */
     int status;          /* of the command, as wait has it */
@@ -59,7 +61,8 @@ void remove_folder(const cli *c);
 /* What would fail only when the command has run. Returns -1, or the exit code. */
 int check_output(const cli *c);
 
-/* The format that was asked for, or that the name says. Returns -1, or the exit code. */
+/* Sets the format that was asked for, or that the name says, and the name of JSON. Returns -1, or
+ * the exit code. */
 int choose_format(cli *c);
 /* For common_run; ctx is the cli. The second writes nothing: it says what is in the files. */
 common_write_fn write_output, say_recorded;

@@ -6,8 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* ---- what is said -----------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 /* Begins a line: "t.rocl: 100 events of 1 process, 5 dropped (4.8 %)"; returns its length. */
 static size_t put_events(char *to, size_t size, const char *name, const rocl_recording *r,
@@ -49,102 +48,116 @@ rocl_status say_recorded(rocl_trace *t, void *ctx, rocl_error *err)
     return ROCL_OK;
 }
 
-/* ---- formats ----------------------------------------------------------------------------------
- */
+/* ---- formats --------------------------------------------------------------------------------- */
 
 static rocl_status write_rocl(rocl_trace *t, const cli *c, rocl_error *err)
 {
     char line[8192];
-    rocl_written packed = {0};
+    rocl_written written = {0};
     rocl_recording r;
-    const rocl_chunks_options o = {.path = c->common.output_file, .level = compression_level(c->level)};
-    rocl_status s = rocl_write_chunks(t, &o, &packed, err);
+    const rocl_chunks_options o = {.path = c->common.output_file,
+                                   .level = compression_level(c->level)};
+    rocl_status s = rocl_write_chunks(t, &o, &written, err);
     if (s > ROCL_PARTIAL)
         return s;
     rocl_status summed = rocl_sum_up_chunks(t, &r, err);
     if (summed != ROCL_OK)
         return summed;
     put_events(line, sizeof line, o.path, &r, r.events);
-    msg_notice("%s; %" PRIu64 " records, %" PRIu64 " bytes", line, r.records, packed.bytes);
+    msg_notice("%s; %" PRIu64 " records, %" PRIu64 " bytes", line, r.records, written.bytes);
     say_given_up(o.path, &r);
     return s;
 }
 
-static void say_events(rocl_trace *t, const char *name)
+static rocl_status write_pftrace(rocl_trace *t, const cli *c, rocl_error *err)
 {
+    const rocl_pftrace_options o = {.path = c->common.output_file,
+                                    .level = compression_level(c->level)};
+    return rocl_write_pftrace(t, &o, NULL, err);
+}
+
+static rocl_status write_json(rocl_trace *t, const cli *c, rocl_error *err)
+{
+    const rocl_chrome_options o = {.path = c->common.output_file,
+                                   .gzip = c->gzip,
+                                   .level = compression_level(c->level),
+                                   .flows = true};
+    return rocl_write_chrome(t, &o, NULL, err);
+}
+
+static rocl_status write_csv(rocl_trace *t, const cli *c, rocl_error *err)
+{
+    const rocl_csv_options o = {.style = ROCL_CSV_ROCPD_1_0,
+                                .directory = c->common.output_file,
+                                .prefix = "out",
+                                .gzip = c->level > 0,
+                                .level = compression_level(c->level)};
+    rocl_status s = output_make_folder(o.directory);
+    return s == ROCL_OK ? rocl_write_csv(t, &o, NULL, err) : s;
+}
+
+static rocl_status write_rocpd(rocl_trace *t, const cli *c, rocl_error *err)
+{
+    return rocl_write_rocpd(t, &(rocl_rocpd_options){.path = c->common.output_file}, NULL, err);
+}
+
+static rocl_status write_otf2(rocl_trace *t, const cli *c, rocl_error *err)
+{
+    return rocl_write_otf2(t, &(rocl_otf2_options){.path = c->common.output_file}, NULL, err);
+}
+
+static const struct {
+    rocl_status (*write)(rocl_trace *t, const cli *c, rocl_error *err);
+    const char *endings[4];   /* of names that say this format */
+    const char *uncompressed; /* what they are, where they cannot be compressed */
+} formats[] = {
+    [FORMAT_ROCL] = {write_rocl},
+    [FORMAT_PFTRACE] = {write_pftrace,
+                        {".pftrace", ".pftrace.gz", ".perfetto-trace", ".perfetto-trace.gz"}},
+    [FORMAT_JSON] = {write_json, {".json", ".json.gz"}},
+    [FORMAT_CSV] = {write_csv},
+    [FORMAT_ROCPD] = {write_rocpd, {".db"}, "databases"},
+    [FORMAT_OTF2] = {write_otf2, {".otf2"}, "OTF2 archives"},
+};
+
+rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    const cli *c = ctx;
+    const char *name = c->common.output_file;
     char line[8192];
     rocl_recording r;
     uint64_t events = 0;
-    if (rocl_sum_up_chunks(t, &r, NULL) != ROCL_OK)
-        return;
+    rocl_status s = formats[c->format].write(t, c, err);
+    if (s > ROCL_PARTIAL || c->format == FORMAT_ROCL || rocl_sum_up_chunks(t, &r, NULL) != ROCL_OK)
+        return s;
     for (rocl_kind k = 0; k < ROCL_KINDS; k++)
         events += rocl_trace_events(t, k);
     put_events(line, sizeof line, name, &r, events);
     msg_notice("%s", line);
     say_given_up(name, &r);
-}
-
-static rocl_status write_csv(rocl_trace *t, const cli *c, rocl_error *err)
-{
-    rocl_csv_options o = {.style = ROCL_CSV_ROCPD_1_0, .directory = c->common.output_file};
-    o.prefix = "out";
-    rocl_status s = output_make_folder(o.directory);
-    return s == ROCL_OK ? rocl_write_csv(t, &o, NULL, err) : s;
-}
-
-static rocl_status write_other(rocl_trace *t, const cli *c, rocl_error *err)
-{
-    const char *path = c->common.output_file;
-    if (c->format == FORMAT_CSV)
-        return write_csv(t, c, err);
-    if (c->format == FORMAT_ROCPD)
-        return rocl_write_rocpd(t, &(rocl_rocpd_options){.path = path}, NULL, err);
-    if (c->format == FORMAT_OTF2)
-        return rocl_write_otf2(t, &(rocl_otf2_options){.path = path}, NULL, err);
-    if (c->format == FORMAT_PFTRACE)
-        return rocl_write_pftrace(t, &(rocl_pftrace_options){.path = path, .level = compression_level(c->level)}, NULL,
-                                  err);
-    return rocl_write_chrome(t, &(rocl_chrome_options){.path = path, .flows = true}, NULL, err);
-}
-
-rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
-{
-    const cli *c = ctx;
-    if (c->format == FORMAT_ROCL)
-        return write_rocl(t, c, err);
-    rocl_status s = write_other(t, c, err);
-    if (s <= ROCL_PARTIAL)
-        say_events(t, c->common.output_file);
     return s;
-}
-
-/* ---- which one ------------------------------------------------------------------------------- */
-
-static unsigned format_of_name(const char *name)
-{
-    static const struct {
-        const char *end;
-        unsigned format;
-    } ends[] = {{".pftrace", FORMAT_PFTRACE},
-                {".pftrace.gz", FORMAT_PFTRACE},
-                {".perfetto-trace", FORMAT_PFTRACE},
-                {".perfetto-trace.gz", FORMAT_PFTRACE},
-                {".json", FORMAT_JSON},
-                {".json.gz", FORMAT_JSON},
-                {".otf2", FORMAT_OTF2},
-                {".db", FORMAT_ROCPD}};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends_with(name, ends[i].end))
-            return ends[i].format;
-    return FORMAT_ROCL;
 }
 
 int choose_format(cli *c)
 {
     const char *name = c->common.output_file;
-    if (!c->format && name)
-        c->format = format_of_name(name);
-    if (c->format != FORMAT_OTF2 || !name)
+    if (!name)
+        return -1;
+    for (unsigned f = FORMAT_ROCL; f <= FORMAT_OTF2 && !c->format; f++)
+        for (size_t i = 0; i < sizeof formats[f].endings / sizeof *formats[f].endings; i++)
+            if (formats[f].endings[i] && ends_with(name, formats[f].endings[i]))
+                c->format = f;
+    if (!c->format)
+        c->format = FORMAT_ROCL;
+    if (c->level >= 0 && formats[c->format].uncompressed)
+        return usage_error("--compress: %s cannot be compressed", formats[c->format].uncompressed);
+    if (c->format == FORMAT_JSON) {
+        if ((size_t)snprintf(c->name, sizeof c->name, "%s", name) >= sizeof c->name - 3)
+            return usage_error("the name of the output is too long");
+        c->gzip = output_is_packed(false, c->level, c->name, sizeof c->name);
+        c->common.output_file = c->name;
+    }
+    if (c->format != FORMAT_OTF2)
         return -1;
     if (!rocl_has_otf2())
         return usage_error("%s: built without libotf2, which writes such archives", name);
