@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 # ---- packages ------------------------------------------------------------------------------------
 
 # The first line builds, the second tests.
-DEBS := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libcsv-dev libyaml-dev libotf2-trace-dev \
+DEBS := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev libotf2-trace-dev \
         libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools
 SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
 
@@ -66,6 +66,11 @@ LIBDEFLATE ?= $(shell $(PKG_CONFIG) --exists libdeflate 2>/dev/null && echo 1)
 ifeq ($(LIBDEFLATE),1)
 PKGS += libdeflate
 endif
+# Optional: reads inputs compressed with zstd. ZSTD=0 builds without.
+ZSTD ?= $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && echo 1)
+ifeq ($(ZSTD),1)
+PKGS += libzstd
+endif
 # Optional: rocpd2otf2 says so without. OTF2=0 builds without.
 OTF2 ?= $(shell $(PKG_CONFIG) --atleast-version=3.0 otf2 2>/dev/null && echo 1)
 ifeq ($(OTF2),1)
@@ -79,10 +84,10 @@ ALL_CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) $(CFLAGS) -fPIC -fvisibility=hidden
               -fno-semantic-interposition -pthread $(INSTRUMENT) \
               $(if $(FUZZER),-fsanitize=fuzzer-no-link)
 ALL_CPPFLAGS := -Ilib $(if $(filter 1,$(LIBDEFLATE)),-DROCL_LIBDEFLATE) \
-                $(if $(filter 1,$(OTF2)),-DROCL_OTF2) \
+                $(if $(filter 1,$(ZSTD)),-DROCL_ZSTD) $(if $(filter 1,$(OTF2)),-DROCL_OTF2) \
                 $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
 ALL_LDFLAGS := -pthread -Wl,--as-needed $(INSTRUMENT) $(LDFLAGS)
-LIBS := $(or $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz -lyaml $(if $(filter 1,$(LIBDEFLATE)),-ldeflate) $(if $(filter 1,$(OTF2)),-lotf2)) -lcsv -lm
+LIBS := $(or $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz -lyaml $(if $(filter 1,$(LIBDEFLATE)),-ldeflate) $(if $(filter 1,$(ZSTD)),-lzstd) $(if $(filter 1,$(OTF2)),-lotf2)) -lcsv -lm
 
 # Objects of different compilers and flags never meet; what is linked follows the flags by a stamp.
 FLAGS := $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) | $(ALL_LDFLAGS) $(LIBS)

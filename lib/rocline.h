@@ -416,7 +416,7 @@ ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inpu
 /* Frees the trace with all that it has handed out. Not while a call on it runs. */
 ROCL_API void rocl_trace_close(rocl_trace *t);
 
-/* What an input looks like, from how it begins (of a gzip file: unpacked). */
+/* What an input looks like, from how it begins (of a compressed file: unpacked). */
 typedef enum rocl_look {
     ROCL_LOOKS_MISSING, /* there is none */
     ROCL_LOOKS_STREAM,  /* standard input or a pipe: it can be read once */

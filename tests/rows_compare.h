@@ -21,7 +21,7 @@ typedef enum verdict {
 
 /* One file in both readers, and a table of it. */
 typedef struct rows_pair {
-    rocl_db_forms *forms;
+    rocl_schema_cache *schemas;
     rocl_db *db[READERS];
     rocl_rows *rows[READERS];
     rocl_error *err[READERS];
@@ -37,7 +37,7 @@ static inline void rows_pair_free(rows_pair *p)
         rocl_db_close(p->db[i]);
         rocl_error_free(p->err[i]);
     }
-    rocl_db_forms_free(p->forms);
+    rocl_schema_cache_free(p->schemas);
     memset(p, 0, sizeof *p);
 }
 
@@ -45,14 +45,18 @@ static inline bool rows_pair_init(rows_pair *p, const char *path)
 {
     rocl_db *first = NULL;
     memset(p, 0, sizeof *p);
-    p->forms = rocl_db_forms_new(ROCL_READER_AUTO);
+    p->schemas = rocl_schema_cache_new();
     for (int i = 0; i < READERS; i++)
         p->err[i] = rocl_error_new();
-    p->st[BY_SQLITE] =
-        rocl_db_open(&p->db[BY_SQLITE], path, ROCL_READER_SQLITE, NULL, p->err[BY_SQLITE]);
-    rocl_db_open_form(&first, path, p->forms, NULL, NULL); /* it asks */
+    p->st[BY_SQLITE] = rocl_db_open(&p->db[BY_SQLITE],
+                                    &(rocl_db_options){.path = path, .reader = ROCL_READER_SQLITE},
+                                    p->err[BY_SQLITE]);
+    rocl_db_open(&first, &(rocl_db_options){.path = path, .schemas = p->schemas},
+                 NULL); /* it asks */
     rocl_db_close(first);
-    p->st[BY_PAGES] = rocl_db_open_form(&p->db[BY_PAGES], path, p->forms, NULL, p->err[BY_PAGES]);
+    p->st[BY_PAGES] =
+        rocl_db_open(&p->db[BY_PAGES], &(rocl_db_options){.path = path, .schemas = p->schemas},
+                     p->err[BY_PAGES]);
     return !p->st[0] && !p->st[1];
 }
 

@@ -1,4 +1,5 @@
-/* Text in blocks of whole lines, from a file, a pipe or standard input, plain or gzip. */
+/* Text in blocks of whole lines, from a file, a pipe or standard input, plain or
+ * compressed (see unpack.h). */
 #ifndef ROCL_BASE_LINES_H
 #define ROCL_BASE_LINES_H
 

@@ -2,15 +2,15 @@
 
 #include "base/error.h"
 #include "base/temp.h"
+#include "base/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#define ZLIB_CONST
-#include <zlib.h>
 
 enum { PIECE = 256 << 10 };
 
@@ -18,140 +18,31 @@ struct rocl_spool {
     char *path;
     int fd;           /* what can be read at any offset, or what comes in until it is filled */
     struct stat info; /* of the file that was opened */
-    bool piped, packed, filled, temporary;
+    bool pipe, compressed, filled, temporary;
     uint64_t size;
     uint64_t base; /* where it begins in the temporary file */
     char *head;
     size_t head_len;
-    bool whole; /* head is all there is */
-    /* what comes in */
-    uint8_t *raw; /* as it comes, PIECE bytes */
-    z_stream z;
-    bool inflating, between; /* between two gzip members */
-    bool ended;              /* nothing more comes in */
+    bool whole;           /* head is all there is */
+    rocl_unpack *unpack;  /* what comes in, until it is filled */
+    rocl_spool_store own; /* its own temporary file, when it was filled into one */
+    char own_path[32];
 };
-
-/* ---- bytes as they come ---------------------------------------------------------------------- */
-
-static rocl_status read_some(rocl_spool *s, void *to, size_t n, size_t *got, rocl_error *err)
-{
-    ssize_t done;
-    do
-        done = read(s->fd, to, n);
-    while (done < 0 && errno == EINTR);
-    if (done < 0)
-        return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
-    *got = (size_t)done;
-    s->ended = done == 0;
-    return ROCL_OK;
-}
-
-static rocl_status fail_gzip(const rocl_spool *s, const char *what, rocl_error *err)
-{
-    return rocl_fail(err, ROCL_INPUT, "%s: gzip: %s", s->path, what);
-}
-
-/* More input for the decompressor; at its end *end, which is fine between members only. */
-static rocl_status feed(rocl_spool *s, bool *end, rocl_error *err)
-{
-    size_t got = 0;
-    *end = false;
-    if (s->z.avail_in)
-        return ROCL_OK;
-    rocl_status st = s->ended ? ROCL_OK : read_some(s, s->raw, PIECE, &got, err);
-    s->z.next_in = s->raw;
-    s->z.avail_in = (uInt)got;
-    *end = !got;
-    if (st == ROCL_OK && !got && !s->between)
-        st = fail_gzip(s, "the file is cut off", err);
-    return st;
-}
-
-/* Between members: padding of zeros, or the next one. */
-static rocl_status next_member(rocl_spool *s, rocl_error *err)
-{
-    while (s->z.avail_in && !*s->z.next_in) {
-        s->z.next_in++;
-        s->z.avail_in--;
-    }
-    if (!s->z.avail_in)
-        return ROCL_OK;
-    if (*s->z.next_in != 0x1f)
-        return fail_gzip(s, "something else follows the compressed data", err);
-    inflateReset(&s->z);
-    s->between = false;
-    return ROCL_OK;
-}
-
-static rocl_status inflate_some(rocl_spool *s, char *to, size_t n, size_t *got, rocl_error *err)
-{
-    s->z.next_out = (Bytef *)to;
-    s->z.avail_out = (uInt)n;
-    *got = 0;
-    while (s->z.avail_out == n) {
-        bool end;
-        rocl_status st = feed(s, &end, err);
-        if (st == ROCL_OK && !end && s->between)
-            st = next_member(s, err);
-        if (st != ROCL_OK || end)
-            return st;
-        if (s->between)
-            continue;
-        int rc = inflate(&s->z, Z_NO_FLUSH);
-        if (rc == Z_MEM_ERROR)
-            return rocl_fail_memory(err);
-        if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
-            return fail_gzip(s, s->z.msg ? s->z.msg : "damaged", err);
-        s->between = rc == Z_STREAM_END;
-    }
-    *got = n - s->z.avail_out;
-    return ROCL_OK;
-}
-
-/* Up to n (at most PIECE) decompressed bytes; 0 at the end. */
-static rocl_status take(rocl_spool *s, char *to, size_t n, size_t *got, rocl_error *err)
-{
-    *got = 0;
-    if (s->packed)
-        return inflate_some(s, to, n, got, err);
-    return s->ended ? ROCL_OK : read_some(s, to, n, got, err);
-}
-
-/* ---- how it begins --------------------------------------------------------------------------- */
-
-static rocl_status fill_head(rocl_spool *s, rocl_error *err)
-{
-    size_t got = 1;
-    rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && got && s->head_len < ROCL_SPOOL_HEAD) {
-        st = take(s, s->head + s->head_len, ROCL_SPOOL_HEAD - s->head_len, &got, err);
-        s->head_len += st == ROCL_OK ? got : 0;
-    }
-    s->whole = !got;
-    return st;
-}
-
-static rocl_status begin_gzip(rocl_spool *s, rocl_error *err)
-{
-    memcpy(s->raw, s->head, s->head_len);
-    s->z.next_in = s->raw;
-    s->z.avail_in = (uInt)s->head_len;
-    s->head_len = 0;
-    if (inflateInit2(&s->z, 15 + 16) != Z_OK)
-        return rocl_fail_memory(err);
-    s->packed = s->inflating = true;
-    return fill_head(s, err);
-}
 
 static rocl_status read_head(rocl_spool *s, rocl_error *err)
 {
+    size_t got = 1;
     s->head = malloc(ROCL_SPOOL_HEAD);
-    s->raw = malloc(PIECE);
-    if (!s->head || !s->raw)
+    if (!s->head)
         return rocl_fail_memory(err);
-    rocl_status st = fill_head(s, err);
-    if (st == ROCL_OK && s->head_len >= 3 && !memcmp(s->head, "\x1f\x8b\x08", 3))
-        st = begin_gzip(s, err);
+    rocl_status st = rocl_unpack_open(&s->unpack, s->fd, s->path, err);
+    while (st == ROCL_OK && got && s->head_len < ROCL_SPOOL_HEAD) {
+        st = rocl_unpack_read(s->unpack, s->head + s->head_len, ROCL_SPOOL_HEAD - s->head_len, &got,
+                              err);
+        s->head_len += st == ROCL_OK ? got : 0;
+    }
+    s->whole = !got;
+    s->compressed = st == ROCL_OK && rocl_unpack_packed(s->unpack);
     return st;
 }
 
@@ -169,11 +60,11 @@ static rocl_status open_path(rocl_spool *s, rocl_error *err)
         return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
     mode_t mode = s->info.st_mode;
     /* Standard input is of use where it stands: somebody may have read from it. */
-    s->piped = !S_ISREG(mode) || (standard && lseek(s->fd, 0, SEEK_CUR) != 0);
+    s->pipe = !S_ISREG(mode) || (standard && lseek(s->fd, 0, SEEK_CUR) != 0);
     if (standard ? !S_ISDIR(mode) : S_ISREG(mode) || S_ISFIFO(mode) || S_ISSOCK(mode))
         return ROCL_OK;
     return rocl_fail(err, ROCL_INPUT,
-                     "%s: not a regular file: a database cannot be read from a pipe or device",
+                     "%s: neither a regular file nor a pipe: a trace cannot be read from a device",
                      s->path);
 }
 
@@ -197,12 +88,9 @@ rocl_status rocl_spool_open(rocl_spool **spool, const char *path, rocl_error *er
 
 static void end_of_input(rocl_spool *s)
 {
-    if (s->inflating)
-        inflateEnd(&s->z);
-    s->inflating = false;
-    free(s->raw);
+    rocl_unpack_close(s->unpack);
     free(s->head);
-    s->raw = NULL;
+    s->unpack = NULL;
     s->head = NULL;
 }
 
@@ -213,6 +101,7 @@ void rocl_spool_close(rocl_spool *s)
     end_of_input(s);
     if (s->fd >= 0 && !s->temporary)
         close(s->fd);
+    rocl_spool_store_close(&s->own);
     free(s->path);
     free(s);
 }
@@ -224,14 +113,14 @@ const char *rocl_spool_head(const rocl_spool *s, size_t *n, bool *whole)
     return s->head;
 }
 
-bool rocl_spool_is_gzip(const rocl_spool *s)
+bool rocl_spool_is_compressed(const rocl_spool *s)
 {
-    return s->packed;
+    return s->compressed;
 }
 
 bool rocl_spool_is_pipe(const rocl_spool *s)
 {
-    return s->piped;
+    return s->pipe;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -284,7 +173,8 @@ static rocl_status copy_all(rocl_spool *s, rocl_spool_store *store, rocl_error *
     char *piece = malloc(PIECE);
     s->base = store->size;
     rocl_status st = piece ? put(store, s->head, n, err) : rocl_fail_memory(err);
-    while (st == ROCL_OK && (st = take(s, piece, PIECE, &n, err)) == ROCL_OK && n)
+    while (st == ROCL_OK && (st = rocl_unpack_read(s->unpack, piece, PIECE, &n, err)) == ROCL_OK &&
+           n)
         st = put(store, piece, n, err);
     s->size = store->size - s->base;
     free(piece);
@@ -297,7 +187,7 @@ rocl_status rocl_spool_fill(rocl_spool *s, rocl_spool_store *store, const char *
     rocl_status st = ROCL_OK;
     if (s->filled)
         return ROCL_OK;
-    if (s->piped || s->packed) {
+    if (s->pipe || s->compressed) {
         st = open_store(store, tmpdir, err);
         if (st == ROCL_OK)
             st = copy_all(s, store, err);
@@ -310,6 +200,23 @@ rocl_status rocl_spool_fill(rocl_spool *s, rocl_spool_store *store, const char *
     s->filled = true;
     end_of_input(s);
     return st;
+}
+
+rocl_status rocl_spool_to_file(rocl_spool *s, const char *tmpdir, rocl_error *err)
+{
+    bool plain = !s->pipe && !s->compressed && strcmp(s->path, "-") != 0;
+    s->pipe |= !plain; /* a file that is standard input has no name that is known */
+    rocl_status st = rocl_spool_fill(s, &s->own, tmpdir, err);
+    if (st == ROCL_OK && plain)
+        rocl_spool_suspend(s);
+    else if (st == ROCL_OK)
+        snprintf(s->own_path, sizeof s->own_path, "/proc/self/fd/%d", s->fd);
+    return st;
+}
+
+const char *rocl_spool_path(const rocl_spool *s)
+{
+    return *s->own_path ? s->own_path : s->path;
 }
 
 uint64_t rocl_spool_size(const rocl_spool *s)

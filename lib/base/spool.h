@@ -1,6 +1,6 @@
 /* An input as plain bytes that can be read at any offset. An uncompressed file is read where it is;
- * gzip, a pipe or standard input is first written, decompressed, into a temporary file without a
- * name, one for any number of inputs. */
+ * what is compressed (see unpack.h), a pipe or standard input is first written, decompressed, into
+ * a temporary file without a name: one for any number of inputs, or one of its own. */
 #ifndef ROCL_BASE_SPOOL_H
 #define ROCL_BASE_SPOOL_H
 
@@ -16,7 +16,7 @@ void rocl_spool_close(rocl_spool *s);
 /* The first bytes, ROCL_SPOOL_HEAD of them or all (*whole). Until the spool is filled. */
 #define ROCL_SPOOL_HEAD ((size_t)64 << 10)
 const char *rocl_spool_head(const rocl_spool *s, size_t *n, bool *whole);
-bool rocl_spool_is_gzip(const rocl_spool *s); /* it is gzip */
+bool rocl_spool_is_compressed(const rocl_spool *s);
 bool rocl_spool_is_pipe(const rocl_spool *s); /* it is no file */
 
 /* The temporary file; zeroed: none yet. To be closed after the spools in it. */
@@ -35,12 +35,18 @@ rocl_status rocl_spool_fill(rocl_spool *s, rocl_spool_store *store, const char *
                             rocl_error *err);
 uint64_t rocl_spool_size(const rocl_spool *s);
 
+/* For a reader that must open the file itself, as SQLite does: brings all of it into a file that
+ * can be opened at rocl_spool_path() until the spool is closed. That is the input itself if it is
+ * an uncompressed file, else a temporary file of its own (which takes a file descriptor). */
+rocl_status rocl_spool_to_file(rocl_spool *s, const char *tmpdir, rocl_error *err);
+const char *rocl_spool_path(const rocl_spool *s);
+
 /* Reads n bytes at an offset, fewer only at the end; concurrently by any number of threads. */
 rocl_status rocl_spool_read(const rocl_spool *s, void *to, size_t n, uint64_t at, size_t *got,
                             rocl_error *err);
 
 /* Closes the file for now: a trace may have more inputs than a process may have open files. Nothing
- * to do for what is in a temporary file. wake opens it again; it must be the same file still. */
+ * to do for what is in a temporary file. resume opens it again; it must be the same file still. */
 void rocl_spool_suspend(rocl_spool *s);
 rocl_status rocl_spool_resume(rocl_spool *s, rocl_error *err);
 

@@ -14,7 +14,7 @@ static rocl_status open_checked(merge_copier *c, rocl_error *err)
     const rocpd_file *file = s->state;
     if (c->checked)
         return ROCL_OK;
-    return rocl_db_open_form(&c->checked, s->path, c->plan->trace->forms, &file->state, err);
+    return rocl_source_connect(&c->checked, c->plan->trace, s, &file->state, err);
 }
 
 static rocl_status check_set(merge_copier *c, rocl_error *err)

@@ -12,6 +12,7 @@
 #include "base/out.h"
 #include "base/out_tree.h"
 #include "merge/writer.h"
+#include "source/formats.h"
 #include "source/inputs.h"
 
 #define INDEX "index.yaml"
@@ -123,7 +124,7 @@ static rocl_status name_files(packer *k, rocl_error *err)
     rocl_trace *t = k->trace;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++) {
-        if (t->sources[i]->ops != &rocl_rocpd_ops)
+        if (!(t->sources[i]->format->flags & ROCL_FORMAT_TABLE_SETS))
             return rocl_fail(err, ROCL_INPUT, "%s: not a rocpd database: a package holds these",
                              t->sources[i]->path);
         if (t->sources[i]->joined && !k->options->consolidate)
@@ -219,7 +220,7 @@ static rocl_status replace_old(packer *k, rocl_error *err)
         const char *slash = now ? strrchr(now->path, '/') : NULL;
         if (!now || !k->old_names[s])
             continue;
-        if (c->source->alone && !strcmp(slash ? slash + 1 : now->path, k->old_names[s])) {
+        if (c->source->single && !strcmp(slash ? slash + 1 : now->path, k->old_names[s])) {
             free(k->old_names[s]);
             k->old_names[s] = NULL;
             continue;

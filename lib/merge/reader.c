@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "source/db/connection.h"
+#include "source/formats.h"
+
 /* Which of the sets found a capture is: the order of captures is not that of a file. */
 static size_t index_in_file(const rocpd_found *found, const rocpd_set *set)
 {
@@ -19,7 +22,9 @@ static size_t index_in_file(const rocpd_found *found, const rocpd_set *set)
 static rocl_status open_file(merge_reader *r, rocl_trace *t, const rocl_source *s, rocl_error *err)
 {
     const rocpd_file *file = s->state;
-    rocl_status st = rocl_db_open(&r->db, s->path, t->opt.reader, &file->state, err);
+    rocl_status st = rocl_source_connect(&r->db, t, s, &file->state, err);
+    if (st == ROCL_OK)
+        st = rocl_db_sqlite(r->db, err); /* which the set and the plan ask */
     if (st == ROCL_OK)
         st = rocpd_find(&r->found, r->db, s->path, err);
     if (st != ROCL_OK)
@@ -36,7 +41,7 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
     rocl_status st = ROCL_OK;
     bool other = r->source != s;
     size_t index = 0;
-    if (s->ops != &rocl_rocpd_ops)
+    if (!(s->format->flags & ROCL_FORMAT_TABLE_SETS))
         return rocl_fail(err, ROCL_INPUT, "%s: not a rocpd database: only these can be merged",
                          s->path);
     if (other) {

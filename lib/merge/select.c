@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/pipeline.h"
+#include "source/formats.h"
 #include "source/rocpd/rocpd.h"
+#include "trace/pipeline.h"
 
 /* ---- sets of ids ---- */
 
@@ -117,7 +118,7 @@ static void forget(selector *s)
 
 bool merge_is_fresh(const rocl_trace *t, const rocl_capture *c, bool rebuild)
 {
-    return rebuild || t->captures[c->index]->source->ops != &rocl_rocpd_ops;
+    return rebuild || !(t->captures[c->index]->source->format->flags & ROCL_FORMAT_TABLE_SETS);
 }
 
 static bool is_plain(const selector *s, const rocl_capture *c)

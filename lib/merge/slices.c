@@ -214,7 +214,8 @@ static bool is_slice(const cutter *k, const char *path)
 {
     rocl_db *db = NULL;
     rocpd_found found = {0};
-    if (rocl_db_open(&db, path, k->trace->opt.reader, NULL, NULL) != ROCL_OK)
+    if (rocl_db_open(&db, &(rocl_db_options){.path = path, .reader = k->trace->opt.reader}, NULL) !=
+        ROCL_OK)
         return false;
     bool slice = rocpd_find(&found, db, path, NULL) == ROCL_OK && found.slice;
     if (found.objects)

@@ -15,7 +15,7 @@
 #include "rocline.h"
 
 struct rocl_source;
-struct rocl_db_forms;
+struct rocl_schema_cache;
 struct rocl_filter;
 
 /* A capture with what only the library needs. `pub` is first: a rocl_capture * of ours is a
@@ -52,9 +52,10 @@ typedef struct rocl_joined_slices {
 struct rocl_trace {
     rocl_options opt; /* defaults filled in: jobs >= 1, memory > 0 */
     rocl_strings *strings;
-    rocl_sort_space *space;      /* shared by every sorter of this trace */
-    struct rocl_db_forms *forms; /* schemas of its databases */
-    rocl_spool_store spooled;    /* inputs that are no plain files */
+    rocl_sort_space *space;            /* shared by every sorter of this trace */
+    struct rocl_schema_cache *schemas; /* that SQLite has explained */
+    uint32_t read_ahead;      /* bytes that a cursor on a database reads at once; 0: the fastest */
+    rocl_spool_store spooled; /* inputs that are no plain files */
     struct rocl_source **sources;
     size_t source_count;
     rocl_model_capture **captures; /* see rocl_trace_order */

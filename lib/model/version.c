@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/deflate.h"
+#include "base/unpack.h"
 #include "rocline.h"
 
 #ifdef ROCL_OTF2
@@ -22,9 +23,10 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void compose(void)
 {
     snprintf(details, sizeof details,
-             "rocline %s (sqlite %s, %s, cJSON %s, libcsv %d.%d.%d, libyaml %s%s)", ROCLINE_VERSION,
-             sqlite3_libversion(), rocl_deflate_engine(), cJSON_Version(), CSV_MAJOR, CSV_MINOR,
-             CSV_RELEASE, yaml_get_version_string(), WITH_OTF2);
+             "rocline %s (sqlite %s, %s%s%s, cJSON %s, libcsv %d.%d.%d, libyaml %s%s)",
+             ROCLINE_VERSION, sqlite3_libversion(), rocl_deflate_engine(),
+             *rocl_unpack_zstd() ? ", " : "", rocl_unpack_zstd(), cJSON_Version(), CSV_MAJOR,
+             CSV_MINOR, CSV_RELEASE, yaml_get_version_string(), WITH_OTF2);
 }
 
 const char *rocl_version(void)

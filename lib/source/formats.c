@@ -6,12 +6,9 @@
 #include "source/rocpd/rocpd.h"
 #include "source/rtg/rtg.h"
 
-#define PERFETTO "open it at https://ui.perfetto.dev"
-#define RECORD   "record with `rocprofv3 --output-format rocpd`, and name the database"
-
 typedef bool probe_fn(const char *head, size_t n, bool whole);
 
-/* A row is the format if all that it says holds. */
+/* A file has the format of a row if all holds that the row says. */
 typedef struct row {
     rocl_format format;
     const char *magic; /* the first bytes, as a string literal */
@@ -19,6 +16,7 @@ typedef struct row {
     const char *json[3]; /* JSON in whose head all of these are keys or strings */
     const char *line;    /* how the first line begins, without quotes */
     probe_fn *probe;
+    const char *table; /* of a database: a table has this name; with '*' at its end, begins so */
 } row;
 
 #define MAGIC(text) .magic = (text), .magic_size = sizeof(text) - 1
@@ -87,106 +85,152 @@ static bool is_roctracer(const char *head, size_t n, bool whole)
     return numbers == 3;
 }
 
-static bool is_chunks(const char *head, size_t n, bool whole)
+static bool is_recording(const char *head, size_t n, bool whole)
 {
     (void)whole;
     return chunk_recognise(head, n);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* Lines of HCC_PROFILE, which may stand among those of rtg_tracer. */
+static bool is_profile(const char *head, size_t n, bool whole)
+{
+    const char *p = head, *end = head + n;
+    while (p && (end - p < 8 || memcmp(p, "profile:", 8) != 0)) {
+        p = memchr(p, '\n', (size_t)(end - p));
+        p = p ? p + 1 : NULL;
+    }
+    return p && rtg_recognise(head, n, whole);
+}
 
-#define KINETO                                                                                     \
-    {                                                                                              \
-        "a trace of the PyTorch profiler (Kineto JSON), not a SQLite database", PERFETTO, NULL     \
-    }
-#define ROCPROFV3_CSV                                                                              \
-    {                                                                                              \
-        "a CSV file of rocprofv3, not a trace with all of its tables", RECORD, NULL                \
-    }
-#define COUNTERS_CSV                                                                               \
-    {                                                                                              \
-        "a CSV file of rocprof-compute, not a trace", RECORD, NULL                                 \
-    }
-#define OTF2_ADVICE                                                                                \
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+#define FORMAT(name_, advice_) .format = {.name = (name_), .advice = (advice_)}
+#define READ(name_, ops_, ...) .format = {.name = (name_), .ops = &(ops_), .flags = (__VA_ARGS__)}
+
+#define PERFETTO "open it at https://ui.perfetto.dev"
+#define RECORD   "record with `rocprofv3 --output-format rocpd`, and name the database"
+#define UNPACK   "unpack it first"
+#define OTF2                                                                                       \
     "open its .otf2 file with Vampir or otf2-print; here, name the database that it was made of"
+#define WAL                                                                                        \
+    FORMAT("a write-ahead log of SQLite (-wal), not the database",                                 \
+           "name the database; the log must lie beside it, under its name")
+#define KINETO                                                                                     \
+    FORMAT("a trace of the PyTorch profiler (Kineto JSON), not a SQLite database", PERFETTO)
+#define CHROME       FORMAT("a trace in Chrome's JSON, not a SQLite database", PERFETTO)
+#define V3_CSV       FORMAT("a CSV file of rocprofv3, not a trace with all of its tables", RECORD)
+#define V1_RAW       FORMAT("raw text of rocprof v1, not a trace", RECORD)
+#define SCRIPT_INPUT (ROCL_FORMAT_SCRIPT_INPUT | ROCL_FORMAT_LATE_RECORDS)
+#define DATABASE     (ROCL_FORMAT_DATABASE | ROCL_FORMAT_INDEPENDENT)
 
 /* Those that say more come first. */
 static const row rows[] = {
     /* what is read */
-    {.format = {"a SQLite database", NULL, &rocl_rocpd_ops}, MAGIC("SQLite format 3\0")},
-    {.format = {"a recording of rocrec", NULL, &rocl_chunk_ops}, .probe = is_chunks},
-    {.format = {"text of rtg_tracer, HCC_PROFILE or strace", NULL, &rocl_rtg_ops},
-     .probe = rtg_recognise},
+    {.format = {"a SQLite database", .flags = DATABASE | ROCL_FORMAT_IN_FOLDERS},
+     MAGIC("SQLite format 3\0")},
+    {READ("a recording of rocrec", rocl_chunk_ops,
+          ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS),
+     .probe = is_recording},
+    {READ("text of HCC_PROFILE", rocl_rtg_ops, SCRIPT_INPUT | ROCL_FORMAT_PROFILE_LINES),
+     .probe = is_profile},
+    {READ("text of rtg_tracer or strace", rocl_rtg_ops, SCRIPT_INPUT), .probe = rtg_recognise},
     /* pieces of a database */
-    {.format = {"a write-ahead log of SQLite (-wal), not the database",
-                "name the database; the log must lie beside it, under its name", NULL},
-     MAGIC("\x37\x7f\x06\x82")},
-    {.format = {"a write-ahead log of SQLite (-wal), not the database",
-                "name the database; the log must lie beside it, under its name", NULL},
-     MAGIC("\x37\x7f\x06\x83")},
-    {.format = {"an index of a write-ahead log of SQLite (-shm), not the database",
-                "name the database; nothing is lost without this file", NULL},
+    {WAL, MAGIC("\x37\x7f\x06\x82")},
+    {WAL, MAGIC("\x37\x7f\x06\x83")},
+    {FORMAT("an index of a write-ahead log of SQLite (-shm), not the database",
+            "name the database; nothing is lost without this file"),
      MAGIC("\x18\xe2\x2d\x00")},
-    {.format = {"a rollback journal of SQLite (-journal), not the database",
-                "let sqlite3 open a copy of the database with it beside, and name the copy", NULL},
+    {FORMAT("a rollback journal of SQLite (-journal), not the database",
+            "let sqlite3 open a copy of the database with it beside, and name the copy"),
      MAGIC("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")},
     /* traces of others */
-    {.format = {"an OTF2 archive", OTF2_ADVICE, NULL},
-     MAGIC("\x03"
-           "BOTF2")},
-    {.format = {"a part of an OTF2 archive", OTF2_ADVICE, NULL},
-     MAGIC("\x03"
-           "B\x01")},
-    {.format = {"a CTF trace", "read it with babeltrace", NULL}, MAGIC("\xc1\x1f\xfc\xc1")},
-    {.format = {"a profile of JAX or TensorFlow (xplane.pb)", "open it with xprof or TensorBoard",
-                NULL},
+    {FORMAT("an OTF2 archive", OTF2), MAGIC("\x03"
+                                            "BOTF2")},
+    {FORMAT("a part of an OTF2 archive", OTF2), MAGIC("\x03"
+                                                      "B\x01")},
+    {FORMAT("a CTF trace", "read it with babeltrace"), MAGIC("\xc1\x1f\xfc\xc1")},
+    {FORMAT("a profile of JAX or TensorFlow (xplane.pb)", "open it with xprof or TensorBoard"),
      .probe = is_xplane},
-    {.format = {"a Perfetto trace", PERFETTO "; here, name the database that it was made of", NULL},
+    {FORMAT("a Perfetto trace", PERFETTO "; here, name the database that it was made of"),
      .probe = is_perfetto},
-    {.format = {"JSON output of rocprofv3, not a SQLite database", RECORD, NULL},
+    {FORMAT("JSON output of rocprofv3, not a SQLite database", RECORD),
      .json = {"rocprofiler-sdk-tool"}},
-    {.format = KINETO, .json = {"deviceProperties"}},
-    {.format = KINETO, .json = {"distributedInfo"}},
-    {.format = KINETO, .json = {"traceEvents", "cpu_op"}},
-    {.format = {"a trace of rocprof (JSON), not a SQLite database", PERFETTO ", or " RECORD, NULL},
+    {KINETO, .json = {"deviceProperties"}},
+    {KINETO, .json = {"distributedInfo"}},
+    {KINETO, .json = {"traceEvents", "cpu_op"}},
+    {FORMAT("a trace of rocprof (JSON), not a SQLite database", PERFETTO ", or " RECORD),
      MAGIC("{ \"traceEvents\":[{}")},
-    {.format = {"a trace in Chrome's JSON, not a SQLite database", PERFETTO, NULL},
-     .json = {"traceEvents"}},
-    {.format = {"a trace in Chrome's JSON, not a SQLite database", PERFETTO, NULL},
-     .json = {"ph", "ts"}},
-    {.format = {"JSON text, not a SQLite database", RECORD, NULL}, .json = {""}},
-    {.format = ROCPROFV3_CSV, .line = "Guid,"},
-    {.format = ROCPROFV3_CSV, .line = "Kind,Agent_Id"},
-    {.format = ROCPROFV3_CSV, .line = "Kind,Direction"},
-    {.format = ROCPROFV3_CSV, .line = "Kind,Operation"},
-    {.format = ROCPROFV3_CSV, .line = "Domain,Function"},
-    {.format = ROCPROFV3_CSV, .line = "Correlation_Id,Dispatch_Id"},
-    {.format = ROCPROFV3_CSV, .line = "Sample_Timestamp,Exec_Mask"},
-    {.format = ROCPROFV3_CSV, .line = "Node_Id,Logical_Node_Id"},
-    {.format = {"a table of sums of rocprof or rocprofv3 (CSV), not a trace",
-                RECORD "; rocstats makes such tables", NULL},
+    {CHROME, .json = {"traceEvents"}},
+    {CHROME, .json = {"ph", "ts"}},
+    {FORMAT("JSON text, not a SQLite database", RECORD), .json = {""}},
+    {V3_CSV, .line = "Guid,"},
+    {V3_CSV, .line = "Kind,Agent_Id"},
+    {V3_CSV, .line = "Kind,Direction"},
+    {V3_CSV, .line = "Kind,Operation"},
+    {V3_CSV, .line = "Domain,Function"},
+    {V3_CSV, .line = "Correlation_Id,Dispatch_Id"},
+    {V3_CSV, .line = "Sample_Timestamp,Exec_Mask"},
+    {V3_CSV, .line = "Node_Id,Logical_Node_Id"},
+    {FORMAT("a table of sums of rocprof or rocprofv3 (CSV), not a trace",
+            RECORD "; rocstats makes such tables"),
      .line = "Name,Calls,TotalDurationNs"},
-    {.format = {"a CSV file of rocprof v1, not a trace", RECORD, NULL},
-     .line = "Index,KernelName,"},
-    {.format = COUNTERS_CSV, .line = "Dispatch_ID,"},
-    {.format = {"raw text of rocprof v1, not a trace", RECORD, NULL}, .probe = is_roctracer},
-    {.format = {"raw text of rocprof v1, not a trace", RECORD, NULL}, .line = "dispatch["},
-    /* what they come in */
-    {.format = {"a Git LFS pointer, not the file itself", "run `git lfs pull`", NULL},
+    {FORMAT("a CSV file of rocprof v1, not a trace", RECORD), .line = "Index,KernelName,"},
+    {FORMAT("a CSV file of rocprof-compute, not a trace", RECORD), .line = "Dispatch_ID,"},
+    {V1_RAW, .probe = is_roctracer},
+    {V1_RAW, .line = "dispatch["},
+    /* other wrappings, and gzip or zstd within one of them */
+    {FORMAT("a Git LFS pointer, not the file itself", "run `git lfs pull`"),
      MAGIC("version https://git-lfs.")},
-    {.format = {"a gzip file", "unpack it first", NULL}, MAGIC("\x1f\x8b")},
-    {.format = {"a zstd file", "unpack it first", NULL}, MAGIC("\x28\xb5\x2f\xfd")},
-    {.format = {"an xz file", "unpack it first", NULL},
-     MAGIC("\xfd"
-           "7zXZ")},
-    {.format = {"a bzip2 file", "unpack it first", NULL}, MAGIC("BZh")},
-    {.format = {"a zip archive", "unpack it first", NULL}, MAGIC("PK\x03\x04")},
-    {.format = {"a program, not a trace", "run it under rocrec or rocprofv3", NULL},
-     MAGIC("\x7f"
-           "ELF")},
+    {FORMAT("a gzip file", UNPACK), MAGIC("\x1f\x8b")},
+    {FORMAT("a zstd file", UNPACK), MAGIC("\x28\xb5\x2f\xfd")},
+    {FORMAT("an xz file", UNPACK), MAGIC("\xfd"
+                                         "7zXZ")},
+    {FORMAT("a bzip2 file", UNPACK), MAGIC("BZh")},
+    {FORMAT("a zip archive", UNPACK), MAGIC("PK\x03\x04")},
+    {FORMAT("a program, not a trace", "run it under rocrec or rocprofv3"), MAGIC("\x7f"
+                                                                                 "ELF")},
 };
 
-/* ---- looking --------------------------------------------------------------------------------- */
+#define ROCPD                                                                                      \
+    READ("a rocpd database", rocl_rocpd_ops,                                                       \
+         DATABASE | ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_TABLE_SETS)
+#define RPD                                                                                        \
+    FORMAT("an RPD file of rocmProfileData, not a rocpd database of rocprofv3",                    \
+           "make JSON of it with rpd2tracing.py, or " RECORD)
+#define COMPUTE FORMAT("an analysis database of rocprof-compute, not a trace", RECORD)
+#define V1_DB                                                                                      \
+    FORMAT("a results database of rocprof v1, not a rocpd database of rocprofv3",                  \
+           "open its results.json at https://ui.perfetto.dev, or " RECORD)
+#define NSIGHT                                                                                     \
+    FORMAT("an export of NVIDIA's Nsight Systems, not a rocpd database",                           \
+           "open it with Nsight Systems")
+
+/* What is inside a SQLite database. */
+static const row databases[] = {
+    {ROCPD, .table = "rocpd_metadata_*"},
+    {ROCPD, .table = "rocpd_info_*"},
+    {ROCPD, .table = "rocpd_kernel_dispatch*"},
+    {ROCPD, .table = "rocpd_region*"},
+    {RPD, .table = "rocpd_api"},
+    {RPD, .table = "rocpd_op"},
+    {ROCPD, .table = "rocpd_string*"},
+    {COMPUTE, .table = "compute_metadata"},
+    {COMPUTE, .table = "compute_workload"},
+    {V1_DB, .table = "HIP"},
+    {V1_DB, .table = "HSA"},
+    {V1_DB, .table = "KERN"},
+    {V1_DB, .table = "OPS"},
+    {V1_DB, .table = "COPY"},
+    {V1_DB, .table = "rocTX"},
+    {NSIGHT, .table = "CUPTI_ACTIVITY_KIND_KERNEL"},
+    {NSIGHT, .table = "CUPTI_ACTIVITY_KIND_RUNTIME"},
+    {NSIGHT, .table = "TARGET_INFO_SYSTEM_ENV"},
+    {NSIGHT, .table = "META_DATA_CAPTURE"},
+    {ROCPD, .table = "*"}, /* its reader says what is missing */
+};
+
+/* ---- recognising
+ * --------------------------------------------------------------------------------- */
 
 static const char *skip_blanks(const char *p, const char *end)
 {
@@ -258,6 +302,11 @@ const rocl_format *rocl_format_of(const char *head, size_t n, bool whole)
     return NULL;
 }
 
+rocl_status rocl_fail_format(const char *path, const rocl_format *f, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INPUT, "%s: this is %s: %s", path, f->name, f->advice);
+}
+
 rocl_status rocl_fail_foreign(const char *path, const char *head, size_t n, bool whole,
                               rocl_error *err)
 {
@@ -265,8 +314,8 @@ rocl_status rocl_fail_foreign(const char *path, const char *head, size_t n, bool
     const rocl_format *f = rocl_format_of(head, n, whole);
     if (n == 0)
         return rocl_fail(err, ROCL_INPUT, "%s: the file is empty", path);
-    if (f && !f->ops)
-        return rocl_fail(err, ROCL_INPUT, "%s: this is %s: %s", path, f->name, f->advice);
+    if (f && f->advice)
+        return rocl_fail_format(path, f, err);
     if (n < sizeof sqlite && !memcmp(head, sqlite, n))
         return rocl_fail(err, ROCL_INPUT, "%s: the database is cut off after %zu bytes", path, n);
     if (memchr(head, 0, n))
@@ -277,52 +326,18 @@ rocl_status rocl_fail_foreign(const char *path, const char *head, size_t n, bool
                      path);
 }
 
-/* ---- databases ------------------------------------------------------------------------------- */
-
-#define ROCPROF_V1                                                                                 \
-    {                                                                                              \
-        "a results database of rocprof v1, not a rocpd database of rocprofv3",                     \
-            "open its results.json at https://ui.perfetto.dev, or " RECORD, NULL                   \
-    }
-#define RPD                                                                                        \
-    {                                                                                              \
-        "an RPD file of rocmProfileData, not a rocpd database of rocprofv3",                       \
-            "make JSON of it with rpd2tracing.py, or " RECORD, NULL                                \
-    }
-#define COMPUTE                                                                                    \
-    {                                                                                              \
-        "an analysis database of rocprof-compute, not a trace", RECORD, NULL                       \
-    }
-#define NSIGHT                                                                                     \
-    {                                                                                              \
-        "an export of NVIDIA's Nsight Systems, not a rocpd database",                              \
-            "open it with Nsight Systems", NULL                                                    \
-    }
-
-static const struct {
-    const char *table;
-    rocl_format format;
-} databases[] = {
-    {"rocpd_api", RPD},
-    {"rocpd_op", RPD},
-    {"compute_metadata", COMPUTE},
-    {"compute_workload", COMPUTE},
-    {"HIP", ROCPROF_V1},
-    {"HSA", ROCPROF_V1},
-    {"KERN", ROCPROF_V1},
-    {"OPS", ROCPROF_V1},
-    {"COPY", ROCPROF_V1},
-    {"rocTX", ROCPROF_V1},
-    {"CUPTI_ACTIVITY_KIND_KERNEL", NSIGHT},
-    {"CUPTI_ACTIVITY_KIND_RUNTIME", NSIGHT},
-    {"TARGET_INFO_SYSTEM_ENV", NSIGHT},
-    {"META_DATA_CAPTURE", NSIGHT},
-};
-
-const rocl_format *rocl_format_of_tables(rocl_has_table_fn *has, const void *ctx)
+static bool matches_table(const char *pattern, const char *name)
 {
-    for (size_t i = 0; i < sizeof databases / sizeof *databases; i++)
-        if (has(ctx, databases[i].table))
-            return &databases[i].format;
-    return NULL;
+    const size_t n = strlen(pattern);
+    return pattern[n - 1] == '*' ? !strncmp(name, pattern, n - 1) : !strcmp(name, pattern);
+}
+
+const rocl_format *rocl_format_of_tables(const rocl_db_object *objects, size_t count)
+{
+    size_t i = 0, last = sizeof databases / sizeof *databases - 1;
+    for (; i < last; i++)
+        for (size_t k = 0; k < count; k++)
+            if (!objects[k].is_view && matches_table(databases[i].table, objects[k].name))
+                return &databases[i].format;
+    return &databases[last].format;
 }

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "format/chunk.h"
+#include "source/formats.h"
 #include "source/index_yaml.h"
 
 /* An index has a line per file; this is a million of them, and not somebody's disk image. */
@@ -121,22 +122,32 @@ static ssize_t read_head(const char *path, char *head, size_t size)
     return n;
 }
 
-/* Does the file begin as a database, or as chunks? What nobody may read does not; what could not be
- * read this time may. */
-static rocl_status has_magic(walk *w, const char *path, bool *has)
+/* Does the file begin as one of those that are taken from folders? What nobody may read does not;
+ * what could not be read this time may. */
+static rocl_status begins_as_trace(walk *w, const char *path, bool *begins)
 {
-    static const char magic[16] = "SQLite format 3";
-    char head[sizeof magic];
+    char head[16];
     ssize_t n = read_head(path, head, sizeof head);
-    *has = n == (ssize_t)sizeof head &&
-           (memcmp(head, magic, sizeof head) == 0 || memcmp(head, ROCL_CHUNK_MAGIC, 8) == 0);
+    const rocl_format *f = n > 0 ? rocl_format_of(head, (size_t)n, false) : NULL;
+    *begins = f && f->flags & ROCL_FORMAT_IN_FOLDERS;
     return n < 0 && errno != EACCES && errno != EPERM ? cannot(w, path, "read") : ROCL_OK;
 }
 
-/* Names of what may be in a directory. */
-static bool has_name(const char *path)
+/* Names of what may be in a directory; also compressed, and then the name is all there is to go by.
+ */
+static bool has_trace_name(const char *path)
 {
-    return ends_in(path, ".db") || ends_in(path, ".rocl");
+    static const char *const names[] = {".db",     ".rocl",    ".db.gz",
+                                        ".db.zst", ".rocl.gz", ".rocl.zst"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (ends_in(path, names[i]))
+            return true;
+    return false;
+}
+
+bool rocl_is_index_name(const char *path)
+{
+    return ends_in(path, ".yaml") || ends_in(path, ".yml");
 }
 
 /* The file of a process that was killed before its first chunk was there: it has room for that. */
@@ -298,12 +309,12 @@ static rocl_status note_blank(walk *w, const char *path)
 static rocl_status take_if_database(walk *w, const char *path)
 {
     struct stat s;
-    bool wanted = has_name(path);
+    bool wanted = has_trace_name(path);
     if (stat(path, &s) != 0)
         return wanted || !is_missing(errno) ? cannot(w, path, "open") : ROCL_OK;
     if (!S_ISREG(s.st_mode))
         return ROCL_OK;
-    rocl_status st = wanted ? ROCL_OK : has_magic(w, path, &wanted);
+    rocl_status st = wanted ? ROCL_OK : begins_as_trace(w, path, &wanted);
     if (st != ROCL_OK || !wanted)
         return st;
     if (is_blank(path))
@@ -390,8 +401,8 @@ static rocl_status take_path(walk *w, const char *path)
         return cannot(w, path, "open");
     if (S_ISDIR(s.st_mode))
         return take_directory(w, path);
-    bool yaml = ends_in(path, ".yaml") || ends_in(path, ".yml"), other = false;
-    rocl_status st = yaml && S_ISREG(s.st_mode) ? has_magic(w, path, &other) : ROCL_OK;
+    bool yaml = rocl_is_index_name(path), other = false;
+    rocl_status st = yaml && S_ISREG(s.st_mode) ? begins_as_trace(w, path, &other) : ROCL_OK;
     if (st != ROCL_OK)
         return st;
     return yaml && S_ISREG(s.st_mode) && !other ? take_index(w, path)

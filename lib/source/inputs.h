@@ -19,14 +19,17 @@ typedef struct rocl_inputs {
  * - *.yaml and *.yml (unless it is a database) is an index: its files, relative to its folder, or
  *   else to its `path`; they may be globs;
  * - a directory (an .rpdb folder is one) is its index.yaml, or else all files in it that are called
- *   *.db or *.rocl or begin as such files do; hidden files and subdirectories are left alone, and
- * so is a recording whose process was killed before it had begun a chunk;
+ *   *.db or *.rocl (or so with .gz or .zst behind) or begin as such files do; hidden files and
+ * subdirectories are left alone, and so is a recording whose process was killed before it had begun
+ * a chunk;
  * - a glob, when no file has that name, is what it matches.
  * Directories and globs are sorted bytewise. The same file twice (by device and inode) counts once,
  * but for standard input, which is refused; so is a directory or an index without files. Failures
  * are ROCL_INPUT "NAME: ..." (no name at all: ROCL_USAGE), and `in` is empty then. */
 rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t count,
                                rocl_error *err);
+/* Is it called as an index is? */
+bool rocl_is_index_name(const char *path);
 void rocl_inputs_free(rocl_inputs *in);
 
 #endif

@@ -1,4 +1,6 @@
-/* Which source reads a path: told by its first bytes, never by its name. */
+/* An input: recognised by the table of formats, opened by its reader, asked for properties. */
+#include "source/source.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,72 +8,29 @@
 #include <unistd.h>
 
 #include "base/pool.h"
-#include "source/chunk/chunk.h"
 #include "source/formats.h"
-#include "source/json.h"
-#include "source/kernel_name.h"
-#include "source/rocpd/rocpd.h"
-#include "source/rtg/rtg.h"
-#include "source/source.h"
+#include "source/inputs.h"
+#include "source/reader.h"
 
-static rocl_source *add_source(rocl_trace *t, const char *path, const rocl_source_ops *ops,
+/* ---- recognising ----------------------------------------------------------------------------- */
+
+/* Searches all of a text for its first record: *f is its format, NULL without one. The head of the
+ * spool is gone then. */
+static rocl_status search_text(rocl_trace *t, rocl_spool *spool, const rocl_format **f,
                                rocl_error *err)
-{
-    rocl_source *s = calloc(1, sizeof *s);
-    rocl_source **more = realloc(t->sources, (t->source_count + 1) * sizeof *more);
-    if (more)
-        t->sources = more;
-    if (!s || !more || !(s->path = strdup(path))) {
-        free(s);
-        rocl_fail_memory(err);
-        return NULL;
-    }
-    s->ops = ops;
-    t->sources[t->source_count++] = s;
-    return s;
-}
-
-static rocl_status refuse_standard_input(rocl_error *err)
-{
-    return rocl_fail(err, ROCL_USAGE,
-                     "-: a database cannot be read from standard input: name its file");
-}
-
-/* What is no text of ours: a database, which needs a file of its own, or a stranger. */
-static rocl_status refuse(const char *path, const rocl_spool *spool, rocl_error *err)
-{
-    size_t n;
-    bool whole;
-    const char *head = rocl_spool_head(spool, &n, &whole);
-    const rocl_format *f = rocl_format_of(head, n, whole);
-    bool database = f && f->ops == &rocl_rocpd_ops;
-    if (!database && f)
-        return rocl_fail_foreign(path, head, n, whole, err);
-    if (!strcmp(path, "-"))
-        return refuse_standard_input(err);
-    if (rocl_spool_is_pipe(spool))
-        return rocl_fail(err, ROCL_INPUT,
-                         "%s: not a regular file: a database cannot be read from a pipe or device",
-                         path);
-    if (database)
-        return rocl_fail(err, ROCL_INPUT, "%s: this is a gzip file of a database: unpack it first",
-                         path);
-    return rocl_fail_foreign(path, head, n, whole, err);
-}
-
-/* Is it text that says things of its own before its first record? */
-static rocl_status look_further(rocl_trace *t, rocl_spool *spool, bool *ours, rocl_error *err)
 {
     enum { BLOCK = 1 << 20 };
     char *block = malloc(BLOCK);
     size_t got = 0;
     rocl_status st =
         block ? rocl_spool_fill(spool, &t->spooled, t->opt.tmpdir, err) : rocl_fail_memory(err);
-    for (uint64_t at = 0; st == ROCL_OK && !*ours && at < rocl_spool_size(spool); at += got) {
+    for (uint64_t at = 0; st == ROCL_OK && !*f && at < rocl_spool_size(spool); at += got) {
         st = rocl_spool_read(spool, block, BLOCK, at, &got, err);
         const char *last = got == BLOCK ? memrchr(block, '\n', got) : NULL;
         got = last ? (size_t)(last - block) + 1 : got;
-        *ours = st == ROCL_OK && rtg_recognise(block, got, true);
+        *f = st == ROCL_OK ? rocl_format_of(block, got, true) : NULL;
+        if (*f && !((*f)->flags & ROCL_FORMAT_LATE_RECORDS))
+            *f = NULL;
         if (!got)
             break;
     }
@@ -79,43 +38,50 @@ static rocl_status look_further(rocl_trace *t, rocl_spool *spool, bool *ours, ro
     return st;
 }
 
-static bool may_be_text(const char *head, size_t n)
+static rocl_status add_source(rocl_trace *t, const char *path, const rocl_format *f,
+                              rocl_spool *spool, rocl_error *err)
 {
-    return n == ROCL_SPOOL_HEAD && !memchr(head, 0, n);
-}
-
-static rocl_status recognise(rocl_trace *t, const char *path, rocl_spool *spool, rocl_error *err)
-{
-    size_t n;
-    bool whole, late = false;
-    const char *head = rocl_spool_head(spool, &n, &whole);
-    const rocl_format *f = rocl_format_of(head, n, whole);
-    const rocl_source_ops *ops = f ? f->ops : NULL;
-    bool plain = !rocl_spool_is_gzip(spool) && !rocl_spool_is_pipe(spool) && strcmp(path, "-") != 0;
-    rocl_status st = ROCL_OK;
-    if (!f && may_be_text(head, n)) { /* of the head nothing is left then */
-        st = look_further(t, spool, &late, err);
-        if (st == ROCL_OK && !late)
-            st = rocl_fail_foreign(path, "text", 4, true, err);
-        ops = &rocl_rtg_ops;
-    } else if (!ops || (ops == &rocl_rocpd_ops && !plain)) {
-        st = refuse(path, spool, err);
+    rocl_source *s = calloc(1, sizeof *s);
+    rocl_source **more = realloc(t->sources, (t->source_count + 1) * sizeof *more);
+    if (more)
+        t->sources = more;
+    if (!s || !more || !(s->path = strdup(path))) {
+        free(s);
+        return rocl_fail_memory(err);
     }
-    rocl_source *s = st == ROCL_OK ? add_source(t, path, ops, err) : NULL;
-    if (s && ops != &rocl_rocpd_ops)
-        s->spool = spool;
-    else
-        rocl_spool_close(spool);
-    return st != ROCL_OK ? st : s ? ROCL_OK : ROCL_INTERNAL;
+    s->format = f;
+    s->ops = f->ops;
+    s->spool = spool;
+    t->sources[t->source_count++] = s;
+    return ROCL_OK;
 }
 
 rocl_status rocl_source_recognise(rocl_trace *t, const char *path, rocl_error *err)
 {
     rocl_spool *spool = NULL;
+    size_t n;
+    bool whole;
     if (!strcmp(path, "-") && isatty(STDIN_FILENO))
-        return refuse_standard_input(err);
+        return rocl_fail(err, ROCL_USAGE, "-: standard input is a terminal: name a file");
     rocl_status st = rocl_spool_open(&spool, path, err);
-    return st == ROCL_OK ? recognise(t, path, spool, err) : st;
+    if (st != ROCL_OK)
+        return st;
+    const char *head = rocl_spool_head(spool, &n, &whole);
+    const rocl_format *f = rocl_format_of(head, n, whole);
+    if (!f && n == ROCL_SPOOL_HEAD && !memchr(head, 0, n)) {
+        st = search_text(t, spool, &f, err);
+        if (st == ROCL_OK && !f)
+            st = rocl_fail_foreign(path, "text", 4, true, err);
+    } else if (!f || f->advice) {
+        st = rocl_fail_foreign(path, head, n, whole, err);
+    }
+    if (st == ROCL_OK && f->flags & ROCL_FORMAT_DATABASE)
+        st = rocl_spool_to_file(spool, t->opt.tmpdir, err);
+    if (st == ROCL_OK)
+        st = add_source(t, path, f, spool, err);
+    if (st != ROCL_OK)
+        rocl_spool_close(spool);
+    return st;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -125,15 +91,35 @@ typedef struct opening {
     size_t first;
 } opening;
 
-static rocl_status open_one(void *ctx, unsigned worker, size_t index, rocl_error *err)
+/* Which format a database has, its tables say. */
+static rocl_status open_database(rocl_source *s, rocl_trace *t, rocl_error *err)
+{
+    rocl_db_object *objects = NULL;
+    size_t count = 0;
+    rocl_status st = rocl_source_connect(&s->db, t, s, NULL, err);
+    if (st == ROCL_OK)
+        st = rocl_db_objects(s->db, &objects, &count, err);
+    if (st == ROCL_OK) {
+        s->format = rocl_format_of_tables(objects, count);
+        s->ops = s->format->ops;
+        st = s->ops ? s->ops->open(s, t, err) : rocl_fail_format(s->path, s->format, err);
+        rocl_db_objects_free(objects, count);
+    }
+    rocl_db_close(s->db);
+    s->db = NULL;
+    return st;
+}
+
+static rocl_status open_source(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
     opening *o = ctx;
     rocl_source *s = o->trace->sources[o->first + index];
     (void)worker;
-    return s->ops->open(s, o->trace, err);
+    return s->format->flags & ROCL_FORMAT_DATABASE ? open_database(s, o->trace, err)
+                                                   : s->ops->open(s, o->trace, err);
 }
 
-static rocl_status adopt(rocl_trace *t, rocl_source *s, rocl_error *err)
+static rocl_status add_captures(rocl_trace *t, rocl_source *s, rocl_error *err)
 {
     size_t n = t->capture_count + s->capture_count;
     rocl_model_capture **more = realloc(t->captures, (n + 1) * sizeof *more);
@@ -144,91 +130,89 @@ static rocl_status adopt(rocl_trace *t, rocl_source *s, rocl_error *err)
         s->captures[i]->pub.index = (uint32_t)t->capture_count;
         t->captures[t->capture_count++] = s->captures[i];
     }
-    s->alone = s->capture_count == 1;
+    s->single = s->capture_count == 1;
     s->capture_count = 0;
     if (s->remark)
         rocl_notice_defer(t, s->path, s->remark);
     s->remark = NULL;
-    t->left_out += s->torn;
+    t->left_out += s->truncated;
     return ROCL_OK;
 }
 
 rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_error *err)
 {
     opening o = {t, first};
-    rocl_status st = rocl_run_tasks(t->opt.jobs, end - first, open_one, &o, err);
+    rocl_status st = rocl_run_tasks(t->opt.jobs, end - first, open_source, &o, err);
     for (size_t i = first; i < end && st == ROCL_OK; i++)
-        st = adopt(t, t->sources[i], err);
+        st = add_captures(t, t->sources[i], err);
     return st;
 }
 
-/* ---- a look ---------------------------------------------------------------------------------- */
-
-static bool is_index(const char *path)
+void rocl_capture_free(rocl_model_capture *c)
 {
-    const char *dot = strrchr(path, '.');
-    return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
+    const rocl_source_ops *ops = c->source->ops;
+    if (ops->free_capture)
+        ops->free_capture(c);
+    rocl_arena_free(&c->arena);
+    free(c);
 }
 
-static bool has_profile_line(const char *p, size_t n)
+void rocl_source_free(rocl_source *s)
 {
-    static const char tag[] = "profile:";
-    const size_t m = sizeof tag - 1;
-    for (const char *end = p + n; p && (size_t)(end - p) >= m;) {
-        if (!memcmp(p, tag, m))
-            return true;
-        p = memchr(p, '\n', (size_t)(end - p));
-        p = p ? p + 1 : NULL;
-    }
-    return false;
+    for (size_t i = 0; i < s->capture_count; i++)
+        rocl_capture_free(s->captures[i]);
+    free(s->captures);
+    if (s->ops)
+        s->ops->close(s);
+    rocl_spool_close(s->spool);
+    free(s->path);
+    free(s);
 }
+
+/* ---- what an input looks like ---------------------------------------------------------------- */
 
 static rocl_look look_at_head(const char *head, size_t n, bool whole)
 {
     const rocl_format *f = rocl_format_of(head, n, whole);
-    if (f && f->ops == &rocl_rtg_ops)
-        return has_profile_line(head, n) ? ROCL_LOOKS_HCC : ROCL_LOOKS_LEGACY;
-    if (f)
-        return f->ops ? ROCL_LOOKS_OTHER : ROCL_LOOKS_FOREIGN;
-    return n && memchr(head, 0, n) ? ROCL_LOOKS_OTHER : ROCL_LOOKS_TEXT;
-}
-
-/* From its kind alone; ROCL_LOOKS_TEXT: it must be opened. */
-static rocl_look look_at_kind(const char *path, mode_t mode)
-{
-    if (S_ISFIFO(mode) || S_ISCHR(mode))
-        return ROCL_LOOKS_STREAM;
-    if (S_ISDIR(mode))
-        return ROCL_LOOKS_FOLDER;
-    return !S_ISREG(mode) || is_index(path) ? ROCL_LOOKS_OTHER : ROCL_LOOKS_TEXT;
+    if (!f)
+        return n && memchr(head, 0, n) ? ROCL_LOOKS_OTHER : ROCL_LOOKS_TEXT;
+    if (f->flags & ROCL_FORMAT_SCRIPT_INPUT)
+        return f->flags & ROCL_FORMAT_PROFILE_LINES ? ROCL_LOOKS_HCC : ROCL_LOOKS_LEGACY;
+    return f->advice ? ROCL_LOOKS_FOREIGN : ROCL_LOOKS_OTHER;
 }
 
 rocl_status rocl_input_look(const char *path, rocl_look *look, rocl_error *err)
 {
     struct stat info;
     rocl_spool *spool;
+    size_t n;
+    bool whole;
     *look = !strcmp(path, "-") ? ROCL_LOOKS_STREAM : ROCL_LOOKS_MISSING;
     if (*look == ROCL_LOOKS_STREAM)
         return ROCL_OK;
     if (stat(path, &info) != 0)
         return errno == ENOENT || errno == ENOTDIR ? ROCL_OK
                                                    : rocl_fail_system(err, ROCL_INPUT, path, errno);
-    *look = look_at_kind(path, info.st_mode);
+    const mode_t mode = info.st_mode;
+    *look = S_ISFIFO(mode) || S_ISCHR(mode)              ? ROCL_LOOKS_STREAM
+            : S_ISDIR(mode)                              ? ROCL_LOOKS_FOLDER
+            : !S_ISREG(mode) || rocl_is_index_name(path) ? ROCL_LOOKS_OTHER
+                                                         : ROCL_LOOKS_TEXT;
     if (*look != ROCL_LOOKS_TEXT)
         return ROCL_OK;
     rocl_status st = rocl_spool_open(&spool, path, err);
     if (st != ROCL_OK)
         return st;
-    size_t n;
-    bool whole;
     const char *head = rocl_spool_head(spool, &n, &whole);
     *look = look_at_head(head, n, whole);
     rocl_spool_close(spool);
     return ROCL_OK;
 }
 
-static rocl_status properties(rocl_trace *t, const rocl_capture *c, rocl_property_of of,
-                              uint32_t index, rocl_buf *json, rocl_error *err)
+/* ---- properties ------------------------------------------------------------------------------ */
+
+static rocl_status read_properties(rocl_trace *t, const rocl_capture *c, rocl_property_of of,
+                                   uint32_t index, rocl_buf *json, rocl_error *err)
 {
     rocl_model_capture *m = t->captures[c->index];
     if (!m->source->ops->properties)
@@ -240,7 +224,7 @@ rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent
                             rocl_error *err)
 {
     rocl_buf b = {0};
-    rocl_status st = properties(t, c, ROCL_PROPERTIES_OF_AGENT, agent, &b, err);
+    rocl_status st = read_properties(t, c, ROCL_PROPERTIES_OF_AGENT, agent, &b, err);
     if (st == ROCL_OK && !b.len)
         rocl_buf_str(&b, "{}");
     rocl_buf_byte(&b, 0);
@@ -255,7 +239,7 @@ rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent
 rocl_status rocl_kernel_json(rocl_trace *t, const rocl_capture *c, uint32_t kernel, rocl_buf *json,
                              rocl_error *err)
 {
-    return properties(t, c, ROCL_PROPERTIES_OF_KERNEL, kernel, json, err);
+    return read_properties(t, c, ROCL_PROPERTIES_OF_KERNEL, kernel, json, err);
 }
 
 uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t kernel)
@@ -263,7 +247,7 @@ uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t ke
     rocl_buf json = {0};
     bool bad = false;
     uint32_t text = ROCL_NONE;
-    rocl_status st = properties(t, c, ROCL_PROPERTIES_OF_KERNEL, kernel, &json, NULL);
+    rocl_status st = read_properties(t, c, ROCL_PROPERTIES_OF_KERNEL, kernel, &json, NULL);
     if (st == ROCL_INTERNAL)
         rocl_strings_note_lost(t->strings);
     if (st == ROCL_OK && json.len)

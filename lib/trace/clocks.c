@@ -89,10 +89,10 @@ static void widen_by(rocl_trace *t, rocl_model_capture *c, span *s)
         if (p->init > 0 && p->fini >= p->init)
             widen(s, p->init, p->fini);
     }
-    if (known || !c->source->ops->glance)
+    if (known || !c->source->ops->peek_times)
         return;
     /* What cannot be read is said when the events are. */
-    if (c->source->ops->glance(t, c, &first, &last, &any, NULL) == ROCL_OK && any)
+    if (c->source->ops->peek_times(t, c, &first, &last, &any, NULL) == ROCL_OK && any)
         widen(s, first + c->offset, last + c->offset);
 }
 

@@ -10,8 +10,6 @@ rocl_status rocl_join_slices(rocl_trace *t, rocl_error *err);
 void rocl_joined_free(rocl_joined_slices *j); /* NULL is fine; the file is removed */
 
 /* open.c */
-void rocl_capture_free(rocl_model_capture *c);
-void rocl_source_free(struct rocl_source *s); /* without its captures */
 /* Opens slices as what they are, each a trace of its own. */
 rocl_status rocl_trace_open_separate(rocl_trace **trace, const char *const *inputs, size_t count,
                                      const rocl_options *options, rocl_error *err);

@@ -11,7 +11,8 @@
 #include "trace/joined.h"
 #include "model/trace.h"
 #include "source/inputs.h"
-#include "source/db/rows.h"
+#include "source/db/schema_cache.h"
+#include "source/formats.h"
 #include "source/source.h"
 
 /* Processes that traced nothing leave text without a record: among others it is no reason to stop.
@@ -40,7 +41,7 @@ static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named
     rocl_status st = rocl_source_recognise(t, path, err);
     for (size_t i = first; i < t->source_count; i++)
         t->sources[i]->named = named;
-    if (st == ROCL_OK && t->sources[first]->ops->apart)
+    if (st == ROCL_OK && t->sources[first]->format->flags & ROCL_FORMAT_INDEPENDENT)
         return ROCL_OK;
     rocl_status before = rocl_sources_open(t, *opened, first, err);
     if (before != ROCL_OK)
@@ -92,7 +93,8 @@ static rocl_status refuse_twice(rocl_trace *t, rocl_error *err)
         const rocl_model_capture *c = t->captures[i], *other;
         uint32_t before = rocl_map_get(&seen, c->pub.guid, ROCL_NONE);
         other = before == ROCL_NONE ? NULL : t->captures[before];
-        if (other && c->pub.guid && (c->source->ops->one_guid || other->source->ops->one_guid))
+        if (other && c->pub.guid &&
+            ((c->source->format->flags | other->source->format->flags) & ROCL_FORMAT_UNIQUE_GUID))
             st = rocl_fail(err, ROCL_INPUT, "%s: holds the same process (guid %s) as %s",
                            c->pub.path, rocl_str(t, c->pub.guid), other->pub.path);
         else if (!rocl_map_put(&seen, c->pub.guid, (uint32_t)i))
@@ -142,12 +144,11 @@ static rocl_status prepare(rocl_trace *t, const rocl_options *options, rocl_erro
     t->opt.jobs = budget.workers;
     t->opt.memory = budget.sorting;
     t->strings = rocl_strings_new();
-    t->forms = rocl_db_forms_new(t->opt.reader);
-    if (t->forms)
-        rocl_db_forms_read_ahead(t->forms, budget.cursor);
+    t->schemas = rocl_schema_cache_new();
+    t->read_ahead = (uint32_t)(budget.cursor < UINT32_MAX ? budget.cursor : UINT32_MAX);
     t->space = rocl_sort_space_new(t->opt.memory, t->opt.jobs, t->opt.tmpdir);
     atomic_flag_clear(&t->in_progress);
-    return t->strings && t->forms && t->space ? ROCL_OK : rocl_fail_memory(err);
+    return t->strings && t->schemas && t->space ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* Clocks are set by all events of the trace, whatever passes the filters. */
@@ -216,41 +217,19 @@ rocl_status rocl_trace_open_separate(rocl_trace **trace, const char *const *inpu
     return open_trace(trace, inputs, count, options, true, err);
 }
 
-void rocl_capture_free(rocl_model_capture *c)
-{
-    if (c->source->ops->forget)
-        c->source->ops->forget(c);
-    rocl_arena_free(&c->arena);
-    free(c);
-}
-
-static void free_captures(rocl_model_capture **captures, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        rocl_capture_free(captures[i]);
-    free(captures);
-}
-
-void rocl_source_free(rocl_source *s)
-{
-    free_captures(s->captures, s->capture_count);
-    s->ops->close(s);
-    rocl_spool_close(s->spool);
-    free(s->path);
-    free(s);
-}
-
 void rocl_trace_close(rocl_trace *t)
 {
     if (!t)
         return;
     rocl_filter_free(t->filter);
-    free_captures(t->captures, t->capture_count);
+    for (size_t i = 0; i < t->capture_count; i++)
+        rocl_capture_free(t->captures[i]);
+    free(t->captures);
     for (size_t i = 0; i < t->source_count; i++)
         rocl_source_free(t->sources[i]);
     free(t->sources);
     rocl_joined_free(t->joined);
-    rocl_db_forms_free(t->forms);
+    rocl_schema_cache_free(t->schemas);
     rocl_spool_store_close(&t->spooled);
     free(t->machines);
     rocl_sort_space_free(t->space);

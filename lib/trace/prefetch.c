@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/threads.h"
+#include "source/formats.h"
 
 /* Captures that are kept at most, so that memory does not grow with the number of either captures
  * or workers. */
@@ -179,7 +180,7 @@ rocl_early *rocl_ahead_turn(rocl_ahead *a, uint32_t index)
 /* Of a file with several captures the connections are shared. */
 static bool can_be_early(const rocl_model_capture *c)
 {
-    return c->source->ops->apart && c->source->alone;
+    return c->source->format->flags & ROCL_FORMAT_INDEPENDENT && c->source->single;
 }
 
 static void mark(rocl_ahead *a, const bool *wanted)

@@ -120,7 +120,7 @@ static rocl_status run(const char *path, rocl_reader reader, const char *name,
     snprintf(list, sizeof list, "%s", t->columns);
     unsigned n = split(list, columns);
     memset(to, 0, sizeof *to);
-    rocl_status st = rocl_db_open(&db, path, reader, NULL, err);
+    rocl_status st = rocl_db_open(&db, &(rocl_db_options){.path = path, .reader = reader}, err);
     if (st != ROCL_OK)
         return st;
     st = rocl_rows_open(&rows, db, name, columns, n, err);
@@ -181,7 +181,8 @@ static rocl_status find_and_compare(const char *path, const struct table *t, dou
     size_t count = 0;
     char begin[64];
     int n = snprintf(begin, sizeof begin, "rocpd_%s_0", t->name);
-    rocl_status st = rocl_db_open(&db, path, ROCL_READER_AUTO, NULL, err);
+    rocl_status st =
+        rocl_db_open(&db, &(rocl_db_options){.path = path, .reader = ROCL_READER_AUTO}, err);
     if (st != ROCL_OK)
         return st;
     st = rocl_db_objects(db, &objects, &count, err);

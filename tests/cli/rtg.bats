@@ -107,11 +107,6 @@ column() { # file column-title: its values, a line each
 
 @test "what is no trace keeps its own message" {
     needs "$FIXTURES/schema-3.0.0.db"
-    gzip -c "$FIXTURES/schema-3.0.0.db" >db.gz
-    try 3 rocpd2csv -d out db.gz
-    says "this is a gzip file of a database: unpack it first"
-    try 2 rocpd2csv -d out - <"$FIXTURES/schema-3.0.0.db"
-    says "a database cannot be read from standard input"
     echo "HIP: that was no trace" >t.txt
     try 3 rocpd2csv -d out t.txt
     says "text, not a rocpd database"

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "sink/csv/csv.h"
+#include "source/formats.h"
 #include "source/source.h"
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -133,6 +134,8 @@ static inline void world_open(world *w, unsigned jobs, const world_event *events
     assert_non_null(w->trace.strings);
     assert_non_null(w->trace.space);
     world_define(w);
+    static const rocl_format format = {.name = "a world made by a test", .ops = &world_ops};
+    w->source.format = &format;
     w->source.ops = &world_ops;
     w->capture = (rocl_model_capture){.source = &w->source, .state = w};
     w->capture.pub = (rocl_capture){

@@ -359,7 +359,10 @@ static void choice(void **unused)
         const char *why = p.rows[1] ? rows_why(&p, "t") : rocl_error_text(p.err[1]);
         if (!why != !choices[i].why || (why && !strstr(why, choices[i].why)))
             fail_msg("%s: %s", choices[i].sql, why ? why : "pages are read");
-        assert_int_equal(rocl_db_open(&by_pages, path, ROCL_READER_PAGES, NULL, p.err[0]), ROCL_OK);
+        assert_int_equal(rocl_db_open(&by_pages,
+                                      &(rocl_db_options){.path = path, .reader = ROCL_READER_PAGES},
+                                      p.err[0]),
+                         ROCL_OK);
         rocl_status st = rocl_rows_open(&rows, by_pages, "t", &column, 1, p.err[0]);
         assert_int_equal(st, why ? ROCL_INPUT : ROCL_OK);
         if (why)
@@ -421,11 +424,17 @@ static void split(void **unused)
             "INSERT OR IGNORE INTO t SELECT %s, 'a text' FROM n WHERE i <= %d",
             counts[i / 2], i % 3 ? "random()" : "i", counts[i / 2]);
         int64_t rows = rows_up_to(db, INT64_MAX), pages = rows / (i % 2 ? 20 : 180) + 1;
-        assert_int_equal(rocl_db_open(&by_pages, path, ROCL_READER_AUTO, NULL, NULL), ROCL_OK);
+        assert_int_equal(rocl_db_open(&by_pages,
+                                      &(rocl_db_options){.path = path, .reader = ROCL_READER_AUTO},
+                                      NULL),
+                         ROCL_OK);
         for (size_t k = 0; k < COUNT(parts); k++)
             check_parts(by_pages, db, parts[k], rows, pages);
         rocl_db_close(by_pages);
-        assert_int_equal(rocl_db_open(&by_sqlite, path, ROCL_READER_SQLITE, NULL, NULL), ROCL_OK);
+        assert_int_equal(
+            rocl_db_open(&by_sqlite, &(rocl_db_options){.path = path, .reader = ROCL_READER_SQLITE},
+                         NULL),
+            ROCL_OK);
         assert_int_equal(rocl_db_split(by_sqlite, "t", 4, ends, &n, NULL), ROCL_OK);
         assert_int_equal(n, 0);
         rocl_db_close(by_sqlite);
@@ -482,7 +491,10 @@ static void cold(void **unused)
                 k + 1, step, 40 * (k % 7000));
         run(db, "COMMIT");
         make_cold();
-        assert_int_equal(rocl_db_open(&by_pages, path, ROCL_READER_PAGES, NULL, NULL), ROCL_OK);
+        assert_int_equal(rocl_db_open(&by_pages,
+                                      &(rocl_db_options){.path = path, .reader = ROCL_READER_PAGES},
+                                      NULL),
+                         ROCL_OK);
         check_parts(by_pages, db, 100, count, (int64_t)count * 36 / page_sizes[i] + 1);
         make_cold();
         check_squares(by_pages, count);

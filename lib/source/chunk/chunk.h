@@ -23,7 +23,7 @@
 #include "base/spool.h"
 #include "format/chunk.h"
 #include "source/allocs.h"
-#include "source/batch.h"
+#include "source/reader.h"
 
 extern const rocl_source_ops rocl_chunk_ops;
 

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "source/agent_label.h"
-#include "source/kernel_name.h"
+#include "source/reader.h"
 
 typedef struct definer {
     chunk_process *p;

@@ -249,14 +249,12 @@ static rocl_status glance(rocl_trace *t, rocl_model_capture *c, int64_t *first, 
 }
 
 const rocl_source_ops rocl_chunk_ops = {
-    .format = "rocl",
-    .one_guid = true,
     .open = open_file,
     .close = close_file,
-    .forget = chunk_definitions_free,
+    .free_capture = chunk_definitions_free,
     .begin = begin,
     .scan = scan,
     .finish = finish,
     .end = end,
-    .glance = glance,
+    .peek_times = glance,
 };

@@ -5,73 +5,63 @@
  * which does none of that; with a filled -wal it is opened without locks, all files for reading,
  * the index of the log in our own memory (exclusive mode), and never checkpointed. Nothing stops a
  * writer then, hence rocl_db_check_unchanged(). */
+#include "source/db/connection.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/buf.h"
-#include "base/btree_schema.h"
+#include "base/btree_record.h"
 #include "base/sqlite_fail.h"
 #include "base/wal.h"
-#include "source/db/known_schemas.h"
-#include "source/db/connection.h"
-
-/* Under this name of its VFS SQLite opens whatever it opens for reading, see below. */
-#define READING_VFS "rocline-reading"
-#define PLAIN_VFS   "unix"
-
-struct rocl_db {
-    sqlite3 *handle; /* NULL: not needed so far */
-    char *path;
-    char *real; /* path without links: what lies beside the file is there */
-    char *wal;  /* path of the log */
-    rocl_db_state state;
-    bool has_log;
-    bool torn_log;         /* it ends in a transaction that is not whole */
-    bool looks_for_damage; /* while SQLite said that memory is out */
-    bool probed;           /* SQLite has read the schema */
-    rocl_reader reader;
-    int fd; /* for reading pages; -1: not opened yet, or not to be */
-    rocl_btree_file pages;
-    const char *no_pages; /* why */
-    rocl_layouts layouts;
-    rocl_schema schema; /* read from the pages; empty: not so */
-};
-
-sqlite3 *rocl_db_handle(rocl_db *db)
-{
-    return db->handle;
-}
-
-const char *rocl_db_path(const rocl_db *db)
-{
-    return db->path;
-}
-
-rocl_reader rocl_db_reader(const rocl_db *db)
-{
-    return db->reader;
-}
-
-rocl_layouts *rocl_db_layouts(rocl_db *db)
-{
-    return &db->layouts;
-}
-
-rocl_schema *rocl_db_schema(rocl_db *db)
-{
-    return &db->schema;
-}
 
 static bool is_missing(int why)
 {
     return why == ENOENT || why == ENOTDIR;
+}
+
+/* ---- the files ------------------------------------------------------------------------------- */
+
+static void describe(const struct stat *st, uint64_t *words)
+{
+    words[0] = (uint64_t)st->st_dev;
+    words[1] = (uint64_t)st->st_ino;
+    words[2] = (uint64_t)st->st_size;
+    words[3] = (uint64_t)st->st_mtim.tv_sec;
+    words[4] = (uint64_t)st->st_mtim.tv_nsec;
+}
+
+/* An empty log is as good as none. */
+static rocl_status read_state(const rocl_db *db, rocl_db_state *state, rocl_error *err)
+{
+    struct stat st;
+    *state = (rocl_db_state){0};
+    if (stat(db->path, &st) != 0)
+        return rocl_fail_system(err, ROCL_INPUT, db->name, errno);
+    describe(&st, state->file);
+    if (stat(db->wal, &st) == 0) {
+        if (st.st_size > 0)
+            describe(&st, state->log);
+        return ROCL_OK;
+    }
+    return is_missing(errno) ? ROCL_OK : rocl_fail_system(err, ROCL_INPUT, db->wal, errno);
+}
+
+static bool same_state(const rocl_db_state *a, const rocl_db_state *b)
+{
+    return !memcmp(a, b, sizeof *a);
+}
+
+static rocl_status changed(const rocl_db *db, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INPUT,
+                     "%s: the file changed while it was read: try again when its writer is done",
+                     db->name);
 }
 
 /* Fails where a rollback journal lies beside the file that SQLite would play back: it has a header
@@ -95,26 +85,221 @@ static rocl_status refuse_hot_journal(const rocl_db *db, rocl_error *err)
         st = rocl_fail(err, ROCL_INPUT,
                        "%s: a transaction is under way or was cut off (%s-journal): wait for the "
                        "writer, or copy both files elsewhere and let sqlite3 recover the copy",
-                       db->path, db->path);
+                       db->name, db->name);
     free(name);
     return st;
 }
 
-rocl_status rocl_db_has_column(rocl_db *db, const char *table, const char *column, bool *has,
-                               rocl_error *err)
+static rocl_status check_files(rocl_db *db, const rocl_db_state *as, rocl_error *err)
 {
-    *has = false;
-    rocl_status st = rocl_db_sqlite(db, err);
+    rocl_status st = read_state(db, &db->state, err);
+    if (st == ROCL_OK && as && !same_state(as, &db->state))
+        st = changed(db, err);
     if (st != ROCL_OK)
         return st;
-    int rc = sqlite3_table_column_metadata(db->handle, "main", table, column, NULL, NULL, NULL,
-                                           NULL, NULL);
-    *has = rc == SQLITE_OK;
-    return rc == SQLITE_OK || rc == SQLITE_ERROR ? ROCL_OK : rocl_sqlite_fail(db, table, err);
+    db->has_log = db->state.log[2] > 0;
+    return refuse_hot_journal(db, err);
+}
+
+static void close_pages(rocl_db *db)
+{
+    if (db->fd >= 0)
+        close(db->fd);
+    db->fd = -1;
+    db->no_pages = NULL;
+}
+
+rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **why, rocl_error *err)
+{
+    struct stat st;
+    uint64_t file[5];
+    *f = NULL;
+    *why = db->has_log ? "there is a write-ahead log beside the file" : NULL;
+    if (*why)
+        return ROCL_OK;
+    if (db->fd < 0) {
+        db->fd = open(db->path, O_RDONLY | O_CLOEXEC);
+        if (db->fd < 0 || fstat(db->fd, &st) != 0) {
+            rocl_status read = rocl_fail_system(err, ROCL_INPUT, db->name, errno);
+            close_pages(db);
+            return read;
+        }
+        describe(&st, file);
+        if (memcmp(file, db->state.file, sizeof file)) {
+            close_pages(db);
+            return changed(db, err);
+        }
+        rocl_status read = rocl_btree_file_read(&db->pages, db->fd, &db->no_pages, err);
+        if (read != ROCL_OK) {
+            close_pages(db);
+            if (read == ROCL_INPUT)
+                rocl_wrap(err, "%s", db->name);
+            return read;
+        }
+    }
+    *why = db->no_pages;
+    if (!*why)
+        *f = &db->pages;
+    return ROCL_OK;
+}
+
+/* What SQLite would leave out of the log without a word. */
+static rocl_status check_log(rocl_db *db, rocl_error *err)
+{
+    rocl_wal log = {0};
+    const char *why;
+    int fd = open(db->wal, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return rocl_fail_system(err, ROCL_INPUT, db->wal, errno);
+    rocl_status st = rocl_wal_read(&log, fd, db->state.file[2], err);
+    close(fd);
+    db->log_is_truncated = log.unfinished;
+    if (st == ROCL_OK && log.missing)
+        st = rocl_fail(err, ROCL_INPUT,
+                       "the database is cut off, or the log beside it (-wal) is another "
+                       "database's: pages that neither of them has: %llu",
+                       (unsigned long long)log.missing);
+    if (st == ROCL_OK && !log.any) {
+        rocl_btree_file file = {0};
+        fd = open(db->path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            return rocl_fail_system(err, ROCL_INPUT, db->name, errno);
+        st = rocl_btree_file_read(&file, fd, &why, err);
+        close(fd);
+    }
+    if (st == ROCL_INPUT)
+        rocl_wrap(err, "%s", db->name);
+    return st;
+}
+
+/* ---- files as SQLite opens them -------------------------------------------------------------- */
+
+/* The VFS for whatever is opened here for reading. */
+#define READING_VFS "rocline-reading"
+/* A file that has no name: it was unlinked, and is opened through its descriptor. SQLite does not
+ * follow such a link. */
+#define DESCRIPTORS "/proc/self/fd/"
+
+static sqlite3_vfs reading_vfs, *plain_vfs;
+
+typedef struct unnamed_file {
+    sqlite3_file pub; /* first: SQLite holds a pointer to it */
+    int fd;
+} unnamed_file;
+
+static int unnamed_close(sqlite3_file *f)
+{
+    close(((unnamed_file *)f)->fd);
+    return SQLITE_OK;
+}
+
+static int unnamed_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
+{
+    const size_t wanted = n > 0 ? (size_t)n : 0;
+    size_t got = 0;
+    while (got < wanted) {
+        ssize_t done =
+            pread(((unnamed_file *)f)->fd, (char *)to + got, wanted - got, at + (off_t)got);
+        if (done < 0 && errno != EINTR)
+            return SQLITE_IOERR_READ;
+        if (done == 0) {
+            memset((char *)to + got, 0, wanted - got);
+            return SQLITE_IOERR_SHORT_READ;
+        }
+        got += done > 0 ? (size_t)done : 0;
+    }
+    return SQLITE_OK;
+}
+
+static int unnamed_size(sqlite3_file *f, sqlite3_int64 *size)
+{
+    struct stat st;
+    if (fstat(((unnamed_file *)f)->fd, &st) != 0)
+        return SQLITE_IOERR_FSTAT;
+    *size = st.st_size;
+    return SQLITE_OK;
+}
+
+static int unnamed_control(sqlite3_file *f, int op, void *arg)
+{
+    (void)f;
+    (void)op;
+    (void)arg;
+    return SQLITE_NOTFOUND;
+}
+
+static int unnamed_is_immutable(sqlite3_file *f)
+{
+    (void)f;
+    return SQLITE_IOCAP_IMMUTABLE;
+}
+
+/* What is immutable SQLite neither writes nor locks: it never calls the others. */
+static const sqlite3_io_methods unnamed_methods = {
+    .iVersion = 1,
+    .xClose = unnamed_close,
+    .xRead = unnamed_read,
+    .xFileSize = unnamed_size,
+    .xFileControl = unnamed_control,
+    .xDeviceCharacteristics = unnamed_is_immutable,
+};
+
+/* SQLite opens a log for writing, makes it when it has just gone, and as root gives it to the owner
+ * of the database. Here it does none of that. */
+static int open_for_reading(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+                            int *out)
+{
+    (void)vfs;
+    if (flags & SQLITE_OPEN_DELETEONCLOSE) /* for a sort */
+        return plain_vfs->xOpen(plain_vfs, name, file, flags, out);
+    if (name && !strncmp(name, DESCRIPTORS, strlen(DESCRIPTORS))) {
+        unnamed_file *f = (unnamed_file *)file;
+        *f = (unnamed_file){.fd = open(name, O_RDONLY | O_CLOEXEC)};
+        f->pub.pMethods = f->fd < 0 ? NULL : &unnamed_methods;
+        if (out)
+            *out = SQLITE_OPEN_READONLY;
+        return f->fd < 0 ? SQLITE_CANTOPEN : SQLITE_OK;
+    }
+    flags &= ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) /* a sort whose owner is left alone */
+        flags = (flags & ~(SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) | SQLITE_OPEN_SUBJOURNAL;
+    return plain_vfs->xOpen(plain_vfs, name, file, flags | SQLITE_OPEN_READONLY, out);
+}
+
+static int never_delete(sqlite3_vfs *vfs, const char *name, int sync)
+{
+    (void)vfs;
+    (void)name;
+    (void)sync;
+    return SQLITE_OK;
+}
+
+static int make_full_path(sqlite3_vfs *vfs, const char *name, int size, char *full)
+{
+    (void)vfs;
+    if (strncmp(name, DESCRIPTORS, strlen(DESCRIPTORS)) != 0)
+        return plain_vfs->xFullPathname(plain_vfs, name, size, full);
+    sqlite3_snprintf(size, full, "%s", name);
+    return SQLITE_OK;
+}
+
+static void register_vfs(void)
+{
+    plain_vfs = sqlite3_vfs_find("unix-none"); /* takes no locks */
+    if (!plain_vfs)
+        return;
+    reading_vfs = *plain_vfs;
+    reading_vfs.zName = READING_VFS;
+    if (reading_vfs.szOsFile < (int)sizeof(unnamed_file))
+        reading_vfs.szOsFile = (int)sizeof(unnamed_file);
+    reading_vfs.xOpen = open_for_reading;
+    reading_vfs.xDelete = never_delete;
+    reading_vfs.xFullPathname = make_full_path;
+    sqlite3_vfs_register(&reading_vfs, 0);
 }
 
 /* "file:" + the path with what an URI would take apart written as %XX + the query. */
-static char *uri_of(const char *path, const char *query)
+static char *make_uri(const char *path, const char *query)
 {
     static const char hex[] = "0123456789abcdef";
     rocl_buf u = {0};
@@ -136,69 +321,10 @@ static char *uri_of(const char *path, const char *query)
 
 char *rocl_db_uri(const rocl_db *db)
 {
-    return uri_of(db->path,
-                  db->has_log ? "?vfs=" READING_VFS : "?immutable=1&mode=ro&vfs=" PLAIN_VFS);
-}
-
-/* ---- files for reading only ---- */
-
-/* SQLite opens a log for writing, makes it when it has just gone, and as root gives it to the owner
- * of the database. Here it does none of that. */
-static sqlite3_vfs reading_vfs, *plain_vfs;
-
-static int open_for_reading(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
-                            int *out)
-{
-    (void)vfs;
-    flags &= ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    if (flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) /* a sort whose owner is left alone */
-        flags = (flags & ~(SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) | SQLITE_OPEN_SUBJOURNAL;
-    return plain_vfs->xOpen(plain_vfs, name, file, flags | SQLITE_OPEN_READONLY, out);
-}
-
-static int never_delete(sqlite3_vfs *vfs, const char *name, int sync)
-{
-    (void)vfs;
-    (void)name;
-    (void)sync;
-    return SQLITE_OK;
-}
-
-static void register_vfs(void)
-{
-    plain_vfs = sqlite3_vfs_find("unix-none"); /* takes no locks */
-    if (!plain_vfs)
-        return;
-    reading_vfs = *plain_vfs;
-    reading_vfs.zName = READING_VFS;
-    reading_vfs.xOpen = open_for_reading;
-    reading_vfs.xDelete = never_delete;
-    sqlite3_vfs_register(&reading_vfs, 0);
-}
-
-/* ---- open ---- */
-
-/* SQLite also says that memory is out where damage makes it ask for too much. The pages tell which
- * of the two it is. */
-static rocl_status look_for_damage(rocl_db *db, const char *table, rocl_error *err)
-{
-    const rocl_layout *layout;
-    if (db->looks_for_damage)
-        return rocl_fail_memory(err);
-    db->looks_for_damage = true;
-    rocl_status st = rocl_layout_find(db, table, &layout, err);
-    if (st == ROCL_OK && !layout->why)
-        st = rocl_rows_check_pages(db, layout, INT64_MIN, INT64_MAX, err);
-    db->looks_for_damage = false;
-    return st == ROCL_INPUT ? st : rocl_fail_memory(err);
-}
-
-rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
-{
-    char *place = sqlite3_mprintf("%s: table %s", db->path, table);
-    rocl_status st = place ? rocl_sqlite_error(db->handle, place, err) : rocl_fail_memory(err);
-    sqlite3_free(place);
-    return st == ROCL_INTERNAL ? look_for_damage(db, table, err) : st;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_vfs);
+    return make_uri(db->path,
+                    db->has_log ? "?vfs=" READING_VFS : "?immutable=1&mode=ro&vfs=" READING_VFS);
 }
 
 void rocl_db_limit_lengths(const rocl_db *db, sqlite3 *handle)
@@ -208,10 +334,7 @@ void rocl_db_limit_lengths(const rocl_db *db, sqlite3 *handle)
 
 static rocl_status open_handle(rocl_db *db, rocl_error *err)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    const char *query = db->has_log ? "?vfs=" READING_VFS : "?immutable=1";
-    pthread_once(&once, register_vfs);
-    char *uri = uri_of(db->path, query);
+    char *uri = rocl_db_uri(db);
     if (!uri)
         return rocl_fail_memory(err);
     int rc = sqlite3_open_v2(uri, &db->handle,
@@ -220,7 +343,7 @@ static rocl_status open_handle(rocl_db *db, rocl_error *err)
     if (!db->handle || rc == SQLITE_NOMEM)
         return rocl_fail_memory(err);
     if (rc != SQLITE_OK)
-        return rocl_sqlite_error(db->handle, db->path, err);
+        return rocl_sqlite_error(db->handle, db->name, err);
     rocl_db_limit_lengths(db, db->handle);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -231,184 +354,323 @@ static rocl_status open_handle(rocl_db *db, rocl_error *err)
 }
 
 /* Reads the schema, which is where a file that is no sound database is found out. */
-static rocl_status probe(rocl_db *db, rocl_error *err)
+static rocl_status probe_schema(rocl_db *db, rocl_error *err)
 {
     int rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     if (rc == SQLITE_OK)
         return ROCL_OK;
     if (rc == SQLITE_NOTADB)
         return rocl_fail(err, ROCL_INPUT, "%s: not a SQLite database, or an encrypted one",
-                         db->path);
-    rocl_status st = rocl_sqlite_error(db->handle, db->path, err);
+                         db->name);
+    rocl_status st = rocl_sqlite_error(db->handle, db->name, err);
     return st == ROCL_INPUT && db->has_log
                ? rocl_fail(err, st, "%s; or the log beside it (-wal) is another database's",
                            rocl_error_text(err))
                : st;
 }
 
-static void describe(const struct stat *st, uint64_t *words)
-{
-    words[0] = (uint64_t)st->st_dev;
-    words[1] = (uint64_t)st->st_ino;
-    words[2] = (uint64_t)st->st_size;
-    words[3] = (uint64_t)st->st_mtim.tv_sec;
-    words[4] = (uint64_t)st->st_mtim.tv_nsec;
-}
-
-/* An empty log is as good as none. */
-static rocl_status look_at(const rocl_db *db, rocl_db_state *state, rocl_error *err)
-{
-    struct stat st;
-    *state = (rocl_db_state){0};
-    if (stat(db->path, &st) != 0)
-        return rocl_fail_system(err, ROCL_INPUT, db->path, errno);
-    describe(&st, state->file);
-    if (stat(db->wal, &st) == 0) {
-        if (st.st_size > 0)
-            describe(&st, state->log);
-        return ROCL_OK;
-    }
-    return is_missing(errno) ? ROCL_OK : rocl_fail_system(err, ROCL_INPUT, db->wal, errno);
-}
-
-static bool same_state(const rocl_db_state *a, const rocl_db_state *b)
-{
-    return !memcmp(a, b, sizeof *a);
-}
-
-static rocl_status changed(const rocl_db *db, rocl_error *err)
-{
-    return rocl_fail(err, ROCL_INPUT,
-                     "%s: the file changed while it was read: try again when its writer is done",
-                     db->path);
-}
-
-static rocl_status look_at_files(rocl_db *db, const rocl_db_state *as, rocl_error *err)
-{
-    rocl_status st = look_at(db, &db->state, err);
-    if (st == ROCL_OK && as && !same_state(as, &db->state))
-        st = changed(db, err);
-    if (st != ROCL_OK)
-        return st;
-    db->has_log = db->state.log[2] > 0;
-    return refuse_hot_journal(db, err);
-}
-
 rocl_status rocl_db_sqlite(rocl_db *db, rocl_error *err)
 {
     rocl_status st = db->handle ? ROCL_OK : open_handle(db, err);
     if (st == ROCL_OK && !db->probed)
-        st = probe(db, err);
+        st = probe_schema(db, err);
     db->probed = st == ROCL_OK;
     return st;
 }
 
-static void close_pages(rocl_db *db)
+rocl_status rocl_db_has_column(rocl_db *db, const char *table, const char *column, bool *has,
+                               rocl_error *err)
 {
-    if (db->fd >= 0)
-        close(db->fd);
-    db->fd = -1;
-    db->no_pages = NULL;
+    *has = false;
+    rocl_status st = rocl_db_sqlite(db, err);
+    if (st != ROCL_OK)
+        return st;
+    int rc = sqlite3_table_column_metadata(db->handle, "main", table, column, NULL, NULL, NULL,
+                                           NULL, NULL);
+    *has = rc == SQLITE_OK;
+    return rc == SQLITE_OK || rc == SQLITE_ERROR ? ROCL_OK : rocl_sqlite_fail(db, table, err);
 }
 
-/* Is the file all there? Whoever reads it then: SQLite takes what is missing for zeros. */
-static rocl_status check_size(rocl_db *db, rocl_error *err)
+/* SQLite also says that memory is out where damage makes it ask for too much. The pages tell which
+ * of the two it is. */
+rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
 {
-    const rocl_btree_file *file;
-    const char *why;
-    return rocl_db_pages(db, &file, &why, err);
+    const rocl_layout *layout;
+    char *location = sqlite3_mprintf("%s: table %s", db->name, table);
+    rocl_status st =
+        location ? rocl_sqlite_error(db->handle, location, err) : rocl_fail_memory(err);
+    sqlite3_free(location);
+    if (st != ROCL_INTERNAL || db->checks_damage)
+        return st;
+    db->checks_damage = true;
+    st = rocl_db_layout(db, table, &layout, err);
+    if (st == ROCL_OK && !layout->why)
+        st = rocl_db_check_pages(db, layout, err);
+    db->checks_damage = false;
+    return st == ROCL_INPUT ? st : rocl_fail_memory(err);
 }
 
-/* What SQLite would leave out of the log without a word. */
-static rocl_status check_log(rocl_db *db, rocl_error *err)
+/* ---- layouts: how tables are stored, as SQLite says ------------------------------------------ */
+
+/* https://www.sqlite.org/datatype3.html, 3.1: the first of these that a declared type contains
+ * decides, and only REAL changes what is read. */
+static bool is_real(const char *type)
 {
-    rocl_wal log = {0};
-    const char *why;
-    int fd = open(db->wal, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return rocl_fail_system(err, ROCL_INPUT, db->wal, errno);
-    rocl_status st = rocl_wal_read(&log, fd, db->state.file[2], err);
-    close(fd);
-    db->torn_log = log.unfinished;
-    if (st == ROCL_OK && log.missing)
-        st = rocl_fail(err, ROCL_INPUT,
-                       "the database is cut off, or the log beside it (-wal) is another "
-                       "database's: pages that neither of them has: %llu",
-                       (unsigned long long)log.missing);
-    if (st == ROCL_OK && !log.any) {
-        rocl_btree_file file = {0};
-        fd = open(db->path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
-            return rocl_fail_system(err, ROCL_INPUT, db->path, errno);
-        st = rocl_btree_file_read(&file, fd, &why, err);
-        close(fd);
+    static const char *const before[] = {"INT", "CHAR", "CLOB", "TEXT", "BLOB"};
+    for (unsigned i = 0; i < sizeof before / sizeof *before; i++)
+        if (strcasestr(type, before[i]))
+            return false;
+    return strcasestr(type, "REAL") || strcasestr(type, "FLOA") || strcasestr(type, "DOUB");
+}
+
+static const char *column_text(sqlite3_stmt *stmt, int column)
+{
+    const char *s = (const char *)sqlite3_column_text(stmt, column);
+    return s ? s : "";
+}
+
+/* What the rows of answers are collected into. */
+typedef struct answers {
+    rocl_layouts *all;
+    rocl_layout *l;
+    bool id;     /* INTEGER, and in the primary key */
+    bool hidden; /* columns that are not stored, or not as the others */
+    bool index;  /* of the primary key */
+} answers;
+
+typedef bool row_fn(answers *a, sqlite3_stmt *stmt); /* false: memory is out */
+
+/* Runs a statement about a->l, or about all tables: %Q in `sql`. */
+static rocl_status query(rocl_db *db, answers *a, const char *sql, row_fn *fn, rocl_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    const char *table = a->l ? a->l->table : "sqlite_master";
+    rocl_status st = rocl_db_sqlite(db, err);
+    char *text = st == ROCL_OK ? sqlite3_mprintf(sql, table) : NULL;
+    if (!text)
+        return st ? st : rocl_fail_memory(err);
+    int rc = sqlite3_prepare_v2(db->handle, text, -1, &stmt, NULL);
+    sqlite3_free(text);
+    bool memory = true;
+    while (rc == SQLITE_OK && memory && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        memory = fn(a, stmt);
+        rc = SQLITE_OK;
     }
-    if (st == ROCL_INPUT)
-        rocl_wrap(err, "%s", db->path);
+    if (!memory)
+        st = rocl_fail_memory(err);
+    else if (rc != SQLITE_DONE)
+        st = rocl_sqlite_fail(db, table, err);
+    sqlite3_finalize(stmt);
     return st;
 }
 
-bool rocl_db_torn_log(const rocl_db *db)
+/* name, rootpage */
+static bool add_table(answers *a, sqlite3_stmt *stmt)
 {
-    return db->torn_log;
+    sqlite3_int64 root = sqlite3_column_int64(stmt, 1);
+    rocl_layout *l = rocl_layouts_add(a->all, column_text(stmt, 0));
+    if (l)
+        l->root = root > 1 && root <= UINT32_MAX ? (uint32_t)root : 0;
+    return l;
 }
 
-static rocl_status understand(rocl_db *db, rocl_db_forms *forms, rocl_error *err)
+/* cid, name, type, notnull, dflt_value, pk, hidden */
+static bool add_column(answers *a, sqlite3_stmt *stmt)
 {
-    rocl_status st = db->has_log ? check_log(db, err) : check_size(db, err);
+    rocl_layout *l = a->l;
+    size_t cap = rocl_array_cap(l->count);
+    if (!ROCL_GROW(l->columns, cap, l->count + (size_t)1))
+        return false;
+    const char *name = column_text(stmt, 1), *type = column_text(stmt, 2);
+    a->hidden |= sqlite3_column_int(stmt, 6) != 0;
+    if (!sqlite3_stricmp(name, "id")) {
+        l->id = l->count;
+        a->id = sqlite3_column_int(stmt, 5) && !sqlite3_stricmp(type, "INTEGER");
+    }
+    l->columns[l->count] = (rocl_layout_column){strdup(name), is_real(type),
+                                                sqlite3_column_type(stmt, 4) != SQLITE_NULL};
+    return l->columns[l->count++].name != NULL;
+}
+
+/* seq, name, unique, origin, partial: a primary key that is the rowid needs no index of its own;
+ * the key of a table WITHOUT ROWID is listed as if it had one. */
+static bool note_index(answers *a, sqlite3_stmt *stmt)
+{
+    a->index |= !strcmp(column_text(stmt, 3), "pk");
+    return true;
+}
+
+/* The roots of all tables come in one pass over the schema: to look for each table in it takes long
+ * when there are many. */
+rocl_status rocl_db_layout(rocl_db *db, const char *table, const rocl_layout **layout,
+                           rocl_error *err)
+{
+    answers a = {.all = &db->layouts};
+    const rocl_btree_file *file;
+    const char *why;
+    rocl_status st = rocl_db_pages(db, &file, &why, err);
+    if (st == ROCL_OK && !why && !db->layouts.read) {
+        st = query(db, &a, "SELECT name, rootpage FROM main.sqlite_master WHERE type='table'",
+                   add_table, err);
+        db->layouts.read = st == ROCL_OK;
+    }
     if (st != ROCL_OK)
         return st;
-    if (forms && !db->has_log && db->reader != ROCL_READER_SQLITE &&
-        rocl_db_forms_recognise(forms, db))
+    rocl_layout *l = rocl_layouts_find(&db->layouts, table);
+    if (!l && !(l = rocl_layouts_add(&db->layouts, table)))
+        return rocl_fail_memory(err);
+    *layout = l;
+    if (l->known)
+        return ROCL_OK;
+    a.l = l;
+    l->why = why ? why : !l->root ? "it is no ordinary table" : NULL;
+    if (!l->why) {
+        st = query(db, &a, "PRAGMA main.table_xinfo(%Q)", add_column, err);
+        if (st == ROCL_OK)
+            st = query(db, &a, "PRAGMA main.index_list(%Q)", note_index, err);
+        if (a.hidden)
+            l->why = "it has generated columns";
+        else if (!a.id || a.index)
+            l->why = "its column id is not the rowid";
+    }
+    l->known = st == ROCL_OK;
+    return st;
+}
+
+/* ---- the b-tree of a table ------------------------------------------------------------------- */
+
+rocl_status rocl_db_in_table(const rocl_db *db, const rocl_layout *layout, rocl_status st,
+                             rocl_error *err)
+{
+    if (st == ROCL_INPUT)
+        rocl_wrap(err, "%s: table %s", db->name, layout->table);
+    return st;
+}
+
+rocl_status rocl_db_open_tree(rocl_btree *tree, rocl_db *db, const rocl_layout *layout,
+                              rocl_error *err)
+{
+    const rocl_btree_file *file;
+    const char *why;
+    rocl_status st = rocl_db_pages(db, &file, &why, err);
+    return st ? st : rocl_btree_open(tree, file, layout->root, err);
+}
+
+/* Checks rows of the leaf in hand. One that is in overflow pages, or whose header is, is put
+ * together as its reader would do. */
+static rocl_status check_leaf(rocl_btree *t, rocl_header_cache *cache, rocl_error *err)
+{
+    rocl_cached_header *head = NULL; /* that of the row before, where it can be kept */
+    rocl_status st = ROCL_OK;
+    const char *what = NULL;
+    for (unsigned i = t->at; i < t->count && !st && !what; i++) {
+        const rocl_btree_cell *c = &t->cells[i];
+        const uint8_t *payload = t->page + c->offset;
+        if (head && rocl_cached_header_matches(cache, head, payload, c))
+            continue;
+        head = rocl_header_cache_entry(cache, payload);
+        if (!head)
+            return rocl_fail_memory(err);
+        if (rocl_cached_header_matches(cache, head, payload, c))
+            continue;
+        head->used = rocl_cached_header_set(cache, head, payload, c);
+        if (head->used)
+            continue;
+        head = NULL;
+        rocl_record record;
+        uint32_t need;
+        st = rocl_btree_payload(t, i, c->size, &payload, err);
+        if (st == ROCL_OK)
+            what = rocl_record_parse(&record, &cache->plan, payload, c->size, c->size, &need);
+    }
+    return what ? rocl_btree_damaged(t, what, err) : st;
+}
+
+/* The header is read up to the last column: the values before it are in the row then. */
+rocl_status rocl_db_check_pages(rocl_db *db, const rocl_layout *layout, rocl_error *err)
+{
+    rocl_btree tree = {0};
+    rocl_header_cache cache = {.plan = {.column = {(uint16_t)(layout->count - 1)}, .count = 1}};
+    rocl_header_cache_init(&cache);
+    rocl_status st = rocl_db_open_tree(&tree, db, layout, err);
+    if (st == ROCL_OK)
+        st = rocl_btree_seek(&tree, INT64_MIN, err);
+    while (st == ROCL_OK && tree.count) {
+        st = check_leaf(&tree, &cache, err);
+        if (st == ROCL_OK)
+            st = rocl_btree_next(&tree, err);
+    }
+    rocl_btree_close(&tree);
+    rocl_header_cache_free(&cache);
+    return rocl_db_in_table(db, layout, st, err);
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+/* Is the file all there, whoever reads it then? SQLite takes what is missing for zeros. If its
+ * schema is a known one, SQLite need not look at it. */
+static rocl_status read_schema(rocl_db *db, rocl_schema_cache *cache, rocl_error *err)
+{
+    const rocl_btree_file *file = NULL;
+    const char *why = NULL;
+    rocl_status st = db->has_log ? check_log(db, err) : rocl_db_pages(db, &file, &why, err);
+    if (st != ROCL_OK)
+        return st;
+    bool cached =
+        cache && file && db->reader != ROCL_READER_SQLITE && rocl_btree_schema(&db->schema, file);
+    if (cached && rocl_schema_cache_find(cache, &db->schema, file, &db->layouts))
         return ROCL_OK;
     if (db->reader == ROCL_READER_SQLITE)
         close_pages(db);
     st = rocl_db_sqlite(db, err);
-    if (st == ROCL_OK && forms)
-        rocl_db_forms_learn(forms, db);
-    return st;
+    if (st != ROCL_OK || !cached)
+        return st;
+    size_t tables = 0;
+    for (size_t i = 0; i < db->schema.count; i++) {
+        const rocl_layout *layout;
+        const rocl_schema_row *row = &db->schema.rows[i];
+        if (strcmp(rocl_schema_text(&db->schema, row->type), "table") != 0)
+            continue;
+        tables++;
+        cached &=
+            rocl_db_layout(db, rocl_schema_text(&db->schema, row->name), &layout, NULL) == ROCL_OK;
+    }
+    if (cached && tables == db->layouts.count)
+        rocl_schema_cache_add(cache, &db->schema, file, &db->layouts);
+    else
+        rocl_layouts_free(&db->layouts); /* one may be half known */
+    return ROCL_OK;
 }
 
-static rocl_status open_db(rocl_db **out, const char *path, rocl_reader reader,
-                           rocl_db_forms *forms, const rocl_db_state *as, rocl_error *err)
+rocl_status rocl_db_open(rocl_db **out, const rocl_db_options *o, rocl_error *err)
 {
+    struct stat info;
     rocl_db *db = calloc(1, sizeof *db);
     if (!db)
         return rocl_fail_memory(err);
     db->fd = -1;
-    db->reader = reader;
-    db->pages.ahead = forms ? rocl_db_forms_ahead(forms) : 0;
-    db->path = strdup(path);
-    db->real = realpath(path, NULL);
-    if (!db->real) {
-        rocl_status st = rocl_fail_system(err, ROCL_INPUT, path, errno);
-        rocl_db_close(db);
-        return st;
-    }
-    db->wal = rocl_concat(db->real, "-wal");
-    rocl_status st = db->path && db->wal ? ROCL_OK : rocl_fail_memory(err);
+    db->reader = o->reader;
+    db->pages.ahead = o->read_ahead;
+    db->path = strdup(o->path);
+    db->name = strdup(o->name ? o->name : o->path);
+    db->real = realpath(o->path, NULL);
+    rocl_status st = ROCL_OK;
+    if (!db->real && errno == ENOENT && stat(o->path, &info) == 0) /* it has no name of its own */
+        db->real = strdup(o->path);
+    else if (!db->real && db->name)
+        st = rocl_fail_system(err, ROCL_INPUT, db->name, errno);
+    db->wal = db->real ? rocl_concat(db->real, "-wal") : NULL;
+    if (st == ROCL_OK && !(db->path && db->name && db->wal))
+        st = rocl_fail_memory(err);
     if (st == ROCL_OK)
-        st = look_at_files(db, as, err);
+        st = check_files(db, o->as, err);
     if (st == ROCL_OK)
-        st = understand(db, forms, err);
-    if (st != ROCL_OK) {
+        st = read_schema(db, o->schemas, err);
+    if (st == ROCL_OK)
+        *out = db;
+    else
         rocl_db_close(db);
-        return st;
-    }
-    *out = db;
-    return ROCL_OK;
-}
-
-rocl_status rocl_db_open(rocl_db **db, const char *path, rocl_reader reader,
-                         const rocl_db_state *as, rocl_error *err)
-{
-    return open_db(db, path, reader, NULL, as, err);
-}
-
-rocl_status rocl_db_open_form(rocl_db **db, const char *path, rocl_db_forms *forms,
-                              const rocl_db_state *as, rocl_error *err)
-{
-    return open_db(db, path, rocl_db_forms_reader(forms), forms, as, err);
+    return st;
 }
 
 void rocl_db_close(rocl_db *db)
@@ -421,9 +683,15 @@ void rocl_db_close(rocl_db *db)
     if (db->fd >= 0)
         close(db->fd);
     free(db->path);
+    free(db->name);
     free(db->real);
     free(db->wal);
     free(db);
+}
+
+bool rocl_db_log_truncated(const rocl_db *db)
+{
+    return db->log_is_truncated;
 }
 
 void rocl_db_state_of(const rocl_db *db, rocl_db_state *state)
@@ -434,43 +702,9 @@ void rocl_db_state_of(const rocl_db *db, rocl_db_state *state)
 rocl_status rocl_db_check_unchanged(rocl_db *db, rocl_error *err)
 {
     rocl_db_state state;
-    rocl_status st = look_at(db, &state, err);
+    rocl_status st = read_state(db, &state, err);
     bool same = st == ROCL_OK && same_state(&state, &db->state);
     return same || st == ROCL_INTERNAL ? st : changed(db, err);
-}
-
-rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **why, rocl_error *err)
-{
-    struct stat st;
-    uint64_t file[5];
-    *f = NULL;
-    *why = db->has_log ? "there is a write-ahead log beside the file" : NULL;
-    if (*why)
-        return ROCL_OK;
-    if (db->fd < 0) {
-        db->fd = open(db->path, O_RDONLY | O_CLOEXEC);
-        if (db->fd < 0 || fstat(db->fd, &st) != 0) {
-            rocl_status read = rocl_fail_system(err, ROCL_INPUT, db->path, errno);
-            close_pages(db);
-            return read;
-        }
-        describe(&st, file);
-        if (memcmp(file, db->state.file, sizeof file)) {
-            close_pages(db);
-            return changed(db, err);
-        }
-        rocl_status read = rocl_btree_file_read(&db->pages, db->fd, &db->no_pages, err);
-        if (read != ROCL_OK) {
-            close_pages(db);
-            if (read == ROCL_INPUT)
-                rocl_wrap(err, "%s", db->path);
-            return read;
-        }
-    }
-    *why = db->no_pages;
-    if (!*why)
-        *f = &db->pages;
-    return ROCL_OK;
 }
 
 static rocl_status objects_of_schema(const rocl_schema *s, rocl_db_object **objects, size_t *count,

@@ -1,72 +1,81 @@
-/* What the readers behind the row cursor and db_sqlite.c know of each other. */
+/* A database below the row cursor: its file, its connection of SQLite, its schema. For the readers
+ * behind the cursor, and for who must ask SQLite itself; see rows.h for the rest. */
 #ifndef ROCL_SOURCE_DB_CONNECTION_H
 #define ROCL_SOURCE_DB_CONNECTION_H
 
 #include <sqlite3.h>
 
 #include "base/btree.h"
-#include "base/buf.h"
-#include "source/db/layout.h"
 #include "source/db/rows.h"
+#include "source/db/schema_cache.h"
 
-/* Opens SQLite, where that was not needed so far; then it can be asked for. */
+struct rocl_db {
+    sqlite3 *handle; /* NULL: not needed so far */
+    char *path;
+    char *name; /* in messages */
+    char *real; /* path without links: what lies beside the file is there */
+    char *wal;  /* path of the log */
+    rocl_db_state state;
+    bool has_log;
+    bool log_is_truncated; /* it ends in a transaction that is not whole */
+    bool checks_damage;    /* while SQLite said that memory is out */
+    bool probed;           /* SQLite has read the schema */
+    rocl_reader reader;
+    int fd; /* for reading pages; -1: not opened yet, or not to be */
+    rocl_btree_file pages;
+    const char *no_pages; /* why */
+    rocl_layouts layouts;
+    rocl_schema schema; /* read from the pages; empty: not so */
+};
+
+/* Opens SQLite, where that was not needed so far; then rocl_db_handle() has it. */
 rocl_status rocl_db_sqlite(rocl_db *db, rocl_error *err);
-sqlite3 *rocl_db_handle(rocl_db *db);
-const char *rocl_db_path(const rocl_db *db);
-rocl_reader rocl_db_reader(const rocl_db *db);
+static inline sqlite3 *rocl_db_handle(rocl_db *db)
+{
+    return db->handle;
+}
 /* For an ATTACH in another connection, which must be in exclusive locking mode: the file opened as
  * this one opened it. Malloced; NULL when memory is out. */
 char *rocl_db_uri(const rocl_db *db);
 /* In a connection that it is attached to: no value is longer than the file. */
 void rocl_db_limit_lengths(const rocl_db *db, sqlite3 *handle);
+/* SQLite's last error on this connection, with file and table. */
+rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err);
+
 rocl_status rocl_db_has_column(rocl_db *db, const char *table, const char *column, bool *has,
                                rocl_error *err);
 
 /* The file for reading its pages, NULL with a reason in *why when that is not to be done. */
 rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **why,
                           rocl_error *err);
+/* The layout of a table, looked up once per connection and owned by it. */
+rocl_status rocl_db_layout(rocl_db *db, const char *table, const rocl_layout **layout,
+                           rocl_error *err);
+/* A walk over the table of a layout that says it can be read from the pages. What is wrong with the
+ * b-tree then comes with file and table: pass its statuses through rocl_db_in_table. */
+rocl_status rocl_db_open_tree(rocl_btree *tree, rocl_db *db, const rocl_layout *layout,
+                              rocl_error *err);
+rocl_status rocl_db_in_table(const rocl_db *db, const rocl_layout *layout, rocl_status st,
+                             rocl_error *err);
+/* Reads all rows of such a table without their values; fails where a cursor over all columns does.
+ */
+rocl_status rocl_db_check_pages(rocl_db *db, const rocl_layout *layout, rocl_error *err);
 
-/* Layouts found so far: layout.c keeps them here. */
-rocl_layouts *rocl_db_layouts(rocl_db *db);
-/* The schema as db_forms.c has read it. */
-struct rocl_schema *rocl_db_schema(rocl_db *db);
+/* ---- the readers behind the row cursor: rows_pages.c, and rows.c ---- */
 
-rocl_reader rocl_db_forms_reader(const rocl_db_forms *f);
-uint32_t rocl_db_forms_ahead(const rocl_db_forms *f);
-
-/* SQLite's last error on this connection, with file and table. */
-rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err);
-
-/* A reader. Both put their own state behind a rocl_rows. */
+/* A reader has its own state behind a rocl_rows. */
 typedef struct rocl_rows_ops {
     rocl_status (*seek)(rocl_rows *r, int64_t first, int64_t last, rocl_error *err);
     rocl_status (*next)(rocl_rows *r, unsigned max, unsigned *n, rocl_error *err);
     void (*close)(rocl_rows *r); /* all but pub.columns and the struct */
 } rocl_rows_ops;
 
-rocl_status rocl_rows_open_sqlite(rocl_rows **rows, rocl_db *db, const char *table,
-                                  const char *const *columns, unsigned count, rocl_error *err);
-/* The layout must say that it is possible. */
-/* See rocl_db_split. */
-rocl_status rocl_rows_split_pages(rocl_db *db, const rocl_layout *layout, size_t parts,
-                                  int64_t *ends, size_t *count, rocl_error *err);
-/* See rocl_db_check_rows. */
-rocl_status rocl_rows_check_pages(rocl_db *db, const rocl_layout *layout, int64_t first,
-                                  int64_t last, rocl_error *err);
-/* See rocl_db_id_range. */
-rocl_status rocl_rows_range_pages(rocl_db *db, const rocl_layout *layout, int64_t *first,
-                                  int64_t *last, bool *any, rocl_error *err);
-rocl_status rocl_rows_range_sqlite(rocl_db *db, const char *table, int64_t *first, int64_t *last,
-                                   bool *any, rocl_error *err);
-/* See rocl_db_check_rows. */
-rocl_status rocl_rows_check_sqlite(rocl_db *db, const char *table, rocl_error *err);
+/* rows_pages.c; the layout must say that it is possible. */
 rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layout *layout,
                                  const char *const *columns, unsigned count, rocl_error *err);
-
 /* What next is to fill: NULLs so far. NULL when memory is out. */
 rocl_column *rocl_columns_new(unsigned count);
-
 /* Puts a value of SQLite's into a column. */
-void rocl_rows_take(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text);
+void rocl_rows_put_value(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text);
 
 #endif

@@ -1,19 +1,260 @@
-/* The row cursor: which reader is behind it, and what their cells have in common. */
+/* The row cursor: which reader is behind it, the one on stock SQLite, and cells. */
+#include "source/db/connection.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "source/db/connection.h"
+void rocl_rows_close(rocl_rows *r)
+{
+    if (!r)
+        return;
+    r->ops->close(r);
+    free(r->columns);
+    free(r);
+}
+
+/* ---- rows from SQLite ------------------------------------------------------------------------ */
+
+/* A batch ends early when its texts have grown to this: cells may be as large as the file. */
+#define TEXT_ENOUGH ((size_t)8 << 20)
+
+typedef struct sqlite_rows {
+    rocl_rows pub; /* first: callers hold a pointer to it */
+    rocl_db *db;
+    sqlite3_stmt *stmt;
+    char *table;
+    rocl_buf text;
+    uint8_t present[ROCL_ROWS_COLUMNS_MAX]; /* column of each place in the statement after id */
+    unsigned present_count;
+    int64_t last;   /* id */
+    int64_t before; /* id of the last row read */
+    bool any;       /* such a row was read */
+    bool ascending; /* ids must grow: the id is the key of the tree */
+    bool done;
+} sqlite_rows;
+
+static void quote_name(rocl_buf *sql, const char *name)
+{
+    rocl_buf_byte(sql, '"');
+    for (; *name; name++) {
+        if (*name == '"')
+            rocl_buf_byte(sql, '"');
+        rocl_buf_byte(sql, (uint8_t)*name);
+    }
+    rocl_buf_byte(sql, '"');
+}
+
+static rocl_status build_select(sqlite_rows *r, rocl_buf *sql, const char *const *columns,
+                                rocl_error *err)
+{
+    rocl_buf_str(sql, "SELECT \"id\"");
+    for (unsigned i = 0; i < r->pub.column_count; i++) {
+        bool has = false;
+        rocl_status st =
+            columns[i] ? rocl_db_has_column(r->db, r->table, columns[i], &has, err) : ROCL_OK;
+        if (st != ROCL_OK)
+            return st;
+        if (!has)
+            continue;
+        r->pub.present |= 1u << i;
+        r->present[r->present_count++] = (uint8_t)i;
+        rocl_buf_byte(sql, ',');
+        quote_name(sql, columns[i]);
+    }
+    rocl_buf_str(sql, " FROM main.");
+    quote_name(sql, r->table);
+    /* The end of the range is not SQLite's to find: that would cost a comparison a row. */
+    rocl_buf_str(sql, " WHERE \"id\" >= ?1 ORDER BY \"id\"");
+    return ROCL_OK;
+}
+
+static bool id_is_key(rocl_db *db, const char *table)
+{
+    const char *type = NULL;
+    int key = 0;
+    return sqlite3_table_column_metadata(db->handle, "main", table, "id", &type, NULL, NULL, &key,
+                                         NULL) == SQLITE_OK &&
+           key && type && sqlite3_stricmp(type, "INTEGER") == 0;
+}
+
+static void close_sqlite(rocl_rows *rows)
+{
+    sqlite_rows *r = (sqlite_rows *)rows;
+    sqlite3_finalize(r->stmt);
+    rocl_buf_free(&r->text);
+    free(r->table);
+}
+
+static rocl_status seek_sqlite(rocl_rows *rows, int64_t first, int64_t last, rocl_error *err)
+{
+    sqlite_rows *r = (sqlite_rows *)rows;
+    sqlite3_reset(r->stmt);
+    if (sqlite3_bind_int64(r->stmt, 1, first) != SQLITE_OK)
+        return rocl_sqlite_fail(r->db, r->table, err);
+    r->last = last;
+    r->any = false;
+    r->done = first > last;
+    return ROCL_OK;
+}
+
+static rocl_status out_of_order(const rocl_db *db, const char *table, int64_t id, int64_t before,
+                                rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INPUT, "%s: table %s: the database is damaged (id %lld after %lld)",
+                     db->name, table, (long long)id, (long long)before);
+}
+
+static rocl_status next_sqlite(rocl_rows *rows, unsigned max, unsigned *n, rocl_error *err)
+{
+    sqlite_rows *r = (sqlite_rows *)rows;
+    unsigned row = 0;
+    r->text.len = 0;
+    while (!r->done && row < max && r->text.len < TEXT_ENOUGH) {
+        int rc = sqlite3_step(r->stmt);
+        if (rc == SQLITE_DONE) {
+            r->done = true;
+            break;
+        }
+        if (rc != SQLITE_ROW)
+            return rocl_sqlite_fail(r->db, r->table, err);
+        r->pub.id[row] = sqlite3_column_int64(r->stmt, 0);
+        if (r->pub.id[row] > r->last) {
+            r->done = true;
+            break;
+        }
+        /* Pages that refer to each other in circles would be read for ever. */
+        if (r->ascending && r->any && r->pub.id[row] <= r->before)
+            return out_of_order(r->db, r->table, r->pub.id[row], r->before, err);
+        r->before = r->pub.id[row];
+        r->any = true;
+        for (unsigned i = 0; i < r->present_count; i++)
+            rocl_rows_put_value(&r->pub.columns[r->present[i]], row,
+                                sqlite3_column_value(r->stmt, (int)i + 1), &r->text);
+        row++;
+    }
+    if (r->text.failed)
+        return rocl_fail_memory(err);
+    r->pub.text = (const char *)r->text.data;
+    *n = row;
+    return ROCL_OK;
+}
+
+static const rocl_rows_ops sqlite_ops = {seek_sqlite, next_sqlite, close_sqlite};
+
+static rocl_status open_sqlite(rocl_rows **rows, rocl_db *db, const char *table,
+                               const char *const *columns, unsigned count, rocl_error *err)
+{
+    rocl_buf sql = {0};
+    rocl_status st = rocl_db_sqlite(db, err);
+    if (st != ROCL_OK)
+        return st;
+    bool has;
+    st = rocl_db_has_column(db, table, "id", &has, err);
+    if (st != ROCL_OK)
+        return st;
+    if (!has)
+        return rocl_fail(err, ROCL_INPUT, "%s: table %s has no column \"id\"", db->name, table);
+    sqlite_rows *r = calloc(1, sizeof *r);
+    if (!r)
+        return rocl_fail_memory(err);
+    r->pub.ops = &sqlite_ops;
+    r->pub.column_count = count;
+    r->db = db;
+    r->done = true;
+    r->ascending = id_is_key(db, table);
+    r->table = strdup(table);
+    r->pub.columns = rocl_columns_new(count);
+    if (r->table && r->pub.columns)
+        st = build_select(r, &sql, columns, err);
+    if (!r->table || !r->pub.columns || sql.failed)
+        st = rocl_fail_memory(err);
+    else if (st == ROCL_OK && sqlite3_prepare_v2(db->handle, (const char *)sql.data, (int)sql.len,
+                                                 &r->stmt, NULL) != SQLITE_OK)
+        st = rocl_sqlite_fail(db, table, err);
+    rocl_buf_free(&sql);
+    if (st != ROCL_OK)
+        rocl_rows_close(&r->pub);
+    else
+        *rows = &r->pub;
+    return st;
+}
+
+/* ---- ids from SQLite ------------------------------------------------------------------------- */
+
+static rocl_status step_ids(rocl_db *db, sqlite3_stmt *stmt, const char *table, bool ascending,
+                            int64_t *first, int64_t *last, bool *any, rocl_error *err)
+{
+    int rc;
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        int64_t id = sqlite3_column_int64(stmt, 0);
+        if (sqlite3_column_type(stmt, 0) == SQLITE_NULL)
+            continue;
+        if (*any && ascending && id <= *last)
+            return out_of_order(db, table, id, *last, err);
+        if (!*any || id < *first)
+            *first = id;
+        if (!*any || id > *last)
+            *last = id;
+        *any = true;
+    }
+    return rc == SQLITE_DONE ? ROCL_OK : rocl_sqlite_fail(db, table, err);
+}
+
+static rocl_status walk_ids(rocl_db *db, const char *table, bool ascending, int64_t *first,
+                            int64_t *last, bool *any, rocl_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    char *sql = sqlite3_mprintf("SELECT \"id\" FROM main.\"%w\" NOT INDEXED", table);
+    if (!sql)
+        return rocl_fail_memory(err);
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL);
+    sqlite3_free(sql);
+    rocl_status st = rc == SQLITE_OK ? step_ids(db, stmt, table, ascending, first, last, any, err)
+                                     : rocl_sqlite_fail(db, table, err);
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+/* Two walks down the tree; min and max in one select would be a full scan. Of a page that is
+ * damaged they may be wrong: whoever reads the rows reads them from the first to the last one there
+ * is. */
+static rocl_status find_ends(rocl_db *db, const char *table, int64_t *first, int64_t *last,
+                             bool *any, rocl_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    rocl_status st = ROCL_OK;
+    char *sql = sqlite3_mprintf("SELECT (SELECT min(\"id\") FROM main.\"%w\" NOT INDEXED), "
+                                "(SELECT max(\"id\") FROM main.\"%w\" NOT INDEXED)",
+                                table, table);
+    if (!sql)
+        return rocl_fail_memory(err);
+    if (sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL) != SQLITE_OK ||
+        sqlite3_step(stmt) != SQLITE_ROW) {
+        st = rocl_sqlite_fail(db, table, err);
+    } else if (sqlite3_column_type(stmt, 0) != SQLITE_NULL) {
+        *first = sqlite3_column_int64(stmt, 0);
+        *last = sqlite3_column_int64(stmt, 1);
+        *any = true;
+        if (*last < *first)
+            st = out_of_order(db, table, *last, *first, err);
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_free(sql);
+    return st;
+}
+
+/* ---- which reader ---------------------------------------------------------------------------- */
 
 /* Sets *layout where the pages can be read, else *why not. */
-static rocl_status choose(rocl_db *db, const char *table, const rocl_layout **layout,
-                          const char **why, rocl_error *err)
+static rocl_status choose_reader(rocl_db *db, const char *table, const rocl_layout **layout,
+                                 const char **why, rocl_error *err)
 {
     *layout = NULL;
     *why = "SQLite was asked for";
-    if (rocl_db_reader(db) == ROCL_READER_SQLITE)
+    if (db->reader == ROCL_READER_SQLITE)
         return ROCL_OK;
-    rocl_status st = rocl_layout_find(db, table, layout, err);
+    rocl_status st = rocl_db_layout(db, table, layout, err);
     if (st != ROCL_OK)
         return st;
     *why = (*layout)->why;
@@ -25,91 +266,63 @@ static rocl_status choose(rocl_db *db, const char *table, const rocl_layout **la
 rocl_status rocl_rows_why(rocl_db *db, const char *table, const char **why, rocl_error *err)
 {
     const rocl_layout *layout;
-    return choose(db, table, &layout, why, err);
+    return choose_reader(db, table, &layout, why, err);
 }
 
 rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
                           size_t *count, rocl_error *err)
 {
+    rocl_btree tree = {0};
     const rocl_layout *layout;
     const char *why;
     *count = 0;
-    rocl_status st = choose(db, table, &layout, &why, err);
-    return st == ROCL_OK && layout ? rocl_rows_split_pages(db, layout, parts, ends, count, err)
-                                   : st;
+    rocl_status st = choose_reader(db, table, &layout, &why, err);
+    if (st != ROCL_OK || !layout)
+        return st;
+    st = rocl_db_open_tree(&tree, db, layout, err);
+    if (st == ROCL_OK)
+        st = rocl_btree_split(&tree, parts, ends, count, err);
+    rocl_btree_close(&tree);
+    return rocl_db_in_table(db, layout, st, err);
 }
 
 rocl_status rocl_db_check_rows(rocl_db *db, const char *table, rocl_error *err)
 {
     const rocl_layout *layout;
     const char *why;
-    rocl_status st = choose(db, table, &layout, &why, err);
-    if (st != ROCL_OK)
-        return st;
-    return layout ? rocl_rows_check_pages(db, layout, INT64_MIN, INT64_MAX, err)
-                  : rocl_rows_check_sqlite(db, table, err);
+    int64_t first, last;
+    bool any = false;
+    rocl_status st = choose_reader(db, table, &layout, &why, err);
+    if (st == ROCL_OK && layout)
+        return rocl_db_check_pages(db, layout, err);
+    if (st == ROCL_OK)
+        st = rocl_db_sqlite(db, err);
+    return st == ROCL_OK && id_is_key(db, table)
+               ? walk_ids(db, table, true, &first, &last, &any, err)
+               : st;
 }
 
-/* Damage is told here: of a damaged page SQLite may say that it has no row. */
+/* Damage is reported here: of a damaged page SQLite may say that it has no row. */
 rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
                              bool *any, rocl_error *err)
 {
+    rocl_btree tree = {0};
     const rocl_layout *layout;
     const char *why;
     *any = false;
-    rocl_status st = choose(db, table, &layout, &why, err);
+    rocl_status st = choose_reader(db, table, &layout, &why, err);
+    if (st == ROCL_OK && !layout)
+        st = rocl_db_sqlite(db, err);
     if (st != ROCL_OK)
         return st;
-    return layout ? rocl_rows_range_pages(db, layout, first, last, any, err)
-                  : rocl_rows_range_sqlite(db, table, first, last, any, err);
-}
-
-/* The lesser of both times and the greater one, of a row that has them. */
-static rocl_status widen(rocl_rows *rows, int64_t id, int64_t *low, int64_t *high, bool *any,
-                         rocl_error *err)
-{
-    unsigned n = 0;
-    int64_t from, to;
-    bool bad = false;
-    rocl_status st = rocl_rows_seek(rows, id, id, err);
+    if (!layout)
+        return id_is_key(db, table) ? find_ends(db, table, first, last, any, err)
+                                    : walk_ids(db, table, false, first, last, any, err);
+    st = rocl_db_open_tree(&tree, db, layout, err);
     if (st == ROCL_OK)
-        st = rocl_rows_next(rows, 1, &n, err);
-    if (st != ROCL_OK || !n || !rocl_cell_int(rows, 0, 0, &from, &bad) ||
-        !rocl_cell_int(rows, 1, 0, &to, &bad) || from <= 0 || to < from)
-        return st;
-    *low = *any && *low < from ? *low : from;
-    *high = *any && *high > to ? *high : to;
-    *any = true;
-    return ROCL_OK;
-}
-
-rocl_status rocl_db_glance(rocl_db *db, const char *table, const char *low, const char *high,
-                           int64_t *first, int64_t *last, bool *any, rocl_error *err)
-{
-    const char *const columns[] = {low, high};
-    int64_t ends[2];
-    rocl_rows *rows;
-    bool some;
-    *any = false;
-    rocl_status st = rocl_db_id_range(db, table, &ends[0], &ends[1], &some, err);
-    if (st != ROCL_OK || !some)
-        return st;
-    st = rocl_rows_open(&rows, db, table, columns, 2, err);
-    if (st != ROCL_OK)
-        return st;
-    for (int i = 0; i < 2 && st == ROCL_OK; i++)
-        st = widen(rows, ends[i], first, last, any, err);
-    rocl_rows_close(rows);
-    return st;
-}
-
-/* Only the types: all of it would be more than most tables of a small file hold. */
-rocl_column *rocl_columns_new(unsigned count)
-{
-    rocl_column *columns = malloc((count ? count : 1) * sizeof *columns);
-    for (unsigned i = 0; columns && i < count; i++)
-        memset(columns[i].type, ROCL_CELL_NULL, sizeof columns[i].type);
-    return columns;
+        st = rocl_btree_range(&tree, first, last, any, err);
+    rocl_btree_close(&tree);
+    return rocl_db_in_table(db, layout, st, err);
 }
 
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
@@ -119,26 +332,17 @@ rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
     const char *why;
     if (count > ROCL_ROWS_COLUMNS_MAX)
         return rocl_fail(err, ROCL_INTERNAL, "more than %d columns", ROCL_ROWS_COLUMNS_MAX);
-    rocl_status st = choose(db, table, &layout, &why, err);
+    rocl_status st = choose_reader(db, table, &layout, &why, err);
     if (st != ROCL_OK)
         return st;
     if (layout)
         return rocl_rows_open_pages(rows, db, layout, columns, count, err);
-    if (rocl_db_reader(db) == ROCL_READER_PAGES) {
-        rocl_fail(err, ROCL_INPUT, "%s: table %s: its pages cannot be read directly: %s",
-                  rocl_db_path(db), table, why);
+    if (db->reader == ROCL_READER_PAGES) {
+        rocl_fail(err, ROCL_INPUT, "%s: table %s: its pages cannot be read directly: %s", db->name,
+                  table, why);
         return ROCL_INPUT; /* said again, so that checkers know it is no ROCL_OK */
     }
-    return rocl_rows_open_sqlite(rows, db, table, columns, count, err);
-}
-
-void rocl_rows_close(rocl_rows *r)
-{
-    if (!r)
-        return;
-    r->ops->close(r);
-    free(r->columns);
-    free(r);
+    return open_sqlite(rows, db, table, columns, count, err);
 }
 
 bool rocl_rows_has(const rocl_rows *r, unsigned column)
@@ -156,12 +360,51 @@ rocl_status rocl_rows_next(rocl_rows *r, unsigned max, unsigned *n, rocl_error *
     return r->ops->next(r, max, n, err);
 }
 
-/* ---- cells ---- */
+/* The lesser of both times and the greater one, of a row that has them. */
+static rocl_status widen_times(rocl_rows *rows, int64_t id, int64_t *low, int64_t *high, bool *any,
+                               rocl_error *err)
+{
+    unsigned n = 0;
+    int64_t from, to;
+    bool bad = false;
+    rocl_status st = rocl_rows_seek(rows, id, id, err);
+    if (st == ROCL_OK)
+        st = rocl_rows_next(rows, 1, &n, err);
+    if (st != ROCL_OK || !n || !rocl_cell_int(rows, 0, 0, &from, &bad) ||
+        !rocl_cell_int(rows, 1, 0, &to, &bad) || from <= 0 || to < from)
+        return st;
+    *low = *any && *low < from ? *low : from;
+    *high = *any && *high > to ? *high : to;
+    *any = true;
+    return ROCL_OK;
+}
+
+rocl_status rocl_db_peek_times(rocl_db *db, const char *table, const char *low, const char *high,
+                               int64_t *first, int64_t *last, bool *any, rocl_error *err)
+{
+    const char *const columns[] = {low, high};
+    int64_t ends[2];
+    rocl_rows *rows;
+    bool some;
+    *any = false;
+    rocl_status st = rocl_db_id_range(db, table, &ends[0], &ends[1], &some, err);
+    if (st != ROCL_OK || !some)
+        return st;
+    st = rocl_rows_open(&rows, db, table, columns, 2, err);
+    if (st != ROCL_OK)
+        return st;
+    for (int i = 0; i < 2 && st == ROCL_OK; i++)
+        st = widen_times(rows, ends[i], first, last, any, err);
+    rocl_rows_close(rows);
+    return st;
+}
+
+/* ---- cells --------------------------------------------------------------------------------- */
 
 /* 2^63 as a double; the largest int64 is just below it. */
 #define TWO63 9223372036854775808.0
 
-static bool integer_of_text(const char *s, int64_t *v)
+static bool parse_integer(const char *s, int64_t *v)
 {
     char *end;
     errno = 0;
@@ -185,7 +428,7 @@ bool rocl_cell_int_slow(const rocl_rows *r, unsigned col, unsigned row, int64_t 
         break;
     case ROCL_CELL_TEXT: {
         size_t n;
-        if (integer_of_text(rocl_cell_text(r, col, row, &n), v))
+        if (parse_integer(rocl_cell_text(r, col, row, &n), v))
             return true;
         break;
     }

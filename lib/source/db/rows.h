@@ -1,5 +1,13 @@
-/* Rows of a database table, a batch of column values at a time. This is all that the rocpd source
- * knows of the file below it: the reader behind it can be exchanged. */
+/* A database read-only, and rows of its tables, a batch of column values at a time. This is all
+ * that sources know of the file below: whether its pages are read or SQLite is asked makes no
+ * difference to the rows.
+ *
+ *     schema_cache.c   how tables are stored; schemas that SQLite has explained once
+ *     connection.c     the file and the log beside it, the connection of SQLite, the layouts
+ *     rows_pages.c     the row cursor on the pages of the file
+ *     rows.c           which of the readers a cursor uses; the one on SQLite; cells
+ *
+ * Threads: a connection and its cursors are for one thread at a time. */
 #ifndef ROCL_SOURCE_DB_ROWS_H
 #define ROCL_SOURCE_DB_ROWS_H
 
@@ -29,31 +37,30 @@ typedef struct rocl_column {
 
 typedef struct rocl_rows rocl_rows;
 typedef struct rocl_db rocl_db;
-typedef struct rocl_db_forms rocl_db_forms;
+struct rocl_schema_cache;
 
 /* Which file it is, and that nobody wrote to it: to be compared by rocl_db_open. */
 typedef struct rocl_db_state {
     uint64_t file[5], log[5];
 } rocl_db_state;
 
-/* A read-only connection for one thread at a time. Nothing is written, locked or left beside the
- * file. ROCL_INPUT when it is no database or cannot be read in peace (see the message), or when it
- * is no longer in the state `as` (NULL: in any). */
-rocl_status rocl_db_open(rocl_db **db, const char *path, rocl_reader reader,
-                         const rocl_db_state *as, rocl_error *err);
-void rocl_db_close(rocl_db *db);
+typedef struct rocl_db_options {
+    const char *path; /* where it is opened */
+    const char *name; /* what messages call it; NULL: the path */
+    rocl_reader reader;
+    struct rocl_schema_cache
+        *schemas;            /* what SQLite says of schemas is kept there; NULL: nowhere */
+    uint32_t read_ahead;     /* bytes a cursor reads at once; 0: what is the fastest */
+    const rocl_db_state *as; /* it must be in that state; NULL: in any */
+} rocl_db_options;
 
-/* The same for many files: what SQLite says of a schema is kept in `forms`, and files that have the
- * same one, but for the ending of their tables' names, are opened without it. Thread-safe; the
- * connections must be closed before. NULL when memory is out. */
-rocl_db_forms *rocl_db_forms_new(rocl_reader reader);
-/* Before any file: how much of it a cursor reads at once; 0: what is the fastest. */
-void rocl_db_forms_read_ahead(rocl_db_forms *f, size_t bytes);
-void rocl_db_forms_free(rocl_db_forms *f);
-rocl_status rocl_db_open_form(rocl_db **db, const char *path, rocl_db_forms *forms,
-                              const rocl_db_state *as, rocl_error *err);
+/* Opens it for reading. Nothing is written, locked or left beside the file. ROCL_INPUT when it is
+ * no database, when a writer is at work (see the message), or when it is no longer in the state
+ * wanted. The options are copied. */
+rocl_status rocl_db_open(rocl_db **db, const rocl_db_options *options, rocl_error *err);
+void rocl_db_close(rocl_db *db); /* after its cursors; NULL is fine */
 /* The log beside the file ends in a transaction that is not whole, and that nobody reads. */
-bool rocl_db_torn_log(const rocl_db *db);
+bool rocl_db_log_truncated(const rocl_db *db);
 void rocl_db_state_of(const rocl_db *db, rocl_db_state *state);
 
 /* Fails when the file (or the log beside it) is no longer what it was at open. */
@@ -79,13 +86,13 @@ rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t 
                           size_t *count, rocl_error *err);
 
 /* Reads all rows of a table as a cursor over all columns does, and fails where that fails. Where
- * SQLite is to read the table it is only looked whether its ids ascend. */
+ * SQLite is to read the table it is only checked that its ids ascend. */
 rocl_status rocl_db_check_rows(rocl_db *db, const char *table, rocl_error *err);
 
 /* min(low), max(high) of the first and the last row, where high >= low > 0; *any false when that is
  * neither. */
-rocl_status rocl_db_glance(rocl_db *db, const char *table, const char *low, const char *high,
-                           int64_t *first, int64_t *last, bool *any, rocl_error *err);
+rocl_status rocl_db_peek_times(rocl_db *db, const char *table, const char *low, const char *high,
+                               int64_t *first, int64_t *last, bool *any, rocl_error *err);
 
 /* Opens a cursor over some columns of a table, on the pages of the file where that is possible and
  * wished for, or else on SQLite: the rows are the same. A column that the table lacks reads as
@@ -104,7 +111,16 @@ rocl_status rocl_rows_seek(rocl_rows *r, int64_t first, int64_t last, rocl_error
  * may be fewer than `max` before the end, when texts are large. */
 rocl_status rocl_rows_next(rocl_rows *r, unsigned max, unsigned *n, rocl_error *err);
 
-/* What next read. Each stays valid until the next call of seek, next or close. */
+/* What next read, column by column: row i of a batch is id[i] and columns[c].num[i] for every
+ * column c. Each stays valid until the next call of seek, next or close.
+ *
+ *     id[]       1001  1002  1003 ...
+ *     columns -> 0  type[]  INT   INT   INT         num[] are the integers
+ *                1  type[]  TEXT  NULL  BLOB        num[] are offsets into `text`, len[] lengths
+ *                2  type[]  REAL  INT   NULL        num[] are the bits of doubles, or integers
+ *     text    -> "hipMalloc\0..." one allocation for all texts of the batch
+ *
+ * A column that the table lacks keeps the type ROCL_CELL_NULL in all rows. */
 struct rocl_rows {
     int64_t id[ROCL_ROWS_BATCH];
     rocl_column *columns;
@@ -113,6 +129,7 @@ struct rocl_rows {
     uint32_t present; /* a bit for each column that the table has */
     const struct rocl_rows_ops *ops;
 };
+_Static_assert(ROCL_ROWS_COLUMNS_MAX <= 32, "present has a bit for each column");
 
 static inline rocl_cell_type rocl_cell_kind(const rocl_rows *r, unsigned col, unsigned row)
 {

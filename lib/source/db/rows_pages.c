@@ -8,9 +8,10 @@
  */
 #define TEXT_BATCH (8u << 20)
 
-/* Rows that are taken at once, column by column, and headers among them that are few. */
-#define CHUNK 64
-#define FEW   8
+/* Rows that are read in one run, column by column, and how many distinct headers among them are
+ * few. */
+#define RUN 64
+#define FEW 8
 
 typedef struct pages_rows {
     rocl_rows pub; /* first: callers hold a pointer to it */
@@ -25,34 +26,73 @@ typedef struct pages_rows {
     rocl_buf text;
     int64_t last; /* id */
     bool done;
-    /* Where in the page the rows of a chunk are, and what their headers say; NULL: that row has
-     * been taken. */
-    uint16_t at[CHUNK];
-    const rocl_cached_header *head[CHUNK];
-    const rocl_cached_header *distinct[CHUNK]; /* those in head, each once */
+    /* Of a run: where in the page its rows are, and their decoded headers; NULL: that row has been
+     * read by itself. */
+    uint16_t at[RUN];
+    const rocl_cached_header *head[RUN];
+    const rocl_cached_header *distinct[RUN]; /* those in head, each once */
     unsigned distinct_count;
-    bool any_taken;
-    rocl_header_cache knowns;
+    bool any_slow;
+    rocl_header_cache headers;
 } pages_rows;
 
-_Static_assert(ROCL_RECORD_VALUES >= ROCL_ROWS_COLUMNS_MAX, "every column has its place");
-/* Puts file and table before what the b-tree says. */
-static rocl_status placed(const pages_rows *r, rocl_status st, rocl_error *err)
-{
-    if (st == ROCL_INPUT)
-        rocl_wrap(err, "%s: table %s", rocl_db_path(r->db), r->layout->table);
-    return st;
-}
+_Static_assert(ROCL_RECORD_VALUES >= ROCL_ROWS_COLUMNS_MAX, "a record has room for every column");
 
 /* ---- values ---- */
 
-static const uint8_t kinds[ROCL_TYPE_NUMBERS] = {
+/* Only the types: all of it would be more than most tables of a small file hold. */
+rocl_column *rocl_columns_new(unsigned count)
+{
+    rocl_column *columns = malloc((count ? count : 1) * sizeof *columns);
+    for (unsigned i = 0; columns && i < count; i++)
+        memset(columns[i].type, ROCL_CELL_NULL, sizeof columns[i].type);
+    return columns;
+}
+
+static void put_text(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text)
+{
+    bool blob = sqlite3_value_type(v) == SQLITE_BLOB;
+    const char *p = blob ? sqlite3_value_blob(v) : (const char *)sqlite3_value_text(v);
+    int n = sqlite3_value_bytes(v);
+    if (n == 2 && p[0] == '{' && p[1] == '}') {
+        c->type[row] = ROCL_CELL_EMPTY_OBJECT;
+        return;
+    }
+    c->type[row] = blob ? ROCL_CELL_BLOB : ROCL_CELL_TEXT;
+    c->num[row] = (int64_t)text->len;
+    c->len[row] = (uint32_t)n;
+    rocl_buf_put(text, p, (size_t)n);
+    rocl_buf_byte(text, 0);
+}
+
+void rocl_rows_put_value(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text)
+{
+    switch (sqlite3_value_type(v)) {
+    case SQLITE_INTEGER:
+        c->type[row] = ROCL_CELL_INT;
+        c->num[row] = sqlite3_value_int64(v);
+        break;
+    case SQLITE_FLOAT: {
+        double d = sqlite3_value_double(v);
+        c->type[row] = ROCL_CELL_REAL;
+        memcpy(&c->num[row], &d, sizeof d);
+        break;
+    }
+    case SQLITE_NULL:
+        c->type[row] = ROCL_CELL_NULL;
+        break;
+    default:
+        put_text(c, row, v, text);
+    }
+}
+
+static const uint8_t cell_types[ROCL_TYPE_NUMBERS] = {
     ROCL_CELL_NULL, ROCL_CELL_INT, ROCL_CELL_INT,  ROCL_CELL_INT, ROCL_CELL_INT,
     ROCL_CELL_INT,  ROCL_CELL_INT, ROCL_CELL_REAL, ROCL_CELL_INT, ROCL_CELL_INT,
 };
 
-static void take_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_value *v,
-                       const uint8_t *payload)
+static void put_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_value *v,
+                      const uint8_t *payload)
 {
     const uint8_t *p = payload + v->offset;
     uint32_t size = v->size;
@@ -72,7 +112,7 @@ static void take_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_v
 
 /* SQLite has no NaN, and stores reals without a fraction as integers in columns of REAL affinity:
  * https://www.sqlite.org/datatype3.html, 3. */
-static void mend_real(rocl_column *c, unsigned row, bool real)
+static void fix_real(rocl_column *c, unsigned row, bool real)
 {
     double d;
     if (c->type[row] == ROCL_CELL_INT && real) {
@@ -86,26 +126,25 @@ static void mend_real(rocl_column *c, unsigned row, bool real)
     }
 }
 
-static void take_value(pages_rows *r, unsigned k, unsigned row, const rocl_value *v,
-                       const uint8_t *payload)
+static void put_number_or_bytes(pages_rows *r, unsigned k, unsigned row, const rocl_value *v,
+                                const uint8_t *payload)
 {
     rocl_column *c = r->out[k];
     if (v->type >= ROCL_TYPE_NUMBERS) {
-        take_bytes(r, c, row, v, payload);
+        put_bytes(r, c, row, v, payload);
         return;
     }
-    c->type[row] = kinds[v->type];
+    c->type[row] = cell_types[v->type];
     c->num[row] = rocl_value_number(v, payload);
-    mend_real(c, row, r->real[k]);
+    fix_real(c, row, r->real[k]);
 }
 
 /* A row that was written before its table got the column has the column's default, which the schema
  * keeps as SQL: SQLite says what that comes to. */
-static rocl_status take_default(pages_rows *r, unsigned k, unsigned row, int64_t id,
-                                rocl_error *err)
+static rocl_status put_default(pages_rows *r, unsigned k, unsigned row, int64_t id, rocl_error *err)
 {
     rocl_column *c = r->out[k];
-    const rocl_layout_column *column = &r->layout->columns[r->knowns.plan.column[k]];
+    const rocl_layout_column *column = &r->layout->columns[r->headers.plan.column[k]];
     sqlite3_stmt *stmt = NULL;
     rocl_status st = ROCL_OK;
     c->type[row] = ROCL_CELL_NULL;
@@ -121,7 +160,7 @@ static rocl_status take_default(pages_rows *r, unsigned k, unsigned row, int64_t
             sqlite3_free(sql);
             return st;
         }
-        if (sqlite3_prepare_v2(rocl_db_handle(r->db), sql, -1, &stmt, NULL) != SQLITE_OK ||
+        if (sqlite3_prepare_v2(r->db->handle, sql, -1, &stmt, NULL) != SQLITE_OK ||
             sqlite3_step(stmt) != SQLITE_ROW)
             st = rocl_sqlite_fail(r->db, r->layout->table, err);
         else if (!(r->defaults[k] = sqlite3_value_dup(sqlite3_column_value(stmt, 0))))
@@ -130,7 +169,7 @@ static rocl_status take_default(pages_rows *r, unsigned k, unsigned row, int64_t
         sqlite3_free(sql);
     }
     if (st == ROCL_OK)
-        rocl_rows_take(c, row, r->defaults[k], &r->text);
+        rocl_rows_put_value(c, row, r->defaults[k], &r->text);
     return st;
 }
 
@@ -138,7 +177,7 @@ static rocl_status take_default(pages_rows *r, unsigned k, unsigned row, int64_t
 
 /* A row that is short, or long, or has a header that is: what is wanted of it is put together in
  * one piece. */
-static rocl_status take_row_slow(pages_rows *r, unsigned i, unsigned row, rocl_error *err)
+static rocl_status read_row_slow(pages_rows *r, unsigned i, unsigned row, rocl_error *err)
 {
     rocl_btree *t = &r->tree;
     const rocl_btree_cell *c = &t->cells[i];
@@ -146,29 +185,29 @@ static rocl_status take_row_slow(pages_rows *r, unsigned i, unsigned row, rocl_e
     rocl_record record;
     uint32_t need;
     rocl_status st = ROCL_OK;
-    const char *what = rocl_record_parse(&record, &r->knowns.plan, p, c->local, c->size, &need);
+    const char *what = rocl_record_parse(&record, &r->headers.plan, p, c->local, c->size, &need);
     if (!what && need) {
         st = rocl_btree_payload(t, i, need, &p, err);
         if (st == ROCL_OK)
-            what = rocl_record_parse(&record, &r->knowns.plan, p, need, c->size, &need);
+            what = rocl_record_parse(&record, &r->headers.plan, p, need, c->size, &need);
     }
     if (st == ROCL_OK && what)
         st = rocl_btree_damaged(t, what, err);
     if (st == ROCL_OK && record.end > c->local)
         st = rocl_btree_payload(t, i, record.end, &p, err);
-    for (unsigned k = 0; k < r->knowns.plan.count && st == ROCL_OK; k++)
+    for (unsigned k = 0; k < r->headers.plan.count && st == ROCL_OK; k++)
         if (record.values[k].type == ROCL_TYPE_MISSING)
-            st = take_default(r, k, row, t->rowids[i], err);
+            st = put_default(r, k, row, t->rowids[i], err);
         else
-            take_value(r, k, row, &record.values[k], p);
+            put_number_or_bytes(r, k, row, &record.values[k], p);
     return st;
 }
 
-/* What all rows of the chunk say about a number; NULL when they differ, which headers often do in
+/* What all rows of the run say about a number; NULL when they differ, which headers often do in
  * one column only, or when it is none. */
 static const rocl_value *same_number(const pages_rows *r, unsigned k)
 {
-    if (r->any_taken || r->distinct_count > FEW)
+    if (r->any_slow || r->distinct_count > FEW)
         return NULL;
     const rocl_value *v = &r->distinct[0]->record.values[k];
     if (v->type >= ROCL_TYPE_NUMBERS)
@@ -181,12 +220,12 @@ static const rocl_value *same_number(const pages_rows *r, unsigned k)
     return v;
 }
 
-static void take_same_numbers(const pages_rows *r, rocl_column *c, unsigned row, unsigned n,
-                              const rocl_value *v)
+static void put_same_numbers(const pages_rows *r, rocl_column *c, unsigned row, unsigned n,
+                             const rocl_value *v)
 {
     const uint8_t *first = r->tree.page + v->offset;
     const rocl_value copy = *v; /* in registers */
-    memset(c->type + row, kinds[copy.type], n);
+    memset(c->type + row, cell_types[copy.type], n);
     if (copy.stored)
         for (unsigned i = 0; i < n; i++)
             c->num[row + i] = (int64_t)rocl_be64(first + r->at[i]) >> copy.shift;
@@ -196,7 +235,7 @@ static void take_same_numbers(const pages_rows *r, rocl_column *c, unsigned row,
 }
 
 /* Values of all shapes. Returns whether there are reals among them. */
-static bool take_mixed(pages_rows *r, unsigned k, unsigned row, unsigned n)
+static bool put_mixed(pages_rows *r, unsigned k, unsigned row, unsigned n)
 {
     rocl_column *c = r->out[k];
     bool reals = false;
@@ -206,78 +245,79 @@ static bool take_mixed(pages_rows *r, unsigned k, unsigned row, unsigned n)
         const rocl_value *v = &r->head[i]->record.values[k];
         const uint8_t *payload = r->tree.page + r->at[i];
         if (v->type >= ROCL_TYPE_NUMBERS) {
-            take_bytes(r, c, row + i, v, payload);
+            put_bytes(r, c, row + i, v, payload);
             continue;
         }
         reals |= v->type == ROCL_TYPE_REAL;
-        c->type[row + i] = kinds[v->type];
+        c->type[row + i] = cell_types[v->type];
         c->num[row + i] = rocl_value_number(v, payload);
     }
     return reals;
 }
 
-/* One column of a chunk. */
-static void take_column(pages_rows *r, unsigned k, unsigned row, unsigned n)
+/* One column of a run. */
+static void put_column(pages_rows *r, unsigned k, unsigned row, unsigned n)
 {
     const rocl_value *v = same_number(r, k);
     bool reals = r->real[k];
     if (v) {
-        take_same_numbers(r, r->out[k], row, n, v);
+        put_same_numbers(r, r->out[k], row, n, v);
         reals |= v->type == ROCL_TYPE_REAL;
     } else {
-        reals |= take_mixed(r, k, row, n);
+        reals |= put_mixed(r, k, row, n);
     }
     for (unsigned i = 0; reals && i < n; i++)
-        mend_real(r->out[k], row + i, r->real[k]);
+        fix_real(r->out[k], row + i, r->real[k]);
 }
 
-/* Finds the header of a row of the chunk among those known. False: it takes the place of one that
- * the chunk needs. */
-static inline bool find_head(pages_rows *r, unsigned i, const rocl_btree_cell *c)
+/* Finds the header of a row of the run among those known. False: it takes the place of one that
+ * the run needs. */
+static inline bool find_header(pages_rows *r, unsigned i, const rocl_btree_cell *c)
 {
     const uint8_t *payload = r->tree.page + c->offset;
     r->at[i] = (uint16_t)c->offset;
-    if (i && r->head[i - 1] && rocl_cached_header_matches(&r->knowns, r->head[i - 1], payload, c)) {
+    if (i && r->head[i - 1] &&
+        rocl_cached_header_matches(&r->headers, r->head[i - 1], payload, c)) {
         r->head[i] = r->head[i - 1];
         return true;
     }
-    rocl_cached_header *place = rocl_header_cache_entry(&r->knowns, payload);
+    rocl_cached_header *place = rocl_header_cache_entry(&r->headers, payload);
     r->head[i] = place;
     if (!place) {
-        r->any_taken = true;
+        r->any_slow = true;
         return true;
     }
-    if (!rocl_cached_header_matches(&r->knowns, place, payload, c)) {
-        if (place->used == r->knowns.time)
+    if (!rocl_cached_header_matches(&r->headers, place, payload, c)) {
+        if (place->used == r->headers.time)
             return false;
-        if (!rocl_cached_header_set(&r->knowns, place, payload, c)) {
+        if (!rocl_cached_header_set(&r->headers, place, payload, c)) {
             r->head[i] = NULL;
-            r->any_taken = true;
+            r->any_slow = true;
             return true;
         }
     }
-    if (place->used != r->knowns.time)
+    if (place->used != r->headers.time)
         r->distinct[r->distinct_count++] = place;
-    place->used = r->knowns.time;
+    place->used = r->headers.time;
     return true;
 }
 
 /* Up to *n of the next rows of the leaf in hand. */
-static rocl_status take_chunk(pages_rows *r, unsigned row, unsigned *n, rocl_error *err)
+static rocl_status read_run(pages_rows *r, unsigned row, unsigned *n, rocl_error *err)
 {
     const rocl_btree *t = &r->tree;
     unsigned i;
-    r->knowns.time++;
+    r->headers.time++;
     r->distinct_count = 0;
-    r->any_taken = false;
-    for (i = 0; i < *n && find_head(r, i, &t->cells[t->at + i]); i++) {
-        rocl_status st = r->head[i] ? ROCL_OK : take_row_slow(r, t->at + i, row + i, err);
+    r->any_slow = false;
+    for (i = 0; i < *n && find_header(r, i, &t->cells[t->at + i]); i++) {
+        rocl_status st = r->head[i] ? ROCL_OK : read_row_slow(r, t->at + i, row + i, err);
         if (st != ROCL_OK)
             return st;
     }
     *n = i;
-    for (unsigned k = 0; i && k < r->knowns.plan.count; k++)
-        take_column(r, k, row, i);
+    for (unsigned k = 0; i && k < r->headers.plan.count; k++)
+        put_column(r, k, row, i);
     return ROCL_OK;
 }
 
@@ -292,12 +332,12 @@ static unsigned in_range(const pages_rows *r, unsigned max)
 }
 
 /* Takes rows of the leaf in hand; *row counts on. */
-static rocl_status take_rows(pages_rows *r, unsigned max, unsigned *row, rocl_error *err)
+static rocl_status read_leaf_rows(pages_rows *r, unsigned max, unsigned *row, rocl_error *err)
 {
     rocl_btree *t = &r->tree;
-    unsigned n = in_range(r, max - *row < CHUNK ? max - *row : CHUNK);
+    unsigned n = in_range(r, max - *row < RUN ? max - *row : RUN);
     r->done = !n;
-    rocl_status st = r->knowns.plan.count ? take_chunk(r, *row, &n, err) : ROCL_OK;
+    rocl_status st = r->headers.plan.count ? read_run(r, *row, &n, err) : ROCL_OK;
     memcpy(r->pub.id + *row, t->rowids + t->at, n * sizeof *r->pub.id);
     for (unsigned k = 0; k < r->id_count; k++) {
         memset(r->pub.columns[r->ids[k]].type + *row, ROCL_CELL_INT, n);
@@ -308,7 +348,7 @@ static rocl_status take_rows(pages_rows *r, unsigned max, unsigned *row, rocl_er
     return st;
 }
 
-static rocl_status next(rocl_rows *rows, unsigned max, unsigned *n, rocl_error *err)
+static rocl_status next_rows(rocl_rows *rows, unsigned max, unsigned *n, rocl_error *err)
 {
     pages_rows *r = (pages_rows *)rows;
     rocl_status st = ROCL_OK;
@@ -319,20 +359,20 @@ static rocl_status next(rocl_rows *rows, unsigned max, unsigned *n, rocl_error *
         if (r->tree.at == r->tree.count)
             st = rocl_btree_next(&r->tree, err);
         if (st == ROCL_OK)
-            st = take_rows(r, max, &row, err);
+            st = read_leaf_rows(r, max, &row, err);
     }
     if (st == ROCL_OK && r->text.failed)
         st = rocl_fail_memory(err);
     if (st != ROCL_OK) {
         r->done = true;
-        return placed(r, st, err);
+        return rocl_db_in_table(r->db, r->layout, st, err);
     }
     r->pub.text = (const char *)r->text.data;
     *n = row;
     return ROCL_OK;
 }
 
-static rocl_status seek(rocl_rows *rows, int64_t first, int64_t last, rocl_error *err)
+static rocl_status seek_rows(rocl_rows *rows, int64_t first, int64_t last, rocl_error *err)
 {
     pages_rows *r = (pages_rows *)rows;
     r->last = last;
@@ -341,7 +381,7 @@ static rocl_status seek(rocl_rows *rows, int64_t first, int64_t last, rocl_error
         return ROCL_OK;
     rocl_status st = rocl_btree_seek(&r->tree, first, err);
     r->done = st != ROCL_OK || !r->tree.count;
-    return placed(r, st, err);
+    return rocl_db_in_table(r->db, r->layout, st, err);
 }
 
 /* ---- open and close ---- */
@@ -350,7 +390,7 @@ static void close_rows(rocl_rows *rows)
 {
     pages_rows *r = (pages_rows *)rows;
     rocl_btree_close(&r->tree);
-    rocl_header_cache_free(&r->knowns);
+    rocl_header_cache_free(&r->headers);
     for (unsigned k = 0; k < ROCL_RECORD_VALUES; k++)
         sqlite3_value_free(r->defaults[k]);
     rocl_buf_free(&r->text);
@@ -359,7 +399,7 @@ static void close_rows(rocl_rows *rows)
 /* Sorts a column in by its place in the record. */
 static void plan_value(pages_rows *r, unsigned column, unsigned out)
 {
-    rocl_record_plan *p = &r->knowns.plan;
+    rocl_record_plan *p = &r->headers.plan;
     unsigned k = p->count++;
     for (; k && p->column[k - 1] > column; k--) {
         p->column[k] = p->column[k - 1];
@@ -371,7 +411,7 @@ static void plan_value(pages_rows *r, unsigned column, unsigned out)
     r->out[k] = &r->pub.columns[out];
 }
 
-static const rocl_rows_ops ops = {seek, next, close_rows};
+static const rocl_rows_ops ops = {seek_rows, next_rows, close_rows};
 
 static void plan_columns(pages_rows *r, const char *const *columns)
 {
@@ -390,8 +430,6 @@ static void plan_columns(pages_rows *r, const char *const *columns)
 rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layout *layout,
                                  const char *const *columns, unsigned count, rocl_error *err)
 {
-    const rocl_btree_file *file;
-    const char *why;
     pages_rows *r = calloc(1, sizeof *r);
     if (!r || !(r->pub.columns = rocl_columns_new(count))) {
         free(r);
@@ -403,109 +441,15 @@ rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layou
     r->layout = layout;
     r->done = true;
     plan_columns(r, columns);
-    rocl_header_cache_init(&r->knowns);
-    rocl_status st = rocl_db_pages(db, &file, &why, err);
-    if (st == ROCL_OK)
-        st = placed(r, rocl_btree_open(&r->tree, file, layout->root, err), err);
-    if (st != ROCL_OK)
-        rocl_rows_close(&r->pub);
-    else
+    rocl_header_cache_init(&r->headers);
+    rocl_status st =
+        rocl_db_in_table(db, layout, rocl_db_open_tree(&r->tree, db, layout, err), err);
+    if (st == ROCL_OK) {
         *rows = &r->pub;
-    return st;
-}
-
-static rocl_status open_tree(rocl_btree *tree, rocl_db *db, const rocl_layout *layout,
-                             rocl_error *err)
-{
-    const rocl_btree_file *file;
-    const char *why;
-    rocl_status st = rocl_db_pages(db, &file, &why, err);
-    return st ? st : rocl_btree_open(tree, file, layout->root, err);
-}
-
-rocl_status rocl_rows_range_pages(rocl_db *db, const rocl_layout *layout, int64_t *first,
-                                  int64_t *last, bool *any, rocl_error *err)
-{
-    rocl_btree tree = {0};
-    rocl_status st = open_tree(&tree, db, layout, err);
-    if (st == ROCL_OK)
-        st = rocl_btree_range(&tree, first, last, any, err);
-    rocl_btree_close(&tree);
-    if (st == ROCL_INPUT)
-        rocl_wrap(err, "%s: table %s", rocl_db_path(db), layout->table);
-    return st;
-}
-
-rocl_status rocl_rows_split_pages(rocl_db *db, const rocl_layout *layout, size_t parts,
-                                  int64_t *ends, size_t *count, rocl_error *err)
-{
-    rocl_btree tree = {0};
-    rocl_status st = open_tree(&tree, db, layout, err);
-    if (st == ROCL_OK)
-        st = rocl_btree_split(&tree, parts, ends, count, err);
-    rocl_btree_close(&tree);
-    if (st == ROCL_INPUT)
-        rocl_wrap(err, "%s: table %s", rocl_db_path(db), layout->table);
-    return st;
-}
-
-/* ---- a look at rows that nobody wants the values of ---- */
-
-/* A row that is in overflow pages, or whose header is: it is put together, as its reader would. */
-static const char *check_row_slow(rocl_btree *t, unsigned i, const rocl_record_plan *plan,
-                                  rocl_status *st, rocl_error *err)
-{
-    const rocl_btree_cell *c = &t->cells[i];
-    const uint8_t *p;
-    rocl_record record;
-    uint32_t need;
-    *st = rocl_btree_payload(t, i, c->size, &p, err);
-    return *st ? NULL : rocl_record_parse(&record, plan, p, c->size, c->size, &need);
-}
-
-static rocl_status check_leaf(rocl_btree *t, rocl_header_cache *knowns, int64_t last,
-                              rocl_error *err)
-{
-    rocl_cached_header *head = NULL; /* that of the row before, where it can be kept */
-    rocl_status st = ROCL_OK;
-    const char *what = NULL;
-    for (unsigned i = t->at; i < t->count && t->rowids[i] <= last && !st && !what; i++) {
-        const rocl_btree_cell *c = &t->cells[i];
-        const uint8_t *payload = t->page + c->offset;
-        if (head && rocl_cached_header_matches(knowns, head, payload, c))
-            continue;
-        head = rocl_header_cache_entry(knowns, payload);
-        if (!head)
-            return rocl_fail_memory(err);
-        if (rocl_cached_header_matches(knowns, head, payload, c))
-            continue;
-        head->used = rocl_cached_header_set(knowns, head, payload, c);
-        if (!head->used) {
-            head = NULL;
-            what = check_row_slow(t, i, &knowns->plan, &st, err);
-        }
+        return ROCL_OK;
     }
-    return what ? rocl_btree_damaged(t, what, err) : st;
-}
-
-/* The header is read up to the last column: the values before it are in the row then. */
-rocl_status rocl_rows_check_pages(rocl_db *db, const rocl_layout *layout, int64_t first,
-                                  int64_t last, rocl_error *err)
-{
-    rocl_btree tree = {0};
-    rocl_header_cache knowns = {.plan = {.column = {(uint16_t)(layout->count - 1)}, .count = 1}};
-    rocl_header_cache_init(&knowns);
-    rocl_status st = open_tree(&tree, db, layout, err);
-    if (st == ROCL_OK)
-        st = rocl_btree_seek(&tree, first, err);
-    while (st == ROCL_OK && tree.count && tree.rowids[tree.at] <= last) {
-        st = check_leaf(&tree, &knowns, last, err);
-        if (st == ROCL_OK)
-            st = rocl_btree_next(&tree, err);
-    }
-    rocl_btree_close(&tree);
-    rocl_header_cache_free(&knowns);
-    if (st == ROCL_INPUT)
-        rocl_wrap(err, "%s: table %s", rocl_db_path(db), layout->table);
+    close_rows(&r->pub);
+    free(r->pub.columns);
+    free(r);
     return st;
 }

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "source/json.h"
-#include "source/kernel_name.h"
+#include "source/reader.h"
 #include "source/rocpd/rocpd.h"
 
 typedef rocl_status row_fn(rocpd_set *s, const rocpd_row *r, rocl_error *err);

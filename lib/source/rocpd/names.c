@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "base/json_read.h"
-#include "source/json.h"
-#include "source/kernel_name.h"
+#include "source/reader.h"
 #include "source/rocpd/rocpd.h"
 
 void rocpd_name_kernel(rocl_trace *t, rocl_kernel *k, const char *extdata, size_t len)

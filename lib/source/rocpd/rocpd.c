@@ -127,32 +127,27 @@ static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *
 static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
 {
     rocpd_found found;
-    rocl_db *db = NULL;
     rocpd_file *f = calloc(1, sizeof *f);
     src->state = f;
     if (!f || !(f->connections = calloc(t->opt.jobs, sizeof(rocl_db *))))
         return rocl_fail_memory(err);
     f->connection_count = t->opt.jobs;
-    rocl_status st = rocl_db_open_form(&db, src->path, t->forms, NULL, err);
-    if (st != ROCL_OK)
-        return st;
-    rocl_db_state_of(db, &f->state);
-    src->torn = rocl_db_torn_log(db);
-    if (src->torn)
+    rocl_db_state_of(src->db, &f->state);
+    src->truncated = rocl_db_log_truncated(src->db);
+    if (src->truncated)
         src->remark =
             "the log beside it (-wal) ends in a transaction that is cut off or under way: "
             "what it holds is left out";
-    st = rocpd_find(&found, db, src->path, err);
-    if (st == ROCL_OK) {
-        for (size_t i = 0; i < found.count && st == ROCL_OK; i++)
-            st = open_set(src, t, &found, i, db, err);
-        src->slice = found.slice;
-        if (found.compressed && st == ROCL_OK)
-            src->remark = "extdata is compressed (LZ4): marker messages and properties in it are "
-                          "left out";
-        rocpd_found_free(&found);
-    }
-    rocl_db_close(db);
+    rocl_status st = rocpd_find(&found, src->db, src->path, err);
+    if (st != ROCL_OK)
+        return st;
+    for (size_t i = 0; i < found.count && st == ROCL_OK; i++)
+        st = open_set(src, t, &found, i, src->db, err);
+    src->slice = found.slice;
+    if (found.compressed && st == ROCL_OK)
+        src->remark = "extdata is compressed (LZ4): marker messages and properties in it are "
+                      "left out";
+    rocpd_found_free(&found);
     return st;
 }
 
@@ -290,7 +285,7 @@ static rocl_status connection(rocl_trace *t, const rocl_source *src, unsigned wo
     rocpd_file *f = src->state;
     rocl_status st = ROCL_OK;
     if (!f->connections[worker])
-        st = rocl_db_open_form(&f->connections[worker], src->path, t->forms, &f->state, err);
+        st = rocl_source_connect(&f->connections[worker], t, src, &f->state, err);
     *db = f->connections[worker];
     return st;
 }
@@ -466,8 +461,8 @@ static void end(rocl_trace *t, rocl_model_capture *c)
 /* ---- the rest ---- */
 
 /* The first and the last row of every table that has times. */
-static rocl_status glance(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
-                          bool *any, rocl_error *err)
+static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
+                              bool *any, rocl_error *err)
 {
     rocpd_set *s = c->state;
     rocl_db *db;
@@ -478,8 +473,8 @@ static rocl_status glance(rocl_trace *t, rocl_model_capture *c, int64_t *first, 
         bool some = false, sample = k == ROCPD_SAMPLE;
         if (!rocpd_table_kinds((rocpd_table)k) || !s->tables[k])
             continue;
-        st = rocl_db_glance(db, s->tables[k], sample ? "timestamp" : "start",
-                            sample ? "timestamp" : "end", &lo, &hi, &some, err);
+        st = rocl_db_peek_times(db, s->tables[k], sample ? "timestamp" : "start",
+                                sample ? "timestamp" : "end", &lo, &hi, &some, err);
         if (st == ROCL_OK && some) {
             *first = *any && *first < lo ? *first : lo;
             *last = *any && *last > hi ? *last : hi;
@@ -532,7 +527,7 @@ static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_propert
     /* Sinks ask when all has been scanned: that connection is open, and nobody uses it. */
     rocl_db *db = f->connections[0] ? f->connections[0] : f->properties_db;
     if (!db) {
-        st = rocl_db_open_form(&f->properties_db, c->source->path, t->forms, &f->state, err);
+        st = rocl_source_connect(&f->properties_db, t, c->source, &f->state, err);
         db = f->properties_db;
     }
     if (st == ROCL_OK && table)
@@ -544,17 +539,14 @@ static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_propert
 }
 
 const rocl_source_ops rocl_rocpd_ops = {
-    .format = "rocpd",
-    .one_guid = true,
-    .apart = true,
     .open = open_file,
     .close = close_file,
-    .forget = capture_free,
+    .free_capture = capture_free,
     .begin = begin,
     .scan = scan,
     .finish = finish,
     .end = end,
     .unchanged = unchanged,
-    .glance = glance,
+    .peek_times = peek_times,
     .properties = properties,
 };

@@ -20,7 +20,7 @@
 #include "base/array.h"
 #include "base/ids.h"
 #include "format/schema.h"
-#include "source/agent_label.h"
+#include "source/reader.h"
 #include "source/db/rows.h"
 #include "source/allocs.h"
 #include "source/source.h"

@@ -1,7 +1,7 @@
 /* Event-like tables -> batches of events. */
 #include <stdlib.h>
 
-#include "source/json.h"
+#include "source/reader.h"
 #include "source/rocpd/rocpd.h"
 
 /* Every table of events begins with these; a column that a table or schema lacks reads as NULL. */

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "source/formats.h"
 #include "source/rocpd/rocpd.h"
 
 static const char *const base_names[ROCPD_TABLES] = {
@@ -34,11 +33,6 @@ static const char *const base_names[ROCPD_TABLES] = {
 static int by_name(const void *key, const void *object)
 {
     return strcmp(key, ((const rocl_db_object *)object)->name);
-}
-
-static const rocl_db_object *find_object(const rocpd_found *f, const char *name)
-{
-    return bsearch(name, f->objects, f->object_count, sizeof *f->objects, by_name);
 }
 
 /* Of the set's table, in two pieces: a missing table must not be taken for missing memory. */
@@ -125,25 +119,6 @@ static rocl_status read_metadata(rocpd_found *f, rocl_db *db, const char *table,
     return st;
 }
 
-static bool has_object(const void *ctx, const char *name)
-{
-    return find_object(ctx, name);
-}
-
-static rocl_status name_stranger(const rocpd_found *f, const char *path, rocl_error *err)
-{
-    const rocl_format *other = rocl_format_of_tables(has_object, f);
-    if (other)
-        return rocl_fail(err, ROCL_INPUT, "%s: this is %s: %s", path, other->name, other->advice);
-    if (!f->object_count)
-        return rocl_fail(err, ROCL_INPUT, "%s: a SQLite database without any table", path);
-    return rocl_fail(
-        err, ROCL_INPUT,
-        "%s: a SQLite database, but not a rocpd trace (no metadata with a uuid and its "
-        "tables)",
-        path);
-}
-
 static int compare_objects(const void *a, const void *b)
 {
     return by_name(((const rocl_db_object *)a)->name, b);
@@ -190,10 +165,16 @@ rocl_status rocpd_find(rocpd_found *f, rocl_db *db, const char *path, rocl_error
     rocl_status st = rocl_db_objects(db, &f->objects, &f->object_count, err);
     if (st == ROCL_OK)
         st = find_sets(f, db, err);
-    if (st == ROCL_OK && !f->count && !find_object(f, "rocpd_api") && set_exists(f, ""))
+    if (st == ROCL_OK && !f->count && set_exists(f, ""))
         st = add_suffix(f, "", err); /* one flat set, as a merge may leave it */
     if (st == ROCL_OK && !f->count)
-        st = name_stranger(f, path, err);
+        st =
+            f->object_count
+                ? rocl_fail(err, ROCL_INPUT,
+                            "%s: a SQLite database, but not a rocpd trace (no metadata with a uuid "
+                            "and its tables)",
+                            path)
+                : rocl_fail(err, ROCL_INPUT, "%s: a SQLite database without any table", path);
     if (st != ROCL_OK)
         rocpd_found_free(f);
     return st;

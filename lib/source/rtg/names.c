@@ -2,7 +2,7 @@
  * way to the shared one. */
 #include <stdlib.h>
 
-#include "source/kernel_name.h"
+#include "source/reader.h"
 #include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 

@@ -22,7 +22,7 @@
 
 #include "base/map.h"
 #include "base/spool.h"
-#include "source/batch.h"
+#include "source/reader.h"
 #include "source/rtg/line.h"
 #include "source/source.h"
 

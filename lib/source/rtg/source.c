@@ -212,15 +212,14 @@ static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *fir
 }
 
 const rocl_source_ops rocl_rtg_ops = {
-    .format = "rtg",
     .open = open_file,
     .close = close_file,
-    .forget = rtg_definitions_free,
+    .free_capture = rtg_definitions_free,
     .begin = begin_scan,
     .scan = scan_range,
     .finish = finish_scan,
     .end = end_scan,
-    .glance = peek_times,
+    .peek_times = peek_times,
 };
 
 rocl_spool *rtg_capture_spool(const rocl_model_capture *c)

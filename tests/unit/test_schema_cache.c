@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "source/db/known_schemas.h"
+#include "source/db/connection.h"
 #include "tests/unit/one_file.h"
 
 /* A table with a guid and one with a number; %1$s is the ending, %2$s the same as a guid. */
@@ -42,17 +42,22 @@ static void make(const char *sql, ...)
     free(text);
 }
 
-static rocl_db *open_one(rocl_db_forms *forms)
+static rocl_reader reader = ROCL_READER_AUTO;
+
+static rocl_db *open_one(rocl_schema_cache *cache)
 {
     rocl_db *db;
-    assert_int_equal(rocl_db_open_form(&db, path, forms, NULL, NULL), ROCL_OK);
+    assert_int_equal(
+        rocl_db_open(&db, &(rocl_db_options){.path = path, .reader = reader, .schemas = cache},
+                     NULL),
+        ROCL_OK);
     return db;
 }
 
 /* Was SQLite asked? */
-static bool asked(rocl_db_forms *forms)
+static bool asked(rocl_schema_cache *cache)
 {
-    rocl_db *db = open_one(forms);
+    rocl_db *db = open_one(cache);
     bool is = rocl_db_handle(db);
     rocl_db_close(db);
     return is;
@@ -80,16 +85,16 @@ static void another_ending(void **unused)
 {
     (void)unused;
     static const char *const names[] = {"name_00cc_22dd", "number_00cc_22dd", "name"};
-    rocl_db_forms *forms = rocl_db_forms_new(ROCL_READER_AUTO);
+    rocl_schema_cache *cache = rocl_schema_cache_new();
     rocl_db_object *objects;
     size_t count;
     make(TABLES ROWS, ONE);
-    assert_true(asked(forms));
-    assert_false(asked(forms));
+    assert_true(asked(cache));
+    assert_false(asked(cache));
     make("CREATE TABLE gone(x); INSERT INTO gone SELECT zeroblob(20000);" TABLES ROWS
          "DROP TABLE gone",
          TWO);
-    rocl_db *db = open_one(forms);
+    rocl_db *db = open_one(cache);
     assert_int_equal(rocl_db_objects(db, &objects, &count, NULL), ROCL_OK);
     assert_int_equal(count, 3);
     for (size_t i = 0; i < count; i++) {
@@ -101,41 +106,43 @@ static void another_ending(void **unused)
     assert_null(rocl_db_handle(db));
     rocl_db_objects_free(objects, count);
     rocl_db_close(db);
-    rocl_db_forms_free(forms);
+    rocl_schema_cache_free(cache);
 }
 
 /* What differs in anything else is another form. */
 static void another_schema(void **unused)
 {
     (void)unused;
-    rocl_db_forms *forms = rocl_db_forms_new(ROCL_READER_AUTO);
+    rocl_schema_cache *cache = rocl_schema_cache_new();
     make(TABLES, ONE);
-    assert_true(asked(forms));
+    assert_true(asked(cache));
     make(TABLES "CREATE VIEW more AS SELECT 1", ONE);
-    assert_true(asked(forms));
+    assert_true(asked(cache));
     make(TABLES "CREATE TABLE \"more_%1$s\"(id INTEGER PRIMARY KEY)", TWO);
-    assert_true(asked(forms));
+    assert_true(asked(cache));
     make(TABLES, "00cc_22dd", "00cc-22de");
-    assert_true(asked(forms));
+    assert_true(asked(cache));
     make(TABLES, TWO);
-    assert_false(asked(forms));
-    rocl_db_forms_free(forms);
-    forms = rocl_db_forms_new(ROCL_READER_SQLITE);
-    assert_true(asked(forms));
-    assert_true(asked(forms));
-    rocl_db_forms_free(forms);
+    assert_false(asked(cache));
+    rocl_schema_cache_free(cache);
+    cache = rocl_schema_cache_new();
+    reader = ROCL_READER_SQLITE;
+    assert_true(asked(cache));
+    assert_true(asked(cache));
+    reader = ROCL_READER_AUTO;
+    rocl_schema_cache_free(cache);
 }
 
 /* Names of columns are not looked for in another file's form. */
 static void ending_in_column(void **unused)
 {
     (void)unused;
-    rocl_db_forms *forms = rocl_db_forms_new(ROCL_READER_AUTO);
+    rocl_schema_cache *cache = rocl_schema_cache_new();
     for (int i = 0; i < 2; i++) {
         make(TABLES "ALTER TABLE \"name_%1$s\" ADD COLUMN \"of_%1$s\"", ONE);
-        assert_true(asked(forms));
+        assert_true(asked(cache));
     }
-    rocl_db_forms_free(forms);
+    rocl_schema_cache_free(cache);
 }
 
 /* A value that rows lack is in the schema, and SQLite's to tell. */
@@ -143,14 +150,14 @@ static void default_value(void **unused)
 {
     (void)unused;
     static const char *const column = "more";
-    rocl_db_forms *forms = rocl_db_forms_new(ROCL_READER_AUTO);
+    rocl_schema_cache *cache = rocl_schema_cache_new();
     rocl_rows *rows;
     unsigned n;
     size_t len;
     make(TABLES ROWS "ALTER TABLE \"number_%1$s\" ADD COLUMN more DEFAULT '%2$s'", ONE);
-    assert_true(asked(forms));
+    assert_true(asked(cache));
     make(TABLES ROWS "ALTER TABLE \"number_%1$s\" ADD COLUMN more DEFAULT '%2$s'", TWO);
-    rocl_db *db = open_one(forms);
+    rocl_db *db = open_one(cache);
     assert_null(rocl_db_handle(db));
     assert_int_equal(rocl_rows_open(&rows, db, "number_00cc_22dd", &column, 1, NULL), ROCL_OK);
     assert_int_equal(rocl_rows_seek(rows, 0, 10, NULL), ROCL_OK);
@@ -159,7 +166,7 @@ static void default_value(void **unused)
     assert_string_equal(rocl_cell_text(rows, 0, 0, &len), "00cc-22dd");
     rocl_rows_close(rows);
     rocl_db_close(db);
-    rocl_db_forms_free(forms);
+    rocl_schema_cache_free(cache);
 }
 
 static void overwrite(long offset, const char *bytes, size_t n)
@@ -181,16 +188,17 @@ static size_t before_detail(const char *message)
 static void damage(void **unused)
 {
     (void)unused;
-    rocl_db_forms *forms = rocl_db_forms_new(ROCL_READER_AUTO);
+    rocl_schema_cache *cache = rocl_schema_cache_new();
     rocl_error *known = rocl_error_new(), *plain = rocl_error_new();
     make(TABLES, ONE);
-    assert_true(asked(forms));
+    assert_true(asked(cache));
     for (long at = 100; at < 112; at++) {
         rocl_db *db[2] = {NULL, NULL};
         make(TABLES, ONE);
         overwrite(at, "\xff", 1);
-        rocl_status st = rocl_db_open_form(&db[0], path, forms, NULL, known);
-        assert_int_equal(st, rocl_db_open(&db[1], path, ROCL_READER_AUTO, NULL, plain));
+        rocl_status st =
+            rocl_db_open(&db[0], &(rocl_db_options){.path = path, .schemas = cache}, known);
+        assert_int_equal(st, rocl_db_open(&db[1], &(rocl_db_options){.path = path}, plain));
         if (st != ROCL_OK)
             assert_memory_equal(rocl_error_text(known), rocl_error_text(plain),
                                 before_detail(rocl_error_text(plain)));
@@ -199,7 +207,7 @@ static void damage(void **unused)
     }
     rocl_error_free(known);
     rocl_error_free(plain);
-    rocl_db_forms_free(forms);
+    rocl_schema_cache_free(cache);
 }
 
 int main(void)

@@ -1,0 +1,274 @@
+#include "base/unpack.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define ZLIB_CONST
+#include <zlib.h>
+#ifdef ROCL_ZSTD
+#include <zstd.h>
+#include <zstd_errors.h>
+#endif
+
+enum { BLOCK = 256 << 10, MAGIC_SIZE = 4 };
+
+typedef struct codec codec;
+
+struct rocl_unpack {
+    const char *name;
+    int fd;
+    const codec *codec; /* NULL: not compressed */
+    uint8_t *raw;       /* BLOCK bytes as they come; those in [at, len) are not used yet */
+    size_t at, len;
+    uint64_t read; /* from the file */
+    bool ended;    /* nothing more comes in */
+    bool between;  /* a compressed piece has ended and no other has begun: the file may end */
+    union {
+        z_stream gzip;
+#ifdef ROCL_ZSTD
+        ZSTD_DStream *zstd;
+#endif
+    } state;
+};
+
+/* A compressed format. `step` uses some of raw[at, len), writes up to n bytes and sets u->between;
+ * on damage it returns ROCL_INPUT and what is wrong in *why. */
+struct codec {
+    const char *name;
+    bool (*recognise)(const uint8_t *magic);
+    bool (*begin)(rocl_unpack *u); /* false: memory is out */
+    rocl_status (*step)(rocl_unpack *u, uint8_t *to, size_t n, size_t *made, const char **why);
+    void (*end)(rocl_unpack *u);
+};
+
+static const char trailing[] = "something else follows the compressed data";
+
+/* ---- gzip ------------------------------------------------------------------------------------ */
+
+static bool is_gzip(const uint8_t *magic)
+{
+    return !memcmp(magic, "\x1f\x8b\x08", 3);
+}
+
+static bool begin_gzip(rocl_unpack *u)
+{
+    return inflateInit2(&u->state.gzip, 15 + 16) == Z_OK;
+}
+
+static rocl_status step_gzip(rocl_unpack *u, uint8_t *to, size_t n, size_t *made, const char **why)
+{
+    z_stream *z = &u->state.gzip;
+    if (u->between) { /* padding of zeros, or the next member */
+        while (u->at < u->len && !u->raw[u->at])
+            u->at++;
+        if (u->at == u->len)
+            return ROCL_OK;
+        if (u->raw[u->at] != 0x1f) {
+            *why = trailing;
+            return ROCL_INPUT;
+        }
+        inflateReset(z);
+    }
+    z->next_in = u->raw + u->at;
+    z->avail_in = (uInt)(u->len - u->at);
+    z->next_out = to;
+    z->avail_out = (uInt)n;
+    int rc = inflate(z, Z_NO_FLUSH);
+    u->at = u->len - z->avail_in;
+    u->between = rc == Z_STREAM_END;
+    *made = n - z->avail_out;
+    if (rc == Z_MEM_ERROR)
+        return ROCL_INTERNAL;
+    if (rc == Z_OK || rc == Z_STREAM_END || rc == Z_BUF_ERROR)
+        return ROCL_OK;
+    *why = z->msg ? z->msg : "damaged";
+    return ROCL_INPUT;
+}
+
+static void end_gzip(rocl_unpack *u)
+{
+    inflateEnd(&u->state.gzip);
+}
+
+/* ---- zstd ------------------------------------------------------------------------------------ */
+
+/* A frame, or one that decompressors skip, with which some writers begin. */
+static bool is_zstd(const uint8_t *magic)
+{
+    return !memcmp(magic, "\x28\xb5\x2f\xfd", 4) ||
+           ((magic[0] & 0xf0) == 0x50 && !memcmp(magic + 1, "\x2a\x4d\x18", 3));
+}
+
+#ifdef ROCL_ZSTD
+
+static bool begin_zstd(rocl_unpack *u)
+{
+    u->state.zstd = ZSTD_createDStream();
+    return u->state.zstd;
+}
+
+static rocl_status step_zstd(rocl_unpack *u, uint8_t *to, size_t n, size_t *made, const char **why)
+{
+    ZSTD_inBuffer in = {u->raw + u->at, u->len - u->at, 0};
+    ZSTD_outBuffer out = {to, n, 0};
+    if (u->between && !in.size)
+        return ROCL_OK;
+    size_t rc = ZSTD_decompressStream(u->state.zstd, &out, &in);
+    bool first = u->between;
+    u->at += in.pos;
+    u->between = rc == 0;
+    *made = out.pos;
+    if (!ZSTD_isError(rc))
+        return ROCL_OK;
+    if (ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation)
+        return ROCL_INTERNAL;
+    *why = first && ZSTD_getErrorCode(rc) == ZSTD_error_prefix_unknown ? trailing
+                                                                       : ZSTD_getErrorName(rc);
+    return ROCL_INPUT;
+}
+
+static void end_zstd(rocl_unpack *u)
+{
+    ZSTD_freeDStream(u->state.zstd);
+}
+
+const char *rocl_unpack_zstd(void)
+{
+    return "zstd " ZSTD_VERSION_STRING;
+}
+
+#else
+
+#define begin_zstd NULL
+#define step_zstd  NULL
+#define end_zstd   NULL
+
+const char *rocl_unpack_zstd(void)
+{
+    return "";
+}
+
+#endif
+
+static const codec codecs[] = {
+    {"gzip", is_gzip, begin_gzip, step_gzip, end_gzip},
+    {"zstd", is_zstd, begin_zstd, step_zstd, end_zstd},
+};
+
+/* ---- the bytes ------------------------------------------------------------------------------- */
+
+static rocl_status read_some(rocl_unpack *u, void *to, size_t n, size_t *got, rocl_error *err)
+{
+    ssize_t done;
+    *got = 0;
+    if (u->ended)
+        return ROCL_OK;
+    do
+        done = read(u->fd, to, n);
+    while (done < 0 && errno == EINTR);
+    if (done < 0)
+        return rocl_fail_system(err, ROCL_INPUT, u->name, errno);
+    *got = (size_t)done;
+    u->read += *got;
+    u->ended = done == 0;
+    return ROCL_OK;
+}
+
+rocl_status rocl_unpack_open(rocl_unpack **out, int fd, const char *name, rocl_error *err)
+{
+    rocl_unpack *u = calloc(1, sizeof *u);
+    size_t got = 1;
+    if (!u || !(u->raw = malloc(BLOCK))) {
+        free(u);
+        return rocl_fail_memory(err);
+    }
+    u->fd = fd;
+    u->name = name;
+    rocl_status st = ROCL_OK;
+    while (st == ROCL_OK && got && u->len < MAGIC_SIZE) {
+        st = read_some(u, u->raw + u->len, BLOCK - u->len, &got, err);
+        u->len += got;
+    }
+    for (size_t i = 0; u->len >= MAGIC_SIZE && i < sizeof codecs / sizeof *codecs; i++)
+        if (codecs[i].recognise(u->raw))
+            u->codec = &codecs[i];
+    if (st == ROCL_OK && u->codec && !u->codec->begin) {
+        u->codec = NULL;
+        st = rocl_fail(err, ROCL_INPUT,
+                       "%s: is compressed with zstd, which this build cannot read: unpack it with "
+                       "`zstd -d`, or build with libzstd",
+                       name);
+    } else if (st == ROCL_OK && u->codec && !u->codec->begin(u)) {
+        u->codec = NULL;
+        st = rocl_fail_memory(err);
+    }
+    if (st == ROCL_OK)
+        *out = u;
+    else
+        rocl_unpack_close(u);
+    return st;
+}
+
+void rocl_unpack_close(rocl_unpack *u)
+{
+    if (!u)
+        return;
+    if (u->codec)
+        u->codec->end(u);
+    free(u->raw);
+    free(u);
+}
+
+bool rocl_unpack_packed(const rocl_unpack *u)
+{
+    return u->codec;
+}
+
+uint64_t rocl_unpack_used(const rocl_unpack *u)
+{
+    return u->read - (u->len - u->at);
+}
+
+static rocl_status read_plain(rocl_unpack *u, void *to, size_t n, size_t *got, rocl_error *err)
+{
+    size_t left = u->len - u->at;
+    if (!left)
+        return read_some(u, to, n, got, err);
+    *got = n < left ? n : left;
+    memcpy(to, u->raw + u->at, *got);
+    u->at += *got;
+    return ROCL_OK;
+}
+
+/* At the end of the file the decompressor may still hold bytes back: the file is cut off when it
+ * makes no more of them and has not come to the end of a piece. */
+rocl_status rocl_unpack_read(rocl_unpack *u, void *to, size_t n, size_t *got, rocl_error *err)
+{
+    *got = 0;
+    if (!u->codec)
+        return read_plain(u, to, n, got, err);
+    while (!*got) {
+        const char *why = NULL;
+        if (u->at == u->len && !u->ended) {
+            u->at = u->len = 0;
+            rocl_status st = read_some(u, u->raw, BLOCK, &u->len, err);
+            if (st != ROCL_OK)
+                return st;
+        }
+        const size_t before = u->at;
+        rocl_status st = u->codec->step(u, to, n, got, &why);
+        if (st == ROCL_INTERNAL)
+            return rocl_fail_memory(err);
+        if (st == ROCL_OK && !*got && u->at == before && u->ended) {
+            if (u->between)
+                return ROCL_OK;
+            why = "the file is cut off";
+        }
+        if (why)
+            return rocl_fail(err, ROCL_INPUT, "%s: %s: %s", u->name, u->codec->name, why);
+    }
+    return ROCL_OK;
+}

@@ -1,0 +1,27 @@
+/* The bytes of an open file or pipe, decompressed: gzip and zstd are recognised by how the file
+ * begins, anything else is passed through. Several compressed pieces after each other are one. */
+#ifndef ROCL_BASE_UNPACK_H
+#define ROCL_BASE_UNPACK_H
+
+#include "base/status.h"
+
+typedef struct rocl_unpack rocl_unpack;
+
+/* Reads the first bytes of `fd`, which stays the caller's, from where it stands. `name` is for
+ * messages and must outlive the handle. */
+rocl_status rocl_unpack_open(rocl_unpack **u, int fd, const char *name, rocl_error *err);
+void rocl_unpack_close(rocl_unpack *u); /* NULL is fine */
+
+bool rocl_unpack_packed(const rocl_unpack *u); /* it is compressed */
+
+/* Reads up to n bytes (n > 0); *got is 0 at the end only. What is cut off, damaged or followed by
+ * something else is ROCL_INPUT "NAME: gzip: ...". */
+rocl_status rocl_unpack_read(rocl_unpack *u, void *to, size_t n, size_t *got, rocl_error *err);
+
+/* How many bytes of the file have been used so far, before decompression. */
+uint64_t rocl_unpack_used(const rocl_unpack *u);
+
+/* The zstd library as "zstd 1.5.4"; "" when it was not built in. */
+const char *rocl_unpack_zstd(void);
+
+#endif

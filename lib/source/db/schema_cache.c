@@ -1,0 +1,270 @@
+/* Two schemas have one key when they differ in nothing but the ending that the names of all tables
+ * of a file have in common ("_0000beef_421f_..."), wherever it stands, and in where the tables
+ * begin. What SQLite accepts of one it accepts of the other: what differs are the same letters of
+ * the same names, and of the guid that columns have by default. */
+#include "source/db/schema_cache.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+/* Of the name as SQLite compares names, whatever the case. */
+static uint64_t hash_name(const char *name)
+{
+    uint64_t h = 0;
+    for (; *name; name++) {
+        bool upper = *name >= 'A' && *name <= 'Z';
+        h = rocl_mix64(h ^ (uint8_t)(upper ? *name - 'A' + 'a' : *name)) + 1;
+    }
+    return h;
+}
+
+rocl_layout *rocl_layouts_add(rocl_layouts *all, const char *table)
+{
+    rocl_layout **more = realloc(all->list, (all->count + 1) * sizeof(rocl_layout *));
+    if (more)
+        all->list = more;
+    rocl_layout *l = more ? calloc(1, sizeof *l) : NULL;
+    if (!l || !(l->table = strdup(table)) ||
+        !rocl_map_put(&all->by_name, hash_name(table), (uint32_t)all->count)) {
+        if (l)
+            free(l->table);
+        free(l);
+        return NULL;
+    }
+    return all->list[all->count++] = l;
+}
+
+/* Two names of one hash do not happen by chance; if so, the second is not found. */
+rocl_layout *rocl_layouts_find(const rocl_layouts *all, const char *table)
+{
+    uint32_t i = rocl_map_get(&all->by_name, hash_name(table), ROCL_NONE);
+    return i != ROCL_NONE && !sqlite3_stricmp(all->list[i]->table, table) ? all->list[i] : NULL;
+}
+
+void rocl_layouts_free(rocl_layouts *all)
+{
+    for (size_t k = 0; k < all->count; k++) {
+        rocl_layout *l = all->list[k];
+        for (unsigned i = 0; i < l->count && !l->borrowed; i++)
+            free(l->columns[i].name);
+        if (!l->borrowed)
+            free(l->columns);
+        free(l->table);
+        free(l);
+    }
+    free(all->list);
+    rocl_map_free(&all->by_name);
+    *all = (rocl_layouts){0};
+}
+
+int rocl_layout_column_of(const rocl_layout *l, const char *name)
+{
+    static const char *const rowid[] = {"rowid", "oid", "_rowid_"};
+    for (unsigned i = 0; i < l->count; i++)
+        if (!sqlite3_stricmp(l->columns[i].name, name))
+            return (int)i;
+    for (unsigned i = 0; i < sizeof rowid / sizeof *rowid; i++)
+        if (!sqlite3_stricmp(rowid[i], name))
+            return (int)l->id;
+    return -1;
+}
+
+/* ---- the cache ------------------------------------------------------------------------------- */
+
+/* Files of more versions than this are not in one trace. */
+#define SCHEMAS_MAX 32
+
+typedef struct known_schema {
+    rocl_buf key;
+    rocl_layouts layouts; /* of the tables, in the order of the schema */
+} known_schema;
+
+struct rocl_schema_cache {
+    pthread_mutex_t lock;
+    known_schema *known[SCHEMAS_MAX]; /* one that is there stays as it is */
+    size_t count;
+};
+
+rocl_schema_cache *rocl_schema_cache_new(void)
+{
+    rocl_schema_cache *c = calloc(1, sizeof *c);
+    if (c)
+        pthread_mutex_init(&c->lock, NULL);
+    return c;
+}
+
+static void free_known(known_schema *k)
+{
+    if (!k)
+        return;
+    rocl_buf_free(&k->key);
+    rocl_layouts_free(&k->layouts);
+    free(k);
+}
+
+void rocl_schema_cache_free(rocl_schema_cache *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->count; i++)
+        free_known(c->known[i]);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+/* ---- the key: the texts of a schema ---------------------------------------------------------- */
+
+/* What stands for the ending in a key, as it is and with '-' for '_', as a guid is written. */
+enum { ENDING = 1, DASHED = 2 };
+#define ENDING_LEAST 8 /* shorter ones are chance */
+
+static bool is_type(const rocl_schema *s, const rocl_schema_row *row, const char *type)
+{
+    return !strcmp(rocl_schema_text(s, row->type), type);
+}
+
+/* The ending of the names of all tables but SQLite's own, without a '_' before it; "": none. */
+static const char *find_ending(const rocl_schema *s)
+{
+    const char *end = NULL;
+    for (size_t i = 0; i < s->count; i++) {
+        const char *name = rocl_schema_text(s, s->rows[i].name);
+        if (!is_type(s, &s->rows[i], "table") || !strncmp(name, "sqlite_", 7))
+            continue;
+        if (!end) {
+            end = name;
+            continue;
+        }
+        const size_t n = strlen(end), m = strlen(name);
+        size_t common = 0;
+        while (common < n && common < m && end[n - 1 - common] == name[m - 1 - common])
+            common++;
+        end += n - common;
+    }
+    while (end && *end == '_')
+        end++;
+    return end && strlen(end) >= ENDING_LEAST ? end : "";
+}
+
+static bool equals_dashed(const char *p, const char *ending, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != (ending[i] == '_' ? '-' : ending[i]))
+            return false;
+    return true;
+}
+
+/* The texts with what stands for the ending in its place. It is found by its letters up to the
+ * first '_', which it has in common with a guid. False: the schema cannot be kept. */
+static bool make_key(const rocl_schema *s, const char *ending, rocl_buf *key)
+{
+    const char *p = (const char *)s->text.data, *end = p + s->text.len, *at;
+    const size_t n = strlen(ending), head = strcspn(ending, "_");
+    if (!s->count || memchr(p, ENDING, s->text.len) || memchr(p, DASHED, s->text.len))
+        return false;
+    while (n && (at = memmem(p, (size_t)(end - p), ending, head)) && (size_t)(end - at) >= n) {
+        bool same = !memcmp(at, ending, n), dashed = !same && equals_dashed(at, ending, n);
+        rocl_buf_put(key, p, (size_t)(at - p));
+        rocl_buf_byte(key, same ? ENDING : dashed ? DASHED : (uint8_t)*at);
+        p = at + (same || dashed ? n : 1);
+    }
+    rocl_buf_put(key, p, (size_t)(end - p));
+    return !key->failed;
+}
+
+/* ---- find and add ---------------------------------------------------------------------------- */
+
+static const known_schema *find_key(const rocl_schema_cache *c, const rocl_buf *key)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const rocl_buf *k = &c->known[i]->key;
+        if (k->len == key->len && (!k->len || !memcmp(k->data, key->data, k->len)))
+            return c->known[i];
+    }
+    return NULL;
+}
+
+/* The layouts of the known schema's tables for those of this one. Tables and indexes have a page of
+ * the file, views and triggers none: SQLite asks no more. */
+static bool borrow_layouts(const known_schema *from, const rocl_schema *s,
+                           const rocl_btree_file *file, rocl_layouts *to)
+{
+    size_t tables = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const rocl_schema_row *row = &s->rows[i];
+        bool table = is_type(s, row, "table");
+        bool sound =
+            table || is_type(s, row, "index")
+                ? row->root > 1 && row->root <= file->page_count && row->root != file->lock_page
+                : !row->root;
+        if (!sound)
+            return false;
+        if (!table)
+            continue;
+        const rocl_layout *as = from->layouts.list[tables++];
+        rocl_layout *l = rocl_layouts_add(to, rocl_schema_text(s, row->name));
+        if (!l)
+            return false;
+        char *own = l->table;
+        *l = *as;
+        l->table = own;
+        l->root = row->root;
+        l->borrowed = true;
+    }
+    to->read = true;
+    return true;
+}
+
+bool rocl_schema_cache_find(rocl_schema_cache *c, const rocl_schema *s, const rocl_btree_file *file,
+                            rocl_layouts *to)
+{
+    rocl_buf key = {0};
+    const known_schema *known = NULL;
+    if (make_key(s, find_ending(s), &key)) {
+        pthread_mutex_lock(&c->lock);
+        known = find_key(c, &key);
+        pthread_mutex_unlock(&c->lock);
+    }
+    bool is_known = known && borrow_layouts(known, s, file, to);
+    rocl_buf_free(&key);
+    if (!is_known)
+        rocl_layouts_free(to);
+    return is_known;
+}
+
+/* Columns must be called the same in all files that have the key. */
+static bool columns_have(const rocl_layouts *all, const char *ending)
+{
+    for (size_t k = 0; *ending && k < all->count; k++)
+        for (unsigned i = 0; i < all->list[k]->count; i++)
+            if (strstr(all->list[k]->columns[i].name, ending))
+                return true;
+    return false;
+}
+
+void rocl_schema_cache_add(rocl_schema_cache *c, const rocl_schema *s, const rocl_btree_file *file,
+                           rocl_layouts *layouts)
+{
+    const char *ending = find_ending(s);
+    known_schema *new = calloc(1, sizeof *new);
+    if (!new || !make_key(s, ending, &new->key) || columns_have(layouts, ending)) {
+        free_known(new);
+        rocl_layouts_free(layouts);
+        return;
+    }
+    new->layouts = *layouts;
+    *layouts = (rocl_layouts){0};
+    pthread_mutex_lock(&c->lock);
+    const known_schema *known = find_key(c, &new->key); /* another thread may have added it */
+    if (!known && c->count < SCHEMAS_MAX)
+        known = c->known[c->count++] = new;
+    pthread_mutex_unlock(&c->lock);
+    if (known != new)
+        free_known(new);
+    if (!known || !borrow_layouts(known, s, file, layouts))
+        rocl_layouts_free(layouts);
+}

@@ -1,0 +1,61 @@
+/* How the rows of a table are stored, as SQLite understands its schema (a layout), and the layouts
+ * of schemas that SQLite has explained before. The files of a job have the same schema, each with
+ * an ending of its own on the names of its tables, and to have SQLite parse it takes longer than to
+ * read all rows of a small file. */
+#ifndef ROCL_SOURCE_DB_SCHEMA_CACHE_H
+#define ROCL_SOURCE_DB_SCHEMA_CACHE_H
+
+#include "base/btree_schema.h"
+#include "base/map.h"
+
+typedef struct rocl_layout_column {
+    char *name;
+    bool real;        /* REAL affinity */
+    bool has_default; /* for rows that were there before the column was */
+} rocl_layout_column;
+
+typedef struct rocl_layout {
+    char *table;
+    bool known;      /* what follows has been looked up */
+    const char *why; /* not to be read from the pages; NULL: it can be, then the rest is set */
+    uint32_t root;
+    rocl_layout_column *columns; /* in the order they are stored in */
+    unsigned count;
+    unsigned id;   /* the column "id", which is the rowid */
+    bool borrowed; /* the columns are of a layout that outlives this one */
+} rocl_layout;
+
+/* All tables of a database: a merged one has thousands. */
+typedef struct rocl_layouts {
+    rocl_layout **list;
+    size_t count;
+    rocl_map by_name; /* a hash of the name -> index in list */
+    bool read;        /* every table is there, with its root */
+} rocl_layouts;
+
+/* Adds a table of which nothing is known; NULL when memory is out. */
+rocl_layout *rocl_layouts_add(rocl_layouts *all, const char *table);
+/* The table of that name (in any case); NULL: there is none. */
+rocl_layout *rocl_layouts_find(const rocl_layouts *all, const char *table);
+void rocl_layouts_free(rocl_layouts *all);
+
+/* The column of that name (in any case), or layout->id for names of the rowid; -1: there is none.
+ */
+int rocl_layout_column_of(const rocl_layout *l, const char *name);
+
+/* Thread-safe. What was opened with it must be closed before it is freed. */
+typedef struct rocl_schema_cache rocl_schema_cache;
+
+rocl_schema_cache *rocl_schema_cache_new(void); /* NULL when memory is out */
+void rocl_schema_cache_free(rocl_schema_cache *c);
+
+/* Is the schema of the file known? Then `to` gets the layouts of its tables, which borrow columns
+ * from the cache. */
+bool rocl_schema_cache_find(rocl_schema_cache *c, const rocl_schema *s, const rocl_btree_file *file,
+                            rocl_layouts *to);
+/* Keeps the layouts of all tables of a schema that was not known; `layouts` then borrows from the
+ * cache, or is empty. */
+void rocl_schema_cache_add(rocl_schema_cache *c, const rocl_schema *s, const rocl_btree_file *file,
+                           rocl_layouts *layouts);
+
+#endif

@@ -1,0 +1,223 @@
+#include "source/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_read.h"
+#include "source/short_name.h"
+
+rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err)
+{
+    rocl_model_capture *c = calloc(1, sizeof *c);
+    rocl_model_capture **more = realloc(s->captures, (s->capture_count + 1) * sizeof *more);
+    if (more)
+        s->captures = more;
+    if (!c || !more) {
+        free(c);
+        rocl_fail_memory(err);
+        return NULL;
+    }
+    c->source = s;
+    c->pub.trace = t;
+    c->pub.path = s->path;
+    c->pub.index = (uint32_t)s->capture_count;
+    c->pub.rank = -1;
+    s->captures[s->capture_count++] = c;
+    return c;
+}
+
+rocl_status rocl_source_connect(rocl_db **db, const rocl_trace *t, const rocl_source *s,
+                                const rocl_db_state *as, rocl_error *err)
+{
+    const rocl_db_options o = {.path = rocl_spool_path(s->spool),
+                               .name = s->path,
+                               .reader = t->opt.reader,
+                               .schemas = t->schemas,
+                               .read_ahead = t->read_ahead,
+                               .as = as};
+    return rocl_db_open(db, &o, err);
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+rocl_status rocl_batcher_flush(rocl_batcher *b, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (int k = 0; k < ROCL_KINDS && st == ROCL_OK; k++) {
+        rocl_batch *out = &b->out[k];
+        if (!out->count)
+            continue;
+        out->capture = b->capture;
+        out->kind = (rocl_kind)k;
+        out->args = b->args;
+        st = b->to->emit(b->to->ctx, b->worker, out, err);
+        out->count = 0;
+    }
+    b->arg_count = 0;
+    rocl_arena_free(&b->arg_text);
+    return st;
+}
+
+void *rocl_batcher_next(rocl_batcher *b, rocl_kind kind, rocl_status *st, rocl_error *err)
+{
+    rocl_batch *out = &b->out[kind];
+    size_t size = rocl_kind_size(kind);
+    if (out->count == b->max && (*st = rocl_batcher_flush(b, err)) != ROCL_OK)
+        return NULL;
+    if (!out->any && !(out->any = malloc(b->max * size))) {
+        *st = rocl_fail_memory(err);
+        return NULL;
+    }
+    return memset((char *)out->any + out->count++ * size, 0, size);
+}
+
+void rocl_batcher_free(rocl_batcher *b)
+{
+    for (int k = 0; k < ROCL_KINDS; k++)
+        free(b->out[k].any);
+    free(b->args);
+    rocl_arena_free(&b->arg_text);
+    *b = (rocl_batcher){0};
+}
+
+/* ---- what definitions are called ------------------------------------------------------------- */
+
+/* By what --agent-index-value says. */
+static size_t print_label(const rocl_trace *t, const rocl_agent *a, char *label, size_t size)
+{
+    const char *word = "Agent";
+    int64_t n = a->logical_index;
+    if (t->opt.agent_index == ROCL_INDEX_ABSOLUTE) {
+        n = a->absolute_index;
+    } else if (t->opt.agent_index == ROCL_INDEX_TYPE_RELATIVE) {
+        n = a->type_index;
+        if (a->type != ROCL_AGENT_OTHER)
+            word = rocl_str(t, a->type_name);
+    }
+    return (size_t)snprintf(label, size, "%s %lld", word, (long long)(n < 0 ? a->id : n));
+}
+
+void rocl_label_agent(rocl_trace *t, rocl_agent *a)
+{
+    char label[64];
+    a->label = rocl_strings_put(t->strings, label, print_label(t, a, label, sizeof label));
+}
+
+void rocl_label_named_agent(rocl_trace *t, rocl_agent *a)
+{
+    char label[400];
+    size_t n = print_label(t, a, label, sizeof label);
+    n += (size_t)snprintf(label + n, sizeof label - n, " (%.300s)", rocl_str(t, a->user_name));
+    a->label = rocl_strings_put(t->strings, label, n);
+}
+
+size_t rocl_kernel_length(const char *name, size_t n)
+{
+    static const char *const ends[] = {" [clone .kd]", ".kd"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t m = strlen(ends[i]);
+        if (n > m && !memcmp(name + n - m, ends[i], m))
+            return n - m;
+    }
+    return n;
+}
+
+uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text)
+{
+    size_t n;
+    const char *s = rocl_strings_get(t->strings, text, &n);
+    const size_t bare = rocl_kernel_length(s, n);
+    return bare == n ? text : rocl_strings_put(t->strings, s, bare);
+}
+
+uint32_t rocl_kernel_short(rocl_trace *t, uint32_t full)
+{
+    size_t n;
+    rocl_buf name = {0};
+    const char *s = rocl_strings_get(t->strings, full, &n);
+    rocl_short_name(&name, s, n);
+    uint32_t text = full;
+    if (name.len && !name.failed)
+        text = rocl_strings_put(t->strings, (const char *)name.data, name.len);
+    rocl_buf_free(&name);
+    return text;
+}
+
+uint32_t rocl_kernel_shown(rocl_trace *t, uint32_t mangled, uint32_t display, uint32_t truncated)
+{
+    uint32_t text = ROCL_NONE;
+    switch (t->opt.kernel_names) {
+    case ROCL_NAMES_MANGLED:
+        text = mangled && mangled != ROCL_NONE ? rocl_kernel_without_kd(t, mangled) : display;
+        break;
+    case ROCL_NAMES_SHORT:
+        text = rocl_kernel_short(t, display);
+        break;
+    case ROCL_NAMES_TRUNCATED:
+        if (truncated == ROCL_NONE || truncated == 0)
+            truncated = rocl_kernel_short(t, display);
+        text = rocl_kernel_without_kd(t, truncated);
+        break;
+    default:
+        break;
+    }
+    return text == ROCL_NONE ? display : text;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+/* {"message":"..."} without escapes is what every ROCTx event holds: taken without a parser. */
+static bool plain_message(const char *json, size_t len, const char *key, const char **p, size_t *n)
+{
+    size_t k = strlen(key);
+    if (len < k + 7 || json[0] != '{' || json[1] != '"' || memcmp(json + 2, key, k) ||
+        memcmp(json + 2 + k, "\":", 2))
+        return false;
+    size_t at = k + 4;
+    if (json[at] == ' ')
+        at++;
+    if (at + 3 > len || json[at] != '"' || json[len - 1] != '}' || json[len - 2] != '"')
+        return false;
+    *p = json + at + 1;
+    *n = len - 2 - (at + 1);
+    return !memchr(*p, '"', *n) && !memchr(*p, '\\', *n);
+}
+
+uint32_t rocl_json_text(rocl_trace *t, const char *json, size_t len, const char *key, bool *bad)
+{
+    const char *p;
+    size_t n;
+    uint32_t text = ROCL_NONE;
+    if (plain_message(json, len, key, &p, &n))
+        return rocl_strings_put(t->strings, p, n);
+    cJSON *root;
+    if (!rocl_json_read(&root, json, len))
+        rocl_strings_note_lost(t->strings);
+    else if (!root)
+        *bad = true;
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, key);
+    if (cJSON_IsString(v))
+        text = rocl_strings_put(t->strings, v->valuestring, strlen(v->valuestring));
+    cJSON_Delete(root);
+    return text;
+}
+
+bool rocl_json_number(rocl_trace *t, const char *json, size_t len, const char *key, uint64_t *v)
+{
+    cJSON *root;
+    if (!rocl_json_read(&root, json, len))
+        rocl_strings_note_lost(t->strings);
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(root, key);
+    bool ok = false;
+    if (item && cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 18e18) {
+        *v = (uint64_t)item->valuedouble;
+        ok = true;
+    } else if (item && cJSON_IsString(item) && item->valuestring[0]) {
+        char *end;
+        *v = strtoull(item->valuestring, &end, 0);
+        ok = !*end;
+    }
+    cJSON_Delete(root);
+    return ok;
+}

@@ -1,0 +1,79 @@
+/* What the readers of formats share: captures, batches under construction, connections to
+ * databases, labels of agents, names of kernels, facts in JSON. */
+#ifndef ROCL_SOURCE_READER_H
+#define ROCL_SOURCE_READER_H
+
+#include "base/arena.h"
+#include "source/db/rows.h"
+#include "source/source.h"
+
+/* For `open`: a new capture, zeroed, behind those that the source has, owned by the trace. NULL when
+ * memory is out. */
+rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err);
+
+/* Another connection to the database of a source, which must be in the state `as` (NULL: in any). */
+rocl_status rocl_source_connect(rocl_db **db, const rocl_trace *t, const rocl_source *s,
+                                const rocl_db_state *as, rocl_error *err);
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* Batches that a worker fills: of each kind up to `max` events, with their arguments. When one is
+ * full, all of them are emitted. */
+typedef struct rocl_batcher {
+    const rocl_capture *capture;
+    const rocl_emitter *to;
+    unsigned worker;
+    size_t max; /* events in a batch */
+    rocl_batch out[ROCL_KINDS];
+    rocl_arg *args; /* those of all batches */
+    size_t arg_count, arg_cap;
+    rocl_arena arg_text; /* where their texts may be: until the batches are emitted */
+} rocl_batcher;
+
+/* The next record of a batch, zeroed; all batches go out first when it is full. NULL: it failed. */
+void *rocl_batcher_next(rocl_batcher *b, rocl_kind kind, rocl_status *st, rocl_error *err);
+/* Adds a copy of a record, which has the size of its kind. */
+static inline rocl_status rocl_batcher_add(rocl_batcher *b, rocl_kind kind, const void *record,
+                                           size_t size, rocl_error *err)
+{
+    rocl_batch *out = &b->out[kind];
+    if (out->any && out->count < b->max) {
+        memcpy((char *)out->any + out->count++ * size, record, size);
+        return ROCL_OK;
+    }
+    rocl_status st = ROCL_OK;
+    void *to = rocl_batcher_next(b, kind, &st, err);
+    if (to)
+        memcpy(to, record, size);
+    return st;
+}
+rocl_status rocl_batcher_flush(rocl_batcher *b, rocl_error *err);
+void rocl_batcher_free(rocl_batcher *b);
+
+/* ---- what definitions are called ------------------------------------------------------------- */
+
+/* Sets the label of an agent by --agent-index-value. */
+void rocl_label_agent(rocl_trace *t, rocl_agent *a);
+/* The same with the name that the program gave it behind: "Agent 2 (trainer)". */
+void rocl_label_named_agent(rocl_trace *t, rocl_agent *a);
+
+/* The length of a kernel's name without the ".kd" of its descriptor, which AMD's profilers leave on,
+ * and which demanglers take for the mark of a clone. */
+size_t rocl_kernel_length(const char *name, size_t n);
+/* The same for a text. */
+uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text);
+/* The short form of a name (text): that text itself where there is none. */
+uint32_t rocl_kernel_short(rocl_trace *t, uint32_t full);
+/* The name that --kernel-names asks for. mangled, truncated: texts, 0 or ROCL_NONE where the source
+ * has none. */
+uint32_t rocl_kernel_shown(rocl_trace *t, uint32_t mangled, uint32_t display, uint32_t truncated);
+
+/* ---- facts in JSON columns: one not found for want of memory is noted as a lost text ---------- */
+
+/* The string at a top-level key of a JSON object, as a text; ROCL_NONE when it has none. *bad when
+ * the JSON does not parse. */
+uint32_t rocl_json_text(rocl_trace *t, const char *json, size_t len, const char *key, bool *bad);
+/* An unsigned number at a key, written as number or string; false when there is none. */
+bool rocl_json_number(rocl_trace *t, const char *json, size_t len, const char *key, uint64_t *v);
+
+#endif

@@ -1,0 +1,206 @@
+#!/usr/bin/env bats
+# Compressed inputs, pipes and standard input: the same for every format that is read.
+# shellcheck disable=SC2154 # bats sets status, output, stderr
+
+load helper
+
+TEXTS=$TOP/tests/fixtures/rtg
+
+requires() {
+    needs gzip "$FIXTURES/everything.db"
+}
+
+needs_zstd() {
+    needs zstd
+    [[ $(rocpd2csv --version) == *zstd* ]] || skip "built without libzstd"
+}
+
+# One input of each format, in the current folder.
+make_inputs() {
+    cp "$FIXTURES/everything.db" t.db
+    cp "$TEXTS/calls.txt" t.txt
+    rocrec -q -o t.rocl -- "$BUILD/tests/traced" events 3000 >/dev/null
+    inputs=(t.db t.txt t.rocl)
+}
+
+# What the tools make of an input. A text is known by the name of its file, which stands for a guid.
+results() { # input, folder for the output
+    mkdir -p "$2"
+    csv "$2" "$1"
+    rocpd2pftrace -q --args -z 0 -j 3 -o "$2/t.pftrace" "$1" || [ $? -eq 1 ]
+    rocstats all -q --format csv "$1" >"$2/stats" || [ $? -eq 1 ]
+}
+
+csv() { # folder for the output, input...
+    rocpd2csv -q -d "$@" -o o || [ $? -eq 1 ]
+    sed -i 's/^"[^"]*",//' "$1"/*.csv
+}
+
+same_results() { # input, input...
+    local first=$1 other
+    shift
+    rm -rf expected
+    results "$first" expected
+    [ "$(cat expected/* | wc -c)" -gt 1000 ]
+    for other in "$@"; do
+        rm -rf got
+        results "$other" got
+        diff -r expected got || fail "$other is not read as $first"
+    done
+}
+
+@test "gzip: every format reads as it does uncompressed" {
+    make_inputs
+    for f in "${inputs[@]}"; do
+        mkdir one two
+        gzip -c "$f" >"one/$f" # names do not matter
+        { head -c 2000 "$f" | gzip && tail -c +2001 "$f" | gzip && head -c 700 /dev/zero; } >"two/$f"
+        same_results "$f" "one/$f" "two/$f"
+        rm -r one two
+    done
+}
+
+@test "zstd: every format reads as it does uncompressed" {
+    needs_zstd
+    make_inputs
+    for f in "${inputs[@]}"; do
+        mkdir one two
+        zstd -q -o "one/$f" "$f"
+        { printf '\x50\x2a\x4d\x18\x04\0\0\0skip' && head -c 2000 "$f" | zstd -q && tail -c +2001 "$f" | zstd -q; } >"two/$f"
+        same_results "$f" "one/$f" "two/$f"
+        rm -r one two
+    done
+}
+
+@test "pipes and standard input: every format, compressed or not" {
+    make_inputs
+    for f in "${inputs[@]}"; do
+        gzip -k "$f"
+        csv expected "$f"
+        for from in "$f" "$f.gz"; do
+            rm -rf a b c d
+            csv a - <"$from"
+            cat "$from" | csv b -
+            csv c <(cat "$from")
+            mkfifo pipe
+            cat "$from" >pipe &
+            csv d pipe
+            rm pipe
+            for got in a b c d; do diff -r expected $got; done
+        done
+        rm -r expected
+    done
+}
+
+@test "no row is lost in a compressed database, by either reader, merged or rebuilt" {
+    gzip -c "$FIXTURES/merged.db" >m.db.gz
+    for reader in pages sqlite; do
+        rocpd2csv -q --reader $reader -d a -o o "$FIXTURES/merged.db"
+        rocpd2csv -q --reader $reader -d b -o o m.db.gz
+        diff -r a b
+        rm -r a b
+    done
+    for way in "" --flat --rebuild; do
+        rocmerge -q $way -o a.db "$FIXTURES/merged.db"
+        rocmerge -q $way -o b.db m.db.gz
+        cmp a.db b.db
+        cat m.db.gz | rocmerge -q $way -o c.db -
+        cmp a.db c.db
+        rm ./?.db
+    done
+}
+
+@test "many compressed databases, in a folder, in one trace" {
+    mkdir d
+    for i in 0 1 2 3; do gzip -c "$FIXTURES/node-rank$i.db" >d/$i.db.gz; done
+    rocpd2csv -q -j 3 -d a -o o "$FIXTURES"/node-rank?.db
+    rocpd2csv -q -j 3 -d b -o o d
+    rocpd2csv -q -j 1 -d c -o o d/*
+    diff -r a b
+    diff -r a c
+}
+
+@test "compressed data that is cut off or damaged: code 3, the same words for every format" {
+    make_inputs
+    for f in "${inputs[@]}"; do
+        gzip -k "$f"
+        size=$(wc -c <"$f.gz")
+        for part in 5 50 99; do
+            head -c $((size * part / 100)) "$f.gz" >cut.gz
+            try 3 rocpd2csv -d out cut.gz
+            one_line rocpd2csv
+            says "cut.gz: gzip: the file is cut off"
+            try 3 rocpd2csv -d out - <cut.gz
+            says "-: gzip: the file is cut off"
+            [ ! -e out ]
+        done
+        { cat "$f.gz" && echo more; } >tail.gz
+        try 3 rocpd2csv -d out tail.gz
+        says "tail.gz: gzip: something else follows the compressed data"
+        { head -c $((size / 2)) "$f.gz" && head -c 64 /dev/zero && tail -c +$((size / 2 + 65)) "$f.gz"; } >bad.gz
+        try 3 rocpd2csv -d out bad.gz
+        says "bad.gz: gzip: "
+        [ ! -e out ]
+    done
+}
+
+@test "the same of zstd" {
+    needs_zstd
+    make_inputs
+    for f in "${inputs[@]}"; do
+        zstd -q "$f"
+        size=$(wc -c <"$f.zst")
+        for part in 5 50 99; do
+            head -c $((size * part / 100)) "$f.zst" >cut.zst
+            try 3 rocpd2csv -d out cut.zst
+            one_line rocpd2csv
+            says "cut.zst: zstd: the file is cut off"
+            [ ! -e out ]
+        done
+        { cat "$f.zst" && echo more; } >tail.zst
+        try 3 rocpd2csv -d out tail.zst
+        says "tail.zst: zstd: something else follows the compressed data"
+        { head -c $((size / 2)) "$f.zst" && head -c 64 /dev/zero && tail -c +$((size / 2 + 65)) "$f.zst"; } >bad.zst
+        try 3 rocpd2csv -d out bad.zst
+        says "bad.zst: zstd: "
+        [ ! -e out ]
+    done
+}
+
+@test "a build without libzstd says so" {
+    [[ $(rocpd2csv --version) != *zstd* ]] || skip "built with libzstd"
+    printf '\x28\xb5\x2f\xfd whatever it holds' >t.zst
+    try 3 rocpd2csv -d out t.zst
+    says "t.zst: is compressed with zstd, which this build cannot read: "
+}
+
+@test "messages have the name of the input, not that of its unpacked copy; nothing is left behind" {
+    head -c 60000 "$FIXTURES/everything.db" | gzip >cut.db.gz
+    mkdir tmp
+    for reader in pages sqlite; do
+        try 3 rocpd2csv --tmpdir tmp --reader $reader -d out cut.db.gz
+        one_line rocpd2csv
+        says "cut.db.gz: the database is cut off"
+    done
+    gzip -c "$FIXTURES/rocprof-v1.db" >v1.gz
+    try 3 rocpd2csv --tmpdir tmp -d out v1.gz
+    says "v1.gz: this is a results database of rocprof v1"
+    gzip -c "$FIXTURES/everything.db" >t.gz
+    rocpd2csv -q --tmpdir tmp -d out t.gz || [ $? -eq 1 ]
+    [ -z "$(ls -A tmp)" ]
+    try 4 rocpd2csv --tmpdir missing -d out2 t.gz
+    says "missing"
+}
+
+@test "the tools that stand in for scripts read zstd as well" {
+    needs_zstd
+    zstd -q -o calls.zst "$TEXTS/calls.txt"
+    rtg2json -q -o a.json "$TEXTS/calls.txt"
+    rtg2json -q -o b.json calls.zst
+    rtg2json -q -o c.json - <calls.zst
+    cmp a.json b.json
+    cmp a.json c.json
+    head -c 100 calls.zst >cut.zst
+    try 3 rtg2json -q -o d.json cut.zst
+    says "cut.zst: zstd: the file is cut off"
+}
