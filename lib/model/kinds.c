@@ -9,8 +9,8 @@
 /* ---- domains ---- */
 
 const rocl_domain_info rocl_domain_infos[ROCL_DOMAINS] = {
-#define ROW(domain, word, profiler, calls)                                                         \
-    [ROCL_DOMAIN_##domain] = {#domain, word, profiler, calls},
+#define ROW(domain, word, profiler, file, calls)                                                   \
+    [ROCL_DOMAIN_##domain] = {#domain, word, profiler, file, calls},
     ROCL_DOMAIN_TABLE(ROW)
 #undef ROW
 };

@@ -25,24 +25,24 @@
 
 /* ---- domains ---- */
 
-/* The domains of AMD's summaries, and those that they do not know. X(domain, our word, the name
- * that rocprofv3 has for it, whether it is one of calls). ROCL_DOMAIN_MARKERS has the name
- * "MARKERS". */
+/* The domains of AMD's summaries, and those that they do not know. X(domain, our word, what
+ * rocprofv3 calls it, and in names of files, whether it is one of calls). ROCL_DOMAIN_MARKERS has
+ * the name "MARKERS". */
 #define ROCL_DOMAIN_TABLE(X)                                                                       \
-    X(KERNELS, "kernels", "KERNEL_DISPATCH", false)                                                \
-    X(HIP, "hip", "HIP_API", true)                                                                 \
-    X(HSA, "hsa", "HSA_API", true)                                                                 \
-    X(MARKERS, "markers", "MARKER_API", true)                                                      \
-    X(MEMORY_COPIES, "memory_copies", "MEMORY_COPY", false)                                        \
-    X(MEMORY_ALLOCATIONS, "memory_allocations", "MEMORY_ALLOCATION", false)                        \
-    X(SCRATCH_MEMORY, "scratch_memory", "SCRATCH_MEMORY", false)                                   \
-    X(RCCL, "rccl", "RCCL_API", true)                                                              \
-    X(ROCDECODE, "rocdecode", "ROCDECODE_API", true)                                               \
-    X(ROCJPEG, "rocjpeg", "ROCJPEG_API", true)                                                     \
-    X(GRAPHS, "graphs", NULL, false)                                                               \
-    X(HIP_EVENTS, "hip_events", NULL, false)                                                       \
-    X(BARRIERS, "barriers", NULL, false)                                                           \
-    X(OTHER, "other", NULL, true)
+    X(KERNELS, "kernels", "KERNEL_DISPATCH", "kernel", false)                                      \
+    X(HIP, "hip", "HIP_API", "hip_api", true)                                                      \
+    X(HSA, "hsa", "HSA_API", "hsa_api", true)                                                      \
+    X(MARKERS, "markers", "MARKER_API", "marker_api", true)                                        \
+    X(MEMORY_COPIES, "memory_copies", "MEMORY_COPY", "memory_copy", false)                         \
+    X(MEMORY_ALLOCATIONS, "memory_allocations", "MEMORY_ALLOCATION", "memory_allocation", false)   \
+    X(SCRATCH_MEMORY, "scratch_memory", "SCRATCH_MEMORY", "scratch_memory", false)                 \
+    X(RCCL, "rccl", "RCCL_API", "rccl_api", true)                                                  \
+    X(ROCDECODE, "rocdecode", "ROCDECODE_API", "rocdecode_api", true)                              \
+    X(ROCJPEG, "rocjpeg", "ROCJPEG_API", "rocjpeg_api", true)                                      \
+    X(GRAPHS, "graphs", NULL, NULL, false)                                                         \
+    X(HIP_EVENTS, "hip_events", NULL, NULL, false)                                                 \
+    X(BARRIERS, "barriers", NULL, NULL, false)                                                     \
+    X(OTHER, "other", NULL, NULL, true)
 
 typedef enum rocl_domain {
 #define ROCL_DOMAIN_ROW(domain, ...) ROCL_DOMAIN_##domain,
@@ -55,6 +55,7 @@ typedef struct rocl_domain_info {
     const char *name;     /* "MEMORY_COPIES" */
     const char *word;     /* "memory_copies" */
     const char *profiler; /* "MEMORY_COPY": what rocprofv3 calls it; NULL: it does not know it */
+    const char *file;     /* "memory_copy": its word in names of files; NULL like that */
     bool calls;           /* host calls and markers, told apart by their category */
 } rocl_domain_info;
 

@@ -9,34 +9,28 @@
 #include "base/num.h"
 #include "base/repr.h"
 #include "base/utf8.h"
+#include "model/kinds.h"
 #include "table/format.h"
 
-/* What the profilers call a domain. */
+/* A domain that the profilers know: its names are in rocl_domain_infos. */
 typedef struct domain {
-    const char *key;       /* in the tables */
-    const char *name;      /* rocprofv3's */
+    rocl_domain id;
     const char *operation; /* what rocprofv3 begins the names of its operations with, or "" */
-    const char *file[3];   /* part of a file name, by rocl_stats_style; NULL: there is no file */
+    const char *v1;        /* rocprof: part of a file name; NULL: it has no file */
 } domain;
 
 /* In the order in which rocprofv3 reports them. */
 static const domain domains[] = {
-    {"HSA", "HSA_API", "", {"hsa", "hsa_api", "hsa_stats"}},
-    {"HIP", "HIP_API", "", {"hip", "hip_api", "hip_stats"}},
-    {"KERNELS", "KERNEL_DISPATCH", "", {"kernels", "kernel", "stats"}},
-    {"MEMORY_COPIES", "MEMORY_COPY", "", {"memory_copies", "memory_copy", "copy_stats"}},
-    {"MEMORY_ALLOCATIONS",
-     "MEMORY_ALLOCATION",
-     "MEMORY_ALLOCATION_",
-     {"memory_allocations", "memory_allocation", NULL}},
-    {"SCRATCH_MEMORY",
-     "SCRATCH_MEMORY",
-     "SCRATCH_MEMORY_",
-     {"scratch_memory", "scratch_memory", NULL}},
-    {"MARKERS", "MARKER_API", "", {"markers", "marker_api", NULL}},
-    {"RCCL", "RCCL_API", "", {"rccl", "rccl_api", NULL}},
-    {"ROCDECODE", "ROCDECODE_API", "", {"rocdecode", "rocdecode_api", NULL}},
-    {"ROCJPEG", "ROCJPEG_API", "", {"rocjpeg", "rocjpeg_api", NULL}},
+    {ROCL_DOMAIN_HSA, "", "hsa_stats"},
+    {ROCL_DOMAIN_HIP, "", "hip_stats"},
+    {ROCL_DOMAIN_KERNELS, "", "stats"},
+    {ROCL_DOMAIN_MEMORY_COPIES, "", "copy_stats"},
+    {ROCL_DOMAIN_MEMORY_ALLOCATIONS, "MEMORY_ALLOCATION_", NULL},
+    {ROCL_DOMAIN_SCRATCH_MEMORY, "SCRATCH_MEMORY_", NULL},
+    {ROCL_DOMAIN_MARKERS, "", NULL},
+    {ROCL_DOMAIN_RCCL, "", NULL},
+    {ROCL_DOMAIN_ROCDECODE, "", NULL},
+    {ROCL_DOMAIN_ROCJPEG, "", NULL},
 };
 
 enum { DOMAINS = sizeof domains / sizeof *domains };
@@ -47,9 +41,14 @@ enum { DOMAINS = sizeof domains / sizeof *domains };
 static const domain *find_domain(const char *key)
 {
     for (size_t i = 0; i < DOMAINS; i++)
-        if (!strcmp(domains[i].key, key))
+        if (!strcmp(rocl_domain_infos[domains[i].id].name, key))
             return &domains[i];
     return NULL;
+}
+
+static const char *profiler_name(const domain *d)
+{
+    return rocl_domain_infos[d->id].profiler;
 }
 
 /* A row of a summary. */
@@ -131,7 +130,7 @@ static void put_head(rocl_buf *b, uint32_t set, size_t name_width, size_t domain
         if (!(set >> i & 1))
             continue;
         rocl_buf_str(b, before);
-        rocl_buf_str(b, domains[i].name);
+        rocl_buf_str(b, profiler_name(&domains[i]));
         before = " + ";
     }
     rocl_buf_str(b, set == ALL_DOMAINS ? "SUMMARY:\n\n|" : " SUMMARY:\n\n|");
@@ -167,7 +166,7 @@ static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_
     for (size_t i = 0; i < n; i++) {
         if (!(lines[i].bit & set))
             continue;
-        size_t name = measure_name(w, &lines[i]), n_domain = strlen(lines[i].domain->name);
+        size_t name = measure_name(w, &lines[i]), n_domain = strlen(profiler_name(lines[i].domain));
         name_width = name > name_width ? name : name_width;
         domain_width = n_domain > domain_width ? n_domain : domain_width;
         total += (double)lines[i].row.total;
@@ -186,8 +185,8 @@ static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_
         rocl_buf_put(b, w->scratch.data, w->scratch.len);
         put_repeated(b, ' ', name_width - name);
         snprintf(text, sizeof text, " | %-*s | %15lld | %15lld | %15.3e | %13.6f |",
-                 (int)domain_width, lines[i].domain->name, (long long)r->calls, (long long)r->total,
-                 r->average, total > 0 ? 100 * (double)r->total / total : 0);
+                 (int)domain_width, profiler_name(lines[i].domain), (long long)r->calls,
+                 (long long)r->total, r->average, total > 0 ? 100 * (double)r->total / total : 0);
         rocl_buf_str(b, text);
         if (r->range)
             snprintf(text, sizeof text, " %15lld | %15lld | %15.3e |\n", (long long)r->min,
@@ -346,7 +345,7 @@ static void put_rocpd_name(rocl_buf *b, const domain *d, const summary_row *r)
 static void put_rocprof_name(rocl_buf *b, const domain *d, const summary_row *r)
 {
     static const char copy[] = "MEMORY_COPY_";
-    if (strcmp(d->key, "MEMORY_COPIES") != 0) {
+    if (d->id != ROCL_DOMAIN_MEMORY_COPIES) {
         put_rocpd_name(b, d, r);
         return;
     }
@@ -401,7 +400,7 @@ static void put_row(files *f, const domain *d, const summary_row *r)
 {
     rocl_buf raw = {0}, name = {0};
     const rocl_stats_style s = f->opt->style;
-    const bool kernel = !strcmp(d->key, "KERNELS");
+    const bool kernel = d->id == ROCL_DOMAIN_KERNELS;
     styles[s].put_name(&raw, d, r);
     /* rocprof demangles the name of the descriptor: foo.kd, but void foo<int>(int) [clone .kd]. */
     if (s == ROCL_STYLE_ROCPROF && kernel && f->opt->descriptors && raw.len)
@@ -442,13 +441,16 @@ static rocl_status write_file(files *f, const char *part, rocl_error *err)
 /* The rows of a domain; nothing where there are none. */
 static rocl_status write_domain(files *f, const rocl_table *t, const domain *d, rocl_error *err)
 {
-    const char *part = d->file[f->opt->style];
+    const rocl_domain_info *info = &rocl_domain_infos[d->id];
+    const char *part = f->opt->style == ROCL_STYLE_ROCPD       ? info->word
+                       : f->opt->style == ROCL_STYLE_ROCPROFV3 ? info->file
+                                                               : d->v1;
     bool any = false;
     f->text.len = 0;
     rocl_buf_str(&f->text, styles[f->opt->style].header);
     for (size_t i = 0; i < t->row_count && part; i++) {
         summary_row r = read_row(t, i);
-        if (!strcmp(r.domain, d->key)) {
+        if (!strcmp(r.domain, rocl_domain_infos[d->id].name)) {
             put_row(f, d, &r);
             any = true;
         }
@@ -459,15 +461,15 @@ static rocl_status write_domain(files *f, const rocl_table *t, const domain *d, 
 /* A row for each domain. */
 static rocl_status write_domains(files *f, const rocl_table *t, rocl_error *err)
 {
-    static const domain none = {.key = "", .operation = ""};
+    static const domain none = {.id = ROCL_DOMAIN_OTHER, .operation = ""};
     f->text.len = 0;
     rocl_buf_str(&f->text, styles[f->opt->style].header);
     for (size_t i = 0; i < t->row_count; i++) {
         summary_row r = read_row(t, i);
         const domain *d = f->opt->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name) : NULL;
         if (d) {
-            r.name = d->name;
-            r.name_len = strlen(d->name);
+            r.name = profiler_name(d);
+            r.name_len = strlen(r.name);
         }
         put_row(f, &none, &r);
     }

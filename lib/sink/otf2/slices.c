@@ -31,16 +31,18 @@ static OTF2_Paradigm category_paradigm(const char *category)
     static const struct {
         const char *prefix;
         OTF2_Paradigm paradigm;
-    } table[] = {
-        {"HIP", OTF2_PARADIGM_HIP},         {"HSA", OTF2_PARADIGM_HIP},
-        {"RCCL", OTF2_PARADIGM_HIP},        {"ROCDECODE", OTF2_PARADIGM_HIP},
-        {"ROCJPEG", OTF2_PARADIGM_HIP},     {"KOKKOS", OTF2_PARADIGM_KOKKOS},
-        {"MPI", OTF2_PARADIGM_MPI},         {"OMP", OTF2_PARADIGM_OPENMP},
+    } others[] = {
+        {"KOKKOS", OTF2_PARADIGM_KOKKOS},
+        {"MPI", OTF2_PARADIGM_MPI},
+        {"OMP", OTF2_PARADIGM_OPENMP},
         {"PTHREAD", OTF2_PARADIGM_PTHREAD},
     };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (!strncasecmp(category, table[i].prefix, strlen(table[i].prefix)))
-            return table[i].paradigm;
+    const rocl_call_group *g = rocl_call_group_of(category);
+    if (g && g->domain != ROCL_DOMAIN_OTHER && g->domain != ROCL_DOMAIN_MARKERS)
+        return OTF2_PARADIGM_HIP;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strncasecmp(category, others[i].prefix, strlen(others[i].prefix)))
+            return others[i].paradigm;
     return OTF2_PARADIGM_USER;
 }
 

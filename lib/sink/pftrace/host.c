@@ -20,22 +20,15 @@ static uint8_t *put_link(const pf_part *p, uint8_t *at, uint64_t stack_id)
 /* AMD's converter writes its own words for the domains. */
 static uint32_t category_of(const pf_sink *p, const rocl_track_event *e)
 {
-    static const struct {
-        const char *domain;
-        pf_word word;
-    } words[] = {{"HIP_", W_HIP_API},
-                 {"HSA_", W_HSA_API},
-                 {"MARKER_", W_MARKER_API},
-                 {"RCCL_", W_RCCL_API},
-                 {"ROCDECODE_", W_ROCDECODE_API},
-                 {"ROCJPEG_", W_ROCJPEG_API}};
-    if (!p->opt.legacy_tracks)
-        return e->category;
-    const char *category = rocl_str(p->trace, e->category);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strncmp(category, words[i].domain, strlen(words[i].domain)))
-            return p->words[words[i].word];
-    return e->category;
+    static const pf_word words[ROCL_DOMAINS] = {[ROCL_DOMAIN_HIP] = W_HIP_API,
+                                                [ROCL_DOMAIN_HSA] = W_HSA_API,
+                                                [ROCL_DOMAIN_MARKERS] = W_MARKER_API,
+                                                [ROCL_DOMAIN_RCCL] = W_RCCL_API,
+                                                [ROCL_DOMAIN_ROCDECODE] = W_ROCDECODE_API,
+                                                [ROCL_DOMAIN_ROCJPEG] = W_ROCJPEG_API};
+    const rocl_call_group *g =
+        p->opt.legacy_tracks ? rocl_call_group_of(rocl_str(p->trace, e->category)) : NULL;
+    return g && words[g->domain] ? p->words[words[g->domain]] : e->category;
 }
 
 /* They can be of any length: makes room for the rest of the event anew. NULL: there is none. */
