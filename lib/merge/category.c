@@ -8,7 +8,7 @@ static const merge_source *table_in(const merge_copier *c, schema_table t)
     return merge_set_table(&c->reader.set, schema_table_name(t));
 }
 
-static rocl_status take_string(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err)
+static rocl_status read_id(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err)
 {
     (void)c;
     (void)err;
@@ -16,36 +16,26 @@ static rocl_status take_string(merge_copier *c, sqlite3_stmt *row, void *ctx, ro
     return ROCL_OK;
 }
 
-/* The id of a text among the strings of the set, or the one after the last where it has none. */
+/* The id of a text among the strings of the set, of NULL the last of all ids; 0: there is none. */
 static rocl_status find_string(merge_copier *c, const char *text, int64_t *id, rocl_error *err)
 {
     const merge_source *strings = table_in(c, SCHEMA_STRING);
     rocl_buf sql = {0};
     *id = 0;
-    if (!strings || !merge_source_field(strings, "string"))
+    if (!strings || (text && !merge_source_field(strings, "string")))
         return ROCL_OK;
-    rocl_buf_str(&sql, "SELECT \"id\" FROM ");
+    rocl_buf_str(&sql, text ? "SELECT \"id\" FROM " : "SELECT max(\"id\") FROM ");
     merge_put_source(&sql, strings);
-    rocl_buf_str(&sql, " WHERE \"string\" = ");
-    merge_put_text(&sql, text);
-    rocl_buf_str(&sql, " LIMIT 1");
-    return merge_query(c, strings->name, &sql, take_string, id, err);
-}
-
-static rocl_status last_string(merge_copier *c, int64_t *id, rocl_error *err)
-{
-    const merge_source *strings = table_in(c, SCHEMA_STRING);
-    rocl_buf sql = {0};
-    *id = 0;
-    if (!strings)
-        return ROCL_OK;
-    rocl_buf_str(&sql, "SELECT max(\"id\") FROM ");
-    merge_put_source(&sql, strings);
-    return merge_query(c, strings->name, &sql, take_string, id, err);
+    if (text) {
+        rocl_buf_str(&sql, " WHERE \"string\" = ");
+        merge_put_text(&sql, text);
+        rocl_buf_str(&sql, " LIMIT 1");
+    }
+    return merge_query(c, strings->name, &sql, read_id, id, err);
 }
 
 /* ctx: the last id of a string. */
-static rocl_status take_category(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err)
+static rocl_status read_category(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err)
 {
     merge_categories *k = &c->categories;
     int64_t *last = ctx;
@@ -79,12 +69,12 @@ rocl_status merge_categories_read(merge_copier *c, rocl_error *err)
     rocl_buf sql = {0};
     if (!s || !merge_source_field(s, "name"))
         return ROCL_OK;
-    rocl_status st = last_string(c, &last, err);
+    rocl_status st = find_string(c, NULL, &last, err);
     if (st != ROCL_OK)
         return st;
     rocl_buf_str(&sql, "SELECT \"id\", \"name\" FROM ");
     merge_put_source(&sql, s);
-    return merge_query(c, s->name, &sql, take_category, &last, err);
+    return merge_query(c, s->name, &sql, read_category, &last, err);
 }
 
 rocl_status merge_categories_write(merge_copier *c, rocl_error *err)
@@ -93,14 +83,12 @@ rocl_status merge_categories_write(merge_copier *c, rocl_error *err)
     for (size_t i = 0; i < c->categories.count && st == ROCL_OK; i++) {
         rocl_buf sql = {0};
         int64_t id = c->categories.strings[i];
-        char number[32];
         if (!c->categories.fresh[i] || c->plan->flat)
             continue; /* a flat set has had them all with its strings */
-        sqlite3_snprintf(sizeof number, number, "%lld", (long long)id);
         rocl_buf_str(&sql, "INSERT INTO ");
         merge_put_target(c, &sql, schema_table_name(SCHEMA_STRING));
         rocl_buf_str(&sql, " (\"id\", \"guid\", \"string\") VALUES (");
-        rocl_buf_str(&sql, number);
+        rocl_buf_printf(&sql, "%lld", (long long)id);
         rocl_buf_str(&sql, ", ");
         merge_put_text(&sql, c->set->guid);
         rocl_buf_str(&sql, ", ");

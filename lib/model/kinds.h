@@ -117,7 +117,7 @@ typedef struct rocl_kind_info {
 
 extern const rocl_kind_info rocl_kind_infos[ROCL_KINDS];
 
-/* Room for an event of any kind. */
+/* Memory for an event of any kind. */
 typedef union rocl_any_record {
     rocl_event e;
     rocl_region region;

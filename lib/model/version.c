@@ -20,7 +20,7 @@
 static char details[256];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void compose(void)
+static void compose_details(void)
 {
     snprintf(details, sizeof details,
              "rocline %s (sqlite %s, %s%s%s, cJSON %s, libcsv %d.%d.%d, libyaml %s%s)",
@@ -36,6 +36,6 @@ const char *rocl_version(void)
 
 const char *rocl_version_details(void)
 {
-    pthread_once(&once, compose);
+    pthread_once(&once, compose_details);
     return details;
 }

@@ -7,12 +7,12 @@
 
 enum { LONGEST = 63 };
 
-static char fold(char c)
+static char fold_letter(char c)
 {
     return c == '-' ? '_' : (char)tolower((unsigned char)c);
 }
 
-static size_t least(size_t a, size_t b)
+static size_t min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -31,11 +31,11 @@ static size_t edit_distance(const char *a, size_t n, const char *b, size_t m)
                 row[j] = j;
                 continue;
             }
-            size_t change = last[j - 1] + (fold(a[i - 1]) != fold(b[j - 1]));
-            row[j] = least(change, least(last[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) &&
-                fold(a[i - 2]) == fold(b[j - 1]))
-                row[j] = least(row[j], older[j - 2] + 1);
+            size_t change = last[j - 1] + (fold_letter(a[i - 1]) != fold_letter(b[j - 1]));
+            row[j] = min_size(change, min_size(last[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && fold_letter(a[i - 1]) == fold_letter(b[j - 2]) &&
+                fold_letter(a[i - 2]) == fold_letter(b[j - 1]))
+                row[j] = min_size(row[j], older[j - 2] + 1);
         }
     }
     return rows[n % 3][m];

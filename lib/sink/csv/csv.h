@@ -141,7 +141,8 @@ rocl_csv_file_id rocl_csv_file_of_category(const char *category, rocl_csv_style 
     X(WORKGROUP_Z, U64, r->workgroup[2])                                                           \
     X(GRID, U64, r->grid[0]) X(GRID_Y, U64, r->grid[1]) X(GRID_Z, U64, r->grid[2])
 #define CSV_FIELDS_OF_COUNTER(X)                                                                   \
-    X(WORKGROUP_SIZE, U64, multiply(r->workgroup)) X(GRID_SIZE, U64, multiply(r->grid))            \
+    X(WORKGROUP_SIZE, U64, multiply_sizes(r->workgroup))                                           \
+    X(GRID_SIZE, U64, multiply_sizes(r->grid))                                                     \
     X(COUNTER, REF, v->counter) X(VALUE, REAL, v->value)
 #define CSV_FIELDS_OF_COPY(X)                                                                      \
     X(SOURCE, REF, r->src) X(DESTINATION, REF, r->dst) X(COPY_STREAM, REF, r->stream)              \

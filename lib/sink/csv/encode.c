@@ -105,7 +105,7 @@ static uint8_t *put_REAL(uint8_t *p, double v)
     return rocl_varint_put(p, __builtin_bswap64(bits));
 }
 
-static uint64_t multiply(const uint32_t v[3])
+static uint64_t multiply_sizes(const uint32_t v[3])
 {
     return (uint64_t)v[0] * v[1] * v[2];
 }

@@ -44,7 +44,7 @@ static rocl_status keep_ids(newset_defs *defs, const definitions *d, rocl_error 
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static void renumber(newset_defs *defs, int64_t used)
+static void renumber_ids(newset_defs *defs, int64_t used)
 {
     for (uint32_t i = 0; i < defs->count; i++)
         defs->ids[i] = used + 1 + i;
@@ -62,7 +62,7 @@ static rocl_status give_ids(newset *s, const definitions *d, rocl_error *err)
     if (!defs->ids || !defs->written)
         return rocl_fail_memory(err);
     if (s->to->flat) {
-        renumber(defs, s->to->used[d->t]);
+        renumber_ids(defs, s->to->used[d->t]);
         return ROCL_OK;
     }
     rocl_status st = keep_ids(defs, d, err);
@@ -71,7 +71,7 @@ static rocl_status give_ids(newset *s, const definitions *d, rocl_error *err)
         return st;
     for (uint32_t i = 1; i < defs->count; i++)
         if (defs->ids[i] <= defs->ids[i - 1]) {
-            renumber(defs, 0);
+            renumber_ids(defs, 0);
             break;
         }
     return ROCL_OK;
@@ -108,8 +108,10 @@ void newset_ids_free(newset *s)
     }
 }
 
+/* ---- rows ---- */
+
 /* The process that a row belongs to, and its node: two cells. */
-rocl_status newset_owner(newset *s, uint32_t process, newset_cell *cells, rocl_error *err)
+static rocl_status put_owner(newset *s, uint32_t process, newset_cell *cells, rocl_error *err)
 {
     const rocl_capture *c = s->capture;
     uint32_t node = process < c->process_count ? c->processes[process].node
@@ -206,7 +208,7 @@ static rocl_status write_thread(newset *s, schema_table table, uint32_t index, n
     const rocl_capture *c = s->capture;
     const rocl_thread *t = &c->threads[index];
     newset_cell by[2];
-    rocl_status st = newset_owner(s, t->process, by, err);
+    rocl_status st = put_owner(s, t->process, by, err);
     int64_t ppid = t->process < c->process_count ? c->processes[t->process].ppid : 0;
     const newset_cell row[] = {
         id, by[0], newset_int(ppid), by[1], newset_int(t->tid), newset_text(s, t->name)};
@@ -254,7 +256,7 @@ static rocl_status write_queue(newset *s, schema_table table, uint32_t index, ne
     const rocl_queue *q = table == SCHEMA_QUEUE ? &c->queues[index] : &c->streams[index];
     newset_cell by[2];
     char number[64] = "{}";
-    rocl_status st = newset_owner(s, q->process, by, err);
+    rocl_status st = put_owner(s, q->process, by, err);
     if (!s->to->flat && id.i != q->id)
         snprintf(number, sizeof number, SCHEMA_NUMBER, (long long)q->id);
     const newset_cell row[] = {id, by[0], by[1], newset_text(s, q->name), newset_literal(number)};
@@ -267,7 +269,7 @@ static rocl_status write_code_object(newset *s, schema_table table, uint32_t age
                                      rocl_error *err)
 {
     newset_cell by[2], at = newset_null();
-    rocl_status st = newset_owner(s, s->capture->agents[agent].process, by, err);
+    rocl_status st = put_owner(s, s->capture->agents[agent].process, by, err);
     if (st == ROCL_OK)
         st = newset_ref(s, SCHEMA_AGENT, agent, &at, err);
     const newset_cell row[] = {id, by[0], by[1], at};
@@ -280,7 +282,7 @@ static rocl_status write_kernel(newset *s, schema_table table, uint32_t index, n
     const rocl_kernel *k = &s->capture->kernels[index];
     rocl_buf json = {0};
     newset_cell by[2], code;
-    rocl_status st = newset_owner(s, k->process, by, err);
+    rocl_status st = put_owner(s, k->process, by, err);
     if (st == ROCL_OK)
         st = newset_ref(s, SCHEMA_CODE_OBJECT, k->agent, &code, err);
     if (st == ROCL_OK)
@@ -320,7 +322,7 @@ static rocl_status write_counter(newset *s, schema_table table, uint32_t index, 
 {
     const rocl_counter *k = &s->capture->counters[index];
     newset_cell by[2], at = newset_null();
-    rocl_status st = newset_owner(s, k->process, by, err);
+    rocl_status st = put_owner(s, k->process, by, err);
     if (st == ROCL_OK)
         st = newset_ref(s, SCHEMA_AGENT, k->agent, &at, err);
     bool known = k->agent < s->capture->agent_count;
@@ -372,7 +374,7 @@ static rocl_status write_placeholder(newset *s, schema_table t, newset_cell id, 
 {
     newset_cell by[2] = {newset_null(), newset_null()}, name = newset_literal(SCHEMA_NOBODY);
     const newset_cell none = newset_null(), empty = newset_literal("");
-    rocl_status st = t == SCHEMA_NODE ? ROCL_OK : newset_owner(s, 0, by, err);
+    rocl_status st = t == SCHEMA_NODE ? ROCL_OK : put_owner(s, 0, by, err);
     const newset_cell node[] = {id, newset_int(0), empty, empty, name, empty, empty, empty};
     const newset_cell thread[] = {id, by[0], none, by[1], newset_int(0), name};
     const newset_cell queue[] = {id, by[0], by[1], name, newset_literal("{}")};
@@ -408,7 +410,7 @@ rocl_status newset_must_ref(newset *s, schema_table t, uint32_t index, newset_ce
 rocl_status newset_who(newset *s, uint32_t process, uint32_t thread, newset_cell *cells,
                        rocl_error *err)
 {
-    rocl_status st = newset_owner(s, process, cells, err);
+    rocl_status st = put_owner(s, process, cells, err);
     return st ? st : newset_must_ref(s, SCHEMA_THREAD, thread, &cells[2], err);
 }
 
@@ -429,7 +431,7 @@ static rocl_status write_unnamed(newset *s, const rocl_dispatch *d, newset_cell 
     newset_cell by[2];
     const newset_cell none = newset_null();
     const newset_cell name = d->e.name == ROCL_NONE ? none : newset_text(s, d->e.name);
-    rocl_status st = newset_owner(s, d->e.process, by, err);
+    rocl_status st = put_owner(s, d->e.process, by, err);
     const newset_cell row[] = {id,
                                by[0],
                                by[1],
