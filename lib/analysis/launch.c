@@ -1,37 +1,71 @@
-/* From the call that launched a kernel to the kernel's end. Every kernel asks for its call; what is
+/* From the call that launched a kernel to the kernel's end. Every kernel looks up its call; what is
  * kept of the answers are sums per group, and the delays for their percentiles. */
-#include "analysis/launch.h"
-
 #include <stdlib.h>
-#include <string.h>
 
+#include "analysis/calls.h"
+#include "analysis/distribution.h"
+#include "analysis/samples.h"
+#include "base/array.h"
 #include "base/buf.h"
 
-/* ---- taking kernels ---- */
+enum { LONGEST_DELAYS = 20 };
+
+/* What makes a group; interned as bytes, so without holes. */
+typedef struct launch_key {
+    uint32_t name, call, agent, stream; /* texts; call ROCL_NONE: it is not in the trace */
+    int32_t rank;                       /* -1: unknown, or not asked for */
+} launch_key;
+
+typedef struct launch_group {
+    launch_key key;
+    uint64_t count, early;       /* kernels; those that began before their call returned */
+    int64_t calls, kernels, all; /* sums of times; they saturate */
+    rocl_distribution delay;
+    /* For its row, by describe_group; nothing where no call is known: */
+    int64_t early_known, median, p95, max;
+    double call_average, delay_average, kernel_average, total_average;
+} launch_group;
+
+typedef struct launch_delay {
+    launch_key key;
+    int64_t start, delay;
+} launch_delay;
+
+typedef struct launch {
+    rocl_collector c;
+    rocl_sorter *kernels; /* by process and stack id */
+    rocl_samples *delays; /* by group */
+    rocl_strings *keys;   /* their ids are the groups */
+    launch_group *groups;
+    size_t group_count;
+    launch_delay longest[LONGEST_DELAYS]; /* the longest first; of equal ones, the earliest */
+    unsigned longest_count;
+    uint64_t unlinked;
+} launch;
+
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* Also those without a stack id, which no call has. */
-static rocl_status add_kernel(launch *l, unsigned worker, const rocl_capture *c,
-                              const rocl_dispatch *d, rocl_error *err)
+static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
-    const rocl_event *e = &d->e;
-    uint8_t payload[4 * ROCL_VARINT_MAX], *q = payload;
-    const uint64_t key[4] = {rocl_process_word(c, e), e->stack_id, (uint64_t)e->start, e->id};
-    q = rocl_varint_put(q, (uint64_t)e->end);
-    q = rocl_varint_put(q, rocl_name_of(e));
-    q = rocl_varint_put(q, d->agent < c->agent_count ? c->agents[d->agent].label : 0);
-    q = rocl_varint_put(q, d->stream < c->stream_count ? c->streams[d->stream].label : 0);
-    return rocl_sorter_add(l->kernels, worker, key, payload, (size_t)(q - payload), err);
-}
-
-static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
-{
+    launch *l = self;
+    const rocl_capture *c = b->capture;
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        st = add_kernel(self, worker, b->capture, &b->dispatches[i], err);
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_dispatch *d = &b->dispatches[i];
+        const rocl_event *e = &d->e;
+        uint8_t payload[4 * ROCL_VARINT_MAX], *q = payload;
+        const uint64_t key[4] = {rocl_process_word(c, e), e->stack_id, (uint64_t)e->start, e->id};
+        q = rocl_varint_put(q, (uint64_t)e->end);
+        q = rocl_varint_put(q, rocl_name_of(e));
+        q = rocl_varint_put(q, d->agent < c->agent_count ? c->agents[d->agent].label : 0);
+        q = rocl_varint_put(q, d->stream < c->stream_count ? c->streams[d->stream].label : 0);
+        st = rocl_sorter_add(l->kernels, worker, key, payload, (size_t)(q - payload), err);
+    }
     return st;
 }
 
-/* ---- answers ---- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 typedef struct kernel {
     int64_t start, end;
@@ -54,24 +88,8 @@ static kernel read_kernel(const launch *l, const rocl_sort_record *rec)
                      .stream = (uint32_t)v[3]}};
 }
 
-static launch_group *group_at(launch *l, uint32_t id)
-{
-    if (id >= l->group_count) {
-        size_t n = l->group_count ? 2 * l->group_count : 64;
-        while (n <= id)
-            n *= 2;
-        launch_group *more = realloc(l->groups, n * sizeof *more);
-        if (!more)
-            return NULL;
-        memset(more + l->group_count, 0, (n - l->group_count) * sizeof *more);
-        l->groups = more;
-        l->group_count = n;
-    }
-    return &l->groups[id];
-}
-
-/* Its id; ROCL_NONE when memory is out. */
-static uint32_t find_group(launch *l, launch_key key)
+/* The id of a group; ROCL_NONE: memory is out. */
+static uint32_t group_id(launch *l, launch_key key)
 {
     if (!l->c.options->by_rank)
         key.rank = -1;
@@ -80,10 +98,9 @@ static uint32_t find_group(launch *l, launch_key key)
     if (!l->c.options->by_stream)
         key.stream = 0;
     uint32_t id = rocl_strings_put(l->keys, (const char *)&key, sizeof key);
-    launch_group *g = id == ROCL_NONE ? NULL : group_at(l, id);
-    if (!g)
+    if (id == ROCL_NONE || !ROCL_GROW(l->groups, l->group_count, (size_t)id + 1))
         return ROCL_NONE;
-    g->key = key;
+    l->groups[id].key = key;
     return id;
 }
 
@@ -95,9 +112,9 @@ static bool is_longer(const launch_delay *a, const launch_delay *b)
 static void remember_longest(launch *l, const launch_delay *d)
 {
     unsigned at = l->longest_count;
-    if (!d->delay || (at == LAUNCH_LONGEST && !is_longer(d, &l->longest[at - 1])))
+    if (!d->delay || (at == LONGEST_DELAYS && !is_longer(d, &l->longest[at - 1])))
         return;
-    if (at < LAUNCH_LONGEST)
+    if (at < LONGEST_DELAYS)
         l->longest_count++;
     else
         at--;
@@ -107,66 +124,170 @@ static void remember_longest(launch *l, const launch_delay *d)
 }
 
 /* No time is below 0, also where the clocks of host and GPU are not quite the same. */
-static rocl_status take_launch(launch *l, uint32_t id, const rocl_call *c, const kernel *k,
-                               rocl_error *err)
-{
-    launch_group *g = &l->groups[id];
-    int64_t delay = k->start > c->end ? k->start - c->end : 0;
-    int64_t all = k->end > c->start ? k->end - c->start : 0;
-    const launch_delay d = {k->key, k->start, delay};
-    g->early += k->start < c->end;
-    g->calls = rocl_add_saturated(g->calls, c->end - c->start);
-    g->all = rocl_add_saturated(g->all, all);
-    remember_longest(l, &d);
-    return rocl_samples_add(l->delays, 0, id, delay, err);
-}
-
-static rocl_status take_answer(void *ctx, const rocl_sort_record *question, const rocl_call *call,
-                               rocl_error *err)
+static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const rocl_call *call,
+                              rocl_error *err)
 {
     launch *l = ctx;
     kernel k = read_kernel(l, question);
     if (call)
         k.key.call = call->name;
-    uint32_t id = find_group(l, k.key);
+    uint32_t id = group_id(l, k.key);
     if (id == ROCL_NONE)
         return rocl_fail_memory(err);
-    l->groups[id].count++;
-    l->groups[id].kernels = rocl_add_saturated(l->groups[id].kernels, k.end - k.start);
-    l->unlinked += !call;
-    return call ? take_launch(l, id, call, &k, err) : ROCL_OK;
+    launch_group *g = &l->groups[id];
+    g->count++;
+    g->kernels = rocl_add_saturated(g->kernels, k.end - k.start);
+    if (!call) {
+        l->unlinked++;
+        return ROCL_OK;
+    }
+    int64_t delay = k.start > call->end ? k.start - call->end : 0;
+    int64_t all = k.end > call->start ? k.end - call->start : 0;
+    g->early += k.start < call->end;
+    g->calls = rocl_add_saturated(g->calls, call->end - call->start);
+    g->all = rocl_add_saturated(g->all, all);
+    remember_longest(l, &(launch_delay){k.key, k.start, delay});
+    return rocl_samples_add(l->delays, 0, id, delay, err);
 }
 
-static rocl_status ask(void *self, rocl_calls *calls, rocl_error *err)
+static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
 {
     launch *l = self;
-    return rocl_calls_ask(calls, l->kernels, take_answer, l, err);
+    return rocl_calls_ask(calls, l->kernels, add_launch, l, err);
 }
 
-/* ---- the end ---- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
-static rocl_status fill_delays(launch *l, rocl_error *err)
+#define CELL(field)  ROCL_CELL(launch_group, field)
+#define KNOWN(field) ROCL_CELL_BY(rocl_field_known, launch_group, field)
+#define LABEL(field) ROCL_CELL_BY(rocl_field_label, launch_group, field)
+
+static const rocl_column launch_columns[] = {
+    {"name", "Kernel", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(key.name)},
+    {"call", "Launched by", ROCL_UNIT_TEXT, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_text_or_none, launch_group, key.call)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
+    {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_IF_AGENT, LABEL(key.agent)},
+    {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, LABEL(key.stream)},
+    {"launches", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(count)},
+    {"early", "Early", ROCL_UNIT_COUNT, ROCL_IN_REST, KNOWN(early_known)},
+    {"call_average_ns", "Call", ROCL_UNIT_NS, ROCL_IN_REST, CELL(call_average)},
+    {"delay_average_ns", "Delay", ROCL_UNIT_NS, ROCL_IN_REST, CELL(delay_average)},
+    {"delay_median_ns", "Median", ROCL_UNIT_NS, ROCL_ALWAYS, KNOWN(median)},
+    {"delay_p95_ns", "P95", ROCL_UNIT_NS, ROCL_ALWAYS, KNOWN(p95)},
+    {"delay_max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST, KNOWN(max)},
+    {"kernel_average_ns", "Kernel", ROCL_UNIT_NS, ROCL_IN_REST, CELL(kernel_average)},
+    {"total_average_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST, CELL(total_average)},
+};
+
+#undef CELL
+#undef LABEL
+#define CELL(field)  ROCL_ALWAYS, ROCL_CELL(launch_delay, field)
+#define LABEL(field) ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_label, launch_delay, field)
+
+static const rocl_column delay_columns[] = {
+    {"name", "Kernel", ROCL_UNIT_TEXT, CELL(key.name)},
+    {"call", "Launched by", ROCL_UNIT_TEXT, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_text_or_none, launch_delay, key.call)},
+    {"start_ns", "Start", ROCL_UNIT_COUNT, CELL(start)},
+    {"delay_ns", "Delay", ROCL_UNIT_NS, CELL(delay)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, CELL(key.rank)},
+    {"agent", "Agent", ROCL_UNIT_TEXT, LABEL(key.agent)},
+    {"stream", "Stream", ROCL_UNIT_TEXT, LABEL(key.stream)},
+};
+
+static const rocl_table_def launch_table = {&rocl_launch_report, "launch", "Kernel launches",
+                                            ROCL_COLUMNS(launch_columns)};
+static const rocl_table_def delay_table = {&rocl_launch_report, "launch_delays",
+                                           "Longest delays of launches",
+                                           ROCL_COLUMNS(delay_columns)};
+
+const rocl_report_def rocl_launch_report = {
+    "launch", "launch", "Launch",
+    "kernels by name and launching call: how long the call took, and how long they waited after it",
+    (const rocl_table_def *const[]){&launch_table, &delay_table, NULL}};
+
+static void describe_group(launch_group *g)
 {
+    const rocl_distribution *d = &g->delay;
+    g->early_known = d->taken ? (int64_t)g->early : -1;
+    g->median = d->taken ? d->median : -1;
+    g->p95 = d->taken ? d->p95 : -1;
+    g->max = d->taken ? d->max : -1;
+    g->call_average = rocl_mean(g->calls, d->taken);
+    g->delay_average = rocl_mean(d->total, d->taken);
+    g->kernel_average = rocl_mean(g->kernels, g->count);
+    g->total_average = rocl_mean(g->all, d->taken);
+}
+
+static rocl_sort_values sort_values(const launch_group *g)
+{
+    const rocl_distribution *d = &g->delay;
+    return (rocl_sort_values){d->total, d->max, g->count, d->taken ? g->delay_average : -1};
+}
+
+static int compare_groups(const void *a, const void *b, void *ctx)
+{
+    const launch *l = ctx;
+    const launch_group *x = a, *y = b;
+    const rocl_sort_values v = sort_values(x), w = sort_values(y);
+    int c = rocl_compare_values(l->c.options->sort, &v, &w);
+    if (!c)
+        c = rocl_compare_texts(l->c.trace, x->key.name, y->key.name);
+    if (!c)
+        c = (x->key.call == ROCL_NONE) - (y->key.call == ROCL_NONE);
+    if (!c)
+        c = rocl_compare_texts(l->c.trace, x->key.call, y->key.call);
+    if (!c)
+        c = rocl_number_order(x->key.rank, y->key.rank);
+    if (!c)
+        c = rocl_compare_texts(l->c.trace, x->key.agent, y->key.agent);
+    return c ? c : rocl_compare_texts(l->c.trace, x->key.stream, y->key.stream);
+}
+
+static void add_group(void *into, const void *from)
+{
+    launch_group *sum = into;
+    const launch_group *g = from;
+    sum->count += g->count;
+    sum->early += g->early;
+    sum->calls = rocl_add_saturated(sum->calls, g->calls);
+    sum->kernels = rocl_add_saturated(sum->kernels, g->kernels);
+    sum->all = rocl_add_saturated(sum->all, g->all);
+    rocl_distribution_merge(&sum->delay, &g->delay);
+    describe_group(sum);
+}
+
+static rocl_status finish_launch(void *self, rocl_tables *out, rocl_error *err)
+{
+    launch *l = self;
+    size_t n = 0;
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < l->group_count && st == ROCL_OK; i++)
-        st = rocl_samples_describe(l->delays, (uint32_t)i, &l->groups[i].delay, err);
+    for (uint32_t i = 0; i < l->group_count && st == ROCL_OK; i++) {
+        launch_group *g = &l->groups[i];
+        if (!g->count)
+            continue;
+        st = rocl_samples_describe(l->delays, i, &g->delay, err);
+        describe_group(g);
+        l->groups[n++] = *g;
+    }
+    if (n)
+        qsort_r(l->groups, n, sizeof *l->groups, compare_groups, l);
+    static const char what[] = "call, delay, kernel and total on average";
+    rocl_report_rows r = rocl_begin_table(&l->c, out, &launch_table, 0);
+    if (l->unlinked)
+        rocl_set_note(&r, "%s; the calls of %llu kernels are not in the trace", what,
+                      (unsigned long long)l->unlinked);
+    else
+        rocl_set_note(&r, "%s", what);
+    rocl_add_top_rows(&r, l->groups, n, sizeof *l->groups, add_group);
+    r = rocl_begin_table(&l->c, out, &delay_table, 0);
+    for (size_t i = 0; i < rocl_rows_shown(l->c.options, l->longest_count); i++)
+        rocl_add_row(&r, &l->longest[i]);
     return st;
 }
 
-static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
-{
-    launch *l = self;
-    rocl_status st = fill_delays(l, err);
-    return st == ROCL_OK ? rocl_launch_tables(l, out, err) : st;
-}
-
-static void free_launch(void *self)
-{
-    launch *l = self;
-    rocl_samples_free(l->delays);
-    rocl_strings_free(l->keys);
-    free(l->groups);
-}
+/* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_launch(void *self, rocl_error *err)
 {
@@ -178,13 +299,21 @@ static rocl_status open_launch(void *self, rocl_error *err)
     return l->kernels && l->delays && l->keys ? ROCL_OK : rocl_fail_memory(err);
 }
 
+static void close_launch(void *self)
+{
+    launch *l = self;
+    rocl_samples_free(l->delays);
+    rocl_strings_free(l->keys);
+    free(l->groups);
+}
+
 const rocl_collector_def rocl_launch_collector = {
     .reports = 1u << ROCL_REPORT_LAUNCH,
     .kinds = ROCL_BIT(ROCL_DISPATCH),
     .size = sizeof(launch),
     .open = open_launch,
-    .add_batch = take,
-    .look_up_calls = ask,
-    .finish = finish,
-    .close = free_launch,
+    .add_batch = add_batch,
+    .look_up_calls = look_up_calls,
+    .finish = finish_launch,
+    .close = close_launch,
 };

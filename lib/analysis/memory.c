@@ -1,14 +1,63 @@
 /* What is allocated on which agent. Allocations and frees are taken from the begin of the trace, so
  * that a time window knows what is live when it opens; they are put in order of time, and followed
  * in one sweep with a map of the live blocks. What the sources say of a free (its agent, its size)
- * is not asked for: it follows from the block at its address. */
+ * is not used: it follows from the block at its address. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/memory.h"
+#include "analysis/distribution.h"
+#include "analysis/report.h"
+#include "analysis/slices.h"
+#include "base/array.h"
+#include "base/buf.h"
+#include "base/map.h"
 #include "trace/pipeline.h"
 
-/* ---- taking events ---- */
+enum { DEFAULT_SLICES = 1000 };
+
+typedef struct owner {
+    rocl_agent_key key;
+    bool used; /* in the window, or live in it */
+    uint64_t allocations, frees, unpaired, leaks;
+    int64_t before, allocated, freed, live, peak, leaked; /* bytes saturate */
+    int64_t peak_at;                                      /* -1: there was none */
+    uint64_t scratch[ROCL_OP_RECLAIM + 1];                /* operations */
+    int64_t scratch_bytes, scratch_largest, scratch_time;
+    int64_t *slices; /* the most that was live in each; NULL: not wanted */
+    uint64_t slice;  /* filled up to this one */
+} owner;
+
+typedef struct block {
+    int64_t size, when;
+    uint64_t address, id;
+    uint32_t owner, capture, thread, name;
+    uint32_t next; /* unused ones: a list */
+} block;
+
+typedef struct memory_span {
+    alignas(ROCL_CACHE_LINE) int64_t first;
+    int64_t last; /* first > last: none */
+} memory_span;
+
+typedef struct memory {
+    rocl_collector c;
+    rocl_strings *keys; /* owners' keys; their ids are the owners, until these are sorted */
+    rocl_sorter *sorter;
+    owner *owners; /* [0] is none */
+    size_t owner_count;
+    rocl_map live;  /* process and address -> block */
+    rocl_buf store; /* blocks */
+    uint32_t spare; /* block + 1 */
+    int64_t first, from, to;
+    bool any;
+    block *leaks;
+    size_t leak_count;
+    memory_span *spans; /* by worker: of its events */
+    rocl_slices slices; /* count 0: nobody wants them */
+} memory;
+
+/* ---- events ---------------------------------------------------------------------------------- */
 
 typedef struct item {
     uint64_t size, address;
@@ -18,7 +67,7 @@ typedef struct item {
     bool scratch;
 } item;
 
-static rocl_status take_one(memory *m, unsigned worker, const rocl_capture *c, const rocl_alloc *a,
+static rocl_status add_item(memory *m, unsigned worker, const rocl_capture *c, const rocl_alloc *a,
                             bool scratch, rocl_error *err)
 {
     int32_t rank = m->c.options->by_rank ? c->processes[a->e.process].rank : -1;
@@ -47,35 +96,59 @@ static rocl_status take_one(memory *m, unsigned worker, const rocl_capture *c, c
     return rocl_sorter_add(m->sorter, worker, key, &it, sizeof it, err);
 }
 
-static rocl_status take_batch(memory *m, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_history(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        st = take_one(m, worker, b->capture, &b->allocs[i], b->kind == ROCL_SCRATCH, err);
+        st = add_item(self, worker, b->capture, &b->allocs[i], b->kind == ROCL_SCRATCH, err);
     return st;
 }
 
 /* Allocations come as history as well, and there are all of them. */
-static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
-    return b->kind == ROCL_SCRATCH ? take_batch(self, worker, b, err) : ROCL_OK;
+    return b->kind == ROCL_SCRATCH ? add_history(self, worker, b, err) : ROCL_OK;
 }
 
-static rocl_status history(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+/* ---- live memory over time: the most in each of equal slices, for charts and programs ----------
+ */
+
+/* From the first to the last event, but within the window. */
+static rocl_status open_slices(memory *m, rocl_error *err)
 {
-    return take_batch(self, worker, b, err);
+    memory_span all = {INT64_MAX, INT64_MIN};
+    uint64_t most = m->c.options->slices ? m->c.options->slices : DEFAULT_SLICES;
+    for (unsigned w = 0; w < m->c.trace->opt.jobs; w++) {
+        all.first = m->spans[w].first < all.first ? m->spans[w].first : all.first;
+        all.last = m->spans[w].last > all.last ? m->spans[w].last : all.last;
+    }
+    all.first = m->from > all.first ? m->from : all.first;
+    all.last = m->to < all.last ? m->to : all.last;
+    m->slices = rocl_slices_of(all.first, all.last, most);
+    for (size_t i = 1; i < m->owner_count; i++)
+        if (!(m->owners[i].slices = calloc(m->slices.count, sizeof(int64_t))))
+            return rocl_fail_memory(err);
+    return ROCL_OK;
 }
 
-/* ---- live blocks ---- */
+/* To be called before the live bytes of an owner change, and after that: what was live stays so up
+ * to the time. */
+static void note_live(memory *m, owner *o, int64_t when)
+{
+    if (!o->slices || when < m->slices.first)
+        return;
+    uint64_t now = rocl_slice_at(&m->slices, when);
+    for (uint64_t i = o->slice; i <= now; i++)
+        if (o->live > o->slices[i])
+            o->slices[i] = o->live;
+    o->slice = now;
+}
 
-static int64_t bytes_of(uint64_t n)
+/* ---- live blocks ----------------------------------------------------------------------------- */
+
+static int64_t to_bytes(uint64_t n)
 {
     return n < INT64_MAX ? (int64_t)n : INT64_MAX;
-}
-
-static uint64_t place_of(const item *it, uint64_t capture)
-{
-    return it->address ^ rocl_mix64(capture << 32 | it->process);
 }
 
 static block *blocks_of(const memory *m)
@@ -107,7 +180,7 @@ static bool take_block(memory *m, uint64_t place, block *b)
     return rocl_map_del(&m->live, place);
 }
 
-/* ---- the sweep ---- */
+/* ---- the sweep ------------------------------------------------------------------------------- */
 
 static void note_peak(memory *m, owner *o, int64_t when)
 {
@@ -122,20 +195,20 @@ static void note_peak(memory *m, owner *o, int64_t when)
  * taken away with it. */
 static void add_live(memory *m, owner *o, block *b, bool inside)
 {
-    rocl_memory_slices_note(m, o, b->when);
+    note_live(m, o, b->when);
     if (b->size > INT64_MAX - o->allocated - o->before)
         b->size = INT64_MAX - o->allocated - o->before;
     *(inside ? &o->allocated : &o->before) += b->size;
     o->allocations += inside;
     o->live += b->size;
-    rocl_memory_slices_note(m, o, b->when);
+    note_live(m, o, b->when);
     if (inside)
         note_peak(m, o, b->when);
 }
 
 static void drop_live(memory *m, owner *o, const block *b, int64_t when, bool inside)
 {
-    rocl_memory_slices_note(m, o, when);
+    note_live(m, o, when);
     if (inside)
         o->freed += b->size;
     else
@@ -144,11 +217,12 @@ static void drop_live(memory *m, owner *o, const block *b, int64_t when, bool in
     o->used |= inside;
 }
 
-static bool follow(memory *m, const uint64_t *key, const item *it)
+/* False: memory is out. */
+static bool follow_item(memory *m, const uint64_t *key, const item *it)
 {
     bool inside = (int64_t)key[0] >= m->from;
-    uint64_t place = place_of(it, key[2]);
-    block old, fresh = {.size = bytes_of(it->size),
+    uint64_t place = it->address ^ rocl_mix64(key[2] << 32 | it->process);
+    block old, fresh = {.size = to_bytes(it->size),
                         .when = (int64_t)key[0],
                         .address = it->address,
                         .id = key[3],
@@ -183,71 +257,44 @@ static void open_window(memory *m)
 
 static void add_scratch(owner *o, const item *it)
 {
-    int64_t size = it->op == ROCL_OP_ALLOC ? bytes_of(it->size) : 0;
+    int64_t size = it->op == ROCL_OP_ALLOC ? to_bytes(it->size) : 0;
     o->scratch[it->op <= ROCL_OP_RECLAIM ? it->op : ROCL_OP_OTHER]++;
     o->scratch_bytes = rocl_add_saturated(o->scratch_bytes, size);
     o->scratch_largest = size > o->scratch_largest ? size : o->scratch_largest;
     o->scratch_time = rocl_add_saturated(o->scratch_time, it->duration);
 }
 
-static bool sweep_one(memory *m, const rocl_sort_record *rec, bool *open)
-{
-    item it;
-    memcpy(&it, rec->data, sizeof it);
-    if (it.scratch) {
-        add_scratch(&m->owners[it.owner], &it);
-        return true;
-    }
-    int64_t when = (int64_t)rec->key[0];
-    if (!m->any)
-        m->first = when;
-    m->any = true;
-    if (!*open && when >= m->from) {
-        open_window(m);
-        *open = true;
-    }
-    return when > m->to || follow(m, rec->key, &it);
-}
-
-static rocl_status sweep(memory *m, rocl_error *err)
+static rocl_status sweep_items(memory *m, rocl_error *err)
 {
     rocl_sort_record rec;
     bool more, open = false;
     rocl_status st = rocl_sorter_start(m->sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(m->sorter, &rec, &more, err)) == ROCL_OK && more)
-        if (!sweep_one(m, &rec, &open))
+    while (st == ROCL_OK && (st = rocl_sorter_next(m->sorter, &rec, &more, err)) == ROCL_OK &&
+           more) {
+        int64_t when = (int64_t)rec.key[0];
+        item it;
+        memcpy(&it, rec.data, sizeof it);
+        if (it.scratch) {
+            add_scratch(&m->owners[it.owner], &it);
+            continue;
+        }
+        if (!m->any)
+            m->first = when;
+        m->any = true;
+        if (!open && when >= m->from) {
+            open_window(m);
+            open = true;
+        }
+        if (when <= m->to && !follow_item(m, rec.key, &it))
             return rocl_fail_memory(err);
+    }
     if (!open)
         open_window(m);
     return st;
 }
 
-/* ---- the end ---- */
-
-static int by_key(const void *a, const void *b, void *ctx)
-{
-    const memory *m = ctx;
-    return rocl_compare_agents(&m->owners[*(const uint32_t *)a].key,
-                               &m->owners[*(const uint32_t *)b].key);
-}
-
-static rocl_status open_owners(memory *m, rocl_error *err)
-{
-    m->owner_count = rocl_strings_count(m->keys);
-    m->owners = calloc(m->owner_count, sizeof *m->owners);
-    m->order = calloc(m->owner_count, sizeof *m->order);
-    if (!m->owners || !m->order)
-        return rocl_fail_memory(err);
-    for (uint32_t i = 1; i < m->owner_count; i++) { /* 0 is "", no key */
-        memcpy(&m->owners[i].key, rocl_strings_get(m->keys, i, NULL), sizeof(rocl_agent_key));
-        m->order[i] = i;
-    }
-    qsort_r(m->order + 1, m->owner_count - 1, sizeof *m->order, by_key, m);
-    return ROCL_OK;
-}
-
 /* The largest first; then in the order in which they were made. */
-static int by_size(const void *a, const void *b)
+static int compare_blocks(const void *a, const void *b)
 {
     const block *x = a, *y = b;
     if (x->size != y->size)
@@ -259,7 +306,7 @@ static int by_size(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Those that are live in the end: the map's sums must be those of the accounts. */
+/* Those that are live in the end: the map's sums must be those of the owners. */
 static rocl_status collect_leaks(memory *m, rocl_error *err)
 {
     size_t at = 0;
@@ -285,37 +332,183 @@ static rocl_status collect_leaks(memory *m, rocl_error *err)
     }
     free(live);
     if (st == ROCL_OK)
-        qsort(m->leaks, m->leak_count, sizeof *m->leaks, by_size);
+        qsort(m->leaks, m->leak_count, sizeof *m->leaks, compare_blocks);
     return st;
 }
 
-static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+#define CELL(field) ROCL_CELL(owner, field)
+#define OWNER                                                                                      \
+    {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(key)},                                    \
+    {                                                                                              \
+        "rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK,                                             \
+            ROCL_CELL_BY(rocl_field_known, owner, key.rank)                                        \
+    }
+
+/* Nothing is before the begin of the trace. */
+#define IF_WINDOW ROCL_IF_OWN
+
+static const rocl_column memory_columns[] = {
+    OWNER,
+    {"allocations", "Allocs", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(allocations)},
+    {"frees", "Frees", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(frees)},
+    {"before_bytes", "Before", ROCL_UNIT_BYTES, IF_WINDOW, CELL(before)},
+    {"allocated_bytes", "Allocated", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(allocated)},
+    {"freed_bytes", "Freed", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(freed)},
+    {"peak_bytes", "Peak", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(peak)},
+    {"peak_at_ns", "Peak at", ROCL_UNIT_NS, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_known, owner, peak_at)},
+    {"live_bytes", "At end", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(live)},
+    {"leaks", "Leaks", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(leaks)},
+    {"leaked_bytes", "Leaked", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(leaked)},
+    {"unpaired_frees", "Unpaired", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(unpaired)},
+};
+
+static const rocl_column scratch_columns[] = {
+    OWNER,
+    {"allocations", "Allocs", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(scratch[ROCL_OP_ALLOC])},
+    {"frees", "Frees", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(scratch[ROCL_OP_FREE])},
+    {"reclaims", "Reclaims", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(scratch[ROCL_OP_RECLAIM])},
+    {"allocated_bytes", "Allocated", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(scratch_bytes)},
+    {"largest_bytes", "Largest", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(scratch_largest)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(scratch_time)},
+};
+
+typedef struct slice_row {
+    rocl_agent_key agent;
+    uint64_t slice;
+    int64_t start, end, peak;
+} slice_row;
+
+#undef CELL
+#define CELL(field) ROCL_CELL(slice_row, field)
+
+static const rocl_column slice_columns[] = {
+    {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(agent)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK,
+     ROCL_CELL_BY(rocl_field_known, slice_row, agent.rank)},
+    {"slice", "Slice", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(slice)},
+    {"start_ns", "Start", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(start)},
+    {"end_ns", "End", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(end)},
+    {"peak_bytes", "Peak", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(peak)},
+};
+
+typedef struct leak_row {
+    char text[32];
+    const char *address;
+    rocl_agent_key agent;
+    uint64_t blocks;
+    int64_t size, at, pid, tid; /* pid, tid: -1 of none */
+    uint32_t name;
+} leak_row;
+
+#undef CELL
+#define CELL(field)  ROCL_CELL(leak_row, field)
+#define KNOWN(field) ROCL_CELL_BY(rocl_field_known, leak_row, field)
+
+static const rocl_column leak_columns[] = {
+    {"address", "Address", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(address)},
+    {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(agent)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, KNOWN(agent.rank)},
+    {"blocks", "Blocks", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(blocks)},
+    {"bytes", "Size", ROCL_UNIT_BYTES, ROCL_IN_REST, CELL(size)},
+    {"at_ns", "Allocated at", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(at)},
+    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_ALWAYS, KNOWN(pid)},
+    {"tid", "Thread", ROCL_UNIT_COUNT, ROCL_ALWAYS, KNOWN(tid)},
+    {"name", "By", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(name)},
+};
+
+static const rocl_table_def memory_table = {&rocl_memory_report, "memory", "Memory per agent",
+                                            ROCL_COLUMNS(memory_columns)};
+static const rocl_table_def slice_table = {&rocl_memory_report, "memory_timeline",
+                                           "Memory over time", ROCL_COLUMNS(slice_columns)};
+static const rocl_table_def leak_table = {&rocl_memory_report, "leaks", "Memory that was not freed",
+                                          ROCL_COLUMNS(leak_columns)};
+static const rocl_table_def scratch_table = {
+    &rocl_memory_report, "scratch", "Scratch memory per agent", ROCL_COLUMNS(scratch_columns)};
+
+const rocl_report_def rocl_memory_report = {
+    "memory", "memory", "Memory",
+    "every agent: what was allocated, freed, live at most, and never freed",
+    (const rocl_table_def *const[]){&memory_table, &slice_table, &leak_table, &scratch_table,
+                                    NULL}};
+
+static void put_slices(memory *m, rocl_tables *out, owner *const *owners)
 {
-    memory *m = self;
-    rocl_trace_window(m->c.trace, &m->from, &m->to);
-    rocl_status st = open_owners(m, err);
-    if (st == ROCL_OK && !m->c.options->pictures)
-        st = rocl_memory_slices_begin(m, err);
-    if (st == ROCL_OK)
-        st = sweep(m, err);
-    if (st == ROCL_OK)
-        st = collect_leaks(m, err);
-    return st == ROCL_OK ? rocl_memory_tables(m, out, err) : st;
+    const rocl_slices *s = &m->slices;
+    rocl_report_rows r = rocl_begin_table(&m->c, out, &slice_table, 0);
+    for (; *owners; owners++) {
+        owner *o = *owners;
+        note_live(m, o, s->first + (int64_t)s->length);
+        for (uint64_t i = 0; i < s->count && o->used; i++)
+            rocl_add_row(&r, &(slice_row){o->key, i, rocl_slice_begin(s, i),
+                                          rocl_slice_begin(s, i + 1), o->slices[i]});
+    }
 }
 
-static void free_memory(void *self)
+static void put_leaks(const memory *m, rocl_tables *out)
 {
-    memory *m = self;
-    rocl_strings_free(m->keys);
-    rocl_map_free(&m->live);
-    rocl_buf_free(&m->store);
-    for (size_t i = 0; m->owners && i < m->owner_count; i++)
-        free(m->owners[i].slices);
-    free(m->owners);
-    free(m->spans);
-    free(m->order);
-    free(m->leaks);
+    size_t shown = rocl_rows_shown(m->c.options, m->leak_count);
+    rocl_report_rows r = rocl_begin_table(&m->c, out, &leak_table, 0);
+    leak_row rest = {.blocks = m->leak_count - shown};
+    for (size_t i = 0; i < m->leak_count; i++) {
+        const block *b = &m->leaks[i];
+        const rocl_capture *c = &m->c.trace->captures[b->capture]->pub;
+        leak_row row = {.blocks = 1, .size = b->size, .at = b->when - m->first, .name = b->name};
+        if (i >= shown) {
+            rest.size = rocl_add_saturated(rest.size, b->size);
+            continue;
+        }
+        row.agent = m->owners[b->owner].key;
+        row.pid = row.tid = -1;
+        if (b->thread < c->thread_count) {
+            uint32_t process = c->threads[b->thread].process;
+            row.tid = c->threads[b->thread].tid;
+            row.pid = process < c->process_count ? c->processes[process].pid : -1;
+        }
+        snprintf(row.text, sizeof row.text, "0x%llx", (unsigned long long)b->address);
+        row.address = row.text;
+        rocl_add_row(&r, &row);
+    }
+    if (rest.blocks)
+        rocl_add_rest(&r, &rest, rest.blocks);
 }
+
+static int compare_owners(const void *a, const void *b)
+{
+    return rocl_compare_agents(&(*(owner *const *)a)->key, &(*(owner *const *)b)->key);
+}
+
+static rocl_status put_tables(memory *m, rocl_tables *out, rocl_error *err)
+{
+    owner **owners = calloc(m->owner_count, sizeof *owners); /* in order, NULL at the end */
+    if (!owners)
+        return rocl_fail_memory(err);
+    for (size_t i = 1; i < m->owner_count; i++)
+        owners[i - 1] = &m->owners[i];
+    qsort(owners, m->owner_count - 1, sizeof *owners, compare_owners);
+    rocl_report_rows r =
+        rocl_begin_table(&m->c, out, &memory_table, m->from == INT64_MIN ? 0 : IF_WINDOW);
+    for (owner **o = owners; *o; o++)
+        if ((*o)->used)
+            rocl_add_row(&r, *o);
+    if (m->slices.count)
+        put_slices(m, out, owners);
+    put_leaks(m, out);
+    r = rocl_begin_table(&m->c, out, &scratch_table, 0);
+    for (owner **o = owners; *o; o++) {
+        uint64_t operations = 0;
+        for (unsigned op = 0; op <= ROCL_OP_RECLAIM; op++)
+            operations += (*o)->scratch[op];
+        if (operations)
+            rocl_add_row(&r, *o);
+    }
+    free(owners);
+    return ROCL_OK;
+}
+
+/* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_memory(void *self, rocl_error *err)
 {
@@ -331,14 +524,45 @@ static rocl_status open_memory(void *self, rocl_error *err)
     return ROCL_OK;
 }
 
+static rocl_status finish_memory(void *self, rocl_tables *out, rocl_error *err)
+{
+    memory *m = self;
+    rocl_trace_window(m->c.trace, &m->from, &m->to);
+    m->owners =
+        rocl_groups_new(m->keys, sizeof(rocl_agent_key), sizeof *m->owners, &m->owner_count);
+    if (!m->owners)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < m->owner_count; i++)
+        m->owners[i].peak_at = -1;
+    rocl_status st = m->c.options->pictures ? ROCL_OK : open_slices(m, err);
+    if (st == ROCL_OK)
+        st = sweep_items(m, err);
+    if (st == ROCL_OK)
+        st = collect_leaks(m, err);
+    return st == ROCL_OK ? put_tables(m, out, err) : st;
+}
+
+static void close_memory(void *self)
+{
+    memory *m = self;
+    rocl_strings_free(m->keys);
+    rocl_map_free(&m->live);
+    rocl_buf_free(&m->store);
+    for (size_t i = 0; m->owners && i < m->owner_count; i++)
+        free(m->owners[i].slices);
+    free(m->owners);
+    free(m->spans);
+    free(m->leaks);
+}
+
 const rocl_collector_def rocl_memory_collector = {
     .reports = 1u << ROCL_REPORT_MEMORY,
     .kinds = ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH),
     .size = sizeof(memory),
     .open = open_memory,
-    .add_batch = take,
+    .add_batch = add_batch,
     .history_kinds = ROCL_BIT(ROCL_ALLOC),
-    .add_history = history,
-    .finish = finish,
-    .close = free_memory,
+    .add_history = add_history,
+    .finish = finish_memory,
+    .close = close_memory,
 };

@@ -1,214 +1,501 @@
 /* How evenly work is spread over ranks. Only sums are needed, so every worker adds up on its own,
  * one cell for each kind, name and rank: memory is bounded by those, whatever the number of events,
  * and sums of integers do not depend on who added them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/ranks.h"
+#include "analysis/analysis.h"
+#include "base/array.h"
 
-typedef rocl_ranks ranks;
-typedef rocl_rank_place place;
-typedef rocl_rank_sum sum;
-typedef rocl_rank_sums sums;
-typedef rocl_rank_cell cell;
-typedef rocl_rank_cell_key cell_key;
-typedef rocl_rank_work work;
+typedef enum work { KERNEL, MARKER, API, WORKS } work;
 
-/* ---- places ---- */
+/* All processes that say that they are of this rank; or a process that says nothing. */
+typedef struct rank {
+    int32_t number; /* -1: none */
+    uint32_t machine;
+    int64_t pid;   /* -1: several */
+    uint32_t host; /* text; 0: several */
+    uint32_t capture, process;
+} rank;
 
-static int order_places(const void *a, const void *b)
+typedef struct work_sum {
+    uint64_t calls;
+    int64_t total;
+} work_sum;
+
+/* Interned as bytes: without holes. */
+typedef struct cell_key {
+    uint32_t work, name, rank;
+} cell_key;
+
+typedef struct rank_cell {
+    cell_key key;
+    work_sum sum;
+} rank_cell;
+
+/* The sums of one worker by the id of their key. */
+typedef struct worker_sums {
+    work_sum *by_key;
+    size_t cap;
+} worker_sums;
+
+typedef struct ranks {
+    rocl_collector c;
+    rank *ranks;          /* by number, then by machine and pid */
+    uint32_t **rank_of;   /* by capture and process */
+    uint32_t count, used; /* used: those with events */
+    rocl_strings *keys;
+    worker_sums *workers;
+    rank_cell *cells;
+    size_t cell_count;
+    work_sum (*totals)[WORKS]; /* by rank */
+    int64_t kernel_time;       /* of all */
+} ranks;
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+static int compare_ranks(const void *a, const void *b)
 {
-    const place *x = a, *y = b;
-    if (x->rank != y->rank) /* those without a rank last */
-        return (uint32_t)x->rank < (uint32_t)y->rank ? -1 : 1;
-    if (x->rank >= 0)
+    const rank *x = a, *y = b;
+    if (x->number != y->number) /* those without a rank last */
+        return (uint32_t)x->number < (uint32_t)y->number ? -1 : 1;
+    if (x->number >= 0)
         return 0;
     if (x->machine != y->machine)
         return x->machine < y->machine ? -1 : 1;
-    return x->pid < y->pid ? -1 : x->pid > y->pid;
+    return rocl_number_order(x->pid, y->pid);
 }
 
-static place place_at(const rocl_capture *c, uint32_t process)
-{
-    const rocl_process *p = &c->processes[process];
-    return (place){.rank = p->rank >= 0 ? p->rank : -1,
-                   .machine = c->machine,
-                   .pid = p->pid,
-                   .host = p->node < c->node_count ? c->nodes[p->node].hostname : 0,
-                   .capture = c->index,
-                   .process = process};
-}
-
-/* Puts the processes of one rank together. */
-static void merge_places(ranks *r, size_t n)
-{
-    uint32_t last = 0;
-    for (size_t i = 0; i < n; i++) {
-        const place p = r->places[i];
-        place *q = &r->places[last];
-        if (i && order_places(q, &p) == 0) {
-            q->pid = q->pid == p.pid && q->machine == p.machine ? q->pid : -1;
-            q->host = q->host == p.host ? q->host : 0;
-        } else {
-            last += i > 0;
-            r->places[last] = p;
-        }
-        r->place_of[p.capture][p.process] = last;
-    }
-    r->place_count = n ? last + 1 : 0;
-}
-
-static rocl_status find_places(ranks *r, rocl_error *err)
+static rocl_status list_ranks(ranks *r, rocl_error *err)
 {
     const rocl_trace *t = r->c.trace;
     size_t n = 0;
-    r->place_of = calloc(t->capture_count + 1, sizeof *r->place_of);
-    for (size_t i = 0; r->place_of && i < t->capture_count; i++) {
+    r->rank_of = calloc(t->capture_count + 1, sizeof *r->rank_of);
+    for (size_t i = 0; r->rank_of && i < t->capture_count; i++) {
         uint32_t count = t->captures[i]->pub.process_count;
-        r->place_of[i] = calloc((size_t)count + 1, sizeof **r->place_of);
-        if (!r->place_of[i])
+        r->rank_of[i] = calloc((size_t)count + 1, sizeof **r->rank_of);
+        if (!r->rank_of[i])
             return rocl_fail_memory(err);
         n += count;
     }
-    r->places = calloc(n + 1, sizeof *r->places);
-    if (!r->place_of || !r->places)
+    r->ranks = calloc(n + 1, sizeof *r->ranks);
+    if (!r->rank_of || !r->ranks)
         return rocl_fail_memory(err);
     n = 0;
-    for (size_t i = 0; i < t->capture_count; i++)
-        for (uint32_t p = 0; p < t->captures[i]->pub.process_count; p++)
-            r->places[n++] = place_at(&t->captures[i]->pub, p);
-    qsort(r->places, n, sizeof *r->places, order_places);
-    merge_places(r, n);
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t k = 0; k < c->process_count; k++) {
+            const rocl_process *p = &c->processes[k];
+            r->ranks[n++] = (rank){.number = p->rank >= 0 ? p->rank : -1,
+                                   .machine = c->machine,
+                                   .pid = p->pid,
+                                   .host = p->node < c->node_count ? c->nodes[p->node].hostname : 0,
+                                   .capture = c->index,
+                                   .process = k};
+        }
+    }
+    qsort(r->ranks, n, sizeof *r->ranks, compare_ranks);
+    /* The processes of a rank become one. */
+    for (size_t i = 0; i < n; i++) {
+        const rank p = r->ranks[i];
+        rank *q = r->count ? &r->ranks[r->count - 1] : NULL;
+        if (q && compare_ranks(q, &p) == 0) {
+            q->pid = q->pid == p.pid && q->machine == p.machine ? q->pid : -1;
+            q->host = q->host == p.host ? q->host : 0;
+        } else {
+            r->ranks[r->count++] = p;
+        }
+        r->rank_of[p.capture][p.process] = r->count - 1;
+    }
     return ROCL_OK;
 }
 
-/* ---- taking events ---- */
+/* "rank 3", or "pid 4711". */
+static const char *rank_name(const ranks *r, uint32_t i, char text[48])
+{
+    const rank *q = &r->ranks[i];
+    if (q->number >= 0)
+        snprintf(text, 48, "rank %d", q->number);
+    else
+        snprintf(text, 48, "pid %lld", (long long)q->pid);
+    return text;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static work work_of(rocl_domain d)
 {
     switch (d) {
     case ROCL_DOMAIN_KERNELS:
-        return ROCL_RANK_KERNEL;
+        return KERNEL;
     case ROCL_DOMAIN_MARKERS:
-        return ROCL_RANK_MARKER;
+        return MARKER;
     case ROCL_DOMAIN_HIP:
     case ROCL_DOMAIN_HSA:
     case ROCL_DOMAIN_RCCL:
     case ROCL_DOMAIN_ROCDECODE:
     case ROCL_DOMAIN_ROCJPEG:
-        return ROCL_RANK_API;
+        return API;
     default:
-        return ROCL_RANK_WORKS;
+        return WORKS;
     }
 }
 
-static sum *sum_of(sums *s, uint32_t id)
-{
-    if (id >= s->cap) {
-        uint32_t cap = s->cap ? s->cap : 256;
-        while (cap <= id)
-            cap *= 2;
-        sum *more = realloc(s->by_key, cap * sizeof *more);
-        if (!more)
-            return NULL;
-        memset(more + s->cap, 0, (cap - s->cap) * sizeof *more);
-        s->by_key = more;
-        s->cap = cap;
-    }
-    return &s->by_key[id];
-}
-
-static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     ranks *r = self;
+    worker_sums *sums = &r->workers[worker];
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         work w = work_of(rocl_domain_of(r->c.trace, b->kind, e->category));
-        if (w == ROCL_RANK_WORKS)
+        if (w == WORKS)
             continue;
-        const cell_key k = {w, w == ROCL_RANK_API || e->name == ROCL_NONE ? 0 : e->name,
-                            r->place_of[b->capture->index][e->process]};
+        const cell_key k = {w, w == API || e->name == ROCL_NONE ? 0 : e->name,
+                            r->rank_of[b->capture->index][e->process]};
         uint32_t id = rocl_strings_put(r->keys, (const char *)&k, sizeof k);
-        sum *s = id == ROCL_NONE ? NULL : sum_of(&r->sums[worker], id);
-        if (!s)
+        if (id == ROCL_NONE || !ROCL_GROW(sums->by_key, sums->cap, (size_t)id + 1))
             return rocl_fail_memory(err);
-        s->calls++;
-        s->total = rocl_add_saturated(s->total, e->end - e->start);
+        sums->by_key[id].calls++;
+        sums->by_key[id].total = rocl_add_saturated(sums->by_key[id].total, e->end - e->start);
     }
     return ROCL_OK;
 }
 
-/* ---- adding up ---- */
-
-void rocl_rank_add(rocl_rank_sum *to, const rocl_rank_sum *s)
+static void add_sum(work_sum *to, const work_sum *s)
 {
     to->calls += s->calls;
     to->total = rocl_add_saturated(to->total, s->total);
 }
 
-/* Places next to each other, in order. */
-static int order_cells(const void *a, const void *b)
+/* Ranks next to each other, in order. */
+static int compare_cells(const void *a, const void *b)
 {
-    const cell_key *x = &((const cell *)a)->key, *y = &((const cell *)b)->key;
+    const cell_key *x = &((const rank_cell *)a)->key, *y = &((const rank_cell *)b)->key;
     if (x->work != y->work)
         return x->work < y->work ? -1 : 1;
     if (x->name != y->name)
         return x->name < y->name ? -1 : 1;
-    return x->place < y->place ? -1 : x->place > y->place;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
 static rocl_status add_up(ranks *r, rocl_error *err)
 {
-    size_t n = rocl_strings_count(r->keys);
-    r->cells = calloc(n, sizeof *r->cells);
-    r->totals = calloc((size_t)r->place_count + 1, sizeof *r->totals);
+    size_t n;
+    r->cells = rocl_groups_new(r->keys, sizeof(cell_key), sizeof *r->cells, &n);
+    r->totals = calloc((size_t)r->count + 1, sizeof *r->totals);
     if (!r->cells || !r->totals)
         return rocl_fail_memory(err);
-    for (uint32_t i = 1; i < n; i++) { /* 0 is "", no key */
-        cell *c = &r->cells[r->cell_count];
-        memcpy(&c->key, rocl_strings_get(r->keys, i, NULL), sizeof c->key);
+    for (uint32_t i = 1; i < n; i++) {
+        rank_cell *c = &r->cells[i];
         for (unsigned w = 0; w < r->c.trace->opt.jobs; w++)
-            if (i < r->sums[w].cap)
-                rocl_rank_add(&c->sum, &r->sums[w].by_key[i]);
-        rocl_rank_add(&r->totals[c->key.place][c->key.work], &c->sum);
-        r->cell_count += c->sum.calls > 0;
+            if (i < r->workers[w].cap)
+                add_sum(&c->sum, &r->workers[w].by_key[i]);
+        add_sum(&r->totals[c->key.rank][c->key.work], &c->sum);
+        if (c->sum.calls)
+            r->cells[r->cell_count++] = *c;
     }
-    qsort(r->cells, r->cell_count, sizeof *r->cells, order_cells);
+    qsort(r->cells, r->cell_count, sizeof *r->cells, compare_cells);
+    for (uint32_t i = 0; i < r->count; i++)
+        r->kernel_time = rocl_add_saturated(r->kernel_time, r->totals[i][KERNEL].total);
     return ROCL_OK;
 }
 
-/* ---- the collector ---- */
-
-static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
+static bool has_events(const ranks *r, uint32_t i)
 {
-    ranks *r = self;
-    rocl_status st = add_up(r, err);
-    if (st == ROCL_OK)
-        st = rocl_ranks_put(r, out, err);
-    return st;
+    return r->totals[i][KERNEL].calls + r->totals[i][MARKER].calls + r->totals[i][API].calls > 0;
 }
 
-static void free_ranks(void *self)
+/* ---- the table of ranks ---------------------------------------------------------------------- */
+
+typedef struct rank_row {
+    int32_t number;
+    int64_t pid;
+    uint32_t host;
+    work_sum sums[WORKS];
+    int64_t all;
+    double percent;
+} rank_row;
+
+#define CELL(field) ROCL_CELL(rank_row, field)
+
+static const rocl_column rank_columns[] = {
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(number)},
+    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, rank_row, pid)},
+    {"host", "Host", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(rocl_field_label, rank_row, host)},
+    {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(sums[KERNEL].calls)},
+    {"kernels_ns", "Kernel time", ROCL_UNIT_NS, ROCL_IN_REST, CELL(sums[KERNEL].total)},
+    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"api_ns", "API time", ROCL_UNIT_NS, ROCL_IN_REST, CELL(sums[API].total)},
+    {"markers_ns", "Marker time", ROCL_UNIT_NS, ROCL_IN_REST, CELL(sums[MARKER].total)},
+};
+
+static const rocl_table_def rank_table = {&rocl_ranks_report, "ranks", "Ranks",
+                                          ROCL_COLUMNS(rank_columns)};
+
+static const char alone[] = "of one process only: nothing to compare it with";
+
+static void add_rank(void *into, const void *from)
 {
-    ranks *r = self;
-    for (size_t i = 0; r->place_of && i < r->c.trace->capture_count; i++)
-        free(r->place_of[i]);
-    for (unsigned w = 0; r->sums && w < r->c.trace->opt.jobs; w++)
-        free(r->sums[w].by_key);
-    rocl_strings_free(r->keys);
-    free(r->place_of);
-    free(r->places);
-    free(r->sums);
-    free(r->cells);
-    free(r->totals);
+    rank_row *sum = into;
+    const rank_row *row = from;
+    for (int w = 0; w < WORKS; w++)
+        add_sum(&sum->sums[w], &row->sums[w]);
+    sum->percent = rocl_share(sum->sums[KERNEL].total, sum->all);
 }
+
+static rocl_status put_ranks(const ranks *r, rocl_tables *out, rocl_error *err)
+{
+    char name[48];
+    int64_t max = -1;
+    uint32_t worst = 0, n = 0;
+    rank_row *rows = calloc((size_t)r->count + 1, sizeof *rows);
+    if (!rows)
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i < r->count; i++) {
+        const rank *q = &r->ranks[i];
+        int64_t total = r->totals[i][KERNEL].total;
+        worst = total > max ? i : worst;
+        max = total > max ? total : max;
+        if (!has_events(r, i))
+            continue;
+        rows[n] = (rank_row){q->number, q->pid,         q->host,
+                             {{0}},     r->kernel_time, rocl_share(total, r->kernel_time)};
+        memcpy(rows[n++].sums, r->totals[i], sizeof r->totals[i]);
+    }
+    rocl_report_rows t = rocl_begin_table(&r->c, out, &rank_table, 0);
+    if (r->used < 2)
+        rocl_set_note(&t, alone);
+    else if (r->kernel_time) /* the one number that matters most */
+        rocl_set_note(&t, "kernel time max / mean = %.3f, the most in %s",
+                      (double)max * r->used / (double)r->kernel_time, rank_name(r, worst, name));
+    rocl_add_top_rows(&t, rows, n, sizeof *rows, add_rank);
+    free(rows);
+    return ROCL_OK;
+}
+
+/* ---- the table of names ---------------------------------------------------------------------- */
+
+/* How a name is spread over ranks. */
+typedef struct spread {
+    uint32_t work, name, ranks;
+    size_t first; /* of its cells */
+    uint64_t min_calls, max_calls;
+    int64_t min, max, total;
+    uint32_t straggler; /* rank */
+    /* For its row: */
+    const char *domain, *straggler_name;
+    double mean, excess, imbalance;
+} spread;
+
+#undef CELL
+#define CELL(field) ROCL_CELL(spread, field)
+
+/* Minima and stragglers of several names mean nothing: the last row only says how many there are.
+ */
+static const rocl_column spread_columns[] = {
+    {"domain", "Domain", ROCL_UNIT_TEXT, ROCL_IN_REST, CELL(domain)},
+    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(name)},
+    {"ranks", "Ranks", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_count, spread, ranks)},
+    {"min_calls", "Calls min", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(min_calls)},
+    {"max_calls", "Calls max", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(max_calls)},
+    {"min_total_ns", "Total min", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(min)},
+    {"mean_total_ns", "Total mean", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(mean)},
+    {"max_total_ns", "Total max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(max)},
+    {"excess_ns", "Max - mean", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(excess)},
+    {"imbalance", "Max / mean", ROCL_UNIT_NUMBER, ROCL_ALWAYS, CELL(imbalance)},
+    {"straggler", "Straggler", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(straggler_name)},
+};
+
+static const rocl_table_def spread_table = {&rocl_ranks_report, "rank_imbalance",
+                                            "Imbalance of ranks", ROCL_COLUMNS(spread_columns)};
+
+static void add_to_spread(spread *s, const rank_cell *c)
+{
+    const work_sum *v = &c->sum;
+    bool first = s->ranks++ == 0;
+    if (first || v->total > s->max) {
+        s->max = v->total;
+        s->straggler = c->key.rank;
+    }
+    s->min = first || v->total < s->min ? v->total : s->min;
+    s->min_calls = first || v->calls < s->min_calls ? v->calls : s->min_calls;
+    s->max_calls = v->calls > s->max_calls ? v->calls : s->max_calls;
+    s->total = rocl_add_saturated(s->total, v->total);
+}
+
+/* Of kernels and markers; free the array. NULL: memory is out. */
+static spread *list_spreads(const ranks *r, size_t *count)
+{
+    spread *list = calloc(r->cell_count + 1, sizeof *list);
+    size_t n = 0;
+    for (size_t i = 0; list && i < r->cell_count; i++) {
+        const rank_cell *c = &r->cells[i];
+        if (c->key.work == API)
+            continue;
+        if (!n || list[n - 1].work != c->key.work || list[n - 1].name != c->key.name)
+            list[n++] = (spread){.work = c->key.work, .name = c->key.name, .first = i};
+        add_to_spread(&list[n - 1], c);
+    }
+    for (size_t i = 0; i < n; i++) {
+        spread *s = &list[i];
+        double n_ranks = s->ranks, scaled = (double)s->max * n_ranks;
+        s->domain = rocl_domain_name(s->work == KERNEL ? ROCL_DOMAIN_KERNELS : ROCL_DOMAIN_MARKERS);
+        s->mean = (double)s->total / n_ranks;
+        s->excess = (scaled - (double)s->total) / n_ranks; /* not max - mean: equal times give 0 */
+        s->imbalance = rocl_ratio(scaled, (double)s->total);
+    }
+    *count = n;
+    return list;
+}
+
+/* What evenness would gain most first; names by their bytes, never by ids. */
+static int compare_excess(const void *a, const void *b, void *ctx)
+{
+    const ranks *r = ctx;
+    const spread *x = a, *y = b;
+    if (x->work != y->work)
+        return x->work < y->work ? -1 : 1;
+    if (x->excess != y->excess && r->c.options->sort != ROCL_BY_NAME)
+        return x->excess > y->excess ? -1 : 1;
+    return rocl_compare_texts(r->c.trace, x->name, y->name);
+}
+
+static void ignore_spread(void *into, const void *from)
+{
+    (void)into, (void)from;
+}
+
+static rocl_status put_spreads(const ranks *r, rocl_tables *out, rocl_error *err)
+{
+    size_t n, m = 0;
+    spread *list = list_spreads(r, &n);
+    if (!list)
+        return rocl_fail_memory(err);
+    qsort_r(list, n, sizeof *list, compare_excess, (void *)r);
+    for (size_t i = 0; i < n; i++) {
+        char name[48];
+        rank_name(r, list[i].straggler, name);
+        list[i].straggler_name = rocl_tables_text(out, name, strlen(name));
+    }
+    while (m < n && list[m].work == KERNEL)
+        m++;
+    rocl_report_rows t = rocl_begin_table(&r->c, out, &spread_table, 0);
+    if (r->used < 2)
+        rocl_set_note(&t, alone);
+    rocl_add_top_rows(&t, list, m, sizeof *list, ignore_spread);
+    rocl_add_top_rows(&t, list + m, n - m, sizeof *list, ignore_spread);
+    free(list);
+    return ROCL_OK;
+}
+
+/* ---- the table of names by rank -------------------------------------------------------------- */
+
+enum { DEFAULT_NAMES = 20 };
+
+typedef struct time_row {
+    const char *domain, *rank;
+    uint32_t name;
+    work_sum sum;
+    double relative;
+} time_row;
+
+#undef CELL
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(time_row, field)
+
+static const rocl_column time_columns[] = {
+    {"domain", "Domain", ROCL_UNIT_TEXT, CELL(domain)},
+    {"name", "Name", ROCL_UNIT_TEXT, CELL(name)},
+    {"place", "Rank", ROCL_UNIT_TEXT, CELL(rank)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, CELL(sum.calls)},
+    {"total_ns", "Total", ROCL_UNIT_NS, CELL(sum.total)},
+    {"relative", "Of mean", ROCL_UNIT_NUMBER, CELL(relative)},
+};
+
+static const rocl_table_def time_table = {&rocl_ranks_report, "rank_times", "Names by rank",
+                                          ROCL_COLUMNS(time_columns)};
+
+/* The longest total time first. */
+static int compare_totals(const void *a, const void *b, void *ctx)
+{
+    const ranks *r = ctx;
+    const spread *x = a, *y = b;
+    if (x->total != y->total)
+        return x->total > y->total ? -1 : 1;
+    if (x->work != y->work)
+        return x->work < y->work ? -1 : 1;
+    return rocl_compare_texts(r->c.trace, x->name, y->name);
+}
+
+/* Of few names, or it would have a row for each name and rank, also for those without the name; and
+ * not of those that one rank has for itself. */
+static rocl_status put_times(const ranks *r, rocl_tables *out, rocl_error *err)
+{
+    size_t n, most = r->c.options->top ? r->c.options->top : DEFAULT_NAMES;
+    spread *list = list_spreads(r, &n);
+    if (!list)
+        return rocl_fail_memory(err);
+    qsort_r(list, n, sizeof *list, compare_totals, (void *)r);
+    rocl_report_rows t = rocl_begin_table(&r->c, out, &time_table, 0);
+    for (size_t i = 0, names = 0; i < n && names < most; i++) {
+        const spread *s = &list[i];
+        const rank_cell *c = &r->cells[s->first], *end = c + s->ranks;
+        names += s->ranks > 1;
+        for (uint32_t k = 0; k < r->count && s->ranks > 1; k++) {
+            char name[48];
+            time_row row = {s->domain, rank_name(r, k, name), s->name, {0}, rocl_ratio(0, 0)};
+            if (c < end && c->key.rank == k) {
+                row.sum = c++->sum;
+                row.relative = rocl_ratio((double)row.sum.total * s->ranks, (double)s->total);
+            }
+            if (has_events(r, k))
+                rocl_add_row(&t, &row);
+        }
+    }
+    free(list);
+    return ROCL_OK;
+}
+
+const rocl_report_def rocl_ranks_report = {
+    "ranks", "rank", "Ranks", "how evenly kernels and markers are spread over ranks",
+    (const rocl_table_def *const[]){&rank_table, &time_table, &spread_table, NULL}};
+
+/* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_ranks(void *self, rocl_error *err)
 {
     ranks *r = self;
     r->keys = rocl_strings_new();
-    r->sums = calloc(r->c.trace->opt.jobs, sizeof *r->sums);
-    return r->keys && r->sums ? find_places(r, err) : rocl_fail_memory(err);
+    r->workers = calloc(r->c.trace->opt.jobs, sizeof *r->workers);
+    return r->keys && r->workers ? list_ranks(r, err) : rocl_fail_memory(err);
+}
+
+static rocl_status finish_ranks(void *self, rocl_tables *out, rocl_error *err)
+{
+    ranks *r = self;
+    rocl_status st = add_up(r, err);
+    for (uint32_t i = 0; st == ROCL_OK && i < r->count; i++)
+        r->used += has_events(r, i);
+    if (st == ROCL_OK)
+        st = put_ranks(r, out, err);
+    if (st == ROCL_OK && !r->c.options->pictures)
+        st = put_times(r, out, err);
+    return st == ROCL_OK ? put_spreads(r, out, err) : st;
+}
+
+static void close_ranks(void *self)
+{
+    ranks *r = self;
+    for (size_t i = 0; r->rank_of && i < r->c.trace->capture_count; i++)
+        free(r->rank_of[i]);
+    for (unsigned w = 0; r->workers && w < r->c.trace->opt.jobs; w++)
+        free(r->workers[w].by_key);
+    rocl_strings_free(r->keys);
+    free(r->rank_of);
+    free(r->ranks);
+    free(r->workers);
+    free(r->cells);
+    free(r->totals);
 }
 
 const rocl_collector_def rocl_ranks_collector = {
@@ -216,7 +503,7 @@ const rocl_collector_def rocl_ranks_collector = {
     .kinds = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_DISPATCH),
     .size = sizeof(ranks),
     .open = open_ranks,
-    .add_batch = take,
-    .finish = finish,
-    .close = free_ranks,
+    .add_batch = add_batch,
+    .finish = finish_ranks,
+    .close = close_ranks,
 };

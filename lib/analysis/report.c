@@ -164,6 +164,12 @@ rocl_datum rocl_field_known(const rocl_report_rows *r, const void *field)
     return v >= 0 ? rocl_datum_int(v) : (rocl_datum){0};
 }
 
+rocl_datum rocl_field_count(const rocl_report_rows *r, const void *field)
+{
+    (void)r;
+    return rocl_datum_int(*(const uint32_t *)field);
+}
+
 rocl_datum rocl_field_id(const rocl_report_rows *r, const void *field)
 {
     int32_t v = *(const int32_t *)field;
@@ -195,8 +201,12 @@ rocl_datum rocl_field_text(const rocl_report_rows *r, const void *field)
 
 rocl_datum rocl_field_text_or_none(const rocl_report_rows *r, const void *field)
 {
-    uint32_t text = *(const uint32_t *)field;
-    return text && text != ROCL_NONE ? rocl_field_text(r, field) : (rocl_datum){0};
+    return *(const uint32_t *)field != ROCL_NONE ? rocl_field_text(r, field) : (rocl_datum){0};
+}
+
+rocl_datum rocl_field_label(const rocl_report_rows *r, const void *field)
+{
+    return *(const uint32_t *)field ? rocl_field_text(r, field) : (rocl_datum){0};
 }
 
 rocl_datum rocl_field_string(const rocl_report_rows *r, const void *field)
@@ -231,7 +241,7 @@ rocl_datum rocl_field_rsd(const rocl_report_rows *r, const void *field)
 
 /* ---- GPUs and agents across processes ---- */
 
-static const char *host_of(const rocl_trace *t, uint32_t machine)
+const char *rocl_host_name(const rocl_trace *t, uint32_t machine)
 {
     for (size_t i = 0; i < t->capture_count; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
@@ -248,7 +258,7 @@ static rocl_datum cell_on_machine(const rocl_report_rows *r, const char *what, u
     const rocl_trace *t = r->c->trace;
     bool several = t->machine_count > 1;
     int n = snprintf(text, sizeof text, "%s%s%s", what, several ? " on " : "",
-                     several ? host_of(t, machine) : "");
+                     several ? rocl_host_name(t, machine) : "");
     return rocl_datum_text(r->out, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
 }
 

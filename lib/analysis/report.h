@@ -209,11 +209,13 @@ void rocl_set_note(const rocl_report_rows *r, const char *fmt, ...)
 
 rocl_field_fn rocl_field_int;          /* int64_t, uint64_t */
 rocl_field_fn rocl_field_known;        /* int64_t: none if negative */
+rocl_field_fn rocl_field_count;        /* uint32_t */
 rocl_field_fn rocl_field_id;           /* int32_t: none if negative */
 rocl_field_fn rocl_field_real;         /* double: none if it is not finite */
 rocl_field_fn rocl_field_number;       /* double: an integer where it is one */
 rocl_field_fn rocl_field_text;         /* uint32_t: a text of the trace */
-rocl_field_fn rocl_field_text_or_none; /* uint32_t: none if it is 0 or ROCL_NONE */
+rocl_field_fn rocl_field_text_or_none; /* uint32_t: none if it is ROCL_NONE */
+rocl_field_fn rocl_field_label;        /* uint32_t: none if it is 0 */
 rocl_field_fn rocl_field_string;       /* const char *: none if it is NULL */
 rocl_field_fn rocl_field_gpu;   /* const rocl_gpu *: "GPU 0 on HOST" where there are several */
 rocl_field_fn rocl_field_agent; /* rocl_agent_key */
@@ -223,6 +225,12 @@ rocl_field_fn rocl_field_average, rocl_field_stddev, rocl_field_rsd; /* rocl_dis
 static inline double rocl_share(int64_t part, int64_t whole)
 {
     return whole > 0 ? 100.0 * (double)part / (double)whole : __builtin_nan("");
+}
+
+/* Not a number where the whole is nothing, or less. */
+static inline double rocl_ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : __builtin_nan("");
 }
 
 /* Not a number of none. */
@@ -237,6 +245,9 @@ typedef struct rocl_agent_key {
     int64_t id;             /* index that the driver gave it, or the agent's id */
     int64_t rank;           /* -1: of any */
 } rocl_agent_key;
+
+/* Of a machine; "?" where no capture knows. */
+const char *rocl_host_name(const rocl_trace *t, uint32_t machine);
 
 rocl_agent_key rocl_agent_key_of(const rocl_capture *c, uint32_t agent, int32_t rank);
 int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b);
@@ -253,8 +264,10 @@ struct rocl_report_def {
     const rocl_table_def *const *tables; /* all that it may have, NULL at the end */
 };
 
-extern const rocl_report_def rocl_markers_report, rocl_utilisation_report, rocl_histogram_report,
-    rocl_counters_report;
+extern const rocl_report_def rocl_copies_report, rocl_counters_report, rocl_domains_report,
+    rocl_gaps_report, rocl_histogram_report, rocl_kernels_report, rocl_launch_report,
+    rocl_markers_report, rocl_memory_report, rocl_overlap_report, rocl_ranks_report,
+    rocl_streams_report, rocl_summary_report, rocl_utilisation_report;
 
 extern const rocl_report_def *const rocl_report_defs[ROCL_REPORTS]; /* stats.c */
 

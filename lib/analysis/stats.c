@@ -7,50 +7,27 @@
 #include "base/pool.h"
 #include "trace/pipeline.h"
 
-static const rocl_report_def domains_report = {
-    "domains", "domain", "Domains",
-    "every kind of work (HIP calls, kernels, copies, ...): how often, and how long", NULL};
-static const rocl_report_def summary_report = {
-    "summary", "summary", "Summary",
-    "every kernel, call, marker and copy by its name, within its domain", NULL};
-static const rocl_report_def kernels_report = {"kernels", "kernel", "Kernels", "kernels by name",
-                                               NULL};
-static const rocl_report_def copies_report = {
-    "copies", "copies", "Copies", "memory copies by direction and agents, with bytes and bandwidth",
-    NULL};
 static const rocl_report_def overlap_report = {
     "overlap", "overlap", "Overlap",
     "every GPU: how long it computed, copied, did both, or nothing", NULL};
 static const rocl_report_def gaps_report = {
     "gaps", "gap", "Gaps", "every GPU: when it did nothing, how long, and between what", NULL};
-static const rocl_report_def launch_report = {
-    "launch", "launch", "Launch",
-    "kernels by name and launching call: how long the call took, and how long they waited after it",
-    NULL};
-static const rocl_report_def ranks_report = {
-    "ranks", "rank", "Ranks", "how evenly kernels and markers are spread over ranks", NULL};
-static const rocl_report_def memory_report = {
-    "memory", "memory", "Memory",
-    "every agent: what was allocated, freed, live at most, and never freed", NULL};
-static const rocl_report_def streams_report = {
-    "streams", "stream", "Streams",
-    "every stream and queue: when it was busy, and how many were at once", NULL};
 
 const rocl_report_def *const rocl_report_defs[ROCL_REPORTS] = {
-    [ROCL_REPORT_DOMAINS] = &domains_report,
-    [ROCL_REPORT_SUMMARY] = &summary_report,
-    [ROCL_REPORT_KERNELS] = &kernels_report,
-    [ROCL_REPORT_COPIES] = &copies_report,
+    [ROCL_REPORT_DOMAINS] = &rocl_domains_report,
+    [ROCL_REPORT_SUMMARY] = &rocl_summary_report,
+    [ROCL_REPORT_KERNELS] = &rocl_kernels_report,
+    [ROCL_REPORT_COPIES] = &rocl_copies_report,
     [ROCL_REPORT_OVERLAP] = &overlap_report,
     [ROCL_REPORT_GAPS] = &gaps_report,
-    [ROCL_REPORT_LAUNCH] = &launch_report,
+    [ROCL_REPORT_LAUNCH] = &rocl_launch_report,
     [ROCL_REPORT_MARKERS] = &rocl_markers_report,
-    [ROCL_REPORT_RANKS] = &ranks_report,
+    [ROCL_REPORT_RANKS] = &rocl_ranks_report,
     [ROCL_REPORT_TIMELINE] = &rocl_utilisation_report,
     [ROCL_REPORT_HISTOGRAM] = &rocl_histogram_report,
-    [ROCL_REPORT_MEMORY] = &memory_report,
+    [ROCL_REPORT_MEMORY] = &rocl_memory_report,
     [ROCL_REPORT_COUNTERS] = &rocl_counters_report,
-    [ROCL_REPORT_STREAMS] = &streams_report,
+    [ROCL_REPORT_STREAMS] = &rocl_streams_report,
 };
 
 /* In the order of their tables. Calls come first: others look them up. */

@@ -4,22 +4,74 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/streams.h"
+#include "analysis/distribution.h"
+#include "analysis/report.h"
 #include "base/buf.h"
 
-/* ---- taking events ---- */
+typedef enum lane_kind { OF_STREAM, OF_QUEUE, OF_NONE } lane_kind;
+
+/* Interned as bytes: no holes. */
+typedef struct lane_key {
+    uint32_t table; /* 0: streams, 1: queues */
+    uint32_t kind, capture, process;
+    uint32_t index; /* of the stream or queue */
+} lane_key;
+
+typedef struct lane {
+    lane_key key;
+    uint64_t kernels, copies;
+    int64_t first, last, busy, gap;
+    /* For its row: */
+    const char *host;
+    uint32_t name; /* text; ROCL_NONE: of no stream */
+    int32_t rank;
+    int64_t pid, id, begin, end; /* begin, end: since the first of all work */
+    double busy_percent;
+} lane;
+
+/* What a lane covered on a GPU until now: the piece that may still grow. */
+typedef struct piece {
+    int64_t start, end;
+    bool open;
+} piece;
+
+/* How many lanes were active at once on a GPU. */
+typedef struct activity {
+    const rocl_gpu *gpu;
+    uint64_t active, most;
+    int64_t first, last, busy; /* some lane was active */
+    int64_t until, at;         /* counted up to here; when `most` was reached first */
+    double sum;                /* of the lanes' times; exact below 2^53 ns */
+    bool any;
+    /* For its row: */
+    int64_t wall;
+    double average, average_busy;
+} activity;
+
+typedef struct streams {
+    rocl_collector c;
+    rocl_gpus gpus;
+    rocl_strings *keys; /* their ids are the lanes */
+    rocl_sorter *sorter, *edges;
+    lane *lanes;
+    size_t lane_count;
+    piece *pieces; /* by GPU, of the lane that is swept */
+    activity *activities;
+    int64_t first; /* of all work */
+} streams;
+
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* What all kinds of work say. */
 typedef struct work {
-    const rocl_capture *capture;
     const rocl_event *e;
     uint32_t stream, queue;
     bool copy;
     const rocl_gpu *gpus[2];
 } work;
 
-static rocl_status add(streams *s, unsigned worker, const work *w, const lane_key *k,
-                       rocl_error *err)
+static rocl_status add_to_lane(streams *s, unsigned worker, const work *w, const lane_key *k,
+                               rocl_error *err)
 {
     uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
     uint32_t id = rocl_strings_put(s->keys, (const char *)k, sizeof *k);
@@ -33,59 +85,51 @@ static rocl_status add(streams *s, unsigned worker, const work *w, const lane_ke
     return rocl_sorter_add(s->sorter, worker, key, payload, (size_t)(q - payload), err);
 }
 
-static rocl_status add_work(streams *s, unsigned worker, const work *w, rocl_error *err)
+/* To its queue in the table of queues, and to its stream, or else its queue, in that of streams. */
+static rocl_status add_work(streams *s, unsigned worker, const rocl_capture *c, const work *w,
+                            rocl_error *err)
 {
-    const rocl_capture *c = w->capture;
     bool queued = w->queue < c->queue_count;
-    lane_key k = {.kind = OF_QUEUE,
+    lane_key k = {.table = 1,
+                  .kind = OF_QUEUE,
                   .capture = c->index,
                   .process = w->e->process,
                   .index = queued ? w->queue : 0};
-    rocl_status st = ROCL_OK;
-    if (queued) {
-        k.table = 1;
-        st = add(s, worker, w, &k, err);
-        k.table = 0;
-    }
+    rocl_status st = queued ? add_to_lane(s, worker, w, &k, err) : ROCL_OK;
+    k.table = 0;
     if (w->stream < c->stream_count) {
         k.kind = OF_STREAM;
         k.index = w->stream;
     } else if (!queued) {
         k.kind = OF_NONE;
     }
-    return st == ROCL_OK ? add(s, worker, w, &k, err) : st;
+    return st == ROCL_OK ? add_to_lane(s, worker, w, &k, err) : st;
 }
 
-static work work_of(const streams *s, const rocl_batch *b, size_t i)
-{
-    const rocl_capture *c = b->capture;
-    work w = {.capture = c, .e = rocl_batch_event(b, i), .copy = b->kind == ROCL_COPY};
-    if (w.copy) {
-        const rocl_copy *k = &b->copies[i];
-        w.stream = k->stream;
-        w.queue = k->queue;
-        w.gpus[0] = rocl_gpus_find(&s->gpus, c, k->dst);
-        w.gpus[1] = k->src != k->dst ? rocl_gpus_find(&s->gpus, c, k->src) : NULL;
-    } else {
-        w.stream = b->dispatches[i].stream;
-        w.queue = b->dispatches[i].queue;
-        w.gpus[0] = rocl_gpus_find(&s->gpus, c, b->dispatches[i].agent);
-    }
-    return w;
-}
-
-static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     streams *s = self;
+    const rocl_capture *c = b->capture;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        work w = work_of(s, b, i);
-        st = add_work(s, worker, &w, err);
+        work w = {.e = rocl_batch_event(b, i), .copy = b->kind == ROCL_COPY};
+        if (w.copy) {
+            const rocl_copy *k = &b->copies[i];
+            w.stream = k->stream;
+            w.queue = k->queue;
+            w.gpus[0] = rocl_gpus_find(&s->gpus, c, k->dst);
+            w.gpus[1] = k->src != k->dst ? rocl_gpus_find(&s->gpus, c, k->src) : NULL;
+        } else {
+            w.stream = b->dispatches[i].stream;
+            w.queue = b->dispatches[i].queue;
+            w.gpus[0] = rocl_gpus_find(&s->gpus, c, b->dispatches[i].agent);
+        }
+        st = add_work(s, worker, c, &w, err);
     }
     return st;
 }
 
-/* ---- lanes ---- */
+/* ---- sweeps ---------------------------------------------------------------------------------- */
 
 /* At one time ends come first, so that what touches is not at once. */
 static rocl_status end_piece(streams *s, size_t gpu, rocl_error *err)
@@ -102,10 +146,36 @@ static rocl_status end_piece(streams *s, size_t gpu, rocl_error *err)
     return st;
 }
 
-static rocl_status cover(streams *s, size_t gpu, int64_t start, int64_t end, rocl_error *err)
+static rocl_status end_lane(streams *s, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < s->gpus.count && st == ROCL_OK; i++)
+        st = end_piece(s, i, err);
+    return st;
+}
+
+static void extend_lane(lane *l, int64_t start, int64_t end, bool copy)
+{
+    if (!(l->kernels + l->copies))
+        l->first = l->last = start;
+    else if (start - l->last > l->gap)
+        l->gap = start - l->last;
+    int64_t from = start > l->last ? start : l->last;
+    if (end > from)
+        l->busy += end - from;
+    l->last = end > l->last ? end : l->last;
+    l->kernels += !copy;
+    l->copies += copy;
+}
+
+static rocl_status extend_piece(streams *s, size_t gpu, int64_t start, int64_t end, rocl_error *err)
 {
     piece *p = &s->pieces[gpu];
+    activity *a = &s->activities[gpu];
     rocl_status st = ROCL_OK;
+    a->first = !a->any || start < a->first ? start : a->first;
+    a->last = !a->any || end > a->last ? end : a->last;
+    a->any = true;
     if (p->open && start > p->end)
         st = end_piece(s, gpu, err);
     if (!p->open)
@@ -115,81 +185,24 @@ static rocl_status cover(streams *s, size_t gpu, int64_t start, int64_t end, roc
     return st;
 }
 
-static void note_span(activity *a, int64_t start, int64_t end)
-{
-    a->first = !a->any || start < a->first ? start : a->first;
-    a->last = !a->any || end > a->last ? end : a->last;
-    a->any = true;
-}
-
-static void extend(lane *l, int64_t start, int64_t end, bool copy)
-{
-    if (!(l->kernels + l->copies)) {
-        l->first = l->last = start;
-    } else if (start - l->last > l->gap) {
-        l->gap = start - l->last;
-    }
-    int64_t from = start > l->last ? start : l->last;
-    if (end > from)
-        l->busy += end - from;
-    l->last = end > l->last ? end : l->last;
-    l->kernels += !copy;
-    l->copies += copy;
-}
-
-static rocl_status sweep_work(streams *s, const rocl_sort_record *rec, rocl_error *err)
-{
-    int64_t start = (int64_t)rec->key[1], end = (int64_t)rec->key[2];
-    const uint8_t *p = rec->data;
-    uint64_t gpu;
-    rocl_status st = ROCL_OK;
-    extend(&s->lanes[rec->key[0]], start, end, rec->key[3]);
-    while (st == ROCL_OK && rocl_varint_get(&p, rec->data + rec->len, &gpu)) {
-        note_span(&s->activities[gpu], start, end);
-        st = cover(s, gpu, start, end, err);
-    }
-    return st;
-}
-
-/* A lane is over: what it covered last. */
-static rocl_status end_lane(streams *s, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < s->gpus.count && st == ROCL_OK; i++)
-        st = end_piece(s, i, err);
-    return st;
-}
-
 static rocl_status sweep_lanes(streams *s, rocl_error *err)
 {
     rocl_sort_record rec;
-    uint64_t id = 0;
+    uint64_t id = 0, gpu;
     bool more;
     rocl_status st = rocl_sorter_start(s->sorter, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(s->sorter, &rec, &more, err)) == ROCL_OK &&
            more) {
+        int64_t start = (int64_t)rec.key[1], end = (int64_t)rec.key[2];
+        const uint8_t *p = rec.data;
         if (rec.key[0] != id)
             st = end_lane(s, err);
         id = rec.key[0];
-        if (st == ROCL_OK)
-            st = sweep_work(s, &rec, err);
+        extend_lane(&s->lanes[id], start, end, rec.key[3]);
+        while (st == ROCL_OK && rocl_varint_get(&p, rec.data + rec.len, &gpu))
+            st = extend_piece(s, gpu, start, end, err);
     }
     return st == ROCL_OK ? end_lane(s, err) : st;
-}
-
-static void pass_edge(activity *a, int64_t time, bool starts)
-{
-    int64_t ns = time - a->until;
-    if (a->active) {
-        a->busy += ns;
-        a->sum += (double)a->active * (double)ns;
-    }
-    a->until = time;
-    a->active = starts ? a->active + 1 : a->active - 1;
-    if (a->active > a->most) {
-        a->most = a->active;
-        a->at = time;
-    }
 }
 
 static rocl_status sweep_edges(streams *s, rocl_error *err)
@@ -197,51 +210,159 @@ static rocl_status sweep_edges(streams *s, rocl_error *err)
     rocl_sort_record rec;
     bool more;
     rocl_status st = rocl_sorter_start(s->edges, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(s->edges, &rec, &more, err)) == ROCL_OK && more)
-        pass_edge(&s->activities[rec.key[0]], (int64_t)rec.key[1], rec.key[2]);
+    while (st == ROCL_OK && (st = rocl_sorter_next(s->edges, &rec, &more, err)) == ROCL_OK &&
+           more) {
+        activity *a = &s->activities[rec.key[0]];
+        int64_t time = (int64_t)rec.key[1], ns = time - a->until;
+        if (a->active) {
+            a->busy += ns;
+            a->sum += (double)a->active * (double)ns;
+        }
+        a->until = time;
+        a->active = rec.key[2] ? a->active + 1 : a->active - 1;
+        if (a->active > a->most) {
+            a->most = a->active;
+            a->at = time;
+        }
+    }
     return st;
 }
 
-/* ---- the end ---- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
-static rocl_status open_lanes(streams *s, rocl_error *err)
+#define CELL(field) ROCL_CELL(lane, field)
+/* The host only of several machines. */
+#define LANE_COLUMNS(title)                                                                        \
+    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(pid)},                                   \
+        {"host", "Host", ROCL_UNIT_TEXT, ROCL_IF_OWN, CELL(host)},                                 \
+        {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(rank)},                               \
+        {"name", title, ROCL_UNIT_TEXT, ROCL_OTHERS,                                               \
+         ROCL_CELL_BY(rocl_field_text_or_none, lane, name)},                                       \
+        {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(kernels)},                      \
+        {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(copies)},                         \
+        {"busy_ns", "Busy", ROCL_UNIT_NS, ROCL_IN_REST, CELL(busy)},                               \
+        {"busy_percent", "Busy %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(busy_percent)},            \
+        {"first_ns", "First start", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(begin)},                       \
+        {"last_ns", "Last end", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(end)},                             \
+    {                                                                                              \
+        "longest_gap_ns", "Longest gap", ROCL_UNIT_NS, ROCL_IN_REST, CELL(gap)                     \
+    }
+
+static const rocl_column stream_columns[] = {LANE_COLUMNS("Stream")};
+static const rocl_column queue_columns[] = {LANE_COLUMNS("Queue")};
+
+#undef CELL
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(activity, field)
+
+static const rocl_column activity_columns[] = {
+    {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
+    {"wall_ns", "Wall", ROCL_UNIT_NS, CELL(wall)},
+    {"busy_ns", "Busy", ROCL_UNIT_NS, CELL(busy)},
+    {"most", "Most at once", ROCL_UNIT_COUNT, CELL(most)},
+    {"most_at_ns", "First at", ROCL_UNIT_NS, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_known, activity, at)},
+    {"average", "Average", ROCL_UNIT_NUMBER, CELL(average)},
+    {"average_busy", "Average when busy", ROCL_UNIT_NUMBER, CELL(average_busy)},
+};
+
+static const rocl_table_def stream_table = {&rocl_streams_report, "streams", "Streams",
+                                            ROCL_COLUMNS(stream_columns)};
+static const rocl_table_def queue_table = {&rocl_streams_report, "queues", "Queues",
+                                           ROCL_COLUMNS(queue_columns)};
+static const rocl_table_def activity_table = {&rocl_streams_report, "stream_activity",
+                                              "Streams active at once per GPU",
+                                              ROCL_COLUMNS(activity_columns)};
+
+const rocl_report_def rocl_streams_report = {
+    "streams", "stream", "Streams",
+    "every stream and queue: when it was busy, and how many were at once",
+    (const rocl_table_def *const[]){&stream_table, &queue_table, &activity_table, NULL}};
+
+static void describe_lane(const streams *s, lane *l)
 {
-    s->lane_count = rocl_strings_count(s->keys);
-    s->lanes = calloc(s->lane_count, sizeof *s->lanes);
-    s->pieces = calloc(s->gpus.count + 1, sizeof *s->pieces);
-    s->activities = calloc(s->gpus.count + 1, sizeof *s->activities);
-    if (!s->lanes || !s->pieces || !s->activities)
-        return rocl_fail_memory(err);
-    for (uint32_t i = 1; i < s->lane_count; i++) /* 0 is "", no key */
-        memcpy(&s->lanes[i].key, rocl_strings_get(s->keys, i, NULL), sizeof(lane_key));
-    return ROCL_OK;
+    const rocl_capture *c = &s->c.trace->captures[l->key.capture]->pub;
+    const rocl_process *p = &c->processes[l->key.process];
+    l->host = rocl_host_name(s->c.trace, c->machine);
+    l->rank = p->rank;
+    l->pid = p->pid;
+    l->name = ROCL_NONE;
+    if (l->key.kind != OF_NONE) {
+        const rocl_queue *q =
+            l->key.kind == OF_STREAM ? &c->streams[l->key.index] : &c->queues[l->key.index];
+        l->name = q->label;
+        l->id = q->id;
+    }
+    l->begin = l->first - s->first;
+    l->end = l->last - s->first;
+    l->busy_percent = rocl_share(l->busy, l->last - l->first);
 }
 
-static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
+/* By table, and in it as the options want it; lanes that are equal by process and number. */
+static int compare_lanes(const void *a, const void *b, void *ctx)
 {
-    streams *s = self;
-    rocl_status st = open_lanes(s, err);
-    if (st == ROCL_OK)
-        st = sweep_lanes(s, err);
-    if (st == ROCL_OK)
-        st = sweep_edges(s, err);
-    if (st != ROCL_OK)
-        return st;
-    for (size_t i = 1; i < s->lane_count; i++)
-        if (i == 1 || s->lanes[i].first < s->first)
-            s->first = s->lanes[i].first;
-    return rocl_streams_tables(s, out, err);
+    const streams *s = ctx;
+    const lane *l = a, *m = b;
+    uint64_t x = l->kernels + l->copies, y = m->kernels + m->copies;
+    int c = rocl_number_order(l->key.table, m->key.table);
+    if (!c)
+        c = rocl_compare_values(
+            s->c.options->sort,
+            &(rocl_sort_values){l->busy, l->gap, x, (double)l->busy / (double)x},
+            &(rocl_sort_values){m->busy, m->gap, y, (double)m->busy / (double)y});
+    if (!c)
+        c = rocl_number_order(l->key.capture, m->key.capture);
+    if (!c)
+        c = rocl_number_order(l->pid, m->pid);
+    if (!c)
+        c = rocl_number_order(l->key.process, m->key.process);
+    if (!c)
+        c = rocl_number_order(l->key.kind, m->key.kind);
+    if (!c)
+        c = rocl_number_order(l->id, m->id);
+    return c ? c : rocl_number_order(l->key.index, m->key.index);
 }
 
-static void free_streams(void *self)
+static void add_lane(void *into, const void *from)
 {
-    streams *s = self;
-    rocl_gpus_free(&s->gpus);
-    rocl_strings_free(s->keys);
-    free(s->lanes);
-    free(s->pieces);
-    free(s->activities);
+    lane *sum = into;
+    const lane *l = from;
+    sum->kernels += l->kernels;
+    sum->copies += l->copies;
+    sum->busy = rocl_add_saturated(sum->busy, l->busy);
+    sum->gap = l->gap > sum->gap ? l->gap : sum->gap;
 }
+
+static void put_tables(streams *s, rocl_tables *out)
+{
+    size_t n = 0, count = s->lane_count - 1;
+    lane *l = s->lanes + 1;
+    uint32_t hosts = s->c.trace->machine_count > 1 ? ROCL_IF_OWN : 0;
+    for (size_t i = 0; i < count; i++)
+        if (!i || l[i].first < s->first)
+            s->first = l[i].first;
+    for (size_t i = 0; i < count; i++)
+        describe_lane(s, &l[i]);
+    qsort_r(l, count, sizeof *l, compare_lanes, s);
+    while (n < count && l[n].key.table == 0)
+        n++;
+    rocl_report_rows r = rocl_begin_table(&s->c, out, &stream_table, hosts);
+    rocl_add_top_rows(&r, l, n, sizeof *l, add_lane);
+    r = rocl_begin_table(&s->c, out, &queue_table, hosts);
+    rocl_add_top_rows(&r, l + n, count - n, sizeof *l, add_lane);
+    r = rocl_begin_table(&s->c, out, &activity_table, 0);
+    for (size_t i = 0; i < s->gpus.count; i++) {
+        activity *a = &s->activities[i];
+        a->gpu = &s->gpus.all[i];
+        a->wall = a->last - a->first;
+        a->at = a->most ? a->at - s->first : -1;
+        a->average = rocl_ratio(a->sum, (double)a->wall);
+        a->average_busy = rocl_ratio(a->sum, (double)a->busy);
+        if (a->any)
+            rocl_add_row(&r, a);
+    }
+}
+
+/* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_streams(void *self, rocl_error *err)
 {
@@ -254,12 +375,38 @@ static rocl_status open_streams(void *self, rocl_error *err)
     return rocl_gpus_collect(&s->gpus, s->c.trace, err);
 }
 
+static rocl_status finish_streams(void *self, rocl_tables *out, rocl_error *err)
+{
+    streams *s = self;
+    s->lanes = rocl_groups_new(s->keys, sizeof(lane_key), sizeof *s->lanes, &s->lane_count);
+    s->pieces = calloc(s->gpus.count + 1, sizeof *s->pieces);
+    s->activities = calloc(s->gpus.count + 1, sizeof *s->activities);
+    if (!s->lanes || !s->pieces || !s->activities)
+        return rocl_fail_memory(err);
+    rocl_status st = sweep_lanes(s, err);
+    if (st == ROCL_OK)
+        st = sweep_edges(s, err);
+    if (st == ROCL_OK)
+        put_tables(s, out);
+    return st;
+}
+
+static void close_streams(void *self)
+{
+    streams *s = self;
+    rocl_gpus_free(&s->gpus);
+    rocl_strings_free(s->keys);
+    free(s->lanes);
+    free(s->pieces);
+    free(s->activities);
+}
+
 const rocl_collector_def rocl_streams_collector = {
     .reports = 1u << ROCL_REPORT_STREAMS,
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(streams),
     .open = open_streams,
-    .add_batch = take,
-    .finish = finish,
-    .close = free_streams,
+    .add_batch = add_batch,
+    .finish = finish_streams,
+    .close = close_streams,
 };

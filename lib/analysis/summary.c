@@ -1,88 +1,125 @@
-/* Calls and time by domain and name, and by what else was asked for. Every event adds its duration
- * to the samples of its group, a copy to those of two more: percentiles are exact for any number of
- * events, and nothing depends on the number of workers. */
+/* Calls and time by domain and name, and by what else is wanted: the reports domains, summary,
+ * kernels and copies. Every event adds its duration to the samples of its group, a copy to those of
+ * two more: percentiles are exact for any number of events, and nothing depends on the number of
+ * workers. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/summary.h"
+#include "analysis/analysis.h"
+#include "analysis/samples.h"
 #include "base/array.h"
 
-/* ---- taking events ---- */
+/* What groups are of. A copy is in all. */
+typedef enum group_set { OF_NAMES, OF_COPIES, OF_COPY_SIZES } group_set;
 
-static uint32_t agent_text(const rocl_capture *c, uint32_t agent)
+/* What makes a group; interned as bytes, so without holes and zeroed. */
+typedef struct summary_key {
+    uint32_t of;        /* group_set */
+    int32_t size_class; /* of sizes of copies; else -1 */
+    uint32_t domain;
+    uint32_t name, agent, other_agent, stream; /* texts */
+    int32_t rank;
+    uint32_t workgroup[3], grid[3];
+} summary_key;
+
+/* Of a group of copies. */
+typedef struct copied {
+    int64_t bytes;    /* saturates */
+    double best_rate; /* bytes per second of the fastest copy */
+} copied;
+
+typedef struct summary_group {
+    summary_key key;
+    rocl_distribution d;
+    copied copied;
+    /* For its row: */
+    const char *group, *domain;        /* domain: NULL of several */
+    int64_t all, from_bytes, to_bytes; /* all: the time that its share is of */
+    double percent, bandwidth;
+} summary_group;
+
+/* Where events of a group come from. Most events are of a few hundred groups: those of late are not
+ * looked up. */
+typedef struct origin {
+    uint32_t name, category, kind, capture, process, agent, stream;
+    uint32_t group; /* 0: of none */
+} origin;
+
+enum { RECENT_BITS = 10, RECENT = 1 << RECENT_BITS };
+
+typedef struct summary_worker {
+    origin *recent; /* RECENT of them */
+    copied *copied; /* by group */
+    size_t cap;
+} summary_worker;
+
+typedef struct summary {
+    rocl_collector c;
+    rocl_strings *keys; /* their ids are the groups */
+    rocl_samples *samples;
+    summary_worker *workers;
+    summary_group *groups;
+    size_t group_count;
+} summary;
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static void read_agent_and_stream(const rocl_batch *b, size_t i, uint32_t *agent, uint32_t *stream)
+{
+    *agent = *stream = ROCL_NONE;
+    if (b->kind == ROCL_DISPATCH) {
+        *agent = b->dispatches[i].agent;
+        *stream = b->dispatches[i].stream;
+    } else if (b->kind == ROCL_COPY) {
+        *agent = b->copies[i].dst;
+        *stream = b->copies[i].stream;
+    } else if (b->kind == ROCL_ALLOC || b->kind == ROCL_SCRATCH) {
+        *agent = b->allocs[i].owner;
+        *stream = b->allocs[i].stream;
+    } else if (b->kind == ROCL_BARRIER) {
+        *agent = b->hips[i].agent;
+        *stream = b->hips[i].stream;
+    }
+}
+
+static uint32_t agent_label(const rocl_capture *c, uint32_t agent)
 {
     return agent < c->agent_count ? c->agents[agent].label : 0;
-}
-
-static uint32_t stream_text(const rocl_capture *c, uint32_t stream)
-{
-    return stream < c->stream_count ? c->streams[stream].label : 0;
-}
-
-static void place_key(const summary *s, const rocl_capture *c, summary_key *k, uint32_t agent,
-                      uint32_t stream)
-{
-    if (s->c.options->by_agent)
-        k->agent = agent_text(c, agent);
-    if (s->c.options->by_stream)
-        k->stream = stream_text(c, stream);
 }
 
 static void make_key(const summary *s, const rocl_batch *b, size_t i, summary_key *k)
 {
     const rocl_capture *c = b->capture;
     const rocl_event *e = rocl_batch_event(b, i);
+    const rocl_stats_options *o = s->c.options;
+    uint32_t agent, stream;
+    read_agent_and_stream(b, i, &agent, &stream);
     *k = (summary_key){.size_class = -1,
                        .domain = rocl_domain_of(s->c.trace, b->kind, e->category),
                        .name = e->name == ROCL_NONE ? 0 : e->name};
-    k->rank = s->c.options->by_rank ? c->processes[e->process].rank : -1;
-    if (b->kind == ROCL_DISPATCH) {
-        const rocl_dispatch *d = &b->dispatches[i];
-        place_key(s, c, k, d->agent, d->stream);
-        if (s->c.options->by_dims) {
-            memcpy(k->workgroup, d->workgroup, sizeof k->workgroup);
-            memcpy(k->grid, d->grid, sizeof k->grid);
-        }
-    } else if (b->kind == ROCL_COPY) {
-        place_key(s, c, k, b->copies[i].dst, b->copies[i].stream);
-    } else if (b->kind == ROCL_ALLOC || b->kind == ROCL_SCRATCH) {
-        place_key(s, c, k, b->allocs[i].owner, b->allocs[i].stream);
-    } else if (b->kind == ROCL_BARRIER) {
-        place_key(s, c, k, b->hips[i].agent, b->hips[i].stream);
+    k->rank = o->by_rank ? c->processes[e->process].rank : -1;
+    k->agent = o->by_agent ? agent_label(c, agent) : 0;
+    if (o->by_stream && stream < c->stream_count)
+        k->stream = c->streams[stream].label;
+    if (o->by_dims && b->kind == ROCL_DISPATCH) {
+        memcpy(k->workgroup, b->dispatches[i].workgroup, sizeof k->workgroup);
+        memcpy(k->grid, b->dispatches[i].grid, sizeof k->grid);
     }
 }
-
-/* Where events of a group come from. Most events are of a few hundred groups: those that were found
- * lately are not looked up. */
-typedef struct origin {
-    uint32_t name, category, kind, capture, process, agent, stream;
-    uint32_t group; /* 0: of none */
-} origin;
-
-enum { RECENT = 1024 };
 
 static origin origin_of(const summary *s, const rocl_batch *b, size_t i)
 {
     const rocl_event *e = rocl_batch_event(b, i);
     const rocl_stats_options *o = s->c.options;
     origin f = {.name = e->name, .category = e->category, .kind = b->kind};
-    if (o->by_rank || o->by_agent || o->by_stream)
-        f.capture = b->capture->index + 1;
-    if (o->by_rank)
-        f.process = e->process;
-    if (b->kind == ROCL_DISPATCH) {
-        f.agent = o->by_agent ? b->dispatches[i].agent : 0;
-        f.stream = o->by_stream ? b->dispatches[i].stream : 0;
-    } else if (b->kind == ROCL_COPY) {
-        f.agent = o->by_agent ? b->copies[i].dst : 0;
-        f.stream = o->by_stream ? b->copies[i].stream : 0;
-    } else if (b->kind == ROCL_ALLOC || b->kind == ROCL_SCRATCH) {
-        f.agent = o->by_agent ? b->allocs[i].owner : 0;
-        f.stream = o->by_stream ? b->allocs[i].stream : 0;
-    } else if (b->kind == ROCL_BARRIER) {
-        f.agent = o->by_agent ? b->hips[i].agent : 0;
-        f.stream = o->by_stream ? b->hips[i].stream : 0;
-    }
+    if (!o->by_rank && !o->by_agent && !o->by_stream)
+        return f;
+    read_agent_and_stream(b, i, &f.agent, &f.stream);
+    f.capture = b->capture->index + 1;
+    f.process = o->by_rank ? e->process : 0;
+    f.agent = o->by_agent ? f.agent : 0;
+    f.stream = o->by_stream ? f.stream : 0;
     return f;
 }
 
@@ -93,18 +130,14 @@ static bool same_origin(const origin *a, const origin *b)
            a->stream == b->stream;
 }
 
-static origin *slot_of(const summary *s, unsigned worker, const origin *f)
-{
-    uint32_t h = (f->name ^ f->category << 7 ^ f->kind << 3 ^ f->agent << 5 ^ f->stream << 9 ^
-                  f->process << 11 ^ f->capture << 13) *
-                 UINT32_C(0x9e3779b1);
-    return &s->workers[worker].recent[h >> 22];
-}
-
 /* The group of an event; ROCL_NONE: memory is out. */
-static uint32_t group_of(summary *s, unsigned worker, const rocl_batch *b, size_t i)
+static uint32_t find_group(summary *s, unsigned worker, const rocl_batch *b, size_t i)
 {
-    origin f = origin_of(s, b, i), *slot = slot_of(s, worker, &f);
+    origin f = origin_of(s, b, i);
+    uint32_t hash = (f.name ^ f.category << 7 ^ f.kind << 3 ^ f.agent << 5 ^ f.stream << 9 ^
+                     f.process << 11 ^ f.capture << 13) *
+                    UINT32_C(0x9e3779b1);
+    origin *slot = &s->workers[worker].recent[hash >> (32 - RECENT_BITS)];
     if (slot->group && same_origin(&f, slot) && !s->c.options->by_dims)
         return slot->group;
     summary_key k;
@@ -116,48 +149,62 @@ static uint32_t group_of(summary *s, unsigned worker, const rocl_batch *b, size_
     return f.group;
 }
 
-static rocl_status add_copied(summary *s, unsigned worker, const summary_key *k, const rocl_copy *c,
-                              rocl_error *err)
+/* Classes of sizes end at 1 KiB, 4 KiB, ..., 1 GiB; the last one has no end. */
+enum { SIZE_CLASSES = 11 };
+
+static int64_t end_of_class(int size_class)
 {
-    summary_worker *w = &s->workers[worker];
-    uint32_t group = rocl_strings_put(s->keys, (const char *)k, sizeof *k);
-    int64_t ns = c->e.end - c->e.start;
-    if (group == ROCL_NONE || !ROCL_GROW(w->copied, w->cap, (size_t)group + 1))
-        return rocl_fail_memory(err);
-    copied *sum = &w->copied[group];
-    double rate = ns > 0 ? (double)c->size * 1e9 / (double)ns : 0;
-    sum->bytes =
-        rocl_add_saturated(sum->bytes, (int64_t)(c->size < INT64_MAX ? c->size : INT64_MAX));
-    sum->best_rate = rate > sum->best_rate ? rate : sum->best_rate;
-    return rocl_samples_add(s->samples, worker, group, ns, err);
+    return size_class < 0 ? 0 : INT64_C(1024) << 2 * size_class;
 }
 
-/* By its agents, whatever else is asked for; and by its size. */
+static int size_class_of(uint64_t bytes)
+{
+    int c = 0;
+    while (c < SIZE_CLASSES && bytes >= (uint64_t)end_of_class(c))
+        c++;
+    return c;
+}
+
+static void add_copied(copied *sum, int64_t bytes, double rate)
+{
+    sum->bytes = rocl_add_saturated(sum->bytes, bytes);
+    sum->best_rate = rate > sum->best_rate ? rate : sum->best_rate;
+}
+
+/* By its agents, whatever else is wanted; and by its size. */
 static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, size_t i,
                             rocl_error *err)
 {
     const rocl_copy *c = &b->copies[i];
+    summary_worker *w = &s->workers[worker];
+    int64_t ns = c->e.end - c->e.start;
+    double rate = ns > 0 ? (double)c->size * 1e9 / (double)ns : 0;
+    rocl_status st = ROCL_OK;
     summary_key k;
     make_key(s, b, i, &k);
-    k.of = OF_COPIES;
-    k.agent = agent_text(b->capture, c->src);
-    k.other_agent = agent_text(b->capture, c->dst);
-    rocl_status st = add_copied(s, worker, &k, c, err);
-    if (st != ROCL_OK || s->c.options->brief)
-        return st;
-    k.of = OF_COPY_SIZES;
-    k.size_class = rocl_size_class(c->size);
-    return add_copied(s, worker, &k, c, err);
+    k.agent = agent_label(b->capture, c->src);
+    k.other_agent = agent_label(b->capture, c->dst);
+    for (k.of = OF_COPIES; k.of <= OF_COPY_SIZES && st == ROCL_OK; k.of++) {
+        if (k.of == OF_COPY_SIZES && s->c.options->brief)
+            break;
+        k.size_class = k.of == OF_COPY_SIZES ? size_class_of(c->size) : -1;
+        uint32_t group = rocl_strings_put(s->keys, (const char *)&k, sizeof k);
+        if (group == ROCL_NONE || !ROCL_GROW(w->copied, w->cap, (size_t)group + 1))
+            return rocl_fail_memory(err);
+        add_copied(&w->copied[group], (int64_t)(c->size < INT64_MAX ? c->size : INT64_MAX), rate);
+        st = rocl_samples_add(s->samples, worker, group, ns, err);
+    }
+    return st;
 }
 
-static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     summary *s = self;
     bool copies = b->kind == ROCL_COPY && rocl_report_wanted(s->c.options, ROCL_REPORT_COPIES);
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        uint32_t group = group_of(s, worker, b, i);
+        uint32_t group = find_group(s, worker, b, i);
         if (group == ROCL_NONE)
             return rocl_fail_memory(err);
         st = rocl_samples_add(s->samples, worker, group, e->end - e->start, err);
@@ -167,51 +214,39 @@ static rocl_status take(void *self, unsigned worker, const rocl_batch *b, rocl_e
     return st;
 }
 
-/* ---- groups ---- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
-static void sum_copied(const summary *s, uint32_t group, copied *sum)
-{
-    for (unsigned w = 0; w < s->c.trace->opt.jobs; w++) {
-        if (group >= s->workers[w].cap)
-            continue;
-        const copied *c = &s->workers[w].copied[group];
-        sum->bytes = rocl_add_saturated(sum->bytes, c->bytes);
-        sum->best_rate = c->best_rate > sum->best_rate ? c->best_rate : sum->best_rate;
-    }
-}
-
-static rocl_status fill_groups(summary *s, rocl_error *err)
+static rocl_status open_groups(summary *s, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    s->group_count = rocl_strings_count(s->keys);
-    s->groups = calloc(s->group_count, sizeof *s->groups);
+    s->groups = rocl_groups_new(s->keys, sizeof(summary_key), sizeof *s->groups, &s->group_count);
     if (!s->groups)
         return rocl_fail_memory(err);
-    for (uint32_t i = 1; i < s->group_count && st == ROCL_OK; i++) { /* 0 is "", no key */
+    for (uint32_t i = 1; i < s->group_count && st == ROCL_OK; i++) {
         summary_group *g = &s->groups[i];
-        memcpy(&g->key, rocl_strings_get(s->keys, i, NULL), sizeof g->key);
-        sum_copied(s, i, &g->copied);
+        for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
+            if (i < s->workers[w].cap)
+                add_copied(&g->copied, s->workers[w].copied[i].bytes,
+                           s->workers[w].copied[i].best_rate);
         st = rocl_samples_describe(s->samples, i, &g->d, err);
     }
     return st;
 }
 
-/* ---- order ---- */
-
-typedef struct order {
-    const summary *s;
-    rocl_sort_by by;
-} order;
-
-static int compare_numbers(double a, double b)
+/* By what the options say; then by name and the rest of the key, never by ids, which depend on the
+ * number of workers. */
+static int compare_groups(const void *a, const void *b, void *ctx)
 {
-    return a < b ? 1 : a > b ? -1 : 0; /* largest first */
-}
-
-/* Never by ids, which depend on the number of workers. */
-static int compare_keys(const rocl_trace *t, const summary_key *x, const summary_key *y)
-{
-    int c = rocl_compare_texts(t, x->name, y->name);
+    const summary *s = ctx;
+    const rocl_trace *t = s->c.trace;
+    const summary_group *p = a, *q = b;
+    const summary_key *x = &p->key, *y = &q->key;
+    int c = rocl_compare_values(
+        s->c.options->sort,
+        &(rocl_sort_values){p->d.total, p->d.max, p->d.taken, rocl_distribution_average(&p->d)},
+        &(rocl_sort_values){q->d.total, q->d.max, q->d.taken, rocl_distribution_average(&q->d)});
+    if (!c)
+        c = rocl_compare_texts(t, x->name, y->name);
     if (!c)
         c = rocl_compare_texts(t, x->agent, y->agent);
     if (!c)
@@ -229,69 +264,270 @@ static int compare_keys(const rocl_trace *t, const summary_key *x, const summary
     return c ? c : rocl_number_order(x->domain, y->domain);
 }
 
-/* By what was asked for; then by name and the rest of the key. */
-static int compare_groups(const void *a, const void *b, void *ctx)
+static void describe_group(summary_group *g)
 {
-    const order *o = ctx;
-    const summary_group *x = *(summary_group *const *)a, *y = *(summary_group *const *)b;
-    const rocl_trace *t = o->s->c.trace;
-    int c = 0;
-    if (o->by == ROCL_BY_TOTAL)
-        c = x->d.total < y->d.total ? 1 : x->d.total > y->d.total ? -1 : 0;
-    else if (o->by == ROCL_BY_CALLS)
-        c = x->d.taken < y->d.taken ? 1 : x->d.taken > y->d.taken ? -1 : 0;
-    else if (o->by == ROCL_BY_AVERAGE)
-        c = compare_numbers(rocl_distribution_average(&x->d), rocl_distribution_average(&y->d));
-    else if (o->by == ROCL_BY_MAX)
-        c = x->d.max < y->d.max ? 1 : x->d.max > y->d.max ? -1 : 0;
-    return c ? c : compare_keys(t, &x->key, &y->key);
+    g->percent = rocl_share(g->d.total, g->all);
+    g->bandwidth = rocl_ratio((double)g->copied.bytes * 1e9, (double)g->d.total);
 }
-summary_group **rocl_summary_select(const summary *s, uint32_t domains, summary_of of,
-                                    size_t *count)
+
+static void add_group(void *into, const void *from)
 {
-    summary_group **list = calloc(s->group_count, sizeof *list);
+    summary_group *sum = into;
+    const summary_group *g = from;
+    rocl_distribution_merge(&sum->d, &g->d);
+    add_copied(&sum->copied, g->copied.bytes, g->copied.best_rate);
+    describe_group(sum);
+}
+
+/* The groups of some domains (1 << domain), in one order. */
+static rocl_status put_groups(const summary *s, const rocl_report_rows *r, uint32_t domains,
+                              group_set of, const char *name, rocl_error *err)
+{
     size_t n = 0;
-    for (size_t i = 1; list && i < s->group_count; i++) {
-        summary_group *g = &s->groups[i];
-        if (domains >> g->key.domain & 1 && g->key.of == of && g->d.taken)
-            list[n++] = g;
+    int64_t all = 0;
+    summary_group *list = calloc(s->group_count, sizeof *list);
+    if (!list)
+        return rocl_fail_memory(err);
+    for (size_t i = 1; i < s->group_count; i++) {
+        const summary_group *g = &s->groups[i];
+        if (!(domains >> g->key.domain & 1) || g->key.of != of || !g->d.taken)
+            continue;
+        list[n++] = *g;
+        all = rocl_add_saturated(all, g->d.total);
     }
-    order o = {s, s->c.options->sort};
-    if (list)
-        qsort_r(list, n, sizeof *list, compare_groups, &o);
-    *count = n;
-    return list;
+    for (size_t i = 0; i < n; i++) {
+        int c = list[i].key.size_class;
+        list[i].group = name;
+        list[i].domain = rocl_domain_name(list[i].key.domain);
+        list[i].all = all;
+        list[i].from_bytes = end_of_class(c - 1);
+        list[i].to_bytes = c < SIZE_CLASSES ? end_of_class(c) : -1;
+        describe_group(&list[i]);
+    }
+    qsort_r(list, n, sizeof *list, compare_groups, (void *)s);
+    rocl_add_top_rows(r, list, n, sizeof *list, add_group);
+    free(list);
+    return ROCL_OK;
 }
 
-rocl_distribution rocl_summary_sum(summary_group *const *list, size_t n)
+/* ---- domains --------------------------------------------------------------------------------- */
+
+#define CELL(field)        ROCL_CELL(summary_group, field)
+#define CELL_BY(fn, field) ROCL_CELL_BY(rocl_field_##fn, summary_group, field)
+
+static const rocl_column domain_columns[] = {
+    {"name", "Domain", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(domain)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(d.taken)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.total)},
+    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(average, d)},
+    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(percent)},
+    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.min)},
+    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.max)},
+    {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(stddev, d)},
+};
+
+static const rocl_table_def domain_table = {&rocl_domains_report, "domains", "Time by domain",
+                                            ROCL_COLUMNS(domain_columns)};
+
+const rocl_report_def rocl_domains_report = {
+    "domains", "domain", "Domains",
+    "every kind of work (HIP calls, kernels, copies, ...): how often, and how long",
+    (const rocl_table_def *const[]){&domain_table, NULL}};
+
+static int compare_domains(const void *a, const void *b)
 {
-    rocl_distribution d = {0};
-    for (size_t i = 0; i < n; i++)
-        rocl_distribution_merge(&d, &list[i]->d);
-    return d;
+    const summary_group *x = a, *y = b;
+    int c = rocl_number_order(y->d.total, x->d.total);
+    return c ? c : rocl_number_order(x->key.domain, y->key.domain);
 }
 
-/* ---- the end ---- */
-
-static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
+/* From the events, not from averages of averages: groups are merged exactly. */
+static void put_domains(const summary *s, rocl_tables *out)
 {
-    summary *s = self;
+    summary_group sums[ROCL_DOMAINS];
+    int64_t all = 0;
+    memset(sums, 0, sizeof sums);
+    for (size_t i = 1; i < s->group_count; i++)
+        if (s->groups[i].key.of == OF_NAMES)
+            rocl_distribution_merge(&sums[s->groups[i].key.domain].d, &s->groups[i].d);
+    for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
+        sums[d].key.domain = d;
+        sums[d].domain = rocl_domain_name((rocl_domain)d);
+        if (!rocl_domain_listed(s->c.options->domains, (rocl_domain)d))
+            sums[d].d.taken = 0;
+        else
+            all = rocl_add_saturated(all, sums[d].d.total);
+    }
+    qsort(sums, ROCL_DOMAINS, sizeof *sums, compare_domains);
+    rocl_report_rows r = rocl_begin_table(&s->c, out, &domain_table, 0);
+    for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
+        sums[d].all = all;
+        describe_group(&sums[d]);
+        if (sums[d].d.taken)
+            rocl_add_row(&r, &sums[d]);
+    }
+}
+
+/* ---- summary and kernels --------------------------------------------------------------------- */
+
+static rocl_datum field_dims(const rocl_report_rows *r, const void *field)
+{
+    char text[48];
+    const uint32_t *d = field;
+    if (!d[0] && !d[1] && !d[2])
+        return (rocl_datum){0};
+    int n = snprintf(text, sizeof text, "%ux%ux%u", d[0], d[1], d[2]);
+    return rocl_datum_text(r->out, text, (size_t)n);
+}
+
+/* The groups of --summary-groups are of several domains, and so is the row of the others. */
+#define IF_DOMAINS ROCL_IF_OWN
+#define IF_GROUPS  ROCL_IF_OWN_2
+
+static const rocl_column name_columns[] = {
+    {"group", "Group", ROCL_UNIT_TEXT, IF_GROUPS | ROCL_IN_REST, CELL(group)},
+    {"domain", "Domain", ROCL_UNIT_TEXT, IF_GROUPS, CELL(domain)},
+    {"domain", "Domain", ROCL_UNIT_TEXT, IF_DOMAINS | ROCL_IN_REST, CELL(domain)},
+    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(key.name)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
+    {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_IF_AGENT, CELL_BY(label, key.agent)},
+    {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, CELL_BY(label, key.stream)},
+    {"workgroup", "Workgroup", ROCL_UNIT_TEXT, ROCL_IF_DIMS,
+     ROCL_CELL_BY(field_dims, summary_group, key.workgroup)},
+    {"grid", "Grid", ROCL_UNIT_TEXT, ROCL_IF_DIMS,
+     ROCL_CELL_BY(field_dims, summary_group, key.grid)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(d.taken)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST, CELL(d.total)},
+    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, d)},
+    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(d.min)},
+    {"median_ns", "Median", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.median)},
+    {"p90_ns", "P90", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(d.p90)},
+    {"p95_ns", "P95", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(d.p95)},
+    {"p99_ns", "P99", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.p99)},
+    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.max)},
+    {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_IF_FULL, CELL_BY(stddev, d)},
+    {"rsd_percent", "RSD %", ROCL_UNIT_PERCENT, ROCL_IF_FULL, CELL_BY(rsd, d)},
+};
+
+static const rocl_table_def summary_table = {&rocl_summary_report, "summary",
+                                             "Time by domain and name", ROCL_COLUMNS(name_columns)};
+static const rocl_table_def group_table = {&rocl_summary_report, "summary_groups",
+                                           "Time by groups of domains", ROCL_COLUMNS(name_columns)};
+static const rocl_table_def kernel_table = {&rocl_kernels_report, "kernels", "Kernels",
+                                            ROCL_COLUMNS(name_columns)};
+
+const rocl_report_def rocl_summary_report = {
+    "summary", "summary", "Summary",
+    "every kernel, call, marker and copy by its name, within its domain",
+    (const rocl_table_def *const[]){&summary_table, &group_table, NULL}};
+
+const rocl_report_def rocl_kernels_report = {"kernels", "kernel", "Kernels", "kernels by name",
+                                             (const rocl_table_def *const[]){&kernel_table, NULL}};
+
+static rocl_status put_summary(const summary *s, rocl_tables *out, rocl_error *err)
+{
     const rocl_stats_options *o = s->c.options;
-    rocl_status st = fill_groups(s, err);
-    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_DOMAINS))
-        st = rocl_domain_table(s, out, err);
-    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_SUMMARY))
-        st = rocl_summary_table(s, out, err);
-    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_SUMMARY) && o->summary_groups)
-        st = rocl_summary_groups_table(s, out, err);
-    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_KERNELS))
-        st = rocl_kernel_table(s, out, err);
-    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_COPIES))
-        st = rocl_copy_tables(s, out, err);
+    rocl_report_rows r = rocl_begin_table(&s->c, out, &summary_table, IF_DOMAINS);
+    rocl_status st = ROCL_OK;
+    for (unsigned d = 0; d < ROCL_DOMAINS && st == ROCL_OK; d++)
+        if (rocl_domain_listed(o->domains, (rocl_domain)d))
+            st = put_groups(s, &r, 1u << d, OF_NAMES, NULL, err);
+    if (st != ROCL_OK || !o->summary_groups)
+        return st;
+    r = rocl_begin_table(&s->c, out, &group_table, IF_GROUPS);
+    for (const char *const *g = o->summary_groups; *g && st == ROCL_OK; g++) {
+        uint32_t domains = 0;
+        st = rocl_domains_matching(*g, &domains, err);
+        if (st == ROCL_OK)
+            st = put_groups(s, &r, domains, OF_NAMES, *g, err);
+    }
     return st;
 }
 
-static void free_summary(void *self)
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+#define IF_SIZES ROCL_IF_OWN
+
+static const rocl_column copy_columns[] = {
+    {"direction", "Direction", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(key.name)},
+    {"src", "From", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(key.agent)},
+    {"dst", "To", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(key.other_agent)},
+    {"from_bytes", "Size from", ROCL_UNIT_BYTES, IF_SIZES, CELL(from_bytes)},
+    {"to_bytes", "below", ROCL_UNIT_BYTES, IF_SIZES, CELL_BY(known, to_bytes)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
+    {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, CELL_BY(label, key.stream)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(d.taken)},
+    {"bytes", "Bytes", ROCL_UNIT_BYTES, ROCL_IN_REST, CELL(copied.bytes)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST, CELL(d.total)},
+    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, d)},
+    {"median_ns", "Median", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.median)},
+    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST, CELL(d.max)},
+    {"bandwidth", "Bandwidth", ROCL_UNIT_RATE, ROCL_IN_REST, CELL(bandwidth)},
+    {"max_bandwidth", "Max bandwidth", ROCL_UNIT_RATE, ROCL_IN_REST, CELL(copied.best_rate)},
+};
+
+static const rocl_table_def copy_table = {&rocl_copies_report, "copies", "Memory copies",
+                                          ROCL_COLUMNS(copy_columns)};
+static const rocl_table_def size_table = {&rocl_copies_report, "copy_sizes",
+                                          "Memory copies by size", ROCL_COLUMNS(copy_columns)};
+
+const rocl_report_def rocl_copies_report = {
+    "copies", "copies", "Copies", "memory copies by direction and agents, with bytes and bandwidth",
+    (const rocl_table_def *const[]){&copy_table, &size_table, NULL}};
+
+static rocl_status put_copies(const summary *s, rocl_tables *out, rocl_error *err)
+{
+    const uint32_t copies = 1u << ROCL_DOMAIN_MEMORY_COPIES;
+    rocl_report_rows r = rocl_begin_table(&s->c, out, &copy_table, 0);
+    rocl_status st = put_groups(s, &r, copies, OF_COPIES, NULL, err);
+    if (st != ROCL_OK || s->c.options->brief)
+        return st;
+    r = rocl_begin_table(&s->c, out, &size_table, IF_SIZES);
+    return put_groups(s, &r, copies, OF_COPY_SIZES, NULL, err);
+}
+
+/* ---- the collector --------------------------------------------------------------------------- */
+
+static rocl_status open_summary(void *self, rocl_error *err)
+{
+    summary *s = self;
+    unsigned jobs = s->c.trace->opt.jobs;
+    if (rocl_report_wanted(s->c.options, ROCL_REPORT_DOMAINS) ||
+        rocl_report_wanted(s->c.options, ROCL_REPORT_SUMMARY))
+        s->c.kinds |= ROCL_TIMED_KINDS;
+    if (rocl_report_wanted(s->c.options, ROCL_REPORT_KERNELS))
+        s->c.kinds |= ROCL_BIT(ROCL_DISPATCH);
+    if (rocl_report_wanted(s->c.options, ROCL_REPORT_COPIES))
+        s->c.kinds |= ROCL_BIT(ROCL_COPY);
+    s->keys = rocl_strings_new();
+    s->samples = rocl_samples_new(s->c.trace->space, jobs);
+    s->workers = calloc(jobs, sizeof *s->workers);
+    bool good = s->keys && s->samples && s->workers;
+    for (unsigned w = 0; good && w < jobs; w++)
+        good = (s->workers[w].recent = calloc(RECENT, sizeof(origin)));
+    return good ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status finish_summary(void *self, rocl_tables *out, rocl_error *err)
+{
+    summary *s = self;
+    const rocl_stats_options *o = s->c.options;
+    rocl_status st = open_groups(s, err);
+    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_DOMAINS))
+        put_domains(s, out);
+    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_SUMMARY))
+        st = put_summary(s, out, err);
+    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_KERNELS)) {
+        rocl_report_rows r = rocl_begin_table(&s->c, out, &kernel_table, 0);
+        st = put_groups(s, &r, 1u << ROCL_DOMAIN_KERNELS, OF_NAMES, NULL, err);
+    }
+    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_COPIES))
+        st = put_copies(s, out, err);
+    return st;
+}
+
+static void close_summary(void *self)
 {
     summary *s = self;
     for (unsigned w = 0; s->workers && w < s->c.trace->opt.jobs; w++) {
@@ -304,38 +540,12 @@ static void free_summary(void *self)
     free(s->groups);
 }
 
-static uint32_t wanted_kinds(const rocl_stats_options *o)
-{
-    uint32_t kinds = 0;
-    if (rocl_report_wanted(o, ROCL_REPORT_DOMAINS) || rocl_report_wanted(o, ROCL_REPORT_SUMMARY))
-        kinds |= ROCL_TIMED_KINDS;
-    if (rocl_report_wanted(o, ROCL_REPORT_KERNELS))
-        kinds |= ROCL_BIT(ROCL_DISPATCH);
-    if (rocl_report_wanted(o, ROCL_REPORT_COPIES))
-        kinds |= ROCL_BIT(ROCL_COPY);
-    return kinds;
-}
-
-static rocl_status open_summary(void *self, rocl_error *err)
-{
-    summary *s = self;
-    unsigned jobs = s->c.trace->opt.jobs;
-    s->c.kinds = wanted_kinds(s->c.options);
-    s->keys = rocl_strings_new();
-    s->samples = rocl_samples_new(s->c.trace->space, jobs);
-    s->workers = calloc(jobs, sizeof *s->workers);
-    bool good = s->keys && s->samples && s->workers;
-    for (unsigned w = 0; good && w < jobs; w++)
-        good = (s->workers[w].recent = calloc(RECENT, sizeof(origin)));
-    return good ? ROCL_OK : rocl_fail_memory(err);
-}
-
 const rocl_collector_def rocl_summary_collector = {
     .reports = 1u << ROCL_REPORT_DOMAINS | 1u << ROCL_REPORT_SUMMARY | 1u << ROCL_REPORT_KERNELS |
                1u << ROCL_REPORT_COPIES,
     .size = sizeof(summary),
     .open = open_summary,
-    .add_batch = take,
-    .finish = finish,
-    .close = free_summary,
+    .add_batch = add_batch,
+    .finish = finish_summary,
+    .close = close_summary,
 };
