@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/report.h"
 
 enum { MOST_FINDINGS = 16 };
 

@@ -1,43 +1,133 @@
-/* What each GPU did when: its kernels, copies and collective kernels as sets of time, and the gaps
- * in their union. A set's measure is taken in one sweep by start: a piece is added as far as it
- * reaches beyond what the set has covered. Everything else follows from unions of sets:
+/* What each GPU did when: its kernels, copies and collective kernels as sets of time, for the
+ * report on overlap, and the gaps in their union, for that on gaps (gaps.c); the latter also for
+ * lanes, which are what one stream or one queue of a process did on a GPU. A set's measure is taken
+ * in one sweep by start: a piece is added as far as it reaches beyond what the set has covered.
+ * Everything else follows from unions of sets:
  *
  *     both         = compute + copy - (compute or copy)
  *     exposed copy = all - (compute or communication)
  *     wall         = compute + exposed communication + exposed copy + idle
  */
 #include <stdlib.h>
+#include <string.h>
 
-#include "analysis/busy.h"
+#include "analysis/gaps.h"
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/ids.h"
 
-/* ---- taking events ---- */
+typedef enum part { COMPUTE, COMMUNICATION, COPY, PARTS } part;
 
-/* What an event is to us. */
-typedef struct item {
+/* Unions that are measured, and of what. */
+enum { U_COMPUTE, U_KERNELS, U_COPY, U_ALL, U_COMMUNICATION, UNIONS };
+static const uint32_t union_parts[UNIONS] = {
+    [U_COMPUTE] = 1 << COMPUTE,
+    [U_KERNELS] = 1 << COMPUTE | 1 << COMMUNICATION,
+    [U_COPY] = 1 << COPY,
+    [U_ALL] = (1 << PARTS) - 1,
+    [U_COMMUNICATION] = 1 << COMMUNICATION,
+};
+
+/* How long how many kernels ran at once. */
+#define LEVELS 64 /* so many, or more, are the last level */
+
+typedef struct levels {
+    int64_t now, time; /* that run, since when */
+    int64_t ns[LEVELS + 1];
+} levels;
+
+/* A GPU, or a lane, while it is swept. */
+typedef struct sweep {
+    uint64_t track;
+    rocl_cover covers[UNIONS];
+    levels levels;
+    int64_t first, last;
+    uint64_t kernels, copies, communications;
+} sweep;
+
+typedef struct busy {
+    rocl_collector c;
+    rocl_gpus gpus;
+    bool lanes;                           /* sweeps are of streams and queues, not of GPUs */
+    uint64_t *first_stream, *first_queue; /* by capture: number of its first one */
+    rocl_sorter *sorter;                  /* events by track and start */
+    rocl_sorter *ends;                    /* of kernels, by track; NULL: levels are not counted */
+    uint64_t end[2];                      /* track and time of the end that comes next */
+    bool more_ends;
+    rocl_ids *parts; /* by worker: the part of a kernel's name */
+    sweep *sweeps;   /* of tracks that did anything, in their order */
+    size_t sweep_count, sweep_cap;
+    rocl_gaps *gaps; /* NULL: not wanted */
+} busy;
+
+/* ---- tracks ---------------------------------------------------------------------------------- */
+
+/* What a sweep is of, as a number whose order is that of the rows: GPUs; of lanes by GPU, streams
+ * before queues. Bits of a lane: 63..33 GPU, 32 is it a queue, 31..0 stream or queue, which are
+ * counted through all captures. */
+#define QUEUE_BIT (UINT64_C(1) << 32)
+#define GPU_SHIFT 33
+
+static rocl_status number_lanes(busy *b, rocl_error *err)
+{
+    size_t n = b->c.trace->capture_count;
+    b->first_stream = calloc(n + 1, sizeof *b->first_stream);
+    b->first_queue = calloc(n + 1, sizeof *b->first_queue);
+    if (!b->first_stream || !b->first_queue)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        const rocl_capture *c = &b->c.trace->captures[i]->pub;
+        b->first_stream[i + 1] = b->first_stream[i] + c->stream_count;
+        b->first_queue[i + 1] = b->first_queue[i] + c->queue_count;
+    }
+    if (b->first_stream[n] >= QUEUE_BIT || b->first_queue[n] >= QUEUE_BIT)
+        return rocl_fail(err, ROCL_INTERNAL, "too many streams or queues");
+    return ROCL_OK;
+}
+
+static rocl_place describe_track(const busy *b, uint64_t track)
+{
+    rocl_place p = {&b->gpus.all[b->lanes ? track >> GPU_SHIFT : track], -1, NULL, 0};
+    if (!b->lanes)
+        return p;
+    bool queue = track & QUEUE_BIT;
+    const uint64_t *first = queue ? b->first_queue : b->first_stream;
+    uint64_t at = track & (QUEUE_BIT - 1);
+    size_t i = 0;
+    while (at >= first[i + 1])
+        i++;
+    const rocl_capture *c = &b->c.trace->captures[i]->pub;
+    const rocl_queue *lane = queue ? &c->queues[at - first[i]] : &c->streams[at - first[i]];
+    if (lane->process < c->process_count)
+        p.pid = c->processes[lane->process].pid;
+    p.lane = queue ? "queue" : "stream";
+    p.name = lane->label;
+    return p;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* What all kinds of work say. */
+typedef struct work {
     const rocl_event *e;
     rocl_kind kind;
     part part;
     uint32_t queue, stream;
-    uint64_t process;
-} item;
+} work;
 
-static rocl_status add_to(busy *b, unsigned worker, const rocl_capture *c, const item *i,
-                          uint64_t place, rocl_error *err)
+static rocl_status add_to_track(busy *b, unsigned worker, const rocl_capture *c, const work *w,
+                                uint64_t track, rocl_error *err)
 {
     uint8_t payload[4 * ROCL_VARINT_MAX], *q = payload;
-    if (place == ROCL_NO_PLACE)
-        return ROCL_OK;
-    const uint64_t key[4] = {place, (uint64_t)i->e->start, (uint64_t)i->e->end,
-                             rocl_row_word(i->e->id, i->kind) ^ (uint64_t)c->index << 48};
-    q = rocl_varint_put(q, i->part);
-    q = rocl_varint_put(q, i->e->name);
-    if (b->causes) {
-        q = rocl_varint_put(q, i->process);
-        q = rocl_varint_put(q, i->e->stack_id);
+    const uint64_t key[4] = {track, (uint64_t)w->e->start, (uint64_t)w->e->end,
+                             rocl_row_word(w->e->id, w->kind) ^ (uint64_t)c->index << 48};
+    q = rocl_varint_put(q, w->part);
+    q = rocl_varint_put(q, w->e->name);
+    if (b->gaps) {
+        q = rocl_varint_put(q, rocl_process_word(c, w->e));
+        q = rocl_varint_put(q, w->e->stack_id);
     }
-    if (b->ends && i->part != COPY) {
+    if (b->ends && w->part != COPY) {
         const uint64_t end[2] = {key[0], key[2]};
         rocl_status st = rocl_sorter_add(b->ends, worker, end, NULL, 0, err);
         if (st != ROCL_OK)
@@ -46,141 +136,139 @@ static rocl_status add_to(busy *b, unsigned worker, const rocl_capture *c, const
     return rocl_sorter_add(b->sorter, worker, key, payload, (size_t)(q - payload), err);
 }
 
-static rocl_status add(busy *b, unsigned worker, const rocl_capture *c, const item *i,
-                       uint32_t agent, rocl_error *err)
+static rocl_status add_work(busy *b, unsigned worker, const rocl_capture *c, const work *w,
+                            uint32_t agent, rocl_error *err)
 {
     const rocl_gpu *g = rocl_gpus_find(&b->gpus, c, agent);
     if (!g)
         return ROCL_OK;
     uint64_t gpu = (uint64_t)(g - b->gpus.all);
+    rocl_status st = ROCL_OK;
     if (!b->lanes)
-        return add_to(b, worker, c, i, gpu, err);
-    rocl_status st = add_to(b, worker, c, i, rocl_busy_stream(b, gpu, c, i->stream), err);
-    if (st == ROCL_OK)
-        st = add_to(b, worker, c, i, rocl_busy_queue(b, gpu, c, i->queue), err);
+        return add_to_track(b, worker, c, w, gpu, err);
+    if (w->stream < c->stream_count)
+        st = add_to_track(b, worker, c, w,
+                          gpu << GPU_SHIFT | (b->first_stream[c->index] + w->stream), err);
+    if (st == ROCL_OK && w->queue < c->queue_count)
+        st =
+            add_to_track(b, worker, c, w,
+                         gpu << GPU_SHIFT | QUEUE_BIT | (b->first_queue[c->index] + w->queue), err);
     return st;
 }
 
-static rocl_status take_copy(busy *b, unsigned worker, const rocl_capture *c, const rocl_copy *k,
-                             rocl_error *err)
-{
-    const item i = {&k->e, ROCL_COPY, COPY, k->queue, k->stream, rocl_process_word(c, &k->e)};
-    rocl_status st = add(b, worker, c, &i, k->dst, err);
-    return st == ROCL_OK && k->src != k->dst ? add(b, worker, c, &i, k->src, err) : st;
-}
-
-/* Found out once per name and worker. */
-static bool part_of(busy *b, unsigned worker, uint32_t kernel, part *out)
+/* Kernels of a collective library (NCCL, RCCL) are known by their names, which are matched once per
+ * name and worker. False: memory is out. */
+static bool find_part(busy *b, unsigned worker, uint32_t kernel, part *out)
 {
     uint32_t known = rocl_ids_get(&b->parts[worker], kernel);
     if (known != ROCL_NONE) {
         *out = (part)known;
         return true;
     }
-    *out = rocl_is_communication(rocl_str(b->c.trace, kernel)) ? COMMUNICATION : COMPUTE;
+    const char *name = rocl_str(b->c.trace, kernel);
+    *out = !strncmp(name, "rccl", 4) || strstr(name, "nccl") ? COMMUNICATION : COMPUTE;
     return rocl_ids_put(&b->parts[worker], kernel, *out);
 }
 
-static rocl_status take_kernel(busy *b, unsigned worker, const rocl_capture *c,
-                               const rocl_dispatch *d, rocl_error *err)
-{
-    item i = {&d->e, ROCL_DISPATCH, COMPUTE, d->queue, d->stream, rocl_process_word(c, &d->e)};
-    return part_of(b, worker, d->e.name, &i.part) ? add(b, worker, c, &i, d->agent, err)
-                                                  : rocl_fail_memory(err);
-}
-
-static rocl_status take_work(busy *b, unsigned worker, const rocl_batch *batch, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < batch->count && st == ROCL_OK; i++)
-        st = batch->kind == ROCL_DISPATCH
-                 ? take_kernel(b, worker, batch->capture, &batch->dispatches[i], err)
-                 : take_copy(b, worker, batch->capture, &batch->copies[i], err);
-    return st;
-}
-
-static rocl_status take(void *self, unsigned worker, const rocl_batch *batch, rocl_error *err)
+static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *batch, rocl_error *err)
 {
     busy *b = self;
-    rocl_status st = b->causes ? rocl_gap_causes_see(b, worker, batch, err) : ROCL_OK;
-    return st == ROCL_OK && batch->kind != ROCL_REGION ? take_work(b, worker, batch, err) : st;
-}
-
-/* ---- sweeping ---- */
-
-static void extend(cover *c, int64_t start, int64_t end)
-{
-    int64_t from = start > c->until ? start : c->until;
-    if (end > from)
-        c->measure += end - from;
-    if (end > c->until)
-        c->until = end;
-}
-
-static rocl_status sweep_piece(busy *b, sweep *s, const piece *p, rocl_error *err)
-{
-    rocl_status st = b->ends ? rocl_levels_take(b, s, p, err) : ROCL_OK;
-    if (st == ROCL_OK && rocl_report_wanted(b->c.options, ROCL_REPORT_GAPS))
-        st = rocl_gaps_take(b, s, p, err);
-    if (!(s->kernels + s->copies))
-        s->first = s->last = p->start;
-    s->last = p->end > s->last ? p->end : s->last;
-    s->copies += p->part == COPY;
-    s->kernels += p->part != COPY;
-    s->communications += p->part == COMMUNICATION;
-    for (unsigned i = 0; i < COVERS; i++)
-        if (s->covers[i].parts >> p->part & 1)
-            extend(&s->covers[i], p->start, p->end);
+    const rocl_capture *c = batch->capture;
+    rocl_status st = b->gaps ? rocl_gaps_add_batch(b->gaps, worker, batch, err) : ROCL_OK;
+    for (size_t i = 0; i < batch->count && st == ROCL_OK && batch->kind != ROCL_REGION; i++) {
+        if (batch->kind == ROCL_DISPATCH) {
+            const rocl_dispatch *d = &batch->dispatches[i];
+            work w = {&d->e, ROCL_DISPATCH, COMPUTE, d->queue, d->stream};
+            st = find_part(b, worker, d->e.name, &w.part)
+                     ? add_work(b, worker, c, &w, d->agent, err)
+                     : rocl_fail_memory(err);
+        } else {
+            const rocl_copy *k = &batch->copies[i];
+            const work w = {&k->e, ROCL_COPY, COPY, k->queue, k->stream};
+            st = add_work(b, worker, c, &w, k->dst, err);
+            if (st == ROCL_OK && k->src != k->dst)
+                st = add_work(b, worker, c, &w, k->src, err);
+        }
+    }
     return st;
 }
 
-static void begin_sweep(sweep *s, uint64_t place)
+/* ---- how many kernels ran at once ------------------------------------------------------------ */
+
+static rocl_status read_next_end(busy *b, rocl_error *err)
 {
-    static const uint32_t unions[COVERS] = {[C_COMPUTE] = U_COMPUTE,
-                                            [C_KERNELS] = U_KERNELS,
-                                            [C_COPY] = U_COPY,
-                                            [C_ALL] = U_ALL,
-                                            [C_COMMUNICATION] = U_COMMUNICATION};
-    *s = (sweep){.place = place};
-    for (unsigned i = 0; i < COVERS; i++)
-        s->covers[i] = (cover){unions[i], INT64_MIN, 0};
+    rocl_sort_record rec;
+    rocl_status st = rocl_sorter_next(b->ends, &rec, &b->more_ends, err);
+    if (st == ROCL_OK && b->more_ends)
+        memcpy(b->end, rec.key, sizeof b->end);
+    return st;
 }
 
-/* ---- the end ---- */
+/* A kernel of no length may end before its start is seen, at the same time: no time passes with a
+ * negative number. */
+static void pass_time(levels *l, int64_t until)
+{
+    if (until > l->time)
+        l->ns[l->now < LEVELS ? l->now : LEVELS] += until - l->time;
+    l->time = until;
+}
 
-/* A sweep more for the next place, after what is left of the one before. */
-static rocl_status next_place(busy *b, uint64_t place, rocl_error *err)
+/* The ends of kernels up to a time come before what starts then. */
+static rocl_status pass_ends(busy *b, sweep *s, int64_t until, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    if (b->ends && b->sweep_count)
-        st = rocl_levels_end(b, &b->sweeps[b->sweep_count - 1], err);
-    if (st != ROCL_OK)
-        return st;
+    while (st == ROCL_OK && b->more_ends && b->end[0] == s->track && (int64_t)b->end[1] <= until) {
+        pass_time(&s->levels, (int64_t)b->end[1]);
+        s->levels.now--;
+        st = read_next_end(b, err);
+    }
+    return st;
+}
+
+/* ---- the sweep ------------------------------------------------------------------------------- */
+
+static rocl_status begin_track(busy *b, uint64_t track, rocl_error *err)
+{
+    rocl_place place = describe_track(b, track);
     if (!ROCL_GROW(b->sweeps, b->sweep_cap, b->sweep_count + 1))
         return rocl_fail_memory(err);
-    begin_sweep(&b->sweeps[b->sweep_count++], place);
-    return ROCL_OK;
+    sweep *s = &b->sweeps[b->sweep_count++];
+    *s = (sweep){.track = track};
+    for (unsigned i = 0; i < UNIONS; i++)
+        s->covers[i].until = INT64_MIN;
+    return b->gaps ? rocl_gaps_begin_place(b->gaps, &place, err) : ROCL_OK;
 }
 
-static piece read_piece(const rocl_sort_record *rec)
+static rocl_status end_track(busy *b, rocl_error *err)
 {
-    const uint8_t *p = rec->data, *end = rec->data + rec->len;
-    uint64_t v[4] = {0};
-    for (int i = 0; i < 4 && rocl_varint_get(&p, end, &v[i]); i++)
-        ;
-    return (piece){(part)v[0], (int64_t)rec->key[1], (int64_t)rec->key[2], (uint32_t)v[1], v[2],
-                   v[3]};
+    sweep *s = b->sweep_count ? &b->sweeps[b->sweep_count - 1] : NULL;
+    if (!s || !b->ends)
+        return ROCL_OK;
+    rocl_status st = pass_ends(b, s, INT64_MAX, err);
+    pass_time(&s->levels, s->last);
+    return st;
 }
 
-static rocl_status sweep_record(busy *b, const rocl_sort_record *rec, rocl_error *err)
+static rocl_status sweep_work(busy *b, sweep *s, part p, const rocl_gpu_work *w, rocl_error *err)
 {
-    piece p = read_piece(rec);
-    if (!b->sweep_count || b->sweeps[b->sweep_count - 1].place != rec->key[0]) {
-        rocl_status st = next_place(b, rec->key[0], err);
-        if (st != ROCL_OK)
-            return st;
+    rocl_status st = ROCL_OK;
+    if (!(s->kernels + s->copies))
+        s->first = s->last = s->levels.time = w->start;
+    if (b->ends) {
+        st = pass_ends(b, s, w->start, err);
+        pass_time(&s->levels, w->start);
+        s->levels.now += p != COPY;
     }
-    return sweep_piece(b, &b->sweeps[b->sweep_count - 1], &p, err);
+    if (st == ROCL_OK && b->gaps)
+        st = rocl_gaps_add_work(b->gaps, w, err);
+    s->last = w->end > s->last ? w->end : s->last;
+    s->copies += p == COPY;
+    s->kernels += p != COPY;
+    s->communications += p == COMMUNICATION;
+    for (unsigned i = 0; i < UNIONS; i++)
+        if (union_parts[i] >> p & 1)
+            rocl_cover_extend(&s->covers[i], w->start, w->end);
+    return st;
 }
 
 static rocl_status sweep_all(busy *b, rocl_error *err)
@@ -189,71 +277,183 @@ static rocl_status sweep_all(busy *b, rocl_error *err)
     bool more;
     rocl_status st = rocl_sorter_start(b->sorter, err);
     if (st == ROCL_OK && b->ends)
-        st = rocl_levels_begin(b, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(b->sorter, &rec, &more, err)) == ROCL_OK && more)
-        st = sweep_record(b, &rec, err);
-    if (st == ROCL_OK && b->ends && b->sweep_count)
-        st = rocl_levels_end(b, &b->sweeps[b->sweep_count - 1], err);
-    return st;
-}
-
-rocl_status rocl_busy_table(busy *b, rocl_tables *out, const char *key, const char *title,
-                            const rocl_table_column *columns, size_t count, rocl_busy_rows *rows,
-                            rocl_error *err)
-{
-    rocl_table *t = rocl_tables_add(out, key, title, columns, count);
-    rocl_status st = t ? ROCL_OK : rocl_fail_memory(err);
-    for (size_t i = 0; i < b->sweep_count && st == ROCL_OK; i++)
-        st = rows(b, out, t, &b->sweeps[i], err);
-    return st;
-}
-
-static rocl_status ask(void *self, rocl_calls *calls, rocl_error *err)
-{
-    rocl_gap_causes_settle(self);
-    rocl_status st = sweep_all(self, err);
-    return st == ROCL_OK ? rocl_gap_causes_ask(self, calls, err) : st;
-}
-
-static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
-{
-    busy *b = self;
-    rocl_status st = b->causes ? rocl_gap_causes_finish(b, err) : sweep_all(b, err);
+        st = rocl_sorter_start(b->ends, err);
     if (st == ROCL_OK && b->ends)
-        st = rocl_overlap_tables(b, out, err);
-    if (st == ROCL_OK && rocl_report_wanted(b->c.options, ROCL_REPORT_GAPS))
-        st = rocl_gap_tables(b, out, err);
+        st = read_next_end(b, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(b->sorter, &rec, &more, err)) == ROCL_OK &&
+           more) {
+        const uint8_t *p = rec.data, *past = rec.data + rec.len;
+        uint64_t v[4] = {0};
+        for (int i = 0; i < 4 && rocl_varint_get(&p, past, &v[i]); i++)
+            ;
+        const rocl_gpu_work w = {
+            v[0] == COPY, (int64_t)rec.key[1], (int64_t)rec.key[2], (uint32_t)v[1], v[2], v[3]};
+        if (!b->sweep_count || b->sweeps[b->sweep_count - 1].track != rec.key[0]) {
+            uint64_t track = rec.key[0];
+            st = end_track(b, err);
+            if (st == ROCL_OK)
+                st = begin_track(b, track, err);
+        }
+        if (st == ROCL_OK)
+            st = sweep_work(b, &b->sweeps[b->sweep_count - 1], (part)v[0], &w, err);
+    }
+    return st == ROCL_OK ? end_track(b, err) : st;
+}
+
+/* ---- overlap --------------------------------------------------------------------------------- */
+
+typedef struct overlap_row {
+    const rocl_gpu *gpu;
+    int64_t wall, all, compute, communication, exposed_communication, copy, both, exposed_copy,
+        idle;
+    double busy_percent, hidden_copy_percent;
+    uint64_t kernels, copies, communications;
+    /* Of communication: */
+    int64_t hidden;
+    double wall_percent, exposed_percent, hidden_percent;
+} overlap_row;
+
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(overlap_row, field)
+
+static const rocl_column overlap_columns[] = {
+    {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
+    {"wall_ns", "Wall", ROCL_UNIT_NS, CELL(wall)},
+    {"busy_ns", "Busy", ROCL_UNIT_NS, CELL(all)},
+    {"busy_percent", "Busy %", ROCL_UNIT_PERCENT, CELL(busy_percent)},
+    {"compute_ns", "Compute", ROCL_UNIT_NS, CELL(compute)},
+    {"exposed_communication_ns", "Exposed comm.", ROCL_UNIT_NS, CELL(exposed_communication)},
+    {"copy_ns", "Copy", ROCL_UNIT_NS, CELL(copy)},
+    {"both_ns", "Both", ROCL_UNIT_NS, CELL(both)},
+    {"exposed_copy_ns", "Exposed copy", ROCL_UNIT_NS, CELL(exposed_copy)},
+    {"hidden_copy_percent", "Hidden copy %", ROCL_UNIT_PERCENT, CELL(hidden_copy_percent)},
+    {"idle_ns", "Idle", ROCL_UNIT_NS, CELL(idle)},
+    {"kernels", "Kernels", ROCL_UNIT_COUNT, CELL(kernels)},
+    {"copies", "Copies", ROCL_UNIT_COUNT, CELL(copies)},
+};
+
+static const rocl_column communication_columns[] = {
+    {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
+    {"communication_ns", "Communication", ROCL_UNIT_NS, CELL(communication)},
+    {"wall_percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(wall_percent)},
+    {"exposed_ns", "Exposed", ROCL_UNIT_NS, CELL(exposed_communication)},
+    {"exposed_percent", "Exposed %", ROCL_UNIT_PERCENT, CELL(exposed_percent)},
+    {"hidden_ns", "Hidden", ROCL_UNIT_NS, CELL(hidden)},
+    {"hidden_percent", "Hidden %", ROCL_UNIT_PERCENT, CELL(hidden_percent)},
+    {"kernels", "Kernels", ROCL_UNIT_COUNT, CELL(communications)},
+};
+
+typedef struct level_row {
+    const rocl_gpu *gpu;
+    uint64_t kernels;
+    int64_t time;
+    double percent;
+} level_row;
+
+#undef CELL
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(level_row, field)
+
+static const rocl_column level_columns[] = {
+    {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
+    {"kernels", "Kernels at once", ROCL_UNIT_COUNT, CELL(kernels)},
+    {"time_ns", "Time", ROCL_UNIT_NS, CELL(time)},
+    {"percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(percent)},
+};
+
+static const rocl_table_def overlap_table = {
+    &rocl_overlap_report, "overlap", "Compute and copies per GPU", ROCL_COLUMNS(overlap_columns)};
+static const rocl_table_def communication_table = {&rocl_overlap_report, "communication",
+                                                   "Communication per GPU",
+                                                   ROCL_COLUMNS(communication_columns)};
+static const rocl_table_def level_table = {&rocl_overlap_report, "concurrency",
+                                           "Kernels at once per GPU", ROCL_COLUMNS(level_columns)};
+
+const rocl_report_def rocl_overlap_report = {
+    "overlap", "overlap", "Overlap",
+    "every GPU: how long it computed, copied, did both, or nothing",
+    (const rocl_table_def *const[]){&overlap_table, &communication_table, &level_table, NULL}};
+
+/* What is in the union of all kernels, but not in that of compute, is communication alone. */
+static rocl_status measure_overlap(const busy *b, const sweep *s, overlap_row *r, rocl_error *err)
+{
+    int64_t kernels = s->covers[U_KERNELS].measure, at_once = 0;
+    *r = (overlap_row){.gpu = &b->gpus.all[s->track],
+                       .wall = s->last - s->first,
+                       .all = s->covers[U_ALL].measure,
+                       .compute = s->covers[U_COMPUTE].measure,
+                       .communication = s->covers[U_COMMUNICATION].measure,
+                       .copy = s->covers[U_COPY].measure,
+                       .kernels = s->kernels,
+                       .copies = s->copies,
+                       .communications = s->communications};
+    r->exposed_communication = kernels - r->compute;
+    r->exposed_copy = r->all - kernels;
+    r->both = r->copy - r->exposed_copy;
+    r->idle = r->wall - r->all;
+    r->hidden = r->communication - r->exposed_communication;
+    r->busy_percent = rocl_share(r->all, r->wall);
+    r->hidden_copy_percent = rocl_share(r->both, r->copy);
+    r->wall_percent = rocl_share(r->communication, r->wall);
+    r->exposed_percent = rocl_share(r->exposed_communication, r->wall);
+    r->hidden_percent = rocl_share(r->hidden, r->communication);
+    if (r->idle < 0 || r->both < 0 ||
+        r->compute + r->exposed_communication + r->exposed_copy + r->idle != r->wall)
+        return rocl_fail(err, ROCL_INTERNAL, "busy and idle time do not add up");
+    if (r->communications && (r->exposed_communication < 0 || r->hidden < 0))
+        return rocl_fail(err, ROCL_INTERNAL, "exposed communication is longer than all of it");
+    for (unsigned i = 0; i <= LEVELS; i++)
+        at_once += s->levels.ns[i];
+    if (at_once != r->wall || s->levels.ns[0] != r->wall - kernels)
+        return rocl_fail(err, ROCL_INTERNAL, "times of kernels at once do not add up");
+    return ROCL_OK;
+}
+
+static rocl_status put_overlap(const busy *b, rocl_tables *out, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    overlap_row *rows = calloc(b->sweep_count + 1, sizeof *rows);
+    if (!rows)
+        return rocl_fail_memory(err);
+    rocl_report_rows r = rocl_begin_table(&b->c, out, &overlap_table, 0);
+    for (size_t i = 0; i < b->sweep_count && st == ROCL_OK; i++) {
+        st = measure_overlap(b, &b->sweeps[i], &rows[i], err);
+        rocl_add_row(&r, &rows[i]);
+    }
+    if (!b->c.options->brief) {
+        r = rocl_begin_table(&b->c, out, &communication_table, 0);
+        for (size_t i = 0; i < b->sweep_count; i++)
+            if (rows[i].communications)
+                rocl_add_row(&r, &rows[i]);
+        r = rocl_begin_table(&b->c, out, &level_table, 0);
+        for (size_t i = 0; i < b->sweep_count; i++) {
+            const int64_t *ns = b->sweeps[i].levels.ns;
+            for (unsigned k = 0; k <= LEVELS; k++)
+                if (ns[k])
+                    rocl_add_row(
+                        &r, &(level_row){rows[i].gpu, k, ns[k], rocl_share(ns[k], rows[i].wall)});
+            if (ns[LEVELS])
+                rocl_set_note(&r, "64 stands for 64 and more");
+        }
+    }
+    free(rows);
     return st;
 }
 
-static void free_busy(void *self)
-{
-    busy *b = self;
-    rocl_gpus_free(&b->gpus);
-    rocl_samples_free(b->lengths);
-    free(b->first_stream);
-    free(b->first_queue);
-    free(b->sweeps);
-    for (unsigned w = 0; b->parts && w < b->c.trace->opt.jobs; w++)
-        rocl_ids_free(&b->parts[w]);
-    free(b->parts);
-    rocl_gap_causes_free(b->causes);
-}
+/* ---- the collectors -------------------------------------------------------------------------- */
 
 static rocl_status open_sweeps(busy *b, rocl_error *err)
 {
     rocl_trace *t = b->c.trace;
     b->sorter = rocl_collector_sorter(&b->c, 4);
-    b->lengths = rocl_samples_new(t->space, t->opt.jobs);
     b->parts = calloc(t->opt.jobs, sizeof *b->parts);
-    if (!b->sorter || !b->lengths || !b->parts)
+    if (!b->sorter || !b->parts)
         return rocl_fail_memory(err);
-    rocl_status st = rocl_gpus_collect(&b->gpus, t, err);
-    if (st != ROCL_OK || !rocl_report_wanted(b->c.options, ROCL_REPORT_GAPS))
-        return st;
-    b->c.kinds |= ROCL_BIT(ROCL_REGION);
-    b->c.needs_calls = true;
-    return rocl_gap_causes_new(b, err);
+    if (rocl_report_wanted(b->c.options, ROCL_REPORT_GAPS)) {
+        b->c.kinds |= ROCL_BIT(ROCL_REGION);
+        b->c.needs_calls = true;
+        if (!(b->gaps = rocl_gaps_new(&b->c, b->lanes)))
+            return rocl_fail_memory(err);
+    }
+    return rocl_gpus_collect(&b->gpus, t, err);
 }
 
 static rocl_status open_busy(void *self, rocl_error *err)
@@ -270,7 +470,36 @@ static rocl_status open_lanes(void *self, rocl_error *err)
     busy *b = self;
     b->lanes = true;
     rocl_status st = open_sweeps(b, err);
-    return st == ROCL_OK ? rocl_busy_number_lanes(b, err) : st;
+    return st == ROCL_OK ? number_lanes(b, err) : st;
+}
+
+static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
+{
+    busy *b = self;
+    rocl_status st = sweep_all(b, err);
+    return st == ROCL_OK ? rocl_gaps_look_up_calls(b->gaps, calls, err) : st;
+}
+
+static rocl_status finish_busy(void *self, rocl_tables *out, rocl_error *err)
+{
+    busy *b = self;
+    rocl_status st = b->gaps ? ROCL_OK : sweep_all(b, err); /* else look_up_calls has done it */
+    if (st == ROCL_OK && b->ends)
+        st = put_overlap(b, out, err);
+    return st == ROCL_OK && b->gaps ? rocl_gaps_put_tables(b->gaps, out, err) : st;
+}
+
+static void close_busy(void *self)
+{
+    busy *b = self;
+    rocl_gpus_free(&b->gpus);
+    free(b->first_stream);
+    free(b->first_queue);
+    free(b->sweeps);
+    for (unsigned w = 0; b->parts && w < b->c.trace->opt.jobs; w++)
+        rocl_ids_free(&b->parts[w]);
+    free(b->parts);
+    rocl_gaps_free(b->gaps);
 }
 
 const rocl_collector_def rocl_busy_collector = {
@@ -278,10 +507,10 @@ const rocl_collector_def rocl_busy_collector = {
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(busy),
     .open = open_busy,
-    .add_batch = take,
-    .look_up_calls = ask,
-    .finish = finish,
-    .close = free_busy,
+    .add_batch = add_batch,
+    .look_up_calls = look_up_calls,
+    .finish = finish_busy,
+    .close = close_busy,
 };
 
 const rocl_collector_def rocl_lane_gaps_collector = {
@@ -290,8 +519,8 @@ const rocl_collector_def rocl_lane_gaps_collector = {
     .size = sizeof(busy),
     .by_stream = true,
     .open = open_lanes,
-    .add_batch = take,
-    .look_up_calls = ask,
-    .finish = finish,
-    .close = free_busy,
+    .add_batch = add_batch,
+    .look_up_calls = look_up_calls,
+    .finish = finish_busy,
+    .close = close_busy,
 };

@@ -1,31 +1,28 @@
+/* Host calls, looked up by the work that they launched: a merge of all calls with the questions. */
 #include "analysis/calls.h"
-
-#include <stdlib.h>
 
 #include "base/buf.h"
 
-enum { ASKERS = 4 };
+enum { LOOK_UPS = 4 };
 
-typedef struct asker {
+typedef struct look_up {
     rocl_sorter *questions;
-    rocl_call_fn *answer;
+    rocl_call_fn *fn;
     void *ctx;
     rocl_sort_record next;
     bool more;
-} asker;
+} look_up;
 
 struct rocl_calls {
     rocl_collector c;
     rocl_sorter *calls; /* by process, stack id, start, id: see timeline/links.h */
-    asker askers[ASKERS];
-    unsigned asker_count;
+    look_up look_ups[LOOK_UPS];
+    unsigned count;
 };
 
-/* ---- taking calls ---- */
-
-static rocl_status add_calls(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
-    const rocl_calls *c = self;
+    rocl_calls *c = self;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = &b->regions[i].e;
@@ -42,90 +39,70 @@ static rocl_status add_calls(void *self, unsigned worker, const rocl_batch *b, r
     return st;
 }
 
-/* ---- answering ---- */
-
-rocl_status rocl_calls_ask(rocl_calls *c, rocl_sorter *questions, rocl_call_fn *answer, void *ctx,
-                           rocl_error *err)
+rocl_status rocl_calls_look_up(rocl_calls *c, rocl_sorter *questions, rocl_call_fn *fn, void *ctx,
+                               rocl_error *err)
 {
-    if (c->asker_count == ASKERS)
-        return rocl_fail(err, ROCL_INTERNAL, "too many reports ask for calls");
-    asker *a = &c->askers[c->asker_count++];
-    *a = (asker){.questions = questions, .answer = answer, .ctx = ctx};
+    if (c->count == LOOK_UPS)
+        return rocl_fail(err, ROCL_INTERNAL, "too many reports look up calls");
+    look_up *l = &c->look_ups[c->count++];
+    *l = (look_up){.questions = questions, .fn = fn, .ctx = ctx};
     rocl_status st = rocl_sorter_start(questions, err);
-    return st == ROCL_OK ? rocl_sorter_next(questions, &a->next, &a->more, err) : st;
+    return st == ROCL_OK ? rocl_sorter_next(questions, &l->next, &l->more, err) : st;
 }
 
-static int compare(const uint64_t *a, const uint64_t *b)
+static int compare_ids(const uint64_t *a, const uint64_t *b)
 {
     if (a[0] != b[0])
         return a[0] < b[0] ? -1 : 1;
     return a[1] < b[1] ? -1 : a[1] > b[1];
 }
 
-/* Answers an asker's questions below `key`, or up to it where there is a call for it. NULL: all
- * that are left. */
-static rocl_status answer(asker *a, const uint64_t *key, const rocl_call *call, rocl_error *err)
+/* Resolves the questions below `key`, and those of it, whose call it is. NULL: all others. */
+static rocl_status resolve_until(look_up *l, const uint64_t *key, const rocl_call *call,
+                                 rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && a->more) {
-        int order = key ? compare(a->next.key, key) : -1;
-        if (order > 0 || (order == 0 && !call))
+    while (st == ROCL_OK && l->more) {
+        int order = key ? compare_ids(l->next.key, key) : -1;
+        if (order > 0)
             break;
-        st = a->answer(a->ctx, &a->next, order ? NULL : call, err);
+        st = l->fn(l->ctx, &l->next, order ? NULL : call, err);
         if (st == ROCL_OK)
-            st = rocl_sorter_next(a->questions, &a->next, &a->more, err);
+            st = rocl_sorter_next(l->questions, &l->next, &l->more, err);
     }
     return st;
 }
 
-static rocl_call read_call(const rocl_sort_record *rec)
-{
-    const uint8_t *p = rec->data, *past = rec->data + rec->len;
-    uint64_t v[3] = {0};
-    for (int i = 0; i < 3; i++)
-        rocl_varint_get(&p, past, &v[i]);
-    return (rocl_call){(int64_t)rec->key[2], (int64_t)(rec->key[2] + v[0]), (uint32_t)v[1],
-                       (uint32_t)v[2]};
-}
-
-/* Later calls of a stack id find its questions answered. */
-static rocl_status answer_call(rocl_calls *c, const rocl_sort_record *rec, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    rocl_call call;
-    bool read = false;
-    for (unsigned i = 0; i < c->asker_count && st == ROCL_OK; i++) {
-        asker *a = &c->askers[i];
-        if (!a->more || compare(a->next.key, rec->key) > 0)
-            continue;
-        if (!read)
-            call = read_call(rec);
-        read = true;
-        st = answer(a, rec->key, &call, err);
-    }
-    return st;
-}
-
-rocl_status rocl_calls_answer(rocl_calls *c, rocl_error *err)
+/* Later calls of a stack id find its questions resolved. */
+rocl_status rocl_calls_resolve(rocl_calls *c, rocl_error *err)
 {
     rocl_sort_record rec;
     bool more;
     rocl_status st = rocl_sorter_start(c->calls, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(c->calls, &rec, &more, err)) == ROCL_OK && more)
-        st = answer_call(c, &rec, err);
-    for (unsigned i = 0; i < c->asker_count && st == ROCL_OK; i++)
-        st = answer(&c->askers[i], NULL, NULL, err);
-    rocl_collector_free_sorter(&c->c,
-                               &c->calls); /* its memory is for what is made of the answers */
+    while (st == ROCL_OK && (st = rocl_sorter_next(c->calls, &rec, &more, err)) == ROCL_OK &&
+           more) {
+        rocl_call call = {0};
+        bool read = false;
+        for (unsigned i = 0; i < c->count && st == ROCL_OK; i++) {
+            look_up *l = &c->look_ups[i];
+            if (!l->more || compare_ids(l->next.key, rec.key) > 0)
+                continue;
+            if (!read) {
+                const uint8_t *p = rec.data, *past = rec.data + rec.len;
+                uint64_t v[3] = {0};
+                for (int k = 0; k < 3; k++)
+                    rocl_varint_get(&p, past, &v[k]);
+                call = (rocl_call){(int64_t)rec.key[2], (int64_t)(rec.key[2] + v[0]),
+                                   (uint32_t)v[1], (uint32_t)v[2]};
+                read = true;
+            }
+            st = resolve_until(l, rec.key, &call, err);
+        }
+    }
+    for (unsigned i = 0; i < c->count && st == ROCL_OK; i++)
+        st = resolve_until(&c->look_ups[i], NULL, NULL, err);
+    rocl_collector_free_sorter(&c->c, &c->calls); /* others need its memory */
     return st;
-}
-
-/* ---- as a collector ---- */
-
-static rocl_status finish(void *self, rocl_tables *out, rocl_error *err)
-{
-    (void)self, (void)out, (void)err;
-    return ROCL_OK;
 }
 
 static rocl_status open_calls(void *self, rocl_error *err)
@@ -140,6 +117,5 @@ const rocl_collector_def rocl_calls_collector = {
     .kinds = ROCL_BIT(ROCL_REGION),
     .size = sizeof(rocl_calls),
     .open = open_calls,
-    .add_batch = add_calls,
-    .finish = finish,
+    .add_batch = add_batch,
 };

@@ -1,9 +1,9 @@
-/* Host calls, looked up by what they caused: collectors ask for the call of a stack id, any number
- * of times; one pass over all calls in order of their ids answers. */
+/* Host calls, looked up by the work that they launched: collectors look up the calls of any number
+ * of stack ids; one pass over all calls in order of their ids resolves them. */
 #ifndef ROCL_ANALYSIS_CALLS_H
 #define ROCL_ANALYSIS_CALLS_H
 
-#include "analysis/analysis.h"
+#include "analysis/report.h"
 
 /* The first call of a stack id of a process. */
 typedef struct rocl_call {
@@ -27,12 +27,12 @@ static inline uint32_t rocl_name_of(const rocl_event *e)
 typedef rocl_status rocl_call_fn(void *ctx, const rocl_sort_record *question, const rocl_call *call,
                                  rocl_error *err);
 
-/* Questions are records whose key begins with the process word and the stack id; they are answered
- * in their order. To be called in `ask`; the sorter stays the caller's, who frees it after `finish`
- * or when all are answered. */
-rocl_status rocl_calls_ask(rocl_calls *c, rocl_sorter *questions, rocl_call_fn *answer, void *ctx,
-                           rocl_error *err);
-/* After everybody has asked. */
-rocl_status rocl_calls_answer(rocl_calls *c, rocl_error *err);
+/* Questions are records whose key begins with the process word and the stack id; fn is called for
+ * each, in their order. To be called in look_up_calls; the sorter stays the caller's, who may free
+ * it in `finish`. */
+rocl_status rocl_calls_look_up(rocl_calls *c, rocl_sorter *questions, rocl_call_fn *fn, void *ctx,
+                               rocl_error *err);
+/* After all look-ups. */
+rocl_status rocl_calls_resolve(rocl_calls *c, rocl_error *err);
 
 #endif

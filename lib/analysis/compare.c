@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/distribution.h"
+#include "analysis/domains.h"
+#include "analysis/report.h"
 #include "analysis/mann_whitney.h"
 #include "base/array.h"
 #include "base/map.h"
@@ -448,7 +450,7 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
     free(p.all);
     rocl_strings_free(p.keys);
     if (st == ROCL_OK)
-        st = rocl_tables_verdict(out, b, err);
+        st = rocl_check_complete(out, b, err);
     if (st != ROCL_OK) {
         rocl_tables_free(out);
         return st;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/distribution.h"
+#include "analysis/report.h"
 
 /* Both kinds of keys are compared and interned as bytes: no holes. */
 typedef struct group_key {

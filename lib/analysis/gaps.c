@@ -1,86 +1,497 @@
-/* The gaps of a sweep: from the end of all work so far to the start of the next piece. */
-#include "analysis/busy.h"
+/* The report on gaps: idle times of GPUs and lanes, from the end of all work so far to the start of
+ * the next piece. The work that ends a gap looks up the call that launched it; what that call's
+ * thread did since the gap began is looked up next, where its class depends on it. */
+#include <stdlib.h>
 
-static unsigned bucket_of(int64_t ns)
+#include "analysis/distribution.h"
+#include "analysis/gaps.h"
+#include "analysis/host.h"
+#include "analysis/samples.h"
+#include "base/array.h"
+#include "base/buf.h"
+
+enum { LONGEST_GAPS = 20, BRIEF_GAPS = 3, BUCKETS = 8 };
+
+/* Work given before the gap begins later than this after it: it waited for something else. */
+#define DISPATCH_NS 10000
+
+/* Why a GPU was idle; see rocstats(1) for the rules. */
+typedef enum gap_class {
+    GAP_HOST,       /* the call that ended it came late */
+    GAP_SYNC,       /* the same, and its thread waited when the gap began */
+    GAP_LAUNCH,     /* the call was made in time, or took most of the gap until its work began */
+    GAP_DEPENDENCY, /* the work had been given long before */
+    GAP_COPY,       /* of gaps between kernels: copies ran */
+    GAP_UNKNOWN,    /* the call is not in the trace */
+    GAP_CLASSES
+} gap_class;
+
+typedef struct gap {
+    int64_t start, length;
+    uint32_t before, after; /* texts */
+    gap_class why;
+    uint32_t call; /* text: that ended it; ROCL_NONE: not in the trace */
+    uint32_t host; /* text: what its thread did meanwhile; ROCL_NONE: nothing in the trace */
+    int64_t host_ns;
+} gap;
+
+typedef struct gap_sum {
+    uint64_t count;
+    int64_t total;
+} gap_sum;
+
+typedef struct place_gaps {
+    rocl_place place;
+    bool any;
+    int64_t first, last; /* of the work between which they are */
+    uint32_t last_name;  /* of the piece that ends last so far */
+    rocl_cover copies;
+    bool marked;         /* `copied` is known */
+    int64_t copied;      /* time in which copies ran, up to `last` */
+    int64_t program_end; /* of everything in the processes that gave it work */
+    gap longest[LONGEST_GAPS];
+    unsigned longest_count;
+    gap_sum all, buckets[BUCKETS], classes[GAP_CLASSES];
+} place_gaps;
+
+struct rocl_gaps {
+    rocl_collector *c;
+    bool lanes;
+    rocl_samples *lengths;  /* by place */
+    rocl_sorter *questions; /* gaps by process and stack id, place, start */
+    rocl_host *host;
+    int64_t *ends;   /* by worker and capture: of its last event; in the end those of worker 0 */
+    bool ends_known; /* hold for all */
+    place_gaps *places;
+    size_t count, cap;
+};
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+rocl_status rocl_gaps_add_batch(rocl_gaps *g, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
-    unsigned n = 0;
-    for (int64_t limit = 1000; n < BUCKETS - 1 && ns >= limit; limit *= 10)
-        n++;
-    return n;
+    int64_t *end = &g->ends[worker * g->c->trace->capture_count + b->capture->index];
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        *end = e->end > *end ? e->end : *end;
+        if (b->kind == ROCL_REGION)
+            st = rocl_host_add_call(g->host, worker, b->capture, e, err);
+    }
+    return st;
 }
 
-static void remember_longest(idleness *s, const gap *g)
+static void join_ends(rocl_gaps *g)
 {
-    unsigned at = s->longest_count;
-    if (at == LONGEST && g->length <= s->longest[at - 1].length)
+    size_t n = g->c->trace->capture_count;
+    for (size_t i = n; i < n * g->c->trace->opt.jobs && !g->ends_known; i++)
+        g->ends[i % n] = g->ends[i] > g->ends[i % n] ? g->ends[i] : g->ends[i % n];
+    g->ends_known = true;
+}
+
+/* ---- the sweep ------------------------------------------------------------------------------- */
+
+rocl_status rocl_gaps_begin_place(rocl_gaps *g, const rocl_place *place, rocl_error *err)
+{
+    join_ends(g);
+    if (!ROCL_GROW(g->places, g->cap, g->count + 1))
+        return rocl_fail_memory(err);
+    g->places[g->count++] = (place_gaps){.place = *place, .copies.until = INT64_MIN};
+    return ROCL_OK;
+}
+
+static void remember_longest(place_gaps *p, const gap *g)
+{
+    unsigned at = p->longest_count;
+    if (at == LONGEST_GAPS && g->length <= p->longest[at - 1].length)
         return;
-    if (at < LONGEST)
-        s->longest_count++;
+    if (at < LONGEST_GAPS)
+        p->longest_count++;
     else
         at--;
-    for (; at > 0 && s->longest[at - 1].length < g->length; at--)
-        s->longest[at] = s->longest[at - 1];
-    s->longest[at] = *g;
+    for (; at > 0 && p->longest[at - 1].length < g->length; at--)
+        p->longest[at] = p->longest[at - 1];
+    p->longest[at] = *g;
 }
 
-int64_t rocl_cover_before(const cover *c, int64_t t)
+static void add_to_sum(gap_sum *s, int64_t length)
+{
+    s->count++;
+    s->total += length;
+}
+
+/* How much of the time up to `t` is covered, where no later piece was added. */
+static int64_t cover_before(const rocl_cover *c, int64_t t)
 {
     return c->measure - (c->until > t ? c->until - t : 0);
 }
 
-static rocl_status take_gap(busy *b, sweep *s, const piece *p, rocl_error *err)
+/* A gap that the work ends. */
+static rocl_status add_gap(rocl_gaps *g, place_gaps *p, const rocl_gpu_work *w, rocl_error *err)
 {
-    idleness *i = &s->idle;
-    const gap g = {i->last,     p->start - i->last, i->last_name, p->name,
-                   GAP_UNKNOWN, ROCL_NONE,          ROCL_NONE,    0};
-    unsigned n = bucket_of(g.length);
-    if (g.length < b->c.options->min_gap)
+    const gap new_gap = {p->last,     w->start - p->last, p->last_name, w->name,
+                         GAP_UNKNOWN, ROCL_NONE,          ROCL_NONE,    0};
+    int64_t length = new_gap.length, copied = cover_before(&p->copies, w->start) - p->copied;
+    uint64_t place = (uint64_t)(p - g->places);
+    unsigned bucket = 0;
+    if (length < g->c->options->min_gap)
         return ROCL_OK;
-    i->count++;
-    i->total += g.length;
-    i->bucket_count[n]++;
-    i->bucket_total[n] += g.length;
-    remember_longest(i, &g);
-    rocl_status st = rocl_samples_add(b->lengths, 0, (uint32_t)(s - b->sweeps), g.length, err);
-    int64_t copied = rocl_cover_before(&s->covers[C_COPY], p->start) - i->copied;
-    return st == ROCL_OK && b->causes ? rocl_gap_causes_add(b, s, &g, p, copied, err) : st;
+    for (int64_t limit = 1000; bucket < BUCKETS - 1 && length >= limit; limit *= 10)
+        bucket++;
+    add_to_sum(&p->all, length);
+    add_to_sum(&p->buckets[bucket], length);
+    remember_longest(p, &new_gap);
+    rocl_status st = rocl_samples_add(g->lengths, 0, (uint32_t)place, length, err);
+    uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
+    const uint64_t key[4] = {w->process, w->stack_id, place, (uint64_t)new_gap.start};
+    q = rocl_varint_put(q, (uint64_t)length);
+    q = rocl_varint_put(q, (uint64_t)copied);
+    return st == ROCL_OK
+               ? rocl_sorter_add(g->questions, 0, key, payload, (size_t)(q - payload), err)
+               : st;
 }
 
-static bool counts(const busy *b, part p)
+/* Between which work gaps are: also the rest ends what copies cover before it. */
+static bool bounds_gaps(const rocl_gaps *g, const rocl_gpu_work *w)
 {
-    switch (b->c.options->gaps_between) {
-    case ROCL_BETWEEN_KERNELS:
-        return p != COPY;
-    case ROCL_BETWEEN_COPIES:
-        return p == COPY;
-    default:
-        return true;
-    }
+    rocl_between between = g->c->options->gaps_between;
+    return between == ROCL_BETWEEN_ALL || (between == ROCL_BETWEEN_COPIES) == w->copy;
 }
 
-rocl_status rocl_gaps_take(busy *b, sweep *s, const piece *p, rocl_error *err)
+rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error *err)
 {
-    idleness *i = &s->idle;
+    place_gaps *p = &g->places[g->count - 1];
     rocl_status st = ROCL_OK;
-    if (i->any && !i->marked && p->start > i->last) {
-        i->copied = rocl_cover_before(&s->covers[C_COPY], i->last);
-        i->marked = true;
+    if (p->any && !p->marked && w->start > p->last) {
+        p->copied = cover_before(&p->copies, p->last);
+        p->marked = true;
     }
-    if (!counts(b, p->part))
-        return ROCL_OK;
-    if (b->causes) {
-        int64_t end = rocl_gap_causes_end(b, p->process);
-        i->program_end = end > i->program_end ? end : i->program_end;
+    if (bounds_gaps(g, w)) {
+        int64_t end = g->ends[w->process >> 32];
+        p->program_end = end > p->program_end ? end : p->program_end;
+        if (!p->any)
+            p->first = p->last = w->start;
+        else if (w->start > p->last)
+            st = add_gap(g, p, w, err);
+        if (!p->any || w->end >= p->last) {
+            p->marked = p->marked && w->end == p->last;
+            p->last = w->end;
+            p->last_name = w->name;
+        }
+        p->any = true;
     }
-    if (!i->any)
-        i->first = i->last = p->start;
-    else if (p->start > i->last)
-        st = take_gap(b, s, p, err);
-    if (!i->any || p->end >= i->last) {
-        i->marked = i->marked && p->end == i->last;
-        i->last = p->end;
-        i->last_name = p->name;
-    }
-    i->any = true;
+    if (w->copy)
+        rocl_cover_extend(&p->copies, w->start, w->end);
     return st;
+}
+
+/* ---- causes ---------------------------------------------------------------------------------- */
+
+/* A gap as it travels through the sorter. */
+typedef struct question {
+    uint64_t place;
+    int64_t start, length, copied;
+} question;
+
+/* One of the longest of a place, or NULL. */
+static gap *find_longest(rocl_gaps *g, uint64_t place, int64_t start)
+{
+    place_gaps *p = &g->places[place];
+    for (unsigned i = 0; i < p->longest_count; i++)
+        if (p->longest[i].start == start)
+            return &p->longest[i];
+    return NULL;
+}
+
+/* GAP_HOST stands for GAP_SYNC as well, as long as what the thread did is not known. */
+static gap_class classify_by_call(const question *q, const rocl_call *call)
+{
+    if (q->copied > q->length / 2)
+        return GAP_COPY;
+    if (!call)
+        return GAP_UNKNOWN;
+    if (call->end <= q->start && q->length > DISPATCH_NS)
+        return GAP_DEPENDENCY;
+    int64_t late = call->start > q->start ? call->start - q->start : 0;
+    return late >= q->length - late ? GAP_HOST : GAP_LAUNCH;
+}
+
+static void set_class(rocl_gaps *g, uint64_t place, gap *longest, int64_t length, gap_class c)
+{
+    add_to_sum(&g->places[place].classes[c], length);
+    if (longest)
+        longest->why = c;
+}
+
+/* The host is looked up from the begin of the gap to the call, or to the end of the gap where the
+ * call came before. */
+static rocl_status on_call(void *ctx, const rocl_sort_record *rec, const rocl_call *call,
+                           rocl_error *err)
+{
+    rocl_gaps *g = ctx;
+    const uint8_t *p = rec->data, *past = rec->data + rec->len;
+    uint64_t length = 0, copied = 0;
+    rocl_varint_get(&p, past, &length);
+    rocl_varint_get(&p, past, &copied);
+    const question q = {rec->key[2], (int64_t)rec->key[3], (int64_t)length, (int64_t)copied};
+    int64_t end = q.start + q.length;
+    gap *longest = find_longest(g, q.place, q.start);
+    gap_class c = classify_by_call(&q, call);
+    if (longest && call)
+        longest->call = call->name;
+    if (c != GAP_HOST)
+        set_class(g, q.place, longest, q.length, c);
+    if (!call || (c != GAP_HOST && !longest))
+        return ROCL_OK;
+    const rocl_host_time t = {
+        .process = rec->key[0],
+        .thread = call->thread,
+        .from = q.start,
+        .to = call->start > q.start && call->start < end ? call->start : end,
+        .gap = c == GAP_HOST ? q.length : 0,
+        .whole = longest,
+    };
+    return rocl_host_look_up(g->host, q.place, &t, err);
+}
+
+rocl_status rocl_gaps_look_up_calls(rocl_gaps *g, rocl_calls *calls, rocl_error *err)
+{
+    return rocl_calls_look_up(calls, g->questions, on_call, g, err);
+}
+
+static rocl_status on_host_time(void *ctx, uint64_t place, const rocl_host_time *t, rocl_error *err)
+{
+    rocl_gaps *g = ctx;
+    gap *longest = find_longest(g, place, t->from);
+    (void)err;
+    if (t->gap)
+        set_class(g, place, longest, t->gap, t->waited ? GAP_SYNC : GAP_HOST);
+    if (longest) {
+        longest->host = t->name;
+        longest->host_ns = t->ns;
+    }
+    return ROCL_OK;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+#define IF_LANES ROCL_IF_OWN
+
+#define PLACE_COLUMNS(row)                                                                         \
+    {"process", "Process", ROCL_UNIT_COUNT, IF_LANES,                                              \
+     ROCL_CELL_BY(rocl_field_known, row, place.pid)},                                              \
+        {"lane", "Lane", ROCL_UNIT_TEXT, IF_LANES, ROCL_CELL(row, place.lane)},                    \
+        {"name", "Name", ROCL_UNIT_TEXT, IF_LANES, ROCL_CELL(row, place.name)},                    \
+    {                                                                                              \
+        "gpu", "GPU", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(row, place.gpu)                       \
+    }
+
+typedef struct gaps_row {
+    rocl_place place;
+    gap_sum all;
+    double wall_percent;
+    int64_t min, median, p90, p99, max; /* -1: there is no gap */
+} gaps_row;
+
+#define CELL(field)  ROCL_ALWAYS, ROCL_CELL(gaps_row, field)
+#define KNOWN(field) ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, gaps_row, field)
+
+static const rocl_column gap_columns[] = {
+    PLACE_COLUMNS(gaps_row),
+    {"gaps", "Gaps", ROCL_UNIT_COUNT, CELL(all.count)},
+    {"total_ns", "Total", ROCL_UNIT_NS, CELL(all.total)},
+    {"wall_percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(wall_percent)},
+    {"min_ns", "Min", ROCL_UNIT_NS, KNOWN(min)},
+    {"median_ns", "Median", ROCL_UNIT_NS, KNOWN(median)},
+    {"p90_ns", "P90", ROCL_UNIT_NS, KNOWN(p90)},
+    {"p99_ns", "P99", ROCL_UNIT_NS, KNOWN(p99)},
+    {"max_ns", "Max", ROCL_UNIT_NS, KNOWN(max)},
+};
+
+/* A bucket, or a class. */
+typedef struct part_row {
+    rocl_place place;
+    const char *part;
+    gap_sum sum;
+    double percent;
+} part_row;
+
+#define PART_COLUMNS(key, title)                                                                   \
+    PLACE_COLUMNS(part_row), {key, title, ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(part_row, part)}, \
+        {"count", "Count", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL(part_row, sum.count)},          \
+        {"total_ns", "Total", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL(part_row, sum.total)},          \
+    {                                                                                              \
+        "percent", "Of idle %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, ROCL_CELL(part_row, percent)       \
+    }
+
+static const rocl_column bucket_columns[] = {PART_COLUMNS("bucket", "Gap")};
+static const rocl_column class_columns[] = {PART_COLUMNS("class", "Class")};
+
+typedef struct longest_row {
+    rocl_place place;
+    gap gap;
+    const char *why;
+    int64_t host_ns; /* -1: the host did nothing in the trace */
+} longest_row;
+
+#undef CELL
+#define CELL(field)  ROCL_CELL(longest_row, field)
+#define CAUSE(field) ROCL_IF_FULL, ROCL_CELL_BY(rocl_field_text_or_none, longest_row, field)
+
+static const rocl_column longest_columns[] = {
+    PLACE_COLUMNS(longest_row),
+    {"start_ns", "Start", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(gap.start)},
+    {"gap_ns", "Gap", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(gap.length)},
+    {"before", "Ran before", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(gap.before)},
+    {"after", "Ran after", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(gap.after)},
+    {"class", "Class", ROCL_UNIT_TEXT, ROCL_IF_FULL, CELL(why)},
+    {"call", "Ended by", ROCL_UNIT_TEXT, CAUSE(gap.call)},
+    {"host", "Host meanwhile", ROCL_UNIT_TEXT, CAUSE(gap.host)},
+    {"host_ns", "For", ROCL_UNIT_NS, ROCL_IF_FULL,
+     ROCL_CELL_BY(rocl_field_known, longest_row, host_ns)},
+};
+
+/* Of GPUs, and of lanes. */
+static const rocl_table_def gap_tables[] = {
+    {&rocl_gaps_report, "gaps", "Idle gaps per GPU", ROCL_COLUMNS(gap_columns)},
+    {&rocl_gaps_report, "lane_gaps", "Idle gaps per stream and queue", ROCL_COLUMNS(gap_columns)}};
+static const rocl_table_def bucket_tables[] = {
+    {&rocl_gaps_report, "gap_buckets", "Idle gaps by length", ROCL_COLUMNS(bucket_columns)},
+    {&rocl_gaps_report, "lane_gap_buckets", "Idle gaps of streams and queues by length",
+     ROCL_COLUMNS(bucket_columns)}};
+static const rocl_table_def class_tables[] = {
+    {&rocl_gaps_report, "gap_classes", "Idle gaps by cause", ROCL_COLUMNS(class_columns)},
+    {&rocl_gaps_report, "lane_gap_classes", "Idle gaps of streams and queues by cause",
+     ROCL_COLUMNS(class_columns)}};
+static const rocl_table_def longest_tables[] = {
+    {&rocl_gaps_report, "longest_gaps", "Longest idle gaps", ROCL_COLUMNS(longest_columns)},
+    {&rocl_gaps_report, "longest_lane_gaps", "Longest idle gaps of streams and queues",
+     ROCL_COLUMNS(longest_columns)}};
+
+const rocl_report_def rocl_gaps_report = {
+    "gaps", "gap", "Gaps", "every GPU: when it did nothing, how long, and between what",
+    (const rocl_table_def *const[]){&gap_tables[0], &bucket_tables[0], &class_tables[0],
+                                    &longest_tables[0], &gap_tables[1], &bucket_tables[1],
+                                    &class_tables[1], &longest_tables[1], NULL}};
+
+static const char *const class_names[GAP_CLASSES] = {"host",       "sync", "launch",
+                                                     "dependency", "copy", "unknown"};
+
+static rocl_status put_gaps(const rocl_gaps *g, const rocl_report_rows *r, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < g->count && st == ROCL_OK; i++) {
+        const place_gaps *p = &g->places[i];
+        rocl_distribution d;
+        gaps_row row = {p->place, p->all, rocl_share(p->all.total, p->last - p->first), -1, -1, -1,
+                        -1,       -1};
+        st = rocl_samples_describe(g->lengths, (uint32_t)i, &d, err);
+        if (p->all.count) {
+            row.min = d.min;
+            row.median = d.median;
+            row.p90 = d.p90;
+            row.p99 = d.p99;
+            row.max = d.max;
+        }
+        rocl_add_row(r, &row);
+    }
+    return st;
+}
+
+static void put_buckets(const rocl_gaps *g, const rocl_report_rows *r)
+{
+    static const char *const names[BUCKETS] = {"< 1 us",  "< 10 us",  "< 100 us", "< 1 ms",
+                                               "< 10 ms", "< 100 ms", "< 1 s",    ">= 1 s"};
+    for (const place_gaps *p = g->places; p < g->places + g->count; p++)
+        for (unsigned i = 0; i < BUCKETS; i++)
+            if (p->buckets[i].count)
+                rocl_add_row(r, &(part_row){p->place, names[i], p->buckets[i],
+                                            rocl_share(p->buckets[i].total, p->all.total)});
+}
+
+/* Every gap is in one class. The tail is no gap, since no work ends it. */
+static rocl_status put_classes(const rocl_gaps *g, const rocl_report_rows *r, rocl_error *err)
+{
+    for (const place_gaps *p = g->places; p < g->places + g->count; p++) {
+        int64_t all = 0, tail = p->any && !g->lanes ? p->program_end - p->last : 0;
+        for (int i = 0; i < GAP_CLASSES; i++) {
+            const gap_sum *s = &p->classes[i];
+            all += s->total;
+            if (s->count)
+                rocl_add_row(r, &(part_row){p->place, class_names[i], *s,
+                                            rocl_share(s->total, p->all.total)});
+        }
+        if (all != p->all.total)
+            return rocl_fail(err, ROCL_INTERNAL, "classes of gaps do not add up");
+        if (tail > 0)
+            rocl_add_row(r, &(part_row){p->place, "tail", {1, tail}, rocl_share(0, 0)});
+    }
+    return ROCL_OK;
+}
+
+static void put_longest(const rocl_gaps *g, const rocl_report_rows *r)
+{
+    const rocl_stats_options *o = g->c->options;
+    size_t most = o->brief ? BRIEF_GAPS : o->top ? o->top : LONGEST_GAPS;
+    for (const place_gaps *p = g->places; p < g->places + g->count; p++)
+        for (unsigned i = 0; i < p->longest_count && i < most; i++) {
+            const gap *l = &p->longest[i];
+            rocl_add_row(r, &(longest_row){p->place, *l, class_names[l->why],
+                                           l->host != ROCL_NONE ? l->host_ns : -1});
+        }
+}
+
+rocl_status rocl_gaps_put_tables(rocl_gaps *g, rocl_tables *out, rocl_error *err)
+{
+    uint32_t lanes = g->lanes ? IF_LANES : 0;
+    rocl_collector_free_sorter(g->c, &g->questions);
+    rocl_status st = rocl_host_resolve(g->host, on_host_time, g, err);
+    if (st != ROCL_OK)
+        return st;
+    rocl_report_rows r = rocl_begin_table(g->c, out, &gap_tables[g->lanes], lanes);
+    st = put_gaps(g, &r, err);
+    if (!g->c->options->brief) {
+        r = rocl_begin_table(g->c, out, &bucket_tables[g->lanes], lanes);
+        put_buckets(g, &r);
+    }
+    r = rocl_begin_table(g->c, out, &class_tables[g->lanes], lanes);
+    if (st == ROCL_OK)
+        st = put_classes(g, &r, err);
+    r = rocl_begin_table(g->c, out, &longest_tables[g->lanes], lanes);
+    put_longest(g, &r);
+    return st;
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+rocl_gaps *rocl_gaps_new(rocl_collector *c, bool lanes)
+{
+    const rocl_trace *t = c->trace;
+    size_t ends = t->opt.jobs * t->capture_count;
+    rocl_gaps *g = calloc(1, sizeof *g);
+    if (!g)
+        return NULL;
+    g->c = c;
+    g->lanes = lanes;
+    g->lengths = rocl_samples_new(t->space, t->opt.jobs);
+    g->questions = rocl_collector_sorter(c, 4);
+    g->host = rocl_host_new(c);
+    g->ends = calloc(ends + 1, sizeof *g->ends);
+    for (size_t i = 0; g->ends && i < ends; i++)
+        g->ends[i] = INT64_MIN;
+    if (g->lengths && g->questions && g->host && g->ends)
+        return g;
+    rocl_gaps_free(g);
+    return NULL;
+}
+
+void rocl_gaps_free(rocl_gaps *g)
+{
+    if (!g)
+        return;
+    rocl_samples_free(g->lengths);
+    rocl_host_free(g->host);
+    free(g->ends);
+    free(g->places);
+    free(g);
 }

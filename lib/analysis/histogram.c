@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/distribution.h"
+#include "analysis/report.h"
 #include "base/array.h"
 #include "base/map.h"
 

@@ -153,7 +153,7 @@ static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const
 static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
 {
     launch *l = self;
-    return rocl_calls_ask(calls, l->kernels, add_launch, l, err);
+    return rocl_calls_look_up(calls, l->kernels, add_launch, l, err);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/distribution.h"
+#include "analysis/domains.h"
+#include "analysis/report.h"
 #include "base/array.h"
 
 typedef enum work { KERNEL, MARKER, API, WORKS } work;

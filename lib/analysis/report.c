@@ -55,6 +55,14 @@ int rocl_compare_values(rocl_sort_by by, const rocl_sort_values *a, const rocl_s
     return 0;
 }
 
+int rocl_compare_texts(const rocl_trace *t, uint32_t a, uint32_t b)
+{
+    size_t n, m;
+    const char *p = rocl_strings_get(t->strings, a, &n), *q = rocl_strings_get(t->strings, b, &m);
+    int c = memcmp(p, q, n < m ? n : m);
+    return c ? c : n < m ? -1 : n > m;
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static uint32_t conditions_of(const rocl_stats_options *o)
@@ -241,6 +249,28 @@ rocl_datum rocl_field_rsd(const rocl_report_rows *r, const void *field)
 
 /* ---- GPUs and agents across processes ---- */
 
+rocl_agent_key rocl_agent_key_of(const rocl_capture *c, uint32_t agent, int32_t rank)
+{
+    rocl_agent_key k = {.machine = c->machine, .type = ROCL_NONE, .rank = rank, .id = -1};
+    if (agent < c->agent_count) {
+        const rocl_agent *a = &c->agents[agent];
+        k.type = a->type;
+        k.id = a->absolute_index >= 0 ? a->absolute_index : a->id;
+    }
+    return k;
+}
+
+int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b)
+{
+    if (a->machine != b->machine)
+        return a->machine < b->machine ? -1 : 1;
+    if (a->id != b->id) /* unknown last */
+        return (uint64_t)a->id < (uint64_t)b->id ? -1 : 1;
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
 const char *rocl_host_name(const rocl_trace *t, uint32_t machine)
 {
     for (size_t i = 0; i < t->capture_count; i++) {
@@ -283,4 +313,9 @@ rocl_datum rocl_field_agent(const rocl_report_rows *r, const void *field)
         }
     }
     return cell_on_machine(r, "unknown", k->machine);
+}
+
+rocl_status rocl_check_complete(const rocl_tables *out, const rocl_trace *t, rocl_error *err)
+{
+    return out->incomplete || !rocl_strings_complete(t->strings) ? rocl_fail_memory(err) : ROCL_OK;
 }

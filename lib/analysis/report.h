@@ -71,7 +71,7 @@ typedef struct rocl_collector {
     rocl_sorter *sorters[ROCL_COLLECTOR_SORTERS]; /* see rocl_collector_sorter */
 } rocl_collector;
 
-/* `self` is the collector's struct. Functions but `open` and `finish` may be NULL. */
+/* `self` is the collector's struct. Functions but `open` and `add_batch` may be NULL. */
 struct rocl_collector_def {
     uint32_t reports; /* 1 << rocl_report each: it is made when one of them is wanted */
     uint32_t kinds;   /* ROCL_BIT()s of the events that it gets */
@@ -254,6 +254,9 @@ int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b);
 /* By their bytes, never by ids: those depend on -j. */
 int rocl_compare_texts(const rocl_trace *t, uint32_t a, uint32_t b);
 
+/* ROCL_OK, unless a text of the tables or of the trace found no memory. */
+rocl_status rocl_check_complete(const rocl_tables *out, const rocl_trace *t, rocl_error *err);
+
 /* ---- reports (in the file of each) ----------------------------------------------------------- */
 
 struct rocl_report_def {
@@ -275,5 +278,8 @@ extern const rocl_collector_def rocl_calls_collector, rocl_summary_collector, ro
     rocl_lane_gaps_collector, rocl_utilisation_collector, rocl_histogram_collector,
     rocl_launch_collector, rocl_markers_collector, rocl_ranks_collector, rocl_memory_collector,
     rocl_counter_collector, rocl_streams_collector;
+
+/* Adds the table "advice", made of the tables that there are (advice.c). */
+rocl_status rocl_advise(rocl_tables *tables, rocl_error *err);
 
 #endif

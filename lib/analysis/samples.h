@@ -4,7 +4,8 @@
 #ifndef ROCL_ANALYSIS_SAMPLES_H
 #define ROCL_ANALYSIS_SAMPLES_H
 
-#include "analysis/analysis.h"
+#include "analysis/distribution.h"
+#include "analysis/report.h"
 
 typedef struct rocl_samples rocl_samples;
 

@@ -2,24 +2,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/domains.h"
 #include "analysis/calls.h"
 #include "base/pool.h"
 #include "trace/pipeline.h"
-
-static const rocl_report_def overlap_report = {
-    "overlap", "overlap", "Overlap",
-    "every GPU: how long it computed, copied, did both, or nothing", NULL};
-static const rocl_report_def gaps_report = {
-    "gaps", "gap", "Gaps", "every GPU: when it did nothing, how long, and between what", NULL};
 
 const rocl_report_def *const rocl_report_defs[ROCL_REPORTS] = {
     [ROCL_REPORT_DOMAINS] = &rocl_domains_report,
     [ROCL_REPORT_SUMMARY] = &rocl_summary_report,
     [ROCL_REPORT_KERNELS] = &rocl_kernels_report,
     [ROCL_REPORT_COPIES] = &rocl_copies_report,
-    [ROCL_REPORT_OVERLAP] = &overlap_report,
-    [ROCL_REPORT_GAPS] = &gaps_report,
+    [ROCL_REPORT_OVERLAP] = &rocl_overlap_report,
+    [ROCL_REPORT_GAPS] = &rocl_gaps_report,
     [ROCL_REPORT_LAUNCH] = &rocl_launch_report,
     [ROCL_REPORT_MARKERS] = &rocl_markers_report,
     [ROCL_REPORT_RANKS] = &rocl_ranks_report,
@@ -142,7 +136,9 @@ static rocl_status finish_collector(stats *s, unsigned i, rocl_error *err)
 {
     rocl_collector *c = s->collectors[i];
     s->tables[i] = rocl_tables_new();
-    return s->tables[i] ? c->def->finish(c, s->tables[i], err) : rocl_fail_memory(err);
+    if (!s->tables[i])
+        return rocl_fail_memory(err);
+    return c->def->finish ? c->def->finish(c, s->tables[i], err) : ROCL_OK;
 }
 
 /* Before those that look up calls are finished, these are told to all of them. */
@@ -156,7 +152,7 @@ static rocl_status finish_with_calls(stats *s, rocl_error *err)
             st = s->collectors[i]->def->look_up_calls(s->collectors[i], calls, err);
         }
     if (st == ROCL_OK && calls)
-        st = rocl_calls_answer(calls, err);
+        st = rocl_calls_resolve(calls, err);
     for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
         if (s->collectors[i]->needs_calls)
             st = finish_collector(s, i, err);
@@ -214,7 +210,7 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     if (st == ROCL_OK && o->advice)
         st = rocl_advise(out, err);
     if (st == ROCL_OK)
-        st = rocl_tables_verdict(out, t, err);
+        st = rocl_check_complete(out, t, err);
     close_collectors(&s);
     if (st != ROCL_OK) {
         rocl_tables_free(out);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/distribution.h"
+#include "analysis/domains.h"
 #include "analysis/samples.h"
 #include "base/array.h"
 

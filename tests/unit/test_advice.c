@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/analysis.h"
+#include "analysis/report.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 

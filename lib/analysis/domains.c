@@ -3,12 +3,7 @@
 #include <regex.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
-
-const char *rocl_domain_name(rocl_domain d)
-{
-    return rocl_domain_infos[d].name;
-}
+#include "analysis/domains.h"
 
 static bool is_name(const char *word, const char *name)
 {

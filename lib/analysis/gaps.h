@@ -1,0 +1,61 @@
+/* The gaps in the work of a GPU, or of a lane of it: how long they were, and why. busy.c meets the
+ * work in order, and hands it on:
+ *
+ *     rocl_gaps_add_batch      all events, as they come
+ *     rocl_gaps_begin_place    for each GPU or lane ...
+ *     rocl_gaps_add_work       ... its work by start
+ *     rocl_gaps_look_up_calls
+ *     rocl_gaps_put_tables     when calls are resolved
+ */
+#ifndef ROCL_ANALYSIS_GAPS_H
+#define ROCL_ANALYSIS_GAPS_H
+
+#include "analysis/calls.h"
+
+typedef struct rocl_gaps rocl_gaps;
+
+/* A GPU, or a lane: what one stream or one queue of a process did on it. */
+typedef struct rocl_place {
+    const rocl_gpu *gpu;
+    int64_t pid;      /* of a lane; -1: unknown */
+    const char *lane; /* "stream" or "queue" */
+    uint32_t name;    /* text: of the stream or queue */
+} rocl_place;
+
+/* A kernel or a copy as a sweep meets it. */
+typedef struct rocl_gpu_work {
+    bool copy;
+    int64_t start, end;
+    uint32_t name;
+    uint64_t process, stack_id; /* as of rocl_calls; not needed without gaps */
+} rocl_gpu_work;
+
+/* A union of intervals that come by start: only what reaches beyond it is added. */
+typedef struct rocl_cover {
+    int64_t until; /* covered up to here; at first INT64_MIN */
+    int64_t measure;
+} rocl_cover;
+
+static inline void rocl_cover_extend(rocl_cover *c, int64_t start, int64_t end)
+{
+    int64_t from = start > c->until ? start : c->until;
+    if (end > from)
+        c->measure += end - from;
+    if (end > c->until)
+        c->until = end;
+}
+
+/* Its sorters are those of the collector, whose report is `gaps`. NULL: memory is out. */
+rocl_gaps *rocl_gaps_new(rocl_collector *c, bool lanes);
+void rocl_gaps_free(rocl_gaps *g);
+
+/* Kernels, copies and calls. Concurrent. */
+rocl_status rocl_gaps_add_batch(rocl_gaps *g, unsigned worker, const rocl_batch *b,
+                                rocl_error *err);
+rocl_status rocl_gaps_begin_place(rocl_gaps *g, const rocl_place *place, rocl_error *err);
+rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error *err);
+rocl_status rocl_gaps_look_up_calls(rocl_gaps *g, rocl_calls *calls, rocl_error *err);
+/* Fails with INTERNAL when times do not add up. */
+rocl_status rocl_gaps_put_tables(rocl_gaps *g, rocl_tables *out, rocl_error *err);
+
+#endif
