@@ -266,6 +266,7 @@ rocl_status rocl_advise(rocl_tables *tables, rocl_error *err)
         {"evidence", "Evidence", ROCL_UNIT_SENTENCE},
         {"report", "Look at", ROCL_UNIT_TEXT},
     };
+    static const rocl_table_tab tab = {"advice", "Advice"};
     /* In the order of the advice. A rule is checked where there is its table. */
     static const struct {
         const char *table;
@@ -286,6 +287,7 @@ rocl_status rocl_advise(rocl_tables *tables, rocl_error *err)
                                sizeof columns / sizeof *columns);
     if (!a.advice)
         return rocl_fail_memory(err);
+    a.advice->tab = &tab;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const rocl_table *t = rocl_tables_find(tables, rules[i].table);
         if (t)

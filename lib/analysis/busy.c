@@ -368,7 +368,8 @@ static const rocl_table_def level_table = {&rocl_overlap_report, "concurrency",
                                            "Kernels at once per GPU", ROCL_COLUMNS(level_columns)};
 
 const rocl_report_def rocl_overlap_report = {
-    "overlap", "overlap", "Overlap",
+    "overlap",
+    {"overlap", "Overlap"},
     "every GPU: how long it computed, copied, did both, or nothing",
     (const rocl_table_def *const[]){&overlap_table, &communication_table, &level_table, NULL}};
 

@@ -318,7 +318,8 @@ static const rocl_column columns[] = {
 static const rocl_table_def compare_table;
 
 static const rocl_report_def compare_report = {
-    "compare", "compare", "From A to B by domain and name",
+    "compare",
+    {"compare", "From A to B by domain and name"},
     "what changed from one trace to another",
     (const rocl_table_def *const[]){&compare_table, NULL}};
 

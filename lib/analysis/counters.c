@@ -324,7 +324,8 @@ static const rocl_table_def sample_table = {&rocl_counters_report, "samples", "S
                                             ROCL_COLUMNS(sample_columns)};
 
 const rocl_report_def rocl_counters_report = {
-    "counters", "counter", "Counters",
+    "counters",
+    {"counter", "Counters"},
     "performance counters by kernel, and sampled values such as power over time",
     (const rocl_table_def *const[]){&counter_table, &sample_table, NULL}};
 

@@ -168,7 +168,8 @@ static const rocl_column columns[] = {
 static const rocl_table_def table = {&rocl_histogram_report, "histogram", "Durations of kernels",
                                      ROCL_COLUMNS(columns)};
 
-const rocl_report_def rocl_histogram_report = {"histogram", "histogram", "Histogram",
+const rocl_report_def rocl_histogram_report = {"histogram",
+                                               {"histogram", "Histogram"},
                                                "kernels by name and by how long they took",
                                                (const rocl_table_def *const[]){&table, NULL}};
 

@@ -203,7 +203,8 @@ static const rocl_table_def delay_table = {&rocl_launch_report, "launch_delays",
                                            ROCL_COLUMNS(delay_columns)};
 
 const rocl_report_def rocl_launch_report = {
-    "launch", "launch", "Launch",
+    "launch",
+    {"launch", "Launch"},
     "kernels by name and launching call: how long the call took, and how long they waited after it",
     (const rocl_table_def *const[]){&launch_table, &delay_table, NULL}};
 

@@ -331,7 +331,8 @@ static const rocl_table_def marker_table = {
     &rocl_markers_report, "markers", "Markers and the GPU work from inside", ROCL_COLUMNS(columns)};
 
 const rocl_report_def rocl_markers_report = {
-    "markers", "marker", "Markers",
+    "markers",
+    {"marker", "Markers"},
     "marker ranges by name: time on the host, and of the GPU work that was started inside",
     (const rocl_table_def *const[]){&marker_table, NULL}};
 

@@ -429,7 +429,8 @@ static const rocl_table_def scratch_table = {
     &rocl_memory_report, "scratch", "Scratch memory per agent", ROCL_COLUMNS(scratch_columns)};
 
 const rocl_report_def rocl_memory_report = {
-    "memory", "memory", "Memory",
+    "memory",
+    {"memory", "Memory"},
     "every agent: what was allocated, freed, live at most, and never freed",
     (const rocl_table_def *const[]){&memory_table, &slice_table, &leak_table, &scratch_table,
                                     NULL}};

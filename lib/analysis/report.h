@@ -7,10 +7,10 @@
  * and at the end what makes it known: a rocl_collector_def, which stats.c runs, and a
  * rocl_report_def, which gives it a name, a line of help, a tab on the HTML page, and says which
  * tables and columns it may have (tests hold these against rocstats(1)). Both have a line in
- * stats.c. The smallest one, calls by thread:
+ * stats.c. The bones of a small one, calls by thread (the whole of it is in lib/README.md):
  *
  *     typedef struct thread_row {
- *         uint32_t key;                                  // what makes the group comes first
+ *         uint32_t name;                                 // text
  *         uint64_t calls;
  *     } thread_row;
  *
@@ -27,7 +27,7 @@
  *     }
  *
  *     static const rocl_column columns[] = {
- *         {"thread", "Thread", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(thread_row, key)},
+ *         {"name", "Thread", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(thread_row, name)},
  *         {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST, ROCL_CELL(thread_row, calls)},
  *     };
  *
@@ -57,7 +57,7 @@ typedef struct rocl_calls rocl_calls;
 typedef struct rocl_collector_def rocl_collector_def;
 typedef struct rocl_report_def rocl_report_def;
 
-/* ---- collectors (collector.c) ---------------------------------------------------------------- */
+/* ---- collectors ------------------------------------------------------------------------------ */
 
 enum { ROCL_COLLECTOR_SORTERS = 6 };
 
@@ -122,7 +122,7 @@ static inline int rocl_number_order(int64_t a, int64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* ---- tables of rows (rows.c) ----------------------------------------------------------------- */
+/* ---- tables of rows -------------------------------------------------------------------------- */
 
 typedef struct rocl_report_rows rocl_report_rows;
 
@@ -261,9 +261,8 @@ rocl_status rocl_check_complete(const rocl_tables *out, const rocl_trace *t, roc
 
 struct rocl_report_def {
     const char *name;                    /* "kernels", as users type it */
-    const char *tab;                     /* the id of its tab on a page */
-    const char *title;                   /* of the tab */
-    const char *help;                    /* what it is about */
+    rocl_table_tab tab;                  /* of its tables on an HTML page */
+    const char *help;                    /* what it is about, as rocstats(1) has it */
     const rocl_table_def *const *tables; /* all that it may have, NULL at the end */
 };
 

@@ -274,7 +274,8 @@ static const rocl_table_def activity_table = {&rocl_streams_report, "stream_acti
                                               ROCL_COLUMNS(activity_columns)};
 
 const rocl_report_def rocl_streams_report = {
-    "streams", "stream", "Streams",
+    "streams",
+    {"stream", "Streams"},
     "every stream and queue: when it was busy, and how many were at once",
     (const rocl_table_def *const[]){&stream_table, &queue_table, &activity_table, NULL}};
 

@@ -331,7 +331,8 @@ static const rocl_table_def domain_table = {&rocl_domains_report, "domains", "Ti
                                             ROCL_COLUMNS(domain_columns)};
 
 const rocl_report_def rocl_domains_report = {
-    "domains", "domain", "Domains",
+    "domains",
+    {"domain", "Domains"},
     "every kind of work (HIP calls, kernels, copies, ...): how often, and how long",
     (const rocl_table_def *const[]){&domain_table, NULL}};
 
@@ -419,11 +420,14 @@ static const rocl_table_def kernel_table = {&rocl_kernels_report, "kernels", "Ke
                                             ROCL_COLUMNS(name_columns)};
 
 const rocl_report_def rocl_summary_report = {
-    "summary", "summary", "Summary",
+    "summary",
+    {"summary", "Summary"},
     "every kernel, call, marker and copy by its name, within its domain",
     (const rocl_table_def *const[]){&summary_table, &group_table, NULL}};
 
-const rocl_report_def rocl_kernels_report = {"kernels", "kernel", "Kernels", "kernels by name",
+const rocl_report_def rocl_kernels_report = {"kernels",
+                                             {"kernel", "Kernels"},
+                                             "kernels by name",
                                              (const rocl_table_def *const[]){&kernel_table, NULL}};
 
 static rocl_status put_summary(const summary *s, rocl_tables *out, rocl_error *err)
@@ -474,7 +478,9 @@ static const rocl_table_def size_table = {&rocl_copies_report, "copy_sizes",
                                           "Memory copies by size", ROCL_COLUMNS(copy_columns)};
 
 const rocl_report_def rocl_copies_report = {
-    "copies", "copies", "Copies", "memory copies by direction and agents, with bytes and bandwidth",
+    "copies",
+    {"copies", "Copies"},
+    "memory copies by direction and agents, with bytes and bandwidth",
     (const rocl_table_def *const[]){&copy_table, &size_table, NULL}};
 
 static rocl_status put_copies(const summary *s, rocl_tables *out, rocl_error *err)

@@ -51,10 +51,16 @@ typedef struct rocl_table_column {
     rocl_unit unit;
 } rocl_table_column;
 
+/* Tables of one tab stand together on an HTML page. */
+typedef struct rocl_table_tab {
+    const char *id, *title;
+} rocl_table_tab;
+
 typedef struct rocl_table {
-    const char *key;   /* "kernels" */
-    const char *title; /* "Kernels" */
-    const char *note;  /* what to know of it in one line, or NULL */
+    const char *key;           /* "kernels" */
+    const char *title;         /* "Kernels" */
+    const char *note;          /* what to know of it in one line, or NULL */
+    const rocl_table_tab *tab; /* static; NULL: one of its own */
     const rocl_table_column *columns;
     size_t column_count;
     rocl_datum *cells;

@@ -115,13 +115,31 @@ static const char *report_word(const void *ctx, size_t i)
 static const opt_words words[] = {
     {"domain", rocl_domain_word}, {"region-categories", rocl_domain_word}, {NULL, NULL}};
 
+/* What --help begins with; its list of reports is that of the library. */
+static char purpose[1024];
+
+static void fill_purpose(void)
+{
+    enum { WIDTH = 86 };
+    size_t len =
+        (size_t)snprintf(purpose, sizeof purpose, "Say where the time of a trace went. Reports:");
+    size_t column = len;
+    for (rocl_report r = 0; r < ROCL_REPORTS; r++) {
+        const char *name = rocl_report_name(r);
+        bool wraps = column + strlen(name) + 2 > WIDTH;
+        len += (size_t)snprintf(purpose + len, sizeof purpose - len, "%c%s,", wraps ? '\n' : ' ',
+                                name);
+        column = wraps ? strlen(name) + 1 : column + strlen(name) + 2;
+    }
+    snprintf(purpose + len, sizeof purpose - len,
+             "\nor all; without one, an overview. compare says what changed from trace A to trace "
+             "B.");
+}
+
 static const program tool = {
     .name = "rocstats",
     .synopsis = "[REPORT]... [OPTION]... INPUT...\n       rocstats compare [OPTION]... A B",
-    .purpose =
-        "Say where the time of a trace went. Reports: domains, summary, kernels, copies,\n"
-        "overlap, gaps, launch, markers, ranks, timeline, histogram, memory, counters, streams,\n"
-        "or all; without one, an overview. compare says what changed from trace A to trace B.",
+    .purpose = purpose,
     .groups = groups,
     .examples = "  rocstats 4711_results.db\n"
                 "  rocstats kernels --sort average --by-agent -i rank*/*.db\n"
@@ -335,6 +353,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
 int main(int argc, char **argv)
 {
     static cli c = {.top = -1};
+    fill_purpose();
     int code = common_parse(&tool, &c.common, argc, argv);
     if (code < 0)
         code = check(&c, words_after_dashes(argc, argv));

@@ -5,45 +5,16 @@
 
 /* ---- tabs: tables that belong together ------------------------------------------------------- */
 
-/* A table goes to the first tab of which a word is in the table's key; the first word is the tab's
- * own name. A table without one has a tab for itself. */
-static const struct {
-    const char *title, *words[4]; /* ended by NULL */
-} tabs[] = {{"Domains", {"domain"}},
-            {"Summary", {"summary"}},
-            {"Advice", {"advice"}},
-            {"Kernels", {"kernel"}},
-            {"Copies", {"copies", "copy"}},
-            {"Overlap", {"overlap", "communication", "concurrency"}},
-            {"Gaps", {"gap"}},
-            {"Memory", {"memory", "leak", "scratch"}},
-            {"Timeline", {"timeline"}},
-            {"Histogram", {"histogram"}},
-            {"Launch", {"launch"}},
-            {"Markers", {"marker"}},
-            {"Ranks", {"rank"}},
-            {"Counters", {"counter", "sample"}},
-            {"Streams", {"stream", "queue"}}};
-
-/* The name of the tab; *title becomes its title. */
-static const char *tab_of(const rocl_table *t, const char **title)
+static rocl_table_tab tab_of(const rocl_table *t)
 {
-    for (size_t i = 0; i < sizeof tabs / sizeof *tabs; i++)
-        for (const char *const *word = tabs[i].words; *word; word++)
-            if (strstr(t->key, *word)) {
-                *title = tabs[i].title;
-                return tabs[i].words[0];
-            }
-    *title = t->title;
-    return t->key;
+    return t->tab ? *t->tab : (rocl_table_tab){t->key, t->title};
 }
 
 /* Is it the first table of its tab? */
 static bool begins_tab(const rocl_tables *all, size_t i)
 {
-    const char *title;
     for (size_t k = 0; k < i; k++)
-        if (!strcmp(tab_of(&all->tables[k], &title), tab_of(&all->tables[i], &title)))
+        if (!strcmp(tab_of(&all->tables[k]).id, tab_of(&all->tables[i]).id))
             return false;
     return true;
 }
@@ -112,7 +83,6 @@ static const char script[] =
 void rocl_table_write_html(rocl_table_writer *w)
 {
     const rocl_tables *all = w->tables;
-    const char *title;
     rocl_buf *b = &w->buf;
     rocl_buf_str(b, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -123,22 +93,22 @@ void rocl_table_write_html(rocl_table_writer *w)
                     "<button id=\"theme\">Light / dark</button></header>\n"
                     "<div role=\"tablist\" aria-label=\"Reports\">");
     for (size_t i = 0; i < all->count; i++) {
-        const char *tab = tab_of(&all->tables[i], &title);
+        rocl_table_tab tab = tab_of(&all->tables[i]);
         if (begins_tab(all, i))
             rocl_html_put(b,
                           "<button role=\"tab\" id=\"tab-%s\" aria-controls=\"panel-%s\">%s"
                           "</button>",
-                          tab, tab, title);
+                          tab.id, tab.id, tab.title);
     }
     rocl_buf_str(b, "</div>\n<main>\n");
     for (size_t i = 0; i < all->count; i++) {
-        const char *tab = tab_of(&all->tables[i], &title);
+        const char *tab = tab_of(&all->tables[i]).id;
         if (!begins_tab(all, i))
             continue;
         rocl_html_put(b, "<section role=\"tabpanel\" id=\"panel-%s\" aria-labelledby=\"tab-%s\">\n",
                       tab, tab);
         for (size_t k = i; k < all->count; k++)
-            if (!strcmp(tab_of(&all->tables[k], &title), tab))
+            if (!strcmp(tab_of(&all->tables[k]).id, tab))
                 put_table(w, &all->tables[k]);
         rocl_buf_str(b, "</section>\n");
     }
