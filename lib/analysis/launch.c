@@ -13,7 +13,7 @@ enum { LONGEST_DELAYS = 20 };
 /* What makes a group; interned as bytes, so without holes. */
 typedef struct launch_key {
     uint32_t name, call, agent, stream; /* texts; call ROCL_NONE: it is not in the trace */
-    int32_t rank;                       /* -1: unknown, or not asked for */
+    int32_t rank;                       /* -1: unknown, or not wanted */
 } launch_key;
 
 typedef struct launch_group {

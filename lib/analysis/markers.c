@@ -20,7 +20,7 @@
 /* What makes a group; interned as bytes, so without holes. */
 typedef struct marker_key {
     uint32_t name; /* text */
-    int32_t rank;  /* -1: unknown, or not asked for */
+    int32_t rank;  /* -1: unknown, or not wanted */
 } marker_key;
 
 /* Sums over the ranges of a group; times saturate. */

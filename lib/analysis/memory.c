@@ -46,7 +46,7 @@ typedef struct memory {
     rocl_sorter *sorter;
     owner *owners; /* [0] is none */
     size_t owner_count;
-    rocl_map live;  /* process and address -> block */
+    rocl_map live;  /* process and address, as one word -> block */
     rocl_buf store; /* blocks */
     uint32_t spare; /* block + 1 */
     int64_t first, from, to;
@@ -156,7 +156,7 @@ static block *blocks_of(const memory *m)
     return (block *)(void *)m->store.data;
 }
 
-static bool put_block(memory *m, uint64_t place, const block *b)
+static bool put_block(memory *m, uint64_t key_word, const block *b)
 {
     uint32_t n = (uint32_t)(m->store.len / sizeof *b);
     if (m->spare) {
@@ -166,18 +166,18 @@ static bool put_block(memory *m, uint64_t place, const block *b)
     } else {
         rocl_buf_put(&m->store, b, sizeof *b);
     }
-    return !m->store.failed && rocl_map_put(&m->live, place, n);
+    return !m->store.failed && rocl_map_put(&m->live, key_word, n);
 }
 
-static bool take_block(memory *m, uint64_t place, block *b)
+static bool take_block(memory *m, uint64_t key_word, block *b)
 {
-    uint32_t n = rocl_map_get(&m->live, place, ROCL_NONE);
+    uint32_t n = rocl_map_get(&m->live, key_word, ROCL_NONE);
     if (n == ROCL_NONE)
         return false;
     *b = blocks_of(m)[n];
     blocks_of(m)[n].next = m->spare;
     m->spare = n + 1;
-    return rocl_map_del(&m->live, place);
+    return rocl_map_del(&m->live, key_word);
 }
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
@@ -221,7 +221,7 @@ static void drop_live(memory *m, owner *o, const block *b, int64_t when, bool in
 static bool follow_item(memory *m, const uint64_t *key, const item *it)
 {
     bool inside = (int64_t)key[0] >= m->from;
-    uint64_t place = it->address ^ rocl_mix64(key[2] << 32 | it->process);
+    uint64_t key_word = it->address ^ rocl_mix64(key[2] << 32 | it->process);
     block old, fresh = {.size = to_bytes(it->size),
                         .when = (int64_t)key[0],
                         .address = it->address,
@@ -233,7 +233,7 @@ static bool follow_item(memory *m, const uint64_t *key, const item *it)
     bool makes = it->op == ROCL_OP_ALLOC || it->op == ROCL_OP_REALLOC;
     if (!makes && it->op != ROCL_OP_FREE)
         return true;
-    bool known = take_block(m, place, &old);
+    bool known = take_block(m, key_word, &old);
     if (known) /* also where its free was not seen, and its address is used again */
         drop_live(m, &m->owners[old.owner], &old, fresh.when, inside);
     if (!makes) {
@@ -244,7 +244,7 @@ static bool follow_item(memory *m, const uint64_t *key, const item *it)
         return true;
     }
     add_live(m, &m->owners[it->owner], &fresh, inside);
-    return put_block(m, place, &fresh);
+    return put_block(m, key_word, &fresh);
 }
 
 /* The peak of a window is at its begin at least. */
@@ -310,12 +310,12 @@ static int compare_blocks(const void *a, const void *b)
 static rocl_status collect_leaks(memory *m, rocl_error *err)
 {
     size_t at = 0;
-    uint64_t place;
+    uint64_t key_word;
     uint32_t n;
     m->leaks = calloc(m->live.count + 1, sizeof *m->leaks);
     int64_t *live = calloc(m->owner_count, sizeof *live);
     rocl_status st = m->leaks && live ? ROCL_OK : rocl_fail_memory(err);
-    while (st == ROCL_OK && rocl_map_next(&m->live, &at, &place, &n)) {
+    while (st == ROCL_OK && rocl_map_next(&m->live, &at, &key_word, &n)) {
         const block *b = &blocks_of(m)[n];
         owner *o = &m->owners[b->owner];
         live[b->owner] += b->size;

@@ -288,9 +288,9 @@ static rocl_datum cell_on_machine(const rocl_report_rows *r, const char *what, u
 {
     char text[320];
     const rocl_trace *t = r->c->trace;
-    bool several = t->machine_count > 1;
-    int n = snprintf(text, sizeof text, "%s%s%s", what, several ? " on " : "",
-                     several ? rocl_host_name(t, machine) : "");
+    if (t->machine_count <= 1)
+        return rocl_datum_text(r->out, what, strnlen(what, sizeof text - 1));
+    int n = snprintf(text, sizeof text, "%s on %s", what, rocl_host_name(t, machine));
     return rocl_datum_text(r->out, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
 }
 

@@ -141,7 +141,7 @@ static rocl_status finish_collector(stats *s, unsigned i, rocl_error *err)
     return c->def->finish ? c->def->finish(c, s->tables[i], err) : ROCL_OK;
 }
 
-/* Before those that look up calls are finished, these are told to all of them. */
+/* All that look up calls do so, these are resolved, and then they are finished. */
 static rocl_status finish_with_calls(stats *s, rocl_error *err)
 {
     rocl_calls *calls = NULL;

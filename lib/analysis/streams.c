@@ -80,7 +80,7 @@ static rocl_status add_to_lane(streams *s, unsigned worker, const work *w, const
     for (unsigned i = 0; i < 2 && !k->table; i++)
         if (w->gpus[i])
             q = rocl_varint_put(q, (uint64_t)(w->gpus[i] - s->gpus.all));
-    /* Equal keys may still differ in their GPUs: in an order that does not matter. */
+    /* Equal keys may still differ in their GPUs, whose order makes no difference. */
     const uint64_t key[4] = {id, (uint64_t)w->e->start, (uint64_t)w->e->end, w->copy};
     return rocl_sorter_add(s->sorter, worker, key, payload, (size_t)(q - payload), err);
 }

@@ -286,7 +286,7 @@ static rocl_status put_groups(const summary *s, const rocl_report_rows *r, uint3
 {
     size_t n = 0;
     int64_t all = 0;
-    summary_group *list = calloc(s->group_count, sizeof *list);
+    summary_group *list = malloc(s->group_count * sizeof *list);
     if (!list)
         return rocl_fail_memory(err);
     for (size_t i = 1; i < s->group_count; i++) {

@@ -202,8 +202,8 @@ static size_t rows_per_table(const cli *c)
 static unsigned terminal_width(const cli *c)
 {
     struct winsize size;
-    bool shown = c->common.to_stdout && isatty(STDOUT_FILENO);
-    return shown && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    bool on_terminal = c->common.to_stdout && isatty(STDOUT_FILENO);
+    return on_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 /* As the C library would decide, which is not asked: tools do not use locales otherwise. */
