@@ -4,6 +4,7 @@
 #include "table/html/html.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* In units of the picture, which the browser scales: of the whole, of the labels on the left, of a
@@ -191,7 +192,9 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const part *parts, size_
                 double whole = most > 0 ? most : length_of(t, i, end) - length_of(t, i, begin);
                 double share = whole > 0 ? fmin(length_of(t, i, column) / whole, 1) : 0;
                 double x = LABEL + step * (double)(i - from), top = bottom - share * (AREA - 12);
-                rocl_html_put(b, "L%.1f %.1fL%.1f %.1f", x, top, x + step, top);
+                char points[128]; /* the bulk of a page: one printf for all four numbers */
+                snprintf(points, sizeof points, "L%.1f %.1fL%.1f %.1f", x, top, x + step, top);
+                rocl_buf_str(b, points);
             }
             rocl_html_put(b, "L%d %dZ\"/>", WIDTH - 10, bottom);
         }

@@ -21,23 +21,29 @@ static bool begins_tab(const rocl_tables *all, size_t i)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* The value itself is in the cell as well, for sorting; an empty one sorts last. */
+/* A number is in the cell as it is as well, for sorting; an empty one sorts last. */
 static void put_cell(rocl_table_writer *w, const rocl_table *t, size_t row, size_t c)
 {
     const rocl_datum *d = rocl_table_cell(t, row, c);
-    rocl_buf *b = &w->buf, *s = &w->scratch;
-    s->len = 0;
-    rocl_datum_put_displayed(s, d, t->columns[c].unit);
-    const int n = (int)s->len;
-    const char *text = (const char *)s->data;
-    if (!rocl_column_is_number(&t->columns[c])) {
-        rocl_html_put(b, "<td class=\"t\" title=\"%.*s\">%.*s</td>", n, text, n, text);
+    const rocl_unit unit = t->columns[c].unit;
+    rocl_buf *b = &w->buf, *text = &w->scratch;
+    if (rocl_column_is_number(&t->columns[c]) && d->is != ROCL_DATUM_TEXT) {
+        rocl_buf_str(b, "<td data-v=\"");
+        if (rocl_datum_has_value(d))
+            rocl_datum_put_exact(b, d);
+        rocl_buf_str(b, "\">");
+        rocl_datum_put_displayed(b, d, unit); /* no character of it means anything to HTML */
+        rocl_buf_str(b, "</td>");
         return;
     }
-    rocl_buf_str(b, "<td data-v=\"");
-    if (rocl_datum_has_value(d) && d->is != ROCL_DATUM_TEXT)
-        rocl_datum_put_exact(b, d);
-    rocl_html_put(b, "\">%.*s</td>", n, text);
+    text->len = 0;
+    rocl_datum_put_displayed(text, d, unit);
+    const int n = (int)text->len;
+    const char *p = (const char *)text->data;
+    if (rocl_column_is_number(&t->columns[c]))
+        rocl_html_put(b, "<td data-v=\"\">%.*s</td>", n, p);
+    else
+        rocl_html_put(b, "<td class=\"t\" title=\"%.*s\">%.*s</td>", n, p, n, p);
 }
 
 static void put_table(rocl_table_writer *w, const rocl_table *t)

@@ -7,54 +7,59 @@
 
 static void put_escaped(rocl_buf *b, const char *p, size_t n)
 {
+    size_t from = 0; /* what is to be copied as it is begins here */
     for (size_t i = 0; i < n; i++) {
+        const char *entity = NULL;
         switch (p[i]) {
         case '&':
-            rocl_buf_str(b, "&amp;");
+            entity = "&amp;";
             break;
         case '<':
-            rocl_buf_str(b, "&lt;");
+            entity = "&lt;";
             break;
         case '>':
-            rocl_buf_str(b, "&gt;");
+            entity = "&gt;";
             break;
         case '"':
-            rocl_buf_str(b, "&quot;");
+            entity = "&quot;";
             break;
         default:
-            rocl_buf_byte(b, (uint8_t)p[i]);
+            continue;
         }
+        rocl_buf_put(b, p + from, i - from);
+        rocl_buf_str(b, entity);
+        from = i + 1;
     }
+    rocl_buf_put(b, p + from, n - from);
 }
 
 void rocl_html_put(rocl_buf *b, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    for (const char *p = format; *p;) {
+    for (const char *p = format;;) {
         char text[64];
-        const size_t before = strcspn(p, "%");
-        rocl_buf_put(b, p, before);
-        p += before;
-        if (!strncmp(p, "%s", 2)) {
+        const char *end = strchrnul(p, '%');
+        rocl_buf_put(b, p, (size_t)(end - p));
+        if (!*end)
+            break;
+        p = end + 2;
+        if (end[1] == 's') {
             const char *s = va_arg(ap, const char *);
             put_escaped(b, s, strlen(s));
-            p += 2;
-        } else if (!strncmp(p, "%.*s", 4)) {
-            const int n = va_arg(ap, int);
-            put_escaped(b, va_arg(ap, const char *), (size_t)n);
-            p += 4;
-        } else if (!strncmp(p, "%d", 2)) {
+        } else if (end[1] == 'd') {
             snprintf(text, sizeof text, "%d", va_arg(ap, int));
             rocl_buf_str(b, text);
-            p += 2;
-        } else if (!strncmp(p, "%.", 2)) { /* a digit and f; all numbers are coordinates */
-            snprintf(text, sizeof text, "%.*f", p[2] - '0', va_arg(ap, double));
-            rocl_buf_str(b, text);
-            p += 4;
-        } else if (*p) {
+        } else if (end[1] == '%') {
             rocl_buf_byte(b, '%');
-            p += 2;
+        } else if (end[2] == '*') {
+            const int n = va_arg(ap, int);
+            put_escaped(b, va_arg(ap, const char *), (size_t)n);
+            p = end + 4;
+        } else {
+            snprintf(text, sizeof text, "%.*f", end[2] - '0', va_arg(ap, double));
+            rocl_buf_str(b, text);
+            p = end + 4;
         }
     }
     va_end(ap);
