@@ -1,3 +1,11 @@
+/* Durations by group: see samples.h.
+ *
+ *     workers[w].groups[g]: distribution without percentiles
+ *                           blocks[]: full, in memory or in the file of the sort space
+ *                           open: the block that is being filled
+ *
+ * A block is words of 32 bits, a value each. A value that does not fit is WIDE and two words more,
+ * the low one first; it does not go over the end of a block. */
 #include "analysis/samples.h"
 
 #include <stdlib.h>
@@ -5,141 +13,134 @@
 
 #include "base/array.h"
 
-/* Values are 32 bits wide; one that is not follows as two words, low first, behind the mark. */
-#define MARK UINT32_MAX
-enum { MARKED = 3 };
+#define WIDE UINT32_MAX
 
-enum { FIRST = 16, CHUNK = 8192 /* words */, SPILL_LEAST = 256 };
+enum { WIDE_WORDS = 3 };
+/* Words in a block, in the first of a group, and in the least that is written to the file. */
+enum { BLOCK = 8192, FIRST = 16, SPILL_LEAST = 256 };
 
-typedef struct chunk {
+typedef struct block {
     uint32_t *memory; /* NULL: in the file */
-    uint64_t offset;
+    uint64_t offset;  /* there */
     uint32_t words;
-} chunk;
+} block;
 
-/* The values of a group from one worker. */
-typedef struct pile {
-    rocl_distribution d; /* without percentiles */
-    uint32_t *open;      /* the chunk that is being filled */
-    uint32_t words, room;
-    chunk *chunks;
+typedef struct group {
+    rocl_distribution d;
+    uint32_t *open;
+    uint32_t words, capacity; /* of the open block */
+    block *blocks;
     size_t count, cap;
-} pile;
+} group;
 
-typedef struct piles {
-    pile *by_group;
+typedef struct worker {
+    group *groups;
     size_t cap;
-} piles;
+} worker;
 
 struct rocl_samples {
     rocl_sort_space *space;
-    unsigned workers;
-    piles *piles; /* by worker */
-    uint32_t *scratch;
+    unsigned worker_count;
+    worker *workers;
+    uint32_t *scratch; /* a block out of the file */
 };
 
-/* ---- adding ---- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
-static rocl_status put_away(rocl_samples *s, pile *p, rocl_error *err)
+/* Makes the open block larger, or else puts it away. Blocks begin small, since most groups are;
+ * they are put away when they are full, or when memory is, but not for a few bytes. */
+static rocl_status reserve_words(rocl_samples *s, group *g, rocl_error *err)
 {
-    chunk c = {.words = p->words};
-    if (!ROCL_GROW(p->chunks, p->cap, p->count + 1))
-        return rocl_fail_memory(err);
-    uint32_t *next = NULL;
-    if (p->room == CHUNK && rocl_space_keep(s->space, CHUNK * sizeof *next)) {
-        if (!(next = malloc(CHUNK * sizeof *next)))
+    uint32_t more = g->capacity ? 4 * g->capacity : FIRST;
+    more = more < BLOCK ? more : BLOCK;
+    if (more > g->capacity && (rocl_space_keep(s->space, (more - g->capacity) * sizeof *g->open) ||
+                               g->capacity < SPILL_LEAST)) {
+        uint32_t *open = realloc(g->open, more * sizeof *open);
+        if (!open)
             return rocl_fail_memory(err);
-        c.memory = p->open;
-        p->open = next;
+        g->open = open;
+        g->capacity = more;
+        return ROCL_OK;
+    }
+    block b = {.words = g->words};
+    if (!ROCL_GROW(g->blocks, g->cap, g->count + 1))
+        return rocl_fail_memory(err);
+    if (g->capacity == BLOCK && rocl_space_keep(s->space, BLOCK * sizeof *g->open)) {
+        uint32_t *next = malloc(BLOCK * sizeof *next);
+        if (!next)
+            return rocl_fail_memory(err);
+        b.memory = g->open;
+        g->open = next;
     } else {
-        rocl_status st = rocl_space_spill(s->space, (const uint8_t *)p->open,
-                                          p->words * sizeof *p->open, &c.offset, err);
+        rocl_status st = rocl_space_spill(s->space, (const uint8_t *)g->open,
+                                          g->words * sizeof *g->open, &b.offset, err);
         if (st != ROCL_OK)
             return st;
     }
-    p->chunks[p->count++] = c;
-    p->words = 0;
+    g->blocks[g->count++] = b;
+    g->words = 0;
     return ROCL_OK;
 }
 
-/* Chunks begin small, since most groups are; they are put away when they are full, or when memory
- * is, but not for a few bytes. */
-static rocl_status make_room(rocl_samples *s, pile *p, rocl_error *err)
+rocl_status rocl_samples_add(rocl_samples *s, unsigned worker_index, uint32_t group_index,
+                             int64_t ns, rocl_error *err)
 {
-    uint32_t room = p->room ? 4 * p->room : FIRST;
-    room = room < CHUNK ? room : CHUNK;
-    size_t more = (room - p->room) * sizeof *p->open;
-    if (room == p->room || (!rocl_space_keep(s->space, more) && p->room >= SPILL_LEAST))
-        return put_away(s, p, err);
-    uint32_t *open = realloc(p->open, room * sizeof *open);
-    if (!open)
+    worker *w = &s->workers[worker_index];
+    if (group_index >= w->cap && !ROCL_GROW(w->groups, w->cap, (size_t)group_index + 1))
         return rocl_fail_memory(err);
-    p->open = open;
-    p->room = room;
-    return ROCL_OK;
-}
-
-rocl_status rocl_samples_add(rocl_samples *s, unsigned worker, uint32_t group, int64_t ns,
-                             rocl_error *err)
-{
-    piles *of = &s->piles[worker];
-    if (group >= of->cap && !ROCL_GROW(of->by_group, of->cap, (size_t)group + 1))
-        return rocl_fail_memory(err);
-    pile *p = &of->by_group[group];
-    bool marked = ns >= MARK;
-    if (p->words + (marked ? MARKED : 1) > p->room) {
-        rocl_status st = make_room(s, p, err);
+    group *g = &w->groups[group_index];
+    bool wide = ns >= WIDE;
+    if (g->words + (wide ? WIDE_WORDS : 1) > g->capacity) {
+        rocl_status st = reserve_words(s, g, err);
         if (st != ROCL_OK)
             return st;
     }
-    rocl_distribution_count(&p->d, ns);
-    p->open[p->words++] = marked ? MARK : (uint32_t)ns;
-    if (marked) {
-        p->open[p->words++] = (uint32_t)ns;
-        p->open[p->words++] = (uint32_t)((uint64_t)ns >> 32);
+    rocl_distribution_count(&g->d, ns);
+    g->open[g->words++] = wide ? WIDE : (uint32_t)ns;
+    if (wide) {
+        g->open[g->words++] = (uint32_t)ns;
+        g->open[g->words++] = (uint32_t)((uint64_t)ns >> 32);
     }
     return ROCL_OK;
 }
 
-/* ---- walking over a group ---- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-typedef void value_fn(void *ctx, const uint32_t *words, uint32_t n);
+typedef void words_fn(void *ctx, const uint32_t *words, uint32_t n);
 
-static rocl_status walk_pile(rocl_samples *s, const pile *p, value_fn *fn, void *ctx,
-                             rocl_error *err)
+/* Calls fn with all blocks of a group, of all workers. */
+static rocl_status each_block(rocl_samples *s, uint32_t group_index, words_fn *fn, void *ctx,
+                              rocl_error *err)
 {
-    for (size_t i = 0; i < p->count; i++) {
-        const chunk *c = &p->chunks[i];
-        rocl_status st = c->memory ? ROCL_OK
-                                   : rocl_space_read(s->space, (uint8_t *)s->scratch,
-                                                     c->words * sizeof *s->scratch, c->offset, err);
-        if (st != ROCL_OK)
-            return st;
-        fn(ctx, c->memory ? c->memory : s->scratch, c->words);
+    for (unsigned w = 0; w < s->worker_count; w++) {
+        if (group_index >= s->workers[w].cap)
+            continue;
+        const group *g = &s->workers[w].groups[group_index];
+        for (size_t i = 0; i < g->count; i++) {
+            const block *b = &g->blocks[i];
+            rocl_status st = b->memory
+                                 ? ROCL_OK
+                                 : rocl_space_read(s->space, (uint8_t *)s->scratch,
+                                                   b->words * sizeof *s->scratch, b->offset, err);
+            if (st != ROCL_OK)
+                return st;
+            fn(ctx, b->memory ? b->memory : s->scratch, b->words);
+        }
+        fn(ctx, g->open, g->words);
     }
-    fn(ctx, p->open, p->words);
     return ROCL_OK;
 }
 
-static rocl_status walk(rocl_samples *s, uint32_t group, value_fn *fn, void *ctx, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (unsigned w = 0; w < s->workers && st == ROCL_OK; w++)
-        if (group < s->piles[w].cap)
-            st = walk_pile(s, &s->piles[w].by_group[group], fn, ctx, err);
-    return st;
-}
-
-static inline uint64_t value_at(const uint32_t *words, uint32_t *i)
+static inline uint64_t next_value(const uint32_t *words, uint32_t *i)
 {
     uint32_t v = words[(*i)++];
-    if (v != MARK)
+    if (v != WIDE)
         return v;
     *i += 2;
     return words[*i - 2] | (uint64_t)words[*i - 1] << 32;
 }
 
-/* ---- percentiles of few values: they are sorted ---- */
+/* ---- percentiles of few values: they are sorted ---------------------------------------------- */
 
 enum { FEW = 1024 };
 
@@ -148,124 +149,113 @@ typedef struct few {
     size_t n;
 } few;
 
-static void take_few(void *ctx, const uint32_t *words, uint32_t n)
+static void copy_values(void *ctx, const uint32_t *words, uint32_t n)
 {
     few *f = ctx;
     for (uint32_t i = 0; i < n;)
-        f->v[f->n++] = value_at(words, &i);
+        f->v[f->n++] = next_value(words, &i);
 }
 
-static int by_value(const void *a, const void *b)
+static int order_values(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
 }
 
-static rocl_status sort_few(rocl_samples *s, uint32_t group, const uint64_t *ranks, int64_t *values,
-                            rocl_error *err)
+static rocl_status sort_few(rocl_samples *s, uint32_t group_index, const uint64_t *ranks,
+                            int64_t *values, rocl_error *err)
 {
     few f = {.n = 0};
-    rocl_status st = walk(s, group, take_few, &f, err);
-    qsort(f.v, f.n, sizeof *f.v, by_value);
+    rocl_status st = each_block(s, group_index, copy_values, &f, err);
+    qsort(f.v, f.n, sizeof *f.v, order_values);
     for (int i = 0; i < ROCL_RANKS; i++)
         values[i] = (int64_t)f.v[ranks[i] - 1];
     return st;
 }
 
-/* ---- of many: the digits of a value from the highest down ---- */
+/* ---- of many: the digits of a value from the highest down ------------------------------------ */
 
 enum { BITS = 11, DIGITS = 1 << BITS };
 
-/* A rank that is looked for. */
+/* Ranks are ascending, and so are the prefixes of their values: those with one prefix share a table
+ * of counts. */
 typedef struct search {
-    uint64_t prefix; /* of its value: the digits that are known */
-    uint64_t rank;   /* among the values with this prefix, from 1 */
-    unsigned table;  /* with the counts for this prefix */
+    uint64_t prefix[ROCL_RANKS]; /* the digits that are known of each value */
+    uint64_t rank[ROCL_RANKS];   /* among the values with this prefix, from 1 */
+    unsigned table[ROCL_RANKS];
+    unsigned shift;  /* of the digit that is looked for */
+    unsigned tables; /* so many */
+    uint64_t prefix_of_table[ROCL_RANKS];
+    uint64_t counts[ROCL_RANKS][DIGITS]; /* by table and digit */
 } search;
-
-typedef struct searches {
-    search of[ROCL_RANKS];
-    unsigned shift; /* of the digit that is looked for */
-    unsigned tables;
-    uint64_t prefixes[ROCL_RANKS]; /* by table */
-    uint64_t counts[ROCL_RANKS][DIGITS];
-} searches;
 
 static void count_digits(void *ctx, const uint32_t *words, uint32_t n)
 {
-    searches *s = ctx;
+    search *s = ctx;
     for (uint32_t i = 0; i < n;) {
-        uint64_t v = value_at(words, &i) >> s->shift;
+        uint64_t v = next_value(words, &i) >> s->shift;
         for (unsigned t = 0; t < s->tables; t++)
-            if (v >> BITS == s->prefixes[t]) {
+            if (v >> BITS == s->prefix_of_table[t]) {
                 s->counts[t][v & (DIGITS - 1)]++;
                 break;
             }
     }
 }
 
-/* Ranks are ascending, and so are their prefixes. */
-static void open_tables(searches *s)
+static rocl_status search_many(rocl_samples *s, uint32_t group_index, int64_t max,
+                               const uint64_t *ranks, int64_t *values, rocl_error *err)
 {
-    s->tables = 0;
-    for (int i = 0; i < ROCL_RANKS; i++) {
-        if (!i || s->of[i].prefix != s->of[i - 1].prefix) {
-            s->prefixes[s->tables] = s->of[i].prefix;
-            memset(s->counts[s->tables++], 0, sizeof *s->counts);
-        }
-        s->of[i].table = s->tables - 1;
-    }
-}
-
-static void next_digit(search *f, const uint64_t *counts)
-{
-    unsigned digit = 0;
-    while (f->rank > counts[digit])
-        f->rank -= counts[digit++];
-    f->prefix = f->prefix << BITS | digit;
-}
-
-static rocl_status search_many(rocl_samples *s, uint32_t group, int64_t max, const uint64_t *ranks,
-                               int64_t *values, rocl_error *err)
-{
-    searches *f = calloc(1, sizeof *f);
-    rocl_status st = f ? ROCL_OK : rocl_fail_memory(err);
-    for (int i = 0; f && i < ROCL_RANKS; i++)
-        f->of[i].rank = ranks[i];
-    unsigned bits = 64 - (unsigned)__builtin_clzll((uint64_t)max | 1);
+    search *f = calloc(1, sizeof *f);
+    if (!f)
+        return rocl_fail_memory(err);
+    memcpy(f->rank, ranks, sizeof f->rank);
+    rocl_status st = ROCL_OK;
+    const unsigned bits = 64 - (unsigned)__builtin_clzll((uint64_t)max | 1);
     for (unsigned digits = (bits + BITS - 1) / BITS; st == ROCL_OK && digits--;) {
         f->shift = digits * BITS;
-        open_tables(f);
-        st = walk(s, group, count_digits, f, err);
-        for (int i = 0; st == ROCL_OK && i < ROCL_RANKS; i++)
-            next_digit(&f->of[i], f->counts[f->of[i].table]);
+        f->tables = 0;
+        for (int i = 0; i < ROCL_RANKS; i++) {
+            if (!i || f->prefix[i] != f->prefix[i - 1]) {
+                f->prefix_of_table[f->tables] = f->prefix[i];
+                memset(f->counts[f->tables++], 0, sizeof *f->counts);
+            }
+            f->table[i] = f->tables - 1;
+        }
+        st = each_block(s, group_index, count_digits, f, err);
+        for (int i = 0; st == ROCL_OK && i < ROCL_RANKS; i++) {
+            const uint64_t *counts = f->counts[f->table[i]];
+            unsigned digit = 0;
+            while (f->rank[i] > counts[digit])
+                f->rank[i] -= counts[digit++];
+            f->prefix[i] = f->prefix[i] << BITS | digit;
+        }
     }
-    for (int i = 0; f && i < ROCL_RANKS; i++)
-        values[i] = (int64_t)f->of[i].prefix;
+    for (int i = 0; i < ROCL_RANKS; i++)
+        values[i] = (int64_t)f->prefix[i];
     free(f);
     return st;
 }
 
-rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group, rocl_distribution *d,
+rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group_index, rocl_distribution *d,
                                   rocl_error *err)
 {
     uint64_t ranks[ROCL_RANKS];
     int64_t values[ROCL_RANKS];
     *d = (rocl_distribution){0};
-    for (unsigned w = 0; w < s->workers; w++)
-        if (group < s->piles[w].cap)
-            rocl_distribution_merge(d, &s->piles[w].by_group[group].d);
+    for (unsigned w = 0; w < s->worker_count; w++)
+        if (group_index < s->workers[w].cap)
+            rocl_distribution_merge(d, &s->workers[w].groups[group_index].d);
     if (!d->taken)
         return ROCL_OK;
     rocl_distribution_ranks(d->taken, ranks);
-    rocl_status st = d->taken <= FEW ? sort_few(s, group, ranks, values, err)
-                                     : search_many(s, group, d->max, ranks, values, err);
+    rocl_status st = d->taken <= FEW ? sort_few(s, group_index, ranks, values, err)
+                                     : search_many(s, group_index, d->max, ranks, values, err);
     if (st == ROCL_OK)
         rocl_distribution_percentiles(d, values);
     return st;
 }
 
-/* ---- begin and end ---- */
+/* ---- begin and end --------------------------------------------------------------------------- */
 
 rocl_samples *rocl_samples_new(rocl_sort_space *space, unsigned workers)
 {
@@ -273,34 +263,31 @@ rocl_samples *rocl_samples_new(rocl_sort_space *space, unsigned workers)
     if (!s)
         return NULL;
     s->space = space;
-    s->workers = workers;
-    s->piles = calloc(workers, sizeof *s->piles);
-    s->scratch = malloc(CHUNK * sizeof *s->scratch);
-    if (s->piles && s->scratch)
+    s->worker_count = workers;
+    s->workers = calloc(workers, sizeof *s->workers);
+    s->scratch = malloc(BLOCK * sizeof *s->scratch);
+    if (s->workers && s->scratch)
         return s;
     rocl_samples_free(s);
     return NULL;
 }
 
-/* The space's account is not settled: samples live as long as the report. */
-static void free_pile(pile *p)
-{
-    for (size_t i = 0; i < p->count; i++)
-        free(p->chunks[i].memory);
-    free(p->chunks);
-    free(p->open);
-}
-
+/* What was kept of the space is not given back: samples live as long as the report. */
 void rocl_samples_free(rocl_samples *s)
 {
     if (!s)
         return;
-    for (unsigned w = 0; s->piles && w < s->workers; w++) {
-        for (size_t i = 0; i < s->piles[w].cap; i++)
-            free_pile(&s->piles[w].by_group[i]);
-        free(s->piles[w].by_group);
+    for (unsigned w = 0; s->workers && w < s->worker_count; w++) {
+        for (size_t i = 0; i < s->workers[w].cap; i++) {
+            group *g = &s->workers[w].groups[i];
+            for (size_t k = 0; k < g->count; k++)
+                free(g->blocks[k].memory);
+            free(g->blocks);
+            free(g->open);
+        }
+        free(s->workers[w].groups);
     }
-    free(s->piles);
+    free(s->workers);
     free(s->scratch);
     free(s);
 }

@@ -1,5 +1,5 @@
 /* Durations by group, any number of them, for their exact distributions: sums are kept as they
- * come, the values themselves lie unsorted in chunks, in memory or, beyond the limit of the sort
+ * come, the values themselves lie unsorted in blocks, in memory or, beyond the limit of the sort
  * space, in its file. Percentiles are looked up digit by digit, so that nothing is ever sorted. */
 #ifndef ROCL_ANALYSIS_SAMPLES_H
 #define ROCL_ANALYSIS_SAMPLES_H

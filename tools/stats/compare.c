@@ -1,3 +1,4 @@
+/* `rocstats compare`: two sets of inputs, and what became too slow. */
 #include "stats/compare.h"
 
 #include <inttypes.h>
@@ -14,39 +15,32 @@ size_t words_after_dashes(int argc, char **argv)
     return 0;
 }
 
-/* As durations are: the locale must not matter. */
-static bool parse_percent(const char *text, double *percent)
+/* Infinite where it is not asked for; -1 to go on, else the exit code. A number of percent is read
+ * as one of seconds, so that the locale does not matter. */
+static int read_limit(const comparison *cmp, const char *option, const char *text, double *limit)
 {
     char seconds[32];
-    int64_t ns;
+    int64_t ns = 0;
+    *limit = INFINITY;
+    if (!text)
+        return -1;
+    if (!cmp->wanted)
+        return usage_error("%s is for compare", option);
     size_t digits = strspn(text, "0123456789.");
     size_t n = digits + (text[digits] == '%');
-    if (text[n] || digits + 2 > sizeof seconds)
-        return false;
-    snprintf(seconds, sizeof seconds, "%.*ss", (int)digits, text);
-    if (!rocl_read_duration(seconds, &ns))
-        return false;
-    *percent = (double)ns / 1e9;
-    return true;
-}
-
-/* Infinite where it is not asked for; -1 to go on, else the exit code. */
-static int check_limit(const comparison *cmp, const char *option, const char *text, double *limit)
-{
-    *limit = INFINITY;
-    if (text && !cmp->wanted)
-        return usage_error("%s is for compare", option);
-    if (text && !parse_percent(text, limit))
+    snprintf(seconds, sizeof seconds, "%.*ss", (int)(digits < 30 ? digits : 30), text);
+    if (text[n] || digits + 2 > sizeof seconds || !rocl_read_duration(seconds, &ns))
         return usage_error("%s: \"%s\" is not a number of percent", option, text);
+    *limit = (double)ns / 1e9;
     return -1;
 }
 
 int comparison_check(comparison *cmp, common *c, size_t behind)
 {
     const strings all = c->inputs;
-    int code = check_limit(cmp, "--fail-over", cmp->fail_over, &cmp->gate.average);
+    int code = read_limit(cmp, "--fail-over", cmp->fail_over, &cmp->gate.average);
     if (code < 0)
-        code = check_limit(cmp, "--fail-over-total", cmp->fail_over_total, &cmp->gate.total);
+        code = read_limit(cmp, "--fail-over-total", cmp->fail_over_total, &cmp->gate.total);
     if (code >= 0)
         return code;
     if (!cmp->fail_over_total)
@@ -81,40 +75,32 @@ static void put_name(char *to, size_t size, const char *name)
     to[n] = '\0';
 }
 
-/* "is new", "grew by 12.5 % on average", "took no time before" */
-static void put_growth(char *to, size_t size, const rocl_growth *g, const char *how)
+static bool report_rule(const rocl_growth *g, const char *of, const char *what, const char *how,
+                        double limit)
 {
-    if (g->added)
-        snprintf(to, size, "is new");
-    else if (isfinite(g->percent))
-        snprintf(to, size, "grew by %.1f %%%s", g->percent, how);
-    else
-        snprintf(to, size, "took no time before");
-}
-
-static bool say_rule(const rocl_growth *g, const char *of, const char *what, const char *how,
-                     double limit)
-{
-    char grew[64], name[256] = "";
+    char grew[64] = "took no time before", name[256] = "";
     if (!g->count)
         return false;
     if (g->name)
         put_name(name, sizeof name, g->name);
-    put_growth(grew, sizeof grew, g, how);
+    if (g->added)
+        strcpy(grew, "is new");
+    else if (isfinite(g->percent))
+        snprintf(grew, sizeof grew, "grew by %.1f %%%s", g->percent, how);
     msg_error("%s%" PRIu64 " %s%s grew by more than %g %%; the worst: %s%s%s %s", of, g->count,
               what, g->count == 1 ? "" : "s", limit, g->domain, g->name ? " " : "", name, grew);
     return true;
 }
 
 /* Each rule that fails in a line of its own; true: one did. */
-static bool say_growth(const comparison *cmp)
+static bool report_growth(const comparison *cmp)
 {
     const rocl_gate *g = &cmp->gate;
-    bool failed = say_rule(&g->grown, "", "name", " on average", g->average);
+    bool failed = report_rule(&g->grown, "", "name", " on average", g->average);
     if (!cmp->fail_over_total)
         return failed;
-    failed |= say_rule(&g->total_names, "the total of ", "name", "", g->total);
-    failed |= say_rule(&g->total_domains, "the total of ", "domain", "", g->total);
+    failed |= report_rule(&g->total_names, "the total of ", "name", "", g->total);
+    failed |= report_rule(&g->total_domains, "the total of ", "domain", "", g->total);
     if (!g->total_trace.count)
         return failed;
     if (g->total_trace.added)
@@ -134,7 +120,7 @@ static void put_percent(char *to, size_t size, double percent)
 }
 
 /* What --fail-over does not decide must not look as if it had been found good. */
-static void say_not_judged(const comparison *cmp)
+static void report_undecided(const comparison *cmp)
 {
     const rocl_growth *names = &cmp->gate.not_judged, *domains = &cmp->gate.total_domains;
     const char *more = cmp->fail_over_total ? "" : "; --fail-over-total looks at totals";
@@ -160,9 +146,9 @@ rocl_status comparison_run(comparison *cmp, const common *c, const rocl_stats_op
         s = rocl_compare(a, b, o, &cmp->gate, tables, err);
     if (s <= ROCL_PARTIAL) {
         common_report(c, b);
-        say_not_judged(cmp);
+        report_undecided(cmp);
     }
-    if (s <= ROCL_PARTIAL && say_growth(cmp))
+    if (s <= ROCL_PARTIAL && report_growth(cmp))
         s = ROCL_PARTIAL;
     rocl_trace_close(b);
     return s;
