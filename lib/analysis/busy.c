@@ -14,7 +14,7 @@
 #include "analysis/gaps.h"
 #include "base/array.h"
 #include "base/buf.h"
-#include "base/ids.h"
+#include "base/map.h"
 
 typedef enum part { COMPUTE, COMMUNICATION, COPY, PARTS } part;
 

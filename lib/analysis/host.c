@@ -6,7 +6,7 @@
 #include "analysis/host.h"
 #include "base/array.h"
 #include "base/buf.h"
-#include "base/ids.h"
+#include "base/map.h"
 
 /* Calls shorter than this that do not wait are of no importance for gaps, and many. */
 #define LONG_NS 10000

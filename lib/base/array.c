@@ -1,3 +1,4 @@
+/* Memory that grows: arrays and arenas. */
 #include "base/array.h"
 
 #include <stdint.h>
@@ -27,4 +28,97 @@ void *rocl_cache_line_calloc(size_t n, size_t size)
 {
     void *p = n <= SIZE_MAX / 2 / size ? aligned_alloc(ROCL_CACHE_LINE, n * size) : NULL;
     return p ? memset(p, 0, n * size) : NULL;
+}
+
+/* ---- arenas -------------------------------------------------------------------------------- */
+
+enum { ALIGN = 16, FIRST_BLOCK = 1024, LARGEST_BLOCK = 1 << 20 };
+
+typedef struct rocl_arena_block {
+    struct rocl_arena_block *next;
+    size_t used, cap;
+    alignas(ALIGN) char data[];
+} rocl_arena_block;
+
+static rocl_arena_block *new_block(size_t cap)
+{
+    rocl_arena_block *b = malloc(sizeof(rocl_arena_block) + cap);
+    if (b)
+        *b = (rocl_arena_block){.cap = cap};
+    return b;
+}
+
+/* The block to take n bytes from. Blocks double, so that a small arena stays small and a large one
+ * needs few of them. */
+static rocl_arena_block *add_block(rocl_arena *a, size_t n)
+{
+    rocl_arena_block *head = a->blocks;
+    size_t cap = head ? head->cap * 2 : FIRST_BLOCK;
+    if (cap > LARGEST_BLOCK)
+        cap = LARGEST_BLOCK;
+    if (head && n > cap / 4) {
+        /* A large one gets a block of its own behind the head, whose room is not given up. */
+        rocl_arena_block *b = new_block(n);
+        if (b) {
+            b->next = head->next;
+            head->next = b;
+        }
+        return b;
+    }
+    rocl_arena_block *b = new_block(cap < n ? n : cap);
+    if (b) {
+        b->next = head;
+        a->blocks = b;
+    }
+    return b;
+}
+
+void *rocl_arena_alloc(rocl_arena *a, size_t n)
+{
+    if (n > SIZE_MAX / 2)
+        return NULL;
+    n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    rocl_arena_block *b = a->blocks;
+    if (!b || b->cap - b->used < n) {
+        b = add_block(a, n);
+        if (!b)
+            return NULL;
+    }
+    void *p = b->data + b->used;
+    b->used += n;
+    a->used += n;
+    return p;
+}
+
+char *rocl_arena_dup(rocl_arena *a, const char *s, size_t n)
+{
+    if (n == SIZE_MAX)
+        return NULL;
+    char *p = rocl_arena_alloc(a, n + 1);
+    if (!p)
+        return NULL;
+    if (n)
+        memcpy(p, s, n);
+    p[n] = '\0';
+    return p;
+}
+
+/* The block to take from stays the first. */
+void rocl_arena_join(rocl_arena *to, rocl_arena *from)
+{
+    rocl_arena_block **end = &to->blocks;
+    while (*end)
+        end = &(*end)->next;
+    *end = from->blocks;
+    to->used += from->used;
+    *from = (rocl_arena){0};
+}
+
+void rocl_arena_free(rocl_arena *a)
+{
+    for (rocl_arena_block *b = a->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    *a = (rocl_arena){0};
 }

@@ -1,37 +1,294 @@
-/* The walk over the pages of a table's b-tree. */
-#include "base/btree_impl.h"
+/* A walk over the pages of a table's b-tree. From top to bottom: the file and its header, pages,
+ * interior pages, reading ahead from a disk, leaves, the walk down and along, payloads, parts.
+ *
+ * A page of a tree, section 1.6. On page 1 the 100 bytes of the file's header are before its own.
+ *
+ *   0        8 or 12                                        usable   page_size
+ *   +--------+--------------+-------------------+-----------+----------+
+ *   | header | cell offsets | not used          | cells     | reserved |
+ *   +--------+--------------+-------------------+-----------+----------+
+ *
+ *   header          0 u8 kind: 5 interior, 13 leaf    1 u16 first free block
+ *                   3 u16 number of cells             5 u16 where cells begin
+ *                   7 u8 free bytes between them      8 u32 last child, of an interior page only
+ *   cell offsets    u16 each, from the start of the page, in order of rowid
+ *   interior cell   u32 child | varint key; the child has rowids up to this key
+ *   leaf cell       varint size | varint rowid | the first `local` bytes of the payload
+ *                   | u32 first overflow page, where local < size
+ *
+ * An overflow page is u32 next page (0: none) | payload, `usable` bytes in all. */
+#include "base/btree.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
-/* Section 1.6: the kinds of pages, and the bytes before the array of cells. */
-enum { INTERIOR = ROCL_INTERIOR, LEAF = 13, INTERIOR_HEAD = ROCL_INTERIOR_HEAD, LEAF_HEAD = 8 };
+#include "base/array.h"
+#include "base/btree_bytes.h"
+#include "base/buf.h"
 
-/* Fewest bytes that a cell and its place in the array take. */
-#define INTERIOR_CELL 7
-#define LEAF_CELL     6
+enum {
+    INTERIOR = 5,
+    LEAF = 13,
+    INTERIOR_HEAD = 12, /* bytes before the cell offsets */
+    LEAF_HEAD = 8,
+    INTERIOR_CELL = 7, /* fewest bytes that a cell and its offset take */
+    LEAF_CELL = 6,
+    FILE_HEAD = 100
+};
+_Static_assert(INTERIOR_HEAD == LEAF_HEAD + 4, "the last child is behind the header of a leaf");
 
-static rocl_status damaged(uint32_t page, const char *what, rocl_error *err)
+/* Neighbouring pages that are read at once: measured, more than this is not faster. */
+#define READ_SIZE_MAX (64u << 10)
+
+/* How many bytes of what comes next are asked for where they have to come from the disk. */
+#define PREFETCH_MAX (1u << 20)
+
+/* The kernel reads no more per call than the disk takes at once, or 128 KiB, whichever is more. */
+#define PREFETCH_CALL (128u << 10)
+
+/* What lies between two pages is read with them up to this size: a request of its own takes longer,
+ * and mostly somebody else wants it soon. */
+#define PREFETCH_GAP (32u << 10)
+
+/* The page with the byte at 1 GiB is for locks and never used: section 1.4. */
+#define LOCK_BYTE 0x40000000u
+
+/* Pages read in one go: numbers first..first+count-1. */
+typedef struct page_run {
+    uint8_t *bytes; /* ROCL_BTREE_SLACK more than it holds */
+    uint32_t first, count, cap;
+    bool waits; /* this system has no read that does not wait for the disk */
+} page_run;
+
+/* An interior page on the way down. Child i has the rowids above key i-1 up to key i. */
+typedef struct level {
+    int64_t min, max; /* rowids below this page */
+    uint32_t number;
+    unsigned count;      /* of keys: one child more */
+    unsigned at;         /* the child in use */
+    unsigned prefetched; /* children before this one are not to be asked for, again or at all */
+    uint8_t *page;       /* a copy */
+    uint32_t mask;       /* of offsets in it */
+    uint32_t head;       /* bytes of it before the cell offsets */
+} level;
+
+/* Interior pages that were checked, by number: a walk that seeks often meets the same ones again.
+ */
+typedef struct checked_page {
+    int64_t min, max;
+    uint32_t number;
+} checked_page;
+
+enum { CHECKED_PAGES = 256 };
+
+struct rocl_btree_walk {
+    level levels[ROCL_BTREE_DEPTH];
+    unsigned depth;             /* interior pages above the current leaf */
+    unsigned leaf_depth;        /* where leaves were seen, a guess for the next one */
+    uint32_t prefetch;          /* pages worth to have: more the longer it reads on */
+    bool cold;                  /* the file is not all in the page cache */
+    int64_t leaf_min, leaf_max; /* rowids that the current leaf may have */
+    page_run run;
+    page_run overflow;
+    level next;       /* what is known of the interior page after the lowest: see prefetch_next */
+    rocl_buf scratch; /* a payload that was in pieces */
+    checked_page checked[CHECKED_PAGES];
+};
+
+/* A depth that no path has: all the way down. */
+#define TO_LEAF (ROCL_BTREE_DEPTH + 1)
+
+static rocl_status fail_page(uint32_t page, const char *what, rocl_error *err)
 {
     return rocl_fail(err, ROCL_INPUT, "page %u: %s", page, what);
 }
 
 rocl_status rocl_btree_damaged(const rocl_btree *b, const char *what, rocl_error *err)
 {
-    return damaged(b->page_number, what, err);
+    return fail_page(b->page_number, what, err);
+}
+
+unsigned rocl_be_varint_long(const uint8_t *p, uint64_t *v)
+{
+    uint64_t r = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        r = r << 7 | (p[i] & 0x7f);
+        if (p[i] < 0x80) {
+            *v = r;
+            return i + 1;
+        }
+    }
+    *v = r << 8 | p[8];
+    return 9;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* Reads n bytes; fewer only at the end of the file. */
+static ssize_t read_at(int fd, uint8_t *to, size_t n, uint64_t offset)
+{
+    size_t got = 0;
+    while (got < n) {
+        ssize_t r = pread(fd, to + got, n - got, (off_t)(offset + got));
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return -1;
+        if (r == 0)
+            break;
+        got += (size_t)r;
+    }
+    return (ssize_t)got;
+}
+
+/* What section 1.3 says of the fields that a reader of tables depends on, in their order. */
+static const char *check_header(const uint8_t *h, uint32_t usable)
+{
+    if (usable < 480)
+        return "pages have too many reserved bytes";
+    if (h[18] > 2 || h[19] > 2)
+        return "the file is of a later format than SQLite 3";
+    if (h[21] != 64 || h[22] != 32 || h[23] != 32)
+        return "the header has unknown payload fractions";
+    if (rocl_be32(h + 44) == 0 || rocl_be32(h + 44) > 4)
+        return "the schema is of an unknown format";
+    if (rocl_be32(h + 56) != 1)
+        return "texts are UTF-16";
+    return NULL;
+}
+
+rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, rocl_error *err)
+{
+    uint8_t h[FILE_HEAD];
+    struct stat st;
+    ssize_t got = fstat(fd, &st) ? -1 : read_at(fd, h, sizeof h, 0);
+    *why = NULL;
+    if (got < 0)
+        return rocl_fail_system(err, ROCL_INPUT, "the header cannot be read", errno);
+    if (got < FILE_HEAD)
+        return rocl_fail(err, ROCL_INPUT, "the database is cut off after %lld bytes",
+                         (long long)got);
+    /* Without these SQLite takes it for no database either. */
+    uint32_t size = rocl_be16(h + 16);
+    if (memcmp(h, "SQLite format 3", 16) != 0)
+        *why = "the file does not begin as a SQLite 3 database";
+    else if (size != 1 && (size < 512 || (size & (size - 1))))
+        *why = "the header has an invalid page size";
+    if (*why)
+        return ROCL_OK;
+    f->fd = fd;
+    if (!f->read_size || f->read_size > READ_SIZE_MAX)
+        f->read_size = READ_SIZE_MAX;
+    f->page_size = size == 1 ? 65536 : size;
+    f->usable = f->page_size - h[20];
+    /* Section 1.3.7: the number of pages in the header counts if its writer knew of it. Else it is
+     * the file's own, and what is left of a page is a page that was cut. */
+    const uint64_t bytes = (uint64_t)st.st_size;
+    uint64_t pages = rocl_be32(h + 28);
+    if (!pages || rocl_be32(h + 24) != rocl_be32(h + 92))
+        pages = bytes / f->page_size + (bytes % f->page_size != 0);
+    if (pages > UINT32_MAX - 1)
+        *why = "the file has more pages than a database can";
+    else if (pages * f->page_size > bytes)
+        return rocl_fail(err, ROCL_INPUT,
+                         "the database is cut off: it has %llu of %llu bytes: copy it again, or "
+                         "take what `sqlite3 FILE .recover` finds",
+                         (unsigned long long)bytes, (unsigned long long)(pages * f->page_size));
+    else
+        *why = check_header(h, f->usable);
+    f->page_count = (uint32_t)pages;
+    f->lock_page = LOCK_BYTE / f->page_size + 1;
+    return ROCL_OK;
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+/* May a tree or a chain of overflow pages have this page? */
+static inline bool page_valid(const rocl_btree_file *f, uint32_t number)
+{
+    return number > 1 && number <= f->page_count && number != f->lock_page;
+}
+
+static inline uint32_t head_offset(uint32_t number)
+{
+    return number == 1 ? FILE_HEAD : 0;
+}
+
+static bool init_run(page_run *r, const rocl_btree_file *f)
+{
+    r->cap = f->page_size < f->read_size ? f->read_size / f->page_size : 1;
+    const size_t size = (size_t)r->cap * f->page_size;
+    r->bytes = malloc(size + ROCL_BTREE_SLACK); /* zeros would take longer than a small table */
+    if (r->bytes)
+        memset(r->bytes + size, 0, ROCL_BTREE_SLACK);
+    return r->bytes != NULL;
+}
+
+/* Reads `count` pages (at most as many as the run can hold) unless it has the first of them. */
+static rocl_status read_run(page_run *r, const rocl_btree_file *f, uint32_t first, uint32_t count,
+                            rocl_error *err)
+{
+    if (first - r->first < r->count)
+        return ROCL_OK;
+    if (count > r->cap)
+        count = r->cap;
+    r->count = 0;
+    size_t n = (size_t)count * f->page_size;
+    ssize_t got = read_at(f->fd, r->bytes, n, (uint64_t)(first - 1) * f->page_size);
+    if (got < 0)
+        return errno == ENOMEM ? rocl_fail_memory(err) : fail_page(first, strerror(errno), err);
+    if ((size_t)got < n)
+        return fail_page(first + (uint32_t)((size_t)got / f->page_size),
+                         "the file ends before it: it was cut off while it was read", err);
+    r->first = first;
+    r->count = count;
+    return ROCL_OK;
+}
+
+/* The same without waiting for the disk: false if not all of them were there to be read. The run
+ * may have the first ones then. */
+static bool read_run_cached(page_run *r, const rocl_btree_file *f, uint32_t first, uint32_t count)
+{
+    if (r->waits)
+        return false;
+    if (count > r->cap)
+        count = r->cap;
+    ssize_t got = -1;
+#ifdef RWF_NOWAIT
+    struct iovec v = {r->bytes, (size_t)count * f->page_size};
+    got = preadv2(f->fd, &v, 1, (off_t)(first - 1) * f->page_size, RWF_NOWAIT);
+#else
+    errno = ENOSYS;
+#endif
+    r->waits = got < 0 && errno != EAGAIN && errno != EINTR;
+    r->first = first;
+    r->count = got < 0 ? 0 : (uint32_t)((size_t)got / f->page_size);
+    return r->count == count;
+}
+
+static inline const uint8_t *page_in_run(const page_run *r, const rocl_btree_file *f,
+                                         uint32_t number)
+{
+    return number - r->first < r->count ? r->bytes + (size_t)(number - r->first) * f->page_size
+                                        : NULL;
 }
 
 rocl_status rocl_btree_open(rocl_btree *b, const rocl_btree_file *f, uint32_t root, rocl_error *err)
 {
     size_t rows = f->usable / LEAF_CELL;
     memset(b, 0, sizeof *b);
-    if (!rocl_page_valid(f, root))
-        return damaged(root, "it is no page of the file, but the root of the table", err);
+    if (root != 1 && !page_valid(f, root))
+        return fail_page(root, "it is no page of the file, but the root of the table", err);
     b->file = f;
     b->root = root;
     b->walk = calloc(1, sizeof *b->walk);
     b->rowids = malloc(rows * sizeof *b->rowids);
     b->cells = malloc(rows * sizeof *b->cells);
-    if (b->walk && b->rowids && b->cells && rocl_page_run_init(&b->walk->run, f))
+    if (b->walk && b->rowids && b->cells && init_run(&b->walk->run, f))
         return ROCL_OK;
     rocl_btree_close(b);
     return rocl_fail_memory(err);
@@ -53,40 +310,59 @@ void rocl_btree_close(rocl_btree *b)
     memset(b, 0, sizeof *b);
 }
 
-/* ---- interior pages ---- */
+/* ---- interior pages -------------------------------------------------------------------------- */
 
-static const char *check_cells(const rocl_btree_file *f, const rocl_btree_level *l)
+/* The mask is for a file that changes while it is read: a page that was checked may be another one
+ * the next time. */
+static inline const uint8_t *interior_cell(const level *l, unsigned i)
+{
+    return l->page + (rocl_be16(l->page + l->head + 2 * i) & l->mask);
+}
+
+static inline int64_t interior_key(const level *l, unsigned i)
+{
+    uint64_t key;
+    rocl_be_varint(interior_cell(l, i) + 4, &key);
+    return (int64_t)key;
+}
+
+static inline uint32_t interior_child(const level *l, unsigned i)
+{
+    return rocl_be32(i < l->count ? interior_cell(l, i) : l->page + l->head - 4);
+}
+
+static const char *check_interior(const rocl_btree_file *f, const level *l)
 {
     int64_t least = l->min;
     for (unsigned i = 0; i < l->count; i++) {
-        const uint8_t *cell = rocl_interior_cell(l, i);
-        uint32_t at = rocl_be16(l->page + INTERIOR_HEAD + 2 * i);
+        const uint8_t *cell = interior_cell(l, i);
+        uint32_t at = rocl_be16(l->page + l->head + 2 * i);
         uint64_t key;
-        if (at < INTERIOR_HEAD + 2 * l->count || at + 5 > f->usable ||
+        if (at < l->head + 2 * l->count || at + 5 > f->usable ||
             at + 4 + rocl_be_varint(cell + 4, &key) > f->usable)
             return "a cell lies outside of the page";
         /* The child behind a key has larger rowids: the last key is not max, and no overflow. */
         if ((int64_t)key < least || (int64_t)key >= l->max)
             return "its keys are out of order";
         least = (int64_t)key + 1;
-        if (!rocl_page_valid(f, rocl_be32(cell)))
+        if (!page_valid(f, rocl_be32(cell)))
             return "it has a child that is no page of the file";
     }
-    return rocl_page_valid(f, rocl_interior_child(l, l->count))
+    return page_valid(f, interior_child(l, l->count))
                ? NULL
                : "it has a child that is no page of the file";
 }
 
 /* Adds a page to the path. */
-static rocl_status take_interior(rocl_btree *b, const uint8_t *page, uint32_t number, int64_t min,
+static rocl_status push_interior(rocl_btree *b, const uint8_t *page, uint32_t number, int64_t min,
                                  int64_t max, rocl_error *err)
 {
     const rocl_btree_file *f = b->file;
     struct rocl_btree_walk *w = b->walk;
-    rocl_btree_level *l = &w->levels[w->depth];
-    rocl_sound_page *s = &w->sound[number % ROCL_SOUND_PAGES];
+    level *l = &w->levels[w->depth];
+    checked_page *c = &w->checked[number % CHECKED_PAGES];
     if (w->depth == ROCL_BTREE_DEPTH)
-        return damaged(number, "the tree has too many levels", err);
+        return fail_page(number, "the tree has too many levels", err);
     if (!l->page && !(l->page = calloc(1, f->page_size + ROCL_BTREE_SLACK)))
         return rocl_fail_memory(err);
     memcpy(l->page, page, f->page_size);
@@ -94,27 +370,28 @@ static rocl_status take_interior(rocl_btree *b, const uint8_t *page, uint32_t nu
     l->number = number;
     l->min = min;
     l->max = max;
-    l->count = rocl_be16(page + 3);
-    l->asked = w->next.number == number ? w->next.asked : 0;
-    if (l->count == 0 || l->count > (f->usable - INTERIOR_HEAD) / INTERIOR_CELL)
-        return damaged(number, "it has an impossible number of cells", err);
-    if (s->number != number || s->min != min || s->max != max) {
-        const char *what = check_cells(f, l);
+    l->head = head_offset(number) + INTERIOR_HEAD;
+    l->count = rocl_be16(page + head_offset(number) + 3);
+    l->prefetched = w->next.number == number ? w->next.prefetched : 0;
+    if (l->count == 0 || l->count > (f->usable - l->head) / INTERIOR_CELL)
+        return fail_page(number, "it has an impossible number of cells", err);
+    if (c->number != number || c->min != min || c->max != max) {
+        const char *what = check_interior(f, l);
         if (what)
-            return damaged(number, what, err);
-        *s = (rocl_sound_page){min, max, number};
+            return fail_page(number, what, err);
+        *c = (checked_page){min, max, number};
     }
     w->depth++;
     return ROCL_OK;
 }
 
 /* The child that has the first rowid >= wanted. */
-static unsigned child_for(const rocl_btree_level *l, int64_t wanted)
+static unsigned find_child(const level *l, int64_t wanted)
 {
     unsigned lo = 0, hi = l->count;
     while (lo < hi) {
         unsigned mid = (lo + hi) / 2;
-        if (rocl_interior_key(l, mid) < wanted)
+        if (interior_key(l, mid) < wanted)
             lo = mid + 1;
         else
             hi = mid;
@@ -122,25 +399,105 @@ static unsigned child_for(const rocl_btree_level *l, int64_t wanted)
     return lo;
 }
 
-/* ---- leaves ---- */
+/* ---- reading ahead from a disk --------------------------------------------------------------- */
 
-/* Where in the page a payload ends, with the number of the page where it goes on. */
-static uint64_t end_of_cell(const rocl_btree_file *f, rocl_btree_cell *c)
+/* The kernel's own read-ahead does not see which page comes next, as the pages of a table lie
+ * between those of others and several walks share the file. It is told here, so that the disk is
+ * busy while rows are read from what is there. Nothing depends on it: failures are not reported. */
+static void prefetch_pages(const rocl_btree_file *f, uint32_t first, uint32_t last)
 {
-    if (c->size <= f->usable - 35)
-        return (uint64_t)c->offset + c->size;
-    c->local = rocl_payload_local(f, c->size);
-    return (uint64_t)c->offset + c->local + (c->local < c->size ? 4 : 0);
+    const off_t end = (off_t)last * f->page_size;
+    for (off_t at = (off_t)(first - 1) * f->page_size; at < end; at += PREFETCH_CALL)
+        posix_fadvise(f->fd, at, end - at < PREFETCH_CALL ? end - at : PREFETCH_CALL,
+                      POSIX_FADV_WILLNEED);
 }
 
-static const char *take_cells(rocl_btree *b, const uint8_t *page, unsigned count)
+/* The children of an interior page up to `end`, together where they lie near each other. */
+static void prefetch_children(const rocl_btree_file *f, level *l, unsigned end)
+{
+    const uint32_t near = PREFETCH_GAP / f->page_size + 1;
+    uint32_t first = 0, last = 0;
+    for (; l->prefetched < end; l->prefetched++) {
+        uint32_t n = interior_child(l, l->prefetched);
+        if (!page_valid(f, n))
+            continue;
+        if (first && (n < last || n - last > near)) {
+            prefetch_pages(f, first, last);
+            first = 0;
+        }
+        if (!first)
+            first = n;
+        last = n;
+    }
+    if (first)
+        prefetch_pages(f, first, last);
+}
+
+/* Reads w->next, which nobody has checked yet. */
+static bool load_next(rocl_btree *b)
 {
     const rocl_btree_file *f = b->file;
-    const uint32_t head = LEAF_HEAD + 2 * count, usable = f->usable;
+    level *l = &b->walk->next;
+    if (!l->page && !(l->page = calloc(1, f->page_size + ROCL_BTREE_SLACK)))
+        return false;
+    page_run page = {.bytes = l->page, .cap = 1, .waits = b->walk->run.waits};
+    bool loaded = page.waits ? read_run(&page, f, l->number, 1, NULL) == ROCL_OK
+                             : read_run_cached(&page, f, l->number, 1);
+    if (!loaded || l->page[0] != INTERIOR)
+        return false;
+    l->mask = f->page_size - 1;
+    l->head = INTERIOR_HEAD; /* no child is page 1 */
+    l->count = rocl_be16(l->page + 3);
+    return INTERIOR_HEAD + 2 * l->count <= f->usable;
+}
+
+/* The leaves that come next, by halves of what is worth to have: requests stay large, and one is
+ * under way always. After the last leaf of the lowest interior page come those of its neighbour,
+ * which itself is asked for at first. */
+static void prefetch_leaves(rocl_btree *b)
+{
+    struct rocl_btree_walk *w = b->walk;
+    level *l = &w->levels[w->depth - 1], *next = &w->next;
+    if (l->prefetched > l->at + w->prefetch / 2)
+        return;
+    if (l->prefetched < l->at)
+        l->prefetched = l->at;
+    bool to_end = l->at + w->prefetch > l->count;
+    prefetch_children(b->file, l, to_end ? l->count + 1 : l->at + w->prefetch);
+    if (!to_end || l == w->levels || l[-1].at == l[-1].count)
+        return;
+    uint32_t number = interior_child(l - 1, l[-1].at + 1);
+    if (next->number != number) {
+        next->number = number;
+        next->prefetched = 0;
+        prefetch_pages(b->file, number, number);
+    } else if (!next->prefetched && load_next(b)) {
+        unsigned half = w->prefetch / 2;
+        prefetch_children(b->file, next, half < next->count ? half : next->count);
+    }
+}
+
+/* ---- leaves ---------------------------------------------------------------------------------- */
+
+/* How much of a payload is in the leaf itself: section 1.6, "P > X". */
+static uint32_t payload_local(const rocl_btree_file *f, uint32_t size)
+{
+    uint32_t most = f->usable - 35;
+    if (size <= most)
+        return size;
+    uint32_t least = (f->usable - 12) * 32 / 255 - 23;
+    uint32_t wished = least + (size - least) % (f->usable - 4);
+    return wished <= most ? wished : least;
+}
+
+static const char *read_cells(rocl_btree *b, const uint8_t *page, uint32_t offsets, unsigned count)
+{
+    const rocl_btree_file *f = b->file;
+    const uint32_t head = offsets + 2 * count, usable = f->usable;
     const uint64_t file = (uint64_t)f->page_count * usable,
                    longest = file < INT32_MAX ? file : INT32_MAX;
     for (unsigned i = 0; i < count; i++) {
-        uint32_t at = rocl_be16(page + LEAF_HEAD + 2 * i);
+        uint32_t at = rocl_be16(page + offsets + 2 * i);
         uint64_t size, rowid;
         if (at < head || at + 2 > usable)
             return "a cell lies outside of the page";
@@ -150,129 +507,118 @@ static const char *take_cells(rocl_btree *b, const uint8_t *page, unsigned count
             return "a row is longer than the file";
         rocl_btree_cell *c = &b->cells[i];
         *c = (rocl_btree_cell){at, (uint32_t)size, (uint32_t)size};
-        if (end_of_cell(f, c) > usable)
+        uint64_t end = (uint64_t)at + size;
+        if (size > usable - 35) {
+            c->local = payload_local(f, c->size);
+            end = (uint64_t)at + c->local + (c->local < c->size ? 4 : 0);
+        }
+        if (end > usable)
             return "a row goes beyond the end of the page";
         b->rowids[i] = (int64_t)rowid;
     }
     return NULL;
 }
 
-static bool ascending(const int64_t *rowids, unsigned count, int64_t min, int64_t max)
-{
-    bool bad = rowids[0] < min || rowids[count - 1] > max;
-    for (unsigned i = 1; i < count; i++)
-        bad |= rowids[i] <= rowids[i - 1];
-    return !bad;
-}
-
-static rocl_status take_leaf(rocl_btree *b, const uint8_t *page, uint32_t number, int64_t min,
+/* Makes a page the current leaf. */
+static rocl_status read_leaf(rocl_btree *b, const uint8_t *page, uint32_t number, int64_t min,
                              int64_t max, rocl_error *err)
 {
-    unsigned count = rocl_be16(page + 3);
+    const uint32_t head = head_offset(number);
+    unsigned count = rocl_be16(page + head + 3);
     b->count = b->page_number = 0;
     if (count == 0 && number == b->root)
         return ROCL_OK; /* an empty table */
-    if (count == 0 || count > (b->file->usable - LEAF_HEAD) / LEAF_CELL)
-        return damaged(number, "it has an impossible number of cells", err);
-    const char *what = take_cells(b, page, count);
-    if (!what && !ascending(b->rowids, count, min, max))
-        what = "its rowids are out of order";
+    if (count == 0 || count > (b->file->usable - head - LEAF_HEAD) / LEAF_CELL)
+        return fail_page(number, "it has an impossible number of cells", err);
+    const char *what = read_cells(b, page, head + LEAF_HEAD, count);
     if (what)
-        return damaged(number, what, err);
+        return fail_page(number, what, err);
+    const int64_t *rowids = b->rowids;
+    bool bad = rowids[0] < min || rowids[count - 1] > max;
+    for (unsigned i = 1; i < count; i++)
+        bad |= rowids[i] <= rowids[i - 1];
+    if (bad)
+        return fail_page(number, "its rowids are out of order", err);
     b->page = page;
     b->page_number = number;
     b->count = count;
     return ROCL_OK;
 }
 
-/* ---- down and along ---- */
+/* ---- the walk down and along ----------------------------------------------------------------- */
 
-/* How many pages to read for the leaf that child l->at is: up to w->ahead while the next leaves
- * follow it in the file. To copy foreign pages between them as well is not faster, measured. */
-static uint32_t leaves_in_line(const struct rocl_btree_walk *w, const rocl_btree_level *l)
-{
-    uint32_t first = rocl_interior_child(l, l->at), pages = 1;
-    while (pages < w->ahead && pages < w->run.cap && l->at + pages <= l->count &&
-           rocl_interior_child(l, l->at + pages) == first + pages)
-        pages++;
-    return pages;
-}
-
-/* Reading on, a walk wants more and more pages ahead of it: a hop is no reason to read for long. */
-static uint32_t want_more(struct rocl_btree_walk *w, const rocl_btree_file *f)
-{
-    const uint32_t most = ROCL_BTREE_WINDOW / f->page_size;
-    uint32_t pages = leaves_in_line(w, &w->levels[w->depth - 1]);
-    w->ahead = w->ahead * 2 < most ? w->ahead * 2 : most;
-    return pages;
-}
-
-static rocl_status child_page(rocl_btree *b, uint32_t number, const uint8_t **page, rocl_error *err)
+/* A page that is not in the run is read, and if it is a leaf, with the next ones that follow it in
+ * the file. To copy foreign pages between them as well is not faster, measured. A walk that reads
+ * on wants more and more pages in advance: a seek is no reason to read for long. */
+static rocl_status load_page(rocl_btree *b, uint32_t number, const uint8_t **page, rocl_error *err)
 {
     struct rocl_btree_walk *w = b->walk;
-    *page = rocl_page_of(&w->run, b->file, number);
+    *page = page_in_run(&w->run, b->file, number);
     if (*page)
         return ROCL_OK;
-    b->count = b->page_number = 0; /* what was in hand is overwritten */
+    b->count = b->page_number = 0; /* the run of the current leaf is overwritten */
     bool leaf = w->depth && w->depth == w->leaf_depth;
-    uint32_t pages = leaf ? want_more(w, b->file) : 1;
-    if (!rocl_page_run_cached(&w->run, b->file, number, pages))
+    uint32_t pages = 1;
+    if (leaf) {
+        const level *l = &w->levels[w->depth - 1];
+        const uint32_t most = PREFETCH_MAX / b->file->page_size;
+        while (pages < w->prefetch && pages < w->run.cap && l->at + pages <= l->count &&
+               interior_child(l, l->at + pages) == number + pages)
+            pages++;
+        w->prefetch = w->prefetch * 2 < most ? w->prefetch * 2 : most;
+    }
+    if (!read_run_cached(&w->run, b->file, number, pages))
         w->cold = true;
-    if (w->cold && leaf && w->ahead > w->run.cap)
-        rocl_btree_ask(b);
-    rocl_status st = rocl_page_run_read(&w->run, b->file, number, pages, err);
-    *page = rocl_page_of(&w->run, b->file, number);
+    if (w->cold && leaf && w->prefetch > w->run.cap)
+        prefetch_leaves(b);
+    rocl_status st = read_run(&w->run, b->file, number, pages, err);
+    *page = page_in_run(&w->run, b->file, number);
     return st;
 }
 
-/* The page below the path, and which rowids may be in it. */
-static uint32_t below(const rocl_btree *b, int64_t *min, int64_t *max)
-{
-    const rocl_btree_level *l = b->walk->depth ? &b->walk->levels[b->walk->depth - 1] : NULL;
-    if (!l) {
-        *min = INT64_MIN;
-        *max = INT64_MAX;
-        return b->root;
-    }
-    *min = l->at ? rocl_interior_key(l, l->at - 1) + 1 : l->min;
-    *max = l->at < l->count ? rocl_interior_key(l, l->at) : l->max;
-    return rocl_interior_child(l, l->at);
-}
-
-/* From the end of the path down to a leaf, or to so many interior pages, on the way to `wanted`. */
-static rocl_status descend(rocl_btree *b, int64_t wanted, unsigned depth, rocl_error *err)
+/* From the end of the path down to a leaf, or to so many interior pages, on the way to `wanted`.
+ * Then no leaf is current. */
+static rocl_status descend_path(rocl_btree *b, int64_t wanted, unsigned depth, rocl_error *err)
 {
     struct rocl_btree_walk *w = b->walk;
     while (w->depth < depth) {
         const uint8_t *page;
-        int64_t min, max;
-        uint32_t number = below(b, &min, &max);
+        int64_t min = INT64_MIN, max = INT64_MAX;
+        uint32_t number = b->root;
+        if (w->depth) {
+            const level *l = &w->levels[w->depth - 1];
+            min = l->at ? interior_key(l, l->at - 1) + 1 : l->min;
+            max = l->at < l->count ? interior_key(l, l->at) : l->max;
+            number = interior_child(l, l->at);
+        }
         if (b->page_number == number && min == w->leaf_min && max == w->leaf_max)
-            return ROCL_OK; /* it is in hand */
-        rocl_status st = child_page(b, number, &page, err);
+            return ROCL_OK; /* it is the current leaf */
+        rocl_status st = load_page(b, number, &page, err);
         if (st != ROCL_OK)
             return st;
-        if (page[0] == LEAF) {
+        const uint8_t kind = page[head_offset(number)];
+        if (kind == LEAF) {
             w->leaf_depth = w->depth;
             w->leaf_min = min;
             w->leaf_max = max;
-            return take_leaf(b, page, number, min, max, err);
+            return read_leaf(b, page, number, min, max, err);
         }
-        if (page[0] != INTERIOR)
-            return damaged(number, "it is no page of a table", err);
-        st = take_interior(b, page, number, min, max, err);
+        if (kind != INTERIOR)
+            return fail_page(number, "it is no page of a table", err);
+        st = push_interior(b, page, number, min, max, err);
         if (st != ROCL_OK)
             return st;
-        rocl_btree_level *l = &w->levels[w->depth - 1];
-        l->at = child_for(l, wanted);
+        level *l = &w->levels[w->depth - 1];
+        l->at = find_child(l, wanted);
     }
     b->count = b->page_number = 0;
     return ROCL_OK;
 }
 
-/* After an error nothing is in hand, and the next seek starts at the root. */
-static rocl_status walked(rocl_btree *b, rocl_status st)
+/* After an error there is no current leaf, and the next seek starts at the root. */
+static rocl_status descend(rocl_btree *b, int64_t wanted, unsigned depth, rocl_error *err)
 {
+    rocl_status st = descend_path(b, wanted, depth, err);
     if (st != ROCL_OK)
         b->count = b->page_number = b->walk->depth = 0;
     return st;
@@ -289,39 +635,35 @@ rocl_status rocl_btree_next(rocl_btree *b, rocl_error *err)
         return ROCL_OK;
     }
     w->levels[w->depth - 1].at++;
-    return walked(b, descend(b, INT64_MIN, ROCL_BTREE_LEAF, err));
+    return descend(b, INT64_MIN, TO_LEAF, err);
 }
 
-static unsigned row_for(const rocl_btree *b, int64_t wanted)
-{
-    unsigned lo = 0, hi = b->count;
-    while (lo < hi) {
-        unsigned mid = (lo + hi) / 2;
-        if (b->rowids[mid] < wanted)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-rocl_status rocl_btree_seek_down(rocl_btree *b, int64_t first, unsigned depth, rocl_error *err)
+/* As rocl_btree_seek, but no further than so many interior pages: then no leaf is current. */
+static rocl_status seek_down(rocl_btree *b, int64_t first, unsigned depth, rocl_error *err)
 {
     struct rocl_btree_walk *w = b->walk;
     while (w->depth && (first < w->levels[w->depth - 1].min || first > w->levels[w->depth - 1].max))
         w->depth--;
     if (w->depth)
-        w->levels[w->depth - 1].at = child_for(&w->levels[w->depth - 1], first);
-    w->ahead = 1;
-    return walked(b, descend(b, first, depth, err));
+        w->levels[w->depth - 1].at = find_child(&w->levels[w->depth - 1], first);
+    w->prefetch = 1;
+    return descend(b, first, depth, err);
 }
 
 rocl_status rocl_btree_seek(rocl_btree *b, int64_t first, rocl_error *err)
 {
-    rocl_status st = rocl_btree_seek_down(b, first, ROCL_BTREE_LEAF, err);
+    rocl_status st = seek_down(b, first, TO_LEAF, err);
     if (st != ROCL_OK)
         return st;
-    b->at = row_for(b, first);
+    unsigned lo = 0, hi = b->count;
+    while (lo < hi) {
+        unsigned mid = (lo + hi) / 2;
+        if (b->rowids[mid] < first)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    b->at = lo;
     /* A key may be larger than the rows below it that are left. */
     return b->at < b->count || !b->count ? ROCL_OK : rocl_btree_next(b, err);
 }
@@ -329,14 +671,124 @@ rocl_status rocl_btree_seek(rocl_btree *b, int64_t first, rocl_error *err)
 rocl_status rocl_btree_range(rocl_btree *b, int64_t *first, int64_t *last, bool *any,
                              rocl_error *err)
 {
-    rocl_status st = rocl_btree_seek_down(b, INT64_MIN, ROCL_BTREE_LEAF, err);
+    rocl_status st = seek_down(b, INT64_MIN, TO_LEAF, err);
     *any = st == ROCL_OK && b->count;
     if (!*any)
         return st;
     *first = b->rowids[0];
-    st = rocl_btree_seek_down(b, INT64_MAX, ROCL_BTREE_LEAF, err);
+    st = seek_down(b, INT64_MAX, TO_LEAF, err);
     *any = st == ROCL_OK && b->count;
     if (*any)
         *last = b->rowids[b->count - 1];
+    return st;
+}
+
+/* ---- payloads -------------------------------------------------------------------------------- */
+
+/* Neighbours in a chain are usually neighbours in the file: those still needed are read at once. */
+static rocl_status load_overflow(rocl_btree *b, uint32_t number, uint32_t missing,
+                                 const uint8_t **page, rocl_error *err)
+{
+    page_run *run = &b->walk->overflow;
+    const rocl_btree_file *f = b->file;
+    if (!page_valid(f, number))
+        return rocl_btree_damaged(b, "a row's chain of overflow pages leads nowhere", err);
+    if (!run->bytes && !init_run(run, f))
+        return rocl_fail_memory(err);
+    uint32_t count = missing / f->page_size + 1;
+    if (count > f->page_count - number + 1)
+        count = f->page_count - number + 1;
+    rocl_status st = read_run(run, f, number, count, err);
+    *page = page_in_run(run, f, number);
+    return st;
+}
+
+rocl_status rocl_btree_payload(rocl_btree *b, unsigned row, uint32_t need, const uint8_t **payload,
+                               rocl_error *err)
+{
+    const rocl_btree_cell *c = &b->cells[row];
+    const uint8_t *page = b->page + c->offset;
+    rocl_buf *to = &b->walk->scratch;
+    if (need <= c->local) {
+        *payload = page;
+        return ROCL_OK;
+    }
+    to->len = 0;
+    rocl_buf_put(to, page, c->local);
+    uint32_t next = rocl_be32(page + c->local);
+    while (to->len < need) {
+        uint32_t missing = need - (uint32_t)to->len;
+        rocl_status st = load_overflow(b, next, missing, &page, err);
+        if (st != ROCL_OK)
+            return st;
+        next = rocl_be32(page);
+        rocl_buf_put(to, page + 4, missing < b->file->usable - 4 ? missing : b->file->usable - 4);
+        if (to->failed)
+            break;
+    }
+    if (!rocl_buf_reserve(to, ROCL_BTREE_SLACK) || to->failed)
+        return rocl_fail_memory(err);
+    if (need == c->size && next)
+        return rocl_btree_damaged(b, "a row's chain of overflow pages is too long", err);
+    *payload = to->data;
+    return ROCL_OK;
+}
+
+/* ---- parts of about the same number of leaves ------------------------------------------------ */
+
+typedef struct key_list {
+    int64_t *v;
+    size_t count, cap;
+} key_list;
+
+static bool add_key(key_list *k, int64_t key)
+{
+    if (!ROCL_GROW(k->v, k->cap, k->count + 1))
+        return false;
+    k->v[k->count++] = key;
+    return true;
+}
+
+/* The keys of all pages of a level, and those between them. *lowest: leaves are below. How deep
+ * they are is known from the first level; later ones need no leaf, and are prefetched together. */
+static rocl_status collect_keys(rocl_btree *b, unsigned depth, key_list *k, bool *lowest,
+                                rocl_error *err)
+{
+    struct rocl_btree_walk *w = b->walk;
+    int64_t from = INT64_MIN;
+    k->count = 0;
+    for (;;) {
+        rocl_status st = seek_down(b, from, depth ? depth + 1 : TO_LEAF, err);
+        *lowest = st == ROCL_OK && depth + 1 >= w->leaf_depth;
+        if (st != ROCL_OK || depth >= w->depth)
+            return st;
+        level *l = &w->levels[depth];
+        if (depth && w->cold)
+            prefetch_children(b->file, l - 1, l[-1].count + 1);
+        for (unsigned i = 0; i < l->count; i++)
+            if (!add_key(k, interior_key(l, i)))
+                return rocl_fail_memory(err);
+        if (l->max == INT64_MAX)
+            return ROCL_OK;
+        if (!add_key(k, l->max))
+            return rocl_fail_memory(err);
+        from = l->max + 1;
+    }
+}
+
+rocl_status rocl_btree_split(rocl_btree *b, size_t parts, int64_t *ends, size_t *count,
+                             rocl_error *err)
+{
+    key_list k = {0};
+    bool lowest = false;
+    rocl_status st = ROCL_OK;
+    /* Four times as many keys as parts: then no part is a quarter larger than another. */
+    for (unsigned depth = 0; st == ROCL_OK && !lowest && k.count / 4 < parts; depth++)
+        st = collect_keys(b, depth, &k, &lowest, err);
+    size_t n = k.count + 1 < parts ? k.count + 1 : parts;
+    *count = 0;
+    for (size_t i = 1; st == ROCL_OK && i < n; i++)
+        ends[(*count)++] = k.v[(k.count + 1) * i / n - 1];
+    free(k.v);
     return st;
 }

@@ -2,7 +2,7 @@
  * leaves of a table's b-tree in order of rowid, and the payload of each row. Read-only, nothing is
  * locked: the caller sees to it that nobody writes.
  *
- * "Section N" in comments here and in btree*.c means https://www.sqlite.org/fileformat2.html.
+ * "Section N" in comments here and in btree*.[ch] means https://www.sqlite.org/fileformat2.html.
  * Nothing in the file is trusted: an error says "page N: what is wrong", nothing is skipped. Rows
  * must ascend strictly and lie between the keys of the pages above, which also means that no page
  * is visited twice in a walk, whatever the file says. */
@@ -23,7 +23,8 @@ typedef struct rocl_btree_file {
     uint32_t usable; /* of a page: without its reserved bytes */
     uint32_t page_count;
     uint32_t lock_page; /* one that is never used */
-    uint32_t ahead;     /* bytes of neighbouring pages that are read at once; the caller may say */
+    uint32_t
+        read_size; /* bytes of neighbouring pages that are read at once; 0: as fast as can be */
 } rocl_btree_file;
 
 /* Reads the header into a zeroed *f. Sets *why when the file cannot be read this way, which does

@@ -1,6 +1,9 @@
+/* Records of a SQLite 3 database, and its schema. */
 #include "base/btree_record.h"
 
 #include <stdlib.h>
+
+#include "base/array.h"
 
 /* As SQLite: a header of more bytes belongs to a table of more columns than there can be. */
 #define HEADER_MAX 98307
@@ -19,20 +22,6 @@ static const rocl_value numbers[ROCL_TYPE_NUMBERS] = {
     {.type = 9, .constant = 1},
 };
 
-static const char *take_type(uint64_t type, uint64_t room, rocl_value *v)
-{
-    if (type < ROCL_TYPE_NUMBERS) {
-        *v = numbers[type];
-    } else {
-        if (type < ROCL_TYPE_BLOB)
-            return "a row has a value of a reserved type";
-        uint64_t size = (type - ROCL_TYPE_BLOB) / 2;
-        *v = (rocl_value){.type = (uint8_t)(ROCL_TYPE_BLOB + (type & 1)),
-                          .size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX};
-    }
-    return v->size > room ? "a row has a value that is longer than the row" : NULL;
-}
-
 /* The types, from byte `at` to `end`. */
 static const char *parse_types(rocl_record *r, const rocl_record_plan *plan, const uint8_t *p,
                                uint32_t at, uint32_t end, uint32_t payload)
@@ -41,14 +30,22 @@ static const char *parse_types(rocl_record *r, const rocl_record_plan *plan, con
     uint32_t offset = end;
     r->end = end;
     for (unsigned column = 0; wanted < plan->count && at < end; column++) {
-        rocl_value v;
         uint64_t type;
         at += rocl_be_varint(p + at, &type);
         if (at > end)
             return "the header of a row goes beyond its end";
-        const char *what = take_type(type, payload - offset, &v);
-        if (what)
-            return what;
+        if (type >= ROCL_TYPE_NUMBERS && type < ROCL_TYPE_BLOB)
+            return "a row has a value of a reserved type";
+        rocl_value v;
+        if (type < ROCL_TYPE_NUMBERS) {
+            v = numbers[type];
+        } else {
+            uint64_t size = (type - ROCL_TYPE_BLOB) / 2;
+            v = (rocl_value){.type = (uint8_t)(ROCL_TYPE_BLOB + (type & 1)),
+                             .size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX};
+        }
+        if (v.size > payload - offset)
+            return "a row has a value that is longer than the row";
         v.offset = v.size ? offset : 0; /* so that equal values look the same */
         offset += v.size;
         for (; wanted < plan->count && plan->column[wanted] == column; wanted++) {
@@ -77,29 +74,31 @@ const char *rocl_record_parse(rocl_record *r, const rocl_record_plan *plan, cons
     return parse_types(r, plan, p, at, (uint32_t)end, size);
 }
 
-/* What matters is the size of the header and the types up to the last column wanted. */
+/* ---- headers that were seen ------------------------------------------------------------------ */
+
+/* To be compared: the size of the header, and the types up to the last column wanted. */
 void rocl_header_cache_init(rocl_header_cache *k)
 {
     unsigned bytes = k->plan.count ? k->plan.column[k->plan.count - 1] + 2u : 0;
-    uint8_t mask[8 * ROCL_KNOWN_WORDS] = {0};
+    uint8_t mask[8 * ROCL_HEADER_WORDS] = {0};
     k->words = bytes <= sizeof mask ? (bytes + 7) / 8 : 0;
     memset(mask, 0xff, k->words ? bytes : 0);
     memcpy(k->mask, mask, sizeof mask);
 }
 
-rocl_cached_header *rocl_cached_header_new(rocl_cached_header **place)
+rocl_cached_header *rocl_cached_header_new(rocl_cached_header **entry)
 {
-    return *place = calloc(1, sizeof **place);
+    return *entry = calloc(1, sizeof **entry);
 }
 
 void rocl_header_cache_free(rocl_header_cache *k)
 {
-    for (unsigned i = 0; i < sizeof k->known / sizeof *k->known; i++)
-        free(k->known[i]);
+    for (unsigned i = 0; i < sizeof k->entries / sizeof *k->entries; i++)
+        free(k->entries[i]);
 }
 
 /* Values that have a type of one byte each and are in the leaf. */
-bool rocl_cached_header_set(rocl_header_cache *k, rocl_cached_header *place, const uint8_t *payload,
+bool rocl_cached_header_set(rocl_header_cache *k, rocl_cached_header *entry, const uint8_t *payload,
                             const rocl_btree_cell *c)
 {
     const unsigned columns = k->plan.column[k->plan.count - 1] + 1u;
@@ -109,12 +108,87 @@ bool rocl_cached_header_set(rocl_header_cache *k, rocl_cached_header *place, con
     for (unsigned i = 0; i < columns; i++)
         if (payload[1 + i] >= 0x80)
             return false;
-    place->used = 0;
-    if (rocl_record_parse(&place->record, &k->plan, payload, c->local, c->size, &need) || need ||
-        place->record.end > c->local)
+    entry->used = 0;
+    if (rocl_record_parse(&entry->record, &k->plan, payload, c->local, c->size, &need) || need ||
+        entry->record.end > c->local)
         return false;
-    memcpy(place->head, payload, 8 * k->words);
+    memcpy(entry->head, payload, 8 * k->words);
     for (unsigned i = 0; i < k->words; i++)
-        place->head[i] &= k->mask[i];
+        entry->head[i] &= k->mask[i];
     return true;
+}
+
+/* ---- the schema ------------------------------------------------------------------------------ */
+
+/* A larger schema is of no use to whoever asks: a merged file has thousands of tables. */
+#define SCHEMA_TEXT_MAX (256u << 10)
+
+enum { TYPE, NAME, TABLE, ROOT, SQL, COLUMNS };
+
+static const rocl_record_plan whole_row = {.column = {TYPE, NAME, TABLE, ROOT, SQL},
+                                           .count = COLUMNS};
+
+void rocl_schema_free(rocl_schema *s)
+{
+    rocl_buf_free(&s->text);
+    free(s->rows);
+    *s = (rocl_schema){0};
+}
+
+static bool add_text(rocl_schema *s, const rocl_value *v, const uint8_t *p, uint32_t *offset)
+{
+    *offset = (uint32_t)s->text.len;
+    if (v->type != ROCL_TYPE_TEXT || memchr(p + v->offset, 0, v->size))
+        return false;
+    rocl_buf_put(&s->text, p + v->offset, v->size);
+    rocl_buf_byte(&s->text, 0);
+    return s->text.len <= SCHEMA_TEXT_MAX;
+}
+
+/* `p` has slack behind its `size` bytes. */
+static bool add_schema_row(rocl_schema *s, const uint8_t *p, uint32_t size)
+{
+    static const rocl_value no_text = {.type = ROCL_TYPE_TEXT};
+    rocl_schema_row row;
+    rocl_record r;
+    uint32_t need;
+    if (rocl_record_parse(&r, &whole_row, p, size, size, &need) || need || !r.exact)
+        return false;
+    const rocl_value *root = &r.values[ROOT], *sql = &r.values[SQL];
+    int64_t number = rocl_value_number(root, p);
+    if (root->type == ROCL_TYPE_NULL || root->type == ROCL_TYPE_REAL ||
+        root->type >= ROCL_TYPE_NUMBERS || number < 0 || number > UINT32_MAX)
+        return false;
+    row.root = (uint32_t)number;
+    if (!add_text(s, &r.values[TYPE], p, &row.type) ||
+        !add_text(s, &r.values[NAME], p, &row.name) ||
+        !add_text(s, &r.values[TABLE], p, &row.table) ||
+        !add_text(s, sql->type == ROCL_TYPE_NULL ? &no_text : sql, p, &row.sql) ||
+        !ROCL_GROW(s->rows, s->cap, s->count + 1))
+        return false;
+    s->rows[s->count++] = row;
+    return !s->text.failed;
+}
+
+/* No message says what is wrong: only databases that are as most are need be read this way. */
+bool rocl_btree_schema(rocl_schema *s, const rocl_btree_file *f)
+{
+    rocl_btree b;
+    *s = (rocl_schema){0};
+    bool ok = rocl_btree_open(&b, f, 1, NULL) == ROCL_OK &&
+              rocl_btree_seek(&b, INT64_MIN, NULL) == ROCL_OK;
+    while (ok && b.count) {
+        for (unsigned i = 0; ok && i < b.count; i++) {
+            const uint32_t size = b.cells[i].size;
+            const uint8_t *payload;
+            ok = size <= SCHEMA_TEXT_MAX &&
+                 rocl_btree_payload(&b, i, size, &payload, NULL) == ROCL_OK &&
+                 add_schema_row(s, payload, size);
+        }
+        ok = ok && rocl_btree_next(&b, NULL) == ROCL_OK;
+    }
+    rocl_btree_close(&b);
+    if (!ok)
+        rocl_schema_free(s);
+    return ok;
 }

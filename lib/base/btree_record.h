@@ -1,12 +1,19 @@
-/* Records of a SQLite 3 database: section 2 of https://www.sqlite.org/fileformat2.html. A record
- * begins with a header: its size, and the type of each value. The values follow without gaps.
+/* Records of a SQLite 3 database, and the schema, which is a table of records. Section 2 of
+ * https://www.sqlite.org/fileformat2.html:
+ *
+ *   varint bytes of this header | varint type of each value ... | value | value | ...
+ *
+ *   type 0 NULL   1..6 integer of 1 2 3 4 6 8 bytes   7 real   8 and 9 the integers 0 and 1
+ *        n even, from 12: blob of (n - 12) / 2 bytes   n odd, from 13: text of (n - 13) / 2 bytes
  *
  * A table has few different headers (values are stored as small as they can be, so there is more
- * than one), hence what a header means is kept and found again by its bytes. */
+ * than one), hence what a header means is kept and looked up by its bytes. */
 #ifndef ROCL_BASE_BTREE_RECORD_H
 #define ROCL_BASE_BTREE_RECORD_H
 
-#include "base/btree_impl.h"
+#include "base/btree.h"
+#include "base/btree_bytes.h"
+#include "base/buf.h"
 
 #define ROCL_RECORD_VALUES 32
 
@@ -54,38 +61,37 @@ static inline int64_t rocl_value_number(const rocl_value *v, const uint8_t *payl
     return ((top >> v->shift) & -(int64_t)v->stored) | v->constant;
 }
 
-/* ---- headers that were seen ---- */
+/* ---- headers that were seen ------------------------------------------------------------------ */
 
-/* Bytes of a header that can be compared; more than that, or types of several bytes each, are not
- * worth it. */
-#define ROCL_KNOWN_WORDS 4
-#define ROCL_KNOWN_BITS  8
+/* Bytes of a header that can be compared, in words of 8: headers that are longer, or have types of
+ * several bytes each, are not worth it. */
+#define ROCL_HEADER_WORDS 4
+#define ROCL_HEADER_BITS  8 /* of the hash */
 
 typedef struct rocl_cached_header {
-    uint64_t head[ROCL_KNOWN_WORDS];
+    uint64_t head[ROCL_HEADER_WORDS];
     uint64_t used; /* when last; 0: never */
     rocl_record record;
 } rocl_cached_header;
 
 typedef struct rocl_header_cache {
     rocl_record_plan plan; /* set before the first use, then */
-    unsigned words;        /* of a header that matter: set by rocl_header_cache_init */
-    uint64_t mask[ROCL_KNOWN_WORDS];
+    unsigned words;        /* of a header to compare: set by rocl_header_cache_init */
+    uint64_t mask[ROCL_HEADER_WORDS];
     uint64_t time;
-    rocl_cached_header
-        *known[1 << ROCL_KNOWN_BITS]; /* NULL: none so far, as most of a small table */
+    rocl_cached_header *entries[1 << ROCL_HEADER_BITS]; /* NULL: never used, as most are */
 } rocl_header_cache;
 
 void rocl_header_cache_init(rocl_header_cache *k);
 void rocl_header_cache_free(rocl_header_cache *k);
-/* A place that was NULL; NULL still when memory is out. */
-rocl_cached_header *rocl_cached_header_new(rocl_cached_header **place);
+/* Allocates an entry that is NULL; it stays NULL when memory is out. */
+rocl_cached_header *rocl_cached_header_new(rocl_cached_header **entry);
 /* Puts the header of a payload there, in place of another. False: it is none that can be kept. */
-bool rocl_cached_header_set(rocl_header_cache *k, rocl_cached_header *place, const uint8_t *payload,
+bool rocl_cached_header_set(rocl_header_cache *k, rocl_cached_header *entry, const uint8_t *payload,
                             const rocl_btree_cell *c);
 
-/* The only place where it can be; NULL when memory is out. Looks at ROCL_BTREE_SLACK bytes at most;
- * so does the next. */
+/* The one entry that can hold the header of a payload; NULL when memory is out. Looks at
+ * ROCL_BTREE_SLACK bytes at most; so does the next. */
 static inline rocl_cached_header *rocl_header_cache_entry(rocl_header_cache *k,
                                                           const uint8_t *payload)
 {
@@ -94,22 +100,46 @@ static inline rocl_cached_header *rocl_header_cache_entry(rocl_header_cache *k,
         memcpy(&word, payload + 8 * i, 8);
         hash = (hash ^ (word & k->mask[i])) * 0x9e3779b97f4a7c15u;
     }
-    rocl_cached_header **place = &k->known[hash >> (64 - ROCL_KNOWN_BITS)];
-    return *place ? *place : rocl_cached_header_new(place);
+    rocl_cached_header **entry = &k->entries[hash >> (64 - ROCL_HEADER_BITS)];
+    return *entry ? *entry : rocl_cached_header_new(entry);
 }
 
-/* Is it there, and true of this payload? */
+/* Does the entry hold the header of this payload? */
 static inline bool rocl_cached_header_matches(const rocl_header_cache *k,
-                                              const rocl_cached_header *place,
+                                              const rocl_cached_header *entry,
                                               const uint8_t *payload, const rocl_btree_cell *c)
 {
     uint64_t differs = 0, word;
     for (unsigned i = 0; i < k->words; i++) {
         memcpy(&word, payload + 8 * i, 8);
-        differs |= (word & k->mask[i]) ^ place->head[i];
+        differs |= (word & k->mask[i]) ^ entry->head[i];
     }
-    const rocl_record *r = &place->record;
-    return !differs && place->used && r->end <= c->local && (!r->exact || r->exact == c->size);
+    const rocl_record *r = &entry->record;
+    return !differs && entry->used && r->end <= c->local && (!r->exact || r->exact == c->size);
+}
+
+/* ---- the schema: the table that has page 1 as its root --------------------------------------- */
+
+/* A row of sqlite_schema. The texts are offsets into rocl_schema.text, NUL-terminated. */
+typedef struct rocl_schema_row {
+    uint32_t type, name, table, sql; /* sql: of an empty text where it is NULL */
+    uint32_t root;                   /* 0: none */
+} rocl_schema_row;
+
+typedef struct rocl_schema {
+    rocl_buf text; /* the four texts of each row, one after the other */
+    rocl_schema_row *rows;
+    size_t count, cap;
+} rocl_schema;
+
+/* False when the schema is large or in any way unusual, damaged among others, or memory is out:
+ * then it is SQLite that must say what it means, and `s` is empty. */
+bool rocl_btree_schema(rocl_schema *s, const rocl_btree_file *f);
+void rocl_schema_free(rocl_schema *s);
+
+static inline const char *rocl_schema_text(const rocl_schema *s, uint32_t offset)
+{
+    return (const char *)s->text.data + offset;
 }
 
 #endif

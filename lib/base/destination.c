@@ -44,7 +44,7 @@ rocl_status rocl_destination_resume(rocl_destination *pl, const char *path, rocl
     return ROCL_OK;
 }
 
-static void sleep_again(rocl_destination *pl)
+static void close_folder(rocl_destination *pl)
 {
     if (pl->replaces && pl->dir >= 0)
         close(pl->dir);
@@ -58,7 +58,7 @@ static rocl_status open_folder(rocl_destination *pl, const char *at, const char 
     const char *slash = strrchr(at, '/'), *name = slash ? slash + 1 : at;
     if (!*name)
         return rocl_fail(err, ROCL_OUTPUT, "%s: is not a file name", *path ? path : "\"\"");
-    sleep_again(pl);
+    close_folder(pl);
     pl->inode = 0;
     free(pl->folder);
     free(pl->name);
@@ -67,22 +67,16 @@ static rocl_status open_folder(rocl_destination *pl, const char *at, const char 
     return pl->folder && pl->name ? rocl_destination_resume(pl, path, err) : rocl_fail_memory(err);
 }
 
-/* As the kernel has it with fs.protected_symlinks: where everybody may put links, those of others
- * are not followed. It cannot decide itself, since it follows a link to nothing only where it
- * creates the file. */
-static bool may_follow(const struct stat *folder, const struct stat *link)
-{
-    bool shared = (folder->st_mode & S_ISVTX) && (folder->st_mode & S_IWOTH);
-    return !shared || link->st_uid == geteuid() || link->st_uid == folder->st_uid;
-}
-
 /* What the last name of the path is a link to, by its path; NULL: it is no link. Who exchanges it
- * meanwhile changes nothing: the link that is judged is the one that is read. */
+ * meanwhile changes nothing: the link that is checked is the one that is read. As the kernel has it
+ * with fs.protected_symlinks, links of others are not followed where everybody may put links. The
+ * kernel cannot decide itself, since it follows a link to nothing only where it creates the file.
+ */
 static rocl_status follow_link(const rocl_destination *pl, char **target, const char *path,
                                rocl_error *err)
 {
     char to[PATH_MAX];
-    struct stat folder, link;
+    struct stat folder = {0}, link = {0};
     ssize_t n = -1;
     *target = NULL;
     int fd = openat(pl->dir, pl->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -91,7 +85,8 @@ static rocl_status follow_link(const rocl_destination *pl, char **target, const 
     bool known = fstat(fd, &link) == 0 && fstat(pl->dir, &folder) == 0;
     bool is_link = known && S_ISLNK(link.st_mode);
     errno = EACCES;
-    if (is_link && may_follow(&folder, &link))
+    bool shared = (folder.st_mode & S_ISVTX) && (folder.st_mode & S_IWOTH);
+    if (is_link && (!shared || link.st_uid == geteuid() || link.st_uid == folder.st_uid))
         n = readlinkat(fd, "", to, sizeof to - 1);
     rocl_status st = is_link && n < 0 ? fail_errno(err, path, "cannot follow the link") : ROCL_OK;
     close(fd);
@@ -152,7 +147,7 @@ static int open_nameless(const rocl_destination *pl)
 }
 
 /* The file that has just got a hidden name is not to outlive a signal. */
-static void note(rocl_unfinished *u, const rocl_destination *pl, const char *name)
+static void note_unfinished(rocl_unfinished *u, const rocl_destination *pl, const char *name)
 {
     char *path;
     if (!*name || asprintf(&path, "%s/%s", pl->folder, name) < 0)
@@ -161,50 +156,29 @@ static void note(rocl_unfinished *u, const rocl_destination *pl, const char *nam
     free(path);
 }
 
-static int create_hidden(rocl_destination *pl)
-{
-    for (int i = 0; i < NAME_TRIES; i++) {
-        hidden_name(pl->hidden);
-        int fd = openat(pl->dir, pl->hidden, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-        if (fd >= 0)
-            return fd;
-        if (errno != EEXIST)
-            break;
-    }
-    pl->hidden[0] = '\0';
-    return -1;
-}
-
 static int open_hidden(rocl_destination *pl)
 {
+    int fd = -1, why = EEXIST;
     rocl_unfinished_hold();
-    int fd = create_hidden(pl), why = errno;
-    note(&pl->unfinished, pl, pl->hidden);
+    for (int i = 0; fd < 0 && i < NAME_TRIES && why == EEXIST; i++) {
+        hidden_name(pl->hidden);
+        fd = openat(pl->dir, pl->hidden, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+        why = errno;
+    }
+    if (fd < 0)
+        pl->hidden[0] = '\0';
+    note_unfinished(&pl->unfinished, pl, pl->hidden);
     rocl_unfinished_release();
     errno = why;
     return fd;
 }
 
-static rocl_status create(rocl_destination *pl, int *fd, const char *path, rocl_error *err)
+static rocl_status create_file(rocl_destination *pl, int *fd, const char *path, rocl_error *err)
 {
     *fd = open_nameless(pl);
     if (*fd < 0)
         *fd = open_hidden(pl);
     return *fd < 0 ? fail_errno(err, path, "cannot create") : ROCL_OK;
-}
-
-/* A device or a pipe. What has become a file since it was looked at is not overwritten. */
-static rocl_status open_in_place(int *fd, const char *path, rocl_error *err)
-{
-    struct stat info;
-    *fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (*fd < 0)
-        return fail_errno(err, path, "cannot open");
-    if (fstat(*fd, &info) == 0 && !S_ISREG(info.st_mode))
-        return ROCL_OK;
-    close(*fd);
-    *fd = -1;
-    return rocl_fail(err, ROCL_OUTPUT, "%s: was exchanged meanwhile", path);
 }
 
 rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *path, rocl_error *err)
@@ -215,8 +189,17 @@ rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *pat
     int why = exists ? 0 : errno;
     if (exists && S_ISDIR(info.st_mode))
         return rocl_fail(err, ROCL_OUTPUT, "%s: is a folder", path);
-    if (exists && !S_ISREG(info.st_mode))
-        return open_in_place(fd, path, err);
+    if (exists && !S_ISREG(info.st_mode)) {
+        /* A device or a pipe. What has become a file since then is not overwritten. */
+        *fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        if (*fd < 0)
+            return fail_errno(err, path, "cannot open");
+        if (fstat(*fd, &info) == 0 && !S_ISREG(info.st_mode))
+            return ROCL_OK;
+        close(*fd);
+        *fd = -1;
+        return rocl_fail(err, ROCL_OUTPUT, "%s: was exchanged meanwhile", path);
+    }
     /* A rename would not ask whether the file is write-protected. */
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
         return fail_errno(err, path, "cannot write");
@@ -226,7 +209,7 @@ rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *pat
     if (st == ROCL_OK && why && why != ENOENT) /* a name that is too long, say */
         st = fail_errno(err, path, "cannot create");
     if (st == ROCL_OK)
-        st = create(pl, fd, path, err);
+        st = create_file(pl, fd, path, err);
     if (st)
         rocl_destination_close(pl);
     return st;
@@ -247,7 +230,7 @@ static int link_hidden(rocl_destination *pl, const char *proc)
     int why = errno;
     if (rc)
         pl->hidden[0] = '\0';
-    note(&pl->unfinished, pl, pl->hidden);
+    note_unfinished(&pl->unfinished, pl, pl->hidden);
     rocl_unfinished_release();
     errno = why;
     return rc;
@@ -258,7 +241,7 @@ static bool make_folder_again(rocl_destination *pl)
 {
     if (errno != ENOENT)
         return false;
-    sleep_again(pl);
+    close_folder(pl);
     pl->inode = 0;
     bool made = rocl_make_dirs(pl->folder, NULL) == ROCL_OK &&
                 rocl_destination_resume(pl, pl->name, NULL) == ROCL_OK;
@@ -267,7 +250,7 @@ static bool make_folder_again(rocl_destination *pl)
 }
 
 /* Gives a nameless file a hidden name. */
-static rocl_status hide(rocl_destination *pl, int fd, const char *path, rocl_error *err)
+static rocl_status hide_file(rocl_destination *pl, int fd, const char *path, rocl_error *err)
 {
     char proc[40];
     if (pl->hidden[0])
@@ -282,9 +265,9 @@ static rocl_status hide(rocl_destination *pl, int fd, const char *path, rocl_err
 rocl_status rocl_destination_suspend(rocl_destination *pl, int fd, const char *path,
                                      rocl_error *err)
 {
-    rocl_status st = pl->replaces ? hide(pl, fd, path, err) : ROCL_OK;
+    rocl_status st = pl->replaces ? hide_file(pl, fd, path, err) : ROCL_OK;
     if (st == ROCL_OK)
-        sleep_again(pl);
+        close_folder(pl);
     return st;
 }
 
@@ -299,7 +282,7 @@ rocl_status rocl_destination_link(rocl_destination *pl, int fd, const char *path
         rc = linkat(AT_FDCWD, proc, pl->dir, pl->name, AT_SYMLINK_FOLLOW);
     /* The target exists: only a rename replaces it, and a rename needs a name. */
     if (rc && errno == EEXIST)
-        return hide(pl, fd, path, err);
+        return hide_file(pl, fd, path, err);
     return rc ? fail_errno(err, path, "cannot create") : ROCL_OK;
 }
 
@@ -323,7 +306,7 @@ static void keep_former(rocl_destination *pl)
         pl->for_good = errno != ENOENT;
         pl->former[0] = '\0';
     }
-    note(&pl->aside, pl, pl->former);
+    note_unfinished(&pl->aside, pl, pl->former);
 }
 
 rocl_status rocl_destination_publish(rocl_destination *pl, const char *path, rocl_error *err)
@@ -336,7 +319,7 @@ rocl_status rocl_destination_publish(rocl_destination *pl, const char *path, roc
     keep_former(pl);
     pl->named = renameat(pl->dir, pl->hidden, pl->dir, pl->name) == 0;
     st = pl->named ? ROCL_OK : fail_errno(err, path, "cannot replace");
-    sleep_again(pl);
+    close_folder(pl);
     return st;
 }
 
@@ -347,7 +330,7 @@ void rocl_destination_revert(rocl_destination *pl)
     if (renameat(pl->dir, *pl->former ? pl->former : pl->name, pl->dir,
                  *pl->former ? pl->name : pl->hidden) == 0)
         pl->named = false;
-    sleep_again(pl);
+    close_folder(pl);
 }
 
 static void remove_hidden(rocl_destination *pl, rocl_unfinished *u, const char *name)
@@ -363,7 +346,7 @@ void rocl_destination_close(rocl_destination *pl)
         return;
     remove_hidden(pl, &pl->unfinished, pl->named ? "" : pl->hidden);
     remove_hidden(pl, &pl->aside, pl->former);
-    sleep_again(pl);
+    close_folder(pl);
     free(pl->folder);
     free(pl->name);
     *pl = (rocl_destination){.dir = -1};

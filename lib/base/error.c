@@ -45,7 +45,7 @@ static void mark_cut(char *text)
 }
 
 /* Names from a hostile file end up in messages: no newline, no terminal escape gets through. */
-static void clean(char *text)
+static void replace_controls(char *text)
 {
     for (char *p = text; *p; p++) {
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
@@ -53,14 +53,14 @@ static void clean(char *text)
     }
 }
 
-static void format(char *text, const char *fmt, va_list args)
+static void format_text(char *text, const char *fmt, va_list args)
 {
     int n = vsnprintf(text, TEXT_SIZE, fmt, args);
     if (n < 0)
         text[0] = '\0';
     else if (n >= TEXT_SIZE)
         mark_cut(text);
-    clean(text);
+    replace_controls(text);
 }
 
 rocl_status rocl_fail(rocl_error *err, rocl_status status, const char *fmt, ...)
@@ -71,7 +71,7 @@ rocl_status rocl_fail(rocl_error *err, rocl_status status, const char *fmt, ...)
     char text[TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
-    format(text, fmt, args);
+    format_text(text, fmt, args);
     va_end(args);
     err->status = status;
     memcpy(err->text, text, strlen(text) + 1);
@@ -93,7 +93,7 @@ rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...)
     char text[TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
-    format(text, fmt, args);
+    format_text(text, fmt, args);
     va_end(args);
 
     size_t len = strlen(text), old = strlen(err->text);

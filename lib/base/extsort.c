@@ -9,7 +9,7 @@
 enum { FIRST_BUFFER = 64 << 10 };
 
 /* What one worker has added that is not in runs yet. */
-typedef struct slot {
+typedef struct worker_slot {
     alignas(64) rocl_sort_strands strands;
     bool shuffled; /* strands take too little to be worth looking at */
     uint64_t *records;
@@ -17,21 +17,21 @@ typedef struct slot {
     size_t free;      /* cap less the records and the room for sorting them */
     size_t n;
     uint64_t buffered; /* records that ever were */
-} slot;
+} worker_slot;
 
 struct rocl_sorter {
     rocl_sort_runs runs;
     unsigned workers;
     rocl_sort_part *parts; /* once it is read */
     size_t bounds;         /* between them */
-    slot slots[];
+    worker_slot slots[];
 };
 
 rocl_sorter *rocl_sorter_new(rocl_sort_space *space, unsigned key_words)
 {
     if (key_words < 1 || key_words > ROCL_SORT_KEYS_MAX)
         return NULL;
-    size_t size = sizeof(rocl_sorter) + space->workers * sizeof(slot);
+    size_t size = sizeof(rocl_sorter) + space->workers * sizeof(worker_slot);
     rocl_sorter *s = aligned_alloc(alignof(rocl_sorter), size);
     if (!s)
         return NULL;
@@ -48,7 +48,7 @@ void rocl_sorter_group(rocl_sorter *s, unsigned shift)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static void drop_buffer(rocl_sorter *s, slot *w)
+static void drop_buffer(rocl_sorter *s, worker_slot *w)
 {
     rocl_space_unexpand(s->runs.space, w->cap);
     free(w->records);
@@ -56,7 +56,7 @@ static void drop_buffer(rocl_sorter *s, slot *w)
     w->used = w->cap = w->free = w->n = 0;
 }
 
-static bool resize(rocl_sorter *s, slot *w, size_t cap, bool anyway)
+static bool grow_buffer(rocl_sorter *s, worker_slot *w, size_t cap, bool anyway)
 {
     if (!cap || cap <= w->cap)
         return false;
@@ -75,7 +75,7 @@ static bool resize(rocl_sorter *s, slot *w, size_t cap, bool anyway)
 }
 
 /* Makes the worker's records a run. The buffer stays, unless it is larger than it should be. */
-static rocl_status put_away(rocl_sorter *s, slot *w, rocl_error *err)
+static rocl_status write_buffer(rocl_sorter *s, worker_slot *w, rocl_error *err)
 {
     rocl_status st = rocl_sort_make_runs(&s->runs, w->records, w->used, w->n, err);
     if (st)
@@ -87,27 +87,22 @@ static rocl_status put_away(rocl_sorter *s, slot *w, rocl_error *err)
     return ROCL_OK;
 }
 
-/* The buffer is full. Strands begin anew, for one record of a time far ahead ends a strand. */
-static rocl_status put_all_away(rocl_sorter *s, slot *w, rocl_error *err)
-{
-    w->shuffled = w->strands.records < w->buffered;
-    rocl_status st = rocl_strands_end(&s->runs, &w->strands, err);
-    return st ? st : put_away(s, w, err);
-}
-
 /* Buffers begin small and double, so that sorters that get few records take little. */
-static rocl_status make_room(rocl_sorter *s, slot *w, size_t need, rocl_error *err)
+static rocl_status reserve_buffer(rocl_sorter *s, worker_slot *w, size_t need, rocl_error *err)
 {
     size_t max = rocl_space_buffer_max(s->runs.space);
     while (w->free < need) {
         size_t cap = w->cap ? w->cap * 2 : FIRST_BUFFER;
-        if (w->cap < max && resize(s, w, cap < max ? cap : max, w->cap == 0))
+        if (w->cap < max && grow_buffer(s, w, cap < max ? cap : max, w->cap == 0))
             continue;
-        if (w->n) {
-            rocl_status st = put_all_away(s, w, err);
+        if (w->n) { /* full: strands begin anew, for one record of a far time ends a strand */
+            w->shuffled = w->strands.records < w->buffered;
+            rocl_status st = rocl_strands_end(&s->runs, &w->strands, err);
+            if (st == ROCL_OK)
+                st = write_buffer(s, w, err);
             if (st)
                 return st;
-        } else if (!resize(s, w, need, true)) { /* a record larger than buffers are */
+        } else if (!grow_buffer(s, w, need, true)) { /* a record larger than buffers are */
             return rocl_fail_memory(err);
         }
     }
@@ -116,13 +111,13 @@ static rocl_status make_room(rocl_sorter *s, slot *w, size_t need, rocl_error *e
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-static rocl_status add_to_buffer(rocl_sorter *s, slot *w, const uint64_t *key, const void *payload,
-                                 size_t len, rocl_error *err)
+static rocl_status add_to_buffer(rocl_sorter *s, worker_slot *w, const uint64_t *key,
+                                 const void *payload, size_t len, rocl_error *err)
 {
     const unsigned words = s->runs.words;
-    size_t size = rocl_sort_size(words, len), need = size + ROCL_SORT_ENTRY_ROOM;
+    size_t size = rocl_sort_buffer_size(words, len), need = size + ROCL_SORT_ENTRY_SIZE;
     if (!w->records || w->free < need) {
-        rocl_status st = make_room(s, w, need, err);
+        rocl_status st = reserve_buffer(s, w, need, err);
         if (st || !w->records)
             return st;
     }
@@ -149,7 +144,7 @@ static rocl_status add_new(rocl_sorter *s, unsigned worker, const uint64_t *key,
     if (worker >= s->workers || len > UINT32_MAX)
         return rocl_fail(err, ROCL_INTERNAL, "record of %zu bytes by worker %u cannot be sorted",
                          len, worker);
-    slot *w = &s->slots[worker];
+    worker_slot *w = &s->slots[worker];
     bool taken = false;
     rocl_status st = ROCL_OK;
     if (!w->shuffled)
@@ -161,17 +156,17 @@ rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key
                             const void *payload, size_t len, rocl_error *err)
 {
     if (worker < s->workers &&
-        rocl_strands_take(&s->runs, &s->slots[worker].strands, key, payload, len))
+        rocl_strands_append(&s->runs, &s->slots[worker].strands, key, payload, len))
         return ROCL_OK;
     return add_new(s, worker, key, payload, len, err);
 }
 
 rocl_status rocl_sorter_seal(rocl_sorter *s, unsigned worker, rocl_error *err)
 {
-    slot *w = &s->slots[worker];
+    worker_slot *w = &s->slots[worker];
     rocl_status st = rocl_strands_end(&s->runs, &w->strands, err);
     if (st == ROCL_OK && w->n)
-        st = put_away(s, w, err);
+        st = write_buffer(s, w, err);
     if (st)
         return st;
     drop_buffer(s, w);
@@ -212,7 +207,7 @@ rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t part, rocl_sort_record *r
                                 rocl_error *err)
 {
     *more = false;
-    return s->parts ? rocl_merge_next(&s->parts[part].merge, rec, more, err) : ROCL_OK;
+    return s->parts ? rocl_sort_parts_next(s->parts, part, rec, more, err) : ROCL_OK;
 }
 
 rocl_status rocl_sorter_next(rocl_sorter *s, rocl_sort_record *rec, bool *more, rocl_error *err)

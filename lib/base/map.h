@@ -1,4 +1,5 @@
-/* Hash map from 64-bit ids (sparse, hostile) to 32-bit indexes: open addressing, linear probing. */
+/* From 64-bit ids to 32-bit indexes, and sets of ids: a hash map for any ids, an array before it
+ * for those that count on from 1, and bitmaps. */
 #ifndef ROCL_BASE_MAP_H
 #define ROCL_BASE_MAP_H
 
@@ -6,9 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/status.h"
+
 /* What fails only for want of memory must not be taken for done. */
 #define ROCL_CHECKED __attribute__((warn_unused_result))
 
+/* A hash map for sparse and hostile ids: open addressing, linear probing. */
 typedef struct rocl_map {
     struct rocl_map_slot *slots;
     size_t cap; /* power of two or 0 */
@@ -38,6 +42,28 @@ bool rocl_map_del(rocl_map *m, uint64_t key);
  * it reach an output. */
 bool rocl_map_next(const rocl_map *m, size_t *pos, uint64_t *key, uint32_t *value);
 void rocl_map_free(rocl_map *m);
+
+/* From the ids of a file to our indexes. Nearly always they are 1, 2, 3, ...: those are looked up
+ * in an array. Those that are not (a hash of a node, 2^62 out of spite) go to a hash map. */
+typedef struct rocl_ids {
+    uint32_t *dense; /* by id; ROCL_NONE where there is none */
+    uint64_t cap;    /* of dense */
+    uint64_t count;
+    rocl_map sparse;
+    bool absent; /* the user's: nothing could be in here, so that no id is a fault */
+} rocl_ids;
+
+/* Sets id to index (not ROCL_NONE), replacing. False when memory is out. */
+bool rocl_ids_put(rocl_ids *m, uint64_t id, uint32_t index) ROCL_CHECKED;
+void rocl_ids_free(rocl_ids *m);
+
+/* The index of an id, ROCL_NONE when it has none. Concurrent readers are fine. */
+static inline uint32_t rocl_ids_get(const rocl_ids *m, uint64_t id)
+{
+    if (id < m->cap)
+        return m->dense[id];
+    return m->sparse.count ? rocl_map_get(&m->sparse, id, ROCL_NONE) : ROCL_NONE;
+}
 
 enum { ROCL_IDSET_SHIFT = 9, ROCL_IDSET_RECENT = 16 }; /* a block is 8 words of 64 bits */
 

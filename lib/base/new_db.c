@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/destination.h"
-#include "base/sqlite_fail.h"
+#include "base/sqlite.h"
 
 #define SECTOR 4096
 
@@ -228,10 +228,10 @@ const char *const rocl_db_files[ROCL_DB_FILES] = {"", "-wal", "-shm", "-journal"
 enum { BESIDE = ROCL_DB_FILES - 1 };
 static const char *const *const beside = rocl_db_files + 1;
 
-typedef struct aside {
+typedef struct hidden_log {
     char name[NAME_MAX + 16];
     char hidden[48]; /* "": there is none */
-} aside;
+} hidden_log;
 
 static bool name_beside(const char *name, int i, char *to, size_t size)
 {
@@ -263,7 +263,7 @@ static bool is_open_elsewhere(int dir, const char *name)
            (is_locked(dir, name, PENDING, ALL) || is_locked(dir, shm, LOG_LOCKS, LOG_LOCK_COUNT));
 }
 
-static rocl_status refuse(bool open, const char *path, rocl_error *err)
+static rocl_status refuse_if(bool open, const char *path, rocl_error *err)
 {
     return !open ? ROCL_OK
                  : rocl_fail(err, ROCL_OUTPUT,
@@ -274,22 +274,22 @@ static rocl_status refuse(bool open, const char *path, rocl_error *err)
 
 static rocl_status refuse_open(const rocl_new_db *db, rocl_error *err)
 {
-    return refuse(is_open_elsewhere(db->place.dir, db->place.name), db->path, err);
+    return refuse_if(is_open_elsewhere(db->place.dir, db->place.name), db->path, err);
 }
 
 rocl_status rocl_new_db_refuse_open(const char *path, rocl_error *err)
 {
-    return refuse(is_open_elsewhere(AT_FDCWD, path), path, err);
+    return refuse_if(is_open_elsewhere(AT_FDCWD, path), path, err);
 }
 
-static void put_back(const rocl_destination *pl, aside *all)
+static void restore_logs(const rocl_destination *pl, hidden_log *all)
 {
     for (int i = 0; i < BESIDE; i++)
         if (all[i].hidden[0])
             renameat(pl->dir, all[i].hidden, pl->dir, all[i].name);
 }
 
-static void remove_aside(const rocl_destination *pl, const aside *all)
+static void remove_logs(const rocl_destination *pl, const hidden_log *all)
 {
     for (int i = 0; i < BESIDE; i++)
         if (all[i].hidden[0])
@@ -297,7 +297,7 @@ static void remove_aside(const rocl_destination *pl, const aside *all)
 }
 
 /* Takes the names of all logs away, to hidden ones. */
-static rocl_status put_aside(const rocl_new_db *db, aside *all, rocl_error *err)
+static rocl_status hide_logs(const rocl_new_db *db, hidden_log *all, rocl_error *err)
 {
     const rocl_destination *pl = &db->place;
     for (int i = 0; i < BESIDE; i++) {
@@ -314,7 +314,7 @@ static rocl_status put_aside(const rocl_new_db *db, aside *all, rocl_error *err)
         rocl_fail(err, ROCL_OUTPUT, "%s%s: the log of an older database cannot be removed: %s",
                   db->path, beside[i], strerror(errno));
         all[i].hidden[0] = '\0';
-        put_back(pl, all);
+        restore_logs(pl, all);
         return ROCL_OUTPUT;
     }
     return ROCL_OK;
@@ -352,7 +352,7 @@ rocl_status rocl_new_db_exec(rocl_new_db *db, const char *sql, rocl_error *err)
                             : st;
 }
 
-static rocl_status set_up(rocl_new_db *db, size_t cache, rocl_error *err)
+static rocl_status configure(rocl_new_db *db, size_t cache, rocl_error *err)
 {
     char pragma[64];
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -380,7 +380,7 @@ static rocl_status open_handle(rocl_new_db *db, rocl_error *err)
     return rc == SQLITE_OK ? ROCL_OK : rocl_new_db_fail(db, db->path, err);
 }
 
-static rocl_status open_file(rocl_new_db *db, rocl_error *err)
+static rocl_status open_new_file(rocl_new_db *db, rocl_error *err)
 {
     rocl_status st = rocl_destination_open(&db->place, &db->fd, db->path, err);
     if (st == ROCL_OK && !db->place.replaces)
@@ -397,11 +397,11 @@ rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, 
         return rocl_fail_memory(err);
     db->fd = -1;
     db->path = strdup(path);
-    rocl_status st = db->path ? open_file(db, err) : rocl_fail_memory(err);
+    rocl_status st = db->path ? open_new_file(db, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = open_handle(db, err);
     if (st == ROCL_OK)
-        st = set_up(db, cache, err);
+        st = configure(db, cache, err);
     if (st != ROCL_OK) {
         rocl_new_db_discard(db);
         return st;
@@ -426,18 +426,18 @@ rocl_status rocl_new_db_close(rocl_new_db *db, uint64_t *bytes, rocl_error *err)
 
 rocl_status rocl_new_db_commit(rocl_new_db *db, rocl_error *err)
 {
-    aside logs[BESIDE] = {{.name = ""}};
+    hidden_log logs[BESIDE] = {{.name = ""}};
     rocl_status st = refuse_open(db, err);
     if (st == ROCL_OK)
-        st = put_aside(db, logs, err);
+        st = hide_logs(db, logs, err);
     if (st == ROCL_OK)
         st = rocl_destination_link(&db->place, db->fd, db->path, err);
     if (st == ROCL_OK)
         st = rocl_destination_replace(&db->place, db->path, err);
     if (st == ROCL_OK)
-        remove_aside(&db->place, logs);
+        remove_logs(&db->place, logs);
     else
-        put_back(&db->place, logs);
+        restore_logs(&db->place, logs);
     rocl_new_db_discard(db);
     return st;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 #define ROCL_NUM_MAX 32 /* bytes of room that any of these may need */
 
 char *rocl_put_u64(char *p, uint64_t v);
@@ -29,5 +31,9 @@ char *rocl_put_double(char *p, double v);
 /* The same, where 1e-4 <= v < 1e15, as a number and how many of its digits are decimals; -1: v is
  * beyond that. */
 int rocl_decimal(double v, uint64_t *number);
+
+/* Appends what repr() of CPython 3 gives: the fewest digits that read back as v, with ".0" for
+ * whole numbers and an exponent from 1e16 on and below 1e-4. v is finite. */
+void rocl_repr_put(rocl_buf *b, double v);
 
 #endif

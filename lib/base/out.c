@@ -3,6 +3,7 @@
 #include "base/out.h"
 
 #include "base/buf.h"
+#include "base/deflate.h"
 #include "base/error.h"
 #include "base/destination.h"
 
@@ -34,12 +35,6 @@ static rocl_status write_error(const rocl_out *o, rocl_error *err)
     return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", o->path, strerror(o->broken));
 }
 
-static void wait_writable(int fd)
-{
-    struct pollfd p = {.fd = fd, .events = POLLOUT};
-    poll(&p, 1, -1);
-}
-
 static rocl_status write_all(rocl_out *o, const uint8_t *p, size_t n, rocl_error *err)
 {
     while (n && !o->broken) {
@@ -48,7 +43,9 @@ static rocl_status write_all(rocl_out *o, const uint8_t *p, size_t n, rocl_error
             p += done;
             n -= (size_t)done;
         } else if (errno == EAGAIN) {
-            wait_writable(o->fd); /* a standard output that somebody made non-blocking */
+            /* A standard output that somebody made non-blocking. */
+            struct pollfd writable = {.fd = o->fd, .events = POLLOUT};
+            poll(&writable, 1, -1);
         } else if (errno != EINTR) {
             o->broken = errno;
         }
@@ -56,10 +53,14 @@ static rocl_status write_all(rocl_out *o, const uint8_t *p, size_t n, rocl_error
     return o->broken ? write_error(o, err) : ROCL_OK;
 }
 
-static rocl_status write_packed(rocl_out *o, const uint8_t *p, size_t n, rocl_error *err)
+static rocl_status flush_buffer(rocl_out *o, rocl_error *err)
 {
+    size_t n = o->used;
+    o->used = 0;
+    if (!o->packs || !n)
+        return write_all(o, o->buffer, n, err);
     rocl_buf packed = {0};
-    rocl_status st = rocl_gzip_member(&packed, p, n, GZIP_LEVEL, err);
+    rocl_status st = rocl_gzip_member(&packed, o->buffer, n, GZIP_LEVEL, err);
     if (st == ROCL_OK)
         st = write_all(o, packed.data, packed.len, err);
     o->bytes += packed.len;
@@ -67,15 +68,8 @@ static rocl_status write_packed(rocl_out *o, const uint8_t *p, size_t n, rocl_er
     return st;
 }
 
-static rocl_status flush(rocl_out *o, rocl_error *err)
-{
-    size_t n = o->used;
-    o->used = 0;
-    return o->packs && n ? write_packed(o, o->buffer, n, err) : write_all(o, o->buffer, n, err);
-}
-
 /* In pieces of the buffer's size, however it is called: the same bytes for the same text. */
-static rocl_status take(rocl_out *o, const uint8_t *p, size_t n, rocl_error *err)
+static rocl_status pack_bytes(rocl_out *o, const uint8_t *p, size_t n, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     while (n && !st) {
@@ -85,7 +79,7 @@ static rocl_status take(rocl_out *o, const uint8_t *p, size_t n, rocl_error *err
         p += part;
         n -= part;
         if (o->used == BUFFER)
-            st = flush(o, err);
+            st = flush_buffer(o, err);
     }
     return st;
 }
@@ -93,10 +87,10 @@ static rocl_status take(rocl_out *o, const uint8_t *p, size_t n, rocl_error *err
 rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err)
 {
     if (o->packs)
-        return take(o, p, n, err);
+        return pack_bytes(o, p, n, err);
     o->bytes += n;
     if (n >= DIRECT || n > BUFFER - o->used) {
-        rocl_status st = flush(o, err);
+        rocl_status st = flush_buffer(o, err);
         if (st)
             return st;
         if (n >= DIRECT)
@@ -161,7 +155,7 @@ static rocl_status close_file(rocl_out *o, rocl_error *err)
 
 rocl_status rocl_out_seal(rocl_out *o, bool close, rocl_error *err)
 {
-    rocl_status st = flush(o, err);
+    rocl_status st = flush_buffer(o, err);
     if (!st && close)
         st = rocl_destination_suspend(&o->place, o->fd, o->path, err);
     if (!st && close)
@@ -172,7 +166,7 @@ rocl_status rocl_out_seal(rocl_out *o, bool close, rocl_error *err)
 }
 
 /* Some file systems tell of a failure when a file is closed: before it has its name. */
-static rocl_status settle(rocl_out *o, rocl_error *err)
+static rocl_status check_written(rocl_out *o, rocl_error *err)
 {
     int twin = o->keep_open ? -1 : dup(o->fd);
     if (twin < 0 || close(twin) == 0 || errno == EINTR)
@@ -183,9 +177,9 @@ static rocl_status settle(rocl_out *o, rocl_error *err)
 
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err)
 {
-    rocl_status st = flush(o, err);
+    rocl_status st = flush_buffer(o, err);
     if (!st)
-        st = settle(o, err);
+        st = check_written(o, err);
     if (!st)
         st = rocl_destination_resume(&o->place, o->path, err);
     if (!st)

@@ -47,21 +47,4 @@ void rocl_out_discard(rocl_out *o);
 /* Commits when `st` is ROCL_OK, and discards otherwise; the status of it all. */
 rocl_status rocl_out_end(rocl_out *o, rocl_status st, rocl_error *err);
 
-/* Of a `level` in the options of rocline.h: ROCL_USAGE when it is out of range. */
-rocl_status rocl_check_level(int level, rocl_error *err);
-/* The level to compress with, `by_default` where none is asked for; 0: not at all. */
-static inline int rocl_level_or(int level, int by_default)
-{
-    return level < 0 ? 0 : level ? level : by_default;
-}
-
-/* One gzip member (RFC 1952, no name, no time) of n bytes appended to `to`: members may be joined.
- * level 1..9. */
-struct rocl_buf;
-rocl_status rocl_gzip_member(struct rocl_buf *to, const void *p, size_t n, int level,
-                             rocl_error *err);
-/* A zlib stream (RFC 1950) appended to `to`. */
-rocl_status rocl_zlib_stream(struct rocl_buf *to, const void *p, size_t n, int level,
-                             rocl_error *err);
-
 #endif

@@ -19,9 +19,9 @@ struct rocl_out_tree {
 };
 
 /* Name `i` of a commit in its three places. */
-typedef struct spot {
+typedef struct commit_name {
     char at[PATH_MAX], fresh[PATH_MAX], old[PATH_MAX];
-} spot;
+} commit_name;
 
 const char *rocl_out_tree_path(const rocl_out_tree *t)
 {
@@ -121,7 +121,7 @@ rocl_status rocl_out_tree_explain(const rocl_out_tree *t, rocl_status st, rocl_e
     return st;
 }
 
-static bool fill_spot(const rocl_out_tree *t, spot *s, const char *name)
+static bool name_paths(const rocl_out_tree *t, commit_name *s, const char *name)
 {
     int a = snprintf(s->at, PATH_MAX, "%s%s", t->folder, name);
     int b = snprintf(s->fresh, PATH_MAX, "%s/%s", t->hidden, name);
@@ -130,16 +130,16 @@ static bool fill_spot(const rocl_out_tree *t, spot *s, const char *name)
 }
 
 /* A rename that is fine with nothing to be moved. */
-static bool moved(const char *from, const char *to)
+static bool rename_if_there(const char *from, const char *to)
 {
     return rename(from, to) == 0 || errno == ENOENT;
 }
 
-static void undo(const rocl_out_tree *t, const char *const *names, size_t count)
+static void undo_moves(const rocl_out_tree *t, const char *const *names, size_t count)
 {
-    spot s;
+    commit_name s;
     for (size_t i = count; i-- > 0;) {
-        if (!fill_spot(t, &s, names[i]))
+        if (!name_paths(t, &s, names[i]))
             continue;
         struct stat info;
         if (lstat(s.fresh, &info) != 0) /* it has been moved */
@@ -151,16 +151,16 @@ static void undo(const rocl_out_tree *t, const char *const *names, size_t count)
 static rocl_status move_all(const rocl_out_tree *t, const char *const *names, size_t count,
                             size_t *done, rocl_error *err)
 {
-    spot s;
+    commit_name s;
     if (mkdir(t->aside, 0700) != 0)
         return rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", t->aside, strerror(errno));
     for (*done = 0; *done < count; ++*done) {
-        if (!fill_spot(t, &s, names[*done]))
+        if (!name_paths(t, &s, names[*done]))
             return rocl_fail(err, ROCL_OUTPUT, "%s%s: the name is too long", t->folder,
                              names[*done]);
-        if (!moved(s.at, s.old))
+        if (!rename_if_there(s.at, s.old))
             return rocl_fail(err, ROCL_OUTPUT, "%s: cannot replace: %s", s.at, strerror(errno));
-        if (!moved(s.fresh, s.at)) {
+        if (!rename_if_there(s.fresh, s.at)) {
             rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", s.at, strerror(errno));
             rename(s.old, s.at);
             return ROCL_OUTPUT;
@@ -176,7 +176,7 @@ rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, siz
     rocl_unfinished_hold(); /* what is put aside is in the hidden folder */
     rocl_status st = move_all(t, names, count, &done, err);
     if (st != ROCL_OK)
-        undo(t, names, done);
+        undo_moves(t, names, done);
     rocl_unfinished_release();
     rocl_out_tree_discard(t);
     return st;

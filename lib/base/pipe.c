@@ -7,7 +7,6 @@
 #include "base/pool.h"
 
 #include "base/error.h"
-#include "base/threads.h"
 
 #include <stdlib.h>
 
@@ -60,7 +59,7 @@ static node *node_at(const rocl_pipe *p, uint64_t number)
     return &p->nodes[p->ring[number % p->blocks]];
 }
 
-static void recycle(rocl_pipe *p, node *n)
+static void recycle_block(rocl_pipe *p, node *n)
 {
     rocl_buf *in = &n->block.in, *out = &n->block.out;
     in->len = out->len = 0;
@@ -96,7 +95,7 @@ static void write_one(rocl_pipe *p, worker *w, node *n)
         return;
     }
     p->written++;
-    recycle(p, n);
+    recycle_block(p, n);
     pthread_cond_signal(&p->moved);
 }
 
@@ -124,7 +123,7 @@ static bool has_work(const rocl_pipe *p)
     return !p->broken && p->taken < p->put;
 }
 
-static rocl_status transform(rocl_pipe *p, worker *w, rocl_block *c)
+static rocl_status transform_block(rocl_pipe *p, worker *w, rocl_block *c)
 {
     if (c->in.failed)
         return rocl_fail_memory(w->err);
@@ -133,14 +132,14 @@ static rocl_status transform(rocl_pipe *p, worker *w, rocl_block *c)
 }
 
 /* Transforms the oldest block that waits, then writes what can be written. */
-static void step(rocl_pipe *p, worker *w)
+static void process_block(rocl_pipe *p, worker *w)
 {
     uint64_t number = p->taken++;
     node *n = node_at(p, number);
     n->state = TAKEN;
     p->busy++;
     pthread_mutex_unlock(&p->lock);
-    rocl_status st = transform(p, w, &n->block);
+    rocl_status st = transform_block(p, w, &n->block);
     pthread_mutex_lock(&p->lock);
     n->state = st ? FAILED : DONE;
     if (st)
@@ -152,14 +151,14 @@ static void step(rocl_pipe *p, worker *w)
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
-static void *run(void *arg)
+static void *run_worker(void *arg)
 {
     worker *w = arg;
     rocl_pipe *p = w->pipe;
     pthread_mutex_lock(&p->lock);
     while (!p->quit) {
         if (has_work(p))
-            step(p, w);
+            process_block(p, w);
         else
             pthread_cond_wait(&p->work, &p->lock);
     }
@@ -220,20 +219,20 @@ rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_op
     }
     /* A thread that cannot be had is done without: the producer transforms when it waits. */
     for (unsigned i = 1; i < workers; i++)
-        p->worker[i].running = rocl_thread_start(&p->worker[i].thread, run, &p->worker[i]);
+        p->worker[i].running = rocl_thread_start(&p->worker[i].thread, run_worker, &p->worker[i]);
     *pipe = p;
     return ROCL_OK;
 }
 
 /* ---- the producer -------------------------------------------------------------------------- */
 
-static rocl_status failure(const rocl_pipe *p, rocl_error *err)
+static rocl_status copy_failure(const rocl_pipe *p, rocl_error *err)
 {
     rocl_error_copy(err, p->err);
     return p->status;
 }
 
-static node *free_node(rocl_pipe *p)
+static node *get_free_node(rocl_pipe *p)
 {
     node *n = p->free;
     if (n)
@@ -247,7 +246,7 @@ static node *free_node(rocl_pipe *p)
 static void help_or_wait(rocl_pipe *p)
 {
     if (has_work(p))
-        step(p, &p->worker[0]);
+        process_block(p, &p->worker[0]);
     else
         pthread_cond_wait(&p->moved, &p->lock);
 }
@@ -260,13 +259,13 @@ rocl_status rocl_pipe_get(rocl_pipe *p, rocl_block **block, rocl_error *err)
     if (p->held == p->blocks)
         return rocl_fail(err, ROCL_INTERNAL, "all blocks of a pipe are held by its producer");
     pthread_mutex_lock(&p->lock);
-    while (!p->broken && !(n = free_node(p)))
+    while (!p->broken && !(n = get_free_node(p)))
         help_or_wait(p);
     if (n) {
         p->held++;
         *block = &n->block;
     } else {
-        st = failure(p, err);
+        st = copy_failure(p, err);
     }
     pthread_mutex_unlock(&p->lock);
     return st;
@@ -279,20 +278,20 @@ rocl_status rocl_pipe_put(rocl_pipe *p, rocl_block *block, rocl_error *err)
     pthread_mutex_lock(&p->lock);
     p->held--;
     if (p->broken) {
-        recycle(p, n);
+        recycle_block(p, n);
     } else {
         p->ring[p->put++ % p->blocks] = (unsigned)(n - p->nodes);
         pthread_cond_signal(&p->work);
         if (p->workers == 1)
-            step(p, &p->worker[0]);
+            process_block(p, &p->worker[0]);
     }
     if (p->broken)
-        st = failure(p, err);
+        st = copy_failure(p, err);
     pthread_mutex_unlock(&p->lock);
     return st;
 }
 
-static void join(rocl_pipe *p)
+static void join_threads(rocl_pipe *p)
 {
     pthread_mutex_lock(&p->lock);
     p->quit = true;
@@ -311,7 +310,7 @@ rocl_status rocl_pipe_drain(rocl_pipe *p, rocl_error *err)
         help_or_wait(p);
     while (p->broken && p->busy)
         pthread_cond_wait(&p->moved, &p->lock);
-    rocl_status st = p->broken ? failure(p, err) : ROCL_OK;
+    rocl_status st = p->broken ? copy_failure(p, err) : ROCL_OK;
     pthread_mutex_unlock(&p->lock);
     return st;
 }
@@ -319,7 +318,7 @@ rocl_status rocl_pipe_drain(rocl_pipe *p, rocl_error *err)
 rocl_status rocl_pipe_finish(rocl_pipe *p, rocl_error *err)
 {
     rocl_status st = rocl_pipe_drain(p, err);
-    join(p);
+    join_threads(p);
     free_pipe(p);
     return st;
 }
@@ -331,6 +330,6 @@ void rocl_pipe_abort(rocl_pipe *p)
     pthread_mutex_lock(&p->lock);
     p->broken = true;
     pthread_mutex_unlock(&p->lock);
-    join(p);
+    join_threads(p);
     free_pipe(p);
 }

@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "base/status.h"
 
+#include <pthread.h>
+
 /* task(ctx, worker, index, err): worker in [0, workers). */
 typedef rocl_status rocl_task_fn(void *ctx, unsigned worker, size_t index, rocl_error *err);
 
@@ -48,5 +50,23 @@ rocl_status rocl_pipe_drain(rocl_pipe *p, rocl_error *err);
 rocl_status rocl_pipe_finish(rocl_pipe *p, rocl_error *err);
 /* Throws away what is under way, joins, frees. NULL is fine. */
 void rocl_pipe_abort(rocl_pipe *p);
+
+/* ---- how a run shares its memory, so that it takes no more with more workers --------------- */
+
+typedef struct rocl_budget {
+    unsigned workers;
+    size_t sorting; /* bytes, for a sort space */
+    size_t cursor;  /* bytes that a cursor on a table reads at once: a worker has about ten */
+} rocl_budget;
+
+/* jobs 0: one per core; memory 0: ROCL_DEFAULT_MEMORY. A worker holds buffers of its own, which are
+ * paid from `memory`: there are fewer workers than jobs where they would take more than half of it,
+ * but up to 4 always. */
+rocl_budget rocl_budget_share(size_t memory, unsigned jobs);
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+/* pthread_create with every signal blocked: a host's handlers run on the host's threads. */
+bool rocl_thread_start(pthread_t *t, void *(*run)(void *), void *arg);
 
 #endif

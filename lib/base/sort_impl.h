@@ -1,19 +1,117 @@
 /* Inside the external sort: its parts, from the bottom up. For sort_*.c and extsort.c only.
  *
- * A record that comes in order is packed (sort_pack.h) behind the one before (sort_strand.c).
- * Others are appended to the worker's buffer, in the form [key words][u32 length][bytes], padded to
- * 8; a full buffer is sorted (sort_order.c) and packed, too. Both make runs (sort_run.c), which
- * stay in memory or go to the file of the space (sort_space.c). Reading strings runs that do not
- * overlap to chains, and merges the chains in a tree of losers (sort_read.c), in one part or in
- * several at once (sort_parts.c). */
+ * A record that comes in order is encoded behind the one before. Others are appended to the
+ * worker's buffer, in the form [key words][u32 length][bytes], padded to 8; a full buffer is sorted
+ * (sort_order.c) and encoded, too. Both make runs (sort_write.c), which stay in memory or go to the
+ * file of the space (sort_space.c). sort_read.c merges the runs. */
 #ifndef ROCL_BASE_SORT_IMPL_H
 #define ROCL_BASE_SORT_IMPL_H
 
+#include "base/buf.h"
 #include "base/extsort.h"
 
+#include <endian.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+
+/* ---- how a record lies in a run ---------------------------------------------------------------
+
+   A nibble for the bytes of each key word and of the length (two to a byte, low one first), those
+   bytes (little-endian), the payload:
+
+     +--------+--------+ - - +--------+--------+--------+---------+
+     | nibbles, 1..3 bytes   | word 0 | word 1 | length | payload |
+     +--------+--------+ - - +--------+--------+--------+---------+
+
+   The first word is the difference to the one before, the others are zigzag differences: sorted
+   times and ids of the same origin take a byte or two, and no byte is looked at to find where the
+   next value begins. Values are read and written 8 bytes at a time: both sides need ROCL_SORT_SLACK
+   bytes behind the end. */
+
+/* Most bytes before the payload, and how many more may be touched. */
+#define ROCL_SORT_HEAD_MAX (3 + 8 * (ROCL_SORT_KEYS_MAX + 1))
+#define ROCL_SORT_SLACK    64
+
+static inline unsigned rocl_sort_value_bytes(uint64_t v)
+{
+    return v ? (71u - (unsigned)__builtin_clzll(v)) / 8 : 0;
+}
+
+static inline uint8_t *rocl_sort_encode_value(uint8_t *p, uint64_t v, unsigned *nibble)
+{
+    *nibble = rocl_sort_value_bytes(v);
+    v = htole64(v);
+    memcpy(p, &v, 8);
+    return p + *nibble;
+}
+
+/* prev is the key before (zeros at first) and becomes key. */
+static inline uint8_t *rocl_sort_encode_words(uint8_t *p, const uint64_t *key, uint64_t *prev,
+                                              unsigned words, uint32_t len)
+{
+    uint8_t *control = p;
+    unsigned n, nibbles = 0;
+    p += words / 2 + 1;
+    p = rocl_sort_encode_value(p, key[0] - prev[0], &nibbles);
+    prev[0] = key[0];
+    for (unsigned w = 1; w < words; w++) {
+        p = rocl_sort_encode_value(p, rocl_zigzag((int64_t)(key[w] - prev[w])), &n);
+        prev[w] = key[w];
+        nibbles |= n << (4 * w);
+    }
+    p = rocl_sort_encode_value(p, len, &n);
+    nibbles |= n << (4 * words);
+    for (unsigned i = 0; i < words / 2 + 1; i++)
+        control[i] = (uint8_t)(nibbles >> (8 * i));
+    return p;
+}
+
+/* The same; the number of words is written out so that the compiler unrolls each. */
+static inline uint8_t *rocl_sort_encode_head(uint8_t *p, const uint64_t *key, uint64_t *prev,
+                                             unsigned words, uint32_t len)
+{
+    switch (words) {
+    case 1:
+        return rocl_sort_encode_words(p, key, prev, 1, len);
+    case 2:
+        return rocl_sort_encode_words(p, key, prev, 2, len);
+    case 3:
+        return rocl_sort_encode_words(p, key, prev, 3, len);
+    default:
+        return rocl_sort_encode_words(p, key, prev, 4, len);
+    }
+}
+
+static inline const uint8_t *rocl_sort_decode_value(const uint8_t *p, unsigned nibble, uint64_t *v)
+{
+    static const uint64_t masks[16] = {
+        0,     0xff,  0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, ~0ull >> 8,
+        ~0ull, ~0ull, ~0ull,  ~0ull,    ~0ull,      ~0ull,        ~0ull,          ~0ull,
+    };
+    memcpy(v, p, 8);
+    *v = le64toh(*v) & masks[nibble];
+    return p + nibble;
+}
+
+/* key is the one before and becomes the record's. Nibbles above 8 are only found in a damaged file:
+ * the end returned is then wrong, but what was touched is within ROCL_SORT_SLACK. */
+static inline const uint8_t *rocl_sort_decode_head(const uint8_t *p, uint64_t *key, unsigned words,
+                                                   uint64_t *len)
+{
+    unsigned nibbles = 0;
+    for (unsigned i = 0; i < words / 2 + 1; i++)
+        nibbles |= (unsigned)p[i] << (8 * i);
+    p += words / 2 + 1;
+    uint64_t v;
+    p = rocl_sort_decode_value(p, nibbles & 15, &v);
+    key[0] += v;
+    for (unsigned w = 1; w < words; w++) {
+        p = rocl_sort_decode_value(p, nibbles >> (4 * w) & 15, &v);
+        key[w] += (uint64_t)rocl_unzigzag(v);
+    }
+    return rocl_sort_decode_value(p, nibbles >> (4 * words) & 15, len);
+}
 
 /* ---- the space (sort_space.c) ---------------------------------------------------------------- */
 
@@ -39,7 +137,7 @@ size_t rocl_space_buffer_max(const rocl_sort_space *s);
 bool rocl_space_expand(rocl_sort_space *s, size_t n, bool anyway);
 void rocl_space_unexpand(rocl_sort_space *s, size_t n);
 void rocl_space_unkeep(rocl_sort_space *s, size_t n); /* see rocl_space_keep */
-/* A block of space->block bytes and ROCL_PACK_SLACK more, expanded; NULL: there is no room. */
+/* A block of space->block bytes and ROCL_SORT_SLACK more, expanded; NULL: there is no room. */
 uint8_t *rocl_space_block(rocl_sort_space *s);
 void rocl_space_unblock(rocl_sort_space *s, uint8_t *block); /* not its account */
 /* Bytes that each of n read buffers may have. */
@@ -58,18 +156,18 @@ typedef struct rocl_sort_entry {
 } rocl_sort_entry;
 
 /* Room that a record needs beside its own: the entry and a copy for sorting. */
-#define ROCL_SORT_ENTRY_ROOM (2 * sizeof(rocl_sort_entry))
+#define ROCL_SORT_ENTRY_SIZE (2 * sizeof(rocl_sort_entry))
 
-static inline size_t rocl_sort_size(unsigned words, size_t len)
+static inline size_t rocl_sort_buffer_size(unsigned words, size_t len)
 {
     return 8 * (size_t)words + ((4 + len + 7) & ~(size_t)7);
 }
 
 /* Sorts the n records of a buffer. The entries and their copy are written where `room` points (8
  * aligned); returns the sorted ones. */
-rocl_sort_entry *rocl_sort_order(const uint64_t *records, size_t n, unsigned words, void *room);
+rocl_sort_entry *rocl_sort_entries(const uint64_t *records, size_t n, unsigned words, void *room);
 /* Whether records lie in order as they are. */
-bool rocl_sort_ordered(const uint64_t *records, size_t n, unsigned words);
+bool rocl_sort_is_ordered(const uint64_t *records, size_t n, unsigned words);
 
 static inline bool rocl_sort_less(const uint64_t *a, const uint64_t *b, unsigned words)
 {
@@ -80,7 +178,7 @@ static inline bool rocl_sort_less(const uint64_t *a, const uint64_t *b, unsigned
     return false;
 }
 
-/* ---- runs (sort_run.c) ----------------------------------------------------------------------- */
+/* ---- runs (sort_write.c) ------------------------------------------------------------------- */
 
 typedef struct rocl_sort_run {
     uint8_t *memory; /* NULL: in the file */
@@ -103,16 +201,16 @@ typedef struct rocl_sort_runs {
 } rocl_sort_runs;
 
 /* Are these of different groups: do first words differ above `shift` bits? */
-static inline bool rocl_sort_parted(const uint64_t *a, const uint64_t *b, unsigned shift)
+static inline bool rocl_sort_groups_differ(const uint64_t *a, const uint64_t *b, unsigned shift)
 {
     return shift < 64 && (a[0] ^ b[0]) >> shift;
 }
 
 /* Adds a packed run: keeps it, or writes it to the file when memory's share is used up. Takes
- * run->memory, which has ROCL_PACK_SLACK more bytes. */
-rocl_status rocl_sort_keep(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *err);
+ * run->memory, which has ROCL_SORT_SLACK more bytes. */
+rocl_status rocl_sort_keep_run(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *err);
 /* Sorts and packs the n records (n > 0) of a buffer, `bytes` long, to a run, or to several when
- * they are of several groups. Behind the records there are n * ROCL_SORT_ENTRY_ROOM bytes more. */
+ * they are of several groups. Behind the records there are n * ROCL_SORT_ENTRY_SIZE bytes more. */
 rocl_status rocl_sort_make_runs(rocl_sort_runs *to, uint64_t *records, size_t bytes, size_t n,
                                 rocl_error *err);
 /* A set of runs without any. */
@@ -122,7 +220,7 @@ void rocl_sort_runs_free(rocl_sort_runs *runs);
 bool rocl_sort_runs_add(rocl_sort_runs *to, const rocl_sort_run *run);
 void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r);
 
-/* ---- records that come in order (sort_strand.c) ---------------------------------------------- */
+/* ---- records that come in order (sort_write.c) ---------------------------------------------- */
 
 #define ROCL_SORT_STRANDS 16 /* of a worker in a sorter, at most */
 
@@ -139,8 +237,8 @@ typedef struct rocl_sort_strands {
 } rocl_sort_strands;
 
 /* Packs the record if it continues a strand that has room for it. */
-bool rocl_strands_take(const rocl_sort_runs *to, rocl_sort_strands *s, const uint64_t *key,
-                       const void *payload, size_t len);
+bool rocl_strands_append(const rocl_sort_runs *to, rocl_sort_strands *s, const uint64_t *key,
+                         const void *payload, size_t len);
 /* Begins a run with it otherwise, of that strand or of a new one; *taken false: there can be none.
  */
 rocl_status rocl_strands_begin(rocl_sort_runs *to, rocl_sort_strands *s, const uint64_t *key,
@@ -148,66 +246,17 @@ rocl_status rocl_strands_begin(rocl_sort_runs *to, rocl_sort_strands *s, const u
 rocl_status rocl_strands_end(rocl_sort_runs *to, rocl_sort_strands *s, rocl_error *err);
 void rocl_strands_drop(rocl_sort_runs *to, rocl_sort_strands *s);
 
-/* ---- chains of runs -------------------------------------------------------------------------- */
-
-/* Links runs that follow each other to chains, as few as possible; heads[0..returned) are the first
- * runs. Reorders the runs. `heads` and `scratch` have room for n. */
-size_t rocl_sort_chains(rocl_sort_run *runs, size_t n, size_t *heads, size_t *scratch);
-
 /* ---- reading (sort_read.c) ------------------------------------------------------------------- */
 
-/* Reads the records of a chain, one after the other. */
-typedef struct rocl_sort_reader {
-    uint64_t key[ROCL_SORT_KEYS_MAX];
-    const uint8_t *data;
-    size_t len;
-    const uint8_t *at, *end; /* what is not decoded yet, of what is in memory */
-    bool done;
-    size_t run;
-    uint8_t *buffer; /* for runs in the file */
-    size_t cap;
-    uint64_t offset, left; /* in the file: what is not in the buffer yet */
-    uint64_t advised;      /* up to where reading ahead was asked for */
-} rocl_sort_reader;
-
-/* A place in the tree of losers: the reader that lost there, and its first key word. */
-typedef struct rocl_sort_node {
-    uint64_t key;
-    uint64_t reader;
-} rocl_sort_node;
-
-typedef struct rocl_sort_merge {
-    rocl_sort_space *space;
-    rocl_sort_run *runs;
-    unsigned words;
-    size_t count; /* of readers */
-    size_t read_buffer;
-    rocl_sort_reader *readers;
-    rocl_sort_node *tree;  /* [1, count) losers; [0] the winner */
-    rocl_sort_node second; /* while the winner wins again and again: the best of the losers */
-    bool streak;           /* second is known */
-    bool begun;            /* the winner's record was handed out */
-} rocl_sort_merge;
-
-/* Starts with the chains at heads[0..count). space, runs, words and read_buffer are set. */
-rocl_status rocl_merge_start(rocl_sort_merge *m, const size_t *heads, size_t count,
-                             rocl_error *err);
-/* How many of the chains have to be read from the file. */
-size_t rocl_sort_chains_in_file(const rocl_sort_run *runs, const size_t *heads, size_t count);
-rocl_status rocl_merge_next(rocl_sort_merge *m, rocl_sort_record *rec, bool *more, rocl_error *err);
-void rocl_merge_free(rocl_sort_merge *m);
-
-/* ---- parts (sort_parts.c) -------------------------------------------------------------------- */
-
-typedef struct rocl_sort_part {
-    rocl_sort_runs runs; /* its own: no run is of two parts */
-    rocl_sort_merge merge;
-} rocl_sort_part;
+/* One of the parts of an array that a sort is read in. */
+typedef struct rocl_sort_part rocl_sort_part;
 
 /* Gives the runs to count + 1 parts, cuts those that are of several, and starts the merges. *parts
  * is set also after an error. */
 rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const uint64_t *bounds, size_t count,
                                   rocl_sort_part **parts, rocl_error *err);
+rocl_status rocl_sort_parts_next(rocl_sort_part *parts, size_t i, rocl_sort_record *rec, bool *more,
+                                 rocl_error *err);
 void rocl_sort_parts_free(rocl_sort_part *parts, size_t count); /* of bounds */
 
 #endif

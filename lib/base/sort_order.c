@@ -1,29 +1,29 @@
-/* Sorting in memory what no strand took: further sequences, or none at all. Records are first dealt
- * to piles, each sorted; if few piles suffice they are merged, in time linear in the number of
- * records. What needs many piles is in no order worth looking for, and gets a radix sort. Both look
- * at one key word; records equal in it are then sorted by the next. */
+/* Sorting in memory what continues no strand: further sequences, or none at all. Records are first
+ * dealt to piles, each sorted; if few piles suffice they are merged, in time linear in the number
+ * of records. What needs many piles is in no order worth looking for, and gets a radix sort. Both
+ * look at one key word; records equal in it are then sorted by the next. */
 #include "base/sort_impl.h"
 
 enum {
     PILES = 8,
-    TINY = 16,   /* insertion sort */
+    TINY = 16,   /* insertion_sort sort */
     SMALL = 512, /* up to here merging tiny blocks beats counting */
     DIGIT_BITS = 11,
 };
 
 typedef rocl_sort_entry entry;
 
-typedef struct sorter {
+typedef struct sort_input {
     const uint64_t *records;
     unsigned words;
-} sorter;
+} sort_input;
 
-static void copy(entry *to, const entry *from, size_t n)
+static void copy_entries(entry *to, const entry *from, size_t n)
 {
     memcpy(to, from, n * sizeof *to);
 }
 
-static void insertion(entry *a, size_t n)
+static void insertion_sort(entry *a, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         entry e = a[i];
@@ -46,7 +46,7 @@ static void merge_two(entry *to, const entry *a, size_t na, const entry *b, size
         na -= !second;
         nb -= second;
     }
-    copy(to, na ? a : b, na + nb);
+    copy_entries(to, na ? a : b, na + nb);
 }
 
 /* Stretch i of a is [bounds[i], bounds[i + 1]). Merges neighbours, to and fro between a and tmp,
@@ -69,7 +69,7 @@ static void merge_all(entry *a, entry *tmp, size_t *bounds, size_t stretches)
         to = swap;
     }
     if (from != a)
-        copy(a, from, bounds[1]);
+        copy_entries(a, from, bounds[1]);
 }
 
 static void sort_small(entry *a, entry *tmp, size_t n)
@@ -77,7 +77,7 @@ static void sort_small(entry *a, entry *tmp, size_t n)
     size_t bounds[SMALL / TINY + 2], blocks = 0;
     for (size_t i = 0; i < n; i += TINY) {
         size_t len = n - i < TINY ? n - i : TINY;
-        insertion(a + i, len);
+        insertion_sort(a + i, len);
         bounds[blocks++] = i;
     }
     bounds[blocks] = n;
@@ -89,7 +89,7 @@ static void sort_small(entry *a, entry *tmp, size_t n)
 /* Deals each entry to the pile whose top is the largest not above it, which leaves the other piles
  * the most to take. The tops stay sorted, largest first. Returns the piles, 0 when there would have
  * to be too many. */
-static unsigned deal(entry *a, size_t n, size_t *counts)
+static unsigned deal_piles(entry *a, size_t n, size_t *counts)
 {
     uint64_t tops[PILES];
     unsigned piles = 0;
@@ -112,7 +112,7 @@ static unsigned deal(entry *a, size_t n, size_t *counts)
 static bool sort_piles(entry *a, entry *tmp, size_t n)
 {
     size_t counts[PILES], bounds[PILES + 2], at[PILES], sum = 0;
-    unsigned piles = deal(a, n, counts);
+    unsigned piles = deal_piles(a, n, counts);
     if (piles <= 1)
         return piles;
     for (unsigned p = 0; p < piles; p++) {
@@ -123,7 +123,7 @@ static bool sort_piles(entry *a, entry *tmp, size_t n)
     for (size_t i = 0; i < n; i++)
         tmp[at[a[i].pile]++] = a[i];
     merge_all(tmp, a, bounds, piles);
-    copy(a, tmp, n);
+    copy_entries(a, tmp, n);
     return true;
 }
 
@@ -163,7 +163,7 @@ static void sort_radix(entry *a, entry *tmp, size_t n)
         to = swap;
     }
     if (from != a)
-        copy(a, from, n);
+        copy_entries(a, from, n);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ static void sort_radix(entry *a, entry *tmp, size_t n)
 static void sort_word(entry *a, entry *tmp, size_t n)
 {
     if (n <= TINY)
-        insertion(a, n);
+        insertion_sort(a, n);
     else if (sort_piles(a, tmp, n))
         return;
     else if (n <= SMALL)
@@ -180,14 +180,14 @@ static void sort_word(entry *a, entry *tmp, size_t n)
         sort_radix(a, tmp, n);
 }
 
-static void load_word(const sorter *s, entry *a, size_t n, unsigned word)
+static void load_word(const sort_input *s, entry *a, size_t n, unsigned word)
 {
     for (size_t i = 0; i < n; i++)
         a[i].key = s->records[a[i].at + word];
 }
 
 /* Sorts by `word`, which is loaded, and the ones after it. */
-static void sort_from(const sorter *s, entry *a, entry *tmp, size_t n, unsigned word)
+static void sort_from(const sort_input *s, entry *a, entry *tmp, size_t n, unsigned word)
 {
     sort_word(a, tmp, n);
     if (word + 1 == s->words)
@@ -206,12 +206,12 @@ static const uint64_t *next_record(const uint64_t *r, unsigned words)
 {
     uint32_t len;
     memcpy(&len, r + words, sizeof len);
-    return r + rocl_sort_size(words, len) / 8;
+    return r + rocl_sort_buffer_size(words, len) / 8;
 }
 
-rocl_sort_entry *rocl_sort_order(const uint64_t *records, size_t n, unsigned words, void *room)
+rocl_sort_entry *rocl_sort_entries(const uint64_t *records, size_t n, unsigned words, void *room)
 {
-    const sorter s = {records, words};
+    const sort_input s = {records, words};
     entry *a = room;
     const uint64_t *r = records;
     for (size_t i = 0; i < n; i++) {
@@ -222,7 +222,7 @@ rocl_sort_entry *rocl_sort_order(const uint64_t *records, size_t n, unsigned wor
     return a;
 }
 
-bool rocl_sort_ordered(const uint64_t *records, size_t n, unsigned words)
+bool rocl_sort_is_ordered(const uint64_t *records, size_t n, unsigned words)
 {
     const uint64_t *prev = records;
     for (size_t i = 1; i < n; i++) {

@@ -1,30 +1,134 @@
-/* Reading the runs back in order. */
+/* Reading sorted runs back in order. Runs that do not overlap are linked to chains, which a tree of
+ * losers merges: all of them at once, or in several parts, each of a range of keys. */
 #include "base/sort_impl.h"
 
 #include "base/error.h"
-#include "base/sort_pack.h"
 
 #include <stdlib.h>
 
-typedef rocl_sort_reader reader;
-typedef rocl_sort_merge merge;
-typedef rocl_sort_node node;
-
 enum { READ_AHEAD = 256 << 10 };
+
+/* Reads the records of a chain, one after the other. */
+typedef struct reader {
+    uint64_t key[ROCL_SORT_KEYS_MAX];
+    const uint8_t *data;
+    size_t len;
+    const uint8_t *at, *end; /* what is not decoded yet, of what is in memory */
+    bool done;
+    size_t run;
+    uint8_t *buffer; /* for runs in the file */
+    size_t cap;
+    uint64_t offset, left; /* in the file: what is not in the buffer yet */
+    uint64_t advised;      /* up to where reading ahead was asked for */
+} reader;
+
+/* A place in the tree of losers: the reader that lost there, and its first key word. */
+typedef struct node {
+    uint64_t key;
+    uint64_t reader;
+} node;
+
+typedef struct merge {
+    rocl_sort_space *space;
+    rocl_sort_run *runs;
+    unsigned words;
+    size_t count; /* of readers */
+    size_t read_buffer;
+    reader *readers;
+    node *tree;  /* [1, count) losers; [0] the winner */
+    node second; /* while the winner wins again and again: the best of the losers */
+    bool streak; /* second is known */
+    bool begun;  /* the winner's record was handed out */
+} merge;
+
+struct rocl_sort_part {
+    rocl_sort_runs runs; /* its own: no run is of two parts */
+    merge merge;
+};
+
+typedef rocl_sort_part part;
+
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+static int compare_first(const void *a, const void *b)
+{
+    const rocl_sort_run *x = a, *y = b;
+    if (rocl_sort_less(x->first, y->first, ROCL_SORT_KEYS_MAX))
+        return -1;
+    return rocl_sort_less(y->first, x->first, ROCL_SORT_KEYS_MAX);
+}
+
+/* A heap of the chains' last runs, the one that ends first on top. */
+typedef struct tails {
+    const rocl_sort_run *runs;
+    size_t *heap, count;
+} tails;
+
+static bool ends_before(const tails *t, size_t a, size_t b)
+{
+    return rocl_sort_less(t->runs[t->heap[a]].last, t->runs[t->heap[b]].last, ROCL_SORT_KEYS_MAX);
+}
+
+static void swap_tails(tails *t, size_t a, size_t b)
+{
+    size_t run = t->heap[a];
+    t->heap[a] = t->heap[b];
+    t->heap[b] = run;
+}
+
+static void push_tail(tails *t, size_t run)
+{
+    size_t i = t->count++;
+    t->heap[i] = run;
+    for (; i > 0 && ends_before(t, i, (i - 1) / 2); i = (i - 1) / 2)
+        swap_tails(t, i, (i - 1) / 2);
+}
+
+static void replace_first_tail(tails *t, size_t run)
+{
+    t->heap[0] = run;
+    for (size_t i = 0, child; (child = 2 * i + 1) < t->count; i = child) {
+        if (child + 1 < t->count && ends_before(t, child + 1, child))
+            child++;
+        if (!ends_before(t, child, i))
+            break;
+        swap_tails(t, i, child);
+    }
+}
+
+/* Runs are taken by their beginning and put after the one that ended first; a chain is begun only
+ * when all chains so far overlap with the run, so there is no way to have fewer. */
+static size_t link_chains(rocl_sort_run *runs, size_t n, size_t *heads, size_t *scratch)
+{
+    if (n)
+        qsort(runs, n, sizeof *runs, compare_first);
+    tails t = {runs, scratch, 0};
+    for (size_t i = 0; i < n; i++) {
+        size_t top = t.count ? t.heap[0] : i;
+        if (!t.count || rocl_sort_less(runs[i].first, runs[top].last, ROCL_SORT_KEYS_MAX)) {
+            heads[t.count] = i;
+            push_tail(&t, i);
+        } else {
+            runs[top].next = i;
+            replace_first_tail(&t, i);
+        }
+    }
+    return t.count;
+}
 
 /* ---- one chain ------------------------------------------------------------------------------- */
 
 /* A read buffer with room for `need` bytes that keeps what is not decoded yet. */
-static bool resize(merge *m, reader *r, size_t need)
+static bool resize_buffer(merge *m, reader *r, size_t need)
 {
     size_t cap = need > m->read_buffer ? need : m->read_buffer;
     size_t have = (size_t)(r->end - r->at);
-    uint8_t *buffer = malloc(cap + ROCL_PACK_SLACK);
+    uint8_t *buffer = malloc(cap + ROCL_SORT_SLACK);
     if (!buffer)
         return false;
     if (have)
         memcpy(buffer, r->at, have);
-    memset(buffer + cap, 0, ROCL_PACK_SLACK);
+    memset(buffer + cap, 0, ROCL_SORT_SLACK);
     rocl_space_unexpand(m->space, r->cap);
     rocl_space_expand(m->space, cap, true);
     free(r->buffer);
@@ -36,11 +140,11 @@ static bool resize(merge *m, reader *r, size_t need)
 }
 
 /* Reads on so that `need` bytes from r->at are in memory, or all there are. */
-static rocl_status refill(merge *m, reader *r, size_t need, rocl_error *err)
+static rocl_status refill_buffer(merge *m, reader *r, size_t need, rocl_error *err)
 {
     size_t have = (size_t)(r->end - r->at);
     if (need > r->cap) {
-        if (!resize(m, r, need))
+        if (!resize_buffer(m, r, need))
             return rocl_fail_memory(err);
     } else if (have) {
         memmove(r->buffer, r->at, have);
@@ -78,27 +182,27 @@ static void open_run(merge *m, reader *r, size_t run)
 }
 
 /* The number of words is written out so that the compiler unrolls each. */
-static const uint8_t *unpack(const uint8_t *p, uint64_t *key, unsigned words, uint64_t *len)
+static const uint8_t *decode_head(const uint8_t *p, uint64_t *key, unsigned words, uint64_t *len)
 {
     switch (words) {
     case 1:
-        return rocl_unpack_head(p, key, 1, len);
+        return rocl_sort_decode_head(p, key, 1, len);
     case 2:
-        return rocl_unpack_head(p, key, 2, len);
+        return rocl_sort_decode_head(p, key, 2, len);
     case 3:
-        return rocl_unpack_head(p, key, 3, len);
+        return rocl_sort_decode_head(p, key, 3, len);
     default:
-        return rocl_unpack_head(p, key, 4, len);
+        return rocl_sort_decode_head(p, key, 4, len);
     }
 }
 
 /* The payload of the record whose head was read. */
-static rocl_status take_payload(merge *m, reader *r, uint64_t len, rocl_error *err)
+static rocl_status read_payload(merge *m, reader *r, uint64_t len, rocl_error *err)
 {
     if (r->at > r->end || len > UINT32_MAX || len > (uint64_t)(r->end - r->at) + r->left)
         return rocl_space_damaged(m->space, err);
     if (len > (size_t)(r->end - r->at)) {
-        rocl_status st = refill(m, r, (size_t)len, err);
+        rocl_status st = refill_buffer(m, r, (size_t)len, err);
         if (st)
             return st;
     }
@@ -120,11 +224,11 @@ static void finish_run(merge *m, reader *r)
 }
 
 /* The next record of the chain, or done. */
-static rocl_status advance(merge *m, reader *r, rocl_error *err)
+static rocl_status read_record(merge *m, reader *r, rocl_error *err)
 {
-    while ((size_t)(r->end - r->at) < ROCL_PACK_HEAD) {
+    while ((size_t)(r->end - r->at) < ROCL_SORT_HEAD_MAX) {
         if (r->left) {
-            rocl_status st = refill(m, r, ROCL_PACK_HEAD, err);
+            rocl_status st = refill_buffer(m, r, ROCL_SORT_HEAD_MAX, err);
             if (st)
                 return st;
         } else if (r->at < r->end) {
@@ -136,8 +240,8 @@ static rocl_status advance(merge *m, reader *r, rocl_error *err)
         }
     }
     uint64_t len;
-    r->at = unpack(r->at, r->key, m->words, &len);
-    return take_payload(m, r, len, err);
+    r->at = decode_head(r->at, r->key, m->words, &len);
+    return read_payload(m, r, len, err);
 }
 
 /* ---- the tree of losers ---------------------------------------------------------------------- */
@@ -164,11 +268,11 @@ static bool node_less(const merge *m, const node *a, const node *b)
 }
 
 /* Plays the matches below tree place i, where places from count on are the readers. */
-static node play(merge *m, size_t i)
+static node play_matches(merge *m, size_t i)
 {
     if (i >= m->count)
         return make_node(m, i - m->count);
-    node a = play(m, 2 * i), b = play(m, 2 * i + 1);
+    node a = play_matches(m, 2 * i), b = play_matches(m, 2 * i + 1);
     bool second = node_less(m, &b, &a);
     m->tree[i] = second ? a : b;
     return second ? b : a;
@@ -176,7 +280,7 @@ static node play(merge *m, size_t i)
 
 /* Plays the winner's matches again, up to the root. Which side wins is a matter of chance, so
  * winner and loser are exchanged without a branch. */
-static void replay(merge *m)
+static void replay_winner(merge *m)
 {
     node win = make_node(m, (size_t)m->tree[0].reader);
     for (size_t i = ((size_t)win.reader + m->count) / 2; i > 0; i /= 2) {
@@ -207,7 +311,7 @@ static node find_second(const merge *m)
 
 /* The winner has a new record. Chains often lie far apart: who wins twice may win a thousand times,
  * which takes one look at the second each. */
-static void settle(merge *m)
+static void update_winner(merge *m)
 {
     uint64_t before = m->tree[0].reader;
     if (m->count == 1)
@@ -217,7 +321,7 @@ static void settle(merge *m)
         if (!node_less(m, &m->second, &win))
             return;
     }
-    replay(m);
+    replay_winner(m);
     m->streak = m->tree[0].reader == before;
     if (m->streak)
         m->second = find_second(m);
@@ -225,7 +329,7 @@ static void settle(merge *m)
 
 /* ---- the merge ------------------------------------------------------------------------------- */
 
-size_t rocl_sort_chains_in_file(const rocl_sort_run *runs, const size_t *heads, size_t count)
+static size_t count_chains_in_file(const rocl_sort_run *runs, const size_t *heads, size_t count)
 {
     size_t files = 0;
     for (size_t i = 0; i < count; i++) {
@@ -237,7 +341,7 @@ size_t rocl_sort_chains_in_file(const rocl_sort_run *runs, const size_t *heads, 
     return files;
 }
 
-rocl_status rocl_merge_start(merge *m, const size_t *heads, size_t count, rocl_error *err)
+static rocl_status start_merge(merge *m, const size_t *heads, size_t count, rocl_error *err)
 {
     m->readers = calloc(count ? count : 1, sizeof *m->readers);
     m->tree = calloc(count ? count : 1, sizeof *m->tree);
@@ -246,26 +350,26 @@ rocl_status rocl_merge_start(merge *m, const size_t *heads, size_t count, rocl_e
     m->count = count;
     for (size_t i = 0; i < count; i++) {
         open_run(m, &m->readers[i], heads[i]);
-        rocl_status st = advance(m, &m->readers[i], err);
+        rocl_status st = read_record(m, &m->readers[i], err);
         if (st)
             return st;
     }
     if (count)
-        m->tree[0] = play(m, 1);
+        m->tree[0] = play_matches(m, 1);
     return ROCL_OK;
 }
 
-rocl_status rocl_merge_next(merge *m, rocl_sort_record *rec, bool *more, rocl_error *err)
+static rocl_status next_of_merge(merge *m, rocl_sort_record *rec, bool *more, rocl_error *err)
 {
     *more = false;
     if (!m->count)
         return ROCL_OK;
     reader *r = &m->readers[m->tree[0].reader];
     if (m->begun && !r->done) {
-        rocl_status st = advance(m, r, err);
+        rocl_status st = read_record(m, r, err);
         if (st)
             return st;
-        settle(m);
+        update_winner(m);
         r = &m->readers[m->tree[0].reader];
     }
     m->begun = true;
@@ -276,7 +380,7 @@ rocl_status rocl_merge_next(merge *m, rocl_sort_record *rec, bool *more, rocl_er
     return ROCL_OK;
 }
 
-void rocl_merge_free(merge *m)
+static void free_merge(merge *m)
 {
     for (size_t i = 0; m->readers && i < m->count; i++) {
         rocl_space_unexpand(m->space, m->readers[i].cap);
@@ -284,4 +388,158 @@ void rocl_merge_free(merge *m)
     }
     free(m->readers);
     free(m->tree);
+}
+
+/* ---- a run of several parts ------------------------------------------------------------------ */
+
+/* A piece of it under construction. */
+typedef struct piece {
+    part *to;
+    uint8_t *at;
+    rocl_sort_run run;
+} piece;
+
+static bool begin_piece(piece *p, part *to, const uint64_t *key, size_t room)
+{
+    uint8_t *memory = malloc(room + ROCL_SORT_SLACK);
+    *p = (piece){.to = to, .at = memory, .run = {.memory = memory, .next = ROCL_NO_RUN}};
+    memcpy(p->run.first, key, to->runs.words * sizeof *key);
+    return memory;
+}
+
+static rocl_status end_piece(piece *p, rocl_error *err)
+{
+    if (!p->run.memory)
+        return ROCL_OK;
+    p->run.size = (size_t)(p->at - p->run.memory);
+    rocl_status st = rocl_sort_keep_run(&p->to->runs, &p->run, err);
+    p->run.memory = NULL;
+    return st;
+}
+
+static void append_to_piece(piece *p, const rocl_sort_record *rec)
+{
+    p->at =
+        rocl_sort_encode_head(p->at, rec->key, p->run.last, p->to->runs.words, (uint32_t)rec->len);
+    if (rec->len)
+        memcpy(p->at, rec->data, rec->len);
+    p->at += rec->len;
+}
+
+static size_t find_part(uint64_t key, const uint64_t *bounds, size_t count)
+{
+    size_t lo = 0, hi = count;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (bounds[mid] <= key)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Encodes the records of a run anew, to a run for each part. Takes the run. */
+static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts,
+                           const uint64_t *bounds, size_t count, rocl_error *err)
+{
+    const size_t head = 0;
+    merge m = {.space = from->space, .runs = run, .words = from->words};
+    m.read_buffer = rocl_space_read_buffer(from->space, 1);
+    piece p = {0};
+    rocl_sort_record rec;
+    bool more = true;
+    rocl_status st = start_merge(&m, &head, 1, err);
+    while (st == ROCL_OK && (st = next_of_merge(&m, &rec, &more, err)) == ROCL_OK && more) {
+        part *to = &parts[find_part(rec.key[0], bounds, count)];
+        if (to != p.to) {
+            st = end_piece(&p, err);
+            /* Encoded anew, only the first record may take more than it did. */
+            if (st == ROCL_OK && !begin_piece(&p, to, rec.key, run->size + ROCL_SORT_HEAD_MAX))
+                st = rocl_fail_memory(err);
+        }
+        if (st == ROCL_OK)
+            append_to_piece(&p, &rec);
+    }
+    if (st == ROCL_OK)
+        st = end_piece(&p, err);
+    else
+        free(p.run.memory);
+    free_merge(&m);
+    return st;
+}
+
+/* ---- runs to parts --------------------------------------------------------------------------- */
+
+static rocl_status assign_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts,
+                              const uint64_t *bounds, size_t count, rocl_error *err)
+{
+    size_t first = find_part(run->first[0], bounds, count);
+    if (first != find_part(run->last[0], bounds, count))
+        return cut_run(from, run, parts, bounds, count, err);
+    if (!rocl_sort_runs_add(&parts[first].runs, run))
+        return rocl_fail_memory(err);
+    run->memory = NULL;
+    return ROCL_OK;
+}
+
+/* Read buffers share what there is, hence all chains are made before the first is read. */
+static rocl_status start_merges(part *parts, size_t count, size_t **heads, size_t *chains,
+                                rocl_error *err)
+{
+    size_t files = 0;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < count; i++) {
+        const rocl_sort_runs *runs = &parts[i].runs;
+        heads[i] = reallocarray(NULL, runs->count ? runs->count : 1, 2 * sizeof **heads);
+        if (!heads[i])
+            return rocl_fail_memory(err);
+        chains[i] = link_chains(runs->all, runs->count, heads[i], heads[i] + runs->count);
+        files += count_chains_in_file(runs->all, heads[i], chains[i]);
+    }
+    size_t buffer = rocl_space_read_buffer(parts[0].runs.space, files);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+        rocl_sort_runs *runs = &parts[i].runs;
+        parts[i].merge = (merge){
+            .space = runs->space, .runs = runs->all, .words = runs->words, .read_buffer = buffer};
+        st = start_merge(&parts[i].merge, heads[i], chains[i], err);
+    }
+    return st;
+}
+
+rocl_status rocl_sort_parts_next(rocl_sort_part *parts, size_t i, rocl_sort_record *rec, bool *more,
+                                 rocl_error *err)
+{
+    return next_of_merge(&parts[i].merge, rec, more, err);
+}
+
+rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const uint64_t *bounds, size_t count,
+                                  rocl_sort_part **out, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    part *parts = *out = calloc(count + 1, sizeof *parts);
+    size_t **heads = calloc(count + 1, sizeof *heads);
+    size_t *chains = calloc(count + 1, sizeof *chains);
+    for (size_t i = 0; parts && i <= count; i++)
+        rocl_sort_runs_init(&parts[i].runs, from->space, from->words, from->shift);
+    if (!parts || !heads || !chains)
+        st = rocl_fail_memory(err);
+    for (size_t i = 0; i < from->count && st == ROCL_OK; i++)
+        st = assign_run(from, &from->all[i], parts, bounds, count, err);
+    if (st == ROCL_OK)
+        st = start_merges(parts, count + 1, heads, chains, err);
+    for (size_t i = 0; heads && i <= count; i++)
+        free(heads[i]);
+    free(heads);
+    free(chains);
+    return st;
+}
+
+void rocl_sort_parts_free(rocl_sort_part *parts, size_t count)
+{
+    for (size_t i = 0; parts && i <= count; i++) {
+        free_merge(&parts[i].merge);
+        rocl_sort_runs_free(&parts[i].runs);
+    }
+    free(parts);
 }

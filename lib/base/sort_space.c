@@ -2,8 +2,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/sort_pack.h"
-#include "base/temp.h"
+#include "base/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +29,7 @@ size_t rocl_space_buffer_max(const rocl_sort_space *s)
     return n < BUFFER_MIN ? BUFFER_MIN : n > BUFFER_MAX ? BUFFER_MAX : n;
 }
 
-static bool take(_Atomic size_t *account, size_t n, size_t share)
+static bool reserve_share(_Atomic size_t *account, size_t n, size_t share)
 {
     size_t have = atomic_load_explicit(account, memory_order_relaxed);
     do {
@@ -44,7 +43,7 @@ static bool take(_Atomic size_t *account, size_t n, size_t share)
 bool rocl_space_expand(rocl_sort_space *s, size_t n, bool anyway)
 {
     if (!anyway)
-        return take(&s->expanded, n, expanded_share(s));
+        return reserve_share(&s->expanded, n, expanded_share(s));
     atomic_fetch_add_explicit(&s->expanded, n, memory_order_relaxed);
     return true;
 }
@@ -56,7 +55,7 @@ void rocl_space_unexpand(rocl_sort_space *s, size_t n)
 
 bool rocl_space_keep(rocl_sort_space *s, size_t n)
 {
-    return take(&s->packed, n, s->limit - expanded_share(s));
+    return reserve_share(&s->packed, n, s->limit - expanded_share(s));
 }
 
 void rocl_space_unkeep(rocl_sort_space *s, size_t n)
@@ -83,7 +82,7 @@ static size_t block_size(const rocl_sort_space *s)
     size_t n = expanded_share(s) / (2 * (size_t)s->workers * ROCL_SORT_STRANDS);
     n &= ~(size_t)(BLOCK_MIN - 1);
     n = n < BLOCK_MIN ? BLOCK_MIN : n > BLOCK_MAX ? BLOCK_MAX : n;
-    return n - ROCL_PACK_SLACK;
+    return n - ROCL_SORT_SLACK;
 }
 
 static void put_block(rocl_sort_space *s, uint8_t *p)
@@ -96,7 +95,7 @@ static void put_block(rocl_sort_space *s, uint8_t *p)
 /* With the lock held. */
 static void add_slab(rocl_sort_space *s)
 {
-    size_t each = s->block + ROCL_PACK_SLACK, size = SLAB_BLOCKS * each;
+    size_t each = s->block + ROCL_SORT_SLACK, size = SLAB_BLOCKS * each;
     if (!ROCL_GROW(s->slabs, s->slab_cap, s->slab_count + 1))
         return;
     uint8_t *slab = aligned_alloc(size < HUGE_PAGE ? BLOCK_MIN : HUGE_PAGE, size);
@@ -151,30 +150,25 @@ static rocl_status fail_file(const rocl_sort_space *s, int why, rocl_error *err)
     return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", s->dir, strerror(why));
 }
 
-/* With the lock held. */
-static int make_file_somewhere(rocl_sort_space *s)
-{
-    int fd = rocl_temp_file(s->dir);
-    if (fd >= 0 || !s->any_dir)
-        return fd;
-    int why = errno;
-    fd = rocl_temp_file("/tmp");
-    char *dir = fd >= 0 ? strdup("/tmp") : NULL;
-    if (dir) {
-        free(s->dir);
-        s->dir = dir;
-    }
-    errno = why;
-    return fd;
-}
-
+/* The file is made when it is first needed: in /tmp where no folder was asked for and /var/tmp
+ * cannot have it. */
 static rocl_status open_file(rocl_sort_space *s, int *fd, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     pthread_mutex_lock(&s->lock);
     *fd = atomic_load(&s->fd);
     if (*fd < 0)
-        *fd = make_file_somewhere(s);
+        *fd = rocl_temp_file(s->dir);
+    if (*fd < 0 && s->any_dir) {
+        int why = errno;
+        *fd = rocl_temp_file("/tmp");
+        char *dir = *fd >= 0 ? strdup("/tmp") : NULL;
+        if (dir) {
+            free(s->dir);
+            s->dir = dir;
+        }
+        errno = why;
+    }
     if (*fd < 0)
         st = fail_file(s, errno, err);
     else

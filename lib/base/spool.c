@@ -1,7 +1,7 @@
 #include "base/spool.h"
 
 #include "base/error.h"
-#include "base/temp.h"
+#include "base/unfinished.h"
 #include "base/unpack.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
  * directory of chunks that double in size, so an id's address never changes. */
 #include "base/strings.h"
 
-#include "base/arena.h"
-#include "base/utf8.h"
+#include "base/array.h"
+#include "base/text.h"
 #include "base/status.h"
 
 #include <pthread.h>
@@ -57,7 +57,7 @@ struct rocl_strings {
 
 __extension__ typedef unsigned __int128 wide;
 
-static uint64_t fold(uint64_t a, uint64_t b)
+static uint64_t fold_product(uint64_t a, uint64_t b)
 {
     wide r = (wide)a * b;
     return (uint64_t)r ^ (uint64_t)(r >> 64);
@@ -74,9 +74,9 @@ static uint64_t load64(const char *p)
 static uint64_t hash_bytes(uint64_t seed, const char *p, size_t n)
 {
     const uint64_t k1 = 0x9e3779b97f4a7c15u, k2 = 0xd6e8feb86659fd93u;
-    uint64_t h = seed ^ fold(n ^ k1, k2);
+    uint64_t h = seed ^ fold_product(n ^ k1, k2);
     for (; n > 16; n -= 16, p += 16)
-        h = fold(load64(p) ^ k1, load64(p + 8) ^ h);
+        h = fold_product(load64(p) ^ k1, load64(p + 8) ^ h);
     uint64_t a = 0, b = 0;
     if (n >= 8) {
         a = load64(p);
@@ -84,12 +84,12 @@ static uint64_t hash_bytes(uint64_t seed, const char *p, size_t n)
     } else {
         memcpy(&a, p, n);
     }
-    return fold(fold(a ^ k1, b ^ h), k2 ^ h);
+    return fold_product(fold_product(a ^ k1, b ^ h), k2 ^ h);
 }
 
 /* ---- ids ----------------------------------------------------------------------------------- */
 
-static unsigned chunk_of(uint32_t id, size_t *at)
+static unsigned find_chunk(uint32_t id, size_t *at)
 {
     uint64_t n = (uint64_t)id + (1u << CHUNK_SHIFT);
     unsigned top = 63u - (unsigned)__builtin_clzll(n);
@@ -102,7 +102,7 @@ static uint32_t new_id(rocl_strings *s, const text *t)
     pthread_mutex_lock(&s->count_lock);
     uint32_t id = atomic_load_explicit(&s->count, memory_order_relaxed);
     size_t at;
-    unsigned c = chunk_of(id, &at);
+    unsigned c = find_chunk(id, &at);
     entry *chunk = atomic_load_explicit(&s->chunks[c], memory_order_relaxed);
     if (!chunk && id != ROCL_NONE) {
         chunk = calloc((size_t)1 << (c + CHUNK_SHIFT), sizeof(entry));
@@ -123,7 +123,7 @@ static const text *get_text(const rocl_strings *s, uint32_t id)
     if (id >= atomic_load_explicit(&s->count, memory_order_acquire))
         return NULL;
     size_t at;
-    unsigned c = chunk_of(id, &at);
+    unsigned c = find_chunk(id, &at);
     entry *chunk = atomic_load_explicit(&s->chunks[c], memory_order_acquire);
     return atomic_load_explicit(&chunk[at], memory_order_acquire);
 }
@@ -131,8 +131,8 @@ static const text *get_text(const rocl_strings *s, uint32_t id)
 /* ---- tables -------------------------------------------------------------------------------- */
 
 /* The id of a string in a table, or 0 with *at the empty slot that the search ended in. */
-static uint32_t find(const rocl_strings *s, table *t, uint64_t hash, const char *p, size_t n,
-                     size_t *at)
+static uint32_t find_text(const rocl_strings *s, table *t, uint64_t hash, const char *p, size_t n,
+                          size_t *at)
 {
     size_t mask = t->cap - 1;
     for (size_t i = (uint32_t)hash & mask;; i = (i + 1) & mask) {
@@ -149,7 +149,7 @@ static uint32_t find(const rocl_strings *s, table *t, uint64_t hash, const char 
     }
 }
 
-static void place(table *t, uint32_t low_hash, uint64_t slot)
+static void insert_slot(table *t, uint32_t low_hash, uint64_t slot)
 {
     size_t mask = t->cap - 1, i = low_hash & mask;
     while (atomic_load_explicit(&t->slots[i], memory_order_relaxed))
@@ -158,7 +158,7 @@ static void place(table *t, uint32_t low_hash, uint64_t slot)
 }
 
 /* A stripe's table with room for one more; NULL when memory is out. Under the stripe's lock. */
-static table *table_with_room(rocl_strings *s, stripe *st)
+static table *reserve_table(rocl_strings *s, stripe *st)
 {
     table *old = atomic_load_explicit(&st->table, memory_order_relaxed);
     if (old && old->count < old->cap / 8 * 5)
@@ -172,7 +172,7 @@ static table *table_with_room(rocl_strings *s, stripe *st)
     for (size_t i = 0; old && i < old->cap; i++) {
         uint64_t slot = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
         if (slot)
-            place(t, get_text(s, (uint32_t)slot)->hash, slot);
+            insert_slot(t, get_text(s, (uint32_t)slot)->hash, slot);
     }
     t->count = old ? old->count : 0;
     atomic_store_explicit(&st->table, t, memory_order_release);
@@ -192,13 +192,13 @@ static const text *new_text(stripe *st, uint64_t hash, const char *p, size_t n)
 }
 
 /* Under the stripe's lock: another thread may have added the string since it was looked up. */
-static uint32_t add(rocl_strings *s, stripe *st, uint64_t hash, const char *p, size_t n)
+static uint32_t add_text(rocl_strings *s, stripe *st, uint64_t hash, const char *p, size_t n)
 {
-    table *t = table_with_room(s, st);
+    table *t = reserve_table(s, st);
     if (!t)
         return ROCL_NONE;
     size_t at;
-    uint32_t id = find(s, t, hash, p, n, &at);
+    uint32_t id = find_text(s, t, hash, p, n, &at);
     if (id)
         return id;
     const text *fresh = new_text(st, hash, p, n);
@@ -226,11 +226,11 @@ uint32_t rocl_strings_put(rocl_strings *s, const char *p, size_t n)
     stripe *st = &s->stripes[hash >> (64 - STRIPE_BITS)];
     table *t = atomic_load_explicit(&st->table, memory_order_acquire);
     size_t at;
-    uint32_t id = t ? find(s, t, hash, p, n, &at) : 0;
+    uint32_t id = t ? find_text(s, t, hash, p, n, &at) : 0;
     if (id)
         return id;
     pthread_mutex_lock(&st->lock);
-    id = add(s, st, hash, p, n);
+    id = add_text(s, st, hash, p, n);
     pthread_mutex_unlock(&st->lock);
     if (id == ROCL_NONE)
         rocl_strings_note_lost(s);
@@ -284,21 +284,17 @@ rocl_strings *rocl_strings_new(void)
     return s;
 }
 
-static void free_tables(table *t)
-{
-    for (table *older; t; t = older) {
-        older = t->older;
-        free(t);
-    }
-}
-
 void rocl_strings_free(rocl_strings *s)
 {
     if (!s)
         return;
     for (size_t i = 0; i < STRIPES; i++) {
         stripe *st = &s->stripes[i];
-        free_tables(atomic_load_explicit(&st->table, memory_order_relaxed));
+        table *t = atomic_load_explicit(&st->table, memory_order_relaxed);
+        for (table *older; t; t = older) {
+            older = t->older;
+            free(t);
+        }
         rocl_arena_free(&st->arena);
         pthread_mutex_destroy(&st->lock);
     }
@@ -306,4 +302,34 @@ void rocl_strings_free(rocl_strings *s)
         free(atomic_load_explicit(&s->chunks[c], memory_order_relaxed));
     pthread_mutex_destroy(&s->count_lock);
     free(s);
+}
+
+/* ---- texts as an output shows them --------------------------------------------------------- */
+
+bool rocl_text_cache_fill(const rocl_text_cache *f, rocl_cached_text *e, uint32_t id)
+{
+    rocl_buf b = {0};
+    size_t n;
+    const char *p = rocl_strings_get(f->strings, id, &n);
+    free(e->own);
+    *e = (rocl_cached_text){.bytes = p, .len = n};
+    f->make(&b, p, n);
+    if (b.failed) {
+        rocl_buf_free(&b);
+        return false;
+    }
+    if (b.len) {
+        e->own = (char *)b.data;
+        e->bytes = e->own;
+        e->len = b.len;
+    }
+    e->text = id + 1;
+    return true;
+}
+
+void rocl_text_cache_free(rocl_text_cache *f)
+{
+    for (size_t i = 0; i < ROCL_TEXT_CACHE_SIZE; i++)
+        free(f->entries[i].own);
+    memset(f->entries, 0, sizeof f->entries);
 }

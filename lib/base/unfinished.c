@@ -1,6 +1,9 @@
+/* Outputs that are not complete yet, and the folders made for them. One lock for all of it: what
+ * gets or loses a name does so under it, so that rocl_abandon_outputs() misses nothing. */
 #include "base/unfinished.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -8,12 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/status.h"
+#include "base/error.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static rocl_unfinished *all;
+static rocl_unfinished *all_unfinished;
 
 void rocl_unfinished_hold(void)
 {
@@ -30,11 +34,11 @@ bool rocl_unfinished_add(rocl_unfinished *u, const char *path)
     u->path = strdup(path);
     if (!u->path)
         return false;
-    u->next = all;
-    u->link = &all;
-    if (all)
-        all->link = &u->next;
-    all = u;
+    u->next = all_unfinished;
+    u->link = &all_unfinished;
+    if (all_unfinished)
+        all_unfinished->link = &u->next;
+    all_unfinished = u;
     return true;
 }
 
@@ -57,7 +61,7 @@ enum { DEEPEST = 32 };
 static void empty_folder(int folder, int depth);
 
 /* What stays behind has no name that anybody looks for. */
-static bool remove_in(int folder, const char *name, int depth)
+static bool remove_at(int folder, const char *name, int depth)
 {
     if (unlinkat(folder, name, 0) == 0)
         return true;
@@ -80,7 +84,7 @@ static void empty_folder(int folder, int depth)
             const struct dirent64 *e = (const struct dirent64 *)(entries + at);
             at += e->d_reclen;
             if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-                removed |= remove_in(folder, e->d_name, depth);
+                removed |= remove_at(folder, e->d_name, depth);
         }
     /* Some file systems skip names when others go. */
     if (removed && lseek(folder, 0, SEEK_SET) == 0)
@@ -89,11 +93,96 @@ static void empty_folder(int folder, int depth)
 
 void rocl_unfinished_remove(const char *path)
 {
-    remove_in(AT_FDCWD, path, 0);
+    remove_at(AT_FDCWD, path, 0);
 }
 
+/* ---- folders of outputs: made with their parents, removed where they stay empty ------------ */
+
+/* Those that were made_dir, the last one first; under the lock of unfinished outputs. */
+typedef struct made_dir {
+    struct made_dir *before;
+    char path[];
+} made_dir;
+
+static made_dir *made_dirs;
+
+static void remember_dir(const char *path)
+{
+    size_t n = strlen(path) + 1;
+    made_dir *m = malloc(sizeof *m + n);
+    if (!m)
+        return;
+    memcpy(m->path, path, n);
+    m->before = made_dirs;
+    made_dirs = m;
+}
+
+static int make_dir(const char *path)
+{
+    rocl_unfinished_hold();
+    bool fresh = mkdir(path, 0777) == 0;
+    int why = errno; /* EEXIST, but also EROFS or EACCES for one that is there */
+    if (fresh)
+        remember_dir(path);
+    rocl_unfinished_release();
+    if (fresh)
+        return 0;
+    struct stat info;
+    if (stat(path, &info))
+        return why;
+    return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
+}
+
+static void remove_empty(void)
+{
+    while (made_dirs) {
+        made_dir *m = made_dirs;
+        made_dirs = m->before;
+        rmdir(m->path);
+        free(m);
+    }
+}
+
+void rocl_remove_empty_dirs(void)
+{
+    rocl_unfinished_hold();
+    remove_empty();
+    rocl_unfinished_release();
+}
+
+/* Makes the folder of every prefix that ends at a slash, then the whole. */
+static int make_each(char *path)
+{
+    for (char *p = path + 1; *p; p++) {
+        if (*p != '/' || p[-1] == '/')
+            continue;
+        *p = '\0';
+        int why = make_dir(path);
+        *p = '/';
+        if (why)
+            return why;
+    }
+    return make_dir(path);
+}
+
+rocl_status rocl_make_dirs(const char *path, rocl_error *err)
+{
+    if (!*path)
+        return rocl_fail(err, ROCL_OUTPUT, "\"\": is not a folder name");
+    char *copy = strdup(path);
+    if (!copy)
+        return rocl_fail_memory(err);
+    int why = make_each(copy);
+    free(copy);
+    if (why)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot make the folder: %s", path, strerror(why));
+    return ROCL_OK;
+}
+
+/* ---- the end by a signal ------------------------------------------------------------------- */
+
 /* Under another name first: then nobody can put more files into a folder. */
-static void abandon(const rocl_unfinished *u)
+static void remove_unfinished(const rocl_unfinished *u)
 {
     char gone[PATH_MAX];
     int n = snprintf(gone, sizeof gone, "%s-", u->path);
@@ -104,7 +193,28 @@ static void abandon(const rocl_unfinished *u)
 void rocl_abandon_outputs(void)
 {
     rocl_unfinished_hold(); /* for good: nothing must be completed from now on */
-    for (const rocl_unfinished *u = all; u; u = u->next)
-        abandon(u);
-    rocl_unfinished_dirs();
+    for (const rocl_unfinished *u = all_unfinished; u; u = u->next)
+        remove_unfinished(u);
+    remove_empty();
+}
+
+/* ---- temporary files ----------------------------------------------------------------------- */
+
+int rocl_temp_file(const char *dir)
+{
+    int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+    char *name;
+    if (asprintf(&name, "%s/rocline-XXXXXX", dir) < 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    fd = mkostemp(name, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(name);
+    int why = errno;
+    free(name);
+    errno = why;
+    return fd;
 }

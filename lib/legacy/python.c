@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "base/repr.h"
 
 /* ---- texts of numbers ---------------------------------------------------------------------------
  */

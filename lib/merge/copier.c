@@ -1,72 +1,14 @@
+/* One database that is written: it is planned, sets are copied into it, it is closed. */
 #include "merge/copier.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/pool.h"
 #include "source/db/connection.h"
+#include "trace/pipeline.h"
 
 enum { SCHEMA_MAX = 300 }; /* tables in the schema before they are hidden */
-
-/* ---- statements ---- */
-
-static rocl_status failed(merge_copier *c, const char *table, rocl_error *err)
-{
-    char what[512];
-    sqlite3_snprintf(sizeof what, what, "%s: table %s", c->set ? c->set->capture->path : "", table);
-    return rocl_new_db_fail(c->out, what, err);
-}
-
-rocl_status merge_query(merge_copier *c, const char *table, rocl_buf *sql, merge_row_fn *fn,
-                        void *ctx, rocl_error *err)
-{
-    sqlite3 *db = rocl_new_db_handle(c->out);
-    sqlite3_stmt *row = NULL;
-    rocl_status st = ROCL_OK;
-    rocl_buf_byte(sql, 0);
-    int rc = sql->failed ? SQLITE_NOMEM
-                         : sqlite3_prepare_v2(db, (const char *)sql->data, -1, &row, NULL);
-    bool failed_memory = sql->failed;
-    rocl_buf_free(sql);
-    if (failed_memory)
-        return rocl_fail_memory(err);
-    while (rc == SQLITE_OK && st == ROCL_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
-        st = fn ? fn(c, row, ctx, err) : ROCL_OK;
-        rc = SQLITE_OK;
-    }
-    if (st == ROCL_OK && rc != SQLITE_DONE)
-        st = failed(c, table, err);
-    sqlite3_finalize(row);
-    return st;
-}
-
-rocl_status merge_run(merge_copier *c, const char *table, rocl_buf *sql, rocl_error *err)
-{
-    return merge_query(c, table, sql, NULL, NULL, err);
-}
-
-void merge_put_source(rocl_buf *sql, const merge_source *s)
-{
-    rocl_buf_str(sql, "src.");
-    merge_put_name(sql, s->name);
-}
-
-void merge_put_joined(rocl_buf *sql, const char *a, const char *b)
-{
-    rocl_buf name = {0};
-    rocl_buf_str(&name, a);
-    rocl_buf_str(&name, b);
-    rocl_buf_byte(&name, 0);
-    if (name.failed)
-        sql->failed = true;
-    else
-        merge_put_name(sql, (const char *)name.data);
-    rocl_buf_free(&name);
-}
-
-void merge_put_target(const merge_copier *c, rocl_buf *sql, const char *base)
-{
-    rocl_buf_str(sql, "main.");
-    merge_put_joined(sql, base, c->set->suffix);
-}
 
 /* ---- metadata ---- */
 
@@ -83,19 +25,14 @@ static rocl_status add_tag(merge_copier *c, const char *tag, const char *value, 
     return merge_run(c, schema_table_name(SCHEMA_METADATA), &sql, err);
 }
 
-static const char *version_of(const merge_copier *c)
+static rocl_status add_names(merge_copier *c, rocl_error *err)
 {
     const merge_set *set = &c->reader.set;
     bool own =
         !c->set->fresh && set->version && *set->version > '3' && !set->by_track && !c->plan->flat;
-    return own ? set->version : c->plan->version;
-}
-
-static rocl_status add_names(merge_copier *c, rocl_error *err)
-{
     if (merge_joins(c))
         return ROCL_OK;
-    rocl_status st = add_tag(c, "schema_version", version_of(c), err);
+    rocl_status st = add_tag(c, "schema_version", own ? set->version : c->plan->version, err);
     if (st == ROCL_OK && c->slice[0] && !c->set->fresh && !c->plan->flat)
         st = add_tag(c, SCHEMA_SLICE_TAG, c->slice, err);
     if (st == ROCL_OK)
@@ -133,23 +70,51 @@ static rocl_status copy_metadata(merge_copier *c, rocl_error *err)
     return st ? st : add_slices(c, err);
 }
 
-/* ---- sets ---- */
+/* ---- rows are checked while they are copied ------------------------------------------------ */
 
-static rocl_status attach(merge_copier *c, rocl_error *err)
+/* SQLite copies records without a look at them, and reads damaged ones as whatever they look like.
+ * So the rows of a set are read as the other tools would, while they are copied. */
+
+typedef struct check_task {
+    merge_copier *copier;
+    rocl_status (*copy)(merge_copier *c, rocl_error *err);
+} check_task;
+
+static rocl_status check_set(merge_copier *c, rocl_error *err)
 {
-    char *uri = rocl_db_uri(c->reader.db);
-    rocl_buf sql = {0};
-    if (!uri)
-        return rocl_fail_memory(err);
-    rocl_buf_str(&sql, "ATTACH ");
-    merge_put_text(&sql, uri);
-    rocl_buf_str(&sql, " AS src");
-    free(uri);
-    rocl_status st = merge_run(c, "sqlite_master", &sql, err);
-    c->attached = st == ROCL_OK;
-    rocl_db_limit_lengths(c->reader.db, rocl_new_db_handle(c->out));
+    const merge_set *set = &c->reader.set;
+    const rocl_source *source = c->reader.source;
+    const rocpd_file *file = source->state;
+    rocl_status st = ROCL_OK;
+    if (!c->checked)
+        st = rocl_source_connect(&c->checked, c->plan->trace, source, &file->state, err);
+    for (size_t i = 0; i < set->count && st == ROCL_OK; i++)
+        st = rocl_db_check_rows(c->checked, set->tables[i].name, err);
     return st;
 }
+
+static rocl_status check_or_copy(void *ctx, unsigned worker, size_t index, rocl_error *err)
+{
+    check_task *b = ctx;
+    (void)worker;
+    return index == 0 ? check_set(b->copier, err) : b->copy(b->copier, err);
+}
+
+/* Of two failures it is the first that is told: it names the page. */
+rocl_status merge_check_and(merge_copier *c, rocl_status (*copy)(merge_copier *c, rocl_error *err),
+                            rocl_error *err)
+{
+    rocl_trace *t = c->plan->trace;
+    rocpd_set *set = t->captures[c->set->capture->index]->state;
+    check_task b = {c, copy};
+    if (set->sound)
+        return copy(c, err);
+    rocl_status st = rocl_run_tasks(t->opt.jobs > 1 ? 2 : 1, 2, check_or_copy, &b, err);
+    set->sound = st == ROCL_OK;
+    return st;
+}
+
+/* ---- sets ---- */
 
 static rocl_status detach(merge_copier *c, rocl_error *err)
 {
@@ -161,7 +126,7 @@ static rocl_status detach(merge_copier *c, rocl_error *err)
     return rocl_new_db_exec(c->out, "DETACH src", err);
 }
 
-static const plan_set *set_of(const merge_plan *p, const rocl_capture *capture)
+static const plan_set *find_set(const merge_plan *p, const rocl_capture *capture)
 {
     for (size_t i = 0; i < p->set_count; i++)
         if (p->sets[i].capture == capture)
@@ -233,13 +198,26 @@ static rocl_status open_input(merge_copier *c, const rocl_capture *capture, rocl
             return st;
     }
     rocl_status st = merge_reader_to(&c->reader, t, capture, &file, err);
-    return st == ROCL_OK && file ? attach(c, err) : st;
+    if (st != ROCL_OK || !file)
+        return st;
+    char *uri = rocl_db_uri(c->reader.db);
+    rocl_buf sql = {0};
+    if (!uri)
+        return rocl_fail_memory(err);
+    rocl_buf_str(&sql, "ATTACH ");
+    merge_put_text(&sql, uri);
+    rocl_buf_str(&sql, " AS src");
+    free(uri);
+    st = merge_run(c, "sqlite_master", &sql, err);
+    c->attached = st == ROCL_OK;
+    rocl_db_limit_lengths(c->reader.db, rocl_new_db_handle(c->out));
+    return st;
 }
 
 rocl_status merge_copier_add(merge_copier *c, const rocl_capture *capture,
                              merge_selection *selection, rocl_error *err)
 {
-    c->set = set_of(c->plan, capture);
+    c->set = find_set(c->plan, capture);
     c->selection = selection;
     c->offset = c->plan->trace->captures[capture->index]->offset;
     if (!c->set)
@@ -295,4 +273,84 @@ void merge_copier_free(merge_copier *c)
         detach(c, NULL);
     merge_reader_close(&c->reader, NULL);
     *c = (merge_copier){0};
+}
+
+/* ---- the database -------------------------------------------------------------------------- */
+
+/* Bytes of cache for tables that only grow at their ends. A flat set has an index of strings. */
+#define APPENDING ((size_t)4 << 20)
+
+static void say_what_changes(const merge_plan *p)
+{
+    if (p->by_track)
+        rocl_notice(p->trace, "%zu of %zu processes are of schema 4: written as schema 3",
+                    p->by_track, p->set_count);
+    if (p->left_out == 1)
+        rocl_notice(p->trace, "%s: table %s is left out: no schema of traces has it", p->left_path,
+                    p->left_name);
+    else if (p->left_out)
+        rocl_notice(p->trace,
+                    "%zu tables are left out, %s of %s first: no schema of traces has them",
+                    p->left_out, p->left_name, p->left_path);
+}
+
+rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source *source,
+                              const rocl_rocpd_options *o, const char *path, rocl_error *err)
+{
+    rocl_status st = rocl_refuse_input(t, path, err);
+    if (st == ROCL_OK)
+        st = merge_plan_make(&w->plan, t, source, o->flat, o->rebuild, err);
+    if (st == ROCL_OK)
+        st = rocl_new_db_open(&w->db, path, o->flat ? t->opt.memory / 2 : APPENDING, err);
+    if (st != ROCL_OK)
+        return st;
+    say_what_changes(&w->plan);
+    rocl_progress_phase(t, "copying", w->plan.rows);
+    w->copier.keep_environment = o->keep_environment;
+    return merge_copier_begin(&w->copier, &w->plan, w->db, err);
+}
+
+rocl_status merge_writer_add(merge_writer *w, const rocl_capture *c, merge_selection *selection,
+                             rocl_error *err)
+{
+    rocl_trace *t = w->plan.trace;
+    if (t->filter)
+        rocl_progress_phase(t, "copying", 0); /* reading and copying take turns */
+    w->copier.clip = selection && t->opt.window_mode == ROCL_WINDOW_CLIP;
+    rocl_trace_window(t, &w->copier.from, &w->copier.to);
+    return merge_copier_add(&w->copier, c, selection, err);
+}
+
+rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_written *report,
+                               rocl_error *err)
+{
+    uint64_t bytes;
+    rocl_status st = merge_copier_end(&w->copier, err);
+    if (st == ROCL_OK) {
+        report->rows += w->copier.rows;
+        report->changed += w->copier.changed;
+        if (w->copier.early)
+            rocl_notice(w->plan.trace,
+                        "%" PRIu64
+                        " times are before time 0 on the clocks that are set: written as -1",
+                        w->copier.early);
+        merge_copier_free(&w->copier);
+        st = rocl_new_db_close(w->db, &bytes, err);
+    }
+    if (st != ROCL_OK)
+        return st;
+    report->bytes += bytes;
+    report->files++;
+    *db = w->db;
+    w->db = NULL;
+    merge_writer_free(w);
+    return ROCL_OK;
+}
+
+void merge_writer_free(merge_writer *w)
+{
+    merge_copier_free(&w->copier);
+    rocl_new_db_discard(w->db);
+    merge_plan_free(&w->plan);
+    *w = (merge_writer){0};
 }

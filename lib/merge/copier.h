@@ -1,15 +1,9 @@
-/* Copies table sets into the output, one after the other.
+/* Copies table sets into a database, one after the other. Files, each calls those below it only:
  *
- *     copier.c     begin, a set, end: what is done in which order
- *     check.c      the rows of a set are looked at, while they are copied
- *     tables.c     the tables of a set: made, and filled
- *     columns.c    the SQL of the values of a row of the output
- *     functions.c  what that SQL calls
- *     mark.c       which rows of other tables the events selected use
- *     number.c     ids of a flat set
- *     category.c   categories of schema 4, which are strings in schema 3
- *     hidden.c     the tables of sets that are done
- *     views.c      views over all sets
+ *     copier.c   a database: begin, a set, end, what is done in which order
+ *     tables.c   the tables of a set: made, filled, hidden; views over all sets
+ *     ids.c      which rows the events selected use; ids of a flat set; categories
+ *     values.c   the SQL of a row of the output, and what that SQL calls
  */
 #ifndef ROCL_MERGE_COPIER_H
 #define ROCL_MERGE_COPIER_H
@@ -96,7 +90,7 @@ void merge_put_source(rocl_buf *sql, const merge_source *s);
 void merge_put_target(const merge_copier *c, rocl_buf *sql, const char *base);
 void merge_put_joined(rocl_buf *sql, const char *a, const char *b); /* a name of two parts */
 
-/* check.c: copies the set in hand, and fails where a reader of its rows would. */
+/* Copies the set in hand, and fails where a reader of its rows would. */
 rocl_status merge_check_and(merge_copier *c, rocl_status (*copy)(merge_copier *c, rocl_error *err),
                             rocl_error *err);
 
@@ -105,10 +99,10 @@ rocl_status merge_create_tables(merge_copier *c, rocl_error *err);
 rocl_status merge_copy_tables(merge_copier *c, rocl_error *err);
 void merge_watch_progress(merge_copier *c);
 
-/* functions.c */
+/* values.c: functions for SQL */
 rocl_status merge_functions_add(merge_copier *c, rocl_error *err);
 
-/* columns.c: a column of the row S as it is stored; NULL where the input lacks it, the rowid for
+/* values.c: a column of the row S as it is stored; NULL where the input lacks it, the rowid for
  * the "id". */
 void merge_put_field(rocl_buf *sql, const merge_source *s, const char *column);
 /* The value of a column of the output, in terms of the row S of the input (and its track
@@ -120,28 +114,28 @@ void merge_put_from(const merge_copier *c, rocl_buf *sql, const merge_source *s)
 /* " WHERE ..." for the rows that go into the output, or nothing. */
 void merge_put_where(const merge_copier *c, rocl_buf *sql, const merge_source *s);
 
-/* mark.c: fills `used` for the selection. */
+/* ids.c: fills `used` for the selection. */
 rocl_status merge_mark(merge_copier *c, rocl_error *err);
 
-/* number.c */
+/* ids.c: new ids of a flat set */
 rocl_status merge_number_set(merge_copier *c, rocl_error *err);
 void merge_number_next(merge_copier *c); /* the set is done */
 /* New ids; -1 for what refers to nothing. */
 int64_t merge_number_of(const merge_copier *c, schema_table t, int64_t id);
 
-/* category.c */
+/* ids.c: categories */
 rocl_status merge_categories_read(merge_copier *c, rocl_error *err);
 rocl_status merge_categories_write(merge_copier *c, rocl_error *err);
 void merge_categories_free(merge_categories *k);
 
-/* hidden.c: SQLite searches the whole schema whenever a table is made, which takes long when there
+/* tables.c: SQLite searches the whole schema whenever a table is made, which takes long when there
  * are thousands. So the tables of sets that are done are taken out of the schema from time to time,
  * and all of them put back in the end, when nothing has to read them any more. */
 rocl_status merge_hide_tables(merge_copier *c, rocl_error *err);
 rocl_status merge_show_tables(merge_copier *c, rocl_error *err);
 void merge_hidden_free(merge_copier *c);
 
-/* views.c */
+/* tables.c: views */
 rocl_status merge_views_make(merge_copier *c, rocl_error *err);
 
 /* Are there rows of its process in the output already, of another slice? */
@@ -155,5 +149,25 @@ static inline bool *merge_made(const merge_copier *c, const plan_set *set, const
     size_t i = set->first, k = (size_t)(t - c->plan->tables);
     return &c->made[i * c->plan->table_count + k];
 }
+
+/* ---- one database: its plan, its file, what copies into it --------------------------------- */
+
+typedef struct merge_writer {
+    merge_plan plan;
+    merge_copier copier;
+    rocl_new_db *db; /* NULL: nothing is being written */
+} merge_writer;
+
+/* Begins the database `path`: of all files of the trace, or of one. Says what will not be in it. */
+rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source *source,
+                              const rocl_rocpd_options *o, const char *path, rocl_error *err);
+/* Copies a capture; selection NULL: all of it. */
+rocl_status merge_writer_add(merge_writer *w, const rocl_capture *c, merge_selection *selection,
+                             rocl_error *err);
+/* Completes the file, which has no name yet, and adds to the report. The caller's to commit. */
+rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_written *report,
+                               rocl_error *err);
+/* Forgets what is not closed. */
+void merge_writer_free(merge_writer *w);
 
 #endif

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json_put.h"
+#include "base/text.h"
 #include "base/out.h"
 #include "base/out_tree.h"
-#include "merge/writer.h"
+#include "merge/copier.h"
 #include "source/formats.h"
 #include "source/inputs.h"
 
@@ -448,8 +448,8 @@ static void free_packer(packer *k)
     free(k->stage);
 }
 
-rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o,
-                               rocl_written *report, rocl_error *err)
+rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o, rocl_written *report,
+                               rocl_error *err)
 {
     packer k = {.trace = t, .options = o};
     k.each.keep_environment = o->keep_environment;

@@ -5,22 +5,6 @@
 
 #include "merge/set.h"
 
-/* The file that is read at the moment. Zeroed to begin with. */
-typedef struct merge_reader {
-    const rocl_source *source;
-    rocl_db *db;
-    rocpd_found found;
-    size_t *owners; /* of the objects found */
-    merge_set set;  /* of the capture asked for last */
-} merge_reader;
-
-/* Opens the file of a capture, unless it is open, and reads its set. *file (may be NULL) is whether
- * it is another file than before. */
-rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *c, bool *file,
-                            rocl_error *err);
-/* Fails when the file changed meanwhile. To be called after errors, too. */
-rocl_status merge_reader_close(merge_reader *r, rocl_error *err);
-
 typedef struct plan_column {
     char *name, *declared;
 } plan_column;

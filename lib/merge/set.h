@@ -1,4 +1,4 @@
-/* A table set as an input has it, and the plan of the output, made of all of them. */
+/* A table set as an input has it. */
 #ifndef ROCL_MERGE_SET_H
 #define ROCL_MERGE_SET_H
 
@@ -42,6 +42,22 @@ const merge_field *merge_source_field(const merge_source *s, const char *column)
 /* For each object the set that it is a table of, by its suffix; found->count: of none. Malloced;
  * NULL when memory is out. */
 size_t *merge_owners(const rocpd_found *found);
+
+/* The file that is read at the moment. Zeroed to begin with. */
+typedef struct merge_reader {
+    const rocl_source *source;
+    rocl_db *db;
+    rocpd_found found;
+    size_t *owners; /* of the objects found */
+    merge_set set;  /* of the capture asked for last */
+} merge_reader;
+
+/* Opens the file of a capture, unless it is open, and reads its set. *file (may be NULL) is whether
+ * it is another file than before. */
+rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *c, bool *file,
+                            rocl_error *err);
+/* Fails when the file changed meanwhile. To be called after errors, too. */
+rocl_status merge_reader_close(merge_reader *r, rocl_error *err);
 
 /* The SQL of the value that a column declared so has in a row that lacks it: "NULL", "'{}'". To be
  * appended to a buffer. */

@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "base/arena.h"
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/extsort.h"

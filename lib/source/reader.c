@@ -1,10 +1,11 @@
 #include "source/reader.h"
 
+#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_read.h"
+#include "base/text.h"
 #include "source/short_name.h"
 
 rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err)

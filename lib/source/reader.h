@@ -3,7 +3,7 @@
 #ifndef ROCL_SOURCE_READER_H
 #define ROCL_SOURCE_READER_H
 
-#include "base/arena.h"
+#include "base/array.h"
 #include "source/db/rows.h"
 #include "source/source.h"
 

@@ -1,7 +1,7 @@
 /* Tables for programs, line by line: CSV as RFC 4180 has it (with plain newlines), and TSV. Several
  * tables have an empty line between them and a first column `report` with the key of the table, so
  * that a pipe can tell their rows apart. */
-#include "base/csv_quote.h"
+#include "base/text.h"
 #include "table/format.h"
 
 static void put_cell(rocl_buf *to, const rocl_datum *d, char separator)

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/num.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 enum { FLUSH_AT = 64 << 10 };
 

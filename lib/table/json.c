@@ -1,5 +1,5 @@
 /* Tables as one JSON object, written front to back; rocstats(1) describes its members. */
-#include "base/json_put.h"
+#include "base/text.h"
 #include "table/format.h"
 
 static void put_string(rocl_buf *to, const char *p, size_t n)

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/csv_quote.h"
+#include "base/text.h"
 #include "base/num.h"
-#include "base/repr.h"
-#include "base/utf8.h"
 #include "model/kinds.h"
 #include "table/format.h"
 

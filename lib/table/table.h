@@ -10,7 +10,7 @@
 #ifndef ROCL_TABLE_TABLE_H
 #define ROCL_TABLE_TABLE_H
 
-#include "base/arena.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "rocline.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "trace/clocks.h"
-#include "base/budget.h"
+#include "base/pool.h"
 #include "base/map.h"
 #include "filter/filter.h"
 #include "trace/joined.h"

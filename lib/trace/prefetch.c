@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/threads.h"
+#include "base/pool.h"
 #include "source/formats.h"
 
 /* Captures that are kept at most, so that memory does not grow with the number of either captures

@@ -10,7 +10,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/lines.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "rocline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

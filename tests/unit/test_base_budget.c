@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/budget.h"
+#include "base/pool.h"
 
 #define MIB ((size_t)1 << 20)
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/arena.h"
+#include "base/array.h"
 #include "base/buf.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 static char folder[64];
 

@@ -4,6 +4,7 @@
 #include "test_csv_world.h"
 
 #include "base/buf.h"
+#include "base/deflate.h"
 #include "base/out.h"
 #include "legacy/python.h"
 #include "test_rpt_cases.h"

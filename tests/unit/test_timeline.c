@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "base/json_put.h"
+#include "base/text.h"
 #include "base/lines.h"
-#include "base/repr.h"
+#include "base/num.h"
 #include "legacy/python.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "base/json_put.h"
+#include "base/text.h"
 
 enum { FLUSH_AT = 32 << 10 };
 

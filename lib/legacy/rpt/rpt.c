@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/budget.h"
+#include "base/pool.h"
 #include "model/trace.h"
 
 static rocl_status set_up(rpt *r, const rocl_rpt_options *o, rocl_error *err)

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "base/num.h"
-#include "base/repr.h"
 
 typedef struct gap_event {
     uint64_t device;

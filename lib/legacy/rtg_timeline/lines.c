@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/json_put.h"
+#include "base/text.h"
 #include "base/lines.h"
 
 #define put_lit(b, text) rocl_buf_put(b, text, sizeof(text) - 1)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/budget.h"
+#include "base/pool.h"
 #include "base/error.h"
 #include "base/lines.h"
 #include "source/formats.h"

@@ -1,6 +1,7 @@
 /* Step 2: items become JSON, in the order of the text. Here rows get their numbers, and calls of
  * strace that another line began their ends. */
 #include "legacy/rtg_timeline/timeline.h"
+#include "base/deflate.h"
 
 #include <inttypes.h>
 #include <stdio.h>

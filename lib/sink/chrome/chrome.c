@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "sink/chrome/chrome.h"
+#include "base/deflate.h"
 #include "base/out.h"
 #include "trace/pipeline.h"
 

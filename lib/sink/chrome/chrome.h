@@ -18,7 +18,8 @@
 #include "base/map.h"
 #include "model/gpus.h"
 #include "model/trace.h"
-#include "base/text_cache.h"
+#include "base/strings.h"
+#include "base/text.h"
 #include "timeline/labels.h"
 #include "timeline/timeline.h"
 

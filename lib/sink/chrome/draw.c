@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/json_put.h"
+#include "base/text.h"
 #include "sink/chrome/chrome.h"
 
 static uint64_t make_row(uint32_t pid, uint32_t tid)

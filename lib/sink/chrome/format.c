@@ -1,7 +1,7 @@
 /* Lines as JSON. Texts are escaped already or come from the cache; all else is numbers, written
  * into room that was made for the whole line. */
 #include "base/num.h"
-#include "base/json_put.h"
+#include "base/text.h"
 #include "sink/chrome/chrome.h"
 
 #define PUT(p, literal) ((char *)memcpy(p, literal, sizeof(literal) - 1) + sizeof(literal) - 1)

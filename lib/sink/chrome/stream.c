@@ -2,8 +2,9 @@
  * which does not depend on how many workers there are: neither do gzip members. */
 #include <stdlib.h>
 
-#include "base/json_put.h"
+#include "base/text.h"
 #include "base/num.h"
+#include "base/deflate.h"
 #include "base/out.h"
 #include "base/pool.h"
 #include "sink/chrome/chrome.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "base/json_put.h"
+#include "base/text.h"
 #include "sink/chrome/chrome.h"
 
 /* Above every pid that Linux gives out, so that one sees that it is none. */

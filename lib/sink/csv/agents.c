@@ -5,8 +5,9 @@
 #include "sink/csv/csv.h"
 
 #include "base/error.h"
-#include "base/json_read.h"
+#include "base/text.h"
 
+#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/deflate.h"
 #include "base/out.h"
 #include "base/pool.h"
 #include "trace/pipeline.h"

@@ -11,10 +11,10 @@
 #define ROCL_SINK_CSV_CSV_H
 
 #include "base/buf.h"
-#include "base/csv_quote.h"
+#include "base/text.h"
 #include "base/num.h"
 #include "base/out.h"
-#include "base/text_cache.h"
+#include "base/strings.h"
 #include "model/trace.h"
 
 /* ---- styles and files (style.c) ---- */

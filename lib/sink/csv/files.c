@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/deflate.h"
 #include "base/out.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "sink/otf2/otf2.h"
 
 void ot_defs_free(ot_defs *d)

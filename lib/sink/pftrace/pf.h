@@ -22,7 +22,7 @@
 #include "base/out.h"
 #include "base/pool.h"
 #include "base/proto.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "model/gpus.h"
 #include "model/trace.h"
 #include "timeline/labels.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sink/pftrace/pf.h"
+#include "base/deflate.h"
 #include "base/out.h"
 #include "trace/pipeline.h"
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "sink/pftrace/fields.h"
+#include "base/deflate.h"
 #include "sink/pftrace/pf.h"
 
 struct pf_stream {

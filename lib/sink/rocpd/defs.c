@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json_put.h"
+#include "base/text.h"
 #include "sink/rocpd/newset.h"
 
 /* ---- ids: those of the trace, where they are unique ---- */

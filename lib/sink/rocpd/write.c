@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/json_put.h"
+#include "base/text.h"
 #include "sink/rocpd/newset.h"
 
 /* ---- a row in the making ---- */

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "source/chunk/chunk.h"
 
 typedef struct dumper {

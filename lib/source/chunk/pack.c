@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/crc32c.h"
+#include "base/deflate.h"
 #include "base/out.h"
 #include "base/pool.h"
 #include "source/chunk/chunk.h"

@@ -17,8 +17,7 @@
 
 #include "base/array.h"
 #include "base/btree_record.h"
-#include "base/sqlite_fail.h"
-#include "base/wal.h"
+#include "base/sqlite.h"
 
 static bool is_missing(int why)
 {
@@ -650,7 +649,7 @@ rocl_status rocl_db_open(rocl_db **out, const rocl_db_options *o, rocl_error *er
         return rocl_fail_memory(err);
     db->fd = -1;
     db->reader = o->reader;
-    db->pages.ahead = o->read_ahead;
+    db->pages.read_size = o->read_ahead;
     db->path = strdup(o->path);
     db->name = strdup(o->name ? o->name : o->path);
     db->real = realpath(o->path, NULL);

@@ -5,7 +5,7 @@
 #ifndef ROCL_SOURCE_DB_SCHEMA_CACHE_H
 #define ROCL_SOURCE_DB_SCHEMA_CACHE_H
 
-#include "base/btree_schema.h"
+#include "base/btree_record.h"
 #include "base/map.h"
 
 typedef struct rocl_layout_column {

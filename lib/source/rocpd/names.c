@@ -1,8 +1,9 @@
 /* Names as the options ask for them, and the few facts that hide in JSON columns. */
+#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json_read.h"
+#include "base/text.h"
 #include "source/reader.h"
 #include "source/rocpd/rocpd.h"
 

@@ -18,7 +18,7 @@
 #include <pthread.h>
 
 #include "base/array.h"
-#include "base/ids.h"
+#include "base/map.h"
 #include "format/schema.h"
 #include "source/reader.h"
 #include "source/db/rows.h"

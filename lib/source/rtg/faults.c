@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "source/rtg/rtg.h"
 
 static bool is_before(const rtg_bad *a, const rtg_bad *b)

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/out_tree.h"
-#include "merge/writer.h"
+#include "merge/copier.h"
 
 enum { SLICES_MAX = 500 };
 
@@ -299,8 +299,8 @@ static void free_all(cutter *k)
     free(k->names);
 }
 
-rocl_status merge_write_slices(rocl_trace *t, const rocl_rocpd_options *o,
-                               rocl_written *report, rocl_error *err)
+static rocl_status write_slices(rocl_trace *t, const rocl_rocpd_options *o, rocl_written *report,
+                                rocl_error *err)
 {
     cutter k = {.trace = t, .options = o};
     rocl_status st = find_cuts(&k, err);
@@ -314,4 +314,43 @@ rocl_status merge_write_slices(rocl_trace *t, const rocl_rocpd_options *o,
         st = commit_all(&k, err);
     free_all(&k);
     return st;
+}
+
+/* ---- one database of many, or the trace cut ------------------------------------------------ */
+
+static rocl_status add_selected_capture(void *ctx, const rocl_capture *c, merge_selection *s,
+                                        rocl_error *err)
+{
+    return merge_writer_add(ctx, c, s, err);
+}
+
+static rocl_status add_all_captures(rocl_trace *t, merge_writer *w, rocl_error *err)
+{
+    const merge_way way = {.slices = {.count = 1}, .rebuild = w->plan.rebuild};
+    return merge_select(t, &way, add_selected_capture, w, err);
+}
+
+static rocl_status write_whole(rocl_trace *t, const rocl_rocpd_options *o, rocl_written *report,
+                               rocl_error *err)
+{
+    merge_writer w = {0};
+    rocl_new_db *db = NULL;
+    rocl_status st = merge_writer_open(&w, t, NULL, o, o->path, err);
+    if (st == ROCL_OK)
+        st = add_all_captures(t, &w, err);
+    if (st == ROCL_OK)
+        st = merge_writer_close(&w, &db, report, err);
+    merge_writer_free(&w);
+    return st ? st : rocl_new_db_commit(db, err);
+}
+
+rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o, rocl_written *report,
+                             rocl_error *err)
+{
+    rocl_written own = {0};
+    rocl_status st =
+        o->slices || o->slice_ns ? write_slices(t, o, &own, err) : write_whole(t, o, &own, err);
+    if (report)
+        *report = own;
+    return st ? st : own.changed ? ROCL_PARTIAL : rocl_trace_outcome(t);
 }

@@ -1,12 +1,36 @@
-#include "base/wal.h"
+/* Errors of SQLite, and what is in a write-ahead log. */
+#include "base/sqlite.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/btree_impl.h"
+#include "base/btree_bytes.h"
 #include "base/map.h"
+
+rocl_status rocl_sqlite_error(sqlite3 *db, const char *place, rocl_error *err)
+{
+    int rc = sqlite3_errcode(db), why = sqlite3_system_errno(db);
+    if (rc == SQLITE_NOMEM || sqlite3_extended_errcode(db) == SQLITE_IOERR_NOMEM)
+        return rocl_fail_memory(err);
+    /* SQLite's own words hide the reason: "unable to open database file". */
+    if ((rc == SQLITE_CANTOPEN || rc == SQLITE_IOERR) && why)
+        return rocl_fail_system(err, ROCL_INPUT, place, why);
+    if (rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB || rc == SQLITE_TOOBIG)
+        return rocl_fail(err, ROCL_INPUT, "%s: the database is damaged (%s)", place,
+                         sqlite3_errmsg(db));
+    return rocl_fail(err, ROCL_INPUT, "%s: %s", place, sqlite3_errmsg(db));
+}
+
+void rocl_sqlite_limit_lengths(sqlite3 *db, uint64_t bytes)
+{
+    enum { LEAST = 1 << 20 }; /* for what is no value of a file: texts of the schema, errors */
+    bytes += LEAST;
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, bytes < INT32_MAX ? (int)bytes : INT32_MAX);
+}
+
+/* ---- the write-ahead log ------------------------------------------------------------------- */
 
 enum { HEADER = 32, FRAME = 24, PAGE_MAX = 65536 };
 
@@ -17,7 +41,8 @@ typedef struct log {
     uint8_t salt[8];
 } log;
 
-static rocl_status read_at(int fd, uint8_t *to, size_t n, uint64_t at, size_t *got, rocl_error *err)
+static rocl_status read_log(int fd, uint8_t *to, size_t n, uint64_t at, size_t *got,
+                            rocl_error *err)
 {
     *got = 0;
     while (*got < n) {
@@ -75,7 +100,7 @@ static rocl_status count_missing(const log *l, rocl_wal *w, uint64_t frames, uin
     if (have < lock && lock <= pages)
         w->missing--;
     for (uint64_t i = 0; st == ROCL_OK && w->missing && i < frames; i++) {
-        st = read_at(l->fd, head, FRAME, HEADER + i * (FRAME + l->page_size), &got, err);
+        st = read_log(l->fd, head, FRAME, HEADER + i * (FRAME + l->page_size), &got, err);
         uint32_t page = rocl_be32(head);
         if (st != ROCL_OK || page <= have || page > pages || rocl_idset_has(&found, page))
             continue;
@@ -95,7 +120,7 @@ rocl_status rocl_wal_read(rocl_wal *w, int fd, uint64_t bytes, rocl_error *err)
     uint32_t pages = 0;
     size_t got, size;
     *w = (rocl_wal){0};
-    rocl_status st = read_at(fd, header, HEADER, 0, &got, err);
+    rocl_status st = read_log(fd, header, HEADER, 0, &got, err);
     w->unfinished = got < HEADER;
     if (st != ROCL_OK || w->unfinished)
         return st;
@@ -105,7 +130,7 @@ rocl_status rocl_wal_read(rocl_wal *w, int fd, uint64_t bytes, rocl_error *err)
     uint8_t *frame = malloc(size);
     if (!frame)
         return rocl_fail_memory(err);
-    while ((st = read_at(fd, frame, size, HEADER + frames * size, &got, err)) == ROCL_OK && got) {
+    while ((st = read_log(fd, frame, size, HEADER + frames * size, &got, err)) == ROCL_OK && got) {
         /* What is left of a former use of the log has other salts. */
         if (got >= 16 && memcmp(frame + 8, l.salt, sizeof l.salt) != 0)
             break;

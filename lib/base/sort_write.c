@@ -1,0 +1,304 @@
+/* From records to sorted, encoded runs: a run is in memory or in the file of the space. Records
+ * that come in order are encoded as they come. Traces are nearly sorted: a few sorted sequences
+ * (one per thread or queue), shuffled together. Each finds a strand of its own; what continues no
+ * strand goes to a buffer, which is sorted here when it is full. */
+#include "base/sort_impl.h"
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+typedef rocl_sort_strand strand;
+typedef rocl_sort_strands strands;
+
+enum {
+    PREFETCH = 8,
+    GROUP_MIN = 64, /* records that a run of a group has at least, unless it is the last */
+};
+
+/* ---- keeping runs
+ * --------------------------------------------------------------------------------- */
+
+/* What a run takes: a block does not become smaller. */
+static size_t kept_size(const rocl_sort_space *s, const rocl_sort_run *r)
+{
+    return r->block ? s->block : r->size;
+}
+
+static void free_run_memory(rocl_sort_space *s, rocl_sort_run *r)
+{
+    if (r->block)
+        rocl_space_unblock(s, r->memory);
+    else
+        free(r->memory);
+    r->memory = NULL;
+}
+
+/* Into memory of its own size: in place of what was malloced for the longest run possible, or of a
+ * block that is not half full. */
+static void shrink_run(rocl_sort_space *s, rocl_sort_run *r)
+{
+    size_t size = r->size + ROCL_SORT_SLACK;
+    if (r->block && r->size > s->block / 2)
+        return;
+    uint8_t *memory = realloc(r->block ? NULL : r->memory, size);
+    if (!memory)
+        return;
+    if (r->block) {
+        memcpy(memory, r->memory, size);
+        rocl_space_unblock(s, r->memory);
+    }
+    r->memory = memory;
+    r->block = false;
+}
+
+static rocl_status store_run(rocl_sort_space *s, rocl_sort_run *r, rocl_error *err)
+{
+    uint64_t offset = 0;
+    shrink_run(s, r);
+    if (rocl_space_keep(s, kept_size(s, r)))
+        return ROCL_OK;
+    rocl_status st = rocl_space_spill(s, r->memory, r->size, &offset, err);
+    r->offset = offset;
+    free_run_memory(s, r);
+    return st;
+}
+
+bool rocl_sort_runs_add(rocl_sort_runs *to, const rocl_sort_run *run)
+{
+    pthread_mutex_lock(&to->lock);
+    bool ok = ROCL_GROW(to->all, to->cap, to->count + 1);
+    if (ok)
+        to->all[to->count++] = *run;
+    pthread_mutex_unlock(&to->lock);
+    return ok;
+}
+
+rocl_status rocl_sort_keep_run(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *err)
+{
+    rocl_status st = store_run(to->space, run, err);
+    if (st || rocl_sort_runs_add(to, run))
+        return st;
+    rocl_sort_run_free(to->space, run);
+    return rocl_fail_memory(err);
+}
+
+void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r)
+{
+    if (!r->memory)
+        return;
+    rocl_space_unkeep(s, kept_size(s, r));
+    free_run_memory(s, r);
+}
+
+void rocl_sort_runs_init(rocl_sort_runs *runs, rocl_sort_space *space, unsigned words,
+                         unsigned shift)
+{
+    *runs = (rocl_sort_runs){.space = space, .words = words, .shift = shift};
+    pthread_mutex_init(&runs->lock, NULL);
+}
+
+void rocl_sort_runs_free(rocl_sort_runs *runs)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        rocl_sort_run_free(runs->space, &runs->all[i]);
+    free(runs->all);
+    pthread_mutex_destroy(&runs->lock);
+}
+
+/* ---- from a buffer --------------------------------------------------------------------------- */
+
+typedef struct encoder {
+    uint8_t *at;
+    uint64_t prev[ROCL_SORT_KEYS_MAX];
+    unsigned words;
+} encoder;
+
+/* Returns the record's size in the buffer, in units of 8 bytes. */
+static size_t encode_record(encoder *p, const uint64_t *record)
+{
+    uint32_t len;
+    const uint8_t *payload = (const uint8_t *)(record + p->words) + sizeof len;
+    memcpy(&len, record + p->words, sizeof len);
+    p->at = rocl_sort_encode_head(p->at, record, p->prev, p->words, len);
+    memcpy(p->at, payload, len);
+    p->at += len;
+    return rocl_sort_buffer_size(p->words, len) / 8;
+}
+
+/* Packs the records that the entries name, or, without entries, those that lie at `records`. */
+static rocl_status write_run(rocl_sort_runs *to, const uint64_t *records, const rocl_sort_entry *e,
+                             size_t n, size_t bytes, rocl_error *err)
+{
+    /* A record has 8 * words + 4 bytes beside its payload, and packed at most this many more. */
+    size_t more = to->words / 2 + 1 + 8 - 4;
+    uint8_t *packed = malloc(bytes + n * more + ROCL_SORT_SLACK);
+    if (!packed)
+        return rocl_fail_memory(err);
+    encoder p = {.at = packed, .words = to->words};
+    const uint64_t *r = records;
+    for (size_t i = 0; i < n && e; i++) {
+        if (i + PREFETCH < n)
+            __builtin_prefetch(records + e[i + PREFETCH].at);
+        encode_record(&p, records + e[i].at);
+    }
+    for (size_t i = 0; i < n && !e; i++)
+        r += encode_record(&p, r);
+    rocl_sort_run run = {.memory = packed, .size = (size_t)(p.at - packed), .next = ROCL_NO_RUN};
+    memcpy(run.first, e ? records + e[0].at : records, to->words * sizeof *records);
+    memcpy(run.last, p.prev, sizeof run.last);
+    return rocl_sort_keep_run(to, &run, err);
+}
+
+/* How many of the n entries make the next run: up to the end of a group, but not too few. */
+static size_t find_group_end(const rocl_sort_runs *to, const uint64_t *records,
+                             const rocl_sort_entry *e, size_t n, size_t *bytes)
+{
+    size_t i = 0;
+    *bytes = 0;
+    for (; i < n; i++) {
+        const uint64_t *r = records + e[i].at;
+        uint32_t len;
+        if (i >= GROUP_MIN && rocl_sort_groups_differ(r, records + e[i - 1].at, to->shift))
+            break;
+        memcpy(&len, r + to->words, sizeof len);
+        *bytes += rocl_sort_buffer_size(to->words, len);
+    }
+    return i;
+}
+
+rocl_status rocl_sort_make_runs(rocl_sort_runs *to, uint64_t *records, size_t bytes, size_t n,
+                                rocl_error *err)
+{
+    const rocl_sort_entry *e = NULL;
+    rocl_status st = ROCL_OK;
+    if (!rocl_sort_is_ordered(records, n, to->words))
+        e = rocl_sort_entries(records, n, to->words, (uint8_t *)records + bytes);
+    while (n && st == ROCL_OK) {
+        size_t part_bytes = bytes, part = n;
+        if (e && to->shift < 64)
+            part = find_group_end(to, records, e, n, &part_bytes);
+        st = write_run(to, records, e, part, part_bytes, err);
+        e = e ? e + part : e;
+        n -= part;
+    }
+    return st;
+}
+
+/* ---- the run that a strand is at ------------------------------------------------------------- */
+
+/* A run that begins with a record of `need` bytes. */
+static bool begin_run(rocl_sort_runs *to, strand *t, const uint64_t *key, size_t need)
+{
+    uint8_t *block = need <= to->space->block ? rocl_space_block(to->space) : NULL;
+    if (!block)
+        return false;
+    *t = (strand){.memory = block, .at = block, .end = block + to->space->block};
+    memcpy(t->first, key, to->words * sizeof *key);
+    return true;
+}
+
+static rocl_status end_run(rocl_sort_runs *to, strand *t, rocl_error *err)
+{
+    rocl_sort_run run = {.memory = t->memory,
+                         .block = true,
+                         .size = (size_t)(t->at - t->memory),
+                         .next = ROCL_NO_RUN};
+    memcpy(run.first, t->first, sizeof run.first);
+    memcpy(run.last, t->last, sizeof run.last);
+    rocl_space_unexpand(to->space, to->space->block);
+    return rocl_sort_keep_run(to, &run, err);
+}
+
+/* ---- which strand ---------------------------------------------------------------------------- */
+
+/* The first of those, the largest last key first, that the key is not before. It leaves the others
+ * the most to take. */
+static size_t find_strand(const strands *s, const uint64_t *key, unsigned words)
+{
+    size_t i = 0;
+    while (i < s->count && rocl_sort_less(key, s->all[i].last, words))
+        i++;
+    return i;
+}
+
+static void remove_strand(strands *s, size_t i)
+{
+    memmove(&s->all[i], &s->all[i + 1], (--s->count - i) * sizeof s->all[0]);
+}
+
+/* A new strand at place i, which keeps them in order. */
+static bool insert_strand(rocl_sort_runs *to, strands *s, size_t i, const uint64_t *key,
+                          size_t need)
+{
+    strand t;
+    if (s->count == ROCL_SORT_STRANDS || !ROCL_GROW(s->all, s->cap, s->count + 1) ||
+        !begin_run(to, &t, key, need))
+        return false;
+    memmove(&s->all[i + 1], &s->all[i], (s->count++ - i) * sizeof t);
+    s->all[i] = t;
+    return true;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static inline void append_record(strand *t, const uint64_t *key, unsigned words,
+                                 const void *payload, size_t len)
+{
+    t->at = rocl_sort_encode_head(t->at, key, t->last, words, (uint32_t)len);
+    if (len)
+        memcpy(t->at, payload, len);
+    t->at += len;
+}
+
+bool rocl_strands_append(const rocl_sort_runs *to, strands *s, const uint64_t *key,
+                         const void *payload, size_t len)
+{
+    size_t i = find_strand(s, key, to->words);
+    if (i == s->count)
+        return false;
+    strand *t = &s->all[i];
+    if ((size_t)(t->end - t->at) < ROCL_SORT_HEAD_MAX + len ||
+        rocl_sort_groups_differ(key, t->last, to->shift))
+        return false;
+    append_record(t, key, to->words, payload, len);
+    s->records++;
+    return true;
+}
+
+rocl_status rocl_strands_begin(rocl_sort_runs *to, strands *s, const uint64_t *key,
+                               const void *payload, size_t len, bool *taken, rocl_error *err)
+{
+    size_t i = find_strand(s, key, to->words);
+    rocl_status st = ROCL_OK;
+    if (i == s->count || rocl_sort_groups_differ(key, s->all[i].last, to->shift)) {
+        *taken = insert_strand(to, s, i, key, ROCL_SORT_HEAD_MAX + len);
+    } else {
+        st = end_run(to, &s->all[i], err);
+        *taken = st == ROCL_OK && begin_run(to, &s->all[i], key, ROCL_SORT_HEAD_MAX + len);
+        if (!*taken)
+            remove_strand(s, i);
+    }
+    if (*taken)
+        append_record(&s->all[i], key, to->words, payload, len);
+    s->records += *taken;
+    return st;
+}
+
+rocl_status rocl_strands_end(rocl_sort_runs *to, strands *s, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    while (s->count && st == ROCL_OK)
+        st = end_run(to, &s->all[--s->count], err);
+    return st;
+}
+
+void rocl_strands_drop(rocl_sort_runs *to, strands *s)
+{
+    while (s->count) {
+        rocl_space_unexpand(to->space, to->space->block);
+        rocl_space_unblock(to->space, s->all[--s->count].memory);
+    }
+    free(s->all);
+}

@@ -1,0 +1,170 @@
+/* Text that other programs can read. */
+#include "base/text.h"
+
+#include <cjson/cJSON.h>
+#include <csv.h>
+#include <stdlib.h>
+
+/* ---- UTF-8 --------------------------------------------------------------------------------- */
+
+/* Length of the valid sequence at p (1..4), 0 when there is none. Table 3-7 of the Unicode
+ * standard. */
+static size_t sequence_length(const unsigned char *p, size_t n)
+{
+    if (p[0] < 0x80)
+        return 1;
+    size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    if (p[0] < 0xc2 || p[0] > 0xf4 || n < len)
+        return 0;
+    unsigned lo = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned hi = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
+    if (p[1] < lo || p[1] > hi)
+        return 0;
+    for (size_t i = 2; i < len; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return len;
+}
+
+bool rocl_utf8_valid(const char *p, size_t n)
+{
+    const unsigned char *s = (const unsigned char *)p;
+    for (size_t i = 0, len; i < n; i += len)
+        if (!(len = sequence_length(s + i, n - i)))
+            return false;
+    return true;
+}
+
+void rocl_utf8_put(rocl_buf *b, const char *p, size_t n)
+{
+    const unsigned char *s = (const unsigned char *)p;
+    for (size_t i = 0; i < n;) {
+        size_t len = sequence_length(s + i, n - i);
+        if (len)
+            rocl_buf_put(b, s + i, len);
+        else
+            rocl_buf_str(b, "\xef\xbf\xbd");
+        i += len ? len : 1;
+    }
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Is some of the eight bytes a control character, a quote, a backslash, or beyond ASCII? */
+static bool has_special(uint64_t w)
+{
+    uint64_t quote = w ^ EACH('"'), slash = w ^ EACH('\\');
+    return ((w - EACH(0x20)) | w | (quote - EACH(1)) | (slash - EACH(1))) & EACH(0x80);
+}
+
+static void put_escaped(rocl_buf *b, unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    static const char names[] = "btn?fr"; /* of \b (8) to \r (13) */
+    char text[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+    size_t n = 6;
+    if (c == '"' || c == '\\' || (c >= 8 && c <= 13 && c != 11)) {
+        text[1] = c > 13 ? (char)c : names[c - 8];
+        n = 2;
+    }
+    rocl_buf_put(b, text, n);
+}
+
+/* The length of the run of bytes beyond ASCII. */
+static size_t beyond_ascii(const char *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n && (p[i] & 0x80))
+        i++;
+    return i;
+}
+
+static size_t put_beyond_ascii(rocl_buf *b, const char *p, size_t n)
+{
+    size_t bad = 0;
+    if (rocl_utf8_valid(p, n)) {
+        rocl_buf_put(b, p, n);
+        return 0;
+    }
+    for (size_t i = 0, len; i < n; i += len) {
+        for (len = 1; len < 4 && i + len < n && (p[i + len] & 0xc0) == 0x80;)
+            len++;
+        while (len > 1 && !rocl_utf8_valid(p + i, len))
+            len--;
+        bad += !rocl_utf8_valid(p + i, len);
+        rocl_utf8_put(b, p + i, len);
+    }
+    return bad;
+}
+
+size_t rocl_json_put(rocl_buf *b, const char *p, size_t n)
+{
+    size_t bad = 0;
+    while (n) {
+        uint64_t w;
+        if (!rocl_buf_reserve(b, n + 8) || !b->data)
+            return bad;
+        uint8_t *to = b->data + b->len;
+        for (; n >= 8; p += 8, n -= 8, to += 8) {
+            memcpy(&w, p, 8);
+            if (has_special(w))
+                break;
+            memcpy(to, &w, 8);
+        }
+        for (; n && (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\' && !(*p & 0x80); p++, n--)
+            *to++ = (uint8_t)*p;
+        b->len = (size_t)(to - b->data);
+        if (n) {
+            size_t run = beyond_ascii(p, n);
+            if (run)
+                bad += put_beyond_ascii(b, p, run);
+            else
+                put_escaped(b, (unsigned char)*p);
+            p += run ? run : 1;
+            n -= run ? run : 1;
+        }
+    }
+    return bad;
+}
+
+bool rocl_json_plain(const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)p[i] < 0x20 || p[i] == '"' || p[i] == '\\')
+            return false;
+    return rocl_utf8_valid(p, n);
+}
+
+/* What cJSON needs of a text at most: an element for every two characters of "[1,1,1]". */
+static bool has_memory(size_t len)
+{
+    void *p = malloc((len + 64) * sizeof(cJSON));
+    free(p);
+    return p != NULL;
+}
+
+bool rocl_json_read(cJSON **root, const char *text, size_t len)
+{
+    *root = cJSON_ParseWithLength(text, len);
+    if (!*root && has_memory(len)) /* it may have come back only now */
+        *root = cJSON_ParseWithLength(text, len);
+    else if (!*root)
+        return false;
+    return true;
+}
+
+/* ---- CSV ----------------------------------------------------------------------------------- */
+
+void rocl_csv_quote(rocl_buf *to, const char *p, size_t n)
+{
+    if (memchr(p, '"', n))
+        rocl_csv_put_quoted(to, p, n);
+}
+
+void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n)
+{
+    if (rocl_buf_reserve(to, 2 * n + 2))
+        to->len += csv_write(to->data + to->len, 2 * n + 2, p, n);
+}

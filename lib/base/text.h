@@ -1,0 +1,39 @@
+/* Text that other programs must be able to read, whatever the trace holds: valid UTF-8, the inside
+ * of JSON strings, fields of CSV. And JSON that is read. */
+#ifndef ROCL_BASE_TEXT_H
+#define ROCL_BASE_TEXT_H
+
+#include "base/buf.h"
+
+/* ---- UTF-8 --------------------------------------------------------------------------------- */
+
+/* Is it valid UTF-8 (no overlong forms, no surrogates)? */
+bool rocl_utf8_valid(const char *p, size_t n);
+
+/* Appends the text with each invalid byte replaced by U+FFFD. */
+void rocl_utf8_put(rocl_buf *b, const char *p, size_t n);
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+/* Appends the text escaped, without the quotes: valid UTF-8 whatever it holds. Returns how many
+ * invalid bytes became U+FFFD. */
+size_t rocl_json_put(rocl_buf *b, const char *p, size_t n);
+
+/* Is the text the same inside a JSON string? */
+bool rocl_json_plain(const char *p, size_t n);
+
+struct cJSON;
+
+/* Parses a text. *root: the caller's, with cJSON_Delete; NULL when the text does not parse. False:
+ * out of memory, of which cJSON says nothing. */
+bool rocl_json_read(struct cJSON **root, const char *text, size_t len);
+
+/* ---- CSV, quoted by libcsv: a text in quotes, and those in it doubled ---------------------- */
+
+/* Appends n bytes in quotes. */
+void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n);
+/* Appends the quoted text only where it holds a quote, for rows that bring their own quotes: most
+ * texts hold none and need no copy (a rocl_text_format_fn). */
+void rocl_csv_quote(rocl_buf *to, const char *p, size_t n);
+
+#endif
