@@ -49,14 +49,16 @@ static int64_t get_signed(reader *r)
 
 /* ---- the key ---- */
 
-/* kind of sequence: 4 bits, index: 24, upper bits of the time: 36. */
 #define KIND_SHIFT  60
 #define INDEX_SHIFT ROCL_SEQUENCE_SHIFT
 #define TIME_SHIFT  28
 #define INDEX_LIMIT ROCL_SEQUENCE_INDEXES
+_Static_assert(INDEX_LIMIT == (uint64_t)1 << (KIND_SHIFT - INDEX_SHIFT),
+               "an index fits in the key");
 
-/* kind, index | time | longest first | unique. That the first word also begins with the time lets
- * most comparisons of the sorter end there. */
+_Static_assert(ROCL_SEQUENCE_SAMPLED < 1 << (64 - KIND_SHIFT), "kinds of sequences fit in the key");
+_Static_assert(TIME_SHIFT + INDEX_SHIFT == 64, "word 0 holds the upper bits of the time");
+
 static void make_key(uint64_t key[4], rocl_sequence_kind sequence, uint32_t index, int64_t time,
                      int64_t end, uint64_t row, rocl_kind kind)
 {

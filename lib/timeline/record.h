@@ -1,4 +1,28 @@
-/* Events <-> records of a sorter, for sinks that draw rows: sorted by sequence and time. */
+/* Events <-> records of a sorter, sorted by sequence and time.
+ *
+ * A record has a key of four words and a payload of varints. The key:
+ *
+ *     word 0   63..60 kind of sequence   59..36 index   35..0 upper bits of the time
+ *     word 1   time: begin of the event in ns; of ALLOCATED when its memory comes or goes
+ *     word 2   ~end: of what begins together the longer comes first; SAMPLED: hash of the place
+ *     word 3   row of the event's table << 4 | kind: unique; PMC: row << 16 ^ counter
+ *
+ * A sequence is all records with the same upper 28 bits of word 0. That this word goes on with the
+ * time lets most comparisons of the sorter end there.
+ *
+ * The payload has what is left. References (texts, threads, agents, ...) are stored one up, so that
+ * ROCL_NONE is a single 0; numbers that may be negative are zigzagged; a double is 8 bytes.
+ *
+ *     HOST         name, category, stack id, count of arguments, {name, length, bytes}...
+ *     GPU, MEMORY  name, thread, stack id, agent, queue, stream, and by kind:
+ *                    dispatch   kernel, dispatch id, scratch, LDS, {workgroup, grid} x 3
+ *                    copy       other agent, whether it is the source, bytes, duration
+ *                    HIP        source queue, graph, kernels
+ *                    memory     bytes
+ *     ALLOCATED    agent, change in bytes
+ *     BANDWIDTH    agent, whether it ends, bytes per second
+ *     PMC          counter, value
+ *     SAMPLED      counter, process, xcc, se, instance, sa, wgp, value */
 #ifndef ROCL_TIMELINE_RECORD_H
 #define ROCL_TIMELINE_RECORD_H
 
@@ -136,13 +160,13 @@ static inline uint32_t rocl_sequence_index(uint64_t sequence)
     return (uint32_t)(sequence % ROCL_SEQUENCE_INDEXES);
 }
 
-/* A record as it comes back. */
-typedef struct rocl_track_arg {
+typedef struct rocl_track_arg { /* of a host call; the value is in the record */
     uint32_t name;
     const char *value;
     size_t len;
 } rocl_track_arg;
 
+/* A record as it comes back: what its kind of sequence has, all else is undefined. */
 typedef struct rocl_track_event {
     rocl_sequence_kind sequence;
     uint32_t index;

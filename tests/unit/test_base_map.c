@@ -90,6 +90,12 @@ static void test_idset(void **state)
         assert_int_equal(rocl_idset_has(&a, i), in_a[i]);
         assert_int_equal(rocl_idset_has(&b, i), in_b[i]);
     }
+    rocl_idset both = {0};
+    assert_true(rocl_idset_merge_common(&both, &a, &b));
+    for (uint64_t i = 0; i < RANGE; i++)
+        assert_int_equal(rocl_idset_has(&both, i), in_a[i] && in_b[i]);
+    assert_false(rocl_idset_has(&both, UINT64_MAX));
+    rocl_idset_free(&both);
     assert_true(rocl_idset_merge(&a, &b));
     for (uint64_t i = 0; i < RANGE; i++)
         assert_int_equal(rocl_idset_has(&a, i), in_a[i] || in_b[i]);
