@@ -33,31 +33,31 @@ static rocl_status begin_capture(void *self, const rocl_capture *capture, rocl_e
     return st;
 }
 
-static void widen(chrome_span *s, int64_t first, int64_t last)
+static void widen_span(chrome_span *s, int64_t first, int64_t last)
 {
     s->first = first < s->first ? first : s->first;
     s->last = last > s->last ? last : s->last;
 }
 
-static rocl_status events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     chrome_sink *c = self;
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        widen(&c->spans[worker], e->start, e->end);
+        widen_span(&c->spans[worker], e->start, e->end);
     }
     return rocl_encoder_events(c, worker, b, err);
 }
 
 /* What was allocated before the window is shown at its begin. */
-static rocl_status history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+static rocl_status add_history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     chrome_sink *c = self;
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         int64_t first = e->start > c->timeline.from ? e->start : c->timeline.from;
         if (first <= c->timeline.to)
-            widen(&c->spans[worker], first, e->end < c->timeline.to ? e->end : c->timeline.to);
+            widen_span(&c->spans[worker], first, e->end < c->timeline.to ? e->end : c->timeline.to);
     }
     return rocl_encode_history(&c->timeline.encoder, worker, b, err);
 }
@@ -90,9 +90,8 @@ static rocl_status write_capture(chrome_sink *c, size_t index, rocl_error *err)
     rocl_timeline_set_capture(&c->timeline, capture);
     c->timeline.sorter = c->captures[index].sorter;
     c->timeline.links = c->captures[index].links;
-    rocl_status st = chrome_world_capture(&c->world, capture, err);
-    if (st == ROCL_OK)
-        st = rocl_sorter_start(c->timeline.sorter, err);
+    chrome_world_capture(&c->world, capture);
+    rocl_status st = rocl_sorter_start(c->timeline.sorter, err);
     if (st == ROCL_OK)
         st = chrome_stream_flush(c->stream, false, err);
     if (st == ROCL_OK)
@@ -115,7 +114,7 @@ static int64_t time_base(const chrome_sink *c)
 {
     chrome_span all = {INT64_MAX, INT64_MIN};
     for (unsigned w = 0; w < c->trace->opt.jobs; w++)
-        widen(&all, c->spans[w].first, c->spans[w].last);
+        widen_span(&all, c->spans[w].first, c->spans[w].last);
     if (all.last > all.first && (uint64_t)all.last - (uint64_t)all.first >= EXACT)
         rocl_notice(c->trace,
                     "the times are %" PRId64 " days apart, perhaps of different clocks: "
@@ -183,8 +182,8 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
                                   .by_queue = o->group_by_queue}};
     rocl_sink sink = rocl_encoder_sink(&c.timeline.encoder);
     sink.begin_capture = begin_capture;
-    sink.events = events;
-    sink.history = history;
+    sink.events = add_events;
+    sink.history = add_history;
     sink.end_capture = end_capture;
     rocl_status st = rocl_check_level(o->level, err);
     if (st == ROCL_OK)

@@ -95,19 +95,20 @@ typedef struct chrome_world {
     /* of the capture at hand */
     const rocl_capture *capture;
     const chrome_process *processes;
-    uint32_t *threads, *strays; /* tids, 0: none yet; strays: threads nobody named, by process */
-    rocl_map tids;              /* (process, tid) in use */
+    rocl_map tids; /* (process, tid) in use */
 } chrome_world;
 
 /* Settles the numbers of all processes and GPUs. */
 rocl_status chrome_world_open(chrome_world *w, chrome_stream *s, rocl_trace *t, rocl_error *err);
 void chrome_world_close(chrome_world *w);
-rocl_status chrome_world_capture(chrome_world *w, const rocl_capture *c, rocl_error *err);
+/* The next capture: describes its processes. */
+void chrome_world_capture(chrome_world *w, const rocl_capture *c);
 uint32_t chrome_pid(const chrome_world *w, uint32_t process);
 /* The process that stands for the GPU; 0: the agent is none. */
 uint32_t chrome_gpu_pid(chrome_world *w, uint32_t agent);
-/* The tid of a thread, or of the unnamed thread of a process (thread ROCL_NONE). */
-uint32_t chrome_tid(chrome_world *w, uint32_t process, uint32_t thread);
+/* The tid of a thread, or of what is on no thread of a process (thread ROCL_NONE). Once for each.
+ */
+uint32_t chrome_thread_row(chrome_world *w, uint32_t process, uint32_t thread);
 /* A new row, with a tid nobody else has. Rows are shown by sort. */
 uint32_t chrome_new_row(chrome_world *w, uint32_t pid, const char *name, uint32_t sort);
 /* " (pid 12)" where there are several processes, "" else: for what GPUs show of a process. */

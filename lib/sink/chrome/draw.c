@@ -20,7 +20,7 @@ static uint64_t define_thread(chrome_sink *c, const rocl_track *t)
     uint32_t pid = chrome_pid(&c->world, t->process), tid = (uint32_t)t->base;
     char name[64];
     if (!t->lane)
-        return make_row(pid, chrome_tid(&c->world, t->process, t->thread));
+        return make_row(pid, chrome_thread_row(&c->world, t->process, t->thread));
     snprintf(name, sizeof name, "overlapping calls of %u (%u)", tid, t->lane + 1);
     return make_row(pid, chrome_new_row(&c->world, pid, name, INT32_MAX));
 }
@@ -92,7 +92,7 @@ static chrome_sink *sink_of(rocl_timeline_part *p)
     return ((chrome_part *)p)->sink;
 }
 
-static rocl_status begin(rocl_timeline_part *p, int64_t from, rocl_error *err)
+static rocl_status begin_sequence(rocl_timeline_part *p, int64_t from, rocl_error *err)
 {
     (void)from, (void)err;
     sink_of(p)->counter_count = 0;
@@ -134,7 +134,7 @@ static void put_bytes(rocl_timeline_part *p, uint64_t counter, int64_t time, int
 }
 
 const rocl_timeline_ops chrome_timeline_ops = {.link_slices = true,
-                                               .begin = begin,
+                                               .begin = begin_sequence,
                                                .define = define_track,
                                                .call = put_event,
                                                .work = put_event,

@@ -189,7 +189,7 @@ void chrome_stream_abort(chrome_stream *s)
 
 /* ---- lines ---- */
 
-static rocl_buf *begin(chrome_stream *s, const chrome_line *line, size_t weight)
+static rocl_buf *begin_line(chrome_stream *s, const chrome_line *line, size_t weight)
 {
     rocl_buf *b = s->block ? &s->block->in : &s->lost;
     s->weight += weight;
@@ -201,7 +201,7 @@ static rocl_buf *begin(chrome_stream *s, const chrome_line *line, size_t weight)
 void chrome_put_line(chrome_stream *s, const rocl_buf *text)
 {
     const chrome_line line = {.op = CHROME_LINE, .size = (uint32_t)text->len};
-    rocl_buf *b = begin(s, &line, text->len);
+    rocl_buf *b = begin_line(s, &line, text->len);
     b->failed |= text->failed;
     rocl_buf_put(b, text->data, text->len);
 }
@@ -213,7 +213,7 @@ void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_sort_recor
     rocl_strings_get(s->trace->strings, name, &n);
     line->op = CHROME_EVENT;
     line->size = (uint32_t)(4 * sizeof *rec->key + rec->len);
-    rocl_buf *b = begin(s, line, EVENT_WEIGHT + n + rec->len);
+    rocl_buf *b = begin_line(s, line, EVENT_WEIGHT + n + rec->len);
     rocl_buf_put(b, rec->key, 4 * sizeof *rec->key);
     rocl_buf_put(b, rec->data, rec->len);
 }
@@ -222,7 +222,7 @@ void chrome_put_value(chrome_stream *s, uint32_t pid, const chrome_value *v, con
 {
     const chrome_line line = {
         .op = CHROME_VALUE, .pid = pid, .size = (uint32_t)(sizeof *v + name->len)};
-    rocl_buf *b = begin(s, &line, EVENT_WEIGHT / 2 + name->len);
+    rocl_buf *b = begin_line(s, &line, EVENT_WEIGHT / 2 + name->len);
     b->failed |= name->failed;
     rocl_buf_put(b, v, sizeof *v);
     rocl_buf_put(b, name->data, name->len);

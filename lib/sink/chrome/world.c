@@ -19,45 +19,38 @@ static bool fits(int64_t number)
 
 /* ---- metadata ---- */
 
-static void meta_begin(chrome_world *w, const char *what, uint32_t pid, uint32_t tid)
+static void put_metadata(chrome_world *w, const char *what, uint32_t pid, uint32_t tid,
+                         const char *key, const char *text, uint64_t number)
 {
-    char head[128];
-    w->line.len = 0;
-    int n =
-        snprintf(head, sizeof head, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32, what, pid);
-    rocl_buf_put(&w->line, head, (size_t)n);
-    if (tid) {
-        n = snprintf(head, sizeof head, ",\"tid\":%" PRIu32, tid);
-        rocl_buf_put(&w->line, head, (size_t)n);
+    char head[160], digits[ROCL_NUM_MAX + 1], row[32] = "";
+    rocl_buf *b = &w->line;
+    if (tid)
+        snprintf(row, sizeof row, ",\"tid\":%" PRIu32, tid);
+    int n = snprintf(head, sizeof head,
+                     "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32 "%s,\"args\":{\"%s\":", what,
+                     pid, row, key);
+    b->len = 0;
+    rocl_buf_put(b, head, (size_t)n);
+    if (text) {
+        rocl_buf_byte(b, '"');
+        rocl_json_put(b, text, strlen(text));
+        rocl_buf_byte(b, '"');
+    } else {
+        rocl_buf_put(b, digits, (size_t)(rocl_put_u64(digits, number) - digits));
     }
-    rocl_buf_str(&w->line, ",\"args\":{\"");
+    rocl_buf_str(b, "}}");
+    chrome_put_line(w->stream, b);
 }
 
-static void meta_end(chrome_world *w)
+static void put_text(chrome_world *w, const char *what, uint32_t pid, uint32_t tid, const char *key,
+                     const char *text)
 {
-    rocl_buf_str(&w->line, "}}");
-    chrome_put_line(w->stream, &w->line);
+    put_metadata(w, what, pid, tid, key, text, 0);
 }
 
-static void meta_text(chrome_world *w, const char *what, uint32_t pid, uint32_t tid,
-                      const char *key, const char *text)
+static void put_order(chrome_world *w, const char *what, uint32_t pid, uint32_t tid, uint64_t order)
 {
-    meta_begin(w, what, pid, tid);
-    rocl_buf_str(&w->line, key);
-    rocl_buf_str(&w->line, "\":\"");
-    rocl_json_put(&w->line, text, strlen(text));
-    rocl_buf_byte(&w->line, '"');
-    meta_end(w);
-}
-
-static void meta_sort(chrome_world *w, const char *what, uint32_t pid, uint32_t tid, uint64_t sort)
-{
-    char number[ROCL_NUM_MAX + 1];
-    *rocl_put_u64(number, sort) = 0;
-    meta_begin(w, what, pid, tid);
-    rocl_buf_str(&w->line, "sort_index\":");
-    rocl_buf_str(&w->line, number);
-    meta_end(w);
+    put_metadata(w, what, pid, tid, "sort_index", NULL, order);
 }
 
 /* ---- processes ---- */
@@ -76,11 +69,11 @@ static void describe_process(chrome_world *w, uint32_t index)
                          machines || !own->real ? host : "");
     snprintf(name, sizeof name, "%s%s%s%s", program[0] ? program : "process", more[0] ? " (" : "",
              more, more[0] ? ")" : "");
-    meta_text(w, "process_name", own->pid, 0, "name", name);
+    put_text(w, "process_name", own->pid, 0, "name", name);
     rocl_process_details(more, sizeof more, p->rank, own->real ? 0 : p->pid, host);
     if (more[0])
-        meta_text(w, "process_labels", own->pid, 0, "labels", more);
-    meta_sort(w, "process_sort_index", own->pid, 0, w->firsts[c->index] + index);
+        put_text(w, "process_labels", own->pid, 0, "labels", more);
+    put_order(w, "process_sort_index", own->pid, 0, w->firsts[c->index] + index);
 }
 
 uint32_t chrome_pid(const chrome_world *w, uint32_t process)
@@ -112,8 +105,8 @@ static void describe_gpu(chrome_world *w, size_t index)
     rocl_gpu_label(w->trace, &w->gpus.all[index], gpu, sizeof gpu);
     snprintf(name, sizeof name, "%s%s%.100s%s", gpu, *host ? " (" : "", host, *host ? ")" : "");
     w->gpu_described[index] = true;
-    meta_text(w, "process_name", w->gpu_pids[index], 0, "name", name);
-    meta_sort(w, "process_sort_index", w->gpu_pids[index], 0, w->process_total + index);
+    put_text(w, "process_name", w->gpu_pids[index], 0, "name", name);
+    put_order(w, "process_sort_index", w->gpu_pids[index], 0, w->process_total + index);
 }
 
 uint32_t chrome_gpu_pid(chrome_world *w, uint32_t agent)
@@ -133,8 +126,8 @@ static void describe_thread(chrome_world *w, uint32_t pid, uint32_t tid, const c
                             uint32_t sort)
 {
     if (*name)
-        meta_text(w, "thread_name", pid, tid, "name", name);
-    meta_sort(w, "thread_sort_index", pid, tid, sort);
+        put_text(w, "thread_name", pid, tid, "name", name);
+    put_order(w, "thread_sort_index", pid, tid, sort);
 }
 
 uint32_t chrome_new_row(chrome_world *w, uint32_t pid, const char *name, uint32_t sort)
@@ -144,56 +137,30 @@ uint32_t chrome_new_row(chrome_world *w, uint32_t pid, const char *name, uint32_
     return tid;
 }
 
-/* Its own number, if the process has no other thread with it. */
-static uint32_t thread_number(chrome_world *w, uint32_t process, const rocl_thread *t)
+/* A thread has its own number, if the process has no other thread with it; else its name says which
+ * that is. */
+uint32_t chrome_thread_row(chrome_world *w, uint32_t process, uint32_t thread)
 {
-    /* A process that had to change its number takes its main thread along. */
-    bool main = t->tid == w->capture->processes[process].pid;
-    uint32_t tid = main ? w->processes[process].pid : fits(t->tid) ? (uint32_t)t->tid : 0;
-    uint64_t key = (uint64_t)process << 32 | tid;
-    if (!tid || rocl_map_get(&w->tids, key, 0) || !rocl_map_put(&w->tids, key, 1))
-        return w->next++;
-    return tid;
-}
-
-/* A thread that has another number than its own says which that is. */
-static void thread_name(const chrome_world *w, const rocl_thread *t, const rocl_process *p,
-                        uint32_t tid, char *name, size_t size)
-{
-    char buf[256];
-    const char *own = rocl_thread_label(w->capture, t, p, buf, sizeof buf);
-    if (tid == t->tid || t->tid == p->pid)
-        snprintf(name, size, "%s", own);
-    else if (*own)
-        snprintf(name, size, "%s (tid %" PRId64 ")", own, t->tid);
-    else
-        snprintf(name, size, "thread %" PRId64, t->tid);
-}
-
-/* The row of what is on no thread. */
-static uint32_t stray_row(chrome_world *w, uint32_t process)
-{
-    uint32_t *row = &w->strays[process];
-    if (!*row)
-        *row = chrome_new_row(w, chrome_pid(w, process), "unknown thread", INT32_MAX);
-    return *row;
-}
-
-uint32_t chrome_tid(chrome_world *w, uint32_t process, uint32_t thread)
-{
-    char name[320];
+    const uint32_t pid = chrome_pid(w, process);
     if (thread == ROCL_NONE)
-        return stray_row(w, process);
-    uint32_t known = w->threads[thread];
-    if (known)
-        return known;
+        return chrome_new_row(w, pid, "unknown thread", INT32_MAX);
     const rocl_thread *t = &w->capture->threads[thread];
     const rocl_process *p = &w->capture->processes[process];
-    uint32_t tid = thread_number(w, process, t);
-    w->threads[thread] = tid;
-    uint32_t sort = t->tid == p->pid ? 0 : thread < BEYOND ? thread + 1 : BEYOND;
-    thread_name(w, t, p, tid, name, sizeof name);
-    describe_thread(w, chrome_pid(w, process), tid, name, sort);
+    const bool main = t->tid == p->pid;
+    char buf[256], name[320];
+    /* A process that had to change its number takes its main thread along. */
+    uint32_t tid = main ? pid : fits(t->tid) ? (uint32_t)t->tid : 0;
+    uint64_t key = (uint64_t)process << 32 | tid;
+    if (!tid || rocl_map_get(&w->tids, key, 0) || !rocl_map_put(&w->tids, key, 1))
+        tid = w->next++;
+    const char *own = rocl_thread_label(w->capture, t, p, buf, sizeof buf);
+    if (tid == t->tid || main)
+        snprintf(name, sizeof name, "%s", own);
+    else if (*own)
+        snprintf(name, sizeof name, "%s (tid %" PRId64 ")", own, t->tid);
+    else
+        snprintf(name, sizeof name, "thread %" PRId64, t->tid);
+    describe_thread(w, pid, tid, name, main ? 0 : thread < BEYOND ? thread + 1 : BEYOND);
     return tid;
 }
 
@@ -259,17 +226,9 @@ rocl_status chrome_world_open(chrome_world *w, chrome_stream *s, rocl_trace *t, 
     return st;
 }
 
-static void forget_capture(chrome_world *w)
-{
-    free(w->threads);
-    free(w->strays);
-    rocl_map_free(&w->tids);
-    w->threads = w->strays = NULL;
-}
-
 void chrome_world_close(chrome_world *w)
 {
-    forget_capture(w);
+    rocl_map_free(&w->tids);
     rocl_gpus_free(&w->gpus);
     rocl_buf_free(&w->line);
     free(w->all);
@@ -278,16 +237,11 @@ void chrome_world_close(chrome_world *w)
     free(w->gpu_described);
 }
 
-rocl_status chrome_world_capture(chrome_world *w, const rocl_capture *c, rocl_error *err)
+void chrome_world_capture(chrome_world *w, const rocl_capture *c)
 {
-    forget_capture(w);
+    rocl_map_free(&w->tids);
     w->capture = c;
     w->processes = w->all + w->firsts[c->index];
-    w->threads = calloc(c->thread_count + 1, sizeof *w->threads);
-    w->strays = calloc(c->process_count + 1, sizeof *w->strays);
-    if (!w->threads || !w->strays)
-        return rocl_fail_memory(err);
     for (uint32_t i = 0; i < c->process_count; i++)
         describe_process(w, i);
-    return ROCL_OK;
 }

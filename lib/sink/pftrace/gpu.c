@@ -15,8 +15,8 @@ void pf_begin_stages(pf_part *p)
     rocl_buf *b = &p->seq.pending;
     memset(p->stages, 0, sizeof p->stages);
     size_t at = rocl_pb_begin(b, INTERNED_CONTEXTS);
-    rocl_pb_uint(b, IID, p->sink->world.contexts[p->part.process]);
-    rocl_pb_int(b, CONTEXT_PID, pf_pid(&p->sink->world, p->part.process));
+    rocl_pb_uint(b, IID, p->sink->world.processes[p->part.process].context);
+    rocl_pb_int(b, CONTEXT_PID, p->sink->world.processes[p->part.process].pid);
     rocl_pb_uint(b, CONTEXT_API, GPU_API_HIP);
     rocl_pb_end(b, at);
 }
@@ -44,7 +44,7 @@ uint64_t pf_define_queue(pf_part *p, const rocl_track *t)
     char own[160], pid[40] = "", name[256];
     rocl_work_label(w->trace, w->capture, t, t->agent != ROCL_NONE && !t->gpu, own, sizeof own);
     if (w->process_total > 1)
-        snprintf(pid, sizeof pid, " (pid %" PRId64 ")", pf_pid(w, t->process));
+        snprintf(pid, sizeof pid, " (pid %" PRId64 ")", w->processes[t->process].pid);
     /* It must be shown on some GPU. */
     const char *unknown = queue && t->agent == ROCL_NONE ? " (unknown agent)" : "";
     snprintf(name, sizeof name, "%s%s%s", own, pid, unknown);
@@ -229,8 +229,8 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error 
     (void)err;
     if (b->failed)
         return ROCL_OK;
-    uint8_t *at =
-        rocl_pb_put_uint(b->data + b->len, STAGE_CONTEXT, s->world.contexts[p->part.process]);
+    uint8_t *at = rocl_pb_put_uint(b->data + b->len, STAGE_CONTEXT,
+                                   s->world.processes[p->part.process].context);
     at = rocl_pb_put_uint(at, STAGE_GPU, device == ROCL_NONE ? 0 : device);
     at = rocl_pb_put_uint(at, STAGE_QUEUE_IID, queue);
     at = rocl_pb_put_uint(at, STAGE_IID, stage_of(p, e->kind));
@@ -238,7 +238,8 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error 
         at = rocl_pb_put_uint(at, STAGE_KERNEL_IID, kernel_iid(p, e->kernel));
     at = rocl_pb_put_uint(at, STAGE_NAME_IID, pf_iid(q, PF_NAMES, name));
     at = put_launch(p, at, e);
-    at = rocl_pb_put_uint(at, STAGE_EVENT_ID, e->stack_id ? pf_link(&s->world, e->stack_id) : 0);
+    at = rocl_pb_put_uint(at, STAGE_EVENT_ID,
+                          e->stack_id ? rocl_link_id(s->world.capture, e->stack_id) : 0);
     at = rocl_pb_put_uint(at, STAGE_DURATION, (uint64_t)(e->end - e->time));
     b->len = (size_t)(at - b->data);
     pf_event_end(q);

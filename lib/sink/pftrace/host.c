@@ -8,7 +8,7 @@
 /* The arrow to the GPU work that this call caused. */
 static uint8_t *put_link(const pf_part *p, uint8_t *at, uint64_t stack_id)
 {
-    uint64_t link = pf_link(&p->sink->world, stack_id);
+    uint64_t link = rocl_link_id(p->sink->world.capture, stack_id);
     if (p->sink->opt.legacy_tracks)
         return rocl_pb_put_fixed64(at, EV_FLOW, link);
     uint8_t *correlation = rocl_pb_open(at, EV_GPU_CORRELATION);

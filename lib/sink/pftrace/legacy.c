@@ -47,7 +47,7 @@ uint64_t pf_define_legacy(pf_part *p, const rocl_track *t)
         snprintf(name, sizeof name, "COMPUTE %s QUEUE [%" PRId64 "] %s", agent,
                  id_or_zero(c->queues, t->id), type_of(p->sink, t->agent));
     /* Lanes have one name, so that viewers show them as one track of several rows. */
-    return pf_new_track(p, pf_process_track(&p->sink->world, t->process), name);
+    return pf_new_track(p, p->sink->world.processes[t->process].uuid, name, NULL);
 }
 
 static void note_text(pf_part *p, rocl_buf *b, pf_word name, uint32_t text)
@@ -116,7 +116,7 @@ rocl_status pf_write_legacy(rocl_timeline_part *base, uint64_t track, rocl_error
         copy_notes(p, b, e);
     if (e->stack_id) {
         pf_note_uint(&p->seq, b, s->words[W_CORR_ID], e->stack_id);
-        rocl_pb_fixed64(b, EV_FLOW, pf_link(&s->world, e->stack_id));
+        rocl_pb_fixed64(b, EV_FLOW, rocl_link_id(s->world.capture, e->stack_id));
     }
     pf_event_end(&p->seq);
     (void)err;

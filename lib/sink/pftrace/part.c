@@ -32,8 +32,8 @@ static rocl_status begin_sequence(rocl_timeline_part *base, int64_t from, rocl_e
     p->specs.next = w->next_spec + base->at;
     p->uuids.step = p->specs.step = s->timeline.sequence_count;
     p->default_track =
-        base->event.sequence == ROCL_SEQUENCE_HOST ? pf_host_track(w, base->event.index) : 0;
-    pf_seq_begin(&p->seq, w->next_seq + (uint32_t)base->at, pf_machine(w), from, p->default_track);
+        base->event.sequence == ROCL_SEQUENCE_HOST ? w->host_tracks[base->event.index] : 0;
+    pf_seq_begin(&p->seq, w->next_seq + (uint32_t)base->at, w->machine, from, p->default_track);
     if (base->event.sequence == ROCL_SEQUENCE_PMC)
         pf_begin_counters(p);
     else if (s->timeline.ops->work_overlaps && (base->event.sequence == ROCL_SEQUENCE_GPU ||
@@ -56,7 +56,7 @@ static rocl_status define_track(rocl_timeline_part *base, const rocl_track *t, u
         *id = p->default_track;
     } else {
         snprintf(name, sizeof name, "overlapping calls %u", t->lane);
-        *id = pf_new_track(p, t->base, name);
+        *id = pf_new_track(p, t->base, name, NULL);
     }
     return ROCL_OK;
 }

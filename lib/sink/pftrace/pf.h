@@ -171,10 +171,11 @@ void pf_note_str(pf_seq *q, rocl_buf *b, uint32_t name, const char *p, size_t n)
 
 /* ---- world.c ---- */
 
-typedef struct pf_place { /* of a process or thread */
-    uint64_t uuid;        /* track, 0: not described yet */
-    int64_t number;       /* pid or tid as written */
-} pf_place;
+typedef struct pf_process {
+    uint64_t uuid;    /* of its track */
+    int64_t pid;      /* as written */
+    uint32_t context; /* iid of its GPU work */
+} pf_process;
 
 typedef struct pf_world {
     rocl_trace *trace;
@@ -189,27 +190,23 @@ typedef struct pf_world {
     size_t process_total;
     /* of the capture at hand */
     const rocl_capture *capture;
-    pf_place *processes, *threads, *unattributed; /* threads nobody named, one a process */
-    uint32_t *contexts;                           /* by process: iid */
-    uint32_t *agent_gpus; /* by agent: id on its machine, ROCL_NONE for others */
+    uint32_t machine; /* id of its machine; 0: there is one */
+    pf_process *processes;
+    uint64_t *host_tracks; /* uuids by the index of host sequences */
+    uint32_t *agent_gpus;  /* by agent: id on its machine, ROCL_NONE for others */
 } pf_world;
 
 rocl_status pf_world_open(pf_world *w, rocl_trace *t, pf_stream *s, rocl_error *err);
 void pf_world_close(pf_world *w);
 rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err);
-/* Of the thread of a host sequence: describes its track, once. */
+/* Describes the track of a host sequence. */
 void pf_describe_host(pf_world *w, uint32_t index);
-uint64_t pf_host_track(const pf_world *w, uint32_t index);
-uint64_t pf_process_track(const pf_world *w, uint32_t process);
-/* Further tracks, described where the part is at. unit: enum value of CounterDescriptor.unit or 0;
- * unit_name may be NULL. */
-uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name);
-uint64_t pf_new_counter(pf_part *p, uint64_t parent, const char *name, unsigned unit,
-                        const char *unit_name);
-int64_t pf_pid(const pf_world *w, uint32_t process);
-/* The id that joins host calls and GPU work. */
-uint64_t pf_link(const pf_world *w, uint64_t stack_id);
-uint32_t pf_machine(const pf_world *w);
+typedef struct pf_unit {
+    unsigned unit;    /* enum value of CounterDescriptor.unit, or 0 */
+    const char *name; /* may be NULL */
+} pf_unit;
+/* A further track, described where the part is at; of a counter with a unit. */
+uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_unit *unit);
 
 /* ---- the sink ---- */
 

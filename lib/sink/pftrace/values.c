@@ -158,8 +158,8 @@ static uint64_t define_bytes(pf_part *p, const rocl_track *t)
                  t->kind == ROCL_TRACK_BANDWIDTH ? "COPY BYTES to" : "ALLOCATE BYTES on", words);
     else
         snprintf(name, sizeof name, "%s %s", words, rate ? "copy bandwidth" : "allocated");
-    return pf_new_counter(p, pf_process_track(&p->sink->world, t->process), name,
-                          rate ? 0 : UNIT_BYTES, rate ? "bytes/s" : NULL);
+    const pf_unit unit = {rate ? 0 : UNIT_BYTES, rate ? "bytes/s" : NULL};
+    return pf_new_track(p, p->sink->world.processes[t->process].uuid, name, &unit);
 }
 
 uint64_t pf_define_values(pf_part *p, const rocl_track *t)
@@ -183,6 +183,6 @@ uint64_t pf_define_values(pf_part *p, const rocl_track *t)
         snprintf(name, sizeof name, "%s%s%s%s%s", t->spm ? "SPM " : "", words, words[0] ? " " : "",
                  k ? rocl_str(s->trace, k->name) : "unknown counter", place);
     }
-    return pf_new_counter(p, pf_process_track(&s->world, t->process), name, 0,
-                          k ? rocl_str(s->trace, k->units) : NULL);
+    const pf_unit unit = {.name = k ? rocl_str(s->trace, k->units) : NULL};
+    return pf_new_track(p, s->world.processes[t->process].uuid, name, &unit);
 }

@@ -12,20 +12,13 @@
 /* Above every pid that Linux gives out: for processes whose number is taken or no number. */
 #define PID_BEYOND (1 << 22)
 
-uint32_t pf_machine(const pf_world *w)
-{
-    /* 0 is the reader's own idea of "this machine" and never labelled: used for one machine only.
-     */
-    return w->trace->machine_count > 1 ? w->capture->machine + 1 : 0;
-}
-
 /* Begins a descriptor's packet: what rocl_pb_end takes. */
-static size_t begin(const pf_world *w, rocl_buf *b)
+static size_t begin_packet(const pf_world *w, rocl_buf *b)
 {
     size_t packet = rocl_pb_begin(b, TRACE_PACKET);
     rocl_pb_uint(b, PKT_SEQUENCE_ID, DESCRIPTOR_SEQUENCE);
-    if (pf_machine(w))
-        rocl_pb_uint(b, PKT_MACHINE, pf_machine(w));
+    if (w->machine)
+        rocl_pb_uint(b, PKT_MACHINE, w->machine);
     return packet;
 }
 
@@ -58,8 +51,8 @@ static void describe_machine(pf_world *w)
     size_t packet, at;
     bool any = false;
     w->described[machine] = true;
-    if (pf_machine(w) && c->node_count) {
-        packet = begin(w, b);
+    if (w->machine && c->node_count) {
+        packet = begin_packet(w, b);
         at = rocl_pb_begin(b, PKT_SYSTEM_INFO);
         pf_text(b, SYSTEM_INFO_MACHINE_NAME, w->trace, c->nodes[0].hostname);
         rocl_pb_end(b, at);
@@ -69,7 +62,7 @@ static void describe_machine(pf_world *w)
         any |= w->gpus.all[i].machine == machine;
     if (!any)
         return;
-    packet = begin(w, b);
+    packet = begin_packet(w, b);
     at = rocl_pb_begin(b, PKT_GPU_INFO);
     for (size_t i = 0; i < w->gpus.count; i++)
         if (w->gpus.all[i].machine == machine)
@@ -118,12 +111,12 @@ static void describe_command(pf_world *w, uint32_t index, int64_t start)
 {
     const rocl_process *p = &w->capture->processes[index];
     rocl_buf *b = pf_stream_block(w->stream);
-    size_t packet = begin(w, b);
+    size_t packet = begin_packet(w, b);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
     rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_IS_BOOTTIME);
     size_t tree = rocl_pb_begin(b, PKT_PROCESS_TREE);
     size_t process = rocl_pb_begin(b, TREE_PROCESS);
-    rocl_pb_int(b, TREE_PID, w->processes[index].number);
+    rocl_pb_int(b, TREE_PID, w->processes[index].pid);
     put_cmdline(b, rocl_str(w->trace, p->command));
     rocl_pb_end(b, process);
     rocl_pb_end(b, tree);
@@ -138,7 +131,7 @@ static void name_process(const pf_world *w, uint32_t index, char *name, size_t s
     char program[256], more[320];
     rocl_program_name(rocl_str(w->trace, p->command), program, sizeof program);
     rocl_process_details(more, sizeof more, several ? p->rank : -1,
-                         w->processes[index].number == p->pid ? 0 : p->pid,
+                         w->processes[index].pid == p->pid ? 0 : p->pid,
                          machines ? rocl_process_host(w->capture, p) : "");
     if (more[0])
         snprintf(name, size, "%s (%s)", program[0] ? program : "process", more);
@@ -154,13 +147,13 @@ static void describe_process(pf_world *w, uint32_t index)
     name_process(w, index, name, sizeof name);
     describe_command(w, index, start);
     rocl_buf *b = pf_stream_block(w->stream);
-    size_t packet = begin(w, b);
+    size_t packet = begin_packet(w, b);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
     rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_IS_BOOTTIME);
     size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
     rocl_pb_uint(b, TRACK_UUID, w->processes[index].uuid);
     size_t process = rocl_pb_begin(b, TRACK_PROCESS);
-    rocl_pb_int(b, PROCESS_PID, w->processes[index].number);
+    rocl_pb_int(b, PROCESS_PID, w->processes[index].pid);
     if (name[0])
         put_string(b, PROCESS_NAME, name);
     if (start)
@@ -169,7 +162,7 @@ static void describe_process(pf_world *w, uint32_t index)
         snprintf(label, sizeof label, "rank %" PRId32, p->rank);
         rocl_pb_str(b, PROCESS_LABELS, label);
     }
-    if (w->processes[index].number != p->pid) {
+    if (w->processes[index].pid != p->pid) {
         snprintf(label, sizeof label, "pid %" PRId64, p->pid);
         rocl_pb_str(b, PROCESS_LABELS, label);
     }
@@ -178,117 +171,59 @@ static void describe_process(pf_world *w, uint32_t index)
     rocl_pb_end(b, packet);
 }
 
-uint64_t pf_process_track(const pf_world *w, uint32_t process)
-{
-    return w->processes[process].uuid;
-}
-
-int64_t pf_pid(const pf_world *w, uint32_t process)
-{
-    return w->processes[process].number;
-}
-
-static void describe_thread(pf_world *w, const pf_place *place, uint32_t process, const char *name)
-{
-    rocl_buf *b = pf_stream_block(w->stream);
-    size_t packet = begin(w, b);
-    size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
-    rocl_pb_uint(b, TRACK_UUID, place->uuid);
-    size_t thread = rocl_pb_begin(b, TRACK_THREAD);
-    rocl_pb_int(b, THREAD_PID, pf_pid(w, process));
-    rocl_pb_int(b, THREAD_TID, place->number);
-    if (*name)
-        put_string(b, THREAD_NAME, name);
-    rocl_pb_end(b, thread);
-    rocl_pb_end(b, at);
-    rocl_pb_end(b, packet);
-}
-
-static void describe_unattributed(pf_world *w, uint32_t process)
-{
-    pf_place *s = &w->unattributed[process];
-    /* No tid that the process has: one beyond every thread of it. */
-    *s = (pf_place){w->next_uuid++, (int64_t)2 * PID_BEYOND + process};
-    describe_thread(w, s, process, "unknown thread");
-}
-
 void pf_describe_host(pf_world *w, uint32_t index)
 {
     const rocl_capture *c = w->capture;
     uint32_t thread, process = rocl_host_process(c, index, &thread);
+    const char *name = "unknown thread";
+    int64_t tid = (int64_t)2 * PID_BEYOND + process; /* beyond every thread of the process */
     char buf[256];
-    if (thread == ROCL_NONE) {
-        describe_unattributed(w, process);
-        return;
+    if (thread != ROCL_NONE) {
+        const rocl_thread *t = &c->threads[thread];
+        const rocl_process *p = &c->processes[process];
+        name = rocl_thread_label(c, t, p, buf, sizeof buf);
+        /* A process that had to change its number takes its main thread along. */
+        tid = t->tid == p->pid ? w->processes[process].pid : t->tid;
+        if (tid <= 0)
+            tid = (int64_t)3 * PID_BEYOND + thread;
     }
-    pf_place *place = &w->threads[index];
-    const rocl_thread *t = &c->threads[index];
-    const rocl_process *p = &c->processes[process];
-    place->uuid = w->next_uuid++;
-    /* A process that had to change its number takes its main thread along. */
-    place->number = t->tid == p->pid ? pf_pid(w, process) : t->tid;
-    if (place->number <= 0)
-        place->number = (int64_t)3 * PID_BEYOND + index;
-    describe_thread(w, place, process, rocl_thread_label(c, t, p, buf, sizeof buf));
-}
-
-uint64_t pf_host_track(const pf_world *w, uint32_t index)
-{
-    const rocl_capture *c = w->capture;
-    return index < c->thread_count ? w->threads[index].uuid
-                                   : w->unattributed[index - c->thread_count].uuid;
+    w->host_tracks[index] = w->next_uuid++;
+    rocl_buf *b = pf_stream_block(w->stream);
+    size_t packet = begin_packet(w, b);
+    size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
+    rocl_pb_uint(b, TRACK_UUID, w->host_tracks[index]);
+    size_t descriptor = rocl_pb_begin(b, TRACK_THREAD);
+    rocl_pb_int(b, THREAD_PID, w->processes[process].pid);
+    rocl_pb_int(b, THREAD_TID, tid);
+    if (*name)
+        put_string(b, THREAD_NAME, name);
+    rocl_pb_end(b, descriptor);
+    rocl_pb_end(b, at);
+    rocl_pb_end(b, packet);
 }
 
 /* ---- further tracks ---- */
 
-typedef struct new_track {
-    rocl_buf *b;
-    size_t packet, at;
-    uint64_t uuid;
-} new_track;
-
-static new_track begin_track(pf_part *p, uint64_t parent, const char *name)
+uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_unit *unit)
 {
-    new_track t = {.b = p->seq.block, .uuid = pf_number(&p->uuids)};
-    t.packet = begin(&p->sink->world, t.b);
-    t.at = rocl_pb_begin(t.b, PKT_TRACK_DESCRIPTOR);
-    rocl_pb_uint(t.b, TRACK_UUID, t.uuid);
-    rocl_pb_uint(t.b, TRACK_PARENT, parent);
-    put_string(t.b, TRACK_NAME, name);
-    return t;
-}
-
-static uint64_t end_track(const new_track *t)
-{
-    rocl_pb_end(t->b, t->at);
-    rocl_pb_end(t->b, t->packet);
-    return t->uuid;
-}
-
-uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name)
-{
-    new_track t = begin_track(p, parent, name);
-    return end_track(&t);
-}
-
-uint64_t pf_new_counter(pf_part *p, uint64_t parent, const char *name, unsigned unit,
-                        const char *unit_name)
-{
-    new_track t = begin_track(p, parent, name);
-    size_t counter = rocl_pb_begin(t.b, TRACK_COUNTER);
-    if (unit)
-        rocl_pb_uint(t.b, COUNTER_UNIT, unit);
-    if (unit_name && *unit_name)
-        put_string(t.b, COUNTER_UNIT_NAME, unit_name);
-    rocl_pb_end(t.b, counter);
-    return end_track(&t);
-}
-
-/* ---- links ---- */
-
-uint64_t pf_link(const pf_world *w, uint64_t stack_id)
-{
-    return rocl_link_id(w->capture, stack_id);
+    rocl_buf *b = p->seq.block;
+    uint64_t uuid = pf_number(&p->uuids);
+    size_t packet = begin_packet(&p->sink->world, b);
+    size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
+    rocl_pb_uint(b, TRACK_UUID, uuid);
+    rocl_pb_uint(b, TRACK_PARENT, parent);
+    put_string(b, TRACK_NAME, name);
+    if (unit) {
+        size_t counter = rocl_pb_begin(b, TRACK_COUNTER);
+        if (unit->unit)
+            rocl_pb_uint(b, COUNTER_UNIT, unit->unit);
+        if (unit->name && *unit->name)
+            put_string(b, COUNTER_UNIT_NAME, unit->name);
+        rocl_pb_end(b, counter);
+    }
+    rocl_pb_end(b, at);
+    rocl_pb_end(b, packet);
+    return uuid;
 }
 
 /* ---- open, next capture, close ---- */
@@ -310,12 +245,11 @@ rocl_status pf_world_open(pf_world *w, rocl_trace *t, pf_stream *s, rocl_error *
 static void forget_capture(pf_world *w)
 {
     free(w->processes);
-    free(w->threads);
-    free(w->unattributed);
-    free(w->contexts);
+    free(w->host_tracks);
     free(w->agent_gpus);
-    w->processes = w->threads = w->unattributed = NULL;
-    w->contexts = w->agent_gpus = NULL;
+    w->processes = NULL;
+    w->host_tracks = NULL;
+    w->agent_gpus = NULL;
 }
 
 void pf_world_close(pf_world *w)
@@ -330,12 +264,13 @@ rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err
 {
     forget_capture(w);
     w->capture = c;
+    /* 0 is the reader's own idea of "this machine" and never labelled: used for one machine only.
+     */
+    w->machine = w->trace->machine_count > 1 ? c->machine + 1 : 0;
     w->processes = calloc(c->process_count + 1, sizeof *w->processes);
-    w->threads = calloc(c->thread_count + 1, sizeof *w->threads);
-    w->unattributed = calloc(c->process_count + 1, sizeof *w->unattributed);
-    w->contexts = calloc(c->process_count + 1, sizeof *w->contexts);
+    w->host_tracks = calloc(c->thread_count + (size_t)c->process_count + 1, sizeof *w->host_tracks);
     w->agent_gpus = calloc(c->agent_count + 1, sizeof *w->agent_gpus);
-    if (!w->processes || !w->threads || !w->unattributed || !w->contexts || !w->agent_gpus)
+    if (!w->processes || !w->host_tracks || !w->agent_gpus)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < c->agent_count; i++) {
         const rocl_gpu *g = rocl_gpus_find(&w->gpus, c, i);
@@ -343,10 +278,10 @@ rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err
     }
     for (uint32_t i = 0; i < c->process_count; i++) {
         w->processes[i].uuid = w->next_uuid++;
-        w->processes[i].number = free_pid(w, c->processes[i].pid);
-        if (!w->processes[i].number)
+        w->processes[i].pid = free_pid(w, c->processes[i].pid);
+        if (!w->processes[i].pid)
             return rocl_fail_memory(err);
-        w->contexts[i] = w->next_context++;
+        w->processes[i].context = w->next_context++;
         describe_process(w, i);
         if (i == 0 && !w->described[c->machine])
             describe_machine(w);
