@@ -1,6 +1,6 @@
 /* source -> filters -> sink, one capture after the other. A capture is read by all workers at once,
  * so nothing is gained by mixing captures, and memory and open files do not grow with their
- * number. Only what is too small for that is read ahead of its turn: see ahead.h. */
+ * number. Only what is too small for that is prefetched: see prefetch.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ typedef struct run {
     rocl_plan plan;
     size_t stage_first; /* task of the stage that runs */
     rocl_emitter emitter;
-    rocl_ahead *ahead; /* NULL: nothing is read ahead */
+    rocl_prefetch *prefetch; /* NULL: nothing is prefetched */
 } run;
 
 /* Rows for which it takes longer to wake another worker than to read them. */
@@ -146,7 +146,7 @@ static rocl_status run_stages(run *r, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     uint64_t rows = rocl_plan_rows(&r->plan);
-    bool few = rows <= (r->ahead ? ROCL_AHEAD_ROWS : FEW_ROWS);
+    bool few = rows <= (r->prefetch ? ROCL_PREFETCH_ROWS : FEW_ROWS);
     begin_reading(r->trace, &r->capture->pub, rows);
     for (size_t i = 0, next; i < r->plan.count && st == ROCL_OK; i = next) {
         for (next = i; next < r->plan.count && r->plan.tasks[next].stage == r->plan.tasks[i].stage;)
@@ -170,40 +170,40 @@ static rocl_status read_now(run *r, rocl_error *err)
     return st ? st : read_capture(r, err);
 }
 
-/* What was done ahead of its turn, and what is left to do. A file that is changed before its turn
+/* What was prefetched, and what is left to do. A file that is changed before its turn
  * is a failure as it would be without: more may be asked of it. */
-static rocl_status take_early(run *r, rocl_early *early, rocl_error *err)
+static rocl_status use_prefetched(run *r, rocl_prefetched *prefetched, rocl_error *err)
 {
-    uint64_t rows = rocl_plan_rows(&early->plan);
-    r->plan = early->plan;
-    if (early->whole)
+    uint64_t rows = rocl_plan_rows(&prefetched->plan);
+    r->plan = prefetched->plan;
+    if (prefetched->whole)
         begin_reading(r->trace, &r->capture->pub, rows);
-    rocl_status st = rocl_early_emit(early, &r->emitter, end_task, err);
-    if (st == ROCL_OK && !early->whole)
+    rocl_status st = rocl_prefetched_emit(prefetched, &r->emitter, end_task, err);
+    if (st == ROCL_OK && !prefetched->whole)
         return read_capture(r, err);
-    rocl_progress(r->trace, early->whole ? rows : 0);
+    rocl_progress(r->trace, prefetched->whole ? rows : 0);
     return st ? st : r->capture->source->ops->unchanged(r->trace, r->capture, err);
 }
 
 static rocl_status run_capture(run *r, rocl_error *err)
 {
     const rocl_source_ops *ops = r->capture->source->ops;
-    rocl_early *early = rocl_ahead_turn(r->ahead, r->capture->pub.index);
+    rocl_prefetched *prefetched = rocl_prefetch_take(r->prefetch, r->capture->pub.index);
     const rocl_sink *sink = r->sink;
     const rocl_capture *c = &r->capture->pub;
     rocl_status st = ROCL_OK;
     if (sink->begin_capture)
         st = sink->begin_capture(sink->self, c, err);
-    if (st == ROCL_OK && early)
-        st = take_early(r, early, err);
+    if (st == ROCL_OK && prefetched)
+        st = use_prefetched(r, prefetched, err);
     else if (st == ROCL_OK)
         st = read_now(r, err);
     if (st == ROCL_OK && sink->end_capture)
         st = sink->end_capture(sink->self, c, err);
     ops->end(r->trace, r->capture);
-    if (early) {
-        r->plan = early->plan;
-        rocl_early_done(early);
+    if (prefetched) {
+        r->plan = prefetched->plan;
+        rocl_prefetched_free(prefetched);
     }
     free(r->plan.tasks);
     r->plan = (rocl_plan){0};
@@ -212,7 +212,7 @@ static rocl_status run_capture(run *r, rocl_error *err)
 
 /* Arguments are not kept, notices must be given in order, and a sink that chooses may want
  * something else of each. */
-static rocl_ahead *look_ahead(const run *r)
+static rocl_prefetch *start_prefetch(const run *r)
 {
     rocl_trace *t = r->trace;
     if (t->opt.args || t->opt.explain || r->sink->takes)
@@ -220,7 +220,7 @@ static rocl_ahead *look_ahead(const run *r)
     bool *wanted = calloc(t->capture_count + 1, sizeof *wanted);
     for (size_t i = 0; wanted && i < t->capture_count; i++)
         wanted[i] = rocl_filter_takes_capture(t->filter, &t->captures[i]->pub);
-    rocl_ahead *a = wanted ? rocl_ahead_new(t, wanted, &r->emitter) : NULL;
+    rocl_prefetch *a = wanted ? rocl_prefetch_new(t, wanted, &r->emitter) : NULL;
     free(wanted);
     return a;
 }
@@ -231,7 +231,7 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
     run r = {.trace = t, .filter = filter, .sink = sink};
     rocl_status st = ROCL_OK;
     r.emitter = (rocl_emitter){pass, &r, kinds, sink->fields, false};
-    r.ahead = look_ahead(&r);
+    r.prefetch = start_prefetch(&r);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         r.capture = t->captures[i];
         const rocl_capture *c = &r.capture->pub;
@@ -243,7 +243,7 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
         else /* it may be the one after which its file is closed */
             r.capture->source->ops->end(t, r.capture);
     }
-    rocl_ahead_free(r.ahead);
+    rocl_prefetch_free(r.prefetch);
     return st;
 }
 

@@ -17,18 +17,29 @@ typedef enum state {
     UNTOUCHED,
     BEING_READ,
     READ,
-    TAKEN /* or not to be read early */
+    TAKEN /* or not to be read slot */
 } state;
 
-typedef struct early {
-    rocl_early pub;
+typedef struct slot {
+    rocl_prefetched pub;
     state state;
-} early;
+} slot;
 
-struct rocl_ahead {
+/* Captures by index, with -j 3: two threads prefetch within the window while the sink takes the
+ * capture whose turn it is.
+ *
+ *     index   0      1      2      3           4      5          6          7 ...
+ *     state   TAKEN  TAKEN  TAKEN  BEING_READ  READ   BEING_READ UNTOUCHED  UNTOUCHED
+ *                           turn                                 next
+ *                           |<------------- window -------------->|
+ *
+ * `lock` guards next, turn, stop and every state. What is in a slot belongs to the thread that
+ * made it BEING_READ, and from READ on to who takes it. `changed` is signalled when a capture has
+ * been read, when the turn goes on, and at the end. */
+struct rocl_prefetch {
     rocl_trace *trace;
     rocl_emitter wanted;
-    early *all; /* by index of the capture */
+    slot *all; /* by index of the capture */
     size_t count;
     size_t next;   /* none before it is untouched */
     size_t turn;   /* the capture in hand */
@@ -50,9 +61,9 @@ uint64_t rocl_plan_rows(const rocl_plan *p)
 
 /* ---- one capture ---- */
 
-static rocl_status keep(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
+static rocl_status keep_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
-    rocl_early *e = ctx;
+    rocl_prefetched *e = ctx;
     size_t size = b->count * rocl_kind_size(b->kind);
     rocl_batch copy = *b;
     (void)worker;
@@ -66,7 +77,7 @@ static rocl_status keep(void *ctx, unsigned worker, rocl_batch *b, rocl_error *e
     return ROCL_OK;
 }
 
-static rocl_status keep_end(rocl_early *e, rocl_error *err)
+static rocl_status keep_end(rocl_prefetched *e, rocl_error *err)
 {
     if (!ROCL_GROW(e->kept, e->cap, e->count + 1))
         return rocl_fail_memory(err);
@@ -74,10 +85,10 @@ static rocl_status keep_end(rocl_early *e, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status read_whole(const rocl_ahead *a, rocl_early *e, rocl_model_capture *c)
+static rocl_status read_whole(const rocl_prefetch *a, rocl_prefetched *e, rocl_model_capture *c)
 {
     const rocl_source_ops *ops = c->source->ops;
-    const rocl_emitter to = {keep, e, a->wanted.kinds, a->wanted.fields, .quiet = true};
+    const rocl_emitter to = {keep_batch, e, a->wanted.kinds, a->wanted.fields, .quiet = true};
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < e->plan.count && st == ROCL_OK; i++) {
         st = ops->scan(a->trace, c, &e->plan.tasks[i], 0, &to, e->err);
@@ -87,30 +98,30 @@ static rocl_status read_whole(const rocl_ahead *a, rocl_early *e, rocl_model_cap
     return st == ROCL_OK ? ops->finish(a->trace, c, &to, e->err) : st;
 }
 
-static void read_early(const rocl_ahead *a, size_t index)
+static void prefetch_capture(const rocl_prefetch *a, size_t index)
 {
-    rocl_early *e = &a->all[index].pub;
+    rocl_prefetched *e = &a->all[index].pub;
     rocl_model_capture *c = a->trace->captures[index];
     e->err = rocl_error_new();
     e->status = e->err ? ROCL_OK : ROCL_INTERNAL;
     if (e->status == ROCL_OK)
         e->status = c->source->ops->begin(a->trace, c, a->wanted.kinds, &e->plan, e->err);
-    e->whole = e->status == ROCL_OK && rocl_plan_rows(&e->plan) <= ROCL_AHEAD_ROWS;
+    e->whole = e->status == ROCL_OK && rocl_plan_rows(&e->plan) <= ROCL_PREFETCH_ROWS;
     if (e->whole)
         e->status = read_whole(a, e, c);
 }
 
-void rocl_early_done(rocl_early *e)
+void rocl_prefetched_free(rocl_prefetched *e)
 {
     for (size_t i = 0; i < e->count; i++)
         free(e->kept[i].any);
     free(e->kept);
     rocl_error_free(e->err);
-    *e = (rocl_early){0};
+    *e = (rocl_prefetched){0};
 }
 
-rocl_status rocl_early_emit(rocl_early *e, const rocl_emitter *to, rocl_end_task_fn *end_task,
-                            rocl_error *err)
+rocl_status rocl_prefetched_emit(rocl_prefetched *e, const rocl_emitter *to,
+                                 rocl_end_task_fn *end_task, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < e->count && st == ROCL_OK; i++) {
@@ -133,7 +144,7 @@ rocl_status rocl_early_emit(rocl_early *e, const rocl_emitter *to, rocl_end_task
 
 /* With the lock: reads the next capture that nobody has begun; false when there is none within the
  * window. */
-static bool read_next(rocl_ahead *a)
+static bool prefetch_next(rocl_prefetch *a)
 {
     while (a->next < a->count && a->all[a->next].state != UNTOUCHED)
         a->next++;
@@ -142,34 +153,34 @@ static bool read_next(rocl_ahead *a)
         return false;
     a->all[i].state = BEING_READ;
     pthread_mutex_unlock(&a->lock);
-    read_early(a, i);
+    prefetch_capture(a, i);
     pthread_mutex_lock(&a->lock);
     a->all[i].state = READ;
     pthread_cond_broadcast(&a->changed);
     return true;
 }
 
-static void *run(void *arg)
+static void *run_thread(void *arg)
 {
-    rocl_ahead *a = arg;
+    rocl_prefetch *a = arg;
     pthread_mutex_lock(&a->lock);
     while (!a->stop && a->next < a->count)
-        if (!read_next(a) && !a->stop && a->next < a->count)
+        if (!prefetch_next(a) && !a->stop && a->next < a->count)
             pthread_cond_wait(&a->changed, &a->lock);
     pthread_mutex_unlock(&a->lock);
     return NULL;
 }
 
-rocl_early *rocl_ahead_turn(rocl_ahead *a, uint32_t index)
+rocl_prefetched *rocl_prefetch_take(rocl_prefetch *a, uint32_t index)
 {
     if (!a)
         return NULL;
-    early *e = &a->all[index];
+    slot *e = &a->all[index];
     pthread_mutex_lock(&a->lock);
     a->turn = index;
     pthread_cond_broadcast(&a->changed);
     while (e->state == BEING_READ)
-        if (!read_next(a))
+        if (!prefetch_next(a))
             pthread_cond_wait(&a->changed, &a->lock);
     bool read = e->state == READ;
     e->state = TAKEN;
@@ -178,29 +189,29 @@ rocl_early *rocl_ahead_turn(rocl_ahead *a, uint32_t index)
 }
 
 /* Of a file with several captures the connections are shared. */
-static bool can_be_early(const rocl_model_capture *c)
+static bool can_be_prefetched(const rocl_model_capture *c)
 {
     return c->source->format->flags & ROCL_FORMAT_INDEPENDENT && c->source->single;
 }
 
-static void mark(rocl_ahead *a, const bool *wanted)
+static void mark_unwanted(rocl_prefetch *a, const bool *wanted)
 {
     for (size_t i = 0; i < a->count; i++)
-        if (!wanted[i] || !can_be_early(a->trace->captures[i]))
+        if (!wanted[i] || !can_be_prefetched(a->trace->captures[i]))
             a->all[i].state = TAKEN;
 }
 
-static void start(rocl_ahead *a, unsigned threads)
+static void start_threads(rocl_prefetch *a, unsigned threads)
 {
     while (a->threads && a->thread_count < threads &&
-           rocl_thread_start(&a->threads[a->thread_count], run, a))
+           rocl_thread_start(&a->threads[a->thread_count], run_thread, a))
         a->thread_count++;
 }
 
-rocl_ahead *rocl_ahead_new(rocl_trace *t, const bool *wanted, const rocl_emitter *emitter)
+rocl_prefetch *rocl_prefetch_new(rocl_trace *t, const bool *wanted, const rocl_emitter *emitter)
 {
     const unsigned jobs = t->opt.jobs;
-    rocl_ahead *a = jobs > 1 && t->capture_count > 1 ? calloc(1, sizeof *a) : NULL;
+    rocl_prefetch *a = jobs > 1 && t->capture_count > 1 ? calloc(1, sizeof *a) : NULL;
     if (!a)
         return NULL;
     a->trace = t;
@@ -212,16 +223,16 @@ rocl_ahead *rocl_ahead_new(rocl_trace *t, const bool *wanted, const rocl_emitter
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->changed, NULL);
     if (a->all) {
-        mark(a, wanted);
-        start(a, jobs <= WINDOW_MAX ? jobs - 1 : WINDOW_MAX);
+        mark_unwanted(a, wanted);
+        start_threads(a, jobs <= WINDOW_MAX ? jobs - 1 : WINDOW_MAX);
     }
     if (a->thread_count)
         return a;
-    rocl_ahead_free(a);
+    rocl_prefetch_free(a);
     return NULL;
 }
 
-void rocl_ahead_free(rocl_ahead *a)
+void rocl_prefetch_free(rocl_prefetch *a)
 {
     if (!a)
         return;
@@ -236,7 +247,7 @@ void rocl_ahead_free(rocl_ahead *a)
             rocl_model_capture *c = a->trace->captures[i];
             c->source->ops->end(a->trace, c);
             free(a->all[i].pub.plan.tasks);
-            rocl_early_done(&a->all[i].pub);
+            rocl_prefetched_free(&a->all[i].pub);
         }
     pthread_mutex_destroy(&a->lock);
     pthread_cond_destroy(&a->changed);

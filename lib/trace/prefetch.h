@@ -8,18 +8,18 @@
 
 /* Rows of a small capture: its events are kept until it has its turn. A larger one is only begun,
  * for all workers to read. */
-#define ROCL_AHEAD_ROWS 16384
+#define ROCL_PREFETCH_ROWS 16384
 
-typedef struct rocl_ahead rocl_ahead;
+typedef struct rocl_prefetch rocl_prefetch;
 
 /* Of all captures, of which only those with wanted[index] are read. NULL when nothing is to be
  * gained, or it could not be started. `emitter` says what is wanted of them. */
-rocl_ahead *rocl_ahead_new(rocl_trace *t, const bool *wanted, const rocl_emitter *emitter);
+rocl_prefetch *rocl_prefetch_new(rocl_trace *t, const bool *wanted, const rocl_emitter *emitter);
 /* Ends what was begun and had no turn. */
-void rocl_ahead_free(rocl_ahead *a);
+void rocl_prefetch_free(rocl_prefetch *a);
 
 /* What was read of a capture. */
-typedef struct rocl_early {
+typedef struct rocl_prefetched {
     rocl_status status; /* of what was done: begin and, when `whole`, scan and finish */
     rocl_error *err;
     rocl_plan plan; /* the taker's to free */
@@ -27,19 +27,19 @@ typedef struct rocl_early {
     /* ---- */
     rocl_batch *kept; /* without events: the end of a task */
     size_t count, cap;
-} rocl_early;
+} rocl_prefetched;
 
 /* The turn of a capture: all before it have had theirs. NULL: nothing has been done about it. While
  * it is being read by another thread, others are read here. NULL is fine for `a`. */
-rocl_early *rocl_ahead_turn(rocl_ahead *a, uint32_t index);
+rocl_prefetched *rocl_prefetch_take(rocl_prefetch *a, uint32_t index);
 
 /* Hands out what was kept as `scan` and `finish` did, with end_task (NULL: none) for each task that
  * ended. */
 typedef rocl_status rocl_end_task_fn(void *ctx, rocl_error *err);
-rocl_status rocl_early_emit(rocl_early *e, const rocl_emitter *to, rocl_end_task_fn *end_task,
-                            rocl_error *err);
+rocl_status rocl_prefetched_emit(rocl_prefetched *e, const rocl_emitter *to,
+                                 rocl_end_task_fn *end_task, rocl_error *err);
 /* It was taken: frees what was kept. */
-void rocl_early_done(rocl_early *e);
+void rocl_prefetched_free(rocl_prefetched *e);
 
 uint64_t rocl_plan_rows(const rocl_plan *p);
 

@@ -31,8 +31,9 @@ static rocl_status each_row(rocpd_set *s, rocl_db *db, rocpd_table table,
 #define EACH_ROW(s, db, table, columns, fn, err)                                                   \
     each_row(s, db, table, columns, (unsigned)(sizeof(columns) / sizeof *(columns)), fn, err)
 
-void *rocpd_define(int64_t id, const void *array_field, uint32_t *count, size_t size, rocl_ids *map,
-                   rocl_error *err)
+/* Appends a zeroed element to an array of the capture (its address) and maps the id to it. */
+static void *define(int64_t id, const void *array_field, uint32_t *count, size_t size,
+                    rocl_ids *map, rocl_error *err)
 {
     void **array = (void **)(uintptr_t)array_field;
     size_t cap = rocl_array_cap(*count);
@@ -116,7 +117,7 @@ static rocl_status take_node(rocpd_set *s, const rocpd_row *r, rocl_error *err)
     if (is_nobody(s, r, 2, &s->nodes, &st, err))
         return st;
     rocl_node *n =
-        rocpd_define(r->rows->id[r->row], &c->nodes, &c->node_count, sizeof *n, &s->nodes, err);
+        define(r->rows->id[r->row], &c->nodes, &c->node_count, sizeof *n, &s->nodes, err);
     if (!n)
         return ROCL_INTERNAL;
     n->id = r->rows->id[r->row];
@@ -135,8 +136,8 @@ static const char *const process_columns[] = {"nid",   "pid", "ppid",    "init",
 static rocl_status take_process(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
-    rocl_process *p = rocpd_define(r->rows->id[r->row], &c->processes, &c->process_count, sizeof *p,
-                                   &s->processes, err);
+    rocl_process *p = define(r->rows->id[r->row], &c->processes, &c->process_count, sizeof *p,
+                             &s->processes, err);
     size_t n;
     if (!p)
         return ROCL_INTERNAL;
@@ -166,8 +167,8 @@ static rocl_status take_thread(rocpd_set *s, const rocpd_row *r, rocl_error *err
     rocl_status st;
     if (is_nobody(s, r, 2, &s->threads, &st, err))
         return st;
-    rocl_thread *t = rocpd_define(r->rows->id[r->row], &c->threads, &c->thread_count, sizeof *t,
-                                  &s->threads, err);
+    rocl_thread *t =
+        define(r->rows->id[r->row], &c->threads, &c->thread_count, sizeof *t, &s->threads, err);
     if (!t)
         return ROCL_INTERNAL;
     t->id = r->rows->id[r->row];
@@ -199,7 +200,7 @@ static rocl_status take_agent(rocpd_set *s, const rocpd_row *r, rocl_error *err)
     if (is_nobody(s, r, 6, &s->agents, &st, err))
         return st;
     rocl_agent *a =
-        rocpd_define(r->rows->id[r->row], &c->agents, &c->agent_count, sizeof *a, &s->agents, err);
+        define(r->rows->id[r->row], &c->agents, &c->agent_count, sizeof *a, &s->agents, err);
     if (!a)
         return ROCL_INTERNAL;
     a->id = r->rows->id[r->row];
@@ -236,7 +237,7 @@ static int64_t number_of(const rocpd_row *r, unsigned extdata, int64_t id)
 static rocl_status take_queue_like(const rocpd_row *r, const void *array, uint32_t *count,
                                    rocl_ids *map, rocl_error *err)
 {
-    rocl_queue *q = rocpd_define(r->rows->id[r->row], array, count, sizeof *q, map, err);
+    rocl_queue *q = define(r->rows->id[r->row], array, count, sizeof *q, map, err);
     if (!q)
         return ROCL_INTERNAL;
     q->id = number_of(r, 2, r->rows->id[r->row]);
@@ -304,8 +305,8 @@ static rocl_status take_kernel(rocpd_set *s, const rocpd_row *r, rocl_error *err
     rocl_capture *c = &s->capture->pub;
     if (text_of(r, KERNEL_NAME) == s->nobody)
         return take_unnamed(s, r, err);
-    rocl_kernel *k = rocpd_define(r->rows->id[r->row], &c->kernels, &c->kernel_count, sizeof *k,
-                                  &s->kernels, err);
+    rocl_kernel *k =
+        define(r->rows->id[r->row], &c->kernels, &c->kernel_count, sizeof *k, &s->kernels, err);
     size_t n = 0;
     const char *extdata = "";
     if (!k)
@@ -347,8 +348,8 @@ static const char *const counter_columns[] = {"pid",    "agent_id",    "name",
 static rocl_status define_counter(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
     rocl_capture *c = &s->capture->pub;
-    rocl_counter *k = rocpd_define(r->rows->id[r->row], &c->counters, &c->counter_count, sizeof *k,
-                                   &s->counters, err);
+    rocl_counter *k =
+        define(r->rows->id[r->row], &c->counters, &c->counter_count, sizeof *k, &s->counters, err);
     if (!k)
         return ROCL_INTERNAL;
     k->id = r->rows->id[r->row];
@@ -396,8 +397,8 @@ static const char *const track_columns[] = {"pid",      "tid",       "agent_id",
 
 static rocl_status take_track(rocpd_set *s, const rocpd_row *r, rocl_error *err)
 {
-    rocpd_track_def *t = rocpd_define(r->rows->id[r->row], &s->track_defs, &s->track_count,
-                                      sizeof *t, &s->tracks, err);
+    rocpd_track_def *t =
+        define(r->rows->id[r->row], &s->track_defs, &s->track_count, sizeof *t, &s->tracks, err);
     if (!t)
         return ROCL_INTERNAL;
     t->process = ref_of(r, 0, &s->processes);
@@ -422,6 +423,133 @@ static void note_missing_tables(rocpd_set *s)
     s->counters.absent = !s->tables[ROCPD_INFO_PMC];
     s->tracks.absent = !s->tables[ROCPD_TRACK];
 }
+
+/* ---- definitions without an info table ------------------------------------------------------- */
+
+/* A file may lack an info table (older or other writers). The ids that its events use are all there
+ * is then to tell threads, queues, streams and agents apart, so each id becomes a definition. */
+static rocl_status guess_thread(rocpd_set *s, int64_t id, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    rocl_thread *t = define(id, &c->threads, &c->thread_count, sizeof *t, &s->threads, err);
+    if (!t)
+        return ROCL_INTERNAL;
+    *t = (rocl_thread){.id = id, .process = ROCL_NONE, .tid = id};
+    return ROCL_OK;
+}
+
+static rocl_status guess_agent(rocpd_set *s, int64_t id, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    rocl_agent *a = define(id, &c->agents, &c->agent_count, sizeof *a, &s->agents, err);
+    if (!a)
+        return ROCL_INTERNAL;
+    *a = (rocl_agent){.id = id,
+                      .node = ROCL_NONE,
+                      .process = ROCL_NONE,
+                      .absolute_index = -1,
+                      .logical_index = -1,
+                      .type_index = -1};
+    rocl_label_agent(s->trace, a);
+    return ROCL_OK;
+}
+
+static rocl_status guess_queue_like(int64_t id, const void *array, uint32_t *count, rocl_ids *ids,
+                                    rocl_error *err)
+{
+    rocl_queue *q = define(id, array, count, sizeof *q, ids, err);
+    if (!q)
+        return ROCL_INTERNAL;
+    *q = (rocl_queue){.id = id, .process = ROCL_NONE};
+    return ROCL_OK;
+}
+
+static rocl_status guess_queue(rocpd_set *s, int64_t id, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    return guess_queue_like(id, &c->queues, &c->queue_count, &s->queues, err);
+}
+
+static rocl_status guess_stream(rocpd_set *s, int64_t id, rocl_error *err)
+{
+    rocl_capture *c = &s->capture->pub;
+    return guess_queue_like(id, &c->streams, &c->stream_count, &s->streams, err);
+}
+
+typedef rocl_status guess_fn(rocpd_set *s, int64_t id, rocl_error *err);
+
+/* Columns of events that refer to an info table. */
+static const struct {
+    rocpd_table info, events;
+    const char *column;
+    guess_fn *guess;
+} references[] = {
+    {ROCPD_INFO_THREAD, ROCPD_REGION, "tid", guess_thread},
+    {ROCPD_INFO_THREAD, ROCPD_KERNEL_DISPATCH, "tid", guess_thread},
+    {ROCPD_INFO_THREAD, ROCPD_MEMORY_COPY, "tid", guess_thread},
+    {ROCPD_INFO_THREAD, ROCPD_MEMORY_ALLOCATE, "tid", guess_thread},
+    {ROCPD_INFO_THREAD, ROCPD_TRACK, "tid", guess_thread},
+    {ROCPD_INFO_AGENT, ROCPD_KERNEL_DISPATCH, "agent_id", guess_agent},
+    {ROCPD_INFO_AGENT, ROCPD_MEMORY_COPY, "src_agent_id", guess_agent},
+    {ROCPD_INFO_AGENT, ROCPD_MEMORY_COPY, "dst_agent_id", guess_agent},
+    {ROCPD_INFO_AGENT, ROCPD_MEMORY_ALLOCATE, "agent_id", guess_agent},
+    {ROCPD_INFO_AGENT, ROCPD_TRACK, "agent_id", guess_agent},
+    {ROCPD_INFO_QUEUE, ROCPD_KERNEL_DISPATCH, "queue_id", guess_queue},
+    {ROCPD_INFO_QUEUE, ROCPD_MEMORY_COPY, "queue_id", guess_queue},
+    {ROCPD_INFO_QUEUE, ROCPD_MEMORY_ALLOCATE, "queue_id", guess_queue},
+    {ROCPD_INFO_QUEUE, ROCPD_TRACK, "queue_id", guess_queue},
+    {ROCPD_INFO_STREAM, ROCPD_KERNEL_DISPATCH, "stream_id", guess_stream},
+    {ROCPD_INFO_STREAM, ROCPD_MEMORY_COPY, "stream_id", guess_stream},
+    {ROCPD_INFO_STREAM, ROCPD_MEMORY_ALLOCATE, "stream_id", guess_stream},
+    {ROCPD_INFO_STREAM, ROCPD_TRACK, "stream_id", guess_stream},
+};
+
+static const rocl_ids *ids_of(const rocpd_set *s, rocpd_table info)
+{
+    switch (info) {
+    case ROCPD_INFO_THREAD:
+        return &s->threads;
+    case ROCPD_INFO_AGENT:
+        return &s->agents;
+    case ROCPD_INFO_QUEUE:
+        return &s->queues;
+    default:
+        return &s->streams;
+    }
+}
+
+static rocl_status guess_from(rocpd_set *s, rocl_db *db, size_t n, rocl_error *err)
+{
+    const char *column = references[n].column;
+    rocl_rows *rows;
+    unsigned count = 0;
+    rocl_status st = rocl_rows_open(&rows, db, s->tables[references[n].events], &column, 1, err);
+    if (st != ROCL_OK)
+        return st;
+    st = rocl_rows_seek(rows, INT64_MIN, INT64_MAX, err);
+    while (st == ROCL_OK && (st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &count, err)) == ROCL_OK &&
+           count)
+        for (unsigned i = 0; i < count && st == ROCL_OK; i++) {
+            bool bad = false;
+            int64_t id;
+            if (rocl_cell_int(rows, 0, i, &id, &bad) &&
+                rocl_ids_get(ids_of(s, references[n].info), (uint64_t)id) == ROCL_NONE)
+                st = references[n].guess(s, id, err);
+        }
+    rocl_rows_close(rows);
+    return st;
+}
+
+static rocl_status guess_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < sizeof references / sizeof *references && st == ROCL_OK; i++)
+        if (!s->tables[references[i].info] && s->tables[references[i].events])
+            st = guess_from(s, db, i, err);
+    return st;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 /* A trace of nothing but events still has a process to hang them on. */
 static rocl_status ensure_process(rocpd_set *s, rocl_error *err)
@@ -456,7 +584,7 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
              EACH_ROW(s, db, ROCPD_INFO_CODE_OBJECT, code_object_columns, take_code_object, err)) ||
         (st = read_kernels(s, db, err)) ||
         (st = EACH_ROW(s, db, ROCPD_INFO_PMC, counter_columns, take_counter, err)) ||
-        (st = rocpd_guess_definitions(s, db, err)) ||
+        (st = guess_definitions(s, db, err)) ||
         (st = EACH_ROW(s, db, ROCPD_TRACK, track_columns, take_track, err)))
         return st;
     if (s->tables[ROCPD_INFO_CATEGORY]) {

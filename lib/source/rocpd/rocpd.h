@@ -2,8 +2,7 @@
  *
  *     rocpd.c    a file: its table sets (one capture each), connections, tasks
  *     tables.c   which table sets are there; what else the file may be when there are none
- *     defs.c     info tables -> definitions of the capture
- *     guess.c    definitions where an info table is missing
+ *     defs.c     info tables, or the ids that events use, -> definitions of the capture
  *     names.c    the names of kernels and agents as the options ask; ranks
  *     events.c   the event table, joined by id through windows
  *     scan.c     event-like tables -> batches
@@ -132,12 +131,6 @@ const char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *
 
 /* defs.c */
 rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err);
-/* Appends a zeroed element to an array of the capture (its address) and maps the id to it. */
-void *rocpd_define(int64_t id, const void *array_field, uint32_t *count, size_t size, rocl_ids *map,
-                   rocl_error *err);
-
-/* guess.c: definitions of what has no info table, out of the ids that events use. */
-rocl_status rocpd_guess_definitions(rocpd_set *s, rocl_db *db, rocl_error *err);
 
 /* names.c */
 void rocpd_name_kernel(rocl_trace *t, rocl_kernel *k, const char *extdata, size_t len);
