@@ -13,77 +13,68 @@ enum { VALUE_MAX = 128 }; /* what is no text is shorter, but for a handle of a l
 enum { ARGS_MAX = 16 << 20 };
 
 /* False: that is too much for one call. The value lives on and ends with a NUL. */
-static bool add(chunk_worker *w, uint32_t type, uint32_t name, chunk_string value)
+static bool add_value(chunk_worker *w, uint32_t type, uint32_t name, rocl_view value)
 {
     chunk_open *call = &w->regions.all[w->regions.depth - 1];
     if (value.n > ARGS_MAX - call->args) {
-        chunk_fault(w, ROCL_FAULT_BAD_VALUE);
+        chunk_count_fault(w, ROCL_FAULT_BAD_VALUE);
         return false;
     }
     call->args += value.n;
     if (!ROCL_GROW(w->args, w->arg_cap, w->arg_count + 1))
-        chunk_out_of_memory(w);
+        chunk_fail_memory(w);
     else
         w->args[w->arg_count++] =
-            (chunk_waiting_arg){w->regions.depth, {type, name, value.s, value.n}};
+            (chunk_waiting_arg){w->regions.depth, {type, name, value.p, value.n}};
     return true;
 }
 
 /* Values that are made here live until the batch goes out. */
-static bool add_copy(chunk_worker *w, uint32_t type, uint32_t name, chunk_string value)
+static bool add_copy(chunk_worker *w, uint32_t type, uint32_t name, rocl_view value)
 {
-    value.s = rocl_arena_dup(&w->values, value.s, value.n);
-    if (!value.s)
-        chunk_out_of_memory(w);
-    return value.s && add(w, type, name, value);
+    value.p = rocl_arena_dup(&w->values, value.p, value.n);
+    if (!value.p)
+        chunk_fail_memory(w);
+    return value.p && add_value(w, type, name, value);
 }
 
-void chunk_take_arg(chunk_worker *w, chunk_record *r)
+void chunk_add_arg(chunk_worker *w, chunk_record *r)
 {
     if (!w->process->args || !w->regions.depth)
         return;
-    uint32_t name = chunk_text_of(w, chunk_number(r)), type = chunk_text_of(w, chunk_number(r));
-    add_copy(w, type, name, chunk_rest(r));
+    uint32_t name = chunk_find_text(w, chunk_read_number(r)),
+             type = chunk_find_text(w, chunk_read_number(r));
+    add_copy(w, type, name, chunk_read_rest(r));
 }
 
 /* ---- lists of parameters --------------------------------------------------------------------- */
 
 /* A parameter is two strings, and so at least two bytes. */
-void chunk_take_parameters(chunk_worker *w, chunk_record *r)
+void chunk_add_parameters(chunk_worker *w, chunk_record *r)
 {
-    uint64_t id = chunk_number(r), count = chunk_number(r), most = (uint64_t)(r->end - r->p) / 2;
+    uint64_t id = chunk_read_number(r), count = chunk_read_number(r),
+             most = (uint64_t)(r->end - r->p) / 2;
     chunk_list_of_parameters list = {w->parameter_count, (size_t)(count < most ? count : most)};
     if (!w->process->args)
         return;
     if (!ROCL_GROW(w->parameters, w->parameter_cap, w->parameter_count + list.count) ||
         !ROCL_GROW(w->lists_all, w->list_cap, w->list_count + 1) ||
         !rocl_map_put(&w->lists, id, (uint32_t)w->list_count)) {
-        chunk_out_of_memory(w);
+        chunk_fail_memory(w);
         return;
     }
     for (size_t i = 0; i < list.count; i++) {
-        uint32_t type = chunk_intern(w, chunk_text(r));
+        uint32_t type = chunk_intern(w, chunk_read_text(r));
         w->parameters[w->parameter_count++] =
-            (chunk_parameter){.type = type, .name = chunk_intern(w, chunk_text(r))};
+            (chunk_parameter){.type = type, .name = chunk_intern(w, chunk_read_text(r))};
     }
     w->lists_all[w->list_count++] = list;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static size_t show_real(char *to, uint8_t form, uint64_t bits)
-{
-    uint32_t word = (uint32_t)bits;
-    double d;
-    float f;
-    memcpy(&d, &bits, sizeof d);
-    memcpy(&f, &word, sizeof f);
-    int n = snprintf(to, VALUE_MAX, "%g", form == ROCL_FORM_FLOAT ? (double)f : d);
-    return n > 0 ? (size_t)n : 0;
-}
-
 /* "hsa_agent_t": "agent_" and the number. */
-static size_t show_handle(const chunk_worker *w, char *to, uint32_t type, uint64_t v)
+static char *put_handle(const chunk_worker *w, char *to, uint32_t type, uint64_t v)
 {
     const char *name = rocl_str(w->process->file->trace, type);
     size_t n = strlen(name), cut = n > 6 ? n - 6 : 0;
@@ -92,84 +83,84 @@ static size_t show_handle(const chunk_worker *w, char *to, uint32_t type, uint64
     if (cut)
         memcpy(to, name + 4, cut);
     to[cut] = '_';
-    size_t at = cut + (cut > 0);
-    return (size_t)(rocl_put_u64(to + at, v) - to);
+    return rocl_put_u64(to + cut + (cut > 0), v);
 }
 
-static size_t show_sizes(char *to, chunk_record *r)
+/* The bytes of a value as text, in `to` where it is none yet; false: of a form that is not known,
+ * and what follows cannot be read. */
+static bool format_value(chunk_worker *w, const chunk_parameter *a, uint8_t form, chunk_record *r,
+                         char to[VALUE_MAX], rocl_view *value)
 {
-    char *p = to;
-    for (int i = 0; i < 3; i++) {
-        *p++ = i ? ',' : '{';
-        p = rocl_put_u64(p, chunk_number(r));
+    rocl_strings *strings = w->process->file->trace->strings;
+    uint64_t v = 0;
+    char *end = to;
+    if (form == ROCL_FORM_TEXT) {
+        value->p = rocl_strings_get(strings, chunk_find_text(w, chunk_read_number(r)), &value->n);
+        return true;
     }
-    *p++ = '}';
-    return (size_t)(p - to);
-}
-
-static size_t show_pointer(char *to, uint64_t v)
-{
-    memcpy(to, "0x", 2);
-    return (size_t)(rocl_put_hex(to + 2, v, 1, false) - to);
-}
-
-/* What the bytes of a value are, as text; false: of a form that is not known, and what follows
- * cannot be read. */
-static bool show(chunk_worker *w, const chunk_parameter *a, uint8_t form, chunk_record *r,
-                 char *room, chunk_string *value)
-{
-    *value = (chunk_string){room, 0};
+    if (form <= ROCL_FORM_DOUBLE)
+        v = chunk_read_number(r);
     switch (form) {
     case ROCL_FORM_SIGNED:
-        value->n = (size_t)(rocl_put_i64(room, chunk_signed(r)) - room);
-        return true;
+        end = rocl_put_i64(to, rocl_unzigzag(v));
+        break;
     case ROCL_FORM_UNSIGNED:
-        value->n = (size_t)(rocl_put_u64(room, chunk_number(r)) - room);
-        return true;
+        end = rocl_put_u64(to, v);
+        break;
     case ROCL_FORM_POINTER:
-        value->n = show_pointer(room, chunk_number(r));
-        return true;
+        memcpy(to, "0x", 2);
+        end = rocl_put_hex(to + 2, v, 1, false);
+        break;
     case ROCL_FORM_HANDLE:
-        value->n = show_handle(w, room, a->type, chunk_number(r));
-        return true;
+        end = put_handle(w, to, a->type, v);
+        break;
     case ROCL_FORM_FLOAT:
-    case ROCL_FORM_DOUBLE:
-        value->n = show_real(room, form, chunk_number(r));
-        return true;
+    case ROCL_FORM_DOUBLE: {
+        uint32_t word = (uint32_t)v;
+        double d;
+        float f;
+        memcpy(&d, &v, sizeof d);
+        memcpy(&f, &word, sizeof f);
+        int n = snprintf(to, VALUE_MAX, "%g", form == ROCL_FORM_FLOAT ? (double)f : d);
+        end += n > 0 ? n : 0;
+        break;
+    }
     case ROCL_FORM_SIZES:
-        value->n = show_sizes(room, r);
-        return true;
-    case ROCL_FORM_TEXT:
-        value->s = rocl_strings_get(w->process->file->trace->strings,
-                                    chunk_text_of(w, chunk_number(r)), &value->n);
-        return true;
+        for (int i = 0; i < 3; i++) {
+            *end++ = i ? ',' : '{';
+            end = rocl_put_u64(end, chunk_read_number(r));
+        }
+        *end++ = '}';
+        break;
     default:
         return false;
     }
+    *value = rocl_view_between(to, end);
+    return true;
 }
 
-void chunk_take_args(chunk_worker *w, chunk_record *r)
+void chunk_add_args(chunk_worker *w, chunk_record *r)
 {
-    char room[VALUE_MAX];
+    char text[VALUE_MAX];
     if (!w->process->args || !w->regions.depth)
         return;
-    uint32_t at = rocl_map_get(&w->lists, chunk_number(r), ROCL_NONE);
+    uint32_t at = rocl_map_get(&w->lists, chunk_read_number(r), ROCL_NONE);
     if (at == ROCL_NONE) {
-        chunk_fault(w, ROCL_FAULT_DANGLING_NAME);
+        chunk_count_fault(w, ROCL_FAULT_DANGLING_NAME);
         return;
     }
     chunk_list_of_parameters list = w->lists_all[at];
     for (size_t i = 0; i < list.count && r->p < r->end; i++) {
         const chunk_parameter *a = &w->parameters[list.first + i];
         uint8_t form = *r->p++;
-        chunk_string value;
+        rocl_view value;
         if (form == ROCL_FORM_NONE)
             continue;
-        if (!show(w, a, form, r, room, &value)) {
-            chunk_fault(w, ROCL_FAULT_BAD_VALUE);
+        if (!format_value(w, a, form, r, text, &value)) {
+            chunk_count_fault(w, ROCL_FAULT_BAD_VALUE);
             return;
         }
-        bool fits = (form == ROCL_FORM_TEXT ? add : add_copy)(w, a->type, a->name, value);
+        bool fits = (form == ROCL_FORM_TEXT ? add_value : add_copy)(w, a->type, a->name, value);
         if (!fits)
             return;
     }
@@ -178,7 +169,7 @@ void chunk_take_args(chunk_worker *w, chunk_record *r)
 /* ---- at the end of a region ------------------------------------------------------------------ */
 
 /* They are the last ones that wait. */
-void chunk_args_move(chunk_worker *w, size_t depth, rocl_region *g)
+void chunk_move_args(chunk_worker *w, size_t depth, rocl_region *g)
 {
     size_t first = w->arg_count;
     while (first && w->args[first - 1].depth >= depth)
@@ -189,7 +180,7 @@ void chunk_args_move(chunk_worker *w, size_t depth, rocl_region *g)
         return;
     rocl_batcher *b = &w->out;
     if (!ROCL_GROW(b->args, b->arg_cap, b->arg_count + n)) {
-        chunk_out_of_memory(w);
+        chunk_fail_memory(w);
         return;
     }
     g->arg_first = (uint32_t)b->arg_count;

@@ -1,26 +1,40 @@
-/* Chunks as a source: what the capture library wrote (model/chunk.h, rocl(5)).
+/* Recordings as a source: files of chunks, which the capture library wrote (format/chunk.h,
+ * rocl(5)).
  *
  *     source.c   a file: recognised, opened, its chunks in groups, closed
- *     walk.c     where chunks are in a file
- *     load.c     the content of a chunk: read, unpacked, checked
+ *     file.c     where chunks are in a file; their contents read, inflated, checked
  *     records.c  a content -> records
  *     index.c    the first pass: what each chunk defines, how many events it has, what is damaged
  *     defs.c     those definitions, as they are of the capture
  *     clock.c    ticks -> ns
- *     scan.c     the second pass: records -> events
+ *     worker.c   what a worker of the second pass has: names of a chunk, batches
+ *     scan.c     the second pass: records -> events of the host
  *     gpu.c      records of GPU work -> events
  *     args.c     arguments of regions
- *     ranges.c   ranges that begin and end on different threads
- *     dump.c     records as text
- *     pack.c     chunks -> chunks: without the room that was not used, and compressed
+ *     dump.c     records as lines of text
+ *
+ * Files are joined by merge/recordings.c.
  *
  * A process is a capture. A piece of work is a run of chunks of one writer, cut where no region is
- * open: so it does not depend on the others, whatever the number of workers. */
+ * open: so it does not depend on the others, whatever the number of workers.
+ *
+ * In memory a file is
+ *
+ *     chunk_file
+ *       list: chunk_info of every chunk, in order of the file; defs and tids are its own, the
+ * bodies of the definitions are in `arena` processes: chunk_process, each with chunks: pointers
+ * into the list, by writer and number, without copies and damaged ones runs: [first, first + count)
+ * of chunks
+ *
+ * and a worker holds one content at a time, with what it defines: maps from ids in the chunk to
+ * texts, names, parameters and definitions of the capture. Only open regions and ranges, and the
+ * arguments of the former, live on from chunk to chunk of a run. */
 #ifndef ROCL_SOURCE_CHUNK_CHUNK_H
 #define ROCL_SOURCE_CHUNK_CHUNK_H
 
 #include "base/map.h"
 #include "base/spool.h"
+#include "base/view.h"
 #include "format/chunk.h"
 #include "source/allocs.h"
 #include "source/reader.h"
@@ -30,7 +44,7 @@ extern const rocl_source_ops rocl_chunk_ops;
 /* Do these first bytes of a file begin a chunk? */
 bool chunk_recognise(const char *head, size_t n);
 
-/* ---- walk.c -------------------------------------------------------------------------------- */
+/* ---- file.c -------------------------------------------------------------------------------- */
 
 /* A definition as it is in the file: type and body. */
 typedef struct chunk_def {
@@ -45,7 +59,7 @@ typedef struct chunk_info {
     uint64_t available; /* bytes of content that are in the file */
     /* index.c */
     uint64_t events, lost; /* records of events that can be read, that cannot */
-    uint64_t shown;        /* of those the ones with which something begins */
+    uint64_t begun;        /* of those the ones with which something begins */
     uint64_t last_ticks;   /* of the last event */
     uint32_t open_regions; /* where it begins */
     uint32_t left_open;    /* regions and ranges, where it ends */
@@ -61,7 +75,7 @@ typedef struct chunk_info {
 typedef struct chunk_list {
     chunk_info *all; /* in order of the file */
     size_t count, cap;
-    uint64_t garbage; /* places where there should be a chunk, and is none */
+    uint64_t garbage; /* offsets where there should be a chunk, and is none */
 } chunk_list;
 
 /* Finds the chunks of a file. A version or feature that is not known is an error. */
@@ -78,8 +92,6 @@ static inline uint64_t chunk_events(const chunk_info *c)
     return atomic_load_explicit(&((chunk_info *)(uintptr_t)c)->h.progress, memory_order_relaxed) >>
            32;
 }
-
-/* ---- load.c -------------------------------------------------------------------------------- */
 
 typedef enum chunk_state {
     CHUNK_WHOLE,
@@ -108,20 +120,15 @@ typedef struct chunk_reader {
 
 void chunk_reader_begin(chunk_reader *r, const chunk_info *c, const uint8_t *content, size_t n);
 /* The next record; false: there is none, or what follows is broken. */
-bool chunk_next(chunk_reader *r, chunk_record *rec);
+bool chunk_read_record(chunk_reader *r, chunk_record *rec);
 /* Is it an event, as the header counts them? */
 bool chunk_is_event(const chunk_record *rec);
 
-typedef struct chunk_string {
-    const char *s;
-    size_t n;
-} chunk_string;
-
 /* From a body; what is cut off reads as 0 or "", and *end is passed by nothing. */
-uint64_t chunk_number(chunk_record *r);
-int64_t chunk_signed(chunk_record *r);
-chunk_string chunk_text(chunk_record *r);
-chunk_string chunk_rest(chunk_record *r);
+uint64_t chunk_read_number(chunk_record *r);
+int64_t chunk_read_signed(chunk_record *r);
+rocl_view chunk_read_text(chunk_record *r);
+rocl_view chunk_read_rest(chunk_record *r);
 
 /* What GPU records and samples begin with. */
 typedef struct chunk_times {
@@ -144,7 +151,7 @@ typedef struct chunk_clock {
 rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, size_t n,
                              rocl_error *err);
 /* In ns of boottime, of a time on the clock given. */
-int64_t chunk_clock_ns(const chunk_clock *k, unsigned clock, uint64_t time);
+int64_t chunk_clock_to_ns(const chunk_clock *k, unsigned clock, uint64_t time);
 void chunk_clock_free(chunk_clock *k);
 
 /* ---- a process ----------------------------------------------------------------------------- */
@@ -178,7 +185,7 @@ typedef struct chunk_process {
     chunk_clock clock;
     uint64_t faults[ROCL_FAULTS];         /* found by the first pass */
     uint64_t missing;                     /* chunks */
-    uint64_t shown;                       /* events, where begin and end are one */
+    uint64_t begun;                       /* events, where begin and end are one */
     uint64_t given_chunks, given_records; /* by a ring */
     uint64_t given_until;                 /* ticks */
     bool ended;                           /* it has said that it ends */
@@ -211,7 +218,7 @@ void chunk_definitions_free(rocl_model_capture *c);
 /* The key by which a definition is found again in another chunk. */
 uint64_t chunk_def_key(uint8_t type, const uint8_t *body, size_t len, uint64_t *id);
 
-/* ---- scan.c -------------------------------------------------------------------------------- */
+/* ---- worker.c -------------------------------------------------------------------------------- */
 
 typedef struct chunk_name {
     uint32_t category, name;
@@ -227,7 +234,7 @@ typedef struct chunk_open {
 typedef struct chunk_stack {
     chunk_open *all;
     size_t depth, cap;
-    size_t told; /* of them by the chunk that is read */
+    size_t stated; /* of them by the chunk that is read */
 } chunk_stack;
 
 typedef struct chunk_parameter {
@@ -273,44 +280,44 @@ typedef struct chunk_worker {
 chunk_worker *chunk_worker_get(chunk_process *p, unsigned number, const rocl_emitter *to,
                                rocl_error *err);
 void chunk_workers_free(chunk_process *p);
-rocl_status chunk_scan(chunk_process *p, const rocl_task *task, unsigned worker,
-                       const rocl_emitter *to, rocl_error *err);
+void chunk_worker_forget(chunk_worker *w); /* the names of the chunk that was read */
 /* Counts what is wrong with a record. */
-void chunk_fault(chunk_worker *w, rocl_fault f);
-void chunk_out_of_memory(chunk_worker *w);
-uint32_t chunk_intern(chunk_worker *w, chunk_string s);
-uint32_t chunk_text_of(chunk_worker *w, uint64_t id); /* of an id in the chunk */
-chunk_name chunk_name_of(chunk_worker *w, uint64_t id);
+void chunk_count_fault(chunk_worker *w, rocl_fault f);
+void chunk_fail_memory(chunk_worker *w);
+uint32_t chunk_intern(chunk_worker *w, rocl_view s);
+uint32_t chunk_find_text(chunk_worker *w, uint64_t id); /* of an id in the chunk */
+chunk_name chunk_find_name(chunk_worker *w, uint64_t id);
 /* What all events of a kind that is wanted have; false: none is to be made. */
 bool chunk_event_head(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name,
                       rocl_event *e);
 /* The next event of a kind that is wanted, with its head filled in; NULL: none is to be made. */
 void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name);
 
-/* args.c */
-void chunk_take_arg(chunk_worker *w, chunk_record *r);
-void chunk_take_parameters(chunk_worker *w, chunk_record *r);
-void chunk_take_args(chunk_worker *w, chunk_record *r);
+/* ---- scan.c, gpu.c, args.c ----------------------------------------------------------------------
+ */
+
+rocl_status chunk_scan(chunk_process *p, const rocl_task *task, unsigned worker,
+                       const rocl_emitter *to, rocl_error *err);
+/* Ranges that begin and end on different threads. */
+rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_error *err);
+
+/* True: it was a record of GPU work. */
+bool chunk_add_gpu_work(chunk_worker *w, chunk_record *rec);
+/* Allocations, which wait for their order. */
+rocl_status chunk_emit_allocs(chunk_process *p, const rocl_emitter *to, rocl_error *err);
+
+void chunk_add_arg(chunk_worker *w, chunk_record *r);
+void chunk_add_parameters(chunk_worker *w, chunk_record *r);
+void chunk_add_args(chunk_worker *w, chunk_record *r);
 /* Those of the region at this depth into g, which ends; NULL: to nobody. */
-void chunk_args_move(chunk_worker *w, size_t depth, rocl_region *g);
+void chunk_move_args(chunk_worker *w, size_t depth, rocl_region *g);
 
-/* gpu.c: true: it was one of its records. */
-bool chunk_take_gpu(chunk_worker *w, chunk_record *rec);
+/* ---- source.c -----------------------------------------------------------------------------------
+ */
 
-/* source.c: what is lost in a process, into the accounts of the trace */
+/* What is lost in a process, into the counts of the trace. */
 rocl_status chunk_count_faults(const chunk_process *p, rocl_error *err);
-
-/* source.c: adds what is known of its processes */
-void chunk_sum_up(const chunk_file *f, rocl_recording *sum);
-
-/* dump.c; *more: fn wants more lines */
-rocl_status chunk_dump(chunk_file *f, rocl_line_fn *fn, void *ctx, bool *more, rocl_error *err);
-
-/* gpu.c: what waited for its order */
-rocl_status chunk_allocs_finish(chunk_process *p, const rocl_emitter *to, rocl_error *err);
-
-/* ranges.c */
-void chunk_take_range(chunk_worker *w, const chunk_record *rec);
-rocl_status chunk_ranges_finish(chunk_process *p, const rocl_emitter *to, rocl_error *err);
+/* Fails with ROCL_USAGE unless all inputs are recordings. */
+rocl_status chunk_refuse_others(const rocl_trace *t, rocl_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #define APART_NS  50000000u
 #define AT_ALL_NS 1000000u /* two of them, at least */
 
-static int by_ticks(const void *a, const void *b)
+static int compare_ticks(const void *a, const void *b)
 {
     const rocl_chunk_sync *x = a, *y = b;
     return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
@@ -50,7 +50,7 @@ rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, si
         if (h->end.ticks)
             k->points[k->count++] = h->end;
     }
-    qsort(k->points, k->count, sizeof *k->points, by_ticks);
+    qsort(k->points, k->count, sizeof *k->points, compare_ticks);
     thin_out(k);
     const rocl_chunk_sync *first = &k->points[0];
     k->boottime = (int64_t)(first->boottime - first->monotonic);
@@ -58,7 +58,7 @@ rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, si
     return ROCL_OK;
 }
 
-static const rocl_chunk_sync *before(const chunk_clock *k, uint64_t ticks)
+static const rocl_chunk_sync *find_before(const chunk_clock *k, uint64_t ticks)
 {
     size_t low = 0, high = k->count;
     while (high - low > 1) {
@@ -72,9 +72,9 @@ static const rocl_chunk_sync *before(const chunk_clock *k, uint64_t ticks)
 }
 
 /* The line through a point and the next one; through the last one, that before it. */
-static int64_t monotonic_of(const chunk_clock *k, uint64_t ticks)
+static int64_t ticks_to_monotonic(const chunk_clock *k, uint64_t ticks)
 {
-    const rocl_chunk_sync *a = before(k, ticks), *end = k->points + k->count;
+    const rocl_chunk_sync *a = find_before(k, ticks), *end = k->points + k->count;
     const rocl_chunk_sync *from = a + 1 < end || k->count < 2 ? a : a - 1;
     double slope = k->tick_ns;
     if (from + 1 < end)
@@ -87,11 +87,11 @@ static int64_t monotonic_of(const chunk_clock *k, uint64_t ticks)
     return (int64_t)(a->monotonic + (uint64_t)(int64_t)ns);
 }
 
-int64_t chunk_clock_ns(const chunk_clock *k, unsigned clock, uint64_t time)
+int64_t chunk_clock_to_ns(const chunk_clock *k, unsigned clock, uint64_t time)
 {
     uint64_t ns = time;
     if (clock == ROCL_CLOCK_TICKS)
-        ns = (uint64_t)monotonic_of(k, time) + (uint64_t)k->boottime;
+        ns = (uint64_t)ticks_to_monotonic(k, time) + (uint64_t)k->boottime;
     else if (clock == ROCL_CLOCK_MONOTONIC)
         ns = time + (uint64_t)k->boottime;
     else if (clock == ROCL_CLOCK_REALTIME)

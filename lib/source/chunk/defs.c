@@ -17,131 +17,109 @@ typedef struct definer {
     uint32_t name; /* of the process, by the program; ROCL_NONE without */
 } definer;
 
-static uint32_t put(const definer *d, chunk_string s)
+static uint32_t intern_text(const definer *d, rocl_view s)
 {
-    return rocl_strings_put(d->p->file->trace->strings, s.s, s.n);
+    return rocl_strings_put(d->p->file->trace->strings, s.p, s.n);
 }
 
-static uint32_t next_text(const definer *d, chunk_record *r)
+static uint32_t read_text(const definer *d, chunk_record *r)
 {
-    return put(d, chunk_text(r));
+    return intern_text(d, chunk_read_text(r));
 }
 
 uint64_t chunk_def_key(uint8_t type, const uint8_t *body, size_t len, uint64_t *id)
 {
     chunk_record r = {.type = type, .p = body, .end = body + len};
-    *id = chunk_number(&r);
-    return chunk_number(&r);
+    *id = chunk_read_number(&r);
+    return chunk_read_number(&r);
 }
 
 /* ---- kinds of definitions -------------------------------------------------------------------- */
 
-static bool take_node(definer *d, chunk_record *r)
+static bool define_node(definer *d, chunk_record *r)
 {
     rocl_node *n = d->node;
-    n->machine_id = next_text(d, r);
-    n->hostname = next_text(d, r);
-    n->system_name = next_text(d, r);
-    n->release = next_text(d, r);
-    n->version = next_text(d, r);
-    n->hardware = next_text(d, r);
+    n->machine_id = read_text(d, r);
+    n->hostname = read_text(d, r);
+    n->system_name = read_text(d, r);
+    n->release = read_text(d, r);
+    n->version = read_text(d, r);
+    n->hardware = read_text(d, r);
     return true;
 }
 
-static bool take_process(definer *d, chunk_record *r)
+static bool define_process(definer *d, chunk_record *r)
 {
     rocl_process *p = d->process;
-    p->ppid = (int64_t)(chunk_number(r) & INT64_MAX);
-    p->init = p->start = (int64_t)(chunk_number(r) & INT64_MAX);
-    uint64_t rank = chunk_number(r);
+    p->ppid = (int64_t)(chunk_read_number(r) & INT64_MAX);
+    p->init = p->start = (int64_t)(chunk_read_number(r) & INT64_MAX);
+    uint64_t rank = chunk_read_number(r);
     p->rank = rank && rank <= INT32_MAX ? (int32_t)(rank - 1) : -1;
-    p->command = next_text(d, r);
+    p->command = read_text(d, r);
     return true;
 }
 
-static uint32_t agent_by(const definer *d, uint64_t id)
+static uint32_t find_agent(const definer *d, uint64_t id)
 {
     return rocl_map_get(&d->agents, id, ROCL_NONE);
 }
 
-static void read_agent(definer *d, chunk_record *r, rocl_agent *a)
+static bool define_agent(definer *d, chunk_record *r)
 {
     static const char *const types[] = {"", "CPU", "GPU", "NIC"};
-    uint64_t type = chunk_number(r);
-    a->type = type < 4 ? (rocl_agent_type)type : ROCL_AGENT_OTHER;
-    a->type_name = put(d, (chunk_string){types[a->type], strlen(types[a->type])});
-    a->absolute_index = chunk_signed(r);
-    a->logical_index = chunk_signed(r);
-    a->type_index = chunk_signed(r);
-    a->name = next_text(d, r);
-    a->model = next_text(d, r);
-    a->vendor = next_text(d, r);
-    a->product = next_text(d, r);
-    rocl_label_agent(d->p->file->trace, a);
-}
-
-static bool take_agent(definer *d, chunk_record *r)
-{
     rocl_agent *all = (rocl_agent *)(uintptr_t)d->c->agents;
-    uint64_t id = chunk_number(r), handle = chunk_number(r);
+    uint64_t id = chunk_read_number(r), handle = chunk_read_number(r);
     uint32_t at = rocl_map_get(&d->p->agents, handle, ROCL_NONE);
     if (at == ROCL_NONE) {
         if (!ROCL_GROW(all, d->agent_cap, d->c->agent_count + 1u))
             return false;
         d->c->agents = all;
         at = d->c->agent_count++;
-        all[at] = (rocl_agent){.id = (int64_t)(handle & INT64_MAX), .node = 0, .process = 0};
-        read_agent(d, r, &all[at]);
+        rocl_agent *a = &all[at];
+        *a = (rocl_agent){.id = (int64_t)(handle & INT64_MAX), .node = 0, .process = 0};
+        uint64_t type = chunk_read_number(r);
+        a->type = type < 4 ? (rocl_agent_type)type : ROCL_AGENT_OTHER;
+        a->type_name = intern_text(d, (rocl_view){types[a->type], strlen(types[a->type])});
+        a->absolute_index = chunk_read_signed(r);
+        a->logical_index = chunk_read_signed(r);
+        a->type_index = chunk_read_signed(r);
+        a->name = read_text(d, r);
+        a->model = read_text(d, r);
+        a->vendor = read_text(d, r);
+        a->product = read_text(d, r);
+        rocl_label_agent(d->p->file->trace, a);
     }
     return rocl_map_put(&d->p->agents, handle, at) && rocl_map_put(&d->agents, id, at);
 }
 
-static bool take_place(definer *d, chunk_record *r, const rocl_queue **array, uint32_t *count,
-                       size_t *cap, rocl_map *map)
+static bool define_queue(definer *d, chunk_record *r, const rocl_queue **array, uint32_t *count,
+                         size_t *cap, rocl_map *map)
 {
     rocl_queue *all = (rocl_queue *)(uintptr_t)*array;
-    chunk_number(r);
-    uint64_t number = chunk_number(r);
+    chunk_read_number(r);
+    uint64_t number = chunk_read_number(r);
     if (rocl_map_get(map, number, ROCL_NONE) != ROCL_NONE)
         return true;
     if (!ROCL_GROW(all, *cap, *count + 1u))
         return false;
     *array = all;
     all[*count] =
-        (rocl_queue){.id = (int64_t)(number & INT64_MAX), .process = 0, .name = next_text(d, r)};
+        (rocl_queue){.id = (int64_t)(number & INT64_MAX), .process = 0, .name = read_text(d, r)};
     return rocl_map_put(map, number, (*count)++);
 }
 
 /* What is not known is 0, as in databases. */
-static int64_t next_count(chunk_record *r)
+static int64_t read_count(chunk_record *r)
 {
-    int64_t n = chunk_signed(r);
+    int64_t n = chunk_read_signed(r);
     return n > 0 ? n : 0;
 }
 
-static void read_kernel(definer *d, chunk_record *r, rocl_kernel *k)
-{
-    rocl_trace *t = d->p->file->trace;
-    k->agent = agent_by(d, chunk_number(r));
-    k->group_segment = next_count(r);
-    k->private_segment = next_count(r);
-    k->sgpr = next_count(r);
-    k->arch_vgpr = next_count(r);
-    k->accum_vgpr = next_count(r);
-    chunk_string name = chunk_text(r);
-    name.n = rocl_kernel_length(name.s, name.n);
-    k->mangled = put(d, name);
-    k->display = next_text(d, r);
-    if (!k->display)
-        k->display = k->mangled;
-    k->shown = rocl_kernel_shown(t, k->mangled, k->display, 0);
-}
-
-static bool take_kernel(definer *d, chunk_record *r)
+static bool define_kernel(definer *d, chunk_record *r)
 {
     rocl_kernel *all = (rocl_kernel *)(uintptr_t)d->c->kernels;
-    chunk_number(r);
-    uint64_t number = chunk_number(r);
+    chunk_read_number(r);
+    uint64_t number = chunk_read_number(r);
     if (rocl_map_get(&d->p->kernels, number, ROCL_NONE) != ROCL_NONE)
         return true;
     if (!ROCL_GROW(all, d->kernels, d->c->kernel_count + 1u))
@@ -149,15 +127,27 @@ static bool take_kernel(definer *d, chunk_record *r)
     d->c->kernels = all;
     rocl_kernel *k = &all[d->c->kernel_count];
     *k = (rocl_kernel){.id = (int64_t)(number & INT64_MAX), .process = 0};
-    read_kernel(d, r, k);
+    k->agent = find_agent(d, chunk_read_number(r));
+    k->group_segment = read_count(r);
+    k->private_segment = read_count(r);
+    k->sgpr = read_count(r);
+    k->arch_vgpr = read_count(r);
+    k->accum_vgpr = read_count(r);
+    rocl_view name = chunk_read_text(r);
+    name.n = rocl_kernel_length(name.p, name.n);
+    k->mangled = intern_text(d, name);
+    k->display = read_text(d, r);
+    if (!k->display)
+        k->display = k->mangled;
+    k->shown = rocl_kernel_shown(d->p->file->trace, k->mangled, k->display, 0);
     return rocl_map_put(&d->p->kernels, number, d->c->kernel_count++);
 }
 
-static bool take_counter(definer *d, chunk_record *r)
+static bool define_counter(definer *d, chunk_record *r)
 {
     rocl_counter *all = (rocl_counter *)(uintptr_t)d->c->counters;
-    chunk_number(r);
-    uint64_t number = chunk_number(r);
+    chunk_read_number(r);
+    uint64_t number = chunk_read_number(r);
     if (rocl_map_get(&d->p->counters, number, ROCL_NONE) != ROCL_NONE)
         return true;
     if (!ROCL_GROW(all, d->counters, d->c->counter_count + 1u))
@@ -165,35 +155,35 @@ static bool take_counter(definer *d, chunk_record *r)
     d->c->counters = all;
     rocl_counter *k = &all[d->c->counter_count];
     *k = (rocl_counter){.id = (int64_t)(number & INT64_MAX), .process = 0};
-    k->agent = agent_by(d, chunk_number(r));
-    k->name = k->symbol = next_text(d, r);
-    k->description = next_text(d, r);
-    k->units = next_text(d, r);
+    k->agent = find_agent(d, chunk_read_number(r));
+    k->name = k->symbol = read_text(d, r);
+    k->description = read_text(d, r);
+    k->units = read_text(d, r);
     return rocl_map_put(&d->p->counters, number, d->c->counter_count++);
 }
 
-static bool take(definer *d, const chunk_def *def)
+static bool add_definition(definer *d, const chunk_def *def)
 {
     rocl_capture *c = d->c;
     chunk_record r = {.type = def->type, .p = def->body, .end = def->body + def->len};
     switch (def->type) {
     case ROCL_REC_NODE:
-        return take_node(d, &r);
+        return define_node(d, &r);
     case ROCL_REC_PROCESS:
-        return take_process(d, &r);
+        return define_process(d, &r);
     case ROCL_REC_PROCESS_NAME:
-        d->name = put(d, chunk_rest(&r));
+        d->name = intern_text(d, chunk_read_rest(&r));
         return true;
     case ROCL_REC_AGENT:
-        return take_agent(d, &r);
+        return define_agent(d, &r);
     case ROCL_REC_QUEUE:
-        return take_place(d, &r, &c->queues, &c->queue_count, &d->queues, &d->p->queues);
+        return define_queue(d, &r, &c->queues, &c->queue_count, &d->queues, &d->p->queues);
     case ROCL_REC_STREAM:
-        return take_place(d, &r, &c->streams, &c->stream_count, &d->streams, &d->p->streams);
+        return define_queue(d, &r, &c->streams, &c->stream_count, &d->streams, &d->p->streams);
     case ROCL_REC_KERNEL:
-        return take_kernel(d, &r);
+        return define_kernel(d, &r);
     case ROCL_REC_COUNTER:
-        return take_counter(d, &r);
+        return define_counter(d, &r);
     default:
         return true;
     }
@@ -201,50 +191,38 @@ static bool take(definer *d, const chunk_def *def)
 
 /* ---- names that the program gave ------------------------------------------------------------- */
 
-static void name_agent(const definer *d, uint32_t at, chunk_string name)
+static void name_agent(const definer *d, uint32_t at, rocl_view name)
 {
     rocl_agent *a = &((rocl_agent *)(uintptr_t)d->c->agents)[at];
-    a->user_name = put(d, name);
+    a->user_name = intern_text(d, name);
     (name.n ? rocl_label_named_agent : rocl_label_agent)(d->p->file->trace, a);
 }
 
-static void name_gpu(const definer *d, uint64_t index, chunk_string name)
-{
-    for (uint32_t i = 0; i < d->c->agent_count; i++)
-        if (d->c->agents[i].type == ROCL_AGENT_GPU &&
-            d->c->agents[i].type_index == (int64_t)(index & INT64_MAX))
-            name_agent(d, i, name);
-}
-
 /* What is named and was not used is not there. */
-static void take_label(const definer *d, const chunk_def *def)
+static void apply_label(const definer *d, const chunk_def *def)
 {
     chunk_record r = {.type = def->type, .p = def->body, .end = def->body + def->len};
-    uint64_t what = chunk_number(&r), number = chunk_number(&r);
-    chunk_string name = chunk_rest(&r);
+    uint64_t what = chunk_read_number(&r), number = chunk_read_number(&r);
+    rocl_view name = chunk_read_rest(&r);
     uint32_t at;
-    if (what == ROCL_NAMED_GPU)
-        name_gpu(d, number, name);
-    else if (what == ROCL_NAMED_AGENT &&
-             (at = rocl_map_get(&d->p->agents, number, ROCL_NONE)) != ROCL_NONE)
-        name_agent(d, at, name);
-    else if (what == ROCL_NAMED_STREAM &&
-             (at = rocl_map_get(&d->p->streams, number, ROCL_NONE)) != ROCL_NONE)
-        ((rocl_stream *)(uintptr_t)d->c->streams)[at].name = put(d, name);
-}
-
-static void take_labels(const definer *d)
-{
-    for (size_t i = 0; i < d->p->count; i++)
-        for (size_t k = 0; k < d->p->chunks[i]->def_count; k++)
-            if (d->p->chunks[i]->defs[k].type == ROCL_REC_LABEL)
-                take_label(d, &d->p->chunks[i]->defs[k]);
+    if (what == ROCL_NAMED_GPU) {
+        for (uint32_t i = 0; i < d->c->agent_count; i++)
+            if (d->c->agents[i].type == ROCL_AGENT_GPU &&
+                d->c->agents[i].type_index == (int64_t)(number & INT64_MAX))
+                name_agent(d, i, name);
+    } else if (what == ROCL_NAMED_AGENT) {
+        if ((at = rocl_map_get(&d->p->agents, number, ROCL_NONE)) != ROCL_NONE)
+            name_agent(d, at, name);
+    } else if (what == ROCL_NAMED_STREAM) {
+        if ((at = rocl_map_get(&d->p->streams, number, ROCL_NONE)) != ROCL_NONE)
+            ((rocl_stream *)(uintptr_t)d->c->streams)[at].name = intern_text(d, name);
+    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 /* NULL: there is no memory. */
-static rocl_thread *thread_of(definer *d, uint64_t tid)
+static rocl_thread *find_thread(definer *d, uint64_t tid)
 {
     rocl_thread *all = (rocl_thread *)(uintptr_t)d->c->threads;
     uint32_t at = rocl_map_get(&d->p->threads, tid, ROCL_NONE);
@@ -259,36 +237,26 @@ static rocl_thread *thread_of(definer *d, uint64_t tid)
     return rocl_map_put(&d->p->threads, tid, at) ? &all[at] : NULL;
 }
 
-/* The last name of a thread is that by which it is known. */
-static bool take_thread(definer *d, const chunk_info *c)
-{
-    rocl_thread *t = thread_of(d, c->h.tid);
-    for (size_t i = 0; t && i < c->def_count; i++)
-        if (c->defs[i].type == ROCL_REC_THREAD && c->defs[i].len)
-            t->name = put(d, (chunk_string){(const char *)c->defs[i].body, c->defs[i].len});
-    return t;
-}
-
-/* Threads that recorded nothing themselves, but caused work that others recorded. */
-static bool take_causes(definer *d, const chunk_info *c)
+static bool add_chunk(definer *d, const chunk_info *c)
 {
     bool ok = true;
-    for (size_t i = 0; i < c->tid_count && ok; i++)
-        ok = thread_of(d, c->tids[i]) != NULL;
-    return ok;
-}
-
-static bool take_chunk(definer *d, const chunk_info *c)
-{
-    bool ok = (c->h.flags & ROCL_CHUNK_PROCESS) || take_thread(d, c);
+    if (!(c->h.flags & ROCL_CHUNK_PROCESS)) {
+        rocl_thread *t = find_thread(d, c->h.tid);
+        ok = t;
+        /* The last name of a thread is that by which it is known. */
+        for (size_t i = 0; t && i < c->def_count; i++)
+            if (c->defs[i].type == ROCL_REC_THREAD && c->defs[i].len)
+                t->name =
+                    intern_text(d, (rocl_view){(const char *)c->defs[i].body, c->defs[i].len});
+    }
     for (size_t i = 0; i < c->def_count && ok; i++)
-        ok = take(d, &c->defs[i]);
+        ok = add_definition(d, &c->defs[i]);
     rocl_map_free(&d->agents);
     return ok;
 }
 
 /* One for each process image, whatever the file is called. */
-static uint32_t guid_of(const chunk_process *p)
+static uint32_t make_guid(const chunk_process *p)
 {
     const rocl_chunk_header *h = &p->any->h;
     char text[64];
@@ -314,16 +282,22 @@ rocl_status chunk_define(chunk_process *p, rocl_error *err)
         *d.process = (rocl_process){.id = pid, .node = 0, .pid = pid, .rank = -1};
     }
     for (size_t i = 0; i < p->count && ok; i++)
-        ok = take_chunk(&d, p->chunks[i]);
+        ok = add_chunk(&d, p->chunks[i]);
+    /* Threads that recorded nothing themselves, but caused work that others recorded. */
     for (size_t i = 0; i < p->count && ok; i++)
-        ok = take_causes(&d, p->chunks[i]);
-    take_labels(&d);
-    ok = ok && (c->guid = guid_of(p)) != ROCL_NONE;
+        for (size_t k = 0; k < p->chunks[i]->tid_count && ok; k++)
+            ok = find_thread(&d, p->chunks[i]->tids[k]);
+    for (size_t i = 0; i < p->count; i++)
+        for (size_t k = 0; k < p->chunks[i]->def_count; k++)
+            if (p->chunks[i]->defs[k].type == ROCL_REC_LABEL)
+                apply_label(&d, &p->chunks[i]->defs[k]);
+    ok = ok && (c->guid = make_guid(p)) != ROCL_NONE;
     if (!ok)
         return rocl_fail_memory(err);
     if (d.name != ROCL_NONE)
         d.process->command = d.name;
-    d.process->fini = d.process->end = chunk_clock_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
+    d.process->fini = d.process->end =
+        chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
     c->rank = d.process->rank;
     return ROCL_OK;
 }

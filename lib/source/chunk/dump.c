@@ -1,24 +1,26 @@
-/* Records as lines of text, for people: what is in the file, in its order. */
+/* Records as lines of text, for people: what is in the file, in its order. The lines go to whoever
+ * asks for them. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/num.h"
 #include "base/text.h"
 #include "source/chunk/chunk.h"
 
+enum { FIELDS_MAX = 900 }; /* bytes of the fields of a record, and a NUL */
+
 typedef struct dumper {
-    const chunk_file *file;
     const chunk_info *chunk;
     chunk_clock clock; /* of the process */
     chunk_reader reader;
-    rocl_line_fn *line;
+    rocl_line_fn *fn;
     void *ctx;
-    bool stopped; /* the caller has seen enough */
+    rocl_buf text; /* of the fields of a record */
+    bool stopped;  /* the caller has seen enough */
 } dumper;
 
-static void line(dumper *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void line(dumper *d, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) give_line(dumper *d, const char *fmt, ...)
 {
     char text[1024];
     va_list ap;
@@ -26,165 +28,146 @@ static void line(dumper *d, const char *fmt, ...)
     int n = vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     size_t len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
-    d->stopped = d->stopped || !d->line(d->ctx, text, len);
+    d->stopped = d->stopped || !d->fn(d->ctx, text, len);
 }
+
+/* ---- records ------------------------------------------------------------------------------------
+ */
+
+/* Names, and what the fields of a body are: n number, z signed number, s text with its length, r
+ * the rest, p pairs of texts with their number, v values with their forms. */
+static const struct {
+    const char *name, *fields;
+} types[256] = {
+    [ROCL_REC_BEGIN] = {"begin", ""},
+    [ROCL_REC_END] = {"end", ""},
+    [ROCL_REC_PUSH] = {"push", ""},
+    [ROCL_REC_POP] = {"pop", ""},
+    [ROCL_REC_MARK] = {"mark", ""},
+    [ROCL_REC_START] = {"start", ""},
+    [ROCL_REC_STOP] = {"stop", ""},
+    [ROCL_REC_TEXT] = {"text", "nr"},
+    [ROCL_REC_NAME] = {"name", "nsr"},
+    [ROCL_REC_NODE] = {"node", "ssssss"},
+    [ROCL_REC_PROCESS] = {"process", "nnns"},
+    [ROCL_REC_THREAD] = {"thread", "r"},
+    [ROCL_REC_AGENT] = {"agent", "nnnzzzssss"},
+    [ROCL_REC_QUEUE] = {"queue", "nns"},
+    [ROCL_REC_STREAM] = {"stream", "nns"},
+    [ROCL_REC_KERNEL] = {"kernel", "nnnzzzzzss"},
+    [ROCL_REC_COUNTER] = {"counter", "nnnsss"},
+    [ROCL_REC_PROCESS_NAME] = {"process-name", "r"},
+    [ROCL_REC_OPEN_REGION] = {"open-region", "nnn"},
+    [ROCL_REC_OPEN_RANGE] = {"open-range", "nn"},
+    [ROCL_REC_LOST] = {"lost", "n"},
+    [ROCL_REC_CORRELATE] = {"correlate", "nn"},
+    [ROCL_REC_PARAMETERS] = {"parameters", "np"},
+    [ROCL_REC_LABEL] = {"label", "nnr"},
+    [ROCL_REC_ARG] = {"arg", "nnr"},
+    [ROCL_REC_ARGS] = {"args", "nv"},
+    [ROCL_REC_DISPATCH] = {"dispatch", "nnnnnnnnnnnnn"},
+    [ROCL_REC_COPY] = {"copy", "nnnnnnnn"},
+    [ROCL_REC_ALLOC] = {"alloc", "nnnnnnnnn"},
+    [ROCL_REC_BARRIER] = {"barrier", "nnnn"},
+    [ROCL_REC_SAMPLE] = {"sample", "nn"},
+    [ROCL_REC_GRAPH] = {"graph", "nnnnnn"},
+};
 
 /* As much of a text as fits on a line, in quotes, as one may print it. */
-typedef struct shown {
-    char text[164];
-} shown;
-
-static shown show(chunk_string s)
+static void put_quoted(rocl_buf *b, rocl_view s)
 {
-    shown x;
-    size_t n = s.n < 160 ? s.n : 160, at = 0;
-    bool valid = rocl_utf8_valid(s.s, n);
-    x.text[at++] = '"';
+    size_t n = s.n < 160 ? s.n : 160;
+    bool valid = rocl_utf8_valid(s.p, n);
+    rocl_buf_str(b, " \"");
     for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)s.s[i];
-        x.text[at++] = c < ' ' || c == 0x7f || (c >= 0x80 && !valid) ? '?' : (char)c;
+        unsigned char c = (unsigned char)s.p[i];
+        rocl_buf_byte(b, c < ' ' || c == 0x7f || (c >= 0x80 && !valid) ? '?' : c);
     }
-    x.text[at++] = '"';
-    x.text[at] = '\0';
-    return x;
+    rocl_buf_byte(b, '"');
 }
 
-/* ---- records --------------------------------------------------------------------------------- */
-
-static const char *const names[256] = {
-    [ROCL_REC_BEGIN] = "begin",
-    [ROCL_REC_END] = "end",
-    [ROCL_REC_PUSH] = "push",
-    [ROCL_REC_POP] = "pop",
-    [ROCL_REC_MARK] = "mark",
-    [ROCL_REC_START] = "start",
-    [ROCL_REC_STOP] = "stop",
-    [ROCL_REC_TEXT] = "text",
-    [ROCL_REC_NAME] = "name",
-    [ROCL_REC_NODE] = "node",
-    [ROCL_REC_PROCESS] = "process",
-    [ROCL_REC_THREAD] = "thread",
-    [ROCL_REC_AGENT] = "agent",
-    [ROCL_REC_QUEUE] = "queue",
-    [ROCL_REC_STREAM] = "stream",
-    [ROCL_REC_KERNEL] = "kernel",
-    [ROCL_REC_COUNTER] = "counter",
-    [ROCL_REC_PROCESS_NAME] = "process-name",
-    [ROCL_REC_OPEN_REGION] = "open-region",
-    [ROCL_REC_OPEN_RANGE] = "open-range",
-    [ROCL_REC_LOST] = "lost",
-    [ROCL_REC_CORRELATE] = "correlate",
-    [ROCL_REC_PARAMETERS] = "parameters",
-    [ROCL_REC_LABEL] = "label",
-    [ROCL_REC_ARG] = "arg",
-    [ROCL_REC_ARGS] = "args",
-    [ROCL_REC_DISPATCH] = "dispatch",
-    [ROCL_REC_COPY] = "copy",
-    [ROCL_REC_ALLOC] = "alloc",
-    [ROCL_REC_BARRIER] = "barrier",
-    [ROCL_REC_SAMPLE] = "sample",
-    [ROCL_REC_GRAPH] = "graph",
-};
-
-/* What the fields of a body are: n number, z signed number, s text with its length, r the rest, p
- * pairs of texts with their number, v values with their forms. */
-static const char *const fields[256] = {
-    [ROCL_REC_TEXT] = "nr",           [ROCL_REC_NAME] = "nsr",
-    [ROCL_REC_NODE] = "ssssss",       [ROCL_REC_PROCESS] = "nnns",
-    [ROCL_REC_THREAD] = "r",          [ROCL_REC_AGENT] = "nnnzzzssss",
-    [ROCL_REC_QUEUE] = "nns",         [ROCL_REC_STREAM] = "nns",
-    [ROCL_REC_KERNEL] = "nnnzzzzzss", [ROCL_REC_COUNTER] = "nnnsss",
-    [ROCL_REC_PROCESS_NAME] = "r",    [ROCL_REC_OPEN_REGION] = "nnn",
-    [ROCL_REC_OPEN_RANGE] = "nn",     [ROCL_REC_LOST] = "n",
-    [ROCL_REC_CORRELATE] = "nn",      [ROCL_REC_PARAMETERS] = "np",
-    [ROCL_REC_LABEL] = "nnr",         [ROCL_REC_ARG] = "nnr",
-    [ROCL_REC_ARGS] = "nv",           [ROCL_REC_DISPATCH] = "nnnnnnnnnnnnn",
-    [ROCL_REC_COPY] = "nnnnnnnn",     [ROCL_REC_ALLOC] = "nnnnnnnnn",
-    [ROCL_REC_BARRIER] = "nnnn",      [ROCL_REC_SAMPLE] = "nn",
-    [ROCL_REC_GRAPH] = "nnnnnn",
-};
-
-static int put_parameters(char *to, size_t size, chunk_record *r)
+static void put_number(rocl_buf *b, char before, uint64_t v)
 {
-    size_t n = 0;
-    uint64_t count = chunk_number(r);
-    for (uint64_t i = 0; i < count && r->p < r->end && n < size; i++) {
-        shown type = show(chunk_text(r)), name = show(chunk_text(r));
-        int k = snprintf(to + n, size - n, " %s %s", type.text, name.text);
-        n += k > 0 ? (size_t)k : 0;
-    }
-    return (int)n;
+    char text[1 + ROCL_NUM_MAX] = {before};
+    rocl_buf_put(b, text, (size_t)(rocl_put_u64(text + 1, v) - text));
+}
+
+static void put_signed(rocl_buf *b, char before, int64_t v)
+{
+    char text[1 + ROCL_NUM_MAX] = {before};
+    rocl_buf_put(b, text, (size_t)(rocl_put_i64(text + 1, v) - text));
 }
 
 /* " FORM:VALUE" of each, as numbers. */
-static int put_values(char *to, size_t size, chunk_record *r)
+static void put_values(rocl_buf *b, chunk_record *r)
 {
-    size_t n = 0;
-    while (r->p < r->end && n < size) {
+    while (r->p < r->end && b->len < FIELDS_MAX) {
         uint8_t form = *r->p++;
-        int k = snprintf(to + n, size - n, " %u:", form);
-        n += k > 0 ? (size_t)k : 0;
+        put_number(b, ' ', form);
+        if (form == ROCL_FORM_NONE)
+            rocl_buf_byte(b, ':');
         for (int i = 0; i < (form == ROCL_FORM_SIZES ? 3 : form != ROCL_FORM_NONE); i++) {
-            uint64_t v = chunk_number(r);
-            k = form == ROCL_FORM_SIGNED
-                    ? snprintf(to + n, n < size ? size - n : 0, "%" PRId64, rocl_unzigzag(v))
-                    : snprintf(to + n, n < size ? size - n : 0, i ? ",%" PRIu64 : "%" PRIu64, v);
-            n += k > 0 ? (size_t)k : 0;
+            uint64_t v = chunk_read_number(r);
+            char before = i ? ',' : ':';
+            if (form == ROCL_FORM_SIGNED)
+                put_signed(b, before, rocl_unzigzag(v));
+            else
+                put_number(b, before, v);
         }
     }
-    return (int)n;
 }
 
-static void put_fields(char *to, size_t size, const char *form, chunk_record *r)
+static void put_fields(rocl_buf *b, const char *fields, chunk_record *r)
 {
-    size_t n = 0;
-    for (; *form && n < size; form++) {
-        int k = 0;
-        if (*form == 'n')
-            k = snprintf(to + n, size - n, " %" PRIu64, chunk_number(r));
-        else if (*form == 'z')
-            k = snprintf(to + n, size - n, " %" PRId64, chunk_signed(r));
-        else if (*form == 'p')
-            k = put_parameters(to + n, size - n, r);
-        else if (*form == 'v')
-            k = put_values(to + n, size - n, r);
-        else
-            k = snprintf(to + n, size - n, " %s",
-                         show(*form == 's' ? chunk_text(r) : chunk_rest(r)).text);
-        n += k > 0 ? (size_t)k : 0;
+    for (; *fields && b->len < FIELDS_MAX; fields++) {
+        uint64_t count = 0;
+        switch (*fields) {
+        case 'n':
+            put_number(b, ' ', chunk_read_number(r));
+            break;
+        case 'z':
+            put_signed(b, ' ', chunk_read_signed(r));
+            break;
+        case 'p':
+            count = chunk_read_number(r);
+            for (uint64_t i = 0; i < count && r->p < r->end && b->len < FIELDS_MAX; i++) {
+                put_quoted(b, chunk_read_text(r));
+                put_quoted(b, chunk_read_text(r));
+            }
+            break;
+        case 'v':
+            put_values(b, r);
+            break;
+        default:
+            put_quoted(b, *fields == 's' ? chunk_read_text(r) : chunk_read_rest(r));
+        }
     }
 }
 
-static void dump_sized(dumper *d, chunk_record *r)
+static void dump_record(dumper *d, chunk_record *r)
 {
-    char text[900] = "";
-    const char *name = names[r->type];
+    const char *name = types[r->type].name;
+    rocl_buf *b = &d->text;
+    b->len = 0;
     if (!name) {
-        line(d, "  record of type 0x%02x, %zu bytes", r->type, (size_t)(r->end - r->p));
+        give_line(d, "  record of type 0x%02x, %zu bytes", r->type, (size_t)(r->end - r->p));
         return;
     }
-    size_t n = 0;
-    if (r->type >= ROCL_REC_DISPATCH) {
+    if (r->type < ROCL_REC_SIZED) {
+        put_signed(b, ' ', chunk_clock_to_ns(&d->clock, ROCL_CLOCK_TICKS, d->reader.now));
+        if (r->type != ROCL_REC_END && r->type != ROCL_REC_POP)
+            put_number(b, ' ', r->a);
+        if (r->type == ROCL_REC_START)
+            put_number(b, ' ', r->b);
+    } else if (r->type >= ROCL_REC_DISPATCH) {
         chunk_times t = chunk_read_times(&d->reader, r);
-        int64_t start = chunk_clock_ns(&d->clock, t.clock, t.start);
-        n = (size_t)snprintf(text, sizeof text,
-                             " %" PRId64 " +%" PRIu64 " tid %" PRIu64 " for %" PRIu64, start,
-                             t.end - t.start, t.tid, t.correlation);
+        rocl_buf_printf(b, " %" PRId64 " +%" PRIu64 " tid %" PRIu64 " for %" PRIu64,
+                        chunk_clock_to_ns(&d->clock, t.clock, t.start), t.end - t.start, t.tid,
+                        t.correlation);
     }
-    put_fields(text + n, sizeof text - n, fields[r->type], r);
-    line(d, "  %s%s", name, text);
-}
-
-static void dump_small(dumper *d, const chunk_record *r)
-{
-    int64_t ns = chunk_clock_ns(&d->clock, ROCL_CLOCK_TICKS, d->reader.now);
-    const char *name = names[r->type];
-    if (r->type == ROCL_REC_START)
-        line(d, "  %s %" PRId64 " %" PRIu64 " %" PRIu64, name, ns, r->a, r->b);
-    else if (r->type == ROCL_REC_END || r->type == ROCL_REC_POP)
-        line(d, "  %s %" PRId64, name, ns);
-    else
-        line(d, "  %s %" PRId64 " %" PRIu64, name, ns, r->a);
+    put_fields(b, types[r->type].fields, r);
+    give_line(d, "  %s%.*s", name, (int)(b->len < FIELDS_MAX ? b->len : FIELDS_MAX - 1),
+              b->len ? (const char *)b->data : "");
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
@@ -193,15 +176,15 @@ static void dump_header(dumper *d)
 {
     const chunk_info *c = d->chunk;
     const rocl_chunk_header *h = &c->h;
-    line(d,
-         "chunk at %" PRIu64 ": pid %u tid %u writer %u number %" PRIu64 ": %" PRIu64
-         " events in %" PRIu64 " bytes%s%s%s%s%s, dropped %" PRIu64,
-         c->offset, h->pid, h->tid, h->writer, h->seq, chunk_events(c), chunk_content(c),
-         h->features & ROCL_CHUNK_DEFLATE ? ", deflated" : "",
-         h->flags & ROCL_CHUNK_CLOSED && !(h->flags & ROCL_CHUNK_OPEN) ? "" : ", not closed",
-         h->flags & ROCL_CHUNK_LAST ? ", the last" : "",
-         h->flags & ROCL_CHUNK_RING ? ", of a ring" : "", c->damaged ? ", damaged" : "",
-         atomic_load(&((chunk_info *)(uintptr_t)c)->h.dropped));
+    give_line(d,
+              "chunk at %" PRIu64 ": pid %u tid %u writer %u number %" PRIu64 ": %" PRIu64
+              " events in %" PRIu64 " bytes%s%s%s%s%s, dropped %" PRIu64,
+              c->offset, h->pid, h->tid, h->writer, h->seq, chunk_events(c), chunk_content(c),
+              h->features & ROCL_CHUNK_DEFLATE ? ", deflated" : "",
+              h->flags & ROCL_CHUNK_CLOSED && !(h->flags & ROCL_CHUNK_OPEN) ? "" : ", not closed",
+              h->flags & ROCL_CHUNK_LAST ? ", the last" : "",
+              h->flags & ROCL_CHUNK_RING ? ", of a ring" : "", c->damaged ? ", damaged" : "",
+              atomic_load(&((chunk_info *)(uintptr_t)c)->h.dropped));
 }
 
 static void dump_chunk(dumper *d, const uint8_t *content, size_t n)
@@ -211,19 +194,15 @@ static void dump_chunk(dumper *d, const uint8_t *content, size_t n)
     if (d->chunk->damaged)
         return;
     chunk_reader_begin(&d->reader, d->chunk, content, n);
-    while (!d->stopped && chunk_next(&d->reader, &r)) {
-        if (r.type < ROCL_REC_SIZED)
-            dump_small(d, &r);
-        else
-            dump_sized(d, &r);
-    }
+    while (!d->stopped && chunk_read_record(&d->reader, &r))
+        dump_record(d, &r);
     if (d->reader.broken)
-        line(d, "  broken from byte %zu of the content", (size_t)(d->reader.p - content) - 1);
+        give_line(d, "  broken from byte %zu of the content", (size_t)(d->reader.p - content) - 1);
     if (d->chunk->lost)
-        line(d, "  %" PRIu64 " events are missing", d->chunk->lost);
+        give_line(d, "  %" PRIu64 " events are missing", d->chunk->lost);
 }
 
-static const chunk_process *process_of(const chunk_file *f, const chunk_info *c)
+static const chunk_process *find_process(const chunk_file *f, const chunk_info *c)
 {
     const chunk_process *p = f->processes;
     while (p + 1 < f->processes + f->count &&
@@ -232,26 +211,34 @@ static const chunk_process *process_of(const chunk_file *f, const chunk_info *c)
     return p;
 }
 
-rocl_status chunk_dump(chunk_file *f, rocl_line_fn *fn, void *ctx, bool *more, rocl_error *err)
+static rocl_status dump_file(dumper *d, const chunk_file *f, rocl_error *err)
 {
-    dumper d = {.file = f, .line = fn, .ctx = ctx};
     rocl_buf content = {0};
     chunk_state state;
     size_t n;
     rocl_status st = rocl_spool_resume(f->spool, err);
-    for (size_t i = 0; i < f->list.count && st == ROCL_OK && !d.stopped; i++) {
-        d.chunk = &f->list.all[i];
-        d.clock = process_of(f, d.chunk)->clock;
-        st = chunk_load(f->spool, d.chunk, &content, &n, &state, err);
+    for (size_t i = 0; i < f->list.count && st == ROCL_OK && !d->stopped; i++) {
+        d->chunk = &f->list.all[i];
+        d->clock = find_process(f, d->chunk)->clock;
+        st = chunk_load(f->spool, d->chunk, &content, &n, &state, err);
         if (st == ROCL_OK)
-            dump_chunk(&d, content.data, n);
+            dump_chunk(d, content.data, n);
     }
     rocl_buf_free(&content);
     rocl_spool_suspend(f->spool);
     if (f->list.garbage && st == ROCL_OK)
-        line(&d, "damaged or cut off, no chunk: %" PRIu64, f->list.garbage);
+        give_line(d, "damaged or cut off, no chunk: %" PRIu64, f->list.garbage);
     for (size_t i = 0; i < f->count && st == ROCL_OK; i++)
         st = chunk_count_faults(&f->processes[i], err);
-    *more = !d.stopped;
-    return st;
+    return st == ROCL_OK && d->text.failed ? rocl_fail_memory(err) : st;
+}
+
+rocl_status rocl_dump_chunks(rocl_trace *t, rocl_line_fn *fn, void *ctx, rocl_error *err)
+{
+    dumper d = {.fn = fn, .ctx = ctx};
+    rocl_status st = chunk_refuse_others(t, err);
+    for (size_t i = 0; i < t->source_count && st == ROCL_OK && !d.stopped; i++)
+        st = dump_file(&d, t->sources[i]->state, err);
+    rocl_buf_free(&d.text);
+    return st == ROCL_OK ? rocl_trace_outcome(t) : st;
 }

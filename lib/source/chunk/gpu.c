@@ -1,28 +1,28 @@
 /* Records of GPU work, and others that bring their times with them. */
 #include "source/chunk/chunk.h"
 
-static uint32_t def_of(chunk_worker *w, uint8_t type, uint64_t id, rocl_fault fault)
+static uint32_t find_definition(chunk_worker *w, uint8_t type, uint64_t id, rocl_fault fault)
 {
     uint64_t key = (uint64_t)type << 56 | (id & UINT64_MAX >> 8);
     uint32_t at = id ? rocl_map_get(&w->defs, key, ROCL_NONE) : ROCL_NONE;
     if (id && at == ROCL_NONE)
-        chunk_fault(w, fault);
+        chunk_count_fault(w, fault);
     return at;
 }
 
-static uint32_t agent_of(chunk_worker *w, chunk_record *r)
+static uint32_t read_agent(chunk_worker *w, chunk_record *r)
 {
-    return def_of(w, ROCL_REC_AGENT, chunk_number(r), ROCL_FAULT_DANGLING_AGENT);
+    return find_definition(w, ROCL_REC_AGENT, chunk_read_number(r), ROCL_FAULT_DANGLING_AGENT);
 }
 
-static uint32_t queue_of(chunk_worker *w, chunk_record *r)
+static uint32_t read_queue(chunk_worker *w, chunk_record *r)
 {
-    return def_of(w, ROCL_REC_QUEUE, chunk_number(r), ROCL_FAULT_DANGLING_QUEUE);
+    return find_definition(w, ROCL_REC_QUEUE, chunk_read_number(r), ROCL_FAULT_DANGLING_QUEUE);
 }
 
-static uint32_t stream_of(chunk_worker *w, chunk_record *r)
+static uint32_t read_stream(chunk_worker *w, chunk_record *r)
 {
-    return def_of(w, ROCL_REC_STREAM, chunk_number(r), ROCL_FAULT_DANGLING_STREAM);
+    return find_definition(w, ROCL_REC_STREAM, chunk_read_number(r), ROCL_FAULT_DANGLING_STREAM);
 }
 
 /* It is of the thread that caused it. */
@@ -32,92 +32,87 @@ static void set_cause(const chunk_worker *w, rocl_event *e, const chunk_times *t
     e->thread = t->tid ? rocl_map_get(&w->process->threads, t->tid, ROCL_NONE) : ROCL_NONE;
 }
 
-static int64_t ns_of(const chunk_worker *w, const chunk_times *t, uint64_t time)
-{
-    return chunk_clock_ns(&w->process->clock, t->clock, time);
-}
-
 /* The event of a record; NULL: none is to be made. */
-static void *event(chunk_worker *w, rocl_kind kind, const chunk_times *t, chunk_name name)
+static void *add_event(chunk_worker *w, rocl_kind kind, const chunk_times *t, chunk_name name)
 {
-    rocl_event *e = chunk_event(w, kind, ns_of(w, t, t->start), ns_of(w, t, t->end), name);
+    const chunk_clock *k = &w->process->clock;
+    rocl_event *e = chunk_event(w, kind, chunk_clock_to_ns(k, t->clock, t->start),
+                                chunk_clock_to_ns(k, t->clock, t->end), name);
     if (e)
         set_cause(w, e, t);
     return e;
 }
 
-static void take_dispatch(chunk_worker *w, chunk_record *r)
+static void add_dispatch(chunk_worker *w, chunk_record *r)
 {
     const rocl_capture *c = &w->process->capture->pub;
     chunk_times t = chunk_read_times(&w->reader, r);
     rocl_dispatch d = {.region_name = ROCL_NONE};
-    d.agent = agent_of(w, r);
-    d.queue = queue_of(w, r);
-    d.stream = stream_of(w, r);
-    d.kernel = def_of(w, ROCL_REC_KERNEL, chunk_number(r), ROCL_FAULT_DANGLING_KERNEL);
+    d.agent = read_agent(w, r);
+    d.queue = read_queue(w, r);
+    d.stream = read_stream(w, r);
+    d.kernel =
+        find_definition(w, ROCL_REC_KERNEL, chunk_read_number(r), ROCL_FAULT_DANGLING_KERNEL);
     bool known = d.kernel != ROCL_NONE;
     chunk_name name = {w->process->file->words[CHUNK_W_DISPATCH],
                        known ? c->kernels[d.kernel].shown : 0};
     d.kernel_id = known ? c->kernels[d.kernel].id : 0;
-    d.dispatch_id = chunk_number(r);
+    d.dispatch_id = chunk_read_number(r);
     for (int i = 0; i < 3; i++)
-        d.workgroup[i] = (uint32_t)chunk_number(r);
+        d.workgroup[i] = (uint32_t)chunk_read_number(r);
     for (int i = 0; i < 3; i++)
-        d.grid[i] = (uint32_t)chunk_number(r);
-    d.private_segment = (int64_t)(chunk_number(r) & INT64_MAX);
-    d.group_segment = (int64_t)(chunk_number(r) & INT64_MAX);
-    rocl_dispatch *to = event(w, ROCL_DISPATCH, &t, name);
+        d.grid[i] = (uint32_t)chunk_read_number(r);
+    d.private_segment = (int64_t)(chunk_read_number(r) & INT64_MAX);
+    d.group_segment = (int64_t)(chunk_read_number(r) & INT64_MAX);
+    rocl_dispatch *to = add_event(w, ROCL_DISPATCH, &t, name);
     if (to) {
         d.e = to->e;
         *to = d;
     }
 }
 
-static void take_copy(chunk_worker *w, chunk_record *r)
+static void add_copy(chunk_worker *w, chunk_record *r)
 {
     chunk_times t = chunk_read_times(&w->reader, r);
-    rocl_copy *k = event(w, ROCL_COPY, &t, chunk_name_of(w, chunk_number(r)));
+    rocl_copy *k = add_event(w, ROCL_COPY, &t, chunk_find_name(w, chunk_read_number(r)));
     if (!k)
         return;
-    k->src = agent_of(w, r);
-    k->dst = agent_of(w, r);
-    k->queue = queue_of(w, r);
-    k->stream = stream_of(w, r);
-    k->size = chunk_number(r);
-    k->src_address = chunk_number(r);
-    k->dst_address = chunk_number(r);
-}
-
-static void read_alloc(chunk_worker *w, chunk_record *r, rocl_alloc *a)
-{
-    a->agent = agent_of(w, r);
-    a->queue = queue_of(w, r);
-    a->stream = stream_of(w, r);
-    uint64_t op = chunk_number(r), level = chunk_number(r);
-    a->op = op <= ROCL_OP_RECLAIM ? (rocl_alloc_op)op : ROCL_OP_OTHER;
-    a->level = level <= ROCL_LEVEL_SCRATCH ? (rocl_alloc_level)level : ROCL_LEVEL_OTHER;
-    a->size = chunk_number(r);
-    a->address = chunk_number(r);
-    a->flags = chunk_number(r);
+    k->src = read_agent(w, r);
+    k->dst = read_agent(w, r);
+    k->queue = read_queue(w, r);
+    k->stream = read_stream(w, r);
+    k->size = chunk_read_number(r);
+    k->src_address = chunk_read_number(r);
+    k->dst_address = chunk_read_number(r);
 }
 
 /* Scratch memory is a kind of its own, which is told by a field behind the name. All wait until
  * they can be joined in order of time. */
-static void take_alloc(chunk_worker *w, chunk_record *r)
+static void add_alloc(chunk_worker *w, chunk_record *r)
 {
+    const chunk_clock *k = &w->process->clock;
     chunk_times t = chunk_read_times(&w->reader, r);
-    chunk_name name = chunk_name_of(w, chunk_number(r));
+    chunk_name name = chunk_find_name(w, chunk_read_number(r));
     rocl_alloc a = {0};
-    read_alloc(w, r, &a);
-    rocl_kind kind = a.level == ROCL_LEVEL_SCRATCH ? ROCL_SCRATCH : ROCL_ALLOC;
-    if (!chunk_event_head(w, kind, ns_of(w, &t, t.start), ns_of(w, &t, t.end), name, &a.e))
+    a.agent = read_agent(w, r);
+    a.queue = read_queue(w, r);
+    a.stream = read_stream(w, r);
+    uint64_t op = chunk_read_number(r), level = chunk_read_number(r);
+    a.op = op <= ROCL_OP_RECLAIM ? (rocl_alloc_op)op : ROCL_OP_OTHER;
+    a.level = level <= ROCL_LEVEL_SCRATCH ? (rocl_alloc_level)level : ROCL_LEVEL_OTHER;
+    a.size = chunk_read_number(r);
+    a.address = chunk_read_number(r);
+    a.flags = chunk_read_number(r);
+    if (!chunk_event_head(w, a.level == ROCL_LEVEL_SCRATCH ? ROCL_SCRATCH : ROCL_ALLOC,
+                          chunk_clock_to_ns(k, t.clock, t.start),
+                          chunk_clock_to_ns(k, t.clock, t.end), name, &a.e))
         return;
     set_cause(w, &a.e, &t);
     w->st = rocl_allocs_add(w->process->allocs, w->out.worker, &a, w->err);
 }
 
 /* The allocation that a free is of may be in a chunk that a ring gave up. */
-static rocl_status put_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, rocl_error *err)
+static rocl_status emit_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, rocl_error *err)
 {
     chunk_worker *w = ctx;
     rocl_status st = ROCL_OK;
@@ -129,43 +124,44 @@ static rocl_status put_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, roc
     return ROCL_OK;
 }
 
-rocl_status chunk_allocs_finish(chunk_process *p, const rocl_emitter *to, rocl_error *err)
+rocl_status chunk_emit_allocs(chunk_process *p, const rocl_emitter *to, rocl_error *err)
 {
     if (!p->allocs)
         return ROCL_OK;
     chunk_worker *w = chunk_worker_get(p, 0, to, err);
     if (!w)
         return ROCL_INTERNAL;
-    rocl_status st = rocl_allocs_finish(p->allocs, put_alloc, w, err);
+    rocl_status st = rocl_allocs_finish(p->allocs, emit_alloc, w, err);
     return st ? st : rocl_batcher_flush(&w->out, err);
 }
 
-static void take_hip(chunk_worker *w, chunk_record *r, rocl_kind kind)
+static void add_hip(chunk_worker *w, chunk_record *r, rocl_kind kind)
 {
     chunk_times t = chunk_read_times(&w->reader, r);
-    rocl_hip *h = event(w, kind, &t, chunk_name_of(w, chunk_number(r)));
+    rocl_hip *h = add_event(w, kind, &t, chunk_find_name(w, chunk_read_number(r)));
     if (!h)
         return;
-    h->agent = agent_of(w, r);
-    h->queue = queue_of(w, r);
-    h->stream = stream_of(w, r);
+    h->agent = read_agent(w, r);
+    h->queue = read_queue(w, r);
+    h->stream = read_stream(w, r);
     h->source_queue = ROCL_NONE;
     if (kind != ROCL_GRAPH)
         return;
-    h->graph_exec_id = chunk_number(r);
-    h->kernel_count = chunk_number(r);
+    h->graph_exec_id = chunk_read_number(r);
+    h->kernel_count = chunk_read_number(r);
 }
 
-static void take_sample(chunk_worker *w, chunk_record *r)
+static void add_sample(chunk_worker *w, chunk_record *r)
 {
     const rocl_capture *c = &w->process->capture->pub;
     chunk_times t = chunk_read_times(&w->reader, r);
-    uint32_t counter = def_of(w, ROCL_REC_COUNTER, chunk_number(r), ROCL_FAULT_DANGLING_COUNTER);
+    uint32_t counter =
+        find_definition(w, ROCL_REC_COUNTER, chunk_read_number(r), ROCL_FAULT_DANGLING_COUNTER);
     bool known = counter != ROCL_NONE;
     chunk_name name = {w->process->file->words[CHUNK_W_SAMPLE],
                        known ? c->counters[counter].name : 0};
-    rocl_sample_value *v = event(w, ROCL_SAMPLE, &t, name);
-    uint64_t bits = chunk_number(r);
+    rocl_sample_value *v = add_event(w, ROCL_SAMPLE, &t, name);
+    uint64_t bits = chunk_read_number(r);
     if (!v)
         return;
     v->counter = counter;
@@ -174,24 +170,24 @@ static void take_sample(chunk_worker *w, chunk_record *r)
     v->xcc = v->shader_engine = v->instance = v->shader_array = v->wgp = -1;
 }
 
-bool chunk_take_gpu(chunk_worker *w, chunk_record *r)
+bool chunk_add_gpu_work(chunk_worker *w, chunk_record *r)
 {
     switch (r->type) {
     case ROCL_REC_DISPATCH:
-        take_dispatch(w, r);
+        add_dispatch(w, r);
         return true;
     case ROCL_REC_COPY:
-        take_copy(w, r);
+        add_copy(w, r);
         return true;
     case ROCL_REC_ALLOC:
-        take_alloc(w, r);
+        add_alloc(w, r);
         return true;
     case ROCL_REC_BARRIER:
     case ROCL_REC_GRAPH:
-        take_hip(w, r, r->type == ROCL_REC_GRAPH ? ROCL_GRAPH : ROCL_BARRIER);
+        add_hip(w, r, r->type == ROCL_REC_GRAPH ? ROCL_GRAPH : ROCL_BARRIER);
         return true;
     case ROCL_REC_SAMPLE:
-        take_sample(w, r);
+        add_sample(w, r);
         return true;
     default:
         return false;

@@ -13,11 +13,6 @@ typedef struct indexer {
     pthread_mutex_t lock;
 } indexer;
 
-static bool is_definition(uint8_t type)
-{
-    return (type >= ROCL_REC_NODE && type <= ROCL_REC_PROCESS_NAME) || type == ROCL_REC_LABEL;
-}
-
 static bool keep_definition(indexer *x, chunk_info *c, const chunk_record *rec)
 {
     size_t len = (size_t)(rec->end - rec->p);
@@ -30,25 +25,12 @@ static bool keep_definition(indexer *x, chunk_info *c, const chunk_record *rec)
     return true;
 }
 
-/* How many regions and ranges are open, as the scan will see it. */
-typedef struct depths {
-    uint32_t regions, ranges;
-} depths;
-
-static void follow(depths *d, const chunk_record *rec)
-{
-    d->regions += rec->type == ROCL_REC_BEGIN || rec->type == ROCL_REC_OPEN_REGION;
-    d->ranges += rec->type == ROCL_REC_PUSH || rec->type == ROCL_REC_OPEN_RANGE;
-    d->regions -= rec->type == ROCL_REC_END && d->regions;
-    d->ranges -= rec->type == ROCL_REC_POP && d->ranges;
-}
-
 /* Which threads caused the work: few, and the same one most of the time. */
-static bool note_cause(chunk_info *c, rocl_map *seen, chunk_record rec)
+static bool keep_cause(chunk_info *c, rocl_map *seen, chunk_record rec)
 {
     for (int i = 0; i < 3; i++)
-        chunk_number(&rec); /* clock, start, end */
-    uint64_t tid = chunk_number(&rec);
+        chunk_read_number(&rec); /* clock, start, end */
+    uint64_t tid = chunk_read_number(&rec);
     if (!tid || (c->tid_count && c->tids[c->tid_count - 1] == tid) ||
         rocl_map_get(seen, tid, ROCL_NONE) != ROCL_NONE)
         return true;
@@ -58,36 +40,34 @@ static bool note_cause(chunk_info *c, rocl_map *seen, chunk_record rec)
     return true;
 }
 
-static bool read_records(indexer *x, chunk_info *c, chunk_reader *r, rocl_map *seen)
+static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
 {
     chunk_record rec;
-    depths d = {0};
-    while (chunk_next(r, &rec)) {
-        follow(&d, &rec);
-        c->open_regions += rec.type == ROCL_REC_OPEN_REGION;
-        c->events += chunk_is_event(&rec);
-        c->shown += chunk_is_event(&rec) && rec.type != ROCL_REC_END && rec.type != ROCL_REC_POP &&
-                    rec.type != ROCL_REC_STOP;
-        if (is_definition(rec.type) && !keep_definition(x, c, &rec))
-            return false;
-        if (rec.type >= ROCL_REC_DISPATCH && rec.type <= ROCL_REC_GRAPH &&
-            !note_cause(c, seen, rec))
-            return false;
-    }
-    c->last_ticks = r->now;
-    c->left_open = d.regions + d.ranges;
-    return true;
-}
-
-static bool read_all(indexer *x, chunk_info *c, chunk_reader *r)
-{
     rocl_map seen = {0};
-    bool ok = read_records(x, c, r, &seen);
+    uint32_t regions = 0, ranges = 0; /* how many are open, as the scan will see it */
+    bool ok = true;
+    while (ok && chunk_read_record(r, &rec)) {
+        uint8_t type = rec.type;
+        bool event = chunk_is_event(&rec);
+        regions += type == ROCL_REC_BEGIN || type == ROCL_REC_OPEN_REGION;
+        regions -= type == ROCL_REC_END && regions;
+        ranges += type == ROCL_REC_PUSH || type == ROCL_REC_OPEN_RANGE;
+        ranges -= type == ROCL_REC_POP && ranges;
+        c->open_regions += type == ROCL_REC_OPEN_REGION;
+        c->events += event;
+        c->begun += event && type != ROCL_REC_END && type != ROCL_REC_POP && type != ROCL_REC_STOP;
+        if ((type >= ROCL_REC_NODE && type <= ROCL_REC_PROCESS_NAME) || type == ROCL_REC_LABEL)
+            ok = keep_definition(x, c, &rec);
+        if (type >= ROCL_REC_DISPATCH && type <= ROCL_REC_GRAPH)
+            ok = ok && keep_cause(c, &seen, rec);
+    }
     rocl_map_free(&seen);
+    c->last_ticks = r->now;
+    c->left_open = regions + ranges;
     return ok;
 }
 
-static rocl_status index_one(void *ctx, unsigned worker, size_t i, rocl_error *err)
+static rocl_status index_chunk(void *ctx, unsigned worker, size_t i, rocl_error *err)
 {
     indexer *x = ctx;
     chunk_info *c = &x->file->list.all[i];
@@ -101,7 +81,7 @@ static rocl_status index_one(void *ctx, unsigned worker, size_t i, rocl_error *e
         return st;
     c->damaged = state == CHUNK_CORRUPT;
     chunk_reader_begin(&r, c, b->data, c->damaged ? 0 : n);
-    if (!read_all(x, c, &r))
+    if (!index_records(x, c, &r))
         return rocl_fail_memory(err);
     bool bad = state != CHUNK_WHOLE || r.broken;
     c->lost = said > c->events ? said - c->events : 0;
@@ -112,7 +92,8 @@ static rocl_status index_one(void *ctx, unsigned worker, size_t i, rocl_error *e
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-static chunk_process *process_of(chunk_file *f, rocl_map *map, const chunk_info *c, rocl_error *err)
+static chunk_process *find_process(chunk_file *f, rocl_map *map, const chunk_info *c,
+                                   rocl_error *err)
 {
     uint64_t key, half[2];
     memcpy(half, c->h.session, sizeof half);
@@ -129,13 +110,13 @@ static chunk_process *process_of(chunk_file *f, rocl_map *map, const chunk_info 
     return &f->processes[f->count++];
 }
 
-static rocl_status group(chunk_file *f, rocl_error *err)
+static rocl_status group_chunks(chunk_file *f, rocl_error *err)
 {
     rocl_map map = {0};
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < f->list.count && st == ROCL_OK; i++) {
         const chunk_info *c = &f->list.all[i];
-        chunk_process *p = process_of(f, &map, c, err);
+        chunk_process *p = find_process(f, &map, c, err);
         if (!p)
             st = ROCL_INTERNAL;
         else if (!ROCL_GROW(p->chunks, p->cap, p->count + 1))
@@ -148,7 +129,7 @@ static rocl_status group(chunk_file *f, rocl_error *err)
 }
 
 /* By writer, then number; of copies the one first that has most. */
-static int by_writer(const void *a, const void *b)
+static int compare_chunks(const void *a, const void *b)
 {
     const chunk_info *x = *(const chunk_info *const *)a, *y = *(const chunk_info *const *)b;
     if (x->h.writer != y->h.writer)
@@ -162,104 +143,75 @@ static int by_writer(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static bool follows(const chunk_info *a, const chunk_info *b)
-{
-    return a->h.writer == b->h.writer && a->h.seq + 1 == b->h.seq;
-}
-
-static bool has_flag(const chunk_info *c, uint32_t flag)
-{
-    return c->h.flags & flag;
-}
-
-/* Is there a chunk of its writer behind it, that is, one that was begun? Version 1.0 did not say.
- */
-static bool has_more(const chunk_info *c)
-{
-    return c->h.minor > 0 && has_flag(c, ROCL_CHUNK_CLOSED) &&
-           !has_flag(c, ROCL_CHUNK_LAST | ROCL_CHUNK_OPEN | ROCL_CHUNK_PROCESS);
-}
-
 /* How many chunks are missing between one of a writer and the next one that is there; NULL: that
  * is of another writer. A ring has given them up. */
-static uint64_t gap_behind(const chunk_info *c, const chunk_info *next)
+static uint64_t count_missing(const chunk_info *c, const chunk_info *next)
 {
-    if (has_flag(next ? next : c, ROCL_CHUNK_RING))
+    if ((next ? next : c)->h.flags & ROCL_CHUNK_RING)
         return 0;
-    if (!next)
-        return has_more(c);
-    return next->h.seq > c->h.seq + 1 ? next->h.seq - c->h.seq - 1 : 0;
-}
-
-/* What is missing between two chunks of a writer, and what it says it could not keep. */
-static void count_losses(chunk_process *p, size_t i)
-{
-    const chunk_info *c = p->chunks[i], *next = i + 1 < p->count ? p->chunks[i + 1] : NULL;
-    bool same = next && next->h.writer == c->h.writer;
-    p->faults[ROCL_FAULT_TORN] += c->damaged && !c->lost ? 1 : c->lost;
-    p->missing += gap_behind(c, same ? next : NULL);
-    if (!same && !c->damaged)
-        p->faults[ROCL_FAULT_DROPPED] +=
-            atomic_load_explicit(&((chunk_info *)(uintptr_t)c)->h.dropped, memory_order_relaxed);
-}
-
-/* What the process said when it ended: there may be writers of which there is nothing. */
-static void count_chunks(chunk_process *p)
-{
-    uint64_t said = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        const chunk_info *c = p->chunks[i];
-        if (!has_flag(c, ROCL_CHUNK_PROCESS) || !has_flag(c, ROCL_CHUNK_LAST))
-            continue;
-        p->ended = true;
-        said = c->h.chunks > said ? c->h.chunks : said;
-    }
-    if (said > p->count && said - p->count > p->missing)
-        p->missing = said - p->count;
-}
-
-/* Of copies of a chunk the one that was closed last knows most. */
-static void take_given_up(chunk_process *p, const rocl_chunk_header *h)
-{
-    if (!(h->flags & ROCL_CHUNK_PROCESS) || h->minor < 2 || h->given_chunks <= p->given_chunks)
-        return;
-    p->given_chunks = h->given_chunks;
-    p->given_records = h->given_records;
-    p->given_until = h->given_until;
-}
-
-static bool is_same(const chunk_info *a, const chunk_info *b)
-{
-    return a->h.writer == b->h.writer && a->h.seq == b->h.seq;
+    if (next)
+        return next->h.seq > c->h.seq + 1 ? next->h.seq - c->h.seq - 1 : 0;
+    /* Is there a chunk of its writer behind it, that is, one that was begun? Version 1.0 did not
+     * say. */
+    return c->h.minor > 0 && (c->h.flags & ROCL_CHUNK_CLOSED) &&
+           !(c->h.flags & (ROCL_CHUNK_LAST | ROCL_CHUNK_OPEN | ROCL_CHUNK_PROCESS));
 }
 
 /* Files may have been joined that have chunks in common. */
 static void drop_copies(chunk_process *p)
 {
     size_t n = 1;
-    for (size_t i = 1; i < p->count; i++)
-        if (!is_same(p->chunks[n - 1], p->chunks[i]))
-            p->chunks[n++] = p->chunks[i];
+    for (size_t i = 1; i < p->count; i++) {
+        const chunk_info *kept = p->chunks[n - 1], *c = p->chunks[i];
+        if (kept->h.writer != c->h.writer || kept->h.seq != c->h.seq)
+            p->chunks[n++] = c;
+    }
     if (n < p->count)
         rocl_notice(p->file->trace, "%s: %zu chunks are there more than once; they are read once",
                     p->file->path, p->count - n);
     p->count = n;
 }
 
-/* What is left are chunks that can be read. */
-static void sort_out(chunk_process *p)
+/* What is missing, what writers say they could not keep, and what the process said when it ended.
+ */
+static void count_losses(chunk_process *p)
+{
+    uint64_t said = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const chunk_info *c = p->chunks[i], *next = i + 1 < p->count ? p->chunks[i + 1] : NULL;
+        bool same = next && next->h.writer == c->h.writer;
+        p->faults[ROCL_FAULT_TORN] += c->damaged && !c->lost ? 1 : c->lost;
+        p->missing += count_missing(c, same ? next : NULL);
+        if (!same && !c->damaged)
+            p->faults[ROCL_FAULT_DROPPED] += atomic_load_explicit(
+                &((chunk_info *)(uintptr_t)c)->h.dropped, memory_order_relaxed);
+        if ((c->h.flags & ROCL_CHUNK_PROCESS) && (c->h.flags & ROCL_CHUNK_LAST)) {
+            p->ended = true;
+            said = c->h.chunks > said ? c->h.chunks : said;
+        }
+    }
+    /* There may be writers of which there is nothing. */
+    if (said > p->count && said - p->count > p->missing)
+        p->missing = said - p->count;
+}
+
+/* Leaves the chunks that can be read. */
+static void drop_damaged(chunk_process *p)
 {
     size_t n = 0;
-    drop_copies(p);
-    for (size_t i = 0; i < p->count; i++)
-        count_losses(p, i);
-    count_chunks(p);
     for (size_t i = 0; i < p->count; i++) {
-        if (p->chunks[i]->damaged)
+        const chunk_info *c = p->chunks[i];
+        if (c->damaged)
             continue;
-        take_given_up(p, &p->chunks[i]->h);
-        p->shown += p->chunks[i]->shown;
-        p->chunks[n++] = p->chunks[i];
+        /* Of copies of a chunk the one that was closed last knows most. */
+        if ((c->h.flags & ROCL_CHUNK_PROCESS) && c->h.minor >= 2 &&
+            c->h.given_chunks > p->given_chunks) {
+            p->given_chunks = c->h.given_chunks;
+            p->given_records = c->h.given_records;
+            p->given_until = c->h.given_until;
+        }
+        p->begun += c->begun;
+        p->chunks[n++] = c;
     }
     p->count = n;
 }
@@ -277,7 +229,9 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
         id += c->events + (c->last ? c->left_open : 0);
         if (c->last_ticks > p->last_ticks)
             p->last_ticks = c->last_ticks;
-        if (i && follows(p->chunks[i - 1], c) && c->open_regions)
+        const chunk_info *before = i ? p->chunks[i - 1] : NULL;
+        if (before && before->h.writer == c->h.writer && before->h.seq + 1 == c->h.seq &&
+            c->open_regions)
             p->runs[p->run_count - 1].count++;
         else
             p->runs[p->run_count++] = (chunk_run){.first = i, .count = 1};
@@ -286,11 +240,13 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status prepare(chunk_process *p, rocl_error *err)
+static rocl_status prepare_process(chunk_process *p, rocl_error *err)
 {
-    qsort(p->chunks, p->count, sizeof *p->chunks, by_writer);
+    qsort(p->chunks, p->count, sizeof *p->chunks, compare_chunks);
     p->any = p->chunks[0];
-    sort_out(p);
+    drop_copies(p);
+    count_losses(p);
+    drop_damaged(p);
     rocl_status st = plan_runs(p, err);
     if (st == ROCL_OK)
         st = chunk_clock_make(&p->clock, p->chunks, p->count, err);
@@ -304,14 +260,14 @@ rocl_status chunk_index(chunk_file *f, rocl_error *err)
     if (!x.buffers)
         return rocl_fail_memory(err);
     pthread_mutex_init(&x.lock, NULL);
-    rocl_status st = rocl_run_tasks(jobs, f->list.count, index_one, &x, err);
+    rocl_status st = rocl_run_tasks(jobs, f->list.count, index_chunk, &x, err);
     pthread_mutex_destroy(&x.lock);
     for (unsigned i = 0; i < jobs; i++)
         rocl_buf_free(&x.buffers[i]);
     free(x.buffers);
     if (st == ROCL_OK)
-        st = group(f, err);
+        st = group_chunks(f, err);
     for (size_t i = 0; i < f->count && st == ROCL_OK; i++)
-        st = prepare(&f->processes[i], err);
+        st = prepare_process(&f->processes[i], err);
     return st;
 }

@@ -1,10 +1,10 @@
-/* A file of chunks: opened, read, closed. */
+/* A file of chunks: opened, scanned, closed. What is known of a recording beside its events. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "source/chunk/chunk.h"
 
-static bool put_words(chunk_file *f)
+static bool intern_words(chunk_file *f)
 {
     static const char *const words[CHUNK_WORDS] = {
         [CHUNK_W_PUSH] = "roctxRangePushA",
@@ -23,18 +23,30 @@ static bool put_words(chunk_file *f)
     return ok;
 }
 
-static rocl_status add_captures(chunk_file *f, rocl_source *src, rocl_error *err)
+/* In ns; what is before it is not whole. */
+static int64_t complete_from(const chunk_process *p)
 {
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < f->count && st == ROCL_OK; i++) {
-        chunk_process *p = &f->processes[i];
-        p->capture = rocl_trace_add_capture(f->trace, src, err);
-        if (!p->capture)
-            return ROCL_INTERNAL;
-        p->capture->state = p;
-        st = chunk_define(p, err);
+    return chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->given_until);
+}
+
+/* Adds what is known of the processes of a file. */
+static void add_summary(const chunk_file *f, rocl_recording *sum)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        const chunk_process *p = &f->processes[i];
+        int64_t last = chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
+        sum->processes++;
+        sum->events += p->begun;
+        for (size_t k = 0; k < p->count; k++)
+            sum->records += p->chunks[k]->events;
+        sum->dropped += p->faults[ROCL_FAULT_DROPPED];
+        sum->torn += p->faults[ROCL_FAULT_TORN];
+        sum->given_chunks += p->given_chunks;
+        sum->given_records += p->given_records;
+        if (p->given_chunks && complete_from(p) > sum->complete_from)
+            sum->complete_from = complete_from(p);
+        sum->last = last > sum->last ? last : sum->last;
     }
-    return st;
 }
 
 /* What is no chunk belongs to nobody; somebody has to count it. It may be one that is missing. */
@@ -49,51 +61,21 @@ static void count_missing(chunk_file *f)
     f->processes[0].faults[ROCL_FAULT_TORN] += garbage;
 }
 
-/* Nothing is wrong with that, but one may want to know. Version 1.0 did not say. */
-static void tell_unended(const chunk_file *f)
+/* Nothing is wrong with that, but one may want to know. */
+static void explain_ends(const chunk_file *f)
 {
-    size_t n = 0;
+    size_t n = 0; /* version 1.0 did not say that a process ends */
+    rocl_recording r = {0};
     for (size_t i = 0; i < f->count; i++)
         n += !f->processes[i].ended && f->processes[i].any->h.minor > 0;
-    if (n && f->trace->opt.explain)
+    if (n)
         rocl_notice(
             f->trace,
             "%s: %zu of %zu processes did not come to their end: by a signal, _exit or exec, "
             "or they run still",
             f->path, n, f->count);
-}
-
-/* In ns; what is before it is not whole. */
-static int64_t complete_from(const chunk_process *p)
-{
-    return chunk_clock_ns(&p->clock, ROCL_CLOCK_TICKS, p->given_until);
-}
-
-void chunk_sum_up(const chunk_file *f, rocl_recording *sum)
-{
-    for (size_t i = 0; i < f->count; i++) {
-        const chunk_process *p = &f->processes[i];
-        int64_t last = chunk_clock_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
-        sum->processes++;
-        sum->events += p->shown;
-        for (size_t k = 0; k < p->count; k++)
-            sum->records += p->chunks[k]->events;
-        sum->dropped += p->faults[ROCL_FAULT_DROPPED];
-        sum->torn += p->faults[ROCL_FAULT_TORN];
-        sum->given_chunks += p->given_chunks;
-        sum->given_records += p->given_records;
-        if (p->given_chunks && complete_from(p) > sum->complete_from)
-            sum->complete_from = complete_from(p);
-        sum->last = last > sum->last ? last : sum->last;
-    }
-}
-
-/* That is what a ring is for, but one may want to know. */
-static void tell_given_up(const chunk_file *f)
-{
-    rocl_recording r = {0};
-    chunk_sum_up(f, &r);
-    if (r.given_chunks && f->trace->opt.explain)
+    add_summary(f, &r);
+    if (r.given_chunks)
         rocl_notice(f->trace,
                     "%s: a ring has given up %" PRIu64 " older chunks with %" PRIu64
                     " records; it is complete from %" PRId64 " ns on",
@@ -109,13 +91,18 @@ static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
         st = rocl_fail(err, ROCL_INPUT, "%s: it has no chunk that can be read", f->path);
     if (st == ROCL_OK)
         st = chunk_index(f, err);
-    if (st == ROCL_OK)
-        st = add_captures(f, src, err);
-    if (st == ROCL_OK) {
-        count_missing(f);
-        tell_unended(f);
-        tell_given_up(f);
+    for (size_t i = 0; i < f->count && st == ROCL_OK; i++) {
+        chunk_process *p = &f->processes[i];
+        p->capture = rocl_trace_add_capture(f->trace, src, err);
+        if (!p->capture)
+            return ROCL_INTERNAL;
+        p->capture->state = p;
+        st = chunk_define(p, err);
     }
+    if (st == ROCL_OK)
+        count_missing(f);
+    if (st == ROCL_OK && f->trace->opt.explain)
+        explain_ends(f);
     rocl_spool_suspend(f->spool);
     return st;
 }
@@ -130,18 +117,7 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     f->path = src->path;
     f->spool = src->spool;
     src->spool = NULL;
-    return put_words(f) ? read_file(f, src, err) : rocl_fail_memory(err);
-}
-
-static void free_process(chunk_process *p)
-{
-    free(p->chunks);
-    free(p->runs);
-    chunk_clock_free(&p->clock);
-    rocl_map *maps[] = {&p->threads, &p->agents,  &p->queues,
-                        &p->streams, &p->kernels, &p->counters};
-    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-        rocl_map_free(maps[i]);
+    return intern_words(f) ? read_file(f, src, err) : rocl_fail_memory(err);
 }
 
 static void close_file(rocl_source *src)
@@ -149,8 +125,16 @@ static void close_file(rocl_source *src)
     chunk_file *f = src->state;
     if (!f)
         return;
-    for (size_t i = 0; i < f->count; i++)
-        free_process(&f->processes[i]);
+    for (size_t i = 0; i < f->count; i++) {
+        chunk_process *p = &f->processes[i];
+        rocl_map *maps[] = {&p->threads, &p->agents,  &p->queues,
+                            &p->streams, &p->kernels, &p->counters};
+        for (size_t k = 0; k < sizeof maps / sizeof *maps; k++)
+            rocl_map_free(maps[k]);
+        free(p->chunks);
+        free(p->runs);
+        chunk_clock_free(&p->clock);
+    }
     for (size_t i = 0; i < f->list.count; i++) {
         free(f->list.all[i].defs);
         free(f->list.all[i].tids);
@@ -172,21 +156,8 @@ rocl_status chunk_count_faults(const chunk_process *p, rocl_error *err)
     return st;
 }
 
-static rocl_status plan_runs(const chunk_process *p, uint32_t kinds, rocl_plan *plan,
-                             rocl_error *err)
-{
-    plan->tasks = calloc(p->run_count + 1, sizeof *plan->tasks);
-    if (!plan->tasks)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < p->run_count; i++)
-        plan->tasks[i] = (rocl_task){
-            .kinds = kinds, .first = (int64_t)i, .last = (int64_t)i, .rows = p->runs[i].events};
-    plan->count = p->run_count;
-    return ROCL_OK;
-}
-
-static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
-                         rocl_error *err)
+static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
+                              rocl_error *err)
 {
     chunk_process *p = c->state;
     rocl_status st = rocl_spool_resume(p->file->spool, err);
@@ -194,8 +165,9 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
         return st;
     p->kinds = kinds;
     p->args = t->opt.args;
-    p->workers = calloc(t->opt.jobs, sizeof(chunk_worker *));
-    if (!p->workers)
+    p->workers = calloc(t->opt.jobs, sizeof *p->workers);
+    plan->tasks = calloc(p->run_count + 1, sizeof *plan->tasks);
+    if (!p->workers || !plan->tasks)
         return rocl_fail_memory(err);
     if ((kinds & ROCL_BIT(ROCL_MARKER)) && !(p->ranges = rocl_sorter_new(t->space, 3)))
         return rocl_fail_memory(err);
@@ -203,28 +175,32 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
         st = rocl_allocs_new(&p->allocs, t, err);
     if (st == ROCL_OK)
         st = chunk_count_faults(p, err);
-    return st ? st : plan_runs(p, kinds, plan, err);
+    for (size_t i = 0; i < p->run_count; i++)
+        plan->tasks[i] = (rocl_task){
+            .kinds = kinds, .first = (int64_t)i, .last = (int64_t)i, .rows = p->runs[i].events};
+    plan->count = p->run_count;
+    return st;
 }
 
-static rocl_status scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
-                        unsigned worker, const rocl_emitter *to, rocl_error *err)
+static rocl_status scan_run(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
+                            unsigned worker, const rocl_emitter *to, rocl_error *err)
 {
     (void)t;
     return chunk_scan(c->state, task, worker, to, err);
 }
 
-static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
-                          rocl_error *err)
+static rocl_status finish_scan(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                               rocl_error *err)
 {
     (void)t;
-    rocl_status st = chunk_allocs_finish(c->state, to, err);
+    rocl_status st = chunk_emit_allocs(c->state, to, err);
     if (st == ROCL_OK)
-        st = chunk_ranges_finish(c->state, to, err);
+        st = chunk_emit_ranges(c->state, to, err);
     chunk_workers_free(c->state);
     return st;
 }
 
-static void end(rocl_trace *t, rocl_model_capture *c)
+static void end_scan(rocl_trace *t, rocl_model_capture *c)
 {
     chunk_process *p = c->state;
     (void)t;
@@ -236,15 +212,15 @@ static void end(rocl_trace *t, rocl_model_capture *c)
     rocl_spool_suspend(p->file->spool);
 }
 
-static rocl_status glance(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
-                          bool *any, rocl_error *err)
+static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
+                              bool *any, rocl_error *err)
 {
     const chunk_process *p = c->state;
     (void)t;
     (void)err;
     *any = p->clock.count > 0;
-    *first = *any ? chunk_clock_ns(&p->clock, ROCL_CLOCK_TICKS, p->clock.points[0].ticks) : 0;
-    *last = chunk_clock_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
+    *first = *any ? chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->clock.points[0].ticks) : 0;
+    *last = chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
     return ROCL_OK;
 }
 
@@ -252,9 +228,29 @@ const rocl_source_ops rocl_chunk_ops = {
     .open = open_file,
     .close = close_file,
     .free_capture = chunk_definitions_free,
-    .begin = begin,
-    .scan = scan,
-    .finish = finish,
-    .end = end,
-    .peek_times = glance,
+    .begin = begin_scan,
+    .scan = scan_run,
+    .finish = finish_scan,
+    .end = end_scan,
+    .peek_times = peek_times,
 };
+
+/* ---- recordings ---------------------------------------------------------------------------------
+ */
+
+rocl_status chunk_refuse_others(const rocl_trace *t, rocl_error *err)
+{
+    for (size_t i = 0; i < t->source_count; i++)
+        if (t->sources[i]->ops != &rocl_chunk_ops)
+            return rocl_fail(err, ROCL_USAGE, "%s: not a .rocl file", t->sources[i]->path);
+    return ROCL_OK;
+}
+
+rocl_status rocl_sum_up_chunks(const rocl_trace *t, rocl_recording *sum, rocl_error *err)
+{
+    rocl_status st = chunk_refuse_others(t, err);
+    *sum = (rocl_recording){0};
+    for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++)
+        add_summary(t->sources[i]->state, sum);
+    return st;
+}

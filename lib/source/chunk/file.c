@@ -1,9 +1,11 @@
-/* Where chunks are in a file. They follow each other; where one is broken, the next magic is looked
- * for. */
+/* Where chunks are in a file, and what is in them. They follow each other; where one is broken, the
+ * next magic is looked for. */
 #include "source/chunk/chunk.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
+#define ZLIB_CONST
+#include <zlib.h>
 
 #include "base/array.h"
 #include "base/crc32c.h"
@@ -28,20 +30,15 @@ static rocl_status check_version(const rocl_chunk_header *h, const char *path, r
     return ROCL_OK;
 }
 
-/* Packed, a few bytes can stand for any number. */
-static bool fits_unpacked(const rocl_chunk_header *h)
+static bool is_plausible(const rocl_chunk_header *h)
 {
     uint64_t progress =
         atomic_load_explicit(&((rocl_chunk_header *)(uintptr_t)h)->progress, memory_order_relaxed);
-    return !(h->features & ROCL_CHUNK_DEFLATE) || (progress & UINT32_MAX) <= ROCL_CHUNK_MAX;
-}
-
-static bool is_plausible(const rocl_chunk_header *h)
-{
-    return fits_unpacked(h) && h->header_size >= ROCL_CHUNK_HEADER &&
-           h->header_size % ROCL_CHUNK_ALIGN == 0 && h->size >= h->header_size &&
-           h->size <= ROCL_CHUNK_MAX && h->size % ROCL_CHUNK_ALIGN == 0 &&
-           (h->tick_hz || h->clock != ROCL_CLOCK_TSC) &&
+    /* Compressed, a few bytes can stand for any number. */
+    bool fits = !(h->features & ROCL_CHUNK_DEFLATE) || (progress & UINT32_MAX) <= ROCL_CHUNK_MAX;
+    return fits && h->header_size >= ROCL_CHUNK_HEADER && h->header_size % ROCL_CHUNK_ALIGN == 0 &&
+           h->size >= h->header_size && h->size <= ROCL_CHUNK_MAX &&
+           h->size % ROCL_CHUNK_ALIGN == 0 && (h->tick_hz || h->clock != ROCL_CLOCK_TSC) &&
            (h->clock == ROCL_CLOCK_TSC || h->clock == ROCL_CLOCK_MONOTONIC);
 }
 
@@ -56,17 +53,17 @@ static bool is_damaged(const rocl_chunk_header *h)
     return rocl_crc32c(0, &copy, sizeof copy) != h->header_crc;
 }
 
-static rocl_status add(chunk_list *l, const rocl_chunk_header *h, uint64_t at, uint64_t file_size,
-                       rocl_error *err)
+static rocl_status add_chunk(chunk_list *l, const rocl_chunk_header *h, uint64_t at,
+                             uint64_t file_size, rocl_error *err)
 {
     if (!ROCL_GROW(l->all, l->cap, l->count + 1))
         return rocl_fail_memory(err);
     chunk_info *c = &l->all[l->count++];
     *c = (chunk_info){.offset = at};
     memcpy(&c->h, h, sizeof *h);
-    uint64_t room = h->size - h->header_size, there = file_size - at;
+    uint64_t whole = h->size - h->header_size, there = file_size - at;
     there = there > h->header_size ? there - h->header_size : 0;
-    c->available = room < there ? room : there;
+    c->available = whole < there ? whole : there;
     return ROCL_OK;
 }
 
@@ -75,7 +72,7 @@ static bool is_begun(const uint8_t *head)
     return !memcmp(head, ROCL_CHUNK_BEGUN, 8);
 }
 
-/* The next place at or after `at` where a chunk is, or was being made, on the grid of chunks; the
+/* The next offset at or after `at` where a chunk is, or was being made, on the grid of chunks; the
  * size of the file: none. *junk: there is something else before it. */
 static rocl_status find_magic(const rocl_spool *s, uint64_t *at, bool *junk, rocl_error *err)
 {
@@ -132,13 +129,73 @@ rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, roc
         counted = begun ? !was_being_made(&h) : !is_plausible(&h) || is_damaged(&h);
         l->garbage += counted;
         if (st == ROCL_OK && !counted && !begun)
-            st = add(l, &h, at, size, err);
+            st = add_chunk(l, &h, at, size, err);
         at += counted ? ROCL_CHUNK_ALIGN : h.size;
     }
     return st;
 }
 
-static bool read_first(const char *path, rocl_chunk_header *h)
+/* ---- contents -----------------------------------------------------------------------------------
+ */
+
+/* What is stored in the file, fewer bytes where the file ends, and whether it is what was written.
+ */
+static rocl_status read_stored(const rocl_spool *s, const chunk_info *c, uint64_t size, rocl_buf *b,
+                               size_t *got, chunk_state *state, rocl_error *err)
+{
+    size_t n = (size_t)(size < c->available ? size : c->available);
+    if (!rocl_buf_reserve(b, n + 1))
+        return rocl_fail_memory(err);
+    rocl_status st = rocl_spool_read(s, b->data, n, c->offset + c->h.header_size, got, err);
+    bool closed = c->h.flags & ROCL_CHUNK_CLOSED;
+    if (st == ROCL_OK)
+        *state = *got < size                                           ? CHUNK_CUT
+                 : closed && rocl_crc32c(0, b->data, *got) != c->h.crc ? CHUNK_CORRUPT
+                                                                       : CHUNK_WHOLE;
+    return st;
+}
+
+static rocl_status inflate_content(const rocl_spool *s, const chunk_info *c, rocl_buf *b, size_t *n,
+                                   chunk_state *state, rocl_error *err)
+{
+    rocl_buf stored = {0};
+    size_t want = (size_t)chunk_content(c), got = 0;
+    rocl_status st = read_stored(s, c, c->h.stored, &stored, &got, state, err);
+    /* More than deflate can make of it is a lie, and not worth the memory. */
+    if (want / 1032 > got + 1)
+        want = (got + 1) * 1032;
+    z_stream z = {.next_in = stored.data, .avail_in = (uInt)got};
+    if (st == ROCL_OK && (!rocl_buf_reserve(b, want + 1) || inflateInit(&z) != Z_OK))
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK) {
+        /* What inflate gives up to where it fails is what there was. */
+        z.next_out = b->data;
+        z.avail_out = (uInt)want;
+        inflate(&z, Z_FINISH);
+        *n = want - z.avail_out;
+        inflateEnd(&z);
+    }
+    rocl_buf_free(&stored);
+    if (*state == CHUNK_WHOLE && *n != chunk_content(c))
+        *state = CHUNK_CUT;
+    return st;
+}
+
+rocl_status chunk_load(const rocl_spool *s, const chunk_info *c, rocl_buf *b, size_t *n,
+                       chunk_state *state, rocl_error *err)
+{
+    b->len = 0;
+    *n = 0;
+    *state = CHUNK_CUT;
+    if (c->h.features & ROCL_CHUNK_DEFLATE)
+        return inflate_content(s, c, b, n, state, err);
+    return read_stored(s, c, chunk_content(c), b, n, state, err);
+}
+
+/* ---- before a file is opened --------------------------------------------------------------------
+ */
+
+static bool read_first_header(const char *path, rocl_chunk_header *h)
 {
     FILE *f = fopen(path, "re");
     bool read = f && fread(h, sizeof *h, 1, f) == 1 && !memcmp(h->magic, ROCL_CHUNK_MAGIC, 8);
@@ -150,7 +207,7 @@ static bool read_first(const char *path, rocl_chunk_header *h)
 bool rocl_session_of(const char *path, uint8_t session[16])
 {
     rocl_chunk_header h;
-    bool read = read_first(path, &h);
+    bool read = read_first_header(path, &h);
     if (read)
         memcpy(session, h.session, sizeof h.session);
     return read;
@@ -164,6 +221,6 @@ bool rocl_is_empty_recording(const char *path)
         return false;
     if (s.st_size == 0)
         return true;
-    return read_first(path, &h) && h.flags & ROCL_CHUNK_PROCESS && h.size == (uint64_t)s.st_size &&
-           !atomic_load(&h.dropped);
+    return read_first_header(path, &h) && h.flags & ROCL_CHUNK_PROCESS &&
+           h.size == (uint64_t)s.st_size && !atomic_load(&h.dropped);
 }

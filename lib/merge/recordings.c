@@ -1,5 +1,5 @@
-/* Chunks as chunks: one file of those of many, without the room that their writers did not use, and
- * compressed. Events are not looked at, so nothing is lost that could be read. */
+/* Recordings into one: the chunks of many files, without the space that their writers did not use,
+ * and compressed. Events are not looked at, so nothing is lost that could be read. */
 #include <stdlib.h>
 
 #include "base/crc32c.h"
@@ -28,7 +28,7 @@ static void finish_header(rocl_chunk_header *h, const uint8_t *content, size_t n
 }
 
 /* Compresses where that makes it smaller. */
-static rocl_status transform(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
+static rocl_status compress_chunk(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     const packer *k = ctx;
     const chunk_info *info = c->user;
@@ -62,37 +62,32 @@ static rocl_status transform(void *ctx, unsigned worker, rocl_block *c, rocl_err
     return ROCL_OK;
 }
 
-static rocl_status write_out(void *ctx, rocl_block *c, rocl_error *err)
+static rocl_status write_chunk(void *ctx, rocl_block *c, rocl_error *err)
 {
     const packer *k = ctx;
     return rocl_out_write(k->out, c->out.data, c->out.len, err);
 }
 
-static const rocl_pipe_ops pipe_ops = {transform, write_out};
-
-/* How much of a content is whole records. */
-static size_t whole_records(const chunk_info *c, const uint8_t *content, size_t n)
-{
-    chunk_reader r;
-    chunk_record rec;
-    const uint8_t *good = content;
-    chunk_reader_begin(&r, c, content, n);
-    while (chunk_next(&r, &rec))
-        good = r.p;
-    return (size_t)(good - content);
-}
+static const rocl_pipe_ops pipe_ops = {compress_chunk, write_chunk};
 
 static rocl_status pack_chunk(packer *k, const chunk_file *f, const chunk_info *c, rocl_error *err)
 {
     rocl_block *to;
     chunk_state state;
-    size_t n;
+    chunk_reader r;
+    chunk_record rec;
+    size_t n, whole = 0;
     rocl_status st = rocl_pipe_get(k->pipe, &to, err);
     if (st != ROCL_OK)
         return st;
     to->user = (void *)(uintptr_t)c;
     st = chunk_load(f->spool, c, &to->in, &n, &state, err);
-    to->in.len = st == ROCL_OK ? whole_records(c, to->in.data, n) : 0;
+    /* As much of the content as is whole records. */
+    if (st == ROCL_OK)
+        chunk_reader_begin(&r, c, to->in.data, n);
+    while (st == ROCL_OK && chunk_read_record(&r, &rec))
+        whole = (size_t)(r.p - to->in.data);
+    to->in.len = whole;
     k->report->chunks++;
     k->report->events += c->events;
     rocl_status put = rocl_pipe_put(k->pipe, to, err);
@@ -127,14 +122,6 @@ static rocl_status pack_all(packer *k, rocl_trace *t, rocl_error *err)
     return st;
 }
 
-static rocl_status only_chunks(const rocl_trace *t, rocl_error *err)
-{
-    for (size_t i = 0; i < t->source_count; i++)
-        if (t->sources[i]->ops != &rocl_chunk_ops)
-            return rocl_fail(err, ROCL_USAGE, "%s: not a .rocl file", t->sources[i]->path);
-    return ROCL_OK;
-}
-
 rocl_status rocl_write_chunks(rocl_trace *t, const rocl_chunks_options *o, rocl_written *report,
                               rocl_error *err)
 {
@@ -142,7 +129,7 @@ rocl_status rocl_write_chunks(rocl_trace *t, const rocl_chunks_options *o, rocl_
     packer k = {.level = rocl_level_or(o->level, ROCL_CHUNK_LEVEL), .report = &own};
     rocl_status st = rocl_check_level(o->level, err);
     if (st == ROCL_OK)
-        st = only_chunks(t, err);
+        st = chunk_refuse_others(t, err);
     if (st == ROCL_OK)
         st = rocl_out_open_as_named(&k.out, o->path, err);
     if (st != ROCL_OK)
@@ -153,22 +140,4 @@ rocl_status rocl_write_chunks(rocl_trace *t, const rocl_chunks_options *o, rocl_
     if (report)
         *report = own;
     return st == ROCL_OK && own.dropped + own.damaged ? ROCL_PARTIAL : st;
-}
-
-rocl_status rocl_sum_up_chunks(const rocl_trace *t, rocl_recording *sum, rocl_error *err)
-{
-    rocl_status st = only_chunks(t, err);
-    *sum = (rocl_recording){0};
-    for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++)
-        chunk_sum_up(t->sources[i]->state, sum);
-    return st;
-}
-
-rocl_status rocl_dump_chunks(rocl_trace *t, rocl_line_fn *fn, void *ctx, rocl_error *err)
-{
-    bool more = true;
-    rocl_status st = only_chunks(t, err);
-    for (size_t i = 0; i < t->source_count && st == ROCL_OK && more; i++)
-        st = chunk_dump(t->sources[i]->state, fn, ctx, &more, err);
-    return st == ROCL_OK ? rocl_trace_outcome(t) : st;
 }
