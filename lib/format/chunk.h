@@ -1,14 +1,24 @@
-/* Chunks: what the capture library writes and the source `chunk` reads. A file is a row of them,
- * each of which can be read without the others; man/rocl.5 tells every byte. Integers are
- * little-endian.
+/* Recordings: what the capture library writes and the source `chunk` reads; rocl(5) tells every
+ * byte. Integers are little-endian.
  *
- * A chunk is a header of ROCL_CHUNK_HEADER bytes and a content of records. The writer maps it and
- * fills it while it runs: `progress` grows by one release store per event, so that what a reader
- * sees up to there is whole, also when the writer was killed in the middle of the next event. */
+ *     file      chunk | chunk | ...
+ *               each can be read without the others; after a broken one the next magic is looked
+ * for, on the grid of ROCL_CHUNK_ALIGN bytes chunk     header | content | unused space, `size`
+ * bytes in all header      0  magic, version, endian, features, flags, crc 32  size, progress,
+ * stored, dropped 64  session, process, seq, pid, tid, writer, clock 112  tick_hz, base 128  begin,
+ * end: the same moment on four clocks, 32 bytes each 192  header_crc, chunks, given_*, reserved, up
+ * to ROCL_CHUNK_HEADER content   record | record | ..., as many bytes as `progress` says;
+ * compressed, `stored` bytes record    type below ROCL_REC_SIZED:  type | varint: ticks since the
+ * record before | varints all others:                 type | varint: bytes of the body | body
+ *
+ * The writer maps a chunk and fills it while it runs: `progress` grows by one release store per
+ * event, so that what a reader sees up to there is whole, also when the writer was killed in the
+ * middle of the next event. */
 #ifndef ROCL_FORMAT_CHUNK_H
 #define ROCL_FORMAT_CHUNK_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define ROCL_CHUNK_MAGIC    "\x89ROCL\r\n\x1a" /* 8 bytes */
@@ -72,6 +82,12 @@ typedef struct rocl_chunk_header {
 } rocl_chunk_header;
 
 _Static_assert(sizeof(rocl_chunk_header) == ROCL_CHUNK_HEADER, "the header is what the page says");
+_Static_assert(offsetof(rocl_chunk_header, size) == 32 &&
+                   offsetof(rocl_chunk_header, session) == 64 &&
+                   offsetof(rocl_chunk_header, tick_hz) == 112 &&
+                   offsetof(rocl_chunk_header, begin) == 128 &&
+                   offsetof(rocl_chunk_header, header_crc) == 192,
+               "the header is what the picture above says");
 
 /* Records. The types below ROCL_REC_SIZED are few and their layouts are those of version 1 for
  * ever; all others have their length behind the type, may grow at their end, and are skipped where

@@ -118,8 +118,7 @@ static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_status s = rocl_write_chrome(t, &o, &r, err);
     if (s <= ROCL_PARTIAL)
         msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
-                    c->common.to_stdout ? "standard output" : c->path, r.bytes, r.slices,
-                    r.values);
+                    c->common.to_stdout ? "standard output" : c->path, r.bytes, r.slices, r.values);
     if (s <= ROCL_PARTIAL && !c->common.to_stdout)
         output_done(c->path);
     return s;
@@ -135,7 +134,7 @@ static int convert_trace(cli *c)
     return code >= 0 ? code : common_run(&c->common, write_trace, c);
 }
 
-static int check(cli *c)
+static int check_options(cli *c)
 {
     if (c->rpt)
         return usage_error("--rpt must be the first option");
@@ -165,7 +164,7 @@ int main(int argc, char **argv)
         return rpt_main(argc - first, argv + first);
     int code = common_parse(&tool, &c.common, argc, argv);
     if (code < 0)
-        code = check(&c);
+        code = check_options(&c);
     if (code < 0)
         code = choose_layout(&c);
     if (code >= 0)

@@ -66,12 +66,6 @@ static const program tool = {
 
 /* ---- --gaps takes all numbers that follow ---------------------------------------------------- */
 
-static bool is_number(const char *s)
-{
-    size_t digits = strspn(s, "0123456789");
-    return digits && !s[digits];
-}
-
 /* "--gaps 5 10 log" as "--gaps 5 --gaps 10 log". */
 static char **spread_gaps(int *argc, char **argv)
 {
@@ -80,7 +74,8 @@ static char **spread_gaps(int *argc, char **argv)
     int n = 0;
     bool in_gaps = false;
     for (int i = 0; i < *argc; i++) {
-        bool number = in_gaps && is_number(argv[i]);
+        size_t digits = strspn(argv[i], "0123456789");
+        bool number = in_gaps && digits && !argv[i][digits];
         if (number && strcmp(v[n - 1], gaps) != 0)
             v[n++] = gaps;
         v[n++] = argv[i];
@@ -156,29 +151,16 @@ static int report_log(rpt_cli *c)
     return (int)s;
 }
 
-/* One log of profile lines is read as rpt reads it; all else goes through a trace. */
-static int choose_way(rpt_cli *c, bool *log)
-{
-    rocl_look look = ROCL_LOOKS_OTHER;
-    int code = c->common.inputs.n != 1 || common_filters(&c->common) || c->common.strict
-                   ? -1
-                   : input_look(c->common.inputs.v[0], &look);
-    *log = look == ROCL_LOOKS_HCC || look == ROCL_LOOKS_TEXT || look == ROCL_LOOKS_STREAM;
-    return code;
-}
-
-static int help_alone(void)
-{
-    msg_init(tool.name);
-    return print_help(&tool);
-}
-
 int rpt_main(int argc, char **argv)
 {
     static rpt_cli c = {.topn = 20};
-    char **words = spread_gaps(&argc, argv);
     bool log = false;
-    int code = argc > 1 ? common_parse(&tool, &c.common, argc, words) : help_alone();
+    if (argc <= 1) {
+        msg_init(tool.name);
+        return print_help(&tool);
+    }
+    char **words = spread_gaps(&argc, argv);
+    int code = common_parse(&tool, &c.common, argc, words);
     if (code < 0)
         code = parse_gaps(&c);
     if (code < 0)
@@ -192,8 +174,12 @@ int rpt_main(int argc, char **argv)
     if (code < 0 && c.json && !strcmp(c.json, "-"))
         code = usage_error("--gui-trace: the report goes to standard output; name a file");
     c.common.to_stdout = !c.common.output_file || !strcmp(c.common.output_file, "-");
-    if (code < 0)
-        code = choose_way(&c, &log);
+    /* One log of profile lines is read as rpt reads it; all else goes through a trace. */
+    if (code < 0 && c.common.inputs.n == 1 && !common_filters(&c.common) && !c.common.strict) {
+        rocl_look look = ROCL_LOOKS_OTHER;
+        code = input_look(c.common.inputs.v[0], &look);
+        log = look == ROCL_LOOKS_HCC || look == ROCL_LOOKS_TEXT || look == ROCL_LOOKS_STREAM;
+    }
     if (code < 0)
         code = log ? report_log(&c) : common_run(&c.common, report_trace, &c);
     free(c.gaps);

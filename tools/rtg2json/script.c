@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void say(void *ctx, const char *text, size_t len)
+static void print_line(void *ctx, const char *text, size_t len)
 {
     const cli *c = ctx;
     if (!c->say)
@@ -73,7 +73,7 @@ static int add_input(cli *c, const char *path)
 }
 
 /* Names of files, or patterns of such. */
-static int look_at_inputs(cli *c)
+static int expand_inputs(cli *c)
 {
     static glob_t found; /* its names stay in use */
     int code = -1;
@@ -116,14 +116,14 @@ static rocl_timeline_options timeline_options(cli *c)
         .jobs = c->common.jobs,
         .memory = c->common.memory,
         .tmpdir = c->common.tmpdir,
-        .say = say,
+        .say = print_line,
         .progress = wanted_progress(&c->common),
         .notice = on_notice,
         .ctx = c,
     };
 }
 
-static void report(const cli *c, const rocl_written *r)
+static void report_outcome(const cli *c, const rocl_written *r)
 {
     if (!c->common.to_stdout)
         output_done(c->path);
@@ -142,7 +142,7 @@ static rocl_status write_selected(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_written r = {0};
     rocl_status s = rocl_write_timeline_of(t, &o, &r, err);
     if (s <= ROCL_PARTIAL)
-        report(ctx, &r);
+        report_outcome(ctx, &r);
     return s;
 }
 
@@ -157,7 +157,7 @@ static int write_all(cli *c)
     rocl_status s = rocl_write_timeline(c->common.inputs.v, c->common.inputs.n, &o, &r, err);
     progress_end();
     if (s <= ROCL_PARTIAL)
-        report(c, &r);
+        report_outcome(c, &r);
     else if (!reader_is_gone(&c->common, err))
         msg_error("%s", rocl_error_text(err));
     rocl_error_free(err);
@@ -171,7 +171,7 @@ int convert_script(cli *c)
     if (c->say)
         fprintf(c->say, "Writing chrome://tracing output to '%s'%s\n", c->path,
                 named ? "" : " (use -o to change name)");
-    int code = look_at_inputs(c);
+    int code = expand_inputs(c);
     if (code >= 0)
         return code;
     if (c->missing && !c->inputs.n) {

@@ -28,16 +28,6 @@ static bool check_times(rtg_item *i)
     return true;
 }
 
-static bool read_start_stop(rtg_item *i, const rtg_line *l)
-{
-    uint64_t start, stop;
-    if (!read_signed(l->start, &start) || !read_signed(l->stop, &stop))
-        return set_wrong(i, ROCL_FAULT_BAD_LINE, too_large);
-    i->start = (int64_t)start;
-    i->end = (int64_t)stop;
-    return check_times(i);
-}
-
 /* ---- lines of the tracer ------------------------------------------------------------------------
  */
 
@@ -134,7 +124,12 @@ static bool read_profile_line(rtg_item *i, const rtg_line *l, const rtg_text *te
         if (!read_signed(l->device, &i->agent) || !rtg_number(l->sequence, &i->id))
             return set_wrong(i, ROCL_FAULT_BAD_LINE, too_large);
     }
-    return read_start_stop(i, l);
+    uint64_t start, stop;
+    if (!read_signed(l->start, &start) || !read_signed(l->stop, &stop))
+        return set_wrong(i, ROCL_FAULT_BAD_LINE, too_large);
+    i->start = (int64_t)start;
+    i->end = (int64_t)stop;
+    return check_times(i);
 }
 
 /* ---- strace -------------------------------------------------------------------------------------

@@ -120,41 +120,44 @@ RTG_INLINE const char *find_packet(const char *p, const char *end, const char *l
     return NULL;
 }
 
-static bool match_triple(const char **p, const char *end, const char *lit, rocl_view v[3])
+/* " LIT{N,N,N}" */
+RTG_INLINE const char *match_triple(const char *p, const char *end, const char *lit, rocl_view v[3])
 {
-    const char *q = rtg_lit_n(*p, end, lit, strlen(lit));
-    q = q ? rtg_digits(q, end, &v[0]) : NULL;
-    q = q ? rtg_field(q, end, ",", &v[1]) : NULL;
-    q = q ? rtg_field(q, end, ",", &v[2]) : NULL;
-    q = q ? rtg_lit(q, end, "}") : NULL;
-    *p = q;
-    return q;
+    p = rtg_lit_n(p, end, lit, strlen(lit));
+    p = p ? rtg_digits(p, end, &v[0]) : NULL;
+    p = p ? rtg_field(p, end, ",", &v[1]) : NULL;
+    p = p ? rtg_field(p, end, ",", &v[2]) : NULL;
+    return p ? rtg_lit(p, end, "}") : NULL;
 }
 
-static const char *match_tick_id(rtg_line *l, const char *p, const char *end)
-{
-    p = rtg_field(p, end, " tick:", &l->start);
-    return p ? rtg_field(p, end, " id:", &l->id) : NULL;
-}
+/* What the tail of a packet has, in this order: times of the GPU, " dep1:N ... dep5:N" or " dep:N",
+ * the time of the host, the id, dimensions. */
+enum { TIMES = 1, DEPS = 2, DEP = 4, TICK = 8, ID = 16, DIMS = 32 };
 
-static const char *match_start_stop(rtg_line *l, const char *p, const char *end)
+RTG_INLINE const char *match_tail(rtg_line *l, const char *p, const char *end, unsigned parts)
 {
-    p = rtg_field(p, end, " start:", &l->start);
-    return p ? rtg_field(p, end, " stop:", &l->stop) : NULL;
-}
-
-/* What follows the name of a kernel. */
-static bool match_host_kernel(rtg_line *l, const char *p, const char *end)
-{
-    p = match_tick_id(l, p, end);
-    return p && match_triple(&p, end, " workgroup:{", l->workgroup) &&
-           match_triple(&p, end, " grid:{", l->grid);
-}
-
-static bool match_gpu_kernel(rtg_line *l, const char *p, const char *end)
-{
-    p = match_start_stop(l, p, end);
-    return p && rtg_field(p, end, " id:", &l->id);
+    if (parts & TIMES) {
+        p = rtg_field(p, end, " start:", &l->start);
+        p = p ? rtg_field(p, end, " stop:", &l->stop) : NULL;
+    }
+    if (parts & DEPS) {
+        p = p ? rtg_field(p, end, " dep1:", &l->dep[0]) : NULL;
+        p = p ? rtg_field(p, end, " dep2:", &l->dep[1]) : NULL;
+        p = p ? rtg_field(p, end, " dep3:", &l->dep[2]) : NULL;
+        p = p ? rtg_field(p, end, " dep4:", &l->dep[3]) : NULL;
+        p = p ? rtg_field(p, end, " dep5:", &l->dep[4]) : NULL;
+    }
+    if (parts & DEP)
+        p = p ? rtg_field(p, end, " dep:", &l->dep[0]) : NULL;
+    if (parts & TICK)
+        p = p ? rtg_field(p, end, " tick:", &l->start) : NULL;
+    if (parts & ID)
+        p = p ? rtg_field(p, end, " id:", &l->id) : NULL;
+    if (parts & DIMS) {
+        p = p ? match_triple(p, end, " workgroup:{", l->workgroup) : NULL;
+        p = p ? match_triple(p, end, " grid:{", l->grid) : NULL;
+    }
+    return p;
 }
 
 /* Digits that end at `p`, with `lit` before them: where that begins. */
@@ -179,13 +182,12 @@ static const char *match_before_name(rtg_line *l, const char *from, const char *
     return p ? match_field_before(from, p, " agent:", &l->agent) : NULL;
 }
 
-/* "dispatch queue:Q agent:A signal:S name:'KERNEL' ...": the last quote that `tail` can follow, and
- * the last before it that can begin the name. */
-static bool match_dispatch(rtg_line *l, const char *p, const char *end,
-                           bool (*tail)(rtg_line *, const char *, const char *))
+/* "dispatch queue:Q agent:A signal:S name:'KERNEL' ...": the last quote that the tail can follow,
+ * and the last before it that can begin the name. */
+RTG_INLINE bool match_dispatch(rtg_line *l, const char *p, const char *end, unsigned tail)
 {
     const char *close = end, *open, *agent = NULL;
-    while ((close = rtg_last(p, close, '\'')) && !tail(l, close + 1, end))
+    while ((close = rtg_last(p, close, '\'')) && !match_tail(l, close + 1, end, tail))
         ;
     open = close;
     while (open && !agent && (open = rtg_last(p, open, '\'')))
@@ -200,52 +202,16 @@ static bool match_dispatch(rtg_line *l, const char *p, const char *end,
     return true;
 }
 
-/* " dep1:N ... dep5:N" */
-static const char *match_deps(rtg_line *l, const char *p, const char *end)
-{
-    p = rtg_field(p, end, " dep1:", &l->dep[0]);
-    p = p ? rtg_field(p, end, " dep2:", &l->dep[1]) : NULL;
-    p = p ? rtg_field(p, end, " dep3:", &l->dep[2]) : NULL;
-    p = p ? rtg_field(p, end, " dep4:", &l->dep[3]) : NULL;
-    return p ? rtg_field(p, end, " dep5:", &l->dep[4]) : NULL;
-}
-
-static bool match_host_barrier(rtg_line *l, const char *p, const char *end)
-{
-    p = match_deps(l, p, end);
-    return p && match_tick_id(l, p, end);
-}
-
-static bool match_gpu_barrier(rtg_line *l, const char *p, const char *end)
-{
-    p = match_start_stop(l, p, end);
-    p = p ? match_deps(l, p, end) : NULL;
-    return p && rtg_field(p, end, " id:", &l->id);
-}
-
-static bool match_host_vendor(rtg_line *l, const char *p, const char *end)
-{
-    p = rtg_field(p, end, " dep:", &l->dep[0]);
-    return p && match_tick_id(l, p, end);
-}
-
-static bool match_gpu_vendor(rtg_line *l, const char *p, const char *end)
-{
-    p = match_start_stop(l, p, end);
-    p = p ? rtg_field(p, end, " dep:", &l->dep[0]) : NULL;
-    return p && rtg_field(p, end, " id:", &l->id);
-}
-
 /* "barrier queue:Q agent:A signal:S" and a tail: the last agent that the tail follows. */
-static bool match_barrier(rtg_line *l, const char *p, const char *end, const char *what,
-                          bool (*tail)(rtg_line *, const char *, const char *))
+RTG_INLINE bool match_barrier(rtg_line *l, const char *p, const char *end, const char *what,
+                              unsigned tail)
 {
     const char *last = NULL;
     rtg_line t;
     for (const char *at = p; (at = rtg_find(at, end, " agent:")); at++) {
         const char *q = rtg_field(at, end, " agent:", &t.agent);
         q = q ? rtg_field(q, end, " signal:", &t.signal) : NULL;
-        if (q && tail(&t, q, end)) {
+        if (q && match_tail(&t, q, end, tail)) {
             last = at;
             *l = t;
             l->has_args = l->has_kernel = false;
@@ -262,8 +228,7 @@ static bool match_copy(rtg_line *l, const char *p, const char *end)
     while ((p = find_beginning(p, end, "HSA: pid:", l))) {
         const char *q = rtg_field(p, end, "copy agent:", &l->agent);
         q = q ? rtg_field(q, end, " signal:", &l->signal) : NULL;
-        q = q ? match_start_stop(l, q, end) : NULL;
-        if (q && match_deps(l, q, end))
+        if (q && match_tail(l, q, end, TIMES | DEPS))
             return true;
     }
     return false;
@@ -273,13 +238,13 @@ bool rtg_match_hsa(rtg_line *l, const char *p, const char *end)
 {
     if (match_call(l, p, end))
         return true;
-    if (match_dispatch(l, p, end, match_host_kernel))
+    if (match_dispatch(l, p, end, TICK | ID | DIMS))
         l->shape = RTG_HOST_DISPATCH;
-    else if (match_dispatch(l, p, end, match_gpu_kernel))
+    else if (match_dispatch(l, p, end, TIMES | ID))
         l->shape = RTG_DISPATCH;
-    else if (match_barrier(l, p, end, "barrier queue:", match_host_barrier))
+    else if (match_barrier(l, p, end, "barrier queue:", DEPS | TICK | ID))
         l->shape = RTG_HOST_BARRIER;
-    else if (match_barrier(l, p, end, "barrier queue:", match_gpu_barrier))
+    else if (match_barrier(l, p, end, "barrier queue:", TIMES | DEPS | ID))
         l->shape = RTG_BARRIER;
     else if (match_copy(l, p, end))
         l->shape = RTG_COPY;
@@ -292,9 +257,9 @@ bool rtg_match_hsa(rtg_line *l, const char *p, const char *end)
 
 bool rtg_match_vendor(rtg_line *l, const char *p, const char *end)
 {
-    if (match_barrier(l, p, end, "vendor queue:", match_host_vendor))
+    if (match_barrier(l, p, end, "vendor queue:", DEP | TICK | ID))
         l->shape = RTG_HOST_VENDOR;
-    else if (match_barrier(l, p, end, "vendor queue:", match_gpu_vendor))
+    else if (match_barrier(l, p, end, "vendor queue:", TIMES | DEP | ID))
         l->shape = RTG_VENDOR;
     else
         return false;

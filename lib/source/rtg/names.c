@@ -62,15 +62,6 @@ uint32_t rtg_intern_name(rtg_names *n, rocl_view s)
     return n->recent[find_slot(n, s)].text;
 }
 
-static uint32_t choose_kernel_name(rtg_names *n, rocl_view s)
-{
-    rocl_trace *t = n->trace;
-    bool mangled = rtg_lit(s.p, s.p + s.n, "_Z");
-    s.n = rocl_kernel_length(s.p, s.n);
-    uint32_t text = rocl_strings_put(t->strings, s.p, s.n);
-    return text == ROCL_NONE ? text : rocl_kernel_shown(t, mangled ? text : 0, text, 0);
-}
-
 uint32_t rtg_intern_kernel(rtg_names *n, rocl_view s)
 {
     size_t i = find_slot(n, s);
@@ -78,7 +69,11 @@ uint32_t rtg_intern_kernel(rtg_names *n, rocl_view s)
     if (n->recent[i].displayed == ROCL_NONE) {
         uint32_t displayed = rocl_map_get(&n->displayed, text, ROCL_NONE);
         if (displayed == ROCL_NONE) {
-            displayed = choose_kernel_name(n, s);
+            bool mangled = rtg_lit(s.p, s.p + s.n, "_Z");
+            size_t len = rocl_kernel_length(s.p, s.n);
+            uint32_t name = rocl_strings_put(n->trace->strings, s.p, len);
+            if (name != ROCL_NONE)
+                displayed = rocl_kernel_shown(n->trace, mangled ? name : 0, name, 0);
             n->failed |= displayed == ROCL_NONE || !rocl_map_put(&n->displayed, text, displayed);
         }
         n->recent[i].displayed = displayed;
