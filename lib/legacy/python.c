@@ -6,8 +6,7 @@
 
 #include "base/num.h"
 
-/* ---- texts of numbers ---------------------------------------------------------------------------
- */
+/* ---- texts of numbers ----------------------------------------------------------------------- */
 
 bool rocl_py_int(rocl_view s, int64_t *v)
 {
@@ -77,8 +76,7 @@ bool rocl_py_float(rocl_view s)
     return p == end && digits;
 }
 
-/* ---- dictionaries -------------------------------------------------------------------------------
- */
+/* ---- dictionaries --------------------------------------------------------------------------- */
 
 uint64_t rocl_py_hash(const char *p, size_t n)
 {
@@ -149,8 +147,7 @@ bool rocl_py_dict_order(const uint64_t *hashes, size_t n, uint32_t *order)
     return ok;
 }
 
-/* ---- ns as µs -----------------------------------------------------------------------------------
- */
+/* ---- ns as µs ------------------------------------------------------------------------------- */
 
 /* The quotient is the double next to it, in the fewest digits that tell it from others, with ".0"
  * and, from 1e16 on, an exponent. Below 2^43 * 1000 doubles are less than half of 0.001 apart:

@@ -9,8 +9,7 @@
 #include "base/buf.h"
 #include "base/view.h"
 
-/* ---- texts of Python 2.7 -----------------------------------------------------------------------
- */
+/* ---- texts of Python 2.7 -------------------------------------------------------------------- */
 
 static inline bool rocl_py_space(char c)
 {
@@ -36,8 +35,7 @@ bool rocl_py_int(rocl_view s, int64_t *v);
 /* Whether float(s) would work. */
 bool rocl_py_float(rocl_view s);
 
-/* ---- dictionaries of Python 2.7 ----------------------------------------------------------------
- */
+/* ---- dictionaries of Python 2.7 ------------------------------------------------------------- */
 
 uint64_t rocl_py_hash(const char *p, size_t n); /* hash() of a str */
 uint64_t rocl_py_hash_int(int64_t v);
@@ -49,8 +47,7 @@ uint64_t rocl_py_hash_int(int64_t v);
  * number of the key that comes i-th. False when memory is out. */
 bool rocl_py_dict_order(const uint64_t *hashes, size_t n, uint32_t *order);
 
-/* ---- ns as µs, as Python 3 prints int(digits) / 1000 -------------------------------------------
- */
+/* ---- ns as µs, as Python 3 prints int(digits) / 1000 ---------------------------------------- */
 
 /* The correctly rounded quotient as repr() shows it. False when it is beyond a double. */
 bool rocl_py_put_us(rocl_buf *b, rocl_view digits);

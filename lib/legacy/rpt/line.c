@@ -22,7 +22,7 @@ static bool warn_of_field(rpt_parser *l, const char *what, const fields *f, unsi
     return true;
 }
 
-/* ---- fields ---------------------------------------------------------------------------------- */
+/* ---- fields --------------------------------------------------------------------------------- */
 
 static bool read_time(const fields *f, unsigned field, int64_t *v)
 {
@@ -99,8 +99,7 @@ static uint32_t type_of(const rpt *r, rocl_view s)
     return rocl_strings_put(r->strings, s.p, s.n);
 }
 
-/* ---- the line -----------------------------------------------------------------------------------
- */
+/* ---- the line ------------------------------------------------------------------------------- */
 
 static rpt_outcome parse_fields(rpt_parser *l, const fields *f, rpt_record *r)
 {

@@ -97,8 +97,7 @@ void rpt_log_close(rpt_log *log)
     free(log);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 static rocl_status read_stream(rpt_log *log, uint8_t *p, size_t n, size_t *got, rocl_error *err)
 {
@@ -134,7 +133,7 @@ rocl_status rpt_log_read(rpt_log *log, rocl_buf *b, size_t n, rocl_error *err)
     return st;
 }
 
-/* ---- once more ------------------------------------------------------------------------------- */
+/* ---- once more ------------------------------------------------------------------------------ */
 
 static rocl_status read_again(rpt_log *log, uint8_t *p, size_t n, uint64_t at, rocl_error *err)
 {

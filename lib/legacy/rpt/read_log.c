@@ -40,8 +40,7 @@ typedef struct log_reader {
     bool any, last_is_newest;    /* no profile line without a record has come after it */
 } log_reader;
 
-/* ---- on any worker ------------------------------------------------------------------------------
- */
+/* ---- on any worker -------------------------------------------------------------------------- */
 
 static void put_finding(rocl_buf *to, finding *f, rpt_printer *print)
 {
@@ -89,8 +88,7 @@ static rocl_status find_records(void *ctx, unsigned worker, rocl_block *b, rocl_
     return ROCL_OK;
 }
 
-/* ---- in order -----------------------------------------------------------------------------------
- */
+/* ---- in order ------------------------------------------------------------------------------- */
 
 /* The text up to `at`, before so many lines, goes to the last record. */
 static void give_text(log_reader *rd, uint64_t at, uint64_t lines)
@@ -145,8 +143,7 @@ static rocl_status write_findings(void *ctx, rocl_block *b, rocl_error *err)
     return st;
 }
 
-/* ---- the blocks ---------------------------------------------------------------------------------
- */
+/* ---- the blocks ----------------------------------------------------------------------------- */
 
 /* Keeps what is behind the last newline for the next block; there is none in the first `had` bytes.
  * A profile line must be whole, however long it is; other lines may come in pieces. *whole: the

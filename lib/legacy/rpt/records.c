@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-/* ---- the ends that were asked for ---------------------------------------------------------------
- */
+/* ---- the ends that were asked for ----------------------------------------------------------- */
 
 static rocl_status fail_end(const rpt_end *e, const char *why, rocl_error *err)
 {
@@ -63,8 +62,7 @@ void rpt_region_free(rpt *r)
     }
 }
 
-/* ---- records in the sorter: key (start, line), and varints of the rest --------------------------
- */
+/* ---- records in the sorter: key (start, line), and varints of the rest ---------------------- */
 
 static size_t encode_record(const rpt_record *r, bool with_text, uint8_t *to)
 {
@@ -153,8 +151,7 @@ rocl_status rpt_add_record(rpt *r, const rpt_record *record, rocl_error *err)
     return rocl_sorter_add(r->sorter, 0, key, encoded, n, err);
 }
 
-/* ---- the ends that are found by the text before a record ----------------------------------------
- */
+/* ---- the ends that are found by the text before a record ------------------------------------ */
 
 /* A line of text, without its newline ("$" is before that) and with a NUL behind it. *matched: the
  * expression matches, perhaps not often enough yet. */

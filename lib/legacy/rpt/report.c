@@ -7,8 +7,7 @@
 
 #include "base/num.h"
 
-/* ---- print statements ---------------------------------------------------------------------------
- */
+/* ---- print statements ----------------------------------------------------------------------- */
 
 enum { FLUSH_AT = 32 << 10 };
 
@@ -53,8 +52,7 @@ static rocl_buf *begin_item(rpt_printer *p)
     return &p->text;
 }
 
-/* ---- columns ------------------------------------------------------------------------------------
- */
+/* ---- columns -------------------------------------------------------------------------------- */
 
 static void put_blanks(rocl_buf *b, size_t n)
 {
@@ -129,7 +127,7 @@ static void put_real(rocl_buf *b, double v, unsigned decimals, int width, bool p
     put_padded(b, p, (size_t)(end - p), width);
 }
 
-/* ---- a record -------------------------------------------------------------------------------- */
+/* ---- a record ------------------------------------------------------------------------------- */
 
 void rpt_print_unknown(rpt *r, uint32_t type)
 {
@@ -278,7 +276,7 @@ void rpt_print_region(rpt *r)
                            "Name                          ");
 }
 
-/* ---- tables ---------------------------------------------------------------------------------- */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 /* The script would divide by zero where there is no time at all. */
 static double percent_of(int64_t part, int64_t whole)

@@ -41,8 +41,7 @@ typedef struct rpt_record {
     uint64_t text_line, text_lines;
 } rpt_record;
 
-/* ---- log.c --------------------------------------------------------------------------------------
- */
+/* ---- log.c ---------------------------------------------------------------------------------- */
 
 typedef struct rpt_log rpt_log;
 
@@ -58,8 +57,7 @@ rocl_status rpt_log_read(rpt_log *log, rocl_buf *b, size_t n, rocl_error *err);
 rocl_status rpt_log_text(rpt_log *log, uint64_t at, uint64_t n, rocl_view *text, rocl_error *err);
 void rpt_log_close(rpt_log *log);
 
-/* ---- report.c: print statements -----------------------------------------------------------------
- */
+/* ---- report.c: print statements ------------------------------------------------------------- */
 
 /* Prints as the print statement of Python 2 does: an item that did not end a line is separated from
  * the next one by a blank, also from one that another statement prints. Errors stick. */
@@ -77,8 +75,7 @@ rocl_status rpt_flush(rpt_printer *p);
 /* Appends %*lld */
 void rpt_put_int(rocl_buf *b, int64_t v, int width);
 
-/* ---- what a report is made of -------------------------------------------------------------------
- */
+/* ---- what a report is made of --------------------------------------------------------------- */
 
 typedef enum rpt_resource_kind {
     RPT_GPU, /* one for each device */
@@ -164,8 +161,7 @@ static inline rpt_resource_kind rpt_kind_of(const rpt *r, uint32_t type)
                                                    : RPT_NONE;
 }
 
-/* ---- line.c -------------------------------------------------------------------------------------
- */
+/* ---- line.c --------------------------------------------------------------------------------- */
 
 typedef enum rpt_outcome {
     RPT_FINE,
@@ -185,14 +181,12 @@ typedef struct rpt_parser {
  * of r but its line and text. */
 rpt_outcome rpt_parse_line(rpt_parser *l, const char *p, size_t n, rpt_record *r);
 
-/* ---- read_log.c, read_trace.c: into r->sorter ---------------------------------------------------
- */
+/* ---- read_log.c, read_trace.c: into r->sorter ----------------------------------------------- */
 
 rocl_status rpt_read_log(rpt *r, rocl_error *err);
 rocl_status rpt_read_trace(rpt *r, rocl_trace *t, rocl_error *err);
 
-/* ---- records.c, regex.c -------------------------------------------------------------------------
- */
+/* ---- records.c, regex.c --------------------------------------------------------------------- */
 
 /* The ends of the region, from the options. */
 rocl_status rpt_parse_region(rpt *r, rocl_error *err);
@@ -220,8 +214,7 @@ rocl_status rpt_regex_compile(regex_t *re, const char *option, const char *text,
 /* p[n] is NUL. */
 bool rpt_regex_matches(const regex_t *re, const char *p, size_t n);
 
-/* ---- sums.c -------------------------------------------------------------------------------------
- */
+/* ---- sums.c --------------------------------------------------------------------------------- */
 
 rocl_status rpt_make_buckets(rpt *r, rocl_error *err);
 /* What a record adds; gap and critical time are for printing it. */
@@ -237,8 +230,7 @@ uint32_t *rpt_queue_order(const rpt_resource *res);
 uint32_t *rpt_summary_order(const rpt *r, const rpt_resource *res);
 void rpt_sums_free(rpt *r);
 
-/* ---- report.c -----------------------------------------------------------------------------------
- */
+/* ---- report.c ------------------------------------------------------------------------------- */
 
 /* The region, and what the columns of records are. */
 void rpt_print_region(rpt *r);
@@ -248,8 +240,7 @@ rocl_status rpt_print_record(rpt *r, const rpt_record *record, const rpt_share *
 void rpt_print_unknown(rpt *r, uint32_t type);
 rocl_status rpt_print_tables(rpt *r, rocl_error *err);
 
-/* ---- json.c -------------------------------------------------------------------------------------
- */
+/* ---- json.c --------------------------------------------------------------------------------- */
 
 rocl_status rpt_json_open(rpt *r, rocl_error *err);
 rocl_status rpt_json_record(rpt *r, const rpt_record *record, rocl_error *err);

@@ -6,8 +6,7 @@
 
 #include "base/array.h"
 
-/* ---- classes of gaps ----------------------------------------------------------------------------
- */
+/* ---- classes of gaps ------------------------------------------------------------------------ */
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -46,8 +45,7 @@ rocl_status rpt_make_buckets(rpt *r, rocl_error *err)
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* ---- resources ----------------------------------------------------------------------------------
- */
+/* ---- resources ------------------------------------------------------------------------------ */
 
 /* The resource of a record, made when it is the first. NULL: memory is out. */
 static rpt_resource *find_resource(rpt *r, const rpt_record *record)
@@ -138,8 +136,7 @@ rocl_status rpt_sum_record(rpt *r, const rpt_record *record, rpt_share *share, r
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* ---- orders -------------------------------------------------------------------------------------
- */
+/* ---- orders --------------------------------------------------------------------------------- */
 
 static uint64_t *new_hashes(size_t n)
 {

@@ -11,8 +11,7 @@
 
 #define put_lit(b, text) rocl_buf_put(b, text, sizeof(text) - 1)
 
-/* ---- items: what is appended to `out` between open_text and close_text is output ----------------
- */
+/* ---- items: what is appended to `out` between open_text and close_text is output ------------ */
 
 static void put_head(tl_worker *w, tl_item kind, size_t len)
 {
@@ -71,8 +70,7 @@ static void leave_out_line(tl_worker *w, const char *why)
     put_item(w, TL_BAD, &place, sizeof place, NULL, 0);
 }
 
-/* ---- rows of a block ----------------------------------------------------------------------------
- */
+/* ---- rows of a block ------------------------------------------------------------------------ */
 
 struct tl_block_row {
     tl_row_kind kind;
@@ -184,8 +182,7 @@ static void put_row(tl_worker *w, uint32_t row)
     open_text(w);
 }
 
-/* ---- events -------------------------------------------------------------------------------------
- */
+/* ---- events --------------------------------------------------------------------------------- */
 
 static const char out_of_range[] = "a time is out of range";
 
@@ -397,8 +394,7 @@ static rocl_status convert_profile(tl_worker *w, const rtg_line *l, rocl_error *
     return rocl_sorter_add(w->gaps, w->number, key, &stop, sizeof stop, err);
 }
 
-/* ---- strace -------------------------------------------------------------------------------------
- */
+/* ---- strace --------------------------------------------------------------------------------- */
 
 /* Without blanks at its ends. */
 static rocl_view trim_text(rocl_view s)
@@ -476,8 +472,7 @@ static void convert_strace(tl_worker *w, const rtg_line *l, bool cut)
     }
 }
 
-/* ---- blocks -------------------------------------------------------------------------------------
- */
+/* ---- blocks --------------------------------------------------------------------------------- */
 
 static rocl_status convert_line(tl_worker *w, const rtg_line *l, rocl_view line, bool ended,
                                 bool cut, rocl_error *err)

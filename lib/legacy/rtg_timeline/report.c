@@ -45,8 +45,7 @@ void tl_say_counts(const rocl_timeline_options *o, const uint64_t shapes[RTG_SHA
     }
 }
 
-/* ---- work-groups --------------------------------------------------------------------------------
- */
+/* ---- work-groups ---------------------------------------------------------------------------- */
 
 typedef struct workgroup {
     unsigned __int128 size;

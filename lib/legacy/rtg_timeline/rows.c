@@ -34,8 +34,7 @@ void tl_rows_free(tl_rows *r)
     free(r->rows);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------
- */
+/* ---- numbers -------------------------------------------------------------------------------- */
 
 /* An id for a tuple of texts. Their lengths keep ("1", "23") and ("12", "3") apart. */
 static uint32_t intern_key(tl_rows *r, uint32_t kind, const tl_texts *t, const char *texts, int n)
@@ -146,8 +145,7 @@ rocl_status tl_rows_get(tl_rows *r, const tl_texts *t, const char *texts, uint32
     return ROCL_OK;
 }
 
-/* ---- metadata -----------------------------------------------------------------------------------
- */
+/* ---- metadata ------------------------------------------------------------------------------- */
 
 /* By pid, as text where that is the process, then by tid; the one used last comes first. */
 static int compare_rows(const void *a, const void *b, void *ctx)

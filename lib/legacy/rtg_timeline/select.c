@@ -79,8 +79,7 @@ rocl_status tl_selection_read(tl_selection *s, uint32_t capture, uint64_t offset
     return st;
 }
 
-/* ---- events that the window cuts ----------------------------------------------------------------
- */
+/* ---- events that the window cuts ------------------------------------------------------------ */
 
 static rocl_view put_digits(char *to, int64_t v)
 {

@@ -28,8 +28,7 @@ typedef struct timeline {
     rocl_error *why; /* what the first empty one is */
 } timeline;
 
-/* ---- inputs -------------------------------------------------------------------------------------
- */
+/* ---- inputs --------------------------------------------------------------------------------- */
 
 static rocl_status convert_block(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
@@ -163,8 +162,7 @@ static rocl_status convert_captures(timeline *t, const rocl_trace *trace, rocl_e
     return st;
 }
 
-/* ---- begin to end -------------------------------------------------------------------------------
- */
+/* ---- begin to end --------------------------------------------------------------------------- */
 
 static rocl_status write_end(timeline *t, rocl_error *err)
 {

@@ -24,8 +24,7 @@
 #include "rocline.h"
 #include "source/rtg/line.h"
 
-/* ---- between the steps: blocks in, items out ----------------------------------------------------
- */
+/* ---- between the steps: blocks in, items out ------------------------------------------------ */
 
 /* A line that is wanted, and, where a time window cuts its event, between which times. */
 typedef struct tl_wanted {
@@ -80,8 +79,7 @@ typedef struct tl_texts {
     uint32_t len[TL_TEXTS];
 } tl_texts;
 
-/* ---- lines.c: lines to items, on any worker -----------------------------------------------------
- */
+/* ---- lines.c: lines to items, on any worker ------------------------------------------------- */
 
 typedef struct tl_block_row tl_block_row;
 
@@ -110,8 +108,7 @@ void tl_worker_free(tl_worker *w);
 const char *tl_put_strace(rocl_buf *b, rocl_view name, rocl_view call, bool close,
                           rocl_view seconds, rocl_view fraction, rocl_view took, size_t *repaired);
 
-/* ---- rows.c: numbers and labels of rows, in the order of the text -------------------------------
- */
+/* ---- rows.c: numbers and labels of rows, in the order of the text --------------------------- */
 
 typedef struct tl_row {
     tl_row_kind kind;
@@ -147,8 +144,7 @@ rocl_status tl_rows_put_metadata(tl_rows *r, rocl_buf *b, rocl_error *err);
 /* The names of the devices of profile lines. */
 void tl_rows_put_devices(const tl_rows *r, rocl_buf *b);
 
-/* ---- write.c: items to JSON, in the order of the text -------------------------------------------
- */
+/* ---- write.c: items to JSON, in the order of the text --------------------------------------- */
 
 /* A call of strace that one line began and another may end. */
 typedef struct tl_call {
@@ -186,8 +182,7 @@ rocl_status tl_write_text(tl_writer *w, rocl_error *err);
 rocl_status tl_writer_commit(tl_writer *w, rocl_error *err);
 void tl_writer_free(tl_writer *w); /* and leaves no trace of what was not committed */
 
-/* ---- gaps.c -------------------------------------------------------------------------------------
- */
+/* ---- gaps.c --------------------------------------------------------------------------------- */
 
 typedef struct tl_gap_counts {
     uint64_t duplicate, wrapped, okay;
@@ -197,8 +192,7 @@ typedef struct tl_gap_counts {
  * first), start, block and a count of the worker; the payload is the uint64_t stop. */
 rocl_status tl_gaps_write(rocl_sorter *gaps, tl_gap_counts *counts, tl_writer *w, rocl_error *err);
 
-/* ---- select.c -----------------------------------------------------------------------------------
- */
+/* ---- select.c ------------------------------------------------------------------------------- */
 
 typedef struct tl_selection {
     rocl_sorter *lines; /* keys: input, offset; cut events have their times with them */
@@ -217,8 +211,7 @@ rocl_status tl_selection_read(tl_selection *s, uint32_t capture, uint64_t offset
 typedef char tl_digits[2][32];
 void tl_cut_line(rtg_line *l, const tl_wanted *w, tl_digits digits);
 
-/* ---- report.c -----------------------------------------------------------------------------------
- */
+/* ---- report.c ------------------------------------------------------------------------------- */
 
 void tl_say_counts(const rocl_timeline_options *o, const uint64_t shapes[RTG_SHAPES],
                    const tl_gap_counts *gaps);

@@ -14,8 +14,7 @@ enum {
     PIECE = 1 << 20,  /* bytes of output that become a gzip member */
 };
 
-/* ---- the output ---------------------------------------------------------------------------------
- */
+/* ---- the output ----------------------------------------------------------------------------- */
 
 static rocl_status compress_piece(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
@@ -104,8 +103,7 @@ rocl_status tl_writer_commit(tl_writer *w, rocl_error *err)
     return rocl_out_commit(file, err);
 }
 
-/* ---- items --------------------------------------------------------------------------------------
- */
+/* ---- items ---------------------------------------------------------------------------------- */
 
 static void report_bad_line(tl_writer *w, uint64_t line, const char *why)
 {

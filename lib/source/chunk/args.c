@@ -47,7 +47,7 @@ void chunk_add_arg(chunk_worker *w, chunk_record *r)
     add_copy(w, type, name, chunk_read_rest(r));
 }
 
-/* ---- lists of parameters --------------------------------------------------------------------- */
+/* ---- lists of parameters -------------------------------------------------------------------- */
 
 /* A parameter is two strings, and so at least two bytes. */
 void chunk_add_parameters(chunk_worker *w, chunk_record *r)
@@ -71,7 +71,7 @@ void chunk_add_parameters(chunk_worker *w, chunk_record *r)
     w->lists_all[w->list_count++] = list;
 }
 
-/* ---- values ---------------------------------------------------------------------------------- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 /* "hsa_agent_t": "agent_" and the number. */
 static char *put_handle(const chunk_worker *w, char *to, uint32_t type, uint64_t v)
@@ -166,7 +166,7 @@ void chunk_add_args(chunk_worker *w, chunk_record *r)
     }
 }
 
-/* ---- at the end of a region ------------------------------------------------------------------ */
+/* ---- at the end of a region ----------------------------------------------------------------- */
 
 /* They are the last ones that wait. */
 void chunk_move_args(chunk_worker *w, size_t depth, rocl_region *g)

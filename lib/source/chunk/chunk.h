@@ -44,7 +44,7 @@ extern const rocl_source_ops rocl_chunk_ops;
 /* Do these first bytes of a file begin a chunk? */
 bool chunk_recognise(const char *head, size_t n);
 
-/* ---- file.c -------------------------------------------------------------------------------- */
+/* ---- file.c --------------------------------------------------------------------------------- */
 
 /* A definition as it is in the file: type and body. */
 typedef struct chunk_def {
@@ -103,7 +103,7 @@ typedef enum chunk_state {
 rocl_status chunk_load(const rocl_spool *s, const chunk_info *c, rocl_buf *b, size_t *n,
                        chunk_state *state, rocl_error *err);
 
-/* ---- records.c ----------------------------------------------------------------------------- */
+/* ---- records.c ------------------------------------------------------------------------------ */
 
 typedef struct chunk_record {
     uint8_t type;
@@ -138,7 +138,7 @@ typedef struct chunk_times {
 
 chunk_times chunk_read_times(chunk_reader *r, chunk_record *rec);
 
-/* ---- clock.c ------------------------------------------------------------------------------- */
+/* ---- clock.c -------------------------------------------------------------------------------- */
 
 typedef struct chunk_clock {
     rocl_chunk_sync *points; /* by ticks */
@@ -154,7 +154,7 @@ rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, si
 int64_t chunk_clock_to_ns(const chunk_clock *k, unsigned clock, uint64_t time);
 void chunk_clock_free(chunk_clock *k);
 
-/* ---- a process ----------------------------------------------------------------------------- */
+/* ---- a process ------------------------------------------------------------------------------ */
 
 typedef struct chunk_run {
     size_t first, count; /* chunks */
@@ -218,7 +218,7 @@ void chunk_definitions_free(rocl_model_capture *c);
 /* The key by which a definition is found again in another chunk. */
 uint64_t chunk_def_key(uint8_t type, const uint8_t *body, size_t len, uint64_t *id);
 
-/* ---- worker.c -------------------------------------------------------------------------------- */
+/* ---- worker.c ------------------------------------------------------------------------------- */
 
 typedef struct chunk_name {
     uint32_t category, name;
@@ -293,8 +293,7 @@ bool chunk_event_head(chunk_worker *w, rocl_kind kind, int64_t start, int64_t en
 /* The next event of a kind that is wanted, with its head filled in; NULL: none is to be made. */
 void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name);
 
-/* ---- scan.c, gpu.c, args.c ----------------------------------------------------------------------
- */
+/* ---- scan.c, gpu.c, args.c ------------------------------------------------------------------ */
 
 rocl_status chunk_scan(chunk_process *p, const rocl_task *task, unsigned worker,
                        const rocl_emitter *to, rocl_error *err);
@@ -312,8 +311,7 @@ void chunk_add_args(chunk_worker *w, chunk_record *r);
 /* Those of the region at this depth into g, which ends; NULL: to nobody. */
 void chunk_move_args(chunk_worker *w, size_t depth, rocl_region *g);
 
-/* ---- source.c -----------------------------------------------------------------------------------
- */
+/* ---- source.c ------------------------------------------------------------------------------- */
 
 /* What is lost in a process, into the counts of the trace. */
 rocl_status chunk_count_faults(const chunk_process *p, rocl_error *err);

@@ -34,7 +34,7 @@ uint64_t chunk_def_key(uint8_t type, const uint8_t *body, size_t len, uint64_t *
     return chunk_read_number(&r);
 }
 
-/* ---- kinds of definitions -------------------------------------------------------------------- */
+/* ---- kinds of definitions ------------------------------------------------------------------- */
 
 static bool define_node(definer *d, chunk_record *r)
 {
@@ -189,7 +189,7 @@ static bool add_definition(definer *d, const chunk_def *def)
     }
 }
 
-/* ---- names that the program gave ------------------------------------------------------------- */
+/* ---- names that the program gave ------------------------------------------------------------ */
 
 static void name_agent(const definer *d, uint32_t at, rocl_view name)
 {
@@ -219,7 +219,7 @@ static void apply_label(const definer *d, const chunk_def *def)
     }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 /* NULL: there is no memory. */
 static rocl_thread *find_thread(definer *d, uint64_t tid)

@@ -31,8 +31,7 @@ static void __attribute__((format(printf, 2, 3))) give_line(dumper *d, const cha
     d->stopped = d->stopped || !d->fn(d->ctx, text, len);
 }
 
-/* ---- records ------------------------------------------------------------------------------------
- */
+/* ---- records -------------------------------------------------------------------------------- */
 
 /* Names, and what the fields of a body are: n number, z signed number, s text with its length, r
  * the rest, p pairs of texts with their number, v values with their forms. */
@@ -170,7 +169,7 @@ static void dump_record(dumper *d, chunk_record *r)
               b->len ? (const char *)b->data : "");
 }
 
-/* ---- chunks ---------------------------------------------------------------------------------- */
+/* ---- chunks --------------------------------------------------------------------------------- */
 
 static void dump_header(dumper *d)
 {

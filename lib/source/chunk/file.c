@@ -135,8 +135,7 @@ rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, roc
     return st;
 }
 
-/* ---- contents -----------------------------------------------------------------------------------
- */
+/* ---- contents ------------------------------------------------------------------------------- */
 
 /* What is stored in the file, fewer bytes where the file ends, and whether it is what was written.
  */
@@ -192,8 +191,7 @@ rocl_status chunk_load(const rocl_spool *s, const chunk_info *c, rocl_buf *b, si
     return read_stored(s, c, chunk_content(c), b, n, state, err);
 }
 
-/* ---- before a file is opened --------------------------------------------------------------------
- */
+/* ---- before a file is opened ---------------------------------------------------------------- */
 
 static bool read_first_header(const char *path, rocl_chunk_header *h)
 {

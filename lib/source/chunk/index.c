@@ -90,7 +90,7 @@ static rocl_status index_chunk(void *ctx, unsigned worker, size_t i, rocl_error 
     return ROCL_OK;
 }
 
-/* ---- processes ------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------ */
 
 static chunk_process *find_process(chunk_file *f, rocl_map *map, const chunk_info *c,
                                    rocl_error *err)

@@ -3,8 +3,7 @@
 
 #include "base/array.h"
 
-/* ---- names --------------------------------------------------------------------------------------
- */
+/* ---- names ---------------------------------------------------------------------------------- */
 
 static void add_text(chunk_worker *w, chunk_record *r)
 {
@@ -32,8 +31,7 @@ static chunk_name marker_name(chunk_worker *w, uint64_t text)
     return (chunk_name){words[CHUNK_W_RANGE_API], chunk_find_text(w, text)};
 }
 
-/* ---- regions and markers of a thread ------------------------------------------------------------
- */
+/* ---- regions and markers of a thread -------------------------------------------------------- */
 
 static int64_t ticks_to_ns(const chunk_worker *w, uint64_t ticks)
 {
@@ -140,8 +138,7 @@ static void resolve_definition(chunk_worker *w, chunk_record *r)
         chunk_fail_memory(w);
 }
 
-/* ---- ranges of the process ----------------------------------------------------------------------
- */
+/* ---- ranges of the process ------------------------------------------------------------------ */
 
 /* They are begun on one thread and ended on any, so perhaps in different runs. They are sorted by
  * their numbers, which brings begin and end together. */
@@ -227,8 +224,7 @@ rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_err
     return st ? st : rocl_batcher_flush(&w->out, err);
 }
 
-/* ---- records ------------------------------------------------------------------------------------
- */
+/* ---- records -------------------------------------------------------------------------------- */
 
 static void add_record(chunk_worker *w, chunk_record *r)
 {
@@ -298,7 +294,7 @@ static void add_record(chunk_worker *w, chunk_record *r)
     }
 }
 
-/* ---- runs ------------------------------------------------------------------------------------ */
+/* ---- runs ----------------------------------------------------------------------------------- */
 
 /* The process ended first. Such a region is shown up to the last that is known of its thread. */
 static void end_open_regions(chunk_worker *w)

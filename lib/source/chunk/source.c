@@ -146,7 +146,7 @@ static void close_file(rocl_source *src)
     free(f);
 }
 
-/* ---- scanning -------------------------------------------------------------------------------- */
+/* ---- scanning ------------------------------------------------------------------------------- */
 
 rocl_status chunk_count_faults(const chunk_process *p, rocl_error *err)
 {
@@ -235,8 +235,7 @@ const rocl_source_ops rocl_chunk_ops = {
     .peek_times = peek_times,
 };
 
-/* ---- recordings ---------------------------------------------------------------------------------
- */
+/* ---- recordings ----------------------------------------------------------------------------- */
 
 rocl_status chunk_refuse_others(const rocl_trace *t, rocl_error *err)
 {

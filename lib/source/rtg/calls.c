@@ -66,8 +66,7 @@ void rtg_calls_reset(rtg_calls *c)
     c->count = 0;
 }
 
-/* ---- from range to range ------------------------------------------------------------------------
- */
+/* ---- from range to range -------------------------------------------------------------------- */
 
 static void report_never_resumed(rtg_file *f, size_t range, const rtg_call *c)
 {

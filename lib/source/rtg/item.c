@@ -28,8 +28,7 @@ static bool check_times(rtg_item *i)
     return true;
 }
 
-/* ---- lines of the tracer ------------------------------------------------------------------------
- */
+/* ---- lines of the tracer -------------------------------------------------------------------- */
 
 /* What a shape has beside its process and start. The thread of GPU records is the tracer's own. */
 enum { THREAD = 1, AGENT = 2, QUEUE = 4, ID = 8, DIMS = 16, STOP = 32, DURATION = 64 };
@@ -94,8 +93,7 @@ static bool read_tracer_line(rtg_item *i, const rtg_line *l)
     return !(has & (STOP | DURATION)) || check_times(i);
 }
 
-/* ---- profile lines ------------------------------------------------------------------------------
- */
+/* ---- profile lines -------------------------------------------------------------------------- */
 
 static bool read_profile_line(rtg_item *i, const rtg_line *l, const rtg_text *text,
                               uint64_t file_pid)
@@ -132,8 +130,7 @@ static bool read_profile_line(rtg_item *i, const rtg_line *l, const rtg_text *te
     return check_times(i);
 }
 
-/* ---- strace -------------------------------------------------------------------------------------
- */
+/* ---- strace --------------------------------------------------------------------------------- */
 
 /* Seconds and the digits after their point, of which nine count. */
 static bool read_seconds(rocl_view whole, rocl_view fraction, int64_t *ns)
@@ -191,8 +188,7 @@ static bool read_strace_line(rtg_item *i, rtg_line *l, const rtg_text *text)
     return true;
 }
 
-/* ---- all ----------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 void rtg_read_item(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file_pid)
 {

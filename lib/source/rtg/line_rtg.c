@@ -37,7 +37,7 @@ RTG_INLINE const char *find_last_assignment(const char *p, const char *end, cons
     return NULL;
 }
 
-/* ---- HIP calls ------------------------------------------------------------------------------- */
+/* ---- HIP calls ------------------------------------------------------------------------------ */
 
 /* Less its last character, whatever that is. */
 static rocl_view without_last(const char *from, const char *to)
@@ -82,7 +82,7 @@ bool rtg_match_hip(rtg_line *l, const char *p, const char *end)
     return true;
 }
 
-/* ---- HSA calls ------------------------------------------------------------------------------- */
+/* ---- HSA calls ------------------------------------------------------------------------------ */
 
 /* "name (args) ret=R @N +N": the last " (" before the last ") ret=". */
 static bool match_call(rtg_line *l, const char *p, const char *end)
@@ -105,7 +105,7 @@ static bool match_call(rtg_line *l, const char *p, const char *end)
     return true;
 }
 
-/* ---- packets --------------------------------------------------------------------------------- */
+/* ---- packets -------------------------------------------------------------------------------- */
 
 /* The first beginning that goes on with `lit` and is over before `before`. */
 RTG_INLINE const char *find_packet(const char *p, const char *end, const char *lit,
@@ -253,7 +253,7 @@ bool rtg_match_hsa(rtg_line *l, const char *p, const char *end)
     return true;
 }
 
-/* ---- of the later tracer --------------------------------------------------------------------- */
+/* ---- of the later tracer -------------------------------------------------------------------- */
 
 bool rtg_match_vendor(rtg_line *l, const char *p, const char *end)
 {

@@ -36,7 +36,7 @@ bool rtg_recognise(const char *head, size_t n, bool whole);
 
 typedef struct rtg_file rtg_file;
 
-/* ---- reader.c ------------------------------------------------------------------------------ */
+/* ---- reader.c ------------------------------------------------------------------------------- */
 
 /* Sizes in bytes. Tests make them small. */
 typedef struct rtg_sizes {
@@ -78,7 +78,7 @@ rocl_status rtg_reader_fill(rtg_reader *r, bool *more, rocl_error *err);
 /* The next line of what was read; false: fill again. */
 bool rtg_reader_line(rtg_reader *r, rtg_text *line);
 
-/* ---- item.c -------------------------------------------------------------------------------- */
+/* ---- item.c --------------------------------------------------------------------------------- */
 
 typedef enum rtg_what {
     RTG_NOTHING, /* no line of ours */
@@ -115,7 +115,7 @@ typedef struct rtg_item {
 /* `file_pid` is the process of lines that name none. */
 void rtg_read_item(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file_pid);
 
-/* ---- table.c ------------------------------------------------------------------------------- */
+/* ---- table.c -------------------------------------------------------------------------------- */
 
 typedef struct rtg_key {
     uint64_t w[3];
@@ -161,7 +161,7 @@ static inline rtg_key rtg_key_of(int table, const rtg_item *i, uint32_t queue_te
     }
 }
 
-/* ---- names.c ------------------------------------------------------------------------------- */
+/* ---- names.c -------------------------------------------------------------------------------- */
 
 enum { RTG_NAMES = 2048 };
 
@@ -182,7 +182,7 @@ void rtg_names_free(rtg_names *n);
 uint32_t rtg_intern_name(rtg_names *n, rocl_view s);
 uint32_t rtg_intern_kernel(rtg_names *n, rocl_view s);
 
-/* ---- calls.c ------------------------------------------------------------------------------- */
+/* ---- calls.c -------------------------------------------------------------------------------- */
 
 /* What a range knows of a call (thread, name) of strace. */
 typedef struct rtg_call {
@@ -212,7 +212,7 @@ rocl_status rtg_calls_resolve(rtg_file *f, rocl_error *err);
 void rtg_calls_free(rtg_calls *c);
 void rtg_calls_reset(rtg_calls *c);
 
-/* ---- faults.c ------------------------------------------------------------------------------ */
+/* ---- faults.c ------------------------------------------------------------------------------- */
 
 enum { RTG_REPORTED = 5 };
 
@@ -240,7 +240,7 @@ void rtg_faults_report(rtg_file *f);
 /* Under --strict: the first one as an error. */
 rocl_status rtg_faults_refuse(const rtg_file *f, rocl_error *err);
 
-/* ---- the file ------------------------------------------------------------------------------ */
+/* ---- the file ------------------------------------------------------------------------------- */
 
 typedef struct rtg_range {
     uint64_t lines, first_line; /* first_line: from 1, of the file */
@@ -307,7 +307,7 @@ rocl_status rtg_index(rtg_file *f, rocl_error *err);
 rocl_status rtg_define(rtg_file *f, rocl_error *err);
 void rtg_definitions_free(rocl_model_capture *c);
 
-/* ---- scan.c ---------------------------------------------------------------------------------- */
+/* ---- scan.c --------------------------------------------------------------------------------- */
 
 struct rtg_worker {
     rtg_file *file;
@@ -324,7 +324,7 @@ rocl_status rtg_scan(rtg_file *f, const rocl_task *task, unsigned worker, const 
 rocl_status rtg_scan_finish(rtg_file *f, const rocl_emitter *to, rocl_error *err);
 void rtg_workers_free(rtg_file *f);
 
-/* ---- args.c -------------------------------------------------------------------------------- */
+/* ---- args.c --------------------------------------------------------------------------------- */
 
 /* Splits "a=1, b={2, 3}" at its outermost commas and adds the arguments to the worker's. Writes
  * NULs behind the values, so they need a byte behind the text. False when memory is out. */

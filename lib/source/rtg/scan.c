@@ -4,8 +4,7 @@
 #include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 
-/* ---- workers ------------------------------------------------------------------------------------
- */
+/* ---- workers -------------------------------------------------------------------------------- */
 
 static rtg_worker *get_worker(rtg_file *f, unsigned number, const rocl_emitter *to, rocl_error *err)
 {
@@ -41,8 +40,7 @@ void rtg_workers_free(rtg_file *f)
     f->workers = NULL;
 }
 
-/* ---- what all events have -----------------------------------------------------------------------
- */
+/* ---- what all events have ------------------------------------------------------------------- */
 
 /* A line that is turned into an event. */
 typedef struct rtg_turn {
@@ -110,8 +108,7 @@ static uint32_t intern_trimmed(const rtg_turn *t, rocl_view s)
     return rtg_intern_name(t->w->names, s);
 }
 
-/* ---- the host -----------------------------------------------------------------------------------
- */
+/* ---- the host ------------------------------------------------------------------------------- */
 
 static bool put_args(const rtg_turn *t, rocl_region *g)
 {
@@ -201,8 +198,7 @@ static void emit_resumed_call(rtg_turn *t, rtg_item *i, const rtg_calls *before)
     emit_call(t);
 }
 
-/* ---- dispatches and the dimensions that their host lines know -----------------------------------
- */
+/* ---- dispatches and the dimensions that their host lines know ------------------------------- */
 
 /* How many work-items a dispatch had stands in the line of the host that submitted it, what became
  * of it in a line of the GPU some time later. Both meet in a sorter, by process and id. Offsets
@@ -296,8 +292,7 @@ static void emit_host_packet(rtg_turn *t)
     g->e.stack_id = make_stack_id(process, t->i->id);
 }
 
-/* ---- the GPU ------------------------------------------------------------------------------------
- */
+/* ---- the GPU -------------------------------------------------------------------------------- */
 
 static void emit_dispatch(rtg_turn *t)
 {
@@ -388,8 +383,7 @@ static void emit_copy(rtg_turn *t)
         put_hcc_copy(c, t->l, c->dst);
 }
 
-/* ---- ranges -------------------------------------------------------------------------------------
- */
+/* ---- ranges --------------------------------------------------------------------------------- */
 
 static void emit_line(rtg_turn *t, rtg_item *i, size_t range)
 {

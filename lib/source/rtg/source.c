@@ -5,7 +5,7 @@
 
 #include "source/rtg/line_match.h"
 
-/* ---- is it ours? --------------------------------------------------------------------------- */
+/* ---- is it ours? ---------------------------------------------------------------------------- */
 
 /* A line that begins like one of the tracer, however it goes on. */
 static bool begins_like_ours(const char *p, const char *end)
@@ -53,7 +53,7 @@ bool rtg_recognise(const char *head, size_t n, bool whole)
     return sum >= 2;
 }
 
-/* ---- open and close ------------------------------------------------------------------------ */
+/* ---- open and close ------------------------------------------------------------------------- */
 
 /* "prof.out.4242": the tracer ends names in the process's number, profile lines have none. */
 static uint64_t read_file_pid(const char *name)
@@ -146,7 +146,7 @@ static void close_file(rocl_source *src)
     free(f);
 }
 
-/* ---- scanning ------------------------------------------------------------------------------ */
+/* ---- scanning ------------------------------------------------------------------------------- */
 
 static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
                               rocl_error *err)
