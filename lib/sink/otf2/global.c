@@ -239,7 +239,7 @@ static void write_regions(writer *w)
     }
 }
 
-static int compare_numbers(const void *a, const void *b)
+int ot_compare_numbers(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -262,7 +262,7 @@ static rocl_status write_region_groups(writer *w, OTF2_GroupRef *next, rocl_erro
         all[i] = (uint64_t)category << 32 | i;
     }
     if (good)
-        qsort(all, count, sizeof *all, compare_numbers);
+        qsort(all, count, sizeof *all, ot_compare_numbers);
     for (uint32_t i = 0, end = 0; i < count && good; i = end) {
         uint64_t category = all[i] >> 32;
         for (; end < count && end - i < MEMBERS_MAX && all[end] >> 32 == category; end++)

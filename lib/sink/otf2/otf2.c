@@ -19,47 +19,55 @@ static uint64_t sequence_weight(const rocl_sequence *s)
     return rocl_sequence_kind_of(s->number) <= ROCL_SEQUENCE_MEMORY ? 2 * s->records : s->records;
 }
 
+/* Records between two reports of the progress. */
+#define PROGRESS 4096
+
 static rocl_status write_part(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
     ot_pass *pass = ctx;
     ot_part *p = &pass->parts[index];
     p->worker = worker;
     p->attributes = OTF2_AttributeList_New();
-    rocl_status st = p->attributes ? ot_next(p, err) : rocl_fail_memory(err);
-    for (; st == ROCL_OK && p->more; p->at++) {
-        if (p->at == p->last || pass->sequences[p->at].number != rocl_sequence_of(p->record.key))
-            return rocl_fail(err, ROCL_INTERNAL, "a sorted record is of an unknown sequence");
-        st = p->event.sequence <= ROCL_SEQUENCE_MEMORY ? ot_write_slices(p, err)
-                                                       : ot_write_metrics(p, err);
+    rocl_status st =
+        p->attributes ? rocl_timeline_part_begin(&p->part, err) : rocl_fail_memory(err);
+    for (uint64_t n = 1; st == ROCL_OK && p->part.more; n++) {
+        st = rocl_timeline_draw(&p->part, err);
+        if (st == ROCL_OK)
+            st = ot_archive_status(p->sink->archive, err);
+        if (st == ROCL_OK && p->defs->failed)
+            st = rocl_fail_memory(err);
+        if (n % PROGRESS == 0 && !pass->tracks)
+            rocl_progress(p->sink->trace, PROGRESS);
     }
+    ot_end_track(p);
     return st;
 }
 
-/* The input and sequences (and tracks) of the pass are set. */
+/* The timeline (and the tracks) of the pass are set. */
 static rocl_status write_pass(ot_sink *s, ot_pass *pass, rocl_error *err)
 {
+    const rocl_timeline *t = pass->timeline;
     rocl_part_range cuts[ROCL_PARTS_MAX];
-    size_t count = rocl_cut_parts(pass->sequences, pass->sequence_count, sequence_weight,
-                                  2 * LEAST_SLICES, cuts);
+    size_t count =
+        rocl_cut_parts(t->sequences, t->sequence_count, sequence_weight, 2 * LEAST_SLICES, cuts);
     pass->parts = rocl_cache_line_calloc(count, sizeof *pass->parts);
     if (!pass->parts)
         return rocl_fail_memory(err);
     pass->part_count = count;
     for (size_t i = 0; i < count; i++) {
         ot_part *p = &pass->parts[i];
-        *p = (ot_part){.sink = s,
-                       .pass = pass,
-                       .number = i,
-                       .first = cuts[i].first,
-                       .at = cuts[i].first,
-                       .last = cuts[i].last,
-                       .own = {.trace = s->trace},
-                       .defs = i ? &p->own : &s->defs,
-                       .tracks = pass->tracks ? s->tracks : NULL,
-                       .earliest = INT64_MAX,
-                       .latest = -1};
+        *p = (ot_part){
+            .part = {.timeline = t, .number = i, .at = cuts[i].first, .last = cuts[i].last},
+            .sink = s,
+            .pass = pass,
+            .first = cuts[i].first,
+            .own = {.trace = s->trace},
+            .defs = i ? &p->own : &s->defs,
+            .tracks = pass->tracks ? s->tracks : NULL,
+            .earliest = INT64_MAX,
+            .latest = -1};
     }
-    rocl_status st = rocl_start_parts(pass->input, pass->sequences, cuts, count, err);
+    rocl_status st = rocl_start_parts(t->sorter, t->sequences, cuts, count, err);
     return st ? st : rocl_run_tasks(s->trace->opt.jobs, count, write_part, pass, err);
 }
 
@@ -67,32 +75,20 @@ static void free_pass(ot_pass *pass)
 {
     for (size_t i = 0; i < pass->part_count; i++) {
         ot_part *p = &pass->parts[i];
+        rocl_timeline_part_free(&p->part);
         ot_defs_free(&p->own);
+        free(p->open);
         if (!pass->tracks)
             free(p->tracks);
         if (p->attributes)
             OTF2_AttributeList_Delete(p->attributes);
     }
     free(pass->parts);
-    free(pass->sequences);
     free(pass->tracks);
     *pass = (ot_pass){0};
 }
 
 /* ---- parts are joined ------------------------------------------------------------------------ */
-
-static uint32_t new_location(ot_sink *s, const ot_track *t)
-{
-    switch (t->sequence) {
-    case ROCL_SEQUENCE_HOST:
-        return ot_host_location(&s->system, t);
-    case ROCL_SEQUENCE_GPU:
-    case ROCL_SEQUENCE_MEMORY:
-        return ot_gpu_location(s, t);
-    default:
-        return ot_metric_location(&s->system, t);
-    }
-}
 
 /* Gives a location to each track of the first pass, in an order that no number of threads changes.
  */
@@ -112,12 +108,12 @@ static rocl_status join_tracks(ot_sink *s, const ot_pass *pass, rocl_error *err)
             s->tracks[s->track_count++].base += p->first_track;
         }
     }
-    s->next_number += (uint32_t)pass->sequence_count;
+    s->next_number += (uint32_t)pass->timeline->sequence_count;
     for (uint32_t i = 0; i < s->track_count; i++) {
         ot_track *t = &s->tracks[i];
-        t->location = t->base == i
-                          ? new_location(s, t)
-                          : ot_lane_location(&s->system, s->tracks[t->base].location, t->lane);
+        t->location =
+            t->base == i ? ot_track_location(&s->system, &t->track)
+                         : ot_lane_location(&s->system, s->tracks[t->base].location, t->track.lane);
         if (t->number == ROCL_NONE)
             t->number = s->next_number++;
         s->system.locations[t->location].number = t->number;
@@ -155,7 +151,7 @@ static rocl_status join_definitions(ot_sink *s, const ot_part *p, rocl_error *er
         return st;
     }
     ot_location *locations = s->system.locations;
-    for (size_t i = p->first; i < p->last && p->pass->tracks; i++)
+    for (size_t i = p->first; i < p->part.last && p->pass->tracks; i++)
         locations[s->tracks[p->pass->tracks[i]].location].mapping = s->mapping_count;
     for (uint32_t i = 0; i < p->track_count; i++)
         if (p->tracks[i].written)
@@ -173,11 +169,8 @@ static rocl_status join_pass(ot_sink *s, const ot_pass *pass, rocl_error *err)
         join_metrics(s, p);
         if (p->defs != &s->defs)
             st = join_definitions(s, p, err);
-        s->report.slices += p->report.slices;
-        s->report.instants += p->report.instants;
-        s->report.values += p->report.values;
-        s->report.lanes += p->report.lanes;
-        s->report.moved += p->report.moved;
+        if (!pass->tracks) /* which all slices pass through */
+            rocl_timeline_counts_add(&s->counts, &p->part.counts);
         s->earliest = p->earliest < s->earliest ? p->earliest : s->earliest;
         s->latest = p->latest > s->latest ? p->latest : s->latest;
     }
@@ -185,12 +178,6 @@ static rocl_status join_pass(ot_sink *s, const ot_pass *pass, rocl_error *err)
 }
 
 /* ---- the ends of copies ---------------------------------------------------------------------- */
-
-static int compare_peers(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 static uint32_t peer_process(uint64_t peer)
 {
@@ -202,7 +189,7 @@ static rocl_status rank_peers(ot_sink *s, rocl_error *err)
 {
     ot_peers *e = &s->peers;
     size_t processes = s->system.capture->process_count, noted = 0, count = 0;
-    const rocl_encoder_worker *workers = s->encoder.workers;
+    const rocl_encoder_worker *workers = s->timeline.encoder.workers;
     uint32_t one, rank = 0;
     for (unsigned w = 0; w < s->trace->opt.jobs; w++)
         noted += workers[w].ends.count;
@@ -214,7 +201,7 @@ static rocl_status rank_peers(ot_sink *s, rocl_error *err)
     for (unsigned w = 0; w < s->trace->opt.jobs; w++)
         for (size_t at = 0; rocl_map_next(&workers[w].ends, &at, &e->all[count], &one);)
             count++;
-    qsort(e->all, count, sizeof *e->all, compare_peers);
+    qsort(e->all, count, sizeof *e->all, ot_compare_numbers);
     for (size_t i = 0; i < count; i++) {
         uint64_t peer = e->all[i];
         if (e->count && e->all[e->count - 1] == peer)
@@ -246,7 +233,7 @@ static void rank_locations(ot_sink *s)
     const ot_peers *e = &s->peers;
     ot_system *y = &s->system;
     for (uint32_t i = 0; i < s->track_count; i++)
-        e->used[s->tracks[i].process] |= s->tracks[i].copies;
+        e->used[s->tracks[i].track.process] |= s->tracks[i].copies;
     for (size_t i = 0; i < e->count; i++) {
         uint32_t process = peer_process(e->all[i]), agent = (uint32_t)e->all[i];
         if (!e->used[process])
@@ -267,7 +254,8 @@ static void forget_capture(ot_sink *s)
 {
     free_pass(&s->passes[0]);
     free_pass(&s->passes[1]);
-    rocl_encoder_forget(&s->encoder);
+    rocl_timeline_forget_capture(&s->timeline);
+    free(s->settled.sequences);
     rocl_sorter_free(s->deferred);
     rocl_sorter_free(s->markers);
     free(s->tracks);
@@ -276,31 +264,46 @@ static void forget_capture(ot_sink *s)
     s->deferred = s->markers = NULL;
     s->tracks = NULL;
     s->labels = NULL;
+    s->settled = (rocl_timeline){0};
     s->track_count = 0;
+}
+
+/* Makes the labels of queues and streams, each once, for events that name theirs. */
+static bool label_queues(ot_sink *s, const rocl_capture *c)
+{
+    size_t count = (size_t)c->queue_count + c->stream_count;
+    if (!s->trace->opt.args)
+        return true;
+    s->labels = reallocarray(NULL, count + 1, sizeof *s->labels);
+    for (size_t i = 0; s->labels && i < count; i++) {
+        bool queue = i < c->queue_count;
+        char name[160];
+        rocl_queue_label(s->trace, queue ? &c->queues[i] : &c->streams[i - c->queue_count],
+                         queue ? "Queue" : "Stream", name, sizeof name);
+        s->labels[i] = ot_text(&s->defs, name);
+    }
+    return s->labels;
 }
 
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     ot_sink *s = self;
     forget_capture(s);
-    rocl_status st = rocl_encoder_begin(&s->encoder, c, err);
+    rocl_status st = rocl_timeline_begin_capture(&s->timeline, c, err);
     if (st == ROCL_OK)
         st = ot_system_begin_capture(&s->system, c, err);
-    return st || ot_gpu_begin_capture(s, c) ? st : rocl_fail_memory(err);
+    return st || label_queues(s, c) ? st : rocl_fail_memory(err);
 }
 
 static rocl_status write_first(ot_sink *s, rocl_error *err)
 {
     ot_pass *pass = &s->passes[0];
+    pass->timeline = &s->timeline;
     s->deferred = rocl_record_sorter(s->trace);
     s->markers = rocl_record_sorter(s->trace);
     if (!s->deferred || !s->markers)
         return rocl_fail_memory(err);
-    pass->input = s->encoder.sorter;
-    rocl_status st =
-        rocl_encoder_sequences(&s->encoder, &pass->sequences, &pass->sequence_count, err);
-    if (st == ROCL_OK)
-        st = rank_peers(s, err);
+    rocl_status st = rank_peers(s, err);
     if (st == ROCL_OK)
         st = write_pass(s, pass, err);
     if (st == ROCL_OK)
@@ -321,11 +324,15 @@ static int compare_deferred(const void *a, const void *b, void *tracks)
 static rocl_status write_second(ot_sink *s, rocl_error *err)
 {
     ot_pass *pass = &s->passes[1];
+    rocl_timeline *t = &s->settled;
     size_t count = 0;
-    pass->input = s->deferred;
+    *t = s->timeline;
+    t->sorter = s->deferred;
+    t->lanes_settled = true;
+    t->sequences = reallocarray(NULL, s->track_count + (size_t)1, sizeof *t->sequences);
+    pass->timeline = t;
     pass->tracks = reallocarray(NULL, s->track_count + (size_t)1, sizeof *pass->tracks);
-    pass->sequences = reallocarray(NULL, s->track_count + (size_t)1, sizeof *pass->sequences);
-    if (!pass->tracks || !pass->sequences)
+    if (!pass->tracks || !t->sequences)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < s->track_count; i++)
         if (s->tracks[i].deferred)
@@ -334,11 +341,12 @@ static rocl_status write_second(ot_sink *s, rocl_error *err)
         return ROCL_OK;
     qsort_r(pass->tracks, count, sizeof *pass->tracks, compare_deferred, s->tracks);
     for (size_t i = 0; i < count; i++) {
-        const ot_track *t = &s->tracks[pass->tracks[i]];
-        pass->sequences[i] = (rocl_sequence){
-            .number = rocl_sequence_number(t->sequence, t->deferred_index), .records = t->deferred};
+        const ot_track *track = &s->tracks[pass->tracks[i]];
+        t->sequences[i] =
+            (rocl_sequence){.number = rocl_sequence_number(track->sequence, track->deferred_index),
+                            .records = track->deferred};
     }
-    pass->sequence_count = count;
+    t->sequence_count = count;
     rocl_status st = write_pass(s, pass, err);
     return st ? st : join_pass(s, pass, err);
 }
@@ -347,9 +355,9 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
 {
     ot_sink *s = self;
     (void)c;
-    rocl_progress_phase(s->trace, "writing", rocl_sorter_count(s->encoder.sorter));
-    rocl_trace_window(s->trace, &s->from, &s->to);
-    rocl_status st = write_first(s, err);
+    rocl_status st = rocl_timeline_end_capture(&s->timeline, err);
+    if (st == ROCL_OK)
+        st = write_first(s, err);
     if (st == ROCL_OK)
         st = write_second(s, err);
     if (st == ROCL_OK) {
@@ -428,8 +436,7 @@ static rocl_status complete_archive(ot_sink *s, rocl_error *err)
                                 .mapping_count = s->mapping_count};
     ot_archive *a = s->archive;
     s->archive = NULL;
-    s->report.locations = y->location_count;
-    return ot_archive_commit(a, &summary, &s->report.bytes, err);
+    return ot_archive_commit(a, &summary, &s->bytes, err);
 }
 
 static rocl_status open_sink(ot_sink *s, rocl_error *err)
@@ -441,7 +448,7 @@ static rocl_status open_sink(ot_sink *s, rocl_error *err)
     if (chunk && (chunk < OTF2_CHUNK_SIZE_MIN || chunk > OTF2_CHUNK_SIZE_MAX))
         return rocl_fail(err, ROCL_USAGE, "chunks have 256 KiB to 16 MiB");
     s->defs.trace = t;
-    rocl_status st = rocl_encoder_open(&s->encoder, err);
+    rocl_status st = rocl_encoder_open(&s->timeline.encoder, err);
     for (int i = 0; i < OT_WORD_COUNT && st == ROCL_OK; i++)
         s->words[i] = ot_text(&s->defs, words[i]);
     if (st == ROCL_OK)
@@ -455,7 +462,7 @@ static void close_sink(ot_sink *s)
     ot_archive_discard(s->archive);
     ot_system_close(&s->system);
     ot_defs_free(&s->defs);
-    rocl_encoder_close(&s->encoder);
+    rocl_encoder_close(&s->timeline.encoder);
     for (uint32_t i = 0; i < s->mapping_count; i++)
         ot_mapping_free(&s->mappings[i]);
     free(s->mappings);
@@ -466,13 +473,19 @@ bool rocl_has_otf2(void)
     return true;
 }
 
-rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_written *report,
+rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_written *written,
                             rocl_error *err)
 {
     ot_sink s = {.trace = t, .opt = *o, .earliest = INT64_MAX, .latest = -1};
-    s.encoder = (rocl_encoder){
-        .trace = t, .bandwidth = true, .ends = true, .index = ot_gpu_index, .index_ctx = &s};
-    rocl_sink sink = rocl_encoder_sink(&s.encoder);
+    s.timeline = (rocl_timeline){.encoder = {.trace = t,
+                                             .bandwidth = true,
+                                             .ends = true,
+                                             .index = rocl_work_index,
+                                             .index_ctx = &s.timeline},
+                                 .ops = &ot_ops,
+                                 .by_queue = o->group_by_queue,
+                                 .by_track = true};
+    rocl_sink sink = rocl_encoder_sink(&s.timeline.encoder);
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;
     rocl_status st = open_sink(&s, err);
@@ -485,8 +498,14 @@ rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_writ
                     s.defs.cut == 1 ? "" : "s");
         st = ROCL_PARTIAL;
     }
+    if (written)
+        *written = (rocl_written){.bytes = s.bytes,
+                                  .slices = s.counts.slices,
+                                  .instants = s.counts.instants,
+                                  .values = s.counts.values,
+                                  .locations = s.system.location_count,
+                                  .lanes = s.counts.lanes,
+                                  .moved = s.counts.moved};
     close_sink(&s);
-    if (report)
-        *report = s.report;
     return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -1,10 +1,8 @@
 /* The OTF2 sink, on libotf2: what its files share.
  *
  *     otf2.c         the sink: a capture in two passes, the passes in parts, the end of the archive
- *     part.c         a part of a pass: reads records, keeps tracks, collects attributes
- *     slices.c       slices and instants -> Enter and Leave, markers
- *     gpu.c          GPU work: the location it belongs to, its region and attributes, copies as RMA
- *     metrics.c      values over time: counters, allocated bytes, copy bandwidth
+ *     draw.c         what the timeline draws of a part -> events of locations, markers
+ *     regions.c      the region and the attributes of an event
  *     system.c       the system tree, location groups, locations, ranks
  *     definitions.c  strings, attributes, regions and metrics, each defined once
  *     global.c       all definitions -> the archive, when everything is known
@@ -40,8 +38,7 @@
 #include "model/gpus.h"
 #include "model/trace.h"
 #include "timeline/labels.h"
-#include "timeline/lanes.h"
-#include "timeline/record.h"
+#include "timeline/timeline.h"
 
 /* ---- definitions.c: references, given out in the order of first use -------------------------- */
 
@@ -175,12 +172,10 @@ uint32_t ot_agent_group(ot_system *y, uint32_t process, uint32_t agent);
 bool ot_is_gpu(const ot_system *y, uint32_t agent);
 bool ot_is_process(const ot_system *y, uint32_t group);
 
-uint32_t ot_location_new(ot_system *y, uint32_t group, OTF2_LocationType type, const char *name);
-/* A further location for slices that overlap on `location`, the lane-th of these, from 1. */
+/* A new location for a track (of lane 0), but the one of its process for the main thread. */
+uint32_t ot_track_location(ot_system *y, const rocl_track *t);
+/* A further location for slices that overlap on `location`. */
 uint32_t ot_lane_location(ot_system *y, uint32_t location, uint32_t lane);
-uint32_t ot_thread_location(ot_system *y, uint32_t process, uint32_t thread);
-/* A new location of GPU work in a group. */
-uint32_t ot_stream_location(ot_system *y, uint32_t group, const char *name);
 /* The location that stands for all of a group. */
 uint32_t ot_group_location(ot_system *y, uint32_t group);
 /* Gives the location a rank among those of its process that copies go from and to, unless it has
@@ -246,20 +241,16 @@ typedef enum ot_word { OT_WORDS(OT_WORD_ENUM) OT_WORD_COUNT } ot_word;
 
 /* A location that a part writes, or defers records of. */
 typedef struct ot_track {
-    uint32_t number;         /* in the archive; ROCL_NONE: a lane, numbered when parts are joined */
-    uint32_t base;           /* the track whose overlaps it takes, or itself */
-    uint32_t lane;           /* among these, from 0 */
-    uint32_t location;       /* in the system, once it is joined */
-    uint32_t deferred_index; /* of its deferred records: see defer_record */
-    uint64_t deferred;       /* how many there are */
+    rocl_track track;            /* of values: id is the index of the sequence */
+    rocl_sequence_kind sequence; /* that it is of */
+    uint32_t number;             /* in the archive; ROCL_NONE: given when parts are joined */
+    uint32_t base;               /* the track whose overlaps it takes, or itself */
+    uint32_t location;           /* in the system, once it is joined */
+    uint32_t deferred_index;     /* of its deferred records: see defer_record */
+    uint64_t deferred;           /* how many there are */
     uint64_t events;
     bool written; /* there is a file of it */
     bool copies;  /* there are copies on it that go to or from another group */
-    /* of its first record */
-    rocl_sequence_kind sequence;
-    rocl_kind kind;
-    uint32_t index;
-    uint32_t process, agent, queue, stream;
 } ot_track;
 
 typedef struct ot_sink ot_sink;
@@ -275,12 +266,22 @@ typedef struct ot_recent_region {
     bool known;
 } ot_recent_region;
 
+typedef struct ot_transfer { /* a copy as RMA */
+    uint32_t window;
+    uint64_t match; /* 0: it is none */
+} ot_transfer;
+
+typedef struct ot_open_slice {
+    OTF2_RegionRef region;
+    ot_transfer transfer;
+} ot_open_slice;
+
 /* Some of a pass's sequences, which one worker writes. */
 typedef struct ot_part {
-    alignas(ROCL_CACHE_LINE) ot_sink *sink;
+    alignas(ROCL_CACHE_LINE) rocl_timeline_part part; /* first: what the timeline hands out */
+    ot_sink *sink;
     ot_pass *pass;
-    size_t number;          /* in the pass, and among the parts of its sorter */
-    size_t first, at, last; /* sequences: [first, last), and the current one */
+    size_t first; /* of its sequences */
     unsigned worker;
     ot_defs own;      /* its own references */
     ot_defs *defs;    /* those, or the archive's */
@@ -288,23 +289,23 @@ typedef struct ot_part {
     uint32_t track_count;
     uint32_t first_track; /* of its own among the sink's, once they are joined */
     size_t track_capacity;
-    uint32_t deferring;             /* how many tracks have deferred records */
-    uint32_t records_read;          /* modulo 2^32 */
-    OTF2_AttributeList *attributes; /* of the next event */
-    rocl_sort_record record;        /* the current one */
-    rocl_track_event event;         /* the same, decoded */
-    bool more;                      /* there is a current one */
+    uint32_t deferring; /* how many tracks have deferred records */
     int64_t earliest, latest;
-    rocl_written report;
+    OTF2_AttributeList *attributes; /* of the next event */
     ot_recent_region recent[OT_RECENT_REGIONS];
+    /* of the current sequence */
+    uint32_t current;       /* the track that it is written to, ROCL_NONE: not known yet */
+    OTF2_EvtWriter *writer; /* of that */
+    ot_open_slice *open;    /* on that, outermost first */
+    uint32_t depth;
+    size_t open_capacity;
+    uint64_t match; /* number of the last copy on it */
 } ot_part;
 
 /* All records of a capture, or the deferred ones. */
 struct ot_pass {
-    rocl_sorter *input;
-    rocl_sequence *sequences;
+    const rocl_timeline *timeline;
     uint32_t *tracks; /* of the second pass: by sequence, in ot_sink.tracks; of the first: NULL */
-    size_t sequence_count;
     ot_part *parts;
     size_t part_count;
 };
@@ -321,7 +322,7 @@ typedef struct ot_peers {
 } ot_peers;
 
 struct ot_sink {
-    rocl_encoder encoder; /* first: see rocl_encoder_sink */
+    rocl_timeline timeline; /* first: see rocl_encoder_sink */
     rocl_trace *trace;
     rocl_otf2_options opt;
     ot_archive *archive;
@@ -334,88 +335,36 @@ struct ot_sink {
     uint32_t words[OT_WORD_COUNT]; /* texts */
     bool markers_defined;
     int64_t earliest, latest;
-    rocl_written report;
+    rocl_timeline_counts counts;
+    uint64_t bytes; /* of all files, once they are complete */
     /* of the current capture */
     ot_pass passes[2];
+    rocl_timeline settled; /* of the second pass, with sequences of its own */
     rocl_sorter *deferred; /* the input of the second pass */
     rocl_sorter *markers;  /* until the events of all locations are written */
     ot_track *tracks;      /* of all parts of the first pass */
     uint32_t track_count;
     ot_peers peers;
-    int64_t from, to;               /* the time window */
-    uint32_t process_indexes, fold; /* see ot_gpu_index */
     uint32_t *labels; /* texts, of queues and then of streams; NULL: events do not name them */
 };
 
-/* ---- part.c ---------------------------------------------------------------------------------- */
+/* ---- draw.c ---------------------------------------------------------------------------------- */
 
-/* Reads the next record into p->record and p->event; p->more false at the end. */
-rocl_status ot_next(ot_part *p, rocl_error *err);
-static inline bool ot_same(const ot_part *p, rocl_sequence_kind sequence, uint32_t index)
-{
-    return p->more && p->event.sequence == sequence && p->event.index == index;
-}
-/* A track for the current record, which is of `process`; number: of its location. p->tracks may
- * move. ROCL_NONE: memory is out. */
-uint32_t ot_track_new(ot_part *p, uint32_t process, uint32_t number);
-/* The track of the current sequence. */
-uint32_t ot_sequence_track(ot_part *p, uint32_t process);
-/* Begins and ends the events of a track. */
-OTF2_EvtWriter *ot_track_begin(ot_part *p, uint32_t track);
-void ot_track_end(ot_part *p, uint32_t track, OTF2_EvtWriter *w);
-/* Every time that is written passes through here. */
-static inline OTF2_TimeStamp ot_time(ot_part *p, int64_t time)
-{
-    p->earliest = time < p->earliest ? time : p->earliest;
-    p->latest = time > p->latest ? time : p->latest;
-    return (OTF2_TimeStamp)time;
-}
-
-/* Attributes of the next event; names are texts. */
-void ot_add_uint(ot_part *p, uint32_t name, uint64_t v);
-void ot_add_int(ot_part *p, uint32_t name, int64_t v);
-void ot_add_text(ot_part *p, uint32_t name, uint32_t text);
-
-/* ---- slices.c -------------------------------------------------------------------------------- */
-
-/* Writes the slices and instants of the current sequence: those of the location of the first at
- * once, all others are deferred. */
-rocl_status ot_write_slices(ot_part *p, rocl_error *err);
-uint32_t ot_host_location(ot_system *y, const ot_track *t);
+extern const rocl_timeline_ops ot_ops;
+/* Ends the events of the track that is written, if there is one. */
+void ot_end_track(ot_part *p);
 /* Writes the markers that the passes have kept. */
 rocl_status ot_write_markers(ot_sink *s, rocl_error *err);
 
-/* ---- gpu.c ----------------------------------------------------------------------------------- */
+/* ---- regions.c ------------------------------------------------------------------------------- */
 
-/* Shares out the indexes of GPU work. False: memory is out. */
-bool ot_gpu_begin_capture(ot_sink *s, const rocl_capture *c);
-rocl_index_fn ot_gpu_index; /* ctx: the sink */
-/* The process that an index is of. */
-uint32_t ot_gpu_process(const ot_sink *s, uint32_t index);
-/* The same for current records that share a location. */
-uint64_t ot_gpu_key(const ot_part *p);
-uint32_t ot_gpu_location(ot_sink *s, const ot_track *t);
-ot_region ot_gpu_region(const ot_sink *s, const rocl_track_event *e);
-void ot_add_gpu_attributes(ot_part *p, const rocl_track_event *e);
-
-typedef struct ot_transfer { /* a copy as RMA */
-    uint32_t window;
-    uint64_t match; /* 0: it is none */
-} ot_transfer;
-
-/* Writes the begin and the end of a copy between a GPU and something else. *match: the number of
- * the last one on the location. */
-ot_transfer ot_transfer_begin(ot_part *p, OTF2_EvtWriter *w, ot_track *t, uint64_t *match);
-void ot_transfer_end(ot_part *p, OTF2_EvtWriter *w, const ot_transfer *t, int64_t time);
-
-/* ---- metrics.c ------------------------------------------------------------------------------- */
-
-/* Writes the values of the current sequence, all to one location. */
-rocl_status ot_write_metrics(ot_part *p, rocl_error *err);
-uint32_t ot_metric_location(ot_system *y, const ot_track *t);
+/* Of the current event. */
+OTF2_RegionRef ot_event_region(ot_part *p);
+OTF2_AttributeList *ot_event_attributes(ot_part *p); /* NULL: it has none */
 
 /* ---- global.c -------------------------------------------------------------------------------- */
 
 rocl_status ot_write_definitions(ot_sink *s, rocl_error *err);
+int ot_compare_numbers(const void *a, const void *b); /* uint64_t, for qsort */
 
 #endif

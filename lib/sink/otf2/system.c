@@ -55,7 +55,7 @@ static uint32_t device_tree(ot_system *y, const rocl_gpu *g)
 
 /* ---- locations ------------------------------------------------------------------------------- */
 
-uint32_t ot_location_new(ot_system *y, uint32_t group, OTF2_LocationType type, const char *name)
+static uint32_t add_location(ot_system *y, uint32_t group, OTF2_LocationType type, const char *name)
 {
     if (!ROCL_GROW(y->locations, y->location_capacity, y->location_count + (size_t)1)) {
         y->defs->failed = true;
@@ -76,7 +76,7 @@ uint32_t ot_lane_location(ot_system *y, uint32_t location, uint32_t lane)
     char name[320];
     const ot_location *l = &y->locations[location];
     snprintf(name, sizeof name, "%.280s (%" PRIu32 ")", rocl_str(y->trace, l->name), lane + 1);
-    uint32_t more = ot_location_new(y, l->group, l->type, name);
+    uint32_t more = add_location(y, l->group, l->type, name);
     y->locations[more].base = location;
     return more;
 }
@@ -126,7 +126,7 @@ static uint32_t add_thread(ot_system *y, uint32_t group, uint32_t process, uint3
         else
             snprintf(name, sizeof name, "%s %" PRId64, kind, t->tid);
     }
-    return ot_location_new(y, group, OTF2_LOCATION_TYPE_CPU_THREAD, name);
+    return add_location(y, group, OTF2_LOCATION_TYPE_CPU_THREAD, name);
 }
 
 /* "rank 3: train (pid 4711)", with a thread, also when nothing is known of what it did. */
@@ -151,13 +151,6 @@ uint32_t ot_process_group(ot_system *y, uint32_t process)
     uint32_t first = add_thread(y, group, process, main);
     y->groups[group].first = first;
     return group;
-}
-
-uint32_t ot_thread_location(ot_system *y, uint32_t process, uint32_t thread)
-{
-    uint32_t group = ot_process_group(y, process);
-    const ot_group *g = &y->groups[group];
-    return g->main == thread ? g->first : add_thread(y, group, process, thread);
 }
 
 /* ---- GPUs of a process ----------------------------------------------------------------------- */
@@ -193,10 +186,10 @@ uint32_t ot_agent_group(ot_system *y, uint32_t process, uint32_t agent)
     return group;
 }
 
-uint32_t ot_stream_location(ot_system *y, uint32_t group, const char *name)
+static uint32_t add_stream(ot_system *y, uint32_t group, const char *name)
 {
     bool process = ot_is_process(y, group);
-    uint32_t location = ot_location_new(
+    uint32_t location = add_location(
         y, group, process ? OTF2_LOCATION_TYPE_CPU_THREAD : OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
         name);
     if (y->groups[group].first == ROCL_NONE)
@@ -207,7 +200,54 @@ uint32_t ot_stream_location(ot_system *y, uint32_t group, const char *name)
 uint32_t ot_group_location(ot_system *y, uint32_t group)
 {
     uint32_t first = y->groups[group].first;
-    return first != ROCL_NONE ? first : ot_stream_location(y, group, "Device");
+    return first != ROCL_NONE ? first : add_stream(y, group, "Device");
+}
+
+/* The group of a GPU in the process that its agent belongs to. */
+static uint32_t find_counter_group(ot_system *y, uint32_t agent, uint32_t process)
+{
+    const rocl_capture *c = y->capture;
+    if (agent >= c->agent_count)
+        return ot_process_group(y, process);
+    if (c->agents[agent].process != ROCL_NONE)
+        process = c->agents[agent].process;
+    return ot_agent_group(y, process, agent);
+}
+
+uint32_t ot_track_location(ot_system *y, const rocl_track *t)
+{
+    const rocl_capture *c = y->capture;
+    const rocl_counter *k = t->id < c->counter_count ? &c->counters[t->id] : NULL;
+    uint32_t group;
+    char own[160], name[256];
+    switch (t->kind) {
+    case ROCL_TRACK_THREAD:
+        group = ot_process_group(y, t->process);
+        return y->groups[group].main == t->thread ? y->groups[group].first
+                                                  : add_thread(y, group, t->process, t->thread);
+    case ROCL_TRACK_ALLOCATED:
+        return add_location(y, ot_process_group(y, t->process), OTF2_LOCATION_TYPE_METRIC,
+                            "Allocated memory");
+    case ROCL_TRACK_BANDWIDTH:
+        return add_location(y, ot_process_group(y, t->process), OTF2_LOCATION_TYPE_METRIC,
+                            "Copy bandwidth");
+    case ROCL_TRACK_COUNTER: /* of all counters of an agent */
+        return add_location(y, find_counter_group(y, t->id, t->process), OTF2_LOCATION_TYPE_METRIC,
+                            "Counters");
+    case ROCL_TRACK_SAMPLES:
+        return add_location(y, find_counter_group(y, k ? k->agent : ROCL_NONE, t->process),
+                            OTF2_LOCATION_TYPE_METRIC,
+                            k ? rocl_str(y->trace, k->name) : "unknown counter");
+    default: /* "Stream 1"; in a process "Copies of Agent 0", "Stream 1 of an unknown agent" */
+        group = ot_agent_group(y, t->process, t->agent);
+        rocl_work_label(y->trace, c, t, false, own, sizeof own);
+        if (!ot_is_process(y, group))
+            return add_stream(y, group, own);
+        snprintf(name, sizeof name, "%s of %s", own,
+                 t->agent != ROCL_NONE ? rocl_str(y->trace, c->agents[t->agent].label)
+                                       : "an unknown agent");
+        return add_stream(y, group, name);
+    }
 }
 
 void ot_rank_location(ot_system *y, uint32_t location)
