@@ -1,3 +1,4 @@
+/* Lines on standard error: errors, notices, and one line of status that they replace. */
 #include "common/messages.h"
 
 #include <pthread.h>
@@ -40,7 +41,7 @@ static void clear_status(void)
 }
 
 /* `colour` is an SGR number for the name, NULL for a line without the name. */
-static void say(const char *colour, const char *fmt, va_list ap)
+static void write_line(const char *colour, const char *fmt, va_list ap)
 {
     pthread_mutex_lock(&lock);
     clear_status();
@@ -53,40 +54,40 @@ static void say(const char *colour, const char *fmt, va_list ap)
     pthread_mutex_unlock(&lock);
 }
 
-#define SAY(colour)                                                                                \
+#define WRITE_LINE(colour)                                                                         \
     do {                                                                                           \
         va_list ap;                                                                                \
         va_start(ap, fmt);                                                                         \
-        say(colour, fmt, ap);                                                                      \
+        write_line(colour, fmt, ap);                                                               \
         va_end(ap);                                                                                \
     } while (0)
 
 void msg_error(const char *fmt, ...)
 {
-    SAY("1;31");
+    WRITE_LINE("1;31");
 }
 
 void msg_notice(const char *fmt, ...)
 {
     if (level >= MSG_NORMAL)
-        SAY("1;33");
+        WRITE_LINE("1;33");
 }
 
 void msg_done(const char *fmt, ...)
 {
     if (level == MSG_NORMAL && isatty(STDERR_FILENO))
-        SAY("1");
+        WRITE_LINE("1");
 }
 
 void msg_verbose(const char *fmt, ...)
 {
     if (level >= MSG_VERBOSE)
-        SAY("1");
+        WRITE_LINE("1");
 }
 
 void msg_plain(const char *fmt, ...)
 {
-    SAY(NULL);
+    WRITE_LINE(NULL);
 }
 
 void msg_status(const char *line)

@@ -1,3 +1,4 @@
+/* Parses a command line by the tables of options, and says what is wrong with it. */
 #include "common/options.h"
 
 #include "common/messages.h"
@@ -188,33 +189,28 @@ static int bad_value(const opt *o, const char *value, const char *expected)
 }
 
 /* The last word that neither means true nor false: said when it is known whether -q is given. */
-static const char *doubtful, *doubtful_for;
+static const char *unclear_value, *unclear_option;
 
-void options_say_doubtful(void)
+void options_report_unclear(void)
 {
-    if (doubtful)
-        msg_notice("--%s: \"%s\" is taken for False", doubtful_for, doubtful);
+    if (unclear_value)
+        msg_notice("--%s: \"%s\" is taken for False", unclear_option, unclear_value);
 }
 
-static int store_bool(const opt *o, void *to, const char *value)
+static void store_bool(const opt *o, void *to, const char *value)
 {
     static const char *const yes[] = {"true", "t", "yes", "y", "on", "1"};
     static const char *const no[] = {"false", "f", "no", "n", "off", "0"};
+    bool is_yes = false, is_no = false;
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-        if (strcasecmp(value, yes[i]) == 0) {
-            store_unsigned(to, (unsigned)o->hi);
-            return -1;
-        }
-        if (strcasecmp(value, no[i]) == 0) {
-            store_unsigned(to, (unsigned)o->lo);
-            return -1;
-        }
+        is_yes |= strcasecmp(value, yes[i]) == 0;
+        is_no |= strcasecmp(value, no[i]) == 0;
     }
-    /* AMD's tools take any word that is not true for false, without one. */
-    doubtful = value;
-    doubtful_for = o->name;
-    store_unsigned(to, (unsigned)o->lo);
-    return -1;
+    store_unsigned(to, (unsigned)(is_yes ? o->hi : o->lo));
+    if (!is_yes && !is_no) { /* AMD's tools take any word that is not true for false, silently */
+        unclear_value = value;
+        unclear_option = o->name;
+    }
 }
 
 static int store_number(const opt *o, void *to, const char *value)
@@ -280,80 +276,6 @@ static void store_ignored(const opt *o, strings *to)
     strings_add(to, o->name);
 }
 
-static int print_version(void)
-{
-    printf("%s, %s\n", msg_program(), rocl_version_details());
-    return finish_stdout();
-}
-
-/* An empty name is mostly a variable that is not set; "" before a slash would be the root. */
-static int store_string(const opt *o, const char **to, const char *value)
-{
-    bool is_path = !strcmp(o->arg, "NAME") || !strcmp(o->arg, "FILE") || !strcmp(o->arg, "DIR");
-    if (is_path && !*value)
-        return usage_error("--%s: the name is empty", o->name);
-    *to = value;
-    return -1;
-}
-
-static int store_value(const program *p, const opt *o, void *to, const char *value)
-{
-    if (o->choices && choice_index(o->choices, value) < 0)
-        return unknown_choice(o, value);
-    switch (o->kind) {
-    case OPT_BOOL:
-        return store_bool(o, to, value);
-    case OPT_STRING:
-        return store_string(o, to, value);
-    case OPT_MAYBE:
-        *(const char **)to = value;
-        return -1;
-    case OPT_LIST:
-        strings_add(to, value);
-        return -1;
-    case OPT_WORDS:
-        return store_words(o, to, value);
-    case OPT_NUMBER:
-        return store_number(o, to, value);
-    case OPT_SIZE:
-        return store_size(o, to, value);
-    case OPT_CHOICE:
-        store_unsigned(to, (unsigned)choice_index(o->choices, value));
-        return -1;
-    case OPT_IGNORED:
-        store_ignored(o, to);
-        return -1;
-    case OPT_COMPLETION:
-        return print_completion(p, value);
-    default:
-        return ROCL_INTERNAL;
-    }
-}
-
-static int store_switch(const program *p, const opt *o, void *to)
-{
-    switch (o->kind) {
-    case OPT_FLAG:
-        *(bool *)to = true;
-        return -1;
-    case OPT_SET:
-        store_unsigned(to, (unsigned)o->lo);
-        return -1;
-    case OPT_MAYBE:
-        *(const char **)to = "";
-        return -1;
-    case OPT_IGNORED:
-        store_ignored(o, to);
-        return -1;
-    case OPT_HELP:
-        return print_help(p);
-    case OPT_VERSION:
-        return print_version();
-    default:
-        return ROCL_INTERNAL;
-    }
-}
-
 typedef struct words {
     char **v;
     int n, next;
@@ -383,12 +305,60 @@ static int store_further(const opt *o, further *to, const char *value, words *w)
     return -1;
 }
 
-/* `value` is NULL for an option without one. */
-static int store(const program *p, const opt *o, char *values, const char *value, words *w)
+/* `value` is NULL for an option without one. Returns -1 to go on, else the exit code. */
+static int store_option(const program *p, const opt *o, char *values, const char *value, words *w)
 {
-    if (value && o->kind == OPT_FURTHER)
-        return store_further(o, (further *)(void *)(values + o->to), value, w);
-    return value ? store_value(p, o, values + o->to, value) : store_switch(p, o, values + o->to);
+    void *to = values + o->to;
+    if (value && o->choices && o->kind != OPT_FURTHER && choice_index(o->choices, value) < 0)
+        return unknown_choice(o, value);
+    switch (o->kind) {
+    case OPT_FLAG:
+        *(bool *)to = true;
+        return -1;
+    case OPT_SET:
+        store_unsigned(to, (unsigned)o->lo);
+        return -1;
+    case OPT_BOOL:
+        store_bool(o, to, value);
+        return -1;
+    case OPT_STRING:
+        /* An empty name is mostly a variable that is not set; "" before a slash would be the root.
+         */
+        if (!*value &&
+            (!strcmp(o->arg, "NAME") || !strcmp(o->arg, "FILE") || !strcmp(o->arg, "DIR")))
+            return usage_error("--%s: the name is empty", o->name);
+        *(const char **)to = value;
+        return -1;
+    case OPT_MAYBE:
+        *(const char **)to = value ? value : "";
+        return -1;
+    case OPT_LIST:
+        strings_add(to, value);
+        return -1;
+    case OPT_WORDS:
+        return store_words(o, to, value);
+    case OPT_NUMBER:
+        return store_number(o, to, value);
+    case OPT_SIZE:
+        return store_size(o, to, value);
+    case OPT_CHOICE:
+        store_unsigned(to, (unsigned)choice_index(o->choices, value));
+        return -1;
+    case OPT_FURTHER:
+        return store_further(o, to, value, w);
+    case OPT_IGNORED:
+        store_ignored(o, to);
+        return -1;
+    case OPT_HELP:
+        return print_help(p);
+    case OPT_VERSION:
+        printf("%s, %s\n", msg_program(), rocl_version_details());
+        return finish_stdout();
+    case OPT_COMPLETION:
+        return print_completion(p, value);
+    default:
+        return ROCL_INTERNAL;
+    }
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -404,7 +374,7 @@ static int parse_long(const program *p, char *values, const char *word, words *w
         return usage_error("--%s takes no value", o->name);
     if (!value && opt_takes_value(o) && !(value = value_word(w)))
         return usage_error("--%s needs a value: --%s %s", o->name, o->name, o->arg);
-    return store(p, o, values, value, w);
+    return store_option(p, o, values, value, w);
 }
 
 /* -v, -vq, -j4, -j 4 */
@@ -422,7 +392,7 @@ static int parse_letters(const program *p, char *values, const char *word, words
                 return usage_error("-%c needs a value: -%c %s", o->letter, o->letter, o->arg);
             at = "";
         }
-        int code = store(p, o, values, value, w);
+        int code = store_option(p, o, values, value, w);
         if (code >= 0)
             return code;
     }

@@ -88,8 +88,8 @@ typedef struct program {
 /* Fills `values` as the tables say. Returns -1 to go on, else the exit code: 0 after --help and
  * the like, 2 after saying what is wrong with the command line. */
 int options_parse(const program *p, void *values, int argc, char **argv);
-/* What it has to say on values that were taken, as a notice. */
-void options_say_doubtful(void);
+/* Gives a notice of a word that was taken for False, if there was one. */
+void options_report_unclear(void);
 
 /* "PROG: text" and where help is, on stderr; returns 2. */
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

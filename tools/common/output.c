@@ -1,3 +1,4 @@
+/* Names of outputs: placeholders are filled in, folders made, inputs refused. */
 #include "common/output.h"
 
 #include <inttypes.h>
@@ -15,7 +16,7 @@ bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-static const char *variable(const char *name, const char *otherwise)
+static const char *get_variable(const char *name, const char *otherwise)
 {
     const char *value = getenv(name);
     return value && *value ? value : otherwise;
@@ -42,7 +43,7 @@ typedef struct origin {
 static const char *first_variable(const char *const *names, const char *otherwise)
 {
     for (; *names; names++)
-        if (*variable(*names, ""))
+        if (*get_variable(*names, ""))
             return getenv(*names);
     return otherwise;
 }
@@ -98,7 +99,7 @@ static void put_own_host(char *to)
 }
 
 /* Words of a command line as it was recorded: blanks separate them. NULL: there are not so many. */
-static const char *argument(const char *command, long n, size_t *len)
+static const char *find_argument(const char *command, long n, size_t *len)
 {
     for (;; n--, command += *len) {
         command += strspn(command, " \t\n");
@@ -126,7 +127,7 @@ static void put_arguments(char *to, const char *command, long from)
 {
     const char *arg;
     size_t len;
-    for (long i = from; (arg = argument(command, i, &len)); i++) {
+    for (long i = from; (arg = find_argument(command, i, &len)); i++) {
         if (i > from && strlen(to) + 1 < VALUE)
             strcat(to, "_");
         add_argument(to, arg, len, false);
@@ -205,22 +206,22 @@ static void put_key(const origin *o, key k, char *to)
     case KEY_PSIZE:
         return put_text(to, first_variable(size_variables, "1"));
     case KEY_JOB:
-        return put_text(to, variable("SLURM_JOB_ID", "0"));
+        return put_text(to, get_variable("SLURM_JOB_ID", "0"));
     case KEY_CWD:
         if (!getcwd(to, VALUE))
             put_text(to, "cwd");
         return;
     case KEY_DATE:
-        return put_date(to, variable("ROCPROF_DATE_FORMAT", "%F"));
+        return put_date(to, get_variable("ROCPROF_DATE_FORMAT", "%F"));
     case KEY_TIME:
-        return put_date(to, variable("ROCPROF_TIME_FORMAT", "%F_%H.%M"));
+        return put_date(to, get_variable("ROCPROF_TIME_FORMAT", "%F_%H.%M"));
     case KEY_ARGV:
         return put_arguments(to, o->command, 0);
     case KEY_ARGS:
         return put_arguments(to, o->command, 1);
     case KEY_TAG:
     case KEY_ARGT:
-        if ((arg = argument(o->command, 0, &len)))
+        if ((arg = find_argument(o->command, 0, &len)))
             add_argument(to, arg, len, true);
         if (k == KEY_ARGT)
             put_arguments(to, o->command, 1);
@@ -269,7 +270,7 @@ static bool put_value(origin *o, const char *name, size_t len, char *to)
     if ((n = argument_number(text)) < 0)
         return false;
     look_into_trace(o);
-    if ((arg = argument(o->command, n, &len)))
+    if ((arg = find_argument(o->command, n, &len)))
         add_argument(to, arg, len, false);
     return true;
 }
@@ -285,7 +286,7 @@ static size_t put_environment(const char *at, char *to)
         if (len >= sizeof name || !at[begin + len])
             continue;
         snprintf(name, sizeof name, "%.*s", (int)len, at + begin);
-        put_text(to, variable(name, ""));
+        put_text(to, get_variable(name, ""));
         size_t end = begin + len + 1;
         return i > 0 ? end : at[end] == '%' ? end + 1 : 0;
     }
@@ -335,13 +336,13 @@ static char own_name[PATH_MAX], own_folder[PATH_MAX]; /* those of output_fill_na
 int output_fill_names(common *c)
 {
     origin o = {.options = c, .rank = -1};
-    int code =
-        fill_in(&o, "--output-file",
-                c->output_file ? c->output_file : variable("ROCPD_OUTPUT_NAME", "out"), own_name);
+    int code = fill_in(&o, "--output-file",
+                       c->output_file ? c->output_file : get_variable("ROCPD_OUTPUT_NAME", "out"),
+                       own_name);
     if (code < 0)
         code = fill_in(&o, "--output-path",
                        c->output_path ? c->output_path
-                                      : variable("ROCPD_OUTPUT_PATH", "rocpd-output-data"),
+                                      : get_variable("ROCPD_OUTPUT_PATH", "rocpd-output-data"),
                        own_folder);
     if (code >= 0)
         return code;
@@ -395,7 +396,8 @@ rocl_status output_make_parent(char *path)
 }
 
 /* The name below the folder; an absolute one as it is. NULL, and said: it is too long. */
-static char *join(const char *folder, const char *name, const char *suffix, char *path, size_t size)
+static char *join_path(const char *folder, const char *name, const char *suffix, char *path,
+                       size_t size)
 {
     bool below = *folder && *name != '/';
     int n = snprintf(path, size, "%s%s%s%s", below ? folder : "", below ? "/" : "", name, suffix);
@@ -405,13 +407,13 @@ static char *join(const char *folder, const char *name, const char *suffix, char
 /* Of a file that is named as such: the current one unless a folder was named. */
 static const char *folder_of_file(const common *c)
 {
-    return c->output_path || *variable("ROCPD_OUTPUT_PATH", "") ? output_folder(c) : "";
+    return c->output_path || *get_variable("ROCPD_OUTPUT_PATH", "") ? output_folder(c) : "";
 }
 
 output_target output_look(const common *c, char *path, size_t size)
 {
     struct stat st;
-    if (!c->output_file || !join(folder_of_file(c), c->output_file, "", path, size) ||
+    if (!c->output_file || !join_path(folder_of_file(c), c->output_file, "", path, size) ||
         stat(path, &st) != 0 || S_ISDIR(st.st_mode))
         return OUTPUT_NEW;
     return S_ISREG(st.st_mode) ? OUTPUT_FILE : OUTPUT_DEVICE;
@@ -420,7 +422,7 @@ output_target output_look(const common *c, char *path, size_t size)
 int output_files(const common *c, bool file, const char *suffix, char *path, size_t size)
 {
     const char *folder = file ? folder_of_file(c) : output_folder(c);
-    return join(folder, output_name(c), file ? "" : suffix, path, size) ? -1 : ROCL_USAGE;
+    return join_path(folder, output_name(c), file ? "" : suffix, path, size) ? -1 : ROCL_USAGE;
 }
 
 int output_place(const common *c, bool file, const char *suffix, char *path, size_t size)

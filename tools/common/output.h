@@ -40,8 +40,8 @@ bool same_file(const char *a, const char *b);
 /* Refuses an output that is an input by any name; -1: it is none. */
 int output_check(const common *c, const char *path);
 
-/* The level of a struct of options in rocline.h for what -z says: below 0, it was not given; 0: do not
- * compress. */
+/* The level of a struct of options in rocline.h for what -z says: below 0, it was not given; 0: do
+ * not compress. */
 int compression_level(int z);
 
 /* Is the output packed with gzip? An option says so (-z has a level from 0 on), else the name does.

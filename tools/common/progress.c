@@ -1,3 +1,4 @@
+/* The progress of a run, as a line of status: how much is read, how fast, how long it takes. */
 #include "common/progress.h"
 
 #include "common/messages.h"
@@ -12,10 +13,10 @@
 enum { UPDATES_PER_SECOND = 6 };
 
 /* The library calls from one thread at a time, so no lock is needed. */
-static char phase_shown[64];
-static double phase_began, last_shown;
+static char phase_displayed[64];
+static double phase_began, last_displayed;
 
-static double now(void)
+static double read_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -41,26 +42,19 @@ static void put_count(char *to, size_t size, double n)
     snprintf(to, size, "%.*f%s", decimals, n, unit[u]);
 }
 
-static void begin_phase(const char *phase, double t)
-{
-    snprintf(phase_shown, sizeof phase_shown, "%s", phase);
-    phase_began = t;
-    last_shown = 0;
-}
-
-/* What there is to say depends on what is known: "reading  42%  1.98 M rows/s  0:03 left". */
+/* As much as is known: "reading  42%  1.98 M rows/s  0:03 left". */
 static void put_line(char *line, size_t size, uint64_t done, uint64_t total, double elapsed)
 {
     double rate = elapsed > 0 ? (double)done / elapsed : 0;
     char per_second[32];
     put_count(per_second, sizeof per_second, rate);
     if (done == 0 || rate <= 0) {
-        snprintf(line, size, "%s", phase_shown);
+        snprintf(line, size, "%s", phase_displayed);
     } else if (total == 0 || done > total) {
-        snprintf(line, size, "%s  %" PRIu64 " rows  %s rows/s", phase_shown, done, per_second);
+        snprintf(line, size, "%s  %" PRIu64 " rows  %s rows/s", phase_displayed, done, per_second);
     } else {
         unsigned left = (unsigned)((double)(total - done) / rate + 0.5);
-        snprintf(line, size, "%s  %3u%%  %s rows/s  %u:%02u left", phase_shown,
+        snprintf(line, size, "%s  %3u%%  %s rows/s  %u:%02u left", phase_displayed,
                  (unsigned)((double)done * 100 / (double)total), per_second, left / 60, left % 60);
     }
 }
@@ -68,12 +62,15 @@ static void put_line(char *line, size_t size, uint64_t done, uint64_t total, dou
 void progress_update(void *ctx, const char *phase, uint64_t done, uint64_t total)
 {
     (void)ctx;
-    double t = now();
-    if (strncmp(phase, phase_shown, sizeof phase_shown - 1) != 0 || phase_began <= 0)
-        begin_phase(phase, t);
-    if (t - last_shown < 1.0 / UPDATES_PER_SECOND)
+    double t = read_seconds();
+    if (strncmp(phase, phase_displayed, sizeof phase_displayed - 1) != 0 || phase_began <= 0) {
+        snprintf(phase_displayed, sizeof phase_displayed, "%s", phase);
+        phase_began = t;
+        last_displayed = 0;
+    }
+    if (t - last_displayed < 1.0 / UPDATES_PER_SECOND)
         return;
-    last_shown = t;
+    last_displayed = t;
     char line[160];
     put_line(line, sizeof line, done, total, t - phase_began);
     msg_status(line);

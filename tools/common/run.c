@@ -42,7 +42,7 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     if (code >= 0)
         return code;
     msg_set_level(c->level);
-    options_say_doubtful();
+    options_report_unclear();
     /* Operands that are not just inputs are the tool's to sort out. */
     if (p->alone || p->operands != offsetof(common, inputs))
         return -1;

@@ -1,3 +1,4 @@
+/* Signals that end a program: unfinished outputs are removed first. */
 #include "common/signals.h"
 
 #include "rocline.h"

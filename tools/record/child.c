@@ -1,4 +1,4 @@
-/* The command: its environment, its life, its end. */
+/* Runs the command: finds the front ends, sets its environment, forwards signals to it. */
 #include "record/record.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ bool has_front_end(const front_end *f, const char *libraries)
     return access(path, R_OK) == 0;
 }
 
-static bool has_any(const char *folder)
+static bool has_any_front_end(const char *folder)
 {
     for (const front_end *f = front_ends; f->name; f++)
         if (has_front_end(f, folder))
@@ -48,8 +48,8 @@ static bool has_any(const char *folder)
 
 const char *library_folder(void)
 {
-    static const char *const places[] = {"lib", "lib64", "lib/x86_64-linux-gnu",
-                                         "lib/aarch64-linux-gnu"};
+    static const char *const folders[] = {"lib", "lib64", "lib/x86_64-linux-gnu",
+                                          "lib/aarch64-linux-gnu"};
     static char folder[4200];
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -60,15 +60,15 @@ const char *library_folder(void)
             return NULL;
         *slash = '\0';
     }
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(folder, sizeof folder, "%s/%s/rocline", self, places[i]);
-        if (has_any(folder))
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(folder, sizeof folder, "%s/%s/rocline", self, folders[i]);
+        if (has_any_front_end(folder))
             return folder;
     }
     return NULL;
 }
 
-/* ---- its environment ------------------------------------------------------------------------- */
+/* ---- the environment ------------------------------------------------------------------------- */
 
 /* Puts a word before what the variable holds. */
 static void put_before(const char *variable, const char *word, char between)
@@ -117,21 +117,16 @@ static void put_number(const char *name, size_t n, const char *unit)
     setenv(name, text, 1);
 }
 
-/* By its whole name: the command may change its folder before it starts others. */
-static void put_folder(const char *folder)
-{
-    char *whole = realpath(folder, NULL);
-    setenv("ROCLINE_OUTPUT", whole ? whole : folder, 1);
-    free(whole);
-}
-
 static void set_environment(const cli *c, const char *libraries)
 {
     static const char *const policies[] = {"drop", "block", "ring"};
     char session[2 * sizeof c->session + 1];
     for (size_t i = 0; i < sizeof c->session; i++)
         snprintf(session + 2 * i, 3, "%02x", c->session[i]);
-    put_folder(c->folder);
+    /* By its whole name: the command may change its folder before it starts others. */
+    char *whole = realpath(c->folder, NULL);
+    setenv("ROCLINE_OUTPUT", whole ? whole : c->folder, 1);
+    free(whole);
     setenv("ROCLINE_SESSION", session, 1);
     setenv("ROCLINE_POLICY", policies[c->policy], 1);
     if (c->limit)
@@ -147,11 +142,12 @@ static void set_environment(const cli *c, const char *libraries)
     load_front_ends(c, libraries);
 }
 
-/* ---- its life -------------------------------------------------------------------------------- */
+/* ---- the process --------------------------------------------------------------------------------
+ */
 
 static volatile sig_atomic_t child;
 
-static void forward(int signal, siginfo_t *info, void *context)
+static void forward_signal(int signal, siginfo_t *info, void *context)
 {
     /* What comes from the terminal reaches the command by itself. */
     bool by_terminal = (signal == SIGINT || signal == SIGQUIT) && info->si_code > 0;
@@ -164,16 +160,16 @@ static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUS
 enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 static struct sigaction were[FORWARDED], child_was;
 
-static void take_signals(void)
+static void catch_signals(void)
 {
-    struct sigaction pass = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction pass = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     /* Where it is ignored, nobody can wait. */
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &child_was);
     for (size_t i = 0; i < FORWARDED; i++)
         sigaction(forwarded[i], &pass, &were[i]);
 }
 
-static void give_signals_back(void)
+static void restore_signals(void)
 {
     for (size_t i = 0; i < FORWARDED; i++)
         sigaction(forwarded[i], &were[i], NULL);
@@ -186,10 +182,10 @@ static pid_t fork_with_signals(void)
     sigset_t all, mask;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
-    take_signals();
+    catch_signals();
     pid_t pid = fork();
     if (pid == 0)
-        give_signals_back();
+        restore_signals();
     else
         child = pid;
     sigprocmask(SIG_SETMASK, &mask, NULL);
@@ -197,7 +193,7 @@ static pid_t fork_with_signals(void)
 }
 
 /* In the child. errno goes through the pipe when there is no such program. */
-static void become(const cli *c, const char *libraries, int report)
+static void exec_command(const cli *c, const char *libraries, int report)
 {
     set_environment(c, libraries);
     execvp(c->command.v[0], (char **)(uintptr_t)c->command.v);
@@ -218,7 +214,7 @@ int run_command(cli *c, const char *libraries)
     }
     pid_t pid = fork_with_signals();
     if (pid == 0)
-        become(c, libraries, ends[1]);
+        exec_command(c, libraries, ends[1]);
     close(ends[1]);
     bool failed = pid < 0 || read(ends[0], &e, sizeof e) == (ssize_t)sizeof e;
     e = pid < 0 ? errno : e;
@@ -226,7 +222,7 @@ int run_command(cli *c, const char *libraries)
     while (pid > 0 && waitpid(pid, &c->status, 0) < 0 && errno == EINTR)
         ;
     child = 0;
-    give_signals_back();
+    restore_signals();
     if (!failed)
         return -1;
     msg_error("%s: %s", c->command.v[0], strerror(e));

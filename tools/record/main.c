@@ -116,7 +116,7 @@ static int make_output(cli *c)
     return common_run(&c->common, write_output, c);
 }
 
-static int record(cli *c)
+static int record_command(cli *c)
 {
     const char *libraries = library_folder();
     if (!libraries) {
@@ -195,7 +195,7 @@ static int check_front_ends(const cli *c)
     return code;
 }
 
-static int check(cli *c)
+static int check_options(cli *c)
 {
     common *m = &c->common;
     if (!m->inputs.n)
@@ -223,8 +223,8 @@ int main(int argc, char **argv)
     static cli c = {.level = -1};
     int code = common_parse(&tool, &c.common, argc, argv);
     if (code < 0)
-        code = check(&c);
+        code = check_options(&c);
     if (code >= 0)
         return code;
-    return c.dump ? common_run(&c.common, print_records, &c) : record(&c);
+    return c.dump ? common_run(&c.common, print_records, &c) : record_command(&c);
 }

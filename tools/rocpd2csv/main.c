@@ -58,7 +58,7 @@ static const program tool = {
 };
 
 /* rocprofv3 calls its files <pid>_<kind>.csv unless it is told a name. */
-static const char *prefix(const cli *c)
+static const char *file_prefix(const cli *c)
 {
     if (c->style == ROCL_CSV_ROCPROFV3 && !c->common.output_file)
         return "";
@@ -85,10 +85,10 @@ static bool drop_ending(char *name)
 }
 
 /* NAME may lead to another folder: /tmp/x, or runs/x below the output folder. */
-static int place(cli *c)
+static int choose_folder(cli *c)
 {
     static char path[8192], name[4096];
-    const char *given = prefix(c);
+    const char *given = file_prefix(c);
     const char *folder = output_folder(&c->common);
     if (strlen(given) >= sizeof name)
         return usage_error("the name of the output is too long");
@@ -109,7 +109,7 @@ static int place(cli *c)
 }
 
 /* Standard output, devices and pipes take the text of one file. */
-static int place_one(cli *c)
+static int choose_file(cli *c)
 {
     static char path[8192];
     c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
@@ -143,7 +143,7 @@ static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
 }
 
 /* Agents are not events. */
-static wanted_events wanted(const strings *kinds)
+static wanted_events events_of_kinds(const strings *kinds)
 {
     for (size_t i = 0; i < kinds->n; i++)
         if (strncmp(kinds->v[i], "agent", 5) != 0)
@@ -151,13 +151,13 @@ static wanted_events wanted(const strings *kinds)
     return kinds->n ? EVENTS_NONE : EVENTS_ALL;
 }
 
-static int check(cli *c)
+static int check_options(cli *c)
 {
     int code = output_fill_names(&c->common);
     if (code < 0)
-        code = place_one(c);
+        code = choose_file(c);
     if (code < 0 && !c->csv.path)
-        code = place(c);
+        code = choose_folder(c);
     if (code >= 0)
         return code;
     c->csv.style = c->style;
@@ -166,7 +166,7 @@ static int check(cli *c)
     c->csv.duration = c->duration;
     c->csv.bytes = c->bytes;
     c->csv.kinds = c->kinds.v;
-    c->common.wanted = wanted(&c->kinds);
+    c->common.wanted = events_of_kinds(&c->kinds);
     return -1;
 }
 
@@ -175,6 +175,6 @@ int main(int argc, char **argv)
     static cli c = {.level = -1};
     int code = common_parse(&tool, &c.common, argc, argv);
     if (code < 0)
-        code = check(&c);
+        code = check_options(&c);
     return code < 0 ? common_run(&c.common, write_files, &c) : code;
 }

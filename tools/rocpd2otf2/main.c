@@ -46,7 +46,7 @@ static const program tool = {
     .operands = offsetof(common, inputs),
 };
 
-static int check(cli *c)
+static int check_options(cli *c)
 {
     if (!rocl_has_otf2()) {
         msg_error("built without libotf2, which writes these archives");
@@ -66,7 +66,7 @@ static int check(cli *c)
     return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
-static void report(const cli *c, const rocl_written *r)
+static void report_written(const cli *c, const rocl_written *r)
 {
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " instants, %" PRIu64
                 " metric values, %" PRIu64 " locations",
@@ -92,7 +92,7 @@ static rocl_status write_archive(rocl_trace *t, void *ctx, rocl_error *err)
         return s;
     s = rocl_write_otf2(t, &o, &r, err);
     if (s <= ROCL_PARTIAL)
-        report(c, &r);
+        report_written(c, &r);
     return s;
 }
 
@@ -101,6 +101,6 @@ int main(int argc, char **argv)
     static cli c;
     int code = common_parse(&tool, &c.common, argc, argv);
     if (code < 0)
-        code = check(&c);
+        code = check_options(&c);
     return code < 0 ? common_run(&c.common, write_archive, &c) : code;
 }

@@ -70,7 +70,7 @@ static bool is_file_name(const char *name)
            ends_with(name, ".perfetto-trace");
 }
 
-static int check(cli *c)
+static int check_options(cli *c)
 {
     int code = output_fill_names(&c->common);
     if (code >= 0)
@@ -86,11 +86,10 @@ static int check(cli *c)
     return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
-static void report(const cli *c, const rocl_written *r)
+static void report_written(const cli *c, const rocl_written *r)
 {
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
-                c->common.to_stdout ? "standard output" : c->path, r->bytes, r->slices,
-                r->values);
+                c->common.to_stdout ? "standard output" : c->path, r->bytes, r->slices, r->values);
     if (!c->common.to_stdout)
         output_done(c->path);
     if (r->moved)
@@ -114,7 +113,7 @@ static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
         return s;
     s = rocl_write_pftrace(t, &o, &r, err);
     if (s <= ROCL_PARTIAL)
-        report(c, &r);
+        report_written(c, &r);
     return s;
 }
 
@@ -123,6 +122,6 @@ int main(int argc, char **argv)
     static cli c = {.level = -1};
     int code = common_parse(&tool, &c.common, argc, argv);
     if (code < 0)
-        code = check(&c);
+        code = check_options(&c);
     return code < 0 ? common_run(&c.common, write_trace, &c) : code;
 }
