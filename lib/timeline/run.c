@@ -167,10 +167,9 @@ static rocl_status begin_sequence(rocl_timeline_part *p, rocl_error *err)
 
 static void forget_sequence(rocl_timeline_part *p)
 {
-    rocl_lanes_free(&p->lanes);
+    rocl_forget_slices(p);
     rocl_map_free(&p->track_index);
-    rocl_displayed_close(&p->displayed);
-    p->track_count = p->meter_count = 0;
+    p->track_count = p->meter_count = p->shown_count = 0;
     p->draw = NULL;
 }
 
@@ -204,8 +203,10 @@ void rocl_timeline_part_free(rocl_timeline_part *p)
     forget_sequence(p);
     free(p->tracks);
     free(p->meters);
+    free(p->shown);
     p->tracks = NULL;
     p->meters = NULL;
+    p->shown = NULL;
 }
 
 void rocl_timeline_counts_add(rocl_timeline_counts *to, const rocl_timeline_counts *from)

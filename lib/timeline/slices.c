@@ -8,6 +8,149 @@
 
 #include <stdlib.h>
 
+/* Readers stop at 512 slices in each other. */
+#define DEPTH_MAX 500
+
+/* ---- which lane takes a slice ---------------------------------------------------------------- */
+
+#define NOT_AT_ALL (-1) /* ends are never negative */
+
+static int64_t reach_of(const rocl_lanes *l, const rocl_lane *lane)
+{
+    if (!lane->depth)
+        return INT64_MAX;
+    return l->nest && lane->depth < DEPTH_MAX ? lane->ends[lane->depth - 1] : NOT_AT_ALL;
+}
+
+/* The depth of a lane has changed. */
+static void update_reach(rocl_lanes *l, const rocl_lane *lane)
+{
+    rocl_lane_group *g = &l->groups[lane->group];
+    uint32_t i = g->cap + lane->number;
+    g->reach[i] = reach_of(l, lane);
+    for (i /= 2; i > 0; i /= 2) {
+        int64_t a = g->reach[2 * i], b = g->reach[2 * i + 1];
+        g->reach[i] = a > b ? a : b;
+    }
+}
+
+static uint32_t find_lane(const rocl_lanes *l, uint32_t group, int64_t end, bool *extra)
+{
+    const rocl_lane_group *g = group < l->group_count ? &l->groups[group] : NULL;
+    uint32_t i = 1;
+    *extra = g && g->count;
+    if (!*extra || g->reach[1] < end)
+        return ROCL_NONE;
+    while (i < g->cap)
+        i = g->reach[2 * i] >= end ? 2 * i : 2 * i + 1;
+    *extra = i > g->cap;
+    return g->lanes[i - g->cap];
+}
+
+/* Makes the tree anew for twice the lanes when it is full. */
+static bool reserve_lane(rocl_lanes *l, rocl_lane_group *g)
+{
+    uint32_t cap = g->cap ? 2 * g->cap : 1;
+    if (g->count < g->cap)
+        return true;
+    uint32_t *lanes = realloc(g->lanes, cap * sizeof *lanes);
+    if (!lanes)
+        return false;
+    g->lanes = lanes;
+    int64_t *reach = malloc(2 * (size_t)cap * sizeof *reach);
+    if (!reach)
+        return false;
+    free(g->reach);
+    g->reach = reach;
+    g->cap = cap;
+    for (uint32_t i = 0; i < 2 * cap; i++)
+        reach[i] = NOT_AT_ALL;
+    for (uint32_t i = 0; i < g->count; i++)
+        update_reach(l, &l->lanes[g->lanes[i]]);
+    return true;
+}
+
+static rocl_lane_group *reserve_group(rocl_lanes *l, uint32_t group)
+{
+    if (!ROCL_GROW(l->groups, l->group_cap, group + (size_t)1))
+        return NULL;
+    if (l->group_count <= group)
+        l->group_count = group + 1;
+    return reserve_lane(l, &l->groups[group]) ? &l->groups[group] : NULL;
+}
+
+/* ---- which slice ends next ------------------------------------------------------------------- */
+
+/* a ends before b; of two that end together the one that began last is the inner one. */
+static bool ends_sooner(const rocl_open_slice *a, const rocl_open_slice *b)
+{
+    return a->end != b->end ? a->end < b->end : a->order > b->order;
+}
+
+static bool close_slice(rocl_lanes *l, int64_t time, rocl_open_slice *ended)
+{
+    rocl_open_slice *h = l->heap;
+    if (!l->open || h[0].end > time)
+        return false;
+    *ended = h[0];
+    l->lanes[ended->lane].depth--;
+    update_reach(l, &l->lanes[ended->lane]);
+    rocl_open_slice last = h[--l->open];
+    uint32_t i = 0;
+    for (uint32_t child; (child = 2 * i + 1) < l->open; i = child) {
+        if (child + 1 < l->open && ends_sooner(&h[child + 1], &h[child]))
+            child++;
+        if (!ends_sooner(&h[child], &last))
+            break;
+        h[i] = h[child];
+    }
+    h[i] = last;
+    return true;
+}
+
+static uint32_t make_lane(rocl_lanes *l, uint32_t group, uint64_t track)
+{
+    rocl_lane_group *g = reserve_group(l, group);
+    if (!g || !ROCL_GROW(l->lanes, l->cap, l->count + (size_t)1))
+        return ROCL_NONE;
+    rocl_lane *lane = &l->lanes[l->count];
+    *lane = (rocl_lane){.track = track, .group = group, .number = g->count};
+    g->lanes[g->count++] = l->count;
+    update_reach(l, lane);
+    return l->count++;
+}
+
+static bool open_slice(rocl_lanes *l, uint32_t n, int64_t end)
+{
+    rocl_lane *lane = &l->lanes[n];
+    if (!ROCL_GROW(lane->ends, lane->cap, lane->depth + (size_t)1) ||
+        !ROCL_GROW(l->heap, l->heap_cap, l->open + (size_t)1))
+        return false;
+    lane->ends[lane->depth++] = end;
+    update_reach(l, lane);
+    rocl_open_slice fresh = {end, l->order++, n};
+    uint32_t i = l->open++;
+    for (uint32_t up; i && (up = (i - 1) / 2, ends_sooner(&fresh, &l->heap[up])); i = up)
+        l->heap[i] = l->heap[up];
+    l->heap[i] = fresh;
+    return true;
+}
+
+void rocl_forget_slices(rocl_timeline_part *p)
+{
+    rocl_lanes *l = &p->lanes;
+    for (uint32_t i = 0; i < l->count; i++)
+        free(l->lanes[i].ends);
+    for (uint32_t i = 0; i < l->group_count; i++) {
+        free(l->groups[i].reach);
+        free(l->groups[i].lanes);
+    }
+    free(l->groups);
+    free(l->lanes);
+    free(l->heap);
+    *l = (rocl_lanes){0};
+}
+
 /* ---- tracks of a sequence -------------------------------------------------------------------- */
 
 static rocl_status add_track(rocl_timeline_part *p, uint64_t key, const rocl_track *track,
@@ -50,8 +193,7 @@ static void end_slices(rocl_timeline_part *p, int64_t time)
 {
     const rocl_timeline_ops *ops = p->timeline->ops;
     rocl_open_slice ended;
-    while (p->lanes.open && p->lanes.heap[0].end <= time &&
-           rocl_lanes_close(&p->lanes, time, &ended))
+    while (p->lanes.open && p->lanes.heap[0].end <= time && close_slice(&p->lanes, time, &ended))
         if (ops->slice_end)
             ops->slice_end(p, p->lanes.lanes[ended.lane].track, ended.end);
 }
@@ -67,7 +209,7 @@ static rocl_status add_lane(rocl_timeline_part *p, uint32_t group, bool extra, u
         st = p->timeline->ops->define(p, &track, &id, err);
         p->counts.lanes++;
     }
-    if (st == ROCL_OK && (*lane = rocl_lanes_add(&p->lanes, group, id)) == ROCL_NONE)
+    if (st == ROCL_OK && (*lane = make_lane(&p->lanes, group, id)) == ROCL_NONE)
         st = rocl_fail_memory(err);
     return st;
 }
@@ -76,10 +218,10 @@ static rocl_status draw_slice(rocl_timeline_part *p, uint32_t group, rocl_error 
 {
     bool extra;
     rocl_status st = ROCL_OK;
-    uint32_t lane = rocl_lanes_find(&p->lanes, group, p->event.end, &extra);
+    uint32_t lane = find_lane(&p->lanes, group, p->event.end, &extra);
     if (lane == ROCL_NONE)
         st = add_lane(p, group, extra, &lane, err);
-    if (st == ROCL_OK && !rocl_lanes_push(&p->lanes, lane, p->event.end))
+    if (st == ROCL_OK && !open_slice(&p->lanes, lane, p->event.end))
         st = rocl_fail_memory(err);
     if (st != ROCL_OK)
         return st;

@@ -9,7 +9,6 @@
  *     slices.c   host calls and GPU work: groups, lanes for what overlaps, ends in order of time
  *     values.c   allocated and copied bytes, counters of dispatches, samples
  *     links.c    which call launched which work; reports use it as well
- *     lanes.c    rows for slices that overlap
  *
  * Records are sorted by (sequence, time). A sequence is what is drawn from begin to end by one
  * thread: a host thread, the GPU work of a process (or, with by_track, of one track), the values
@@ -27,8 +26,6 @@
 #include "base/map.h"
 #include "model/gpus.h"
 #include "model/trace.h"
-#include "timeline/displayed.h"
-#include "timeline/lanes.h"
 #include "timeline/links.h"
 #include "timeline/record.h"
 
@@ -151,9 +148,45 @@ typedef struct rocl_timeline_counts {
     uint64_t moved; /* slices that are in them */
 } rocl_timeline_counts;
 
+/* What draws slices in rows can only draw those that nest in one, so others get further rows, first
+ * fit. */
+typedef struct rocl_open_slice { /* a slice that has begun */
+    int64_t end;
+    uint64_t order; /* of beginning */
+    uint32_t lane;
+} rocl_open_slice;
+
+typedef struct rocl_lane {
+    uint64_t track;
+    uint32_t group;  /* which lanes may replace each other */
+    uint32_t number; /* in the group */
+    int64_t *ends;   /* of the open slices, outermost first */
+    uint32_t depth;
+    size_t cap;
+} rocl_lane;
+
+/* The lanes of a group, in a tree of maxima over how far a slice may reach in each: the first that
+ * takes a slice is found without looking at those before it. */
+typedef struct rocl_lane_group {
+    int64_t *reach;  /* 2 * cap; the leaves from cap on */
+    uint32_t *lanes; /* by number */
+    uint32_t count, cap;
+} rocl_lane_group;
+
+typedef struct rocl_lanes {
+    rocl_lane *lanes;
+    rocl_lane_group *groups;
+    rocl_open_slice *heap; /* by end, innermost first */
+    uint32_t count, group_count, open;
+    size_t cap, group_cap, heap_cap;
+    uint64_t order;
+    bool nest; /* slices may lie in each other; else lanes hold one at a time */
+} rocl_lanes;
+
 typedef struct rocl_meter { /* a value over time */
     uint64_t track;
     uint64_t sum; /* of bytes; absurd sizes make it wrap and come back, not overflow */
+    int64_t end;  /* COUNTER: when the value shown runs out; INT64_MIN: it is 0 */
     bool defined;
 } rocl_meter;
 
@@ -182,7 +215,9 @@ struct rocl_timeline_part {
     rocl_meter *meters;
     uint32_t meter_count;
     size_t meter_cap;
-    rocl_displayed displayed;
+    uint32_t *shown; /* meters of counters that are not 0: few at once */
+    uint32_t shown_count;
+    size_t shown_cap;
     rocl_track_kind value_kind; /* of bytes */
     bool in_window;             /* ALLOCATED: its begin has been drawn */
 };
@@ -206,6 +241,7 @@ void rocl_timeline_counts_add(rocl_timeline_counts *to, const rocl_timeline_coun
 
 /* Sets p->draw and p->finish for the sequence of p->event. */
 rocl_status rocl_begin_slices(rocl_timeline_part *p, rocl_error *err);
+void rocl_forget_slices(rocl_timeline_part *p);
 rocl_status rocl_begin_values(rocl_timeline_part *p, rocl_error *err);
 
 #endif

@@ -82,13 +82,25 @@ static rocl_status draw_allocated(rocl_timeline_part *p, rocl_error *err)
 
 /* ---- counters of dispatches ---- */
 
-/* Values whose dispatch has ended go back to 0, in the order of time. */
+/* Values whose dispatch has ended at or before `until` go back to 0, in the order of time. Not that
+ * of the successor, which gets a new value at `until`: no zero in between. */
 static void draw_zeros(rocl_timeline_part *p, int64_t until, uint32_t successor)
 {
-    uint32_t counter;
-    int64_t when;
-    while (rocl_displayed_end(&p->displayed, until, successor, &counter, &when)) {
-        p->timeline->ops->value(p, p->meters[counter].track, when, 0);
+    while (p->shown_count) {
+        uint32_t first = 0;
+        for (uint32_t i = 1; i < p->shown_count; i++)
+            if (p->meters[p->shown[i]].end < p->meters[p->shown[first]].end)
+                first = i;
+        uint32_t counter = p->shown[first];
+        rocl_meter *m = &p->meters[counter];
+        int64_t when = m->end;
+        if (when > until)
+            return;
+        m->end = INT64_MIN;
+        p->shown[first] = p->shown[--p->shown_count];
+        if (when == until && counter == successor)
+            continue;
+        p->timeline->ops->value(p, m->track, when, 0);
         p->counts.values++;
     }
 }
@@ -111,7 +123,13 @@ static rocl_status draw_counter(rocl_timeline_part *p, rocl_error *err)
     draw_zeros(p, e->time, counter);
     p->timeline->ops->value(p, p->meters[counter].track, e->time, e->value);
     p->counts.values++;
-    rocl_displayed_set(&p->displayed, counter, e->end);
+    rocl_meter *m = &p->meters[counter];
+    if (m->end == INT64_MIN) {
+        if (!ROCL_GROW(p->shown, p->shown_cap, p->shown_count + (size_t)1))
+            return rocl_fail_memory(err);
+        p->shown[p->shown_count++] = counter;
+    }
+    m->end = e->end;
     return st;
 }
 
@@ -183,16 +201,14 @@ rocl_status rocl_begin_values(rocl_timeline_part *p, rocl_error *err)
         p->draw = draw_counter;
         p->finish = finish_counters;
         meters = c->counter_count + 1;
-        if (!rocl_displayed_open(&p->displayed, meters))
-            return rocl_fail_memory(err);
         break;
     default:
         p->draw = draw_sample;
     }
     if (!ROCL_GROW(p->meters, p->meter_cap, meters))
         return rocl_fail_memory(err);
-    if (meters)
-        memset(p->meters, 0, meters * sizeof *p->meters);
+    for (uint32_t i = 0; i < meters; i++)
+        p->meters[i] = (rocl_meter){.end = INT64_MIN};
     p->meter_count = meters;
     return ROCL_OK;
 }
