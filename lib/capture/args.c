@@ -23,7 +23,7 @@ static void put_arg(rocl_writer *w, const char *type, const char *name, const ch
         generation = w->generation;
         name_id = rocl_text_id(w, name, strlen(name), need);
         type_id = name_id ? rocl_text_id(w, type, strlen(type), need) : 0;
-        if (!type_id || !rocl_room(w, need))
+        if (!type_id || !rocl_reserve(w, need))
             return;
     } while (w->generation != generation);
     p = rocl_varint_put(body, name_id);
@@ -70,7 +70,7 @@ static uint8_t *end_of_body(uint8_t *head, uint8_t type, uint8_t *body, uint8_t 
 static uint32_t define_list(rocl_writer *w, uint32_t id, const rocl_cap_value *v, size_t count,
                             size_t more)
 {
-    if (!rocl_room(w, size_of_list(v, count) + ROCL_HOT + more))
+    if (!rocl_reserve(w, size_of_list(v, count) + ROCL_HOT + more))
         return 0;
     uint8_t *body = w->pos + 2, *p = rocl_varint_put(body, id);
     p = rocl_varint_put(p, count);
@@ -93,7 +93,7 @@ static uint32_t id_of_list(rocl_writer *w, rocl_parameters *list, const rocl_cap
     return rocl_is_seen(w, id) ? id : define_list(w, id, v, count, more);
 }
 
-/* Ids of the texts; false: there is no room. */
+/* Ids of the texts; false: there is no space. */
 static bool define_texts(rocl_writer *w, const rocl_cap_value *v, size_t count, size_t more,
                          uint32_t *texts)
 {
@@ -105,7 +105,7 @@ static bool define_texts(rocl_writer *w, const rocl_cap_value *v, size_t count, 
     return true;
 }
 
-/* Puts the list and all texts into the chunk that the values will be in; 0: there is no room. */
+/* Puts the list and all texts into the chunk that the values will be in; 0: there is no space. */
 static uint32_t define_all(rocl_writer *w, rocl_parameters *list, const rocl_cap_value *v,
                            size_t count, uint32_t *texts)
 {
@@ -114,7 +114,7 @@ static uint32_t define_all(rocl_writer *w, rocl_parameters *list, const rocl_cap
     do {
         generation = w->generation;
         id = id_of_list(w, list, v, count, need);
-        if (!id || !define_texts(w, v, count, need, texts) || !rocl_room(w, need))
+        if (!id || !define_texts(w, v, count, need, texts) || !rocl_reserve(w, need))
             return 0;
     } while (w->generation != generation);
     return id;

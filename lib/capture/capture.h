@@ -20,7 +20,7 @@
  *   ROCLINE_OUTPUT   folder of the files; it must exist
  *   ROCLINE_SESSION  32 hexadecimal digits; else random
  *   ROCLINE_POLICY   drop (default): at the limit, or when the disk is full, count what is lost
- *                    block: wait for room instead; ring: give up the oldest chunks
+ *                    block: wait for space instead; ring: give up the oldest chunks
  *   ROCLINE_LIMIT    MiB of a process, or with b, k, m or g bytes, KiB ...; 0 or not set: no limit
  *                    (of ring: 64)
  *   ROCLINE_CHUNK    KiB of the largest chunks (default 1024)
@@ -47,8 +47,9 @@ ROCL_CAP_API bool rocl_cap_on(void);
  * or there is none. */
 ROCL_CAP_API bool rocl_cap_keep(void);
 ROCL_CAP_API void rocl_cap_let_go(void); /* it will not */
-/* From now on system calls may end the process: recording goes on in the room that it has, and what
- * does not fit is counted; without a clock all is. false: it was so before, or nothing is recorded.
+/* From now on system calls may end the process: recording goes on in the space that it has, and
+ * what does not fit is counted; without a clock all is. false: it was so before, or nothing is
+ * recorded.
  */
 ROCL_CAP_API bool rocl_cap_seal(bool has_clock);
 ROCL_CAP_API void rocl_cap_unseal(void); /* they may not */

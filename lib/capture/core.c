@@ -1,4 +1,5 @@
-/* The state of a process: made with its first event, and again after a fork. */
+/* The state of a process: made with its first event, and again after a fork; its own chunk, which
+ * counts what no thread can; and sealing, after which no system call is made. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -8,7 +9,7 @@
 #include "capture/chunk.h"
 
 static _Atomic(rocl_core *) the_core;
-static _Atomic uint64_t homeless; /* events that were lost while there was no chunk to say so */
+static _Atomic uint64_t unattributed; /* events that were lost while no chunk could count them */
 /* Of this process, or of the next one above it that has a file: children have it mapped, too. */
 static rocl_chunk_header *nearest;
 static bool forks_unseen; /* the kernel cannot wipe pages: pthread_atfork does it */
@@ -76,9 +77,9 @@ static void describe_process(rocl_core *c)
     c->preamble_len = (size_t)(p - c->preamble) + n;
 }
 
-/* A chunk that stands for the process: it exists, and this many events have found no room. It is
- * the first one in the file, which is told by it. */
-static void write_self(rocl_core *c)
+/* A chunk that stands for the process: it exists, and so many events (`dropped`) found no space. It
+ * is the first one in the file, which is told by it. */
+static void write_process_chunk(rocl_core *c)
 {
     rocl_span where;
     size_t size = ROCL_CHUNK_HEADER + c->preamble_len;
@@ -100,7 +101,7 @@ static void write_self(rocl_core *c)
 
 /* A process that cannot have a file, because it has no right or descriptor for it, is spoken for by
  * the one that it was forked from. */
-static rocl_chunk_header *who_counts(void)
+static rocl_chunk_header *find_lost_counter(void)
 {
     const rocl_core *c = atomic_load(&the_core);
     if (!c || !atomic_load(&c->alive))
@@ -110,13 +111,13 @@ static rocl_chunk_header *who_counts(void)
 
 void rocl_core_count_lost(uint64_t n)
 {
-    rocl_chunk_header *h = who_counts();
-    n += atomic_exchange(&homeless, 0);
+    rocl_chunk_header *h = find_lost_counter();
+    n += atomic_exchange(&unattributed, 0);
     if (h && n) {
         atomic_fetch_add(&h->dropped, n);
         rocl_chunk_reopen(h);
     } else {
-        atomic_fetch_add(&homeless, n);
+        atomic_fetch_add(&unattributed, n);
     }
 }
 
@@ -134,7 +135,7 @@ void rocl_core_close(rocl_core *c)
         rocl_chunk_reopen(h);
 }
 
-static void begin_process(rocl_core *c)
+static void init_process(rocl_core *c)
 {
     rocl_chunk_sync now;
     c->fd = -1;
@@ -149,13 +150,13 @@ static void begin_process(rocl_core *c)
     c->refused = !rocl_file_make(c);
 }
 
-static rocl_core *begin_core(rocl_core *c)
+static rocl_core *init_core(rocl_core *c)
 {
     pthread_mutex_lock(&c->birth);
     if (!c->alive) {
-        begin_process(c);
+        init_process(c);
         if (!c->refused)
-            write_self(c);
+            write_process_chunk(c);
         atomic_store(&c->alive, true);
         rocl_core_count_lost(0);
     }
@@ -172,7 +173,7 @@ rocl_core *rocl_core_get(void)
     if (!c && !(c = map_core()))
         return NULL;
     if (!alive)
-        begin_core(c);
+        init_core(c);
     return c->refused ? NULL : c;
 }
 

@@ -2,7 +2,7 @@
  *
  *     settings.c  the environment, what is known of the process and its node
  *     clock.c     ticks, and the clocks side by side
- *     file.c      the file of a process: room for chunks
+ *     file.c      the file of a process: space for chunks
  *     guard/      calls by which a program limits what it can do later
  *     writer.c    writers of threads: their chunks from begin to end
  *     names.c     sites, texts and definitions: written into each chunk before their first use
@@ -156,14 +156,14 @@ void *rocl_wiped_pages(size_t n);
 
 /* Makes the file. Locked. */
 bool rocl_file_make(rocl_core *c);
-void rocl_file_remove(rocl_core *c); /* there is no room for even its first chunk */
+void rocl_file_remove(rocl_core *c); /* there is no space for even its first chunk */
 /* The file and its folder will be out of reach: they stay open. false: they were, or cannot. */
 bool rocl_file_keep(rocl_core *c);
 void rocl_file_let_go(rocl_core *c); /* they will not */
 /* The same descriptor with a number that no program counts on; closes the other. */
 int rocl_move_away(int fd);
-/* Maps room for a chunk of `size` bytes, or of what is left of them where `least` are; NULL: that
- * is too little. Policy block: waits while the disk is full. Takes the lock. */
+/* Maps a chunk of `size` bytes, or of what is left of them, at least `least`; NULL: there is too
+ * little space. Policy block: waits while the disk is full. Takes the lock. */
 rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t least, size_t size, rocl_span *where);
 /* Policy ring: this chunk may be given up. Takes the lock. */
 void rocl_file_give_up(rocl_core *c, const rocl_given *chunk);
@@ -209,9 +209,9 @@ typedef struct rocl_writer {
     uint8_t *end; /* of the chunk */
     rocl_span where;
     size_t next_size;
-    uint64_t seq, dropped, told;   /* told: of dropped, in records */
-    uint64_t retry;                /* ticks before which there is no use in asking for room */
-    uint32_t next_text, last_text; /* the last: which of `texts` was used last */
+    uint64_t seq, dropped, reported; /* reported: of dropped, those that records tell */
+    uint64_t retry;                  /* ticks before which there is no use in asking for space */
+    uint32_t next_text, last_text;   /* the last: which of `texts` was used last */
     uint32_t correlation, correlation_end; /* numbers at hand */
     uint64_t gpu_last[4];                  /* by clock: the start before */
     char name[64];                         /* of the thread, by the program */
@@ -230,9 +230,9 @@ extern __thread rocl_self rocl_me __attribute__((tls_model("initial-exec")));
 
 /* The slow half of rocl_enter: makes a writer. NULL: there is none, and so many events are lost. */
 rocl_writer *rocl_writer_make(uint64_t lost);
-/* Room for `need` bytes and a small event at pos, in this chunk or the next; false: there is none,
+/* Makes `need` bytes and a small event fit at pos, in this chunk or the next; false: they do not,
  * and so many events are lost. Texts and names have to be looked up again after it. */
-bool rocl_writer_room(rocl_writer *w, size_t need, uint64_t lost);
+bool rocl_writer_reserve(rocl_writer *w, size_t need, uint64_t lost);
 void rocl_writer_drop(rocl_writer *w);
 void rocl_count_interrupted(uint64_t lost);
 /* That of another thread; NULL: it has none. */
@@ -283,19 +283,21 @@ static inline bool rocl_is_paused(const rocl_writer *w)
 }
 
 /* A writer without a chunk has both at NULL. */
-static inline bool rocl_room(rocl_writer *w, size_t need)
+static inline bool rocl_reserve(rocl_writer *w, size_t need)
 {
     return LIKELY(w->limit - w->pos >= (ptrdiff_t)need && w->pos < w->limit) ||
-           rocl_writer_room(w, need, 1);
+           rocl_writer_reserve(w, need, 1);
 }
 
-/* For the end of an event: the begin is counted, and is told to have none. */
-static inline bool rocl_room_for_end(rocl_writer *w)
+/* For the end of an event, which is not counted as lost: readers report the begin that has none. */
+static inline bool rocl_reserve_for_end(rocl_writer *w)
 {
-    return LIKELY(w->pos < w->limit) || rocl_writer_room(w, 0, 0);
+    return LIKELY(w->pos < w->limit) || rocl_writer_reserve(w, 0, 0);
 }
 
-/* What is before p is part of the trace from now on. */
+/* What is before p is part of the trace from now on: one release store of events << 32 | bytes of
+ * content, so that a reader sees both as of the same moment. */
+_Static_assert(ROCL_CHUNK_MAX <= UINT32_MAX, "the bytes of a chunk are half of its progress");
 static inline void rocl_commit(rocl_writer *w, uint8_t *p, uint32_t events)
 {
     /* None: a signal handler has forked, and this is the child. */
@@ -324,11 +326,11 @@ extern _Atomic uint32_t rocl_next_name;
 /* The id that is kept there; the next one, where there is none yet. */
 uint32_t rocl_id_once(_Atomic uint32_t *at);
 
-/* Ids to write into the chunk; their definitions are in it after the call. 0: there is no room, the
- * event is to be dropped. `more` bytes and a small event have room behind them. */
+/* Ids to write into the chunk; their definitions are in it after the call. 0: there is no space,
+ * the event is to be dropped. `more` bytes and a small event fit behind them. */
 uint32_t rocl_site_define(rocl_writer *w, rocl_site *site, size_t more);
 uint32_t rocl_text_id(rocl_writer *w, const char *text, size_t len, size_t more);
-/* Of a definition; 0 also for NULL. *ok false: there is no room. */
+/* Of a definition; 0 also for NULL. *ok false: there is no space. */
 uint32_t rocl_def_id(rocl_writer *w, const rocl_def *d, size_t more, bool *ok);
 static inline bool rocl_is_seen(const rocl_writer *w, uint32_t id)
 {

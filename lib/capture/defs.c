@@ -5,12 +5,12 @@
 
 #include "capture/core.h"
 
-static _Atomic(rocl_def *) all;
+static _Atomic(rocl_def *) all_defs;
 
-static void keep(rocl_def *d)
+static void keep_def(rocl_def *d)
 {
-    d->next = atomic_load(&all);
-    while (!atomic_compare_exchange_weak(&all, &d->next, d))
+    d->next = atomic_load(&all_defs);
+    while (!atomic_compare_exchange_weak(&all_defs, &d->next, d))
         ;
 }
 
@@ -26,8 +26,8 @@ static text text_of(const char *s)
 }
 
 /* Numbers, then texts. */
-static rocl_def *make(rocl_record_type type, const rocl_def *ref, const uint64_t *v, size_t numbers,
-                      const text *texts, size_t count)
+static rocl_def *make_def(rocl_record_type type, const rocl_def *ref, const uint64_t *v,
+                          size_t numbers, const text *texts, size_t count)
 {
     int saved = errno;
     uint32_t id = atomic_fetch_add(&rocl_next_name, 1);
@@ -47,11 +47,11 @@ static rocl_def *make(rocl_record_type type, const rocl_def *ref, const uint64_t
     d->ref = ref;
     d->type = (uint8_t)type;
     d->len = (uint32_t)(p - d->bytes);
-    keep(d);
+    keep_def(d);
     return d;
 }
 
-static uint64_t id_of(const rocl_def *d)
+static uint64_t id_of_def(const rocl_def *d)
 {
     return d ? d->id : 0;
 }
@@ -61,37 +61,37 @@ rocl_def *rocl_cap_define_agent(const rocl_cap_agent *a)
     const uint64_t v[] = {a->handle, a->type, rocl_zigzag(a->absolute_index),
                           rocl_zigzag(a->logical_index), rocl_zigzag(a->type_index)};
     const text t[] = {text_of(a->name), text_of(a->model), text_of(a->vendor), text_of(a->product)};
-    return make(ROCL_REC_AGENT, NULL, v, 5, t, 4);
+    return make_def(ROCL_REC_AGENT, NULL, v, 5, t, 4);
 }
 
 rocl_def *rocl_cap_define_queue(uint64_t id, const char *name)
 {
     const text t = text_of(name);
-    return make(ROCL_REC_QUEUE, NULL, &id, 1, &t, 1);
+    return make_def(ROCL_REC_QUEUE, NULL, &id, 1, &t, 1);
 }
 
 rocl_def *rocl_cap_define_stream(uint64_t id, const char *name)
 {
     const text t = text_of(name);
-    return make(ROCL_REC_STREAM, NULL, &id, 1, &t, 1);
+    return make_def(ROCL_REC_STREAM, NULL, &id, 1, &t, 1);
 }
 
 rocl_def *rocl_cap_define_kernel(const rocl_cap_kernel_symbol *k)
 {
     const uint64_t v[] = {k->id,
-                          id_of(k->agent),
+                          id_of_def(k->agent),
                           rocl_zigzag(k->group_segment),
                           rocl_zigzag(k->private_segment),
                           rocl_zigzag(k->sgpr),
                           rocl_zigzag(k->arch_vgpr),
                           rocl_zigzag(k->accum_vgpr)};
     const text t[] = {text_of(k->name), text_of(k->display)};
-    return make(ROCL_REC_KERNEL, k->agent, v, 7, t, 2);
+    return make_def(ROCL_REC_KERNEL, k->agent, v, 7, t, 2);
 }
 
 rocl_def *rocl_cap_define_counter(const rocl_cap_counter *c)
 {
-    const uint64_t v[] = {c->id, id_of(c->agent)};
+    const uint64_t v[] = {c->id, id_of_def(c->agent)};
     const text t[] = {text_of(c->name), text_of(c->description), text_of(c->units)};
-    return make(ROCL_REC_COUNTER, c->agent, v, 2, t, 3);
+    return make_def(ROCL_REC_COUNTER, c->agent, v, 2, t, 3);
 }

@@ -1,7 +1,7 @@
 /* The file of a process. It grows by what fallocate gives: so a full disk is noticed here, and not
  * as a SIGBUS when the program writes. No descriptor stays open: the file is opened when it has to
- * grow, and closed when the room is mapped. What the program closes, or opens meanwhile, is looked
- * at before each use. */
+ * grow_file, and closed when the span is mapped. What the program closes, or opens meanwhile, is
+ * looked at before each use. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "capture/chunk.h"
 
-static bool is_file(int fd, dev_t dev, ino_t ino)
+static bool is_same_file(int fd, dev_t dev, ino_t ino)
 {
     struct stat s;
     return fd >= 0 && fstat(fd, &s) == 0 && s.st_dev == dev && s.st_ino == ino;
@@ -29,19 +29,19 @@ int rocl_move_away(int fd)
     return moved;
 }
 
-static void close_ours(int fd, dev_t dev, ino_t ino)
+static void close_if_same(int fd, dev_t dev, ino_t ino)
 {
-    if (is_file(fd, dev, ino))
+    if (is_same_file(fd, dev, ino))
         close(fd);
 }
 
 /* -1: it is not there any more, or another folder has its name. */
 static int open_folder(void)
 {
-    if (is_file(rocl_set.folder_fd, rocl_set.folder_dev, rocl_set.folder_ino))
+    if (is_same_file(rocl_set.folder_fd, rocl_set.folder_dev, rocl_set.folder_ino))
         return rocl_set.folder_fd;
     int fd = open(rocl_set.folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || is_file(fd, rocl_set.folder_dev, rocl_set.folder_ino))
+    if (fd < 0 || is_same_file(fd, rocl_set.folder_dev, rocl_set.folder_ino))
         return fd;
     close(fd);
     errno = ENOENT;
@@ -51,7 +51,7 @@ static int open_folder(void)
 static void close_folder(int fd)
 {
     if (fd != rocl_set.folder_fd)
-        close_ours(fd, rocl_set.folder_dev, rocl_set.folder_ino);
+        close_if_same(fd, rocl_set.folder_dev, rocl_set.folder_ino);
 }
 
 static int open_in_folder(const char *name, int flags)
@@ -114,15 +114,15 @@ static int open_mapped(const rocl_core *c)
 
 static int open_file(const rocl_core *c)
 {
-    if (is_file(c->fd, c->dev, c->ino))
+    if (is_same_file(c->fd, c->dev, c->ino))
         return c->fd;
     int fd = open_in_folder(c->name, O_RDWR | O_NOFOLLOW);
-    if (!is_file(fd, c->dev, c->ino)) {
+    if (!is_same_file(fd, c->dev, c->ino)) {
         if (fd >= 0)
             close(fd);
         fd = open_mapped(c);
     }
-    if (is_file(fd, c->dev, c->ino))
+    if (is_same_file(fd, c->dev, c->ino))
         return rocl_move_away(fd);
     if (fd >= 0)
         close(fd);
@@ -132,7 +132,7 @@ static int open_file(const rocl_core *c)
 static void close_file(const rocl_core *c, int fd)
 {
     if (fd != c->fd)
-        close_ours(fd, c->dev, c->ino);
+        close_if_same(fd, c->dev, c->ino);
 }
 
 bool rocl_file_keep(rocl_core *c)
@@ -141,7 +141,7 @@ bool rocl_file_keep(rocl_core *c)
     /* The caller may be a signal handler that has interrupted what holds the lock. */
     if (pthread_mutex_trylock(&c->lock) != 0)
         return false;
-    if (!is_file(c->fd, c->dev, c->ino)) {
+    if (!is_same_file(c->fd, c->dev, c->ino)) {
         int folder = open_folder();
         c->fd = open_file(c);
         if (folder != rocl_set.folder_fd)
@@ -186,7 +186,7 @@ static bool write_zeros(int fd, const rocl_span *s)
     return true;
 }
 
-static bool reserve(int fd, const rocl_span *s)
+static bool allocate_span(int fd, const rocl_span *s)
 {
     int rc;
     do
@@ -195,15 +195,16 @@ static bool reserve(int fd, const rocl_span *s)
     return rc == 0 || (errno == EOPNOTSUPP && write_zeros(fd, s));
 }
 
-/* Room of where->size, or what there is of it, at least `least`. *wait: there may be room later. */
-static bool grow(rocl_core *c, int fd, size_t least, rocl_span *where, bool *wait)
+/* Appends a span of where->size bytes, or of what is left of them, at least `least`. *wait: there
+ * may be space later. Locked. */
+static bool grow_file(rocl_core *c, int fd, size_t least, rocl_span *where, bool *wait)
 {
     uint64_t largest = largest_size(), left = largest > c->file_size ? largest - c->file_size : 0;
     where->offset = c->file_size;
     if (where->size > left)
         where->size = down_to_page(left);
     for (; where->size >= least; where->size = down_to_page(where->size / 2)) {
-        if (reserve(fd, where)) {
+        if (allocate_span(fd, where)) {
             c->file_size += where->size;
             return true;
         }
@@ -214,22 +215,22 @@ static bool grow(rocl_core *c, int fd, size_t least, rocl_span *where, bool *wai
     return false;
 }
 
-static rocl_given *given(const rocl_core *c, uint32_t i)
+static rocl_given *given_at(const rocl_core *c, uint32_t i)
 {
     return &c->given_up[(c->given_first + i) % c->given_cap];
 }
 
 /* The oldest chunk that is done and large enough. */
-static bool recycle(rocl_core *c, size_t size, rocl_given *old)
+static bool take_given(rocl_core *c, size_t size, rocl_given *old)
 {
     uint32_t i = 0;
-    while (i < c->given_count && given(c, i)->where.size < size)
+    while (i < c->given_count && given_at(c, i)->where.size < size)
         i++;
     if (i == c->given_count)
         return false;
-    *old = *given(c, i);
+    *old = *given_at(c, i);
     for (; i > 0; i--)
-        *given(c, i) = *given(c, i - 1);
+        *given_at(c, i) = *given_at(c, i - 1);
     c->given_first = (c->given_first + 1) % c->given_cap;
     c->given_count--;
     return true;
@@ -248,40 +249,40 @@ static void count_given_up(rocl_core *c, const rocl_given *old)
         h->given_until = old->until;
 }
 
-static bool find_room(rocl_core *c, int fd, size_t least, rocl_given *old, bool *wait)
+static bool find_span(rocl_core *c, int fd, size_t least, rocl_given *old, bool *wait)
 {
     rocl_span *where = &old->where;
     if (rocl_set.policy == ROCL_RING && c->file_size + where->size > rocl_set.limit &&
-        recycle(c, where->size, old))
+        take_given(c, where->size, old))
         return true;
-    return grow(c, fd, least, where, wait);
+    return grow_file(c, fd, least, where, wait);
 }
 
-/* There is no address space: the room is kept for the next one. The list has a place for it, where
- * it came from there. */
-static void put_back(rocl_core *c, const rocl_given *old)
+/* There is no address space: the span is kept for the next one. The list has a free entry for it,
+ * where it came from there. */
+static void return_span(rocl_core *c, const rocl_given *old)
 {
     if (old->where.offset + old->where.size == c->file_size)
         c->file_size = old->where.offset;
     else if (c->given_count < c->given_cap)
-        *given(c, c->given_count++) = *old;
+        *given_at(c, c->given_count++) = *old;
 }
 
-static void *map_room(rocl_core *c, size_t least, size_t size, rocl_span *where, bool *wait)
+static void *map_span(rocl_core *c, size_t least, size_t size, rocl_span *where, bool *wait)
 {
     void *at = MAP_FAILED;
-    rocl_given room = {.where.size = size};
+    rocl_given chunk = {.where.size = size};
     *wait = false;
     pthread_mutex_lock(&c->lock);
     int fd = open_file(c);
     uint64_t file_size = c->file_size;
-    if (fd >= 0 && find_room(c, fd, least, &room, wait)) {
-        *where = room.where;
+    if (fd >= 0 && find_span(c, fd, least, &chunk, wait)) {
+        *where = chunk.where;
         at = mmap(NULL, where->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)where->offset);
         if (at == MAP_FAILED)
-            put_back(c, &room);
+            return_span(c, &chunk);
         else if (c->file_size == file_size)
-            count_given_up(c, &room);
+            count_given_up(c, &chunk);
     }
     close_file(c, fd);
     pthread_mutex_unlock(&c->lock);
@@ -297,7 +298,7 @@ rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t least, size_t size, rocl
     least = down_to_page(least + rocl_set.page - 1);
     size = down_to_page(size + rocl_set.page - 1);
     size = size > least ? size : least;
-    while ((at = map_room(c, least, size, where, &wait)) == MAP_FAILED) {
+    while ((at = map_span(c, least, size, where, &wait)) == MAP_FAILED) {
         if (rocl_set.policy != ROCL_BLOCK || !wait || rocl_is_sealed())
             return NULL;
         nanosleep(&(struct timespec){0, 10000000}, NULL);
@@ -308,14 +309,14 @@ rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t least, size_t size, rocl
     return at;
 }
 
-static bool more_given(rocl_core *c)
+static bool grow_given(rocl_core *c)
 {
     uint32_t cap = c->given_cap ? 2 * c->given_cap : 256;
     rocl_given *more = rocl_wiped_pages(cap * sizeof *more);
     if (!more)
         return false;
     for (uint32_t i = 0; c->given_cap && i < c->given_count; i++)
-        more[i] = *given(c, i);
+        more[i] = *given_at(c, i);
     if (c->given_up)
         munmap(c->given_up, c->given_cap * sizeof *more);
     c->given_up = more;
@@ -327,7 +328,7 @@ static bool more_given(rocl_core *c)
 void rocl_file_give_up(rocl_core *c, const rocl_given *chunk)
 {
     pthread_mutex_lock(&c->lock);
-    if (c->given_count < c->given_cap || more_given(c)) {
+    if (c->given_count < c->given_cap || grow_given(c)) {
         c->given_up[(c->given_first + c->given_count) % c->given_cap] = *chunk;
         c->given_count++;
     }

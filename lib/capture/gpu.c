@@ -4,24 +4,24 @@
 
 enum { BODY_MAX = 256 };
 
-typedef struct refs {
+typedef struct record_refs {
     const rocl_def *defs[4];
     rocl_site *name;
     uint32_t ids[4], name_id;
-} refs;
+} record_refs;
 
 /* Brings everything that the record refers to into the chunk that it will be in. */
-static bool define_all(rocl_writer *w, refs *r)
+static bool define_refs(rocl_writer *w, record_refs *r)
 {
     uint32_t generation;
-    bool ok = rocl_room(w, BODY_MAX);
+    bool ok = rocl_reserve(w, BODY_MAX);
     do {
         generation = w->generation;
         for (int i = 0; i < 4 && ok; i++)
             r->ids[i] = rocl_def_id(w, r->defs[i], BODY_MAX, &ok);
         if (ok && r->name)
             ok = (r->name_id = rocl_site_id(w, r->name, BODY_MAX)) != 0;
-        ok = ok && rocl_room(w, BODY_MAX);
+        ok = ok && rocl_reserve(w, BODY_MAX);
     } while (ok && w->generation != generation);
     return ok;
 }
@@ -54,13 +54,13 @@ static void put_record(rocl_writer *w, uint8_t type, const rocl_cap_times *t, co
     rocl_commit(w, p + len, 1);
 }
 
-/* Enters, defines; NULL: nothing is to be recorded. */
-static rocl_writer *enter(refs *r)
+/* A writer whose chunk has all definitions, until rocl_leave; NULL: nothing is to be recorded. */
+static rocl_writer *enter_and_define(record_refs *r)
 {
     rocl_writer *w = rocl_enter();
     if (!w)
         return NULL;
-    if (!rocl_is_paused(w) && define_all(w, r))
+    if (!rocl_is_paused(w) && define_refs(w, r))
         return w;
     rocl_leave();
     return NULL;
@@ -68,8 +68,8 @@ static rocl_writer *enter(refs *r)
 
 void rocl_cap_dispatched(const rocl_cap_dispatch *d)
 {
-    refs r = {.defs = {d->agent, d->queue, d->stream, d->kernel}};
-    rocl_writer *w = enter(&r);
+    record_refs r = {.defs = {d->agent, d->queue, d->stream, d->kernel}};
+    rocl_writer *w = enter_and_define(&r);
     if (!w)
         return;
     const uint64_t v[] = {r.ids[0],        r.ids[1],        r.ids[2],        r.ids[3],
@@ -82,8 +82,8 @@ void rocl_cap_dispatched(const rocl_cap_dispatch *d)
 
 void rocl_cap_copied(const rocl_cap_copy *c)
 {
-    refs r = {.defs = {c->src, c->dst, c->queue, c->stream}, .name = c->name};
-    rocl_writer *w = enter(&r);
+    record_refs r = {.defs = {c->src, c->dst, c->queue, c->stream}, .name = c->name};
+    rocl_writer *w = enter_and_define(&r);
     if (!w)
         return;
     const uint64_t v[] = {r.name_id, r.ids[0], r.ids[1],       r.ids[2],
@@ -94,8 +94,8 @@ void rocl_cap_copied(const rocl_cap_copy *c)
 
 void rocl_cap_allocated(const rocl_cap_alloc *a)
 {
-    refs r = {.defs = {a->agent, a->queue, a->stream}, .name = a->name};
-    rocl_writer *w = enter(&r);
+    record_refs r = {.defs = {a->agent, a->queue, a->stream}, .name = a->name};
+    rocl_writer *w = enter_and_define(&r);
     if (!w)
         return;
     const uint64_t v[] = {r.name_id, r.ids[0], r.ids[1],   r.ids[2], a->op,
@@ -106,8 +106,8 @@ void rocl_cap_allocated(const rocl_cap_alloc *a)
 
 void rocl_cap_waited(const rocl_cap_barrier *b)
 {
-    refs r = {.defs = {b->agent, b->queue, b->stream}, .name = b->name};
-    rocl_writer *w = enter(&r);
+    record_refs r = {.defs = {b->agent, b->queue, b->stream}, .name = b->name};
+    rocl_writer *w = enter_and_define(&r);
     if (!w)
         return;
     const uint64_t v[] = {r.name_id, r.ids[0], r.ids[1], r.ids[2]};
@@ -117,8 +117,8 @@ void rocl_cap_waited(const rocl_cap_barrier *b)
 
 void rocl_cap_graph_launched(const rocl_cap_graph *g)
 {
-    refs r = {.defs = {g->agent, g->queue, g->stream}, .name = g->name};
-    rocl_writer *w = enter(&r);
+    record_refs r = {.defs = {g->agent, g->queue, g->stream}, .name = g->name};
+    rocl_writer *w = enter_and_define(&r);
     if (!w)
         return;
     const uint64_t v[] = {r.name_id, r.ids[0],         r.ids[1],
@@ -130,8 +130,8 @@ void rocl_cap_graph_launched(const rocl_cap_graph *g)
 /* The value is its bits: what a varint makes of them is at most ten bytes. */
 void rocl_cap_sampled(rocl_def *counter, uint64_t time, rocl_chunk_clock clock, double value)
 {
-    refs r = {.defs = {counter}};
-    rocl_writer *w = counter ? enter(&r) : NULL;
+    record_refs r = {.defs = {counter}};
+    rocl_writer *w = counter ? enter_and_define(&r) : NULL;
     uint64_t v[2];
     if (!w)
         return;

@@ -27,7 +27,7 @@ uint32_t rocl_site_define(rocl_writer *w, rocl_site *site, size_t more)
     size_t len = varint_size(id) + varint_size(category) + category + name;
     if (rocl_is_seen(w, id))
         return id;
-    if (!rocl_room(w, len + ROCL_HOT + more))
+    if (!rocl_reserve(w, len + ROCL_HOT + more))
         return 0;
     uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_NAME, len);
     p = rocl_varint_put(p, id);
@@ -46,7 +46,7 @@ uint32_t rocl_def_id(rocl_writer *w, const rocl_def *d, size_t more, bool *ok)
     do {
         generation = w->generation;
         rocl_def_id(w, d->ref, more, ok);
-        *ok = *ok && rocl_room(w, d->len + ROCL_HOT + more);
+        *ok = *ok && rocl_reserve(w, d->len + ROCL_HOT + more);
     } while (*ok && w->generation != generation);
     if (!*ok)
         return 0;
@@ -57,7 +57,7 @@ uint32_t rocl_def_id(rocl_writer *w, const rocl_def *d, size_t more, bool *ok)
     return d->id;
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t mix_hash(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
     return h ^ h >> 29;
@@ -68,12 +68,12 @@ static uint64_t hash_of(const char *s, size_t n)
     uint64_t h = n, v;
     for (; n >= 8; n -= 8, s += 8) {
         memcpy(&v, s, 8);
-        h = mix(h, v);
+        h = mix_hash(h, v);
     }
     v = 0;
     for (size_t i = 0; i < n; i++)
         v = v << 8 | (unsigned char)s[i];
-    return mix(h, v);
+    return mix_hash(h, v);
 }
 
 static uint32_t put_text(rocl_writer *w, rocl_seen_text *t, const char *text, size_t len)
@@ -102,9 +102,10 @@ uint32_t rocl_text_id(rocl_writer *w, const char *text, size_t len, size_t more)
         rocl_writer_drop(w);
         return 0;
     }
-    if (!rocl_room(w, len + ROCL_HOT + more))
+    if (!rocl_reserve(w, len + ROCL_HOT + more))
         return 0;
     t->hash = hash;
-    w->last_text = (uint32_t)(hash % ROCL_TEXTS); /* the room may be in a new chunk */
+    w->last_text =
+        (uint32_t)(hash % ROCL_TEXTS); /* reserving may begin a new chunk, and name what is open */
     return put_text(w, t, text, len);
 }

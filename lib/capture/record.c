@@ -1,11 +1,12 @@
-/* Events of the host: the path that has to be short. A begin reads the clock last, an end first, so
- * that what is recorded is the program's time. */
+/* Events of the host: the path that has to be short. A begin_region reads the clock last, an end
+ * first, so that what is recorded is the program's time. */
 #include <stdio.h>
 #include <unistd.h>
 
 #include "capture/chunk.h"
 
-/* ---- what is open ---------------------------------------------------------------------------- */
+/* ---- open regions and ranges
+ * ---------------------------------------------------------------------------- */
 
 /* Beyond what is remembered, everything is recorded. */
 static inline bool stack_push(rocl_stack *s, rocl_open open)
@@ -34,10 +35,10 @@ static rocl_open *outermost_region(rocl_writer *w)
 static void put_end(rocl_writer *w, rocl_stack *s, uint8_t type, uint64_t now)
 {
     bool silent = stack_is_silent(s);
-    /* First the room: what ends must still be open where a new chunk begins. */
-    bool room = !silent && rocl_room_for_end(w);
+    /* Reserve first: what ends must still be open where a new chunk begins. */
+    bool has_space = !silent && rocl_reserve_for_end(w);
     s->depth -= s->depth > 0;
-    if (!room)
+    if (!has_space)
         return;
     uint8_t *p = w->pos;
     *p++ = type;
@@ -46,10 +47,10 @@ static void put_end(rocl_writer *w, rocl_stack *s, uint8_t type, uint64_t now)
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
-static inline void begin(rocl_writer *w, rocl_site *site)
+static inline void begin_region(rocl_writer *w, rocl_site *site)
 {
     uint32_t id = 0;
-    if (LIKELY(!rocl_is_paused(w) && rocl_room(w, 0)))
+    if (LIKELY(!rocl_is_paused(w) && rocl_reserve(w, 0)))
         id = rocl_site_id(w, site, 0);
     if (UNLIKELY(!id)) {
         stack_push(&w->regions, (rocl_open){0});
@@ -68,7 +69,7 @@ void rocl_cap_begin(rocl_site *site)
 {
     rocl_writer *w = rocl_enter();
     if (w) {
-        begin(w, site);
+        begin_region(w, site);
         rocl_leave();
     }
 }
@@ -108,7 +109,7 @@ uint64_t rocl_cap_correlate(void)
     rocl_open *open = outermost_region(w);
     if (open && open->correlation) {
         number = open->correlation;
-    } else if (open && rocl_room(w, 0)) {
+    } else if (open && rocl_reserve(w, 0)) {
         uint8_t body[ROCL_VARINT_MAX + 1], *end;
         number = open->correlation = next_correlation(w);
         end = rocl_varint_put(body, number);
@@ -124,10 +125,10 @@ uint64_t rocl_cap_correlate(void)
 
 /* ---- markers --------------------------------------------------------------------------------- */
 
-/* d t: the event's text is in the chunk; false: it was dropped. */
+/* The text is written into the chunk before its first use. false: the event was dropped. */
 static bool put_marker(rocl_writer *w, uint8_t type, const char *text, uint64_t number)
 {
-    uint32_t id = rocl_room(w, 0) ? rocl_text_id(w, text, strlen(text), 0) : 0;
+    uint32_t id = rocl_reserve(w, 0) ? rocl_text_id(w, text, strlen(text), 0) : 0;
     if (UNLIKELY(!id))
         return false;
     uint8_t *p = w->pos;
@@ -141,7 +142,7 @@ static bool put_marker(rocl_writer *w, uint8_t type, const char *text, uint64_t 
     return true;
 }
 
-static void marker(uint8_t type, const char *text, uint64_t number)
+static void record_marker(uint8_t type, const char *text, uint64_t number)
 {
     rocl_writer *w = rocl_enter();
     if (!w)
@@ -153,12 +154,12 @@ static void marker(uint8_t type, const char *text, uint64_t number)
 
 void rocl_cap_mark(const char *text)
 {
-    marker(ROCL_REC_MARK, text, 0);
+    record_marker(ROCL_REC_MARK, text, 0);
 }
 
 void rocl_cap_start(const char *text, uint64_t number)
 {
-    marker(ROCL_REC_START, text, number);
+    record_marker(ROCL_REC_START, text, number);
 }
 
 void rocl_cap_push(const char *text)
@@ -185,14 +186,15 @@ void rocl_cap_pop(void)
     }
 }
 
-/* A range that was started is stopped also in a pause; one that was not is nobody's. */
+/* A range that was started is stopped also in a pause; the stop of one that was not
+ * started has no effect on readers. */
 void rocl_cap_stop(uint64_t number)
 {
     uint64_t now = rocl_ticks_if_on();
     rocl_writer *w = rocl_enter_silently();
     if (!w)
         return;
-    if (rocl_room_for_end(w)) {
+    if (rocl_reserve_for_end(w)) {
         uint8_t *p = w->pos;
         *p++ = ROCL_REC_STOP;
         p = rocl_put_delta(w, p, now);
@@ -205,7 +207,7 @@ void rocl_cap_stop(uint64_t number)
 
 static void put_text_record(rocl_writer *w, uint8_t type, const char *text, size_t n)
 {
-    if (!rocl_room(w, n + ROCL_HOT))
+    if (!rocl_reserve(w, n + ROCL_HOT))
         return;
     uint8_t *p = rocl_put_sized(w->pos, type, n);
     memcpy(p, text, n);

@@ -14,7 +14,7 @@
 rocl_settings rocl_set;
 _Atomic bool rocl_paused, rocl_sealed;
 
-static uint64_t number_of(const char *name, uint64_t otherwise, uint64_t max)
+static uint64_t read_number(const char *name, uint64_t otherwise, uint64_t max)
 {
     const char *s = secure_getenv(name);
     char *end;
@@ -25,7 +25,7 @@ static uint64_t number_of(const char *name, uint64_t otherwise, uint64_t max)
 }
 
 /* MiB, or as the letter behind it says. */
-static uint64_t limit_of(const char *s, uint64_t otherwise)
+static uint64_t parse_limit(const char *s, uint64_t otherwise)
 {
     static const struct {
         const char *name;
@@ -41,14 +41,14 @@ static uint64_t limit_of(const char *s, uint64_t otherwise)
     return otherwise;
 }
 
-static rocl_policy policy_of(const char *s)
+static rocl_policy parse_policy(const char *s)
 {
     if (s && !strcmp(s, "block"))
         return ROCL_BLOCK;
     return s && !strcmp(s, "ring") ? ROCL_RING : ROCL_DROP;
 }
 
-static bool read_session(const char *s)
+static bool parse_session(const char *s)
 {
     if (!s || strlen(s) != 32 || strspn(s, "0123456789abcdefABCDEF") != 32)
         return false;
@@ -61,14 +61,14 @@ static bool read_session(const char *s)
 }
 
 /* The rank that the launcher gave, as readers of other formats find it. */
-static uint32_t rank_of_environment(void)
+static uint32_t read_rank(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
                                         "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "PALS_RANKID",
                                         "ALPS_APP_PE",          "SLURM_PROCID",   "RANK"};
     uint64_t rank = 0;
     for (size_t i = 0; !rank && i < sizeof names / sizeof *names; i++)
-        rank = number_of(names[i], UINT64_MAX, INT32_MAX) + 1;
+        rank = read_number(names[i], UINT64_MAX, INT32_MAX) + 1;
     return (uint32_t)rank;
 }
 
@@ -131,17 +131,17 @@ static void read_limits(void)
 {
     long page = sysconf(_SC_PAGESIZE);
     rocl_set.page = page > 0 ? (size_t)page : 4096;
-    rocl_set.policy = policy_of(secure_getenv("ROCLINE_POLICY"));
+    rocl_set.policy = parse_policy(secure_getenv("ROCLINE_POLICY"));
     uint64_t otherwise = rocl_set.policy == ROCL_RING ? 64 << 20 : 0;
-    rocl_set.limit = limit_of(secure_getenv("ROCLINE_LIMIT"), otherwise);
+    rocl_set.limit = parse_limit(secure_getenv("ROCLINE_LIMIT"), otherwise);
     if (!rocl_set.limit)
         rocl_set.limit = otherwise;
-    rocl_set.chunk = (size_t)number_of("ROCLINE_CHUNK", 1024, 512 << 10) << 10;
+    rocl_set.chunk = (size_t)read_number("ROCLINE_CHUNK", 1024, 512 << 10) << 10;
     if (rocl_set.chunk < ROCL_FIRST)
         rocl_set.chunk = ROCL_FIRST;
 }
 
-__attribute__((constructor)) static void load(void)
+__attribute__((constructor)) static void read_environment(void)
 {
     int saved = errno;
     const char *clock = secure_getenv("ROCLINE_CLOCK");
@@ -151,13 +151,13 @@ __attribute__((constructor)) static void load(void)
         rocl_set.tsc = !(clock && !strcmp(clock, "monotonic")) && rocl_tsc_is_good();
         rocl_set.loaded_ns = rocl_ns(CLOCK_MONOTONIC);
         rocl_set.loaded_ticks = rocl_ticks();
-        if (!read_session(secure_getenv("ROCLINE_SESSION")) &&
+        if (!parse_session(secure_getenv("ROCLINE_SESSION")) &&
             getrandom(rocl_set.session, sizeof rocl_set.session, GRND_NONBLOCK) < 0)
             memcpy(rocl_set.session, &rocl_set.loaded_ns, sizeof rocl_set.loaded_ns);
         read_limits();
         read_command();
         describe_node();
-        rocl_set.rank = rank_of_environment();
+        rocl_set.rank = read_rank();
         rocl_core_prepare();
     }
     errno = saved;

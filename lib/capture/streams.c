@@ -8,46 +8,47 @@
 
 enum { BUCKETS = 256, NOBODY = 0 };
 
-typedef struct known {
+typedef struct stream_entry {
     _Atomic uint64_t handle; /* NOBODY: the stream is gone, and this is for another one */
     uint64_t number;
     rocl_def *def;
-    struct known *next;
-} known;
+    struct stream_entry *next;
+} stream_entry;
 
-/* Entries stay in their lists, so readers take no lock. */
-static _Atomic(known *) buckets[BUCKETS];
-static known standard;
-static uint64_t last;
+/* Entries stay in their lists, so readers take no lock. `making` is held to add or reuse one, and
+ * guards last_number and the definition of default_entry. */
+static _Atomic(stream_entry *) buckets[BUCKETS];
+static stream_entry default_entry;
+static uint64_t last_number;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
-static void forget_lock(void)
+static void reset_lock(void)
 {
     pthread_mutex_init(&making, NULL);
 }
 
-__attribute__((constructor)) static void load(void)
+__attribute__((constructor)) static void register_fork_handler(void)
 {
-    pthread_atfork(NULL, NULL, forget_lock);
+    pthread_atfork(NULL, NULL, reset_lock);
 }
 
-static _Atomic(known *) *bucket_of(uint64_t handle)
+static _Atomic(stream_entry *) *bucket_of(uint64_t handle)
 {
     return &buckets[handle * 0x9e3779b97f4a7c15u >> 56];
 }
 
-static known *find(_Atomic(known *) *bucket, uint64_t handle)
+static stream_entry *find_stream(_Atomic(stream_entry *) *bucket, uint64_t handle)
 {
-    known *k = atomic_load_explicit(bucket, memory_order_acquire);
+    stream_entry *k = atomic_load_explicit(bucket, memory_order_acquire);
     while (k && atomic_load_explicit(&k->handle, memory_order_acquire) != handle)
         k = k->next;
     return k;
 }
 
 /* Locked. */
-static known *room_in(_Atomic(known *) *bucket)
+static stream_entry *find_free_entry(_Atomic(stream_entry *) *bucket)
 {
-    known *k = find(bucket, NOBODY);
+    stream_entry *k = find_stream(bucket, NOBODY);
     if (!k && (k = calloc(1, sizeof *k))) {
         k->next = atomic_load(bucket);
         atomic_store_explicit(bucket, k, memory_order_release);
@@ -55,15 +56,15 @@ static known *room_in(_Atomic(known *) *bucket)
     return k;
 }
 
-static known *make(_Atomic(known *) *bucket, uint64_t handle)
+static stream_entry *make_stream(_Atomic(stream_entry *) *bucket, uint64_t handle)
 {
     int saved = errno;
     if (rocl_is_sealed())
         return NULL;
     pthread_mutex_lock(&making);
-    known *k = find(bucket, handle); /* another thread may have been first */
-    if (!k && (k = room_in(bucket))) {
-        k->number = ++last;
+    stream_entry *k = find_stream(bucket, handle); /* another thread may have been first */
+    if (!k && (k = find_free_entry(bucket))) {
+        k->number = ++last_number;
         k->def = rocl_cap_define_stream(k->number, NULL);
         atomic_store_explicit(&k->handle, handle, memory_order_release);
     }
@@ -72,53 +73,53 @@ static known *make(_Atomic(known *) *bucket, uint64_t handle)
     return k;
 }
 
-static known *default_stream(void)
+static stream_entry *make_default_stream(void)
 {
     pthread_mutex_lock(&making);
-    if (!standard.def)
-        standard.def = rocl_cap_define_stream(0, NULL);
+    if (!default_entry.def)
+        default_entry.def = rocl_cap_define_stream(0, NULL);
     pthread_mutex_unlock(&making);
-    return &standard;
+    return &default_entry;
 }
 
-static known *known_of(uint64_t handle)
+static stream_entry *find_or_make_stream(uint64_t handle)
 {
     static _Atomic bool has_default;
     if (!handle) {
         if (atomic_load_explicit(&has_default, memory_order_acquire))
-            return &standard;
-        known *k = default_stream();
+            return &default_entry;
+        stream_entry *k = make_default_stream();
         atomic_store_explicit(&has_default, true, memory_order_release);
         return k;
     }
-    _Atomic(known *) *bucket = bucket_of(handle);
-    known *k = find(bucket, handle);
-    return k ? k : make(bucket, handle);
+    _Atomic(stream_entry *) *bucket = bucket_of(handle);
+    stream_entry *k = find_stream(bucket, handle);
+    return k ? k : make_stream(bucket, handle);
 }
 
 rocl_def *rocl_cap_stream(uint64_t handle)
 {
-    const known *k = rocl_set.on ? known_of(handle) : NULL;
+    const stream_entry *k = rocl_set.on ? find_or_make_stream(handle) : NULL;
     return k ? k->def : NULL;
 }
 
 void rocl_cap_streams_gone(void)
 {
     for (int i = 0; i < BUCKETS; i++)
-        for (known *k = atomic_load(&buckets[i]); k; k = k->next)
+        for (stream_entry *k = atomic_load(&buckets[i]); k; k = k->next)
             atomic_store_explicit(&k->handle, NOBODY, memory_order_release);
 }
 
 void rocl_cap_stream_gone(uint64_t handle)
 {
-    known *k = handle ? find(bucket_of(handle), handle) : NULL;
+    stream_entry *k = handle ? find_stream(bucket_of(handle), handle) : NULL;
     if (k)
         atomic_store_explicit(&k->handle, NOBODY, memory_order_release);
 }
 
 void rocl_cap_name_stream(uint64_t handle, const char *name)
 {
-    const known *k = rocl_set.on ? known_of(handle) : NULL;
+    const stream_entry *k = rocl_set.on ? find_or_make_stream(handle) : NULL;
     if (k && k->def)
         rocl_cap_name(ROCL_NAMED_STREAM, k->number, name);
 }

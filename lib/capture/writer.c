@@ -13,7 +13,7 @@ static bool has_key;
 
 /* ---- what a chunk begins with ---------------------------------------------------------------- */
 
-static size_t name_of_thread(const rocl_writer *w, char *to)
+static size_t read_thread_name(const rocl_writer *w, char *to)
 {
     if (*w->name)
         memcpy(to, w->name, sizeof w->name);
@@ -23,7 +23,7 @@ static size_t name_of_thread(const rocl_writer *w, char *to)
 }
 
 /* How much the open ranges take to be named again. */
-static size_t size_of_open(const rocl_writer *w)
+static size_t open_records_size(const rocl_writer *w)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < w->ranges.depth && i < ROCL_OPEN_MAX; i++)
@@ -35,7 +35,7 @@ static size_t size_of_open(const rocl_writer *w)
     return n;
 }
 
-static void put_open(rocl_writer *w, uint8_t type, const rocl_open *o, uint32_t id)
+static void put_open_record(rocl_writer *w, uint8_t type, const rocl_open *o, uint32_t id)
 {
     uint8_t body[32], *p = rocl_varint_put(body, w->last > o->ticks ? w->last - o->ticks : 0);
     p = rocl_varint_put(p, id);
@@ -48,13 +48,13 @@ static void put_open(rocl_writer *w, uint8_t type, const rocl_open *o, uint32_t 
 }
 
 /* Regions and ranges that began in former chunks. `old` is the content of the last one. */
-static void put_all_open(rocl_writer *w, const uint8_t *old)
+static void put_open_records(rocl_writer *w, const uint8_t *old)
 {
     for (uint32_t i = 0; i < w->regions.depth && i < ROCL_OPEN_MAX; i++) {
         rocl_open *o = &w->regions.open[i];
         if (o->ticks)
-            put_open(w, ROCL_REC_OPEN_REGION, o,
-                     rocl_site_id(w, (rocl_site *)(uintptr_t)o->site, 0));
+            put_open_record(w, ROCL_REC_OPEN_REGION, o,
+                            rocl_site_id(w, (rocl_site *)(uintptr_t)o->site, 0));
     }
     for (uint32_t i = 0; i < w->ranges.depth && i < ROCL_OPEN_MAX; i++) {
         rocl_open *o = &w->ranges.open[i];
@@ -62,14 +62,14 @@ static void put_all_open(rocl_writer *w, const uint8_t *old)
             continue;
         uint32_t id = rocl_text_id(w, (const char *)old + o->text, o->len, 0);
         o->text = w->texts[w->last_text].at;
-        put_open(w, ROCL_REC_OPEN_RANGE, o, id);
+        put_open_record(w, ROCL_REC_OPEN_RANGE, o, id);
     }
 }
 
 static void put_thread(rocl_writer *w)
 {
     char name[sizeof w->name] = {0};
-    size_t n = name_of_thread(w, name);
+    size_t n = read_thread_name(w, name);
     uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_THREAD, n);
     memcpy(p, name, n);
     w->pos = p + n;
@@ -77,14 +77,14 @@ static void put_thread(rocl_writer *w)
 
 static void put_lost(rocl_writer *w)
 {
-    uint64_t lost = w->dropped - w->told;
+    uint64_t lost = w->dropped - w->reported;
     if (!lost)
         return;
     uint8_t body[16], *end = rocl_varint_put(body, lost);
     uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_LOST, (size_t)(end - body));
     memcpy(p, body, (size_t)(end - body));
     w->pos = p + (end - body);
-    w->told = w->dropped;
+    w->reported = w->dropped;
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ static void end_chunk(rocl_core *c, rocl_chunk_header *h, const rocl_span *where
 
 /* Chunks of one size, so that any can take the place of any; of a few sizes where an event does not
  * fit. */
-static size_t ring_size(size_t least)
+static size_t ring_chunk_size(size_t least)
 {
     size_t n = (size_t)rocl_set.limit / 16;
     n = n > rocl_set.chunk ? rocl_set.chunk : n;
@@ -132,7 +132,7 @@ static void use_chunk(rocl_writer *w, const rocl_core *c, rocl_chunk_header *h)
     memcpy(w->pos, c->preamble, c->preamble_len);
     w->pos += c->preamble_len;
     put_thread(w);
-    put_all_open(w, old);
+    put_open_records(w, old);
     put_lost(w);
     h->tid = w->tid;
     h->writer = w->number;
@@ -151,8 +151,9 @@ static bool next_chunk(rocl_writer *w, rocl_core *c, size_t need)
 {
     rocl_chunk_header *old = w->chunk, *h;
     rocl_span old_where = w->where;
-    size_t least = ROCL_CHUNK_HEADER + c->preamble_len + 256 + size_of_open(w) + need + ROCL_HOT;
-    size_t size = rocl_set.policy == ROCL_RING ? ring_size(least) : w->next_size;
+    size_t least =
+        ROCL_CHUNK_HEADER + c->preamble_len + 256 + open_records_size(w) + need + ROCL_HOT;
+    size_t size = rocl_set.policy == ROCL_RING ? ring_chunk_size(least) : w->next_size;
     h = rocl_file_chunk(c, least, size, &w->where);
     if (!h) {
         w->where = old_where;
@@ -166,7 +167,7 @@ static bool next_chunk(rocl_writer *w, rocl_core *c, size_t need)
     return true;
 }
 
-/* Asking the kernel for room for every event that is lost would take more time than the program
+/* Asking the kernel for space for every event that is lost would take more time than the program
  * has: it is asked again after some time. */
 static bool may_retry(rocl_writer *w, const rocl_core *c)
 {
@@ -177,7 +178,7 @@ static bool may_retry(rocl_writer *w, const rocl_core *c)
     return true;
 }
 
-static bool find_room(rocl_writer *w, size_t need)
+static bool find_space(rocl_writer *w, size_t need)
 {
     if (w->chunk && w->end - w->pos >= (ptrdiff_t)(need + ROCL_HOT)) {
         rocl_chunk_reopen(w->chunk);
@@ -195,10 +196,10 @@ static bool find_room(rocl_writer *w, size_t need)
     return found;
 }
 
-bool rocl_writer_room(rocl_writer *w, size_t need, uint64_t lost)
+bool rocl_writer_reserve(rocl_writer *w, size_t need, uint64_t lost)
 {
     int saved = errno;
-    bool found = need <= 4 * ROCL_CAP_TEXT_MAX && find_room(w, need);
+    bool found = need <= 4 * ROCL_CAP_TEXT_MAX && find_space(w, need);
     if (!found && lost)
         rocl_writer_drop(w);
     errno = saved;
@@ -284,7 +285,7 @@ rocl_writer *rocl_writer_make(uint64_t lost)
     return w;
 }
 
-static void thread_ends(void *of)
+static void end_thread(void *of)
 {
     rocl_writer *w = of;
     int saved = errno;
@@ -322,15 +323,15 @@ rocl_writer *rocl_writer_of(rocl_core *c, uint32_t tid)
     return w;
 }
 
-__attribute__((constructor)) static void prepare(void)
+__attribute__((constructor)) static void create_key(void)
 {
-    has_key = pthread_key_create(&at_thread_end, thread_ends) == 0;
+    has_key = pthread_key_create(&at_thread_end, end_thread) == 0;
 }
 
 /* The program exits. Its chunk is closed, but may be opened again: there may be destructors that
  * come after this one. Other threads may still run; their chunks are as good as closed ones, and
- * those that they begin from now on are not in the number that is told. */
-__attribute__((destructor)) static void finish(void)
+ * those that they begin from now on are not in the number that the chunk of the process has. */
+__attribute__((destructor)) static void close_chunk_at_exit(void)
 {
     rocl_core *c = rocl_core_peek();
     rocl_writer *w = rocl_me.writer;

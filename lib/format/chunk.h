@@ -3,13 +3,19 @@
  *
  *     file      chunk | chunk | ...
  *               each can be read without the others; after a broken one the next magic is looked
- * for, on the grid of ROCL_CHUNK_ALIGN bytes chunk     header | content | unused space, `size`
- * bytes in all header      0  magic, version, endian, features, flags, crc 32  size, progress,
- * stored, dropped 64  session, process, seq, pid, tid, writer, clock 112  tick_hz, base 128  begin,
- * end: the same moment on four clocks, 32 bytes each 192  header_crc, chunks, given_*, reserved, up
- * to ROCL_CHUNK_HEADER content   record | record | ..., as many bytes as `progress` says;
- * compressed, `stored` bytes record    type below ROCL_REC_SIZED:  type | varint: ticks since the
- * record before | varints all others:                 type | varint: bytes of the body | body
+ *               for, on the grid of ROCL_CHUNK_ALIGN bytes
+ *     chunk     header | content | unused space: `size` bytes in all
+ *     header    0    magic, version, endian, features, flags, crc
+ *               32   size, progress, stored, dropped
+ *               64   session, process, seq, pid, tid, writer, clock
+ *               112  tick_hz, base
+ *               128  begin, end: the same moment on four clocks, 32 bytes each
+ *               192  header_crc, chunks, given_*, reserved, up to ROCL_CHUNK_HEADER
+ *     content   record | record | ..., as many bytes as `progress` says; compressed, `stored` bytes
+ *     record    type below ROCL_REC_SIZED:
+ *                   type | varint: ticks since the record before | varints
+ *               all others:
+ *                   type | varint: bytes of the body | body
  *
  * The writer maps a chunk and fills it while it runs: `progress` grows by one release store per
  * event, so that what a reader sees up to there is whole, also when the writer was killed in the
