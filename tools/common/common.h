@@ -37,13 +37,13 @@ extern const opt_group input_group, names_group, filter_group, run_group, other_
     {                                                                                              \
         "output-path", 'd', OPT_STRING, offsetof(common, output_path), "DIR", NULL, 0, 0,          \
             "folder of the output (default: ROCPD_OUTPUT_PATH, or rocpd-output-data); keys such "  \
-            "as %hostname%, %pid%, %tag%, %rank%, %job% and %env{VAR}% are filled in, see "        \
+            "as %hostname%, %pid%, %tag%, %rank%, %job% and %env{VAR}% are replaced, see "         \
             "rocline(7)"                                                                           \
     }
 #define COMMON_IGNORED(name, arg, choices)                                                         \
     {                                                                                              \
         name, 0, OPT_IGNORED, offsetof(common, ignored), arg, choices, 0, 0,                       \
-            "accepted, without effect"                                                             \
+            "accepted for compatibility, without effect"                                           \
     }
 #define COMMON_END                                                                                 \
     {                                                                                              \

@@ -36,8 +36,8 @@ static const opt input_options[] = {
          "inputs as well"),
     {"align", 0, OPT_FURTHER, AT(align), "HOW", "none|start|marker NAME[:N]|offsets FILE",
      ROCL_ALIGN_NONE, 0,
-     "clocks of several nodes: as they are (none; the default says so when they seem to differ), "
-     "set to the first event of each (start), to where a marker of this name begins (marker "
+     "align the clocks of several nodes: not at all (none; the default also prints a notice when "
+     "they seem to differ), at the first event of each (start), at the begin of a marker (marker "
      "NAME[:N]), or by a file with lines \"HOST OFFSET\" (offsets FILE)"},
     FLAG("strict", 0, strict, "stop at the first broken record instead of counting it"),
     COMMON_IGNORED("automerge-limit", "N", NULL),
@@ -46,63 +46,67 @@ static const opt input_options[] = {
 
 static const opt names_options[] = {
     FLAG("kernel-rename", 0, kernel_rename,
-         "name kernels by the ROCTx range that they were launched in"),
+         "name kernels after the ROCTx range in which they were launched"),
     CHOICE("kernel-names", kernel_names, "FORM", "display|mangled|truncated|short",
-           "kernel names as the profiler showed them (display, the default), mangled, truncated "
-           "(without arguments), or short (without template arguments as well)"),
+           "kernel names: as the profiler showed them (display, the default), mangled, truncated "
+           "(without arguments), or short (also without template arguments)"),
     CHOICE("agent-index-value", agent_index, "FORM", "relative|absolute|type-relative",
-           "agents as \"Agent N\" by logical index (relative, the default) or node id (absolute), "
-           "or as \"GPU N\" (type-relative)"),
+           "agent names: \"Agent N\" by logical index (relative, the default) or by node id "
+           "(absolute), or \"GPU N\" (type-relative)"),
     COMMON_END,
 };
 
 static const opt filter_options[] = {
     STRING("start", 0, start, "TIME",
-           "begin of the time window: nanoseconds, a share of the trace (25%), time after its "
+           "begin of the time window: nanoseconds, a share of the trace (25%), a time after its "
            "first event (+1.5ms) or before its end (-1.5ms)"),
     STRING("end", 0, end, "TIME", "end of the time window"),
     STRING("start-marker", 0, start_marker, "NAME[:N]",
            "the window begins where the first (or N-th) marker of this name starts"),
     STRING("end-marker", 0, end_marker, "NAME[:N]",
-           "the window ends where the last (or N-th) one ends"),
+           "the window ends where the last (or N-th) marker of this name ends"),
     {"inclusive", 0, OPT_BOOL, AT(window_mode), "BOOL", NULL, ROCL_WINDOW_OVERLAP,
      ROCL_WINDOW_INSIDE,
-     "True (default): events wholly inside the window; False: all that touch it"},
-    SET("overlap", 0, window_mode, ROCL_WINDOW_OVERLAP, "all events that touch the window, whole"),
-    SET("clip", 0, window_mode, ROCL_WINDOW_CLIP, "all that touch the window, cut at its edges"),
-    LIST("rank", 0, ranks, "LIST", "these MPI ranks only: 0,4-7"),
-    LIST("pid", 0, pids, "LIST", "these processes only"),
-    LIST("agent", 0, agents, "LIST", "GPU work of these agents only: 2, \"GPU 0\", gfx942"),
+     "True (default): keep events that lie completely inside the window; False: keep all that "
+     "touch it"},
+    SET("overlap", 0, window_mode, ROCL_WINDOW_OVERLAP,
+        "keep all events that touch the window, unclipped"),
+    SET("clip", 0, window_mode, ROCL_WINDOW_CLIP,
+        "keep all events that touch the window, clipped at its edges"),
+    LIST("rank", 0, ranks, "LIST", "keep only these MPI ranks: 0,4-7"),
+    LIST("pid", 0, pids, "LIST", "keep only these processes"),
+    LIST("agent", 0, agents, "LIST", "keep only GPU work of these agents: 2, \"GPU 0\", gfx942"),
     LIST("include", 0, include, "LIST",
-         "these kinds (region, marker, mark, kernel, copy, alloc, scratch, counter, ...) or "
-         "categories (hip, hsa_core_api, rccl, ...) only"),
-    LIST("exclude", 0, exclude, "LIST", "not these kinds or categories"),
-    LIST("name", 0, names, "REGEX", "events whose name matches (POSIX extended); may be repeated"),
-    LIST("exclude-name", 0, exclude_names, "REGEX", "not those whose name matches"),
+         "keep only these kinds (region, marker, mark, kernel, copy, alloc, scratch, counter, ...) "
+         "or categories (hip, hsa_core_api, rccl, ...)"),
+    LIST("exclude", 0, exclude, "LIST", "remove these kinds or categories"),
+    LIST("name", 0, names, "REGEX",
+         "keep only events whose name matches (POSIX extended); may be repeated"),
+    LIST("exclude-name", 0, exclude_names, "REGEX", "remove events whose name matches"),
     STRING("min-duration", 0, min_duration, "TIME",
-           "events that last at least so long (1.5us), and points in time"),
+           "keep only events that last at least this long (1.5us), and events without a duration"),
     COMMON_END,
 };
 
 static const opt run_options[] = {
     {"jobs", 'j', OPT_NUMBER, AT(jobs), "N", NULL, 0, 256,
-     "worker threads (default: one per core); the output does not depend on it"},
+     "number of worker threads (default: one per core); the output is the same for every number"},
     {"memory", 0, OPT_SIZE, AT(memory), "SIZE", NULL, 0, 0,
-     "memory for sorting and for workers (1m each), then temporary files are used (default: 48m)"},
+     "memory for sorting and for workers (1m each); data that does not fit is written to temporary "
+     "files (default: 48m)"},
     STRING("tmpdir", 0, tmpdir, "DIR", "folder of temporary files (default: TMPDIR, or /var/tmp)"),
-    CHOICE(
-        "reader", reader, "HOW", "auto|pages|sqlite",
-        "read the pages of a database directly, or through SQLite (default: auto, directly where "
-        "that is possible)"),
-    SET("quiet", 'q', level, MSG_QUIET, "say nothing but errors"),
-    SET("verbose", 'v', level, MSG_VERBOSE, "say what was read and written"),
+    CHOICE("reader", reader, "HOW", "auto|pages|sqlite",
+           "read databases page by page (pages), through SQLite (sqlite), or page by page where "
+           "possible (auto, the default)"),
+    SET("quiet", 'q', level, MSG_QUIET, "print errors only"),
+    SET("verbose", 'v', level, MSG_VERBOSE, "print how much was read and written"),
     COMMON_END,
 };
 
 static const opt other_options[] = {
     {"completion", 0, OPT_COMPLETION, 0, "SHELL", "bash|zsh", 0, 0,
      "print completion code for bash or zsh"},
-    {"help", 'h', OPT_HELP, 0, NULL, NULL, 0, 0, "print this"},
+    {"help", 'h', OPT_HELP, 0, NULL, NULL, 0, 0, "print this help"},
     {"version", 'V', OPT_VERSION, 0, NULL, NULL, 0, 0,
      "print the version and those of the libraries"},
     COMMON_END,

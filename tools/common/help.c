@@ -51,8 +51,9 @@ int print_help(const program *p)
             print_option(o);
     }
     printf("\nExamples:\n%s", p->examples);
-    printf("\nExit codes: 0 done, 1 done but for broken records (counted on stderr), 2 usage,\n"
-           "3 input, 4 output, 5 internal. More in %s(1) and rocline(7).\n",
+    printf("\nExit codes: 0 done; 1 done, but records were left out or repaired (and counted);\n2 "
+           "wrong usage; 3 input error; 4 output error; 5 internal error.\nSee %s(1) and "
+           "rocline(7) for more.\n",
            p->name);
     return finish_stdout();
 }

@@ -25,17 +25,16 @@ _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the str
     }
 
 static const opt output_options[] = {
-    COMMON_OUTPUT_FILE("writes NAME.db (default: ROCPD_OUTPUT_NAME, or merged); a NAME that ends "
-                       "in .db, or of a file that is there, is the file itself"),
+    COMMON_OUTPUT_FILE("write NAME.db (default: ROCPD_OUTPUT_NAME, or merged); a NAME that ends in "
+                       ".db, or the name of an existing file, is used as it is"),
     COMMON_OUTPUT_PATH,
     FLAG("flat", 0, flat,
-         "one set of tables for all processes, with ids numbered anew, instead of one for each"),
+         "write one set of tables for all processes, with new ids, instead of one set for each"),
     {"split", 0, OPT_STRING, offsetof(cli, split), "N|TIME", NULL, 0, 0,
      "cut the time into N slices, or into slices of this length (10s, 500ms), and write NAME-1.db, "
-     "NAME-2.db, ...; an event is in the slice that it starts in"},
+     "NAME-2.db, ...; an event belongs to the slice in which it starts"},
     FLAG("rebuild", 0, rebuild,
-         "write databases anew from their events, as is done with other inputs, instead of copying "
-         "rows"),
+         "write databases from their events, as is done for other inputs, instead of copying rows"),
     FLAG("keep-environment", 0, keep_environment,
          "copy the environment of the processes (default: only their MPI rank)"),
     COMMON_END,
@@ -43,10 +42,10 @@ static const opt output_options[] = {
 
 static const opt package_options[] = {
     FLAG("package", 0, package,
-         "write an index.yaml that names the inputs, into DIR.rpdb or else the current folder"),
+         "write an index.yaml that lists the inputs, into DIR.rpdb or else the current folder"),
     FLAG("consolidate", 'c', consolidate,
-         "the same with the databases beside it, in DIR.rpdb, or else in rocpd-DATE.rpdb"),
-    FLAG("copy", 0, copy, "accepted: inputs are always left where they are"),
+         "write the index and copies of the databases, into DIR.rpdb or else rocpd-DATE-TIME.rpdb"),
+    FLAG("copy", 0, copy, "accepted for compatibility, without effect: inputs are never moved"),
     COMMON_END,
 };
 
@@ -60,7 +59,7 @@ static const opt_group *const groups[] = {&input_group, &output_group, &package_
 static const program tool = {
     .name = "rocmerge",
     .synopsis = "[OPTION]... INPUT...",
-    .purpose = "Merge rocpd databases and other traces into one database, cut a part out, or split "
+    .purpose = "Merge rocpd databases and other traces into one database, extract a part, or split "
                "by time.",
     .groups = groups,
     .examples = "  rocmerge -o all.db rank*/*.db\n"

@@ -9,16 +9,16 @@
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 
 static const opt output_options[] = {
-    COMMON_OUTPUT_FILE("the trace (default: trace.rocl); a name that ends in .pftrace, .json, "
-                       ".otf2 or .db says its format"),
+    COMMON_OUTPUT_FILE("the trace (default: trace.rocl); the ending .pftrace, .json, .otf2 or .db "
+                       "of a name selects the format"),
     {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORMAT",
      "auto|rocl|pftrace|json|csv|rocpd|otf2", 0, 0,
-     "format of the trace, whatever its name; of csv the name is the folder"},
+     "format of the trace, whatever its name; with csv the name is that of a folder"},
     {"directory", 'd', OPT_STRING, offsetof(cli, folder), "DIR", NULL, 0, 0,
      "keep the files of the processes in this folder; without -o there is no other output"},
     {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
-     "compress the trace with this level, 1 to 9; 0: not at all (default: 2 for rocl and "
-     "pftrace, none for json and csv); not for rocpd and otf2"},
+     "compress the trace at this level, 1 to 9; 0 turns compression off (default: 2 for rocl and "
+     "pftrace, off for json and csv); not for rocpd and otf2"},
     COMMON_END,
 };
 
@@ -26,35 +26,33 @@ static const opt record_options[] = {
     {"use", 'u', OPT_WORDS, offsetof(cli, use), "LIST", NULL, 0, 0,
      "front ends: roctx, hip, hsa (default: all that are installed)"},
     {"hsa-calls", 0, OPT_MAYBE, offsetof(cli, hsa_calls), "[=FILTER]", NULL, 0, 0,
-     "record calls of HSA: all, or those whose names contain one of these words, separated by "
-     "commas"},
+     "record HSA calls: all, or those whose names contain one of these words, separated by commas"},
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
-     "record the arguments of calls of HIP, and put those of all calls into the trace"},
+     "also record the arguments of HIP calls, and write those of all calls to the trace"},
     {"policy", 0, OPT_CHOICE, offsetof(cli, policy), "NAME", "drop|block|ring", 0, 0,
-     "what to do at the limit, or when the disk is full: count what is lost (drop, the default), "
-     "wait for room (block), or give up the oldest events (ring)"},
+     "at the limit, or when the disk is full: drop events and count them (drop, the default), wait "
+     "for space on the disk (block), or overwrite the oldest events (ring)"},
     {"limit", 0, OPT_SIZE, offsetof(cli, limit), "SIZE", NULL, 0, 0,
-     "room for each process (default: none; of ring: 64m)"},
+     "maximum size of the file of each process (default: no limit; for ring: 64m)"},
     {"chunk-size", 0, OPT_SIZE, offsetof(cli, chunk), "SIZE", NULL, 0, 0,
-     "largest chunks of a thread (default: 1m)"},
+     "maximum size of the chunks of a thread (default: 1m)"},
     {"monotonic", 0, OPT_FLAG, offsetof(cli, monotonic), NULL, NULL, 0, 0,
-     "read times from the kernel also where the processor's counter could be used"},
+     "always read times from the kernel, even if the processor's counter could be used"},
     COMMON_END,
 };
 
 static const opt dump_options[] = {
     {"dump", 0, OPT_FLAG, offsetof(cli, dump), NULL, NULL, 0, 0,
-     "run nothing: print the records of .rocl files"},
+     "do not run a command: print the records of .rocl files"},
     COMMON_END,
 };
 
 static const opt run_options[] = {
     {"jobs", 'j', OPT_NUMBER, offsetof(common, jobs), "N", NULL, 0, 256,
-     "worker threads for the output (default: one per core)"},
-    {"quiet", 'q', OPT_SET, offsetof(common, level), NULL, NULL, MSG_QUIET, 0,
-     "say nothing but errors"},
+     "number of worker threads for the output (default: one per core)"},
+    {"quiet", 'q', OPT_SET, offsetof(common, level), NULL, NULL, MSG_QUIET, 0, "print errors only"},
     {"verbose", 'v', OPT_SET, offsetof(common, level), NULL, NULL, MSG_VERBOSE, 0,
-     "say what was recorded"},
+     "print how much was recorded"},
     COMMON_END,
 };
 
@@ -76,7 +74,8 @@ static const opt_words words[] = {{"use", front_end_word}, {NULL, NULL}};
 static const program tool = {
     .name = "rocrec",
     .synopsis = "[OPTION]... [--] COMMAND [ARG]...",
-    .purpose = "Run a command and record it with all its processes: ROCTx, HIP, HSA, GPU work.",
+    .purpose =
+        "Run a command and record it and all processes that it starts: ROCTx, HIP, HSA, GPU work.",
     .groups = groups,
     .examples = "  rocrec -- ./train --epochs 1\n"
                 "  rocrec -o step.pftrace ./train --epochs 1\n"

@@ -18,23 +18,24 @@ _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the str
 _Static_assert(ROCL_CSV_ROCPROFV3 == 2, "--style lists the styles in order");
 
 static const opt output_options[] = {
-    COMMON_OUTPUT_FILE("files are called NAME_<kind>.csv (default: ROCPD_OUTPUT_NAME, or out); "
-                       ".csv at the end of NAME is dropped, .csv.gz too and asks for --gzip; "
-                       "\"-\" is standard output, with one of --kinds"),
+    COMMON_OUTPUT_FILE("write NAME_<kind>.csv (default: ROCPD_OUTPUT_NAME, or out); an ending .csv "
+                       "of NAME is removed, and .csv.gz, which turns on --gzip; \"-\" is standard "
+                       "output, for exactly one of --kinds"),
     COMMON_OUTPUT_PATH,
     {"style", 0, OPT_CHOICE, offsetof(cli, style), "STYLE", "rocpd-1.0|rocpd-1.1|rocprofv3", 0, 0,
-     "files and columns as ROCm 7.0 converts them (rocpd-1.0, the default), as newer releases do "
+     "files and columns as in ROCm 7.0's converter (rocpd-1.0, the default), as in newer ones "
      "(rocpd-1.1), or as rocprofv3 writes them itself (rocprofv3)"},
     {"kinds", 0, OPT_WORDS, offsetof(cli, kinds), "LIST", NULL, 0, 0,
-     "these files only: kernel, memory_copy, memory_allocation, scratch_memory, hip, hsa, marker, "
-     "counter_collection, agent, ... (a wrong word lists all)"},
+     "write only these files: kernel, memory_copy, memory_allocation, scratch_memory, hip, hsa, "
+     "marker, counter_collection, agent, ... (the message for an unknown word lists all)"},
     {"duration", 0, OPT_FLAG, offsetof(cli, duration), NULL, NULL, 0, 0,
      "add a column with the duration in nanoseconds"},
     {"bytes", 0, OPT_FLAG, offsetof(cli, bytes), NULL, NULL, 0, 0,
      "add a column with the size of memory copies"},
-    {"gzip", 0, OPT_FLAG, offsetof(cli, gzip), NULL, NULL, 0, 0, "write .csv.gz"},
+    {"gzip", 0, OPT_FLAG, offsetof(cli, gzip), NULL, NULL, 0, 0,
+     "compress the files with gzip, as .csv.gz"},
     {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
-     "gzip with this level, 1 to 9; 0: not at all"},
+     "compress with gzip at this level, 1 to 9; 0 turns compression off"},
     COMMON_END,
 };
 static const opt_group output_group = {"Output", output_options};

@@ -16,17 +16,17 @@ typedef struct cli {
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 
 static const opt output_options[] = {
-    COMMON_OUTPUT_FILE(
-        "writes NAME_results.otf2 (default: ROCPD_OUTPUT_NAME, or out), its .def and "
-        "its folder; a NAME that ends in .otf2 is the file itself"),
+    COMMON_OUTPUT_FILE("write NAME_results.otf2 (default: ROCPD_OUTPUT_NAME, or out), its .def and "
+                       "its folder; a NAME that ends in .otf2 is used as it is"),
     COMMON_OUTPUT_PATH,
     {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,
-     "locations of GPU work by hardware queue instead of stream"},
+     "group GPU work into locations by hardware queue instead of by stream"},
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
-     "attach the arguments of API calls and the launches of kernels to their events"},
-    {"annotate-args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0, "the same"},
+     "attach the arguments of API calls and the launch details of kernels to their events"},
+    {"annotate-args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
+     "the same, under its name in AMD's converter"},
     {"chunk-size", 0, OPT_SIZE, offsetof(cli, chunk_size), "SIZE", NULL, 0, 0,
-     "bytes of events that readers hold per location, 256k to 16m (default: 1m)"},
+     "size of the chunks that readers hold in memory per location, 256k to 16m (default: 1m)"},
     COMMON_END,
 };
 

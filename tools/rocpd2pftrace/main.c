@@ -17,21 +17,21 @@ typedef struct cli {
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 
 static const opt output_options[] = {
-    COMMON_OUTPUT_FILE(
-        "writes NAME_results.pftrace (default: ROCPD_OUTPUT_NAME, or out); a NAME "
-        "that ends in .pftrace or .gz, or of a file that is there, is the file itself; "
-        "\"-\" is standard output"),
+    COMMON_OUTPUT_FILE("write NAME_results.pftrace (default: ROCPD_OUTPUT_NAME, or out); a NAME "
+                       "that ends in .pftrace or .gz, or the name of an existing file, is used as "
+                       "it is; \"-\" is standard output"),
     COMMON_OUTPUT_PATH,
     {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,
-     "tracks of GPU work by hardware queue instead of stream"},
+     "group GPU work into tracks by hardware queue instead of by stream"},
     {"legacy-tracks", 0, OPT_FLAG, offsetof(cli, legacy_tracks), NULL, NULL, 0, 0,
-     "GPU work as plain slices in the layout of AMD's converter, not as typed GPU events"},
+     "write GPU work as plain slices in the layout of AMD's converter instead of as typed GPU "
+     "events"},
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "attach the arguments of API calls to their slices"},
     {"annotate-args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
-     "the same, as AMD's converter calls it"},
+     "the same, under its name in AMD's converter"},
     {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
-     "compress packets with this level, 1 to 9 (default: 2); 0: not at all"},
+     "compress packets at this level, 1 to 9 (default: 2); 0 turns compression off"},
     COMMON_END,
 };
 
@@ -46,7 +46,7 @@ static const opt amd_options[] = {
 };
 
 static const opt_group output_group = {"Output", output_options};
-static const opt_group amd_group = {"Of AMD's converter (no Perfetto session runs here)",
+static const opt_group amd_group = {"Options of AMD's converter (no Perfetto session is used here)",
                                     amd_options};
 
 static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,

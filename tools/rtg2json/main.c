@@ -14,16 +14,17 @@ _Static_assert(LAYOUT_SCRIPT == 1 && LAYOUT_TRACE == 2, "choices follow the enum
 static const opt output_options[] = {
     COMMON_OUTPUT_FILE("the JSON file (default: out.json); \"-\" is standard output"),
     {"gzip", 0, OPT_FLAG, offsetof(cli, gzip), NULL, NULL, 0, 0,
-     "pack it with gzip, and end its name in .gz; so does a name that ends so"},
+     "compress the output with gzip, and end its name in .gz; a name that ends in .gz does the "
+     "same"},
     {"compress", 'z', OPT_NUMBER, offsetof(cli, gzip_level), "LEVEL", NULL, 0, 9,
-     "the same with this level, 1 to 9 (default: 6); 0: not at all"},
+     "compress with gzip at this level, 1 to 9 (default: 6); 0 turns compression off"},
     {"flow", 'f', OPT_FLAG, offsetof(cli, flows), NULL, NULL, 0, 0,
-     "arrows from the host to the GPU work that it caused"},
+     "write arrows from host events to the GPU work that they launched"},
     {"layout", 0, OPT_CHOICE, offsetof(cli, layout), "NAME", "auto|script|trace", 0, 0,
-     "rows as rocm-timeline-generator.py has them (script: the default for legacy text), or a "
-     "process for each process and GPU (trace: the default for all other inputs)"},
+     "rows as in rocm-timeline-generator.py (script, the default for legacy text), or a process "
+     "for each process and GPU (trace, the default for all other inputs)"},
     {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,
-     "layout trace: rows of GPU work by hardware queue instead of stream"},
+     "layout trace: group GPU work into rows by hardware queue instead of by stream"},
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "layout trace: attach the arguments of API calls to their events"},
     COMMON_END,
@@ -33,17 +34,17 @@ static const opt script_options[] = {
     {"gaps", 'g', OPT_FLAG, offsetof(cli, gaps), NULL, NULL, 0, 0,
      "add events for the gaps of HCC devices"},
     {"kernel-launches", 'k', OPT_FLAG, offsetof(cli, kernel_names), NULL, NULL, 0, 0,
-     "name HIP calls that launch a kernel by the kernel"},
+     "name HIP calls that launch a kernel after the kernel"},
     {"by-process", 'p', OPT_FLAG, offsetof(cli, by_process), NULL, NULL, 0, 0,
      "group rows by process"},
     {"workgroups", 'w', OPT_FLAG, offsetof(cli, workgroups), NULL, NULL, 0, 0,
-     "print the work-group sizes that occur, sorted"},
+     "print the different work-group sizes, sorted"},
     COMMON_END,
 };
 
 static const opt rpt_options[] = {
     {"rpt", 0, OPT_FLAG, offsetof(cli, rpt), NULL, NULL, 0, 0,
-     "be rpt: print its report instead; must come first (see rpt --help)"},
+     "run as rpt and print its report; must be the first word (see rpt --help)"},
     COMMON_END,
 };
 

@@ -45,39 +45,38 @@ enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 40, LINE_LEAST = 10, PAGE_SLI
 
 static const opt report_options[] = {
     {"advice", 0, OPT_FLAG, offsetof(cli, advice), NULL, NULL, 0, 0,
-     "say what stands out, with the numbers (the overview and pages do)"},
+     "add a table with findings that stand out (always in the overview and in html)"},
     {"top", 0, OPT_NUMBER, offsetof(cli, top), "N", NULL, 0, INT_MAX,
-     "rows per table, the others are summed up in a last one; 0: all (default: 20, and 10 in the "
-     "overview, for text; 0 for the other formats)"},
+     "rows per table, the others are summed up in a last one; 0 prints all (default: for text 20, "
+     "or 10 in the overview; 0 for the other formats)"},
     {"sort", 0, OPT_CHOICE, offsetof(cli, sort), "KEY", "total|calls|average|max|name", 0, 0,
-     "order of rows by total time (total, the default), number of calls, average or longest time, "
-     "the largest first, or by name"},
+     "sort rows by total time (total, the default), number of calls, average or longest time, the "
+     "largest first, or by name"},
     {"domain", 0, OPT_WORDS, offsetof(cli, domains), "LIST", NULL, 0, 0,
-     "in domains and summary only these: kernels, hip, hsa, markers, memory_copies, ..."},
+     "show only these in domains and summary: kernels, hip, hsa, markers, memory_copies, ..."},
     {"region-categories", 0, OPT_WORDS, offsetof(cli, domains), "LIST", NULL, 0, 0,
-     "the same, by the name that `rocpd summary` has for it; NONE: no host calls"},
+     "the same, under its name in `rocpd summary`; NONE: no host calls"},
     {"summary-groups", 0, OPT_LIST, offsetof(cli, summary_groups), "REGEX", NULL, 0, 0,
-     "with summary, one more table of the domains whose names match, such as 'HIP|KERNELS' or "
+     "add a table to summary for the domains whose names match, such as 'HIP|KERNELS' or "
      "'KERNEL_DISPATCH|MEMORY_COPY'; may be repeated"},
-    BY("by-rank", by_rank, "a row for each process"),
-    BY("by-agent", by_agent, "a row for each agent"),
-    BY("by-stream", by_stream, "a row for each stream; gaps of streams and queues as well"),
-    BY("by-dims", by_dims, "a row for each size of grid and workgroup"),
+    BY("by-rank", by_rank, "print a row for each process"),
+    BY("by-agent", by_agent, "print a row for each agent"),
+    BY("by-stream", by_stream, "print a row for each stream, and gaps of streams and queues"),
+    BY("by-dims", by_dims, "print a row for each size of grid and workgroup"),
     {"min-gap", 0, OPT_STRING, offsetof(cli, min_gap), "TIME", NULL, 0, 0,
-     "shorter idle times of a GPU are no gaps (5us; default: 0)"},
+     "ignore shorter gaps (5us; default: 0)"},
     {"gaps-between", 0, OPT_CHOICE, offsetof(cli, between), "WORK", "all|kernels|copies", 0, 0,
-     "gaps are times without kernels and copies (all, the default), without kernels, or without "
-     "copies"},
+     "define gaps as times without kernels and copies (all, the default), without kernels, or "
+     "without copies"},
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,
-     "with compare: exit with 1 when something takes significantly longer in B, by more than so "
-     "many percent on average, or is new"},
+     "with compare: exit with 1 if a name takes significantly longer in B, by more than this "
+     "percentage on average, or is new"},
     {"fail-over-total", 0, OPT_STRING, offsetof(cli, compare.fail_over_total), "PCT", NULL, 0, 0,
-     "with compare: exit with 1 when the total time of a name, of a domain or of the trace grew by "
-     "more than so many percent, or is new, however few calls there are"},
+     "with compare: exit with 1 if the total time of a name, of a domain or of the trace grew by "
+     "more than this percentage, or if a name is new, even with few calls"},
     {"slices", 0, OPT_NUMBER, offsetof(cli, slices), "N", NULL, 1, SLICES_MAX,
-     "equal parts that the timeline cuts the time into (default: 60, or fewer on a narrow "
-     "terminal, "
-     "for text and md; 1000 for the other formats)"},
+     "number of equal parts into which the timeline cuts the time (default: for text and md 60, or "
+     "fewer on a narrow terminal; 1000 for the other formats)"},
     COMMON_END,
 };
 
@@ -86,15 +85,15 @@ static const opt output_options[] = {
      "text|csv|tsv|json|md|markdown|table|html", 0, 0,
      "aligned text with units (text, the default) or Markdown (md or markdown) for people; CSV, "
      "TSV or JSON with exact values for programs; the summary as `rocprofv3 -S` prints it (table); "
-     "all reports as a page with charts (html)"},
+     "a page with all reports and charts (html)"},
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
-     "write there (default: \"-\", standard output); of a style: how its file names begin "
-     "(default: out, for rocprof results)"},
+     "write to this file (default: \"-\", standard output); with --style: prefix of the file names "
+     "(default: out, or results for rocprof)"},
     {"style", 0, OPT_CHOICE, offsetof(cli, style), "NAME", "none|rocpd|rocprofv3|rocprof", 0, 0,
-     "write a CSV file for each domain, named and laid out as `rocpd summary`, `rocprofv3 --stats` "
-     "or `rocprof --stats` do"},
+     "write a CSV file for each domain, with the names and columns of `rocpd summary`, `rocprofv3 "
+     "--stats` or `rocprof --stats`"},
     {"output-path", 'd', OPT_STRING, offsetof(common, output_path), "DIR", NULL, 0, 0,
-     "folder of the files of a style (default: the current one)"},
+     "folder of the files of --style (default: the current one)"},
     COMMON_END,
 };
 
@@ -121,8 +120,7 @@ static char purpose[1024];
 static void fill_purpose(void)
 {
     enum { WIDTH = 86 };
-    size_t len =
-        (size_t)snprintf(purpose, sizeof purpose, "Say where the time of a trace went. Reports:");
+    size_t len = (size_t)snprintf(purpose, sizeof purpose, "Print statistics of a trace. Reports:");
     size_t column = len;
     for (rocl_report r = 0; r < ROCL_REPORTS; r++) {
         const char *name = rocl_report_name(r);
@@ -132,8 +130,7 @@ static void fill_purpose(void)
         column = wraps ? strlen(name) + 1 : column + strlen(name) + 2;
     }
     snprintf(purpose + len, sizeof purpose - len,
-             "\nor all; without one, an overview. compare says what changed from trace A to trace "
-             "B.");
+             "\nor all; without a report, an overview. compare compares trace A with trace B.");
 }
 
 static const program tool = {
