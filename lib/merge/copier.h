@@ -24,9 +24,11 @@ typedef struct merge_numbers {
 
 typedef struct merge_categories {
     rocl_map index; /* id of a category -> index */
-    int64_t *strings;
-    char **fresh; /* its name where no string of the set has it; NULL */
-    size_t count;
+    struct {
+        int64_t string;
+        char *fresh; /* its name where no string of the set has it; NULL */
+    } * all;
+    size_t count, cap;
 } merge_categories;
 
 /* A table as its row of the schema says. */
@@ -67,76 +69,58 @@ typedef struct merge_copier {
     uint64_t left, per_tick; /* of the table in hand, for progress */
 } merge_copier;
 
-/* copier.c */
-rocl_status merge_copier_begin(merge_copier *c, const merge_plan *plan, rocl_new_db *out,
-                               rocl_error *err);
-/* Copies the set of a capture; selection NULL: all of it. */
-rocl_status merge_copier_add(merge_copier *c, const rocl_capture *capture,
-                             merge_selection *selection, rocl_error *err);
-/* Views, and the input is let go. */
-rocl_status merge_copier_end(merge_copier *c, rocl_error *err);
-/* Frees what the copier holds; `plan` and `out` are the caller's. */
-void merge_copier_free(merge_copier *c);
+/* ---- SQL. src is the input and main the output; names are written with %w, texts with %Q, the
+ * table of a set as main."%w%w" from base name and suffix ---- */
 
-/* Runs a statement, NULL when there was no memory to write it; frees it. The failure is one of
- * reading a table of the input. */
-rocl_status merge_run(merge_copier *c, const char *table, rocl_buf *sql, rocl_error *err);
-/* The same, with each row handed to fn. */
+/* values.c: runs a statement and frees it; fn (may be NULL) is called with each row. The failure is
+ * one of reading a table of the input. */
 typedef rocl_status merge_row_fn(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err);
-rocl_status merge_query(merge_copier *c, const char *table, rocl_buf *sql, merge_row_fn *fn,
+rocl_status merge_query(merge_copier *c, const char *table, sqlite3_str *sql, merge_row_fn *fn,
                         void *ctx, rocl_error *err);
-/* "database"."table" in quotes; the table of the output for a base name. */
-void merge_put_source(rocl_buf *sql, const merge_source *s);
-void merge_put_target(const merge_copier *c, rocl_buf *sql, const char *base);
-void merge_put_joined(rocl_buf *sql, const char *a, const char *b); /* a name of two parts */
+/* The same of a statement in the format of sqlite3_mprintf, whose rows nobody needs. */
+rocl_status merge_run(merge_copier *c, const char *table, rocl_error *err, const char *fmt, ...);
 
-/* Copies the set in hand, and fails where a reader of its rows would. */
-rocl_status merge_check_and(merge_copier *c, rocl_status (*copy)(merge_copier *c, rocl_error *err),
-                            rocl_error *err);
+/* A column of the row S of the input, of a literal name; NULL where the input lacks it. */
+#define MERGE_FIELD(s, column) (merge_source_field(s, column) ? "S.\"" column "\"" : "NULL")
+/* The "id" of the row S, or its rowid. */
+const char *merge_id_of(const merge_source *s);
+/* The value of a column of the output, in terms of the row S of the input (and its track T).
+ * Returns whether it is the column itself. */
+bool merge_put_value(const merge_copier *c, sqlite3_str *sql, const merge_source *s,
+                     const plan_column *column);
+/* " FROM ...", with S and, where it is needed, T. */
+void merge_put_from(const merge_copier *c, sqlite3_str *sql, const merge_source *s);
+/* " WHERE ..." for the rows that go into the output, or nothing. */
+void merge_put_where(const merge_copier *c, sqlite3_str *sql, const merge_source *s);
+
+/* values.c: functions for SQL */
+rocl_status merge_add_functions(merge_copier *c, rocl_error *err);
 
 /* tables.c */
 rocl_status merge_create_tables(merge_copier *c, rocl_error *err);
 rocl_status merge_copy_tables(merge_copier *c, rocl_error *err);
-void merge_watch_progress(merge_copier *c);
-
-/* values.c: functions for SQL */
-rocl_status merge_functions_add(merge_copier *c, rocl_error *err);
-
-/* values.c: a column of the row S as it is stored; NULL where the input lacks it, the rowid for
- * the "id". */
-void merge_put_field(rocl_buf *sql, const merge_source *s, const char *column);
-/* The value of a column of the output, in terms of the row S of the input (and its track
- * T); *plain is set to false when it is anything but the column itself. */
-void merge_put_value(const merge_copier *c, rocl_buf *sql, const merge_source *s,
-                     const plan_column *column, bool *plain);
-/* " FROM ...", with S and, where it is needed, T. */
-void merge_put_from(const merge_copier *c, rocl_buf *sql, const merge_source *s);
-/* " WHERE ..." for the rows that go into the output, or nothing. */
-void merge_put_where(const merge_copier *c, rocl_buf *sql, const merge_source *s);
 
 /* ids.c: fills `used` for the selection. */
-rocl_status merge_mark(merge_copier *c, rocl_error *err);
+rocl_status merge_mark_used(merge_copier *c, rocl_error *err);
 
 /* ids.c: new ids of a flat set */
 rocl_status merge_number_set(merge_copier *c, rocl_error *err);
-void merge_number_next(merge_copier *c); /* the set is done */
-/* New ids; -1 for what refers to nothing. */
-int64_t merge_number_of(const merge_copier *c, schema_table t, int64_t id);
+void merge_end_numbers(merge_copier *c); /* the set is done */
 
 /* ids.c: categories */
-rocl_status merge_categories_read(merge_copier *c, rocl_error *err);
-rocl_status merge_categories_write(merge_copier *c, rocl_error *err);
-void merge_categories_free(merge_categories *k);
+rocl_status merge_read_categories(merge_copier *c, rocl_error *err);
+rocl_status merge_write_categories(merge_copier *c, rocl_error *err);
+void merge_free_categories(merge_categories *k);
 
 /* tables.c: SQLite searches the whole schema whenever a table is made, which takes long when there
  * are thousands. So the tables of sets that are done are taken out of the schema from time to time,
  * and all of them put back in the end, when nothing has to read them any more. */
 rocl_status merge_hide_tables(merge_copier *c, rocl_error *err);
 rocl_status merge_show_tables(merge_copier *c, rocl_error *err);
-void merge_hidden_free(merge_copier *c);
+void merge_free_hidden(merge_copier *c);
 
 /* tables.c: views */
-rocl_status merge_views_make(merge_copier *c, rocl_error *err);
+rocl_status merge_make_views(merge_copier *c, rocl_error *err);
 
 /* Are there rows of its process in the output already, of another slice? */
 static inline bool merge_joins(const merge_copier *c)

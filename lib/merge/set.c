@@ -6,49 +6,26 @@
 #include "source/db/connection.h"
 #include "source/formats.h"
 
-/* ---- pieces of SQL ---- */
-
-static void put_quoted(rocl_buf *sql, const char *text, char quote)
-{
-    rocl_buf_byte(sql, (uint8_t)quote);
-    for (; *text; text++) {
-        if (*text == quote)
-            rocl_buf_byte(sql, (uint8_t)quote);
-        rocl_buf_byte(sql, (uint8_t)*text);
-    }
-    rocl_buf_byte(sql, (uint8_t)quote);
-}
-
-void merge_put_name(rocl_buf *sql, const char *name)
-{
-    put_quoted(sql, name, '"');
-}
-
-void merge_put_text(rocl_buf *sql, const char *text)
-{
-    put_quoted(sql, text, '\'');
-}
-
 #define DEFAULT_WORD " DEFAULT "
 
-void merge_put_default(rocl_buf *sql, const char *declared)
+void merge_put_default(sqlite3_str *sql, const char *declared)
 {
     const char *value = strstr(declared, DEFAULT_WORD);
     value = value ? value + strlen(DEFAULT_WORD) : "NULL";
     if (*value != '"') {
-        rocl_buf_str(sql, value);
+        sqlite3_str_appendall(sql, value);
         return;
     }
     /* SQLite takes a text in double quotes only where no column has that name. */
-    rocl_buf_byte(sql, '\'');
+    sqlite3_str_appendchar(sql, 1, '\'');
     for (const char *p = value + 1; *p && p[1]; p++) {
         if (*p == '\'')
-            rocl_buf_byte(sql, '\'');
+            sqlite3_str_appendchar(sql, 1, '\'');
         if (*p == '"')
             p++;
-        rocl_buf_byte(sql, (uint8_t)*p);
+        sqlite3_str_appendchar(sql, 1, *p);
     }
-    rocl_buf_byte(sql, '\'');
+    sqlite3_str_appendchar(sql, 1, '\'');
 }
 
 /* ---- declarations, as far as they can be repeated ---- */

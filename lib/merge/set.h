@@ -2,6 +2,8 @@
 #ifndef ROCL_MERGE_SET_H
 #define ROCL_MERGE_SET_H
 
+#include <sqlite3.h>
+
 #include "format/schema.h"
 #include "source/rocpd/rocpd.h"
 
@@ -59,11 +61,8 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
 /* Fails when the file changed meanwhile. To be called after errors, too. */
 rocl_status merge_reader_close(merge_reader *r, rocl_error *err);
 
-/* The SQL of the value that a column declared so has in a row that lacks it: "NULL", "'{}'". To be
- * appended to a buffer. */
-void merge_put_default(rocl_buf *sql, const char *declared);
-/* "name" with quotes that SQL takes, and the same for a text. */
-void merge_put_name(rocl_buf *sql, const char *name);
-void merge_put_text(rocl_buf *sql, const char *text);
+/* Appends the SQL of the value that a column declared so has in a row that lacks it: "NULL",
+ * "'{}'". */
+void merge_put_default(sqlite3_str *sql, const char *declared);
 
 #endif

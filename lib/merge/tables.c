@@ -30,30 +30,24 @@ static bool is_wanted(const merge_copier *c, const plan_table *t)
 }
 
 /* Declared as in the input, which lets SQLite copy records without a look at them. */
-static void put_column(const merge_copier *c, rocl_buf *sql, const plan_table *t,
+static void put_column(const merge_copier *c, sqlite3_str *sql, const plan_table *t,
                        const plan_column *column)
 {
     schema_table refers = schema_refers_to(t->table, column->name);
     const merge_source *own = c->plan->flat ? NULL : find_source(c, t->base);
-    const merge_field *field = own ? merge_source_field(own, column->name) : NULL;
-    rocl_buf_str(sql, ", ");
-    merge_put_name(sql, column->name);
-    rocl_buf_byte(sql, ' ');
-    if (field || strcmp(column->name, "guid") != 0) {
-        rocl_buf_str(sql, field ? field->declared : column->declared);
-    } else {
-        rocl_buf_str(sql, "TEXT DEFAULT ");
-        merge_put_text(sql, c->set->guid);
-    }
+    const merge_field *field = merge_source_field(own, column->name);
     const plan_table *parent =
         refers == SCHEMA_OTHER ? NULL : merge_plan_table(c->plan, schema_table_name(refers));
-    if (parent && is_wanted(c, parent)) {
-        rocl_buf_str(sql, " REFERENCES ");
-        merge_put_joined(sql, schema_table_name(refers), c->set->suffix);
-        rocl_buf_str(sql, " (\"id\") ON UPDATE CASCADE");
-    }
+    sqlite3_str_appendf(sql, ", \"%w\" ", column->name);
+    if (field || strcmp(column->name, "guid") != 0)
+        sqlite3_str_appendall(sql, field ? field->declared : column->declared);
+    else
+        sqlite3_str_appendf(sql, "TEXT DEFAULT %Q", c->set->guid);
+    if (parent && is_wanted(c, parent))
+        sqlite3_str_appendf(sql, " REFERENCES \"%w%w\" (\"id\") ON UPDATE CASCADE", parent->base,
+                            c->set->suffix);
     if (c->plan->flat && t->table == SCHEMA_STRING && !strcmp(column->name, "string"))
-        rocl_buf_str(sql, " UNIQUE");
+        sqlite3_str_appendall(sql, " UNIQUE");
 }
 
 rocl_status merge_create_tables(merge_copier *c, rocl_error *err)
@@ -61,37 +55,22 @@ rocl_status merge_create_tables(merge_copier *c, rocl_error *err)
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < c->plan->table_count && st == ROCL_OK; i++) {
         const plan_table *t = &c->plan->tables[i];
-        rocl_buf sql = {0};
         if (!is_wanted(c, t) || *merge_made(c, c->set, t))
             continue;
+        sqlite3_str *sql = sqlite3_str_new(NULL);
         *merge_made(c, c->set, t) = true;
         c->in_schema++;
-        rocl_buf_str(&sql, "CREATE TABLE ");
-        merge_put_target(c, &sql, t->base);
-        rocl_buf_str(&sql, " (\"id\" INTEGER NOT NULL PRIMARY KEY");
+        sqlite3_str_appendf(sql, "CREATE TABLE main.\"%w%w\" (\"id\" INTEGER NOT NULL PRIMARY KEY",
+                            t->base, c->set->suffix);
         for (size_t k = 0; k < t->count; k++)
-            put_column(c, &sql, t, &t->columns[k]);
-        rocl_buf_str(&sql, ")");
-        st = merge_run(c, t->base, &sql, err);
+            put_column(c, sql, t, &t->columns[k]);
+        sqlite3_str_appendchar(sql, 1, ')');
+        st = merge_query(c, t->base, sql, NULL, NULL, err);
     }
     return st;
 }
 
 /* ---- rows ---- */
-
-static void put_id(const merge_copier *c, rocl_buf *sql, const merge_source *s)
-{
-    char number[32];
-    bool anew = c->plan->flat;
-    if (anew && !merge_source_field(s, "id")) { /* nothing refers to it */
-        rocl_buf_str(sql, "NULL");
-        return;
-    }
-    sqlite3_snprintf(sizeof number, number, "rocl_new(%d, ", (int)s->table);
-    rocl_buf_str(sql, anew ? number : "");
-    merge_put_field(sql, s, "id");
-    rocl_buf_str(sql, anew ? ")" : "");
-}
 
 /* Are the columns of input and output the same, in the same order? */
 static bool same_columns(const merge_source *s, const plan_table *t)
@@ -102,47 +81,6 @@ static bool same_columns(const merge_source *s, const plan_table *t)
         if (!s->fields[i + 1].is_declared || strcmp(s->fields[i + 1].name, t->columns[i].name) != 0)
             return false;
     return true;
-}
-
-/* *plain: records are copied without a look at their columns. Where nobody else reads them, SQLite
- * has to. */
-static rocl_status put_copy(const merge_copier *c, rocl_buf *sql, const merge_source *s,
-                            const plan_table *t, bool *plain, rocl_error *err)
-{
-    rocl_buf values = {0};
-    const char *why;
-    rocl_status st = rocl_rows_why(c->reader.db, s->name, &why, err);
-    if (st != ROCL_OK)
-        return st;
-    *plain = !c->plan->flat && !c->selection && same_columns(s, t) && !why && !merge_joins(c);
-    put_id(c, &values, s);
-    for (size_t i = 0; i < t->count; i++) {
-        rocl_buf_str(&values, ", ");
-        merge_put_value(c, &values, s, &t->columns[i], plain);
-    }
-    rocl_buf_byte(&values, 0);
-    sql->failed |= values.failed;
-    rocl_buf_str(sql, c->plan->flat && t->table == SCHEMA_NODE ? "INSERT OR IGNORE INTO "
-                                                               : "INSERT INTO ");
-    merge_put_target(c, sql, t->base);
-    if (*plain) { /* SQLite has a fast way for exactly this */
-        rocl_buf_str(sql, " SELECT * FROM ");
-        merge_put_source(sql, s);
-    } else if (!sql->failed) {
-        rocl_buf_str(sql, " SELECT ");
-        rocl_buf_str(sql, (const char *)values.data);
-        merge_put_from(c, sql, s);
-        merge_put_where(c, sql, s);
-        if (merge_joins(c)) {
-            rocl_buf_str(sql, " WHERE NOT EXISTS (SELECT 1 FROM ");
-            merge_put_target(c, sql, t->base);
-            rocl_buf_str(sql, " AS M WHERE M.\"id\" = ");
-            merge_put_field(sql, s, "id");
-            rocl_buf_byte(sql, ')');
-        }
-    }
-    rocl_buf_free(&values);
-    return ROCL_OK;
 }
 
 static int report_progress(void *self)
@@ -168,47 +106,67 @@ static rocl_status fail_differing_row(merge_copier *c, sqlite3_stmt *row, void *
 static rocl_status compare_rows(merge_copier *c, const merge_source *s, const plan_table *t,
                                 rocl_error *err)
 {
-    rocl_buf sql = {0};
-    bool plain = true;
-    rocl_buf_str(&sql, "SELECT ");
-    merge_put_field(&sql, s, "id");
-    merge_put_from(c, &sql, s);
-    rocl_buf_str(&sql, " CROSS JOIN ");
-    merge_put_target(c, &sql, t->base);
-    rocl_buf_str(&sql, " AS M ON M.\"id\" = ");
-    merge_put_field(&sql, s, "id");
-    rocl_buf_str(&sql, " WHERE NOT (1");
+    const char *id = merge_id_of(s);
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(sql, "SELECT %s", id);
+    merge_put_from(c, sql, s);
+    sqlite3_str_appendf(sql, " CROSS JOIN main.\"%w%w\" AS M ON M.\"id\" = %s WHERE NOT (1",
+                        t->base, c->set->suffix, id);
     for (size_t i = 0; i < t->count; i++) {
-        rocl_buf_str(&sql, " AND M.");
-        merge_put_name(&sql, t->columns[i].name);
-        rocl_buf_str(&sql, " IS ");
-        merge_put_value(c, &sql, s, &t->columns[i], &plain);
+        sqlite3_str_appendf(sql, " AND M.\"%w\" IS ", t->columns[i].name);
+        merge_put_value(c, sql, s, &t->columns[i]);
     }
-    rocl_buf_str(&sql, ") LIMIT 1");
-    return merge_query(c, s->name, &sql, fail_differing_row, (void *)(uintptr_t)s, err);
+    sqlite3_str_appendall(sql, ") LIMIT 1");
+    return merge_query(c, s->name, sql, fail_differing_row, (void *)(uintptr_t)s, err);
 }
 
 static rocl_status copy_table(merge_copier *c, const merge_source *s, const plan_table *t,
                               rocl_error *err)
 {
-    rocl_buf sql = {0};
-    bool plain = false;
+    const char *why, *id = merge_id_of(s), *suffix = c->set->suffix;
+    const bool flat = c->plan->flat, joins = merge_joins(c);
     int64_t first, last;
     bool any = false;
     rocl_status st = ROCL_OK;
     if (s->table <= SCHEMA_EVENT && s->table != SCHEMA_OTHER)
         st = rocl_db_id_range(c->reader.db, s->name, &first, &last, &any, err);
-    c->left = any ? (uint64_t)last - (uint64_t)first + 1 : 0;
-    c->per_tick = TICK / (s->count + STEPS_PER_ROW);
-    if (st == ROCL_OK && merge_joins(c))
+    if (st == ROCL_OK && joins)
         st = compare_rows(c, s, t, err);
     if (st == ROCL_OK)
-        st = put_copy(c, &sql, s, t, &plain, err);
+        st = rocl_rows_why(c->reader.db, s->name, &why, err);
     if (st != ROCL_OK)
         return st;
-    if (plain)
-        c->per_tick = TICK / STEPS_PER_RECORD;
-    st = merge_run(c, s->name, &sql, err);
+    /* Plain: records are copied without a look at their columns. Where the reader does not read
+     * their pages itself and so check them (`why`), SQLite has to look. */
+    bool plain = !flat && !c->selection && same_columns(s, t) && !why && !joins;
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(sql, "INSERT %sINTO main.\"%w%w\" SELECT ",
+                        flat && t->table == SCHEMA_NODE ? "OR IGNORE " : "", t->base, suffix);
+    if (!flat)
+        sqlite3_str_appendall(sql, id);
+    else if (merge_source_field(s, "id"))
+        sqlite3_str_appendf(sql, "rocl_new(%d, %s)", (int)s->table, id);
+    else
+        sqlite3_str_appendall(sql, "NULL"); /* nothing refers to it */
+    for (size_t i = 0; i < t->count; i++) {
+        sqlite3_str_appendall(sql, ", ");
+        plain &= merge_put_value(c, sql, s, &t->columns[i]);
+    }
+    merge_put_from(c, sql, s);
+    merge_put_where(c, sql, s);
+    if (joins)
+        sqlite3_str_appendf(sql,
+                            " WHERE NOT EXISTS (SELECT 1 FROM main.\"%w%w\" AS M "
+                            "WHERE M.\"id\" = %s)",
+                            t->base, suffix, id);
+    if (plain) { /* SQLite has a fast way for exactly this */
+        sqlite3_str_reset(sql);
+        sqlite3_str_appendf(sql, "INSERT INTO main.\"%w%w\" SELECT * FROM src.\"%w\"", t->base,
+                            suffix, s->name);
+    }
+    c->left = any ? (uint64_t)last - (uint64_t)first + 1 : 0;
+    c->per_tick = TICK / (plain ? STEPS_PER_RECORD : s->count + STEPS_PER_ROW);
+    st = merge_query(c, s->name, sql, NULL, NULL, err);
     c->rows += st == ROCL_OK ? (uint64_t)sqlite3_changes64(rocl_new_db_handle(c->out)) : 0;
     rocl_progress(c->plan->trace, c->left);
     return st;
@@ -216,22 +174,17 @@ static rocl_status copy_table(merge_copier *c, const merge_source *s, const plan
 
 rocl_status merge_copy_tables(merge_copier *c, rocl_error *err)
 {
-    const merge_set *set = &c->reader.set;
     rocl_status st = ROCL_OK;
+    if (c->plan->trace->opt.progress)
+        sqlite3_progress_handler(rocl_new_db_handle(c->out), TICK, report_progress, c);
     for (size_t i = 0; i < c->plan->table_count && st == ROCL_OK; i++) {
         const plan_table *t = &c->plan->tables[i];
-        const merge_source *s = merge_set_table(set, t->base);
+        const merge_source *s = merge_set_table(&c->reader.set, t->base);
         bool done = t->table == SCHEMA_METADATA || (c->plan->flat && t->table == SCHEMA_STRING);
         if (s && !done)
             st = copy_table(c, s, t, err);
     }
     return st;
-}
-
-void merge_watch_progress(merge_copier *c)
-{
-    if (c->plan->trace->opt.progress)
-        sqlite3_progress_handler(rocl_new_db_handle(c->out), TICK, report_progress, c);
 }
 
 /* ---- tables that are done ------------------------------------------------------------------ */
@@ -254,9 +207,9 @@ static rocl_status keep_table(merge_copier *c, sqlite3_stmt *row, void *ctx, roc
 
 rocl_status merge_hide_tables(merge_copier *c, rocl_error *err)
 {
-    rocl_buf sql = {0};
-    rocl_buf_str(&sql, "SELECT name, rootpage, sql FROM main.sqlite_master ORDER BY rowid");
-    rocl_status st = merge_query(c, "sqlite_master", &sql, keep_table, NULL, err);
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(sql, "SELECT name, rootpage, sql FROM main.sqlite_master ORDER BY rowid");
+    rocl_status st = merge_query(c, "sqlite_master", sql, keep_table, NULL, err);
     c->in_schema = 0;
     return st ? st
               : rocl_new_db_exec(c->out,
@@ -291,7 +244,7 @@ rocl_status merge_show_tables(merge_copier *c, rocl_error *err)
     return st ? st : rocl_new_db_exec(c->out, "COMMIT", err);
 }
 
-void merge_hidden_free(merge_copier *c)
+void merge_free_hidden(merge_copier *c)
 {
     for (size_t i = 0; i < c->hidden_count; i++) {
         free(c->hidden[i].name);
@@ -307,65 +260,37 @@ void merge_hidden_free(merge_copier *c)
 /* Terms of a UNION ALL; SQLite takes 500. More sets are a union of unions. */
 enum { TERMS = 400 };
 
-/* Appends " UNION ALL SELECT ..." for the table of a set, if it has that. */
-static bool put_term(merge_copier *c, rocl_buf *sql, const plan_table *t, size_t set, bool first)
-{
-    const plan_set *s = &c->plan->sets[set];
-    if (s->first != set || !*merge_made(c, s, t))
-        return false;
-    rocl_buf_str(sql, first ? "SELECT " : " UNION ALL SELECT ");
-    rocl_buf_str(sql, "\"id\"");
-    for (size_t i = 0; i < t->count; i++) {
-        rocl_buf_str(sql, ", ");
-        merge_put_name(sql, t->columns[i].name);
-    }
-    rocl_buf_str(sql, " FROM ");
-    merge_put_joined(sql, t->base, s->suffix);
-    return true;
-}
-
-/* The tables of sets first to last - 1; how many there are. */
-static size_t put_union(merge_copier *c, rocl_buf *sql, const plan_table *t, size_t first,
-                        size_t last)
-{
-    size_t n = 0;
-    for (size_t i = first; i < last; i++)
-        n += put_term(c, sql, t, i, n == 0);
-    return n;
-}
-
-static size_t put_union_of_unions(merge_copier *c, rocl_buf *sql, const plan_table *t, size_t sets)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < sets; i += TERMS) {
-        rocl_buf part = {0};
-        size_t some = put_union(c, &part, t, i, i + TERMS < sets ? i + TERMS : sets);
-        if (some) {
-            rocl_buf_str(sql, n ? " UNION ALL SELECT * FROM (" : "SELECT * FROM (");
-            rocl_buf_put(sql, part.data, part.len);
-            rocl_buf_byte(sql, ')');
-        }
-        sql->failed |= part.failed;
-        rocl_buf_free(&part);
-        n += some;
-    }
-    return n;
-}
-
 static rocl_status make_union(merge_copier *c, const plan_table *t, rocl_error *err)
 {
-    size_t sets = c->plan->flat ? 1 : c->plan->set_count;
-    rocl_buf sql = {0};
-    rocl_buf_str(&sql, "CREATE VIEW main.");
-    merge_put_name(&sql, t->base);
-    rocl_buf_str(&sql, " AS ");
-    size_t n =
-        sets <= TERMS ? put_union(c, &sql, t, 0, sets) : put_union_of_unions(c, &sql, t, sets);
-    if (!n && !sql.failed) { /* nobody has such a table */
-        rocl_buf_free(&sql);
+    const size_t sets = c->plan->flat ? 1 : c->plan->set_count;
+    const bool nested = sets > TERMS;
+    size_t terms = 0, group = 0; /* in all, and in the union at hand */
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(sql, "CREATE VIEW main.\"%w\" AS ", t->base);
+    for (size_t i = 0; i < sets; i++) {
+        const plan_set *s = &c->plan->sets[i];
+        if (i % TERMS == 0 && group) {
+            sqlite3_str_appendchar(sql, 1, ')');
+            group = 0;
+        }
+        if (s->first != i || !*merge_made(c, s, t))
+            continue;
+        sqlite3_str_appendall(sql, terms ? " UNION ALL " : "");
+        sqlite3_str_appendall(sql, nested && !group ? "SELECT * FROM (" : "");
+        sqlite3_str_appendall(sql, "SELECT \"id\"");
+        for (size_t k = 0; k < t->count; k++)
+            sqlite3_str_appendf(sql, ", \"%w\"", t->columns[k].name);
+        sqlite3_str_appendf(sql, " FROM \"%w%w\"", t->base, s->suffix);
+        terms++;
+        group++;
+    }
+    if (nested && group)
+        sqlite3_str_appendchar(sql, 1, ')');
+    if (!terms && sqlite3_str_errcode(sql) == SQLITE_OK) { /* nobody has such a table */
+        sqlite3_free(sqlite3_str_finish(sql));
         return ROCL_OK;
     }
-    return merge_run(c, t->base, &sql, err);
+    return merge_query(c, t->base, sql, NULL, NULL, err);
 }
 
 /* ---- views on the data, in the words of the input ---- */
@@ -404,7 +329,7 @@ static rocl_status make_view(merge_copier *c, const plan_view *v, rocl_error *er
     return ROCL_OK;
 }
 
-rocl_status merge_views_make(merge_copier *c, rocl_error *err)
+rocl_status merge_make_views(merge_copier *c, rocl_error *err)
 {
     rocl_status st = rocl_new_db_exec(c->out, "BEGIN", err);
     for (size_t i = 0; i < c->plan->table_count && st == ROCL_OK; i++)

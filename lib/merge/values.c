@@ -1,105 +1,50 @@
 /* The SQL of rows: statements, SELECT values FROM input WHERE it goes into the output, and what
  * that SQL calls: sets of ids and numbers that are not in tables. */
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "merge/copier.h"
 
 /* ---- statements ---------------------------------------------------------------------------- */
 
-static rocl_status fail_statement(merge_copier *c, const char *table, rocl_error *err)
-{
-    char what[512];
-    sqlite3_snprintf(sizeof what, what, "%s: table %s", c->set ? c->set->capture->path : "", table);
-    return rocl_new_db_fail(c->out, what, err);
-}
-
-rocl_status merge_query(merge_copier *c, const char *table, rocl_buf *sql, merge_row_fn *fn,
+rocl_status merge_query(merge_copier *c, const char *table, sqlite3_str *sql, merge_row_fn *fn,
                         void *ctx, rocl_error *err)
 {
-    sqlite3 *db = rocl_new_db_handle(c->out);
     sqlite3_stmt *row = NULL;
     rocl_status st = ROCL_OK;
-    rocl_buf_byte(sql, 0);
-    int rc = sql->failed ? SQLITE_NOMEM
-                         : sqlite3_prepare_v2(db, (const char *)sql->data, -1, &row, NULL);
-    bool failed_memory = sql->failed;
-    rocl_buf_free(sql);
-    if (failed_memory)
+    char what[512], *text = sqlite3_str_finish(sql);
+    if (!text)
         return rocl_fail_memory(err);
+    int rc = sqlite3_prepare_v2(rocl_new_db_handle(c->out), text, -1, &row, NULL);
+    sqlite3_free(text);
     while (rc == SQLITE_OK && st == ROCL_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
         st = fn ? fn(c, row, ctx, err) : ROCL_OK;
         rc = SQLITE_OK;
     }
-    if (st == ROCL_OK && rc != SQLITE_DONE)
-        st = fail_statement(c, table, err);
+    if (st == ROCL_OK && rc != SQLITE_DONE) {
+        sqlite3_snprintf(sizeof what, what, "%s: table %s", c->set ? c->set->capture->path : "",
+                         table);
+        st = rocl_new_db_fail(c->out, what, err);
+    }
     sqlite3_finalize(row);
     return st;
 }
 
-rocl_status merge_run(merge_copier *c, const char *table, rocl_buf *sql, rocl_error *err)
+rocl_status merge_run(merge_copier *c, const char *table, rocl_error *err, const char *fmt, ...)
 {
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    va_list ap;
+    va_start(ap, fmt);
+    sqlite3_str_vappendf(sql, fmt, ap);
+    va_end(ap);
     return merge_query(c, table, sql, NULL, NULL, err);
-}
-
-void merge_put_source(rocl_buf *sql, const merge_source *s)
-{
-    rocl_buf_str(sql, "src.");
-    merge_put_name(sql, s->name);
-}
-
-void merge_put_joined(rocl_buf *sql, const char *a, const char *b)
-{
-    rocl_buf name = {0};
-    rocl_buf_str(&name, a);
-    rocl_buf_str(&name, b);
-    rocl_buf_byte(&name, 0);
-    if (name.failed)
-        sql->failed = true;
-    else
-        merge_put_name(sql, (const char *)name.data);
-    rocl_buf_free(&name);
-}
-
-void merge_put_target(const merge_copier *c, rocl_buf *sql, const char *base)
-{
-    rocl_buf_str(sql, "main.");
-    merge_put_joined(sql, base, c->set->suffix);
 }
 
 /* ---- a row --------------------------------------------------------------------------------- */
 
-static void put_format(rocl_buf *sql, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void put_format(rocl_buf *sql, const char *fmt, ...)
+const char *merge_id_of(const merge_source *s)
 {
-    char text[160];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    rocl_buf_str(sql, text);
-}
-
-static bool is_among(const char *name, const char *const *names, size_t count)
-{
-    size_t i = 0;
-    while (i < count && strcmp(names[i], name) != 0)
-        i++;
-    return i < count;
-}
-
-void merge_put_field(rocl_buf *sql, const merge_source *s, const char *column)
-{
-    bool id = !strcmp(column, "id");
-    if (!merge_source_field(s, column)) {
-        rocl_buf_str(sql, id ? "S.rowid" : "NULL");
-        return;
-    }
-    rocl_buf_str(sql, "S.");
-    merge_put_name(sql, column);
+    return merge_source_field(s, "id") ? "S.\"id\"" : "S.rowid";
 }
 
 static const merge_source *find_track(const merge_copier *c, const merge_source *s)
@@ -107,206 +52,136 @@ static const merge_source *find_track(const merge_copier *c, const merge_source 
     return s->by_track ? merge_set_table(&c->reader.set, schema_table_name(SCHEMA_TRACK)) : NULL;
 }
 
-/* What the input has: the column, that of its track, or the default. */
-static bool put_stored(const merge_copier *c, rocl_buf *sql, const merge_source *s,
+/* The value that the input has: the column, that of its track, or the default; a category of schema
+ * 4 as the string that it becomes. Returns whether it is the column itself. */
+static bool put_stored(const merge_copier *c, sqlite3_str *sql, const merge_source *s,
                        const plan_column *column)
 {
+    const char *name = column->name;
     const merge_source *track = find_track(c, s);
-    bool own = merge_source_field(s, column->name);
-    if (!own && track && schema_in_track(column->name) && merge_source_field(track, column->name)) {
-        rocl_buf_str(sql, "T.");
-        merge_put_name(sql, column->name);
-        return false;
-    }
-    if (!own) {
+    bool mapped = c->categories.count && s->table == SCHEMA_EVENT && !strcmp(name, "category_id");
+    bool own = merge_source_field(s, name);
+    if (mapped)
+        sqlite3_str_appendall(sql, "rocl_category(");
+    if (own)
+        sqlite3_str_appendf(sql, "S.\"%w\"", name);
+    else if (track && schema_in_track(name) && merge_source_field(track, name))
+        sqlite3_str_appendf(sql, "T.\"%w\"", name);
+    else
         merge_put_default(sql, column->declared);
-        return false;
-    }
-    merge_put_field(sql, s, column->name);
-    return true;
-}
-
-/* A reference in the terms of schema 3. */
-static bool put_reference(const merge_copier *c, rocl_buf *sql, const merge_source *s,
-                          const plan_column *column)
-{
-    bool mapped =
-        c->categories.count && s->table == SCHEMA_EVENT && !strcmp(column->name, "category_id");
     if (mapped)
-        rocl_buf_str(sql, "rocl_category(");
-    bool plain = put_stored(c, sql, s, column);
-    if (mapped)
-        rocl_buf_byte(sql, ')');
-    return plain && !mapped;
+        sqlite3_str_appendchar(sql, 1, ')');
+    return own && !mapped;
 }
 
 /* Unknown tables are copied as they are, whatever their columns are called. */
 static bool is_time(const merge_source *s, const char *column)
 {
-    static const char *const of_processes[] = {"init", "fini", "start", "end"};
-    static const char *const of_events[] = {"start", "end", "timestamp"};
-    if (schema_rule_of(s->table) == SCHEMA_SELECTED)
-        return is_among(column, of_events, 3);
-    return (s->table == SCHEMA_PROCESS || s->table == SCHEMA_THREAD) &&
-           is_among(column, of_processes, 4);
+    static const char *const of_processes[] = {"init", "fini", "start", "end", NULL};
+    static const char *const of_events[] = {"start", "end", "timestamp", NULL};
+    bool event = schema_rule_of(s->table) == SCHEMA_SELECTED;
+    if (!event && s->table != SCHEMA_PROCESS && s->table != SCHEMA_THREAD)
+        return false;
+    const char *const *name = event ? of_events : of_processes;
+    while (*name && strcmp(*name, column) != 0)
+        name++;
+    return *name;
 }
 
 /* A time on the clock that is set. Events may be at 0; for processes that means unknown, as does an
- * end of 0 with a start elsewhere. */
-static bool put_time(const merge_copier *c, rocl_buf *sql, const merge_source *s,
+ * end of 0 with a start elsewhere. Returns whether it is the column itself. */
+static bool put_time(const merge_copier *c, sqlite3_str *sql, const merge_source *s,
                      const char *column)
 {
+    const char *zero = schema_rule_of(s->table) != SCHEMA_SELECTED ? "0"
+                       : strcmp(column, "end") != 0                ? "1"
+                       : merge_source_field(s, "start")            ? "S.\"start\" IS 0"
+                                                                   : "NULL IS 0";
     if (c->offset)
-        rocl_buf_str(sql, "rocl_time(");
-    merge_put_field(sql, s, column);
-    if (!c->offset)
-        return true;
-    if (schema_rule_of(s->table) != SCHEMA_SELECTED) {
-        rocl_buf_str(sql, ", 0)");
-    } else if (!strcmp(column, "end")) {
-        rocl_buf_str(sql, ", ");
-        merge_put_field(sql, s, "start");
-        rocl_buf_str(sql, " IS 0)");
+        sqlite3_str_appendf(sql, "rocl_time(S.\"%w\", %s)", column, zero);
+    else
+        sqlite3_str_appendf(sql, "S.\"%w\"", column);
+    return !c->offset;
+}
+
+bool merge_put_value(const merge_copier *c, sqlite3_str *sql, const merge_source *s,
+                     const plan_column *column)
+{
+    const char *name = column->name, *guid = rocl_str(c->plan->trace, c->set->capture->guid);
+    const bool flat = c->plan->flat, own = merge_source_field(s, name);
+    const bool of_process = s->table == SCHEMA_PROCESS;
+    const schema_table refers = schema_refers_to(s->table, name);
+    const schema_serial series = schema_serial_of(name);
+    if (flat && !strcmp(name, "guid") && s->table != SCHEMA_METADATA) {
+        sqlite3_str_appendf(sql, "%Q", c->set->guid);
+    } else if (flat && (refers != SCHEMA_OTHER || series != SCHEMA_SERIALS)) {
+        /* Flat sets number anew what is unique only within a process. */
+        if (refers != SCHEMA_OTHER)
+            sqlite3_str_appendf(sql, "rocl_new(%d, ", (int)refers);
+        else
+            sqlite3_str_appendf(sql, "rocl_serial(%d, ", (int)series);
+        put_stored(c, sql, s, column);
+        sqlite3_str_appendchar(sql, 1, ')');
+    } else if (flat && of_process && !strcmp(name, "extdata")) {
+        sqlite3_str_appendf(sql,
+                            own ? "CASE WHEN json_valid(S.\"extdata\") AND "
+                                  "json_type(S.\"extdata\") = 'object' "
+                                  "THEN json_set(S.\"extdata\", '$.guid', %Q) "
+                                  "ELSE S.\"extdata\" END"
+                                : "json_object('guid', %Q)",
+                            guid);
+    } else if (own && c->clip && schema_rule_of(s->table) == SCHEMA_SELECTED &&
+               (!strcmp(name, "start") || !strcmp(name, "end"))) {
+        bool start = *name == 's';
+        sqlite3_str_appendall(sql, start ? "max(" : "min(");
+        put_time(c, sql, s, name);
+        sqlite3_str_appendf(sql, ", %lld)", (long long)(start ? c->from : c->to));
+    } else if (own && is_time(s, name)) {
+        return put_time(c, sql, s, name);
+    } else if (own && of_process && !c->keep_environment && !strcmp(name, "environment")) {
+        sqlite3_str_appendall(sql, "rocl_environment(S.\"environment\")");
     } else {
-        rocl_buf_str(sql, ", 1)");
+        return put_stored(c, sql, s, column);
     }
     return false;
 }
 
-/* Flat sets number anew what is unique only within a process. */
-static bool put_flat(const merge_copier *c, rocl_buf *sql, const merge_source *s,
-                     const plan_column *column)
-{
-    schema_table refers = schema_refers_to(s->table, column->name);
-    schema_serial series = schema_serial_of(column->name);
-    if (!strcmp(column->name, "guid") && s->table != SCHEMA_METADATA) {
-        merge_put_text(sql, c->set->guid);
-    } else if (refers != SCHEMA_OTHER) {
-        put_format(sql, "rocl_new(%d, ", (int)refers);
-        put_reference(c, sql, s, column);
-        rocl_buf_byte(sql, ')');
-    } else if (series != SCHEMA_SERIALS) {
-        put_format(sql, "rocl_serial(%d, ", (int)series);
-        put_stored(c, sql, s, column);
-        rocl_buf_byte(sql, ')');
-    } else if (s->table == SCHEMA_PROCESS && !strcmp(column->name, "extdata") &&
-               !merge_source_field(s, "extdata")) {
-        rocl_buf_str(sql, "json_object('guid', ");
-        merge_put_text(sql, rocl_str(c->plan->trace, c->set->capture->guid));
-        rocl_buf_byte(sql, ')');
-    } else if (s->table == SCHEMA_PROCESS && !strcmp(column->name, "extdata")) {
-        rocl_buf_str(sql, "CASE WHEN json_valid(S.\"extdata\") AND json_type(S.\"extdata\") = "
-                          "'object' THEN json_set(S.\"extdata\", '$.guid', ");
-        merge_put_text(sql, rocl_str(c->plan->trace, c->set->capture->guid));
-        rocl_buf_str(sql, ") ELSE S.\"extdata\" END");
-    } else {
-        return false;
-    }
-    return true;
-}
-
-void merge_put_value(const merge_copier *c, rocl_buf *sql, const merge_source *s,
-                     const plan_column *column, bool *plain)
-{
-    const char *name = column->name;
-    if (c->plan->flat && put_flat(c, sql, s, column)) {
-        *plain = false;
-    } else if (c->clip && schema_rule_of(s->table) == SCHEMA_SELECTED &&
-               (!strcmp(name, "start") || !strcmp(name, "end"))) {
-        bool start = *name == 's';
-        rocl_buf_str(sql, start ? "max(" : "min(");
-        put_time(c, sql, s, name);
-        put_format(sql, ", %" PRId64 ")", start ? c->from : c->to);
-        *plain = false;
-    } else if (is_time(s, name) && merge_source_field(s, name)) {
-        *plain &= put_time(c, sql, s, name);
-    } else if (!c->keep_environment && s->table == SCHEMA_PROCESS && !strcmp(name, "environment") &&
-               merge_source_field(s, name)) {
-        rocl_buf_str(sql, "rocl_environment(S.\"environment\")");
-        *plain = false;
-    } else if (!put_reference(c, sql, s, column)) {
-        *plain = false;
-    }
-}
-
-void merge_put_from(const merge_copier *c, rocl_buf *sql, const merge_source *s)
+void merge_put_from(const merge_copier *c, sqlite3_str *sql, const merge_source *s)
 {
     const merge_source *track = find_track(c, s);
-    rocl_buf_str(sql, " FROM ");
-    merge_put_source(sql, s);
-    rocl_buf_str(sql, " AS S NOT INDEXED");
-    if (track) {
-        rocl_buf_str(sql, " LEFT JOIN ");
-        merge_put_source(sql, track);
-        rocl_buf_str(sql, " AS T ON T.\"id\" = S.\"track_id\"");
-    }
+    sqlite3_str_appendf(sql, " FROM src.\"%w\" AS S NOT INDEXED", s->name);
+    if (track)
+        sqlite3_str_appendf(sql, " LEFT JOIN src.\"%w\" AS T ON T.\"id\" = S.\"track_id\"",
+                            track->name);
 }
 
-static void put_ids(rocl_buf *sql, const merge_source *s, const merge_ids *ids)
+void merge_put_where(const merge_copier *c, sqlite3_str *sql, const merge_source *s)
 {
-    rocl_buf_str(sql, " WHERE ");
-    if (!ids->any) {
-        rocl_buf_byte(sql, '0');
-        return;
-    }
-    merge_put_field(sql, s, "id");
-    put_format(sql, " BETWEEN %" PRId64 " AND %" PRId64 " AND rocl_used(%d, ", ids->first,
-               ids->last, (int)s->table);
-    merge_put_field(sql, s, "id");
-    rocl_buf_byte(sql, ')');
-}
-
-/* Samples of an event that is kept for another row stay with it. */
-static void put_samples(rocl_buf *sql, const merge_source *s, const merge_ids *ids)
-{
-    rocl_buf_str(sql, " WHERE 0");
-    if (ids->any) {
-        put_format(sql, " OR rocl_used(%d, ", (int)SCHEMA_SAMPLE);
-        merge_put_field(sql, s, "id");
-        rocl_buf_byte(sql, ')');
-    }
-    rocl_buf_str(sql, " OR rocl_shared(");
-    merge_put_field(sql, s, "event_id");
-    rocl_buf_byte(sql, ')');
-}
-
-void merge_put_where(const merge_copier *c, rocl_buf *sql, const merge_source *s)
-{
-    static const char *const owners[] = {"event_id", "sample_id", "pmc_id"};
-    schema_rule rule = schema_rule_of(s->table);
+    schema_table t = s->table;
+    schema_rule rule = schema_rule_of(t);
+    const char *id = merge_id_of(s), *event = MERGE_FIELD(s, "event_id");
     if (!c->selection)
         return;
-    if (s->table == SCHEMA_OTHER && merge_source_field(s, "event_id"))
+    if (t == SCHEMA_OTHER && merge_source_field(s, "event_id"))
         rule = SCHEMA_BY_EVENT;
-    if (s->table == SCHEMA_SAMPLE) {
-        put_samples(sql, s, &c->selection->rows[s->table]);
-    } else if (rule == SCHEMA_SELECTED) {
-        put_ids(sql, s, &c->selection->rows[s->table]);
-    } else if (rule == SCHEMA_USED) {
-        put_ids(sql, s, &c->used[s->table]);
+    if (t == SCHEMA_SAMPLE) { /* samples of an event that is kept for another row stay with it */
+        sqlite3_str_appendf(sql, " WHERE rocl_used(%d, %s) OR rocl_shared(%s)", (int)t, id, event);
+    } else if (rule == SCHEMA_SELECTED || rule == SCHEMA_USED) {
+        const merge_ids *ids = rule == SCHEMA_SELECTED ? &c->selection->rows[t] : &c->used[t];
+        if (ids->any)
+            sqlite3_str_appendf(sql, " WHERE %s BETWEEN %lld AND %lld AND rocl_used(%d, %s)", id,
+                                (long long)ids->first, (long long)ids->last, (int)t, id);
+        else
+            sqlite3_str_appendall(sql, " WHERE 0");
     } else if (rule == SCHEMA_BY_EVENT) {
-        put_format(sql, " WHERE rocl_used(%d, ", (int)SCHEMA_EVENT);
-        merge_put_field(sql, s, owners[0]);
-        rocl_buf_byte(sql, ')');
+        sqlite3_str_appendf(sql, " WHERE rocl_used(%d, %s)", (int)SCHEMA_EVENT, event);
     } else if (rule == SCHEMA_VALUES) {
-        for (size_t i = 0; i < 3; i++) {
-            rocl_buf_str(sql, i ? ", " : " WHERE rocl_value(");
-            merge_put_field(sql, s, owners[i]);
-        }
-        rocl_buf_byte(sql, ')');
+        sqlite3_str_appendf(sql, " WHERE rocl_value(%s, %s, %s)", event,
+                            MERGE_FIELD(s, "sample_id"), MERGE_FIELD(s, "pmc_id"));
     }
 }
 
 /* ---- functions ----------------------------------------------------------------------------- */
-
-int64_t merge_number_of(const merge_copier *c, schema_table t, int64_t id)
-{
-    const merge_numbers *n = &c->numbers[t];
-    if (n->moved)
-        return n->any && id >= n->low && id <= n->high ? id - n->low + 1 + n->used : -1;
-    uint32_t fresh = rocl_map_get(&n->ids, (uint64_t)id, ROCL_NONE);
-    return fresh == ROCL_NONE ? -1 : (int64_t)fresh;
-}
 
 typedef void sql_fn(sqlite3_context *ctx, int n, sqlite3_value **v);
 
@@ -365,15 +240,26 @@ static void value_passes(sqlite3_context *ctx, int n, sqlite3_value **v)
     sqlite3_result_int(ctx, passes);
 }
 
-/* rocl_new(table, id): the id in a flat set; NULL where the input has no such table. */
+/* rocl_new(table, id): the id in a flat set, -1 for what refers to nothing; NULL where the input
+ * has no such table. */
 static void find_new_id(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     const merge_copier *c = sqlite3_user_data(ctx);
-    schema_table t = table_argument(v[0]);
+    const merge_numbers *numbers = &c->numbers[table_argument(v[0])];
+    const int64_t id = sqlite3_value_int64(v[1]);
+    uint32_t found = ROCL_NONE;
+    int64_t fresh = -1;
     (void)n;
-    if (!c->numbers[t].present || sqlite3_value_type(v[1]) == SQLITE_NULL)
+    if (!numbers->present || sqlite3_value_type(v[1]) == SQLITE_NULL)
         return;
-    sqlite3_result_int64(ctx, is_id(v[1]) ? merge_number_of(c, t, sqlite3_value_int64(v[1])) : -1);
+    if (is_id(v[1]) && numbers->moved) {
+        if (numbers->any && id >= numbers->low && id <= numbers->high)
+            fresh = id - numbers->low + 1 + numbers->used;
+    } else if (is_id(v[1])) {
+        found = rocl_map_get(&numbers->ids, (uint64_t)id, ROCL_NONE);
+        fresh = found == ROCL_NONE ? -1 : (int64_t)found;
+    }
+    sqlite3_result_int64(ctx, fresh);
 }
 
 /* rocl_serial(series, number): the number in a flat set. */
@@ -422,7 +308,7 @@ static void find_category(sqlite3_context *ctx, int n, sqlite3_value **v)
     if (is_id(v[0]))
         i = rocl_map_get(&c->categories.index, (uint64_t)sqlite3_value_int64(v[0]), ROCL_NONE);
     if (i != ROCL_NONE)
-        sqlite3_result_int64(ctx, c->categories.strings[i]);
+        sqlite3_result_int64(ctx, c->categories.all[i].string);
     else if (sqlite3_value_type(v[0]) != SQLITE_NULL)
         sqlite3_result_int64(ctx, -1); /* it refers to nothing, and still does */
 }
@@ -440,7 +326,7 @@ static void reduce_environment(sqlite3_context *ctx, int n, sqlite3_value **v)
         sqlite3_result_error_nomem(ctx);
 }
 
-rocl_status merge_functions_add(merge_copier *c, rocl_error *err)
+rocl_status merge_add_functions(merge_copier *c, rocl_error *err)
 {
     static const struct {
         const char *name;
