@@ -370,7 +370,7 @@ static const rocl_table_def level_table = {&rocl_overlap_report, "concurrency",
 const rocl_report_def rocl_overlap_report = {
     "overlap",
     {"overlap", "Overlap"},
-    "every GPU: how long it computed, copied, did both, or nothing",
+    "for each GPU: how long it computed, copied, did both, or was idle",
     (const rocl_table_def *const[]){&overlap_table, &communication_table, &level_table, NULL}};
 
 /* What is in the union of all kernels, but not in that of compute, is communication alone. */

@@ -326,7 +326,7 @@ static const rocl_table_def sample_table = {&rocl_counters_report, "samples", "S
 const rocl_report_def rocl_counters_report = {
     "counters",
     {"counter", "Counters"},
-    "performance counters by kernel, and sampled values such as power over time",
+    "performance counters by kernel, and sampled values over time, such as power",
     (const rocl_table_def *const[]){&counter_table, &sample_table, NULL}};
 
 /* The groups of one counter and unit stand together; --top counts for each. */

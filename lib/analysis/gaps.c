@@ -371,7 +371,7 @@ static const rocl_table_def longest_tables[] = {
 const rocl_report_def rocl_gaps_report = {
     "gaps",
     {"gap", "Gaps"},
-    "every GPU: when it did nothing, how long, and between what",
+    "for each GPU: when it was idle, for how long, and between which kernels or copies",
     (const rocl_table_def *const[]){&gap_tables[0], &bucket_tables[0], &class_tables[0],
                                     &longest_tables[0], &gap_tables[1], &bucket_tables[1],
                                     &class_tables[1], &longest_tables[1], NULL}};

@@ -170,7 +170,7 @@ static const rocl_table_def table = {&rocl_histogram_report, "histogram", "Durat
 
 const rocl_report_def rocl_histogram_report = {"histogram",
                                                {"histogram", "Histogram"},
-                                               "kernels by name and by how long they took",
+                                               "kernels by name and duration",
                                                (const rocl_table_def *const[]){&table, NULL}};
 
 static void add_kernel_rows(const histogram *h, const rocl_report_rows *r, const kernel *k)

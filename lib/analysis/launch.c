@@ -205,7 +205,9 @@ static const rocl_table_def delay_table = {&rocl_launch_report, "launch_delays",
 const rocl_report_def rocl_launch_report = {
     "launch",
     {"launch", "Launch"},
-    "kernels by name and launching call: how long the call took, and how long they waited after it",
+    "kernels by name and launching call: duration of the call, and delay from the call to the "
+    "kernel"
+    "kernel",
     (const rocl_table_def *const[]){&launch_table, &delay_table, NULL}};
 
 static void describe_group(launch_group *g)

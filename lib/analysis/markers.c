@@ -333,7 +333,7 @@ static const rocl_table_def marker_table = {
 const rocl_report_def rocl_markers_report = {
     "markers",
     {"marker", "Markers"},
-    "marker ranges by name: time on the host, and of the GPU work that was started inside",
+    "marker ranges by name: time on the host, and time of the GPU work launched inside",
     (const rocl_table_def *const[]){&marker_table, NULL}};
 
 static int compare_groups(const void *a, const void *b, void *ctx)

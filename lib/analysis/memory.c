@@ -431,7 +431,7 @@ static const rocl_table_def scratch_table = {
 const rocl_report_def rocl_memory_report = {
     "memory",
     {"memory", "Memory"},
-    "every agent: what was allocated, freed, live at most, and never freed",
+    "for each agent: memory allocated and freed, the peak, and memory never freed",
     (const rocl_table_def *const[]){&memory_table, &slice_table, &leak_table, &scratch_table,
                                     NULL}};
 

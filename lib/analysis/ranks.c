@@ -461,7 +461,7 @@ static rocl_status put_times(const ranks *r, rocl_tables *out, rocl_error *err)
 const rocl_report_def rocl_ranks_report = {
     "ranks",
     {"rank", "Ranks"},
-    "how evenly kernels and markers are spread over ranks",
+    "how evenly kernels and markers are distributed over ranks",
     (const rocl_table_def *const[]){&rank_table, &time_table, &spread_table, NULL}};
 
 /* ---- the collector --------------------------------------------------------------------------- */

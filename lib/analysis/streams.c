@@ -276,7 +276,7 @@ static const rocl_table_def activity_table = {&rocl_streams_report, "stream_acti
 const rocl_report_def rocl_streams_report = {
     "streams",
     {"stream", "Streams"},
-    "every stream and queue: when it was busy, and how many were at once",
+    "for each stream and queue: when it was busy, and how many were active at once",
     (const rocl_table_def *const[]){&stream_table, &queue_table, &activity_table, NULL}};
 
 static void describe_lane(const streams *s, lane *l)

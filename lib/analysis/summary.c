@@ -333,7 +333,7 @@ static const rocl_table_def domain_table = {&rocl_domains_report, "domains", "Ti
 const rocl_report_def rocl_domains_report = {
     "domains",
     {"domain", "Domains"},
-    "every kind of work (HIP calls, kernels, copies, ...): how often, and how long",
+    "number and duration of HIP calls, kernels, copies and other kinds of work",
     (const rocl_table_def *const[]){&domain_table, NULL}};
 
 static int compare_domains(const void *a, const void *b)
@@ -422,7 +422,7 @@ static const rocl_table_def kernel_table = {&rocl_kernels_report, "kernels", "Ke
 const rocl_report_def rocl_summary_report = {
     "summary",
     {"summary", "Summary"},
-    "every kernel, call, marker and copy by its name, within its domain",
+    "kernels, calls, markers and copies by name, for each domain",
     (const rocl_table_def *const[]){&summary_table, &group_table, NULL}};
 
 const rocl_report_def rocl_kernels_report = {"kernels",

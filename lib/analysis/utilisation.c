@@ -128,7 +128,7 @@ static const rocl_table_def line_table = {&rocl_utilisation_report, "timeline", 
 const rocl_report_def rocl_utilisation_report = {
     "timeline",
     {"timeline", "Timeline"},
-    "every GPU: how busy it was in each part of the time",
+    "for each GPU: how busy it was over time",
     (const rocl_table_def *const[]){&slice_table, &line_table, NULL}};
 
 static rocl_status add_slice_rows(const utilisation *u, const rocl_report_rows *r, rocl_error *err)
