@@ -40,15 +40,7 @@ typedef struct rocl_arena_block {
     alignas(ALIGN) char data[];
 } rocl_arena_block;
 
-static rocl_arena_block *new_block(size_t cap)
-{
-    rocl_arena_block *b = malloc(sizeof(rocl_arena_block) + cap);
-    if (b)
-        *b = (rocl_arena_block){.cap = cap};
-    return b;
-}
-
-/* The block to take n bytes from. Blocks double, so that a small arena stays small and a large one
+/* A block to take n bytes from. Blocks double, so that a small arena stays small and a large one
  * needs few of them. */
 static rocl_arena_block *add_block(rocl_arena *a, size_t n)
 {
@@ -56,20 +48,15 @@ static rocl_arena_block *add_block(rocl_arena *a, size_t n)
     size_t cap = head ? head->cap * 2 : FIRST_BLOCK;
     if (cap > LARGEST_BLOCK)
         cap = LARGEST_BLOCK;
-    if (head && n > cap / 4) {
-        /* A large one gets a block of its own behind the head, whose room is not given up. */
-        rocl_arena_block *b = new_block(n);
-        if (b) {
-            b->next = head->next;
-            head->next = b;
-        }
-        return b;
-    }
-    rocl_arena_block *b = new_block(cap < n ? n : cap);
-    if (b) {
-        b->next = head;
-        a->blocks = b;
-    }
+    /* A large one gets a block of its own behind the head, whose free bytes are not given up. */
+    const bool separate = head && n > cap / 4;
+    if (separate || cap < n)
+        cap = n;
+    rocl_arena_block *b = malloc(sizeof *b + cap);
+    if (!b)
+        return NULL;
+    *b = (rocl_arena_block){.cap = cap, .next = separate ? head->next : head};
+    *(separate ? &head->next : &a->blocks) = b;
     return b;
 }
 

@@ -1,3 +1,4 @@
+/* A growable byte buffer. */
 #include "base/buf.h"
 
 #include <stdarg.h>
@@ -6,19 +7,15 @@
 
 bool rocl_buf_grow(rocl_buf *b, size_t n)
 {
-    if (n > SIZE_MAX / 2 || b->len > SIZE_MAX / 2 - n) {
-        b->failed = true;
-        return false;
-    }
-    size_t need = b->len + n;
-    if (need <= b->cap)
+    const bool possible = n <= SIZE_MAX / 2 && b->len <= SIZE_MAX / 2 - n;
+    size_t need = possible ? b->len + n : 0, cap = b->cap + b->cap / 2;
+    if (possible && need <= b->cap)
         return true;
-    size_t cap = b->cap + b->cap / 2;
     if (cap < need)
         cap = need;
     if (cap < 256)
         cap = 256;
-    uint8_t *data = realloc(b->data, cap);
+    uint8_t *data = possible ? realloc(b->data, cap) : NULL;
     if (!data) {
         b->failed = true;
         return false;

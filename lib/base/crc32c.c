@@ -1,3 +1,4 @@
+/* CRC-32C, by the instruction for it where the processor has one. */
 #include "base/crc32c.h"
 
 #include <string.h>

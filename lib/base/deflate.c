@@ -3,6 +3,7 @@
 #include "base/deflate.h"
 #include "base/error.h"
 
+#include <endian.h>
 #include <pthread.h>
 #include <stdlib.h>
 #ifdef ROCL_LIBDEFLATE
@@ -25,7 +26,7 @@ static _Thread_local struct {
     int level;
 } cached;
 
-static void free_compressor(void *p)
+static void free_state(void *p)
 {
     libdeflate_free_compressor(p);
     cached.compressor = NULL;
@@ -33,28 +34,22 @@ static void free_compressor(void *p)
 
 static void make_key(void)
 {
-    have_key = pthread_key_create(&key, free_compressor) == 0;
-}
-
-static compressor *compressor_for(int level)
-{
-    pthread_once(&key_once, make_key);
-    if (cached.compressor && cached.level == level)
-        return cached.compressor;
-    if (cached.compressor)
-        libdeflate_free_compressor(cached.compressor);
-    cached.compressor = have_key ? libdeflate_alloc_compressor(level) : NULL;
-    cached.level = level;
-    if (pthread_setspecific(key, cached.compressor) != 0) {
-        libdeflate_free_compressor(cached.compressor);
-        cached.compressor = NULL;
-    }
-    return cached.compressor;
+    have_key = pthread_key_create(&key, free_state) == 0;
 }
 
 rocl_status rocl_deflate(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
 {
-    compressor *c = compressor_for(level);
+    compressor *c = cached.compressor;
+    pthread_once(&key_once, make_key);
+    if (!c || cached.level != level) {
+        libdeflate_free_compressor(c);
+        c = cached.compressor = have_key ? libdeflate_alloc_compressor(level) : NULL;
+        cached.level = level;
+        if (pthread_setspecific(key, c) != 0) {
+            free_state(c);
+            c = NULL;
+        }
+    }
     if (!c || !rocl_buf_reserve(to, libdeflate_deflate_compress_bound(c, n)))
         return rocl_fail_memory(err);
     size_t done =
@@ -79,7 +74,7 @@ typedef struct deflater {
 
 static _Thread_local deflater *cached;
 
-static void free_deflater(void *p)
+static void free_state(void *p)
 {
     deflater *d = p;
     deflateEnd(&d->z);
@@ -89,81 +84,62 @@ static void free_deflater(void *p)
 
 static void make_key(void)
 {
-    have_key = pthread_key_create(&key, free_deflater) == 0;
-}
-
-static bool set_up(deflater *d, int level)
-{
-    d->level = level;
-    return deflateInit2(&d->z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) == Z_OK;
-}
-
-static deflater *new_deflater(int level)
-{
-    pthread_once(&key_once, make_key);
-    deflater *d = have_key ? calloc(1, sizeof *d) : NULL;
-    if (!d)
-        return NULL;
-    if (!set_up(d, level)) {
-        free(d);
-        return NULL;
-    }
-    if (pthread_setspecific(key, d)) {
-        free_deflater(d);
-        return NULL;
-    }
-    cached = d;
-    return d;
+    have_key = pthread_key_create(&key, free_state) == 0;
 }
 
 /* This thread's deflate state, as good as new. NULL when memory is out. */
 static z_stream *open_deflate(int level)
 {
     deflater *d = cached;
-    if (!d) {
-        d = new_deflater(level);
-    } else if (d->level == level) {
+    if (d && d->level == level) {
         deflateReset(&d->z);
-    } else {
-        deflateEnd(&d->z);
-        if (!set_up(d, level)) {
-            pthread_setspecific(key, NULL);
-            free(d);
-            d = cached = NULL;
-        }
+        return &d->z;
     }
-    return d ? &d->z : NULL;
-}
-
-static uInt clip(size_t n)
-{
-    return n < (1u << 30) ? (uInt)n : 1u << 30;
+    if (d) {
+        pthread_setspecific(key, NULL);
+        free_state(d);
+    }
+    pthread_once(&key_once, make_key);
+    d = have_key ? calloc(1, sizeof *d) : NULL;
+    if (!d)
+        return NULL;
+    d->level = level;
+    if (deflateInit2(&d->z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(d);
+        return NULL;
+    }
+    if (pthread_setspecific(key, d)) {
+        free_state(d);
+        return NULL;
+    }
+    cached = d;
+    return &d->z;
 }
 
 rocl_status rocl_deflate(rocl_buf *to, const void *bytes, size_t n, int level, rocl_error *err)
 {
-    const uint8_t *p = bytes;
+    const uint8_t *p = n ? bytes : (const void *)""; /* nothing may be added to NULL, not even 0 */
+    const size_t most = 1u << 30;                    /* that zlib is given at once */
     z_stream *z = open_deflate(level);
     if (!z)
         return rocl_fail_memory(err);
-    if (!n)
-        p = (const uint8_t *)""; /* nothing may be added to NULL, not even 0 */
     int rc = Z_OK;
     while (rc != Z_STREAM_END) {
-        /* 16 bytes more than the bound: room for the trailer, too */
+        /* 16 bytes more than the bound: the trailer fits, too */
         if (!rocl_buf_reserve(to, deflateBound(z, n) + 16))
             return rocl_fail_memory(err);
-        uInt in = clip(n), room = clip(to->cap - to->len);
+        const size_t space = to->cap - to->len;
+        const uInt in = (uInt)(n < most ? n : most), out = (uInt)(space < most ? space : most);
         z->next_in = p;
         z->avail_in = in;
         z->next_out = to->data + to->len;
-        z->avail_out = room;
+        z->avail_out = out;
         rc = deflate(z, in == n ? Z_FINISH : Z_NO_FLUSH);
         if (rc == Z_STREAM_ERROR)
             return rocl_fail(err, ROCL_INTERNAL, "deflate failed");
         p += in - z->avail_in;
         n -= in - z->avail_in;
-        to->len += room - z->avail_out;
+        to->len += out - z->avail_out;
     }
     return ROCL_OK;
 }
@@ -177,27 +153,15 @@ const char *rocl_deflate_engine(void)
 
 /* ---- gzip and zlib ------------------------------------------------------------------------- */
 
-static void put_le32(rocl_buf *b, uint32_t v)
-{
-    const uint8_t bytes[4] = {(uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16),
-                              (uint8_t)(v >> 24)};
-    rocl_buf_put(b, bytes, sizeof bytes);
-}
-
-static rocl_status finish(const rocl_buf *to, rocl_status st, rocl_error *err)
-{
-    return !st && to->failed ? rocl_fail_memory(err) : st;
-}
-
 rocl_status rocl_gzip_member(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
 {
     /* extra flags: 2 the best, 4 the fastest; operating system: Unix */
     const uint8_t head[10] = {0x1f, 0x8b, 8, [8] = level == 9 ? 2 : level == 1 ? 4 : 0, [9] = 3};
     rocl_buf_put(to, head, sizeof head);
     rocl_status st = rocl_deflate(to, p, n, level, err);
-    put_le32(to, (uint32_t)crc32_z(0, p, n));
-    put_le32(to, (uint32_t)n);
-    return finish(to, st, err);
+    const uint32_t foot[2] = {htole32((uint32_t)crc32_z(0, p, n)), htole32((uint32_t)n)};
+    rocl_buf_put(to, foot, sizeof foot);
+    return !st && to->failed ? rocl_fail_memory(err) : st;
 }
 
 rocl_status rocl_zlib_stream(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
@@ -207,12 +171,9 @@ rocl_status rocl_zlib_stream(rocl_buf *to, const void *p, size_t n, int level, r
     rocl_buf_byte(to, 0x78);
     rocl_buf_byte(to, level >= 0 && level <= 9 ? flags[level] : 0x9c);
     rocl_status st = rocl_deflate(to, p, n, level, err);
-    uint32_t sum = (uint32_t)adler32_z(1, p, n);
-    rocl_buf_byte(to, (uint8_t)(sum >> 24));
-    rocl_buf_byte(to, (uint8_t)(sum >> 16));
-    rocl_buf_byte(to, (uint8_t)(sum >> 8));
-    rocl_buf_byte(to, (uint8_t)sum);
-    return finish(to, st, err);
+    const uint32_t sum = htobe32((uint32_t)adler32_z(1, p, n));
+    rocl_buf_put(to, &sum, sizeof sum);
+    return !st && to->failed ? rocl_fail_memory(err) : st;
 }
 
 rocl_status rocl_check_level(int level, rocl_error *err)

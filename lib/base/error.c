@@ -1,3 +1,4 @@
+/* Errors: a status and one line of text. */
 #include "base/error.h"
 
 #include <errno.h>
@@ -45,14 +46,6 @@ static void mark_cut(char *text)
 }
 
 /* Names from a hostile file end up in messages: no newline, no terminal escape gets through. */
-static void replace_controls(char *text)
-{
-    for (char *p = text; *p; p++) {
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = '?';
-    }
-}
-
 static void format_text(char *text, const char *fmt, va_list args)
 {
     int n = vsnprintf(text, TEXT_SIZE, fmt, args);
@@ -60,14 +53,16 @@ static void format_text(char *text, const char *fmt, va_list args)
         text[0] = '\0';
     else if (n >= TEXT_SIZE)
         mark_cut(text);
-    replace_controls(text);
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = '?';
 }
 
 rocl_status rocl_fail(rocl_error *err, rocl_status status, const char *fmt, ...)
 {
     if (!err)
         return status;
-    /* Formatted aside because an argument may be the text of err itself. */
+    /* Not into err itself: an argument may be its text. */
     char text[TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
@@ -96,17 +91,9 @@ rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...)
     format_text(text, fmt, args);
     va_end(args);
 
-    size_t len = strlen(text), old = strlen(err->text);
-    bool cut = len + 2 + old >= TEXT_SIZE;
-    if (len + 2 < TEXT_SIZE) {
-        memcpy(text + len, ": ", 3);
-        len += 2;
-    }
-    size_t room = TEXT_SIZE - 1 - len;
-    size_t n = old < room ? old : room;
-    memcpy(text + len, err->text, n);
-    text[len + n] = '\0';
-    if (cut)
+    size_t len = strlen(text);
+    int n = snprintf(text + len, TEXT_SIZE - len, ": %s", err->text);
+    if (n < 0 || len + (size_t)n >= TEXT_SIZE)
         mark_cut(text);
     memcpy(err->text, text, strlen(text) + 1);
     return err->status;

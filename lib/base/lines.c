@@ -1,3 +1,4 @@
+/* Text in blocks of whole lines. */
 #include "base/lines.h"
 
 #include "base/error.h"
@@ -86,21 +87,6 @@ static size_t last_line_end(const rocl_buf *b, size_t from)
     return cr ? (size_t)(cr - b->data) + 1 : 0;
 }
 
-/* Reads once; *got 0 at the end. */
-static rocl_status read_block(rocl_lines *l, rocl_buf *b, size_t *got, rocl_error *err)
-{
-    if (!rocl_buf_reserve(b, rocl_lines_block))
-        return rocl_fail_memory(err);
-    uint8_t *to = b->data + b->len;
-    rocl_status st = l->spool ? rocl_spool_read(l->spool, to, rocl_lines_block, l->at, got, err)
-                              : rocl_unpack_read(l->unpack, to, rocl_lines_block, got, err);
-    if (st != ROCL_OK)
-        return st;
-    l->at = l->spool ? l->at + *got : rocl_unpack_used(l->unpack);
-    b->len += *got;
-    return ROCL_OK;
-}
-
 rocl_status rocl_lines_next(rocl_lines *l, rocl_buf *b, uint64_t *read, rocl_error *err)
 {
     size_t begin = b->len, cut = 0, got = 0;
@@ -109,7 +95,17 @@ rocl_status rocl_lines_next(rocl_lines *l, rocl_buf *b, uint64_t *read, rocl_err
     l->rest.len = 0;
     while (!l->over && !cut && b->len - begin < ROCL_LINE_MAX && st == ROCL_OK) {
         size_t from = b->len > begin ? b->len - 1 : begin; /* a CR may have been left there */
-        st = read_block(l, b, &got, err);
+        if (!rocl_buf_reserve(b, rocl_lines_block)) {
+            st = rocl_fail_memory(err);
+            break;
+        }
+        uint8_t *to = b->data + b->len;
+        st = l->spool ? rocl_spool_read(l->spool, to, rocl_lines_block, l->at, &got, err)
+                      : rocl_unpack_read(l->unpack, to, rocl_lines_block, &got, err);
+        if (st != ROCL_OK)
+            break;
+        l->at = l->spool ? l->at + got : rocl_unpack_used(l->unpack);
+        b->len += got;
         l->over = !got;
         cut = last_line_end(b, from);
     }

@@ -13,8 +13,8 @@ typedef struct rocl_map_slot {
     uint32_t full;
 } rocl_map_slot;
 
-/* Where a key would like to be. The table's address (random in most processes) is mixed in, so that
- * a file cannot be made of ids that all collide. */
+/* The first slot that is tried for a key. The table's address (random in most processes) is mixed
+ * in, so that a file cannot be made of ids that all collide. */
 static size_t home_slot(const rocl_map *m, uint64_t key)
 {
     return (size_t)rocl_mix64(key ^ (uint64_t)(uintptr_t)m->slots) & (m->cap - 1);
@@ -157,29 +157,18 @@ static uint32_t find_block(const rocl_idset *s, uint64_t page)
                                                 : rocl_map_get(&s->index, page, NO_BLOCK);
 }
 
-static void remember_block(rocl_idset *s, uint64_t page, uint32_t block)
-{
-    const unsigned at = page % ROCL_IDSET_RECENT;
-    s->recent[at].page_after = page + 1;
-    s->recent[at].block = block;
-}
-
-static uint32_t new_block(rocl_idset *s, uint64_t page)
-{
-    if (s->count >= NO_BLOCK || !ROCL_GROW(s->blocks, s->cap, s->count + 1) ||
-        !rocl_map_put(&s->index, page, (uint32_t)s->count))
-        return NO_BLOCK;
-    return (uint32_t)s->count++;
-}
-
 uint64_t *rocl_idset_open(rocl_idset *s, uint64_t page)
 {
+    const unsigned at = page % ROCL_IDSET_RECENT;
     uint32_t block = find_block(s, page);
-    if (block == NO_BLOCK)
-        block = new_block(s, page);
-    if (block == NO_BLOCK)
-        return NULL;
-    remember_block(s, page, block);
+    if (block == NO_BLOCK) {
+        if (s->count >= NO_BLOCK || !ROCL_GROW(s->blocks, s->cap, s->count + 1) ||
+            !rocl_map_put(&s->index, page, (uint32_t)s->count))
+            return NULL;
+        block = (uint32_t)s->count++;
+    }
+    s->recent[at].page_after = page + 1;
+    s->recent[at].block = block;
     return s->blocks[block];
 }
 
@@ -195,7 +184,8 @@ bool rocl_idset_next(rocl_idset *s, uint64_t id)
     uint32_t block = find_block(s, page);
     if (block == NO_BLOCK)
         return false;
-    remember_block(s, page, block);
+    s->recent[page % ROCL_IDSET_RECENT].page_after = page + 1;
+    s->recent[page % ROCL_IDSET_RECENT].block = block;
     return s->blocks[block][(id >> 6) & 7] >> (id & 63) & 1;
 }
 

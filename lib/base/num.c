@@ -125,28 +125,19 @@ int rocl_decimal(double v, uint64_t *number)
     }
 }
 
-static char *put_decimal(char *p, uint64_t number, unsigned decimals)
+static char *put_general(char *p, double v)
 {
-    char digits[ROCL_NUM_MAX];
-    size_t count = (size_t)(rocl_put_u64(digits, number) - digits);
-    size_t whole = count > decimals ? count - decimals : 0;
-    *p = '0';
-    memcpy(p, digits, whole);
-    p += whole ? whole : 1;
-    if (decimals)
-        *p++ = '.';
-    for (; decimals > count; decimals--)
-        *p++ = '0';
-    memcpy(p, digits + whole, count - whole);
-    return p + (count - whole);
-}
-
-/* The library leaves the locale alone, a host program may not have: whatever %g took for a point
- * (which may be several bytes) becomes one. */
-static char *put_with_point(char *p, const char *s)
-{
+    char text[64];
     bool point = false;
-    for (; *s; s++) {
+    /* 15 digits always survive a normal double; a subnormal may need as few as one. */
+    for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (digits == 17 || strtod(text, NULL) == v)
+            break;
+    }
+    /* The library leaves the locale alone, a host program may not have: whatever %g took for a
+     * point (which may be several bytes) becomes one. */
+    for (const char *s = text; *s; s++) {
         if (strchr("0123456789+-e", *s)) {
             *p++ = *s;
         } else if (!point) {
@@ -155,18 +146,6 @@ static char *put_with_point(char *p, const char *s)
         }
     }
     return p;
-}
-
-static char *put_general(char *p, double v)
-{
-    char text[64];
-    /* 15 digits always survive a normal double; a subnormal may need as few as one. */
-    for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, v);
-        if (digits == 17 || strtod(text, NULL) == v)
-            break;
-    }
-    return put_with_point(p, text);
 }
 
 char *rocl_put_double(char *p, double v)
@@ -181,7 +160,17 @@ char *rocl_put_double(char *p, double v)
         return put_general(p, v);
     if (signbit(v))
         *p++ = '-';
-    return put_decimal(p, number, (unsigned)decimals);
+    char digits[ROCL_NUM_MAX];
+    const int count = (int)(rocl_put_u64(digits, number) - digits);
+    const size_t whole = count > decimals ? (size_t)(count - decimals) : 0;
+    *p = '0';
+    memcpy(p, digits, whole);
+    p += whole ? whole : 1;
+    if (decimals)
+        *p++ = '.';
+    for (; decimals > count; decimals--)
+        *p++ = '0';
+    return mempcpy(p, digits + whole, (size_t)count - whole);
 }
 
 /* ---- reals as Python writes them ----------------------------------------------------------- */
@@ -207,18 +196,6 @@ static void put_placed(rocl_buf *b, const char *digits, int n, int point)
     }
 }
 
-static bool put_repr_decimal(rocl_buf *b, double v)
-{
-    char digits[ROCL_NUM_MAX];
-    uint64_t number = 0;
-    int d = rocl_decimal(v, &number);
-    if (d < 0)
-        return false;
-    int n = (int)(rocl_put_u64(digits, number) - digits);
-    put_placed(b, digits, n, n - d);
-    return true;
-}
-
 void rocl_repr_put(rocl_buf *b, double v)
 {
     char text[40], digits[20];
@@ -226,8 +203,14 @@ void rocl_repr_put(rocl_buf *b, double v)
     if (signbit(v))
         rocl_buf_byte(b, '-');
     v = fabs(v);
-    if (put_repr_decimal(b, v))
+    uint64_t number;
+    const int decimals = rocl_decimal(v, &number);
+    if (decimals >= 0) {
+        char whole[ROCL_NUM_MAX];
+        n = (int)(rocl_put_u64(whole, number) - whole);
+        put_placed(b, whole, n, n - decimals);
         return;
+    }
     do
         snprintf(text, sizeof text, "%.*e", precision, v);
     while (++precision <= 16 && strtod(text, NULL) != v);

@@ -1,3 +1,4 @@
+/* An input as plain bytes that can be read at any offset. */
 #include "base/spool.h"
 
 #include "base/error.h"
@@ -29,23 +30,6 @@ struct rocl_spool {
     char own_path[32];
 };
 
-static rocl_status read_head(rocl_spool *s, rocl_error *err)
-{
-    size_t got = 1;
-    s->head = malloc(ROCL_SPOOL_HEAD);
-    if (!s->head)
-        return rocl_fail_memory(err);
-    rocl_status st = rocl_unpack_open(&s->unpack, s->fd, s->path, err);
-    while (st == ROCL_OK && got && s->head_len < ROCL_SPOOL_HEAD) {
-        st = rocl_unpack_read(s->unpack, s->head + s->head_len, ROCL_SPOOL_HEAD - s->head_len, &got,
-                              err);
-        s->head_len += st == ROCL_OK ? got : 0;
-    }
-    s->whole = !got;
-    s->compressed = st == ROCL_OK && rocl_unpack_packed(s->unpack);
-    return st;
-}
-
 /* ---- open and close -------------------------------------------------------------------------- */
 
 static rocl_status open_path(rocl_spool *s, rocl_error *err)
@@ -59,7 +43,7 @@ static rocl_status open_path(rocl_spool *s, rocl_error *err)
     if (s->fd < 0 || fstat(s->fd, &s->info) != 0)
         return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
     mode_t mode = s->info.st_mode;
-    /* Standard input is of use where it stands: somebody may have read from it. */
+    /* Of standard input only the rest counts: somebody may have read from it. */
     s->pipe = !S_ISREG(mode) || (standard && lseek(s->fd, 0, SEEK_CUR) != 0);
     if (standard ? !S_ISDIR(mode) : S_ISREG(mode) || S_ISFIFO(mode) || S_ISSOCK(mode))
         return ROCL_OK;
@@ -77,8 +61,17 @@ rocl_status rocl_spool_open(rocl_spool **spool, const char *path, rocl_error *er
     }
     s->fd = -1;
     rocl_status st = open_path(s, err);
+    if (st == ROCL_OK && !(s->head = malloc(ROCL_SPOOL_HEAD)))
+        st = rocl_fail_memory(err);
     if (st == ROCL_OK)
-        st = read_head(s, err);
+        st = rocl_unpack_open(&s->unpack, s->fd, s->path, err);
+    for (size_t got = 1; st == ROCL_OK && got && s->head_len < ROCL_SPOOL_HEAD;) {
+        st = rocl_unpack_read(s->unpack, s->head + s->head_len, ROCL_SPOOL_HEAD - s->head_len, &got,
+                              err);
+        s->head_len += got;
+        s->whole = !got;
+    }
+    s->compressed = st == ROCL_OK && rocl_unpack_is_compressed(s->unpack);
     if (st == ROCL_OK)
         *spool = s;
     else
@@ -86,7 +79,7 @@ rocl_status rocl_spool_open(rocl_spool **spool, const char *path, rocl_error *er
     return st;
 }
 
-static void end_of_input(rocl_spool *s)
+static void free_input(rocl_spool *s)
 {
     rocl_unpack_close(s->unpack);
     free(s->head);
@@ -98,7 +91,7 @@ void rocl_spool_close(rocl_spool *s)
 {
     if (!s)
         return;
-    end_of_input(s);
+    free_input(s);
     if (s->fd >= 0 && !s->temporary)
         close(s->fd);
     rocl_spool_store_close(&s->own);
@@ -123,26 +116,11 @@ bool rocl_spool_is_pipe(const rocl_spool *s)
     return s->pipe;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- filling ------------------------------------------------------------------------------- */
 
 static rocl_status fail_temporary(const char *dir, int why, rocl_error *err)
 {
     return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", dir, strerror(why));
-}
-
-static rocl_status open_store(rocl_spool_store *store, const char *tmpdir, rocl_error *err)
-{
-    const char *wanted = tmpdir ? tmpdir : getenv("TMPDIR");
-    bool any = !wanted || !*wanted;
-    if (store->open)
-        return ROCL_OK;
-    store->dir = any ? "/var/tmp" : wanted;
-    store->fd = rocl_temp_file(store->dir);
-    int why = errno;
-    if (store->fd < 0 && any && (store->fd = rocl_temp_file("/tmp")) >= 0)
-        store->dir = "/tmp";
-    store->open = store->fd >= 0;
-    return store->open ? ROCL_OK : fail_temporary(store->dir, why, err);
 }
 
 void rocl_spool_store_close(rocl_spool_store *store)
@@ -152,7 +130,7 @@ void rocl_spool_store_close(rocl_spool_store *store)
     *store = (rocl_spool_store){0};
 }
 
-static rocl_status put(rocl_spool_store *store, const char *p, size_t n, rocl_error *err)
+static rocl_status append_bytes(rocl_spool_store *store, const char *p, size_t n, rocl_error *err)
 {
     while (n) {
         ssize_t done = pwrite(store->fd, p, n, (off_t)store->size);
@@ -167,15 +145,29 @@ static rocl_status put(rocl_spool_store *store, const char *p, size_t n, rocl_er
     return ROCL_OK;
 }
 
-static rocl_status copy_all(rocl_spool *s, rocl_spool_store *store, rocl_error *err)
+/* Writes all that comes in to the temporary file, which it makes when there is none yet. */
+static rocl_status fill_store(rocl_spool *s, rocl_spool_store *store, const char *tmpdir,
+                              rocl_error *err)
 {
+    const char *wanted = tmpdir ? tmpdir : getenv("TMPDIR");
+    bool any = !wanted || !*wanted;
+    if (!store->open) {
+        store->dir = any ? "/var/tmp" : wanted;
+        store->fd = rocl_temp_file(store->dir);
+        int why = errno;
+        if (store->fd < 0 && any && (store->fd = rocl_temp_file("/tmp")) >= 0)
+            store->dir = "/tmp";
+        if (store->fd < 0)
+            return fail_temporary(store->dir, why, err);
+        store->open = true;
+    }
     size_t n = s->head_len;
     char *piece = malloc(PIECE);
     s->base = store->size;
-    rocl_status st = piece ? put(store, s->head, n, err) : rocl_fail_memory(err);
+    rocl_status st = piece ? append_bytes(store, s->head, n, err) : rocl_fail_memory(err);
     while (st == ROCL_OK && (st = rocl_unpack_read(s->unpack, piece, PIECE, &n, err)) == ROCL_OK &&
            n)
-        st = put(store, piece, n, err);
+        st = append_bytes(store, piece, n, err);
     s->size = store->size - s->base;
     free(piece);
     return st;
@@ -188,9 +180,7 @@ rocl_status rocl_spool_fill(rocl_spool *s, rocl_spool_store *store, const char *
     if (s->filled)
         return ROCL_OK;
     if (s->pipe || s->compressed) {
-        st = open_store(store, tmpdir, err);
-        if (st == ROCL_OK)
-            st = copy_all(s, store, err);
+        st = fill_store(s, store, tmpdir, err);
         close(s->fd);
         s->fd = store->open ? store->fd : -1;
         s->temporary = true;
@@ -198,7 +188,7 @@ rocl_status rocl_spool_fill(rocl_spool *s, rocl_spool_store *store, const char *
         s->size = (uint64_t)s->info.st_size;
     }
     s->filled = true;
-    end_of_input(s);
+    free_input(s);
     return st;
 }
 

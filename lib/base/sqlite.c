@@ -71,12 +71,12 @@ static void add_sum(log *l, const uint8_t *p, size_t n)
     }
 }
 
-static bool sum_is(const log *l, const uint8_t *p)
+static bool sum_matches(const log *l, const uint8_t *p)
 {
     return l->a == rocl_be32(p) && l->b == rocl_be32(p + 4);
 }
 
-static bool take_header(log *l, const uint8_t *h)
+static bool check_log_header(log *l, const uint8_t *h)
 {
     uint32_t magic = rocl_be32(h), size = rocl_be32(h + 8);
     l->big = magic & 1;
@@ -84,7 +84,7 @@ static bool take_header(log *l, const uint8_t *h)
     memcpy(l->salt, h + 16, sizeof l->salt);
     add_sum(l, h, 24);
     return (magic & ~1u) == 0x377f0682 && size >= 512 && size <= PAGE_MAX && !(size & (size - 1)) &&
-           sum_is(l, h + 24);
+           sum_matches(l, h + 24);
 }
 
 /* Of transactions that are whole: the pages of the last one's database that are beyond the file. */
@@ -124,7 +124,7 @@ rocl_status rocl_wal_read(rocl_wal *w, int fd, uint64_t bytes, rocl_error *err)
     w->unfinished = got < HEADER;
     if (st != ROCL_OK || w->unfinished)
         return st;
-    if (!take_header(&l, header))
+    if (!check_log_header(&l, header))
         return rocl_fail(err, ROCL_INPUT, "its write-ahead log (-wal) is damaged");
     size = FRAME + l.page_size;
     uint8_t *frame = malloc(size);
@@ -138,7 +138,7 @@ rocl_status rocl_wal_read(rocl_wal *w, int fd, uint64_t bytes, rocl_error *err)
         if (got == size)
             add_sum(&l, frame + FRAME, l.page_size);
         w->unfinished = true;
-        if (got < size || !sum_is(&l, frame + 16))
+        if (got < size || !sum_matches(&l, frame + 16))
             break;
         frames++;
         if (rocl_be32(frame + 4)) {

@@ -149,14 +149,6 @@ static uint32_t find_text(const rocl_strings *s, table *t, uint64_t hash, const 
     }
 }
 
-static void insert_slot(table *t, uint32_t low_hash, uint64_t slot)
-{
-    size_t mask = t->cap - 1, i = low_hash & mask;
-    while (atomic_load_explicit(&t->slots[i], memory_order_relaxed))
-        i = (i + 1) & mask;
-    atomic_store_explicit(&t->slots[i], slot, memory_order_relaxed);
-}
-
 /* A stripe's table with room for one more; NULL when memory is out. Under the stripe's lock. */
 static table *reserve_table(rocl_strings *s, stripe *st)
 {
@@ -171,8 +163,12 @@ static table *reserve_table(rocl_strings *s, stripe *st)
     t->cap = cap;
     for (size_t i = 0; old && i < old->cap; i++) {
         uint64_t slot = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
-        if (slot)
-            insert_slot(t, get_text(s, (uint32_t)slot)->hash, slot);
+        if (!slot)
+            continue;
+        size_t to = get_text(s, (uint32_t)slot)->hash & (cap - 1);
+        while (atomic_load_explicit(&t->slots[to], memory_order_relaxed))
+            to = (to + 1) & (cap - 1);
+        atomic_store_explicit(&t->slots[to], slot, memory_order_relaxed);
     }
     t->count = old ? old->count : 0;
     atomic_store_explicit(&st->table, t, memory_order_release);
@@ -189,27 +185,6 @@ static const text *new_text(stripe *st, uint64_t hash, const char *p, size_t n)
     memcpy(t->bytes, p, n);
     t->bytes[n] = '\0';
     return t;
-}
-
-/* Under the stripe's lock: another thread may have added the string since it was looked up. */
-static uint32_t add_text(rocl_strings *s, stripe *st, uint64_t hash, const char *p, size_t n)
-{
-    table *t = reserve_table(s, st);
-    if (!t)
-        return ROCL_NONE;
-    size_t at;
-    uint32_t id = find_text(s, t, hash, p, n, &at);
-    if (id)
-        return id;
-    const text *fresh = new_text(st, hash, p, n);
-    id = fresh ? new_id(s, fresh) : ROCL_NONE;
-    if (id == ROCL_NONE)
-        return id;
-    if (!rocl_utf8_valid(p, n))
-        atomic_fetch_add_explicit(&s->not_utf8, 1, memory_order_relaxed);
-    t->count++;
-    atomic_store_explicit(&t->slots[at], (hash >> 32 << 32) | id, memory_order_release);
-    return id;
 }
 
 /* ---- the interface ------------------------------------------------------------------------- */
@@ -230,7 +205,19 @@ uint32_t rocl_strings_put(rocl_strings *s, const char *p, size_t n)
     if (id)
         return id;
     pthread_mutex_lock(&st->lock);
-    id = add_text(s, st, hash, p, n);
+    t = reserve_table(s, st);
+    /* Another thread may have added the string since it was looked up. */
+    id = t ? find_text(s, t, hash, p, n, &at) : ROCL_NONE;
+    if (!id) {
+        const text *fresh = new_text(st, hash, p, n);
+        id = fresh ? new_id(s, fresh) : ROCL_NONE;
+        if (id != ROCL_NONE) {
+            if (!rocl_utf8_valid(p, n))
+                atomic_fetch_add_explicit(&s->not_utf8, 1, memory_order_relaxed);
+            t->count++;
+            atomic_store_explicit(&t->slots[at], (hash >> 32 << 32) | id, memory_order_release);
+        }
+    }
     pthread_mutex_unlock(&st->lock);
     if (id == ROCL_NONE)
         rocl_strings_note_lost(s);

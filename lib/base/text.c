@@ -72,15 +72,6 @@ static void put_escaped(rocl_buf *b, unsigned char c)
     rocl_buf_put(b, text, n);
 }
 
-/* The length of the run of bytes beyond ASCII. */
-static size_t beyond_ascii(const char *p, size_t n)
-{
-    size_t i = 0;
-    while (i < n && (p[i] & 0x80))
-        i++;
-    return i;
-}
-
 static size_t put_beyond_ascii(rocl_buf *b, const char *p, size_t n)
 {
     size_t bad = 0;
@@ -117,7 +108,9 @@ size_t rocl_json_put(rocl_buf *b, const char *p, size_t n)
             *to++ = (uint8_t)*p;
         b->len = (size_t)(to - b->data);
         if (n) {
-            size_t run = beyond_ascii(p, n);
+            size_t run = 0; /* of bytes beyond ASCII */
+            while (run < n && (p[run] & 0x80))
+                run++;
             if (run)
                 bad += put_beyond_ascii(b, p, run);
             else
@@ -137,22 +130,17 @@ bool rocl_json_plain(const char *p, size_t n)
     return rocl_utf8_valid(p, n);
 }
 
-/* What cJSON needs of a text at most: an element for every two characters of "[1,1,1]". */
-static bool has_memory(size_t len)
-{
-    void *p = malloc((len + 64) * sizeof(cJSON));
-    free(p);
-    return p != NULL;
-}
-
 bool rocl_json_read(cJSON **root, const char *text, size_t len)
 {
     *root = cJSON_ParseWithLength(text, len);
-    if (!*root && has_memory(len)) /* it may have come back only now */
+    if (*root)
+        return true;
+    /* What cJSON needs at most: an element for every two characters of "[1,1,1]". */
+    void *p = malloc((len + 64) * sizeof(cJSON));
+    free(p);
+    if (p) /* it may have come back only now */
         *root = cJSON_ParseWithLength(text, len);
-    else if (!*root)
-        return false;
-    return true;
+    return p;
 }
 
 /* ---- CSV ----------------------------------------------------------------------------------- */

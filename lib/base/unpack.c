@@ -1,3 +1,4 @@
+/* Bytes of a file or pipe, decompressed by zlib or libzstd. */
 #include "base/unpack.h"
 
 #include "base/error.h"
@@ -15,13 +16,13 @@
 
 enum { BLOCK = 256 << 10, MAGIC_SIZE = 4 };
 
-typedef struct codec codec;
+typedef enum codec { PLAIN, GZIP, ZSTD } codec;
 
 struct rocl_unpack {
     const char *name;
     int fd;
-    const codec *codec; /* NULL: not compressed */
-    uint8_t *raw;       /* BLOCK bytes as they come; those in [at, len) are not used yet */
+    codec codec;
+    uint8_t *raw; /* BLOCK bytes as they come; those in [at, len) are not used yet */
     size_t at, len;
     uint64_t read; /* from the file */
     bool ended;    /* nothing more comes in */
@@ -34,31 +35,15 @@ struct rocl_unpack {
     } state;
 };
 
-/* A compressed format. `step` uses some of raw[at, len), writes up to n bytes and sets u->between;
- * on damage it returns ROCL_INPUT and what is wrong in *why. */
-struct codec {
-    const char *name;
-    bool (*recognise)(const uint8_t *magic);
-    bool (*begin)(rocl_unpack *u); /* false: memory is out */
-    rocl_status (*step)(rocl_unpack *u, uint8_t *to, size_t n, size_t *made, const char **why);
-    void (*end)(rocl_unpack *u);
-};
-
 static const char trailing[] = "something else follows the compressed data";
 
-/* ---- gzip ------------------------------------------------------------------------------------ */
+/* ---- gzip and zstd ------------------------------------------------------------------------- */
 
-static bool is_gzip(const uint8_t *magic)
-{
-    return !memcmp(magic, "\x1f\x8b\x08", 3);
-}
+/* These two use some of raw[at, len), write up to n bytes and set u->between; on damage they return
+ * ROCL_INPUT and the reason in *why. */
 
-static bool begin_gzip(rocl_unpack *u)
-{
-    return inflateInit2(&u->state.gzip, 15 + 16) == Z_OK;
-}
-
-static rocl_status step_gzip(rocl_unpack *u, uint8_t *to, size_t n, size_t *made, const char **why)
+static rocl_status decode_gzip(rocl_unpack *u, uint8_t *to, size_t n, size_t *made,
+                               const char **why)
 {
     z_stream *z = &u->state.gzip;
     if (u->between) { /* padding of zeros, or the next member */
@@ -88,29 +73,10 @@ static rocl_status step_gzip(rocl_unpack *u, uint8_t *to, size_t n, size_t *made
     return ROCL_INPUT;
 }
 
-static void end_gzip(rocl_unpack *u)
-{
-    inflateEnd(&u->state.gzip);
-}
-
-/* ---- zstd ------------------------------------------------------------------------------------ */
-
-/* A frame, or one that decompressors skip, with which some writers begin. */
-static bool is_zstd(const uint8_t *magic)
-{
-    return !memcmp(magic, "\x28\xb5\x2f\xfd", 4) ||
-           ((magic[0] & 0xf0) == 0x50 && !memcmp(magic + 1, "\x2a\x4d\x18", 3));
-}
-
 #ifdef ROCL_ZSTD
 
-static bool begin_zstd(rocl_unpack *u)
-{
-    u->state.zstd = ZSTD_createDStream();
-    return u->state.zstd;
-}
-
-static rocl_status step_zstd(rocl_unpack *u, uint8_t *to, size_t n, size_t *made, const char **why)
+static rocl_status decode_zstd(rocl_unpack *u, uint8_t *to, size_t n, size_t *made,
+                               const char **why)
 {
     ZSTD_inBuffer in = {u->raw + u->at, u->len - u->at, 0};
     ZSTD_outBuffer out = {to, n, 0};
@@ -130,11 +96,6 @@ static rocl_status step_zstd(rocl_unpack *u, uint8_t *to, size_t n, size_t *made
     return ROCL_INPUT;
 }
 
-static void end_zstd(rocl_unpack *u)
-{
-    ZSTD_freeDStream(u->state.zstd);
-}
-
 const char *rocl_unpack_zstd(void)
 {
     return "zstd " ZSTD_VERSION_STRING;
@@ -142,21 +103,12 @@ const char *rocl_unpack_zstd(void)
 
 #else
 
-#define begin_zstd NULL
-#define step_zstd  NULL
-#define end_zstd   NULL
-
 const char *rocl_unpack_zstd(void)
 {
     return "";
 }
 
 #endif
-
-static const codec codecs[] = {
-    {"gzip", is_gzip, begin_gzip, step_gzip, end_gzip},
-    {"zstd", is_zstd, begin_zstd, step_zstd, end_zstd},
-};
 
 /* ---- the bytes ------------------------------------------------------------------------------- */
 
@@ -177,6 +129,16 @@ static rocl_status read_some(rocl_unpack *u, void *to, size_t n, size_t *got, ro
     return ROCL_OK;
 }
 
+static codec recognise_codec(const uint8_t magic[static MAGIC_SIZE])
+{
+    if (!memcmp(magic, "\x1f\x8b\x08", 3))
+        return GZIP;
+    /* A frame, or one that decompressors skip, with which some writers begin. */
+    bool zstd = !memcmp(magic, "\x28\xb5\x2f\xfd", 4) ||
+                ((magic[0] & 0xf0) == 0x50 && !memcmp(magic + 1, "\x2a\x4d\x18", 3));
+    return zstd ? ZSTD : PLAIN;
+}
+
 rocl_status rocl_unpack_open(rocl_unpack **out, int fd, const char *name, rocl_error *err)
 {
     rocl_unpack *u = calloc(1, sizeof *u);
@@ -192,18 +154,25 @@ rocl_status rocl_unpack_open(rocl_unpack **out, int fd, const char *name, rocl_e
         st = read_some(u, u->raw + u->len, BLOCK - u->len, &got, err);
         u->len += got;
     }
-    for (size_t i = 0; u->len >= MAGIC_SIZE && i < sizeof codecs / sizeof *codecs; i++)
-        if (codecs[i].recognise(u->raw))
-            u->codec = &codecs[i];
-    if (st == ROCL_OK && u->codec && !u->codec->begin) {
-        u->codec = NULL;
+    const codec found = u->len < MAGIC_SIZE ? PLAIN : recognise_codec(u->raw);
+    if (st == ROCL_OK && found == GZIP) {
+        if (inflateInit2(&u->state.gzip, 15 + 16) == Z_OK)
+            u->codec = GZIP;
+        else
+            st = rocl_fail_memory(err);
+    } else if (st == ROCL_OK && found == ZSTD) {
+#ifdef ROCL_ZSTD
+        u->state.zstd = ZSTD_createDStream();
+        if (u->state.zstd)
+            u->codec = ZSTD;
+        else
+            st = rocl_fail_memory(err);
+#else
         st = rocl_fail(err, ROCL_INPUT,
                        "%s: is compressed with zstd, which this build cannot read: unpack it with "
                        "`zstd -d`, or build with libzstd",
                        name);
-    } else if (st == ROCL_OK && u->codec && !u->codec->begin(u)) {
-        u->codec = NULL;
-        st = rocl_fail_memory(err);
+#endif
     }
     if (st == ROCL_OK)
         *out = u;
@@ -216,15 +185,19 @@ void rocl_unpack_close(rocl_unpack *u)
 {
     if (!u)
         return;
-    if (u->codec)
-        u->codec->end(u);
+    if (u->codec == GZIP)
+        inflateEnd(&u->state.gzip);
+#ifdef ROCL_ZSTD
+    if (u->codec == ZSTD)
+        ZSTD_freeDStream(u->state.zstd);
+#endif
     free(u->raw);
     free(u);
 }
 
-bool rocl_unpack_packed(const rocl_unpack *u)
+bool rocl_unpack_is_compressed(const rocl_unpack *u)
 {
-    return u->codec;
+    return u->codec != PLAIN;
 }
 
 uint64_t rocl_unpack_used(const rocl_unpack *u)
@@ -232,24 +205,20 @@ uint64_t rocl_unpack_used(const rocl_unpack *u)
     return u->read - (u->len - u->at);
 }
 
-static rocl_status read_plain(rocl_unpack *u, void *to, size_t n, size_t *got, rocl_error *err)
-{
-    size_t left = u->len - u->at;
-    if (!left)
-        return read_some(u, to, n, got, err);
-    *got = n < left ? n : left;
-    memcpy(to, u->raw + u->at, *got);
-    u->at += *got;
-    return ROCL_OK;
-}
-
 /* At the end of the file the decompressor may still hold bytes back: the file is cut off when it
  * makes no more of them and has not come to the end of a piece. */
 rocl_status rocl_unpack_read(rocl_unpack *u, void *to, size_t n, size_t *got, rocl_error *err)
 {
     *got = 0;
-    if (!u->codec)
-        return read_plain(u, to, n, got, err);
+    if (u->codec == PLAIN) {
+        const size_t left = u->len - u->at;
+        if (!left)
+            return read_some(u, to, n, got, err);
+        *got = n < left ? n : left;
+        memcpy(to, u->raw + u->at, *got);
+        u->at += *got;
+        return ROCL_OK;
+    }
     while (!*got) {
         const char *why = NULL;
         if (u->at == u->len && !u->ended) {
@@ -259,7 +228,12 @@ rocl_status rocl_unpack_read(rocl_unpack *u, void *to, size_t n, size_t *got, ro
                 return st;
         }
         const size_t before = u->at;
-        rocl_status st = u->codec->step(u, to, n, got, &why);
+#ifdef ROCL_ZSTD
+        rocl_status st =
+            u->codec == ZSTD ? decode_zstd(u, to, n, got, &why) : decode_gzip(u, to, n, got, &why);
+#else
+        rocl_status st = decode_gzip(u, to, n, got, &why);
+#endif
         if (st == ROCL_INTERNAL)
             return rocl_fail_memory(err);
         if (st == ROCL_OK && !*got && u->at == before && u->ended) {
@@ -268,7 +242,8 @@ rocl_status rocl_unpack_read(rocl_unpack *u, void *to, size_t n, size_t *got, ro
             why = "the file is cut off";
         }
         if (why)
-            return rocl_fail(err, ROCL_INPUT, "%s: %s: %s", u->name, u->codec->name, why);
+            return rocl_fail(err, ROCL_INPUT, "%s: %s: %s", u->name,
+                             u->codec == GZIP ? "gzip" : "zstd", why);
     }
     return ROCL_OK;
 }

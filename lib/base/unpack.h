@@ -12,7 +12,7 @@ typedef struct rocl_unpack rocl_unpack;
 rocl_status rocl_unpack_open(rocl_unpack **u, int fd, const char *name, rocl_error *err);
 void rocl_unpack_close(rocl_unpack *u); /* NULL is fine */
 
-bool rocl_unpack_packed(const rocl_unpack *u); /* it is compressed */
+bool rocl_unpack_is_compressed(const rocl_unpack *u);
 
 /* Reads up to n bytes (n > 0); *got is 0 at the end only. What is cut off, damaged or followed by
  * something else is ROCL_INPUT "NAME: gzip: ...". */
