@@ -1,3 +1,4 @@
+/* Where an output file is to appear: its folder, its name there, the hidden name until then. */
 #include "base/destination.h"
 
 #include "base/error.h"
@@ -67,10 +68,11 @@ static rocl_status open_folder(rocl_destination *pl, const char *at, const char 
     return pl->folder && pl->name ? rocl_destination_resume(pl, path, err) : rocl_fail_memory(err);
 }
 
-/* What the last name of the path is a link to, by its path; NULL: it is no link. Who exchanges it
- * meanwhile changes nothing: the link that is checked is the one that is read. As the kernel has it
- * with fs.protected_symlinks, links of others are not followed where everybody may put links. The
- * kernel cannot decide itself, since it follows a link to nothing only where it creates the file.
+/* *target is the path that the last name of the path links to; NULL: it is no link. Somebody who
+ * exchanges it meanwhile changes nothing: the link that is checked is the one that is read. As the
+ * kernel has it with fs.protected_symlinks, links of others are not followed where everybody may
+ * put links. The kernel cannot decide itself, since it follows a link to nothing only where it
+ * creates the file.
  */
 static rocl_status follow_link(const rocl_destination *pl, char **target, const char *path,
                                rocl_error *err)
@@ -100,23 +102,6 @@ static rocl_status follow_link(const rocl_destination *pl, char **target, const 
     return rocl_fail_memory(err);
 }
 
-/* Goes to the end of a chain of links, which need not exist. */
-static rocl_status find_folder(rocl_destination *pl, const char *path, rocl_error *err)
-{
-    char *to = NULL;
-    rocl_status st = open_folder(pl, path, path, err);
-    for (int i = 0; st == ROCL_OK; i++) {
-        st = follow_link(pl, &to, path, err);
-        if (st || !to)
-            break;
-        errno = ELOOP;
-        st = i < 40 ? open_folder(pl, to, path, err)
-                    : fail_errno(err, path, "cannot follow the link");
-        free(to);
-    }
-    return st;
-}
-
 /* ---- the file without its name ------------------------------------------------------------- */
 
 static void hidden_name(char name[static 40])
@@ -132,20 +117,6 @@ static void proc_path(char *p, size_t size, int fd)
     snprintf(p, size, "/proc/self/fd/%d", fd);
 }
 
-/* -1 where the file system has no O_TMPFILE, or there is no /proc to give a name through. */
-static int open_nameless(const rocl_destination *pl)
-{
-    int fd = openat(pl->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return -1;
-    char proc[40];
-    proc_path(proc, sizeof proc, fd);
-    if (access(proc, F_OK) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
 /* The file that has just got a hidden name is not to outlive a signal. */
 static void note_unfinished(rocl_unfinished *u, const rocl_destination *pl, const char *name)
 {
@@ -156,9 +127,18 @@ static void note_unfinished(rocl_unfinished *u, const rocl_destination *pl, cons
     free(path);
 }
 
-static int open_hidden(rocl_destination *pl)
+/* Creates the file: without a name, or under a hidden one where the file system has no O_TMPFILE or
+ * there is no /proc to give a name through. -1 and errno. */
+static int create_file(rocl_destination *pl)
 {
-    int fd = -1, why = EEXIST;
+    char proc[40];
+    int fd = openat(pl->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666), why = EEXIST;
+    proc_path(proc, sizeof proc, fd);
+    if (fd >= 0 && access(proc, F_OK) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    fd = -1;
     rocl_unfinished_hold();
     for (int i = 0; fd < 0 && i < NAME_TRIES && why == EEXIST; i++) {
         hidden_name(pl->hidden);
@@ -171,14 +151,6 @@ static int open_hidden(rocl_destination *pl)
     rocl_unfinished_release();
     errno = why;
     return fd;
-}
-
-static rocl_status create_file(rocl_destination *pl, int *fd, const char *path, rocl_error *err)
-{
-    *fd = open_nameless(pl);
-    if (*fd < 0)
-        *fd = open_hidden(pl);
-    return *fd < 0 ? fail_errno(err, path, "cannot create") : ROCL_OK;
 }
 
 rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *path, rocl_error *err)
@@ -204,12 +176,18 @@ rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *pat
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
         return fail_errno(err, path, "cannot write");
     pl->replaces = true;
-    rocl_status st = find_folder(pl, path, err);
-    errno = why;
-    if (st == ROCL_OK && why && why != ENOENT) /* a name that is too long, say */
+    char *to = NULL;
+    rocl_status st = open_folder(pl, path, path, err);
+    /* To the end of a chain of links, which need not exist. */
+    for (int i = 0; st == ROCL_OK && (st = follow_link(pl, &to, path, err)) == ROCL_OK && to; i++) {
+        errno = ELOOP;
+        st = i < 40 ? open_folder(pl, to, path, err)
+                    : fail_errno(err, path, "cannot follow the link");
+        free(to);
+    }
+    errno = why; /* other than ENOENT: a name that is too long, for example */
+    if (st == ROCL_OK && ((why && why != ENOENT) || (*fd = create_file(pl)) < 0))
         st = fail_errno(err, path, "cannot create");
-    if (st == ROCL_OK)
-        st = create_file(pl, fd, path, err);
     if (st)
         rocl_destination_close(pl);
     return st;
@@ -217,7 +195,7 @@ rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *pat
 
 /* ---- its name ------------------------------------------------------------------------------ */
 
-/* Under a name that is free; 0, or -1 with errno. */
+/* Gives the file a hidden name that is free; 0, or -1 and errno. */
 static int link_hidden(rocl_destination *pl, const char *proc)
 {
     int rc = -1;
@@ -236,7 +214,7 @@ static int link_hidden(rocl_destination *pl, const char *proc)
     return rc;
 }
 
-/* After a failure for want of the folder: a run that failed has found it empty, and removed it. */
+/* After ENOENT: another run that failed has found the folder empty, and removed it. */
 static bool make_folder_again(rocl_destination *pl)
 {
     if (errno != ENOENT)
@@ -297,18 +275,6 @@ rocl_status rocl_destination_replace(rocl_destination *pl, const char *path, roc
     return ROCL_OK;
 }
 
-/* A second name for what has the name now. Where the file system knows none, there is no way
- * back. */
-static void keep_former(rocl_destination *pl)
-{
-    hidden_name(pl->former);
-    if (linkat(pl->dir, pl->name, pl->dir, pl->former, 0)) {
-        pl->for_good = errno != ENOENT;
-        pl->former[0] = '\0';
-    }
-    note_unfinished(&pl->aside, pl, pl->former);
-}
-
 rocl_status rocl_destination_publish(rocl_destination *pl, const char *path, rocl_error *err)
 {
     if (!pl->replaces)
@@ -316,7 +282,13 @@ rocl_status rocl_destination_publish(rocl_destination *pl, const char *path, roc
     rocl_status st = rocl_destination_resume(pl, path, err);
     if (st)
         return st;
-    keep_former(pl);
+    /* The former file keeps a second name; where the file system has none, there is no way back. */
+    hidden_name(pl->former);
+    if (linkat(pl->dir, pl->name, pl->dir, pl->former, 0)) {
+        pl->for_good = errno != ENOENT;
+        pl->former[0] = '\0';
+    }
+    note_unfinished(&pl->replaced, pl, pl->former);
     pl->named = renameat(pl->dir, pl->hidden, pl->dir, pl->name) == 0;
     st = pl->named ? ROCL_OK : fail_errno(err, path, "cannot replace");
     close_folder(pl);
@@ -345,7 +317,7 @@ void rocl_destination_close(rocl_destination *pl)
     if (!pl->replaces)
         return;
     remove_hidden(pl, &pl->unfinished, pl->named ? "" : pl->hidden);
-    remove_hidden(pl, &pl->aside, pl->former);
+    remove_hidden(pl, &pl->replaced, pl->former);
     close_folder(pl);
     free(pl->folder);
     free(pl->name);

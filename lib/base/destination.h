@@ -18,7 +18,7 @@ typedef struct rocl_destination {
     char *name;      /* in that folder, symbolic links followed */
     char hidden[40]; /* the temporary name that exists now, or "" */
     char former[40]; /* the name of what was there before rocl_destination_publish, or "" */
-    rocl_unfinished unfinished, aside; /* of these two names */
+    rocl_unfinished unfinished, replaced; /* of these two names */
 } rocl_destination;
 
 /* Opens a file to write to for `path`. */

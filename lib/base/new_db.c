@@ -88,13 +88,6 @@ static int file_truncate(sqlite3_file *f, sqlite3_int64 size)
     return ftruncate(((new_file *)f)->db->fd, size) == 0 ? SQLITE_OK : SQLITE_IOERR_TRUNCATE;
 }
 
-static int file_sync(sqlite3_file *f, int flags)
-{
-    (void)f;
-    (void)flags;
-    return SQLITE_OK;
-}
-
 static int file_size(sqlite3_file *f, sqlite3_int64 *size)
 {
     struct stat st;
@@ -104,10 +97,11 @@ static int file_size(sqlite3_file *f, sqlite3_int64 *size)
     return SQLITE_OK;
 }
 
-static int file_lock(sqlite3_file *f, int level)
+/* Locks, and syncs to a disk. */
+static int do_nothing(sqlite3_file *f, int how)
 {
     (void)f;
-    (void)level;
+    (void)how;
     return SQLITE_OK;
 }
 
@@ -144,10 +138,10 @@ static const sqlite3_io_methods methods = {
     .xRead = file_read,
     .xWrite = file_write,
     .xTruncate = file_truncate,
-    .xSync = file_sync,
+    .xSync = do_nothing,
     .xFileSize = file_size,
-    .xLock = file_lock,
-    .xUnlock = file_lock,
+    .xLock = do_nothing,
+    .xUnlock = do_nothing,
     .xCheckReservedLock = file_is_reserved,
     .xFileControl = file_control,
     .xSectorSize = file_sector,
@@ -252,19 +246,14 @@ static bool is_locked(int dir, const char *name, off_t first, off_t count)
 
 /* Bytes that SQLite locks, see its os.h and os_unix.c: who is to write holds one of the first two,
  * who has a database open in WAL mode holds one of the others all the time. */
-static bool is_open_elsewhere(int dir, const char *name)
+static rocl_status refuse_open(int dir, const char *name, const char *path, rocl_error *err)
 {
     enum { PENDING = 0x40000000, WRITERS = 2, ALL = 512, LOG_LOCKS = 120, LOG_LOCK_COUNT = 9 };
     char wal[PATH_MAX], shm[PATH_MAX];
-    if (is_locked(dir, name, PENDING, WRITERS))
-        return true;
-    return name_beside(name, 0, wal, sizeof wal) && name_beside(name, 1, shm, sizeof shm) &&
-           faccessat(dir, wal, F_OK, 0) == 0 &&
-           (is_locked(dir, name, PENDING, ALL) || is_locked(dir, shm, LOG_LOCKS, LOG_LOCK_COUNT));
-}
-
-static rocl_status refuse_if(bool open, const char *path, rocl_error *err)
-{
+    bool open = is_locked(dir, name, PENDING, WRITERS);
+    if (!open && name_beside(name, 0, wal, sizeof wal) && name_beside(name, 1, shm, sizeof shm) &&
+        faccessat(dir, wal, F_OK, 0) == 0)
+        open = is_locked(dir, name, PENDING, ALL) || is_locked(dir, shm, LOG_LOCKS, LOG_LOCK_COUNT);
     return !open ? ROCL_OK
                  : rocl_fail(err, ROCL_OUTPUT,
                              "%s: another program has this database open: close it there, or name "
@@ -272,14 +261,9 @@ static rocl_status refuse_if(bool open, const char *path, rocl_error *err)
                              path);
 }
 
-static rocl_status refuse_open(const rocl_new_db *db, rocl_error *err)
-{
-    return refuse_if(is_open_elsewhere(db->place.dir, db->place.name), db->path, err);
-}
-
 rocl_status rocl_new_db_refuse_open(const char *path, rocl_error *err)
 {
-    return refuse_if(is_open_elsewhere(AT_FDCWD, path), path, err);
+    return refuse_open(AT_FDCWD, path, path, err);
 }
 
 static void restore_logs(const rocl_destination *pl, hidden_log *all)
@@ -287,13 +271,6 @@ static void restore_logs(const rocl_destination *pl, hidden_log *all)
     for (int i = 0; i < BESIDE; i++)
         if (all[i].hidden[0])
             renameat(pl->dir, all[i].hidden, pl->dir, all[i].name);
-}
-
-static void remove_logs(const rocl_destination *pl, const hidden_log *all)
-{
-    for (int i = 0; i < BESIDE; i++)
-        if (all[i].hidden[0])
-            unlinkat(pl->dir, all[i].hidden, 0);
 }
 
 /* Takes the names of all logs away, to hidden ones. */
@@ -352,43 +329,6 @@ rocl_status rocl_new_db_exec(rocl_new_db *db, const char *sql, rocl_error *err)
                             : st;
 }
 
-static rocl_status configure(rocl_new_db *db, size_t cache, rocl_error *err)
-{
-    char pragma[64];
-    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA main.cache_size=-%lld",
-                     (long long)(cache >> 10));
-    rocl_status st = rocl_new_db_exec(db,
-                                      "PRAGMA temp_store=MEMORY; PRAGMA main.journal_mode=OFF; "
-                                      "PRAGMA main.synchronous=OFF",
-                                      err);
-    return st ? st : rocl_new_db_exec(db, pragma, err);
-}
-
-static rocl_status open_handle(rocl_new_db *db, rocl_error *err)
-{
-    rocl_status st = register_vfs(db, err);
-    if (st != ROCL_OK)
-        return st;
-    int rc = sqlite3_open_v2("new", &db->handle,
-                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI |
-                                 SQLITE_OPEN_NOMUTEX,
-                             db->vfs_name);
-    if (!db->handle || rc == SQLITE_NOMEM)
-        return rocl_fail_memory(err);
-    return rc == SQLITE_OK ? ROCL_OK : rocl_new_db_fail(db, db->path, err);
-}
-
-static rocl_status open_new_file(rocl_new_db *db, rocl_error *err)
-{
-    rocl_status st = rocl_destination_open(&db->place, &db->fd, db->path, err);
-    if (st == ROCL_OK && !db->place.replaces)
-        st = rocl_fail(err, ROCL_OUTPUT, "%s: a database can only be written to a regular file",
-                       db->path);
-    return st ? st : refuse_open(db, err);
-}
-
 rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, rocl_error *err)
 {
     rocl_new_db *db = calloc(1, sizeof *db);
@@ -397,11 +337,35 @@ rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, 
         return rocl_fail_memory(err);
     db->fd = -1;
     db->path = strdup(path);
-    rocl_status st = db->path ? open_new_file(db, err) : rocl_fail_memory(err);
+    rocl_status st =
+        db->path ? rocl_destination_open(&db->place, &db->fd, path, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK && !db->place.replaces)
+        st = rocl_fail(err, ROCL_OUTPUT, "%s: a database can only be written to a regular file",
+                       path);
     if (st == ROCL_OK)
-        st = open_handle(db, err);
+        st = refuse_open(db->place.dir, db->place.name, path, err);
     if (st == ROCL_OK)
-        st = configure(db, cache, err);
+        st = register_vfs(db, err);
+    if (st == ROCL_OK) {
+        int rc = sqlite3_open_v2("new", &db->handle,
+                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI |
+                                     SQLITE_OPEN_NOMUTEX,
+                                 db->vfs_name);
+        if (!db->handle || rc == SQLITE_NOMEM)
+            st = rocl_fail_memory(err);
+        else if (rc != SQLITE_OK)
+            st = rocl_new_db_fail(db, path, err);
+    }
+    if (st == ROCL_OK) {
+        char pragmas[160];
+        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        sqlite3_snprintf(sizeof pragmas, pragmas,
+                         "PRAGMA temp_store=MEMORY; PRAGMA main.journal_mode=OFF; "
+                         "PRAGMA main.synchronous=OFF; PRAGMA main.cache_size=-%lld",
+                         (long long)(cache >> 10));
+        st = rocl_new_db_exec(db, pragmas, err);
+    }
     if (st != ROCL_OK) {
         rocl_new_db_discard(db);
         return st;
@@ -427,16 +391,17 @@ rocl_status rocl_new_db_close(rocl_new_db *db, uint64_t *bytes, rocl_error *err)
 rocl_status rocl_new_db_commit(rocl_new_db *db, rocl_error *err)
 {
     hidden_log logs[BESIDE] = {{.name = ""}};
-    rocl_status st = refuse_open(db, err);
+    rocl_status st = refuse_open(db->place.dir, db->place.name, db->path, err);
     if (st == ROCL_OK)
         st = hide_logs(db, logs, err);
     if (st == ROCL_OK)
         st = rocl_destination_link(&db->place, db->fd, db->path, err);
     if (st == ROCL_OK)
         st = rocl_destination_replace(&db->place, db->path, err);
-    if (st == ROCL_OK)
-        remove_logs(&db->place, logs);
-    else
+    for (int i = 0; i < BESIDE && st == ROCL_OK; i++)
+        if (logs[i].hidden[0])
+            unlinkat(db->place.dir, logs[i].hidden, 0);
+    if (st != ROCL_OK)
         restore_logs(&db->place, logs);
     rocl_new_db_discard(db);
     return st;

@@ -24,8 +24,8 @@ struct rocl_out {
     uint64_t bytes;
     size_t used;
     int broken;      /* errno of the first failed write: the output cannot be completed any more */
-    uint8_t *buffer; /* NULL: it rests */
-    bool packs;      /* with gzip, a member for each buffer */
+    uint8_t *buffer; /* NULL: sealed */
+    bool gzip;       /* a member for each buffer */
 };
 
 enum { GZIP_LEVEL = 6 };
@@ -57,7 +57,7 @@ static rocl_status flush_buffer(rocl_out *o, rocl_error *err)
 {
     size_t n = o->used;
     o->used = 0;
-    if (!o->packs || !n)
+    if (!o->gzip || !n)
         return write_all(o, o->buffer, n, err);
     rocl_buf packed = {0};
     rocl_status st = rocl_gzip_member(&packed, o->buffer, n, GZIP_LEVEL, err);
@@ -68,29 +68,25 @@ static rocl_status flush_buffer(rocl_out *o, rocl_error *err)
     return st;
 }
 
-/* In pieces of the buffer's size, however it is called: the same bytes for the same text. */
-static rocl_status pack_bytes(rocl_out *o, const uint8_t *p, size_t n, rocl_error *err)
+rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    while (n && !st) {
+    const uint8_t *from = p;
+    /* In pieces of the buffer's size, however it is called: the same bytes for the same text. */
+    while (o->gzip && n && !st) {
         size_t part = n < BUFFER - o->used ? n : BUFFER - o->used;
-        memcpy(o->buffer + o->used, p, part);
+        memcpy(o->buffer + o->used, from, part);
         o->used += part;
-        p += part;
+        from += part;
         n -= part;
         if (o->used == BUFFER)
             st = flush_buffer(o, err);
     }
-    return st;
-}
-
-rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err)
-{
-    if (o->packs)
-        return pack_bytes(o, p, n, err);
+    if (o->gzip)
+        return st;
     o->bytes += n;
     if (n >= DIRECT || n > BUFFER - o->used) {
-        rocl_status st = flush_buffer(o, err);
+        st = flush_buffer(o, err);
         if (st)
             return st;
         if (n >= DIRECT)
@@ -137,7 +133,7 @@ rocl_status rocl_out_open_as_named(rocl_out **out, const char *path, rocl_error 
 {
     rocl_status st = rocl_out_open(out, path, err);
     if (st == ROCL_OK)
-        (*out)->packs = rocl_out_is_gz(path);
+        (*out)->gzip = rocl_out_is_gz(path);
     return st;
 }
 
@@ -165,21 +161,15 @@ rocl_status rocl_out_seal(rocl_out *o, bool close, rocl_error *err)
     return st;
 }
 
-/* Some file systems tell of a failure when a file is closed: before it has its name. */
-static rocl_status check_written(rocl_out *o, rocl_error *err)
-{
-    int twin = o->keep_open ? -1 : dup(o->fd);
-    if (twin < 0 || close(twin) == 0 || errno == EINTR)
-        return ROCL_OK;
-    o->broken = errno;
-    return write_error(o, err);
-}
-
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err)
 {
     rocl_status st = flush_buffer(o, err);
-    if (!st)
-        st = check_written(o, err);
+    /* Some file systems report a failure when a file is closed: before it has its name. */
+    int twin = st || o->keep_open ? -1 : dup(o->fd);
+    if (twin >= 0 && close(twin) != 0 && errno != EINTR) {
+        o->broken = errno;
+        st = write_error(o, err);
+    }
     if (!st)
         st = rocl_destination_resume(&o->place, o->path, err);
     if (!st)
@@ -197,20 +187,15 @@ bool rocl_out_same(const rocl_out *a, const rocl_out *b)
            strcmp(p->name, q->name) == 0;
 }
 
-static rocl_status refuse_same(rocl_out **outs, size_t n, rocl_error *err)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (rocl_out_same(outs[i], outs[k]))
-                return rocl_fail(err, ROCL_OUTPUT, "%s: two files of the output have this name",
-                                 outs[i]->path);
-    return ROCL_OK;
-}
-
 rocl_status rocl_out_commit_all(rocl_out **outs, size_t n, rocl_error *err)
 {
-    rocl_status st = refuse_same(outs, n, err);
+    rocl_status st = ROCL_OK;
     size_t named = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i && !st; k++)
+            if (rocl_out_same(outs[i], outs[k]))
+                st = rocl_fail(err, ROCL_OUTPUT, "%s: two files of the output have this name",
+                               outs[i]->path);
     if (n == 1) /* without a hidden name, if it can be */
         st = rocl_out_commit(outs[0], err);
     for (size_t i = 0; n > 1 && i < n && !st; i++)

@@ -12,7 +12,7 @@
 
 /* Blocks beyond one for each worker, at most: what the producer may be ahead. More workers need no
  * more of them to be kept busy. */
-enum { AHEAD = 8 };
+enum { EXTRA_BLOCKS = 8 };
 
 typedef enum state { TAKEN, DONE, FAILED } state;
 
@@ -78,27 +78,6 @@ static void note_failure(rocl_pipe *p, uint64_t number, rocl_status status, cons
     rocl_error_copy(p->err, err);
 }
 
-static void break_off(rocl_pipe *p)
-{
-    p->broken = true;
-    pthread_cond_broadcast(&p->moved);
-}
-
-static void write_one(rocl_pipe *p, worker *w, node *n)
-{
-    pthread_mutex_unlock(&p->lock);
-    rocl_status st = p->ops->write(p->ctx, &n->block, w->err);
-    pthread_mutex_lock(&p->lock);
-    if (st) {
-        note_failure(p, p->written, st, w->err);
-        break_off(p);
-        return;
-    }
-    p->written++;
-    recycle_block(p, n);
-    pthread_cond_signal(&p->moved);
-}
-
 /* Writes whatever is complete and next in order, unless somebody is at it already: that one sees
  * the block just completed when it comes back for the lock. */
 static void write_ready(rocl_pipe *p, worker *w)
@@ -110,10 +89,22 @@ static void write_ready(rocl_pipe *p, worker *w)
         node *n = node_at(p, p->written);
         if (n->state == TAKEN)
             break;
-        if (n->state == FAILED)
-            break_off(p);
-        else
-            write_one(p, w, n);
+        rocl_status st = ROCL_OK;
+        if (n->state == DONE) {
+            pthread_mutex_unlock(&p->lock);
+            st = p->ops->write(p->ctx, &n->block, w->err);
+            pthread_mutex_lock(&p->lock);
+            if (st)
+                note_failure(p, p->written, st, w->err);
+        }
+        if (st || n->state == FAILED) {
+            p->broken = true;
+            pthread_cond_broadcast(&p->moved);
+            break;
+        }
+        p->written++;
+        recycle_block(p, n);
+        pthread_cond_signal(&p->moved);
     }
     p->writing = false;
 }
@@ -121,14 +112,6 @@ static void write_ready(rocl_pipe *p, worker *w)
 static bool has_work(const rocl_pipe *p)
 {
     return !p->broken && p->taken < p->put;
-}
-
-static rocl_status transform_block(rocl_pipe *p, worker *w, rocl_block *c)
-{
-    if (c->in.failed)
-        return rocl_fail_memory(w->err);
-    rocl_status st = p->ops->transform(p->ctx, w->number, c, w->err);
-    return !st && c->out.failed ? rocl_fail_memory(w->err) : st;
 }
 
 /* Transforms the oldest block that waits, then writes what can be written. */
@@ -139,7 +122,10 @@ static void process_block(rocl_pipe *p, worker *w)
     n->state = TAKEN;
     p->busy++;
     pthread_mutex_unlock(&p->lock);
-    rocl_status st = transform_block(p, w, &n->block);
+    rocl_status st = n->block.in.failed ? rocl_fail_memory(w->err)
+                                        : p->ops->transform(p->ctx, w->number, &n->block, w->err);
+    if (!st && n->block.out.failed)
+        st = rocl_fail_memory(w->err);
     pthread_mutex_lock(&p->lock);
     n->state = st ? FAILED : DONE;
     if (st)
@@ -183,19 +169,6 @@ static void free_pipe(rocl_pipe *p)
     free(p);
 }
 
-static bool allocate(rocl_pipe *p)
-{
-    p->ring = calloc(p->blocks, sizeof *p->ring);
-    p->nodes = calloc(p->blocks, sizeof *p->nodes);
-    p->err = rocl_error_new();
-    bool ok = p->ring && p->nodes && p->err;
-    for (unsigned i = 0; i < p->workers; i++) {
-        p->worker[i] = (worker){.pipe = p, .err = rocl_error_new(), .number = i};
-        ok = ok && p->worker[i].err;
-    }
-    return ok;
-}
-
 rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_ops *ops, void *ctx,
                           rocl_error *err)
 {
@@ -208,12 +181,20 @@ rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_op
     p->ops = ops;
     p->ctx = ctx;
     p->workers = workers;
-    p->blocks = workers + (workers < AHEAD ? workers + 1 : AHEAD);
+    p->blocks = workers + (workers < EXTRA_BLOCKS ? workers + 1 : EXTRA_BLOCKS);
     p->failed_at = UINT64_MAX;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->moved, NULL);
-    if (!allocate(p)) {
+    p->ring = calloc(p->blocks, sizeof *p->ring);
+    p->nodes = calloc(p->blocks, sizeof *p->nodes);
+    p->err = rocl_error_new();
+    bool ok = p->ring && p->nodes && p->err;
+    for (unsigned i = 0; i < workers; i++) {
+        p->worker[i] = (worker){.pipe = p, .err = rocl_error_new(), .number = i};
+        ok = ok && p->worker[i].err;
+    }
+    if (!ok) {
         free_pipe(p);
         return rocl_fail_memory(err);
     }
@@ -230,16 +211,6 @@ static rocl_status copy_failure(const rocl_pipe *p, rocl_error *err)
 {
     rocl_error_copy(err, p->err);
     return p->status;
-}
-
-static node *get_free_node(rocl_pipe *p)
-{
-    node *n = p->free;
-    if (n)
-        p->free = n->next;
-    else if (p->made < p->blocks)
-        n = &p->nodes[p->made++];
-    return n;
 }
 
 /* Makes progress while the producer has to wait. */
@@ -259,8 +230,15 @@ rocl_status rocl_pipe_get(rocl_pipe *p, rocl_block **block, rocl_error *err)
     if (p->held == p->blocks)
         return rocl_fail(err, ROCL_INTERNAL, "all blocks of a pipe are held by its producer");
     pthread_mutex_lock(&p->lock);
-    while (!p->broken && !(n = get_free_node(p)))
-        help_or_wait(p);
+    while (!p->broken && !n) {
+        n = p->free;
+        if (n)
+            p->free = n->next;
+        else if (p->made < p->blocks)
+            n = &p->nodes[p->made++];
+        else
+            help_or_wait(p);
+    }
     if (n) {
         p->held++;
         *block = &n->block;

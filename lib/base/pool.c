@@ -42,18 +42,6 @@ typedef struct worker {
     bool running;
 } worker;
 
-static void report_failure(bag *b, size_t index, rocl_status status, const rocl_error *err)
-{
-    atomic_store_explicit(&b->stop, true, memory_order_relaxed);
-    pthread_mutex_lock(&b->lock);
-    if (!b->status || index < b->failed_index) {
-        b->status = status;
-        b->failed_index = index;
-        rocl_error_copy(b->err, err);
-    }
-    pthread_mutex_unlock(&b->lock);
-}
-
 static void work_on_bag(bag *b, unsigned number, rocl_error *err)
 {
     while (!atomic_load_explicit(&b->stop, memory_order_relaxed)) {
@@ -61,8 +49,16 @@ static void work_on_bag(bag *b, unsigned number, rocl_error *err)
         if (i >= b->count)
             break;
         rocl_status st = b->task(b->ctx, number, i, err);
-        if (st)
-            report_failure(b, i, st, err);
+        if (st == ROCL_OK)
+            continue;
+        atomic_store_explicit(&b->stop, true, memory_order_relaxed);
+        pthread_mutex_lock(&b->lock);
+        if (!b->status || i < b->failed_index) {
+            b->status = st;
+            b->failed_index = i;
+            rocl_error_copy(b->err, err);
+        }
+        pthread_mutex_unlock(&b->lock);
     }
 }
 
@@ -73,44 +69,31 @@ static void *run_worker(void *arg)
     return NULL;
 }
 
-/* Fewer threads than asked for (a limit, no memory) only make it slower; but none runs that could
- * not say what went wrong. */
-static void start_worker(bag *b, worker *w, unsigned number)
-{
-    *w = (worker){.bag = b, .number = number};
-    w->err = b->err ? rocl_error_new() : NULL;
-    w->running = (w->err || !b->err) && rocl_thread_start(&w->thread, run_worker, w);
-}
-
-static void run_threads(bag *b, worker *threads, unsigned count, rocl_error *err)
-{
-    for (unsigned i = 0; i < count; i++)
-        start_worker(b, &threads[i], i + 1);
-    work_on_bag(b, 0, err);
-    for (unsigned i = 0; i < count; i++) {
-        if (threads[i].running)
-            pthread_join(threads[i].thread, NULL);
-        rocl_error_free(threads[i].err);
-    }
-}
-
 rocl_status rocl_run_tasks(unsigned workers, size_t count, rocl_task_fn *task, void *ctx,
                            rocl_error *err)
 {
-    if (workers > count)
-        workers = (unsigned)count;
+    const unsigned most = workers < count ? workers : (unsigned)count;
     bag b = {.task = task, .ctx = ctx, .count = count, .err = err};
-    worker *threads = calloc(workers + 1, sizeof *threads);
-    rocl_error *own = err ? rocl_error_new() : NULL; /* of worker 0: err holds the lowest task's */
-    if (threads && (own || !err)) {
-        pthread_mutex_init(&b.lock, NULL);
-        run_threads(&b, threads, workers > 1 ? workers - 1 : 0, own);
-        pthread_mutex_destroy(&b.lock);
-    } else {
-        b.status = rocl_fail_memory(err);
+    worker *w = calloc(most + 1, sizeof *w); /* w[0] is the caller: err holds the lowest task's */
+    if (!w || (err && !(w[0].err = rocl_error_new()))) {
+        free(w);
+        return rocl_fail_memory(err);
     }
-    rocl_error_free(own);
-    free(threads);
+    pthread_mutex_init(&b.lock, NULL);
+    /* Fewer threads than asked for (a limit, no memory) only make it slower; but none runs that
+     * could not report what went wrong. */
+    for (unsigned i = 1; i < most; i++) {
+        w[i] = (worker){.bag = &b, .number = i, .err = err ? rocl_error_new() : NULL};
+        w[i].running = (w[i].err || !err) && rocl_thread_start(&w[i].thread, run_worker, &w[i]);
+    }
+    work_on_bag(&b, 0, w[0].err);
+    for (unsigned i = 1; i < most; i++)
+        if (w[i].running)
+            pthread_join(w[i].thread, NULL);
+    for (unsigned i = 0; i <= most; i++)
+        rocl_error_free(w[i].err);
+    pthread_mutex_destroy(&b.lock);
+    free(w);
     return b.status;
 }
 
@@ -125,18 +108,14 @@ enum { JOBS_MAX = 256, WORKERS_LEAST = 4 };
 /* All cursors of a table together: with few workers each has as much as is the fastest. */
 #define CURSOR_BYTES ((size_t)512 << 10)
 
-static unsigned cores(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > JOBS_MAX ? JOBS_MAX : (unsigned)n;
-}
-
 rocl_budget rocl_budget_share(size_t memory, unsigned jobs)
 {
     if (!memory)
         memory = ROCL_DEFAULT_MEMORY;
-    if (!jobs)
-        jobs = cores();
+    if (!jobs) {
+        const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        jobs = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (unsigned)cores;
+    }
     size_t afford = memory / 2 / WORKER_BYTES;
     if (afford < WORKERS_LEAST)
         afford = WORKERS_LEAST;

@@ -98,7 +98,7 @@ void rocl_unfinished_remove(const char *path)
 
 /* ---- folders of outputs: made with their parents, removed where they stay empty ------------ */
 
-/* Those that were made_dir, the last one first; under the lock of unfinished outputs. */
+/* Folders that were made, the last one first; under the lock of unfinished outputs. */
 typedef struct made_dir {
     struct made_dir *before;
     char path[];
@@ -106,24 +106,17 @@ typedef struct made_dir {
 
 static made_dir *made_dirs;
 
-static void remember_dir(const char *path)
-{
-    size_t n = strlen(path) + 1;
-    made_dir *m = malloc(sizeof *m + n);
-    if (!m)
-        return;
-    memcpy(m->path, path, n);
-    m->before = made_dirs;
-    made_dirs = m;
-}
-
 static int make_dir(const char *path)
 {
     rocl_unfinished_hold();
     bool fresh = mkdir(path, 0777) == 0;
     int why = errno; /* EEXIST, but also EROFS or EACCES for one that is there */
-    if (fresh)
-        remember_dir(path);
+    made_dir *m = fresh ? malloc(sizeof *m + strlen(path) + 1) : NULL;
+    if (m) {
+        strcpy(m->path, path);
+        m->before = made_dirs;
+        made_dirs = m;
+    }
     rocl_unfinished_release();
     if (fresh)
         return 0;
@@ -133,7 +126,7 @@ static int make_dir(const char *path)
     return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
 }
 
-static void remove_empty(void)
+static void remove_empty_dirs(void)
 {
     while (made_dirs) {
         made_dir *m = made_dirs;
@@ -146,23 +139,8 @@ static void remove_empty(void)
 void rocl_remove_empty_dirs(void)
 {
     rocl_unfinished_hold();
-    remove_empty();
+    remove_empty_dirs();
     rocl_unfinished_release();
-}
-
-/* Makes the folder of every prefix that ends at a slash, then the whole. */
-static int make_each(char *path)
-{
-    for (char *p = path + 1; *p; p++) {
-        if (*p != '/' || p[-1] == '/')
-            continue;
-        *p = '\0';
-        int why = make_dir(path);
-        *p = '/';
-        if (why)
-            return why;
-    }
-    return make_dir(path);
 }
 
 rocl_status rocl_make_dirs(const char *path, rocl_error *err)
@@ -172,7 +150,17 @@ rocl_status rocl_make_dirs(const char *path, rocl_error *err)
     char *copy = strdup(path);
     if (!copy)
         return rocl_fail_memory(err);
-    int why = make_each(copy);
+    /* Every prefix that ends at a slash, then the whole. */
+    int why = 0;
+    for (char *p = copy + 1; *p && !why; p++) {
+        if (*p != '/' || p[-1] == '/')
+            continue;
+        *p = '\0';
+        why = make_dir(copy);
+        *p = '/';
+    }
+    if (!why)
+        why = make_dir(copy);
     free(copy);
     if (why)
         return rocl_fail(err, ROCL_OUTPUT, "%s: cannot make the folder: %s", path, strerror(why));
@@ -181,21 +169,17 @@ rocl_status rocl_make_dirs(const char *path, rocl_error *err)
 
 /* ---- the end by a signal ------------------------------------------------------------------- */
 
-/* Under another name first: then nobody can put more files into a folder. */
-static void remove_unfinished(const rocl_unfinished *u)
-{
-    char gone[PATH_MAX];
-    int n = snprintf(gone, sizeof gone, "%s-", u->path);
-    bool moved = n < PATH_MAX && rename(u->path, gone) == 0;
-    rocl_unfinished_remove(moved ? gone : u->path);
-}
-
 void rocl_abandon_outputs(void)
 {
     rocl_unfinished_hold(); /* for good: nothing must be completed from now on */
-    for (const rocl_unfinished *u = all_unfinished; u; u = u->next)
-        remove_unfinished(u);
-    remove_empty();
+    for (const rocl_unfinished *u = all_unfinished; u; u = u->next) {
+        /* Under another name first: then nobody can put more files into a folder. */
+        char gone[PATH_MAX];
+        int n = snprintf(gone, sizeof gone, "%s-", u->path);
+        bool moved = n < PATH_MAX && rename(u->path, gone) == 0;
+        rocl_unfinished_remove(moved ? gone : u->path);
+    }
+    remove_empty_dirs();
 }
 
 /* ---- temporary files ----------------------------------------------------------------------- */
