@@ -1,5 +1,5 @@
 /* A walk over the pages of a table's b-tree. From top to bottom: the file and its header, pages,
- * interior pages, reading ahead from a disk, leaves, the walk down and along, payloads, parts.
+ * interior pages, prefetching from a disk, leaves, the walk down and along, payloads, parts.
  *
  * A page of a tree, section 1.6. On page 1 the 100 bytes of the file's header are before its own.
  *
@@ -479,17 +479,6 @@ static void prefetch_leaves(rocl_btree *b)
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-/* How much of a payload is in the leaf itself: section 1.6, "P > X". */
-static uint32_t payload_local(const rocl_btree_file *f, uint32_t size)
-{
-    uint32_t most = f->usable - 35;
-    if (size <= most)
-        return size;
-    uint32_t least = (f->usable - 12) * 32 / 255 - 23;
-    uint32_t wished = least + (size - least) % (f->usable - 4);
-    return wished <= most ? wished : least;
-}
-
 static const char *read_cells(rocl_btree *b, const uint8_t *page, uint32_t offsets, unsigned count)
 {
     const rocl_btree_file *f = b->file;
@@ -509,7 +498,10 @@ static const char *read_cells(rocl_btree *b, const uint8_t *page, uint32_t offse
         *c = (rocl_btree_cell){at, (uint32_t)size, (uint32_t)size};
         uint64_t end = (uint64_t)at + size;
         if (size > usable - 35) {
-            c->local = payload_local(f, c->size);
+            /* Section 1.6, "P > X": this much of it is in the leaf itself. */
+            const uint32_t least = (usable - 12) * 32 / 255 - 23;
+            const uint32_t wished = least + (c->size - least) % (usable - 4);
+            c->local = wished <= usable - 35 ? wished : least;
             end = (uint64_t)at + c->local + (c->local < c->size ? 4 : 0);
         }
         if (end > usable)
@@ -616,7 +608,7 @@ static rocl_status descend_path(rocl_btree *b, int64_t wanted, unsigned depth, r
 }
 
 /* After an error there is no current leaf, and the next seek starts at the root. */
-static rocl_status descend(rocl_btree *b, int64_t wanted, unsigned depth, rocl_error *err)
+static rocl_status descend_or_reset(rocl_btree *b, int64_t wanted, unsigned depth, rocl_error *err)
 {
     rocl_status st = descend_path(b, wanted, depth, err);
     if (st != ROCL_OK)
@@ -635,7 +627,7 @@ rocl_status rocl_btree_next(rocl_btree *b, rocl_error *err)
         return ROCL_OK;
     }
     w->levels[w->depth - 1].at++;
-    return descend(b, INT64_MIN, TO_LEAF, err);
+    return descend_or_reset(b, INT64_MIN, TO_LEAF, err);
 }
 
 /* As rocl_btree_seek, but no further than so many interior pages: then no leaf is current. */
@@ -647,7 +639,7 @@ static rocl_status seek_down(rocl_btree *b, int64_t first, unsigned depth, rocl_
     if (w->depth)
         w->levels[w->depth - 1].at = find_child(&w->levels[w->depth - 1], first);
     w->prefetch = 1;
-    return descend(b, first, depth, err);
+    return descend_or_reset(b, first, depth, err);
 }
 
 rocl_status rocl_btree_seek(rocl_btree *b, int64_t first, rocl_error *err)
@@ -741,14 +733,6 @@ typedef struct key_list {
     size_t count, cap;
 } key_list;
 
-static bool add_key(key_list *k, int64_t key)
-{
-    if (!ROCL_GROW(k->v, k->cap, k->count + 1))
-        return false;
-    k->v[k->count++] = key;
-    return true;
-}
-
 /* The keys of all pages of a level, and those between them. *lowest: leaves are below. How deep
  * they are is known from the first level; later ones need no leaf, and are prefetched together. */
 static rocl_status collect_keys(rocl_btree *b, unsigned depth, key_list *k, bool *lowest,
@@ -765,13 +749,13 @@ static rocl_status collect_keys(rocl_btree *b, unsigned depth, key_list *k, bool
         level *l = &w->levels[depth];
         if (depth && w->cold)
             prefetch_children(b->file, l - 1, l[-1].count + 1);
+        if (!ROCL_GROW(k->v, k->cap, k->count + l->count + 1))
+            return rocl_fail_memory(err);
         for (unsigned i = 0; i < l->count; i++)
-            if (!add_key(k, interior_key(l, i)))
-                return rocl_fail_memory(err);
+            k->v[k->count++] = interior_key(l, i);
         if (l->max == INT64_MAX)
             return ROCL_OK;
-        if (!add_key(k, l->max))
-            return rocl_fail_memory(err);
+        k->v[k->count++] = l->max;
         from = l->max + 1;
     }
 }

@@ -1,3 +1,4 @@
+/* The external sort from outside: sorters, and the buffers of their workers. */
 #include "base/extsort.h"
 
 #include "base/error.h"
@@ -11,10 +12,10 @@ enum { FIRST_BUFFER = 64 << 10 };
 /* What one worker has added that is not in runs yet. */
 typedef struct worker_slot {
     alignas(64) rocl_sort_strands strands;
-    bool shuffled; /* strands take too little to be worth looking at */
+    bool shuffled; /* strands take too few records to be tried */
     uint64_t *records;
     size_t used, cap; /* bytes */
-    size_t free;      /* cap less the records and the room for sorting them */
+    size_t free;      /* cap less the records and what sorting them needs */
     size_t n;
     uint64_t buffered; /* records that ever were */
 } worker_slot;
@@ -111,13 +112,26 @@ static rocl_status reserve_buffer(rocl_sorter *s, worker_slot *w, size_t need, r
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-static rocl_status add_to_buffer(rocl_sorter *s, worker_slot *w, const uint64_t *key,
-                                 const void *payload, size_t len, rocl_error *err)
+/* Adds a record that no strand can simply take. */
+static rocl_status add_slowly(rocl_sorter *s, unsigned worker, const uint64_t *key,
+                              const void *payload, size_t len, rocl_error *err)
 {
+    if (s->parts)
+        return rocl_fail(err, ROCL_INTERNAL, "a record is added to a sorter that is being read");
+    if (worker >= s->workers || len > UINT32_MAX)
+        return rocl_fail(err, ROCL_INTERNAL, "record of %zu bytes by worker %u cannot be sorted",
+                         len, worker);
+    worker_slot *w = &s->slots[worker];
+    bool taken = false;
+    rocl_status st = ROCL_OK;
+    if (!w->shuffled)
+        st = rocl_strands_begin(&s->runs, &w->strands, key, payload, len, &taken, err);
+    if (taken || st)
+        return st;
     const unsigned words = s->runs.words;
     size_t size = rocl_sort_buffer_size(words, len), need = size + ROCL_SORT_ENTRY_SIZE;
     if (!w->records || w->free < need) {
-        rocl_status st = reserve_buffer(s, w, need, err);
+        st = reserve_buffer(s, w, need, err);
         if (st || !w->records)
             return st;
     }
@@ -135,30 +149,13 @@ static rocl_status add_to_buffer(rocl_sorter *s, worker_slot *w, const uint64_t 
     return ROCL_OK;
 }
 
-/* What no strand can simply take. */
-static rocl_status add_new(rocl_sorter *s, unsigned worker, const uint64_t *key,
-                           const void *payload, size_t len, rocl_error *err)
-{
-    if (s->parts)
-        return rocl_fail(err, ROCL_INTERNAL, "a record is added to a sorter that is being read");
-    if (worker >= s->workers || len > UINT32_MAX)
-        return rocl_fail(err, ROCL_INTERNAL, "record of %zu bytes by worker %u cannot be sorted",
-                         len, worker);
-    worker_slot *w = &s->slots[worker];
-    bool taken = false;
-    rocl_status st = ROCL_OK;
-    if (!w->shuffled)
-        st = rocl_strands_begin(&s->runs, &w->strands, key, payload, len, &taken, err);
-    return taken || st ? st : add_to_buffer(s, w, key, payload, len, err);
-}
-
 rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key,
                             const void *payload, size_t len, rocl_error *err)
 {
     if (worker < s->workers &&
         rocl_strands_append(&s->runs, &s->slots[worker].strands, key, payload, len))
         return ROCL_OK;
-    return add_new(s, worker, key, payload, len, err);
+    return add_slowly(s, worker, key, payload, len, err);
 }
 
 rocl_status rocl_sorter_seal(rocl_sorter *s, unsigned worker, rocl_error *err)

@@ -67,9 +67,10 @@ static inline uint8_t *rocl_sort_encode_words(uint8_t *p, const uint64_t *key, u
     return p;
 }
 
-/* The same; the number of words is written out so that the compiler unrolls each. */
-static inline uint8_t *rocl_sort_encode_head(uint8_t *p, const uint64_t *key, uint64_t *prev,
-                                             unsigned words, uint32_t len)
+/* The same; the number of words is written out so that the compiler unrolls each. A call of its own
+ * would cost a record as much as one of its values. */
+__attribute__((always_inline)) static inline uint8_t *
+rocl_sort_encode_head(uint8_t *p, const uint64_t *key, uint64_t *prev, unsigned words, uint32_t len)
 {
     switch (words) {
     case 1:
@@ -155,7 +156,7 @@ typedef struct rocl_sort_entry {
     uint32_t pile;
 } rocl_sort_entry;
 
-/* Room that a record needs beside its own: the entry and a copy for sorting. */
+/* Bytes that sorting needs for each record beside it: the entry and a copy. */
 #define ROCL_SORT_ENTRY_SIZE (2 * sizeof(rocl_sort_entry))
 
 static inline size_t rocl_sort_buffer_size(unsigned words, size_t len)
@@ -163,9 +164,9 @@ static inline size_t rocl_sort_buffer_size(unsigned words, size_t len)
     return 8 * (size_t)words + ((4 + len + 7) & ~(size_t)7);
 }
 
-/* Sorts the n records of a buffer. The entries and their copy are written where `room` points (8
+/* Sorts the n records of a buffer. The entries and their copy are written to `space` (8
  * aligned); returns the sorted ones. */
-rocl_sort_entry *rocl_sort_entries(const uint64_t *records, size_t n, unsigned words, void *room);
+rocl_sort_entry *rocl_sort_entries(const uint64_t *records, size_t n, unsigned words, void *space);
 /* Whether records lie in order as they are. */
 bool rocl_sort_is_ordered(const uint64_t *records, size_t n, unsigned words);
 

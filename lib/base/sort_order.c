@@ -6,7 +6,7 @@
 
 enum {
     PILES = 8,
-    TINY = 16,   /* insertion_sort sort */
+    TINY = 16,   /* insertion sort */
     SMALL = 512, /* up to here merging tiny blocks beats counting */
     DIGIT_BITS = 11,
 };
@@ -17,11 +17,6 @@ typedef struct sort_input {
     const uint64_t *records;
     unsigned words;
 } sort_input;
-
-static void copy_entries(entry *to, const entry *from, size_t n)
-{
-    memcpy(to, from, n * sizeof *to);
-}
 
 static void insertion_sort(entry *a, size_t n)
 {
@@ -46,7 +41,7 @@ static void merge_two(entry *to, const entry *a, size_t na, const entry *b, size
         na -= !second;
         nb -= second;
     }
-    copy_entries(to, na ? a : b, na + nb);
+    memcpy(to, na ? a : b, (na + nb) * sizeof *to);
 }
 
 /* Stretch i of a is [bounds[i], bounds[i + 1]). Merges neighbours, to and fro between a and tmp,
@@ -69,19 +64,7 @@ static void merge_all(entry *a, entry *tmp, size_t *bounds, size_t stretches)
         to = swap;
     }
     if (from != a)
-        copy_entries(a, from, bounds[1]);
-}
-
-static void sort_small(entry *a, entry *tmp, size_t n)
-{
-    size_t bounds[SMALL / TINY + 2], blocks = 0;
-    for (size_t i = 0; i < n; i += TINY) {
-        size_t len = n - i < TINY ? n - i : TINY;
-        insertion_sort(a + i, len);
-        bounds[blocks++] = i;
-    }
-    bounds[blocks] = n;
-    merge_all(a, tmp, bounds, blocks);
+        memcpy(a, from, bounds[1] * sizeof *a);
 }
 
 /* ---- piles ----------------------------------------------------------------------------------- */
@@ -123,7 +106,7 @@ static bool sort_piles(entry *a, entry *tmp, size_t n)
     for (size_t i = 0; i < n; i++)
         tmp[at[a[i].pile]++] = a[i];
     merge_all(tmp, a, bounds, piles);
-    copy_entries(a, tmp, n);
+    memcpy(a, tmp, n * sizeof *a);
     return true;
 }
 
@@ -163,27 +146,28 @@ static void sort_radix(entry *a, entry *tmp, size_t n)
         to = swap;
     }
     if (from != a)
-        copy_entries(a, from, n);
+        memcpy(a, from, n * sizeof *a);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
 static void sort_word(entry *a, entry *tmp, size_t n)
 {
-    if (n <= TINY)
+    if (n <= TINY) {
         insertion_sort(a, n);
-    else if (sort_piles(a, tmp, n))
+    } else if (sort_piles(a, tmp, n)) {
         return;
-    else if (n <= SMALL)
-        sort_small(a, tmp, n);
-    else
+    } else if (n <= SMALL) {
+        size_t bounds[SMALL / TINY + 2], blocks = 0;
+        for (size_t i = 0; i < n; i += TINY) {
+            insertion_sort(a + i, n - i < TINY ? n - i : TINY);
+            bounds[blocks++] = i;
+        }
+        bounds[blocks] = n;
+        merge_all(a, tmp, bounds, blocks);
+    } else {
         sort_radix(a, tmp, n);
-}
-
-static void load_word(const sort_input *s, entry *a, size_t n, unsigned word)
-{
-    for (size_t i = 0; i < n; i++)
-        a[i].key = s->records[a[i].at + word];
+    }
 }
 
 /* Sorts by `word`, which is loaded, and the ones after it. */
@@ -196,7 +180,8 @@ static void sort_from(const sort_input *s, entry *a, entry *tmp, size_t n, unsig
         for (end = i + 1; end < n && a[end].key == a[i].key; end++)
             ;
         if (end - i > 1) {
-            load_word(s, a + i, end - i, word + 1);
+            for (size_t k = i; k < end; k++)
+                a[k].key = s->records[a[k].at + word + 1];
             sort_from(s, a + i, tmp, end - i, word + 1);
         }
     }
@@ -209,10 +194,10 @@ static const uint64_t *next_record(const uint64_t *r, unsigned words)
     return r + rocl_sort_buffer_size(words, len) / 8;
 }
 
-rocl_sort_entry *rocl_sort_entries(const uint64_t *records, size_t n, unsigned words, void *room)
+rocl_sort_entry *rocl_sort_entries(const uint64_t *records, size_t n, unsigned words, void *space)
 {
     const sort_input s = {records, words};
-    entry *a = room;
+    entry *a = space;
     const uint64_t *r = records;
     for (size_t i = 0; i < n; i++) {
         a[i] = (entry){.key = r[0], .at = (uint32_t)(r - records)};

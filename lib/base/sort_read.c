@@ -53,9 +53,8 @@ typedef rocl_sort_part part;
 static int compare_first(const void *a, const void *b)
 {
     const rocl_sort_run *x = a, *y = b;
-    if (rocl_sort_less(x->first, y->first, ROCL_SORT_KEYS_MAX))
-        return -1;
-    return rocl_sort_less(y->first, x->first, ROCL_SORT_KEYS_MAX);
+    return rocl_sort_less(y->first, x->first, ROCL_SORT_KEYS_MAX) -
+           rocl_sort_less(x->first, y->first, ROCL_SORT_KEYS_MAX);
 }
 
 /* A heap of the chains' last runs, the one that ends first on top. */
@@ -118,34 +117,23 @@ static size_t link_chains(rocl_sort_run *runs, size_t n, size_t *heads, size_t *
 
 /* ---- one chain ------------------------------------------------------------------------------- */
 
-/* A read buffer with room for `need` bytes that keeps what is not decoded yet. */
-static bool resize_buffer(merge *m, reader *r, size_t need)
-{
-    size_t cap = need > m->read_buffer ? need : m->read_buffer;
-    size_t have = (size_t)(r->end - r->at);
-    uint8_t *buffer = malloc(cap + ROCL_SORT_SLACK);
-    if (!buffer)
-        return false;
-    if (have)
-        memcpy(buffer, r->at, have);
-    memset(buffer + cap, 0, ROCL_SORT_SLACK);
-    rocl_space_unexpand(m->space, r->cap);
-    rocl_space_expand(m->space, cap, true);
-    free(r->buffer);
-    r->buffer = buffer;
-    r->cap = cap;
-    r->at = buffer;
-    r->end = buffer + have;
-    return true;
-}
-
 /* Reads on so that `need` bytes from r->at are in memory, or all there are. */
 static rocl_status refill_buffer(merge *m, reader *r, size_t need, rocl_error *err)
 {
     size_t have = (size_t)(r->end - r->at);
     if (need > r->cap) {
-        if (!resize_buffer(m, r, need))
+        size_t cap = need > m->read_buffer ? need : m->read_buffer;
+        uint8_t *buffer = malloc(cap + ROCL_SORT_SLACK);
+        if (!buffer)
             return rocl_fail_memory(err);
+        if (have)
+            memcpy(buffer, r->at, have);
+        memset(buffer + cap, 0, ROCL_SORT_SLACK);
+        rocl_space_unexpand(m->space, r->cap);
+        rocl_space_expand(m->space, cap, true);
+        free(r->buffer);
+        r->buffer = buffer;
+        r->cap = cap;
     } else if (have) {
         memmove(r->buffer, r->at, have);
     }
@@ -181,24 +169,40 @@ static void open_run(merge *m, reader *r, size_t run)
     }
 }
 
-/* The number of words is written out so that the compiler unrolls each. */
-static const uint8_t *decode_head(const uint8_t *p, uint64_t *key, unsigned words, uint64_t *len)
+/* The next record of the chain, or done. */
+static rocl_status read_record(merge *m, reader *r, rocl_error *err)
 {
-    switch (words) {
-    case 1:
-        return rocl_sort_decode_head(p, key, 1, len);
-    case 2:
-        return rocl_sort_decode_head(p, key, 2, len);
-    case 3:
-        return rocl_sort_decode_head(p, key, 3, len);
-    default:
-        return rocl_sort_decode_head(p, key, 4, len);
+    while ((size_t)(r->end - r->at) < ROCL_SORT_HEAD_MAX) {
+        if (r->left) {
+            rocl_status st = refill_buffer(m, r, ROCL_SORT_HEAD_MAX, err);
+            if (st)
+                return st;
+        } else if (r->at < r->end) {
+            break;
+        } else { /* the run is read: on with the next of the chain */
+            size_t next = m->runs[r->run].next;
+            rocl_sort_run_free(m->space, &m->runs[r->run]);
+            r->done = next == ROCL_NO_RUN;
+            if (r->done)
+                return ROCL_OK;
+            open_run(m, r, next);
+        }
     }
-}
-
-/* The payload of the record whose head was read. */
-static rocl_status read_payload(merge *m, reader *r, uint64_t len, rocl_error *err)
-{
+    uint64_t len;
+    switch (m->words) { /* written out so that the compiler unrolls each */
+    case 1:
+        r->at = rocl_sort_decode_head(r->at, r->key, 1, &len);
+        break;
+    case 2:
+        r->at = rocl_sort_decode_head(r->at, r->key, 2, &len);
+        break;
+    case 3:
+        r->at = rocl_sort_decode_head(r->at, r->key, 3, &len);
+        break;
+    default:
+        r->at = rocl_sort_decode_head(r->at, r->key, 4, &len);
+        break;
+    }
     if (r->at > r->end || len > UINT32_MAX || len > (uint64_t)(r->end - r->at) + r->left)
         return rocl_space_damaged(m->space, err);
     if (len > (size_t)(r->end - r->at)) {
@@ -210,38 +214,6 @@ static rocl_status read_payload(merge *m, reader *r, uint64_t len, rocl_error *e
     r->len = (size_t)len;
     r->at += len;
     return ROCL_OK;
-}
-
-/* The run is read: frees it and goes on with the next of its chain. */
-static void finish_run(merge *m, reader *r)
-{
-    size_t next = m->runs[r->run].next;
-    rocl_sort_run_free(m->space, &m->runs[r->run]);
-    if (next != ROCL_NO_RUN)
-        open_run(m, r, next);
-    else
-        r->done = true;
-}
-
-/* The next record of the chain, or done. */
-static rocl_status read_record(merge *m, reader *r, rocl_error *err)
-{
-    while ((size_t)(r->end - r->at) < ROCL_SORT_HEAD_MAX) {
-        if (r->left) {
-            rocl_status st = refill_buffer(m, r, ROCL_SORT_HEAD_MAX, err);
-            if (st)
-                return st;
-        } else if (r->at < r->end) {
-            break;
-        } else {
-            finish_run(m, r);
-            if (r->done)
-                return ROCL_OK;
-        }
-    }
-    uint64_t len;
-    r->at = decode_head(r->at, r->key, m->words, &len);
-    return read_payload(m, r, len, err);
 }
 
 /* ---- the tree of losers ---------------------------------------------------------------------- */
@@ -329,18 +301,6 @@ static void update_winner(merge *m)
 
 /* ---- the merge ------------------------------------------------------------------------------- */
 
-static size_t count_chains_in_file(const rocl_sort_run *runs, const size_t *heads, size_t count)
-{
-    size_t files = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t run = heads[i];
-        while (run != ROCL_NO_RUN && runs[run].memory)
-            run = runs[run].next;
-        files += run != ROCL_NO_RUN;
-    }
-    return files;
-}
-
 static rocl_status start_merge(merge *m, const size_t *heads, size_t count, rocl_error *err)
 {
     m->readers = calloc(count ? count : 1, sizeof *m->readers);
@@ -399,9 +359,9 @@ typedef struct piece {
     rocl_sort_run run;
 } piece;
 
-static bool begin_piece(piece *p, part *to, const uint64_t *key, size_t room)
+static bool begin_piece(piece *p, part *to, const uint64_t *key, size_t size)
 {
-    uint8_t *memory = malloc(room + ROCL_SORT_SLACK);
+    uint8_t *memory = malloc(size + ROCL_SORT_SLACK);
     *p = (piece){.to = to, .at = memory, .run = {.memory = memory, .next = ROCL_NO_RUN}};
     memcpy(p->run.first, key, to->runs.words * sizeof *key);
     return memory;
@@ -415,15 +375,6 @@ static rocl_status end_piece(piece *p, rocl_error *err)
     rocl_status st = rocl_sort_keep_run(&p->to->runs, &p->run, err);
     p->run.memory = NULL;
     return st;
-}
-
-static void append_to_piece(piece *p, const rocl_sort_record *rec)
-{
-    p->at =
-        rocl_sort_encode_head(p->at, rec->key, p->run.last, p->to->runs.words, (uint32_t)rec->len);
-    if (rec->len)
-        memcpy(p->at, rec->data, rec->len);
-    p->at += rec->len;
 }
 
 static size_t find_part(uint64_t key, const uint64_t *bounds, size_t count)
@@ -458,8 +409,12 @@ static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts
             if (st == ROCL_OK && !begin_piece(&p, to, rec.key, run->size + ROCL_SORT_HEAD_MAX))
                 st = rocl_fail_memory(err);
         }
-        if (st == ROCL_OK)
-            append_to_piece(&p, &rec);
+        if (st)
+            break;
+        p.at = rocl_sort_encode_head(p.at, rec.key, p.run.last, from->words, (uint32_t)rec.len);
+        if (rec.len)
+            memcpy(p.at, rec.data, rec.len);
+        p.at += rec.len;
     }
     if (st == ROCL_OK)
         st = end_piece(&p, err);
@@ -470,18 +425,6 @@ static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts
 }
 
 /* ---- runs to parts --------------------------------------------------------------------------- */
-
-static rocl_status assign_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts,
-                              const uint64_t *bounds, size_t count, rocl_error *err)
-{
-    size_t first = find_part(run->first[0], bounds, count);
-    if (first != find_part(run->last[0], bounds, count))
-        return cut_run(from, run, parts, bounds, count, err);
-    if (!rocl_sort_runs_add(&parts[first].runs, run))
-        return rocl_fail_memory(err);
-    run->memory = NULL;
-    return ROCL_OK;
-}
 
 /* Read buffers share what there is, hence all chains are made before the first is read. */
 static rocl_status start_merges(part *parts, size_t count, size_t **heads, size_t *chains,
@@ -495,7 +438,12 @@ static rocl_status start_merges(part *parts, size_t count, size_t **heads, size_
         if (!heads[i])
             return rocl_fail_memory(err);
         chains[i] = link_chains(runs->all, runs->count, heads[i], heads[i] + runs->count);
-        files += count_chains_in_file(runs->all, heads[i], chains[i]);
+        for (size_t c = 0; c < chains[i]; c++) { /* those that have a run in the file */
+            size_t run = heads[i][c];
+            while (run != ROCL_NO_RUN && runs->all[run].memory)
+                run = runs->all[run].next;
+            files += run != ROCL_NO_RUN;
+        }
     }
     size_t buffer = rocl_space_read_buffer(parts[0].runs.space, files);
     for (size_t i = 0; i < count && st == ROCL_OK; i++) {
@@ -524,8 +472,16 @@ rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const uint64_t *bounds, 
         rocl_sort_runs_init(&parts[i].runs, from->space, from->words, from->shift);
     if (!parts || !heads || !chains)
         st = rocl_fail_memory(err);
-    for (size_t i = 0; i < from->count && st == ROCL_OK; i++)
-        st = assign_run(from, &from->all[i], parts, bounds, count, err);
+    for (size_t i = 0; i < from->count && st == ROCL_OK; i++) {
+        rocl_sort_run *run = &from->all[i];
+        size_t first = find_part(run->first[0], bounds, count);
+        if (first != find_part(run->last[0], bounds, count))
+            st = cut_run(from, run, parts, bounds, count, err);
+        else if (rocl_sort_runs_add(&parts[first].runs, run))
+            run->memory = NULL;
+        else
+            st = rocl_fail_memory(err);
+    }
     if (st == ROCL_OK)
         st = start_merges(parts, count + 1, heads, chains, err);
     for (size_t i = 0; heads && i <= count; i++)

@@ -1,3 +1,4 @@
+/* The space of several sorters: accounts of memory, blocks, and the temporary file. */
 #include "base/sort_impl.h"
 
 #include "base/array.h"
@@ -76,15 +77,7 @@ typedef struct rocl_sort_block {
     struct rocl_sort_block *next;
 } block;
 
-/* The strands of all workers in two sorters find room together. */
-static size_t block_size(const rocl_sort_space *s)
-{
-    size_t n = expanded_share(s) / (2 * (size_t)s->workers * ROCL_SORT_STRANDS);
-    n &= ~(size_t)(BLOCK_MIN - 1);
-    n = n < BLOCK_MIN ? BLOCK_MIN : n > BLOCK_MAX ? BLOCK_MAX : n;
-    return n - ROCL_SORT_SLACK;
-}
-
+/* With the lock held. */
 static void put_block(rocl_sort_space *s, uint8_t *p)
 {
     block *b = (block *)(void *)p;
@@ -92,29 +85,21 @@ static void put_block(rocl_sort_space *s, uint8_t *p)
     s->blocks = b;
 }
 
-/* With the lock held. */
-static void add_slab(rocl_sort_space *s)
-{
-    size_t each = s->block + ROCL_SORT_SLACK, size = SLAB_BLOCKS * each;
-    if (!ROCL_GROW(s->slabs, s->slab_cap, s->slab_count + 1))
-        return;
-    uint8_t *slab = aligned_alloc(size < HUGE_PAGE ? BLOCK_MIN : HUGE_PAGE, size);
-    if (!slab)
-        return;
-    if (size >= HUGE_PAGE)
-        madvise(slab, size, MADV_HUGEPAGE);
-    s->slabs[s->slab_count++] = slab;
-    for (unsigned i = SLAB_BLOCKS; i-- > 0;)
-        put_block(s, slab + i * each);
-}
-
 uint8_t *rocl_space_block(rocl_sort_space *s)
 {
     if (!rocl_space_expand(s, s->block, false))
         return NULL;
     pthread_mutex_lock(&s->lock);
-    if (!s->blocks)
-        add_slab(s);
+    if (!s->blocks && ROCL_GROW(s->slabs, s->slab_cap, s->slab_count + 1)) {
+        size_t each = s->block + ROCL_SORT_SLACK, size = SLAB_BLOCKS * each;
+        uint8_t *slab = aligned_alloc(size < HUGE_PAGE ? BLOCK_MIN : HUGE_PAGE, size);
+        if (slab && size >= HUGE_PAGE)
+            madvise(slab, size, MADV_HUGEPAGE);
+        if (slab)
+            s->slabs[s->slab_count++] = slab;
+        for (unsigned i = SLAB_BLOCKS; slab && i-- > 0;)
+            put_block(s, slab + i * each);
+    }
     block *b = s->blocks;
     if (b)
         s->blocks = b->next;
@@ -150,39 +135,29 @@ static rocl_status fail_file(const rocl_sort_space *s, int why, rocl_error *err)
     return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", s->dir, strerror(why));
 }
 
-/* The file is made when it is first needed: in /tmp where no folder was asked for and /var/tmp
- * cannot have it. */
-static rocl_status open_file(rocl_sort_space *s, int *fd, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    pthread_mutex_lock(&s->lock);
-    *fd = atomic_load(&s->fd);
-    if (*fd < 0)
-        *fd = rocl_temp_file(s->dir);
-    if (*fd < 0 && s->any_dir) {
-        int why = errno;
-        *fd = rocl_temp_file("/tmp");
-        char *dir = *fd >= 0 ? strdup("/tmp") : NULL;
-        if (dir) {
-            free(s->dir);
-            s->dir = dir;
-        }
-        errno = why;
-    }
-    if (*fd < 0)
-        st = fail_file(s, errno, err);
-    else
-        atomic_store(&s->fd, *fd);
-    pthread_mutex_unlock(&s->lock);
-    return st;
-}
-
 rocl_status rocl_space_spill(rocl_sort_space *s, const uint8_t *p, size_t n, uint64_t *offset,
                              rocl_error *err)
 {
     int fd = atomic_load(&s->fd);
     if (fd < 0) {
-        rocl_status st = open_file(s, &fd, err);
+        /* Made when it is first needed: in /tmp where no folder was asked for and /var/tmp cannot
+         * have it. */
+        pthread_mutex_lock(&s->lock);
+        fd = atomic_load(&s->fd);
+        if (fd < 0)
+            fd = rocl_temp_file(s->dir);
+        int why = errno;
+        if (fd < 0 && s->any_dir && (fd = rocl_temp_file("/tmp")) >= 0) {
+            char *dir = strdup("/tmp");
+            if (dir) {
+                free(s->dir);
+                s->dir = dir;
+            }
+        }
+        if (fd >= 0)
+            atomic_store(&s->fd, fd);
+        rocl_status st = fd < 0 ? fail_file(s, why, err) : ROCL_OK;
+        pthread_mutex_unlock(&s->lock);
         if (st)
             return st;
     }
@@ -244,7 +219,11 @@ rocl_sort_space *rocl_sort_space_new(size_t memory_limit, unsigned workers, cons
     }
     s->limit = memory_limit;
     s->workers = workers ? workers : 1;
-    s->block = block_size(s);
+    /* The blocks of all strands of all workers fit twice: two sorters may be filled at once. */
+    size_t n = expanded_share(s) / (2 * (size_t)s->workers * ROCL_SORT_STRANDS);
+    n &= ~(size_t)(BLOCK_MIN - 1);
+    n = n < BLOCK_MIN ? BLOCK_MIN : n > BLOCK_MAX ? BLOCK_MAX : n;
+    s->block = n - ROCL_SORT_SLACK;
     atomic_init(&s->fd, -1);
     pthread_mutex_init(&s->lock, NULL);
     return s;

@@ -17,10 +17,9 @@ enum {
     GROUP_MIN = 64, /* records that a run of a group has at least, unless it is the last */
 };
 
-/* ---- keeping runs
- * --------------------------------------------------------------------------------- */
+/* ---- keeping runs --------------------------------------------------------------------------- */
 
-/* What a run takes: a block does not become smaller. */
+/* Bytes that a run takes: a block does not become smaller. */
 static size_t kept_size(const rocl_sort_space *s, const rocl_sort_run *r)
 {
     return r->block ? s->block : r->size;
@@ -35,36 +34,6 @@ static void free_run_memory(rocl_sort_space *s, rocl_sort_run *r)
     r->memory = NULL;
 }
 
-/* Into memory of its own size: in place of what was malloced for the longest run possible, or of a
- * block that is not half full. */
-static void shrink_run(rocl_sort_space *s, rocl_sort_run *r)
-{
-    size_t size = r->size + ROCL_SORT_SLACK;
-    if (r->block && r->size > s->block / 2)
-        return;
-    uint8_t *memory = realloc(r->block ? NULL : r->memory, size);
-    if (!memory)
-        return;
-    if (r->block) {
-        memcpy(memory, r->memory, size);
-        rocl_space_unblock(s, r->memory);
-    }
-    r->memory = memory;
-    r->block = false;
-}
-
-static rocl_status store_run(rocl_sort_space *s, rocl_sort_run *r, rocl_error *err)
-{
-    uint64_t offset = 0;
-    shrink_run(s, r);
-    if (rocl_space_keep(s, kept_size(s, r)))
-        return ROCL_OK;
-    rocl_status st = rocl_space_spill(s, r->memory, r->size, &offset, err);
-    r->offset = offset;
-    free_run_memory(s, r);
-    return st;
-}
-
 bool rocl_sort_runs_add(rocl_sort_runs *to, const rocl_sort_run *run)
 {
     pthread_mutex_lock(&to->lock);
@@ -77,10 +46,32 @@ bool rocl_sort_runs_add(rocl_sort_runs *to, const rocl_sort_run *run)
 
 rocl_status rocl_sort_keep_run(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *err)
 {
-    rocl_status st = store_run(to->space, run, err);
-    if (st || rocl_sort_runs_add(to, run))
-        return st;
-    rocl_sort_run_free(to->space, run);
+    rocl_sort_space *s = to->space;
+    /* Into memory of its own size: in place of what was malloced for the longest run possible, or
+     * of a block that is not half full. */
+    if (!run->block || run->size <= s->block / 2) {
+        size_t size = run->size + ROCL_SORT_SLACK;
+        uint8_t *memory = realloc(run->block ? NULL : run->memory, size);
+        if (memory && run->block) {
+            memcpy(memory, run->memory, size);
+            rocl_space_unblock(s, run->memory);
+        }
+        if (memory) {
+            run->memory = memory;
+            run->block = false;
+        }
+    }
+    if (!rocl_space_keep(s, kept_size(s, run))) {
+        uint64_t offset = 0;
+        rocl_status st = rocl_space_spill(s, run->memory, run->size, &offset, err);
+        run->offset = offset;
+        free_run_memory(s, run);
+        if (st)
+            return st;
+    }
+    if (rocl_sort_runs_add(to, run))
+        return ROCL_OK;
+    rocl_sort_run_free(s, run);
     return rocl_fail_memory(err);
 }
 
@@ -211,7 +202,8 @@ static rocl_status end_run(rocl_sort_runs *to, strand *t, rocl_error *err)
     return rocl_sort_keep_run(to, &run, err);
 }
 
-/* ---- which strand ---------------------------------------------------------------------------- */
+/* ---- finding a strand
+ * ---------------------------------------------------------------------------- */
 
 /* The first of those, the largest last key first, that the key is not before. It leaves the others
  * the most to take. */
@@ -221,24 +213,6 @@ static size_t find_strand(const strands *s, const uint64_t *key, unsigned words)
     while (i < s->count && rocl_sort_less(key, s->all[i].last, words))
         i++;
     return i;
-}
-
-static void remove_strand(strands *s, size_t i)
-{
-    memmove(&s->all[i], &s->all[i + 1], (--s->count - i) * sizeof s->all[0]);
-}
-
-/* A new strand at place i, which keeps them in order. */
-static bool insert_strand(rocl_sort_runs *to, strands *s, size_t i, const uint64_t *key,
-                          size_t need)
-{
-    strand t;
-    if (s->count == ROCL_SORT_STRANDS || !ROCL_GROW(s->all, s->cap, s->count + 1) ||
-        !begin_run(to, &t, key, need))
-        return false;
-    memmove(&s->all[i + 1], &s->all[i], (s->count++ - i) * sizeof t);
-    s->all[i] = t;
-    return true;
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -270,15 +244,23 @@ bool rocl_strands_append(const rocl_sort_runs *to, strands *s, const uint64_t *k
 rocl_status rocl_strands_begin(rocl_sort_runs *to, strands *s, const uint64_t *key,
                                const void *payload, size_t len, bool *taken, rocl_error *err)
 {
+    const size_t need = ROCL_SORT_HEAD_MAX + len;
     size_t i = find_strand(s, key, to->words);
     rocl_status st = ROCL_OK;
     if (i == s->count || rocl_sort_groups_differ(key, s->all[i].last, to->shift)) {
-        *taken = insert_strand(to, s, i, key, ROCL_SORT_HEAD_MAX + len);
+        /* A new strand, where it keeps them in order. */
+        strand t;
+        *taken = s->count < ROCL_SORT_STRANDS && ROCL_GROW(s->all, s->cap, s->count + 1) &&
+                 begin_run(to, &t, key, need);
+        if (*taken) {
+            memmove(&s->all[i + 1], &s->all[i], (s->count++ - i) * sizeof t);
+            s->all[i] = t;
+        }
     } else {
         st = end_run(to, &s->all[i], err);
-        *taken = st == ROCL_OK && begin_run(to, &s->all[i], key, ROCL_SORT_HEAD_MAX + len);
+        *taken = st == ROCL_OK && begin_run(to, &s->all[i], key, need);
         if (!*taken)
-            remove_strand(s, i);
+            memmove(&s->all[i], &s->all[i + 1], (--s->count - i) * sizeof s->all[0]);
     }
     if (*taken)
         append_record(&s->all[i], key, to->words, payload, len);
