@@ -66,8 +66,9 @@ rocl_status rocl_out_tree_open(rocl_out_tree **out, const char *folder, rocl_err
         rmdir(t->hidden);
     rocl_unfinished_release();
     if (!noted) {
-        st = rocl_fail(err, ROCL_OUTPUT, "%s: cannot create a folder here: %s",
-                       *t->folder ? t->folder : ".", strerror(why));
+        st = why == ENOMEM ? rocl_fail_memory(err)
+                           : rocl_fail(err, ROCL_OUTPUT, "%s: cannot create a folder here: %s",
+                                       *t->folder ? t->folder : ".", strerror(why));
         free(t->hidden);
         t->hidden = NULL;
     } else if (asprintf(&t->former, "%s/.aside", t->hidden) < 0) {
