@@ -206,7 +206,6 @@ const rocl_report_def rocl_launch_report = {
     "launch",
     {"launch", "Launch"},
     "kernels by name and launching call: duration of the call, and delay from the call to the "
-    "kernel"
     "kernel",
     (const rocl_table_def *const[]){&launch_table, &delay_table, NULL}};
 
