@@ -49,8 +49,8 @@ rocl_status rocl_domains_check(const char *const *list, rocl_error *err)
         if (d < ROCL_DOMAINS)
             continue;
         const char *near = rocl_nearest_word(*list, strlen(*list), rocl_domain_word, NULL);
-        return rocl_fail(err, ROCL_USAGE, "\"%.60s\" is no domain; known: %s%s%s%s", *list, KNOWN,
-                         near ? "; is " : "", near ? near : "", near ? " meant?" : "");
+        return rocl_fail(err, ROCL_USAGE, "\"%.60s\" is not a domain; known: %s%s%s%s", *list,
+                         KNOWN, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     return ROCL_OK;
 }

@@ -170,12 +170,12 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
     if (got < 0)
         return rocl_fail_system(err, ROCL_INPUT, "the header cannot be read", errno);
     if (got < FILE_HEAD)
-        return rocl_fail(err, ROCL_INPUT, "the database is cut off after %lld bytes",
+        return rocl_fail(err, ROCL_INPUT, "the database is truncated after %lld bytes",
                          (long long)got);
     /* Without these SQLite takes it for no database either. */
     uint32_t size = rocl_be16(h + 16);
     if (memcmp(h, "SQLite format 3", 16) != 0)
-        *why = "the file does not begin as a SQLite 3 database";
+        *why = "the file does not begin like a SQLite 3 database";
     else if (size != 1 && (size < 512 || (size & (size - 1))))
         *why = "the header has an invalid page size";
     if (*why)
@@ -195,8 +195,8 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
         *why = "the file has more pages than a database can";
     else if (pages * f->page_size > bytes)
         return rocl_fail(err, ROCL_INPUT,
-                         "the database is cut off: it has %llu of %llu bytes: copy it again, or "
-                         "take what `sqlite3 FILE .recover` finds",
+                         "the database is truncated: it has %llu of %llu bytes: copy it again, or "
+                         "recover it with `sqlite3 FILE .recover`",
                          (unsigned long long)bytes, (unsigned long long)(pages * f->page_size));
     else
         *why = check_header(h, f->usable);
@@ -243,7 +243,7 @@ static rocl_status read_run(page_run *r, const rocl_btree_file *f, uint32_t firs
         return errno == ENOMEM ? rocl_fail_memory(err) : fail_page(first, strerror(errno), err);
     if ((size_t)got < n)
         return fail_page(first + (uint32_t)((size_t)got / f->page_size),
-                         "the file ends before it: it was cut off while it was read", err);
+                         "the file ends before it: it was truncated while it was read", err);
     r->first = first;
     r->count = count;
     return ROCL_OK;
@@ -282,7 +282,7 @@ rocl_status rocl_btree_open(rocl_btree *b, const rocl_btree_file *f, uint32_t ro
     size_t rows = f->usable / LEAF_CELL;
     memset(b, 0, sizeof *b);
     if (root != 1 && !page_valid(f, root))
-        return fail_page(root, "it is no page of the file, but the root of the table", err);
+        return fail_page(root, "it is not a page of the file, but the root of the table", err);
     b->file = f;
     b->root = root;
     b->walk = calloc(1, sizeof *b->walk);
@@ -346,11 +346,11 @@ static const char *check_interior(const rocl_btree_file *f, const level *l)
             return "its keys are out of order";
         least = (int64_t)key + 1;
         if (!page_valid(f, rocl_be32(cell)))
-            return "it has a child that is no page of the file";
+            return "it has a child that is not a page of the file";
     }
     return page_valid(f, interior_child(l, l->count))
                ? NULL
-               : "it has a child that is no page of the file";
+               : "it has a child that is not a page of the file";
 }
 
 /* Adds a page to the path. */
@@ -596,7 +596,7 @@ static rocl_status descend_path(rocl_btree *b, int64_t wanted, unsigned depth, r
             return read_leaf(b, page, number, min, max, err);
         }
         if (kind != INTERIOR)
-            return fail_page(number, "it is no page of a table", err);
+            return fail_page(number, "it is not a page of a table", err);
         st = push_interior(b, page, number, min, max, err);
         if (st != ROCL_OK)
             return st;

@@ -37,7 +37,7 @@ rocl_status rocl_destination_resume(rocl_destination *pl, const char *path, rocl
     if (pl->inode && (info.st_dev != pl->device || info.st_ino != pl->inode)) {
         close(pl->dir);
         pl->dir = -1;
-        return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s was exchanged meanwhile", path,
+        return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s was replaced meanwhile", path,
                          pl->folder);
     }
     pl->device = info.st_dev;
@@ -170,7 +170,7 @@ rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *pat
             return ROCL_OK;
         close(*fd);
         *fd = -1;
-        return rocl_fail(err, ROCL_OUTPUT, "%s: was exchanged meanwhile", path);
+        return rocl_fail(err, ROCL_OUTPUT, "%s: was replaced meanwhile", path);
     }
     /* A rename would not ask whether the file is write-protected. */
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))

@@ -90,7 +90,7 @@ rocl_status rocl_out_tree_check(const char *path, rocl_error *err)
     if (stat(path, &info) != 0)
         return ROCL_OK;
     if (!S_ISREG(info.st_mode))
-        return rocl_fail(err, ROCL_OUTPUT, "%s: is no regular file", path);
+        return rocl_fail(err, ROCL_OUTPUT, "%s: is not a regular file", path);
     if (access(path, W_OK) != 0)
         return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", path, strerror(errno));
     return ROCL_OK;

@@ -229,7 +229,8 @@ rocl_status rocl_spool_read(const rocl_spool *s, void *to, size_t n, uint64_t at
         if (done < 0)
             return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
         if (done == 0)
-            return rocl_fail(err, ROCL_INPUT, "%s: the file was cut while it was read", s->path);
+            return rocl_fail(err, ROCL_INPUT, "%s: the file was truncated while it was read",
+                             s->path);
         *got += (size_t)done;
     }
     return ROCL_OK;

@@ -163,7 +163,7 @@ rocl_status rocl_make_dirs(const char *path, rocl_error *err)
         why = make_dir(copy);
     free(copy);
     if (why)
-        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot make the folder: %s", path, strerror(why));
+        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot create the folder: %s", path, strerror(why));
     return ROCL_OK;
 }
 

@@ -239,7 +239,7 @@ rocl_status rocl_unpack_read(rocl_unpack *u, void *to, size_t n, size_t *got, ro
         if (st == ROCL_OK && !*got && u->at == before && u->ended) {
             if (u->between)
                 return ROCL_OK;
-            why = "the file is cut off";
+            why = "the file is truncated";
         }
         if (why)
             return rocl_fail(err, ROCL_INPUT, "%s: %s: %s", u->name,

@@ -49,8 +49,7 @@ rocl_status rocl_aligner_new(rocl_aligner **aligner, rocl_trace *t, rocl_error *
     bool marker = t->opt.align == ROCL_ALIGN_MARKER;
     if ((marker || t->opt.align == ROCL_ALIGN_OFFSETS) && !t->opt.align_with)
         return rocl_fail(err, ROCL_USAGE, "--align %s",
-                         marker ? "marker: the name of one is missing"
-                                : "offsets: the file is missing");
+                         marker ? "marker: the name is missing" : "offsets: the file is missing");
     rocl_aligner *a = calloc(1, sizeof *a);
     if (!a)
         return rocl_fail_memory(err);
@@ -239,8 +238,8 @@ static rocl_status set_offset(reader *r, const char *name, size_t n, int64_t off
         if (found)
             return fail_at(r, err, "several nodes have this name: use their machine ids", name, n);
         if (r->given[m])
-            return rocl_fail(err, ROCL_INPUT, "%s:%lu: \"%.*s\": line %lu has it already", r->path,
-                             r->line, (int)(n < 100 ? n : 100), name, r->given[m]);
+            return rocl_fail(err, ROCL_INPUT, "%s:%lu: \"%.*s\": it is already in line %lu",
+                             r->path, r->line, (int)(n < 100 ? n : 100), name, r->given[m]);
         found = true;
         r->given[m] = r->line;
         r->offsets[m] = offset;

@@ -154,12 +154,12 @@ static rocl_status fail_unknown(const rocl_kind_words *k, const char *word, rocl
     const char *near = rocl_nearest_word(word, strlen(word), rocl_include_word, NULL);
     if (near)
         return rocl_fail(err, ROCL_USAGE,
-                         "%s: \"%.100s\" is no kind of events and no category of the trace; is %s "
-                         "meant?",
+                         "%s: \"%.100s\" is neither a kind of event nor a category of the trace; "
+                         "did you mean %s?",
                          k->option, word, near);
     return rocl_fail(err, ROCL_USAGE,
-                     "%s: \"%.100s\" is no kind of events (region, marker, kernel, copy, ...) and "
-                     "no category of the trace (hip, hsa, HIP_RUNTIME_API_EXT, ...)",
+                     "%s: \"%.100s\" is neither a kind of event (region, marker, kernel, copy, "
+                     "...) nor a category of the trace (hip, hsa, HIP_RUNTIME_API_EXT, ...)",
                      k->option, word);
 }
 

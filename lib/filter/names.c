@@ -130,5 +130,5 @@ rocl_status rocl_names_test(rocl_names *n, rocl_name_cache *cache, const rocl_tr
 void rocl_names_report(const rocl_names *n, const rocl_trace *t)
 {
     if (n->name_count && atomic_load(&n->tested) && !atomic_load(&n->hit))
-        rocl_notice(t, "--name: no event has such a name");
+        rocl_notice(t, "--name: no event has a matching name");
 }

@@ -53,7 +53,7 @@ rocl_status rocl_window_new(rocl_window *w, const rocl_trace *t, rocl_error *err
         st = rocl_fail(err, ROCL_USAGE, "--start: \"%.100s\" is after the end of the trace",
                        o->start);
     if (st == ROCL_OK && w->end.beyond)
-        rocl_notice(t, "--end: \"%.100s\" is more than the trace: 100%% is taken", o->end);
+        rocl_notice(t, "--end: \"%.100s\" is more than the whole trace: 100%% is used", o->end);
     bool clock = w->start.base == ROCL_TIME_CLOCK && w->end.base == ROCL_TIME_CLOCK;
     /* Nothing needs to be read to know that this is wrong. */
     return st == ROCL_OK && clock ? rocl_window_resolve(w, 0, 0, err) : st;

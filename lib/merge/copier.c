@@ -179,12 +179,13 @@ static void report_changes(const merge_plan *p)
         rocl_notice(p->trace, "%zu of %zu processes are of schema 4: written as schema 3",
                     p->by_track, p->set_count);
     if (p->left_out == 1)
-        rocl_notice(p->trace, "%s: table %s is left out: no schema of traces has it", p->left_path,
-                    p->left_name);
+        rocl_notice(p->trace, "%s: table %s is left out: it is not part of any rocpd schema",
+                    p->left_path, p->left_name);
     else if (p->left_out)
-        rocl_notice(p->trace,
-                    "%zu tables are left out, %s of %s first: no schema of traces has them",
-                    p->left_out, p->left_name, p->left_path);
+        rocl_notice(
+            p->trace,
+            "%zu tables are left out, the first is %s of %s: they are not part of any rocpd schema",
+            p->left_out, p->left_name, p->left_path);
 }
 
 rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source *source,

@@ -96,7 +96,7 @@ static rocl_status read_range(merge_copier *c, sqlite3_stmt *row, void *ctx, roc
     n->high = sqlite3_column_int64(row, 1);
     if (__builtin_sub_overflow(n->high, n->low, &span) ||
         __builtin_add_overflow(span, n->used, &last) || last == INT64_MAX)
-        return rocl_fail(err, ROCL_INPUT, "%s: ids are too far apart to be numbered anew",
+        return rocl_fail(err, ROCL_INPUT, "%s: ids are too far apart to be renumbered",
                          c->set->capture->path);
     return ROCL_OK;
 }

@@ -112,10 +112,9 @@ static rocl_status keep_file(packer *k, size_t source, rocl_error *err)
         return rocl_fail_memory(err);
     k->kept[source] = k->options->consolidate && strncmp(k->names[source], "../", 3) != 0;
     if (k->kept[source] && (t->filter || t->opt.align > ROCL_ALIGN_NONE))
-        return rocl_fail(err, ROCL_USAGE,
-                         "%s is in the package already, as it is: name another folder for a part "
-                         "of it",
-                         path);
+        return rocl_fail(
+            err, ROCL_USAGE,
+            "%s is already in the package in full: choose another folder for a part of it", path);
     return ROCL_OK;
 }
 
@@ -125,12 +124,12 @@ static rocl_status name_files(packer *k, rocl_error *err)
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++) {
         if (!(t->sources[i]->format->flags & ROCL_FORMAT_TABLE_SETS))
-            return rocl_fail(err, ROCL_INPUT, "%s: not a rocpd database: a package holds these",
+            return rocl_fail(err, ROCL_INPUT,
+                             "%s: not a rocpd database: a package can only contain these",
                              t->sources[i]->path);
         if (t->sources[i]->joined && !k->options->consolidate)
             return rocl_fail(err, ROCL_USAGE,
-                             "slices are put together in a database of their own: add "
-                             "--consolidate");
+                             "slices must be joined to a new database: add --consolidate");
         st = k->real ? keep_file(k, i, err) : ROCL_OK;
     }
     for (size_t i = 0; i < t->source_count && k->options->consolidate && st == ROCL_OK; i++) {
@@ -315,7 +314,7 @@ static rocl_status write_index(packer *k, rocl_error *err)
     char *path = joined(k->stage, INDEX);
     rocl_status st = ROCL_OK;
     if (!put_index(k, &b))
-        st = rocl_fail(err, ROCL_INPUT, "an index cannot name a file that is not called in UTF-8");
+        st = rocl_fail(err, ROCL_INPUT, "an index cannot list a file whose name is not UTF-8");
     else
         st = path && !b.failed ? rocl_out_open(&out, path, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)

@@ -97,8 +97,8 @@ static rocl_status fail_differing_row(merge_copier *c, sqlite3_stmt *row, void *
 {
     const merge_source *s = ctx;
     return rocl_fail(err, ROCL_INPUT,
-                     "%s: table %s: row %lld is another one than in the slices before: these are "
-                     "not of one cut",
+                     "%s: table %s: row %lld differs from that of an earlier slice: the slices are "
+                     "not from one run of --split",
                      c->set->capture->path, s->name, sqlite3_column_int64(row, 0));
 }
 

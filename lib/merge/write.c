@@ -277,7 +277,7 @@ static rocl_status commit_all(cutter *k, rocl_error *err)
         st = rocl_out_tree_commit(k->tree, (const char *const *)k->names, k->name_count, err);
     k->tree = NULL;
     if (st == ROCL_OK && k->stale)
-        rocl_notice(k->trace, "%zu slice%s of an earlier cut removed", k->stale,
+        rocl_notice(k->trace, "%zu slice%s of an earlier run removed", k->stale,
                     k->stale == 1 ? "" : "s");
     if (st == ROCL_OK && k->empty)
         rocl_notice(k->trace, "%zu of %zu slices have no events: not written", k->empty,

@@ -97,7 +97,7 @@ rocl_status rocl_trace_outcome_utf8(const rocl_trace *t)
     uint32_t n = rocl_strings_not_utf8(t->strings);
     if (!n)
         return rocl_trace_outcome(t);
-    rocl_notice(t, "%" PRIu32 " text%s not UTF-8: U+FFFD stands for each byte that is not", n,
+    rocl_notice(t, "%" PRIu32 " text%s not UTF-8: invalid bytes become U+FFFD", n,
                 n == 1 ? " is" : "s are");
     return ROCL_PARTIAL;
 }

@@ -111,7 +111,8 @@ static bool is_profile(const char *head, size_t n, bool whole)
 #define RECORD   "record with `rocprofv3 --output-format rocpd`, and name the database"
 #define UNPACK   "unpack it first"
 #define OTF2                                                                                       \
-    "open its .otf2 file with Vampir or otf2-print; here, name the database that it was made of"
+    "open its .otf2 file with Vampir or otf2-print; here, name the database from which it was "    \
+    "made"
 #define WAL                                                                                        \
     FORMAT("a write-ahead log of SQLite (-wal), not the database",                                 \
            "name the database; the log must lie beside it, under its name")
@@ -138,7 +139,7 @@ static const row rows[] = {
     {WAL, MAGIC("\x37\x7f\x06\x82")},
     {WAL, MAGIC("\x37\x7f\x06\x83")},
     {FORMAT("an index of a write-ahead log of SQLite (-shm), not the database",
-            "name the database; nothing is lost without this file"),
+            "name the database; this file is not needed"),
      MAGIC("\x18\xe2\x2d\x00")},
     {FORMAT("a rollback journal of SQLite (-journal), not the database",
             "let sqlite3 open a copy of the database with it beside, and name the copy"),
@@ -151,7 +152,7 @@ static const row rows[] = {
     {FORMAT("a CTF trace", "read it with babeltrace"), MAGIC("\xc1\x1f\xfc\xc1")},
     {FORMAT("a profile of JAX or TensorFlow (xplane.pb)", "open it with xprof or TensorBoard"),
      .probe = is_xplane},
-    {FORMAT("a Perfetto trace", PERFETTO "; here, name the database that it was made of"),
+    {FORMAT("a Perfetto trace", PERFETTO "; here, name the database from which it was made"),
      .probe = is_perfetto},
     {FORMAT("JSON output of rocprofv3, not a SQLite database", RECORD),
      .json = {"rocprofiler-sdk-tool"}},
@@ -171,7 +172,7 @@ static const row rows[] = {
     {V3_CSV, .line = "Correlation_Id,Dispatch_Id"},
     {V3_CSV, .line = "Sample_Timestamp,Exec_Mask"},
     {V3_CSV, .line = "Node_Id,Logical_Node_Id"},
-    {FORMAT("a table of sums of rocprof or rocprofv3 (CSV), not a trace",
+    {FORMAT("a summary of rocprof or rocprofv3 (CSV), not a trace",
             RECORD "; rocstats makes such tables"),
      .line = "Name,Calls,TotalDurationNs"},
     {FORMAT("a CSV file of rocprof v1, not a trace", RECORD), .line = "Index,KernelName,"},
@@ -196,7 +197,7 @@ static const row rows[] = {
          DATABASE | ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_TABLE_SETS)
 #define RPD                                                                                        \
     FORMAT("an RPD file of rocmProfileData, not a rocpd database of rocprofv3",                    \
-           "make JSON of it with rpd2tracing.py, or " RECORD)
+           "convert it to JSON with rpd2tracing.py, or " RECORD)
 #define COMPUTE FORMAT("an analysis database of rocprof-compute, not a trace", RECORD)
 #define V1_DB                                                                                      \
     FORMAT("a results database of rocprof v1, not a rocpd database of rocprofv3",                  \
@@ -317,7 +318,7 @@ rocl_status rocl_fail_foreign(const char *path, const char *head, size_t n, bool
     if (f && f->advice)
         return rocl_fail_format(path, f, err);
     if (n < sizeof sqlite && !memcmp(head, sqlite, n))
-        return rocl_fail(err, ROCL_INPUT, "%s: the database is cut off after %zu bytes", path, n);
+        return rocl_fail(err, ROCL_INPUT, "%s: the database is truncated after %zu bytes", path, n);
     if (memchr(head, 0, n))
         return rocl_fail(err, ROCL_INPUT, "%s: not a SQLite database, or an encrypted one", path);
     return rocl_fail(err, ROCL_INPUT,

@@ -160,7 +160,7 @@ static rocl_status open_collection(reader *r, const yaml_event_t *e, part is)
     bool map = e->type == YAML_MAPPING_START_EVENT;
     size_t line = e->start_mark.line;
     if (is == THE_PATH)
-        return fail_at(r, line, "path is not a text");
+        return fail_at(r, line, "path is not a string");
     if (is == ONE_FILE || (is == THE_FILES && map))
         return fail_at(r, line, "files is not a list of file names");
     if (r->depth == DEPTH_MAX)
@@ -186,7 +186,7 @@ static rocl_status take_event(reader *r, const yaml_event_t *e)
         r->depth--;
         return ROCL_OK;
     case YAML_ALIAS_EVENT:
-        return fail_at(r, e->start_mark.line, "an index has no aliases");
+        return fail_at(r, e->start_mark.line, "aliases are not supported");
     default:
         return ROCL_OK;
     }
@@ -207,7 +207,7 @@ static rocl_status fail_to_parse(const reader *r, const char *text, size_t len)
             line += text[i] == '\n';
     }
     if (!p->context)
-        return fail_at(r, line, p->problem ? p->problem : "this is no YAML");
+        return fail_at(r, line, p->problem ? p->problem : "not valid YAML");
     return rocl_fail(r->err, ROCL_INPUT, "line %zu: %s (%s in line %zu)", line + 1, p->problem,
                      p->context, p->context_mark.line + 1);
 }

@@ -214,7 +214,7 @@ void rocl_table_write_console(rocl_table_writer *w)
     size_t n = 0;
     if (!lines) {
         w->status = t ? rocl_fail_memory(w->err)
-                      : rocl_fail(w->err, ROCL_USAGE, "this format is of the report summary");
+                      : rocl_fail(w->err, ROCL_USAGE, "this format is only for the report summary");
         return;
     }
     for (size_t i = 0; i < t->row_count; i++) {

@@ -111,7 +111,7 @@ static void other_files(char *text, size_t n)
 {
     *text = '\0';
     if (n > 1)
-        snprintf(text, OTHERS_MAX, ", and %zu more file%s of the kind", n - 1, n > 2 ? "s" : "");
+        snprintf(text, OTHERS_MAX, ", and %zu more such file%s", n - 1, n > 2 ? "s" : "");
 }
 
 static void say_blank(const rocl_trace *t, const rocl_inputs *in)
@@ -119,8 +119,8 @@ static void say_blank(const rocl_trace *t, const rocl_inputs *in)
     char others[OTHERS_MAX];
     other_files(others, in->blank);
     if (in->blank)
-        rocl_notice(t, "%s: its process was ended before it had recorded anything%s",
-                    in->blank_name, others);
+        rocl_notice(t, "%s: its process ended before it recorded anything%s", in->blank_name,
+                    others);
 }
 
 static void say_repeated(const rocl_trace *t, const rocl_inputs *in)

@@ -91,7 +91,7 @@ few() { # calls file slower
     says "grew by 900.0 % on average"
     try 0 rocstats compare --fail-over 5 --include kernel four.db slow4.db
     one_line rocstats
-    says "not judged: 1 name with too few calls, worst + 900 %: KERNELS Cijk_Ailk"
+    says "not tested: 1 name with too few calls, worst + 900 %: KERNELS Cijk_Ailk"
     says "; --fail-over-total looks at totals"
     [ "$(rocstats compare --format csv four.db slow4.db | grep -c 'changed.*,0.0285714[0-9]*,"\?no')" -eq 1 ]
     try 0 rocstats compare -q --fail-over 5 --include kernel four.db slow4.db
@@ -125,12 +125,12 @@ few() { # calls file slower
     says "the worst: KERNELS grew by 100.0 %"
     says "the total of the trace grew by 100.0 %, more than 99 %"
     try 1 rocstats compare --fail-over-total 99 "$FIXTURES/empty-tables.db" "$a"
-    says "the total of the trace was nothing in A"
+    says "the total of the trace was 0 in A"
     try 0 rocstats compare --fail-over-total 100 --include kernel "$a" twice.db
     [ -z "$stderr" ]
     try 0 rocstats compare --fail-over 5 "$a" twice.db
     one_line rocstats
-    says "not judged: the total of 1 domain, worst + 100 %: KERNELS; --fail-over-total looks at totals"
+    says "not tested: the total of 1 domain, worst + 100 %: KERNELS; --fail-over-total looks at totals"
 }
 
 @test "compare: what is new fails, what is gone does not, zero durations are no growth" {

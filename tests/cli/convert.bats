@@ -72,7 +72,7 @@ clean_databases() {
         # shellcheck disable=SC2086 # words
         try 1 $tool a.db
         one_line "${tool%% *}"
-        says "1 text is not UTF-8: U+FFFD stands for each byte that is not"
+        says "1 text is not UTF-8: invalid bytes become U+FFFD"
     done
 }
 
@@ -244,10 +244,10 @@ clean_databases() {
     rocpd2csv -o - --kinds kernel "$db" >all
     rocpd2csv -o - --kinds kernel --start "${first:0:1}.${first:1}e$((${#first} - 1))" "$db" | diff all -
     try 0 rocpd2csv -o - --kinds kernel --end 120% "$db"
-    says 'rocpd2csv: --end: "120%" is more than the trace: 100% is taken'
+    says 'rocpd2csv: --end: "120%" is more than the whole trace: 100% is used'
     diff all - <<<"$output"
     try 0 rocpd2csv -o - --kinds kernel --inclusive maybe --start 40% --end 60% "$db"
-    says '--inclusive: "maybe" is taken for False'
+    says '--inclusive: "maybe" is read as False'
     diff <(rocpd2csv -o - --kinds kernel --inclusive False --start 40% --end 60% "$db") - <<<"$output"
     try 0 rocpd2csv -q -o - --kinds kernel --inclusive maybe "$db"
     [ -z "$stderr" ]
@@ -396,13 +396,13 @@ END
         # shellcheck disable=SC2086
         try 0 rocpd2csv $options --kinds spm "$FIXTURES/schema-3.0.0.db"
         one_line rocpd2csv
-        says "no events of the kinds asked for"
+        says "no events of the requested kinds"
         # shellcheck disable=SC2086
         try 0 rocpd2csv $options --kinds agent "$FIXTURES/schema-3.0.0.db"
         [ -z "$stderr" ] || fail "agents are there"
     done
     try 0 rocpd2csv -d out --kinds kernel --name '^no such name$' "$FIXTURES/schema-3.0.0.db"
-    says "no event of the kinds asked for passes the filters"
+    says "no event of the requested kinds passes the filters"
 
     cp "$FIXTURES/schema-3.0.0.db" broken.db
     s=$(suffix broken.db)
@@ -416,7 +416,7 @@ END
         says "end before start ("
     done
     try 1 rocpd2csv -d out --kinds kernel broken.db
-    says "no events of the kinds asked for, except records that were left out"
+    says "no events of the requested kinds, except records that were left out"
 }
 
 @test "nothing is said about words for what was not read" {
@@ -433,12 +433,12 @@ END
     for tool in "${TOOLS[@]}" rocstats rocmerge rtg2json; do
         for option in --include --exclude; do
             try 2 "$tool" -o out $option kernle "$db"
-            says "$tool: $option: \"kernle\" is no kind of events and no category of the trace; is kernel meant?"
+            says "$tool: $option: \"kernle\" is neither a kind of event nor a category of the trace; did you mean kernel?"
             try 2 "$tool" -o out $option kernel,nonesuch "$db"
-            says '"nonesuch" is no kind of events'
+            says '"nonesuch" is neither a kind of event'
         done
         try 2 "$tool" --align offset FILE "$db"
-        says "is offsets meant?"
+        says "did you mean offsets?"
     done
     [ ! -e out ]
     # What the trace has is known, whoever wrote it; a text that is no category is not.
@@ -450,7 +450,7 @@ END
     [ "${#lines[@]}" -gt 1 ]
     try 0 rocpd2csv -o - --kinds kernel --exclude python own.db
     try 2 rocpd2csv -d out --include hipMalloc "$db"
-    says '"hipMalloc" is no kind of events'
+    says '"hipMalloc" is neither a kind of event'
 }
 
 @test "a file of offsets that is not there is an error, also for one node" {

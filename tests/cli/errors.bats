@@ -93,7 +93,7 @@ cut_off() {
     for reader in auto sqlite pages; do
         try 3 rocpd2csv --strict --reader $reader -d out cut.db
         one_line rocpd2csv
-        says "cut.db: the database is cut off"
+        says "cut.db: the database is truncated"
     done
 }
 
@@ -156,7 +156,7 @@ is_called() {
     echo '"Index","KernelName","gpu-id","queue-id"' >v1.csv
     is_called v1.csv "a CSV file of rocprof v1" "--output-format rocpd"
     echo '"Name","Calls","TotalDurationNs","AverageNs","Percentage"' >sums.csv
-    is_called sums.csv "a table of sums" "--output-format rocpd"
+    is_called sums.csv "a summary of rocprof" "--output-format rocpd"
     echo '975779240024464:975779240024815 566828:566828 hsa_agent_get_info(, 0) = 0 :6' >raw
     is_called raw "raw text of rocprof v1" "--output-format rocpd"
     rocpd2pftrace -q -z 0 -o plain.pftrace "$FIXTURES/rank0.db"
@@ -187,13 +187,13 @@ is_called() {
             fresh
             truncate -s -$cut w.db-wal
             try 1 "$tool" -d out w.db
-            says "w.db: the log beside it (-wal) ends in a transaction that is cut off or under way"
+            says "w.db: the log beside it (-wal) ends in an incomplete transaction"
         done
         for cut in 100 4096 60000; do
             fresh
             truncate -s -$cut w.db
             try 3 "$tool" -d out w.db
-            says "w.db: the database is cut off"
+            says "w.db: the database is truncated"
             [ ! -e out ] || [ -z "$(ls -A out)" ]
         done
         fresh
@@ -203,7 +203,7 @@ is_called() {
         fresh
         cp "$FIXTURES/rank0.db" w.db
         try 3 "$tool" -d out w.db
-        says "the log beside it (-wal) is another database's"
+        says "the log beside it (-wal) belongs to another database"
     done
 }
 
@@ -451,7 +451,7 @@ END
     ln -s x link
     for json in x ./x link; do
         try 2 rpt -o x -g $json "$db"
-        says "two files"
+        says "need different files"
         [ "$(cat x)" = older ]
     done
     for name in a.otf2 a.def a.marker merged-2.db out_kernel_trace.csv out_kernels_summary.csv; do

@@ -70,7 +70,7 @@ UPDATE rocpd_region$s SET "end" = "end" + 1;
 .shell rocpd2csv -d journal t.db 2>err; echo \$? >code
 SQL
     [ "$(cat code)" -eq 3 ]
-    grep -q 'a transaction is under way' err
+    grep -q 'a transaction is in progress' err
 }
 
 @test "-v says which tables SQLite reads, and why" {
@@ -78,7 +78,7 @@ SQL
     says 'wal-live.db: rocpd_kernel_dispatch_'
     says ': read through SQLite: there is a write-ahead log beside the file'
     try 0 rocpd2csv -v --reader sqlite --kinds kernel -d v "$FIXTURES/schema-3.0.0.db"
-    says ': read through SQLite: SQLite was asked for'
+    says ': read through SQLite: --reader sqlite was given'
     try 0 rocpd2csv -v -d v "$FIXTURES/schema-3.0.0.db"
     [[ "$output$stderr" != *"through SQLite"* ]]
     try 0 rocpd2csv -d v "$FIXTURES/wal-live.db"
@@ -152,7 +152,7 @@ ROLLBACK;
 SQL
     [ "$(cat locked.code)" -eq 0 ]
     [ "$(sort -u journal.code)" -eq 3 ]
-    [ "$(grep -c 'a transaction is under way' journal.err)" -eq 2 ]
+    [ "$(grep -c 'a transaction is in progress' journal.err)" -eq 2 ]
     [ ! -e journal ] || [ -z "$(ls -A journal)" ]
     try 0 rocpd2csv -q -d after t.db
     diff -r locked after

@@ -129,9 +129,9 @@ same_results() { # input, input...
             head -c $((size * part / 100)) "$f.gz" >cut.gz
             try 3 rocpd2csv -d out cut.gz
             one_line rocpd2csv
-            says "cut.gz: gzip: the file is cut off"
+            says "cut.gz: gzip: the file is truncated"
             try 3 rocpd2csv -d out - <cut.gz
-            says "-: gzip: the file is cut off"
+            says "-: gzip: the file is truncated"
             [ ! -e out ]
         done
         { cat "$f.gz" && echo more; } >tail.gz
@@ -154,7 +154,7 @@ same_results() { # input, input...
             head -c $((size * part / 100)) "$f.zst" >cut.zst
             try 3 rocpd2csv -d out cut.zst
             one_line rocpd2csv
-            says "cut.zst: zstd: the file is cut off"
+            says "cut.zst: zstd: the file is truncated"
             [ ! -e out ]
         done
         { cat "$f.zst" && echo more; } >tail.zst
@@ -180,7 +180,7 @@ same_results() { # input, input...
     for reader in pages sqlite; do
         try 3 rocpd2csv --tmpdir tmp --reader $reader -d out cut.db.gz
         one_line rocpd2csv
-        says "cut.db.gz: the database is cut off"
+        says "cut.db.gz: the database is truncated"
     done
     gzip -c "$FIXTURES/rocprof-v1.db" >v1.gz
     try 3 rocpd2csv --tmpdir tmp -d out v1.gz
@@ -202,5 +202,5 @@ same_results() { # input, input...
     cmp a.json c.json
     head -c 100 calls.zst >cut.zst
     try 3 rtg2json -q -o d.json cut.zst
-    says "cut.zst: zstd: the file is cut off"
+    says "cut.zst: zstd: the file is truncated"
 }

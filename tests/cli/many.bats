@@ -183,7 +183,7 @@ END
     done
 }
 
-@test "one pid on two nodes and twice on one: tracks of their own" {
+@test "one pid on two nodes and twice on one: separate tracks" {
     links same
     needs protoc
     rocpd2pftrace -q -z0 -o t.pftrace ./*.db
@@ -238,7 +238,7 @@ train (rank 3, pid 4200, synth-node-1)" ]
         rm -r a hard.db
     done
     try 0 rocstats domains r0.db r0.db r1.db r1.db
-    says "r0.db: named twice, read once, and 1 more file of the kind"
+    says "r0.db: named twice, read once, and 1 more such file"
     try 3 rocpd2csv -d c - - <r0.db
     says "-: named twice"
 }
@@ -314,7 +314,7 @@ train (rank 3, pid 4200, synth-node-1)" ]
             # shellcheck disable=SC2086
             try 3 $tool -j$j ./*.db
             says "rank30.db: table rocpd_region_"
-            says "it is no page of a table"
+            says "it is not a page of a table"
             # shellcheck disable=SC2086
             try 3 $tool -j$j rank15*.db
             one_line "${tool%% *}"
@@ -474,7 +474,7 @@ synth-node-0 0\nsynth-node-1\n|o.txt:2: "synth-node-1": a line is
 synth-node-0 0\nsynth-node-1 soon\n|o.txt:2: "soon": an offset is N (ns)
 synth-node-0 0\nsynth-node-1 5 s 3\n|o.txt:2: "5 s 3": an offset is
 synth-node-0 0\nsynth-node-1 9999999999999999999s\n|o.txt:2: "9999999999999999999s": an offset
-synth-node-0 0\n\nsynth-node-0 1\n|o.txt:3: "synth-node-0": line 1 has it already
+synth-node-0 0\n\nsynth-node-0 1\n|o.txt:3: "synth-node-0": it is already in line 1
 synth-node-0 \0000\n|o.txt:1: no text
 |o.txt: no line for the node synth-node-0
 END
@@ -485,7 +485,7 @@ END
     try 2 rocpd2csv -d x ./*.db --align offsets
     says "--align offsets needs a value"
     try 2 rocpd2csv --align sideways -d x ./*.db
-    says '"sideways" is none of none|start|marker NAME[:N]|offsets FILE'
+    says '"sideways" is not one of none|start|marker NAME[:N]|offsets FILE'
     [ ! -e x ]
     # Two nodes of one name.
     s=$(suffix r2.db)

@@ -238,7 +238,7 @@ END
     rm m.db
     try 3 rocmerge -q -o m.db s-1.db s-2.db
     says "s-2.db: table rocpd_string"
-    says "is another one than in the slices before"
+    says "differs from that of an earlier slice"
     [ ! -e m.db ]
     try 3 rocpd2csv -d z s-1.db whole.db
     says "holds the same process"
@@ -266,7 +266,7 @@ END
     rocmerge -q -o s.db --split 12 a.db
     [ -e s-01.db ]
     try 0 rocmerge -o s.db --split 4 a.db
-    says "12 slices of an earlier cut removed"
+    says "12 slices of an earlier run removed"
     try 2 rocmerge -q -o s.db --split 2 s-1.db s-2.db s-3.db s-4.db
     says "is an input"
     try 0 rocmerge -q -o s.db --split 2 a.db
@@ -696,7 +696,7 @@ END
     done
     printf 'synth-node-0 -1000000s\nsynth-node-1 0\n' >clocks.txt
     try 0 rocmerge --align offsets clocks.txt -o early.db r?.db
-    says "times are before time 0 on the clocks that are set: written as -1"
+    says "times are before time 0 on the aligned clocks: written as -1"
     run --separate-stderr rocpd2csv -q --align offsets clocks.txt -d parts r?.db
     [ "$status" -eq 1 ]
     run --separate-stderr rocpd2csv -q -d merged early.db
@@ -755,7 +755,7 @@ END
     says "other.db: holds the same process"
     gen d.db 5
     try 2 rocmerge -q -c -d job --include kernel -i job.rpdb d.db
-    says "is in the package already"
+    says "is already in the package"
     [ "$before" = "$(cat job.rpdb/* | md5sum)" ]
     [ "$(ls -A | paste -sd' ')" = "a.db b.db c.db d.db in job.rpdb merged-csv other.db parts-csv" ]
 }

@@ -62,7 +62,7 @@ help_letters() {
     done <<'END'
 no_input_is_given
 no_input_is_given -v
-unknown_option_--inptu;_is_--input_meant? --inptu x
+unknown_option_--inptu;_did_you_mean_--input? --inptu x
 unknown_option_--zzzzz --zzzzz x
 unknown_option_-y -vy x
 --in_can_be_--input_or_--include --in x
@@ -75,9 +75,9 @@ unknown_option_-y -vy x
 --clip_takes_no_value --clip=1 y
 -o_needs_a_value x -o
 --start_needs_a_value --start --end 5 x
---kernel-names:_"long"_is_none_of --kernel-names long x
---completion:_"fish"_is_none_of --completion fish
---completion:_"bsh"_is_none_of_bash|zsh;_is_bash_meant? --completion bsh
+--kernel-names:_"long"_is_not_one_of --kernel-names long x
+--completion:_"fish"_is_not_one_of --completion fish
+--completion:_"bsh"_is_not_one_of_bash|zsh;_did_you_mean_bash? --completion bsh
 END
 }
 
@@ -246,5 +246,5 @@ offered() { # tool word...
     one_line rocpd2pftrace
     says "--perfetto-buffer-size, --perfetto-backend, --perfetto-buffer-fill-policy"
     try 2 rocpd2pftrace -o t.pftrace --perfetto-backend other x.db
-    says "none of inprocess|system"
+    says "is not one of inprocess|system"
 }

@@ -520,7 +520,7 @@ large() {
         UPDATE rocpd_string$s SET string = printf('%.*c', 5000000, 'x') WHERE string = 'hipFree'"
     try 1 rocpd2otf2 -o t.otf2 t.db
     one_line rocpd2otf2
-    says "1 text longer than 1 MiB: cut"
+    says "1 text longer than 1 MiB: truncated"
     convert t.db
     grep -q $'\th\xef\xbf\xbd\xef\xbf\xbda\t' events
     grep -q 'xxxxxxxx' events

@@ -397,7 +397,7 @@ END
     : >raw/a.rocl
     head -c 4096 /dev/zero >raw/b.rocl
     same "$(ranges raw)" 100
-    grep -q "raw/a.rocl: its process was ended before it had recorded anything, and 1 more file" ranges.err
+    grep -q "raw/a.rocl: its process ended before it recorded anything, and 1 more file" ranges.err
     try 3 rocpd2csv -o out -d csv raw/a.rocl
     one_line rocpd2csv
     rm raw/[!ab]*
@@ -545,7 +545,7 @@ END
     # From then on no thread has a gap: as many ranges as a longer memory has.
     [ "$(rocpd2csv -o - --kinds marker --start "$from" t.rocl | wc -l)" -gt 1000 ]
     try 0 rocpd2csv -v -d csv t.rocl
-    says "given up $chunks older chunks"
+    says "overwritten $chunks older chunks"
     try 0 rocrec --policy ring --limit 1m -o t.rocl -- "$TRACED" events 100
     one_line rocrec
 }
@@ -794,7 +794,7 @@ views_of() { # DATABASE
     for level in 0 2; do
         run rocrec -q -z $level -o t.rocl -- "$TRACED" crash 100000 9
         try 0 rocpd2csv -v -d csv t.rocl
-        says "1 of 1 processes did not come to their end"
+        says "1 of 1 processes did not end by exit"
         same "$(ranges t.rocl)" 100000
         [ ! -s ranges.err ] || fail "$(cat ranges.err)"
         rocrec --dump t.rocl | grep -q 'not closed' || fail "it should not look closed"
@@ -865,7 +865,7 @@ views_of() { # DATABASE
     says "chunks of version 2.2: this rocline reads 1.x"
     printf '\200' | dd of=t.rocl bs=1 seek=20 conv=notrunc status=none
     try 3 rocstats t.rocl
-    says "chunks with features that are not known: 0x8"
+    says "chunks with unknown features: 0x8"
 }
 
 @test "every byte is what rocl(5) says" {

@@ -13,7 +13,7 @@ column() { # file column-title: its values, a line each
 @test "CSV files" {
     try 0 rocpd2csv -d out "$TEXTS/calls.txt"
     [ "$(ls out | paste -sd ' ')" = "out_agent_info.csv out_hip_api_trace.csv out_hsa_api_trace.csv out_kernel_trace.csv out_marker_api_trace.csv out_memory_copy_trace.csv" ]
-    says "1 barrier: no CSV file has a place for them; left out"
+    says "1 barrier left out: CSV has no file for them"
     [ "$(column out/out_hip_api_trace.csv Function)" = "hipMalloc hipMemcpy hipLaunchKernel hipDeviceSynchronize" ]
     [ "$(column out/out_hip_api_trace.csv Domain | cut -d' ' -f1)" = HIP_RUNTIME_API ]
     [ "$(column out/out_marker_api_trace.csv Function)" = "step 1 half way" ]
@@ -72,14 +72,14 @@ column() { # file column-title: its values, a line each
 
 @test "lines that are wrong are reported with their numbers" {
     try 1 rocpd2csv -d out "$TEXTS/broken.txt"
-    says "broken.txt:2: no HIP call that can be read: 'HIP: pid:100 tid:7001 hipFree(ptr=0) ret=0 @2000'"
+    says "broken.txt:2: a HIP line that cannot be parsed: 'HIP: pid:100 tid:7001 hipFree(ptr=0) ret=0 @2000'"
     says "broken.txt:3: ends before it starts: "
     says "broken.txt:4: a number that is too large: "
     says "3 records left out: end before start (1), malformed line (2)"
     [ "$(column out/out_kernel_trace.csv Kernel_Name)" = good ]
     try 3 rocpd2csv -d strict --strict "$TEXTS/broken.txt"
     one_line rocpd2csv
-    says "broken.txt:2: no HIP call that can be read"
+    says "broken.txt:2: a HIP line that cannot be parsed"
     [ ! -e strict ]
 }
 

@@ -46,7 +46,7 @@ events() { # file filter: how many events pass a jq filter
     for f in a b c; do cmp plain.json $f.json; done
     head -c 300 calls.gz >cut.gz
     try 3 rtg2json -q -o d.json cut.gz
-    says "cut.gz: gzip: the file is cut off"
+    says "cut.gz: gzip: the file is truncated"
     [ ! -e d.json ]
 }
 
@@ -130,7 +130,7 @@ events() { # file filter: how many events pass a jq filter
     try 0 rtg2json -z0 -o x.json.gz a.txt
     jq -e . x.json >/dev/null
     try 0 rtg2json --args -o x.json a.txt
-    says "mean nothing in this one"
+    says "have no effect in the layout"
 }
 
 @test "GPUs are called the same everywhere" {
@@ -211,7 +211,7 @@ events() { # file filter: how many events pass a jq filter
 
 @test "broken lines are left out, with their numbers" {
     try 1 rtg2json -o a.json "$TEXTS/broken.txt"
-    [ "${stderr_lines[0]}" = "rtg2json: $TEXTS/broken.txt:2: a HIP line that cannot be understood: left out" ]
+    [ "${stderr_lines[0]}" = "rtg2json: $TEXTS/broken.txt:2: a HIP line that cannot be parsed: left out" ]
     [ "${stderr_lines[-1]}" = "rtg2json: 2 records left out" ]
     jq -e . a.json >/dev/null
     try 3 rtg2json --strict -o b.json "$TEXTS/broken.txt"
@@ -233,8 +233,8 @@ events() { # file filter: how many events pass a jq filter
     [ "$(jq -r '.traceEvents[1].name' a.json)" = "$(printf '\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9')" ]
     [ "$(jq -c '[.traceEvents[] | select(.id) | .id] | unique' a.json)" = "[7]" ]
     says "1 text is not UTF-8"
-    says "bad.txt:6: an strace call is resumed that was not begun"
-    says "bad.txt:7: the duration of the call is no number"
+    says "bad.txt:6: a call is resumed that never began"
+    says "bad.txt:7: the duration of the call is not a number"
 }
 
 @test "filters take single lines out" {
@@ -264,7 +264,7 @@ events() { # file filter: how many events pass a jq filter
     try 2 rtg2json -o b.json --layout trace
     says "no input is given"
     try 0 rtg2json -gk -o b.json "$FIXTURES/rank0.db"
-    says "-g, -k, -p and -w are of the layout script"
+    says "-g, -k, -p and -w have no effect"
 }
 
 @test "rpt: by its name, by --rpt, with underscores, of any trace" {

@@ -296,7 +296,7 @@ columns() { # argument of rocstats...
     try 0 rocstats kernels --format csv --domain hip "$db"
     [ "$output" = "$(rocstats kernels --format csv "$db")" ]
     try 2 rocstats domains --domain kernal "$db"
-    says '"kernal" is no domain; known: kernels, '
+    says '"kernal" is not a domain; known: kernels, '
     # As rocpd summary names them.
     [ "$(rocstats domains --format csv --region-categories HIP,MARKER,kernel "$db")" = \
         "$(rocstats domains --format csv --domain hip,markers,kernels "$db")" ]

@@ -295,7 +295,7 @@ static void test_make_dirs(void **state)
     assert_true(stat("a/b/c", &info) == 0 && S_ISDIR(info.st_mode));
     assert_int_equal(rocl_make_dirs("/", err), ROCL_OK);
     put_file("a/file", "");
-    assert_fails(rocl_make_dirs("a/file/x", err), "a/file/x: cannot make the folder", "");
+    assert_fails(rocl_make_dirs("a/file/x", err), "a/file/x: cannot create the folder", "");
     assert_fails(rocl_make_dirs("a/file", err), "a/file: ", strerror(ENOTDIR));
     assert_fails(rocl_make_dirs("", err), "", "not a folder name");
 }

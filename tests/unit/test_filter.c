@@ -209,12 +209,14 @@ static void test_kinds(void **state)
         {{.include = LIST("graph,hip-event")}, "19 20"},
         {{.include = LIST("hip_events,samples,instants,counters,spm")}, "7 16 17 18 20"},
         {{.include = LIST("hi")}, /* whole words only */
-         "2 --include: \"hi\" is no kind of events and no category of the trace; is hip meant?"},
+         "2 --include: \"hi\" is neither a kind of event nor a category of the trace; did you mean "
+         "hip?"},
         {{.include = LIST("hip_")},
-         "2 --include: \"hip_\" is no kind of events and no category of the trace; is hip meant?"},
+         "2 --include: \"hip_\" is neither a kind of event nor a category of the trace; did you "
+         "mean hip?"},
         {{.exclude = LIST("kernel,nope")},
-         "2 --exclude: \"nope\" is no kind of events (region, marker, kernel, copy, ...) and no "
-         "category of the trace (hip, hsa, HIP_RUNTIME_API_EXT, ...)"},
+         "2 --exclude: \"nope\" is neither a kind of event (region, marker, kernel, copy, ...) nor "
+         "a category of the trace (hip, hsa, HIP_RUNTIME_API_EXT, ...)"},
         {{.exclude = LIST("region", "marker")}, "8 9 10 11 12 13 14 15 16 17 18 19 20"},
         {{.exclude = LIST("kernel,copy,alloc,scratch,counter,spm,sample,graph,hip-event,hip,hsa")},
          "3 4 5 6 7 22"},
@@ -271,8 +273,8 @@ static void test_notices(void **state)
         {"kernel,hip", "hsa", "gemm", "", ROCL_ALL_KINDS},
         {"kernel,rocjpeg", NULL, NULL, "--include: \"rocjpeg\" matched nothing\n", ROCL_ALL_KINDS},
         {NULL, "ROCJPEG,kernel", NULL, "--exclude: \"ROCJPEG\" matched nothing\n", ROCL_ALL_KINDS},
-        {NULL, NULL, "^never$", "--name: no event has such a name\n", ROCL_ALL_KINDS},
-        {"kernel", NULL, "hipMalloc", "--name: no event has such a name\n", ROCL_ALL_KINDS},
+        {NULL, NULL, "^never$", "--name: no event has a matching name\n", ROCL_ALL_KINDS},
+        {"kernel", NULL, "hipMalloc", "--name: no event has a matching name\n", ROCL_ALL_KINDS},
         /* What was not read may be there. */
         {NULL, "hsa", NULL, "", KERNELS},
         {NULL, "rocjpeg", NULL, "", ROCL_BIT(ROCL_REGION)},

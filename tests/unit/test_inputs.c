@@ -117,7 +117,7 @@ static const yaml_row bad_yaml[] = {
     {HEAD "    files:\n    - a: b\n", "3 line 4: files is not a list of file names"},
     {HEAD "    files:\n      a: b\n", "3 line 4: files is not a list of file names"},
     {HEAD "    files: {a: b}\n", "3 line 3: files is not a list of file names"},
-    {HEAD "    path: [a]\n", "3 line 3: path is not a text"},
+    {HEAD "    path: [a]\n", "3 line 3: path is not a string"},
     {HEAD "    files:\n    - a.db\n   - b.db\n", "3 line 5:"},
     {HEAD "    files:\n    - a.db\n      - b.db\n", "-|a.db - b.db@4"}, /* so says YAML */
     {HEAD "    files:\n    - a.db\n     path: x\n", "3 line 5:"},

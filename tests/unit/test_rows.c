@@ -545,13 +545,13 @@ static const struct {
     size_t n;
     const char *says;
 } damages[] = {
-    {0, "\x0a", 1, "page 2: it is no page of a table"},
-    {0, "\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa", 8, "page 2: it is no page of a table"},
+    {0, "\x0a", 1, "page 2: it is not a page of a table"},
+    {0, "\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa", 8, "page 2: it is not a page of a table"},
     {3, "\0\0", 2, "page 2: it has an impossible number of cells"},
     {3, "\xff\xff", 2, "page 2: it has an impossible number of cells"},
     {8, "\0\0\0\x02", 4, "page 2: its keys are out of order"},
-    {8, "\0\xff\xff\xff", 4, "page 2: it has a child that is no page of the file"},
-    {8, "\0\0\0\x01", 4, "page 2: it has a child that is no page of the file"},
+    {8, "\0\xff\xff\xff", 4, "page 2: it has a child that is not a page of the file"},
+    {8, "\0\0\0\x01", 4, "page 2: it has a child that is not a page of the file"},
     {12, "\x01\xff", 2, "page 2: a cell lies outside of the page"},
     {12, "\0\x0c", 2, "page 2: a cell lies outside of the page"},
 };
@@ -613,7 +613,7 @@ static void shrunk(void **unused)
     while (st == ROCL_OK && (st = rocl_rows_next(p.rows[1], 512, &n, p.err[1])) == ROCL_OK && n) {
     }
     assert_int_equal(st, ROCL_INPUT);
-    assert_non_null(strstr(rocl_error_text(p.err[1]), "it was cut off while it was read"));
+    assert_non_null(strstr(rocl_error_text(p.err[1]), "it was truncated while it was read"));
     assert_int_equal(rocl_db_check_unchanged(p.db[1], p.err[1]), ROCL_INPUT);
     rows_pair_free(&p);
 }

@@ -173,7 +173,7 @@ static const struct error_case {
     {LINE("a", 1, 2), "55", NULL, "--roi-start: \"55\": no \"@LINE\", \"^NS\" or \"N%RE\"",
      ROCL_USAGE},
     {"x\n" LINE("a", 1, 2), "2%x", NULL,
-     "--roi-start: \"2%x\": not found so often before a command", ROCL_USAGE},
+     "--roi-start: \"2%x\": not found that many times before a command", ROCL_USAGE},
     {LINE("a", 1, 2), "%(", NULL, "not an extended regular expression", ROCL_USAGE},
     {LINE("a", 1, 2) LINE("b", 3, 4), "@2", "@1", "starts at line 2, after it stops at line 1",
      ROCL_USAGE},
@@ -223,9 +223,8 @@ static void test_repairs(void **state)
     char *got = get_file(report_path);
     strip_ends(got);
     assert_string_equal(got, report);
-    assert_string_equal(notices, "1 profile line cannot be parsed and is taken for text."
-                                 "1 profile line lacks its id or size."
-                                 "2 commands end before they start.");
+    assert_string_equal(notices, "1 profile line cannot be parsed and is read as text.1 profile "
+                                 "line lacks its id or size.2 commands end before they start.");
 }
 
 static void test_no_time(void **state)

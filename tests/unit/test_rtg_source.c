@@ -296,29 +296,25 @@ static const struct {
      "[pid 1] 1.0 read(3 <unfinished ...>\n[pid 2] 2.0 read(4 <unfinished ...>\n"
      "[pid 1] 3.0 <... read resumed> ) = 1 <1.5>\n[pid 2] 4.0 <... read resumed> ) = 1 <1.7>\n"
      "[pid 3] 5.0 <... read resumed> ) = 1 <1.7>\n9.0 close(4 <unfinished ...>\n",
-     "region 1000000000+1500000000 0.1 STRACE 'read'\n"
-     "region 2000000000+1700000000 0.2 STRACE 'read'\n"
-     "t.77:5: a call is resumed that did not begin: '[pid 3] 5.0 <... read resumed> ) = 1 "
-     "<1.7>'\n"
-     "t.77:6: a call that was never resumed: '9.0 close(4 <unfinished ...>'\n"},
+     "region 1000000000+1500000000 0.1 STRACE 'read'\nregion 2000000000+1700000000 0.2 STRACE "
+     "'read'\nt.77:5: a call is resumed that never began: '[pid 3] 5.0 <... read resumed> ) = 1 "
+     "<1.7>'\nt.77:6: a call that was never resumed: '9.0 close(4 <unfinished ...>'\n"},
     {"text around", "Hello\n" CALL "1.2 x = y <z>\n\n", CALLED},
     {"CR LF", "HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5\r\n\r\n" CALL, CALLED CALLED},
     {"CR", "HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5\r" CALL "\rHIP: \r",
-     CALLED CALLED "t.77:4: no HIP call that can be read: 'HIP: '\n"},
+     CALLED CALLED "t.77:4: a HIP line that cannot be parsed: 'HIP: '\n"},
     {"no line end", CALL "HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5", CALLED CALLED},
     {"faults",
      CALL HIP "hipFree\n" HSA "nothing\nprofile: x\n" HIP
               "hipFree ret=0 @18446744073709551615 +1\n" HIP
               "hipFree ret=0 @9223372036854775807 +1\n" HIP "hipFree ret=0 @0 +0\n",
-     CALLED "t.77:2: no HIP call that can be read: 'HIP: pid:77 tid:5 hipFree'\n"
-            "t.77:3: no HSA record that can be read: 'HSA: pid:77 tid:5 nothing'\n"
-            "t.77:4: no profile line that can be read: 'profile: x'\n"
-            "t.77:5: a number that is too large: 'HIP: pid:77 tid:5 hipFree ret=0 "
-            "@18446744073709551615 +1'\n"
-            "t.77:6: a number that is too large: 'HIP: pid:77 tid:5 hipFree ret=0 "
-            "@9223372036854775807 +1'\n"},
+     CALLED "t.77:2: a HIP line that cannot be parsed: 'HIP: pid:77 tid:5 hipFree'\nt.77:3: an HSA "
+            "line that cannot be parsed: 'HSA: pid:77 tid:5 nothing'\nt.77:4: a profile line that "
+            "cannot be parsed: 'profile: x'\nt.77:5: a number that is too large: 'HIP: pid:77 "
+            "tid:5 hipFree ret=0 @18446744073709551615 +1'\nt.77:6: a number that is too large: "
+            "'HIP: pid:77 tid:5 hipFree ret=0 @9223372036854775807 +1'\n"},
     {"bytes that are no text", CALL "HIP: \xff\x1b[0m\n",
-     CALLED "t.77:2: no HIP call that can be read: 'HIP: ??[0m'\n"},
+     CALLED "t.77:2: a HIP line that cannot be parsed: 'HIP: ??[0m'\n"},
 };
 
 static char *story_of(const char *path, unsigned jobs, bool definitions)
@@ -452,7 +448,7 @@ static void test_strict(void **state)
         rtg_sizes_used.range = 7 * jobs;
         result r = read_trace(write_text(text, sizeof text - 1), &o);
         assert_int_equal(r.status, ROCL_INPUT);
-        assert_non_null(strstr(r.error, "t.77:3: no HIP call that can be read: 'HIP: no'"));
+        assert_non_null(strstr(r.error, "t.77:3: a HIP line that cannot be parsed: 'HIP: no'"));
         free(story(&r, false));
     }
     rtg_sizes_used = usual;
@@ -547,7 +543,7 @@ static void test_gzip(void **state)
         rocl_options o = {.jobs = 1};
         result r = read_trace(path, &o);
         assert_int_equal(r.status, ROCL_INPUT);
-        assert_non_null(strstr(r.error, "gzip: the file is cut off"));
+        assert_non_null(strstr(r.error, "gzip: the file is truncated"));
         free(story(&r, false));
     }
     free(plain);

@@ -91,7 +91,7 @@ static void unknown_option(const program *p, const char *word, size_t len)
 {
     const char *near = rocl_nearest_word(word, len, option_word, p);
     if (near)
-        usage_error("unknown option --%.*s; is --%s meant?", (int)len, word, near);
+        usage_error("unknown option --%.*s; did you mean --%s?", (int)len, word, near);
     else
         usage_error("unknown option --%.*s", (int)len, word);
 }
@@ -164,9 +164,9 @@ static int unknown_choice(const opt *o, const char *value)
 {
     const char *near = rocl_nearest_word(value, strcspn(value, "="), choice_word, o->choices);
     if (!near)
-        return usage_error("--%s: \"%s\" is none of %s", o->name, value, o->choices);
-    return usage_error("--%s: \"%s\" is none of %s; is %s meant?", o->name, value, o->choices,
-                       near);
+        return usage_error("--%s: \"%s\" is not one of %s", o->name, value, o->choices);
+    return usage_error("--%s: \"%s\" is not one of %s; did you mean %s?", o->name, value,
+                       o->choices, near);
 }
 
 /* The choice that `word` begins: its index, and whether it needs a value. -1: none. */
@@ -194,7 +194,7 @@ static const char *unclear_value, *unclear_option;
 void options_report_unclear(void)
 {
     if (unclear_value)
-        msg_notice("--%s: \"%s\" is taken for False", unclear_option, unclear_value);
+        msg_notice("--%s: \"%s\" is read as False", unclear_option, unclear_value);
 }
 
 static void store_bool(const opt *o, void *to, const char *value)

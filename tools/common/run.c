@@ -57,7 +57,7 @@ static void say_ignored(const strings *ignored)
     size_t n = 0;
     for (size_t i = 0; i < ignored->n && n < sizeof line; i++)
         n += (size_t)snprintf(line + n, sizeof line - n, "%s--%s", i ? ", " : "", ignored->v[i]);
-    msg_notice("%s: accepted, but without a meaning here", line);
+    msg_notice("%s: accepted, but without effect", line);
 }
 
 static void on_notice(void *ctx, const char *text)
@@ -153,11 +153,11 @@ static const char *why_no_events(const common *c, const rocl_trace *t)
 {
     bool some = c->wanted == EVENTS_SOME, broken = count_faults(t, true) > 0;
     if (common_filters(c))
-        return some ? "no event of the kinds asked for passes the filters"
+        return some ? "no event of the requested kinds passes the filters"
                     : "no event passes the filters";
     if (some)
-        return broken ? "no events of the kinds asked for, except records that were left out"
-                      : "no events of the kinds asked for";
+        return broken ? "no events of the requested kinds, except records that were left out"
+                      : "no events of the requested kinds";
     if (broken)
         return "nothing to convert: all records were left out";
     return "nothing to convert: the tables of regions, samples, kernels, copies, allocations, "

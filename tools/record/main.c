@@ -99,8 +99,7 @@ static int make_output(cli *c)
         list_own_files(c, &own);
     if (c->common.output_file ? !count_files(c) : !own.n) {
         msg_notice(
-            "nothing was recorded: no process used a library that is traced, or there was no "
-            "room in %s",
+            "nothing was recorded: no process used a traced library, or there was no space in %s",
             c->folder);
         return ROCL_OK;
     }
@@ -119,7 +118,7 @@ static int record_command(cli *c)
 {
     const char *libraries = library_folder();
     if (!libraries) {
-        msg_error("the libraries that record are not installed beside this program");
+        msg_error("the recording libraries are not installed with this program");
         return ROCL_INTERNAL;
     }
     if (strpbrk(libraries, " :")) {
@@ -141,7 +140,7 @@ static int record_command(cli *c)
     if (code <= ROCL_PARTIAL)
         remove_folder(c);
     else if (*c->made)
-        msg_error("what was recorded is in %s", c->made);
+        msg_error("the recorded files are in %s", c->made);
     int passed = pass_on(c->status);
     return passed ? passed : code > ROCL_PARTIAL ? code : 0;
 }
@@ -170,11 +169,11 @@ static int need_front_end(const cli *c, const char *option, const char *name)
     if (!f) {
         const char *near = rocl_nearest_word(name, strlen(name), front_end_word, NULL);
         return usage_error("%s: there is no front end \"%s\"%s%s%s", option, name,
-                           near ? "; is " : "", near ? near : "", near ? " meant?" : "");
+                           near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (libraries && !has_front_end(f, libraries))
         return usage_error("%s: this build has no front end \"%s\": the headers of ROCm were not "
-                           "there when it was made",
+                           "installed when it was built",
                            option, name);
     for (size_t i = 0; i < c->use.n; i++)
         if (!strcmp(c->use.v[i], name))
@@ -212,7 +211,7 @@ static int check_options(cli *c)
     if (!m->output_file && !c->folder)
         m->output_file = "trace.rocl";
     if (m->output_file && !strcmp(m->output_file, "-"))
-        return usage_error("standard output is the command's");
+        return usage_error("standard output belongs to the command");
     code = choose_format(c);
     return code < 0 ? check_front_ends(c) : code;
 }

@@ -26,7 +26,7 @@ static size_t put_events(char *to, size_t size, const char *name, const rocl_rec
 static void say_given_up(const char *name, const rocl_recording *r)
 {
     if (r->given_chunks)
-        msg_notice("%s: the ring has given up %" PRIu64 " older chunk%s with %" PRIu64
+        msg_notice("%s: the ring has overwritten %" PRIu64 " older chunk%s with %" PRIu64
                    " records; it is complete from %" PRId64 " ns on, the last %.3f s",
                    name, r->given_chunks, r->given_chunks == 1 ? "" : "s", r->given_records,
                    r->complete_from, (double)(r->last - r->complete_from) / 1e9);
@@ -161,6 +161,7 @@ int choose_format(cli *c)
         return -1;
     if (!rocl_has_otf2())
         return usage_error("%s: built without libotf2, which writes such archives", name);
-    return ends_with(name, ".otf2") ? -1
-                                    : usage_error("%s: the name of an archive ends in .otf2", name);
+    return ends_with(name, ".otf2")
+               ? -1
+               : usage_error("%s: the name of an archive must end in .otf2", name);
 }

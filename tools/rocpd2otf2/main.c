@@ -56,11 +56,11 @@ static int check_options(cli *c)
     if (code >= 0)
         return code;
     if (strcmp(output_name(&c->common), "-") == 0)
-        return usage_error("an archive is several files: it cannot go to standard output");
+        return usage_error("an archive is several files: it cannot be written to standard output");
     if (c->chunk_size && (c->chunk_size < 256 << 10 || c->chunk_size > 16 << 20))
         return usage_error("--chunk-size: 256k to 16m");
     if (output_look(&c->common, c->path, sizeof c->path) == OUTPUT_DEVICE)
-        return usage_error("an archive is several files: it cannot go to %s", c->path);
+        return usage_error("an archive is several files: it cannot be written to %s", c->path);
     code = output_files(&c->common, ends_with(output_name(&c->common), ".otf2"), "_results.otf2",
                         c->path, sizeof c->path);
     return code < 0 ? output_check(&c->common, c->path) : code;
@@ -74,7 +74,7 @@ static void report_written(const cli *c, const rocl_written *r)
     output_files_done(c->path, r->locations, "location", r->bytes);
     if (r->moved)
         msg_verbose("%" PRIu64 " slices overlap without nesting: shown in %" PRIu64
-                    " locations of their own",
+                    " separate locations",
                     r->moved, r->lanes);
 }
 

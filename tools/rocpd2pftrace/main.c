@@ -94,7 +94,7 @@ static void report_written(const cli *c, const rocl_written *r)
         output_done(c->path);
     if (r->moved)
         msg_verbose("%" PRIu64 " slices overlap without nesting: shown in %" PRIu64
-                    " tracks of their own",
+                    " separate tracks",
                     r->moved, r->lanes);
 }
 

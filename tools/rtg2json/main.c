@@ -130,7 +130,7 @@ static int convert_trace(cli *c)
     if (!c->common.inputs.n)
         return usage_error("no input is given");
     if (c->gaps || c->kernel_names || c->workgroups || c->by_process)
-        msg_notice("-g, -k, -p and -w are of the layout script, and mean nothing in this one");
+        msg_notice("-g, -k, -p and -w have no effect in the layout trace");
     int code = output_check(&c->common, c->path);
     return code >= 0 ? code : common_run(&c->common, write_trace, c);
 }

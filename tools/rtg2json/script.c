@@ -60,7 +60,7 @@ static int add_input(cli *c, const char *path)
         return -1;
     }
     if (look == ROCL_LOOKS_OTHER) {
-        msg_error("%s: not text: it has no place in the layout script", path);
+        msg_error("%s: not text: the layout script cannot convert it", path);
         return ROCL_INPUT;
     }
     if (c->common.to_stdout || !same_file(path, c->path)) {
@@ -130,7 +130,7 @@ static void report_outcome(const cli *c, const rocl_written *r)
     if (r->left_out)
         msg_notice("%" PRIu64 " record%s left out", r->left_out, r->left_out == 1 ? "" : "s");
     if (r->repaired)
-        msg_notice("%" PRIu64 " text%s not UTF-8: the bytes are shown as U+FFFD", r->repaired,
+        msg_notice("%" PRIu64 " text%s not UTF-8: invalid bytes become U+FFFD", r->repaired,
                    r->repaired == 1 ? " is" : "s are");
 }
 
@@ -184,8 +184,7 @@ int convert_script(cli *c)
     if (c->common.args || c->group_by_queue || c->common.kernel_names || c->common.kernel_rename ||
         c->common.agent_index)
         msg_notice(
-            "--args, --group-by-queue and options for names are of the layout trace, and mean "
-            "nothing in this one");
+            "--args, --group-by-queue and options for names have no effect in the layout script");
     if (c->common.inputs.n && (common_filters(&c->common) || c->common.strict))
         code = common_run(&c->common, write_selected, c);
     else

@@ -25,12 +25,12 @@ static int read_limit(const comparison *cmp, const char *option, const char *tex
     if (!text)
         return -1;
     if (!cmp->wanted)
-        return usage_error("%s is for compare", option);
+        return usage_error("%s is only for compare", option);
     size_t digits = strspn(text, "0123456789.");
     size_t n = digits + (text[digits] == '%');
     snprintf(seconds, sizeof seconds, "%.*ss", (int)(digits < 30 ? digits : 30), text);
     if (text[n] || digits + 2 > sizeof seconds || !rocl_read_duration(seconds, &ns))
-        return usage_error("%s: \"%s\" is not a number of percent", option, text);
+        return usage_error("%s: \"%s\" is not a percentage", option, text);
     *limit = (double)ns / 1e9;
     return -1;
 }
@@ -104,7 +104,7 @@ static bool report_growth(const comparison *cmp)
     if (!g->total_trace.count)
         return failed;
     if (g->total_trace.added)
-        msg_error("the total of the trace was nothing in A");
+        msg_error("the total of the trace was 0 in A");
     else
         msg_error("the total of the trace grew by %.1f %%, more than %g %%", g->total_trace.percent,
                   g->total);
@@ -128,11 +128,11 @@ static void report_undecided(const comparison *cmp)
     if (names->count) {
         put_name(name, sizeof name, names->name);
         put_percent(grew, sizeof grew, names->percent);
-        msg_notice("not judged: %" PRIu64 " name%s with too few calls, worst %s: %s %s%s",
+        msg_notice("not tested: %" PRIu64 " name%s with too few calls, worst %s: %s %s%s",
                    names->count, names->count == 1 ? "" : "s", grew, names->domain, name, more);
     } else if (domains->count && !cmp->fail_over_total && !cmp->gate.grown.count) {
         put_percent(grew, sizeof grew, domains->percent);
-        msg_notice("not judged: the total of %" PRIu64 " domain%s, worst %s: %s%s", domains->count,
+        msg_notice("not tested: the total of %" PRIu64 " domain%s, worst %s: %s%s", domains->count,
                    domains->count == 1 ? "" : "s", grew, domains->domain, more);
     }
 }

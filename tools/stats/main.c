@@ -90,8 +90,8 @@ static const opt output_options[] = {
      "write to this file (default: \"-\", standard output); with --style: prefix of the file names "
      "(default: out, or results for rocprof)"},
     {"style", 0, OPT_CHOICE, offsetof(cli, style), "NAME", "none|rocpd|rocprofv3|rocprof", 0, 0,
-     "write a CSV file for each domain, with the names and columns of `rocpd summary`, `rocprofv3 "
-     "--stats` or `rocprof --stats`"},
+     "write the CSV files of `rocpd summary`, `rocprofv3 --stats` or `rocprof --stats`, one for "
+     "each domain"},
     {"output-path", 'd', OPT_STRING, offsetof(common, output_path), "DIR", NULL, 0, 0,
      "folder of the files of --style (default: the current one)"},
     COMMON_END,
@@ -166,7 +166,8 @@ static int check_word(const char *word)
     if (strpbrk(word, "/.*?[") || access(word, F_OK) == 0)
         return -1;
     const char *near = rocl_nearest_word(word, strlen(word), report_word, NULL);
-    return near ? usage_error("\"%s\" is no report and no file; is %s meant?", word, near) : -1;
+    return near ? usage_error("\"%s\" is neither a report nor a file; did you mean %s?", word, near)
+                : -1;
 }
 
 /* Words before the first file are reports. What follows is a file, whatever it is called. */
@@ -230,14 +231,13 @@ static void choose_pictures(cli *c)
 static int check_style(cli *c)
 {
     if (!c->style)
-        return c->common.output_path
-                   ? usage_error("--output-path is for the files of --style; --output-file says "
-                                 "where a report goes")
-                   : -1;
+        return c->common.output_path ? usage_error("--output-path is only for the files of "
+                                                   "--style; use --output-file for a report")
+                                     : -1;
     c->folder = c->common.output_path;
     if (c->stats.reports || c->by_rank || c->by_agent || c->by_stream || c->by_dims || c->format)
-        return usage_error("--style writes all summaries: reports, --format and --by-... are not "
-                           "for it");
+        return usage_error(
+            "--style writes all summaries and cannot be used with reports, --format or --by-...");
     c->top = 0;
     c->stats.reports = REPORT(DOMAINS) | REPORT(SUMMARY);
     return -1;
@@ -246,8 +246,7 @@ static int check_style(cli *c)
 static int check_compare(cli *c, size_t behind)
 {
     if (c->compare.wanted && (c->by_rank || c->by_agent || c->by_stream || c->by_dims || c->sort))
-        return usage_error(
-            "compare has rows by name, the largest change first: no --by and --sort");
+        return usage_error("compare cannot be used with --by-... and --sort");
     return comparison_check(&c->compare, &c->common, behind);
 }
 
@@ -269,7 +268,7 @@ static int check(cli *c, size_t behind)
     if (c->format == ROCL_TABLE_CONSOLE && !c->stats.reports)
         c->stats.reports = REPORT(SUMMARY);
     if (c->format == ROCL_TABLE_CONSOLE && c->stats.reports != REPORT(SUMMARY))
-        return usage_error("--format table is of the report summary");
+        return usage_error("--format table is only for the report summary");
     if (c->common.inputs.n == 0)
         return usage_error("no input is given");
     if (c->min_gap && !rocl_read_duration(c->min_gap, &c->stats.min_gap))

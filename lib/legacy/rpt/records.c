@@ -231,7 +231,7 @@ static rocl_status resolve_end(const rpt *r, rpt_end *e, const rpt_record *fallb
         return fail_end(e,
                         e->notation == '@'   ? "there is no command with this line"
                         : e->notation == '^' ? "there is no command at this time"
-                                             : "not found so often before a command",
+                                             : "not found that many times before a command",
                         err);
     }
     return ROCL_OK;

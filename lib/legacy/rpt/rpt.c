@@ -39,7 +39,8 @@ static rocl_status open_outputs(rpt *r, rocl_error *err)
     if (st == ROCL_OK)
         st = rpt_json_open(r, err);
     if (st == ROCL_OK && r->json && rocl_out_same(r->json, r->print.out))
-        return rocl_fail(err, ROCL_USAGE, "%s: the report and the JSON are two files", r->o.json);
+        return rocl_fail(err, ROCL_USAGE, "%s: the report and the JSON need different files",
+                         r->o.json);
     return st;
 }
 
@@ -115,8 +116,8 @@ static rocl_status write_report(rpt *r, rocl_error *err)
     st = rocl_out_commit_all(outs, outs[1] ? 2 : 1, err);
     if (st)
         return st;
-    notice_faults(r, r->unparsable, "profile line cannot be parsed and is taken for text",
-                  "profile lines cannot be parsed and are taken for text");
+    notice_faults(r, r->unparsable, "profile line cannot be parsed and is read as text",
+                  "profile lines cannot be parsed and are read as text");
     notice_faults(r, r->repaired, "profile line lacks its id or size",
                   "profile lines lack their id or size");
     notice_faults(r, r->backwards, "command ends before it starts",

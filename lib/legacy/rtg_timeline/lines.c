@@ -438,7 +438,7 @@ const char *tl_put_strace(rocl_buf *b, rocl_view name, rocl_view call, bool clos
                    !__builtin_add_overflow(us, f, &us);
     if (!stamped || !parse_seconds(took, &duration)) {
         b->len = at;
-        return stamped ? "the duration of the call is no number" : out_of_range;
+        return stamped ? "the duration of the call is not a number" : out_of_range;
     }
     rocl_buf_printf(b, "\", \"ph\":\"X\", \"ts\":%llu, \"dur\":%.0f, \"pid\":-2000, ",
                     (unsigned long long)us, trunc(duration));
@@ -478,9 +478,9 @@ static rocl_status convert_line(tl_worker *w, const rtg_line *l, rocl_view line,
                                 bool cut, rocl_error *err)
 {
     static const char *const left_out[RTG_SHAPES] = {
-        [RTG_HIP_MISSED] = "a HIP line that cannot be understood",
-        [RTG_HSA_MISSED] = "an HSA line that cannot be understood",
-        [RTG_HCC_MISSED] = "a profile line that cannot be understood",
+        [RTG_HIP_MISSED] = "a HIP line that cannot be parsed",
+        [RTG_HSA_MISSED] = "an HSA line that cannot be parsed",
+        [RTG_HCC_MISSED] = "a profile line that cannot be parsed",
         [RTG_HCC_TIMES] = "a profile line whose times are not followed by an id",
         [RTG_HCC_ID] = "a profile line without times",
         [RTG_HCC_SPAN] = "a profile line without times",

@@ -146,7 +146,7 @@ static rocl_status resume_call(tl_writer *w, const tl_place *place, const tl_tex
     uint32_t name = rocl_strings_put(w->call_names, part[0].p, part[0].n);
     uint32_t index = rocl_map_get(&w->open_calls, name, ROCL_NONE);
     if (index == ROCL_NONE) {
-        report_bad_line(w, place->line, "an strace call is resumed that was not begun");
+        report_bad_line(w, place->line, "a call is resumed that never began");
         return ROCL_OK;
     }
     const tl_call *c = &w->calls[index];

@@ -117,8 +117,8 @@ static int64_t time_base(const chrome_sink *c)
         widen_span(&all, c->spans[w].first, c->spans[w].last);
     if (all.last > all.first && (uint64_t)all.last - (uint64_t)all.first >= EXACT)
         rocl_notice(c->trace,
-                    "the times are %" PRId64 " days apart, perhaps of different clocks: "
-                    "readers that use doubles lose single nanoseconds",
+                    "the times are %" PRId64 " days apart, perhaps because clocks differ: readers "
+                                             "that use doubles lose single nanoseconds",
                     (int64_t)(((uint64_t)all.last - (uint64_t)all.first) / SECOND / 86400));
     return all.last < EXACT ? 0 : all.first - all.first % SECOND;
 }

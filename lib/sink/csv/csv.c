@@ -372,7 +372,7 @@ static void report_barriers(rocl_trace *t)
 {
     uint64_t n = rocl_trace_events(t, ROCL_BARRIER);
     if (n)
-        rocl_notice(t, "%" PRIu64 " barrier%s: no CSV file has a place for them; left out", n,
+        rocl_notice(t, "%" PRIu64 " barrier%s left out: CSV has no file for them", n,
                     n == 1 ? "" : "s");
 }
 

@@ -354,8 +354,8 @@ static rocl_status fail_unknown_word(const char *word, rocl_csv_style style, roc
                          ? rocl_fail_memory(err)
                          : rocl_fail(err, ROCL_USAGE,
                                      "--kinds: no CSV file is called \"%s\": choose from %s%s%s%s",
-                                     word, (char *)list.data, near ? "; is " : "", near ? near : "",
-                                     near ? " meant?" : "");
+                                     word, (char *)list.data, near ? "; did you mean " : "",
+                                     near ? near : "", near ? "?" : "");
     rocl_buf_free(&list);
     return st;
 }

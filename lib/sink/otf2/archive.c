@@ -74,7 +74,7 @@ rocl_status ot_archive_status(ot_archive *a, rocl_error *err)
     rocl_status st = a->out_of_memory
                          ? rocl_fail_memory(err)
                          : rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", a->path,
-                                     *a->complaint ? a->complaint : "libotf2 did not say why");
+                                     *a->complaint ? a->complaint : "libotf2 gave no reason");
     pthread_mutex_unlock(&a->lock);
     return st;
 }
@@ -187,10 +187,10 @@ static rocl_status check_folder(const char *path, rocl_error *err)
     while (st == ROCL_OK && (e = readdir(d)))
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
             !is_archive_file(e->d_name))
-            st = rocl_fail(err, ROCL_OUTPUT,
-                           "%s: holds %s: the folder of the archive cannot take this name, choose "
-                           "another output",
-                           path, e->d_name);
+            st = rocl_fail(
+                err, ROCL_OUTPUT,
+                "%s: holds %s: the folder of the archive cannot replace it, choose another output",
+                path, e->d_name);
     closedir(d);
     return st;
 }
@@ -206,7 +206,7 @@ static rocl_status open_tree(ot_archive *a, const rocl_trace *t, rocl_error *err
     char whole[8192];
     rocl_status st = ROCL_OK;
     if (stem <= 0 || strcmp(name + stem, ".otf2") != 0)
-        return rocl_fail(err, ROCL_USAGE, "%s: the name of an archive ends in .otf2", a->path);
+        return rocl_fail(err, ROCL_USAGE, "%s: the name of an archive must end in .otf2", a->path);
     if (strlen(a->path) >= 4096)
         return rocl_fail(err, ROCL_OUTPUT, "%s: the name is too long", a->path);
     for (int i = 0; i < FILES && st == ROCL_OK; i++) {

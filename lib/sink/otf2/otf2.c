@@ -446,7 +446,7 @@ static rocl_status open_sink(ot_sink *s, rocl_error *err)
     const size_t chunk = s->opt.chunk_size;
     rocl_trace *t = s->trace;
     if (chunk && (chunk < OTF2_CHUNK_SIZE_MIN || chunk > OTF2_CHUNK_SIZE_MAX))
-        return rocl_fail(err, ROCL_USAGE, "chunks have 256 KiB to 16 MiB");
+        return rocl_fail(err, ROCL_USAGE, "the size of chunks must be from 256 KiB to 16 MiB");
     s->defs.trace = t;
     rocl_status st = rocl_encoder_open(&s->timeline.encoder, err);
     for (int i = 0; i < OT_WORD_COUNT && st == ROCL_OK; i++)
@@ -494,7 +494,7 @@ rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_writ
     if (st == ROCL_OK)
         st = complete_archive(&s, err);
     if (st == ROCL_OK && s.defs.cut) {
-        rocl_notice(t, "%" PRIu64 " text%s longer than 1 MiB: cut", s.defs.cut,
+        rocl_notice(t, "%" PRIu64 " text%s longer than 1 MiB: truncated", s.defs.cut,
                     s.defs.cut == 1 ? "" : "s");
         st = ROCL_PARTIAL;
     }

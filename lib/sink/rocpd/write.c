@@ -78,9 +78,9 @@ static void add_serial(row_builder *r, schema_serial series, uint64_t v)
     int64_t number = (int64_t)v;
     if (s->to->flat && number > 0) {
         if (__builtin_add_overflow(number, s->to->base[series], &number) && r->st == ROCL_OK)
-            r->st = rocl_fail(r->err, ROCL_INPUT,
-                              "%s: a correlation id is too large to be numbered anew",
-                              s->capture->path);
+            r->st =
+                rocl_fail(r->err, ROCL_INPUT, "%s: a correlation id is too large to be renumbered",
+                          s->capture->path);
         else if (number > s->to->last[series])
             s->to->last[series] = number;
     }
@@ -375,13 +375,12 @@ static newset_event_fn *const writers[SCHEMA_EVENT_TABLES] = {
 static void report_changes(const newset *s)
 {
     if (s->garbled)
-        rocl_notice(s->trace,
-                    "%s: %" PRIu64 " text%s not UTF-8: U+FFFD stands for each byte that is not",
+        rocl_notice(s->trace, "%s: %" PRIu64 " text%s not UTF-8: invalid bytes become U+FFFD",
                     s->capture->path, s->garbled, s->garbled == 1 ? " is" : "s are");
     if (s->late_processes)
         rocl_notice(s->trace,
-                    "%s: events end before their process began: written as begun with the first "
-                    "of them",
+                    "%s: events end before their process began: its begin was moved to the end of "
+                    "the first of them",
                     s->capture->path);
 }
 

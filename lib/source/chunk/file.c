@@ -25,7 +25,7 @@ static rocl_status check_version(const rocl_chunk_header *h, const char *path, r
         return rocl_fail(err, ROCL_INPUT, "%s: chunks of version %u.%u: this rocline reads %u.x",
                          path, h->major, h->minor, ROCL_CHUNK_MAJOR);
     if (h->features & ~ROCL_CHUNK_KNOWN)
-        return rocl_fail(err, ROCL_INPUT, "%s: chunks with features that are not known: 0x%x", path,
+        return rocl_fail(err, ROCL_INPUT, "%s: chunks with unknown features: 0x%x", path,
                          h->features & ~ROCL_CHUNK_KNOWN);
     return ROCL_OK;
 }

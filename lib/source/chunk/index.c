@@ -167,7 +167,7 @@ static void drop_copies(chunk_process *p)
             p->chunks[n++] = c;
     }
     if (n < p->count)
-        rocl_notice(p->file->trace, "%s: %zu chunks are there more than once; they are read once",
+        rocl_notice(p->file->trace, "%s: %zu chunks occur more than once; each is read once",
                     p->file->path, p->count - n);
     p->count = n;
 }

@@ -69,15 +69,14 @@ static void explain_ends(const chunk_file *f)
     for (size_t i = 0; i < f->count; i++)
         n += !f->processes[i].ended && f->processes[i].any->h.minor > 0;
     if (n)
-        rocl_notice(
-            f->trace,
-            "%s: %zu of %zu processes did not come to their end: by a signal, _exit or exec, "
-            "or they run still",
-            f->path, n, f->count);
+        rocl_notice(f->trace,
+                    "%s: %zu of %zu processes did not end by exit: by a signal, _exit or exec, or "
+                    "they are still running",
+                    f->path, n, f->count);
     add_summary(f, &r);
     if (r.given_chunks)
         rocl_notice(f->trace,
-                    "%s: a ring has given up %" PRIu64 " older chunks with %" PRIu64
+                    "%s: a ring has overwritten %" PRIu64 " older chunks with %" PRIu64
                     " records; it is complete from %" PRId64 " ns on",
                     f->path, r.given_chunks, r.given_records, r.complete_from);
 }
@@ -88,7 +87,7 @@ static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
     if (st == ROCL_OK)
         st = chunk_walk(&f->list, f->spool, f->path, err);
     if (st == ROCL_OK && !f->list.count)
-        st = rocl_fail(err, ROCL_INPUT, "%s: it has no chunk that can be read", f->path);
+        st = rocl_fail(err, ROCL_INPUT, "%s: it has no readable chunk", f->path);
     if (st == ROCL_OK)
         st = chunk_index(f, err);
     for (size_t i = 0; i < f->count && st == ROCL_OK; i++) {

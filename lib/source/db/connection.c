@@ -82,8 +82,8 @@ static rocl_status refuse_hot_journal(const rocl_db *db, rocl_error *err)
         st = rocl_fail_system(err, ROCL_INPUT, name, why);
     else if (got == (ssize_t)sizeof head && head[0] == 0xd9)
         st = rocl_fail(err, ROCL_INPUT,
-                       "%s: a transaction is under way or was cut off (%s-journal): wait for the "
-                       "writer, or copy both files elsewhere and let sqlite3 recover the copy",
+                       "%s: a transaction is in progress or was interrupted (%s-journal): wait for "
+                       "the writer, or copy both files elsewhere and let sqlite3 recover the copy",
                        db->name, db->name);
     free(name);
     return st;
@@ -155,8 +155,8 @@ static rocl_status check_log(rocl_db *db, rocl_error *err)
     db->log_is_truncated = log.unfinished;
     if (st == ROCL_OK && log.missing)
         st = rocl_fail(err, ROCL_INPUT,
-                       "the database is cut off, or the log beside it (-wal) is another "
-                       "database's: pages that neither of them has: %llu",
+                       "the database is truncated, or the log beside it (-wal) belongs to another "
+                       "database: pages missing in both: %llu",
                        (unsigned long long)log.missing);
     if (st == ROCL_OK && !log.any) {
         rocl_btree_file file = {0};
@@ -363,7 +363,7 @@ static rocl_status probe_schema(rocl_db *db, rocl_error *err)
                          db->name);
     rocl_status st = rocl_sqlite_error(db->handle, db->name, err);
     return st == ROCL_INPUT && db->has_log
-               ? rocl_fail(err, st, "%s; or the log beside it (-wal) is another database's",
+               ? rocl_fail(err, st, "%s; or the log beside it (-wal) belongs to another database",
                            rocl_error_text(err))
                : st;
 }
@@ -522,7 +522,7 @@ rocl_status rocl_db_layout(rocl_db *db, const char *table, const rocl_layout **l
     if (l->known)
         return ROCL_OK;
     a.l = l;
-    l->why = why ? why : !l->root ? "it is no ordinary table" : NULL;
+    l->why = why ? why : !l->root ? "it is not an ordinary table" : NULL;
     if (!l->why) {
         st = query(db, &a, "PRAGMA main.table_xinfo(%Q)", add_column, err);
         if (st == ROCL_OK)

@@ -251,7 +251,7 @@ static rocl_status choose_reader(rocl_db *db, const char *table, const rocl_layo
                                  const char **why, rocl_error *err)
 {
     *layout = NULL;
-    *why = "SQLite was asked for";
+    *why = "--reader sqlite was given";
     if (db->reader == ROCL_READER_SQLITE)
         return ROCL_OK;
     rocl_status st = rocl_db_layout(db, table, layout, err);

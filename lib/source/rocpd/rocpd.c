@@ -136,8 +136,7 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     src->truncated = rocl_db_log_truncated(src->db);
     if (src->truncated)
         src->remark =
-            "the log beside it (-wal) ends in a transaction that is cut off or under way: "
-            "what it holds is left out";
+            "the log beside it (-wal) ends in an incomplete transaction, which is left out";
     rocl_status st = rocpd_find(&found, src->db, src->path, err);
     if (st != ROCL_OK)
         return st;

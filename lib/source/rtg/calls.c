@@ -84,7 +84,7 @@ static void resolve_call(rtg_file *f, rtg_call *last, size_t *last_range, rtg_ca
         c->before = last->begun;
     } else if (c->resumed_count) {
         rtg_fault_add(&f->faults, range, c->resumed_first, c->resumed_offset, ROCL_FAULT_BAD_LINE,
-                      c->resumed_count, "a call is resumed that did not begin");
+                      c->resumed_count, "a call is resumed that never began");
     }
     if (c->has_begun) {
         report_never_resumed(f, *last_range, last);

@@ -204,7 +204,7 @@ void rtg_read_item(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file
     switch (l->shape) {
     case RTG_TEXT:
         if (text->n >= 9 && !memcmp(text->p, "RTX: pid:", 9))
-            set_wrong(i, ROCL_FAULT_BAD_LINE, "an RTX line that cannot be understood");
+            set_wrong(i, ROCL_FAULT_BAD_LINE, "an RTX line that cannot be parsed");
         break;
     case RTG_HCC:
     case RTG_HCC_BARE:
@@ -218,13 +218,13 @@ void rtg_read_item(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file
         break;
     /* Lines that say they are ours, and do not go on like one. */
     case RTG_HIP_MISSED:
-        set_wrong(i, ROCL_FAULT_BAD_LINE, "no HIP call that can be read");
+        set_wrong(i, ROCL_FAULT_BAD_LINE, "a HIP line that cannot be parsed");
         break;
     case RTG_HSA_MISSED:
-        set_wrong(i, ROCL_FAULT_BAD_LINE, "no HSA record that can be read");
+        set_wrong(i, ROCL_FAULT_BAD_LINE, "an HSA line that cannot be parsed");
         break;
     case RTG_HCC_MISSED:
-        set_wrong(i, ROCL_FAULT_BAD_LINE, "no profile line that can be read");
+        set_wrong(i, ROCL_FAULT_BAD_LINE, "a profile line that cannot be parsed");
         break;
     case RTG_HCC_ID:
     case RTG_HCC_SPAN:
