@@ -276,7 +276,7 @@ rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_written *
     report->changed += c->changed;
     if (c->early)
         rocl_notice(w->plan.trace,
-                    "%" PRIu64 " times are before time 0 on the clocks that are set: written as -1",
+                    "%" PRIu64 " times are before time 0 on the aligned clocks: written as -1",
                     c->early);
     free_copier(c);
     st = rocl_new_db_close(w->db, &bytes, err);

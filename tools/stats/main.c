@@ -90,7 +90,7 @@ static const opt output_options[] = {
      "write to this file (default: \"-\", standard output); with --style: prefix of the file names "
      "(default: out, or results for rocprof)"},
     {"style", 0, OPT_CHOICE, offsetof(cli, style), "NAME", "none|rocpd|rocprofv3|rocprof", 0, 0,
-     "write the CSV files of `rocpd summary`, `rocprofv3 --stats` or `rocprof --stats`, one for "
+     "write the CSV files of `rocprofv3 --stats`, `rocprof --stats` or `rocpd summary`, one for "
      "each domain"},
     {"output-path", 'd', OPT_STRING, offsetof(common, output_path), "DIR", NULL, 0, 0,
      "folder of the files of --style (default: the current one)"},
