@@ -198,16 +198,16 @@ few() { # calls file slower
 no_input_is_given compare
 compare_takes_two_inputs compare x
 compare_takes_two_inputs compare x y z
---fail-over_is_for_compare kernels --fail-over 5 x
---fail-over-total_is_for_compare kernels --fail-over-total 5 x
---fail-over-total:_"x"_is_not_a_number_of_percent compare --fail-over-total x x y
---fail-over:_"x"_is_not_a_number_of_percent compare --fail-over x x y
---fail-over:_"5m"_is_not_a_number_of_percent compare --fail-over 5m x y
---fail-over:_"%"_is_not_a_number_of_percent compare --fail-over % x y
---fail-over:_"1.2.3"_is_not_a_number_of_percent compare --fail-over 1.2.3 x y
+--fail-over_is_only_for_compare kernels --fail-over 5 x
+--fail-over-total_is_only_for_compare kernels --fail-over-total 5 x
+--fail-over-total:_"x"_is_not_a_percentage compare --fail-over-total x x y
+--fail-over:_"x"_is_not_a_percentage compare --fail-over x x y
+--fail-over:_"5m"_is_not_a_percentage compare --fail-over 5m x y
+--fail-over:_"%"_is_not_a_percentage compare --fail-over % x y
+--fail-over:_"1.2.3"_is_not_a_percentage compare --fail-over 1.2.3 x y
 --fail-over:_"99999999999999"_is_not compare --fail-over 99999999999999 x y
-no_--by_and_--sort compare --by-rank x y
-no_--by_and_--sort compare --sort name x y
+cannot_be_used_with_--by-..._and_--sort compare --by-rank x y
+cannot_be_used_with_--by-..._and_--sort compare --sort name x y
 END
 }
 

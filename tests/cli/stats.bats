@@ -57,8 +57,8 @@ keys() { # argument of rocstats...
     done <<'END'
 no_input_is_given kernels summary
 no_input_is_given --top 3
---format:_"xml"_is_none_of_text|csv|tsv|json|md --format xml x
---sort:_"size"_is_none_of_total|calls|average|max|name --sort size x
+--format:_"xml"_is_not_one_of_text|csv|tsv|json|md --format xml x
+--sort:_"size"_is_not_one_of_total|calls|average|max|name --sort size x
 --top:_"-1"_is_not_a_number --top -1 x
 --top:_"x"_is_not_a_number --top x x
 --slices:_"0"_is_not_a_number --slices 0 x
