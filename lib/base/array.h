@@ -10,8 +10,8 @@
 enum { ROCL_ARRAY_FIRST = 4 };
 
 /* Moves the array at the pointer that `items` is the address of (NULL: there is none yet) to where
- * `need` > *cap elements of `size` bytes have room; the room that is new is zero. False when memory
- * is out, and nothing has changed. */
+ * `need` > *cap elements of `size` bytes fit; the new ones are zero. False when memory is out, and
+ * nothing has changed. */
 bool rocl_array_grow(void *items, size_t *cap, size_t need, size_t size);
 
 static inline bool rocl_array_reserve(void *items, size_t *cap, size_t need, size_t size)
@@ -19,8 +19,8 @@ static inline bool rocl_array_reserve(void *items, size_t *cap, size_t need, siz
     return need <= *cap || rocl_array_grow(items, cap, need, size);
 }
 
-/* Room for `need` in all: `if (!ROCL_GROW(l->names, l->cap, l->count + 1)) return ...`. `items` is
- * a pointer to elements and `cap` a size_t, both variables. */
+/* A capacity of at least `need`: `if (!ROCL_GROW(l->names, l->cap, l->count + 1)) return ...`.
+ * `items` is a pointer to elements and `cap` a size_t, both variables. */
 #define ROCL_GROW(items, cap, need) rocl_array_reserve(&(items), &(cap), (need), sizeof *(items))
 
 /* For what several threads write, each its own: what is aligned to this shares no cache line. */

@@ -44,14 +44,14 @@ _Static_assert(INTERIOR_HEAD == LEAF_HEAD + 4, "the last child is behind the hea
 /* Neighbouring pages that are read at once: measured, more than this is not faster. */
 #define READ_SIZE_MAX (64u << 10)
 
-/* How many bytes of what comes next are asked for where they have to come from the disk. */
+/* Most bytes that are prefetched for a walk where they have to come from the disk. */
 #define PREFETCH_MAX (1u << 20)
 
 /* The kernel reads no more per call than the disk takes at once, or 128 KiB, whichever is more. */
 #define PREFETCH_CALL (128u << 10)
 
-/* What lies between two pages is read with them up to this size: a request of its own takes longer,
- * and mostly somebody else wants it soon. */
+/* The bytes between two pages are read with them up to this size: a request of its own takes
+ * longer, and mostly another walk needs them soon. */
 #define PREFETCH_GAP (32u << 10)
 
 /* The page with the byte at 1 GiB is for locks and never used: section 1.4. */
@@ -70,7 +70,7 @@ typedef struct level {
     uint32_t number;
     unsigned count;      /* of keys: one child more */
     unsigned at;         /* the child in use */
-    unsigned prefetched; /* children before this one are not to be asked for, again or at all */
+    unsigned prefetched; /* children before this one need no prefetch */
     uint8_t *page;       /* a copy */
     uint32_t mask;       /* of offsets in it */
     uint32_t head;       /* bytes of it before the cell offsets */
@@ -89,7 +89,7 @@ struct rocl_btree_walk {
     level levels[ROCL_BTREE_DEPTH];
     unsigned depth;             /* interior pages above the current leaf */
     unsigned leaf_depth;        /* where leaves were seen, a guess for the next one */
-    uint32_t prefetch;          /* pages worth to have: more the longer it reads on */
+    uint32_t prefetch;          /* pages to prefetch: more the longer it reads on */
     bool cold;                  /* the file is not all in the page cache */
     int64_t leaf_min, leaf_max; /* rowids that the current leaf may have */
     page_run run;
@@ -145,7 +145,7 @@ static ssize_t read_at(int fd, uint8_t *to, size_t n, uint64_t offset)
     return (ssize_t)got;
 }
 
-/* What section 1.3 says of the fields that a reader of tables depends on, in their order. */
+/* Checks the fields that a reader of tables depends on, in the order of section 1.3. */
 static const char *check_header(const uint8_t *h, uint32_t usable)
 {
     if (usable < 480)
@@ -186,7 +186,7 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
     f->page_size = size == 1 ? 65536 : size;
     f->usable = f->page_size - h[20];
     /* Section 1.3.7: the number of pages in the header counts if its writer knew of it. Else it is
-     * the file's own, and what is left of a page is a page that was cut. */
+     * the file's own, and the rest of a page is a page that was cut. */
     const uint64_t bytes = (uint64_t)st.st_size;
     uint64_t pages = rocl_be32(h + 28);
     if (!pages || rocl_be32(h + 24) != rocl_be32(h + 92))
@@ -399,11 +399,12 @@ static unsigned find_child(const level *l, int64_t wanted)
     return lo;
 }
 
-/* ---- reading ahead from a disk --------------------------------------------------------------- */
+/* ---- prefetching from a disk ----------------------------------------------------------------- */
 
 /* The kernel's own read-ahead does not see which page comes next, as the pages of a table lie
- * between those of others and several walks share the file. It is told here, so that the disk is
- * busy while rows are read from what is there. Nothing depends on it: failures are not reported. */
+ * between those of others and several walks share the file. These calls name it, so that the disk
+ * is busy while rows are read from what is there. Nothing depends on it: failures are not reported.
+ */
 static void prefetch_pages(const rocl_btree_file *f, uint32_t first, uint32_t last)
 {
     const off_t end = (off_t)last * f->page_size;
@@ -451,9 +452,9 @@ static bool load_next(rocl_btree *b)
     return INTERIOR_HEAD + 2 * l->count <= f->usable;
 }
 
-/* The leaves that come next, by halves of what is worth to have: requests stay large, and one is
+/* Prefetches the leaves that come next, by halves of w->prefetch: requests stay large, and one is
  * under way always. After the last leaf of the lowest interior page come those of its neighbour,
- * which itself is asked for at first. */
+ * which is prefetched itself at first. */
 static void prefetch_leaves(rocl_btree *b)
 {
     struct rocl_btree_walk *w = b->walk;
@@ -541,7 +542,7 @@ static rocl_status read_leaf(rocl_btree *b, const uint8_t *page, uint32_t number
 
 /* A page that is not in the run is read, and if it is a leaf, with the next ones that follow it in
  * the file. To copy foreign pages between them as well is not faster, measured. A walk that reads
- * on wants more and more pages in advance: a seek is no reason to read for long. */
+ * on prefetches more and more pages: a seek is no reason to read for long. */
 static rocl_status load_page(rocl_btree *b, uint32_t number, const uint8_t **page, rocl_error *err)
 {
     struct rocl_btree_walk *w = b->walk;

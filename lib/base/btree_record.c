@@ -22,43 +22,6 @@ static const rocl_value numbers[ROCL_TYPE_NUMBERS] = {
     {.type = 9, .constant = 1},
 };
 
-/* The types, from byte `at` to `end`. */
-static const char *parse_types(rocl_record *r, const rocl_record_plan *plan, const uint8_t *p,
-                               uint32_t at, uint32_t end, uint32_t payload)
-{
-    unsigned wanted = 0;
-    uint32_t offset = end;
-    r->end = end;
-    for (unsigned column = 0; wanted < plan->count && at < end; column++) {
-        uint64_t type;
-        at += rocl_be_varint(p + at, &type);
-        if (at > end)
-            return "the header of a row goes beyond its end";
-        if (type >= ROCL_TYPE_NUMBERS && type < ROCL_TYPE_BLOB)
-            return "a row has a value of a reserved type";
-        rocl_value v;
-        if (type < ROCL_TYPE_NUMBERS) {
-            v = numbers[type];
-        } else {
-            uint64_t size = (type - ROCL_TYPE_BLOB) / 2;
-            v = (rocl_value){.type = (uint8_t)(ROCL_TYPE_BLOB + (type & 1)),
-                             .size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX};
-        }
-        if (v.size > payload - offset)
-            return "a row has a value that is longer than the row";
-        v.offset = v.size ? offset : 0; /* so that equal values look the same */
-        offset += v.size;
-        for (; wanted < plan->count && plan->column[wanted] == column; wanted++) {
-            r->values[wanted] = v;
-            r->end = offset;
-        }
-    }
-    for (; wanted < plan->count; wanted++)
-        r->values[wanted] = (rocl_value){.type = ROCL_TYPE_MISSING};
-    r->exact = at == end ? offset : 0;
-    return r->exact && r->exact != payload ? "a row is longer than its values" : NULL;
-}
-
 const char *rocl_record_parse(rocl_record *r, const rocl_record_plan *plan, const uint8_t *p,
                               uint32_t have, uint32_t size, uint32_t *need)
 {
@@ -71,7 +34,37 @@ const char *rocl_record_parse(rocl_record *r, const rocl_record_plan *plan, cons
         *need = (uint32_t)end;
         return NULL;
     }
-    return parse_types(r, plan, p, at, (uint32_t)end, size);
+    unsigned wanted = 0;
+    uint32_t offset = (uint32_t)end;
+    r->end = (uint32_t)end;
+    for (unsigned column = 0; wanted < plan->count && at < end; column++) {
+        uint64_t type;
+        at += rocl_be_varint(p + at, &type);
+        if (at > end)
+            return "the header of a row goes beyond its end";
+        if (type >= ROCL_TYPE_NUMBERS && type < ROCL_TYPE_BLOB)
+            return "a row has a value of a reserved type";
+        rocl_value v;
+        if (type < ROCL_TYPE_NUMBERS) {
+            v = numbers[type];
+        } else {
+            uint64_t bytes = (type - ROCL_TYPE_BLOB) / 2;
+            v = (rocl_value){.type = (uint8_t)(ROCL_TYPE_BLOB + (type & 1)),
+                             .size = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX};
+        }
+        if (v.size > size - offset)
+            return "a row has a value that is longer than the row";
+        v.offset = v.size ? offset : 0; /* so that equal values look the same */
+        offset += v.size;
+        for (; wanted < plan->count && plan->column[wanted] == column; wanted++) {
+            r->values[wanted] = v;
+            r->end = offset;
+        }
+    }
+    for (; wanted < plan->count; wanted++)
+        r->values[wanted] = (rocl_value){.type = ROCL_TYPE_MISSING};
+    r->exact = at == end ? offset : 0;
+    return r->exact && r->exact != size ? "a row is longer than its values" : NULL;
 }
 
 /* ---- headers that were seen ------------------------------------------------------------------ */
@@ -170,7 +163,7 @@ static bool add_schema_row(rocl_schema *s, const uint8_t *p, uint32_t size)
     return !s->text.failed;
 }
 
-/* No message says what is wrong: only databases that are as most are need be read this way. */
+/* Without a message of what is wrong: SQLite reads the schema then, and reports it. */
 bool rocl_btree_schema(rocl_schema *s, const rocl_btree_file *f)
 {
     rocl_btree b;

@@ -7,7 +7,7 @@
  *        n even, from 12: blob of (n - 12) / 2 bytes   n odd, from 13: text of (n - 13) / 2 bytes
  *
  * A table has few different headers (values are stored as small as they can be, so there is more
- * than one), hence what a header means is kept and looked up by its bytes. */
+ * than one), hence parsed headers are kept and looked up by their bytes. */
 #ifndef ROCL_BASE_BTREE_RECORD_H
 #define ROCL_BASE_BTREE_RECORD_H
 
@@ -32,11 +32,11 @@ typedef struct rocl_value {
     uint32_t size;
     uint8_t type;
     uint8_t shift;  /* numbers: 64 less the bits of it */
-    uint8_t stored; /* numbers: 1, or 0 when the type itself says it, which is then .. */
+    uint8_t stored; /* numbers: 1, or 0 when the type itself is the value, which is then .. */
     uint8_t constant;
 } rocl_value;
 
-/* What a header says about the values wanted. */
+/* Where the wanted values are, by a header. */
 typedef struct rocl_record {
     uint32_t end;   /* of the last of them, in the payload */
     uint32_t exact; /* size of the whole payload; 0: the header was not read to its end */
@@ -133,7 +133,7 @@ typedef struct rocl_schema {
 } rocl_schema;
 
 /* False when the schema is large or in any way unusual, damaged among others, or memory is out:
- * then it is SQLite that must say what it means, and `s` is empty. */
+ * then SQLite must read it, and `s` is empty. */
 bool rocl_btree_schema(rocl_schema *s, const rocl_btree_file *f);
 void rocl_schema_free(rocl_schema *s);
 

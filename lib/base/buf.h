@@ -16,7 +16,7 @@ typedef struct rocl_buf {
 
 #define ROCL_VARINT_MAX 10
 
-/* Room for `n` more bytes at data + len; false (and failed set) when memory is out. */
+/* Makes `n` more bytes fit at data + len; false (and failed set) when memory is out. */
 bool rocl_buf_grow(rocl_buf *b, size_t n);
 void rocl_buf_free(rocl_buf *b); /* frees the bytes, leaves an empty usable buffer */
 /* Frees a buffer whose contents went into another one, which has failed if this one has. */
@@ -52,7 +52,7 @@ static inline void rocl_buf_str(rocl_buf *b, const char *s)
 /* Appends what printf would print. */
 void rocl_buf_printf(rocl_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes LEB128 at p (ROCL_VARINT_MAX bytes of room) and returns the end. */
+/* Writes LEB128 at p, where ROCL_VARINT_MAX bytes must fit, and returns the end. */
 static inline uint8_t *rocl_varint_put(uint8_t *p, uint64_t v)
 {
     while (v >= 0x80) {

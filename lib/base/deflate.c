@@ -12,7 +12,9 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-/* The state of a thread is freed when it ends: the key is there for its destructor alone. */
+/* For each engine deflate_bytes() appends p[0..n) as one complete raw deflate stream (RFC 1951),
+ * level 1..9. Its state is kept per thread: to set one up costs about as much as to compress some
+ * ten KiB. It is freed when the thread ends: the key is there for its destructor alone. */
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool have_key;
@@ -37,7 +39,7 @@ static void make_key(void)
     have_key = pthread_key_create(&key, free_state) == 0;
 }
 
-rocl_status rocl_deflate(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
+static rocl_status deflate_bytes(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
 {
     compressor *c = cached.compressor;
     pthread_once(&key_once, make_key);
@@ -116,7 +118,8 @@ static z_stream *open_deflate(int level)
     return &d->z;
 }
 
-rocl_status rocl_deflate(rocl_buf *to, const void *bytes, size_t n, int level, rocl_error *err)
+static rocl_status deflate_bytes(rocl_buf *to, const void *bytes, size_t n, int level,
+                                 rocl_error *err)
 {
     const uint8_t *p = n ? bytes : (const void *)""; /* nothing may be added to NULL, not even 0 */
     const size_t most = 1u << 30;                    /* that zlib is given at once */
@@ -158,7 +161,7 @@ rocl_status rocl_gzip_member(rocl_buf *to, const void *p, size_t n, int level, r
     /* extra flags: 2 the best, 4 the fastest; operating system: Unix */
     const uint8_t head[10] = {0x1f, 0x8b, 8, [8] = level == 9 ? 2 : level == 1 ? 4 : 0, [9] = 3};
     rocl_buf_put(to, head, sizeof head);
-    rocl_status st = rocl_deflate(to, p, n, level, err);
+    rocl_status st = deflate_bytes(to, p, n, level, err);
     const uint32_t foot[2] = {htole32((uint32_t)crc32_z(0, p, n)), htole32((uint32_t)n)};
     rocl_buf_put(to, foot, sizeof foot);
     return !st && to->failed ? rocl_fail_memory(err) : st;
@@ -170,7 +173,7 @@ rocl_status rocl_zlib_stream(rocl_buf *to, const void *p, size_t n, int level, r
     static const uint8_t flags[10] = {1, 1, 0x5e, 0x5e, 0x5e, 0x5e, 0x9c, 0xda, 0xda, 0xda};
     rocl_buf_byte(to, 0x78);
     rocl_buf_byte(to, level >= 0 && level <= 9 ? flags[level] : 0x9c);
-    rocl_status st = rocl_deflate(to, p, n, level, err);
+    rocl_status st = deflate_bytes(to, p, n, level, err);
     const uint32_t sum = htobe32((uint32_t)adler32_z(1, p, n));
     rocl_buf_put(to, &sum, sizeof sum);
     return !st && to->failed ? rocl_fail_memory(err) : st;

@@ -11,7 +11,7 @@ typedef struct rocl_destination {
     bool replaces;   /* false: the file is written in place and none of the rest is used */
     bool named;      /* rocl_destination_publish has given it its name */
     bool for_good;   /* and cannot take it back */
-    int dir;         /* O_PATH descriptor of its folder, -1 while it rests */
+    int dir;         /* O_PATH descriptor of its folder, -1 while it is suspended */
     dev_t device;    /* of that folder */
     ino_t inode;     /* the same */
     char *folder;    /* by its path, links followed */
@@ -33,8 +33,8 @@ rocl_status rocl_destination_resume(rocl_destination *pl, const char *path, rocl
 /* Moves a hidden file over the target. */
 rocl_status rocl_destination_replace(rocl_destination *pl, const char *path, rocl_error *err);
 
-/* For files that appear together, of which each rests: the one gives it its name and keeps what had
- * that name until rocl_destination_close, the other undoes that. Both between
+/* For files that appear together, each of them suspended: the one gives it its name and keeps what
+ * had that name until rocl_destination_close, the other undoes that. Both between
  * rocl_unfinished_hold() and _release(). */
 rocl_status rocl_destination_publish(rocl_destination *pl, const char *path, rocl_error *err);
 void rocl_destination_revert(rocl_destination *pl);

@@ -1,4 +1,4 @@
-/* Errors: one way to say what went wrong, with the places it passed on its way up. */
+/* Errors: a status and a message, to which callers add where it happened. */
 #ifndef ROCL_BASE_ERROR_H
 #define ROCL_BASE_ERROR_H
 
@@ -15,8 +15,8 @@ rocl_status rocl_fail(rocl_error *err, rocl_status status, const char *fmt, ...)
  * which holds no status, it returns ROCL_INTERNAL: keep the callee's status where that matters. */
 rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says `to` wherever the message says `from`, which is no shorter: a name that the user knows in
- * the place of one of ours. */
+/* Replaces `from` by `to`, which is no longer, everywhere in the message: a hidden name by the one
+ * that the user knows. */
 void rocl_error_rename(rocl_error *err, const char *from, const char *to);
 
 /* Copies `from` into `to` (both may be NULL): a worker's error becomes the run's error. */
@@ -26,10 +26,11 @@ void rocl_error_copy(rocl_error *to, const rocl_error *from);
 static inline rocl_status rocl_fail_memory(rocl_error *err)
 {
     rocl_fail(err, ROCL_INTERNAL, "out of memory");
-    return ROCL_INTERNAL; /* said again, so that checkers know it is no ROCL_OK */
+    return ROCL_INTERNAL; /* not the result of rocl_fail(), so that checkers know it is no ROCL_OK
+                           */
 }
 
-/* "path: why", of an errno. Want of memory is told as such, whatever was asked for. */
+/* "path: why", of an errno. ENOMEM is reported as rocl_fail_memory() does, whatever the status. */
 rocl_status rocl_fail_system(rocl_error *err, rocl_status status, const char *path, int why);
 
 #endif

@@ -1,6 +1,6 @@
 /* External sort: records of a few 64-bit key words and some bytes, any number of them, in bounded
- * memory. Sorted runs are kept packed (keys as varint differences), in memory while the space has
- * room, in one nameless temporary file beyond that. Equal keys come out in an unspecified order:
+ * memory. Sorted runs are kept encoded (keys as differences), in memory up to the limit of the
+ * space, in one nameless temporary file beyond that. Equal keys come out in an unspecified order:
  * callers put a unique word last, which makes the output the same for every number of workers. */
 #ifndef ROCL_BASE_EXTSORT_H
 #define ROCL_BASE_EXTSORT_H
@@ -22,7 +22,7 @@ rocl_status rocl_space_spill(rocl_sort_space *s, const uint8_t *p, size_t n, uin
 rocl_status rocl_space_read(rocl_sort_space *s, uint8_t *p, size_t n, uint64_t offset,
                             rocl_error *err);
 
-/* Accounts for bytes that are kept, packed runs or of others, if there is room. */
+/* Accounts for n more bytes of encoded runs, or of others, if the limit allows it. */
 bool rocl_space_keep(rocl_sort_space *s, size_t n);
 
 #define ROCL_SORT_KEYS_MAX 4
@@ -37,10 +37,10 @@ rocl_sorter *rocl_sorter_new(rocl_sort_space *space, unsigned key_words);
 void rocl_sorter_group(rocl_sorter *s, unsigned shift);
 void rocl_sorter_free(rocl_sorter *s); /* gives its memory back to the space */
 
-/* Adds a copy of the record. Concurrent as long as each worker uses its own number. It is packed at
- * once where it continues one of a few sorted sequences; others wait in the worker's buffer (about
- * limit / (4 * workers) bytes, 8 MiB at most), which is sorted, packed and put away when it is
- * full. A record is 4 GiB at most. */
+/* Adds a copy of the record. Concurrent as long as each worker uses its own number. It is encoded
+ * at once where it continues one of a few sorted sequences; others wait in the worker's buffer
+ * (about limit / (4 * workers) bytes, 8 MiB at most), which is sorted, encoded and stored when it
+ * is full. A record is 4 GiB at most. */
 rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key,
                             const void *payload, size_t len, rocl_error *err);
 

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-/* What fails only for want of memory must not be taken for done. */
+/* A result that is false only when memory is out must not be ignored. */
 #define ROCL_CHECKED __attribute__((warn_unused_result))
 
 /* A hash map for sparse and hostile ids: open addressing, linear probing. */

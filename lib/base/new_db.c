@@ -155,7 +155,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int fla
     new_file *file = (new_file *)f;
     (void)name;
     memset(file, 0, sizeof *file);
-    if (!(flags & SQLITE_OPEN_MAIN_DB)) /* no journal, and what is temporary is in memory */
+    if (!(flags & SQLITE_OPEN_MAIN_DB)) /* no journal, and temporary tables are in memory */
         return SQLITE_CANTOPEN;
     file->db = vfs->pAppData;
     file->base.pMethods = &methods;
@@ -302,11 +302,6 @@ static rocl_status hide_logs(const rocl_new_db *db, hidden_log *all, rocl_error 
 sqlite3 *rocl_new_db_handle(rocl_new_db *db)
 {
     return db->handle;
-}
-
-const char *rocl_new_db_path(const rocl_new_db *db)
-{
-    return db->path;
 }
 
 rocl_status rocl_new_db_fail(rocl_new_db *db, const char *what, rocl_error *err)

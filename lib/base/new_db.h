@@ -16,7 +16,6 @@ rocl_status rocl_new_db_open(rocl_new_db **db, const char *path, size_t cache, r
 /* NULL once the database is closed. Other databases may be attached to it by URIs that name their
  * VFS. */
 sqlite3 *rocl_new_db_handle(rocl_new_db *db);
-const char *rocl_new_db_path(const rocl_new_db *db);
 
 /* The last failure of SQLite, with `what` before it: ROCL_OUTPUT when the file could not be
  * written, ROCL_INTERNAL when memory is out, else ROCL_INPUT. */

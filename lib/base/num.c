@@ -90,11 +90,13 @@ char *rocl_put_hex(char *p, uint64_t v, unsigned digits, bool upper)
 
 __extension__ typedef unsigned __int128 wide;
 
-/* v = m / 2^s, and m * 10^decimals fits 128 bits: all here is exact. It is rounded to 15 digits, or
- * to as many more as read back as v: where what was rounded off is less than half of what tells v
- * from its neighbours, which is 1 in m. (Below a power of two they are nearer, but powers of two in
- * the range have no more than 15 digits.) */
-int rocl_decimal(double v, uint64_t *number)
+/* The shortest decimal that reads back as v, where 1e-4 <= v < 1e15, as a number; returns how many
+ * of its digits are decimals, -1: v is beyond that. v = m / 2^s, and m * 10^decimals fits 128 bits:
+ * all here is exact. It is rounded to 15 digits, or to as many more as read back as v: where the
+ * part rounded off is less than half of the distance from v to its neighbours, which is 1 in m.
+ * (Below a power of two they are nearer, but powers of two in the range have no more than 15
+ * digits.) */
+static int find_decimal(double v, uint64_t *number)
 {
     static const double powers[] = {1e-3, 1e-2, 1e-1, 1e0,  1e1,  1e2,  1e3,  1e4,  1e5, 1e6,
                                     1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
@@ -155,7 +157,7 @@ char *rocl_put_double(char *p, double v)
     if (isinf(v))
         return stpcpy(p, v < 0 ? "-inf" : "inf");
     uint64_t number = (uint64_t)(fabs(v) < 1e15 ? fabs(v) : 0);
-    int decimals = (double)number == fabs(v) ? 0 : rocl_decimal(fabs(v), &number);
+    int decimals = (double)number == fabs(v) ? 0 : find_decimal(fabs(v), &number);
     if (decimals < 0)
         return put_general(p, v);
     if (signbit(v))
@@ -204,7 +206,7 @@ void rocl_repr_put(rocl_buf *b, double v)
         rocl_buf_byte(b, '-');
     v = fabs(v);
     uint64_t number;
-    const int decimals = rocl_decimal(v, &number);
+    const int decimals = find_decimal(v, &number);
     if (decimals >= 0) {
         char whole[ROCL_NUM_MAX];
         n = (int)(rocl_put_u64(whole, number) - whole);

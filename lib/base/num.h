@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 
-#define ROCL_NUM_MAX 32 /* bytes of room that any of these may need */
+#define ROCL_NUM_MAX 32 /* bytes that any of these may write */
 
 char *rocl_put_u64(char *p, uint64_t v);
 char *rocl_put_i64(char *p, int64_t v);
@@ -28,9 +28,6 @@ char *rocl_put_hex(char *p, uint64_t v, unsigned digits, bool upper);
 /* The shortest decimal that reads back as v: integers without point or exponent below 1e15
  * ("1757738"), else up to 17 digits ("40.62811724337926"); "-0", "nan", "inf", "-inf". */
 char *rocl_put_double(char *p, double v);
-/* The same, where 1e-4 <= v < 1e15, as a number and how many of its digits are decimals; -1: v is
- * beyond that. */
-int rocl_decimal(double v, uint64_t *number);
 
 /* Appends what repr() of CPython 3 gives: the fewest digits that read back as v, with ".0" for
  * whole numbers and an exponent from 1e16 on and below 1e-4. v is finite. */

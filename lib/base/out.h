@@ -13,14 +13,14 @@ typedef struct rocl_out rocl_out;
  * (/dev/full, a pipe) are written in place. Follows symbolic links. Mode 0666 less the umask. */
 rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err);
 
-/* The same. When `path` ends in .gz, what is written is packed with gzip: for texts of some size at
+/* The same. When `path` ends in .gz, the bytes are compressed with gzip: for texts of some size at
  * most, since it is done by the thread that writes. */
 rocl_status rocl_out_open_as_named(rocl_out **out, const char *path, rocl_error *err);
 
 /* Buffered. ENOSPC, and EPIPE where the program ignores SIGPIPE, come back as ROCL_OUTPUT
  * "PATH: cannot write: ...", at the latest from commit. */
 rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err);
-uint64_t rocl_out_bytes(const rocl_out *o); /* taken so far; where it packs, written */
+uint64_t rocl_out_bytes(const rocl_out *o); /* taken so far; with gzip, written */
 
 /* Does the name say that the output is to be compressed? */
 static inline bool rocl_out_is_gz(const char *path)

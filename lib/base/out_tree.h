@@ -11,10 +11,10 @@ rocl_status rocl_out_tree_check(const char *path, rocl_error *err);
 
 /* Makes a folder with a hidden name in `folder`, which must exist ("": the current one). */
 rocl_status rocl_out_tree_open(rocl_out_tree **t, const char *folder, rocl_error *err);
-/* The hidden folder: what is to appear is written there. */
+/* The hidden folder, in which files are written. */
 const char *rocl_out_tree_path(const rocl_out_tree *t);
 
-/* What an error says of the hidden folder it then says of where things are to appear. */
+/* Replaces the hidden folder in an error by the one in which files are to appear. */
 rocl_status rocl_out_tree_explain(const rocl_out_tree *t, rocl_status st, rocl_error *err);
 
 /* Moves `names` one after the other from the hidden folder to where it is, in place of what has

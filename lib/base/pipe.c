@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-/* Blocks beyond one for each worker, at most: what the producer may be ahead. More workers need no
- * more of them to be kept busy. */
+/* Most blocks beyond one for each worker, which the producer may fill before they are needed. More
+ * workers need no more of them to be kept busy. */
 enum { EXTRA_BLOCKS = 8 };
 
 typedef enum state { TAKEN, DONE, FAILED } state;
@@ -152,8 +152,16 @@ static void *run_worker(void *arg)
     return NULL;
 }
 
+/* Joins the threads and frees. */
 static void free_pipe(rocl_pipe *p)
 {
+    pthread_mutex_lock(&p->lock);
+    p->quit = true;
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    for (unsigned i = 1; i < p->workers; i++)
+        if (p->worker[i].running)
+            pthread_join(p->worker[i].thread, NULL);
     for (unsigned i = 0; p->nodes && i < p->made; i++) {
         rocl_buf_free(&p->nodes[i].block.in);
         rocl_buf_free(&p->nodes[i].block.out);
@@ -207,12 +215,6 @@ rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_op
 
 /* ---- the producer -------------------------------------------------------------------------- */
 
-static rocl_status copy_failure(const rocl_pipe *p, rocl_error *err)
-{
-    rocl_error_copy(err, p->err);
-    return p->status;
-}
-
 /* Makes progress while the producer has to wait. */
 static void help_or_wait(rocl_pipe *p)
 {
@@ -243,7 +245,8 @@ rocl_status rocl_pipe_get(rocl_pipe *p, rocl_block **block, rocl_error *err)
         p->held++;
         *block = &n->block;
     } else {
-        st = copy_failure(p, err);
+        rocl_error_copy(err, p->err);
+        st = p->status;
     }
     pthread_mutex_unlock(&p->lock);
     return st;
@@ -263,22 +266,12 @@ rocl_status rocl_pipe_put(rocl_pipe *p, rocl_block *block, rocl_error *err)
         if (p->workers == 1)
             process_block(p, &p->worker[0]);
     }
-    if (p->broken)
-        st = copy_failure(p, err);
+    if (p->broken) {
+        rocl_error_copy(err, p->err);
+        st = p->status;
+    }
     pthread_mutex_unlock(&p->lock);
     return st;
-}
-
-static void join_threads(rocl_pipe *p)
-{
-    pthread_mutex_lock(&p->lock);
-    p->quit = true;
-    pthread_cond_broadcast(&p->work);
-    pthread_mutex_unlock(&p->lock);
-    for (unsigned i = 1; i < p->workers; i++) {
-        if (p->worker[i].running)
-            pthread_join(p->worker[i].thread, NULL);
-    }
 }
 
 rocl_status rocl_pipe_drain(rocl_pipe *p, rocl_error *err)
@@ -288,7 +281,9 @@ rocl_status rocl_pipe_drain(rocl_pipe *p, rocl_error *err)
         help_or_wait(p);
     while (p->broken && p->busy)
         pthread_cond_wait(&p->moved, &p->lock);
-    rocl_status st = p->broken ? copy_failure(p, err) : ROCL_OK;
+    rocl_status st = p->broken ? p->status : ROCL_OK;
+    if (st)
+        rocl_error_copy(err, p->err);
     pthread_mutex_unlock(&p->lock);
     return st;
 }
@@ -296,7 +291,6 @@ rocl_status rocl_pipe_drain(rocl_pipe *p, rocl_error *err)
 rocl_status rocl_pipe_finish(rocl_pipe *p, rocl_error *err)
 {
     rocl_status st = rocl_pipe_drain(p, err);
-    join_threads(p);
     free_pipe(p);
     return st;
 }
@@ -308,6 +302,5 @@ void rocl_pipe_abort(rocl_pipe *p)
     pthread_mutex_lock(&p->lock);
     p->broken = true;
     pthread_mutex_unlock(&p->lock);
-    join_threads(p);
     free_pipe(p);
 }

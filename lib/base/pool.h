@@ -41,7 +41,7 @@ typedef struct rocl_pipe_ops {
  * nothing after it is. */
 rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_ops *ops, void *ctx,
                           rocl_error *err);
-/* An empty block; after a failure NULL, and what the failure was. Every block got must be put. */
+/* An empty block; after a failure NULL, and that failure. Every block got must be put. */
 rocl_status rocl_pipe_get(rocl_pipe *p, rocl_block **block, rocl_error *err);
 rocl_status rocl_pipe_put(rocl_pipe *p, rocl_block *block, rocl_error *err);
 /* Waits until all that was put is written; after a failure, until nobody works on any of it. */

@@ -25,7 +25,7 @@ static inline uint8_t *rocl_pb_tag(uint8_t *p, uint32_t field, uint32_t kind)
     return p;
 }
 
-/* ---- by a pointer to where there is room; the end is returned ---- */
+/* ---- to a pointer, where enough bytes must fit; the end is returned ---- */
 
 static inline uint8_t *rocl_pb_put_uint(uint8_t *p, uint32_t field, uint64_t v)
 {
@@ -80,13 +80,6 @@ static inline void rocl_pb_fixed64(rocl_buf *b, uint32_t field, uint64_t v)
 {
     if (rocl_buf_reserve(b, ROCL_PB_TAG_MAX + sizeof v))
         b->len = (size_t)(rocl_pb_put_fixed64(b->data + b->len, field, v) - b->data);
-}
-
-static inline void rocl_pb_double(rocl_buf *b, uint32_t field, double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    rocl_pb_fixed64(b, field, bits);
 }
 
 static inline void rocl_pb_bytes(rocl_buf *b, uint32_t field, const void *p, size_t n)

@@ -33,14 +33,9 @@
 #define ROCL_SORT_HEAD_MAX (3 + 8 * (ROCL_SORT_KEYS_MAX + 1))
 #define ROCL_SORT_SLACK    64
 
-static inline unsigned rocl_sort_value_bytes(uint64_t v)
-{
-    return v ? (71u - (unsigned)__builtin_clzll(v)) / 8 : 0;
-}
-
 static inline uint8_t *rocl_sort_encode_value(uint8_t *p, uint64_t v, unsigned *nibble)
 {
-    *nibble = rocl_sort_value_bytes(v);
+    *nibble = v ? (71u - (unsigned)__builtin_clzll(v)) / 8 : 0;
     v = htole64(v);
     memcpy(p, &v, 8);
     return p + *nibble;
@@ -119,7 +114,7 @@ static inline const uint8_t *rocl_sort_decode_head(const uint8_t *p, uint64_t *k
 struct rocl_sort_space {
     size_t limit;
     unsigned workers;
-    /* Bytes in expanded and read buffers, and in packed runs. Each has its own share of the limit,
+    /* Bytes in expanded and read buffers, and in encoded runs. Each has its own share of the limit,
      * so that a memory full of runs does not leave buffers so small that runs become tiny. */
     _Atomic size_t expanded, packed;
     _Atomic uint64_t spilled;
@@ -134,17 +129,17 @@ struct rocl_sort_space {
 };
 
 size_t rocl_space_buffer_max(const rocl_sort_space *s);
-/* Accounts for more expanded bytes if there is room, or anyway. */
+/* Accounts for more expanded bytes if the limit allows it, or anyway. */
 bool rocl_space_expand(rocl_sort_space *s, size_t n, bool anyway);
 void rocl_space_unexpand(rocl_sort_space *s, size_t n);
 void rocl_space_unkeep(rocl_sort_space *s, size_t n); /* see rocl_space_keep */
-/* A block of space->block bytes and ROCL_SORT_SLACK more, expanded; NULL: there is no room. */
+/* A block of space->block bytes and ROCL_SORT_SLACK more, expanded; NULL: the limit is reached. */
 uint8_t *rocl_space_block(rocl_sort_space *s);
 void rocl_space_unblock(rocl_sort_space *s, uint8_t *block); /* not its account */
 /* Bytes that each of n read buffers may have. */
 size_t rocl_space_read_buffer(const rocl_sort_space *s, size_t n);
 rocl_status rocl_space_damaged(const rocl_sort_space *s, rocl_error *err);
-/* Has the system read ahead: it does not recognise several sequences of small reads as such. */
+/* Has the system prefetch: it does not recognise several sequences of small reads as such. */
 void rocl_space_advise(rocl_sort_space *s, size_t n, uint64_t offset);
 
 /* ---- records in a buffer (sort_order.c) ------------------------------------------------------ */
@@ -207,10 +202,10 @@ static inline bool rocl_sort_groups_differ(const uint64_t *a, const uint64_t *b,
     return shift < 64 && (a[0] ^ b[0]) >> shift;
 }
 
-/* Adds a packed run: keeps it, or writes it to the file when memory's share is used up. Takes
- * run->memory, which has ROCL_SORT_SLACK more bytes. */
+/* Adds an encoded run: keeps it, or writes it to the file when the share of memory is used up.
+ * Takes run->memory, which has ROCL_SORT_SLACK more bytes. */
 rocl_status rocl_sort_keep_run(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *err);
-/* Sorts and packs the n records (n > 0) of a buffer, `bytes` long, to a run, or to several when
+/* Sorts and encodes the n records (n > 0) of a buffer, `bytes` long, to a run, or to several when
  * they are of several groups. Behind the records there are n * ROCL_SORT_ENTRY_SIZE bytes more. */
 rocl_status rocl_sort_make_runs(rocl_sort_runs *to, uint64_t *records, size_t bytes, size_t n,
                                 rocl_error *err);
@@ -237,7 +232,7 @@ typedef struct rocl_sort_strands {
     uint64_t records; /* that they ever took */
 } rocl_sort_strands;
 
-/* Packs the record if it continues a strand that has room for it. */
+/* Encodes the record if it continues a strand and fits into its block. */
 bool rocl_strands_append(const rocl_sort_runs *to, rocl_sort_strands *s, const uint64_t *key,
                          const void *payload, size_t len);
 /* Begins a run with it otherwise, of that strand or of a new one; *taken false: there can be none.

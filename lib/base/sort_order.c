@@ -1,6 +1,6 @@
 /* Sorting in memory what continues no strand: further sequences, or none at all. Records are first
  * dealt to piles, each sorted; if few piles suffice they are merged, in time linear in the number
- * of records. What needs many piles is in no order worth looking for, and gets a radix sort. Both
+ * of records. Records that need many piles are in no order that helps, and get a radix sort. Both
  * look at one key word; records equal in it are then sorted by the next. */
 #include "base/sort_impl.h"
 

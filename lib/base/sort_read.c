@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { READ_AHEAD = 256 << 10 };
+enum { PREFETCH = 256 << 10 };
 
 /* Reads the records of a chain, one after the other. */
 typedef struct reader {
@@ -19,10 +19,10 @@ typedef struct reader {
     uint8_t *buffer; /* for runs in the file */
     size_t cap;
     uint64_t offset, left; /* in the file: what is not in the buffer yet */
-    uint64_t advised;      /* up to where reading ahead was asked for */
+    uint64_t advised;      /* up to where it was prefetched */
 } reader;
 
-/* A place in the tree of losers: the reader that lost there, and its first key word. */
+/* A position in the tree of losers: the reader that lost there, and its first key word. */
 typedef struct node {
     uint64_t key;
     uint64_t reader;
@@ -145,9 +145,9 @@ static rocl_status refill_buffer(merge *m, reader *r, size_t need, rocl_error *e
     r->end = r->at + have + n;
     r->offset += n;
     r->left -= n;
-    if (r->left && r->offset >= r->advised && r->cap < READ_AHEAD) {
-        rocl_space_advise(m->space, r->left < READ_AHEAD ? (size_t)r->left : READ_AHEAD, r->offset);
-        r->advised = r->offset + READ_AHEAD;
+    if (r->left && r->offset >= r->advised && r->cap < PREFETCH) {
+        rocl_space_advise(m->space, r->left < PREFETCH ? (size_t)r->left : PREFETCH, r->offset);
+        r->advised = r->offset + PREFETCH;
     }
     return st;
 }
@@ -239,7 +239,7 @@ static bool node_less(const merge *m, const node *a, const node *b)
     return a->key != b->key ? a->key < b->key : tie_less(m, a->reader, b->reader);
 }
 
-/* Plays the matches below tree place i, where places from count on are the readers. */
+/* Plays the matches below position i of the tree, where positions from count on are the readers. */
 static node play_matches(merge *m, size_t i)
 {
     if (i >= m->count)

@@ -15,7 +15,7 @@
 
 enum { BUFFER_MIN = 64 << 10, READ_MIN = 1 << 10, READ_MAX = 256 << 10 };
 
-/* Sorting more than what the caches hold is slower than merging more runs. (Offsets in a buffer are
+/* Sorting more than the caches hold is slower than merging more runs. (Offsets in a buffer are
  * 32 bits of 8 bytes, so there is a limit anyway.) */
 #define BUFFER_MAX ((size_t)8 << 20)
 

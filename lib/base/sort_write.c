@@ -118,16 +118,16 @@ static size_t encode_record(encoder *p, const uint64_t *record)
     return rocl_sort_buffer_size(p->words, len) / 8;
 }
 
-/* Packs the records that the entries name, or, without entries, those that lie at `records`. */
+/* Encodes the records that the entries name, or, without entries, those that lie at `records`. */
 static rocl_status write_run(rocl_sort_runs *to, const uint64_t *records, const rocl_sort_entry *e,
                              size_t n, size_t bytes, rocl_error *err)
 {
-    /* A record has 8 * words + 4 bytes beside its payload, and packed at most this many more. */
+    /* A record has 8 * words + 4 bytes beside its payload, and encoded at most this many more. */
     size_t more = to->words / 2 + 1 + 8 - 4;
-    uint8_t *packed = malloc(bytes + n * more + ROCL_SORT_SLACK);
-    if (!packed)
+    uint8_t *encoded = malloc(bytes + n * more + ROCL_SORT_SLACK);
+    if (!encoded)
         return rocl_fail_memory(err);
-    encoder p = {.at = packed, .words = to->words};
+    encoder p = {.at = encoded, .words = to->words};
     const uint64_t *r = records;
     for (size_t i = 0; i < n && e; i++) {
         if (i + PREFETCH < n)
@@ -136,7 +136,7 @@ static rocl_status write_run(rocl_sort_runs *to, const uint64_t *records, const 
     }
     for (size_t i = 0; i < n && !e; i++)
         r += encode_record(&p, r);
-    rocl_sort_run run = {.memory = packed, .size = (size_t)(p.at - packed), .next = ROCL_NO_RUN};
+    rocl_sort_run run = {.memory = encoded, .size = (size_t)(p.at - encoded), .next = ROCL_NO_RUN};
     memcpy(run.first, e ? records + e[0].at : records, to->words * sizeof *records);
     memcpy(run.last, p.prev, sizeof run.last);
     return rocl_sort_keep_run(to, &run, err);

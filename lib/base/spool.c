@@ -17,7 +17,7 @@ enum { PIECE = 256 << 10 };
 
 struct rocl_spool {
     char *path;
-    int fd;           /* what can be read at any offset, or what comes in until it is filled */
+    int fd;           /* to be read at any offset; until it is filled, the input */
     struct stat info; /* of the file that was opened */
     bool pipe, compressed, filled, temporary;
     uint64_t size;
@@ -104,16 +104,6 @@ const char *rocl_spool_head(const rocl_spool *s, size_t *n, bool *whole)
     *n = s->head_len;
     *whole = s->whole;
     return s->head;
-}
-
-bool rocl_spool_is_compressed(const rocl_spool *s)
-{
-    return s->compressed;
-}
-
-bool rocl_spool_is_pipe(const rocl_spool *s)
-{
-    return s->pipe;
 }
 
 /* ---- filling ------------------------------------------------------------------------------- */
@@ -220,7 +210,7 @@ rocl_status rocl_spool_read(const rocl_spool *s, void *to, size_t n, uint64_t at
     *got = 0;
     if (at >= s->size)
         return ROCL_OK;
-    if (n > s->size - at) /* what is appended meanwhile is not ours */
+    if (n > s->size - at) /* bytes that are appended meanwhile do not count */
         n = (size_t)(s->size - at);
     while (*got < n) {
         ssize_t done = pread(s->fd, (char *)to + *got, n - *got, (off_t)(s->base + at + *got));

@@ -16,8 +16,6 @@ void rocl_spool_close(rocl_spool *s);
 /* The first bytes, ROCL_SPOOL_HEAD of them or all (*whole). Until the spool is filled. */
 #define ROCL_SPOOL_HEAD ((size_t)64 << 10)
 const char *rocl_spool_head(const rocl_spool *s, size_t *n, bool *whole);
-bool rocl_spool_is_compressed(const rocl_spool *s);
-bool rocl_spool_is_pipe(const rocl_spool *s); /* it is no file */
 
 /* The temporary file; zeroed: none yet. To be closed after the spools in it. */
 typedef struct rocl_spool_store {

@@ -1,4 +1,4 @@
-/* Errors of SQLite, and what is in a write-ahead log. */
+/* Errors of SQLite, and the state of a write-ahead log. */
 #include "base/sqlite.h"
 
 #include <errno.h>
@@ -71,11 +71,6 @@ static void add_sum(log *l, const uint8_t *p, size_t n)
     }
 }
 
-static bool sum_matches(const log *l, const uint8_t *p)
-{
-    return l->a == rocl_be32(p) && l->b == rocl_be32(p + 4);
-}
-
 static bool check_log_header(log *l, const uint8_t *h)
 {
     uint32_t magic = rocl_be32(h), size = rocl_be32(h + 8);
@@ -84,7 +79,7 @@ static bool check_log_header(log *l, const uint8_t *h)
     memcpy(l->salt, h + 16, sizeof l->salt);
     add_sum(l, h, 24);
     return (magic & ~1u) == 0x377f0682 && size >= 512 && size <= PAGE_MAX && !(size & (size - 1)) &&
-           sum_matches(l, h + 24);
+           l->a == rocl_be32(h + 24) && l->b == rocl_be32(h + 28);
 }
 
 /* Of transactions that are whole: the pages of the last one's database that are beyond the file. */
@@ -138,7 +133,7 @@ rocl_status rocl_wal_read(rocl_wal *w, int fd, uint64_t bytes, rocl_error *err)
         if (got == size)
             add_sum(&l, frame + FRAME, l.page_size);
         w->unfinished = true;
-        if (got < size || !sum_matches(&l, frame + 16))
+        if (got < size || l.a != rocl_be32(frame + 16) || l.b != rocl_be32(frame + 20))
             break;
         frames++;
         if (rocl_be32(frame + 4)) {

@@ -11,12 +11,12 @@
 rocl_status rocl_sqlite_error(sqlite3 *db, const char *place, rocl_error *err);
 
 /* No value is longer than the files that it is read from. A length that damage has made enormous is
- * damage then, and not a want of memory. */
+ * damage then, and not a lack of memory. */
 void rocl_sqlite_limit_lengths(sqlite3 *db, uint64_t bytes);
 
 /* ---- the write-ahead log ------------------------------------------------------------------- */
 
-/* A log is looked at as SQLite does before it reads it: what of it counts.
+/* A log is checked as SQLite does before it reads it: which part of it counts.
  * https://www.sqlite.org/fileformat2.html, section 4. */
 
 typedef struct rocl_wal {

@@ -1,5 +1,5 @@
-/* Status codes, errors and what the public header shares with base/, which knows nothing of traces.
- * The installed rocline.h holds this text in place of its #include. */
+/* Status codes, errors and the rest that the public header shares with base/, which knows no
+ * traces. The installed rocline.h holds this text in place of its #include. */
 #ifndef ROCL_BASE_STATUS_H
 #define ROCL_BASE_STATUS_H
 

@@ -63,7 +63,7 @@ static uint64_t fold_product(uint64_t a, uint64_t b)
     return (uint64_t)r ^ (uint64_t)(r >> 64);
 }
 
-static uint64_t load64(const char *p)
+static uint64_t load_word(const char *p)
 {
     uint64_t v;
     memcpy(&v, p, sizeof v);
@@ -76,11 +76,11 @@ static uint64_t hash_bytes(uint64_t seed, const char *p, size_t n)
     const uint64_t k1 = 0x9e3779b97f4a7c15u, k2 = 0xd6e8feb86659fd93u;
     uint64_t h = seed ^ fold_product(n ^ k1, k2);
     for (; n > 16; n -= 16, p += 16)
-        h = fold_product(load64(p) ^ k1, load64(p + 8) ^ h);
+        h = fold_product(load_word(p) ^ k1, load_word(p + 8) ^ h);
     uint64_t a = 0, b = 0;
     if (n >= 8) {
-        a = load64(p);
-        b = load64(p + n - 8);
+        a = load_word(p);
+        b = load_word(p + n - 8);
     } else {
         memcpy(&a, p, n);
     }
@@ -149,7 +149,7 @@ static uint32_t find_text(const rocl_strings *s, table *t, uint64_t hash, const 
     }
 }
 
-/* A stripe's table with room for one more; NULL when memory is out. Under the stripe's lock. */
+/* A stripe's table that can take one more; NULL when memory is out. Under the stripe's lock. */
 static table *reserve_table(rocl_strings *s, stripe *st)
 {
     table *old = atomic_load_explicit(&st->table, memory_order_relaxed);
@@ -291,7 +291,8 @@ void rocl_strings_free(rocl_strings *s)
     free(s);
 }
 
-/* ---- texts as an output shows them --------------------------------------------------------- */
+/* ---- texts as an output displays them ---------------------------------------------------------
+ */
 
 bool rocl_text_cache_fill(const rocl_text_cache *f, rocl_cached_text *e, uint32_t id)
 {

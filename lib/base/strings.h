@@ -22,7 +22,8 @@ uint32_t rocl_strings_put(rocl_strings *s, const char *p, size_t n);
 const char *rocl_strings_get(const rocl_strings *s, uint32_t id, size_t *len);
 
 /* Callers go on with ROCL_NONE, which reads as "": before a result is called complete, somebody
- * must ask whether all texts were kept. `lose` notes one that could not even be put. */
+ * must check that all texts were kept. rocl_strings_note_lost() is for one that could not even be
+ * put. */
 bool rocl_strings_complete(const rocl_strings *s);
 void rocl_strings_note_lost(rocl_strings *s);
 
@@ -31,10 +32,11 @@ size_t rocl_strings_count(const rocl_strings *s);
 /* How many of them are not valid UTF-8. */
 uint32_t rocl_strings_not_utf8(const rocl_strings *s);
 
-/* ---- texts as an output shows them --------------------------------------------------------- */
+/* ---- texts as an output displays them ---------------------------------------------------------
+ */
 
 /* In quotes, escaped. Kernel names and API functions come back in event after event, so what a text
- * looks like is worked out when it is met and kept. */
+ * looks like is made once and kept. */
 
 /* Direct-mapped by text id. */
 enum { ROCL_TEXT_CACHE_SIZE = 1024 };

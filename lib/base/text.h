@@ -25,7 +25,7 @@ bool rocl_json_plain(const char *p, size_t n);
 struct cJSON;
 
 /* Parses a text. *root: the caller's, with cJSON_Delete; NULL when the text does not parse. False:
- * out of memory, of which cJSON says nothing. */
+ * out of memory, which cJSON does not report. */
 bool rocl_json_read(struct cJSON **root, const char *text, size_t len);
 
 /* ---- CSV, quoted by libcsv: a text in quotes, and those in it doubled ---------------------- */

@@ -12,7 +12,7 @@ typedef struct rocl_unfinished {
 } rocl_unfinished;
 
 /* Between rocl_unfinished_hold() and _release(), in which it is made, too. False when memory is
- * out: then it is not kept in mind. */
+ * out: then it is not added. */
 bool rocl_unfinished_add(rocl_unfinished *u, const char *path);
 /* It is gone, or has got its name. What was not added is fine. */
 void rocl_unfinished_drop(rocl_unfinished *u);
