@@ -1,4 +1,4 @@
-/* GPU work on its way. */
+/* GPU work in flight: its signals, and what happens when it is done. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,24 +10,32 @@
 
 #include "capture/hsa/hsa.h"
 
-enum { SLAB = 256, SLABS = 1024, LAST_WAITS = 1000 };
+/* IDLE: in the free list, or being filled. FLYING -> LANDED, by whoever sees first that it is done.
+ * LANDED -> IDLE by the thread of the runtime; SWEPT: landed at the end by us, while that thread
+ * may still look at the signal. FLYING -> REJECTED: the runtime did not accept the work. */
 enum { IDLE, FLYING, LANDED, REJECTED, SWEPT };
+enum { SLAB = 256, SLABS = 1024, LAST_WAITS = 1000 };
 
+/* Slabs are never freed or moved: readers index them without a lock below slab_count. `growing` is
+ * held to add one. */
 static rocl_flight *slabs[SLABS];
 static _Atomic uint32_t slab_count;
-/* A stack of those that are free: count of changes << 32 | index + 1. */
-static _Atomic uint64_t free_list;
 static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
+/* A stack of those that are free: count of changes << 32 | index + 1. The count tells a top that
+ * went and came back from one that stayed. */
+static _Atomic uint64_t free_list;
+_Static_assert((uint64_t)SLAB *SLABS < UINT32_MAX,
+               "an index plus one is the low half of free_list");
 static _Atomic uint64_t last_dispatch, without_times;
 
-static rocl_flight *at(uint32_t index)
+static rocl_flight *flight_at(uint32_t index)
 {
     return &slabs[index / SLAB][index % SLAB];
 }
 
 /* ---- the pool -------------------------------------------------------------------------------- */
 
-static void push(rocl_flight *f)
+static void push_free(rocl_flight *f)
 {
     uint64_t old = atomic_load(&free_list), top;
     do {
@@ -36,24 +44,24 @@ static void push(rocl_flight *f)
     } while (!atomic_compare_exchange_weak(&free_list, &old, top));
 }
 
-static rocl_flight *pop(void)
+static rocl_flight *pop_free(void)
 {
     uint64_t old = atomic_load(&free_list), top;
     rocl_flight *f;
     do {
         if (!(uint32_t)old)
             return NULL;
-        f = at((uint32_t)old - 1);
+        f = flight_at((uint32_t)old - 1);
         top = ((old >> 32) + 1) << 32 | atomic_load_explicit(&f->next, memory_order_relaxed);
     } while (!atomic_compare_exchange_weak(&free_list, &old, top));
     return f;
 }
 
-/* More than there ever were are on their way. */
-static rocl_flight *grow(void)
+/* More than there ever were are in flight. */
+static rocl_flight *add_slab(void)
 {
     pthread_mutex_lock(&growing);
-    rocl_flight *f = pop();
+    rocl_flight *f = pop_free(); /* another thread may have been first */
     uint32_t n = atomic_load(&slab_count);
     rocl_flight *slab = !f && n < SLABS ? calloc(SLAB, sizeof *slab) : NULL;
     if (slab) {
@@ -62,7 +70,7 @@ static rocl_flight *grow(void)
             slab[i].index = n * SLAB + i;
         atomic_store(&slab_count, n + 1);
         for (uint32_t i = 1; i < SLAB; i++)
-            push(&slab[i]);
+            push_free(&slab[i]);
         f = slab;
     }
     pthread_mutex_unlock(&growing);
@@ -78,22 +86,18 @@ uint32_t rocl_hsa_tid(void)
     return tid;
 }
 
-static bool arm(rocl_flight *f)
-{
-    if (f->signal.handle)
-        rocl_hsa_real.core.hsa_signal_store_relaxed_fn(f->signal, 1);
-    else if (rocl_hsa_real.core.hsa_signal_create_fn(1, 0, NULL, &f->signal) != HSA_STATUS_SUCCESS)
-        f->signal.handle = 0;
-    return f->signal.handle != 0;
-}
-
 rocl_flight *rocl_flight_new(hsa_signal_t original)
 {
-    rocl_flight *f = pop();
-    if (!f && !(f = grow()))
+    rocl_flight *f = pop_free();
+    if (!f && !(f = add_slab()))
         return NULL;
-    if (!arm(f)) {
-        push(f);
+    if (f->signal.handle) {
+        rocl_hsa_real.core.hsa_signal_store_relaxed_fn(f->signal, 1);
+    } else if (rocl_hsa_real.core.hsa_signal_create_fn(1, 0, NULL, &f->signal) !=
+                   HSA_STATUS_SUCCESS ||
+               !f->signal.handle) {
+        f->signal.handle = 0;
+        push_free(f);
         return NULL;
     }
     f->original = original;
@@ -108,50 +112,16 @@ rocl_flight *rocl_flight_new(hsa_signal_t original)
 static void put_back(rocl_flight *f)
 {
     atomic_store(&f->state, IDLE);
-    push(f);
+    push_free(f);
+}
+
+void rocl_hsa_queue_release(rocl_hsa_queue *q)
+{
+    if (atomic_fetch_sub(&q->users, 1) == 1)
+        free(q);
 }
 
 /* ---- when it is done ------------------------------------------------------------------------- */
-
-static void record_kernel(const rocl_flight *f, const rocl_cap_times *t)
-{
-    rocl_cap_dispatch d = {.t = *t,
-                           .agent = f->agent->def,
-                           .queue = f->queue->def,
-                           .stream = f->stream,
-                           .kernel = f->kernel ? f->kernel->def : NULL,
-                           .dispatch_id = f->id,
-                           .private_segment = f->private_segment,
-                           .group_segment = f->group_segment};
-    for (int i = 0; i < 3; i++) {
-        d.workgroup[i] = f->workgroup[i];
-        d.grid[i] = f->grid[i];
-    }
-    rocl_cap_dispatched(&d);
-}
-
-static void record_barrier(const rocl_flight *f, const rocl_cap_times *t)
-{
-    static rocl_site site = ROCL_SITE("HSA_BARRIER", "barrier");
-    rocl_cap_waited(&(rocl_cap_barrier){
-        .t = *t, .name = &site, .agent = f->agent->def, .queue = f->queue->def});
-}
-
-static void record_copy(const rocl_flight *f, const rocl_cap_times *t)
-{
-    static rocl_site sites[2][2] = {{ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_HOST_TO_HOST"),
-                                     ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_HOST_TO_DEVICE")},
-                                    {ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_DEVICE_TO_HOST"),
-                                     ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_DEVICE_TO_DEVICE")}};
-    rocl_cap_copied(&(rocl_cap_copy){.t = *t,
-                                     .name = &sites[f->src->gpu][f->dst->gpu],
-                                     .src = f->src->def,
-                                     .dst = f->dst->def,
-                                     .stream = f->stream,
-                                     .size = f->size,
-                                     .src_address = f->src_address,
-                                     .dst_address = f->dst_address});
-}
 
 /* The times of the work. The runtime has none of copies between CPUs: they are what the host saw
  * of it. */
@@ -181,44 +151,70 @@ static bool find_times(const rocl_flight *f, rocl_cap_times *t)
     return f->kind == ROCL_COPY && !f->agent->gpu;
 }
 
-static void record(const rocl_flight *f)
+static void record_in_chunk(const rocl_flight *f, const rocl_cap_times *t)
 {
-    static void (*const recorders[])(const rocl_flight *, const rocl_cap_times *) = {
-        record_kernel, record_barrier, record_copy};
-    rocl_cap_times t;
-    if (!find_times(f, &t)) {
-        atomic_fetch_add(&without_times, 1);
-        return;
+    static rocl_site barrier = ROCL_SITE("HSA_BARRIER", "barrier");
+    static rocl_site copies[2][2] = {{ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_HOST_TO_HOST"),
+                                      ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_HOST_TO_DEVICE")},
+                                     {ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_DEVICE_TO_HOST"),
+                                      ROCL_SITE("MEMORY_COPY", "MEMORY_COPY_DEVICE_TO_DEVICE")}};
+    switch (f->kind) {
+    case ROCL_KERNEL:
+        rocl_cap_dispatched(
+            &(rocl_cap_dispatch){.t = *t,
+                                 .agent = f->agent->def,
+                                 .queue = f->queue->def,
+                                 .stream = f->stream,
+                                 .kernel = f->kernel ? f->kernel->def : NULL,
+                                 .dispatch_id = f->id,
+                                 .workgroup = {f->workgroup[0], f->workgroup[1], f->workgroup[2]},
+                                 .grid = {f->grid[0], f->grid[1], f->grid[2]},
+                                 .private_segment = f->private_segment,
+                                 .group_segment = f->group_segment});
+        break;
+    case ROCL_BARRIER:
+        rocl_cap_waited(&(rocl_cap_barrier){
+            .t = *t, .name = &barrier, .agent = f->agent->def, .queue = f->queue->def});
+        break;
+    case ROCL_COPY:
+        rocl_cap_copied(&(rocl_cap_copy){.t = *t,
+                                         .name = &copies[f->src->gpu][f->dst->gpu],
+                                         .src = f->src->def,
+                                         .dst = f->dst->def,
+                                         .stream = f->stream,
+                                         .size = f->size,
+                                         .src_address = f->src_address,
+                                         .dst_address = f->dst_address});
+        break;
     }
-    if (rocl_rtg.chunks)
-        recorders[f->kind](f, &t);
-    if (rocl_rtg.text)
-        rocl_hsa_line_done(f, t.start, t.end);
 }
 
-/* The program's own signal: it has the times of the work, and is one less. */
-static void complete(const rocl_flight *f)
-{
-    const amd_signal_t *ours = (const amd_signal_t *)f->signal.handle;
-    amd_signal_t *theirs = (amd_signal_t *)f->original.handle;
-    if (!theirs)
-        return;
-    if (ours->kind == AMD_SIGNAL_KIND_USER && theirs->kind == AMD_SIGNAL_KIND_USER) {
-        theirs->start_ts = ours->start_ts;
-        theirs->end_ts = ours->end_ts;
-    }
-    rocl_hsa_real.core.hsa_signal_subtract_screlease_fn(f->original, 1);
-}
-
-/* Whoever sees first that it is done does what there is to do, before the program may go on. */
-static bool land(rocl_flight *f)
+/* Whoever sees first that it is done records it and completes the program's own signal, which gets
+ * the times of the work and is one less: only then the program may go on. */
+static bool land_flight(rocl_flight *f)
 {
     int flying = FLYING;
     if (!atomic_compare_exchange_strong(&f->state, &flying, LANDED))
         return false;
     int saved = errno;
-    record(f);
-    complete(f);
+    rocl_cap_times t;
+    if (!find_times(f, &t)) {
+        atomic_fetch_add(&without_times, 1);
+    } else {
+        if (rocl_rtg.chunks)
+            record_in_chunk(f, &t);
+        if (rocl_rtg.text)
+            rocl_hsa_line_done(f, t.start, t.end);
+    }
+    const amd_signal_t *ours = (const amd_signal_t *)f->signal.handle;
+    amd_signal_t *theirs = (amd_signal_t *)f->original.handle;
+    if (theirs) {
+        if (ours->kind == AMD_SIGNAL_KIND_USER && theirs->kind == AMD_SIGNAL_KIND_USER) {
+            theirs->start_ts = ours->start_ts;
+            theirs->end_ts = ours->end_ts;
+        }
+        rocl_hsa_real.core.hsa_signal_subtract_screlease_fn(f->original, 1);
+    }
     if (f->queue)
         rocl_hsa_queue_release(f->queue);
     errno = saved;
@@ -230,7 +226,7 @@ static bool on_done(hsa_signal_value_t value, void *arg)
 {
     rocl_flight *f = arg;
     (void)value;
-    if (land(f) || atomic_load(&f->state) == REJECTED)
+    if (land_flight(f) || atomic_load(&f->state) == REJECTED)
         put_back(f);
     return false;
 }
@@ -267,55 +263,47 @@ static bool is_done(const rocl_flight *f)
 }
 
 /* How many the thread of the runtime has still to see; work: or the GPU to do. */
-static uint32_t pending(bool work)
+static uint32_t count_pending(bool work)
 {
     uint32_t count = 0, n = atomic_load(&slab_count) * SLAB;
     for (uint32_t i = 0; i < n; i++) {
-        int state = atomic_load(&at(i)->state);
-        count += state == FLYING ? work || is_done(at(i)) : state == LANDED || state == REJECTED;
+        const rocl_flight *f = flight_at(i);
+        int state = atomic_load(&f->state);
+        count += state == FLYING ? work || is_done(f) : state == LANDED || state == REJECTED;
     }
     return count;
 }
 
-/* Does what that thread has not. Returns how many were not done. */
-static uint32_t sweep(void)
+void rocl_flights_end(bool wait)
 {
-    uint32_t flying = 0, n = atomic_load(&slab_count) * SLAB;
+    uint32_t undone = 0;
+    for (int i = 0; i < LAST_WAITS && count_pending(wait); i++)
+        usleep(250);
+    /* What that thread has not done is done here. */
+    uint32_t n = atomic_load(&slab_count) * SLAB;
     for (uint32_t i = 0; i < n; i++) {
-        rocl_flight *f = at(i);
+        rocl_flight *f = flight_at(i);
         if (atomic_load(&f->state) != FLYING)
             continue;
-        flying += !is_done(f);
-        if (is_done(f) && land(f))
+        undone += !is_done(f);
+        if (is_done(f) && land_flight(f))
             atomic_store(&f->state, SWEPT);
     }
-    return flying;
-}
-
-/* The runtime goes, and with it the signals; but those that it still looks at. */
-static void reset(void)
-{
-    uint32_t n = atomic_load(&slab_count) * SLAB;
+    uint64_t lost = atomic_exchange(&without_times, 0);
+    if (undone)
+        fprintf(stderr, "rocline: %u dispatches or copies were not done at the end\n", undone);
+    if (lost)
+        fprintf(stderr, "rocline: %lu dispatches or copies had no times\n", (unsigned long)lost);
+    if (wait)
+        return;
+    /* The runtime goes, and with it the signals; but those that it still looks at. */
+    n = atomic_load(&slab_count) * SLAB;
     atomic_store(&free_list, 0);
     for (uint32_t i = 0; i < n; i++) {
-        rocl_flight *f = at(i);
+        rocl_flight *f = flight_at(i);
         if (f->signal.handle && atomic_load(&f->state) == IDLE)
             rocl_hsa_real.core.hsa_signal_destroy_fn(f->signal);
         f->signal.handle = 0;
         put_back(f);
     }
-}
-
-void rocl_flights_end(bool wait)
-{
-    for (int i = 0; i < LAST_WAITS && pending(wait); i++)
-        usleep(250);
-    uint32_t flying = sweep();
-    uint64_t lost = atomic_exchange(&without_times, 0);
-    if (flying)
-        fprintf(stderr, "rocline: %u dispatches or copies were not done at the end\n", flying);
-    if (lost)
-        fprintf(stderr, "rocline: %lu dispatches or copies had no times\n", (unsigned long)lost);
-    if (!wait)
-        reset();
 }

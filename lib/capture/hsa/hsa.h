@@ -1,11 +1,10 @@
 /* The HSA tool: HSA_TOOLS_LIB names it, ROCr loads it in hsa_init and hands it the tables that all
  * calls go through.
  *
- *     tool.c     OnLoad, OnUnload: which entries of the tables are replaced
- *     calls.c    calls of the host
+ *     tool.c     OnLoad, OnUnload: which entries of the tables are replaced; calls of the host
  *     agents.c   what agents there are, and the clock of the runtime
  *     kernels.c  names of kernels by the objects that packets hold
- *     flights.c  GPU work on its way: its signals, what happens when it is done
+ *     flights.c  GPU work in flight: its signals, what happens when it is done
  *     queue.c    queues and their packets
  *     copy.c     asynchronous copies
  *     memory.c   allocations
@@ -64,18 +63,13 @@ extern rocl_hsa_tables rocl_hsa_real, rocl_hsa_next;
          offsetof(rocl_hsa_##table, name##_fn) + sizeof(void *) &&                                 \
      rocl_hsa_real.table.name##_fn)
 
-/* ---- calls.c --------------------------------------------------------------------------------- */
-
-/* Puts the traced forms of the calls that are wanted into the tables of the runtime. */
-void rocl_hsa_trace_calls(rocl_hsa_root *root);
-
 /* ---- agents.c -------------------------------------------------------------------------------- */
 
 typedef struct rocl_hsa_agent {
     hsa_agent_t handle;
     rocl_def *def;
     bool gpu;
-    _Atomic uint32_t shown;  /* HCC text: number in order of first use, plus one */
+    _Atomic uint32_t number; /* HCC text: in order of first use, plus one */
     _Atomic uint32_t queues; /* of it, that have been numbered */
     _Atomic uint64_t copies;
     _Atomic uint32_t copy_queue; /* number of the queue that HCC text has for copies, plus one */
@@ -85,7 +79,7 @@ void rocl_hsa_find_agents(void);
 /* NULL: there is none of this handle. */
 rocl_hsa_agent *rocl_hsa_agent_of(hsa_agent_t handle);
 /* The number of an agent in HCC text. */
-uint32_t rocl_hsa_agent_shown(rocl_hsa_agent *a);
+uint32_t rocl_hsa_agent_number(rocl_hsa_agent *a);
 
 rocl_hsa_agent *rocl_hsa_any_cpu(void);
 /* The number for copies of an agent, where queues have theirs. */
@@ -100,7 +94,7 @@ typedef struct rocl_hsa_kernel {
     uint64_t object;
     rocl_def *def;
     const char *symbol; /* as in the code object */
-    const char *shown;  /* demangled */
+    const char *name;   /* demangled */
 } rocl_hsa_kernel;
 
 /* NULL: there is none. No lock. */
@@ -115,12 +109,12 @@ typedef struct rocl_hsa_queue {
     rocl_hsa_agent *agent;
     rocl_def *def;
     uint64_t id;
-    uint32_t shown;         /* number in HCC text */
+    uint32_t number;        /* in HCC text */
     _Atomic uint64_t seq;   /* of packets */
-    _Atomic uint32_t users; /* it is freed when there are none: the queue and what is on its way */
+    _Atomic uint32_t users; /* it is freed when there are none: the queue and what is in flight */
 } rocl_hsa_queue;
 
-/* Work on its way. It has a signal of ours in place of the program's, which is completed by the
+/* Work in flight. It has a signal of ours in place of the program's, which is completed by the
  * host when ours is: so the program sees the times of the work itself on its own signal, and
  * nothing waits on the GPU for something that did not. */
 typedef struct rocl_flight {
@@ -150,17 +144,20 @@ typedef struct rocl_flight {
     uint64_t deps[5];
 } rocl_flight;
 
+/* The last of its users frees it. */
+void rocl_hsa_queue_release(rocl_hsa_queue *q);
+
 /* One that is filled but for what is above the union, kind, queue and agent; NULL: there is no
  * memory or no signal, and the work goes untraced. No lock, but when there are more than ever. */
 rocl_flight *rocl_flight_new(hsa_signal_t original);
-/* It is on its way now; false: it cannot be watched and has to go without. */
+/* It is in flight now, and may land at once; false: it cannot be watched and has to go without. */
 bool rocl_flight_watch(rocl_flight *f);
 /* It was watched, and then not accepted by the runtime. The program's signal stays as it is. */
 void rocl_flight_reject(rocl_flight *f);
 /* Of the calling thread. */
 uint32_t rocl_hsa_tid(void);
 /* Records what is done by now. wait: gives the GPU a quarter of a second to do the rest; else the
- * runtime goes, and with it what is on its way. */
+ * runtime goes, and with it what is in flight. */
 void rocl_flights_end(bool wait);
 
 /* ---- queue.c, copy.c, memory.c ------------------------------------------------------------- */
@@ -168,7 +165,6 @@ void rocl_flights_end(bool wait);
 void rocl_hsa_intercept_queues(void);
 void rocl_hsa_intercept_copies(void);
 void rocl_hsa_intercept_memory(void);
-void rocl_hsa_queue_release(rocl_hsa_queue *q);
 
 /* ---- lines.c --------------------------------------------------------------------------------- */
 
