@@ -36,13 +36,13 @@ function traits(f)
 function stream(f,    i)
 {
     if (traits(f) == "ROCL_HIP_ENDS_STREAMS")
-        return count[f] ? "rocl_hip_stream_ends(" name[f, 1] ")" : "rocl_hip_streams_end()"
+        return count[f] ? "end_stream(" name[f, 1] ")" : "end_all_streams()"
     for (i = 1; i <= count[f]; i++)
         if (type[f, i] == "hipStream_t")
-            return (f ~ /_spt$/ ? "rocl_hip_stream_spt(" : "rocl_hip_stream(") name[f, i] ")"
+            return (f ~ /_spt$/ ? "get_stream_spt(" : "get_stream(") name[f, i] ")"
     if (f !~ /^hipMem(cpy|set)/)
         return "NULL"
-    return f ~ /_spt$/ ? "rocl_hip_stream_spt(NULL)" : "rocl_hip_stream(NULL)"
+    return f ~ /_spt$/ ? "get_stream_spt(NULL)" : "get_stream(NULL)"
 }
 
 function print_call(f,    kind)

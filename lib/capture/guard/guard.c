@@ -22,7 +22,7 @@ static const char *const names[CALLS] = {"chroot",    "setuid", "seteuid", "setr
                                          "setresuid", "prctl",  "syscall"};
 static _Atomic(void *) found[CALLS];
 
-static void *find(int i)
+static void *find_real(int i)
 {
     void *f = atomic_load_explicit(&found[i], memory_order_acquire);
     if (!f && (f = dlsym(RTLD_NEXT, names[i])))
@@ -35,12 +35,12 @@ __attribute__((constructor)) static void find_all(void)
 {
     int saved = errno;
     for (int i = 0; i < CALLS; i++)
-        find(i);
+        find_real(i);
     errno = saved;
 }
 
 #define REAL(number, name)                                                                         \
-    __typeof__(name) *next = (__typeof__(name) *)(uintptr_t)find(number);                          \
+    __typeof__(name) *next = (__typeof__(name) *)(uintptr_t)find_real(number);                     \
     if (!next) {                                                                                   \
         errno = ENOSYS;                                                                            \
         return -1;                                                                                 \
@@ -71,15 +71,6 @@ static long ask_kernel(long call, const long a[6])
     return next(call, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 #endif
-
-static long pass_on(long call, const long a[6])
-{
-    void *f = atomic_load_explicit(&found[SYSCALL], memory_order_acquire);
-    if (!f)
-        return ask_kernel(call, a);
-    __typeof__(syscall) *next = (__typeof__(syscall) *)(uintptr_t)f;
-    return next(call, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
 
 /* ---- rights ---------------------------------------------------------------------------------- */
 
@@ -129,23 +120,16 @@ ROCL_CAP_API int setresuid(uid_t real, uid_t effective, uid_t saved)
 
 /* ---- filters of system calls ----------------------------------------------------------------- */
 
-typedef enum filter { NO_FILTER, FILTER, STRICT } filter;
-
-static filter filter_of(long call, unsigned long first, unsigned long second)
+/* Seals where the call is to set a filter; the strict mode takes the processor's clock away, too.
+ * false: nothing to undo. */
+static bool seal_for_filter(long call, unsigned long first, unsigned long second)
 {
     if (call == SYS_prctl && first == PR_SET_SECCOMP)
-        return second == SECCOMP_MODE_STRICT ? STRICT : FILTER;
-    if (call != SYS_seccomp)
-        return NO_FILTER;
-    return first == SECCOMP_SET_MODE_STRICT   ? STRICT
-           : first == SECCOMP_SET_MODE_FILTER ? FILTER
-                                              : NO_FILTER;
-}
-
-/* The strict mode takes the processor's clock away, too. */
-static bool seal_for(filter f)
-{
-    return f != NO_FILTER && rocl_cap_seal(f == FILTER);
+        return rocl_cap_seal(second != SECCOMP_MODE_STRICT);
+    if (call == SYS_seccomp &&
+        (first == SECCOMP_SET_MODE_STRICT || first == SECCOMP_SET_MODE_FILTER))
+        return rocl_cap_seal(first == SECCOMP_SET_MODE_FILTER);
+    return false;
 }
 
 ROCL_CAP_API int prctl(int option, ...)
@@ -156,7 +140,7 @@ ROCL_CAP_API int prctl(int option, ...)
     for (int i = 1; i < 5; i++)
         a[i] = va_arg(args, long);
     va_end(args);
-    bool sealed = seal_for(filter_of(SYS_prctl, (unsigned long)option, (unsigned long)a[1]));
+    bool sealed = seal_for_filter(SYS_prctl, (unsigned long)option, (unsigned long)a[1]);
     void *f = atomic_load_explicit(&found[PRCTL], memory_order_acquire);
     __typeof__(prctl) *next = (__typeof__(prctl) *)(uintptr_t)f;
     int rc = next ? next(option, a[1], a[2], a[3], a[4]) : (int)ask_kernel(SYS_prctl, a);
@@ -173,8 +157,10 @@ ROCL_CAP_API long syscall(long call, ...)
     for (int i = 0; i < 6; i++)
         a[i] = va_arg(args, long);
     va_end(args);
-    bool sealed = seal_for(filter_of(call, (unsigned long)a[0], (unsigned long)a[1]));
-    long rc = pass_on(call, a);
+    bool sealed = seal_for_filter(call, (unsigned long)a[0], (unsigned long)a[1]);
+    void *f = atomic_load_explicit(&found[SYSCALL], memory_order_acquire);
+    __typeof__(syscall) *next = (__typeof__(syscall) *)(uintptr_t)f;
+    long rc = next ? next(call, a[0], a[1], a[2], a[3], a[4], a[5]) : ask_kernel(call, a);
     if (sealed && rc < 0)
         rocl_cap_unseal();
     return rc;

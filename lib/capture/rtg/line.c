@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/core.h"
@@ -17,7 +16,7 @@
 enum { CLOSED = -1, REFUSED = -2, LONG_TEXT = 256 };
 
 static _Atomic int fd = CLOSED;
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* for changes of fd, dev, ino */
 static dev_t dev;
 static ino_t ino;
 static bool was_open; /* by this process */
@@ -25,9 +24,7 @@ static int pid;
 
 uint64_t rocl_rtg_now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return rocl_ns(CLOCK_MONOTONIC);
 }
 
 /* A child writes a file of its own. What it got from its parent stays open, as other descriptors
@@ -40,7 +37,7 @@ static void forget_file(void)
     pid = getpid();
 }
 
-__attribute__((constructor)) static void load(void)
+__attribute__((constructor)) static void register_fork_handler(void)
 {
     pid = getpid();
     pthread_atfork(NULL, NULL, forget_file);
@@ -74,7 +71,7 @@ static bool is_ours(int f)
     return fstat(f, &s) == 0 && s.st_dev == dev && s.st_ino == ino;
 }
 
-static int file(void)
+static int get_file(void)
 {
     int f = atomic_load_explicit(&fd, memory_order_acquire);
     if (f == REFUSED || (f >= 0 && is_ours(f)))
@@ -101,12 +98,12 @@ static void close_piece(rocl_line *l)
 void rocl_line_add(rocl_line *l, const char *format, ...)
 {
     va_list args;
-    size_t room = sizeof l->data - l->len;
+    size_t space = sizeof l->data - l->len;
     va_start(args, format);
-    int n = vsnprintf(l->data + l->len, room, format, args);
+    int n = vsnprintf(l->data + l->len, space, format, args);
     va_end(args);
     if (n > 0)
-        l->len += (size_t)n < room ? (size_t)n : room - 1;
+        l->len += (size_t)n < space ? (size_t)n : space - 1;
 }
 
 void rocl_line_text(rocl_line *l, const char *text, size_t len)
@@ -140,7 +137,7 @@ void rocl_line_who(rocl_line *l, const char *what)
 
 void rocl_line_write(rocl_line *l)
 {
-    int saved = errno, f = file();
+    int saved = errno, f = get_file();
     rocl_line_add(l, "\n");
     close_piece(l);
     ssize_t n = f < 0 ? 0 : writev(f, l->piece, l->pieces);

@@ -2,9 +2,8 @@
  * the lines of its text.
  *
  *     settings.c  the environment, filters
- *     args.c      arguments as text
  *     line.c      a line, and the file
- *     call.c      a call of the host, in chunks and as a line
+ *     call.c      a call of the host and its arguments, in chunks and as a line
  *
  * Text is written when it is asked for: RTG_FILENAME or HCC_PROFILE is set; or when there is
  * nothing else to write: ROCLINE_OUTPUT is not set. */
@@ -37,7 +36,7 @@ ROCL_CAP_API bool rocl_rtg_wants_hsa(const char *table, const char *name);
 /* Says on stderr what was set (RTG_VERBOSE), and when the chunks cannot be written. Once. */
 ROCL_CAP_API void rocl_rtg_say_settings(void);
 
-/* ---- args.c ---------------------------------------------------------------------------------- */
+/* ---- arguments, for call.c ------------------------------------------------------------------- */
 
 typedef enum rocl_kind {
     ROCL_KIND_SIGNED,
@@ -128,14 +127,6 @@ ROCL_CAP_API void rocl_line_write(rocl_line *l);
 
 /* ns of the clock of the text (monotonic). */
 ROCL_CAP_API uint64_t rocl_rtg_now(void);
-
-/* An argument as chunks have it. done: the call has set what it points to. */
-void rocl_arg_value(rocl_cap_value *v, const rocl_arg *a, bool hip, bool done);
-
-/* As rtg_tracer prints them: "agent_1, 2, 0x7f00". */
-void rocl_line_hsa_args(rocl_line *l, const rocl_arg *args);
-/* "(ptr=0x7f00, size=4096)". Values that the call sets are shown when it was done. */
-void rocl_line_hip_args(rocl_line *l, const rocl_arg *args, bool done);
 
 /* ---- call.c ---------------------------------------------------------------------------------- */
 

@@ -11,14 +11,14 @@ rocl_rtg_settings rocl_rtg;
 static const char *output; /* ROCLINE_OUTPUT */
 
 /* Programs may change their environment: what is kept is a copy. */
-static const char *text_of(const char *name, const char *otherwise)
+static const char *copy_text(const char *name, const char *otherwise)
 {
     const char *s = secure_getenv(name);
     s = s ? strdup(s) : NULL;
     return s ? s : otherwise;
 }
 
-static bool flag_of(const char *name, bool otherwise)
+static bool read_flag(const char *name, bool otherwise)
 {
     const char *s = secure_getenv(name);
     if (!s)
@@ -26,36 +26,31 @@ static bool flag_of(const char *name, bool otherwise)
     return *s && (strchr("TtYy", *s) || (*s >= '1' && *s <= '9'));
 }
 
-static void read_filters(void)
+__attribute__((constructor)) static void read_environment(void)
 {
-    rocl_rtg.hip_filter = text_of("RTG_HIP_API_FILTER", "all");
-    rocl_rtg.hip_filter_out = text_of("RTG_HIP_API_FILTER_OUT", "");
-    rocl_rtg.hsa_filter = text_of("RTG_HSA_API_FILTER", "");
-    rocl_rtg.hsa_filter_out = text_of("RTG_HSA_API_FILTER_OUT", "");
+    int saved = errno;
+    output = copy_text("ROCLINE_OUTPUT", NULL);
+    rocl_rtg.filename = copy_text("RTG_FILENAME", NULL);
+    rocl_rtg.hcc = read_flag("HCC_PROFILE", false);
+    rocl_rtg.chunks = output != NULL;
+    rocl_rtg.text = rocl_rtg.filename || rocl_rtg.hcc || !output;
+    if (!rocl_rtg.filename)
+        rocl_rtg.filename = "rtg_trace.txt";
+    rocl_rtg.hip_args = read_flag("RTG_HIP_API_ARGS", false);
+    rocl_rtg.host_dispatch = read_flag("RTG_HSA_HOST_DISPATCH", false) && !rocl_rtg.hcc;
+    rocl_rtg.profile = read_flag("RTG_PROFILE", true);
+    rocl_rtg.profile_copy = read_flag("RTG_PROFILE_COPY", true);
+    const char *verbose = secure_getenv("RTG_VERBOSE");
+    rocl_rtg.verbose = verbose && !strcmp(verbose, "2") ? 2 : read_flag("RTG_VERBOSE", false);
+    rocl_rtg.hip_filter = copy_text("RTG_HIP_API_FILTER", "all");
+    rocl_rtg.hip_filter_out = copy_text("RTG_HIP_API_FILTER_OUT", "");
+    rocl_rtg.hsa_filter = copy_text("RTG_HSA_API_FILTER", "");
+    rocl_rtg.hsa_filter_out = copy_text("RTG_HSA_API_FILTER_OUT", "");
     /* Something is left out: of everything. */
     if (!*rocl_rtg.hsa_filter && *rocl_rtg.hsa_filter_out)
         rocl_rtg.hsa_filter = "all";
     if (!*rocl_rtg.hip_filter && *rocl_rtg.hip_filter_out)
         rocl_rtg.hip_filter = "all";
-}
-
-__attribute__((constructor)) static void load(void)
-{
-    int saved = errno;
-    output = text_of("ROCLINE_OUTPUT", NULL);
-    rocl_rtg.filename = text_of("RTG_FILENAME", NULL);
-    rocl_rtg.hcc = flag_of("HCC_PROFILE", false);
-    rocl_rtg.chunks = output != NULL;
-    rocl_rtg.text = rocl_rtg.filename || rocl_rtg.hcc || !output;
-    if (!rocl_rtg.filename)
-        rocl_rtg.filename = "rtg_trace.txt";
-    rocl_rtg.hip_args = flag_of("RTG_HIP_API_ARGS", false);
-    rocl_rtg.host_dispatch = flag_of("RTG_HSA_HOST_DISPATCH", false) && !rocl_rtg.hcc;
-    rocl_rtg.profile = flag_of("RTG_PROFILE", true);
-    rocl_rtg.profile_copy = flag_of("RTG_PROFILE_COPY", true);
-    const char *verbose = secure_getenv("RTG_VERBOSE");
-    rocl_rtg.verbose = verbose && !strcmp(verbose, "2") ? 2 : flag_of("RTG_VERBOSE", false);
-    read_filters();
     errno = saved;
 }
 
@@ -87,18 +82,6 @@ bool rocl_rtg_wants_hsa(const char *table, const char *name)
            !is_in_list(rocl_rtg.hsa_filter_out, name, NULL, NULL);
 }
 
-static void say_all(void)
-{
-    fprintf(stderr,
-            "rocline: RTG_FILENAME=%s RTG_HIP_API_FILTER=%s RTG_HIP_API_FILTER_OUT=%s "
-            "RTG_HIP_API_ARGS=%d RTG_HSA_API_FILTER=%s RTG_HSA_API_FILTER_OUT=%s "
-            "RTG_HSA_HOST_DISPATCH=%d RTG_PROFILE=%d RTG_PROFILE_COPY=%d HCC_PROFILE=%d "
-            "chunks=%d text=%d\n",
-            rocl_rtg.filename, rocl_rtg.hip_filter, rocl_rtg.hip_filter_out, rocl_rtg.hip_args,
-            rocl_rtg.hsa_filter, rocl_rtg.hsa_filter_out, rocl_rtg.host_dispatch, rocl_rtg.profile,
-            rocl_rtg.profile_copy, rocl_rtg.hcc, rocl_rtg.chunks, rocl_rtg.text);
-}
-
 void rocl_rtg_say_settings(void)
 {
     static _Atomic bool said;
@@ -108,6 +91,14 @@ void rocl_rtg_say_settings(void)
     if (output && *output && (!rocl_cap_on() || access(output, W_OK | X_OK) != 0))
         fprintf(stderr, "rocline: %s: %s; nothing is recorded there\n", output, strerror(errno));
     if (rocl_rtg.verbose)
-        say_all();
+        fprintf(stderr,
+                "rocline: RTG_FILENAME=%s RTG_HIP_API_FILTER=%s RTG_HIP_API_FILTER_OUT=%s "
+                "RTG_HIP_API_ARGS=%d RTG_HSA_API_FILTER=%s RTG_HSA_API_FILTER_OUT=%s "
+                "RTG_HSA_HOST_DISPATCH=%d RTG_PROFILE=%d RTG_PROFILE_COPY=%d HCC_PROFILE=%d "
+                "chunks=%d text=%d\n",
+                rocl_rtg.filename, rocl_rtg.hip_filter, rocl_rtg.hip_filter_out, rocl_rtg.hip_args,
+                rocl_rtg.hsa_filter, rocl_rtg.hsa_filter_out, rocl_rtg.host_dispatch,
+                rocl_rtg.profile, rocl_rtg.profile_copy, rocl_rtg.hcc, rocl_rtg.chunks,
+                rocl_rtg.text);
     errno = saved;
 }
