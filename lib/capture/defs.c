@@ -5,14 +5,7 @@
 
 #include "capture/core.h"
 
-static _Atomic(rocl_def *) all_defs;
-
-static void keep_def(rocl_def *d)
-{
-    d->next = atomic_load(&all_defs);
-    while (!atomic_compare_exchange_weak(&all_defs, &d->next, d))
-        ;
-}
+static _Atomic(rocl_def *) all_defs; /* only grows, at its head */
 
 /* Texts are as long as they are: the record is allocated when its size is known. */
 typedef struct text {
@@ -47,7 +40,9 @@ static rocl_def *make_def(rocl_record_type type, const rocl_def *ref, const uint
     d->ref = ref;
     d->type = (uint8_t)type;
     d->len = (uint32_t)(p - d->bytes);
-    keep_def(d);
+    d->next = atomic_load(&all_defs);
+    while (!atomic_compare_exchange_weak(&all_defs, &d->next, d))
+        ;
     return d;
 }
 

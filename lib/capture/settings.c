@@ -41,13 +41,6 @@ static uint64_t parse_limit(const char *s, uint64_t otherwise)
     return otherwise;
 }
 
-static rocl_policy parse_policy(const char *s)
-{
-    if (s && !strcmp(s, "block"))
-        return ROCL_BLOCK;
-    return s && !strcmp(s, "ring") ? ROCL_RING : ROCL_DROP;
-}
-
 static bool parse_session(const char *s)
 {
     if (!s || strlen(s) != 32 || strspn(s, "0123456789abcdefABCDEF") != 32)
@@ -131,7 +124,10 @@ static void read_limits(void)
 {
     long page = sysconf(_SC_PAGESIZE);
     rocl_set.page = page > 0 ? (size_t)page : 4096;
-    rocl_set.policy = parse_policy(secure_getenv("ROCLINE_POLICY"));
+    const char *policy = secure_getenv("ROCLINE_POLICY");
+    rocl_set.policy = policy && !strcmp(policy, "block")  ? ROCL_BLOCK
+                      : policy && !strcmp(policy, "ring") ? ROCL_RING
+                                                          : ROCL_DROP;
     uint64_t otherwise = rocl_set.policy == ROCL_RING ? 64 << 20 : 0;
     rocl_set.limit = parse_limit(secure_getenv("ROCLINE_LIMIT"), otherwise);
     if (!rocl_set.limit)

@@ -6,10 +6,10 @@
 
 #include "capture/core.h"
 
-enum { BUCKETS = 256, NOBODY = 0 };
+enum { BUCKETS = 256, NO_HANDLE = 0 };
 
 typedef struct stream_entry {
-    _Atomic uint64_t handle; /* NOBODY: the stream is gone, and this is for another one */
+    _Atomic uint64_t handle; /* NO_HANDLE: the stream is gone, and this is for another one */
     uint64_t number;
     rocl_def *def;
     struct stream_entry *next;
@@ -45,17 +45,7 @@ static stream_entry *find_stream(_Atomic(stream_entry *) *bucket, uint64_t handl
     return k;
 }
 
-/* Locked. */
-static stream_entry *find_free_entry(_Atomic(stream_entry *) *bucket)
-{
-    stream_entry *k = find_stream(bucket, NOBODY);
-    if (!k && (k = calloc(1, sizeof *k))) {
-        k->next = atomic_load(bucket);
-        atomic_store_explicit(bucket, k, memory_order_release);
-    }
-    return k;
-}
-
+/* Takes the entry of a stream that is gone, or a new one. */
 static stream_entry *make_stream(_Atomic(stream_entry *) *bucket, uint64_t handle)
 {
     int saved = errno;
@@ -63,38 +53,39 @@ static stream_entry *make_stream(_Atomic(stream_entry *) *bucket, uint64_t handl
         return NULL;
     pthread_mutex_lock(&making);
     stream_entry *k = find_stream(bucket, handle); /* another thread may have been first */
-    if (!k && (k = find_free_entry(bucket))) {
-        k->number = ++last_number;
-        k->def = rocl_cap_define_stream(k->number, NULL);
-        atomic_store_explicit(&k->handle, handle, memory_order_release);
+    if (!k) {
+        k = find_stream(bucket, NO_HANDLE);
+        if (!k && (k = calloc(1, sizeof *k))) {
+            k->next = atomic_load(bucket);
+            atomic_store_explicit(bucket, k, memory_order_release);
+        }
+        if (k) {
+            k->number = ++last_number;
+            k->def = rocl_cap_define_stream(k->number, NULL);
+            atomic_store_explicit(&k->handle, handle, memory_order_release);
+        }
     }
     pthread_mutex_unlock(&making);
     errno = saved;
     return k;
 }
 
-static stream_entry *make_default_stream(void)
-{
-    pthread_mutex_lock(&making);
-    if (!default_entry.def)
-        default_entry.def = rocl_cap_define_stream(0, NULL);
-    pthread_mutex_unlock(&making);
-    return &default_entry;
-}
-
 static stream_entry *find_or_make_stream(uint64_t handle)
 {
     static _Atomic bool has_default;
-    if (!handle) {
-        if (atomic_load_explicit(&has_default, memory_order_acquire))
-            return &default_entry;
-        stream_entry *k = make_default_stream();
-        atomic_store_explicit(&has_default, true, memory_order_release);
-        return k;
+    if (handle) {
+        _Atomic(stream_entry *) *bucket = bucket_of(handle);
+        stream_entry *k = find_stream(bucket, handle);
+        return k ? k : make_stream(bucket, handle);
     }
-    _Atomic(stream_entry *) *bucket = bucket_of(handle);
-    stream_entry *k = find_stream(bucket, handle);
-    return k ? k : make_stream(bucket, handle);
+    if (!atomic_load_explicit(&has_default, memory_order_acquire)) {
+        pthread_mutex_lock(&making);
+        if (!default_entry.def)
+            default_entry.def = rocl_cap_define_stream(0, NULL);
+        pthread_mutex_unlock(&making);
+        atomic_store_explicit(&has_default, true, memory_order_release);
+    }
+    return &default_entry;
 }
 
 rocl_def *rocl_cap_stream(uint64_t handle)
@@ -107,14 +98,14 @@ void rocl_cap_streams_gone(void)
 {
     for (int i = 0; i < BUCKETS; i++)
         for (stream_entry *k = atomic_load(&buckets[i]); k; k = k->next)
-            atomic_store_explicit(&k->handle, NOBODY, memory_order_release);
+            atomic_store_explicit(&k->handle, NO_HANDLE, memory_order_release);
 }
 
 void rocl_cap_stream_gone(uint64_t handle)
 {
     stream_entry *k = handle ? find_stream(bucket_of(handle), handle) : NULL;
     if (k)
-        atomic_store_explicit(&k->handle, NOBODY, memory_order_release);
+        atomic_store_explicit(&k->handle, NO_HANDLE, memory_order_release);
 }
 
 void rocl_cap_name_stream(uint64_t handle, const char *name)

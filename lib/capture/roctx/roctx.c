@@ -113,7 +113,7 @@ int roctxNameHsaAgent(const char *name, const struct hsa_agent_s *agent)
 
 /* Which of the GPUs a device of HIP is: the program may have been given a list of them. -1: that
  * cannot be told from here. */
-static long gpu_of(long device)
+static long find_gpu_of_device(long device)
 {
     const char *list = getenv("HIP_VISIBLE_DEVICES");
     char *end;
@@ -134,7 +134,7 @@ static long gpu_of(long device)
 
 int roctxNameHipDevice(const char *name, int device)
 {
-    long gpu = device < 0 ? -1 : gpu_of(device);
+    long gpu = device < 0 ? -1 : find_gpu_of_device(device);
     if (gpu >= 0)
         rocl_cap_name(ROCL_NAMED_GPU, (uint64_t)gpu, name);
     return device < 0 ? -1 : 0;
@@ -146,7 +146,8 @@ int roctxNameHipStream(const char *name, const struct ihipStream_t *stream)
     return 0;
 }
 
-/* Other tools listen to ROCTx through this one. They hear nothing while rocline is in its place. */
+/* Other tools listen to ROCTx through this one. They are not called while rocline is in its place.
+ */
 void roctxRegisterTracerCallback(int (*function)(uint32_t, uint32_t, void *))
 {
     (void)function;
