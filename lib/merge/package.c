@@ -34,7 +34,7 @@ typedef struct packer {
     rocl_written report;
 } packer;
 
-static char *joined(const char *folder, const char *name)
+static char *join_path(const char *folder, const char *name)
 {
     char *path = NULL;
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
@@ -73,73 +73,61 @@ static char *name_in_folder(const packer *k, size_t source)
     return name;
 }
 
-/* The way from a folder to a file, both without links. */
-static char *relative(const char *folder, const char *file)
-{
-    rocl_buf from = {0}, way = {0};
-    size_t same = 0;
-    rocl_buf_str(&from, folder);
-    if (from.len > 1)
-        rocl_buf_byte(&from, '/');
-    for (size_t i = 0; i < from.len && from.data[i] == (uint8_t)file[i]; i++)
-        if (file[i] == '/')
-            same = i + 1;
-    for (size_t i = same; i < from.len; i++)
-        if (from.data[i] == '/')
-            rocl_buf_str(&way, "../");
-    rocl_buf_put(&way, file + same, strlen(file + same) + 1);
-    if (from.failed || way.failed)
-        rocl_buf_free(&way);
-    rocl_buf_free(&from);
-    return (char *)way.data;
-}
-
+/* The path from the folder to a file; NULL when memory is out, or there is no folder. */
 static char *name_elsewhere(const packer *k, const char *path)
 {
     char *file = k->real ? realpath(path, NULL) : NULL;
-    char *name = file ? relative(k->real, file) : NULL;
+    char *from = file ? join_path(k->real[1] ? k->real : "", "") : NULL;
+    rocl_buf name = {0};
+    size_t same = 0;
+    for (size_t i = 0; from && from[i] && from[i] == file[i]; i++)
+        if (file[i] == '/')
+            same = i + 1;
+    for (size_t i = same; from && from[i]; i++)
+        if (from[i] == '/')
+            rocl_buf_str(&name, "../");
+    if (from)
+        rocl_buf_put(&name, file + same, strlen(file + same) + 1);
+    if (name.failed)
+        rocl_buf_free(&name);
+    free(from);
     free(file);
-    return name;
+    return (char *)name.data;
 }
 
 /* Databases that are in the folder stay as they are, which leaves nothing to choose. */
-static rocl_status keep_file(packer *k, size_t source, rocl_error *err)
-{
-    const rocl_trace *t = k->trace;
-    const char *path = t->sources[source]->path;
-    k->names[source] = name_elsewhere(k, path);
-    if (!k->names[source])
-        return rocl_fail_memory(err);
-    k->kept[source] = k->options->consolidate && strncmp(k->names[source], "../", 3) != 0;
-    if (k->kept[source] && (t->filter || t->opt.align > ROCL_ALIGN_NONE))
-        return rocl_fail(
-            err, ROCL_USAGE,
-            "%s is already in the package in full: choose another folder for a part of it", path);
-    return ROCL_OK;
-}
-
 static rocl_status name_files(packer *k, rocl_error *err)
 {
-    rocl_trace *t = k->trace;
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++) {
-        if (!(t->sources[i]->format->flags & ROCL_FORMAT_TABLE_SETS))
+    const rocl_trace *t = k->trace;
+    for (size_t i = 0; i < t->source_count; i++) {
+        const rocl_source *s = t->sources[i];
+        if (!(s->format->flags & ROCL_FORMAT_TABLE_SETS))
             return rocl_fail(err, ROCL_INPUT,
-                             "%s: not a rocpd database: a package can only contain these",
-                             t->sources[i]->path);
-        if (t->sources[i]->joined && !k->options->consolidate)
+                             "%s: not a rocpd database: a package can only contain these", s->path);
+        if (s->joined && !k->options->consolidate)
             return rocl_fail(err, ROCL_USAGE,
                              "slices must be joined to a new database: add --consolidate");
-        st = k->real ? keep_file(k, i, err) : ROCL_OK;
+        if (!k->real)
+            continue;
+        k->names[i] = name_elsewhere(k, s->path);
+        if (!k->names[i])
+            return rocl_fail_memory(err);
+        k->kept[i] = k->options->consolidate && strncmp(k->names[i], "../", 3) != 0;
+        if (k->kept[i] && (t->filter || t->opt.align > ROCL_ALIGN_NONE))
+            return rocl_fail(err, ROCL_USAGE,
+                             "%s is already in the package in full: choose another folder for a "
+                             "part of it",
+                             s->path);
     }
-    for (size_t i = 0; i < t->source_count && k->options->consolidate && st == ROCL_OK; i++) {
+    for (size_t i = 0; i < t->source_count && k->options->consolidate; i++) {
         if (k->kept[i])
             continue;
         free(k->names[i]);
         k->names[i] = name_in_folder(k, i);
-        st = k->names[i] ? ROCL_OK : rocl_fail_memory(err);
+        if (!k->names[i])
+            return rocl_fail_memory(err);
     }
-    return st;
+    return ROCL_OK;
 }
 
 /* ---- what is in the package already ---- */
@@ -156,20 +144,34 @@ static bool is_input(const packer *k, const char *path)
     return false;
 }
 
-static rocl_status open_old(packer *k, rocl_inputs *in, rocl_error *err)
+/* Opens what the package holds beside the inputs. */
+static rocl_status open_old(packer *k, rocl_error *err)
 {
     const rocl_options quiet = {.jobs = k->trace->opt.jobs, .reader = k->trace->opt.reader};
+    const char *folder = k->options->folder;
+    char *index = join_path(folder, INDEX);
+    rocl_inputs in = {0};
     size_t n = 0;
-    for (size_t i = 0; i < in->count; i++) {
-        if (is_input(k, in->paths[i]))
-            free(in->paths[i]);
+    if (!index)
+        return rocl_fail_memory(err);
+    bool is_package = access(index, F_OK) == 0;
+    free(index);
+    rocl_status st = rocl_inputs_expand(&in, &folder, 1, is_package ? err : NULL);
+    for (size_t i = 0; i < in.count && st == ROCL_OK; i++) {
+        if (is_input(k, in.paths[i]))
+            free(in.paths[i]);
         else
-            in->paths[n++] = in->paths[i];
+            in.paths[n++] = in.paths[i];
     }
-    in->count = n;
-    rocl_status st =
-        n ? rocl_trace_open(&k->old, (const char *const *)in->paths, n, &quiet, err) : ROCL_OK;
-    if (st != ROCL_OK || !n)
+    if (st == ROCL_OK) {
+        in.count = n;
+        if (n)
+            st = rocl_trace_open(&k->old, (const char *const *)in.paths, n, &quiet, err);
+    } else if (st == ROCL_INPUT && !is_package) {
+        st = ROCL_OK; /* nothing is there */
+    }
+    rocl_inputs_free(&in);
+    if (st != ROCL_OK || !k->old)
         return st;
     k->old_names = calloc(k->old->source_count + 1, sizeof *k->old_names);
     for (size_t i = 0; k->old_names && i < k->old->source_count; i++)
@@ -178,55 +180,28 @@ static rocl_status open_old(packer *k, rocl_inputs *in, rocl_error *err)
     return k->old_names ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static rocl_status read_old(packer *k, rocl_error *err)
-{
-    const char *folder = k->options->folder;
-    char *index = joined(folder, INDEX);
-    rocl_inputs in = {0};
-    if (!index)
-        return rocl_fail_memory(err);
-    bool is_package = access(index, F_OK) == 0;
-    free(index);
-    rocl_status st = rocl_inputs_expand(&in, &folder, 1, is_package ? err : NULL);
-    if (st == ROCL_OK)
-        st = open_old(k, &in, err);
-    else if (st == ROCL_INPUT && !is_package)
-        st = ROCL_OK; /* nothing is there */
-    rocl_inputs_free(&in);
-    return st;
-}
-
-/* The process of an old capture among the inputs. */
-static const rocl_capture *same_process(const packer *k, const rocl_capture *old)
-{
-    const char *guid = rocl_str(k->old, old->guid);
-    for (size_t i = 0; *guid && i < k->trace->capture_count; i++)
-        if (!strcmp(rocl_str(k->trace, k->trace->captures[i]->pub.guid), guid))
-            return &k->trace->captures[i]->pub;
-    return NULL;
-}
-
 /* The same process under the same name is a newer copy. Under another one it would be there twice.
  */
 static rocl_status replace_old(packer *k, rocl_error *err)
 {
+    const rocl_trace *t = k->trace;
     for (size_t i = 0; k->old && i < k->old->capture_count; i++) {
         const rocl_model_capture *c = k->old->captures[i];
-        const rocl_capture *now = same_process(k, &c->pub);
-        size_t s = 0;
+        const char *guid = rocl_str(k->old, c->pub.guid);
+        size_t n = 0, s = 0;
+        while (n < t->capture_count && strcmp(rocl_str(t, t->captures[n]->pub.guid), guid) != 0)
+            n++;
         while (k->old->sources[s] != c->source)
             s++;
-        const char *slash = now ? strrchr(now->path, '/') : NULL;
-        if (!now || !k->old_names[s])
+        if (!*guid || n == t->capture_count || !k->old_names[s])
             continue;
-        if (c->source->single && !strcmp(slash ? slash + 1 : now->path, k->old_names[s])) {
-            free(k->old_names[s]);
-            k->old_names[s] = NULL;
-            continue;
-        }
-        return rocl_fail(err, ROCL_INPUT,
-                         "%s: holds the same process (guid %s) as %s, which is in the package",
-                         now->path, rocl_str(k->old, c->pub.guid), c->pub.path);
+        const char *path = t->captures[n]->pub.path, *slash = strrchr(path, '/');
+        if (!c->source->single || strcmp(slash ? slash + 1 : path, k->old_names[s]) != 0)
+            return rocl_fail(err, ROCL_INPUT,
+                             "%s: holds the same process (guid %s) as %s, which is in the package",
+                             path, guid, c->pub.path);
+        free(k->old_names[s]);
+        k->old_names[s] = NULL;
     }
     return ROCL_OK;
 }
@@ -243,22 +218,8 @@ static rocl_status finish_file(packer *k, rocl_error *err)
     return st ? st : rocl_new_db_commit(db, err);
 }
 
-static rocl_status begin_file(packer *k, const rocl_source *s, rocl_error *err)
-{
-    size_t i = 0;
-    while (k->trace->sources[i] != s)
-        i++;
-    char *path = joined(k->stage, k->names[i]);
-    rocl_status st = path ? merge_writer_open(&k->writer, k->trace, s, &k->each, path, err)
-                          : rocl_fail_memory(err);
-    free(path);
-    k->source = s;
-    k->written[i] = true;
-    return st;
-}
-
-static rocl_status add(void *ctx, const rocl_capture *c, merge_selection *selection,
-                       rocl_error *err)
+static rocl_status add_to_file(void *ctx, const rocl_capture *c, merge_selection *selection,
+                               rocl_error *err)
 {
     packer *k = ctx;
     const rocl_source *s = k->trace->captures[c->index]->source;
@@ -270,8 +231,13 @@ static rocl_status add(void *ctx, const rocl_capture *c, merge_selection *select
         return ROCL_OK;
     if (s != k->source) {
         st = finish_file(k, err);
+        char *path = st == ROCL_OK ? join_path(k->stage, k->names[i]) : NULL;
         if (st == ROCL_OK)
-            st = begin_file(k, s, err);
+            st = path ? merge_writer_open(&k->writer, k->trace, s, &k->each, path, err)
+                      : rocl_fail_memory(err);
+        free(path);
+        k->source = s;
+        k->written[i] = true;
     }
     return st ? st : merge_writer_add(&k->writer, c, selection, err);
 }
@@ -279,41 +245,36 @@ static rocl_status add(void *ctx, const rocl_capture *c, merge_selection *select
 static rocl_status write_files(packer *k, rocl_error *err)
 {
     const merge_way whole = {.slices = {.count = 1}};
-    rocl_status st = merge_select(k->trace, &whole, add, k, err);
+    rocl_status st = merge_select(k->trace, &whole, add_to_file, k, err);
     return st ? st : finish_file(k, err);
 }
 
 /* ---- the index ---- */
 
-/* Double quotes take every name; JSON's escapes are YAML's. False: a name is no text. */
-static bool put_index(const packer *k, rocl_buf *b)
+/* Double quotes take every name; JSON's escapes are YAML's. */
+static rocl_status write_index(packer *k, rocl_error *err)
 {
+    rocl_buf b = {0};
+    rocl_out *out = NULL;
     size_t bad = 0, old = k->old ? k->old->source_count : 0;
-    rocl_buf_str(b, "rocprofiler-sdk:\n"
-                    "  rocpd:\n"
-                    "    rocpd_package_version: \"1.0\"\n"
-                    "    path: \".\"\n"
-                    "    files:\n");
+    rocl_buf_str(&b, "rocprofiler-sdk:\n"
+                     "  rocpd:\n"
+                     "    rocpd_package_version: \"1.0\"\n"
+                     "    path: \".\"\n"
+                     "    files:\n");
     for (size_t i = 0; i < old + k->trace->source_count; i++) {
         const char *name = i < old ? k->old_names[i] : k->names[i - old];
         bool left =
             i >= old && k->options->consolidate && !k->kept[i - old] && !k->written[i - old];
         if (!name || left)
             continue;
-        rocl_buf_str(b, "    - \"");
-        bad += rocl_json_put(b, name, strlen(name));
-        rocl_buf_str(b, "\"\n");
+        rocl_buf_str(&b, "    - \"");
+        bad += rocl_json_put(&b, name, strlen(name)); /* not UTF-8 */
+        rocl_buf_str(&b, "\"\n");
     }
-    return bad == 0;
-}
-
-static rocl_status write_index(packer *k, rocl_error *err)
-{
-    rocl_buf b = {0};
-    rocl_out *out = NULL;
-    char *path = joined(k->stage, INDEX);
+    char *path = join_path(k->stage, INDEX);
     rocl_status st = ROCL_OK;
-    if (!put_index(k, &b))
+    if (bad)
         st = rocl_fail(err, ROCL_INPUT, "an index cannot list a file whose name is not UTF-8");
     else
         st = path && !b.failed ? rocl_out_open(&out, path, err) : rocl_fail_memory(err);
@@ -345,7 +306,7 @@ static rocl_status open_stage(packer *k, rocl_error *err)
     free(parent);
     if (st != ROCL_OK)
         return st;
-    k->stage = joined(rocl_out_tree_path(k->tree), slash ? slash + 1 : folder);
+    k->stage = join_path(rocl_out_tree_path(k->tree), slash ? slash + 1 : folder);
     if (!k->stage)
         return rocl_fail_memory(err);
     if (mkdir(k->stage, 0777) != 0)
@@ -353,18 +314,9 @@ static rocl_status open_stage(packer *k, rocl_error *err)
     return ROCL_OK;
 }
 
-/* SQLite would write the older file's pages and its log on, of which the folder knows nothing. */
-static rocl_status refuse_open(const packer *k, size_t source, rocl_error *err)
-{
-    char *path = joined(k->options->folder, k->names[source]);
-    rocl_status st = path ? rocl_new_db_refuse_open(path, err) : rocl_fail_memory(err);
-    free(path);
-    return st;
-}
-
 /* With the files, what lies beside older ones of their names goes: SQLite would apply such a log to
  * the new one. */
-static rocl_status commit(packer *k, rocl_error *err)
+static rocl_status commit_files(packer *k, rocl_error *err)
 {
     const char *folder = k->options->folder, *slash = strrchr(folder, '/');
     const size_t count = k->trace->source_count;
@@ -375,7 +327,11 @@ static rocl_status commit(packer *k, rocl_error *err)
     for (size_t i = 0; k->real && i < count && st == ROCL_OK; i++) {
         if (!k->written[i])
             continue;
-        st = refuse_open(k, i, err);
+        /* SQLite would write the older file's pages and its log on, of which the folder knows
+         * nothing. */
+        char *path = join_path(folder, k->names[i]);
+        st = path ? rocl_new_db_refuse_open(path, err) : rocl_fail_memory(err);
+        free(path);
         for (int f = 0; f < ROCL_DB_FILES && st == ROCL_OK; f++)
             if (asprintf(&names[n++], "%s%s", k->names[i], rocl_db_files[f]) < 0) {
                 names[--n] = NULL;
@@ -394,9 +350,9 @@ static rocl_status commit(packer *k, rocl_error *err)
     return st;
 }
 
-static rocl_status consolidate(packer *k, rocl_error *err)
+static rocl_status write_consolidated(packer *k, rocl_error *err)
 {
-    rocl_status st = k->real ? read_old(k, err) : ROCL_OK;
+    rocl_status st = k->real ? open_old(k, err) : ROCL_OK;
     if (st == ROCL_OK)
         st = replace_old(k, err);
     if (st == ROCL_OK)
@@ -408,7 +364,7 @@ static rocl_status consolidate(packer *k, rocl_error *err)
     if (st == ROCL_OK)
         st = write_index(k, err);
     st = rocl_out_tree_explain(k->tree, st, err);
-    return st ? st : commit(k, err);
+    return st ? st : commit_files(k, err);
 }
 
 static rocl_status write_package(packer *k, rocl_error *err)
@@ -424,7 +380,7 @@ static rocl_status write_package(packer *k, rocl_error *err)
     if (!k->names || !k->kept || !k->written || (!k->real && errno == ENOMEM))
         return rocl_fail_memory(err);
     if (k->options->consolidate)
-        return consolidate(k, err);
+        return write_consolidated(k, err);
     k->stage = strdup(k->options->folder);
     st = k->stage ? name_files(k, err) : rocl_fail_memory(err);
     return st ? st : write_index(k, err);

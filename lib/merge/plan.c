@@ -9,8 +9,8 @@
 #include "merge/select.h"
 #include "source/db/connection.h"
 
-/* Room for one more; NULL when memory is out. */
-static void *grow(void *array_field, size_t count, size_t size)
+/* Adds a zeroed element, which the caller counts; NULL when memory is out. */
+static void *add_element(void *array_field, size_t count, size_t size)
 {
     void **array = array_field;
     void *more = realloc(*array, (count + 1) * size);
@@ -34,7 +34,7 @@ static size_t find_column(const plan_table *t, const char *name)
 static rocl_status insert_column(plan_table *t, size_t at, const char *name, const char *declared,
                                  rocl_error *err)
 {
-    if (!grow(&t->columns, t->count, sizeof *t->columns))
+    if (!add_element(&t->columns, t->count, sizeof *t->columns))
         return rocl_fail_memory(err);
     memmove(t->columns + at + 1, t->columns + at, (t->count - at) * sizeof *t->columns);
     t->count++;
@@ -42,26 +42,19 @@ static rocl_status insert_column(plan_table *t, size_t at, const char *name, con
     return t->columns[at].name && t->columns[at].declared ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* Before which column one that only some versions have goes: what follows it in the schema. */
-static size_t place_of(const plan_table *t, const char *name)
+/* A column that only some versions have goes before what follows it in the schema. */
+static rocl_status add_column(plan_table *t, const char *name, const char *declared,
+                              rocl_error *err)
 {
-    size_t n, i = 0;
+    size_t n, i = 0, at = t->count;
     const schema_column *known = schema_columns_of(t->table, &n);
+    if (!sqlite3_stricmp(name, "id") || find_column(t, name) < t->count)
+        return ROCL_OK;
     while (i < n && strcmp(known[i].name, name) != 0)
         i++;
-    for (i++; i < n; i++) {
-        size_t at = find_column(t, known[i].name);
-        if (at < t->count)
-            return at;
-    }
-    return t->count;
-}
-
-static rocl_status add_column(plan_table *t, const merge_field *f, rocl_error *err)
-{
-    if (!f->is_declared || !sqlite3_stricmp(f->name, "id") || find_column(t, f->name) < t->count)
-        return ROCL_OK;
-    return insert_column(t, place_of(t, f->name), f->name, f->declared, err);
+    for (i++; i < n && at == t->count; i++)
+        at = find_column(t, known[i].name);
+    return insert_column(t, at, name, declared, err);
 }
 
 const plan_table *merge_plan_table(const merge_plan *p, const char *base)
@@ -72,8 +65,17 @@ const plan_table *merge_plan_table(const merge_plan *p, const char *base)
     return NULL;
 }
 
-static rocl_status add_base_columns(plan_table *t, rocl_error *err)
+/* The table of that name, with the columns that every database has. */
+static rocl_status add_table(merge_plan *p, const char *base, plan_table **table, rocl_error *err)
 {
+    *table = (plan_table *)(uintptr_t)merge_plan_table(p, base);
+    if (*table)
+        return ROCL_OK;
+    plan_table *t = *table = add_element(&p->tables, p->table_count, sizeof *t);
+    if (!t || !(t->base = strdup(base)))
+        return rocl_fail_memory(err);
+    p->table_count++;
+    t->table = schema_table_of(base);
     size_t n;
     rocl_status st = ROCL_OK;
     const schema_column *known = schema_columns_of(t->table, &n);
@@ -83,24 +85,8 @@ static rocl_status add_base_columns(plan_table *t, rocl_error *err)
     return st;
 }
 
-static rocl_status plan_table_of(merge_plan *p, const char *base, plan_table **table,
-                                 rocl_error *err)
-{
-    for (size_t i = 0; i < p->table_count; i++)
-        if (!strcmp(p->tables[i].base, base)) {
-            *table = &p->tables[i];
-            return ROCL_OK;
-        }
-    plan_table *t = grow(&p->tables, p->table_count, sizeof *t);
-    if (!t || !(t->base = strdup(base)))
-        return rocl_fail_memory(err);
-    p->table_count++;
-    t->table = schema_table_of(base);
-    *table = t;
-    return add_base_columns(t, err);
-}
-
-static rocl_status leave_out(merge_plan *p, const char *table, const char *path, rocl_error *err)
+static rocl_status leave_out_table(merge_plan *p, const char *table, const char *path,
+                                   rocl_error *err)
 {
     if (p->left_out++)
         return ROCL_OK;
@@ -116,28 +102,12 @@ static rocl_status add_source(merge_plan *p, const merge_source *s, const char *
     if (s->table == SCHEMA_CATEGORY) /* its rows become strings */
         return ROCL_OK;
     if (p->flat && s->table == SCHEMA_OTHER) /* which of its numbers are ids nobody knows */
-        return leave_out(p, s->name, path, err);
-    rocl_status st = plan_table_of(p, s->base, &t, err);
-    for (size_t i = 0; i < s->count && st == ROCL_OK; i++)
-        if (!s->by_track || sqlite3_stricmp(s->fields[i].name, "track_id") != 0)
-            st = add_column(t, &s->fields[i], err);
-    return st;
-}
-
-/* All that the newest schema 3 has, for rows that are made of events. */
-static rocl_status add_newest(merge_plan *p, rocl_error *err)
-{
-    plan_table *t;
-    rocl_status st = ROCL_OK;
-    for (schema_table i = 0; i < SCHEMA_TABLES && st == ROCL_OK; i++) {
-        size_t n;
-        const schema_column *known = schema_columns_of(i, &n);
-        st = n ? plan_table_of(p, schema_table_name(i), &t, err) : ROCL_OK;
-        for (size_t k = 0; k < n && st == ROCL_OK; k++) {
-            const merge_field f = {(char *)(uintptr_t)known[k].name,
-                                   (char *)(uintptr_t)known[k].type, true};
-            st = known[k].four ? ROCL_OK : add_column(t, &f, err);
-        }
+        return leave_out_table(p, s->name, path, err);
+    rocl_status st = add_table(p, s->base, &t, err);
+    for (size_t i = 0; i < s->count && st == ROCL_OK; i++) {
+        const merge_field *f = &s->fields[i];
+        if (f->is_declared && (!s->by_track || sqlite3_stricmp(f->name, "track_id") != 0))
+            st = add_column(t, f->name, f->declared, err);
     }
     return st;
 }
@@ -158,7 +128,7 @@ static rocl_status add_view(merge_plan *p, const char *name, const char *sql, co
         free(v->sql);
         free(v->version);
     } else {
-        v = grow(&p->views, p->view_count, sizeof *v);
+        v = add_element(&p->views, p->view_count, sizeof *v);
         if (!v)
             return rocl_fail_memory(err);
         p->view_count++;
@@ -194,7 +164,7 @@ static rocl_status add_file(merge_plan *p, const merge_reader *r, rocl_error *er
     for (size_t i = 0; i < r->found.object_count && st == ROCL_OK; i++) {
         const rocl_db_object *o = &r->found.objects[i];
         if (!o->is_view && strncmp(o->name, "sqlite_", 7) != 0 && r->owners[i] == r->found.count)
-            st = leave_out(p, o->name, r->source->path, err);
+            st = leave_out_table(p, o->name, r->source->path, err);
     }
     /* Those of schema 4 are about other columns, those of compressed files call functions that
      * nobody has. */
@@ -205,23 +175,6 @@ static rocl_status add_file(merge_plan *p, const merge_reader *r, rocl_error *er
 
 /* ---- names of sets ---- */
 
-/* Texts of several folders may be called alike, and ids are unique within a guid. */
-static char *free_guid(const merge_plan *p, const char *guid)
-{
-    char *name = strdup(guid);
-    for (unsigned n = 2; name; n++) {
-        size_t i = 0;
-        while (i + 1 < p->set_count && strcmp(p->sets[i].guid, name) != 0)
-            i++;
-        if (i + 1 >= p->set_count)
-            break;
-        free(name);
-        if (asprintf(&name, "%s-%u", guid, n) < 0)
-            name = NULL;
-    }
-    return name;
-}
-
 static bool suffix_is_free(const merge_plan *p, const char *suffix)
 {
     for (size_t i = 0; i + 1 < p->set_count; i++)
@@ -230,7 +183,15 @@ static bool suffix_is_free(const merge_plan *p, const char *suffix)
     return true;
 }
 
-static char *suffix_of_guid(const char *guid, unsigned attempt)
+static bool guid_is_free(const merge_plan *p, const char *guid)
+{
+    for (size_t i = 0; i + 1 < p->set_count; i++)
+        if (!strcmp(p->sets[i].guid, guid))
+            return false;
+    return true;
+}
+
+static char *make_suffix(const char *guid, unsigned attempt)
 {
     char *suffix = NULL;
     int n = attempt ? asprintf(&suffix, "_%s_%u", guid, attempt) : asprintf(&suffix, "_%s", guid);
@@ -253,10 +214,16 @@ static rocl_status name_set(merge_plan *p, plan_set *s, const char *suffix, rocl
         s->suffix = strdup(p->sets[s->first].suffix);
         return s->guid && s->suffix ? ROCL_OK : rocl_fail_memory(err);
     }
-    s->guid = s->fresh ? free_guid(p, guid) : strdup(guid);
+    s->guid = strdup(guid);
+    /* Ids are unique within a guid, and texts of several folders may be called alike. */
+    for (unsigned n = 2; s->guid && s->fresh && !guid_is_free(p, s->guid); n++) {
+        free(s->guid);
+        if (asprintf(&s->guid, "%s-%u", guid, n) < 0)
+            s->guid = NULL;
+    }
     s->suffix = s->guid && *suffix && suffix_is_free(p, suffix) ? strdup(suffix) : NULL;
     for (unsigned i = 0; s->guid && !s->suffix; i++) {
-        s->suffix = suffix_of_guid(s->guid, i);
+        s->suffix = make_suffix(s->guid, i);
         if (!s->suffix)
             break;
         if (!suffix_is_free(p, s->suffix)) {
@@ -269,7 +236,7 @@ static rocl_status name_set(merge_plan *p, plan_set *s, const char *suffix, rocl
 
 /* The guid of a flat set: made of those of its parts, so that the same inputs give the same file.
  */
-static rocl_status name_flat(merge_plan *p, rocl_error *err)
+static rocl_status name_flat_set(merge_plan *p, rocl_error *err)
 {
     uint64_t a = 0, b = 1;
     char guid[40];
@@ -286,7 +253,7 @@ static rocl_status name_flat(merge_plan *p, rocl_error *err)
         free(s->guid);
         free(s->suffix);
         s->guid = strdup(guid);
-        s->suffix = suffix_of_guid(guid, 0);
+        s->suffix = make_suffix(guid, 0);
         if (!s->guid || !s->suffix)
             return rocl_fail_memory(err);
     }
@@ -295,22 +262,7 @@ static rocl_status name_flat(merge_plan *p, rocl_error *err)
 
 /* ---- the plan ---- */
 
-static rocl_status count_rows(merge_plan *p, const merge_reader *r, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < r->set.count && st == ROCL_OK; i++) {
-        const merge_source *s = &r->set.tables[i];
-        int64_t first, last;
-        bool any = false;
-        if (s->table <= SCHEMA_EVENT && s->table != SCHEMA_OTHER)
-            st = rocl_db_id_range(r->db, s->name, &first, &last, &any, err);
-        if (any)
-            p->rows += (uint64_t)last - (uint64_t)first + 1;
-    }
-    return st;
-}
-
-static rocl_status take_version(merge_plan *p, const char *version, rocl_error *err)
+static rocl_status raise_version(merge_plan *p, const char *version, rocl_error *err)
 {
     if (*version > '3') /* schema 3 with compressed texts: a number of its own */
         version = "3";
@@ -322,7 +274,7 @@ static rocl_status take_version(merge_plan *p, const char *version, rocl_error *
 }
 
 /* Those of another cut are left out. */
-static rocl_status note_slice(plan_set *first, const char *slice, rocl_error *err)
+static rocl_status add_slice(plan_set *first, const char *slice, rocl_error *err)
 {
     const char *old = first->slices ? strchr(first->slices, '/') : NULL, *of = strchr(slice, '/');
     if (!of || (first->slices && (!old || strcmp(old, of) != 0)))
@@ -339,9 +291,9 @@ static rocl_status note_slice(plan_set *first, const char *slice, rocl_error *er
     return ROCL_OK;
 }
 
-/* What is there to be copied. *suffix is the set's. */
-static rocl_status add_copied(merge_plan *p, merge_reader *r, const rocl_capture *c,
-                              const char **suffix, rocl_error *err)
+/* The tables of a capture that are copied. *suffix is the set's. */
+static rocl_status add_copied_set(merge_plan *p, merge_reader *r, const rocl_capture *c,
+                                  const char **suffix, rocl_error *err)
 {
     bool file;
     rocl_status st = merge_reader_to(r, p->trace, c, &file, err);
@@ -349,42 +301,44 @@ static rocl_status add_copied(merge_plan *p, merge_reader *r, const rocl_capture
         st = add_file(p, r, err);
     for (size_t i = 0; i < r->set.count && st == ROCL_OK; i++)
         st = add_source(p, &r->set.tables[i], c->path, err);
+    for (size_t i = 0; i < r->set.count && st == ROCL_OK; i++) {
+        const merge_source *s = &r->set.tables[i];
+        int64_t first, last;
+        bool any = false;
+        if (s->table <= SCHEMA_EVENT && s->table != SCHEMA_OTHER)
+            st = rocl_db_id_range(r->db, s->name, &first, &last, &any, err);
+        if (any)
+            p->rows += (uint64_t)last - (uint64_t)first + 1;
+    }
     if (st != ROCL_OK)
         return st;
     bool four = r->set.by_track;
     p->by_track += four;
-    st = take_version(p, four || !r->set.version ? "3" : r->set.version, err);
     *suffix = r->found.suffixes[r->set.index];
-    return st ? st : count_rows(p, r, err);
+    return raise_version(p, four || !r->set.version ? "3" : r->set.version, err);
 }
 
-/* Rows that are made of events come without views: they get those that ROCm's tools know. Where an
- * input has one of that name, that is taken. */
-static rocl_status add_known_views(merge_plan *p, rocl_error *err)
+/* Rows that are made of events have all that the newest schema 3 has. They come without views: they
+ * get those that ROCm's tools know, unless an input has one of that name. */
+static rocl_status add_fresh_set(merge_plan *p, rocl_error *err)
 {
-    size_t n;
-    const schema_view *known = schema_views(&n);
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < n && st == ROCL_OK; i++) {
-        rocl_buf sql = {0};
-        rocl_buf_str(&sql, "CREATE VIEW ");
-        rocl_buf_str(&sql, known[i].name);
-        rocl_buf_str(&sql, " AS ");
-        rocl_buf_str(&sql, known[i].query);
-        rocl_buf_byte(&sql, 0);
-        st = sql.failed ? rocl_fail_memory(err)
-                        : add_view(p, known[i].name, (const char *)sql.data, "", err);
-        rocl_buf_free(&sql);
+    plan_table *t;
+    size_t n;
+    for (schema_table i = 0; i < SCHEMA_TABLES && st == ROCL_OK; i++) {
+        const schema_column *known = schema_columns_of(i, &n);
+        st = n ? add_table(p, schema_table_name(i), &t, err) : ROCL_OK;
+        for (size_t k = 0; k < n && st == ROCL_OK; k++)
+            if (!known[k].four)
+                st = add_column(t, known[k].name, known[k].type, err);
     }
-    return st;
-}
-
-static rocl_status add_fresh(merge_plan *p, rocl_error *err)
-{
-    rocl_status st = add_newest(p, err);
-    if (st == ROCL_OK)
-        st = add_known_views(p, err);
-    return st ? st : take_version(p, "3", err);
+    const schema_view *views = schema_views(&n);
+    for (size_t i = 0; i < n && st == ROCL_OK; i++) {
+        char *sql = sqlite3_mprintf("CREATE VIEW %s AS %s", views[i].name, views[i].query);
+        st = sql ? add_view(p, views[i].name, sql, "", err) : rocl_fail_memory(err);
+        sqlite3_free(sql);
+    }
+    return st ? st : raise_version(p, "3", err);
 }
 
 static rocl_status add_capture(merge_plan *p, merge_reader *r, const rocl_capture *c,
@@ -392,27 +346,17 @@ static rocl_status add_capture(merge_plan *p, merge_reader *r, const rocl_captur
 {
     const char *suffix = "";
     bool fresh = merge_is_fresh(p->trace, c, p->rebuild);
-    rocl_status st = fresh ? add_fresh(p, err) : add_copied(p, r, c, &suffix, err);
+    rocl_status st = fresh ? add_fresh_set(p, err) : add_copied_set(p, r, c, &suffix, err);
     if (st != ROCL_OK)
         return st;
-    plan_set *s = grow(&p->sets, p->set_count, sizeof *s);
+    plan_set *s = add_element(&p->sets, p->set_count, sizeof *s);
     if (!s)
         return rocl_fail_memory(err);
     p->set_count++;
     s->capture = c;
     s->fresh = fresh;
     st = name_set(p, s, suffix, err);
-    return st || fresh || !r->set.slice ? st : note_slice(&p->sets[s->first], r->set.slice, err);
-}
-
-static rocl_status add_base_tables(merge_plan *p, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    plan_table *table;
-    for (schema_table t = 0; t < SCHEMA_TABLES && st == ROCL_OK; t++)
-        if (schema_is_base(t))
-            st = plan_table_of(p, schema_table_name(t), &table, err);
-    return st;
+    return st || fresh || !r->set.slice ? st : add_slice(&p->sets[s->first], r->set.slice, err);
 }
 
 rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *source, bool flat,
@@ -420,7 +364,11 @@ rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *sou
 {
     merge_reader r = {0};
     *p = (merge_plan){.trace = t, .flat = flat, .rebuild = rebuild};
-    rocl_status st = add_base_tables(p, err);
+    rocl_status st = ROCL_OK;
+    plan_table *table;
+    for (schema_table i = 0; i < SCHEMA_TABLES && st == ROCL_OK; i++)
+        if (schema_is_base(i))
+            st = add_table(p, schema_table_name(i), &table, err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
         if ((!source || t->captures[i]->source == source) &&
@@ -429,7 +377,7 @@ rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *sou
     }
     rocl_status closed = merge_reader_close(&r, st == ROCL_OK ? err : NULL);
     st = st ? st : closed;
-    return st == ROCL_OK && flat ? name_flat(p, err) : st;
+    return st == ROCL_OK && flat ? name_flat_set(p, err) : st;
 }
 
 void merge_plan_free(merge_plan *p)

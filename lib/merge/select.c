@@ -59,12 +59,6 @@ static size_t slice_of(const merge_slices *s, int64_t start)
     return i < s->count ? (size_t)i : s->count - 1;
 }
 
-/* A sample that is no event of its own belongs to the event that it shares. */
-static bool shares_event(rocl_kind kind)
-{
-    return kind == ROCL_REGION || kind == ROCL_MARKER || kind == ROCL_SAMPLE;
-}
-
 static bool add_value(merge_selection *s, const rocl_batch *b, size_t i)
 {
     const rocl_event *e = rocl_batch_event(b, i);
@@ -78,39 +72,36 @@ static bool add_value(merge_selection *s, const rocl_batch *b, size_t i)
     return true;
 }
 
-static rocl_status take_events(selector *s, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
+    selector *s = self;
+    schema_table table = schema_table_of_kind(b->kind);
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+    bool ok = true;
+    /* A sample that is no event of its own belongs to the event that it shares. */
+    bool shared = b->kind == ROCL_REGION || b->kind == ROCL_MARKER || b->kind == ROCL_SAMPLE;
+    if (s->plain)
+        return ROCL_OK;
+    for (size_t i = 0; i < b->count && s->fresh && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         const merge_selection *into = &s->selections[slice_of(s->slices, e->start)];
         st = newset_events_add(into->fresh, worker, b, e, err);
     }
-    return st;
-}
-
-static rocl_status take(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
-{
-    selector *s = self;
-    schema_table table = schema_table_of_kind(b->kind);
-    bool ok = true;
-    if (s->plain)
-        return ROCL_OK;
     if (s->fresh)
-        return take_events(s, worker, b, err);
+        return st;
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < b->count && ok; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         merge_selection *into = &s->selections[slice_of(s->slices, e->start)];
         ok = merge_ids_add(&into->rows[table], (int64_t)e->id) && add_value(into, b, i) &&
-             (!shares_event(b->kind) || !e->event_id || rocl_idset_add(&into->shared, e->event_id));
+             (!shared || !e->event_id || rocl_idset_add(&into->shared, e->event_id));
         into->events++;
     }
     pthread_mutex_unlock(&s->lock);
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static void forget(selector *s)
+static void free_selections(selector *s)
 {
     for (size_t i = 0; i < s->slices->count; i++)
         merge_selection_free(&s->selections[i]);
@@ -127,7 +118,7 @@ static bool is_plain(const selector *s, const rocl_capture *c)
 }
 
 /* Without filters rows are copied as they are: only --strict wants a look at the events. */
-static rocl_status takes(void *self, const rocl_capture *c, bool *takes, rocl_error *err)
+static rocl_status wants_events(void *self, const rocl_capture *c, bool *takes, rocl_error *err)
 {
     selector *s = self;
     *takes = s->trace->opt.strict || !is_plain(s, c);
@@ -163,21 +154,16 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     for (size_t i = 0; i < s->slices->count && s->fresh; i++)
         s->selections[i].events = newset_events_count(s->selections[i].fresh);
     rocl_status st = s->done(s->ctx, c, s->plain ? NULL : s->selections, err);
-    forget(s);
+    free_selections(s);
     return st;
-}
-
-static bool any_fresh(const rocl_trace *t, bool rebuild)
-{
-    for (size_t i = 0; i < t->capture_count; i++)
-        if (merge_is_fresh(t, &t->captures[i]->pub, rebuild))
-            return true;
-    return false;
 }
 
 rocl_status merge_select(rocl_trace *t, const merge_way *way, merge_selected_fn *done, void *ctx,
                          rocl_error *err)
 {
+    bool fields = t->opt.strict;
+    for (size_t i = 0; i < t->capture_count; i++)
+        fields |= merge_is_fresh(t, &t->captures[i]->pub, way->rebuild);
     selector s = {.trace = t,
                   .way = way,
                   .slices = &way->slices,
@@ -186,10 +172,10 @@ rocl_status merge_select(rocl_trace *t, const merge_way *way, merge_selected_fn 
                   .ctx = ctx};
     rocl_sink sink = {.self = &s,
                       .kinds = ROCL_ALL_KINDS,
-                      .fields = t->opt.strict || any_fresh(t, way->rebuild) ? ROCL_ALL_FIELDS : 0,
-                      .takes = takes,
+                      .fields = fields ? ROCL_ALL_FIELDS : 0,
+                      .takes = wants_events,
                       .begin_capture = begin_capture,
-                      .events = take,
+                      .events = add_events,
                       .end_task = end_task,
                       .end_capture = end_capture};
     s.selections = calloc(way->slices.count, sizeof *s.selections);
@@ -199,7 +185,7 @@ rocl_status merge_select(rocl_trace *t, const merge_way *way, merge_selected_fn 
     rocl_status st = rocl_pipeline_run(t, &sink, err);
     t->opt.args = s.args;
     pthread_mutex_destroy(&s.lock);
-    forget(&s);
+    free_selections(&s);
     free(s.selections);
     return st;
 }
@@ -212,7 +198,7 @@ typedef struct bounds {
     bool any;
 } bounds;
 
-static rocl_status widen(void *self, unsigned worker, rocl_batch *batch, rocl_error *err)
+static rocl_status widen_bounds(void *self, unsigned worker, rocl_batch *batch, rocl_error *err)
 {
     bounds *b = self;
     (void)worker;
@@ -232,7 +218,7 @@ rocl_status merge_select_bounds(rocl_trace *t, int64_t *first, int64_t *last, bo
                                 rocl_error *err)
 {
     bounds b = {.first = 0};
-    rocl_sink sink = {.self = &b, .kinds = ROCL_ALL_KINDS, .events = widen};
+    rocl_sink sink = {.self = &b, .kinds = ROCL_ALL_KINDS, .events = widen_bounds};
     rocl_notice_fn *notice = t->opt.notice;
     pthread_mutex_init(&b.lock, NULL);
     t->opt.notice = NULL; /* what there is to say will be said in the run that counts */

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "source/db/connection.h"
 #include "source/formats.h"
 
@@ -30,21 +31,6 @@ void merge_put_default(sqlite3_str *sql, const char *declared)
 
 /* ---- declarations, as far as they can be repeated ---- */
 
-/* Words, and at most a length: what can be said again without a second look. */
-static bool is_plain_type(const char *type)
-{
-    for (; *type; type++)
-        if (!isalnum((unsigned char)*type) && !strchr("_ (),", *type))
-            return false;
-    return true;
-}
-
-static bool is_number(const char *s)
-{
-    s += *s == '-' || *s == '+';
-    return *s && !s[strspn(s, "0123456789.")];
-}
-
 /* A text in quotes that ends where it should. */
 static bool is_quoted(const char *s)
 {
@@ -57,11 +43,19 @@ static bool is_quoted(const char *s)
     return false;
 }
 
-static char *declaration(const char *type, const char *value)
+/* A type of words and at most a length can be said again without a second look, and so can a
+ * default that is a number or a text. */
+static char *make_declaration(const char *type, const char *value)
 {
     rocl_buf b = {0};
-    rocl_buf_str(&b, type && is_plain_type(type) ? type : "");
-    if (value && (is_number(value) || is_quoted(value))) {
+    const char *end = type ? type : "";
+    while (isalnum((unsigned char)*end) || (*end && strchr("_ (),", *end)))
+        end++;
+    if (type && !*end)
+        rocl_buf_str(&b, type);
+    const char *digits = value && (*value == '-' || *value == '+') ? value + 1 : value;
+    bool number = value && *digits && !digits[strspn(digits, "0123456789.")];
+    if (number || (value && is_quoted(value))) {
         rocl_buf_str(&b, DEFAULT_WORD);
         rocl_buf_str(&b, value);
     }
@@ -75,33 +69,29 @@ static char *declaration(const char *type, const char *value)
 
 enum { HIDDEN = 1 }; /* what table_xinfo says of a column that a virtual table does not show */
 
-static rocl_status add_field(merge_source *s, sqlite3_stmt *row, rocl_error *err)
-{
-    merge_field *more = realloc(s->fields, (s->count + 1) * sizeof *more);
-    if (!more)
-        return rocl_fail_memory(err);
-    s->fields = more;
-    const char *name = (const char *)sqlite3_column_text(row, 0);
-    merge_field *f = &s->fields[s->count++];
-    *f = (merge_field){.name = strdup(name ? name : ""),
-                       .declared = declaration((const char *)sqlite3_column_text(row, 1),
-                                               (const char *)sqlite3_column_text(row, 2)),
-                       .is_declared = sqlite3_column_int(row, 3) != HIDDEN};
-    return f->name && f->declared ? ROCL_OK : rocl_fail_memory(err);
-}
-
 static rocl_status read_fields(merge_source *s, rocl_db *db, rocl_error *err)
 {
     static const char sql[] =
         "SELECT name, type, dflt_value, hidden FROM pragma_table_xinfo(?1, 'main')";
     sqlite3_stmt *row = NULL;
+    size_t cap = 0;
     rocl_status st = ROCL_OK;
     int rc = sqlite3_prepare_v2(rocl_db_handle(db), sql, -1, &row, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_bind_text(row, 1, s->name, -1, SQLITE_STATIC);
     while (rc == SQLITE_OK && st == ROCL_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
-        st = add_field(s, row, err);
         rc = SQLITE_OK;
+        if (!ROCL_GROW(s->fields, cap, s->count + 1)) {
+            st = rocl_fail_memory(err);
+            break;
+        }
+        const char *name = (const char *)sqlite3_column_text(row, 0);
+        merge_field *f = &s->fields[s->count++];
+        *f = (merge_field){.name = strdup(name ? name : ""),
+                           .declared = make_declaration((const char *)sqlite3_column_text(row, 1),
+                                                        (const char *)sqlite3_column_text(row, 2)),
+                           .is_declared = sqlite3_column_int(row, 3) != HIDDEN};
+        st = f->name && f->declared ? ROCL_OK : rocl_fail_memory(err);
     }
     if (st == ROCL_OK && rc != SQLITE_DONE)
         st = rocl_sqlite_fail(db, s->name, err);
@@ -109,8 +99,8 @@ static rocl_status read_fields(merge_source *s, rocl_db *db, rocl_error *err)
     return st;
 }
 
-static rocl_status add_table(merge_set *set, rocl_db *db, const char *name, size_t suffix,
-                             rocl_error *err)
+static rocl_status read_table(merge_set *set, rocl_db *db, const char *name, size_t suffix,
+                              rocl_error *err)
 {
     merge_source *more = realloc(set->tables, (set->count + 1) * sizeof *more);
     if (!more)
@@ -129,24 +119,23 @@ static rocl_status add_table(merge_set *set, rocl_db *db, const char *name, size
     return st;
 }
 
-static size_t suffix_of(const rocpd_found *found, const char *table)
-{
-    size_t best = found->count, len = strlen(table);
-    for (size_t i = 0; i < found->count && !strncmp(table, "rocpd_", 6); i++) {
-        size_t n = strlen(found->suffixes[i]);
-        if (n < len && !strcmp(table + len - n, found->suffixes[i]) &&
-            (best == found->count || n > strlen(found->suffixes[best])))
-            best = i;
-    }
-    return best;
-}
-
-size_t *merge_owners(const rocpd_found *found)
+/* For each object the set that it is a table of, the one with the longest suffix that it ends with;
+ * found->count: of none. Malloced; NULL when memory is out. */
+static size_t *find_owners(const rocpd_found *found)
 {
     size_t *owners = malloc((found->object_count + 1) * sizeof *owners);
     for (size_t i = 0; owners && i < found->object_count; i++) {
         const rocl_db_object *o = &found->objects[i];
-        owners[i] = o->is_view ? found->count : suffix_of(found, o->name);
+        size_t best = found->count, len = strlen(o->name), longest = 0;
+        for (size_t k = 0; k < found->count && !strncmp(o->name, "rocpd_", 6); k++) {
+            size_t n = strlen(found->suffixes[k]);
+            if (!o->is_view && n < len && !strcmp(o->name + len - n, found->suffixes[k]) &&
+                (best == found->count || n > longest)) {
+                best = k;
+                longest = n;
+            }
+        }
+        owners[i] = best;
     }
     return owners;
 }
@@ -181,20 +170,22 @@ static rocl_status read_version(merge_set *set, rocl_db *db, rocl_error *err)
     return st;
 }
 
-rocl_status merge_set_read(merge_set *set, const rocl_capture *c, rocl_db *db,
-                           const rocpd_found *found, const size_t *owners, size_t index,
-                           rocl_error *err)
+/* Reads what tables there are of the set `index`. `set` is to be freed after errors, too. */
+static rocl_status read_set(merge_set *set, const rocl_capture *c, const merge_reader *r,
+                            size_t index, rocl_error *err)
 {
+    const rocpd_found *found = &r->found;
     rocl_status st = ROCL_OK;
     *set = (merge_set){.capture = c, .index = index};
     for (size_t i = 0; i < found->object_count && st == ROCL_OK; i++) {
-        if (owners[i] == index)
-            st = add_table(set, db, found->objects[i].name, strlen(found->suffixes[index]), err);
+        if (r->owners[i] == index)
+            st =
+                read_table(set, r->db, found->objects[i].name, strlen(found->suffixes[index]), err);
     }
-    return st ? st : read_version(set, db, err);
+    return st ? st : read_version(set, r->db, err);
 }
 
-void merge_set_free(merge_set *set)
+static void free_tables(merge_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
         merge_source *s = &set->tables[i];
@@ -255,7 +246,7 @@ static rocl_status open_file(merge_reader *r, rocl_trace *t, const rocl_source *
     if (st != ROCL_OK)
         return st;
     r->source = s;
-    r->owners = merge_owners(&r->found);
+    r->owners = find_owners(&r->found);
     return r->owners ? ROCL_OK : rocl_fail_memory(err);
 }
 
@@ -274,13 +265,13 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
         if (st == ROCL_OK)
             st = open_file(r, t, s, err);
     }
-    merge_set_free(&r->set);
+    free_tables(&r->set);
     if (st == ROCL_OK)
         index = find_in_file(&r->found, t->captures[c->index]->state);
     if (st == ROCL_OK && index == r->found.count)
         st = rocl_fail(err, ROCL_INPUT, "%s: the file changed while it was read", s->path);
     if (st == ROCL_OK)
-        st = merge_set_read(&r->set, c, r->db, &r->found, r->owners, index, err);
+        st = read_set(&r->set, c, r, index, err);
     if (file)
         *file = other;
     return st;
@@ -289,7 +280,7 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
 rocl_status merge_reader_close(merge_reader *r, rocl_error *err)
 {
     rocl_status st = r->source ? rocl_db_check_unchanged(r->db, err) : ROCL_OK;
-    merge_set_free(&r->set);
+    free_tables(&r->set);
     free(r->owners);
     if (r->db) {
         rocpd_found_free(&r->found);

@@ -32,19 +32,8 @@ typedef struct merge_set {
     bool by_track; /* some table is: schema 4 */
 } merge_set;
 
-/* Reads what tables there are of the set `index`, by merge_owners. `set` is to be freed after
- * errors, too. */
-rocl_status merge_set_read(merge_set *set, const rocl_capture *c, rocl_db *db,
-                           const rocpd_found *found, const size_t *owners, size_t index,
-                           rocl_error *err);
-void merge_set_free(merge_set *set);
-
 const merge_source *merge_set_table(const merge_set *set, const char *base);
 const merge_field *merge_source_field(const merge_source *s, const char *column);
-/* For each object the set that it is a table of, by its suffix; found->count: of none. Malloced;
- * NULL when memory is out. */
-size_t *merge_owners(const rocpd_found *found);
-
 /* The file that is read at the moment. Zeroed to begin with. */
 typedef struct merge_reader {
     const rocl_source *source;

@@ -12,8 +12,6 @@
 
 enum { SLICES_MAX = 500 };
 
-/* Of the names of a database and of its logs. */
-
 typedef struct cutter {
     rocl_trace *trace;
     const rocl_rocpd_options *options;
@@ -90,7 +88,7 @@ static bool is_empty(const cutter *k, size_t slice)
 /* ---- files ---- */
 
 /* "merged.db" and 7 of 12 give "merged-07.db". */
-static char *path_of(const cutter *k, size_t slice)
+static char *make_path(const cutter *k, size_t slice)
 {
     const char *path = k->options->path, *dot = strrchr(path, '.');
     int digits = snprintf(NULL, 0, "%zu", k->slices.count);
@@ -100,7 +98,7 @@ static char *path_of(const cutter *k, size_t slice)
     return n < 0 ? NULL : name;
 }
 
-static const char *name_in(const char *path)
+static const char *file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -108,7 +106,7 @@ static const char *name_in(const char *path)
 
 /* The name of a file, and those of what SQLite left beside a file that had this name: it would
  * apply these logs to the new one. */
-static rocl_status add_names(cutter *k, const char *name, rocl_error *err)
+static rocl_status add_file_names(cutter *k, const char *name, rocl_error *err)
 {
     if (!ROCL_GROW(k->names, k->name_cap, k->name_count + ROCL_DB_FILES))
         return rocl_fail_memory(err);
@@ -121,22 +119,6 @@ static rocl_status add_names(cutter *k, const char *name, rocl_error *err)
         k->name_count++;
     }
     return ROCL_OK;
-}
-
-/* The folder is opened when there is something to write. */
-static rocl_status find_place(cutter *k, const char *path, rocl_error *err)
-{
-    rocl_status st = rocl_refuse_input(k->trace, path, err);
-    if (st == ROCL_OK)
-        st = rocl_out_tree_check(path, err);
-    if (st == ROCL_OK)
-        st = rocl_new_db_refuse_open(path, err);
-    if (st != ROCL_OK || k->tree)
-        return st;
-    char *folder = strndup(path, (size_t)(name_in(path) - path));
-    st = folder ? rocl_out_tree_open(&k->tree, folder, err) : rocl_fail_memory(err);
-    free(folder);
-    return st;
 }
 
 static rocl_status write_file(cutter *k, size_t slice, const char *path, rocl_written *report,
@@ -157,17 +139,27 @@ static rocl_status write_file(cutter *k, size_t slice, const char *path, rocl_wr
     return st ? st : rocl_new_db_commit(db, err);
 }
 
+/* Writes a slice that is not empty. The folder is opened when there is something to write. */
 static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_written *report,
                                rocl_error *err)
 {
-    char *hidden = NULL;
     rocl_trace *t = k->trace;
     rocl_notice_fn *notice = t->opt.notice;
-    rocl_status st = find_place(k, path, err);
+    char *hidden = NULL;
+    rocl_status st = rocl_refuse_input(t, path, err);
     if (st == ROCL_OK)
-        st = add_names(k, name_in(path), err);
+        st = rocl_out_tree_check(path, err);
+    if (st == ROCL_OK)
+        st = rocl_new_db_refuse_open(path, err);
+    if (st == ROCL_OK && !k->tree) {
+        char *folder = strndup(path, (size_t)(file_name(path) - path));
+        st = folder ? rocl_out_tree_open(&k->tree, folder, err) : rocl_fail_memory(err);
+        free(folder);
+    }
+    if (st == ROCL_OK)
+        st = add_file_names(k, file_name(path), err);
     if (st == ROCL_OK &&
-        asprintf(&hidden, "%s/%s", rocl_out_tree_path(k->tree), name_in(path)) < 0) {
+        asprintf(&hidden, "%s/%s", rocl_out_tree_path(k->tree), file_name(path)) < 0) {
         hidden = NULL;
         st = rocl_fail_memory(err);
     }
@@ -181,7 +173,7 @@ static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_w
     return st;
 }
 
-static rocl_status write_all(cutter *k, rocl_written *report, rocl_error *err)
+static rocl_status write_all_slices(cutter *k, rocl_written *report, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < k->slices.count; i++)
@@ -189,7 +181,7 @@ static rocl_status write_all(cutter *k, rocl_written *report, rocl_error *err)
     for (size_t i = 0; i < k->slices.count && st == ROCL_OK; i++) {
         if (is_empty(k, i))
             continue;
-        char *path = path_of(k, i);
+        char *path = make_path(k, i);
         st = path ? write_slice(k, i, path, report, err) : rocl_fail_memory(err);
         free(path);
     }
@@ -198,15 +190,14 @@ static rocl_status write_all(cutter *k, rocl_written *report, rocl_error *err)
 
 /* ---- an earlier cut ---- */
 
-/* The number in "merged-07.db"; 0: it is called otherwise. */
-static size_t number_in(const char *name, const char *stem, size_t stem_len, const char *end)
+/* Is it called like a slice, "merged-07.db"? */
+static bool is_numbered(const char *name, const char *stem, size_t stem_len, const char *end)
 {
     char *after;
     if (strncmp(name, stem, stem_len) != 0 || name[stem_len] != '-' ||
         !isdigit((unsigned char)name[stem_len + 1]))
-        return 0;
-    unsigned long n = strtoul(name + stem_len + 1, &after, 10);
-    return strcmp(after, end) != 0 ? 0 : n;
+        return false;
+    return strtoul(name + stem_len + 1, &after, 10) > 0 && !strcmp(after, end);
 }
 
 /* Only what says of itself that it is a slice. */
@@ -228,40 +219,38 @@ static bool is_of_this_cut(const cutter *k, const char *path)
 {
     bool found = false;
     for (size_t i = 0; i < k->slices.count && !found; i++) {
-        char *own = is_empty(k, i) ? NULL : path_of(k, i);
+        char *own = is_empty(k, i) ? NULL : make_path(k, i);
         found = own && !strcmp(own, path);
         free(own);
     }
     return found;
 }
 
-/* It goes when the new slices get their names, and comes back if one cannot. */
-static rocl_status note_stale(cutter *k, const char *path, rocl_error *err)
-{
-    rocl_status st = rocl_refuse_input(k->trace, path, err);
-    if (st == ROCL_OK)
-        st = rocl_new_db_refuse_open(path, err);
-    if (st == ROCL_OK)
-        st = add_names(k, name_in(path), err);
-    k->stale += st == ROCL_OK;
-    return st;
-}
-
+/* Slices of an earlier cut that this one has no place for go when the new ones get their names, and
+ * come back if one cannot. */
 static rocl_status find_stale(cutter *k, rocl_error *err)
 {
-    const char *path = k->options->path, *name = name_in(path), *dot = strrchr(name, '.');
+    const char *path = k->options->path, *name = file_name(path), *dot = strrchr(name, '.');
     size_t stem = dot ? (size_t)(dot - name) : strlen(name);
     char *folder = strndup(path, (size_t)(name - path));
     DIR *d = folder ? opendir(*folder ? folder : ".") : NULL;
     rocl_status st = folder ? ROCL_OK : rocl_fail_memory(err);
     for (struct dirent *e; d && st == ROCL_OK && (e = readdir(d));) {
         char *other = NULL;
-        if (!number_in(e->d_name, name, stem, name + stem))
+        if (!is_numbered(e->d_name, name, stem, name + stem))
             continue;
-        if (asprintf(&other, "%s%s", folder, e->d_name) < 0)
-            st = rocl_fail_memory(err), other = NULL;
-        else if (!is_of_this_cut(k, other) && is_slice(k, other))
-            st = note_stale(k, other, err);
+        if (asprintf(&other, "%s%s", folder, e->d_name) < 0) {
+            st = rocl_fail_memory(err);
+            break;
+        }
+        if (!is_of_this_cut(k, other) && is_slice(k, other)) {
+            st = rocl_refuse_input(k->trace, other, err);
+            if (st == ROCL_OK)
+                st = rocl_new_db_refuse_open(other, err);
+            if (st == ROCL_OK)
+                st = add_file_names(k, e->d_name, err);
+            k->stale += st == ROCL_OK;
+        }
         free(other);
     }
     if (d)
@@ -285,7 +274,7 @@ static rocl_status commit_all(cutter *k, rocl_error *err)
     return st;
 }
 
-static void free_all(cutter *k)
+static void free_cutter(cutter *k)
 {
     for (size_t i = 0; k->selections && i < k->trace->capture_count; i++) {
         for (size_t s = 0; k->selections[i] && s < k->slices.count; s++)
@@ -309,10 +298,10 @@ static rocl_status write_slices(rocl_trace *t, const rocl_rocpd_options *o, rocl
     if (st == ROCL_OK)
         st = find_stale(&k, err);
     if (st == ROCL_OK)
-        st = write_all(&k, report, err);
+        st = write_all_slices(&k, report, err);
     if (st == ROCL_OK)
         st = commit_all(&k, err);
-    free_all(&k);
+    free_cutter(&k);
     return st;
 }
 
@@ -324,20 +313,15 @@ static rocl_status add_selected_capture(void *ctx, const rocl_capture *c, merge_
     return merge_writer_add(ctx, c, s, err);
 }
 
-static rocl_status add_all_captures(rocl_trace *t, merge_writer *w, rocl_error *err)
-{
-    const merge_way way = {.slices = {.count = 1}, .rebuild = w->plan.rebuild};
-    return merge_select(t, &way, add_selected_capture, w, err);
-}
-
 static rocl_status write_whole(rocl_trace *t, const rocl_rocpd_options *o, rocl_written *report,
                                rocl_error *err)
 {
+    const merge_way way = {.slices = {.count = 1}, .rebuild = o->rebuild};
     merge_writer w = {0};
     rocl_new_db *db = NULL;
     rocl_status st = merge_writer_open(&w, t, NULL, o, o->path, err);
     if (st == ROCL_OK)
-        st = add_all_captures(t, &w, err);
+        st = merge_select(t, &way, add_selected_capture, &w, err);
     if (st == ROCL_OK)
         st = merge_writer_close(&w, &db, report, err);
     merge_writer_free(&w);
