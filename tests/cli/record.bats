@@ -397,7 +397,7 @@ END
     : >raw/a.rocl
     head -c 4096 /dev/zero >raw/b.rocl
     same "$(ranges raw)" 100
-    grep -q "raw/a.rocl: its process ended before it recorded anything, and 1 more file" ranges.err
+    grep -q "raw/a.rocl: its process ended before it recorded anything, and 1 more such file" ranges.err
     try 3 rocpd2csv -o out -d csv raw/a.rocl
     one_line rocpd2csv
     rm raw/[!ab]*
@@ -472,7 +472,7 @@ END
     done
 }
 
-@test "--limit, and the oldest given up with --policy ring" {
+@test "--limit, and the oldest overwritten with --policy ring" {
     try 0 rocrec -q --limit 1m -o drop.rocl -- "$TRACED" events 1000000
     got=$(ranges drop.rocl)
     lost=$(left_out "dropped while recording")
@@ -535,9 +535,9 @@ END
     [[ $stderr =~ [0-9]{4,}\ dropped\ \([0-9.]+\ % ]] || fail "$stderr"
 }
 
-@test "a ring says what it has given up, and from when on it is complete" {
+@test "a ring reports what it has overwritten, and from when on it is complete" {
     try 0 rocrec --policy ring --limit 1m -d raw -o t.rocl -- "$TRACED" threads 4 100000
-    [[ $stderr =~ given\ up\ ([0-9]+)\ older\ chunks\ with\ ([0-9]+)\ records.*complete\ from\ ([0-9]+)\ ns ]] ||
+    [[ $stderr =~ overwritten\ ([0-9]+)\ older\ chunks\ with\ ([0-9]+)\ records.*complete\ from\ ([0-9]+)\ ns ]] ||
         fail "$stderr"
     local chunks=${BASH_REMATCH[1]} given=${BASH_REMATCH[2]} from=${BASH_REMATCH[3]} records
     records=$(sed -n 's/.*; \([0-9]*\) records,.*/\1/p' <<<"$stderr")
