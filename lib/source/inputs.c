@@ -354,20 +354,35 @@ static rocl_status list_directory(walk *w, const char *dir, name_list *l)
     return st;
 }
 
+/* Is "t.db.gz" there as "t.db" as well? Both would be the same processes twice. */
+static bool is_compressed_copy(const name_list *l, const char *name)
+{
+    if (!has_trace_name(name) || !(ends_in(name, ".gz") || ends_in(name, ".zst")))
+        return false;
+    size_t len = (size_t)(strrchr(name, '.') - name);
+    for (size_t i = 0; i < l->count; i++)
+        if (strncmp(l->names[i], name, len) == 0 && !l->names[i][len])
+            return true;
+    return false;
+}
+
 static rocl_status take_databases(walk *w, const char *dir)
 {
     name_list l = {0};
     size_t before = w->in->count;
     rocl_status st = list_directory(w, dir, &l);
-    for (size_t i = 0; i < l.count; i++) {
-        char *path = st == ROCL_OK ? join(dir, l.names[i]) : NULL;
-        if (path)
+    for (size_t i = 0; i < l.count && st == ROCL_OK; i++) {
+        char *path = join(dir, l.names[i]);
+        if (!path)
+            st = rocl_fail_memory(w->err);
+        else if (!is_compressed_copy(&l, l.names[i]))
             st = take_if_database(w, path);
-        else if (st == ROCL_OK)
+        else if (w->in->copies++ == 0 && !(w->in->copy_name = strdup(path)))
             st = rocl_fail_memory(w->err);
         free(path);
-        free(l.names[i]);
     }
+    for (size_t i = 0; i < l.count; i++)
+        free(l.names[i]);
     free(l.names);
     if (st == ROCL_OK && w->in->count == before)
         st = rocl_fail(w->err, ROCL_INPUT,
@@ -521,5 +536,6 @@ void rocl_inputs_free(rocl_inputs *in)
     free(in->again);
     free(in->first);
     free(in->blank_name);
+    free(in->copy_name);
     *in = (rocl_inputs){0};
 }

@@ -11,6 +11,8 @@ typedef struct rocl_inputs {
     char *again, *first; /* the first such name, and the one under which the file is in paths */
     size_t blank;     /* files of a directory in which no chunk was begun; they are not in paths */
     char *blank_name; /* the first one */
+    size_t copies;    /* compressed files of a directory that are there uncompressed, too */
+    char *copy_name;  /* the first one; they are not in paths */
 } rocl_inputs;
 
 /* Expands what the user named, each name in turn:
@@ -21,7 +23,7 @@ typedef struct rocl_inputs {
  * - a directory (an .rpdb folder is one) is its index.yaml, or else all files in it that are called
  *   *.db or *.rocl (or so with .gz or .zst behind) or begin as such files do; hidden files and
  * subdirectories are left alone, and so is a recording whose process was killed before it had begun
- * a chunk;
+ * a chunk, and a compressed file whose name without the ending is there;
  * - a glob, when no file has that name, is what it matches.
  * Directories and globs are sorted bytewise. The same file twice (by device and inode) counts once,
  * but for standard input, which is refused; so is a directory or an index without files. Failures

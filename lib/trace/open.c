@@ -114,7 +114,7 @@ static void other_files(char *text, size_t n)
         snprintf(text, OTHERS_MAX, ", and %zu more such file%s", n - 1, n > 2 ? "s" : "");
 }
 
-static void say_blank(const rocl_trace *t, const rocl_inputs *in)
+static void report_blank(const rocl_trace *t, const rocl_inputs *in)
 {
     char others[OTHERS_MAX];
     other_files(others, in->blank);
@@ -123,7 +123,16 @@ static void say_blank(const rocl_trace *t, const rocl_inputs *in)
                     others);
 }
 
-static void say_repeated(const rocl_trace *t, const rocl_inputs *in)
+static void report_copies(const rocl_trace *t, const rocl_inputs *in)
+{
+    char others[OTHERS_MAX];
+    other_files(others, in->copies);
+    if (in->copies)
+        rocl_notice(t, "%s: skipped, because the folder has the uncompressed file, too%s",
+                    in->copy_name, others);
+}
+
+static void report_repeated(const rocl_trace *t, const rocl_inputs *in)
 {
     char others[OTHERS_MAX];
     if (!in->repeated)
@@ -317,8 +326,9 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (st == ROCL_OK && !in.count)
         st = rocl_fail(err, ROCL_USAGE, "no input given");
     if (st == ROCL_OK) {
-        say_repeated(t, &in);
-        say_blank(t, &in);
+        report_repeated(t, &in);
+        report_blank(t, &in);
+        report_copies(t, &in);
     }
     if (st == ROCL_OK)
         st = open_inputs(t, &in, err);

@@ -110,6 +110,21 @@ same_results() { # input, input...
     done
 }
 
+@test "a compressed file in a folder is skipped where the uncompressed one is there" {
+    make_inputs
+    mkdir both
+    cp t.db both/a.db
+    gzip -c t.db >both/a.db.gz
+    run --separate-stderr rocpd2csv -d one -o o both
+    [ "$status" -le 1 ]
+    [[ $stderr == *"both/a.db.gz: skipped, because the folder has the uncompressed file, too"* ]]
+    rocpd2csv -q -d two -o o t.db || [ $? -eq 1 ]
+    diff -r one two
+    # Named one by one they are what they are: the same process twice.
+    run rocpd2csv -q -d three -o o both/a.db both/a.db.gz
+    [ "$status" -eq 3 ]
+}
+
 @test "many compressed databases, in a folder, in one trace" {
     mkdir d
     for i in 0 1 2 3; do gzip -c "$FIXTURES/node-rank$i.db" >d/$i.db.gz; done
