@@ -322,6 +322,8 @@ char *rocl_db_uri(const rocl_db *db)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, register_vfs);
+    if (!sqlite3_vfs_find(READING_VFS)) /* SQLite had no memory to begin with */
+        return NULL;
     return make_uri(db->path,
                     db->has_log ? "?vfs=" READING_VFS : "?immutable=1&mode=ro&vfs=" READING_VFS);
 }
