@@ -82,7 +82,7 @@ alike() { # expected actual
     try 2 rocstats --style rocpd --by-rank "$DB"
     # A folder is for the files of a style only.
     try 2 rocstats -d out "$DB"
-    says "--output-path is for the files of --style"
+    says "--output-path is only for the files of --style"
     try 2 rocstats --style rocpd kernels "$DB"
     try 2 rocstats --format table gaps "$DB"
     try 4 rocstats --style rocpd -d /proc/nowhere "$DB"
