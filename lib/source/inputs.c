@@ -354,16 +354,22 @@ static rocl_status list_directory(walk *w, const char *dir, name_list *l)
     return st;
 }
 
-/* Is "t.db.gz" there as "t.db" as well? Both would be the same processes twice. */
-static bool is_compressed_copy(const name_list *l, const char *name)
+/* Finds t.db for t.db.gz among the paths that were taken from the same directory, which begin at
+ * `first`: both would be the same processes twice. A t.db that was not taken (a folder, a recording
+ * without a chunk) does not count, or nothing would be read. The paths are sorted, and a name sorts
+ * before all names that begin with it. */
+static rocl_status find_uncompressed(walk *w, size_t first, const char *path, bool *found)
 {
-    if (!has_trace_name(name) || !(ends_in(name, ".gz") || ends_in(name, ".zst")))
-        return false;
-    size_t len = (size_t)(strrchr(name, '.') - name);
-    for (size_t i = 0; i < l->count; i++)
-        if (strncmp(l->names[i], name, len) == 0 && !l->names[i][len])
-            return true;
-    return false;
+    *found = false;
+    if (w->in->count == first || !has_trace_name(path) ||
+        !(ends_in(path, ".gz") || ends_in(path, ".zst")))
+        return ROCL_OK;
+    char *key = strndup(path, (size_t)(strrchr(path, '.') - path));
+    if (!key)
+        return rocl_fail_memory(w->err);
+    *found = bsearch(&key, w->in->paths + first, w->in->count - first, sizeof key, compare_names);
+    free(key);
+    return ROCL_OK;
 }
 
 static rocl_status take_databases(walk *w, const char *dir)
@@ -373,11 +379,11 @@ static rocl_status take_databases(walk *w, const char *dir)
     rocl_status st = list_directory(w, dir, &l);
     for (size_t i = 0; i < l.count && st == ROCL_OK; i++) {
         char *path = join(dir, l.names[i]);
-        if (!path)
-            st = rocl_fail_memory(w->err);
-        else if (!is_compressed_copy(&l, l.names[i]))
+        bool is_copy = false;
+        st = path ? find_uncompressed(w, before, path, &is_copy) : rocl_fail_memory(w->err);
+        if (st == ROCL_OK && !is_copy)
             st = take_if_database(w, path);
-        else if (w->in->copies++ == 0 && !(w->in->copy_name = strdup(path)))
+        else if (st == ROCL_OK && w->in->copies++ == 0 && !(w->in->copy_name = strdup(path)))
             st = rocl_fail_memory(w->err);
         free(path);
     }

@@ -23,7 +23,7 @@ typedef struct rocl_inputs {
  * - a directory (an .rpdb folder is one) is its index.yaml, or else all files in it that are called
  *   *.db or *.rocl (or so with .gz or .zst behind) or begin as such files do; hidden files and
  * subdirectories are left alone, and so is a recording whose process was killed before it had begun
- * a chunk, and a compressed file whose name without the ending is there;
+ * a chunk, and a compressed file when the file without .gz or .zst is taken from there as well;
  * - a glob, when no file has that name, is what it matches.
  * Directories and globs are sorted bytewise. The same file twice (by device and inode) counts once,
  * but for standard input, which is refused; so is a directory or an index without files. Failures

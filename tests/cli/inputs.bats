@@ -135,6 +135,19 @@ same_results() { # input, input...
     diff -r a c
 }
 
+@test "a compressed file in a folder is read where the name without the ending is nothing to read" {
+    make_inputs
+    mkdir -p both/t.db
+    gzip -c t.db >both/t.db.gz
+    head -c 4096 /dev/zero >both/t.rocl # of a process that was killed before its first chunk
+    gzip -c t.rocl >both/t.rocl.gz
+    run --separate-stderr rocpd2csv -d one -o o both
+    [ "$status" -le 1 ]
+    [[ $stderr != *skipped* ]]
+    rocpd2csv -q -d two -o o t.db t.rocl || [ $? -eq 1 ]
+    diff -r one two
+}
+
 @test "compressed data that is cut off or damaged: code 3, the same words for every format" {
     make_inputs
     for f in "${inputs[@]}"; do
