@@ -85,12 +85,6 @@ static bool is_roctracer(const char *head, size_t n, bool whole)
     return numbers == 3;
 }
 
-static bool is_recording(const char *head, size_t n, bool whole)
-{
-    (void)whole;
-    return chunk_recognise(head, n);
-}
-
 /* Lines of HCC_PROFILE, which may stand among those of rtg_tracer. */
 static bool is_profile(const char *head, size_t n, bool whole)
 {
@@ -118,9 +112,11 @@ static bool is_profile(const char *head, size_t n, bool whole)
            "name the database; the log must lie beside it, under its name")
 #define KINETO                                                                                     \
     FORMAT("a trace of the PyTorch profiler (Kineto JSON), not a SQLite database", PERFETTO)
-#define CHROME       FORMAT("a trace in Chrome's JSON, not a SQLite database", PERFETTO)
-#define V3_CSV       FORMAT("a CSV file of rocprofv3, not a trace with all of its tables", RECORD)
-#define V1_RAW       FORMAT("raw text of rocprof v1, not a trace", RECORD)
+#define CHROME FORMAT("a trace in Chrome's JSON, not a SQLite database", PERFETTO)
+#define V3_CSV FORMAT("a CSV file of rocprofv3, not a trace with all of its tables", RECORD)
+#define V1_RAW FORMAT("raw text of rocprof v1, not a trace", RECORD)
+#define RECORDING                                                                                  \
+    READ("a recording of rocrec", rocl_chunk_ops, ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS)
 #define SCRIPT_INPUT (ROCL_FORMAT_SCRIPT_INPUT | ROCL_FORMAT_LATE_RECORDS)
 #define DATABASE     (ROCL_FORMAT_DATABASE | ROCL_FORMAT_INDEPENDENT)
 
@@ -129,9 +125,8 @@ static const row rows[] = {
     /* what is read */
     {.format = {"a SQLite database", .flags = DATABASE | ROCL_FORMAT_IN_FOLDERS},
      MAGIC("SQLite format 3\0")},
-    {READ("a recording of rocrec", rocl_chunk_ops,
-          ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS),
-     .probe = is_recording},
+    {RECORDING, MAGIC(ROCL_CHUNK_MAGIC)},
+    {RECORDING, MAGIC(ROCL_CHUNK_BEGUN "\0")},
     {READ("text of HCC_PROFILE", rocl_rtg_ops, SCRIPT_INPUT | ROCL_FORMAT_PROFILE_LINES),
      .probe = is_profile},
     {READ("text of rtg_tracer or strace", rocl_rtg_ops, SCRIPT_INPUT), .probe = rtg_recognise},

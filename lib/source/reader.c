@@ -1,6 +1,7 @@
 #include "source/reader.h"
 
 #include <cjson/cJSON.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,76 @@ rocl_status rocl_source_connect(rocl_db **db, const rocl_trace *t, const rocl_so
                                .read_ahead = t->read_ahead,
                                .as = as};
     return rocl_db_open(db, &o, err);
+}
+
+rocl_status rocl_plan_add(rocl_plan *p, const rocl_task *task, rocl_error *err)
+{
+    if (!ROCL_GROW(p->tasks, p->cap, p->count + 1))
+        return rocl_fail_memory(err);
+    p->tasks[p->count++] = *task;
+    return ROCL_OK;
+}
+
+bool rocl_intern_words(rocl_trace *t, const char *const *words, size_t n, uint32_t *texts)
+{
+    bool ok = true;
+    for (size_t i = 0; i < n; i++) {
+        texts[i] = rocl_strings_put(t->strings, words[i], strlen(words[i]));
+        ok &= texts[i] != ROCL_NONE;
+    }
+    return ok;
+}
+
+/* ---- definitions ----------------------------------------------------------------------------- */
+
+/* Where a capture has the array and the count of a kind. */
+static const struct {
+    size_t array, count, size;
+} layouts[ROCL_DEFINITIONS] = {
+#define LAYOUT(kind, name, array_)                                                                 \
+    [ROCL_DEFINE_##kind] = {offsetof(rocl_capture, array_), offsetof(rocl_capture, name##_count),  \
+                            sizeof(rocl_##name)}
+    LAYOUT(NODE, node, nodes),       LAYOUT(PROCESS, process, processes),
+    LAYOUT(THREAD, thread, threads), LAYOUT(AGENT, agent, agents),
+    LAYOUT(QUEUE, queue, queues),    LAYOUT(STREAM, stream, streams),
+    LAYOUT(KERNEL, kernel, kernels), LAYOUT(COUNTER, counter, counters),
+#undef LAYOUT
+};
+
+static void **array_of(rocl_capture *c, rocl_definition kind)
+{
+    return (void **)(void *)((char *)c + layouts[kind].array);
+}
+
+void *rocl_definition_at(rocl_capture *c, rocl_definition kind, uint32_t index)
+{
+    return (char *)*array_of(c, kind) + index * layouts[kind].size;
+}
+
+void *rocl_define(rocl_capture *c, rocl_definition kind)
+{
+    uint32_t *count = (uint32_t *)(void *)((char *)c + layouts[kind].count);
+    size_t cap = rocl_array_cap(*count);
+    if (!rocl_array_reserve(array_of(c, kind), &cap, *count + (size_t)1, layouts[kind].size))
+        return NULL;
+    return rocl_definition_at(c, kind, (*count)++);
+}
+
+void *rocl_define_once(rocl_capture *c, rocl_definition kind, rocl_map *map, uint64_t key,
+                       bool *fresh)
+{
+    uint32_t index = rocl_map_get(map, key, ROCL_NONE);
+    *fresh = index == ROCL_NONE;
+    if (!*fresh)
+        return rocl_definition_at(c, kind, index);
+    index = *(uint32_t *)(void *)((char *)c + layouts[kind].count);
+    return rocl_map_put(map, key, index) ? rocl_define(c, kind) : NULL;
+}
+
+void rocl_definitions_free(rocl_model_capture *c)
+{
+    for (int k = 0; k < ROCL_DEFINITIONS; k++)
+        free(*array_of(&c->pub, (rocl_definition)k));
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */

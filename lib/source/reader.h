@@ -1,19 +1,56 @@
-/* What the readers of formats share: captures, batches under construction, connections to
- * databases, labels of agents, names of kernels, facts in JSON. */
+/* What the readers of formats share: captures and their definitions, tasks, batches under
+ * construction, connections to databases, labels of agents, names of kernels, facts in JSON.
+ * Records that cannot be used are counted by rocl_fault_count(), with the file and line or id. */
 #ifndef ROCL_SOURCE_READER_H
 #define ROCL_SOURCE_READER_H
 
 #include "base/array.h"
+#include "base/map.h"
 #include "source/db/rows.h"
 #include "source/source.h"
 
-/* For `open`: a new capture, zeroed, behind those that the source has, owned by the trace. NULL when
- * memory is out. */
+/* For `open`: a new capture, zeroed, behind those that the source has, owned by the trace. NULL
+ * when memory is out. */
 rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err);
 
-/* Another connection to the database of a source, which must be in the state `as` (NULL: in any). */
+/* Another connection to the database of a source, which must be in the state `as` (NULL: in any).
+ */
 rocl_status rocl_source_connect(rocl_db **db, const rocl_trace *t, const rocl_source *s,
                                 const rocl_db_state *as, rocl_error *err);
+
+/* Adds a task to a plan. */
+rocl_status rocl_plan_add(rocl_plan *p, const rocl_task *task, rocl_error *err);
+
+/* Interns n words that events will have in common. False when memory is out. */
+bool rocl_intern_words(rocl_trace *t, const char *const *words, size_t n, uint32_t *texts);
+
+/* ---- definitions ----------------------------------------------------------------------------- */
+
+/* A capture has an array of each kind. */
+typedef enum rocl_definition {
+    ROCL_DEFINE_NODE,
+    ROCL_DEFINE_PROCESS,
+    ROCL_DEFINE_THREAD,
+    ROCL_DEFINE_AGENT,
+    ROCL_DEFINE_QUEUE,
+    ROCL_DEFINE_STREAM,
+    ROCL_DEFINE_KERNEL,
+    ROCL_DEFINE_COUNTER,
+    ROCL_DEFINITIONS
+} rocl_definition;
+
+/* Adds a definition of a kind (a rocl_node, rocl_process, ...) to a capture, zeroed, behind those
+ * that are there, which may move. NULL when memory is out. */
+void *rocl_define(rocl_capture *c, rocl_definition kind);
+/* The definition that has a key (a handle, an id or a hash of names in the input); the map knows
+ * which keys have one, and at which index. A key that is new gets one as from rocl_define(), and
+ * *fresh says so. NULL when memory is out. */
+void *rocl_define_once(rocl_capture *c, rocl_definition kind, rocl_map *map, uint64_t key,
+                       bool *fresh);
+/* The definition at an index, to change it. */
+void *rocl_definition_at(rocl_capture *c, rocl_definition kind, uint32_t index);
+/* Frees all definitions that were made so: as `free_capture` of a reader. */
+void rocl_definitions_free(rocl_model_capture *c);
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
@@ -57,8 +94,8 @@ void rocl_label_agent(rocl_trace *t, rocl_agent *a);
 /* The same with the name that the program gave it behind: "Agent 2 (trainer)". */
 void rocl_label_named_agent(rocl_trace *t, rocl_agent *a);
 
-/* The length of a kernel's name without the ".kd" of its descriptor, which AMD's profilers leave on,
- * and which demanglers take for the mark of a clone. */
+/* The length of a kernel's name without the ".kd" of its descriptor, which AMD's profilers leave
+ * on, and which demanglers take for the mark of a clone. */
 size_t rocl_kernel_length(const char *name, size_t n);
 /* The same for a text. */
 uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text);
@@ -68,7 +105,8 @@ uint32_t rocl_kernel_short(rocl_trace *t, uint32_t full);
  * has none. */
 uint32_t rocl_kernel_shown(rocl_trace *t, uint32_t mangled, uint32_t display, uint32_t truncated);
 
-/* ---- facts in JSON columns: one not found for want of memory is noted as a lost text ---------- */
+/* ---- facts in JSON columns: one not found for want of memory is noted as a lost text ----------
+ */
 
 /* The string at a top-level key of a JSON object, as a text; ROCL_NONE when it has none. *bad when
  * the JSON does not parse. */

@@ -2,8 +2,7 @@
  * rocl(5)).
  *
  *     source.c   a file: recognised, opened, its chunks in groups, closed
- *     file.c     where chunks are in a file; their contents read, inflated, checked
- *     records.c  a content -> records
+ *     file.c     where chunks are in a file; their contents read, inflated, checked; their records
  *     index.c    the first pass: what each chunk defines, how many events it has, what is damaged
  *     defs.c     those definitions, as they are of the capture
  *     clock.c    ticks -> ns
@@ -40,9 +39,6 @@
 #include "source/reader.h"
 
 extern const rocl_source_ops rocl_chunk_ops;
-
-/* Do these first bytes of a file begin a chunk? */
-bool chunk_recognise(const char *head, size_t n);
 
 /* ---- file.c --------------------------------------------------------------------------------- */
 
@@ -102,8 +98,6 @@ typedef enum chunk_state {
 /* The content, unpacked. *n is what there is of it, kept in b. */
 rocl_status chunk_load(const rocl_spool *s, const chunk_info *c, rocl_buf *b, size_t *n,
                        chunk_state *state, rocl_error *err);
-
-/* ---- records.c ------------------------------------------------------------------------------ */
 
 typedef struct chunk_record {
     uint8_t type;
@@ -190,7 +184,7 @@ typedef struct chunk_process {
     uint64_t given_until;                 /* ticks */
     bool ended;                           /* it has said that it ends */
     uint64_t last_ticks;
-    rocl_map threads, agents, queues, streams, kernels, counters; /* ids in the file -> index */
+    rocl_map indexes[ROCL_DEFINITIONS]; /* ids in the file -> index */
     /* while it is scanned */
     struct chunk_worker **workers;
     rocl_sorter *ranges;
@@ -214,9 +208,6 @@ struct chunk_file {
 rocl_status chunk_index(chunk_file *f, rocl_error *err);
 /* defs.c */
 rocl_status chunk_define(chunk_process *p, rocl_error *err);
-void chunk_definitions_free(rocl_model_capture *c);
-/* The key by which a definition is found again in another chunk. */
-uint64_t chunk_def_key(uint8_t type, const uint8_t *body, size_t len, uint64_t *id);
 
 /* ---- worker.c ------------------------------------------------------------------------------- */
 
@@ -295,7 +286,8 @@ void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, c
 
 /* ---- scan.c, gpu.c, args.c ------------------------------------------------------------------ */
 
-rocl_status chunk_scan(chunk_process *p, const rocl_task *task, unsigned worker,
+/* A run of chunks. */
+rocl_status chunk_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task, unsigned worker,
                        const rocl_emitter *to, rocl_error *err);
 /* Ranges that begin and end on different threads. */
 rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_error *err);

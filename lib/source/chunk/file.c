@@ -1,5 +1,5 @@
-/* Where chunks are in a file, and what is in them. They follow each other; where one is broken, the
- * next magic is looked for. */
+/* Where chunks are in a file, their contents, and the records of these. Chunks follow each other;
+ * where one is broken, the next magic is looked for. */
 #include "source/chunk/chunk.h"
 
 #include <stdio.h>
@@ -11,11 +11,6 @@
 #include "base/crc32c.h"
 
 enum { BLOCK = 64 << 10 };
-
-bool chunk_recognise(const char *head, size_t n)
-{
-    return n >= 8 && (!memcmp(head, ROCL_CHUNK_MAGIC, 8) || !memcmp(head, ROCL_CHUNK_BEGUN, 8));
-}
 
 static rocl_status check_version(const rocl_chunk_header *h, const char *path, rocl_error *err)
 {
@@ -53,25 +48,6 @@ static bool is_damaged(const rocl_chunk_header *h)
     return rocl_crc32c(0, &copy, sizeof copy) != h->header_crc;
 }
 
-static rocl_status add_chunk(chunk_list *l, const rocl_chunk_header *h, uint64_t at,
-                             uint64_t file_size, rocl_error *err)
-{
-    if (!ROCL_GROW(l->all, l->cap, l->count + 1))
-        return rocl_fail_memory(err);
-    chunk_info *c = &l->all[l->count++];
-    *c = (chunk_info){.offset = at};
-    memcpy(&c->h, h, sizeof *h);
-    uint64_t whole = h->size - h->header_size, there = file_size - at;
-    there = there > h->header_size ? there - h->header_size : 0;
-    c->available = whole < there ? whole : there;
-    return ROCL_OK;
-}
-
-static bool is_begun(const uint8_t *head)
-{
-    return !memcmp(head, ROCL_CHUNK_BEGUN, 8);
-}
-
 /* The next offset at or after `at` where a chunk is, or was being made, on the grid of chunks; the
  * size of the file: none. *junk: there is something else before it. */
 static rocl_status find_magic(const rocl_spool *s, uint64_t *at, bool *junk, rocl_error *err)
@@ -83,7 +59,8 @@ static rocl_status find_magic(const rocl_spool *s, uint64_t *at, bool *junk, roc
     for (uint64_t from = *at; st == ROCL_OK && got == BLOCK; from += BLOCK) {
         st = rocl_spool_read(s, block, BLOCK, from, &got, err);
         for (size_t i = 0; st == ROCL_OK && i + ROCL_CHUNK_ALIGN <= got; i += ROCL_CHUNK_ALIGN) {
-            if (!memcmp(block + i, ROCL_CHUNK_MAGIC, 8) || is_begun(block + i)) {
+            if (!memcmp(block + i, ROCL_CHUNK_MAGIC, 8) ||
+                !memcmp(block + i, ROCL_CHUNK_BEGUN, 8)) {
                 *at = from + i;
                 return ROCL_OK;
             }
@@ -94,13 +71,6 @@ static rocl_status find_magic(const rocl_spool *s, uint64_t *at, bool *junk, roc
     }
     *at = rocl_spool_size(s);
     return st;
-}
-
-/* The process was killed while it made this chunk, in which there is no event yet. */
-static bool was_being_made(const rocl_chunk_header *h)
-{
-    return is_begun((const uint8_t *)h->magic) && h->size >= ROCL_CHUNK_HEADER &&
-           h->size <= ROCL_CHUNK_MAX && h->size % ROCL_CHUNK_ALIGN == 0;
 }
 
 /* A damaged header tells nothing, also not where the next one is: what is behind it up to there is
@@ -124,12 +94,23 @@ rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, roc
             l->garbage++;
             break;
         }
-        bool begun = is_begun((const uint8_t *)h.magic);
+        /* Of one that was being made when the process was killed, in which there is no event yet,
+         * only the size counts. */
+        bool begun = !memcmp(h.magic, ROCL_CHUNK_BEGUN, 8);
+        bool sized = h.size >= ROCL_CHUNK_HEADER && h.size <= ROCL_CHUNK_MAX &&
+                     h.size % ROCL_CHUNK_ALIGN == 0;
         st = begun ? ROCL_OK : check_version(&h, path, err);
-        counted = begun ? !was_being_made(&h) : !is_plausible(&h) || is_damaged(&h);
+        counted = begun ? !sized : !is_plausible(&h) || is_damaged(&h);
         l->garbage += counted;
-        if (st == ROCL_OK && !counted && !begun)
-            st = add_chunk(l, &h, at, size, err);
+        if (st == ROCL_OK && !counted && !begun) {
+            if (!ROCL_GROW(l->all, l->cap, l->count + 1))
+                return rocl_fail_memory(err);
+            chunk_info *c = &l->all[l->count++];
+            uint64_t whole = h.size - h.header_size, there = size - at;
+            there = there > h.header_size ? there - h.header_size : 0;
+            *c = (chunk_info){.offset = at, .available = whole < there ? whole : there};
+            memcpy(&c->h, &h, sizeof h);
+        }
         at += counted ? ROCL_CHUNK_ALIGN : h.size;
     }
     return st;
@@ -189,6 +170,90 @@ rocl_status chunk_load(const rocl_spool *s, const chunk_info *c, rocl_buf *b, si
     if (c->h.features & ROCL_CHUNK_DEFLATE)
         return inflate_content(s, c, b, n, state, err);
     return read_stored(s, c, chunk_content(c), b, n, state, err);
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+void chunk_reader_begin(chunk_reader *r, const chunk_info *c, const uint8_t *content, size_t n)
+{
+    *r = (chunk_reader){.p = content, .end = content + n, .now = c->h.base};
+    r->last[ROCL_CLOCK_TICKS] = c->h.base;
+    r->last[ROCL_CLOCK_MONOTONIC] = c->h.begin.monotonic;
+    r->last[ROCL_CLOCK_BOOTTIME] = c->h.begin.boottime;
+    r->last[ROCL_CLOCK_REALTIME] = c->h.begin.realtime;
+}
+
+bool chunk_read_record(chunk_reader *r, chunk_record *rec)
+{
+    static const uint8_t fields[] = {
+        [ROCL_REC_BEGIN] = 1, [ROCL_REC_END] = 0,   [ROCL_REC_PUSH] = 1, [ROCL_REC_POP] = 0,
+        [ROCL_REC_MARK] = 1,  [ROCL_REC_START] = 2, [ROCL_REC_STOP] = 1,
+    };
+    if (r->p >= r->end || r->broken)
+        return false;
+    const uint8_t *p = r->p + 1;
+    uint64_t number; /* ticks since the record before, or bytes of the body */
+    *rec = (chunk_record){.type = *r->p};
+    r->p = p;
+    bool ok = rocl_varint_get(&p, r->end, &number);
+    if (rec->type < ROCL_REC_SIZED) {
+        ok = ok && rec->type > 0 && rec->type < sizeof fields;
+        if (ok && fields[rec->type] > 0)
+            ok = rocl_varint_get(&p, r->end, &rec->a);
+        if (ok && fields[rec->type] > 1)
+            ok = rocl_varint_get(&p, r->end, &rec->b);
+        r->now += ok ? number : 0;
+    } else {
+        ok = ok && number <= (uint64_t)(r->end - p);
+        rec->p = p;
+        p = rec->end = ok ? p + number : p;
+    }
+    r->p = ok ? p : r->p;
+    r->broken = !ok;
+    return ok;
+}
+
+bool chunk_is_event(const chunk_record *rec)
+{
+    return rec->type < ROCL_REC_SIZED || rec->type >= ROCL_REC_DISPATCH;
+}
+
+uint64_t chunk_read_number(chunk_record *r)
+{
+    uint64_t v = 0;
+    if (!rocl_varint_get(&r->p, r->end, &v))
+        r->p = r->end;
+    return v;
+}
+
+int64_t chunk_read_signed(chunk_record *r)
+{
+    return rocl_unzigzag(chunk_read_number(r));
+}
+
+rocl_view chunk_read_text(chunk_record *r)
+{
+    uint64_t n = chunk_read_number(r), there = (uint64_t)(r->end - r->p);
+    rocl_view s = {(const char *)r->p, (size_t)(n < there ? n : there)};
+    r->p += s.n;
+    return s;
+}
+
+rocl_view chunk_read_rest(chunk_record *r)
+{
+    rocl_view s = {(const char *)r->p, (size_t)(r->end - r->p)};
+    r->p = r->end;
+    return s;
+}
+
+chunk_times chunk_read_times(chunk_reader *r, chunk_record *rec)
+{
+    chunk_times t = {.clock = (unsigned)chunk_read_number(rec) & 3};
+    t.start = r->last[t.clock] += (uint64_t)chunk_read_signed(rec);
+    t.end = t.start + (uint64_t)chunk_read_signed(rec);
+    t.tid = chunk_read_number(rec);
+    t.correlation = chunk_read_number(rec);
+    return t;
 }
 
 /* ---- before a file is opened ---------------------------------------------------------------- */

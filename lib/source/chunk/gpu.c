@@ -29,7 +29,8 @@ static uint32_t read_stream(chunk_worker *w, chunk_record *r)
 static void set_cause(const chunk_worker *w, rocl_event *e, const chunk_times *t)
 {
     e->stack_id = t->correlation;
-    e->thread = t->tid ? rocl_map_get(&w->process->threads, t->tid, ROCL_NONE) : ROCL_NONE;
+    e->thread = t->tid ? rocl_map_get(&w->process->indexes[ROCL_DEFINE_THREAD], t->tid, ROCL_NONE)
+                       : ROCL_NONE;
 }
 
 /* The event of a record; NULL: none is to be made. */

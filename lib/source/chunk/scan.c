@@ -126,14 +126,13 @@ static void forget_lost(chunk_worker *w)
 
 static void resolve_definition(chunk_worker *w, chunk_record *r)
 {
-    uint64_t id, key = chunk_def_key(r->type, r->p, (size_t)(r->end - r->p), &id);
-    const chunk_process *p = w->process;
-    const rocl_map *map = r->type == ROCL_REC_AGENT    ? &p->agents
-                          : r->type == ROCL_REC_QUEUE  ? &p->queues
-                          : r->type == ROCL_REC_STREAM ? &p->streams
-                          : r->type == ROCL_REC_KERNEL ? &p->kernels
-                                                       : &p->counters;
-    uint32_t at = rocl_map_get(map, key, ROCL_NONE);
+    const rocl_definition kind = r->type == ROCL_REC_AGENT    ? ROCL_DEFINE_AGENT
+                                 : r->type == ROCL_REC_QUEUE  ? ROCL_DEFINE_QUEUE
+                                 : r->type == ROCL_REC_STREAM ? ROCL_DEFINE_STREAM
+                                 : r->type == ROCL_REC_KERNEL ? ROCL_DEFINE_KERNEL
+                                                              : ROCL_DEFINE_COUNTER;
+    uint64_t id = chunk_read_number(r), key = chunk_read_number(r);
+    uint32_t at = rocl_map_get(&w->process->indexes[kind], key, ROCL_NONE);
     if (!rocl_map_put(&w->defs, (uint64_t)r->type << 56 | (id & UINT64_MAX >> 8), at))
         chunk_fail_memory(w);
 }
@@ -296,54 +295,44 @@ static void add_record(chunk_worker *w, chunk_record *r)
 
 /* ---- runs ----------------------------------------------------------------------------------- */
 
-/* The process ended first. Such a region is shown up to the last that is known of its thread. */
-static void end_open_regions(chunk_worker *w)
-{
-    while (w->st == ROCL_OK && w->regions.depth) {
-        chunk_count_fault(w, ROCL_FAULT_UNFINISHED);
-        end_region(w, w->reader.now);
-    }
-    while (w->st == ROCL_OK && w->ranges.depth) {
-        chunk_count_fault(w, ROCL_FAULT_UNFINISHED);
-        end_range(w, w->reader.now);
-    }
-}
-
-static rocl_status scan_chunk(chunk_worker *w, const chunk_info *c)
+static void scan_chunk(chunk_worker *w, const chunk_info *c)
 {
     const chunk_process *p = w->process;
     chunk_record r;
     chunk_state state;
     size_t n = 0;
     w->chunk = c;
-    w->thread = rocl_map_get(&p->threads, c->h.tid, ROCL_NONE);
+    w->thread = rocl_map_get(&p->indexes[ROCL_DEFINE_THREAD], c->h.tid, ROCL_NONE);
     w->next_id = c->first_id;
     w->regions.stated = w->ranges.stated = 0;
     w->st = chunk_load(p->file->spool, c, &w->content, &n, &state, w->err);
     chunk_reader_begin(&w->reader, c, w->content.data, n);
     while (w->st == ROCL_OK && chunk_read_record(&w->reader, &r))
         add_record(w, &r);
-    if (c->last)
-        end_open_regions(w);
+    /* The process ended first. What is open is shown up to the last that is known of its thread. */
+    while (c->last && w->st == ROCL_OK && w->regions.depth + w->ranges.depth) {
+        chunk_count_fault(w, ROCL_FAULT_UNFINISHED);
+        (w->regions.depth ? end_region : end_range)(w, w->reader.now);
+    }
     chunk_worker_forget(w);
     if (w->st == ROCL_OK)
         w->st = rocl_batcher_flush(&w->out, w->err);
     /* Values of regions that are open still are needed. */
     if (!w->arg_count)
         rocl_arena_free(&w->values);
-    return w->st;
 }
 
-rocl_status chunk_scan(chunk_process *p, const rocl_task *task, unsigned worker,
+rocl_status chunk_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task, unsigned worker,
                        const rocl_emitter *to, rocl_error *err)
 {
+    chunk_process *p = c->state;
     const chunk_run *run = &p->runs[task->first];
     chunk_worker *w = chunk_worker_get(p, worker, to, err);
-    rocl_status st = w ? ROCL_OK : ROCL_INTERNAL;
-    if (w)
-        w->regions.depth = w->ranges.depth = w->arg_count = 0;
-    for (size_t i = 0; i < run->count && st == ROCL_OK; i++)
-        st = scan_chunk(w, p->chunks[run->first + i]);
-    rocl_progress(p->file->trace, run->events);
-    return st;
+    if (!w)
+        return ROCL_INTERNAL;
+    w->regions.depth = w->ranges.depth = w->arg_count = 0;
+    for (size_t i = 0; i < run->count && w->st == ROCL_OK; i++)
+        scan_chunk(w, p->chunks[run->first + i]);
+    rocl_progress(t, run->events);
+    return w->st;
 }

@@ -4,37 +4,13 @@
 
 #include "source/chunk/chunk.h"
 
-static bool intern_words(chunk_file *f)
-{
-    static const char *const words[CHUNK_WORDS] = {
-        [CHUNK_W_PUSH] = "roctxRangePushA",
-        [CHUNK_W_START] = "roctxRangeStartA",
-        [CHUNK_W_MARK] = "roctxMarkA",
-        [CHUNK_W_RANGE_API] = "MARKER_CORE_RANGE_API",
-        [CHUNK_W_MARK_API] = "MARKER_CORE_API",
-        [CHUNK_W_DISPATCH] = "KERNEL_DISPATCH",
-        [CHUNK_W_SAMPLE] = "SAMPLE",
-    };
-    bool ok = true;
-    for (int i = 0; i < CHUNK_WORDS; i++) {
-        f->words[i] = rocl_strings_put(f->trace->strings, words[i], strlen(words[i]));
-        ok &= f->words[i] != ROCL_NONE;
-    }
-    return ok;
-}
-
-/* In ns; what is before it is not whole. */
-static int64_t complete_from(const chunk_process *p)
-{
-    return chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->given_until);
-}
-
 /* Adds what is known of the processes of a file. */
 static void add_summary(const chunk_file *f, rocl_recording *sum)
 {
     for (size_t i = 0; i < f->count; i++) {
         const chunk_process *p = &f->processes[i];
         int64_t last = chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
+        int64_t complete_from = chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->given_until);
         sum->processes++;
         sum->events += p->begun;
         for (size_t k = 0; k < p->count; k++)
@@ -43,22 +19,10 @@ static void add_summary(const chunk_file *f, rocl_recording *sum)
         sum->torn += p->faults[ROCL_FAULT_TORN];
         sum->given_chunks += p->given_chunks;
         sum->given_records += p->given_records;
-        if (p->given_chunks && complete_from(p) > sum->complete_from)
-            sum->complete_from = complete_from(p);
+        if (p->given_chunks && complete_from > sum->complete_from)
+            sum->complete_from = complete_from;
         sum->last = last > sum->last ? last : sum->last;
     }
-}
-
-/* What is no chunk belongs to nobody; somebody has to count it. It may be one that is missing. */
-static void count_missing(chunk_file *f)
-{
-    uint64_t garbage = f->list.garbage;
-    for (size_t i = 0; i < f->count; i++) {
-        chunk_process *p = &f->processes[i];
-        p->faults[ROCL_FAULT_TORN] += p->missing;
-        garbage -= garbage < p->missing ? garbage : p->missing;
-    }
-    f->processes[0].faults[ROCL_FAULT_TORN] += garbage;
 }
 
 /* Nothing is wrong with that, but one may want to know. */
@@ -98,8 +62,17 @@ static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
         p->capture->state = p;
         st = chunk_define(p, err);
     }
-    if (st == ROCL_OK)
-        count_missing(f);
+    if (st == ROCL_OK) {
+        /* What is no chunk belongs to nobody, and is counted with the first process. It may be a
+         * chunk that is missing. */
+        uint64_t garbage = f->list.garbage;
+        for (size_t i = 0; i < f->count; i++) {
+            chunk_process *p = &f->processes[i];
+            p->faults[ROCL_FAULT_TORN] += p->missing;
+            garbage -= garbage < p->missing ? garbage : p->missing;
+        }
+        f->processes[0].faults[ROCL_FAULT_TORN] += garbage;
+    }
     if (st == ROCL_OK && f->trace->opt.explain)
         explain_ends(f);
     rocl_spool_suspend(f->spool);
@@ -108,6 +81,15 @@ static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
 
 static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
 {
+    static const char *const words[CHUNK_WORDS] = {
+        [CHUNK_W_PUSH] = "roctxRangePushA",
+        [CHUNK_W_START] = "roctxRangeStartA",
+        [CHUNK_W_MARK] = "roctxMarkA",
+        [CHUNK_W_RANGE_API] = "MARKER_CORE_RANGE_API",
+        [CHUNK_W_MARK_API] = "MARKER_CORE_API",
+        [CHUNK_W_DISPATCH] = "KERNEL_DISPATCH",
+        [CHUNK_W_SAMPLE] = "SAMPLE",
+    };
     chunk_file *f = calloc(1, sizeof *f);
     if (!f)
         return rocl_fail_memory(err);
@@ -116,7 +98,8 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     f->path = src->path;
     f->spool = src->spool;
     src->spool = NULL;
-    return intern_words(f) ? read_file(f, src, err) : rocl_fail_memory(err);
+    return rocl_intern_words(t, words, CHUNK_WORDS, f->words) ? read_file(f, src, err)
+                                                              : rocl_fail_memory(err);
 }
 
 static void close_file(rocl_source *src)
@@ -126,10 +109,8 @@ static void close_file(rocl_source *src)
         return;
     for (size_t i = 0; i < f->count; i++) {
         chunk_process *p = &f->processes[i];
-        rocl_map *maps[] = {&p->threads, &p->agents,  &p->queues,
-                            &p->streams, &p->kernels, &p->counters};
-        for (size_t k = 0; k < sizeof maps / sizeof *maps; k++)
-            rocl_map_free(maps[k]);
+        for (int k = 0; k < ROCL_DEFINITIONS; k++)
+            rocl_map_free(&p->indexes[k]);
         free(p->chunks);
         free(p->runs);
         chunk_clock_free(&p->clock);
@@ -165,8 +146,7 @@ static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, uint32_t kin
     p->kinds = kinds;
     p->args = t->opt.args;
     p->workers = calloc(t->opt.jobs, sizeof *p->workers);
-    plan->tasks = calloc(p->run_count + 1, sizeof *plan->tasks);
-    if (!p->workers || !plan->tasks)
+    if (!p->workers)
         return rocl_fail_memory(err);
     if ((kinds & ROCL_BIT(ROCL_MARKER)) && !(p->ranges = rocl_sorter_new(t->space, 3)))
         return rocl_fail_memory(err);
@@ -174,18 +154,13 @@ static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, uint32_t kin
         st = rocl_allocs_new(&p->allocs, t, err);
     if (st == ROCL_OK)
         st = chunk_count_faults(p, err);
-    for (size_t i = 0; i < p->run_count; i++)
-        plan->tasks[i] = (rocl_task){
-            .kinds = kinds, .first = (int64_t)i, .last = (int64_t)i, .rows = p->runs[i].events};
-    plan->count = p->run_count;
+    for (size_t i = 0; i < p->run_count && st == ROCL_OK; i++)
+        st = rocl_plan_add(
+            plan,
+            &(rocl_task){
+                .kinds = kinds, .first = (int64_t)i, .last = (int64_t)i, .rows = p->runs[i].events},
+            err);
     return st;
-}
-
-static rocl_status scan_run(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
-                            unsigned worker, const rocl_emitter *to, rocl_error *err)
-{
-    (void)t;
-    return chunk_scan(c->state, task, worker, to, err);
 }
 
 static rocl_status finish_scan(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
@@ -226,9 +201,9 @@ static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *fir
 const rocl_source_ops rocl_chunk_ops = {
     .open = open_file,
     .close = close_file,
-    .free_capture = chunk_definitions_free,
+    .free_capture = rocl_definitions_free,
     .begin = begin_scan,
-    .scan = scan_run,
+    .scan = chunk_scan,
     .finish = finish_scan,
     .end = end_scan,
     .peek_times = peek_times,

@@ -1,9 +1,190 @@
 /* The first pass over a file: which processes, threads, agents and queues it names, how many lines
- * each range has, which calls are under way from one range to the next, and what is wrong. */
+ * each range has, which calls are under way from one range to the next, and which lines are wrong.
+ */
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "source/rtg/rtg.h"
+
+/* ---- lines that are wrong ------------------------------------------------------------------- */
+
+/* Counts faults, the first of them in a line of a range. Which lines are reported does not depend
+ * on who comes to them first. `why` must live as long as the file. */
+static void add_fault(rtg_faults *f, size_t range, uint64_t line, uint64_t offset, rocl_fault fault,
+                      uint64_t count, const char *why)
+{
+    const rtg_bad bad = {range, line, offset, why};
+    pthread_mutex_lock(&f->lock);
+    unsigned at = f->first_count;
+    f->counts[fault] += count;
+    while (at > 0 && (f->first[at - 1].range > range ||
+                      (f->first[at - 1].range == range && f->first[at - 1].line > line)))
+        at--;
+    if (f->first_count < RTG_REPORTED)
+        f->first_count++;
+    if (at < f->first_count) {
+        memmove(&f->first[at + 1], &f->first[at], (f->first_count - 1 - at) * sizeof f->first[0]);
+        f->first[at] = bad;
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* How a line begins, as one may print it. */
+static void quote_line(const rtg_file *f, const rtg_bad *bad, char *text, size_t size)
+{
+    size_t got = 0, n = 0;
+    if (rocl_spool_read(f->spool, text, size - 1, bad->offset, &got, NULL) != ROCL_OK)
+        got = 0;
+    while (n < got && text[n] != '\n' && text[n] != '\r')
+        n++;
+    /* Not half a character at the end. */
+    for (size_t k = n; n == size - 1 && k > 0 && n - k < 4; k--) {
+        if ((text[k - 1] & 0xc0) == 0x80)
+            continue;
+        if (text[k - 1] & 0x80)
+            n = k - 1;
+        break;
+    }
+    bool valid = rocl_utf8_valid(text, n);
+    for (size_t k = 0; k < n; k++) {
+        unsigned char c = (unsigned char)text[k];
+        if (c == '\t')
+            text[k] = ' ';
+        else if (c < ' ' || c == 0x7f || (c >= 0x80 && !valid))
+            text[k] = '?';
+    }
+    text[n] = '\0';
+}
+
+rocl_status rtg_faults_report(rtg_file *f, rocl_error *err)
+{
+    char text[61];
+    for (unsigned i = 0; i < f->faults.first_count && !f->faults.reported; i++) {
+        const rtg_bad *bad = &f->faults.first[i];
+        const uint64_t line = f->ranges[bad->range].first_line + bad->line;
+        quote_line(f, bad, text, sizeof text);
+        if (f->trace->opt.strict)
+            return rocl_fail(err, ROCL_INPUT, "%s:%" PRIu64 ": %s: '%s'", f->path, line, bad->why,
+                             text);
+        rocl_notice(f->trace, "%s:%" PRIu64 ": %s: '%s'", f->path, line, bad->why, text);
+    }
+    f->faults.reported = true;
+    return ROCL_OK;
+}
+
+/* ---- calls of strace ------------------------------------------------------------------------ */
+
+/* strace breaks off a call when another thread has something to say, and takes it up again later:
+ * "read(3 <unfinished ...>", "<... read resumed> ...". A resumed line belongs to the last begin of
+ * a call of this name (and thread, where lines say which), which may be in a range before: the
+ * first pass finds out what is under way where a range begins. */
+
+/* NULL: memory is out. */
+static rtg_call *find_call(rtg_calls *c, const rtg_key *k)
+{
+    rtg_entry *e = rtg_table_put(&c->keys, k, 0);
+    if (e && e->index == ROCL_NONE) {
+        if (!ROCL_GROW(c->all, c->cap, c->count + 1))
+            return NULL;
+        e->index = (uint32_t)c->count;
+        c->all[c->count++] = (rtg_call){0};
+    }
+    return e ? &c->all[e->index] : NULL;
+}
+
+bool rtg_calls_begin(rtg_calls *c, const rtg_key *k, int64_t when, uint64_t line, uint64_t offset,
+                     rtg_call *former, bool *lost)
+{
+    rtg_call *call = find_call(c, k);
+    *lost = call && call->has_begun && !call->used;
+    if (!call)
+        return false;
+    *former = *call;
+    call->begun = when;
+    call->line = line;
+    call->offset = offset;
+    call->has_begun = true;
+    call->used = false;
+    return true;
+}
+
+rtg_call *rtg_calls_resume(rtg_calls *c, const rtg_key *k, uint64_t line, uint64_t offset)
+{
+    rtg_call *call = find_call(c, k);
+    if (!call)
+        return NULL;
+    if (call->has_begun) {
+        call->used = true;
+    } else if (!call->resumed_count++) {
+        call->resumed_first = line;
+        call->resumed_offset = offset;
+    }
+    return call;
+}
+
+void rtg_calls_free(rtg_calls *c)
+{
+    rtg_table_free(&c->keys);
+    free(c->all);
+    *c = (rtg_calls){0};
+}
+
+void rtg_calls_reset(rtg_calls *c)
+{
+    if (c->keys.count)
+        memset(c->keys.slots, 0, c->keys.cap * sizeof *c->keys.slots);
+    c->keys.count = 0;
+    c->count = 0;
+}
+
+static void count_never_resumed(rtg_file *f, size_t range, const rtg_call *c)
+{
+    if (c->has_begun && !c->used)
+        add_fault(&f->faults, range, c->line, c->offset, ROCL_FAULT_NO_END, 1,
+                  "a call that was never resumed");
+}
+
+/* What was under way at the begin of each range. */
+static rocl_status resolve_calls(rtg_file *f, rocl_error *err)
+{
+    rtg_calls last = {0};                /* the last begin of each call in the ranges before */
+    size_t *last_ranges = NULL, cap = 0; /* where that is */
+    bool ok = true;
+    for (size_t r = 0; r < f->range_count && ok; r++) {
+        rtg_calls *calls = &f->ranges[r].calls;
+        for (size_t i = 0; i < calls->keys.cap && ok; i++) {
+            const rtg_entry *e = &calls->keys.slots[i];
+            if (!e->used)
+                continue;
+            rtg_call *c = &calls->all[e->index], *before = find_call(&last, &e->key);
+            ok = before && ROCL_GROW(last_ranges, cap, last.count);
+            if (!ok)
+                break;
+            if (c->resumed_count && before->has_begun) {
+                c->resolved = before->used = true;
+                c->before = before->begun;
+            } else if (c->resumed_count) {
+                add_fault(&f->faults, r, c->resumed_first, c->resumed_offset, ROCL_FAULT_BAD_LINE,
+                          c->resumed_count, "a call is resumed that never began");
+            }
+            if (c->has_begun) {
+                count_never_resumed(f, last_ranges[before - last.all], before);
+                last_ranges[before - last.all] = r;
+                *before = *c;
+            }
+        }
+    }
+    for (size_t i = 0; i < last.count && ok; i++)
+        count_never_resumed(f, last_ranges[i], &last.all[i]);
+    rtg_calls_free(&last);
+    free(last_ranges);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* ---- the pass ------------------------------------------------------------------------------- */
 
 typedef struct index_worker {
     rtg_reader reader;
@@ -31,8 +212,7 @@ static bool index_call(rtg_file *f, index_worker *w, const rtg_item *i, const rt
     if (!rtg_calls_begin(&w->calls, &key, i->start, line, offset, &former, &lost))
         return false;
     if (lost)
-        rtg_fault_add(&f->faults, range, former.line, former.offset, ROCL_FAULT_NO_END, 1,
-                      RTG_NEVER_RESUMED);
+        count_never_resumed(f, range, &former);
     return true;
 }
 
@@ -47,7 +227,7 @@ static rocl_status index_line(rtg_file *f, index_worker *w, const rtg_text *text
     case RTG_NOTHING:
         return ROCL_OK;
     case RTG_WRONG:
-        rtg_fault_add(&f->faults, range, number, text->offset, item.fault, 1, item.why);
+        add_fault(&f->faults, range, number, text->offset, item.fault, 1, item.why);
         return ROCL_OK;
     case RTG_SYSCALL_BEGIN:
     case RTG_SYSCALL_END:
@@ -69,7 +249,7 @@ static rocl_status index_line(rtg_file *f, index_worker *w, const rtg_text *text
     for (int t = 0; t < RTG_TABLES; t++) {
         const rtg_key key = rtg_key_of(t, &item, queue);
         if (has[t])
-            ok &= rtg_table_add(&w->tables[t], &key, text->offset);
+            ok &= rtg_table_put(&w->tables[t], &key, text->offset) != NULL;
     }
     return ok && !w->names->failed ? ROCL_OK : rocl_fail_memory(err);
 }
@@ -112,7 +292,7 @@ static bool merge_worker(rtg_file *f, const index_worker *w)
         for (size_t i = 0; i < w->tables[t].cap; i++) {
             const rtg_entry *e = &w->tables[t].slots[i];
             if (e->used)
-                ok &= rtg_table_add(&f->tables[t], &e->key, e->first);
+                ok &= rtg_table_put(&f->tables[t], &e->key, e->first) != NULL;
         }
     return ok;
 }
@@ -134,7 +314,7 @@ static rocl_status run_indexer(indexer *x, unsigned jobs, rocl_error *err)
         f->ranges[r].first_line = line;
         line += f->ranges[r].lines;
     }
-    return st ? st : rtg_calls_resolve(f, err);
+    return st ? st : resolve_calls(f, err);
 }
 
 rocl_status rtg_index(rtg_file *f, rocl_error *err)

@@ -1,10 +1,16 @@
-/* Names come in thousands of lines and few kinds: a small table that is a worker's own saves the
- * way to the shared one. */
+/* What lines name: texts, interned once; processes, threads, agents and queues by their keys, which
+ * become definitions of the capture in order of first appearance. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "source/reader.h"
 #include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+/* Names come in thousands of lines and few kinds: a small table that is a worker's own saves the
+ * way to the shared one. */
 
 rtg_names *rtg_names_new(rocl_trace *t)
 {
@@ -23,7 +29,7 @@ void rtg_names_free(rtg_names *n)
     free(n);
 }
 
-static uint64_t load_bytes(const char *p, size_t n)
+static uint64_t load_word(const char *p, size_t n)
 {
     uint64_t v = 0;
     memcpy(&v, p, n < 8 ? n : 8);
@@ -33,15 +39,15 @@ static uint64_t load_bytes(const char *p, size_t n)
 /* Only tells names that are at hand apart: begin, middle and end do. */
 static uint64_t hash_name(rocl_view s)
 {
-    uint64_t h = s.n ^ load_bytes(s.p, s.n);
+    uint64_t h = s.n ^ load_word(s.p, s.n);
     if (s.n > 8)
-        h = rocl_mix64(h) ^ load_bytes(s.p + s.n - 8, 8);
+        h = rocl_mix64(h) ^ load_word(s.p + s.n - 8, 8);
     if (s.n > 24)
-        h = rocl_mix64(h) ^ load_bytes(s.p + s.n / 2 - 4, 8);
+        h = rocl_mix64(h) ^ load_word(s.p + s.n / 2 - 4, 8);
     return rocl_mix64(h);
 }
 
-static size_t find_slot(rtg_names *n, rocl_view s)
+static size_t find_recent(rtg_names *n, rocl_view s)
 {
     uint64_t h = hash_name(s);
     size_t i = h % RTG_NAMES, len;
@@ -59,12 +65,12 @@ static size_t find_slot(rtg_names *n, rocl_view s)
 
 uint32_t rtg_intern_name(rtg_names *n, rocl_view s)
 {
-    return n->recent[find_slot(n, s)].text;
+    return n->recent[find_recent(n, s)].text;
 }
 
 uint32_t rtg_intern_kernel(rtg_names *n, rocl_view s)
 {
-    size_t i = find_slot(n, s);
+    size_t i = find_recent(n, s);
     uint32_t text = n->recent[i].text;
     if (n->recent[i].displayed == ROCL_NONE) {
         uint32_t displayed = rocl_map_get(&n->displayed, text, ROCL_NONE);
@@ -79,4 +85,181 @@ uint32_t rtg_intern_kernel(rtg_names *n, rocl_view s)
         n->recent[i].displayed = displayed;
     }
     return n->recent[i].displayed;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+/* Its entry, or the empty one where it belongs. */
+static rtg_entry *find_slot(const rtg_table *t, const rtg_key *k)
+{
+    const uint64_t *w = k->w;
+    size_t mask = t->cap - 1;
+    size_t i = (size_t)rocl_mix64(w[0] ^ rocl_mix64(w[1] ^ rocl_mix64(w[2]))) & mask;
+    while (t->slots[i].used && memcmp(&t->slots[i].key, k, sizeof *k) != 0)
+        i = (i + 1) & mask;
+    return &t->slots[i];
+}
+
+rtg_entry *rtg_table_find(const rtg_table *t, const rtg_key *k)
+{
+    rtg_entry *e = t->count ? find_slot(t, k) : NULL;
+    return e && e->used ? e : NULL;
+}
+
+rtg_entry *rtg_table_put(rtg_table *t, const rtg_key *k, uint64_t offset)
+{
+    if (t->count >= t->cap / 2) {
+        rtg_table more = {.cap = t->cap ? 2 * t->cap : 64, .count = t->count};
+        more.slots = calloc(more.cap, sizeof *more.slots);
+        if (!more.slots)
+            return NULL;
+        for (size_t i = 0; i < t->cap; i++)
+            if (t->slots[i].used)
+                *find_slot(&more, &t->slots[i].key) = t->slots[i];
+        free(t->slots);
+        *t = more;
+    }
+    rtg_entry *e = find_slot(t, k);
+    if (!e->used) {
+        *e = (rtg_entry){.key = *k, .first = offset, .index = ROCL_NONE, .used = true};
+        t->count++;
+    }
+    if (offset < e->first)
+        e->first = offset;
+    return e;
+}
+
+void rtg_table_free(rtg_table *t)
+{
+    free(t->slots);
+    *t = (rtg_table){0};
+}
+
+/* ---- definitions ---------------------------------------------------------------------------- */
+
+static uint32_t intern_text(rtg_file *f, const char *s)
+{
+    return rocl_strings_put(f->trace->strings, s, strlen(s));
+}
+
+static int64_t device_number(const rtg_entry *e)
+{
+    return (int64_t)(e->key.w[1] & INT32_MAX);
+}
+
+/* Numbers that agents of the tracer may have: behind those of all files before this one, and of the
+ * devices in it. */
+static int64_t find_free_gpu(const rocl_trace *t, const rocl_model_capture *own,
+                             const rtg_table *agents)
+{
+    int64_t next = 0;
+    for (size_t c = 0; c < t->capture_count; c++) {
+        const rocl_capture *p = &t->captures[c]->pub;
+        bool other_text = t->captures[c] != own && t->captures[c]->source->ops == own->source->ops;
+        for (uint32_t i = 0; other_text && i < p->agent_count; i++)
+            if (p->agents[i].absolute_index >= next)
+                next = p->agents[i].absolute_index + 1;
+    }
+    for (size_t i = 0; i < agents->cap; i++) {
+        const rtg_entry *e = &agents->slots[i];
+        if (e->used && e->key.w[2] && device_number(e) >= next)
+            next = device_number(e) + 1;
+    }
+    return next;
+}
+
+/* Devices of profile lines have numbers, and are the same GPU in every file. Agents of the tracer
+ * have but handles, which do not say which of several files are one GPU: they are kept separate,
+ * and numbered from *next_gpu on. */
+static void fill_agent(rtg_file *f, const rtg_entry *e, uint32_t process, int64_t *next_gpu,
+                       rocl_agent *a)
+{
+    int64_t index = e->key.w[2] ? device_number(e) : (*next_gpu)++;
+    char label[40];
+    snprintf(label, sizeof label, "GPU %" PRId64, index);
+    *a = (rocl_agent){.id = e->index,
+                      .node = ROCL_NONE,
+                      .process = process,
+                      .type = ROCL_AGENT_GPU,
+                      .absolute_index = index,
+                      .logical_index = index,
+                      .type_index = index,
+                      .type_name = intern_text(f, "GPU"),
+                      .label = intern_text(f, label)};
+}
+
+/* Queues have numbers, as a rule; one that has a name is numbered, too. */
+static void fill_queue(const rtg_file *f, const rtg_entry *e, uint32_t process, rocl_queue *q)
+{
+    uint32_t text = (uint32_t)e->key.w[2];
+    uint64_t id = 0;
+    rocl_view s;
+    s.p = rocl_strings_get(f->trace->strings, text, &s.n);
+    bool number = s.n > 0;
+    for (size_t k = 0; k < s.n; k++)
+        number &= s.p[k] >= '0' && s.p[k] <= '9';
+    number = number && rtg_number(s, &id) && id <= INT64_MAX;
+    *q = (rocl_queue){.id = number ? (int64_t)id : (int64_t)e->index,
+                      .process = process,
+                      .name = number ? 0 : text};
+}
+
+static bool define_entry(rtg_file *f, int table, const rtg_entry *e, int64_t *next_gpu)
+{
+    static const rocl_definition kinds[RTG_TABLES] = {ROCL_DEFINE_PROCESS, ROCL_DEFINE_THREAD,
+                                                      ROCL_DEFINE_AGENT, ROCL_DEFINE_QUEUE};
+    const rtg_entry *p = rtg_table_find(&f->tables[RTG_PROCESSES], &(rtg_key){{e->key.w[0], 0, 0}});
+    const uint32_t process = p ? p->index : ROCL_NONE;
+    void *made = rocl_define(&f->capture->pub, kinds[table]);
+    if (!made)
+        return false;
+    if (table == RTG_PROCESSES) {
+        bool strace = e->key.w[0] & RTG_STRACE_PROCESS;
+        int64_t pid = strace ? 0 : (int64_t)e->key.w[0];
+        *(rocl_process *)made = (rocl_process){.id = pid,
+                                               .node = ROCL_NONE,
+                                               .pid = pid,
+                                               .command = strace ? intern_text(f, "strace") : 0,
+                                               .rank = -1};
+    } else if (table == RTG_THREADS) {
+        int64_t tid = (int64_t)e->key.w[1];
+        *(rocl_thread *)made = (rocl_thread){.id = tid, .process = process, .tid = tid};
+    } else if (table == RTG_AGENTS) {
+        fill_agent(f, e, process, next_gpu, made);
+    } else {
+        fill_queue(f, e, process, made);
+    }
+    return true;
+}
+
+static int compare_first(const void *a, const void *b)
+{
+    const rtg_entry *x = *(rtg_entry *const *)a, *y = *(rtg_entry *const *)b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+rocl_status rtg_define(rtg_file *f, rocl_error *err)
+{
+    int64_t next_gpu = find_free_gpu(f->trace, f->capture, &f->tables[RTG_AGENTS]);
+    for (int t = 0; t < RTG_TABLES; t++) {
+        const rtg_table *of = &f->tables[t];
+        if (of->count >= ROCL_NONE)
+            return rocl_fail(err, ROCL_INPUT, "%s: too many threads or queues", f->path);
+        rtg_entry **list = malloc((of->count + 1) * sizeof *list);
+        size_t n = 0;
+        bool ok = list;
+        for (size_t i = 0; ok && i < of->cap; i++)
+            if (of->slots[i].used)
+                list[n++] = &of->slots[i];
+        if (ok)
+            qsort(list, n, sizeof *list, compare_first);
+        for (size_t i = 0; ok && i < n; i++) {
+            list[i]->index = (uint32_t)i;
+            ok = define_entry(f, t, list[i], &next_gpu);
+        }
+        free(list);
+        if (!ok)
+            return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
 }

@@ -4,14 +4,10 @@
  *     reader.c   a range of a file -> lines
  *     line*.c    a line -> its shape; a file for each program that wrote them
  *     item.c     a shape -> numbers that were checked; what is wrong with a line
- *     index.c    the first pass: processes, threads, agents and queues, faults, lines of each range
- *     calls.c    calls of strace that were broken off and resumed
- *     faults.c   the lines that are wrong: counted, the first of them reported
- *     table.c    keys of processes, threads, agents, queues
- *     defs.c     those as definitions of the capture, in order of first appearance
- *     scan.c     the second pass: lines -> batches
- *     names.c    names, interned once
- *     args.c     the text of arguments -> single ones
+ *     names.c    names interned once; processes, threads, agents, queues by their keys, and as
+ *                definitions of the capture
+ *     index.c    the first pass: what lines name, how many each range has, which are wrong; calls
+ * of strace that were broken off and resumed scan.c     the second pass: lines -> batches
  *
  * A file is cut into ranges of fixed size, whatever the number of workers: so what a range needs of
  * those before it (line numbers, unfinished calls) is the same for any number of them. */
@@ -115,7 +111,7 @@ typedef struct rtg_item {
 /* `file_pid` is the process of lines that name none. */
 void rtg_read_item(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file_pid);
 
-/* ---- table.c -------------------------------------------------------------------------------- */
+/* ---- names.c -------------------------------------------------------------------------------- */
 
 typedef struct rtg_key {
     uint64_t w[3];
@@ -124,7 +120,7 @@ typedef struct rtg_key {
 typedef struct rtg_entry {
     rtg_key key;
     uint64_t first; /* offset of its first line */
-    uint32_t index;
+    uint32_t index; /* the user's; ROCL_NONE at first */
     bool used;
 } rtg_entry;
 
@@ -133,14 +129,11 @@ typedef struct rtg_table {
     size_t cap, count;
 } rtg_table;
 
-/* Notes that the key is in a line at an offset; false when memory is out. */
-bool rtg_table_add(rtg_table *t, const rtg_key *k, uint64_t offset);
 /* The entry of a key, or NULL. */
 rtg_entry *rtg_table_find(const rtg_table *t, const rtg_key *k);
-/* The same, made when it is not there (used by the caller's `index`); NULL: memory is out. */
-rtg_entry *rtg_table_put(rtg_table *t, const rtg_key *k, bool *fresh);
-/* Malloced list of the entries in order of first, each given its index; NULL: memory is out. */
-rtg_entry **rtg_table_order(rtg_table *t);
+/* The same of a key that is in a line at an offset, made when it is not there; NULL: memory is out.
+ */
+rtg_entry *rtg_table_put(rtg_table *t, const rtg_key *k, uint64_t offset);
 void rtg_table_free(rtg_table *t);
 
 /* What lines name: keys {process}, {process, tid}, {process, agent, hcc}, {process, agent, hcc and
@@ -161,8 +154,6 @@ static inline rtg_key rtg_key_of(int table, const rtg_item *i, uint32_t queue_te
     }
 }
 
-/* ---- names.c -------------------------------------------------------------------------------- */
-
 enum { RTG_NAMES = 2048 };
 
 /* What a worker remembers of names, so that shared tables are rarely looked up in. */
@@ -182,7 +173,7 @@ void rtg_names_free(rtg_names *n);
 uint32_t rtg_intern_name(rtg_names *n, rocl_view s);
 uint32_t rtg_intern_kernel(rtg_names *n, rocl_view s);
 
-/* ---- calls.c -------------------------------------------------------------------------------- */
+/* ---- index.c: calls of strace --------------------------------------------------------------- */
 
 /* What a range knows of a call (thread, name) of strace. */
 typedef struct rtg_call {
@@ -207,12 +198,10 @@ bool rtg_calls_begin(rtg_calls *c, const rtg_key *k, int64_t when, uint64_t line
                      rtg_call *former, bool *lost);
 /* A call is resumed: when it began, or that it began before the range. NULL: memory is out. */
 rtg_call *rtg_calls_resume(rtg_calls *c, const rtg_key *k, uint64_t line, uint64_t offset);
-/* After the first pass: what was under way at the begin of each range. */
-rocl_status rtg_calls_resolve(rtg_file *f, rocl_error *err);
 void rtg_calls_free(rtg_calls *c);
 void rtg_calls_reset(rtg_calls *c);
 
-/* ---- faults.c ------------------------------------------------------------------------------- */
+/* ---- index.c: lines that are wrong ---------------------------------------------------------- */
 
 enum { RTG_REPORTED = 5 };
 
@@ -231,14 +220,8 @@ typedef struct rtg_faults {
     bool reported;
 } rtg_faults;
 
-/* Counts faults, the first of them in a line of a range. `why` must live as long as the file. */
-void rtg_fault_add(rtg_faults *f, size_t range, uint64_t line, uint64_t offset, rocl_fault fault,
-                   uint64_t count, const char *why);
-#define RTG_NEVER_RESUMED "a call that was never resumed"
-/* Says the first ones, once. */
-void rtg_faults_report(rtg_file *f);
-/* Under --strict: the first one as an error. */
-rocl_status rtg_faults_refuse(const rtg_file *f, rocl_error *err);
+/* Reports the first ones, once; under --strict the first is an error. */
+rocl_status rtg_faults_report(rtg_file *f, rocl_error *err);
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
@@ -303,9 +286,8 @@ static inline uint64_t rtg_range_begin(size_t i)
 
 /* index.c */
 rocl_status rtg_index(rtg_file *f, rocl_error *err);
-/* defs.c */
+/* names.c: the definitions of the capture. */
 rocl_status rtg_define(rtg_file *f, rocl_error *err);
-void rtg_definitions_free(rocl_model_capture *c);
 
 /* ---- scan.c --------------------------------------------------------------------------------- */
 
@@ -318,17 +300,12 @@ struct rtg_worker {
     unsigned number;
 };
 
-rocl_status rtg_scan(rtg_file *f, const rocl_task *task, unsigned worker, const rocl_emitter *to,
-                     rocl_error *err);
-/* When all ranges are scanned: what was joined across them. */
-rocl_status rtg_scan_finish(rtg_file *f, const rocl_emitter *to, rocl_error *err);
+/* As in rocl_source_ops; a task is a range. */
+rocl_status rtg_scan(rocl_trace *trace, rocl_model_capture *c, const rocl_task *task,
+                     unsigned worker, const rocl_emitter *to, rocl_error *err);
+/* What was joined across ranges. */
+rocl_status rtg_finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                       rocl_error *err);
 void rtg_workers_free(rtg_file *f);
-
-/* ---- args.c --------------------------------------------------------------------------------- */
-
-/* Splits "a=1, b={2, 3}" at its outermost commas and adds the arguments to the worker's. Writes
- * NULs behind the values, so they need a byte behind the text. False when memory is out. */
-bool rtg_args_split(rtg_worker *w, rocl_view text);
-bool rtg_args_add(rtg_worker *w, uint32_t name, rocl_view value);
 
 #endif

@@ -1,6 +1,8 @@
 /* The second pass: lines -> batches of events. What is wrong was counted in the first. */
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "base/num.h"
 #include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 
@@ -40,6 +42,81 @@ void rtg_workers_free(rtg_file *f)
     f->workers = NULL;
 }
 
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+/* The text of arguments -> single ones. Their texts differ from call to call: values stay where
+ * they were read, and a NUL is written behind each, for which there is a byte behind the text. */
+enum { ARGS_MAX = 256 };
+
+static bool add_arg(rtg_worker *w, uint32_t name, rocl_view value)
+{
+    if (!ROCL_GROW(w->out.args, w->out.arg_cap, w->out.arg_count + 1))
+        return false;
+    ((char *)(uintptr_t)value.p)[value.n] = '\0';
+    w->out.args[w->out.arg_count++] = (rocl_arg){0, name, value.p, value.n};
+    return true;
+}
+
+static rocl_view trim_blanks(const char *p, const char *end)
+{
+    p = rtg_skip_space(p, end);
+    while (end > p && rtg_space(end[-1]))
+        end--;
+    return rocl_view_between(p, end);
+}
+
+/* The comma that ends an argument: not one between brackets or in quotes. A quote that is not
+ * closed is but a character. */
+static const char *find_arg_end(const char *p, const char *end)
+{
+    for (size_t depth = 0; p < end; p++) {
+        if (*p == '(' || *p == '{' || *p == '[')
+            depth++;
+        else if ((*p == ')' || *p == '}' || *p == ']') && depth)
+            depth--;
+        else if (*p == ',' && !depth)
+            return p;
+        else if (*p == '"') {
+            const char *close = memchr(p + 1, '"', (size_t)(end - p - 1));
+            p = close ? close : p;
+        }
+    }
+    return end;
+}
+
+/* "name=value", or a value alone, which is numbered. */
+static bool split_arg(rtg_worker *w, const char *p, const char *end, size_t n)
+{
+    rocl_view arg = trim_blanks(p, end);
+    const char *q = arg.p, *stop = arg.p + arg.n;
+    while (q < stop && rtg_word(*q) && q - arg.p < 64)
+        q++;
+    if (q == arg.p || q == stop || *q != '=' || rtg_digit(*arg.p)) {
+        char name[3 + ROCL_NUM_MAX] = "arg", *name_end = rocl_put_u64(name + 3, n);
+        return add_arg(w, rtg_intern_name(w->names, rocl_view_between(name, name_end)), arg);
+    }
+    return add_arg(w, rtg_intern_name(w->names, rocl_view_between(arg.p, q)),
+                   trim_blanks(q + 1, stop));
+}
+
+/* Splits "a=1, b={2, 3}" at its outermost commas. False when memory is out. */
+static bool add_args(rtg_worker *w, rocl_view text)
+{
+    const char *p = text.p, *end = p + text.n;
+    if (rtg_skip_space(p, end) == end)
+        return true;
+    for (size_t n = 0;; n++) {
+        /* No call has that many: the last one is all the rest. */
+        const char *comma = n < ARGS_MAX - 1 ? find_arg_end(p, end) : end;
+        /* The comma is where the NUL goes. */
+        if (!split_arg(w, p, comma, n))
+            return false;
+        if (comma == end)
+            return true;
+        p = comma + 1;
+    }
+}
+
 /* ---- what all events have ------------------------------------------------------------------- */
 
 /* A line that is turned into an event. */
@@ -57,7 +134,7 @@ static bool is_wanted(const rtg_turn *t, rocl_kind kind)
     return t->w->file->kinds & ROCL_BIT(kind);
 }
 
-static uint32_t word(const rtg_turn *t, rtg_word_id id)
+static uint32_t word_of(const rtg_turn *t, rtg_word_id id)
 {
     return t->w->file->words[id];
 }
@@ -75,7 +152,7 @@ static uint32_t find_definition(const rtg_turn *t, int table)
     return e ? e->index : ROCL_NONE;
 }
 
-static uint32_t find_process(const rtg_turn *t)
+static uint32_t find_process_of(const rtg_turn *t)
 {
     uint32_t index = find_definition(t, RTG_PROCESSES);
     return index == ROCL_NONE ? 0 : index;
@@ -87,7 +164,7 @@ static void put_head(const rtg_turn *t, rocl_event *e, uint32_t name, uint32_t c
     e->end = t->i->end;
     e->duration = e->end - e->start;
     e->id = t->offset + 1;
-    e->process = find_process(t);
+    e->process = find_process_of(t);
     e->thread = find_definition(t, RTG_THREADS);
     e->name = name;
     e->category = category;
@@ -110,6 +187,7 @@ static uint32_t intern_trimmed(const rtg_turn *t, rocl_view s)
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
+/* What a call was given, its kernel, and a result that says something. */
 static bool put_args(const rtg_turn *t, rocl_region *g)
 {
     const rtg_line *l = t->l;
@@ -120,13 +198,12 @@ static bool put_args(const rtg_turn *t, rocl_region *g)
     if (l->has_args && l->shape == RTG_HSA && args.n >= 2 && *args.p == '(')
         args = (rocl_view){args.p + 1, args.n - 2};
     if (l->has_args)
-        ok = rtg_args_split(w, args);
+        ok = add_args(w, args);
     if (ok && l->has_kernel)
-        ok = rtg_args_add(w, word(t, RTG_W_KERNEL), l->kernel);
-    /* A result that says something. */
+        ok = add_arg(w, word_of(t, RTG_W_KERNEL), l->kernel);
     if (ok && call && l->result.n && !rocl_view_is(l->result, "0") &&
         !rocl_view_is(l->result, "void") && !rocl_view_is(l->result, "hipSuccess"))
-        ok = rtg_args_add(w, word(t, RTG_W_RET), l->result);
+        ok = add_arg(w, word_of(t, RTG_W_RET), l->result);
     g->arg_count = (uint32_t)w->out.arg_count - g->arg_first;
     return ok;
 }
@@ -151,10 +228,10 @@ static void emit_call(rtg_turn *t)
     uint32_t name = intern_trimmed(t, t->l->name);
     bool amd = t->l->name.n > 8 && !memcmp(t->l->name.p, "hsa_amd_", 8);
     put_region(t, ROCL_REGION, name, name,
-               word(t, t->i->what != RTG_CALL   ? RTG_W_STRACE
-                       : t->l->shape == RTG_HIP ? RTG_W_HIP_API
-                       : amd                    ? RTG_W_HSA_AMD_API
-                                                : RTG_W_HSA_API));
+               word_of(t, t->i->what != RTG_CALL   ? RTG_W_STRACE
+                          : t->l->shape == RTG_HIP ? RTG_W_HIP_API
+                          : amd                    ? RTG_W_HSA_AMD_API
+                                                   : RTG_W_HSA_API));
 }
 
 static void emit_marker(rtg_turn *t)
@@ -163,8 +240,8 @@ static void emit_marker(rtg_turn *t)
     rocl_kind kind = range ? ROCL_MARKER : ROCL_INSTANT;
     if (is_wanted(t, kind))
         put_region(t, kind, rtg_intern_name(t->w->names, t->l->name),
-                   word(t, range ? RTG_W_RANGE : RTG_W_MARK),
-                   word(t, range ? RTG_W_RANGE_API : RTG_W_MARK_API));
+                   word_of(t, range ? RTG_W_RANGE : RTG_W_MARK),
+                   word_of(t, range ? RTG_W_RANGE_API : RTG_W_MARK_API));
 }
 
 /* Of a call that was broken off; where its begin is not known that has been counted. */
@@ -212,35 +289,6 @@ typedef struct joined_dispatch {
     uint32_t name, agent, queue;
 } joined_dispatch;
 
-static rocl_status emit_joined(rtg_worker *w, const rocl_sort_record *rec, const uint32_t *dims,
-                               rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    joined_dispatch j;
-    rocl_dispatch *d = rocl_batcher_next(&w->out, ROCL_DISPATCH, &st, err);
-    if (!d)
-        return st;
-    memcpy(&j, rec->data, sizeof j);
-    d->e = (rocl_event){.start = j.start,
-                        .end = j.end,
-                        .duration = j.end - j.start,
-                        .id = (rec->key[2] >> 1) + 1,
-                        .stack_id = make_stack_id((uint32_t)rec->key[0], rec->key[1]),
-                        .process = (uint32_t)rec->key[0],
-                        .thread = ROCL_NONE,
-                        .name = j.name,
-                        .category = w->file->words[RTG_W_KERNEL_DISPATCH]};
-    d->agent = j.agent;
-    d->queue = j.queue;
-    d->stream = d->kernel = d->region_name = ROCL_NONE;
-    d->dispatch_id = rec->key[1];
-    if (dims) {
-        memcpy(d->workgroup, dims, sizeof d->workgroup);
-        memcpy(d->grid, dims + 3, sizeof d->grid);
-    }
-    return ROCL_OK;
-}
-
 static rocl_status join_dispatches(rtg_worker *w, rocl_sorter *join, rocl_error *err)
 {
     rocl_sort_record rec;
@@ -250,13 +298,34 @@ static rocl_status join_dispatches(rtg_worker *w, rocl_sorter *join, rocl_error 
     rocl_status st = rocl_sorter_start(join, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(join, &rec, &more, err)) == ROCL_OK && more) {
         known = known && whose[0] == rec.key[0] && whose[1] == rec.key[1];
-        if (rec.key[2] & 1) {
-            st = emit_joined(w, &rec, known ? dims : NULL, err);
+        if (!(rec.key[2] & 1)) {
+            memcpy(dims, rec.data, sizeof dims);
+            memcpy(whose, rec.key, sizeof whose);
+            known = true;
             continue;
         }
-        memcpy(dims, rec.data, sizeof dims);
-        memcpy(whose, rec.key, sizeof whose);
-        known = true;
+        joined_dispatch j;
+        rocl_dispatch *d = rocl_batcher_next(&w->out, ROCL_DISPATCH, &st, err);
+        if (!d)
+            break;
+        memcpy(&j, rec.data, sizeof j);
+        d->e = (rocl_event){.start = j.start,
+                            .end = j.end,
+                            .duration = j.end - j.start,
+                            .id = (rec.key[2] >> 1) + 1,
+                            .stack_id = make_stack_id((uint32_t)rec.key[0], rec.key[1]),
+                            .process = (uint32_t)rec.key[0],
+                            .thread = ROCL_NONE,
+                            .name = j.name,
+                            .category = w->file->words[RTG_W_KERNEL_DISPATCH]};
+        d->agent = j.agent;
+        d->queue = j.queue;
+        d->stream = d->kernel = d->region_name = ROCL_NONE;
+        d->dispatch_id = rec.key[1];
+        if (known) {
+            memcpy(d->workgroup, dims, sizeof d->workgroup);
+            memcpy(d->grid, dims + 3, sizeof d->grid);
+        }
     }
     return st ? st : rocl_batcher_flush(&w->out, err);
 }
@@ -265,7 +334,7 @@ static rocl_status join_dispatches(rtg_worker *w, rocl_sorter *join, rocl_error 
 static void emit_host_packet(rtg_turn *t)
 {
     rtg_file *f = t->w->file;
-    uint32_t process = find_process(t), name, category;
+    uint32_t process = find_process_of(t), name, category;
     bool kernel = t->l->shape == RTG_HOST_DISPATCH;
     if (kernel && f->join) {
         const uint64_t key[3] = {process, t->i->id, t->offset << 1};
@@ -278,11 +347,11 @@ static void emit_host_packet(rtg_turn *t)
         return;
     if (kernel) {
         name = rtg_intern_kernel(t->w->names, t->l->name);
-        category = word(t, RTG_W_HOST_DISPATCH);
+        category = word_of(t, RTG_W_HOST_DISPATCH);
     } else {
         bool barrier = t->l->shape == RTG_HOST_BARRIER;
-        name = word(t, barrier ? RTG_W_BARRIER : RTG_W_VENDOR);
-        category = word(t, barrier ? RTG_W_HOST_BARRIER : RTG_W_HOST_VENDOR);
+        name = word_of(t, barrier ? RTG_W_BARRIER : RTG_W_VENDOR);
+        category = word_of(t, barrier ? RTG_W_HOST_BARRIER : RTG_W_HOST_VENDOR);
     }
     rocl_region *g = rocl_batcher_next(&t->w->out, ROCL_INSTANT, &t->st, t->err);
     if (!g)
@@ -300,7 +369,8 @@ static void emit_dispatch(rtg_turn *t)
     rocl_sorter *join = t->i->hcc ? NULL : t->w->file->join;
     if (!is_wanted(t, ROCL_DISPATCH))
         return;
-    put_head(t, &d.e, rtg_intern_kernel(t->w->names, t->l->name), word(t, RTG_W_KERNEL_DISPATCH));
+    put_head(t, &d.e, rtg_intern_kernel(t->w->names, t->l->name),
+             word_of(t, RTG_W_KERNEL_DISPATCH));
     d.agent = find_definition(t, RTG_AGENTS);
     d.queue = find_definition(t, RTG_QUEUES);
     d.dispatch_id = t->i->id;
@@ -320,7 +390,7 @@ static void emit_dispatch(rtg_turn *t)
 /* The name of a barrier or copy: the tag of a profile line, or the word for it. */
 static uint32_t name_gpu_work(const rtg_turn *t, rtg_word_id id)
 {
-    return t->i->hcc && t->l->name.n ? intern_trimmed(t, t->l->name) : word(t, id);
+    return t->i->hcc && t->l->name.n ? intern_trimmed(t, t->l->name) : word_of(t, id);
 }
 
 static void emit_barrier(rtg_turn *t)
@@ -331,7 +401,7 @@ static void emit_barrier(rtg_turn *t)
     rocl_hip *h = rocl_batcher_next(&t->w->out, ROCL_BARRIER, &t->st, t->err);
     if (!h)
         return;
-    put_head(t, &h->e, name, word(t, RTG_W_BARRIER_PACKET));
+    put_head(t, &h->e, name, word_of(t, RTG_W_BARRIER_PACKET));
     h->agent = find_definition(t, RTG_AGENTS);
     h->queue = find_definition(t, RTG_QUEUES);
     h->stream = h->source_queue = ROCL_NONE;
@@ -375,7 +445,7 @@ static void emit_copy(rtg_turn *t)
     rocl_copy *c = rocl_batcher_next(&t->w->out, ROCL_COPY, &t->st, t->err);
     if (!c)
         return;
-    put_head(t, &c->e, name, word(t, RTG_W_MEMORY_COPY));
+    put_head(t, &c->e, name, word_of(t, RTG_W_MEMORY_COPY));
     c->queue = find_definition(t, RTG_QUEUES);
     c->stream = c->src = ROCL_NONE;
     c->dst = find_definition(t, RTG_AGENTS);
@@ -417,9 +487,10 @@ static void emit_line(rtg_turn *t, rtg_item *i, size_t range)
     }
 }
 
-rocl_status rtg_scan(rtg_file *f, const rocl_task *task, unsigned worker, const rocl_emitter *to,
-                     rocl_error *err)
+rocl_status rtg_scan(rocl_trace *trace, rocl_model_capture *c, const rocl_task *task,
+                     unsigned worker, const rocl_emitter *to, rocl_error *err)
 {
+    rtg_file *f = c->state;
     size_t range = (size_t)task->first;
     rtg_worker *w = get_worker(f, worker, to, err);
     rtg_turn t = {.w = w, .err = err};
@@ -444,7 +515,7 @@ rocl_status rtg_scan(rtg_file *f, const rocl_task *task, unsigned worker, const 
             t.st = rocl_fail_memory(err);
         if (t.st == ROCL_OK && f->args) /* arguments are where they were read */
             t.st = rocl_batcher_flush(&w->out, err);
-        rocl_progress(f->trace, lines);
+        rocl_progress(trace, lines);
     }
     if (t.st == ROCL_OK)
         t.st = rocl_batcher_flush(&w->out, err);
@@ -453,9 +524,12 @@ rocl_status rtg_scan(rtg_file *f, const rocl_task *task, unsigned worker, const 
     return t.st;
 }
 
-rocl_status rtg_scan_finish(rtg_file *f, const rocl_emitter *to, rocl_error *err)
+rocl_status rtg_finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                       rocl_error *err)
 {
+    rtg_file *f = c->state;
     rocl_status st = ROCL_OK;
+    (void)t;
     if (f->join) {
         rtg_worker *w = get_worker(f, 0, to, err);
         st = w ? join_dispatches(w, f->join, err) : ROCL_INTERNAL;

@@ -69,7 +69,7 @@ static uint64_t read_file_pid(const char *name)
     return ok ? pid : 0;
 }
 
-static bool intern_words(rtg_file *f)
+static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
 {
     static const char *const words[RTG_WORDS] = {
         [RTG_W_HIP_API] = "HIP_RUNTIME_API",
@@ -92,16 +92,6 @@ static bool intern_words(rtg_file *f)
         [RTG_W_KERNEL] = "kernel",
         [RTG_W_RET] = "ret",
     };
-    bool ok = true;
-    for (int i = 0; i < RTG_WORDS; i++) {
-        f->words[i] = rocl_strings_put(f->trace->strings, words[i], strlen(words[i]));
-        ok &= f->words[i] != ROCL_NONE;
-    }
-    return ok;
-}
-
-static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
-{
     const char *slash = strrchr(src->path, '/'), *name = slash ? slash + 1 : src->path;
     rtg_file *f = calloc(1, sizeof *f);
     if (!f)
@@ -118,13 +108,13 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
         return ROCL_INTERNAL;
     f->capture->state = f;
     f->capture->pub.guid = rocl_strings_put(t->strings, name, strlen(name));
-    if (!intern_words(f))
+    if (!rocl_intern_words(t, words, RTG_WORDS, f->words))
         return rocl_fail_memory(err);
     rocl_status st = rocl_spool_fill(f->spool, &t->spooled, t->opt.tmpdir, err);
     if (st == ROCL_OK)
         st = rtg_index(f, err);
     if (st == ROCL_OK && t->opt.strict)
-        st = rtg_faults_refuse(f, err);
+        st = rtg_faults_report(f, err);
     if (st == ROCL_OK)
         st = rtg_define(f, err);
     rocl_spool_suspend(f->spool);
@@ -158,8 +148,7 @@ static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, uint32_t kin
     f->kinds = kinds;
     f->args = t->opt.args;
     f->workers = calloc(t->opt.jobs, sizeof *f->workers);
-    plan->tasks = calloc(f->range_count + 1, sizeof *plan->tasks);
-    if (!f->workers || !plan->tasks)
+    if (!f->workers)
         return rocl_fail_memory(err);
     if ((kinds & ROCL_BIT(ROCL_DISPATCH)) && f->has_dims && f->has_gpu &&
         !(f->join = rocl_sorter_new(t->space, 3)))
@@ -167,26 +156,15 @@ static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, uint32_t kin
     /* They were all found when the file was opened. */
     for (int i = 0; i < ROCL_FAULTS; i++)
         atomic_fetch_add(&t->faults[i], f->faults.counts[i]);
-    rtg_faults_report(f);
-    for (size_t i = 0; i < f->range_count; i++)
-        plan->tasks[i] = (rocl_task){
-            .kinds = kinds, .first = (int64_t)i, .last = (int64_t)i, .rows = f->ranges[i].lines};
-    plan->count = f->range_count;
-    return ROCL_OK;
-}
-
-static rocl_status scan_range(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
-                              unsigned worker, const rocl_emitter *to, rocl_error *err)
-{
-    (void)t;
-    return rtg_scan(c->state, task, worker, to, err);
-}
-
-static rocl_status finish_scan(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
-                               rocl_error *err)
-{
-    (void)t;
-    return rtg_scan_finish(c->state, to, err);
+    st = rtg_faults_report(f, err);
+    for (size_t i = 0; i < f->range_count && st == ROCL_OK; i++)
+        st = rocl_plan_add(plan,
+                           &(rocl_task){.kinds = kinds,
+                                        .first = (int64_t)i,
+                                        .last = (int64_t)i,
+                                        .rows = f->ranges[i].lines},
+                           err);
+    return st;
 }
 
 static void end_scan(rocl_trace *t, rocl_model_capture *c)
@@ -214,10 +192,10 @@ static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *fir
 const rocl_source_ops rocl_rtg_ops = {
     .open = open_file,
     .close = close_file,
-    .free_capture = rtg_definitions_free,
+    .free_capture = rocl_definitions_free,
     .begin = begin_scan,
-    .scan = scan_range,
-    .finish = finish_scan,
+    .scan = rtg_scan,
+    .finish = rtg_finish,
     .end = end_scan,
     .peek_times = peek_times,
 };
