@@ -29,6 +29,7 @@
 #include "base/array.h"
 #include "base/btree_bytes.h"
 #include "base/buf.h"
+#include "base/file.h"
 
 enum {
     INTERIOR = 5,
@@ -128,44 +129,11 @@ unsigned rocl_be_varint_long(const uint8_t *p, uint64_t *v)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Reads n bytes; fewer only at the end of the file. */
-static ssize_t read_at(int fd, uint8_t *to, size_t n, uint64_t offset)
-{
-    size_t got = 0;
-    while (got < n) {
-        ssize_t r = pread(fd, to + got, n - got, (off_t)(offset + got));
-        if (r < 0 && errno == EINTR)
-            continue;
-        if (r < 0)
-            return -1;
-        if (r == 0)
-            break;
-        got += (size_t)r;
-    }
-    return (ssize_t)got;
-}
-
-/* Checks the fields that a reader of tables depends on, in the order of section 1.3. */
-static const char *check_header(const uint8_t *h, uint32_t usable)
-{
-    if (usable < 480)
-        return "pages have too many reserved bytes";
-    if (h[18] > 2 || h[19] > 2)
-        return "the file is of a later format than SQLite 3";
-    if (h[21] != 64 || h[22] != 32 || h[23] != 32)
-        return "the header has unknown payload fractions";
-    if (rocl_be32(h + 44) == 0 || rocl_be32(h + 44) > 4)
-        return "the schema is of an unknown format";
-    if (rocl_be32(h + 56) != 1)
-        return "texts are UTF-16";
-    return NULL;
-}
-
 rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, rocl_error *err)
 {
     uint8_t h[FILE_HEAD];
     struct stat st;
-    ssize_t got = fstat(fd, &st) ? -1 : read_at(fd, h, sizeof h, 0);
+    ssize_t got = fstat(fd, &st) ? -1 : rocl_read_at(fd, h, sizeof h, 0);
     *why = NULL;
     if (got < 0)
         return rocl_fail_system(err, ROCL_INPUT, "the header cannot be read", errno);
@@ -198,8 +166,17 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
                          "the database is truncated: it has %llu of %llu bytes: copy it again, or "
                          "recover it with `sqlite3 FILE .recover`",
                          (unsigned long long)bytes, (unsigned long long)(pages * f->page_size));
-    else
-        *why = check_header(h, f->usable);
+    /* The fields that a reader of tables depends on, in the order of section 1.3. */
+    else if (f->usable < 480)
+        *why = "pages have too many reserved bytes";
+    else if (h[18] > 2 || h[19] > 2)
+        *why = "the file is of a later format than SQLite 3";
+    else if (h[21] != 64 || h[22] != 32 || h[23] != 32)
+        *why = "the header has unknown payload fractions";
+    else if (rocl_be32(h + 44) == 0 || rocl_be32(h + 44) > 4)
+        *why = "the schema is of an unknown format";
+    else if (rocl_be32(h + 56) != 1)
+        *why = "texts are UTF-16";
     f->page_count = (uint32_t)pages;
     f->lock_page = LOCK_BYTE / f->page_size + 1;
     return ROCL_OK;
@@ -238,7 +215,7 @@ static rocl_status read_run(page_run *r, const rocl_btree_file *f, uint32_t firs
         count = r->cap;
     r->count = 0;
     size_t n = (size_t)count * f->page_size;
-    ssize_t got = read_at(f->fd, r->bytes, n, (uint64_t)(first - 1) * f->page_size);
+    ssize_t got = rocl_read_at(f->fd, r->bytes, n, (uint64_t)(first - 1) * f->page_size);
     if (got < 0)
         return errno == ENOMEM ? rocl_fail_memory(err) : fail_page(first, strerror(errno), err);
     if ((size_t)got < n)
@@ -480,21 +457,29 @@ static void prefetch_leaves(rocl_btree *b)
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-static const char *read_cells(rocl_btree *b, const uint8_t *page, uint32_t offsets, unsigned count)
+/* Makes a page the current leaf. */
+static rocl_status read_leaf(rocl_btree *b, const uint8_t *page, uint32_t number, int64_t min,
+                             int64_t max, rocl_error *err)
 {
     const rocl_btree_file *f = b->file;
-    const uint32_t head = offsets + 2 * count, usable = f->usable;
+    const uint32_t offsets = head_offset(number) + LEAF_HEAD, usable = f->usable;
+    const unsigned count = rocl_be16(page + offsets - LEAF_HEAD + 3);
+    b->count = b->page_number = 0;
+    if (count == 0 && number == b->root)
+        return ROCL_OK; /* an empty table */
+    if (count == 0 || count > (usable - offsets) / LEAF_CELL)
+        return fail_page(number, "it has an impossible number of cells", err);
     const uint64_t file = (uint64_t)f->page_count * usable,
                    longest = file < INT32_MAX ? file : INT32_MAX;
     for (unsigned i = 0; i < count; i++) {
         uint32_t at = rocl_be16(page + offsets + 2 * i);
         uint64_t size, rowid;
-        if (at < head || at + 2 > usable)
-            return "a cell lies outside of the page";
+        if (at < offsets + 2 * count || at + 2 > usable)
+            return fail_page(number, "a cell lies outside of the page", err);
         at += rocl_be_varint(page + at, &size);
         at += rocl_be_varint(page + at, &rowid); /* the buffer has slack */
         if (size > longest)
-            return "a row is longer than the file";
+            return fail_page(number, "a row is longer than the file", err);
         rocl_btree_cell *c = &b->cells[i];
         *c = (rocl_btree_cell){at, (uint32_t)size, (uint32_t)size};
         uint64_t end = (uint64_t)at + size;
@@ -506,26 +491,9 @@ static const char *read_cells(rocl_btree *b, const uint8_t *page, uint32_t offse
             end = (uint64_t)at + c->local + (c->local < c->size ? 4 : 0);
         }
         if (end > usable)
-            return "a row goes beyond the end of the page";
+            return fail_page(number, "a row goes beyond the end of the page", err);
         b->rowids[i] = (int64_t)rowid;
     }
-    return NULL;
-}
-
-/* Makes a page the current leaf. */
-static rocl_status read_leaf(rocl_btree *b, const uint8_t *page, uint32_t number, int64_t min,
-                             int64_t max, rocl_error *err)
-{
-    const uint32_t head = head_offset(number);
-    unsigned count = rocl_be16(page + head + 3);
-    b->count = b->page_number = 0;
-    if (count == 0 && number == b->root)
-        return ROCL_OK; /* an empty table */
-    if (count == 0 || count > (b->file->usable - head - LEAF_HEAD) / LEAF_CELL)
-        return fail_page(number, "it has an impossible number of cells", err);
-    const char *what = read_cells(b, page, head + LEAF_HEAD, count);
-    if (what)
-        return fail_page(number, what, err);
     const int64_t *rowids = b->rowids;
     bool bad = rowids[0] < min || rowids[count - 1] > max;
     for (unsigned i = 1; i < count; i++)
@@ -678,46 +646,38 @@ rocl_status rocl_btree_range(rocl_btree *b, int64_t *first, int64_t *last, bool 
 
 /* ---- payloads -------------------------------------------------------------------------------- */
 
-/* Neighbours in a chain are usually neighbours in the file: those still needed are read at once. */
-static rocl_status load_overflow(rocl_btree *b, uint32_t number, uint32_t missing,
-                                 const uint8_t **page, rocl_error *err)
-{
-    page_run *run = &b->walk->overflow;
-    const rocl_btree_file *f = b->file;
-    if (!page_valid(f, number))
-        return rocl_btree_damaged(b, "a row's chain of overflow pages leads nowhere", err);
-    if (!run->bytes && !init_run(run, f))
-        return rocl_fail_memory(err);
-    uint32_t count = missing / f->page_size + 1;
-    if (count > f->page_count - number + 1)
-        count = f->page_count - number + 1;
-    rocl_status st = read_run(run, f, number, count, err);
-    *page = page_in_run(run, f, number);
-    return st;
-}
-
 rocl_status rocl_btree_payload(rocl_btree *b, unsigned row, uint32_t need, const uint8_t **payload,
                                rocl_error *err)
 {
     const rocl_btree_cell *c = &b->cells[row];
+    const rocl_btree_file *f = b->file;
     const uint8_t *page = b->page + c->offset;
+    page_run *run = &b->walk->overflow;
     rocl_buf *to = &b->walk->scratch;
     if (need <= c->local) {
         *payload = page;
         return ROCL_OK;
     }
+    if (!run->bytes && !init_run(run, f))
+        return rocl_fail_memory(err);
     to->len = 0;
     rocl_buf_put(to, page, c->local);
     uint32_t next = rocl_be32(page + c->local);
-    while (to->len < need) {
-        uint32_t missing = need - (uint32_t)to->len;
-        rocl_status st = load_overflow(b, next, missing, &page, err);
+    while (to->len < need && !to->failed) {
+        const uint32_t missing = need - (uint32_t)to->len, most = f->usable - 4;
+        if (!page_valid(f, next))
+            return rocl_btree_damaged(b, "a row's chain of overflow pages leads nowhere", err);
+        /* Neighbours in a chain are usually neighbours in the file: those still needed are read at
+         * once. */
+        uint32_t count = missing / f->page_size + 1;
+        if (count > f->page_count - next + 1)
+            count = f->page_count - next + 1;
+        rocl_status st = read_run(run, f, next, count, err);
         if (st != ROCL_OK)
             return st;
+        page = page_in_run(run, f, next);
         next = rocl_be32(page);
-        rocl_buf_put(to, page + 4, missing < b->file->usable - 4 ? missing : b->file->usable - 4);
-        if (to->failed)
-            break;
+        rocl_buf_put(to, page + 4, missing < most ? missing : most);
     }
     if (!rocl_buf_reserve(to, ROCL_BTREE_SLACK) || to->failed)
         return rocl_fail_memory(err);

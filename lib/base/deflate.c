@@ -12,121 +12,58 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-/* For each engine deflate_bytes() appends p[0..n) as one complete raw deflate stream (RFC 1951),
- * level 1..9. Its state is kept per thread: to set one up costs about as much as to compress some
- * ten KiB. It is freed when the thread ends: the key is there for its destructor alone. */
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
-static bool have_key;
+/* ---- the engines: each appends p[0..n) as one complete raw deflate stream (RFC 1951) ----------
+ */
 
 #ifdef ROCL_LIBDEFLATE
 
-typedef struct libdeflate_compressor compressor;
+#define ENGINE "libdeflate " LIBDEFLATE_VERSION_STRING
+typedef struct libdeflate_compressor engine;
 
-static _Thread_local struct {
-    compressor *compressor;
-    int level;
-} cached;
-
-static void free_state(void *p)
+static engine *new_engine(int level)
 {
-    libdeflate_free_compressor(p);
-    cached.compressor = NULL;
+    return libdeflate_alloc_compressor(level);
 }
 
-static void make_key(void)
+static void free_engine(engine *e)
 {
-    have_key = pthread_key_create(&key, free_state) == 0;
+    libdeflate_free_compressor(e);
 }
 
-static rocl_status deflate_bytes(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
+static rocl_status run_engine(engine *e, rocl_buf *to, const uint8_t *p, size_t n, rocl_error *err)
 {
-    compressor *c = cached.compressor;
-    pthread_once(&key_once, make_key);
-    if (!c || cached.level != level) {
-        libdeflate_free_compressor(c);
-        c = cached.compressor = have_key ? libdeflate_alloc_compressor(level) : NULL;
-        cached.level = level;
-        if (pthread_setspecific(key, c) != 0) {
-            free_state(c);
-            c = NULL;
-        }
-    }
-    if (!c || !rocl_buf_reserve(to, libdeflate_deflate_compress_bound(c, n)))
+    if (!rocl_buf_reserve(to, libdeflate_deflate_compress_bound(e, n)))
         return rocl_fail_memory(err);
-    size_t done =
-        libdeflate_deflate_compress(c, n ? p : "", n, to->data + to->len, to->cap - to->len);
-    if (!done)
-        return rocl_fail(err, ROCL_INTERNAL, "deflate failed");
+    size_t done = libdeflate_deflate_compress(e, p, n, to->data + to->len, to->cap - to->len);
     to->len += done;
-    return ROCL_OK;
-}
-
-const char *rocl_deflate_engine(void)
-{
-    return "libdeflate " LIBDEFLATE_VERSION_STRING;
+    return done ? ROCL_OK : rocl_fail(err, ROCL_INTERNAL, "deflate failed");
 }
 
 #else /* zlib */
 
-typedef struct deflater {
-    z_stream z;
-    int level;
-} deflater;
+#define ENGINE "zlib " ZLIB_VERSION
+typedef z_stream engine;
 
-static _Thread_local deflater *cached;
-
-static void free_state(void *p)
+static engine *new_engine(int level)
 {
-    deflater *d = p;
-    deflateEnd(&d->z);
-    free(d);
-    cached = NULL;
+    engine *z = calloc(1, sizeof *z);
+    if (z && deflateInit2(z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) == Z_OK)
+        return z;
+    free(z);
+    return NULL;
 }
 
-static void make_key(void)
+static void free_engine(engine *z)
 {
-    have_key = pthread_key_create(&key, free_state) == 0;
+    if (z)
+        deflateEnd(z);
+    free(z);
 }
 
-/* This thread's deflate state, as good as new. NULL when memory is out. */
-static z_stream *open_deflate(int level)
+static rocl_status run_engine(engine *z, rocl_buf *to, const uint8_t *p, size_t n, rocl_error *err)
 {
-    deflater *d = cached;
-    if (d && d->level == level) {
-        deflateReset(&d->z);
-        return &d->z;
-    }
-    if (d) {
-        pthread_setspecific(key, NULL);
-        free_state(d);
-    }
-    pthread_once(&key_once, make_key);
-    d = have_key ? calloc(1, sizeof *d) : NULL;
-    if (!d)
-        return NULL;
-    d->level = level;
-    if (deflateInit2(&d->z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        free(d);
-        return NULL;
-    }
-    if (pthread_setspecific(key, d)) {
-        free_state(d);
-        return NULL;
-    }
-    cached = d;
-    return &d->z;
-}
-
-static rocl_status deflate_bytes(rocl_buf *to, const void *bytes, size_t n, int level,
-                                 rocl_error *err)
-{
-    const uint8_t *p = n ? bytes : (const void *)""; /* nothing may be added to NULL, not even 0 */
-    const size_t most = 1u << 30;                    /* that zlib is given at once */
-    z_stream *z = open_deflate(level);
-    if (!z)
-        return rocl_fail_memory(err);
-    int rc = Z_OK;
+    const size_t most = 1u << 30; /* that zlib is given at once */
+    int rc = deflateReset(z);
     while (rc != Z_STREAM_END) {
         /* 16 bytes more than the bound: the trailer fits, too */
         if (!rocl_buf_reserve(to, deflateBound(z, n) + 16))
@@ -147,12 +84,54 @@ static rocl_status deflate_bytes(rocl_buf *to, const void *bytes, size_t n, int 
     return ROCL_OK;
 }
 
+#endif
+
 const char *rocl_deflate_engine(void)
 {
-    return "zlib " ZLIB_VERSION;
+    return ENGINE;
 }
 
-#endif
+/* ---- the engine of this thread -----------------------------------------------------------------
+ */
+
+/* To set an engine up costs about as much as to compress some ten KiB, so it is kept. It is freed
+ * when the thread ends: the key is there for its destructor alone. */
+static _Thread_local struct {
+    engine *engine;
+    int level;
+} cached;
+
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool have_key;
+
+static void free_cached(void *p)
+{
+    free_engine(p);
+    cached.engine = NULL;
+}
+
+static void make_key(void)
+{
+    have_key = pthread_key_create(&key, free_cached) == 0;
+}
+
+static rocl_status deflate_bytes(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
+{
+    pthread_once(&key_once, make_key);
+    if (!have_key)
+        return rocl_fail_memory(err);
+    if (!cached.engine || cached.level != level) {
+        free_cached(cached.engine);
+        cached.engine = new_engine(level);
+        cached.level = level;
+        if (pthread_setspecific(key, cached.engine) != 0)
+            free_cached(cached.engine);
+    }
+    /* Nothing may be added to NULL, not even 0. */
+    return cached.engine ? run_engine(cached.engine, to, n ? p : "", n, err)
+                         : rocl_fail_memory(err);
+}
 
 /* ---- gzip and zlib ------------------------------------------------------------------------- */
 

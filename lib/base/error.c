@@ -90,13 +90,7 @@ rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...)
     va_start(args, fmt);
     format_text(text, fmt, args);
     va_end(args);
-
-    size_t len = strlen(text);
-    int n = snprintf(text + len, TEXT_SIZE - len, ": %s", err->text);
-    if (n < 0 || len + (size_t)n >= TEXT_SIZE)
-        mark_cut(text);
-    memcpy(err->text, text, strlen(text) + 1);
-    return err->status;
+    return rocl_fail(err, err->status, "%s: %s", text, err->text);
 }
 
 void rocl_error_rename(rocl_error *err, const char *from, const char *to)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/destination.h"
+#include "base/file.h"
 #include "base/sqlite.h"
 
 #define SECTOR 4096
@@ -43,44 +44,25 @@ static int file_close(sqlite3_file *f)
 
 static int file_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 {
-    int fd = ((new_file *)f)->db->fd;
-    char *p = to;
-    while (n > 0) {
-        ssize_t got = pread(fd, p, (size_t)n, at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) {
-            ((new_file *)f)->db->broken = errno;
-            return SQLITE_IOERR_READ;
-        }
-        if (got == 0) { /* beyond the end: zeros, by contract */
-            memset(p, 0, (size_t)n);
-            return SQLITE_IOERR_SHORT_READ;
-        }
-        p += got;
-        at += got;
-        n -= (int)got;
+    rocl_new_db *db = ((new_file *)f)->db;
+    ssize_t got = rocl_read_at(db->fd, to, (size_t)n, (uint64_t)at);
+    if (got < 0) {
+        db->broken = errno;
+        return SQLITE_IOERR_READ;
     }
-    return SQLITE_OK;
+    if (got == n)
+        return SQLITE_OK;
+    memset((char *)to + got, 0, (size_t)(n - got)); /* beyond the end: zeros, by contract */
+    return SQLITE_IOERR_SHORT_READ;
 }
 
 static int file_write(sqlite3_file *f, const void *from, int n, sqlite3_int64 at)
 {
     rocl_new_db *db = ((new_file *)f)->db;
-    const char *p = from;
-    while (n > 0) {
-        ssize_t done = pwrite(db->fd, p, (size_t)n, at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0) {
-            db->broken = db->broken ? db->broken : errno;
-            return SQLITE_FULL; /* whatever it was: see rocl_new_db_fail */
-        }
-        p += done;
-        at += done;
-        n -= (int)done;
-    }
-    return SQLITE_OK;
+    if (rocl_write_at(db->fd, from, (size_t)n, (uint64_t)at))
+        return SQLITE_OK;
+    db->broken = db->broken ? db->broken : errno;
+    return SQLITE_FULL; /* whatever it was: see rocl_new_db_fail */
 }
 
 static int file_truncate(sqlite3_file *f, sqlite3_int64 size)

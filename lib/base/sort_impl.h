@@ -124,8 +124,8 @@ struct rocl_sort_space {
     size_t slab_count, slab_cap;
     struct rocl_sort_block *blocks; /* that are free */
     _Atomic int fd;                 /* -1: none yet */
-    bool any_dir;                   /* no directory was asked for: /tmp will do, too */
-    char *dir;
+    char *tmpdir;                   /* that was asked for, or NULL */
+    const char *dir;                /* of the file, for messages */
 };
 
 size_t rocl_space_buffer_max(const rocl_sort_space *s);

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/unfinished.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -140,57 +140,26 @@ rocl_status rocl_space_spill(rocl_sort_space *s, const uint8_t *p, size_t n, uin
 {
     int fd = atomic_load(&s->fd);
     if (fd < 0) {
-        /* Made when it is first needed: in /tmp where no folder was asked for and /var/tmp cannot
-         * have it. */
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->lock); /* it is made when it is first needed */
         fd = atomic_load(&s->fd);
         if (fd < 0)
-            fd = rocl_temp_file(s->dir);
-        int why = errno;
-        if (fd < 0 && s->any_dir && (fd = rocl_temp_file("/tmp")) >= 0) {
-            char *dir = strdup("/tmp");
-            if (dir) {
-                free(s->dir);
-                s->dir = dir;
-            }
-        }
+            fd = rocl_temp_file(s->tmpdir, &s->dir);
         if (fd >= 0)
             atomic_store(&s->fd, fd);
-        rocl_status st = fd < 0 ? fail_file(s, why, err) : ROCL_OK;
+        rocl_status st = fd < 0 ? fail_file(s, errno, err) : ROCL_OK;
         pthread_mutex_unlock(&s->lock);
         if (st)
             return st;
     }
-    uint64_t at = atomic_fetch_add(&s->spilled, n);
-    *offset = at;
-    while (n) {
-        ssize_t done = pwrite(fd, p, n, (off_t)at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return fail_file(s, done ? errno : ENOSPC, err);
-        p += done;
-        n -= (size_t)done;
-        at += (uint64_t)done;
-    }
-    return ROCL_OK;
+    *offset = atomic_fetch_add(&s->spilled, n);
+    return rocl_write_at(fd, p, n, *offset) ? ROCL_OK : fail_file(s, errno, err);
 }
 
 rocl_status rocl_space_read(rocl_sort_space *s, uint8_t *p, size_t n, uint64_t offset,
                             rocl_error *err)
 {
-    int fd = atomic_load(&s->fd);
-    while (n) {
-        ssize_t done = pread(fd, p, n, (off_t)offset);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return fail_file(s, done ? errno : EIO, err);
-        p += done;
-        n -= (size_t)done;
-        offset += (uint64_t)done;
-    }
-    return ROCL_OK;
+    ssize_t got = rocl_read_at(atomic_load(&s->fd), p, n, offset);
+    return (size_t)got == n ? ROCL_OK : fail_file(s, got < 0 ? errno : EIO, err);
 }
 
 rocl_status rocl_space_damaged(const rocl_sort_space *s, rocl_error *err)
@@ -210,10 +179,7 @@ rocl_sort_space *rocl_sort_space_new(size_t memory_limit, unsigned workers, cons
     rocl_sort_space *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    const char *dir = tmpdir ? tmpdir : getenv("TMPDIR");
-    s->any_dir = !dir || !*dir;
-    s->dir = strdup(s->any_dir ? "/var/tmp" : dir);
-    if (!s->dir) {
+    if (tmpdir && !(s->tmpdir = strdup(tmpdir))) {
         free(s);
         return NULL;
     }
@@ -240,7 +206,7 @@ void rocl_sort_space_free(rocl_sort_space *s)
         free(s->slabs[i]);
     free(s->slabs);
     pthread_mutex_destroy(&s->lock);
-    free(s->dir);
+    free(s->tmpdir);
     free(s);
 }
 

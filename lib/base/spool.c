@@ -2,7 +2,7 @@
 #include "base/spool.h"
 
 #include "base/error.h"
-#include "base/unfinished.h"
+#include "base/file.h"
 #include "base/unpack.h"
 
 #include <errno.h>
@@ -122,16 +122,9 @@ void rocl_spool_store_close(rocl_spool_store *store)
 
 static rocl_status append_bytes(rocl_spool_store *store, const char *p, size_t n, rocl_error *err)
 {
-    while (n) {
-        ssize_t done = pwrite(store->fd, p, n, (off_t)store->size);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return fail_temporary(store->dir, done ? errno : ENOSPC, err);
-        p += done;
-        n -= (size_t)done;
-        store->size += (uint64_t)done;
-    }
+    if (!rocl_write_at(store->fd, p, n, store->size))
+        return fail_temporary(store->dir, errno, err);
+    store->size += n;
     return ROCL_OK;
 }
 
@@ -139,16 +132,10 @@ static rocl_status append_bytes(rocl_spool_store *store, const char *p, size_t n
 static rocl_status fill_store(rocl_spool *s, rocl_spool_store *store, const char *tmpdir,
                               rocl_error *err)
 {
-    const char *wanted = tmpdir ? tmpdir : getenv("TMPDIR");
-    bool any = !wanted || !*wanted;
     if (!store->open) {
-        store->dir = any ? "/var/tmp" : wanted;
-        store->fd = rocl_temp_file(store->dir);
-        int why = errno;
-        if (store->fd < 0 && any && (store->fd = rocl_temp_file("/tmp")) >= 0)
-            store->dir = "/tmp";
+        store->fd = rocl_temp_file(tmpdir, &store->dir);
         if (store->fd < 0)
-            return fail_temporary(store->dir, why, err);
+            return fail_temporary(store->dir, errno, err);
         store->open = true;
     }
     size_t n = s->head_len;
@@ -212,17 +199,12 @@ rocl_status rocl_spool_read(const rocl_spool *s, void *to, size_t n, uint64_t at
         return ROCL_OK;
     if (n > s->size - at) /* bytes that are appended meanwhile do not count */
         n = (size_t)(s->size - at);
-    while (*got < n) {
-        ssize_t done = pread(s->fd, (char *)to + *got, n - *got, (off_t)(s->base + at + *got));
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
-        if (done == 0)
-            return rocl_fail(err, ROCL_INPUT, "%s: the file was truncated while it was read",
-                             s->path);
-        *got += (size_t)done;
-    }
+    ssize_t done = rocl_read_at(s->fd, to, n, s->base + at);
+    if (done < 0)
+        return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
+    *got = (size_t)done;
+    if (*got < n)
+        return rocl_fail(err, ROCL_INPUT, "%s: the file was truncated while it was read", s->path);
     return ROCL_OK;
 }
 

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/btree_bytes.h"
+#include "base/file.h"
 #include "base/map.h"
 
 rocl_status rocl_sqlite_error(sqlite3 *db, const char *place, rocl_error *err)
@@ -44,18 +44,9 @@ typedef struct log {
 static rocl_status read_log(int fd, uint8_t *to, size_t n, uint64_t at, size_t *got,
                             rocl_error *err)
 {
-    *got = 0;
-    while (*got < n) {
-        ssize_t r = pread(fd, to + *got, n - *got, (off_t)(at + *got));
-        if (r < 0 && errno == EINTR)
-            continue;
-        if (r < 0)
-            return rocl_fail_system(err, ROCL_INPUT, "its write-ahead log (-wal)", errno);
-        if (r == 0)
-            break;
-        *got += (size_t)r;
-    }
-    return ROCL_OK;
+    ssize_t r = rocl_read_at(fd, to, n, at);
+    *got = r < 0 ? 0 : (size_t)r;
+    return r < 0 ? rocl_fail_system(err, ROCL_INPUT, "its write-ahead log (-wal)", errno) : ROCL_OK;
 }
 
 static void add_sum(log *l, const uint8_t *p, size_t n)

@@ -58,9 +58,8 @@ void rocl_unfinished_drop(rocl_unfinished *u)
 /* Outputs have a folder or two in one another; what is deeper is not ours. */
 enum { DEEPEST = 32 };
 
-static void empty_folder(int folder, int depth);
-
-/* What stays behind has no name that anybody looks for. */
+/* Removes a file, or a folder with what is in it. What stays behind has no name that anybody looks
+ * for. No call here needs memory: the lack of it may be why the output is given up. */
 static bool remove_at(int folder, const char *name, int depth)
 {
     if (unlinkat(folder, name, 0) == 0)
@@ -68,27 +67,21 @@ static bool remove_at(int folder, const char *name, int depth)
     int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;
-    if (depth < DEEPEST)
-        empty_folder(fd, depth + 1);
+    bool again = depth < DEEPEST; /* some file systems skip names when others go */
+    while (again) {
+        alignas(struct dirent64) char entries[2048];
+        bool removed = false;
+        for (ssize_t n; (n = getdents64(fd, entries, sizeof entries)) > 0;)
+            for (ssize_t at = 0; at < n;) {
+                const struct dirent64 *e = (const struct dirent64 *)(entries + at);
+                at += e->d_reclen;
+                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+                    removed |= remove_at(fd, e->d_name, depth + 1);
+            }
+        again = removed && lseek(fd, 0, SEEK_SET) == 0;
+    }
     close(fd);
     return unlinkat(folder, name, AT_REMOVEDIR) == 0;
-}
-
-/* Without a call that needs memory: it may be why the output is given up. */
-static void empty_folder(int folder, int depth)
-{
-    alignas(struct dirent64) char entries[2048];
-    bool removed = false;
-    for (ssize_t n; (n = getdents64(folder, entries, sizeof entries)) > 0;)
-        for (ssize_t at = 0; at < n;) {
-            const struct dirent64 *e = (const struct dirent64 *)(entries + at);
-            at += e->d_reclen;
-            if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-                removed |= remove_at(folder, e->d_name, depth);
-        }
-    /* Some file systems skip names when others go. */
-    if (removed && lseek(folder, 0, SEEK_SET) == 0)
-        empty_folder(folder, depth);
 }
 
 void rocl_unfinished_remove(const char *path)
@@ -180,25 +173,4 @@ void rocl_abandon_outputs(void)
         rocl_unfinished_remove(moved ? gone : u->path);
     }
     remove_empty_dirs();
-}
-
-/* ---- temporary files ----------------------------------------------------------------------- */
-
-int rocl_temp_file(const char *dir)
-{
-    int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-    char *name;
-    if (asprintf(&name, "%s/rocline-XXXXXX", dir) < 0) {
-        errno = ENOMEM;
-        return -1;
-    }
-    fd = mkostemp(name, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(name);
-    int why = errno;
-    free(name);
-    errno = why;
-    return fd;
 }

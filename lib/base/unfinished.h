@@ -1,5 +1,5 @@
-/* Files without a name, and files and folders that have only a hidden name as yet: a program that
- * is ended by a signal removes those by rocl_abandon_outputs(). */
+/* Files and folders that have only a hidden name as yet: a program that is ended by a signal
+ * removes them by rocl_abandon_outputs(). */
 #ifndef ROCL_BASE_UNFINISHED_H
 #define ROCL_BASE_UNFINISHED_H
 
@@ -23,9 +23,5 @@ void rocl_unfinished_remove(const char *path);
 /* Between these two rocl_abandon_outputs() removes nothing. */
 void rocl_unfinished_hold(void);
 void rocl_unfinished_release(void);
-
-/* A new empty temporary file in the folder, open to read and write, that has no name and so cannot
- * be left behind (O_TMPFILE, or unlinked at once); -1 and errno. */
-int rocl_temp_file(const char *dir);
 
 #endif
