@@ -112,11 +112,6 @@ static void hidden_name(char name[static 40])
     snprintf(name, 40, ".rocline-%016llx", (unsigned long long)random);
 }
 
-static void proc_path(char *p, size_t size, int fd)
-{
-    snprintf(p, size, "/proc/self/fd/%d", fd);
-}
-
 /* The file that has just got a hidden name is not to outlive a signal. */
 static void note_unfinished(rocl_unfinished *u, const rocl_destination *pl, const char *name)
 {
@@ -133,7 +128,7 @@ static int create_file(rocl_destination *pl)
 {
     char proc[40];
     int fd = openat(pl->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666), why = EEXIST;
-    proc_path(proc, sizeof proc, fd);
+    snprintf(proc, sizeof proc, "/proc/self/fd/%d", fd);
     if (fd >= 0 && access(proc, F_OK) == 0)
         return fd;
     if (fd >= 0)
@@ -195,25 +190,6 @@ rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *pat
 
 /* ---- its name ------------------------------------------------------------------------------ */
 
-/* Gives the file a hidden name that is free; 0, or -1 and errno. */
-static int link_hidden(rocl_destination *pl, const char *proc)
-{
-    int rc = -1;
-    rocl_unfinished_hold();
-    errno = EEXIST;
-    for (int i = 0; rc && errno == EEXIST && i < NAME_TRIES; i++) {
-        hidden_name(pl->hidden);
-        rc = linkat(AT_FDCWD, proc, pl->dir, pl->hidden, AT_SYMLINK_FOLLOW);
-    }
-    int why = errno;
-    if (rc)
-        pl->hidden[0] = '\0';
-    note_unfinished(&pl->unfinished, pl, pl->hidden);
-    rocl_unfinished_release();
-    errno = why;
-    return rc;
-}
-
 /* After ENOENT: another run that failed has found the folder empty, and removed it. */
 static bool make_folder_again(rocl_destination *pl)
 {
@@ -227,16 +203,28 @@ static bool make_folder_again(rocl_destination *pl)
     return made;
 }
 
-/* Gives a nameless file a hidden name. */
+/* Gives a nameless file a hidden name that is free. */
 static rocl_status hide_file(rocl_destination *pl, int fd, const char *path, rocl_error *err)
 {
     char proc[40];
+    int rc = -1;
     if (pl->hidden[0])
         return ROCL_OK;
-    proc_path(proc, sizeof proc, fd);
-    int rc = link_hidden(pl, proc);
-    if (rc && make_folder_again(pl))
-        rc = link_hidden(pl, proc);
+    snprintf(proc, sizeof proc, "/proc/self/fd/%d", fd);
+    for (int tries = 0; rc && (!tries || (tries == 1 && make_folder_again(pl))); tries++) {
+        rocl_unfinished_hold();
+        errno = EEXIST;
+        for (int i = 0; rc && errno == EEXIST && i < NAME_TRIES; i++) {
+            hidden_name(pl->hidden);
+            rc = linkat(AT_FDCWD, proc, pl->dir, pl->hidden, AT_SYMLINK_FOLLOW);
+        }
+        int why = errno;
+        if (rc)
+            pl->hidden[0] = '\0';
+        note_unfinished(&pl->unfinished, pl, pl->hidden);
+        rocl_unfinished_release();
+        errno = why;
+    }
     return rc ? fail_errno(err, path, "cannot create") : ROCL_OK;
 }
 
@@ -254,7 +242,7 @@ rocl_status rocl_destination_link(rocl_destination *pl, int fd, const char *path
     if (!pl->replaces || pl->hidden[0])
         return ROCL_OK;
     char proc[40];
-    proc_path(proc, sizeof proc, fd);
+    snprintf(proc, sizeof proc, "/proc/self/fd/%d", fd);
     int rc = linkat(AT_FDCWD, proc, pl->dir, pl->name, AT_SYMLINK_FOLLOW);
     if (rc && make_folder_again(pl))
         rc = linkat(AT_FDCWD, proc, pl->dir, pl->name, AT_SYMLINK_FOLLOW);

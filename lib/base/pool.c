@@ -42,13 +42,15 @@ typedef struct worker {
     bool running;
 } worker;
 
-static void work_on_bag(bag *b, unsigned number, rocl_error *err)
+static void *work_on_bag(void *arg)
 {
+    worker *w = arg;
+    bag *b = w->bag;
     while (!atomic_load_explicit(&b->stop, memory_order_relaxed)) {
         size_t i = atomic_fetch_add_explicit(&b->next, 1, memory_order_relaxed);
         if (i >= b->count)
             break;
-        rocl_status st = b->task(b->ctx, number, i, err);
+        rocl_status st = b->task(b->ctx, w->number, i, w->err);
         if (st == ROCL_OK)
             continue;
         atomic_store_explicit(&b->stop, true, memory_order_relaxed);
@@ -56,16 +58,10 @@ static void work_on_bag(bag *b, unsigned number, rocl_error *err)
         if (!b->status || i < b->failed_index) {
             b->status = st;
             b->failed_index = i;
-            rocl_error_copy(b->err, err);
+            rocl_error_copy(b->err, w->err);
         }
         pthread_mutex_unlock(&b->lock);
     }
-}
-
-static void *run_worker(void *arg)
-{
-    worker *w = arg;
-    work_on_bag(w->bag, w->number, w->err);
     return NULL;
 }
 
@@ -79,14 +75,15 @@ rocl_status rocl_run_tasks(unsigned workers, size_t count, rocl_task_fn *task, v
         free(w);
         return rocl_fail_memory(err);
     }
+    w[0].bag = &b;
     pthread_mutex_init(&b.lock, NULL);
     /* Fewer threads than asked for (a limit, no memory) only make it slower; but none runs that
      * could not report what went wrong. */
     for (unsigned i = 1; i < most; i++) {
         w[i] = (worker){.bag = &b, .number = i, .err = err ? rocl_error_new() : NULL};
-        w[i].running = (w[i].err || !err) && rocl_thread_start(&w[i].thread, run_worker, &w[i]);
+        w[i].running = (w[i].err || !err) && rocl_thread_start(&w[i].thread, work_on_bag, &w[i]);
     }
-    work_on_bag(&b, 0, w[0].err);
+    work_on_bag(&w[0]);
     for (unsigned i = 1; i < most; i++)
         if (w[i].running)
             pthread_join(w[i].thread, NULL);

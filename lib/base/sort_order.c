@@ -13,11 +13,6 @@ enum {
 
 typedef rocl_sort_entry entry;
 
-typedef struct sort_input {
-    const uint64_t *records;
-    unsigned words;
-} sort_input;
-
 static void insertion_sort(entry *a, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -70,11 +65,12 @@ static void merge_all(entry *a, entry *tmp, size_t *bounds, size_t stretches)
 /* ---- piles ----------------------------------------------------------------------------------- */
 
 /* Deals each entry to the pile whose top is the largest not above it, which leaves the other piles
- * the most to take. The tops stay sorted, largest first. Returns the piles, 0 when there would have
- * to be too many. */
-static unsigned deal_piles(entry *a, size_t n, size_t *counts)
+ * the most to take; the tops stay sorted, largest first. Then the piles are merged. False when
+ * there would have to be too many. */
+static bool sort_piles(entry *a, entry *tmp, size_t n)
 {
     uint64_t tops[PILES];
+    size_t counts[PILES], bounds[PILES + 2], at[PILES], sum = 0;
     unsigned piles = 0;
     for (size_t i = 0; i < n; i++) {
         unsigned p = 0;
@@ -82,22 +78,15 @@ static unsigned deal_piles(entry *a, size_t n, size_t *counts)
             p++;
         if (p == piles) {
             if (piles == PILES)
-                return 0;
+                return false;
             counts[piles++] = 0;
         }
         tops[p] = a[i].key;
         a[i].pile = p;
         counts[p]++;
     }
-    return piles;
-}
-
-static bool sort_piles(entry *a, entry *tmp, size_t n)
-{
-    size_t counts[PILES], bounds[PILES + 2], at[PILES], sum = 0;
-    unsigned piles = deal_piles(a, n, counts);
     if (piles <= 1)
-        return piles;
+        return true;
     for (unsigned p = 0; p < piles; p++) {
         bounds[p] = at[p] = sum;
         sum += counts[p];
@@ -171,18 +160,19 @@ static void sort_word(entry *a, entry *tmp, size_t n)
 }
 
 /* Sorts by `word`, which is loaded, and the ones after it. */
-static void sort_from(const sort_input *s, entry *a, entry *tmp, size_t n, unsigned word)
+static void sort_from(const uint64_t *records, unsigned words, entry *a, entry *tmp, size_t n,
+                      unsigned word)
 {
     sort_word(a, tmp, n);
-    if (word + 1 == s->words)
+    if (word + 1 == words)
         return;
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && a[end].key == a[i].key; end++)
             ;
         if (end - i > 1) {
             for (size_t k = i; k < end; k++)
-                a[k].key = s->records[a[k].at + word + 1];
-            sort_from(s, a + i, tmp, end - i, word + 1);
+                a[k].key = records[a[k].at + word + 1];
+            sort_from(records, words, a + i, tmp, end - i, word + 1);
         }
     }
 }
@@ -196,14 +186,13 @@ static const uint64_t *next_record(const uint64_t *r, unsigned words)
 
 rocl_sort_entry *rocl_sort_entries(const uint64_t *records, size_t n, unsigned words, void *space)
 {
-    const sort_input s = {records, words};
     entry *a = space;
     const uint64_t *r = records;
     for (size_t i = 0; i < n; i++) {
         a[i] = (entry){.key = r[0], .at = (uint32_t)(r - records)};
         r = next_record(r, words);
     }
-    sort_from(&s, a, a + n, n, 0);
+    sort_from(records, words, a, a + n, n, 0);
     return a;
 }
 

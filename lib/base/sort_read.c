@@ -57,62 +57,39 @@ static int compare_first(const void *a, const void *b)
            rocl_sort_less(x->first, y->first, ROCL_SORT_KEYS_MAX);
 }
 
-/* A heap of the chains' last runs, the one that ends first on top. */
-typedef struct tails {
-    const rocl_sort_run *runs;
-    size_t *heap, count;
-} tails;
-
-static bool ends_before(const tails *t, size_t a, size_t b)
+static bool ends_before(const rocl_sort_run *runs, size_t a, size_t b)
 {
-    return rocl_sort_less(t->runs[t->heap[a]].last, t->runs[t->heap[b]].last, ROCL_SORT_KEYS_MAX);
-}
-
-static void swap_tails(tails *t, size_t a, size_t b)
-{
-    size_t run = t->heap[a];
-    t->heap[a] = t->heap[b];
-    t->heap[b] = run;
-}
-
-static void push_tail(tails *t, size_t run)
-{
-    size_t i = t->count++;
-    t->heap[i] = run;
-    for (; i > 0 && ends_before(t, i, (i - 1) / 2); i = (i - 1) / 2)
-        swap_tails(t, i, (i - 1) / 2);
-}
-
-static void replace_first_tail(tails *t, size_t run)
-{
-    t->heap[0] = run;
-    for (size_t i = 0, child; (child = 2 * i + 1) < t->count; i = child) {
-        if (child + 1 < t->count && ends_before(t, child + 1, child))
-            child++;
-        if (!ends_before(t, child, i))
-            break;
-        swap_tails(t, i, child);
-    }
+    return rocl_sort_less(runs[a].last, runs[b].last, ROCL_SORT_KEYS_MAX);
 }
 
 /* Runs are taken by their beginning and put after the one that ended first; a chain is begun only
- * when all chains so far overlap with the run, so there is no way to have fewer. */
-static size_t link_chains(rocl_sort_run *runs, size_t n, size_t *heads, size_t *scratch)
+ * when all chains so far overlap with the run, so there is no way to have fewer. The chains' last
+ * runs are in a heap, the one that ends first on top. */
+static size_t link_chains(rocl_sort_run *runs, size_t n, size_t *heads, size_t *heap)
 {
+    size_t chains = 0;
     if (n)
         qsort(runs, n, sizeof *runs, compare_first);
-    tails t = {runs, scratch, 0};
     for (size_t i = 0; i < n; i++) {
-        size_t top = t.count ? t.heap[0] : i;
-        if (!t.count || rocl_sort_less(runs[i].first, runs[top].last, ROCL_SORT_KEYS_MAX)) {
-            heads[t.count] = i;
-            push_tail(&t, i);
+        size_t at = 0;
+        if (!chains || rocl_sort_less(runs[i].first, runs[heap[0]].last, ROCL_SORT_KEYS_MAX)) {
+            heads[chains] = i;
+            for (at = chains++; at > 0 && ends_before(runs, i, heap[(at - 1) / 2]);
+                 at = (at - 1) / 2)
+                heap[at] = heap[(at - 1) / 2];
         } else {
-            runs[top].next = i;
-            replace_first_tail(&t, i);
+            runs[heap[0]].next = i;
+            for (size_t child; (child = 2 * at + 1) < chains; at = child) {
+                if (child + 1 < chains && ends_before(runs, heap[child + 1], heap[child]))
+                    child++;
+                if (!ends_before(runs, heap[child], i))
+                    break;
+                heap[at] = heap[child];
+            }
         }
+        heap[at] = i;
     }
-    return t.count;
+    return chains;
 }
 
 /* ---- one chain ------------------------------------------------------------------------------- */
@@ -270,17 +247,6 @@ static void replay_winner(merge *m)
     m->tree[0] = win;
 }
 
-/* The best of all that lost; those that lost to the winner itself are on its way to the root. */
-static node find_second(const merge *m)
-{
-    size_t i = ((size_t)m->tree[0].reader + m->count) / 2;
-    node best = m->tree[i];
-    for (i /= 2; i > 0; i /= 2)
-        if (node_less(m, &m->tree[i], &best))
-            best = m->tree[i];
-    return best;
-}
-
 /* The winner has a new record. Chains often lie far apart: who wins twice may win a thousand times,
  * which takes one look at the second each. */
 static void update_winner(merge *m)
@@ -295,8 +261,15 @@ static void update_winner(merge *m)
     }
     replay_winner(m);
     m->streak = m->tree[0].reader == before;
-    if (m->streak)
-        m->second = find_second(m);
+    if (!m->streak)
+        return;
+    /* The second is the best of all that lost; those that lost to the winner itself are on its way
+     * to the root. */
+    size_t i = ((size_t)before + m->count) / 2;
+    m->second = m->tree[i];
+    for (i /= 2; i > 0; i /= 2)
+        if (node_less(m, &m->tree[i], &m->second))
+            m->second = m->tree[i];
 }
 
 /* ---- the merge ------------------------------------------------------------------------------- */
@@ -359,14 +332,6 @@ typedef struct piece {
     rocl_sort_run run;
 } piece;
 
-static bool begin_piece(piece *p, part *to, const uint64_t *key, size_t size)
-{
-    uint8_t *memory = malloc(size + ROCL_SORT_SLACK);
-    *p = (piece){.to = to, .at = memory, .run = {.memory = memory, .next = ROCL_NO_RUN}};
-    memcpy(p->run.first, key, to->runs.words * sizeof *key);
-    return memory;
-}
-
 static rocl_status end_piece(piece *p, rocl_error *err)
 {
     if (!p->run.memory)
@@ -406,11 +371,14 @@ static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts
         if (to != p.to) {
             st = end_piece(&p, err);
             /* Encoded anew, only the first record may take more than it did. */
-            if (st == ROCL_OK && !begin_piece(&p, to, rec.key, run->size + ROCL_SORT_HEAD_MAX))
-                st = rocl_fail_memory(err);
+            uint8_t *memory = st ? NULL : malloc(run->size + ROCL_SORT_HEAD_MAX + ROCL_SORT_SLACK);
+            if (!memory) {
+                st = st ? st : rocl_fail_memory(err);
+                break;
+            }
+            p = (piece){.to = to, .at = memory, .run = {.memory = memory, .next = ROCL_NO_RUN}};
+            memcpy(p.run.first, rec.key, from->words * sizeof *rec.key);
         }
-        if (st)
-            break;
         p.at = rocl_sort_encode_head(p.at, rec.key, p.run.last, from->words, (uint32_t)rec.len);
         if (rec.len)
             memcpy(p.at, rec.data, rec.len);

@@ -142,23 +142,6 @@ static rocl_status write_run(rocl_sort_runs *to, const uint64_t *records, const 
     return rocl_sort_keep_run(to, &run, err);
 }
 
-/* How many of the n entries make the next run: up to the end of a group, but not too few. */
-static size_t find_group_end(const rocl_sort_runs *to, const uint64_t *records,
-                             const rocl_sort_entry *e, size_t n, size_t *bytes)
-{
-    size_t i = 0;
-    *bytes = 0;
-    for (; i < n; i++) {
-        const uint64_t *r = records + e[i].at;
-        uint32_t len;
-        if (i >= GROUP_MIN && rocl_sort_groups_differ(r, records + e[i - 1].at, to->shift))
-            break;
-        memcpy(&len, r + to->words, sizeof len);
-        *bytes += rocl_sort_buffer_size(to->words, len);
-    }
-    return i;
-}
-
 rocl_status rocl_sort_make_runs(rocl_sort_runs *to, uint64_t *records, size_t bytes, size_t n,
                                 rocl_error *err)
 {
@@ -166,18 +149,27 @@ rocl_status rocl_sort_make_runs(rocl_sort_runs *to, uint64_t *records, size_t by
     rocl_status st = ROCL_OK;
     if (!rocl_sort_is_ordered(records, n, to->words))
         e = rocl_sort_entries(records, n, to->words, (uint8_t *)records + bytes);
-    while (n && st == ROCL_OK) {
-        size_t part_bytes = bytes, part = n;
-        if (e && to->shift < 64)
-            part = find_group_end(to, records, e, n, &part_bytes);
-        st = write_run(to, records, e, part, part_bytes, err);
-        e = e ? e + part : e;
-        n -= part;
+    if (!e || to->shift >= 64)
+        return write_run(to, records, e, n, bytes, err);
+    /* A run goes up to the end of a group, but is not too small. */
+    for (size_t part = 0; n && st == ROCL_OK; e += part, n -= part) {
+        bytes = 0;
+        for (part = 0; part < n; part++) {
+            const uint64_t *r = records + e[part].at;
+            uint32_t len;
+            if (part >= GROUP_MIN &&
+                rocl_sort_groups_differ(r, records + e[part - 1].at, to->shift))
+                break;
+            memcpy(&len, r + to->words, sizeof len);
+            bytes += rocl_sort_buffer_size(to->words, len);
+        }
+        st = write_run(to, records, e, part, bytes, err);
     }
     return st;
 }
 
-/* ---- the run that a strand is at ------------------------------------------------------------- */
+/* ---- strands ----------------------------------------------------------------------------------
+ */
 
 /* A run that begins with a record of `need` bytes. */
 static bool begin_run(rocl_sort_runs *to, strand *t, const uint64_t *key, size_t need)
@@ -202,9 +194,6 @@ static rocl_status end_run(rocl_sort_runs *to, strand *t, rocl_error *err)
     return rocl_sort_keep_run(to, &run, err);
 }
 
-/* ---- finding a strand
- * ---------------------------------------------------------------------------- */
-
 /* The first of those, the largest last key first, that the key is not before. It leaves the others
  * the most to take. */
 static size_t find_strand(const strands *s, const uint64_t *key, unsigned words)
@@ -214,8 +203,6 @@ static size_t find_strand(const strands *s, const uint64_t *key, unsigned words)
         i++;
     return i;
 }
-
-/* ---- records --------------------------------------------------------------------------------- */
 
 static inline void append_record(strand *t, const uint64_t *key, unsigned words,
                                  const void *payload, size_t len)
