@@ -29,26 +29,23 @@ static void print_wrapped(const char *text, int at)
     putchar('\n');
 }
 
-static void print_option(const opt *o)
-{
-    int n = o->letter ? printf("  -%c, --%s", o->letter, o->name) : printf("      --%s", o->name);
-    if (o->arg)
-        n += printf(o->kind == OPT_MAYBE ? "%s" : " %s", o->arg);
-    if (n > COLUMN - 2) {
-        putchar('\n');
-        n = 0;
-    }
-    printf("%*s", COLUMN - n, "");
-    print_wrapped(o->help, COLUMN);
-}
-
 int print_help(const program *p)
 {
     printf("Usage: %s %s\n%s\n", p->name, p->synopsis, p->purpose);
     for (const opt_group *const *g = p->groups; *g; g++) {
         printf("\n%s:\n", (*g)->title);
-        for (const opt *o = (*g)->options; o->kind != OPT_END; o++)
-            print_option(o);
+        for (const opt *o = (*g)->options; o->kind != OPT_END; o++) {
+            int n = o->letter ? printf("  -%c, --%s", o->letter, o->name)
+                              : printf("      --%s", o->name);
+            if (o->arg)
+                n += printf(o->kind == OPT_MAYBE ? "%s" : " %s", o->arg);
+            if (n > COLUMN - 2) {
+                putchar('\n');
+                n = 0;
+            }
+            printf("%*s", COLUMN - n, "");
+            print_wrapped(o->help, COLUMN);
+        }
     }
     printf("\nExamples:\n%s", p->examples);
     printf("\nExit codes: 0 done; 1 done, but records were left out or repaired (and counted);\n2 "
@@ -144,22 +141,17 @@ static void bash_word(const program *p, const opt *o)
     printf(" --%s", o->name);
 }
 
-/* "a,b,c" grows by a word after its last comma, and no blank follows: more may come. */
-static void bash_list(const program *p)
+static void print_bash(const program *p)
 {
-    printf("_%s_list()\n{\n"
+    /* "a,b,c" grows by a word after its last comma, and no blank follows: more may come. */
+    printf("# bash completion for %s\n"
+           "_%s_list()\n{\n"
            "    local before=\n"
            "    if [[ $cur == *,* ]]; then before=${cur%%,*},; fi\n"
            "    COMPREPLY=($(compgen -P \"$before\" -W \"$1\" -- \"${cur##*,}\"))\n"
-           "    compopt -o nospace +o default +o bashdefault 2>/dev/null\n}\n",
-           p->name);
-}
-
-static void print_bash(const program *p)
-{
-    printf("# bash completion for %s\n", p->name);
-    bash_list(p);
-    printf("_%s()\n{\n", p->name);
+           "    compopt -o nospace +o default +o bashdefault 2>/dev/null\n}\n"
+           "_%s()\n{\n",
+           p->name, p->name, p->name);
     printf("    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
            "    COMPREPLY=()\n"
            "    if [[ $cur == = ]]; then cur=;\n"

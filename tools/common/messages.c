@@ -90,6 +90,14 @@ void msg_plain(const char *fmt, ...)
     WRITE_LINE(NULL);
 }
 
+void msg_put_scaled(char *to, size_t size, double n, const char *const *units)
+{
+    size_t u = 0;
+    for (; n >= 999.5 && units[u + 1]; u++)
+        n /= 1000;
+    snprintf(to, size, "%.*f%s", !u || n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2, n, units[u]);
+}
+
 void msg_status(const char *line)
 {
     pthread_mutex_lock(&lock);

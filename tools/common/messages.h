@@ -2,6 +2,8 @@
 #ifndef TOOLS_MESSAGES_H
 #define TOOLS_MESSAGES_H
 
+#include <stddef.h>
+
 typedef enum msg_level { MSG_QUIET, MSG_NORMAL, MSG_VERBOSE } msg_level;
 
 /* Works before msg_init too, without a name. Colours need a terminal and no NO_COLOR. */
@@ -15,6 +17,9 @@ void msg_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* 
 void msg_done(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void msg_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* with -v */
 void msg_plain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* always, no name */
+
+/* Three digits of a number and its unit: "4.56 M". A unit for each power of 1000, then NULL. */
+void msg_put_scaled(char *to, size_t size, double n, const char *const *units);
 
 /* A line that the next message or the next one of its kind replaces; "" removes it. Only on a
  * terminal. */

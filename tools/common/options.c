@@ -87,31 +87,16 @@ static const char *option_word(const void *ctx, size_t i)
     return o ? o->name : NULL;
 }
 
-static void unknown_option(const program *p, const char *word, size_t len)
-{
-    const char *near = rocl_nearest_word(word, len, option_word, p);
-    if (near)
-        usage_error("unknown option --%.*s; did you mean --%s?", (int)len, word, near);
-    else
-        usage_error("unknown option --%.*s", (int)len, word);
-}
-
-/* Do names begin alike? "text_trace" is as good as "text-trace". */
-static bool begins_alike(const char *name, const char *word, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (name[i] != (word[i] == '_' ? '-' : word[i]))
-            return false;
-    return true;
-}
-
 /* A whole name, or the beginning of one name only. NULL after saying what is wrong. */
 static const opt *find_name(const program *p, const char *word, size_t len)
 {
     const opt *found = NULL, *other = NULL;
     cursor c = {0};
     for (const opt *o; (o = next_option(p, &c));) {
-        if (!begins_alike(o->name, word, len))
+        size_t n = 0; /* of letters that are alike: "text_trace" is as good as "text-trace" */
+        while (n < len && o->name[n] == (word[n] == '_' ? '-' : word[n]))
+            n++;
+        if (n < len)
             continue;
         if (o->name[len] == '\0')
             return o;
@@ -120,10 +105,13 @@ static const opt *find_name(const program *p, const char *word, size_t len)
         else
             found = o;
     }
-    if (!found || len == 0)
-        unknown_option(p, word, len);
-    else if (!other)
+    if (found && len && !other)
         return found;
+    const char *near = found && len ? NULL : rocl_nearest_word(word, len, option_word, p);
+    if (near)
+        usage_error("unknown option --%.*s; did you mean --%s?", (int)len, word, near);
+    else if (!found || !len)
+        usage_error("unknown option --%.*s", (int)len, word);
     else
         usage_error("--%.*s can be --%s or --%s", (int)len, word, found->name, other->name);
     return NULL;
@@ -136,13 +124,14 @@ static void store_unsigned(void *to, unsigned value)
     memcpy(to, &value, sizeof value); /* an enum or an int is stored alike */
 }
 
-static int choice_index(const char *choices, const char *value)
+/* The choice of "a|b VALUE|c" that a word is: its index, and whether it needs a value. -1: none. */
+static int choice_index(const char *choices, const char *word, size_t len, bool *needs)
 {
-    size_t len = strlen(value);
     int index = 0;
-    for (const char *p = choices; p && *p; index++) {
-        size_t n = strcspn(p, "|");
-        if (n == len && strncmp(p, value, n) == 0)
+    for (const char *p = choices; *p; index++) {
+        size_t n = strcspn(p, "|"), own = strcspn(p, " |");
+        *needs = own < n;
+        if (own == len && strncmp(p, word, len) == 0)
             return index;
         p += n + (p[n] == '|');
     }
@@ -167,20 +156,6 @@ static int unknown_choice(const opt *o, const char *value)
         return usage_error("--%s: \"%s\" is not one of %s", o->name, value, o->choices);
     return usage_error("--%s: \"%s\" is not one of %s; did you mean %s?", o->name, value,
                        o->choices, near);
-}
-
-/* The choice that `word` begins: its index, and whether it needs a value. -1: none. */
-static int further_index(const char *choices, const char *word, size_t len, bool *needs)
-{
-    int index = 0;
-    for (const char *p = choices; *p; index++) {
-        size_t n = strcspn(p, "|"), own = strcspn(p, " |");
-        *needs = own < n;
-        if (own == len && strncmp(p, word, len) == 0)
-            return index;
-        p += n + (p[n] == '|');
-    }
-    return -1;
 }
 
 static int bad_value(const opt *o, const char *value, const char *expected)
@@ -227,25 +202,19 @@ static int store_number(const opt *o, void *to, const char *value)
     return -1;
 }
 
-/* Power of 1024 that a suffix stands for; -1 for none of them. "m", "M", "MB" and "MiB" are one. */
-static int size_shift(const char *suffix)
-{
-    static const char letters[] = "kmgt";
-    if (*suffix == '\0' || strcasecmp(suffix, "b") == 0)
-        return 0;
-    const char *at = strchr(letters, tolower((unsigned char)*suffix));
-    if (!at || (suffix[1] && strcasecmp(suffix + 1, "b") && strcasecmp(suffix + 1, "ib")))
-        return -1;
-    return (int)(at - letters + 1) * 10;
-}
-
+/* "m", "M", "MB" and "MiB" are one. */
 static int store_size(const opt *o, void *to, const char *value)
 {
-    char *end;
+    static const char letters[] = "bkmgt"; /* each 1024 times the one before */
+    char *suffix;
     errno = 0;
-    unsigned long long n = strtoull(value, &end, 10);
-    int shift = end == value ? -1 : size_shift(end);
-    if (shift < 0 || errno || !isdigit((unsigned char)*value) || n > (SIZE_MAX >> shift))
+    unsigned long long n = strtoull(value, &suffix, 10);
+    const char *at = *suffix ? strchr(letters, tolower((unsigned char)*suffix)) : letters;
+    const char *rest = *suffix ? suffix + 1 : "";
+    bool known =
+        at && (!*rest || (at > letters && (!strcasecmp(rest, "b") || !strcasecmp(rest, "ib"))));
+    int shift = known ? (int)(at - letters) * 10 : 0;
+    if (!known || errno || !isdigit((unsigned char)*value) || n > (SIZE_MAX >> shift))
         return bad_value(o, value, "a size such as 64m or 2g");
     size_t size = (size_t)n << shift;
     memcpy(to, &size, sizeof size);
@@ -268,14 +237,6 @@ static int store_words(const opt *o, strings *to, const char *value)
     return to->n > before ? -1 : bad_value(o, value, "a list of words separated by commas");
 }
 
-static void store_ignored(const opt *o, strings *to)
-{
-    for (size_t i = 0; i < to->n; i++)
-        if (strcmp(to->v[i], o->name) == 0)
-            return;
-    strings_add(to, o->name);
-}
-
 typedef struct words {
     char **v;
     int n, next;
@@ -295,7 +256,7 @@ static int store_further(const opt *o, further *to, const char *value, words *w)
 {
     bool needs;
     size_t len = strcspn(value, "=");
-    int index = further_index(o->choices, value, len, &needs);
+    int index = choice_index(o->choices, value, len, &needs);
     if (index < 0 || (value[len] && !needs))
         return unknown_choice(o, value);
     const char *more = value[len] ? value + len + 1 : needs ? value_word(w) : NULL;
@@ -309,7 +270,11 @@ static int store_further(const opt *o, further *to, const char *value, words *w)
 static int store_option(const program *p, const opt *o, char *values, const char *value, words *w)
 {
     void *to = values + o->to;
-    if (value && o->choices && o->kind != OPT_FURTHER && choice_index(o->choices, value) < 0)
+    bool needs;
+    int choice = 0;
+    if (value && o->choices && o->kind != OPT_FURTHER)
+        choice = choice_index(o->choices, value, strlen(value), &needs);
+    if (choice < 0)
         return unknown_choice(o, value);
     switch (o->kind) {
     case OPT_FLAG:
@@ -342,12 +307,15 @@ static int store_option(const program *p, const opt *o, char *values, const char
     case OPT_SIZE:
         return store_size(o, to, value);
     case OPT_CHOICE:
-        store_unsigned(to, (unsigned)choice_index(o->choices, value));
+        store_unsigned(to, (unsigned)choice);
         return -1;
     case OPT_FURTHER:
         return store_further(o, to, value, w);
     case OPT_IGNORED:
-        store_ignored(o, to);
+        for (size_t i = 0; i < ((strings *)to)->n; i++)
+            if (strcmp(((strings *)to)->v[i], o->name) == 0)
+                return -1;
+        strings_add(to, o->name);
         return -1;
     case OPT_HELP:
         return print_help(p);

@@ -1,4 +1,5 @@
-/* Names of outputs: placeholders are filled in, folders made, inputs refused. */
+/* Where outputs go: names and folders, inputs that are refused, and what there is to say of
+ * success. */
 #include "common/output.h"
 
 #include <inttypes.h>
@@ -7,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 bool ends_with(const char *text, const char *end)
 {
@@ -16,362 +15,15 @@ bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-static const char *get_variable(const char *name, const char *otherwise)
+const char *get_variable(const char *name, const char *otherwise)
 {
     const char *value = getenv(name);
     return value && *value ? value : otherwise;
 }
 
-static int name_too_long(void)
+int name_too_long(void)
 {
     return usage_error("the name of the output is too long");
-}
-
-/* ---- placeholders ---------------------------------------------------------------------------- */
-
-enum { VALUE = 200 }; /* bytes of a value: file names end at 255 */
-
-/* What values are taken from: the first process of the trace where it knows them, else this run. */
-typedef struct origin {
-    const common *options;
-    bool looked, known; /* into the trace */
-    char host[256], command[4096];
-    int64_t pid, ppid, rank;
-} origin;
-
-/* The first of several variables that is set. */
-static const char *first_variable(const char *const *names, const char *otherwise)
-{
-    for (; *names; names++)
-        if (*get_variable(*names, ""))
-            return getenv(*names);
-    return otherwise;
-}
-
-static const char *const rank_variables[] = {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-                                             "PMIX_RANK",    "FLUX_TASK_RANK",       NULL};
-static const char *const size_variables[] = {"SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                                             "PMIX_SIZE",    "FLUX_JOB_SIZE",        NULL};
-
-/* What cannot be read is said when it is converted; standard input cannot be read twice. */
-static void look_into_trace(origin *o)
-{
-    const rocl_options options = {.jobs = 1};
-    rocl_trace *t = NULL;
-    const strings *inputs = &o->options->inputs;
-    if (o->looked)
-        return;
-    o->looked = true;
-    if (!inputs->n || strcmp(inputs->v[0], "-") == 0 ||
-        rocl_trace_open(&t, inputs->v, 1, &options, NULL) > ROCL_PARTIAL)
-        return;
-    const rocl_capture *c = rocl_trace_captures(t) ? rocl_trace_capture(t, 0) : NULL;
-    if (c && c->process_count) {
-        const rocl_process *p = &c->processes[0];
-        o->known = true;
-        o->pid = p->pid;
-        o->ppid = p->ppid;
-        o->rank = p->rank;
-        snprintf(o->command, sizeof o->command, "%s", rocl_text(t, p->command, NULL));
-        if (p->node < c->node_count)
-            snprintf(o->host, sizeof o->host, "%s", rocl_text(t, c->nodes[p->node].hostname, NULL));
-    }
-    rocl_trace_close(t);
-}
-
-static void put_id(char *to, int64_t id)
-{
-    snprintf(to, VALUE, "%" PRId64, id);
-}
-
-static void put_text(char *to, const char *text)
-{
-    size_t n = strnlen(text, VALUE - 1);
-    memcpy(to, text, n);
-    to[n] = '\0';
-}
-
-static void put_own_host(char *to)
-{
-    if (gethostname(to, VALUE) != 0)
-        put_text(to, "localhost");
-    to[VALUE - 1] = '\0';
-}
-
-/* Words of a command line as it was recorded: blanks separate them. NULL: there are not so many. */
-static const char *find_argument(const char *command, long n, size_t *len)
-{
-    for (;; n--, command += *len) {
-        command += strspn(command, " \t\n");
-        *len = strcspn(command, " \t\n");
-        if (!n || !*len)
-            return *len ? command : NULL;
-    }
-}
-
-/* As rocprofv3 writes one: no leading dots and underscores, '/' as '_'. */
-static void add_argument(char *to, const char *arg, size_t len, bool base)
-{
-    size_t n = strlen(to);
-    for (size_t i = 0; base && i < len;)
-        if (arg[i++] == '/' && i < len)
-            arg += i, len -= i, i = 0;
-    while (len && (*arg == '.' || *arg == '_' || *arg == '/'))
-        arg++, len--;
-    for (; len && n + 1 < VALUE; arg++, len--)
-        to[n++] = *arg;
-    to[n] = '\0';
-}
-
-static void put_arguments(char *to, const char *command, long from)
-{
-    const char *arg;
-    size_t len;
-    for (long i = from; (arg = find_argument(command, i, &len)); i++) {
-        if (i > from && strlen(to) + 1 < VALUE)
-            strcat(to, "_");
-        add_argument(to, arg, len, false);
-    }
-}
-
-typedef enum key {
-    KEY_ARGV,
-    KEY_ARGT,
-    KEY_ARGS,
-    KEY_TAG,
-    KEY_HOSTNAME,
-    KEY_PID,
-    KEY_PPID,
-    KEY_PGID,
-    KEY_PSID,
-    KEY_PSIZE,
-    KEY_JOB,
-    KEY_RANK,
-    KEY_SIZE,
-    KEY_NID,
-    KEY_CWD,
-    KEY_DATE,
-    KEY_TIME
-} key;
-
-static const struct {
-    const char *name; /* between "%" and "%" or "{" and "}" */
-    key key;
-    char letter; /* after "%" alone */
-    bool traced; /* the trace may know it */
-} keys[] = {
-    {"hostname", KEY_HOSTNAME, 'h', true},  {"pid", KEY_PID, 'p', true},
-    {"ppid", KEY_PPID, '\0', true},         {"rank", KEY_RANK, 'r', true},
-    {"size", KEY_SIZE, 's', false},         {"job", KEY_JOB, 'j', false},
-    {"nid", KEY_NID, '\0', true},           {"argv", KEY_ARGV, '\0', true},
-    {"argt", KEY_ARGT, '\0', true},         {"args", KEY_ARGS, '\0', true},
-    {"tag", KEY_TAG, '\0', true},           {"cwd", KEY_CWD, '\0', false},
-    {"launch_date", KEY_DATE, '\0', false}, {"launch_time", KEY_TIME, '\0', false},
-    {"pgid", KEY_PGID, '\0', false},        {"psid", KEY_PSID, '\0', false},
-    {"psize", KEY_PSIZE, '\0', false},
-};
-
-static void put_date(char *to, const char *format)
-{
-    time_t now = time(NULL);
-    struct tm tm;
-    if (!localtime_r(&now, &tm) || !strftime(to, VALUE, format, &tm))
-        *to = '\0';
-}
-
-static void put_key(const origin *o, key k, char *to)
-{
-    const char *arg;
-    size_t len;
-    switch (k) {
-    case KEY_HOSTNAME:
-        return *o->host ? put_text(to, o->host) : put_own_host(to);
-    case KEY_PID:
-        return put_id(to, o->known ? o->pid : getpid());
-    case KEY_PPID:
-        return put_id(to, o->known ? o->ppid : getppid());
-    case KEY_PGID:
-        return put_id(to, getpgrp());
-    case KEY_PSID:
-        return put_id(to, getsid(0));
-    case KEY_RANK:
-        if (o->known && o->rank >= 0 && !*first_variable(rank_variables, ""))
-            return put_id(to, o->rank);
-        return put_text(to, first_variable(rank_variables, "0"));
-    case KEY_NID:
-        if (*first_variable(rank_variables, "") || (o->known && o->rank >= 0))
-            return put_key(o, KEY_RANK, to);
-        return put_key(o, KEY_PID, to);
-    case KEY_SIZE:
-    case KEY_PSIZE:
-        return put_text(to, first_variable(size_variables, "1"));
-    case KEY_JOB:
-        return put_text(to, get_variable("SLURM_JOB_ID", "0"));
-    case KEY_CWD:
-        if (!getcwd(to, VALUE))
-            put_text(to, "cwd");
-        return;
-    case KEY_DATE:
-        return put_date(to, get_variable("ROCPROF_DATE_FORMAT", "%F"));
-    case KEY_TIME:
-        return put_date(to, get_variable("ROCPROF_TIME_FORMAT", "%F_%H.%M"));
-    case KEY_ARGV:
-        return put_arguments(to, o->command, 0);
-    case KEY_ARGS:
-        return put_arguments(to, o->command, 1);
-    case KEY_TAG:
-    case KEY_ARGT:
-        if ((arg = find_argument(o->command, 0, &len)))
-            add_argument(to, arg, len, true);
-        if (k == KEY_ARGT)
-            put_arguments(to, o->command, 1);
-        return;
-    }
-}
-
-/* Names of programs and hosts come from elsewhere: a value is never more than a part of a name. */
-static void make_safe(char *value)
-{
-    for (char *p = value; *p; p++)
-        if (*p == '/' || *p == ' ' || (unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = '_';
-    if (*value == '.')
-        *value = '_';
-}
-
-/* "arg3": which one; -1: it is none. */
-static long argument_number(const char *name)
-{
-    const char *digits = name + 3;
-    if (strncmp(name, "arg", 3) != 0 || !*digits || strlen(digits) > 4 ||
-        digits[strspn(digits, "0123456789")])
-        return -1;
-    return strtol(digits, NULL, 10);
-}
-
-/* The value of a key without what encloses it; false: it is none of ours. */
-static bool put_value(origin *o, const char *name, size_t len, char *to)
-{
-    char text[128];
-    const char *arg;
-    long n;
-    *to = '\0';
-    if (len >= sizeof text)
-        return false;
-    snprintf(text, sizeof text, "%.*s", (int)len, name);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (strcmp(text, keys[i].name) != 0)
-            continue;
-        if (keys[i].traced)
-            look_into_trace(o);
-        put_key(o, keys[i].key, to);
-        return true;
-    }
-    if ((n = argument_number(text)) < 0)
-        return false;
-    look_into_trace(o);
-    if ((arg = find_argument(o->command, n, &len)))
-        add_argument(to, arg, len, false);
-    return true;
-}
-
-/* "%env{NAME}%", "$ENV{NAME}", "$env{NAME}", "%q{NAME}": its length, or 0. */
-static size_t put_environment(const char *at, char *to)
-{
-    static const char *const begins[] = {"%env{", "$ENV{", "$env{", "%q{"};
-    char name[128];
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
-        size_t begin = strlen(begins[i]);
-        size_t len = strncmp(at, begins[i], begin) == 0 ? strcspn(at + begin, "}") : sizeof name;
-        if (len >= sizeof name || !at[begin + len])
-            continue;
-        snprintf(name, sizeof name, "%.*s", (int)len, at + begin);
-        put_text(to, get_variable(name, ""));
-        size_t end = begin + len + 1;
-        return i > 0 ? end : at[end] == '%' ? end + 1 : 0;
-    }
-    return 0;
-}
-
-/* The value for a placeholder at the begin of the text: the length of this, 0 when it is none. */
-static size_t put_placeholder(origin *o, const char *at, char *to)
-{
-    char close = *at == '%' ? '%' : *at == '{' ? '}' : '\0';
-    const char *end = close ? strchr(at + 1, close) : NULL;
-    size_t n = put_environment(at, to);
-    if (n)
-        return n;
-    if (end && put_value(o, at + 1, (size_t)(end - at - 1), to))
-        return (size_t)(end - at + 1);
-    for (size_t i = 0; *at == '%' && at[1] && i < sizeof keys / sizeof *keys; i++)
-        if (at[1] == keys[i].letter && put_value(o, keys[i].name, strlen(keys[i].name), to))
-            return 2;
-    return 0;
-}
-
-/* Fills in the placeholders of a name or folder. Returns -1, or the exit code of a usage error. */
-static int fill_in(origin *o, const char *option, const char *from, char *path)
-{
-    char value[VALUE];
-    size_t n = 0, len;
-    while (*from && n < PATH_MAX) {
-        if ((len = put_placeholder(o, from, value)) > 0) {
-            if (!*value)
-                return usage_error("%s: %.*s is empty or not set", option, (int)len, from);
-            make_safe(value);
-            n += (size_t)snprintf(path + n, PATH_MAX - n, "%s", value);
-            from += len;
-        } else {
-            path[n++] = *from++;
-        }
-    }
-    if (n >= PATH_MAX)
-        return name_too_long();
-    path[n] = '\0';
-    return -1;
-}
-
-static char own_name[PATH_MAX], own_folder[PATH_MAX]; /* those of output_fill_names */
-
-int output_fill_names(common *c)
-{
-    origin o = {.options = c, .rank = -1};
-    int code = fill_in(&o, "--output-file",
-                       c->output_file ? c->output_file : get_variable("ROCPD_OUTPUT_NAME", "out"),
-                       own_name);
-    if (code < 0)
-        code = fill_in(&o, "--output-path",
-                       c->output_path ? c->output_path
-                                      : get_variable("ROCPD_OUTPUT_PATH", "rocpd-output-data"),
-                       own_folder);
-    if (code >= 0)
-        return code;
-    c->output_file = c->output_file ? own_name : NULL;
-    c->output_path = c->output_path ? own_folder : NULL;
-    return -1;
-}
-
-int output_fill_name(const common *c, const strings *command, const char *option, const char **name)
-{
-    origin o = {.options = c, .rank = -1, .looked = command != NULL};
-    char path[PATH_MAX];
-    for (size_t i = 0, n = 0; command && i < command->n && n < sizeof o.command; i++)
-        n += (size_t)snprintf(o.command + n, sizeof o.command - n, "%s%s", i ? " " : "",
-                              command->v[i]);
-    int code = *name ? fill_in(&o, option, *name, path) : -1;
-    if (code < 0 && *name)
-        *name = must_have(strdup(path));
-    return code;
-}
-
-const char *output_name(const common *c)
-{
-    return c->output_file ? c->output_file : own_name;
-}
-
-const char *output_folder(const common *c)
-{
-    return c->output_path ? c->output_path : own_folder;
 }
 
 rocl_status output_make_folder(const char *path)
@@ -468,15 +120,7 @@ bool output_is_packed(bool gzip, int level, char *path, size_t size)
 
 /* ---- success --------------------------------------------------------------------------------- */
 
-static void put_size(char *to, size_t size, uint64_t bytes)
-{
-    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
-    double n = (double)bytes;
-    size_t u = 0;
-    for (; n >= 999.5 && u + 1 < sizeof units / sizeof *units; u++)
-        n /= 1000;
-    snprintf(to, size, "%.*f %s", !u || n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2, n, units[u]);
-}
+static const char *const size_units[] = {" bytes", " kB", " MB", " GB", " TB", NULL};
 
 void output_done(const char *path)
 {
@@ -484,13 +128,13 @@ void output_done(const char *path)
     struct stat st;
     if (!path || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return;
-    put_size(text, sizeof text, (uint64_t)st.st_size);
+    msg_put_scaled(text, sizeof text, (double)st.st_size, size_units);
     msg_done("%s: %s", path, text);
 }
 
 void output_files_done(const char *where, uint64_t files, const char *what, uint64_t bytes)
 {
     char text[32];
-    put_size(text, sizeof text, bytes);
+    msg_put_scaled(text, sizeof text, (double)bytes, size_units);
     msg_done("%s: %" PRIu64 " %s%s, %s", where, files, what, files == 1 ? "" : "s", text);
 }

@@ -4,6 +4,8 @@
 
 #include "common/common.h"
 
+/* ---- placeholders.c -------------------------------------------------------------------------- */
+
 /* Fills in the placeholders of -o and -d, once, before anything else here is asked: from the first
  * process of the first input, and from this run. Returns -1, or the exit code of a usage error. */
 int output_fill_names(common *c);
@@ -17,6 +19,8 @@ const char *output_name(const common *c);
 
 /* -d or its default. */
 const char *output_folder(const common *c);
+
+/* ---- output.c -------------------------------------------------------------------------------- */
 
 /* What -o names as it stands, and its path: something that is there and no folder, or not. Names of
  * files are relative to the current folder unless a folder was named. */
@@ -54,5 +58,9 @@ void output_done(const char *path);
 void output_files_done(const char *where, uint64_t files, const char *what, uint64_t bytes);
 
 bool ends_with(const char *text, const char *end);
+/* An environment variable, `otherwise` where it is not set or empty. */
+const char *get_variable(const char *name, const char *otherwise);
+/* Says that the name of the output is; returns the exit code. */
+int name_too_long(void);
 
 #endif

@@ -16,13 +16,6 @@ enum { UPDATES_PER_SECOND = 6 };
 static char phase_displayed[64];
 static double phase_began, last_displayed;
 
-static double read_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 bool progress_wanted(bool stdout_is_data)
 {
     const char *term = getenv("TERM");
@@ -31,23 +24,13 @@ bool progress_wanted(bool stdout_is_data)
     return !(stdout_is_data && isatty(STDOUT_FILENO));
 }
 
-/* "950", "12.3 k", "4.56 M": three digits. */
-static void put_count(char *to, size_t size, double n)
-{
-    static const char *const unit[] = {"", " k", " M", " G"};
-    int u = 0;
-    for (; n >= 999.5 && u < 3; u++)
-        n /= 1000;
-    int decimals = u == 0 || n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2;
-    snprintf(to, size, "%.*f%s", decimals, n, unit[u]);
-}
-
 /* As much as is known: "reading  42%  1.98 M rows/s  0:03 left". */
 static void put_line(char *line, size_t size, uint64_t done, uint64_t total, double elapsed)
 {
     double rate = elapsed > 0 ? (double)done / elapsed : 0;
+    static const char *const units[] = {"", " k", " M", " G", NULL};
     char per_second[32];
-    put_count(per_second, sizeof per_second, rate);
+    msg_put_scaled(per_second, sizeof per_second, rate, units);
     if (done == 0 || rate <= 0) {
         snprintf(line, size, "%s", phase_displayed);
     } else if (total == 0 || done > total) {
@@ -62,7 +45,9 @@ static void put_line(char *line, size_t size, uint64_t done, uint64_t total, dou
 void progress_update(void *ctx, const char *phase, uint64_t done, uint64_t total)
 {
     (void)ctx;
-    double t = read_seconds();
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double t = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
     if (strncmp(phase, phase_displayed, sizeof phase_displayed - 1) != 0 || phase_began <= 0) {
         snprintf(phase_displayed, sizeof phase_displayed, "%s", phase);
         phase_began = t;

@@ -12,30 +12,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A file that is opened must not become standard output because the caller closed that. A command
- * that is run finds them closed, as the caller has left them. */
-static void fill_standard_descriptors(void)
+int common_parse(const program *p, common *c, int argc, char **argv)
 {
+    /* A file that is opened must not become standard output because the caller closed that. A
+     * command that is run finds them closed, as the caller has left them. */
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && fd <= STDERR_FILENO)
         fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
         close(fd);
-}
-
-/* The C library gives each of many threads a heap of its own, and what is freed in one heap is of
- * no use to the others. Workers allocate seldom: they can share a few. */
-static void share_heaps(void)
-{
 #ifdef M_ARENA_MAX
+    /* The C library gives each of many threads a heap of its own, and what is freed in one heap is
+     * of no use to the others. Workers allocate seldom: they can share a few. */
     mallopt(M_ARENA_MAX, 4);
 #endif
-}
-
-int common_parse(const program *p, common *c, int argc, char **argv)
-{
-    fill_standard_descriptors();
-    share_heaps();
     msg_init(p->name);
     c->level = MSG_NORMAL;
     int code = options_parse(p, c, argc, argv);
@@ -47,17 +37,6 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     if (p->alone || p->operands != offsetof(common, inputs))
         return -1;
     return c->inputs.n ? -1 : usage_error("no input is given");
-}
-
-static void say_ignored(const strings *ignored)
-{
-    if (ignored->n == 0)
-        return;
-    char line[512];
-    size_t n = 0;
-    for (size_t i = 0; i < ignored->n && n < sizeof line; i++)
-        n += (size_t)snprintf(line + n, sizeof line - n, "%s--%s", i ? ", " : "", ignored->v[i]);
-    msg_notice("%s: accepted, but without effect", line);
 }
 
 static void on_notice(void *ctx, const char *text)
@@ -130,15 +109,6 @@ static size_t put_faults(char *to, size_t size, const rocl_trace *t, bool droppe
     return n;
 }
 
-static void report_faults(const rocl_trace *t)
-{
-    char dropped[1024], kept[1024];
-    bool some = put_faults(dropped, sizeof dropped, t, true, "left out") > 0;
-    bool more = put_faults(kept, sizeof kept, t, false, "repaired") > 0;
-    if (some || more)
-        msg_notice("%s%s%s", some ? dropped : "", some && more ? "; " : "", more ? kept : "");
-}
-
 bool common_filters(const common *c)
 {
     return c->start || c->end || c->start_marker || c->end_marker || c->min_duration ||
@@ -203,31 +173,33 @@ void common_report(const common *c, const rocl_trace *t)
 {
     progress_end();
     report_events(c, t);
-    report_faults(t);
+    char dropped[1024], kept[1024];
+    bool some = put_faults(dropped, sizeof dropped, t, true, "left out") > 0;
+    bool more = put_faults(kept, sizeof kept, t, false, "repaired") > 0;
+    if (some || more)
+        msg_notice("%s%s%s", some ? dropped : "", some && more ? "; " : "", more ? kept : "");
 }
 
-static rocl_status open_and_write(const common *c, common_write_fn *write, void *ctx,
-                                  rocl_error *err)
+int common_run(const common *c, common_write_fn *write, void *ctx)
 {
+    signals_prepare();
+    char ignored[512];
+    for (size_t i = 0, n = 0; i < c->ignored.n && n < sizeof ignored; i++)
+        n += (size_t)snprintf(ignored + n, sizeof ignored - n, "%s--%s", i ? ", " : "",
+                              c->ignored.v[i]);
+    if (c->ignored.n)
+        msg_notice("%s: accepted, but without effect", ignored);
     rocl_trace *t = NULL;
+    rocl_error *err = must_have(rocl_error_new());
     rocl_status s = common_open(c, &c->inputs, &t, err);
     if (s <= ROCL_PARTIAL)
         s = write(t, ctx, err);
     progress_end();
     if (s <= ROCL_PARTIAL)
         common_report(c, t);
-    rocl_trace_close(t);
-    return s;
-}
-
-int common_run(const common *c, common_write_fn *write, void *ctx)
-{
-    signals_prepare();
-    say_ignored(&c->ignored);
-    rocl_error *err = must_have(rocl_error_new());
-    rocl_status s = open_and_write(c, write, ctx, err);
-    if (s > ROCL_PARTIAL)
+    else
         rocl_remove_empty_dirs();
+    rocl_trace_close(t);
     if (s > ROCL_PARTIAL && !reader_is_gone(c, err)) {
         if (*rocl_error_text(err)) /* else `write` has spoken */
             msg_error("%s", rocl_error_text(err));

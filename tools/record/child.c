@@ -38,14 +38,6 @@ bool has_front_end(const front_end *f, const char *libraries)
     return access(path, R_OK) == 0;
 }
 
-static bool has_any_front_end(const char *folder)
-{
-    for (const front_end *f = front_ends; f->name; f++)
-        if (has_front_end(f, folder))
-            return true;
-    return false;
-}
-
 const char *library_folder(void)
 {
     static const char *const folders[] = {"lib", "lib64", "lib/x86_64-linux-gnu",
@@ -62,8 +54,9 @@ const char *library_folder(void)
     }
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         snprintf(folder, sizeof folder, "%s/%s/rocline", self, folders[i]);
-        if (has_any_front_end(folder))
-            return folder;
+        for (const front_end *f = front_ends; f->name; f++)
+            if (has_front_end(f, folder))
+                return folder;
     }
     return NULL;
 }
@@ -82,14 +75,6 @@ static void put_before(const char *variable, const char *word, char between)
     free(text);
 }
 
-static bool is_used(const cli *c, const char *name)
-{
-    bool used = !c->use.n;
-    for (size_t i = 0; i < c->use.n; i++)
-        used |= !strcmp(c->use.v[i], name);
-    return used;
-}
-
 static void load_front_ends(const cli *c, const char *libraries)
 {
     char path[8192];
@@ -98,7 +83,10 @@ static void load_front_ends(const cli *c, const char *libraries)
     if (access(path, R_OK) == 0)
         put_before("LD_PRELOAD", path, ':');
     for (const front_end *f = front_ends; f->name; f++) {
-        if (!is_used(c, f->name) || !has_front_end(f, libraries))
+        bool used = !c->use.n;
+        for (size_t i = 0; i < c->use.n; i++)
+            used |= !strcmp(c->use.v[i], f->name);
+        if (!used || !has_front_end(f, libraries))
             continue;
         snprintf(path, sizeof path, "%s/%s", libraries, f->file);
         if (f->how == BY_PRELOAD)
@@ -160,15 +148,6 @@ static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUS
 enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 static struct sigaction were[FORWARDED], child_was;
 
-static void catch_signals(void)
-{
-    struct sigaction pass = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
-    /* Where it is ignored, nobody can wait. */
-    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &child_was);
-    for (size_t i = 0; i < FORWARDED; i++)
-        sigaction(forwarded[i], &pass, &were[i]);
-}
-
 static void restore_signals(void)
 {
     for (size_t i = 0; i < FORWARDED; i++)
@@ -179,10 +158,14 @@ static void restore_signals(void)
 /* A signal in between waits until it is known, in both of them, what to do with it. */
 static pid_t fork_with_signals(void)
 {
+    struct sigaction pass = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigset_t all, mask;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
-    catch_signals();
+    /* Where it is ignored, nobody can wait. */
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &child_was);
+    for (size_t i = 0; i < FORWARDED; i++)
+        sigaction(forwarded[i], &pass, &were[i]);
     pid_t pid = fork();
     if (pid == 0)
         restore_signals();

@@ -11,9 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How many .rocl files with something in them there are in the folder; those without are removed
- * where the folder is ours, and the others on demand. */
-static size_t look_at(const cli *c, bool remove)
+size_t count_files(const cli *c, bool remove)
 {
     char path[8192];
     size_t n = 0;
@@ -30,11 +28,6 @@ static size_t look_at(const cli *c, bool remove)
     if (d)
         closedir(d);
     return n;
-}
-
-size_t count_files(const cli *c)
-{
-    return look_at(c, false);
 }
 
 void list_own_files(const cli *c, strings *to)
@@ -56,31 +49,24 @@ void remove_folder(const cli *c)
 {
     if (!c->folder || c->folder != c->made)
         return;
-    look_at(c, true);
+    count_files(c, true);
     rmdir(c->made);
 }
 
-static bool is_device(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
-}
-
-/* Beside the output: on the same disk, which has to have the room. */
+/* Beside the output: on the same disk, which has to have the space. */
 int make_folder(cli *c)
 {
     if (c->folder)
         return output_make_folder(c->folder) == ROCL_OK ? -1 : ROCL_OUTPUT;
-    const char *tmp = getenv("TMPDIR");
-    bool away = is_device(c->common.output_file);
+    struct stat s;
+    bool device =
+        stat(c->common.output_file, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
     int n = snprintf(c->made, sizeof c->made, "%s%s.XXXXXX",
-                     !away         ? c->common.output_file
-                     : tmp && *tmp ? tmp
-                                   : "/var/tmp",
-                     away ? "/rocrec" : "");
+                     device ? get_variable("TMPDIR", "/var/tmp") : c->common.output_file,
+                     device ? "/rocrec" : "");
     if (n < 0 || (size_t)n >= sizeof c->made) {
         *c->made = '\0';
-        return usage_error("the name of the output is too long");
+        return name_too_long();
     }
     if (!mkdtemp(c->made)) {
         *c->made = '\0';
@@ -91,16 +77,10 @@ int make_folder(cli *c)
     return -1;
 }
 
-static bool is_same_folder(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* A trace in the folder would be read as one of its files, now or the next time. */
 int check_output(const cli *c)
 {
-    struct stat s;
+    struct stat s, t;
     const char *name = c->common.output_file;
     if (!name || c->format == FORMAT_CSV)
         return -1;
@@ -112,7 +92,8 @@ int check_output(const cli *c)
     char *copy = must_have(strdup(name)), *slash = strrchr(copy, '/');
     if (slash)
         slash[slash == copy] = '\0';
-    bool inside = is_input && is_same_folder(slash ? copy : ".", c->folder);
+    bool inside = is_input && stat(slash ? copy : ".", &s) == 0 && stat(c->folder, &t) == 0 &&
+                  s.st_dev == t.st_dev && s.st_ino == t.st_ino;
     free(copy);
     return inside ? usage_error("%s: the trace cannot be in the folder of the files, %s", name,
                                 c->folder)

@@ -97,7 +97,7 @@ static int make_output(cli *c)
     strings own = {0};
     if (!c->common.output_file)
         list_own_files(c, &own);
-    if (c->common.output_file ? !count_files(c) : !own.n) {
+    if (c->common.output_file ? !count_files(c, false) : !own.n) {
         msg_notice(
             "nothing was recorded: no process used a traced library, or there was no space in %s",
             c->folder);
@@ -181,18 +181,6 @@ static int need_front_end(const cli *c, const char *option, const char *name)
     return c->use.n ? usage_error("%s: --use leaves out the front end \"%s\"", option, name) : -1;
 }
 
-static int check_front_ends(const cli *c)
-{
-    int code = -1;
-    for (size_t i = 0; i < c->use.n && code < 0; i++)
-        code = need_front_end(c, "--use", c->use.v[i]);
-    if (code < 0 && c->hsa_calls)
-        code = need_front_end(c, "--hsa-calls", "hsa");
-    if (code < 0 && c->common.args)
-        code = need_front_end(c, "--args", "hip");
-    return code;
-}
-
 static int check_options(cli *c)
 {
     common *m = &c->common;
@@ -213,7 +201,13 @@ static int check_options(cli *c)
     if (m->output_file && !strcmp(m->output_file, "-"))
         return usage_error("standard output belongs to the command");
     code = choose_format(c);
-    return code < 0 ? check_front_ends(c) : code;
+    for (size_t i = 0; i < c->use.n && code < 0; i++)
+        code = need_front_end(c, "--use", c->use.v[i]);
+    if (code < 0 && c->hsa_calls)
+        code = need_front_end(c, "--hsa-calls", "hsa");
+    if (code < 0 && m->args)
+        code = need_front_end(c, "--args", "hip");
+    return code;
 }
 
 int main(int argc, char **argv)

@@ -53,7 +53,9 @@ typedef struct cli {
 
 /* Makes the folder of the user, or one beside the output. Returns -1, or the exit code. */
 int make_folder(cli *c);
-size_t count_files(const cli *c);
+/* How many .rocl files with something in them there are in the folder; those without are removed
+ * where the folder is ours, and the others on demand. */
+size_t count_files(const cli *c, bool remove);
 /* Those of this session only: others may write into the folder, too. */
 void list_own_files(const cli *c, strings *to);
 /* With what is in it, if it is ours. */

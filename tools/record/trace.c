@@ -153,7 +153,7 @@ int choose_format(cli *c)
         return usage_error("--compress: %s cannot be compressed", formats[c->format].uncompressed);
     if (c->format == FORMAT_JSON) {
         if ((size_t)snprintf(c->name, sizeof c->name, "%s", name) >= sizeof c->name - 3)
-            return usage_error("the name of the output is too long");
+            return name_too_long();
         c->gzip = output_is_packed(false, c->level, c->name, sizeof c->name);
         c->common.output_file = c->name;
     }
