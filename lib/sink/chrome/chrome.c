@@ -93,13 +93,13 @@ static rocl_status write_capture(chrome_sink *c, size_t index, rocl_error *err)
     chrome_world_capture(&c->world, capture);
     rocl_status st = rocl_sorter_start(c->timeline.sorter, err);
     if (st == ROCL_OK)
-        st = chrome_stream_flush(c->stream, false, err);
+        st = chrome_stream_flush(&c->stream, false, err);
     if (st == ROCL_OK)
         st = rocl_timeline_part_begin(&p.part, err);
     while (st == ROCL_OK && p.part.more) {
         st = rocl_timeline_draw(&p.part, err);
         if (st == ROCL_OK)
-            st = chrome_stream_flush(c->stream, false, err);
+            st = chrome_stream_flush(&c->stream, false, err);
     }
     c->report.slices += p.part.counts.slices;
     c->report.values += p.part.counts.values;
@@ -118,7 +118,7 @@ static int64_t time_base(const chrome_sink *c)
     if (all.last > all.first && (uint64_t)all.last - (uint64_t)all.first >= EXACT)
         rocl_notice(c->trace,
                     "the times are %" PRId64 " days apart, perhaps because clocks differ: readers "
-                                             "that use doubles lose single nanoseconds",
+                    "that use doubles lose single nanoseconds",
                     (int64_t)(((uint64_t)all.last - (uint64_t)all.first) / SECOND / 86400));
     return all.last < EXACT ? 0 : all.first - all.first % SECOND;
 }
@@ -130,15 +130,11 @@ static rocl_status write_all(chrome_sink *c, rocl_error *err)
         rows += c->captures[i].sorter ? rocl_sorter_count(c->captures[i].sorter) : 0;
     rocl_progress_phase(c->trace, "writing", rows);
     rocl_status st = ROCL_OK;
-    chrome_stream_set_base(c->stream, time_base(c));
+    chrome_stream_set_base(&c->stream, time_base(c));
     for (size_t i = 0; i < c->trace->capture_count && st == ROCL_OK; i++)
         if (c->captures[i].sorter)
             st = write_capture(c, i, err);
-    if (st != ROCL_OK)
-        return st;
-    st = chrome_stream_commit(c->stream, &c->report.bytes, err);
-    c->stream = NULL;
-    return st;
+    return st ? st : chrome_stream_commit(&c->stream, &c->report.bytes, err);
 }
 
 /* ---- the run ---- */
@@ -155,7 +151,7 @@ static rocl_status open_sink(chrome_sink *c, rocl_error *err)
     rocl_status st = rocl_encoder_open(&c->timeline.encoder, err);
     if (st == ROCL_OK)
         st = chrome_stream_open(&c->stream, t, &c->opt, err);
-    return st ? st : chrome_world_open(&c->world, c->stream, t, err);
+    return st ? st : chrome_world_open(&c->world, &c->stream, t, err);
 }
 
 static void close_sink(chrome_sink *c)
@@ -166,7 +162,7 @@ static void close_sink(chrome_sink *c)
         rocl_buf_free(&c->counters[i].name);
     free(c->counters);
     chrome_world_close(&c->world);
-    chrome_stream_abort(c->stream);
+    chrome_stream_close(&c->stream);
     rocl_encoder_close(&c->timeline.encoder);
     free(c->captures);
     free(c->spans);

@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "timeline/labels.h"
 #include "timeline/timeline.h"
+#include "sink/piped.h"
 
 /* ---- format.c ---- */
 
@@ -58,20 +59,30 @@ rocl_status chrome_format(chrome_formatter *f, const uint8_t *p, const uint8_t *
 
 /* ---- stream.c ---- */
 
-typedef struct chrome_stream chrome_stream;
+typedef struct chrome_stream {
+    rocl_piped file;
+    rocl_trace *trace;
+    struct chrome_worker *workers;
+    size_t weight; /* of the block under construction */
+    uint64_t rows; /* in it */
+    bool begun;    /* a block has been put */
+    int level;     /* of gzip; 0: none */
+    int64_t base;
+} chrome_stream;
 
-rocl_status chrome_stream_open(chrome_stream **s, rocl_trace *t, const rocl_chrome_options *o,
+/* Of a struct of zeros, which chrome_stream_close is called for in any case. */
+rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrome_options *o,
                                rocl_error *err);
 void chrome_stream_set_base(chrome_stream *s, int64_t base); /* before the first event */
-rocl_status chrome_stream_commit(chrome_stream *s, uint64_t *bytes, rocl_error *err); /* frees s */
-void chrome_stream_abort(chrome_stream *s);                                           /* frees s */
+rocl_status chrome_stream_commit(chrome_stream *s, uint64_t *bytes, rocl_error *err);
+void chrome_stream_close(chrome_stream *s); /* leaves no file that is not committed */
 
-/* Failures are told by the next flush. */
+/* The next flush reports failures. */
 void chrome_put_line(chrome_stream *s, const rocl_buf *text); /* a JSON object */
 void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_sort_record *rec,
                       uint32_t name);
 void chrome_put_value(chrome_stream *s, uint32_t pid, const chrome_value *v, const rocl_buf *name);
-/* Passes a full chunk on. */
+/* Passes a full block on, or any that has lines. */
 rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err);
 
 /* ---- world.c ---- */
@@ -103,13 +114,12 @@ rocl_status chrome_world_open(chrome_world *w, chrome_stream *s, rocl_trace *t, 
 void chrome_world_close(chrome_world *w);
 /* The next capture: describes its processes. */
 void chrome_world_capture(chrome_world *w, const rocl_capture *c);
-uint32_t chrome_pid(const chrome_world *w, uint32_t process);
 /* The process that stands for the GPU; 0: the agent is none. */
 uint32_t chrome_gpu_pid(chrome_world *w, uint32_t agent);
 /* The tid of a thread, or of what is on no thread of a process (thread ROCL_NONE). Once for each.
  */
 uint32_t chrome_thread_row(chrome_world *w, uint32_t process, uint32_t thread);
-/* A new row, with a tid nobody else has. Rows are shown by sort. */
+/* A new row, with a tid nobody else has. Rows are shown in the order of sort. */
 uint32_t chrome_new_row(chrome_world *w, uint32_t pid, const char *name, uint32_t sort);
 /* " (pid 12)" where there are several processes, "" else: for what GPUs show of a process. */
 void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size);
@@ -142,7 +152,7 @@ typedef struct chrome_sink {
     rocl_chrome_options opt;
     chrome_span *spans;       /* by worker */
     chrome_capture *captures; /* by index */
-    chrome_stream *stream;
+    chrome_stream stream;
     chrome_world world;
     chrome_counter *counters; /* of the sequence at hand */
     size_t counter_count, counter_cap;

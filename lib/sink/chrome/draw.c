@@ -17,7 +17,7 @@ static uint64_t make_row(uint32_t pid, uint32_t tid)
 
 static uint64_t define_thread(chrome_sink *c, const rocl_track *t)
 {
-    uint32_t pid = chrome_pid(&c->world, t->process), tid = (uint32_t)t->base;
+    uint32_t pid = c->world.processes[t->process].pid, tid = (uint32_t)t->base;
     char name[64];
     if (!t->lane)
         return make_row(pid, chrome_thread_row(&c->world, t->process, t->thread));
@@ -35,7 +35,7 @@ static uint64_t define_work(chrome_sink *c, const rocl_track *t)
     if (t->gpu)
         chrome_whose(&c->world, t->process, whose, sizeof whose);
     else
-        pid = chrome_pid(&c->world, t->process);
+        pid = c->world.processes[t->process].pid;
     if (t->lane)
         snprintf(number, sizeof number, " (%u)", t->lane + 1);
     const char *unknown = !t->gpu && t->kind <= ROCL_TRACK_QUEUE ? " (unknown agent)" : "";
@@ -65,7 +65,7 @@ static rocl_status define_counter(chrome_sink *c, const rocl_track *t, uint64_t 
     if (s->pid) {
         chrome_whose(&c->world, t->process, whose, sizeof whose);
     } else {
-        s->pid = chrome_pid(&c->world, t->process);
+        s->pid = c->world.processes[t->process].pid;
         rocl_agent_label(&c->world.gpus, capture, t->agent, words, sizeof words);
     }
     if (t->kind == ROCL_TRACK_SAMPLES)
@@ -117,15 +117,15 @@ static rocl_status put_event(rocl_timeline_part *p, uint64_t row, rocl_error *er
                         .capture = c->world.capture->index,
                         .link = (uint8_t)rocl_timeline_link(p)};
     (void)err;
-    chrome_put_event(c->stream, &line, &p->record, p->event.name == ROCL_NONE ? 0 : p->event.name);
+    chrome_put_event(&c->stream, &line, &p->record, p->event.name == ROCL_NONE ? 0 : p->event.name);
     return ROCL_OK;
 }
 
 static void put_value(rocl_timeline_part *p, uint64_t counter, int64_t time, double v)
 {
-    const chrome_sink *c = sink_of(p);
+    chrome_sink *c = sink_of(p);
     const chrome_counter *s = &c->counters[counter];
-    chrome_put_value(c->stream, s->pid, &(chrome_value){time, v}, &s->name);
+    chrome_put_value(&c->stream, s->pid, &(chrome_value){time, v}, &s->name);
 }
 
 static void put_bytes(rocl_timeline_part *p, uint64_t counter, int64_t time, int64_t v)

@@ -1,12 +1,11 @@
 /* Lines -> blocks -> text -> (gzip) -> file. Blocks are cut by about how much text they will make,
  * which does not depend on how many workers there are: neither do gzip members. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/text.h"
-#include "base/num.h"
 #include "base/deflate.h"
-#include "base/out.h"
-#include "base/pool.h"
+#include "base/text.h"
 #include "sink/chrome/chrome.h"
 
 enum {
@@ -14,132 +13,69 @@ enum {
     EVENT_WEIGHT = 192,       /* of an event beside its name */
 };
 
-typedef struct worker {
+struct chrome_worker {
     alignas(ROCL_CACHE_LINE) chrome_formatter formatter;
     rocl_buf text; /* of a block, before gzip */
-} worker;
-
-struct chrome_stream {
-    rocl_trace *trace;
-    rocl_out *out;
-    rocl_pipe *pipe;
-    rocl_block *block;
-    worker *workers;
-    size_t weight; /* of the block */
-    uint64_t rows; /* in it */
-    bool begun;    /* a block has been put */
-    int level;     /* of gzip; 0: none */
-    int64_t base;
-    rocl_buf lost; /* takes what is written after a failure */
 };
 
-/* What follows a comma is a line: the first has none before it. */
-static size_t comma(const rocl_block *c)
-{
-    return c->user ? 1 : 0;
-}
-
+/* Each line has a comma before it, which the first block (its user is the stream) leaves out. */
 static rocl_status make_text(void *ctx, unsigned number, rocl_block *c, rocl_error *err)
 {
     chrome_stream *s = ctx;
-    worker *w = &s->workers[number];
+    struct chrome_worker *w = &s->workers[number];
+    size_t skip = c->user ? 1 : 0;
     w->text.len = 0;
     w->text.failed = false;
     w->formatter.out = s->level ? &w->text : &c->out;
     rocl_status st = chrome_format(&w->formatter, c->in.data, c->in.data + c->in.len, err);
     if (st != ROCL_OK || !s->level)
         return st;
-    return rocl_gzip_member(&c->out, w->text.data + comma(c), w->text.len - comma(c), s->level,
-                            err);
+    return rocl_gzip_member(&c->out, w->text.data + skip, w->text.len - skip, s->level, err);
 }
 
 static rocl_status write_text(void *ctx, rocl_block *c, rocl_error *err)
 {
-    chrome_stream *s = ctx;
-    size_t skip = s->level ? 0 : comma(c);
-    return rocl_out_write(s->out, c->out.data + skip, c->out.len - skip, err);
+    const chrome_stream *s = ctx;
+    size_t skip = c->user && !s->level ? 1 : 0;
+    return rocl_out_write(s->file.out, c->out.data + skip, c->out.len - skip, err);
 }
 
 static const rocl_pipe_ops pipe_ops = {make_text, write_text};
 
-/* What stands around the lines, a gzip member of its own. */
-static rocl_status write_frame(chrome_stream *s, const rocl_buf *text, rocl_error *err)
+/* Writes what stands before or after all lines, a gzip member of its own. */
+static rocl_status write_frame(chrome_stream *s, const char *text, rocl_error *err)
 {
     rocl_buf packed = {0};
-    rocl_status st = text->failed ? rocl_fail_memory(err) : ROCL_OK;
+    rocl_status st =
+        s->level ? rocl_gzip_member(&packed, text, strlen(text), s->level, err) : ROCL_OK;
     if (st == ROCL_OK && s->level)
-        st = rocl_gzip_member(&packed, text->data, text->len, s->level, err);
-    const rocl_buf *b = s->level ? &packed : text;
-    if (st == ROCL_OK)
-        st = rocl_out_write(s->out, b->data, b->len, err);
+        st = rocl_out_write(s->file.out, packed.data, packed.len, err);
+    else if (st == ROCL_OK)
+        st = rocl_out_write(s->file.out, text, strlen(text), err);
     rocl_buf_free(&packed);
     return st;
 }
 
-static rocl_status write_head(chrome_stream *s, rocl_error *err)
-{
-    rocl_buf b = {0};
-    rocl_buf_str(&b, "{\"traceEvents\":[");
-    rocl_status st = write_frame(s, &b, err);
-    rocl_buf_free(&b);
-    return st;
-}
-
-static rocl_status write_foot(chrome_stream *s, rocl_error *err)
-{
-    rocl_buf b = {0};
-    char base[ROCL_NUM_MAX + 1];
-    *rocl_put_i64(base, s->base) = 0;
-    rocl_buf_str(
-        &b, "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"generator\":\"rocline " ROCLINE_VERSION
-            "\",\"timeBaseNanoseconds\":\"");
-    rocl_buf_str(&b, base);
-    rocl_buf_str(&b, "\"}}\n");
-    rocl_status st = write_frame(s, &b, err);
-    rocl_buf_free(&b);
-    return st;
-}
-
-static void json_form(rocl_buf *to, const char *p, size_t n)
+static void escape_text(rocl_buf *to, const char *p, size_t n)
 {
     if (!rocl_json_plain(p, n))
         rocl_json_put(to, p, n);
 }
 
-static rocl_status open_workers(chrome_stream *s, rocl_error *err)
-{
-    s->workers = rocl_cache_line_calloc(s->trace->opt.jobs, sizeof *s->workers);
-    if (!s->workers)
-        return rocl_fail_memory(err);
-    for (unsigned i = 0; i < s->trace->opt.jobs; i++)
-        s->workers[i].formatter = (chrome_formatter){
-            .trace = s->trace, .texts = {.strings = s->trace->strings, .make = json_form}};
-    return ROCL_OK;
-}
-
-rocl_status chrome_stream_open(chrome_stream **out, rocl_trace *t, const rocl_chrome_options *o,
+rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrome_options *o,
                                rocl_error *err)
 {
-    chrome_stream *s = calloc(1, sizeof *s);
-    if (!s)
-        return rocl_fail_memory(err);
     s->trace = t;
     if (o->gzip || rocl_out_is_gz(o->path))
         s->level = rocl_level_or(o->level, ROCL_GZIP_LEVEL);
-    rocl_status st = open_workers(s, err);
-    if (st == ROCL_OK)
-        st = rocl_out_open(&s->out, o->path, err);
-    if (st == ROCL_OK)
-        st = write_head(s, err);
-    if (st == ROCL_OK)
-        st = rocl_pipe_new(&s->pipe, t->opt.jobs, &pipe_ops, s, err);
-    if (st == ROCL_OK)
-        st = rocl_pipe_get(s->pipe, &s->block, err);
-    if (st != ROCL_OK)
-        chrome_stream_abort(s);
-    else
-        *out = s;
-    return st;
+    s->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *s->workers);
+    if (!s->workers)
+        return rocl_fail_memory(err);
+    for (unsigned i = 0; i < t->opt.jobs; i++)
+        s->workers[i].formatter =
+            (chrome_formatter){.trace = t, .texts = {.strings = t->strings, .make = escape_text}};
+    rocl_status st = rocl_piped_open(&s->file, o->path, t->opt.jobs, &pipe_ops, s, err);
+    return st ? st : write_frame(s, "{\"traceEvents\":[", err);
 }
 
 void chrome_stream_set_base(chrome_stream *s, int64_t base)
@@ -149,49 +85,37 @@ void chrome_stream_set_base(chrome_stream *s, int64_t base)
         s->workers[i].formatter.base = base;
 }
 
-static void stream_free(chrome_stream *s)
+rocl_status chrome_stream_commit(chrome_stream *s, uint64_t *bytes, rocl_error *err)
 {
+    char foot[256];
+    snprintf(
+        foot, sizeof foot,
+        "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"generator\":\"rocline " ROCLINE_VERSION
+        "\",\"timeBaseNanoseconds\":\"%" PRId64 "\"}}\n",
+        s->base);
+    rocl_status st = chrome_stream_flush(s, true, err);
+    if (st == ROCL_OK)
+        st = rocl_piped_finish(&s->file, err);
+    if (st == ROCL_OK)
+        st = write_frame(s, foot, err);
+    return st ? st : rocl_piped_commit(&s->file, bytes, err);
+}
+
+void chrome_stream_close(chrome_stream *s)
+{
+    rocl_piped_discard(&s->file);
     for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++) {
         rocl_text_cache_free(&s->workers[i].formatter.texts);
         rocl_buf_free(&s->workers[i].text);
     }
     free(s->workers);
-    rocl_buf_free(&s->lost);
-    free(s);
-}
-
-rocl_status chrome_stream_commit(chrome_stream *s, uint64_t *bytes, rocl_error *err)
-{
-    rocl_status st = chrome_stream_flush(s, true, err);
-    if (st == ROCL_OK)
-        st = rocl_pipe_put(s->pipe, s->block, err); /* an empty one */
-    if (st != ROCL_OK) {
-        chrome_stream_abort(s);
-        return st;
-    }
-    st = rocl_pipe_finish(s->pipe, err);
-    if (st == ROCL_OK)
-        st = write_foot(s, err);
-    *bytes = rocl_out_bytes(s->out);
-    st = rocl_out_end(s->out, st, err);
-    stream_free(s);
-    return st;
-}
-
-void chrome_stream_abort(chrome_stream *s)
-{
-    if (!s)
-        return;
-    rocl_pipe_abort(s->pipe);
-    rocl_out_discard(s->out);
-    stream_free(s);
 }
 
 /* ---- lines ---- */
 
 static rocl_buf *begin_line(chrome_stream *s, const chrome_line *line, size_t weight)
 {
-    rocl_buf *b = s->block ? &s->block->in : &s->lost;
+    rocl_buf *b = rocl_piped_buf(&s->file);
     s->weight += weight;
     s->rows++;
     rocl_buf_put(b, line, sizeof *line);
@@ -230,17 +154,15 @@ void chrome_put_value(chrome_stream *s, uint32_t pid, const chrome_value *v, con
 
 rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err)
 {
-    if (!s->block) /* the pipe has failed, and says so again */
-        return rocl_pipe_get(s->pipe, &s->block, err);
-    if (s->weight < BLOCK_WEIGHT && !(all && s->weight))
+    rocl_block *c = s->file.block;
+    if (c && s->weight < BLOCK_WEIGHT && !(all && s->weight))
         return ROCL_OK;
-    rocl_block *c = s->block;
-    rocl_progress(s->trace, s->rows);
-    c->user = s->begun ? NULL : s;
-    s->begun = true;
-    s->block = NULL;
-    s->weight = 0;
-    s->rows = 0;
-    rocl_status st = rocl_pipe_put(s->pipe, c, err);
-    return st ? st : rocl_pipe_get(s->pipe, &s->block, err);
+    if (c) {
+        rocl_progress(s->trace, s->rows);
+        c->user = s->begun ? NULL : s;
+        s->begun = true;
+        s->weight = 0;
+        s->rows = 0;
+    }
+    return rocl_piped_put(&s->file, err);
 }

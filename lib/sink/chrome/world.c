@@ -5,52 +5,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/num.h"
 #include "base/text.h"
 #include "sink/chrome/chrome.h"
 
 /* Above every pid that Linux gives out, so that one sees that it is none. */
 #define BEYOND (1u << 22)
 
-static bool fits(int64_t number)
+static bool is_number(int64_t number)
 {
     return number > 0 && number <= INT32_MAX;
 }
 
 /* ---- metadata ---- */
 
+/* One line of metadata: of a process, or (tid) of a thread; its value is a text, or a number. */
 static void put_metadata(chrome_world *w, const char *what, uint32_t pid, uint32_t tid,
                          const char *key, const char *text, uint64_t number)
 {
-    char head[160], digits[ROCL_NUM_MAX + 1], row[32] = "";
     rocl_buf *b = &w->line;
-    if (tid)
-        snprintf(row, sizeof row, ",\"tid\":%" PRIu32, tid);
-    int n = snprintf(head, sizeof head,
-                     "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32 "%s,\"args\":{\"%s\":", what,
-                     pid, row, key);
     b->len = 0;
-    rocl_buf_put(b, head, (size_t)n);
+    rocl_buf_printf(b, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32, what, pid);
+    if (tid)
+        rocl_buf_printf(b, ",\"tid\":%" PRIu32, tid);
+    rocl_buf_printf(b, ",\"args\":{\"%s\":", key);
     if (text) {
         rocl_buf_byte(b, '"');
         rocl_json_put(b, text, strlen(text));
-        rocl_buf_byte(b, '"');
+        rocl_buf_str(b, "\"}}");
     } else {
-        rocl_buf_put(b, digits, (size_t)(rocl_put_u64(digits, number) - digits));
+        rocl_buf_printf(b, "%" PRIu64 "}}", number);
     }
-    rocl_buf_str(b, "}}");
     chrome_put_line(w->stream, b);
-}
-
-static void put_text(chrome_world *w, const char *what, uint32_t pid, uint32_t tid, const char *key,
-                     const char *text)
-{
-    put_metadata(w, what, pid, tid, key, text, 0);
-}
-
-static void put_order(chrome_world *w, const char *what, uint32_t pid, uint32_t tid, uint64_t order)
-{
-    put_metadata(w, what, pid, tid, "sort_index", NULL, order);
 }
 
 /* ---- processes ---- */
@@ -69,16 +54,12 @@ static void describe_process(chrome_world *w, uint32_t index)
                          machines || !own->real ? host : "");
     snprintf(name, sizeof name, "%s%s%s%s", program[0] ? program : "process", more[0] ? " (" : "",
              more, more[0] ? ")" : "");
-    put_text(w, "process_name", own->pid, 0, "name", name);
+    put_metadata(w, "process_name", own->pid, 0, "name", name, 0);
     rocl_process_details(more, sizeof more, p->rank, own->real ? 0 : p->pid, host);
     if (more[0])
-        put_text(w, "process_labels", own->pid, 0, "labels", more);
-    put_order(w, "process_sort_index", own->pid, 0, w->firsts[c->index] + index);
-}
-
-uint32_t chrome_pid(const chrome_world *w, uint32_t process)
-{
-    return w->processes[process].pid;
+        put_metadata(w, "process_labels", own->pid, 0, "labels", more, 0);
+    put_metadata(w, "process_sort_index", own->pid, 0, "sort_index", NULL,
+                 w->firsts[c->index] + index);
 }
 
 void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size)
@@ -95,29 +76,26 @@ void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size)
 
 /* ---- GPUs ---- */
 
-static void describe_gpu(chrome_world *w, size_t index)
+uint32_t chrome_gpu_pid(chrome_world *w, uint32_t agent)
 {
     const rocl_capture *c = w->capture;
+    const rocl_gpu *g = rocl_gpus_find(&w->gpus, c, agent);
+    if (!g)
+        return 0;
+    size_t index = (size_t)(g - w->gpus.all);
+    uint32_t pid = w->gpu_pids[index];
+    if (w->gpu_described[index])
+        return pid;
     char gpu[256], name[384];
     const char *host = w->trace->machine_count > 1 && c->node_count
                            ? rocl_str(w->trace, c->nodes[0].hostname)
                            : "";
-    rocl_gpu_label(w->trace, &w->gpus.all[index], gpu, sizeof gpu);
+    rocl_gpu_label(w->trace, g, gpu, sizeof gpu);
     snprintf(name, sizeof name, "%s%s%.100s%s", gpu, *host ? " (" : "", host, *host ? ")" : "");
     w->gpu_described[index] = true;
-    put_text(w, "process_name", w->gpu_pids[index], 0, "name", name);
-    put_order(w, "process_sort_index", w->gpu_pids[index], 0, w->process_total + index);
-}
-
-uint32_t chrome_gpu_pid(chrome_world *w, uint32_t agent)
-{
-    const rocl_gpu *g = rocl_gpus_find(&w->gpus, w->capture, agent);
-    if (!g)
-        return 0;
-    size_t index = (size_t)(g - w->gpus.all);
-    if (!w->gpu_described[index])
-        describe_gpu(w, index);
-    return w->gpu_pids[index];
+    put_metadata(w, "process_name", pid, 0, "name", name, 0);
+    put_metadata(w, "process_sort_index", pid, 0, "sort_index", NULL, w->process_total + index);
+    return pid;
 }
 
 /* ---- threads and rows ---- */
@@ -126,8 +104,8 @@ static void describe_thread(chrome_world *w, uint32_t pid, uint32_t tid, const c
                             uint32_t sort)
 {
     if (*name)
-        put_text(w, "thread_name", pid, tid, "name", name);
-    put_order(w, "thread_sort_index", pid, tid, sort);
+        put_metadata(w, "thread_name", pid, tid, "name", name, 0);
+    put_metadata(w, "thread_sort_index", pid, tid, "sort_index", NULL, sort);
 }
 
 uint32_t chrome_new_row(chrome_world *w, uint32_t pid, const char *name, uint32_t sort)
@@ -141,7 +119,7 @@ uint32_t chrome_new_row(chrome_world *w, uint32_t pid, const char *name, uint32_
  * that is. */
 uint32_t chrome_thread_row(chrome_world *w, uint32_t process, uint32_t thread)
 {
-    const uint32_t pid = chrome_pid(w, process);
+    const uint32_t pid = w->processes[process].pid;
     if (thread == ROCL_NONE)
         return chrome_new_row(w, pid, "unknown thread", INT32_MAX);
     const rocl_thread *t = &w->capture->threads[thread];
@@ -149,7 +127,7 @@ uint32_t chrome_thread_row(chrome_world *w, uint32_t process, uint32_t thread)
     const bool main = t->tid == p->pid;
     char buf[256], name[320];
     /* A process that had to change its number takes its main thread along. */
-    uint32_t tid = main ? pid : fits(t->tid) ? (uint32_t)t->tid : 0;
+    uint32_t tid = main ? pid : is_number(t->tid) ? (uint32_t)t->tid : 0;
     uint64_t key = (uint64_t)process << 32 | tid;
     if (!tid || rocl_map_get(&w->tids, key, 0) || !rocl_map_put(&w->tids, key, 1))
         tid = w->next++;
@@ -166,43 +144,41 @@ uint32_t chrome_thread_row(chrome_world *w, uint32_t process, uint32_t thread)
 
 /* ---- open, next capture, close ---- */
 
-/* Which pids there are how often, up to 2; the next number beyond all. */
-static rocl_status count_numbers(chrome_world *w, rocl_map *pids, rocl_error *err)
+/* Gives a pid to each process, its own where no other has it, and to each GPU; the next number is
+ * beyond all. */
+static rocl_status give_pids(chrome_world *w, rocl_map *pids, rocl_error *err)
 {
     int64_t most = BEYOND;
+    size_t n = 0;
     for (size_t i = 0; i < w->trace->capture_count; i++) {
         const rocl_capture *c = &w->trace->captures[i]->pub;
         for (uint32_t k = 0; k < c->process_count; k++) {
             int64_t pid = c->processes[k].pid;
-            if (!fits(pid))
+            if (!is_number(pid))
                 continue;
             most = pid > most ? pid : most;
+            /* 1: there is one of it, 2: more */
             uint32_t times = rocl_map_get(pids, (uint64_t)pid, 0) ? 2 : 1;
             if (!rocl_map_put(pids, (uint64_t)pid, times))
                 return rocl_fail_memory(err);
         }
         for (uint32_t k = 0; k < c->thread_count; k++)
-            if (fits(c->threads[k].tid) && c->threads[k].tid > most)
+            if (is_number(c->threads[k].tid) && c->threads[k].tid > most)
                 most = c->threads[k].tid;
     }
     w->next = (uint32_t)most + 1;
-    return ROCL_OK;
-}
-
-static void give_numbers(chrome_world *w, const rocl_map *pids)
-{
-    size_t n = 0;
     for (size_t i = 0; i < w->trace->capture_count; i++) {
         const rocl_capture *c = &w->trace->captures[i]->pub;
         w->firsts[i] = n;
         for (uint32_t k = 0; k < c->process_count; k++, n++) {
             int64_t pid = c->processes[k].pid;
-            bool real = fits(pid) && rocl_map_get(pids, (uint64_t)pid, 0) == 1;
+            bool real = is_number(pid) && rocl_map_get(pids, (uint64_t)pid, 0) == 1;
             w->all[n] = (chrome_process){real ? (uint32_t)pid : w->next++, real};
         }
     }
     for (size_t i = 0; i < w->gpus.count; i++)
         w->gpu_pids[i] = w->next++;
+    return ROCL_OK;
 }
 
 rocl_status chrome_world_open(chrome_world *w, chrome_stream *s, rocl_trace *t, rocl_error *err)
@@ -219,9 +195,7 @@ rocl_status chrome_world_open(chrome_world *w, chrome_stream *s, rocl_trace *t, 
     if (st == ROCL_OK && (!w->all || !w->firsts || !w->gpu_pids || !w->gpu_described))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
-        st = count_numbers(w, &pids, err);
-    if (st == ROCL_OK)
-        give_numbers(w, &pids);
+        st = give_pids(w, &pids, err);
     rocl_map_free(&pids);
     return st;
 }

@@ -1,0 +1,34 @@
+/* A file that is written block by block through a pipe of workers: for sinks with one file. */
+#ifndef ROCL_SINK_PIPED_H
+#define ROCL_SINK_PIPED_H
+
+#include "base/out.h"
+#include "base/pool.h"
+
+typedef struct rocl_piped {
+    rocl_out *out;
+    rocl_pipe *pipe;
+    rocl_block *block; /* under construction; NULL after a failure */
+    rocl_buf lost;     /* takes what is written after a failure */
+} rocl_piped;
+
+/* Opens the file and the pipe. Whatever comes of it, rocl_piped_discard frees s in the end. */
+rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
+                            const rocl_pipe_ops *ops, void *ctx, rocl_error *err);
+
+/* What the next block takes in. */
+static inline rocl_buf *rocl_piped_buf(rocl_piped *s)
+{
+    return s->block ? &s->block->in : &s->lost;
+}
+
+/* Passes the block on, and begins the next one. After a failure reports it again. */
+rocl_status rocl_piped_put(rocl_piped *s, rocl_error *err);
+/* Passes the last block on, and waits until all is written. The file stays open. */
+rocl_status rocl_piped_finish(rocl_piped *s, rocl_error *err);
+/* Gives the finished file its name; *bytes is its size. */
+rocl_status rocl_piped_commit(rocl_piped *s, uint64_t *bytes, rocl_error *err);
+/* Frees all of s, and leaves no trace of a file that is not committed. Zeros are fine. */
+void rocl_piped_discard(rocl_piped *s);
+
+#endif
