@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sink/pftrace/fields.h"
 #include "sink/pftrace/pf.h"
 
 /* ---- interned things with more than a name ---- */
@@ -29,9 +28,7 @@ static uint32_t add_spec(pf_part *p, const char *name, unsigned category)
     uint32_t iid = (uint32_t)pf_number(&p->specs);
     size_t at = rocl_pb_begin(b, INTERNED_SPECS);
     rocl_pb_uint(b, IID, iid);
-    size_t text = rocl_pb_begin(b, SPEC_NAME);
-    rocl_utf8_put(b, name, strlen(name));
-    rocl_pb_end(b, text);
+    pf_string(b, SPEC_NAME, name, strlen(name));
     rocl_pb_uint(b, SPEC_CATEGORY, category);
     rocl_pb_end(b, at);
     return iid;
@@ -51,20 +48,8 @@ uint64_t pf_define_queue(pf_part *p, const rocl_track *t)
     return add_spec(p, name, queue ? SPEC_COMPUTE : SPEC_OTHER);
 }
 
-static uint32_t stage_of(pf_part *p, rocl_kind kind)
-{
-    static const char *const names[ROCL_KINDS] = {
-        [ROCL_DISPATCH] = "Kernel", [ROCL_COPY] = "Copy",          [ROCL_ALLOC] = "Allocation",
-        [ROCL_SCRATCH] = "Scratch", [ROCL_GRAPH] = "Graph launch", [ROCL_HIP_EVENT] = "HIP event",
-        [ROCL_BARRIER] = "Barrier"};
-    if (!p->stages[kind])
-        p->stages[kind] =
-            add_spec(p, names[kind], kind == ROCL_DISPATCH ? SPEC_COMPUTE : SPEC_OTHER);
-    return p->stages[kind];
-}
-
-/* More bytes than an argument takes; an event has a dozen at most, and fits in PF_EVENT_ROOM. */
-#define ARG_ROOM (3 * (ROCL_PB_TAG_MAX + ROCL_VARINT_MAX))
+/* More bytes than an argument takes; an event has a dozen at most, and fits in PF_EVENT_BYTES. */
+#define ARG_BYTES (3 * (ROCL_PB_TAG_MAX + ROCL_VARINT_MAX))
 
 static uint32_t arg_name(pf_part *p, pf_word name)
 {
@@ -82,14 +67,6 @@ static uint8_t *put_arg(pf_part *p, uint8_t *at, uint32_t field, pf_word name, i
 static uint8_t *put_int(pf_part *p, uint8_t *at, pf_word name, int64_t v)
 {
     return put_arg(p, at, LAUNCH_ARGS, name, v);
-}
-
-static uint8_t *put_text(pf_part *p, uint8_t *at, pf_word name, uint32_t text)
-{
-    uint8_t *arg = rocl_pb_open(at, LAUNCH_ARGS);
-    at = rocl_pb_put_uint(arg, ARG_NAME_IID, arg_name(p, name));
-    at = rocl_pb_put_uint(at, ARG_STRING_IID, pf_iid(&p->seq, PF_STRINGS, text));
-    return rocl_pb_close(arg, at);
 }
 
 /* What is the same for every dispatch of a kernel is said once, with the kernel. */
@@ -114,7 +91,7 @@ static uint32_t kernel_iid(pf_part *p, uint32_t kernel)
     pf_text(b, KERNEL_DEMANGLED, p->sink->trace, demangled);
     if (k->agent != ROCL_NONE)
         pf_text(b, KERNEL_ARCH, p->sink->trace, c->agents[k->agent].name);
-    for (unsigned i = 0; i < 4 && rocl_buf_reserve(b, ARG_ROOM); i++)
+    for (unsigned i = 0; i < 4 && rocl_buf_reserve(b, ARG_BYTES); i++)
         b->len = (size_t)(put_arg(p, b->data + b->len, KERNEL_ARGS, names[i], values[i]) - b->data);
     rocl_pb_end(b, packet);
     return iid;
@@ -131,7 +108,7 @@ static uint8_t *put_dim(uint8_t *at, uint32_t field, const uint32_t dim[3])
 }
 
 /* 0: it is not known, or no number of ours. */
-static int64_t volume(const uint32_t dim[3])
+static int64_t multiply_dims(const uint32_t dim[3])
 {
     int64_t v = dim[0];
     for (unsigned i = 1; i < 3; i++)
@@ -142,13 +119,13 @@ static int64_t volume(const uint32_t dim[3])
 
 /* A grid is measured in work-items by AMD, in workgroups by Perfetto; the last workgroup of a row
  * need not be full. What the source does not know is left out. */
-static uint8_t *put_sizes(pf_part *p, uint8_t *at, const rocl_track_event *e)
+static uint8_t *put_kernel(pf_part *p, uint8_t *at, const rocl_track_event *e)
 {
-    const int64_t items = volume(e->grid), size = volume(e->workgroup);
+    const int64_t items = multiply_dims(e->grid), size = multiply_dims(e->workgroup);
     uint32_t groups[3] = {0};
     for (unsigned i = 0; i < 3 && size; i++)
         groups[i] = e->grid[i] / e->workgroup[i] + (e->grid[i] % e->workgroup[i] != 0);
-    const int64_t count = volume(groups);
+    const int64_t count = multiply_dims(groups);
     if (count)
         at = put_dim(at, LAUNCH_GRID, groups);
     if (size) {
@@ -157,12 +134,8 @@ static uint8_t *put_sizes(pf_part *p, uint8_t *at, const rocl_track_event *e)
     }
     if (count)
         at = put_int(p, at, W_GRID_SIZE, count);
-    return items ? put_int(p, at, W_THREAD_COUNT, items) : at;
-}
-
-static uint8_t *put_kernel(pf_part *p, uint8_t *at, const rocl_track_event *e)
-{
-    at = put_sizes(p, at, e);
+    if (items)
+        at = put_int(p, at, W_THREAD_COUNT, items);
     if (e->group_segment)
         at = put_int(p, at, W_LDS_BYTES, e->group_segment);
     if (e->private_segment)
@@ -172,58 +145,60 @@ static uint8_t *put_kernel(pf_part *p, uint8_t *at, const rocl_track_event *e)
     return at;
 }
 
-static uint32_t label_of(const pf_part *p, uint32_t agent)
-{
-    return agent == ROCL_NONE ? 0 : p->sink->world.capture->agents[agent].label;
-}
-
 static uint8_t *put_copy(pf_part *p, uint8_t *at, const rocl_track_event *e)
 {
-    uint32_t self = label_of(p, e->agent), other = label_of(p, e->other_agent);
+    static const pf_word ends[] = {W_SRC, W_DST};
+    const rocl_agent *agents = p->sink->world.capture->agents;
+    const uint32_t indexes[] = {e->op ? e->other_agent : e->agent,
+                                e->op ? e->agent : e->other_agent};
     at = put_int(p, at, W_BYTES, (int64_t)e->size);
     if (e->duration > 0)
         at = put_int(p, at, W_BYTES_PER_SECOND, (int64_t)rocl_rate(e->size, e->duration));
-    at = put_text(p, at, W_SRC, e->op ? other : self);
-    return put_text(p, at, W_DST, e->op ? self : other);
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t label = indexes[i] == ROCL_NONE ? 0 : agents[indexes[i]].label;
+        uint8_t *arg = rocl_pb_open(at, LAUNCH_ARGS);
+        at = rocl_pb_put_uint(arg, ARG_NAME_IID, arg_name(p, ends[i]));
+        at = rocl_pb_put_uint(at, ARG_STRING_IID, pf_iid(&p->seq, PF_STRINGS, label));
+        at = rocl_pb_close(arg, at);
+    }
+    return at;
 }
 
-static uint8_t *put_launch(pf_part *p, uint8_t *at, const rocl_track_event *e)
+static uint8_t *put_launch(pf_part *p, uint8_t *at, const rocl_track_event *e, uint32_t gpu)
 {
     const rocl_capture *c = p->sink->world.capture;
     uint8_t *begin = at = rocl_pb_open(at, STAGE_LAUNCH);
-    uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : p->sink->world.agent_gpus[e->agent];
     int64_t stream = e->stream != ROCL_NONE  ? c->streams[e->stream].id
                      : e->queue != ROCL_NONE ? c->queues[e->queue].id
                                              : 0;
     /* Integers on every slice: the viewer builds its tree of devices and streams from them. */
-    at = put_int(p, at, W_DEVICE, device == ROCL_NONE ? 0 : device);
+    at = put_int(p, at, W_DEVICE, gpu);
     at = put_int(p, at, W_STREAM, stream);
-    switch (e->kind) {
-    case ROCL_DISPATCH:
+    if (e->kind == ROCL_DISPATCH)
         at = put_kernel(p, at, e);
-        break;
-    case ROCL_COPY:
+    else if (e->kind == ROCL_COPY)
         at = put_copy(p, at, e);
-        break;
-    case ROCL_GRAPH:
+    else if (e->kind == ROCL_GRAPH)
         at = put_int(p, at, W_KERNELS, (int64_t)e->size);
-        break;
-    case ROCL_HIP_EVENT:
-    case ROCL_BARRIER:
-        break;
-    default:
+    else if (e->kind != ROCL_HIP_EVENT && e->kind != ROCL_BARRIER)
         at = put_int(p, at, W_BYTES, (int64_t)e->size);
-    }
     return rocl_pb_close(begin, at);
 }
 
 rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error *err)
 {
+    static const char *const stages[ROCL_KINDS] = {
+        [ROCL_DISPATCH] = "Kernel", [ROCL_COPY] = "Copy",          [ROCL_ALLOC] = "Allocation",
+        [ROCL_SCRATCH] = "Scratch", [ROCL_GRAPH] = "Graph launch", [ROCL_HIP_EVENT] = "HIP event",
+        [ROCL_BARRIER] = "Barrier"};
     pf_part *p = pf_part_of(base);
     const pf_sink *s = p->sink;
     const rocl_track_event *e = &p->part.event;
     pf_seq *q = &p->seq;
-    uint32_t device = e->agent == ROCL_NONE ? ROCL_NONE : s->world.agent_gpus[e->agent];
+    uint32_t gpu = e->agent == ROCL_NONE ? ROCL_NONE : s->world.agent_gpus[e->agent];
+    if (gpu == ROCL_NONE)
+        gpu = 0;
+    uint32_t *stage = &p->stages[e->kind];
     uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
     rocl_buf *b = pf_event_begin(q, PKT_GPU_STAGE, e->time);
     (void)err;
@@ -231,13 +206,15 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error 
         return ROCL_OK;
     uint8_t *at = rocl_pb_put_uint(b->data + b->len, STAGE_CONTEXT,
                                    s->world.processes[p->part.process].context);
-    at = rocl_pb_put_uint(at, STAGE_GPU, device == ROCL_NONE ? 0 : device);
+    at = rocl_pb_put_uint(at, STAGE_GPU, gpu);
     at = rocl_pb_put_uint(at, STAGE_QUEUE_IID, queue);
-    at = rocl_pb_put_uint(at, STAGE_IID, stage_of(p, e->kind));
+    if (!*stage)
+        *stage = add_spec(p, stages[e->kind], e->kind == ROCL_DISPATCH ? SPEC_COMPUTE : SPEC_OTHER);
+    at = rocl_pb_put_uint(at, STAGE_IID, *stage);
     if (e->kind == ROCL_DISPATCH && e->kernel != ROCL_NONE)
         at = rocl_pb_put_uint(at, STAGE_KERNEL_IID, kernel_iid(p, e->kernel));
     at = rocl_pb_put_uint(at, STAGE_NAME_IID, pf_iid(q, PF_NAMES, name));
-    at = put_launch(p, at, e);
+    at = put_launch(p, at, e, gpu);
     at = rocl_pb_put_uint(at, STAGE_EVENT_ID,
                           e->stack_id ? rocl_link_id(s->world.capture, e->stack_id) : 0);
     at = rocl_pb_put_uint(at, STAGE_DURATION, (uint64_t)(e->end - e->time));

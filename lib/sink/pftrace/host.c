@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sink/pftrace/fields.h"
 #include "sink/pftrace/pf.h"
 
 /* The arrow to the GPU work that this call caused. */
@@ -31,52 +30,44 @@ static uint32_t category_of(const pf_sink *p, const rocl_track_event *e)
     return g && words[g->domain] ? p->words[words[g->domain]] : e->category;
 }
 
-/* They can be of any length: makes room for the rest of the event anew. NULL: there is none. */
+/* They can be of any length: reserves the bytes of the rest of the event anew. NULL: memory is
+ * out. */
 static uint8_t *write_args(pf_part *p, rocl_buf *b, uint8_t *at, rocl_track_event *e)
 {
     rocl_track_arg arg;
     b->len = (size_t)(at - b->data);
     while (rocl_track_event_next_arg(e, &arg))
         pf_note_str(&p->seq, b, arg.name, arg.value, arg.len);
-    return rocl_buf_reserve(b, PF_EVENT_ROOM) && !b->failed ? b->data + b->len : NULL;
+    return rocl_buf_reserve(b, PF_EVENT_BYTES) && !b->failed ? b->data + b->len : NULL;
 }
 
-static inline void write_event(pf_part *p, unsigned type, uint64_t track)
+/* A call begins, or a mark is an instant. */
+rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *err)
 {
+    pf_part *p = pf_part_of(base);
     const pf_sink *s = p->sink;
     rocl_track_event *e = &p->part.event;
     pf_seq *q = &p->seq;
     rocl_buf *b = pf_event_begin(q, PKT_TRACK_EVENT, e->time);
     uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
+    (void)err;
     if (b->failed)
-        return;
-    uint8_t *at = rocl_pb_put_uint(b->data + b->len, EV_TYPE, type);
+        return ROCL_OK;
+    uint8_t *at = rocl_pb_put_uint(b->data + b->len, EV_TYPE,
+                                   e->kind == ROCL_INSTANT ? TYPE_INSTANT : TYPE_BEGIN);
     at = rocl_pb_put_uint(at, EV_NAME_IID, pf_iid(q, PF_NAMES, name));
     if (e->category != ROCL_NONE)
         at = rocl_pb_put_uint(at, EV_CATEGORY_IID, pf_iid(q, PF_CATEGORIES, category_of(s, e)));
     if (track != p->default_track)
         at = rocl_pb_put_uint(at, EV_TRACK, track);
     if (e->arg_count && !(at = write_args(p, b, at, e)))
-        return;
+        return ROCL_OK;
     if (rocl_timeline_link(&p->part))
         at = put_link(p, at, e->stack_id);
     if (e->stack_id)
         at = pf_put_note(q, at, s->words[W_STACK_ID], e->stack_id);
     b->len = (size_t)(at - b->data);
     pf_event_end(q);
-}
-
-rocl_status pf_write_call(rocl_timeline_part *p, uint64_t track, rocl_error *err)
-{
-    (void)err;
-    write_event(pf_part_of(p), TYPE_BEGIN, track);
-    return ROCL_OK;
-}
-
-rocl_status pf_write_instant(rocl_timeline_part *p, uint64_t track, rocl_error *err)
-{
-    (void)err;
-    write_event(pf_part_of(p), TYPE_INSTANT, track);
     return ROCL_OK;
 }
 

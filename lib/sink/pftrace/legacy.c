@@ -5,26 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sink/pftrace/fields.h"
 #include "sink/pftrace/pf.h"
 
-/* "Agent 2" -> "Agent [2]" */
-static void bracketed(const pf_sink *p, uint32_t agent, char *s, size_t size)
+bool pf_legacy_agent(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size)
 {
     const rocl_capture *c = p->world.capture;
-    const char *label = agent == ROCL_NONE ? "" : rocl_str(p->trace, c->agents[agent].label);
-    const char *space = strrchr(label, ' ');
+    const rocl_agent *a = agent < c->agent_count ? &c->agents[agent] : NULL;
+    const char *label = a ? rocl_str(p->trace, a->label) : "", *space = strrchr(label, ' ');
     if (space)
-        snprintf(s, size, "%.*s [%s]", (int)(space - label), label, space + 1);
-    else
-        snprintf(s, size, "Agent [?]");
-}
-
-static const char *type_of(const pf_sink *p, uint32_t agent)
-{
-    if (agent == ROCL_NONE)
-        return "?";
-    return rocl_str(p->trace, p->world.capture->agents[agent].type_name);
+        snprintf(s, size, "%.*s [%s]%s%s%s", (int)(space - label), label, space + 1,
+                 type ? " (" : "", type ? rocl_str(p->trace, a->type_name) : "", type ? ")" : "");
+    return space;
 }
 
 static int64_t id_or_zero(const rocl_queue *all, uint32_t index)
@@ -35,17 +26,19 @@ static int64_t id_or_zero(const rocl_queue *all, uint32_t index)
 uint64_t pf_define_legacy(pf_part *p, const rocl_track *t)
 {
     const rocl_capture *c = p->sink->world.capture;
+    const char *type =
+        t->agent == ROCL_NONE ? "?" : rocl_str(p->sink->trace, c->agents[t->agent].type_name);
     char agent[96], name[192];
-    bracketed(p->sink, t->agent, agent, sizeof agent);
+    if (!pf_legacy_agent(p->sink, t->agent, false, agent, sizeof agent))
+        strcpy(agent, "Agent [?]");
     if (t->kind == ROCL_TRACK_STREAM)
         snprintf(name, sizeof name, "STREAM [%" PRId64 "]", id_or_zero(c->streams, t->id));
     else if (t->kind == ROCL_TRACK_COPIES)
         snprintf(name, sizeof name, "COPY to %s THREAD [%" PRId64 "] (%s)", agent,
-                 t->thread == ROCL_NONE ? 0 : c->threads[t->thread].tid,
-                 type_of(p->sink, t->agent));
+                 t->thread == ROCL_NONE ? 0 : c->threads[t->thread].tid, type);
     else
         snprintf(name, sizeof name, "COMPUTE %s QUEUE [%" PRId64 "] %s", agent,
-                 id_or_zero(c->queues, t->id), type_of(p->sink, t->agent));
+                 id_or_zero(c->queues, t->id), type);
     /* Lanes have one name, so that viewers show them as one track of several rows. */
     return pf_new_track(p, p->sink->world.processes[t->process].uuid, name, NULL);
 }

@@ -10,7 +10,7 @@
 #include "sink/pftrace/pf.h"
 
 /* No part is much smaller. */
-#define LEAST_BYTES (1u << 20)
+#define LEAST_PART_BYTES (1u << 20)
 
 /* Whose turn it is, and whether there will be another one. */
 struct pf_turns {
@@ -62,29 +62,24 @@ static rocl_status define_track(rocl_timeline_part *base, const rocl_track *t, u
 }
 
 /* The reader puts typed GPU events that overlap on rows of their own. */
-static const rocl_timeline_ops typed_ops = {.work_overlaps = true,
-                                            .begin = begin_sequence,
-                                            .define = define_track,
-                                            .call = pf_write_call,
-                                            .work = pf_write_stage,
-                                            .slice_end = pf_write_end,
-                                            .instant = pf_write_instant,
-                                            .value = pf_write_value,
-                                            .bytes = pf_write_bytes};
+const rocl_timeline_ops pf_typed_ops = {.work_overlaps = true,
+                                        .begin = begin_sequence,
+                                        .define = define_track,
+                                        .call = pf_write_call,
+                                        .work = pf_write_stage,
+                                        .slice_end = pf_write_end,
+                                        .instant = pf_write_call,
+                                        .value = pf_write_value,
+                                        .bytes = pf_write_bytes};
 
-static const rocl_timeline_ops legacy_ops = {.begin = begin_sequence,
-                                             .define = define_track,
-                                             .call = pf_write_call,
-                                             .work = pf_write_legacy,
-                                             .slice_end = pf_write_end,
-                                             .instant = pf_write_instant,
-                                             .value = pf_write_value,
-                                             .bytes = pf_write_bytes};
-
-const rocl_timeline_ops *pf_timeline_ops(bool legacy)
-{
-    return legacy ? &legacy_ops : &typed_ops;
-}
+const rocl_timeline_ops pf_legacy_ops = {.begin = begin_sequence,
+                                         .define = define_track,
+                                         .call = pf_write_call,
+                                         .work = pf_write_legacy,
+                                         .slice_end = pf_write_end,
+                                         .instant = pf_write_call,
+                                         .value = pf_write_value,
+                                         .bytes = pf_write_bytes};
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
@@ -129,7 +124,7 @@ rocl_status pf_part_turn(pf_part *p, uint64_t n, rocl_buf *block, rocl_error *er
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /* Bytes that a sequence becomes, about: only how well parts keep step depends on it. */
-static uint64_t bytes_of(const rocl_sequence *s)
+static uint64_t estimate_bytes(const rocl_sequence *s)
 {
     switch (rocl_sequence_kind_of(s->number)) {
     case ROCL_SEQUENCE_HOST:
@@ -146,7 +141,8 @@ static rocl_status open_parts(pf_sink *p, rocl_error *err)
 {
     const rocl_timeline *t = &p->timeline;
     rocl_part_range cuts[ROCL_PARTS_MAX];
-    size_t count = rocl_cut_parts(t->sequences, t->sequence_count, bytes_of, LEAST_BYTES, cuts);
+    size_t count =
+        rocl_cut_parts(t->sequences, t->sequence_count, estimate_bytes, LEAST_PART_BYTES, cuts);
     p->parts = rocl_cache_line_calloc(count, sizeof *p->parts);
     if (!p->parts)
         return rocl_fail_memory(err);
@@ -199,16 +195,31 @@ static size_t find_laggard(const pf_part *parts, const uint64_t *turns, size_t c
     return least;
 }
 
+/* Puts a block in the pipe that is filled, by pf_part_turn, when it has its turn. */
+static rocl_status put_turn(pf_part *part, uint64_t turn, rocl_error *err)
+{
+    rocl_pipe *pipe = part->sink->file.pipe;
+    rocl_block *c;
+    rocl_status st = rocl_pipe_get(pipe, &c, err);
+    if (st)
+        return st;
+    c->user = part;
+    rocl_buf_put(&c->in, &turn, sizeof turn);
+    bool failed = c->in.failed; /* then the turn is never taken, and those after it would wait */
+    st = rocl_pipe_put(pipe, c, err);
+    return st == ROCL_OK && failed ? rocl_fail_memory(err) : st;
+}
+
 /* A block of one part after a block of another. That a part is over may become known late: it is
  * given turns more, and writes nothing. The order among the others is the same then. */
 static rocl_status write_parts(pf_sink *p, rocl_error *err)
 {
     uint64_t turns[ROCL_PARTS_MAX] = {0};
-    rocl_status st = pf_stream_flush(p->stream, true, err);
+    rocl_status st = pf_flush(&p->file, true, err);
     for (size_t i;
          st == ROCL_OK && (i = find_laggard(p->parts, turns, p->part_count)) < p->part_count;)
-        st = pf_stream_put_turn(p->stream, &p->parts[i], turns[i]++, err);
-    rocl_status drained = pf_stream_drain(p->stream, st ? NULL : err);
+        st = put_turn(&p->parts[i], turns[i]++, err);
+    rocl_status drained = rocl_pipe_drain(p->file.pipe, st ? NULL : err);
     return st ? st : drained;
 }
 
@@ -223,9 +234,9 @@ rocl_status pf_write_sequences(pf_sink *p, rocl_error *err)
         st = write_parts(p, err);
     /* A part alone fills the blocks that others have begun: there may be many small captures. */
     while (st == ROCL_OK && p->part_count == 1 && !is_over(p->parts)) {
-        st = fill_block(p->parts, pf_stream_block(p->stream), err);
+        st = fill_block(p->parts, rocl_piped_buf(&p->file), err);
         if (st == ROCL_OK)
-            st = pf_stream_flush(p->stream, false, err);
+            st = pf_flush(&p->file, false, err);
     }
     close_parts(p);
     return st;

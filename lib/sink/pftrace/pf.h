@@ -1,8 +1,8 @@
 /* The Perfetto sink, file by file:
  *
- *     pftrace.c    the sink: batches -> sorted records -> parts, once per capture
+ *     pftrace.c    the sink: batches -> sorted records -> parts, once per capture; the file:
+ *                  blocks of packets, compressed by the workers of a pipe
  *     part.c       what the timeline draws of a part, a block when it is the part's turn
- *     stream.c     blocks -> (compressed) -> file
  *     sequence.c   packet sequences: times as differences, interning, annotations
  *     fields.h     field numbers of the format
  *     world.c      machines, GPUs, processes, threads: ids and descriptors
@@ -19,49 +19,27 @@
 
 #include "base/array.h"
 #include "base/map.h"
-#include "base/out.h"
-#include "base/pool.h"
 #include "base/proto.h"
 #include "base/text.h"
 #include "model/gpus.h"
 #include "model/trace.h"
 #include "timeline/labels.h"
 #include "timeline/timeline.h"
+#include "sink/piped.h"
 #include "sink/pftrace/fields.h"
-
-/* ---- stream.c ---- */
-
-typedef struct pf_stream pf_stream;
-typedef struct pf_part pf_part;
 
 /* Blocks of raw packets: below the 512 KiB that readers expect of a compressed packet at most. */
 #define PF_BLOCK (256u << 10)
 
-/* Adds packets to a block as turn n of a part: waits for those before. By one of several threads.
- */
-typedef rocl_status pf_fill_fn(pf_part *p, uint64_t n, rocl_buf *block, rocl_error *err);
-
-rocl_status pf_stream_open(pf_stream **s, rocl_trace *t, const rocl_pftrace_options *o,
-                           pf_fill_fn *fill, rocl_error *err);
-rocl_status pf_stream_commit(pf_stream *s, uint64_t *bytes, rocl_error *err); /* frees s */
-void pf_stream_abort(pf_stream *s);                                           /* frees s */
-
-/* The block under construction, until the next flush. */
-rocl_buf *pf_stream_block(pf_stream *s);
-/* Passes a full block on, or any. Call it now and then; reports what went wrong since. */
-rocl_status pf_stream_flush(pf_stream *s, bool all, rocl_error *err);
-/* Puts a block that is filled when it has its turn in the pipe: by pf_part_turn, of turn n of the
- * part. What was put before in blocks of the other kind is flushed. */
-rocl_status pf_stream_put_turn(pf_stream *s, pf_part *part, uint64_t turn, rocl_error *err);
-rocl_status pf_stream_drain(pf_stream *s, rocl_error *err); /* waits until all is written */
+typedef struct pf_part pf_part;
 
 /* ---- sequence.c ---- */
 
 /* What a packet has before its event: two lengths and two ids with their tags. */
 #define PF_HEAD 24
 
-/* Bytes of an event for which there is room when it has begun. */
-#define PF_EVENT_ROOM 512
+/* Bytes that are reserved for an event when it has begun. */
+#define PF_EVENT_BYTES 512
 
 /* A packet sequence: its id, its clock, and what has been interned on it. */
 enum pf_intern {
@@ -108,7 +86,7 @@ void pf_event_end_long(pf_seq *q);
 void pf_head_make(pf_seq *q, uint32_t field);
 
 /* Begins a packet with an event as its `field`, at `time` (>= the last one's): the buffer for the
- * event's fields, which unless it has failed has room for PF_EVENT_ROOM bytes. No other packet can
+ * event's fields, which unless it has failed has reserved PF_EVENT_BYTES bytes. No other packet can
  * be written before pf_event_end. */
 static inline rocl_buf *pf_event_begin(pf_seq *q, uint32_t field, int64_t time)
 {
@@ -117,7 +95,7 @@ static inline rocl_buf *pf_event_begin(pf_seq *q, uint32_t field, int64_t time)
     q->now = time;
     if (q->field != field)
         pf_head_make(q, field);
-    if (rocl_buf_reserve(b, PF_HEAD + PF_EVENT_ROOM)) {
+    if (rocl_buf_reserve(b, PF_HEAD + PF_EVENT_BYTES)) {
         memcpy(b->data + b->len, q->head, PF_HEAD);
         q->packet = b->len;
         q->body = b->len += q->head_len;
@@ -154,11 +132,12 @@ static inline uint32_t pf_iid(pf_seq *q, enum pf_intern table, uint32_t text)
  * Keys are small numbers (texts, indexes). */
 uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fresh);
 
-/* Appends the text as a valid UTF-8 string field. */
+/* Append a string field, as valid UTF-8: bytes, or a text. */
+void pf_string(rocl_buf *b, uint32_t field, const char *p, size_t n);
 void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text);
 
 /* Adds a debug annotation to a track event under construction; the name is a text. The first one
- * puts it to where there is room, as it is in an event that has just begun. */
+ * puts it to reserved bytes, as those of an event that has just begun are. */
 static inline uint8_t *pf_put_note(pf_seq *q, uint8_t *p, uint32_t name, uint64_t v)
 {
     uint8_t *note = rocl_pb_open(p, EV_ANNOTATION);
@@ -179,7 +158,7 @@ typedef struct pf_process {
 
 typedef struct pf_world {
     rocl_trace *trace;
-    pf_stream *stream;
+    rocl_piped *file;
     rocl_gpus gpus;
     uint64_t next_uuid;
     uint32_t next_seq;
@@ -196,7 +175,7 @@ typedef struct pf_world {
     uint32_t *agent_gpus;  /* by agent: id on its machine, ROCL_NONE for others */
 } pf_world;
 
-rocl_status pf_world_open(pf_world *w, rocl_trace *t, pf_stream *s, rocl_error *err);
+rocl_status pf_world_open(pf_world *w, rocl_trace *t, rocl_piped *file, rocl_error *err);
 void pf_world_close(pf_world *w);
 rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err);
 /* Describes the track of a host sequence. */
@@ -211,55 +190,58 @@ uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_un
 /* ---- the sink ---- */
 
 /* Names of arguments and annotations, interned once as texts. */
-typedef enum pf_word {
-    W_UNNAMED,
-    W_STACK_ID,
-    W_CORR_ID,
-    W_AGENT,
-    W_QUEUE,
-    W_STREAM,
-    W_STREAM_ID,
-    W_KERNEL_ID,
-    W_SCRATCH_SIZE,
-    W_LDS_BLOCK_SIZE,
-    W_WORKGROUP_SIZE,
-    W_GRID_SIZE,
-    W_THREAD_COUNT,
-    W_SRC_AGENT,
-    W_DST_AGENT,
-    W_COPY_BYTES,
-    W_DEVICE,
-    W_LDS_BYTES,
-    W_SCRATCH_BYTES,
-    W_DISPATCH_ID,
-    W_BYTES,
-    W_BYTES_PER_SECOND,
-    W_SRC,
-    W_DST,
-    W_KERNELS,
-    W_REGISTERS,
-    W_ACCUM_VGPR,
-    W_SGPR,
-    W_SHARED_STATIC,
-    W_KERNEL_DISPATCH,
-    W_MEMORY_COPY,
-    W_GRAPH_LAUNCH,
-    W_HIP_EVENT,
-    W_BARRIER,
-    W_HIP_API,
-    W_HSA_API,
-    W_MARKER_API,
-    W_RCCL_API,
-    W_ROCDECODE_API,
-    W_ROCJPEG_API,
-    PF_WORDS
-} pf_word;
+#define PF_WORD_LIST(X)                                                                            \
+    X(UNNAMED, "(unnamed)")                                                                        \
+    X(STACK_ID, "stack_id")                                                                        \
+    X(CORR_ID, "corr_id")                                                                          \
+    X(AGENT, "agent")                                                                              \
+    X(QUEUE, "queue")                                                                              \
+    X(STREAM, "stream")                                                                            \
+    X(STREAM_ID, "stream_id")                                                                      \
+    X(KERNEL_ID, "kernel_id")                                                                      \
+    X(SCRATCH_SIZE, "Scratch_Size")                                                                \
+    X(LDS_BLOCK_SIZE, "LDS_Block_Size")                                                            \
+    X(WORKGROUP_SIZE, "workgroup_size")                                                            \
+    X(GRID_SIZE, "grid_size")                                                                      \
+    X(THREAD_COUNT, "thread_count")                                                                \
+    X(SRC_AGENT, "src_agent")                                                                      \
+    X(DST_AGENT, "dst_agent")                                                                      \
+    X(COPY_BYTES, "copy_bytes")                                                                    \
+    X(DEVICE, "device")                                                                            \
+    X(LDS_BYTES, "lds_bytes")                                                                      \
+    X(SCRATCH_BYTES, "scratch_bytes")                                                              \
+    X(DISPATCH_ID, "dispatch_id")                                                                  \
+    X(BYTES, "bytes")                                                                              \
+    X(BYTES_PER_SECOND, "bytes_per_second")                                                        \
+    X(SRC, "src")                                                                                  \
+    X(DST, "dst")                                                                                  \
+    X(KERNELS, "kernels")                                                                          \
+    X(REGISTERS, "registers_per_thread")                                                           \
+    X(ACCUM_VGPR, "accum_vgpr_count")                                                              \
+    X(SGPR, "sgpr_count")                                                                          \
+    X(SHARED_STATIC, "shared_mem_static")                                                          \
+    X(KERNEL_DISPATCH, "kernel_dispatch")                                                          \
+    X(MEMORY_COPY, "memory_copy")                                                                  \
+    X(GRAPH_LAUNCH, "graph_launch")                                                                \
+    X(HIP_EVENT, "hip_event")                                                                      \
+    X(BARRIER, "barrier")                                                                          \
+    X(HIP_API, "hip_api")                                                                          \
+    X(HSA_API, "hsa_api")                                                                          \
+    X(MARKER_API, "marker_api")                                                                    \
+    X(RCCL_API, "rccl_api")                                                                        \
+    X(ROCDECODE_API, "rocdecode_api")                                                              \
+    X(ROCJPEG_API, "rocjpeg_api")
+
+#define PF_WORD_ENUM(id, text) W_##id,
+typedef enum pf_word { PF_WORD_LIST(PF_WORD_ENUM) PF_WORDS } pf_word;
 
 typedef struct pf_sink {
     rocl_timeline timeline; /* first */
     rocl_trace *trace;
     rocl_pftrace_options opt;
-    pf_stream *stream;
+    rocl_piped file;
+    int level; /* of compression; 0: none */
+    bool gzip;
     pf_world world;
     rocl_timeline_counts counts;
     uint32_t words[PF_WORDS]; /* texts */
@@ -267,6 +249,9 @@ typedef struct pf_sink {
     pf_part *parts;
     size_t part_count;
 } pf_sink;
+
+/* Puts a full block of the file in its pipe, or any. Call it now and then. */
+rocl_status pf_flush(rocl_piped *file, bool all, rocl_error *err);
 
 /* ---- part.c ---- */
 
@@ -308,14 +293,14 @@ static inline pf_part *pf_part_of(rocl_timeline_part *p)
 /* Writes the sequences of the capture at hand, in parts. How they are cut depends on how many
  * records they have, and on nothing else. */
 rocl_status pf_write_sequences(pf_sink *p, rocl_error *err);
-pf_fill_fn pf_part_turn;
+/* Fills a block as turn n of the part: waits for the turns before. By one of several threads. */
+rocl_status pf_part_turn(pf_part *p, uint64_t n, rocl_buf *block, rocl_error *err);
 
-const rocl_timeline_ops *pf_timeline_ops(bool legacy);
+extern const rocl_timeline_ops pf_typed_ops, pf_legacy_ops;
 
 /* ---- host.c, gpu.c, legacy.c, values.c: p->part.event, and the tracks of the sequence at hand */
 
-rocl_status pf_write_call(rocl_timeline_part *p, uint64_t track, rocl_error *err);
-rocl_status pf_write_instant(rocl_timeline_part *p, uint64_t track, rocl_error *err);
+rocl_status pf_write_call(rocl_timeline_part *p, uint64_t track, rocl_error *err); /* or a mark */
 void pf_write_end(rocl_timeline_part *p, uint64_t track, int64_t time);
 
 /* A sequence of GPU work begins. */
@@ -323,6 +308,9 @@ void pf_begin_stages(pf_part *p);
 uint64_t pf_define_queue(pf_part *p, const rocl_track *t);
 rocl_status pf_write_stage(rocl_timeline_part *p, uint64_t queue, rocl_error *err);
 
+/* "Agent 2" as AMD's "Agent [2]", with its type "Agent [2] (GPU)"; false: its label is none such.
+ */
+bool pf_legacy_agent(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size);
 uint64_t pf_define_legacy(pf_part *p, const rocl_track *t);
 rocl_status pf_write_legacy(rocl_timeline_part *p, uint64_t track, rocl_error *err);
 

@@ -4,8 +4,55 @@
 
 #include "sink/pftrace/pf.h"
 #include "base/deflate.h"
-#include "base/out.h"
 #include "trace/pipeline.h"
+
+/* ---- the file: blocks of packets -> (compressed) -> file ---- */
+
+static rocl_status compress_block(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
+{
+    const pf_sink *p = ctx;
+    rocl_status st = ROCL_OK;
+    (void)worker;
+    if (c->user) { /* a part has yet to fill it: it says which turn of the part it is for */
+        uint64_t turn;
+        memcpy(&turn, c->in.data, sizeof turn);
+        c->in.len = 0;
+        st = pf_part_turn(c->user, turn, &c->in, err);
+    }
+    if (st || !c->in.len)
+        return st;
+    if (p->gzip)
+        return rocl_gzip_member(&c->out, c->in.data, c->in.len, p->level ? p->level : 1, err);
+    if (!p->level)
+        return ROCL_OK; /* write takes it from `in` */
+    size_t packet = rocl_pb_begin(&c->out, TRACE_PACKET);
+    size_t body = rocl_pb_begin(&c->out, PKT_COMPRESSED);
+    st = rocl_zlib_stream(&c->out, c->in.data, c->in.len, p->level, err);
+    rocl_pb_end(&c->out, body);
+    rocl_pb_end(&c->out, packet);
+    return st ? st : c->out.failed ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+static rocl_status write_block(void *ctx, rocl_block *c, rocl_error *err)
+{
+    const pf_sink *p = ctx;
+    const rocl_buf *b = p->level || p->gzip ? &c->out : &c->in;
+    return rocl_out_write(p->file.out, b->data, b->len, err);
+}
+
+static const rocl_pipe_ops pipe_ops = {compress_block, write_block};
+
+rocl_status pf_flush(rocl_piped *file, bool all, rocl_error *err)
+{
+    const rocl_block *c = file->block;
+    if (c && c->in.failed)
+        return rocl_fail_memory(err);
+    if (c && c->in.len < PF_BLOCK && !(all && c->in.len))
+        return ROCL_OK;
+    return rocl_piped_put(file, err);
+}
+
+/* ---- the sink ---- */
 
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
@@ -24,51 +71,10 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     return st;
 }
 
-static const char *const words[PF_WORDS] = {
-    [W_UNNAMED] = "(unnamed)",
-    [W_STACK_ID] = "stack_id",
-    [W_CORR_ID] = "corr_id",
-    [W_AGENT] = "agent",
-    [W_QUEUE] = "queue",
-    [W_STREAM] = "stream",
-    [W_STREAM_ID] = "stream_id",
-    [W_KERNEL_ID] = "kernel_id",
-    [W_SCRATCH_SIZE] = "Scratch_Size",
-    [W_LDS_BLOCK_SIZE] = "LDS_Block_Size",
-    [W_WORKGROUP_SIZE] = "workgroup_size",
-    [W_GRID_SIZE] = "grid_size",
-    [W_THREAD_COUNT] = "thread_count",
-    [W_SRC_AGENT] = "src_agent",
-    [W_DST_AGENT] = "dst_agent",
-    [W_COPY_BYTES] = "copy_bytes",
-    [W_DEVICE] = "device",
-    [W_LDS_BYTES] = "lds_bytes",
-    [W_SCRATCH_BYTES] = "scratch_bytes",
-    [W_DISPATCH_ID] = "dispatch_id",
-    [W_BYTES] = "bytes",
-    [W_BYTES_PER_SECOND] = "bytes_per_second",
-    [W_SRC] = "src",
-    [W_DST] = "dst",
-    [W_KERNELS] = "kernels",
-    [W_REGISTERS] = "registers_per_thread",
-    [W_ACCUM_VGPR] = "accum_vgpr_count",
-    [W_SGPR] = "sgpr_count",
-    [W_SHARED_STATIC] = "shared_mem_static",
-    [W_KERNEL_DISPATCH] = "kernel_dispatch",
-    [W_MEMORY_COPY] = "memory_copy",
-    [W_GRAPH_LAUNCH] = "graph_launch",
-    [W_HIP_EVENT] = "hip_event",
-    [W_BARRIER] = "barrier",
-    [W_HIP_API] = "hip_api",
-    [W_HSA_API] = "hsa_api",
-    [W_MARKER_API] = "marker_api",
-    [W_RCCL_API] = "rccl_api",
-    [W_ROCDECODE_API] = "rocdecode_api",
-    [W_ROCJPEG_API] = "rocjpeg_api",
-};
-
 static rocl_status open_sink(pf_sink *p, rocl_error *err)
 {
+#define WORD_TEXT(id, text) (text),
+    static const char *const words[] = {PF_WORD_LIST(WORD_TEXT)};
     rocl_trace *t = p->trace;
     rocl_status st = rocl_encoder_open(&p->timeline.encoder, err);
     if (st != ROCL_OK)
@@ -76,15 +82,17 @@ static rocl_status open_sink(pf_sink *p, rocl_error *err)
     for (int i = 0; i < PF_WORDS; i++)
         if ((p->words[i] = rocl_strings_put(t->strings, words[i], strlen(words[i]))) == ROCL_NONE)
             return rocl_fail_memory(err);
-    st = pf_stream_open(&p->stream, t, &p->opt, pf_part_turn, err);
-    return st ? st : pf_world_open(&p->world, t, p->stream, err);
+    p->level = rocl_level_or(p->opt.level, ROCL_PFTRACE_LEVEL);
+    p->gzip = rocl_out_is_gz(p->opt.path);
+    st = rocl_piped_open(&p->file, p->opt.path, t->opt.jobs, &pipe_ops, p, err);
+    return st ? st : pf_world_open(&p->world, t, &p->file, err);
 }
 
 static void close_sink(pf_sink *p)
 {
     rocl_timeline_forget_capture(&p->timeline);
     pf_world_close(&p->world);
-    pf_stream_abort(p->stream);
+    rocl_piped_discard(&p->file);
     rocl_encoder_close(&p->timeline.encoder);
 }
 
@@ -94,7 +102,7 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
     pf_sink p = {.trace = t, .opt = *o};
     p.timeline =
         (rocl_timeline){.encoder = {.trace = t, .amd_layout = o->legacy_tracks, .bandwidth = true},
-                        .ops = pf_timeline_ops(o->legacy_tracks),
+                        .ops = o->legacy_tracks ? &pf_legacy_ops : &pf_typed_ops,
                         .by_queue = o->group_by_queue,
                         .link_calls = true};
     uint64_t bytes = 0;
@@ -106,10 +114,12 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
         st = open_sink(&p, err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
-    if (st == ROCL_OK) {
-        st = pf_stream_commit(p.stream, &bytes, err);
-        p.stream = NULL;
-    }
+    if (st == ROCL_OK)
+        st = pf_flush(&p.file, true, err);
+    if (st == ROCL_OK)
+        st = rocl_piped_finish(&p.file, err);
+    if (st == ROCL_OK)
+        st = rocl_piped_commit(&p.file, &bytes, err);
     close_sink(&p);
     if (report)
         *report = (rocl_written){.bytes = bytes,

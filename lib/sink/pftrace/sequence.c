@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "sink/pftrace/fields.h"
 #include "sink/pftrace/pf.h"
 
 void pf_seq_begin(pf_seq *q, uint32_t id, uint32_t machine, int64_t from, uint64_t track)
@@ -63,21 +62,6 @@ void pf_head_make(pf_seq *q, uint32_t field)
     q->field = field;
 }
 
-/* Interned data goes before all that the packet has already. */
-static void insert_pending(pf_seq *q)
-{
-    rocl_buf *b = q->block;
-    size_t at = q->packet + 2, n = b->len - at, more = q->pending.len + 1 + ROCL_VARINT_MAX;
-    if (!q->pending.len || !rocl_buf_reserve(b, more))
-        return;
-    more = 1 + rocl_varint_size(q->pending.len) + q->pending.len;
-    memmove(b->data + at + more, b->data + at, n);
-    b->len = at;
-    rocl_pb_bytes(b, PKT_INTERNED, q->pending.data, q->pending.len);
-    b->len += n;
-    q->pending.len = 0;
-}
-
 void pf_event_end_long(pf_seq *q)
 {
     rocl_buf *b = q->block;
@@ -86,14 +70,21 @@ void pf_event_end_long(pf_seq *q)
         return;
     rocl_pb_end(b, q->body);
     rocl_pb_uint(b, PKT_TIMESTAMP, q->delta);
-    insert_pending(q);
+    /* Interned data goes before all that the packet has already. */
+    size_t at = q->packet + 2, n = b->len - at, more = q->pending.len + 1 + ROCL_VARINT_MAX;
+    if (q->pending.len && rocl_buf_reserve(b, more)) {
+        more = 1 + rocl_varint_size(q->pending.len) + q->pending.len;
+        memmove(b->data + at + more, b->data + at, n);
+        b->len = at;
+        rocl_pb_bytes(b, PKT_INTERNED, q->pending.data, q->pending.len);
+        b->len += n;
+        q->pending.len = 0;
+    }
     rocl_pb_end(b, q->packet + 2);
 }
 
-void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text)
+void pf_string(rocl_buf *b, uint32_t field, const char *p, size_t n)
 {
-    size_t n;
-    const char *p = rocl_strings_get(t->strings, text, &n);
     if (rocl_utf8_valid(p, n)) {
         rocl_pb_bytes(b, field, p, n);
         return;
@@ -101,6 +92,13 @@ void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text)
     size_t at = rocl_pb_begin(b, field);
     rocl_utf8_put(b, p, n);
     rocl_pb_end(b, at);
+}
+
+void pf_text(rocl_buf *b, uint32_t field, const rocl_trace *t, uint32_t text)
+{
+    size_t n;
+    const char *p = rocl_strings_get(t->strings, text, &n);
+    pf_string(b, field, p, n);
 }
 
 uint32_t pf_iid_custom(pf_seq *q, enum pf_intern table, uint32_t key, bool *fresh)
@@ -150,8 +148,6 @@ void pf_note_str(pf_seq *q, rocl_buf *b, uint32_t name, const char *p, size_t n)
 {
     size_t at = rocl_pb_begin(b, EV_ANNOTATION);
     rocl_pb_uint(b, NOTE_NAME_IID, pf_iid(q, PF_ANNOTATIONS, name));
-    size_t text = rocl_pb_begin(b, NOTE_STRING);
-    rocl_utf8_put(b, p, n);
-    rocl_pb_end(b, text);
+    pf_string(b, NOTE_STRING, p, n);
     rocl_pb_end(b, at);
 }

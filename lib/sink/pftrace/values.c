@@ -5,48 +5,22 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "sink/pftrace/fields.h"
 #include "sink/pftrace/pf.h"
-
-static bool is_integer(double v)
-{
-    return v >= -9007199254740992.0 && v <= 9007199254740992.0 && trunc(v) == v;
-}
 
 static uint8_t *put_number(uint8_t *p, uint32_t integer, uint32_t real, double v)
 {
     uint64_t bits;
-    if (is_integer(v))
+    if (v >= -9007199254740992.0 && v <= 9007199254740992.0 && trunc(v) == v)
         return rocl_pb_put_uint(p, integer, (uint64_t)(int64_t)v);
     memcpy(&bits, &v, sizeof bits);
     return rocl_pb_put_fixed64(p, real, bits);
 }
 
-static void write_counter(pf_part *p, int64_t time, uint64_t track, double v)
-{
-    rocl_buf *b = pf_event_begin(&p->seq, PKT_TRACK_EVENT, time);
-    if (b->failed)
-        return;
-    uint8_t *at = rocl_pb_put_uint(b->data + b->len, EV_TYPE, TYPE_COUNTER);
-    at = rocl_pb_put_uint(at, EV_TRACK, track);
-    at = put_number(at, EV_COUNTER_VALUE, EV_DOUBLE_VALUE, v);
-    b->len = (size_t)(at - b->data);
-    pf_event_end(&p->seq);
-}
-
 /* "GPU 0", or AMD's "Agent [2] (GPU)"; its type only where it is asked for. */
 static void agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size)
 {
-    const rocl_capture *c = p->world.capture;
-    const rocl_agent *a = agent < c->agent_count ? &c->agents[agent] : NULL;
-    const char *label = a ? rocl_str(p->trace, a->label) : "", *space = strrchr(label, ' ');
-    if (!p->opt.legacy_tracks || !space)
-        rocl_agent_label(&p->world.gpus, c, agent, s, size);
-    else if (type)
-        snprintf(s, size, "%.*s [%s] (%s)", (int)(space - label), label, space + 1,
-                 rocl_str(p->trace, a->type_name));
-    else
-        snprintf(s, size, "%.*s [%s]", (int)(space - label), label, space + 1);
+    if (!p->opt.legacy_tracks || !pf_legacy_agent(p, agent, type, s, size))
+        rocl_agent_label(&p->world.gpus, p->world.capture, agent, s, size);
 }
 
 /* ---- counters of a GPU ---- */
@@ -116,33 +90,33 @@ void pf_begin_counters(pf_part *p)
 /* Marks what pf_define_values gave to a GPU counter. */
 #define GPU_COUNTER ((uint64_t)1 << 63)
 
-static void write_gpu_counter(pf_part *p, int64_t time, uint32_t counter, double v)
+void pf_write_value(rocl_timeline_part *base, uint64_t track, int64_t time, double v)
 {
-    rocl_buf *b = pf_event_begin(&p->seq, PKT_GPU_COUNTER, time);
+    pf_part *p = pf_part_of(base);
+    const bool gpu = track & GPU_COUNTER;
+    rocl_buf *b = pf_event_begin(&p->seq, gpu ? PKT_GPU_COUNTER : PKT_TRACK_EVENT, time);
     if (b->failed)
         return;
-    uint8_t *at = rocl_pb_put_uint(b->data + b->len, GPU_COUNTER_IID, 1);
-    uint8_t *value = at = rocl_pb_open(at, GPU_COUNTER_VALUES);
-    at = rocl_pb_put_uint(at, VALUE_ID, counter + 1);
-    at = put_number(at, VALUE_INT, VALUE_DOUBLE, v);
-    at = rocl_pb_close(value, at);
-    at = rocl_pb_put_uint(at, GPU_COUNTER_GPU, p->gpu);
+    uint8_t *at = b->data + b->len;
+    if (gpu) {
+        at = rocl_pb_put_uint(at, GPU_COUNTER_IID, 1);
+        uint8_t *value = at = rocl_pb_open(at, GPU_COUNTER_VALUES);
+        at = rocl_pb_put_uint(at, VALUE_ID, (uint32_t)track + 1);
+        at = put_number(at, VALUE_INT, VALUE_DOUBLE, v);
+        at = rocl_pb_close(value, at);
+        at = rocl_pb_put_uint(at, GPU_COUNTER_GPU, p->gpu);
+    } else {
+        at = rocl_pb_put_uint(at, EV_TYPE, TYPE_COUNTER);
+        at = rocl_pb_put_uint(at, EV_TRACK, track);
+        at = put_number(at, EV_COUNTER_VALUE, EV_DOUBLE_VALUE, v);
+    }
     b->len = (size_t)(at - b->data);
     pf_event_end(&p->seq);
 }
 
-void pf_write_value(rocl_timeline_part *base, uint64_t track, int64_t time, double v)
-{
-    pf_part *p = pf_part_of(base);
-    if (track & GPU_COUNTER)
-        write_gpu_counter(p, time, (uint32_t)track, v);
-    else
-        write_counter(p, time, track, v);
-}
-
 void pf_write_bytes(rocl_timeline_part *p, uint64_t track, int64_t time, int64_t v)
 {
-    write_counter(pf_part_of(p), time, track, (double)v);
+    pf_write_value(p, track, time, (double)v);
 }
 
 /* ---- tracks ---- */

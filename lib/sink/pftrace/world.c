@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sink/pftrace/fields.h"
 #include "sink/pftrace/pf.h"
 
 /* Descriptors go to a sequence of their own, with absolute times. */
@@ -30,9 +29,7 @@ static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
     char name[256];
     rocl_gpu_label(t, g, name, sizeof name);
     size_t at = rocl_pb_begin(b, GPU_INFO_GPU);
-    size_t text = rocl_pb_begin(b, GPU_NAME);
-    rocl_utf8_put(b, name, strlen(name));
-    rocl_pb_end(b, text);
+    pf_string(b, GPU_NAME, name, strlen(name));
     pf_text(b, GPU_VENDOR, t, g->agent->vendor);
     pf_text(b, GPU_MODEL, t, g->agent->product);
     pf_text(b, GPU_ARCH, t, g->agent->name);
@@ -46,7 +43,7 @@ static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
 static void describe_machine(pf_world *w)
 {
     const rocl_capture *c = w->capture;
-    rocl_buf *b = pf_stream_block(w->stream);
+    rocl_buf *b = rocl_piped_buf(w->file);
     uint32_t machine = c->machine;
     size_t packet, at;
     bool any = false;
@@ -74,50 +71,35 @@ static void describe_machine(pf_world *w)
 /* ---- processes and threads ---- */
 
 /* 0: memory is out. */
-static int64_t free_pid(pf_world *w, int64_t pid)
+static int64_t take_unused_pid(pf_world *w, int64_t pid)
 {
     uint64_t machine = (uint64_t)w->capture->machine << 40;
     int64_t beyond = PID_BEYOND + 1;
-    bool fits = pid > 0 && pid <= INT32_MAX;
-    if (!fits)
+    if (pid <= 0 || pid > INT32_MAX)
         pid = beyond;
     while (rocl_map_get(&w->pids, machine | (uint64_t)pid, ROCL_NONE) != ROCL_NONE)
         pid = pid >= beyond ? pid + 1 : beyond;
     return rocl_map_put(&w->pids, machine | (uint64_t)pid, 1) ? pid : 0;
 }
 
-static void put_string(rocl_buf *b, uint32_t field, const char *s)
-{
-    size_t at = rocl_pb_begin(b, field);
-    rocl_utf8_put(b, s, strlen(s));
-    rocl_pb_end(b, at);
-}
-
-static void put_cmdline(rocl_buf *b, const char *command)
-{
-    while (*command) {
-        size_t n = strcspn(command, " ");
-        if (n) {
-            size_t at = rocl_pb_begin(b, TREE_CMDLINE);
-            rocl_utf8_put(b, command, n);
-            rocl_pb_end(b, at);
-        }
-        command += n + (command[n] == ' ');
-    }
-}
-
 /* Readers take the command line from the process tree only. */
 static void describe_command(pf_world *w, uint32_t index, int64_t start)
 {
     const rocl_process *p = &w->capture->processes[index];
-    rocl_buf *b = pf_stream_block(w->stream);
+    rocl_buf *b = rocl_piped_buf(w->file);
     size_t packet = begin_packet(w, b);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
     rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_IS_BOOTTIME);
     size_t tree = rocl_pb_begin(b, PKT_PROCESS_TREE);
     size_t process = rocl_pb_begin(b, TREE_PROCESS);
     rocl_pb_int(b, TREE_PID, w->processes[index].pid);
-    put_cmdline(b, rocl_str(w->trace, p->command));
+    const char *command = rocl_str(w->trace, p->command);
+    while (*command) {
+        size_t n = strcspn(command, " ");
+        if (n)
+            pf_string(b, TREE_CMDLINE, command, n);
+        command += n + (command[n] == ' ');
+    }
     rocl_pb_end(b, process);
     rocl_pb_end(b, tree);
     rocl_pb_end(b, packet);
@@ -146,7 +128,7 @@ static void describe_process(pf_world *w, uint32_t index)
     int64_t start = p->init > 0 ? p->init : p->start > 0 ? p->start : 0;
     name_process(w, index, name, sizeof name);
     describe_command(w, index, start);
-    rocl_buf *b = pf_stream_block(w->stream);
+    rocl_buf *b = rocl_piped_buf(w->file);
     size_t packet = begin_packet(w, b);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
     rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_IS_BOOTTIME);
@@ -155,7 +137,7 @@ static void describe_process(pf_world *w, uint32_t index)
     size_t process = rocl_pb_begin(b, TRACK_PROCESS);
     rocl_pb_int(b, PROCESS_PID, w->processes[index].pid);
     if (name[0])
-        put_string(b, PROCESS_NAME, name);
+        pf_string(b, PROCESS_NAME, name, strlen(name));
     if (start)
         rocl_pb_int(b, PROCESS_START, start);
     if (p->rank >= 0) {
@@ -188,7 +170,7 @@ void pf_describe_host(pf_world *w, uint32_t index)
             tid = (int64_t)3 * PID_BEYOND + thread;
     }
     w->host_tracks[index] = w->next_uuid++;
-    rocl_buf *b = pf_stream_block(w->stream);
+    rocl_buf *b = rocl_piped_buf(w->file);
     size_t packet = begin_packet(w, b);
     size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
     rocl_pb_uint(b, TRACK_UUID, w->host_tracks[index]);
@@ -196,7 +178,7 @@ void pf_describe_host(pf_world *w, uint32_t index)
     rocl_pb_int(b, THREAD_PID, w->processes[process].pid);
     rocl_pb_int(b, THREAD_TID, tid);
     if (*name)
-        put_string(b, THREAD_NAME, name);
+        pf_string(b, THREAD_NAME, name, strlen(name));
     rocl_pb_end(b, descriptor);
     rocl_pb_end(b, at);
     rocl_pb_end(b, packet);
@@ -212,13 +194,13 @@ uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_un
     size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
     rocl_pb_uint(b, TRACK_UUID, uuid);
     rocl_pb_uint(b, TRACK_PARENT, parent);
-    put_string(b, TRACK_NAME, name);
+    pf_string(b, TRACK_NAME, name, strlen(name));
     if (unit) {
         size_t counter = rocl_pb_begin(b, TRACK_COUNTER);
         if (unit->unit)
             rocl_pb_uint(b, COUNTER_UNIT, unit->unit);
         if (unit->name && *unit->name)
-            put_string(b, COUNTER_UNIT_NAME, unit->name);
+            pf_string(b, COUNTER_UNIT_NAME, unit->name, strlen(unit->name));
         rocl_pb_end(b, counter);
     }
     rocl_pb_end(b, at);
@@ -228,10 +210,10 @@ uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_un
 
 /* ---- open, next capture, close ---- */
 
-rocl_status pf_world_open(pf_world *w, rocl_trace *t, pf_stream *s, rocl_error *err)
+rocl_status pf_world_open(pf_world *w, rocl_trace *t, rocl_piped *file, rocl_error *err)
 {
     *w = (pf_world){.trace = t,
-                    .stream = s,
+                    .file = file,
                     .next_uuid = 1,
                     .next_seq = DESCRIPTOR_SEQUENCE + 1,
                     .next_context = 1,
@@ -278,7 +260,7 @@ rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err
     }
     for (uint32_t i = 0; i < c->process_count; i++) {
         w->processes[i].uuid = w->next_uuid++;
-        w->processes[i].pid = free_pid(w, c->processes[i].pid);
+        w->processes[i].pid = take_unused_pid(w, c->processes[i].pid);
         if (!w->processes[i].pid)
             return rocl_fail_memory(err);
         w->processes[i].context = w->next_context++;
