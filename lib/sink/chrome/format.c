@@ -4,12 +4,18 @@
 #include "base/text.h"
 #include "sink/chrome/chrome.h"
 
-#define PUT(p, literal)    ((char *)mempcpy(p, literal, sizeof(literal) - 1))
+#define PUT(p, literal)    ((char *)memcpy(p, literal, sizeof(literal) - 1) + sizeof(literal) - 1)
 #define PUT_U64(p, key, v) rocl_put_u64(PUT(p, key), v)
 #define PUT_I64(p, key, v) rocl_put_i64(PUT(p, key), v)
 
 /* Of a line without its texts: what it has at most, in numbers of 20 digits. */
 enum { LINE_MAX_BYTES = 1024 };
+
+static char *put_text(char *p, const rocl_cached_text *t)
+{
+    memcpy(p, t->bytes, t->len);
+    return p + t->len;
+}
 
 /* Three decimals, always. */
 static char *put_thousandths(char *p, uint64_t v)
@@ -163,14 +169,14 @@ static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const 
         return rocl_fail_memory(err);
     char *start = (char *)f->out->data + f->out->len;
     char *p = PUT(start, ",\n{\"name\":\"");
-    p = name ? mempcpy(p, name->bytes, name->len) : PUT(p, "(unnamed)");
+    p = name ? put_text(p, name) : PUT(p, "(unnamed)");
     p = PUT(p, "\",\"cat\":\"");
     f->out->len += (size_t)(p - start);
     const rocl_cached_text *cat = category ? rocl_text_cache_get(&f->texts, e->category) : NULL;
     if ((category && !cat) || !rocl_buf_reserve(f->out, LINE_MAX_BYTES + (cat ? cat->len : 0)))
         return rocl_fail_memory(err);
     start = p = (char *)f->out->data + f->out->len;
-    p = cat ? mempcpy(p, cat->bytes, cat->len) : stpcpy(p, rocl_kind_name(e->kind));
+    p = cat ? put_text(p, cat) : stpcpy(p, rocl_kind_name(e->kind));
     p = slice ? PUT(p, "\",\"ph\":\"X") : PUT(p, "\",\"ph\":\"i\",\"s\":\"t");
     p = put_position(p, line, e->time - f->base);
     if (slice)
@@ -246,8 +252,9 @@ static rocl_status format_value(chrome_formatter *f, const chrome_line *line, co
     if (!rocl_buf_reserve(f->out, LINE_MAX_BYTES + n))
         return rocl_fail_memory(err);
     char *start = (char *)f->out->data + f->out->len;
-    char *p = mempcpy(PUT(start, ",\n{\"name\":\""), body + sizeof v, n);
-    p = put_position(PUT(p, "\",\"ph\":\"C"), line, v.time - f->base);
+    char *p = PUT(start, ",\n{\"name\":\"");
+    memcpy(p, body + sizeof v, n);
+    p = put_position(PUT(p + n, "\",\"ph\":\"C"), line, v.time - f->base);
     p = PUT(rocl_put_double(PUT(p, ",\"args\":{\"value\":"), v.value), "}}");
     f->out->len += (size_t)(p - start);
     return ROCL_OK;
