@@ -235,7 +235,7 @@ static void check_slow_rank(adviser *a, const rocl_table *t)
     mean = ranks > 0 ? mean / ranks : 0;
     if (ranks < 2 || most <= 1.1 * mean)
         return;
-    bool known = rocl_table_find_cell(t, row, "rank")->is == ROCL_DATUM_INT;
+    bool known = rocl_table_find_cell(t, row, "rank")->type == ROCL_DATUM_INT;
     add_finding(a, "ranks", "One rank computes longer than the others, which wait for it",
                 "%s %.0f: %.2f times the mean kernel time of %.0f ranks",
                 known ? "rank" : "process", number_in(t, row, known ? "rank" : "pid"), most / mean,

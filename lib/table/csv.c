@@ -8,7 +8,7 @@ static void put_cell(rocl_buf *to, const rocl_datum *d, char separator)
 {
     if (!rocl_datum_has_value(d))
         return;
-    if (d->is != ROCL_DATUM_TEXT) {
+    if (d->type != ROCL_DATUM_TEXT) {
         rocl_datum_put_exact(to, d);
     } else if (separator == ',') {
         rocl_csv_put_quoted(to, d->text, d->len);

@@ -51,7 +51,7 @@ void rocl_datum_put_exact(rocl_buf *to, const rocl_datum *d)
     if (!rocl_buf_reserve(to, ROCL_NUM_MAX))
         return;
     char *p = (char *)to->data + to->len;
-    char *end = d->is == ROCL_DATUM_INT ? rocl_put_i64(p, d->i) : rocl_put_double(p, d->r);
+    char *end = d->type == ROCL_DATUM_INT ? rocl_put_i64(p, d->i) : rocl_put_double(p, d->r);
     to->len += (size_t)(end - p);
 }
 
@@ -59,7 +59,7 @@ void rocl_datum_put_exact(rocl_buf *to, const rocl_datum *d)
 static void put_fixed(rocl_buf *to, double v, unsigned decimals)
 {
     if (fabs(v) >= 1e15 || !rocl_buf_reserve(to, ROCL_NUM_MAX + 4)) {
-        rocl_datum_put_exact(to, &(rocl_datum){.is = ROCL_DATUM_REAL, .r = v});
+        rocl_datum_put_exact(to, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = v});
         return;
     }
     const uint64_t one = decimals == 0 ? 1 : decimals == 1 ? 10 : 100;
@@ -109,10 +109,10 @@ static void put_clean(rocl_buf *to, const char *p, size_t n)
 
 void rocl_datum_put_displayed(rocl_buf *to, const rocl_datum *d, rocl_unit unit)
 {
-    const bool integer = d->is == ROCL_DATUM_INT;
+    const bool integer = d->type == ROCL_DATUM_INT;
     if (!rocl_datum_has_value(d))
         rocl_buf_byte(to, '-');
-    else if (d->is == ROCL_DATUM_TEXT)
+    else if (d->type == ROCL_DATUM_TEXT)
         put_clean(to, d->text, d->len);
     else if (units[unit].step > 0)
         put_with_symbol(to, rocl_datum_number(d), integer, unit);

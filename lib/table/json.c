@@ -50,7 +50,7 @@ static void put_table(rocl_table_writer *w, const rocl_table *t)
             put_key(b, c ? ", " : "", t->columns[c].key);
             if (!rocl_datum_has_value(d))
                 rocl_buf_str(b, "null");
-            else if (d->is == ROCL_DATUM_TEXT)
+            else if (d->type == ROCL_DATUM_TEXT)
                 put_string(b, d->text, d->len);
             else
                 rocl_datum_put_exact(b, d);

@@ -62,7 +62,7 @@ typedef struct summary_row {
 static int64_t find_integer(const rocl_table *t, size_t row, const char *key)
 {
     const rocl_datum *d = rocl_table_find_cell(t, row, key);
-    return d->is == ROCL_DATUM_INT ? d->i : (int64_t)rocl_datum_number(d);
+    return d->type == ROCL_DATUM_INT ? d->i : (int64_t)rocl_datum_number(d);
 }
 
 static summary_row read_row(const rocl_table *t, size_t row)
@@ -72,7 +72,7 @@ static summary_row read_row(const rocl_table *t, size_t row)
     return (summary_row){
         .domain = rocl_datum_str(rocl_table_find_cell(t, row, "domain")),
         .name = rocl_datum_str(name),
-        .name_len = name->is == ROCL_DATUM_TEXT ? name->len : 0,
+        .name_len = name->type == ROCL_DATUM_TEXT ? name->len : 0,
         .calls = find_integer(t, row, "calls"),
         .total = find_integer(t, row, "total_ns"),
         .min = find_integer(t, row, "min_ns"),

@@ -68,7 +68,7 @@ const char *rocl_tables_text(rocl_tables *all, const char *p, size_t n)
 rocl_datum rocl_datum_text(rocl_tables *all, const char *p, size_t n)
 {
     const char *copy = rocl_tables_text(all, p, n);
-    return (rocl_datum){.is = ROCL_DATUM_TEXT, .text = copy, .len = all->incomplete ? 0 : n};
+    return (rocl_datum){.type = ROCL_DATUM_TEXT, .text = copy, .len = all->incomplete ? 0 : n};
 }
 
 const rocl_table *rocl_tables_find(const rocl_tables *all, const char *key)
@@ -96,12 +96,12 @@ const rocl_datum *rocl_table_find_cell(const rocl_table *t, size_t row, const ch
 
 bool rocl_datum_has_value(const rocl_datum *d)
 {
-    return d->is != ROCL_DATUM_NONE && (d->is != ROCL_DATUM_REAL || isfinite(d->r));
+    return d->type != ROCL_DATUM_NONE && (d->type != ROCL_DATUM_REAL || isfinite(d->r));
 }
 
 double rocl_datum_number(const rocl_datum *d)
 {
-    return d->is == ROCL_DATUM_INT                               ? (double)d->i
-           : d->is == ROCL_DATUM_REAL && rocl_datum_has_value(d) ? d->r
-                                                                 : 0;
+    return d->type == ROCL_DATUM_INT                               ? (double)d->i
+           : d->type == ROCL_DATUM_REAL && rocl_datum_has_value(d) ? d->r
+                                                                   : 0;
 }

@@ -36,7 +36,7 @@ typedef enum rocl_datum_type {
 
 /* The content of a cell. */
 typedef struct rocl_datum {
-    rocl_datum_type is;
+    rocl_datum_type type;
     union {
         const char *text; /* owned by the tables */
         int64_t i;
@@ -93,12 +93,12 @@ rocl_datum rocl_datum_text(rocl_tables *all, const char *p, size_t n);
 
 static inline rocl_datum rocl_datum_int(int64_t v)
 {
-    return (rocl_datum){.is = ROCL_DATUM_INT, .i = v};
+    return (rocl_datum){.type = ROCL_DATUM_INT, .i = v};
 }
 
 static inline rocl_datum rocl_datum_real(double v)
 {
-    return (rocl_datum){.is = ROCL_DATUM_REAL, .r = v};
+    return (rocl_datum){.type = ROCL_DATUM_REAL, .r = v};
 }
 
 /* ---- reading tables -------------------------------------------------------------------------- */
@@ -123,7 +123,7 @@ double rocl_datum_number(const rocl_datum *d);
 /* The text, ended by NUL; "" for numbers and no value. */
 static inline const char *rocl_datum_str(const rocl_datum *d)
 {
-    return d->is == ROCL_DATUM_TEXT ? d->text : "";
+    return d->type == ROCL_DATUM_TEXT ? d->text : "";
 }
 
 #endif

@@ -173,27 +173,27 @@ const rocl_datum *cell(const rocl_table *t, size_t row, const char *key)
 int64_t int_of(const rocl_table *t, size_t row, const char *key)
 {
     const rocl_datum *d = cell(t, row, key);
-    assert_int_equal(d->is, ROCL_DATUM_INT);
+    assert_int_equal(d->type, ROCL_DATUM_INT);
     return d->i;
 }
 
 double real_of(const rocl_table *t, size_t row, const char *key)
 {
     const rocl_datum *d = cell(t, row, key);
-    assert_int_equal(d->is, ROCL_DATUM_REAL);
+    assert_int_equal(d->type, ROCL_DATUM_REAL);
     return d->r;
 }
 
 const char *text_of(const rocl_table *t, size_t row, const char *key)
 {
     const rocl_datum *d = cell(t, row, key);
-    assert_int_equal(d->is, ROCL_DATUM_TEXT);
+    assert_int_equal(d->type, ROCL_DATUM_TEXT);
     return d->text;
 }
 
 const char *text_if_any(const rocl_table *t, size_t row, const char *key)
 {
-    return cell(t, row, key)->is == ROCL_DATUM_NONE ? "" : text_of(t, row, key);
+    return cell(t, row, key)->type == ROCL_DATUM_NONE ? "" : text_of(t, row, key);
 }
 
 void check_int(const rocl_table *t, size_t row, const char *key, int64_t expected)
@@ -207,10 +207,10 @@ void check_int(const rocl_table *t, size_t row, const char *key, int64_t expecte
 void check_real(const rocl_table *t, size_t row, const char *key, double expected)
 {
     const rocl_datum *d = cell(t, row, key);
-    double ours = d->is == ROCL_DATUM_REAL  ? d->r
-                  : d->is == ROCL_DATUM_INT ? (double)d->i
-                                            : (double)NAN;
-    if (isnan(expected) ? d->is != ROCL_DATUM_NONE
+    double ours = d->type == ROCL_DATUM_REAL  ? d->r
+                  : d->type == ROCL_DATUM_INT ? (double)d->i
+                                              : (double)NAN;
+    if (isnan(expected) ? d->type != ROCL_DATUM_NONE
                         : !(fabs(ours - expected) <= 1e-9 * fmax(fabs(expected), 1e-6)))
         fail_msg("table %s, row %zu, %s: %.17g, expected %.17g", t->key, row, key, ours, expected);
 }
@@ -225,7 +225,7 @@ void check_text(const rocl_table *t, size_t row, const char *key, const char *ex
 
 void check_none(const rocl_table *t, size_t row, const char *key)
 {
-    assert_int_equal(cell(t, row, key)->is, ROCL_DATUM_NONE);
+    assert_int_equal(cell(t, row, key)->type, ROCL_DATUM_NONE);
 }
 
 /* ---- SQL ------------------------------------------------------------------------------------- */

@@ -124,7 +124,7 @@ static void check_gaps(const rocl_table *t, size_t row, const gpu *g)
         check_int(t, row, "p99_ns", percentile(&d, 99));
         check_int(t, row, "max_ns", d.v[d.n - 1]);
     } else {
-        assert_int_equal(cell(t, row, "max_ns")->is, ROCL_DATUM_NONE);
+        assert_int_equal(cell(t, row, "max_ns")->type, ROCL_DATUM_NONE);
     }
     free(d.v);
 }

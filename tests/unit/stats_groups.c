@@ -110,9 +110,9 @@ static void add_column(grouping *g, const char *column, const char *field)
 
 static void bind_cell(sqlite3_stmt *stmt, int at, const rocl_datum *d)
 {
-    if (d->is == ROCL_DATUM_TEXT)
+    if (d->type == ROCL_DATUM_TEXT)
         sqlite3_bind_text(stmt, at, d->text, (int)d->len, SQLITE_STATIC);
-    else if (d->is == ROCL_DATUM_INT)
+    else if (d->type == ROCL_DATUM_INT)
         sqlite3_bind_int64(stmt, at, d->i);
 }
 

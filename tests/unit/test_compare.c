@@ -43,8 +43,8 @@ static void check_side(const rocl_table *t, size_t row, const rocl_table *s, siz
     bool is = there < s->row_count;
     assert_int_equal(int_of(t, row, calls), is ? int_of(s, there, "calls") : 0);
     assert_int_equal(int_of(t, row, total), is ? int_of(s, there, "total_ns") : 0);
-    assert_int_equal(cell(t, row, average)->is, is ? ROCL_DATUM_REAL : ROCL_DATUM_NONE);
-    assert_int_equal(cell(t, row, median)->is, is ? ROCL_DATUM_INT : ROCL_DATUM_NONE);
+    assert_int_equal(cell(t, row, average)->type, is ? ROCL_DATUM_REAL : ROCL_DATUM_NONE);
+    assert_int_equal(cell(t, row, median)->type, is ? ROCL_DATUM_INT : ROCL_DATUM_NONE);
     if (!is)
         return;
     check_real(t, row, average, real_of(s, there, "average_ns"));
@@ -60,10 +60,10 @@ static void check_changes(const rocl_table *t, size_t row, bool in_a, bool in_b)
     if (a > 0)
         check_real(t, row, "change_percent", 100.0 * (double)(b - a) / (double)a);
     else
-        assert_int_equal(cell(t, row, "change_percent")->is, ROCL_DATUM_NONE);
+        assert_int_equal(cell(t, row, "change_percent")->type, ROCL_DATUM_NONE);
     assert_int_equal(strcmp(status, "added") == 0, !in_a);
     assert_int_equal(strcmp(status, "removed") == 0, !in_b);
-    assert_int_equal(cell(t, row, "p")->is, both ? ROCL_DATUM_REAL : ROCL_DATUM_NONE);
+    assert_int_equal(cell(t, row, "p")->type, both ? ROCL_DATUM_REAL : ROCL_DATUM_NONE);
     if (both)
         assert_int_equal(strcmp(text_of(t, row, "significant"), "yes") == 0,
                          real_of(t, row, "p") < 0.01);
@@ -342,7 +342,8 @@ static void scan(sample *s, const char *trace, const char *name)
     s->name = name;
     s->trace = t;
     s->n = 0;
-    assert_int_equal(rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, take_sample, s, NULL), ROCL_OK);
+    assert_int_equal(rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, take_sample, s, NULL),
+                     ROCL_OK);
     rocl_trace_close(t);
 }
 
@@ -354,7 +355,7 @@ static void test_p(void **state)
     rocl_tables *all = compare("rank0", "rank1", &two, &two, 0, NULL);
     const rocl_table *t = table_of(all, "compare");
     for (size_t r = 0; r < t->row_count; r++) {
-        if (strcmp(text_of(t, r, "domain"), "KERNELS") != 0 || cell(t, r, "p")->is == 0)
+        if (strcmp(text_of(t, r, "domain"), "KERNELS") != 0 || cell(t, r, "p")->type == 0)
             continue;
         scan(&a, "rank0", text_of(t, r, "name"));
         scan(&b, "rank1", text_of(t, r, "name"));

@@ -150,7 +150,7 @@ static void check_top_copies(const rocl_table *whole, const rocl_table *cut, siz
     check_int(cut, shown, "bytes", bytes);
     check_real(cut, shown, "bandwidth", (double)bytes / (double)total * 1e9);
     check_real(cut, shown, "max_bandwidth", best);
-    assert_int_equal(cell(cut, shown, "src")->is, ROCL_DATUM_NONE);
+    assert_int_equal(cell(cut, shown, "src")->type, ROCL_DATUM_NONE);
 }
 
 static void test_top(void **state)

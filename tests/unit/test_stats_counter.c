@@ -24,7 +24,7 @@ static bool of_place(const rocl_trace *t, const rocl_table *table, size_t row, c
     char name[320], host[128] = "";
     if (has_column(table, "rank")) {
         const rocl_datum *d = cell(table, row, "rank");
-        if ((d->is == ROCL_DATUM_INT ? d->i : -1) != c->processes[r->e.process].rank)
+        if ((d->type == ROCL_DATUM_INT ? d->i : -1) != c->processes[r->e.process].rank)
             return false;
     }
     if (!has_column(table, "agent"))
@@ -208,8 +208,8 @@ static void test_sorts(void **state)
                 continue;
             }
             const rocl_datum *a = cell(table, row - 1, keys[by]), *b = cell(table, row, keys[by]);
-            assert_true((a->is == ROCL_DATUM_INT ? (double)a->i : a->r) >=
-                        (b->is == ROCL_DATUM_INT ? (double)b->i : b->r));
+            assert_true((a->type == ROCL_DATUM_INT ? (double)a->i : a->r) >=
+                        (b->type == ROCL_DATUM_INT ? (double)b->i : b->r));
         }
         rocl_tables_free(tables);
         rocl_trace_close(t);

@@ -193,7 +193,7 @@ static expected *gaps_of(const events *work, const events *calls, int agent, roc
 static const char *text_or_null(const rocl_table *t, size_t row, const char *key)
 {
     const rocl_datum *d = cell(t, row, key);
-    return d->is == ROCL_DATUM_TEXT ? d->text : NULL;
+    return d->type == ROCL_DATUM_TEXT ? d->text : NULL;
 }
 
 static void check_classes(const rocl_table *t, const char *gpu, const expected *x, size_t n)

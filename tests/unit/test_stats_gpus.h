@@ -27,7 +27,7 @@ static inline void check_percent(const rocl_table *t, size_t row, const char *ke
                                  int64_t whole)
 {
     const rocl_datum *d = cell(t, row, key);
-    assert_int_equal(d->is, whole ? ROCL_DATUM_REAL : ROCL_DATUM_NONE);
+    assert_int_equal(d->type, whole ? ROCL_DATUM_REAL : ROCL_DATUM_NONE);
     if (whole && fabs(d->r - 100 * (double)of / (double)whole) > 1e-9)
         fail_msg("table %s, row %zu, %s: %.17g", t->key, row, key, d->r);
 }

@@ -31,7 +31,7 @@ static void check_row(const rocl_table *t, size_t row, sqlite3_stmt *sql)
     assert_string_equal(text_of(t, row, "name"), sqlite3_column_text(sql, 0));
     check_int(t, row, "from_ns", sqlite3_column_int64(sql, 1));
     if (sqlite3_column_type(sql, 2) == SQLITE_NULL)
-        assert_int_equal(cell(t, row, "to_ns")->is, ROCL_DATUM_NONE);
+        assert_int_equal(cell(t, row, "to_ns")->type, ROCL_DATUM_NONE);
     else
         check_int(t, row, "to_ns", sqlite3_column_int64(sql, 2));
     check_int(t, row, "count", count);

@@ -36,7 +36,7 @@ static sqlite3_stmt *rows_of(sqlite3 *db, const rocl_table *t, size_t row,
                         o->by_stream ? " AND stream IS ?5" : "");
     sqlite3_stmt *stmt = prepare(db, sql);
     sqlite3_bind_text(stmt, 1, cell(t, row, "name")->text, -1, SQLITE_STATIC);
-    if (cell(t, row, "call")->is == ROCL_DATUM_TEXT)
+    if (cell(t, row, "call")->type == ROCL_DATUM_TEXT)
         sqlite3_bind_text(stmt, 2, cell(t, row, "call")->text, -1, SQLITE_STATIC);
     if (o->by_rank)
         sqlite3_bind_int64(stmt, 3, int_of(t, row, "rank"));
@@ -89,7 +89,7 @@ static void check_row(const rocl_table *t, size_t row, const group *g)
     assert_true(g->count > 0);
     check_int(t, row, "launches", g->count);
     check_real(t, row, "kernel_average_ns", g->kernel / (double)g->count);
-    if (cell(t, row, "call")->is == ROCL_DATUM_NONE) {
+    if (cell(t, row, "call")->type == ROCL_DATUM_NONE) {
         assert_int_equal(g->linked, 0);
         for (size_t i = 0; i < COUNT(of_calls); i++)
             check_none(t, row, of_calls[i]);
@@ -283,7 +283,7 @@ static void test_top(void **state)
 
 static double sort_value(const rocl_table *t, size_t row, rocl_sort_by by)
 {
-    double delay = cell(t, row, "delay_average_ns")->is == ROCL_DATUM_REAL
+    double delay = cell(t, row, "delay_average_ns")->type == ROCL_DATUM_REAL
                        ? cell(t, row, "delay_average_ns")->r
                        : 0;
     if (by == ROCL_BY_CALLS)

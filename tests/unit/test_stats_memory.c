@@ -169,7 +169,7 @@ static void keep_books(book *b, records *all)
 static const account *find_account(const book *b, const rocl_table *t, size_t row)
 {
     const rocl_datum *rank = b->by_rank ? cell(t, row, "rank") : NULL;
-    int64_t of = rank && rank->is == ROCL_DATUM_INT ? rank->i : -1;
+    int64_t of = rank && rank->type == ROCL_DATUM_INT ? rank->i : -1;
     for (size_t i = 0; i < b->count; i++)
         if (!strcmp(b->accounts[i].agent, text_of(t, row, "agent")) && b->accounts[i].rank == of)
             return &b->accounts[i];
@@ -238,8 +238,8 @@ static void check_slices(const book *b, const rocl_table *t, size_t accounts)
 static bool tid_is(const record *r, const rocl_datum *d)
 {
     if (r->e.thread >= r->capture->thread_count)
-        return d->is == ROCL_DATUM_NONE;
-    return d->is == ROCL_DATUM_INT && d->i == r->capture->threads[r->e.thread].tid;
+        return d->type == ROCL_DATUM_NONE;
+    return d->type == ROCL_DATUM_INT && d->i == r->capture->threads[r->e.thread].tid;
 }
 
 /* Every leak has a row; rows are in order of size, and hold all bytes with --top as well. */

@@ -128,7 +128,7 @@ static void check_times(const rocl_table *t, sqlite3 *db)
         assert_int_equal(int_of(t, row, "calls"), sqlite3_column_int64(rows, 3));
         assert_int_equal(int_of(t, row, "total_ns"), sqlite3_column_int64(rows, 4));
         if (sqlite3_column_type(rows, 5) == SQLITE_NULL)
-            assert_int_equal(cell(t, row, "relative")->is, ROCL_DATUM_NONE);
+            assert_int_equal(cell(t, row, "relative")->type, ROCL_DATUM_NONE);
         else
             check_real(t, row, "relative", sqlite3_column_double(rows, 5));
     }
@@ -227,7 +227,7 @@ static void test_no_rank(void **state)
     const rocl_table *t = table_of(all, "ranks"), *w = table_of(with, "ranks");
     assert_int_equal(t->row_count, 2);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(cell(t, i, "rank")->is, ROCL_DATUM_NONE);
+        assert_int_equal(cell(t, i, "rank")->type, ROCL_DATUM_NONE);
         assert_int_equal(int_of(t, i, "pid"), int_of(w, i, "pid"));
         assert_int_equal(int_of(t, i, "kernels_ns"), int_of(w, i, "kernels_ns"));
     }

@@ -103,7 +103,7 @@ static void test_rows_begin_without_values(void **state)
     for (int i = 0; i < 1000; i++) {
         rocl_datum *row = rocl_table_row(t);
         for (int c = 0; c < COLUMNS; c++)
-            assert_int_equal(row[c].is, ROCL_DATUM_NONE);
+            assert_int_equal(row[c].type, ROCL_DATUM_NONE);
         row[1] = rocl_datum_int(i);
     }
     assert_int_equal(t->row_count, 1000);
@@ -194,7 +194,7 @@ static void test_units(void **state)
     check_cell(ROCL_UNIT_BYTES, rocl_datum_int(1000 << 10), "1000 KiB");
     check_cell(ROCL_UNIT_BYTES, rocl_datum_int(INT64_MAX), "8.00 EiB");
     check_cell(ROCL_UNIT_COUNT, rocl_datum_int(INT64_MIN), "-9223372036854775808");
-    check_cell(ROCL_UNIT_COUNT, (rocl_datum){.is = ROCL_DATUM_NONE}, "-");
+    check_cell(ROCL_UNIT_COUNT, (rocl_datum){.type = ROCL_DATUM_NONE}, "-");
 }
 
 static void test_control_characters_do_not_reach_the_terminal(void **state)

@@ -55,10 +55,10 @@ static void put_label(rocl_buf *b, const rocl_table *t, size_t row, size_t from,
         if (column->unit != ROCL_UNIT_TEXT && strcmp(column->key, "pid") != 0 &&
             strcmp(column->key, "rank") != 0)
             break;
-        if (!rocl_datum_has_value(d) || (d->is == ROCL_DATUM_TEXT && !d->len))
+        if (!rocl_datum_has_value(d) || (d->type == ROCL_DATUM_TEXT && !d->len))
             continue;
         rocl_buf_str(&text, text.len ? " · " : "");
-        if (d->is != ROCL_DATUM_TEXT) {
+        if (d->type != ROCL_DATUM_TEXT) {
             rocl_buf_str(&text, column->key);
             rocl_buf_byte(&text, ' ');
         }
@@ -149,7 +149,7 @@ static void put_overlap(rocl_buf *b, const rocl_table *t)
 static bool is_same_text(const rocl_table *t, size_t a, size_t b, size_t column)
 {
     const rocl_datum *x = rocl_table_cell(t, a, column), *y = rocl_table_cell(t, b, column);
-    return x->is == y->is && x->len == y->len && (!x->len || !memcmp(x->text, y->text, x->len));
+    return x->type == y->type && x->len == y->len && (!x->len || !memcmp(x->text, y->text, x->len));
 }
 
 /* Rows from `from` on that are slices of one thing: of a GPU, or of an agent, and of a rank where

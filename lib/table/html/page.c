@@ -27,7 +27,7 @@ static void put_cell(rocl_table_writer *w, const rocl_table *t, size_t row, size
     const rocl_datum *d = rocl_table_cell(t, row, c);
     const rocl_unit unit = t->columns[c].unit;
     rocl_buf *b = &w->buf, *text = &w->scratch;
-    if (rocl_column_is_number(&t->columns[c]) && d->is != ROCL_DATUM_TEXT) {
+    if (rocl_column_is_number(&t->columns[c]) && d->type != ROCL_DATUM_TEXT) {
         rocl_buf_str(b, "<td data-v=\"");
         if (rocl_datum_has_value(d))
             rocl_datum_put_exact(b, d);
