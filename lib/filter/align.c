@@ -120,8 +120,10 @@ static bool see_marker(rocl_aligner *a, const rocl_batch *b, const rocl_event *e
     return ok;
 }
 
-rocl_status rocl_aligner_see(rocl_aligner *a, const rocl_batch *b, rocl_error *err)
+rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl_error *err)
 {
+    rocl_aligner *a = aligner;
+    (void)worker;
     size_t size = rocl_kind_size(b->kind);
     bool ok = true;
     int64_t first = INT64_MAX;
@@ -169,9 +171,10 @@ static void note_markers(rocl_aligner *a)
     }
 }
 
-static uint64_t most_occurrences(const rocl_aligner *a, uint32_t machine)
+static rocl_status fail_no_marker(const rocl_aligner *a, uint32_t machine, rocl_error *err)
 {
-    uint64_t most = 0;
+    const char *name = rocl_machine_name(a->trace, machine), *text = a->trace->opt.align_with;
+    uint64_t most = 0; /* occurrences in a process */
     for (size_t i = 0; i < a->trace->capture_count; i++) {
         const rocl_capture *c = &a->trace->captures[i]->pub;
         for (uint32_t p = 0; c->machine == machine && p <= c->process_count; p++) {
@@ -179,13 +182,6 @@ static uint64_t most_occurrences(const rocl_aligner *a, uint32_t machine)
             most = n > most ? n : most;
         }
     }
-    return most;
-}
-
-static rocl_status fail_no_marker(const rocl_aligner *a, uint32_t machine, rocl_error *err)
-{
-    const char *name = rocl_machine_name(a->trace, machine), *text = a->trace->opt.align_with;
-    uint64_t most = most_occurrences(a, machine);
     if (!most || means_whole_name(a))
         return rocl_fail(err, ROCL_USAGE, OPTION ": \"%.100s\": no such marker on the node %s",
                          text, name);
@@ -212,18 +208,16 @@ static rocl_status fail_at(const reader *r, rocl_error *err, const char *what, c
                      (int)(n < 100 ? n : 100), text, what);
 }
 
-static bool is_text(const rocl_trace *t, uint32_t text, const char *s, size_t n)
-{
-    size_t len;
-    const char *p = rocl_text(t, text, &len);
-    return text && len == n && !memcmp(p, s, n);
-}
-
 static bool is_named(const rocl_trace *t, const rocl_machine *m, const char *s, size_t n)
 {
-    if (!m->hostname && !m->machine_id)
-        return n == 1 && *s == '-';
-    return is_text(t, m->hostname, s, n) || is_text(t, m->machine_id, s, n);
+    const uint32_t texts[] = {m->hostname, m->machine_id};
+    for (int i = 0; i < 2; i++) {
+        size_t len;
+        const char *text = rocl_text(t, texts[i], &len);
+        if (texts[i] && len == n && !memcmp(text, s, n))
+            return true;
+    }
+    return !m->hostname && !m->machine_id && n == 1 && *s == '-';
 }
 
 /* A file may be about more machines than the trace has. */
@@ -231,29 +225,20 @@ static rocl_status set_offset(reader *r, const char *name, size_t n, int64_t off
                               rocl_error *err)
 {
     const rocl_trace *t = r->trace;
-    bool found = false;
+    bool seen = false;
     for (size_t m = 0; m < t->machine_count; m++) {
         if (!is_named(t, &t->machines[m], name, n))
             continue;
-        if (found)
+        if (seen)
             return fail_at(r, err, "several nodes have this name: use their machine ids", name, n);
         if (r->given[m])
             return rocl_fail(err, ROCL_INPUT, "%s:%lu: \"%.*s\": it is already in line %lu",
                              r->path, r->line, (int)(n < 100 ? n : 100), name, r->given[m]);
-        found = true;
+        seen = true;
         r->given[m] = r->line;
         r->offsets[m] = offset;
     }
     return ROCL_OK;
-}
-
-/* Text without blanks around it, NUL-terminated in place. */
-static char *strip_blanks(char *s, char *end)
-{
-    while (end > s && strchr(" \t\r", end[-1]))
-        end--;
-    *end = '\0';
-    return s + strspn(s, " \t");
 }
 
 static rocl_status read_line(reader *r, char *line, char *end, rocl_error *err)
@@ -263,7 +248,11 @@ static rocl_status read_line(reader *r, char *line, char *end, rocl_error *err)
     if (memchr(line, '\0', (size_t)(end - line)))
         return rocl_fail(err, ROCL_INPUT, "%s:%lu: no text", r->path, r->line);
     char *comment = memchr(line, '#', (size_t)(end - line));
-    line = strip_blanks(line, comment ? comment : end);
+    end = comment ? comment : end;
+    while (end > line && strchr(" \t\r", end[-1]))
+        end--;
+    *end = '\0';
+    line += strspn(line, " \t");
     if (!*line)
         return ROCL_OK;
     size_t name = strcspn(line, " \t");

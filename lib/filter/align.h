@@ -13,8 +13,8 @@ void rocl_aligner_free(rocl_aligner *a);
 
 /* The kinds of events it must see, every one of the trace; 0: none. */
 uint32_t rocl_aligner_kinds(const rocl_aligner *a);
-/* Concurrent. */
-rocl_status rocl_aligner_see(rocl_aligner *a, const rocl_batch *b, rocl_error *err);
+/* The `events` of a sink whose `self` is the aligner. Concurrent. */
+rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl_error *err);
 
 /* In the end: what to add to the times of each machine, ns. The first keeps its clock, but for
  * offsets from a file. ROCL_USAGE for a machine without the marker, ROCL_INPUT for a file that

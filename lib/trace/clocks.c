@@ -10,41 +10,18 @@
 
 /* ---- setting them ---- */
 
-static rocl_status see(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
-{
-    (void)worker;
-    return rocl_aligner_see(self, b, err);
-}
-
-static void set_time(int64_t *time, int64_t offset)
-{
-    int64_t at;
-    if (*time > 0) /* 0: unknown */
-        *time = __builtin_add_overflow(*time, offset, &at) || at < 0 ? 0 : at;
-}
-
-static void set_clock(rocl_model_capture *c, int64_t offset)
+/* In the definitions; times that would then be before time began are unknown. */
+static void set_clock_of(rocl_model_capture *c, int64_t offset)
 {
     c->offset = offset;
     for (uint32_t i = 0; i < c->pub.process_count; i++) {
         rocl_process *p = (rocl_process *)(uintptr_t)&c->pub.processes[i];
-        set_time(&p->init, offset);
-        set_time(&p->fini, offset);
-        set_time(&p->start, offset);
-        set_time(&p->end, offset);
+        int64_t *const times[] = {&p->init, &p->fini, &p->start, &p->end};
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++)
+            if (*times[k] > 0 && /* 0: unknown */
+                (__builtin_add_overflow(*times[k], offset, times[k]) || *times[k] < 0))
+                *times[k] = 0;
     }
-}
-
-static rocl_status set_clocks(rocl_trace *t, rocl_aligner *a, rocl_error *err)
-{
-    int64_t *offsets = calloc(t->machine_count + 1, sizeof *offsets);
-    if (!offsets)
-        return rocl_fail_memory(err);
-    rocl_status st = rocl_aligner_offsets(a, offsets, err);
-    for (size_t i = 0; t->machine_count > 1 && i < t->capture_count && st == ROCL_OK; i++)
-        set_clock(t->captures[i], offsets[t->captures[i]->pub.machine]);
-    free(offsets);
-    return st;
 }
 
 rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
@@ -54,14 +31,19 @@ rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
     if (t->opt.align <= ROCL_ALIGN_NONE ||
         (t->machine_count < 2 && t->opt.align == ROCL_ALIGN_START))
         return ROCL_OK;
-    rocl_status st = rocl_aligner_new(&a, t, err);
+    int64_t *offsets = calloc(t->machine_count + 1, sizeof *offsets);
+    rocl_status st = offsets ? rocl_aligner_new(&a, t, err) : rocl_fail_memory(err);
     if (st == ROCL_OK && rocl_aligner_kinds(a)) {
-        const rocl_sink sink = {.self = a, .kinds = rocl_aligner_kinds(a), .events = see};
+        const rocl_sink sink = {
+            .self = a, .kinds = rocl_aligner_kinds(a), .events = rocl_aligner_see};
         st = rocl_pipeline_survey(t, &sink, err);
     }
     if (st == ROCL_OK)
-        st = set_clocks(t, a, err);
+        st = rocl_aligner_offsets(a, offsets, err);
+    for (size_t i = 0; t->machine_count > 1 && i < t->capture_count && st == ROCL_OK; i++)
+        set_clock_of(t->captures[i], offsets[t->captures[i]->pub.machine]);
     rocl_aligner_free(a);
+    free(offsets);
     return st;
 }
 
@@ -72,14 +54,14 @@ typedef struct span {
     int64_t first, last;
 } span;
 
-static void widen(span *s, int64_t first, int64_t last)
+static void widen_span(span *s, int64_t first, int64_t last)
 {
     s->first = first < s->first ? first : s->first;
     s->last = last > s->last ? last : s->last;
 }
 
 /* From the begin to the end of its processes; where a profiler did not note them, some events. */
-static void widen_by(rocl_trace *t, rocl_model_capture *c, span *s)
+static void widen_to_capture(rocl_trace *t, rocl_model_capture *c, span *s)
 {
     bool known = c->pub.process_count > 0, any = false;
     int64_t first = 0, last = 0;
@@ -87,13 +69,13 @@ static void widen_by(rocl_trace *t, rocl_model_capture *c, span *s)
         const rocl_process *p = &c->pub.processes[i];
         known &= p->init > 0 && p->fini >= p->init;
         if (p->init > 0 && p->fini >= p->init)
-            widen(s, p->init, p->fini);
+            widen_span(s, p->init, p->fini);
     }
     if (known || !c->source->ops->peek_times)
         return;
-    /* What cannot be read is said when the events are. */
+    /* Errors are reported when the events are read. */
     if (c->source->ops->peek_times(t, c, &first, &last, &any, NULL) == ROCL_OK && any)
-        widen(s, first + c->offset, last + c->offset);
+        widen_span(s, first + c->offset, last + c->offset);
 }
 
 static int by_first(const void *a, const void *b)
@@ -104,32 +86,27 @@ static int by_first(const void *a, const void *b)
     return (x->machine > y->machine) - (x->machine < y->machine);
 }
 
-static const char *name_of(const rocl_trace *t, const span *s)
-{
-    const char *name = rocl_machine_name(t, s->machine);
-    return strcmp(name, "-") ? name : "a node without a name";
-}
-
-static void say(const rocl_trace *t, const span *before, const span *after)
-{
-    rocl_notice(
-        t,
-        "the clocks of the nodes seem to differ: the times of %s end %.6g s before those of "
-        "%s begin; see --align",
-        name_of(t, before), (double)((uint64_t)after->first - (uint64_t)before->last) / 1e9,
-        name_of(t, after));
-}
-
+/* Gives a notice when all times of some machine are later than those of all machines before it. */
 static void check_spans(const rocl_trace *t, span *spans)
 {
     size_t n = t->machine_count, latest = 0;
     qsort(spans, n, sizeof *spans, by_first);
     for (size_t i = 1; i < n && spans[i].first <= spans[i].last; i++) {
-        if (spans[i].first > spans[latest].last) {
-            say(t, &spans[latest], &spans[i]);
-            return;
+        const span *before = &spans[latest], *after = &spans[i];
+        if (after->first <= before->last) {
+            latest = after->last > before->last ? i : latest;
+            continue;
         }
-        latest = spans[i].last > spans[latest].last ? i : latest;
+        const char *names[] = {rocl_machine_name(t, before->machine),
+                               rocl_machine_name(t, after->machine)};
+        for (int k = 0; k < 2; k++)
+            names[k] = strcmp(names[k], "-") ? names[k] : "a node without a name";
+        rocl_notice(
+            t,
+            "the clocks of the nodes seem to differ: the times of %s end %.6g s before those of "
+            "%s begin; see --align",
+            names[0], (double)((uint64_t)after->first - (uint64_t)before->last) / 1e9, names[1]);
+        return;
     }
 }
 
@@ -143,7 +120,7 @@ void rocl_align_check(rocl_trace *t)
     for (size_t i = 0; spans && i < t->capture_count; i++) {
         rocl_model_capture *c = t->captures[i];
         if (rocl_filter_takes_capture(t->filter, &c->pub))
-            widen_by(t, c, &spans[c->pub.machine]);
+            widen_to_capture(t, c, &spans[c->pub.machine]);
     }
     if (spans)
         check_spans(t, spans);

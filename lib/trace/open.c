@@ -32,7 +32,7 @@ static rocl_status may_be_skipped(const rocl_inputs *in, const char *path, bool 
     return st;
 }
 
-/* Inputs that are a matter of themselves wait until one comes that is not, and are opened together.
+/* Inputs of independent formats wait until one comes that is not, and are opened together.
  * Sources before `opened` are open. */
 static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named, size_t *opened,
                               rocl_error *err)
@@ -107,44 +107,32 @@ static rocl_status refuse_twice(rocl_trace *t, rocl_error *err)
 
 enum { OTHERS_MAX = 64 };
 
-static void other_files(char *text, size_t n)
+static void format_others(char *text, size_t n)
 {
     *text = '\0';
     if (n > 1)
         snprintf(text, OTHERS_MAX, ", and %zu more such file%s", n - 1, n > 2 ? "s" : "");
 }
 
-static void report_blank(const rocl_trace *t, const rocl_inputs *in)
+static void report_unread_inputs(const rocl_trace *t, const rocl_inputs *in)
 {
     char others[OTHERS_MAX];
-    other_files(others, in->blank);
+    format_others(others, in->repeated);
+    if (in->repeated && strcmp(in->again, in->first) == 0)
+        rocl_notice(t, "%s: named twice, read once%s", in->again, others);
+    else if (in->repeated)
+        rocl_notice(t, "%s: the same file as %s, read once%s", in->again, in->first, others);
+    format_others(others, in->blank);
     if (in->blank)
         rocl_notice(t, "%s: its process ended before it recorded anything%s", in->blank_name,
                     others);
-}
-
-static void report_copies(const rocl_trace *t, const rocl_inputs *in)
-{
-    char others[OTHERS_MAX];
-    other_files(others, in->copies);
+    format_others(others, in->copies);
     if (in->copies)
         rocl_notice(t, "%s: skipped, because the folder has the uncompressed file, too%s",
                     in->copy_name, others);
 }
 
-static void report_repeated(const rocl_trace *t, const rocl_inputs *in)
-{
-    char others[OTHERS_MAX];
-    if (!in->repeated)
-        return;
-    other_files(others, in->repeated);
-    if (strcmp(in->again, in->first) == 0)
-        rocl_notice(t, "%s: named twice, read once%s", in->again, others);
-    else
-        rocl_notice(t, "%s: the same file as %s, read once%s", in->again, in->first, others);
-}
-
-static rocl_status prepare(rocl_trace *t, const rocl_options *options, rocl_error *err)
+static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, rocl_error *err)
 {
     if (options)
         t->opt = *options;
@@ -159,19 +147,6 @@ static rocl_status prepare(rocl_trace *t, const rocl_options *options, rocl_erro
     t->space = rocl_sort_space_new(t->opt.memory, t->opt.jobs, t->opt.tmpdir);
     atomic_flag_clear(&t->in_progress);
     return t->strings && t->schemas && t->space ? ROCL_OK : rocl_fail_memory(err);
-}
-
-/* Clocks are set by all events of the trace, whatever passes the filters. */
-static rocl_status set_up(rocl_trace *t, rocl_error *err)
-{
-    rocl_filter *filter = NULL;
-    rocl_status st = rocl_filter_new(&filter, t, err);
-    if (st == ROCL_OK)
-        st = rocl_align_clocks(t, err);
-    t->filter = filter;
-    if (st == ROCL_OK)
-        rocl_align_check(t);
-    return st;
 }
 
 /* ---- slices of the time among the inputs ----------------------------------------------------- */
@@ -227,20 +202,8 @@ static rocl_status write_joined(rocl_trace *t, char **path, rocl_error *err)
     return st;
 }
 
-static void drop_captures(rocl_trace *t, const rocl_source *s)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < t->capture_count; i++) {
-        rocl_model_capture *c = t->captures[i];
-        if (c->source != s) {
-            t->captures[n++] = c;
-            continue;
-        }
-        rocl_capture_free(c);
-    }
-    t->capture_count = n;
-}
-
+/* Takes the slices that share a process, with their captures, out of the trace; their paths are the
+ * joined slices' from then on. *named: the first of them among the inputs. */
 static rocl_status remove_slices(rocl_trace *t, size_t *named, rocl_error *err)
 {
     rocl_joined_slices *j = t->joined;
@@ -257,7 +220,13 @@ static rocl_status remove_slices(rocl_trace *t, size_t *named, rocl_error *err)
             t->sources[n++] = s;
             continue;
         }
-        drop_captures(t, s);
+        size_t left = 0;
+        for (size_t k = 0; k < t->capture_count; k++)
+            if (t->captures[k]->source == s)
+                rocl_capture_free(t->captures[k]);
+            else
+                t->captures[left++] = t->captures[k];
+        t->capture_count = left;
         *named = s->named < *named ? s->named : *named;
         j->paths[j->count++] = s->path; /* it is ours now */
         s->path = NULL;
@@ -300,38 +269,25 @@ static rocl_status join_slices(rocl_trace *t, rocl_error *err)
     return ROCL_OK;
 }
 
-static void free_joined(rocl_joined_slices *j)
-{
-    if (!j)
-        return;
-    for (size_t i = 0; i < j->count; i++)
-        free(j->paths[i]);
-    free(j->paths);
-    rocl_out_tree_discard(j->tree);
-    free(j);
-}
-
 /* ---- open and close -------------------------------------------------------------------------- */
 
 static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, size_t count,
                               const rocl_options *options, bool separate, rocl_error *err)
 {
     rocl_inputs in = {0};
+    rocl_filter *filter = NULL;
     rocl_trace *t = calloc(1, sizeof *t);
     if (!t)
         return rocl_fail_memory(err);
-    rocl_status st = prepare(t, options, err);
+    rocl_status st = prepare_trace(t, options, err);
     if (st == ROCL_OK)
         st = rocl_inputs_expand(&in, inputs, count, err);
     if (st == ROCL_OK && !in.count)
         st = rocl_fail(err, ROCL_USAGE, "no input given");
     if (st == ROCL_OK) {
-        report_repeated(t, &in);
-        report_blank(t, &in);
-        report_copies(t, &in);
-    }
-    if (st == ROCL_OK)
+        report_unread_inputs(t, &in);
         st = open_inputs(t, &in, err);
+    }
     if (st == ROCL_OK && !separate)
         st = join_slices(t, err);
     if (st == ROCL_OK && !separate)
@@ -343,7 +299,12 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (st == ROCL_OK)
         st = rocl_trace_label_queues(t, err);
     if (st == ROCL_OK)
-        st = set_up(t, err);
+        st = rocl_filter_new(&filter, t, err);
+    if (st == ROCL_OK)
+        st = rocl_align_clocks(t, err); /* by all events, whatever passes the filters */
+    t->filter = filter;
+    if (st == ROCL_OK)
+        rocl_align_check(t);
     if (st == ROCL_OK && !rocl_strings_complete(t->strings))
         st = rocl_fail_memory(err);
     rocl_inputs_free(&in);
@@ -372,7 +333,13 @@ void rocl_trace_close(rocl_trace *t)
     for (size_t i = 0; i < t->source_count; i++)
         rocl_source_free(t->sources[i]);
     free(t->sources);
-    free_joined(t->joined);
+    if (t->joined) {
+        for (size_t i = 0; i < t->joined->count; i++)
+            free(t->joined->paths[i]);
+        free(t->joined->paths);
+        rocl_out_tree_discard(t->joined->tree);
+        free(t->joined);
+    }
     rocl_schema_cache_free(t->schemas);
     rocl_spool_store_close(&t->spooled);
     free(t->machines);

@@ -70,14 +70,14 @@ static rocl_status keep_events(run *r, rocl_batch *b, keeps_fn *keeps, rocl_faul
 }
 
 /* Sets the clock of the node. What would then be before time began is left out. */
-static bool set_clock(const run *r, rocl_batch *b, size_t i)
+static bool set_event_clock(const run *r, rocl_batch *b, size_t i)
 {
     rocl_event *e = rocl_batch_event(b, i);
     return !__builtin_add_overflow(e->start, r->capture->offset, &e->start) &&
            !__builtin_add_overflow(e->end, r->capture->offset, &e->end) && e->start >= 0;
 }
 
-/* A counter value that is infinite, or no number, says nothing. Few outputs have a form for it. */
+/* A counter value that is infinite, or no number, says nothing. Few outputs can write it. */
 static bool has_number(const run *r, rocl_batch *b, size_t i)
 {
     (void)r;
@@ -97,14 +97,16 @@ static rocl_status count_unpaired_frees(run *r, const rocl_batch *b, rocl_error 
     return st;
 }
 
-static rocl_status pass(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
+/* The way of every batch: cleaned, aligned, filtered, counted, and to the sink. */
+static rocl_status pass_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     run *r = ctx;
     rocl_status st = ROCL_OK;
     if (rocl_kind_in(b->kind, ROCL_VALUE_KINDS))
         st = keep_events(r, b, has_number, ROCL_FAULT_NO_NUMBER, "", err);
     if (st == ROCL_OK && r->capture->offset)
-        st = keep_events(r, b, set_clock, ROCL_FAULT_BAD_TIME, ", with its clock aligned", err);
+        st = keep_events(r, b, set_event_clock, ROCL_FAULT_BAD_TIME, ", with its clock aligned",
+                         err);
     if (st == ROCL_OK && (r->sink->history_kinds & ROCL_BIT(b->kind)))
         st = pass_history(r, worker, b, err);
     if (st == ROCL_OK && r->filter)
@@ -117,13 +119,13 @@ static rocl_status pass(void *ctx, unsigned worker, rocl_batch *b, rocl_error *e
     return r->sink->events(r->sink->self, worker, b, err);
 }
 
-static rocl_status end_task(void *ctx, rocl_error *err)
+static rocl_status end_prefetched_task(void *ctx, rocl_error *err)
 {
     run *r = ctx;
     return r->sink->end_task ? r->sink->end_task(r->sink->self, 0, err) : ROCL_OK;
 }
 
-static rocl_status one_task(void *ctx, unsigned worker, size_t index, rocl_error *err)
+static rocl_status run_task(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
     run *r = ctx;
     const rocl_task *task = &r->plan.tasks[r->stage_first + index];
@@ -142,7 +144,8 @@ static void begin_reading(rocl_trace *t, const rocl_capture *c, uint64_t rows)
     rocl_progress_phase(t, t->capture_count > 1 ? t->reading : "reading", rows);
 }
 
-static rocl_status run_stages(run *r, rocl_error *err)
+/* The stages of the plan one after the other, the tasks of each at once, and what is left then. */
+static rocl_status read_capture(run *r, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     uint64_t rows = rocl_plan_rows(&r->plan);
@@ -152,33 +155,20 @@ static rocl_status run_stages(run *r, rocl_error *err)
         for (next = i; next < r->plan.count && r->plan.tasks[next].stage == r->plan.tasks[i].stage;)
             next++;
         r->stage_first = i;
-        st = rocl_run_tasks(few ? 1 : r->trace->opt.jobs, next - i, one_task, r, err);
+        st = rocl_run_tasks(few ? 1 : r->trace->opt.jobs, next - i, run_task, r, err);
     }
-    return st;
-}
-
-static rocl_status read_capture(run *r, rocl_error *err)
-{
-    rocl_status st = run_stages(r, err);
     return st ? st : r->capture->source->ops->finish(r->trace, r->capture, &r->emitter, err);
 }
 
-static rocl_status read_now(run *r, rocl_error *err)
-{
-    rocl_status st =
-        r->capture->source->ops->begin(r->trace, r->capture, r->emitter.kinds, &r->plan, err);
-    return st ? st : read_capture(r, err);
-}
-
 /* What was prefetched, and what is left to do. A file that is changed before its turn
- * is a failure as it would be without: more may be asked of it. */
+ * is an error as it would be without: the sink may read more of it. */
 static rocl_status use_prefetched(run *r, rocl_prefetched *prefetched, rocl_error *err)
 {
     uint64_t rows = rocl_plan_rows(&prefetched->plan);
     r->plan = prefetched->plan;
     if (prefetched->whole)
         begin_reading(r->trace, &r->capture->pub, rows);
-    rocl_status st = rocl_prefetched_emit(prefetched, &r->emitter, end_task, err);
+    rocl_status st = rocl_prefetched_emit(prefetched, &r->emitter, end_prefetched_task, err);
     if (st == ROCL_OK && !prefetched->whole)
         return read_capture(r, err);
     rocl_progress(r->trace, prefetched->whole ? rows : 0);
@@ -196,8 +186,9 @@ static rocl_status run_capture(run *r, rocl_error *err)
         st = sink->begin_capture(sink->self, c, err);
     if (st == ROCL_OK && prefetched)
         st = use_prefetched(r, prefetched, err);
-    else if (st == ROCL_OK)
-        st = read_now(r, err);
+    else if (st == ROCL_OK &&
+             (st = ops->begin(r->trace, r->capture, r->emitter.kinds, &r->plan, err)) == ROCL_OK)
+        st = read_capture(r, err);
     if (st == ROCL_OK && sink->end_capture)
         st = sink->end_capture(sink->self, c, err);
     ops->end(r->trace, r->capture);
@@ -230,7 +221,7 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
 {
     run r = {.trace = t, .filter = filter, .sink = sink};
     rocl_status st = ROCL_OK;
-    r.emitter = (rocl_emitter){pass, &r, kinds, sink->fields, false};
+    r.emitter = (rocl_emitter){pass_batch, &r, kinds, sink->fields, false};
     r.prefetch = start_prefetch(&r);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         r.capture = t->captures[i];
@@ -256,31 +247,25 @@ typedef struct survey {
     int64_t first, last;
 } survey;
 
-static void widen(survey *s, const rocl_batch *b)
-{
-    for (size_t i = 0; i < b->count; i++) {
-        const rocl_event *e = rocl_batch_event(b, i);
-        s->first = s->any && s->first < e->start ? s->first : e->start;
-        s->last = s->any && s->last > e->end ? s->last : e->end;
-        s->any = true;
-    }
-}
-
-static rocl_status look(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+static rocl_status survey_batch(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     survey *s = self;
     rocl_status st = ROCL_OK;
     (void)worker;
     pthread_mutex_lock(&s->lock);
-    if (s->bounds)
-        widen(s, b);
+    for (size_t i = 0; s->bounds && i < b->count; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        s->first = s->any && s->first < e->start ? s->first : e->start;
+        s->last = s->any && s->last > e->end ? s->last : e->end;
+        s->any = true;
+    }
     if (s->markers)
         st = rocl_filter_see_markers(s->filter, b, err);
     pthread_mutex_unlock(&s->lock);
     return st;
 }
 
-static void reset_accounts(rocl_trace *t)
+static void reset_counts(rocl_trace *t)
 {
     for (int i = 0; i < ROCL_KINDS; i++)
         t->events[i] = 0;
@@ -296,7 +281,7 @@ rocl_status rocl_pipeline_survey(rocl_trace *t, const rocl_sink *sink, rocl_erro
     t->opt.args = false;
     rocl_status st = run_captures(t, NULL, sink, sink->kinds, err);
     t->opt.args = args;
-    reset_accounts(t);
+    reset_counts(t);
     return st;
 }
 
@@ -306,7 +291,7 @@ static rocl_status survey_trace(rocl_trace *t, rocl_error *err)
                 .bounds = rocl_filter_needs_bounds(t->filter),
                 .markers = rocl_filter_needs_markers(t->filter)};
     uint32_t kinds = s.bounds ? ROCL_ALL_KINDS : ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT);
-    const rocl_sink sink = {.self = &s, .kinds = kinds, .events = look};
+    const rocl_sink sink = {.self = &s, .kinds = kinds, .events = survey_batch};
     if (!s.bounds && !s.markers)
         return ROCL_OK;
     pthread_mutex_init(&s.lock, NULL);
@@ -322,7 +307,7 @@ static rocl_status survey_trace(rocl_trace *t, rocl_error *err)
 static rocl_status check_window(rocl_trace *t, rocl_error *err)
 {
     survey s = {.filter = t->filter, .bounds = true};
-    const rocl_sink sink = {.self = &s, .kinds = ROCL_ALL_KINDS, .events = look};
+    const rocl_sink sink = {.self = &s, .kinds = ROCL_ALL_KINDS, .events = survey_batch};
     uint64_t events = 0, faults[ROCL_FAULTS];
     for (int i = 0; i < ROCL_KINDS; i++)
         events += t->events[i];
@@ -342,7 +327,7 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
 {
     uint32_t kinds = sink->kinds;
     rocl_status st = ROCL_OK;
-    reset_accounts(t);
+    reset_counts(t);
     if (t->filter) {
         kinds &= rocl_filter_kinds(t->filter);
         st = survey_trace(t, err);
@@ -360,14 +345,14 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
     return st;
 }
 
-/* ---- the public scan: a sink of somebody else's ---- */
+/* ---- the public scan: the user is the sink ---- */
 
 typedef struct scan_sink {
     rocl_batch_fn *fn;
     void *ctx;
 } scan_sink;
 
-static rocl_status hand_out(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+static rocl_status call_user(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     scan_sink *s = self;
     return s->fn(s->ctx, worker, b, err);
@@ -380,7 +365,7 @@ rocl_status rocl_trace_scan(rocl_trace *t, uint32_t kinds, uint32_t fields, rocl
     rocl_sink sink = {.self = &s,
                       .kinds = kinds & ROCL_ALL_KINDS,
                       .fields = fields & ROCL_ALL_FIELDS,
-                      .events = hand_out};
+                      .events = call_user};
     rocl_status st = rocl_pipeline_run(t, &sink, err);
     return st ? st : rocl_trace_outcome(t);
 }

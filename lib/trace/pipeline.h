@@ -30,7 +30,7 @@ typedef struct rocl_sink {
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
 
 /* A run of its own before that, without filters, for what must be known of all events first. The
- * accounts of the trace stay empty. */
+ * counts of the trace stay empty. */
 rocl_status rocl_pipeline_survey(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
 
 /* The time window that the options ask for, as times of this trace; all times without one. Outputs
