@@ -1,22 +1,258 @@
-/* Values meet their owners: two sorted streams, merged in parts that need nothing of each other. */
-#include "source/rocpd/join.h"
-
+/* Counter values and API arguments meet the events that own them. Both lie in tables that point to
+ * an event by id, in any order and without an index. First pass: the values go into a sorter by
+ * event id, arguments also by their position, and the ids into a set. Second pass: an event whose
+ * id is in the set (an owner) goes into a sorter as well. Then the two sorted streams are merged,
+ * in parts that need nothing of each other, and every owner meets its values. */
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/map.h"
+#include "source/rocpd/rocpd.h"
+
+/* What the id of an owner means: ids of events and of samples are different numbers. */
+typedef enum owner_class { JOIN_BY_EVENT, JOIN_BY_SAMPLE, JOIN_BY_ARGS, JOIN_CLASSES } owner_class;
+
+/* Stands for the kind of an owner that is not in the trace. */
+enum { JOIN_DROPPED = 0xff };
+
+/* The key of a value; that of an owner has its row after the first two. The place is the class and
+ * as much of the owner's id as fits. */
+enum { JOIN_PLACE, JOIN_OWNER, JOIN_POSITION, JOIN_ROW, JOIN_KEYS };
+#define JOIN_CLASS_SHIFT 62
+
+static void set_key(uint64_t *key, owner_class class, uint64_t owner)
+{
+    key[JOIN_PLACE] = (uint64_t) class << JOIN_CLASS_SHIFT | owner >> (64 - JOIN_CLASS_SHIFT);
+    key[JOIN_OWNER] = owner;
+}
+
+static owner_class key_class(const uint64_t *key)
+{
+    return (owner_class)(key[JOIN_PLACE] >> JOIN_CLASS_SHIFT);
+}
+
+/* A record holds it up to the counter where there is no place (of dispatches, of which there are
+ * many), up to the name where there is a text, which follows, or all of it. */
+typedef struct join_value {
+    double number;
+    uint32_t counter;
+    uint32_t type, name; /* of an argument */
+    int64_t place[5];    /* xcc, shader_engine, instance, shader_array, wgp; -1: none */
+} join_value;
+
+static const join_value value_nowhere = {.place = {-1, -1, -1, -1, -1}};
+
+#define JOIN_PLAIN_SIZE offsetof(join_value, type)
+#define JOIN_ARG_SIZE   offsetof(join_value, place)
+
+/* Those that values of one class point to. */
+typedef struct join_owners {
+    rocl_idset ids;
+    uint64_t values;      /* how many */
+    uint64_t first, last; /* places */
+} join_owners;
+
+typedef struct join_worker { /* by a worker */
+    alignas(ROCL_CACHE_LINE) join_owners of[JOIN_CLASSES];
+} join_worker;
+
+struct rocpd_join {
+    rocpd_set *set;
+    rocl_sorter *values, *owners;
+    join_worker *seen;
+    unsigned workers;
+};
+
+rocl_status rocpd_join_new(rocpd_join **out, rocpd_set *s, rocl_error *err)
+{
+    rocpd_join *j = calloc(1, sizeof *j);
+    if (!j)
+        return rocl_fail_memory(err);
+    j->set = s;
+    j->workers = s->trace->opt.jobs;
+    j->values = rocl_sorter_new(s->trace->space, JOIN_KEYS);
+    j->owners = rocl_sorter_new(s->trace->space, 3);
+    j->seen = rocl_cache_line_calloc(j->workers, sizeof *j->seen);
+    if (!j->values || !j->owners || !j->seen) {
+        rocpd_join_free(j);
+        return rocl_fail_memory(err);
+    }
+    *out = j;
+    return ROCL_OK;
+}
+
+void rocpd_join_free(rocpd_join *j)
+{
+    if (!j)
+        return;
+    rocl_sorter_free(j->values);
+    rocl_sorter_free(j->owners);
+    for (unsigned w = 0; j->seen && w < j->workers; w++)
+        for (unsigned k = 0; k < JOIN_CLASSES; k++)
+            rocl_idset_free(&j->seen[w].of[k].ids);
+    free(j->seen);
+    free(j);
+}
+
+/* ---- first pass: values ------------------------------------------------------------------- */
+
+enum { V_EVENT, V_COUNTER, V_VALUE, V_SAMPLE, V_PLACE };
+
+static const char *const value_columns[] = {"event_id",  "pmc_id",       "value",
+                                            "sample_id", "xcc",          "shader_engine",
+                                            "instance",  "shader_array", "wgp"};
+
+typedef struct value_reader {
+    rocpd_join *join;
+    unsigned worker;
+    rocl_buf scratch;
+} value_reader;
+
+static rocl_status add_value(const value_reader *to, const uint64_t *key, const void *p, size_t n,
+                             rocl_error *err)
+{
+    join_owners *o = &to->join->seen[to->worker].of[key_class(key)];
+    const uint64_t place = key[JOIN_PLACE];
+    if (!rocl_idset_add(&o->ids, key[JOIN_OWNER]))
+        return rocl_fail_memory(err);
+    if (!o->values++ || place < o->first)
+        o->first = place;
+    if (place > o->last)
+        o->last = place;
+    return rocl_sorter_add(to->join->values, to->worker, key, p, n, err);
+}
+
+static rocl_status read_value(const rocpd_row *r, void *ctx, rocl_error *err)
+{
+    const value_reader *to = ctx;
+    join_value v = value_nowhere;
+    int64_t event, sample;
+    bool bad = false;
+    rocl_status st = rocpd_read_ref(r, V_COUNTER, &r->set->counters, ROCL_FAULT_DANGLING_COUNTER,
+                                    &v.counter, err);
+    if (st != ROCL_OK)
+        return st;
+    bool any = rocl_cell_real(r->rows, V_VALUE, r->row, &v.number, &bad);
+    if (bad || !any) /* SQLite keeps NaN as NULL */
+        return rocpd_count_fault(r, ROCL_FAULT_NO_NUMBER, err);
+    for (unsigned i = 0; i < 5; i++)
+        rocl_cell_int(r->rows, V_PLACE + i, r->row, &v.place[i], &bad);
+    uint64_t key[JOIN_KEYS] = {[JOIN_ROW] = (uint64_t)r->rows->id[r->row]};
+    if (rocl_cell_int(r->rows, V_SAMPLE, r->row, &sample, &bad))
+        set_key(key, JOIN_BY_SAMPLE, (uint64_t)sample);
+    else if (rocl_cell_int(r->rows, V_EVENT, r->row, &event, &bad))
+        set_key(key, JOIN_BY_EVENT, (uint64_t)event);
+    else
+        return rocpd_count_fault(r, ROCL_FAULT_ORPHAN_VALUE, err);
+    bool placed = memcmp(v.place, value_nowhere.place, sizeof v.place) != 0;
+    return add_value(to, key, &v, placed ? sizeof v : JOIN_PLAIN_SIZE, err);
+}
+
+enum { G_EVENT, G_POSITION, G_TYPE, G_NAME, G_VALUE };
+
+static const char *const arg_columns[] = {"event_id", "position", "type", "name", "value"};
+
+static rocl_status read_arg(const rocpd_row *r, void *ctx, rocl_error *err)
+{
+    value_reader *to = ctx;
+    rocl_buf *scratch = &to->scratch;
+    rocl_strings *strings = r->set->trace->strings;
+    join_value v = {0};
+    int64_t event = 0, position = 0;
+    bool bad = false;
+    size_t n;
+    const char *p;
+    if (!rocl_cell_int(r->rows, G_EVENT, r->row, &event, &bad))
+        return rocpd_count_fault(r, ROCL_FAULT_ORPHAN_VALUE, err);
+    rocl_cell_int(r->rows, G_POSITION, r->row, &position, &bad);
+    p = rocl_cell_text(r->rows, G_TYPE, r->row, &n);
+    v.type = rocl_strings_put(strings, p, n);
+    p = rocl_cell_text(r->rows, G_NAME, r->row, &n);
+    v.name = rocl_strings_put(strings, p, n);
+    p = rocl_cell_text(r->rows, G_VALUE, r->row, &n);
+    scratch->len = 0;
+    rocl_buf_put(scratch, &v, JOIN_ARG_SIZE);
+    rocl_buf_put(scratch, p, n);
+    if (scratch->failed || v.type == ROCL_NONE || v.name == ROCL_NONE)
+        return rocl_fail_memory(err);
+    /* As unsigned numbers, in the order of signed ones. */
+    uint64_t key[JOIN_KEYS] = {[JOIN_POSITION] = (uint64_t)position ^ (UINT64_C(1) << 63),
+                               [JOIN_ROW] = (uint64_t)r->rows->id[r->row]};
+    set_key(key, JOIN_BY_ARGS, (uint64_t)event);
+    return add_value(to, key, scratch->data, scratch->len, err);
+}
+
+rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *task,
+                              rocl_error *err)
+{
+    const bool args = task->table == ROCPD_ARG;
+    rocpd_row r = {.set = j->set, .table = (rocpd_table)task->table, .progress = !w->out.to->quiet};
+    value_reader to = {.join = j, .worker = w->out.worker};
+    rocl_status st =
+        args
+            ? rocpd_each_row(&r, w->db, arg_columns, sizeof arg_columns / sizeof *arg_columns, task,
+                             read_arg, &to, err)
+            : rocpd_each_row(&r, w->db, value_columns, sizeof value_columns / sizeof *value_columns,
+                             task, read_value, &to, err);
+    rocl_buf_free(&to.scratch);
+    return st ? st : rocl_sorter_seal(j->values, to.worker, err);
+}
+
+/* ---- second pass: owners ------------------------------------------------------------------ */
+
+static owner_class class_of(rocl_kind kind)
+{
+    if (kind == ROCL_SPM)
+        return JOIN_BY_SAMPLE;
+    return kind == ROCL_REGION || kind == ROCL_MARKER ? JOIN_BY_ARGS : JOIN_BY_EVENT;
+}
+
+bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t key)
+{
+    owner_class class = class_of(kind);
+    for (unsigned w = 0; w < j->workers; w++) {
+        const rocl_idset *ids = &j->seen[w].of[class].ids;
+        if (ids->count && rocl_idset_has(ids, key))
+            return true;
+    }
+    return false;
+}
+
+rocl_status rocpd_join_add_owner(rocpd_join *j, unsigned worker, rocl_kind kind, uint64_t id,
+                                 uint64_t row, const void *record, rocl_error *err)
+{
+    /* The owner of SPM and sampled values is a sample row: a region record. */
+    const rocl_kind as = kind == ROCL_DISPATCH ? ROCL_DISPATCH : ROCL_REGION;
+    const size_t n = record ? rocl_kind_size(as) : 0;
+    uint8_t bytes[1 + sizeof(rocl_dispatch)] = {record ? (uint8_t)kind : JOIN_DROPPED};
+    uint64_t key[3] = {[2] = row};
+    set_key(key, class_of(kind), id);
+    if (n)
+        memcpy(bytes + 1, record, n);
+    return rocl_sorter_add(j->owners, worker, key, bytes, 1 + n, err);
+}
+
+rocl_status rocpd_join_seal(rocpd_join *j, unsigned worker, rocl_error *err)
+{
+    return rocl_sorter_seal(j->owners, worker, err);
+}
+
+/* ---- the merge ------------------------------------------------------------------------------- */
 
 typedef struct merge { /* of a part */
     const rocpd_join *join;
+    rocl_batcher *out;
     size_t part;
     rocl_sort_record value, owner; /* heads of the two streams */
     bool more_values, more_owners;
-    rocl_buf group;    /* values of the present owner: rocpd_values, for args followed by text */
+    rocl_buf group;    /* values of the present owner: join_values, for args followed by text */
     rocl_buf sums;     /* of one dispatch: rocl_counter_value, one per counter */
     rocl_buf samples;  /* of the present event: samples */
     rocl_map by_track; /* name of a track -> its first sample that has no value yet */
-    rocl_map many;     /* counter and place -> its values at the present event */
+    rocl_map many;     /* counter and position -> its values at the present event */
     bool of_dispatch;  /* the present event is also one of a dispatch */
 } merge;
 
@@ -25,48 +261,58 @@ typedef struct sample {
     uint32_t next; /* of the same track; ROCL_NONE: it is the last */
 } sample;
 
-/* ---- the values of an owner ------------------------------------------------------------------ */
-
-static rocl_status add_to_sum(merge *m, const rocl_dispatch *d, const rocpd_value *v)
+/* Copies the next value of the group; false at its end. For values without a text behind. */
+static bool next_of_group(const merge *m, size_t *at, join_value *v)
 {
-    const rocl_counter *counters = m->join->set->capture->pub.counters;
-    rocl_counter_value *sums = (rocl_counter_value *)(void *)m->sums.data;
-    size_t n = m->sums.len / sizeof *sums;
-    const rocl_counter *c = v->counter == ROCL_NONE ? NULL : &counters[v->counter];
-    /* Instances of one counter may have definitions of their own with the same name and agent. */
-    for (size_t i = 0; i < n; i++) {
-        const rocl_counter *other =
-            sums[i].counter == ROCL_NONE ? NULL : &counters[sums[i].counter];
-        if (c == other || (c && other && c->name == other->name && c->agent == other->agent)) {
-            sums[i].value += v->number;
-            return ROCL_OK;
-        }
-    }
-    rocl_counter_value fresh = {.d = *d, .counter = v->counter, .value = v->number};
-    rocl_buf_put(&m->sums, &fresh, sizeof fresh);
-    return m->sums.failed ? ROCL_INTERNAL : ROCL_OK;
+    if (*at + sizeof *v > m->group.len)
+        return false;
+    memcpy(v, m->group.data + *at, sizeof *v);
+    *at += sizeof *v;
+    return true;
 }
 
-static rocl_status emit_sums(merge *m, rocpd_worker *w, const rocl_dispatch *d, rocl_error *err)
+/* ---- values of a dispatch -------------------------------------------------------------------- */
+
+/* Instances of one counter may have definitions of their own with the same name and agent. */
+static bool is_same_counter(const merge *m, uint32_t a, uint32_t b)
+{
+    if (a == b || a == ROCL_NONE || b == ROCL_NONE)
+        return a == b;
+    const rocl_counter *counters = m->join->set->capture->pub.counters;
+    return counters[a].name == counters[b].name && counters[a].agent == counters[b].agent;
+}
+
+/* Emits the sum of each counter over its instances. */
+static rocl_status emit_sums(merge *m, const rocl_dispatch *d, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
+    join_value v;
     m->sums.len = 0;
-    for (size_t at = 0; at + sizeof(rocpd_value) <= m->group.len; at += sizeof(rocpd_value)) {
-        rocpd_value v;
-        memcpy(&v, m->group.data + at, sizeof v);
-        if (add_to_sum(m, d, &v) != ROCL_OK)
+    for (size_t at = 0; next_of_group(m, &at, &v);) {
+        rocl_counter_value *sums = (rocl_counter_value *)(void *)m->sums.data;
+        size_t n = m->sums.len / sizeof *sums, i = 0;
+        while (i < n && !is_same_counter(m, v.counter, sums[i].counter))
+            i++;
+        if (i < n) {
+            sums[i].value += v.number;
+            continue;
+        }
+        rocl_counter_value fresh = {.d = *d, .counter = v.counter, .value = v.number};
+        rocl_buf_put(&m->sums, &fresh, sizeof fresh);
+        if (m->sums.failed)
             return rocl_fail_memory(err);
     }
     for (size_t at = 0; at < m->sums.len && st == ROCL_OK; at += sizeof(rocl_counter_value))
-        st = rocpd_batch_add(m->join->set, w, ROCL_COUNTER, m->sums.data + at,
-                             sizeof(rocl_counter_value), err);
+        st = rocl_batcher_add(m->out, ROCL_COUNTER, m->sums.data + at, sizeof(rocl_counter_value),
+                              err);
     return st;
 }
 
-static rocl_status emit_sample(const merge *m, rocpd_worker *w, rocl_kind kind,
-                               const rocl_region *g, const rocpd_value *v, rocl_error *err)
+/* ---- sampled and streamed values ------------------------------------------------------------- */
+
+static rocl_status emit_sample(const merge *m, rocl_kind kind, const rocl_region *g,
+                               const join_value *v, rocl_error *err)
 {
-    const rocl_capture *c = &m->join->set->capture->pub;
     rocl_sample_value out = {.e = g->e,
                              .counter = v->counter,
                              .agent = ROCL_NONE,
@@ -77,59 +323,23 @@ static rocl_status emit_sample(const merge *m, rocpd_worker *w, rocl_kind kind,
                              .shader_array = v->place[3],
                              .wgp = v->place[4]};
     if (v->counter != ROCL_NONE) {
-        out.agent = c->counters[v->counter].agent;
-        out.e.name = c->counters[v->counter].name;
+        const rocl_counter *c = &m->join->set->capture->pub.counters[v->counter];
+        out.agent = c->agent;
+        out.e.name = c->name;
     }
-    return rocpd_batch_add(m->join->set, w, kind, &out, sizeof out, err);
+    return rocl_batcher_add(m->out, kind, &out, sizeof out, err);
 }
-
-/* Streamed values point to the sample that they are of. */
-static rocl_status emit_streamed(merge *m, rocpd_worker *w, const rocl_region *g, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    if (!(m->join->set->kinds & ROCL_BIT(ROCL_SPM)))
-        return ROCL_OK;
-    for (size_t at = 0; at + sizeof(rocpd_value) <= m->group.len && st == ROCL_OK;
-         at += sizeof(rocpd_value)) {
-        rocpd_value v;
-        memcpy(&v, m->group.data + at, sizeof v);
-        st = emit_sample(m, w, ROCL_SPM, g, &v, err);
-    }
-    return st;
-}
-
-/* ---- sampled values ---- */
 
 /* rocprofiler-systems writes one event per tick, and for every counter a value and a sample of this
  * event. Nothing but its name says to which of the samples a value belongs: that of the counter is
  * that of the track, in some versions with a device after it. All have one time, so that another
  * sample of the event will do. */
-static rocl_status keep_sample(merge *m, const rocl_region *g, rocl_error *err)
-{
-    sample s = {*g, ROCL_NONE};
-    rocl_buf_put(&m->samples, &s, sizeof s);
-    return m->samples.failed ? rocl_fail_memory(err) : ROCL_OK;
-}
-
-static rocl_status index_samples(merge *m, rocl_error *err)
-{
-    sample *all = (sample *)(void *)m->samples.data;
-    for (size_t i = m->samples.len / sizeof *all; i--;) {
-        const uint64_t track = all[i].g.function;
-        all[i].next = rocl_map_get(&m->by_track, track, ROCL_NONE);
-        if (!rocl_map_put(&m->by_track, track, (uint32_t)i))
-            return rocl_fail_memory(err);
-    }
-    return ROCL_OK;
-}
-
-static const sample *sample_of(merge *m, const rocpd_value *v)
+static const sample *find_sample(merge *m, const join_value *v)
 {
     const sample *all = (const sample *)(const void *)m->samples.data;
-    const rocl_counter *counters = m->join->set->capture->pub.counters;
     if (v->counter == ROCL_NONE)
         return all;
-    const uint64_t track = counters[v->counter].name;
+    const uint64_t track = m->join->set->capture->pub.counters[v->counter].name;
     uint32_t i = rocl_map_get(&m->by_track, track, ROCL_NONE);
     if (i == ROCL_NONE)
         return all;
@@ -138,7 +348,8 @@ static const sample *sample_of(merge *m, const rocpd_value *v)
     return &all[i];
 }
 
-static uint64_t series_of(const rocpd_value *v)
+/* Of a counter at a position. */
+static uint64_t hash_series(const join_value *v)
 {
     uint64_t key = v->counter;
     for (unsigned i = 0; i < sizeof v->place / sizeof *v->place; i++)
@@ -146,55 +357,49 @@ static uint64_t series_of(const rocpd_value *v)
     return key;
 }
 
-static rocl_status count_series(merge *m, rocl_error *err)
+/* Fills by_track and many for the present event. */
+static bool index_samples(merge *m)
 {
-    for (size_t at = 0; at < m->group.len; at += sizeof(rocpd_value)) {
-        rocpd_value v;
-        memcpy(&v, m->group.data + at, sizeof v);
-        const uint64_t key = series_of(&v);
-        if (!rocl_map_put(&m->many, key, rocl_map_get(&m->many, key, 0) + 1))
-            return rocl_fail_memory(err);
+    sample *all = (sample *)(void *)m->samples.data;
+    join_value v;
+    for (size_t i = m->samples.len / sizeof *all; i--;) {
+        const uint64_t track = all[i].g.function;
+        all[i].next = rocl_map_get(&m->by_track, track, ROCL_NONE);
+        if (!rocl_map_put(&m->by_track, track, (uint32_t)i))
+            return false;
     }
-    return ROCL_OK;
+    for (size_t at = 0; next_of_group(m, &at, &v);) {
+        const uint64_t key = hash_series(&v);
+        if (!rocl_map_put(&m->many, key, rocl_map_get(&m->many, key, 0) + 1))
+            return false;
+    }
+    return true;
 }
 
-/* A row of rocpd_info_pmc that stands for two counters has two definitions, one after the other. */
-static bool has_twin(const rocl_capture *c, uint32_t counter)
+/* Emits every value once. */
+static rocl_status emit_samples(merge *m, rocl_error *err)
 {
-    return counter && counter != ROCL_NONE &&
-           c->counters[counter - 1].id == c->counters[counter].id;
-}
-
-/* The n-th value of a counter at one time, of several: there are two counters, or it has instances
- * whose number is not stored. */
-static void tell_apart(const merge *m, rocpd_value *v, uint32_t n)
-{
-    if (has_twin(&m->join->set->capture->pub, v->counter))
-        v->counter -= n & 1;
-    else if (v->place[2] < 0)
-        v->place[2] = n;
-}
-
-/* Every value once. */
-static rocl_status emit_samples(merge *m, rocpd_worker *w, rocl_error *err)
-{
+    const rocl_counter *counters = m->join->set->capture->pub.counters;
     rocl_map nth = {0};
-    rocl_status st = index_samples(m, err);
-    if (st == ROCL_OK)
-        st = count_series(m, err);
-    for (size_t at = 0; at < m->group.len && st == ROCL_OK; at += sizeof(rocpd_value)) {
-        rocpd_value v;
-        memcpy(&v, m->group.data + at, sizeof v);
-        const uint64_t key = series_of(&v);
-        const sample *s = sample_of(m, &v);
+    rocl_status st = index_samples(m) ? ROCL_OK : rocl_fail_memory(err);
+    join_value v;
+    for (size_t at = 0; st == ROCL_OK && next_of_group(m, &at, &v);) {
+        const uint64_t key = hash_series(&v);
+        const sample *s = find_sample(m, &v);
+        /* Of several values of a counter at one time: there are two counters (a row of
+         * rocpd_info_pmc that stands for two has two definitions, one after the other), or it has
+         * instances whose number is not stored. */
         if (rocl_map_get(&m->many, key, 0) > 1) {
-            uint32_t n = rocl_map_get(&nth, key, 0);
-            tell_apart(m, &v, n);
+            uint32_t n = rocl_map_get(&nth, key, 0), c = v.counter;
+            if (c && c != ROCL_NONE && counters[c - 1].id == counters[c].id)
+                v.counter -= n & 1;
+            else if (v.place[2] < 0)
+                v.place[2] = n;
             if (!rocl_map_put(&nth, key, n + 1))
                 st = rocl_fail_memory(err);
         }
         if (st == ROCL_OK)
-            st = emit_sample(m, w, ROCL_SAMPLE, &s->g, &v, err);
+            st = emit_sample(m, ROCL_SAMPLE, &s->g, &v, err);
     }
     rocl_map_free(&nth);
     rocl_map_free(&m->many);
@@ -202,57 +407,63 @@ static rocl_status emit_samples(merge *m, rocpd_worker *w, rocl_error *err)
     return st;
 }
 
-static rocl_status push_arg(rocpd_worker *w, const rocpd_value *v, const uint8_t *text, size_t n,
-                            rocl_error *err)
-{
-    char *copy = rocl_arena_dup(&w->arg_text, (const char *)text, n);
-    if (!copy || !ROCL_GROW(w->args, w->arg_cap, w->arg_count + 1))
-        return rocl_fail_memory(err);
-    w->args[w->arg_count++] = (rocl_arg){v->type, v->name, copy, n};
-    return ROCL_OK;
-}
+/* ---- arguments ------------------------------------------------------------------------------- */
 
-static rocl_status emit_with_args(merge *m, rocpd_worker *w, rocl_kind kind, rocl_region *g,
-                                  rocl_error *err)
+static rocl_status emit_with_args(merge *m, rocl_kind kind, rocl_region *g, rocl_error *err)
 {
+    rocl_batcher *out = m->out;
     rocl_status st = ROCL_OK;
     /* A flush forgets the arguments in hand: it must not come between them and their region. */
-    if (w->out[kind].count == ROCL_ROWS_BATCH)
-        st = rocpd_batch_flush(m->join->set, w, err);
-    g->arg_first = (uint32_t)w->arg_count;
-    for (size_t at = 0; at < m->group.len && st == ROCL_OK;) {
-        rocpd_value v;
+    if (out->out[kind].count == out->max)
+        st = rocl_batcher_flush(out, err);
+    g->arg_first = (uint32_t)out->arg_count;
+    join_value v;
+    for (size_t at = 0; st == ROCL_OK && next_of_group(m, &at, &v);) {
         uint64_t n;
-        memcpy(&v, m->group.data + at, sizeof v);
-        memcpy(&n, m->group.data + at + sizeof v, sizeof n);
-        at += sizeof v + sizeof n;
-        st = push_arg(w, &v, m->group.data + at, n, err);
+        memcpy(&n, m->group.data + at, sizeof n);
+        at += sizeof n;
+        char *text = rocl_arena_dup(&out->arg_text, (const char *)m->group.data + at, n);
+        if (!text || !ROCL_GROW(out->args, out->arg_cap, out->arg_count + 1))
+            return rocl_fail_memory(err);
+        out->args[out->arg_count++] = (rocl_arg){v.type, v.name, text, n};
         at += n;
         g->arg_count++;
     }
-    return st ? st : rocpd_batch_add(m->join->set, w, kind, g, sizeof *g, err);
+    return st ? st : rocl_batcher_add(out, kind, g, sizeof *g, err);
 }
 
-static rocl_status serve_owner(merge *m, rocpd_worker *w, rocl_error *err)
+/* ---- owners ---------------------------------------------------------------------------------- */
+
+/* Emits the values in the group with the owner at the head, or keeps it among the samples. */
+static rocl_status emit_owner(merge *m, rocl_error *err)
 {
+    const uint32_t kinds = m->join->set->kinds;
     uint8_t kind = m->owner.data[0];
+    rocl_status st = ROCL_OK;
     union {
         rocl_dispatch d;
         rocl_region g;
     } u;
+    join_value v;
     memcpy(&u, m->owner.data + 1, m->owner.len - 1);
     switch (kind) {
     case JOIN_DROPPED:
         return ROCL_OK;
     case ROCL_DISPATCH:
         m->of_dispatch = true;
-        return m->join->set->kinds & ROCL_BIT(ROCL_COUNTER) ? emit_sums(m, w, &u.d, err) : ROCL_OK;
-    case ROCL_SPM:
-        return emit_streamed(m, w, &u.g, err);
+        return kinds & ROCL_BIT(ROCL_COUNTER) ? emit_sums(m, &u.d, err) : ROCL_OK;
+    case ROCL_SPM: /* streamed values point to the sample that they are of */
+        for (size_t at = 0;
+             kinds & ROCL_BIT(ROCL_SPM) && st == ROCL_OK && next_of_group(m, &at, &v);)
+            st = emit_sample(m, ROCL_SPM, &u.g, &v, err);
+        return st;
     case ROCL_SAMPLE:
-        return m->join->set->kinds & ROCL_BIT(ROCL_SAMPLE) ? keep_sample(m, &u.g, err) : ROCL_OK;
+        if (!(kinds & ROCL_BIT(ROCL_SAMPLE)))
+            return ROCL_OK;
+        rocl_buf_put(&m->samples, &(sample){u.g, ROCL_NONE}, sizeof(sample));
+        return m->samples.failed ? rocl_fail_memory(err) : ROCL_OK;
     default:
-        return emit_with_args(m, w, (rocl_kind)kind, &u.g, err);
+        return emit_with_args(m, (rocl_kind)kind, &u.g, err);
     }
 }
 
@@ -273,14 +484,14 @@ static int compare_owner(const uint64_t *a, const uint64_t *b)
     return a[1] == b[1] ? 0 : a[1] < b[1] ? -1 : 1;
 }
 
-/* Takes the values of one owner into the group. */
-static rocl_status gather(merge *m, const uint64_t *key, rocl_error *err)
+/* Moves the values of one owner into the group. */
+static rocl_status collect_group(merge *m, const uint64_t *key, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     m->group.len = 0;
     while (st == ROCL_OK && m->more_values && compare_owner(m->value.key, key) == 0) {
-        rocpd_value v = rocpd_value_nowhere;
-        bool arg = rocpd_join_class(key) == JOIN_BY_ARGS;
+        join_value v = value_nowhere;
+        bool arg = key_class(key) == JOIN_BY_ARGS;
         memcpy(&v, m->value.data, arg ? JOIN_ARG_SIZE : m->value.len);
         rocl_buf_put(&m->group, &v, sizeof v);
         if (arg) {
@@ -293,57 +504,47 @@ static rocl_status gather(merge *m, const uint64_t *key, rocl_error *err)
     return st;
 }
 
-/* Was every table read that could hold the owner of a counter value? */
-static bool saw_all_owners(const merge *m)
+/* Counts the value at the head, which no owner of the trace has. Arguments of events of other kinds
+ * (copies, marks) are no fault, nor is a value whose owner may be in a table that was not read. */
+static rocl_status skip_orphan(merge *m, rocl_error *err)
 {
     const uint32_t samples = ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
     const rocpd_set *s = m->join->set;
-    return (!s->tables[ROCPD_KERNEL_DISPATCH] || s->kinds & ROCL_BIT(ROCL_COUNTER)) &&
-           (!s->tables[ROCPD_SAMPLE] || s->kinds & samples);
-}
-
-static rocl_status orphan(merge *m, rocl_error *err)
-{
-    rocpd_table table =
-        rocpd_join_class(m->value.key) == JOIN_BY_ARGS ? ROCPD_ARG : ROCPD_PMC_EVENT;
     rocl_status st = ROCL_OK;
-    /* Arguments of events of other kinds (copies, marks) are nobody's fault. */
-    if (table == ROCPD_PMC_EVENT && saw_all_owners(m))
-        st = rocl_fault_count(m->join->set->trace, ROCL_FAULT_ORPHAN_VALUE, err,
-                              "%s: table %s: id %lld", m->join->set->capture->pub.path,
-                              m->join->set->tables[table], (long long)m->value.key[JOIN_ROW]);
+    if (key_class(m->value.key) != JOIN_BY_ARGS &&
+        (!s->tables[ROCPD_KERNEL_DISPATCH] || s->kinds & ROCL_BIT(ROCL_COUNTER)) &&
+        (!s->tables[ROCPD_SAMPLE] || s->kinds & samples))
+        st = rocl_fault_count(s->trace, ROCL_FAULT_ORPHAN_VALUE, err, "%s: table %s: id %lld",
+                              s->capture->pub.path, s->tables[ROCPD_PMC_EVENT],
+                              (long long)m->value.key[JOIN_ROW]);
     return st ? st : next_value(m, err);
-}
-
-static rocl_status merge_part(merge *m, rocpd_worker *w, rocl_error *err)
-{
-    rocl_status st = next_value(m, err);
-    if (st == ROCL_OK)
-        st = next_owner(m, err);
-    while (st == ROCL_OK && m->more_values) {
-        if (!m->more_owners || compare_owner(m->value.key, m->owner.key) < 0) {
-            st = orphan(m, err);
-            continue;
-        }
-        uint64_t key[2] = {m->owner.key[0], m->owner.key[1]};
-        st = gather(m, key, err);
-        m->samples.len = 0;
-        m->of_dispatch = false;
-        while (st == ROCL_OK && m->more_owners && compare_owner(m->owner.key, key) == 0) {
-            st = serve_owner(m, w, err);
-            if (st == ROCL_OK)
-                st = next_owner(m, err);
-        }
-        if (st == ROCL_OK && m->samples.len && !m->of_dispatch)
-            st = emit_samples(m, w, err);
-    }
-    return st ? st : rocpd_batch_flush(m->join->set, w, err);
 }
 
 rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, rocl_error *err)
 {
-    merge m = {.join = j, .part = part};
-    rocl_status st = merge_part(&m, w, err);
+    merge m = {.join = j, .out = &w->out, .part = part};
+    rocl_status st = next_value(&m, err);
+    if (st == ROCL_OK)
+        st = next_owner(&m, err);
+    while (st == ROCL_OK && m.more_values) {
+        if (!m.more_owners || compare_owner(m.value.key, m.owner.key) < 0) {
+            st = skip_orphan(&m, err);
+            continue;
+        }
+        uint64_t key[2] = {m.owner.key[0], m.owner.key[1]};
+        st = collect_group(&m, key, err);
+        m.samples.len = 0;
+        m.of_dispatch = false;
+        while (st == ROCL_OK && m.more_owners && compare_owner(m.owner.key, key) == 0) {
+            st = emit_owner(&m, err);
+            if (st == ROCL_OK)
+                st = next_owner(&m, err);
+        }
+        if (st == ROCL_OK && m.samples.len && !m.of_dispatch)
+            st = emit_samples(&m, err);
+    }
+    if (st == ROCL_OK)
+        st = rocl_batcher_flush(m.out, err);
     rocl_buf_free(&m.group);
     rocl_buf_free(&m.sums);
     rocl_buf_free(&m.samples);
@@ -356,41 +557,31 @@ rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, r
 #define PART_VALUES 16384
 #define PARTS_MAX   64
 
-static rocpd_owners owners_of(const rocpd_join *j, unsigned class)
-{
-    rocpd_owners sum = {.first = UINT64_MAX};
-    for (unsigned w = 0; w < j->workers; w++) {
-        const rocpd_owners *o = &j->seen[w].of[class];
-        if (!o->values)
-            continue;
-        sum.values += o->values;
-        sum.first = o->first < sum.first ? o->first : sum.first;
-        sum.last = o->last > sum.last ? o->last : sum.last;
-    }
-    return sum;
-}
-
-/* As if all places from the first to the last had as many values, which they about have. */
-static size_t cut(const rocpd_owners *o, uint64_t values, uint64_t *bounds, size_t room)
-{
-    uint64_t pieces = o->values / values, step = pieces ? (o->last - o->first) / pieces : 0;
-    size_t n = 0;
-    for (uint64_t i = 1; i < pieces && step && n < room; i++)
-        bounds[n++] = o->first + i * step;
-    return n;
-}
-
 rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_error *err)
 {
+    join_owners sums[JOIN_CLASSES];
     uint64_t bounds[PARTS_MAX], total = 0;
     size_t n = 0;
     most = most < PARTS_MAX ? most : PARTS_MAX;
-    for (unsigned k = 0; k < JOIN_CLASSES; k++)
-        total += owners_of(j, k).values;
+    for (unsigned k = 0; k < JOIN_CLASSES; k++) {
+        sums[k] = (join_owners){.first = UINT64_MAX};
+        for (unsigned w = 0; w < j->workers; w++) {
+            const join_owners *o = &j->seen[w].of[k];
+            if (!o->values)
+                continue;
+            sums[k].values += o->values;
+            sums[k].first = o->first < sums[k].first ? o->first : sums[k].first;
+            sums[k].last = o->last > sums[k].last ? o->last : sums[k].last;
+        }
+        total += sums[k].values;
+    }
+    /* As if all places from the first to the last had as many values, which they about have. */
     uint64_t share = total / most > PART_VALUES ? total / most : PART_VALUES;
     for (unsigned k = 0; k < JOIN_CLASSES && most > 1; k++) {
-        const rocpd_owners o = owners_of(j, k);
-        n += cut(&o, share, bounds + n, most - 1 - n);
+        uint64_t pieces = sums[k].values / share;
+        uint64_t step = pieces ? (sums[k].last - sums[k].first) / pieces : 0;
+        for (uint64_t i = 1; i < pieces && step && n < most - 1; i++)
+            bounds[n++] = sums[k].first + i * step;
     }
     *parts = n + 1;
     rocl_status st = rocl_sorter_start_parts(j->values, bounds, n, err);

@@ -15,8 +15,15 @@ static pthread_mutex_t properties_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- open and close ---- */
 
-static void set_free(rocpd_set *s)
+static void free_capture(rocl_model_capture *c)
 {
+    rocl_capture *p = &c->pub;
+    rocpd_set *s = c->state;
+    const void *arrays[] = {p->nodes,  p->processes, p->threads, p->agents,
+                            p->queues, p->streams,   p->kernels, p->counters};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free((void *)(uintptr_t)arrays[i]);
+    c->state = NULL;
     if (!s)
         return;
     if (s->tables[ROCPD_INFO_CATEGORY]) /* else they are the strings, and freed with them */
@@ -34,38 +41,20 @@ static void set_free(rocpd_set *s)
     free(s);
 }
 
-static void capture_free(rocl_model_capture *c)
-{
-    rocl_capture *p = &c->pub;
-    set_free(c->state);
-    c->state = NULL;
-    const void *arrays[] = {p->nodes,  p->processes, p->threads, p->agents,
-                            p->queues, p->streams,   p->kernels, p->counters};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        free((void *)(uintptr_t)arrays[i]);
-}
-
-static rocl_status has_column(rocl_db *db, const char *table, const char *column, bool *has,
-                              rocl_error *err)
-{
-    rocl_rows *rows;
-    rocl_status st = rocl_rows_open(&rows, db, table, &column, 1, err);
-    if (st != ROCL_OK)
-        return st;
-    *has = rocl_rows_has(rows, 0);
-    rocl_rows_close(rows);
-    return ROCL_OK;
-}
-
 static rocl_status refuse_unknown_schema(rocpd_set *s, rocl_db *db, rocl_error *err)
 {
     static const rocpd_table timed[] = {ROCPD_REGION, ROCPD_KERNEL_DISPATCH, ROCPD_MEMORY_COPY};
+    static const char *const column = "start_id";
     for (size_t i = 0; i < sizeof timed / sizeof *timed; i++) {
         const char *table = s->tables[timed[i]];
-        bool has = false;
-        rocl_status st = table ? has_column(db, table, "start_id", &has, err) : ROCL_OK;
+        rocl_rows *rows;
+        if (!table)
+            continue;
+        rocl_status st = rocl_rows_open(&rows, db, table, &column, 1, err);
         if (st != ROCL_OK)
             return st;
+        bool has = rocl_rows_has(rows, 0);
+        rocl_rows_close(rows);
         if (has)
             return rocl_fail(err, ROCL_INPUT,
                              "%s: table %s keeps its times in another table: a development schema "
@@ -73,28 +62,6 @@ static rocl_status refuse_unknown_schema(rocpd_set *s, rocl_db *db, rocl_error *
                              s->capture->pub.path, table);
     }
     return ROCL_OK;
-}
-
-static void name_allocs(rocpd_set *s)
-{
-    for (rocl_alloc_level level = 0; level <= ROCL_LEVEL_SCRATCH; level++)
-        for (rocl_alloc_op op = 0; op <= ROCL_OP_RECLAIM; op++) {
-            char name[ROCL_ALLOC_NAME_MAX];
-            size_t n = rocl_alloc_name(name, level, op);
-            s->alloc_names[level][op] = rocl_strings_put(s->trace->strings, name, n);
-        }
-}
-
-/* A guid that no process row tells is what the table suffix says. */
-static void guess_guid(rocl_trace *t, rocl_model_capture *c, const char *suffix)
-{
-    char guid[128];
-    size_t n = 0;
-    if (c->pub.guid)
-        return;
-    for (suffix += *suffix == '_'; *suffix && n < sizeof guid; suffix++)
-        guid[n++] = *suffix == '_' ? '-' : *suffix;
-    c->pub.guid = rocl_strings_put(t->strings, guid, n);
 }
 
 static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *found, size_t i,
@@ -115,12 +82,23 @@ static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *
         if (name && !(s->tables[k] = strdup(name)))
             return rocl_fail_memory(err);
     }
-    name_allocs(s);
+    for (rocl_alloc_level level = 0; level <= ROCL_LEVEL_SCRATCH; level++)
+        for (rocl_alloc_op op = 0; op <= ROCL_OP_RECLAIM; op++) {
+            char name[ROCL_ALLOC_NAME_MAX];
+            size_t n = rocl_alloc_name(name, level, op);
+            s->alloc_names[level][op] = rocl_strings_put(t->strings, name, n);
+        }
     rocl_status st = refuse_unknown_schema(s, db, err);
     if (st == ROCL_OK)
         st = rocpd_read_definitions(s, db, err);
-    if (st == ROCL_OK)
-        guess_guid(t, c, found->suffixes[i]);
+    if (st == ROCL_OK && !c->pub.guid) { /* no process row has it; the suffix of the tables does */
+        const char *suffix = found->suffixes[i];
+        char guid[128];
+        size_t n = 0;
+        for (suffix += *suffix == '_'; *suffix && n < sizeof guid; suffix++)
+            guid[n++] = *suffix == '_' ? '-' : *suffix;
+        c->pub.guid = rocl_strings_put(t->strings, guid, n);
+    }
     return st;
 }
 
@@ -150,15 +128,11 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     return st;
 }
 
-static void close_properties(rocpd_file *f)
+/* They are opened again when they are needed. */
+static void close_connections(rocpd_file *f)
 {
     rocl_rows_close(f->properties.rows);
     f->properties.rows = NULL;
-}
-
-static void close_connections(rocpd_file *f)
-{
-    close_properties(f);
     for (unsigned i = 0; i < f->connection_count; i++) {
         rocl_db_close(f->connections[i]);
         f->connections[i] = NULL;
@@ -180,14 +154,6 @@ static void close_file(rocl_source *src)
 
 /* ---- tasks ---- */
 
-static rocl_status add_task(rocl_plan *p, const rocl_task *task, rocl_error *err)
-{
-    if (!ROCL_GROW(p->tasks, p->cap, p->count + 1))
-        return rocl_fail_memory(err);
-    p->tasks[p->count++] = *task;
-    return ROCL_OK;
-}
-
 /* Last ids of all parts of a table but the last one: by its pages, or else by its ids, which may be
  * far from dense. */
 static rocl_status cut_table(rocl_db *db, const char *table, uint64_t parts, int64_t first,
@@ -206,20 +172,6 @@ static rocl_status cut_table(rocl_db *db, const char *table, uint64_t parts, int
     return st;
 }
 
-/* On request: which tables SQLite reads, and why. Once, though a trace may be read twice. */
-static rocl_status explain(rocpd_set *s, rocl_db *db, rocpd_table table, rocl_error *err)
-{
-    const char *why = NULL;
-    if (!s->trace->opt.explain || s->explained >> table & 1)
-        return ROCL_OK;
-    s->explained |= 1u << table;
-    rocl_status st = rocl_rows_why(db, s->tables[table], &why, err);
-    if (st == ROCL_OK && why)
-        rocl_notice(s->trace, "%s: %s: read through SQLite: %s", s->capture->source->path,
-                    s->tables[table], why);
-    return st;
-}
-
 static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint32_t kinds,
                               unsigned stage, rocl_plan *plan, rocl_error *err)
 {
@@ -230,7 +182,15 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
     rocl_status st = rocl_db_id_range(db, s->tables[table], &first, &last, &any, err);
     if (st != ROCL_OK || !any)
         return st;
-    st = explain(s, db, table, err);
+    /* On request: which tables SQLite reads, and why. Once, though a trace may be read twice. */
+    if (s->trace->opt.explain && !(s->explained >> table & 1)) {
+        const char *why = NULL;
+        s->explained |= 1u << table;
+        st = rocl_rows_why(db, s->tables[table], &why, err);
+        if (st == ROCL_OK && why)
+            rocl_notice(s->trace, "%s: %s: read through SQLite: %s", s->capture->source->path,
+                        s->tables[table], why);
+    }
     uint64_t span = (uint64_t)last - (uint64_t)first; /* ids, less one */
     uint64_t parts = span / TASK_ROWS + 1;
     if (parts > 64 * (uint64_t)s->trace->opt.jobs)
@@ -242,13 +202,17 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
                   : rocl_fail_memory(err);
     for (size_t i = 0; i <= cuts && st == ROCL_OK; i++) {
         int64_t to = i < cuts ? ends[i] : last;
-        rocl_task task = {
-            kinds, (unsigned)table, stage, first, to, (uint64_t)to - (uint64_t)first + 1};
-        if (i == 0) /* rows beyond the ends are damage, which who reads them tells */
-            task.first = INT64_MIN;
-        if (i == cuts)
-            task.last = INT64_MAX;
-        st = add_task(plan, &task, err);
+        if (!ROCL_GROW(plan->tasks, plan->cap, plan->count + 1)) {
+            st = rocl_fail_memory(err);
+            break;
+        }
+        /* Rows beyond the ends are damage, which the reader of the rows reports. */
+        plan->tasks[plan->count++] = (rocl_task){.kinds = kinds,
+                                                 .table = (unsigned)table,
+                                                 .stage = stage,
+                                                 .first = i ? first : INT64_MIN,
+                                                 .last = i < cuts ? to : INT64_MAX,
+                                                 .rows = (uint64_t)to - (uint64_t)first + 1};
         if (i < cuts) /* the last id may be the greatest number */
             first = to + 1;
     }
@@ -256,16 +220,13 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
     return st;
 }
 
-static bool wants_join(const rocpd_set *s)
-{
-    uint32_t samples = s->tables[ROCPD_SAMPLE] ? ROCL_BIT(ROCL_INSTANT) : 0;
-    return (s->tables[ROCPD_PMC_EVENT] && (s->kinds & (ROCL_VALUE_KINDS | samples))) ||
-           (s->tables[ROCPD_ARG] && s->trace->opt.args);
-}
-
 static rocl_status plan_values(rocpd_set *s, rocl_db *db, rocl_plan *plan, rocl_error *err)
 {
     const uint32_t regions = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER);
+    const uint32_t samples = s->tables[ROCPD_SAMPLE] ? ROCL_BIT(ROCL_INSTANT) : 0;
+    if (!(s->tables[ROCPD_PMC_EVENT] && (s->kinds & (ROCL_VALUE_KINDS | samples))) &&
+        !(s->tables[ROCPD_ARG] && s->trace->opt.args))
+        return ROCL_OK;
     rocl_status st = rocpd_join_new(&s->join, s, err);
     if (st == ROCL_OK && (s->kinds & ~regions))
         st = plan_table(s, db, ROCPD_PMC_EVENT, ROCL_BIT(ROCL_COUNTER), 0, plan, err);
@@ -278,8 +239,8 @@ static rocl_status plan_values(rocpd_set *s, rocl_db *db, rocl_plan *plan, rocl_
     return st;
 }
 
-static rocl_status connection(rocl_trace *t, const rocl_source *src, unsigned worker, rocl_db **db,
-                              rocl_error *err)
+static rocl_status open_connection(rocl_trace *t, const rocl_source *src, unsigned worker,
+                                   rocl_db **db, rocl_error *err)
 {
     rocpd_file *f = src->state;
     rocl_status st = ROCL_OK;
@@ -307,8 +268,8 @@ static rocl_status plan_events(rocpd_set *s, rocl_db *db, rocl_plan *plan, rocl_
     return st || !samples ? st : plan_table(s, db, ROCPD_SAMPLE, samples, 2, plan, err);
 }
 
-static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
-                         rocl_error *err)
+static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
+                              rocl_error *err)
 {
     rocpd_set *s = c->state;
     rocl_db *db;
@@ -316,8 +277,8 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
     s->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *s->workers);
     if (!s->workers)
         return rocl_fail_memory(err);
-    rocl_status st = connection(t, c->source, 0, &db, err);
-    if (st == ROCL_OK && wants_join(s))
+    rocl_status st = open_connection(t, c->source, 0, &db, err);
+    if (st == ROCL_OK)
         st = plan_values(s, db, plan, err);
     if (st == ROCL_OK && (kinds & rocpd_table_kinds(ROCPD_MEMORY_ALLOCATE)))
         st = rocl_allocs_new(&s->allocs, t, err);
@@ -327,19 +288,20 @@ static rocl_status begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, r
 static rocl_status ready_worker(rocpd_set *s, rocpd_worker *w, unsigned number,
                                 const rocl_emitter *to, rocl_error *err)
 {
-    const rocl_source *src = s->capture->source;
     rocl_status st = ROCL_OK;
-    w->number = number;
-    w->to = to;
+    w->out.capture = &s->capture->pub;
+    w->out.to = to;
+    w->out.worker = number;
+    w->out.max = ROCL_ROWS_BATCH;
     if (!w->db)
-        st = connection(s->trace, src, number, &w->db, err);
+        st = open_connection(s->trace, s->capture->source, number, &w->db, err);
     if (st == ROCL_OK && !w->events)
         st = rocpd_events_open(&w->events, s, w->db, to->fields, err);
     return st;
 }
 
-static rocl_status scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
-                        unsigned worker, const rocl_emitter *to, rocl_error *err)
+static rocl_status scan_task(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
+                             unsigned worker, const rocl_emitter *to, rocl_error *err)
 {
     rocpd_set *s = c->state;
     rocpd_worker *w = &s->workers[worker];
@@ -357,62 +319,58 @@ static rocl_status scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *t
     return st;
 }
 
-static void free_joins(rocpd_set *s)
+/* Frees what the scan of a capture holds; each can be used again. */
+static void free_scan(rocpd_set *s)
 {
     rocpd_join_free(s->join);
     s->join = NULL;
     rocl_allocs_free(s->allocs);
     s->allocs = NULL;
+    for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++) {
+        rocpd_worker *w = &s->workers[i];
+        rocl_batcher_free(&w->out);
+        rocpd_events_close(w->events);
+        rocl_idset_free(&w->region_events);
+        memset(w, 0, sizeof *w);
+    }
 }
 
-/* What they hold; each can be used again. */
-static void close_workers(rocpd_set *s)
-{
-    for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++)
-        rocpd_worker_close(&s->workers[i]);
-}
+/* ---- what is known only when all tables are read ---- */
 
-/* ---- what can only be told when all tables are read ---- */
-
-typedef struct ending {
+typedef struct last_tasks {
     rocpd_set *set;
     const rocl_emitter *to;
     bool allocs; /* there are: they are the first task, the parts of the join are the others */
-} ending;
+} last_tasks;
 
 typedef struct alloc_ctx {
     rocpd_set *set;
     rocpd_worker *worker;
 } alloc_ctx;
 
-static rocl_status add_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, rocl_error *err)
+static rocl_status emit_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, rocl_error *err)
 {
     const alloc_ctx *to = ctx;
     return to->set->kinds & ROCL_BIT(kind)
-               ? rocpd_batch_add(to->set, to->worker, kind, a, sizeof *a, err)
+               ? rocl_batcher_add(&to->worker->out, kind, a, sizeof *a, err)
                : ROCL_OK;
 }
 
-static rocl_status tell_allocs(rocpd_set *s, rocpd_worker *w, rocl_error *err)
+static rocl_status run_last_task(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
-    alloc_ctx to = {s, w};
-    rocl_status st = rocl_allocs_finish(s->allocs, add_alloc, &to, err);
-    return st ? st : rocpd_batch_flush(s, w, err);
-}
-
-static rocl_status tell_last(void *ctx, unsigned worker, size_t index, rocl_error *err)
-{
-    const ending *l = ctx;
+    const last_tasks *l = ctx;
     rocpd_set *s = l->set;
     rocpd_worker *w = &s->workers[worker];
     rocl_status st = ready_worker(s, w, worker, l->to, err);
     if (st != ROCL_OK)
         return st;
-    return l->allocs && !index ? tell_allocs(s, w, err)
-                               : rocpd_join_part(s->join, index - l->allocs, w, err);
+    if (!l->allocs || index)
+        return rocpd_join_part(s->join, index - l->allocs, w, err);
+    st = rocl_allocs_finish(s->allocs, emit_alloc, &(alloc_ctx){s, w}, err);
+    return st ? st : rocl_batcher_flush(&w->out, err);
 }
 
-static rocl_status unchanged(rocl_trace *t, rocl_model_capture *c, rocl_error *err)
+static rocl_status check_unchanged(rocl_trace *t, rocl_model_capture *c, rocl_error *err)
 {
     const rocpd_file *f = c->source->state;
     rocl_status st = ROCL_OK;
@@ -422,38 +380,30 @@ static rocl_status unchanged(rocl_trace *t, rocl_model_capture *c, rocl_error *e
     return st;
 }
 
-static rocl_status finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
-                          rocl_error *err)
+static rocl_status finish_scan(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                               rocl_error *err)
 {
     rocpd_set *s = c->state;
-    ending l = {s, to, s->allocs};
+    last_tasks l = {s, to, s->allocs};
     unsigned jobs = to->quiet ? 1 : t->opt.jobs;
     size_t parts = 0;
     rocl_status st =
         s->join ? rocpd_join_start(s->join, jobs > 1 ? 4 * (size_t)jobs : 1, &parts, err) : ROCL_OK;
     if (st == ROCL_OK)
-        st = rocl_run_tasks(jobs, l.allocs + parts, tell_last, &l, err);
-    free_joins(s); /* their sorters' memory is the sink's now, and that of the workers */
-    close_workers(s);
-    return st == ROCL_OK ? unchanged(t, c, err) : st;
+        st = rocl_run_tasks(jobs, l.allocs + parts, run_last_task, &l, err);
+    free_scan(s); /* the sorters' memory is the sink's now, and that of the workers */
+    return st == ROCL_OK ? check_unchanged(t, c, err) : st;
 }
 
-/* Is the next capture of the trace in the same file? */
-static bool is_next(const rocl_trace *t, const rocl_model_capture *c)
-{
-    size_t next = (size_t)c->pub.index + 1;
-    return next < t->capture_count && t->captures[next]->source == c->source;
-}
-
-static void end(rocl_trace *t, rocl_model_capture *c)
+static void end_scan(rocl_trace *t, rocl_model_capture *c)
 {
     rocpd_set *s = c->state;
-    close_workers(s);
+    size_t next = (size_t)c->pub.index + 1;
+    free_scan(s);
     free(s->workers);
     s->workers = NULL;
     rocl_idset_free(&s->region_events);
-    free_joins(s);
-    if (!is_next(t, c))
+    if (next == t->capture_count || t->captures[next]->source != c->source)
         close_connections(c->source->state);
 }
 
@@ -466,7 +416,7 @@ static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *fir
     rocpd_set *s = c->state;
     rocl_db *db;
     *any = false;
-    rocl_status st = connection(t, c->source, 0, &db, err);
+    rocl_status st = open_connection(t, c->source, 0, &db, err);
     for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
         int64_t lo = 0, hi = 0;
         bool some = false, sample = k == ROCPD_SAMPLE;
@@ -484,44 +434,21 @@ static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *fir
     return st;
 }
 
-/* One kernel after the other is asked for. */
-static rocl_status open_properties(rocpd_file *f, rocl_db *db, const char *table, rocl_error *err)
+/* The extdata of an agent or a kernel. One kernel after the other is asked for, so the cursor stays
+ * open. */
+static rocl_status read_properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
+                                   uint32_t index, rocl_buf *json, rocl_error *err)
 {
-    static const char *const columns[] = {"extdata"};
-    if (f->properties.rows && f->properties.db == db && f->properties.table == table)
-        return ROCL_OK;
-    close_properties(f);
-    f->properties.db = db;
-    f->properties.table = table;
-    rocl_status st = rocl_rows_open(&f->properties.rows, db, table, columns, 1, err);
-    if (st != ROCL_OK)
-        f->properties.rows = NULL;
-    return st;
-}
-
-static rocl_status read_extdata(rocl_rows *rows, int64_t id, rocl_buf *json, rocl_error *err)
-{
-    unsigned n = 0;
-    rocl_status st = rocl_rows_seek(rows, id, id, err);
-    if (st == ROCL_OK)
-        st = rocl_rows_next(rows, 1, &n, err);
-    if (st == ROCL_OK && n && rocl_cell_kind(rows, 0, 0) == ROCL_CELL_TEXT) {
-        size_t len;
-        const char *text = rocl_cell_text(rows, 0, 0, &len);
-        rocl_buf_put(json, text, len);
-    }
-    return st;
-}
-
-static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
-                              uint32_t index, rocl_buf *json, rocl_error *err)
-{
+    static const char *const column = "extdata";
     const rocpd_set *s = c->state;
     rocpd_file *f = c->source->state;
     bool agent = of == ROCL_PROPERTIES_OF_AGENT;
     const char *table = s->tables[agent ? ROCPD_INFO_AGENT : ROCPD_INFO_KERNEL_SYMBOL];
     int64_t id = agent ? c->pub.agents[index].id : c->pub.kernels[index].id;
+    unsigned n = 0;
     rocl_status st = ROCL_OK;
+    if (!table)
+        return ROCL_OK;
     pthread_mutex_lock(&properties_lock);
     /* Sinks ask when all has been scanned: that connection is open, and nobody uses it. */
     rocl_db *db = f->connections[0] ? f->connections[0] : f->properties_db;
@@ -529,10 +456,23 @@ static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_propert
         st = rocl_source_connect(&f->properties_db, t, c->source, &f->state, err);
         db = f->properties_db;
     }
-    if (st == ROCL_OK && table)
-        st = open_properties(f, db, table, err);
-    if (st == ROCL_OK && table)
-        st = read_extdata(f->properties.rows, id, json, err);
+    if (st == ROCL_OK &&
+        !(f->properties.rows && f->properties.db == db && f->properties.table == table)) {
+        rocl_rows_close(f->properties.rows);
+        f->properties.rows = NULL;
+        f->properties.db = db;
+        f->properties.table = table;
+        st = rocl_rows_open(&f->properties.rows, db, table, &column, 1, err);
+    }
+    if (st == ROCL_OK)
+        st = rocl_rows_seek(f->properties.rows, id, id, err);
+    if (st == ROCL_OK)
+        st = rocl_rows_next(f->properties.rows, 1, &n, err);
+    if (st == ROCL_OK && n && rocl_cell_kind(f->properties.rows, 0, 0) == ROCL_CELL_TEXT) {
+        size_t len;
+        const char *text = rocl_cell_text(f->properties.rows, 0, 0, &len);
+        rocl_buf_put(json, text, len);
+    }
     pthread_mutex_unlock(&properties_lock);
     return st;
 }
@@ -540,12 +480,12 @@ static rocl_status properties(rocl_trace *t, rocl_model_capture *c, rocl_propert
 const rocl_source_ops rocl_rocpd_ops = {
     .open = open_file,
     .close = close_file,
-    .free_capture = capture_free,
-    .begin = begin,
-    .scan = scan,
-    .finish = finish,
-    .end = end,
-    .unchanged = unchanged,
+    .free_capture = free_capture,
+    .begin = begin_scan,
+    .scan = scan_task,
+    .finish = finish_scan,
+    .end = end_scan,
+    .unchanged = check_unchanged,
     .peek_times = peek_times,
-    .properties = properties,
+    .properties = read_properties,
 };

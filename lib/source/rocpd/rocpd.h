@@ -3,14 +3,32 @@
  *     rocpd.c    a file: its table sets (one capture each), connections, tasks
  *     tables.c   which table sets are there; what else the file may be when there are none
  *     defs.c     info tables, or the ids that events use, -> definitions of the capture
- *     names.c    the names of kernels and agents as the options ask; ranks
+ *     row.c      the rows of a table, checks of references and values, counted faults
  *     events.c   the event table, joined by id through windows
  *     scan.c     event-like tables -> batches
- *     refs.c     checks of times and references, counted faults
- *     values.c   counter values and arguments, by event id, and these events, into sorters
- *     join.c     and out of them: every event with its values
+ *     join.c     counter values and arguments meet the events that own them, through sorters
  *
- * Facts of the schema: see rocpd_tables.sql of AMD's rocprofiler-sdk. */
+ * Facts of the schema: see rocpd_tables.sql of AMD's rocprofiler-sdk.
+ *
+ * How a row becomes an event, and how long each piece of memory lives:
+ *
+ *     rocl_rows      up to ROCL_ROWS_BATCH rows of a table, column by column (source/db/rows.h).
+ *                    The next batch of the cursor replaces them, their texts too.
+ *     rocpd_row      one of these rows: the cursor and the number of the row in the batch. Valid
+ *                    during the call of the function that it is handed to.
+ *     rocpd_event_row  its row in the event table. Numbers are copied; extdata points into a window
+ *                    of events.c, until the next rocpd_events_find of the same worker.
+ *     record         a rocl_region, rocl_dispatch, ... on the stack. References in it are indexes
+ *                    into the arrays of the capture, names are texts of the trace: both live until
+ *                    the trace is closed. It holds no pointer into a row.
+ *     rocl_batch     an array of up to ROCL_ROWS_BATCH records of one kind in the worker's
+ *                    rocl_batcher, where records are copied to. It is emitted when it is full and
+ *                    at the end of each task, and then filled again. Arguments of its regions, with
+ *                    their texts, live until then.
+ *
+ * Threads: a rocpd_worker, its connection and its cursors are one thread's. A rocpd_set is written
+ * at open and by begin and end; workers read it, and what they share has a lock or a part for each
+ * of them. */
 #ifndef ROCL_SOURCE_ROCPD_H
 #define ROCL_SOURCE_ROCPD_H
 
@@ -19,9 +37,9 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "format/schema.h"
-#include "source/reader.h"
-#include "source/db/rows.h"
 #include "source/allocs.h"
+#include "source/db/rows.h"
+#include "source/reader.h"
 #include "source/source.h"
 
 typedef enum rocpd_table {
@@ -53,11 +71,12 @@ typedef enum rocpd_table {
 
 /* A row of rocpd_track. In schema 4 events refer to it for all that it holds. */
 typedef struct rocpd_track_def {
+    int64_t id;
     uint32_t process, thread, agent, queue, stream;
     uint32_t name; /* text */
 } rocpd_track_def;
 
-/* What maps say instead of an index: the row stands for none, see model/schema.h; or it is a
+/* What maps say instead of an index: the row stands for none, see format/schema.h; or it is a
  * kernel of which nothing is known but what rocpd_unnamed holds, from ROCPD_UNNAMED on. */
 #define ROCPD_NOBODY  (ROCL_NONE - 1)
 #define ROCPD_UNNAMED (UINT32_C(1) << 31)
@@ -132,9 +151,7 @@ const char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *
 /* defs.c */
 rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err);
 
-/* names.c */
-void rocpd_name_kernel(rocl_trace *t, rocl_kernel *k, const char *extdata, size_t len);
-/* -1: none is known. False: out of memory. */
+/* The rank in an environment (JSON), -1 when none is known. False: out of memory. */
 bool rocpd_rank_of(const char *environment, int32_t *rank);
 /* The same as an environment of nothing but ranks, malloced; NULL when memory is out. */
 char *rocpd_rank_environment(const char *environment);
@@ -160,20 +177,30 @@ void rocpd_events_close(rocpd_events *e);
 rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row, bool *found,
                               rocl_error *err);
 
-/* refs.c: a value of the current row that refers to a definition, as an index. */
+/* row.c: a row of a table. */
 typedef struct rocpd_row {
     rocpd_set *set;
-    const rocl_rows *rows;
-    unsigned row;
     rocpd_table table;
+    bool progress; /* rows count for the progress that is shown */
+    const rocl_rows *rows;
+    unsigned row; /* in the batch that rows has read */
 } rocpd_row;
 
-/* ROCL_NONE for NULL; ROCL_NONE and a fault for what is not there. */
-rocl_status rocpd_ref_slow(const rocpd_row *r, unsigned col, const rocl_ids *ids,
-                           rocl_fault dangling, uint32_t *index, rocl_error *err);
+typedef rocl_status rocpd_row_fn(const rocpd_row *r, void *ctx, rocl_error *err);
 
-static inline rocl_status rocpd_ref(const rocpd_row *r, unsigned col, const rocl_ids *ids,
-                                    rocl_fault dangling, uint32_t *index, rocl_error *err)
+/* Calls fn for each row of the table, or of the task's range of it, by id. The table must be there;
+ * the caller sets set, table and progress of r. */
+rocl_status rocpd_each_row(rocpd_row *r, rocl_db *db, const char *const *columns, unsigned count,
+                           const rocl_task *task, rocpd_row_fn *fn, void *ctx, rocl_error *err);
+/* Counts a fault of the row; fails where faults are errors. */
+rocl_status rocpd_count_fault(const rocpd_row *r, rocl_fault f, rocl_error *err);
+rocl_status rocpd_read_ref_slow(const rocpd_row *r, unsigned col, const rocl_ids *ids,
+                                rocl_fault dangling, uint32_t *index, rocl_error *err);
+
+/* A value that refers to a definition, as an index. ROCL_NONE for NULL; ROCL_NONE and a fault for
+ * what is not there. */
+static inline rocl_status rocpd_read_ref(const rocpd_row *r, unsigned col, const rocl_ids *ids,
+                                         rocl_fault dangling, uint32_t *index, rocl_error *err)
 {
     const rocl_column *c = &r->rows->columns[col];
     *index = ROCL_NONE;
@@ -181,44 +208,12 @@ static inline rocl_status rocpd_ref(const rocpd_row *r, unsigned col, const rocl
         return ROCL_OK;
     if (c->type[r->row] == ROCL_CELL_INT)
         *index = rocl_ids_get(ids, (uint64_t)c->num[r->row]);
-    return *index < ROCPD_NOBODY ? ROCL_OK : rocpd_ref_slow(r, col, ids, dangling, index, err);
-}
-
-rocl_status rocpd_fault(const rocpd_row *r, rocl_fault f, rocl_error *err);
-/* 0 for NULL; 0 and a fault for what is no integer. */
-static inline rocl_status rocpd_int(const rocpd_row *r, unsigned col, int64_t *v, rocl_error *err)
-{
-    bool bad = false;
-    *v = 0;
-    rocl_cell_int(r->rows, col, r->row, v, &bad);
-    return bad ? rocpd_fault(r, ROCL_FAULT_BAD_VALUE, err) : ROCL_OK;
-}
-/* Start and end by the rules of rocline(7); *keep false when the record is left out. */
-static inline rocl_status rocpd_times(const rocpd_row *r, unsigned start_col, unsigned end_col,
-                                      const rocl_process *process, rocl_event *e, bool *keep,
-                                      rocl_error *err)
-{
-    bool bad = false;
-    *keep = false;
-    if (!rocl_cell_int(r->rows, start_col, r->row, &e->start, &bad) ||
-        !rocl_cell_int(r->rows, end_col, r->row, &e->end, &bad) || e->start < 0 || e->end < 0)
-        return rocpd_fault(r, ROCL_FAULT_BAD_TIME, err);
-    if (e->end == 0)
-        return rocpd_fault(r, ROCL_FAULT_NO_END, err);
-    if (e->end < e->start)
-        return rocpd_fault(r, ROCL_FAULT_END_BEFORE_START, err);
-    /* A profiler that does not know when the process began stores 0. Events are still on the clock
-     * of their node. */
-    if (process && process->init > 0 && e->end < process->init - r->set->capture->offset)
-        return rocpd_fault(r, ROCL_FAULT_BEFORE_PROCESS, err);
-    e->duration = e->end - e->start;
-    *keep = true;
-    return ROCL_OK;
+    return *index < ROCPD_NOBODY ? ROCL_OK : rocpd_read_ref_slow(r, col, ids, dangling, index, err);
 }
 
 /* scan.c */
 
-/* References of a column that were found last: pids and tids are large, and few. */
+/* References of a column that were resolved last: pids and tids are large, and few. */
 #define ROCPD_RECENT 16
 
 typedef struct rocpd_recent {
@@ -228,7 +223,7 @@ typedef struct rocpd_recent {
     } slots[ROCPD_RECENT]; /* by the low bits of the id */
 } rocpd_recent;
 
-/* Is it one of markers? */
+/* Is the category one of markers? */
 typedef struct rocpd_category {
     uint32_t text; /* + 1; 0: none is known */
     bool marker;
@@ -239,54 +234,34 @@ typedef struct rocpd_category {
 struct rocpd_worker {
     alignas(ROCL_CACHE_LINE) rocl_db *db; /* borrowed from the file */
     rocpd_events *events;
-    rocl_batch out[ROCL_KINDS]; /* filled up to ROCL_ROWS_BATCH, then emitted */
-    rocl_arg *args;             /* of the regions in out */
-    size_t arg_count, arg_cap;
-    rocl_arena arg_text;
+    rocl_batcher out; /* what has been read and not yet emitted; has the number of the worker */
     rocpd_recent processes, threads;
     rocl_idset region_events;                    /* of the task at hand */
     rocpd_category categories[ROCPD_CATEGORIES]; /* that were seen lately, by their text */
-    const rocl_emitter *to;
-    unsigned number;
 };
 
+/* Reads the rows of a task and emits all that they become, but what is handed to the join. */
 rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *task, rocl_error *err);
-rocl_status rocpd_batch_flush(rocpd_set *s, rocpd_worker *w, rocl_error *err);
-/* Makes room in the worker's batch of a kind: a full one is emitted. */
-rocl_status rocpd_batch_room(rocpd_set *s, rocpd_worker *w, rocl_kind kind, rocl_error *err);
-/* Adds a copy of the record, which has the size of its kind. */
-static inline rocl_status rocpd_batch_add(rocpd_set *s, rocpd_worker *w, rocl_kind kind,
-                                          const void *record, size_t size, rocl_error *err)
-{
-    rocl_batch *b = &w->out[kind];
-    if (!b->any || b->count == ROCL_ROWS_BATCH) {
-        rocl_status st = rocpd_batch_room(s, w, kind, err);
-        if (st != ROCL_OK)
-            return st;
-    }
-    memcpy((char *)b->any + b->count++ * size, record, size);
-    return ROCL_OK;
-}
-void rocpd_worker_close(rocpd_worker *w);
 /* Which kinds the rows of a table may become. */
 uint32_t rocpd_table_kinds(rocpd_table table);
 
-/* values.c */
+/* join.c */
 typedef struct rocpd_join rocpd_join;
+
 rocl_status rocpd_join_new(rocpd_join **j, rocpd_set *s, rocl_error *err);
-void rocpd_join_free(rocpd_join *j);
+void rocpd_join_free(rocpd_join *j); /* NULL is fine */
 /* First pass: rows of rocpd_pmc_event and rocpd_arg. */
 rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *task,
                               rocl_error *err);
-/* Second pass: does this event (or SPM sample) have values? Then it is handed in. */
-bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t key);
-rocl_status rocpd_join_owner(rocpd_join *j, unsigned worker, rocl_kind kind, uint64_t key,
-                             uint64_t row, const void *record, rocl_error *err);
-/* Owners that were left out: their values are no orphans. */
-rocl_status rocpd_join_dropped(rocpd_join *j, unsigned worker, uint64_t key, uint64_t row,
-                               rocl_error *err);
+/* Second pass: are there values for the event (of SPM: the sample) with this id? Then it is added,
+ * as the kind that its values become; a dispatch, whose values are counters, as ROCL_DISPATCH. The
+ * record is copied. NULL: it was left out of the trace, so its values are no orphans. */
+bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t id);
+rocl_status rocpd_join_add_owner(rocpd_join *j, unsigned worker, rocl_kind kind, uint64_t id,
+                                 uint64_t row, const void *record, rocl_error *err);
+/* A task of the second pass is done. */
 rocl_status rocpd_join_seal(rocpd_join *j, unsigned worker, rocl_error *err);
-/* All is there: parts, `most` at most, in which it comes out, each by any worker. */
+/* All is there: *parts, `most` at most, in which it comes out, each by any worker. */
 rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_error *err);
 rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, rocl_error *err);
 
