@@ -2,6 +2,7 @@
 #include "merge/copier.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/pool.h"
@@ -22,7 +23,7 @@ static rocl_status add_tag(merge_copier *c, const char *tag, const char *value, 
 /* Makes the tables of a set and names it; a flat one has its tables from the first capture on. */
 static rocl_status begin_set(merge_copier *c, rocl_error *err)
 {
-    const merge_set *set = &c->reader.set;
+    const merge_set *set = &c->reader->set;
     const bool flat = c->plan->flat, fresh = c->set->fresh;
     bool own = !fresh && !flat && set->version && *set->version > '3' && !set->by_track;
     if (flat && c->flat_begun)
@@ -43,7 +44,7 @@ static rocl_status begin_set(merge_copier *c, rocl_error *err)
  * none is missing, it is none. */
 static rocl_status copy_metadata(merge_copier *c, rocl_error *err)
 {
-    const merge_source *s = merge_set_table(&c->reader.set, "rocpd_metadata");
+    const merge_source *s = merge_set_table(&c->reader->set, "rocpd_metadata");
     const char *slices = c->set->slices, *of = slices ? strchr(slices, '/') : NULL;
     unsigned long count = 1;
     if (!s || !merge_source_field(s, "tag") || !merge_source_field(s, "value") || merge_joins(c))
@@ -51,10 +52,10 @@ static rocl_status copy_metadata(merge_copier *c, rocl_error *err)
     rocl_status st = merge_run(
         c, s->name, err,
         "INSERT INTO main.\"%w%w\" (\"tag\", \"value\") SELECT S.\"tag\", S.\"value\" FROM "
-        "src.\"%w\" "
+        "src%d.\"%w\" "
         "AS S WHERE S.\"tag\" NOT IN ('schema_version', 'uuid', 'guid', '" SCHEMA_SLICE_TAG "') "
         "ORDER BY S.\"id\"",
-        s->base, c->set->suffix, s->name);
+        s->base, c->set->suffix, merge_src_number(c), s->name);
     if (st != ROCL_OK || c->slice[0] || c->plan->flat || !of)
         return st;
     for (const char *p = slices; p < of; p++)
@@ -78,16 +79,16 @@ static rocl_status copy_set(merge_copier *c, rocl_error *err)
 static rocl_status check_or_copy(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
     merge_copier *c = ctx;
-    const merge_set *set = &c->reader.set;
-    const rocpd_file *file = c->reader.source->state;
+    merge_reader *r = c->reader;
+    const rocpd_file *file = r->source->state;
     rocl_status st = ROCL_OK;
     (void)worker;
     if (index != 0)
         return copy_set(c, err);
-    if (!c->checked)
-        st = rocl_source_connect(&c->checked, c->plan->trace, c->reader.source, &file->state, err);
-    for (size_t i = 0; i < set->count && st == ROCL_OK; i++)
-        st = rocl_db_check_rows(c->checked, set->tables[i].name, err);
+    if (!r->checked)
+        st = rocl_source_connect(&r->checked, c->plan->trace, r->source, &file->state, err);
+    for (size_t i = 0; i < r->set.count && st == ROCL_OK; i++)
+        st = rocl_db_check_rows(r->checked, r->set.tables[i].name, err);
     return st;
 }
 
@@ -128,32 +129,37 @@ static rocl_status write_set(merge_copier *c, rocl_error *err)
     return st;
 }
 
-static rocl_status detach_input(merge_copier *c, rocl_error *err)
+static rocl_status close_input(merge_copier *c, merge_reader *r, rocl_error *err)
 {
-    rocl_db_close(c->checked);
-    c->checked = NULL;
-    if (!c->attached)
-        return ROCL_OK;
-    c->attached = false;
-    return rocl_new_db_exec(c->out, "DETACH src", err);
+    char sql[32];
+    rocl_status st = ROCL_OK;
+    rocl_db_close(r->checked);
+    if (r->attached) {
+        snprintf(sql, sizeof sql, "DETACH src%d", (int)(r - c->readers));
+        st = rocl_new_db_exec(c->out, sql, err);
+    }
+    rocl_status closed = merge_reader_close(r, st == ROCL_OK ? err : NULL);
+    return st ? st : closed;
 }
 
 static rocl_status open_input(merge_copier *c, const rocl_capture *capture, rocl_error *err)
 {
     rocl_trace *t = c->plan->trace;
-    bool file, other = c->reader.source != t->captures[capture->index]->source;
-    rocl_status st = c->reader.source && other ? detach_input(c, err) : ROCL_OK;
+    const rocl_source *source = t->captures[capture->index]->source;
+    merge_reader *r = c->reader = merge_reader_choose(c->readers, source);
+    rocl_status st = r->source == source ? ROCL_OK : close_input(c, r, err);
     if (st == ROCL_OK)
-        st = merge_reader_to(&c->reader, t, capture, &file, err);
-    if (st != ROCL_OK || !file)
-        return st;
-    char *uri = rocl_db_uri(c->reader.db);
-    if (!uri)
-        return rocl_fail_memory(err);
-    st = merge_run(c, "sqlite_master", err, "ATTACH %Q AS src", uri);
-    free(uri);
-    c->attached = st == ROCL_OK;
-    rocl_db_limit_lengths(c->reader.db, rocl_new_db_handle(c->out));
+        st = merge_reader_to(r, t, capture, NULL, err);
+    if (st == ROCL_OK && !r->attached) {
+        char *uri = rocl_db_uri(r->db);
+        if (!uri)
+            return rocl_fail_memory(err);
+        st = merge_run(c, "sqlite_master", err, "ATTACH %Q AS src%d", uri, merge_src_number(c));
+        free(uri);
+        r->attached = st == ROCL_OK;
+    }
+    if (st == ROCL_OK)
+        rocl_db_limit_lengths(r->db, rocl_new_db_handle(c->out));
     return st;
 }
 
@@ -204,6 +210,7 @@ rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source 
     c->keep_environment = o->keep_environment;
     c->plan = &w->plan;
     c->out = w->db;
+    c->reader = c->readers;
     c->made = calloc(w->plan.set_count * w->plan.table_count + 1, sizeof *c->made);
     if (!c->made)
         return rocl_fail_memory(err);
@@ -249,9 +256,8 @@ static void free_copier(merge_copier *c)
     free_set(c);
     merge_free_hidden(c);
     free(c->made);
-    if (c->out)
-        detach_input(c, NULL);
-    merge_reader_close(&c->reader, NULL);
+    for (size_t i = 0; i < MERGE_READERS; i++)
+        close_input(c, &c->readers[i], NULL);
     *c = (merge_copier){0};
 }
 
@@ -261,9 +267,9 @@ rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_written *
     uint64_t bytes;
     merge_copier *c = &w->copier;
     const bool flat = w->plan.flat;
-    rocl_status st = detach_input(c, err);
-    rocl_status closed = merge_reader_close(&c->reader, st == ROCL_OK ? err : NULL);
-    st = st ? st : closed;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < MERGE_READERS && st == ROCL_OK; i++)
+        st = close_input(c, &c->readers[i], err);
     if (st == ROCL_OK && !flat)
         st = merge_hide_tables(c, err);
     if (st == ROCL_OK)

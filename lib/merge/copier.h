@@ -44,11 +44,11 @@ typedef struct merge_copier {
     char slice[96]; /* SCHEMA_SLICE_TAG, where ids are those of the input; "": it is whole */
     bool clip;      /* events at [from, to] */
     int64_t from, to;
-    int64_t offset; /* of the clock of the set at hand: added to its times */
-    uint64_t early; /* times that are before time 0 then, or out of range */
-    merge_reader reader;
-    bool attached, flat_begun;
-    rocl_db *checked; /* the file that is read, once more; NULL: not opened yet */
+    int64_t offset;                      /* of the clock of the set at hand: added to its times */
+    uint64_t early;                      /* times that are before time 0 then, or out of range */
+    merge_reader readers[MERGE_READERS]; /* attached as src0, src1 and so on */
+    merge_reader *reader;                /* of the set in hand */
+    bool flat_begun;
 
     bool *made; /* by set and table of the plan: it is in the output */
     size_t in_schema;
@@ -69,8 +69,13 @@ typedef struct merge_copier {
     uint64_t left, per_tick; /* of the table in hand, for progress */
 } merge_copier;
 
-/* ---- SQL. src is the input and main the output; names are written with %w, texts with %Q, the
- * table of a set as main."%w%w" from base name and suffix ---- */
+/* ---- SQL. src%d (of merge_src_number) is the input and main the output; names are written with
+ * %w, texts with %Q, the table of a set as main."%w%w" from base name and suffix ---- */
+
+static inline int merge_src_number(const merge_copier *c)
+{
+    return (int)(c->reader - c->readers);
+}
 
 /* values.c: runs a statement and frees it; fn (may be NULL) is called with each row. The failure is
  * one of reading a table of the input. */

@@ -27,7 +27,7 @@ static rocl_status mark_table(merge_copier *c, const merge_source *s, rocl_error
         sqlite3_free(sqlite3_str_finish(sql));
         return ROCL_OK;
     }
-    sqlite3_str_appendf(sql, " FROM src.\"%w\" AS S NOT INDEXED", s->name);
+    sqlite3_str_appendf(sql, " FROM src%d.\"%w\" AS S NOT INDEXED", merge_src_number(c), s->name);
     merge_put_where(c, sql, s);
     return merge_query(c, s->name, sql, NULL, NULL, err);
 }
@@ -36,7 +36,7 @@ static rocl_status mark_table(merge_copier *c, const merge_source *s, rocl_error
  * schema_table, so that every row is marked before its own references are followed. */
 rocl_status merge_mark_used(merge_copier *c, rocl_error *err)
 {
-    const merge_set *set = &c->reader.set;
+    const merge_set *set = &c->reader->set;
     const rocl_capture *capture = c->set->capture;
     rocl_status st = ROCL_OK;
     for (uint32_t i = 0; i < capture->counter_count; i++)
@@ -82,7 +82,7 @@ static rocl_status look_up_ids(merge_copier *c, const merge_source *s, rocl_erro
                             s->base, c->set->suffix);
     else
         sqlite3_str_appendall(sql, "NULL");
-    sqlite3_str_appendf(sql, " FROM src.\"%w\" AS S NOT INDEXED", s->name);
+    sqlite3_str_appendf(sql, " FROM src%d.\"%w\" AS S NOT INDEXED", merge_src_number(c), s->name);
     merge_put_where(c, sql, s);
     return merge_query(c, s->name, sql, number_row, &t, err);
 }
@@ -104,12 +104,13 @@ static rocl_status read_range(merge_copier *c, sqlite3_stmt *row, void *ctx, roc
 static rocl_status move_ids(merge_copier *c, const merge_source *s, rocl_error *err)
 {
     const char *id = merge_id_of(s);
+    const int src = merge_src_number(c);
     sqlite3_str *sql = sqlite3_str_new(NULL);
     /* Two walks down the tree; min and max in one SELECT are a scan. */
     sqlite3_str_appendf(sql,
-                        "SELECT (SELECT min(%s) FROM src.\"%w\" AS S), "
-                        "(SELECT max(%s) FROM src.\"%w\" AS S)",
-                        id, s->name, id, s->name);
+                        "SELECT (SELECT min(%s) FROM src%d.\"%w\" AS S), "
+                        "(SELECT max(%s) FROM src%d.\"%w\" AS S)",
+                        id, src, s->name, id, src, s->name);
     return merge_query(c, s->name, sql, read_range, &c->numbers[s->table], err);
 }
 
@@ -122,18 +123,18 @@ static rocl_status add_strings(merge_copier *c, const merge_source *s, rocl_erro
     sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendf(sql,
                         "INSERT OR IGNORE INTO main.\"rocpd_string%w\" (\"guid\", \"string\") "
-                        "SELECT %Q, coalesce(%s, '') FROM src.\"%w\" AS S NOT INDEXED",
-                        c->set->suffix, c->set->guid, field, s->name);
+                        "SELECT %Q, coalesce(%s, '') FROM src%d.\"%w\" AS S NOT INDEXED",
+                        c->set->suffix, c->set->guid, field, merge_src_number(c), s->name);
     merge_put_where(c, sql, s);
     rocl_status st = merge_query(c, s->name, sql, NULL, NULL, err);
     if (st != ROCL_OK)
         return st;
     sql = sqlite3_str_new(NULL);
     sqlite3_str_appendf(sql,
-                        "SELECT S.\"id\", M.\"id\" FROM src.\"%w\" AS S NOT INDEXED "
+                        "SELECT S.\"id\", M.\"id\" FROM src%d.\"%w\" AS S NOT INDEXED "
                         "CROSS JOIN main.\"rocpd_string%w\" AS M "
                         "ON M.\"string\" = coalesce(%s, '')",
-                        s->name, c->set->suffix, field);
+                        merge_src_number(c), s->name, c->set->suffix, field);
     merge_put_where(c, sql, s);
     return merge_query(c, s->name, sql, number_row, &t, err);
 }
@@ -157,7 +158,7 @@ static rocl_status add_category_string(merge_copier *c, size_t i, rocl_error *er
 
 rocl_status merge_number_set(merge_copier *c, rocl_error *err)
 {
-    const merge_set *set = &c->reader.set;
+    const merge_set *set = &c->reader->set;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < set->count && st == ROCL_OK; i++) {
         const merge_source *s = &set->tables[i];
@@ -203,15 +204,15 @@ static rocl_status read_id(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_e
 /* The id of a text among the strings of the set, of NULL the last of all ids; 0: there is none. */
 static rocl_status find_string(merge_copier *c, const char *text, int64_t *id, rocl_error *err)
 {
-    const merge_source *strings = merge_set_table(&c->reader.set, "rocpd_string");
+    const merge_source *strings = merge_set_table(&c->reader->set, "rocpd_string");
     *id = 0;
     if (!strings || (text && !merge_source_field(strings, "string")))
         return ROCL_OK;
     sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendf(sql,
-                        text ? "SELECT \"id\" FROM src.\"%w\" WHERE \"string\" = %Q LIMIT 1"
-                             : "SELECT max(\"id\") FROM src.\"%w\"",
-                        strings->name, text);
+                        text ? "SELECT \"id\" FROM src%d.\"%w\" WHERE \"string\" = %Q LIMIT 1"
+                             : "SELECT max(\"id\") FROM src%d.\"%w\"",
+                        merge_src_number(c), strings->name, text);
     return merge_query(c, strings->name, sql, read_id, id, err);
 }
 
@@ -243,7 +244,7 @@ static rocl_status read_category(merge_copier *c, sqlite3_stmt *row, void *ctx, 
 
 rocl_status merge_read_categories(merge_copier *c, rocl_error *err)
 {
-    const merge_source *s = merge_set_table(&c->reader.set, schema_table_name(SCHEMA_CATEGORY));
+    const merge_source *s = merge_set_table(&c->reader->set, schema_table_name(SCHEMA_CATEGORY));
     int64_t last;
     if (!s || !merge_source_field(s, "name"))
         return ROCL_OK;
@@ -251,7 +252,8 @@ rocl_status merge_read_categories(merge_copier *c, rocl_error *err)
     if (st != ROCL_OK)
         return st;
     sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(sql, "SELECT \"id\", \"name\" FROM src.\"%w\"", s->name);
+    sqlite3_str_appendf(sql, "SELECT \"id\", \"name\" FROM src%d.\"%w\"", merge_src_number(c),
+                        s->name);
     return merge_query(c, s->name, sql, read_category, &last, err);
 }
 

@@ -201,12 +201,13 @@ static char *make_suffix(const char *guid, unsigned attempt)
     return n > 0 ? suffix : NULL;
 }
 
-/* A set keeps its suffix, unless it has none or another has the same: then the guid tells it. */
+/* A set keeps its suffix, unless it has none or another has the same: then it is made of the guid.
+ * Slices of a process have its guid; sets without a guid have nothing in common. */
 static rocl_status name_set(merge_plan *p, plan_set *s, const char *suffix, rocl_error *err)
 {
     const char *guid = rocl_str(p->trace, s->capture->guid);
     s->first = (size_t)(s - p->sets);
-    for (size_t i = 0; !s->fresh && i < s->first; i++)
+    for (size_t i = 0; !s->fresh && *guid && i < s->first; i++)
         if (!p->sets[i].fresh && !strcmp(p->sets[i].guid, guid))
             s->first = p->sets[i].first;
     if (&p->sets[s->first] != s) {
@@ -295,9 +296,9 @@ static rocl_status add_slice(plan_set *first, const char *slice, rocl_error *err
 static rocl_status add_copied_set(merge_plan *p, merge_reader *r, const rocl_capture *c,
                                   const char **suffix, rocl_error *err)
 {
-    bool file;
-    rocl_status st = merge_reader_to(r, p->trace, c, &file, err);
-    if (st == ROCL_OK && file)
+    bool opened;
+    rocl_status st = merge_reader_to(r, p->trace, c, &opened, err);
+    if (st == ROCL_OK && opened)
         st = add_file(p, r, err);
     for (size_t i = 0; i < r->set.count && st == ROCL_OK; i++)
         st = add_source(p, &r->set.tables[i], c->path, err);
@@ -341,10 +342,11 @@ static rocl_status add_fresh_set(merge_plan *p, rocl_error *err)
     return st ? st : raise_version(p, "3", err);
 }
 
-static rocl_status add_capture(merge_plan *p, merge_reader *r, const rocl_capture *c,
+static rocl_status add_capture(merge_plan *p, merge_reader *readers, const rocl_capture *c,
                                rocl_error *err)
 {
     const char *suffix = "";
+    merge_reader *r = merge_reader_choose(readers, p->trace->captures[c->index]->source);
     bool fresh = merge_is_fresh(p->trace, c, p->rebuild);
     rocl_status st = fresh ? add_fresh_set(p, err) : add_copied_set(p, r, c, &suffix, err);
     if (st != ROCL_OK)
@@ -362,7 +364,7 @@ static rocl_status add_capture(merge_plan *p, merge_reader *r, const rocl_captur
 rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *source, bool flat,
                             bool rebuild, rocl_error *err)
 {
-    merge_reader r = {0};
+    merge_reader readers[MERGE_READERS] = {0};
     *p = (merge_plan){.trace = t, .flat = flat, .rebuild = rebuild};
     rocl_status st = ROCL_OK;
     plan_table *table;
@@ -373,10 +375,12 @@ rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *sou
         const rocl_capture *c = &t->captures[i]->pub;
         if ((!source || t->captures[i]->source == source) &&
             rocl_filter_takes_capture(t->filter, c))
-            st = add_capture(p, &r, c, err);
+            st = add_capture(p, readers, c, err);
     }
-    rocl_status closed = merge_reader_close(&r, st == ROCL_OK ? err : NULL);
-    st = st ? st : closed;
+    for (size_t i = 0; i < MERGE_READERS; i++) {
+        rocl_status closed = merge_reader_close(&readers[i], st == ROCL_OK ? err : NULL);
+        st = st ? st : closed;
+    }
     return st == ROCL_OK && flat ? name_flat_set(p, err) : st;
 }
 

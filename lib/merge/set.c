@@ -250,7 +250,21 @@ static rocl_status open_file(merge_reader *r, rocl_trace *t, const rocl_source *
     return r->owners ? ROCL_OK : rocl_fail_memory(err);
 }
 
-rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *c, bool *file,
+/* Where there are more slices than readers, most of them keep theirs: giving up the one that was
+ * used least recently would open every file every time. */
+merge_reader *merge_reader_choose(merge_reader readers[MERGE_READERS], const rocl_source *s)
+{
+    const size_t last = MERGE_READERS - 1;
+    size_t i = 0;
+    while (i < last && readers[i].source != s)
+        i++;
+    if (i == last && s->slice && readers[last].source != s)
+        for (i = 0; i < last && readers[i].source;)
+            i++;
+    return &readers[i];
+}
+
+rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *c, bool *opened,
                             rocl_error *err)
 {
     const rocl_source *s = t->captures[c->index]->source;
@@ -272,8 +286,8 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
         st = rocl_fail(err, ROCL_INPUT, "%s: the file changed while it was read", s->path);
     if (st == ROCL_OK)
         st = read_set(&r->set, c, r, index, err);
-    if (file)
-        *file = other;
+    if (opened)
+        *opened = other;
     return st;
 }
 

@@ -34,18 +34,28 @@ typedef struct merge_set {
 
 const merge_source *merge_set_table(const merge_set *set, const char *base);
 const merge_field *merge_source_field(const merge_source *s, const char *column);
-/* The file that is read at the moment. Zeroed to begin with. */
+
+/* A file that is open. Zeroed to begin with. */
 typedef struct merge_reader {
-    const rocl_source *source;
+    const rocl_source *source; /* NULL: no file is open */
     rocl_db *db;
     rocpd_found found;
-    size_t *owners; /* of the objects found */
-    merge_set set;  /* of the capture asked for last */
+    size_t *owners;   /* of the objects found */
+    merge_set set;    /* of the capture that was read last */
+    rocl_db *checked; /* the copier's: the file opened once more; NULL: not yet */
+    bool attached;    /* the copier's: to its output */
 } merge_reader;
 
-/* Opens the file of a capture, unless it is open, and reads its set. *file (may be NULL) is whether
- * it is another file than before. */
-rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *c, bool *file,
+/* Captures come process by process, so all slices of a trace are needed for each. To open one takes
+ * as long as it has tables: as many of them stay open. SQLite can attach 10 files. */
+enum { MERGE_READERS = 8 };
+
+/* The one of the readers that has the file open, or is to open it (and to close what it has). Files
+ * that are no slices have one reader in turn. */
+merge_reader *merge_reader_choose(merge_reader readers[MERGE_READERS], const rocl_source *s);
+/* Opens the file of a capture, unless it is open, and reads its set. *opened (may be NULL) is
+ * whether the file was opened. */
+rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *c, bool *opened,
                             rocl_error *err);
 /* Fails when the file changed meanwhile. To be called after errors, too. */
 rocl_status merge_reader_close(merge_reader *r, rocl_error *err);

@@ -18,7 +18,7 @@ enum {
 /* The table as the input has it; NULL where there is none, or no input with tables. */
 static const merge_source *find_source(const merge_copier *c, const char *base)
 {
-    return c->set->fresh ? NULL : merge_set_table(&c->reader.set, base);
+    return c->set->fresh ? NULL : merge_set_table(&c->reader->set, base);
 }
 
 /* A table that is not there makes no reference to it wrong; an empty one would. */
@@ -129,11 +129,11 @@ static rocl_status copy_table(merge_copier *c, const merge_source *s, const plan
     bool any = false;
     rocl_status st = ROCL_OK;
     if (s->table <= SCHEMA_EVENT && s->table != SCHEMA_OTHER)
-        st = rocl_db_id_range(c->reader.db, s->name, &first, &last, &any, err);
+        st = rocl_db_id_range(c->reader->db, s->name, &first, &last, &any, err);
     if (st == ROCL_OK && joins)
         st = compare_rows(c, s, t, err);
     if (st == ROCL_OK)
-        st = rocl_rows_why(c->reader.db, s->name, &why, err);
+        st = rocl_rows_why(c->reader->db, s->name, &why, err);
     if (st != ROCL_OK)
         return st;
     /* Plain: records are copied without a look at their columns. Where the reader does not read
@@ -153,16 +153,17 @@ static rocl_status copy_table(merge_copier *c, const merge_source *s, const plan
         plain &= merge_put_value(c, sql, s, &t->columns[i]);
     }
     merge_put_from(c, sql, s);
-    merge_put_where(c, sql, s);
-    if (joins)
+    if (joins) /* whole slices: they are joined before a trace is filtered */
         sqlite3_str_appendf(sql,
                             " WHERE NOT EXISTS (SELECT 1 FROM main.\"%w%w\" AS M "
                             "WHERE M.\"id\" = %s)",
                             t->base, suffix, id);
+    else
+        merge_put_where(c, sql, s);
     if (plain) { /* SQLite has a fast way for exactly this */
         sqlite3_str_reset(sql);
-        sqlite3_str_appendf(sql, "INSERT INTO main.\"%w%w\" SELECT * FROM src.\"%w\"", t->base,
-                            suffix, s->name);
+        sqlite3_str_appendf(sql, "INSERT INTO main.\"%w%w\" SELECT * FROM src%d.\"%w\"", t->base,
+                            suffix, merge_src_number(c), s->name);
     }
     c->left = any ? (uint64_t)last - (uint64_t)first + 1 : 0;
     c->per_tick = TICK / (plain ? STEPS_PER_RECORD : s->count + STEPS_PER_ROW);
@@ -179,7 +180,7 @@ rocl_status merge_copy_tables(merge_copier *c, rocl_error *err)
         sqlite3_progress_handler(rocl_new_db_handle(c->out), TICK, report_progress, c);
     for (size_t i = 0; i < c->plan->table_count && st == ROCL_OK; i++) {
         const plan_table *t = &c->plan->tables[i];
-        const merge_source *s = merge_set_table(&c->reader.set, t->base);
+        const merge_source *s = merge_set_table(&c->reader->set, t->base);
         bool done = t->table == SCHEMA_METADATA || (c->plan->flat && t->table == SCHEMA_STRING);
         if (s && !done)
             st = copy_table(c, s, t, err);

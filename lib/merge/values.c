@@ -49,7 +49,7 @@ const char *merge_id_of(const merge_source *s)
 
 static const merge_source *find_track(const merge_copier *c, const merge_source *s)
 {
-    return s->by_track ? merge_set_table(&c->reader.set, schema_table_name(SCHEMA_TRACK)) : NULL;
+    return s->by_track ? merge_set_table(&c->reader->set, schema_table_name(SCHEMA_TRACK)) : NULL;
 }
 
 /* The value that the input has: the column, that of its track, or the default; a category of schema
@@ -149,10 +149,10 @@ bool merge_put_value(const merge_copier *c, sqlite3_str *sql, const merge_source
 void merge_put_from(const merge_copier *c, sqlite3_str *sql, const merge_source *s)
 {
     const merge_source *track = find_track(c, s);
-    sqlite3_str_appendf(sql, " FROM src.\"%w\" AS S NOT INDEXED", s->name);
+    sqlite3_str_appendf(sql, " FROM src%d.\"%w\" AS S NOT INDEXED", merge_src_number(c), s->name);
     if (track)
-        sqlite3_str_appendf(sql, " LEFT JOIN src.\"%w\" AS T ON T.\"id\" = S.\"track_id\"",
-                            track->name);
+        sqlite3_str_appendf(sql, " LEFT JOIN src%d.\"%w\" AS T ON T.\"id\" = S.\"track_id\"",
+                            merge_src_number(c), track->name);
 }
 
 void merge_put_where(const merge_copier *c, sqlite3_str *sql, const merge_source *s)

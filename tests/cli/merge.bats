@@ -261,6 +261,22 @@ END
     diff -r x y
 }
 
+@test "more slices than files stay open, with filters: as if never cut" {
+    "$BUILD/tests/rocpd-gen" -o r%r.db --processes 5 --rows 200 --kernels 20 --caches 0
+    rocmerge -q --start 0 -o whole.db r*.db
+    rocmerge -q -o s.db --split 12 r*.db
+    [ "$(echo s-*.db | wc -w)" = 12 ]
+    for options in "" "--start 30% --end 60%" "--start 20% --clip" "--rank 1,3" "--name gemm" \
+        "--include kernel,sample" "--flat --exclude hip"; do
+        # shellcheck disable=SC2086
+        try 0 rocmerge -q $options -o m.db s-*.db
+        silent
+        # shellcheck disable=SC2086
+        rocmerge -q $options -o ref.db whole.db
+        diff <(sqlite3 ref.db .dump) <(sqlite3 m.db .dump)
+    done
+}
+
 @test "--split: slices of an earlier cut do not stay beside the new ones" {
     gen a.db 1 --rows 2000 && cp a.db s-9.db
     rocmerge -q -o s.db --split 12 a.db
@@ -389,6 +405,36 @@ damage() { # database
     [ "$(sqlite3 m.db "SELECT count(*) FROM rocpd_region")" = \
         "$(($(per_set 'SELECT count(*) FROM rocpd_region%S' a.db b.db | paste -sd+)))" ]
     same_to_tools -- m.db a.db b.db
+}
+
+# Tables without a suffix, and no guid anywhere.
+without_guid() { # database
+    local s
+    s=$(suffix "$1")
+    sqlite3 "$1" "SELECT 'DROP VIEW \"' || name || '\";' FROM sqlite_master WHERE type = 'view'
+        UNION ALL SELECT 'ALTER TABLE \"' || name || '\" RENAME TO \"' || replace(name, '$s', '') || '\";'
+        FROM sqlite_master WHERE type = 'table' AND name LIKE 'rocpd%'" >rename.sql
+    sqlite3 "$1" <rename.sql
+    sqlite3 "$1" "UPDATE rocpd_info_process SET guid = '';
+        DELETE FROM rocpd_metadata WHERE tag IN ('uuid', 'guid')"
+    [ -z "$(suffix "$1")" ]
+}
+
+@test "databases without a guid are no slices of one process" {
+    gen a.db 1 && gen b.db 2
+    without_guid a.db
+    without_guid b.db
+    for options in "" "--start 30% --end 60%" "--include kernel" "--flat" "--flat --start 30%"; do
+        # shellcheck disable=SC2086
+        try 0 rocmerge -q $options -o m.db a.db b.db
+        silent
+        sound m.db
+        [ "$(sqlite3 m.db "SELECT count(*) FROM rocpd_metadata WHERE tag = 'uuid'")" = \
+            "$([[ $options == *flat* ]] && echo 1 || echo 2)" ]
+        # shellcheck disable=SC2086
+        rocstats -q kernels copies domains ${options#--flat} a.db b.db >before
+        diff before <(rocstats -q kernels copies domains m.db)
+    done
 }
 
 @test "columns and tables that nobody knows" {

@@ -205,6 +205,39 @@ static void environment_is_cut_to_ranks(void **state)
     expect_ranks("{\"RANK\": -1}", "{}");
 }
 
+/* ---- files that stay open ---- */
+
+/* How often a file is opened when every process is read from all slices. */
+static int count_opens(int slices, int processes, bool are_slices)
+{
+    merge_reader readers[MERGE_READERS] = {0};
+    rocl_source *sources = calloc((size_t)slices, sizeof *sources);
+    int opens = 0;
+    assert_non_null(sources);
+    for (int p = 0; p < processes; p++)
+        for (int i = 0; i < slices; i++) {
+            sources[i].slice = are_slices;
+            merge_reader *r = merge_reader_choose(readers, &sources[i]);
+            opens += r->source != &sources[i];
+            r->source = &sources[i];
+            assert_ptr_equal(merge_reader_choose(readers, &sources[i]), r);
+        }
+    free(sources);
+    return opens;
+}
+
+static void slices_stay_open(void **state)
+{
+    (void)state;
+    assert_int_equal(count_opens(2, 64, true), 2);
+    assert_int_equal(count_opens(MERGE_READERS, 64, true), MERGE_READERS);
+    /* Those beyond take turns. */
+    assert_int_equal(count_opens(MERGE_READERS + 2, 64, true), MERGE_READERS - 1 + 3 * 64);
+    /* Other files are read once: one is open. */
+    assert_int_equal(count_opens(3, 1, false), 3);
+    assert_int_equal(count_opens(3, 2, false), 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +251,7 @@ int main(void)
         cmocka_unit_test(pids_of_the_system_are_no_references),
         cmocka_unit_test(ids_know_their_ends),
         cmocka_unit_test(environment_is_cut_to_ranks),
+        cmocka_unit_test(slices_stay_open),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
