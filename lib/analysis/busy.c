@@ -13,7 +13,6 @@
 
 #include "analysis/gaps.h"
 #include "base/array.h"
-#include "base/buf.h"
 #include "base/map.h"
 
 typedef enum part { COMPUTE, COMMUNICATION, COPY, PARTS } part;
@@ -118,42 +117,17 @@ typedef struct work {
 static rocl_status add_to_track(busy *b, unsigned worker, const rocl_capture *c, const work *w,
                                 uint64_t track, rocl_error *err)
 {
-    uint8_t payload[4 * ROCL_VARINT_MAX], *q = payload;
     const uint64_t key[4] = {track, (uint64_t)w->e->start, (uint64_t)w->e->end,
                              rocl_row_word(w->e->id, w->kind) ^ (uint64_t)c->index << 48};
-    q = rocl_varint_put(q, w->part);
-    q = rocl_varint_put(q, w->e->name);
-    if (b->gaps) {
-        q = rocl_varint_put(q, rocl_process_word(c, w->e));
-        q = rocl_varint_put(q, w->e->stack_id);
-    }
+    const uint64_t numbers[] = {w->part, w->e->name, rocl_process_word(c, w->e), w->e->stack_id};
     if (b->ends && w->part != COPY) {
         const uint64_t end[2] = {key[0], key[2]};
         rocl_status st = rocl_sorter_add(b->ends, worker, end, NULL, 0, err);
         if (st != ROCL_OK)
             return st;
     }
-    return rocl_sorter_add(b->sorter, worker, key, payload, (size_t)(q - payload), err);
-}
-
-static rocl_status add_work(busy *b, unsigned worker, const rocl_capture *c, const work *w,
-                            uint32_t agent, rocl_error *err)
-{
-    const rocl_gpu *g = rocl_gpus_find(&b->gpus, c, agent);
-    if (!g)
-        return ROCL_OK;
-    uint64_t gpu = (uint64_t)(g - b->gpus.all);
-    rocl_status st = ROCL_OK;
-    if (!b->lanes)
-        return add_to_track(b, worker, c, w, gpu, err);
-    if (w->stream < c->stream_count)
-        st = add_to_track(b, worker, c, w,
-                          gpu << GPU_SHIFT | (b->first_stream[c->index] + w->stream), err);
-    if (st == ROCL_OK && w->queue < c->queue_count)
-        st =
-            add_to_track(b, worker, c, w,
-                         gpu << GPU_SHIFT | QUEUE_BIT | (b->first_queue[c->index] + w->queue), err);
-    return st;
+    /* Only gaps look up calls. */
+    return rocl_add_numbers(b->sorter, worker, key, numbers, b->gaps ? 4 : 2, err);
 }
 
 /* Kernels of a collective library (NCCL, RCCL) are known by their names, which are matched once per
@@ -176,18 +150,28 @@ static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *batc
     const rocl_capture *c = batch->capture;
     rocl_status st = b->gaps ? rocl_gaps_add_batch(b->gaps, worker, batch, err) : ROCL_OK;
     for (size_t i = 0; i < batch->count && st == ROCL_OK && batch->kind != ROCL_REGION; i++) {
+        const rocl_gpu *gpus[2];
+        work w;
         if (batch->kind == ROCL_DISPATCH) {
             const rocl_dispatch *d = &batch->dispatches[i];
-            work w = {&d->e, ROCL_DISPATCH, COMPUTE, d->queue, d->stream};
-            st = find_part(b, worker, d->e.name, &w.part)
-                     ? add_work(b, worker, c, &w, d->agent, err)
-                     : rocl_fail_memory(err);
+            w = (work){&d->e, ROCL_DISPATCH, COMPUTE, d->queue, d->stream};
+            if (!find_part(b, worker, d->e.name, &w.part))
+                return rocl_fail_memory(err);
         } else {
             const rocl_copy *k = &batch->copies[i];
-            const work w = {&k->e, ROCL_COPY, COPY, k->queue, k->stream};
-            st = add_work(b, worker, c, &w, k->dst, err);
-            if (st == ROCL_OK && k->src != k->dst)
-                st = add_work(b, worker, c, &w, k->src, err);
+            w = (work){&k->e, ROCL_COPY, COPY, k->queue, k->stream};
+        }
+        const unsigned n = rocl_gpus_of(&b->gpus, batch, i, gpus);
+        for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
+            const uint64_t gpu = (uint64_t)(gpus[k] - b->gpus.all), lanes = gpu << GPU_SHIFT;
+            if (!b->lanes)
+                st = add_to_track(b, worker, c, &w, gpu, err);
+            else if (w.stream < c->stream_count)
+                st = add_to_track(b, worker, c, &w, lanes | (b->first_stream[c->index] + w.stream),
+                                  err);
+            if (b->lanes && st == ROCL_OK && w.queue < c->queue_count)
+                st = add_to_track(b, worker, c, &w,
+                                  lanes | QUEUE_BIT | (b->first_queue[c->index] + w.queue), err);
         }
     }
     return st;
@@ -229,7 +213,7 @@ static rocl_status pass_ends(busy *b, sweep *s, int64_t until, rocl_error *err)
 
 static rocl_status begin_track(busy *b, uint64_t track, rocl_error *err)
 {
-    rocl_place place = describe_track(b, track);
+    const rocl_place place = describe_track(b, track);
     if (!ROCL_GROW(b->sweeps, b->sweep_cap, b->sweep_count + 1))
         return rocl_fail_memory(err);
     sweep *s = &b->sweeps[b->sweep_count++];
@@ -274,18 +258,14 @@ static rocl_status sweep_work(busy *b, sweep *s, part p, const rocl_gpu_work *w,
 static rocl_status sweep_all(busy *b, rocl_error *err)
 {
     rocl_sort_record rec;
-    bool more;
     rocl_status st = rocl_sorter_start(b->sorter, err);
     if (st == ROCL_OK && b->ends)
         st = rocl_sorter_start(b->ends, err);
     if (st == ROCL_OK && b->ends)
         st = read_next_end(b, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(b->sorter, &rec, &more, err)) == ROCL_OK &&
-           more) {
-        const uint8_t *p = rec.data, *past = rec.data + rec.len;
-        uint64_t v[4] = {0};
-        for (int i = 0; i < 4 && rocl_varint_get(&p, past, &v[i]); i++)
-            ;
+    while (rocl_next_record(b->sorter, &rec, &st, err)) {
+        uint64_t v[4];
+        rocl_read_numbers(&rec, v, 4);
         const rocl_gpu_work w = {
             v[0] == COPY, (int64_t)rec.key[1], (int64_t)rec.key[2], (uint32_t)v[1], v[2], v[3]};
         if (!b->sweep_count || b->sweeps[b->sweep_count - 1].track != rec.key[0]) {

@@ -1,8 +1,6 @@
 /* Host calls, looked up by the work that they launched: a merge of all calls with the questions. */
 #include "analysis/calls.h"
 
-#include "base/buf.h"
-
 enum { LOOK_UPS = 4 };
 
 typedef struct look_up {
@@ -26,15 +24,12 @@ static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, r
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = &b->regions[i].e;
-        uint8_t payload[3 * ROCL_VARINT_MAX], *q = payload;
         const uint64_t key[4] = {rocl_process_word(b->capture, e), e->stack_id, (uint64_t)e->start,
                                  e->id};
-        if (!e->stack_id)
-            continue;
-        q = rocl_varint_put(q, (uint64_t)e->end - (uint64_t)e->start);
-        q = rocl_varint_put(q, rocl_name_of(e));
-        q = rocl_varint_put(q, e->thread);
-        st = rocl_sorter_add(c->calls, worker, key, payload, (size_t)(q - payload), err);
+        const uint64_t numbers[] = {(uint64_t)e->end - (uint64_t)e->start, rocl_name_of(e),
+                                    e->thread};
+        if (e->stack_id)
+            st = rocl_add_numbers(c->calls, worker, key, numbers, 3, err);
     }
     return st;
 }
@@ -52,9 +47,8 @@ rocl_status rocl_calls_look_up(rocl_calls *c, rocl_sorter *questions, rocl_call_
 
 static int compare_ids(const uint64_t *a, const uint64_t *b)
 {
-    if (a[0] != b[0])
-        return a[0] < b[0] ? -1 : 1;
-    return a[1] < b[1] ? -1 : a[1] > b[1];
+    unsigned i = a[0] == b[0];
+    return a[i] < b[i] ? -1 : a[i] > b[i];
 }
 
 /* Resolves the questions below `key`, and those of it, whose call it is. NULL: all others. */
@@ -77,10 +71,8 @@ static rocl_status resolve_until(look_up *l, const uint64_t *key, const rocl_cal
 rocl_status rocl_calls_resolve(rocl_calls *c, rocl_error *err)
 {
     rocl_sort_record rec;
-    bool more;
     rocl_status st = rocl_sorter_start(c->calls, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(c->calls, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_next_record(c->calls, &rec, &st, err)) {
         rocl_call call = {0};
         bool read = false;
         for (unsigned i = 0; i < c->count && st == ROCL_OK; i++) {
@@ -88,10 +80,8 @@ rocl_status rocl_calls_resolve(rocl_calls *c, rocl_error *err)
             if (!l->more || compare_ids(l->next.key, rec.key) > 0)
                 continue;
             if (!read) {
-                const uint8_t *p = rec.data, *past = rec.data + rec.len;
-                uint64_t v[3] = {0};
-                for (int k = 0; k < 3; k++)
-                    rocl_varint_get(&p, past, &v[k]);
+                uint64_t v[3];
+                rocl_read_numbers(&rec, v, 3);
                 call = (rocl_call){(int64_t)rec.key[2], (int64_t)(rec.key[2] + v[0]),
                                    (uint32_t)v[1], (uint32_t)v[2]};
                 read = true;

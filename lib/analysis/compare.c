@@ -208,13 +208,10 @@ static int order_pairs(const void *a, const void *b)
 {
     const pair *x = a, *y = b;
     int64_t p = llabs(x->change), q = llabs(y->change);
-    if (p != q)
-        return p > q ? -1 : 1;
-    if (x->domain != y->domain)
-        return x->domain < y->domain ? -1 : 1;
-    size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
-    int c = memcmp(x->name, y->name, n);
-    return c ? c : x->name_len < y->name_len ? -1 : x->name_len > y->name_len;
+    int c = rocl_number_order(q, p);
+    if (!c)
+        c = rocl_number_order(x->domain, y->domain);
+    return c ? c : rocl_compare_bytes(x->name, x->name_len, y->name, y->name_len);
 }
 
 /* Goes over both traces. Free the pairs also after a failure. */

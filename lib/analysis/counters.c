@@ -169,48 +169,9 @@ static void merge_values(void *into, const void *from)
     add_to_sum(&a->time, value_of_sum(&b->time));
 }
 
-/* The values of each key, sorted by `order`: all[1] to all[*count - 1]. Free them also after a
- * failure. */
-static rocl_status collect_values(counters *s, const rocl_strings *keys, size_t key_size,
-                                  rocl_sorter *sorter, values **all, size_t *count,
-                                  int (*order)(const void *, const void *, void *), rocl_error *err)
-{
-    rocl_sort_record rec;
-    bool more;
-    *all = rocl_groups_new(keys, key_size, sizeof **all, count);
-    rocl_status st = *all ? rocl_sorter_start(sorter, err) : rocl_fail_memory(err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(sorter, &rec, &more, err)) == ROCL_OK && more) {
-        values *g = &(*all)[rec.key[0]];
-        const bool timed = sorter == s->by_time;
-        const double v = value_of_bits(rec.key[timed ? 3 : 1]);
-        if (timed && g->count) { /* what came before has lasted until now */
-            double ns = (double)((int64_t)rec.key[1] - g->last_time);
-            add_to_sum(&g->weighted, g->last * ns);
-            add_to_sum(&g->time, ns);
-        }
-        if (timed) {
-            g->last = v;
-            g->last_time = (int64_t)rec.key[1];
-        }
-        if (!g->count || v < g->min)
-            g->min = v;
-        if (!g->count || v > g->max)
-            g->max = v;
-        g->count++;
-        g->series_count = 1;
-        add_to_sum(&g->total, v);
-    }
-    if (st != ROCL_OK)
-        return st;
-    for (size_t i = 1; i < *count; i++) /* a sum of others begins as a copy of its first */
-        (*all)[i].total = (sum){.sum = value_of_sum(&(*all)[i].total)};
-    qsort_r(*all + 1, *count - 1, sizeof **all, order, s);
-    return ROCL_OK;
-}
-
 /* ---- order ----------------------------------------------------------------------------------- */
 
-static int compare_groups(const counters *s, const group_key *a, const group_key *b)
+static int compare_keys(const counters *s, const group_key *a, const group_key *b)
 {
     int c = rocl_compare_texts(s->c.trace, a->counter, b->counter);
     if (!c)
@@ -244,14 +205,14 @@ static int order_by_values(const void *a, const void *b, void *ctx)
         c = largest_first(mean_of(x), mean_of(y));
     if (!c && by == ROCL_BY_MAX)
         c = largest_first(x->max, y->max);
-    return c ? c : compare_groups(s, &x->group, &y->group);
+    return c ? c : compare_keys(s, &x->group, &y->group);
 }
 
 /* An order that does not depend on their ids: series are added up in it. */
 static int order_by_series(const void *a, const void *b, void *ctx)
 {
     const series_key *x = &((const values *)a)->series, *y = &((const values *)b)->series;
-    int c = compare_groups(ctx, &x->group, &y->group);
+    int c = compare_keys(ctx, &x->group, &y->group);
     if (!c)
         c = rocl_number_order(x->capture, y->capture);
     if (!c)
@@ -259,6 +220,46 @@ static int order_by_series(const void *a, const void *b, void *ctx)
     for (unsigned i = 0; i < 5 && !c; i++)
         c = rocl_number_order(x->instance[i], y->instance[i]);
     return c;
+}
+
+/* ---- values by key -------------------------------------------------------------------------- */
+
+/* The values of each series, or of each group of values of kernels, in order: all[1] to
+ * all[*count - 1]. Free them also after a failure. */
+static rocl_status collect_values(counters *s, bool timed, values **all, size_t *count,
+                                  rocl_error *err)
+{
+    rocl_sorter *sorter = timed ? s->by_time : s->by_value;
+    rocl_sort_record rec;
+    *all = rocl_groups_new(timed ? s->series : s->groups,
+                           timed ? sizeof(series_key) : sizeof(group_key), sizeof **all, count);
+    rocl_status st = *all ? rocl_sorter_start(sorter, err) : rocl_fail_memory(err);
+    while (rocl_next_record(sorter, &rec, &st, err)) {
+        values *g = &(*all)[rec.key[0]];
+        const double v = value_of_bits(rec.key[timed ? 3 : 1]);
+        if (timed && g->count) { /* what came before has lasted until now */
+            double ns = (double)((int64_t)rec.key[1] - g->last_time);
+            add_to_sum(&g->weighted, g->last * ns);
+            add_to_sum(&g->time, ns);
+        }
+        if (timed) {
+            g->last = v;
+            g->last_time = (int64_t)rec.key[1];
+        }
+        if (!g->count || v < g->min)
+            g->min = v;
+        if (!g->count || v > g->max)
+            g->max = v;
+        g->count++;
+        g->series_count = 1;
+        add_to_sum(&g->total, v);
+    }
+    if (st != ROCL_OK)
+        return st;
+    for (size_t i = 1; i < *count; i++) /* a sum of others begins as a copy of its first */
+        (*all)[i].total = (sum){.sum = value_of_sum(&(*all)[i].total)};
+    qsort_r(*all + 1, *count - 1, sizeof **all, timed ? order_by_series : order_by_values, s);
+    return ROCL_OK;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -329,15 +330,15 @@ const rocl_report_def rocl_counters_report = {
     "performance counters by kernel, and sampled values over time, such as power",
     (const rocl_table_def *const[]){&counter_table, &sample_table, NULL}};
 
-/* The groups of one counter and unit stand together; --top counts for each. */
-static rocl_status add_counter_table(counters *s, rocl_tables *out, rocl_error *err)
+static rocl_status finish_counters(void *self, rocl_tables *out, rocl_error *err)
 {
-    rocl_report_rows r = rocl_begin_table(&s->c, out, &counter_table, 0);
+    counters *s = self;
     values *all;
-    size_t count;
-    rocl_status st = collect_values(s, s->groups, sizeof(group_key), s->by_value, &all, &count,
-                                    order_by_values, err);
-    for (size_t i = 1, next; st == ROCL_OK && i < count; i = next) {
+    size_t count, next;
+    rocl_report_rows r = rocl_begin_table(&s->c, out, &counter_table, 0);
+    rocl_status st = collect_values(s, false, &all, &count, err);
+    /* The groups of one counter and unit stand together; --top counts for each. */
+    for (size_t i = 1; st == ROCL_OK && i < count; i = next) {
         const group_key *k = &all[i].group;
         for (next = i + 1; next < count && all[next].group.counter == k->counter &&
                            all[next].group.units == k->units;)
@@ -345,31 +346,18 @@ static rocl_status add_counter_table(counters *s, rocl_tables *out, rocl_error *
         rocl_add_top_rows(&r, &all[i], next - i, sizeof *all, merge_values);
     }
     free(all);
-    return st;
-}
-
-/* A row for all series of a group. */
-static rocl_status add_sample_table(counters *s, rocl_tables *out, rocl_error *err)
-{
-    rocl_report_rows r = rocl_begin_table(&s->c, out, &sample_table, 0);
-    values *all;
-    size_t count;
-    rocl_status st = collect_values(s, s->series, sizeof(series_key), s->by_time, &all, &count,
-                                    order_by_series, err);
-    for (size_t i = 1, next; st == ROCL_OK && i < count; i = next) {
+    if (st != ROCL_OK)
+        return st;
+    r = rocl_begin_table(&s->c, out, &sample_table, 0);
+    st = collect_values(s, true, &all, &count, err);
+    for (size_t i = 1; st == ROCL_OK && i < count; i = next) { /* a row for all of a group */
         values g = {.group = all[i].group};
-        for (next = i; next < count && !compare_groups(s, &all[i].group, &all[next].group); next++)
+        for (next = i; next < count && !compare_keys(s, &all[i].group, &all[next].group); next++)
             merge_values(&g, &all[next]);
         rocl_add_row(&r, &g);
     }
     free(all);
     return st;
-}
-
-static rocl_status finish_counters(void *self, rocl_tables *out, rocl_error *err)
-{
-    rocl_status st = add_counter_table(self, out, err);
-    return st == ROCL_OK ? add_sample_table(self, out, err) : st;
 }
 
 /* ---- the collector --------------------------------------------------------------------------- */

@@ -8,7 +8,6 @@
 #include "analysis/host.h"
 #include "analysis/samples.h"
 #include "base/array.h"
-#include "base/buf.h"
 
 enum { LONGEST_GAPS = 20, BRIEF_GAPS = 3, BUCKETS = 8 };
 
@@ -100,18 +99,9 @@ rocl_status rocl_gaps_begin_place(rocl_gaps *g, const rocl_place *place, rocl_er
     return ROCL_OK;
 }
 
-static void remember_longest(place_gaps *p, const gap *g)
+static int compare_lengths(const void *a, const void *b)
 {
-    unsigned at = p->longest_count;
-    if (at == LONGEST_GAPS && g->length <= p->longest[at - 1].length)
-        return;
-    if (at < LONGEST_GAPS)
-        p->longest_count++;
-    else
-        at--;
-    for (; at > 0 && p->longest[at - 1].length < g->length; at--)
-        p->longest[at] = p->longest[at - 1];
-    p->longest[at] = *g;
+    return rocl_number_order(((const gap *)b)->length, ((const gap *)a)->length);
 }
 
 static void add_to_sum(gap_sum *s, int64_t length)
@@ -140,33 +130,25 @@ static rocl_status add_gap(rocl_gaps *g, place_gaps *p, const rocl_gpu_work *w, 
         bucket++;
     add_to_sum(&p->all, length);
     add_to_sum(&p->buckets[bucket], length);
-    remember_longest(p, &new_gap);
+    rocl_keep_first(p->longest, &p->longest_count, LONGEST_GAPS, sizeof *p->longest, &new_gap,
+                    compare_lengths);
     rocl_status st = rocl_samples_add(g->lengths, 0, (uint32_t)place, length, err);
-    uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
     const uint64_t key[4] = {w->process, w->stack_id, place, (uint64_t)new_gap.start};
-    q = rocl_varint_put(q, (uint64_t)length);
-    q = rocl_varint_put(q, (uint64_t)copied);
-    return st == ROCL_OK
-               ? rocl_sorter_add(g->questions, 0, key, payload, (size_t)(q - payload), err)
-               : st;
-}
-
-/* Between which work gaps are: also the rest ends what copies cover before it. */
-static bool bounds_gaps(const rocl_gaps *g, const rocl_gpu_work *w)
-{
-    rocl_between between = g->c->options->gaps_between;
-    return between == ROCL_BETWEEN_ALL || (between == ROCL_BETWEEN_COPIES) == w->copy;
+    const uint64_t numbers[] = {(uint64_t)length, (uint64_t)copied};
+    return st == ROCL_OK ? rocl_add_numbers(g->questions, 0, key, numbers, 2, err) : st;
 }
 
 rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error *err)
 {
     place_gaps *p = &g->places[g->count - 1];
+    const rocl_between between = g->c->options->gaps_between;
     rocl_status st = ROCL_OK;
+    /* Also work that bounds no gap ends what copies cover before it. */
     if (p->any && !p->marked && w->start > p->last) {
         p->copied = cover_before(&p->copies, p->last);
         p->marked = true;
     }
-    if (bounds_gaps(g, w)) {
+    if (between == ROCL_BETWEEN_ALL || (between == ROCL_BETWEEN_COPIES) == w->copy) {
         int64_t end = g->ends[w->process >> 32];
         p->program_end = end > p->program_end ? end : p->program_end;
         if (!p->any)
@@ -187,12 +169,6 @@ rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error 
 
 /* ---- causes ---------------------------------------------------------------------------------- */
 
-/* A gap as it travels through the sorter. */
-typedef struct question {
-    uint64_t place;
-    int64_t start, length, copied;
-} question;
-
 /* One of the longest of a place, or NULL. */
 static gap *find_longest(rocl_gaps *g, uint64_t place, int64_t start)
 {
@@ -204,16 +180,17 @@ static gap *find_longest(rocl_gaps *g, uint64_t place, int64_t start)
 }
 
 /* GAP_HOST stands for GAP_SYNC as well, as long as what the thread did is not known. */
-static gap_class classify_by_call(const question *q, const rocl_call *call)
+static gap_class classify_by_call(int64_t start, int64_t length, int64_t copied,
+                                  const rocl_call *call)
 {
-    if (q->copied > q->length / 2)
+    if (copied > length / 2)
         return GAP_COPY;
     if (!call)
         return GAP_UNKNOWN;
-    if (call->end <= q->start && q->length > DISPATCH_NS)
+    if (call->end <= start && length > DISPATCH_NS)
         return GAP_DEPENDENCY;
-    int64_t late = call->start > q->start ? call->start - q->start : 0;
-    return late >= q->length - late ? GAP_HOST : GAP_LAUNCH;
+    int64_t late = call->start > start ? call->start - start : 0;
+    return late >= length - late ? GAP_HOST : GAP_LAUNCH;
 }
 
 static void set_class(rocl_gaps *g, uint64_t place, gap *longest, int64_t length, gap_class c)
@@ -229,29 +206,27 @@ static rocl_status on_call(void *ctx, const rocl_sort_record *rec, const rocl_ca
                            rocl_error *err)
 {
     rocl_gaps *g = ctx;
-    const uint8_t *p = rec->data, *past = rec->data + rec->len;
-    uint64_t length = 0, copied = 0;
-    rocl_varint_get(&p, past, &length);
-    rocl_varint_get(&p, past, &copied);
-    const question q = {rec->key[2], (int64_t)rec->key[3], (int64_t)length, (int64_t)copied};
-    int64_t end = q.start + q.length;
-    gap *longest = find_longest(g, q.place, q.start);
-    gap_class c = classify_by_call(&q, call);
+    uint64_t v[2];
+    rocl_read_numbers(rec, v, 2);
+    const uint64_t place = rec->key[2];
+    const int64_t start = (int64_t)rec->key[3], length = (int64_t)v[0], end = start + length;
+    gap *longest = find_longest(g, place, start);
+    gap_class c = classify_by_call(start, length, (int64_t)v[1], call);
     if (longest && call)
         longest->call = call->name;
     if (c != GAP_HOST)
-        set_class(g, q.place, longest, q.length, c);
+        set_class(g, place, longest, length, c);
     if (!call || (c != GAP_HOST && !longest))
         return ROCL_OK;
     const rocl_host_time t = {
         .process = rec->key[0],
         .thread = call->thread,
-        .from = q.start,
-        .to = call->start > q.start && call->start < end ? call->start : end,
-        .gap = c == GAP_HOST ? q.length : 0,
+        .from = start,
+        .to = call->start > start && call->start < end ? call->start : end,
+        .gap = c == GAP_HOST ? length : 0,
         .whole = longest,
     };
-    return rocl_host_look_up(g->host, q.place, &t, err);
+    return rocl_host_look_up(g->host, place, &t, err);
 }
 
 rocl_status rocl_gaps_look_up_calls(rocl_gaps *g, rocl_calls *calls, rocl_error *err)

@@ -113,11 +113,8 @@ static rocl_status join_tallies(histogram *h, rocl_error *err)
 static int order_by_total(const void *a, const void *b)
 {
     const kernel *x = a, *y = b;
-    if (x->all.total != y->all.total)
-        return x->all.total > y->all.total ? -1 : 1;
-    size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
-    int c = memcmp(x->name, y->name, n);
-    return c ? c : x->name_len < y->name_len ? -1 : x->name_len > y->name_len;
+    int c = rocl_number_order(y->all.total, x->all.total);
+    return c ? c : rocl_compare_bytes(x->name, x->name_len, y->name, y->name_len);
 }
 
 /* A class of a kernel. */

@@ -5,7 +5,6 @@
 #include "analysis/calls.h"
 #include "analysis/host.h"
 #include "base/array.h"
-#include "base/buf.h"
 #include "base/map.h"
 
 /* Calls shorter than this that do not wait are of no importance for gaps, and many. */
@@ -50,7 +49,6 @@ static bool is_waiting_call(const char *call)
 rocl_status rocl_host_add_call(rocl_host *h, unsigned worker, const rocl_capture *c,
                                const rocl_event *call, rocl_error *err)
 {
-    uint8_t payload[3 * ROCL_VARINT_MAX], *q = payload;
     uint32_t name = rocl_name_of(call), waits = rocl_ids_get(&h->waits[worker], name);
     if (waits == ROCL_NONE) { /* matched once per name and worker */
         waits = is_waiting_call(rocl_str(h->trace, name));
@@ -61,10 +59,8 @@ rocl_status rocl_host_add_call(rocl_host *h, unsigned worker, const rocl_capture
         return ROCL_OK;
     const uint64_t key[4] = {rocl_process_word(c, call), call->thread, (uint64_t)call->start,
                              call->id};
-    q = rocl_varint_put(q, (uint64_t)call->end - (uint64_t)call->start);
-    q = rocl_varint_put(q, name);
-    q = rocl_varint_put(q, waits);
-    return rocl_sorter_add(h->calls, worker, key, payload, (size_t)(q - payload), err);
+    const uint64_t numbers[] = {(uint64_t)call->end - (uint64_t)call->start, name, waits};
+    return rocl_add_numbers(h->calls, worker, key, numbers, 3, err);
 }
 
 /* ---- times ----------------------------------------------------------------------------------- */
@@ -72,21 +68,9 @@ rocl_status rocl_host_add_call(rocl_host *h, unsigned worker, const rocl_capture
 rocl_status rocl_host_look_up(rocl_host *h, uint64_t place, const rocl_host_time *t,
                               rocl_error *err)
 {
-    uint8_t payload[3 * ROCL_VARINT_MAX], *q = payload;
     const uint64_t key[4] = {t->process, t->thread, (uint64_t)t->from, place};
-    q = rocl_varint_put(q, (uint64_t)t->to - (uint64_t)t->from);
-    q = rocl_varint_put(q, (uint64_t)t->gap);
-    q = rocl_varint_put(q, t->whole);
-    return rocl_sorter_add(h->times, 0, key, payload, (size_t)(q - payload), err);
-}
-
-static void read_numbers(const rocl_sort_record *rec, uint64_t v[3])
-{
-    const uint8_t *p = rec->data, *past = rec->data + rec->len;
-    for (int i = 0; i < 3; i++) {
-        v[i] = 0;
-        rocl_varint_get(&p, past, &v[i]);
-    }
+    const uint64_t numbers[] = {(uint64_t)t->to - (uint64_t)t->from, (uint64_t)t->gap, t->whole};
+    return rocl_add_numbers(h->times, 0, key, numbers, 3, err);
 }
 
 /* Of calls within each other the outermost counts: it begins first, and ends last. */
@@ -111,7 +95,7 @@ static void add_waiting(open_time *o, int64_t start, int64_t end)
 static void add_call_to_times(rocl_host *h, const rocl_sort_record *rec)
 {
     uint64_t v[3];
-    read_numbers(rec, v);
+    rocl_read_numbers(rec, v, 3);
     int64_t start = (int64_t)rec->key[2], end = start + (int64_t)v[0];
     for (size_t i = 0; i < h->open_count; i++) {
         keep_longest_call(&h->open[i], start, end, (uint32_t)v[1]);
@@ -131,7 +115,7 @@ static rocl_status begin_time(rocl_host *h, const rocl_sort_record *rec, rocl_ho
                               void *ctx, rocl_error *err)
 {
     uint64_t v[3];
-    read_numbers(rec, v);
+    rocl_read_numbers(rec, v, 3);
     int64_t from = (int64_t)rec->key[2];
     open_time o = {.place = rec->key[3],
                    .t = {.process = rec->key[0],

@@ -6,7 +6,6 @@
 #include "analysis/distribution.h"
 #include "analysis/samples.h"
 #include "base/array.h"
-#include "base/buf.h"
 
 enum { LONGEST_DELAYS = 20 };
 
@@ -54,73 +53,23 @@ static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, r
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_dispatch *d = &b->dispatches[i];
         const rocl_event *e = &d->e;
-        uint8_t payload[4 * ROCL_VARINT_MAX], *q = payload;
         const uint64_t key[4] = {rocl_process_word(c, e), e->stack_id, (uint64_t)e->start, e->id};
-        q = rocl_varint_put(q, (uint64_t)e->end);
-        q = rocl_varint_put(q, rocl_name_of(e));
-        q = rocl_varint_put(q, d->agent < c->agent_count ? c->agents[d->agent].label : 0);
-        q = rocl_varint_put(q, d->stream < c->stream_count ? c->streams[d->stream].label : 0);
-        st = rocl_sorter_add(l->kernels, worker, key, payload, (size_t)(q - payload), err);
+        const uint64_t numbers[] = {(uint64_t)e->end, rocl_name_of(e),
+                                    d->agent < c->agent_count ? c->agents[d->agent].label : 0,
+                                    d->stream < c->stream_count ? c->streams[d->stream].label : 0};
+        st = rocl_add_numbers(l->kernels, worker, key, numbers, 4, err);
     }
     return st;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-typedef struct kernel {
-    int64_t start, end;
-    launch_key key; /* in full, whatever groups are made of */
-} kernel;
-
-static kernel read_kernel(const launch *l, const rocl_sort_record *rec)
+/* The longest first; of equal ones the earliest. */
+static int compare_delays(const void *a, const void *b)
 {
-    const uint8_t *p = rec->data, *past = rec->data + rec->len;
-    const rocl_capture *c = &l->c.trace->captures[rec->key[0] >> 32]->pub;
-    uint64_t v[4] = {0};
-    for (int i = 0; i < 4; i++)
-        rocl_varint_get(&p, past, &v[i]);
-    return (kernel){(int64_t)rec->key[2],
-                    (int64_t)v[0],
-                    {.name = (uint32_t)v[1],
-                     .call = ROCL_NONE,
-                     .agent = (uint32_t)v[2],
-                     .rank = c->processes[(uint32_t)rec->key[0]].rank,
-                     .stream = (uint32_t)v[3]}};
-}
-
-/* The id of a group; ROCL_NONE: memory is out. */
-static uint32_t group_id(launch *l, launch_key key)
-{
-    if (!l->c.options->by_rank)
-        key.rank = -1;
-    if (!l->c.options->by_agent)
-        key.agent = 0;
-    if (!l->c.options->by_stream)
-        key.stream = 0;
-    uint32_t id = rocl_strings_put(l->keys, (const char *)&key, sizeof key);
-    if (id == ROCL_NONE || !ROCL_GROW(l->groups, l->group_count, (size_t)id + 1))
-        return ROCL_NONE;
-    l->groups[id].key = key;
-    return id;
-}
-
-static bool is_longer(const launch_delay *a, const launch_delay *b)
-{
-    return a->delay != b->delay ? a->delay > b->delay : a->start < b->start;
-}
-
-static void remember_longest(launch *l, const launch_delay *d)
-{
-    unsigned at = l->longest_count;
-    if (!d->delay || (at == LONGEST_DELAYS && !is_longer(d, &l->longest[at - 1])))
-        return;
-    if (at < LONGEST_DELAYS)
-        l->longest_count++;
-    else
-        at--;
-    for (; at > 0 && is_longer(d, &l->longest[at - 1]); at--)
-        l->longest[at] = l->longest[at - 1];
-    l->longest[at] = *d;
+    const launch_delay *x = a, *y = b;
+    int c = rocl_number_order(y->delay, x->delay);
+    return c ? c : rocl_number_order(x->start, y->start);
 }
 
 /* No time is below 0, also where the clocks of host and GPU are not quite the same. */
@@ -128,25 +77,42 @@ static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const
                               rocl_error *err)
 {
     launch *l = ctx;
-    kernel k = read_kernel(l, question);
-    if (call)
-        k.key.call = call->name;
-    uint32_t id = group_id(l, k.key);
-    if (id == ROCL_NONE)
+    const rocl_stats_options *o = l->c.options;
+    const rocl_capture *c = &l->c.trace->captures[question->key[0] >> 32]->pub;
+    uint64_t v[4];
+    rocl_read_numbers(question, v, 4);
+    const int64_t start = (int64_t)question->key[2], end = (int64_t)v[0];
+    const launch_key full_key = {.name = (uint32_t)v[1],
+                                 .call = call ? call->name : ROCL_NONE,
+                                 .agent = (uint32_t)v[2],
+                                 .rank = c->processes[(uint32_t)question->key[0]].rank,
+                                 .stream = (uint32_t)v[3]};
+    launch_key key = full_key;
+    if (!o->by_rank)
+        key.rank = -1;
+    if (!o->by_agent)
+        key.agent = 0;
+    if (!o->by_stream)
+        key.stream = 0;
+    uint32_t id = rocl_strings_put(l->keys, (const char *)&key, sizeof key);
+    if (id == ROCL_NONE || !ROCL_GROW(l->groups, l->group_count, (size_t)id + 1))
         return rocl_fail_memory(err);
     launch_group *g = &l->groups[id];
+    g->key = key;
     g->count++;
-    g->kernels = rocl_add_saturated(g->kernels, k.end - k.start);
+    g->kernels = rocl_add_saturated(g->kernels, end - start);
     if (!call) {
         l->unlinked++;
         return ROCL_OK;
     }
-    int64_t delay = k.start > call->end ? k.start - call->end : 0;
-    int64_t all = k.end > call->start ? k.end - call->start : 0;
-    g->early += k.start < call->end;
+    int64_t delay = start > call->end ? start - call->end : 0;
+    int64_t all = end > call->start ? end - call->start : 0;
+    g->early += start < call->end;
     g->calls = rocl_add_saturated(g->calls, call->end - call->start);
     g->all = rocl_add_saturated(g->all, all);
-    remember_longest(l, &(launch_delay){k.key, k.start, delay});
+    if (delay)
+        rocl_keep_first(l->longest, &l->longest_count, LONGEST_DELAYS, sizeof *l->longest,
+                        &(launch_delay){full_key, start, delay}, compare_delays);
     return rocl_samples_add(l->delays, 0, id, delay, err);
 }
 
@@ -222,18 +188,15 @@ static void describe_group(launch_group *g)
     g->total_average = rocl_mean(g->all, d->taken);
 }
 
-static rocl_sort_values sort_values(const launch_group *g)
-{
-    const rocl_distribution *d = &g->delay;
-    return (rocl_sort_values){d->total, d->max, g->count, d->taken ? g->delay_average : -1};
-}
-
 static int compare_groups(const void *a, const void *b, void *ctx)
 {
     const launch *l = ctx;
     const launch_group *x = a, *y = b;
-    const rocl_sort_values v = sort_values(x), w = sort_values(y);
-    int c = rocl_compare_values(l->c.options->sort, &v, &w);
+    const rocl_distribution *d = &x->delay, *e = &y->delay;
+    int c = rocl_compare_values(
+        l->c.options->sort,
+        &(rocl_sort_values){d->total, d->max, x->count, d->taken ? x->delay_average : -1},
+        &(rocl_sort_values){e->total, e->max, y->count, e->taken ? y->delay_average : -1});
     if (!c)
         c = rocl_compare_texts(l->c.trace, x->key.name, y->key.name);
     if (!c)

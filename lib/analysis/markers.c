@@ -15,7 +15,6 @@
 #include "analysis/distribution.h"
 #include "analysis/report.h"
 #include "base/array.h"
-#include "base/buf.h"
 
 /* What makes a group; interned as bytes, so without holes. */
 typedef struct marker_key {
@@ -54,7 +53,6 @@ static uint64_t key_word(const rocl_capture *c, uint32_t index)
 static rocl_status add_range(markers *m, unsigned worker, const rocl_capture *c,
                              const rocl_event *e, rocl_error *err)
 {
-    uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
     const uint64_t key[4] = {key_word(c, e->thread), (uint64_t)e->start, 0, e->id};
     marker_key group = {e->name == ROCL_NONE ? 0 : e->name, -1};
     if (m->c.options->by_rank)
@@ -62,44 +60,29 @@ static rocl_status add_range(markers *m, unsigned worker, const rocl_capture *c,
     uint32_t id = rocl_strings_put(m->keys, (const char *)&group, sizeof group);
     if (id == ROCL_NONE)
         return rocl_fail_memory(err);
-    q = rocl_varint_put(q, (uint64_t)e->end);
-    q = rocl_varint_put(q, id);
-    return rocl_sorter_add(m->calls, worker, key, payload, (size_t)(q - payload), err);
-}
-
-static rocl_status add_call(markers *m, unsigned worker, const rocl_capture *c, const rocl_event *e,
-                            rocl_error *err)
-{
-    uint8_t payload[3 * ROCL_VARINT_MAX], *q = payload;
-    const uint64_t key[4] = {key_word(c, e->thread), (uint64_t)e->start, 1, e->id};
-    q = rocl_varint_put(q, (uint64_t)e->end);
-    q = rocl_varint_put(q, e->process);
-    q = rocl_varint_put(q, e->stack_id);
-    return rocl_sorter_add(m->calls, worker, key, payload, (size_t)(q - payload), err);
-}
-
-static rocl_status add_work(markers *m, unsigned worker, const rocl_capture *c, rocl_kind kind,
-                            const rocl_event *e, rocl_error *err)
-{
-    uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
-    const uint64_t key[4] = {key_word(c, e->process), e->stack_id, (uint64_t)e->start | GPU_WORK,
-                             rocl_row_word(e->id, kind)};
-    q = rocl_varint_put(q, (uint64_t)e->end);
-    q = rocl_varint_put(q, kind);
-    return rocl_sorter_add(m->links, worker, key, payload, (size_t)(q - payload), err);
+    const uint64_t numbers[] = {(uint64_t)e->end, id};
+    return rocl_add_numbers(m->calls, worker, key, numbers, 2, err);
 }
 
 static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
+    markers *m = self;
+    const rocl_capture *c = b->capture;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        if (b->kind == ROCL_MARKER)
-            st = add_range(self, worker, b->capture, e, err);
-        else if (e->stack_id && b->kind == ROCL_REGION)
-            st = add_call(self, worker, b->capture, e, err);
-        else if (e->stack_id)
-            st = add_work(self, worker, b->capture, b->kind, e, err);
+        if (b->kind == ROCL_MARKER) {
+            st = add_range(m, worker, c, e, err);
+        } else if (e->stack_id && b->kind == ROCL_REGION) {
+            const uint64_t key[4] = {key_word(c, e->thread), (uint64_t)e->start, 1, e->id};
+            const uint64_t numbers[] = {(uint64_t)e->end, e->process, e->stack_id};
+            st = rocl_add_numbers(m->calls, worker, key, numbers, 3, err);
+        } else if (e->stack_id) {
+            const uint64_t key[4] = {key_word(c, e->process), e->stack_id,
+                                     (uint64_t)e->start | GPU_WORK, rocl_row_word(e->id, b->kind)};
+            const uint64_t numbers[] = {(uint64_t)e->end, b->kind};
+            st = rocl_add_numbers(m->links, worker, key, numbers, 2, err);
+        }
     }
     return st;
 }
@@ -121,51 +104,42 @@ typedef struct nest {
 
 static rocl_status open_one_range(markers *m, nest *n, const rocl_sort_record *rec, rocl_error *err)
 {
-    uint8_t payload[ROCL_VARINT_MAX];
-    const uint8_t *p = rec->data, *past = rec->data + rec->len;
-    uint64_t end = 0, group = 0;
-    rocl_varint_get(&p, past, &end);
-    rocl_varint_get(&p, past, &group);
-    const uint64_t key[3] = {++n->ranges, rec->key[1], end};
-    size_t len = (size_t)(rocl_varint_put(payload, group) - payload);
+    uint64_t v[2]; /* end, group */
+    rocl_read_numbers(rec, v, 2);
+    const uint64_t key[3] = {++n->ranges, rec->key[1], v[0]};
     if ((uint32_t)rec->key[0] != ROCL_NONE) { /* else no call is known to be inside */
         if (!ROCL_GROW(n->open, n->cap, n->count + 1))
             return rocl_fail_memory(err);
-        n->open[n->count++] = (open_range){(int64_t)end, n->ranges};
+        n->open[n->count++] = (open_range){(int64_t)v[0], n->ranges};
     }
-    return rocl_sorter_add(m->ranges, 0, key, payload, len, err);
+    return rocl_add_numbers(m->ranges, 0, key, &v[1], 1, err);
 }
 
 /* A call in no range is a link to range 0: it may be the one that its stack id stands for. */
 static rocl_status link_call(markers *m, const nest *n, const rocl_sort_record *rec,
                              rocl_error *err)
 {
-    uint8_t payload[ROCL_VARINT_MAX];
-    const uint8_t *p = rec->data, *past = rec->data + rec->len;
-    uint64_t end = 0, process = 0, stack_id = 0, links = 0;
-    rocl_varint_get(&p, past, &end);
-    rocl_varint_get(&p, past, &process);
-    rocl_varint_get(&p, past, &stack_id);
-    const uint64_t key[4] = {rec->key[0] >> 32 << 32 | process, stack_id, rec->key[1], rec->key[3]};
+    static const uint64_t none = 0;
+    uint64_t v[3]; /* end, process, stack id */
+    bool linked = false;
+    rocl_read_numbers(rec, v, 3);
+    const uint64_t key[4] = {rec->key[0] >> 32 << 32 | v[1], v[2], rec->key[1], rec->key[3]};
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < n->count && st == ROCL_OK; i++) {
-        if (n->open[i].end < (int64_t)end)
+        if (n->open[i].end < (int64_t)v[0])
             continue;
-        size_t len = (size_t)(rocl_varint_put(payload, n->open[i].number) - payload);
-        st = rocl_sorter_add(m->links, 0, key, payload, len, err);
-        links++;
+        st = rocl_add_numbers(m->links, 0, key, &n->open[i].number, 1, err);
+        linked = true;
     }
-    return links || st != ROCL_OK ? st : rocl_sorter_add(m->links, 0, key, "\0", 1, err);
+    return linked ? st : rocl_add_numbers(m->links, 0, key, &none, 1, err);
 }
 
 static rocl_status nest_calls(markers *m, rocl_error *err)
 {
     nest n = {.thread = UINT64_MAX};
     rocl_sort_record rec;
-    bool more;
     rocl_status st = rocl_sorter_start(m->calls, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(m->calls, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_next_record(m->calls, &rec, &st, err)) {
         /* Not only the innermost end: ranges that are started and stopped by hand may cross. */
         size_t kept = 0;
         for (size_t i = 0; i < n.count && n.thread == rec.key[0]; i++)
@@ -191,13 +165,12 @@ typedef struct linked_call {
 
 static rocl_status add_range_of_call(linked_call *l, const rocl_sort_record *rec, rocl_error *err)
 {
-    const uint8_t *p = rec->data;
-    uint64_t range = 0;
+    uint64_t range;
     if (memcmp(l->key, rec->key, 2 * sizeof *rec->key) != 0) {
         memcpy(l->key, rec->key, sizeof l->key);
         l->count = 0;
     }
-    rocl_varint_get(&p, rec->data + rec->len, &range);
+    rocl_read_numbers(rec, &range, 1);
     if (!range || memcmp(l->key, rec->key, sizeof l->key) != 0)
         return ROCL_OK;
     if (!ROCL_GROW(l->ranges, l->cap, l->count + 1))
@@ -209,17 +182,14 @@ static rocl_status add_range_of_call(linked_call *l, const rocl_sort_record *rec
 static rocl_status add_work_of_call(markers *m, const linked_call *l, const rocl_sort_record *rec,
                                     rocl_error *err)
 {
-    const uint8_t *p = rec->data, *past = rec->data + rec->len;
-    uint64_t end = 0, kind = 0;
+    uint64_t v[2]; /* end, kind */
     rocl_status st = ROCL_OK;
     if (memcmp(l->key, rec->key, 2 * sizeof *rec->key) != 0)
         return ROCL_OK;
-    rocl_varint_get(&p, past, &end);
-    rocl_varint_get(&p, past, &kind);
+    rocl_read_numbers(rec, v, 2);
     for (size_t i = 0; i < l->count && st == ROCL_OK; i++) {
-        const uint64_t key[3] = {l->ranges[i], rec->key[2], end};
-        uint8_t payload = (uint8_t)kind;
-        st = rocl_sorter_add(m->ranges, 0, key, &payload, 1, err);
+        const uint64_t key[3] = {l->ranges[i], rec->key[2], v[0]};
+        st = rocl_add_numbers(m->ranges, 0, key, &v[1], 1, err);
     }
     return st;
 }
@@ -228,9 +198,8 @@ static rocl_status link_work(markers *m, rocl_error *err)
 {
     linked_call l = {0};
     rocl_sort_record rec;
-    bool more;
     rocl_status st = rocl_sorter_start(m->links, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(m->links, &rec, &more, err)) == ROCL_OK && more)
+    while (rocl_next_record(m->links, &rec, &st, err))
         st = rec.key[2] & GPU_WORK ? add_work_of_call(m, &l, &rec, err)
                                    : add_range_of_call(&l, &rec, err);
     free(l.ranges);
@@ -288,21 +257,17 @@ static rocl_status measure_ranges(markers *m, rocl_error *err)
 {
     range_sweep s = {0};
     rocl_sort_record rec;
-    bool more;
     rocl_status st = rocl_sorter_start(m->ranges, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(m->ranges, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_next_record(m->ranges, &rec, &st, err)) {
+        uint64_t v; /* kind of the work, or group of the range */
+        rocl_read_numbers(&rec, &v, 1);
         if (rec.key[1] & GPU_WORK) {
-            cover_work(&s, (int64_t)(rec.key[1] & ~GPU_WORK), (int64_t)rec.key[2],
-                       (rocl_kind)rec.data[0]);
+            cover_work(&s, (int64_t)(rec.key[1] & ~GPU_WORK), (int64_t)rec.key[2], (rocl_kind)v);
             continue;
         }
-        const uint8_t *p = rec.data;
-        uint64_t group = 0;
-        rocl_varint_get(&p, rec.data + rec.len, &group);
         end_range(&s);
         s = (range_sweep){
-            .group = &m->groups[group], .start = (int64_t)rec.key[1], .end = (int64_t)rec.key[2]};
+            .group = &m->groups[v], .start = (int64_t)rec.key[1], .end = (int64_t)rec.key[2]};
     }
     end_range(&s);
     return st;
@@ -364,19 +329,6 @@ static void add_group(void *into, const void *from)
     sum->average = rocl_mean(sum->total, sum->count);
 }
 
-static void put_table(const markers *m, rocl_tables *out)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < m->group_count; i++) {
-        m->groups[i].average = rocl_mean(m->groups[i].total, m->groups[i].count);
-        if (m->groups[i].count)
-            m->groups[n++] = m->groups[i];
-    }
-    qsort_r(m->groups, n, sizeof *m->groups, compare_groups, (void *)m);
-    rocl_report_rows r = rocl_begin_table(&m->c, out, &marker_table, 0);
-    rocl_add_top_rows(&r, m->groups, n, sizeof *m->groups, add_group);
-}
-
 /* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_markers(void *self, rocl_error *err)
@@ -398,9 +350,18 @@ static rocl_status finish_markers(void *self, rocl_tables *out, rocl_error *err)
         st = link_work(m, err);
     if (st == ROCL_OK)
         st = measure_ranges(m, err);
-    if (st == ROCL_OK)
-        put_table(m, out);
-    return st;
+    if (st != ROCL_OK)
+        return st;
+    size_t n = 0;
+    for (size_t i = 0; i < m->group_count; i++) {
+        m->groups[i].average = rocl_mean(m->groups[i].total, m->groups[i].count);
+        if (m->groups[i].count)
+            m->groups[n++] = m->groups[i];
+    }
+    qsort_r(m->groups, n, sizeof *m->groups, compare_groups, m);
+    rocl_report_rows r = rocl_begin_table(&m->c, out, &marker_table, 0);
+    rocl_add_top_rows(&r, m->groups, n, sizeof *m->groups, add_group);
+    return ROCL_OK;
 }
 
 static void close_markers(void *self)

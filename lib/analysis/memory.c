@@ -63,8 +63,7 @@ typedef struct item {
     uint64_t size, address;
     int64_t duration;
     uint32_t owner, process, thread, name;
-    uint8_t op;
-    bool scratch;
+    uint32_t op, scratch; /* no holes: it is stored as bytes */
 } item;
 
 static rocl_status add_item(memory *m, unsigned worker, const rocl_capture *c, const rocl_alloc *a,
@@ -72,19 +71,17 @@ static rocl_status add_item(memory *m, unsigned worker, const rocl_capture *c, c
 {
     int32_t rank = m->c.options->by_rank ? c->processes[a->e.process].rank : -1;
     rocl_agent_key k = rocl_agent_key_of(c, a->owner, rank);
-    item it;
-    memset(&it, 0, sizeof it);
-    it.owner = rocl_strings_put(m->keys, (const char *)&k, sizeof k);
+    const item it = {.size = a->size,
+                     .address = a->address,
+                     .duration = a->e.end - a->e.start,
+                     .owner = rocl_strings_put(m->keys, (const char *)&k, sizeof k),
+                     .process = a->e.process,
+                     .thread = a->e.thread,
+                     .name = a->e.name,
+                     .op = a->op,
+                     .scratch = scratch};
     if (it.owner == ROCL_NONE)
         return rocl_fail_memory(err);
-    it.size = a->size;
-    it.address = a->address;
-    it.duration = a->e.end - a->e.start;
-    it.process = a->e.process;
-    it.thread = a->e.thread;
-    it.name = a->e.name;
-    it.op = (uint8_t)a->op;
-    it.scratch = scratch;
     /* Memory is there when the call returns, and gone when the call to free it begins. */
     int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
     memory_span *span = &m->spans[worker];
@@ -267,10 +264,9 @@ static void add_scratch(owner *o, const item *it)
 static rocl_status sweep_items(memory *m, rocl_error *err)
 {
     rocl_sort_record rec;
-    bool more, open = false;
+    bool open = false;
     rocl_status st = rocl_sorter_start(m->sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(m->sorter, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_next_record(m->sorter, &rec, &st, err)) {
         int64_t when = (int64_t)rec.key[0];
         item it;
         memcpy(&it, rec.data, sizeof it);
@@ -297,13 +293,12 @@ static rocl_status sweep_items(memory *m, rocl_error *err)
 static int compare_blocks(const void *a, const void *b)
 {
     const block *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size > y->size ? -1 : 1;
-    if (x->when != y->when)
-        return x->when < y->when ? -1 : 1;
-    if (x->capture != y->capture)
-        return x->capture < y->capture ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
+    int c = rocl_number_order(y->size, x->size);
+    if (!c)
+        c = rocl_number_order(x->when, y->when);
+    if (!c)
+        c = rocl_number_order(x->capture, y->capture);
+    return c ? c : x->id < y->id ? -1 : x->id > y->id;
 }
 
 /* Those that are live in the end: the map's sums must be those of the owners. */

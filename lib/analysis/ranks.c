@@ -64,9 +64,8 @@ static int compare_ranks(const void *a, const void *b)
         return (uint32_t)x->number < (uint32_t)y->number ? -1 : 1;
     if (x->number >= 0)
         return 0;
-    if (x->machine != y->machine)
-        return x->machine < y->machine ? -1 : 1;
-    return rocl_number_order(x->pid, y->pid);
+    int c = rocl_number_order(x->machine, y->machine);
+    return c ? c : rocl_number_order(x->pid, y->pid);
 }
 
 static rocl_status list_ranks(ranks *r, rocl_error *err)
@@ -174,11 +173,10 @@ static void add_sum(work_sum *to, const work_sum *s)
 static int compare_cells(const void *a, const void *b)
 {
     const cell_key *x = &((const rank_cell *)a)->key, *y = &((const rank_cell *)b)->key;
-    if (x->work != y->work)
-        return x->work < y->work ? -1 : 1;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    int c = rocl_number_order(x->work, y->work);
+    if (!c)
+        c = rocl_number_order(x->name, y->name);
+    return c ? c : rocl_number_order(x->rank, y->rank);
 }
 
 static rocl_status add_up(ranks *r, rocl_error *err)
@@ -422,11 +420,10 @@ static int compare_totals(const void *a, const void *b, void *ctx)
 {
     const ranks *r = ctx;
     const spread *x = a, *y = b;
-    if (x->total != y->total)
-        return x->total > y->total ? -1 : 1;
-    if (x->work != y->work)
-        return x->work < y->work ? -1 : 1;
-    return rocl_compare_texts(r->c.trace, x->name, y->name);
+    int c = rocl_number_order(y->total, x->total);
+    if (!c)
+        c = rocl_number_order(x->work, y->work);
+    return c ? c : rocl_compare_texts(r->c.trace, x->name, y->name);
 }
 
 /* Of few names, or it would have a row for each name and rank, also for those without the name; and

@@ -29,6 +29,34 @@ void rocl_collector_free_sorter(rocl_collector *c, rocl_sorter **sorter)
     *sorter = NULL;
 }
 
+unsigned rocl_gpus_of(const rocl_gpus *g, const rocl_batch *b, size_t i, const rocl_gpu *used[2])
+{
+    const bool copy = b->kind == ROCL_COPY;
+    const uint32_t agent = copy ? b->copies[i].dst : b->dispatches[i].agent;
+    const uint32_t other = copy ? b->copies[i].src : agent;
+    unsigned n = 0;
+    used[0] = rocl_gpus_find(g, b->capture, agent);
+    n += used[0] != NULL;
+    if (other == agent)
+        return n;
+    used[n] = rocl_gpus_find(g, b->capture, other);
+    return n + (used[n] != NULL);
+}
+
+void rocl_keep_first(void *array, unsigned *count, unsigned most, size_t size, const void *item,
+                     int (*compare)(const void *a, const void *b))
+{
+    char *first = array;
+    unsigned at = *count;
+    while (at && compare(item, first + (at - 1) * size) < 0)
+        at--;
+    if (at == most)
+        return;
+    *count += *count < most;
+    memmove(first + (at + 1) * size, first + at * size, (*count - at - 1) * size);
+    memcpy(first + at * size, item, size);
+}
+
 void *rocl_groups_new(const rocl_strings *keys, size_t key_size, size_t group_size, size_t *count)
 {
     *count = rocl_strings_count(keys);
@@ -55,30 +83,31 @@ int rocl_compare_values(rocl_sort_by by, const rocl_sort_values *a, const rocl_s
     return 0;
 }
 
+int rocl_compare_bytes(const char *a, size_t n, const char *b, size_t m)
+{
+    int c = memcmp(a, b, n < m ? n : m);
+    return c ? c : n < m ? -1 : n > m;
+}
+
 int rocl_compare_texts(const rocl_trace *t, uint32_t a, uint32_t b)
 {
     size_t n, m;
     const char *p = rocl_strings_get(t->strings, a, &n), *q = rocl_strings_get(t->strings, b, &m);
-    int c = memcmp(p, q, n < m ? n : m);
-    return c ? c : n < m ? -1 : n > m;
+    return rocl_compare_bytes(p, n, q, m);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static uint32_t conditions_of(const rocl_stats_options *o)
-{
-    return (o->by_rank ? ROCL_IF_RANK : 0u) | (o->by_agent ? ROCL_IF_AGENT : 0u) |
-           (o->by_stream ? ROCL_IF_STREAM : 0u) | (o->by_dims ? ROCL_IF_DIMS : 0u) |
-           (o->brief ? 0u : ROCL_IF_FULL) | (o->pictures ? ROCL_IF_PICTURES : 0u);
-}
-
 rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
                                   const rocl_table_def *def, uint32_t conditions)
 {
+    const rocl_stats_options *o = c->options;
     rocl_report_rows r = {.c = c, .out = out, .def = def};
     rocl_table_column *columns = rocl_arena_alloc(&out->arena, def->column_count * sizeof *columns);
     size_t n = 0;
-    conditions |= conditions_of(c->options);
+    conditions |= (o->by_rank ? ROCL_IF_RANK : 0u) | (o->by_agent ? ROCL_IF_AGENT : 0u) |
+                  (o->by_stream ? ROCL_IF_STREAM : 0u) | (o->by_dims ? ROCL_IF_DIMS : 0u) |
+                  (o->brief ? 0u : ROCL_IF_FULL) | (o->pictures ? ROCL_IF_PICTURES : 0u);
     for (size_t i = 0; columns && i < def->column_count; i++) {
         const rocl_column *d = &def->columns[i];
         if (d->when & ROCL_CONDITIONS & ~conditions)
@@ -93,33 +122,34 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
     return r;
 }
 
-void rocl_add_row(const rocl_report_rows *r, const void *row)
+/* others: how many rows the row is the sum of; 0: it is one of its own. */
+static void put_row(const rocl_report_rows *r, const void *row, size_t others)
 {
-    rocl_datum *cell = r->table ? rocl_table_row(r->table) : NULL;
-    r->out->incomplete |= !cell;
-    for (size_t i = 0; cell && i < r->def->column_count; i++) {
-        const rocl_column *d = &r->def->columns[i];
-        if (r->shown >> i & 1)
-            *cell++ = d->cell(r, (const char *)row + d->at);
-    }
-}
-
-void rocl_add_rest(const rocl_report_rows *r, const void *sum, size_t n)
-{
-    char others[64];
-    int len = snprintf(others, sizeof others, "(%zu others)", n);
     rocl_datum *cell = r->table ? rocl_table_row(r->table) : NULL;
     r->out->incomplete |= !cell;
     for (size_t i = 0; cell && i < r->def->column_count; i++) {
         const rocl_column *d = &r->def->columns[i];
         if (!(r->shown >> i & 1))
             continue;
-        if (d->when & ROCL_OTHERS)
-            *cell = rocl_datum_text(r->out, others, (size_t)len);
-        else if (d->when & ROCL_IN_REST)
-            *cell = d->cell(r, (const char *)sum + d->at);
+        if (others && d->when & ROCL_OTHERS) {
+            char text[64];
+            int n = snprintf(text, sizeof text, "(%zu others)", others);
+            *cell = rocl_datum_text(r->out, text, (size_t)n);
+        } else if (!others || d->when & ROCL_IN_REST) {
+            *cell = d->cell(r, (const char *)row + d->at);
+        }
         cell++;
     }
+}
+
+void rocl_add_row(const rocl_report_rows *r, const void *row)
+{
+    put_row(r, row, 0);
+}
+
+void rocl_add_rest(const rocl_report_rows *r, const void *sum, size_t n)
+{
+    put_row(r, sum, n);
 }
 
 size_t rocl_rows_shown(const rocl_stats_options *o, size_t n)
@@ -264,13 +294,12 @@ rocl_agent_key rocl_agent_key_of(const rocl_capture *c, uint32_t agent, int32_t 
 
 int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b)
 {
-    if (a->machine != b->machine)
-        return a->machine < b->machine ? -1 : 1;
-    if (a->id != b->id) /* unknown last */
-        return (uint64_t)a->id < (uint64_t)b->id ? -1 : 1;
-    if (a->type != b->type)
-        return a->type < b->type ? -1 : 1;
-    return a->rank < b->rank ? -1 : a->rank > b->rank;
+    int c = rocl_number_order(a->machine, b->machine);
+    if (!c && a->id != b->id) /* unknown last */
+        c = (uint64_t)a->id < (uint64_t)b->id ? -1 : 1;
+    if (!c)
+        c = rocl_number_order(a->type, b->type);
+    return c ? c : rocl_number_order(a->rank, b->rank);
 }
 
 const char *rocl_host_name(const rocl_trace *t, uint32_t machine)

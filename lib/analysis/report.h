@@ -48,6 +48,9 @@
 #ifndef ROCL_ANALYSIS_REPORT_H
 #define ROCL_ANALYSIS_REPORT_H
 
+#include <string.h>
+
+#include "base/buf.h"
 #include "base/extsort.h"
 #include "model/gpus.h"
 #include "model/trace.h"
@@ -101,6 +104,48 @@ rocl_sorter *rocl_collector_sorter(rocl_collector *c, unsigned key_words);
 /* Frees it early, so that others have its memory; *sorter is one of the collector, and NULL then.
  */
 void rocl_collector_free_sorter(rocl_collector *c, rocl_sorter **sorter);
+
+/* Reads the next record of a sorter that was started, for loops over all of them. False at the end
+ * and after a failure, which is in *st. */
+static inline bool rocl_next_record(rocl_sorter *s, rocl_sort_record *rec, rocl_status *st,
+                                    rocl_error *err)
+{
+    bool more = false;
+    if (*st == ROCL_OK)
+        *st = rocl_sorter_next(s, rec, &more, err);
+    return *st == ROCL_OK && more;
+}
+
+enum { ROCL_RECORD_NUMBERS = 4 };
+
+/* Adds a record whose data are n numbers, ROCL_RECORD_NUMBERS at most. */
+static inline rocl_status rocl_add_numbers(rocl_sorter *s, unsigned worker, const uint64_t *key,
+                                           const uint64_t *numbers, unsigned n, rocl_error *err)
+{
+    uint8_t data[ROCL_RECORD_NUMBERS * ROCL_VARINT_MAX], *q = data;
+    for (unsigned i = 0; i < n; i++)
+        q = rocl_varint_put(q, numbers[i]);
+    return rocl_sorter_add(s, worker, key, data, (size_t)(q - data), err);
+}
+
+/* Its numbers, and zeros for those that it has not. Returns how many it has. */
+static inline unsigned rocl_read_numbers(const rocl_sort_record *rec, uint64_t *numbers, unsigned n)
+{
+    const uint8_t *p = rec->data, *past = rec->data + rec->len;
+    unsigned i = 0;
+    memset(numbers, 0, n * sizeof *numbers);
+    while (i < n && rocl_varint_get(&p, past, &numbers[i]))
+        i++;
+    return i;
+}
+
+/* The GPUs that a dispatch or a copy occupies: a copy those of both ends. Returns how many. */
+unsigned rocl_gpus_of(const rocl_gpus *g, const rocl_batch *b, size_t i, const rocl_gpu *used[2]);
+
+/* Keeps the first `most` items of an order in a sorted array; of equal ones those that come first.
+ */
+void rocl_keep_first(void *array, unsigned *count, unsigned most, size_t size, const void *item,
+                     int (*compare)(const void *a, const void *b));
 
 /* What a group is made of travels as an interned struct without holes, and its id is the group.
  * This makes an array of *count groups, the struct at the begin of each, the rest zeroed:
@@ -253,6 +298,7 @@ rocl_agent_key rocl_agent_key_of(const rocl_capture *c, uint32_t agent, int32_t 
 int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b);
 /* By their bytes, never by ids: those depend on -j. */
 int rocl_compare_texts(const rocl_trace *t, uint32_t a, uint32_t b);
+int rocl_compare_bytes(const char *a, size_t n, const char *b, size_t m);
 
 /* ROCL_OK, unless a text of the tables or of the trace found no memory. */
 rocl_status rocl_check_complete(const rocl_tables *out, const rocl_trace *t, rocl_error *err);

@@ -119,17 +119,6 @@ static rocl_status seal_sorters(void *self, unsigned worker, rocl_error *err)
     return st;
 }
 
-static rocl_status run_pass(stats *s, rocl_trace *t, rocl_error *err)
-{
-    rocl_sink sink = {
-        .self = s, .events = add_batch, .history = add_history, .end_task = seal_sorters};
-    for (unsigned i = 0; i < s->count; i++) {
-        sink.kinds |= s->collectors[i]->kinds;
-        sink.history_kinds |= s->collectors[i]->def->history_kinds;
-    }
-    return rocl_pipeline_run(t, &sink, err);
-}
-
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static rocl_status finish_collector(stats *s, unsigned i, rocl_error *err)
@@ -172,41 +161,35 @@ static rocl_status finish_task(void *ctx, unsigned worker, size_t task, rocl_err
     return st == ROCL_OK ? finish_collector(s, i, err) : st;
 }
 
-static rocl_status finish_collectors(stats *s, unsigned jobs, rocl_tables *out, rocl_error *err)
-{
-    rocl_status st = rocl_run_tasks(jobs, s->count, finish_task, s, err);
-    for (unsigned i = 0; i < s->count; i++) {
-        if (st == ROCL_OK && !rocl_tables_join(out, s->tables[i]))
-            st = rocl_fail_memory(err);
-        rocl_tables_free(s->tables[i]);
-    }
-    return st;
-}
-
-/* Before anything is read. */
-static rocl_status check_options(const rocl_stats_options *o, rocl_error *err)
-{
-    uint32_t domains;
-    rocl_status st = rocl_domains_check(o->domains, err);
-    for (const char *const *g = o->summary_groups; g && *g && st == ROCL_OK; g++)
-        st = rocl_domains_matching(*g, &domains, err);
-    return st;
-}
-
 rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                        rocl_error *err)
 {
     stats s = {0};
+    rocl_sink sink = {
+        .self = &s, .events = add_batch, .history = add_history, .end_task = seal_sorters};
+    uint32_t domains;
     rocl_tables *out = rocl_tables_new();
     if (!out)
         return rocl_fail_memory(err);
-    rocl_status st = check_options(o, err);
+    /* Options are checked before anything is read. */
+    rocl_status st = rocl_domains_check(o->domains, err);
+    for (const char *const *g = o->summary_groups; g && *g && st == ROCL_OK; g++)
+        st = rocl_domains_matching(*g, &domains, err);
     if (st == ROCL_OK)
         st = open_collectors(&s, t, o, err);
+    for (unsigned i = 0; i < s.count; i++) {
+        sink.kinds |= s.collectors[i]->kinds;
+        sink.history_kinds |= s.collectors[i]->def->history_kinds;
+    }
     if (st == ROCL_OK)
-        st = run_pass(&s, t, err);
+        st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
-        st = finish_collectors(&s, t->opt.jobs, out, err);
+        st = rocl_run_tasks(t->opt.jobs, s.count, finish_task, &s, err);
+    for (unsigned i = 0; i < s.count; i++) {
+        if (st == ROCL_OK && !rocl_tables_join(out, s.tables[i]))
+            st = rocl_fail_memory(err);
+        rocl_tables_free(s.tables[i]);
+    }
     if (st == ROCL_OK && o->advice)
         st = rocl_advise(out, err);
     if (st == ROCL_OK)

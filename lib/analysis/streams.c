@@ -6,7 +6,6 @@
 
 #include "analysis/distribution.h"
 #include "analysis/report.h"
-#include "base/buf.h"
 
 typedef enum lane_kind { OF_STREAM, OF_QUEUE, OF_NONE } lane_kind;
 
@@ -62,69 +61,52 @@ typedef struct streams {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* What all kinds of work say. */
-typedef struct work {
-    const rocl_event *e;
-    uint32_t stream, queue;
-    bool copy;
-    const rocl_gpu *gpus[2];
-} work;
-
-static rocl_status add_to_lane(streams *s, unsigned worker, const work *w, const lane_key *k,
+/* GPUs: numbers of those on which the lane is measured. */
+static rocl_status add_to_lane(streams *s, unsigned worker, const rocl_event *e, bool copy,
+                               const lane_key *k, const uint64_t *gpus, unsigned gpu_count,
                                rocl_error *err)
 {
-    uint8_t payload[2 * ROCL_VARINT_MAX], *q = payload;
     uint32_t id = rocl_strings_put(s->keys, (const char *)k, sizeof *k);
     if (id == ROCL_NONE)
         return rocl_fail_memory(err);
-    for (unsigned i = 0; i < 2 && !k->table; i++)
-        if (w->gpus[i])
-            q = rocl_varint_put(q, (uint64_t)(w->gpus[i] - s->gpus.all));
     /* Equal keys may still differ in their GPUs, whose order makes no difference. */
-    const uint64_t key[4] = {id, (uint64_t)w->e->start, (uint64_t)w->e->end, w->copy};
-    return rocl_sorter_add(s->sorter, worker, key, payload, (size_t)(q - payload), err);
+    const uint64_t key[4] = {id, (uint64_t)e->start, (uint64_t)e->end, copy};
+    return rocl_add_numbers(s->sorter, worker, key, gpus, gpu_count, err);
 }
 
 /* To its queue in the table of queues, and to its stream, or else its queue, in that of streams. */
-static rocl_status add_work(streams *s, unsigned worker, const rocl_capture *c, const work *w,
-                            rocl_error *err)
-{
-    bool queued = w->queue < c->queue_count;
-    lane_key k = {.table = 1,
-                  .kind = OF_QUEUE,
-                  .capture = c->index,
-                  .process = w->e->process,
-                  .index = queued ? w->queue : 0};
-    rocl_status st = queued ? add_to_lane(s, worker, w, &k, err) : ROCL_OK;
-    k.table = 0;
-    if (w->stream < c->stream_count) {
-        k.kind = OF_STREAM;
-        k.index = w->stream;
-    } else if (!queued) {
-        k.kind = OF_NONE;
-    }
-    return st == ROCL_OK ? add_to_lane(s, worker, w, &k, err) : st;
-}
-
 static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     streams *s = self;
     const rocl_capture *c = b->capture;
+    const bool copy = b->kind == ROCL_COPY;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        work w = {.e = rocl_batch_event(b, i), .copy = b->kind == ROCL_COPY};
-        if (w.copy) {
-            const rocl_copy *k = &b->copies[i];
-            w.stream = k->stream;
-            w.queue = k->queue;
-            w.gpus[0] = rocl_gpus_find(&s->gpus, c, k->dst);
-            w.gpus[1] = k->src != k->dst ? rocl_gpus_find(&s->gpus, c, k->src) : NULL;
-        } else {
-            w.stream = b->dispatches[i].stream;
-            w.queue = b->dispatches[i].queue;
-            w.gpus[0] = rocl_gpus_find(&s->gpus, c, b->dispatches[i].agent);
+        const rocl_event *e = rocl_batch_event(b, i);
+        const uint32_t stream = copy ? b->copies[i].stream : b->dispatches[i].stream;
+        const uint32_t queue = copy ? b->copies[i].queue : b->dispatches[i].queue;
+        const bool queued = queue < c->queue_count;
+        const rocl_gpu *gpus[2];
+        const unsigned n = rocl_gpus_of(&s->gpus, b, i, gpus);
+        uint64_t numbers[2];
+        for (unsigned k = 0; k < n; k++)
+            numbers[k] = (uint64_t)(gpus[k] - s->gpus.all);
+        lane_key k = {.table = 1,
+                      .kind = OF_QUEUE,
+                      .capture = c->index,
+                      .process = e->process,
+                      .index = queued ? queue : 0};
+        if (queued)
+            st = add_to_lane(s, worker, e, copy, &k, NULL, 0, err);
+        k.table = 0;
+        if (stream < c->stream_count) {
+            k.kind = OF_STREAM;
+            k.index = stream;
+        } else if (!queued) {
+            k.kind = OF_NONE;
         }
-        st = add_work(s, worker, c, &w, err);
+        if (st == ROCL_OK)
+            st = add_to_lane(s, worker, e, copy, &k, numbers, n, err);
     }
     return st;
 }
@@ -188,19 +170,17 @@ static rocl_status extend_piece(streams *s, size_t gpu, int64_t start, int64_t e
 static rocl_status sweep_lanes(streams *s, rocl_error *err)
 {
     rocl_sort_record rec;
-    uint64_t id = 0, gpu;
-    bool more;
+    uint64_t id = 0, gpus[2];
     rocl_status st = rocl_sorter_start(s->sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(s->sorter, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_next_record(s->sorter, &rec, &st, err)) {
         int64_t start = (int64_t)rec.key[1], end = (int64_t)rec.key[2];
-        const uint8_t *p = rec.data;
+        const unsigned n = rocl_read_numbers(&rec, gpus, 2);
         if (rec.key[0] != id)
             st = end_lane(s, err);
         id = rec.key[0];
         extend_lane(&s->lanes[id], start, end, rec.key[3]);
-        while (st == ROCL_OK && rocl_varint_get(&p, rec.data + rec.len, &gpu))
-            st = extend_piece(s, gpu, start, end, err);
+        for (unsigned i = 0; i < n && st == ROCL_OK; i++)
+            st = extend_piece(s, gpus[i], start, end, err);
     }
     return st == ROCL_OK ? end_lane(s, err) : st;
 }
@@ -208,10 +188,8 @@ static rocl_status sweep_lanes(streams *s, rocl_error *err)
 static rocl_status sweep_edges(streams *s, rocl_error *err)
 {
     rocl_sort_record rec;
-    bool more;
     rocl_status st = rocl_sorter_start(s->edges, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(s->edges, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_next_record(s->edges, &rec, &st, err)) {
         activity *a = &s->activities[rec.key[0]];
         int64_t time = (int64_t)rec.key[1], ns = time - a->until;
         if (a->active) {

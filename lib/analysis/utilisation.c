@@ -47,29 +47,20 @@ static void widen_span(span *s, int64_t first, int64_t last)
     s->any = true;
 }
 
-static rocl_status add_work(utilisation *u, unsigned worker, const rocl_capture *c,
-                            const rocl_event *e, part p, uint32_t agent, rocl_error *err)
-{
-    const rocl_gpu *g = rocl_gpus_find(&u->gpus, c, agent);
-    if (!g)
-        return ROCL_OK;
-    const uint64_t key[4] = {(uint64_t)(g - u->gpus.all), (uint64_t)e->start, (uint64_t)e->end, p};
-    widen_span(&u->spans[worker * u->c.trace->machine_count + g->machine], e->start, e->end);
-    return rocl_sorter_add(u->sorter, worker, key, NULL, 0, err);
-}
-
 static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
+    utilisation *u = self;
+    span *spans = &u->spans[worker * u->c.trace->machine_count];
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        if (b->kind == ROCL_DISPATCH) {
-            const rocl_dispatch *d = &b->dispatches[i];
-            st = add_work(self, worker, b->capture, &d->e, KERNEL, d->agent, err);
-        } else {
-            const rocl_copy *k = &b->copies[i];
-            st = add_work(self, worker, b->capture, &k->e, COPY, k->dst, err);
-            if (st == ROCL_OK && k->src != k->dst)
-                st = add_work(self, worker, b->capture, &k->e, COPY, k->src, err);
+        const rocl_event *e = rocl_batch_event(b, i);
+        const rocl_gpu *gpus[2];
+        const unsigned n = rocl_gpus_of(&u->gpus, b, i, gpus);
+        for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
+            const uint64_t key[4] = {(uint64_t)(gpus[k] - u->gpus.all), (uint64_t)e->start,
+                                     (uint64_t)e->end, b->kind == ROCL_COPY ? COPY : KERNEL};
+            widen_span(&spans[gpus[k]->machine], e->start, e->end);
+            st = rocl_sorter_add(u->sorter, worker, key, NULL, 0, err);
         }
     }
     return st;
@@ -220,13 +211,11 @@ static rocl_status finish_utilisation(void *self, rocl_tables *out, rocl_error *
     rocl_report_rows r = rocl_begin_table(&u->c, out, pictures ? &line_table : &slice_table, 0);
     size_t machines = u->c.trace->machine_count;
     rocl_sort_record rec;
-    bool more = true;
     for (size_t i = machines; i < machines * u->c.trace->opt.jobs; i++)
         if (u->spans[i].any)
             widen_span(&u->spans[i % machines], u->spans[i].first, u->spans[i].last);
     rocl_status st = rocl_sorter_start(u->sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(u->sorter, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_next_record(u->sorter, &rec, &st, err)) {
         int64_t start = (int64_t)rec.key[1], end = (int64_t)rec.key[2];
         part p = (part)rec.key[3];
         if (!any || rec.key[0] != u->gpu) {
