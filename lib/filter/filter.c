@@ -50,9 +50,15 @@ static rocl_status make_workers(rocl_filter *f, rocl_error *err)
     return f->workers ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static rocl_status make_stages(rocl_filter *f, rocl_error *err)
+rocl_status rocl_filter_new(rocl_filter **filter, rocl_trace *t, rocl_error *err)
 {
-    rocl_trace *t = f->trace;
+    *filter = NULL;
+    if (!filters_anything(&t->opt))
+        return ROCL_OK;
+    rocl_filter *f = calloc(1, sizeof *f);
+    if (!f)
+        return rocl_fail_memory(err);
+    f->trace = t;
     rocl_names_new(&f->names, t);
     rocl_status st = make_workers(f, err);
     if (st == ROCL_OK && t->opt.min_duration)
@@ -66,21 +72,7 @@ static rocl_status make_stages(rocl_filter *f, rocl_error *err)
         st = rocl_window_new(&f->window, t, err);
     if (st == ROCL_OK)
         st = rocl_who_new(&f->who, t, err);
-    return st;
-}
-
-rocl_status rocl_filter_new(rocl_filter **filter, rocl_trace *t, rocl_error *err)
-{
-    *filter = NULL;
-    if (!filters_anything(&t->opt))
-        return ROCL_OK;
-    rocl_filter *f = calloc(1, sizeof *f);
-    if (!f)
-        return rocl_fail_memory(err);
-    f->trace = t;
-    rocl_status st = make_stages(f, err);
-    bool wait = rocl_filter_needs_bounds(f) || rocl_filter_needs_markers(f);
-    if (st == ROCL_OK && !wait)
+    if (st == ROCL_OK && !rocl_filter_needs_bounds(f) && !rocl_filter_needs_markers(f))
         st = rocl_filter_resolve(f, err);
     if (st == ROCL_OK)
         *filter = f;

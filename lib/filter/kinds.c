@@ -216,24 +216,22 @@ static rocl_status read_words(rocl_kind_words *k, const rocl_trace *t, const cha
     return ROCL_OK;
 }
 
-/* Categories of calls are those of some kinds: then the tables of the others need not be read. */
-static uint32_t possible_kinds(const rocl_kinds *k)
-{
-    uint32_t kinds = k->include.count ? k->include.kinds : ROCL_ALL_KINDS;
-    for (size_t i = 0; i < k->include.count; i++)
-        if (k->include.words[i].category)
-            kinds |= rocl_call_group_of(k->include.words[i].category) ? (uint32_t)ROCL_CALL_KINDS
-                                                                      : ROCL_ALL_KINDS;
-    return kinds & ~k->exclude.kinds;
-}
-
 rocl_status rocl_kinds_new(rocl_kinds *k, const rocl_trace *t, rocl_error *err)
 {
     *k = (rocl_kinds){0};
     rocl_status st = read_words(&k->include, t, "--include", t->opt.include, err);
     if (st == ROCL_OK)
         st = read_words(&k->exclude, t, "--exclude", t->opt.exclude, err);
-    k->possible = possible_kinds(k);
+    /* Categories of calls are those of some kinds: then the tables of the others need not be read.
+     */
+    k->possible = k->include.count ? k->include.kinds : ROCL_ALL_KINDS;
+    for (size_t i = 0; i < k->include.count; i++) {
+        const char *category = k->include.words[i].category;
+        if (category)
+            k->possible |=
+                rocl_call_group_of(category) ? (uint32_t)ROCL_CALL_KINDS : ROCL_ALL_KINDS;
+    }
+    k->possible &= ~k->exclude.kinds;
     return st;
 }
 

@@ -32,7 +32,7 @@ static void swap_occurrences(rocl_occurrence *a, rocl_occurrence *b)
 }
 
 /* A heap of the n first, the last of them on top. */
-static bool pick_see(rocl_pick *p, const rocl_occurrence *o)
+static bool add_occurrence(rocl_pick *p, const rocl_occurrence *o)
 {
     rocl_occurrence *heap = p->heap;
     p->total++;
@@ -58,14 +58,14 @@ static bool pick_see(rocl_pick *p, const rocl_occurrence *o)
 }
 
 /* NULL when there are fewer than n. */
-static const rocl_occurrence *pick_get(const rocl_pick *p)
+static const rocl_occurrence *picked_occurrence(const rocl_pick *p)
 {
     return p->n && p->len == p->n ? &p->heap[0] : NULL;
 }
 
 /* ---- markers ---- */
 
-static bool pick_init(rocl_pick *p, const rocl_trace *t, const char *name, size_t len, uint64_t n)
+static bool init_pick(rocl_pick *p, const rocl_trace *t, const char *name, size_t len, uint64_t n)
 {
     p->n = n;
     p->name = rocl_strings_put(t->strings, name, len);
@@ -97,24 +97,25 @@ rocl_status rocl_marker_new(rocl_marker *m, const rocl_trace *t, const char *opt
     m->option = option;
     m->text = text;
     m->whole.last = last;
-    bool ok = pick_init(&m->whole, t, text, strlen(text), 1);
+    bool ok = init_pick(&m->whole, t, text, strlen(text), 1);
     const char *colon = find_number(text, &n);
     if (ok && colon)
-        ok = pick_init(&m->numbered, t, text, (size_t)(colon - text), n);
+        ok = init_pick(&m->numbered, t, text, (size_t)(colon - text), n);
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
 const rocl_occurrence *rocl_marker_seen(const rocl_marker *m)
 {
-    const rocl_occurrence *o = pick_get(&m->whole);
-    return o ? o : pick_get(&m->numbered);
+    const rocl_occurrence *o = picked_occurrence(&m->whole);
+    return o ? o : picked_occurrence(&m->numbered);
 }
 
-rocl_status rocl_marker_find(const rocl_marker *m, const rocl_occurrence **found, rocl_error *err)
+rocl_status rocl_marker_find(const rocl_marker *m, const rocl_occurrence **occurrence,
+                             rocl_error *err)
 {
     const rocl_pick *p = &m->numbered;
-    *found = rocl_marker_seen(m);
-    if (*found)
+    *occurrence = rocl_marker_seen(m);
+    if (*occurrence)
         return ROCL_OK;
     if (p->name == ROCL_NONE || p->total == 0)
         return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": no such marker in the trace", m->option,
@@ -134,8 +135,8 @@ bool rocl_marker_see(rocl_marker *m, uint32_t name, const rocl_occurrence *o)
 {
     if (name == ROCL_NONE)
         return true;
-    return (m->whole.name != name || pick_see(&m->whole, o)) &&
-           (m->numbered.name != name || pick_see(&m->numbered, o));
+    return (m->whole.name != name || add_occurrence(&m->whole, o)) &&
+           (m->numbered.name != name || add_occurrence(&m->numbered, o));
 }
 
 void rocl_marker_free(rocl_marker *m)

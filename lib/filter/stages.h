@@ -13,6 +13,13 @@ static inline bool rocl_list_used(const char *const *list)
     return list && list[0];
 }
 
+static inline const char *rocl_skip_blanks(const char *s)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    return s;
+}
+
 /* ---- time_expr.c: times and durations as text ---- */
 
 typedef enum rocl_time_base {
@@ -106,7 +113,8 @@ bool rocl_marker_see(rocl_marker *m, uint32_t name, const rocl_occurrence *o);
 /* The one that is meant, of those seen; NULL: there is none. */
 const rocl_occurrence *rocl_marker_seen(const rocl_marker *m);
 /* The same; without one it is ROCL_USAGE, and says how many of the name there are. */
-rocl_status rocl_marker_find(const rocl_marker *m, const rocl_occurrence **found, rocl_error *err);
+rocl_status rocl_marker_find(const rocl_marker *m, const rocl_occurrence **occurrence,
+                             rocl_error *err);
 
 /* ---- window.c ---- */
 

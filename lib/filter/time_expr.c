@@ -25,13 +25,6 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static const char *skip_blanks(const char *s)
-{
-    while (*s == ' ' || *s == '\t')
-        s++;
-    return s;
-}
-
 static bool add_digit(int64_t *value, char c)
 {
     return !__builtin_mul_overflow(*value, 10, value) &&
@@ -116,7 +109,7 @@ static uint64_t parse_unit(const char *s)
                  {"h", 3600 * second},
                  {"d", 86400 * second}};
     size_t len = strcspn(s, " \t");
-    if (*skip_blanks(s + len))
+    if (*rocl_skip_blanks(s + len))
         return 0;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (strlen(units[i].name) == len && memcmp(units[i].name, s, len) == 0)
@@ -132,11 +125,11 @@ static rocl_status fail_too_large(rocl_error *err, const char *option, const cha
 
 rocl_status rocl_time_parse(rocl_time *time, const char *option, const char *text, rocl_error *err)
 {
-    const char *s = skip_blanks(text);
+    const char *s = rocl_skip_blanks(text);
     char sign = *s == '+' || *s == '-' ? *s++ : '\0';
     decimal d;
     s = parse_decimal(s, &d);
-    if (s && !sign && *s == '%' && !*skip_blanks(s + 1)) {
+    if (s && !sign && *s == '%' && !*rocl_skip_blanks(s + 1)) {
         time->base = ROCL_TIME_FRACTION;
         time->beyond = d.too_large || d.whole > 100 || (d.whole == 100 && d.fraction);
         time->value = time->beyond ? ROCL_TIME_WHOLE
@@ -148,11 +141,11 @@ rocl_status rocl_time_parse(rocl_time *time, const char *option, const char *tex
         return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": " TIME_SYNTAX, option, text);
     /* A point of the clock takes no unit: who writes "1.5s" most likely means "+1.5s", and would
      * silently get nothing. */
-    if (!sign && *skip_blanks(s))
+    if (!sign && *rocl_skip_blanks(s))
         return rocl_fail(err, ROCL_USAGE,
                          "%s: \"%.100s\": a time with a unit is relative: +%.100s is after the "
                          "first event, -%.100s before the end of the last",
-                         option, text, skip_blanks(text), skip_blanks(text));
+                         option, text, rocl_skip_blanks(text), rocl_skip_blanks(text));
     time->base = !sign         ? ROCL_TIME_CLOCK
                  : sign == '+' ? ROCL_TIME_AFTER_FIRST
                                : ROCL_TIME_BEFORE_LAST;
@@ -162,7 +155,7 @@ rocl_status rocl_time_parse(rocl_time *time, const char *option, const char *tex
 rocl_status rocl_duration_parse(int64_t *ns, const char *option, const char *text, rocl_error *err)
 {
     decimal d;
-    const char *s = parse_decimal(skip_blanks(text), &d);
+    const char *s = parse_decimal(rocl_skip_blanks(text), &d);
     uint64_t unit = s ? parse_unit(s) : 0;
     if (!unit)
         return rocl_fail(err, ROCL_USAGE,
@@ -178,30 +171,26 @@ bool rocl_read_duration(const char *text, int64_t *ns)
 
 bool rocl_offset_parse(int64_t *ns, const char *text)
 {
-    const char *s = skip_blanks(text);
+    const char *s = rocl_skip_blanks(text);
     bool negative = *s == '-';
     s += negative || *s == '+';
-    if (s != skip_blanks(s) || rocl_duration_parse(ns, "", s, NULL) != ROCL_OK)
+    if (s != rocl_skip_blanks(s) || rocl_duration_parse(ns, "", s, NULL) != ROCL_OK)
         return false;
     *ns = negative ? -*ns : *ns;
     return true;
-}
-
-static int64_t fraction_of(int64_t parts, int64_t first, int64_t last)
-{
-    if (last <= first)
-        return first;
-    uint64_t range = (uint64_t)last - (uint64_t)first;
-    u128 offset = (u128)range * (uint64_t)parts / (uint64_t)ROCL_TIME_WHOLE;
-    return (int64_t)((uint64_t)first + (uint64_t)offset);
 }
 
 int64_t rocl_time_at(const rocl_time *time, int64_t first, int64_t last)
 {
     int64_t at;
     switch (time->base) {
-    case ROCL_TIME_FRACTION:
-        return fraction_of(time->value, first, last);
+    case ROCL_TIME_FRACTION: {
+        if (last <= first)
+            return first;
+        u128 offset = (u128)((uint64_t)last - (uint64_t)first) * (uint64_t)time->value /
+                      (uint64_t)ROCL_TIME_WHOLE;
+        return (int64_t)((uint64_t)first + (uint64_t)offset);
+    }
     case ROCL_TIME_AFTER_FIRST:
         return __builtin_add_overflow(first, time->value, &at) ? INT64_MAX : at;
     case ROCL_TIME_BEFORE_LAST:

@@ -103,13 +103,6 @@ static bool mark_processes(rocl_who *w, const rocl_trace *t, uint8_t bit, int64_
     return any;
 }
 
-static const char *skip_blanks(const char *s)
-{
-    while (*s == ' ' || *s == '\t')
-        s++;
-    return s;
-}
-
 /* "3" or "2-5", then a comma or the end: what follows; NULL: it is neither. */
 static const char *parse_range(const char *s, int64_t *lo, int64_t *hi)
 {
@@ -117,12 +110,12 @@ static const char *parse_range(const char *s, int64_t *lo, int64_t *hi)
     if (!s)
         return NULL;
     *hi = *lo;
-    s = skip_blanks(s);
+    s = rocl_skip_blanks(s);
     if (*s == '-') {
-        s = rocl_parse_number(skip_blanks(s + 1), hi);
+        s = rocl_parse_number(rocl_skip_blanks(s + 1), hi);
         if (!s || *hi < *lo)
             return NULL;
-        s = skip_blanks(s);
+        s = rocl_skip_blanks(s);
     }
     return *s == ',' || !*s ? s : NULL;
 }
@@ -131,7 +124,7 @@ static rocl_status mark_list(rocl_who *w, const rocl_trace *t, const number_list
                              const char *text, rocl_error *err)
 {
     for (const char *s = text;; s++) {
-        const char *item = skip_blanks(s);
+        const char *item = rocl_skip_blanks(s);
         int64_t lo, hi;
         s = parse_range(item, &lo, &hi);
         if (!s)
@@ -263,8 +256,12 @@ static rocl_status choose_agents(rocl_who *w, const rocl_trace *t, const char *t
 
 /* ---- the stage ---- */
 
-static rocl_status allocate_captures(rocl_who *w, const rocl_trace *t, rocl_error *err)
+rocl_status rocl_who_new(rocl_who *w, const rocl_trace *t, rocl_error *err)
 {
+    const char *const *agents = t->opt.agents;
+    *w = (rocl_who){.by_agent = rocl_list_used(agents)};
+    if (!w->by_agent && !rocl_list_used(t->opt.ranks) && !rocl_list_used(t->opt.pids))
+        return ROCL_OK;
     w->captures = calloc(t->capture_count + 1, sizeof *w->captures);
     for (; w->captures && w->count < t->capture_count; w->count++) {
         rocl_who_capture *c = &w->captures[w->count];
@@ -274,18 +271,7 @@ static rocl_status allocate_captures(rocl_who *w, const rocl_trace *t, rocl_erro
             return rocl_fail_memory(err);
         c->agents = c->processes + cap->process_count;
     }
-    return w->captures ? ROCL_OK : rocl_fail_memory(err);
-}
-
-rocl_status rocl_who_new(rocl_who *w, const rocl_trace *t, rocl_error *err)
-{
-    const char *const *agents = t->opt.agents;
-    *w = (rocl_who){.by_agent = rocl_list_used(agents)};
-    if (!w->by_agent && !rocl_list_used(t->opt.ranks) && !rocl_list_used(t->opt.pids))
-        return ROCL_OK;
-    rocl_status st = allocate_captures(w, t, err);
-    if (st == ROCL_OK)
-        st = choose_processes(w, t, err);
+    rocl_status st = w->captures ? choose_processes(w, t, err) : rocl_fail_memory(err);
     for (size_t i = 0; st == ROCL_OK && w->by_agent && agents[i]; i++)
         st = choose_agents(w, t, agents[i], err);
     return st;

@@ -1,5 +1,5 @@
-/* The account of a trace: faults, notices, progress; its texts and captures; and that no output
- * replaces one of its inputs. */
+/* What a trace counts and reports: faults, notices, progress; its texts and captures; and that no
+ * output replaces one of its inputs. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The trace behind the public handle: definitions, options, accounts. Everything that flows from a
+/* The trace behind the public handle: definitions, options, counts. Everything that flows from a
  * source to a sink passes through here. */
 #ifndef ROCL_MODEL_TRACE_H
 #define ROCL_MODEL_TRACE_H

@@ -99,11 +99,6 @@ static inline rocl_status add_record(rocl_encoder *p, unsigned worker, const uin
 
 /* ---- host ---- */
 
-static uint32_t host_index(const rocl_capture *c, const rocl_event *e)
-{
-    return e->thread != ROCL_NONE ? e->thread : c->thread_count + e->process;
-}
-
 static rocl_status encode_region(rocl_encoder *p, unsigned worker, const rocl_batch *b,
                                  const rocl_region *g, rocl_error *err)
 {
@@ -126,8 +121,9 @@ static rocl_status encode_region(rocl_encoder *p, unsigned worker, const rocl_ba
     }
     if (s->failed)
         return rocl_fail_memory(err);
-    make_key(key, ROCL_SEQUENCE_HOST, host_index(b->capture, &g->e), g->e.start, g->e.end, g->e.id,
-             b->kind);
+    uint32_t thread =
+        g->e.thread != ROCL_NONE ? g->e.thread : b->capture->thread_count + g->e.process;
+    make_key(key, ROCL_SEQUENCE_HOST, thread, g->e.start, g->e.end, g->e.id, b->kind);
     return add_record(p, worker, key, s->data, s->data + s->len, err);
 }
 
@@ -168,11 +164,6 @@ static rocl_status encode_dispatch(rocl_encoder *p, unsigned worker, const rocl_
     return add_record(p, worker, key, buf, q, err);
 }
 
-static bool is_gpu(const rocl_capture *c, uint32_t agent)
-{
-    return agent != ROCL_NONE && c->agents[agent].type == ROCL_AGENT_GPU;
-}
-
 /* A copy loads the agents at both ends: a record at its begin, one at its end. */
 static rocl_status encode_bandwidth(rocl_encoder *p, unsigned worker, const rocl_copy *k,
                                     uint32_t agent, unsigned side, rocl_error *err)
@@ -195,17 +186,11 @@ static rocl_status encode_bandwidth(rocl_encoder *p, unsigned worker, const rocl
     return ROCL_OK;
 }
 
-static bool note_end(rocl_encoder_worker *w, uint32_t process, uint32_t agent)
-{
-    uint64_t end = rocl_copy_end(process, agent);
-    return rocl_map_get(&w->ends, end, 0) || rocl_map_put(&w->ends, end, 1);
-}
-
 static rocl_status encode_copy(rocl_encoder *p, unsigned worker, const rocl_capture *c,
                                const rocl_copy *k, rocl_error *err)
 {
     /* The GPU it is shown on: where the bytes go, or else where they come from. */
-    bool to = is_gpu(c, k->dst) || !is_gpu(c, k->src);
+    bool to = rocl_is_gpu(c, k->dst) || !rocl_is_gpu(c, k->src);
     uint32_t agent = to ? k->dst : k->src;
     uint8_t buf[256], *q = put_work(buf, &k->e, agent, k->queue, k->stream);
     uint64_t key[4];
@@ -215,13 +200,17 @@ static rocl_status encode_copy(rocl_encoder *p, unsigned worker, const rocl_capt
     q = rocl_varint_put(q, (uint64_t)k->e.duration);
     uint32_t index = find_index(p, ROCL_COPY, &k->e, agent, k->queue, k->stream);
     make_key(key, ROCL_SEQUENCE_GPU, index, k->e.start, k->e.end, k->e.id, ROCL_COPY);
-    if (p->ends && is_gpu(c, agent) &&
-        !note_end(&p->workers[worker], k->e.process, to && is_gpu(c, k->src) ? k->src : ROCL_NONE))
-        return rocl_fail_memory(err);
+    if (p->ends && rocl_is_gpu(c, agent)) {
+        rocl_map *ends = &p->workers[worker].ends;
+        uint64_t end =
+            rocl_copy_end(k->e.process, to && rocl_is_gpu(c, k->src) ? k->src : ROCL_NONE);
+        if (!rocl_map_get(ends, end, 0) && !rocl_map_put(ends, end, 1))
+            return rocl_fail_memory(err);
+    }
     rocl_status st = add_record(p, worker, key, buf, q, err);
-    if (st == ROCL_OK && k->dst != ROCL_NONE && (p->amd_layout || is_gpu(c, k->dst)))
+    if (st == ROCL_OK && k->dst != ROCL_NONE && (p->amd_layout || rocl_is_gpu(c, k->dst)))
         st = encode_bandwidth(p, worker, k, k->dst, 0, err);
-    if (st == ROCL_OK && !p->amd_layout && k->src != k->dst && is_gpu(c, k->src))
+    if (st == ROCL_OK && !p->amd_layout && k->src != k->dst && rocl_is_gpu(c, k->src))
         st = encode_bandwidth(p, worker, k, k->src, 1, err);
     return st;
 }
@@ -239,9 +228,9 @@ static rocl_status encode_alloc(rocl_encoder *p, unsigned worker, const rocl_all
     return add_record(p, worker, key, buf, q, err);
 }
 
-rocl_status rocl_encode_history(rocl_encoder *p, unsigned worker, const rocl_batch *b,
-                                rocl_error *err)
+rocl_status rocl_encode_history(void *encoder, unsigned worker, rocl_batch *b, rocl_error *err)
 {
+    rocl_encoder *p = encoder;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_alloc *a = &b->allocs[i];
@@ -307,35 +296,6 @@ static rocl_status encode_sample(rocl_encoder *p, unsigned worker, const rocl_ca
 
 /* ---- batches ---- */
 
-static rocl_status encode_event(rocl_encoder *p, unsigned worker, const rocl_batch *b, size_t i,
-                                rocl_error *err)
-{
-    switch (b->kind) {
-    case ROCL_REGION:
-    case ROCL_MARKER:
-    case ROCL_INSTANT:
-        return encode_region(p, worker, b, &b->regions[i], err);
-    case ROCL_DISPATCH:
-        return encode_dispatch(p, worker, &b->dispatches[i], err);
-    case ROCL_COPY:
-        return encode_copy(p, worker, b->capture, &b->copies[i], err);
-    case ROCL_ALLOC:
-    case ROCL_SCRATCH:
-        return encode_alloc(p, worker, &b->allocs[i], b->kind, err);
-    case ROCL_GRAPH:
-    case ROCL_HIP_EVENT:
-    case ROCL_BARRIER:
-        return encode_hip(p, worker, &b->hips[i], b->kind, err);
-    case ROCL_COUNTER:
-        return encode_counter(p, worker, b->capture, &b->counters[i], err);
-    case ROCL_SPM:
-    case ROCL_SAMPLE:
-        return encode_sample(p, worker, b->capture, &b->samples[i], b->kind, err);
-    default:
-        return ROCL_OK;
-    }
-}
-
 rocl_status rocl_encoder_check(const rocl_capture *c, rocl_error *err)
 {
     if ((uint64_t)c->thread_count + c->process_count < INDEX_LIMIT &&
@@ -350,7 +310,37 @@ rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        st = encode_event(p, worker, b, i, err);
+        switch (b->kind) {
+        case ROCL_REGION:
+        case ROCL_MARKER:
+        case ROCL_INSTANT:
+            st = encode_region(p, worker, b, &b->regions[i], err);
+            break;
+        case ROCL_DISPATCH:
+            st = encode_dispatch(p, worker, &b->dispatches[i], err);
+            break;
+        case ROCL_COPY:
+            st = encode_copy(p, worker, b->capture, &b->copies[i], err);
+            break;
+        case ROCL_ALLOC:
+        case ROCL_SCRATCH:
+            st = encode_alloc(p, worker, &b->allocs[i], b->kind, err);
+            break;
+        case ROCL_GRAPH:
+        case ROCL_HIP_EVENT:
+        case ROCL_BARRIER:
+            st = encode_hip(p, worker, &b->hips[i], b->kind, err);
+            break;
+        case ROCL_COUNTER:
+            st = encode_counter(p, worker, b->capture, &b->counters[i], err);
+            break;
+        case ROCL_SPM:
+        case ROCL_SAMPLE:
+            st = encode_sample(p, worker, b->capture, &b->samples[i], b->kind, err);
+            break;
+        default:
+            return ROCL_OK;
+        }
     return st;
 }
 
@@ -438,28 +428,6 @@ rocl_status rocl_encoder_begin(rocl_encoder *p, const rocl_capture *c, rocl_erro
 
 /* ---- back ---- */
 
-static void decode_host(reader *r, rocl_track_event *e)
-{
-    e->name = get_ref(r);
-    e->category = get_ref(r);
-    e->stack_id = get_number(r);
-    e->arg_count = (uint32_t)get_number(r);
-    e->args = r->p;
-    e->args_end = r->end;
-}
-
-static void decode_kernel(reader *r, rocl_track_event *e)
-{
-    e->kernel = get_ref(r);
-    e->dispatch_id = get_number(r);
-    e->private_segment = get_signed(r);
-    e->group_segment = get_signed(r);
-    for (unsigned i = 0; i < 3; i++) {
-        e->workgroup[i] = (uint32_t)get_number(r);
-        e->grid[i] = (uint32_t)get_number(r);
-    }
-}
-
 static void decode_work(reader *r, rocl_track_event *e)
 {
     e->name = get_ref(r);
@@ -470,7 +438,14 @@ static void decode_work(reader *r, rocl_track_event *e)
     e->stream = get_ref(r);
     switch (e->kind) {
     case ROCL_DISPATCH:
-        decode_kernel(r, e);
+        e->kernel = get_ref(r);
+        e->dispatch_id = get_number(r);
+        e->private_segment = get_signed(r);
+        e->group_segment = get_signed(r);
+        for (unsigned i = 0; i < 3; i++) {
+            e->workgroup[i] = (uint32_t)get_number(r);
+            e->grid[i] = (uint32_t)get_number(r);
+        }
         break;
     case ROCL_COPY:
         e->other_agent = get_ref(r);
@@ -517,7 +492,12 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
     e->row = rocl_word_row(rec->key[3]);
     switch (e->sequence) {
     case ROCL_SEQUENCE_HOST:
-        decode_host(&r, e);
+        e->name = get_ref(&r);
+        e->category = get_ref(&r);
+        e->stack_id = get_number(&r);
+        e->arg_count = (uint32_t)get_number(&r);
+        e->args = r.p;
+        e->args_end = r.end;
         break;
     case ROCL_SEQUENCE_ALLOCATED:
         e->agent = get_ref(&r);

@@ -81,6 +81,12 @@ static inline uint64_t rocl_copy_end(uint32_t process, uint32_t agent)
     return (uint64_t)process << 32 | (agent == ROCL_NONE ? 0 : agent + 1);
 }
 
+/* agent: an index of the capture, or ROCL_NONE. */
+static inline bool rocl_is_gpu(const rocl_capture *c, uint32_t agent)
+{
+    return agent != ROCL_NONE && c->agents[agent].type == ROCL_AGENT_GPU;
+}
+
 /* Encodes what batches bring into the sorter of a capture. */
 typedef struct rocl_encoder {
     rocl_trace *trace;
@@ -104,9 +110,9 @@ rocl_sorter *rocl_record_sorter(const rocl_trace *t); /* NULL: memory is out */
 rocl_status rocl_encoder_check(const rocl_capture *c, rocl_error *err);
 rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch *b,
                               rocl_error *err);
-/* Allocations, also those before the time window: what is live in it depends on them. */
-rocl_status rocl_encode_history(rocl_encoder *p, unsigned worker, const rocl_batch *b,
-                                rocl_error *err);
+/* Allocations, also those before the time window: what is live in it depends on them. It is the
+ * `history` of rocl_encoder_sink(). */
+rocl_status rocl_encode_history(void *encoder, unsigned worker, rocl_batch *b, rocl_error *err);
 
 /* All that the capture has, in their order; free them. */
 rocl_status rocl_encoder_sequences(const rocl_encoder *p, rocl_sequence **all, size_t *count,

@@ -17,12 +17,7 @@ rocl_status rocl_encoder_events(void *self, unsigned worker, rocl_batch *b, rocl
     return st ? st : rocl_encode_batch(p, worker, b, err);
 }
 
-static rocl_status history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
-{
-    return rocl_encode_history(self, worker, b, err);
-}
-
-static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
+static rocl_status seal_task(void *self, unsigned worker, rocl_error *err)
 {
     const rocl_encoder *p = self;
     rocl_status st = rocl_sorter_seal(p->sorter, worker, err);
@@ -36,8 +31,8 @@ rocl_sink rocl_encoder_sink(rocl_encoder *first)
                        .fields = first->trace->opt.args ? ROCL_FIELD_DISPATCH_ID : 0,
                        .events = rocl_encoder_events,
                        .history_kinds = ROCL_BIT(ROCL_ALLOC),
-                       .history = history,
-                       .end_task = end_task};
+                       .history = rocl_encode_history,
+                       .end_task = seal_task};
 }
 
 /* ---- a capture ------------------------------------------------------------------------------- */

@@ -15,19 +15,15 @@
 
 #define NOT_AT_ALL (-1) /* ends are never negative */
 
-static int64_t reach_of(const rocl_lanes *l, const rocl_lane *lane)
-{
-    if (!lane->depth)
-        return INT64_MAX;
-    return l->nest && lane->depth < DEPTH_MAX ? lane->ends[lane->depth - 1] : NOT_AT_ALL;
-}
-
 /* The depth of a lane has changed. */
 static void update_reach(rocl_lanes *l, const rocl_lane *lane)
 {
     rocl_lane_group *g = &l->groups[lane->group];
     uint32_t i = g->cap + lane->number;
-    g->reach[i] = reach_of(l, lane);
+    if (!lane->depth)
+        g->reach[i] = INT64_MAX;
+    else
+        g->reach[i] = l->nest && lane->depth < DEPTH_MAX ? lane->ends[lane->depth - 1] : NOT_AT_ALL;
     for (i /= 2; i > 0; i /= 2) {
         int64_t a = g->reach[2 * i], b = g->reach[2 * i + 1];
         g->reach[i] = a > b ? a : b;
@@ -47,12 +43,10 @@ static uint32_t find_lane(const rocl_lanes *l, uint32_t group, int64_t end, bool
     return g->lanes[i - g->cap];
 }
 
-/* Makes the tree anew for twice the lanes when it is full. */
-static bool reserve_lane(rocl_lanes *l, rocl_lane_group *g)
+/* Makes the tree anew for twice the lanes. */
+static bool grow_group(rocl_lanes *l, rocl_lane_group *g)
 {
     uint32_t cap = g->cap ? 2 * g->cap : 1;
-    if (g->count < g->cap)
-        return true;
     uint32_t *lanes = realloc(g->lanes, cap * sizeof *lanes);
     if (!lanes)
         return false;
@@ -70,13 +64,21 @@ static bool reserve_lane(rocl_lanes *l, rocl_lane_group *g)
     return true;
 }
 
-static rocl_lane_group *reserve_group(rocl_lanes *l, uint32_t group)
+static uint32_t make_lane(rocl_lanes *l, uint32_t group, uint64_t track)
 {
     if (!ROCL_GROW(l->groups, l->group_cap, group + (size_t)1))
-        return NULL;
+        return ROCL_NONE;
     if (l->group_count <= group)
         l->group_count = group + 1;
-    return reserve_lane(l, &l->groups[group]) ? &l->groups[group] : NULL;
+    rocl_lane_group *g = &l->groups[group];
+    if ((g->count == g->cap && !grow_group(l, g)) ||
+        !ROCL_GROW(l->lanes, l->cap, l->count + (size_t)1))
+        return ROCL_NONE;
+    rocl_lane *lane = &l->lanes[l->count];
+    *lane = (rocl_lane){.track = track, .group = group, .number = g->count};
+    g->lanes[g->count++] = l->count;
+    update_reach(l, lane);
+    return l->count++;
 }
 
 /* ---- which slice ends next ------------------------------------------------------------------- */
@@ -87,14 +89,12 @@ static bool ends_sooner(const rocl_open_slice *a, const rocl_open_slice *b)
     return a->end != b->end ? a->end < b->end : a->order > b->order;
 }
 
-static bool close_slice(rocl_lanes *l, int64_t time, rocl_open_slice *ended)
+/* Takes the slice that ends first off the heap and its lane; there is one. */
+static rocl_open_slice close_slice(rocl_lanes *l)
 {
-    rocl_open_slice *h = l->heap;
-    if (!l->open || h[0].end > time)
-        return false;
-    *ended = h[0];
-    l->lanes[ended->lane].depth--;
-    update_reach(l, &l->lanes[ended->lane]);
+    rocl_open_slice *h = l->heap, ended = h[0];
+    l->lanes[ended.lane].depth--;
+    update_reach(l, &l->lanes[ended.lane]);
     rocl_open_slice last = h[--l->open];
     uint32_t i = 0;
     for (uint32_t child; (child = 2 * i + 1) < l->open; i = child) {
@@ -105,19 +105,7 @@ static bool close_slice(rocl_lanes *l, int64_t time, rocl_open_slice *ended)
         h[i] = h[child];
     }
     h[i] = last;
-    return true;
-}
-
-static uint32_t make_lane(rocl_lanes *l, uint32_t group, uint64_t track)
-{
-    rocl_lane_group *g = reserve_group(l, group);
-    if (!g || !ROCL_GROW(l->lanes, l->cap, l->count + (size_t)1))
-        return ROCL_NONE;
-    rocl_lane *lane = &l->lanes[l->count];
-    *lane = (rocl_lane){.track = track, .group = group, .number = g->count};
-    g->lanes[g->count++] = l->count;
-    update_reach(l, lane);
-    return l->count++;
+    return ended;
 }
 
 static bool open_slice(rocl_lanes *l, uint32_t n, int64_t end)
@@ -192,35 +180,30 @@ static rocl_status find_work_track(rocl_timeline_part *p, uint32_t *group, rocl_
 static void end_slices(rocl_timeline_part *p, int64_t time)
 {
     const rocl_timeline_ops *ops = p->timeline->ops;
-    rocl_open_slice ended;
-    while (p->lanes.open && p->lanes.heap[0].end <= time && close_slice(&p->lanes, time, &ended))
+    while (p->lanes.open && p->lanes.heap[0].end <= time) {
+        rocl_open_slice ended = close_slice(&p->lanes);
         if (ops->slice_end)
             ops->slice_end(p, p->lanes.lanes[ended.lane].track, ended.end);
-}
-
-static rocl_status add_lane(rocl_timeline_part *p, uint32_t group, bool extra, uint32_t *lane,
-                            rocl_error *err)
-{
-    uint64_t id = p->tracks[group].base;
-    rocl_status st = ROCL_OK;
-    if (extra) {
-        rocl_track track = p->tracks[group];
-        track.lane = p->lanes.groups[group].count;
-        st = p->timeline->ops->define(p, &track, &id, err);
-        p->counts.lanes++;
     }
-    if (st == ROCL_OK && (*lane = make_lane(&p->lanes, group, id)) == ROCL_NONE)
-        st = rocl_fail_memory(err);
-    return st;
 }
 
+/* On the first lane that takes the slice; on a new one, where there is none. */
 static rocl_status draw_slice(rocl_timeline_part *p, uint32_t group, rocl_error *err)
 {
     bool extra;
     rocl_status st = ROCL_OK;
     uint32_t lane = find_lane(&p->lanes, group, p->event.end, &extra);
-    if (lane == ROCL_NONE)
-        st = add_lane(p, group, extra, &lane, err);
+    if (lane == ROCL_NONE) {
+        uint64_t id = p->tracks[group].base;
+        if (extra) {
+            rocl_track track = p->tracks[group];
+            track.lane = p->lanes.groups[group].count;
+            st = p->timeline->ops->define(p, &track, &id, err);
+            p->counts.lanes++;
+        }
+        if (st == ROCL_OK && (lane = make_lane(&p->lanes, group, id)) == ROCL_NONE)
+            st = rocl_fail_memory(err);
+    }
     if (st == ROCL_OK && !open_slice(&p->lanes, lane, p->event.end))
         st = rocl_fail_memory(err);
     if (st != ROCL_OK)

@@ -7,18 +7,14 @@
 
 #include <stdlib.h>
 
-/* The meter of an index, for which there is memory. Its track is defined when it is drawn on first:
- * what has no values does not appear. */
-static rocl_status define_meter(rocl_timeline_part *p, uint32_t meter, const rocl_track *track,
+/* Defines the track of a meter when it is drawn on first: what has no values does not appear. */
+static rocl_status define_meter(rocl_timeline_part *p, uint32_t meter, rocl_track track,
                                 rocl_error *err)
 {
+    track.thread = ROCL_NONE;
+    track.gpu = rocl_is_gpu(p->timeline->capture, track.agent);
     p->meters[meter].defined = true;
-    return p->timeline->ops->define(p, track, &p->meters[meter].track, err);
-}
-
-static const rocl_counter *counter_at(const rocl_capture *c, uint32_t index)
-{
-    return index < c->counter_count ? &c->counters[index] : NULL;
+    return p->timeline->ops->define(p, &track, &p->meters[meter].track, err);
 }
 
 static uint32_t at_most(uint32_t index, uint32_t count)
@@ -33,16 +29,13 @@ static rocl_status draw_sum(rocl_timeline_part *p, uint32_t agent, int64_t time,
     const rocl_capture *c = p->timeline->capture;
     rocl_meter *m = &p->meters[agent];
     rocl_status st = ROCL_OK;
-    if (!m->defined) {
-        bool known = agent < c->agent_count;
-        rocl_track track = {.kind = p->value_kind,
-                            .process = p->process,
-                            .thread = ROCL_NONE,
-                            .agent = known ? agent : ROCL_NONE,
-                            .id = ROCL_NONE};
-        track.gpu = known && c->agents[agent].type == ROCL_AGENT_GPU;
-        st = define_meter(p, agent, &track, err);
-    }
+    if (!m->defined)
+        st = define_meter(p, agent,
+                          (rocl_track){.kind = p->value_kind,
+                                       .process = p->process,
+                                       .agent = agent < c->agent_count ? agent : ROCL_NONE,
+                                       .id = ROCL_NONE},
+                          err);
     p->counts.values++;
     if (st == ROCL_OK)
         p->timeline->ops->bytes(p, m->track, time, (int64_t)m->sum);
@@ -110,20 +103,18 @@ static rocl_status draw_counter(rocl_timeline_part *p, rocl_error *err)
     const rocl_capture *c = p->timeline->capture;
     const rocl_track_event *e = &p->event;
     uint32_t counter = at_most(e->counter, c->counter_count);
-    rocl_status st = ROCL_OK;
-    if (!p->meters[counter].defined) {
-        rocl_track track = {.kind = ROCL_TRACK_COUNTER,
-                            .process = rocl_counter_process(c, counter),
-                            .thread = ROCL_NONE,
-                            .agent = e->index < c->agent_count ? e->index : ROCL_NONE,
-                            .id = counter};
-        track.gpu = track.agent != ROCL_NONE && c->agents[track.agent].type == ROCL_AGENT_GPU;
-        st = define_meter(p, counter, &track, err);
-    }
-    draw_zeros(p, e->time, counter);
-    p->timeline->ops->value(p, p->meters[counter].track, e->time, e->value);
-    p->counts.values++;
     rocl_meter *m = &p->meters[counter];
+    rocl_status st = ROCL_OK;
+    if (!m->defined)
+        st = define_meter(p, counter,
+                          (rocl_track){.kind = ROCL_TRACK_COUNTER,
+                                       .process = rocl_counter_process(c, counter),
+                                       .agent = e->index < c->agent_count ? e->index : ROCL_NONE,
+                                       .id = counter},
+                          err);
+    draw_zeros(p, e->time, counter);
+    p->timeline->ops->value(p, m->track, e->time, e->value);
+    p->counts.values++;
     if (m->end == INT64_MIN) {
         if (!ROCL_GROW(p->shown, p->shown_cap, p->shown_count + (size_t)1))
             return rocl_fail_memory(err);
@@ -142,36 +133,31 @@ static rocl_status finish_counters(rocl_timeline_part *p, rocl_error *err)
 
 /* ---- samples: a meter for each place of the counter ---- */
 
-static rocl_status add_sampled(rocl_timeline_part *p, uint64_t key, uint32_t *meter,
-                               rocl_error *err)
+static rocl_status draw_sample(rocl_timeline_part *p, rocl_error *err)
 {
     const rocl_capture *c = p->timeline->capture;
     const rocl_track_event *e = &p->event;
-    const rocl_counter *k = counter_at(c, e->index);
-    rocl_track track = {.kind = ROCL_TRACK_SAMPLES,
-                        .process = e->thread,
-                        .thread = ROCL_NONE,
-                        .agent = k ? k->agent : ROCL_NONE,
-                        .id = e->index,
-                        .spm = e->kind == ROCL_SPM,
-                        .place = e->place};
-    *meter = p->meter_count;
-    track.gpu = track.agent != ROCL_NONE && c->agents[track.agent].type == ROCL_AGENT_GPU;
-    if (!ROCL_GROW(p->meters, p->meter_cap, p->meter_count + (size_t)1) ||
-        !rocl_map_put(&p->track_index, key, *meter))
-        return rocl_fail_memory(err);
-    p->meters[p->meter_count++] = (rocl_meter){0};
-    return define_meter(p, *meter, &track, err);
-}
-
-static rocl_status draw_sample(rocl_timeline_part *p, rocl_error *err)
-{
-    const rocl_track_event *e = &p->event;
     uint64_t key = rocl_mix64(e->address ^ e->thread);
     uint32_t meter = rocl_map_get(&p->track_index, key, ROCL_NONE);
-    rocl_status st = meter == ROCL_NONE ? add_sampled(p, key, &meter, err) : ROCL_OK;
-    if (st != ROCL_OK)
-        return st;
+    if (meter == ROCL_NONE) {
+        bool known = e->index < c->counter_count;
+        meter = p->meter_count;
+        if (!ROCL_GROW(p->meters, p->meter_cap, p->meter_count + (size_t)1) ||
+            !rocl_map_put(&p->track_index, key, meter))
+            return rocl_fail_memory(err);
+        p->meters[p->meter_count++] = (rocl_meter){0};
+        rocl_status st =
+            define_meter(p, meter,
+                         (rocl_track){.kind = ROCL_TRACK_SAMPLES,
+                                      .process = e->thread,
+                                      .agent = known ? c->counters[e->index].agent : ROCL_NONE,
+                                      .id = e->index,
+                                      .spm = e->kind == ROCL_SPM,
+                                      .place = e->place},
+                         err);
+        if (st != ROCL_OK)
+            return st;
+    }
     p->timeline->ops->value(p, p->meters[meter].track, e->time, e->value);
     p->counts.values++;
     return ROCL_OK;

@@ -1,3 +1,4 @@
+/* Sets the clocks of the machines of a trace, and tells when they seem to differ. */
 #include "trace/clocks.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Small captures, read by threads of their own before the sink gets to them. */
 #include "trace/prefetch.h"
 
 #include <pthread.h>
@@ -17,7 +18,7 @@ typedef enum state {
     UNTOUCHED,
     BEING_READ,
     READ,
-    TAKEN /* or not to be read slot */
+    TAKEN /* or not to be prefetched */
 } state;
 
 typedef struct slot {
@@ -77,38 +78,28 @@ static rocl_status keep_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_er
     return ROCL_OK;
 }
 
-static rocl_status keep_end(rocl_prefetched *e, rocl_error *err)
-{
-    if (!ROCL_GROW(e->kept, e->cap, e->count + 1))
-        return rocl_fail_memory(err);
-    e->kept[e->count++] = (rocl_batch){0};
-    return ROCL_OK;
-}
-
-static rocl_status read_whole(const rocl_prefetch *a, rocl_prefetched *e, rocl_model_capture *c)
-{
-    const rocl_source_ops *ops = c->source->ops;
-    const rocl_emitter to = {keep_batch, e, a->wanted.kinds, a->wanted.fields, .quiet = true};
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < e->plan.count && st == ROCL_OK; i++) {
-        st = ops->scan(a->trace, c, &e->plan.tasks[i], 0, &to, e->err);
-        if (st == ROCL_OK)
-            st = keep_end(e, e->err);
-    }
-    return st == ROCL_OK ? ops->finish(a->trace, c, &to, e->err) : st;
-}
-
+/* Begins a capture, and reads it whole when it is small. An empty batch marks the end of a task. */
 static void prefetch_capture(const rocl_prefetch *a, size_t index)
 {
     rocl_prefetched *e = &a->all[index].pub;
     rocl_model_capture *c = a->trace->captures[index];
+    const rocl_source_ops *ops = c->source->ops;
+    const rocl_emitter to = {keep_batch, e, a->wanted.kinds, a->wanted.fields, .quiet = true};
     e->err = rocl_error_new();
-    e->status = e->err ? ROCL_OK : ROCL_INTERNAL;
-    if (e->status == ROCL_OK)
-        e->status = c->source->ops->begin(a->trace, c, a->wanted.kinds, &e->plan, e->err);
-    e->whole = e->status == ROCL_OK && rocl_plan_rows(&e->plan) <= ROCL_PREFETCH_ROWS;
-    if (e->whole)
-        e->status = read_whole(a, e, c);
+    rocl_status st = e->err ? ROCL_OK : ROCL_INTERNAL;
+    if (st == ROCL_OK)
+        st = ops->begin(a->trace, c, a->wanted.kinds, &e->plan, e->err);
+    e->whole = st == ROCL_OK && rocl_plan_rows(&e->plan) <= ROCL_PREFETCH_ROWS;
+    for (size_t i = 0; e->whole && i < e->plan.count && st == ROCL_OK; i++) {
+        st = ops->scan(a->trace, c, &e->plan.tasks[i], 0, &to, e->err);
+        if (st == ROCL_OK && !ROCL_GROW(e->kept, e->cap, e->count + 1))
+            st = rocl_fail_memory(e->err);
+        if (st == ROCL_OK)
+            e->kept[e->count++] = (rocl_batch){0};
+    }
+    if (st == ROCL_OK && e->whole)
+        st = ops->finish(a->trace, c, &to, e->err);
+    e->status = st;
 }
 
 void rocl_prefetched_free(rocl_prefetched *e)
@@ -188,26 +179,6 @@ rocl_prefetched *rocl_prefetch_take(rocl_prefetch *a, uint32_t index)
     return read ? &e->pub : NULL;
 }
 
-/* Of a file with several captures the connections are shared. */
-static bool can_be_prefetched(const rocl_model_capture *c)
-{
-    return c->source->format->flags & ROCL_FORMAT_INDEPENDENT && c->source->single;
-}
-
-static void mark_unwanted(rocl_prefetch *a, const bool *wanted)
-{
-    for (size_t i = 0; i < a->count; i++)
-        if (!wanted[i] || !can_be_prefetched(a->trace->captures[i]))
-            a->all[i].state = TAKEN;
-}
-
-static void start_threads(rocl_prefetch *a, unsigned threads)
-{
-    while (a->threads && a->thread_count < threads &&
-           rocl_thread_start(&a->threads[a->thread_count], run_thread, a))
-        a->thread_count++;
-}
-
 rocl_prefetch *rocl_prefetch_new(rocl_trace *t, const bool *wanted, const rocl_emitter *emitter)
 {
     const unsigned jobs = t->opt.jobs;
@@ -222,10 +193,16 @@ rocl_prefetch *rocl_prefetch_new(rocl_trace *t, const bool *wanted, const rocl_e
     a->threads = calloc(jobs, sizeof *a->threads);
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->changed, NULL);
-    if (a->all) {
-        mark_unwanted(a, wanted);
-        start_threads(a, jobs <= WINDOW_MAX ? jobs - 1 : WINDOW_MAX);
+    for (size_t i = 0; a->all && i < a->count; i++) {
+        const rocl_source *s = t->captures[i]->source;
+        /* Of a file with several captures the connections are shared. */
+        if (!wanted[i] || !(s->format->flags & ROCL_FORMAT_INDEPENDENT && s->single))
+            a->all[i].state = TAKEN;
     }
+    unsigned threads = a->all && a->threads ? (jobs <= WINDOW_MAX ? jobs - 1 : WINDOW_MAX) : 0;
+    while (a->thread_count < threads &&
+           rocl_thread_start(&a->threads[a->thread_count], run_thread, a))
+        a->thread_count++;
     if (a->thread_count)
         return a;
     rocl_prefetch_free(a);

@@ -20,7 +20,6 @@
 #include "model/trace.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "timeline/labels.h"
 #include "timeline/timeline.h"
 #include "sink/piped.h"
 

@@ -37,7 +37,6 @@
 #include "base/map.h"
 #include "model/gpus.h"
 #include "model/trace.h"
-#include "timeline/labels.h"
 #include "timeline/timeline.h"
 
 /* ---- definitions.c: references, given out in the order of first use -------------------------- */

@@ -23,7 +23,6 @@
 #include "base/text.h"
 #include "model/gpus.h"
 #include "model/trace.h"
-#include "timeline/labels.h"
 #include "timeline/timeline.h"
 #include "sink/piped.h"
 #include "sink/pftrace/fields.h"
