@@ -153,16 +153,9 @@ rocl_status ot_defs_join(ot_defs *all, const ot_defs *part, ot_mapping *m, rocl_
             free(refs);
             m->refs[kind] = NULL;
         }
+        m->needed |= !same;
     }
     return ROCL_OK;
-}
-
-bool ot_mapping_is_needed(const ot_mapping *m)
-{
-    bool any = false;
-    for (unsigned i = 0; i < OT_MAPPED; i++)
-        any |= m->refs[i] != NULL;
-    return any;
 }
 
 void ot_mapping_free(ot_mapping *m)

@@ -73,13 +73,9 @@ static rocl_status begin_sequence(rocl_timeline_part *base, int64_t from, rocl_e
     return st ? st : open_track(p, p->track_count - 1, err);
 }
 
-static void end_sequence(rocl_timeline_part *base)
+void ot_end_track(rocl_timeline_part *base)
 {
-    ot_end_track(part_of(base));
-}
-
-void ot_end_track(ot_part *p)
-{
+    ot_part *p = part_of(base);
     if (p->writer)
         p->tracks[p->current].events = ot_archive_events_end(p->sink->archive, p->writer);
     p->writer = NULL;
@@ -87,46 +83,38 @@ void ot_end_track(ot_part *p)
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
-/* "Allocated memory", of the GPU in the process; "Allocated memory of Agent 0", of the process. */
-static uint64_t define_sum(ot_part *p, const rocl_track *track)
+/* "Allocated memory", of the GPU in the process; "Allocated memory of Agent 0", of the process;
+ * "SQ_WAVES"; of samples "SPM SQ_WAVES xcc 0 se 1". */
+static uint64_t define_metric(ot_part *p, const rocl_track *track)
 {
     const rocl_capture *c = p->sink->system.capture;
-    bool allocated = track->kind == ROCL_TRACK_ALLOCATED;
-    const char *what = allocated ? "Allocated memory" : "Copy bandwidth";
-    char name[192];
-    if (track->gpu)
-        snprintf(name, sizeof name, "%s", what);
-    else
-        snprintf(name, sizeof name, "%s of %s", what,
-                 track->agent != ROCL_NONE ? rocl_str(c->trace, c->agents[track->agent].label)
-                                           : "an unknown agent");
-    const ot_member member = {.name = ot_text(p->defs, name),
-                              .unit = ot_text(p->defs, allocated ? "bytes" : "bytes/s"),
-                              .type = OTF2_TYPE_INT64,
-                              .mode = OTF2_METRIC_ABSOLUTE_NEXT};
-    const ot_metric instance = {
-        .recorder = p->current, .process = track->process, .agent = track->agent};
-    return ot_metric_new(p->defs, &member, &instance);
-}
-
-/* "SQ_WAVES"; of samples "SPM SQ_WAVES xcc 0 se 1". */
-static uint64_t define_counter(ot_part *p, const rocl_track *track)
-{
-    const rocl_capture *c = p->sink->system.capture;
-    const rocl_counter *k = track->id < c->counter_count ? &c->counters[track->id] : NULL;
-    bool samples = track->kind == ROCL_TRACK_SAMPLES;
+    const bool allocated = track->kind == ROCL_TRACK_ALLOCATED;
+    const bool samples = track->kind == ROCL_TRACK_SAMPLES;
+    ot_member member = {.type = OTF2_TYPE_DOUBLE,
+                        .mode = samples ? OTF2_METRIC_ABSOLUTE_POINT : OTF2_METRIC_ABSOLUTE_NEXT};
+    ot_metric instance = {.recorder = p->current, .process = OT_AS_RECORDER};
     char name[384], place[ROCL_PLACE_LABEL_MAX] = "";
-    if (samples)
-        rocl_place_label(track->place, place);
-    snprintf(name, sizeof name, "%s%s%s", track->spm ? "SPM " : "",
-             k ? rocl_str(c->trace, k->name) : "unknown counter", place);
-    const ot_member member = {.name = ot_text(p->defs, name),
-                              .description = k ? k->description : 0,
-                              .unit = k && k->units ? k->units : ot_text(p->defs, "#"),
-                              .type = OTF2_TYPE_DOUBLE,
-                              .mode =
-                                  samples ? OTF2_METRIC_ABSOLUTE_POINT : OTF2_METRIC_ABSOLUTE_NEXT};
-    const ot_metric instance = {.recorder = p->current, .process = OT_AS_RECORDER};
+    if (allocated || track->kind == ROCL_TRACK_BANDWIDTH) {
+        const char *agent = track->gpu ? ""
+                            : track->agent == ROCL_NONE
+                                ? "an unknown agent"
+                                : rocl_str(c->trace, c->agents[track->agent].label);
+        snprintf(name, sizeof name, "%s%s%s", allocated ? "Allocated memory" : "Copy bandwidth",
+                 track->gpu ? "" : " of ", agent);
+        member.unit = ot_text(p->defs, allocated ? "bytes" : "bytes/s");
+        member.type = OTF2_TYPE_INT64;
+        instance.process = track->process;
+        instance.agent = track->agent;
+    } else {
+        const rocl_counter *k = track->id < c->counter_count ? &c->counters[track->id] : NULL;
+        if (samples)
+            rocl_place_label(track->place, place);
+        snprintf(name, sizeof name, "%s%s%s", track->spm ? "SPM " : "",
+                 k ? rocl_str(c->trace, k->name) : "unknown counter", place);
+        member.description = k ? k->description : 0;
+        member.unit = k && k->units ? k->units : ot_text(p->defs, "#");
+    }
+    member.name = ot_text(p->defs, name);
     return ot_metric_new(p->defs, &member, &instance);
 }
 
@@ -135,10 +123,8 @@ static rocl_status define_track(rocl_timeline_part *base, const rocl_track *trac
                                 rocl_error *err)
 {
     ot_part *p = part_of(base);
-    if (track->kind == ROCL_TRACK_ALLOCATED || track->kind == ROCL_TRACK_BANDWIDTH) {
-        *id = define_sum(p, track);
-    } else if (track->kind > ROCL_TRACK_THREAD) {
-        *id = define_counter(p, track);
+    if (track->kind > ROCL_TRACK_THREAD) {
+        *id = define_metric(p, track);
     } else if (p->pass->tracks) {
         *id = p->current;
     } else {
@@ -151,22 +137,22 @@ static rocl_status define_track(rocl_timeline_part *base, const rocl_track *trac
     return ROCL_OK;
 }
 
-static void write_value(rocl_timeline_part *base, uint64_t metric, int64_t time, double value)
+static void write_metric(rocl_timeline_part *base, uint64_t metric, int64_t time, OTF2_Type type,
+                         OTF2_MetricValue value)
 {
     ot_part *p = part_of(base);
-    const OTF2_Type type = OTF2_TYPE_DOUBLE;
-    const OTF2_MetricValue v = {.floating_point = value};
     OTF2_EvtWriter_Metric(p->writer, NULL, note_time(p, time), (OTF2_MetricRef)metric, 1, &type,
-                          &v);
+                          &value);
 }
 
-static void write_bytes(rocl_timeline_part *base, uint64_t metric, int64_t time, int64_t value)
+static void write_value(rocl_timeline_part *p, uint64_t metric, int64_t time, double v)
 {
-    ot_part *p = part_of(base);
-    const OTF2_Type type = OTF2_TYPE_INT64;
-    const OTF2_MetricValue v = {.signed_int = value};
-    OTF2_EvtWriter_Metric(p->writer, NULL, note_time(p, time), (OTF2_MetricRef)metric, 1, &type,
-                          &v);
+    write_metric(p, metric, time, OTF2_TYPE_DOUBLE, (OTF2_MetricValue){.floating_point = v});
+}
+
+static void write_bytes(rocl_timeline_part *p, uint64_t metric, int64_t time, int64_t v)
+{
+    write_metric(p, metric, time, OTF2_TYPE_INT64, (OTF2_MetricValue){.signed_int = v});
 }
 
 /* ---- markers --------------------------------------------------------------------------------- */
@@ -262,12 +248,8 @@ static ot_transfer begin_transfer(ot_part *p)
     uint32_t remote = rocl_map_get(&s->peers.ranks, rocl_copy_end(process, other), 0);
     ot_transfer transfer = {s->peers.windows[process], ++p->match};
     OTF2_TimeStamp time = note_time(p, e->time);
-    if (e->op)
-        OTF2_EvtWriter_RmaGet(p->writer, NULL, time, transfer.window, remote, e->size,
-                              transfer.match);
-    else
-        OTF2_EvtWriter_RmaPut(p->writer, NULL, time, transfer.window, remote, e->size,
-                              transfer.match);
+    (e->op ? OTF2_EvtWriter_RmaGet : OTF2_EvtWriter_RmaPut)(p->writer, NULL, time, transfer.window,
+                                                            remote, e->size, transfer.match);
     return transfer;
 }
 
@@ -317,7 +299,7 @@ static rocl_status write_instant(rocl_timeline_part *base, uint64_t track, rocl_
 }
 
 const rocl_timeline_ops ot_ops = {.begin = begin_sequence,
-                                  .end = end_sequence,
+                                  .end = ot_end_track,
                                   .define = define_track,
                                   .call = write_slice,
                                   .work = write_slice,

@@ -80,12 +80,6 @@ static bool make_order(order *o, const ot_system *y, uint32_t count,
     return good;
 }
 
-static void free_order(order *o)
-{
-    free(o->items);
-    free(o->refs);
-}
-
 /* ---- strings --------------------------------------------------------------------------------- */
 
 typedef struct writer {
@@ -279,11 +273,6 @@ static rocl_status write_region_groups(writer *w, OTF2_GroupRef *next, rocl_erro
 
 /* ---- the system tree, location groups, locations --------------------------------------------- */
 
-static OTF2_AttributeValue string_value(writer *w, uint32_t text)
-{
-    return (OTF2_AttributeValue){.stringRef = string_ref(w, text)};
-}
-
 static void write_trees(writer *w)
 {
     static const char *const classes[] = {[OTF2_SYSTEM_TREE_DOMAIN_MACHINE] = "machine",
@@ -301,7 +290,7 @@ static void write_trees(writer *w)
             if (*rocl_str(w->s->trace, all[k].text))
                 OTF2_GlobalDefWriter_WriteSystemTreeNodeProperty(
                     w->otf2, i, literal_ref(w, all[k].name), OTF2_TYPE_STRING,
-                    string_value(w, all[k].text));
+                    (OTF2_AttributeValue){.stringRef = string_ref(w, all[k].text)});
     }
 }
 
@@ -327,9 +316,9 @@ static void write_groups(writer *w)
         if (g->process->rank >= 0)
             write_number_property(w, i, "rank", g->process->rank);
         if (*rocl_str(w->s->trace, g->process->command))
-            OTF2_GlobalDefWriter_WriteLocationGroupProperty(w->otf2, i, literal_ref(w, "command"),
-                                                            OTF2_TYPE_STRING,
-                                                            string_value(w, g->process->command));
+            OTF2_GlobalDefWriter_WriteLocationGroupProperty(
+                w->otf2, i, literal_ref(w, "command"), OTF2_TYPE_STRING,
+                (OTF2_AttributeValue){.stringRef = string_ref(w, g->process->command)});
     }
 }
 
@@ -441,9 +430,11 @@ rocl_status ot_write_definitions(ot_sink *s, rocl_error *err)
             st = write_ranks(&w, next_group, err);
         write_metrics(&w);
     }
-    free_order(&w.trees);
-    free_order(&w.groups);
-    free_order(&w.locations);
+    const order *const orders[] = {&w.trees, &w.groups, &w.locations};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        free(orders[i]->items);
+        free(orders[i]->refs);
+    }
     rocl_buf_free(&w.text);
     return st ? st : ot_archive_status(s->archive, err);
 }

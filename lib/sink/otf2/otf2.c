@@ -39,7 +39,7 @@ static rocl_status write_part(void *ctx, unsigned worker, size_t index, rocl_err
         if (n % PROGRESS == 0 && !pass->tracks)
             rocl_progress(p->sink->trace, PROGRESS);
     }
-    ot_end_track(p);
+    ot_end_track(&p->part);
     return st;
 }
 
@@ -121,29 +121,13 @@ static rocl_status join_tracks(ot_sink *s, const ot_pass *pass, rocl_error *err)
     return s->defs.failed ? rocl_fail_memory(err) : ROCL_OK;
 }
 
-/* Instances of metrics learn the number of their location, and their group. */
-static void join_metrics(ot_sink *s, const ot_part *p)
-{
-    ot_metric *metrics = p->defs->lists[OT_METRICS].items;
-    for (uint32_t i = 0; i < p->defs->lists[OT_METRICS].count; i++) {
-        ot_metric *m = &metrics[i];
-        if (m->class == ROCL_NONE || m->joined)
-            continue;
-        const ot_track *t = &s->tracks[p->first_track + m->recorder];
-        m->group = m->process == OT_AS_RECORDER ? s->system.locations[t->location].group
-                                                : ot_agent_group(&s->system, m->process, m->agent);
-        m->recorder = t->number;
-        m->joined = true;
-    }
-}
-
 /* Adds the definitions of a part to the archive's. Where its references differ, the mapping is that
  * of all locations that it wrote. */
 static rocl_status join_definitions(ot_sink *s, const ot_part *p, rocl_error *err)
 {
     ot_mapping m;
     rocl_status st = ot_defs_join(&s->defs, &p->own, &m, err);
-    bool needed = st == ROCL_OK && ot_mapping_is_needed(&m);
+    bool needed = st == ROCL_OK && m.needed;
     if (needed && !ROCL_GROW(s->mappings, s->mapping_capacity, s->mapping_count + (size_t)1))
         st = rocl_fail_memory(err);
     if (st != ROCL_OK || !needed) {
@@ -166,7 +150,19 @@ static rocl_status join_pass(ot_sink *s, const ot_pass *pass, rocl_error *err)
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < pass->part_count && st == ROCL_OK; i++) {
         const ot_part *p = &pass->parts[i];
-        join_metrics(s, p);
+        const ot_list *metrics = &p->defs->lists[OT_METRICS];
+        /* Instances of metrics get the number of their location, and their group. */
+        for (uint32_t k = 0; k < metrics->count; k++) {
+            ot_metric *m = (ot_metric *)metrics->items + k;
+            if (m->class == ROCL_NONE || m->joined)
+                continue;
+            const ot_track *t = &s->tracks[p->first_track + m->recorder];
+            m->group = m->process == OT_AS_RECORDER
+                           ? s->system.locations[t->location].group
+                           : ot_agent_group(&s->system, m->process, m->agent);
+            m->recorder = t->number;
+            m->joined = true;
+        }
         if (p->defs != &s->defs)
             st = join_definitions(s, p, err);
         if (!pass->tracks) /* which all slices pass through */
@@ -217,15 +213,6 @@ static rocl_status rank_peers(ot_sink *s, rocl_error *err)
     return ROCL_OK;
 }
 
-static void free_peers(ot_peers *e)
-{
-    free(e->all);
-    free(e->windows);
-    free(e->used);
-    rocl_map_free(&e->ranks);
-    *e = (ot_peers){.next_window = e->next_window};
-}
-
 /* Gives locations the ranks that copies have named, in the same order, then ranks to the locations
  * of the copies. */
 static void rank_locations(ot_sink *s)
@@ -252,6 +239,7 @@ static void rank_locations(ot_sink *s)
 
 static void forget_capture(ot_sink *s)
 {
+    ot_peers *e = &s->peers;
     free_pass(&s->passes[0]);
     free_pass(&s->passes[1]);
     rocl_timeline_forget_capture(&s->timeline);
@@ -260,7 +248,11 @@ static void forget_capture(ot_sink *s)
     rocl_sorter_free(s->markers);
     free(s->tracks);
     free(s->labels);
-    free_peers(&s->peers);
+    free(e->all);
+    free(e->windows);
+    free(e->used);
+    rocl_map_free(&e->ranks);
+    *e = (ot_peers){.next_window = e->next_window};
     s->deferred = s->markers = NULL;
     s->tracks = NULL;
     s->labels = NULL;
@@ -295,7 +287,7 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
     return st || label_queues(s, c) ? st : rocl_fail_memory(err);
 }
 
-static rocl_status write_first(ot_sink *s, rocl_error *err)
+static rocl_status write_first_pass(ot_sink *s, rocl_error *err)
 {
     ot_pass *pass = &s->passes[0];
     pass->timeline = &s->timeline;
@@ -321,7 +313,7 @@ static int compare_deferred(const void *a, const void *b, void *tracks)
 }
 
 /* Tracks with deferred records are the sequences of the second pass. */
-static rocl_status write_second(ot_sink *s, rocl_error *err)
+static rocl_status write_second_pass(ot_sink *s, rocl_error *err)
 {
     ot_pass *pass = &s->passes[1];
     rocl_timeline *t = &s->settled;
@@ -357,9 +349,9 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     (void)c;
     rocl_status st = rocl_timeline_end_capture(&s->timeline, err);
     if (st == ROCL_OK)
-        st = write_first(s, err);
+        st = write_first_pass(s, err);
     if (st == ROCL_OK)
-        st = write_second(s, err);
+        st = write_second_pass(s, err);
     if (st == ROCL_OK) {
         for (uint32_t i = 0; i < s->track_count; i++)
             s->system.locations[s->tracks[i].location].events = s->tracks[i].events;

@@ -105,12 +105,12 @@ void ot_put_text(rocl_buf *b, ot_defs *d, uint32_t text);
 typedef struct ot_mapping {
     uint32_t *refs[OT_MAPPED]; /* NULL: the same references */
     uint32_t counts[OT_MAPPED];
+    bool needed; /* some differ */
 } ot_mapping;
 
 /* Adds the definitions of a part to those of the archive, and makes the mapping, which is to be
  * freed in any case. */
 rocl_status ot_defs_join(ot_defs *all, const ot_defs *part, ot_mapping *m, rocl_error *err);
-bool ot_mapping_is_needed(const ot_mapping *m);
 void ot_mapping_free(ot_mapping *m);
 
 /* ---- system.c -------------------------------------------------------------------------------- */
@@ -351,7 +351,7 @@ struct ot_sink {
 
 extern const rocl_timeline_ops ot_ops;
 /* Ends the events of the track that is written, if there is one. */
-void ot_end_track(ot_part *p);
+void ot_end_track(rocl_timeline_part *p);
 /* Writes the markers that the passes have kept. */
 rocl_status ot_write_markers(ot_sink *s, rocl_error *err);
 

@@ -98,22 +98,6 @@ static uint32_t add_group(ot_system *y, const ot_group *group)
     return y->group_count++;
 }
 
-/* The process's own main thread, else the first one known of it. */
-static uint32_t main_thread(const ot_system *y, uint32_t process)
-{
-    const rocl_capture *c = y->capture;
-    uint32_t first = ROCL_NONE;
-    for (uint32_t i = 0; i < c->thread_count; i++) {
-        if (c->threads[i].process != process)
-            continue;
-        if (c->threads[i].tid == c->processes[process].pid)
-            return i;
-        if (first == ROCL_NONE)
-            first = i;
-    }
-    return first;
-}
-
 static uint32_t add_thread(ot_system *y, uint32_t group, uint32_t process, uint32_t thread)
 {
     char name[256] = "unknown thread";
@@ -132,7 +116,8 @@ static uint32_t add_thread(ot_system *y, uint32_t group, uint32_t process, uint3
 /* "rank 3: train (pid 4711)", with a thread, also when nothing is known of what it did. */
 uint32_t ot_process_group(ot_system *y, uint32_t process)
 {
-    const rocl_process *p = &y->capture->processes[process];
+    const rocl_capture *c = y->capture;
+    const rocl_process *p = &c->processes[process];
     char name[256], program[160], rank[32] = "";
     if (y->processes[process] != ROCL_NONE)
         return y->processes[process];
@@ -141,7 +126,12 @@ uint32_t ot_process_group(ot_system *y, uint32_t process)
         snprintf(rank, sizeof rank, "rank %" PRId32 ": ", p->rank);
     snprintf(name, sizeof name, "%s%s (pid %" PRId64 ")", rank, program[0] ? program : "process",
              p->pid);
-    uint32_t main = main_thread(y, process);
+    /* Its own main thread, else the first one known of it. */
+    uint32_t main = ROCL_NONE;
+    for (uint32_t i = 0; i < c->thread_count; i++)
+        if (c->threads[i].process == process &&
+            (main == ROCL_NONE || (c->threads[i].tid == p->pid && c->threads[main].tid != p->pid)))
+            main = i;
     uint32_t group = add_group(y, &(ot_group){.name = ot_text(y->defs, name),
                                               .tree = machine_tree(y),
                                               .creator = ROCL_NONE,
