@@ -42,7 +42,36 @@ typedef struct agent_column {
 /* clang-format off */
 #define NUMBER(title) {title, NULL, A_NUMBER, OWN_NONE, CSV_ALL}
 #define NUMBER_AT(title, path) {title, path, A_NUMBER, OWN_NONE, CSV_ALL}
-#define CAP(name) {"Cap_" name, "capability." name, A_NUMBER, OWN_NONE, CSV_1_1}
+
+/* HSA_CAPABILITY of ROCm's hsakmttypes.h: X(name, the lowest bit, bits). */
+#define CAPABILITIES(X) \
+    X(HotPluggable, 0, 1) \
+    X(HSAMMUPresent, 1, 1) \
+    X(SharedWithGraphics, 2, 1) \
+    X(QueueSizePowerOfTwo, 3, 1) \
+    X(QueueSize32bit, 4, 1) \
+    X(QueueIdleEvent, 5, 1) \
+    X(VALimit, 6, 1) \
+    X(WatchPointsSupported, 7, 1) \
+    X(WatchPointsTotalBits, 8, 4) \
+    X(DoorbellType, 12, 2) \
+    X(AQLQueueDoubleMap, 14, 1) \
+    X(DebugTrapSupported, 15, 1) \
+    X(WaveLaunchTrapOverrideSupported, 16, 1) \
+    X(WaveLaunchModeSupported, 17, 1) \
+    X(PreciseMemoryOperationsSupported, 18, 1) \
+    X(DEPRECATED_SRAM_EDCSupport, 19, 1) \
+    X(Mem_EDCSupport, 20, 1) \
+    X(RASEventNotify, 21, 1) \
+    X(ASICRevision, 22, 4) \
+    X(SRAM_EDCSupport, 26, 1) \
+    X(SVMAPISupported, 27, 1) \
+    X(CoherentHostAccess, 28, 1) \
+    X(DebugSupportedFirmware, 29, 1) \
+    X(PreciseALUOperationsSupported, 30, 1) \
+    X(PerQueueResetSupported, 31, 1)
+#define CAPABILITY_COLUMN(name, ...) {"Cap_" #name, "capability." #name, A_NUMBER, OWN_NONE, CSV_1_1},
+#define CAPABILITY_BITS(name, shift, bits) {#name, shift, bits},
 
 static const agent_column columns[] = {
     {"Guid", "", A_GUID, OWN_NONE, CSV_ROCPD},
@@ -81,15 +110,7 @@ static const agent_column columns[] = {
     NUMBER_AT("Sdma_Fw_Version", "sdma_fw_version.uCodeSDMA"),
     NUMBER_AT("Fw_Version", "fw_version.uCode"),
     {"Capability", "capability", A_CAPABILITY, OWN_NONE, CSV_1_0 | CSV_V3},
-    CAP("HotPluggable"), CAP("HSAMMUPresent"), CAP("SharedWithGraphics"),
-    CAP("QueueSizePowerOfTwo"), CAP("QueueSize32bit"), CAP("QueueIdleEvent"), CAP("VALimit"),
-    CAP("WatchPointsSupported"), CAP("WatchPointsTotalBits"), CAP("DoorbellType"),
-    CAP("AQLQueueDoubleMap"), CAP("DebugTrapSupported"), CAP("WaveLaunchTrapOverrideSupported"),
-    CAP("WaveLaunchModeSupported"), CAP("PreciseMemoryOperationsSupported"),
-    CAP("DEPRECATED_SRAM_EDCSupport"), CAP("Mem_EDCSupport"), CAP("RASEventNotify"),
-    CAP("ASICRevision"), CAP("SRAM_EDCSupport"), CAP("SVMAPISupported"),
-    CAP("CoherentHostAccess"), CAP("DebugSupportedFirmware"),
-    CAP("PreciseALUOperationsSupported"), CAP("PerQueueResetSupported"),
+    CAPABILITIES(CAPABILITY_COLUMN)
     NUMBER("Cu_Per_Engine"),
     NUMBER("Max_Waves_Per_Cu"),
     {"Family_Id", NULL, A_NUMBER, OWN_NONE, CSV_1_0 | CSV_V3},
@@ -114,37 +135,10 @@ static const agent_column columns[] = {
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* HSA_CAPABILITY of ROCm's hsakmttypes.h: bit fields from bit 0 on, one bit each but where said. */
 static const struct {
     const char *name;
     uint8_t shift, bits;
-} capability_bits[] = {
-    {"HotPluggable", 0, 1},
-    {"HSAMMUPresent", 1, 1},
-    {"SharedWithGraphics", 2, 1},
-    {"QueueSizePowerOfTwo", 3, 1},
-    {"QueueSize32bit", 4, 1},
-    {"QueueIdleEvent", 5, 1},
-    {"VALimit", 6, 1},
-    {"WatchPointsSupported", 7, 1},
-    {"WatchPointsTotalBits", 8, 4},
-    {"DoorbellType", 12, 2},
-    {"AQLQueueDoubleMap", 14, 1},
-    {"DebugTrapSupported", 15, 1},
-    {"WaveLaunchTrapOverrideSupported", 16, 1},
-    {"WaveLaunchModeSupported", 17, 1},
-    {"PreciseMemoryOperationsSupported", 18, 1},
-    {"DEPRECATED_SRAM_EDCSupport", 19, 1},
-    {"Mem_EDCSupport", 20, 1},
-    {"RASEventNotify", 21, 1},
-    {"ASICRevision", 22, 4},
-    {"SRAM_EDCSupport", 26, 1},
-    {"SVMAPISupported", 27, 1},
-    {"CoherentHostAccess", 28, 1},
-    {"DebugSupportedFirmware", 29, 1},
-    {"PreciseALUOperationsSupported", 30, 1},
-    {"PerQueueResetSupported", 31, 1},
-};
+} capability_bits[] = {CAPABILITIES(CAPABILITY_BITS)};
 
 /* ---- JSON ---- */
 
@@ -227,7 +221,7 @@ static const cJSON *find_property(const cJSON *json, const agent_column *c)
 
 /* ---- values ---- */
 
-static void put_double(rocl_buf *to, double v)
+static void put_float(rocl_buf *to, double v)
 {
     if (!rocl_buf_reserve(to, ROCL_NUM_MAX))
         return;
@@ -244,37 +238,15 @@ static void put_number(rocl_buf *to, const cJSON *item, const rocl_agent *a, age
     if (digits && *digits && !digits[strspn(digits, "0123456789")])
         rocl_buf_str(to, digits);
     else if (cJSON_IsNumber(item))
-        put_double(to, item->valuedouble);
+        put_float(to, item->valuedouble);
     else if (cJSON_IsBool(item))
-        put_double(to, cJSON_IsTrue(item));
+        put_float(to, cJSON_IsTrue(item));
     else if (own == OWN_NODE && a->absolute_index >= 0)
-        put_double(to, (double)a->absolute_index);
+        put_float(to, (double)a->absolute_index);
     else if (own == OWN_LOGICAL && a->logical_index >= 0)
-        put_double(to, (double)a->logical_index);
+        put_float(to, (double)a->logical_index);
     else
         rocl_buf_str(to, style == ROCL_CSV_ROCPD_1_1 ? "\"\"" : "0");
-}
-
-static void put_text(rocl_buf *to, const rocl_trace *t, uint32_t text)
-{
-    size_t n;
-    const char *s = rocl_strings_get(t->strings, text, &n);
-    rocl_csv_put_quoted(to, s, n);
-}
-
-static void put_string(rocl_buf *to, const cJSON *item, const rocl_trace *t, const rocl_agent *a,
-                       agent_own own)
-{
-    const char *s = cJSON_GetStringValue(item);
-    if (s)
-        rocl_csv_put_quoted(to, s, strlen(s));
-    else
-        put_text(to, t,
-                 own == OWN_NAME      ? a->name
-                 : own == OWN_VENDOR  ? a->vendor
-                 : own == OWN_PRODUCT ? a->product
-                 : own == OWN_MODEL   ? a->model
-                                      : ROCL_NONE);
 }
 
 static void put_capability(rocl_buf *to, const cJSON *item)
@@ -286,7 +258,7 @@ static void put_capability(rocl_buf *to, const cJSON *item)
         if (cJSON_IsNumber(bit) && bit->valuedouble >= 1 && bit->valuedouble <= max)
             word += floor(bit->valuedouble) * (double)(1u << capability_bits[i].shift);
     }
-    put_double(to, word);
+    put_float(to, word);
 }
 
 /* ---- rows ---- */
@@ -301,25 +273,29 @@ void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style)
     }
 }
 
-static void put_column(rocl_buf *to, const agent_column *c, const cJSON *json,
-                       const rocl_capture *capture, const rocl_agent *a, rocl_csv_style style)
+static void put_property(rocl_buf *to, const agent_column *c, const cJSON *json,
+                         const rocl_capture *capture, const rocl_agent *a, rocl_csv_style style)
 {
+    const uint32_t own[] = {[OWN_NAME] = a->name,
+                            [OWN_VENDOR] = a->vendor,
+                            [OWN_PRODUCT] = a->product,
+                            [OWN_MODEL] = a->model};
     const cJSON *item = find_property(json, c);
-    switch (c->op) {
-    case A_GUID:
-        put_text(to, capture->trace, capture->guid);
-        break;
-    case A_TYPE:
-        put_text(to, capture->trace, a->type_name);
-        break;
-    case A_TEXT:
-        put_string(to, item, capture->trace, a, c->own);
-        break;
-    case A_CAPABILITY:
+    const char *s = c->op == A_TEXT ? cJSON_GetStringValue(item) : NULL;
+    if (c->op == A_CAPABILITY) {
         put_capability(to, item);
-        break;
-    default:
+    } else if (c->op == A_NUMBER) {
         put_number(to, item, a, c->own, style);
+    } else if (s) {
+        rocl_csv_put_quoted(to, s, strlen(s));
+    } else {
+        size_t n;
+        s = rocl_strings_get(capture->trace->strings,
+                             c->op == A_GUID   ? capture->guid
+                             : c->op == A_TYPE ? a->type_name
+                                               : own[c->own],
+                             &n);
+        rocl_csv_put_quoted(to, s, n);
     }
 }
 
@@ -332,7 +308,7 @@ rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_a
     for (size_t i = 0; i < COLUMNS; i++) {
         if (!(columns[i].styles >> style & 1))
             continue;
-        put_column(to, &columns[i], json, c, a, style);
+        put_property(to, &columns[i], json, c, a, style);
         rocl_buf_byte(to, i + 1 < COLUMNS ? ',' : '\n');
     }
     cJSON_Delete(json);

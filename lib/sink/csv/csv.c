@@ -49,7 +49,6 @@ typedef struct rocl_csv_run {
     const rocl_capture *capture;
     size_t slots;                    /* processes that have files of their own, at least 1 */
     _Atomic(rocl_sorter *) *sorters; /* [file * slots + slot], made when there is a first row */
-    uint32_t *ranks;
     rocl_csv_order order;
     rocl_buf guid; /* in quotes */
 } rocl_csv_run;
@@ -61,9 +60,9 @@ static void free_sorters(rocl_csv_run *r)
     for (size_t i = 0; r->sorters && i < CSV_FILES * r->slots; i++)
         rocl_sorter_free(atomic_load(&r->sorters[i]));
     free(r->sorters);
-    free(r->ranks);
+    free(r->order.counter_ranks);
     r->sorters = NULL;
-    r->ranks = NULL;
+    r->order.counter_ranks = NULL;
 }
 
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
@@ -76,9 +75,9 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
     r->capture = c;
     r->slots = r->opt->style == ROCL_CSV_ROCPROFV3 && c->process_count ? c->process_count : 1;
     r->sorters = calloc(CSV_FILES * r->slots, sizeof *r->sorters);
-    r->ranks = rocl_csv_rank_counters(r->trace, c);
-    r->order = (rocl_csv_order){r->ranks, c->counter_count};
-    return r->sorters && r->ranks && !r->guid.failed ? ROCL_OK : rocl_fail_memory(err);
+    r->order = (rocl_csv_order){rocl_csv_rank_counters(r->trace, c), c->counter_count};
+    return r->sorters && r->order.counter_ranks && !r->guid.failed ? ROCL_OK
+                                                                   : rocl_fail_memory(err);
 }
 
 /* ---- events ---- */
@@ -118,7 +117,7 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
     const bool functions = r->opt->style == ROCL_CSV_ROCPD_1_1 && b->kind != ROCL_INSTANT;
     size_t size = rocl_kind_size(b->kind);
     rocl_status st = ROCL_OK;
-    if (b->kind == ROCL_BARRIER) /* counted only, see report_barriers() */
+    if (b->kind == ROCL_BARRIER) /* only counted */
         return ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_event_at(b, size, i);
@@ -153,33 +152,29 @@ static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 
 /* ---- the pipe ---- */
 
-static rocl_status make_text(rocl_csv_run *r, rocl_csv_worker *w, const rocl_block *c,
-                             rocl_error *err)
-{
-    rocl_csv_file_id file = rocl_csv_out_file(c->user);
-    uint32_t agent;
-    if (file != CSV_FILE_AGENT)
-        return rocl_csv_format_rows(&w->formatter, file, &r->plans[file], c->in.data,
-                                    c->in.data + c->in.len, err);
-    memcpy(&agent, c->in.data, sizeof agent);
-    char *properties;
-    rocl_status st = rocl_agent_json(r->trace, r->capture, agent, &properties, err);
-    if (st != ROCL_OK)
-        return st;
-    st = rocl_csv_agent_row(w->formatter.out, r->capture, &r->capture->agents[agent], properties,
-                            r->opt->style, err);
-    free(properties);
-    return st;
-}
-
-static rocl_status transform_block(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
+static rocl_status format_block(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     rocl_csv_run *r = ctx;
     rocl_csv_worker *w = &r->workers[worker];
+    const rocl_csv_file_id file = ((const rocl_csv_out *)c->user)->file;
+    rocl_status st;
     w->text.len = 0;
     w->text.failed = false;
     w->formatter.out = r->opt->gzip ? &w->text : &c->out;
-    rocl_status st = make_text(r, w, c, err);
+    if (file == CSV_FILE_AGENT) {
+        uint32_t agent;
+        char *properties;
+        memcpy(&agent, c->in.data, sizeof agent);
+        st = rocl_agent_json(r->trace, r->capture, agent, &properties, err);
+        if (st != ROCL_OK)
+            return st;
+        st = rocl_csv_agent_row(w->formatter.out, r->capture, &r->capture->agents[agent],
+                                properties, r->opt->style, err);
+        free(properties);
+    } else {
+        st = rocl_csv_format_rows(&w->formatter, file, &r->plans[file], c->in.data,
+                                  c->in.data + c->in.len, err);
+    }
     if (st == ROCL_OK && r->opt->gzip)
         st = rocl_gzip_member(&c->out, w->text.data, w->text.len,
                               rocl_level_or(r->opt->level, ROCL_GZIP_LEVEL), err);
@@ -188,8 +183,9 @@ static rocl_status transform_block(void *ctx, unsigned worker, rocl_block *c, ro
 
 static rocl_status write_block(void *ctx, rocl_block *c, rocl_error *err)
 {
+    const rocl_csv_out *o = c->user;
     (void)ctx;
-    return rocl_csv_out_write(c->user, &c->out, err);
+    return rocl_out_write(o->out, c->out.data, c->out.len, err);
 }
 
 /* ---- a capture ends ---- */
@@ -241,17 +237,7 @@ static rocl_status feed_record(feed *f, const rocl_sort_record *rec, rocl_error 
     return f->weight < BLOCK_WEIGHT ? ROCL_OK : put_block(f, err);
 }
 
-static rocl_status feed_sorter(feed *f, rocl_sorter *s, rocl_error *err)
-{
-    rocl_sort_record rec;
-    bool more = true;
-    rocl_status st = rocl_sorter_start(s, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(s, &rec, &more, err)) == ROCL_OK && more)
-        st = feed_record(f, &rec, err);
-    rocl_status put = put_block(f, st ? NULL : err);
-    return st ? st : put;
-}
-
+/* Writes the rows of a process that has files of its own, or of all processes. */
 static rocl_status feed_slot(feed *f, uint32_t slot, rocl_error *err)
 {
     rocl_csv_run *r = f->run;
@@ -259,11 +245,17 @@ static rocl_status feed_slot(feed *f, uint32_t slot, rocl_error *err)
     for (unsigned file = 0; file < CSV_FILES && st == ROCL_OK; file++) {
         size_t index = file * r->slots + slot;
         rocl_sorter *s = atomic_load(&r->sorters[index]);
+        rocl_sort_record rec;
+        bool more = true;
         if (!s || !rocl_sorter_count(s))
             continue;
         st = rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)file, r->capture, slot, &f->out, err);
         if (st == ROCL_OK)
-            st = feed_sorter(f, s, err);
+            st = rocl_sorter_start(s, err);
+        while (st == ROCL_OK && (st = rocl_sorter_next(s, &rec, &more, err)) == ROCL_OK && more)
+            st = feed_record(f, &rec, err);
+        rocl_status put = put_block(f, st ? NULL : err);
+        st = st ? st : put;
         rocl_sorter_free(s);
         atomic_store(&r->sorters[index], NULL);
     }
@@ -288,7 +280,7 @@ static rocl_status feed_agents(feed *f, rocl_error *err)
     return st;
 }
 
-static const rocl_pipe_ops pipe_ops = {transform_block, write_block};
+static const rocl_pipe_ops pipe_ops = {format_block, write_block};
 
 /* Rows that are written before other workers have woken. */
 #define FEW_ROWS 1024
@@ -367,15 +359,6 @@ static void close_run(rocl_csv_run *r)
     pthread_mutex_destroy(&r->lock);
 }
 
-/* AMD's layouts have no file for them. */
-static void report_barriers(rocl_trace *t)
-{
-    uint64_t n = rocl_trace_events(t, ROCL_BARRIER);
-    if (n)
-        rocl_notice(t, "%" PRIu64 " barrier%s left out: CSV has no file for them", n,
-                    n == 1 ? "" : "s");
-}
-
 rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_written *report,
                            rocl_error *err)
 {
@@ -396,8 +379,10 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_writte
         sink.kinds |= r.files >> f & 1 ? rocl_csv_files[f].kinds : 0;
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
-    if (st == ROCL_OK)
-        report_barriers(t);
+    const uint64_t barriers = st == ROCL_OK ? rocl_trace_events(t, ROCL_BARRIER) : 0;
+    if (barriers) /* AMD's layouts have no file for them */
+        rocl_notice(t, "%" PRIu64 " barrier%s left out: CSV has no file for them", barriers,
+                    barriers == 1 ? "" : "s");
     if (report)
         *report = rocl_csv_outs_report(&r.outs);
     if (st == ROCL_OK)

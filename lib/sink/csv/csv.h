@@ -27,7 +27,7 @@ enum {
     CSV_ALL = CSV_ROCPD | CSV_V3,
 };
 
-/* Where the value of a column comes from, and its form. */
+/* Where the value of a column comes from, and how it is written. */
 typedef enum rocl_csv_op {
     CSV_END_OF_COLUMNS,
     CSV_GUID,      /* in quotes */
@@ -121,9 +121,10 @@ rocl_csv_file_id rocl_csv_file_of_category(const char *category, rocl_csv_style 
 /* ---- records (encode.c) ---- */
 
 /* A record: the times are the first two words of its sort key, the other fields follow as varints,
- * in the order of these lists. X(field, form, value): the value comes from the event `e`, its
- * record `r` (of a counter: the dispatch; `v` is the value) and `name`. Forms: REF is an index of a
- * text or definition, kept + 1, which makes ROCL_NONE a short 0; I64 is zigzag; REAL turned around.
+ * in the order of these lists. X(field, encoding, value): the value comes from the event `e`, its
+ * record `r` (of a counter: the dispatch; `v` is the value) and `name`. Encodings: REF is an index
+ * of a text or definition, kept + 1, which makes ROCL_NONE a short 0; I64 is zigzag; REAL turned
+ * around.
  */
 /* clang-format off */
 #define CSV_FIELDS_OF_ALL(X)                                                                       \
@@ -181,7 +182,7 @@ enum {
 
 /* What the order of rows needs besides the event itself. */
 typedef struct rocl_csv_order {
-    const uint32_t *counter_ranks; /* of each counter of the capture, by name */
+    uint32_t *counter_ranks; /* of each counter of the capture, by name */
     uint32_t counter_count;
 } rocl_csv_order;
 
@@ -244,7 +245,12 @@ rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_a
 
 /* ---- files (files.c) ---- */
 
-typedef struct rocl_csv_out rocl_csv_out;
+typedef struct rocl_csv_out {
+    rocl_csv_file_id file;
+    const rocl_process *process; /* NULL where processes share a file */
+    rocl_out *out;
+} rocl_csv_out;
+
 typedef struct rocl_csv_outs {
     const rocl_trace *trace;
     const rocl_csv_options *options;
@@ -260,8 +266,6 @@ rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, const 
                               uint32_t process, rocl_csv_out **out, rocl_error *err);
 /* All is written of a capture: files of its processes need not stay open. */
 rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err);
-rocl_csv_file_id rocl_csv_out_file(const rocl_csv_out *o);
-rocl_status rocl_csv_out_write(rocl_csv_out *o, const rocl_buf *b, rocl_error *err);
 rocl_written rocl_csv_outs_report(const rocl_csv_outs *outs);
 /* Gives the files their names, or leaves no trace of them. */
 rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err);

@@ -11,26 +11,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-struct rocl_csv_out {
-    rocl_csv_file_id file;
-    const rocl_process *process; /* NULL where processes share a file */
-    rocl_out *out;
-};
-
-rocl_csv_file_id rocl_csv_out_file(const rocl_csv_out *o)
-{
-    return o->file;
-}
-
-rocl_status rocl_csv_out_write(rocl_csv_out *o, const rocl_buf *b, rocl_error *err)
-{
-    return rocl_out_write(o->out, b->data, b->len, err);
-}
-
 /* ---- names ---- */
 
 /* The folder of a node, among several, is called as its host is: so rocprofv3 has it. */
-static void put_node_folder(const rocl_csv_outs *outs, const rocl_capture *c, char *to, size_t size)
+static void make_node_folder(const rocl_csv_outs *outs, const rocl_capture *c, char *to,
+                             size_t size)
 {
     const char *name = rocl_machine_name(outs->trace, c->machine);
     to[0] = '\0';
@@ -43,8 +28,8 @@ static void put_node_folder(const rocl_csv_outs *outs, const rocl_capture *c, ch
 }
 
 /* "4200_", and "4200-2_" of the next process with that pid on the node. */
-static void put_process(const rocl_csv_outs *outs, const rocl_capture *c, const rocl_process *p,
-                        char *to, size_t size)
+static void make_process_prefix(const rocl_csv_outs *outs, const rocl_capture *c,
+                                const rocl_process *p, char *to, size_t size)
 {
     const rocl_trace *t = outs->trace;
     unsigned before = 0;
@@ -61,47 +46,34 @@ static void put_process(const rocl_csv_outs *outs, const rocl_capture *c, const 
         snprintf(to, size, "%lld_", p ? (long long)p->pid : 0);
 }
 
-/* "<directory>/<prefix>_<name>.csv", rocprofv3 "<directory>/[<host>/]<prefix>_<pid>_<name>.csv".
- * *folder is how long the part of its folder is. */
-static char *make_path(const rocl_csv_outs *outs, const rocl_csv_out *out, const rocl_capture *c,
-                       size_t *folder)
+/* Opens "<directory>/<prefix>_<name>.csv", of rocprofv3
+ * "<directory>/[<host>/]<prefix>_<pid>_<name>.csv". The folder is made for each file anew: a run
+ * that failed may have found it empty, and removed it. */
+static rocl_status open_file(const rocl_csv_outs *outs, rocl_csv_out *out, const rocl_capture *c,
+                             rocl_error *err)
 {
     const rocl_csv_options *o = outs->options;
     const char *directory = o->directory && *o->directory ? o->directory : ".";
     const char *prefix = o->prefix ? o->prefix : "";
-    char name[64], process[48] = "", node[256] = "", *path = NULL;
+    char name[64], process[48] = "", node[256] = "", *path = NULL, *folder = NULL;
     if (o->path)
-        return strdup(o->path);
+        return rocl_out_open(&out->out, o->path, err);
     rocl_csv_file_name(name, sizeof name, out->file, o->style);
     if (o->style == ROCL_CSV_ROCPROFV3) {
-        put_node_folder(outs, c, node, sizeof node);
-        put_process(outs, c, out->process, process, sizeof process);
+        make_node_folder(outs, c, node, sizeof node);
+        make_process_prefix(outs, c, out->process, process, sizeof process);
     }
-    *folder = strlen(directory) + 1 + strlen(node);
-    if (asprintf(&path, "%s/%s%s%s%s%s.csv%s", directory, node, prefix, *prefix ? "_" : "", process,
-                 name, o->gzip ? ".gz" : "") < 0)
-        return NULL;
-    return path;
-}
-
-/* The folder is made for each file anew: a run that failed may have found it empty, and removed it.
- */
-static rocl_status open_file(rocl_csv_outs *outs, rocl_csv_out *o, const rocl_capture *c,
-                             rocl_error *err)
-{
-    size_t folder = 0;
-    rocl_status st = ROCL_OK;
-    char *path = make_path(outs, o, c, &folder);
-    if (!path)
+    if (asprintf(&folder, "%s/%s", directory, node) < 0)
         return rocl_fail_memory(err);
-    if (!outs->options->path) {
-        char first = path[folder];
-        path[folder] = '\0';
-        st = rocl_make_dirs(path, err);
-        path[folder] = first;
+    rocl_status st = rocl_make_dirs(folder, err);
+    if (st == ROCL_OK && asprintf(&path, "%s%s%s%s%s.csv%s", folder, prefix, *prefix ? "_" : "",
+                                  process, name, o->gzip ? ".gz" : "") < 0) {
+        path = NULL;
+        st = rocl_fail_memory(err);
     }
     if (st == ROCL_OK)
-        st = rocl_out_open(&o->out, path, err);
+        st = rocl_out_open(&out->out, path, err);
+    free(folder);
     free(path);
     return st;
 }
@@ -113,6 +85,7 @@ static rocl_status write_header(const rocl_csv_outs *outs, rocl_csv_out *o, rocl
 {
     const rocl_csv_options *opt = outs->options;
     rocl_buf text = {0}, packed = {0};
+    const rocl_buf *header = opt->gzip ? &packed : &text;
     rocl_status st = ROCL_OK;
     if (o->file == CSV_FILE_AGENT)
         rocl_csv_agent_header(&text, opt->style);
@@ -124,7 +97,7 @@ static rocl_status write_header(const rocl_csv_outs *outs, rocl_csv_out *o, rocl
         st = rocl_gzip_member(&packed, text.data, text.len,
                               rocl_level_or(opt->level, ROCL_GZIP_LEVEL), err);
     if (st == ROCL_OK)
-        st = rocl_csv_out_write(o, opt->gzip ? &packed : &text, err);
+        st = rocl_out_write(o->out, header->data, header->len, err);
     rocl_buf_free(&text);
     rocl_buf_free(&packed);
     return st;

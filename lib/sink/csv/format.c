@@ -42,7 +42,7 @@ static void make_word(rocl_csv_word *w, uint32_t text, const char *p, size_t n)
 }
 
 /* Without memory the row is cut short: out->failed tells. */
-static char *put_long_text(rocl_csv_formatter *f, char *p, uint32_t text)
+static char *put_long_quoted(rocl_csv_formatter *f, char *p, uint32_t text)
 {
     const rocl_cached_text *q = rocl_text_cache_get(&f->quotes, text);
     if (!q) {
@@ -61,7 +61,7 @@ static char *put_long_text(rocl_csv_formatter *f, char *p, uint32_t text)
 }
 
 /* A text in quotes; ROCL_NONE is empty as "" is. */
-static inline char *put_text(rocl_csv_formatter *f, char *p, uint32_t text)
+static inline char *put_quoted(rocl_csv_formatter *f, char *p, uint32_t text)
 {
     if (text == ROCL_NONE)
         text = 0;
@@ -71,7 +71,7 @@ static inline char *put_text(rocl_csv_formatter *f, char *p, uint32_t text)
         return p + w->len;
     }
     size_t before = (size_t)(p - (char *)f->out->data);
-    p = put_long_text(f, p, text);
+    p = put_long_quoted(f, p, text);
     const char *begin = (const char *)f->out->data + before;
     if (!f->out->failed)
         make_word(w, text, begin, (size_t)(p - begin));
@@ -149,16 +149,16 @@ static char *put_definition(rocl_csv_formatter *f, rocl_csv_op op, const uint64_
     case CSV_THREAD:
         return i < c->thread_count ? rocl_put_i64(p, c->threads[i].tid) : p;
     case CSV_AGENT:
-        return put_text(f, p, i < c->agent_count ? c->agents[i].label : ROCL_NONE);
+        return put_quoted(f, p, i < c->agent_count ? c->agents[i].label : ROCL_NONE);
     case CSV_QUEUE:
         return i < c->queue_count ? rocl_put_i64(p, c->queues[i].id) : p;
     case CSV_STREAM:
         return i < c->stream_count ? rocl_put_i64(p, c->streams[i].id) : p;
     case CSV_COUNTER_NAME: /* of an unknown counter the name of the event */
-        return put_text(f, p,
-                        i < c->counter_count ? c->counters[i].name : (uint32_t)v[CSV_F_NAME] - 1);
+        return put_quoted(f, p,
+                          i < c->counter_count ? c->counters[i].name : (uint32_t)v[CSV_F_NAME] - 1);
     case CSV_COUNTER_UNITS:
-        return put_text(f, p, i < c->counter_count ? c->counters[i].units : ROCL_NONE);
+        return put_quoted(f, p, i < c->counter_count ? c->counters[i].units : ROCL_NONE);
     case CSV_VGPR:
         return i < c->kernel_count ? rocl_put_i64(p, c->kernels[i].arch_vgpr) : p;
     case CSV_ACCUM_VGPR:
@@ -201,7 +201,7 @@ static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const u
     case CSV_LITERAL:
         return put_bytes(p, c->literal, strlen(c->literal));
     case CSV_TEXT:
-        return put_text(f, p, (uint32_t)x - 1);
+        return put_quoted(f, p, (uint32_t)x - 1);
     case CSV_U64:
         return rocl_put_u64(p, x);
     case CSV_I64:

@@ -1,6 +1,6 @@
 /* The styles. 1.0 is what the converters of ROCm 7.0 write, 1.1 what those of 2026 do, rocprofv3
- * what the profiler itself writes: headers, quoting and number forms are theirs to the byte. Files
- * that none of them has follow the manner of the others. */
+ * what the profiler itself writes: headers, quoting and formats of numbers are theirs to the byte.
+ * Files that none of them has follow the manner of the others. */
 #include "sink/csv/csv.h"
 
 #include "base/error.h"
@@ -366,10 +366,10 @@ rocl_status rocl_csv_select(uint32_t *files, const rocl_csv_options *o, rocl_err
     for (unsigned f = 0; f < CSV_FILES && !o->kinds; f++)
         *files |= (uint32_t)(rocl_csv_files[f].styles >> o->style & 1) << f;
     for (const char *const *w = o->kinds; w && *w; w++) {
-        uint32_t found = find_files(*w, o->style);
-        if (!found)
+        uint32_t chosen = find_files(*w, o->style);
+        if (!chosen)
             return fail_unknown_word(*w, o->style, err);
-        *files |= found;
+        *files |= chosen;
     }
     if (o->path && (*files & (*files - 1)))
         return rocl_fail(err, ROCL_USAGE, "%s takes one file: choose one with --kinds",
