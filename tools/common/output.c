@@ -138,3 +138,10 @@ void output_files_done(const char *where, uint64_t files, const char *what, uint
     msg_put_scaled(text, sizeof text, (double)bytes, size_units);
     msg_done("%s: %" PRIu64 " %s%s, %s", where, files, what, files == 1 ? "" : "s", text);
 }
+
+void output_report_moved(const rocl_written *r, const char *rows)
+{
+    if (r->moved)
+        msg_verbose("%" PRIu64 " slices overlap without nesting: shown in %" PRIu64 " separate %s",
+                    r->moved, r->lanes, rows);
+}

@@ -57,6 +57,9 @@ bool output_is_packed(bool gzip, int level, char *path, size_t size);
 void output_done(const char *path);
 void output_files_done(const char *where, uint64_t files, const char *what, uint64_t bytes);
 
+/* Says, with -v, in how many further `rows` slices are that overlap others. */
+void output_report_moved(const rocl_written *r, const char *rows);
+
 bool ends_with(const char *text, const char *end);
 /* An environment variable, `otherwise` where it is not set or empty. */
 const char *get_variable(const char *name, const char *otherwise);

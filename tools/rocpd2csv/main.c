@@ -9,8 +9,7 @@ typedef struct cli {
     common common;
     unsigned style;
     strings kinds;
-    bool gzip, duration, bytes;
-    int level;
+    int level; /* of -z */
     rocl_csv_options csv;
 } cli;
 
@@ -28,11 +27,11 @@ static const opt output_options[] = {
     {"kinds", 0, OPT_WORDS, offsetof(cli, kinds), "LIST", NULL, 0, 0,
      "write only these files: kernel, memory_copy, memory_allocation, scratch_memory, hip, hsa, "
      "marker, counter_collection, agent, ... (the message for an unknown word lists all)"},
-    {"duration", 0, OPT_FLAG, offsetof(cli, duration), NULL, NULL, 0, 0,
+    {"duration", 0, OPT_FLAG, offsetof(cli, csv.duration), NULL, NULL, 0, 0,
      "add a column with the duration in nanoseconds"},
-    {"bytes", 0, OPT_FLAG, offsetof(cli, bytes), NULL, NULL, 0, 0,
+    {"bytes", 0, OPT_FLAG, offsetof(cli, csv.bytes), NULL, NULL, 0, 0,
      "add a column with the size of memory copies"},
-    {"gzip", 0, OPT_FLAG, offsetof(cli, gzip), NULL, NULL, 0, 0,
+    {"gzip", 0, OPT_FLAG, offsetof(cli, csv.gzip), NULL, NULL, 0, 0,
      "compress the files with gzip, as .csv.gz"},
     {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
      "compress with gzip at this level, 1 to 9; 0 turns compression off"},
@@ -58,14 +57,6 @@ static const program tool = {
     .words = words,
 };
 
-/* rocprofv3 calls its files <pid>_<kind>.csv unless it is told a name. */
-static const char *file_prefix(const cli *c)
-{
-    if (c->style == ROCL_CSV_ROCPROFV3 && !c->common.output_file)
-        return "";
-    return output_name(&c->common);
-}
-
 /* The length of a name without the ending, where a name is left: not for ".csv" or "runs/.csv". */
 static size_t length_without(const char *name, const char *ending)
 {
@@ -76,25 +67,21 @@ static size_t length_without(const char *name, const char *ending)
     return rest && name[rest - 1] != '/' ? rest : n;
 }
 
-/* Somebody who says x.csv.gz means files that are called so, not x.csv.gz_kernel_trace.csv. */
-static bool drop_ending(char *name)
-{
-    size_t n = strlen(name), plain = length_without(name, ".csv");
-    size_t zipped = length_without(name, ".csv.gz");
-    name[plain < zipped ? plain : zipped] = '\0';
-    return zipped < n;
-}
-
 /* NAME may lead to another folder: /tmp/x, or runs/x below the output folder. */
 static int choose_folder(cli *c)
 {
     static char path[8192], name[4096];
-    const char *given = file_prefix(c);
+    /* rocprofv3 calls its files <pid>_<kind>.csv unless it is told a name. */
+    const char *given =
+        c->style == ROCL_CSV_ROCPROFV3 && !c->common.output_file ? "" : output_name(&c->common);
     const char *folder = output_folder(&c->common);
     if (strlen(given) >= sizeof name)
         return usage_error("the name of the output is too long");
     strcpy(name, given);
-    c->gzip |= drop_ending(name);
+    /* Somebody who says x.csv.gz means files that are called so, not x.csv.gz_kernel_trace.csv. */
+    size_t plain = length_without(name, ".csv"), zipped = length_without(name, ".csv.gz");
+    c->csv.gzip |= zipped < strlen(name);
+    name[plain < zipped ? plain : zipped] = '\0';
     const char *slash = strrchr(name, '/');
     c->csv.directory = folder;
     c->csv.prefix = slash ? slash + 1 : name;
@@ -118,7 +105,7 @@ static int choose_file(cli *c)
         c->csv.path = "-";
     else if (output_look(&c->common, path, sizeof path) == OUTPUT_DEVICE)
         c->csv.path = path;
-    c->gzip |= c->csv.path && ends_with(c->csv.path, ".gz");
+    c->csv.gzip |= c->csv.path && ends_with(c->csv.path, ".gz");
     if (!c->csv.path || c->kinds.n == 1)
         return -1;
     return usage_error("%s takes one kind of file: -o %s --kinds kernel",
@@ -162,10 +149,8 @@ static int check_options(cli *c)
     if (code >= 0)
         return code;
     c->csv.style = c->style;
-    c->csv.gzip = c->level < 0 ? c->gzip : c->level > 0;
+    c->csv.gzip = c->level < 0 ? c->csv.gzip : c->level > 0;
     c->csv.level = compression_level(c->level);
-    c->csv.duration = c->duration;
-    c->csv.bytes = c->bytes;
     c->csv.kinds = c->kinds.v;
     c->common.wanted = events_of_kinds(&c->kinds);
     return -1;

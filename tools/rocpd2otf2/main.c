@@ -3,13 +3,11 @@
 #include "common/output.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct cli {
     common common;
-    bool group_by_queue;
-    size_t chunk_size;
+    rocl_otf2_options otf2;
     char path[8192];
 } cli;
 
@@ -19,13 +17,13 @@ static const opt output_options[] = {
     COMMON_OUTPUT_FILE("write NAME_results.otf2 (default: ROCPD_OUTPUT_NAME, or out), its .def and "
                        "its folder; a NAME that ends in .otf2 is used as it is"),
     COMMON_OUTPUT_PATH,
-    {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,
+    {"group-by-queue", 0, OPT_FLAG, offsetof(cli, otf2.group_by_queue), NULL, NULL, 0, 0,
      "group GPU work into locations by hardware queue instead of by stream"},
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "attach the arguments of API calls and the launch details of kernels to their events"},
     {"annotate-args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "the same, under its name in AMD's converter"},
-    {"chunk-size", 0, OPT_SIZE, offsetof(cli, chunk_size), "SIZE", NULL, 0, 0,
+    {"chunk-size", 0, OPT_SIZE, offsetof(cli, otf2.chunk_size), "SIZE", NULL, 0, 0,
      "size of the chunks that readers hold in memory per location, 256k to 16m (default: 1m)"},
     COMMON_END,
 };
@@ -57,7 +55,8 @@ static int check_options(cli *c)
         return code;
     if (strcmp(output_name(&c->common), "-") == 0)
         return usage_error("an archive is several files: it cannot be written to standard output");
-    if (c->chunk_size && (c->chunk_size < 256 << 10 || c->chunk_size > 16 << 20))
+    const size_t chunk = c->otf2.chunk_size;
+    if (chunk && (chunk < 256 << 10 || chunk > 16 << 20))
         return usage_error("--chunk-size: 256k to 16m");
     if (output_look(&c->common, c->path, sizeof c->path) == OUTPUT_DEVICE)
         return usage_error("an archive is several files: it cannot be written to %s", c->path);
@@ -66,33 +65,21 @@ static int check_options(cli *c)
     return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
-static void report_written(const cli *c, const rocl_written *r)
-{
-    msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " instants, %" PRIu64
-                " metric values, %" PRIu64 " locations",
-                c->path, r->bytes, r->slices, r->instants, r->values, r->locations);
-    output_files_done(c->path, r->locations, "location", r->bytes);
-    if (r->moved)
-        msg_verbose("%" PRIu64 " slices overlap without nesting: shown in %" PRIu64
-                    " separate locations",
-                    r->moved, r->lanes);
-}
-
 static rocl_status write_archive(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
     rocl_written r = {0};
-    const rocl_otf2_options o = {
-        .path = c->path,
-        .chunk_size = c->chunk_size,
-        .group_by_queue = c->group_by_queue,
-    };
+    c->otf2.path = c->path;
     rocl_status s = output_make_parent(c->path);
-    if (s != ROCL_OK)
+    if (s == ROCL_OK)
+        s = rocl_write_otf2(t, &c->otf2, &r, err);
+    if (s > ROCL_PARTIAL)
         return s;
-    s = rocl_write_otf2(t, &o, &r, err);
-    if (s <= ROCL_PARTIAL)
-        report_written(c, &r);
+    msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " instants, %" PRIu64
+                " metric values, %" PRIu64 " locations",
+                c->path, r.bytes, r.slices, r.instants, r.values, r.locations);
+    output_files_done(c->path, r.locations, "location", r.bytes);
+    output_report_moved(&r, "locations");
     return s;
 }
 

@@ -9,8 +9,8 @@
 
 typedef struct cli {
     common common;
-    bool group_by_queue, legacy_tracks;
-    int level;
+    rocl_pftrace_options pftrace;
+    int level; /* of -z */
     char path[8192];
 } cli;
 
@@ -21,9 +21,9 @@ static const opt output_options[] = {
                        "that ends in .pftrace or .gz, or the name of an existing file, is used as "
                        "it is; \"-\" is standard output"),
     COMMON_OUTPUT_PATH,
-    {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,
+    {"group-by-queue", 0, OPT_FLAG, offsetof(cli, pftrace.group_by_queue), NULL, NULL, 0, 0,
      "group GPU work into tracks by hardware queue instead of by stream"},
-    {"legacy-tracks", 0, OPT_FLAG, offsetof(cli, legacy_tracks), NULL, NULL, 0, 0,
+    {"legacy-tracks", 0, OPT_FLAG, offsetof(cli, pftrace.legacy_tracks), NULL, NULL, 0, 0,
      "write GPU work as plain slices in the layout of AMD's converter instead of as typed GPU "
      "events"},
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
@@ -86,34 +86,22 @@ static int check_options(cli *c)
     return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
-static void report_written(const cli *c, const rocl_written *r)
-{
-    msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
-                c->common.to_stdout ? "standard output" : c->path, r->bytes, r->slices, r->values);
-    if (!c->common.to_stdout)
-        output_done(c->path);
-    if (r->moved)
-        msg_verbose("%" PRIu64 " slices overlap without nesting: shown in %" PRIu64
-                    " separate tracks",
-                    r->moved, r->lanes);
-}
-
 static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
     rocl_written r = {0};
-    const rocl_pftrace_options o = {
-        .path = c->path,
-        .level = compression_level(c->level),
-        .group_by_queue = c->group_by_queue,
-        .legacy_tracks = c->legacy_tracks,
-    };
+    c->pftrace.path = c->path;
+    c->pftrace.level = compression_level(c->level);
     rocl_status s = output_make_parent(c->path);
-    if (s != ROCL_OK)
+    if (s == ROCL_OK)
+        s = rocl_write_pftrace(t, &c->pftrace, &r, err);
+    if (s > ROCL_PARTIAL)
         return s;
-    s = rocl_write_pftrace(t, &o, &r, err);
-    if (s <= ROCL_PARTIAL)
-        report_written(c, &r);
+    msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
+                c->common.to_stdout ? "standard output" : c->path, r.bytes, r.slices, r.values);
+    if (!c->common.to_stdout)
+        output_done(c->path);
+    output_report_moved(&r, "tracks");
     return s;
 }
 

@@ -10,8 +10,7 @@
 
 typedef struct rpt_cli {
     common common;
-    bool text_trace, info, hide_app_text, no_gaps, ignore_barriers, raw;
-    const char *json, *roi_start, *roi_stop;
+    rocl_rpt_options rpt;
     strings gap_texts;
     int64_t *gaps;
     int topn;
@@ -25,24 +24,24 @@ _Static_assert(offsetof(rpt_cli, common) == 0, "the shared tables count from the
     }
 
 static const opt report_options[] = {
-    FLAG("text-trace", 't', text_trace,
+    FLAG("text-trace", 't', rpt.text_trace,
          "print every command in order of start, with the text of the application in between"),
-    {"gui-trace", 'g', OPT_STRING, offsetof(rpt_cli, json), "FILE", NULL, 0, 0,
+    {"gui-trace", 'g', OPT_STRING, offsetof(rpt_cli, rpt.json), "FILE", NULL, 0, 0,
      "write trace events for chrome://tracing as well"},
-    {"roi-start", 'r', OPT_STRING, offsetof(rpt_cli, roi_start), "POINT", NULL, 0, 0,
+    {"roi-start", 'r', OPT_STRING, offsetof(rpt_cli, rpt.roi_start), "POINT", NULL, 0, 0,
      "begin of the region of interest: @LINE, ^NS, or [N]%REGEX (the first or N-th command after "
      "matching text)"},
-    {"roi-stop", 'R', OPT_STRING, offsetof(rpt_cli, roi_stop), "POINT", NULL, 0, 0,
+    {"roi-stop", 'R', OPT_STRING, offsetof(rpt_cli, rpt.roi_stop), "POINT", NULL, 0, 0,
      "end of the region, which is not part of it"},
-    FLAG("info", 0, info, "explain the columns of --text-trace"),
-    FLAG("hide-app-text", 0, hide_app_text, "do not print the text of the application"),
-    FLAG("no-gaps", 0, no_gaps, "do not print gaps; shares are relative to the busy time"),
-    FLAG("ignore-barriers", 0, ignore_barriers, "ignore barriers"),
+    FLAG("info", 0, rpt.info, "explain the columns of --text-trace"),
+    FLAG("hide-app-text", 0, rpt.hide_app_text, "do not print the text of the application"),
+    FLAG("no-gaps", 0, rpt.no_gaps, "do not print gaps; shares are relative to the busy time"),
+    FLAG("ignore-barriers", 0, rpt.ignore_barriers, "ignore barriers"),
     {"gaps", 0, OPT_LIST, offsetof(rpt_cli, gap_texts), "US...", NULL, 0, 0,
      "limits of the classes of gaps (default: 10 20 50 100 1000 10000 100000)"},
     {"topn", 0, OPT_NUMBER, offsetof(rpt_cli, topn), "N", NULL, -1, INT_MAX,
      "rows for each resource (default: 20; 0 or -1: all)"},
-    FLAG("db", 0, raw, "print the profile lines as they are read"),
+    FLAG("db", 0, rpt.raw, "print the profile lines as they are read"),
     COMMON_OUTPUT_FILE("the report (default: standard output)"),
     COMMON_END,
 };
@@ -100,54 +99,30 @@ static int parse_gaps(rpt_cli *c)
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-static rocl_rpt_options library_options(rpt_cli *c)
-{
-    return (rocl_rpt_options){
-        .text_trace = c->text_trace,
-        .info = c->info,
-        .hide_app_text = c->hide_app_text,
-        .no_gaps = c->no_gaps,
-        .ignore_barriers = c->ignore_barriers,
-        .raw = c->raw,
-        .roi_start = c->roi_start,
-        .roi_stop = c->roi_stop,
-        .gaps = c->gaps,
-        .gap_count = c->gap_texts.n,
-        .topn = c->topn,
-        .json = c->json,
-        .path = c->common.output_file ? c->common.output_file : "-",
-        .memory = c->common.memory,
-        .tmpdir = c->common.tmpdir,
-        .jobs = c->common.jobs,
-        .notice = on_notice,
-    };
-}
-
-static rocl_status say_done(const rpt_cli *c, rocl_status s)
+static rocl_status report_outputs(const rpt_cli *c, rocl_status s)
 {
     if (s <= ROCL_PARTIAL) {
         output_done(c->common.to_stdout ? NULL : c->common.output_file);
-        output_done(c->json);
+        output_done(c->rpt.json);
     }
     return s;
 }
 
 static rocl_status report_trace(rocl_trace *t, void *ctx, rocl_error *err)
 {
-    const rocl_rpt_options o = library_options(ctx);
-    return say_done(ctx, rocl_write_rpt_trace(t, &o, err));
+    const rpt_cli *c = ctx;
+    return report_outputs(c, rocl_write_rpt_trace(t, &c->rpt, err));
 }
 
 static int report_log(rpt_cli *c)
 {
-    const rocl_rpt_options o = library_options(c);
     rocl_error *err = must_have(rocl_error_new());
     signals_prepare();
-    rocl_status s = rocl_write_rpt(c->common.inputs.v[0], &o, err);
+    rocl_status s = rocl_write_rpt(c->common.inputs.v[0], &c->rpt, err);
     if (s > ROCL_PARTIAL && !reader_is_gone(&c->common, err))
         msg_error("%s", rocl_error_text(err));
     rocl_error_free(err);
-    say_done(c, s);
+    report_outputs(c, s);
     return (int)s;
 }
 
@@ -166,13 +141,21 @@ int rpt_main(int argc, char **argv)
     if (code < 0)
         code = output_fill_name(&c.common, NULL, "--output-file", &c.common.output_file);
     if (code < 0)
-        code = output_fill_name(&c.common, NULL, "--gui-trace", &c.json);
+        code = output_fill_name(&c.common, NULL, "--gui-trace", &c.rpt.json);
     if (code < 0)
         code = output_check(&c.common, c.common.output_file);
     if (code < 0)
-        code = output_check(&c.common, c.json);
-    if (code < 0 && c.json && !strcmp(c.json, "-"))
+        code = output_check(&c.common, c.rpt.json);
+    if (code < 0 && c.rpt.json && !strcmp(c.rpt.json, "-"))
         code = usage_error("--gui-trace: the report goes to standard output; name a file");
+    c.rpt.gaps = c.gaps;
+    c.rpt.gap_count = c.gap_texts.n;
+    c.rpt.topn = c.topn;
+    c.rpt.path = c.common.output_file ? c.common.output_file : "-";
+    c.rpt.memory = c.common.memory;
+    c.rpt.tmpdir = c.common.tmpdir;
+    c.rpt.jobs = c.common.jobs;
+    c.rpt.notice = on_notice;
     c.common.to_stdout = !c.common.output_file || !strcmp(c.common.output_file, "-");
     /* One log of profile lines is read as rpt reads it; all else goes through a trace. */
     if (code < 0 && c.common.inputs.n == 1 && !common_filters(&c.common) && !c.common.strict) {

@@ -56,7 +56,7 @@ static int add_input(cli *c, const char *path)
     if (look == ROCL_LOOKS_MISSING || look == ROCL_LOOKS_FOLDER) {
         if (c->say)
             fprintf(c->say, "Skipping '%s': not a file\n", path);
-        c->missing |= true;
+        c->missing = true;
         return -1;
     }
     if (look == ROCL_LOOKS_OTHER) {
