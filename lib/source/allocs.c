@@ -97,7 +97,7 @@ static bool pair_scratch(rocl_allocs *a, rocl_alloc *r)
     return true;
 }
 
-static bool pair(rocl_allocs *a, rocl_alloc *r)
+static bool pair_memory(rocl_allocs *a, rocl_alloc *r)
 {
     uint64_t key = r->address ^ rocl_mix64(r->e.process);
     bool makes = r->op == ROCL_OP_ALLOC || r->op == ROCL_OP_REALLOC;
@@ -130,7 +130,7 @@ rocl_status rocl_allocs_finish(rocl_allocs *a, rocl_alloc_fn *emit, void *ctx, r
         memcpy(&r, rec.data, sizeof r);
         r.owner = r.agent;
         bool scratch = r.level == ROCL_LEVEL_SCRATCH;
-        if (!(scratch ? pair_scratch(a, &r) : pair(a, &r)))
+        if (!(scratch ? pair_scratch(a, &r) : pair_memory(a, &r)))
             return rocl_fail_memory(err);
         st = emit(ctx, scratch ? ROCL_SCRATCH : ROCL_ALLOC, &r, err);
     }

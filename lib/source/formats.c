@@ -23,34 +23,25 @@ typedef struct row {
 
 /* ---- probes ---------------------------------------------------------------------------------- */
 
-/* One byte of a tag and a length of up to 5 bytes; 0: it is neither. */
-static size_t take_length(const char *p, size_t n, char tag, uint64_t *length)
-{
-    *length = 0;
-    if (!n || *p != tag)
-        return 0;
-    for (size_t i = 1; i < n && i < 6; i++) {
-        *length |= (uint64_t)(p[i] & 0x7f) << 7 * (i - 1);
-        if (!(p[i] & 0x80))
-            return i + 1;
-    }
-    return 0;
-}
-
-/* Messages in field 1, one after the other: Perfetto's packets, XSpace's planes. */
+/* Messages in field 1, one after the other: Perfetto's packets, XSpace's planes. Each is a byte of
+ * a tag, a length of up to 5 bytes and as many bytes. */
 static bool is_messages(const char *head, size_t n, bool whole)
 {
-    uint64_t length;
     size_t at = 0, count = 0;
-    while (at < n && count < 3) {
-        size_t used = take_length(head + at, n - at, '\n', &length);
-        if (!used || !length)
+    for (; at < n && count < 3; count++) {
+        uint64_t length = 0;
+        bool ended = false;
+        if (head[at++] != '\n')
             return false;
-        at += used;
+        for (unsigned i = 0; i < 5 && at < n && !ended; i++) {
+            ended = !(head[at] & 0x80);
+            length |= (uint64_t)(head[at++] & 0x7f) << 7 * i;
+        }
+        if (!ended || !length)
+            return false;
         if (length > n - at)
             return !whole;
         at += (size_t)length;
-        count++;
     }
     return count > 0;
 }
@@ -225,8 +216,7 @@ static const row databases[] = {
     {ROCPD, .table = "*"}, /* its reader says what is missing */
 };
 
-/* ---- recognising
- * --------------------------------------------------------------------------------- */
+/* ---- recognising ---------------------------------------------------------------------------- */
 
 static const char *skip_blanks(const char *p, const char *end)
 {
@@ -259,41 +249,28 @@ static bool has_string(const char *head, size_t n, const char *text)
     return false;
 }
 
-static bool is_json_of(const row *r, const char *head, size_t n)
+static bool matches_row(const row *r, const char *head, size_t n, bool whole)
 {
-    if (!is_json(head, n))
+    if (r->magic && (n < r->magic_size || memcmp(head, r->magic, r->magic_size) != 0))
+        return false;
+    if (r->json[0] && !is_json(head, n))
         return false;
     for (size_t i = 0; i < sizeof r->json / sizeof *r->json && r->json[i]; i++)
         if (*r->json[i] && !has_string(head, n, r->json[i]))
             return false;
-    return true;
-}
-
-static bool begins_line(const char *head, size_t n, const char *text)
-{
-    for (size_t i = 0; *text; i++) {
-        if (i == n || (head[i] != '"' && head[i] != *text))
+    size_t at = 0;
+    for (const char *text = r->line; text && *text; at++) {
+        if (at == n || (head[at] != '"' && head[at] != *text))
             return false;
-        text += head[i] != '"';
+        text += head[at] != '"';
     }
-    return true;
-}
-
-static bool matches(const row *r, const char *head, size_t n, bool whole)
-{
-    if (r->magic && (n < r->magic_size || memcmp(head, r->magic, r->magic_size) != 0))
-        return false;
-    if (r->json[0] && !is_json_of(r, head, n))
-        return false;
-    if (r->line && !begins_line(head, n, r->line))
-        return false;
     return !r->probe || r->probe(head, n, whole);
 }
 
 const rocl_format *rocl_format_of(const char *head, size_t n, bool whole)
 {
     for (size_t i = 0; n && i < sizeof rows / sizeof *rows; i++)
-        if (matches(&rows[i], head, n, whole))
+        if (matches_row(&rows[i], head, n, whole))
             return &rows[i].format;
     return NULL;
 }
@@ -322,18 +299,16 @@ rocl_status rocl_fail_foreign(const char *path, const char *head, size_t n, bool
                      path);
 }
 
-static bool matches_table(const char *pattern, const char *name)
-{
-    const size_t n = strlen(pattern);
-    return pattern[n - 1] == '*' ? !strncmp(name, pattern, n - 1) : !strcmp(name, pattern);
-}
-
 const rocl_format *rocl_format_of_tables(const rocl_db_object *objects, size_t count)
 {
-    size_t i = 0, last = sizeof databases / sizeof *databases - 1;
-    for (; i < last; i++)
+    const row *r = databases;
+    for (const row *last = r + sizeof databases / sizeof *databases - 1; r < last; r++) {
+        const size_t n = strlen(r->table) - 1;
+        const bool begin = r->table[n] == '*';
         for (size_t k = 0; k < count; k++)
-            if (!objects[k].is_view && matches_table(databases[i].table, objects[k].name))
-                return &databases[i].format;
-    return &databases[last].format;
+            if (!objects[k].is_view && !(begin ? strncmp(objects[k].name, r->table, n)
+                                               : strcmp(objects[k].name, r->table)))
+                return &r->format;
+    }
+    return &r->format;
 }

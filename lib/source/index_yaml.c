@@ -7,19 +7,20 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/view.h"
 
 /* A writer nests three deep; what is deeper than this is no index. */
 #define DEPTH_MAX 32
 
 /* Which part of the document a value is. */
 typedef enum part {
-    THE_TOP,
-    THE_TOOL,  /* rocprofiler-sdk: */
-    THE_ROCPD, /* rocprofiler-sdk: rocpd: */
-    THE_FILES,
-    ONE_FILE, /* an item of files */
-    THE_PATH,
-    SOMETHING_ELSE,
+    PART_TOP,
+    PART_TOOL,  /* rocprofiler-sdk: */
+    PART_ROCPD, /* rocprofiler-sdk: rocpd: */
+    PART_FILES,
+    PART_FILE, /* an item of files */
+    PART_PATH,
+    PART_OTHER,
 } part;
 
 /* A list or map that has begun and not ended. */
@@ -87,66 +88,60 @@ static void show_bytes(char *name)
 
 /* ---- what the values mean -------------------------------------------------------------------- */
 
-static bool is_text(const yaml_event_t *e, const char *text)
+static part find_named_part(const yaml_event_t *key, part in)
 {
-    size_t len = strlen(text);
-    return e->type == YAML_SCALAR_EVENT && e->data.scalar.length == len &&
-           memcmp(e->data.scalar.value, text, len) == 0;
-}
-
-static part named_by(const yaml_event_t *key, part in)
-{
+    const rocl_view text = {(const char *)key->data.scalar.value, key->data.scalar.length};
     static const struct {
         part in;
         const char *key;
         part names;
-    } keys[] = {{THE_TOP, "rocprofiler-sdk", THE_TOOL},
-                {THE_TOOL, "rocpd", THE_ROCPD},
-                {THE_ROCPD, "files", THE_FILES},
-                {THE_ROCPD, "path", THE_PATH}};
+    } keys[] = {{PART_TOP, "rocprofiler-sdk", PART_TOOL},
+                {PART_TOOL, "rocpd", PART_ROCPD},
+                {PART_ROCPD, "files", PART_FILES},
+                {PART_ROCPD, "path", PART_PATH}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (keys[i].in == in && is_text(key, keys[i].key))
+        if (keys[i].in == in && key->type == YAML_SCALAR_EVENT && rocl_view_is(text, keys[i].key))
             return keys[i].names;
-    return SOMETHING_ELSE;
+    return PART_OTHER;
 }
 
-/* What the node that begins is. *key: it names a value, and is none. */
-static part place_node(reader *r, const yaml_event_t *e, bool *key)
+/* Which part the node is that begins. *key: it names a value, and is none. */
+static part find_part(reader *r, const yaml_event_t *e, bool *key)
 {
     collection *in = r->depth ? &r->open[r->depth - 1] : NULL;
     *key = in && in->map && !in->value_next;
     if (!in)
-        return THE_TOP;
+        return PART_TOP;
     if (!in->map)
-        return in->is == THE_FILES ? ONE_FILE : SOMETHING_ELSE;
+        return in->is == PART_FILES ? PART_FILE : PART_OTHER;
     in->value_next = *key;
     if (!*key)
         return in->value;
-    in->value = named_by(e, in->is);
-    return SOMETHING_ELSE;
+    in->value = find_named_part(e, in->is);
+    return PART_OTHER;
 }
 
 /* A package of one file has its name without a list; one of none has ''. */
-static rocl_status take_text(reader *r, const yaml_event_t *e, part is)
+static rocl_status add_text(reader *r, const yaml_event_t *e, part is)
 {
     const size_t len = e->data.scalar.length, line = e->start_mark.line;
     rocl_index *x = r->out;
-    if (is != THE_PATH && is != ONE_FILE && !(is == THE_FILES && len))
+    if (is != PART_PATH && is != PART_FILE && !(is == PART_FILES && len))
         return ROCL_OK;
     if (!len && e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
         return ROCL_OK; /* nothing at all: null */
-    if (!len && is == ONE_FILE)
+    if (!len && is == PART_FILE)
         return fail_at(r, line, "a file name is empty");
     if (memchr(e->data.scalar.value, 0, len))
         return fail_at(r, line, "a name has a NUL byte");
     char *text = strndup((const char *)e->data.scalar.value, len);
-    if (!text || (is != THE_PATH && !ROCL_GROW(x->files, x->cap, x->count + 1))) {
+    if (!text || (is != PART_PATH && !ROCL_GROW(x->files, x->cap, x->count + 1))) {
         free(text);
         return rocl_fail_memory(r->err);
     }
     if (r->has_bytes)
         show_bytes(text);
-    if (is != THE_PATH) {
+    if (is != PART_PATH) {
         x->files[x->count++] = (rocl_index_file){text, line + 1};
         return ROCL_OK;
     }
@@ -159,9 +154,9 @@ static rocl_status open_collection(reader *r, const yaml_event_t *e, part is)
 {
     bool map = e->type == YAML_MAPPING_START_EVENT;
     size_t line = e->start_mark.line;
-    if (is == THE_PATH)
+    if (is == PART_PATH)
         return fail_at(r, line, "path is not a string");
-    if (is == ONE_FILE || (is == THE_FILES && map))
+    if (is == PART_FILE || (is == PART_FILES && map))
         return fail_at(r, line, "files is not a list of file names");
     if (r->depth == DEPTH_MAX)
         return fail_at(r, line, "nested too deeply for an index");
@@ -169,17 +164,17 @@ static rocl_status open_collection(reader *r, const yaml_event_t *e, part is)
     return ROCL_OK;
 }
 
-static rocl_status take_event(reader *r, const yaml_event_t *e)
+static rocl_status read_event(reader *r, const yaml_event_t *e)
 {
     bool key;
     part is;
     switch (e->type) {
     case YAML_SCALAR_EVENT:
-        is = place_node(r, e, &key);
-        return key ? ROCL_OK : take_text(r, e, is);
+        is = find_part(r, e, &key);
+        return key ? ROCL_OK : add_text(r, e, is);
     case YAML_SEQUENCE_START_EVENT:
     case YAML_MAPPING_START_EVENT:
-        is = place_node(r, e, &key);
+        is = find_part(r, e, &key);
         return open_collection(r, e, is);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
@@ -212,21 +207,6 @@ static rocl_status fail_to_parse(const reader *r, const char *text, size_t len)
                      p->context, p->context_mark.line + 1);
 }
 
-/* The first document is the index. */
-static rocl_status read_document(reader *r, const char *text, size_t len)
-{
-    rocl_status st = ROCL_OK;
-    for (bool more = true; more && st == ROCL_OK;) {
-        yaml_event_t e;
-        if (!yaml_parser_parse(&r->parser, &e))
-            return fail_to_parse(r, text, len);
-        more = e.type != YAML_DOCUMENT_END_EVENT && e.type != YAML_STREAM_END_EVENT;
-        st = take_event(r, &e);
-        yaml_event_delete(&e);
-    }
-    return st;
-}
-
 rocl_status rocl_index_parse(rocl_index *x, const char *text, size_t len, rocl_error *err)
 {
     reader r = {.out = x, .err = err};
@@ -240,7 +220,17 @@ rocl_status rocl_index_parse(rocl_index *x, const char *text, size_t len, rocl_e
     r.has_bytes = hide_bytes(copy, len);
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)copy, len);
-    rocl_status st = read_document(&r, text, len);
+    rocl_status st = ROCL_OK;
+    for (bool more = true; more && st == ROCL_OK;) { /* the first document is the index */
+        yaml_event_t e;
+        if (!yaml_parser_parse(&r.parser, &e)) {
+            st = fail_to_parse(&r, text, len);
+            break;
+        }
+        more = e.type != YAML_DOCUMENT_END_EVENT && e.type != YAML_STREAM_END_EVENT;
+        st = read_event(&r, &e);
+        yaml_event_delete(&e);
+    }
     yaml_parser_delete(&r.parser);
     free(copy);
     if (st == ROCL_OK && x->count == 0)

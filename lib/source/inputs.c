@@ -25,7 +25,8 @@ typedef struct identity {
     dev_t dev;
     ino_t ino;
     size_t index; /* in paths */
-    size_t first; /* of those that are the same */
+    size_t first; /* index of the first that is the same */
+    size_t kept;  /* index among those that stay */
 } identity;
 
 typedef struct walk {
@@ -40,7 +41,7 @@ static bool is_missing(int e)
     return e == ENOENT || e == ENOTDIR;
 }
 
-static rocl_status cannot(walk *w, const char *path, const char *what)
+static rocl_status fail_access(walk *w, const char *path, const char *what)
 {
     int e = errno;
     if (e == ENOMEM)
@@ -52,13 +53,13 @@ static rocl_status cannot(walk *w, const char *path, const char *what)
 
 /* ---- lists of paths -------------------------------------------------------------------------- */
 
-static rocl_status push(walk *w, const char *path, dev_t dev, ino_t ino)
+static rocl_status add_path(walk *w, const char *path, dev_t dev, ino_t ino)
 {
     rocl_inputs *in = w->in;
     if (!ROCL_GROW(in->paths, w->path_cap, in->count + 1) ||
         !ROCL_GROW(w->ids, w->id_cap, in->count + 1) || !w->ids)
         return rocl_fail_memory(w->err);
-    w->ids[in->count] = (identity){dev, ino, in->count, in->count};
+    w->ids[in->count] = (identity){.dev = dev, .ino = ino, .index = in->count};
     in->paths[in->count] = strdup(path);
     if (!in->paths[in->count])
         return rocl_fail_memory(w->err);
@@ -67,7 +68,7 @@ static rocl_status push(walk *w, const char *path, dev_t dev, ino_t ino)
 }
 
 /* dir/name; just name when dir is "" or name is absolute. NULL when memory is out. */
-static char *join(const char *dir, const char *name)
+static char *join_path(const char *dir, const char *name)
 {
     rocl_buf b = {0};
     size_t len = strlen(dir);
@@ -130,7 +131,7 @@ static rocl_status begins_as_trace(walk *w, const char *path, bool *begins)
     ssize_t n = read_head(path, head, sizeof head);
     const rocl_format *f = n > 0 ? rocl_format_of(head, (size_t)n, false) : NULL;
     *begins = f && f->flags & ROCL_FORMAT_IN_FOLDERS;
-    return n < 0 && errno != EACCES && errno != EPERM ? cannot(w, path, "read") : ROCL_OK;
+    return n < 0 && errno != EACCES && errno != EPERM ? fail_access(w, path, "read") : ROCL_OK;
 }
 
 /* Names of what may be in a directory; also compressed, and then the name is all there is to go by.
@@ -172,10 +173,10 @@ static int is_failure(const char *folder, int why)
     return !is_missing(why) && why != EACCES;
 }
 
-typedef rocl_status take_fn(walk *w, const char *path);
+typedef rocl_status path_fn(walk *w, const char *path);
 
-/* glob() itself sorts as the locale says. *matched false: nothing has been taken. */
-static rocl_status take_glob(walk *w, const char *pattern, take_fn *take, bool *matched)
+/* glob() itself sorts as the locale says. *matched false: nothing has been added. */
+static rocl_status add_glob(walk *w, const char *pattern, path_fn *add, bool *matched)
 {
     glob_t g;
     int rc = glob(pattern, GLOB_NOSORT, is_failure, &g);
@@ -183,41 +184,41 @@ static rocl_status take_glob(walk *w, const char *pattern, take_fn *take, bool *
     if (rc == GLOB_NOMATCH)
         return ROCL_OK;
     if (rc != 0)
-        return rc == GLOB_NOSPACE ? rocl_fail_memory(w->err) : cannot(w, pattern, "search");
+        return rc == GLOB_NOSPACE ? rocl_fail_memory(w->err) : fail_access(w, pattern, "search");
     qsort(g.gl_pathv, g.gl_pathc, sizeof *g.gl_pathv, compare_names);
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < g.gl_pathc && st == ROCL_OK; i++)
-        st = take(w, g.gl_pathv[i]);
+        st = add(w, g.gl_pathv[i]);
     globfree(&g);
     return st;
 }
 
 /* ---- index.yaml ------------------------------------------------------------------------------ */
 
-/* Takes a file, and only a file: an index within an index could go round in circles. */
-static rocl_status take_listed(walk *w, const char *path)
+/* Adds a file, and only a file: an index within an index could go round in circles. */
+static rocl_status add_listed(walk *w, const char *path)
 {
     struct stat s;
     if (stat(path, &s) != 0)
-        return cannot(w, path, "open");
+        return fail_access(w, path, "open");
     if (S_ISDIR(s.st_mode))
         return rocl_fail(w->err, ROCL_INPUT, "%s: a directory", path);
-    return push(w, path, s.st_dev, s.st_ino);
+    return add_path(w, path, s.st_dev, s.st_ino);
 }
 
 /* A name as it stands if there is such a file, else as a glob. *found false: neither. */
 static rocl_status try_listed(walk *w, const char *dir, const char *name, bool *found)
 {
     struct stat s;
-    char *path = join(dir, name);
+    char *path = join_path(dir, name);
     if (!path)
         return rocl_fail_memory(w->err);
     rocl_status st = ROCL_OK;
     *found = stat(path, &s) == 0;
     if (*found || (errno != ENOENT && errno != ENOTDIR))
-        st = take_listed(w, path);
+        st = add_listed(w, path);
     else if (has_wildcard(path))
-        st = take_glob(w, path, take_listed, found);
+        st = add_glob(w, path, add_listed, found);
     free(path);
     return st;
 }
@@ -225,12 +226,12 @@ static rocl_status try_listed(walk *w, const char *dir, const char *name, bool *
 /* AMD's reader goes by the folder of the index and never looks at its `path`, so that a package can
  * be moved; a `path` that somebody wrote by hand still helps when there is nothing in the folder.
  */
-static rocl_status take_entry(walk *w, const char *dir, const char *extra, const char *name)
+static rocl_status add_entry(walk *w, const char *dir, const char *extra, const char *name)
 {
     bool found = false;
     rocl_status st = try_listed(w, dir, name, &found);
     if (st == ROCL_OK && !found && extra && *name != '/') {
-        char *other = join(dir, extra);
+        char *other = join_path(dir, extra);
         st = other ? try_listed(w, other, name, &found) : rocl_fail_memory(w->err);
         free(other);
     }
@@ -243,7 +244,7 @@ static rocl_status read_whole(walk *w, const char *path, rocl_buf *b)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return cannot(w, path, "open");
+        return fail_access(w, path, "open");
     rocl_status st = ROCL_OK;
     for (ssize_t n = 1; n > 0 && st == ROCL_OK;) {
         if (!rocl_buf_reserve(b, 65536)) {
@@ -252,7 +253,7 @@ static rocl_status read_whole(walk *w, const char *path, rocl_buf *b)
         }
         n = read_some(fd, b->data + b->len, 65536);
         if (n < 0)
-            st = cannot(w, path, "read");
+            st = fail_access(w, path, "read");
         else
             b->len += (size_t)n;
         if (b->len > INDEX_SIZE_MAX)
@@ -262,64 +263,49 @@ static rocl_status read_whole(walk *w, const char *path, rocl_buf *b)
     return st;
 }
 
-static rocl_status take_entries(walk *w, const char *path, const rocl_index *x)
-{
-    const char *slash = strrchr(path, '/');
-    char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("");
-    if (!dir)
-        return rocl_fail_memory(w->err);
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < x->count && st == ROCL_OK; i++) {
-        st = take_entry(w, dir, x->path, x->files[i].name);
-        if (st != ROCL_OK)
-            rocl_wrap(w->err, "%s: line %lu", path, x->files[i].line);
-    }
-    free(dir);
-    return st;
-}
-
-static rocl_status take_index(walk *w, const char *path)
+static rocl_status add_index(walk *w, const char *path)
 {
     rocl_buf text = {0};
     rocl_index x = {0};
-    rocl_status st = read_whole(w, path, &text);
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("");
+    rocl_status st = dir ? read_whole(w, path, &text) : rocl_fail_memory(w->err);
     if (st == ROCL_OK) {
         st = rocl_index_parse(&x, (const char *)text.data, text.len, w->err);
         if (st != ROCL_OK)
             rocl_wrap(w->err, "%s", path);
     }
-    if (st == ROCL_OK)
-        st = take_entries(w, path, &x);
+    for (size_t i = 0; i < x.count && st == ROCL_OK; i++) {
+        st = add_entry(w, dir, x.path, x.files[i].name);
+        if (st != ROCL_OK)
+            rocl_wrap(w->err, "%s: line %lu", path, x.files[i].line);
+    }
     rocl_index_free(&x);
     rocl_buf_free(&text);
+    free(dir);
     return st;
 }
 
 /* ---- directories ----------------------------------------------------------------------------- */
 
-static rocl_status note_blank(walk *w, const char *path)
-{
-    if (w->in->blank++ == 0 && !(w->in->blank_name = strdup(path)))
-        return rocl_fail_memory(w->err);
-    return ROCL_OK;
-}
-
-/* A *.db that is no database is taken, for the source to complain about: a file that was cut by a
+/* A *.db that is no database is added, for the source to complain about: a file that was cut by a
  * full disk must not vanish from the trace without a word. */
-static rocl_status take_if_database(walk *w, const char *path)
+static rocl_status add_if_database(walk *w, const char *path)
 {
     struct stat s;
     bool wanted = has_trace_name(path);
     if (stat(path, &s) != 0)
-        return wanted || !is_missing(errno) ? cannot(w, path, "open") : ROCL_OK;
+        return wanted || !is_missing(errno) ? fail_access(w, path, "open") : ROCL_OK;
     if (!S_ISREG(s.st_mode))
         return ROCL_OK;
     rocl_status st = wanted ? ROCL_OK : begins_as_trace(w, path, &wanted);
     if (st != ROCL_OK || !wanted)
         return st;
-    if (is_blank(path))
-        return note_blank(w, path);
-    return push(w, path, s.st_dev, s.st_ino);
+    if (!is_blank(path))
+        return add_path(w, path, s.st_dev, s.st_ino);
+    if (w->in->blank++ == 0 && !(w->in->blank_name = strdup(path)))
+        return rocl_fail_memory(w->err);
+    return ROCL_OK;
 }
 
 typedef struct name_list {
@@ -327,27 +313,23 @@ typedef struct name_list {
     size_t count, cap;
 } name_list;
 
-static bool add_name(name_list *l, const char *name)
-{
-    if (!ROCL_GROW(l->names, l->cap, l->count + 1))
-        return false;
-    l->names[l->count] = strdup(name);
-    return l->names[l->count] && ++l->count;
-}
-
 static rocl_status list_directory(walk *w, const char *dir, name_list *l)
 {
     DIR *d = opendir(dir);
     if (!d)
-        return cannot(w, dir, "open");
+        return fail_access(w, dir, "open");
     rocl_status st = ROCL_OK;
     errno = 0;
     for (struct dirent *e; st == ROCL_OK && (e = readdir(d)); errno = 0) {
-        if (e->d_name[0] != '.' && !add_name(l, e->d_name))
+        if (e->d_name[0] == '.')
+            continue;
+        if (ROCL_GROW(l->names, l->cap, l->count + 1) && (l->names[l->count] = strdup(e->d_name)))
+            l->count++;
+        else
             st = rocl_fail_memory(w->err);
     }
     if (st == ROCL_OK && errno)
-        st = cannot(w, dir, "read");
+        st = fail_access(w, dir, "read");
     closedir(d);
     if (l->count)
         qsort(l->names, l->count, sizeof *l->names, compare_names);
@@ -372,17 +354,17 @@ static rocl_status find_uncompressed(walk *w, size_t first, const char *path, bo
     return ROCL_OK;
 }
 
-static rocl_status take_databases(walk *w, const char *dir)
+static rocl_status add_databases(walk *w, const char *dir)
 {
     name_list l = {0};
     size_t before = w->in->count;
     rocl_status st = list_directory(w, dir, &l);
     for (size_t i = 0; i < l.count && st == ROCL_OK; i++) {
-        char *path = join(dir, l.names[i]);
+        char *path = join_path(dir, l.names[i]);
         bool is_copy = false;
         st = path ? find_uncompressed(w, before, path, &is_copy) : rocl_fail_memory(w->err);
         if (st == ROCL_OK && !is_copy)
-            st = take_if_database(w, path);
+            st = add_if_database(w, path);
         else if (st == ROCL_OK && w->in->copies++ == 0 && !(w->in->copy_name = strdup(path)))
             st = rocl_fail_memory(w->err);
         free(path);
@@ -396,18 +378,18 @@ static rocl_status take_databases(walk *w, const char *dir)
     return st;
 }
 
-static rocl_status take_directory(walk *w, const char *dir)
+static rocl_status add_directory(walk *w, const char *dir)
 {
     struct stat s;
-    char *index = join(dir, "index.yaml");
+    char *index = join_path(dir, "index.yaml");
     if (!index)
         return rocl_fail_memory(w->err);
     rocl_status st = ROCL_OK;
     bool there = stat(index, &s) == 0;
     if (!there && !is_missing(errno))
-        st = cannot(w, index, "open");
+        st = fail_access(w, index, "open");
     else
-        st = there && S_ISREG(s.st_mode) ? take_index(w, index) : take_databases(w, dir);
+        st = there && S_ISREG(s.st_mode) ? add_index(w, index) : add_databases(w, dir);
     free(index);
     return st;
 }
@@ -415,32 +397,32 @@ static rocl_status take_directory(walk *w, const char *dir)
 /* ---- names ----------------------------------------------------------------------------------- */
 
 /* Something that exists. */
-static rocl_status take_path(walk *w, const char *path)
+static rocl_status add_named_path(walk *w, const char *path)
 {
     struct stat s;
     if (stat(path, &s) != 0)
-        return cannot(w, path, "open");
+        return fail_access(w, path, "open");
     if (S_ISDIR(s.st_mode))
-        return take_directory(w, path);
+        return add_directory(w, path);
     bool yaml = rocl_is_index_name(path), other = false;
     rocl_status st = yaml && S_ISREG(s.st_mode) ? begins_as_trace(w, path, &other) : ROCL_OK;
     if (st != ROCL_OK)
         return st;
-    return yaml && S_ISREG(s.st_mode) && !other ? take_index(w, path)
-                                                : push(w, path, s.st_dev, s.st_ino);
+    return yaml && S_ISREG(s.st_mode) && !other ? add_index(w, path)
+                                                : add_path(w, path, s.st_dev, s.st_ino);
 }
 
-static rocl_status take_name(walk *w, const char *name)
+static rocl_status add_input(walk *w, const char *name)
 {
     struct stat s;
     bool matched;
     if (strcmp(name, "-") == 0)
-        return push(w, name, (dev_t)-1, (ino_t)-1);
+        return add_path(w, name, (dev_t)-1, (ino_t)-1);
     if (!*name)
         return rocl_fail(w->err, ROCL_INPUT, "the name of an input is empty");
     if (!has_wildcard(name) || stat(name, &s) == 0 || !is_missing(errno))
-        return take_path(w, name);
-    rocl_status st = take_glob(w, name, take_path, &matched);
+        return add_named_path(w, name);
+    rocl_status st = add_glob(w, name, add_named_path, &matched);
     if (st == ROCL_OK && !matched)
         st = rocl_fail(w->err, ROCL_INPUT, "%s: no such file", name);
     return st;
@@ -456,31 +438,6 @@ static int compare_ids(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static bool is_same(const identity *a, const identity *b)
-{
-    return a->dev == b->dev && a->ino == b->ino;
-}
-
-static bool note_repeated(walk *w, size_t first, size_t again)
-{
-    rocl_inputs *in = w->in;
-    in->repeated++;
-    if (in->again) /* of the names as given the first is told */
-        return true;
-    in->first = strdup(in->paths[first]);
-    in->again = strdup(in->paths[again]);
-    return in->first && in->again;
-}
-
-static void drop_empty(rocl_inputs *in)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < in->count; i++)
-        if (in->paths[i])
-            in->paths[kept++] = in->paths[i];
-    in->count = kept;
-}
-
 static int compare_indexes(const void *a, const void *b)
 {
     const identity *x = a, *y = b;
@@ -491,31 +448,38 @@ static int compare_indexes(const void *a, const void *b)
  * where it was named first. */
 static rocl_status drop_repeated(walk *w)
 {
-    size_t count = w->in->count;
-    bool ok = true;
+    rocl_inputs *in = w->in;
+    const size_t count = in->count;
+    rocl_status st = ROCL_OK;
     if (!w->ids)
         return ROCL_OK;
     qsort(w->ids, count, sizeof *w->ids, compare_ids);
-    for (size_t i = 0, first = 0; i < count; i++) {
-        first = i && is_same(&w->ids[i - 1], &w->ids[i]) ? first : w->ids[i].index;
-        w->ids[i].first = first;
+    for (size_t i = 0; i < count; i++) {
+        const identity *before = i ? &w->ids[i - 1] : NULL;
+        bool same = i && before->dev == w->ids[i].dev && before->ino == w->ids[i].ino;
+        w->ids[i].first = same ? before->first : w->ids[i].index;
     }
     qsort(w->ids, count, sizeof *w->ids, compare_indexes);
-    for (size_t i = 0; i < count && ok; i++) {
-        if (w->ids[i].first == i)
+    in->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        char *path = in->paths[i];
+        if (w->ids[i].first == i) {
+            w->ids[i].kept = in->count;
+            in->paths[in->count++] = path;
             continue;
-        if (strcmp(w->in->paths[i], "-") == 0)
-            return rocl_fail(w->err, ROCL_INPUT, "-: named twice");
-        ok = note_repeated(w, w->ids[i].first, i);
+        }
+        if (strcmp(path, "-") == 0 && st == ROCL_OK)
+            st = rocl_fail(w->err, ROCL_INPUT, "-: named twice");
+        if (in->repeated++ == 0) {
+            in->again = path; /* of the names as given the first is reported */
+            in->first = strdup(in->paths[w->ids[w->ids[i].first].kept]);
+            if (!in->first)
+                st = rocl_fail_memory(w->err);
+        } else {
+            free(path);
+        }
     }
-    for (size_t i = 0; i < count && ok; i++) {
-        if (w->ids[i].first == i)
-            continue;
-        free(w->in->paths[i]);
-        w->in->paths[i] = NULL;
-    }
-    drop_empty(w->in);
-    return ok ? ROCL_OK : rocl_fail_memory(w->err);
+    return st;
 }
 
 rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t count,
@@ -525,7 +489,7 @@ rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t
     *in = (rocl_inputs){0};
     rocl_status st = count ? ROCL_OK : rocl_fail(err, ROCL_USAGE, "no input is named");
     for (size_t i = 0; i < count && st == ROCL_OK; i++)
-        st = take_name(&w, names[i]);
+        st = add_input(&w, names[i]);
     if (st == ROCL_OK)
         st = drop_repeated(&w);
     free(w.ids);

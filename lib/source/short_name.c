@@ -101,46 +101,6 @@ static void begin_name(walk *w, size_t begin)
     w->i = begin;
 }
 
-/* ---- steps: each goes on behind what it has looked at; false at the end of the name ---- */
-
-/* What stood before a space was a return type, or a part of one. */
-static bool step_space(walk *w)
-{
-    if (is_at(w->s, w->n, w->i, " [clone ")) {
-        if (w->plain)
-            w->name.begin = 0;
-        w->plain = false;
-        return false;
-    }
-    w->owner.end = 0;
-    begin_name(w, w->i + 1);
-    return true;
-}
-
-static bool step_colon(walk *w)
-{
-    if (!is_at(w->s, w->n, w->i, "::")) {
-        w->i++;
-        return true;
-    }
-    w->plain = false;
-    end_name(w, w->i);
-    w->owner = w->name;
-    begin_name(w, w->i + 2);
-    return true;
-}
-
-static bool step_angles(walk *w)
-{
-    size_t end = skip_angles(w->s, w->n, w->i);
-    w->plain = false;
-    /* "main::<lambda()>" is a name; elsewhere a name begins with something else. */
-    if (end == OPEN || w->i > w->name.begin || w->owner.end == 0)
-        end_name(w, w->i);
-    w->i = end;
-    return end != OPEN;
-}
-
 /* Is the bracket that of "decltype(auto)" or "decltype (x)"? */
 static bool after_decltype(const walk *w)
 {
@@ -161,7 +121,7 @@ static size_t skip_qualifiers(const walk *w, size_t i)
     return i;
 }
 
-static bool step_round(walk *w)
+static bool read_parentheses(walk *w)
 {
     size_t i = w->i;
     w->plain = false;
@@ -186,14 +146,7 @@ static bool step_round(walk *w)
     return false;
 }
 
-/* "{lambda(int)#1}", "f[abi:cxx11]": parts of names. */
-static bool step_group(walk *w)
-{
-    w->i = skip_group(w->s, w->n, w->i);
-    return w->i != OPEN;
-}
-
-static bool step_operator(walk *w)
+static void read_operator(walk *w)
 {
     size_t word = w->i + sizeof "operator" - 1, end = operator_end(w->s, w->n, word);
     w->plain = false;
@@ -205,29 +158,53 @@ static bool step_operator(walk *w)
     }
     w->name.end = end;
     w->i = is_at(w->s, w->n, end, " <") ? end + 1 : end; /* operator< <int> */
-    return true;
 }
 
-static bool step(walk *w)
+/* Goes on behind what it has looked at; false at the end of the name. */
+static bool read_token(walk *w)
 {
+    size_t end;
     switch (w->s[w->i]) {
     case ' ':
-        return step_space(w);
+        if (is_at(w->s, w->n, w->i, " [clone ")) {
+            if (w->plain)
+                w->name.begin = 0;
+            w->plain = false;
+            return false;
+        }
+        /* What stood before the space was a return type, or a part of one. */
+        w->owner.end = 0;
+        begin_name(w, w->i + 1);
+        return true;
     case ':':
-        return step_colon(w);
+        if (!is_at(w->s, w->n, w->i, "::"))
+            break;
+        w->plain = false;
+        end_name(w, w->i);
+        w->owner = w->name;
+        begin_name(w, w->i + 2);
+        return true;
     case '<':
-        return step_angles(w);
+        end = skip_angles(w->s, w->n, w->i);
+        w->plain = false;
+        /* "main::<lambda()>" is a name; elsewhere a name begins with something else. */
+        if (end == OPEN || w->i > w->name.begin || w->owner.end == 0)
+            end_name(w, w->i);
+        w->i = end;
+        return end != OPEN;
     case '(':
-        return step_round(w);
-    case '{':
+        return read_parentheses(w);
+    case '{': /* "{lambda(int)#1}", "f[abi:cxx11]": parts of names */
     case '[':
-        return step_group(w);
+        w->i = skip_group(w->s, w->n, w->i);
+        return w->i != OPEN;
     case ')':
         return false;
     case 'o':
-        if (w->i == w->name.begin && is_operator(w->s, w->n, w->i))
-            return step_operator(w);
-        break;
+        if (w->i != w->name.begin || !is_operator(w->s, w->n, w->i))
+            break;
+        read_operator(w);
+        return true;
     default:
         break;
     }
@@ -238,7 +215,7 @@ static bool step(walk *w)
 void rocl_short_name(rocl_buf *to, const char *s, size_t n)
 {
     walk w = {.s = s, .n = n, .name = {0, OPEN}, .plain = true};
-    while (w.i < n && step(&w))
+    while (w.i < n && read_token(&w))
         ;
     end_name(&w, w.i < n ? w.i : n);
     size_t len = w.name.end - w.name.begin;

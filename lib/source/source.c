@@ -119,32 +119,28 @@ static rocl_status open_source(void *ctx, unsigned worker, size_t index, rocl_er
                                                    : s->ops->open(s, o->trace, err);
 }
 
-static rocl_status add_captures(rocl_trace *t, rocl_source *s, rocl_error *err)
-{
-    size_t n = t->capture_count + s->capture_count;
-    rocl_model_capture **more = realloc(t->captures, (n + 1) * sizeof *more);
-    if (!more)
-        return rocl_fail_memory(err);
-    t->captures = more;
-    for (size_t i = 0; i < s->capture_count; i++) {
-        s->captures[i]->pub.index = (uint32_t)t->capture_count;
-        t->captures[t->capture_count++] = s->captures[i];
-    }
-    s->single = s->capture_count == 1;
-    s->capture_count = 0;
-    if (s->remark)
-        rocl_notice_defer(t, s->path, s->remark);
-    s->remark = NULL;
-    t->left_out += s->truncated;
-    return ROCL_OK;
-}
-
 rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_error *err)
 {
     opening o = {t, first};
     rocl_status st = rocl_run_tasks(t->opt.jobs, end - first, open_source, &o, err);
-    for (size_t i = first; i < end && st == ROCL_OK; i++)
-        st = add_captures(t, t->sources[i], err);
+    for (size_t i = first; i < end && st == ROCL_OK; i++) {
+        rocl_source *s = t->sources[i];
+        size_t n = t->capture_count + s->capture_count;
+        rocl_model_capture **more = realloc(t->captures, (n + 1) * sizeof *more);
+        if (!more)
+            return rocl_fail_memory(err);
+        t->captures = more;
+        for (size_t k = 0; k < s->capture_count; k++) {
+            s->captures[k]->pub.index = (uint32_t)t->capture_count;
+            t->captures[t->capture_count++] = s->captures[k];
+        }
+        s->single = s->capture_count == 1;
+        s->capture_count = 0;
+        if (s->remark)
+            rocl_notice_defer(t, s->path, s->remark);
+        s->remark = NULL;
+        t->left_out += s->truncated;
+    }
     return st;
 }
 
@@ -169,17 +165,7 @@ void rocl_source_free(rocl_source *s)
     free(s);
 }
 
-/* ---- what an input looks like ---------------------------------------------------------------- */
-
-static rocl_look look_at_head(const char *head, size_t n, bool whole)
-{
-    const rocl_format *f = rocl_format_of(head, n, whole);
-    if (!f)
-        return n && memchr(head, 0, n) ? ROCL_LOOKS_OTHER : ROCL_LOOKS_TEXT;
-    if (f->flags & ROCL_FORMAT_SCRIPT_INPUT)
-        return f->flags & ROCL_FORMAT_PROFILE_LINES ? ROCL_LOOKS_HCC : ROCL_LOOKS_LEGACY;
-    return f->advice ? ROCL_LOOKS_FOREIGN : ROCL_LOOKS_OTHER;
-}
+/* ---- how an input looks ---------------------------------------------------------------------- */
 
 rocl_status rocl_input_look(const char *path, rocl_look *look, rocl_error *err)
 {
@@ -204,7 +190,13 @@ rocl_status rocl_input_look(const char *path, rocl_look *look, rocl_error *err)
     if (st != ROCL_OK)
         return st;
     const char *head = rocl_spool_head(spool, &n, &whole);
-    *look = look_at_head(head, n, whole);
+    const rocl_format *f = rocl_format_of(head, n, whole);
+    if (!f)
+        *look = n && memchr(head, 0, n) ? ROCL_LOOKS_OTHER : ROCL_LOOKS_TEXT;
+    else if (f->flags & ROCL_FORMAT_SCRIPT_INPUT)
+        *look = f->flags & ROCL_FORMAT_PROFILE_LINES ? ROCL_LOOKS_HCC : ROCL_LOOKS_LEGACY;
+    else
+        *look = f->advice ? ROCL_LOOKS_FOREIGN : ROCL_LOOKS_OTHER;
     rocl_spool_close(spool);
     return ROCL_OK;
 }

@@ -30,7 +30,7 @@ static bool add_value(chunk_worker *w, uint32_t type, uint32_t name, rocl_view v
 }
 
 /* Values that are made here live until the batch goes out. */
-static bool add_copy(chunk_worker *w, uint32_t type, uint32_t name, rocl_view value)
+static bool add_copied_value(chunk_worker *w, uint32_t type, uint32_t name, rocl_view value)
 {
     value.p = rocl_arena_dup(&w->values, value.p, value.n);
     if (!value.p)
@@ -44,7 +44,7 @@ void chunk_add_arg(chunk_worker *w, chunk_record *r)
         return;
     uint32_t name = chunk_find_text(w, chunk_read_number(r)),
              type = chunk_find_text(w, chunk_read_number(r));
-    add_copy(w, type, name, chunk_read_rest(r));
+    add_copied_value(w, type, name, chunk_read_rest(r));
 }
 
 /* ---- lists of parameters -------------------------------------------------------------------- */
@@ -160,7 +160,8 @@ void chunk_add_args(chunk_worker *w, chunk_record *r)
             chunk_count_fault(w, ROCL_FAULT_BAD_VALUE);
             return;
         }
-        bool fits = (form == ROCL_FORM_TEXT ? add_value : add_copy)(w, a->type, a->name, value);
+        bool fits =
+            (form == ROCL_FORM_TEXT ? add_value : add_copied_value)(w, a->type, a->name, value);
         if (!fits)
             return;
     }

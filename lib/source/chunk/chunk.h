@@ -268,6 +268,12 @@ typedef struct chunk_worker {
     rocl_error *err;
 } chunk_worker;
 
+/* The key in `defs` of a definition that records of the chunk refer to by its id. */
+static inline uint64_t chunk_def_key(uint8_t type, uint64_t id)
+{
+    return (uint64_t)type << 56 | (id & UINT64_MAX >> 8);
+}
+
 chunk_worker *chunk_worker_get(chunk_process *p, unsigned number, const rocl_emitter *to,
                                rocl_error *err);
 void chunk_workers_free(chunk_process *p);

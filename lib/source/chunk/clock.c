@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /* Moments closer than that to each other say little about how fast ticks go. */
-#define APART_NS  50000000u
-#define AT_ALL_NS 1000000u /* two of them, at least */
+#define FAR_NS     50000000u
+#define FAR_MIN_NS 1000000u /* of the only two */
 
 static int compare_ticks(const void *a, const void *b)
 {
@@ -17,22 +17,6 @@ static int compare_ticks(const void *a, const void *b)
 static bool is_later(const rocl_chunk_sync *a, const rocl_chunk_sync *b, uint64_t ns)
 {
     return b->ticks > a->ticks && b->monotonic > a->monotonic && b->monotonic - a->monotonic >= ns;
-}
-
-/* Keeps those that are apart, and the last one. */
-static void thin_out(chunk_clock *k)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < k->count; i++) {
-        bool last = i + 1 == k->count;
-        if (!n || is_later(&k->points[n - 1], &k->points[i], APART_NS))
-            k->points[n++] = k->points[i];
-        else if (last && n > 1 && is_later(&k->points[n - 2], &k->points[i], APART_NS))
-            k->points[n - 1] = k->points[i];
-        else if (last && n == 1 && is_later(&k->points[0], &k->points[i], AT_ALL_NS))
-            k->points[n++] = k->points[i];
-    }
-    k->count = n;
 }
 
 rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, size_t n,
@@ -51,14 +35,28 @@ rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, si
             k->points[k->count++] = h->end;
     }
     qsort(k->points, k->count, sizeof *k->points, compare_ticks);
-    thin_out(k);
+    /* Only moments that are far enough from each other stay, and the last one. */
+    size_t kept = 0;
+    for (size_t i = 0; i < k->count; i++) {
+        const rocl_chunk_sync *p = &k->points[i];
+        bool last = i + 1 == k->count;
+        if (!kept || is_later(&k->points[kept - 1], p, FAR_NS))
+            k->points[kept++] = *p;
+        else if (last && kept > 1 && is_later(&k->points[kept - 2], p, FAR_NS))
+            k->points[kept - 1] = *p;
+        else if (last && kept == 1 && is_later(&k->points[0], p, FAR_MIN_NS))
+            k->points[kept++] = *p;
+    }
+    k->count = kept;
     const rocl_chunk_sync *first = &k->points[0];
     k->boottime = (int64_t)(first->boottime - first->monotonic);
     k->realtime = (int64_t)(first->boottime - first->realtime);
     return ROCL_OK;
 }
 
-static const rocl_chunk_sync *find_before(const chunk_clock *k, uint64_t ticks)
+/* By the line through the point before and the next one; behind the last one, through that before
+ * it. */
+static int64_t ticks_to_monotonic(const chunk_clock *k, uint64_t ticks)
 {
     size_t low = 0, high = k->count;
     while (high - low > 1) {
@@ -68,13 +66,7 @@ static const rocl_chunk_sync *find_before(const chunk_clock *k, uint64_t ticks)
         else
             high = middle;
     }
-    return &k->points[low];
-}
-
-/* The line through a point and the next one; through the last one, that before it. */
-static int64_t ticks_to_monotonic(const chunk_clock *k, uint64_t ticks)
-{
-    const rocl_chunk_sync *a = find_before(k, ticks), *end = k->points + k->count;
+    const rocl_chunk_sync *a = &k->points[low], *end = k->points + k->count;
     const rocl_chunk_sync *from = a + 1 < end || k->count < 2 ? a : a - 1;
     double slope = k->tick_ns;
     if (from + 1 < end)

@@ -1,5 +1,5 @@
-/* Records as lines of text, for people: what is in the file, in its order. The lines go to whoever
- * asks for them. */
+/* Records as lines of text, for people: what is in the file, in its order. The lines go to
+ * the function of the caller. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ typedef struct dumper {
     bool stopped;  /* the caller has seen enough */
 } dumper;
 
-static void __attribute__((format(printf, 2, 3))) give_line(dumper *d, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) put_line(dumper *d, const char *fmt, ...)
 {
     char text[1024];
     va_list ap;
@@ -149,7 +149,7 @@ static void dump_record(dumper *d, chunk_record *r)
     rocl_buf *b = &d->text;
     b->len = 0;
     if (!name) {
-        give_line(d, "  record of type 0x%02x, %zu bytes", r->type, (size_t)(r->end - r->p));
+        put_line(d, "  record of type 0x%02x, %zu bytes", r->type, (size_t)(r->end - r->p));
         return;
     }
     if (r->type < ROCL_REC_SIZED) {
@@ -165,49 +165,35 @@ static void dump_record(dumper *d, chunk_record *r)
                         t.correlation);
     }
     put_fields(b, types[r->type].fields, r);
-    give_line(d, "  %s%.*s", name, (int)(b->len < FIELDS_MAX ? b->len : FIELDS_MAX - 1),
-              b->len ? (const char *)b->data : "");
+    put_line(d, "  %s%.*s", name, (int)(b->len < FIELDS_MAX ? b->len : FIELDS_MAX - 1),
+             b->len ? (const char *)b->data : "");
 }
 
 /* ---- chunks --------------------------------------------------------------------------------- */
 
-static void dump_header(dumper *d)
+static void dump_chunk(dumper *d, const uint8_t *content, size_t n)
 {
     const chunk_info *c = d->chunk;
     const rocl_chunk_header *h = &c->h;
-    give_line(d,
-              "chunk at %" PRIu64 ": pid %u tid %u writer %u number %" PRIu64 ": %" PRIu64
-              " events in %" PRIu64 " bytes%s%s%s%s%s, dropped %" PRIu64,
-              c->offset, h->pid, h->tid, h->writer, h->seq, chunk_events(c), chunk_content(c),
-              h->features & ROCL_CHUNK_DEFLATE ? ", deflated" : "",
-              h->flags & ROCL_CHUNK_CLOSED && !(h->flags & ROCL_CHUNK_OPEN) ? "" : ", not closed",
-              h->flags & ROCL_CHUNK_LAST ? ", the last" : "",
-              h->flags & ROCL_CHUNK_RING ? ", of a ring" : "", c->damaged ? ", damaged" : "",
-              atomic_load(&((chunk_info *)(uintptr_t)c)->h.dropped));
-}
-
-static void dump_chunk(dumper *d, const uint8_t *content, size_t n)
-{
-    chunk_record r;
-    dump_header(d);
-    if (d->chunk->damaged)
+    put_line(d,
+             "chunk at %" PRIu64 ": pid %u tid %u writer %u number %" PRIu64 ": %" PRIu64
+             " events in %" PRIu64 " bytes%s%s%s%s%s, dropped %" PRIu64,
+             c->offset, h->pid, h->tid, h->writer, h->seq, chunk_events(c), chunk_content(c),
+             h->features & ROCL_CHUNK_DEFLATE ? ", deflated" : "",
+             h->flags & ROCL_CHUNK_CLOSED && !(h->flags & ROCL_CHUNK_OPEN) ? "" : ", not closed",
+             h->flags & ROCL_CHUNK_LAST ? ", the last" : "",
+             h->flags & ROCL_CHUNK_RING ? ", of a ring" : "", c->damaged ? ", damaged" : "",
+             atomic_load(&((chunk_info *)(uintptr_t)c)->h.dropped));
+    if (c->damaged)
         return;
-    chunk_reader_begin(&d->reader, d->chunk, content, n);
+    chunk_record r;
+    chunk_reader_begin(&d->reader, c, content, n);
     while (!d->stopped && chunk_read_record(&d->reader, &r))
         dump_record(d, &r);
     if (d->reader.broken)
-        give_line(d, "  broken from byte %zu of the content", (size_t)(d->reader.p - content) - 1);
-    if (d->chunk->lost)
-        give_line(d, "  %" PRIu64 " events are missing", d->chunk->lost);
-}
-
-static const chunk_process *find_process(const chunk_file *f, const chunk_info *c)
-{
-    const chunk_process *p = f->processes;
-    while (p + 1 < f->processes + f->count &&
-           !(p->any->h.process == c->h.process && p->any->h.pid == c->h.pid))
-        p++;
-    return p;
+        put_line(d, "  broken from byte %zu of the content", (size_t)(d->reader.p - content) - 1);
+    if (c->lost)
+        put_line(d, "  %" PRIu64 " events are missing", c->lost);
 }
 
 static rocl_status dump_file(dumper *d, const chunk_file *f, rocl_error *err)
@@ -217,16 +203,19 @@ static rocl_status dump_file(dumper *d, const chunk_file *f, rocl_error *err)
     size_t n;
     rocl_status st = rocl_spool_resume(f->spool, err);
     for (size_t i = 0; i < f->list.count && st == ROCL_OK && !d->stopped; i++) {
-        d->chunk = &f->list.all[i];
-        d->clock = find_process(f, d->chunk)->clock;
-        st = chunk_load(f->spool, d->chunk, &content, &n, &state, err);
+        const chunk_info *c = d->chunk = &f->list.all[i];
+        const chunk_process *p = f->processes, *last = p + f->count - 1;
+        while (p < last && !(p->any->h.process == c->h.process && p->any->h.pid == c->h.pid))
+            p++;
+        d->clock = p->clock;
+        st = chunk_load(f->spool, c, &content, &n, &state, err);
         if (st == ROCL_OK)
             dump_chunk(d, content.data, n);
     }
     rocl_buf_free(&content);
     rocl_spool_suspend(f->spool);
     if (f->list.garbage && st == ROCL_OK)
-        give_line(d, "damaged or cut off, no chunk: %" PRIu64, f->list.garbage);
+        put_line(d, "damaged or cut off, no chunk: %" PRIu64, f->list.garbage);
     for (size_t i = 0; i < f->count && st == ROCL_OK; i++)
         st = chunk_count_faults(&f->processes[i], err);
     return st == ROCL_OK && d->text.failed ? rocl_fail_memory(err) : st;

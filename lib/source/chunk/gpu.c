@@ -1,29 +1,19 @@
 /* Records of GPU work, and others that bring their times with them. */
 #include "source/chunk/chunk.h"
 
-static uint32_t find_definition(chunk_worker *w, uint8_t type, uint64_t id, rocl_fault fault)
+/* The id of a definition of the chunk as its index in the capture; 0 is none. */
+static uint32_t read_reference(chunk_worker *w, chunk_record *r, uint8_t type, rocl_fault fault)
 {
-    uint64_t key = (uint64_t)type << 56 | (id & UINT64_MAX >> 8);
-    uint32_t at = id ? rocl_map_get(&w->defs, key, ROCL_NONE) : ROCL_NONE;
+    uint64_t id = chunk_read_number(r);
+    uint32_t at = id ? rocl_map_get(&w->defs, chunk_def_key(type, id), ROCL_NONE) : ROCL_NONE;
     if (id && at == ROCL_NONE)
         chunk_count_fault(w, fault);
     return at;
 }
 
-static uint32_t read_agent(chunk_worker *w, chunk_record *r)
-{
-    return find_definition(w, ROCL_REC_AGENT, chunk_read_number(r), ROCL_FAULT_DANGLING_AGENT);
-}
-
-static uint32_t read_queue(chunk_worker *w, chunk_record *r)
-{
-    return find_definition(w, ROCL_REC_QUEUE, chunk_read_number(r), ROCL_FAULT_DANGLING_QUEUE);
-}
-
-static uint32_t read_stream(chunk_worker *w, chunk_record *r)
-{
-    return find_definition(w, ROCL_REC_STREAM, chunk_read_number(r), ROCL_FAULT_DANGLING_STREAM);
-}
+#define READ_AGENT(w, r)  read_reference(w, r, ROCL_REC_AGENT, ROCL_FAULT_DANGLING_AGENT)
+#define READ_QUEUE(w, r)  read_reference(w, r, ROCL_REC_QUEUE, ROCL_FAULT_DANGLING_QUEUE)
+#define READ_STREAM(w, r) read_reference(w, r, ROCL_REC_STREAM, ROCL_FAULT_DANGLING_STREAM)
 
 /* It is of the thread that caused it. */
 static void set_cause(const chunk_worker *w, rocl_event *e, const chunk_times *t)
@@ -49,11 +39,10 @@ static void add_dispatch(chunk_worker *w, chunk_record *r)
     const rocl_capture *c = &w->process->capture->pub;
     chunk_times t = chunk_read_times(&w->reader, r);
     rocl_dispatch d = {.region_name = ROCL_NONE};
-    d.agent = read_agent(w, r);
-    d.queue = read_queue(w, r);
-    d.stream = read_stream(w, r);
-    d.kernel =
-        find_definition(w, ROCL_REC_KERNEL, chunk_read_number(r), ROCL_FAULT_DANGLING_KERNEL);
+    d.agent = READ_AGENT(w, r);
+    d.queue = READ_QUEUE(w, r);
+    d.stream = READ_STREAM(w, r);
+    d.kernel = read_reference(w, r, ROCL_REC_KERNEL, ROCL_FAULT_DANGLING_KERNEL);
     bool known = d.kernel != ROCL_NONE;
     chunk_name name = {w->process->file->words[CHUNK_W_DISPATCH],
                        known ? c->kernels[d.kernel].shown : 0};
@@ -72,16 +61,16 @@ static void add_dispatch(chunk_worker *w, chunk_record *r)
     }
 }
 
-static void add_copy(chunk_worker *w, chunk_record *r)
+static void add_memory_copy(chunk_worker *w, chunk_record *r)
 {
     chunk_times t = chunk_read_times(&w->reader, r);
     rocl_copy *k = add_event(w, ROCL_COPY, &t, chunk_find_name(w, chunk_read_number(r)));
     if (!k)
         return;
-    k->src = read_agent(w, r);
-    k->dst = read_agent(w, r);
-    k->queue = read_queue(w, r);
-    k->stream = read_stream(w, r);
+    k->src = READ_AGENT(w, r);
+    k->dst = READ_AGENT(w, r);
+    k->queue = READ_QUEUE(w, r);
+    k->stream = READ_STREAM(w, r);
     k->size = chunk_read_number(r);
     k->src_address = chunk_read_number(r);
     k->dst_address = chunk_read_number(r);
@@ -95,9 +84,9 @@ static void add_alloc(chunk_worker *w, chunk_record *r)
     chunk_times t = chunk_read_times(&w->reader, r);
     chunk_name name = chunk_find_name(w, chunk_read_number(r));
     rocl_alloc a = {0};
-    a.agent = read_agent(w, r);
-    a.queue = read_queue(w, r);
-    a.stream = read_stream(w, r);
+    a.agent = READ_AGENT(w, r);
+    a.queue = READ_QUEUE(w, r);
+    a.stream = READ_STREAM(w, r);
     uint64_t op = chunk_read_number(r), level = chunk_read_number(r);
     a.op = op <= ROCL_OP_RECLAIM ? (rocl_alloc_op)op : ROCL_OP_OTHER;
     a.level = level <= ROCL_LEVEL_SCRATCH ? (rocl_alloc_level)level : ROCL_LEVEL_OTHER;
@@ -142,9 +131,9 @@ static void add_hip(chunk_worker *w, chunk_record *r, rocl_kind kind)
     rocl_hip *h = add_event(w, kind, &t, chunk_find_name(w, chunk_read_number(r)));
     if (!h)
         return;
-    h->agent = read_agent(w, r);
-    h->queue = read_queue(w, r);
-    h->stream = read_stream(w, r);
+    h->agent = READ_AGENT(w, r);
+    h->queue = READ_QUEUE(w, r);
+    h->stream = READ_STREAM(w, r);
     h->source_queue = ROCL_NONE;
     if (kind != ROCL_GRAPH)
         return;
@@ -156,8 +145,7 @@ static void add_sample(chunk_worker *w, chunk_record *r)
 {
     const rocl_capture *c = &w->process->capture->pub;
     chunk_times t = chunk_read_times(&w->reader, r);
-    uint32_t counter =
-        find_definition(w, ROCL_REC_COUNTER, chunk_read_number(r), ROCL_FAULT_DANGLING_COUNTER);
+    uint32_t counter = read_reference(w, r, ROCL_REC_COUNTER, ROCL_FAULT_DANGLING_COUNTER);
     bool known = counter != ROCL_NONE;
     chunk_name name = {w->process->file->words[CHUNK_W_SAMPLE],
                        known ? c->counters[counter].name : 0};
@@ -178,7 +166,7 @@ bool chunk_add_gpu_work(chunk_worker *w, chunk_record *r)
         add_dispatch(w, r);
         return true;
     case ROCL_REC_COPY:
-        add_copy(w, r);
+        add_memory_copy(w, r);
         return true;
     case ROCL_REC_ALLOC:
         add_alloc(w, r);

@@ -25,21 +25,6 @@ static bool keep_definition(indexer *x, chunk_info *c, const chunk_record *rec)
     return true;
 }
 
-/* Which threads caused the work: few, and the same one most of the time. */
-static bool keep_cause(chunk_info *c, rocl_map *seen, chunk_record rec)
-{
-    for (int i = 0; i < 3; i++)
-        chunk_read_number(&rec); /* clock, start, end */
-    uint64_t tid = chunk_read_number(&rec);
-    if (!tid || (c->tid_count && c->tids[c->tid_count - 1] == tid) ||
-        rocl_map_get(seen, tid, ROCL_NONE) != ROCL_NONE)
-        return true;
-    if (!ROCL_GROW(c->tids, c->tid_cap, c->tid_count + 1) || !rocl_map_put(seen, tid, 0))
-        return false;
-    c->tids[c->tid_count++] = tid;
-    return true;
-}
-
 static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
 {
     chunk_record rec;
@@ -58,8 +43,18 @@ static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
         c->begun += event && type != ROCL_REC_END && type != ROCL_REC_POP && type != ROCL_REC_STOP;
         if ((type >= ROCL_REC_NODE && type <= ROCL_REC_PROCESS_NAME) || type == ROCL_REC_LABEL)
             ok = keep_definition(x, c, &rec);
-        if (type >= ROCL_REC_DISPATCH && type <= ROCL_REC_GRAPH)
-            ok = ok && keep_cause(c, &seen, rec);
+        if (!ok || type < ROCL_REC_DISPATCH || type > ROCL_REC_GRAPH)
+            continue;
+        /* Which threads caused the work: few, and the same one most of the time. */
+        for (int i = 0; i < 3; i++)
+            chunk_read_number(&rec); /* clock, start, end */
+        uint64_t tid = chunk_read_number(&rec);
+        if (!tid || (c->tid_count && c->tids[c->tid_count - 1] == tid) ||
+            rocl_map_get(&seen, tid, ROCL_NONE) != ROCL_NONE)
+            continue;
+        ok = ROCL_GROW(c->tids, c->tid_cap, c->tid_count + 1) && rocl_map_put(&seen, tid, 0);
+        if (ok)
+            c->tids[c->tid_count++] = tid;
     }
     rocl_map_free(&seen);
     c->last_ticks = r->now;
@@ -92,40 +87,30 @@ static rocl_status index_chunk(void *ctx, unsigned worker, size_t i, rocl_error 
 
 /* ---- processes ------------------------------------------------------------------------------ */
 
-static chunk_process *find_process(chunk_file *f, rocl_map *map, const chunk_info *c,
-                                   rocl_error *err)
-{
-    uint64_t key, half[2];
-    memcpy(half, c->h.session, sizeof half);
-    key = rocl_mix64(rocl_mix64(half[0] ^ c->h.pid) ^ half[1]) ^ c->h.process;
-    uint32_t at = rocl_map_get(map, key, ROCL_NONE);
-    if (at != ROCL_NONE)
-        return &f->processes[at];
-    if (!ROCL_GROW(f->processes, f->cap, f->count + 1) ||
-        !rocl_map_put(map, key, (uint32_t)f->count)) {
-        rocl_fail_memory(err);
-        return NULL;
-    }
-    f->processes[f->count].file = f;
-    return &f->processes[f->count++];
-}
-
 static rocl_status group_chunks(chunk_file *f, rocl_error *err)
 {
     rocl_map map = {0};
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < f->list.count && st == ROCL_OK; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < f->list.count && ok; i++) {
         const chunk_info *c = &f->list.all[i];
-        chunk_process *p = find_process(f, &map, c, err);
-        if (!p)
-            st = ROCL_INTERNAL;
-        else if (!ROCL_GROW(p->chunks, p->cap, p->count + 1))
-            st = rocl_fail_memory(err);
-        else
+        uint64_t half[2];
+        memcpy(half, c->h.session, sizeof half);
+        uint64_t key = rocl_mix64(rocl_mix64(half[0] ^ c->h.pid) ^ half[1]) ^ c->h.process;
+        uint32_t at = rocl_map_get(&map, key, ROCL_NONE);
+        if (at == ROCL_NONE) {
+            at = (uint32_t)f->count;
+            ok = ROCL_GROW(f->processes, f->cap, f->count + 1) && rocl_map_put(&map, key, at);
+            if (!ok)
+                break;
+            f->processes[f->count++].file = f;
+        }
+        chunk_process *p = &f->processes[at];
+        ok = ROCL_GROW(p->chunks, p->cap, p->count + 1);
+        if (ok)
             p->chunks[p->count++] = c;
     }
     rocl_map_free(&map);
-    return st;
+    return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* By writer, then number; of copies the one first that has most. */
@@ -155,21 +140,6 @@ static uint64_t count_missing(const chunk_info *c, const chunk_info *next)
      * say. */
     return c->h.minor > 0 && (c->h.flags & ROCL_CHUNK_CLOSED) &&
            !(c->h.flags & (ROCL_CHUNK_LAST | ROCL_CHUNK_OPEN | ROCL_CHUNK_PROCESS));
-}
-
-/* Files may have been joined that have chunks in common. */
-static void drop_copies(chunk_process *p)
-{
-    size_t n = 1;
-    for (size_t i = 1; i < p->count; i++) {
-        const chunk_info *kept = p->chunks[n - 1], *c = p->chunks[i];
-        if (kept->h.writer != c->h.writer || kept->h.seq != c->h.seq)
-            p->chunks[n++] = c;
-    }
-    if (n < p->count)
-        rocl_notice(p->file->trace, "%s: %zu chunks occur more than once; each is read once",
-                    p->file->path, p->count - n);
-    p->count = n;
 }
 
 /* What is missing, what writers say they could not keep, and what the process said when it ended.
@@ -244,7 +214,17 @@ static rocl_status prepare_process(chunk_process *p, rocl_error *err)
 {
     qsort(p->chunks, p->count, sizeof *p->chunks, compare_chunks);
     p->any = p->chunks[0];
-    drop_copies(p);
+    /* Files may have been joined that have chunks in common. */
+    size_t n = 1;
+    for (size_t i = 1; i < p->count; i++) {
+        const chunk_info *kept = p->chunks[n - 1], *c = p->chunks[i];
+        if (kept->h.writer != c->h.writer || kept->h.seq != c->h.seq)
+            p->chunks[n++] = c;
+    }
+    if (n < p->count)
+        rocl_notice(p->file->trace, "%s: %zu chunks occur more than once; each is read once",
+                    p->file->path, p->count - n);
+    p->count = n;
     count_losses(p);
     drop_damaged(p);
     rocl_status st = plan_runs(p, err);

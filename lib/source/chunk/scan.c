@@ -5,13 +5,6 @@
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static void add_text(chunk_worker *w, chunk_record *r)
-{
-    uint64_t id = chunk_read_number(r);
-    if (!rocl_map_put(&w->texts, id, chunk_intern(w, chunk_read_rest(r))))
-        chunk_fail_memory(w);
-}
-
 static void add_name(chunk_worker *w, chunk_record *r)
 {
     uint64_t id = chunk_read_number(r);
@@ -78,15 +71,6 @@ static void add_mark(chunk_worker *w, const chunk_record *r)
         g->function = words[CHUNK_W_MARK];
 }
 
-static void correlate_region(chunk_worker *w, chunk_record *r)
-{
-    uint64_t number = chunk_read_number(r), depth = chunk_read_number(r);
-    if (!depth)
-        depth = w->regions.depth;
-    if (depth && depth <= w->regions.depth)
-        w->regions.all[depth - 1].correlation = number;
-}
-
 /* What is open from this depth on has ended without being recorded. */
 static void forget_open(chunk_worker *w, chunk_stack *s, size_t depth)
 {
@@ -113,17 +97,6 @@ static void add_open(chunk_worker *w, chunk_record *r, bool region)
         push_open(w, s, (chunk_open){ticks, 0, marker_name(w, id), 0});
 }
 
-/* Events were dropped before this chunk, ends among them: what it does not tell is not open. */
-static void forget_lost(chunk_worker *w)
-{
-    if (w->reader.now != w->chunk->h.base)
-        return;
-    chunk_stack *both[] = {&w->regions, &w->ranges};
-    for (int i = 0; i < 2; i++)
-        if (both[i]->stated < ROCL_CHUNK_OPEN_MAX)
-            forget_open(w, both[i], both[i]->stated);
-}
-
 static void resolve_definition(chunk_worker *w, chunk_record *r)
 {
     const rocl_definition kind = r->type == ROCL_REC_AGENT    ? ROCL_DEFINE_AGENT
@@ -133,7 +106,7 @@ static void resolve_definition(chunk_worker *w, chunk_record *r)
                                                               : ROCL_DEFINE_COUNTER;
     uint64_t id = chunk_read_number(r), key = chunk_read_number(r);
     uint32_t at = rocl_map_get(&w->process->indexes[kind], key, ROCL_NONE);
-    if (!rocl_map_put(&w->defs, (uint64_t)r->type << 56 | (id & UINT64_MAX >> 8), at))
+    if (!rocl_map_put(&w->defs, chunk_def_key(r->type, id), at))
         chunk_fail_memory(w);
 }
 
@@ -184,14 +157,21 @@ static void emit_range(chunk_worker *w, const range_half *begin, const range_hal
 
 /* A number that is begun again before its end: the former one was never ended. An end alone is of a
  * range that was begun while nothing was recorded. */
-static rocl_status join_ranges(chunk_worker *w, rocl_sorter *s, rocl_error *err)
+rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_error *err)
 {
+    if (!p->ranges || !p->count)
+        return ROCL_OK;
+    chunk_worker *w = chunk_worker_get(p, 0, to, err);
+    if (!w)
+        return ROCL_INTERNAL;
+    w->chunk = p->chunks[0];
     range_half begin, end;
     uint64_t number = 0;
     bool open = false, more = true;
     rocl_sort_record rec;
-    rocl_status st = rocl_sorter_start(s, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(s, &rec, &more, err)) == ROCL_OK && more) {
+    rocl_status st = rocl_sorter_start(p->ranges, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(p->ranges, &rec, &more, err)) == ROCL_OK &&
+           more) {
         bool same = open && rec.key[0] == number, stop = rec.key[2] & 1;
         if (open && !(same && stop))
             emit_range(w, &begin, NULL);
@@ -208,18 +188,7 @@ static rocl_status join_ranges(chunk_worker *w, rocl_sorter *s, rocl_error *err)
     }
     if (st == ROCL_OK && open)
         emit_range(w, &begin, NULL);
-    return st ? st : w->st;
-}
-
-rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_error *err)
-{
-    if (!p->ranges || !p->count)
-        return ROCL_OK;
-    chunk_worker *w = chunk_worker_get(p, 0, to, err);
-    if (!w)
-        return ROCL_INTERNAL;
-    w->chunk = p->chunks[0];
-    rocl_status st = join_ranges(w, p->ranges, err);
+    st = st ? st : w->st;
     return st ? st : rocl_batcher_flush(&w->out, err);
 }
 
@@ -227,7 +196,7 @@ rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_err
 
 static void add_record(chunk_worker *w, chunk_record *r)
 {
-    uint64_t now = w->reader.now;
+    uint64_t now = w->reader.now, id, depth;
     switch (r->type) {
     case ROCL_REC_BEGIN:
         push_open(w, &w->regions, (chunk_open){now, 0, chunk_find_name(w, r->a), 0});
@@ -256,7 +225,9 @@ static void add_record(chunk_worker *w, chunk_record *r)
         add_range_half(w, r);
         break;
     case ROCL_REC_TEXT:
-        add_text(w, r);
+        id = chunk_read_number(r);
+        if (!rocl_map_put(&w->texts, id, chunk_intern(w, chunk_read_rest(r))))
+            chunk_fail_memory(w);
         break;
     case ROCL_REC_NAME:
         add_name(w, r);
@@ -273,10 +244,21 @@ static void add_record(chunk_worker *w, chunk_record *r)
         add_open(w, r, r->type == ROCL_REC_OPEN_REGION);
         break;
     case ROCL_REC_LOST:
-        forget_lost(w);
+        /* Events were dropped before this chunk, ends among them: what it does not list is not
+         * open.
+         */
+        if (now == w->chunk->h.base && w->regions.stated < ROCL_CHUNK_OPEN_MAX)
+            forget_open(w, &w->regions, w->regions.stated);
+        if (now == w->chunk->h.base && w->ranges.stated < ROCL_CHUNK_OPEN_MAX)
+            forget_open(w, &w->ranges, w->ranges.stated);
         break;
     case ROCL_REC_CORRELATE:
-        correlate_region(w, r);
+        id = chunk_read_number(r);
+        depth = chunk_read_number(r);
+        if (!depth)
+            depth = w->regions.depth;
+        if (depth && depth <= w->regions.depth)
+            w->regions.all[depth - 1].correlation = id;
         break;
     case ROCL_REC_ARG:
         chunk_add_arg(w, r);

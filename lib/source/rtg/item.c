@@ -3,12 +3,11 @@
 #include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 
-static bool set_wrong(rtg_item *i, rocl_fault fault, const char *why)
+static void set_wrong(rtg_item *i, rocl_fault fault, const char *why)
 {
     i->what = RTG_WRONG;
     i->fault = fault;
     i->why = why;
-    return false;
 }
 
 static const char too_large[] = "a number that is too large";
@@ -19,13 +18,12 @@ static bool read_signed(rocl_view digits, uint64_t *v)
     return rtg_number(digits, v) && *v <= INT64_MAX;
 }
 
-static bool check_times(rtg_item *i)
+static void check_times(rtg_item *i)
 {
     if (i->end == 0)
-        return set_wrong(i, ROCL_FAULT_NO_END, "no end");
-    if (i->end < i->start)
-        return set_wrong(i, ROCL_FAULT_END_BEFORE_START, "ends before it starts");
-    return true;
+        set_wrong(i, ROCL_FAULT_NO_END, "no end");
+    else if (i->end < i->start)
+        set_wrong(i, ROCL_FAULT_END_BEFORE_START, "ends before it starts");
 }
 
 /* ---- lines of the tracer -------------------------------------------------------------------- */
@@ -33,40 +31,37 @@ static bool check_times(rtg_item *i)
 /* What a shape has beside its process and start. The thread of GPU records is the tracer's own. */
 enum { THREAD = 1, AGENT = 2, QUEUE = 4, ID = 8, DIMS = 16, STOP = 32, DURATION = 64 };
 
+/* And what is wrong with lines that say they are ours, and do not go on like one. */
 static const struct {
     rtg_what what;
     unsigned has;
-} tracer_shapes[RTG_SHAPES] = {
-    [RTG_HIP] = {RTG_CALL, THREAD | DURATION},
-    [RTG_HSA] = {RTG_CALL, THREAD | DURATION},
-    [RTG_RANGE] = {RTG_USER_RANGE, THREAD | DURATION},
-    [RTG_MARK] = {RTG_USER_MARK, THREAD},
-    [RTG_HOST_DISPATCH] = {RTG_HOST_PACKET, THREAD | ID | DIMS},
-    [RTG_HOST_BARRIER] = {RTG_HOST_PACKET, THREAD | ID},
-    [RTG_HOST_VENDOR] = {RTG_HOST_PACKET, THREAD | ID},
-    [RTG_DISPATCH] = {RTG_GPU_DISPATCH, AGENT | QUEUE | ID | STOP},
-    [RTG_BARRIER] = {RTG_GPU_BARRIER, AGENT | QUEUE | ID | STOP},
-    [RTG_VENDOR] = {RTG_GPU_BARRIER, AGENT | QUEUE | ID | STOP},
-    [RTG_COPY] = {RTG_GPU_COPY, AGENT | STOP},
+    rocl_fault fault;
+    const char *why;
+} shapes[RTG_SHAPES] = {
+    [RTG_HIP] = {.what = RTG_CALL, .has = THREAD | DURATION},
+    [RTG_HSA] = {.what = RTG_CALL, .has = THREAD | DURATION},
+    [RTG_RANGE] = {.what = RTG_USER_RANGE, .has = THREAD | DURATION},
+    [RTG_MARK] = {.what = RTG_USER_MARK, .has = THREAD},
+    [RTG_HOST_DISPATCH] = {.what = RTG_HOST_PACKET, .has = THREAD | ID | DIMS},
+    [RTG_HOST_BARRIER] = {.what = RTG_HOST_PACKET, .has = THREAD | ID},
+    [RTG_HOST_VENDOR] = {.what = RTG_HOST_PACKET, .has = THREAD | ID},
+    [RTG_DISPATCH] = {.what = RTG_GPU_DISPATCH, .has = AGENT | QUEUE | ID | STOP},
+    [RTG_BARRIER] = {.what = RTG_GPU_BARRIER, .has = AGENT | QUEUE | ID | STOP},
+    [RTG_VENDOR] = {.what = RTG_GPU_BARRIER, .has = AGENT | QUEUE | ID | STOP},
+    [RTG_COPY] = {.what = RTG_GPU_COPY, .has = AGENT | STOP},
+    [RTG_HIP_MISSED] = {RTG_WRONG, 0, ROCL_FAULT_BAD_LINE, "a HIP line that cannot be parsed"},
+    [RTG_HSA_MISSED] = {RTG_WRONG, 0, ROCL_FAULT_BAD_LINE, "an HSA line that cannot be parsed"},
+    [RTG_HCC_MISSED] = {RTG_WRONG, 0, ROCL_FAULT_BAD_LINE, "a profile line that cannot be parsed"},
+    [RTG_HCC_ID] = {RTG_WRONG, 0, ROCL_FAULT_BAD_TIME, "a profile line without times"},
+    [RTG_HCC_SPAN] = {RTG_WRONG, 0, ROCL_FAULT_BAD_TIME, "a profile line without times"},
 };
 
-static bool read_dims(const rocl_view from[3], uint32_t to[3])
+static void read_tracer_line(rtg_item *i, const rtg_line *l)
 {
-    for (int k = 0; k < 3; k++) {
-        uint64_t v;
-        if (!rtg_number(from[k], &v) || v > UINT32_MAX)
-            return false;
-        to[k] = (uint32_t)v;
-    }
-    return true;
-}
-
-static bool read_tracer_line(rtg_item *i, const rtg_line *l)
-{
-    const unsigned has = tracer_shapes[l->shape].has;
+    const unsigned has = shapes[l->shape].has;
     uint64_t start = 0, more = 0;
     bool fits = read_signed(l->pid, &i->process) && read_signed(l->start, &start);
-    i->what = tracer_shapes[l->shape].what;
+    i->what = shapes[l->shape].what;
     i->has_thread = has & THREAD;
     i->has_agent = has & AGENT;
     i->has_queue = has & QUEUE;
@@ -78,8 +73,12 @@ static bool read_tracer_line(rtg_item *i, const rtg_line *l)
         i->queue = l->queue;
     if (has & ID)
         fits = fits && rtg_number(l->id, &i->id);
-    if (has & DIMS)
-        fits = fits && read_dims(l->workgroup, i->workgroup) && read_dims(l->grid, i->grid);
+    for (int k = 0; has & DIMS && k < 6 && fits; k++) {
+        uint64_t v;
+        fits = rtg_number(k < 3 ? l->workgroup[k] : l->grid[k - 3], &v) && v <= UINT32_MAX;
+        if (fits)
+            *(k < 3 ? &i->workgroup[k] : &i->grid[k - 3]) = (uint32_t)v;
+    }
     if (has & (STOP | DURATION))
         fits = fits && read_signed(l->stop, &more);
     if (fits)
@@ -89,45 +88,51 @@ static bool read_tracer_line(rtg_item *i, const rtg_line *l)
     else if (has & DURATION)
         fits = fits && !__builtin_add_overflow(i->start, (int64_t)more, &i->end);
     if (!fits)
-        return set_wrong(i, ROCL_FAULT_BAD_LINE, too_large);
-    return !(has & (STOP | DURATION)) || check_times(i);
+        set_wrong(i, ROCL_FAULT_BAD_LINE, too_large);
+    else if (has & (STOP | DURATION))
+        check_times(i);
 }
 
 /* ---- profile lines -------------------------------------------------------------------------- */
 
-static bool read_profile_line(rtg_item *i, const rtg_line *l, const rtg_text *text,
+static void read_profile_line(rtg_item *i, const rtg_line *l, const rtg_text *text,
                               uint64_t file_pid)
 {
+    const bool has_id = l->shape != RTG_HCC_TIMES;
+    uint64_t start, stop;
     i->hcc = true;
     i->process = file_pid;
-    if (l->shape == RTG_HCC_TIMES) {
+    if (!has_id) {
         /* Two times and no id; with a third time the first may be that of enqueueing. */
         const char *end = text->p + text->n;
         rocl_view third;
         const char *p = rtg_digits(rtg_skip_space(l->stop.p + l->stop.n + 1, end), end, &third);
-        if (p && p < end && *p == ';')
-            return set_wrong(i, ROCL_FAULT_BAD_LINE, "a profile line with three times and no id");
+        if (p && p < end && *p == ';') {
+            set_wrong(i, ROCL_FAULT_BAD_LINE, "a profile line with three times and no id");
+            return;
+        }
     }
-    if (rocl_view_is(l->type, "kernel"))
+    if (rocl_view_is(l->type, "kernel")) {
         i->what = RTG_GPU_DISPATCH;
-    else if (rocl_view_is(l->type, "barrier"))
+    } else if (rocl_view_is(l->type, "barrier")) {
         i->what = RTG_GPU_BARRIER;
-    else if (rocl_view_is(l->type, "copy") || rocl_view_is(l->type, "copyslo"))
+    } else if (rocl_view_is(l->type, "copy") || rocl_view_is(l->type, "copyslo")) {
         i->what = RTG_GPU_COPY;
-    else
-        return set_wrong(i, ROCL_FAULT_BAD_LINE, "a profile line of unknown type");
-    if (l->shape != RTG_HCC_TIMES) {
-        i->has_agent = i->has_queue = true;
-        i->queue = l->stream;
-        if (!read_signed(l->device, &i->agent) || !rtg_number(l->sequence, &i->id))
-            return set_wrong(i, ROCL_FAULT_BAD_LINE, too_large);
+    } else {
+        set_wrong(i, ROCL_FAULT_BAD_LINE, "a profile line of unknown type");
+        return;
     }
-    uint64_t start, stop;
-    if (!read_signed(l->start, &start) || !read_signed(l->stop, &stop))
-        return set_wrong(i, ROCL_FAULT_BAD_LINE, too_large);
+    i->has_agent = i->has_queue = has_id;
+    if (has_id)
+        i->queue = l->stream;
+    if ((has_id && (!read_signed(l->device, &i->agent) || !rtg_number(l->sequence, &i->id))) ||
+        !read_signed(l->start, &start) || !read_signed(l->stop, &stop)) {
+        set_wrong(i, ROCL_FAULT_BAD_LINE, too_large);
+        return;
+    }
     i->start = (int64_t)start;
     i->end = (int64_t)stop;
-    return check_times(i);
+    check_times(i);
 }
 
 /* ---- strace --------------------------------------------------------------------------------- */
@@ -145,19 +150,8 @@ static bool read_seconds(rocl_view whole, rocl_view fraction, int64_t *ns)
     return true;
 }
 
-/* "0.000031": false when it is no such number. */
-static bool read_duration(rocl_view text, int64_t *ns)
-{
-    const char *p = text.p, *end = p + text.n;
-    rocl_view whole, fraction = {end, 0};
-    p = rtg_digits(p, end, &whole);
-    if (p && p < end && *p == '.')
-        p = rtg_digits(p + 1, end, &fraction);
-    return p == end && read_seconds(whole, fraction, ns);
-}
-
-/* What only looks like strace is somebody's text. */
-static bool read_strace_line(rtg_item *i, rtg_line *l, const rtg_text *text)
+/* A line that only looks like strace stays text. */
+static void read_strace_line(rtg_item *i, rtg_line *l, const rtg_text *text)
 {
     int64_t took = 0;
     rocl_view digits;
@@ -168,10 +162,19 @@ static bool read_strace_line(rtg_item *i, rtg_line *l, const rtg_text *text)
     p = rtg_skip_space(p ? p : text->p, l->start.p);
     if (!rtg_digits(p, l->start.p, &digits) || !read_signed(digits, &i->tid))
         i->tid = 0;
-    if (!read_seconds(l->start, l->fraction, &i->start) ||
-        (l->shape != RTG_STRACE_UNFINISHED && !read_duration(l->took, &took)) ||
-        __builtin_add_overflow(i->start, took, &i->end))
-        return false;
+    if (!read_seconds(l->start, l->fraction, &i->start))
+        return;
+    if (l->shape != RTG_STRACE_UNFINISHED) { /* "0.000031" */
+        const char *took_end = l->took.p + l->took.n;
+        rocl_view whole, fraction = {took_end, 0};
+        p = rtg_digits(l->took.p, took_end, &whole);
+        if (p && p < took_end && *p == '.')
+            p = rtg_digits(p + 1, took_end, &fraction);
+        if (p != took_end || !read_seconds(whole, fraction, &took))
+            return;
+    }
+    if (__builtin_add_overflow(i->start, took, &i->end))
+        return;
     i->what = l->shape == RTG_STRACE_COMPLETE     ? RTG_SYSCALL
               : l->shape == RTG_STRACE_UNFINISHED ? RTG_SYSCALL_BEGIN
                                                   : RTG_SYSCALL_END;
@@ -185,7 +188,6 @@ static bool read_strace_line(rtg_item *i, rtg_line *l, const rtg_text *text)
         l->has_args = l->args.n > 0;
         l->name.n = (size_t)(open - l->name.p);
     }
-    return true;
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -216,21 +218,10 @@ void rtg_read_item(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file
     case RTG_STRACE_COMPLETE:
         read_strace_line(i, l, text);
         break;
-    /* Lines that say they are ours, and do not go on like one. */
-    case RTG_HIP_MISSED:
-        set_wrong(i, ROCL_FAULT_BAD_LINE, "a HIP line that cannot be parsed");
-        break;
-    case RTG_HSA_MISSED:
-        set_wrong(i, ROCL_FAULT_BAD_LINE, "an HSA line that cannot be parsed");
-        break;
-    case RTG_HCC_MISSED:
-        set_wrong(i, ROCL_FAULT_BAD_LINE, "a profile line that cannot be parsed");
-        break;
-    case RTG_HCC_ID:
-    case RTG_HCC_SPAN:
-        set_wrong(i, ROCL_FAULT_BAD_TIME, "a profile line without times");
-        break;
     default:
-        read_tracer_line(i, l);
+        if (shapes[l->shape].why)
+            set_wrong(i, shapes[l->shape].fault, shapes[l->shape].why);
+        else
+            read_tracer_line(i, l);
     }
 }

@@ -18,7 +18,7 @@ static unsigned match_tag_before(const char *line, const char *colon)
     return n >= 7 && !memcmp(colon - 7, "profile", 7) ? HAS_PROFILE : 0;
 }
 
-static v16 load_bytes(const char *p)
+static v16 load_vector(const char *p)
 {
     v16 v;
     memcpy(&v, p, sizeof v);
@@ -32,9 +32,9 @@ RTG_INLINE unsigned find_tags_ending(const char *p, const char *end, char a, cha
     unsigned tags = 0;
     const char *at = p + 1;
     for (; end - at >= 16; at += 16) {
-        v16 before = load_bytes(at - 1);
+        v16 before = load_vector(at - 1);
         v16 hit =
-            (v16)(load_bytes(at) == ':') & (v16)((before == a) | (before == b) | (before == c));
+            (v16)(load_vector(at) == ':') & (v16)((before == a) | (before == b) | (before == c));
         v2 any = (v2)hit;
         if (__builtin_expect((any[0] | any[1]) != 0, 0))
             for (unsigned i = 0; i < 16; i++)

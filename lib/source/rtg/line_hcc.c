@@ -27,8 +27,8 @@ static const char *match_id(rtg_line *l, const char *p, const char *end)
 /* What may follow " us;". SPACE: a blank or the line end after the id. */
 enum { ENQUEUE = 1, TIMES = 2, ID = 4, SPACE = 8 };
 
-static inline bool match_tail(rtg_line *l, const char *p, const char *end, bool ended,
-                              unsigned parts)
+static inline bool match_profile_tail(rtg_line *l, const char *p, const char *end, bool ended,
+                                      unsigned parts)
 {
     if (parts & ENQUEUE)
         p = match_time(p, end, &l->enqueue);
@@ -44,7 +44,7 @@ static inline bool match_tail(rtg_line *l, const char *p, const char *end, bool 
 }
 
 /* The first "profile: TYPE; TAG" whose tag can end at `semicolon`. */
-static bool find_begin(rtg_line *l, const char *p, const char *end, const char *semicolon)
+static bool find_profile(rtg_line *l, const char *p, const char *end, const char *semicolon)
 {
     for (; (p = rtg_find(p, end, "profile:")); p++) {
         const char *q = skip_blanks(p + 8, end), *type = q;
@@ -68,14 +68,14 @@ static bool match_profile(rtg_line *l, const char *p, const char *end, bool ende
     const char *us = end, *semicolon;
     while ((us = rtg_last(p, us, 'u'))) {
         bool is = us > p && us[-1] == ' ' && end - us >= 3 && us[1] == 's' && us[2] == ';';
-        if (is && match_tail(l, us + 3, end, ended, parts))
+        if (is && match_profile_tail(l, us + 3, end, ended, parts))
             break;
     }
     if (!us)
         return false;
     for (semicolon = us - 2; (semicolon = rtg_last(p, semicolon, ';'));)
         if (rtg_space(semicolon[1]))
-            return find_begin(l, p, end, semicolon);
+            return find_profile(l, p, end, semicolon);
     return false;
 }
 

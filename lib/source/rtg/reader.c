@@ -2,6 +2,7 @@
  * first byte is, and is read to its end whatever range that is in. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "source/rtg/rtg.h"
 
 rtg_sizes rtg_sizes_used = {.range = (size_t)4 << 20,
@@ -25,59 +26,30 @@ void rtg_reader_free(rtg_reader *r)
     r->data = NULL;
 }
 
-static bool reserve_bytes(rtg_reader *r, size_t n)
-{
-    if (r->cap - r->len > n)
-        return true;
-    size_t cap = r->cap ? r->cap : n + 1;
-    while (cap - r->len <= n)
-        cap *= 2;
-    char *more = realloc(r->data, cap);
-    if (!more)
-        return false;
-    r->data = more;
-    r->cap = cap;
-    return true;
-}
-
-/* Forgets the lines that were handed out. */
-static void drop_front(rtg_reader *r)
-{
-    if (r->data)
-        memmove(r->data, r->data + r->at, r->len - r->at);
-    r->offset += r->at;
-    r->len -= r->at;
-    r->seen -= r->at;
-    r->at = 0;
-    r->cr = 0;
-}
-
-/* The line at hand is longer than allowed: only how it begins is kept. */
-static void give_up_line(rtg_reader *r)
-{
-    size_t n = r->len < sizeof r->long_head ? r->len : sizeof r->long_head;
-    if (r->data)
-        memcpy(r->long_head, r->data, n);
-    r->long_offset = r->offset;
-    r->long_line = true;
-    r->discard = true;
-}
-
 rocl_status rtg_reader_fill(rtg_reader *r, bool *more, rocl_error *err)
 {
     size_t got = 0;
     *more = !r->over && !(r->eof && r->at == r->len && !r->long_line);
     if (!*more)
         return ROCL_OK;
-    if (r->data)
-        drop_front(r);
-    if (!r->discard && r->len > rtg_sizes_used.line_max)
-        give_up_line(r);
+    if (r->at) /* the lines that were handed out are forgotten */
+        memmove(r->data, r->data + r->at, r->len - r->at);
+    r->offset += r->at;
+    r->len -= r->at;
+    r->seen -= r->at;
+    r->at = 0;
+    if (!r->discard && r->len > rtg_sizes_used.line_max) {
+        /* The line at hand is longer than allowed: only how it begins is kept. */
+        memcpy(r->long_head, r->data, r->len < sizeof r->long_head ? r->len : sizeof r->long_head);
+        r->long_offset = r->offset;
+        r->long_line = r->discard = true;
+    }
     if (r->discard && r->len && r->seen == r->len) { /* nothing in it but that line */
         r->offset += r->len;
         r->len = r->seen = 0;
     }
-    if (!reserve_bytes(r, rtg_sizes_used.block))
+    /* A byte behind the text may be written to. */
+    if (!ROCL_GROW(r->data, r->cap, r->len + rtg_sizes_used.block + 1))
         return rocl_fail_memory(err);
     rocl_status st = rocl_spool_read(r->spool, r->data + r->len, rtg_sizes_used.block,
                                      r->offset + r->len, &got, err);
@@ -98,17 +70,6 @@ static size_t find_line_end(rtg_reader *r)
         r->cr = cr ? (size_t)(cr - d) : r->len;
     }
     return r->cr < end ? r->cr : end;
-}
-
-/* Nothing was kept of a line that is thrown away; of one that was too long, its begin. */
-static bool end_discarded_line(rtg_reader *r, rtg_text *line)
-{
-    r->discard = false;
-    if (!r->long_line)
-        return false;
-    r->long_line = false;
-    *line = (rtg_text){r->long_head, sizeof r->long_head - 1, r->long_offset, true, true};
-    return true;
 }
 
 bool rtg_reader_line(rtg_reader *r, rtg_text *line)
@@ -136,15 +97,19 @@ bool rtg_reader_line(rtg_reader *r, rtg_text *line)
             return false;
         size_t from = r->at;
         r->at = r->seen = found ? next : r->len;
-        if (r->discard) {
-            if (end_discarded_line(r, line))
-                return true;
-            if (!found)
-                return false;
-            continue;
+        if (!r->discard) {
+            bool too_long = end - from > rtg_sizes_used.line_max;
+            *line = (rtg_text){r->data + from, end - from, r->offset + from, found, too_long};
+            return true;
         }
-        bool too_long = end - from > rtg_sizes_used.line_max;
-        *line = (rtg_text){r->data + from, end - from, r->offset + from, found, too_long};
-        return true;
+        /* Nothing was kept of a line that is thrown away; of one that was too long, its begin. */
+        r->discard = false;
+        if (r->long_line) {
+            r->long_line = false;
+            *line = (rtg_text){r->long_head, sizeof r->long_head - 1, r->long_offset, true, true};
+            return true;
+        }
+        if (!found)
+            return false;
     }
 }

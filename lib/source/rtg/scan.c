@@ -411,7 +411,7 @@ static void emit_barrier(rtg_turn *t)
 
 /* Of a profile line: its ends as far as its tag says, the agent being that of the GPU that did it,
  * and its size, "16384 bytes;...". */
-static void put_hcc_copy(rocl_copy *c, const rtg_line *l, uint32_t agent)
+static void emit_copy(rtg_turn *t)
 {
     static const struct {
         const char *tag;
@@ -421,36 +421,32 @@ static void put_hcc_copy(rocl_copy *c, const rtg_line *l, uint32_t agent)
                 {"DeviceToDevice", true, true},
                 {"PeerToPeer", true, false},
                 {"HostToHost", false, false}};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        if (!rtg_lit_n(l->name.p, l->name.p + l->name.n, ends[i].tag, strlen(ends[i].tag)))
-            continue;
-        c->src = ends[i].src ? agent : ROCL_NONE;
-        c->dst = ends[i].dst ? agent : ROCL_NONE;
-    }
-    if (l->shape == RTG_HCC_TIMES)
-        return;
-    const char *end = l->extra.p + l->extra.n, *p = rtg_skip_space(l->extra.p, end);
-    rocl_view digits;
-    uint64_t size;
-    p = rtg_digits(p, end, &digits);
-    if (p && rtg_lit(p, end, " bytes") && rtg_number(digits, &size) && size <= INT64_MAX)
-        c->size = size;
-}
-
-static void emit_copy(rtg_turn *t)
-{
+    const rtg_line *l = t->l;
     if (!is_wanted(t, ROCL_COPY))
         return;
     uint32_t name = name_gpu_work(t, RTG_W_COPY);
     rocl_copy *c = rocl_batcher_next(&t->w->out, ROCL_COPY, &t->st, t->err);
     if (!c)
         return;
+    const uint32_t agent = find_definition(t, RTG_AGENTS);
     put_head(t, &c->e, name, word_of(t, RTG_W_MEMORY_COPY));
     c->queue = find_definition(t, RTG_QUEUES);
     c->stream = c->src = ROCL_NONE;
-    c->dst = find_definition(t, RTG_AGENTS);
-    if (t->i->hcc)
-        put_hcc_copy(c, t->l, c->dst);
+    c->dst = agent;
+    for (size_t i = 0; t->i->hcc && i < sizeof ends / sizeof *ends; i++) {
+        if (!rtg_lit_n(l->name.p, l->name.p + l->name.n, ends[i].tag, strlen(ends[i].tag)))
+            continue;
+        c->src = ends[i].src ? agent : ROCL_NONE;
+        c->dst = ends[i].dst ? agent : ROCL_NONE;
+    }
+    if (!t->i->hcc || l->shape == RTG_HCC_TIMES)
+        return;
+    const char *end = l->extra.p + l->extra.n;
+    rocl_view digits;
+    uint64_t size;
+    const char *p = rtg_digits(rtg_skip_space(l->extra.p, end), end, &digits);
+    if (p && rtg_lit(p, end, " bytes") && rtg_number(digits, &size) && size <= INT64_MAX)
+        c->size = size;
 }
 
 /* ---- ranges --------------------------------------------------------------------------------- */
