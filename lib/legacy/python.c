@@ -96,54 +96,43 @@ uint64_t rocl_py_hash_int(int64_t v)
 }
 
 /* A dict of CPython 2.7 is an open-addressed table of 2^k slots and is read slot by slot. Which
- * slot a key has depends on its hash and on what was there before it. */
-typedef struct dict {
-    uint32_t *slots; /* 1 + number of the key, 0 is free */
-    size_t size, used;
-    const uint64_t *hashes;
-} dict;
-
-static void insert_key(dict *d, uint32_t key)
+ * slot a key has depends on its hash and on what was there before it. A slot is 1 + the number of
+ * its key, 0 is free. */
+static void insert_key(uint32_t *slots, size_t size, const uint64_t *hashes, uint32_t key)
 {
-    uint64_t hash = d->hashes[key], perturb = hash, mask = d->size - 1, i = hash & mask;
-    for (; d->slots[i & mask]; perturb >>= 5)
+    uint64_t hash = hashes[key], perturb = hash, mask = size - 1, i = hash & mask;
+    for (; slots[i & mask]; perturb >>= 5)
         i = i * 5 + perturb + 1;
-    d->slots[i & mask] = key + 1;
-}
-
-/* Keys move in the order of their slots. */
-static bool grow_dict(dict *d)
-{
-    dict bigger = {.hashes = d->hashes, .used = d->used};
-    size_t least = (d->used > 50000 ? 2 : 4) * d->used;
-    for (bigger.size = 8; bigger.size <= least;)
-        bigger.size *= 2;
-    bigger.slots = calloc(bigger.size, sizeof *bigger.slots);
-    if (!bigger.slots)
-        return false;
-    for (size_t i = 0; i < d->size; i++)
-        if (d->slots[i])
-            insert_key(&bigger, d->slots[i] - 1);
-    free(d->slots);
-    *d = bigger;
-    return true;
+    slots[i & mask] = key + 1;
 }
 
 bool rocl_py_dict_order(const uint64_t *hashes, size_t n, uint32_t *order)
 {
-    dict d = {.hashes = hashes, .size = 8};
-    d.slots = calloc(d.size, sizeof *d.slots);
-    bool ok = d.slots && n < UINT32_MAX;
+    size_t size = 8;
+    uint32_t *slots = calloc(size, sizeof *slots);
+    bool ok = slots && n < UINT32_MAX;
     for (size_t i = 0; ok && i < n; i++) {
-        insert_key(&d, (uint32_t)i);
-        d.used++;
-        if (d.used * 3 >= d.size * 2)
-            ok = grow_dict(&d);
+        insert_key(slots, size, hashes, (uint32_t)i);
+        const size_t used = i + 1, least = (used > 50000 ? 2 : 4) * used;
+        if (used * 3 < size * 2)
+            continue;
+        /* It grows: keys move in the order of their slots. */
+        size_t bigger = 8;
+        while (bigger <= least)
+            bigger *= 2;
+        uint32_t *moved = calloc(bigger, sizeof *moved);
+        ok = moved;
+        for (size_t k = 0; ok && k < size; k++)
+            if (slots[k])
+                insert_key(moved, bigger, hashes, slots[k] - 1);
+        free(slots);
+        slots = moved;
+        size = bigger;
     }
-    for (size_t i = 0, to = 0; ok && i < d.size; i++)
-        if (d.slots[i])
-            order[to++] = d.slots[i] - 1;
-    free(d.slots);
+    for (size_t i = 0, to = 0; ok && i < size; i++)
+        if (slots[i])
+            order[to++] = slots[i] - 1;
+    free(slots);
     return ok;
 }
 
@@ -157,11 +146,10 @@ static const char exact_below[] = "8796093022208000";
 
 static rocl_view skip_zeros(rocl_view s)
 {
-    while (s.n && *s.p == '0') {
-        s.p++;
-        s.n--;
-    }
-    return s;
+    size_t zeros = 0;
+    while (zeros < s.n && s.p[zeros] == '0')
+        zeros++;
+    return (rocl_view){s.p + zeros, s.n - zeros};
 }
 
 void rocl_py_put_integer(rocl_buf *b, rocl_view digits)

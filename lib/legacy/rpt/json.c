@@ -67,33 +67,28 @@ rocl_status rpt_json_record(rpt *r, const rpt_record *record, rocl_error *err)
     return flush_json(r, FLUSH_AT, err);
 }
 
-static rocl_status name_queues(rpt *r, const rpt_resource *res, rocl_error *err)
-{
-    uint32_t *order = rpt_queue_order(res);
-    if (!order)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < res->queue_count; i++) {
-        int64_t queue = res->queues[order[i]];
-        rpt_print_item(&r->print, "Q=", 2);
-        rpt_print_item(&r->print, "", 0);
-        rpt_put_int(&r->print.text, queue, 0);
-        rpt_end_line(&r->print);
-        begin_event(r);
-        put_int(&r->json_text,
-                "{ \"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\":", queue);
-        put_int(&r->json_text, " ,\n  \"args\": { \"name\" : \"stream:", queue);
-        rocl_buf_str(&r->json_text, "\" }\n}");
-    }
-    free(order);
-    return flush_json(r, FLUSH_AT, err);
-}
-
 rocl_status rpt_json_close(rpt *r, rocl_error *err)
 {
     uint32_t *order = rpt_resource_order(r);
     rocl_status st = order ? ROCL_OK : rocl_fail_memory(err);
-    for (size_t i = 0; i < r->resource_count && st == ROCL_OK; i++)
-        st = name_queues(r, &r->resources[order[i]], err);
+    for (size_t i = 0; i < r->resource_count && st == ROCL_OK; i++) {
+        const rpt_resource *res = &r->resources[order[i]];
+        uint32_t *queues = rpt_queue_order(res);
+        for (size_t k = 0; queues && k < res->queue_count; k++) {
+            int64_t queue = res->queues[queues[k]];
+            rpt_print_item(&r->print, "Q=", 2);
+            rpt_print_item(&r->print, "", 0);
+            rpt_put_int(&r->print.text, queue, 0);
+            rpt_end_line(&r->print);
+            begin_event(r);
+            put_int(&r->json_text,
+                    "{ \"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\":", queue);
+            put_int(&r->json_text, " ,\n  \"args\": { \"name\" : \"stream:", queue);
+            rocl_buf_str(&r->json_text, "\" }\n}");
+        }
+        st = queues ? flush_json(r, FLUSH_AT, err) : rocl_fail_memory(err);
+        free(queues);
+    }
     free(order);
     rocl_buf_str(&r->json_text, "\n],\n\"meta_name\":\"rpt\"\n}\n");
     if (st == ROCL_OK)

@@ -30,21 +30,6 @@ static bool read_time(const fields *f, unsigned field, int64_t *v)
            *v<RPT_TIME_MAX && * v> - RPT_TIME_MAX;
 }
 
-/* Start and stop, of newer runtimes after the time of the call; *next is the field behind them. */
-static bool read_times(const fields *f, rpt_record *r, unsigned *next)
-{
-    int64_t third;
-    *next = 5;
-    if (!read_time(f, 3, &r->start) || !read_time(f, 4, &r->stop))
-        return false;
-    if (r->start > r->stop || !read_time(f, 5, &third))
-        return true;
-    *next = 6;
-    r->start = r->stop;
-    r->stop = third;
-    return true;
-}
-
 /* "#device.queue.command" */
 static bool read_tag(const fields *f, unsigned field, rpt_record *r)
 {
@@ -87,18 +72,6 @@ static bool add_size(rpt_parser *l, const fields *f, unsigned field, rocl_view *
     return true;
 }
 
-/* Most are of a few types; an id need not be looked up for those. */
-static uint32_t type_of(const rpt *r, rocl_view s)
-{
-    if (s.n == 6 && memcmp(s.p, "kernel", 6) == 0)
-        return r->kernel;
-    if (s.n == 7 && memcmp(s.p, "barrier", 7) == 0)
-        return r->barrier;
-    if (s.n == 4 && memcmp(s.p, "copy", 4) == 0)
-        return r->copy;
-    return rocl_strings_put(r->strings, s.p, s.n);
-}
-
 /* ---- the line ------------------------------------------------------------------------------- */
 
 static rpt_outcome parse_fields(rpt_parser *l, const fields *f, rpt_record *r)
@@ -106,12 +79,24 @@ static rpt_outcome parse_fields(rpt_parser *l, const fields *f, rpt_record *r)
     const rpt *report = l->rpt;
     const size_t word = sizeof "profile:" - 1;
     rpt_outcome outcome = RPT_FINE;
-    unsigned next;
     rocl_view type = {f->f[0].p + word, f->f[0].n - word};
-    r->type = type_of(report, rocl_py_strip(rocl_view_until(type, ':')));
+    type = rocl_py_strip(rocl_view_until(type, ':'));
+    /* Most are of a few types; an id need not be looked up for those. */
+    r->type = rocl_view_is(type, "kernel")    ? report->kernel
+              : rocl_view_is(type, "barrier") ? report->barrier
+              : rocl_view_is(type, "copy")    ? report->copy
+                                              : rocl_strings_put(report->strings, type.p, type.n);
     if (f->count <= 2 || !rocl_py_float(rocl_view_until(rocl_py_strip(f->f[2]), ' ')) ||
-        !read_times(f, r, &next))
+        !read_time(f, 3, &r->start) || !read_time(f, 4, &r->stop))
         return RPT_UNPARSABLE;
+    /* Newer runtimes put the time of the call before start and stop. */
+    int64_t third;
+    unsigned next = 5; /* the field behind the times */
+    if (r->start <= r->stop && read_time(f, 5, &third)) {
+        next = 6;
+        r->start = r->stop;
+        r->stop = third;
+    }
     rocl_view name = rocl_py_strip(f->f[1]);
     if (!read_tag(f, next, r)) {
         /* The script has no command number then and fails where it must print one; this is 0. */

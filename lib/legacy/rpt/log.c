@@ -2,6 +2,8 @@
  * is copied as it passes, where somebody will want that. */
 #include "legacy/rpt/rpt.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -35,32 +37,26 @@ const char *rpt_log_name(const rpt_log *log)
     return log->name;
 }
 
-static bool is_plain(int fd)
-{
-    struct stat st;
-    unsigned char magic[2];
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || lseek(fd, 0, SEEK_CUR) != 0)
-        return false;
-    return pread(fd, magic, sizeof magic, 0) != sizeof magic || magic[0] != 0x1f ||
-           magic[1] != 0x8b;
-}
-
 static rocl_status open_input(rpt_log *log, const char *path, bool again, const char *tmpdir,
                               rocl_error *err)
 {
     bool standard = strcmp(path, "-") == 0;
     struct stat st;
+    unsigned char magic[2];
     log->name = standard ? "standard input" : path;
     log->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
     if (log->fd < 0)
         return errno == ENOMEM
                    ? rocl_fail_memory(err)
                    : rocl_fail(err, ROCL_INPUT, "%s: cannot open: %s", log->name, strerror(errno));
-    if (is_plain(log->fd)) {
+    bool known = fstat(log->fd, &st) == 0;
+    if (known && S_ISREG(st.st_mode) && lseek(log->fd, 0, SEEK_CUR) == 0 &&
+        (pread(log->fd, magic, sizeof magic, 0) != sizeof magic || magic[0] != 0x1f ||
+         magic[1] != 0x8b)) { /* plain text */
         posix_fadvise(log->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
         return ROCL_OK;
     }
-    if (fstat(log->fd, &st) == 0 && S_ISDIR(st.st_mode)) /* zlib would only say "error" */
+    if (known && S_ISDIR(st.st_mode)) /* zlib would only say "error" */
         return fail_read(log, strerror(EISDIR), err);
     log->gz = gzdopen(log->fd, "rb");
     if (!log->gz)
@@ -99,58 +95,34 @@ void rpt_log_close(rpt_log *log)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static rocl_status read_stream(rpt_log *log, uint8_t *p, size_t n, size_t *got, rocl_error *err)
-{
-    int done = gzread(log->gz, p, (unsigned)n), code = Z_OK;
-    const char *why = done < (int)n ? gzerror(log->gz, &code) : "";
-    *got = done > 0 ? (size_t)done : 0;
-    if (done < 0 || (code != Z_OK && code != Z_STREAM_END))
-        return fail_read(log, code == Z_ERRNO ? strerror(errno) : why, err);
-    uint64_t at;
-    return log->copy && *got ? rocl_space_spill(log->copy, p, *got, &at, err) : ROCL_OK;
-}
-
 rocl_status rpt_log_read(rpt_log *log, rocl_buf *b, size_t n, rocl_error *err)
 {
-    rocl_status st = ROCL_OK;
-    size_t got = 0;
     if (!rocl_buf_reserve(b, n))
         return rocl_fail_memory(err);
     uint8_t *p = b->data + b->len;
+    ssize_t done;
     if (log->gz) {
-        st = read_stream(log, p, n, &got, err);
+        int code = Z_OK;
+        done = gzread(log->gz, p, (unsigned)n);
+        const char *why = done < (ssize_t)n ? gzerror(log->gz, &code) : "";
+        if (done < 0 || (code != Z_OK && code != Z_STREAM_END)) {
+            b->len += done > 0 ? (size_t)done : 0;
+            return fail_read(log, code == Z_ERRNO ? strerror(errno) : why, err);
+        }
     } else {
-        ssize_t done;
         do
             done = read(log->fd, p, n);
         while (done < 0 && errno == EINTR);
         if (done < 0)
             return fail_read(log, strerror(errno), err);
-        got = (size_t)done;
     }
-    b->len += got;
-    log->size += got;
-    return st;
+    uint64_t at;
+    b->len += (size_t)done;
+    log->size += (uint64_t)done;
+    return log->copy && done ? rocl_space_spill(log->copy, p, (size_t)done, &at, err) : ROCL_OK;
 }
 
 /* ---- once more ------------------------------------------------------------------------------ */
-
-static rocl_status read_again(rpt_log *log, uint8_t *p, size_t n, uint64_t at, rocl_error *err)
-{
-    if (log->copy)
-        return rocl_space_read(log->copy, p, n, at, err);
-    while (n) {
-        ssize_t done = pread(log->fd, p, n, (off_t)at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return fail_read(log, done ? strerror(errno) : "it became shorter", err);
-        p += done;
-        n -= (size_t)done;
-        at += (uint64_t)done;
-    }
-    return ROCL_OK;
-}
 
 /* Texts come nearly in the order of the log: a window on it serves many. */
 rocl_status rpt_log_text(rpt_log *log, uint64_t at, uint64_t n, rocl_view *text, rocl_error *err)
@@ -163,7 +135,12 @@ rocl_status rpt_log_text(rpt_log *log, uint64_t at, uint64_t n, rocl_view *text,
         uint64_t left = log->size - at;
         size_t want = left < WINDOW ? (size_t)left : WINDOW;
         log->window_size = 0;
-        rocl_status st = read_again(log, log->window, want, at, err);
+        ssize_t got = (ssize_t)want;
+        rocl_status st = ROCL_OK;
+        if (log->copy)
+            st = rocl_space_read(log->copy, log->window, want, at, err);
+        else if ((got = rocl_read_at(log->fd, log->window, want, at)) < (ssize_t)want)
+            st = fail_read(log, got < 0 ? strerror(errno) : "it became shorter", err);
         if (st)
             return st;
         log->window_at = at;

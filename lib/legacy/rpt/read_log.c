@@ -10,9 +10,9 @@
 enum { BLOCK = 256 << 10, WORD = sizeof "profile:" - 1 };
 
 typedef enum finding_kind {
-    FOUND_RECORD,
-    FOUND_NONE, /* a profile line that gives no record */
-    FOUND_END,  /* of the block */
+    PROFILE_RECORD,
+    PROFILE_NO_RECORD, /* a profile line that gives no record */
+    BLOCK_END,         /* of the block */
 } finding_kind;
 
 /* What a worker finds in a block: one after the other in the block's `out`, each followed by
@@ -75,7 +75,7 @@ static rocl_status find_records(void *ctx, unsigned worker, rocl_block *b, rocl_
             f.outcome = rpt_parse_line(parser, p, n, &f.record);
             bool none = f.outcome == RPT_UNPARSABLE ||
                         (r->o.ignore_barriers && f.record.type == r->barrier);
-            f.kind = none ? FOUND_NONE : FOUND_RECORD;
+            f.kind = none ? PROFILE_NO_RECORD : PROFILE_RECORD;
             put_finding(&b->out, &f, &parser->print);
             if (f.outcome == RPT_NO_MEMORY || parser->print.text.failed || parser->name.failed)
                 return rocl_fail_memory(err);
@@ -83,7 +83,7 @@ static rocl_status find_records(void *ctx, unsigned worker, rocl_block *b, rocl_
         inside = false;
         f.line += newline != NULL;
     }
-    f.kind = FOUND_END;
+    f.kind = BLOCK_END;
     put_finding(&b->out, &f, &parser->print);
     return ROCL_OK;
 }
@@ -131,11 +131,11 @@ static rocl_status write_findings(void *ctx, rocl_block *b, rocl_error *err)
             st = rpt_flush(print);
             print->err = usual;
         }
-        if (f.kind == FOUND_END || st != ROCL_OK)
+        if (f.kind == BLOCK_END || st != ROCL_OK)
             continue;
         rd->rpt->unparsable += f.outcome == RPT_UNPARSABLE;
-        rd->last_is_newest = f.kind == FOUND_RECORD;
-        if (f.kind == FOUND_RECORD)
+        rd->last_is_newest = f.kind == PROFILE_RECORD;
+        if (f.kind == PROFILE_RECORD)
             st = keep_record(rd, &f, err);
     }
     rd->at += b->in.len;
@@ -144,27 +144,6 @@ static rocl_status write_findings(void *ctx, rocl_block *b, rocl_error *err)
 }
 
 /* ---- the blocks ----------------------------------------------------------------------------- */
-
-/* Keeps what is behind the last newline for the next block; there is none in the first `had` bytes.
- * A profile line must be whole, however long it is; other lines may come in pieces. *whole: the
- * block can go out. */
-static rocl_status cut_block(log_reader *rd, rocl_buf *block, size_t had, bool *whole,
-                             rocl_error *err)
-{
-    const uint8_t *newline = memrchr(block->data + had, '\n', block->len - had);
-    size_t n = newline ? (size_t)(newline + 1 - block->data) : 0;
-    if (!n && (rd->inside || (block->len >= WORD && memcmp(block->data, "profile:", WORD)))) {
-        *whole = rd->inside = true;
-        return ROCL_OK;
-    }
-    *whole = n;
-    if (!n)
-        return ROCL_OK;
-    rd->inside = false;
-    rocl_buf_put(&rd->rest, block->data + n, block->len - n);
-    block->len = n;
-    return rd->rest.failed ? rocl_fail_memory(err) : ROCL_OK;
-}
 
 /* Fills a block with lines. *more: there may be more; *open_line: it ends within a line. */
 static rocl_status fill_block(log_reader *rd, rocl_block *b, bool *more, bool *open_line,
@@ -184,8 +163,20 @@ static rocl_status fill_block(log_reader *rd, rocl_block *b, bool *more, bool *o
             *open_line = block->data[block->len - 1] != '\n';
         if (!*more)
             break;
-        if (st == ROCL_OK)
-            st = cut_block(rd, block, had, &whole, err);
+        if (st)
+            break;
+        /* What is behind the last newline is kept for the next block; there is none in the first
+         * `had` bytes. A profile line must be whole, however long it is; other lines may come in
+         * pieces. */
+        const uint8_t *newline = memrchr(block->data + had, '\n', block->len - had);
+        size_t n = newline ? (size_t)(newline + 1 - block->data) : block->len;
+        bool text = block->len >= WORD && memcmp(block->data, "profile:", WORD) != 0;
+        whole = newline || rd->inside || text;
+        rd->inside = whole && !newline;
+        rocl_buf_put(&rd->rest, block->data + n, block->len - n);
+        block->len = n;
+        if (rd->rest.failed)
+            st = rocl_fail_memory(err);
     }
     return st;
 }

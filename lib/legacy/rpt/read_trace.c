@@ -117,24 +117,6 @@ static rocl_status seal_records(void *self, unsigned worker, rocl_error *err)
     return rocl_sorter_seal(((trace_reader *)self)->sorter, worker, err);
 }
 
-/* In order of start a record gets its line. */
-static rocl_status number_records(trace_reader *g, rocl_error *err)
-{
-    rocl_sort_record encoded;
-    rpt_record r;
-    uint64_t line = 0;
-    bool more = true;
-    rocl_status st = rocl_sorter_start(g->sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(g->sorter, &encoded, &more, err)) == ROCL_OK &&
-           more) {
-        memcpy(&r, encoded.data, sizeof r);
-        r.line = ++line;
-        r.command = r.command == BY_ORDER ? (int64_t)line : r.command;
-        st = rpt_add_record(g->rpt, &r, err);
-    }
-    return st;
-}
-
 rocl_status rpt_read_trace(rpt *r, rocl_trace *t, rocl_error *err)
 {
     trace_reader g = {.rpt = r,
@@ -152,7 +134,20 @@ rocl_status rpt_read_trace(rpt *r, rocl_trace *t, rocl_error *err)
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
-        st = number_records(&g, err);
+        st = rocl_sorter_start(g.sorter, err);
+    rocl_sort_record encoded;
+    rpt_record record;
+    bool more = true;
+    /* In order of start a record gets its line. */
+    for (uint64_t line = 1; st == ROCL_OK; line++) {
+        st = rocl_sorter_next(g.sorter, &encoded, &more, err);
+        if (st || !more)
+            break;
+        memcpy(&record, encoded.data, sizeof record);
+        record.line = line;
+        record.command = record.command == BY_ORDER ? (int64_t)line : record.command;
+        st = rpt_add_record(r, &record, err);
+    }
     for (unsigned i = 0; g.copies && i < t->opt.jobs; i++) {
         rocl_map_free(&g.copies[i].sizes);
         rocl_map_free(&g.copies[i].named);

@@ -64,23 +64,6 @@ void rpt_region_free(rpt *r)
 
 /* ---- records in the sorter: key (start, line), and varints of the rest ---------------------- */
 
-static size_t encode_record(const rpt_record *r, bool with_text, uint8_t *to)
-{
-    uint8_t *p = rocl_varint_put(to, rocl_zigzag(r->stop - r->start));
-    p = rocl_varint_put(p, r->name);
-    p = rocl_varint_put(p, r->type);
-    p = rocl_varint_put(p, rocl_zigzag(r->device));
-    p = rocl_varint_put(p, rocl_zigzag(r->queue));
-    p = rocl_varint_put(p, rocl_zigzag(r->command));
-    if (with_text && r->text_size) {
-        p = rocl_varint_put(p, r->text_at);
-        p = rocl_varint_put(p, r->text_size);
-        p = rocl_varint_put(p, r->text_line);
-        p = rocl_varint_put(p, r->text_lines);
-    }
-    return (size_t)(p - to);
-}
-
 static void decode_record(const rocl_sort_record *encoded, rpt_record *record)
 {
     uint64_t v[10] = {0};
@@ -147,33 +130,22 @@ rocl_status rpt_add_record(rpt *r, const rpt_record *record, rocl_error *err)
     r->backwards += record->stop < record->start;
     check_end(r, &r->from, record);
     check_end(r, &r->to, record);
-    size_t n = encode_record(record, r->keep_text, encoded);
-    return rocl_sorter_add(r->sorter, 0, key, encoded, n, err);
+    uint8_t *p = rocl_varint_put(encoded, rocl_zigzag(record->stop - record->start));
+    p = rocl_varint_put(p, record->name);
+    p = rocl_varint_put(p, record->type);
+    p = rocl_varint_put(p, rocl_zigzag(record->device));
+    p = rocl_varint_put(p, rocl_zigzag(record->queue));
+    p = rocl_varint_put(p, rocl_zigzag(record->command));
+    if (r->keep_text && record->text_size) {
+        p = rocl_varint_put(p, record->text_at);
+        p = rocl_varint_put(p, record->text_size);
+        p = rocl_varint_put(p, record->text_line);
+        p = rocl_varint_put(p, record->text_lines);
+    }
+    return rocl_sorter_add(r->sorter, 0, key, encoded, (size_t)(p - encoded), err);
 }
 
 /* ---- the ends that are found by the text before a record ------------------------------------ */
-
-/* A line of text, without its newline ("$" is before that) and with a NUL behind it. *matched: the
- * expression matches, perhaps not often enough yet. */
-static rocl_status match_line(rpt_end *e, rocl_buf *line, uint64_t number, bool *matched,
-                              rocl_error *err)
-{
-    rocl_buf_byte(line, '\0');
-    if (line->failed)
-        return rocl_fail_memory(err);
-    const char *p = (const char *)line->data;
-    size_t n = line->len - 1;
-    line->len = 0;
-    *matched = rpt_regex_matches(&e->regex, p, n);
-    if (!*matched || --e->matches)
-        return ROCL_OK;
-    while (n && rocl_py_space(p[n - 1]))
-        n--;
-    e->resolved = true;
-    e->matched_line = number;
-    rocl_buf_put(&e->matched, p, n);
-    return e->matched.failed ? rocl_fail_memory(err) : ROCL_OK;
-}
 
 /* The first line of the record's text that matches counts, others in it do not. */
 static rocl_status search_text(const rpt *r, rpt_end *e, const rpt_record *record, rocl_buf *line,
@@ -192,11 +164,27 @@ static rocl_status search_text(const rpt *r, rpt_end *e, const rpt_record *recor
         bool newline = rest.n < part.n;
         rocl_buf_put(line, rest.p, rest.n);
         at += rest.n + newline;
-        if (newline || at == end)
-            st = match_line(e, line, number++, &matched, err);
+        if (!newline && at < end)
+            continue;
+        /* The line without its newline ("$" is before that) and with a NUL behind it. */
+        rocl_buf_byte(line, '\0');
+        if (line->failed)
+            return rocl_fail_memory(err);
+        const char *p = (const char *)line->data;
+        size_t n = line->len - 1;
+        line->len = 0;
+        matched = rpt_regex_matches(&e->regex, p, n);
+        if (matched && --e->matches == 0) { /* often enough */
+            while (n && rocl_py_space(p[n - 1]))
+                n--;
+            e->resolved = true;
+            e->record = *record;
+            e->matched_line = number;
+            rocl_buf_put(&e->matched, p, n);
+            st = e->matched.failed ? rocl_fail_memory(err) : ROCL_OK;
+        }
+        number++;
     }
-    if (e->resolved)
-        e->record = *record;
     return st;
 }
 

@@ -11,19 +11,11 @@ typedef struct translation {
 /* Members of the class of an escape, to be put in brackets; NULL: it is no class. */
 static const char *class_of(char c)
 {
-    switch (c) {
-    case 'd':
-    case 'D':
-        return "0-9";
-    case 'w':
-    case 'W':
-        return "a-zA-Z0-9_";
-    case 's':
-    case 'S':
-        return " \t\n\r\f\v";
-    default:
-        return NULL;
-    }
+    return !c                ? NULL
+           : strchr("dD", c) ? "0-9"
+           : strchr("wW", c) ? "a-zA-Z0-9_"
+           : strchr("sS", c) ? " \t\n\r\f\v"
+                             : NULL;
 }
 
 /* The character that an escape is, 0 for escapes of other kinds. */

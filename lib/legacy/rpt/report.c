@@ -86,23 +86,6 @@ void rpt_put_int(rocl_buf *b, int64_t v, int width)
     put_padded(b, digits, (size_t)(rocl_put_i64(digits, v) - digits), width);
 }
 
-/* What printf makes of it, with a point whatever the locale has. */
-static void put_by_printf(rocl_buf *b, double v, unsigned decimals, int width, bool plus)
-{
-    char text[400], *to = text;
-    int n = snprintf(text, sizeof text, plus ? "%+.*f" : "%.*f", (int)decimals, v);
-    bool point = false;
-    for (int i = 0; i < n; i++) {
-        if (strchr("+-0123456789", text[i]) || !isfinite(v)) {
-            *to++ = text[i];
-        } else if (!point) {
-            *to++ = '.';
-            point = true;
-        }
-    }
-    put_padded(b, text, (size_t)(to - text), width);
-}
-
 /* %*.*f; plus: %+*.*f. printf prints the decimal that is nearest to v exactly. That is the nearest
  * integer of units of 10^-decimals wherever v in units, rounded, is clearly nearer to one integer
  * than to the next. */
@@ -111,7 +94,19 @@ static void put_real(rocl_buf *b, double v, unsigned decimals, int width, bool p
     static const double powers[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6};
     double scaled = fabs(v) * powers[decimals], below = floor(scaled), rest = scaled - below;
     if (!(scaled < 1e14) || (rest > 0.45 && rest < 0.55)) {
-        put_by_printf(b, v, decimals, width, plus);
+        /* printf's text, with a point whatever the locale has. */
+        char text[400], *to = text;
+        int n = snprintf(text, sizeof text, plus ? "%+.*f" : "%.*f", (int)decimals, v);
+        bool point = false;
+        for (int i = 0; i < n; i++) {
+            if (strchr("+-0123456789", text[i]) || !isfinite(v)) {
+                *to++ = text[i];
+            } else if (!point) {
+                *to++ = '.';
+                point = true;
+            }
+        }
+        put_padded(b, text, (size_t)(to - text), width);
         return;
     }
     uint64_t units = (uint64_t)below + (rest > 0.5);
@@ -178,25 +173,14 @@ static void print_command(rpt *r, const rpt_record *record, int64_t critical)
     rpt_end_line(&r->print);
 }
 
-/* The longer, the more signs: two for each limit up to the one that it stays below. */
-static void print_gap(rpt *r, const rpt_record *record, const rpt_share *share)
+rocl_status rpt_print_record(rpt *r, const rpt_record *record, const rpt_share *share,
+                             rocl_error *err)
 {
-    size_t limits = r->bucket_count - 1, n = share->bucket < limits ? share->bucket + 1 : limits;
-    rocl_buf *b =
-        begin_line(r, record, record->start - share->gap - r->from.record.start, share->gap);
-    rocl_buf_str(b, "gap                ");
-    for (size_t i = 0; i < n; i++)
-        rocl_buf_str(b, "==");
-    put_blanks(b, n < 15 ? 30 - 2 * n : 0);
-    rpt_end_line(&r->print);
-}
-
-/* The application's lines, each behind "> ". */
-static rocl_status print_text(rpt *r, const rpt_record *record, rocl_error *err)
-{
-    uint64_t at = record->text_at, end = at + record->text_size;
+    rpt_printer *print = &r->print;
+    uint64_t at = record->text_at, end = r->o.hide_app_text ? at : at + record->text_size;
     bool begins = true;
     rocl_view part;
+    /* The application's lines, each behind "> ". */
     for (; at < end; at += part.n) {
         rocl_status st = rpt_log_text(r->log, at, end - at, &part, err);
         if (st)
@@ -204,31 +188,31 @@ static rocl_status print_text(rpt *r, const rpt_record *record, rocl_error *err)
         const char *newline = memchr(part.p, '\n', part.n);
         part.n = newline ? (size_t)(newline - part.p) + 1 : part.n;
         if (begins)
-            rpt_print_item(&r->print, ">", 1);
+            rpt_print_item(print, ">", 1);
         else
-            r->print.blank_due = false;
-        rpt_print_item(&r->print, part.p, part.n);
+            print->blank_due = false;
+        rpt_print_item(print, part.p, part.n);
         begins = newline;
-        if (r->print.text.len > FLUSH_AT)
-            rpt_flush(&r->print);
+        if (print->text.len > FLUSH_AT)
+            rpt_flush(print);
     }
-    return r->print.status;
-}
-
-rocl_status rpt_print_record(rpt *r, const rpt_record *record, const rpt_share *share,
-                             rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    if (record->text_size && !r->o.hide_app_text)
-        st = print_text(r, record, err);
-    if (share->gap && !r->o.no_gaps)
-        print_gap(r, record, share);
+    if (share->gap && !r->o.no_gaps) {
+        /* The longer, the more signs: two for each limit up to the one that it stays below. */
+        size_t limits = r->bucket_count - 1,
+               n = share->bucket < limits ? share->bucket + 1 : limits;
+        rocl_buf *b =
+            begin_line(r, record, record->start - share->gap - r->from.record.start, share->gap);
+        rocl_buf_str(b, "gap                ");
+        for (size_t i = 0; i < n; i++)
+            rocl_buf_str(b, "==");
+        put_blanks(b, n < 15 ? 30 - 2 * n : 0);
+        rpt_end_line(print);
+    }
     print_command(r, record, share->critical);
-    return st ? st : r->print.status;
+    return print->status;
 }
 
-/* ---- the region, and what the columns of records are
- * --------------------------------------------- */
+/* ---- the region, and what the columns of records are ----------------------------------------- */
 
 void rpt_print_region(rpt *r)
 {
@@ -304,8 +288,14 @@ static void print_row(rpt *r, const rpt_summary *s, int64_t whole)
     rpt_end_line(&r->print);
 }
 
-static void print_title(rpt *r, const rpt_resource *res, int64_t roi)
+/* Rows that are not shown count among those that are asked for; topn 0 is no limit. */
+static rocl_status print_table(rpt *r, const rpt_resource *res, rocl_error *err)
 {
+    int64_t roi = r->to.record.stop - r->from.record.start;
+    uint32_t *order = rpt_summary_order(r, res);
+    if (!order)
+        return rocl_fail_memory(err);
+    rpt_end_line(&r->print);
     bool all = r->o.topn < 0 || (uint64_t)r->o.topn > res->count;
     rocl_buf *b = begin_item(&r->print);
     rocl_buf_str(b, "Resource=");
@@ -320,17 +310,6 @@ static void print_title(rpt *r, const rpt_resource *res, int64_t roi)
     rpt_end_line(&r->print);
     print_lines(&r->print, "      Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  "
                            "Name                          ");
-}
-
-/* Rows that are not shown count among those that are asked for; topn 0 is no limit. */
-static rocl_status print_table(rpt *r, const rpt_resource *res, rocl_error *err)
-{
-    int64_t roi = r->to.record.stop - r->from.record.start;
-    uint32_t *order = rpt_summary_order(r, res);
-    if (!order)
-        return rocl_fail_memory(err);
-    rpt_end_line(&r->print);
-    print_title(r, res, roi);
     for (size_t i = 0; i < res->count && (r->o.topn <= 0 || i < (uint64_t)r->o.topn); i++) {
         const rpt_summary *s = &res->summaries[order[i]];
         if (!r->o.no_gaps || !s->is_gap)

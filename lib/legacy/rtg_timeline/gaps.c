@@ -67,14 +67,6 @@ static void add_event(gap_walk *w, const gap_event *e)
     w->any_end = end != 0; /* an end of 0 counts as none */
 }
 
-static gap_event decode_event(const rocl_sort_record *r)
-{
-    uint64_t start = r->key[1], stop;
-    memcpy(&stop, r->data, sizeof stop);
-    double dur = stop < start ? -rocl_py_us(start - stop) : rocl_py_us(stop - start);
-    return (gap_event){~r->key[0], rocl_py_us(start), dur};
-}
-
 rocl_status tl_gaps_write(rocl_sorter *gaps, tl_gap_counts *counts, tl_writer *to, rocl_error *err)
 {
     gap_walk w = {.b = &to->text, .counts = counts};
@@ -83,7 +75,13 @@ rocl_status tl_gaps_write(rocl_sorter *gaps, tl_gap_counts *counts, tl_writer *t
     rocl_sort_record r;
     rocl_status st = rocl_sorter_start(gaps, err);
     while (st == ROCL_OK && more && (st = rocl_sorter_next(gaps, &r, &more, err)) == ROCL_OK) {
-        gap_event e = more ? decode_event(&r) : (gap_event){0};
+        gap_event e = {0};
+        if (more) {
+            uint64_t start = r.key[1], stop;
+            memcpy(&stop, r.data, sizeof stop);
+            double dur = stop < start ? -rocl_py_us(start - stop) : rocl_py_us(stop - start);
+            e = (gap_event){~r.key[0], rocl_py_us(start), dur};
+        }
         if (more && holding && e.device == held.device && e.ts == held.ts) {
             counts->duplicate++; /* of one start the longest counts */
             held.dur = e.dur > held.dur ? e.dur : held.dur;

@@ -80,24 +80,6 @@ static workgroup decode_workgroup(const char *p)
     return g;
 }
 
-static void put_workgroup(rocl_buf *b, const workgroup *g)
-{
-    char digits[48];
-    size_t n = sizeof digits;
-    unsigned __int128 v = g->size;
-    do
-        digits[--n] = (char)('0' + (int)(v % 10));
-    while (v /= 10);
-    rocl_buf_put(b, digits + n, sizeof digits - n);
-    for (int i = 0; i < 3; i++) {
-        rocl_buf_str(b, i ? ", '" : " ('");
-        rocl_buf_put(b, g->part[i].p, g->part[i].n);
-        rocl_buf_byte(b, '\'');
-    }
-    rocl_buf_str(b, ") ");
-    rocl_buf_put(b, g->part[3].p, g->part[3].n);
-}
-
 rocl_status tl_say_workgroups(const rocl_timeline_options *o, const rocl_strings *groups,
                               rocl_error *err)
 {
@@ -110,8 +92,22 @@ rocl_status tl_say_workgroups(const rocl_timeline_options *o, const rocl_strings
         all[i] = decode_workgroup(rocl_strings_get(groups, (uint32_t)i, NULL));
     qsort(all + 1, n ? n - 1 : 0, sizeof *all, compare_workgroups);
     for (size_t i = 1; i < n; i++) {
+        const workgroup *g = &all[i];
+        char digits[48];
+        size_t at = sizeof digits;
+        unsigned __int128 v = g->size;
+        do
+            digits[--at] = (char)('0' + (int)(v % 10));
+        while (v /= 10);
         b.len = 0;
-        put_workgroup(&b, &all[i]);
+        rocl_buf_put(&b, digits + at, sizeof digits - at);
+        for (int k = 0; k < 3; k++) {
+            rocl_buf_str(&b, k ? ", '" : " ('");
+            rocl_buf_put(&b, g->part[k].p, g->part[k].n);
+            rocl_buf_byte(&b, '\'');
+        }
+        rocl_buf_str(&b, ") ");
+        rocl_buf_put(&b, g->part[3].p, g->part[3].n);
         tl_say(o, (const char *)b.data, b.len);
     }
     free(all);

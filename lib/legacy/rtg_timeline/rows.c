@@ -162,12 +162,6 @@ static int compare_rows(const void *a, const void *b, void *ctx)
     return x->used > y->used ? -1 : 1;
 }
 
-static bool same_row(const tl_rows *r, const tl_row *x, const tl_row *y)
-{
-    return x->tid == y->tid &&
-           (r->by_process ? x->pid == y->pid : fixed_pid[x->kind] == fixed_pid[y->kind]);
-}
-
 static void put_thread(rocl_buf *b, const tl_rows *r, const tl_row *row)
 {
     const char *where = (const char *)r->texts.data + row->text;
@@ -190,23 +184,9 @@ static void put_thread(rocl_buf *b, const tl_rows *r, const tl_row *row)
     rocl_buf_printf(b, ", \"args\":{\"sort_index\":%" PRIu64 "}},\n", row->tid);
 }
 
-static void put_groups(rocl_buf *b)
-{
-    static const char *const names[] = {"GPU", "HSA API", "HIP API"};
-    for (int i = 0; i < 3; i++)
-        rocl_buf_printf(b,
-                        "{\"name\":\"process_name\", \"ph\":\"M\", \"pid\":%d, "
-                        "\"args\":{\"name\":\"%s Activity\"}},\n",
-                        i, names[i]);
-    for (int i = 0; i < 3; i++)
-        rocl_buf_printf(b,
-                        "{\"name\":\"process_sort_index\", \"ph\":\"M\", \"pid\":%d, "
-                        "\"args\":{\"sort_index\":%d}},\n",
-                        i, i);
-}
-
 rocl_status tl_rows_put_metadata(tl_rows *r, rocl_buf *b, rocl_error *err)
 {
+    static const char *const names[] = {"GPU", "HSA API", "HIP API"};
     const tl_row **sorted = malloc((r->count + 1) * sizeof *sorted), *last = NULL;
     size_t n = 0;
     if (!sorted)
@@ -215,11 +195,20 @@ rocl_status tl_rows_put_metadata(tl_rows *r, rocl_buf *b, rocl_error *err)
         if (r->rows[i].kind != TL_HCC)
             sorted[n++] = &r->rows[i];
     qsort_r(sorted, n, sizeof *sorted, compare_rows, r);
-    if (!r->by_process)
-        put_groups(b);
+    for (int i = 0; i < 3 && !r->by_process; i++)
+        rocl_buf_printf(b,
+                        "{\"name\":\"process_name\", \"ph\":\"M\", \"pid\":%d, "
+                        "\"args\":{\"name\":\"%s Activity\"}},\n",
+                        i, names[i]);
+    for (int i = 0; i < 3 && !r->by_process; i++)
+        rocl_buf_printf(b,
+                        "{\"name\":\"process_sort_index\", \"ph\":\"M\", \"pid\":%d, "
+                        "\"args\":{\"sort_index\":%d}},\n",
+                        i, i);
     for (size_t i = 0; i < n; i++) {
         const tl_row *row = sorted[i];
-        if (last && same_row(r, last, row))
+        if (last && last->tid == row->tid &&
+            (r->by_process ? last->pid == row->pid : fixed_pid[last->kind] == fixed_pid[row->kind]))
             continue;
         if (r->by_process && (!last || last->pid != row->pid)) {
             rocl_buf_str(b, "{\"name\":\"process_name\", \"ph\":\"M\", \"pid\":");

@@ -182,20 +182,6 @@ static rocl_status write_end(timeline *t, rocl_error *err)
     return st ? st : tl_write_text(w, err);
 }
 
-static void report_empty(const timeline *t)
-{
-    char text[1024];
-    if (!t->opt->notice || !t->empty)
-        return;
-    if (t->empty > 1)
-        snprintf(text, sizeof text, "%zu of %zu inputs without a record, left out: %s", t->empty,
-                 t->inputs, rocl_error_text(t->why));
-    else
-        snprintf(text, sizeof text, "an input without a record, left out: %s",
-                 rocl_error_text(t->why));
-    t->opt->notice(t->opt->ctx, text);
-}
-
 static rocl_status finish_output(timeline *t, rocl_error *err)
 {
     rocl_written *report = t->writer.report;
@@ -207,7 +193,15 @@ static rocl_status finish_output(timeline *t, rocl_error *err)
         return st;
     report->records = count_shapes(t, shapes);
     report->empty = t->empty;
-    report_empty(t);
+    char text[1024];
+    if (t->empty > 1)
+        snprintf(text, sizeof text, "%zu of %zu inputs without a record, left out: %s", t->empty,
+                 t->inputs, rocl_error_text(t->why));
+    else
+        snprintf(text, sizeof text, "an input without a record, left out: %s",
+                 rocl_error_text(t->why));
+    if (t->opt->notice && t->empty)
+        t->opt->notice(t->opt->ctx, text);
     tl_say_counts(t->opt, shapes, &t->gap_counts);
     if (t->opt->workgroups)
         st = tl_say_workgroups(t->opt, t->writer.workgroups, err);
