@@ -308,28 +308,6 @@ static inline uint32_t interior_child(const level *l, unsigned i)
     return rocl_be32(i < l->count ? interior_cell(l, i) : l->page + l->head - 4);
 }
 
-static const char *check_interior(const rocl_btree_file *f, const level *l)
-{
-    int64_t least = l->min;
-    for (unsigned i = 0; i < l->count; i++) {
-        const uint8_t *cell = interior_cell(l, i);
-        uint32_t at = rocl_be16(l->page + l->head + 2 * i);
-        uint64_t key;
-        if (at < l->head + 2 * l->count || at + 5 > f->usable ||
-            at + 4 + rocl_be_varint(cell + 4, &key) > f->usable)
-            return "a cell lies outside of the page";
-        /* The child behind a key has larger rowids: the last key is not max, and no overflow. */
-        if ((int64_t)key < least || (int64_t)key >= l->max)
-            return "its keys are out of order";
-        least = (int64_t)key + 1;
-        if (!page_valid(f, rocl_be32(cell)))
-            return "it has a child that is not a page of the file";
-    }
-    return page_valid(f, interior_child(l, l->count))
-               ? NULL
-               : "it has a child that is not a page of the file";
-}
-
 /* Adds a page to the path. */
 static rocl_status push_interior(rocl_btree *b, const uint8_t *page, uint32_t number, int64_t min,
                                  int64_t max, rocl_error *err)
@@ -352,12 +330,25 @@ static rocl_status push_interior(rocl_btree *b, const uint8_t *page, uint32_t nu
     l->prefetched = w->next.number == number ? w->next.prefetched : 0;
     if (l->count == 0 || l->count > (f->usable - l->head) / INTERIOR_CELL)
         return fail_page(number, "it has an impossible number of cells", err);
-    if (c->number != number || c->min != min || c->max != max) {
-        const char *what = check_interior(f, l);
-        if (what)
-            return fail_page(number, what, err);
-        *c = (checked_page){min, max, number};
+    bool checked = c->number == number && c->min == min && c->max == max;
+    int64_t least = min;
+    for (unsigned i = 0; i < l->count && !checked; i++) {
+        const uint8_t *cell = interior_cell(l, i);
+        uint32_t at = rocl_be16(l->page + l->head + 2 * i);
+        uint64_t key;
+        if (at < l->head + 2 * l->count || at + 5 > f->usable ||
+            at + 4 + rocl_be_varint(cell + 4, &key) > f->usable)
+            return fail_page(number, "a cell lies outside of the page", err);
+        /* The child behind a key has larger rowids: the last key is not max, and no overflow. */
+        if ((int64_t)key < least || (int64_t)key >= max)
+            return fail_page(number, "its keys are out of order", err);
+        least = (int64_t)key + 1;
+        if (!page_valid(f, rocl_be32(cell)))
+            return fail_page(number, "it has a child that is not a page of the file", err);
     }
+    if (!checked && !page_valid(f, interior_child(l, l->count)))
+        return fail_page(number, "it has a child that is not a page of the file", err);
+    *c = (checked_page){min, max, number};
     w->depth++;
     return ROCL_OK;
 }

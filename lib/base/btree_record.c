@@ -113,7 +113,7 @@ bool rocl_cached_header_set(rocl_header_cache *k, rocl_cached_header *entry, con
 
 /* ---- the schema ------------------------------------------------------------------------------ */
 
-/* A larger schema is of no use to whoever asks: a merged file has thousands of tables. */
+/* A larger schema is read by SQLite: a merged file has thousands of tables. */
 #define SCHEMA_TEXT_MAX (256u << 10)
 
 enum { TYPE, NAME, TABLE, ROOT, SQL, COLUMNS };

@@ -35,24 +35,19 @@ const char *rocl_error_text(const rocl_error *e)
     return e ? e->text : "";
 }
 
-/* Ends a text that was cut at TEXT_SIZE - 1 with "...", without half a UTF-8 character before it.
- */
-static void mark_cut(char *text)
-{
-    size_t at = TEXT_SIZE - 4;
-    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
-        at--;
-    memcpy(text + at, "...", 4);
-}
-
-/* Names from a hostile file end up in messages: no newline, no terminal escape gets through. */
+/* Names from a hostile file end up in messages: no newline, no terminal escape gets through. A text
+ * that is cut ends with "...", without half a UTF-8 character before it. */
 static void format_text(char *text, const char *fmt, va_list args)
 {
     int n = vsnprintf(text, TEXT_SIZE, fmt, args);
     if (n < 0)
         text[0] = '\0';
-    else if (n >= TEXT_SIZE)
-        mark_cut(text);
+    if (n >= TEXT_SIZE) {
+        size_t at = TEXT_SIZE - 4;
+        while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
+            at--;
+        memcpy(text + at, "...", 4);
+    }
     for (char *p = text; *p; p++)
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
             *p = '?';

@@ -22,7 +22,7 @@ rocl_status rocl_space_spill(rocl_sort_space *s, const uint8_t *p, size_t n, uin
 rocl_status rocl_space_read(rocl_sort_space *s, uint8_t *p, size_t n, uint64_t offset,
                             rocl_error *err);
 
-/* Accounts for n more bytes of encoded runs, or of others, if the limit allows it. */
+/* Counts n more bytes of encoded runs, or of others, if the limit allows them. */
 bool rocl_space_keep(rocl_sort_space *s, size_t n);
 
 #define ROCL_SORT_KEYS_MAX 4

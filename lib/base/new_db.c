@@ -170,24 +170,6 @@ static int vfs_full_path(sqlite3_vfs *vfs, const char *name, int size, char *to)
     return SQLITE_OK;
 }
 
-static rocl_status register_vfs(rocl_new_db *db, rocl_error *err)
-{
-    const sqlite3_vfs *plain = sqlite3_vfs_find(NULL);
-    if (!plain)
-        return rocl_fail(err, ROCL_INTERNAL, "SQLite knows no file system");
-    db->vfs = *plain; /* for random numbers and the time */
-    sqlite3_snprintf(sizeof db->vfs_name, db->vfs_name, "rocline-new-%d", db->fd);
-    db->vfs.zName = db->vfs_name;
-    db->vfs.pAppData = db;
-    db->vfs.pNext = NULL;
-    db->vfs.szOsFile = (int)sizeof(new_file);
-    db->vfs.xOpen = vfs_open;
-    db->vfs.xDelete = vfs_delete;
-    db->vfs.xAccess = vfs_access;
-    db->vfs.xFullPathname = vfs_full_path;
-    return sqlite3_vfs_register(&db->vfs, 0) == SQLITE_OK ? ROCL_OK : rocl_fail_memory(err);
-}
-
 static void unregister_vfs(rocl_new_db *db)
 {
     if (db->vfs.zName)
@@ -321,8 +303,23 @@ rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, 
                        path);
     if (st == ROCL_OK)
         st = refuse_open(db->place.dir, db->place.name, path, err);
-    if (st == ROCL_OK)
-        st = register_vfs(db, err);
+    const sqlite3_vfs *plain = sqlite3_vfs_find(NULL);
+    if (st == ROCL_OK && !plain)
+        st = rocl_fail(err, ROCL_INTERNAL, "SQLite knows no file system");
+    if (st == ROCL_OK) {
+        db->vfs = *plain; /* for random numbers and the time */
+        sqlite3_snprintf(sizeof db->vfs_name, db->vfs_name, "rocline-new-%d", db->fd);
+        db->vfs.zName = db->vfs_name;
+        db->vfs.pAppData = db;
+        db->vfs.pNext = NULL;
+        db->vfs.szOsFile = (int)sizeof(new_file);
+        db->vfs.xOpen = vfs_open;
+        db->vfs.xDelete = vfs_delete;
+        db->vfs.xAccess = vfs_access;
+        db->vfs.xFullPathname = vfs_full_path;
+        if (sqlite3_vfs_register(&db->vfs, 0) != SQLITE_OK)
+            st = rocl_fail_memory(err);
+    }
     if (st == ROCL_OK) {
         int rc = sqlite3_open_v2("new", &db->handle,
                                  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI |

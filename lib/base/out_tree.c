@@ -71,7 +71,7 @@ rocl_status rocl_out_tree_open(rocl_out_tree **out, const char *folder, rocl_err
                                        *t->folder ? t->folder : ".", strerror(why));
         free(t->hidden);
         t->hidden = NULL;
-    } else if (asprintf(&t->former, "%s/.aside", t->hidden) < 0) {
+    } else if (asprintf(&t->former, "%s/.former", t->hidden) < 0) {
         t->former = NULL;
         st = rocl_fail_memory(err);
     }
@@ -114,35 +114,26 @@ static bool name_paths(const rocl_out_tree *t, commit_name *s, const char *name)
     return a < PATH_MAX && b < PATH_MAX && c < PATH_MAX;
 }
 
-static rocl_status move_all(const rocl_out_tree *t, const char *const *names, size_t count,
-                            size_t *done, rocl_error *err)
-{
-    commit_name s;
-    if (mkdir(t->former, 0700) != 0)
-        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", t->former, strerror(errno));
-    for (*done = 0; *done < count; ++*done) {
-        if (!name_paths(t, &s, names[*done]))
-            return rocl_fail(err, ROCL_OUTPUT, "%s%s: the name is too long", t->folder,
-                             names[*done]);
-        if (rename(s.at, s.old) != 0 && errno != ENOENT)
-            return rocl_fail(err, ROCL_OUTPUT, "%s: cannot replace: %s", s.at, strerror(errno));
-        if (rename(s.fresh, s.at) != 0 && errno != ENOENT) {
-            rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", s.at, strerror(errno));
-            rename(s.old, s.at);
-            return ROCL_OUTPUT;
-        }
-    }
-    return ROCL_OK;
-}
-
 rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, size_t count,
                                  rocl_error *err)
 {
     size_t done = 0;
     commit_name s;
     struct stat info;
+    rocl_status st = ROCL_OK;
     rocl_unfinished_hold(); /* what was there before is in the hidden folder for a while */
-    rocl_status st = move_all(t, names, count, &done, err);
+    if (mkdir(t->former, 0700) != 0)
+        st = rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", t->former, strerror(errno));
+    for (; st == ROCL_OK && done < count; done += st == ROCL_OK) {
+        if (!name_paths(t, &s, names[done])) {
+            st = rocl_fail(err, ROCL_OUTPUT, "%s%s: the name is too long", t->folder, names[done]);
+        } else if (rename(s.at, s.old) != 0 && errno != ENOENT) {
+            st = rocl_fail(err, ROCL_OUTPUT, "%s: cannot replace: %s", s.at, strerror(errno));
+        } else if (rename(s.fresh, s.at) != 0 && errno != ENOENT) {
+            st = rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", s.at, strerror(errno));
+            rename(s.old, s.at);
+        }
+    }
     while (st != ROCL_OK && done-- > 0) {
         if (!name_paths(t, &s, names[done]))
             continue;

@@ -227,7 +227,7 @@ static node play_matches(merge *m, size_t i)
     return second ? b : a;
 }
 
-/* Plays the winner's matches again, up to the root. Which side wins is a matter of chance, so
+/* Plays the winner's matches again, up to the root. Which side wins cannot be predicted, so
  * winner and loser are exchanged without a branch. */
 static void replay_winner(merge *m)
 {
@@ -247,8 +247,8 @@ static void replay_winner(merge *m)
     m->tree[0] = win;
 }
 
-/* The winner has a new record. Chains often lie far apart: who wins twice may win a thousand times,
- * which takes one look at the second each. */
+/* The winner has a new record. Chains often have ranges of their own: who wins twice may win a
+ * thousand times, which takes one comparison with the second each. */
 static void update_winner(merge *m)
 {
     uint64_t before = m->tree[0].reader;

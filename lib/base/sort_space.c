@@ -1,4 +1,4 @@
-/* The space of several sorters: accounts of memory, blocks, and the temporary file. */
+/* The space of several sorters: shares of memory, blocks, and the temporary file. */
 #include "base/sort_impl.h"
 
 #include "base/array.h"
@@ -30,13 +30,13 @@ size_t rocl_space_buffer_max(const rocl_sort_space *s)
     return n < BUFFER_MIN ? BUFFER_MIN : n > BUFFER_MAX ? BUFFER_MAX : n;
 }
 
-static bool reserve_share(_Atomic size_t *account, size_t n, size_t share)
+static bool reserve_share(_Atomic size_t *used, size_t n, size_t share)
 {
-    size_t have = atomic_load_explicit(account, memory_order_relaxed);
+    size_t have = atomic_load_explicit(used, memory_order_relaxed);
     do {
         if (have > share || n > share - have)
             return false;
-    } while (!atomic_compare_exchange_weak_explicit(account, &have, have + n, memory_order_relaxed,
+    } while (!atomic_compare_exchange_weak_explicit(used, &have, have + n, memory_order_relaxed,
                                                     memory_order_relaxed));
     return true;
 }

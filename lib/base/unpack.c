@@ -129,16 +129,6 @@ static rocl_status read_some(rocl_unpack *u, void *to, size_t n, size_t *got, ro
     return ROCL_OK;
 }
 
-static codec recognise_codec(const uint8_t magic[static MAGIC_SIZE])
-{
-    if (!memcmp(magic, "\x1f\x8b\x08", 3))
-        return GZIP;
-    /* A frame, or one that decompressors skip, with which some writers begin. */
-    bool zstd = !memcmp(magic, "\x28\xb5\x2f\xfd", 4) ||
-                ((magic[0] & 0xf0) == 0x50 && !memcmp(magic + 1, "\x2a\x4d\x18", 3));
-    return zstd ? ZSTD : PLAIN;
-}
-
 rocl_status rocl_unpack_open(rocl_unpack **out, int fd, const char *name, rocl_error *err)
 {
     rocl_unpack *u = calloc(1, sizeof *u);
@@ -154,13 +144,18 @@ rocl_status rocl_unpack_open(rocl_unpack **out, int fd, const char *name, rocl_e
         st = read_some(u, u->raw + u->len, BLOCK - u->len, &got, err);
         u->len += got;
     }
-    const codec found = u->len < MAGIC_SIZE ? PLAIN : recognise_codec(u->raw);
-    if (st == ROCL_OK && found == GZIP) {
+    /* Of zstd a frame, or one that decompressors skip, with which some writers begin. */
+    const uint8_t *magic = u->raw;
+    bool whole = st == ROCL_OK && u->len >= MAGIC_SIZE;
+    bool gzip = whole && !memcmp(magic, "\x1f\x8b\x08", 3);
+    bool zstd = whole && (!memcmp(magic, "\x28\xb5\x2f\xfd", 4) ||
+                          ((magic[0] & 0xf0) == 0x50 && !memcmp(magic + 1, "\x2a\x4d\x18", 3)));
+    if (gzip) {
         if (inflateInit2(&u->state.gzip, 15 + 16) == Z_OK)
             u->codec = GZIP;
         else
             st = rocl_fail_memory(err);
-    } else if (st == ROCL_OK && found == ZSTD) {
+    } else if (zstd) {
 #ifdef ROCL_ZSTD
         u->state.zstd = ZSTD_createDStream();
         if (u->state.zstd)

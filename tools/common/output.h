@@ -6,7 +6,7 @@
 
 /* ---- placeholders.c -------------------------------------------------------------------------- */
 
-/* Fills in the placeholders of -o and -d, once, before anything else here is asked: from the first
+/* Fills in the placeholders of -o and -d, once, before anything else here is called: from the first
  * process of the first input, and from this run. Returns -1, or the exit code of a usage error. */
 int output_fill_names(common *c);
 /* The same of one option, which has no variable, and need not be given; the name stays for good. A

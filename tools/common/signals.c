@@ -23,23 +23,18 @@ static void *wait_for_end(void *unused)
     return NULL;
 }
 
-/* One that is ignored, as nohup does, stays so. */
-static void add_unless_ignored(int number)
-{
-    struct sigaction now;
-    if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-        sigaddset(&ends, number);
-}
-
 void signals_prepare(void)
 {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     pthread_t watcher;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     sigemptyset(&ends);
-    add_unless_ignored(SIGINT);
-    add_unless_ignored(SIGTERM);
-    add_unless_ignored(SIGHUP);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction now; /* one that is ignored, as nohup does, stays so */
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(&ends, numbers[i]);
+    }
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
     if (pthread_create(&watcher, NULL, wait_for_end, NULL) == 0)
         pthread_detach(watcher);

@@ -51,8 +51,7 @@ static void put_texts_item(tl_worker *w, tl_item kind, uint32_t row_kind, const 
         n += t.len[i] = (uint32_t)s[i].n;
     close_text(w);
     put_head(w, kind, n);
-    if (place)
-        rocl_buf_put(w->out, place, sizeof *place);
+    rocl_buf_put(w->out, place, place ? sizeof *place : 0);
     rocl_buf_put(w->out, &t, sizeof t);
     for (int i = 0; i < TL_TEXTS; i++)
         rocl_buf_put(w->out, s[i].p, s[i].n);

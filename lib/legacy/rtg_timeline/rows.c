@@ -1,4 +1,4 @@
-/* Rows of the timeline: which pid and tid an event is shown at. Agents, queues and threads are
+/* Rows of the timeline: which pid and tid an event is displayed at. Agents, queues and threads are
  * numbered by first appearance, each kind by itself:
  *
  *     GPU   0 or pid   agent * 1000 + queue + 1    agents of (pid, agent), queues of an agent
@@ -36,7 +36,7 @@ void tl_rows_free(tl_rows *r)
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-/* An id for a tuple of texts. Their lengths keep ("1", "23") and ("12", "3") apart. */
+/* An id for a tuple of texts. Their lengths tell ("1", "23") from ("12", "3"). */
 static uint32_t intern_key(tl_rows *r, uint32_t kind, const tl_texts *t, const char *texts, int n)
 {
     rocl_buf b = {0};

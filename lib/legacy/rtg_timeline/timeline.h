@@ -4,7 +4,7 @@
  *     timeline.c  the entry points: inputs in, the frame of the JSON out
  *     lines.c     step 1, on all cores: a block of lines -> items
  *     write.c     step 2, in the order of the text: items -> JSON
- *     rows.c      which pid and tid an event is shown at
+ *     rows.c      which pid and tid an event is displayed at
  *     gaps.c      events for the gaps between profile lines
  *     select.c    lines whose events pass the filters of a trace
  *     report.c    what the script prints: counts of lines, work-group sizes
