@@ -94,7 +94,7 @@ static rocl_status check_or_copy(void *ctx, unsigned worker, size_t index, rocl_
 
 /* SQLite copies records without a look at them, and reads damaged ones as whatever they look like.
  * So the rows of a set are read as the other tools would, while they are copied. Of two failures it
- * is that of the check, the first task, that is told: it names the page. */
+ * is that of the check, the first task, that is reported: it names the page. */
 static rocl_status copy_checked_set(merge_copier *c, rocl_error *err)
 {
     rocl_trace *t = c->plan->trace;

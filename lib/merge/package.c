@@ -242,13 +242,6 @@ static rocl_status add_to_file(void *ctx, const rocl_capture *c, merge_selection
     return st ? st : merge_writer_add(&k->writer, c, selection, err);
 }
 
-static rocl_status write_files(packer *k, rocl_error *err)
-{
-    const merge_way whole = {.slices = {.count = 1}};
-    rocl_status st = merge_select(k->trace, &whole, add_to_file, k, err);
-    return st ? st : finish_file(k, err);
-}
-
 /* ---- the index ---- */
 
 /* Double quotes take every name; JSON's escapes are YAML's. */
@@ -352,6 +345,7 @@ static rocl_status commit_files(packer *k, rocl_error *err)
 
 static rocl_status write_consolidated(packer *k, rocl_error *err)
 {
+    const merge_way whole = {.slices = {.count = 1}};
     rocl_status st = k->real ? open_old(k, err) : ROCL_OK;
     if (st == ROCL_OK)
         st = replace_old(k, err);
@@ -360,7 +354,9 @@ static rocl_status write_consolidated(packer *k, rocl_error *err)
     if (st == ROCL_OK)
         st = open_stage(k, err);
     if (st == ROCL_OK)
-        st = write_files(k, err);
+        st = merge_select(k->trace, &whole, add_to_file, k, err);
+    if (st == ROCL_OK)
+        st = finish_file(k, err);
     if (st == ROCL_OK)
         st = write_index(k, err);
     st = rocl_out_tree_explain(k->tree, st, err);

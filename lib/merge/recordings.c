@@ -15,18 +15,6 @@ typedef struct packer {
     rocl_written *report;
 } packer;
 
-static void finish_header(rocl_chunk_header *h, const uint8_t *content, size_t n)
-{
-    h->header_size = ROCL_CHUNK_HEADER;
-    h->size = (ROCL_CHUNK_HEADER + n + ROCL_CHUNK_ALIGN - 1) / ROCL_CHUNK_ALIGN * ROCL_CHUNK_ALIGN;
-    if (!(h->flags & ROCL_CHUNK_CLOSED) && h->minor > 0)
-        h->flags |= ROCL_CHUNK_OPEN;
-    h->flags |= ROCL_CHUNK_CLOSED;
-    h->crc = rocl_crc32c(0, content, n);
-    h->header_crc = 0;
-    h->header_crc = rocl_crc32c(0, h, sizeof *h);
-}
-
 /* Compresses where that makes it smaller. */
 static rocl_status compress_chunk(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
@@ -56,7 +44,14 @@ static rocl_status compress_chunk(void *ctx, unsigned worker, rocl_block *c, roc
         return rocl_fail_memory(err);
     /* As many events as there were: a reader sees how many of them are missing. */
     atomic_store(&h.progress, chunk_events(info) << 32 | (uint32_t)c->in.len);
-    finish_header(&h, c->out.data + sizeof h, c->out.len - sizeof h);
+    h.header_size = ROCL_CHUNK_HEADER;
+    h.size = (c->out.len + ROCL_CHUNK_ALIGN - 1) / ROCL_CHUNK_ALIGN * ROCL_CHUNK_ALIGN;
+    if (!(h.flags & ROCL_CHUNK_CLOSED) && h.minor > 0)
+        h.flags |= ROCL_CHUNK_OPEN;
+    h.flags |= ROCL_CHUNK_CLOSED;
+    h.crc = rocl_crc32c(0, c->out.data + sizeof h, c->out.len - sizeof h);
+    h.header_crc = 0;
+    h.header_crc = rocl_crc32c(0, &h, sizeof h);
     memcpy(c->out.data, &h, sizeof h);
     rocl_buf_put(&c->out, zeros, (size_t)h.size - c->out.len);
     return ROCL_OK;

@@ -240,7 +240,7 @@ static rocl_status open_file(merge_reader *r, rocl_trace *t, const rocl_source *
     const rocpd_file *file = s->state;
     rocl_status st = rocl_source_connect(&r->db, t, s, &file->state, err);
     if (st == ROCL_OK)
-        st = rocl_db_sqlite(r->db, err); /* which the set and the plan ask */
+        st = rocl_db_sqlite(r->db, err); /* the set and the plan query it */
     if (st == ROCL_OK)
         st = rocpd_find(&r->found, r->db, s->path, err);
     if (st != ROCL_OK)

@@ -311,7 +311,7 @@ static int only_a_view(void *ctx, int action, const char *a, const char *b, cons
     return SQLITE_DENY;
 }
 
-/* A view that cannot be made is left out: the tables tell everything. */
+/* A view that cannot be made is left out: the tables hold everything. */
 static rocl_status make_view(merge_copier *c, const plan_view *v, rocl_error *err)
 {
     sqlite3 *db = rocl_new_db_handle(c->out);

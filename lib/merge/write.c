@@ -18,7 +18,7 @@ typedef struct cutter {
     merge_slices slices;
     merge_selection **selections; /* by capture, NULL: it has been left out */
     rocl_out_tree *tree;          /* where the files are until all are complete */
-    char **names;                 /* what is to be moved from there, or to make room */
+    char **names;                 /* files to be moved from there, or to be replaced */
     size_t name_count, name_cap;
     size_t done, empty; /* slices */
     size_t stale;       /* slices of an earlier cut of this name, that this one has no place for */
@@ -66,15 +66,6 @@ static rocl_status keep_selections(void *ctx, const rocl_capture *c, merge_selec
     memset(s, 0, size); /* they are ours now */
     k->selections[c->index] = kept;
     return ROCL_OK;
-}
-
-static rocl_status select_all(cutter *k, rocl_error *err)
-{
-    k->selections = calloc(k->trace->capture_count + 1, sizeof(merge_selection *));
-    if (!k->selections)
-        return rocl_fail_memory(err);
-    const merge_way way = {.slices = k->slices, .rebuild = k->options->rebuild, .cut = true};
-    return merge_select(k->trace, &way, keep_selections, k, err);
 }
 
 static bool is_empty(const cutter *k, size_t slice)
@@ -293,8 +284,11 @@ static rocl_status write_slices(rocl_trace *t, const rocl_rocpd_options *o, rocl
 {
     cutter k = {.trace = t, .options = o};
     rocl_status st = find_cuts(&k, err);
+    const merge_way way = {.slices = k.slices, .rebuild = o->rebuild, .cut = true};
+    if (st == ROCL_OK && !(k.selections = calloc(t->capture_count + 1, sizeof *k.selections)))
+        st = rocl_fail_memory(err);
     if (st == ROCL_OK)
-        st = select_all(&k, err);
+        st = merge_select(t, &way, keep_selections, &k, err);
     if (st == ROCL_OK)
         st = find_stale(&k, err);
     if (st == ROCL_OK)

@@ -139,7 +139,7 @@ static int check_database(cli *c)
     return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
-static int check(cli *c)
+static int check_options(cli *c)
 {
     int code = output_fill_names(&c->common);
     if (code < 0)
@@ -155,30 +155,22 @@ static int check(cli *c)
 
 /* ---- the run ---- */
 
-static rocl_status write_package(rocl_trace *t, const cli *c, rocl_written *r, rocl_error *err)
-{
-    const rocl_package_options o = {
-        .folder = c->path, .consolidate = c->consolidate, .keep_environment = c->keep_environment};
-    return rocl_write_package(t, &o, r, err);
-}
-
-static rocl_status write_database(rocl_trace *t, cli *c, rocl_written *r, rocl_error *err)
-{
-    const rocl_rocpd_options o = {.path = c->path,
-                                  .flat = c->flat,
-                                  .rebuild = c->rebuild,
-                                  .keep_environment = c->keep_environment,
-                                  .slices = c->slices,
-                                  .slice_ns = c->slice_ns};
-    rocl_status s = output_make_parent(c->path);
-    return s ? s : rocl_write_rocpd(t, &o, r, err);
-}
-
 static rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
     rocl_written r = {0};
-    rocl_status s = c->package ? write_package(t, c, &r, err) : write_database(t, c, &r, err);
+    const rocl_package_options package = {
+        .folder = c->path, .consolidate = c->consolidate, .keep_environment = c->keep_environment};
+    const rocl_rocpd_options database = {.path = c->path,
+                                         .flat = c->flat,
+                                         .rebuild = c->rebuild,
+                                         .keep_environment = c->keep_environment,
+                                         .slices = c->slices,
+                                         .slice_ns = c->slice_ns};
+    rocl_status s = c->package ? ROCL_OK : output_make_parent(c->path);
+    if (s == ROCL_OK)
+        s = c->package ? rocl_write_package(t, &package, &r, err)
+                       : rocl_write_rocpd(t, &database, &r, err);
     if (s <= ROCL_PARTIAL)
         msg_verbose("%s: %zu %s of %zu, %" PRIu64 " rows, %" PRIu64 " bytes", c->path, r.files,
                     r.files == 1 ? "database" : "databases", rocl_trace_captures(t), r.rows,
@@ -196,6 +188,6 @@ int main(int argc, char **argv)
     static cli c;
     int code = common_parse(&tool, &c.common, argc, argv);
     if (code < 0)
-        code = check(&c);
+        code = check_options(&c);
     return code < 0 ? common_run(&c.common, write_output, &c) : code;
 }

@@ -57,7 +57,7 @@ typedef struct newset_event {
 
 void newset_events_of(const newset_events *e, rocl_trace **trace, const rocl_capture **capture);
 
-/* Of each process, the first end of an event; to be asked when all are there. */
+/* Of each process, the first end of an event; to be called when all events are there. */
 const int64_t *newset_events_first_ends(newset_events *e);
 
 typedef rocl_status newset_event_fn(void *ctx, const newset_event *e, rocl_error *err);
@@ -151,7 +151,7 @@ static inline newset_cell newset_text(const newset *s, uint32_t text)
 
 /* Inserts a row: a cell for each column that newset_columns() names. */
 rocl_status newset_insert(newset *s, schema_table t, const newset_cell *row, rocl_error *err);
-/* The row of a text, which is made when it is first asked for; ROCL_NONE: NULL. */
+/* The row of a text, which is made when it is first looked up; ROCL_NONE: NULL. */
 rocl_status newset_string(newset *s, uint32_t text, newset_cell *id, rocl_error *err);
 /* In a flat set: the node that is there already. */
 rocl_status newset_find_node(newset *s, const newset_cell *machine_id, const newset_cell *hash,

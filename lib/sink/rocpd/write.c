@@ -114,7 +114,7 @@ static rocl_status put_event(newset *s, const rocl_event *e, newset_cell extdata
     return insert_row(&r);
 }
 
-/* extdata with the name of an event, which its row does not tell. */
+/* extdata with the name of an event, which its row does not hold. */
 static newset_cell make_message(newset *s, const rocl_event *e)
 {
     newset_cell name = newset_text(s, e->name);
@@ -372,27 +372,6 @@ static newset_event_fn *const writers[SCHEMA_EVENT_TABLES] = {
     [SCHEMA_COPY] = put_copy,     [SCHEMA_ALLOCATE] = put_alloc, [SCHEMA_GRAPH] = put_graph,
     [SCHEMA_HIP] = put_hip};
 
-static void report_changes(const newset *s)
-{
-    if (s->garbled)
-        rocl_notice(s->trace, "%s: %" PRIu64 " text%s not UTF-8: invalid bytes become U+FFFD",
-                    s->capture->path, s->garbled, s->garbled == 1 ? " is" : "s are");
-    if (s->late_processes)
-        rocl_notice(s->trace,
-                    "%s: events end before their process began: its begin was moved to the end of "
-                    "the first of them",
-                    s->capture->path);
-}
-
-/* Ids that other sets must not use. */
-static void note_used(newset *s)
-{
-    newset_target *to = s->to;
-    for (schema_table t = 0; t < SCHEMA_TABLES && to->flat; t++)
-        to->used[t] = s->defs[t].ids ? s->defs[t].last : s->next[t];
-    to->changed += s->garbled;
-}
-
 rocl_status newset_write(newset_events *e, newset_target *to, rocl_error *err)
 {
     newset s = {.to = to};
@@ -406,10 +385,18 @@ rocl_status newset_write(newset_events *e, newset_target *to, rocl_error *err)
         st = newset_defs_write(&s, err);
     for (schema_table t = 0; t < SCHEMA_EVENT_TABLES && st == ROCL_OK; t++)
         st = newset_events_each(e, t, writers[t], &s, err);
-    if (st == ROCL_OK) {
-        report_changes(&s);
-        note_used(&s);
-    }
+    if (st == ROCL_OK && s.garbled)
+        rocl_notice(s.trace, "%s: %" PRIu64 " text%s not UTF-8: invalid bytes become U+FFFD",
+                    s.capture->path, s.garbled, s.garbled == 1 ? " is" : "s are");
+    if (st == ROCL_OK && s.late_processes)
+        rocl_notice(s.trace,
+                    "%s: events end before their process began: its begin was moved to the end of "
+                    "the first of them",
+                    s.capture->path);
+    /* Other sets must not use these ids. */
+    for (schema_table t = 0; t < SCHEMA_TABLES && st == ROCL_OK && to->flat; t++)
+        to->used[t] = s.defs[t].ids ? s.defs[t].last : s.next[t];
+    to->changed += st == ROCL_OK ? s.garbled : 0;
     newset_rows_free(&s);
     newset_ids_free(&s);
     return st;
