@@ -26,7 +26,7 @@ static bool is_missing(int why)
 
 /* ---- the files ------------------------------------------------------------------------------- */
 
-static void describe(const struct stat *st, uint64_t *words)
+static void fill_state(const struct stat *st, uint64_t *words)
 {
     words[0] = (uint64_t)st->st_dev;
     words[1] = (uint64_t)st->st_ino;
@@ -42,21 +42,16 @@ static rocl_status read_state(const rocl_db *db, rocl_db_state *state, rocl_erro
     *state = (rocl_db_state){0};
     if (stat(db->path, &st) != 0)
         return rocl_fail_system(err, ROCL_INPUT, db->name, errno);
-    describe(&st, state->file);
+    fill_state(&st, state->file);
     if (stat(db->wal, &st) == 0) {
         if (st.st_size > 0)
-            describe(&st, state->log);
+            fill_state(&st, state->log);
         return ROCL_OK;
     }
     return is_missing(errno) ? ROCL_OK : rocl_fail_system(err, ROCL_INPUT, db->wal, errno);
 }
 
-static bool same_state(const rocl_db_state *a, const rocl_db_state *b)
-{
-    return !memcmp(a, b, sizeof *a);
-}
-
-static rocl_status changed(const rocl_db *db, rocl_error *err)
+static rocl_status fail_changed(const rocl_db *db, rocl_error *err)
 {
     return rocl_fail(err, ROCL_INPUT,
                      "%s: the file changed while it was read: try again when its writer is done",
@@ -89,17 +84,6 @@ static rocl_status refuse_hot_journal(const rocl_db *db, rocl_error *err)
     return st;
 }
 
-static rocl_status check_files(rocl_db *db, const rocl_db_state *as, rocl_error *err)
-{
-    rocl_status st = read_state(db, &db->state, err);
-    if (st == ROCL_OK && as && !same_state(as, &db->state))
-        st = changed(db, err);
-    if (st != ROCL_OK)
-        return st;
-    db->has_log = db->state.log[2] > 0;
-    return refuse_hot_journal(db, err);
-}
-
 static void close_pages(rocl_db *db)
 {
     if (db->fd >= 0)
@@ -123,10 +107,10 @@ rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **w
             close_pages(db);
             return read;
         }
-        describe(&st, file);
+        fill_state(&st, file);
         if (memcmp(file, db->state.file, sizeof file)) {
             close_pages(db);
-            return changed(db, err);
+            return fail_changed(db, err);
         }
         rocl_status read = rocl_btree_file_read(&db->pages, db->fd, &db->no_pages, err);
         if (read != ROCL_OK) {
@@ -297,35 +281,28 @@ static void register_vfs(void)
     sqlite3_vfs_register(&reading_vfs, 0);
 }
 
-/* "file:" + the path with what an URI would take apart written as %XX + the query. */
-static char *make_uri(const char *path, const char *query)
+char *rocl_db_uri(const rocl_db *db)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     static const char hex[] = "0123456789abcdef";
     rocl_buf u = {0};
-    rocl_buf_str(&u, path[0] == '/' ? "file://" : "file:");
-    for (const char *p = path; *p; p++) {
-        if (strchr("%?#", *p)) {
+    pthread_once(&once, register_vfs);
+    if (!sqlite3_vfs_find(READING_VFS)) /* SQLite had no memory to begin with */
+        return NULL;
+    rocl_buf_str(&u, db->path[0] == '/' ? "file://" : "file:");
+    for (const char *p = db->path; *p; p++) {
+        if (strchr("%?#", *p)) { /* they would end the path or begin an escape */
             char esc[3] = {'%', hex[(unsigned char)*p >> 4], hex[*p & 15]};
             rocl_buf_put(&u, esc, sizeof esc);
         } else {
             rocl_buf_byte(&u, (uint8_t)*p);
         }
     }
-    rocl_buf_str(&u, query);
+    rocl_buf_str(&u, db->has_log ? "?vfs=" READING_VFS : "?immutable=1&mode=ro&vfs=" READING_VFS);
     rocl_buf_byte(&u, 0);
     if (u.failed)
         rocl_buf_free(&u);
     return (char *)u.data;
-}
-
-char *rocl_db_uri(const rocl_db *db)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, register_vfs);
-    if (!sqlite3_vfs_find(READING_VFS)) /* SQLite had no memory to begin with */
-        return NULL;
-    return make_uri(db->path,
-                    db->has_log ? "?vfs=" READING_VFS : "?immutable=1&mode=ro&vfs=" READING_VFS);
 }
 
 void rocl_db_limit_lengths(const rocl_db *db, sqlite3 *handle)
@@ -354,29 +331,24 @@ static rocl_status open_handle(rocl_db *db, rocl_error *err)
     return ROCL_OK;
 }
 
-/* Reads the schema, which is where a file that is no sound database is found out. */
-static rocl_status probe_schema(rocl_db *db, rocl_error *err)
+rocl_status rocl_db_sqlite(rocl_db *db, rocl_error *err)
 {
+    rocl_status st = db->handle ? ROCL_OK : open_handle(db, err);
+    if (st != ROCL_OK || db->probed)
+        return st;
+    /* The schema is read, which is where a file that is no sound database is found out. */
     int rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
-    if (rc == SQLITE_OK)
+    db->probed = rc == SQLITE_OK;
+    if (db->probed)
         return ROCL_OK;
     if (rc == SQLITE_NOTADB)
         return rocl_fail(err, ROCL_INPUT, "%s: not a SQLite database, or an encrypted one",
                          db->name);
-    rocl_status st = rocl_sqlite_error(db->handle, db->name, err);
+    st = rocl_sqlite_error(db->handle, db->name, err);
     return st == ROCL_INPUT && db->has_log
                ? rocl_fail(err, st, "%s; or the log beside it (-wal) belongs to another database",
                            rocl_error_text(err))
                : st;
-}
-
-rocl_status rocl_db_sqlite(rocl_db *db, rocl_error *err)
-{
-    rocl_status st = db->handle ? ROCL_OK : open_handle(db, err);
-    if (st == ROCL_OK && !db->probed)
-        st = probe_schema(db, err);
-    db->probed = st == ROCL_OK;
-    return st;
 }
 
 rocl_status rocl_db_has_column(rocl_db *db, const char *table, const char *column, bool *has,
@@ -442,7 +414,7 @@ typedef struct answers {
 typedef bool row_fn(answers *a, sqlite3_stmt *stmt); /* false: memory is out */
 
 /* Runs a statement about a->l, or about all tables: %Q in `sql`. */
-static rocl_status query(rocl_db *db, answers *a, const char *sql, row_fn *fn, rocl_error *err)
+static rocl_status run_query(rocl_db *db, answers *a, const char *sql, row_fn *fn, rocl_error *err)
 {
     sqlite3_stmt *stmt = NULL;
     const char *table = a->l ? a->l->table : "sqlite_master";
@@ -511,8 +483,8 @@ rocl_status rocl_db_layout(rocl_db *db, const char *table, const rocl_layout **l
     const char *why;
     rocl_status st = rocl_db_pages(db, &file, &why, err);
     if (st == ROCL_OK && !why && !db->layouts.read) {
-        st = query(db, &a, "SELECT name, rootpage FROM main.sqlite_master WHERE type='table'",
-                   add_table, err);
+        st = run_query(db, &a, "SELECT name, rootpage FROM main.sqlite_master WHERE type='table'",
+                       add_table, err);
         db->layouts.read = st == ROCL_OK;
     }
     if (st != ROCL_OK)
@@ -526,9 +498,9 @@ rocl_status rocl_db_layout(rocl_db *db, const char *table, const rocl_layout **l
     a.l = l;
     l->why = why ? why : !l->root ? "it is not an ordinary table" : NULL;
     if (!l->why) {
-        st = query(db, &a, "PRAGMA main.table_xinfo(%Q)", add_column, err);
+        st = run_query(db, &a, "PRAGMA main.table_xinfo(%Q)", add_column, err);
         if (st == ROCL_OK)
-            st = query(db, &a, "PRAGMA main.index_list(%Q)", note_index, err);
+            st = run_query(db, &a, "PRAGMA main.index_list(%Q)", note_index, err);
         if (a.hidden)
             l->why = "it has generated columns";
         else if (!a.id || a.index)
@@ -664,7 +636,12 @@ rocl_status rocl_db_open(rocl_db **out, const rocl_db_options *o, rocl_error *er
     if (st == ROCL_OK && !(db->path && db->name && db->wal))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
-        st = check_files(db, o->as, err);
+        st = read_state(db, &db->state, err);
+    if (st == ROCL_OK && o->as && memcmp(o->as, &db->state, sizeof *o->as) != 0)
+        st = fail_changed(db, err);
+    db->has_log = db->state.log[2] > 0;
+    if (st == ROCL_OK)
+        st = refuse_hot_journal(db, err);
     if (st == ROCL_OK)
         st = read_schema(db, o->schemas, err);
     if (st == ROCL_OK)
@@ -704,62 +681,52 @@ rocl_status rocl_db_check_unchanged(rocl_db *db, rocl_error *err)
 {
     rocl_db_state state;
     rocl_status st = read_state(db, &state, err);
-    bool same = st == ROCL_OK && same_state(&state, &db->state);
-    return same || st == ROCL_INTERNAL ? st : changed(db, err);
+    bool same = st == ROCL_OK && !memcmp(&state, &db->state, sizeof state);
+    return same || st == ROCL_INTERNAL ? st : fail_changed(db, err);
 }
 
-static rocl_status objects_of_schema(const rocl_schema *s, rocl_db_object **objects, size_t *count,
-                                     rocl_error *err)
+/* False: memory is out. */
+static bool add_object(rocl_db_object **list, size_t *n, size_t *cap, const char *name, bool view)
 {
-    rocl_db_object *list = calloc(s->count, sizeof *list);
-    size_t n = 0;
-    bool memory = list;
-    for (size_t i = 0; memory && i < s->count; i++) {
-        const char *type = rocl_schema_text(s, s->rows[i].type);
-        bool view = !strcmp(type, "view");
-        if (!view && strcmp(type, "table") != 0)
-            continue;
-        list[n] = (rocl_db_object){strdup(rocl_schema_text(s, s->rows[i].name)), view};
-        memory = list[n++].name;
+    char *copy = strdup(name);
+    if (!copy || !ROCL_GROW(*list, *cap, *n + 1)) {
+        free(copy);
+        return false;
     }
-    if (!memory) {
-        rocl_db_objects_free(list, n);
-        return rocl_fail_memory(err);
-    }
-    *objects = list;
-    *count = n;
-    return ROCL_OK;
+    (*list)[(*n)++] = (rocl_db_object){copy, view};
+    return true;
 }
 
 rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count, rocl_error *err)
 {
-    if (!db->handle)
-        return objects_of_schema(&db->schema, objects, count, err);
-
     static const char sql[] = "SELECT name, type='view' FROM main.sqlite_master WHERE type IN "
                               "('table','view') ORDER BY rowid";
+    const rocl_schema *s = &db->schema;
     sqlite3_stmt *stmt = NULL;
     rocl_db_object *list = NULL;
     size_t n = 0, cap = 0;
-    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(stmt, 0);
+    bool memory = true;
+    int rc = SQLITE_DONE;
+    for (size_t i = 0; !db->handle && memory && i < s->count; i++) {
+        const char *type = rocl_schema_text(s, s->rows[i].type);
+        bool view = !strcmp(type, "view");
+        if (view || !strcmp(type, "table"))
+            memory = add_object(&list, &n, &cap, rocl_schema_text(s, s->rows[i].name), view);
+    }
+    if (db->handle)
+        rc = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL);
+    while (rc == SQLITE_OK && memory && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        memory = add_object(&list, &n, &cap, column_text(stmt, 0), sqlite3_column_int(stmt, 1));
         rc = SQLITE_OK;
-        if (!ROCL_GROW(list, cap, n + 1))
-            break;
-        list[n] = (rocl_db_object){strdup(name ? name : ""), sqlite3_column_int(stmt, 1) != 0};
-        if (!list[n].name)
-            break;
-        n++;
     }
     sqlite3_finalize(stmt);
-    if (rc != SQLITE_DONE) {
-        rocl_db_objects_free(list, n);
-        return rc == SQLITE_OK ? rocl_fail_memory(err) : rocl_sqlite_fail(db, "sqlite_master", err);
+    if (memory && rc == SQLITE_DONE) {
+        *objects = list;
+        *count = n;
+        return ROCL_OK;
     }
-    *objects = list;
-    *count = n;
-    return ROCL_OK;
+    rocl_db_objects_free(list, n);
+    return memory ? rocl_sqlite_fail(db, "sqlite_master", err) : rocl_fail_memory(err);
 }
 
 void rocl_db_objects_free(rocl_db_object *objects, size_t count)

@@ -1,5 +1,5 @@
 /* A database below the row cursor: its file, its connection of SQLite, its schema. For the readers
- * behind the cursor, and for who must ask SQLite itself; see rows.h for the rest. */
+ * behind the cursor, and for code that must ask SQLite itself; see rows.h for the rest. */
 #ifndef ROCL_SOURCE_DB_CONNECTION_H
 #define ROCL_SOURCE_DB_CONNECTION_H
 
@@ -23,7 +23,7 @@ struct rocl_db {
     rocl_reader reader;
     int fd; /* for reading pages; -1: not opened yet, or not to be */
     rocl_btree_file pages;
-    const char *no_pages; /* why */
+    const char *no_pages; /* why they cannot be read; NULL: they can */
     rocl_layouts layouts;
     rocl_schema schema; /* read from the pages; empty: not so */
 };
@@ -73,7 +73,7 @@ typedef struct rocl_rows_ops {
 /* rows_pages.c; the layout must say that it is possible. */
 rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layout *layout,
                                  const char *const *columns, unsigned count, rocl_error *err);
-/* What next is to fill: NULLs so far. NULL when memory is out. */
+/* The columns that next fills, all values NULL; free them. NULL when memory is out. */
 rocl_column *rocl_columns_new(unsigned count);
 /* Puts a value of SQLite's into a column. */
 void rocl_rows_put_value(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text);

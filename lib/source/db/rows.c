@@ -25,7 +25,7 @@ typedef struct sqlite_rows {
     sqlite3_stmt *stmt;
     char *table;
     rocl_buf text;
-    uint8_t present[ROCL_ROWS_COLUMNS_MAX]; /* column of each place in the statement after id */
+    uint8_t present[ROCL_ROWS_COLUMNS_MAX]; /* column of each position in the statement after id */
     unsigned present_count;
     int64_t last;   /* id */
     int64_t before; /* id of the last row read */
@@ -98,8 +98,8 @@ static rocl_status seek_sqlite(rocl_rows *rows, int64_t first, int64_t last, roc
     return ROCL_OK;
 }
 
-static rocl_status out_of_order(const rocl_db *db, const char *table, int64_t id, int64_t before,
-                                rocl_error *err)
+static rocl_status fail_out_of_order(const rocl_db *db, const char *table, int64_t id,
+                                     int64_t before, rocl_error *err)
 {
     return rocl_fail(err, ROCL_INPUT, "%s: table %s: the database is damaged (id %lld after %lld)",
                      db->name, table, (long long)id, (long long)before);
@@ -125,7 +125,7 @@ static rocl_status next_sqlite(rocl_rows *rows, unsigned max, unsigned *n, rocl_
         }
         /* Pages that refer to each other in circles would be read for ever. */
         if (r->ascending && r->any && r->pub.id[row] <= r->before)
-            return out_of_order(r->db, r->table, r->pub.id[row], r->before, err);
+            return fail_out_of_order(r->db, r->table, r->pub.id[row], r->before, err);
         r->before = r->pub.id[row];
         r->any = true;
         for (unsigned i = 0; i < r->present_count; i++)
@@ -182,36 +182,30 @@ static rocl_status open_sqlite(rocl_rows **rows, rocl_db *db, const char *table,
 
 /* ---- ids from SQLite ------------------------------------------------------------------------- */
 
-static rocl_status step_ids(rocl_db *db, sqlite3_stmt *stmt, const char *table, bool ascending,
-                            int64_t *first, int64_t *last, bool *any, rocl_error *err)
+static rocl_status walk_ids(rocl_db *db, const char *table, bool ascending, int64_t *first,
+                            int64_t *last, bool *any, rocl_error *err)
 {
-    int rc;
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    sqlite3_stmt *stmt = NULL;
+    rocl_status st = ROCL_OK;
+    char *sql = sqlite3_mprintf("SELECT \"id\" FROM main.\"%w\" NOT INDEXED", table);
+    if (!sql)
+        return rocl_fail_memory(err);
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL);
+    sqlite3_free(sql);
+    while (st == ROCL_OK && stmt && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         int64_t id = sqlite3_column_int64(stmt, 0);
         if (sqlite3_column_type(stmt, 0) == SQLITE_NULL)
             continue;
         if (*any && ascending && id <= *last)
-            return out_of_order(db, table, id, *last, err);
+            st = fail_out_of_order(db, table, id, *last, err);
         if (!*any || id < *first)
             *first = id;
         if (!*any || id > *last)
             *last = id;
         *any = true;
     }
-    return rc == SQLITE_DONE ? ROCL_OK : rocl_sqlite_fail(db, table, err);
-}
-
-static rocl_status walk_ids(rocl_db *db, const char *table, bool ascending, int64_t *first,
-                            int64_t *last, bool *any, rocl_error *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    char *sql = sqlite3_mprintf("SELECT \"id\" FROM main.\"%w\" NOT INDEXED", table);
-    if (!sql)
-        return rocl_fail_memory(err);
-    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL);
-    sqlite3_free(sql);
-    rocl_status st = rc == SQLITE_OK ? step_ids(db, stmt, table, ascending, first, last, any, err)
-                                     : rocl_sqlite_fail(db, table, err);
+    if (st == ROCL_OK && rc != SQLITE_DONE)
+        st = rocl_sqlite_fail(db, table, err);
     sqlite3_finalize(stmt);
     return st;
 }
@@ -237,7 +231,7 @@ static rocl_status find_ends(rocl_db *db, const char *table, int64_t *first, int
         *last = sqlite3_column_int64(stmt, 1);
         *any = true;
         if (*last < *first)
-            st = out_of_order(db, table, *last, *first, err);
+            st = fail_out_of_order(db, table, *last, *first, err);
     }
     sqlite3_finalize(stmt);
     sqlite3_free(sql);
@@ -360,25 +354,6 @@ rocl_status rocl_rows_next(rocl_rows *r, unsigned max, unsigned *n, rocl_error *
     return r->ops->next(r, max, n, err);
 }
 
-/* The lesser of both times and the greater one, of a row that has them. */
-static rocl_status widen_times(rocl_rows *rows, int64_t id, int64_t *low, int64_t *high, bool *any,
-                               rocl_error *err)
-{
-    unsigned n = 0;
-    int64_t from, to;
-    bool bad = false;
-    rocl_status st = rocl_rows_seek(rows, id, id, err);
-    if (st == ROCL_OK)
-        st = rocl_rows_next(rows, 1, &n, err);
-    if (st != ROCL_OK || !n || !rocl_cell_int(rows, 0, 0, &from, &bad) ||
-        !rocl_cell_int(rows, 1, 0, &to, &bad) || from <= 0 || to < from)
-        return st;
-    *low = *any && *low < from ? *low : from;
-    *high = *any && *high > to ? *high : to;
-    *any = true;
-    return ROCL_OK;
-}
-
 rocl_status rocl_db_peek_times(rocl_db *db, const char *table, const char *low, const char *high,
                                int64_t *first, int64_t *last, bool *any, rocl_error *err)
 {
@@ -393,8 +368,20 @@ rocl_status rocl_db_peek_times(rocl_db *db, const char *table, const char *low, 
     st = rocl_rows_open(&rows, db, table, columns, 2, err);
     if (st != ROCL_OK)
         return st;
-    for (int i = 0; i < 2 && st == ROCL_OK; i++)
-        st = widen_times(rows, ends[i], first, last, any, err);
+    for (int i = 0; i < 2 && st == ROCL_OK; i++) {
+        unsigned n = 0;
+        int64_t from, to;
+        bool bad = false;
+        st = rocl_rows_seek(rows, ends[i], ends[i], err);
+        if (st == ROCL_OK)
+            st = rocl_rows_next(rows, 1, &n, err);
+        if (st != ROCL_OK || !n || !rocl_cell_int(rows, 0, 0, &from, &bad) ||
+            !rocl_cell_int(rows, 1, 0, &to, &bad) || from <= 0 || to < from)
+            continue;
+        *first = *any && *first < from ? *first : from;
+        *last = *any && *last > to ? *last : to;
+        *any = true;
+    }
     rocl_rows_close(rows);
     return st;
 }
@@ -404,38 +391,28 @@ rocl_status rocl_db_peek_times(rocl_db *db, const char *table, const char *low, 
 /* 2^63 as a double; the largest int64 is just below it. */
 #define TWO63 9223372036854775808.0
 
-static bool parse_integer(const char *s, int64_t *v)
-{
-    char *end;
-    errno = 0;
-    long long x = strtoll(s, &end, 0);
-    if (errno || end == s || *end)
-        return false;
-    *v = x;
-    return true;
-}
-
 bool rocl_cell_int_slow(const rocl_rows *r, unsigned col, unsigned row, int64_t *v, bool *bad)
 {
-    double d;
-    switch (rocl_cell_kind(r, col, row)) {
-    case ROCL_CELL_REAL:
+    const rocl_cell_type type = rocl_cell_kind(r, col, row);
+    if (type == ROCL_CELL_NULL)
+        return false;
+    if (type == ROCL_CELL_REAL) {
+        double d;
         memcpy(&d, &r->columns[col].num[row], sizeof d);
         if (d >= -TWO63 && d < TWO63 && trunc(d) == d) {
             *v = (int64_t)d;
             return true;
         }
-        break;
-    case ROCL_CELL_TEXT: {
+    } else if (type == ROCL_CELL_TEXT) {
         size_t n;
-        if (parse_integer(rocl_cell_text(r, col, row, &n), v))
+        char *end;
+        const char *s = rocl_cell_text(r, col, row, &n);
+        errno = 0;
+        long long x = strtoll(s, &end, 0);
+        if (!errno && end != s && !*end) {
+            *v = x;
             return true;
-        break;
-    }
-    case ROCL_CELL_NULL:
-        return false;
-    default:
-        break;
+        }
     }
     *bad = true;
     return false;

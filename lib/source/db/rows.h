@@ -48,10 +48,9 @@ typedef struct rocl_db_options {
     const char *path; /* where it is opened */
     const char *name; /* what messages call it; NULL: the path */
     rocl_reader reader;
-    struct rocl_schema_cache
-        *schemas;            /* what SQLite says of schemas is kept there; NULL: nowhere */
-    uint32_t read_ahead;     /* bytes a cursor reads at once; 0: what is the fastest */
-    const rocl_db_state *as; /* it must be in that state; NULL: in any */
+    struct rocl_schema_cache *schemas; /* keeps what SQLite says of schemas; NULL: nothing does */
+    uint32_t read_ahead;               /* bytes a cursor reads at once; 0: as is fastest */
+    const rocl_db_state *as;           /* it must be in that state; NULL: in any */
 } rocl_db_options;
 
 /* Opens it for reading. Nothing is written, locked or left beside the file. ROCL_INPUT when it is
@@ -80,8 +79,8 @@ void rocl_db_objects_free(rocl_db_object *objects, size_t count);
 rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
                              bool *any, rocl_error *err);
 
-/* Cuts a table into at most so many parts of about the same size: *count < parts last ids of all
- * parts but the last one, ascending. None where its pages are not read. */
+/* Cuts a table into at most `parts` parts of about the same size. ends gets the last ids of all but
+ * the last part, ascending, and *count how many these are: 0 where its pages are not read. */
 rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
                           size_t *count, rocl_error *err);
 
@@ -111,8 +110,8 @@ rocl_status rocl_rows_seek(rocl_rows *r, int64_t first, int64_t last, rocl_error
  * may be fewer than `max` before the end, when texts are large. */
 rocl_status rocl_rows_next(rocl_rows *r, unsigned max, unsigned *n, rocl_error *err);
 
-/* What next read, column by column: row i of a batch is id[i] and columns[c].num[i] for every
- * column c. Each stays valid until the next call of seek, next or close.
+/* The batch that next has read, column by column: row i of a batch is id[i] and columns[c].num[i]
+ * for every column c. Each stays valid until the next call of seek, next or close.
  *
  *     id[]       1001  1002  1003 ...
  *     columns -> 0  type[]  INT   INT   INT         num[] are the integers

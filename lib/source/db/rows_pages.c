@@ -220,20 +220,6 @@ static const rocl_value *same_number(const pages_rows *r, unsigned k)
     return v;
 }
 
-static void put_same_numbers(const pages_rows *r, rocl_column *c, unsigned row, unsigned n,
-                             const rocl_value *v)
-{
-    const uint8_t *first = r->tree.page + v->offset;
-    const rocl_value copy = *v; /* in registers */
-    memset(c->type + row, cell_types[copy.type], n);
-    if (copy.stored)
-        for (unsigned i = 0; i < n; i++)
-            c->num[row + i] = (int64_t)rocl_be64(first + r->at[i]) >> copy.shift;
-    else
-        for (unsigned i = 0; i < n; i++)
-            c->num[row + i] = copy.constant;
-}
-
 /* Values of all shapes. Returns whether there are reals among them. */
 static bool put_mixed(pages_rows *r, unsigned k, unsigned row, unsigned n)
 {
@@ -258,16 +244,25 @@ static bool put_mixed(pages_rows *r, unsigned k, unsigned row, unsigned n)
 /* One column of a run. */
 static void put_column(pages_rows *r, unsigned k, unsigned row, unsigned n)
 {
-    const rocl_value *v = same_number(r, k);
+    rocl_column *c = r->out[k];
+    const rocl_value *same = same_number(r, k);
     bool reals = r->real[k];
-    if (v) {
-        put_same_numbers(r, r->out[k], row, n, v);
-        reals |= v->type == ROCL_TYPE_REAL;
+    if (same) {
+        const rocl_value v = *same; /* in registers */
+        const uint8_t *first = r->tree.page + v.offset;
+        memset(c->type + row, cell_types[v.type], n);
+        if (v.stored)
+            for (unsigned i = 0; i < n; i++)
+                c->num[row + i] = (int64_t)rocl_be64(first + r->at[i]) >> v.shift;
+        else
+            for (unsigned i = 0; i < n; i++)
+                c->num[row + i] = v.constant;
+        reals |= v.type == ROCL_TYPE_REAL;
     } else {
         reals |= put_mixed(r, k, row, n);
     }
     for (unsigned i = 0; reals && i < n; i++)
-        fix_real(r->out[k], row + i, r->real[k]);
+        fix_real(c, row + i, r->real[k]);
 }
 
 /* Finds the header of a row of the run among those known. False: it takes the place of one that
@@ -321,21 +316,14 @@ static rocl_status read_run(pages_rows *r, unsigned row, unsigned *n, rocl_error
     return ROCL_OK;
 }
 
-/* How many of the rows in hand, at most `max`, belong to the range. */
-static unsigned in_range(const pages_rows *r, unsigned max)
-{
-    const rocl_btree *t = &r->tree;
-    unsigned n = t->count - t->at < max ? t->count - t->at : max;
-    while (n && t->rowids[t->at + n - 1] > r->last)
-        n--;
-    return n;
-}
-
-/* Takes rows of the leaf in hand; *row counts on. */
+/* Reads rows of the leaf in hand; *row counts on. */
 static rocl_status read_leaf_rows(pages_rows *r, unsigned max, unsigned *row, rocl_error *err)
 {
     rocl_btree *t = &r->tree;
-    unsigned n = in_range(r, max - *row < RUN ? max - *row : RUN);
+    unsigned n = max - *row < RUN ? max - *row : RUN;
+    n = t->count - t->at < n ? t->count - t->at : n;
+    while (n && t->rowids[t->at + n - 1] > r->last) /* beyond the range */
+        n--;
     r->done = !n;
     rocl_status st = r->headers.plan.count ? read_run(r, *row, &n, err) : ROCL_OK;
     memcpy(r->pub.id + *row, t->rowids + t->at, n * sizeof *r->pub.id);
@@ -396,34 +384,30 @@ static void close_rows(rocl_rows *rows)
     rocl_buf_free(&r->text);
 }
 
-/* Sorts a column in by its place in the record. */
-static void plan_value(pages_rows *r, unsigned column, unsigned out)
-{
-    rocl_record_plan *p = &r->headers.plan;
-    unsigned k = p->count++;
-    for (; k && p->column[k - 1] > column; k--) {
-        p->column[k] = p->column[k - 1];
-        r->real[k] = r->real[k - 1];
-        r->out[k] = r->out[k - 1];
-    }
-    p->column[k] = (uint16_t)column;
-    r->real[k] = r->layout->columns[column].real;
-    r->out[k] = &r->pub.columns[out];
-}
-
 static const rocl_rows_ops ops = {seek_rows, next_rows, close_rows};
 
+/* Which values of a record are read, and to where: sorted by their position in the record. */
 static void plan_columns(pages_rows *r, const char *const *columns)
 {
+    rocl_record_plan *p = &r->headers.plan;
     for (unsigned i = 0; i < r->pub.column_count; i++) {
         int column = columns[i] ? rocl_layout_column_of(r->layout, columns[i]) : -1;
         if (column < 0)
             continue;
         r->pub.present |= 1u << i;
-        if ((unsigned)column == r->layout->id)
+        if ((unsigned)column == r->layout->id) {
             r->ids[r->id_count++] = (uint8_t)i;
-        else
-            plan_value(r, (unsigned)column, i);
+            continue;
+        }
+        unsigned k = p->count++;
+        for (; k && p->column[k - 1] > (unsigned)column; k--) {
+            p->column[k] = p->column[k - 1];
+            r->real[k] = r->real[k - 1];
+            r->out[k] = r->out[k - 1];
+        }
+        p->column[k] = (uint16_t)column;
+        r->real[k] = r->layout->columns[column].real;
+        r->out[k] = &r->pub.columns[i];
     }
 }
 

@@ -23,43 +23,22 @@ typedef enum field_type {
 typedef struct field {
     const char *column;
     field_type type;
-    size_t to; /* offset in the definition */
-    union {
-        size_t ids; /* offset in rocpd_set */
-        int64_t missing;
-    };
+    size_t to;  /* offset in the definition */
+    size_t ids; /* of a FIELD_REF: offset in rocpd_set */
+    int64_t missing;
 } field;
 
-#define TEXT(type, member, column)                                                                 \
-    column, FIELD_TEXT, offsetof(type, member),                                                    \
-    {                                                                                              \
-        0                                                                                          \
-    }
-#define INT_OR_ID(type, member, column)                                                            \
-    column, FIELD_INT_OR_ID, offsetof(type, member),                                               \
-    {                                                                                              \
-        0                                                                                          \
-    }
-#define OTHER(column)                                                                              \
-    column, FIELD_OTHER, 0,                                                                        \
-    {                                                                                              \
-        0                                                                                          \
-    }
-#define INT(type, member, column, value)                                                           \
-    column, FIELD_INT, offsetof(type, member),                                                     \
-    {                                                                                              \
-        .missing = (value)                                                                         \
-    }
+#define TEXT(type, member, column)       column, FIELD_TEXT, offsetof(type, member), 0, 0
+#define INT(type, member, column, value) column, FIELD_INT, offsetof(type, member), 0, value
+#define INT_OR_ID(type, member, column)  column, FIELD_INT_OR_ID, offsetof(type, member), 0, 0
 #define REF(type, member, column, map)                                                             \
-    column, FIELD_REF, offsetof(type, member),                                                     \
-    {                                                                                              \
-        offsetof(rocpd_set, map)                                                                   \
-    }
+    column, FIELD_REF, offsetof(type, member), offsetof(rocpd_set, map), 0
+#define OTHER(column) column, FIELD_OTHER, 0, 0, 0
 
-static const field string_fields[] = {{"string", FIELD_TEXT, 0, {0}}};
-static const field category_fields[] = {{"name", FIELD_TEXT, 0, {0}}};
+static const field string_fields[] = {{"string", FIELD_TEXT, 0, 0, 0}};
+static const field category_fields[] = {{"name", FIELD_TEXT, 0, 0, 0}};
 static const field code_object_fields[] = {
-    {"agent_id", FIELD_REF, 0, {offsetof(rocpd_set, agents)}}};
+    {"agent_id", FIELD_REF, 0, offsetof(rocpd_set, agents), 0}};
 
 static const field node_fields[] = {
     {TEXT(rocl_node, machine_id, "machine_id")}, {TEXT(rocl_node, system_name, "system_name")},

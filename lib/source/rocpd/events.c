@@ -18,17 +18,17 @@ enum { COL_CATEGORY, COL_STACK, COL_PARENT, COL_CORRELATION, COL_EXTDATA, COLUMN
 
 typedef struct window {
     rocl_rows *rows;
-    unsigned count; /* rows in hand */
-    unsigned at;    /* the row found last */
-    unsigned ahead; /* how many to read next */
-    uint64_t used;  /* when, in finds */
+    unsigned count;    /* rows in hand */
+    unsigned at;       /* the row used last */
+    unsigned prefetch; /* how many to read next */
+    uint64_t used;     /* when, in finds */
 } window;
 
 struct rocpd_events {
     rocpd_set *set;
     rocl_db *db;
     uint32_t fields;
-    int64_t next[WINDOWS]; /* id after the row found last, while it is in hand: the usual answer */
+    int64_t next[WINDOWS]; /* id after the row used last, while it is in hand: the usual answer */
     window windows[WINDOWS];
     unsigned open;
     uint64_t finds;
@@ -56,7 +56,8 @@ void rocpd_events_close(rocpd_events *e)
     free(e);
 }
 
-static bool in_hand(window *w, int64_t id)
+/* Are the rows around the id in hand? Then w->at is that of the id, or of the next greater one. */
+static bool find_in_hand(window *w, int64_t id)
 {
     const int64_t *ids = w->rows->id;
     if (!w->count || id < ids[0] || id > ids[w->count - 1])
@@ -70,24 +71,24 @@ static bool in_hand(window *w, int64_t id)
             hi = mid;
     }
     w->at = lo;
-    return true; /* covered: ids[lo] is the id, or the id is not in the table */
+    return true;
 }
 
-static rocl_status read_on(window *w, rocl_error *err)
+static rocl_status read_more(window *w, rocl_error *err)
 {
     w->at = 0;
-    rocl_status st = rocl_rows_next(w->rows, w->ahead, &w->count, err);
-    if (w->ahead < ROCL_ROWS_BATCH)
-        w->ahead *= 2;
+    rocl_status st = rocl_rows_next(w->rows, w->prefetch, &w->count, err);
+    if (w->prefetch < ROCL_ROWS_BATCH)
+        w->prefetch *= 2;
     return st;
 }
 
 /* The window that covers the id or is about to, or NULL. */
-static window *window_for(rocpd_events *e, int64_t id)
+static window *find_window(rocpd_events *e, int64_t id)
 {
     window *near = NULL;
     for (window *w = e->windows; w < e->windows + e->open; w++) {
-        if (in_hand(w, id))
+        if (find_in_hand(w, id))
             return w;
         int64_t last = w->count ? w->rows->id[w->count - 1] : INT64_MAX;
         if (id > last && (uint64_t)id - (uint64_t)last <= NEAR)
@@ -96,45 +97,40 @@ static window *window_for(rocpd_events *e, int64_t id)
     return near;
 }
 
-static rocl_status new_window(rocpd_events *e, window **out, rocl_error *err)
+/* Moves a window to an id: a new one, or the one that was used longest ago. */
+static rocl_status move_window(rocpd_events *e, int64_t id, window **out, rocl_error *err)
 {
     const char *const columns[COLUMNS] = {
         "category_id", "stack_id", e->fields & ROCL_FIELD_PARENT ? "parent_stack_id" : NULL,
         e->fields & ROCL_FIELD_CORRELATION ? "correlation_id" : NULL, "extdata"};
     window *w = &e->windows[0];
+    rocl_status st = ROCL_OK;
     if (e->open < WINDOWS) {
         w = &e->windows[e->open];
-        rocl_status st =
-            rocl_rows_open(&w->rows, e->db, e->set->tables[ROCPD_EVENT], columns, COLUMNS, err);
-        if (st != ROCL_OK)
-            return st;
-        e->open++;
+        st = rocl_rows_open(&w->rows, e->db, e->set->tables[ROCPD_EVENT], columns, COLUMNS, err);
+        e->open += st == ROCL_OK;
     } else {
         for (unsigned i = 1; i < WINDOWS; i++)
             if (e->windows[i].used < w->used)
                 w = &e->windows[i];
     }
-    *out = w;
-    return ROCL_OK;
-}
-
-static rocl_status move_to(rocpd_events *e, int64_t id, window **out, rocl_error *err)
-{
-    rocl_status st = new_window(e, out, err);
     if (st == ROCL_OK)
-        st = rocl_rows_seek((*out)->rows, id, INT64_MAX, err);
-    if (st == ROCL_OK) {
-        (*out)->ahead = FIRST_READ;
-        st = read_on(*out, err);
-    }
-    return st;
+        st = rocl_rows_seek(w->rows, id, INT64_MAX, err);
+    if (st != ROCL_OK)
+        return st;
+    *out = w;
+    w->prefetch = FIRST_READ;
+    return read_more(w, err);
 }
 
-static void fill(rocpd_events *e, const window *w, rocpd_event_row *row)
+/* Copies the row at w->at and notes which id would be the next. */
+static void use_row(rocpd_events *e, window *w, rocpd_event_row *row)
 {
     const rocl_rows *rows = w->rows;
     int64_t category = 0, stack = 0, parent = 0;
     bool bad = false;
+    w->used = ++e->finds;
+    e->next[w - e->windows] = w->at + 1 < w->count ? rows->id[w->at + 1] : INT64_MIN;
     row->correlation_id = 0;
     rocl_cell_int(rows, COL_STACK, w->at, &stack, &bad);
     rocl_cell_int(rows, COL_PARENT, w->at, &parent, &bad);
@@ -152,14 +148,6 @@ static void fill(rocpd_events *e, const window *w, rocpd_event_row *row)
         row->extdata = rocl_cell_text(rows, COL_EXTDATA, w->at, &row->extdata_len);
 }
 
-/* Hands out the row at w->at and notes which id would be the next. */
-static void found_at(rocpd_events *e, window *w, rocpd_event_row *row)
-{
-    w->used = ++e->finds;
-    e->next[w - e->windows] = w->at + 1 < w->count ? w->rows->id[w->at + 1] : INT64_MIN;
-    fill(e, w, row);
-}
-
 rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row, bool *found,
                               rocl_error *err)
 {
@@ -168,24 +156,24 @@ rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row,
     for (unsigned i = 0; i < e->open; i++)
         if (e->next[i] == id && id != INT64_MIN) {
             e->windows[i].at++;
-            found_at(e, &e->windows[i], row);
+            use_row(e, &e->windows[i], row);
             return ROCL_OK;
         }
     *found = false;
     if (!e->set->tables[ROCPD_EVENT])
         return ROCL_OK;
-    window *w = window_for(e, id);
+    window *w = find_window(e, id);
     while (w && st == ROCL_OK && w->count && w->rows->id[w->count - 1] < id)
-        st = read_on(w, err);
+        st = read_more(w, err);
     if (st == ROCL_OK && (!w || !w->count))
-        st = move_to(e, id, &w, err);
+        st = move_window(e, id, &w, err);
     if (st != ROCL_OK)
         return st;
     w->used = ++e->finds;
     e->next[w - e->windows] = INT64_MIN;
-    if (!in_hand(w, id) || w->rows->id[w->at] != id)
+    if (!find_in_hand(w, id) || w->rows->id[w->at] != id)
         return ROCL_OK;
-    found_at(e, w, row);
+    use_row(e, w, row);
     *found = true;
     return ROCL_OK;
 }

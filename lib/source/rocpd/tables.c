@@ -30,17 +30,12 @@ static const char *const base_names[ROCPD_TABLES] = {
     [ROCPD_HIP_EVENT] = "rocpd_hip_event",
 };
 
-static int by_name(const void *key, const void *object)
-{
-    return strcmp(key, ((const rocl_db_object *)object)->name);
-}
-
 /* Of the set's table, in two pieces: a missing table must not be taken for missing memory. */
 typedef struct table_name {
     const char *base, *suffix;
 } table_name;
 
-static int by_pieces(const void *key, const void *object)
+static int compare_pieces(const void *key, const void *object)
 {
     const table_name *wanted = key;
     const char *name = ((const rocl_db_object *)object)->name;
@@ -53,7 +48,7 @@ const char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *
 {
     const table_name wanted = {base_names[table], suffix};
     const rocl_db_object *o =
-        bsearch(&wanted, f->objects, f->object_count, sizeof *f->objects, by_pieces);
+        bsearch(&wanted, f->objects, f->object_count, sizeof *f->objects, compare_pieces);
     return o && !o->is_view ? o->name : NULL;
 }
 
@@ -82,7 +77,7 @@ static rocl_status add_suffix(rocpd_found *f, const char *suffix, rocl_error *er
 }
 
 /* Real files store the uuid with a leading '_', which is the suffix itself; others without. */
-static rocl_status take_uuid(rocpd_found *f, const char *uuid, rocl_error *err)
+static rocl_status add_uuid(rocpd_found *f, const char *uuid, rocl_error *err)
 {
     if (set_exists(f, uuid))
         return add_suffix(f, uuid, err);
@@ -109,7 +104,7 @@ static rocl_status read_metadata(rocpd_found *f, rocl_db *db, const char *table,
             const char *tag = rocl_cell_text(rows, 0, i, &len);
             const char *value = rocl_cell_text(rows, 1, i, &len);
             if (!strcmp(tag, "uuid"))
-                st = take_uuid(f, value, err);
+                st = add_uuid(f, value, err);
             else if (!strcmp(tag, "compression"))
                 f->compressed = true;
             else if (!strcmp(tag, SCHEMA_SLICE_TAG))
@@ -121,32 +116,22 @@ static rocl_status read_metadata(rocpd_found *f, rocl_db *db, const char *table,
 
 static int compare_objects(const void *a, const void *b)
 {
-    return by_name(((const rocl_db_object *)a)->name, b);
-}
-
-/* Indexes of names change when the objects are sorted, the names do not. */
-static rocl_status list_metadata(const rocpd_found *f, const char ***names, size_t *count,
-                                 rocl_error *err)
-{
-    *count = 0;
-    *names = malloc((f->object_count + 1) * sizeof **names);
-    if (!*names)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < f->object_count; i++)
-        if (!f->objects[i].is_view && !strncmp(f->objects[i].name, "rocpd_metadata", 14))
-            (*names)[(*count)++] = f->objects[i].name;
-    return ROCL_OK;
+    return strcmp(((const rocl_db_object *)a)->name, ((const rocl_db_object *)b)->name);
 }
 
 /* Sets in the order they were made in: a merged file says the same as its parts did. The name of a
  * metadata table says as much as the uuid in it, which may be missing or damaged. */
 static rocl_status find_sets(rocpd_found *f, rocl_db *db, rocl_error *err)
 {
-    const char **names;
-    size_t count;
-    rocl_status st = list_metadata(f, &names, &count, err);
-    if (st != ROCL_OK)
-        return st;
+    size_t count = 0;
+    rocl_status st = ROCL_OK;
+    /* Names of metadata tables: sorting moves the objects, their names stay where they are. */
+    const char **names = malloc((f->object_count + 1) * sizeof *names);
+    if (!names)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < f->object_count; i++)
+        if (!f->objects[i].is_view && !strncmp(f->objects[i].name, "rocpd_metadata", 14))
+            names[count++] = f->objects[i].name;
     if (f->object_count)
         qsort(f->objects, f->object_count, sizeof *f->objects, compare_objects);
     for (size_t i = 0; i < count && st == ROCL_OK; i++) {
