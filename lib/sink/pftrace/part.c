@@ -184,6 +184,16 @@ static void close_parts(pf_sink *p)
     p->part_count = 0;
 }
 
+rocl_status pf_flush(rocl_piped *file, bool all, rocl_error *err)
+{
+    const rocl_block *c = file->block;
+    if (c && c->in.failed)
+        return rocl_fail_memory(err);
+    if (c && c->in.len < PF_BLOCK && !(all && c->in.len))
+        return ROCL_OK;
+    return rocl_piped_put(file, err);
+}
+
 /* The part that has written the least of what it will, so that all end at about the same time. */
 static size_t find_laggard(const pf_part *parts, const uint64_t *turns, size_t count)
 {

@@ -249,9 +249,6 @@ typedef struct pf_sink {
     size_t part_count;
 } pf_sink;
 
-/* Puts a full block of the file in its pipe, or any. Call it now and then. */
-rocl_status pf_flush(rocl_piped *file, bool all, rocl_error *err);
-
 /* ---- part.c ---- */
 
 /* Numbers that are unique in the trace, whoever takes the next: each sequence has its own residue
@@ -292,6 +289,8 @@ static inline pf_part *pf_part_of(rocl_timeline_part *p)
 /* Writes the sequences of the capture at hand, in parts. How they are cut depends on how many
  * records they have, and on nothing else. */
 rocl_status pf_write_sequences(pf_sink *p, rocl_error *err);
+/* Puts a full block of the file in its pipe, or any. Call it now and then. */
+rocl_status pf_flush(rocl_piped *file, bool all, rocl_error *err);
 /* Fills a block as turn n of the part: waits for the turns before. By one of several threads. */
 rocl_status pf_part_turn(pf_part *p, uint64_t n, rocl_buf *block, rocl_error *err);
 

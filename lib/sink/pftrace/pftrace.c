@@ -42,16 +42,6 @@ static rocl_status write_block(void *ctx, rocl_block *c, rocl_error *err)
 
 static const rocl_pipe_ops pipe_ops = {compress_block, write_block};
 
-rocl_status pf_flush(rocl_piped *file, bool all, rocl_error *err)
-{
-    const rocl_block *c = file->block;
-    if (c && c->in.failed)
-        return rocl_fail_memory(err);
-    if (c && c->in.len < PF_BLOCK && !(all && c->in.len))
-        return ROCL_OK;
-    return rocl_piped_put(file, err);
-}
-
 /* ---- the sink ---- */
 
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
