@@ -698,8 +698,9 @@ typedef enum rocl_table_format {
     ROCL_TABLE_HTML     /* one page with charts, for a browser */
 } rocl_table_format;
 
-/* The format that is called so: "text", "csv", "tsv", "json", "markdown" or "md", "table" or
- * "html". False: none is. */
+/* What users call them. */
+#define ROCL_TABLE_FORMAT_NAMES "text|csv|tsv|json|md|markdown|table|html"
+/* The format that is called so. False: none is. */
 ROCL_API bool rocl_table_format_named(const char *name, rocl_table_format *format);
 
 typedef struct rocl_table_options {

@@ -84,9 +84,9 @@ static rocl_status number_lanes(busy *b, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_place describe_track(const busy *b, uint64_t track)
+static rocl_gap_track describe_track(const busy *b, uint64_t track)
 {
-    rocl_place p = {&b->gpus.all[b->lanes ? track >> GPU_SHIFT : track], -1, NULL, 0};
+    rocl_gap_track p = {&b->gpus.all[b->lanes ? track >> GPU_SHIFT : track], -1, NULL, 0};
     if (!b->lanes)
         return p;
     bool queue = track & QUEUE_BIT;
@@ -144,7 +144,8 @@ static bool find_part(busy *b, unsigned worker, uint32_t kernel, part *out)
     return rocl_ids_put(&b->parts[worker], kernel, *out);
 }
 
-static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *batch, rocl_error *err)
+static rocl_status add_busy_batch(void *self, unsigned worker, const rocl_batch *batch,
+                                  rocl_error *err)
 {
     busy *b = self;
     const rocl_capture *c = batch->capture;
@@ -213,14 +214,14 @@ static rocl_status pass_ends(busy *b, sweep *s, int64_t until, rocl_error *err)
 
 static rocl_status begin_track(busy *b, uint64_t track, rocl_error *err)
 {
-    const rocl_place place = describe_track(b, track);
+    const rocl_gap_track t = describe_track(b, track);
     if (!ROCL_GROW(b->sweeps, b->sweep_cap, b->sweep_count + 1))
         return rocl_fail_memory(err);
     sweep *s = &b->sweeps[b->sweep_count++];
     *s = (sweep){.track = track};
     for (unsigned i = 0; i < UNIONS; i++)
         s->covers[i].until = INT64_MIN;
-    return b->gaps ? rocl_gaps_begin_place(b->gaps, &place, err) : ROCL_OK;
+    return b->gaps ? rocl_gaps_begin_track(b->gaps, &t, err) : ROCL_OK;
 }
 
 static rocl_status end_track(busy *b, rocl_error *err)
@@ -488,7 +489,7 @@ const rocl_collector_def rocl_busy_collector = {
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(busy),
     .open = open_busy,
-    .add_batch = add_batch,
+    .add_batch = add_busy_batch,
     .look_up_calls = look_up_calls,
     .finish = finish_busy,
     .close = close_busy,
@@ -500,7 +501,7 @@ const rocl_collector_def rocl_lane_gaps_collector = {
     .size = sizeof(busy),
     .by_stream = true,
     .open = open_lanes,
-    .add_batch = add_batch,
+    .add_batch = add_busy_batch,
     .look_up_calls = look_up_calls,
     .finish = finish_busy,
     .close = close_busy,

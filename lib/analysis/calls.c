@@ -18,7 +18,7 @@ struct rocl_calls {
     unsigned count;
 };
 
-static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_call_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     rocl_calls *c = self;
     rocl_status st = ROCL_OK;
@@ -107,5 +107,5 @@ const rocl_collector_def rocl_calls_collector = {
     .kinds = ROCL_BIT(ROCL_REGION),
     .size = sizeof(rocl_calls),
     .open = open_calls,
-    .add_batch = add_batch,
+    .add_batch = add_call_batch,
 };

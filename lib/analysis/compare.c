@@ -80,7 +80,7 @@ static uint32_t intern_key(side *s, worker *w, rocl_domain d, uint32_t name)
     return id != ROCL_NONE && rocl_map_put(&w->known, own, id) ? id : ROCL_NONE;
 }
 
-static rocl_status add_batch(void *self, unsigned worker_index, rocl_batch *b, rocl_error *err)
+static rocl_status add_side_batch(void *self, unsigned worker_index, rocl_batch *b, rocl_error *err)
 {
     side *s = self;
     worker *w = &s->workers[worker_index];
@@ -107,7 +107,7 @@ static rocl_status seal_sorter(void *self, unsigned worker_index, rocl_error *er
 static rocl_status read_side(side *s, rocl_error *err)
 {
     const rocl_sink sink = {
-        .self = s, .kinds = ROCL_TIMED_KINDS, .events = add_batch, .end_task = seal_sorter};
+        .self = s, .kinds = ROCL_TIMED_KINDS, .events = add_side_batch, .end_task = seal_sorter};
     s->workers = calloc(s->trace->opt.jobs, sizeof *s->workers);
     return s->workers ? rocl_pipeline_run(s->trace, &sink, err) : rocl_fail_memory(err);
 }
@@ -251,7 +251,7 @@ static rocl_datum field_domain(const rocl_report_rows *r, const void *field)
 }
 
 /* The name may hold zeros. */
-static rocl_datum field_name(const rocl_report_rows *r, const void *row)
+static rocl_datum field_pair_name(const rocl_report_rows *r, const void *row)
 {
     const pair *p = row;
     return rocl_datum_text(r->out, p->name, p->name_len);
@@ -294,7 +294,7 @@ static rocl_datum field_significant(const rocl_report_rows *r, const void *row)
 
 static const rocl_column columns[] = {
     {"domain", "Domain", ROCL_UNIT_TEXT, ROCL_ALWAYS, BY(field_domain, domain)},
-    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, ROW(field_name)},
+    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, ROW(field_pair_name)},
     {"status", "Status", ROCL_UNIT_TEXT, ROCL_ALWAYS, BY(field_status, status)},
     {"calls_a", "Calls A", ROCL_UNIT_COUNT, SUM(of[A].taken)},
     {"calls_b", "Calls B", ROCL_UNIT_COUNT, SUM(of[B].taken)},

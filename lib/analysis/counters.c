@@ -91,8 +91,8 @@ static group_key make_group(const counters *s, const rocl_batch *b, const rocl_e
     return k;
 }
 
-static rocl_status add_counter(counters *s, unsigned worker, const rocl_batch *b,
-                               const rocl_counter_value *v, rocl_error *err)
+static rocl_status add_counter_value(counters *s, unsigned worker, const rocl_batch *b,
+                                     const rocl_counter_value *v, rocl_error *err)
 {
     group_key k = make_group(s, b, &v->d.e, v->counter, v->d.agent);
     k.kernel = v->d.e.name == ROCL_NONE ? 0 : v->d.e.name;
@@ -103,8 +103,8 @@ static rocl_status add_counter(counters *s, unsigned worker, const rocl_batch *b
     return rocl_sorter_add(s->by_value, worker, key, NULL, 0, err);
 }
 
-static rocl_status add_sample(counters *s, unsigned worker, const rocl_batch *b,
-                              const rocl_sample_value *v, rocl_error *err)
+static rocl_status add_sampled_value(counters *s, unsigned worker, const rocl_batch *b,
+                                     const rocl_sample_value *v, rocl_error *err)
 {
     series_key k = {.group = make_group(s, b, &v->e, v->counter, v->agent),
                     .capture = b->capture->index,
@@ -117,18 +117,19 @@ static rocl_status add_sample(counters *s, unsigned worker, const rocl_batch *b,
     return rocl_sorter_add(s->by_time, worker, key, NULL, 0, err);
 }
 
-static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_counter_batch(void *self, unsigned worker, const rocl_batch *b,
+                                     rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        st = b->kind == ROCL_COUNTER ? add_counter(self, worker, b, &b->counters[i], err)
-                                     : add_sample(self, worker, b, &b->samples[i], err);
+        st = b->kind == ROCL_COUNTER ? add_counter_value(self, worker, b, &b->counters[i], err)
+                                     : add_sampled_value(self, worker, b, &b->samples[i], err);
     return st;
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static void add_to_sum(sum *s, double v)
+static void add_to_precise_sum(sum *s, double v)
 {
     double t = s->sum + v;
     if (isfinite(t))
@@ -164,9 +165,9 @@ static void merge_values(void *into, const void *from)
         a->max = b->max;
     a->count += b->count;
     a->series_count += b->series_count;
-    add_to_sum(&a->total, value_of_sum(&b->total));
-    add_to_sum(&a->weighted, value_of_sum(&b->weighted));
-    add_to_sum(&a->time, value_of_sum(&b->time));
+    add_to_precise_sum(&a->total, value_of_sum(&b->total));
+    add_to_precise_sum(&a->weighted, value_of_sum(&b->weighted));
+    add_to_precise_sum(&a->time, value_of_sum(&b->time));
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -239,8 +240,8 @@ static rocl_status collect_values(counters *s, bool timed, values **all, size_t 
         const double v = value_of_bits(rec.key[timed ? 3 : 1]);
         if (timed && g->count) { /* what came before has lasted until now */
             double ns = (double)((int64_t)rec.key[1] - g->last_time);
-            add_to_sum(&g->weighted, g->last * ns);
-            add_to_sum(&g->time, ns);
+            add_to_precise_sum(&g->weighted, g->last * ns);
+            add_to_precise_sum(&g->time, ns);
         }
         if (timed) {
             g->last = v;
@@ -252,7 +253,7 @@ static rocl_status collect_values(counters *s, bool timed, values **all, size_t 
             g->max = v;
         g->count++;
         g->series_count = 1;
-        add_to_sum(&g->total, v);
+        add_to_precise_sum(&g->total, v);
     }
     if (st != ROCL_OK)
         return st;
@@ -384,7 +385,7 @@ const rocl_collector_def rocl_counter_collector = {
     .kinds = ROCL_VALUE_KINDS,
     .size = sizeof(counters),
     .open = open_counters,
-    .add_batch = add_batch,
+    .add_batch = add_counter_batch,
     .finish = finish_counters,
     .close = close_counters,
 };

@@ -39,8 +39,8 @@ typedef struct gap_sum {
     int64_t total;
 } gap_sum;
 
-typedef struct place_gaps {
-    rocl_place place;
+typedef struct track_gaps {
+    rocl_gap_track track;
     bool any;
     int64_t first, last; /* of the work between which they are */
     uint32_t last_name;  /* of the piece that ends last so far */
@@ -51,17 +51,17 @@ typedef struct place_gaps {
     gap longest[LONGEST_GAPS];
     unsigned longest_count;
     gap_sum all, buckets[BUCKETS], classes[GAP_CLASSES];
-} place_gaps;
+} track_gaps;
 
 struct rocl_gaps {
     rocl_collector *c;
     bool lanes;
-    rocl_samples *lengths;  /* by place */
-    rocl_sorter *questions; /* gaps by process and stack id, place, start */
+    rocl_samples *lengths;  /* by track */
+    rocl_sorter *questions; /* gaps by process and stack id, track, start */
     rocl_host *host;
     int64_t *ends;   /* by worker and capture: of its last event; in the end those of worker 0 */
     bool ends_known; /* hold for all */
-    place_gaps *places;
+    track_gaps *tracks;
     size_t count, cap;
 };
 
@@ -90,12 +90,12 @@ static void join_ends(rocl_gaps *g)
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
 
-rocl_status rocl_gaps_begin_place(rocl_gaps *g, const rocl_place *place, rocl_error *err)
+rocl_status rocl_gaps_begin_track(rocl_gaps *g, const rocl_gap_track *track, rocl_error *err)
 {
     join_ends(g);
-    if (!ROCL_GROW(g->places, g->cap, g->count + 1))
+    if (!ROCL_GROW(g->tracks, g->cap, g->count + 1))
         return rocl_fail_memory(err);
-    g->places[g->count++] = (place_gaps){.place = *place, .copies.until = INT64_MIN};
+    g->tracks[g->count++] = (track_gaps){.track = *track, .copies.until = INT64_MIN};
     return ROCL_OK;
 }
 
@@ -104,7 +104,7 @@ static int compare_lengths(const void *a, const void *b)
     return rocl_number_order(((const gap *)b)->length, ((const gap *)a)->length);
 }
 
-static void add_to_sum(gap_sum *s, int64_t length)
+static void add_to_gap_sum(gap_sum *s, int64_t length)
 {
     s->count++;
     s->total += length;
@@ -117,30 +117,30 @@ static int64_t cover_before(const rocl_cover *c, int64_t t)
 }
 
 /* A gap that the work ends. */
-static rocl_status add_gap(rocl_gaps *g, place_gaps *p, const rocl_gpu_work *w, rocl_error *err)
+static rocl_status add_gap(rocl_gaps *g, track_gaps *p, const rocl_gpu_work *w, rocl_error *err)
 {
     const gap new_gap = {p->last,     w->start - p->last, p->last_name, w->name,
                          GAP_UNKNOWN, ROCL_NONE,          ROCL_NONE,    0};
     int64_t length = new_gap.length, copied = cover_before(&p->copies, w->start) - p->copied;
-    uint64_t place = (uint64_t)(p - g->places);
+    uint64_t track = (uint64_t)(p - g->tracks);
     unsigned bucket = 0;
     if (length < g->c->options->min_gap)
         return ROCL_OK;
     for (int64_t limit = 1000; bucket < BUCKETS - 1 && length >= limit; limit *= 10)
         bucket++;
-    add_to_sum(&p->all, length);
-    add_to_sum(&p->buckets[bucket], length);
+    add_to_gap_sum(&p->all, length);
+    add_to_gap_sum(&p->buckets[bucket], length);
     rocl_keep_first(p->longest, &p->longest_count, LONGEST_GAPS, sizeof *p->longest, &new_gap,
                     compare_lengths);
-    rocl_status st = rocl_samples_add(g->lengths, 0, (uint32_t)place, length, err);
-    const uint64_t key[4] = {w->process, w->stack_id, place, (uint64_t)new_gap.start};
+    rocl_status st = rocl_samples_add(g->lengths, 0, (uint32_t)track, length, err);
+    const uint64_t key[4] = {w->process, w->stack_id, track, (uint64_t)new_gap.start};
     const uint64_t numbers[] = {(uint64_t)length, (uint64_t)copied};
     return st == ROCL_OK ? rocl_add_numbers(g->questions, 0, key, numbers, 2, err) : st;
 }
 
 rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error *err)
 {
-    place_gaps *p = &g->places[g->count - 1];
+    track_gaps *p = &g->tracks[g->count - 1];
     const rocl_between between = g->c->options->gaps_between;
     rocl_status st = ROCL_OK;
     /* Also work that bounds no gap ends what copies cover before it. */
@@ -169,10 +169,10 @@ rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error 
 
 /* ---- causes ---------------------------------------------------------------------------------- */
 
-/* One of the longest of a place, or NULL. */
-static gap *find_longest(rocl_gaps *g, uint64_t place, int64_t start)
+/* One of the longest of a track, or NULL. */
+static gap *find_longest(rocl_gaps *g, uint64_t track, int64_t start)
 {
-    place_gaps *p = &g->places[place];
+    track_gaps *p = &g->tracks[track];
     for (unsigned i = 0; i < p->longest_count; i++)
         if (p->longest[i].start == start)
             return &p->longest[i];
@@ -193,9 +193,9 @@ static gap_class classify_by_call(int64_t start, int64_t length, int64_t copied,
     return late >= length - late ? GAP_HOST : GAP_LAUNCH;
 }
 
-static void set_class(rocl_gaps *g, uint64_t place, gap *longest, int64_t length, gap_class c)
+static void set_class(rocl_gaps *g, uint64_t track, gap *longest, int64_t length, gap_class c)
 {
-    add_to_sum(&g->places[place].classes[c], length);
+    add_to_gap_sum(&g->tracks[track].classes[c], length);
     if (longest)
         longest->why = c;
 }
@@ -208,14 +208,14 @@ static rocl_status on_call(void *ctx, const rocl_sort_record *rec, const rocl_ca
     rocl_gaps *g = ctx;
     uint64_t v[2];
     rocl_read_numbers(rec, v, 2);
-    const uint64_t place = rec->key[2];
+    const uint64_t track = rec->key[2];
     const int64_t start = (int64_t)rec->key[3], length = (int64_t)v[0], end = start + length;
-    gap *longest = find_longest(g, place, start);
+    gap *longest = find_longest(g, track, start);
     gap_class c = classify_by_call(start, length, (int64_t)v[1], call);
     if (longest && call)
         longest->call = call->name;
     if (c != GAP_HOST)
-        set_class(g, place, longest, length, c);
+        set_class(g, track, longest, length, c);
     if (!call || (c != GAP_HOST && !longest))
         return ROCL_OK;
     const rocl_host_time t = {
@@ -226,7 +226,7 @@ static rocl_status on_call(void *ctx, const rocl_sort_record *rec, const rocl_ca
         .gap = c == GAP_HOST ? length : 0,
         .whole = longest,
     };
-    return rocl_host_look_up(g->host, place, &t, err);
+    return rocl_host_look_up(g->host, track, &t, err);
 }
 
 rocl_status rocl_gaps_look_up_calls(rocl_gaps *g, rocl_calls *calls, rocl_error *err)
@@ -234,13 +234,13 @@ rocl_status rocl_gaps_look_up_calls(rocl_gaps *g, rocl_calls *calls, rocl_error 
     return rocl_calls_look_up(calls, g->questions, on_call, g, err);
 }
 
-static rocl_status on_host_time(void *ctx, uint64_t place, const rocl_host_time *t, rocl_error *err)
+static rocl_status on_host_time(void *ctx, uint64_t track, const rocl_host_time *t, rocl_error *err)
 {
     rocl_gaps *g = ctx;
-    gap *longest = find_longest(g, place, t->from);
+    gap *longest = find_longest(g, track, t->from);
     (void)err;
     if (t->gap)
-        set_class(g, place, longest, t->gap, t->waited ? GAP_SYNC : GAP_HOST);
+        set_class(g, track, longest, t->gap, t->waited ? GAP_SYNC : GAP_HOST);
     if (longest) {
         longest->host = t->name;
         longest->host_ns = t->ns;
@@ -252,17 +252,17 @@ static rocl_status on_host_time(void *ctx, uint64_t place, const rocl_host_time 
 
 #define IF_LANES ROCL_IF_OWN
 
-#define PLACE_COLUMNS(row)                                                                         \
+#define TRACK_COLUMNS(row)                                                                         \
     {"process", "Process", ROCL_UNIT_COUNT, IF_LANES,                                              \
-     ROCL_CELL_BY(rocl_field_known, row, place.pid)},                                              \
-        {"lane", "Lane", ROCL_UNIT_TEXT, IF_LANES, ROCL_CELL(row, place.lane)},                    \
-        {"name", "Name", ROCL_UNIT_TEXT, IF_LANES, ROCL_CELL(row, place.name)},                    \
+     ROCL_CELL_BY(rocl_field_known, row, track.pid)},                                              \
+        {"lane", "Lane", ROCL_UNIT_TEXT, IF_LANES, ROCL_CELL(row, track.lane)},                    \
+        {"name", "Name", ROCL_UNIT_TEXT, IF_LANES, ROCL_CELL(row, track.name)},                    \
     {                                                                                              \
-        "gpu", "GPU", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(row, place.gpu)                       \
+        "gpu", "GPU", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(row, track.gpu)                       \
     }
 
 typedef struct gaps_row {
-    rocl_place place;
+    rocl_gap_track track;
     gap_sum all;
     double wall_percent;
     int64_t min, median, p90, p99, max; /* -1: there is no gap */
@@ -272,7 +272,7 @@ typedef struct gaps_row {
 #define KNOWN(field) ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, gaps_row, field)
 
 static const rocl_column gap_columns[] = {
-    PLACE_COLUMNS(gaps_row),
+    TRACK_COLUMNS(gaps_row),
     {"gaps", "Gaps", ROCL_UNIT_COUNT, CELL(all.count)},
     {"total_ns", "Total", ROCL_UNIT_NS, CELL(all.total)},
     {"wall_percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(wall_percent)},
@@ -285,14 +285,14 @@ static const rocl_column gap_columns[] = {
 
 /* A bucket, or a class. */
 typedef struct part_row {
-    rocl_place place;
+    rocl_gap_track track;
     const char *part;
     gap_sum sum;
     double percent;
 } part_row;
 
 #define PART_COLUMNS(key, title)                                                                   \
-    PLACE_COLUMNS(part_row), {key, title, ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(part_row, part)}, \
+    TRACK_COLUMNS(part_row), {key, title, ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(part_row, part)}, \
         {"count", "Count", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL(part_row, sum.count)},          \
         {"total_ns", "Total", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL(part_row, sum.total)},          \
     {                                                                                              \
@@ -303,7 +303,7 @@ static const rocl_column bucket_columns[] = {PART_COLUMNS("bucket", "Gap")};
 static const rocl_column class_columns[] = {PART_COLUMNS("class", "Class")};
 
 typedef struct longest_row {
-    rocl_place place;
+    rocl_gap_track track;
     gap gap;
     const char *why;
     int64_t host_ns; /* -1: the host did nothing in the trace */
@@ -314,7 +314,7 @@ typedef struct longest_row {
 #define CAUSE(field) ROCL_IF_FULL, ROCL_CELL_BY(rocl_field_text_or_none, longest_row, field)
 
 static const rocl_column longest_columns[] = {
-    PLACE_COLUMNS(longest_row),
+    TRACK_COLUMNS(longest_row),
     {"start_ns", "Start", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(gap.start)},
     {"gap_ns", "Gap", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(gap.length)},
     {"before", "Ran before", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(gap.before)},
@@ -358,9 +358,9 @@ static rocl_status put_gaps(const rocl_gaps *g, const rocl_report_rows *r, rocl_
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < g->count && st == ROCL_OK; i++) {
-        const place_gaps *p = &g->places[i];
+        const track_gaps *p = &g->tracks[i];
         rocl_distribution d;
-        gaps_row row = {p->place, p->all, rocl_share(p->all.total, p->last - p->first), -1, -1, -1,
+        gaps_row row = {p->track, p->all, rocl_share(p->all.total, p->last - p->first), -1, -1, -1,
                         -1,       -1};
         st = rocl_samples_describe(g->lengths, (uint32_t)i, &d, err);
         if (p->all.count) {
@@ -379,29 +379,29 @@ static void put_buckets(const rocl_gaps *g, const rocl_report_rows *r)
 {
     static const char *const names[BUCKETS] = {"< 1 us",  "< 10 us",  "< 100 us", "< 1 ms",
                                                "< 10 ms", "< 100 ms", "< 1 s",    ">= 1 s"};
-    for (const place_gaps *p = g->places; p < g->places + g->count; p++)
+    for (const track_gaps *p = g->tracks; p < g->tracks + g->count; p++)
         for (unsigned i = 0; i < BUCKETS; i++)
             if (p->buckets[i].count)
-                rocl_add_row(r, &(part_row){p->place, names[i], p->buckets[i],
+                rocl_add_row(r, &(part_row){p->track, names[i], p->buckets[i],
                                             rocl_share(p->buckets[i].total, p->all.total)});
 }
 
 /* Every gap is in one class. The tail is no gap, since no work ends it. */
 static rocl_status put_classes(const rocl_gaps *g, const rocl_report_rows *r, rocl_error *err)
 {
-    for (const place_gaps *p = g->places; p < g->places + g->count; p++) {
+    for (const track_gaps *p = g->tracks; p < g->tracks + g->count; p++) {
         int64_t all = 0, tail = p->any && !g->lanes ? p->program_end - p->last : 0;
         for (int i = 0; i < GAP_CLASSES; i++) {
             const gap_sum *s = &p->classes[i];
             all += s->total;
             if (s->count)
-                rocl_add_row(r, &(part_row){p->place, class_names[i], *s,
+                rocl_add_row(r, &(part_row){p->track, class_names[i], *s,
                                             rocl_share(s->total, p->all.total)});
         }
         if (all != p->all.total)
             return rocl_fail(err, ROCL_INTERNAL, "classes of gaps do not add up");
         if (tail > 0)
-            rocl_add_row(r, &(part_row){p->place, "tail", {1, tail}, rocl_share(0, 0)});
+            rocl_add_row(r, &(part_row){p->track, "tail", {1, tail}, rocl_share(0, 0)});
     }
     return ROCL_OK;
 }
@@ -410,10 +410,10 @@ static void put_longest(const rocl_gaps *g, const rocl_report_rows *r)
 {
     const rocl_stats_options *o = g->c->options;
     size_t most = o->brief ? BRIEF_GAPS : o->top ? o->top : LONGEST_GAPS;
-    for (const place_gaps *p = g->places; p < g->places + g->count; p++)
+    for (const track_gaps *p = g->tracks; p < g->tracks + g->count; p++)
         for (unsigned i = 0; i < p->longest_count && i < most; i++) {
             const gap *l = &p->longest[i];
-            rocl_add_row(r, &(longest_row){p->place, *l, class_names[l->why],
+            rocl_add_row(r, &(longest_row){p->track, *l, class_names[l->why],
                                            l->host != ROCL_NONE ? l->host_ns : -1});
         }
 }
@@ -469,6 +469,6 @@ void rocl_gaps_free(rocl_gaps *g)
     rocl_samples_free(g->lengths);
     rocl_host_free(g->host);
     free(g->ends);
-    free(g->places);
+    free(g->tracks);
     free(g);
 }

@@ -2,7 +2,7 @@
  * work in order, and hands it on:
  *
  *     rocl_gaps_add_batch      all events, as they come
- *     rocl_gaps_begin_place    for each GPU or lane ...
+ *     rocl_gaps_begin_track    for each GPU or lane ...
  *     rocl_gaps_add_work       ... its work by start
  *     rocl_gaps_look_up_calls
  *     rocl_gaps_put_tables     when calls are resolved
@@ -15,12 +15,12 @@
 typedef struct rocl_gaps rocl_gaps;
 
 /* A GPU, or a lane: what one stream or one queue of a process did on it. */
-typedef struct rocl_place {
+typedef struct rocl_gap_track {
     const rocl_gpu *gpu;
     int64_t pid;      /* of a lane; -1: unknown */
     const char *lane; /* "stream" or "queue" */
     uint32_t name;    /* text: of the stream or queue */
-} rocl_place;
+} rocl_gap_track;
 
 /* A kernel or a copy as a sweep meets it. */
 typedef struct rocl_gpu_work {
@@ -52,7 +52,7 @@ void rocl_gaps_free(rocl_gaps *g);
 /* Kernels, copies and calls. Concurrent. */
 rocl_status rocl_gaps_add_batch(rocl_gaps *g, unsigned worker, const rocl_batch *b,
                                 rocl_error *err);
-rocl_status rocl_gaps_begin_place(rocl_gaps *g, const rocl_place *place, rocl_error *err);
+rocl_status rocl_gaps_begin_track(rocl_gaps *g, const rocl_gap_track *track, rocl_error *err);
 rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error *err);
 rocl_status rocl_gaps_look_up_calls(rocl_gaps *g, rocl_calls *calls, rocl_error *err);
 /* Fails with INTERNAL when times do not add up. */

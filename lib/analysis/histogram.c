@@ -127,7 +127,7 @@ typedef struct class_row {
 } class_row;
 
 /* People read a name once. */
-static rocl_datum field_name(const rocl_report_rows *r, const void *row)
+static rocl_datum field_kernel_name(const rocl_report_rows *r, const void *row)
 {
     const class_row *c = row;
     bool named = c->first || !r->c->options->pictures;
@@ -152,7 +152,7 @@ static rocl_datum field_bar(const rocl_report_rows *r, const void *row)
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(class_row, field)
 
 static const rocl_column columns[] = {
-    {"name", "Kernel", ROCL_UNIT_TEXT, ROCL_ALWAYS, field_name, 0},
+    {"name", "Kernel", ROCL_UNIT_TEXT, ROCL_ALWAYS, field_kernel_name, 0},
     {"from_ns", "From", ROCL_UNIT_NS, CELL(from)},
     {"to_ns", "To", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, class_row, to)},
     {"count", "Count", ROCL_UNIT_COUNT, CELL(c.count)},

@@ -12,7 +12,7 @@
 
 /* A time that was looked up, has begun and is not over. */
 typedef struct open_time {
-    uint64_t place;
+    uint64_t track;
     rocl_host_time t;
     int64_t waited, waited_to; /* in calls that wait, and how far they reach */
 } open_time;
@@ -65,10 +65,10 @@ rocl_status rocl_host_add_call(rocl_host *h, unsigned worker, const rocl_capture
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-rocl_status rocl_host_look_up(rocl_host *h, uint64_t place, const rocl_host_time *t,
+rocl_status rocl_host_look_up(rocl_host *h, uint64_t track, const rocl_host_time *t,
                               rocl_error *err)
 {
-    const uint64_t key[4] = {t->process, t->thread, (uint64_t)t->from, place};
+    const uint64_t key[4] = {t->process, t->thread, (uint64_t)t->from, track};
     const uint64_t numbers[] = {(uint64_t)t->to - (uint64_t)t->from, (uint64_t)t->gap, t->whole};
     return rocl_add_numbers(h->times, 0, key, numbers, 3, err);
 }
@@ -117,7 +117,7 @@ static rocl_status begin_time(rocl_host *h, const rocl_sort_record *rec, rocl_ho
     uint64_t v[3];
     rocl_read_numbers(rec, v, 3);
     int64_t from = (int64_t)rec->key[2];
-    open_time o = {.place = rec->key[3],
+    open_time o = {.track = rec->key[3],
                    .t = {.process = rec->key[0],
                          .thread = rec->key[1],
                          .from = from,
@@ -128,7 +128,7 @@ static rocl_status begin_time(rocl_host *h, const rocl_sort_record *rec, rocl_ho
                          .name = ROCL_NONE},
                    .waited_to = from};
     if (o.t.waited && !o.t.whole)
-        return fn(ctx, o.place, &o.t, err);
+        return fn(ctx, o.track, &o.t, err);
     keep_longest_call(&o, from, h->now.end, h->now.name);
     add_waiting(&o, from, h->now.wait_end);
     if (!ROCL_GROW(h->open, h->open_cap, h->open_count + 1))
@@ -150,7 +150,7 @@ static rocl_status end_times(rocl_host *h, const uint64_t *key, rocl_host_fn *fn
             continue;
         }
         o->t.waited |= o->waited >= o->t.to - o->t.from - o->waited;
-        st = fn(ctx, o->place, &o->t, err);
+        st = fn(ctx, o->track, &o->t, err);
     }
     h->open_count = kept;
     return st;

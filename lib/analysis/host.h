@@ -19,7 +19,7 @@ typedef struct rocl_host_time {
     int64_t ns;    /* of it */
 } rocl_host_time;
 
-typedef rocl_status rocl_host_fn(void *ctx, uint64_t place, const rocl_host_time *t,
+typedef rocl_status rocl_host_fn(void *ctx, uint64_t track, const rocl_host_time *t,
                                  rocl_error *err);
 
 /* Its sorters are those of the collector. NULL: memory is out. */
@@ -28,8 +28,8 @@ void rocl_host_free(rocl_host *h);
 /* Concurrent. */
 rocl_status rocl_host_add_call(rocl_host *h, unsigned worker, const rocl_capture *c,
                                const rocl_event *call, rocl_error *err);
-/* When all calls have come. A place has one time from t->from. */
-rocl_status rocl_host_look_up(rocl_host *h, uint64_t place, const rocl_host_time *t,
+/* When all calls have come. A track has one time from t->from. */
+rocl_status rocl_host_look_up(rocl_host *h, uint64_t track, const rocl_host_time *t,
                               rocl_error *err);
 /* Calls fn once for each, by process and thread. */
 rocl_status rocl_host_resolve(rocl_host *h, rocl_host_fn *fn, void *ctx, rocl_error *err);

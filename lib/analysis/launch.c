@@ -20,7 +20,7 @@ typedef struct launch_group {
     uint64_t count, early;       /* kernels; those that began before their call returned */
     int64_t calls, kernels, all; /* sums of times; they saturate */
     rocl_distribution delay;
-    /* For its row, by describe_group; nothing where no call is known: */
+    /* For its row, by describe_launch_group; nothing where no call is known: */
     int64_t early_known, median, p95, max;
     double call_average, delay_average, kernel_average, total_average;
 } launch_group;
@@ -45,7 +45,8 @@ typedef struct launch {
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* Also those without a stack id, which no call has. */
-static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_launch_batch(void *self, unsigned worker, const rocl_batch *b,
+                                    rocl_error *err)
 {
     launch *l = self;
     const rocl_capture *c = b->capture;
@@ -175,7 +176,7 @@ const rocl_report_def rocl_launch_report = {
     "kernel",
     (const rocl_table_def *const[]){&launch_table, &delay_table, NULL}};
 
-static void describe_group(launch_group *g)
+static void describe_launch_group(launch_group *g)
 {
     const rocl_distribution *d = &g->delay;
     g->early_known = d->taken ? (int64_t)g->early : -1;
@@ -188,7 +189,7 @@ static void describe_group(launch_group *g)
     g->total_average = rocl_mean(g->all, d->taken);
 }
 
-static int compare_groups(const void *a, const void *b, void *ctx)
+static int compare_launch_groups(const void *a, const void *b, void *ctx)
 {
     const launch *l = ctx;
     const launch_group *x = a, *y = b;
@@ -210,7 +211,7 @@ static int compare_groups(const void *a, const void *b, void *ctx)
     return c ? c : rocl_compare_texts(l->c.trace, x->key.stream, y->key.stream);
 }
 
-static void add_group(void *into, const void *from)
+static void add_launch_group(void *into, const void *from)
 {
     launch_group *sum = into;
     const launch_group *g = from;
@@ -220,7 +221,7 @@ static void add_group(void *into, const void *from)
     sum->kernels = rocl_add_saturated(sum->kernels, g->kernels);
     sum->all = rocl_add_saturated(sum->all, g->all);
     rocl_distribution_merge(&sum->delay, &g->delay);
-    describe_group(sum);
+    describe_launch_group(sum);
 }
 
 static rocl_status finish_launch(void *self, rocl_tables *out, rocl_error *err)
@@ -233,11 +234,11 @@ static rocl_status finish_launch(void *self, rocl_tables *out, rocl_error *err)
         if (!g->count)
             continue;
         st = rocl_samples_describe(l->delays, i, &g->delay, err);
-        describe_group(g);
+        describe_launch_group(g);
         l->groups[n++] = *g;
     }
     if (n)
-        qsort_r(l->groups, n, sizeof *l->groups, compare_groups, l);
+        qsort_r(l->groups, n, sizeof *l->groups, compare_launch_groups, l);
     static const char what[] = "call, delay, kernel and total on average";
     rocl_report_rows r = rocl_begin_table(&l->c, out, &launch_table, 0);
     if (l->unlinked)
@@ -245,7 +246,7 @@ static rocl_status finish_launch(void *self, rocl_tables *out, rocl_error *err)
                       (unsigned long long)l->unlinked);
     else
         rocl_set_note(&r, "%s", what);
-    rocl_add_top_rows(&r, l->groups, n, sizeof *l->groups, add_group);
+    rocl_add_top_rows(&r, l->groups, n, sizeof *l->groups, add_launch_group);
     r = rocl_begin_table(&l->c, out, &delay_table, 0);
     for (size_t i = 0; i < rocl_rows_shown(l->c.options, l->longest_count); i++)
         rocl_add_row(&r, &l->longest[i]);
@@ -277,7 +278,7 @@ const rocl_collector_def rocl_launch_collector = {
     .kinds = ROCL_BIT(ROCL_DISPATCH),
     .size = sizeof(launch),
     .open = open_launch,
-    .add_batch = add_batch,
+    .add_batch = add_launch_batch,
     .look_up_calls = look_up_calls,
     .finish = finish_launch,
     .close = close_launch,

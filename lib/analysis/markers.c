@@ -64,7 +64,8 @@ static rocl_status add_range(markers *m, unsigned worker, const rocl_capture *c,
     return rocl_add_numbers(m->calls, worker, key, numbers, 2, err);
 }
 
-static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_marker_batch(void *self, unsigned worker, const rocl_batch *b,
+                                    rocl_error *err)
 {
     markers *m = self;
     const rocl_capture *c = b->capture;
@@ -301,7 +302,7 @@ const rocl_report_def rocl_markers_report = {
     "marker ranges by name: time on the host, and time of the GPU work launched inside",
     (const rocl_table_def *const[]){&marker_table, NULL}};
 
-static int compare_groups(const void *a, const void *b, void *ctx)
+static int compare_marker_groups(const void *a, const void *b, void *ctx)
 {
     const markers *m = ctx;
     const marker_group *x = a, *y = b;
@@ -313,7 +314,7 @@ static int compare_groups(const void *a, const void *b, void *ctx)
     return c ? c : rocl_number_order(x->key.rank, y->key.rank);
 }
 
-static void add_group(void *into, const void *from)
+static void add_marker_group(void *into, const void *from)
 {
     marker_group *sum = into;
     const marker_group *g = from;
@@ -358,9 +359,9 @@ static rocl_status finish_markers(void *self, rocl_tables *out, rocl_error *err)
         if (m->groups[i].count)
             m->groups[n++] = m->groups[i];
     }
-    qsort_r(m->groups, n, sizeof *m->groups, compare_groups, m);
+    qsort_r(m->groups, n, sizeof *m->groups, compare_marker_groups, m);
     rocl_report_rows r = rocl_begin_table(&m->c, out, &marker_table, 0);
-    rocl_add_top_rows(&r, m->groups, n, sizeof *m->groups, add_group);
+    rocl_add_top_rows(&r, m->groups, n, sizeof *m->groups, add_marker_group);
     return ROCL_OK;
 }
 
@@ -378,7 +379,7 @@ const rocl_collector_def rocl_markers_collector = {
     .size = sizeof(markers),
     .slow = true,
     .open = open_markers,
-    .add_batch = add_batch,
+    .add_batch = add_marker_batch,
     .finish = finish_markers,
     .close = close_markers,
 };

@@ -93,7 +93,8 @@ static rocl_status add_item(memory *m, unsigned worker, const rocl_capture *c, c
     return rocl_sorter_add(m->sorter, worker, key, &it, sizeof it, err);
 }
 
-static rocl_status add_history(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_memory_history(void *self, unsigned worker, const rocl_batch *b,
+                                      rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
@@ -102,9 +103,10 @@ static rocl_status add_history(void *self, unsigned worker, const rocl_batch *b,
 }
 
 /* Allocations come as history as well, and there are all of them. */
-static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_memory_batch(void *self, unsigned worker, const rocl_batch *b,
+                                    rocl_error *err)
 {
-    return b->kind == ROCL_SCRATCH ? add_history(self, worker, b, err) : ROCL_OK;
+    return b->kind == ROCL_SCRATCH ? add_memory_history(self, worker, b, err) : ROCL_OK;
 }
 
 /* ---- live memory over time: the most in each of equal slices, for charts and programs ----------
@@ -476,7 +478,7 @@ static int compare_owners(const void *a, const void *b)
     return rocl_compare_agents(&(*(owner *const *)a)->key, &(*(owner *const *)b)->key);
 }
 
-static rocl_status put_tables(memory *m, rocl_tables *out, rocl_error *err)
+static rocl_status put_memory_tables(memory *m, rocl_tables *out, rocl_error *err)
 {
     owner **owners = calloc(m->owner_count, sizeof *owners); /* in order, NULL at the end */
     if (!owners)
@@ -535,7 +537,7 @@ static rocl_status finish_memory(void *self, rocl_tables *out, rocl_error *err)
         st = sweep_items(m, err);
     if (st == ROCL_OK)
         st = collect_leaks(m, err);
-    return st == ROCL_OK ? put_tables(m, out, err) : st;
+    return st == ROCL_OK ? put_memory_tables(m, out, err) : st;
 }
 
 static void close_memory(void *self)
@@ -556,9 +558,9 @@ const rocl_collector_def rocl_memory_collector = {
     .kinds = ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH),
     .size = sizeof(memory),
     .open = open_memory,
-    .add_batch = add_batch,
+    .add_batch = add_memory_batch,
     .history_kinds = ROCL_BIT(ROCL_ALLOC),
-    .add_history = add_history,
+    .add_history = add_memory_history,
     .finish = finish_memory,
     .close = close_memory,
 };

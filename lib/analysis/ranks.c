@@ -143,7 +143,7 @@ static work work_of(rocl_domain d)
     }
 }
 
-static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_rank_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     ranks *r = self;
     worker_sums *sums = &r->workers[worker];
@@ -504,7 +504,7 @@ const rocl_collector_def rocl_ranks_collector = {
     .kinds = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_DISPATCH),
     .size = sizeof(ranks),
     .open = open_ranks,
-    .add_batch = add_batch,
+    .add_batch = add_rank_batch,
     .finish = finish_ranks,
     .close = close_ranks,
 };

@@ -84,7 +84,7 @@ static void close_collectors(stats *s)
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-static rocl_status add_batch(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+static rocl_status add_collected_batch(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     stats *s = self;
     rocl_status st = ROCL_OK;
@@ -96,7 +96,8 @@ static rocl_status add_batch(void *self, unsigned worker, rocl_batch *b, rocl_er
     return st;
 }
 
-static rocl_status add_history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+static rocl_status add_collected_history(void *self, unsigned worker, rocl_batch *b,
+                                         rocl_error *err)
 {
     stats *s = self;
     rocl_status st = ROCL_OK;
@@ -165,8 +166,10 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
                        rocl_error *err)
 {
     stats s = {0};
-    rocl_sink sink = {
-        .self = &s, .events = add_batch, .history = add_history, .end_task = seal_sorters};
+    rocl_sink sink = {.self = &s,
+                      .events = add_collected_batch,
+                      .history = add_collected_history,
+                      .end_task = seal_sorters};
     uint32_t domains;
     rocl_tables *out = rocl_tables_new();
     if (!out)

@@ -75,7 +75,8 @@ static rocl_status add_to_lane(streams *s, unsigned worker, const rocl_event *e,
 }
 
 /* To its queue in the table of queues, and to its stream, or else its queue, in that of streams. */
-static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_stream_batch(void *self, unsigned worker, const rocl_batch *b,
+                                    rocl_error *err)
 {
     streams *s = self;
     const rocl_capture *c = b->capture;
@@ -311,7 +312,7 @@ static void add_lane(void *into, const void *from)
     sum->gap = l->gap > sum->gap ? l->gap : sum->gap;
 }
 
-static void put_tables(streams *s, rocl_tables *out)
+static void put_stream_tables(streams *s, rocl_tables *out)
 {
     size_t n = 0, count = s->lane_count - 1;
     lane *l = s->lanes + 1;
@@ -366,7 +367,7 @@ static rocl_status finish_streams(void *self, rocl_tables *out, rocl_error *err)
     if (st == ROCL_OK)
         st = sweep_edges(s, err);
     if (st == ROCL_OK)
-        put_tables(s, out);
+        put_stream_tables(s, out);
     return st;
 }
 
@@ -385,7 +386,7 @@ const rocl_collector_def rocl_streams_collector = {
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(streams),
     .open = open_streams,
-    .add_batch = add_batch,
+    .add_batch = add_stream_batch,
     .finish = finish_streams,
     .close = close_streams,
 };

@@ -198,7 +198,8 @@ static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, si
     return st;
 }
 
-static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_summary_batch(void *self, unsigned worker, const rocl_batch *b,
+                                     rocl_error *err)
 {
     summary *s = self;
     bool copies = b->kind == ROCL_COPY && rocl_report_wanted(s->c.options, ROCL_REPORT_COPIES);
@@ -236,7 +237,7 @@ static rocl_status open_groups(summary *s, rocl_error *err)
 
 /* By what the options say; then by name and the rest of the key, never by ids, which depend on the
  * number of workers. */
-static int compare_groups(const void *a, const void *b, void *ctx)
+static int compare_summary_groups(const void *a, const void *b, void *ctx)
 {
     const summary *s = ctx;
     const rocl_trace *t = s->c.trace;
@@ -265,19 +266,19 @@ static int compare_groups(const void *a, const void *b, void *ctx)
     return c ? c : rocl_number_order(x->domain, y->domain);
 }
 
-static void describe_group(summary_group *g)
+static void describe_summary_group(summary_group *g)
 {
     g->percent = rocl_share(g->d.total, g->all);
     g->bandwidth = rocl_ratio((double)g->copied.bytes * 1e9, (double)g->d.total);
 }
 
-static void add_group(void *into, const void *from)
+static void add_summary_group(void *into, const void *from)
 {
     summary_group *sum = into;
     const summary_group *g = from;
     rocl_distribution_merge(&sum->d, &g->d);
     add_copied(&sum->copied, g->copied.bytes, g->copied.best_rate);
-    describe_group(sum);
+    describe_summary_group(sum);
 }
 
 /* The groups of some domains (1 << domain), in one order. */
@@ -303,10 +304,10 @@ static rocl_status put_groups(const summary *s, const rocl_report_rows *r, uint3
         list[i].all = all;
         list[i].from_bytes = end_of_class(c - 1);
         list[i].to_bytes = c < SIZE_CLASSES ? end_of_class(c) : -1;
-        describe_group(&list[i]);
+        describe_summary_group(&list[i]);
     }
-    qsort_r(list, n, sizeof *list, compare_groups, (void *)s);
-    rocl_add_top_rows(r, list, n, sizeof *list, add_group);
+    qsort_r(list, n, sizeof *list, compare_summary_groups, (void *)s);
+    rocl_add_top_rows(r, list, n, sizeof *list, add_summary_group);
     free(list);
     return ROCL_OK;
 }
@@ -364,7 +365,7 @@ static void put_domains(const summary *s, rocl_tables *out)
     rocl_report_rows r = rocl_begin_table(&s->c, out, &domain_table, 0);
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
         sums[d].all = all;
-        describe_group(&sums[d]);
+        describe_summary_group(&sums[d]);
         if (sums[d].d.taken)
             rocl_add_row(&r, &sums[d]);
     }
@@ -552,7 +553,7 @@ const rocl_collector_def rocl_summary_collector = {
                1u << ROCL_REPORT_COPIES,
     .size = sizeof(summary),
     .open = open_summary,
-    .add_batch = add_batch,
+    .add_batch = add_summary_batch,
     .finish = finish_summary,
     .close = close_summary,
 };

@@ -47,7 +47,8 @@ static void widen_span(span *s, int64_t first, int64_t last)
     s->any = true;
 }
 
-static rocl_status add_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_utilisation_batch(void *self, unsigned worker, const rocl_batch *b,
+                                         rocl_error *err)
 {
     utilisation *u = self;
     span *spans = &u->spans[worker * u->c.trace->machine_count];
@@ -182,16 +183,6 @@ static rocl_status add_line_rows(const utilisation *u, const rocl_report_rows *r
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
 
-static void begin_gpu(utilisation *u, uint64_t gpu)
-{
-    const span *all = &u->spans[u->gpus.all[gpu].machine];
-    u->gpu = gpu;
-    u->time = rocl_slices_of(all->first, all->last, u->cap);
-    for (part p = 0; p < PARTS; p++)
-        u->until[p] = u->time.first;
-    memset(u->slices, 0, u->cap * sizeof *u->slices);
-}
-
 /* Adds what the work before does not cover. */
 static void extend_union(utilisation *u, part p, int64_t start, int64_t end)
 {
@@ -222,7 +213,12 @@ static rocl_status finish_utilisation(void *self, rocl_tables *out, rocl_error *
             uint64_t gpu = rec.key[0];
             if (any)
                 st = (pictures ? add_line_rows : add_slice_rows)(u, &r, err);
-            begin_gpu(u, gpu);
+            const span *all = &u->spans[u->gpus.all[gpu].machine];
+            u->gpu = gpu;
+            u->time = rocl_slices_of(all->first, all->last, u->cap);
+            for (part k = 0; k < PARTS; k++)
+                u->until[k] = u->time.first;
+            memset(u->slices, 0, u->cap * sizeof *u->slices);
             any = true;
         }
         u->slices[rocl_slice_at(&u->time, start)].kernels += p == KERNEL;
@@ -261,7 +257,7 @@ const rocl_collector_def rocl_utilisation_collector = {
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(utilisation),
     .open = open_utilisation,
-    .add_batch = add_batch,
+    .add_batch = add_utilisation_batch,
     .finish = finish_utilisation,
     .close = close_utilisation,
 };

@@ -44,11 +44,10 @@ size_t rocl_text_width(const uint8_t *p, size_t n);
  * is out. */
 bool rocl_table_shorten(rocl_buf *texts, size_t count, size_t width);
 
-/* ---- the formats, one file each -------------------------------------------------------------- */
+/* ---- the formats that have a file of their own; write.c has the others and the list ---------- */
 
 typedef void rocl_table_write_fn(rocl_table_writer *w);
-rocl_table_write_fn rocl_table_write_text, rocl_table_write_csv, rocl_table_write_tsv,
-    rocl_table_write_json, rocl_table_write_markdown, rocl_table_write_console,
-    rocl_table_write_html;
+rocl_table_write_fn rocl_table_write_console, rocl_table_write_html;
+void rocl_table_put_text(rocl_table_writer *w, const rocl_table *t);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct layout {
     rocl_buf *texts; /* of its rows, where they are wider than it; else NULL */
 } layout;
 
-static void put_cell(rocl_buf *to, const rocl_table *t, size_t line, size_t c)
+static void put_text_cell(rocl_buf *to, const rocl_table *t, size_t line, size_t c)
 {
     to->len = 0;
     if (line == 0)
@@ -29,7 +29,7 @@ static void measure_columns(rocl_table_writer *w, const rocl_table *t, layout *c
     for (size_t c = 0; c < t->column_count; c++) {
         layout *l = &columns[c];
         for (size_t line = 0; line <= t->row_count; line++) {
-            put_cell(&w->scratch, t, line, c);
+            put_text_cell(&w->scratch, t, line, c);
             size_t n = rocl_text_width(w->scratch.data, w->scratch.len);
             l->measured = n > l->measured ? n : l->measured;
             if (line == 0)
@@ -69,7 +69,7 @@ static bool shorten_texts(const rocl_table *t, layout *columns)
         if (!(l->texts = calloc(t->row_count, sizeof *l->texts)))
             return false;
         for (size_t r = 0; r < t->row_count; r++) {
-            put_cell(&l->texts[r], t, r + 1, c);
+            put_text_cell(&l->texts[r], t, r + 1, c);
             if (l->texts[r].failed)
                 return false;
         }
@@ -91,7 +91,7 @@ static void put_line(rocl_table_writer *w, const rocl_table *t, size_t line, con
         const layout *l = &columns[c];
         const rocl_buf *text = line && l->texts ? &l->texts[line - 1] : &w->scratch;
         if (text == &w->scratch)
-            put_cell(&w->scratch, t, line, c);
+            put_text_cell(&w->scratch, t, line, c);
         const size_t has = rocl_text_width(text->data, text->len);
         const size_t blanks = l->width > has ? l->width - has : 0;
         const bool right = rocl_column_is_number(&t->columns[c]), last = c + 1 == t->column_count;
@@ -103,7 +103,7 @@ static void put_line(rocl_table_writer *w, const rocl_table *t, size_t line, con
     rocl_table_end_row(w);
 }
 
-static void put_table(rocl_table_writer *w, const rocl_table *t)
+void rocl_table_put_text(rocl_table_writer *w, const rocl_table *t)
 {
     rocl_buf_str(&w->buf, t->title);
     if (t->row_count == 0) {
@@ -132,13 +132,4 @@ static void put_table(rocl_table_writer *w, const rocl_table *t)
         free(columns[c].texts);
     }
     free(columns);
-}
-
-void rocl_table_write_text(rocl_table_writer *w)
-{
-    for (size_t i = 0; i < w->tables->count; i++) {
-        if (i)
-            rocl_buf_byte(&w->buf, '\n');
-        put_table(w, &w->tables->tables[i]);
-    }
 }

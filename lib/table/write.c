@@ -1,44 +1,246 @@
-/* Tables to a file, in the format that is asked for. To add a format, add a row. */
+/* Tables to a file, in the format that is asked for, with the formats that need little: CSV, TSV,
+ * JSON and Markdown. To add a format, add a row to `formats`. */
+#include <ctype.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "table/format.h"
 
-static const struct {
-    const char *name, *alias;
-    rocl_table_write_fn *write;
-} formats[] = {
-    [ROCL_TABLE_TEXT] = {"text", NULL, rocl_table_write_text},
-    [ROCL_TABLE_CSV] = {"csv", NULL, rocl_table_write_csv},
-    [ROCL_TABLE_TSV] = {"tsv", NULL, rocl_table_write_tsv},
-    [ROCL_TABLE_JSON] = {"json", NULL, rocl_table_write_json},
-    [ROCL_TABLE_MARKDOWN] = {"markdown", "md", rocl_table_write_markdown},
-    [ROCL_TABLE_CONSOLE] = {"table", NULL, rocl_table_write_console},
-    [ROCL_TABLE_HTML] = {"html", NULL, rocl_table_write_html},
-};
+/* ---- CSV and TSV: for programs, line by line ------------------------------------------------- */
 
-enum { FORMATS = sizeof formats / sizeof *formats };
+/* CSV is as RFC 4180 has it, with plain newlines. Several tables have an empty line between them
+ * and a first column `report` with the key of the table, so that a pipe can tell their rows apart.
+ */
+static void put_csv_cell(rocl_buf *to, const rocl_datum *d, char separator)
+{
+    if (!rocl_datum_has_value(d))
+        return;
+    if (d->type != ROCL_DATUM_TEXT) {
+        rocl_datum_put_exact(to, d);
+    } else if (separator == ',') {
+        rocl_csv_put_quoted(to, d->text, d->len);
+    } else {
+        /* A program that reads TSV splits at every tab and newline: they cannot stay. */
+        for (size_t i = 0; i < d->len; i++)
+            rocl_buf_byte(to, (uint8_t)d->text[i] < ' ' ? ' ' : (uint8_t)d->text[i]);
+    }
+}
+
+static void put_lines(rocl_table_writer *w, const rocl_table *t, char separator)
+{
+    const bool several = w->tables->count > 1;
+    rocl_buf *b = &w->buf;
+    if (several)
+        rocl_buf_str(b, "report");
+    for (size_t c = 0; c < t->column_count; c++) {
+        if (c || several)
+            rocl_buf_byte(b, (uint8_t)separator);
+        rocl_buf_str(b, t->columns[c].key);
+    }
+    rocl_buf_byte(b, '\n');
+    for (size_t r = 0; r < t->row_count; r++) {
+        if (several)
+            rocl_buf_str(b, t->key);
+        for (size_t c = 0; c < t->column_count; c++) {
+            if (c || several)
+                rocl_buf_byte(b, (uint8_t)separator);
+            put_csv_cell(b, rocl_table_cell(t, r, c), separator);
+        }
+        rocl_buf_byte(b, '\n');
+        rocl_table_end_row(w);
+    }
+}
+
+static void put_csv(rocl_table_writer *w, const rocl_table *t)
+{
+    put_lines(w, t, ',');
+}
+
+static void put_tsv(rocl_table_writer *w, const rocl_table *t)
+{
+    put_lines(w, t, '\t');
+}
+
+/* ---- JSON: one object, written front to back; rocstats(1) describes its members -------------- */
+
+static void put_string(rocl_buf *to, const char *p, size_t n)
+{
+    rocl_buf_byte(to, '"');
+    rocl_json_put(to, p, n);
+    rocl_buf_byte(to, '"');
+}
+
+/* What is before it, its key and a colon. */
+static void put_key(rocl_buf *to, const char *before, const char *key)
+{
+    rocl_buf_str(to, before);
+    put_string(to, key, strlen(key));
+    rocl_buf_str(to, ": ");
+}
+
+/* The same with a text, or null. */
+static void put_member(rocl_buf *to, const char *before, const char *key, const char *value)
+{
+    put_key(to, before, key);
+    if (value)
+        put_string(to, value, strlen(value));
+    else
+        rocl_buf_str(to, "null");
+}
+
+static void put_json_table(rocl_table_writer *w, const rocl_table *t)
+{
+    rocl_buf *b = &w->buf;
+    put_member(b, "{", "key", t->key);
+    put_member(b, ", ", "title", t->title);
+    put_member(b, ", ", "note", t->note);
+    put_key(b, ",\n     ", "columns");
+    rocl_buf_byte(b, '[');
+    for (size_t c = 0; c < t->column_count; c++) {
+        put_member(b, c ? ", {" : "{", "key", t->columns[c].key);
+        put_member(b, ", ", "unit", rocl_unit_name(t->columns[c].unit));
+        rocl_buf_byte(b, '}');
+    }
+    rocl_buf_byte(b, ']');
+    put_key(b, ",\n     ", "rows");
+    rocl_buf_byte(b, '[');
+    for (size_t r = 0; r < t->row_count; r++) {
+        rocl_buf_str(b, r ? ",\n      {" : "\n      {");
+        for (size_t c = 0; c < t->column_count; c++) {
+            const rocl_datum *d = rocl_table_cell(t, r, c);
+            put_key(b, c ? ", " : "", t->columns[c].key);
+            if (!rocl_datum_has_value(d))
+                rocl_buf_str(b, "null");
+            else if (d->type == ROCL_DATUM_TEXT)
+                put_string(b, d->text, d->len);
+            else
+                rocl_datum_put_exact(b, d);
+        }
+        rocl_buf_byte(b, '}');
+        rocl_table_end_row(w);
+    }
+    rocl_buf_str(b, "]}");
+}
+
+static void write_json(rocl_table_writer *w)
+{
+    put_member(&w->buf, "{", "rocline", ROCLINE_VERSION);
+    put_key(&w->buf, ",\n ", "tables");
+    rocl_buf_byte(&w->buf, '[');
+    for (size_t i = 0; i < w->tables->count; i++) {
+        rocl_buf_str(&w->buf, i ? ",\n    " : "\n    ");
+        put_json_table(w, &w->tables->tables[i]);
+    }
+    rocl_buf_str(&w->buf, "]}\n");
+}
+
+/* ---- Markdown as GitHub understands it: for reports and issues, with numbers for people ------ */
+
+static bool is_word(uint8_t c)
+{
+    return isalnum(c) || c >= 0x80;
+}
+
+/* A backslash goes before what Markdown would take for markup: kernel names are full of <, * and _.
+ * An underscore between letters is harmless, and common enough to be left as it is. */
+static void put_escaped(rocl_buf *to, const void *text, size_t n)
+{
+    const uint8_t *p = text;
+    for (size_t i = 0; i < n; i++) {
+        bool inside = i > 0 && i + 1 < n && is_word(p[i - 1]) && is_word(p[i + 1]);
+        if (p[i] == '_' ? !inside : memchr("\\|<>*`[]~&", p[i], 10) != NULL)
+            rocl_buf_byte(to, '\\');
+        rocl_buf_byte(to, p[i]);
+    }
+}
+
+static void put_markdown(rocl_table_writer *w, const rocl_table *t)
+{
+    rocl_buf *b = &w->buf, *cell = &w->scratch;
+    rocl_buf_str(b, "## ");
+    put_escaped(b, t->title, strlen(t->title));
+    rocl_buf_str(b, "\n\n");
+    if (t->row_count == 0) {
+        rocl_buf_str(b, "nothing\n");
+        return;
+    }
+    if (t->note) {
+        put_escaped(b, t->note, strlen(t->note));
+        rocl_buf_str(b, "\n\n");
+    }
+    for (size_t c = 0; c < t->column_count; c++) {
+        rocl_buf_str(b, "| ");
+        put_escaped(b, t->columns[c].title, strlen(t->columns[c].title));
+        rocl_buf_byte(b, ' ');
+    }
+    rocl_buf_str(b, "|\n");
+    for (size_t c = 0; c < t->column_count; c++)
+        rocl_buf_str(b, rocl_column_is_number(&t->columns[c]) ? "|---:" : "|---");
+    rocl_buf_str(b, "|\n");
+    for (size_t r = 0; r < t->row_count; r++) {
+        for (size_t c = 0; c < t->column_count; c++) {
+            const rocl_datum *d = rocl_table_cell(t, r, c);
+            cell->len = 0;
+            if (rocl_datum_has_value(d))
+                rocl_datum_put_displayed(cell, d, t->columns[c].unit);
+            rocl_buf_str(b, "| ");
+            put_escaped(b, cell->data, cell->len);
+            rocl_buf_byte(b, ' ');
+        }
+        rocl_buf_str(b, "|\n");
+        rocl_table_end_row(w);
+    }
+}
+
+/* ---- all formats ----------------------------------------------------------------------------- */
+
+/* A format writes all tables at once, or each, with an empty line between them. */
+static const struct {
+    rocl_table_write_fn *write;
+    void (*put_table)(rocl_table_writer *w, const rocl_table *t);
+} formats[] = {
+    [ROCL_TABLE_TEXT] = {.put_table = rocl_table_put_text},
+    [ROCL_TABLE_CSV] = {.put_table = put_csv},
+    [ROCL_TABLE_TSV] = {.put_table = put_tsv},
+    [ROCL_TABLE_JSON] = {.write = write_json},
+    [ROCL_TABLE_MARKDOWN] = {.put_table = put_markdown},
+    [ROCL_TABLE_CONSOLE] = {.write = rocl_table_write_console},
+    [ROCL_TABLE_HTML] = {.write = rocl_table_write_html},
+};
 
 bool rocl_table_format_named(const char *name, rocl_table_format *format)
 {
-    for (unsigned i = 0; i < FORMATS; i++) {
-        const char *alias = formats[i].alias;
-        if (!strcmp(name, formats[i].name) || (alias && !strcmp(name, alias))) {
-            *format = (rocl_table_format)i;
+    static const rocl_table_format named[] = {
+        /* by word of the names */
+        ROCL_TABLE_TEXT,     ROCL_TABLE_CSV,      ROCL_TABLE_TSV,     ROCL_TABLE_JSON,
+        ROCL_TABLE_MARKDOWN, ROCL_TABLE_MARKDOWN, ROCL_TABLE_CONSOLE, ROCL_TABLE_HTML};
+    const char *word = ROCL_TABLE_FORMAT_NAMES;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        const size_t n = strcspn(word, "|");
+        if (strlen(name) == n && !memcmp(name, word, n)) {
+            *format = named[i];
             return true;
         }
+        word += n + (word[n] == '|');
     }
     return false;
 }
 
 rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o, rocl_error *err)
 {
-    if ((size_t)o->format >= FORMATS)
+    if ((size_t)o->format >= sizeof formats / sizeof *formats)
         return rocl_fail(err, ROCL_USAGE, "unknown format of tables: %d", (int)o->format);
     rocl_table_writer w = {.tables = t, .width = o->width, .err = err};
     w.status = rocl_out_open_as_named(&w.out, o->path, err);
     if (w.status != ROCL_OK)
         return w.status;
-    formats[o->format].write(&w);
+    if (formats[o->format].write)
+        formats[o->format].write(&w);
+    for (size_t i = 0; i < t->count && formats[o->format].put_table; i++) {
+        if (i)
+            rocl_buf_byte(&w.buf, '\n');
+        formats[o->format].put_table(&w, &t->tables[i]);
+    }
     rocl_table_flush(&w);
     rocl_buf_free(&w.buf);
     rocl_buf_free(&w.scratch);

@@ -18,7 +18,7 @@ typedef struct cli {
     rocl_table_format format;
     unsigned sort, style, between;
     int top, slices;
-    bool advice, by_rank, by_agent, by_stream, by_dims;
+    bool advice;
     const char *min_gap;
     const char *path, *folder; /* of the output; of the files of a style */
     rocl_stats_options stats;
@@ -59,10 +59,10 @@ static const opt report_options[] = {
     {"summary-groups", 0, OPT_LIST, offsetof(cli, summary_groups), "REGEX", NULL, 0, 0,
      "add a table to summary for the domains whose names match, such as 'HIP|KERNELS' or "
      "'KERNEL_DISPATCH|MEMORY_COPY'; may be repeated"},
-    BY("by-rank", by_rank, "print a row for each process"),
-    BY("by-agent", by_agent, "print a row for each agent"),
-    BY("by-stream", by_stream, "print a row for each stream, and gaps of streams and queues"),
-    BY("by-dims", by_dims, "print a row for each size of grid and workgroup"),
+    BY("by-rank", stats.by_rank, "print a row for each process"),
+    BY("by-agent", stats.by_agent, "print a row for each agent"),
+    BY("by-stream", stats.by_stream, "print a row for each stream, and gaps of streams and queues"),
+    BY("by-dims", stats.by_dims, "print a row for each size of grid and workgroup"),
     {"min-gap", 0, OPT_STRING, offsetof(cli, min_gap), "TIME", NULL, 0, 0,
      "ignore shorter gaps (5us; default: 0)"},
     {"gaps-between", 0, OPT_CHOICE, offsetof(cli, between), "WORK", "all|kernels|copies", 0, 0,
@@ -81,8 +81,7 @@ static const opt report_options[] = {
 };
 
 static const opt output_options[] = {
-    {"format", 0, OPT_STRING, offsetof(cli, format_name), "FORM",
-     "text|csv|tsv|json|md|markdown|table|html", 0, 0,
+    {"format", 0, OPT_STRING, offsetof(cli, format_name), "FORM", ROCL_TABLE_FORMAT_NAMES, 0, 0,
      "aligned text with units (text, the default) or Markdown (md or markdown) for people; CSV, "
      "TSV or JSON with exact values for programs; the summary as `rocprofv3 -S` prints it (table); "
      "a page with all reports and charts (html)"},
@@ -235,7 +234,8 @@ static int check_style(cli *c)
                                                    "--style; use --output-file for a report")
                                      : -1;
     c->folder = c->common.output_path;
-    if (c->stats.reports || c->by_rank || c->by_agent || c->by_stream || c->by_dims || c->format)
+    if (c->stats.reports || c->stats.by_rank || c->stats.by_agent || c->stats.by_stream ||
+        c->stats.by_dims || c->format)
         return usage_error(
             "--style writes all summaries and cannot be used with reports, --format or --by-...");
     c->top = 0;
@@ -245,7 +245,8 @@ static int check_style(cli *c)
 
 static int check_compare(cli *c, size_t behind)
 {
-    if (c->compare.wanted && (c->by_rank || c->by_agent || c->by_stream || c->by_dims || c->sort))
+    if (c->compare.wanted && (c->stats.by_rank || c->stats.by_agent || c->stats.by_stream ||
+                              c->stats.by_dims || c->sort))
         return usage_error("compare cannot be used with --by-... and --sort");
     return comparison_check(&c->compare, &c->common, behind);
 }
@@ -292,10 +293,6 @@ static int check(cli *c, size_t behind)
     c->stats.gaps_between = c->between;
     c->stats.domains = c->domains.v;
     c->stats.summary_groups = c->summary_groups.v;
-    c->stats.by_rank = c->by_rank;
-    c->stats.by_agent = c->by_agent;
-    c->stats.by_stream = c->by_stream;
-    c->stats.by_dims = c->by_dims;
     return -1;
 }
 
