@@ -95,8 +95,11 @@ static rtg_entry *find_slot(const rtg_table *t, const rtg_key *k)
     const uint64_t *w = k->w;
     size_t mask = t->cap - 1;
     size_t i = (size_t)rocl_mix64(w[0] ^ rocl_mix64(w[1] ^ rocl_mix64(w[2]))) & mask;
-    while (t->slots[i].used && memcmp(&t->slots[i].key, k, sizeof *k) != 0)
-        i = (i + 1) & mask;
+    for (; t->slots[i].used; i = (i + 1) & mask) {
+        const uint64_t *have = t->slots[i].key.w;
+        if (have[0] == w[0] && have[1] == w[1] && have[2] == w[2])
+            break;
+    }
     return &t->slots[i];
 }
 

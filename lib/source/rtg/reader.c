@@ -2,7 +2,6 @@
  * first byte is, and is read to its end whatever range that is in. */
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "source/rtg/rtg.h"
 
 rtg_sizes rtg_sizes_used = {.range = (size_t)4 << 20,
@@ -48,9 +47,17 @@ rocl_status rtg_reader_fill(rtg_reader *r, bool *more, rocl_error *err)
         r->offset += r->len;
         r->len = r->seen = 0;
     }
-    /* A byte behind the text may be written to. */
-    if (!ROCL_GROW(r->data, r->cap, r->len + rtg_sizes_used.block + 1))
-        return rocl_fail_memory(err);
+    /* A byte behind the text may be written to. The rest need not be zero, as ROCL_GROW makes it.
+     */
+    const size_t need = r->len + rtg_sizes_used.block + 1;
+    if (r->cap < need) {
+        const size_t cap = need > 2 * r->cap ? need : 2 * r->cap;
+        char *data = realloc(r->data, cap);
+        if (!data)
+            return rocl_fail_memory(err);
+        r->data = data;
+        r->cap = cap;
+    }
     rocl_status st = rocl_spool_read(r->spool, r->data + r->len, rtg_sizes_used.block,
                                      r->offset + r->len, &got, err);
     r->len += got;

@@ -139,7 +139,7 @@ static uint32_t word_of(const rtg_turn *t, rtg_word_id id)
     return t->w->file->words[id];
 }
 
-/* The index of a definition that the line names. */
+/* The index of a definition that the line names; the first pass has made one of every process. */
 static uint32_t find_definition(const rtg_turn *t, int table)
 {
     const rtg_item *i = t->i;
@@ -152,19 +152,13 @@ static uint32_t find_definition(const rtg_turn *t, int table)
     return e ? e->index : ROCL_NONE;
 }
 
-static uint32_t find_process_of(const rtg_turn *t)
-{
-    uint32_t index = find_definition(t, RTG_PROCESSES);
-    return index == ROCL_NONE ? 0 : index;
-}
-
 static void put_head(const rtg_turn *t, rocl_event *e, uint32_t name, uint32_t category)
 {
     e->start = t->i->start;
     e->end = t->i->end;
     e->duration = e->end - e->start;
     e->id = t->offset + 1;
-    e->process = find_process_of(t);
+    e->process = find_definition(t, RTG_PROCESSES);
     e->thread = find_definition(t, RTG_THREADS);
     e->name = name;
     e->category = category;
@@ -334,7 +328,7 @@ static rocl_status join_dispatches(rtg_worker *w, rocl_sorter *join, rocl_error 
 static void emit_host_packet(rtg_turn *t)
 {
     rtg_file *f = t->w->file;
-    uint32_t process = find_process_of(t), name, category;
+    uint32_t process = find_definition(t, RTG_PROCESSES), name, category;
     bool kernel = t->l->shape == RTG_HOST_DISPATCH;
     if (kernel && f->join) {
         const uint64_t key[3] = {process, t->i->id, t->offset << 1};
