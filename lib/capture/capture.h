@@ -110,7 +110,7 @@ ROCL_CAP_API void rocl_cap_arg(const char *type, const char *name, const char *v
 /* ---- markers --------------------------------------------------------------------------------- */
 
 ROCL_CAP_API void rocl_cap_mark(const char *text);
-/* Ranges of the calling thread; they nest apart from regions. */
+/* Ranges of the calling thread; they nest independently of regions. */
 ROCL_CAP_API void rocl_cap_push(const char *text);
 ROCL_CAP_API void rocl_cap_pop(void);
 /* Ranges of the process, begun and ended by any threads. The number is the caller's, unique in the

@@ -108,7 +108,7 @@ static void describe_node(void)
         *c = *c == '/' ? '_' : *c;
 }
 
-/* No descriptor is kept: the folder is told again by what it is. */
+/* No descriptor is kept: device and inode recognise the folder later. */
 static bool find_folder(const char *path)
 {
     struct stat s;

@@ -72,7 +72,7 @@ static bool init_pick(rocl_pick *p, const rocl_trace *t, const char *name, size_
     return p->name != ROCL_NONE;
 }
 
-/* "NAME:N": the colon and N; NULL when the text does not have that form. */
+/* "NAME:N": the colon and N; NULL when the text is not of that kind. */
 static const char *find_number(const char *text, uint64_t *n)
 {
     const char *colon = strrchr(text, ':');

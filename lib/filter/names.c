@@ -5,7 +5,8 @@
 
 #include "base/array.h"
 
-/* What came of a name takes two bits by text id; pages come into being when an id on them is met.
+/* The outcome for a name takes two bits by text id; pages come into being when an id on them is
+ * met.
  */
 #define PAGE_BITS  14
 #define PAGE_IDS   (1u << PAGE_BITS)

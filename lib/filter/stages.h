@@ -40,7 +40,7 @@ typedef struct rocl_time {
 
 /* `option` is for the error: `--start: "10x": ...`. */
 rocl_status rocl_time_parse(rocl_time *time, const char *option, const char *text, rocl_error *err);
-/* In ns; saturates. first and last only matter to what is relative. */
+/* In ns; saturates. first and last are only used for relative times. */
 int64_t rocl_time_at(const rocl_time *time, int64_t first, int64_t last);
 
 rocl_status rocl_duration_parse(int64_t *ns, const char *option, const char *text, rocl_error *err);
@@ -129,8 +129,8 @@ typedef struct rocl_window {
 
 rocl_status rocl_window_new(rocl_window *w, const rocl_trace *t, rocl_error *err);
 void rocl_window_free(rocl_window *w);
-bool rocl_window_relative(const rocl_window *w); /* the bounds of the trace matter */
-bool rocl_window_marked(const rocl_window *w);   /* markers matter */
+bool rocl_window_relative(const rocl_window *w); /* needs the bounds of the trace */
+bool rocl_window_marked(const rocl_window *w);   /* needs markers */
 /* An event of the name of a marker; every one of the trace in any order. */
 rocl_status rocl_window_see(rocl_window *w, uint32_t capture, rocl_kind kind, const rocl_event *e,
                             rocl_error *err);
@@ -189,7 +189,7 @@ typedef struct rocl_names {
     atomic_bool tested, hit; /* some name was looked at, was wanted */
 } rocl_names;
 
-/* Compiled patterns and what they came to for each name, per worker: regexec() locks its pattern.
+/* Compiled patterns and their outcome for each name, per worker: regexec() locks its pattern.
  */
 typedef struct rocl_name_cache {
     regex_t *regs; /* name_count, then exclude_count */

@@ -88,21 +88,17 @@ rocl_status rocl_window_see(rocl_window *w, uint32_t capture, rocl_kind kind, co
 
 rocl_status rocl_window_resolve(rocl_window *w, int64_t first, int64_t last, rocl_error *err)
 {
-    const rocl_occurrence *o;
+    const rocl_occurrence *o = NULL;
+    rocl_status st = ROCL_OK;
     w->from = w->start_text ? rocl_time_at(&w->start, first, last) : INT64_MIN;
     w->to = w->end_text ? rocl_time_at(&w->end, first, last) : INT64_MAX;
-    if (w->start_marker.text) {
-        rocl_status st = rocl_marker_find(&w->start_marker, &o, err);
-        if (st != ROCL_OK)
-            return st;
+    if (w->start_marker.text && (st = rocl_marker_find(&w->start_marker, &o, err)) == ROCL_OK)
         w->from = o->start;
-    }
-    if (w->end_marker.text) {
-        rocl_status st = rocl_marker_find(&w->end_marker, &o, err);
-        if (st != ROCL_OK)
-            return st;
+    if (st == ROCL_OK && w->end_marker.text &&
+        (st = rocl_marker_find(&w->end_marker, &o, err)) == ROCL_OK)
         w->to = o->end;
-    }
+    if (st != ROCL_OK)
+        return st;
     return rocl_window_check(w, err);
 }
 

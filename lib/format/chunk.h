@@ -109,7 +109,7 @@ typedef enum rocl_record_type {
     ROCL_REC_STOP = 7,  /* d v: the range of that number ends, on whatever thread */
 
     ROCL_REC_SIZED = 0x40,
-    /* Definitions. Ids are of the chunk; those of texts and names count apart. */
+    /* Definitions. Ids are of the chunk; texts and names are numbered separately. */
     ROCL_REC_TEXT = 0x40,    /* v id, bytes */
     ROCL_REC_NAME = 0x41,    /* v id, string category, bytes of the name */
     ROCL_REC_NODE = 0x42,    /* strings: machine id, hostname, system, release, version, machine */

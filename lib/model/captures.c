@@ -65,19 +65,15 @@ static int compare_captures(const void *a, const void *b)
 
 /* ---- machines ---- */
 
-static bool is_same_or_unknown(uint32_t a, uint32_t b)
-{
-    return a == b || !a || !b;
-}
-
 /* Nodes out of one container image have one machine id, and "localhost" is many a host's name: what
  * both know must be the same, and they must both know something. */
 static bool is_same_machine(const rocl_machine *a, const rocl_machine *b)
 {
     bool known = (a->hostname && b->hostname) || (a->machine_id && b->machine_id);
     bool unknown = !(a->hostname | a->machine_id | b->hostname | b->machine_id);
-    return is_same_or_unknown(a->hostname, b->hostname) &&
-           is_same_or_unknown(a->machine_id, b->machine_id) && (known || unknown);
+    bool names_differ = a->hostname && b->hostname && a->hostname != b->hostname;
+    bool ids_differ = a->machine_id && b->machine_id && a->machine_id != b->machine_id;
+    return (known || unknown) && !names_differ && !ids_differ;
 }
 
 static rocl_status number_machine(rocl_trace *t, rocl_capture *c, rocl_error *err)

@@ -113,7 +113,7 @@ rocl_status rocl_links_seal(rocl_links *l, unsigned worker, rocl_error *err)
 
 /* ---- when all have come ---------------------------------------------------------------------- */
 
-/* Stack ids of all workers. Those of several calls matter where there is work. */
+/* Stack ids of all workers. Of those of several calls only the ones with work are kept. */
 static rocl_status join_workers(rocl_links *l, rocl_error *err)
 {
     rocl_idset calls = {0}, repeated = {0};

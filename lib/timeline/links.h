@@ -25,7 +25,7 @@ typedef struct rocl_links_worker { /* stack ids that a worker has seen */
 
 /* The links of a capture: some bits an event.
  *
- * What has a link is told by stack id alone where that will do: two calls with one stack id are
+ * The stack id alone says what has a link where that will do: two calls with one stack id are
  * rare, and found by a pass over their records. As arrows, links are stricter: both ends are there,
  * and the work began no earlier than the call. Then all calls and work are sorted by stack id. */
 typedef struct rocl_links {

@@ -5,7 +5,7 @@
  *
  *     record.c   events <-> records of the sorter, and their key
  *     run.c      which sequences a capture has; cutting them to parts; reading a part
- *     track.c    which track GPU work is drawn on, and what tracks are called
+ *     track.c    which track GPU work is drawn on, and labels
  *     slices.c   host calls and GPU work: groups, lanes for what overlaps, ends in order of time
  *     values.c   allocated and copied bytes, counters of dispatches, samples
  *     links.c    which call launched which work; reports use it as well

@@ -1,4 +1,4 @@
-/* Which track GPU work is drawn on, and what tracks are called: the rule of all outputs. */
+/* Which track GPU work is drawn on, and what things are called: the rules of all outputs. */
 #include "timeline/timeline.h"
 
 #include <inttypes.h>

@@ -16,8 +16,8 @@
 #include "source/source.h"
 #include "trace/clocks.h"
 
-/* Processes that traced nothing leave text without a record: among others it is no reason to stop.
- * Whether it is a text of such can only be said when another is. */
+/* Processes that traced nothing leave text without a record. It may be skipped when some other
+ * input is a text of the same tools that has records. */
 static rocl_status may_be_skipped(const rocl_inputs *in, const char *path, bool *may,
                                   rocl_error *err)
 {
@@ -85,8 +85,9 @@ static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error 
     return st;
 }
 
-/* Its events would count twice. The names of texts, which is all that tells those, may be alike. */
-static rocl_status refuse_twice(rocl_trace *t, rocl_error *err)
+/* A process that is in two inputs is an error: its events would count twice. Texts are known by
+ * their file names only, which may be alike: of two of them it is none. */
+static rocl_status refuse_repeated_processes(rocl_trace *t, rocl_error *err)
 {
     rocl_map seen = {0};
     rocl_status st = ROCL_OK;
@@ -167,17 +168,7 @@ static bool shares_process(const rocl_trace *t, const rocl_source *s)
     return false;
 }
 
-static const char *temp_folder(const rocl_trace *t)
-{
-    const char *env = getenv("TMPDIR");
-    if (t->opt.tmpdir)
-        return t->opt.tmpdir;
-    if (env && *env)
-        return env;
-    return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
-}
-
-/* Called as the first of the slices, in a folder of its own. */
+/* The file has the name of the first of the slices, and a folder of its own. */
 static rocl_status write_joined(rocl_trace *t, char **path, rocl_error *err)
 {
     rocl_joined_slices *j = t->joined;
@@ -187,7 +178,12 @@ static rocl_status write_joined(rocl_trace *t, char **path, rocl_error *err)
                                 .tmpdir = t->opt.tmpdir,
                                 .reader = t->opt.reader};
     rocl_trace *slices = NULL;
-    rocl_status st = rocl_out_tree_open(&j->tree, temp_folder(t), err);
+    const char *env = getenv("TMPDIR"), *folder = t->opt.tmpdir;
+    if (!folder && env && *env)
+        folder = env;
+    if (!folder)
+        folder = access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
+    rocl_status st = rocl_out_tree_open(&j->tree, folder, err);
     if (st != ROCL_OK)
         return st;
     if (asprintf(path, "%s/%s", rocl_out_tree_path(j->tree), slash ? slash + 1 : j->paths[0]) < 0) {
@@ -291,7 +287,7 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (st == ROCL_OK && !separate)
         st = join_slices(t, err);
     if (st == ROCL_OK && !separate)
-        st = refuse_twice(t, err);
+        st = refuse_repeated_processes(t, err);
     if (st == ROCL_OK)
         rocl_notices_flush(t);
     if (st == ROCL_OK)
