@@ -4,6 +4,7 @@
 
 #include "source/chunk/chunk.h"
 #include "source/rocpd/rocpd.h"
+#include "source/rocprof/rocprof.h"
 #include "source/rtg/rtg.h"
 
 typedef bool probe_fn(const char *head, size_t n, bool whole);
@@ -56,24 +57,6 @@ static bool is_perfetto(const char *head, size_t n, bool whole)
 {
     /* Text that begins with an empty line is none, whatever its second byte says. */
     return n > 2 && memchr(head, 0, n < 4096 ? n : 4096) && is_messages(head, n, whole);
-}
-
-/* "BEGIN:END PID:TID", or "TIME PID:TID" */
-static bool is_roctracer(const char *head, size_t n, bool whole)
-{
-    unsigned numbers = 0;
-    (void)whole;
-    for (size_t i = 0; i < n && numbers < 3; i++) {
-        size_t first = i;
-        while (i < n && head[i] >= '0' && head[i] <= '9')
-            i++;
-        if (i == first || i == n || !(head[i] == ':' || head[i] == ' '))
-            return false;
-        numbers++;
-        if (numbers == 2 && head[first - 1] == head[i])
-            return false;
-    }
-    return numbers == 3;
 }
 
 /* Lines of HCC_PROFILE, which may stand among those of rtg_tracer. */
@@ -163,7 +146,7 @@ static const row rows[] = {
      .line = "Name,Calls,TotalDurationNs"},
     {FORMAT("a CSV file of rocprof v1, not a trace", RECORD), .line = "Index,KernelName,"},
     {FORMAT("a CSV file of rocprof-compute, not a trace", RECORD), .line = "Dispatch_ID,"},
-    {V1_RAW, .probe = is_roctracer},
+    {READ("raw text of rocprof", rocl_rocprof_text_ops, 0), .probe = rocprof_is_text},
     {V1_RAW, .line = "dispatch["},
     /* other wrappings, and gzip or zstd within one of them */
     {FORMAT("a Git LFS pointer, not the file itself", "run `git lfs pull`"),

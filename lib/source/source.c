@@ -52,7 +52,32 @@ static rocl_status add_source(rocl_trace *t, const char *path, const rocl_format
     s->format = f;
     s->ops = f->ops;
     s->spool = spool;
+    s->deferred = f->ops && f->ops->same_run;
     t->sources[t->source_count++] = s;
+    return ROCL_OK;
+}
+
+/* Adds a file to the source of its run, if there is one already. */
+static rocl_status join_run(rocl_trace *t, const char *path, const rocl_format *f,
+                            rocl_spool *spool, bool *joined, rocl_error *err)
+{
+    *joined = false;
+    for (size_t i = 0; f->ops && f->ops->same_run && i < t->source_count; i++) {
+        rocl_source *s = t->sources[i];
+        if (s->ops != f->ops || !f->ops->same_run(s->path, path))
+            continue;
+        rocl_source_file *more = realloc(s->more, (s->more_count + 1) * sizeof *more);
+        char *copy = strdup(path);
+        if (more)
+            s->more = more;
+        if (!more || !copy) {
+            free(copy);
+            return rocl_fail_memory(err);
+        }
+        s->more[s->more_count++] = (rocl_source_file){copy, spool};
+        *joined = true;
+        break;
+    }
     return ROCL_OK;
 }
 
@@ -77,7 +102,15 @@ rocl_status rocl_source_recognise(rocl_trace *t, const char *path, rocl_error *e
     }
     if (st == ROCL_OK && f->flags & ROCL_FORMAT_DATABASE)
         st = rocl_spool_to_file(spool, t->opt.tmpdir, err);
-    if (st == ROCL_OK)
+    bool joined = false;
+    if (st == ROCL_OK && f->ops && f->ops->same_run) {
+        st = rocl_spool_fill(spool, &t->spooled, t->opt.tmpdir, err);
+        if (st == ROCL_OK)
+            rocl_spool_suspend(spool);
+        if (st == ROCL_OK)
+            st = join_run(t, path, f, spool, &joined, err);
+    }
+    if (st == ROCL_OK && !joined)
         st = add_source(t, path, f, spool, err);
     if (st != ROCL_OK)
         rocl_spool_close(spool);
@@ -115,6 +148,9 @@ static rocl_status open_source(void *ctx, unsigned worker, size_t index, rocl_er
     opening *o = ctx;
     rocl_source *s = o->trace->sources[o->first + index];
     (void)worker;
+    if (s->deferred || s->opened)
+        return ROCL_OK;
+    s->opened = true;
     return s->format->flags & ROCL_FORMAT_DATABASE ? open_database(s, o->trace, err)
                                                    : s->ops->open(s, o->trace, err);
 }
@@ -161,6 +197,11 @@ void rocl_source_free(rocl_source *s)
     if (s->ops)
         s->ops->close(s);
     rocl_spool_close(s->spool);
+    for (size_t i = 0; i < s->more_count; i++) {
+        rocl_spool_close(s->more[i].spool);
+        free(s->more[i].path);
+    }
+    free(s->more);
     free(s->path);
     free(s);
 }

@@ -49,6 +49,8 @@ typedef struct rocl_source_ops {
     /* Adds the captures of the input with their definitions: see rocl_trace_add_capture(). */
     rocl_status (*open)(struct rocl_source *s, rocl_trace *t, rocl_error *err);
     void (*close)(struct rocl_source *s); /* also after an open that failed */
+    /* Are two files (by their names) of one run, so that they are one input? NULL: no two are. */
+    bool (*same_run)(const char *a, const char *b);
     /* Frees what open hung on a capture; NULL: nothing. */
     void (*free_capture)(rocl_model_capture *c);
     /* A capture is about to be scanned / is done: connections, caches. */
@@ -73,12 +75,20 @@ typedef struct rocl_source_ops {
                               uint32_t index, rocl_buf *json, rocl_error *err);
 } rocl_source_ops;
 
+/* A further file of an input that is made of several, which owns both. */
+typedef struct rocl_source_file {
+    char *path;
+    rocl_spool *spool;
+} rocl_source_file;
+
 /* An input of a trace, which owns it. */
 typedef struct rocl_source {
     const struct rocl_format *format;
     const rocl_source_ops *ops; /* of the format; NULL until it is opened, where it is a database */
     char *path;                 /* as the user named it */
-    rocl_spool *spool;  /* its bytes, decompressed: a reader may take it and set it to NULL */
+    rocl_spool *spool;      /* its bytes, decompressed: a reader may take it and set it to NULL */
+    rocl_source_file *more; /* of the same run */
+    size_t more_count;
     struct rocl_db *db; /* while `open` runs, where it is a database */
     void *state;        /* the reader's */
     size_t named;       /* index among the inputs as the user named them */
@@ -90,6 +100,8 @@ typedef struct rocl_source {
     bool single;        /* it has one capture */
     bool joined;        /* made of slices, in a temporary file */
     bool slice;         /* others may hold more of its processes */
+    bool opened;
+    bool deferred; /* not opened before all inputs are recognised: more files may come */
 } rocl_source;
 
 /* Recognises an input and adds a source for it to the trace. */

@@ -42,7 +42,8 @@ static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named
     rocl_status st = rocl_source_recognise(t, path, err);
     for (size_t i = first; i < t->source_count; i++)
         t->sources[i]->named = named;
-    if (st == ROCL_OK && t->sources[first]->format->flags & ROCL_FORMAT_INDEPENDENT)
+    const rocl_source *s = first < t->source_count ? t->sources[first] : NULL;
+    if (st == ROCL_OK && (!s || s->deferred || s->format->flags & ROCL_FORMAT_INDEPENDENT))
         return ROCL_OK;
     rocl_status before = rocl_sources_open(t, *opened, first, err);
     if (before != ROCL_OK)
@@ -79,8 +80,10 @@ static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error 
         qsort_r(order, in->count, sizeof *order, by_path, in->paths);
     for (size_t i = 0; i < in->count && st == ROCL_OK; i++)
         st = open_input(t, in, order[i], &opened, err);
+    for (size_t i = 0; i < t->source_count; i++)
+        t->sources[i]->deferred = false;
     if (st == ROCL_OK)
-        st = rocl_sources_open(t, opened, t->source_count, err);
+        st = rocl_sources_open(t, 0, t->source_count, err);
     free(order);
     return st;
 }

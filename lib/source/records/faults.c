@@ -1,0 +1,111 @@
+/* Records that are wrong. Which of them are reported does not depend on who comes to them first. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/text.h"
+#include "source/records/run.h"
+
+static bool is_before(const rocl_bad_record *a, const rocl_bad_record *b)
+{
+    if (a->piece != b->piece)
+        return a->piece < b->piece;
+    return a->line != b->line ? a->line < b->line : a->where < b->where;
+}
+
+void rocl_bad_record_add(rocl_records *w, uint64_t piece, uint64_t line, uint64_t where,
+                         rocl_fault fault, const char *why)
+{
+    rocl_records_run *run = w->in->run;
+    const rocl_bad_record bad = {piece, line, where, why};
+    pthread_mutex_lock(&run->lock);
+    unsigned at = run->bad_count;
+    run->faults[fault]++;
+    while (at > 0 && is_before(&bad, &run->bad[at - 1]))
+        at--;
+    if (run->bad_count < ROCL_FAULTS_REPORTED)
+        run->bad_count++;
+    if (at < run->bad_count) {
+        memmove(&run->bad[at + 1], &run->bad[at], (run->bad_count - 1 - at) * sizeof run->bad[0]);
+        run->bad[at] = bad;
+    }
+    pthread_mutex_unlock(&run->lock);
+}
+
+/* How a line begins, as one may print it. */
+static void quote_line(const rocl_spool *spool, uint64_t offset, char *text, size_t size)
+{
+    size_t got = 0, n = 0;
+    if (rocl_spool_read(spool, text, size - 1, offset, &got, NULL) != ROCL_OK)
+        got = 0;
+    while (n < got && text[n] != '\n' && text[n] != '\r')
+        n++;
+    /* Not half a character at the end. */
+    for (size_t k = n; n == size - 1 && k > 0 && n - k < 4; k--) {
+        if ((text[k - 1] & 0xc0) == 0x80)
+            continue;
+        if (text[k - 1] & 0x80)
+            n = k - 1;
+        break;
+    }
+    bool valid = rocl_utf8_valid(text, n);
+    for (size_t k = 0; k < n; k++) {
+        unsigned char c = (unsigned char)text[k];
+        if (c == '\t')
+            text[k] = ' ';
+        else if (c < ' ' || c == 0x7f || (c >= 0x80 && !valid))
+            text[k] = '?';
+    }
+    text[n] = '\0';
+}
+
+/* "FILE:LINE: why: 'how the line begins'", or the row or byte. */
+static void describe_bad_record(const rocl_records_input *in, const rocl_bad_record *bad,
+                                rocl_buf *b)
+{
+    const rocl_piece *piece = &in->pieces[bad->piece];
+    const rocl_records_file *file = &in->files[piece->file];
+    const char *part = in->format->part_name ? in->format->part_name(in, piece) : NULL;
+    rocl_buf_str(b, file->path);
+    if (part)
+        rocl_buf_printf(b, ": %s", part);
+    switch (in->format->places) {
+    case ROCL_PLACES_ROWS:
+        rocl_buf_printf(b, ": row %" PRIu64 ": %s", bad->where, bad->why);
+        break;
+    case ROCL_PLACES_BYTES:
+        rocl_buf_printf(b, ": byte %" PRIu64 ": %s", bad->where, bad->why);
+        break;
+    default: {
+        char quote[61];
+        quote_line(file->spool, bad->where, quote, sizeof quote);
+        rocl_buf_printf(b, ":%" PRIu64 ": %s: '%s'", in->run->lines[bad->piece] + bad->line,
+                        bad->why, quote);
+    }
+    }
+    rocl_buf_byte(b, 0);
+}
+
+void rocl_bad_records_report(rocl_records_input *in)
+{
+    rocl_records_run *run = in->run;
+    for (unsigned i = 0; i < run->bad_count && !run->reported; i++) {
+        rocl_buf b = {0};
+        describe_bad_record(in, &run->bad[i], &b);
+        if (!b.failed)
+            rocl_notice(in->trace, "%s", (const char *)b.data);
+        rocl_buf_free(&b);
+    }
+    run->reported = true;
+}
+
+rocl_status rocl_bad_records_refuse(const rocl_records_input *in, rocl_error *err)
+{
+    rocl_buf b = {0};
+    if (!in->run->bad_count)
+        return ROCL_OK;
+    describe_bad_record(in, &in->run->bad[0], &b);
+    rocl_status st =
+        b.failed ? rocl_fail_memory(err) : rocl_fail(err, ROCL_INPUT, "%s", (const char *)b.data);
+    rocl_buf_free(&b);
+    return st;
+}

@@ -1,0 +1,795 @@
+/* The two passes over an input of records: see records.h. */
+#include "source/records/records.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/pool.h"
+#include "source/records/run.h"
+
+size_t rocl_piece_bytes = (size_t)4 << 20;
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+void rocl_record_begin(rocl_record *r, rocl_kind kind, uint64_t where)
+{
+    memset(r, 0, sizeof *r);
+    r->kind = kind;
+    r->where = where;
+    r->process = r->thread = r->agent = r->queue = r->stream = r->kernel = ROCL_NO_KEY;
+    r->src = r->dst = r->link = ROCL_NO_KEY;
+    r->agent_type = r->src_type = r->dst_type = ROCL_AGENT_GPU;
+}
+
+bool rocl_records_want(const rocl_records *to, rocl_kind kind)
+{
+    return to->indexing || to->in->run->kinds & ROCL_BIT(kind);
+}
+
+bool rocl_records_want_args(const rocl_records *to)
+{
+    return !to->indexing && to->in->run->args;
+}
+
+uint32_t rocl_records_text(rocl_records *to, rocl_view s)
+{
+    return s.n ? rtg_intern_name(to->names, s) : 0;
+}
+
+void **rocl_records_state(rocl_records *to)
+{
+    return &to->state;
+}
+
+rocl_records_input *rocl_records_input_of(const rocl_records *to)
+{
+    return to->in;
+}
+
+const rocl_piece *rocl_records_piece(const rocl_records *to)
+{
+    return to->piece;
+}
+
+void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value)
+{
+    rocl_batcher *b = &to->out;
+    char *copy = rocl_arena_dup(&b->arg_text, value.p, value.n);
+    if (!copy || !ROCL_GROW(b->args, b->arg_cap, b->arg_count + 1)) {
+        to->failed = true;
+        return;
+    }
+    b->args[b->arg_count++] = (rocl_arg){0, rocl_records_text(to, name), copy, value.n};
+    to->pending_args++;
+}
+
+rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why,
+                              rocl_error *err)
+{
+    (void)err;
+    if (to->indexing)
+        rocl_bad_record_add(to, (uint64_t)(to->piece - to->in->pieces), to->line, where, fault,
+                            why);
+    return ROCL_OK;
+}
+
+/* What is wrong with the times of a record; NULL: nothing. */
+static const char *check_times(const rocl_record *r, rocl_fault *fault)
+{
+    const rocl_event *e = &r->as.e;
+    *fault = ROCL_FAULT_BAD_TIME;
+    if (e->start < 0 || e->end < 0)
+        return "a negative time";
+    if (r->half != ROCL_WHOLE)
+        return NULL;
+    *fault = ROCL_FAULT_NO_END;
+    if (!e->end && e->start)
+        return "the end is 0";
+    *fault = ROCL_FAULT_END_BEFORE_START;
+    return e->end < e->start ? "it ends before it starts" : NULL;
+}
+
+/* ---- the first pass -------------------------------------------------------------------------- */
+
+static void note_key(rocl_records *w, const rocl_record *r, rocl_key_of of, uint64_t agent,
+                     uint64_t number, const rocl_key_facts *facts)
+{
+    const rocl_key key = {of == ROCL_KEY_PROCESS ? 0 : r->process, agent, number};
+    if (number == ROCL_NO_KEY && of != ROCL_KEY_PROCESS)
+        return;
+    if (!rocl_registry_note(&w->keys[of], &key, (uint64_t)1 << 63 | rocl_place(w, r->where), facts))
+        w->failed = true;
+}
+
+static void note_agent(rocl_records *w, const rocl_record *r, uint64_t number, rocl_agent_type type)
+{
+    note_key(w, r, ROCL_KEY_AGENT, 0, number, &(rocl_key_facts){.type = type});
+}
+
+/* Kernels without a number are known by their name. */
+static uint64_t kernel_number(rocl_records *w, const rocl_record *r)
+{
+    return r->kernel == ROCL_NO_KEY && r->name.n ? rocl_records_text(w, r->name) : r->kernel;
+}
+
+static rocl_status note_record(rocl_records *w, const rocl_record *r, rocl_error *err)
+{
+    const bool dispatch = r->kind == ROCL_DISPATCH || r->kind == ROCL_COUNTER;
+    note_key(w, r, ROCL_KEY_PROCESS, 0, r->process, NULL);
+    note_key(w, r, ROCL_KEY_THREAD, 0, r->thread, NULL);
+    note_agent(w, r, r->agent, r->agent_type);
+    note_agent(w, r, r->src, r->src_type);
+    note_agent(w, r, r->dst, r->dst_type);
+    note_key(w, r, ROCL_KEY_QUEUE, r->agent, r->queue, NULL);
+    note_key(w, r, ROCL_KEY_STREAM, 0, r->stream, NULL);
+    if (dispatch && (r->name.n || r->kernel != ROCL_NO_KEY)) {
+        rocl_key_facts facts = r->symbol ? *r->symbol : (rocl_key_facts){0};
+        facts.name = rocl_records_text(w, r->name);
+        note_key(w, r, ROCL_KEY_KERNEL, 0, kernel_number(w, r), &facts);
+    }
+    if (r->counter.n) {
+        const uint32_t name = rocl_records_text(w, r->counter);
+        note_key(w, r, ROCL_KEY_COUNTER, r->agent, name, &(rocl_key_facts){.name = name});
+    }
+    const int64_t end = r->half == ROCL_WHOLE ? r->as.e.end : r->as.e.start;
+    if (end > 0) {
+        w->first = r->as.e.start < w->first ? r->as.e.start : w->first;
+        w->last = end > w->last ? end : w->last;
+    }
+    w->allocs += r->kind == ROCL_ALLOC || r->kind == ROCL_SCRATCH;
+    w->halves += r->half != ROCL_WHOLE;
+    if (w->failed || w->names->failed)
+        return rocl_fail_memory(err);
+    return r->half == ROCL_WHOLE ? ROCL_OK : rocl_half_add(w, r, err);
+}
+
+/* ---- the second pass ------------------------------------------------------------------------- */
+
+uint32_t rocl_records_resolve(const rocl_records *w, rocl_key_of of, uint64_t process,
+                              uint64_t agent, uint64_t number)
+{
+    const rocl_key key = {process, agent, number};
+    return number == ROCL_NO_KEY && of != ROCL_KEY_PROCESS ? ROCL_NONE
+                                                           : rocl_records_find(w->in, of, key);
+}
+
+/* What links a call and the work that it launched: numbers count in each process. */
+static uint64_t make_stack_id(uint32_t process, uint64_t link)
+{
+    if (link >> 36 || process >> 24)
+        return rocl_mix64(link ^ rocl_mix64(process)) | 1;
+    return (uint64_t)process << 36 | (link + 1);
+}
+
+/* Indexes and texts in place of the keys and views of a record. */
+static void resolve_record(rocl_records *w, const rocl_record *r, rocl_any_record *as)
+{
+    const rocl_capture *c = &w->in->capture->pub;
+    const uint64_t p = r->process;
+    rocl_event *e = &as->e;
+    const uint32_t agent = rocl_records_resolve(w, ROCL_KEY_AGENT, p, 0, r->agent);
+    const uint32_t queue = rocl_records_resolve(w, ROCL_KEY_QUEUE, p, r->agent, r->queue);
+    const uint32_t stream = rocl_records_resolve(w, ROCL_KEY_STREAM, p, 0, r->stream);
+    e->duration = e->end - e->start;
+    e->id = rocl_place(w, r->where) + 1;
+    e->process = rocl_records_resolve(w, ROCL_KEY_PROCESS, 0, 0, p);
+    e->thread = rocl_records_resolve(w, ROCL_KEY_THREAD, p, 0, r->thread);
+    if (r->link != ROCL_NO_KEY)
+        e->stack_id = make_stack_id(e->process, r->link);
+    switch (r->kind) {
+    case ROCL_REGION:
+    case ROCL_MARKER:
+    case ROCL_INSTANT:
+        e->name = rocl_records_text(w, r->name);
+        as->region.function = r->function.n ? rocl_records_text(w, r->function) : e->name;
+        break;
+    case ROCL_DISPATCH:
+    case ROCL_COUNTER: {
+        rocl_dispatch *d = &as->dispatch; /* a counter value begins with its dispatch */
+        d->agent = agent;
+        d->queue = queue;
+        d->stream = stream;
+        d->kernel = rocl_records_resolve(w, ROCL_KEY_KERNEL, p, 0, kernel_number(w, r));
+        d->region_name = ROCL_NONE;
+        e->name = d->kernel == ROCL_NONE ? 0 : c->kernels[d->kernel].shown;
+        if (r->kind == ROCL_COUNTER)
+            as->counter.counter = rocl_records_resolve(w, ROCL_KEY_COUNTER, p, r->agent,
+                                                       rocl_records_text(w, r->counter));
+        break;
+    }
+    case ROCL_COPY:
+        as->copy.src = rocl_records_resolve(w, ROCL_KEY_AGENT, p, 0, r->src);
+        as->copy.dst = rocl_records_resolve(w, ROCL_KEY_AGENT, p, 0, r->dst);
+        as->copy.queue = queue;
+        as->copy.stream = stream;
+        e->name = rocl_records_text(w, r->name);
+        break;
+    case ROCL_ALLOC:
+    case ROCL_SCRATCH:
+        as->alloc.agent = as->alloc.owner = agent;
+        as->alloc.queue = queue;
+        as->alloc.stream = stream;
+        e->name = rocl_records_text(w, r->name);
+        break;
+    case ROCL_SPM:
+    case ROCL_SAMPLE:
+        as->sample.agent = agent;
+        as->sample.counter = rocl_records_resolve(w, ROCL_KEY_COUNTER, p, r->agent,
+                                                  rocl_records_text(w, r->counter));
+        e->name = rocl_records_text(w, r->counter);
+        break;
+    default:
+        as->hip.agent = agent;
+        as->hip.queue = queue;
+        as->hip.stream = stream;
+        as->hip.source_queue = ROCL_NONE;
+        e->name = rocl_records_text(w, r->name);
+    }
+}
+
+static rocl_status emit_record(rocl_records *w, const rocl_record *r, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    rocl_record resolved = *r;
+    resolve_record(w, r, &resolved.as);
+    if (w->failed || w->names->failed)
+        return rocl_fail_memory(err);
+    if (r->half != ROCL_WHOLE)
+        return rocl_half_add(w, &resolved, err);
+    if (r->kind == ROCL_ALLOC || r->kind == ROCL_SCRATCH)
+        return rocl_allocs_add(w->in->run->allocations, w->number, &resolved.as.alloc, err);
+    if (rocl_kind_in(r->kind, ROCL_HOST_KINDS)) {
+        resolved.as.region.arg_count = (uint32_t)w->pending_args;
+        resolved.as.region.arg_first = (uint32_t)(w->out.arg_count - w->pending_args);
+    }
+    void *to = rocl_batcher_next(&w->out, r->kind, &st, err);
+    if (!to)
+        return st;
+    memcpy(to, &resolved.as, rocl_kind_size(r->kind));
+    /* Never full between records: the arguments of the next one come before it. */
+    return w->out.out[r->kind].count < w->out.max ? ROCL_OK : rocl_batcher_flush(&w->out, err);
+}
+
+rocl_status rocl_record_put(rocl_records *to, const rocl_record *r, rocl_error *err)
+{
+    rocl_fault fault;
+    const char *why = check_times(r, &fault);
+    rocl_status st = ROCL_OK;
+    rocl_record known;
+    if (r->process == ROCL_NO_KEY && to->in->only_process != ROCL_NO_KEY) {
+        known = *r;
+        known.process = to->in->only_process;
+        r = &known;
+    }
+    if (why)
+        st = rocl_record_fault(to, r->where, fault, why, err);
+    else if (to->indexing)
+        st = note_record(to, r, err);
+    else if (rocl_records_want(to, r->kind))
+        st = emit_record(to, r, err);
+    to->pending_args = 0;
+    return st;
+}
+
+/* ---- definitions ----------------------------------------------------------------------------- */
+
+static uint32_t intern(rocl_trace *t, const char *s)
+{
+    return rocl_strings_put(t->strings, s, strlen(s));
+}
+
+/* Records that name no process are of the only process that others name, if there is one. */
+static bool adopt_unknown_process(rocl_records_input *in)
+{
+    rocl_records_run *run = in->run;
+    rocl_registry *processes = &run->keys[ROCL_KEY_PROCESS];
+    const rocl_key unknown = {0, 0, ROCL_NO_KEY};
+    uint64_t only = 0, others = 0;
+    if (!rocl_registry_find(processes, &unknown))
+        return true;
+    for (size_t i = 0; i < processes->cap; i++)
+        if (processes->slots[i].used && processes->slots[i].key.number != ROCL_NO_KEY) {
+            only = processes->slots[i].key.number;
+            others++;
+        }
+    in->only_process = others == 1 ? only : 0;
+    for (int of = 0; of < ROCL_KEYS; of++) {
+        rocl_registry renamed = {0}, *old = &run->keys[of];
+        bool ok = true;
+        for (size_t i = 0; i < old->cap && ok; i++) {
+            rocl_key_entry *e = &old->slots[i];
+            uint64_t *process = of == ROCL_KEY_PROCESS ? &e->key.number : &e->key.process;
+            if (e->used && *process == ROCL_NO_KEY)
+                *process = in->only_process;
+            ok = !e->used || rocl_registry_note(&renamed, &e->key, e->first, &e->facts);
+        }
+        rocl_registry_free(old);
+        *old = renamed;
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t process_of(const rocl_records_input *in, const rocl_key_entry *e)
+{
+    return rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, e->key.process});
+}
+
+static void define_process(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    (void)in;
+    *(rocl_process *)to = (rocl_process){
+        .id = (int64_t)e->key.number, .node = ROCL_NONE, .pid = (int64_t)e->key.number, .rank = -1};
+}
+
+static void define_thread(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    *(rocl_thread *)to = (rocl_thread){
+        .id = (int64_t)e->key.number, .process = process_of(in, e), .tid = (int64_t)e->key.number};
+}
+
+/* The number of a device is all there is: the same GPU in every process of the input. */
+static void define_agent(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    static const char *const types[] = {[ROCL_AGENT_OTHER] = "Agent",
+                                        [ROCL_AGENT_CPU] = "CPU",
+                                        [ROCL_AGENT_GPU] = "GPU",
+                                        [ROCL_AGENT_NIC] = "NIC"};
+    const int64_t number = (int64_t)e->key.number;
+    const char *type = types[e->facts.type];
+    char label[40];
+    snprintf(label, sizeof label, "%s %" PRId64, type, number);
+    *(rocl_agent *)to = (rocl_agent){.id = number,
+                                     .node = ROCL_NONE,
+                                     .process = process_of(in, e),
+                                     .type = e->facts.type,
+                                     .absolute_index = number,
+                                     .logical_index = number,
+                                     .type_index = number,
+                                     .type_name = intern(in->trace, type),
+                                     .label = intern(in->trace, label)};
+}
+
+static void define_queue(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    *(rocl_queue *)to = (rocl_queue){.id = (int64_t)e->key.number, .process = process_of(in, e)};
+}
+
+static void define_kernel(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    rocl_trace *t = in->trace;
+    const rocl_key_facts *f = &e->facts;
+    const uint32_t name = rocl_kernel_without_kd(t, f->name);
+    const bool mangled = !strncmp(rocl_str(t, name), "_Z", 2);
+    *(rocl_kernel *)to = (rocl_kernel){.id = (int64_t)e->index + 1,
+                                       .process = process_of(in, e),
+                                       .agent = ROCL_NONE,
+                                       .mangled = mangled ? name : 0,
+                                       .display = name,
+                                       .shown = rocl_kernel_shown(t, mangled ? name : 0, name, 0),
+                                       .group_segment = f->group_segment,
+                                       .private_segment = f->private_segment,
+                                       .sgpr = f->sgpr,
+                                       .arch_vgpr = f->arch_vgpr,
+                                       .accum_vgpr = f->accum_vgpr};
+}
+
+static void define_counter(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    *(rocl_counter *)to = (rocl_counter){
+        .id = (int64_t)e->index + 1,
+        .process = process_of(in, e),
+        .agent = rocl_records_find(in, ROCL_KEY_AGENT, (rocl_key){e->key.process, 0, e->key.agent}),
+        .name = e->facts.name,
+        .symbol = e->facts.name};
+}
+
+/* The keys of one kind as an array of the capture, in order. */
+static rocl_status define_all(rocl_records_input *in, rocl_key_of of, size_t size,
+                              void (*define)(rocl_records_input *, const rocl_key_entry *, void *),
+                              const void *array, uint32_t *count, rocl_error *err)
+{
+    rocl_registry *r = &in->run->keys[of];
+    if (r->count >= ROCL_NONE)
+        return rocl_fail(err, ROCL_INPUT, "%s: too many threads, queues or kernels",
+                         in->source->path);
+    rocl_key_entry **list = rocl_registry_order(r);
+    char *all = rocl_arena_alloc(&in->capture->arena, (r->count + 1) * size);
+    if (!list || !all) {
+        free(list);
+        return rocl_fail_memory(err);
+    }
+    for (size_t i = 0; i < r->count; i++)
+        define(in, list[i], all + i * size);
+    free(list);
+    memcpy((void *)(uintptr_t)array, &all, sizeof all);
+    *count = (uint32_t)r->count;
+    return ROCL_OK;
+}
+
+#define DEFINE(of, array, define)                                                                  \
+    define_all(in, of, sizeof *c->array##s, define, &c->array##s, &c->array##_count, err)
+
+static rocl_status make_definitions(rocl_records_input *in, rocl_error *err)
+{
+    rocl_capture *c = &in->capture->pub;
+    rocl_registry *processes = &in->run->keys[ROCL_KEY_PROCESS];
+    if (!adopt_unknown_process(in))
+        return rocl_fail_memory(err);
+    if (!processes->count && /* there is always one */
+        !rocl_registry_note(
+            processes, &(rocl_key){0, 0, in->only_process == ROCL_NO_KEY ? 0 : in->only_process}, 0,
+            NULL))
+        return rocl_fail_memory(err);
+    rocl_status st = define_all(in, ROCL_KEY_PROCESS, sizeof *c->processes, define_process,
+                                &c->processes, &c->process_count, err);
+    if (st == ROCL_OK)
+        st = DEFINE(ROCL_KEY_THREAD, thread, define_thread);
+    if (st == ROCL_OK)
+        st = DEFINE(ROCL_KEY_AGENT, agent, define_agent);
+    if (st == ROCL_OK)
+        st = DEFINE(ROCL_KEY_QUEUE, queue, define_queue);
+    if (st == ROCL_OK)
+        st = DEFINE(ROCL_KEY_STREAM, stream, define_queue);
+    if (st == ROCL_OK)
+        st = DEFINE(ROCL_KEY_KERNEL, kernel, define_kernel);
+    if (st == ROCL_OK)
+        st = DEFINE(ROCL_KEY_COUNTER, counter, define_counter);
+    if (st == ROCL_OK && in->format->refine)
+        st = in->format->refine(in, err);
+    return st;
+}
+
+uint32_t rocl_records_find(const rocl_records_input *in, rocl_key_of of, rocl_key key)
+{
+    const rocl_key_entry *e = rocl_registry_find(&in->run->keys[of], &key);
+    return e ? e->index : ROCL_NONE;
+}
+
+bool rocl_records_define(rocl_records_input *in, rocl_key_of of, rocl_key key,
+                         const rocl_key_facts *facts)
+{
+    return rocl_registry_note(&in->run->keys[of], &key, in->run->defined++, facts);
+}
+
+/* ---- workers --------------------------------------------------------------------------------- */
+
+static rocl_status start_workers(rocl_records_input *in, bool indexing, rocl_error *err)
+{
+    rocl_records_run *run = in->run;
+    const unsigned jobs = in->trace->opt.jobs;
+    run->workers = rocl_cache_line_calloc(jobs, sizeof *run->workers);
+    run->joining = rocl_sorter_new(in->trace->space, 4);
+    if (!run->workers || !run->joining)
+        return rocl_fail_memory(err);
+    for (unsigned i = 0; i < jobs; i++) {
+        rocl_records *w = &run->workers[i];
+        w->in = in;
+        w->number = w->out.worker = i;
+        w->indexing = indexing;
+        w->out.capture = &in->capture->pub;
+        w->out.max = rtg_sizes_used.batch_max;
+        w->first = INT64_MAX;
+        w->last = INT64_MIN;
+    }
+    return ROCL_OK;
+}
+
+static void stop_workers(rocl_records_input *in)
+{
+    rocl_records_run *run = in->run;
+    for (unsigned i = 0; run->workers && i < in->trace->opt.jobs; i++) {
+        rocl_records *w = &run->workers[i];
+        for (int of = 0; of < ROCL_KEYS; of++)
+            rocl_registry_free(&w->keys[of]);
+        rocl_batcher_free(&w->out);
+        rtg_names_free(w->names);
+        rtg_reader_free(&w->reader);
+        if (w->state && in->format->free_worker)
+            in->format->free_worker(w->state);
+    }
+    free(run->workers);
+    run->workers = NULL;
+    rocl_sorter_free(run->joining);
+    run->joining = NULL;
+    rocl_allocs_free(run->allocations);
+    run->allocations = NULL;
+}
+
+static rocl_status parse_piece(rocl_records *w, const rocl_piece *piece, rocl_error *err)
+{
+    rocl_records_input *in = w->in;
+    if (!w->names && !(w->names = rtg_names_new(in->trace)))
+        return rocl_fail_memory(err);
+    w->piece = piece;
+    w->line = 0;
+    return in->format->parse(in, w, piece, err);
+}
+
+/* ---- the first pass, for all pieces ---------------------------------------------------------- */
+
+static rocl_status index_piece(void *ctx, unsigned number, size_t index, rocl_error *err)
+{
+    rocl_records_input *in = ctx;
+    rocl_records *w = &in->run->workers[number];
+    rocl_status st = parse_piece(w, &in->pieces[index], err);
+    in->run->lines[index] = w->line;
+    rocl_progress(in->trace, in->pieces[index].rows);
+    return st;
+}
+
+static rocl_status merge_workers(rocl_records_input *in, rocl_error *err)
+{
+    rocl_records_run *run = in->run;
+    for (unsigned i = 0; i < in->trace->opt.jobs; i++) {
+        rocl_records *w = &run->workers[i];
+        run->first = w->first < run->first ? w->first : run->first;
+        run->last = w->last > run->last ? w->last : run->last;
+        run->halves += w->halves;
+        run->allocs += w->allocs;
+        for (int of = 0; of < ROCL_KEYS; of++)
+            if (!rocl_registry_merge(&run->keys[of], &w->keys[of]))
+                return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
+}
+
+/* From how many lines each piece has to the number of its first one. */
+static void number_lines(rocl_records_input *in)
+{
+    uint64_t next = 1;
+    for (size_t i = 0; i < in->piece_count; i++) {
+        if (i && in->pieces[i].file != in->pieces[i - 1].file)
+            next = 1;
+        const uint64_t lines = in->run->lines[i];
+        in->run->lines[i] = next;
+        next += lines;
+    }
+}
+
+rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
+{
+    rocl_records_run *run = in->run;
+    rocl_progress_phase(in->trace, "looking through", 0);
+    run->lines = calloc(in->piece_count + 1, sizeof *run->lines);
+    rocl_status st = run->lines ? start_workers(in, true, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = rocl_run_tasks(in->trace->opt.jobs, in->piece_count, index_piece, in, err);
+    if (st == ROCL_OK)
+        st = merge_workers(in, err);
+    if (st == ROCL_OK)
+        number_lines(in);
+    if (st == ROCL_OK && run->halves)
+        st = rocl_halves_join(&run->workers[0], err);
+    stop_workers(in);
+    if (st == ROCL_OK && in->trace->opt.strict)
+        st = rocl_bad_records_refuse(in, err);
+    if (st == ROCL_OK)
+        st = make_definitions(in, err);
+    for (size_t i = 0; i < in->file_count; i++)
+        if (in->files[i].spool)
+            rocl_spool_suspend(in->files[i].spool);
+    return st;
+}
+
+/* ---- the input ------------------------------------------------------------------------------- */
+
+rocl_status rocl_records_open(rocl_records_input **out, rocl_source *s, rocl_trace *t,
+                              const rocl_record_format *format, rocl_error *err)
+{
+    const char *slash = strrchr(s->path, '/');
+    rocl_records_input *in = calloc(1, sizeof *in);
+    s->state = *out = in;
+    if (!in || !(in->run = calloc(1, sizeof *in->run)))
+        return rocl_fail_memory(err);
+    pthread_mutex_init(&in->run->lock, NULL);
+    in->run->first = INT64_MAX;
+    in->run->last = INT64_MIN;
+    in->format = format;
+    in->trace = t;
+    in->source = s;
+    in->only_process = ROCL_NO_KEY;
+    in->capture = rocl_trace_add_capture(t, s, err);
+    in->files = calloc(1 + s->more_count, sizeof *in->files);
+    if (!in->capture || !in->files)
+        return rocl_fail_memory(err);
+    in->capture->state = in;
+    in->capture->pub.guid = intern(t, slash ? slash + 1 : s->path);
+    in->files[in->file_count++] = (rocl_records_file){s->path, s->db ? NULL : s->spool};
+    for (size_t i = 0; i < s->more_count; i++)
+        in->files[in->file_count++] = (rocl_records_file){s->more[i].path, s->more[i].spool};
+    for (size_t i = 0; i < in->file_count; i++) {
+        rocl_spool *spool = in->files[i].spool;
+        rocl_status st = ROCL_OK;
+        if (spool && s->ops->same_run) /* it was filled when it was recognised */
+            st = rocl_spool_resume(spool, err);
+        else if (spool)
+            st = rocl_spool_fill(spool, &t->spooled, t->opt.tmpdir, err);
+        if (st != ROCL_OK)
+            return st;
+    }
+    return ROCL_OK;
+}
+
+bool rocl_records_add_piece(rocl_records_input *in, const rocl_piece *piece)
+{
+    if (!ROCL_GROW(in->pieces, in->piece_cap, in->piece_count + 1))
+        return false;
+    in->pieces[in->piece_count++] = *piece;
+    return true;
+}
+
+bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t part, uint64_t from)
+{
+    const uint64_t size = rocl_spool_size(in->files[file].spool);
+    bool ok = true;
+    while (from < size && ok) {
+        const uint64_t to = size - from > rocl_piece_bytes ? from + rocl_piece_bytes : size;
+        ok = rocl_records_add_piece(in, &(rocl_piece){file, part, from, to, (to - from) / 128});
+        from = to;
+    }
+    return ok;
+}
+
+void rocl_records_close(rocl_source *s)
+{
+    rocl_records_input *in = s->state;
+    if (!in)
+        return;
+    if (in->format && in->format->close)
+        in->format->close(in);
+    if (in->run) {
+        for (int of = 0; of < ROCL_KEYS; of++)
+            rocl_registry_free(&in->run->keys[of]);
+        pthread_mutex_destroy(&in->run->lock);
+        free(in->run->lines);
+    }
+    free(in->run);
+    free(in->files);
+    free(in->pieces);
+    free(in);
+    s->state = NULL;
+}
+
+/* ---- the second pass, as a source ------------------------------------------------------------ */
+
+rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds,
+                               rocl_plan *plan, rocl_error *err)
+{
+    rocl_records_input *in = c->state;
+    rocl_records_run *run = in->run;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < in->file_count && st == ROCL_OK; i++)
+        if (in->files[i].spool)
+            st = rocl_spool_resume(in->files[i].spool, err);
+    if (st != ROCL_OK || (st = start_workers(in, false, err)) != ROCL_OK)
+        return st;
+    run->kinds = kinds;
+    run->args = t->opt.args;
+    if (run->allocs && kinds & (ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH)))
+        st = rocl_allocs_new(&run->allocations, t, err);
+    plan->tasks = calloc(in->piece_count + 1, sizeof *plan->tasks);
+    if (st != ROCL_OK || !plan->tasks)
+        return rocl_fail_memory(err);
+    /* The first pass has found them all. */
+    for (int i = 0; i < ROCL_FAULTS; i++)
+        atomic_fetch_add(&t->faults[i], run->faults[i]);
+    rocl_bad_records_report(in);
+    for (size_t i = 0; i < in->piece_count; i++)
+        plan->tasks[i] = (rocl_task){
+            .kinds = kinds, .first = (int64_t)i, .last = (int64_t)i, .rows = in->pieces[i].rows};
+    plan->count = in->piece_count;
+    return ROCL_OK;
+}
+
+rocl_status rocl_records_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
+                              unsigned worker, const rocl_emitter *to, rocl_error *err)
+{
+    rocl_records_input *in = c->state;
+    rocl_records_run *run = in->run;
+    rocl_records *w = &run->workers[worker];
+    (void)t;
+    w->out.to = to;
+    rocl_status st = parse_piece(w, &in->pieces[task->first], err);
+    if (st == ROCL_OK)
+        st = rocl_batcher_flush(&w->out, err);
+    if (st == ROCL_OK && run->halves)
+        st = rocl_sorter_seal(run->joining, worker, err);
+    if (st == ROCL_OK && run->allocations)
+        st = rocl_allocs_seal(run->allocations, worker, err);
+    return st;
+}
+
+typedef struct alloc_end {
+    rocl_records *w;
+    uint32_t kinds;
+} alloc_end;
+
+static rocl_status emit_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, rocl_error *err)
+{
+    const alloc_end *to = ctx;
+    return rocl_kind_in(kind, to->kinds) ? rocl_batcher_add(&to->w->out, kind, a, sizeof *a, err)
+                                         : ROCL_OK;
+}
+
+rocl_status rocl_records_finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                                rocl_error *err)
+{
+    rocl_records_input *in = c->state;
+    rocl_records *w = &in->run->workers[0];
+    rocl_status st = ROCL_OK;
+    (void)t;
+    w->out.to = to;
+    if (in->run->halves)
+        st = rocl_halves_join(w, err);
+    if (st == ROCL_OK && in->run->allocations)
+        st = rocl_allocs_finish(in->run->allocations, emit_alloc, &(alloc_end){w, in->run->kinds},
+                                err);
+    return st ? st : rocl_batcher_flush(&w->out, err);
+}
+
+void rocl_records_end(rocl_trace *t, rocl_model_capture *c)
+{
+    rocl_records_input *in = c->state;
+    (void)t;
+    stop_workers(in);
+    for (size_t i = 0; i < in->file_count; i++)
+        if (in->files[i].spool)
+            rocl_spool_suspend(in->files[i].spool);
+}
+
+rocl_status rocl_records_peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *first,
+                                    int64_t *last, bool *any, rocl_error *err)
+{
+    const rocl_records_run *run = ((rocl_records_input *)c->state)->run;
+    (void)t;
+    (void)err;
+    *first = run->first;
+    *last = run->last;
+    *any = run->first <= run->last;
+    return ROCL_OK;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* Hands on the lines that begin in [first, last): those that continue a record of the piece before
+ * are skipped there, those behind the piece that continue its last record are read with it. */
+static rocl_status read_lines(rocl_records *to, uint64_t first, uint64_t last, bool beyond,
+                              rocl_record_line_fn *line, rocl_line_continues_fn *continues,
+                              rocl_error *err)
+{
+    rtg_reader *r = &to->reader;
+    bool more, skips = continues && first > 0 && !beyond;
+    rocl_status st = ROCL_OK;
+    rtg_reader_begin(r, to->in->files[to->piece->file].spool, first, last);
+    while (st == ROCL_OK && (st = rtg_reader_fill(r, &more, err)) == ROCL_OK && more) {
+        rtg_text text;
+        while (st == ROCL_OK && rtg_reader_line(r, &text)) {
+            const bool goes_on = continues && !text.too_long && continues(text.p, text.n);
+            if (beyond && !goes_on)
+                return ROCL_OK;
+            skips = skips && goes_on;
+            if (text.too_long)
+                st = rocl_record_fault(to, text.offset, ROCL_FAULT_BAD_LINE,
+                                       "a line of more than 64 MiB", err);
+            else if (!skips)
+                st = line(to, text.p, text.n, text.offset, err);
+            to->line++;
+        }
+    }
+    return st;
+}
+
+rocl_status rocl_records_lines(rocl_records *to, rocl_record_line_fn *line,
+                               rocl_line_continues_fn *continues, rocl_error *err)
+{
+    const rocl_piece *p = to->piece;
+    rocl_status st = read_lines(to, p->first, p->last, false, line, continues, err);
+    const uint64_t lines = to->line;
+    if (st == ROCL_OK && continues)
+        st = read_lines(to, p->last, UINT64_MAX, true, line, continues, err);
+    to->line = lines;
+    return st;
+}

@@ -1,0 +1,199 @@
+/* What readers of self-contained records share. Text traces and the tables of older profilers have
+ * no definitions: every record says its process, thread, GPU, queue and kernel itself. Such an
+ * input is parsed twice:
+ *
+ *     first pass (when it is opened)            second pass (whenever it is scanned)
+ *     pieces, by all workers                    pieces, by all workers
+ *       parse() -> rocl_record_put():             parse() -> rocl_record_put():
+ *         notes keys, counts faults,                keys -> indexes, names -> texts,
+ *         first and last time                       events -> batches
+ *     keys -> definitions of the capture        halves of events are joined and emitted (finish)
+ *
+ * A format is a function that parses a piece and puts records; it does not know which pass it is
+ * in. Keys are numbered in the order of their first record, so nothing depends on the number of
+ * workers.
+ *
+ *     records.h     this interface
+ *     registry.c    keys -> where they were first seen, their index
+ *     records.c     the two passes
+ *     halves.c      begins and ends that are records of their own, joined by an external sort
+ *     faults.c      records that are wrong: counted, the first of them reported */
+#ifndef ROCL_SOURCE_RECORDS_RECORDS_H
+#define ROCL_SOURCE_RECORDS_RECORDS_H
+
+#include "base/view.h"
+#include "model/kinds.h"
+#include "source/reader.h"
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+#define ROCL_NO_KEY UINT64_MAX /* the record does not say it */
+
+typedef enum rocl_key_of {
+    ROCL_KEY_PROCESS, /* pid */
+    ROCL_KEY_THREAD,  /* of a process: tid */
+    ROCL_KEY_AGENT,   /* of a process: number of the device */
+    ROCL_KEY_QUEUE,   /* of a process and agent (or ROCL_NO_KEY): number */
+    ROCL_KEY_STREAM,  /* of a process: number */
+    ROCL_KEY_KERNEL,  /* of a process: number, or text of its name where it has none */
+    ROCL_KEY_COUNTER, /* of a process and agent: text of its name */
+    ROCL_KEYS
+} rocl_key_of;
+
+typedef struct rocl_key {
+    uint64_t process, agent, number; /* 0 where it does not matter */
+} rocl_key;
+
+/* What is known of a definition beside its key; of the first record that says it. */
+typedef struct rocl_key_facts {
+    rocl_agent_type type; /* of an agent; GPU wins over CPU, CPU over OTHER */
+    uint32_t name;        /* text: of a kernel as it was written, of a counter; else 0 */
+    int64_t group_segment, private_segment, sgpr, arch_vgpr, accum_vgpr; /* of a kernel */
+} rocl_key_facts;
+
+typedef struct rocl_registry rocl_registry;
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+typedef enum rocl_half {
+    ROCL_WHOLE,
+    ROCL_BEGINS, /* as.e.start is when; it ends with the next ROCL_ENDS of its scope */
+    ROCL_ENDS    /* as.e.start is when; name and arguments are those of the begin */
+} rocl_half;
+
+/* A record as it was read. rocl_record_begin() sets everything to "not said". Views need to live
+ * only during rocl_record_put(). */
+typedef struct rocl_record {
+    rocl_kind kind;
+    rocl_half half;
+    /* Halves: begins and ends of one scope of a process belong together: a thread, where the last
+     * begin ends first (push and pop), or what a range is known by. */
+    uint64_t scope, id; /* id: an end takes the last open begin with its id, else the last one */
+    uint64_t where;     /* place in the file: offset or row id, below 2^44; also makes the id */
+    uint64_t process, thread, agent, queue, stream, kernel; /* numbers of keys; ROCL_NO_KEY */
+    uint64_t src, dst;                                      /* agents of a copy */
+    rocl_agent_type agent_type, src_type, dst_type;         /* ROCL_AGENT_GPU unless said */
+    uint64_t link; /* the same number links a call and the GPU work that it launched; ROCL_NO_KEY */
+    rocl_view name;     /* of the call, message, operation; of a dispatch: of its kernel */
+    rocl_view function; /* of a marker: the function; else that of regions is their name */
+    rocl_view counter;  /* ROCL_COUNTER, SPM, SAMPLE: its name */
+    const rocl_key_facts *symbol; /* of a dispatch: what is known of its kernel; NULL: nothing */
+    /* Times, sizes, dimensions, category (a text), stack ids where `link` is not used. Indexes,
+     * names, ids and durations are made of the members above. */
+    rocl_any_record as;
+} rocl_record;
+
+/* A worker in one of the passes, an input, and a piece of it. */
+typedef struct rocl_records rocl_records;
+typedef struct rocl_records_input rocl_records_input;
+typedef struct rocl_piece rocl_piece;
+
+void rocl_record_begin(rocl_record *r, rocl_kind kind, uint64_t where);
+/* Is the kind wanted? False: its records need not be put (faults were counted before). */
+bool rocl_records_want(const rocl_records *to, rocl_kind kind);
+/* Are arguments wanted of the next record? */
+bool rocl_records_want_args(const rocl_records *to);
+/* An argument of the record that is put next. */
+void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value);
+/* Takes a record: checks its times, notes its keys or makes it an event. */
+rocl_status rocl_record_put(rocl_records *to, const rocl_record *r, rocl_error *err);
+/* Something that is no usable record: counted, and left out. `why` is a constant. */
+rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why,
+                              rocl_error *err);
+/* Parses a line, without its end, of n bytes at p, which may be written to, p[n] as well. */
+typedef rocl_status rocl_record_line_fn(rocl_records *to, char *p, size_t n, uint64_t where,
+                                        rocl_error *err);
+/* Does the line belong to the record of the line before? */
+typedef bool rocl_line_continues_fn(const char *p, size_t n);
+/* For a format of lines: hands the lines of the piece at hand to its function. Records of several
+ * lines (`continues`, else NULL) are not cut by the end of a piece. */
+rocl_status rocl_records_lines(rocl_records *to, rocl_record_line_fn *line,
+                               rocl_line_continues_fn *continues, rocl_error *err);
+/* Interned, by way of a small table of the worker. ROCL_NONE: memory is out, which put reports. */
+uint32_t rocl_records_text(rocl_records *to, rocl_view s);
+/* The input and the piece at hand. */
+rocl_records_input *rocl_records_input_of(const rocl_records *to);
+const rocl_piece *rocl_records_piece(const rocl_records *to);
+/* The parser's own state of this worker: NULL at first, freed by free_worker. */
+void **rocl_records_state(rocl_records *to);
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+/* A piece of a file that one worker parses. */
+struct rocl_piece {
+    uint32_t file;        /* of the input */
+    uint32_t part;        /* the format's: kind of table, array of a JSON file */
+    uint64_t first, last; /* bytes [first, last), or row ids */
+    uint64_t rows;        /* about how many, for progress */
+};
+
+typedef enum rocl_places { ROCL_PLACES_LINES, ROCL_PLACES_BYTES, ROCL_PLACES_ROWS } rocl_places;
+
+typedef struct rocl_record_format {
+    rocl_places places; /* what messages count */
+    /* Puts the records of a piece. Called twice or more for each piece, by any worker. */
+    rocl_status (*parse)(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
+                         rocl_error *err);
+    void (*free_worker)(void *state); /* NULL: there is none */
+    /* What the format calls a place of a file in messages, as "table HIP"; NULL: nothing. */
+    const char *(*part_name)(const rocl_records_input *in, const rocl_piece *piece);
+    /* After the first pass: definitions get labels, commands, ranks. NULL: they stay as they are.
+     */
+    rocl_status (*refine)(rocl_records_input *in, rocl_error *err);
+    void (*close)(rocl_records_input *in); /* frees in->state; NULL: there is none */
+} rocl_record_format;
+
+typedef struct rocl_records_file {
+    const char *path;
+    rocl_spool *spool; /* NULL: a database */
+} rocl_records_file;
+
+struct rocl_records_input {
+    const rocl_record_format *format;
+    rocl_trace *trace;
+    rocl_source *source;
+    rocl_model_capture *capture; /* the only one */
+    void *state;                 /* the format's */
+    rocl_records_file *files;
+    size_t file_count;
+    rocl_piece *pieces;
+    size_t piece_count, piece_cap;
+    uint64_t only_process; /* of records that name none; 0 where nothing is known */
+    struct rocl_records_run *run;
+};
+
+/* For `open`: the input of a source with its capture and files, which are filled and can be read.
+ * The caller then adds pieces, may define keys, and calls rocl_records_index(). */
+rocl_status rocl_records_open(rocl_records_input **in, rocl_source *s, rocl_trace *t,
+                              const rocl_record_format *format, rocl_error *err);
+bool rocl_records_add_piece(rocl_records_input *in, const rocl_piece *piece);
+/* Cuts a file into pieces of ROCL_PIECE_BYTES from an offset on. */
+bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t part, uint64_t from);
+extern size_t rocl_piece_bytes; /* tests make it small */
+
+/* Defines a key before the first pass: these come first, in the order of the calls. */
+bool rocl_records_define(rocl_records_input *in, rocl_key_of of, rocl_key key,
+                         const rocl_key_facts *facts);
+/* The first pass, and the definitions of the capture. */
+rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err);
+/* The index of a key; ROCL_NONE. After the first pass. */
+uint32_t rocl_records_find(const rocl_records_input *in, rocl_key_of of, rocl_key key);
+
+/* The other functions of the ops of such a source; its `open` is the format's. */
+void rocl_records_close(rocl_source *s);
+rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds,
+                               rocl_plan *plan, rocl_error *err);
+rocl_status rocl_records_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
+                              unsigned worker, const rocl_emitter *to, rocl_error *err);
+rocl_status rocl_records_finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                                rocl_error *err);
+void rocl_records_end(rocl_trace *t, rocl_model_capture *c);
+rocl_status rocl_records_peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *first,
+                                    int64_t *last, bool *any, rocl_error *err);
+
+#define ROCL_RECORDS_OPS(open_)                                                                    \
+    .open = (open_), .close = rocl_records_close, .begin = rocl_records_begin,                     \
+    .scan = rocl_records_scan, .finish = rocl_records_finish, .end = rocl_records_end,             \
+    .peek_times = rocl_records_peek_times
+
+#endif

@@ -1,0 +1,13 @@
+/* What rocprof v1 and v2 and roctracer wrote, but for databases: texts, CSV and JSON, each read as
+ * records (source/records). */
+#ifndef ROCL_SOURCE_ROCPROF_ROCPROF_H
+#define ROCL_SOURCE_ROCPROF_ROCPROF_H
+
+#include "source/records/records.h"
+
+extern const rocl_source_ops rocl_rocprof_text_ops; /* raw texts, singly or as a folder */
+
+/* Do these first bytes begin like one of the raw texts? */
+bool rocprof_is_text(const char *head, size_t n, bool whole);
+
+#endif
