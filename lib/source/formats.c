@@ -87,7 +87,7 @@ static bool is_profile(const char *head, size_t n, bool whole)
 #define KINETO                                                                                     \
     FORMAT("a trace of the PyTorch profiler (Kineto JSON), not a SQLite database", PERFETTO)
 #define CHROME FORMAT("a trace in Chrome's JSON, not a SQLite database", PERFETTO)
-#define V3_CSV FORMAT("a CSV file of rocprofv3, not a trace with all of its tables", RECORD)
+#define CSV READ("a CSV file of rocprof", rocl_rocprof_csv_ops, 0)
 #define V1_RAW FORMAT("raw text of rocprof v1, not a trace", RECORD)
 #define RECORDING                                                                                  \
     READ("a recording of rocrec", rocl_chunk_ops, ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS)
@@ -133,19 +133,19 @@ static const row rows[] = {
     {CHROME, .json = {"traceEvents"}},
     {CHROME, .json = {"ph", "ts"}},
     {FORMAT("JSON text, not a SQLite database", RECORD), .json = {""}},
-    {V3_CSV, .line = "Guid,"},
-    {V3_CSV, .line = "Kind,Agent_Id"},
-    {V3_CSV, .line = "Kind,Direction"},
-    {V3_CSV, .line = "Kind,Operation"},
-    {V3_CSV, .line = "Domain,Function"},
-    {V3_CSV, .line = "Correlation_Id,Dispatch_Id"},
-    {V3_CSV, .line = "Sample_Timestamp,Exec_Mask"},
-    {V3_CSV, .line = "Node_Id,Logical_Node_Id"},
+    {CSV, .line = "Guid,"},
+    {CSV, .line = "Kind,Agent_Id"},
+    {CSV, .line = "Kind,Direction"},
+    {CSV, .line = "Kind,Operation"},
+    {CSV, .line = "Domain,Function"},
+    {CSV, .line = "Correlation_Id,Dispatch_Id"},
+    {CSV, .line = "Sample_Timestamp,Exec_Mask"},
+    {CSV, .line = "Node_Id,Logical_Node_Id"},
     {FORMAT("a summary of rocprof or rocprofv3 (CSV), not a trace",
             RECORD "; rocstats makes such tables"),
      .line = "Name,Calls,TotalDurationNs"},
-    {FORMAT("a CSV file of rocprof v1, not a trace", RECORD), .line = "Index,KernelName,"},
-    {FORMAT("a CSV file of rocprof-compute, not a trace", RECORD), .line = "Dispatch_ID,"},
+    {CSV, .line = "Index,KernelName"},
+    {CSV, .line = "Dispatch_ID,"},
     {READ("raw text of rocprof", rocl_rocprof_text_ops, 0), .probe = rocprof_is_text},
     {V1_RAW, .line = "dispatch["},
     /* other wrappings, and gzip or zstd within one of them */

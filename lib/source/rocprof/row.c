@@ -1,0 +1,479 @@
+/* Rows of named fields -> records: see row.h. */
+#include "source/rocprof/row.h"
+
+#include <stdlib.h>
+
+_Static_assert(ROCPROF_COLUMNS <= 64, "a set of columns is a word");
+
+/* ---- columns and tables ---------------------------------------------------------------------- */
+
+/* Is a name one of the words, which are separated by blanks? */
+static bool is_one_of(const char *words, const char *name, size_t n)
+{
+    for (const char *p = words; *p;) {
+        const char *end = strchrnul(p, ' ');
+        if ((size_t)(end - p) == n && !memcmp(p, name, n))
+            return true;
+        p = *end ? end + 1 : end;
+    }
+    return false;
+}
+
+rocprof_column rocprof_column_of(rocl_view name)
+{
+    static const char *const names[ROCPROF_COLUMNS] = {
+#define ROCPROF_COLUMN(column, names) names,
+        ROCPROF_COLUMN_TABLE(ROCPROF_COLUMN)
+#undef ROCPROF_COLUMN
+    };
+    char bare[32];
+    size_t n = 0;
+    for (size_t i = 0; i < name.n; i++) {
+        const char c = name.p[i];
+        if (c == '-' || c == '_' || c == ' ')
+            continue;
+        if (n == sizeof bare)
+            return ROCPROF_OTHER;
+        bare[n++] = c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
+    }
+    for (int i = 0; n && i < ROCPROF_COLUMNS; i++)
+        if (is_one_of(names[i], bare, n))
+            return (rocprof_column)i;
+    return ROCPROF_OTHER;
+}
+
+rocprof_table rocprof_table_of(uint64_t columns)
+{
+    static const struct {
+        rocprof_table table;
+        uint64_t columns;
+    } tables[] = {
+        /* those that say more come first */
+        {ROCPROF_AGENTS, ROCPROF_BIT(NODE) | ROCPROF_BIT(AGENT_TYPE)},
+        {ROCPROF_PC_SAMPLES, ROCPROF_BIT(SAMPLE_TIME) | ROCPROF_BIT(INSTRUCTION)},
+        {ROCPROF_COUNTERS, ROCPROF_BIT(COUNTER) | ROCPROF_BIT(VALUE)},
+        {ROCPROF_COPIES, ROCPROF_BIT(DIRECTION) | ROCPROF_BIT(START)},
+        {ROCPROF_SCRATCHES, ROCPROF_BIT(OPERATION) | ROCPROF_BIT(FLAGS)},
+        {ROCPROF_ALLOCATIONS, ROCPROF_BIT(OPERATION) | ROCPROF_BIT(SIZE) | ROCPROF_BIT(ADDRESS)},
+        {ROCPROF_OPS, ROCPROF_BIT(OPERATION) | ROCPROF_BIT(START)},
+        {ROCPROF_RANGE_ENDS, ROCPROF_BIT(RANGE) | ROCPROF_BIT(TIME)},
+        {ROCPROF_CALLS, ROCPROF_BIT(FUNCTION) | ROCPROF_BIT(START)},
+        {ROCPROF_DISPATCHES, ROCPROF_BIT(KERNEL_NAME)},
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if ((columns & tables[i].columns) == tables[i].columns)
+            return tables[i].table;
+    return ROCPROF_UNKNOWN;
+}
+
+bool rocprof_intern_words(rocprof_words *w, rocl_trace *t)
+{
+    const struct {
+        uint32_t *to;
+        const char *text;
+    } words[] = {{&w->hip, "HIP_RUNTIME_API"},         {&w->hsa, "HSA_CORE_API"},
+                 {&w->range, "MARKER_CORE_RANGE_API"}, {&w->mark, "MARKER_CORE_API"},
+                 {&w->kernel, "KERNEL_DISPATCH"},      {&w->copy, "MEMORY_COPY"},
+                 {&w->barrier, "BARRIER_PACKET"},      {&w->allocation, "MEMORY_ALLOCATION"},
+                 {&w->scratch, "SCRATCH_MEMORY"},      {&w->sample, "PC_SAMPLING"}};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        *words[i].to = rocl_strings_put(t->strings, words[i].text, strlen(words[i].text));
+        ok &= *words[i].to != ROCL_NONE;
+    }
+    return ok;
+}
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+static bool says(const rocprof_row *row, rocprof_column c)
+{
+    return row->has >> c & 1;
+}
+
+/* The digits at the end of a text, as of "Agent 4"; false: there are none, or others behind. */
+static bool read_last_number(rocl_view s, uint64_t *v)
+{
+    size_t first = s.n;
+    while (first && s.p[first - 1] >= '0' && s.p[first - 1] <= '9')
+        first--;
+    *v = 0;
+    for (size_t i = first; i < s.n; i++)
+        if (__builtin_mul_overflow(*v, 10, v) ||
+            __builtin_add_overflow(*v, (uint64_t)(s.p[i] - '0'), v))
+            return false;
+    return first < s.n;
+}
+
+/* Decimal, or hexadecimal with 0x. */
+static bool read_number(rocl_view s, uint64_t *v)
+{
+    if (s.n < 3 || s.p[0] != '0' || (s.p[1] | 32) != 'x')
+        return read_last_number(s, v) && s.p[0] >= '0' && s.p[0] <= '9';
+    *v = 0;
+    for (size_t i = 2; i < s.n; i++) {
+        const char c = (char)(s.p[i] | 32);
+        const unsigned digit = c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a') + 10;
+        if (digit > 15 || *v >> 60)
+            return false;
+        *v = *v << 4 | digit;
+    }
+    return true;
+}
+
+/* A number that a row says; ROCL_NO_KEY where it does not, or where it is none (*bad). */
+static uint64_t take_number(const rocprof_row *row, rocprof_column c, bool *bad)
+{
+    const rocprof_value *v = &row->value[c];
+    uint64_t number;
+    if (!says(row, c) || (v->text.p && !v->text.n))
+        return ROCL_NO_KEY;
+    if (!v->text.p)
+        return (uint64_t)v->number;
+    if (read_number(v->text, &number))
+        return number;
+    *bad |= !rocl_view_is(v->text, "None");
+    return ROCL_NO_KEY;
+}
+
+static uint64_t number_or_zero(const rocprof_row *row, rocprof_column c, bool *bad)
+{
+    const uint64_t v = take_number(row, c, bad);
+    return v == ROCL_NO_KEY ? 0 : v;
+}
+
+static rocl_view take_text(const rocprof_row *row, rocprof_column c)
+{
+    return says(row, c) && row->value[c].text.p ? row->value[c].text : (rocl_view){"", 0};
+}
+
+/* "Agent 4", "GPU 0", "CPU 1", or a number alone. The first of each kind are different keys. */
+static uint64_t take_agent(const rocprof_row *row, rocprof_column c, rocl_agent_type *type)
+{
+    const rocprof_value *v = &row->value[c];
+    uint64_t number;
+    if (!says(row, c))
+        return ROCL_NO_KEY;
+    if (!v->text.p)
+        return v->number < 0 ? ROCL_NO_KEY : (uint64_t)v->number;
+    if (!read_last_number(v->text, &number) || number > UINT32_MAX)
+        return ROCL_NO_KEY;
+    if (v->text.p[0] == 'C')
+        *type = ROCL_AGENT_CPU;
+    return v->text.p[0] == 'G' || v->text.p[0] == 'C' ? (uint64_t)*type << 32 | number : number;
+}
+
+/* The name of a kernel: rocprof v1 stores it with its quotes. */
+static rocl_view without_quotes(rocl_view s)
+{
+    if (s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"')
+        return (rocl_view){s.p + 1, s.n - 2};
+    return s;
+}
+
+static bool begins_with(rocl_view s, const char *text)
+{
+    const size_t n = strlen(text);
+    return s.n >= n && !memcmp(s.p, text, n);
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* What all tables have. False: the record was counted as a fault. */
+static bool take_common(rocl_records *to, rocl_record *r, const rocprof_row *row, rocl_status *st,
+                        rocl_error *err)
+{
+    bool bad = false, bad_time = false;
+    const uint64_t start = take_number(row, ROCPROF_START, &bad_time),
+                   end = take_number(row, ROCPROF_END, &bad_time);
+    r->process =
+        take_number(row, says(row, ROCPROF_PROC_ID) ? ROCPROF_PROC_ID : ROCPROF_PROCESS, &bad);
+    r->thread = take_number(row, ROCPROF_THREAD, &bad);
+    r->queue = take_number(row, ROCPROF_QUEUE, &bad);
+    r->stream = take_number(row, ROCPROF_STREAM, &bad);
+    r->link = take_number(row, ROCPROF_LINK, &bad);
+    r->agent = take_agent(row, ROCPROF_AGENT, &r->agent_type);
+    r->as.e.start = start == ROCL_NO_KEY ? 0 : (int64_t)start;
+    r->as.e.end = end == ROCL_NO_KEY ? 0 : (int64_t)end;
+    if (bad_time)
+        *st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    else if (bad)
+        *st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+    return !bad_time && *st == ROCL_OK;
+}
+
+/* Dimensions by axis, or products of them, which are kept as the first axis. */
+static void take_dimensions(const rocprof_row *row, rocprof_column product, rocprof_column x,
+                            uint32_t to[3], bool *bad)
+{
+    const uint64_t n = take_number(row, product, bad);
+    for (int i = 0; i < 3; i++) {
+        const uint64_t v = take_number(row, x + (unsigned)i, bad);
+        to[i] = v <= UINT32_MAX ? (uint32_t)v : 1;
+    }
+    if (n <= UINT32_MAX)
+        to[0] = (uint32_t)n;
+}
+
+static bool read_real(const rocprof_counter *c, double *v)
+{
+    char text[64], *end;
+    const rocl_view s = c->value.text;
+    *v = c->real;
+    if (!s.p)
+        return true;
+    if (!s.n || s.n >= sizeof text)
+        return false;
+    memcpy(text, s.p, s.n);
+    text[s.n] = 0;
+    *v = strtod(text, &end);
+    return !*end && *v - *v == 0;
+}
+
+static rocl_status put_counter(rocl_records *to, rocl_record *r, rocl_view name,
+                               const rocprof_counter *value, rocl_error *err)
+{
+    r->kind = ROCL_COUNTER;
+    r->counter = name;
+    if (!read_real(value, &r->as.counter.value))
+        return rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
+                                 "the value of a counter is no number", err);
+    return rocl_record_put(to, r, err);
+}
+
+/* A dispatch, with the counters of its row; or the value of one counter. A dispatch without times
+ * is but its counters. */
+static rocl_status put_dispatch(rocl_records *to, rocl_record *r, const rocprof_words *w,
+                                const rocprof_row *row, bool counters_only, rocl_error *err)
+{
+    bool bad = false;
+    rocl_key_facts symbol = {.sgpr = (int64_t)number_or_zero(row, ROCPROF_SGPR, &bad),
+                             .arch_vgpr = (int64_t)number_or_zero(row, ROCPROF_VGPR, &bad),
+                             .accum_vgpr = (int64_t)number_or_zero(row, ROCPROF_ACCUM_VGPR, &bad)};
+    rocl_dispatch *d = &r->as.dispatch;
+    rocl_status st = ROCL_OK;
+    r->name = without_quotes(take_text(row, ROCPROF_KERNEL_NAME));
+    r->symbol = &symbol;
+    d->e.category = w->kernel;
+    d->private_segment = symbol.private_segment =
+        (int64_t)number_or_zero(row, ROCPROF_SCRATCH, &bad);
+    d->group_segment = symbol.group_segment = (int64_t)number_or_zero(row, ROCPROF_LDS, &bad);
+    take_dimensions(row, ROCPROF_WORKGROUP, ROCPROF_WORKGROUP_X, d->workgroup, &bad);
+    take_dimensions(row, ROCPROF_GRID, ROCPROF_GRID_X, d->grid, &bad);
+    d->dispatch_id =
+        number_or_zero(row, says(row, ROCPROF_DISPATCH) ? ROCPROF_DISPATCH : ROCPROF_INDEX, &bad);
+    d->kernel_id = (int64_t)number_or_zero(row, ROCPROF_KERNEL, &bad);
+    if (bad)
+        st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+    const bool timed = says(row, ROCPROF_START) && says(row, ROCPROF_END);
+    if (st == ROCL_OK && !counters_only && timed)
+        st = rocl_record_put(to, r, err);
+    else if (st == ROCL_OK && !timed && !row->counter_count && !counters_only)
+        st =
+            rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a dispatch without times", err);
+    for (size_t i = 0; i < row->counter_count && st == ROCL_OK; i++) {
+        const rocl_view value = row->counters[i].value.text;
+        r->where = row->where + i; /* within the row, which is longer than it has counters */
+        if (!rocl_view_is(value, "None") && (value.n || !value.p)) /* not collected for this row */
+            st = put_counter(to, r, row->counters[i].name, &row->counters[i], err);
+    }
+    return st;
+}
+
+/* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice": which ends are on the GPU at hand. */
+static void take_copy_ends(rocl_record *r, rocl_view name)
+{
+    static const struct {
+        const char *word;
+        bool src, dst;
+    } ends[] = {{"HostToDevice", false, true},
+                {"DeviceToHost", true, false},
+                {"DeviceToDevice", true, true},
+                {"PeerToPeer", true, false}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (memmem(name.p, name.n, ends[i].word, strlen(ends[i].word))) {
+            r->src = ends[i].src ? r->agent : ROCL_NO_KEY;
+            r->dst = ends[i].dst ? r->agent : ROCL_NO_KEY;
+            return;
+        }
+    r->dst = r->agent;
+}
+
+/* Work on a GPU that only its name tells. */
+static rocl_status put_op(rocl_records *to, rocl_record *r, const rocprof_words *w,
+                          const rocprof_row *row, rocl_error *err)
+{
+    static const char *const copies[] = {"Copy", "Memcpy", "hipMemcpy", "FillBuffer", "async-copy"};
+    static const char *const barriers[] = {"Marker", "\"<barrier packet>\"", "<barrier packet>",
+                                           "Barrier"};
+    rocl_view name = take_text(row, ROCPROF_KERNEL_NAME);
+    name = name.n ? name : take_text(row, ROCPROF_NAME);
+    name = name.n ? name : take_text(row, ROCPROF_OPERATION);
+    r->name = without_quotes(name);
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        if (begins_with(name, copies[i])) {
+            r->kind = ROCL_COPY;
+            r->as.e.category = w->copy;
+            take_copy_ends(r, name);
+            return rocl_record_put(to, r, err);
+        }
+    for (size_t i = 0; i < sizeof barriers / sizeof *barriers; i++)
+        if (begins_with(name, barriers[i])) {
+            r->kind = ROCL_BARRIER;
+            r->as.e.category = w->barrier;
+            return rocl_record_put(to, r, err);
+        }
+    r->kind = ROCL_DISPATCH;
+    r->as.e.category = w->kernel;
+    return rocl_record_put(to, r, err);
+}
+
+static rocl_status put_allocation(rocl_records *to, rocl_record *r, const rocprof_words *w,
+                                  const rocprof_row *row, bool scratch, rocl_error *err)
+{
+    static const struct {
+        const char *word;
+        rocl_alloc_op op;
+    } ops[] = {{"ASYNC_RECLAIM", ROCL_OP_RECLAIM},
+               {"REALLOC", ROCL_OP_REALLOC},
+               {"ALLOC", ROCL_OP_ALLOC},
+               {"FREE", ROCL_OP_FREE}};
+    rocl_view name = take_text(row, ROCPROF_OPERATION), tail = name;
+    rocl_alloc *a = &r->as.alloc;
+    bool bad = false;
+    if (begins_with(tail, "MEMORY_ALLOCATION_"))
+        tail = (rocl_view){tail.p + 18, tail.n - 18};
+    r->kind = scratch ? ROCL_SCRATCH : ROCL_ALLOC;
+    r->name = name;
+    a->e.category = scratch ? w->scratch : w->allocation;
+    a->level = scratch                             ? ROCL_LEVEL_SCRATCH
+               : memmem(tail.p, tail.n, "VMEM", 4) ? ROCL_LEVEL_VIRTUAL
+                                                   : ROCL_LEVEL_REAL;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops && a->op == ROCL_OP_OTHER; i++)
+        if (memmem(tail.p, tail.n, ops[i].word, strlen(ops[i].word)))
+            a->op = ops[i].op;
+    a->size = number_or_zero(row, ROCPROF_SIZE, &bad);
+    a->address = number_or_zero(row, ROCPROF_ADDRESS, &bad);
+    a->flags = number_or_zero(row, ROCPROF_FLAGS, &bad);
+    return rocl_record_put(to, r, err);
+}
+
+/* A call, or what a call of rocTX marks. */
+static rocl_status put_call(rocl_records *to, rocl_record *r, const rocprof_words *w,
+                            const rocprof_row *row, uint32_t category, rocl_error *err)
+{
+    const rocl_view domain = take_text(row, ROCPROF_DOMAIN);
+    r->name = says(row, ROCPROF_FUNCTION) ? take_text(row, ROCPROF_FUNCTION)
+                                          : take_text(row, ROCPROF_NAME);
+    r->kind = ROCL_REGION;
+    r->as.e.category = category;
+    if (!category && begins_with(domain, "HIP_API_DOMAIN"))
+        r->as.e.category = w->hip;
+    else if (!category && begins_with(domain, "HSA_API_DOMAIN"))
+        r->as.e.category = w->hsa;
+    else if (!category)
+        r->as.e.category = rocl_records_text(to, domain);
+    if (begins_with(domain, "MARKER_CORE")) {
+        const bool mark = r->as.e.start == r->as.e.end;
+        r->kind = mark ? ROCL_INSTANT : ROCL_MARKER;
+    }
+    return rocl_record_put(to, r, err);
+}
+
+/* rocTX of v2: a message opens, an empty one closes what has its id; id 0 is push and pop, of a
+ * thread that is not said. */
+static rocl_status put_range_end(rocl_records *to, rocl_record *r, const rocprof_words *w,
+                                 const rocprof_row *row, rocl_error *err)
+{
+    bool bad = false;
+    rocl_view message = take_text(row, ROCPROF_MESSAGE);
+    const uint64_t time = take_number(row, ROCPROF_TIME, &bad);
+    if (bad || time == ROCL_NO_KEY)
+        return rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    r->id = number_or_zero(row, ROCPROF_RANGE, &bad);
+    r->scope = r->id ? UINT64_MAX : 0;
+    r->as.e.start = r->as.e.end = (int64_t)time;
+    r->half = message.n ? ROCL_BEGINS : ROCL_ENDS;
+    r->kind = ROCL_MARKER;
+    r->as.e.category = w->range;
+    if (begins_with(message, "ROCTX-MARK: ")) {
+        r->half = ROCL_WHOLE;
+        r->kind = ROCL_INSTANT;
+        r->as.e.category = w->mark;
+        message = (rocl_view){message.p + 12, message.n - 12};
+    } else if (begins_with(message, "ROCTX-RANGE: ")) {
+        message = (rocl_view){message.p + 13, message.n - 13};
+    }
+    r->name = message;
+    return rocl_record_put(to, r, err);
+}
+
+/* Where a wave was at a moment: an instant that is called as the instruction. */
+static rocl_status put_pc_sample(rocl_records *to, rocl_record *r, const rocprof_words *w,
+                                 const rocprof_row *row, rocl_error *err)
+{
+    static const struct {
+        rocprof_column column;
+        const char *name;
+    } args[] = {{ROCPROF_COMMENT, "comment"},
+                {ROCPROF_STALL, "stall_reason"},
+                {ROCPROF_DISPATCH, "dispatch_id"}};
+    bool bad = false;
+    const uint64_t time = take_number(row, ROCPROF_SAMPLE_TIME, &bad);
+    const rocl_view instruction = take_text(row, ROCPROF_INSTRUCTION);
+    if (bad || time == ROCL_NO_KEY)
+        return rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    r->kind = ROCL_INSTANT;
+    r->name = instruction.n ? instruction : (rocl_view){"(not decoded)", 13};
+    r->link = ROCL_NO_KEY;
+    r->as.e.start = r->as.e.end = (int64_t)time;
+    r->as.e.category = w->sample;
+    for (size_t i = 0; rocl_records_want_args(to) && i < sizeof args / sizeof *args; i++) {
+        const rocl_view value = take_text(row, args[i].column);
+        if (value.n)
+            rocl_record_arg(to, (rocl_view){args[i].name, strlen(args[i].name)}, value);
+    }
+    return rocl_record_put(to, r, err);
+}
+
+rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_table table,
+                            const rocprof_row *row, uint32_t category, rocl_error *err)
+{
+    rocl_record r;
+    rocl_status st = ROCL_OK;
+    rocl_record_begin(&r, ROCL_DISPATCH, row->where);
+    if (!take_common(to, &r, row, &st, err))
+        return st;
+    switch (table) {
+    case ROCPROF_CALLS:
+        return put_call(to, &r, w, row, category, err);
+    case ROCPROF_DISPATCHES:
+        return put_dispatch(to, &r, w, row, false, err);
+    case ROCPROF_COUNTERS:
+        return put_dispatch(to, &r, w, row, true, err);
+    case ROCPROF_COPIES:
+        r.kind = ROCL_COPY;
+        r.name = take_text(row, ROCPROF_DIRECTION);
+        r.as.e.category = w->copy;
+        r.src = take_agent(row, ROCPROF_SOURCE, &r.src_type);
+        r.dst = take_agent(row, ROCPROF_DESTINATION, &r.dst_type);
+        return rocl_record_put(to, &r, err);
+    case ROCPROF_OPS:
+        return put_op(to, &r, w, row, err);
+    case ROCPROF_ALLOCATIONS:
+        return put_allocation(to, &r, w, row, false, err);
+    case ROCPROF_SCRATCHES:
+        return put_allocation(to, &r, w, row, true, err);
+    case ROCPROF_RANGES:
+        r.kind = ROCL_MARKER;
+        r.name = without_quotes(take_text(row, ROCPROF_NAME));
+        r.as.e.category = w->range;
+        return rocl_record_put(to, &r, err);
+    case ROCPROF_RANGE_ENDS:
+        return put_range_end(to, &r, w, row, err);
+    case ROCPROF_PC_SAMPLES:
+        return put_pc_sample(to, &r, w, row, err);
+    default:
+        return ROCL_OK;
+    }
+}

@@ -1,0 +1,134 @@
+/* A row of AMD's older profilers as named fields: what v1 calls gpu-id, v2 GPU_ID and v3 Agent_Id
+ * is one column here. CSV files, the text of rocprof v2, results.txt, results.db and the arguments
+ * of results.json are all read as such rows. */
+#ifndef ROCL_SOURCE_ROCPROF_ROW_H
+#define ROCL_SOURCE_ROCPROF_ROW_H
+
+#include "source/records/records.h"
+
+/* X(column, its names, without case, '-', '_' and blanks, separated by blanks) */
+#define ROCPROF_COLUMN_TABLE(X)                                                                    \
+    X(KIND, "kind")                                                                                \
+    X(DOMAIN, "domain")                                                                            \
+    X(FUNCTION, "function")                                                                        \
+    X(NAME, "name")                                                                                \
+    X(ARGS, "args")                                                                                \
+    X(PROCESS, "processid pid")                                                                    \
+    X(PROC_ID, "procid")                                                                           \
+    X(THREAD, "threadid tid")                                                                      \
+    X(LINK, "correlationid")                                                                       \
+    X(INDEX, "index")                                                                              \
+    X(START, "starttimestamp begints begintimestamp beginns")                                      \
+    X(END, "endtimestamp stoptimestamp endns")                                                     \
+    X(AGENT, "agentid gpuid devid")                                                                \
+    X(QUEUE, "queueid")                                                                            \
+    X(STREAM, "streamid")                                                                          \
+    X(DISPATCH, "dispatchid dispatch")                                                             \
+    X(KERNEL, "kernelid")                                                                          \
+    X(KERNEL_NAME, "kernelname")                                                                   \
+    X(SCRATCH, "privatesegmentsize scratchsize scr scratchperworkitem")                            \
+    X(LDS, "groupsegmentsize ldsblocksize lds ldsperworkgroup")                                    \
+    X(VGPR, "vgprcount archvgpr vgpr")                                                             \
+    X(ACCUM_VGPR, "accumvgprcount accumvgpr accumulativevgpr")                                     \
+    X(SGPR, "sgprcount sgpr")                                                                      \
+    X(WORKGROUP, "workgroupsize wgr")                                                              \
+    X(WORKGROUP_X, "workgroupsizex")                                                               \
+    X(WORKGROUP_Y, "workgroupsizey")                                                               \
+    X(WORKGROUP_Z, "workgroupsizez")                                                               \
+    X(GRID, "gridsize grd")                                                                        \
+    X(GRID_X, "gridsizex")                                                                         \
+    X(GRID_Y, "gridsizey")                                                                         \
+    X(GRID_Z, "gridsizez")                                                                         \
+    X(DIRECTION, "direction")                                                                      \
+    X(SOURCE, "sourceagentid")                                                                     \
+    X(DESTINATION, "destinationagentid")                                                           \
+    X(OPERATION, "operation")                                                                      \
+    X(SIZE, "allocationsize size")                                                                 \
+    X(ADDRESS, "address startingaddress")                                                          \
+    X(FLAGS, "allocflags")                                                                         \
+    X(COUNTER, "countername")                                                                      \
+    X(VALUE, "countervalue")                                                                       \
+    X(SAMPLE_TIME, "sampletimestamp")                                                              \
+    X(INSTRUCTION, "instruction")                                                                  \
+    X(COMMENT, "instructioncomment")                                                               \
+    X(STALL, "stallreason")                                                                        \
+    X(MESSAGE, "message roctxmessage")                                                             \
+    X(RANGE, "roctxid")                                                                            \
+    X(TIME, "timestamp")                                                                           \
+    X(NODE, "nodeid")                                                                              \
+    X(LOGICAL_NODE, "logicalnodeid")                                                               \
+    X(AGENT_TYPE, "agenttype")                                                                     \
+    X(PRODUCT, "productname")                                                                      \
+    X(VENDOR, "vendorname")                                                                        \
+    X(MODEL, "modelname")                                                                          \
+    X(GUID, "guid")                                                                                \
+    /* known, and of no use: never a counter */                                                    \
+    X(IGNORED, "queueindex dispatchns completens durationns sig obj fbar wavesize xccindex data "  \
+               "section lane roctxrange direction srctype dsttype async execmask "                 \
+               "waveissuedinstruction instructiontype wavecount callkind")
+
+typedef enum rocprof_column {
+#define ROCPROF_COLUMN(column, names) ROCPROF_##column,
+    ROCPROF_COLUMN_TABLE(ROCPROF_COLUMN)
+#undef ROCPROF_COLUMN
+        ROCPROF_COLUMNS,
+    ROCPROF_OTHER = ROCPROF_COLUMNS /* of a table of dispatches: a counter */
+} rocprof_column;
+
+/* The column that a name stands for. */
+rocprof_column rocprof_column_of(rocl_view name);
+
+/* What the rows of a table are. */
+typedef enum rocprof_table {
+    ROCPROF_CALLS,
+    ROCPROF_DISPATCHES, /* with a counter for each column that is not known */
+    ROCPROF_COUNTERS,   /* a row for each value */
+    ROCPROF_COPIES,
+    ROCPROF_OPS, /* kernels, copies and barriers, told by their names */
+    ROCPROF_ALLOCATIONS,
+    ROCPROF_SCRATCHES,
+    ROCPROF_RANGES,     /* rocTX, whole */
+    ROCPROF_RANGE_ENDS, /* rocTX of v2: begins and ends on their own */
+    ROCPROF_PC_SAMPLES,
+    ROCPROF_AGENTS,
+    ROCPROF_TABLES,
+    ROCPROF_UNKNOWN = ROCPROF_TABLES
+} rocprof_table;
+
+/* The table that has these columns (a bit each). */
+rocprof_table rocprof_table_of(uint64_t columns);
+
+/* A field of a row: a text, or a number where the source has numbers (text.p is NULL then). */
+typedef struct rocprof_value {
+    rocl_view text;
+    int64_t number;
+} rocprof_value;
+
+typedef struct rocprof_counter {
+    rocl_view name;
+    rocprof_value value;
+    double real; /* where the source has numbers */
+} rocprof_counter;
+
+typedef struct rocprof_row {
+    uint64_t has; /* a bit for each column that the row says */
+    rocprof_value value[ROCPROF_COLUMNS];
+    rocprof_counter *counters;
+    size_t counter_count;
+    uint64_t where;
+} rocprof_row;
+
+#define ROCPROF_BIT(column) ((uint64_t)1 << ROCPROF_##column)
+
+/* Texts that events share. */
+typedef struct rocprof_words {
+    uint32_t hip, hsa, range, mark, kernel, copy, barrier, allocation, scratch, sample;
+} rocprof_words;
+
+bool rocprof_intern_words(rocprof_words *w, rocl_trace *t);
+
+/* Puts the record or records of a row. category: of calls whose rows do not say it, 0 else. */
+rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_table table,
+                            const rocprof_row *row, uint32_t category, rocl_error *err);
+
+#endif
