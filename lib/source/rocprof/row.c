@@ -91,30 +91,32 @@ static bool says(const rocprof_row *row, rocprof_column c)
     return row->has >> c & 1;
 }
 
-/* The digits at the end of a text, as of "Agent 4"; false: there are none, or others behind. */
-static bool read_last_number(rocl_view s, uint64_t *v)
+/* All of a text as a decimal number. */
+static inline bool read_decimal(const char *p, size_t n, uint64_t *v)
 {
-    size_t first = s.n;
-    while (first && s.p[first - 1] >= '0' && s.p[first - 1] <= '9')
-        first--;
-    *v = 0;
-    for (size_t i = first; i < s.n; i++)
-        if (__builtin_mul_overflow(*v, 10, v) ||
-            __builtin_add_overflow(*v, (uint64_t)(s.p[i] - '0'), v))
-            return false;
-    return first < s.n;
+    uint64_t number = 0;
+    bool fits = n > 0 && n < 20; /* 19 digits fit in 64 bits */
+    for (size_t i = 0; i < n && fits; i++) {
+        const unsigned digit = (unsigned)(p[i] - '0');
+        fits = digit < 10;
+        number = number * 10 + digit;
+    }
+    *v = number;
+    return fits;
 }
 
 /* Decimal, or hexadecimal with 0x. */
 static bool read_number(rocl_view s, uint64_t *v)
 {
-    if (s.n < 3 || s.p[0] != '0' || (s.p[1] | 32) != 'x')
-        return read_last_number(s, v) && s.p[0] >= '0' && s.p[0] <= '9';
+    if (read_decimal(s.p, s.n, v))
+        return true;
+    if (s.n < 3 || s.n > 18 || s.p[0] != '0' || (s.p[1] | 32) != 'x')
+        return false;
     *v = 0;
     for (size_t i = 2; i < s.n; i++) {
         const char c = (char)(s.p[i] | 32);
         const unsigned digit = c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a') + 10;
-        if (digit > 15 || *v >> 60)
+        if (digit > 15)
             return false;
         *v = *v << 4 | digit;
     }
@@ -156,11 +158,14 @@ static uint64_t take_agent(const rocprof_row *row, rocprof_column c, rocl_agent_
         return ROCL_NO_KEY;
     if (!v->text.p)
         return v->number < 0 ? ROCL_NO_KEY : (uint64_t)v->number;
-    if (!read_last_number(v->text, &number) || number > UINT32_MAX)
+    const char *blank = memchr(v->text.p, ' ', v->text.n), *end = v->text.p + v->text.n;
+    const char *digits = blank ? blank + 1 : v->text.p;
+    if (!read_decimal(digits, (size_t)(end - digits), &number) || number > UINT32_MAX)
         return ROCL_NO_KEY;
-    if (v->text.p[0] == 'C')
+    const char first = v->text.p[0];
+    if (first == 'C')
         *type = ROCL_AGENT_CPU;
-    return v->text.p[0] == 'G' || v->text.p[0] == 'C' ? (uint64_t)*type << 32 | number : number;
+    return first == 'G' || first == 'C' ? (uint64_t)*type << 32 | number : number;
 }
 
 /* The name of a kernel: rocprof v1 stores it with its quotes. */
