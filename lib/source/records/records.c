@@ -386,60 +386,47 @@ static void define_counter(rocl_records_input *in, const rocl_key_entry *e, void
         .symbol = e->facts.name};
 }
 
-/* The keys of one kind as an array of the capture, in order. */
-static rocl_status define_all(rocl_records_input *in, rocl_key_of of, size_t size,
-                              void (*define)(rocl_records_input *, const rocl_key_entry *, void *),
-                              const void *array, uint32_t *count, rocl_error *err)
-{
-    rocl_registry *r = &in->run->keys[of];
-    if (r->count >= ROCL_NONE)
-        return rocl_fail(err, ROCL_INPUT, "%s: too many threads, queues or kernels",
-                         in->source->path);
-    rocl_key_entry **list = rocl_registry_order(r);
-    char *all = rocl_arena_alloc(&in->capture->arena, (r->count + 1) * size);
-    if (!list || !all) {
-        free(list);
-        return rocl_fail_memory(err);
-    }
-    for (size_t i = 0; i < r->count; i++)
-        define(in, list[i], all + i * size);
-    free(list);
-    memcpy((void *)(uintptr_t)array, &all, sizeof all);
-    *count = (uint32_t)r->count;
-    return ROCL_OK;
-}
-
-#define DEFINE(of, array, define)                                                                  \
-    define_all(in, of, sizeof *c->array##s, define, &c->array##s, &c->array##_count, err)
+/* How each kind of key becomes a definition, in an order in which all refer to those before. */
+static const struct {
+    rocl_definition kind;
+    void (*fill)(rocl_records_input *in, const rocl_key_entry *e, void *to);
+} definitions[ROCL_KEYS] = {
+    [ROCL_KEY_PROCESS] = {ROCL_DEFINE_PROCESS, define_process},
+    [ROCL_KEY_THREAD] = {ROCL_DEFINE_THREAD, define_thread},
+    [ROCL_KEY_AGENT] = {ROCL_DEFINE_AGENT, define_agent},
+    [ROCL_KEY_QUEUE] = {ROCL_DEFINE_QUEUE, define_queue},
+    [ROCL_KEY_STREAM] = {ROCL_DEFINE_STREAM, define_queue},
+    [ROCL_KEY_KERNEL] = {ROCL_DEFINE_KERNEL, define_kernel},
+    [ROCL_KEY_COUNTER] = {ROCL_DEFINE_COUNTER, define_counter},
+};
 
 static rocl_status make_definitions(rocl_records_input *in, rocl_error *err)
 {
-    rocl_capture *c = &in->capture->pub;
-    rocl_registry *processes = &in->run->keys[ROCL_KEY_PROCESS];
-    if (!adopt_unknown_process(in))
+    rocl_records_run *run = in->run;
+    rocl_registry *processes = &run->keys[ROCL_KEY_PROCESS];
+    bool ok = adopt_unknown_process(in);
+    if (ok && !processes->count) { /* there is always one */
+        in->only_process = in->only_process == ROCL_NO_KEY ? 0 : in->only_process;
+        ok = rocl_registry_note(processes, &(rocl_key){0, 0, in->only_process}, 0, NULL);
+    }
+    for (int of = 0; of < ROCL_KEYS && ok; of++) {
+        rocl_registry *r = &run->keys[of];
+        if (r->count >= ROCL_NONE)
+            return rocl_fail(err, ROCL_INPUT, "%s: too many threads, queues or kernels",
+                             in->source->path);
+        rocl_key_entry **list = rocl_registry_order(r);
+        ok = list;
+        for (size_t i = 0; ok && i < r->count; i++) {
+            void *to = rocl_define(&in->capture->pub, definitions[of].kind);
+            ok = to;
+            if (ok)
+                definitions[of].fill(in, list[i], to);
+        }
+        free(list);
+    }
+    if (!ok)
         return rocl_fail_memory(err);
-    if (!processes->count && /* there is always one */
-        !rocl_registry_note(
-            processes, &(rocl_key){0, 0, in->only_process == ROCL_NO_KEY ? 0 : in->only_process}, 0,
-            NULL))
-        return rocl_fail_memory(err);
-    rocl_status st = define_all(in, ROCL_KEY_PROCESS, sizeof *c->processes, define_process,
-                                &c->processes, &c->process_count, err);
-    if (st == ROCL_OK)
-        st = DEFINE(ROCL_KEY_THREAD, thread, define_thread);
-    if (st == ROCL_OK)
-        st = DEFINE(ROCL_KEY_AGENT, agent, define_agent);
-    if (st == ROCL_OK)
-        st = DEFINE(ROCL_KEY_QUEUE, queue, define_queue);
-    if (st == ROCL_OK)
-        st = DEFINE(ROCL_KEY_STREAM, stream, define_queue);
-    if (st == ROCL_OK)
-        st = DEFINE(ROCL_KEY_KERNEL, kernel, define_kernel);
-    if (st == ROCL_OK)
-        st = DEFINE(ROCL_KEY_COUNTER, counter, define_counter);
-    if (st == ROCL_OK && in->format->refine)
-        st = in->format->refine(in, err);
-    return st;
+    return in->format->refine ? in->format->refine(in, err) : ROCL_OK;
 }
 
 uint32_t rocl_records_find(const rocl_records_input *in, rocl_key_of of, rocl_key key)
@@ -670,18 +657,20 @@ rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, uint32_t ki
     run->args = t->opt.args;
     if (run->allocs && kinds & (ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH)))
         st = rocl_allocs_new(&run->allocations, t, err);
-    plan->tasks = calloc(in->piece_count + 1, sizeof *plan->tasks);
-    if (st != ROCL_OK || !plan->tasks)
-        return rocl_fail_memory(err);
+    if (st != ROCL_OK)
+        return st;
     /* The first pass has found them all. */
     for (int i = 0; i < ROCL_FAULTS; i++)
         atomic_fetch_add(&t->faults[i], run->faults[i]);
     rocl_bad_records_report(in);
-    for (size_t i = 0; i < in->piece_count; i++)
-        plan->tasks[i] = (rocl_task){
-            .kinds = kinds, .first = (int64_t)i, .last = (int64_t)i, .rows = in->pieces[i].rows};
-    plan->count = in->piece_count;
-    return ROCL_OK;
+    for (size_t i = 0; i < in->piece_count && st == ROCL_OK; i++)
+        st = rocl_plan_add(plan,
+                           &(rocl_task){.kinds = kinds,
+                                        .first = (int64_t)i,
+                                        .last = (int64_t)i,
+                                        .rows = in->pieces[i].rows},
+                           err);
+    return st;
 }
 
 rocl_status rocl_records_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,

@@ -192,8 +192,8 @@ rocl_status rocl_records_peek_times(rocl_trace *t, rocl_model_capture *c, int64_
                                     int64_t *last, bool *any, rocl_error *err);
 
 #define ROCL_RECORDS_OPS(open_)                                                                    \
-    .open = (open_), .close = rocl_records_close, .begin = rocl_records_begin,                     \
-    .scan = rocl_records_scan, .finish = rocl_records_finish, .end = rocl_records_end,             \
-    .peek_times = rocl_records_peek_times
+    .open = (open_), .close = rocl_records_close, .free_capture = rocl_definitions_free,           \
+    .begin = rocl_records_begin, .scan = rocl_records_scan, .finish = rocl_records_finish,         \
+    .end = rocl_records_end, .peek_times = rocl_records_peek_times
 
 #endif

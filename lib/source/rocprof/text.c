@@ -5,12 +5,8 @@
 #include <stdlib.h>
 
 #include "source/rocprof/rocprof.h"
+#include "source/rocprof/row.h"
 #include "source/rtg/line_match.h"
-
-/* Texts that all events share. */
-typedef struct words {
-    uint32_t hip, hsa, range, mark, kernel, copy, barrier;
-} words;
 
 static bool parse_number(const char **p, const char *end, uint64_t *v)
 {
@@ -43,7 +39,7 @@ static bool split_number(rocl_view *text, uint64_t *v)
 
 /* "CID:RID:"MESSAGE"" of rocTX, at a time. */
 static rocl_status put_marker(rocl_records *to, rocl_record *r, const char *p, const char *end,
-                              const words *w, rocl_error *err)
+                              const rocprof_words *w, rocl_error *err)
 {
     enum { MARK, PUSH, POP, START, STOP };
     uint64_t what, id;
@@ -67,8 +63,8 @@ static rocl_status put_marker(rocl_records *to, rocl_record *r, const char *p, c
 }
 
 /* "NAME:CORR:PID": work on a GPU. */
-static rocl_status put_work(rocl_records *to, rocl_record *r, rocl_view text, const words *w,
-                            rocl_error *err)
+static rocl_status put_work(rocl_records *to, rocl_record *r, rocl_view text,
+                            const rocprof_words *w, rocl_error *err)
 {
     uint64_t pid, link;
     if (!split_number(&text, &pid) || !split_number(&text, &link))
@@ -89,7 +85,7 @@ static rocl_status put_work(rocl_records *to, rocl_record *r, rocl_view text, co
 static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t where,
                               rocl_error *err)
 {
-    const words *w = rocl_records_input_of(to)->state;
+    const rocprof_words *w = rocl_records_input_of(to)->state;
     const char *p = line, *end = line + n;
     rocl_record r;
     uint64_t times[2] = {0}, a, b;
@@ -147,27 +143,17 @@ static void close_state(rocl_records_input *in)
 static const rocl_record_format format = {
     .places = ROCL_PLACES_LINES, .parse = parse_piece, .close = close_state};
 
-static uint32_t intern(rocl_trace *t, const char *s)
-{
-    return rocl_strings_put(t->strings, s, strlen(s));
-}
-
 static rocl_status open_texts(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
     rocl_records_input *in;
     rocl_status st = rocl_records_open(&in, s, t, &format, err);
     if (st != ROCL_OK)
         return st;
-    words *w = in->state = malloc(sizeof *w);
+    rocprof_words *w = in->state = malloc(sizeof *w);
     if (!w)
         return rocl_fail_memory(err);
-    *w = (words){.hip = intern(t, "HIP_RUNTIME_API"),
-                 .hsa = intern(t, "HSA_CORE_API"),
-                 .range = intern(t, "MARKER_CORE_RANGE_API"),
-                 .mark = intern(t, "MARKER_CORE_API"),
-                 .kernel = intern(t, "KERNEL_DISPATCH"),
-                 .copy = intern(t, "MEMORY_COPY"),
-                 .barrier = intern(t, "BARRIER_PACKET")};
+    if (!rocprof_intern_words(w, t))
+        return rocl_fail_memory(err);
     for (uint32_t i = 0; i < in->file_count; i++)
         if (!rocl_records_cut(in, i, 0, 0))
             return rocl_fail_memory(err);
