@@ -193,6 +193,7 @@ static rocl_status read_header(csv_file *f, const rocl_records_file *file, rocl_
     if (f->table == ROCPROF_COUNTERS && next < last) {
         end = memchr(next, '\n', (size_t)(last - next));
         end = end ? end : last;
+        end -= end > next && end[-1] == '\r';
         if (read_fields(next, (size_t)(end - next), f->count, fields) == f->count)
             for (size_t i = 0; i < f->count; i++)
                 if (f->columns[i] == ROCPROF_COUNTER &&
