@@ -18,7 +18,7 @@ void rocl_record_begin(rocl_record *r, rocl_kind kind, uint64_t where)
     r->kind = kind;
     r->where = where;
     r->process = r->thread = r->agent = r->queue = r->stream = r->kernel = ROCL_NO_KEY;
-    r->src = r->dst = r->link = ROCL_NO_KEY;
+    r->src = r->dst = r->link = r->row = ROCL_NO_KEY;
     r->agent_type = r->src_type = r->dst_type = ROCL_AGENT_GPU;
 }
 
@@ -172,8 +172,8 @@ static void resolve_record(rocl_records *w, const rocl_record *r, rocl_any_recor
     const uint32_t queue = rocl_records_resolve(w, ROCL_KEY_QUEUE, p, r->agent, r->queue);
     const uint32_t stream = rocl_records_resolve(w, ROCL_KEY_STREAM, p, 0, r->stream);
     e->duration = e->end - e->start;
-    e->id = rocl_place(w, r->where) + 1;
     e->process = rocl_records_resolve(w, ROCL_KEY_PROCESS, 0, 0, p);
+    e->id = 1 + (r->row >> 36 ? rocl_place(w, r->where) : (uint64_t)e->process << 36 | r->row);
     e->thread = rocl_records_resolve(w, ROCL_KEY_THREAD, p, 0, r->thread);
     if (r->link != ROCL_NO_KEY)
         e->stack_id = make_stack_id(e->process, r->link);

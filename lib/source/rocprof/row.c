@@ -267,6 +267,7 @@ static rocl_status put_dispatch(rocl_records *to, rocl_record *r, const rocprof_
     take_dimensions(row, ROCPROF_GRID, ROCPROF_GRID_X, d->grid, &bad);
     d->dispatch_id =
         number_or_zero(row, says(row, ROCPROF_DISPATCH) ? ROCPROF_DISPATCH : ROCPROF_INDEX, &bad);
+    r->row = take_number(row, ROCPROF_DISPATCH, &bad);
     d->kernel_id = (int64_t)number_or_zero(row, ROCPROF_KERNEL, &bad);
     if (bad)
         st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
@@ -278,7 +279,6 @@ static rocl_status put_dispatch(rocl_records *to, rocl_record *r, const rocprof_
             rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a dispatch without times", err);
     for (size_t i = 0; i < row->counter_count && st == ROCL_OK; i++) {
         const rocl_view value = row->counters[i].value.text;
-        r->where = row->where + i; /* within the row, which is longer than it has counters */
         if (!rocl_view_is(value, "None") && (value.n || !value.p)) /* not collected for this row */
             st = put_counter(to, r, row->counters[i].name, &row->counters[i], err);
     }
