@@ -73,6 +73,8 @@ typedef struct rocl_record {
     uint64_t process, thread, agent, queue, stream, kernel; /* numbers of keys; ROCL_NO_KEY */
     uint64_t src, dst;                                      /* agents of a copy */
     rocl_agent_type agent_type, src_type, dst_type;         /* ROCL_AGENT_GPU unless said */
+    uint64_t row;  /* number of a dispatch in its process, by which its counters find it;
+                      ROCL_NO_KEY:  they are those that were put at the same place */
     uint64_t link; /* the same number links a call and the GPU work that it launched; ROCL_NO_KEY */
     rocl_view name;     /* of the call, message, operation; of a dispatch: of its kernel */
     rocl_view function; /* of a marker: the function; else that of regions is their name */
