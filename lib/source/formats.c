@@ -168,9 +168,7 @@ static const row rows[] = {
     FORMAT("an RPD file of rocmProfileData, not a rocpd database of rocprofv3",                    \
            "convert it to JSON with rpd2tracing.py, or " RECORD)
 #define COMPUTE FORMAT("an analysis database of rocprof-compute, not a trace", RECORD)
-#define V1_DB                                                                                      \
-    FORMAT("a results database of rocprof v1, not a rocpd database of rocprofv3",                  \
-           "open its results.json at https://ui.perfetto.dev, or " RECORD)
+#define V1_DB READ("a results database of rocprof v1", rocl_rocprof_db_ops, ROCL_FORMAT_DATABASE)
 #define NSIGHT                                                                                     \
     FORMAT("an export of NVIDIA's Nsight Systems, not a rocpd database",                           \
            "open it with Nsight Systems")

@@ -133,9 +133,14 @@ static rocl_status open_database(rocl_source *s, rocl_trace *t, rocl_error *err)
     if (st == ROCL_OK)
         st = rocl_db_objects(s->db, &objects, &count, err);
     if (st == ROCL_OK) {
+        const bool first = !s->ops;
         s->format = rocl_format_of_tables(objects, count);
         s->ops = s->format->ops;
-        st = s->ops ? s->ops->open(s, t, err) : rocl_fail_format(s->path, s->format, err);
+        s->deferred = first && s->ops && !(s->format->flags & ROCL_FORMAT_INDEPENDENT);
+        if (!s->ops)
+            st = rocl_fail_format(s->path, s->format, err);
+        else if (!s->deferred)
+            st = s->ops->open(s, t, err);
         rocl_db_objects_free(objects, count);
     }
     rocl_db_close(s->db);
@@ -150,9 +155,10 @@ static rocl_status open_source(void *ctx, unsigned worker, size_t index, rocl_er
     (void)worker;
     if (s->deferred || s->opened)
         return ROCL_OK;
-    s->opened = true;
-    return s->format->flags & ROCL_FORMAT_DATABASE ? open_database(s, o->trace, err)
-                                                   : s->ops->open(s, o->trace, err);
+    rocl_status st = s->format->flags & ROCL_FORMAT_DATABASE ? open_database(s, o->trace, err)
+                                                             : s->ops->open(s, o->trace, err);
+    s->opened = !s->deferred;
+    return st;
 }
 
 rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_error *err)

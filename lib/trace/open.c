@@ -80,10 +80,14 @@ static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error 
         qsort_r(order, in->count, sizeof *order, by_path, in->paths);
     for (size_t i = 0; i < in->count && st == ROCL_OK; i++)
         st = open_input(t, in, order[i], &opened, err);
-    for (size_t i = 0; i < t->source_count; i++)
-        t->sources[i]->deferred = false;
     if (st == ROCL_OK)
-        st = rocl_sources_open(t, 0, t->source_count, err);
+        st = rocl_sources_open(t, opened, t->source_count, err);
+    /* Those that waited for further files of their run, or that use all workers to open. */
+    for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++)
+        if (t->sources[i]->deferred) {
+            t->sources[i]->deferred = false;
+            st = rocl_sources_open(t, i, i + 1, err);
+        }
     free(order);
     return st;
 }

@@ -31,7 +31,7 @@ typedef struct open_halves {
 /* How far down an end looks for the begin with its id. */
 enum { LOOK_DOWN_MAX = 1024 };
 
-rocl_status rocl_half_add(rocl_records *w, const rocl_record *r, rocl_error *err)
+rocl_status rocl_half_add(rocl_records *w, const rocl_source_record *r, rocl_error *err)
 {
     const uint64_t key[4] = {r->process, r->scope, (uint64_t)r->as.e.start,
                              rocl_place(w, r->where)};

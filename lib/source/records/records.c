@@ -12,7 +12,7 @@ size_t rocl_piece_bytes = (size_t)4 << 20;
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-void rocl_record_begin(rocl_record *r, rocl_kind kind, uint64_t where)
+void rocl_record_begin(rocl_source_record *r, rocl_kind kind, uint64_t where)
 {
     memset(r, 0, sizeof *r);
     r->kind = kind;
@@ -75,7 +75,7 @@ rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault
 }
 
 /* What is wrong with the times of a record; NULL: nothing. */
-static const char *check_times(const rocl_record *r, rocl_fault *fault)
+static const char *check_times(const rocl_source_record *r, rocl_fault *fault)
 {
     const rocl_event *e = &r->as.e;
     *fault = ROCL_FAULT_BAD_TIME;
@@ -92,7 +92,7 @@ static const char *check_times(const rocl_record *r, rocl_fault *fault)
 
 /* ---- the first pass -------------------------------------------------------------------------- */
 
-static void note_key(rocl_records *w, const rocl_record *r, rocl_key_of of, uint64_t agent,
+static void note_key(rocl_records *w, const rocl_source_record *r, rocl_key_of of, uint64_t agent,
                      uint64_t number, const rocl_key_facts *facts)
 {
     const rocl_key key = {of == ROCL_KEY_PROCESS ? 0 : r->process, agent, number};
@@ -102,18 +102,19 @@ static void note_key(rocl_records *w, const rocl_record *r, rocl_key_of of, uint
         w->failed = true;
 }
 
-static void note_agent(rocl_records *w, const rocl_record *r, uint64_t number, rocl_agent_type type)
+static void note_agent(rocl_records *w, const rocl_source_record *r, uint64_t number,
+                       rocl_agent_type type)
 {
     note_key(w, r, ROCL_KEY_AGENT, 0, number, &(rocl_key_facts){.type = type});
 }
 
 /* Kernels without a number are known by their name. */
-static uint64_t kernel_number(rocl_records *w, const rocl_record *r)
+static uint64_t kernel_number(rocl_records *w, const rocl_source_record *r)
 {
     return r->kernel == ROCL_NO_KEY && r->name.n ? rocl_records_text(w, r->name) : r->kernel;
 }
 
-static rocl_status note_record(rocl_records *w, const rocl_record *r, rocl_error *err)
+static rocl_status note_record(rocl_records *w, const rocl_source_record *r, rocl_error *err)
 {
     const bool dispatch = r->kind == ROCL_DISPATCH || r->kind == ROCL_COUNTER;
     note_key(w, r, ROCL_KEY_PROCESS, 0, r->process, NULL);
@@ -163,7 +164,7 @@ static uint64_t make_stack_id(uint32_t process, uint64_t link)
 }
 
 /* Indexes and texts in place of the keys and views of a record. */
-static void resolve_record(rocl_records *w, const rocl_record *r, rocl_any_record *as)
+static void resolve_record(rocl_records *w, const rocl_source_record *r, rocl_any_record *as)
 {
     const rocl_capture *c = &w->in->capture->pub;
     const uint64_t p = r->process;
@@ -228,10 +229,10 @@ static void resolve_record(rocl_records *w, const rocl_record *r, rocl_any_recor
     }
 }
 
-static rocl_status emit_record(rocl_records *w, const rocl_record *r, rocl_error *err)
+static rocl_status emit_record(rocl_records *w, const rocl_source_record *r, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    rocl_record resolved = *r;
+    rocl_source_record resolved = *r;
     resolve_record(w, r, &resolved.as);
     if (w->failed || w->names->failed)
         return rocl_fail_memory(err);
@@ -251,12 +252,12 @@ static rocl_status emit_record(rocl_records *w, const rocl_record *r, rocl_error
     return w->out.out[r->kind].count < w->out.max ? ROCL_OK : rocl_batcher_flush(&w->out, err);
 }
 
-rocl_status rocl_record_put(rocl_records *to, const rocl_record *r, rocl_error *err)
+rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_error *err)
 {
     rocl_fault fault;
     const char *why = check_times(r, &fault);
     rocl_status st = ROCL_OK;
-    rocl_record known;
+    rocl_source_record known;
     if (r->process == ROCL_NO_KEY && to->in->only_process != ROCL_NO_KEY) {
         known = *r;
         known.process = to->in->only_process;

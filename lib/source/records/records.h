@@ -63,7 +63,7 @@ typedef enum rocl_half {
 
 /* A record as it was read. rocl_record_begin() sets everything to "not said". Views need to live
  * only during rocl_record_put(). */
-typedef struct rocl_record {
+typedef struct rocl_source_record {
     rocl_kind kind;
     rocl_half half;
     /* Halves: begins and ends of one scope of a process belong together: a thread, where the last
@@ -83,14 +83,14 @@ typedef struct rocl_record {
     /* Times, sizes, dimensions, category (a text), stack ids where `link` is not used. Indexes,
      * names, ids and durations are made of the members above. */
     rocl_any_record as;
-} rocl_record;
+} rocl_source_record;
 
 /* A worker in one of the passes, an input, and a piece of it. */
 typedef struct rocl_records rocl_records;
 typedef struct rocl_records_input rocl_records_input;
 typedef struct rocl_piece rocl_piece;
 
-void rocl_record_begin(rocl_record *r, rocl_kind kind, uint64_t where);
+void rocl_record_begin(rocl_source_record *r, rocl_kind kind, uint64_t where);
 /* Is the kind wanted? False: its records need not be put (faults were counted before). */
 bool rocl_records_want(const rocl_records *to, rocl_kind kind);
 /* Are arguments wanted of the next record? */
@@ -98,7 +98,7 @@ bool rocl_records_want_args(const rocl_records *to);
 /* An argument of the record that is put next. */
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value);
 /* Takes a record: checks its times, notes its keys or makes it an event. */
-rocl_status rocl_record_put(rocl_records *to, const rocl_record *r, rocl_error *err);
+rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_error *err);
 /* Something that is no usable record: counted, and left out. `why` is a constant. */
 rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why,
                               rocl_error *err);

@@ -66,7 +66,7 @@ uint32_t rocl_records_resolve(const rocl_records *w, rocl_key_of of, uint64_t pr
 
 /* halves.c: adds a half to the run's sorter; joins them, emitting (second pass) or counting those
  * that lack the other half (first pass, to `w` in indexing state). */
-rocl_status rocl_half_add(rocl_records *w, const rocl_record *r, rocl_error *err);
+rocl_status rocl_half_add(rocl_records *w, const rocl_source_record *r, rocl_error *err);
 rocl_status rocl_halves_join(rocl_records *w, rocl_error *err);
 
 /* faults.c */

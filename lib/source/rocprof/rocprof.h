@@ -6,6 +6,7 @@
 #include "source/records/records.h"
 
 extern const rocl_source_ops rocl_rocprof_text_ops; /* raw texts, singly or as a folder */
+extern const rocl_source_ops rocl_rocprof_db_ops;   /* results.db of v1 */
 extern const rocl_source_ops rocl_rocprof_csv_ops;  /* CSV files of any version */
 
 /* Do these first bytes begin like one of the raw texts? */

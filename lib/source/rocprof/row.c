@@ -185,8 +185,8 @@ static bool begins_with(rocl_view s, const char *text)
 /* ---- records --------------------------------------------------------------------------------- */
 
 /* What all tables have. False: the record was counted as a fault. */
-static bool take_common(rocl_records *to, rocl_record *r, const rocprof_row *row, rocl_status *st,
-                        rocl_error *err)
+static bool take_common(rocl_records *to, rocl_source_record *r, const rocprof_row *row,
+                        rocl_status *st, rocl_error *err)
 {
     bool bad = false, bad_time = false;
     const uint64_t start = take_number(row, ROCPROF_START, &bad_time),
@@ -235,7 +235,7 @@ static bool read_real(const rocprof_counter *c, double *v)
     return !*end && *v - *v == 0;
 }
 
-static rocl_status put_counter(rocl_records *to, rocl_record *r, rocl_view name,
+static rocl_status put_counter(rocl_records *to, rocl_source_record *r, rocl_view name,
                                const rocprof_counter *value, rocl_error *err)
 {
     r->kind = ROCL_COUNTER;
@@ -248,7 +248,7 @@ static rocl_status put_counter(rocl_records *to, rocl_record *r, rocl_view name,
 
 /* A dispatch, with the counters of its row; or the value of one counter. A dispatch without times
  * is but its counters. */
-static rocl_status put_dispatch(rocl_records *to, rocl_record *r, const rocprof_words *w,
+static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
                                 const rocprof_row *row, bool counters_only, rocl_error *err)
 {
     bool bad = false;
@@ -286,7 +286,7 @@ static rocl_status put_dispatch(rocl_records *to, rocl_record *r, const rocprof_
 }
 
 /* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice": which ends are on the GPU at hand. */
-static void take_copy_ends(rocl_record *r, rocl_view name)
+static void take_copy_ends(rocl_source_record *r, rocl_view name)
 {
     static const struct {
         const char *word;
@@ -305,7 +305,7 @@ static void take_copy_ends(rocl_record *r, rocl_view name)
 }
 
 /* Work on a GPU that only its name tells. */
-static rocl_status put_op(rocl_records *to, rocl_record *r, const rocprof_words *w,
+static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
                           const rocprof_row *row, rocl_error *err)
 {
     static const char *const copies[] = {"Copy", "Memcpy", "hipMemcpy", "FillBuffer", "async-copy"};
@@ -333,7 +333,7 @@ static rocl_status put_op(rocl_records *to, rocl_record *r, const rocprof_words 
     return rocl_record_put(to, r, err);
 }
 
-static rocl_status put_allocation(rocl_records *to, rocl_record *r, const rocprof_words *w,
+static rocl_status put_allocation(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
                                   const rocprof_row *row, bool scratch, rocl_error *err)
 {
     static const struct {
@@ -364,7 +364,7 @@ static rocl_status put_allocation(rocl_records *to, rocl_record *r, const rocpro
 }
 
 /* A call, or what a call of rocTX marks. */
-static rocl_status put_call(rocl_records *to, rocl_record *r, const rocprof_words *w,
+static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
                             const rocprof_row *row, uint32_t category, rocl_error *err)
 {
     const rocl_view domain = take_text(row, ROCPROF_DOMAIN);
@@ -387,7 +387,7 @@ static rocl_status put_call(rocl_records *to, rocl_record *r, const rocprof_word
 
 /* rocTX of v2: a message opens, an empty one closes what has its id; id 0 is push and pop, of a
  * thread that is not said. */
-static rocl_status put_range_end(rocl_records *to, rocl_record *r, const rocprof_words *w,
+static rocl_status put_range_end(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
                                  const rocprof_row *row, rocl_error *err)
 {
     bool bad = false;
@@ -414,7 +414,7 @@ static rocl_status put_range_end(rocl_records *to, rocl_record *r, const rocprof
 }
 
 /* Where a wave was at a moment: an instant that is called as the instruction. */
-static rocl_status put_pc_sample(rocl_records *to, rocl_record *r, const rocprof_words *w,
+static rocl_status put_pc_sample(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
                                  const rocprof_row *row, rocl_error *err)
 {
     static const struct {
@@ -444,7 +444,7 @@ static rocl_status put_pc_sample(rocl_records *to, rocl_record *r, const rocprof
 rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_table table,
                             const rocprof_row *row, uint32_t category, rocl_error *err)
 {
-    rocl_record r;
+    rocl_source_record r;
     rocl_status st = ROCL_OK;
     rocl_record_begin(&r, ROCL_DISPATCH, row->where);
     if (!take_common(to, &r, row, &st, err))

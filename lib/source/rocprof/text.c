@@ -38,8 +38,8 @@ static bool split_number(rocl_view *text, uint64_t *v)
 }
 
 /* "CID:RID:"MESSAGE"" of rocTX, at a time. */
-static rocl_status put_marker(rocl_records *to, rocl_record *r, const char *p, const char *end,
-                              const rocprof_words *w, rocl_error *err)
+static rocl_status put_marker(rocl_records *to, rocl_source_record *r, const char *p,
+                              const char *end, const rocprof_words *w, rocl_error *err)
 {
     enum { MARK, PUSH, POP, START, STOP };
     uint64_t what, id;
@@ -63,7 +63,7 @@ static rocl_status put_marker(rocl_records *to, rocl_record *r, const char *p, c
 }
 
 /* "NAME:CORR:PID": work on a GPU. */
-static rocl_status put_work(rocl_records *to, rocl_record *r, rocl_view text,
+static rocl_status put_work(rocl_records *to, rocl_source_record *r, rocl_view text,
                             const rocprof_words *w, rocl_error *err)
 {
     uint64_t pid, link;
@@ -87,7 +87,7 @@ static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t w
 {
     const rocprof_words *w = rocl_records_input_of(to)->state;
     const char *p = line, *end = line + n;
-    rocl_record r;
+    rocl_source_record r;
     uint64_t times[2] = {0}, a, b;
     rocl_record_begin(&r, ROCL_REGION, where);
     if (!parse_number(&p, end, &times[0]))

@@ -1,0 +1,300 @@
+/* results.db of rocprof v1: one SQLite table for each kind of record, whose columns are those of
+ * its CSV files. Counters are further columns of the table of dispatches. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "source/db/connection.h"
+#include "source/rocprof/rocprof.h"
+#include "source/rocprof/row.h"
+
+enum { TABLES_MAX = 10, GROUP = ROCL_ROWS_COLUMNS_MAX, PIECE_ROWS = 30000, COLUMNS_MAX = 2000 };
+
+/* Where rows of a table differ in their ids: below 2^44, with room for the table. */
+enum { TABLE_SHIFT = 40 };
+
+typedef struct db_table {
+    const char *name;
+    rocprof_table kind;
+    uint32_t category; /* of calls */
+    size_t count;      /* of columns */
+    char **names;
+    rocprof_column *columns;
+    uint64_t has;
+} db_table;
+
+typedef struct db_file {
+    rocprof_words words;
+    rocl_db_state state;
+    db_table tables[TABLES_MAX];
+    size_t count;
+} db_file;
+
+/* A worker's connection, and the cursors over the columns of the table that it read last. */
+typedef struct db_worker {
+    rocl_db *db;
+    const db_table *table;
+    rocl_rows **groups;
+    size_t group_count;
+    rocprof_row row;
+    rocprof_counter *counters;
+} db_worker;
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void close_groups(db_worker *w)
+{
+    for (size_t i = 0; i < w->group_count; i++)
+        rocl_rows_close(w->groups[i]);
+    free(w->groups);
+    free(w->counters);
+    w->groups = NULL;
+    w->counters = NULL;
+    w->group_count = 0;
+    w->table = NULL;
+}
+
+static void free_worker(void *state)
+{
+    db_worker *w = state;
+    close_groups(w);
+    rocl_db_close(w->db);
+    free(w);
+}
+
+/* A cursor has so many columns at most: tables with many counters take several side by side. */
+static rocl_status open_groups(db_worker *w, const db_table *table, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    close_groups(w);
+    w->groups = calloc((table->count + GROUP - 1) / GROUP, sizeof *w->groups);
+    w->counters = calloc(table->count + 1, sizeof *w->counters);
+    if (!w->groups || !w->counters)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < table->count && st == ROCL_OK; i += GROUP) {
+        const size_t left = table->count - i, n = left < GROUP ? left : GROUP;
+        st = rocl_rows_open(&w->groups[w->group_count], w->db, table->name,
+                            (const char *const *)table->names + i, (unsigned)n, err);
+        w->group_count += st == ROCL_OK;
+    }
+    w->table = st == ROCL_OK ? table : NULL;
+    return st;
+}
+
+/* The cell as a field; false: NULL. */
+static bool take_cell(const rocl_rows *rows, unsigned column, unsigned i, rocprof_value *value,
+                      double *real)
+{
+    size_t n;
+    *real = 0;
+    switch (rocl_cell_kind(rows, column, i)) {
+    case ROCL_CELL_NULL:
+        return false;
+    case ROCL_CELL_INT:
+        *value = (rocprof_value){.number = rows->columns[column].num[i]};
+        *real = (double)value->number;
+        return true;
+    case ROCL_CELL_REAL:
+        memcpy(real, &rows->columns[column].num[i], sizeof *real);
+        *value = (rocprof_value){.number = (int64_t)(*real > -9e18 && *real < 9e18 ? *real : 0)};
+        return true;
+    default:
+        value->text.p = rocl_cell_text(rows, column, i, &n);
+        value->text.n = n;
+        return true;
+    }
+}
+
+static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, unsigned i,
+                           rocl_error *err)
+{
+    const db_table *t = w->table;
+    rocprof_row *row = &w->row;
+    row->has = 0;
+    row->counters = w->counters;
+    row->counter_count = 0;
+    row->where = (uint64_t)(t - f->tables) << TABLE_SHIFT |
+                 ((uint64_t)w->groups[0]->id[i] & (((uint64_t)1 << TABLE_SHIFT) - 1));
+    for (size_t c = 0; c < t->count; c++) {
+        rocprof_value value = {0};
+        double real;
+        if (!take_cell(w->groups[c / GROUP], (unsigned)(c % GROUP), i, &value, &real))
+            continue;
+        if (t->columns[c] != ROCPROF_OTHER) {
+            row->value[t->columns[c]] = value;
+            row->has |= (uint64_t)1 << t->columns[c];
+        } else if (t->kind == ROCPROF_DISPATCHES) {
+            w->counters[row->counter_count++] =
+                (rocprof_counter){{t->names[c], strlen(t->names[c])}, value, real};
+        }
+    }
+    return rocprof_row_put(to, &f->words, t->kind, row, t->category, err);
+}
+
+static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
+                               rocl_error *err)
+{
+    const db_file *f = in->state;
+    void **state = rocl_records_state(to);
+    db_worker *w = *state ? *state : calloc(1, sizeof *w);
+    rocl_status st = ROCL_OK;
+    unsigned n = 1, m;
+    *state = w;
+    if (!w)
+        return rocl_fail_memory(err);
+    if (!w->db)
+        st = rocl_source_connect(&w->db, in->trace, in->source, &f->state, err);
+    if (st == ROCL_OK && w->table != &f->tables[piece->part])
+        st = open_groups(w, &f->tables[piece->part], err);
+    for (size_t g = 0; g < w->group_count && st == ROCL_OK; g++)
+        st = rocl_rows_seek(w->groups[g], (int64_t)piece->first, (int64_t)piece->last, err);
+    while (st == ROCL_OK && n) {
+        st = rocl_rows_next(w->groups[0], ROCL_ROWS_BATCH, &n, err);
+        for (size_t g = 1; g < w->group_count && st == ROCL_OK && n; g++) {
+            st = rocl_rows_next(w->groups[g], n, &m, err);
+            if (st == ROCL_OK && m != n)
+                st = rocl_fail(err, ROCL_INPUT, "%s: table %s changed while it was read",
+                               in->source->path, w->table->name);
+        }
+        for (unsigned i = 0; i < n && st == ROCL_OK; i++)
+            st = put_row(to, f, w, i, err);
+    }
+    return st;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* The columns of a table, as SQLite names them. */
+static rocl_status read_columns(db_table *t, rocl_db *db, rocl_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    char sql[64];
+    rocl_status st = rocl_db_sqlite(db, err);
+    if (st != ROCL_OK)
+        return st;
+    snprintf(sql, sizeof sql, "PRAGMA table_info(\"%s\")", t->name);
+    t->names = calloc(COLUMNS_MAX, sizeof *t->names);
+    t->columns = calloc(COLUMNS_MAX, sizeof *t->columns);
+    if (!t->names || !t->columns)
+        return rocl_fail_memory(err);
+    int rc = sqlite3_prepare_v2(rocl_db_handle(db), sql, -1, &stmt, NULL);
+    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW && t->count < COLUMNS_MAX) {
+        const char *name = (const char *)sqlite3_column_text(stmt, 1);
+        char *copy = strdup(name ? name : "");
+        if (!copy) {
+            sqlite3_finalize(stmt);
+            return rocl_fail_memory(err);
+        }
+        const rocprof_column c = rocprof_column_of((rocl_view){copy, strlen(copy)});
+        /* What nobody looks at need not be read. */
+        if (c == ROCPROF_IGNORED || (c == ROCPROF_OTHER && t->kind != ROCPROF_DISPATCHES)) {
+            free(copy);
+        } else {
+            t->columns[t->count] = c;
+            t->names[t->count++] = copy;
+            t->has |= c == ROCPROF_OTHER ? 0 : (uint64_t)1 << c;
+        }
+        rc = SQLITE_OK;
+    }
+    if (rc != SQLITE_DONE && rc != SQLITE_ROW)
+        st = rocl_sqlite_fail(db, t->name, err);
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+static rocl_status add_pieces(rocl_records_input *in, rocl_db *db, uint32_t table, rocl_error *err)
+{
+    const db_file *f = in->state;
+    int64_t first, last, ends[256];
+    size_t count = 0;
+    bool any;
+    rocl_status st = rocl_db_id_range(db, f->tables[table].name, &first, &last, &any, err);
+    if (st != ROCL_OK || !any)
+        return st;
+    uint64_t parts = ((uint64_t)last - (uint64_t)first) / PIECE_ROWS + 1;
+    parts = parts > 256 ? 256 : parts;
+    if (parts > 1)
+        st = rocl_db_split(db, f->tables[table].name, (size_t)parts, ends, &count, err);
+    for (size_t i = 0; i <= count && st == ROCL_OK; i++) {
+        const int64_t to = i < count ? ends[i] : last;
+        if (!rocl_records_add_piece(in, &(rocl_piece){0, table, (uint64_t)first, (uint64_t)to,
+                                                      (uint64_t)to - (uint64_t)first + 1}))
+            return rocl_fail_memory(err);
+        first = to + 1;
+    }
+    return st;
+}
+
+static const char *name_part(const rocl_records_input *in, const rocl_piece *piece)
+{
+    return ((const db_file *)in->state)->tables[piece->part].name;
+}
+
+static void close_file(rocl_records_input *in)
+{
+    db_file *f = in->state;
+    for (size_t i = 0; f && i < f->count; i++) {
+        for (size_t c = 0; c < f->tables[i].count; c++)
+            free(f->tables[i].names[c]);
+        free(f->tables[i].names);
+        free(f->tables[i].columns);
+    }
+    free(f);
+}
+
+static const rocl_record_format format = {.places = ROCL_PLACES_ROWS,
+                                          .parse = parse_piece,
+                                          .free_worker = free_worker,
+                                          .part_name = name_part,
+                                          .close = close_file};
+
+static rocl_status open_tables(rocl_records_input *in, rocl_db *db, rocl_error *err)
+{
+    static const struct {
+        const char *name;
+        rocprof_table kind;
+        const char *category;
+    } known[] = {{"HIP", ROCPROF_CALLS, "HIP_RUNTIME_API"},
+                 {"HSA", ROCPROF_CALLS, "HSA_CORE_API"},
+                 {"KFD", ROCPROF_CALLS, "KFD_API"},
+                 {"KERN", ROCPROF_DISPATCHES, NULL},
+                 {"A", ROCPROF_DISPATCHES, NULL},
+                 {"OPS", ROCPROF_OPS, NULL},
+                 {"COPY", ROCPROF_OPS, NULL},
+                 {"rocTX", ROCPROF_RANGES, NULL}};
+    db_file *f = in->state;
+    rocl_db_object *objects = NULL;
+    size_t count = 0;
+    rocl_status st = rocl_db_objects(db, &objects, &count, err);
+    for (size_t k = 0; k < sizeof known / sizeof *known && st == ROCL_OK; k++)
+        for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+            if (objects[i].is_view || strcmp(objects[i].name, known[k].name) != 0)
+                continue;
+            db_table *t = &f->tables[f->count++];
+            t->name = known[k].name;
+            t->kind = known[k].kind;
+            if (known[k].category)
+                t->category = rocl_strings_put(in->trace->strings, known[k].category,
+                                               strlen(known[k].category));
+            st = read_columns(t, db, err);
+            if (st == ROCL_OK)
+                st = add_pieces(in, db, (uint32_t)(f->count - 1), err);
+        }
+    rocl_db_objects_free(objects, count);
+    return st;
+}
+
+static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
+{
+    rocl_records_input *in;
+    rocl_status st = rocl_records_open(&in, s, t, &format, err);
+    if (st != ROCL_OK)
+        return st;
+    db_file *f = in->state = calloc(1, sizeof *f);
+    if (!f || !rocprof_intern_words(&f->words, t))
+        return rocl_fail_memory(err);
+    rocl_db_state_of(s->db, &f->state);
+    st = open_tables(in, s->db, err);
+    return st ? st : rocl_records_index(in, err);
+}
+
+const rocl_source_ops rocl_rocprof_db_ops = {ROCL_RECORDS_OPS(open_file)};
