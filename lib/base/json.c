@@ -1,0 +1,603 @@
+/* Reads JSON without building a tree. */
+#include "base/json.h"
+
+#include "base/error.h"
+#include "base/json_masks.h"
+
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+const char rocl_json_cut_off[] = "the text ends within a value";
+
+/* What may come next. */
+enum {
+    VALUE,       /* behind a key or a comma, or the outermost */
+    FIRST_VALUE, /* or the end of the array */
+    KEY,         /* behind a comma */
+    FIRST_KEY,   /* or the end of the object */
+    MORE,        /* a comma or the end */
+    PENDING,     /* an object or array that was returned and not entered */
+    DONE         /* nothing but blanks */
+};
+
+static bool set_wrong(rocl_json *r, const char *at, const char *why)
+{
+    r->at = at;
+    r->wrong = at < r->end ? why : rocl_json_cut_off;
+    return false;
+}
+
+void rocl_json_open(rocl_json *r, const char *p, size_t n, uint64_t offset, unsigned flags)
+{
+    *r = (rocl_json){.begin = p, .at = p, .end = p + n, .offset = offset, .flags = flags};
+    r->expect = flags & ROCL_JSON_ELEMENTS ? FIRST_VALUE : VALUE;
+}
+
+rocl_status rocl_json_fail(const rocl_json *r, const char *name, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INPUT, "%s: byte %" PRIu64 ": %s", name,
+                     r->offset + (uint64_t)(r->at - r->begin), r->wrong);
+}
+
+static inline bool is_in_object(const rocl_json *r)
+{
+    return r->depth && r->objects[(r->depth - 1) / 64] >> (r->depth - 1) % 64 & 1;
+}
+
+static inline const char *skip_blanks(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
+        p++;
+    return p;
+}
+
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* ---- strings --------------------------------------------------------------------------------- */
+
+/* The first quote, backslash or control character, of which strings of JSON hold none. */
+static inline const char *find_special(const char *p, const char *end)
+{
+#ifdef __SSE2__
+    for (; end - p >= 16; p += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+        __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(0x1f)), v);
+        __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
+        __m128i backslash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
+        int mask = _mm_movemask_epi8(_mm_or_si128(low, _mm_or_si128(quote, backslash)));
+        if (mask)
+            return p + __builtin_ctz((unsigned)mask);
+    }
+#endif
+    while (p < end && (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
+
+/* Does a quote before p end the string, in a text whose strings may hold quotes? See
+ * ROCL_JSON_QUOTES. */
+static bool quote_ends(const rocl_json *r, const char *p, bool key)
+{
+    const char *q = skip_blanks(p, r->end);
+    if (q == r->end || key)
+        return q == r->end || *q == ':';
+    if (*q != ',' && *q != '}' && *q != ']')
+        return false;
+    const char *next = skip_blanks(q + 1, r->end);
+    if (next == r->end || memchr(p, '\n', (size_t)(next - p)))
+        return true;
+    if (*q != ',')
+        return *next == ',' || *next == '}' || *next == ']';
+    if (!is_in_object(r))
+        return strchr("\"{[-0123456789tfn", *next) && *next;
+    if (*next != '"')
+        return false;
+    const char *over = find_special(next + 1, r->end);
+    return over < r->end && *over == '"' && (over = skip_blanks(over + 1, r->end)) < r->end &&
+           *over == ':';
+}
+
+static int hex_digit(char c)
+{
+    return is_digit(c) ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+/* The four digits of \u at p; -1: they are none. */
+static int hex_code(const char *p, const char *end)
+{
+    int code = 0;
+    for (int i = 0; i < 4; i++) {
+        int digit = p + i < end ? hex_digit(p[i]) : -1;
+        if (digit < 0)
+            return -1;
+        code = code << 4 | digit;
+    }
+    return code;
+}
+
+/* Takes a string, at whose first quote the reader is. */
+static bool take_string(rocl_json *r, rocl_json_token *t, bool key)
+{
+    const char *from = r->at + 1, *p = from, *end = r->end;
+    const bool quotes = r->flags & ROCL_JSON_QUOTES;
+    t->escaped = false;
+    for (;; p++) {
+        p = find_special(p, end);
+        if (p == end)
+            return set_wrong(r, p, NULL);
+        if (*p == '"') {
+            if (!quotes || quote_ends(r, p + 1, key))
+                break;
+        } else if (*p == '\\') {
+            t->escaped = true;
+            if (++p == end)
+                return set_wrong(r, p, NULL);
+            if (quotes)
+                continue;
+            if (*p == 'u' && hex_code(p + 1, end) < 0)
+                return set_wrong(r, end - p < 5 ? end : p - 1, "a \\u without four hex digits");
+            if (!strchr("\"\\/bfnrtu", *p) || !*p)
+                return set_wrong(r, p - 1, "a backslash before a character that needs none");
+        } else if (!quotes) {
+            return set_wrong(r, p, "a control character in a string");
+        }
+    }
+    t->text = rocl_view_between(from, p);
+    r->at = p + 1;
+    return true;
+}
+
+static void put_code(rocl_buf *b, uint32_t c)
+{
+    if (c < 0x80) {
+        rocl_buf_byte(b, (uint8_t)c);
+        return;
+    }
+    if (c < 0x800) {
+        rocl_buf_byte(b, (uint8_t)(0xc0 | c >> 6));
+    } else {
+        if (c < 0x10000) {
+            rocl_buf_byte(b, (uint8_t)(0xe0 | c >> 12));
+        } else {
+            rocl_buf_byte(b, (uint8_t)(0xf0 | c >> 18));
+            rocl_buf_byte(b, (uint8_t)(0x80 | (c >> 12 & 0x3f)));
+        }
+        rocl_buf_byte(b, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
+    }
+    rocl_buf_byte(b, (uint8_t)(0x80 | (c & 0x3f)));
+}
+
+void rocl_json_unescape(rocl_buf *b, rocl_view text)
+{
+    static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    const char *p = text.p, *end = p + text.n;
+    while (p < end) {
+        const char *backslash = memchr(p, '\\', (size_t)(end - p));
+        rocl_buf_put(b, p, (size_t)((backslash ? backslash : end) - p));
+        if (!backslash)
+            return;
+        p = backslash + 1;
+        const char *name = p < end && *p ? strchr(names, *p) : NULL;
+        int code = p < end && *p == 'u' ? hex_code(p + 1, end) : -1;
+        if (name) {
+            rocl_buf_byte(b, (uint8_t)meant[name - names]);
+            p++;
+        } else if (code < 0) { /* only in a text that is not quite JSON: the backslash itself */
+            rocl_buf_byte(b, '\\');
+        } else {
+            p += 5;
+            int low = end - p >= 6 && p[0] == '\\' && p[1] == 'u' ? hex_code(p + 2, end) : -1;
+            if (code >= 0xd800 && code < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
+                code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+                p += 6;
+            } else if (code >= 0xd800 && code < 0xe000) {
+                code = 0xfffd;
+            }
+            put_code(b, (uint32_t)code);
+        }
+    }
+}
+
+/* ---- the text of numbers --------------------------------------------------------------------- */
+
+/* Behind the number at p, as far as it is one; NULL: none. */
+static const char *number_end(const char *p, const char *end)
+{
+    p += p < end && *p == '-';
+    if (p == end || !is_digit(*p))
+        return NULL;
+    if (*p++ != '0')
+        while (p < end && is_digit(*p))
+            p++;
+    if (end - p >= 2 && *p == '.' && is_digit(p[1]))
+        for (p++; p < end && is_digit(*p);)
+            p++;
+    if (p < end && (*p | 32) == 'e') {
+        const char *exponent = p + 1;
+        exponent += exponent < end && (*exponent == '+' || *exponent == '-');
+        if (exponent < end && is_digit(*exponent))
+            for (p = exponent; p < end && is_digit(*p);)
+                p++;
+    }
+    return p;
+}
+
+/* The same of nan, inf, NaN, Infinity. */
+static const char *nan_end(const char *p, const char *end)
+{
+    static const rocl_view names[] = {ROCL_JSON_KEY("nan"), ROCL_JSON_KEY("NaN"),
+                                      ROCL_JSON_KEY("Infinity"), ROCL_JSON_KEY("inf")};
+    p += p < end && *p == '-';
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((size_t)(end - p) >= names[i].n && !memcmp(p, names[i].p, names[i].n))
+            return p + names[i].n;
+    return NULL;
+}
+
+/* ---- walking --------------------------------------------------------------------------------- */
+
+static inline int expect_behind_value(const rocl_json *r)
+{
+    return r->depth || r->flags & ROCL_JSON_ELEMENTS ? MORE : DONE;
+}
+
+void rocl_json_left(rocl_json *r, const char *at)
+{
+    r->at = at;
+    r->depth--;
+    r->expect = expect_behind_value(r);
+}
+
+/* Goes over blanks and a comma to the next value or key. False at the end of the object or array,
+ * which is left, at the end of all, and where something is wrong. */
+static bool find_next(rocl_json *r)
+{
+    if (r->wrong)
+        return false;
+    if (r->expect == PENDING)
+        rocl_json_skip(r);
+    const char *p = skip_blanks(r->at, r->end);
+    if (p < r->end && *p == ',' && r->expect == MORE) {
+        p = skip_blanks(p + 1, r->end);
+        r->expect = is_in_object(r) ? KEY : r->depth ? VALUE : FIRST_VALUE;
+    }
+    r->at = p;
+    const bool list = !r->depth && r->flags & ROCL_JSON_ELEMENTS;
+    if (p == r->end) {
+        if (r->wrong || r->expect == DONE || list)
+            return false;
+        return set_wrong(r, p, NULL);
+    }
+    if (r->expect == DONE)
+        return set_wrong(r, p, "something follows the outermost value");
+    if (r->expect == MORE || r->expect == FIRST_KEY || r->expect == FIRST_VALUE) {
+        if (r->depth && *p == (is_in_object(r) ? '}' : ']')) {
+            rocl_json_left(r, p + 1);
+            return false;
+        }
+        if (r->expect == MORE)
+            return set_wrong(
+                r, p, list ? "a comma was expected" : "a comma or a closing bracket was expected");
+    }
+    return true;
+}
+
+/* Takes a key and its colon. */
+static bool take_key(rocl_json *r, rocl_json_token *t)
+{
+    t->kind = ROCL_JSON_KEY;
+    if (*r->at != '"')
+        return set_wrong(r, r->at, "a key in quotes was expected");
+    if (!take_string(r, t, true))
+        return false;
+    r->at = skip_blanks(r->at, r->end);
+    if (r->at == r->end || *r->at != ':')
+        return set_wrong(r, r->at, "a colon was expected");
+    r->at++;
+    r->expect = VALUE;
+    return true;
+}
+
+/* Takes the value at which the reader is, of an object or array only the kind. */
+static bool take_value(rocl_json *r, rocl_json_token *v)
+{
+    static const struct {
+        rocl_view text;
+        rocl_json_kind kind;
+    } names[] = {{ROCL_JSON_KEY("true"), ROCL_JSON_TRUE},
+                 {ROCL_JSON_KEY("false"), ROCL_JSON_FALSE},
+                 {ROCL_JSON_KEY("null"), ROCL_JSON_NULL}};
+    const char *p = r->at, *end = NULL;
+    const size_t left = (size_t)(r->end - p);
+    bool cut = !left || (left == 1 && *p == '-');
+    v->escaped = false;
+    if (left && *p == '"') {
+        v->kind = ROCL_JSON_STRING;
+        r->expect = expect_behind_value(r);
+        return take_string(r, v, false);
+    }
+    if (left && (*p == '{' || *p == '[')) {
+        v->kind = *p == '{' ? ROCL_JSON_OBJECT : ROCL_JSON_ARRAY;
+        v->text = (rocl_view){p, 1};
+        r->expect = PENDING;
+        return true;
+    }
+    v->kind = ROCL_JSON_NUMBER;
+    end = number_end(p, r->end);
+    for (size_t i = 0; !end && !cut && i < sizeof names / sizeof *names; i++) {
+        const rocl_view name = names[i].text;
+        if (memcmp(p, name.p, left < name.n ? left : name.n) != 0)
+            continue;
+        cut = left < name.n;
+        end = p + name.n;
+        v->kind = names[i].kind;
+    }
+    if (!end && r->flags & ROCL_JSON_NANS)
+        end = nan_end(p, r->end);
+    if (!end || cut)
+        return set_wrong(r, cut ? r->end : p, "a value was expected");
+    v->text = rocl_view_between(p, end);
+    r->at = end;
+    r->expect = expect_behind_value(r);
+    return true;
+}
+
+bool rocl_json_enter(rocl_json *r, rocl_json_kind kind)
+{
+    const bool object = kind == ROCL_JSON_OBJECT;
+    if (r->wrong || r->expect != PENDING || *r->at != (object ? '{' : '['))
+        return false;
+    if (r->depth == ROCL_JSON_DEPTH)
+        return set_wrong(r, r->at, "objects and arrays are nested too deeply");
+    const uint64_t bit = (uint64_t)1 << r->depth % 64;
+    uint64_t *word = &r->objects[r->depth / 64];
+    *word = object ? *word | bit : *word & ~bit;
+    r->next_key[r->depth++] = 0;
+    r->expect = object ? FIRST_KEY : FIRST_VALUE;
+    r->at++;
+    return true;
+}
+
+rocl_json_kind rocl_json_next(rocl_json *r, rocl_json_token *t)
+{
+    const unsigned depth = r->depth;
+    bool ok = r->expect == PENDING;
+    t->kind = ROCL_JSON_NOTHING;
+    if (ok) {
+        t->kind = *r->at == '{' ? ROCL_JSON_OBJECT : ROCL_JSON_ARRAY;
+        t->text = (rocl_view){r->at, 1};
+    } else if (find_next(r)) {
+        ok = r->expect == KEY || r->expect == FIRST_KEY ? take_key(r, t) : take_value(r, t);
+    } else if (r->depth < depth) {
+        t->text = (rocl_view){r->at - 1, 1};
+        t->kind = *t->text.p == '}' ? ROCL_JSON_OBJECT_END : ROCL_JSON_ARRAY_END;
+        return t->kind;
+    }
+    if (ok && r->expect == PENDING)
+        ok = rocl_json_enter(r, t->kind);
+    if (!ok)
+        t->kind = ROCL_JSON_NOTHING;
+    return t->kind;
+}
+
+/* Behind the object or array that is open at p, `depth` of them; NULL: it does not end. */
+static const char *skip_nested(const char *p, const char *end, size_t depth)
+{
+    rocl_json_carry carry = {0};
+    for (; p < end; p += ROCL_JSON_STRIDE) {
+        char last[ROCL_JSON_STRIDE];
+        const char *at = p;
+        if (end - p < ROCL_JSON_STRIDE) {
+            memset(last, ' ', sizeof last);
+            at = memcpy(last, p, (size_t)(end - p));
+        }
+        const rocl_json_masks m = rocl_json_look(at, &carry);
+        const size_t closed = (size_t)__builtin_popcountll(m.close);
+        if (depth > closed) {
+            depth = depth + (size_t)__builtin_popcountll(m.open) - closed;
+            continue;
+        }
+        for (uint64_t both = m.open | m.close; both; both &= both - 1) {
+            if (m.open & both & -both)
+                depth++;
+            else if (--depth == 0)
+                return p + __builtin_ctzll(both) + 1;
+        }
+    }
+    return NULL;
+}
+
+void rocl_json_leave(rocl_json *r)
+{
+    rocl_json_token t;
+    const unsigned depth = r->depth;
+    if (r->wrong || !depth)
+        return;
+    if (r->flags & ROCL_JSON_QUOTES) {
+        while (r->depth >= depth && rocl_json_next(r, &t))
+            ;
+        return;
+    }
+    const char *over = skip_nested(r->at, r->end, 1);
+    if (over)
+        rocl_json_left(r, over);
+    else
+        set_wrong(r, r->end, NULL);
+}
+
+void rocl_json_skip(rocl_json *r)
+{
+    rocl_json_token v;
+    if (r->expect != PENDING && (!find_next(r) || !take_value(r, &v)))
+        return;
+    if (r->wrong || r->expect != PENDING)
+        return;
+    if (r->flags & ROCL_JSON_QUOTES) {
+        if (rocl_json_enter(r, *r->at == '{' ? ROCL_JSON_OBJECT : ROCL_JSON_ARRAY))
+            rocl_json_leave(r);
+        return;
+    }
+    const char *over = skip_nested(r->at, r->end, 0);
+    if (!over) {
+        set_wrong(r, r->end, NULL);
+        return;
+    }
+    r->at = over;
+    r->expect = expect_behind_value(r);
+}
+
+bool rocl_json_element(rocl_json *r, rocl_json_token *v)
+{
+    return find_next(r) && take_value(r, v);
+}
+
+int rocl_json_member(rocl_json *r, const rocl_view *keys, unsigned count, rocl_json_token *v)
+{
+    while (is_in_object(r) && find_next(r)) {
+        uint8_t *next = &r->next_key[r->depth - 1];
+        if (!take_key(r, v))
+            return -1;
+        for (unsigned i = 0, k = *next; i < count; i++, k++) {
+            k = k < count ? k : 0;
+            if (keys[k].n != v->text.n || memcmp(keys[k].p, v->text.p, v->text.n) != 0)
+                continue;
+            *next = (uint8_t)(k + 1);
+            r->at = skip_blanks(r->at, r->end);
+            return take_value(r, v) ? (int)k : -1;
+        }
+        rocl_json_skip(r);
+    }
+    return -1;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+bool rocl_json_uint(rocl_view text, uint64_t *v)
+{
+    const char *p = text.p, *end = p + text.n;
+    uint64_t n = 0;
+    if (text.n > 2 && p[0] == '0' && (p[1] | 32) == 'x') {
+        for (p += 2; p < end && hex_digit(*p) >= 0 && n >> 60 == 0; p++)
+            n = n << 4 | (uint64_t)hex_digit(*p);
+    } else {
+        for (; p < end && is_digit(*p) && end - text.p - (end - p) < 19; p++)
+            n = n * 10 + (uint64_t)(*p - '0');
+        for (; p < end && is_digit(*p); p++)
+            if (__builtin_mul_overflow(n, 10, &n) ||
+                __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
+                return false;
+    }
+    *v = n;
+    return p == end && text.n;
+}
+
+bool rocl_json_int(rocl_view text, int64_t *v)
+{
+    const bool minus = text.n && *text.p == '-';
+    uint64_t n;
+    if (!rocl_json_uint((rocl_view){text.p + minus, text.n - minus}, &n) ||
+        n > (uint64_t)INT64_MAX + minus)
+        return false;
+    *v = (int64_t)(minus ? 0 - n : n);
+    return true;
+}
+
+/* A number as digits * 10^exponent; digits beyond the 19th are left out, *cut then. */
+static bool split_number(rocl_view text, uint64_t *digits, int *exponent, bool *cut)
+{
+    const char *p = text.p, *end = p + text.n;
+    bool point = false, minus;
+    int e = 0;
+    *digits = 0;
+    *exponent = 0;
+    *cut = false;
+    if (number_end(p, end) != end)
+        return false;
+    for (p += *p == '-'; p < end && (*p | 32) != 'e'; p++) {
+        if (*p == '.') {
+            point = true;
+        } else if (*digits < 1000000000000000000) {
+            *digits = *digits * 10 + (uint64_t)(*p - '0');
+            *exponent -= point;
+        } else {
+            *cut |= *p != '0';
+            *exponent += !point;
+        }
+    }
+    if (p < end) {
+        minus = *++p == '-';
+        for (p += minus || *p == '+'; p < end; p++)
+            e = e < 100000 ? e * 10 + (*p - '0') : e;
+        *exponent += minus ? -e : e;
+    }
+    return true;
+}
+
+bool rocl_json_decimal(rocl_view text, unsigned digits, int64_t *v)
+{
+    uint64_t n, half = 0;
+    int shift;
+    bool cut;
+    if (!split_number(text, &n, &shift, &cut))
+        return false;
+    for (shift += (int)digits; shift > 0 && n; shift--)
+        if (__builtin_mul_overflow(n, 10, &n))
+            return false;
+    /* Rounded by the first digit that is dropped: at least half of the last one that stays. */
+    for (; shift < 0 && (n || half); shift++) {
+        half = n % 10 >= 5;
+        n /= 10;
+    }
+    n += half;
+    const bool minus = *text.p == '-';
+    if (n > (uint64_t)INT64_MAX + minus)
+        return false;
+    *v = (int64_t)(minus ? 0 - n : n);
+    return true;
+}
+
+static locale_t c_locale;
+
+static void make_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+bool rocl_json_double(rocl_view text, double *v)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const bool minus = text.n && *text.p == '-';
+    char copy[512];
+    uint64_t n;
+    int exponent;
+    bool cut;
+    if (!text.n)
+        return false;
+    if (nan_end(text.p, text.p + text.n) == text.p + text.n) {
+        *v = (text.p[minus] | 32) == 'n' ? (double)NAN : minus ? -HUGE_VAL : HUGE_VAL;
+        return true;
+    }
+    if (!split_number(text, &n, &exponent, &cut))
+        return false;
+    /* Both are exact, so that one rounding is all there is. */
+    if (!cut && n <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22) {
+        *v = exponent < 0 ? (double)n / powers[-exponent] : (double)n * powers[exponent];
+        *v = minus ? -*v : *v;
+        return true;
+    }
+    if (text.n >= sizeof copy || pthread_once(&once, make_locale) != 0 || !c_locale)
+        return false;
+    memcpy(copy, text.p, text.n);
+    copy[text.n] = '\0';
+    *v = strtod_l(copy, NULL, c_locale);
+    return true;
+}
