@@ -99,6 +99,8 @@ static bool quote_ends(const rocl_json *r, const char *p, bool key)
     if (*next != '"')
         return false;
     const char *over = find_special(next + 1, r->end);
+    while (r->end - over >= 2 && *over == '\\')
+        over = find_special(over + 2, r->end);
     return over < r->end && *over == '"' && (over = skip_blanks(over + 1, r->end)) < r->end &&
            *over == ':';
 }
@@ -141,7 +143,8 @@ static bool take_string(rocl_json *r, rocl_json_token *t, bool key)
             if (quotes)
                 continue;
             if (*p == 'u' && hex_code(p + 1, end) < 0)
-                return set_wrong(r, end - p < 5 ? end : p - 1, "a \\u without four hex digits");
+                return set_wrong(r, end - p < 5 && !memchr(p, '"', (size_t)(end - p)) ? end : p - 1,
+                                 "a \\u without four hex digits");
             if (!strchr("\"\\/bfnrtu", *p) || !*p)
                 return set_wrong(r, p - 1, "a backslash before a character that needs none");
         } else if (!quotes) {
@@ -330,6 +333,8 @@ static bool take_value(rocl_json *r, rocl_json_token *v)
     }
     v->kind = ROCL_JSON_NUMBER;
     end = number_end(p, r->end);
+    if (end && end < r->end && (*end == '.' || (*end | 32) == 'e')) /* no number, or half of one */
+        cut = r->end - end == 1 || (r->end - end == 2 && (end[1] == '+' || end[1] == '-'));
     for (size_t i = 0; !end && !cut && i < sizeof names / sizeof *names; i++) {
         const rocl_view name = names[i].text;
         if (memcmp(p, name.p, left < name.n ? left : name.n) != 0)
@@ -508,57 +513,62 @@ bool rocl_json_int(rocl_view text, int64_t *v)
     return true;
 }
 
-/* A number as digits * 10^exponent; digits beyond the 19th are left out, *cut then. */
-static bool split_number(rocl_view text, uint64_t *digits, int *exponent, bool *cut)
+/* digits * 10^exponent, where digits has up to 19. */
+typedef struct number {
+    uint64_t digits;
+    int exponent;
+    bool minus;
+    bool cut;     /* there are further digits */
+    bool half_up; /* the first of them is 5 or more */
+} number;
+
+static bool split_number(rocl_view text, number *n)
 {
     const char *p = text.p, *end = p + text.n;
-    bool point = false, minus;
+    bool point = false;
     int e = 0;
-    *digits = 0;
-    *exponent = 0;
-    *cut = false;
+    *n = (number){.minus = text.n && *p == '-'};
     if (number_end(p, end) != end)
         return false;
-    for (p += *p == '-'; p < end && (*p | 32) != 'e'; p++) {
+    for (p += n->minus; p < end && (*p | 32) != 'e'; p++) {
         if (*p == '.') {
             point = true;
-        } else if (*digits < 1000000000000000000) {
-            *digits = *digits * 10 + (uint64_t)(*p - '0');
-            *exponent -= point;
+        } else if (n->digits < 1000000000000000000) {
+            n->digits = n->digits * 10 + (uint64_t)(*p - '0');
+            n->exponent -= point;
         } else {
-            *cut |= *p != '0';
-            *exponent += !point;
+            n->half_up |= !n->cut && *p >= '5';
+            n->cut = true;
+            n->exponent += !point;
         }
     }
     if (p < end) {
-        minus = *++p == '-';
+        const bool minus = *++p == '-';
         for (p += minus || *p == '+'; p < end; p++)
             e = e < 100000 ? e * 10 + (*p - '0') : e;
-        *exponent += minus ? -e : e;
+        n->exponent += minus ? -e : e;
     }
     return true;
 }
 
 bool rocl_json_decimal(rocl_view text, unsigned digits, int64_t *v)
 {
-    uint64_t n, half = 0;
-    int shift;
-    bool cut;
-    if (!split_number(text, &n, &shift, &cut))
+    number n;
+    if (!split_number(text, &n))
         return false;
-    for (shift += (int)digits; shift > 0 && n; shift--)
-        if (__builtin_mul_overflow(n, 10, &n))
+    int shift = n.exponent + (int)digits;
+    for (; shift > 0 && n.digits; shift--)
+        if (__builtin_mul_overflow(n.digits, 10, &n.digits))
             return false;
-    /* Rounded by the first digit that is dropped: at least half of the last one that stays. */
-    for (; shift < 0 && (n || half); shift++) {
-        half = n % 10 >= 5;
-        n /= 10;
+    /* The first digit that is dropped says whether it is at least half of the last that stays. */
+    for (; shift < 0 && (n.digits || n.half_up); shift++) {
+        n.half_up = n.digits % 10 >= 5;
+        n.digits /= 10;
     }
-    n += half;
-    const bool minus = *text.p == '-';
-    if (n > (uint64_t)INT64_MAX + minus)
+    n.digits += n.half_up;
+    if (n.digits > (uint64_t)INT64_MAX + n.minus)
         return false;
-    *v = (int64_t)(minus ? 0 - n : n);
+    *v = (int64_t)(n.minus ? 0 - n.digits : n.digits);
     return true;
 }
 
@@ -575,23 +585,20 @@ bool rocl_json_double(rocl_view text, double *v)
                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    const bool minus = text.n && *text.p == '-';
     char copy[512];
-    uint64_t n;
-    int exponent;
-    bool cut;
-    if (!text.n)
-        return false;
-    if (nan_end(text.p, text.p + text.n) == text.p + text.n) {
+    number n;
+    if (nan_end(text.p, text.p + text.n) == text.p + text.n && text.n) {
+        const bool minus = *text.p == '-';
         *v = (text.p[minus] | 32) == 'n' ? (double)NAN : minus ? -HUGE_VAL : HUGE_VAL;
         return true;
     }
-    if (!split_number(text, &n, &exponent, &cut))
+    if (!split_number(text, &n))
         return false;
     /* Both are exact, so that one rounding is all there is. */
-    if (!cut && n <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22) {
-        *v = exponent < 0 ? (double)n / powers[-exponent] : (double)n * powers[exponent];
-        *v = minus ? -*v : *v;
+    if (!n.cut && n.digits <= (uint64_t)1 << 53 && n.exponent >= -22 && n.exponent <= 22) {
+        const double d = (double)n.digits;
+        *v = n.exponent < 0 ? d / powers[-n.exponent] : d * powers[n.exponent];
+        *v = n.minus ? -*v : *v;
         return true;
     }
     if (text.n >= sizeof copy || pthread_once(&once, make_locale) != 0 || !c_locale)
