@@ -101,8 +101,9 @@ static bool quote_ends(const rocl_json *r, const char *p, bool key)
     const char *over = find_special(next + 1, r->end);
     while (r->end - over >= 2 && *over == '\\')
         over = find_special(over + 2, r->end);
-    return over < r->end && *over == '"' && (over = skip_blanks(over + 1, r->end)) < r->end &&
-           *over == ':';
+    if (over < r->end && *over == '"')
+        over = skip_blanks(over + 1, r->end);
+    return over == r->end || *over == ':';
 }
 
 static int hex_digit(char c)

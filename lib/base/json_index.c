@@ -12,7 +12,7 @@
 enum {
     WINDOW = 1 << 20,
     WINDOW_MAX = 64 << 20, /* what a string of an opened value may need */
-    AHEAD = 512,           /* what decides where a token ends, behind it */
+    AHEAD = 4096,          /* what decides where a token ends, behind it */
     LOAD_MAX = 256 << 20,
     BLOCK = 4 << 20
 };

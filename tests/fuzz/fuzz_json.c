@@ -25,7 +25,7 @@ static unsigned read_tokens(const char *text, size_t n, unsigned flags)
             abort();
         if (t.kind == ROCL_JSON_STRING || t.kind == ROCL_JSON_KEY)
             rocl_json_unescape(&b, t.text);
-        if (rocl_json_int(t.text, &s) && s >= 0 &&
+        if (rocl_json_int(t.text, &s) && *t.text.p != '-' &&
             (!rocl_json_uint(t.text, &u) || u != (uint64_t)s))
             abort();
         rocl_json_decimal(t.text, 3, &s);

@@ -727,7 +727,7 @@ static void test_truncated(void **state)
             rocl_json_index x = {0};
             bool quotes;
             if (rocl_json_index_bytes(&x, (const char *)d.text.data, n, &how, &quotes, err))
-                fail_msg("%.*s: %s", (int)n, (char *)d.text.data, rocl_error_text(err));
+                fail_msg("%s, of %zu: %.60s", rocl_error_text(err), n, (char *)d.text.data + n - 50);
             assert_true(x.truncated && x.rest <= n);
             const rocl_json_node *events = bare ? x.nodes : rocl_json_child(&x, x.nodes, "events");
             size_t count = 0;
