@@ -42,14 +42,10 @@ rocl_status rocl_json_fail(const rocl_json *r, const char *name, rocl_error *err
                      r->offset + (uint64_t)(r->at - r->begin), r->wrong);
 }
 
-static inline bool is_in_object(const rocl_json *r)
-{
-    return r->depth && r->objects[(r->depth - 1) / 64] >> (r->depth - 1) % 64 & 1;
-}
-
 static inline const char *skip_blanks(const char *p, const char *end)
 {
-    while (p < end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
+    const uint64_t blanks = (uint64_t)1 << ' ' | 1 << '\n' | 1 << '\t' | 1 << '\r';
+    while (p < end && (unsigned char)*p <= ' ' && blanks >> *p & 1)
         p++;
     return p;
 }
@@ -94,7 +90,7 @@ static bool quote_ends(const rocl_json *r, const char *p, bool key)
         return true;
     if (*q != ',')
         return *next == ',' || *next == '}' || *next == ']';
-    if (!is_in_object(r))
+    if (!r->in_object)
         return strchr("\"{[-0123456789tfn", *next) && *next;
     if (*next != '"')
         return false;
@@ -255,6 +251,7 @@ void rocl_json_left(rocl_json *r, const char *at)
 {
     r->at = at;
     r->depth--;
+    r->in_object = r->depth && r->objects[(r->depth - 1) / 64] >> (r->depth - 1) % 64 & 1;
     r->expect = expect_behind_value(r);
 }
 
@@ -269,7 +266,7 @@ static bool find_next(rocl_json *r)
     const char *p = skip_blanks(r->at, r->end);
     if (p < r->end && *p == ',' && r->expect == MORE) {
         p = skip_blanks(p + 1, r->end);
-        r->expect = is_in_object(r) ? KEY : r->depth ? VALUE : FIRST_VALUE;
+        r->expect = r->in_object ? KEY : r->depth ? VALUE : FIRST_VALUE;
     }
     r->at = p;
     const bool list = !r->depth && r->flags & ROCL_JSON_ELEMENTS;
@@ -281,7 +278,7 @@ static bool find_next(rocl_json *r)
     if (r->expect == DONE)
         return set_wrong(r, p, "something follows the outermost value");
     if (r->expect == MORE || r->expect == FIRST_KEY || r->expect == FIRST_VALUE) {
-        if (r->depth && *p == (is_in_object(r) ? '}' : ']')) {
+        if (r->depth && *p == (r->in_object ? '}' : ']')) {
             rocl_json_left(r, p + 1);
             return false;
         }
@@ -365,6 +362,7 @@ bool rocl_json_enter(rocl_json *r, rocl_json_kind kind)
     uint64_t *word = &r->objects[r->depth / 64];
     *word = object ? *word | bit : *word & ~bit;
     r->next_key[r->depth++] = 0;
+    r->in_object = object;
     r->expect = object ? FIRST_KEY : FIRST_VALUE;
     r->at++;
     return true;
@@ -465,14 +463,25 @@ bool rocl_json_element(rocl_json *r, rocl_json_token *v)
 
 int rocl_json_member(rocl_json *r, const rocl_view *keys, unsigned count, rocl_json_token *v)
 {
-    while (is_in_object(r) && find_next(r)) {
+    while (r->in_object && find_next(r)) {
         uint8_t *next = &r->next_key[r->depth - 1];
-        if (!take_key(r, v))
+        unsigned k = *next < count ? *next : 0;
+        const char *p = r->at + 1;
+        const size_t n = count ? keys[k].n : 0;
+        /* Files are written by programs: mostly it is the key that came next before. */
+        bool known = count && *r->at == '"' && (size_t)(r->end - p) >= n + 2 && p[n] == '"' &&
+                     p[n + 1] == ':' && !memcmp(p, keys[k].p, n);
+        if (known) {
+            r->at = p + n + 2;
+            r->expect = VALUE;
+        } else if (!take_key(r, v)) {
             return -1;
-        for (unsigned i = 0, k = *next; i < count; i++, k++) {
+        }
+        for (unsigned i = 0; i < count && !known; i++, k += !known) {
             k = k < count ? k : 0;
-            if (keys[k].n != v->text.n || memcmp(keys[k].p, v->text.p, v->text.n) != 0)
-                continue;
+            known = keys[k].n == v->text.n && !memcmp(keys[k].p, v->text.p, v->text.n);
+        }
+        if (known) {
             *next = (uint8_t)(k + 1);
             r->at = skip_blanks(r->at, r->end);
             return take_value(r, v) ? (int)k : -1;

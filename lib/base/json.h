@@ -72,6 +72,7 @@ typedef struct rocl_json {
     uint64_t offset; /* of `begin` in the file */
     unsigned flags;
     unsigned depth;
+    bool in_object;
     int expect;                             /* what comes next: see json.c */
     const char *wrong;                      /* what is wrong at `at`; NULL: nothing */
     uint64_t objects[ROCL_JSON_DEPTH / 64]; /* a bit for each level: an object, no array */
