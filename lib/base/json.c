@@ -20,12 +20,14 @@ enum {
     FIRST_KEY,   /* or the end of the object */
     MORE,        /* a comma or the end */
     PENDING,     /* an object or array that was returned and not entered */
-    DONE         /* nothing but blanks */
+    DONE,        /* nothing but blanks */
+    NOTHING      /* something is wrong */
 };
 
 static bool set_wrong(rocl_json *r, const char *at, const char *why)
 {
     r->at = at;
+    r->expect = NOTHING;
     r->wrong = at < r->end ? why : rocl_json_cut_off;
     return false;
 }
@@ -255,38 +257,43 @@ void rocl_json_left(rocl_json *r, const char *at)
     r->expect = expect_behind_value(r);
 }
 
-/* Goes over blanks and a comma to the next value or key. False at the end of the object or array,
- * which is left, at the end of all, and where something is wrong. */
-static bool find_next(rocl_json *r)
+/* The same as find_next() where anything but a comma comes. */
+static bool find_other(rocl_json *r)
 {
     if (r->wrong)
         return false;
-    if (r->expect == PENDING)
-        rocl_json_skip(r);
-    const char *p = skip_blanks(r->at, r->end);
-    if (p < r->end && *p == ',' && r->expect == MORE) {
-        p = skip_blanks(p + 1, r->end);
-        r->expect = r->in_object ? KEY : r->depth ? VALUE : FIRST_VALUE;
-    }
-    r->at = p;
     const bool list = !r->depth && r->flags & ROCL_JSON_ELEMENTS;
-    if (p == r->end) {
-        if (r->wrong || r->expect == DONE || list)
-            return false;
-        return set_wrong(r, p, NULL);
-    }
+    const char *p = r->at = skip_blanks(r->at, r->end);
+    if (p == r->end)
+        return r->expect != DONE && !list && set_wrong(r, p, NULL);
     if (r->expect == DONE)
         return set_wrong(r, p, "something follows the outermost value");
-    if (r->expect == MORE || r->expect == FIRST_KEY || r->expect == FIRST_VALUE) {
-        if (r->depth && *p == (r->in_object ? '}' : ']')) {
-            rocl_json_left(r, p + 1);
-            return false;
-        }
-        if (r->expect == MORE)
-            return set_wrong(
-                r, p, list ? "a comma was expected" : "a comma or a closing bracket was expected");
+    if (r->expect != MORE && r->expect != FIRST_KEY && r->expect != FIRST_VALUE)
+        return true;
+    if (r->depth && *p == (r->in_object ? '}' : ']')) {
+        rocl_json_left(r, p + 1);
+        return false;
     }
+    if (r->expect == MORE)
+        return set_wrong(
+            r, p, list ? "a comma was expected" : "a comma or a closing bracket was expected");
     return true;
+}
+
+/* Goes over blanks and a comma to the next value or key. False at the end of the object or array,
+ * which is left, at the end of all, and where something is wrong. */
+static inline bool find_next(rocl_json *r)
+{
+    if (r->expect == PENDING)
+        rocl_json_skip(r);
+    if (r->expect != MORE)
+        return find_other(r);
+    r->at = skip_blanks(r->at, r->end);
+    if (r->at == r->end || *r->at != ',')
+        return find_other(r);
+    r->at = skip_blanks(r->at + 1, r->end);
+    r->expect = r->in_object ? KEY : r->depth ? VALUE : FIRST_VALUE;
+    return r->at < r->end || find_other(r);
 }
 
 /* Takes a key and its colon. */
