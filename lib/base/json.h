@@ -57,9 +57,9 @@ enum {
     /* The bytes are elements of an array, without its brackets; a comma may follow the last. */
     ROCL_JSON_ELEMENTS = 1,
     /* Quotes and control characters in strings may lack the backslash. A quote ends a string where
-     * JSON goes on behind it: a key before a colon; a value before a bracket, a comma and the next
-     * key, or a comma or nothing at the end of the line. Such files are some 3 times slower to
-     * read. */
+     * JSON goes on behind it: a key before a colon; a value before a bracket, before a comma and
+     * the next key, or where a line ends behind it or its comma. Slower where values are skipped.
+     */
     ROCL_JSON_QUOTES = 2,
     /* Numbers may be nan, inf, NaN, Infinity, with a sign. */
     ROCL_JSON_NANS = 4

@@ -235,42 +235,40 @@ static rocl_status scan_leaf(indexer *w, bool *quotes, rocl_error *err)
 {
     leaf_scan s = {.depth = 1};
     bool ok = true;
-    rocl_status st = ROCL_OK;
-    while (w->leaf && st == ROCL_OK) {
+    while (w->leaf && ok) {
         char last[ROCL_JSON_STRIDE];
-        uint64_t wrong = 0;
         const char *p = w->r.at;
         const size_t left = (size_t)(w->r.end - p);
-        if (left < sizeof last && !w->over) {
-            st = fill_window(w, err);
-        } else if (left) {
-            if (left < sizeof last) {
-                memset(last, ' ', sizeof last);
-                p = memcpy(last, p, left);
-            }
-            unsigned n = left < sizeof last ? (unsigned)left : ROCL_JSON_STRIDE;
-            n = scan_stride(w, &s, p, n, &ok, &wrong);
-            if (wrong)
-                w->r.at += __builtin_ctzll(wrong);
-            else
-                w->r.at += n;
-        } else {
-            w->x->truncated = true;
-            ok = cut_leaf(w, s.depth);
-            return ok ? ROCL_OK : rocl_fail_memory(err);
+        unsigned n = ROCL_JSON_STRIDE;
+        uint64_t wrong;
+        if (left < n && !w->over) {
+            rocl_status st = fill_window(w, err);
+            if (st != ROCL_OK)
+                return st;
+            continue;
         }
+        if (!left) {
+            w->x->truncated = true;
+            return cut_leaf(w, s.depth) ? ROCL_OK : rocl_fail_memory(err);
+        }
+        if (left < n) {
+            n = (unsigned)left;
+            memset(last, ' ', sizeof last);
+            p = memcpy(last, p, n);
+        }
+        n = scan_stride(w, &s, p, n, &ok, &wrong);
         if (wrong) {
             *quotes = true;
             return rocl_fail(err, ROCL_INPUT,
                              "byte %" PRIu64 ": a comma was expected behind a string",
-                             offset_of(w, w->r.at));
+                             offset_of(w, w->r.at) + (uint64_t)__builtin_ctzll(wrong));
         }
-        if (!ok)
-            return rocl_fail_memory(err);
+        w->r.at += n;
     }
-    if (st == ROCL_OK)
-        rocl_json_left(&w->r, w->r.at);
-    return st;
+    if (!ok)
+        return rocl_fail_memory(err);
+    rocl_json_left(&w->r, w->r.at);
+    return ROCL_OK;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* The outline of a JSON file of any size: where its top members are, and where its long arrays can
- * be cut. One pass over the bytes, at some GB/s, which looks at quotes and brackets only; it needs
+ * be cut. One pass over the bytes, at some GB/s (0.6 with ROCL_JSON_QUOTES), which
+ * looks at quotes and brackets only; it needs
  * a window of 1 MiB, and 32 bytes for each block. Then members that stand behind the events can be
  * read before them, and several threads read blocks of events side by side:
  *

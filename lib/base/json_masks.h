@@ -78,9 +78,10 @@ static inline rocl_json_masks rocl_json_look(const char *p, rocl_json_carry *car
 {
     rocl_json_masks m;
     uint64_t backslashes = rocl_json_equal(p, 0, '\\'), escaped = carry->escaped;
-    carry->escaped = 0;
     if (backslashes)
-        escaped = rocl_json_escaped(backslashes, (carry->escaped = escaped, &carry->escaped));
+        escaped = rocl_json_escaped(backslashes, &carry->escaped);
+    else
+        carry->escaped = 0;
     m.quotes = rocl_json_equal(p, 0, '"') & ~escaped;
     m.strings = m.quotes; /* then: how many quotes up to each bit, odd or even */
     for (unsigned i = 1; i < ROCL_JSON_STRIDE; i *= 2)

@@ -74,3 +74,6 @@ awk -F'\t' -v rtg="$(stat -c %s "$rtg")" -v hcc="$(stat -c %s "$hcc")" '
             print ""
         }
     }' "$results"
+echo
+echo "reading a Chrome trace, one thread, of $(stat -c %s "$dir/tt.json") bytes:"
+"$build/tests/json" "$dir/tt.json"
