@@ -1,14 +1,19 @@
 /* The outline of a JSON file of any size: where its top members are, and where its long arrays can
- * be cut. One pass over the bytes, at some GB/s (0.6 with ROCL_JSON_QUOTES), which
- * looks at quotes and brackets only; it needs
- * a window of 1 MiB, and 32 bytes for each block. Then members that stand behind the events can be
- * read before them, and several threads read blocks of events side by side:
+ * be cut. One pass over the bytes, at some GB/s (0.6 with ROCL_JSON_QUOTES), which looks at quotes
+ * and brackets only; it needs a window of 1 MiB, and 32 bytes for each block. Then members that
+ * stand behind the events can be read before them, and several threads read blocks of events side
+ * by side:
  *
+ *     const rocl_json_outline how = {.objects = 1};
  *     rocl_json_index x = {0};
- *     st = rocl_json_index_spool(&x, spool, &how, err);
+ *     bool quotes;
+ *     st = rocl_json_index_spool(&x, spool, &how, &quotes, err);
  *     const rocl_json_node *events = rocl_json_child(&x, x.nodes, "traceEvents");
- *     for (size_t i = 0; events && i < events->blocks; i++) // a task each
- *         st = rocl_json_load(&r, &buf, spool, x.blocks[events->block + i].begin, ...end, ...);
+ *     for (size_t i = 0; events && i < events->blocks; i++) { // a task each
+ *         const rocl_json_block *b = &x.blocks[events->block + i];
+ *         st = rocl_json_load(&r, &buf, spool, b->begin, b->end, ROCL_JSON_ELEMENTS, err);
+ *         ...
+ *     }
  *     rocl_json_index_free(&x);
  */
 #ifndef ROCL_BASE_JSON_INDEX_H
