@@ -268,10 +268,11 @@ static void test_names(void **state)
 {
     static const char *const names[] = {"domains",   "summary", "kernels",  "copies",  "overlap",
                                         "gaps",      "launch",  "markers",  "ranks",   "timeline",
-                                        "histogram", "memory",  "counters", "streams", ""};
+                                        "histogram", "memory",  "counters", "streams"};
     (void)state;
-    for (int i = 0; i <= ROCL_REPORTS; i++)
+    for (size_t i = 0; i < COUNT(names); i++)
         assert_string_equal(rocl_report_name((rocl_report)i), names[i]);
+    assert_string_equal(rocl_report_name(ROCL_REPORTS), "");
 }
 
 int main(void)
