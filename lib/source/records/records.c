@@ -18,7 +18,7 @@ void rocl_record_begin(rocl_source_record *r, rocl_kind kind, uint64_t where)
     r->kind = kind;
     r->where = where;
     r->process = r->thread = r->agent = r->queue = r->stream = r->kernel = ROCL_NO_KEY;
-    r->src = r->dst = r->link = r->row = ROCL_NO_KEY;
+    r->src = r->dst = r->link = r->parent = r->row = ROCL_NO_KEY;
     r->agent_type = r->src_type = r->dst_type = ROCL_AGENT_GPU;
 }
 
@@ -54,13 +54,19 @@ const rocl_piece *rocl_records_piece(const rocl_records *to)
 
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value)
 {
+    rocl_record_typed_arg(to, (rocl_view){0}, name, value);
+}
+
+void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, rocl_view value)
+{
     rocl_batcher *b = &to->out;
     char *copy = rocl_arena_dup(&b->arg_text, value.p, value.n);
     if (!copy || !ROCL_GROW(b->args, b->arg_cap, b->arg_count + 1)) {
         to->failed = true;
         return;
     }
-    b->args[b->arg_count++] = (rocl_arg){0, rocl_records_text(to, name), copy, value.n};
+    b->args[b->arg_count++] =
+        (rocl_arg){rocl_records_text(to, type), rocl_records_text(to, name), copy, value.n};
     to->pending_args++;
 }
 
@@ -178,12 +184,16 @@ static void resolve_record(rocl_records *w, const rocl_source_record *r, rocl_an
     e->thread = rocl_records_resolve(w, ROCL_KEY_THREAD, p, 0, r->thread);
     if (r->link != ROCL_NO_KEY)
         e->stack_id = make_stack_id(e->process, r->link);
+    if (r->parent != ROCL_NO_KEY)
+        e->parent_stack_id = make_stack_id(e->process, r->parent);
     switch (r->kind) {
     case ROCL_REGION:
     case ROCL_MARKER:
     case ROCL_INSTANT:
-        e->name = rocl_records_text(w, r->name);
-        as->region.function = r->function.n ? rocl_records_text(w, r->function) : e->name;
+        if (r->name.n)
+            e->name = rocl_records_text(w, r->name);
+        if (r->function.n || !as->region.function)
+            as->region.function = r->function.n ? rocl_records_text(w, r->function) : e->name;
         break;
     case ROCL_DISPATCH:
     case ROCL_COUNTER: {
@@ -192,8 +202,10 @@ static void resolve_record(rocl_records *w, const rocl_source_record *r, rocl_an
         d->queue = queue;
         d->stream = stream;
         d->kernel = rocl_records_resolve(w, ROCL_KEY_KERNEL, p, 0, kernel_number(w, r));
-        d->region_name = ROCL_NONE;
+        d->region_name = r->label ? r->label : ROCL_NONE;
         e->name = d->kernel == ROCL_NONE ? 0 : c->kernels[d->kernel].shown;
+        if (r->label && w->in->trace->opt.kernel_rename)
+            e->name = r->label;
         if (r->kind == ROCL_COUNTER)
             as->counter.counter = rocl_records_resolve(w, ROCL_KEY_COUNTER, p, r->agent,
                                                        rocl_records_text(w, r->counter));
@@ -204,14 +216,16 @@ static void resolve_record(rocl_records *w, const rocl_source_record *r, rocl_an
         as->copy.dst = rocl_records_resolve(w, ROCL_KEY_AGENT, p, 0, r->dst);
         as->copy.queue = queue;
         as->copy.stream = stream;
-        e->name = rocl_records_text(w, r->name);
+        if (r->name.n)
+            e->name = rocl_records_text(w, r->name);
         break;
     case ROCL_ALLOC:
     case ROCL_SCRATCH:
         as->alloc.agent = as->alloc.owner = agent;
         as->alloc.queue = queue;
         as->alloc.stream = stream;
-        e->name = rocl_records_text(w, r->name);
+        if (r->name.n)
+            e->name = rocl_records_text(w, r->name);
         break;
     case ROCL_SPM:
     case ROCL_SAMPLE:
@@ -493,6 +507,7 @@ static rocl_status parse_piece(rocl_records *w, const rocl_piece *piece, rocl_er
         return rocl_fail_memory(err);
     w->piece = piece;
     w->line = 0;
+    w->pending_args = 0;
     return in->format->parse(in, w, piece, err);
 }
 

@@ -76,8 +76,12 @@ typedef struct rocl_source_record {
     uint64_t row;  /* number of a dispatch in its process, by which its counters find it;
                       ROCL_NO_KEY:  they are those that were put at the same place */
     uint64_t link; /* the same number links a call and the GPU work that it launched; ROCL_NO_KEY */
-    rocl_view name;     /* of the call, message, operation; of a dispatch: of its kernel */
-    rocl_view function; /* of a marker: the function; else that of regions is their name */
+    uint64_t parent; /* link of the call around it; ROCL_NO_KEY */
+    rocl_view name;  /* of the call, message, operation; of a dispatch: of its kernel; empty where
+                        as.e.name is set, as a text */
+    rocl_view function; /* of a marker: the function; else as.region.function where it is set, as a
+                           text, or the name */
+    uint32_t label;     /* text, of a dispatch: the range around it; 0 */
     rocl_view counter;  /* ROCL_COUNTER, SPM, SAMPLE: its name */
     const rocl_key_facts *symbol; /* of a dispatch: what is known of its kernel; NULL: nothing */
     /* Times, sizes, dimensions, category (a text), stack ids where `link` is not used. Indexes,
@@ -97,6 +101,7 @@ bool rocl_records_want(const rocl_records *to, rocl_kind kind);
 bool rocl_records_want_args(const rocl_records *to);
 /* An argument of the record that is put next. */
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value);
+void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, rocl_view value);
 /* Takes a record: checks its times, notes its keys or makes it an event. */
 rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_error *err);
 /* Something that is no usable record: counted, and left out. `why` is a constant. */

@@ -333,8 +333,7 @@ static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof
     return rocl_record_put(to, r, err);
 }
 
-static rocl_status put_allocation(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
-                                  const rocprof_row *row, bool scratch, rocl_error *err)
+void rocprof_alloc_operation(rocl_view name, bool scratch, rocl_alloc *to)
 {
     static const struct {
         const char *word;
@@ -343,20 +342,26 @@ static rocl_status put_allocation(rocl_records *to, rocl_source_record *r, const
                {"REALLOC", ROCL_OP_REALLOC},
                {"ALLOC", ROCL_OP_ALLOC},
                {"FREE", ROCL_OP_FREE}};
-    rocl_view name = take_text(row, ROCPROF_OPERATION), tail = name;
+    if (begins_with(name, "MEMORY_ALLOCATION_"))
+        name = (rocl_view){name.p + 18, name.n - 18};
+    to->level = scratch                             ? ROCL_LEVEL_SCRATCH
+                : memmem(name.p, name.n, "VMEM", 4) ? ROCL_LEVEL_VIRTUAL
+                                                    : ROCL_LEVEL_REAL;
+    to->op = ROCL_OP_OTHER;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops && to->op == ROCL_OP_OTHER; i++)
+        if (memmem(name.p, name.n, ops[i].word, strlen(ops[i].word)))
+            to->op = ops[i].op;
+}
+
+static rocl_status put_allocation(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
+                                  const rocprof_row *row, bool scratch, rocl_error *err)
+{
     rocl_alloc *a = &r->as.alloc;
     bool bad = false;
-    if (begins_with(tail, "MEMORY_ALLOCATION_"))
-        tail = (rocl_view){tail.p + 18, tail.n - 18};
     r->kind = scratch ? ROCL_SCRATCH : ROCL_ALLOC;
-    r->name = name;
+    r->name = take_text(row, ROCPROF_OPERATION);
     a->e.category = scratch ? w->scratch : w->allocation;
-    a->level = scratch                             ? ROCL_LEVEL_SCRATCH
-               : memmem(tail.p, tail.n, "VMEM", 4) ? ROCL_LEVEL_VIRTUAL
-                                                   : ROCL_LEVEL_REAL;
-    for (size_t i = 0; i < sizeof ops / sizeof *ops && a->op == ROCL_OP_OTHER; i++)
-        if (memmem(tail.p, tail.n, ops[i].word, strlen(ops[i].word)))
-            a->op = ops[i].op;
+    rocprof_alloc_operation(r->name, scratch, a);
     a->size = number_or_zero(row, ROCPROF_SIZE, &bad);
     a->address = number_or_zero(row, ROCPROF_ADDRESS, &bad);
     a->flags = number_or_zero(row, ROCPROF_FLAGS, &bad);

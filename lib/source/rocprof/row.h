@@ -127,6 +127,9 @@ typedef struct rocprof_words {
 
 bool rocprof_intern_words(rocprof_words *w, rocl_trace *t);
 
+/* What an operation on memory does, and on which memory: "MEMORY_ALLOCATION_VMEM_FREE", "ALLOC". */
+void rocprof_alloc_operation(rocl_view name, bool scratch, rocl_alloc *to);
+
 /* Puts the record or records of a row. category: of calls whose rows do not say it, 0 else. */
 rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_table table,
                             const rocprof_row *row, uint32_t category, rocl_error *err);
