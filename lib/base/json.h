@@ -5,16 +5,31 @@
  * Files of many GB are read in blocks of whole array elements, by several threads: json_index.h
  * cuts them. This is all that a thread does with its block:
  *
- *     enum { NAME, TS, ARGS };
- *     static const rocl_view keys[] = {
- *         [NAME] = ROCL_JSON_KEY("name"), [TS] = ROCL_JSON_KEY("ts"), [ARGS] =
- * ROCL_JSON_KEY("args")}; rocl_json r; rocl_json_token v; rocl_json_open(&r, bytes, n, offset,
- * ROCL_JSON_ELEMENTS); while (rocl_json_element(&r, &v)) { rocl_view name = {0}; int64_t ns = 0; if
- * (!rocl_json_enter(&r, ROCL_JSON_OBJECT)) continue; // no object: it is skipped for (int key; (key
- * = rocl_json_member(&r, keys, 3, &v)) >= 0;) switch (key) { case NAME: name = v.text; // if
- * v.escaped: rocl_json_unescape() break; case TS: // 12.345 and "12.345" alike bad =
- * !rocl_json_decimal(v.text, 3, &ns); break; case ARGS: if (rocl_json_enter(&r, ROCL_JSON_OBJECT))
- *                     while (rocl_json_member(&r, arg_keys, 2, &v) >= 0)
+ *     enum { NAME, TS, ARGS, KEYS };
+ *     static const rocl_view keys[KEYS] = {
+ *         [NAME] = ROCL_JSON_KEY("name"),
+ *         [TS] = ROCL_JSON_KEY("ts"),
+ *         [ARGS] = ROCL_JSON_KEY("args"),
+ *     };
+ *     rocl_json r;
+ *     rocl_json_token v;
+ *     rocl_json_open(&r, bytes, n, offset, ROCL_JSON_ELEMENTS);
+ *     while (rocl_json_element(&r, &v)) {
+ *         rocl_view name = {0};
+ *         int64_t ns = 0;
+ *         if (!rocl_json_enter(&r, ROCL_JSON_OBJECT))
+ *             continue; // no object: it is skipped
+ *         for (int key; (key = rocl_json_member(&r, keys, KEYS, &v)) >= 0;)
+ *             switch (key) {
+ *             case NAME:
+ *                 name = v.text; // if v.escaped: rocl_json_unescape()
+ *                 break;
+ *             case TS: // 12.345 and "12.345" alike
+ *                 bad = !rocl_json_decimal(v.text, 3, &ns);
+ *                 break;
+ *             case ARGS:
+ *                 if (rocl_json_enter(&r, ROCL_JSON_OBJECT))
+ *                     while (rocl_json_member(&r, arg_keys, ARG_KEYS, &v) >= 0)
  *                         ...
  *                 break;
  *             }
