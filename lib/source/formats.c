@@ -86,9 +86,10 @@ static bool is_profile(const char *head, size_t n, bool whole)
            "name the database; the log must lie beside it, under its name")
 #define KINETO                                                                                     \
     FORMAT("a trace of the PyTorch profiler (Kineto JSON), not a SQLite database", PERFETTO)
-#define CHROME FORMAT("a trace in Chrome's JSON, not a SQLite database", PERFETTO)
-#define CSV READ("a CSV file of rocprof", rocl_rocprof_csv_ops, 0)
-#define V1_RAW FORMAT("raw text of rocprof v1, not a trace", RECORD)
+#define CHROME  FORMAT("a trace in Chrome's JSON, not a SQLite database", PERFETTO)
+#define CSV     READ("a CSV file of rocprof", rocl_rocprof_csv_ops, 0)
+#define V1_JSON READ("a trace of rocprof (JSON)", rocl_rocprof_json_ops, 0)
+#define V1_RAW  FORMAT("raw text of rocprof v1, not a trace", RECORD)
 #define RECORDING                                                                                  \
     READ("a recording of rocrec", rocl_chunk_ops, ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS)
 #define SCRIPT_INPUT (ROCL_FORMAT_SCRIPT_INPUT | ROCL_FORMAT_LATE_RECORDS)
@@ -128,8 +129,8 @@ static const row rows[] = {
     {KINETO, .json = {"deviceProperties"}},
     {KINETO, .json = {"distributedInfo"}},
     {KINETO, .json = {"traceEvents", "cpu_op"}},
-    {FORMAT("a trace of rocprof (JSON), not a SQLite database", PERFETTO ", or " RECORD),
-     MAGIC("{ \"traceEvents\":[{}")},
+    {V1_JSON, MAGIC("{ \"traceEvents\":[{}")},
+    {V1_JSON, .json = {"traceEvents", "HIPBLITKERNELS"}},
     {CHROME, .json = {"traceEvents"}},
     {CHROME, .json = {"ph", "ts"}},
     {FORMAT("JSON text, not a SQLite database", RECORD), .json = {""}},
@@ -168,7 +169,7 @@ static const row rows[] = {
     FORMAT("an RPD file of rocmProfileData, not a rocpd database of rocprofv3",                    \
            "convert it to JSON with rpd2tracing.py, or " RECORD)
 #define COMPUTE FORMAT("an analysis database of rocprof-compute, not a trace", RECORD)
-#define V1_DB READ("a results database of rocprof v1", rocl_rocprof_db_ops, ROCL_FORMAT_DATABASE)
+#define V1_DB   READ("a results database of rocprof v1", rocl_rocprof_db_ops, ROCL_FORMAT_DATABASE)
 #define NSIGHT                                                                                     \
     FORMAT("an export of NVIDIA's Nsight Systems, not a rocpd database",                           \
            "open it with Nsight Systems")

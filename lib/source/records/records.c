@@ -42,6 +42,16 @@ void **rocl_records_state(rocl_records *to)
     return &to->state;
 }
 
+bool rocl_records_first_pass(const rocl_records *to)
+{
+    return to->indexing;
+}
+
+unsigned rocl_records_worker(const rocl_records *to)
+{
+    return to->number;
+}
+
 rocl_records_input *rocl_records_input_of(const rocl_records *to)
 {
     return to->in;

@@ -123,6 +123,9 @@ rocl_records_input *rocl_records_input_of(const rocl_records *to);
 const rocl_piece *rocl_records_piece(const rocl_records *to);
 /* The parser's own state of this worker: NULL at first, freed by free_worker. */
 void **rocl_records_state(rocl_records *to);
+/* For formats that join records themselves: is this the first pass, and which worker is it? */
+bool rocl_records_first_pass(const rocl_records *to);
+unsigned rocl_records_worker(const rocl_records *to);
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 extern const rocl_source_ops rocl_rocprof_text_ops; /* raw texts, singly or as a folder */
 extern const rocl_source_ops rocl_rocprof_db_ops;   /* results.db of v1 */
 extern const rocl_source_ops rocl_rocprof_csv_ops;  /* CSV files of any version */
+extern const rocl_source_ops rocl_rocprof_json_ops; /* results.json of v1, *_output.json of v2 */
 
 /* Do these first bytes begin like one of the raw texts? */
 bool rocprof_is_text(const char *head, size_t n, bool whole);

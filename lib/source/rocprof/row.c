@@ -478,6 +478,11 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
         r.kind = ROCL_MARKER;
         r.name = without_quotes(take_text(row, ROCPROF_NAME));
         r.as.e.category = w->range;
+        if (r.as.e.end - 1 == r.as.e.start) { /* so v1 writes a mark */
+            r.kind = ROCL_INSTANT;
+            r.as.e.category = w->mark;
+            r.as.e.end = r.as.e.start;
+        }
         return rocl_record_put(to, &r, err);
     case ROCPROF_RANGE_ENDS:
         return put_range_end(to, &r, w, row, err);

@@ -16,7 +16,7 @@
     X(PROCESS, "processid pid")                                                                    \
     X(PROC_ID, "procid")                                                                           \
     X(THREAD, "threadid tid")                                                                      \
-    X(LINK, "correlationid")                                                                       \
+    X(LINK, "correlationid cid")                                                                   \
     X(INDEX, "index")                                                                              \
     X(START, "starttimestamp begints begintimestamp beginns")                                      \
     X(END, "endtimestamp stoptimestamp endns")                                                     \

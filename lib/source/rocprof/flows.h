@@ -1,0 +1,45 @@
+/* Arrows between calls and GPU work, as results.json of rocprof v1 has them: its events have no
+ * ids that would join them. An arrow is a time on a lane (the pid and tid of the file) at both
+ * ends: within the call, and where the work begins. In the first pass calls and arrows are noted;
+ * then it is known for a lane and time which call launched the work that begins there. All of it is
+ * sorted outside of memory. */
+#ifndef ROCL_SOURCE_ROCPROF_FLOWS_H
+#define ROCL_SOURCE_ROCPROF_FLOWS_H
+
+#include "source/source.h"
+
+typedef struct rocprof_flows rocprof_flows;
+
+/* A place in the picture that the file draws; times are microseconds, as the file has them. */
+typedef struct rocprof_spot {
+    uint64_t lane;
+    uint64_t time;
+} rocprof_spot;
+
+/* Entries of the sorted table that a worker looked at last; zeroed at first. */
+typedef struct rocprof_flow_page {
+    size_t number; /* from 1; 0: none */
+    uint64_t *entries;
+} rocprof_flow_page;
+
+static inline uint64_t rocprof_lane(uint64_t pid, uint64_t tid)
+{
+    return pid << 40 | (tid & (((uint64_t)1 << 40) - 1));
+}
+
+rocl_status rocprof_flows_new(rocprof_flows **f, rocl_trace *t, rocl_error *err);
+void rocprof_flows_free(rocprof_flows *f);
+
+/* The first pass: a call and the number by which it links, or an arrow. */
+rocl_status rocprof_flows_call(rocprof_flows *f, unsigned worker, rocprof_spot begin, uint64_t end,
+                               uint64_t link, rocl_error *err);
+rocl_status rocprof_flows_arrow(rocprof_flows *f, unsigned worker, rocprof_spot from,
+                                rocprof_spot to, uint64_t place, rocl_error *err);
+/* Behind it: finds the call of each arrow. */
+rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err);
+
+/* The second pass: which call launched what begins there; *link stays as it is where none did. */
+rocl_status rocprof_flows_find(rocprof_flows *f, rocprof_flow_page *page, rocprof_spot at,
+                               uint64_t *link, rocl_error *err);
+
+#endif

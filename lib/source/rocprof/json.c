@@ -1,0 +1,483 @@
+/* results.json of rocprof v1 and *_output.json of rocprofv2: Chrome's trace events, whose arguments
+ * are the columns of the tables of results.db. The process number of an event, its section, says
+ * which table it is of. Times are those of the arguments, to the nanosecond; v2 has microseconds
+ * only. Strings of v1 may hold quotes that lack a backslash. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/json_index.h"
+#include "source/rocprof/flows.h"
+#include "source/rocprof/rocprof.h"
+#include "source/rocprof/row.h"
+
+/* The sections of v1; of GPU n it is FIRST_GPU + n. Those of v2. */
+enum { SECTION_RANGES, SECTION_COPY, SECTION_HIP, SECTION_HSA, SECTION_KFD, SECTION_FIRST_GPU = 6 };
+enum { SECTION2_CPU = 1, SECTION2_GPU, SECTION2_COPY, SECTION2_BLIT };
+
+enum { COUNTERS_MAX = 4096, NAMES_MAX = 1024 };
+
+typedef struct json_file {
+    rocprof_words words;
+    uint32_t hip, hsa, kfd; /* categories of calls */
+    bool v2;
+    unsigned flags; /* of readers of blocks */
+    bool truncated;
+    uint64_t rest; /* where what is lost begins */
+    rocprof_flows *flows;
+} json_file;
+
+/* The name of an argument, and which column it is. Which name follows it is mostly the same. */
+typedef struct json_name {
+    char *text;
+    size_t n;
+    rocprof_column column;
+    size_t next;
+} json_name;
+
+typedef struct json_worker {
+    rocl_buf bytes, unescaped;
+    json_name names[NAMES_MAX];
+    size_t name_count, last_name;
+    rocprof_row row;
+    rocprof_counter counters[COUNTERS_MAX];
+    rocprof_flow_page page;
+    /* the begin of an arrow */
+    bool in_arrow;
+    uint64_t arrow_id;
+    rocprof_spot arrow;
+} json_worker;
+
+/* What an event says beside its arguments. */
+typedef struct json_event {
+    char phase; /* 0: none */
+    uint64_t pid, tid, id;
+    int64_t ts, dur; /* nanoseconds */
+    rocl_view name;
+    bool bad; /* a number is none */
+} json_event;
+
+static void free_worker(void *state)
+{
+    json_worker *w = state;
+    for (size_t i = 0; i < w->name_count; i++)
+        free(w->names[i].text);
+    rocl_buf_free(&w->bytes);
+    rocl_buf_free(&w->unescaped);
+    free(w->page.entries);
+    free(w);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+/* The text of a string without escapes, which is never longer: it is put where the string stands.
+ */
+static rocl_view unescape(json_worker *w, const rocl_json_token *t)
+{
+    if (!t->escaped)
+        return t->text;
+    w->unescaped.len = 0;
+    rocl_json_unescape(&w->unescaped, t->text);
+    if (w->unescaped.failed || w->unescaped.len > t->text.n)
+        return t->text;
+    memcpy((char *)(uintptr_t)t->text.p, w->unescaped.data, w->unescaped.len);
+    return (rocl_view){t->text.p, w->unescaped.len};
+}
+
+static bool is_name(const json_name *n, rocl_view text)
+{
+    return n->n == text.n && !memcmp(n->text, text.p, text.n);
+}
+
+/* The column of an argument's name, and the name for as long as the worker lives. */
+static rocprof_column find_column(json_worker *w, rocl_view *text)
+{
+    size_t i = w->name_count ? w->names[w->last_name].next : 0;
+    if (i >= w->name_count || !is_name(&w->names[i], *text))
+        for (i = 0; i < w->name_count && !is_name(&w->names[i], *text);)
+            i++;
+    if (i == w->name_count) {
+        const rocprof_column column = rocprof_column_of(*text);
+        char *copy = i < NAMES_MAX ? strndup(text->p, text->n) : NULL;
+        if (!copy)
+            return column;
+        w->names[w->name_count++] = (json_name){copy, text->n, column, 0};
+    }
+    w->names[w->last_name].next = i;
+    w->last_name = i;
+    *text = (rocl_view){w->names[i].text, w->names[i].n};
+    return w->names[i].column;
+}
+
+static void add_field(rocprof_row *row, rocprof_column c, rocl_view text)
+{
+    if (row->has >> c & 1)
+        return; /* the first of several */
+    row->value[c] = (rocprof_value){.text = text};
+    row->has |= (uint64_t)1 << c;
+}
+
+static void add_number(rocprof_row *row, rocprof_column c, int64_t number)
+{
+    row->value[c] = (rocprof_value){.number = number};
+    row->has |= (uint64_t)1 << c;
+}
+
+/* The object of arguments, which the reader has entered. */
+static void read_args(json_worker *w, rocl_json *r)
+{
+    rocprof_row *row = &w->row;
+    rocl_json_token key, value;
+    while (rocl_json_next(r, &key) == ROCL_JSON_KEY) {
+        rocprof_column c = find_column(w, &key.text);
+        if (!rocl_json_element(r, &value))
+            return;
+        if (value.kind == ROCL_JSON_OBJECT || value.kind == ROCL_JSON_ARRAY)
+            rocl_json_skip(r);
+        if (value.kind != ROCL_JSON_STRING && value.kind != ROCL_JSON_NUMBER)
+            continue;
+        const rocl_view text = unescape(w, &value);
+        if (c == ROCPROF_THREAD && rocl_view_is(text, "-1")) /* no call was found */
+            continue;
+        if (c != ROCPROF_OTHER)
+            add_field(row, c, text);
+        else if (row->counter_count < COUNTERS_MAX)
+            w->counters[row->counter_count++] =
+                (rocprof_counter){.name = key.text, .value = {.text = text}};
+    }
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* Before 4.3 the pid of a row was its section, the tid of GPU work its stream, and the process of
+ * calls is said nowhere but by that work. */
+static void repair_old_row(rocprof_row *row, const json_event *e)
+{
+    const rocl_view pid = row->value[ROCPROF_PROCESS].text;
+    uint64_t section;
+    if (!(row->has & ROCPROF_BIT(PROCESS)) || row->has & ROCPROF_BIT(KERNEL_NAME) ||
+        !rocl_json_uint(pid, &section) || section != e->pid)
+        return;
+    row->has &= ~ROCPROF_BIT(PROCESS);
+    if (e->pid == SECTION_RANGES && rocl_view_is(row->value[ROCPROF_THREAD].text, "0"))
+        row->has &= ~ROCPROF_BIT(THREAD);
+    if (row->has & ROCPROF_BIT(AGENT) && row->has & ROCPROF_BIT(THREAD)) {
+        add_field(row, ROCPROF_STREAM, row->value[ROCPROF_THREAD].text);
+        row->has &= ~ROCPROF_BIT(THREAD);
+    }
+}
+
+/* Which call launched the work, or by which number the call is known. */
+static rocl_status find_link(rocl_records *to, json_file *f, json_worker *w, const json_event *e,
+                             bool call, uint64_t *link, rocl_error *err)
+{
+    const uint64_t from = (uint64_t)e->ts / 1000, last = from + (uint64_t)e->dur / 1000;
+    const rocprof_spot at = {rocprof_lane(e->pid, e->tid), from};
+    const bool launches = !(e->name.n > 5 && !memcmp(e->name.p, "__hip", 5));
+    if (call)
+        *link = w->row.where;
+    if (!rocl_records_first_pass(to))
+        return call ? ROCL_OK : rocprof_flows_find(f->flows, &w->page, at, link, err);
+    return call && launches
+               ? rocprof_flows_call(f->flows, rocl_records_worker(to), at, last, *link, err)
+               : ROCL_OK;
+}
+
+static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const json_event *e,
+                          rocl_error *err)
+{
+    rocprof_row *row = &w->row;
+    rocprof_table table = ROCPROF_OPS;
+    uint32_t category = 0;
+    uint64_t link = ROCL_NO_KEY;
+    repair_old_row(row, e);
+    if (row->has & ROCPROF_BIT(KERNEL_NAME))
+        table = ROCPROF_DISPATCHES;
+    else if (e->pid == SECTION_RANGES)
+        table = ROCPROF_RANGES;
+    else if (e->pid >= SECTION_HIP && e->pid < SECTION_FIRST_GPU)
+        table = ROCPROF_CALLS;
+    if (table == ROCPROF_CALLS)
+        category = e->pid == SECTION_HIP ? f->hip : e->pid == SECTION_HSA ? f->hsa : f->kfd;
+    if (!(row->has & ROCPROF_BIT(START)) || !(row->has & ROCPROF_BIT(END))) {
+        add_number(row, ROCPROF_START, e->ts);
+        add_number(row, ROCPROF_END, e->ts + e->dur);
+    }
+    if (table != ROCPROF_DISPATCHES)
+        add_field(row, ROCPROF_NAME, e->name);
+    rocl_status st = ROCL_OK;
+    if (table != ROCPROF_RANGES)
+        st = find_link(to, f, w, e, table == ROCPROF_CALLS, &link, err);
+    if (link != ROCL_NO_KEY)
+        add_number(row, ROCPROF_LINK, (int64_t)link);
+    return st ? st : rocprof_row_put(to, &f->words, table, row, category, err);
+}
+
+static rocl_status put_v2(rocl_records *to, const json_file *f, json_worker *w, const json_event *e,
+                          rocl_error *err)
+{
+    rocprof_row *row = &w->row;
+    rocprof_table table = ROCPROF_OPS;
+    uint32_t category = 0;
+    add_number(row, ROCPROF_START, e->ts);
+    add_number(row, ROCPROF_END, e->ts + e->dur);
+    add_field(row, ROCPROF_NAME, e->name);
+    if (e->pid == SECTION2_CPU) {
+        const bool hip = memmem(e->name.p, e->name.n < 8 ? e->name.n : 8, "hip", 3);
+        const bool hsa = e->name.n > 4 && !memcmp(e->name.p, "hsa_", 4);
+        add_number(row, ROCPROF_THREAD, (int64_t)e->tid);
+        table = hip || hsa ? ROCPROF_CALLS : ROCPROF_RANGES;
+        category = hip ? f->hip : f->hsa;
+        if (table == ROCPROF_RANGES) /* each end is an event of its own */
+            add_number(row, ROCPROF_END, e->ts);
+    } else if (e->pid == SECTION2_COPY) {
+        table = ROCPROF_COPIES;
+        add_field(row, ROCPROF_DIRECTION, e->name);
+    } else if (e->pid == SECTION2_GPU && e->tid) {
+        add_number(row, ROCPROF_AGENT, (int64_t)e->tid - 1);
+    }
+    return rocprof_row_put(to, &f->words, table, row, category, err);
+}
+
+/* The two ends of an arrow stand one after the other. */
+static rocl_status put_arrow(rocl_records *to, json_file *f, json_worker *w, const json_event *e,
+                             rocl_error *err)
+{
+    const rocprof_spot spot = {rocprof_lane(e->pid, e->tid), (uint64_t)e->ts / 1000};
+    const bool ends = e->phase == 't' && w->in_arrow && w->arrow_id == e->id;
+    w->in_arrow = e->phase == 's' && (e->pid == SECTION_HIP || e->pid == SECTION_HSA);
+    if (ends && !f->v2 && rocl_records_first_pass(to))
+        return rocprof_flows_arrow(f->flows, rocl_records_worker(to), w->arrow, spot, w->row.where,
+                                   err);
+    w->arrow = spot;
+    w->arrow_id = e->id;
+    return ROCL_OK;
+}
+
+/* The members of an event, which the reader has entered; arguments become the row. */
+static void read_event(json_worker *w, rocl_json *r, json_event *e)
+{
+    enum { PHASE, NAME, PID, TID, TS, DUR, ARGS, CATEGORY, ID, KEYS };
+    static const rocl_view keys[KEYS] = {
+        [PHASE] = ROCL_JSON_KEY("ph"),  [NAME] = ROCL_JSON_KEY("name"),
+        [PID] = ROCL_JSON_KEY("pid"),   [TID] = ROCL_JSON_KEY("tid"),
+        [TS] = ROCL_JSON_KEY("ts"),     [DUR] = ROCL_JSON_KEY("dur"),
+        [ARGS] = ROCL_JSON_KEY("args"), [CATEGORY] = ROCL_JSON_KEY("cat"),
+        [ID] = ROCL_JSON_KEY("id"),
+    };
+    rocl_json_token v;
+    for (int key; (key = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
+        switch (key) {
+        case PHASE:
+            e->phase = v.text.n == 1 ? *v.text.p : '?';
+            break;
+        case NAME:
+            e->name = unescape(w, &v);
+            break;
+        case PID:
+            e->bad |= !rocl_json_uint(v.text, &e->pid);
+            break;
+        case TID:
+            if (!rocl_view_is(v.text, "-1"))
+                e->bad |= !rocl_json_uint(v.text, &e->tid);
+            break;
+        case ID:
+            e->bad |= !rocl_json_uint(v.text, &e->id);
+            break;
+        case TS:
+            e->bad |= !rocl_json_decimal(v.text, 3, &e->ts);
+            break;
+        case DUR:
+            e->bad |= !rocl_json_decimal(v.text, 3, &e->dur);
+            break;
+        case ARGS:
+            if (rocl_json_enter(r, ROCL_JSON_OBJECT))
+                read_args(w, r);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static rocl_status put_event(rocl_records *to, json_file *f, json_worker *w, const json_event *e,
+                             rocl_error *err)
+{
+    const uint64_t where = w->row.where;
+    if (e->bad)
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME,
+                                 "a time or number of an event is none", err);
+    switch (e->phase) {
+    case 0: /* the first one is empty */
+    case 'M':
+        return ROCL_OK;
+    case 's':
+    case 't':
+    case 'f':
+        return put_arrow(to, f, w, e, err);
+    case 'X':
+        if (e->ts < 0 || e->dur < 0 || e->ts > INT64_MAX - e->dur)
+            return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a negative time", err);
+        return f->v2 ? put_v2(to, f, w, e, err) : put_v1(to, f, w, e, err);
+    default:
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE,
+                                 "an event of a kind that rocprof does not write", err);
+    }
+}
+
+/* After something that is no JSON: opens the reader where the next event of v1 begins. */
+static bool find_next_event(rocl_json *r, uint64_t offset, unsigned flags)
+{
+    const char *next = memmem(r->at, (size_t)(r->end - r->at), "\n,{", 3);
+    if (!next)
+        return false;
+    const char *end = r->end;
+    offset += (uint64_t)(next + 2 - r->begin);
+    rocl_json_open(r, next + 2, (size_t)(end - next - 2), offset, flags);
+    return true;
+}
+
+static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
+                               rocl_error *err)
+{
+    json_file *f = in->state;
+    void **state = rocl_records_state(to);
+    json_worker *w = *state ? *state : calloc(1, sizeof *w);
+    rocl_json r;
+    rocl_json_token v;
+    rocl_status st = ROCL_OK;
+    if (!(*state = w))
+        return rocl_fail_memory(err);
+    if (piece->first < piece->last)
+        st = rocl_json_load(&r, &w->bytes, in->files[0].spool, piece->first, piece->last, f->flags,
+                            err);
+    else
+        rocl_json_open(&r, "", 0, piece->first, f->flags);
+    w->row.counters = w->counters;
+    w->in_arrow = false;
+    for (bool more = st == ROCL_OK; more && st == ROCL_OK;) {
+        while (st == ROCL_OK && rocl_json_element(&r, &v)) {
+            json_event e = {0};
+            w->row.has = 0;
+            w->row.counter_count = 0;
+            w->row.where = rocl_json_offset(&r, &v);
+            if (!rocl_json_enter(&r, ROCL_JSON_OBJECT)) {
+                st = rocl_record_fault(to, w->row.where, ROCL_FAULT_BAD_LINE,
+                                       "an event that is no object", err);
+                continue;
+            }
+            read_event(w, &r, &e);
+            if (!r.wrong)
+                st = put_event(to, f, w, &e, err);
+        }
+        more = st == ROCL_OK && r.wrong;
+        if (more)
+            st = rocl_record_fault(to, r.offset + (uint64_t)(r.at - r.begin), ROCL_FAULT_BAD_LINE,
+                                   r.wrong, err);
+        more = more && find_next_event(&r, r.offset, f->flags);
+    }
+    if (w->unescaped.failed)
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK && f->truncated && piece == &in->pieces[in->piece_count - 1])
+        st = rocl_record_fault(to, f->rest, ROCL_FAULT_BAD_LINE,
+                               "the file ends here, before the last of its brackets", err);
+    return st;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static rocl_status find_blocks(rocl_records_input *in, json_file *f, rocl_error *err)
+{
+    rocl_json_outline how = {.objects = 1, .block = rocl_piece_bytes};
+    rocl_json_index x = {0};
+    const rocl_spool *spool = in->files[0].spool;
+    bool quotes;
+    rocl_status st = rocl_json_index_spool(&x, spool, &how, &quotes, err);
+    if (st != ROCL_OK && quotes) {
+        rocl_json_index_free(&x);
+        how.flags = ROCL_JSON_QUOTES;
+        st = rocl_json_index_spool(&x, spool, &how, &quotes, err);
+    }
+    const rocl_json_node *events =
+        st == ROCL_OK ? rocl_json_child(&x, x.nodes, "traceEvents") : NULL;
+    if (st == ROCL_INPUT)
+        rocl_wrap(err, "%s", in->files[0].path);
+    f->flags = how.flags | ROCL_JSON_ELEMENTS;
+    f->truncated = x.truncated;
+    f->rest = x.rest;
+    for (size_t i = 0; events && i < events->blocks && st == ROCL_OK; i++) {
+        const rocl_json_block *b = &x.blocks[events->block + i];
+        const rocl_piece piece = {.first = b->begin, .last = b->end, .rows = b->count};
+        if (!rocl_records_add_piece(in, &piece))
+            st = rocl_fail_memory(err);
+    }
+    if (st == ROCL_OK && x.truncated && !in->piece_count && /* which says so */
+        !rocl_records_add_piece(in, &(rocl_piece){.first = x.rest, .last = x.rest}))
+        st = rocl_fail_memory(err);
+    rocl_json_index_free(&x);
+    return st;
+}
+
+static rocl_status refine_links(rocl_records_input *in, rocl_error *err)
+{
+    const json_file *f = in->state;
+    return rocprof_flows_join(f->flows, err);
+}
+
+static void close_file(rocl_records_input *in)
+{
+    json_file *f = in->state;
+    if (f)
+        rocprof_flows_free(f->flows);
+    free(f);
+}
+
+static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
+                                          .parse = parse_piece,
+                                          .free_worker = free_worker,
+                                          .refine = refine_links,
+                                          .close = close_file};
+
+/* "4242_output.json", "NAME_4242_output.json" of v2. */
+static uint64_t read_file_pid(const char *path)
+{
+    const char *end = path + strlen(path), *tail = NULL;
+    for (const char *p = path; (p = strstr(p, "_output.json")); p++)
+        tail = p;
+    uint64_t pid;
+    const char *p = tail ? tail : end;
+    while (p > path && p[-1] >= '0' && p[-1] <= '9')
+        p--;
+    return tail && rocl_json_uint(rocl_view_between(p, tail), &pid) ? pid : ROCL_NO_KEY;
+}
+
+static uint32_t intern(const rocl_trace *t, const char *text)
+{
+    return rocl_strings_put(t->strings, text, strlen(text));
+}
+
+static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
+{
+    rocl_records_input *in;
+    char head[16];
+    size_t got = 0;
+    rocl_status st = rocl_records_open(&in, s, t, &format, err);
+    if (st != ROCL_OK)
+        return st;
+    json_file *f = in->state = calloc(1, sizeof *f);
+    if (!f || !rocprof_intern_words(&f->words, t))
+        return rocl_fail_memory(err);
+    f->hip = intern(t, "HIP_RUNTIME_API");
+    f->hsa = intern(t, "HSA_CORE_API");
+    f->kfd = intern(t, "KFD_API");
+    st = rocprof_flows_new(&f->flows, t, err);
+    if (st == ROCL_OK)
+        st = rocl_spool_read(in->files[0].spool, head, sizeof head, 0, &got, err);
+    /* The first event of v1 is empty. */
+    f->v2 = st == ROCL_OK && (got < sizeof head || memcmp(head, "{ \"traceEvents\":", 16) != 0);
+    in->only_process = f->v2 ? read_file_pid(s->path) : ROCL_NO_KEY;
+    if (st == ROCL_OK)
+        st = find_blocks(in, f, err);
+    return st ? st : rocl_records_index(in, err);
+}
+
+const rocl_source_ops rocl_rocprof_json_ops = {ROCL_RECORDS_OPS(open_file)};

@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+# JSON of rocprof v1 and v2: what is read of it, whole or broken.
+# shellcheck disable=SC2154 # bats sets status, output, stderr
+
+load helper
+
+JSON=$TOP/tests/fixtures/rocprof
+
+# Rows of a table, without the first column.
+rows() { # table, input...
+    local table=$1
+    shift
+    rm -rf out
+    rocpd2csv -q -d out -o o "$@" || [ $? -eq 1 ]
+    tail -n +2 "out/o_$table.csv" | sed 's/^"[^"]*",//'
+}
+
+same() {
+    [ "$1" == "$2" ] || fail "$1 was expected to be $2"
+}
+
+@test "every table of v1 is read, to the nanosecond" {
+    try 0 rocstats summary -q --format csv "$JSON/v1.json"
+    same "$(cut -d, -f1-4 <<<"$output" | tail -n +2)" '"KERNELS","add(float*)",2,4400
+"KERNELS","scale(float*, int)",1
+"HIP","hipMemcpy",1,10001
+"HIP","hipGraphLaunch",1,6000
+"HIP","hipLaunchKernel",1,4000
+"HIP","hipMalloc",1,1250
+"HIP","hipGetDeviceProperties",1,900
+"HSA","hsa_amd_memory_async_copy",1,2000
+"HSA","hsa_signal_create",1,391
+"MARKERS","epoch 1",1,89500
+"MARKERS","across threads",1,85000
+"MARKERS","a mark",1,0
+"MEMORY_COPIES","CopyHostToDevice",1,6650
+"BARRIERS","<barrier packet>",1,100'
+}
+
+@test "arrows join calls and GPU work, also several of one graph" {
+    rows kernel_trace "$JSON/v1.json" | awk -F, '{print $(NF - 13)}' >links
+    rows hip_api_trace "$JSON/v1.json" | awk -F, '{print $2, $5}' >calls
+    same "$(sed -n 1p links)" "$(awk '/hipLaunchKernel/ {print $2}' calls)"
+    same "$(sed -n 2,3p links)" "$(awk '/hipGraphLaunch/ {print $2; print $2}' calls)"
+}
+
+@test "quotes without backslashes, sections in the place of processes, relative times" {
+    try 0 rocpd2csv -q -d . -o o "$JSON/v1-quotes.json"
+    grep -q '"say ""hello"", ""world""",100,101,0,5000000001000,5000000090500$' o_marker_api_trace.csv
+    grep -q '"range of no thread",100,,0,5000000002000,5000000060000$' o_marker_api_trace.csv
+    grep -q ',"GPU 0",0,1,,0,0,"scale(float\*, int)",[1-9][0-9]*,5000000026100,5000000029333,' \
+        o_kernel_trace.csv
+    same "$(wc -l <o_hip_api_trace.csv)" 4
+}
+
+@test "dispatches of the table KERN with their counters" {
+    same "$(rows counter_collection "$JSON/v1-kern.json" | awk -F, '{print $(NF - 9), $(NF - 3), $(NF - 2)}')" \
+        '256 "SQ_WAVES" 64
+256 "TCC_HIT[0]" 17.5
+256 "SQ_WAVES" 32
+256 "TCC_HIT[0]" 3.25'
+    same "$(rows kernel_trace "$JSON/v1-kern.json" | wc -l)" 2
+}
+
+@test "rocprofv2: microseconds, the process from the name of the file" {
+    try 0 rocstats summary -q --format csv "$JSON/4242_output.json"
+    same "$(cut -d, -f1-4 <<<"$output" | tail -n +2)" '"KERNELS","scale(float*, int)",1
+"KERNELS","__amd_rocclr_fillBufferAligned",1,2000
+"HIP","hipMemcpy",1,10000
+"HIP","hipLaunchKernel",1,4000
+"HIP","hipMalloc",1,2000
+"HIP","hipMemset",1,2000
+"HSA","hsa_signal_create",1,1000
+"MARKERS","epoch 1",1,0
+"MEMORY_COPIES","hipMemcpyHostToDevice",1,7000'
+    [[ "$(rows hip_api_trace "$JSON/4242_output.json")" == *'"hipMalloc",4242,101,'*,5000000001000,* ]]
+}
+
+@test "a file that stops in the middle: what is complete is read, the loss is told" {
+    local all n i
+    all=$(stat -c %s "$JSON/v1.json")
+    for i in 1 2 3 4 5 6 7 8 9; do
+        n=$((all * i / 10))
+        head -c $n "$JSON/v1.json" >cut.json
+        run --separate-stderr rocstats summary --format csv cut.json
+        if grep -q otherData cut.json; then
+            [ "$status" -le 1 ] || fail "exit code 0 or 1 was expected"
+            continue
+        fi
+        [ "$status" -eq 1 ] || fail "$n bytes: exit code 1 was expected"
+        says "the file ends here, before the last of its brackets"
+    done
+    head -c 2500 "$JSON/v1.json" >cut.json
+    try 1 rocstats summary -q --format csv cut.json
+    [[ "$output" == *'"epoch 1",1,89500'* ]]
+    try 3 rocstats summary --strict cut.json
+    says "cut.json: byte "
+    head -c 40 "$JSON/v1.json" >cut.json
+    try 1 rocstats summary cut.json
+}
+
+@test "an event that is no JSON is counted, the others are read" {
+    sed 's/"hipMalloc","pid":2,/"hipMalloc","pid":,/' "$JSON/v1.json" >bad.json
+    try 1 rocstats summary --format csv bad.json
+    says "bad.json: byte "
+    [[ "$output" == *hipMemcpy* && "$output" != *hipMalloc* ]]
+    sed 's/"BeginNs":"5000000008000"/"BeginNs":"soon"/' "$JSON/v1.json" >bad.json
+    try 1 rocstats summary --format csv bad.json
+    says "a time is no number"
+    [[ "$output" == *hipMemcpy* && "$output" != *hipMalloc* ]]
+}
+
+@test "gzip, standard input, any number of workers: the same" {
+    needs gzip
+    local f
+    for f in v1.json v1-quotes.json v1-kern.json 4242_output.json; do
+        rocpd2pftrace -q -j1 -z0 --args -o one.pftrace "$JSON/$f"
+        rocpd2pftrace -q -j4 -z0 --args -o four.pftrace "$JSON/$f"
+        cmp one.pftrace four.pftrace
+        gzip -c "$JSON/$f" >"$f"
+        rocpd2pftrace -q -z0 --args -o gzip.pftrace "$f"
+        cmp one.pftrace gzip.pftrace
+    done
+    rocstats summary --format csv - <"$JSON/v1.json" >a
+    rocstats summary --format csv "$JSON/v1.json" >b
+    cmp a b
+}
+
+@test "what the machine is called does not reach an output" {
+    rocpd2csv -q -d . -o o "$JSON/v1.json"
+    rocpd2pftrace -q -z0 --args -o t.pftrace "$JSON/v1.json"
+    rtg2json -q --layout trace --args -o t.json "$JSON/v1.json"
+    rocmerge -q -o t.db "$JSON/v1.json"
+    ! grep -r Secret .
+}
+
+@test "the same as results.db of the run, call by call" {
+    needs sqlite3 "$SHARED/rocprof-v1/kokkos-a/results.json"
+    local run=$SHARED/rocprof-v1/kokkos-a
+    rows hip_api_trace "$run/results.json" |
+        awk -F, '{print $6 "|" $7 "|" $2 "|" $4}' | tr -d '"' | sort >got
+    sqlite3 "file:$run/results.db?immutable=1" \
+        'select BeginNs, EndNs, Name, tid from HIP' | sort >expected
+    cmp expected got
+    run=$SHARED/rocprof-v1/roctracer-golden/MatrixTranspose_sys_trace/out-r62
+    rows kernel_trace "$run/results.json.gz" >kernels
+    rows hip_api_trace "$run/results.json.gz" >calls
+    # each kernel with the begin of the call that launched it
+    awk -F, 'NR == FNR {begin[$5] = $6; next} {print $(NF - 12), begin[$(NF - 13)]}' \
+        calls kernels | sort >got
+    sqlite3 -separator ' ' "file:$run/results.db?immutable=1" 'select o.BeginNs, h.BeginNs
+        from OPS o join HIP h on h."Index" = o."Index"' | sort >expected
+    cmp expected got
+}
