@@ -427,7 +427,7 @@ const rocl_json_node *rocl_json_child(const rocl_json_index *x, const rocl_json_
                                       const char *key)
 {
     const size_t parent = (size_t)(of - x->nodes);
-    for (size_t i = parent + 1; i < x->count; i++)
+    for (size_t i = parent + 1; i < x->count && x->nodes[i].parent >= parent; i++)
         if (x->nodes[i].parent == parent && !strcmp(x->nodes[i].key, key))
             return &x->nodes[i];
     return NULL;

@@ -5,6 +5,7 @@
 #include "source/chunk/chunk.h"
 #include "source/rocpd/rocpd.h"
 #include "source/rocprof/rocprof.h"
+#include "source/rocprofv3/rocprofv3.h"
 #include "source/rtg/rtg.h"
 
 typedef bool probe_fn(const char *head, size_t n, bool whole);
@@ -124,8 +125,7 @@ static const row rows[] = {
      .probe = is_xplane},
     {FORMAT("a Perfetto trace", PERFETTO "; here, name the database from which it was made"),
      .probe = is_perfetto},
-    {FORMAT("JSON output of rocprofv3, not a SQLite database", RECORD),
-     .json = {"rocprofiler-sdk-tool"}},
+    {READ("JSON of rocprofv3", rocl_rocprofv3_json_ops, 0), .json = {"rocprofiler-sdk-tool"}},
     {KINETO, .json = {"deviceProperties"}},
     {KINETO, .json = {"distributedInfo"}},
     {KINETO, .json = {"traceEvents", "cpu_op"}},

@@ -145,8 +145,6 @@ is_called() {
     is_called newline "a trace of the PyTorch profiler (Kineto JSON)" "open it at"
     gzip -k newline
     is_called newline.gz "a trace of the PyTorch profiler (Kineto JSON)" "open it at"
-    echo '{"rocprofiler-sdk-tool":[{"metadata":{"pid":1}}]}' >v3.json
-    is_called v3.json "JSON output of rocprofv3" "--output-format rocpd"
     printf '{ "traceEvents":[{}\n,{"args":{"name":"COPY"},"ph":"M","pid":1}\n]}\n' >v1.json
     is_called v1.json "a trace of rocprof (JSON)" "--output-format rocpd"
     echo '[{"name": "x", "ph": "X", "ts": 1, "dur": 1}]' >chrome
@@ -234,7 +232,6 @@ rocprof-v1/kokkos-a/results.db a results database of rocprof v1
 rocprof-v1/spatter-empty/results.db a results database of rocprof v1
 rocprof-v1/kokkos-a/results.json a trace of rocprof (JSON)
 rocprof-v1/llama-stats/results.csv.gz a CSV file of rocprof v1
-rocprofv3-json/tracelens_908_cut.json JSON output of rocprofv3
 rocprofv3-csv/kernel_trace.csv a CSV file of rocprofv3
 rocprofv3-csv/rocpd-to-csv.csv a CSV file of rocprofv3
 rocprofv3-csv-real/pc_sampling_stochastic_debug.csv a CSV file of rocprofv3

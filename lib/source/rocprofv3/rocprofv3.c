@@ -1,0 +1,274 @@
+/* Opens a JSON file of rocprofv3: its processes, the pieces of its arrays of records, and the
+ * definitions of what these use. */
+#include "source/rocprofv3/rocprofv3.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+/* ---- processes and pieces -------------------------------------------------------------------- */
+
+/* Arrays that are not known: said once, with how many records they have. */
+static void report_left_out(rocprofv3_run *run, rocl_source *s, const rocl_json_node *array)
+{
+    char key[41];
+    size_t n = 0;
+    for (; array->key[n] && n < sizeof key - 1; n++)
+        key[n] = array->key[n] > ' ' && array->key[n] < 0x7f ? array->key[n] : '?';
+    key[n] = '\0';
+    rocl_notice(run->trace, "%s: %" PRIu64 " record%s of '%s' %s left out: not known", run->path,
+                array->elements, array->elements == 1 ? "" : "s", key,
+                array->elements == 1 ? "is" : "are");
+    s->truncated = true;
+}
+
+/* The blocks of the arrays of records of a process. */
+static bool add_pieces(rocl_records_input *in, rocl_source *s, size_t process, size_t node)
+{
+    rocprofv3_run *run = in->state;
+    const rocl_json_index *x = &run->index;
+    bool ok = true;
+    for (size_t i = node + 1; i < x->count && ok && x->nodes[i].parent >= node; i++) {
+        const rocl_json_node *array = &x->nodes[i], *group = &x->nodes[array->parent];
+        if (group->parent != node || array->kind != ROCL_JSON_ARRAY || !array->elements ||
+            (strcmp(group->key, "buffer_records") != 0 &&
+             strcmp(group->key, "callback_records") != 0))
+            continue;
+        const rocprofv3_array of = rocprofv3_array_of(array->key);
+        /* Of a key that comes again the first one counts. */
+        if (of == ROCPROFV3_ARRAYS || rocl_json_child(x, group, array->key) != array) {
+            report_left_out(run, s, array);
+            continue;
+        }
+        for (size_t k = 0; k < array->blocks && ok; k++) {
+            const rocl_json_block *b = &x->blocks[array->block + k];
+            ok = rocl_records_add_piece(in, &(rocl_piece){.part = rocprofv3_part(process, of),
+                                                          .first = b->begin,
+                                                          .last = b->end,
+                                                          .rows = b->count});
+        }
+    }
+    return ok;
+}
+
+/* A process is known by its pid; a second one with the same pid by another number. */
+static uint64_t make_key(const rocprofv3_run *run, int64_t pid)
+{
+    for (size_t i = 0; i + 1 < run->count; i++)
+        if (run->processes[i].about.pid == pid)
+            return (uint64_t)run->count << 48 | ((uint64_t)pid & 0xffffffff);
+    return (uint64_t)pid;
+}
+
+static rocl_status add_process(rocl_records_input *in, rocl_source *s, size_t node, rocl_error *err)
+{
+    rocprofv3_run *run = in->state;
+    const size_t at = run->count;
+    if (!ROCL_GROW(run->processes, run->cap, at + 1))
+        return rocl_fail_memory(err);
+    rocprofv3_process *p = &run->processes[run->count++];
+    p->about.rank = -1;
+    p->about.node = ROCL_NONE;
+    rocl_status st = rocprofv3_read_tables(run, p, &run->index.nodes[node], err);
+    if (st != ROCL_OK)
+        return st;
+    p->about.id = p->about.pid;
+    p->key = make_key(run, p->about.pid);
+    bool ok = rocl_records_define(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, p->key}, NULL);
+    for (size_t i = 0; i < p->agent_count && ok; i++)
+        ok = rocl_records_define(in, ROCL_KEY_AGENT, (rocl_key){p->key, 0, p->agents[i].handle},
+                                 &(rocl_key_facts){.type = p->agents[i].about.type});
+    return ok && add_pieces(in, s, at, node) ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static rocl_status make_index(rocprofv3_run *run, rocl_error *err)
+{
+    rocl_json_outline how = {.objects = 5, .arrays = 2, .flags = ROCL_JSON_NANS, .block = 1 << 20};
+    bool quotes = false;
+    rocl_status st = rocl_json_index_spool(&run->index, run->spool, &how, &quotes, err);
+    if (st == ROCL_INPUT && quotes) {
+        rocl_json_index_free(&run->index);
+        how.flags |= ROCL_JSON_QUOTES;
+        st = rocl_json_index_spool(&run->index, run->spool, &how, &quotes, err);
+    }
+    run->flags = how.flags;
+    return st == ROCL_INPUT ? rocl_wrap(err, "%s", run->path) : st;
+}
+
+static rocl_status add_processes(rocl_records_input *in, rocl_source *s, rocl_error *err)
+{
+    rocprofv3_run *run = in->state;
+    const rocl_json_index *x = &run->index;
+    const rocl_json_node *top =
+        x->count ? rocl_json_child(x, x->nodes, "rocprofiler-sdk-tool") : NULL;
+    rocl_status st = ROCL_OK;
+    if (!top || (top->kind != ROCL_JSON_ARRAY && top->kind != ROCL_JSON_OBJECT))
+        return rocl_fail(err, ROCL_INPUT, "%s: no list of processes: not as rocprofv3 writes it",
+                         run->path);
+    const size_t list = (size_t)(top - x->nodes);
+    if (top->kind == ROCL_JSON_OBJECT)
+        return add_process(in, s, list, err);
+    for (size_t i = list + 1; i < x->count && st == ROCL_OK && x->nodes[i].parent >= list; i++)
+        if (x->nodes[i].parent == list && x->nodes[i].kind == ROCL_JSON_OBJECT)
+            st = add_process(in, s, i, err);
+    return st;
+}
+
+/* ---- definitions of what is used ------------------------------------------------------------- */
+
+static uint32_t find_agent(const rocl_records_input *in, const rocprofv3_process *p, uint32_t at)
+{
+    return at == ROCL_NONE
+               ? ROCL_NONE
+               : rocl_records_find(in, ROCL_KEY_AGENT, (rocl_key){p->key, 0, p->agents[at].handle});
+}
+
+static void refine_agents(rocl_records_input *in, const rocprofv3_process *p, uint32_t node)
+{
+    rocl_capture *c = &in->capture->pub;
+    for (uint32_t i = 0; i < p->agent_count; i++) {
+        const uint32_t at = find_agent(in, p, i);
+        if (at == ROCL_NONE)
+            continue;
+        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, at), known = *a;
+        *a = p->agents[i].about;
+        a->id = known.id;
+        a->process = known.process;
+        a->type = a->type == ROCL_AGENT_OTHER ? known.type : a->type;
+        a->type_name = known.type_name;
+        a->node = node;
+        rocl_label_agent(in->trace, a);
+    }
+}
+
+/* Symbols of kernels that were dispatched; the others stay in the file. */
+static rocl_status refine_kernels(rocl_records_input *in, const rocprofv3_process *p,
+                                  rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < p->symbol_count && st == ROCL_OK; i++) {
+        const rocprofv3_symbol *s = &p->symbols[i];
+        const uint32_t at = rocl_records_find(in, ROCL_KEY_KERNEL, (rocl_key){p->key, 0, s->id});
+        uint32_t code_agent;
+        if (at == ROCL_NONE || rocl_ids_get(&p->symbol_ids, s->id) != i)
+            continue;
+        rocl_kernel *k = rocl_definition_at(&in->capture->pub, ROCL_DEFINE_KERNEL, at);
+        st = rocprofv3_read_symbol(in->state, p, s, k, &code_agent, err);
+        if (st == ROCL_OK)
+            k->agent = find_agent(in, p, code_agent);
+    }
+    return st;
+}
+
+static void refine_counters(rocl_records_input *in, const rocprofv3_process *p, uint32_t process)
+{
+    rocl_capture *c = &in->capture->pub;
+    for (uint32_t i = 0; i < c->counter_count; i++) {
+        rocl_counter *k = rocl_definition_at(c, ROCL_DEFINE_COUNTER, i);
+        for (size_t n = 0; n < p->counter_count && k->process == process; n++)
+            if (p->counters[n].name == k->name) {
+                k->description = p->counters[n].description;
+                k->block = p->counters[n].block;
+                break;
+            }
+    }
+}
+
+static rocl_status refine(rocl_records_input *in, rocl_error *err)
+{
+    rocprofv3_run *run = in->state;
+    rocl_capture *c = &in->capture->pub;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < run->count && st == ROCL_OK; i++) {
+        const rocprofv3_process *p = &run->processes[i];
+        const uint32_t at = rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, p->key});
+        if (at == ROCL_NONE)
+            continue;
+        rocl_process *process = rocl_definition_at(c, ROCL_DEFINE_PROCESS, at);
+        *process = p->about;
+        if (p->has_node) {
+            rocl_node *node = rocl_define(c, ROCL_DEFINE_NODE);
+            if (!node)
+                return rocl_fail_memory(err);
+            *node = p->node;
+            process->node = c->node_count - 1;
+        }
+        refine_agents(in, p, process->node);
+        refine_counters(in, p, at);
+        st = refine_kernels(in, p, err);
+    }
+    return st;
+}
+
+/* ---- the source ------------------------------------------------------------------------------ */
+
+static void close_run(rocl_records_input *in)
+{
+    rocprofv3_run *run = in->state;
+    if (!run)
+        return;
+    for (size_t i = 0; i < run->count; i++)
+        rocprofv3_free_tables(&run->processes[i]);
+    free(run->processes);
+    rocl_json_index_free(&run->index);
+    rocl_buf_free(&run->bytes);
+    rocl_buf_free(&run->text);
+    free(run);
+}
+
+static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
+                                          .parse = rocprofv3_parse_piece,
+                                          .free_worker = rocprofv3_free_worker,
+                                          .refine = refine,
+                                          .close = close_run};
+
+static bool intern_words(rocprofv3_run *run)
+{
+    static const char *const categories[ROCPROFV3_ARRAYS] = {
+        [ROCPROFV3_DISPATCHES] = "KERNEL_DISPATCH",
+        [ROCPROFV3_COPIES] = "MEMORY_COPY",
+        [ROCPROFV3_ALLOCATIONS] = "MEMORY_ALLOCATION",
+        [ROCPROFV3_SCRATCHES] = "SCRATCH_MEMORY",
+        [ROCPROFV3_COUNTERS] = "KERNEL_DISPATCH",
+        [ROCPROFV3_SPM] = "SPM_COUNTER_COLLECTION",
+        [ROCPROFV3_PC_SAMPLES] = "PC_SAMPLING",
+        [ROCPROFV3_STOCHASTIC_PC_SAMPLES] = "PC_SAMPLING",
+        [ROCPROFV3_MARKERS] = "MARKER_CORE_RANGE_API",
+        [ROCPROFV3_HIP] = "HIP_RUNTIME_API",
+        [ROCPROFV3_HSA] = "HSA_CORE_API",
+        [ROCPROFV3_CALLS] = "API",
+    };
+    return rocl_intern_words(run->trace, categories, ROCPROFV3_ARRAYS, run->categories);
+}
+
+static rocl_status open_json(rocl_source *s, rocl_trace *t, rocl_error *err)
+{
+    rocl_records_input *in;
+    rocl_status st = rocl_records_open(&in, s, t, &format, err);
+    if (st != ROCL_OK)
+        return st;
+    rocprofv3_run *run = in->state = calloc(1, sizeof *run);
+    if (!run)
+        return rocl_fail_memory(err);
+    run->trace = t;
+    run->path = s->path;
+    run->spool = in->files[0].spool;
+    if (!intern_words(run))
+        return rocl_fail_memory(err);
+    if ((st = make_index(run, err)) != ROCL_OK || (st = add_processes(in, s, err)) != ROCL_OK)
+        return st;
+    if (run->index.truncated && t->opt.strict)
+        return rocl_fail(err, ROCL_INPUT, "%s: the file ends early", s->path);
+    if (run->index.truncated) {
+        s->truncated = true;
+        s->remark = "the file ends early: what is whole of it is read";
+    }
+    rocl_json_index_free(&run->index);
+    return rocl_records_index(in, err);
+}
+
+const rocl_source_ops rocl_rocprofv3_json_ops = {ROCL_RECORDS_OPS(open_json)};

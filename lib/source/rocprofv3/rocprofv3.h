@@ -1,0 +1,142 @@
+/* The JSON of rocprofv3, `*_results.json`, of ROCm 6.2 and later, and what other programs write in
+ * that form:
+ *
+ *     {"rocprofiler-sdk-tool": [{metadata, agents, counters, strings, code_objects, kernel_symbols,
+ *                                callback_records: {KEY: [record, ...]},
+ *                                buffer_records: {KEY: [record, ...]}}]}
+ *
+ * An element of the outer array is a process. Numbers in records refer to what stands in the
+ * members before: those are read whole when the file is opened, but for the symbols, of which only
+ * those are kept that were dispatched. Then the blocks of the arrays of records are the pieces of
+ * an input of records (source/records/records.h).
+ *
+ *     rocprofv3.c   opens the file; pieces; definitions of what is used
+ *     tables.c      what stands before the records
+ *     events.c      records */
+#ifndef ROCL_SOURCE_ROCPROFV3_ROCPROFV3_H
+#define ROCL_SOURCE_ROCPROFV3_ROCPROFV3_H
+
+#include "base/json_index.h"
+#include "base/map.h"
+#include "source/records/records.h"
+
+extern const rocl_source_ops rocl_rocprofv3_json_ops;
+
+/* ---- arrays of records ----------------------------------------------------------------------- */
+
+typedef enum rocprofv3_array {
+    ROCPROFV3_DISPATCHES,
+    ROCPROFV3_COPIES,
+    ROCPROFV3_ALLOCATIONS,
+    ROCPROFV3_SCRATCHES,
+    ROCPROFV3_COUNTERS,
+    ROCPROFV3_SPM,
+    ROCPROFV3_PC_SAMPLES,
+    ROCPROFV3_STOCHASTIC_PC_SAMPLES,
+    ROCPROFV3_MARKERS,
+    ROCPROFV3_HIP,
+    ROCPROFV3_HSA,
+    ROCPROFV3_CALLS, /* of any other library */
+    ROCPROFV3_ARRAYS
+} rocprofv3_array;
+
+/* The array that a key stands for; ROCPROFV3_ARRAYS: it is not known. */
+rocprofv3_array rocprofv3_array_of(const char *key);
+
+/* ---- what stands before the records ---------------------------------------------------------- */
+
+typedef struct rocprofv3_operation {
+    uint32_t name;  /* text */
+    rocl_kind call; /* of a call: ROCL_REGION, ROCL_MARKER, ROCL_INSTANT */
+} rocprofv3_operation;
+
+typedef struct rocprofv3_kind {
+    uint32_t name; /* text */
+    rocprofv3_operation *operations;
+    size_t count, cap;
+} rocprofv3_kind;
+
+typedef struct rocprofv3_agent {
+    uint64_t handle;
+    rocl_agent about;
+} rocprofv3_agent;
+
+typedef struct rocprofv3_symbol {
+    uint64_t id;
+    uint64_t begin, end; /* in the file */
+} rocprofv3_symbol;
+
+typedef struct rocprofv3_counter {
+    uint64_t id;
+    uint32_t name, description, block; /* texts */
+} rocprofv3_counter;
+
+typedef struct rocprofv3_texts {
+    uint32_t *all;
+    size_t count, cap;
+} rocprofv3_texts;
+
+typedef struct rocprofv3_process {
+    uint64_t key; /* the pid, unless a process before has it */
+    rocl_process about;
+    rocl_node node;
+    bool has_node;
+    rocprofv3_kind *kinds;
+    size_t kind_count, kind_cap;
+    rocprofv3_agent *agents;
+    size_t agent_count, agent_cap;
+    rocprofv3_symbol *symbols;
+    size_t symbol_count, symbol_cap;
+    rocprofv3_counter *counters;
+    size_t counter_count, counter_cap;
+    rocl_ids agent_ids, symbol_ids, counter_ids; /* to the indexes above */
+    rocl_ids code_objects;                       /* to the index of its agent */
+    rocl_ids messages;                           /* internal correlation id -> text */
+    rocl_ids labels;                             /* external correlation id -> text */
+    rocprofv3_texts instructions, comments;
+} rocprofv3_process;
+
+typedef struct rocprofv3_run {
+    rocl_trace *trace;
+    const char *path;
+    const rocl_spool *spool;
+    unsigned flags; /* ROCL_JSON_*, of a reader of this file */
+    rocl_json_index index;
+    rocl_buf bytes, text;
+    rocprofv3_process *processes;
+    size_t count, cap;
+    uint32_t categories[ROCPROFV3_ARRAYS]; /* texts, of records that do not say it */
+
+} rocprofv3_run;
+
+/* Is a call a range or mark of rocTX? */
+rocl_kind rocprofv3_call_kind(const char *category, const char *function);
+
+/* Reads what stands before the records of the process that is `node` of the outline. */
+rocl_status rocprofv3_read_tables(rocprofv3_run *run, rocprofv3_process *p,
+                                  const rocl_json_node *node, rocl_error *err);
+/* Completes the kernel that a symbol is of. */
+rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_process *p,
+                                  const rocprofv3_symbol *s, rocl_kernel *k, uint32_t *code_agent,
+                                  rocl_error *err);
+void rocprofv3_free_tables(rocprofv3_process *p);
+
+/* The element of an array that has a number; NULL: none. */
+static inline const rocprofv3_operation *rocprofv3_operation_at(const rocprofv3_kind *k,
+                                                                uint64_t number)
+{
+    return k && number < k->count ? &k->operations[number] : NULL;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* Puts the records of a piece, whose part says process and array. */
+rocl_status rocprofv3_parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
+                                  rocl_error *err);
+void rocprofv3_free_worker(void *state);
+static inline uint32_t rocprofv3_part(size_t process, rocprofv3_array array)
+{
+    return (uint32_t)(process * ROCPROFV3_ARRAYS + array);
+}
+
+#endif
