@@ -1,6 +1,7 @@
 /* Placeholders in the names of outputs: "%pid%", "{pid}", "%p", "%env{NAME}%" and the like. */
 #include "common/output.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -316,14 +317,19 @@ int output_fill_names(common *c)
 
 int output_fill_name(const common *c, const strings *command, const char *option, const char **name)
 {
+    enum { NAMES = 8 }; /* more than any tool has; they are needed until it ends */
+    static char names[NAMES][PATH_MAX];
+    static unsigned filled;
     origin o = {.options = c, .rank = -1, .looked = command != NULL};
-    char path[PATH_MAX];
     for (size_t i = 0, n = 0; command && i < command->n && n < sizeof o.command; i++)
         n += (size_t)snprintf(o.command + n, sizeof o.command - n, "%s%s", i ? " " : "",
                               command->v[i]);
-    int code = *name ? fill_in(&o, option, *name, path) : -1;
-    if (code < 0 && *name)
-        *name = must_have(strdup(path));
+    assert(filled < NAMES);
+    if (!*name)
+        return -1;
+    int code = fill_in(&o, option, *name, names[filled]);
+    if (code < 0)
+        *name = names[filled++];
     return code;
 }
 
