@@ -90,7 +90,6 @@ static bool is_profile(const char *head, size_t n, bool whole)
 #define CHROME  FORMAT("a trace in Chrome's JSON, not a SQLite database", PERFETTO)
 #define CSV     READ("a CSV file of rocprof", rocl_rocprof_csv_ops, 0)
 #define V1_JSON READ("a trace of rocprof (JSON)", rocl_rocprof_json_ops, 0)
-#define V1_RAW  FORMAT("raw text of rocprof v1, not a trace", RECORD)
 #define RECORDING                                                                                  \
     READ("a recording of rocrec", rocl_chunk_ops, ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS)
 #define SCRIPT_INPUT (ROCL_FORMAT_SCRIPT_INPUT | ROCL_FORMAT_LATE_RECORDS)
@@ -147,8 +146,6 @@ static const row rows[] = {
      .line = "Name,Calls,TotalDurationNs"},
     {CSV, .line = "Index,KernelName"},
     {CSV, .line = "Dispatch_ID,"},
-    {READ("raw text of rocprof", rocl_rocprof_text_ops, 0), .probe = rocprof_is_text},
-    {V1_RAW, .line = "dispatch["},
     /* other wrappings, and gzip or zstd within one of them */
     {FORMAT("a Git LFS pointer, not the file itself", "run `git lfs pull`"),
      MAGIC("version https://git-lfs.")},
@@ -160,6 +157,9 @@ static const row rows[] = {
     {FORMAT("a zip archive", UNPACK), MAGIC("PK\x03\x04")},
     {FORMAT("a program, not a trace", "run it under rocrec or rocprofv3"), MAGIC("\x7f"
                                                                                  "ELF")},
+    /* may begin with anything that a program says */
+    {READ("raw text of rocprof", rocl_rocprof_text_ops, ROCL_FORMAT_LATE_RECORDS),
+     .probe = rocprof_is_text},
 };
 
 #define ROCPD                                                                                      \

@@ -155,8 +155,6 @@ is_called() {
     is_called v1.csv "a CSV file of rocprof v1" "--output-format rocpd"
     echo '"Name","Calls","TotalDurationNs","AverageNs","Percentage"' >sums.csv
     is_called sums.csv "a summary of rocprof" "--output-format rocpd"
-    echo '975779240024464:975779240024815 566828:566828 hsa_agent_get_info(, 0) = 0 :6' >raw
-    is_called raw "raw text of rocprof v1" "--output-format rocpd"
     rocpd2pftrace -q -z 0 -o plain.pftrace "$FIXTURES/rank0.db"
     is_called plain.pftrace "a Perfetto trace" "open it at"
     rocpd2pftrace -q -o packed.pftrace "$FIXTURES/rank0.db"

@@ -80,14 +80,24 @@ void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, roc
     to->pending_args++;
 }
 
-rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why,
-                              rocl_error *err)
+rocl_status rocl_record_fault_at(rocl_records *to, uint64_t line, uint64_t where, rocl_fault fault,
+                                 const char *why, rocl_error *err)
 {
     (void)err;
     if (to->indexing)
-        rocl_bad_record_add(to, (uint64_t)(to->piece - to->in->pieces), to->line, where, fault,
-                            why);
+        rocl_bad_record_add(to, (uint64_t)(to->piece - to->in->pieces), line, where, fault, why);
     return ROCL_OK;
+}
+
+rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why,
+                              rocl_error *err)
+{
+    return rocl_record_fault_at(to, to->line, where, fault, why, err);
+}
+
+uint64_t rocl_records_line_number(const rocl_records *to)
+{
+    return to->line;
 }
 
 /* What is wrong with the times of a record; NULL: nothing. */
@@ -171,12 +181,14 @@ uint32_t rocl_records_resolve(const rocl_records *w, rocl_key_of of, uint64_t pr
                                                            : rocl_records_find(w->in, of, key);
 }
 
-/* What links a call and the work that it launched: numbers count in each process. */
+/* What links a call and the work that it launched: numbers count in each process. Those of the
+ * first process stay as they are, but for 0, which would be none. */
 static uint64_t make_stack_id(uint32_t process, uint64_t link)
 {
-    if (link >> 36 || process >> 24)
+    const uint64_t zero = (uint64_t)1 << 35;
+    if (link >= zero || process >> 24)
         return rocl_mix64(link ^ rocl_mix64(process)) | 1;
-    return (uint64_t)process << 36 | (link + 1);
+    return (uint64_t)process << 36 | (link ? link : zero);
 }
 
 /* Indexes and texts in place of the keys and views of a record. */
@@ -769,22 +781,25 @@ rocl_status rocl_records_peek_times(rocl_trace *t, rocl_model_capture *c, int64_
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Hands on the lines that begin in [first, last): those that continue a record of the piece before
- * are skipped there, those behind the piece that continue its last record are read with it. */
-static rocl_status read_lines(rocl_records *to, uint64_t first, uint64_t last, bool beyond,
-                              rocl_record_line_fn *line, rocl_line_continues_fn *continues,
-                              rocl_error *err)
+rocl_status rocl_records_lines(rocl_records *to, rocl_record_line_fn *line,
+                               rocl_line_continues_fn *continues, rocl_error *err)
 {
+    const rocl_piece *p = to->piece;
     rtg_reader *r = &to->reader;
-    bool more, skips = continues && first > 0 && !beyond;
     rocl_status st = ROCL_OK;
-    rtg_reader_begin(r, to->in->files[to->piece->file].spool, first, last);
+    uint64_t beyond = 0;                    /* lines behind the piece */
+    bool skips = continues && p->first > 0; /* what continues the record of the piece before */
+    bool more;
+    rtg_reader_begin(r, to->in->files[p->file].spool, p->first, continues ? UINT64_MAX : p->last);
     while (st == ROCL_OK && (st = rtg_reader_fill(r, &more, err)) == ROCL_OK && more) {
         rtg_text text;
         while (st == ROCL_OK && rtg_reader_line(r, &text)) {
             const bool goes_on = continues && !text.too_long && continues(text.p, text.n);
-            if (beyond && !goes_on)
-                return ROCL_OK;
+            if (text.offset >= p->last) {
+                if (!goes_on)
+                    goto done;
+                beyond++;
+            }
             skips = skips && goes_on;
             if (text.too_long)
                 st = rocl_record_fault(to, text.offset, ROCL_FAULT_BAD_LINE,
@@ -794,17 +809,7 @@ static rocl_status read_lines(rocl_records *to, uint64_t first, uint64_t last, b
             to->line++;
         }
     }
-    return st;
-}
-
-rocl_status rocl_records_lines(rocl_records *to, rocl_record_line_fn *line,
-                               rocl_line_continues_fn *continues, rocl_error *err)
-{
-    const rocl_piece *p = to->piece;
-    rocl_status st = read_lines(to, p->first, p->last, false, line, continues, err);
-    const uint64_t lines = to->line;
-    if (st == ROCL_OK && continues)
-        st = read_lines(to, p->last, UINT64_MAX, true, line, continues, err);
-    to->line = lines;
+done:
+    to->line -= beyond;
     return st;
 }

@@ -10,7 +10,7 @@ extern const rocl_source_ops rocl_rocprof_db_ops;   /* results.db of v1 */
 extern const rocl_source_ops rocl_rocprof_csv_ops;  /* CSV files of any version */
 extern const rocl_source_ops rocl_rocprof_json_ops; /* results.json of v1, *_output.json of v2 */
 
-/* Do these first bytes begin like one of the raw texts? */
+/* Is there a line among these first bytes that only the raw texts have? */
 bool rocprof_is_text(const char *head, size_t n, bool whole);
 
 #endif

@@ -304,25 +304,23 @@ static void take_copy_ends(rocl_source_record *r, rocl_view name)
     r->dst = r->agent;
 }
 
-/* Work on a GPU that only its name tells. */
-static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
-                          const rocprof_row *row, rocl_error *err)
+rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
+                           rocl_view name, rocl_error *err)
 {
-    static const char *const copies[] = {"Copy", "Memcpy", "hipMemcpy", "FillBuffer", "async-copy"};
+    static const char *const copies[] = {"CopyHost",   "CopyDevice", "Memcpy", "hipMemcpy",
+                                         "FillBuffer", "async-copy", "COPY"};
     static const char *const barriers[] = {"Marker", "\"<barrier packet>\"", "<barrier packet>",
                                            "Barrier"};
-    rocl_view name = take_text(row, ROCPROF_KERNEL_NAME);
-    name = name.n ? name : take_text(row, ROCPROF_NAME);
-    name = name.n ? name : take_text(row, ROCPROF_OPERATION);
+    const bool has_arguments = memchr(name.p, '(', name.n); /* a kernel that is called like it */
     r->name = without_quotes(name);
-    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+    for (size_t i = 0; !has_arguments && i < sizeof copies / sizeof *copies; i++)
         if (begins_with(name, copies[i])) {
             r->kind = ROCL_COPY;
             r->as.e.category = w->copy;
             take_copy_ends(r, name);
             return rocl_record_put(to, r, err);
         }
-    for (size_t i = 0; i < sizeof barriers / sizeof *barriers; i++)
+    for (size_t i = 0; !has_arguments && i < sizeof barriers / sizeof *barriers; i++)
         if (begins_with(name, barriers[i])) {
             r->kind = ROCL_BARRIER;
             r->as.e.category = w->barrier;
@@ -331,6 +329,15 @@ static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof
     r->kind = ROCL_DISPATCH;
     r->as.e.category = w->kernel;
     return rocl_record_put(to, r, err);
+}
+
+static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
+                          const rocprof_row *row, rocl_error *err)
+{
+    rocl_view name = take_text(row, ROCPROF_KERNEL_NAME);
+    name = name.n ? name : take_text(row, ROCPROF_NAME);
+    name = name.n ? name : take_text(row, ROCPROF_OPERATION);
+    return rocprof_op_put(to, w, r, name, err);
 }
 
 void rocprof_alloc_operation(rocl_view name, bool scratch, rocl_alloc *to)

@@ -42,7 +42,7 @@
     X(DIRECTION, "direction")                                                                      \
     X(SOURCE, "sourceagentid")                                                                     \
     X(DESTINATION, "destinationagentid")                                                           \
-    X(OPERATION, "operation")                                                                      \
+    X(OPERATION, "operation operationname")                                                        \
     X(SIZE, "allocationsize size")                                                                 \
     X(ADDRESS, "address startingaddress")                                                          \
     X(FLAGS, "allocflags")                                                                         \
@@ -133,5 +133,9 @@ void rocprof_alloc_operation(rocl_view name, bool scratch, rocl_alloc *to);
 /* Puts the record or records of a row. category: of calls whose rows do not say it, 0 else. */
 rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_table table,
                             const rocprof_row *row, uint32_t category, rocl_error *err);
+
+/* Puts work on a GPU that only its name tells: a kernel, a copy or a barrier. */
+rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
+                           rocl_view name, rocl_error *err);
 
 #endif

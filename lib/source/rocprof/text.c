@@ -1,24 +1,64 @@
 /* The raw texts of rocprof v1 and roctracer, one record a line: hip_api_trace.txt,
- * hsa_api_trace.txt, hcc_ops_trace.txt, async_copy_trace.txt, roctx_trace.txt. Which record a line
- * holds is told by the line alone, so captures of roctracer's output, with lines of the program
- * among them, are read as well. */
+ * hsa_api_trace.txt, hcc_ops_trace.txt, async_copy_trace.txt, roctx_trace.txt; results.txt, where
+ * counters are in lines of their own; and what the text plugin of rocprofv2 writes. Which record a
+ * line holds is told by the line alone, so captures of their output, with lines of the program
+ * among them, are read as well.
+ *
+ *     BEGIN:END PID:TID NAME(ARGS)[ kernel=KERNEL][ = RETURNED][ :ID]    a call
+ *     BEGIN:END DEVICE:QUEUE NAME:ID[:PID]                               work on a GPU
+ *     BEGIN:END async-copy:ID:PID                                        a copy of HSA
+ *     TIME PID:TID WHAT:[RANGE:]"MESSAGE"                                rocTX
+ *     ENGINE CYCLE 0xADDRESS NAME                                        a sample of rocprof
+ *     dispatch[N], gpu-id(N), ...; Domain(...), ...; Dispatch_ID(N), ... see fields.h
+ *
+ * The texts of one folder are one run. */
 #include <stdlib.h>
 
+#include "source/rocprof/fields.h"
 #include "source/rocprof/rocprof.h"
-#include "source/rocprof/row.h"
 #include "source/rtg/line_match.h"
+#include "source/rtg/rtg.h"
 
-static bool parse_number(const char **p, const char *end, uint64_t *v)
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+typedef enum text_shape {
+    NO_RECORD,  /* a line of the program */
+    CUT_RECORD, /* it begins like a record */
+    NUMBER,     /* a time alone: begin_ts_file.txt, or what a cut left */
+    HANDLE,     /* of hsa_handles.txt: says nothing that is needed */
+    PC_SAMPLE,
+    CALL,
+    WORK,
+    MARKER
+} text_shape;
+
+typedef struct text_line {
+    uint64_t begin, end;
+    uint64_t a, b;  /* process and thread, or device and queue; ROCL_NO_KEY */
+    rocl_view text; /* what follows, without numbers at its end */
+    uint64_t process, link;
+    uint64_t what, range; /* of rocTX */
+} text_line;
+
+enum { MARK, PUSH, POP, START, STOP };
+
+/* Times are that long; clocks and dates in lines of programs are shorter. */
+enum { SURE_DIGITS = 9 };
+
+static inline bool parse_number(const char **p, const char *end, uint64_t *v)
 {
-    rocl_view digits;
-    const char *q = rtg_digits(*p, end, &digits);
-    if (!q || !rtg_number(digits, v))
+    const char *q = *p, *stop = end - q > 19 ? q + 19 : end; /* 19 digits fit */
+    uint64_t number = 0;
+    while (q < stop && rtg_digit(*q))
+        number = number * 10 + (uint64_t)(*q++ - '0');
+    if (q == *p || (q < end && rtg_digit(*q)))
         return false;
+    *v = number;
     *p = q;
     return true;
 }
 
-static bool skip_char(const char **p, const char *end, char c)
+static inline bool skip_char(const char **p, const char *end, char c)
 {
     if (*p == end || **p != c)
         return false;
@@ -26,105 +66,250 @@ static bool skip_char(const char **p, const char *end, char c)
     return true;
 }
 
-/* The number behind the last colon of a text, and the text before it. */
+/* The number behind the last colon of a text, which is taken off. */
 static bool split_number(rocl_view *text, uint64_t *v)
 {
-    const char *colon = text->n ? memrchr(text->p, ':', text->n) : NULL;
-    const char *p = colon ? colon + 1 : NULL, *end = text->p + text->n;
-    if (!colon || !parse_number(&p, end, v) || p != end)
+    const char *end = text->p + text->n, *q = end, *p;
+    while (q > text->p && rtg_digit(q[-1]))
+        q--;
+    p = q;
+    if (q == end || q == text->p || q[-1] != ':' || !parse_number(&p, end, v))
         return false;
-    text->n = (size_t)(colon - text->p);
+    text->n = (size_t)(q - 1 - text->p);
     return true;
 }
 
-/* "CID:RID:"MESSAGE"" of rocTX, at a time. */
-static rocl_status put_marker(rocl_records *to, rocl_source_record *r, const char *p,
-                              const char *end, const rocprof_words *w, rocl_error *err)
+/* WHAT:[RANGE:]"MESSAGE"; older ones have no RANGE and quotes not always. */
+static text_shape read_marker(text_line *l, const char *p, const char *end, text_shape otherwise)
 {
-    enum { MARK, PUSH, POP, START, STOP };
-    uint64_t what, id;
-    if (!parse_number(&p, end, &what) || !skip_char(&p, end, ':') || what > STOP)
-        return rocl_record_fault(to, r->where, ROCL_FAULT_BAD_LINE, "no line of rocTX", err);
+    if (!parse_number(&p, end, &l->what) || !skip_char(&p, end, ':') || l->what > STOP)
+        return otherwise;
     const char *number = p;
-    if (parse_number(&number, end, &id) && skip_char(&number, end, ':'))
+    l->range = 0;
+    if (parse_number(&number, end, &l->range) && skip_char(&number, end, ':'))
         p = number;
     else
-        id = 0;
-    r->name = rocl_view_between(p, end);
-    if (r->name.n >= 2 && *p == '"' && end[-1] == '"')
-        r->name = rocl_view_between(p + 1, end - 1);
-    r->kind = what == MARK ? ROCL_INSTANT : ROCL_MARKER;
-    r->half = what == MARK ? ROCL_WHOLE : what == PUSH || what == START ? ROCL_BEGINS : ROCL_ENDS;
-    r->scope = what >= START ? UINT64_MAX : r->thread;
-    r->id = id;
-    r->as.e.end = r->as.e.start;
-    r->as.e.category = what == MARK ? w->mark : w->range;
+        l->range = 0;
+    /* A message may hold quotes, and line ends. */
+    if (p < end && *p == '"')
+        end -= ++p < end && end[-1] == '"';
+    l->text = rocl_view_between(p, end);
+    return MARKER;
+}
+
+/* NAME:ID:PID, NAME:ID, or NAME(...) ... :ID, whose colon is after a blank. */
+static text_shape read_work_or_call(text_line *l, rocl_view text)
+{
+    uint64_t last;
+    const bool numbered = split_number(&text, &last);
+    l->link = numbered ? last : ROCL_NO_KEY;
+    l->process = ROCL_NO_KEY;
+    if (numbered && text.n && text.p[text.n - 1] != ' ') {
+        if (split_number(&text, &l->link))
+            l->process = last;
+        l->text = text;
+        return text.n ? WORK : CUT_RECORD;
+    }
+    const char *end = text.p + text.n, *p = text.p;
+    while (p < end && rtg_word(*p))
+        p++;
+    l->text = text;
+    return p > text.p &&
+                   (p < end ? *p == '(' && rtg_last(p, end, ')') : rocl_view_is(text, "unknown"))
+               ? CALL
+               : CUT_RECORD;
+}
+
+static text_shape read_line(text_line *l, const char *line, size_t n)
+{
+    const char *p = line, *end = line + n;
+    if (!n || !rtg_digit(*p))
+        return NO_RECORD;
+    if (!parse_number(&p, end, &l->begin))
+        return NO_RECORD;
+    if (p == end)
+        return NUMBER;
+    const bool sure = p - line >= SURE_DIGITS, span = *p == ':';
+    if (!span && *p == 'x') {
+        while (p < end && *p != ' ')
+            p++;
+        return rtg_lit(p, end, " agent ") ? HANDLE : NO_RECORD;
+    }
+    l->end = l->begin;
+    if (span && (!skip_char(&p, end, ':') || !parse_number(&p, end, &l->end)))
+        return sure ? CUT_RECORD : NO_RECORD;
+    const text_shape otherwise = sure && (span || p == end) ? CUT_RECORD : NO_RECORD;
+    if (!skip_char(&p, end, ' '))
+        return otherwise;
+    if (span && rtg_lit(p, end, "async-copy")) {
+        l->a = l->b = l->process = l->link = ROCL_NO_KEY;
+        l->text = (rocl_view){p, sizeof "async-copy" - 1};
+        p += l->text.n;
+        rocl_view rest = rocl_view_between(p, end);
+        if (parse_number(&p, end, &l->link)) /* async-copyN */
+            return p == end ? WORK : CUT_RECORD;
+        return split_number(&rest, &l->process) && split_number(&rest, &l->link) && !rest.n
+                   ? WORK
+                   : CUT_RECORD;
+    }
+    if (!parse_number(&p, end, &l->a))
+        return otherwise;
+    if (!span && rtg_lit(p, end, " 0x"))
+        return PC_SAMPLE;
+    if (!skip_char(&p, end, ':') || !parse_number(&p, end, &l->b) || !skip_char(&p, end, ' '))
+        return sure && (span || p == end) ? CUT_RECORD : NO_RECORD;
+    if (!span)
+        return read_marker(l, p, end, sure ? CUT_RECORD : NO_RECORD);
+    const text_shape shape = read_work_or_call(l, rocl_view_between(p, end));
+    return shape == CUT_RECORD && !sure ? NO_RECORD : shape;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+typedef struct text_run {
+    rocprof_words words;
+    uint32_t kfd;
+    bool *pure; /* of each file: it begins with a record, so that a number alone is a cut one */
+} text_run;
+
+static rocl_status put_marker(rocl_records *to, rocl_source_record *r, const text_line *l,
+                              const rocprof_words *w, rocl_error *err)
+{
+    const bool mark = l->what == MARK;
+    r->process = l->a;
+    r->thread = l->b;
+    r->name = l->text;
+    r->kind = mark ? ROCL_INSTANT : ROCL_MARKER;
+    r->half = mark ? ROCL_WHOLE : l->what == PUSH || l->what == START ? ROCL_BEGINS : ROCL_ENDS;
+    /* A range may end in another thread than that in which it began. */
+    r->scope = l->what >= START ? UINT64_MAX : r->thread;
+    r->id = l->range;
+    r->as.e.category = mark ? w->mark : w->range;
     return rocl_record_put(to, r, err);
 }
 
-/* "NAME:CORR:PID": work on a GPU. */
-static rocl_status put_work(rocl_records *to, rocl_source_record *r, rocl_view text,
-                            const rocprof_words *w, rocl_error *err)
+static bool add_arg(void *ctx, rocl_view name, rocl_view value)
 {
-    uint64_t pid, link;
-    if (!split_number(&text, &pid) || !split_number(&text, &link))
-        return rocl_record_fault(to, r->where, ROCL_FAULT_BAD_LINE, "no line of GPU work", err);
-    r->process = pid;
-    r->link = link;
-    r->name = text;
-    if (rtg_lit(text.p, text.p + text.n, "Copy")) {
-        r->kind = ROCL_COPY;
-        r->as.e.category = w->copy;
-        r->dst = r->agent;
-    } else {
-        r->as.e.category = w->kernel;
+    rocl_record_arg(ctx, name, value);
+    return true;
+}
+
+/* "dst(0x10) size(4)" of ROCm 3.5 */
+static bool add_older_args(rocl_records *to, rocl_view text)
+{
+    const char *p = text.p, *end = p + text.n;
+    const char *open = memchr(p, '(', text.n), *equals = memchr(p, '=', text.n);
+    if (!open || open == p || (equals && equals < open) || !rtg_word(open[-1]))
+        return false;
+    while (p < end) {
+        size_t depth = 0;
+        const char *q;
+        p = rtg_skip_space(p, end);
+        open = memchr(p, '(', (size_t)(end - p));
+        for (q = open; q && q < end; q++) {
+            depth += *q == '(';
+            if (*q == ')' && !--depth)
+                break;
+        }
+        if (!q || q == end)
+            return true;
+        rocl_record_arg(to, rocl_view_between(p, open), rocl_view_between(open + 1, q));
+        p = q + 1;
     }
+    return true;
+}
+
+/* Of "NAME(ARGS) kernel=KERNEL" or "NAME(ARGS) = RETURNED" what follows the name. */
+static void add_args(rocl_records *to, const char *p, const char *end)
+{
+    const char *kernel = rtg_find(p, end, ") kernel=");
+    const char *close = kernel ? kernel : rtg_last(p, end, ')');
+    if (!close || close == p)
+        return;
+    const rocl_view args = rocl_view_between(p + 1, close);
+    while (end > close && end[-1] == ' ')
+        end--;
+    if (!add_older_args(to, args))
+        rtg_args_split(args, add_arg, to);
+    const char *returned = rtg_lit(close, end, ") = ");
+    if (kernel)
+        rocl_record_arg(to, (rocl_view){"kernel", 6}, rocl_view_between(kernel + 9, end));
+    else if (returned && !rocl_view_is(rocl_view_between(returned, end), "0"))
+        rocl_record_arg(to, (rocl_view){"ret", 3}, rocl_view_between(returned, end));
+}
+
+static rocl_status put_call(rocl_records *to, rocl_source_record *r, const text_line *l,
+                            const text_run *run, rocl_error *err)
+{
+    const char *p = l->text.p, *end = p + l->text.n;
+    const char *open = memchr(p, '(', l->text.n);
+    r->process = l->a;
+    r->thread = l->b;
+    r->link = l->link;
+    r->name = rocl_view_between(p, open ? open : end);
+    r->as.e.category = rtg_lit(p, end, "hsaKmt")          ? run->kfd
+                       : rtg_lit(p, end, "hsa_") || !open ? run->words.hsa
+                                                          : run->words.hip;
+    if (open && rocl_records_want_args(to) && rocl_records_want(to, ROCL_REGION))
+        add_args(to, open, end);
     return rocl_record_put(to, r, err);
+}
+
+/* What a worker keeps; made when there are lines of fields. */
+static rocprof_fields *get_fields(rocl_records *to)
+{
+    void **state = rocl_records_state(to);
+    if (!*state)
+        *state = rocprof_fields_new();
+    return *state;
 }
 
 static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t where,
                               rocl_error *err)
 {
-    const rocprof_words *w = rocl_records_input_of(to)->state;
-    const char *p = line, *end = line + n;
+    const text_run *run = rocl_records_input_of(to)->state;
+    rocprof_fields *fields = *rocl_records_state(to);
     rocl_source_record r;
-    uint64_t times[2] = {0}, a, b;
+    text_line l;
+    rocl_status st;
+    if (!n)
+        return ROCL_OK;
+    if (fields && rocprof_is_counter_line(line, n))
+        return rocprof_counter_line_put(to, &run->words, fields, line, n, where, err);
+    if (fields && (st = rocprof_fields_end_dispatch(to, fields, err)) != ROCL_OK)
+        return st;
+    if (rocprof_has_fields(line, n))
+        return get_fields(to)
+                   ? rocprof_fields_put(to, &run->words, get_fields(to), line, n, where, err)
+                   : rocl_fail_memory(err);
+    const text_shape shape = read_line(&l, line, n);
     rocl_record_begin(&r, ROCL_REGION, where);
-    if (!parse_number(&p, end, &times[0]))
+    r.as.e.start = (int64_t)l.begin;
+    r.as.e.end = (int64_t)l.end;
+    switch (shape) {
+    case CALL:
+        return put_call(to, &r, &l, run, err);
+    case WORK:
+        r.agent = l.a;
+        r.queue = l.b;
+        r.process = l.process;
+        r.link = l.link;
+        return rocprof_op_put(to, &run->words, &r, l.text, err);
+    case MARKER:
+        return put_marker(to, &r, &l, &run->words, err);
+    case PC_SAMPLE:
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME,
+                                 "a sample whose time is in cycles of a GPU", err);
+    case NUMBER:
+        if (!run->pure[rocl_records_piece(to)->file])
+            return ROCL_OK;
+        /* fall through */
+    case CUT_RECORD:
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a record that is cut or damaged",
+                                 err);
+    default:
         return ROCL_OK;
-    bool point = !skip_char(&p, end, ':');
-    if (!point && !parse_number(&p, end, &times[1]))
-        return ROCL_OK;
-    if (!skip_char(&p, end, ' ') || !parse_number(&p, end, &a) || !skip_char(&p, end, ':') ||
-        !parse_number(&p, end, &b) || !skip_char(&p, end, ' '))
-        return ROCL_OK;
-    r.as.e.start = (int64_t)times[0];
-    r.as.e.end = (int64_t)times[1];
-    if (point) {
-        r.process = a;
-        r.thread = b;
-        return put_marker(to, &r, p, end, w, err);
     }
-    const char *word = p;
-    while (word < end && rtg_word(*word))
-        word++;
-    rocl_view rest = rocl_view_between(p, end);
-    uint64_t number;
-    bool is_call = word < end && *word == '(' &&
-                   (rtg_lit(p, end, "hip") || rtg_lit(p, end, "hsa") || rtg_lit(p, end, "__hip"));
-    if (is_call) {
-        r.process = a;
-        r.thread = b;
-        r.name = rocl_view_between(p, word);
-        r.as.e.category = rtg_lit(p, end, "hsa") ? w->hsa : w->hip;
-        if (split_number(&rest, &number))
-            r.link = number;
-        return rocl_record_put(to, &r, err);
-    }
-    r.kind = ROCL_DISPATCH;
-    r.agent = a;
-    r.queue = b;
-    return put_work(to, &r, rest, w, err);
 }
 
 static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
@@ -132,59 +317,114 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 {
     (void)in;
     (void)piece;
-    return rocl_records_lines(to, parse_line, NULL, err);
+    rocl_status st = rocl_records_lines(to, parse_line, rocprof_is_counter_line, err);
+    rocprof_fields *fields = *rocl_records_state(to);
+    return st == ROCL_OK && fields ? rocprof_fields_end_dispatch(to, fields, err) : st;
 }
 
-static void close_state(rocl_records_input *in)
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static void free_fields(void *state)
 {
-    free(in->state);
+    rocprof_fields_free(state);
 }
 
-static const rocl_record_format format = {
-    .places = ROCL_PLACES_LINES, .parse = parse_piece, .close = close_state};
+static void close_run(rocl_records_input *in)
+{
+    text_run *run = in->state;
+    if (run)
+        free(run->pure);
+    free(run);
+}
 
-static rocl_status open_texts(rocl_source *s, rocl_trace *t, rocl_error *err)
+static const rocl_record_format format = {.places = ROCL_PLACES_LINES,
+                                          .parse = parse_piece,
+                                          .free_worker = free_fields,
+                                          .close = close_run};
+
+/* Does a file begin with a record, so that no program wrote between its lines? */
+static rocl_status read_first_line(rocl_spool *spool, bool *pure, rocl_error *err)
+{
+    char head[4096];
+    text_line l;
+    size_t got = 0;
+    rocl_status st = rocl_spool_read(spool, head, sizeof head, 0, &got, err);
+    const char *end = st == ROCL_OK ? memchr(head, '\n', got) : NULL;
+    *pure = end && read_line(&l, head, (size_t)(end - head)) >= CALL;
+    return st;
+}
+
+static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
     rocl_records_input *in;
     rocl_status st = rocl_records_open(&in, s, t, &format, err);
     if (st != ROCL_OK)
         return st;
-    rocprof_words *w = in->state = malloc(sizeof *w);
-    if (!w)
+    text_run *run = in->state = calloc(1, sizeof *run);
+    if (!run || !(run->pure = calloc(in->file_count, sizeof *run->pure)) ||
+        !rocprof_intern_words(&run->words, t) ||
+        (run->kfd = rocl_strings_put(t->strings, "KFD_API", 7)) == ROCL_NONE)
         return rocl_fail_memory(err);
-    if (!rocprof_intern_words(w, t))
-        return rocl_fail_memory(err);
-    for (uint32_t i = 0; i < in->file_count; i++)
-        if (!rocl_records_cut(in, i, 0, 0))
-            return rocl_fail_memory(err);
-    return rocl_records_index(in, err);
+    for (uint32_t i = 0; i < in->file_count && st == ROCL_OK; i++) {
+        st = read_first_line(in->files[i].spool, &run->pure[i], err);
+        if (st == ROCL_OK && !rocl_records_cut(in, i, 0, 0))
+            st = rocl_fail_memory(err);
+    }
+    return st == ROCL_OK ? rocl_records_index(in, err) : st;
 }
 
-/* Raw texts of one folder are one run. */
-static bool is_same_folder(const char *a, const char *b)
+/* How long the folder of a raw text of rocprof is, which may be called by its process, as
+ * out/4242_hip_api_trace.txt; SIZE_MAX: it is called otherwise. */
+static size_t folder_length(const char *path)
 {
-    const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
-    const size_t n = x ? (size_t)(x - a) : 0, m = y ? (size_t)(y - b) : 0;
-    return n == m && !memcmp(a, b, n);
+    static const char *const kinds[] = {
+        "hip_api_trace.txt",    "hsa_api_trace.txt", "kfd_api_trace.txt",  "hcc_ops_trace.txt",
+        "async_copy_trace.txt", "roctx_trace.txt",   "results.txt",        "begin_ts_file.txt",
+        "hsa_handles.txt",      "pcs_trace.txt",     "pc_sample_trace.txt"};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *kind = name;
+    while (rtg_digit(*kind))
+        kind++;
+    kind = kind > name && *kind == '_' ? kind + 1 : name;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t n = strlen(kinds[i]);
+        if (!strncmp(kind, kinds[i], n) && (!kind[n] || kind[n] == '.'))
+            return (size_t)(name - path);
+    }
+    return SIZE_MAX;
 }
 
-const rocl_source_ops rocl_rocprof_text_ops = {ROCL_RECORDS_OPS(open_texts),
-                                               .same_run = is_same_folder};
+static bool is_same_run(const char *a, const char *b)
+{
+    const size_t n = folder_length(a), m = folder_length(b);
+    return n == m && n != SIZE_MAX && !memcmp(a, b, n);
+}
 
-/* "BEGIN:END PID:TID", or "TIME PID:TID" */
+const rocl_source_ops rocl_rocprof_text_ops = {ROCL_RECORDS_OPS(open_run), .same_run = is_same_run};
+
+/* ---- recognising ----------------------------------------------------------------------------- */
+
+/* A line that is a record, wherever it stands; or the first line of what accompanies them, and a
+ * short text of nothing but times. */
 bool rocprof_is_text(const char *head, size_t n, bool whole)
 {
-    unsigned numbers = 0;
-    (void)whole;
-    for (size_t i = 0; i < n && numbers < 3; i++) {
-        size_t first = i;
-        while (i < n && head[i] >= '0' && head[i] <= '9')
-            i++;
-        if (i == first || i == n || !(head[i] == ':' || head[i] == ' '))
+    enum { TIMES_MAX = 4096 };
+    const char *p = head, *end = head + n;
+    bool only_times = whole && n && n <= TIMES_MAX;
+    while (p < end) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        const char *next = stop ? stop + 1 : end;
+        text_line l;
+        if (!stop && !whole)
             return false;
-        numbers++;
-        if (numbers == 2 && head[first - 1] == head[i])
-            return false;
+        stop = stop ? stop : end;
+        stop -= stop > p && stop[-1] == '\r';
+        const size_t length = (size_t)(stop - p);
+        const text_shape shape = read_line(&l, p, length);
+        if (shape >= CALL || (p == head && (shape == HANDLE || shape == PC_SAMPLE)) ||
+            (rocprof_has_fields(p, length) && rocprof_fields_are_whole(p, length)))
+            return true;
+        only_times = only_times && shape == NUMBER && length >= SURE_DIGITS;
+        p = next;
     }
-    return numbers == 3;
+    return only_times;
 }

@@ -2,6 +2,7 @@
  *
  *     source.c   a file: recognised, opened, cut into ranges, closed
  *     reader.c   a range of a file -> lines
+ *     args.c     the text of arguments -> single ones
  *     line*.c    a line -> its shape; a file for each program that wrote them
  *     item.c     a shape -> numbers that were checked; what is wrong with a line
  *     names.c    names interned once; processes, threads, agents, queues by their keys, and as
@@ -73,6 +74,15 @@ void rtg_reader_free(rtg_reader *r);
 rocl_status rtg_reader_fill(rtg_reader *r, bool *more, rocl_error *err);
 /* The next line of what was read; false: fill again. */
 bool rtg_reader_line(rtg_reader *r, rtg_text *line);
+
+/* ---- args.c --------------------------------------------------------------------------------- */
+
+/* Takes an argument; false ends the split. A byte may be written behind the value, not its name. */
+typedef bool rtg_arg_fn(void *ctx, rocl_view name, rocl_view value);
+
+/* Splits "a=1, b={2, 3}, 4" at its outermost commas; what has no name is called "arg2" by its
+ * place. False: an argument was refused. */
+bool rtg_args_split(rocl_view text, rtg_arg_fn *add, void *ctx);
 
 /* ---- item.c --------------------------------------------------------------------------------- */
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/num.h"
 #include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 
@@ -44,10 +43,8 @@ void rtg_workers_free(rtg_file *f)
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-/* The text of arguments -> single ones. Their texts differ from call to call: values stay where
- * they were read, and a NUL is written behind each, for which there is a byte behind the text. */
-enum { ARGS_MAX = 256 };
-
+/* Their texts differ from call to call: values stay where they were read, and a NUL is written
+ * behind each, for which there is a byte behind the text. */
 static bool add_arg(rtg_worker *w, uint32_t name, rocl_view value)
 {
     if (!ROCL_GROW(w->out.args, w->out.arg_cap, w->out.arg_count + 1))
@@ -57,64 +54,10 @@ static bool add_arg(rtg_worker *w, uint32_t name, rocl_view value)
     return true;
 }
 
-static rocl_view trim_blanks(const char *p, const char *end)
+static bool add_named_arg(void *ctx, rocl_view name, rocl_view value)
 {
-    p = rtg_skip_space(p, end);
-    while (end > p && rtg_space(end[-1]))
-        end--;
-    return rocl_view_between(p, end);
-}
-
-/* The comma that ends an argument: not one between brackets or in quotes. A quote that is not
- * closed is but a character. */
-static const char *find_arg_end(const char *p, const char *end)
-{
-    for (size_t depth = 0; p < end; p++) {
-        if (*p == '(' || *p == '{' || *p == '[')
-            depth++;
-        else if ((*p == ')' || *p == '}' || *p == ']') && depth)
-            depth--;
-        else if (*p == ',' && !depth)
-            return p;
-        else if (*p == '"') {
-            const char *close = memchr(p + 1, '"', (size_t)(end - p - 1));
-            p = close ? close : p;
-        }
-    }
-    return end;
-}
-
-/* "name=value", or a value alone, which is numbered. */
-static bool split_arg(rtg_worker *w, const char *p, const char *end, size_t n)
-{
-    rocl_view arg = trim_blanks(p, end);
-    const char *q = arg.p, *stop = arg.p + arg.n;
-    while (q < stop && rtg_word(*q) && q - arg.p < 64)
-        q++;
-    if (q == arg.p || q == stop || *q != '=' || rtg_digit(*arg.p)) {
-        char name[3 + ROCL_NUM_MAX] = "arg", *name_end = rocl_put_u64(name + 3, n);
-        return add_arg(w, rtg_intern_name(w->names, rocl_view_between(name, name_end)), arg);
-    }
-    return add_arg(w, rtg_intern_name(w->names, rocl_view_between(arg.p, q)),
-                   trim_blanks(q + 1, stop));
-}
-
-/* Splits "a=1, b={2, 3}" at its outermost commas. False when memory is out. */
-static bool add_args(rtg_worker *w, rocl_view text)
-{
-    const char *p = text.p, *end = p + text.n;
-    if (rtg_skip_space(p, end) == end)
-        return true;
-    for (size_t n = 0;; n++) {
-        /* No call has that many: the last one is all the rest. */
-        const char *comma = n < ARGS_MAX - 1 ? find_arg_end(p, end) : end;
-        /* The comma is where the NUL goes. */
-        if (!split_arg(w, p, comma, n))
-            return false;
-        if (comma == end)
-            return true;
-        p = comma + 1;
-    }
+    rtg_worker *w = ctx;
+    return add_arg(w, rtg_intern_name(w->names, name), value);
 }
 
 /* ---- what all events have ------------------------------------------------------------------- */
@@ -192,7 +135,7 @@ static bool put_args(const rtg_turn *t, rocl_region *g)
     if (l->has_args && l->shape == RTG_HSA && args.n >= 2 && *args.p == '(')
         args = (rocl_view){args.p + 1, args.n - 2};
     if (l->has_args)
-        ok = add_args(w, args);
+        ok = rtg_args_split(args, add_named_arg, w);
     if (ok && l->has_kernel)
         ok = add_arg(w, word_of(t, RTG_W_KERNEL), l->kernel);
     if (ok && call && l->result.n && !rocl_view_is(l->result, "0") &&

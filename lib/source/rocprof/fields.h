@@ -1,0 +1,30 @@
+/* Lines of named fields, `NAME(VALUE), NAME(VALUE)`: the dispatches and counters of results.txt of
+ * rocprof v1, and all that the text plugin of rocprofv2 writes. */
+#ifndef ROCL_SOURCE_ROCPROF_FIELDS_H
+#define ROCL_SOURCE_ROCPROF_FIELDS_H
+
+#include "source/rocprof/row.h"
+
+/* How a line begins that is one of ours; it may be cut. */
+bool rocprof_has_fields(const char *p, size_t n);
+/* Is it all there? For who only recognises it. */
+bool rocprof_fields_are_whole(const char *p, size_t n);
+/* "  NAME (VALUE)": a counter of the dispatch in the lines before. */
+bool rocprof_is_counter_line(const char *p, size_t n);
+
+/* What a worker keeps from line to line. */
+typedef struct rocprof_fields rocprof_fields;
+
+rocprof_fields *rocprof_fields_new(void); /* NULL: memory is out */
+void rocprof_fields_free(rocprof_fields *f);
+
+/* Puts the record or records of a line for which rocprof_has_fields(). */
+rocl_status rocprof_fields_put(rocl_records *to, const rocprof_words *w, rocprof_fields *f,
+                               const char *p, size_t n, uint64_t where, rocl_error *err);
+/* Puts the counter of a line for which rocprof_is_counter_line(). */
+rocl_status rocprof_counter_line_put(rocl_records *to, const rocprof_words *w, rocprof_fields *f,
+                                     const char *p, size_t n, uint64_t where, rocl_error *err);
+/* A line that is no counter, or the end of the piece: a dispatch is complete. */
+rocl_status rocprof_fields_end_dispatch(rocl_records *to, rocprof_fields *f, rocl_error *err);
+
+#endif
