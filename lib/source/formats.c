@@ -87,9 +87,10 @@ static bool is_profile(const char *head, size_t n, bool whole)
            "name the database; the log must lie beside it, under its name")
 #define KINETO                                                                                     \
     FORMAT("a trace of the PyTorch profiler (Kineto JSON), not a SQLite database", PERFETTO)
-#define CHROME  FORMAT("a trace in Chrome's JSON, not a SQLite database", PERFETTO)
-#define CSV     READ("a CSV file of rocprof", rocl_rocprof_csv_ops, 0)
-#define V1_JSON READ("a trace of rocprof (JSON)", rocl_rocprof_json_ops, 0)
+#define CHROME   FORMAT("a trace in Chrome's JSON, not a SQLite database", PERFETTO)
+#define CSV      READ("a CSV file of rocprof", rocl_rocprof_csv_ops, 0)
+#define V1_JSON  READ("a trace of rocprof (JSON)", rocl_rocprof_json_ops, 0)
+#define V3_FILES "kernel_trace.csv, hip_api_trace.csv and memory_copy_trace.csv"
 #define RECORDING                                                                                  \
     READ("a recording of rocrec", rocl_chunk_ops, ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS)
 #define SCRIPT_INPUT (ROCL_FORMAT_SCRIPT_INPUT | ROCL_FORMAT_LATE_RECORDS)
@@ -133,19 +134,14 @@ static const row rows[] = {
     {CHROME, .json = {"traceEvents"}},
     {CHROME, .json = {"ph", "ts"}},
     {FORMAT("JSON text, not a SQLite database", RECORD), .json = {""}},
-    {CSV, .line = "Guid,"},
-    {CSV, .line = "Kind,Agent_Id"},
-    {CSV, .line = "Kind,Direction"},
-    {CSV, .line = "Kind,Operation"},
-    {CSV, .line = "Domain,Function"},
-    {CSV, .line = "Correlation_Id,Dispatch_Id"},
-    {CSV, .line = "Sample_Timestamp,Exec_Mask"},
-    {CSV, .line = "Node_Id,Logical_Node_Id"},
-    {FORMAT("a summary of rocprof or rocprofv3 (CSV), not a trace",
-            RECORD "; rocstats makes such tables"),
+    {FORMAT("a summary of rocprofv3 (CSV), not a trace",
+            "take the traces of the same run, such as " V3_FILES "; rocstats makes such summaries"),
+     .line = "Name,Calls,TotalDurationNs,AverageNs,Percentage,MinNs"},
+    {FORMAT("a summary of rocprof (CSV), not a trace",
+            "take results.csv, results.json or results.db of the same run; rocstats makes such "
+            "summaries"),
      .line = "Name,Calls,TotalDurationNs"},
-    {CSV, .line = "Index,KernelName"},
-    {CSV, .line = "Dispatch_ID,"},
+    {CSV, .probe = rocprof_is_csv},
     /* other wrappings, and gzip or zstd within one of them */
     {FORMAT("a Git LFS pointer, not the file itself", "run `git lfs pull`"),
      MAGIC("version https://git-lfs.")},

@@ -186,7 +186,7 @@ void rocl_label_named_agent(rocl_trace *t, rocl_agent *a)
 
 size_t rocl_kernel_length(const char *name, size_t n)
 {
-    static const char *const ends[] = {" [clone .kd]", ".kd"};
+    static const char *const ends[] = {" [clone .kd]", " (.kd)", ".kd"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         const size_t m = strlen(ends[i]);
         if (n > m && !memcmp(name + n - m, ends[i], m))

@@ -57,7 +57,8 @@ static rocl_status add_source(rocl_trace *t, const char *path, const rocl_format
     return ROCL_OK;
 }
 
-/* Adds a file to the source of its run, if there is one already. */
+/* Adds a file to the source of its run, if there is one already. The files of a run are sorted by
+ * name, in whatever order they were named. */
 static rocl_status join_run(rocl_trace *t, const char *path, const rocl_format *f,
                             rocl_spool *spool, bool *joined, rocl_error *err)
 {
@@ -74,7 +75,16 @@ static rocl_status join_run(rocl_trace *t, const char *path, const rocl_format *
             free(copy);
             return rocl_fail_memory(err);
         }
-        s->more[s->more_count++] = (rocl_source_file){copy, spool};
+        rocl_source_file file = {copy, spool};
+        if (strcmp(copy, s->path) < 0) {
+            file = (rocl_source_file){s->path, s->spool};
+            s->path = copy;
+            s->spool = spool;
+        }
+        size_t at = s->more_count++;
+        for (; at && strcmp(file.path, s->more[at - 1].path) < 0; at--)
+            s->more[at] = s->more[at - 1];
+        s->more[at] = file;
         *joined = true;
         break;
     }

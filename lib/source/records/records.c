@@ -18,7 +18,8 @@ void rocl_record_begin(rocl_source_record *r, rocl_kind kind, uint64_t where)
     r->kind = kind;
     r->where = where;
     r->process = r->thread = r->agent = r->queue = r->stream = r->kernel = ROCL_NO_KEY;
-    r->src = r->dst = r->link = r->parent = r->row = ROCL_NO_KEY;
+    r->src = r->dst = r->source_queue = ROCL_NO_KEY;
+    r->link = r->parent = r->row = ROCL_NO_KEY;
     r->agent_type = r->src_type = r->dst_type = ROCL_AGENT_GPU;
 }
 
@@ -143,12 +144,13 @@ static uint64_t kernel_number(rocl_records *w, const rocl_source_record *r)
 static rocl_status note_record(rocl_records *w, const rocl_source_record *r, rocl_error *err)
 {
     const bool dispatch = r->kind == ROCL_DISPATCH || r->kind == ROCL_COUNTER;
-    note_key(w, r, ROCL_KEY_PROCESS, 0, r->process, NULL);
+    note_key(w, r, ROCL_KEY_PROCESS, 0, r->process, &(rocl_key_facts){.pid = r->pid});
     note_key(w, r, ROCL_KEY_THREAD, 0, r->thread, NULL);
     note_agent(w, r, r->agent, r->agent_type);
     note_agent(w, r, r->src, r->src_type);
     note_agent(w, r, r->dst, r->dst_type);
     note_key(w, r, ROCL_KEY_QUEUE, r->agent, r->queue, NULL);
+    note_key(w, r, ROCL_KEY_QUEUE, r->agent, r->source_queue, NULL);
     note_key(w, r, ROCL_KEY_STREAM, 0, r->stream, NULL);
     if (dispatch && (r->name.n || r->kernel != ROCL_NO_KEY)) {
         rocl_key_facts facts = r->symbol ? *r->symbol : (rocl_key_facts){0};
@@ -166,6 +168,7 @@ static rocl_status note_record(rocl_records *w, const rocl_source_record *r, roc
     }
     w->allocs += r->kind == ROCL_ALLOC || r->kind == ROCL_SCRATCH;
     w->halves += r->half != ROCL_WHOLE;
+    w->onces += r->once;
     if (w->failed || w->names->failed)
         return rocl_fail_memory(err);
     return r->half == ROCL_WHOLE ? ROCL_OK : rocl_half_add(w, r, err);
@@ -182,10 +185,12 @@ uint32_t rocl_records_resolve(const rocl_records *w, rocl_key_of of, uint64_t pr
 }
 
 /* What links a call and the work that it launched: numbers count in each process. Those of the
- * first process stay as they are, but for 0, which would be none. */
-static uint64_t make_stack_id(uint32_t process, uint64_t link)
+ * only or first process stay as they are, but for 0, which would be none. */
+static uint64_t make_stack_id(const rocl_capture *c, uint32_t process, uint64_t link)
 {
     const uint64_t zero = (uint64_t)1 << 35;
+    if (link && c->process_count == 1)
+        return link;
     if (link >= zero || process >> 24)
         return rocl_mix64(link ^ rocl_mix64(process)) | 1;
     return (uint64_t)process << 36 | (link ? link : zero);
@@ -205,9 +210,9 @@ static void resolve_record(rocl_records *w, const rocl_source_record *r, rocl_an
     e->id = 1 + (r->row >> 36 ? rocl_place(w, r->where) : (uint64_t)e->process << 36 | r->row);
     e->thread = rocl_records_resolve(w, ROCL_KEY_THREAD, p, 0, r->thread);
     if (r->link != ROCL_NO_KEY)
-        e->stack_id = make_stack_id(e->process, r->link);
+        e->stack_id = make_stack_id(c, e->process, r->link);
     if (r->parent != ROCL_NO_KEY)
-        e->parent_stack_id = make_stack_id(e->process, r->parent);
+        e->parent_stack_id = make_stack_id(c, e->process, r->parent);
     switch (r->kind) {
     case ROCL_REGION:
     case ROCL_MARKER:
@@ -260,7 +265,8 @@ static void resolve_record(rocl_records *w, const rocl_source_record *r, rocl_an
         as->hip.agent = agent;
         as->hip.queue = queue;
         as->hip.stream = stream;
-        as->hip.source_queue = ROCL_NONE;
+        as->hip.source_queue =
+            rocl_records_resolve(w, ROCL_KEY_QUEUE, p, r->agent, r->source_queue);
         e->name = rocl_records_text(w, r->name);
     }
 }
@@ -274,6 +280,8 @@ static rocl_status emit_record(rocl_records *w, const rocl_source_record *r, roc
         return rocl_fail_memory(err);
     if (r->half != ROCL_WHOLE)
         return rocl_half_add(w, &resolved, err);
+    if (r->once)
+        return rocl_once_add(w, &resolved, err);
     if (r->kind == ROCL_ALLOC || r->kind == ROCL_SCRATCH)
         return rocl_allocs_add(w->in->run->allocations, w->number, &resolved.as.alloc, err);
     if (rocl_kind_in(r->kind, ROCL_HOST_KINDS)) {
@@ -316,7 +324,8 @@ static uint32_t intern(rocl_trace *t, const char *s)
     return rocl_strings_put(t->strings, s, strlen(s));
 }
 
-/* Records that name no process are of the only process that others name, if there is one. */
+/* Records that name no process are of the only process that others name, if there is one; else of
+ * that which is likely. */
 static bool adopt_unknown_process(rocl_records_input *in)
 {
     rocl_records_run *run = in->run;
@@ -330,7 +339,7 @@ static bool adopt_unknown_process(rocl_records_input *in)
             only = processes->slots[i].key.number;
             others++;
         }
-    in->only_process = others == 1 ? only : 0;
+    in->only_process = others == 1 ? only : in->likely_process;
     for (int of = 0; of < ROCL_KEYS; of++) {
         rocl_registry renamed = {0}, *old = &run->keys[of];
         bool ok = true;
@@ -349,6 +358,27 @@ static bool adopt_unknown_process(rocl_records_input *in)
     return true;
 }
 
+/* Agents that were defined for every process become agents of each. */
+static bool give_agents_to_all(rocl_records_input *in)
+{
+    rocl_registry given = {0}, *agents = &in->run->keys[ROCL_KEY_AGENT];
+    const rocl_registry *processes = &in->run->keys[ROCL_KEY_PROCESS];
+    bool ok = true;
+    for (size_t i = 0; i < agents->cap && ok; i++) {
+        rocl_key_entry *e = &agents->slots[i];
+        if (!e->used || e->key.process != ROCL_NO_KEY)
+            ok = !e->used || rocl_registry_note(&given, &e->key, e->first, &e->facts);
+        for (size_t k = 0; k < processes->cap && ok && e->used && e->key.process == ROCL_NO_KEY;
+             k++) {
+            const rocl_key key = {processes->slots[k].key.number, 0, e->key.number};
+            ok = !processes->slots[k].used || rocl_registry_note(&given, &key, e->first, &e->facts);
+        }
+    }
+    rocl_registry_free(agents);
+    *agents = given;
+    return ok;
+}
+
 static uint32_t process_of(const rocl_records_input *in, const rocl_key_entry *e)
 {
     return rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, e->key.process});
@@ -357,8 +387,10 @@ static uint32_t process_of(const rocl_records_input *in, const rocl_key_entry *e
 static void define_process(rocl_records_input *in, const rocl_key_entry *e, void *to)
 {
     (void)in;
+    const bool by_text = e->key.number & ROCL_KEY_OF_TEXT;
+    const int64_t pid = (int64_t)(by_text ? e->facts.pid : e->key.number);
     *(rocl_process *)to = (rocl_process){
-        .id = (int64_t)e->key.number, .node = ROCL_NONE, .pid = (int64_t)e->key.number, .rank = -1};
+        .id = by_text ? (int64_t)e->index : pid, .node = ROCL_NONE, .pid = pid, .rank = -1};
 }
 
 static void define_thread(rocl_records_input *in, const rocl_key_entry *e, void *to)
@@ -374,11 +406,12 @@ static void define_agent(rocl_records_input *in, const rocl_key_entry *e, void *
                                         [ROCL_AGENT_CPU] = "CPU",
                                         [ROCL_AGENT_GPU] = "GPU",
                                         [ROCL_AGENT_NIC] = "NIC"};
-    const int64_t number = (int64_t)e->key.number;
+    const bool typed = e->facts.type && e->key.number >> 32 == (uint64_t)e->facts.type;
+    const int64_t number = (int64_t)(typed ? e->key.number & UINT32_MAX : e->key.number);
     const char *type = types[e->facts.type];
     char label[40];
     snprintf(label, sizeof label, "%s %" PRId64, type, number);
-    *(rocl_agent *)to = (rocl_agent){.id = number,
+    *(rocl_agent *)to = (rocl_agent){.id = (int64_t)e->key.number,
                                      .node = ROCL_NONE,
                                      .process = process_of(in, e),
                                      .type = e->facts.type,
@@ -443,9 +476,10 @@ static rocl_status make_definitions(rocl_records_input *in, rocl_error *err)
     rocl_registry *processes = &run->keys[ROCL_KEY_PROCESS];
     bool ok = adopt_unknown_process(in);
     if (ok && !processes->count) { /* there is always one */
-        in->only_process = in->only_process == ROCL_NO_KEY ? 0 : in->only_process;
+        in->only_process = in->only_process == ROCL_NO_KEY ? in->likely_process : in->only_process;
         ok = rocl_registry_note(processes, &(rocl_key){0, 0, in->only_process}, 0, NULL);
     }
+    ok = ok && give_agents_to_all(in);
     for (int of = 0; of < ROCL_KEYS && ok; of++) {
         rocl_registry *r = &run->keys[of];
         if (r->count >= ROCL_NONE)
@@ -517,7 +551,8 @@ static void stop_workers(rocl_records_input *in)
     free(run->workers);
     run->workers = NULL;
     rocl_sorter_free(run->joining);
-    run->joining = NULL;
+    rocl_sorter_free(run->unique);
+    run->joining = run->unique = NULL;
     rocl_allocs_free(run->allocations);
     run->allocations = NULL;
 }
@@ -554,6 +589,7 @@ static rocl_status merge_workers(rocl_records_input *in, rocl_error *err)
         run->last = w->last > run->last ? w->last : run->last;
         run->halves += w->halves;
         run->allocs += w->allocs;
+        run->onces += w->onces;
         for (int of = 0; of < ROCL_KEYS; of++)
             if (!rocl_registry_merge(&run->keys[of], &w->keys[of]))
                 return rocl_fail_memory(err);
@@ -693,6 +729,8 @@ rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, uint32_t ki
         return st;
     run->kinds = kinds;
     run->args = t->opt.args;
+    if (run->onces && !(run->unique = rocl_sorter_new(t->space, 3)))
+        return rocl_fail_memory(err);
     if (run->allocs && kinds & (ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH)))
         st = rocl_allocs_new(&run->allocations, t, err);
     if (st != ROCL_OK)
@@ -724,6 +762,8 @@ rocl_status rocl_records_scan(rocl_trace *t, rocl_model_capture *c, const rocl_t
         st = rocl_batcher_flush(&w->out, err);
     if (st == ROCL_OK && run->halves)
         st = rocl_sorter_seal(run->joining, worker, err);
+    if (st == ROCL_OK && run->unique)
+        st = rocl_sorter_seal(run->unique, worker, err);
     if (st == ROCL_OK && run->allocations)
         st = rocl_allocs_seal(run->allocations, worker, err);
     return st;
@@ -751,6 +791,8 @@ rocl_status rocl_records_finish(rocl_trace *t, rocl_model_capture *c, const rocl
     w->out.to = to;
     if (in->run->halves)
         st = rocl_halves_join(w, err);
+    if (st == ROCL_OK && in->run->unique)
+        st = rocl_once_emit(w, err);
     if (st == ROCL_OK && in->run->allocations)
         st = rocl_allocs_finish(in->run->allocations, emit_alloc, &(alloc_end){w, in->run->kinds},
                                 err);

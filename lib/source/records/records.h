@@ -16,6 +16,7 @@
  *     records.h     this interface
  *     registry.c    keys -> where they were first seen, their index
  *     records.c     the two passes
+ *     once.c        dispatches that several records hold go out once
  *     halves.c      begins and ends that are records of their own, joined by an external sort
  *     faults.c      records that are wrong: counted, the first of them reported */
 #ifndef ROCL_SOURCE_RECORDS_RECORDS_H
@@ -48,6 +49,7 @@ typedef struct rocl_key {
 typedef struct rocl_key_facts {
     rocl_agent_type type; /* of an agent; GPU wins over CPU, CPU over OTHER */
     uint32_t name;        /* text: of a kernel as it was written, of a counter; else 0 */
+    uint64_t pid;         /* of a process whose key is another number: its pid; 0 unknown */
     int64_t group_segment, private_segment, sgpr, arch_vgpr, accum_vgpr; /* of a kernel */
 } rocl_key_facts;
 
@@ -72,9 +74,12 @@ typedef struct rocl_source_record {
     uint64_t where;     /* place in the file: offset or row id, below 2^44; also makes the id */
     uint64_t process, thread, agent, queue, stream, kernel; /* numbers of keys; ROCL_NO_KEY */
     uint64_t src, dst;                                      /* agents of a copy */
+    uint64_t source_queue;                                  /* of a HIP event */
     rocl_agent_type agent_type, src_type, dst_type;         /* ROCL_AGENT_GPU unless said */
     uint64_t row;  /* number of a dispatch in its process, by which its counters find it;
                       ROCL_NO_KEY:  they are those that were put at the same place */
+    bool once;     /* a dispatch that several records may hold: goes out once for each `row` */
+    uint64_t pid;  /* of a process whose key is another number: its pid; 0 not said */
     uint64_t link; /* the same number links a call and the GPU work that it launched; ROCL_NO_KEY */
     uint64_t parent; /* link of the call around it; ROCL_NO_KEY */
     rocl_view name;  /* of the call, message, operation; of a dispatch: of its kernel; empty where
@@ -173,6 +178,8 @@ struct rocl_records_input {
     rocl_piece *pieces;
     size_t piece_count, piece_cap;
     uint64_t only_process; /* of records that name none; 0 where nothing is known */
+    /* Of records that name none where the others name none or several; 0 where nothing is known. */
+    uint64_t likely_process;
     struct rocl_records_run *run;
 };
 
@@ -185,7 +192,12 @@ bool rocl_records_add_piece(rocl_records_input *in, const rocl_piece *piece);
 bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t part, uint64_t from);
 extern size_t rocl_piece_bytes; /* tests make it small */
 
-/* Defines a key before the first pass: these come first, in the order of the calls. */
+/* A key of a process whose number is no pid but a text, as a guid; the pid of its records is r.pid.
+ */
+#define ROCL_KEY_OF_TEXT ((uint64_t)1 << 63)
+
+/* Defines a key before the first pass: these come first, in the order of the calls. An agent of the
+ * process ROCL_NO_KEY is one of every process. */
 bool rocl_records_define(rocl_records_input *in, rocl_key_of of, rocl_key key,
                          const rocl_key_facts *facts);
 /* The first pass, and the definitions of the capture. */

@@ -64,9 +64,12 @@ bool rocl_registry_note(rocl_registry *r, const rocl_key *k, uint64_t first,
     }
     if (facts) {
         const rocl_agent_type type = surer_type(e->facts.type, facts->type);
+        const uint64_t pid =
+            !e->facts.pid || (facts->pid && facts->pid < e->facts.pid) ? facts->pid : e->facts.pid;
         if (first < e->first)
             e->facts = *facts;
         e->facts.type = type;
+        e->facts.pid = pid;
     }
     if (first < e->first)
         e->first = first;

@@ -31,7 +31,7 @@ struct rocl_records {
     /* first pass */
     rocl_registry keys[ROCL_KEYS];
     int64_t first, last;
-    uint64_t halves, allocs;
+    uint64_t halves, allocs, onces;
     /* second pass */
     rocl_batcher out;
     size_t pending_args; /* of the next record: the last ones of `out` */
@@ -39,12 +39,13 @@ struct rocl_records {
 
 typedef struct rocl_records_run {
     rocl_registry keys[ROCL_KEYS];
-    uint64_t defined;        /* keys that the format defined */
-    rocl_records *workers;   /* opt.jobs of them, during a pass */
-    uint64_t *lines;         /* the number of the first line of each piece, from 1 in each file */
-    int64_t first, last;     /* times; none when first > last */
-    uint64_t halves, allocs; /* how many records are halves, allocations */
-    rocl_sorter *joining;    /* halves, during a pass */
+    uint64_t defined;      /* keys that the format defined */
+    rocl_records *workers; /* opt.jobs of them, during a pass */
+    uint64_t *lines;       /* the number of the first line of each piece, from 1 in each file */
+    int64_t first, last;   /* times; none when first > last */
+    uint64_t halves, allocs, onces; /* how many records are halves, allocations, go out once */
+    rocl_sorter *joining;           /* halves, during a pass */
+    rocl_sorter *unique;            /* dispatches that go out once, during the second pass */
     rocl_allocs *allocations;
     uint32_t kinds; /* wanted */
     bool args;
@@ -68,6 +69,10 @@ uint32_t rocl_records_resolve(const rocl_records *w, rocl_key_of of, uint64_t pr
  * that lack the other half (first pass, to `w` in indexing state). */
 rocl_status rocl_half_add(rocl_records *w, const rocl_source_record *r, rocl_error *err);
 rocl_status rocl_halves_join(rocl_records *w, rocl_error *err);
+
+/* once.c, second pass: adds a dispatch to the run's sorter; emits the first of each row. */
+rocl_status rocl_once_add(rocl_records *w, const rocl_source_record *r, rocl_error *err);
+rocl_status rocl_once_emit(rocl_records *w, rocl_error *err);
 
 /* faults.c */
 void rocl_bad_record_add(rocl_records *w, uint64_t piece, uint64_t line, uint64_t where,

@@ -12,5 +12,7 @@ extern const rocl_source_ops rocl_rocprof_json_ops; /* results.json of v1, *_out
 
 /* Is there a line among these first bytes that only the raw texts have? */
 bool rocprof_is_text(const char *head, size_t n, bool whole);
+/* Do they begin with the header of one of the CSV files? */
+bool rocprof_is_csv(const char *head, size_t n, bool whole);
 
 #endif

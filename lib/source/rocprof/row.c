@@ -27,9 +27,13 @@ rocprof_column rocprof_column_of(rocl_view name)
 #undef ROCPROF_COLUMN
     };
     char bare[32];
-    size_t n = 0;
+    size_t n = 0, stem = 0; /* of NAME_1 what is before the last '_' */
     for (size_t i = 0; i < name.n; i++) {
         const char c = name.p[i];
+        if (c == '_')
+            stem = n;
+        else if (c < '0' || c > '9')
+            stem = 0;
         if (c == '-' || c == '_' || c == ' ')
             continue;
         if (n == sizeof bare)
@@ -39,8 +43,13 @@ rocprof_column rocprof_column_of(rocl_view name)
     for (int i = 0; n && i < ROCPROF_COLUMNS; i++)
         if (is_one_of(names[i], bare, n))
             return (rocprof_column)i;
+    for (int i = 0; stem && i < ROCPROF_COLUMNS; i++)
+        if (is_one_of(names[i], bare, stem))
+            return ROCPROF_IGNORED;
     return ROCPROF_OTHER;
 }
+
+#define BIT(column) ROCPROF_BIT(column)
 
 rocprof_table rocprof_table_of(uint64_t columns)
 {
@@ -49,16 +58,23 @@ rocprof_table rocprof_table_of(uint64_t columns)
         uint64_t columns;
     } tables[] = {
         /* those that say more come first */
-        {ROCPROF_AGENTS, ROCPROF_BIT(NODE) | ROCPROF_BIT(AGENT_TYPE)},
-        {ROCPROF_PC_SAMPLES, ROCPROF_BIT(SAMPLE_TIME) | ROCPROF_BIT(INSTRUCTION)},
-        {ROCPROF_COUNTERS, ROCPROF_BIT(COUNTER) | ROCPROF_BIT(VALUE)},
-        {ROCPROF_COPIES, ROCPROF_BIT(DIRECTION) | ROCPROF_BIT(START)},
-        {ROCPROF_SCRATCHES, ROCPROF_BIT(OPERATION) | ROCPROF_BIT(FLAGS)},
-        {ROCPROF_ALLOCATIONS, ROCPROF_BIT(OPERATION) | ROCPROF_BIT(SIZE) | ROCPROF_BIT(ADDRESS)},
-        {ROCPROF_OPS, ROCPROF_BIT(OPERATION) | ROCPROF_BIT(START)},
-        {ROCPROF_RANGE_ENDS, ROCPROF_BIT(RANGE) | ROCPROF_BIT(TIME)},
-        {ROCPROF_CALLS, ROCPROF_BIT(FUNCTION) | ROCPROF_BIT(START)},
-        {ROCPROF_DISPATCHES, ROCPROF_BIT(KERNEL_NAME)},
+        {ROCPROF_AGENTS, BIT(NODE) | BIT(AGENT_TYPE)},
+        {ROCPROF_PC_SAMPLES, BIT(INSTRUCTION) | BIT(SAMPLE_TIME)},
+        {ROCPROF_PC_SAMPLES, BIT(INSTRUCTION) | BIT(DISPATCH)},
+        {ROCPROF_SPM, BIT(COUNTER) | BIT(VALUE) | BIT(TIME)},
+        {ROCPROF_COUNTERS, BIT(COUNTER) | BIT(VALUE)},
+        {ROCPROF_GRAPHS, BIT(GRAPH_EXEC) | BIT(KERNEL_COUNT)},
+        {ROCPROF_HIP_EVENTS, BIT(OPERATION) | BIT(SOURCE_QUEUE)},
+        {ROCPROF_COPIES, BIT(DIRECTION) | BIT(KIND)},
+        {ROCPROF_COPIES, BIT(DIRECTION) | BIT(START)},
+        {ROCPROF_SCRATCHES, BIT(OPERATION) | BIT(FLAGS)},
+        {ROCPROF_ALLOCATIONS, BIT(OPERATION) | BIT(ADDRESS)},
+        {ROCPROF_ALLOCATIONS, BIT(OPERATION) | BIT(SIZE)},
+        {ROCPROF_OPS, BIT(OPERATION) | BIT(DOMAIN)},
+        {ROCPROF_RANGE_ENDS, BIT(RANGE) | BIT(DOMAIN)},
+        {ROCPROF_CALLS, BIT(FUNCTION) | BIT(DOMAIN)},
+        {ROCPROF_DISPATCHES, BIT(KERNEL_NAME)},
+        {ROCPROF_DISPATCHES, BIT(KIND) | BIT(QUEUE)},
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if ((columns & tables[i].columns) == tables[i].columns)
@@ -66,16 +82,54 @@ rocprof_table rocprof_table_of(uint64_t columns)
     return ROCPROF_UNKNOWN;
 }
 
+const char *rocprof_missing_column(rocprof_table table, uint64_t columns)
+{
+    static const struct {
+        rocprof_column column;
+        const char *name;
+    } names[] = {{ROCPROF_KERNEL_NAME, "Kernel_Name"}, {ROCPROF_START, "Start_Timestamp"},
+                 {ROCPROF_END, "End_Timestamp"},       {ROCPROF_TIME, "Timestamp"},
+                 {ROCPROF_SIZE, "Allocation_Size"},    {ROCPROF_ADDRESS, "Address"}};
+    const uint64_t times = BIT(START) | BIT(END);
+    static const uint64_t needs[ROCPROF_TABLES] = {
+        [ROCPROF_CALLS] = BIT(START) | BIT(END),
+        [ROCPROF_DISPATCHES] = BIT(KERNEL_NAME),
+        [ROCPROF_COPIES] = BIT(START) | BIT(END),
+        [ROCPROF_OPS] = BIT(START) | BIT(END),
+        [ROCPROF_ALLOCATIONS] = BIT(SIZE) | BIT(ADDRESS) | BIT(START) | BIT(END),
+        [ROCPROF_SCRATCHES] = BIT(START) | BIT(END),
+        [ROCPROF_RANGE_ENDS] = BIT(TIME),
+        [ROCPROF_GRAPHS] = BIT(START) | BIT(END),
+        [ROCPROF_HIP_EVENTS] = BIT(START) | BIT(END),
+    };
+    uint64_t need = needs[table];
+    /* Runs for counters have dispatches without times; traces have not, nor half of them. */
+    if (columns & times || (table == ROCPROF_DISPATCHES && columns & BIT(KIND)))
+        need |= times;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((need & ~columns) >> names[i].column & 1)
+            return names[i].name;
+    return NULL;
+}
+
 bool rocprof_intern_words(rocprof_words *w, rocl_trace *t)
 {
     const struct {
         uint32_t *to;
         const char *text;
-    } words[] = {{&w->hip, "HIP_RUNTIME_API"},         {&w->hsa, "HSA_CORE_API"},
-                 {&w->range, "MARKER_CORE_RANGE_API"}, {&w->mark, "MARKER_CORE_API"},
-                 {&w->kernel, "KERNEL_DISPATCH"},      {&w->copy, "MEMORY_COPY"},
-                 {&w->barrier, "BARRIER_PACKET"},      {&w->allocation, "MEMORY_ALLOCATION"},
-                 {&w->scratch, "SCRATCH_MEMORY"},      {&w->sample, "PC_SAMPLING"}};
+    } words[] = {{&w->hip, "HIP_RUNTIME_API"},
+                 {&w->hsa, "HSA_CORE_API"},
+                 {&w->range, "MARKER_CORE_RANGE_API"},
+                 {&w->mark, "MARKER_CORE_API"},
+                 {&w->kernel, "KERNEL_DISPATCH"},
+                 {&w->copy, "MEMORY_COPY"},
+                 {&w->barrier, "BARRIER_PACKET"},
+                 {&w->allocation, "MEMORY_ALLOCATION"},
+                 {&w->scratch, "SCRATCH_MEMORY"},
+                 {&w->sample, "PC_SAMPLING"},
+                 {&w->graph, "GRAPH_LAUNCH"},
+                 {&w->event, "HIP_EVENT"},
+                 {&w->spm, "SPM"}};
     bool ok = true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         *words[i].to = rocl_strings_put(t->strings, words[i].text, strlen(words[i].text));
@@ -105,11 +159,18 @@ static inline bool read_decimal(const char *p, size_t n, uint64_t *v)
     return fits;
 }
 
-/* Decimal, or hexadecimal with 0x. */
+bool rocprof_decimal(rocl_view s, uint64_t *v)
+{
+    return read_decimal(s.p, s.n, v);
+}
+
+/* Decimal, or hexadecimal with 0x. pandas writes whole numbers as 1.0 in columns with gaps. */
 static bool read_number(rocl_view s, uint64_t *v)
 {
     if (read_decimal(s.p, s.n, v))
         return true;
+    if (s.n > 2 && !memcmp(s.p + s.n - 2, ".0", 2))
+        return read_decimal(s.p, s.n - 2, v);
     if (s.n < 3 || s.n > 18 || s.p[0] != '0' || (s.p[1] | 32) != 'x')
         return false;
     *v = 0;
@@ -165,6 +226,8 @@ static uint64_t take_agent(const rocprof_row *row, rocprof_column c, rocl_agent_
     const char first = v->text.p[0];
     if (first == 'C')
         *type = ROCL_AGENT_CPU;
+    if (first == 'G')
+        *type = ROCL_AGENT_GPU;
     return first == 'G' || first == 'C' ? (uint64_t)*type << 32 | number : number;
 }
 
@@ -193,10 +256,16 @@ static bool take_common(rocl_records *to, rocl_source_record *r, const rocprof_r
                    end = take_number(row, ROCPROF_END, &bad_time);
     r->process =
         take_number(row, says(row, ROCPROF_PROC_ID) ? ROCPROF_PROC_ID : ROCPROF_PROCESS, &bad);
+    if (says(row, ROCPROF_GUID) && row->value[ROCPROF_GUID].text.n) {
+        r->pid = r->process == ROCL_NO_KEY ? 0 : r->process;
+        r->process = ROCL_KEY_OF_TEXT | rocl_records_text(to, row->value[ROCPROF_GUID].text);
+    }
     r->thread = take_number(row, ROCPROF_THREAD, &bad);
     r->queue = take_number(row, ROCPROF_QUEUE, &bad);
     r->stream = take_number(row, ROCPROF_STREAM, &bad);
     r->link = take_number(row, ROCPROF_LINK, &bad);
+    if (!r->link)
+        r->link = ROCL_NO_KEY; /* 0 is what has none */
     r->agent = take_agent(row, ROCPROF_AGENT, &r->agent_type);
     r->as.e.start = start == ROCL_NO_KEY ? 0 : (int64_t)start;
     r->as.e.end = end == ROCL_NO_KEY ? 0 : (int64_t)end;
@@ -246,8 +315,8 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, rocl_vie
     return rocl_record_put(to, r, err);
 }
 
-/* A dispatch, with the counters of its row; or the value of one counter. A dispatch without times
- * is but its counters. */
+/* A dispatch, with the counters of its row; or the value of one counter, with the dispatch where
+ * no other table has it. Of a dispatch without times there are only its counters. */
 static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
                                 const rocprof_row *row, bool counters_only, rocl_error *err)
 {
@@ -271,13 +340,17 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
     d->kernel_id = (int64_t)number_or_zero(row, ROCPROF_KERNEL, &bad);
     if (bad)
         st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
-    const bool timed = says(row, ROCPROF_START) && says(row, ROCPROF_END);
-    if (st == ROCL_OK && !counters_only && timed)
+    const bool timed = says(row, ROCPROF_START) && says(row, ROCPROF_END),
+               valid = d->e.end >= d->e.start && (d->e.end || !d->e.start);
+    /* One row, one fault: where the times are wrong the values have none either. */
+    r->once = r->row != ROCL_NO_KEY && (counters_only || says(row, ROCPROF_XCC));
+    if (st == ROCL_OK && timed && (counters_only ? row->puts_dispatch && valid : true))
         st = rocl_record_put(to, r, err);
-    else if (st == ROCL_OK && !timed && !row->counter_count && !counters_only)
+    else if (st == ROCL_OK && !timed && !row->counter_count)
         st =
             rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a dispatch without times", err);
-    for (size_t i = 0; i < row->counter_count && st == ROCL_OK; i++) {
+    r->once = false;
+    for (size_t i = 0; i < row->counter_count && st == ROCL_OK && (valid || counters_only); i++) {
         const rocl_view value = row->counters[i].value.text;
         if (!rocl_view_is(value, "None") && (value.n || !value.p)) /* not collected for this row */
             st = put_counter(to, r, row->counters[i].name, &row->counters[i], err);
@@ -436,7 +509,8 @@ static rocl_status put_pc_sample(rocl_records *to, rocl_source_record *r, const 
                 {ROCPROF_STALL, "stall_reason"},
                 {ROCPROF_DISPATCH, "dispatch_id"}};
     bool bad = false;
-    const uint64_t time = take_number(row, ROCPROF_SAMPLE_TIME, &bad);
+    const uint64_t time =
+        take_number(row, says(row, ROCPROF_SAMPLE_TIME) ? ROCPROF_SAMPLE_TIME : ROCPROF_TIME, &bad);
     const rocl_view instruction = take_text(row, ROCPROF_INSTRUCTION);
     if (bad || time == ROCL_NO_KEY)
         return rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
@@ -453,12 +527,62 @@ static rocl_status put_pc_sample(rocl_records *to, rocl_source_record *r, const 
     return rocl_record_put(to, r, err);
 }
 
+/* A value of a streamed counter at a moment. */
+static rocl_status put_spm(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
+                           const rocprof_row *row, rocl_error *err)
+{
+    rocl_sample_value *s = &r->as.sample;
+    const rocprof_counter value = {.value = row->value[ROCPROF_VALUE]};
+    const struct {
+        rocprof_column column;
+        int64_t *to;
+    } units[] = {{ROCPROF_XCC, &s->xcc},
+                 {ROCPROF_SHADER_ENGINE, &s->shader_engine},
+                 {ROCPROF_SHADER_ARRAY, &s->shader_array},
+                 {ROCPROF_WGP, &s->wgp},
+                 {ROCPROF_INSTANCE, &s->instance}};
+    bool bad = false;
+    const uint64_t time = take_number(row, ROCPROF_TIME, &bad);
+    if (bad || time == ROCL_NO_KEY)
+        return rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const uint64_t n = take_number(row, units[i].column, &bad);
+        *units[i].to = n <= INT32_MAX ? (int64_t)n : -1;
+    }
+    if (!read_real(&value, &s->value))
+        return rocl_record_fault(to, row->where, ROCL_FAULT_NO_NUMBER,
+                                 "the value of a counter is no number", err);
+    r->kind = says(row, ROCPROF_XCC) ? ROCL_SPM : ROCL_SAMPLE;
+    r->counter = take_text(row, ROCPROF_COUNTER);
+    r->as.e.start = r->as.e.end = (int64_t)time;
+    r->as.e.category = w->spm;
+    return rocl_record_put(to, r, err);
+}
+
+/* The launch of a graph; a HIP event. */
+static rocl_status put_hip(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
+                           const rocprof_row *row, rocprof_table table, rocl_error *err)
+{
+    bool bad = false;
+    const bool graph = table == ROCPROF_GRAPHS;
+    r->kind = graph ? ROCL_GRAPH : ROCL_HIP_EVENT;
+    r->name = take_text(row, graph ? ROCPROF_KIND : ROCPROF_OPERATION);
+    r->as.e.category = graph ? w->graph : w->event;
+    r->as.hip.graph_exec_id = number_or_zero(row, ROCPROF_GRAPH_EXEC, &bad);
+    r->as.hip.kernel_count = number_or_zero(row, ROCPROF_KERNEL_COUNT, &bad);
+    r->source_queue = take_number(row, ROCPROF_SOURCE_QUEUE, &bad);
+    return rocl_record_put(to, r, err);
+}
+
 rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_table table,
                             const rocprof_row *row, uint32_t category, rocl_error *err)
 {
     rocl_source_record r;
     rocl_status st = ROCL_OK;
+    bool bad = false;
     rocl_record_begin(&r, ROCL_DISPATCH, row->where);
+    if (table == ROCPROF_ALLOCATIONS)
+        r.agent_type = ROCL_AGENT_OTHER; /* "Agent 0" may be any */
     if (!take_common(to, &r, row, &st, err))
         return st;
     switch (table) {
@@ -472,6 +596,11 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
         r.kind = ROCL_COPY;
         r.name = take_text(row, ROCPROF_DIRECTION);
         r.as.e.category = w->copy;
+        r.as.copy.size = number_or_zero(row, ROCPROF_SIZE, &bad);
+        if (memmem(r.name.p, r.name.n, "HOST_TO", 7))
+            r.src_type = ROCL_AGENT_CPU;
+        if (memmem(r.name.p, r.name.n, "TO_HOST", 7))
+            r.dst_type = ROCL_AGENT_CPU;
         r.src = take_agent(row, ROCPROF_SOURCE, &r.src_type);
         r.dst = take_agent(row, ROCPROF_DESTINATION, &r.dst_type);
         return rocl_record_put(to, &r, err);
@@ -495,6 +624,11 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
         return put_range_end(to, &r, w, row, err);
     case ROCPROF_PC_SAMPLES:
         return put_pc_sample(to, &r, w, row, err);
+    case ROCPROF_SPM:
+        return put_spm(to, &r, w, row, err);
+    case ROCPROF_GRAPHS:
+    case ROCPROF_HIP_EVENTS:
+        return put_hip(to, &r, w, row, table, err);
     default:
         return ROCL_OK;
     }

@@ -43,13 +43,13 @@
     X(SOURCE, "sourceagentid")                                                                     \
     X(DESTINATION, "destinationagentid")                                                           \
     X(OPERATION, "operation operationname")                                                        \
-    X(SIZE, "allocationsize size")                                                                 \
+    X(SIZE, "allocationsize size bytes")                                                           \
     X(ADDRESS, "address startingaddress")                                                          \
     X(FLAGS, "allocflags")                                                                         \
     X(COUNTER, "countername")                                                                      \
     X(VALUE, "countervalue")                                                                       \
     X(SAMPLE_TIME, "sampletimestamp")                                                              \
-    X(INSTRUCTION, "instruction")                                                                  \
+    X(INSTRUCTION, "instruction pcsample")                                                         \
     X(COMMENT, "instructioncomment")                                                               \
     X(STALL, "stallreason")                                                                        \
     X(MESSAGE, "message roctxmessage")                                                             \
@@ -62,10 +62,19 @@
     X(VENDOR, "vendorname")                                                                        \
     X(MODEL, "modelname")                                                                          \
     X(GUID, "guid")                                                                                \
+    X(XCC, "xccindex xcc")                                                                         \
+    X(SHADER_ENGINE, "shaderengine")                                                               \
+    X(SHADER_ARRAY, "shaderarray")                                                                 \
+    X(WGP, "wgp")                                                                                  \
+    X(INSTANCE, "instance")                                                                        \
+    X(SOURCE_QUEUE, "sourcequeueid")                                                               \
+    X(GRAPH_EXEC, "graphexecid")                                                                   \
+    X(KERNEL_COUNT, "kerneldispatchcount")                                                         \
     /* known, and of no use: never a counter */                                                    \
-    X(IGNORED, "queueindex dispatchns completens durationns sig obj fbar wavesize xccindex data "  \
-               "section lane roctxrange direction srctype dsttype async execmask "                 \
-               "waveissuedinstruction instructiontype wavecount callkind")
+    X(IGNORED,                                                                                     \
+      "queueindex dispatchns completens durationns duration sig obj fbar wavesize data "           \
+      "section lane roctxrange units shaderengines graphnodeid srctype dsttype async execmask "    \
+      "waveissuedinstruction instructiontype wavecount callkind")
 
 typedef enum rocprof_column {
 #define ROCPROF_COLUMN(column, names) ROCPROF_##column,
@@ -75,7 +84,8 @@ typedef enum rocprof_column {
     ROCPROF_OTHER = ROCPROF_COLUMNS /* of a table of dispatches: a counter */
 } rocprof_column;
 
-/* The column that a name stands for. */
+/* The column that a name stands for. What pandas called NAME_1 because there was a NAME is ignored.
+ */
 rocprof_column rocprof_column_of(rocl_view name);
 
 /* What the rows of a table are. */
@@ -91,12 +101,17 @@ typedef enum rocprof_table {
     ROCPROF_RANGE_ENDS, /* rocTX of v2: begins and ends on their own */
     ROCPROF_PC_SAMPLES,
     ROCPROF_AGENTS,
+    ROCPROF_GRAPHS,     /* launches of HIP graphs */
+    ROCPROF_HIP_EVENTS, /* recorded and waited for */
+    ROCPROF_SPM,        /* values of counters at moments */
     ROCPROF_TABLES,
     ROCPROF_UNKNOWN = ROCPROF_TABLES
 } rocprof_table;
 
 /* The table that has these columns (a bit each). */
 rocprof_table rocprof_table_of(uint64_t columns);
+/* The name of a column that the rows of a table cannot do without and do not have; NULL: none. */
+const char *rocprof_missing_column(rocprof_table table, uint64_t columns);
 
 /* A field of a row: a text, or a number where the source has numbers (text.p is NULL then). */
 typedef struct rocprof_value {
@@ -116,13 +131,15 @@ typedef struct rocprof_row {
     rocprof_counter *counters;
     size_t counter_count;
     uint64_t where;
+    bool puts_dispatch; /* of a table of counter values: no other table has its dispatch */
 } rocprof_row;
 
 #define ROCPROF_BIT(column) ((uint64_t)1 << ROCPROF_##column)
 
 /* Texts that events share. */
 typedef struct rocprof_words {
-    uint32_t hip, hsa, range, mark, kernel, copy, barrier, allocation, scratch, sample;
+    uint32_t hip, hsa, range, mark, kernel, copy, barrier, allocation, scratch, sample, graph,
+        event, spm;
 } rocprof_words;
 
 bool rocprof_intern_words(rocprof_words *w, rocl_trace *t);

@@ -1,0 +1,18 @@
+/* Rows of CSV files of rocprof, as text. */
+#ifndef ROCL_SOURCE_ROCPROF_CSV_H
+#define ROCL_SOURCE_ROCPROF_CSV_H
+
+#include "base/view.h"
+
+/* Splits a row of n bytes at p, which are written to, into fields without their quotes. Doubled
+ * quotes are one, as RFC 4180 says; where a row does not read so, quotes stand for themselves, as
+ * AMD's writers leave them, and end a field before a comma or the end. If there are to be `want`
+ * fields (0: any number) and are not, the one at text_column (SIZE_MAX: none) may hold quotes with
+ * commas behind them. Returns how many there are, at most fields_max; SIZE_MAX: quotes do not end.
+ */
+size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, rocl_view *fields,
+                          size_t fields_max);
+/* Is a line not the begin of a row? Then it belongs to a text of the row before. */
+bool rocprof_csv_continues(const char *p, size_t n);
+
+#endif
