@@ -150,11 +150,11 @@ is_called() {
     echo '[{"name": "x", "ph": "X", "ts": 1, "dur": 1}]' >chrome
     is_called chrome "a trace in Chrome's JSON" "open it at"
     echo '"Kind","Agent_Id","Queue_Id","Stream_Id"' >v3.csv
-    is_called v3.csv "a CSV file of rocprofv3" "--output-format rocpd"
-    echo '"Index","KernelName","gpu-id","queue-id"' >v1.csv
-    is_called v1.csv "a CSV file of rocprof v1" "--output-format rocpd"
+    fails_on 3 v3.csv "v3.csv: the column Kernel_Name is missing"
     echo '"Name","Calls","TotalDurationNs","AverageNs","Percentage"' >sums.csv
-    is_called sums.csv "a summary of rocprof" "--output-format rocpd"
+    is_called sums.csv "a summary of rocprof (CSV), not a trace" "take results.csv, results.json or results.db"
+    echo '"Name","Calls","TotalDurationNs","AverageNs","Percentage","MinNs","MaxNs","StdDev"' >sums3.csv
+    is_called sums3.csv "a summary of rocprofv3 (CSV), not a trace" "such as kernel_trace.csv"
     rocpd2pftrace -q -z 0 -o plain.pftrace "$FIXTURES/rank0.db"
     is_called plain.pftrace "a Perfetto trace" "open it at"
     rocpd2pftrace -q -o packed.pftrace "$FIXTURES/rank0.db"
@@ -229,10 +229,8 @@ rpd/matmul_result.rpd an RPD file of rocmProfileData
 rocprof-v1/kokkos-a/results.db a results database of rocprof v1
 rocprof-v1/spatter-empty/results.db a results database of rocprof v1
 rocprof-v1/kokkos-a/results.json a trace of rocprof (JSON)
-rocprof-v1/llama-stats/results.csv.gz a CSV file of rocprof v1
-rocprofv3-csv/kernel_trace.csv a CSV file of rocprofv3
-rocprofv3-csv/rocpd-to-csv.csv a CSV file of rocprofv3
-rocprofv3-csv-real/pc_sampling_stochastic_debug.csv a CSV file of rocprofv3
+rocprof-v1/llama-stats/results.stats.csv a summary of rocprof (CSV)
+rocprofv3-csv/hip_api_stats.csv a summary of rocprofv3 (CSV)
 jax/mi300_conv.xplane.pb a profile of JAX or TensorFlow
 END
 }

@@ -164,19 +164,22 @@ size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, ro
     return count;
 }
 
-/* Is it no begin of a row, which is a number or a word? Such lines belong to a text before them. */
+/* Rows begin with a number, a guid, a word in quotes, or one in capitals; a comma, no blank. */
 bool rocprof_csv_continues(const char *p, size_t n)
 {
     const size_t most = n < 80 ? n : 80;
     const bool quoted = n && *p == '"';
     size_t i = quoted;
-    while (i < most &&
-           ((p[i] >= '0' && p[i] <= '9') || ((p[i] | 32) >= 'a' && (p[i] | 32) <= 'z') ||
-            p[i] == '_' || p[i] == '-' || p[i] == '.'))
-        i++;
-    if (quoted)
-        return i + 1 >= n || p[i] != '"' || p[i + 1] != ',';
-    return i == n || p[i] != ',';
+    for (; i < most; i++) {
+        const char c = p[i];
+        const bool small = c >= 'a' && c <= (quoted ? 'z' : 'f');
+        if (!small && !(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') && c != '_' && c != '-' &&
+            c != '.' && !(quoted && c == ' '))
+            break;
+    }
+    if (quoted && (i == most || p[i++] != '"'))
+        return true;
+    return i + 1 >= n || p[i] != ',' || p[i + 1] == ' ';
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

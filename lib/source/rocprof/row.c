@@ -410,7 +410,15 @@ static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof
     rocl_view name = take_text(row, ROCPROF_KERNEL_NAME);
     name = name.n ? name : take_text(row, ROCPROF_NAME);
     name = name.n ? name : take_text(row, ROCPROF_OPERATION);
-    return rocprof_op_put(to, w, r, name, err);
+    /* Of v2, whose kernels have their names. */
+    if (!says(row, ROCPROF_DOMAIN) || take_text(row, ROCPROF_KERNEL_NAME).n ||
+        begins_with(name, "Marker") || begins_with(name, "Barrier"))
+        return rocprof_op_put(to, w, r, name, err);
+    r->kind = ROCL_COPY;
+    r->name = name;
+    r->as.e.category = w->copy;
+    take_copy_ends(r, name);
+    return rocl_record_put(to, r, err);
 }
 
 void rocprof_alloc_operation(rocl_view name, bool scratch, rocl_alloc *to)

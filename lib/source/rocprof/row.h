@@ -146,6 +146,8 @@ bool rocprof_intern_words(rocprof_words *w, rocl_trace *t);
 
 /* What an operation on memory does, and on which memory: "MEMORY_ALLOCATION_VMEM_FREE", "ALLOC". */
 void rocprof_alloc_operation(rocl_view name, bool scratch, rocl_alloc *to);
+/* All of a text as a decimal number. */
+bool rocprof_decimal(rocl_view s, uint64_t *v);
 
 /* Puts the record or records of a row. category: of calls whose rows do not say it, 0 else. */
 rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_table table,

@@ -1,0 +1,196 @@
+#!/usr/bin/env bats
+# CSV files of rocprof v1, v2 and v3, and of rocpd, as input.
+# shellcheck disable=SC2154 # bats sets status, output, stderr
+
+load helper
+
+FILES=$TOP/tests/fixtures/rocprof-csv
+
+# calls of a domain, and their time: "KERNELS 3 4400"
+domains() { # input...
+    rocstats domains -q --format csv "$@" | tr -d '"' | awk -F, 'NR > 1 { print $1, $2, $3 }'
+}
+
+# The values of a column of a CSV file without line ends in fields.
+column() { # file column-title
+    awk -v title="$2" '{ n = split_row($0) }
+        NR == 1 { for (i = 1; i <= n; i++) if (f[i] == title) c = i; next }
+        $0 != "" { print f[c] }
+        function split_row(s,    n, quoted, i, ch) {
+            n = 1; f[1] = ""
+            for (i = 1; i <= length(s); i++) {
+                ch = substr(s, i, 1)
+                if (ch == "\"") quoted = !quoted
+                else if (ch == "," && !quoted) f[++n] = ""
+                else f[n] = f[n] ch
+            }
+            return n
+        }' "$1"
+}
+
+@test "any order of files, any number of workers: the same" {
+    rocpd2csv -q -d a "$FILES"/run_*.csv
+    rocpd2csv -q -d b -j1 $(printf '%s\n' "$FILES"/run_*.csv | sort -r)
+    rocpd2csv -q -d c -j7 $(printf '%s\n' "$FILES"/run_*.csv | shuf)
+    diff -r a b
+    diff -r a c
+    [ "$(ls a | wc -l)" -eq 8 ]
+}
+
+@test "agent_info is read where it lies beside the file that is named" {
+    rocpd2csv -q -d a --kinds agent "$FILES/run_kernel_trace.csv"
+    [ "$(column a/out_agent_info.csv Product_Name | paste -sd,)" = "Wren 7 server,Wren 7 server,Finch accelerator,Finch accelerator" ]
+    cp "$FILES/run_kernel_trace.csv" .
+    rocpd2csv -q -d b --kinds agent run_kernel_trace.csv
+    [ "$(column b/out_agent_info.csv Agent_Type | paste -sd,)" = GPU,GPU ]
+    echo 'no table' >run_agent_info.csv
+    try 0 rocpd2csv -d c run_kernel_trace.csv
+    silent
+}
+
+@test "agents: logical and node numbers, numbers alone, numbers by type" {
+    cp "$FILES/run_agent_info.csv" .
+    for form in 'Agent 2,Agent 3' 'Agent 4,Agent 5' '4,5' 'GPU 0,GPU 1'; do
+        sed "s/Agent 2/${form%,*}/; s/Agent 3/${form#*,}/" "$FILES/run_kernel_trace.csv" >run_kernel_trace.csv
+        rm -rf out
+        try 0 rocpd2csv -d out run_kernel_trace.csv
+        silent
+        [ "$(column out/out_kernel_trace.csv Agent_Id | paste -sd,)" = "Agent 2,Agent 3,Agent 2" ]
+        [ "$(wc -l <out/out_agent_info.csv)" -eq 5 ]
+    done
+    try 0 rocpd2csv -d type --agent-index-value type-relative run_kernel_trace.csv
+    [ "$(column type/out_kernel_trace.csv Agent_Id | paste -sd,)" = "GPU 0,GPU 1,GPU 0" ]
+    try 0 rocpd2csv -d node --agent-index-value absolute run_kernel_trace.csv
+    [ "$(column node/out_kernel_trace.csv Agent_Id | paste -sd,)" = "Agent 4,Agent 5,Agent 4" ]
+}
+
+@test "kernels are of the process that others name, or that the file is called by" {
+    cp "$FILES/run_kernel_trace.csv" 4242_kernel_trace.csv
+    cp "$FILES/run_kernel_trace.csv" kernel_trace.csv
+    pids() {
+        rm -rf m.db
+        rocmerge -q -o m.db "$@"
+        sqlite3 m.db "SELECT group_concat(pid) FROM (SELECT pid FROM rocpd_info_process ORDER BY pid)"
+    }
+    needs sqlite3
+    [ "$(pids 4242_kernel_trace.csv)" = 4242 ]
+    [ "$(pids kernel_trace.csv)" = 0 ]
+    cp "$FILES/run_hip_api_trace.csv" 4242_hip_api_trace.csv
+    [ "$(pids 4242_*.csv)" = 70 ] # what a row says is surer
+    [ "$(pids kernel_trace.csv 4242_kernel_trace.csv)" = 0,4242 ]
+}
+
+@test "a dispatch goes out once where only its counter values are there, in any order" {
+    cp "$FILES/run_counter_collection.csv" a.csv
+    (head -1 a.csv && tail -n +2 a.csv | sort -t, -k16) >b.csv # by counter
+    for f in a.csv b.csv; do
+        [ "$(domains $f)" = "KERNELS 2 3400" ]
+    done
+    rocstats counters -q --format csv a.csv >a
+    rocstats counters -q --format csv b.csv >b
+    cmp a b
+    [ "$(domains "$FILES"/run_{kernel_trace,counter_collection}.csv)" = "KERNELS 3 4400" ]
+}
+
+@test "counters without times" {
+    cut -d, -f1-17,20- "$FILES/run_counter_collection.csv" | sed 's/,"print("a"//; s/, "b")"/,"p"/' >plain
+    awk -F, 'NR == 1 || /blend/' "$FILES/run_counter_collection.csv" | sed -E 's/,("Start_Timestamp"|10000),("End_Timestamp"|12500)$//' >c.csv
+    try 0 rocstats counters --format csv c.csv
+    says "c.csv: dispatches without times: only their counters are read"
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    [[ "$output" == *'counters,"SQ_WAVES","void blend<float, 4>(float*, int)",,1,64,'* ]]
+    printf 'Index,KernelName,gpu-id,queue-id\n0,"k",1,0\n' >v1.csv
+    try 1 rocstats domains v1.csv
+    says "v1.csv: dispatches without times and counters: nothing is read"
+}
+
+@test "processes by guid: what rocpd2csv made of databases reads as they do" {
+    needs "$FIXTURES/merged.db"
+    for style in rocpd-1.0 rocpd-1.1; do
+        for name in everything merged nasty-3.0.5; do
+            rm -rf made
+            rocpd2csv -q --bytes --style $style -d made "$FIXTURES/$name.db" || [ $? -eq 1 ]
+            rocstats domains copies kernels -q --format csv "$FIXTURES/$name.db" >a || [ $? -eq 1 ]
+            rocstats domains copies kernels -q --format csv made/*.csv >b || [ $? -eq 1 ]
+            cmp a b
+        done
+    done
+}
+
+@test "rows that are wrong, cut or hold too much are counted with their lines" {
+    f=$FILES/run_hip_api_trace.csv
+    { cat "$f" && echo '"HIP_RUNTIME_API_EXT","x",70,71,8,500,400' && printf '"HIP_RUNTIME_API_EXT","hipFr'; } >cut.csv
+    try 1 rocpd2csv -d out cut.csv
+    says "cut.csv:6: it ends before it starts"
+    says "cut.csv:7: more or fewer fields than the header has: '\"HIP_RUNTIME_API_EXT\",\"hipFr'"
+    says "2 records left out"
+    [ "$(wc -l <out/out_hip_api_trace.csv)" -eq 5 ]
+    { cat "$f" && echo '"HIP_RUNTIME_API_EXT","x",70,71,8,4a0,500'; } >number.csv
+    try 1 rocpd2csv -d out2 number.csv
+    says "number.csv:6: a time is no number"
+    try 3 rocpd2csv --strict -d out3 number.csv
+}
+
+@test "a column that is needed and missing is named" {
+    cut -d, -f1-5,7 "$FILES/run_hip_api_trace.csv" >hip.csv
+    try 3 rocpd2csv -d out hip.csv
+    one_line rocpd2csv
+    says "hip.csv: the column Start_Timestamp is missing"
+    cut -d, -f1-3,5- "$FILES/run_memory_allocation_trace.csv" >alloc.csv
+    try 3 rocpd2csv -d out alloc.csv
+    says "alloc.csv: the column Allocation_Size is missing"
+    [ ! -e out ]
+}
+
+@test "columns in any order, quotes around everything, CR LF, a byte order mark" {
+    f=$FILES/run_hip_api_trace.csv
+    rocpd2csv -q -d expected "$f"
+    awk -F, -v OFS=, '{ print $7, $6, $3, $4, $5, $2, $1 }' "$f" >order.csv
+    tr -d '"' <"$f" | sed 's/,/","/g; s/.*/"&"/' >quoted.csv
+    { printf '\xef\xbb\xbf' && sed 's/$/\r/' "$f"; } >windows.csv
+    for g in order quoted windows; do
+        rm -rf out
+        try 0 rocpd2csv -d out $g.csv
+        silent
+        sed -i 's/"[a-z_]*.csv"/"run"/' out/*_trace.csv expected/*_trace.csv
+        diff expected/out_hip_api_trace.csv out/out_hip_api_trace.csv
+    done
+}
+
+@test "compressed, from a pipe, from standard input" {
+    f=$FILES/run_hip_api_trace.csv
+    expected=$(domains "$f")
+    gzip -c "$f" >x_hip_api_trace.csv.gz
+    [ "$(domains x_hip_api_trace.csv.gz)" = "$expected" ]
+    [ "$(domains - <"$f")" = "$expected" ]
+    [ "$(domains <(cat "$f"))" = "$expected" ]
+}
+
+# What is in a real file, as awk sees it: rows, and the sum of End - Start.
+judge() { # file
+    paste -d ' ' <(column "$1" "$2") <(column "$1" "$3") |
+        awk 'NR >= 1 { n++; t += $2 - $1 } END { printf "%d %.0f\n", n, t }'
+}
+
+@test "real files: as many events and as much time as awk finds" {
+    needs "$SHARED/rocprofv3-csv/kernel_trace.csv"
+    for f in "$SHARED"/rocprofv3-csv/{kernel,hip,hip_runtime,hsa_core_api,memory_copy,memory_allocation,rccl,scratch_memory}_trace.csv \
+        "$SHARED"/rocprofv3-csv/rocpd-to-csv.csv "$SHARED"/rocprofv3-csv-real/*/*_trace.csv; do
+        [ "$(domains "$f" | awk '{ n += $2; t += $3 } END { printf "%d %.0f\n", n, t }')" = \
+            "$(judge "$f" Start_Timestamp End_Timestamp)" ] || fail "$f"
+    done
+    for f in "$SHARED"/rocprofv3-csv-real/*/*_counter_collection.csv; do
+        [ "$(domains "$f" | cut -d' ' -f2)" = "$(column "$f" Dispatch_Id | sort -u | wc -l)" ] || fail "$f"
+    done
+    f=$SHARED/rocprof-v1/gunrock-stats/results.csv
+    [ "$(domains "$f")" = "KERNELS $(judge "$f" BeginNs EndNs)" ]
+}
+
+@test "real files: AMD's own summaries of the same run" {
+    needs "$SHARED/rocprof-v1/gunrock-stats/results.csv"
+    for run in gunrock-stats llama-stats; do
+        rm -rf ours
+        rocstats -q --style rocprof -d ours -o results "$SHARED/rocprof-v1/$run"/results.csv*
+        diff "$SHARED/rocprof-v1/$run/results.stats.csv" ours/results.stats.csv || fail "$run"
+    done
+}
