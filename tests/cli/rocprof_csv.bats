@@ -13,7 +13,7 @@ domains() { # input...
 
 # The values of a column of a CSV file without line ends in fields.
 column() { # file column-title
-    awk -v title="$2" '{ n = split_row($0) }
+    tr -d '\r' <"$1" | awk -v title="$2" '{ n = split_row($0) }
         NR == 1 { for (i = 1; i <= n; i++) if (f[i] == title) c = i; next }
         $0 != "" { print f[c] }
         function split_row(s,    n, quoted, i, ch) {
@@ -25,7 +25,7 @@ column() { # file column-title
                 else f[n] = f[n] ch
             }
             return n
-        }' "$1"
+        }'
 }
 
 @test "any order of files, any number of workers: the same" {
@@ -177,10 +177,10 @@ judge() { # file
     for f in "$SHARED"/rocprofv3-csv/{kernel,hip,hip_runtime,hsa_core_api,memory_copy,memory_allocation,rccl,scratch_memory}_trace.csv \
         "$SHARED"/rocprofv3-csv/rocpd-to-csv.csv "$SHARED"/rocprofv3-csv-real/*/*_trace.csv; do
         [ "$(domains "$f" | awk '{ n += $2; t += $3 } END { printf "%d %.0f\n", n, t }')" = \
-            "$(judge "$f" Start_Timestamp End_Timestamp)" ] || fail "$f"
+            "$(judge "$f" Start_Timestamp End_Timestamp)" ] || fail "$f $(judge "$f" Start_Timestamp End_Timestamp) $(domains "$f")"
     done
     for f in "$SHARED"/rocprofv3-csv-real/*/*_counter_collection.csv; do
-        [ "$(domains "$f" | cut -d' ' -f2)" = "$(column "$f" Dispatch_Id | sort -u | wc -l)" ] || fail "$f"
+        [ "$(domains "$f" | cut -d' ' -f2)" = "$(column "$f" Dispatch_Id | sort -u | wc -l)" ] || fail "$f $(judge "$f" Start_Timestamp End_Timestamp) $(domains "$f")"
     done
     f=$SHARED/rocprof-v1/gunrock-stats/results.csv
     [ "$(domains "$f")" = "KERNELS $(judge "$f" BeginNs EndNs)" ]
