@@ -392,6 +392,11 @@ typedef struct rocl_options {
     const char *const *include, *const *exclude;            /* kinds or categories */
     const char *const *names, *const *exclude_names;        /* POSIX EREs on the name shown */
     const char *min_duration;                               /* "1000", "1.5us" */
+    /* Of kernel dispatches and their counters: POSIX EREs on the name of the kernel, and "[1-2],5":
+     * the n-th dispatches of each kernel name in a process, by their start. */
+    const char *const *kernel_include, *const *kernel_exclude;
+    const char *kernel_iterations;
+    const char *const *periods; /* "DELAY:DURATION:REPEAT" from the first event on, one by one */
     bool args;                                              /* read API arguments */
     /* run */
     unsigned jobs;      /* workers, fewer where they would take half of memory; 0: one per core */
@@ -703,10 +708,26 @@ typedef enum rocl_table_format {
 /* The format that is called so. False: none is. */
 ROCL_API bool rocl_table_format_named(const char *name, rocl_table_format *format);
 
+typedef enum rocl_summary_unit { /* in the words of rocprofv3 */
+    ROCL_SUMMARY_NSEC,
+    ROCL_SUMMARY_USEC,
+    ROCL_SUMMARY_MSEC,
+    ROCL_SUMMARY_SEC
+} rocl_summary_unit;
+
+/* Which tables of a summary: of each domain, of the groups of domains, of all together. None: all.
+ */
+typedef struct rocl_summary_options {
+    bool domains, groups, whole;
+    rocl_summary_unit unit;
+    unsigned indent; /* blanks before each line */
+} rocl_summary_options;
+
 typedef struct rocl_table_options {
     const char *path; /* "-": standard output */
     rocl_table_format format;
-    unsigned width; /* TEXT: columns of the terminal, 0: do not cut names */
+    unsigned width;               /* TEXT: columns of the terminal, 0: do not cut names */
+    rocl_summary_options summary; /* CONSOLE */
 } rocl_table_options;
 
 ROCL_API rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,

@@ -12,7 +12,7 @@ typedef struct worker_state {
     uint8_t *keep;
     size_t cap;
     rocl_kind_cache kinds;
-    rocl_name_cache names;
+    rocl_name_cache names, kernel_names;
 } worker_state;
 
 struct rocl_filter {
@@ -20,7 +20,9 @@ struct rocl_filter {
     rocl_window window;
     rocl_who who;
     rocl_kinds kinds;
-    rocl_names names;
+    rocl_names names, kernel_names;
+    rocl_periods periods;
+    rocl_iterations iterations;
     int64_t min_duration;
     int64_t first, last; /* bounds of the trace */
     bool resolved;
@@ -35,7 +37,9 @@ static bool filters_anything(const rocl_options *o)
     return o->start || o->end || o->start_marker || o->end_marker || rocl_list_used(o->ranks) ||
            rocl_list_used(o->pids) || rocl_list_used(o->agents) || rocl_list_used(o->include) ||
            rocl_list_used(o->exclude) || rocl_list_used(o->names) ||
-           rocl_list_used(o->exclude_names) || o->min_duration;
+           rocl_list_used(o->exclude_names) || o->min_duration ||
+           rocl_list_used(o->kernel_include) || rocl_list_used(o->kernel_exclude) ||
+           o->kernel_iterations || rocl_list_used(o->periods);
 }
 
 static rocl_status make_workers(rocl_filter *f, rocl_error *err)
@@ -59,7 +63,8 @@ rocl_status rocl_filter_new(rocl_filter **filter, rocl_trace *t, rocl_error *err
     if (!f)
         return rocl_fail_memory(err);
     f->trace = t;
-    rocl_names_new(&f->names, t);
+    rocl_names_new(&f->names, &t->opt, false);
+    rocl_names_new(&f->kernel_names, &t->opt, true);
     rocl_status st = make_workers(f, err);
     if (st == ROCL_OK && t->opt.min_duration)
         st = rocl_duration_parse(&f->min_duration, "--min-duration", t->opt.min_duration, err);
@@ -69,10 +74,17 @@ rocl_status rocl_filter_new(rocl_filter **filter, rocl_trace *t, rocl_error *err
     if (st == ROCL_OK)
         st = rocl_names_compile(&f->names, &f->workers[0]->names, err);
     if (st == ROCL_OK)
+        st = rocl_names_compile(&f->kernel_names, &f->workers[0]->kernel_names, err);
+    if (st == ROCL_OK)
+        st = rocl_periods_new(&f->periods, t, err);
+    if (st == ROCL_OK)
+        st = rocl_iterations_new(&f->iterations, t, err);
+    if (st == ROCL_OK)
         st = rocl_window_new(&f->window, t, err);
     if (st == ROCL_OK)
         st = rocl_who_new(&f->who, t, err);
-    if (st == ROCL_OK && !rocl_filter_needs_bounds(f) && !rocl_filter_needs_markers(f))
+    if (st == ROCL_OK && !rocl_filter_needs_bounds(f) && !rocl_filter_needs_markers(f) &&
+        !rocl_filter_needs_dispatches(f))
         st = rocl_filter_resolve(f, err);
     if (st == ROCL_OK)
         *filter = f;
@@ -88,11 +100,14 @@ void rocl_filter_free(rocl_filter *f)
     for (unsigned i = 0; i < f->worker_count; i++) {
         rocl_map_free(&f->workers[i]->kinds.lists);
         rocl_name_cache_free(&f->workers[i]->names);
+        rocl_name_cache_free(&f->workers[i]->kernel_names);
         free(f->workers[i]->keep);
         free(f->workers[i]);
     }
     free(f->workers);
     rocl_window_free(&f->window);
+    rocl_periods_free(&f->periods);
+    rocl_iterations_free(&f->iterations);
     rocl_who_free(&f->who);
     rocl_kinds_free(&f->kinds);
     free(f);
@@ -102,12 +117,17 @@ void rocl_filter_free(rocl_filter *f)
 
 bool rocl_filter_needs_bounds(const rocl_filter *f)
 {
-    return f && !f->resolved && rocl_window_relative(&f->window);
+    return f && !f->resolved && (rocl_window_relative(&f->window) || f->periods.count);
 }
 
 bool rocl_filter_needs_markers(const rocl_filter *f)
 {
     return f && !f->resolved && rocl_window_marked(&f->window);
+}
+
+bool rocl_filter_needs_dispatches(const rocl_filter *f)
+{
+    return f && !f->resolved && f->iterations.range_count;
 }
 
 void rocl_filter_set_bounds(rocl_filter *f, int64_t first, int64_t last)
@@ -116,7 +136,8 @@ void rocl_filter_set_bounds(rocl_filter *f, int64_t first, int64_t last)
         return;
     f->first = first;
     f->last = last;
-    if (!rocl_window_marked(&f->window))
+    f->periods.first = first;
+    if (!rocl_window_marked(&f->window) && !f->iterations.range_count)
         rocl_filter_resolve(f, NULL); /* what is wrong comes out when resolve or apply is called */
 }
 
@@ -137,11 +158,21 @@ rocl_status rocl_filter_see_markers(rocl_filter *f, const rocl_batch *b, rocl_er
     return ROCL_OK;
 }
 
+rocl_status rocl_filter_see_dispatches(rocl_filter *f, unsigned worker, const rocl_batch *b,
+                                       rocl_error *err)
+{
+    if (!f || b->kind != ROCL_DISPATCH)
+        return ROCL_OK;
+    return rocl_iterations_see(&f->iterations, worker, b, err);
+}
+
 rocl_status rocl_filter_resolve(rocl_filter *f, rocl_error *err)
 {
     if (!f || f->resolved)
         return ROCL_OK;
     rocl_status st = rocl_window_resolve(&f->window, f->first, f->last, err);
+    if (st == ROCL_OK)
+        st = rocl_iterations_resolve(&f->iterations, err);
     f->resolved = st == ROCL_OK;
     return st;
 }
@@ -219,14 +250,22 @@ static rocl_status apply_stages(rocl_filter *f, unsigned worker, rocl_batch *b, 
     rocl_who_test(&f->who, b, w->keep);
     if (!who_only && f->window.used)
         rocl_window_test(&f->window, b, w->keep);
+    if (!who_only)
+        rocl_periods_test(&f->periods, b, w->keep);
     if (!who_only && f->min_duration > 0)
         test_duration(f->min_duration, b, w->keep);
     if (!who_only)
         st = rocl_names_test(&f->names, &w->names, f->trace, b, w->keep, err);
+    if (!who_only && st == ROCL_OK)
+        st = rocl_names_test(&f->kernel_names, &w->kernel_names, f->trace, b, w->keep, err);
     if (st != ROCL_OK)
         return st;
+    if (!who_only)
+        rocl_iterations_test(&f->iterations, b, w->keep);
     if (!who_only && f->window.used && f->window.mode == ROCL_WINDOW_CLIP)
         rocl_window_clip(&f->window, b, w->keep);
+    if (!who_only)
+        rocl_periods_clip(&f->periods, b, w->keep);
     compact_batch(b, w->keep);
     return ROCL_OK;
 }
@@ -269,5 +308,7 @@ rocl_status rocl_filter_report(const rocl_filter *f, uint32_t kinds_read, rocl_e
     rocl_status st = rocl_kinds_report(&f->kinds, f->trace, kinds_read, err);
     if (st == ROCL_OK)
         rocl_names_report(&f->names, f->trace);
+    if (st == ROCL_OK)
+        rocl_names_report(&f->kernel_names, f->trace);
     return st;
 }

@@ -14,10 +14,13 @@ typedef struct rocl_filter rocl_filter;
 rocl_status rocl_filter_new(rocl_filter **filter, rocl_trace *t, rocl_error *err);
 void rocl_filter_free(rocl_filter *f);
 
-/* Does the window still need the first and last time of the trace (NN%, relative)? Markers? No more
- * once it is resolved, so a second run over the same trace does not look again. */
+/* Does the filter still need the first and last time of the trace (NN%, relative, periods)?
+ * Markers, dispatches? No more once it is resolved, so a second run over the same trace does not
+ * look again.
+ */
 bool rocl_filter_needs_bounds(const rocl_filter *f);
 bool rocl_filter_needs_markers(const rocl_filter *f);
+bool rocl_filter_needs_dispatches(const rocl_filter *f);
 
 /* Gives the bounds, once, before resolve: first start and last end of every kind of event in all
  * captures that rocl_filter_takes_capture() (the time window is of these, whatever else filters).
@@ -29,6 +32,9 @@ void rocl_filter_set_bounds(rocl_filter *f, int64_t first, int64_t last);
  * unknown marker is ROCL_USAGE and says how many times the name occurs, and so is a window that
  * ends before it starts. */
 rocl_status rocl_filter_see_markers(rocl_filter *f, const rocl_batch *b, rocl_error *err);
+/* When dispatches are needed: the same of every ROCL_DISPATCH batch, from all workers at once. */
+rocl_status rocl_filter_see_dispatches(rocl_filter *f, unsigned worker, const rocl_batch *b,
+                                       rocl_error *err);
 rocl_status rocl_filter_resolve(rocl_filter *f, rocl_error *err);
 
 /* Kinds that can pass at all; whether a capture can (rank, pid). */

@@ -1,4 +1,4 @@
-/* --name and --exclude-name: each name is matched once per worker. */
+/* --name and --exclude-name, and the same of kernels: each name is matched once per worker. */
 #include "filter/stages.h"
 
 #include <stdlib.h>
@@ -22,10 +22,13 @@ static size_t list_length(const char *const *list)
     return n;
 }
 
-void rocl_names_new(rocl_names *n, const rocl_trace *t)
+void rocl_names_new(rocl_names *n, const rocl_options *o, bool of_kernels)
 {
-    n->name = t->opt.names;
-    n->exclude = t->opt.exclude_names;
+    n->of_kernels = of_kernels;
+    n->name_option = of_kernels ? "--kernel-include" : "--name";
+    n->exclude_option = of_kernels ? "--kernel-exclude" : "--exclude-name";
+    n->name = of_kernels ? o->kernel_include : o->names;
+    n->exclude = of_kernels ? o->kernel_exclude : o->exclude_names;
     n->name_count = list_length(n->name);
     n->exclude_count = list_length(n->exclude);
     atomic_init(&n->tested, false);
@@ -56,8 +59,9 @@ rocl_status rocl_names_compile(const rocl_names *n, rocl_name_cache *cache, rocl
     for (; cache->count < count; cache->count++) {
         size_t i = cache->count;
         bool wanted = i < n->name_count;
-        rocl_status st = compile_pattern(&cache->regs[i], wanted ? "--name" : "--exclude-name",
-                                         wanted ? n->name[i] : n->exclude[i - n->name_count], err);
+        rocl_status st =
+            compile_pattern(&cache->regs[i], wanted ? n->name_option : n->exclude_option,
+                            wanted ? n->name[i] : n->exclude[i - n->name_count], err);
         if (st != ROCL_OK)
             return st;
     }
@@ -109,11 +113,13 @@ rocl_status rocl_names_test(rocl_names *n, rocl_name_cache *cache, const rocl_tr
     size_t size = rocl_kind_size(b->kind);
     if (!n->name_count && !n->exclude_count)
         return ROCL_OK;
+    if (n->of_kernels && !rocl_kind_in(b->kind, ROCL_KERNEL_KINDS))
+        return ROCL_OK;
     rocl_status st = rocl_names_compile(n, cache, err);
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         if (!keep[i])
             continue;
-        uint32_t id = rocl_event_at(b, size, i)->name;
+        uint32_t id = n->of_kernels ? rocl_kernel_name_at(b, i) : rocl_event_at(b, size, i)->name;
         id = id == ROCL_NONE ? 0 : id; /* both are "" */
         size_t page = id >> PAGE_BITS;
         if (!ROCL_GROW(cache->pages, cache->page_count, page + 1) ||
@@ -131,5 +137,6 @@ rocl_status rocl_names_test(rocl_names *n, rocl_name_cache *cache, const rocl_tr
 void rocl_names_report(const rocl_names *n, const rocl_trace *t)
 {
     if (n->name_count && atomic_load(&n->tested) && !atomic_load(&n->hit))
-        rocl_notice(t, "--name: no event has a matching name");
+        rocl_notice(t, "%s: no %s has a matching name", n->name_option,
+                    n->of_kernels ? "kernel" : "event");
 }

@@ -5,6 +5,7 @@
 
 #include <regex.h>
 
+#include "base/extsort.h"
 #include "base/map.h"
 #include "model/trace.h"
 
@@ -181,9 +182,86 @@ rocl_status rocl_kinds_test(rocl_kinds *k, rocl_kind_cache *cache, const rocl_tr
 rocl_status rocl_kinds_report(const rocl_kinds *k, const rocl_trace *t, uint32_t kinds_read,
                               rocl_error *err);
 
-/* ---- names.c: --name, --exclude-name ---- */
+/* ---- period.c: --period ---- */
+
+/* A time without events, then one with them; `repeat` times (0: for ever). Never empty. */
+typedef struct rocl_period {
+    uint64_t begin;           /* ns after the first event of the trace */
+    uint64_t delay, duration; /* ns */
+    uint64_t repeat;
+} rocl_period;
+
+typedef struct rocl_periods {
+    rocl_period *v;
+    size_t count; /* 0: no such option */
+    rocl_window_mode mode;
+    int64_t first; /* of the trace, once known */
+} rocl_periods;
+
+rocl_status rocl_periods_new(rocl_periods *p, const rocl_trace *t, rocl_error *err);
+void rocl_periods_free(rocl_periods *p);
+void rocl_periods_test(const rocl_periods *p, const rocl_batch *b, uint8_t *keep);
+/* An event that reaches over several periods is cut where the first begins and the last ends. */
+void rocl_periods_clip(const rocl_periods *p, const rocl_batch *b, const uint8_t *keep);
+
+/* ---- iterations.c: --kernel-iterations ---- */
+
+typedef struct rocl_iteration_range {
+    uint64_t first, last; /* from 1 */
+} rocl_iteration_range;
+
+/* A dispatch by its start, and by its event among those that start at once. */
+typedef struct rocl_iteration {
+    int64_t start;
+    uint64_t id;
+} rocl_iteration;
+
+typedef struct rocl_iteration_span {
+    rocl_iteration first, last;
+} rocl_iteration_span;
+
+/* The dispatches of one kernel name in a process. */
+typedef struct rocl_iteration_group {
+    uint64_t process; /* capture << 32 | process */
+    uint32_t name;    /* text */
+    size_t spans;     /* index of the first of its own; they end where those of the next begin */
+} rocl_iteration_group;
+
+typedef struct rocl_iterations {
+    rocl_iteration_range *ranges; /* ascending, apart from each other */
+    size_t range_count;           /* 0: no such option */
+    rocl_sorter *seen;            /* dispatches; NULL once the groups are known */
+    rocl_iteration_group *groups; /* ascending; the last one is an end */
+    size_t group_count, group_cap;
+    rocl_iteration_span *spans;
+    size_t span_count, span_cap;
+} rocl_iterations;
+
+rocl_status rocl_iterations_new(rocl_iterations *it, rocl_trace *t, rocl_error *err);
+void rocl_iterations_free(rocl_iterations *it);
+/* Every ROCL_DISPATCH batch of the trace, in any order; concurrent as rocl_sorter_add. */
+rocl_status rocl_iterations_see(rocl_iterations *it, unsigned worker, const rocl_batch *b,
+                                rocl_error *err);
+/* Then once, before any test. */
+rocl_status rocl_iterations_resolve(rocl_iterations *it, rocl_error *err);
+void rocl_iterations_test(const rocl_iterations *it, const rocl_batch *b, uint8_t *keep);
+
+/* The i-th event of a batch of dispatches or counters: the name of its kernel as it is shown, even
+ * if the dispatch is shown under another. */
+static inline uint32_t rocl_kernel_name_at(const rocl_batch *b, size_t i)
+{
+    const rocl_dispatch *d =
+        (const rocl_dispatch *)(const void *)rocl_event_at(b, rocl_kind_size(b->kind), i);
+    return d->kernel < b->capture->kernel_count ? b->capture->kernels[d->kernel].shown : d->e.name;
+}
+
+#define ROCL_KERNEL_KINDS (ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COUNTER))
+
+/* ---- names.c: --name, --exclude-name, --kernel-include, --kernel-exclude ---- */
 
 typedef struct rocl_names {
+    const char *name_option, *exclude_option;
+    bool of_kernels; /* tests dispatches and counters only, by the names of their kernels */
     const char *const *name, *const *exclude; /* patterns, NULL: none */
     size_t name_count, exclude_count;
     atomic_bool tested, hit; /* some name was looked at, was wanted */
@@ -198,7 +276,7 @@ typedef struct rocl_name_cache {
     size_t page_count;
 } rocl_name_cache;
 
-void rocl_names_new(rocl_names *n, const rocl_trace *t);
+void rocl_names_new(rocl_names *n, const rocl_options *o, bool of_kernels);
 /* Compiles the patterns, if there are any, unless that is done: ROCL_USAGE when one is wrong. */
 rocl_status rocl_names_compile(const rocl_names *n, rocl_name_cache *cache, rocl_error *err);
 void rocl_name_cache_free(rocl_name_cache *cache);

@@ -11,6 +11,7 @@
 typedef struct rocl_table_writer {
     const rocl_tables *tables;
     unsigned width; /* of the terminal, 0: any */
+    rocl_summary_options summary;
     rocl_buf buf;
     rocl_buf scratch; /* for a cell: a format empties it before use */
     rocl_out *out;

@@ -116,13 +116,24 @@ static void put_repeated(rocl_buf *b, char c, size_t n)
         rocl_buf_byte(b, (uint8_t)c);
 }
 
-static void put_head(rocl_buf *b, uint32_t set, size_t name_width, size_t domain_width)
+static const struct {
+    const char *name;
+    double ns;
+} summary_units[] = {[ROCL_SUMMARY_NSEC] = {"nsec", 1},
+                     [ROCL_SUMMARY_USEC] = {"usec", 1e3},
+                     [ROCL_SUMMARY_MSEC] = {"msec", 1e6},
+                     [ROCL_SUMMARY_SEC] = {"sec", 1e9}};
+
+static void put_head(rocl_table_writer *w, uint32_t set, size_t name_width, size_t domain_width)
 {
-    static const char *const titles[COLUMNS] = {
-        "NAME",          "DOMAIN",     "CALLS",      "DURATION (nsec)", "AVERAGE (nsec)",
-        "PERCENT (INC)", "MIN (nsec)", "MAX (nsec)", "STDDEV"};
+    static const char *const titles[COLUMNS] = {"NAME",       "DOMAIN",    "CALLS",
+                                                "DURATION (", "AVERAGE (", "PERCENT (INC)",
+                                                "MIN (",      "MAX (",     "STDDEV"};
+    rocl_buf *b = &w->buf;
     const size_t widths[COLUMNS] = {name_width + 2, domain_width + 2, 17, 17, 17, 15, 17, 17, 17};
-    rocl_buf_str(b, "\nROCPROFV3 ");
+    rocl_buf_str(b, "\n");
+    put_repeated(b, ' ', w->summary.indent);
+    rocl_buf_str(b, "ROCPROFV3 ");
     const char *before = "";
     for (size_t i = 0; i < DOMAINS && set != ALL_DOMAINS; i++) {
         if (!(set >> i & 1))
@@ -131,15 +142,23 @@ static void put_head(rocl_buf *b, uint32_t set, size_t name_width, size_t domain
         rocl_buf_str(b, profiler_name(&domains[i]));
         before = " + ";
     }
-    rocl_buf_str(b, set == ALL_DOMAINS ? "SUMMARY:\n\n|" : " SUMMARY:\n\n|");
+    rocl_buf_str(b, set == ALL_DOMAINS ? "SUMMARY:\n\n" : " SUMMARY:\n\n");
+    put_repeated(b, ' ', w->summary.indent);
+    rocl_buf_byte(b, '|');
     for (int i = 0; i < COLUMNS; i++) {
-        size_t n = strlen(titles[i]), blanks = widths[i] - n;
+        char title[32];
+        const bool time = titles[i][strlen(titles[i]) - 1] == '(';
+        snprintf(title, sizeof title, "%s%s%s", titles[i],
+                 time ? summary_units[w->summary.unit].name : "", time ? ")" : "");
+        size_t n = strlen(title), blanks = widths[i] - n;
         put_repeated(b, ' ', blanks / 2);
-        rocl_buf_str(b, titles[i]);
+        rocl_buf_str(b, title);
         put_repeated(b, ' ', blanks - blanks / 2);
         rocl_buf_byte(b, '|');
     }
-    rocl_buf_str(b, "\n|");
+    rocl_buf_byte(b, '\n');
+    put_repeated(b, ' ', w->summary.indent);
+    rocl_buf_byte(b, '|');
     for (int i = 0; i < COLUMNS; i++) {
         put_repeated(b, '-', widths[i]);
         rocl_buf_byte(b, '|');
@@ -152,6 +171,21 @@ static size_t measure_name(rocl_table_writer *w, const line *l)
     w->scratch.len = 0;
     put_rocprofv3_name(&w->scratch, l->domain, &l->row);
     return rocl_text_width(w->scratch.data, w->scratch.len);
+}
+
+/* Whole nanoseconds, or the shortest text of so many of another unit; to the right of 15 columns.
+ */
+static void put_summary_time(rocl_buf *b, int64_t ns, rocl_summary_unit unit)
+{
+    char text[ROCL_NUM_MAX];
+    char *end = unit == ROCL_SUMMARY_NSEC
+                    ? rocl_put_i64(text, ns)
+                    : rocl_put_double(text, (double)ns / summary_units[unit].ns);
+    const size_t n = (size_t)(end - text);
+    rocl_buf_byte(b, ' ');
+    put_repeated(b, ' ', n < 15 ? 15 - n : 0);
+    rocl_buf_put(b, text, n);
+    rocl_buf_str(b, " |");
 }
 
 /* The lines whose domain is in the set; nothing where there are none. */
@@ -172,25 +206,32 @@ static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_
     }
     if (!any)
         return;
-    put_head(b, set, name_width, domain_width);
+    put_head(w, set, name_width, domain_width);
+    const double unit = summary_units[w->summary.unit].ns;
     for (size_t i = 0; i < n; i++) {
         const summary_row *r = &lines[i].row;
         char text[256];
         if (!(lines[i].bit & set))
             continue;
         size_t name = measure_name(w, &lines[i]);
+        put_repeated(b, ' ', w->summary.indent);
         rocl_buf_str(b, "| ");
         rocl_buf_put(b, w->scratch.data, w->scratch.len);
         put_repeated(b, ' ', name_width - name);
-        snprintf(text, sizeof text, " | %-*s | %15lld | %15lld | %15.3e | %13.6f |",
-                 (int)domain_width, profiler_name(lines[i].domain), (long long)r->calls,
-                 (long long)r->total, r->average, total > 0 ? 100 * (double)r->total / total : 0);
+        snprintf(text, sizeof text, " | %-*s | %15lld |", (int)domain_width,
+                 profiler_name(lines[i].domain), (long long)r->calls);
         rocl_buf_str(b, text);
-        if (r->range)
-            snprintf(text, sizeof text, " %15lld | %15lld | %15.3e |\n", (long long)r->min,
-                     (long long)r->max, r->stddev);
-        else
+        put_summary_time(b, r->total, w->summary.unit);
+        snprintf(text, sizeof text, " %15.3e | %13.6f |", r->average / unit,
+                 total > 0 ? 100 * (double)r->total / total : 0);
+        rocl_buf_str(b, text);
+        if (r->range) {
+            put_summary_time(b, r->min, w->summary.unit);
+            put_summary_time(b, r->max, w->summary.unit);
+            snprintf(text, sizeof text, " %15.3e |\n", r->stddev / unit);
+        } else {
             snprintf(text, sizeof text, " %15s | %15s | %15s |\n", "", "", "");
+        }
         rocl_buf_str(b, text);
         rocl_table_end_row(w);
     }
@@ -212,6 +253,8 @@ void rocl_table_write_console(rocl_table_writer *w)
     const rocl_table *groups = rocl_tables_find(w->tables, "summary_groups");
     line *lines = t ? calloc(t->row_count + 1, sizeof *lines) : NULL;
     size_t n = 0;
+    const rocl_summary_options *o = &w->summary;
+    const bool all = !(o->domains || o->groups || o->whole);
     if (!lines) {
         w->status = t ? rocl_fail_memory(w->err)
                       : rocl_fail(w->err, ROCL_USAGE, "this format is only for the report summary");
@@ -225,11 +268,11 @@ void rocl_table_write_console(rocl_table_writer *w)
             n++;
         }
     }
-    for (size_t i = 0; i < DOMAINS; i++)
+    for (size_t i = 0; (all || o->domains) && i < DOMAINS; i++)
         put_block(w, lines, n, 1u << i);
     qsort(lines, n, sizeof *lines, order_by_total);
     /* Rows of the same group follow each other. */
-    for (size_t row = 0; groups && row < groups->row_count;) {
+    for (size_t row = 0; (all || o->groups) && groups && row < groups->row_count;) {
         const rocl_datum *group = rocl_table_cell(groups, row, 0), *next = group;
         uint32_t set = 0;
         while (next->len == group->len && !memcmp(next->text, group->text, group->len)) {
@@ -242,7 +285,8 @@ void rocl_table_write_console(rocl_table_writer *w)
         }
         put_block(w, lines, n, set);
     }
-    put_block(w, lines, n, ALL_DOMAINS);
+    if (all || o->whole)
+        put_block(w, lines, n, ALL_DOMAINS);
     free(lines);
 }
 

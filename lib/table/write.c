@@ -230,7 +230,7 @@ rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
 {
     if ((size_t)o->format >= sizeof formats / sizeof *formats)
         return rocl_fail(err, ROCL_USAGE, "unknown format of tables: %d", (int)o->format);
-    rocl_table_writer w = {.tables = t, .width = o->width, .err = err};
+    rocl_table_writer w = {.tables = t, .width = o->width, .summary = o->summary, .err = err};
     w.status = rocl_out_open_as_named(&w.out, o->path, err);
     if (w.status != ROCL_OK)
         return w.status;

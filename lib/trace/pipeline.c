@@ -243,7 +243,7 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
 typedef struct survey {
     rocl_filter *filter;
     pthread_mutex_t lock;
-    bool bounds, markers, any;
+    bool bounds, markers, dispatches, any;
     int64_t first, last;
 } survey;
 
@@ -251,7 +251,10 @@ static rocl_status survey_batch(void *self, unsigned worker, rocl_batch *b, rocl
 {
     survey *s = self;
     rocl_status st = ROCL_OK;
-    (void)worker;
+    if (s->dispatches)
+        st = rocl_filter_see_dispatches(s->filter, worker, b, err);
+    if (st != ROCL_OK || !(s->bounds || s->markers))
+        return st;
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; s->bounds && i < b->count; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
@@ -289,10 +292,13 @@ static rocl_status survey_trace(rocl_trace *t, rocl_error *err)
 {
     survey s = {.filter = t->filter,
                 .bounds = rocl_filter_needs_bounds(t->filter),
-                .markers = rocl_filter_needs_markers(t->filter)};
-    uint32_t kinds = s.bounds ? ROCL_ALL_KINDS : ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT);
+                .markers = rocl_filter_needs_markers(t->filter),
+                .dispatches = rocl_filter_needs_dispatches(t->filter)};
+    uint32_t kinds = s.bounds ? ROCL_ALL_KINDS : 0;
+    kinds |= s.markers ? ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT) : 0;
+    kinds |= s.dispatches ? ROCL_BIT(ROCL_DISPATCH) : 0;
     const rocl_sink sink = {.self = &s, .kinds = kinds, .events = survey_batch};
-    if (!s.bounds && !s.markers)
+    if (!kinds)
         return ROCL_OK;
     pthread_mutex_init(&s.lock, NULL);
     rocl_status st = rocl_pipeline_survey(t, &sink, err);

@@ -17,13 +17,17 @@ typedef struct common {
     further align; /* a rocl_align, and its name or file */
     const char *start, *end, *start_marker, *end_marker, *min_duration;
     strings ranks, pids, agents, include, exclude, names, exclude_names;
+    strings kernel_include, kernel_exclude, periods;
+    const char *kernel_iterations;
     unsigned jobs, level, reader; /* the last: an enum of rocline.h */
     size_t memory;
     const char *tmpdir;
     const char *output_file, *output_path; /* as given, or NULL */
     strings ignored;                       /* names of options that mean nothing here */
-    bool to_stdout;                        /* the tool sets it when stdout is data */
-    wanted_events wanted;                  /* the tool sets it */
+    const char *job;                       /* the file that --job names, or NULL */
+    bool output_config;
+    bool to_stdout;       /* the tool sets it when stdout is data */
+    wanted_events wanted; /* the tool sets it */
 } common;
 
 /* Parts of the option tables; their offsets count from a `common`. */

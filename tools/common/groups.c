@@ -39,6 +39,11 @@ static const opt input_options[] = {
      "align the clocks of several nodes: not at all (none; the default also prints a notice when "
      "they seem to differ), at the first event of each (start), at the begin of a marker (marker "
      "NAME[:N]), or by a file with lines \"HOST OFFSET\" (offsets FILE)"},
+    STRING("job", 0, job, "FILE",
+           "set options by an input file of rocprofv3 (.yaml, .json, .txt); several jobs write to "
+           "folders of their own: pass_1, pass_2, ... (.txt: pmc_1, ...)"),
+    FLAG("output-config", 0, output_config,
+         "also write the values of all options to NAME_config.json beside the output"),
     FLAG("strict", 0, strict, "stop at the first broken record instead of counting it"),
     COMMON_IGNORED("automerge-limit", "N", NULL),
     COMMON_END,
@@ -83,6 +88,17 @@ static const opt filter_options[] = {
     LIST("name", 0, names, "REGEX",
          "keep only events whose name matches (POSIX extended); may be repeated"),
     LIST("exclude-name", 0, exclude_names, "REGEX", "remove events whose name matches"),
+    LIST("kernel-include", 0, kernel_include, "REGEX",
+         "of kernels and their counters, keep only those whose kernel name matches"),
+    LIST("kernel-exclude", 0, kernel_exclude, "REGEX",
+         "remove kernels, and their counters, whose kernel name matches"),
+    STRING("kernel-iterations", 0, kernel_iterations, "LIST",
+           "of each kernel name in a process, keep only these dispatches, counted from 1 by their "
+           "start: 1,[5-8]"),
+    LIST("period", 0, periods, "D:L[:N]",
+         "keep only events of N periods (default 1; 0: without end) of the length L, a time D "
+         "before each: 1s:500ms:3; several follow each other, the first from the begin of the "
+         "trace"),
     STRING("min-duration", 0, min_duration, "TIME",
            "keep only events that last at least this long (1.5us), and events without a duration"),
     COMMON_END,

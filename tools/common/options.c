@@ -4,6 +4,7 @@
 #include "common/messages.h"
 #include "rocline.h"
 
+#include <cjson/cJSON.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -29,6 +30,13 @@ void strings_add(strings *s, const char *text)
     s->v[s->n] = NULL;
 }
 
+static char place_of_error[512];
+
+void usage_error_at(const char *place)
+{
+    snprintf(place_of_error, sizeof place_of_error, "%s", place);
+}
+
 int usage_error(const char *fmt, ...)
 {
     char text[1024];
@@ -36,7 +44,7 @@ int usage_error(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    msg_error("%s", text);
+    msg_error("%s%s%s", place_of_error, *place_of_error ? ": " : "", text);
     msg_plain("Try '%s --help'.", msg_program());
     return ROCL_USAGE;
 }
@@ -329,6 +337,130 @@ static int store_option(const program *p, const opt *o, char *values, const char
     }
 }
 
+/* ---- options that do not come from the command line ------------------------------------------ */
+
+enum { GIVEN_MAX = 128 };
+static const opt *given[GIVEN_MAX]; /* on the command line */
+static size_t given_count;
+
+static int store_given(const program *p, const opt *o, char *values, const char *value, words *w)
+{
+    if (given_count < GIVEN_MAX && !options_given(o))
+        given[given_count++] = o;
+    return store_option(p, o, values, value, w);
+}
+
+const opt *options_find(const program *p, const char *name)
+{
+    cursor c = {0};
+    const opt *o;
+    while ((o = next_option(p, &c)) && strcmp(o->name, name) != 0)
+        ;
+    return o;
+}
+
+bool options_given(const opt *o)
+{
+    for (size_t i = 0; i < given_count; i++)
+        if (given[i] == o || (given[i]->to == o->to && o->kind < OPT_IGNORED))
+            return true;
+    return false;
+}
+
+int options_store(const program *p, const opt *o, void *values, const strings *list)
+{
+    int code = list->n ? -1 : store_option(p, o, values, NULL, NULL);
+    for (size_t i = 0; i < list->n && code < 0; i++)
+        code = store_option(p, o, values, list->v[i], NULL);
+    return code;
+}
+
+int options_compare(const program *p, const opt *o, void *values, const strings *list)
+{
+    union {
+        bool flag;
+        unsigned number;
+        size_t size;
+        const char *string;
+        strings list;
+    } fresh = {.list = {NULL, 0}};
+    const opt same = {o->name, o->letter, o->kind, 0, o->arg, o->choices, o->lo, o->hi, o->help};
+    const void *old = (const char *)values + o->to;
+    int code = options_store(p, &same, &fresh, list);
+    if (code >= 0)
+        return code;
+    bool equal;
+    if (o->kind == OPT_STRING || o->kind == OPT_MAYBE) {
+        const char *text = *(const char *const *)old;
+        equal = text && !strcmp(text, fresh.string);
+    } else if (o->kind == OPT_LIST || o->kind == OPT_WORDS) {
+        const strings *others = old;
+        equal = others->n == fresh.list.n;
+        for (size_t i = 0; equal && i < others->n; i++)
+            equal = !strcmp(others->v[i], fresh.list.v[i]);
+    } else if (o->kind == OPT_SIZE) {
+        equal = *(const size_t *)old == fresh.size;
+    } else {
+        equal = o->kind == OPT_FLAG ? *(const bool *)old == fresh.flag
+                                    : *(const unsigned *)old == fresh.number;
+    }
+    if (o->kind == OPT_LIST || o->kind == OPT_WORDS)
+        free(fresh.list.v);
+    return equal ? OPT_SAME : OPT_OTHER;
+}
+
+/* The value of an option as it stands; NULL: it has none, or there is no memory. */
+static cJSON *make_json_value(const opt *o, const void *at, bool *unset)
+{
+    const strings *list = at;
+    const char *text = NULL;
+    *unset = false;
+    switch (o->kind) {
+    case OPT_FLAG:
+        return cJSON_CreateBool(*(const bool *)at);
+    case OPT_STRING:
+    case OPT_MAYBE:
+        text = *(const char *const *)at;
+        *unset = !text;
+        return text ? cJSON_CreateString(text) : NULL;
+    case OPT_LIST:
+    case OPT_WORDS:
+        *unset = !list->n;
+        return list->n ? cJSON_CreateStringArray(list->v, (int)list->n) : NULL;
+    case OPT_NUMBER:
+        *unset = o->lo >= 0 && *(const unsigned *)at > (unsigned)o->hi; /* -1: not given */
+        return *unset ? NULL
+                      : cJSON_CreateNumber(o->lo < 0 ? *(const int *)at
+                                                     : (double)*(const unsigned *)at);
+    case OPT_SIZE:
+        return cJSON_CreateNumber((double)*(const size_t *)at);
+    case OPT_CHOICE:
+        text = choice_word(o->choices, *(const unsigned *)at);
+        return cJSON_CreateString(text ? text : "");
+    default:
+        *unset = true;
+        return NULL;
+    }
+}
+
+bool options_put_json(const program *p, const void *values, cJSON *to)
+{
+    cursor c = {0};
+    for (const opt *o; (o = next_option(p, &c));) {
+        char name[64];
+        bool unset;
+        cJSON *value = make_json_value(o, (const char *)values + o->to, &unset);
+        snprintf(name, sizeof name, "%s", o->name);
+        for (char *at = name; *at; at++)
+            *at = *at == '-' ? '_' : *at;
+        if (unset)
+            continue;
+        if (!value || !cJSON_AddItemToObject(to, name, value))
+            return false;
+    }
+    return true;
+}
+
 /* ---- the command line ------------------------------------------------------------------------ */
 
 static int parse_long(const program *p, char *values, const char *word, words *w)
@@ -342,7 +474,7 @@ static int parse_long(const program *p, char *values, const char *word, words *w
         return usage_error("--%s takes no value", o->name);
     if (!value && opt_takes_value(o) && !(value = value_word(w)))
         return usage_error("--%s needs a value: --%s %s", o->name, o->name, o->arg);
-    return store_option(p, o, values, value, w);
+    return store_given(p, o, values, value, w);
 }
 
 /* -v, -vq, -j4, -j 4 */
@@ -360,7 +492,7 @@ static int parse_letters(const program *p, char *values, const char *word, words
                 return usage_error("-%c needs a value: -%c %s", o->letter, o->letter, o->arg);
             at = "";
         }
-        int code = store_option(p, o, values, value, w);
+        int code = store_given(p, o, values, value, w);
         if (code >= 0)
             return code;
     }

@@ -88,8 +88,24 @@ typedef struct program {
 /* Fills `values` as the tables say. Returns -1 to go on, else the exit code: 0 after --help and
  * the like, 2 after saying what is wrong with the command line. */
 int options_parse(const program *p, void *values, int argc, char **argv);
+/* All that is set, by name ('_' for '-'), as members of a JSON object. False: no memory. */
+struct cJSON;
+bool options_put_json(const program *p, const void *values, struct cJSON *to);
 /* Gives a notice of a word that was taken for False, if there was one. */
 void options_report_unclear(void);
+
+/* NULL: the tool has no option of this name. */
+const opt *options_find(const program *p, const char *name);
+/* Does the command line give the value of an option, perhaps by another name? */
+bool options_given(const opt *o);
+/* Does a command line that has this value (NULL: none) leave the same in `values` as stands there?
+ * A value that the option does not take is a usage error, and the exit code. */
+typedef enum opt_outcome { OPT_SAME = -1, OPT_OTHER = -2 } opt_outcome;
+int options_compare(const program *p, const opt *o, void *values, const strings *words);
+/* Sets it as a command line with these values would. -1, or the exit code. */
+int options_store(const program *p, const opt *o, void *values, const strings *words);
+/* What usage errors begin with from here on: a place in a file. "": nothing. */
+void usage_error_at(const char *place);
 
 /* "PROG: text" and where help is, on stderr; returns 2. */
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -2,6 +2,8 @@
  * success. */
 #include "common/output.h"
 
+#include <cjson/cJSON.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -36,14 +38,14 @@ rocl_status output_make_folder(const char *path)
     return s;
 }
 
-rocl_status output_make_parent(char *path)
+rocl_status output_make_parent(const char *path)
 {
-    char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/');
     if (!slash || slash == path)
         return ROCL_OK;
-    *slash = '\0';
-    rocl_status s = output_make_folder(path);
-    *slash = '/';
+    char *folder = must_have(strndup(path, (size_t)(slash - path)));
+    rocl_status s = output_make_folder(folder);
+    free(folder);
     return s;
 }
 
@@ -116,6 +118,52 @@ bool output_is_packed(bool gzip, int level, char *path, size_t size)
     else if (!packed && named && !fixed && n > 3 && path[n - 4] != '/')
         path[n - 3] = '\0';
     return packed;
+}
+
+/* ---- --output-config ------------------------------------------------------------------------- */
+
+/* The endings of outputs, which the name of the configuration does not have. */
+static const char *const endings[] = {".gz",   ".csv",    ".json", ".pftrace", ".perfetto-trace",
+                                      ".otf2", ".db",     ".txt",  ".html",    ".md",
+                                      ".tsv",  "_results"};
+
+static char *join_config_path(const common *c, char *path, size_t size)
+{
+    char name[4096];
+    const char *folder = c->output_path ? c->output_path : folder_of_file(c);
+    const char *given = c->output_file ? c->output_file : output_name(c);
+    snprintf(name, sizeof name, "%s", *given && strcmp(given, "-") ? given : "out");
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(name, endings[i]))
+            name[strlen(name) - strlen(endings[i])] = '\0';
+    return join_path(folder, name, "_config.json", path, size);
+}
+
+rocl_status output_write_config(const program *p, const common *c)
+{
+    char path[8192];
+    cJSON *all = must_have(cJSON_CreateObject());
+    must_have(cJSON_AddStringToObject(all, "tool", p->name));
+    must_have(cJSON_AddStringToObject(all, "version", ROCLINE_VERSION));
+    cJSON *config = must_have(cJSON_AddObjectToObject(all, "config"));
+    if (!options_put_json(p, c, config))
+        must_have(NULL);
+    char *text = must_have(cJSON_Print(all));
+    cJSON_Delete(all);
+    if (!join_config_path(c, path, sizeof path)) {
+        free(text);
+        return ROCL_USAGE;
+    }
+    rocl_status s = output_make_parent(path);
+    FILE *f = s == ROCL_OK ? fopen(path, "we") : NULL;
+    if (s == ROCL_OK && (!f || fprintf(f, "%s\n", text) < 0 || fflush(f) != 0)) {
+        msg_error("%s: %s", path, strerror(errno));
+        s = ROCL_OUTPUT;
+    }
+    if (f)
+        fclose(f);
+    free(text);
+    return s;
 }
 
 /* ---- success --------------------------------------------------------------------------------- */

@@ -36,13 +36,17 @@ int output_files(const common *c, bool file, const char *suffix, char *path, siz
 /* Makes a folder and its parents; complains and returns ROCL_OUTPUT when it cannot. */
 rocl_status output_make_folder(const char *path);
 /* The same of the folder that a file is in. */
-rocl_status output_make_parent(char *path);
+rocl_status output_make_parent(const char *path);
 
 /* Are both names of one file, and that no pipe or device? */
 bool same_file(const char *a, const char *b);
 
 /* Refuses an output that is an input by any name; -1: it is none. */
 int output_check(const common *c, const char *path);
+
+/* --output-config: the values of all options, as JSON, in NAME_config.json beside the output. Says
+ * what goes wrong. */
+rocl_status output_write_config(const program *p, const common *c);
 
 /* The level of a struct of options in rocline.h for what -z says: below 0, it was not given; 0: do
  * not compress. */

@@ -1,6 +1,8 @@
 /* From the command line to the exit code. */
 #include "common/common.h"
 
+#include "common/job.h"
+#include "common/output.h"
 #include "common/progress.h"
 #include "common/signals.h"
 
@@ -11,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+static const program *running; /* for --output-config */
 
 int common_parse(const program *p, common *c, int argc, char **argv)
 {
@@ -33,6 +37,9 @@ int common_parse(const program *p, common *c, int argc, char **argv)
         return code;
     msg_set_level(c->level);
     options_report_unclear();
+    running = p;
+    if (c->job && (code = job_run(p, c)) >= 0)
+        return code;
     /* Operands that are not just inputs are the tool's to sort out. */
     if (p->alone || p->operands != offsetof(common, inputs))
         return -1;
@@ -67,6 +74,10 @@ static rocl_options library_options(const common *c)
         .names = c->names.v,
         .exclude_names = c->exclude_names.v,
         .min_duration = c->min_duration,
+        .kernel_include = c->kernel_include.v,
+        .kernel_exclude = c->kernel_exclude.v,
+        .kernel_iterations = c->kernel_iterations,
+        .periods = c->periods.v,
         .args = c->args,
         .jobs = c->jobs,
         .memory = c->memory,
@@ -112,8 +123,9 @@ static size_t put_faults(char *to, size_t size, const rocl_trace *t, bool droppe
 bool common_filters(const common *c)
 {
     return c->start || c->end || c->start_marker || c->end_marker || c->min_duration ||
-           c->ranks.n + c->pids.n + c->agents.n + c->include.n + c->exclude.n + c->names.n +
-               c->exclude_names.n;
+           c->kernel_iterations ||
+           c->kernel_include.n + c->kernel_exclude.n + c->periods.n + c->ranks.n + c->pids.n +
+               c->agents.n + c->include.n + c->exclude.n + c->names.n + c->exclude_names.n;
 }
 
 /* A trace without events is no error, but nobody should have to guess why the output is empty.
@@ -194,6 +206,10 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     rocl_status s = common_open(c, &c->inputs, &t, err);
     if (s <= ROCL_PARTIAL)
         s = write(t, ctx, err);
+    if (s <= ROCL_PARTIAL && c->output_config) {
+        rocl_status written = output_write_config(running, c);
+        s = written == ROCL_OK ? s : written;
+    }
     progress_end();
     if (s <= ROCL_PARTIAL)
         common_report(c, t);

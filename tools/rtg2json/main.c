@@ -109,6 +109,8 @@ static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
 {
     const cli *c = ctx;
     rocl_written r = {0};
+    if (c->common.job && output_make_parent(c->path) != ROCL_OK)
+        return ROCL_OUTPUT;
     const rocl_chrome_options o = {
         .path = c->path,
         .gzip = c->gzip,

@@ -19,6 +19,9 @@ typedef struct cli {
     unsigned sort, style, between;
     int top, slices;
     bool advice;
+    bool summary, per_domain; /* tables as of rocprofv3 */
+    unsigned summary_units;
+    const char *summary_file;
     const char *min_gap;
     const char *path, *folder; /* of the output; of the files of a style */
     rocl_stats_options stats;
@@ -59,6 +62,15 @@ static const opt report_options[] = {
     {"summary-groups", 0, OPT_LIST, offsetof(cli, summary_groups), "REGEX", NULL, 0, 0,
      "add a table to summary for the domains whose names match, such as 'HIP|KERNELS' or "
      "'KERNEL_DISPATCH|MEMORY_COPY'; may be repeated"},
+    BY("summary", summary,
+       "print the summary of all domains like `rocprofv3 -S`; with --style in addition to its "
+       "files"),
+    BY("summary-per-domain", per_domain, "print a summary of each domain as rocprofv3 does"),
+    {"summary-units", 0, OPT_CHOICE, offsetof(cli, summary_units), "UNIT", "nsec|usec|msec|sec", 0,
+     0, "unit of times in these summaries (default: nsec)"},
+    {"summary-output-file", 0, OPT_STRING, offsetof(cli, summary_file), "FILE", NULL, 0, 0,
+     "write these summaries to FILE.txt, below the name of --output-file: NAME_FILE.txt; or to "
+     "stdout or stderr"},
     BY("by-rank", stats.by_rank, "print a row for each process"),
     BY("by-agent", stats.by_agent, "print a row for each agent"),
     BY("by-stream", stats.by_stream, "print a row for each stream, and gaps of streams and queues"),
@@ -226,13 +238,56 @@ static void choose_pictures(cli *c)
     c->stats.slices = width < LINE_LEAST + LINE_REST ? LINE_LEAST : width - LINE_REST;
 }
 
+/* Tables of summaries are wanted, alone or beside the files of a style. */
+static bool wants_summary(const cli *c)
+{
+    return c->summary || c->per_domain || c->summary_file || c->format == ROCL_TABLE_CONSOLE;
+}
+
+/* Where they go: rocprofv3 puts the name of the output before that of the file. */
+static int place_summary(cli *c)
+{
+    static char path[8192];
+    const char *file = c->summary_file, *name = c->common.output_file;
+    c->path = "-";
+    if (!file)
+        c->path = name && !c->style ? name : "-";
+    else if (!strcmp(file, "stderr"))
+        c->path = "/dev/stderr";
+    if (!file || !strcmp(file, "stderr") || !strcmp(file, "stdout"))
+        return -1;
+    const bool absolute = *file == '/';
+    const char *prefix = name ? name : c->style ? "out" : "";
+    const char *folder = c->common.output_path ? c->common.output_path : "";
+    int n = absolute
+                ? snprintf(path, sizeof path, "%s%s", file, ends_with(file, ".txt") ? "" : ".txt")
+                : snprintf(path, sizeof path, "%s%s%s%s%s%s", *prefix == '/' ? "" : folder,
+                           *folder && *prefix != '/' ? "/" : "", prefix, *prefix ? "_" : "", file,
+                           ends_with(file, ".txt") ? "" : ".txt");
+    c->path = path;
+    return n >= 0 && (size_t)n < sizeof path ? -1 : name_too_long();
+}
+
+/* What a job gives a folder for, and what else has none. */
+static int join_folder(cli *c)
+{
+    static char path[8192];
+    const char *name = c->common.output_file;
+    if (!c->common.job || !name || !strcmp(name, "-"))
+        return c->common.job ? -1
+                             : usage_error("--output-path is only for the files of --style; use "
+                                           "--output-file for a report");
+    int n = *name == '/' ? snprintf(path, sizeof path, "%s", name)
+                         : snprintf(path, sizeof path, "%s/%s", c->common.output_path, name);
+    c->common.output_file = path;
+    return n >= 0 && (size_t)n < sizeof path ? -1 : name_too_long();
+}
+
 /* Styles are made of two reports with nothing but what AMD's tools have. */
 static int check_style(cli *c)
 {
     if (!c->style)
-        return c->common.output_path ? usage_error("--output-path is only for the files of "
-                                                   "--style; use --output-file for a report")
-                                     : -1;
+        return c->common.output_path && !c->summary_file ? join_folder(c) : -1;
     c->folder = c->common.output_path;
     if (c->stats.reports || c->stats.by_rank || c->stats.by_agent || c->stats.by_stream ||
         c->stats.by_dims || c->format)
@@ -261,9 +316,19 @@ static int check(cli *c, size_t behind)
     if (bad < 0)
         bad = output_fill_name(&c->common, NULL, "--output-path", &c->common.output_path);
     if (bad < 0)
+        bad = output_fill_name(&c->common, NULL, "--summary-output-file", &c->summary_file);
+    if (bad < 0)
         bad = check_style(c);
     if (bad >= 0)
         return bad;
+    if (wants_summary(c) && c->compare.wanted && c->format != ROCL_TABLE_CONSOLE)
+        return usage_error("compare has no --summary");
+    if (wants_summary(c) && !c->style && c->format != ROCL_TABLE_CONSOLE) {
+        if (c->format_name || (c->stats.reports & ~REPORT(SUMMARY)))
+            return usage_error("--summary is a report of its own: it takes no other one, and no "
+                               "--format");
+        c->format = ROCL_TABLE_CONSOLE;
+    }
     if (c->format == ROCL_TABLE_HTML && !c->stats.reports)
         c->stats.reports = (UINT32_C(1) << ROCL_REPORTS) - 1;
     if (c->format == ROCL_TABLE_CONSOLE && !c->stats.reports)
@@ -276,8 +341,11 @@ static int check(cli *c, size_t behind)
         return usage_error("--min-gap: \"%s\" is not a duration such as 5000 (ns) or 5us",
                            c->min_gap);
     c->path = c->common.output_file ? c->common.output_file : "-";
-    c->common.to_stdout = !c->style && strcmp(c->path, "-") == 0;
-    int code = c->style ? -1 : output_check(&c->common, c->path);
+    int code = wants_summary(c) ? place_summary(c) : -1;
+    const bool reports = !c->style || wants_summary(c);
+    c->common.to_stdout = reports && strcmp(c->path, "-") == 0;
+    if (code < 0 && reports)
+        code = output_check(&c->common, c->path);
     if (code < 0)
         code = check_compare(c, behind);
     if (code >= 0)
@@ -323,20 +391,31 @@ static rocl_status write_files(const cli *c, const rocl_tables *tables, rocl_err
 static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
+    const bool to_stream = c->summary_file && (!strcmp(c->summary_file, "stdout") ||
+                                               !strcmp(c->summary_file, "stderr"));
     const rocl_table_options o = {
         .path = c->path,
-        .format = c->format,
+        .format = c->style ? ROCL_TABLE_CONSOLE : c->format,
         .width = terminal_width(c),
+        .summary = {.domains = c->per_domain,
+                    .groups = c->summary_groups.n && (c->summary || c->per_domain),
+                    .whole = c->summary,
+                    .unit = c->summary_units,
+                    .indent = to_stream ? 4 : 0},
     };
     rocl_tables *tables = NULL;
     rocl_status s = c->compare.wanted
                         ? comparison_run(&c->compare, &c->common, &c->stats, t, &tables, err)
                         : rocl_stats(t, &c->stats, &tables, err);
     if (s <= ROCL_PARTIAL) {
-        rocl_status written =
-            c->style ? write_files(c, tables, err) : rocl_write_tables(tables, &o, err);
+        rocl_status written = c->style ? write_files(c, tables, err) : ROCL_OK;
+        const bool reports = !c->style || wants_summary(c);
+        if (written == ROCL_OK && reports && (c->common.job || c->summary_file))
+            written = output_make_parent(c->path);
+        if (written == ROCL_OK && reports)
+            written = rocl_write_tables(tables, &o, err);
         s = written == ROCL_OK ? s : written;
-        if (written == ROCL_OK && !c->style && !c->common.to_stdout)
+        if (written == ROCL_OK && reports && !c->common.to_stdout)
             output_done(c->path);
     }
     rocl_tables_free(tables);

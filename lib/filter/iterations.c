@@ -1,0 +1,203 @@
+/* --kernel-iterations: the n-th dispatches of each kernel name in a process. All dispatches are
+ * sorted once; what is kept of them is where each wanted range of a name begins and ends. */
+#include "filter/stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* ---- the option ---- */
+
+/* "3" or "1-2" at *at, which moves behind it. */
+static bool parse_range(rocl_iteration_range *r, const char **at)
+{
+    int64_t first, last;
+    const char *end = rocl_parse_number(*at, &first);
+    if (!end)
+        return false;
+    last = first;
+    end = rocl_skip_blanks(end);
+    if (*end == '-' && !(end = rocl_parse_number(rocl_skip_blanks(end + 1), &last)))
+        return false;
+    *r = (rocl_iteration_range){(uint64_t)first, (uint64_t)last};
+    *at = end;
+    return first > 0 && first <= last;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const rocl_iteration_range *x = a, *y = b;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* rocprofv3 takes brackets where they please: "[1-2],[5]", "[1, 3, [8-12]]", "1-2". */
+static rocl_status parse_ranges(rocl_iterations *it, const char *text, rocl_error *err)
+{
+    static const char between[] = " \t[],";
+    size_t cap = 0, kept = 0;
+    for (const char *at = text + strspn(text, between); *at; at += strspn(at, between)) {
+        if (!ROCL_GROW(it->ranges, cap, it->range_count + 1))
+            return rocl_fail_memory(err);
+        if (!parse_range(&it->ranges[it->range_count++], &at) || (*at && !strchr(between, *at)))
+            it->range_count = 0, at = "", kept = SIZE_MAX;
+    }
+    if (!it->range_count || kept)
+        return rocl_fail(err, ROCL_USAGE,
+                         "--kernel-iterations: \"%.100s\": numbers from 1 on and ranges of them, "
+                         "such as 1,[5-8]",
+                         text);
+    qsort(it->ranges, it->range_count, sizeof *it->ranges, compare_ranges);
+    for (size_t i = 1; i < it->range_count; i++)
+        if (it->ranges[i].first > it->ranges[kept].last)
+            it->ranges[++kept] = it->ranges[i];
+        else if (it->ranges[i].last > it->ranges[kept].last)
+            it->ranges[kept].last = it->ranges[i].last;
+    it->range_count = kept + 1;
+    return ROCL_OK;
+}
+
+rocl_status rocl_iterations_new(rocl_iterations *it, rocl_trace *t, rocl_error *err)
+{
+    *it = (rocl_iterations){0};
+    if (!t->opt.kernel_iterations)
+        return ROCL_OK;
+    rocl_status st = parse_ranges(it, t->opt.kernel_iterations, err);
+    if (st == ROCL_OK && !(it->seen = rocl_sorter_new(t->space, 4)))
+        st = rocl_fail_memory(err);
+    return st;
+}
+
+void rocl_iterations_free(rocl_iterations *it)
+{
+    rocl_sorter_free(it->seen);
+    free(it->ranges);
+    free(it->groups);
+    free(it->spans);
+}
+
+/* ---- which dispatches are meant ---- */
+
+static uint64_t process_key(const rocl_batch *b, const rocl_event *e)
+{
+    return (uint64_t)b->capture->index << 32 | e->process;
+}
+
+/* Counters have the event of their dispatch where the input knows events. */
+static uint64_t id_of_dispatch(const rocl_event *e)
+{
+    return e->event_id ? e->event_id : e->id;
+}
+
+rocl_status rocl_iterations_see(rocl_iterations *it, unsigned worker, const rocl_batch *b,
+                                rocl_error *err)
+{
+    const size_t size = rocl_kind_size(b->kind);
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; it->seen && i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = rocl_event_at(b, size, i);
+        const uint64_t key[4] = {process_key(b, e), rocl_kernel_name_at(b, i),
+                                 (uint64_t)e->start ^ UINT64_C(1) << 63, id_of_dispatch(e)};
+        st = rocl_sorter_add(it->seen, worker, key, NULL, 0, err);
+    }
+    return st;
+}
+
+/* Where the groups so far end, and another may begin. */
+static bool add_group(rocl_iterations *it, uint64_t process, uint32_t name)
+{
+    if (!ROCL_GROW(it->groups, it->group_cap, it->group_count + 1))
+        return false;
+    it->groups[it->group_count++] =
+        (rocl_iteration_group){.process = process, .name = name, .spans = it->span_count};
+    return true;
+}
+
+rocl_status rocl_iterations_resolve(rocl_iterations *it, rocl_error *err)
+{
+    rocl_sort_record rec;
+    bool more = true;
+    uint64_t n = 0; /* which dispatch of its name it is, from 1 */
+    size_t range = 0;
+    const rocl_iteration_group *last = NULL;
+    rocl_status st = it->seen ? rocl_sorter_start(it->seen, err) : ROCL_OK;
+    while (it->seen && st == ROCL_OK) {
+        st = rocl_sorter_next(it->seen, &rec, &more, err);
+        if (st != ROCL_OK || !more)
+            break;
+        const uint32_t name = (uint32_t)rec.key[1];
+        const rocl_iteration own = {(int64_t)(rec.key[2] ^ UINT64_C(1) << 63), rec.key[3]};
+        if (!last || last->process != rec.key[0] || last->name != name) {
+            if (!add_group(it, rec.key[0], name))
+                st = rocl_fail_memory(err);
+            last = it->groups + it->group_count - 1;
+            n = 0;
+            range = 0;
+        }
+        n++;
+        while (range < it->range_count && n > it->ranges[range].last)
+            range++;
+        if (st != ROCL_OK || range == it->range_count || n < it->ranges[range].first)
+            continue;
+        if (n > it->ranges[range].first)
+            it->spans[it->span_count - 1].last = own;
+        else if (ROCL_GROW(it->spans, it->span_cap, it->span_count + 1))
+            it->spans[it->span_count++] = (rocl_iteration_span){own, own};
+        else
+            st = rocl_fail_memory(err);
+    }
+    if (it->seen && st == ROCL_OK && !add_group(it, UINT64_MAX, ROCL_NONE))
+        st = rocl_fail_memory(err);
+    rocl_sorter_free(it->seen);
+    it->seen = NULL;
+    return st;
+}
+
+/* ---- the events ---- */
+
+static const rocl_iteration_group *find_group(const rocl_iterations *it, uint64_t process,
+                                              uint32_t name)
+{
+    size_t low = 0, high = it->group_count ? it->group_count - 1 : 0; /* the last is an end */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const rocl_iteration_group *g = &it->groups[middle];
+        if (g->process == process && g->name == name)
+            return g;
+        if (g->process < process || (g->process == process && g->name < name))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* by_start: of those that start at once, any. */
+static bool comes_before(rocl_iteration a, rocl_iteration b, bool by_start)
+{
+    return a.start < b.start || (a.start == b.start && a.id < b.id && !by_start);
+}
+
+void rocl_iterations_test(const rocl_iterations *it, const rocl_batch *b, uint8_t *keep)
+{
+    const size_t size = rocl_kind_size(b->kind);
+    const rocl_iteration_group *g = NULL;
+    if (!it->range_count || !rocl_kind_in(b->kind, ROCL_KERNEL_KINDS))
+        return;
+    for (size_t i = 0; i < b->count; i++) {
+        const rocl_event *e = rocl_event_at(b, size, i);
+        const uint64_t process = process_key(b, e);
+        const uint32_t name = rocl_kernel_name_at(b, i);
+        const rocl_iteration own = {e->start, id_of_dispatch(e)};
+        const bool by_start = b->kind == ROCL_COUNTER && !e->event_id;
+        if (!keep[i])
+            continue;
+        if (!g || g->process != process || g->name != name)
+            g = find_group(it, process, name);
+        bool wanted = false;
+        for (size_t k = g ? g->spans : 0; g && k < g[1].spans && !wanted; k++)
+            wanted = !comes_before(own, it->spans[k].first, by_start) &&
+                     !comes_before(it->spans[k].last, own, by_start);
+        keep[i] = wanted;
+    }
+}
