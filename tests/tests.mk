@@ -94,7 +94,7 @@ $(O)/tests/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(OBJ)/tests/fuzz/
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
-$(O)/fixtures/.done: tests/fixtures/make-fixtures.sh $(wildcard tests/fixtures/*.sql) $(GEN)
+$(O)/fixtures/.done: tests/fixtures/make-fixtures.sh $(wildcard tests/fixtures/*.sql tests/fixtures/*.awk) $(GEN)
 	$(call say,GEN,$(@D))
 	$(Q)mkdir -p $(@D) && tests/fixtures/make-fixtures.sh $(GEN) $(@D) && touch $@
 

@@ -468,6 +468,43 @@ bool rocl_json_element(rocl_json *r, rocl_json_token *v)
     return find_next(r) && take_value(r, v);
 }
 
+/* memcmp() without a call for keys of usual lengths. */
+static inline bool is_same(const char *a, const char *b, size_t n)
+{
+    uint64_t x[2], y[2];
+    if (n < 8 || n > 16)
+        return !memcmp(a, b, n);
+    memcpy(&x[0], a, 8);
+    memcpy(&y[0], b, 8);
+    memcpy(&x[1], a + n - 8, 8);
+    memcpy(&y[1], b + n - 8, 8);
+    return x[0] == y[0] && x[1] == y[1];
+}
+
+bool rocl_json_uints(rocl_json *r, const rocl_view *keys, unsigned count, uint64_t *to)
+{
+    const char *p = r->at, *end = r->end;
+    if (r->expect != PENDING || !count)
+        return false;
+    for (unsigned k = 0; k < count; k++) {
+        const size_t n = keys[k].n;
+        if ((size_t)(end - p) < n + 6 || p[0] != (k ? ',' : '{') || p[1] != '"' ||
+            !is_same(p + 2, keys[k].p, n) || p[n + 2] != '"' || p[n + 3] != ':')
+            return false;
+        const char *digits = p += n + 4;
+        uint64_t v = 0;
+        for (; p < end && is_digit(*p) && p - digits < 19; p++)
+            v = v * 10 + (uint64_t)(*p - '0');
+        if (p == digits || p == end || (*digits == '0' && p - digits > 1) ||
+            *p != (k + 1 < count ? ',' : '}'))
+            return false;
+        to[k] = v;
+    }
+    r->at = p + 1;
+    r->expect = expect_behind_value(r);
+    return true;
+}
+
 int rocl_json_member(rocl_json *r, const rocl_view *keys, unsigned count, rocl_json_token *v)
 {
     while (r->in_object && find_next(r)) {
@@ -477,7 +514,7 @@ int rocl_json_member(rocl_json *r, const rocl_view *keys, unsigned count, rocl_j
         const size_t n = count ? keys[k].n : 0;
         /* Files are written by programs: mostly it is the key that came next before. */
         bool known = count && *r->at == '"' && (size_t)(r->end - p) >= n + 2 && p[n] == '"' &&
-                     p[n + 1] == ':' && !memcmp(p, keys[k].p, n);
+                     p[n + 1] == ':' && is_same(p, keys[k].p, n);
         if (known) {
             r->at = p + n + 2;
             r->expect = VALUE;
@@ -486,7 +523,7 @@ int rocl_json_member(rocl_json *r, const rocl_view *keys, unsigned count, rocl_j
         }
         for (unsigned i = 0; i < count && !known; i++, k += !known) {
             k = k < count ? k : 0;
-            known = keys[k].n == v->text.n && !memcmp(keys[k].p, v->text.p, v->text.n);
+            known = keys[k].n == v->text.n && is_same(keys[k].p, v->text.p, v->text.n);
         }
         if (known) {
             *next = (uint8_t)(k + 1);

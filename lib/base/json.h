@@ -114,6 +114,11 @@ int rocl_json_member(rocl_json *r, const rocl_view *keys, unsigned count, rocl_j
         "" text, sizeof(text) - 1                                                                  \
     }
 
+/* Takes the object that was just returned if it is written as {"KEY":number,...} with exactly these
+ * keys in this order, no blanks and no signs: many small objects are. False: nothing happens, and
+ * it can be entered. */
+bool rocl_json_uints(rocl_json *r, const rocl_view *keys, unsigned count, uint64_t *to);
+
 /* Enters the object or array that was just returned. False: it is no such thing; nothing happens.
  */
 bool rocl_json_enter(rocl_json *r, rocl_json_kind kind);

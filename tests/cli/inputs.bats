@@ -20,7 +20,8 @@ make_inputs() {
     cp "$FIXTURES/everything.db" t.db
     cp "$TEXTS/calls.txt" t.txt
     rocrec -q -o t.rocl -- "$BUILD/tests/traced" events 3000 >/dev/null
-    inputs=(t.db t.txt t.rocl)
+    cp "$FIXTURES/rocprofv3-7.0.json" t.json
+    inputs=(t.db t.txt t.rocl t.json)
 }
 
 # What the tools make of an input. A text is known by the name of its file, which stands for a guid.
@@ -33,7 +34,7 @@ results() { # input, folder for the output
 
 csv() { # folder for the output, input...
     rocpd2csv -q -d "$@" -o o || [ $? -eq 1 ]
-    sed -i 's/^"[^"]*",//' "$1"/*.csv
+    sed -i 's/^"\{0,1\}[^",]*"\{0,1\},//' "$1"/*.csv
 }
 
 same_results() { # input, input...

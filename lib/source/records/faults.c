@@ -1,6 +1,7 @@
 /* Records that are wrong. Which of them are reported does not depend on who comes to them first. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "source/records/run.h"
@@ -17,14 +18,17 @@ void rocl_bad_record_add(rocl_records *w, uint64_t piece, uint64_t line, uint64_
 {
     rocl_records_run *run = w->in->run;
     const rocl_bad_record bad = {piece, line, where, why};
+    bool known = false; /* what stopped a reader hides all that comes behind it */
     pthread_mutex_lock(&run->lock);
     unsigned at = run->bad_count;
     run->faults[fault]++;
+    for (unsigned i = 0; i < run->bad_count && !known; i++)
+        known = !memcmp(&run->bad[i], &bad, sizeof bad);
     while (at > 0 && is_before(&bad, &run->bad[at - 1]))
         at--;
-    if (run->bad_count < ROCL_FAULTS_REPORTED)
+    if (run->bad_count < ROCL_FAULTS_REPORTED && !known)
         run->bad_count++;
-    if (at < run->bad_count) {
+    if (at < run->bad_count && !known) {
         memmove(&run->bad[at + 1], &run->bad[at], (run->bad_count - 1 - at) * sizeof run->bad[0]);
         run->bad[at] = bad;
     }

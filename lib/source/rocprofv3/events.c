@@ -101,10 +101,10 @@ typedef struct json_piece {
     /* the record */
     rocl_source_record r;
     rocl_json_token kind, operation, stall;
-    uint64_t external;     /* correlation id of the user */
-    uint64_t kernel_id;    /* of a dispatch */
-    uint64_t agent_handle; /* of what is no copy */
-    int64_t instruction;   /* of a PC sample: index; -1 */
+    uint64_t internal, external; /* correlation ids: the profiler's, and that of the user */
+    uint64_t kernel_id;          /* of a dispatch */
+    uint64_t agent_handle;       /* of what is no copy */
+    int64_t instruction;         /* of a PC sample: index; -1 */
     bool has_start, has_end, bad, bad_time;
 } json_piece;
 
@@ -147,6 +147,8 @@ static uint64_t take_handle(json_piece *c, const rocl_json_token *v)
     static const rocl_view keys[] = {ROCL_JSON_KEY("handle")};
     rocl_json_token n;
     uint64_t handle = 0;
+    if (rocl_json_uints(&c->json, keys, 1, &handle))
+        return handle;
     if (!rocl_json_enter(&c->json, ROCL_JSON_OBJECT))
         return take_uint(v, &c->bad);
     while (rocl_json_member(&c->json, keys, 1, &n) >= 0)
@@ -158,14 +160,17 @@ static void take_dimensions(json_piece *c, uint32_t to[3])
 {
     static const rocl_view keys[] = {ROCL_JSON_KEY("x"), ROCL_JSON_KEY("y"), ROCL_JSON_KEY("z")};
     rocl_json_token v;
-    if (!rocl_json_enter(&c->json, ROCL_JSON_OBJECT)) {
-        c->bad = true;
-        return;
+    uint64_t sizes[3] = {0};
+    if (!rocl_json_uints(&c->json, keys, 3, sizes)) {
+        if (!rocl_json_enter(&c->json, ROCL_JSON_OBJECT))
+            c->bad = true;
+        else
+            for (int k; (k = rocl_json_member(&c->json, keys, 3, &v)) >= 0;)
+                sizes[k] = take_uint(&v, &c->bad);
     }
-    for (int k; (k = rocl_json_member(&c->json, keys, 3, &v)) >= 0;) {
-        const uint64_t n = take_uint(&v, &c->bad);
-        c->bad |= n > UINT32_MAX;
-        to[k] = n > UINT32_MAX ? 0 : (uint32_t)n;
+    for (int i = 0; i < 3; i++) {
+        c->bad |= sizes[i] > UINT32_MAX;
+        to[i] = sizes[i] > UINT32_MAX ? 0 : (uint32_t)sizes[i];
     }
 }
 
@@ -174,17 +179,14 @@ static void take_link(json_piece *c)
     static const rocl_view keys[] = {ROCL_JSON_KEY("internal"), ROCL_JSON_KEY("external"),
                                      ROCL_JSON_KEY("ancestor")};
     rocl_json_token v;
-    if (!rocl_json_enter(&c->json, ROCL_JSON_OBJECT))
-        return;
-    for (int k; (k = rocl_json_member(&c->json, keys, 3, &v)) >= 0;) {
-        const uint64_t n = take_uint(&v, &c->bad);
-        if (k == 0)
-            c->r.link = n ? n : ROCL_NO_KEY;
-        else if (k == 1)
-            c->external = n;
-        else
-            c->r.parent = n ? n : ROCL_NO_KEY;
-    }
+    uint64_t ids[3] = {0};
+    if (!rocl_json_uints(&c->json, keys, 2, ids) && !rocl_json_uints(&c->json, keys, 3, ids) &&
+        rocl_json_enter(&c->json, ROCL_JSON_OBJECT))
+        for (int k; (k = rocl_json_member(&c->json, keys, 3, &v)) >= 0;)
+            ids[k] = take_uint(&v, &c->bad);
+    c->internal = ids[0];
+    c->external = ids[1];
+    c->r.parent = ids[2] ? ids[2] : ROCL_NO_KEY; /* 0 is none */
 }
 
 /* ---- lists inside records -------------------------------------------------------------------- */
@@ -576,8 +578,8 @@ static rocl_status put_call(json_piece *c, rocl_error *err)
     rocl_kind call;
     name_record(c, &call, err);
     r->kind = call;
-    if (c->st == ROCL_OK && call != ROCL_REGION && r->link != ROCL_NO_KEY) {
-        const uint32_t message = rocl_ids_get(&c->p->messages, r->link);
+    if (c->st == ROCL_OK && call != ROCL_REGION) {
+        const uint32_t message = rocl_ids_get(&c->p->messages, c->internal);
         r->as.region.function = e->name;
         if (message != ROCL_NONE)
             e->name = message;
@@ -644,7 +646,7 @@ static rocl_status parse_record(json_piece *c, uint64_t where, rocl_error *err)
     c->r.process = c->p->key;
     c->kind = c->operation = c->stall = (rocl_json_token){0};
     c->kernel_id = ROCL_NO_KEY;
-    c->external = 0;
+    c->internal = c->external = 0;
     c->instruction = -1;
     c->has_start = c->has_end = c->bad = c->bad_time = false;
     c->w->value_count = 0;
@@ -659,6 +661,7 @@ static rocl_status parse_record(json_piece *c, uint64_t where, rocl_error *err)
     if (c->bad)
         c->st = rocl_record_fault(c->to, where, ROCL_FAULT_BAD_VALUE,
                                   "what should be a number is none", err);
+    c->r.link = c->internal ? c->internal : ROCL_NO_KEY;
     c->r.as.e.correlation_id = (int64_t)c->external;
     return c->st ? c->st : arrays[c->array].put(c, err);
 }

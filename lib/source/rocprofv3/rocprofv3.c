@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 /* ---- processes and pieces -------------------------------------------------------------------- */
 
@@ -87,7 +88,8 @@ static rocl_status add_process(rocl_records_input *in, rocl_source *s, size_t no
 
 static rocl_status make_index(rocprofv3_run *run, rocl_error *err)
 {
-    rocl_json_outline how = {.objects = 5, .arrays = 2, .flags = ROCL_JSON_NANS, .block = 1 << 20};
+    rocl_json_outline how = {
+        .objects = 5, .arrays = 2, .flags = ROCL_JSON_NANS, .block = rocl_piece_bytes / 4};
     bool quotes = false;
     rocl_status st = rocl_json_index_spool(&run->index, run->spool, &how, &quotes, err);
     if (st == ROCL_INPUT && quotes) {
@@ -129,6 +131,7 @@ static uint32_t find_agent(const rocl_records_input *in, const rocprofv3_process
 
 static void refine_agents(rocl_records_input *in, const rocprofv3_process *p, uint32_t node)
 {
+    const rocprofv3_run *run = in->state;
     rocl_capture *c = &in->capture->pub;
     for (uint32_t i = 0; i < p->agent_count; i++) {
         const uint32_t at = find_agent(in, p, i);
@@ -139,19 +142,18 @@ static void refine_agents(rocl_records_input *in, const rocprofv3_process *p, ui
         a->id = known.id;
         a->process = known.process;
         a->type = a->type == ROCL_AGENT_OTHER ? known.type : a->type;
-        a->type_name = known.type_name;
+        a->type_name = run->types[a->type];
         a->node = node;
         rocl_label_agent(in->trace, a);
     }
 }
 
 /* Symbols of kernels that were dispatched; the others stay in the file. */
-static rocl_status refine_kernels(rocl_records_input *in, const rocprofv3_process *p,
-                                  rocl_error *err)
+static rocl_status refine_kernels(rocl_records_input *in, rocprofv3_process *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < p->symbol_count && st == ROCL_OK; i++) {
-        const rocprofv3_symbol *s = &p->symbols[i];
+        rocprofv3_symbol *s = &p->symbols[i];
         const uint32_t at = rocl_records_find(in, ROCL_KEY_KERNEL, (rocl_key){p->key, 0, s->id});
         uint32_t code_agent;
         if (at == ROCL_NONE || rocl_ids_get(&p->symbol_ids, s->id) != i)
@@ -184,7 +186,7 @@ static rocl_status refine(rocl_records_input *in, rocl_error *err)
     rocl_capture *c = &in->capture->pub;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < run->count && st == ROCL_OK; i++) {
-        const rocprofv3_process *p = &run->processes[i];
+        rocprofv3_process *p = &run->processes[i];
         const uint32_t at = rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, p->key});
         if (at == ROCL_NONE)
             continue;
@@ -202,6 +204,49 @@ static rocl_status refine(rocl_records_input *in, rocl_error *err)
         st = refine_kernels(in, p, err);
     }
     return st;
+}
+
+/* ---- properties ------------------------------------------------------------------------------ */
+
+static void put_names(rocl_trace *t, const rocprofv3_symbol *s, rocl_buf *json)
+{
+    const struct {
+        const char *key;
+        uint32_t name;
+    } names[] = {{"formatted_kernel_name", s->formatted},
+                 {"demangled_kernel_name", s->demangled},
+                 {"truncated_kernel_name", s->truncated}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n;
+        const char *name = rocl_strings_get(t->strings, names[i].name, &n);
+        rocl_buf_printf(json, "%s\"%s\":\"", i ? "," : "{", names[i].key);
+        rocl_json_put(json, name, n);
+        rocl_buf_str(json, i == 2 ? "\"}" : "\"");
+    }
+}
+
+static rocl_status put_properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
+                                  uint32_t index, rocl_buf *json, rocl_error *err)
+{
+    const rocl_records_input *in = c->state;
+    const rocprofv3_run *run = in->state;
+    const bool agent = of == ROCL_PROPERTIES_OF_AGENT;
+    const uint32_t process = agent ? c->pub.agents[index].process : c->pub.kernels[index].process;
+    const uint64_t id = (uint64_t)(agent ? c->pub.agents[index].id : c->pub.kernels[index].id);
+    (void)err;
+    for (size_t i = 0; i < run->count; i++) {
+        const rocprofv3_process *p = &run->processes[i];
+        const uint32_t at = rocl_ids_get(agent ? &p->agent_ids : &p->symbol_ids, id);
+        if (at == ROCL_NONE ||
+            process != rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, p->key}))
+            continue;
+        if (agent)
+            rocl_buf_str(json, p->agents[at].properties);
+        else
+            put_names(t, &p->symbols[at], json);
+        break;
+    }
+    return ROCL_OK;
 }
 
 /* ---- the source ------------------------------------------------------------------------------ */
@@ -242,7 +287,12 @@ static bool intern_words(rocprofv3_run *run)
         [ROCPROFV3_HSA] = "HSA_CORE_API",
         [ROCPROFV3_CALLS] = "API",
     };
-    return rocl_intern_words(run->trace, categories, ROCPROFV3_ARRAYS, run->categories);
+    static const char *const types[ROCPROFV3_AGENT_TYPES] = {[ROCL_AGENT_OTHER] = "Agent",
+                                                             [ROCL_AGENT_CPU] = "CPU",
+                                                             [ROCL_AGENT_GPU] = "GPU",
+                                                             [ROCL_AGENT_NIC] = "NIC"};
+    return rocl_intern_words(run->trace, categories, ROCPROFV3_ARRAYS, run->categories) &&
+           rocl_intern_words(run->trace, types, ROCPROFV3_AGENT_TYPES, run->types);
 }
 
 static rocl_status open_json(rocl_source *s, rocl_trace *t, rocl_error *err)
@@ -271,4 +321,5 @@ static rocl_status open_json(rocl_source *s, rocl_trace *t, rocl_error *err)
     return rocl_records_index(in, err);
 }
 
-const rocl_source_ops rocl_rocprofv3_json_ops = {ROCL_RECORDS_OPS(open_json)};
+const rocl_source_ops rocl_rocprofv3_json_ops = {ROCL_RECORDS_OPS(open_json),
+                                                 .properties = put_properties};

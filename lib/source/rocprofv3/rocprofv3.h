@@ -59,11 +59,13 @@ typedef struct rocprofv3_kind {
 typedef struct rocprofv3_agent {
     uint64_t handle;
     rocl_agent about;
+    char *properties; /* JSON: what is known of the device, numbers only */
 } rocprofv3_agent;
 
 typedef struct rocprofv3_symbol {
     uint64_t id;
-    uint64_t begin, end; /* in the file */
+    uint64_t begin, end;                      /* in the file */
+    uint32_t formatted, demangled, truncated; /* names (texts), once it was read */
 } rocprofv3_symbol;
 
 typedef struct rocprofv3_counter {
@@ -96,6 +98,8 @@ typedef struct rocprofv3_process {
     rocprofv3_texts instructions, comments;
 } rocprofv3_process;
 
+enum { ROCPROFV3_AGENT_TYPES = ROCL_AGENT_NIC + 1 };
+
 typedef struct rocprofv3_run {
     rocl_trace *trace;
     const char *path;
@@ -106,6 +110,7 @@ typedef struct rocprofv3_run {
     rocprofv3_process *processes;
     size_t count, cap;
     uint32_t categories[ROCPROFV3_ARRAYS]; /* texts, of records that do not say it */
+    uint32_t types[ROCPROFV3_AGENT_TYPES]; /* texts: "GPU" */
 
 } rocprofv3_run;
 
@@ -117,7 +122,7 @@ rocl_status rocprofv3_read_tables(rocprofv3_run *run, rocprofv3_process *p,
                                   const rocl_json_node *node, rocl_error *err);
 /* Completes the kernel that a symbol is of. */
 rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_process *p,
-                                  const rocprofv3_symbol *s, rocl_kernel *k, uint32_t *code_agent,
+                                  rocprofv3_symbol *s, rocl_kernel *k, uint32_t *code_agent,
                                   rocl_error *err);
 void rocprofv3_free_tables(rocprofv3_process *p);
 

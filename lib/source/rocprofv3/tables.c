@@ -133,6 +133,92 @@ static const rocl_json_node *find_member(const rocprofv3_run *run, const rocl_js
 
 /* ---- agents, counters, code objects, symbols ------------------------------------------------- */
 
+/* Appends the numbers of the object that was just returned; their keys are words. */
+static void keep_numbers(rocl_buf *b, rocl_json *r)
+{
+    const size_t begin = b->len;
+    rocl_json_token t, key = {0};
+    rocl_buf_byte(b, '{');
+    if (rocl_json_enter(r, ROCL_JSON_OBJECT))
+        while (rocl_json_next(r, &t) && t.kind != ROCL_JSON_OBJECT_END) {
+            if (t.kind == ROCL_JSON_KEY)
+                key = t;
+            else if (t.kind == ROCL_JSON_NUMBER && !key.escaped && key.text.n < 60)
+                rocl_buf_printf(b, "%s\"%.*s\":%.*s", b->len - begin > 1 ? "," : "",
+                                (int)key.text.n, key.text.p, (int)t.text.n, t.text.p);
+            else if (t.kind == ROCL_JSON_OBJECT || t.kind == ROCL_JSON_ARRAY)
+                rocl_json_leave(r);
+        }
+    rocl_buf_byte(b, '}');
+}
+
+/* What the JSON of a device says in numbers: those members that databases have, too. */
+static void keep_properties(rocl_buf *b, rocl_json *r)
+{
+    static const rocl_view known[] = {
+#define KNOWN(key) ROCL_JSON_KEY(key)
+        KNOWN("cpu_cores_count"),
+        KNOWN("simd_count"),
+        KNOWN("mem_banks_count"),
+        KNOWN("caches_count"),
+        KNOWN("io_links_count"),
+        KNOWN("cpu_core_id_base"),
+        KNOWN("simd_id_base"),
+        KNOWN("max_waves_per_simd"),
+        KNOWN("lds_size_in_kb"),
+        KNOWN("gds_size_in_kb"),
+        KNOWN("num_gws"),
+        KNOWN("wave_front_size"),
+        KNOWN("num_xcc"),
+        KNOWN("cu_count"),
+        KNOWN("array_count"),
+        KNOWN("num_shader_banks"),
+        KNOWN("simd_arrays_per_engine"),
+        KNOWN("cu_per_simd_array"),
+        KNOWN("simd_per_cu"),
+        KNOWN("max_slots_scratch_cu"),
+        KNOWN("gfx_target_version"),
+        KNOWN("vendor_id"),
+        KNOWN("device_id"),
+        KNOWN("location_id"),
+        KNOWN("domain"),
+        KNOWN("drm_render_minor"),
+        KNOWN("num_sdma_engines"),
+        KNOWN("num_sdma_xgmi_engines"),
+        KNOWN("num_sdma_queues_per_engine"),
+        KNOWN("num_cp_queues"),
+        KNOWN("max_engine_clk_ccompute"),
+        KNOWN("max_engine_clk_fcompute"),
+        KNOWN("sdma_fw_version"),
+        KNOWN("fw_version"),
+        KNOWN("capability"),
+        KNOWN("cu_per_engine"),
+        KNOWN("max_waves_per_cu"),
+        KNOWN("family_id"),
+        KNOWN("workgroup_max_size"),
+        KNOWN("grid_max_size"),
+        KNOWN("local_mem_size"),
+        KNOWN("hive_id"),
+        KNOWN("gpu_id"),
+        KNOWN("workgroup_max_dim"),
+        KNOWN("grid_max_dim"),
+#undef KNOWN
+    };
+    const size_t begin = b->len;
+    rocl_json_token v;
+    rocl_buf_byte(b, '{');
+    for (int k; (k = rocl_json_member(r, known, sizeof known / sizeof *known, &v)) >= 0;) {
+        if (v.kind != ROCL_JSON_NUMBER && v.kind != ROCL_JSON_OBJECT)
+            continue;
+        rocl_buf_printf(b, "%s\"%s\":", b->len - begin > 1 ? "," : "", known[k].p);
+        if (v.kind == ROCL_JSON_NUMBER)
+            rocl_buf_put(b, v.text.p, v.text.n);
+        else
+            keep_numbers(b, r);
+    }
+    rocl_buf_byte(b, '}');
+}
+
 static rocl_status take_agent(rocprofv3_run *run, rocprofv3_process *p, rocl_json *r,
                               const rocl_json_token *v, void *to, rocl_error *err)
 {
@@ -147,14 +233,29 @@ static rocl_status take_agent(rocprofv3_run *run, rocprofv3_process *p, rocl_jso
         FIELD(rocprofv3_agent, INT, about.logical_index, "logical_node_id"),
         FIELD(rocprofv3_agent, INT, about.type_index, "logical_node_type_id"),
     };
-    rocprofv3_agent a = {UINT64_MAX, {.absolute_index = -1, .logical_index = -1, .type_index = -1}};
-    (void)v, (void)to;
+    rocprofv3_agent a = {.handle = UINT64_MAX, .about.absolute_index = -1};
+    a.about.logical_index = a.about.type_index = -1;
+    (void)to;
     rocl_status st = read_object(run, r, FIELDS(fields), &a, err);
-    if (st != ROCL_OK || a.handle == UINT64_MAX)
+    if (st != ROCL_OK || a.handle == UINT64_MAX || r->wrong)
         return st;
-    if (!ROCL_GROW(p->agents, p->agent_cap, p->agent_count + 1) ||
-        !rocl_ids_put(&p->agent_ids, a.handle, (uint32_t)p->agent_count))
+    rocl_buf json = {0};
+    rocl_json again;
+    rocl_json_token object;
+    rocl_json_open(&again, v->text.p, (size_t)(r->at - v->text.p), 0, run->flags);
+    if (rocl_json_element(&again, &object) && rocl_json_enter(&again, ROCL_JSON_OBJECT))
+        keep_properties(&json, &again);
+    rocl_buf_byte(&json, 0);
+    if (json.failed) {
+        rocl_buf_free(&json);
         return rocl_fail_memory(err);
+    }
+    a.properties = (char *)json.data;
+    if (!ROCL_GROW(p->agents, p->agent_cap, p->agent_count + 1) ||
+        !rocl_ids_put(&p->agent_ids, a.handle, (uint32_t)p->agent_count)) {
+        free(a.properties);
+        return rocl_fail_memory(err);
+    }
     p->agents[p->agent_count++] = a;
     return ROCL_OK;
 }
@@ -224,7 +325,7 @@ static rocl_status take_symbol(rocprofv3_run *run, rocprofv3_process *p, rocl_js
                                const rocl_json_token *v, void *to, rocl_error *err)
 {
     static const field fields[] = {FIELD(rocprofv3_symbol, HANDLE, id, "kernel_id")};
-    rocprofv3_symbol s = {UINT64_MAX, rocl_json_offset(r, v), 0};
+    rocprofv3_symbol s = {.id = UINT64_MAX, .begin = rocl_json_offset(r, v)};
     (void)to;
     rocl_status st = read_object(run, r, FIELDS(fields), &s, err);
     s.end = r->offset + (uint64_t)(r->at - r->begin);
@@ -238,14 +339,15 @@ static rocl_status take_symbol(rocprofv3_run *run, rocprofv3_process *p, rocl_js
 }
 
 rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_process *p,
-                                  const rocprofv3_symbol *s, rocl_kernel *k, uint32_t *code_agent,
+                                  rocprofv3_symbol *s, rocl_kernel *k, uint32_t *code_agent,
                                   rocl_error *err)
 {
     struct names {
-        uint32_t mangled, formatted, demangled, truncated;
+        uint32_t mangled;
         uint64_t code_object;
+        rocprofv3_symbol symbol;
         rocl_kernel about;
-    } n = {.about = *k};
+    } n = {.symbol = *s, .about = *k};
     static const field fields[] = {
         FIELD(struct names, HANDLE, code_object, "code_object_id"),
         FIELD(struct names, TEXT, mangled, "kernel_name"),
@@ -254,9 +356,9 @@ rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_process *p
         FIELD(struct names, INT, about.sgpr, "sgpr_count"),
         FIELD(struct names, INT, about.arch_vgpr, "arch_vgpr_count"),
         FIELD(struct names, INT, about.accum_vgpr, "accum_vgpr_count"),
-        FIELD(struct names, TEXT, formatted, "formatted_kernel_name"),
-        FIELD(struct names, TEXT, demangled, "demangled_kernel_name"),
-        FIELD(struct names, TEXT, truncated, "truncated_kernel_name"),
+        FIELD(struct names, TEXT, symbol.formatted, "formatted_kernel_name"),
+        FIELD(struct names, TEXT, symbol.demangled, "demangled_kernel_name"),
+        FIELD(struct names, TEXT, symbol.truncated, "truncated_kernel_name"),
     };
     rocl_trace *t = run->trace;
     rocl_json r;
@@ -266,12 +368,13 @@ rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_process *p
         st = read_object(run, &r, FIELDS(fields), &n, err);
     if (st != ROCL_OK)
         return st;
-    const uint32_t shown = n.formatted ? n.formatted : n.demangled ? n.demangled : n.mangled;
+    *s = n.symbol;
+    const uint32_t shown = s->formatted ? s->formatted : s->demangled ? s->demangled : n.mangled;
     *k = n.about;
     k->id = (int64_t)s->id;
     k->mangled = rocl_kernel_without_kd(t, n.mangled);
     k->display = rocl_kernel_without_kd(t, shown);
-    k->shown = rocl_kernel_shown(t, k->mangled, k->display, n.truncated);
+    k->shown = rocl_kernel_shown(t, k->mangled, k->display, s->truncated);
     *code_agent = rocl_ids_get(&p->code_objects, n.code_object);
     return ROCL_OK;
 }
@@ -453,6 +556,8 @@ void rocprofv3_free_tables(rocprofv3_process *p)
 {
     for (size_t i = 0; i < p->kind_count; i++)
         free(p->kinds[i].operations);
+    for (size_t i = 0; i < p->agent_count; i++)
+        free(p->agents[i].properties);
     free(p->kinds);
     free(p->agents);
     free(p->symbols);
