@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "source/chrome/chrome.h"
 #include "source/chunk/chunk.h"
 #include "source/rocpd/rocpd.h"
 #include "source/rocprof/rocprof.h"
@@ -85,9 +86,8 @@ static bool is_profile(const char *head, size_t n, bool whole)
 #define WAL                                                                                        \
     FORMAT("a write-ahead log of SQLite (-wal), not the database",                                 \
            "name the database; the log must lie beside it, under its name")
-#define KINETO                                                                                     \
-    FORMAT("a trace of the PyTorch profiler (Kineto JSON), not a SQLite database", PERFETTO)
-#define CHROME   FORMAT("a trace in Chrome's JSON, not a SQLite database", PERFETTO)
+#define KINETO   READ("a trace of the PyTorch profiler (Kineto JSON)", rocl_chrome_ops, 0)
+#define CHROME   READ("a trace in Chrome's JSON", rocl_chrome_ops, 0)
 #define CSV      READ("a CSV file of rocprof", rocl_rocprof_csv_ops, 0)
 #define V1_JSON  READ("a trace of rocprof (JSON)", rocl_rocprof_json_ops, 0)
 #define V3_FILES "kernel_trace.csv, hip_api_trace.csv and memory_copy_trace.csv"

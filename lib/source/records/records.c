@@ -174,6 +174,19 @@ static rocl_status note_record(rocl_records *w, const rocl_source_record *r, roc
     return r->half == ROCL_WHOLE ? ROCL_OK : rocl_half_add(w, r, err);
 }
 
+rocl_status rocl_record_name(rocl_records *to, rocl_key_of of, const rocl_source_record *r,
+                             rocl_view name, rocl_error *err)
+{
+    const rocl_key key = {of == ROCL_KEY_PROCESS ? 0 : r->process, 0,
+                          of == ROCL_KEY_PROCESS ? r->process : r->thread};
+    if (!to->indexing)
+        return ROCL_OK;
+    const rocl_key_facts facts = {.name = rocl_records_text(to, name)};
+    return rocl_registry_note(&to->names_of[of], &key, rocl_place(to, r->where), &facts)
+               ? ROCL_OK
+               : rocl_fail_memory(err);
+}
+
 /* ---- the second pass ------------------------------------------------------------------------- */
 
 uint32_t rocl_records_resolve(const rocl_records *w, rocl_key_of of, uint64_t process,
@@ -542,6 +555,8 @@ static void stop_workers(rocl_records_input *in)
         rocl_records *w = &run->workers[i];
         for (int of = 0; of < ROCL_KEYS; of++)
             rocl_registry_free(&w->keys[of]);
+        for (int of = 0; of <= ROCL_KEY_THREAD; of++)
+            rocl_registry_free(&w->names_of[of]);
         rocl_batcher_free(&w->out);
         rtg_names_free(w->names);
         rtg_reader_free(&w->reader);
@@ -591,7 +606,9 @@ static rocl_status merge_workers(rocl_records_input *in, rocl_error *err)
         run->allocs += w->allocs;
         run->onces += w->onces;
         for (int of = 0; of < ROCL_KEYS; of++)
-            if (!rocl_registry_merge(&run->keys[of], &w->keys[of]))
+            if (!rocl_registry_merge(&run->keys[of], &w->keys[of]) ||
+                (of <= ROCL_KEY_THREAD &&
+                 !rocl_registry_merge(&run->names_of[of], &w->names_of[of])))
                 return rocl_fail_memory(err);
     }
     return ROCL_OK;
@@ -704,6 +721,8 @@ void rocl_records_close(rocl_source *s)
     if (in->run) {
         for (int of = 0; of < ROCL_KEYS; of++)
             rocl_registry_free(&in->run->keys[of]);
+        for (int of = 0; of <= ROCL_KEY_THREAD; of++)
+            rocl_registry_free(&in->run->names_of[of]);
         pthread_mutex_destroy(&in->run->lock);
         free(in->run->lines);
     }

@@ -28,7 +28,8 @@
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-#define ROCL_NO_KEY UINT64_MAX /* the record does not say it */
+#define ROCL_NO_KEY   UINT64_MAX          /* the record does not say it */
+#define ROCL_KEY_TEXT ((uint64_t)1 << 62) /* with the id of a text: a name instead of a number */
 
 typedef enum rocl_key_of {
     ROCL_KEY_PROCESS, /* pid */
@@ -107,6 +108,10 @@ bool rocl_records_want_args(const rocl_records *to);
 /* An argument of the record that is put next. */
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value);
 void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, rocl_view value);
+/* A process or thread has a name: the record says which one. Only those with records are defined.
+ */
+rocl_status rocl_record_name(rocl_records *to, rocl_key_of of, const rocl_source_record *r,
+                             rocl_view name, rocl_error *err);
 /* Takes a record: checks its times, notes its keys or makes it an event. */
 rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_error *err);
 /* Something that is no usable record: counted, and left out. `why` is a constant. */

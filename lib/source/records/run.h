@@ -30,6 +30,7 @@ struct rocl_records {
     bool failed; /* memory was out when an argument or text came */
     /* first pass */
     rocl_registry keys[ROCL_KEYS];
+    rocl_registry names_of[ROCL_KEY_THREAD + 1]; /* processes, threads */
     int64_t first, last;
     uint64_t halves, allocs, onces;
     /* second pass */
@@ -39,10 +40,11 @@ struct rocl_records {
 
 typedef struct rocl_records_run {
     rocl_registry keys[ROCL_KEYS];
-    uint64_t defined;      /* keys that the format defined */
-    rocl_records *workers; /* opt.jobs of them, during a pass */
-    uint64_t *lines;       /* the number of the first line of each piece, from 1 in each file */
-    int64_t first, last;   /* times; none when first > last */
+    rocl_registry names_of[ROCL_KEY_THREAD + 1]; /* processes, threads */
+    uint64_t defined;                            /* keys that the format defined */
+    rocl_records *workers;                       /* opt.jobs of them, during a pass */
+    uint64_t *lines;     /* the number of the first line of each piece, from 1 in each file */
+    int64_t first, last; /* times; none when first > last */
     uint64_t halves, allocs, onces; /* how many records are halves, allocations, go out once */
     rocl_sorter *joining;           /* halves, during a pass */
     rocl_sorter *unique;            /* dispatches that go out once, during the second pass */

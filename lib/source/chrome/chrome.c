@@ -1,0 +1,700 @@
+/* Chrome's trace JSON: an array of events, alone or in an object. Kineto, PyTorch's profiler,
+ * writes it with categories and arguments of its own; they tell GPU work from host calls.
+ *
+ *     outline of the file -> blocks of events, parsed side by side as records (source/records)
+ *     members before and behind the events: base time, rank, names of devices; no other is read
+ *
+ * Times are decimal microseconds, turned into nanoseconds exactly. */
+#include "source/chrome/chrome.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/json_index.h"
+#include "base/map.h"
+#include "source/records/records.h"
+
+/* How events of a category are read. */
+typedef enum event_class {
+    CLASS_CALL,    /* a host region of the category's name */
+    CLASS_RUNTIME, /* a call of HIP or CUDA */
+    CLASS_MARKER,
+    CLASS_KERNEL,
+    CLASS_COPY,
+    CLASS_SYNC,    /* a queue waits */
+    CLASS_MEMORY,  /* an instant about an allocation */
+    CLASS_DERIVED, /* made of others: left out */
+} event_class;
+
+enum { CATEGORIES = 64 };
+
+typedef struct chrome_file {
+    rocl_json_index index;
+    unsigned flags; /* of the JSON reader */
+    bool kineto;    /* PyTorch's profiler wrote it: one process */
+    int64_t base;   /* ns, added to all times */
+    int64_t rank;   /* -1: not said */
+    uint32_t device_names[64];
+    size_t devices;
+    uint32_t kernel, copy, hip, marker, allocation; /* texts */
+    pthread_mutex_t lock;  /* of work_items, which is only read in the second pass */
+    rocl_idset work_items; /* correlations of launches whose grid counts work-items */
+    uint64_t gpus[64];     /* numbers of the GPUs, ascending, after the first pass */
+    size_t gpu_count;
+} chrome_file;
+
+/* An event as it stands in the file. */
+typedef struct chrome_event {
+    rocl_view ph, cat, name, id, scope;
+    rocl_json_token pid, tid;
+    rocl_view ts, dur;
+    bool has_ts, has_dur, name_escaped;
+} chrome_event;
+
+/* The arguments that are looked at. */
+typedef struct chrome_args {
+    uint64_t correlation, device, stream, bytes;
+    uint32_t grid[3], block[3];
+    bool has_grid;
+    int64_t shared;
+    rocl_view name; /* of M: the name */
+    bool name_escaped;
+    int64_t memory; /* of [memory]: bytes, negative of a free */
+    uint64_t address, device_type, device_id;
+} chrome_args;
+
+typedef struct chrome_worker {
+    rocl_buf bytes;   /* the block */
+    rocl_buf text[2]; /* unescaped */
+    rocl_json r;
+    rocl_json args; /* where the arguments of the event are */
+    bool has_args;
+} chrome_worker;
+
+static void free_worker(void *state)
+{
+    chrome_worker *w = state;
+    rocl_buf_free(&w->bytes);
+    rocl_buf_free(&w->text[0]);
+    rocl_buf_free(&w->text[1]);
+    free(w);
+}
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+static event_class class_of(rocl_view cat, rocl_view name)
+{
+    static const struct {
+        const char *cat;
+        event_class c;
+    } classes[] = {{"kernel", CLASS_KERNEL},           {"gpu_memcpy", CLASS_COPY},
+                   {"gpu_memset", CLASS_COPY},         {"cuda_runtime", CLASS_RUNTIME},
+                   {"cuda_driver", CLASS_RUNTIME},     {"hip_runtime", CLASS_RUNTIME},
+                   {"user_annotation", CLASS_MARKER},  {"gpu_user_annotation", CLASS_DERIVED},
+                   {"Trace", CLASS_DERIVED},           {"cuda_sync", CLASS_SYNC},
+                   {"cpu_instant_event", CLASS_MEMORY}};
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (rocl_view_is(cat, classes[i].cat)) {
+            const bool copy = classes[i].c == CLASS_KERNEL &&
+                              (rocl_view_is(name, "__amd_rocclr_copyBuffer") ||
+                               (name.n > 12 && !memcmp(name.p, "MEMORY_COPY_", 12)));
+            return copy ? CLASS_COPY : classes[i].c;
+        }
+    return CLASS_CALL;
+}
+
+static rocl_view unescape(rocl_buf *b, rocl_view text, bool escaped)
+{
+    if (!escaped)
+        return text;
+    b->len = 0;
+    rocl_json_unescape(b, text);
+    return (rocl_view){(const char *)b->data, b->len};
+}
+
+/* A number as it is, a text as a key above all numbers of processes and threads. */
+static uint64_t key_of(rocl_records *to, const rocl_json_token *t)
+{
+    uint64_t number;
+    int64_t negative;
+    if (t->kind != ROCL_JSON_NUMBER && t->kind != ROCL_JSON_STRING)
+        return ROCL_NO_KEY;
+    if (rocl_json_uint(t->text, &number) && number < ROCL_KEY_TEXT)
+        return number;
+    if (rocl_json_int(t->text, &negative)) /* as of rows that are no threads */
+        return (uint64_t)negative & (ROCL_KEY_TEXT - 1);
+    return t->text.n ? ROCL_KEY_TEXT | rocl_records_text(to, t->text) : ROCL_NO_KEY;
+}
+
+static void read_dimensions(rocl_json *r, uint32_t to[3])
+{
+    rocl_json_token v;
+    if (!rocl_json_enter(r, ROCL_JSON_ARRAY))
+        return;
+    for (int i = 0; rocl_json_element(r, &v); i++) {
+        uint64_t n;
+        if (i < 3 && rocl_json_uint(v.text, &n) && n <= UINT32_MAX)
+            to[i] = (uint32_t)n;
+    }
+}
+
+static void read_args(rocl_json *r, chrome_args *a)
+{
+    enum {
+        CORRELATION,
+        DEVICE,
+        STREAM,
+        GRID,
+        BLOCK,
+        BYTES,
+        SIZE,
+        SHARED,
+        NAME,
+        ADDR,
+        MEMORY,
+        DEVICE_TYPE,
+        DEVICE_ID,
+        KEYS
+    };
+    static const rocl_view keys[KEYS] = {[CORRELATION] = ROCL_JSON_KEY("correlation"),
+                                         [DEVICE] = ROCL_JSON_KEY("device"),
+                                         [STREAM] = ROCL_JSON_KEY("stream"),
+                                         [GRID] = ROCL_JSON_KEY("grid"),
+                                         [BLOCK] = ROCL_JSON_KEY("block"),
+                                         [BYTES] = ROCL_JSON_KEY("bytes"),
+                                         [SIZE] = ROCL_JSON_KEY("size"),
+                                         [SHARED] = ROCL_JSON_KEY("shared memory"),
+                                         [NAME] = ROCL_JSON_KEY("name"),
+                                         [ADDR] = ROCL_JSON_KEY("Addr"),
+                                         [MEMORY] = ROCL_JSON_KEY("Bytes"),
+                                         [DEVICE_TYPE] = ROCL_JSON_KEY("Device Type"),
+                                         [DEVICE_ID] = ROCL_JSON_KEY("Device Id")};
+    rocl_json_token v;
+    for (int key; (key = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
+        uint64_t *number = key == CORRELATION            ? &a->correlation
+                           : key == DEVICE               ? &a->device
+                           : key == STREAM               ? &a->stream
+                           : key == BYTES || key == SIZE ? &a->bytes
+                           : key == ADDR                 ? &a->address
+                           : key == DEVICE_TYPE          ? &a->device_type
+                           : key == DEVICE_ID            ? &a->device_id
+                                                         : NULL;
+        uint64_t n;
+        int64_t i;
+        if (number && rocl_json_uint(v.text, &n)) {
+            *number = n;
+        } else if (key == GRID) {
+            a->has_grid = true;
+            read_dimensions(r, a->grid);
+        } else if (key == BLOCK) {
+            read_dimensions(r, a->block);
+        } else if (key == SHARED && rocl_json_int(v.text, &i)) {
+            a->shared = i;
+        } else if (key == MEMORY && rocl_json_int(v.text, &i)) {
+            a->memory = i;
+        } else if (key == NAME && v.kind == ROCL_JSON_STRING) {
+            a->name = v.text;
+            a->name_escaped = v.escaped;
+        }
+    }
+}
+
+/* All arguments as they stand there, as those of the next record. */
+static void pass_args(rocl_records *to, chrome_worker *w, rocl_json r)
+{
+    rocl_json_token key, v;
+    while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
+        rocl_json_kind kind = rocl_json_next(&r, &v);
+        if (kind == ROCL_JSON_OBJECT || kind == ROCL_JSON_ARRAY) {
+            rocl_json_leave(&r);
+            v.text.n = (size_t)(r.at - v.text.p);
+        }
+        const rocl_view name = unescape(&w->text[0], key.text, key.escaped);
+        rocl_record_arg(to, name,
+                        unescape(&w->text[1], v.text, kind == ROCL_JSON_STRING && v.escaped));
+    }
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* GPU work names its device and stream; its process is the only one of the file. */
+static void place_work(rocl_source_record *r, const chrome_event *e, const chrome_args *a)
+{
+    uint64_t pid, tid;
+    r->agent = a->device;
+    r->stream = a->stream;
+    if (r->agent == ROCL_NO_KEY && rocl_json_uint(e->pid.text, &pid))
+        r->agent = pid;
+    if (r->stream == ROCL_NO_KEY && rocl_json_uint(e->tid.text, &tid))
+        r->stream = tid;
+    r->queue = r->stream;
+    r->process = r->thread = ROCL_NO_KEY;
+}
+
+static void make_dispatch(rocl_source_record *r, const chrome_file *f, const chrome_event *e,
+                          const chrome_args *a)
+{
+    rocl_dispatch *d = &r->as.dispatch;
+    r->kind = ROCL_DISPATCH;
+    d->e.category = f->kernel;
+    d->group_segment = a->shared;
+    memcpy(d->workgroup, a->block, sizeof d->workgroup);
+    const bool work_items =
+        a->correlation != ROCL_NO_KEY && rocl_idset_has(&f->work_items, a->correlation);
+    for (int i = 0; i < 3; i++)
+        d->grid[i] = a->grid[i] * (work_items ? 1 : a->block[i]);
+    place_work(r, e, a);
+}
+
+static void make_copy(rocl_source_record *r, const chrome_file *f, const chrome_event *e,
+                      const chrome_args *a)
+{
+    static const struct {
+        const char *word;
+        bool src, dst;
+    } ends[] = {{"HtoD", false, true},
+                {"DtoH", true, false},
+                {"DtoD", true, true},
+                {"HOST_TO_DEVICE", false, true},
+                {"DEVICE_TO_HOST", true, false},
+                {"DEVICE_TO_DEVICE", true, true},
+                {"PtoP", true, true}};
+    r->kind = ROCL_COPY;
+    r->as.e.category = f->copy;
+    r->as.copy.size = a->bytes == ROCL_NO_KEY ? 0 : a->bytes;
+    place_work(r, e, a);
+    r->dst = r->agent;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (memmem(e->name.p, e->name.n, ends[i].word, strlen(ends[i].word))) {
+            r->src = ends[i].src ? r->agent : ROCL_NO_KEY;
+            r->dst = ends[i].dst ? r->agent : ROCL_NO_KEY;
+        }
+}
+
+/* PyTorch's allocator: bytes are negative where they are given back. */
+static void make_allocation(rocl_source_record *r, const chrome_file *f, const chrome_args *a)
+{
+    rocl_alloc *m = &r->as.alloc;
+    r->kind = ROCL_ALLOC;
+    r->name = a->memory < 0 ? (rocl_view){"MEMORY_ALLOCATION_FREE", 22}
+                            : (rocl_view){"MEMORY_ALLOCATION_ALLOCATE", 26};
+    m->e.category = f->allocation;
+    m->op = a->memory < 0 ? ROCL_OP_FREE : ROCL_OP_ALLOC;
+    m->level = ROCL_LEVEL_REAL;
+    m->size = (uint64_t)(a->memory < 0 ? -a->memory : a->memory);
+    m->address = a->address == ROCL_NO_KEY ? 0 : a->address;
+    if (a->device_type == 1 && a->device_id < f->gpu_count)
+        r->agent = f->gpus[a->device_id];
+}
+
+/* Launches that give their grid in work-items, where others give it in groups. */
+static bool note_work_items(chrome_file *f, rocl_view name, uint64_t correlation)
+{
+    if (correlation == ROCL_NO_KEY || !rocl_view_is(name, "hipExtModuleLaunchKernel"))
+        return true;
+    pthread_mutex_lock(&f->lock);
+    const bool ok = rocl_idset_add(&f->work_items, correlation);
+    pthread_mutex_unlock(&f->lock);
+    return ok;
+}
+
+static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_worker *w,
+                               const chrome_event *e, rocl_error *err)
+{
+    rocl_json_token key, v;
+    rocl_status st = ROCL_OK;
+    r->kind = ROCL_SAMPLE;
+    r->as.sample.xcc = r->as.sample.shader_engine = r->as.sample.instance = -1;
+    r->as.sample.shader_array = r->as.sample.wgp = -1;
+    while (w->has_args && st == ROCL_OK && rocl_json_next(&w->args, &key) == ROCL_JSON_KEY) {
+        const rocl_json_kind kind = rocl_json_next(&w->args, &v);
+        if (kind == ROCL_JSON_OBJECT || kind == ROCL_JSON_ARRAY)
+            rocl_json_leave(&w->args);
+        w->text[0].len = 0;
+        rocl_json_unescape(&w->text[0], e->name);
+        if (key.text.n && !rocl_view_is(key.text, "value")) {
+            rocl_buf_byte(&w->text[0], '.');
+            rocl_json_unescape(&w->text[0], key.text);
+        }
+        r->counter = (rocl_view){(const char *)w->text[0].data, w->text[0].len};
+        if (!rocl_json_double(v.text, &r->as.sample.value) ||
+            r->as.sample.value - r->as.sample.value != 0)
+            st = rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
+                                   "the value of a counter is no number", err);
+        else
+            st = rocl_record_put(to, r, err);
+    }
+    return st;
+}
+
+/* "M": names of processes and threads. */
+static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_worker *w,
+                                const chrome_event *e, rocl_error *err)
+{
+    chrome_args a = {0};
+    const bool process = rocl_view_is(e->name, "process_name");
+    if (!w->has_args || !(process || rocl_view_is(e->name, "thread_name")))
+        return ROCL_OK;
+    read_args(&w->args, &a);
+    const rocl_view name = unescape(&w->text[0], a.name, a.name_escaped);
+    return rocl_record_name(to, process ? ROCL_KEY_PROCESS : ROCL_KEY_THREAD, r, name, err);
+}
+
+/* A begin, an end, an instant or a whole event. */
+static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_file *f,
+                             chrome_worker *w, const chrome_event *e, rocl_error *err)
+{
+    chrome_args a = {.correlation = ROCL_NO_KEY,
+                     .device = ROCL_NO_KEY,
+                     .stream = ROCL_NO_KEY,
+                     .bytes = ROCL_NO_KEY,
+                     .address = ROCL_NO_KEY};
+    const event_class c = class_of(e->cat, e->name);
+    if (c == CLASS_DERIVED)
+        return ROCL_OK;
+    r->name = unescape(&w->text[0], e->name, e->name_escaped);
+    if (w->has_args && c != CLASS_CALL && c != CLASS_MARKER) {
+        rocl_json args = w->args;
+        read_args(&args, &a);
+    }
+    r->link = a.correlation;
+    switch (c) {
+    case CLASS_KERNEL:
+        make_dispatch(r, f, e, &a);
+        return rocl_record_put(to, r, err);
+    case CLASS_COPY:
+        make_copy(r, f, e, &a);
+        return rocl_record_put(to, r, err);
+    case CLASS_SYNC:
+        r->kind = ROCL_BARRIER;
+        r->link = ROCL_NO_KEY;
+        place_work(r, e, &a);
+        break;
+    case CLASS_MEMORY:
+        if (rocl_view_is(e->name, "[memory]")) {
+            make_allocation(r, f, &a);
+            return rocl_record_put(to, r, err);
+        }
+        break;
+    case CLASS_RUNTIME:
+        if (!note_work_items(f, r->name, a.correlation))
+            return rocl_fail_memory(err);
+        if (r->name.n > 3 && !memcmp(r->name.p, "hip", 3))
+            r->as.e.category = f->hip;
+        break;
+    case CLASS_MARKER:
+        r->kind = r->kind == ROCL_INSTANT ? ROCL_INSTANT : ROCL_MARKER;
+        break;
+    default:
+        break;
+    }
+    if (!r->as.e.category)
+        r->as.e.category = rocl_records_text(to, e->cat);
+    if (w->has_args && r->half != ROCL_ENDS && rocl_records_want_args(to) &&
+        rocl_records_want(to, r->kind)) {
+        const rocl_view kept = r->name;
+        rocl_buf name = {0};
+        if (e->name_escaped) { /* its buffer is used for the arguments */
+            rocl_buf_put(&name, kept.p, kept.n);
+            r->name = (rocl_view){(const char *)name.data, name.len};
+        }
+        pass_args(to, w, w->args);
+        const rocl_status st = name.failed ? rocl_fail_memory(err) : rocl_record_put(to, r, err);
+        rocl_buf_free(&name);
+        return st;
+    }
+    return rocl_record_put(to, r, err);
+}
+
+/* Asynchronous events belong together by category and id, not by thread. */
+static uint64_t scope_of(const chrome_event *e)
+{
+    uint64_t h = 0x9e3779b97f4a7c15u;
+    const rocl_view parts[] = {e->cat, e->id, e->scope};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        for (size_t i = 0; i < parts[k].n; i++)
+            h = rocl_mix64(h ^ (unsigned char)parts[k].p[i]);
+    return h | (uint64_t)1 << 63;
+}
+
+static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *w,
+                               const chrome_event *e, uint64_t where, rocl_error *err)
+{
+    rocl_source_record r;
+    int64_t ts = 0, dur = 0;
+    rocl_record_begin(&r, ROCL_REGION, where);
+    const char ph = e->ph.n == 1 ? *e->ph.p : 0;
+    r.process = key_of(to, &e->pid);
+    r.thread = key_of(to, &e->tid);
+    /* Python's frames, and rows of the profiler itself, in the only process there is. */
+    if ((r.process == 0 && r.thread == 0) || (f->kineto && r.process & ROCL_KEY_TEXT))
+        r.process = ROCL_NO_KEY;
+    if (f->kineto && r.thread & ROCL_KEY_TEXT)
+        r.thread = ROCL_NO_KEY;
+    if (ph == 'M')
+        return put_metadata(to, &r, w, e, err);
+    if (!ph && !e->has_ts) /* the empty first element of rocprof and RPD */
+        return ROCL_OK;
+    if (!strchr("XBEbeniIRC", ph) || !ph)
+        return strchr("stfSTFpNODvPc(),", ph) && ph
+                   ? ROCL_OK
+                   : rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event of no known phase",
+                                       err);
+    if (!e->has_ts || !rocl_json_decimal(e->ts, 3, &ts) ||
+        (e->has_dur && !rocl_json_decimal(e->dur, 3, &dur)))
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    if (__builtin_add_overflow(ts, f->base, &ts) || __builtin_add_overflow(ts, dur, &r.as.e.end))
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a time is too large", err);
+    r.as.e.start = ts;
+    if (ph == 'X' && !e->has_dur)
+        return rocl_record_fault(to, where, ROCL_FAULT_NO_END, "no duration", err);
+    if (ph == 'C')
+        return put_counter(to, &r, w, e, err);
+    if (strchr("iIRn", ph))
+        r.kind = ROCL_INSTANT;
+    else if (ph != 'X')
+        r.half = ph == 'B' || ph == 'b' ? ROCL_BEGINS : ROCL_ENDS;
+    r.scope = ph == 'b' || ph == 'e' ? scope_of(e) : r.thread;
+    return put_event(to, &r, f, w, e, err);
+}
+
+static void read_event(rocl_json *r, chrome_worker *w, chrome_event *e)
+{
+    enum { PH, CAT, NAME, PID, TID, TS, DUR, ARGS, ID, SCOPE, KEYS };
+    static const rocl_view keys[KEYS] = {
+        [PH] = ROCL_JSON_KEY("ph"),     [CAT] = ROCL_JSON_KEY("cat"),
+        [NAME] = ROCL_JSON_KEY("name"), [PID] = ROCL_JSON_KEY("pid"),
+        [TID] = ROCL_JSON_KEY("tid"),   [TS] = ROCL_JSON_KEY("ts"),
+        [DUR] = ROCL_JSON_KEY("dur"),   [ARGS] = ROCL_JSON_KEY("args"),
+        [ID] = ROCL_JSON_KEY("id"),     [SCOPE] = ROCL_JSON_KEY("scope")};
+    rocl_json_token v;
+    for (int key; (key = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
+        switch (key) {
+        case PH:
+            e->ph = v.text;
+            break;
+        case CAT:
+            e->cat = v.text;
+            break;
+        case NAME:
+            e->name = v.text;
+            e->name_escaped = v.escaped;
+            break;
+        case PID:
+            e->pid = v;
+            break;
+        case TID:
+            e->tid = v;
+            break;
+        case TS:
+            e->ts = v.text;
+            e->has_ts = true;
+            break;
+        case DUR:
+            e->dur = v.text;
+            e->has_dur = true;
+            break;
+        case ID:
+            e->id = v.text;
+            break;
+        case SCOPE:
+            e->scope = v.text;
+            break;
+        default: /* whether anything of them is wanted the event as a whole tells */
+            w->args = *r;
+            w->has_args = rocl_json_enter(&w->args, ROCL_JSON_OBJECT);
+        }
+    }
+}
+
+static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
+                               rocl_error *err)
+{
+    chrome_file *f = in->state;
+    void **state = rocl_records_state(to);
+    if (!*state && !(*state = calloc(1, sizeof(chrome_worker))))
+        return rocl_fail_memory(err);
+    chrome_worker *w = *state;
+    rocl_json_token v;
+    rocl_status st = rocl_json_load(&w->r, &w->bytes, in->files[0].spool, piece->first, piece->last,
+                                    f->flags | ROCL_JSON_ELEMENTS, err);
+    while (st == ROCL_OK && rocl_json_element(&w->r, &v)) {
+        const uint64_t where = rocl_json_offset(&w->r, &v);
+        chrome_event e = {0};
+        if (!rocl_json_enter(&w->r, ROCL_JSON_OBJECT)) {
+            st = rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event that is no object",
+                                   err);
+            continue;
+        }
+        w->has_args = false;
+        read_event(&w->r, w, &e);
+        if (!w->r.wrong)
+            st = put_element(to, f, w, &e, where, err);
+    }
+    return st == ROCL_OK && w->r.wrong ? rocl_json_fail(&w->r, in->files[0].path, err) : st;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* "rank-3", "rank3", "_r3" in the name of a file. */
+static int64_t rank_of_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    static const char *const words[] = {"rank-", "rank_", "rank", "_r"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *p = strcasestr(name, words[i]);
+        p = p ? p + strlen(words[i]) : NULL;
+        if (p && *p >= '0' && *p <= '9')
+            return strtoll(p, NULL, 10);
+    }
+    return -1;
+}
+
+/* The rank, the base time and the names of devices, out of the members that are known. */
+static rocl_status read_members(rocl_records_input *in, rocl_error *err)
+{
+    chrome_file *f = in->state;
+    const rocl_json_index *x = &f->index;
+    const rocl_spool *spool = in->files[0].spool;
+    const rocl_json_node *base = rocl_json_child(x, x->nodes, "baseTimeNanoseconds"),
+                         *info = rocl_json_child(x, x->nodes, "distributedInfo"),
+                         *devices = rocl_json_child(x, x->nodes, "deviceProperties");
+    static const rocl_view rank_key[] = {ROCL_JSON_KEY("rank")},
+                           name_key[] = {ROCL_JSON_KEY("name")};
+    rocl_buf b = {0};
+    rocl_json r;
+    rocl_json_token v;
+    rocl_status st = ROCL_OK;
+    f->kineto = base || info || devices || rocl_json_child(x, x->nodes, "schemaVersion");
+    f->rank = rank_of_name(in->files[0].path);
+    if (base) {
+        st = rocl_json_load(&r, &b, spool, base->begin, base->end, f->flags, err);
+        if (st == ROCL_OK && rocl_json_element(&r, &v) && !rocl_json_int(v.text, &f->base))
+            f->base = 0;
+    }
+    if (st == ROCL_OK && info) {
+        st = rocl_json_load(&r, &b, spool, info->begin, info->end, f->flags, err);
+        if (st == ROCL_OK && rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
+            while (rocl_json_member(&r, rank_key, 1, &v) >= 0)
+                rocl_json_int(v.text, &f->rank);
+    }
+    if (st == ROCL_OK && devices) {
+        st = rocl_json_load(&r, &b, spool, devices->begin, devices->end, f->flags, err);
+        if (st == ROCL_OK && rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_ARRAY))
+            while (rocl_json_element(&r, &v) && f->devices < 64) {
+                uint32_t name = 0;
+                if (!rocl_json_enter(&r, ROCL_JSON_OBJECT))
+                    continue;
+                while (rocl_json_member(&r, name_key, 1, &v) >= 0)
+                    name = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
+                f->device_names[f->devices++] = name;
+            }
+    }
+    rocl_buf_free(&b);
+    return st;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* GPUs are counted in the order of their numbers, which are those of the driver where roctracer was
+ * below; deviceProperties counts from 0. */
+static rocl_status refine(rocl_records_input *in, rocl_error *err)
+{
+    chrome_file *f = in->state;
+    rocl_capture *c = &in->capture->pub;
+    (void)err;
+    for (uint32_t i = 0; i < c->agent_count && f->gpu_count < 64; i++)
+        f->gpus[f->gpu_count++] = (uint64_t)c->agents[i].id;
+    qsort(f->gpus, f->gpu_count, sizeof *f->gpus, compare_numbers);
+    for (uint32_t i = 0; i < c->agent_count; i++) {
+        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
+        for (size_t k = 0; k < f->gpu_count; k++)
+            if (f->gpus[k] == (uint64_t)a->id && k < f->devices)
+                a->product = f->device_names[k];
+    }
+    for (uint32_t i = 0; i < c->process_count && f->rank >= 0 && f->rank <= INT32_MAX; i++)
+        ((rocl_process *)rocl_definition_at(c, ROCL_DEFINE_PROCESS, i))->rank = (int32_t)f->rank;
+    c->rank = f->rank >= 0 && f->rank <= INT32_MAX ? (int32_t)f->rank : -1;
+    return ROCL_OK;
+}
+
+static void close_file(rocl_records_input *in)
+{
+    chrome_file *f = in->state;
+    if (!f)
+        return;
+    rocl_json_index_free(&f->index);
+    rocl_idset_free(&f->work_items);
+    pthread_mutex_destroy(&f->lock);
+    free(f);
+}
+
+static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
+                                          .parse = parse_piece,
+                                          .free_worker = free_worker,
+                                          .refine = refine,
+                                          .close = close_file};
+
+/* Strictly first; files of old profilers have quotes in names without a backslash. */
+static rocl_status outline_file(rocl_records_input *in, rocl_error *err)
+{
+    chrome_file *f = in->state;
+    rocl_json_outline how = {.objects = 1, .flags = ROCL_JSON_NANS};
+    bool quotes = false;
+    rocl_status st = rocl_json_index_spool(&f->index, in->files[0].spool, &how, &quotes, err);
+    if (st == ROCL_INPUT && quotes) {
+        rocl_json_index_free(&f->index);
+        f->index = (rocl_json_index){0};
+        how.flags |= ROCL_JSON_QUOTES;
+        st = rocl_json_index_spool(&f->index, in->files[0].spool, &how, &quotes, err);
+    }
+    f->flags = how.flags;
+    return st == ROCL_INPUT ? (rocl_wrap(err, "%s", in->files[0].path), st) : st;
+}
+
+static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
+{
+    rocl_records_input *in;
+    rocl_status st = rocl_records_open(&in, s, t, &format, err);
+    if (st != ROCL_OK)
+        return st;
+    chrome_file *f = in->state = calloc(1, sizeof *f);
+    static const char *const words[] = {"KERNEL_DISPATCH", "MEMORY_COPY", "HIP_RUNTIME_API",
+                                        "MARKER_CORE_RANGE_API", "MEMORY_ALLOCATION"};
+    uint32_t texts[5];
+    if (!f || !rocl_intern_words(t, words, 5, texts))
+        return rocl_fail_memory(err);
+    pthread_mutex_init(&f->lock, NULL);
+    f->kernel = texts[0];
+    f->copy = texts[1];
+    f->hip = texts[2];
+    f->marker = texts[3];
+    f->allocation = texts[4];
+    st = outline_file(in, err);
+    if (st != ROCL_OK)
+        return st;
+    const rocl_json_node *root = f->index.nodes,
+                         *events = root->kind == ROCL_JSON_ARRAY
+                                       ? root
+                                       : rocl_json_child(&f->index, root, "traceEvents");
+    if (!events)
+        return rocl_fail(err, ROCL_INPUT, "%s: JSON, but it has no traceEvents", s->path);
+    for (size_t i = 0; i < events->blocks; i++) {
+        const rocl_json_block *b = &f->index.blocks[events->block + i];
+        if (!rocl_records_add_piece(
+                in, &(rocl_piece){.first = b->begin, .last = b->end, .rows = b->count}))
+            return rocl_fail_memory(err);
+    }
+    if (f->index.truncated && f->index.rest < f->index.size) {
+        s->remark = "the file ends within an event, which is left out";
+        s->truncated = true;
+    }
+    st = read_members(in, err);
+    return st ? st : rocl_records_index(in, err);
+}
+
+const rocl_source_ops rocl_chrome_ops = {ROCL_RECORDS_OPS(open_file)};

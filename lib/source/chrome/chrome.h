@@ -1,0 +1,9 @@
+/* Chrome's trace JSON, and what PyTorch's profiler (Kineto) writes in that form. */
+#ifndef ROCL_SOURCE_CHROME_CHROME_H
+#define ROCL_SOURCE_CHROME_CHROME_H
+
+#include "source/source.h"
+
+extern const rocl_source_ops rocl_chrome_ops;
+
+#endif
