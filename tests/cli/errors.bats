@@ -139,16 +139,6 @@ is_called() {
 }
 
 @test "files of other tools are called what they are" {
-    printf '{"schemaVersion": 1, "deviceProperties": [], "traceEvents": [' >kineto
-    is_called kineto "a trace of the PyTorch profiler (Kineto JSON)" "open it at"
-    printf '\n  {\n  "distributedInfo": {"rank": 0},\n "traceEvents": [' >newline
-    is_called newline "a trace of the PyTorch profiler (Kineto JSON)" "open it at"
-    gzip -k newline
-    is_called newline.gz "a trace of the PyTorch profiler (Kineto JSON)" "open it at"
-    printf '{ "traceEvents":[{}\n,{"args":{"name":"COPY"},"ph":"M","pid":1}\n]}\n' >v1.json
-    is_called v1.json "a trace of rocprof (JSON)" "--output-format rocpd"
-    echo '[{"name": "x", "ph": "X", "ts": 1, "dur": 1}]' >chrome
-    is_called chrome "a trace in Chrome's JSON" "open it at"
     echo '"Kind","Agent_Id","Queue_Id","Stream_Id"' >v3.csv
     fails_on 3 v3.csv "v3.csv: the column Kernel_Name is missing"
     echo '"Name","Calls","TotalDurationNs","AverageNs","Percentage"' >sums.csv
@@ -216,15 +206,11 @@ SQL
 }
 
 @test "real files of other tools are called what they are" {
-    needs "$SHARED/kineto/mi300_bert.json.gz" "$SHARED/rpd/matmul_result.rpd"
+    needs "$SHARED/rpd/matmul_result.rpd"
     while read -r file name; do
         [ -e "$SHARED/$file" ] || continue
         is_called "$SHARED/$file" "$name" ""
     done <<'END'
-kineto/mi300_bert.json.gz a trace of the PyTorch profiler
-kineto/mi210_gpu_only.json.gz a trace of the PyTorch profiler
-kineto/mi300_vllm_graph.json.gz a trace of the PyTorch profiler
-kineto/hta_compare_base.json.gz a trace of the PyTorch profiler
 rpd/matmul_result.rpd an RPD file of rocmProfileData
 rocprof-v1/kokkos-a/results.db a results database of rocprof v1
 rocprof-v1/spatter-empty/results.db a results database of rocprof v1

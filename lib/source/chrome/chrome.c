@@ -23,7 +23,7 @@ typedef enum event_class {
     CLASS_COPY,
     CLASS_SYNC,    /* a queue waits */
     CLASS_MEMORY,  /* an instant about an allocation */
-    CLASS_DERIVED, /* made of others: left out */
+    CLASS_DERIVED, /* made of others, or about the profiler: left out */
 } event_class;
 
 enum { CATEGORIES = 64 };
@@ -119,11 +119,11 @@ static uint64_t key_of(rocl_records *to, const rocl_json_token *t)
     int64_t negative;
     if (t->kind != ROCL_JSON_NUMBER && t->kind != ROCL_JSON_STRING)
         return ROCL_NO_KEY;
-    if (rocl_json_uint(t->text, &number) && number < ROCL_KEY_TEXT)
+    if (rocl_json_uint(t->text, &number) && number < ROCL_KEY_OF_TEXT)
         return number;
     if (rocl_json_int(t->text, &negative)) /* as of rows that are no threads */
-        return (uint64_t)negative & (ROCL_KEY_TEXT - 1);
-    return t->text.n ? ROCL_KEY_TEXT | rocl_records_text(to, t->text) : ROCL_NO_KEY;
+        return (uint64_t)negative & (ROCL_KEY_OF_TEXT - 1);
+    return t->text.n ? ROCL_KEY_OF_TEXT | rocl_records_text(to, t->text) : ROCL_NO_KEY;
 }
 
 static void read_dimensions(rocl_json *r, uint32_t to[3])
@@ -350,7 +350,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
                      .bytes = ROCL_NO_KEY,
                      .address = ROCL_NO_KEY};
     const event_class c = class_of(e->cat, e->name);
-    if (c == CLASS_DERIVED)
+    if (c == CLASS_DERIVED || (f->kineto && !e->cat.n && r->kind == ROCL_INSTANT))
         return ROCL_OK;
     r->name = unescape(&w->text[0], e->name, e->name_escaped);
     if (w->has_args && c != CLASS_CALL && c != CLASS_MARKER) {
@@ -384,6 +384,8 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         break;
     case CLASS_MARKER:
         r->kind = r->kind == ROCL_INSTANT ? ROCL_INSTANT : ROCL_MARKER;
+        r->function = e->cat;
+        r->as.e.category = f->marker;
         break;
     default:
         break;
@@ -417,6 +419,15 @@ static uint64_t scope_of(const chrome_event *e)
     return h | (uint64_t)1 << 63;
 }
 
+/* A process or thread that has a text for a number is called so, unless metadata say better. */
+static rocl_status name_by_key(rocl_records *to, const rocl_source_record *r, rocl_key_of of,
+                               rocl_view text, rocl_error *err)
+{
+    rocl_source_record last = *r;
+    last.where = ((uint64_t)1 << 44) - 1;
+    return rocl_record_name(to, of, &last, text, err);
+}
+
 static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *w,
                                const chrome_event *e, uint64_t where, rocl_error *err)
 {
@@ -424,13 +435,20 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     int64_t ts = 0, dur = 0;
     rocl_record_begin(&r, ROCL_REGION, where);
     const char ph = e->ph.n == 1 ? *e->ph.p : 0;
+    rocl_status st = ROCL_OK;
     r.process = key_of(to, &e->pid);
     r.thread = key_of(to, &e->tid);
     /* Python's frames, and rows of the profiler itself, in the only process there is. */
-    if ((r.process == 0 && r.thread == 0) || (f->kineto && r.process & ROCL_KEY_TEXT))
+    if ((r.process == 0 && r.thread == 0) || (f->kineto && r.process & ROCL_KEY_OF_TEXT))
         r.process = ROCL_NO_KEY;
-    if (f->kineto && r.thread & ROCL_KEY_TEXT)
+    if (f->kineto && r.thread & ROCL_KEY_OF_TEXT)
         r.thread = ROCL_NO_KEY;
+    if (r.process & ROCL_KEY_OF_TEXT && r.process != ROCL_NO_KEY)
+        st = name_by_key(to, &r, ROCL_KEY_PROCESS, e->pid.text, err);
+    if (st == ROCL_OK && r.thread & ROCL_KEY_OF_TEXT && r.thread != ROCL_NO_KEY)
+        st = name_by_key(to, &r, ROCL_KEY_THREAD, e->tid.text, err);
+    if (st != ROCL_OK)
+        return st;
     if (ph == 'M')
         return put_metadata(to, &r, w, e, err);
     if (!ph && !e->has_ts) /* the empty first element of rocprof and RPD */
@@ -681,16 +699,19 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
                          *events = root->kind == ROCL_JSON_ARRAY
                                        ? root
                                        : rocl_json_child(&f->index, root, "traceEvents");
-    if (!events)
-        return rocl_fail(err, ROCL_INPUT, "%s: JSON, but it has no traceEvents", s->path);
+    if (!events || events->kind != ROCL_JSON_ARRAY)
+        return rocl_fail(err, ROCL_INPUT, "%s: JSON, but it has no array traceEvents", s->path);
     for (size_t i = 0; i < events->blocks; i++) {
         const rocl_json_block *b = &f->index.blocks[events->block + i];
         if (!rocl_records_add_piece(
                 in, &(rocl_piece){.first = b->begin, .last = b->end, .rows = b->count}))
             return rocl_fail_memory(err);
     }
-    if (f->index.truncated && f->index.rest < f->index.size) {
-        s->remark = "the file ends within an event, which is left out";
+    /* An array alone need not be closed. */
+    const bool in_event = f->index.truncated && f->index.rest < f->index.size;
+    if (in_event || (f->index.truncated && root->kind == ROCL_JSON_OBJECT)) {
+        s->remark = in_event ? "the file ends within an event, which is left out"
+                             : "the file is cut off: events may be missing";
         s->truncated = true;
     }
     st = read_members(in, err);

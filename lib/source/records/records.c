@@ -397,19 +397,35 @@ static uint32_t process_of(const rocl_records_input *in, const rocl_key_entry *e
     return rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, e->key.process});
 }
 
+/* The name that a record gave a process or thread; 0: none. */
+static uint32_t name_of_key(const rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e)
+{
+    const rocl_key_entry *name = rocl_registry_find(&in->run->names_of[of], &e->key);
+    return name ? name->facts.name : 0;
+}
+
+/* The number of a process or thread; those that have but a name are counted. */
+static int64_t number_of_key(const rocl_key_entry *e)
+{
+    return e->key.number & ROCL_KEY_OF_TEXT ? (int64_t)e->index : (int64_t)e->key.number;
+}
+
 static void define_process(rocl_records_input *in, const rocl_key_entry *e, void *to)
 {
-    (void)in;
     const bool by_text = e->key.number & ROCL_KEY_OF_TEXT;
-    const int64_t pid = (int64_t)(by_text ? e->facts.pid : e->key.number);
-    *(rocl_process *)to = (rocl_process){
-        .id = by_text ? (int64_t)e->index : pid, .node = ROCL_NONE, .pid = pid, .rank = -1};
+    *(rocl_process *)to = (rocl_process){.id = number_of_key(e),
+                                         .node = ROCL_NONE,
+                                         .pid = by_text ? (int64_t)e->facts.pid : number_of_key(e),
+                                         .command = name_of_key(in, ROCL_KEY_PROCESS, e),
+                                         .rank = -1};
 }
 
 static void define_thread(rocl_records_input *in, const rocl_key_entry *e, void *to)
 {
-    *(rocl_thread *)to = (rocl_thread){
-        .id = (int64_t)e->key.number, .process = process_of(in, e), .tid = (int64_t)e->key.number};
+    *(rocl_thread *)to = (rocl_thread){.id = number_of_key(e),
+                                       .process = process_of(in, e),
+                                       .tid = number_of_key(e),
+                                       .name = name_of_key(in, ROCL_KEY_THREAD, e)};
 }
 
 /* The number of a device is all there is: the same GPU in every process of the input. */

@@ -28,8 +28,7 @@
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-#define ROCL_NO_KEY   UINT64_MAX          /* the record does not say it */
-#define ROCL_KEY_TEXT ((uint64_t)1 << 62) /* with the id of a text: a name instead of a number */
+#define ROCL_NO_KEY UINT64_MAX /* the record does not say it */
 
 typedef enum rocl_key_of {
     ROCL_KEY_PROCESS, /* pid */

@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# Chrome's trace JSON and PyTorch's (Kineto): what is read of it, whole or broken.
+# shellcheck disable=SC2154 # bats sets status, output, stderr
+
+load helper
+
+JSON=$TOP/tests/fixtures/chrome
+
+# Name, calls and total time of everything, sorted.
+totals() {
+    rocstats summary -q --format csv "$@" | tail -n +2 | rev | cut -d, -f11- | rev | sort
+}
+
+@test "the number of workers changes nothing" {
+    for j in 1 2 7; do
+        try 0 rocpd2pftrace -q -j$j --args -o t$j.pftrace "$JSON/kineto.json"
+        cmp t1.pftrace t$j.pftrace
+    done
+}
+
+@test "no text of unknown members reaches an output" {
+    try 0 rocpd2pftrace -q -z0 --args -o t.pftrace "$JSON/kineto.json"
+    try 0 rtg2json -q -f --args -o t.json "$JSON/kineto.json"
+    try 0 rocmerge -q -o t.db "$JSON/kineto.json"
+    try 0 rocstats all -q --format html -o t.html "$JSON/kineto.json"
+    ! grep -a -e SECRET_TOKEN -e do-not-copy -e /home/somebody t.pftrace t.json t.db t.html
+}
+
+@test "a file that ends early: what is whole is read, and the loss is told" {
+    head -c 3500 "$JSON/kineto.json" >cut.json # behind an event
+    try 1 rocstats summary cut.json
+    says "cut.json: the file is cut off: events may be missing"
+    head -c 3300 "$JSON/kineto.json" >cut.json
+    try 1 rocstats summary cut.json
+    says "cut.json: the file ends within an event, which is left out"
+    totals cut.json >cut || [ $? -eq 1 ]
+    totals "$JSON/kineto.json" >whole
+    [ -s cut ]
+    [ -z "$(comm -23 cut whole)" ]
+    # Only the closing brackets are missing: as Chrome itself leaves it.
+    head -n 1 "$JSON/general.json" | head -c -2 >open.json
+    printf ',\n{"ph":"X","name":"x","pid":1,"tid":1,"ts":1,"dur":2}' >>open.json
+    try 0 rocstats summary open.json
+}
+
+@test "quotes without a backslash, as old builds wrote them" {
+    sed 's/aten::linear \\"quoted\\"/aten::linear "quoted" (1)/' "$JSON/kineto.json" >quotes.json
+    try 0 rocstats summary -q --format csv quotes.json
+    [[ $output == *'"aten::linear ""quoted"" (1)",1,200125,'* ]]
+}
+
+@test "no traceEvents, and what is no JSON" {
+    echo '{"traceEvents": 7}' >none.json
+    try 3 rocstats none.json
+    echo '{"traceEvents": [{"ph":"X"]}' >bad.json
+    try 3 rocstats bad.json
+    says "bad.json"
+}
+
+@test "what rtg2json writes is read back" {
+    rtg2json -q -f --layout trace -o t.json "$FIXTURES/everything.db" || [ $? -eq 1 ]
+    rocstats summary -q --format csv t.json >back || [ $? -eq 1 ]
+    rocstats summary -q --format csv "$FIXTURES/everything.db" >there || [ $? -eq 1 ]
+    # All calls and their times; the work of GPUs has no category that says so.
+    for name in hipMemcpyAsync hipLaunchKernel; do
+        [ "$(grep -o "\"$name\",[0-9]*,[0-9]*" back)" == "$(grep -o "\"$name\",[0-9]*,[0-9]*" there)" ]
+    done
+}
+
+@test "a database made of it has the same statistics" {
+    try 0 rocmerge -q -o t.db "$JSON/kineto.json"
+    [ "$(sqlite3 t.db 'PRAGMA integrity_check')" == ok ]
+    [ "$(totals t.db)" == "$(totals "$JSON/kineto.json")" ]
+}
+
+@test "PyTorch's own sums of two ranks" {
+    needs "$SHARED/kineto/two_ranks/rank0.json.gz"
+    command -v jq >/dev/null || skip "no jq"
+    for rank in 0 1; do
+        local trace=$SHARED/kineto/two_ranks/rank$rank.json.gz
+        # Names of kernels and copies: count, and ns.
+        gzip -dc "$trace" | jq -r '.traceEvents[] | select(.ph == "X" and (.cat == "kernel" or .cat == "gpu_memcpy" or .cat == "gpu_memset")) |
+            [.name, (.dur * 1000 | round)] | @tsv' |
+            awk -F'\t' '{ n[$1]++; t[$1] += $2 } END { for (k in n) print k "\t" n[k] "\t" t[k] }' | sort >expected
+        rocstats summary -q --format json "$trace" | jq -r '.tables[0].rows[] |
+            select(.domain == "KERNELS" or .domain == "MEMORY_COPIES") | [.name, .calls, .total_ns] | @tsv' | sort >got
+        [ "$(wc -l <got)" -gt 20 ]
+        diff expected got
+    done
+}
