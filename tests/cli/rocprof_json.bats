@@ -152,3 +152,68 @@ same() {
         from OPS o join HIP h on h."Index" = o."Index"' | sort >expected
     cmp expected got
 }
+
+# What is in both: the totals of everything that results.json has a place for.
+totals() { # input
+    rocstats summary -q --format csv "$1" |
+        sed 's/MEMORY_COPY_HOST_TO_DEVICE/CopyHostToDevice/; s/MEMORY_COPY_DEVICE_TO_HOST/CopyDeviceToHost/
+             s/MEMORY_COPY_DEVICE_TO_DEVICE/CopyDeviceToDevice/' |
+        grep -Ev '^"(GRAPHS|HIP_EVENTS|MEMORY_ALLOCATIONS|SCRATCH_MEMORY)' | sort
+}
+
+@test "layout rocprof: valid JSON, which is read back as what it was made from" {
+    needs jq "$FIXTURES/everything.db"
+    local input
+    for input in "$FIXTURES"/{everything,sys,rank0,schema-4.1.0}.db "$JSON"/{v1,v1-quotes,v1-kern}.json; do
+        rtg2json -q --layout rocprof --args -o t.json "$input"
+        jq -e '.traceEvents[1].ph == "M" and .otherData.generator != null' t.json >/dev/null ||
+            fail "$input: no valid JSON"
+        diff <(totals "$input") <(totals t.json) || fail "$input"
+        rtg2json -q -j1 --layout rocprof --args -o one.json "$input"
+        rtg2json -q -j4 --layout rocprof --args -o four.json "$input"
+        cmp one.json four.json
+        cmp one.json t.json
+    done
+}
+
+@test "layout rocprof: every kernel keeps its call, and arguments stay what they were" {
+    rtg2json -q --layout rocprof --args -o t.json "$JSON/v1.json"
+    rtg2json -q --layout rocprof --args -o again.json t.json
+    cmp t.json again.json
+    rows kernel_trace t.json | awk -F, '{print $(NF - 13)}' >links
+    rows hip_api_trace t.json | awk -F, '{print $2, $5}' >calls
+    same "$(sed -n 1p links)" "$(awk '/hipLaunchKernel/ {print $2}' calls)"
+    grep -qF '"args":"( kernel(scale(float*, int)) function_address(0x3) numBlocks({z(1) y(1) x(16}) ' t.json
+    grep -qF '"args":"(0x1, {handle=2}, 0x3) = 0"' t.json
+}
+
+@test "layout rocprof: gzip, standard output, an output that cannot be written" {
+    needs gzip
+    rtg2json -q --layout rocprof -o t.json "$JSON/v1.json"
+    rtg2json -q --layout rocprof -o t.json.gz "$JSON/v1.json"
+    gzip -dc t.json.gz | cmp - t.json
+    rtg2json -q --layout rocprof -o - "$JSON/v1.json" | cmp - t.json
+    try 4 rtg2json -q --layout rocprof -o missing/t.json "$JSON/v1.json"
+    [ ! -e missing ]
+    try 2 rtg2json --layout rocpro -o x.json "$JSON/v1.json"
+}
+
+@test "layout rocprof: what has no place there is counted" {
+    needs "$FIXTURES/everything.db"
+    try 0 rtg2json --layout rocprof -o t.json "$FIXTURES/everything.db"
+    says "events left out: results.json of rocprof has no place for allocations, samples, graphs"
+}
+
+@test "layout rocprof: the events of AMD's own file of the same raw texts, in its order" {
+    needs jq "$SHARED/rocprof-v1/roctracer-golden"
+    local run=$SHARED/rocprof-v1/roctracer-golden/MatrixTranspose_sys_trace
+    rtg2json -q --layout rocprof --args -o t.json "$run"/in/*_trace.txt
+    # a range that is started and stopped ends 1 ns later there
+    list() {
+        jq -c '.traceEvents[] | select(.ph == "X" or .ph == "M") | select(.name != "hipLaunchKernel range") |
+            [.ph, .pid, .name, .ts, .dur, .args.BeginNs, .args.EndNs, .args.DurationNs, .args.name]'
+    }
+    gzip -dc "$run/out-r62/results.json.gz" | list >expected
+    list <t.json >got
+    cmp expected got
+}

@@ -7,7 +7,7 @@
 
 #include "common/common.h"
 
-typedef enum layout { LAYOUT_AUTO, LAYOUT_SCRIPT, LAYOUT_TRACE } layout;
+typedef enum layout { LAYOUT_AUTO, LAYOUT_SCRIPT, LAYOUT_TRACE, LAYOUT_ROCPROF } layout;
 
 typedef struct cli {
     common common;

@@ -148,6 +148,12 @@ static void read_args(json_worker *w, rocl_json *r)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+static int64_t end_of(const json_event *e)
+{
+    int64_t end;
+    return __builtin_add_overflow(e->ts, e->dur, &end) ? INT64_MAX : end;
+}
+
 /* Before 4.3 the pid of a row was its section, the tid of GPU work its stream, and the process of
  * calls is said nowhere but by that work. */
 static void repair_old_row(rocprof_row *row, const json_event *e)
@@ -197,13 +203,20 @@ static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const 
     else if (e->pid >= SECTION_HIP && e->pid < SECTION_FIRST_GPU)
         table = ROCPROF_CALLS;
     if (table == ROCPROF_CALLS)
-        category = e->pid == SECTION_HIP ? f->hip : e->pid == SECTION_HSA ? f->hsa : f->kfd;
+        category = e->pid == SECTION_HIP   ? f->hip
+                   : e->pid == SECTION_HSA ? f->hsa
+                   : e->pid == SECTION_KFD ? f->kfd
+                                           : 0; /* the row says it */
     if (!(row->has & ROCPROF_BIT(START)) || !(row->has & ROCPROF_BIT(END))) {
         add_number(row, ROCPROF_START, e->ts);
-        add_number(row, ROCPROF_END, e->ts + e->dur);
+        add_number(row, ROCPROF_END, end_of(e));
     }
     if (table != ROCPROF_DISPATCHES)
         add_field(row, ROCPROF_NAME, e->name);
+    if (e->pid == SECTION_COPY && table == ROCPROF_OPS && !rocprof_is_copy(e->name)) {
+        table = ROCPROF_COPIES; /* whatever it is called */
+        add_field(row, ROCPROF_DIRECTION, e->name);
+    }
     rocl_status st = ROCL_OK;
     if (table != ROCPROF_RANGES)
         st = find_link(to, f, w, e, table == ROCPROF_CALLS, &link, err);
@@ -219,7 +232,7 @@ static rocl_status put_v2(rocl_records *to, const json_file *f, json_worker *w, 
     rocprof_table table = ROCPROF_OPS;
     uint32_t category = 0;
     add_number(row, ROCPROF_START, e->ts);
-    add_number(row, ROCPROF_END, e->ts + e->dur);
+    add_number(row, ROCPROF_END, end_of(e));
     add_field(row, ROCPROF_NAME, e->name);
     if (e->pid == SECTION2_CPU) {
         const bool hip = memmem(e->name.p, e->name.n < 8 ? e->name.n : 8, "hip", 3);
@@ -244,7 +257,7 @@ static rocl_status put_arrow(rocl_records *to, json_file *f, json_worker *w, con
 {
     const rocprof_spot spot = {rocprof_lane(e->pid, e->tid), (uint64_t)e->ts / 1000};
     const bool ends = e->phase == 't' && w->in_arrow && w->arrow_id == e->id;
-    w->in_arrow = e->phase == 's' && (e->pid == SECTION_HIP || e->pid == SECTION_HSA);
+    w->in_arrow = e->phase == 's' && e->pid >= SECTION_HIP && e->pid < SECTION_FIRST_GPU;
     if (ends && !f->v2 && rocl_records_first_pass(to))
         return rocprof_flows_arrow(f->flows, rocl_records_worker(to), w->arrow, spot, w->row.where,
                                    err);
@@ -315,7 +328,7 @@ static rocl_status put_event(rocl_records *to, json_file *f, json_worker *w, con
     case 'f':
         return put_arrow(to, f, w, e, err);
     case 'X':
-        if (e->ts < 0 || e->dur < 0 || e->ts > INT64_MAX - e->dur)
+        if (e->ts < 0 || e->dur < 0)
             return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a negative time", err);
         return f->v2 ? put_v2(to, f, w, e, err) : put_v1(to, f, w, e, err);
     default:

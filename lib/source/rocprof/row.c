@@ -377,22 +377,29 @@ static void take_copy_ends(rocl_source_record *r, rocl_view name)
     r->dst = r->agent;
 }
 
-rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
-                           rocl_view name, rocl_error *err)
+bool rocprof_is_copy(rocl_view name)
 {
     static const char *const copies[] = {"CopyHost",   "CopyDevice", "Memcpy", "hipMemcpy",
                                          "FillBuffer", "async-copy", "COPY"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        found |= begins_with(name, copies[i]);
+    return found && !memchr(name.p, '(', name.n); /* else a kernel that is called like it */
+}
+
+rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
+                           rocl_view name, rocl_error *err)
+{
     static const char *const barriers[] = {"Marker", "\"<barrier packet>\"", "<barrier packet>",
                                            "Barrier"};
-    const bool has_arguments = memchr(name.p, '(', name.n); /* a kernel that is called like it */
     r->name = without_quotes(name);
-    for (size_t i = 0; !has_arguments && i < sizeof copies / sizeof *copies; i++)
-        if (begins_with(name, copies[i])) {
-            r->kind = ROCL_COPY;
-            r->as.e.category = w->copy;
-            take_copy_ends(r, name);
-            return rocl_record_put(to, r, err);
-        }
+    if (rocprof_is_copy(name)) {
+        r->kind = ROCL_COPY;
+        r->as.e.category = w->copy;
+        take_copy_ends(r, name);
+        return rocl_record_put(to, r, err);
+    }
+    const bool has_arguments = memchr(name.p, '(', name.n);
     for (size_t i = 0; !has_arguments && i < sizeof barriers / sizeof *barriers; i++)
         if (begins_with(name, barriers[i])) {
             r->kind = ROCL_BARRIER;
@@ -475,6 +482,8 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocpr
         const bool mark = r->as.e.start == r->as.e.end;
         r->kind = mark ? ROCL_INSTANT : ROCL_MARKER;
     }
+    if (says(row, ROCPROF_ARGS) && rocl_records_want_args(to) && rocl_records_want(to, r->kind))
+        rocprof_args_put(to, take_text(row, ROCPROF_ARGS));
     return rocl_record_put(to, r, err);
 }
 

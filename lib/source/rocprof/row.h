@@ -153,8 +153,13 @@ bool rocprof_decimal(rocl_view s, uint64_t *v);
 rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_table table,
                             const rocprof_row *row, uint32_t category, rocl_error *err);
 
+/* Is work of this name a copy? */
+bool rocprof_is_copy(rocl_view name);
 /* Puts work on a GPU that only its name tells: a kernel, a copy or a barrier. */
 rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
                            rocl_view name, rocl_error *err);
+
+/* Puts the arguments of a call as the column "args" has them; the text may be written to. */
+void rocprof_args_put(rocl_records *to, rocl_view text);
 
 #endif

@@ -1,0 +1,704 @@
+/* results.json as rocprof v1 writes it since ROCm 6.2. Events become text where they are read; the
+ * text waits in a sorter until all captures are in, since tables follow each other in the file
+ * whichever process their rows are of. Key of a record:
+ *
+ *     word 0   63..32 table   31..0 capture
+ *     word 1   end: rows of v1 are written when they end; of KERN the id of the dispatch
+ *     word 2   id
+ *     word 3   kind; of KERN which part of the row, behind its begin: counters, then its end */
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/deflate.h"
+#include "base/error.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "sink/piped.h"
+#include "timeline/links.h"
+#include "trace/pipeline.h"
+
+/* Tables, in the order of the file. */
+typedef enum v1_table {
+    TABLE_ROCTX,
+    TABLE_KERN,
+    TABLE_HSA,
+    TABLE_COPY,
+    TABLE_HIP,
+    TABLE_OTHER_CALLS,
+    TABLE_OPS,
+    TABLE_FLOWS
+} v1_table;
+
+/* The pid of an event of the picture; of GPU n it is SECTION_GPU + n. */
+enum { SECTION_COPY = 1, SECTION_HIP, SECTION_HSA, SECTION_OTHER = 5, SECTION_GPU };
+enum { GPUS_LABELLED = 256, BARRIERS = 512 };
+
+/* Parts of a row of KERN. */
+#define KERN_COUNTERS ((uint64_t)1)
+#define KERN_END      UINT64_MAX
+
+enum { BLOCK_SIZE = 256 << 10 };
+
+/* One end of an arrow, or a call or work that may have one. */
+typedef struct v1_spot {
+    int64_t pid, tid;
+    uint64_t time; /* us */
+} v1_spot;
+
+typedef struct v1_end {
+    v1_spot spot; /* of a call: in its middle */
+    int64_t start;
+    uint64_t row_end, id;
+} v1_end;
+
+typedef struct v1_flow {
+    v1_spot from, to;
+} v1_flow;
+
+typedef struct v1_worker {
+    alignas(ROCL_CACHE_LINE) rocl_buf text;
+    bool hip, hsa, other, markers; /* sections with events */
+    bool gpus[GPUS_LABELLED];
+    uint64_t left_out;
+} v1_worker;
+
+typedef struct v1_sink {
+    rocl_trace *trace;
+    const rocl_rocprof_json_options *opt;
+    rocl_sorter *rows, *ends; /* ends: calls and work by what links them */
+    v1_worker *workers;
+    rocl_piped file;
+    int level; /* of gzip; 0: none */
+    rocl_written report;
+} v1_sink;
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void put_number(rocl_buf *b, int64_t v)
+{
+    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
+        b->len = (size_t)(rocl_put_i64((char *)b->data + b->len, v) - (char *)b->data);
+}
+
+static void put_text(rocl_buf *b, const rocl_trace *t, uint32_t text)
+{
+    size_t n;
+    const char *p = rocl_text(t, text, &n);
+    rocl_json_put(b, p, n);
+}
+
+static void begin_field(rocl_buf *b, const char *key)
+{
+    if (b->data[b->len - 1] != '\n')
+        rocl_buf_str(b, ",\n");
+    rocl_buf_str(b, "    \"");
+    rocl_buf_str(b, key);
+    rocl_buf_str(b, "\":\"");
+}
+
+static void put_number_field(rocl_buf *b, const char *key, int64_t v)
+{
+    begin_field(b, key);
+    put_number(b, v);
+    rocl_buf_byte(b, '"');
+}
+
+static void put_text_field(rocl_buf *b, const char *key, const rocl_trace *t, uint32_t text)
+{
+    begin_field(b, key);
+    put_text(b, t, text);
+    rocl_buf_byte(b, '"');
+}
+
+/* ,{"ph":"X","name":"..","pid":P,"tid":T,"ts":"N","dur":"N", and the begin of the arguments */
+static void begin_event(rocl_buf *b, const rocl_trace *t, const rocl_event *e, int64_t pid,
+                        int64_t tid, int64_t end)
+{
+    const int64_t dur = (end - e->start) / 1000;
+    b->len = 0;
+    rocl_buf_str(b, ",{\"ph\":\"X\",\"name\":\"");
+    put_text(b, t, e->name == ROCL_NONE ? 0 : e->name);
+    rocl_buf_str(b, "\",\"pid\":");
+    put_number(b, pid);
+    rocl_buf_str(b, ",\"tid\":");
+    put_number(b, tid);
+    rocl_buf_str(b, ",\"ts\":\"");
+    put_number(b, e->start / 1000);
+    rocl_buf_str(b, "\",\"dur\":\"");
+    put_number(b, dur ? dur : 1);
+    rocl_buf_str(b, "\",\n  \"args\":{\n");
+}
+
+static void put_times(rocl_buf *b, int64_t start, int64_t end)
+{
+    put_number_field(b, "BeginNs", start);
+    put_number_field(b, "EndNs", end);
+}
+
+static void end_event(rocl_buf *b)
+{
+    rocl_buf_str(b, "\n  }\n}\n");
+}
+
+/* ---- definitions ----------------------------------------------------------------------------- */
+
+static int64_t tid_of(const rocl_capture *c, uint32_t thread)
+{
+    return thread < c->thread_count ? c->threads[thread].tid : -1;
+}
+
+static void put_who(rocl_buf *b, const rocl_capture *c, const rocl_event *e)
+{
+    put_number_field(b, "pid", e->process < c->process_count ? c->processes[e->process].pid : 0);
+    put_number_field(b, "tid", tid_of(c, e->thread));
+}
+
+/* The number of a GPU: that of its node, as since ROCm 5.5. -1: unknown. */
+static int64_t device_of(const rocl_capture *c, uint32_t agent)
+{
+    const rocl_agent *a = agent < c->agent_count ? &c->agents[agent] : NULL;
+    return !a ? -1 : a->absolute_index >= 0 ? a->absolute_index : a->id;
+}
+
+static void note_gpu(v1_worker *w, int64_t device)
+{
+    if (device >= 0 && device < GPUS_LABELLED)
+        w->gpus[device] = true;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static rocl_status add_row(v1_sink *s, unsigned worker, const rocl_capture *c, v1_table table,
+                           const uint64_t key[3], rocl_error *err)
+{
+    const rocl_buf *b = &s->workers[worker].text;
+    const uint64_t all[4] = {(uint64_t)table << 32 | c->index, key[0], key[1], key[2]};
+    return b->failed ? rocl_fail_memory(err)
+                     : rocl_sorter_add(s->rows, worker, all, b->data, b->len, err);
+}
+
+static rocl_status add_event(v1_sink *s, unsigned worker, const rocl_capture *c, v1_table table,
+                             rocl_kind kind, const rocl_event *e, rocl_error *err)
+{
+    return add_row(s, worker, c, table, (const uint64_t[]){(uint64_t)e->end, e->id, kind}, err);
+}
+
+/* A call or work with a stack id may be the end of an arrow. */
+static rocl_status add_end(v1_sink *s, unsigned worker, const rocl_capture *c, bool work,
+                           const rocl_event *e, v1_spot spot, rocl_error *err)
+{
+    const v1_end end = {spot, e->start, (uint64_t)e->end, e->id};
+    if (!e->stack_id)
+        return ROCL_OK;
+    return rocl_sorter_add(
+        s->ends, worker,
+        (const uint64_t[]){rocl_link_id(c, e->stack_id), work, (uint64_t)e->start, e->id}, &end,
+        sizeof end, err);
+}
+
+/* The place that the name of an argument without a name says, "arg2"; SIZE_MAX: it has a name. */
+static size_t place_of_arg(const char *name)
+{
+    char *end;
+    const unsigned long place =
+        strncmp(name, "arg", 3) || !name[3] ? 0 : strtoul(name + 3, &end, 10);
+    return !strncmp(name, "arg", 3) && name[3] && !*end ? place : SIZE_MAX;
+}
+
+static bool is_result(const char *name)
+{
+    return !strcmp(name, "ret") || !strcmp(name, "return");
+}
+
+/* "( kernel(KERNEL) a(v) b({x(1) y(2}))": in structs "=" is "(" and "," is ")". */
+static void put_hip_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args, uint32_t count)
+{
+    rocl_buf_byte(b, '(');
+    for (int kernel = 1; kernel >= 0; kernel--) /* it comes first */
+        for (uint32_t i = 0; i < count; i++) {
+            const rocl_arg *a = &args[i];
+            if ((strcmp(rocl_text(t, a->name, NULL), "kernel") == 0) != kernel)
+                continue;
+            rocl_buf_byte(b, ' ');
+            put_text(b, t, a->name);
+            rocl_buf_byte(b, '(');
+            const size_t from = b->len;
+            rocl_json_put(b, a->value, a->value_len);
+            for (size_t k = from; *a->value == '{' && k < b->len; k++)
+                b->data[k] = b->data[k] == '=' ? '(' : b->data[k] == ',' ? ')' : b->data[k];
+            rocl_buf_byte(b, ')');
+        }
+    rocl_buf_str(b, count ? ")" : " ))");
+}
+
+/* "(v, , v) = returned": arguments have no names, or their place as one. */
+static void put_hsa_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args, uint32_t count)
+{
+    const rocl_arg *result = NULL;
+    size_t place = 0;
+    bool named = false;
+    rocl_buf_byte(b, '(');
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = rocl_text(t, args[i].name, NULL);
+        if (is_result(name)) {
+            result = &args[i];
+            continue;
+        }
+        const size_t at = place_of_arg(name);
+        named |= at == SIZE_MAX;
+        do {
+            rocl_buf_str(b, place ? ", " : "");
+        } while (place++ < at && at != SIZE_MAX);
+        rocl_json_put(b, args[i].value, args[i].value_len);
+    }
+    rocl_buf_byte(b, ')');
+    if (result) {
+        rocl_buf_str(b, " = ");
+        rocl_json_put(b, result->value, result->value_len);
+    } else if (place && !named) { /* of rocprof, where 0 is not kept */
+        rocl_buf_str(b, " = 0");
+    }
+}
+
+/* A call, or a range or mark of ROCTx: a mark takes 1 ns. */
+static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *batch,
+                              const rocl_region *g, rocl_error *err)
+{
+    const rocl_capture *c = batch->capture;
+    const rocl_event *e = &g->e;
+    v1_worker *w = &s->workers[worker];
+    rocl_buf *b = &w->text;
+    const rocl_domain domain = rocl_domain_of(s->trace, batch->kind, e->category);
+    const int64_t tid = tid_of(c, e->thread);
+    const bool mark = batch->kind == ROCL_INSTANT;
+    const bool call = batch->kind == ROCL_REGION ||
+                      (mark && (domain == ROCL_DOMAIN_HIP || domain == ROCL_DOMAIN_HSA));
+    const int64_t end = mark && !call ? e->start + 1 : e->end;
+    v1_table table = TABLE_ROCTX;
+    int64_t section = 0;
+    if (call) {
+        const bool hip = domain == ROCL_DOMAIN_HIP, hsa = domain == ROCL_DOMAIN_HSA;
+        table = hip ? TABLE_HIP : hsa ? TABLE_HSA : TABLE_OTHER_CALLS;
+        section = hip ? SECTION_HIP : hsa ? SECTION_HSA : SECTION_OTHER;
+        *(hip ? &w->hip : hsa ? &w->hsa : &w->other) = true;
+    } else {
+        w->markers = true;
+    }
+    begin_event(b, s->trace, e, section, tid, end);
+    put_times(b, e->start, end);
+    put_who(b, c, e);
+    put_text_field(b, "Name", s->trace, e->name == ROCL_NONE ? 0 : e->name);
+    if (call) {
+        begin_field(b, "args");
+        if (s->trace->opt.args)
+            (table == TABLE_HSA ? put_hsa_args : put_hip_args)(
+                b, s->trace, batch->args + g->arg_first, g->arg_count);
+        rocl_buf_byte(b, '"');
+        if (table == TABLE_OTHER_CALLS)
+            put_text_field(b, "Domain", s->trace, e->category);
+        rocl_buf_str(b, ",\n    \"Data\":\"\"");
+        put_number_field(b, "DurationNs", end - e->start);
+    }
+    end_event(b);
+    rocl_status st = add_event(s, worker, c, table, batch->kind, e, err);
+    const uint64_t middle = (uint64_t)(e->start / 1000 + (end - e->start) / 1000 / 2);
+    return st || !call ? st : add_end(s, worker, c, false, e, (v1_spot){section, tid, middle}, err);
+}
+
+/* Work as the table OPS or COPY has it: on the row of its stream. */
+static rocl_status add_op(v1_sink *s, unsigned worker, const rocl_batch *batch, const rocl_event *e,
+                          uint32_t agent, uint32_t queue, uint32_t stream, rocl_error *err)
+{
+    const rocl_capture *c = batch->capture;
+    v1_worker *w = &s->workers[worker];
+    rocl_buf *b = &w->text;
+    const bool copy = batch->kind == ROCL_COPY;
+    const int64_t device = device_of(c, agent);
+    const int64_t section = copy ? SECTION_COPY : SECTION_GPU + (device > 0 ? device : 0);
+    const int64_t row = stream < c->stream_count ? c->streams[stream].id : 0;
+    if (!copy)
+        note_gpu(w, device > 0 ? device : 0);
+    begin_event(b, s->trace, e, section, row, e->end);
+    put_times(b, e->start, e->end);
+    if (device >= 0)
+        put_number_field(b, "dev-id", device);
+    if (queue < c->queue_count)
+        put_number_field(b, "queue-id", c->queues[queue].id);
+    put_text_field(b, "Name", s->trace, e->name == ROCL_NONE ? 0 : e->name);
+    put_who(b, c, e);
+    if (stream < c->stream_count)
+        put_number_field(b, "stream-id", row);
+    rocl_buf_str(b, ",\n    \"Data\":\"\"");
+    put_number_field(b, "DurationNs", e->end - e->start);
+    end_event(b);
+    rocl_status st = add_event(s, worker, c, copy ? TABLE_COPY : TABLE_OPS, batch->kind, e, err);
+    const v1_spot spot = {section, row, (uint64_t)(e->start / 1000)};
+    return st ? st : add_end(s, worker, c, true, e, spot, err);
+}
+
+/* "MEMORY_COPY_HOST_TO_DEVICE" is CopyHostToDevice here. */
+static uint32_t copy_name(const v1_sink *s, uint32_t name)
+{
+    static const struct {
+        const char *from, *to;
+    } names[] = {{"MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice"},
+                 {"MEMORY_COPY_DEVICE_TO_HOST", "CopyDeviceToHost"},
+                 {"MEMORY_COPY_DEVICE_TO_DEVICE", "CopyDeviceToDevice"},
+                 {"MEMORY_COPY_HOST_TO_HOST", "CopyHostToHost"}};
+    const char *text = rocl_text(s->trace, name, NULL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(text, names[i].from))
+            return rocl_strings_put(s->trace->strings, names[i].to, strlen(names[i].to));
+    return name;
+}
+
+static rocl_status add_copy(v1_sink *s, unsigned worker, const rocl_batch *batch,
+                            const rocl_copy *r, rocl_error *err)
+{
+    const rocl_capture *c = batch->capture;
+    const bool to_gpu = r->dst < c->agent_count && c->agents[r->dst].type == ROCL_AGENT_GPU;
+    rocl_event e = r->e;
+    e.name = copy_name(s, e.name);
+    return add_op(s, worker, batch, &e, to_gpu || r->src == ROCL_NONE ? r->dst : r->src, r->queue,
+                  r->stream, err);
+}
+
+static int64_t product(const uint32_t v[3])
+{
+    const uint64_t n = (uint64_t)v[0] * (v[1] ? v[1] : 1) * (v[2] ? v[2] : 1);
+    return (int64_t)n;
+}
+
+/* Rows of KERN say how a kernel was launched and its counters, rows of OPS its stream. */
+static bool has_kern_row(const rocl_capture *c, const rocl_dispatch *d)
+{
+    return c->counter_count || (d->stream >= c->stream_count && d->workgroup[0]);
+}
+
+static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *batch,
+                                const rocl_dispatch *d, rocl_error *err)
+{
+    const rocl_capture *c = batch->capture;
+    const rocl_event *e = &d->e;
+    const rocl_kernel *k = d->kernel < c->kernel_count ? &c->kernels[d->kernel] : NULL;
+    v1_worker *w = &s->workers[worker];
+    rocl_buf *b = &w->text;
+    if (!has_kern_row(c, d))
+        return add_op(s, worker, batch, e, d->agent, d->queue, d->stream, err);
+    const int64_t device = device_of(c, d->agent), gpu = device > 0 ? device : 0;
+    const v1_spot spot = {SECTION_GPU + gpu, tid_of(c, e->thread), (uint64_t)(e->start / 1000)};
+    const struct {
+        const char *name;
+        int64_t value;
+    } fields[] = {{"grd", product(d->grid)},
+                  {"wgr", product(d->workgroup)},
+                  {"lds", d->group_segment},
+                  {"scr", d->private_segment},
+                  {"arch_vgpr", k ? k->arch_vgpr : 0},
+                  {"accum_vgpr", k ? k->accum_vgpr : 0},
+                  {"sgpr", k ? k->sgpr : 0}};
+    note_gpu(w, gpu);
+    begin_event(b, s->trace, e, spot.pid, spot.tid, e->end);
+    put_text_field(b, "KernelName", s->trace, e->name == ROCL_NONE ? 0 : e->name);
+    if (device >= 0)
+        put_number_field(b, "gpu-id", device);
+    if (d->queue < c->queue_count)
+        put_number_field(b, "queue-id", c->queues[d->queue].id);
+    put_who(b, c, e);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        put_number_field(b, fields[i].name, fields[i].value);
+    uint64_t key[3] = {e->id, 0, 0};
+    rocl_status st = add_row(s, worker, c, TABLE_KERN, key, err);
+    b->len = 0;
+    rocl_buf_str(b, ",\n    \"BeginNs\":\"");
+    put_number(b, e->start);
+    rocl_buf_byte(b, '"');
+    put_number_field(b, "EndNs", e->end);
+    put_number_field(b, "DurationNs", e->end - e->start);
+    end_event(b);
+    key[2] = KERN_END;
+    if (st == ROCL_OK)
+        st = add_row(s, worker, c, TABLE_KERN, key, err);
+    return st ? st : add_end(s, worker, c, true, e, spot, err);
+}
+
+static rocl_status add_counter(v1_sink *s, unsigned worker, const rocl_capture *c,
+                               const rocl_counter_value *v, rocl_error *err)
+{
+    rocl_buf *b = &s->workers[worker].text;
+    b->len = 0;
+    rocl_buf_str(b, ",\n    \"");
+    put_text(b, s->trace, v->counter < c->counter_count ? c->counters[v->counter].name : 0);
+    rocl_buf_str(b, "\":\"");
+    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
+        b->len = (size_t)(rocl_put_double((char *)b->data + b->len, v->value) - (char *)b->data);
+    rocl_buf_byte(b, '"');
+    return add_row(s, worker, c, TABLE_KERN,
+                   (const uint64_t[]){v->d.e.id, 0, KERN_COUNTERS + v->counter}, err);
+}
+
+static rocl_status add_barrier(v1_sink *s, unsigned worker, const rocl_batch *batch,
+                               const rocl_hip *h, rocl_error *err)
+{
+    static const char name[] = "<barrier packet>";
+    const char *own = rocl_text(s->trace, h->e.name, NULL);
+    rocl_event e = h->e;
+    if (strncmp(own, "Marker", 6) != 0 && strncmp(own, "Barrier", 7) != 0)
+        e.name = rocl_strings_put(s->trace->strings, name, sizeof name - 1);
+    return add_op(s, worker, batch, &e, h->agent, h->queue, h->stream, err);
+}
+
+static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    v1_sink *s = self;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
+        switch (b->kind) {
+        case ROCL_REGION:
+        case ROCL_MARKER:
+        case ROCL_INSTANT:
+            st = add_region(s, worker, b, &b->regions[i], err);
+            break;
+        case ROCL_DISPATCH:
+            st = add_dispatch(s, worker, b, &b->dispatches[i], err);
+            break;
+        case ROCL_COPY:
+            st = add_copy(s, worker, b, &b->copies[i], err);
+            break;
+        case ROCL_COUNTER:
+            st = add_counter(s, worker, b->capture, &b->counters[i], err);
+            break;
+        case ROCL_BARRIER:
+            st = add_barrier(s, worker, b, &b->hips[i], err);
+            break;
+        default:
+            s->workers[worker].left_out++;
+        }
+    return st;
+}
+
+static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
+{
+    v1_sink *s = self;
+    rocl_status st = rocl_sorter_seal(s->rows, worker, err);
+    return st ? st : rocl_sorter_seal(s->ends, worker, err);
+}
+
+/* ---- arrows ---------------------------------------------------------------------------------- */
+
+/* Of the calls with the stack id of the work, the first launched it, unless it began later. */
+static rocl_status add_flows(v1_sink *s, rocl_error *err)
+{
+    v1_end call = {0};
+    uint64_t link = 0;
+    bool have = false, more;
+    rocl_sort_record rec;
+    rocl_status st = rocl_sorter_start(s->ends, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(s->ends, &rec, &more, err)) == ROCL_OK && more) {
+        v1_end end;
+        memcpy(&end, rec.data, sizeof end);
+        have = have && rec.key[0] == link;
+        link = rec.key[0];
+        if (!rec.key[1] && !have) {
+            call = end;
+            have = true;
+        } else if (rec.key[1] && have && end.start >= call.start) {
+            v1_flow flow = {call.spot, end.spot};
+            if (flow.from.time > flow.to.time)
+                flow.from.time = flow.to.time;
+            st = rocl_sorter_add(
+                s->rows, 0,
+                (const uint64_t[]){(uint64_t)TABLE_FLOWS << 32, end.row_end, end.id, link}, &flow,
+                sizeof flow, err);
+        }
+    }
+    return st;
+}
+
+static void put_flow(rocl_buf *b, const uint8_t *data, uint64_t id)
+{
+    v1_flow f;
+    memcpy(&f, data, sizeof f);
+    for (unsigned end = 0; end < 2; end++) {
+        const v1_spot *at = end ? &f.to : &f.from;
+        rocl_buf_str(b, ",{\"ts\":");
+        put_number(b, (int64_t)at->time);
+        rocl_buf_str(b, end ? ",\"ph\":\"t\"" : ",\"ph\":\"s\"");
+        rocl_buf_str(b, ",\"cat\":\"DataFlow\",\"id\":");
+        put_number(b, (int64_t)id);
+        rocl_buf_str(b, ",\"pid\":");
+        put_number(b, at->pid);
+        rocl_buf_str(b, ",\"tid\":");
+        put_number(b, at->tid);
+        rocl_buf_str(b, ",\"name\":\"dep\"}\n");
+    }
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static rocl_status make_block(void *ctx, unsigned worker, rocl_block *block, rocl_error *err)
+{
+    const v1_sink *s = ctx;
+    (void)worker;
+    if (s->level)
+        return rocl_gzip_member(&block->out, block->in.data, block->in.len, s->level, err);
+    rocl_buf_put(&block->out, block->in.data, block->in.len);
+    return ROCL_OK;
+}
+
+static rocl_status write_block(void *ctx, rocl_block *block, rocl_error *err)
+{
+    const v1_sink *s = ctx;
+    return rocl_out_write(s->file.out, block->out.data, block->out.len, err);
+}
+
+static const rocl_pipe_ops pipe_ops = {make_block, write_block};
+
+static void put_label(rocl_buf *b, const char *name, int64_t number, int64_t pid, unsigned *sort)
+{
+    rocl_buf_printf(b, ",{\"args\":{\"name\":\"%s", name);
+    if (number >= 0)
+        put_number(b, number);
+    rocl_buf_printf(
+        b, "\"},\"ph\":\"M\",\"pid\":%" PRId64 ",\"name\":\"process_name\",\"sort_index\":%u}\n",
+        pid, (*sort)++);
+}
+
+/* Every GPU up to the last one with work has a row, as rocprof does it. */
+static void put_labels(v1_sink *s, rocl_buf *b)
+{
+    v1_worker all = {0};
+    unsigned sort = 0, gpus = 0;
+    for (unsigned i = 0; i < s->trace->opt.jobs; i++) {
+        const v1_worker *w = &s->workers[i];
+        all.markers |= w->markers;
+        all.hip |= w->hip;
+        all.hsa |= w->hsa;
+        all.other |= w->other;
+        all.left_out += w->left_out;
+        for (unsigned g = 0; g < GPUS_LABELLED; g++)
+            gpus = w->gpus[g] && g >= gpus ? g + 1 : gpus;
+    }
+    if (all.markers)
+        put_label(b, "Markers and Ranges", -1, 0, &sort);
+    if (all.hip)
+        put_label(b, "CPU HIP API", -1, SECTION_HIP, &sort);
+    if (all.hsa)
+        put_label(b, "CPU HSA API", -1, SECTION_HSA, &sort);
+    put_label(b, "COPY", -1, SECTION_COPY, &sort);
+    if (all.other)
+        put_label(b, "CPU API", -1, SECTION_OTHER, &sort);
+    for (unsigned g = 0; g < gpus; g++) {
+        put_label(b, "GPU", g, SECTION_GPU + g, &sort);
+        put_label(b, "GPU Barriers", g, SECTION_GPU + g + BARRIERS, &sort);
+    }
+    s->report.left_out = all.left_out;
+}
+
+/* Puts the rows in the order of the file. Parts of a row of KERN whose begin did not pass the
+ * filters are left out with it. */
+static rocl_status put_rows(v1_sink *s, rocl_error *err)
+{
+    uint64_t flows = 0, kern[2] = {UINT64_MAX}, rows = 0;
+    rocl_sort_record rec;
+    bool more;
+    rocl_status st = rocl_sorter_start(s->rows, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(s->rows, &rec, &more, err)) == ROCL_OK && more) {
+        rocl_buf *b = rocl_piped_buf(&s->file);
+        const uint64_t table = rec.key[0] >> 32;
+        rows++;
+        if (table == TABLE_FLOWS) {
+            put_flow(b, rec.data, flows++);
+        } else {
+            if (table == TABLE_KERN && !rec.key[3])
+                memcpy(kern, rec.key, sizeof kern);
+            if (table == TABLE_KERN && memcmp(kern, rec.key, sizeof kern) != 0) {
+                s->report.left_out++;
+                continue;
+            }
+            s->report.slices += table != TABLE_KERN || !rec.key[3];
+            s->report.values += table == TABLE_KERN && rec.key[3] && rec.key[3] != KERN_END;
+            rocl_buf_put(b, rec.data, rec.len);
+        }
+        if (b->len >= BLOCK_SIZE) {
+            rocl_progress(s->trace, rows);
+            rows = 0;
+            st = rocl_piped_put(&s->file, err);
+        }
+    }
+    return st;
+}
+
+static rocl_status write_all(v1_sink *s, rocl_error *err)
+{
+    rocl_status st = add_flows(s, err);
+    if (st != ROCL_OK)
+        return st;
+    rocl_progress_phase(s->trace, "writing", rocl_sorter_count(s->rows));
+    rocl_buf *b = rocl_piped_buf(&s->file);
+    rocl_buf_str(b, "{ \"traceEvents\":[{}\n");
+    put_labels(s, b);
+    st = put_rows(s, err);
+    rocl_buf_str(rocl_piped_buf(&s->file),
+                 "],\n\"otherData\": {\n    \"generator\": \"rocline " ROCLINE_VERSION
+                 "\"\n  }\n}");
+    if (st == ROCL_OK)
+        st = rocl_piped_finish(&s->file, err);
+    return st ? st : rocl_piped_commit(&s->file, &s->report.bytes, err);
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static rocl_status open_sink(v1_sink *s, rocl_error *err)
+{
+    const unsigned jobs = s->trace->opt.jobs;
+    rocl_status st = rocl_check_level(s->opt->level, err);
+    if (st != ROCL_OK)
+        return st;
+    if (s->opt->gzip || rocl_out_is_gz(s->opt->path))
+        s->level = rocl_level_or(s->opt->level, ROCL_GZIP_LEVEL);
+    s->rows = rocl_sorter_new(s->trace->space, 4);
+    s->ends = rocl_sorter_new(s->trace->space, 4);
+    s->workers = rocl_cache_line_calloc(jobs, sizeof *s->workers);
+    if (!s->rows || !s->ends || !s->workers)
+        return rocl_fail_memory(err);
+    return rocl_piped_open(&s->file, s->opt->path, jobs, &pipe_ops, s, err);
+}
+
+static void close_sink(v1_sink *s)
+{
+    for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++)
+        rocl_buf_free(&s->workers[i].text);
+    free(s->workers);
+    rocl_sorter_free(s->rows);
+    rocl_sorter_free(s->ends);
+    rocl_piped_discard(&s->file);
+}
+
+rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_rocprof_json_options *o,
+                                    rocl_written *report, rocl_error *err)
+{
+    v1_sink s = {.trace = t, .opt = o};
+    const rocl_sink sink = {.self = &s,
+                            .kinds = ROCL_ALL_KINDS,
+                            .fields = ROCL_ALL_FIELDS,
+                            .events = add_events,
+                            .end_task = end_task};
+    rocl_status st = open_sink(&s, err);
+    if (st == ROCL_OK)
+        st = rocl_pipeline_run(t, &sink, err);
+    if (st == ROCL_OK)
+        st = write_all(&s, err);
+    close_sink(&s);
+    if (st == ROCL_OK && s.report.left_out)
+        rocl_notice(t,
+                    "%" PRIu64 " event%s left out: results.json of rocprof has no place for "
+                    "allocations, samples, graphs and values without a dispatch",
+                    s.report.left_out, s.report.left_out == 1 ? "" : "s");
+    if (report)
+        *report = s.report;
+    return st ? st : rocl_trace_outcome_utf8(t);
+}
