@@ -156,7 +156,7 @@ static rocl_status open_old(packer *k, rocl_error *err)
         return rocl_fail_memory(err);
     bool is_package = access(index, F_OK) == 0;
     free(index);
-    rocl_status st = rocl_inputs_expand(&in, &folder, 1, is_package ? err : NULL);
+    rocl_status st = rocl_inputs_expand_databases(&in, &folder, 1, is_package ? err : NULL);
     for (size_t i = 0; i < in.count && st == ROCL_OK; i++) {
         if (is_input(k, in.paths[i]))
             free(in.paths[i]);

@@ -88,8 +88,8 @@ static bool is_profile(const char *head, size_t n, bool whole)
            "name the database; the log must lie beside it, under its name")
 #define KINETO   READ("a trace of the PyTorch profiler (Kineto JSON)", rocl_chrome_ops, 0)
 #define CHROME   READ("a trace in Chrome's JSON", rocl_chrome_ops, 0)
-#define CSV      READ("a CSV file of rocprof", rocl_rocprof_csv_ops, 0)
-#define V1_JSON  READ("a trace of rocprof (JSON)", rocl_rocprof_json_ops, 0)
+#define CSV      READ("a CSV file of rocprof", rocl_rocprof_csv_ops, ROCL_FORMAT_CSV)
+#define V1_JSON  READ("a trace of rocprof (JSON)", rocl_rocprof_json_ops, ROCL_FORMAT_V1_JSON)
 #define V3_FILES "kernel_trace.csv, hip_api_trace.csv and memory_copy_trace.csv"
 #define RECORDING                                                                                  \
     READ("a recording of rocrec", rocl_chunk_ops, ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS)
@@ -125,7 +125,8 @@ static const row rows[] = {
      .probe = is_xplane},
     {FORMAT("a Perfetto trace", PERFETTO "; here, name the database from which it was made"),
      .probe = is_perfetto},
-    {READ("JSON of rocprofv3", rocl_rocprofv3_json_ops, 0), .json = {"rocprofiler-sdk-tool"}},
+    {READ("JSON of rocprofv3", rocl_rocprofv3_json_ops, ROCL_FORMAT_V3_JSON),
+     .json = {"rocprofiler-sdk-tool"}},
     {KINETO, .json = {"deviceProperties"}},
     {KINETO, .json = {"distributedInfo"}},
     {KINETO, .json = {"traceEvents", "cpu_op"}},
@@ -154,7 +155,8 @@ static const row rows[] = {
     {FORMAT("a program, not a trace", "run it under rocrec or rocprofv3"), MAGIC("\x7f"
                                                                                  "ELF")},
     /* may begin with anything that a program says */
-    {READ("raw text of rocprof", rocl_rocprof_text_ops, ROCL_FORMAT_LATE_RECORDS),
+    {READ("raw text of rocprof", rocl_rocprof_text_ops,
+          ROCL_FORMAT_LATE_RECORDS | ROCL_FORMAT_V1_TEXT),
      .probe = rocprof_is_text},
 };
 

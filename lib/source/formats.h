@@ -27,7 +27,15 @@ enum {
     ROCL_FORMAT_LATE_RECORDS = 1 << 5,
     /* Scripts read it before rocline did, and the tools that stand in for them do the same. */
     ROCL_FORMAT_SCRIPT_INPUT = 1 << 6,
-    ROCL_FORMAT_PROFILE_LINES = 1 << 7 /* of these scripts rpt */
+    ROCL_FORMAT_PROFILE_LINES = 1 << 7, /* of these scripts rpt */
+    /* A folder without databases and recordings is searched for it. Of several files of a run that
+     * is read which says most: these are in that order. */
+    ROCL_FORMAT_V3_JSON = 1 << 8,
+    ROCL_FORMAT_V1_TEXT = 1 << 9, /* those of one folder are one run, whatever they are called */
+    ROCL_FORMAT_CSV = 1 << 10,
+    ROCL_FORMAT_V1_JSON = 1 << 11,
+    ROCL_FORMAT_RUN_FILES =
+        ROCL_FORMAT_V3_JSON | ROCL_FORMAT_V1_TEXT | ROCL_FORMAT_CSV | ROCL_FORMAT_V1_JSON
 };
 
 typedef struct rocl_format {

@@ -13,6 +13,8 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/spool.h"
+#include "base/view.h"
 #include "format/chunk.h"
 #include "source/formats.h"
 #include "source/index_yaml.h"
@@ -31,7 +33,8 @@ typedef struct identity {
 
 typedef struct walk {
     rocl_inputs *in;
-    identity *ids; /* as many as paths */
+    bool databases_only; /* of directories */
+    identity *ids;       /* as many as paths */
     size_t path_cap, id_cap;
     rocl_error *err;
 } walk;
@@ -354,6 +357,179 @@ static rocl_status find_uncompressed(walk *w, size_t first, const char *path, bo
     return ROCL_OK;
 }
 
+/* ---- directories without databases ----------------------------------------------------------- */
+
+/* A file of a run of rocprof. */
+typedef struct run_file {
+    char *path;
+    unsigned kind; /* one of ROCL_FORMAT_RUN_FILES; lower ones say more */
+    bool raw;      /* a text that is called as rocprof calls it: all that it wrote there */
+    char *run;     /* what the files of its run have in their names */
+    dev_t dev;
+    ino_t ino;
+} run_file;
+
+typedef struct run_files {
+    run_file *all;
+    size_t count, cap;
+} run_files;
+
+static bool take_off(rocl_view *name, const char *tail)
+{
+    const size_t n = strlen(tail);
+    if (name->n < n || memcmp(name->p + name->n - n, tail, n) != 0)
+        return false;
+    name->n -= n;
+    return true;
+}
+
+/* What is left of the name of a file without what it holds, as "run" of run_kernel_trace.csv,
+ * run_results.json, hip_api_trace_run.csv and run_4242_output.json. */
+static char *name_run(const char *path)
+{
+    static const char *const kinds[] = {"kernel_trace",
+                                        "hip_api_trace",
+                                        "hsa_api_trace",
+                                        "marker_api_trace",
+                                        "rccl_api_trace",
+                                        "rocdecode_api_trace",
+                                        "rocjpeg_api_trace",
+                                        "memory_copy_trace",
+                                        "memory_allocation_trace",
+                                        "scratch_memory_trace",
+                                        "counter_collection",
+                                        "agent_info",
+                                        "pc_sampling_host_trap",
+                                        "pc_sampling_stochastic",
+                                        "hip_trace",
+                                        "hsa_trace",
+                                        "marker_trace",
+                                        "hcc_ops_trace",
+                                        "async_copy_trace",
+                                        "roctx_trace",
+                                        "pcs_trace",
+                                        "results"};
+    const char *slash = strrchr(path, '/'), *p = slash ? slash + 1 : path;
+    rocl_view name = {p, strlen(p)};
+    if (!take_off(&name, ".gz"))
+        take_off(&name, ".zst");
+    const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
+    name.n = dot ? (size_t)(dot - name.p) : name.n;
+    if (take_off(&name, "_output")) {
+        size_t n = name.n;
+        while (n && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
+            n--;
+        name.n = n > 1 && name.p[n - 1] == '_' ? n - 1 : name.n;
+        return strndup(name.p, name.n);
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t n = strlen(kinds[i]);
+        if (take_off(&name, kinds[i])) {
+            name.n -= name.n && name.p[name.n - 1] == '_';
+            break;
+        }
+        if (name.n > n && !memcmp(name.p, kinds[i], n) && name.p[n] == '_') {
+            name = (rocl_view){name.p + n + 1, name.n - n - 1};
+            break;
+        }
+    }
+    return strndup(name.p, name.n);
+}
+
+/* Adds a file to the list if it begins as one of those that are looked for. */
+static rocl_status add_if_run_file(walk *w, const char *path, run_files *files)
+{
+    struct stat s;
+    rocl_spool *spool;
+    size_t n;
+    bool whole;
+    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode) || access(path, R_OK) != 0)
+        return ROCL_OK;
+    rocl_status st = rocl_spool_open(&spool, path, w->err);
+    if (st != ROCL_OK)
+        return st;
+    const char *head = rocl_spool_head(spool, &n, &whole);
+    const rocl_format *f = rocl_format_of(head, n, whole);
+    rocl_spool_close(spool);
+    if (!f || !(f->flags & ROCL_FORMAT_RUN_FILES))
+        return ROCL_OK;
+    if (!ROCL_GROW(files->all, files->cap, files->count + 1))
+        return rocl_fail_memory(w->err);
+    files->all[files->count++] =
+        (run_file){.path = strdup(path),
+                   .kind = f->flags & ROCL_FORMAT_RUN_FILES,
+                   .raw = f->flags & ROCL_FORMAT_V1_TEXT && f->ops->same_run(path, path),
+                   .run = name_run(path),
+                   .dev = s.st_dev,
+                   .ino = s.st_ino};
+    const run_file *file = &files->all[files->count - 1];
+    return file->path && file->run ? ROCL_OK : rocl_fail_memory(w->err);
+}
+
+/* By run, and what says most first; by name where that is the same. */
+static int compare_run_files(const void *a, const void *b)
+{
+    const run_file *x = a, *y = b;
+    const int c = strcmp(x->run, y->run);
+    return c ? c : x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->path, y->path);
+}
+
+static rocl_status add_run_files(walk *w, run_files *files)
+{
+    rocl_inputs *in = w->in;
+    const run_file *best = NULL, *text = NULL; /* of the run, of the folder */
+    rocl_status st = ROCL_OK;
+    if (files->count)
+        qsort(files->all, files->count, sizeof *files->all, compare_run_files);
+    for (size_t i = 0; i < files->count && !text; i++)
+        text = files->all[i].raw ? &files->all[i] : NULL;
+    for (size_t i = 0; i < files->count && st == ROCL_OK; i++) {
+        const run_file *f = &files->all[i], *more = NULL;
+        if (!best || strcmp(best->run, f->run) != 0)
+            best = f;
+        if (best->kind < f->kind && f->kind != ROCL_FORMAT_V1_TEXT)
+            more = best;
+        else if (text && f->kind > ROCL_FORMAT_V1_TEXT)
+            more = text;
+        size_t length = strlen(f->path), same = i;
+        if (ends_in(f->path, ".gz") || ends_in(f->path, ".zst"))
+            length = (size_t)(strrchr(f->path, '.') - f->path);
+        while (same > 0 && (strncmp(files->all[same - 1].path, f->path, length) != 0 ||
+                            files->all[same - 1].path[length]))
+            same--;
+        if (more) {
+            if (in->less++ == 0 &&
+                (!(in->less_name = strdup(f->path)) || !(in->more_name = strdup(more->path))))
+                st = rocl_fail_memory(w->err);
+        } else if (same && length < strlen(f->path)) {
+            if (in->copies++ == 0 && !(in->copy_name = strdup(f->path)))
+                st = rocl_fail_memory(w->err);
+        } else {
+            st = add_path(w, f->path, f->dev, f->ino);
+        }
+    }
+    return st;
+}
+
+static rocl_status add_runs(walk *w, const char *dir, const name_list *l)
+{
+    run_files files = {0};
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < l->count && st == ROCL_OK; i++) {
+        char *path = join_path(dir, l->names[i]);
+        st = path ? add_if_run_file(w, path, &files) : rocl_fail_memory(w->err);
+        free(path);
+    }
+    if (st == ROCL_OK)
+        st = add_run_files(w, &files);
+    for (size_t i = 0; i < files.count; i++) {
+        free(files.all[i].path);
+        free(files.all[i].run);
+    }
+    free(files.all);
+    return st;
+}
+
 static rocl_status add_databases(walk *w, const char *dir)
 {
     name_list l = {0};
@@ -369,6 +545,8 @@ static rocl_status add_databases(walk *w, const char *dir)
             st = rocl_fail_memory(w->err);
         free(path);
     }
+    if (st == ROCL_OK && w->in->count == before && !w->databases_only)
+        st = add_runs(w, dir, &l);
     for (size_t i = 0; i < l.count; i++)
         free(l.names[i]);
     free(l.names);
@@ -482,10 +660,10 @@ static rocl_status drop_repeated(walk *w)
     return st;
 }
 
-rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t count,
-                               rocl_error *err)
+static rocl_status expand_names(rocl_inputs *in, const char *const *names, size_t count,
+                                bool databases_only, rocl_error *err)
 {
-    walk w = {.in = in, .err = err};
+    walk w = {.in = in, .databases_only = databases_only, .err = err};
     *in = (rocl_inputs){0};
     rocl_status st = count ? ROCL_OK : rocl_fail(err, ROCL_USAGE, "no input is named");
     for (size_t i = 0; i < count && st == ROCL_OK; i++)
@@ -498,6 +676,18 @@ rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t
     return st;
 }
 
+rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t count,
+                               rocl_error *err)
+{
+    return expand_names(in, names, count, false, err);
+}
+
+rocl_status rocl_inputs_expand_databases(rocl_inputs *in, const char *const *names, size_t count,
+                                         rocl_error *err)
+{
+    return expand_names(in, names, count, true, err);
+}
+
 void rocl_inputs_free(rocl_inputs *in)
 {
     for (size_t i = 0; i < in->count; i++)
@@ -507,5 +697,7 @@ void rocl_inputs_free(rocl_inputs *in)
     free(in->first);
     free(in->blank_name);
     free(in->copy_name);
+    free(in->less_name);
+    free(in->more_name);
     *in = (rocl_inputs){0};
 }

@@ -13,6 +13,8 @@ typedef struct rocl_inputs {
     char *blank_name; /* the first one */
     size_t copies;    /* compressed files of a directory that are there uncompressed, too */
     char *copy_name;  /* the first one; they are not in paths */
+    size_t less;      /* files of a directory of whose run another file says more */
+    char *less_name, *more_name; /* the first one, and that other; it is not in paths */
 } rocl_inputs;
 
 /* Expands what the user named, each name in turn:
@@ -23,13 +25,18 @@ typedef struct rocl_inputs {
  * - a directory (an .rpdb folder is one) is its index.yaml, or else all files in it that are called
  *   *.db or *.rocl (or so with .gz or .zst behind) or begin as such files do; hidden files and
  * subdirectories are left alone, and so is a recording whose process was killed before it had begun
- * a chunk, and a compressed file when the file without .gz or .zst is taken from there as well;
+ * a chunk, and a compressed file when the file without .gz or .zst is taken from there as well; if
+ * there are none, the files that begin as JSON, text or CSV of rocprof: of each run those that say
+ * most (see ROCL_FORMAT_RUN_FILES), so that nothing is read twice;
  * - a glob, when no file has that name, is what it matches.
  * Directories and globs are sorted bytewise. The same file twice (by device and inode) counts once,
  * but for standard input, which is refused; so is a directory or an index without files. Failures
  * are ROCL_INPUT "NAME: ..." (no name at all: ROCL_USAGE), and `in` is empty then. */
 rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t count,
                                rocl_error *err);
+/* The same, but a directory holds databases and recordings only. */
+rocl_status rocl_inputs_expand_databases(rocl_inputs *in, const char *const *names, size_t count,
+                                         rocl_error *err);
 /* Is it called as an index is? */
 bool rocl_is_index_name(const char *path);
 void rocl_inputs_free(rocl_inputs *in);

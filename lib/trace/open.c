@@ -138,6 +138,10 @@ static void report_unread_inputs(const rocl_trace *t, const rocl_inputs *in)
     if (in->copies)
         rocl_notice(t, "%s: skipped, because the folder has the uncompressed file, too%s",
                     in->copy_name, others);
+    format_others(others, in->less);
+    if (in->less)
+        rocl_notice(t, "%s: skipped, because %s is of the same run and is read%s", in->less_name,
+                    in->more_name, others);
 }
 
 static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, rocl_error *err)

@@ -19,9 +19,10 @@ needs_zstd() {
 make_inputs() {
     cp "$FIXTURES/everything.db" t.db
     cp "$TEXTS/calls.txt" t.txt
+    cp "$TOP/tests/fixtures/rocprof/v2.txt" v2.txt
     rocrec -q -o t.rocl -- "$BUILD/tests/traced" events 3000 >/dev/null
     cp "$FIXTURES/rocprofv3-7.0.json" t.json
-    inputs=(t.db t.txt t.rocl t.json)
+    inputs=(t.db t.txt v2.txt t.rocl t.json)
 }
 
 # What the tools make of an input. A text is known by the name of its file, which stands for a guid.

@@ -194,27 +194,36 @@ static bool add_arg(void *ctx, rocl_view name, rocl_view value)
     return true;
 }
 
-/* "dst(0x10) size(4)" of ROCm 3.5 */
+/* The parenthesis that closes the one at p; what is in quotes is none. */
+static const char *find_closing(const char *p, const char *end)
+{
+    for (size_t depth = 0; p < end; p++) {
+        if (*p == '(')
+            depth++;
+        else if (*p == ')' && !--depth)
+            return p;
+        else if (*p == '"') {
+            const char *close = memchr(p + 1, '"', (size_t)(end - p - 1));
+            p = close ? close : p;
+        }
+    }
+    return NULL;
+}
+
+/* "dst(0x10) size(4)" of ROCm 3.5; false: it is no such text. */
 static bool add_older_args(rocl_records *to, rocl_view text)
 {
     const char *p = text.p, *end = p + text.n;
     const char *open = memchr(p, '(', text.n), *equals = memchr(p, '=', text.n);
     if (!open || open == p || (equals && equals < open) || !rtg_word(open[-1]))
         return false;
-    while (p < end) {
-        size_t depth = 0;
-        const char *q;
-        p = rtg_skip_space(p, end);
+    while ((p = rtg_skip_space(p, end)) < end) {
+        const char *close = NULL;
         open = memchr(p, '(', (size_t)(end - p));
-        for (q = open; q && q < end; q++) {
-            depth += *q == '(';
-            if (*q == ')' && !--depth)
-                break;
-        }
-        if (!q || q == end)
-            return true;
-        rocl_record_arg(to, rocl_view_between(p, open), rocl_view_between(open + 1, q));
-        p = q + 1;
+        if (!open || !(close = find_closing(open, end)))
+            break;
+        rocl_record_arg(to, rocl_view_between(p, open), rocl_view_between(open + 1, close));
+        p = close + 1;
     }
     return true;
 }
@@ -222,18 +231,16 @@ static bool add_older_args(rocl_records *to, rocl_view text)
 /* Of "NAME(ARGS) kernel=KERNEL" or "NAME(ARGS) = RETURNED" what follows the name. */
 static void add_args(rocl_records *to, const char *p, const char *end)
 {
-    const char *kernel = rtg_find(p, end, ") kernel=");
-    const char *close = kernel ? kernel : rtg_last(p, end, ')');
-    if (!close || close == p)
-        return;
+    const char *close = find_closing(p, end);
+    close = close ? close : rtg_last(p, end, ')');
     const rocl_view args = rocl_view_between(p + 1, close);
     while (end > close && end[-1] == ' ')
         end--;
     if (!add_older_args(to, args))
         rtg_args_split(args, add_arg, to);
-    const char *returned = rtg_lit(close, end, ") = ");
+    const char *kernel = rtg_lit(close, end, ") kernel="), *returned = rtg_lit(close, end, ") = ");
     if (kernel)
-        rocl_record_arg(to, (rocl_view){"kernel", 6}, rocl_view_between(kernel + 9, end));
+        rocl_record_arg(to, (rocl_view){"kernel", 6}, rocl_view_between(kernel, end));
     else if (returned && !rocl_view_is(rocl_view_between(returned, end), "0"))
         rocl_record_arg(to, (rocl_view){"ret", 3}, rocl_view_between(returned, end));
 }
@@ -245,7 +252,6 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const text_
     const char *open = memchr(p, '(', l->text.n);
     r->process = l->a;
     r->thread = l->b;
-    r->link = l->link;
     r->name = rocl_view_between(p, open ? open : end);
     r->as.e.category = rtg_lit(p, end, "hsaKmt")          ? run->kfd
                        : rtg_lit(p, end, "hsa_") || !open ? run->words.hsa
@@ -286,6 +292,8 @@ static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t w
     rocl_record_begin(&r, ROCL_REGION, where);
     r.as.e.start = (int64_t)l.begin;
     r.as.e.end = (int64_t)l.end;
+    if (shape == CALL || shape == WORK)
+        r.link = l.link ? l.link : ROCL_NO_KEY; /* 0: it is not known */
     switch (shape) {
     case CALL:
         return put_call(to, &r, &l, run, err);
@@ -293,7 +301,6 @@ static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t w
         r.agent = l.a;
         r.queue = l.b;
         r.process = l.process;
-        r.link = l.link;
         return rocprof_op_put(to, &run->words, &r, l.text, err);
     case MARKER:
         return put_marker(to, &r, &l, &run->words, err);
