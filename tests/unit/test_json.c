@@ -270,6 +270,62 @@ static void test_integers(void **state)
     }
 }
 
+/* Small objects are taken at once or not at all, and then nothing has happened. */
+static void test_uints(void **state)
+{
+    (void)state;
+    static const rocl_view keys[] = {ROCL_JSON_KEY("x"), ROCL_JSON_KEY("longer_key"),
+                                     ROCL_JSON_KEY("a_key_of_more_than_16")};
+    static const struct {
+        const char *text;
+        unsigned count; /* of keys */
+        bool ok;
+    } table[] = {
+        {"{\"x\":7}", 1, true},
+        {"{\"x\":0,\"longer_key\":18}", 2, true},
+        {"{\"x\":1,\"longer_key\":2,\"a_key_of_more_than_16\":999999999999999999}", 3, true},
+        {"{\"x\":7,\"longer_key\":1}", 1, false},
+        {"{\"x\":7}", 2, false},
+        {"{\"longer_key\":7,\"x\":1}", 2, false},
+        {"{\"x\":1,\"longer_kez\":2}", 2, false},
+        {"{ \"x\":7}", 1, false},
+        {"{\"x\": 7}", 1, false},
+        {"{\"x\":-7}", 1, false},
+        {"{\"x\":7.5}", 1, false},
+        {"{\"x\":\"7\"}", 1, false},
+        {"{\"x\":07}", 1, false},
+        {"{\"x\":18446744073709551615}", 1, false},
+        {"{}", 1, false},
+        {"[]", 1, false},
+        {"7", 1, false}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        uint64_t v[3] = {0};
+        char text[100];
+        rocl_json r;
+        rocl_json_token t;
+        const size_t n = (size_t)snprintf(text, sizeof text, "[%s,5]", table[i].text);
+        rocl_json_open(&r, text, n, 0, 0);
+        assert_true(rocl_json_element(&r, &t) && rocl_json_enter(&r, ROCL_JSON_ARRAY));
+        assert_true(rocl_json_element(&r, &t));
+        assert_int_equal(rocl_json_uints(&r, keys, table[i].count, v), table[i].ok);
+        assert_true(!table[i].ok || v[0] == (uint64_t)(table[i].text[5] - '0'));
+        if (rocl_json_element(&r, &t)) /* what was not taken is skipped */
+            assert_true(rocl_view_is(t.text, "5"));
+        else
+            assert_int_equal(i, 12);               /* 07 is no JSON */
+        for (size_t cut = 1; cut < n - 3; cut++) { /* never reads behind the end */
+            char *part = malloc(cut);
+            assert_non_null(part);
+            memcpy(part, text, cut);
+            rocl_json_open(&r, part, cut, 0, 0);
+            if (rocl_json_element(&r, &t) && rocl_json_enter(&r, ROCL_JSON_ARRAY) &&
+                rocl_json_element(&r, &t))
+                assert_false(rocl_json_uints(&r, keys, table[i].count, v));
+            free(part);
+        }
+    }
+}
+
 static void test_decimals(void **state)
 {
     (void)state;
@@ -727,7 +783,8 @@ static void test_truncated(void **state)
             rocl_json_index x = {0};
             bool quotes;
             if (rocl_json_index_bytes(&x, (const char *)d.text.data, n, &how, &quotes, err))
-                fail_msg("%s, of %zu: %.60s", rocl_error_text(err), n, (char *)d.text.data + n - 50);
+                fail_msg("%s, of %zu: %.60s", rocl_error_text(err), n,
+                         (char *)d.text.data + n - 50);
             assert_true(x.truncated && x.rest <= n);
             const rocl_json_node *events = bare ? x.nodes : rocl_json_child(&x, x.nodes, "events");
             size_t count = 0;
@@ -876,14 +933,14 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_valid),    cmocka_unit_test(test_invalid),
-        cmocka_unit_test(test_depth),    cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_decimals), cmocka_unit_test(test_doubles),
-        cmocka_unit_test(test_unescape), cmocka_unit_test(test_members),
-        cmocka_unit_test(test_quotes),   cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_blocks),   cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_outline),  cmocka_unit_test(test_outline_errors),
-        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_valid),          cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_depth),          cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_uints),          cmocka_unit_test(test_decimals),
+        cmocka_unit_test(test_doubles),        cmocka_unit_test(test_unescape),
+        cmocka_unit_test(test_members),        cmocka_unit_test(test_quotes),
+        cmocka_unit_test(test_trees),          cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_outline),
+        cmocka_unit_test(test_outline_errors), cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #define ROCL_SOURCE_RECORDS_RUN_H
 
 #include <pthread.h>
+#include <stdalign.h>
 
 #include "source/allocs.h"
 #include "source/records/registry.h"
@@ -19,7 +20,7 @@ typedef struct rocl_bad_record {
 } rocl_bad_record;
 
 struct rocl_records {
-    rocl_records_input *in;
+    alignas(ROCL_CACHE_LINE) rocl_records_input *in;
     unsigned number;
     const rocl_piece *piece;
     bool indexing;

@@ -54,13 +54,13 @@ static bool add_pieces(rocl_records_input *in, rocl_source *s, size_t process, s
     return ok;
 }
 
-/* A process is known by its pid; a second one with the same pid by another number. */
+/* A process is known by its pid; one without, or with that of another, by a number of its own. */
 static uint64_t make_key(const rocprofv3_run *run, int64_t pid)
 {
-    for (size_t i = 0; i + 1 < run->count; i++)
-        if (run->processes[i].about.pid == pid)
-            return (uint64_t)run->count << 48 | ((uint64_t)pid & 0xffffffff);
-    return (uint64_t)pid;
+    bool taken = pid < 0;
+    for (size_t i = 0; i + 1 < run->count && !taken; i++)
+        taken = run->processes[i].about.pid == pid;
+    return taken ? (uint64_t)run->count << 48 | ((uint64_t)pid & UINT32_MAX) : (uint64_t)pid;
 }
 
 static rocl_status add_process(rocl_records_input *in, rocl_source *s, size_t node, rocl_error *err)
