@@ -36,10 +36,15 @@ EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
 EXAMPLES := $(EXAMPLE_SRC:examples/%.c=$(O)/examples/%)
 FIXTURES := $(if $(wildcard tests/fixtures/make-fixtures.sh),$(O)/fixtures/.done)
 
+# What the tools share, for tests of it.
+COMMON_USERS := $(addprefix $(O)/tests/,test_job test_placeholders fuzz_job)
+$(COMMON_USERS): $(call objects,$(COMMON_SRC))
+$(patsubst %,$(OBJ)/tests/%.o,unit/test_job unit/test_placeholders fuzz/fuzz_job): ALL_CPPFLAGS += -Itools
+
 $(O)/tests/test_%: $(OBJ)/tests/unit/test_%.o $(call objects,$(UNIT_COMMON)) $(LIB_INTERNAL) $(STAMP)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) -lcmocka $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 
 $(O)/examples/%: examples/%.c $(HEADER) $(LIB_A) $(STAMP)
 	$(call say,LD,$@)
@@ -92,7 +97,7 @@ $(ROCR): $(O)/tests/rocr/%: $(OBJ)/so/tests/rocr/programs/%.o $(STAMP)
 $(O)/tests/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(OBJ)/tests/fuzz/driver.o) $(LIB_INTERNAL) $(STAMP)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_LDFLAGS) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 $(O)/fixtures/.done: tests/fixtures/make-fixtures.sh $(wildcard tests/fixtures/*.sql tests/fixtures/*.awk) $(GEN)
 	$(call say,GEN,$(@D))

@@ -1,7 +1,6 @@
 /* Placeholders in the names of outputs: "%pid%", "{pid}", "%p", "%env{NAME}%" and the like. */
 #include "common/output.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -29,10 +28,13 @@ static const char *first_variable(const char *const *names, const char *otherwis
     return otherwise;
 }
 
-static const char *const rank_variables[] = {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-                                             "PMIX_RANK",    "FLUX_TASK_RANK",       NULL};
-static const char *const size_variables[] = {"SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                                             "PMIX_SIZE",    "FLUX_JOB_SIZE",        NULL};
+/* Of launchers, then those that rocprofv3 looks at as well. */
+static const char *const rank_variables[] = {
+    "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK",   "PMIX_RANK",           "FLUX_TASK_RANK",
+    "MPI_RANK",     "MPI_LOCALRANKID",      "MPI_RANKID", "MV2_COMM_WORLD_RANK", NULL};
+static const char *const size_variables[] = {
+    "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",   "PMIX_SIZE",           "FLUX_JOB_SIZE",
+    "MPI_SIZE",     "MPI_LOCALNRANKS",      "MPI_NRANKS", "MV2_COMM_WORLD_SIZE", NULL};
 
 /* What cannot be read is said when it is converted; standard input cannot be read twice. */
 static void look_into_trace(origin *o)
@@ -108,44 +110,82 @@ static void put_arguments(char *to, const char *command, long from)
     }
 }
 
-typedef enum key {
-    KEY_ARGV,
-    KEY_ARGT,
-    KEY_ARGS,
-    KEY_TAG,
-    KEY_HOSTNAME,
-    KEY_PID,
-    KEY_PPID,
-    KEY_PGID,
-    KEY_PSID,
-    KEY_PSIZE,
-    KEY_JOB,
-    KEY_RANK,
-    KEY_SIZE,
-    KEY_NID,
-    KEY_CWD,
-    KEY_DATE,
-    KEY_TIME
-} key;
+/* ---- keys ------------------------------------------------------------------------------------ */
 
-static const struct {
-    const char *name; /* between "%" and "%" or "{" and "}" */
-    key key;
-    char letter; /* after "%" alone */
-    bool traced; /* the trace may know it */
-} keys[] = {
-    {"hostname", KEY_HOSTNAME, 'h', true},  {"pid", KEY_PID, 'p', true},
-    {"ppid", KEY_PPID, '\0', true},         {"rank", KEY_RANK, 'r', true},
-    {"size", KEY_SIZE, 's', false},         {"job", KEY_JOB, 'j', false},
-    {"nid", KEY_NID, '\0', true},           {"argv", KEY_ARGV, '\0', true},
-    {"argt", KEY_ARGT, '\0', true},         {"args", KEY_ARGS, '\0', true},
-    {"tag", KEY_TAG, '\0', true},           {"cwd", KEY_CWD, '\0', false},
-    {"launch_date", KEY_DATE, '\0', false}, {"launch_time", KEY_TIME, '\0', false},
-    {"pgid", KEY_PGID, '\0', false},        {"psid", KEY_PSID, '\0', false},
-    {"psize", KEY_PSIZE, '\0', false},
-};
+static void put_hostname(const origin *o, char *to)
+{
+    if (*o->host || gethostname(to, VALUE) != 0)
+        put_text(to, *o->host ? o->host : "localhost");
+    to[VALUE - 1] = '\0';
+}
 
-static void put_date(char *to, const char *format)
+static void put_pid(const origin *o, char *to)
+{
+    put_id(to, o->known ? o->pid : getpid());
+}
+
+static void put_ppid(const origin *o, char *to)
+{
+    put_id(to, o->known ? o->ppid : getppid());
+}
+
+/* Of the tool itself, else of the process; false: neither has one. */
+static bool put_known_rank(const origin *o, char *to)
+{
+    const char *variable = first_variable(rank_variables, "");
+    if (*variable)
+        put_text(to, variable);
+    else if (o->known && o->rank >= 0)
+        put_id(to, o->rank);
+    else
+        return false;
+    return true;
+}
+
+static void put_rank(const origin *o, char *to)
+{
+    if (!put_known_rank(o, to))
+        put_text(to, "0");
+}
+
+static void put_nid(const origin *o, char *to)
+{
+    if (!put_known_rank(o, to))
+        put_pid(o, to);
+}
+
+static void put_size(const origin *o, char *to)
+{
+    (void)o;
+    put_text(to, first_variable(size_variables, "1"));
+}
+
+static void put_job(const origin *o, char *to)
+{
+    (void)o;
+    put_text(to, get_variable("SLURM_JOB_ID", "0"));
+}
+
+static void put_group(const origin *o, char *to)
+{
+    (void)o;
+    put_id(to, getpgrp());
+}
+
+static void put_session(const origin *o, char *to)
+{
+    (void)o;
+    put_id(to, getsid(0));
+}
+
+static void put_folder(const origin *o, char *to)
+{
+    (void)o;
+    if (!getcwd(to, VALUE))
+        put_text(to, "cwd");
+}
+
+static void put_formatted_time(char *to, const char *format)
 {
     time_t now = time(NULL);
     struct tm tm;
@@ -153,59 +193,67 @@ static void put_date(char *to, const char *format)
         *to = '\0';
 }
 
-static void put_key(const origin *o, key k, char *to)
+static void put_date(const origin *o, char *to)
 {
-    const char *arg;
-    size_t len;
-    switch (k) {
-    case KEY_HOSTNAME:
-        if (*o->host || gethostname(to, VALUE) != 0)
-            put_text(to, *o->host ? o->host : "localhost");
-        to[VALUE - 1] = '\0';
-        return;
-    case KEY_NID: /* the rank where there is one */
-    case KEY_RANK:
-        if (*first_variable(rank_variables, ""))
-            return put_text(to, first_variable(rank_variables, ""));
-        if (o->known && o->rank >= 0)
-            return put_id(to, o->rank);
-        if (k == KEY_RANK)
-            return put_text(to, "0");
-        return put_id(to, o->known ? o->pid : getpid());
-    case KEY_PID:
-        return put_id(to, o->known ? o->pid : getpid());
-    case KEY_PPID:
-        return put_id(to, o->known ? o->ppid : getppid());
-    case KEY_PGID:
-        return put_id(to, getpgrp());
-    case KEY_PSID:
-        return put_id(to, getsid(0));
-    case KEY_SIZE:
-    case KEY_PSIZE:
-        return put_text(to, first_variable(size_variables, "1"));
-    case KEY_JOB:
-        return put_text(to, get_variable("SLURM_JOB_ID", "0"));
-    case KEY_CWD:
-        if (!getcwd(to, VALUE))
-            put_text(to, "cwd");
-        return;
-    case KEY_DATE:
-        return put_date(to, get_variable("ROCPROF_DATE_FORMAT", "%F"));
-    case KEY_TIME:
-        return put_date(to, get_variable("ROCPROF_TIME_FORMAT", "%F_%H.%M"));
-    case KEY_ARGV:
-        return put_arguments(to, o->command, 0);
-    case KEY_ARGS:
-        return put_arguments(to, o->command, 1);
-    case KEY_TAG:
-    case KEY_ARGT:
-        if ((arg = find_argument(o->command, 0, &len)))
-            add_argument(to, arg, len, true);
-        if (k == KEY_ARGT)
-            put_arguments(to, o->command, 1);
-        return;
-    }
+    (void)o;
+    put_formatted_time(to, get_variable("ROCPROF_DATE_FORMAT", "%F"));
 }
+
+static void put_date_and_time(const origin *o, char *to)
+{
+    (void)o;
+    put_formatted_time(to, get_variable("ROCPROF_TIME_FORMAT", "%F_%H.%M"));
+}
+
+static void put_argv(const origin *o, char *to)
+{
+    put_arguments(to, o->command, 0);
+}
+
+static void put_args(const origin *o, char *to)
+{
+    put_arguments(to, o->command, 1);
+}
+
+static void put_tag(const origin *o, char *to)
+{
+    size_t len;
+    const char *first = find_argument(o->command, 0, &len);
+    if (first)
+        add_argument(to, first, len, true);
+}
+
+/* rocprofv3 has nothing between the two. */
+static void put_argt(const origin *o, char *to)
+{
+    put_tag(o, to);
+    put_args(o, to);
+}
+
+static const struct {
+    const char *name; /* between "%" and "%" or "{" and "}" */
+    void (*put)(const origin *o, char *to);
+    bool traced; /* the trace may know it */
+    char letter; /* after "%" alone; '\0': none */
+} keys[] = {
+    {"hostname", put_hostname, true, 'h'},
+    {"pid", put_pid, true, 'p'},
+    {"ppid", put_ppid, true, '\0'},
+    {"rank", put_rank, true, 'r'},
+    {"nid", put_nid, true, '\0'},
+    {"size", put_size, false, 's'},
+    {"psize", put_size, false, '\0'},
+    {"job", put_job, false, 'j'},
+    {"argv", put_argv, true, '\0'},
+    {"argt", put_argt, true, '\0'},
+    {"args", put_args, true, '\0'},
+    {"tag", put_tag, true, '\0'},
+    {"cwd", put_folder, false, '\0'},
+    {"launch_date", put_date, false, '\0'},
+    {"launch_time", put_date_and_time, false, '\0'},
+    {"pgid", put_group, false, '\0'},
+    {"psid", put_session, false, '\0'},
+};
 
 /* The value of a key without what encloses it; false: it is none of ours. */
 static bool put_value(origin *o, const char *name, size_t len, char *to)
@@ -221,7 +269,7 @@ static bool put_value(origin *o, const char *name, size_t len, char *to)
             continue;
         if (keys[i].traced)
             look_into_trace(o);
-        put_key(o, keys[i].key, to);
+        keys[i].put(o, to);
         return true;
     }
     const char *digits = text + 3; /* "arg3" */
@@ -317,20 +365,18 @@ int output_fill_names(common *c)
 
 int output_fill_name(const common *c, const strings *command, const char *option, const char **name)
 {
-    enum { NAMES = 8 }; /* more than any tool has; they are needed until it ends */
-    static char names[NAMES][PATH_MAX];
-    static unsigned filled;
+    static strings filled; /* they are needed until the tool ends */
+    char path[PATH_MAX];
     origin o = {.options = c, .rank = -1, .looked = command != NULL};
     for (size_t i = 0, n = 0; command && i < command->n && n < sizeof o.command; i++)
         n += (size_t)snprintf(o.command + n, sizeof o.command - n, "%s%s", i ? " " : "",
                               command->v[i]);
-    assert(filled < NAMES);
-    if (!*name)
-        return -1;
-    int code = fill_in(&o, option, *name, names[filled]);
-    if (code < 0)
-        *name = names[filled++];
-    return code;
+    int code = *name ? fill_in(&o, option, *name, path) : -1;
+    if (code >= 0 || !*name)
+        return code;
+    strings_add(&filled, must_have(strdup(path)));
+    *name = filled.v[filled.n - 1];
+    return -1;
 }
 
 const char *output_name(const common *c)
