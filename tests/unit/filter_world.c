@@ -79,7 +79,9 @@ world *world_new(const rocl_options *opt)
     w->trace.opt.notice = note;
     w->trace.opt.ctx = w;
     w->trace.strings = rocl_strings_new();
+    w->trace.space = rocl_sort_space_new(1 << 20, w->trace.opt.jobs, NULL);
     assert_non_null(w->trace.strings);
+    assert_non_null(w->trace.space);
     w->trace.captures = w->list;
     w->trace.capture_count = 2;
     w->processes[0][0] = (rocl_process){.pid = 100, .rank = 0};
@@ -105,6 +107,7 @@ world *world_new(const rocl_options *opt)
 void world_free(world *w)
 {
     rocl_strings_free(w->trace.strings);
+    rocl_sort_space_free(w->trace.space);
     free(w);
 }
 
@@ -167,6 +170,10 @@ static rocl_status prepare(world *w, rocl_filter *f, rocl_error *err)
             st = rocl_filter_see_markers(f, &b, err);
         }
     }
+    for (uint32_t c = 2; rocl_filter_needs_dispatches(f) && c-- > 0 && st == ROCL_OK;) {
+        rocl_batch b = make_batch(w, ROCL_DISPATCH, c, room);
+        st = rocl_filter_see_dispatches(f, c % w->trace.opt.jobs, &b, err);
+    }
     return st == ROCL_OK ? rocl_filter_resolve(f, err) : st;
 }
 
@@ -206,7 +213,8 @@ void run(const rocl_options *opt, bool times, char *result, size_t size, char *n
     if (st == ROCL_OK)
         st = prepare(w, f, err);
     if (st == ROCL_OK) /* a second run over the trace must not look again */
-        assert_false(rocl_filter_needs_bounds(f) || rocl_filter_needs_markers(f));
+        assert_false(rocl_filter_needs_bounds(f) || rocl_filter_needs_markers(f) ||
+                     rocl_filter_needs_dispatches(f));
     if (st == ROCL_OK)
         st = pass_all(w, f, out, room, err);
     if (st == ROCL_OK)

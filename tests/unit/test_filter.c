@@ -113,6 +113,113 @@ static void test_wrong_windows(void **state)
     CHECK(rows);
 }
 
+static void test_periods(void **state)
+{
+    (void)state;
+    const rocl_options clip = {.window_mode = ROCL_WINDOW_CLIP, .periods = LIST("100:100:2")};
+    const row clipped[] = {{clip, "1@200-200 3@200-400 4@500-500 5@450-500 6@300-300 8@250-300 "
+                                  "16@250-300 17@260-260 21@200-500"}};
+    const row rows[] = {
+        {{.periods = LIST("100:100:2")}, "8 16 17"},
+        {{.periods = LIST("100:100:2"), .window_mode = ROCL_WINDOW_OVERLAP},
+         "1 3 4 5 6 8 16 17 21"},
+        {{.periods = LIST("50:10", "40:100:1")}, "2 8 16 17"},
+        {{.periods = LIST("50:10", "40:100:1"), .start = "200"}, "8 16 17"},
+        {{.periods = LIST("0:900")}, ALL},
+        {{.periods = LIST("0:900ns:0")}, ALL},
+        {{.periods = LIST("0:9223372036854775807:9223372036854775807")}, ALL},
+        {{.periods = LIST("9223372036854775807:9223372036854775807:0")}, ""},
+        {{.periods = LIST("1us:1us:0")}, ""},
+        {{.periods = LIST("10")},
+         "2 --period: \"10\": DELAY:DURATION or DELAY:DURATION:REPEAT, such as 1s:500ms:3"},
+        {{.periods = LIST("1:0")}, "2 --period: \"1:0\": a period needs a duration"},
+        {{.periods = LIST("1:1:")},
+         "2 --period: \"1:1:\": \"\" is not a number of repetitions (0: without end)"},
+        {{.periods = LIST("1:1:0", "2:2")},
+         "2 --period: \"2:2\" never begins: the one before it does not end"},
+    };
+    CHECK(rows);
+    check_rows(clipped, COUNT(clipped), true);
+}
+
+static void test_kernels(void **state)
+{
+    (void)state;
+    const char *without = "1 2 3 4 5 6 7 11 12 13 14 15 17 18 19 20 21 22"; /* any kernel */
+    const row rows[] = {
+        {{.kernel_include = LIST("gemm")}, "1 2 3 4 5 6 7 8 9 11 12 13 14 15 16 17 18 19 20 21 22"},
+        {{.kernel_include = LIST("gemm$", "conv")},
+         "1 2 3 4 5 6 7 8 10 11 12 13 14 15 16 17 18 19 20 21 22"},
+        {{.kernel_exclude = LIST("gemm$")}, "1 2 3 4 5 6 7 9 10 11 12 13 14 15 17 18 19 20 21 22"},
+        {{.kernel_include = LIST("hip")}, without},
+        {{.kernel_include = LIST("gemm"), .names = LIST("gemm|conv")}, "8 9 16"},
+        {{.kernel_iterations = "1"}, ALL},
+        {{.kernel_iterations = "2-18446744"}, without},
+        {{.kernel_iterations = "[1-2]", .kernel_exclude = LIST("conv|long")},
+         "1 2 3 4 5 6 7 8 11 12 13 14 15 16 17 18 19 20 21 22"},
+        {{.kernel_include = LIST("(")},
+         "2 --kernel-include: \"(\": not an extended regular expression: Unmatched ( or \\("},
+        {{.kernel_exclude = LIST("")},
+         "2 --kernel-exclude: \"\": an extended regular expression is needed"},
+        {{.kernel_iterations = "0"},
+         "2 --kernel-iterations: \"0\": numbers from 1 on and ranges of them, such as 1,[5-8]"},
+    };
+    CHECK(rows);
+}
+
+/* The n-th of each name by the simplest means: counting, for each, those before it. */
+static void test_iterations(void **state)
+{
+    (void)state;
+    enum { EVENTS = 400, NAMES = 7, BATCH = 23 };
+    static const char *const lists[] = {"1", "[2-3],[9]", "5,4 ,[1-2]", "3-1000", "[60-70]"};
+    for (unsigned seed = 0; seed < 20; seed++) {
+        const rocl_options o = {.kernel_iterations = lists[seed % COUNT(lists)]};
+        world *w = world_new(&o);
+        rocl_iterations it;
+        rocl_dispatch all[EVENTS] = {0};
+        uint8_t keep[EVENTS];
+        assert_int_equal(rocl_iterations_new(&it, &w->trace, NULL), ROCL_OK);
+        srand(seed);
+        for (size_t i = 0; i < EVENTS; i++) {
+            all[i].e.start = rand() % 50 - 25;
+            all[i].e.id = EVENTS - i;
+            all[i].e.event_id = seed % 2 ? i + 7 : 0;
+            all[i].e.name = (uint32_t)(rand() % NAMES);
+            all[i].e.process = (uint32_t)(rand() % 2);
+            all[i].kernel = ROCL_NONE;
+            keep[i] = 1;
+        }
+        rocl_batch b = {.capture = &w->captures[0].pub, .kind = ROCL_DISPATCH};
+        for (size_t i = 0; i < EVENTS; i += BATCH) {
+            b.any = all + i;
+            b.count = EVENTS - i < BATCH ? EVENTS - i : BATCH;
+            assert_int_equal(rocl_iterations_see(&it, i / BATCH % 2, &b, NULL), ROCL_OK);
+        }
+        assert_int_equal(rocl_iterations_resolve(&it, NULL), ROCL_OK);
+        b.any = all;
+        b.count = EVENTS;
+        rocl_iterations_test(&it, &b, keep);
+        for (size_t i = 0; i < EVENTS; i++) {
+            uint64_t n = 1;
+            bool wanted = false;
+            const rocl_event *e = &all[i].e;
+            for (size_t k = 0; k < EVENTS; k++) {
+                const rocl_event *x = &all[k].e;
+                const uint64_t id = e->event_id ? e->event_id : e->id;
+                n += x->name == e->name && x->process == e->process &&
+                     (x->start < e->start ||
+                      (x->start == e->start && (x->event_id ? x->event_id : x->id) < id));
+            }
+            for (size_t r = 0; r < it.range_count; r++)
+                wanted |= n >= it.ranges[r].first && n <= it.ranges[r].last;
+            assert_int_equal(keep[i], wanted);
+        }
+        rocl_iterations_free(&it);
+        world_free(w);
+    }
+}
+
 static void test_ranks(void **state)
 {
     (void)state;
@@ -358,7 +465,8 @@ int main(void)
         cmocka_unit_test(test_agents),         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_possible_kinds), cmocka_unit_test(test_notices),
         cmocka_unit_test(test_names),          cmocka_unit_test(test_durations),
-        cmocka_unit_test(test_all_at_once),
+        cmocka_unit_test(test_periods),        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_iterations),     cmocka_unit_test(test_all_at_once),
     };
     return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
 }
