@@ -62,19 +62,31 @@ typedef struct setup {
     char place[512];
 } setup;
 
-/* ---- values ---------------------------------------------------------------------------------- */
+/* Texts that options point to, until the tool ends. */
+static strings made;
 
-static int fail_setting(const setup *s, const char *what)
+static char *format_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static char *format_text(const char *fmt, ...)
 {
-    return usage_error("%s %s", s->at->key->name, what);
+    char *text = NULL;
+    va_list ap;
+    va_start(ap, fmt);
+    if (vasprintf(&text, fmt, ap) < 0)
+        text = NULL;
+    va_end(ap);
+    strings_add(&made, must_have(text));
+    return text;
 }
+
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* The value of a setting that has one. NULL, and said: it has several. */
 static const char *only_value(const setup *s)
 {
     if (s->at->values.n == 1)
         return s->at->values.v[0];
-    fail_setting(s, "has several values, it takes one");
+    usage_error("%s has several values, it takes one", s->at->key->name);
     return NULL;
 }
 
@@ -99,9 +111,10 @@ static const char *join_words(const strings *list)
     size_t size = 1;
     for (size_t i = 0; i < list->n; i++)
         size += strlen(list->v[i]) + 1;
-    char *text = must_have(calloc(1, size));
-    for (size_t i = 0, n = 0; i < list->n; i++)
-        n += (size_t)snprintf(text + n, size - n, "%s%s", i ? "," : "", list->v[i]);
+    char *text = must_have(calloc(1, size)), *to = text;
+    for (size_t i = 0; i < list->n; i++)
+        to = stpcpy(i ? stpcpy(to, ",") : to, list->v[i]);
+    strings_add(&made, text);
     return text;
 }
 
@@ -121,21 +134,18 @@ static const char *period_unit(const setup *s)
 /* "1:2:3" or several of them with blanks; both times are numbers of the unit. */
 static int make_periods(const setup *s, strings *to)
 {
-    const char *unit = period_unit(s), *all = join_words(&s->at->values);
-    char *list = must_have(strdup(all)), *rest = NULL;
+    const char *unit = period_unit(s);
+    char *list = format_text("%s", join_words(&s->at->values)), *rest = NULL;
     for (char *word = strtok_r(list, " ,\t", &rest); word; word = strtok_r(NULL, " ,\t", &rest)) {
-        const size_t size = strlen(word) + 16;
-        char *text = must_have(malloc(size));
         const size_t delay = strcspn(word, ":");
-        const size_t length = word[delay] ? strcspn(word + delay + 1, ":") : 0;
-        if (!delay || !length)
+        const char *length = word + delay + (word[delay] == ':');
+        const size_t digits = strcspn(length, ":");
+        if (!delay || !digits)
             return usage_error("%s: \"%.60s\" is not delay:duration:repeat", s->at->key->name,
                                word);
-        snprintf(text, size, "%.*s%s:%.*s%s%s", (int)delay, word, unit, (int)length,
-                 word + delay + 1, unit, word + delay + 1 + length);
-        strings_add(to, text);
+        strings_add(to, format_text("%.*s%s:%.*s%s%s", (int)delay, word, unit, (int)digits, length,
+                                    unit, length + digits));
     }
-    free(list);
     return -1;
 }
 
@@ -186,31 +196,40 @@ static int set_option(setup *s, const opt *o, const strings *words, bool on)
     return options_store(s->p, o, s->c, words);
 }
 
-/* Sets the option of a key. An empty value is none. */
-static int set_by_form(setup *s, const opt *o)
+/* The values of an option that a key means; *on: it is set. An empty value is none. */
+static int make_words(const setup *s, strings *words, bool *on)
 {
     const job_key *key = s->at->key;
     const strings *values = &s->at->values;
-    strings words = {0};
-    bool on = true;
     int code = -1;
     if (key->form == JOB_SWITCH) {
-        code = read_switch(s, &on);
         if (key->value)
-            strings_add(&words, key->value);
-        return code < 0 ? set_option(s, o, &words, on) : code;
+            strings_add(words, key->value);
+        return read_switch(s, on);
     }
     if (key->form == JOB_PERIODS)
-        code = make_periods(s, &words);
+        code = make_periods(s, words);
     else if (key->form == JOB_JOINED)
-        strings_add(&words, join_words(values));
+        strings_add(words, join_words(values));
     else if (key->form != JOB_LIST && !only_value(s))
-        return ROCL_USAGE;
+        code = ROCL_USAGE;
     else
         for (size_t i = 0; i < values->n; i++)
             if (*values->v[i])
-                strings_add(&words, values->v[i]);
-    return code < 0 && words.n ? set_option(s, o, &words, true) : code;
+                strings_add(words, values->v[i]);
+    *on = words->n > 0;
+    return code;
+}
+
+static int set_by_key(setup *s, const opt *o)
+{
+    strings words = {0};
+    bool on = false;
+    int code = make_words(s, &words, &on);
+    if (code < 0 && (on || s->at->key->form == JOB_SWITCH))
+        code = set_option(s, o, &words, on);
+    free(words.v);
+    return code;
 }
 
 /* rtg2json has more than one layout: that of rocprofv3 is meant, where it knows it. */
@@ -271,7 +290,7 @@ static int apply_settings(setup *s)
         else if (key->form == JOB_FOLDER && !o && !(s->c->output_path = only_value(s)))
             code = ROCL_USAGE;
         else if (o)
-            code = set_by_form(s, o);
+            code = set_by_key(s, o);
         else if (key->option && key->form != JOB_FOLDER)
             add_name(others, sizeof others, key->name);
     }
@@ -288,19 +307,6 @@ static int apply_settings(setup *s)
 }
 
 /* ---- names of outputs ------------------------------------------------------------------------ */
-
-static char *format_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static char *format_text(const char *fmt, ...)
-{
-    char *text = NULL;
-    va_list ap;
-    va_start(ap, fmt);
-    if (vasprintf(&text, fmt, ap) < 0)
-        text = NULL;
-    va_end(ap);
-    return must_have(text);
-}
 
 static bool has_counters(const job *j)
 {
