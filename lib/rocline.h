@@ -263,7 +263,9 @@ typedef struct rocl_alloc { /* ROCL_ALLOC, ROCL_SCRATCH; name is the operation s
 typedef struct rocl_counter_value { /* ROCL_COUNTER: the dispatch it belongs to, and the value */
     rocl_dispatch d;
     uint32_t counter;
+    uint32_t instances; /* of which value is the sum; 0: not known */
     double value;
+    double min, max; /* of a single instance, if they are known */
 } rocl_counter_value;
 
 typedef struct rocl_sample_value { /* ROCL_SPM, ROCL_SAMPLE */
@@ -668,6 +670,11 @@ typedef struct rocl_stats_options {
     bool pictures; /* for people: bars and lines of characters where they say more than rows */
     bool ascii;    /* no other characters in them */
     size_t slices; /* of TIMELINE; 0: 60 with pictures, else 1000 */
+    /* Files with definitions of derived counters (metrics.xml of rocprof, counter_defs.yaml of
+     * rocprofv3), for COUNTERS. NULL: none. */
+    const char *const *derive;
+    const char *derive_arch; /* of GPUs whose architecture is not known, "gfx90a"; NULL: none */
+    bool by_dispatch;        /* another table: derived counters of each dispatch */
 } rocl_stats_options;
 
 typedef struct rocl_tables rocl_tables; /* what comes out */

@@ -3,12 +3,12 @@
  * Values of kernels become records of (group, value): each group comes in ascending order, so that
  * its sum is the same for every number of workers. Those with a time of their own become records of
  * (series, time); a series is what one process read from one instance of a counter, in which a
- * value lasts until the next. Sums are compensated (Neumaier): they are exact as long as values are
- * integers below 2^53. */
+ * value lasts until the next. Derived counters are made by derived.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/derived.h"
 #include "analysis/distribution.h"
 #include "analysis/report.h"
 
@@ -28,10 +28,6 @@ typedef struct series_key {
 _Static_assert(sizeof(group_key) == 4 * 4 + sizeof(rocl_agent_key), "no holes");
 _Static_assert(sizeof(series_key) == sizeof(group_key) + 2 * 4 + 5 * 8, "no holes");
 
-typedef struct sum {
-    double sum, rest;
-} sum;
-
 /* Of a group or a series; a row of a table as well. */
 typedef struct values {
     union { /* the key: that of a series begins with that of its group */
@@ -40,8 +36,8 @@ typedef struct values {
     };
     uint64_t count, series_count;
     double min, max;
-    sum total;
-    sum weighted, time; /* of a series: value by ns that it lasted, and ns */
+    rocl_sum total;
+    rocl_sum weighted, time; /* of a series: value by ns that it lasted, and ns */
     double last;
     int64_t last_time;
 } values;
@@ -53,22 +49,6 @@ typedef struct counters {
 } counters;
 
 /* ---- collecting ------------------------------------------------------------------------------ */
-
-/* Bits in the order of the values, and back. */
-static uint64_t bits_of_value(double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
-}
-
-static double value_of_bits(uint64_t bits)
-{
-    double v;
-    bits = bits >> 63 ? bits & ~(UINT64_C(1) << 63) : ~bits;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
 
 static group_key make_group(const counters *s, const rocl_batch *b, const rocl_event *e,
                             uint32_t counter, uint32_t agent)
@@ -99,7 +79,7 @@ static rocl_status add_counter_value(counters *s, unsigned worker, const rocl_ba
     uint32_t id = rocl_strings_put(s->groups, (const char *)&k, sizeof k);
     if (id == ROCL_NONE)
         return rocl_fail_memory(err);
-    const uint64_t key[2] = {id, bits_of_value(v->value)};
+    const uint64_t key[2] = {id, rocl_bits_of_value(v->value)};
     return rocl_sorter_add(s->by_value, worker, key, NULL, 0, err);
 }
 
@@ -113,7 +93,7 @@ static rocl_status add_sampled_value(counters *s, unsigned worker, const rocl_ba
     uint32_t id = rocl_strings_put(s->series, (const char *)&k, sizeof k);
     if (id == ROCL_NONE)
         return rocl_fail_memory(err);
-    const uint64_t key[4] = {id, (uint64_t)v->e.start, v->e.id, bits_of_value(v->value)};
+    const uint64_t key[4] = {id, (uint64_t)v->e.start, v->e.id, rocl_bits_of_value(v->value)};
     return rocl_sorter_add(s->by_time, worker, key, NULL, 0, err);
 }
 
@@ -129,30 +109,17 @@ static rocl_status add_counter_batch(void *self, unsigned worker, const rocl_bat
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static void add_to_precise_sum(sum *s, double v)
-{
-    double t = s->sum + v;
-    if (isfinite(t))
-        s->rest += fabs(s->sum) >= fabs(v) ? s->sum - t + v : v - t + s->sum;
-    s->sum = t;
-}
-
-static double value_of_sum(const sum *s)
-{
-    return isfinite(s->sum) ? s->sum + s->rest : s->sum;
-}
-
 static double mean_of(const values *g)
 {
-    return value_of_sum(&g->total) / (double)g->count;
+    return rocl_sum_value(&g->total) / (double)g->count;
 }
 
 /* Weighted by the time that each value lasted. Where nothing lasts, as of a single value, all weigh
  * the same. */
 static double mean_over_time(const values *g)
 {
-    double ns = value_of_sum(&g->time);
-    return ns > 0 ? value_of_sum(&g->weighted) / ns : mean_of(g);
+    double ns = rocl_sum_value(&g->time);
+    return ns > 0 ? rocl_sum_value(&g->weighted) / ns : mean_of(g);
 }
 
 static void merge_values(void *into, const void *from)
@@ -165,9 +132,9 @@ static void merge_values(void *into, const void *from)
         a->max = b->max;
     a->count += b->count;
     a->series_count += b->series_count;
-    add_to_precise_sum(&a->total, value_of_sum(&b->total));
-    add_to_precise_sum(&a->weighted, value_of_sum(&b->weighted));
-    add_to_precise_sum(&a->time, value_of_sum(&b->time));
+    rocl_sum_add(&a->total, rocl_sum_value(&b->total));
+    rocl_sum_add(&a->weighted, rocl_sum_value(&b->weighted));
+    rocl_sum_add(&a->time, rocl_sum_value(&b->time));
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -199,7 +166,7 @@ static int order_by_values(const void *a, const void *b, void *ctx)
     if (!c)
         c = rocl_compare_texts(s->c.trace, x->group.units, y->group.units);
     if (!c && by == ROCL_BY_TOTAL)
-        c = largest_first(value_of_sum(&x->total), value_of_sum(&y->total));
+        c = largest_first(rocl_sum_value(&x->total), rocl_sum_value(&y->total));
     if (!c && by == ROCL_BY_CALLS)
         c = x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
     if (!c && by == ROCL_BY_AVERAGE)
@@ -237,11 +204,11 @@ static rocl_status collect_values(counters *s, bool timed, values **all, size_t 
     rocl_status st = *all ? rocl_sorter_start(sorter, err) : rocl_fail_memory(err);
     while (rocl_next_record(sorter, &rec, &st, err)) {
         values *g = &(*all)[rec.key[0]];
-        const double v = value_of_bits(rec.key[timed ? 3 : 1]);
+        const double v = rocl_value_of_bits(rec.key[timed ? 3 : 1]);
         if (timed && g->count) { /* what came before has lasted until now */
             double ns = (double)((int64_t)rec.key[1] - g->last_time);
-            add_to_precise_sum(&g->weighted, g->last * ns);
-            add_to_precise_sum(&g->time, ns);
+            rocl_sum_add(&g->weighted, g->last * ns);
+            rocl_sum_add(&g->time, ns);
         }
         if (timed) {
             g->last = v;
@@ -253,12 +220,12 @@ static rocl_status collect_values(counters *s, bool timed, values **all, size_t 
             g->max = v;
         g->count++;
         g->series_count = 1;
-        add_to_precise_sum(&g->total, v);
+        rocl_sum_add(&g->total, v);
     }
     if (st != ROCL_OK)
         return st;
     for (size_t i = 1; i < *count; i++) /* a sum of others begins as a copy of its first */
-        (*all)[i].total = (sum){.sum = value_of_sum(&(*all)[i].total)};
+        (*all)[i].total = (rocl_sum){.sum = rocl_sum_value(&(*all)[i].total)};
     qsort_r(*all + 1, *count - 1, sizeof **all, timed ? order_by_series : order_by_values, s);
     return ROCL_OK;
 }
@@ -267,7 +234,7 @@ static rocl_status collect_values(counters *s, bool timed, values **all, size_t 
 
 static rocl_datum field_sum(const rocl_report_rows *r, const void *field)
 {
-    double v = value_of_sum(field);
+    double v = rocl_sum_value(field);
     return rocl_field_number(r, &v);
 }
 
@@ -329,7 +296,9 @@ const rocl_report_def rocl_counters_report = {
     "counters",
     {"counter", "Counters"},
     "performance counters by kernel, and sampled values over time, such as power",
-    (const rocl_table_def *const[]){&counter_table, &sample_table, NULL}};
+    (const rocl_table_def *const[]){&counter_table, &sample_table, &rocl_derived_table,
+                                    &rocl_derived_dispatch_table, &rocl_derived_missing_table,
+                                    NULL}};
 
 static rocl_status finish_counters(void *self, rocl_tables *out, rocl_error *err)
 {

@@ -29,7 +29,8 @@ static const rocl_collector_def *const collectors[] = {
     &rocl_calls_collector,     &rocl_summary_collector,     &rocl_busy_collector,
     &rocl_lane_gaps_collector, &rocl_utilisation_collector, &rocl_histogram_collector,
     &rocl_launch_collector,    &rocl_markers_collector,     &rocl_ranks_collector,
-    &rocl_memory_collector,    &rocl_counter_collector,     &rocl_streams_collector,
+    &rocl_memory_collector,    &rocl_counter_collector,     &rocl_derived_collector,
+    &rocl_streams_collector,
 };
 
 enum { COLLECTORS = sizeof collectors / sizeof *collectors };

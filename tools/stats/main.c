@@ -13,7 +13,7 @@
 typedef struct cli {
     common common;
     strings operands; /* reports, then inputs */
-    strings domains, summary_groups;
+    strings domains, summary_groups, derive;
     const char *format_name;
     rocl_table_format format;
     unsigned sort, style, between;
@@ -80,6 +80,12 @@ static const opt report_options[] = {
     {"gaps-between", 0, OPT_CHOICE, offsetof(cli, between), "WORK", "all|kernels|copies", 0, 0,
      "define gaps as times without kernels and copies (all, the default), without kernels, or "
      "without copies"},
+    {"derive", 'E', OPT_LIST, offsetof(cli, derive), "FILE", NULL, 0, 0,
+     "with counters: add tables of the derived counters that this file defines, in the form of "
+     "rocprof's metrics.xml or rocprofv3's counter_defs.yaml; may be repeated"},
+    {"derive-arch", 0, OPT_STRING, offsetof(cli, stats.derive_arch), "NAME", NULL, 0, 0,
+     "architecture of GPUs of which the inputs do not say it, such as gfx90a"},
+    BY("by-dispatch", stats.by_dispatch, "print derived counters of each dispatch, too"),
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,
      "with compare: exit with 1 if a name takes significantly longer in B, by more than this "
      "percentage on average, or is new"},
@@ -337,6 +343,12 @@ static int check(cli *c, size_t behind)
         return usage_error("--format table is only for the report summary");
     if (c->common.inputs.n == 0)
         return usage_error("no input is given");
+    if ((c->stats.derive_arch || c->stats.by_dispatch) && !c->derive.n)
+        return usage_error("--derive-arch and --by-dispatch are only for --derive");
+    if (c->derive.n && !c->stats.reports && !c->compare.wanted && !c->style)
+        c->stats.reports = REPORT(COUNTERS);
+    if (c->derive.n && !(c->stats.reports & REPORT(COUNTERS)))
+        return usage_error("--derive is only for the report counters");
     if (c->min_gap && !rocl_read_duration(c->min_gap, &c->stats.min_gap))
         return usage_error("--min-gap: \"%s\" is not a duration such as 5000 (ns) or 5us",
                            c->min_gap);
@@ -361,6 +373,8 @@ static int check(cli *c, size_t behind)
     c->stats.gaps_between = c->between;
     c->stats.domains = c->domains.v;
     c->stats.summary_groups = c->summary_groups.v;
+    c->stats.derive = c->derive.v;
+    c->stats.derive = c->derive.v;
     return -1;
 }
 

@@ -295,9 +295,16 @@ static rocl_status emit_sums(merge *m, const rocl_dispatch *d, rocl_error *err)
             i++;
         if (i < n) {
             sums[i].value += v.number;
+            sums[i].instances += sums[i].instances ? 1 : 2;
+            if (v.number < sums[i].min)
+                sums[i].min = v.number;
+            if (v.number > sums[i].max)
+                sums[i].max = v.number;
             continue;
         }
-        rocl_counter_value fresh = {.d = *d, .counter = v.counter, .value = v.number};
+        /* A single row may be a sum already: how many instances it is of is not known. */
+        rocl_counter_value fresh = {
+            .d = *d, .counter = v.counter, .value = v.number, .min = v.number, .max = v.number};
         rocl_buf_put(&m->sums, &fresh, sizeof fresh);
         if (m->sums.failed)
             return rocl_fail_memory(err);

@@ -1,0 +1,46 @@
+/* Derived counters in the report "counters", and what their values share with those of counters. */
+#ifndef ROCL_ANALYSIS_DERIVED_H
+#define ROCL_ANALYSIS_DERIVED_H
+
+#include <math.h>
+
+#include "analysis/report.h"
+
+extern const rocl_table_def rocl_derived_table, rocl_derived_dispatch_table,
+    rocl_derived_missing_table;
+
+/* A compensated sum (Neumaier): exact as long as values are integers below 2^53. */
+typedef struct rocl_sum {
+    double sum, rest;
+} rocl_sum;
+
+static inline void rocl_sum_add(rocl_sum *s, double v)
+{
+    double t = s->sum + v;
+    if (isfinite(t))
+        s->rest += fabs(s->sum) >= fabs(v) ? s->sum - t + v : v - t + s->sum;
+    s->sum = t;
+}
+
+static inline double rocl_sum_value(const rocl_sum *s)
+{
+    return isfinite(s->sum) ? s->sum + s->rest : s->sum;
+}
+
+/* Bits in the order of the values, and back. */
+static inline uint64_t rocl_bits_of_value(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+static inline double rocl_value_of_bits(uint64_t bits)
+{
+    double v;
+    bits = bits >> 63 ? bits & ~(UINT64_C(1) << 63) : ~bits;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+#endif
