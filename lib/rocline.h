@@ -116,6 +116,7 @@ typedef struct rocl_kernel {
     uint32_t mangled;        /* text, without the ".kd" of its descriptor */
     uint32_t display;        /* text: the name that the profiler showed */
     uint32_t shown;          /* text: the name by --kernel-names */
+    bool is_function;        /* the profiler named the function, and not its descriptor */
     int64_t group_segment, private_segment, sgpr, arch_vgpr, accum_vgpr; /* of the symbol */
 } rocl_kernel;
 

@@ -167,7 +167,7 @@ static const row rows[] = {
     FORMAT("an RPD file of rocmProfileData, not a rocpd database of rocprofv3",                    \
            "convert it to JSON with rpd2tracing.py, or " RECORD)
 #define COMPUTE FORMAT("an analysis database of rocprof-compute, not a trace", RECORD)
-#define V1_DB   READ("a results database of rocprof v1", rocl_rocprof_db_ops, ROCL_FORMAT_DATABASE)
+#define V1_DB READ("a results database of rocprof", rocl_rocprof_db_ops, ROCL_FORMAT_DATABASE)
 #define NSIGHT                                                                                     \
     FORMAT("an export of NVIDIA's Nsight Systems, not a rocpd database",                           \
            "open it with Nsight Systems")
@@ -186,6 +186,7 @@ static const row databases[] = {
     {V1_DB, .table = "HIP"},
     {V1_DB, .table = "HSA"},
     {V1_DB, .table = "KERN"},
+    {V1_DB, .table = "A"},
     {V1_DB, .table = "OPS"},
     {V1_DB, .table = "COPY"},
     {V1_DB, .table = "rocTX"},

@@ -427,7 +427,8 @@ static const struct {
     [ROCL_STYLE_ROCPROF] = {"%s%s%s.%s.csv", /* results.stats.csv */
                             "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\","
                             "\"Percentage\"\n",
-                            put_rocprof_name, put_rocprof_values, .quotes_kernels = true},
+                            put_rocprof_name, put_rocprof_values, .quotes_names = true,
+                            .quotes_kernels = true},
 };
 
 typedef struct files {

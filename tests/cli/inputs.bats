@@ -212,9 +212,9 @@ same_results() { # input, input...
         one_line rocpd2csv
         says "cut.db.gz: the database is truncated"
     done
-    gzip -c "$FIXTURES/rocprof-v1.db" >v1.gz
-    try 3 rocpd2csv --tmpdir tmp -d out v1.gz
-    says "v1.gz: this is a results database of rocprof v1"
+    gzip -c "$FIXTURES/rocprof-compute.db" >compute.gz
+    try 3 rocpd2csv --tmpdir tmp -d out compute.gz
+    says "compute.gz: this is an analysis database of rocprof-compute"
     gzip -c "$FIXTURES/everything.db" >t.gz
     rocpd2csv -q --tmpdir tmp -d out t.gz || [ $? -eq 1 ]
     [ -z "$(ls -A tmp)" ]

@@ -62,7 +62,7 @@ alike() { # expected actual
     silent
     [ "$(ls out | paste -sd ' ')" = "results.copy_stats.csv results.hip_stats.csv results.hsa_stats.csv results.stats.csv" ]
     [ "$(head -1 out/results.hip_stats.csv)" = '"Name","Calls","TotalDurationNs","AverageNs","Percentage"' ]
-    grep -qE '^CopyHostToDevice,[0-9]+,[0-9]+,[0-9]+,[0-9.]+$' out/results.copy_stats.csv
+    grep -qE '^"CopyHostToDevice",[0-9]+,[0-9]+,[0-9]+,[0-9.]+$' out/results.copy_stats.csv
     grep -qE '^"[^"]+",[0-9]+,[0-9]+,[0-9]+,[0-9.]+$' out/results.stats.csv
     # The average is cut to a whole number.
     awk -F, 'NR > 1 { if ($4 != int($3 / $2)) exit 1 }' out/results.hip_stats.csv

@@ -378,7 +378,23 @@ static int check(cli *c, size_t behind)
     return -1;
 }
 
-static rocl_status write_files(const cli *c, const rocl_tables *tables, rocl_error *err)
+/* Is a kernel known by its descriptor? rocprof's traces of HIP have the names of functions. */
+static bool has_descriptors(const rocl_trace *t)
+{
+    bool functions = false;
+    for (size_t i = 0; i < rocl_trace_captures(t); i++) {
+        const rocl_capture *c = rocl_trace_capture(t, i);
+        for (uint32_t k = 0; k < c->kernel_count; k++) {
+            if (!c->kernels[k].is_function)
+                return true;
+            functions = true;
+        }
+    }
+    return !functions;
+}
+
+static rocl_status write_files(const cli *c, const rocl_trace *t, const rocl_tables *tables,
+                               rocl_error *err)
 {
     const rocl_stats_style style = (rocl_stats_style)(c->style - 1);
     const char *prefix = style == ROCL_STYLE_ROCPROF ? "results" : "out";
@@ -388,7 +404,8 @@ static rocl_status write_files(const cli *c, const rocl_tables *tables, rocl_err
         .directory = c->folder,
         .prefix = c->common.output_file ? c->common.output_file : prefix,
         .descriptors = !c->common.kernel_rename &&
-                       (names == ROCL_NAMES_DISPLAY || names == ROCL_NAMES_MANGLED),
+                       (names == ROCL_NAMES_DISPLAY || names == ROCL_NAMES_MANGLED) &&
+                       has_descriptors(t),
     };
     rocl_written r = {0};
     rocl_status s = rocl_write_style(tables, &o, &r, err);
@@ -422,7 +439,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
                         ? comparison_run(&c->compare, &c->common, &c->stats, t, &tables, err)
                         : rocl_stats(t, &c->stats, &tables, err);
     if (s <= ROCL_PARTIAL) {
-        rocl_status written = c->style ? write_files(c, tables, err) : ROCL_OK;
+        rocl_status written = c->style ? write_files(c, t, tables, err) : ROCL_OK;
         const bool reports = !c->style || wants_summary(c);
         if (written == ROCL_OK && reports && (c->common.job || c->summary_file))
             written = output_make_parent(c->path);

@@ -383,6 +383,11 @@ rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
     return st == ROCL_INPUT ? st : rocl_fail_memory(err);
 }
 
+void rocl_db_allow_rowids(rocl_db *db)
+{
+    db->rowids = true;
+}
+
 /* ---- layouts: how tables are stored, as SQLite says ------------------------------------------ */
 
 /* https://www.sqlite.org/datatype3.html, 3.1: the first of these that a declared type contains
@@ -406,7 +411,9 @@ static const char *column_text(sqlite3_stmt *stmt, int column)
 typedef struct answers {
     rocl_layouts *all;
     rocl_layout *l;
-    bool id;     /* INTEGER, and in the primary key */
+    bool id;            /* the column "id" is INTEGER, and in the primary key */
+    unsigned keys, key; /* columns of the primary key; the last INTEGER one of them */
+    bool key_is_integer;
     bool hidden; /* columns that are not stored, or not as the others */
     bool index;  /* of the primary key */
 } answers;
@@ -458,7 +465,13 @@ static bool add_column(answers *a, sqlite3_stmt *stmt)
     a->hidden |= sqlite3_column_int(stmt, 6) != 0;
     if (!sqlite3_stricmp(name, "id")) {
         l->id = l->count;
+        l->no_id = false;
         a->id = sqlite3_column_int(stmt, 5) && !sqlite3_stricmp(type, "INTEGER");
+    }
+    if (sqlite3_column_int(stmt, 5)) {
+        a->keys++;
+        a->key = l->count;
+        a->key_is_integer = !sqlite3_stricmp(type, "INTEGER");
     }
     l->columns[l->count] = (rocl_layout_column){strdup(name), is_real(type),
                                                 sqlite3_column_type(stmt, 4) != SQLITE_NULL};
@@ -498,11 +511,14 @@ rocl_status rocl_db_layout(rocl_db *db, const char *table, const rocl_layout **l
     a.l = l;
     l->why = why ? why : !l->root ? "it is not an ordinary table" : NULL;
     if (!l->why) {
+        l->no_id = true;
         st = run_query(db, &a, "PRAGMA main.table_xinfo(%Q)", add_column, err);
         if (st == ROCL_OK)
             st = run_query(db, &a, "PRAGMA main.index_list(%Q)", note_index, err);
         if (a.hidden)
             l->why = "it has generated columns";
+        else if (l->no_id && !a.index && (!a.keys || (a.keys == 1 && a.key_is_integer)))
+            l->id = a.keys ? a.key : l->count;
         else if (!a.id || a.index)
             l->why = "its column id is not the rowid";
     }

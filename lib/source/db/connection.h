@@ -9,6 +9,8 @@
 #include "source/db/rows.h"
 #include "source/db/schema_cache.h"
 
+#define ROCL_ROWID "_rowid_" /* of the names of the rowid the one that no column has */
+
 struct rocl_db {
     sqlite3 *handle; /* NULL: not needed so far */
     char *path;
@@ -18,6 +20,7 @@ struct rocl_db {
     rocl_db_state state;
     bool has_log;
     bool log_is_truncated; /* it ends in a transaction that is not whole */
+    bool rowids;           /* see rocl_db_allow_rowids */
     bool checks_damage;    /* while SQLite said that memory is out */
     bool probed;           /* SQLite has read the schema */
     rocl_reader reader;

@@ -24,6 +24,7 @@ typedef struct sqlite_rows {
     rocl_db *db;
     sqlite3_stmt *stmt;
     char *table;
+    const char *key; /* of its rows */
     rocl_buf text;
     uint8_t present[ROCL_ROWS_COLUMNS_MAX]; /* column of each position in the statement after id */
     unsigned present_count;
@@ -48,7 +49,8 @@ static void quote_name(rocl_buf *sql, const char *name)
 static rocl_status build_select(sqlite_rows *r, rocl_buf *sql, const char *const *columns,
                                 rocl_error *err)
 {
-    rocl_buf_str(sql, "SELECT \"id\"");
+    rocl_buf_str(sql, "SELECT ");
+    quote_name(sql, r->key);
     for (unsigned i = 0; i < r->pub.column_count; i++) {
         bool has = false;
         rocl_status st =
@@ -65,16 +67,28 @@ static rocl_status build_select(sqlite_rows *r, rocl_buf *sql, const char *const
     rocl_buf_str(sql, " FROM main.");
     quote_name(sql, r->table);
     /* The end of the range is not SQLite's to find: that would cost a comparison a row. */
-    rocl_buf_str(sql, " WHERE \"id\" >= ?1 ORDER BY \"id\"");
+    rocl_buf_str(sql, " WHERE ");
+    quote_name(sql, r->key);
+    rocl_buf_str(sql, " >= ?1 ORDER BY ");
+    quote_name(sql, r->key);
     return ROCL_OK;
+}
+
+/* What the ids of a table are called. */
+static const char *find_key(rocl_db *db, const char *table)
+{
+    bool has = true;
+    if (db->rowids && rocl_db_has_column(db, table, "id", &has, NULL) != ROCL_OK)
+        has = true; /* whoever reads the table says so */
+    return has ? "id" : ROCL_ROWID;
 }
 
 static bool id_is_key(rocl_db *db, const char *table)
 {
     const char *type = NULL;
     int key = 0;
-    return sqlite3_table_column_metadata(db->handle, "main", table, "id", &type, NULL, NULL, &key,
-                                         NULL) == SQLITE_OK &&
+    return sqlite3_table_column_metadata(db->handle, "main", table, find_key(db, table), &type,
+                                         NULL, NULL, &key, NULL) == SQLITE_OK &&
            key && type && sqlite3_stricmp(type, "INTEGER") == 0;
 }
 
@@ -150,7 +164,8 @@ static rocl_status open_sqlite(rocl_rows **rows, rocl_db *db, const char *table,
     if (st != ROCL_OK)
         return st;
     bool has;
-    st = rocl_db_has_column(db, table, "id", &has, err);
+    const char *key = find_key(db, table);
+    st = rocl_db_has_column(db, table, key, &has, err);
     if (st != ROCL_OK)
         return st;
     if (!has)
@@ -162,6 +177,7 @@ static rocl_status open_sqlite(rocl_rows **rows, rocl_db *db, const char *table,
     r->pub.column_count = count;
     r->db = db;
     r->done = true;
+    r->key = key;
     r->ascending = id_is_key(db, table);
     r->table = strdup(table);
     r->pub.columns = rocl_columns_new(count);
@@ -187,7 +203,8 @@ static rocl_status walk_ids(rocl_db *db, const char *table, bool ascending, int6
 {
     sqlite3_stmt *stmt = NULL;
     rocl_status st = ROCL_OK;
-    char *sql = sqlite3_mprintf("SELECT \"id\" FROM main.\"%w\" NOT INDEXED", table);
+    char *sql =
+        sqlite3_mprintf("SELECT \"%w\" FROM main.\"%w\" NOT INDEXED", find_key(db, table), table);
     if (!sql)
         return rocl_fail_memory(err);
     int rc = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL);
@@ -218,9 +235,10 @@ static rocl_status find_ends(rocl_db *db, const char *table, int64_t *first, int
 {
     sqlite3_stmt *stmt = NULL;
     rocl_status st = ROCL_OK;
-    char *sql = sqlite3_mprintf("SELECT (SELECT min(\"id\") FROM main.\"%w\" NOT INDEXED), "
-                                "(SELECT max(\"id\") FROM main.\"%w\" NOT INDEXED)",
-                                table, table);
+    const char *key = find_key(db, table);
+    char *sql = sqlite3_mprintf("SELECT (SELECT min(\"%w\") FROM main.\"%w\" NOT INDEXED), "
+                                "(SELECT max(\"%w\") FROM main.\"%w\" NOT INDEXED)",
+                                key, table, key, table);
     if (!sql)
         return rocl_fail_memory(err);
     if (sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL) != SQLITE_OK ||
@@ -252,6 +270,8 @@ static rocl_status choose_reader(rocl_db *db, const char *table, const rocl_layo
     if (st != ROCL_OK)
         return st;
     *why = (*layout)->why;
+    if (!*why && (*layout)->no_id && !db->rowids)
+        *why = "its column id is not the rowid";
     if (*why)
         *layout = NULL;
     return ROCL_OK;
@@ -261,23 +281,6 @@ rocl_status rocl_rows_why(rocl_db *db, const char *table, const char **why, rocl
 {
     const rocl_layout *layout;
     return choose_reader(db, table, &layout, why, err);
-}
-
-rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
-                          size_t *count, rocl_error *err)
-{
-    rocl_btree tree = {0};
-    const rocl_layout *layout;
-    const char *why;
-    *count = 0;
-    rocl_status st = choose_reader(db, table, &layout, &why, err);
-    if (st != ROCL_OK || !layout)
-        return st;
-    st = rocl_db_open_tree(&tree, db, layout, err);
-    if (st == ROCL_OK)
-        st = rocl_btree_split(&tree, parts, ends, count, err);
-    rocl_btree_close(&tree);
-    return rocl_db_in_table(db, layout, st, err);
 }
 
 rocl_status rocl_db_check_rows(rocl_db *db, const char *table, rocl_error *err)
@@ -317,6 +320,57 @@ rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int
         st = rocl_btree_range(&tree, first, last, any, err);
     rocl_btree_close(&tree);
     return rocl_db_in_table(db, layout, st, err);
+}
+
+rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
+                          size_t *count, rocl_error *err)
+{
+    rocl_btree tree = {0};
+    const rocl_layout *layout;
+    const char *why;
+    *count = 0;
+    rocl_status st = choose_reader(db, table, &layout, &why, err);
+    if (st != ROCL_OK || !layout)
+        return st;
+    st = rocl_db_open_tree(&tree, db, layout, err);
+    if (st == ROCL_OK)
+        st = rocl_btree_split(&tree, parts, ends, count, err);
+    rocl_btree_close(&tree);
+    return rocl_db_in_table(db, layout, st, err);
+}
+
+rocl_status rocl_db_cut(rocl_db *db, const char *table, uint64_t rows, uint64_t most,
+                        int64_t *first, int64_t **ends, size_t *count, rocl_error *err)
+{
+    int64_t last;
+    size_t n = 0, kept = 0;
+    bool any;
+    *ends = NULL;
+    *count = 0;
+    rocl_status st = rocl_db_id_range(db, table, first, &last, &any, err);
+    if (st != ROCL_OK || !any)
+        return st;
+    const uint64_t span = (uint64_t)last - (uint64_t)*first; /* ids, less one */
+    const uint64_t parts = span / rows + 1 > most ? most : span / rows + 1;
+    int64_t *list = malloc(parts * sizeof *list);
+    if (!list)
+        return rocl_fail_memory(err);
+    if (parts > 1)
+        st = rocl_db_split(db, table, parts, list, &n, err);
+    for (uint64_t i = 1; !n && i < parts; i++)
+        list[i - 1] = (int64_t)((uint64_t)*first + i * (span / parts + 1) - 1);
+    n = n ? n : parts - 1;
+    for (size_t i = 0; i < n; i++)
+        if (list[i] >= *first && list[i] < last)
+            list[kept++] = list[i];
+    list[kept++] = last;
+    if (st != ROCL_OK) {
+        free(list);
+        return st;
+    }
+    *ends = list;
+    *count = kept;
+    return ROCL_OK;
 }
 
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,

@@ -58,6 +58,9 @@ typedef struct rocl_db_options {
  * wanted. The options are copied. */
 rocl_status rocl_db_open(rocl_db **db, const rocl_db_options *options, rocl_error *err);
 void rocl_db_close(rocl_db *db); /* after its cursors; NULL is fine */
+/* From now on tables without a column "id" are read by their rowid, which is the id of their rows.
+ * Without this call they are refused. */
+void rocl_db_allow_rowids(rocl_db *db);
 /* The log beside the file ends in a transaction that is not whole, and that nobody reads. */
 bool rocl_db_log_truncated(const rocl_db *db);
 void rocl_db_state_of(const rocl_db *db, rocl_db_state *state);
@@ -83,6 +86,13 @@ rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int
  * the last part, ascending, and *count how many these are: 0 where its pages are not read. */
 rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
                           size_t *count, rocl_error *err);
+
+/* Cuts a table into parts of about `rows` rows, at most `most` of them: by its pages, or else by
+ * its ids, which may be far from dense. *first gets the smallest id, *ends (malloced) the last ids
+ * of all parts, ascending, and *count how many these are: 0 where the table is empty. Damage may
+ * make SQLite find others: read the first part from INT64_MIN on and the last one to INT64_MAX. */
+rocl_status rocl_db_cut(rocl_db *db, const char *table, uint64_t rows, uint64_t most,
+                        int64_t *first, int64_t **ends, size_t *count, rocl_error *err);
 
 /* Reads all rows of a table as a cursor over all columns does, and fails where that fails. Where
  * SQLite is to read the table it is only checked that its ids ascend. */

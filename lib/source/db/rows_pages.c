@@ -151,8 +151,9 @@ static rocl_status put_default(pages_rows *r, unsigned k, unsigned row, int64_t 
     if (!column->has_default)
         return ROCL_OK;
     if (!r->defaults[k]) {
-        char *sql = sqlite3_mprintf("SELECT \"%w\" FROM main.\"%w\" WHERE \"id\"=%lld",
-                                    column->name, r->layout->table, (long long)id);
+        char *sql =
+            sqlite3_mprintf("SELECT \"%w\" FROM main.\"%w\" WHERE \"%w\"=%lld", column->name,
+                            r->layout->table, r->layout->no_id ? ROCL_ROWID : "id", (long long)id);
         if (!sql)
             return rocl_fail_memory(err);
         st = rocl_db_sqlite(r->db, err);

@@ -21,7 +21,9 @@ typedef struct rocl_layout {
     uint32_t root;
     rocl_layout_column *columns; /* in the order they are stored in */
     unsigned count;
-    unsigned id;   /* the column "id", which is the rowid */
+    /* The column that is the rowid: "id" where there is one; count: none is, the rowid is apart. */
+    unsigned id;
+    bool no_id;    /* no column is called "id" */
     bool borrowed; /* the columns are of a layout that outlives this one */
 } rocl_layout;
 

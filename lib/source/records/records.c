@@ -468,6 +468,7 @@ static void define_kernel(rocl_records_input *in, const rocl_key_entry *e, void 
                                        .mangled = mangled ? name : 0,
                                        .display = name,
                                        .shown = rocl_kernel_shown(t, mangled ? name : 0, name, 0),
+                                       .is_function = f->is_function,
                                        .group_segment = f->group_segment,
                                        .private_segment = f->private_segment,
                                        .sgpr = f->sgpr,

@@ -50,6 +50,7 @@ typedef struct rocl_key_facts {
     rocl_agent_type type; /* of an agent; GPU wins over CPU, CPU over OTHER */
     uint32_t name;        /* text: of a kernel as it was written, of a counter; else 0 */
     uint64_t pid;         /* of a process whose key is another number: its pid; 0 unknown */
+    bool is_function;     /* of a kernel: see rocl_kernel */
     int64_t group_segment, private_segment, sgpr, arch_vgpr, accum_vgpr; /* of a kernel */
 } rocl_key_facts;
 

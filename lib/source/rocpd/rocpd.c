@@ -154,33 +154,16 @@ static void close_file(rocl_source *src)
 
 /* ---- tasks ---- */
 
-/* Last ids of all parts of a table but the last one: by its pages, or else by its ids, which may be
- * far from dense. */
-static rocl_status cut_table(rocl_db *db, const char *table, uint64_t parts, int64_t first,
-                             int64_t last, int64_t *ends, size_t *count, rocl_error *err)
-{
-    uint64_t width = ((uint64_t)last - (uint64_t)first) / parts; /* less one */
-    size_t n = 0, kept = 0;
-    rocl_status st = parts > 1 ? rocl_db_split(db, table, parts, ends, &n, err) : ROCL_OK;
-    for (uint64_t i = 1; !n && i < parts; i++)
-        ends[i - 1] = (int64_t)((uint64_t)first + i * (width + 1) - 1);
-    n = n ? n : parts - 1;
-    for (size_t i = 0; i < n; i++)
-        if (ends[i] >= first && ends[i] < last)
-            ends[kept++] = ends[i];
-    *count = kept;
-    return st;
-}
-
 static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint32_t kinds,
                               unsigned stage, rocl_plan *plan, rocl_error *err)
 {
-    int64_t first, last;
-    bool any;
+    int64_t first, *ends;
+    size_t parts;
     if (!s->tables[table])
         return ROCL_OK;
-    rocl_status st = rocl_db_id_range(db, s->tables[table], &first, &last, &any, err);
-    if (st != ROCL_OK || !any)
+    rocl_status st = rocl_db_cut(db, s->tables[table], TASK_ROWS, 64 * (uint64_t)s->trace->opt.jobs,
+                                 &first, &ends, &parts, err);
+    if (st != ROCL_OK || !parts)
         return st;
     /* On request: which tables SQLite reads, and why. Once, though a trace may be read twice. */
     if (s->trace->opt.explain && !(s->explained >> table & 1)) {
@@ -191,17 +174,8 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
             rocl_notice(s->trace, "%s: %s: read through SQLite: %s", s->capture->source->path,
                         s->tables[table], why);
     }
-    uint64_t span = (uint64_t)last - (uint64_t)first; /* ids, less one */
-    uint64_t parts = span / TASK_ROWS + 1;
-    if (parts > 64 * (uint64_t)s->trace->opt.jobs)
-        parts = 64 * (uint64_t)s->trace->opt.jobs;
-    size_t cuts = 0;
-    int64_t *ends = malloc(parts * sizeof *ends);
-    if (st == ROCL_OK)
-        st = ends ? cut_table(db, s->tables[table], parts, first, last, ends, &cuts, err)
-                  : rocl_fail_memory(err);
-    for (size_t i = 0; i <= cuts && st == ROCL_OK; i++) {
-        int64_t to = i < cuts ? ends[i] : last;
+    for (size_t i = 0; i < parts && st == ROCL_OK; i++) {
+        const bool is_last = i + 1 == parts;
         if (!ROCL_GROW(plan->tasks, plan->cap, plan->count + 1)) {
             st = rocl_fail_memory(err);
             break;
@@ -211,10 +185,10 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
                                                  .table = (unsigned)table,
                                                  .stage = stage,
                                                  .first = i ? first : INT64_MIN,
-                                                 .last = i < cuts ? to : INT64_MAX,
-                                                 .rows = (uint64_t)to - (uint64_t)first + 1};
-        if (i < cuts) /* the last id may be the greatest number */
-            first = to + 1;
+                                                 .last = is_last ? INT64_MAX : ends[i],
+                                                 .rows = (uint64_t)ends[i] - (uint64_t)first + 1};
+        if (!is_last) /* the last id may be the greatest number */
+            first = ends[i] + 1;
     }
     free(ends);
     return st;

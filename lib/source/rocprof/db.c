@@ -1,5 +1,14 @@
 /* results.db of rocprof v1: one SQLite table for each kind of record, whose columns are those of
- * its CSV files. Counters are further columns of the table of dispatches. */
+ * its CSV files. Counters are further columns of the table of dispatches. What "pid" and "tid" are
+ * depends on the version:
+ *
+ *                          with a column __section (ROCm 4.3)      before
+ *     KERN, A              process, thread                         process, thread
+ *     HIP, HSA, KFD, rocTX process, thread                         part of results.json, thread
+ *     OPS, COPY            process, thread; stream-id              part of results.json, stream;
+ *                                                                  the process is proc-id
+ *
+ * "Index" of a call is that of the work on the GPU that it launched. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,7 +16,16 @@
 #include "source/rocprof/rocprof.h"
 #include "source/rocprof/row.h"
 
-enum { TABLES_MAX = 10, GROUP = ROCL_ROWS_COLUMNS_MAX, PIECE_ROWS = 30000, COLUMNS_MAX = 2000 };
+enum {
+    COLUMNS_MAX = 2000,
+    TABLES_MAX = 10,
+    GROUP = ROCL_ROWS_COLUMNS_MAX,
+    PIECE_ROWS = 30000,
+    PIECES_MAX = 1024
+};
+
+/* Columns that only databases have: sizes of copies, and the lane of results.json. */
+enum { COLUMN_DATA = ROCPROF_COLUMNS + 1, COLUMN_LANE };
 
 /* Where rows of a table differ in their ids: below 2^44, with room for the table. */
 enum { TABLE_SHIFT = 40 };
@@ -16,6 +34,9 @@ typedef struct db_table {
     const char *name;
     rocprof_table kind;
     uint32_t category; /* of calls */
+    bool links;        /* Index joins calls and work on GPUs */
+    bool has_section;  /* pid is a process */
+    bool has_range;    /* there is roctx-range */
     size_t count;      /* of columns */
     char **names;
     rocprof_column *columns;
@@ -104,11 +125,53 @@ static bool take_cell(const rocl_rows *rows, unsigned column, unsigned i, rocpro
     }
 }
 
+static void set_column(rocprof_row *row, rocprof_column to, rocprof_column from)
+{
+    if (!(row->has >> from & 1))
+        return;
+    row->value[to] = row->value[from];
+    row->has |= (uint64_t)1 << to;
+}
+
+/* "...,Size=4096,...", where rocprof was told to note it */
+static void read_noted_size(rocprof_row *row, rocl_view data)
+{
+    static const char key[] = "Size=";
+    const char *p = memmem(data.p, data.n, key, sizeof key - 1);
+    if (!p)
+        return;
+    p += sizeof key - 1;
+    const size_t left = (size_t)(data.p + data.n - p);
+    const char *comma = memchr(p, ',', left);
+    row->value[ROCPROF_SIZE] = (rocprof_value){.text = {p, comma ? (size_t)(comma - p) : left}};
+    row->has |= ROCPROF_BIT(SIZE);
+}
+
+/* What columns mean that are called the same in all versions and tables. */
+static void interpret_row(const db_table *t, rocprof_row *row)
+{
+    static const rocl_view launch = {"hsa_dispatch", 12}; /* its Index counts dispatches */
+    if (t->kind == ROCPROF_DISPATCHES)
+        return;
+    if (!t->has_section) {
+        row->has &= ~ROCPROF_BIT(PROCESS);
+        if (t->kind == ROCPROF_OPS && t->has & ROCPROF_BIT(AGENT)) {
+            set_column(row, ROCPROF_STREAM, ROCPROF_THREAD);
+            row->has &= ~ROCPROF_BIT(THREAD);
+        }
+    }
+    const rocl_view name = row->value[ROCPROF_NAME].text;
+    if (t->links && !(row->has & ROCPROF_BIT(NAME) && name.n == launch.n &&
+                      !memcmp(name.p, launch.p, launch.n)))
+        set_column(row, ROCPROF_LINK, ROCPROF_INDEX);
+}
+
 static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, unsigned i,
                            rocl_error *err)
 {
     const db_table *t = w->table;
     rocprof_row *row = &w->row;
+    bool unlaned = false;
     row->has = 0;
     row->counters = w->counters;
     row->counter_count = 0;
@@ -119,7 +182,12 @@ static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, uns
         double real;
         if (!take_cell(w->groups[c / GROUP], (unsigned)(c % GROUP), i, &value, &real))
             continue;
-        if (t->columns[c] != ROCPROF_OTHER) {
+        if (t->columns[c] == COLUMN_DATA) {
+            if (value.text.n)
+                read_noted_size(row, value.text);
+        } else if (t->columns[c] == COLUMN_LANE) {
+            unlaned = !value.text.p && !value.number;
+        } else if (t->columns[c] != ROCPROF_OTHER) {
             row->value[t->columns[c]] = value;
             row->has |= (uint64_t)1 << t->columns[c];
         } else if (t->kind == ROCPROF_DISPATCHES) {
@@ -127,6 +195,10 @@ static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, uns
                 (rocprof_counter){{t->names[c], strlen(t->names[c])}, value, real};
         }
     }
+    interpret_row(t, row);
+    rocprof_value *end = &row->value[ROCPROF_END];
+    if (unlaned && row->has & ROCPROF_BIT(END) && !end->text.p)
+        end->number--; /* so v1 writes what was started and stopped */
     return rocprof_row_put(to, &f->words, t->kind, row, t->category, err);
 }
 
@@ -143,6 +215,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         return rocl_fail_memory(err);
     if (!w->db)
         st = rocl_source_connect(&w->db, in->trace, in->source, &f->state, err);
+    if (st == ROCL_OK)
+        rocl_db_allow_rowids(w->db);
     if (st == ROCL_OK && w->table != &f->tables[piece->part])
         st = open_groups(w, &f->tables[piece->part], err);
     for (size_t g = 0; g < w->group_count && st == ROCL_OK; g++)
@@ -152,13 +226,13 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         for (size_t g = 1; g < w->group_count && st == ROCL_OK && n; g++) {
             st = rocl_rows_next(w->groups[g], n, &m, err);
             if (st == ROCL_OK && m != n)
-                st = rocl_fail(err, ROCL_INPUT, "%s: table %s changed while it was read",
+                st = rocl_fail(err, ROCL_INPUT, "%s: table %s: values of its rows are too large",
                                in->source->path, w->table->name);
         }
         for (unsigned i = 0; i < n && st == ROCL_OK; i++)
             st = put_row(to, f, w, i, err);
     }
-    return st;
+    return st ? st : rocl_db_check_unchanged(w->db, err);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -184,14 +258,20 @@ static rocl_status read_columns(db_table *t, rocl_db *db, rocl_error *err)
             sqlite3_finalize(stmt);
             return rocl_fail_memory(err);
         }
-        const rocprof_column c = rocprof_column_of((rocl_view){copy, strlen(copy)});
+        t->has_section |= !strcmp(copy, "__section");
+        t->has_range |= !strcmp(copy, "roctx-range");
+        rocprof_column c = rocprof_column_of((rocl_view){copy, strlen(copy)});
+        if (!strcmp(copy, "__lane") && t->kind == ROCPROF_RANGES)
+            c = (rocprof_column)COLUMN_LANE;
+        if (!strcmp(copy, "Data") && t->kind == ROCPROF_OPS)
+            c = (rocprof_column)COLUMN_DATA;
         /* What nobody looks at need not be read. */
         if (c == ROCPROF_IGNORED || (c == ROCPROF_OTHER && t->kind != ROCPROF_DISPATCHES)) {
             free(copy);
         } else {
             t->columns[t->count] = c;
             t->names[t->count++] = copy;
-            t->has |= c == ROCPROF_OTHER ? 0 : (uint64_t)1 << c;
+            t->has |= c >= ROCPROF_OTHER ? 0 : (uint64_t)1 << c;
         }
         rc = SQLITE_OK;
     }
@@ -204,23 +284,22 @@ static rocl_status read_columns(db_table *t, rocl_db *db, rocl_error *err)
 static rocl_status add_pieces(rocl_records_input *in, rocl_db *db, uint32_t table, rocl_error *err)
 {
     const db_file *f = in->state;
-    int64_t first, last, ends[256];
-    size_t count = 0;
-    bool any;
-    rocl_status st = rocl_db_id_range(db, f->tables[table].name, &first, &last, &any, err);
-    if (st != ROCL_OK || !any)
-        return st;
-    uint64_t parts = ((uint64_t)last - (uint64_t)first) / PIECE_ROWS + 1;
-    parts = parts > 256 ? 256 : parts;
-    if (parts > 1)
-        st = rocl_db_split(db, f->tables[table].name, (size_t)parts, ends, &count, err);
-    for (size_t i = 0; i <= count && st == ROCL_OK; i++) {
-        const int64_t to = i < count ? ends[i] : last;
-        if (!rocl_records_add_piece(in, &(rocl_piece){0, table, (uint64_t)first, (uint64_t)to,
-                                                      (uint64_t)to - (uint64_t)first + 1}))
-            return rocl_fail_memory(err);
-        first = to + 1;
+    int64_t first, *ends;
+    size_t count;
+    rocl_status st =
+        rocl_db_cut(db, f->tables[table].name, PIECE_ROWS, PIECES_MAX, &first, &ends, &count, err);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+        const bool is_last = i + 1 == count;
+        const rocl_piece piece = {.part = table,
+                                  .first = (uint64_t)(i ? first : INT64_MIN),
+                                  .last = (uint64_t)(is_last ? INT64_MAX : ends[i]),
+                                  .rows = (uint64_t)ends[i] - (uint64_t)first + 1};
+        if (!rocl_records_add_piece(in, &piece))
+            st = rocl_fail_memory(err);
+        if (!is_last)
+            first = ends[i] + 1;
     }
+    free(ends);
     return st;
 }
 
@@ -265,6 +344,9 @@ static rocl_status open_tables(rocl_records_input *in, rocl_db *db, rocl_error *
     rocl_db_object *objects = NULL;
     size_t count = 0;
     rocl_status st = rocl_db_objects(db, &objects, &count, err);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(objects[i].name, "MM"))
+            in->source->remark = "its table MM is left out";
     for (size_t k = 0; k < sizeof known / sizeof *known && st == ROCL_OK; k++)
         for (size_t i = 0; i < count && st == ROCL_OK; i++) {
             if (objects[i].is_view || strcmp(objects[i].name, known[k].name) != 0)
@@ -283,6 +365,26 @@ static rocl_status open_tables(rocl_records_input *in, rocl_db *db, rocl_error *
     return st;
 }
 
+/* Calls and work are joined by Index where it counts the same. Copies are of HIP, or of HSA, when
+ * they do not say on which device. Before ROCm 5.2, the first to write roctx-range, calls of HSA
+ * are counted on their own. */
+static void choose_links(db_file *f)
+{
+    const db_table *copies = NULL, *ops = NULL;
+    for (size_t i = 0; i < f->count; i++) {
+        copies = strcmp(f->tables[i].name, "COPY") ? copies : &f->tables[i];
+        ops = strcmp(f->tables[i].name, "OPS") ? ops : &f->tables[i];
+    }
+    const bool of_hsa = copies && !(copies->has & ROCPROF_BIT(AGENT));
+    const bool one_count = (!copies || copies->has_range) && (!ops || ops->has_range);
+    for (size_t i = 0; i < f->count; i++) {
+        db_table *t = &f->tables[i];
+        const bool hsa = !strcmp(t->name, "HSA");
+        t->links = t == copies || t == ops ||
+                   (t->kind == ROCPROF_CALLS && (hsa ? of_hsa || one_count : !of_hsa));
+    }
+}
+
 static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
     rocl_records_input *in;
@@ -293,7 +395,12 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     if (!f || !rocprof_intern_words(&f->words, t))
         return rocl_fail_memory(err);
     rocl_db_state_of(s->db, &f->state);
+    rocl_db_allow_rowids(s->db);
+    s->truncated = rocl_db_log_truncated(s->db);
+    if (s->truncated)
+        s->remark = "the log beside it (-wal) ends in an incomplete transaction, which is left out";
     st = open_tables(in, s->db, err);
+    choose_links(f);
     return st ? st : rocl_records_index(in, err);
 }
 

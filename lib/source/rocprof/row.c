@@ -390,6 +390,7 @@ bool rocprof_is_copy(rocl_view name)
 rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
                            rocl_view name, rocl_error *err)
 {
+    static const rocl_key_facts function = {.is_function = true};
     static const char *const barriers[] = {"Marker", "\"<barrier packet>\"", "<barrier packet>",
                                            "Barrier"};
     r->name = without_quotes(name);
@@ -407,6 +408,7 @@ rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source
             return rocl_record_put(to, r, err);
         }
     r->kind = ROCL_DISPATCH;
+    r->symbol = &function;
     r->as.e.category = w->kernel;
     return rocl_record_put(to, r, err);
 }
@@ -414,9 +416,12 @@ rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source
 static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
                           const rocprof_row *row, rocl_error *err)
 {
+    bool bad = false;
     rocl_view name = take_text(row, ROCPROF_KERNEL_NAME);
     name = name.n ? name : take_text(row, ROCPROF_NAME);
     name = name.n ? name : take_text(row, ROCPROF_OPERATION);
+    if (says(row, ROCPROF_SIZE) && rocprof_is_copy(name))
+        r->as.copy.size = number_or_zero(row, ROCPROF_SIZE, &bad);
     /* Of v2, whose kernels have their names. */
     if (!says(row, ROCPROF_DOMAIN) || take_text(row, ROCPROF_KERNEL_NAME).n ||
         begins_with(name, "Marker") || begins_with(name, "Barrier"))
