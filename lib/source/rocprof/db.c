@@ -24,11 +24,11 @@ enum {
     PIECES_MAX = 1024
 };
 
-/* Columns that only databases have: sizes of copies, and the lane of results.json. */
-enum { COLUMN_DATA = ROCPROF_COLUMNS + 1, COLUMN_LANE };
-
 /* Where rows of a table differ in their ids: below 2^44, with room for the table. */
 enum { TABLE_SHIFT = 40 };
+
+/* Columns that only databases have: sizes of copies, and the lane of results.json. */
+enum { COLUMN_DATA = ROCPROF_COLUMNS + 1, COLUMN_LANE };
 
 typedef struct db_table {
     const char *name;
@@ -39,7 +39,7 @@ typedef struct db_table {
     bool has_range;    /* there is roctx-range */
     size_t count;      /* of columns */
     char **names;
-    rocprof_column *columns;
+    unsigned *columns; /* rocprof_column, or one of those above */
     uint64_t has;
 } db_table;
 
@@ -260,11 +260,11 @@ static rocl_status read_columns(db_table *t, rocl_db *db, rocl_error *err)
         }
         t->has_section |= !strcmp(copy, "__section");
         t->has_range |= !strcmp(copy, "roctx-range");
-        rocprof_column c = rocprof_column_of((rocl_view){copy, strlen(copy)});
+        unsigned c = rocprof_column_of((rocl_view){copy, strlen(copy)});
         if (!strcmp(copy, "__lane") && t->kind == ROCPROF_RANGES)
-            c = (rocprof_column)COLUMN_LANE;
+            c = COLUMN_LANE;
         if (!strcmp(copy, "Data") && t->kind == ROCPROF_OPS)
-            c = (rocprof_column)COLUMN_DATA;
+            c = COLUMN_DATA;
         /* What nobody looks at need not be read. */
         if (c == ROCPROF_IGNORED || (c == ROCPROF_OTHER && t->kind != ROCPROF_DISPATCHES)) {
             free(copy);
