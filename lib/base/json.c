@@ -472,6 +472,14 @@ bool rocl_json_element(rocl_json *r, rocl_json_token *v)
 static inline bool is_same(const char *a, const char *b, size_t n)
 {
     uint64_t x[2], y[2];
+    uint32_t v[2], w[2];
+    if (n >= 4 && n < 8) { /* as two words that overlap */
+        memcpy(&v[0], a, 4);
+        memcpy(&w[0], b, 4);
+        memcpy(&v[1], a + n - 4, 4);
+        memcpy(&w[1], b + n - 4, 4);
+        return v[0] == w[0] && v[1] == w[1];
+    }
     if (n < 8 || n > 16)
         return !memcmp(a, b, n);
     memcpy(&x[0], a, 8);
