@@ -122,27 +122,49 @@ static void add_number(rocprof_row *row, rocprof_column c, int64_t number)
     row->has |= (uint64_t)1 << c;
 }
 
-/* The object of arguments, which the reader has entered. */
-static void read_args(json_worker *w, rocl_json *r)
+/* An argument of a column, or a counter. */
+static void add_arg(json_worker *w, rocprof_column c, rocl_view name, const rocl_json_token *value)
 {
     rocprof_row *row = &w->row;
+    const rocl_view text = unescape(w, value);
+    if (c == ROCPROF_THREAD && rocl_view_is(text, "-1")) /* no call was found */
+        return;
+    if (c != ROCPROF_OTHER)
+        add_field(row, c, text);
+    else if (row->counter_count < COUNTERS_MAX)
+        w->counters[row->counter_count++] =
+            (rocprof_counter){.name = name, .value = {.text = text}};
+}
+
+/* The object of arguments, which the reader has entered. Tables that begin with times have no
+ * counters: only the columns that are known are looked for, in the order of most of them. */
+static void read_args(json_worker *w, rocl_json *r)
+{
+    static const rocl_view names[] = {
+        ROCL_JSON_KEY("BeginNs"),   ROCL_JSON_KEY("EndNs"), ROCL_JSON_KEY("dev-id"),
+        ROCL_JSON_KEY("queue-id"),  ROCL_JSON_KEY("pid"),   ROCL_JSON_KEY("tid"),
+        ROCL_JSON_KEY("Name"),      ROCL_JSON_KEY("args"),  ROCL_JSON_KEY("proc-id"),
+        ROCL_JSON_KEY("stream-id"), ROCL_JSON_KEY("Domain")};
+    static const rocprof_column columns[] = {ROCPROF_START,  ROCPROF_END,     ROCPROF_AGENT,
+                                             ROCPROF_QUEUE,  ROCPROF_PROCESS, ROCPROF_THREAD,
+                                             ROCPROF_NAME,   ROCPROF_ARGS,    ROCPROF_PROC_ID,
+                                             ROCPROF_STREAM, ROCPROF_DOMAIN};
+    static const char first[] = "\n    \"BeginNs\"";
     rocl_json_token key, value;
+    if ((size_t)(r->end - r->at) > sizeof first && !memcmp(r->at, first, sizeof first - 1)) {
+        for (int i; (i = rocl_json_member(r, names, sizeof names / sizeof *names, &value)) >= 0;)
+            if (value.kind == ROCL_JSON_STRING || value.kind == ROCL_JSON_NUMBER)
+                add_arg(w, columns[i], names[i], &value);
+        return;
+    }
     while (rocl_json_next(r, &key) == ROCL_JSON_KEY) {
-        rocprof_column c = find_column(w, &key.text);
+        const rocprof_column c = find_column(w, &key.text);
         if (!rocl_json_element(r, &value))
             return;
         if (value.kind == ROCL_JSON_OBJECT || value.kind == ROCL_JSON_ARRAY)
             rocl_json_skip(r);
-        if (value.kind != ROCL_JSON_STRING && value.kind != ROCL_JSON_NUMBER)
-            continue;
-        const rocl_view text = unescape(w, &value);
-        if (c == ROCPROF_THREAD && rocl_view_is(text, "-1")) /* no call was found */
-            continue;
-        if (c != ROCPROF_OTHER)
-            add_field(row, c, text);
-        else if (row->counter_count < COUNTERS_MAX)
-            w->counters[row->counter_count++] =
-                (rocprof_counter){.name = key.text, .value = {.text = text}};
+        else if (value.kind == ROCL_JSON_STRING || value.kind == ROCL_JSON_NUMBER)
+            add_arg(w, c, key.text, &value);
     }
 }
 
@@ -369,7 +391,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
     w->in_arrow = false;
     for (bool more = st == ROCL_OK; more && st == ROCL_OK;) {
         while (st == ROCL_OK && rocl_json_element(&r, &v)) {
-            json_event e = {0};
+            json_event e = {.name = {"", 0}};
             w->row.has = 0;
             w->row.counter_count = 0;
             w->row.where = rocl_json_offset(&r, &v);
