@@ -4,11 +4,21 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "source/rocprof/csv.h"
 #include "source/rocprof/rocprof.h"
 #include "source/rocprof/row.h"
 
-enum { FIELDS_MAX = 4096, HEADER_MAX = 1 << 20, AGENTS_MAX = 4 << 20, RECORD_MAX = 64 << 20 };
+enum {
+    FIELDS_MAX = 4096,
+    HEADER_MAX = 1 << 20,
+    AGENTS_MAX = 4 << 20,
+    RECORD_MAX = 64 << 20,
+    STRIDE = 64
+};
 
 typedef struct csv_file {
     rocprof_table table;
@@ -61,21 +71,6 @@ typedef struct csv_worker {
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-/* A field in quotes from p on: where the quotes end, by the rules of RFC 4180 (two quotes are one)
- * or by those of AMD's writers, who write names as they are: a quote ends a field before a comma.
- */
-static const char *find_closing_quote(const char *p, const char *end, bool doubled)
-{
-    while ((p = memchr(p, '"', (size_t)(end - p)))) {
-        if (doubled && p + 1 < end && p[1] == '"')
-            p++;
-        else if (doubled || p + 1 == end || p[1] == ',')
-            return p;
-        p++;
-    }
-    return NULL;
-}
-
 /* Two quotes become one, in place. */
 static rocl_view undouble(char *p, size_t n)
 {
@@ -87,31 +82,76 @@ static rocl_view undouble(char *p, size_t n)
     return rocl_view_between(p, to);
 }
 
-/* Splits a line; SIZE_MAX: quotes that do not end. *has_doubled: fields hold doubled quotes. */
-static size_t split_fields(char *p, const char *end, bool doubled, rocl_view *fields,
+/* Which of 64 bytes are c. */
+static inline uint64_t find_bytes(const char *p, char c)
+{
+    uint64_t mask = 0;
+#ifdef __SSE2__
+    for (unsigned i = 0; i < 4; i++) {
+        const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
+        mask |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_set1_epi8(c)))
+                << 16 * i;
+    }
+#else
+    for (unsigned i = 0; i < STRIDE; i++)
+        mask |= (uint64_t)(p[i] == c) << i;
+#endif
+    return mask;
+}
+
+/* Splits a row; SIZE_MAX: quotes that do not end. *has_doubled: fields hold doubled quotes. Goes
+ * from one quote or comma to the next, in quotes from quote to quote. */
+static size_t split_fields(const char *p, const char *end, bool doubled, rocl_view *fields,
                            size_t fields_max, bool *has_doubled)
 {
-    size_t n = 0;
+    const size_t n = (size_t)(end - p);
+    size_t count = 0, begin = 0; /* of the field at hand */
+    size_t skip = SIZE_MAX;      /* a byte that was looked at with the one before it */
+    bool quoted = false;
+    char rest[STRIDE];
     *has_doubled = false;
-    while (n < fields_max) {
-        const char *stop;
-        if (p < end && *p == '"') {
-            stop = find_closing_quote(p + 1, end, doubled);
-            if (!stop || (stop + 1 < end && stop[1] != ','))
-                return SIZE_MAX;
-            fields[n++] = rocl_view_between(p + 1, stop);
-            *has_doubled |= doubled && memchr(p + 1, '"', (size_t)(stop - p - 1));
-            stop++;
-        } else {
-            stop = memchr(p, ',', (size_t)(end - p));
-            stop = stop ? stop : end;
-            fields[n++] = rocl_view_between(p, stop);
+    for (size_t at = 0; at < n; at += STRIDE) {
+        const char *block = p + at;
+        if (n - at < STRIDE) {
+            memset(rest, 0, sizeof rest);
+            block = memcpy(rest, block, n - at);
         }
-        if (stop == end)
-            return n;
-        p += stop + 1 - p;
+        const uint64_t commas = find_bytes(block, ','), quotes = find_bytes(block, '"');
+        uint64_t live = ~(uint64_t)0, found;
+        while ((found = (quoted ? quotes : commas | quotes) & live)) {
+            const uint64_t bit = found & (0 - found);
+            const size_t i = at + (size_t)__builtin_ctzll(found);
+            live = ~(bit | (bit - 1));
+            if (!quoted && commas & bit) {
+                if (i == skip)
+                    continue;
+                fields[count++] = rocl_view_between(p + begin, p + i);
+                begin = i + 1;
+            } else if (i == skip) {
+                continue;
+            } else if (!quoted) { /* in the middle of a field it is nothing special */
+                quoted = i == begin;
+            } else if (doubled && i + 1 < n && p[i + 1] == '"') {
+                *has_doubled = true;
+                skip = i + 1;
+            } else if (i + 1 == n || p[i + 1] == ',') {
+                fields[count++] = rocl_view_between(p + begin + 1, p + i);
+                if (i + 1 == n)
+                    return count;
+                quoted = false;
+                begin = i + 2;
+                skip = i + 1;
+            } else if (doubled) {
+                return SIZE_MAX;
+            }
+            if (count == fields_max)
+                return count;
+        }
     }
-    return n;
+    if (quoted)
+        return SIZE_MAX;
+    fields[count++] = rocl_view_between(p + begin, end);
+    return count;
 }
 
 /* The fields of a row whose text column, in quotes, holds quotes and commas as they are: those
@@ -120,7 +160,9 @@ static bool split_around_text(char *p, const char *end, size_t want, size_t colu
                               rocl_view *fields)
 {
     for (size_t i = 0; i < column; i++) {
-        const char *stop = p < end && *p == '"' ? find_closing_quote(p + 1, end, false) : p;
+        const char *stop = p;
+        if (p < end && *p == '"')
+            stop = memmem(p + 1, (size_t)(end - p - 1), "\",", 2);
         fields[i] = rocl_view_between(*p == '"' ? p + 1 : p, stop ? stop : end);
         const char *comma = stop ? memchr(stop, ',', (size_t)(end - stop)) : NULL;
         if (!comma)
@@ -167,18 +209,18 @@ size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, ro
 /* Rows begin with a number, a guid, a word in quotes, or one in capitals; a comma, no blank. */
 bool rocprof_csv_continues(const char *p, size_t n)
 {
-    const size_t most = n < 80 ? n : 80;
-    const bool quoted = n && *p == '"';
-    size_t i = quoted;
-    for (; i < most; i++) {
-        const char c = p[i];
-        const bool small = c >= 'a' && c <= (quoted ? 'z' : 'f');
-        if (!small && !(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') && c != '_' && c != '-' &&
-            c != '.' && !(quoted && c == ' '))
-            break;
+    size_t i = 0;
+    if (n && *p == '"') {
+        const char *quote = memchr(p + 1, '"', (n < 80 ? n : 80) - 1);
+        i = quote ? (size_t)(quote + 1 - p) : n;
+    } else {
+        for (; i < n && i < 80; i++) {
+            const char c = p[i];
+            if (!(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'f') &&
+                c != '_' && c != '-' && c != '.')
+                break;
+        }
     }
-    if (quoted && (i == most || p[i++] != '"'))
-        return true;
     return i + 1 >= n || p[i] != ',' || p[i + 1] == ' ';
 }
 
@@ -215,8 +257,10 @@ static rocl_status put_row(rocl_records *to, const csv_run *run, const csv_file 
     row->counter_count = 0;
     row->where = where;
     for (size_t i = 0; i < f->count; i++) {
+        if (f->columns[i] == ROCPROF_IGNORED)
+            continue;
         if (f->columns[i] != ROCPROF_OTHER)
-            row->value[f->columns[i]] = (rocprof_value){.text = w->fields[i]};
+            row->value[f->columns[i]].text = w->fields[i];
         else if (f->table == ROCPROF_DISPATCHES)
             w->counters[row->counter_count++] =
                 (rocprof_counter){.name = f->names[i], .value = {.text = w->fields[i]}};
@@ -355,8 +399,7 @@ bool rocprof_is_csv(const char *head, size_t n, bool whole)
     bool has_doubled;
     (void)whole;
     const char *end = find_header(&head, n);
-    char *p = (char *)(uintptr_t)head; /* is not written to */
-    f.count = split_fields(p, end, true, fields, sizeof fields / sizeof *fields, &has_doubled);
+    f.count = split_fields(head, end, true, fields, sizeof fields / sizeof *fields, &has_doubled);
     return f.count != SIZE_MAX && find_columns(&f, fields, columns) >= 3 &&
            f.table != ROCPROF_UNKNOWN;
 }

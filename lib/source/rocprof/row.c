@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "source/rtg/line.h"
+
 _Static_assert(ROCPROF_COLUMNS <= 64, "a set of columns is a word");
 
 /* ---- columns and tables ---------------------------------------------------------------------- */
@@ -145,18 +147,30 @@ static bool says(const rocprof_row *row, rocprof_column c)
     return row->has >> c & 1;
 }
 
-/* All of a text as a decimal number. */
+static inline bool are_eight_digits(const char *p)
+{
+    uint64_t w;
+    memcpy(&w, p, sizeof w);
+    return (w & 0xf0f0f0f0f0f0f0f0) == 0x3030303030303030 &&
+           ((w + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) == 0x3030303030303030;
+}
+
+/* Most numbers of a row have few digits; times are left to rtg_number(), which takes eight digits
+ * at once. */
 static inline bool read_decimal(const char *p, size_t n, uint64_t *v)
 {
     uint64_t number = 0;
-    bool fits = n > 0 && n < 20; /* 19 digits fit in 64 bits */
-    for (size_t i = 0; i < n && fits; i++) {
-        const unsigned digit = (unsigned)(p[i] - '0');
-        fits = digit < 10;
+    unsigned worst = n - 1 < 19 ? 0 : 10; /* none, or so many that they do not fit in 64 bits */
+    if (n >= 8 && n < 20)
+        return are_eight_digits(p) && are_eight_digits(p + n - 8) &&
+               (n <= 16 || are_eight_digits(p + 8)) && rtg_number((rocl_view){p, n}, v);
+    for (const char *end = p + (worst ? 0 : n); p < end; p++) {
+        const unsigned digit = (unsigned)(*p - '0');
+        worst = digit > worst ? digit : worst;
         number = number * 10 + digit;
     }
     *v = number;
-    return fits;
+    return worst < 10;
 }
 
 bool rocprof_decimal(rocl_view s, uint64_t *v)
@@ -185,18 +199,26 @@ static bool read_number(rocl_view s, uint64_t *v)
 }
 
 /* A number that a row says; ROCL_NO_KEY where it does not, or where it is none (*bad). */
-static uint64_t take_number(const rocprof_row *row, rocprof_column c, bool *bad)
+static uint64_t take_odd_number(rocl_view text, bool *bad)
+{
+    uint64_t number;
+    if (!text.n)
+        return ROCL_NO_KEY;
+    if (read_number(text, &number))
+        return number;
+    *bad |= !rocl_view_is(text, "None");
+    return ROCL_NO_KEY;
+}
+
+static inline uint64_t take_number(const rocprof_row *row, rocprof_column c, bool *bad)
 {
     const rocprof_value *v = &row->value[c];
     uint64_t number;
-    if (!says(row, c) || (v->text.p && !v->text.n))
+    if (!says(row, c))
         return ROCL_NO_KEY;
     if (!v->text.p)
         return (uint64_t)v->number;
-    if (read_number(v->text, &number))
-        return number;
-    *bad |= !rocl_view_is(v->text, "None");
-    return ROCL_NO_KEY;
+    return read_decimal(v->text.p, v->text.n, &number) ? number : take_odd_number(v->text, bad);
 }
 
 static uint64_t number_or_zero(const rocprof_row *row, rocprof_column c, bool *bad)
