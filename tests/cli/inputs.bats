@@ -22,7 +22,8 @@ make_inputs() {
     cp "$TOP/tests/fixtures/rocprof/v2.txt" v2.txt
     rocrec -q -o t.rocl -- "$BUILD/tests/traced" events 3000 >/dev/null
     cp "$FIXTURES/rocprofv3-7.0.json" t.json
-    inputs=(t.db t.txt v2.txt t.rocl t.json)
+    cp "$TOP/tests/fixtures/rocprof-csv/run_kernel_trace.csv" t.csv
+    inputs=(t.db t.txt v2.txt t.rocl t.json t.csv)
 }
 
 # What the tools make of an input. A text is known by the name of its file, which stands for a guid.

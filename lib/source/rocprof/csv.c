@@ -409,11 +409,12 @@ static rocl_status read_header(csv_file *f, const char *path, const char *text, 
 {
     rocl_view *fields = malloc(FIELDS_MAX * sizeof *fields);
     const char *begin = text, *end = find_header(&begin, n);
-    f->header = strndup(begin, (size_t)(end - begin));
+    f->header = malloc((size_t)(end - begin) + 1);
     f->first_row = (uint64_t)(end - text) + 1;
     f->names = fields;
     if (!fields || !f->header)
         return rocl_fail_memory(err);
+    memcpy(f->header, begin, (size_t)(end - begin));
     if (end == text + n && n == HEADER_MAX)
         return rocl_fail(err, ROCL_INPUT, "%s: the first line is too long", path);
     f->count =
