@@ -65,6 +65,8 @@ typedef struct counter_value {
     uint64_t id;
     double value;
     int64_t time;
+    uint32_t instances; /* of which it is the sum; 0: of a single one, or they are not known */
+    double min, max;    /* of them */
 } counter_value;
 
 /* Of a worker: bytes of the block at hand, texts without their escapes, and the counter values of
@@ -241,6 +243,7 @@ static void take_values(json_piece *c, bool sums, rocl_error *err)
                                       "the value of a counter is no number", err);
             continue;
         }
+        n.min = n.max = n.value;
         size_t at = sums ? 0 : w->value_count;
         /* Instances of a counter stand next to each other. */
         if (sums && w->value_count && w->values[w->value_count - 1].id == n.id)
@@ -248,7 +251,11 @@ static void take_values(json_piece *c, bool sums, rocl_error *err)
         while (at < w->value_count && w->values[at].id != n.id)
             at++;
         if (at < w->value_count) {
-            w->values[at].value += n.value;
+            counter_value *sum = &w->values[at];
+            sum->value += n.value;
+            sum->instances += sum->instances ? 1 : 2;
+            sum->min = n.value < sum->min ? n.value : sum->min;
+            sum->max = n.value > sum->max ? n.value : sum->max;
         } else if (ROCL_GROW(w->values, w->value_cap, w->value_count + 1)) {
             w->values[w->value_count++] = n;
         } else {
@@ -487,6 +494,9 @@ static rocl_status put_dispatch(json_piece *c, rocl_error *err)
         char text[40];
         r->kind = ROCL_COUNTER;
         r->as.counter.value = v->value;
+        r->as.counter.instances = v->instances;
+        r->as.counter.min = v->min;
+        r->as.counter.max = v->max;
         if (at != ROCL_NONE) {
             r->counter.p =
                 rocl_strings_get(c->run->trace->strings, c->p->counters[at].name, &r->counter.n);
