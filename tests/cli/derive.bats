@@ -110,6 +110,26 @@ rows() { # table, filter of its rows
     [ "$(derive -E defs.xml.gz -j4 counter_collection.csv)" = "$json" ]
 }
 
+@test "the architecture and constants come from the agent_info beside the file" {
+    make_csv
+    mv counter_collection.csv run_counter_collection.csv
+    cat >run_agent_info.csv <<'END'
+"Node_Id","Logical_Node_Id","Agent_Type","Simd_Count","Wave_Front_Size","Num_Xcc","Simd_Per_Cu","Name","Vendor_Name","Product_Name","Model_Name"
+0,0,"CPU",0,0,1,0,"Wren 7","CPU","Wren 7",""
+1,1,"GPU",16,32,1,4,"gfx42","AMD","Finch","finch"
+END
+    cat >defs.xml <<'END'
+<gfx42><metric name=CYCLES block=GRBM event=2/></gfx42>
+<gfx42_expr><metric name=PerUnit expr=BUSY/CU_NUM/><metric name=Wide expr=MAX_WAVE_SIZE*BUSY/></gfx42_expr>
+END
+    echo "Top: {architectures: {gfx42: {expression: 'reduce(CYCLES,max)*simd_count'}}}" >defs.yaml
+    json=$(rocstats -E defs.xml -E defs.yaml --format json run_counter_collection.csv)
+    [ "$(rows derived 'select(.kernel == "walk") | [.counter,.architecture,.overall]')" = \
+        '["PerUnit","gfx42",20.5]
+["Top","gfx42",1600]
+["Wide","gfx42",2624]' ] || fail "$json"
+}
+
 @test "instances, properties of the GPU, architecture: from a database" {
     needs "$FIXTURES/schema-3.0.0.db"
     db=$FIXTURES/schema-3.0.0.db

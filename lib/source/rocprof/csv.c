@@ -1,6 +1,7 @@
 /* CSV files of rocprof v1, v2 and v3 and of rocpd: the header says which table it is, columns are
  * known by name. The files of one run (PREFIX_kernel_trace.csv, PREFIX_hip_api_trace.csv, ...) are
  * one input; PREFIX_agent_info.csv tells the names of its agents. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -40,6 +41,7 @@ typedef struct csv_agent {
     rocl_agent_type type;
     uint64_t node, logical, ordinal;                  /* the last: among those of its type */
     uint32_t type_name, name, vendor, product, model; /* texts */
+    char *properties;                                 /* JSON: numbers that expressions use */
 } csv_agent;
 
 /* What tables call an agent. */
@@ -465,6 +467,36 @@ static char *next_row(char **at, char *end, size_t *n)
 
 /* ---- agents ---------------------------------------------------------------------------------- */
 
+/* The properties of an agent as rocprofv3's JSON has them, as far as derived counters use them.
+ * NULL: memory is out. */
+static char *read_agent_properties(const rocl_view *header, const rocl_view *fields, size_t n)
+{
+    static const char *const known[] = {"Simd_Count",        "Max_Waves_Per_Simd",
+                                        "Lds_Size_In_Kb",    "Wave_Front_Size",
+                                        "Num_Xcc",           "Cu_Count",
+                                        "Array_Count",       "Num_Shader_Banks",
+                                        "Simd_Per_Cu",       "Simd_Arrays_Per_Engine",
+                                        "Cu_Per_Simd_Array", "Max_Slots_Scratch_Cu"};
+    rocl_buf json = {0};
+    rocl_buf_byte(&json, '{');
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        for (size_t i = 0; i < n; i++) {
+            uint64_t number;
+            if (!rocl_view_is(header[i], known[k]) || !rocprof_decimal(fields[i], &number))
+                continue;
+            rocl_buf_str(&json, json.len > 1 ? ",\"" : "\"");
+            const size_t from = json.len;
+            rocl_buf_printf(&json, "%s\":%" PRIu64, known[k], number);
+            for (size_t c = from; c < json.len; c++) /* in lower case there */
+                json.data[c] |= json.data[c] >= 'A' && json.data[c] <= 'Z' ? 32 : 0;
+            break;
+        }
+    rocl_buf_put(&json, "}", 2);
+    if (json.failed)
+        rocl_buf_free(&json);
+    return (char *)json.data;
+}
+
 /* Takes agents from the text of an agent_info.csv. */
 static rocl_status read_agents(csv_run *run, rocl_trace *t, const csv_file *f, char *text, size_t n,
                                rocl_error *err)
@@ -477,9 +509,13 @@ static rocl_status read_agents(csv_run *run, rocl_trace *t, const csv_file *f, c
                  {ROCPROF_VENDOR, offsetof(csv_agent, vendor)},
                  {ROCPROF_PRODUCT, offsetof(csv_agent, product)},
                  {ROCPROF_MODEL, offsetof(csv_agent, model)}};
-    rocl_view fields[256];
-    char *at = text + (f->first_row < n ? f->first_row : n), *p;
+    rocl_view fields[256], header[256];
+    size_t length_of_header;
+    char *at = text, *p = next_row(&at, text + n, &length_of_header);
     size_t length;
+    const bool named =
+        p && rocprof_csv_fields(p, length_of_header, f->count, SIZE_MAX, header, 256) == f->count;
+    at = text + (f->first_row < n ? f->first_row : n);
     while ((p = next_row(&at, text + n, &length))) {
         if (f->count > 256 ||
             rocprof_csv_fields(p, length, f->count, SIZE_MAX, fields, 256) != f->count)
@@ -505,7 +541,8 @@ static rocl_status read_agents(csv_run *run, rocl_trace *t, const csv_file *f, c
                                         : ROCL_AGENT_OTHER;
         for (size_t i = 0; i < run->agent_count; i++)
             a.ordinal += run->agents[i].process == a.process && run->agents[i].type == a.type;
-        if (!ROCL_GROW(run->agents, run->agent_cap, run->agent_count + 1))
+        if (!ROCL_GROW(run->agents, run->agent_cap, run->agent_count + 1) ||
+            (named && !(a.properties = read_agent_properties(header, fields, f->count))))
             return rocl_fail_memory(err);
         run->agents[run->agent_count++] = a;
     }
@@ -568,6 +605,32 @@ static bool define_agents(csv_run *run, rocl_records_input *in, csv_agent_form f
     return ok;
 }
 
+/* What agent_info says of an agent; NULL: nothing. */
+static const csv_agent *find_known_agent(const rocl_records_input *in, const rocl_agent *a)
+{
+    const csv_run *run = in->state;
+    for (size_t k = 0; k < run->agent_count; k++) {
+        const csv_agent *g = &run->agents[k];
+        if (g->key == (uint64_t)a->id &&
+            (g->process == ROCL_NO_KEY ||
+             rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, g->process}) == a->process))
+            return g;
+    }
+    return NULL;
+}
+
+static rocl_status put_properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
+                                  uint32_t index, rocl_buf *json, rocl_error *err)
+{
+    (void)t;
+    (void)err;
+    const csv_agent *known =
+        of == ROCL_PROPERTIES_OF_AGENT ? find_known_agent(c->state, &c->pub.agents[index]) : NULL;
+    if (known && known->properties)
+        rocl_buf_str(json, known->properties);
+    return ROCL_OK;
+}
+
 /* What agent_info says of the agents; labels. */
 static rocl_status refine_agents(rocl_records_input *in, rocl_error *err)
 {
@@ -576,15 +639,7 @@ static rocl_status refine_agents(rocl_records_input *in, rocl_error *err)
     (void)err;
     for (uint32_t i = 0; i < c->agent_count && run->names_agents; i++) {
         rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
-        const csv_agent *known = NULL;
-        for (size_t k = 0; k < run->agent_count && !known; k++) {
-            const csv_agent *g = &run->agents[k];
-            if (g->key == (uint64_t)a->id &&
-                (g->process == ROCL_NO_KEY ||
-                 rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, g->process}) ==
-                     a->process))
-                known = g;
-        }
+        const csv_agent *known = find_known_agent(in, a);
         if (known) {
             a->absolute_index = (int64_t)known->node;
             a->logical_index = (int64_t)known->logical;
@@ -742,6 +797,8 @@ static void close_run(rocl_records_input *in)
     for (size_t i = 0; run && i < run->count; i++)
         free_file(&run->files[i]);
     if (run) {
+        for (size_t i = 0; i < run->agent_count; i++)
+            free(run->agents[i].properties);
         free(run->files);
         free(run->agents);
     }
@@ -821,4 +878,5 @@ static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
     return st ? st : rocl_records_index(in, err);
 }
 
-const rocl_source_ops rocl_rocprof_csv_ops = {ROCL_RECORDS_OPS(open_run), .same_run = is_same_run};
+const rocl_source_ops rocl_rocprof_csv_ops = {ROCL_RECORDS_OPS(open_run), .same_run = is_same_run,
+                                              .properties = put_properties};
