@@ -212,7 +212,6 @@ SQL
         is_called "$SHARED/$file" "$name" ""
     done <<'END'
 rpd/matmul_result.rpd an RPD file of rocmProfileData
-rocprof-v1/kokkos-a/results.json a trace of rocprof (JSON)
 rocprof-v1/llama-stats/results.stats.csv a summary of rocprof (CSV)
 rocprofv3-csv/hip_api_stats.csv a summary of rocprofv3 (CSV)
 jax/mi300_conv.xplane.pb a profile of JAX or TensorFlow
