@@ -86,7 +86,8 @@ static bool is_profile(const char *head, size_t n, bool whole)
 #define WAL                                                                                        \
     FORMAT("a write-ahead log of SQLite (-wal), not the database",                                 \
            "name the database; the log must lie beside it, under its name")
-#define KINETO   READ("a trace of the PyTorch profiler (Kineto JSON)", rocl_chrome_ops, 0)
+#define KINETO                                                                                     \
+    READ("a trace of the PyTorch profiler (Kineto JSON)", rocl_chrome_ops, ROCL_FORMAT_KINETO)
 #define CHROME   READ("a trace in Chrome's JSON", rocl_chrome_ops, 0)
 #define CSV      READ("a CSV file of rocprof", rocl_rocprof_csv_ops, ROCL_FORMAT_CSV)
 #define V1_JSON  READ("a trace of rocprof (JSON)", rocl_rocprof_json_ops, ROCL_FORMAT_V1_JSON)
@@ -167,7 +168,7 @@ static const row rows[] = {
     FORMAT("an RPD file of rocmProfileData, not a rocpd database of rocprofv3",                    \
            "convert it to JSON with rpd2tracing.py, or " RECORD)
 #define COMPUTE FORMAT("an analysis database of rocprof-compute, not a trace", RECORD)
-#define V1_DB READ("a results database of rocprof", rocl_rocprof_db_ops, ROCL_FORMAT_DATABASE)
+#define V1_DB   READ("a results database of rocprof", rocl_rocprof_db_ops, ROCL_FORMAT_DATABASE)
 #define NSIGHT                                                                                     \
     FORMAT("an export of NVIDIA's Nsight Systems, not a rocpd database",                           \
            "open it with Nsight Systems")

@@ -34,8 +34,9 @@ enum {
     ROCL_FORMAT_V1_TEXT = 1 << 9, /* those of one folder are one run, whatever they are called */
     ROCL_FORMAT_CSV = 1 << 10,
     ROCL_FORMAT_V1_JSON = 1 << 11,
-    ROCL_FORMAT_RUN_FILES =
-        ROCL_FORMAT_V3_JSON | ROCL_FORMAT_V1_TEXT | ROCL_FORMAT_CSV | ROCL_FORMAT_V1_JSON
+    ROCL_FORMAT_KINETO = 1 << 12,
+    ROCL_FORMAT_RUN_FILES = ROCL_FORMAT_V3_JSON | ROCL_FORMAT_V1_TEXT | ROCL_FORMAT_CSV |
+                            ROCL_FORMAT_V1_JSON | ROCL_FORMAT_KINETO
 };
 
 typedef struct rocl_format {

@@ -67,6 +67,16 @@ totals() {
     done
 }
 
+@test "a folder of ranks is one trace" {
+    mkdir job
+    sed 's/"rank": 3/"rank": 0/' "$JSON/kineto.json" >job/a.json
+    gzip -c "$JSON/kineto.json" >job/b.json.gz
+    try 0 rocstats ranks -q --format csv job
+    [[ $output == *$'\nranks,0,'*$'\nranks,3,'* ]]
+    try 0 rocstats summary -q --format csv job
+    [[ $output == *'"gemm",2,101500,'* ]]
+}
+
 @test "a database made of it has the same statistics" {
     try 0 rocmerge -q -o t.db "$JSON/kineto.json"
     [ "$(sqlite3 t.db 'PRAGMA integrity_check')" == ok ]
