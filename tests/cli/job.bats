@@ -81,6 +81,12 @@ END
     [ -s m/pmc_1/merged.db ] && [ -s m/pmc_2/merged.db ]
     try 2 rocpd2csv --job two.txt - <"$db"
     says "two.txt has 2 jobs: standard input can only be read once"
+    printf 'output_directory: legacy/x\noutput_file: y\n' >legacy.yaml
+    try 0 rtg2json --job legacy.yaml "$TOP/tests/fixtures/rtg/calls.txt"
+    cmp legacy/x/y_results.json <(rtg2json -q -o - "$TOP/tests/fixtures/rtg/calls.txt")
+    printf 'output_directory: gone/x\n' >gone.yaml
+    try 3 rtg2json --job gone.yaml missing.db
+    [ ! -e gone ]
     # one that fails does not keep the others from being done
     printf 'jobs:\n- agent_index: x\n- output_file: z\n' >job.yaml
     try 2 rocpd2csv --job job.yaml -d e "$db"

@@ -111,8 +111,6 @@ static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
 {
     const cli *c = ctx;
     rocl_written r = {0};
-    if (c->common.job && output_make_parent(c->path) != ROCL_OK)
-        return ROCL_OUTPUT;
     const rocl_chrome_options o = {
         .path = c->path,
         .gzip = c->gzip,
@@ -193,7 +191,13 @@ int main(int argc, char **argv)
         code = check_options(&c);
     if (code < 0)
         code = choose_layout(&c);
+    /* A job may put the output into a folder of its own. */
+    if (code < 0 && c.common.job && !c.common.to_stdout && output_make_parent(c.path) != ROCL_OK)
+        code = ROCL_OUTPUT;
     if (code >= 0)
         return code;
-    return c.layout == LAYOUT_SCRIPT ? convert_script(&c) : convert_trace(&c);
+    code = c.layout == LAYOUT_SCRIPT ? convert_script(&c) : convert_trace(&c);
+    if (code > ROCL_PARTIAL)
+        rocl_remove_empty_dirs();
+    return code;
 }
