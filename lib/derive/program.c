@@ -493,7 +493,8 @@ static value evaluate_fold(const run *r, const derive_node *n)
         const run plain = {p, &derive_rocprofv3, r->amd};
         v = evaluate_name(&plain, n->symbol);
     }
-    return v.state == VALUE_OK ? fold_value(v, (derive_fold)n->fold, n->count) : v;
+    const double instances = v.instances > 1 ? v.instances : n->count;
+    return v.state == VALUE_OK ? fold_value(v, (derive_fold)n->fold, instances) : v;
 }
 
 static value evaluate_node(const run *r, uint32_t at)
