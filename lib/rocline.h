@@ -570,6 +570,17 @@ typedef struct rocl_rocprof_json_options {
 ROCL_API rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_rocprof_json_options *o,
                                              rocl_written *written, rocl_error *err);
 
+typedef struct rocl_rocprofv3_json_options {
+    const char *path; /* "-": standard output; a name that ends in .gz: gzip */
+    bool gzip;        /* whatever the name */
+    int level;        /* of gzip */
+} rocl_rocprofv3_json_options;
+
+/* Writes JSON as rocprofv3 of ROCm 7.0 does, with an element for each process of the trace.
+ * written->left_out: events that it has no place for, which a notice counts. */
+ROCL_API rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_rocprofv3_json_options *o,
+                                               rocl_written *written, rocl_error *err);
+
 typedef struct rocl_otf2_options {
     const char *path;  /* of the anchor file: ends in .otf2 */
     size_t chunk_size; /* bytes of events that a writer collects: 256 KiB to 16 MiB; 0: 1 MiB */

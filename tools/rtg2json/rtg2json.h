@@ -7,7 +7,13 @@
 
 #include "common/common.h"
 
-typedef enum layout { LAYOUT_AUTO, LAYOUT_SCRIPT, LAYOUT_TRACE, LAYOUT_ROCPROF } layout;
+typedef enum layout {
+    LAYOUT_AUTO,
+    LAYOUT_SCRIPT,
+    LAYOUT_TRACE,
+    LAYOUT_ROCPROF,
+    LAYOUT_ROCPROFV3
+} layout;
 
 typedef struct cli {
     common common;

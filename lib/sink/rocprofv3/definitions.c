@@ -1,0 +1,668 @@
+/* What stands before the records of a process in rocprofv3's JSON: metadata, agents, counters,
+ * names, code objects and symbols. What the trace does not know has the value that the profiler
+ * writes where it knows nothing. */
+#include "sink/rocprofv3/rocprofv3.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+
+/* ---- kinds and operations -------------------------------------------------------------------- */
+
+/* The operations of a kind that is no API have fixed numbers, from 0; those of an API are what the
+ * trace uses of it. */
+enum { OPERATIONS_MAX = 6 };
+
+static const struct {
+    const char *name;
+    rocl_domain domain; /* of the records that may be of this kind; ROCL_DOMAINS: none is */
+    const char *operations[OPERATIONS_MAX];
+} kinds[V3_KINDS] = {
+    {"NONE", ROCL_DOMAINS, {0}},
+    {"HSA_CORE_API", ROCL_DOMAIN_HSA, {0}},
+    {"HSA_AMD_EXT_API", ROCL_DOMAIN_HSA, {0}},
+    {"HSA_IMAGE_EXT_API", ROCL_DOMAIN_HSA, {0}},
+    {"HSA_FINALIZE_EXT_API", ROCL_DOMAIN_HSA, {0}},
+    {"HIP_RUNTIME_API", ROCL_DOMAIN_HIP, {0}},
+    {"HIP_COMPILER_API", ROCL_DOMAIN_HIP, {0}},
+    {"MARKER_CORE_API",
+     ROCL_DOMAIN_MARKERS,
+     {"roctxMarkA", "roctxRangePushA", "roctxRangePop", "roctxRangeStartA", "roctxRangeStop",
+      "roctxGetThreadId"}},
+    {"MARKER_CONTROL_API", ROCL_DOMAIN_MARKERS, {"roctxProfilerPause", "roctxProfilerResume"}},
+    {"MARKER_NAME_API",
+     ROCL_DOMAIN_MARKERS,
+     {"roctxNameOsThread", "roctxNameHsaAgent", "roctxNameHipDevice", "roctxNameHipStream"}},
+    {"MEMORY_COPY",
+     ROCL_DOMAIN_MEMORY_COPIES,
+     {"MEMORY_COPY_NONE", "MEMORY_COPY_HOST_TO_HOST", "MEMORY_COPY_HOST_TO_DEVICE",
+      "MEMORY_COPY_DEVICE_TO_HOST", "MEMORY_COPY_DEVICE_TO_DEVICE"}},
+    {"KERNEL_DISPATCH",
+     ROCL_DOMAIN_KERNELS,
+     {"KERNEL_DISPATCH_NONE", "KERNEL_DISPATCH_ENQUEUE", "KERNEL_DISPATCH_COMPLETE"}},
+    {"SCRATCH_MEMORY",
+     ROCL_DOMAIN_SCRATCH_MEMORY,
+     {"SCRATCH_MEMORY_NONE", "SCRATCH_MEMORY_ALLOC", "SCRATCH_MEMORY_FREE",
+      "SCRATCH_MEMORY_ASYNC_RECLAIM"}},
+    {"CORRELATION_ID_RETIREMENT", ROCL_DOMAINS, {0}},
+    {"RCCL_API", ROCL_DOMAIN_RCCL, {0}},
+    {"OMPT", ROCL_DOMAINS, {0}},
+    {"MEMORY_ALLOCATION",
+     ROCL_DOMAIN_MEMORY_ALLOCATIONS,
+     {"MEMORY_ALLOCATION_NONE", "MEMORY_ALLOCATION_ALLOCATE", "MEMORY_ALLOCATION_VMEM_ALLOCATE",
+      "MEMORY_ALLOCATION_FREE", "MEMORY_ALLOCATION_VMEM_FREE"}},
+    {"RUNTIME_INITIALIZATION", ROCL_DOMAINS, {0}},
+    {"ROCDECODE_API", ROCL_DOMAIN_ROCDECODE, {0}},
+    {"ROCJPEG_API", ROCL_DOMAIN_ROCJPEG, {0}},
+    {"HIP_STREAM", ROCL_DOMAINS, {0}},
+    {"HIP_RUNTIME_API_EXT", ROCL_DOMAIN_HIP, {0}},
+    {"HIP_COMPILER_API_EXT", ROCL_DOMAIN_HIP, {0}},
+    {"ROCDECODE_API_EXT", ROCL_DOMAIN_ROCDECODE, {0}},
+    {"KFD_EVENT_PAGE_MIGRATE", ROCL_DOMAINS, {0}},
+    {"KFD_EVENT_PAGE_FAULT", ROCL_DOMAINS, {0}},
+    {"KFD_EVENT_QUEUE", ROCL_DOMAINS, {0}},
+    {"KFD_EVENT_UNMAP_FROM_GPU", ROCL_DOMAINS, {0}},
+    {"KFD_EVENT_DROPPED_EVENTS", ROCL_DOMAINS, {0}},
+    {"KFD_PAGE_MIGRATE", ROCL_DOMAINS, {0}},
+    {"KFD_PAGE_FAULT", ROCL_DOMAINS, {0}},
+    {"KFD_QUEUE", ROCL_DOMAINS, {0}},
+    {"MARKER_CORE_RANGE_API",
+     ROCL_DOMAIN_MARKERS,
+     {"roctxMarkA", "roctxThreadRangeA", "roctxProcessRangeA", "roctxGetThreadId"}},
+};
+
+/* Kinds of callback records, in their order: those of buffer records by number. CODE_OBJECT is
+ * none. */
+enum { CODE_OBJECT = V3_KINDS };
+static const uint8_t callback_kinds[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  CODE_OBJECT,
+                                         12, 11, 10, 14, 15, 16, 17, 18, 19, 20, 32};
+
+v3_kind v3_kind_of(const char *name, rocl_domain domain, v3_kind otherwise)
+{
+    for (int i = 0; i < V3_KINDS; i++)
+        if (kinds[i].domain == domain && !strcmp(name, kinds[i].name))
+            return (v3_kind)i;
+    return otherwise;
+}
+
+bool v3_names_add(v3_names *n, const rocl_trace *t, uint64_t key)
+{
+    if (rocl_map_get(&n->index, key, ROCL_NONE) != ROCL_NONE)
+        return true;
+    if (!ROCL_GROW(n->all, n->cap, n->count + 1) ||
+        !rocl_map_put(&n->index, key, (uint32_t)n->count))
+        return false;
+    v3_name *name = &n->all[n->count++];
+    name->key = key;
+    name->text = rocl_text(t, (uint32_t)key, &name->len);
+    return true;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const v3_name *x = a, *y = b;
+    const uint64_t of_x = x->key >> 32, of_y = y->key >> 32;
+    if (of_x != of_y)
+        return of_x < of_y ? -1 : 1;
+    const int order = memcmp(x->text, y->text, x->len < y->len ? x->len : y->len);
+    return order ? order : x->len < y->len ? -1 : x->len > y->len;
+}
+
+uint64_t v3_label_number(const char *text, size_t len)
+{
+    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3;
+    hash &= ((uint64_t)1 << 53) - 1; /* which a double holds */
+    return hash ? hash : 1;
+}
+
+bool v3_names_number(v3_names *n)
+{
+    uint64_t next = 0;
+    if (n->count)
+        qsort(n->all, n->count, sizeof *n->all, compare_names);
+    for (size_t i = 0; i < n->count; i++) {
+        v3_name *name = &n->all[i];
+        const unsigned kind = (unsigned)(name->key >> 32) & 63;
+        const char *const *fixed = kind < V3_KINDS ? kinds[kind].operations : NULL;
+        unsigned count = 0, at = OPERATIONS_MAX;
+        for (; fixed && count < OPERATIONS_MAX && fixed[count]; count++)
+            at = !strcmp(fixed[count], name->text) ? count : at;
+        if (!i || name->key >> 32 != n->all[i - 1].key >> 32)
+            next = count;
+        name->number = kind == V3_LABEL      ? v3_label_number(name->text, name->len)
+                       : at < OPERATIONS_MAX ? at
+                                             : next++;
+        if (!rocl_map_put(&n->index, name->key, (uint32_t)i))
+            return false;
+    }
+    return true;
+}
+
+void v3_names_free(v3_names *n)
+{
+    rocl_map_free(&n->index);
+    free(n->all);
+}
+
+uint64_t v3_number_of(const v3_names *n, uint64_t key)
+{
+    return n->all[rocl_map_get(&n->index, key, 0)].number;
+}
+
+/* The first name of a kind that an element uses, and behind the last. */
+static const v3_name *first_name(const v3_element *e, unsigned kind, const v3_name **end)
+{
+    const v3_names *n = e->names;
+    const uint64_t of = v3_name_key(e->index, (v3_kind)kind, 0) >> 32;
+    size_t low = 0, high = n->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (n->all[middle].key >> 32 < of)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (high = low; high < n->count && n->all[high].key >> 32 == of;)
+        high++;
+    *end = n->all + high;
+    return n->all + low;
+}
+
+static void put_kind(rocl_buf *b, const v3_element *e, unsigned kind)
+{
+    const v3_name *end, *name;
+    const char *before = "";
+    if (kind == CODE_OBJECT) {
+        rocl_buf_str(b, "{\"kind\":\"CODE_OBJECT\",\"operations\":[\"CODE_OBJECT_NONE\","
+                        "\"CODE_OBJECT_LOAD\",\"CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER\","
+                        "\"CODE_OBJECT_HOST_KERNEL_SYMBOL_REGISTER\"]}");
+        return;
+    }
+    v3_put_string(b, "{\"kind\":", kinds[kind].name, strlen(kinds[kind].name));
+    rocl_buf_str(b, ",\"operations\":[");
+    unsigned fixed = 0;
+    for (; fixed < OPERATIONS_MAX && kinds[kind].operations[fixed]; fixed++, before = ",")
+        v3_put_string(b, before, kinds[kind].operations[fixed],
+                      strlen(kinds[kind].operations[fixed]));
+    for (name = first_name(e, kind, &end); name < end; name++) {
+        if (name->number < fixed)
+            continue;
+        v3_put_string(b, before, name->text, name->len);
+        before = ",";
+    }
+    rocl_buf_str(b, "]}");
+}
+
+/* ---- numbers of definitions ------------------------------------------------------------------ */
+
+/* Ids must be more than 0, and different from each other: where they are not, all are counted
+ * from 1. */
+static bool check_ids(uint64_t *ids, size_t count)
+{
+    rocl_map seen = {0};
+    bool distinct = true, memory = true;
+    for (size_t i = 0; i < count && distinct && memory; i++) {
+        distinct = ids[i] && ids[i] <= INT64_MAX && !rocl_map_get(&seen, ids[i], 0);
+        memory = rocl_map_put(&seen, ids[i], 1);
+    }
+    for (size_t i = 0; i < count && !distinct; i++)
+        ids[i] = i + 1;
+    rocl_map_free(&seen);
+    return memory;
+}
+
+/* The handle that the profiler gave an agent; 0 where the input does not say. */
+static uint64_t read_handle(const char *json)
+{
+    static const rocl_view ids[] = {ROCL_JSON_KEY("id")}, handles[] = {ROCL_JSON_KEY("handle")};
+    rocl_json r;
+    rocl_json_token v;
+    uint64_t handle = 0;
+    rocl_json_open(&r, json, strlen(json), 0, 0);
+    if (rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT) &&
+        rocl_json_member(&r, ids, 1, &v) >= 0 && rocl_json_enter(&r, ROCL_JSON_OBJECT) &&
+        rocl_json_member(&r, handles, 1, &v) >= 0 && !rocl_json_uint(v.text, &handle))
+        handle = 0;
+    return handle;
+}
+
+/* Symbols stand at the index of their id, with zeros between them: where that would be mostly
+ * zeros, and where processes share an id, kernels are counted from 1. */
+static bool number_kernels(v3_ids *ids, const rocl_capture *c)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < c->kernel_count; i++)
+        ids->kernels[i] = (uint64_t)c->kernels[i].id;
+    if (!check_ids(ids->kernels, c->kernel_count))
+        return false;
+    for (uint32_t i = 0; i < c->kernel_count; i++)
+        last = ids->kernels[i] > last ? ids->kernels[i] : last;
+    const bool dense = last <= 4 * (uint64_t)c->kernel_count + 1024;
+    for (uint32_t i = 0; i < c->kernel_count && !dense; i++)
+        ids->kernels[i] = i + 1;
+    ids->kernel_end = (dense ? last : c->kernel_count) + 1;
+    return true;
+}
+
+rocl_status v3_ids_make(v3_ids *ids, rocl_trace *t, const rocl_capture *c, rocl_error *err)
+{
+    ids->agents = calloc(c->agent_count + 1, sizeof *ids->agents);
+    ids->counters = calloc(c->counter_count + 1, sizeof *ids->counters);
+    ids->kernels = calloc(c->kernel_count + 1, sizeof *ids->kernels);
+    ids->code_objects = calloc(c->agent_count + 1, sizeof *ids->code_objects);
+    if (!ids->agents || !ids->counters || !ids->kernels || !ids->code_objects)
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i < c->agent_count; i++) {
+        char *json = NULL;
+        rocl_status st = rocl_agent_json(t, c, i, &json, err);
+        if (st != ROCL_OK)
+            return st;
+        ids->agents[i] = read_handle(json);
+        if (!ids->agents[i])
+            ids->agents[i] = (uint64_t)c->agents[i].id;
+        free(json);
+    }
+    for (uint32_t i = 0; i < c->counter_count; i++)
+        ids->counters[i] = (uint64_t)c->counters[i].id;
+    if (!check_ids(ids->agents, c->agent_count) || !check_ids(ids->counters, c->counter_count) ||
+        !number_kernels(ids, c))
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i < c->kernel_count; i++)
+        if (c->kernels[i].agent < c->agent_count)
+            ids->code_objects[c->kernels[i].agent] = 1;
+    for (uint32_t i = 0, n = 0; i < c->agent_count; i++)
+        ids->code_objects[i] = ids->code_objects[i] ? ++n : 0;
+    return ROCL_OK;
+}
+
+void v3_ids_free(v3_ids *ids)
+{
+    free(ids->agents);
+    free(ids->counters);
+    free(ids->kernels);
+    free(ids->code_objects);
+}
+
+/* ---- values out of JSON that the input keeps ------------------------------------------------- */
+
+/* Takes the value that was just returned as it is written. False: it is not the kind of value
+ * that is wanted, or no JSON. */
+static bool take_value(rocl_json *r, const rocl_json_token *v, char begins_with, rocl_view *to)
+{
+    const char *from = v->kind == ROCL_JSON_STRING ? v->text.p - 1 : v->text.p;
+    const bool number = begins_with >= '0' && begins_with <= '9';
+    if (number ? v->kind != ROCL_JSON_NUMBER : *from != begins_with)
+        return false;
+    if (v->kind == ROCL_JSON_OBJECT || v->kind == ROCL_JSON_ARRAY) {
+        rocl_json_token inner;
+        const unsigned depth = r->depth;
+        rocl_json_enter(r, v->kind);
+        while (r->depth > depth && rocl_json_next(r, &inner) != ROCL_JSON_NOTHING)
+            ;
+        *to = (rocl_view){from, (size_t)(r->at - from)};
+    } else {
+        *to = (rocl_view){from, v->text.n + (v->kind == ROCL_JSON_STRING ? 2 : 0)};
+    }
+    return !r->wrong;
+}
+
+/* The values of some members of an object, each like the text that stands for it where it is not
+ * there; NULL ends them. */
+static void read_members(const char *json, size_t len, const rocl_view *keys,
+                         const char *const *neutral, rocl_view *to, unsigned count)
+{
+    rocl_json r;
+    rocl_json_token v;
+    for (unsigned i = 0; i < count; i++)
+        to[i] = (rocl_view){neutral[i], strlen(neutral[i])};
+    rocl_json_open(&r, json, len, 0, 0);
+    if (rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
+        for (int k; (k = rocl_json_member(&r, keys, count, &v)) >= 0;) {
+            rocl_view value;
+            if (take_value(&r, &v, *neutral[k], &value))
+                to[k] = value;
+        }
+}
+
+static void put_value(rocl_buf *b, const char *before, rocl_view key, rocl_view value)
+{
+    rocl_buf_str(b, before);
+    rocl_buf_byte(b, '"');
+    rocl_buf_put(b, key.p, key.n);
+    rocl_buf_str(b, "\":");
+    rocl_utf8_put(b, value.p, value.n);
+}
+
+/* ---- agents ---------------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define CAPABILITY \
+    "{\"HotPluggable\":0,\"HSAMMUPresent\":0,\"SharedWithGraphics\":0,\"QueueSizePowerOfTwo\":0," \
+    "\"QueueSize32bit\":0,\"QueueIdleEvent\":0,\"VALimit\":0,\"WatchPointsSupported\":0," \
+    "\"WatchPointsTotalBits\":0,\"DoorbellType\":0,\"AQLQueueDoubleMap\":0," \
+    "\"DebugTrapSupported\":0,\"WaveLaunchTrapOverrideSupported\":0," \
+    "\"WaveLaunchModeSupported\":0,\"PreciseMemoryOperationsSupported\":0," \
+    "\"DEPRECATED_SRAM_EDCSupport\":0,\"Mem_EDCSupport\":0,\"RASEventNotify\":0," \
+    "\"ASICRevision\":0,\"SRAM_EDCSupport\":0,\"SVMAPISupported\":0,\"CoherentHostAccess\":0," \
+    "\"DebugSupportedFirmware\":0}"
+#define UUID \
+    "{\"bytes\":{\"value0\":0,\"value1\":0,\"value2\":0,\"value3\":0,\"value4\":0,\"value5\":0," \
+    "\"value6\":0,\"value7\":0,\"value8\":0,\"value9\":0,\"value10\":0,\"value11\":0," \
+    "\"value12\":0,\"value13\":0,\"value14\":0,\"value15\":0}}"
+
+/* X(member, what stands for it where nothing is known). Those before `name`, in their order, then
+ * those after the names and numbers that the trace has itself. */
+#define AGENT_MEMBERS(X) \
+    X("cpu_cores_count", "0") X("simd_count", "0") X("mem_banks_count", "0") \
+    X("caches_count", "0") X("io_links_count", "0") X("cpu_core_id_base", "0") \
+    X("simd_id_base", "0") X("max_waves_per_simd", "0") X("lds_size_in_kb", "0") \
+    X("gds_size_in_kb", "0") X("num_gws", "0") X("wave_front_size", "0") X("num_xcc", "0") \
+    X("cu_count", "0") X("array_count", "0") X("num_shader_banks", "0") \
+    X("simd_arrays_per_engine", "0") X("cu_per_simd_array", "0") X("simd_per_cu", "0") \
+    X("max_slots_scratch_cu", "0") X("gfx_target_version", "0") X("vendor_id", "0") \
+    X("device_id", "0") X("location_id", "0") X("domain", "0") X("drm_render_minor", "0") \
+    X("num_sdma_engines", "0") X("num_sdma_xgmi_engines", "0") \
+    X("num_sdma_queues_per_engine", "0") X("num_cp_queues", "0") \
+    X("max_engine_clk_ccompute", "0") X("max_engine_clk_fcompute", "0") \
+    X("sdma_fw_version", "{\"uCodeSDMA\":0,\"uCodeRes\":0}") \
+    X("fw_version", "{\"uCode\":0,\"Major\":0,\"Minor\":0,\"Stepping\":0}") \
+    X("capability", CAPABILITY) X("cu_per_engine", "0") X("max_waves_per_cu", "0") \
+    X("family_id", "0") X("workgroup_max_size", "0") X("grid_max_size", "0") \
+    X("local_mem_size", "0") X("hive_id", "0") X("gpu_id", "0") \
+    X("workgroup_max_dim", "{\"x\":0,\"y\":0,\"z\":0}") \
+    X("grid_max_dim", "{\"x\":0,\"y\":0,\"z\":0}")
+#define AGENT_MEMBERS_AFTER(X) \
+    X("runtime_visibility", "{\"hsa\":1,\"hip\":1,\"rccl\":1,\"rocdecode\":1}") X("uuid", UUID) \
+    X("mem_banks", "[]") X("caches", "[]") X("io_links", "[]")
+#define ONE(...) +1
+#define KEY(key, neutral) ROCL_JSON_KEY(key),
+#define NEUTRAL(key, neutral) neutral,
+/* clang-format on */
+
+enum { BEFORE_NAMES = 0 AGENT_MEMBERS(ONE), AGENT_KEYS = BEFORE_NAMES AGENT_MEMBERS_AFTER(ONE) };
+
+static void put_index(rocl_buf *b, const char *before, int64_t index)
+{
+    v3_put_int(b, before, index < 0 ? 0 : index);
+}
+
+static rocl_status put_agent(rocl_buf *b, const v3_element *e, uint32_t at, rocl_error *err)
+{
+    static const rocl_view keys[] = {AGENT_MEMBERS(KEY) AGENT_MEMBERS_AFTER(KEY)};
+    static const char *const neutral[] = {AGENT_MEMBERS(NEUTRAL) AGENT_MEMBERS_AFTER(NEUTRAL)};
+    const rocl_agent *a = &e->capture->agents[at];
+    rocl_view values[AGENT_KEYS];
+    char *json = NULL;
+    rocl_status st = rocl_agent_json(e->trace, e->capture, at, &json, err);
+    if (st != ROCL_OK)
+        return st;
+    read_members(json, strlen(json), keys, neutral, values, AGENT_KEYS);
+    v3_put_number(b, "{\"size\":312,\"id\":{\"handle\":", e->ids->agents[at]);
+    v3_put_number(b, "},\"type\":",
+                  a->type == ROCL_AGENT_GPU   ? 2
+                  : a->type == ROCL_AGENT_CPU ? 1
+                                              : 0);
+    for (unsigned i = 0; i < BEFORE_NAMES; i++)
+        put_value(b, ",", keys[i], values[i]);
+    v3_put_text(b, ",\"name\":", e->trace, a->name);
+    v3_put_text(b, ",\"vendor_name\":", e->trace, a->vendor);
+    v3_put_text(b, ",\"product_name\":", e->trace, a->product);
+    v3_put_text(b, ",\"model_name\":", e->trace, a->model);
+    put_index(b, ",\"node_id\":", a->absolute_index);
+    put_index(b, ",\"logical_node_id\":", a->logical_index);
+    put_index(b, ",\"logical_node_type_id\":", a->type_index);
+    for (unsigned i = BEFORE_NAMES; i < AGENT_KEYS; i++)
+        put_value(b, ",", keys[i], values[i]);
+    rocl_buf_byte(b, '}');
+    free(json);
+    return ROCL_OK;
+}
+
+/* ---- metadata, counters ---------------------------------------------------------------------- */
+
+static void put_metadata(rocl_buf *b, const v3_element *e)
+{
+    const rocl_capture *c = e->capture;
+    const rocl_trace *t = e->trace;
+    const rocl_process none = {.node = ROCL_NONE};
+    const rocl_process *p = e->process < c->process_count ? &c->processes[e->process] : &none;
+    const rocl_node nowhere = {0};
+    const uint32_t at = p->node < c->node_count ? p->node : 0;
+    const rocl_node *node = at < c->node_count ? &c->nodes[at] : &nowhere;
+    v3_put_int(b, "{\"metadata\":{\"node\":{\"id\":", node->id);
+    v3_put_text(b, ",\"hash\":0,\"machine_id\":", t, node->machine_id);
+    v3_put_text(b, ",\"system_name\":", t, node->system_name);
+    v3_put_text(b, ",\"hostname\":", t, node->hostname);
+    v3_put_text(b, ",\"release\":", t, node->release);
+    v3_put_text(b, ",\"version\":", t, node->version);
+    v3_put_text(b, ",\"hardware_name\":", t, node->hardware);
+    v3_put_int(b, ",\"domain_name\":\"(none)\"},\"pid\":", p->pid);
+    v3_put_int(b, ",\"init_time\":", p->init ? p->init : p->start);
+    v3_put_int(b, ",\"fini_time\":", p->fini ? p->fini : p->end);
+    rocl_buf_str(b, ",\"command\":[");
+    const char *word = rocl_text(t, p->command, NULL), *before = "";
+    while (*(word += strspn(word, " "))) {
+        const size_t n = strcspn(word, " ");
+        v3_put_string(b, before, word, n);
+        before = ",";
+        word += n;
+    }
+    rocl_buf_str(b, "],\"config\":{\"output_path\":\"\",\"output_file\":\"\","
+                    "\"tmp_directory\":\"\",\"raw_output_path\":\"\",\"raw_output_file\":\"\","
+                    "\"raw_tmp_directory\":\"\",\"perfetto_shmem_size_hint\":64,"
+                    "\"perfetto_buffer_size\":1048576,"
+                    "\"perfetto_buffer_fill_policy\":\"discard\","
+                    "\"perfetto_backend\":\"inprocess\",\"summary\":false,"
+                    "\"summary_per_domain\":false,\"summary_groups\":[],"
+                    "\"summary_unit\":\"nsec\",\"summary_file\":\"stderr\","
+                    "\"csv_output\":false,\"json_output\":true,\"pftrace_output\":false,"
+                    "\"otf2_output\":false,\"summary_output\":false,\"rocpd_output\":false,"
+                    "\"kernel_rename\":");
+    rocl_buf_str(b, t->opt.kernel_rename ? "true" : "false");
+    rocl_buf_str(b, ",\"group_by_queue\":false}}");
+}
+
+static void put_counter(rocl_buf *b, const v3_element *e, uint32_t at)
+{
+    const rocl_counter *k = &e->capture->counters[at];
+    v3_put_number(b, "{\"agent_id\":{\"handle\":",
+                  k->agent < e->capture->agent_count ? e->ids->agents[k->agent] : 0);
+    v3_put_number(b, "},\"id\":{\"handle\":", e->ids->counters[at]);
+    v3_put_text(b, "},\"is_constant\":0,\"is_derived\":0,\"name\":", e->trace, k->name);
+    v3_put_text(b, ",\"description\":", e->trace, k->description);
+    v3_put_text(b, ",\"block\":", e->trace, k->block);
+    rocl_buf_str(b, ",\"expression\":\"\",\"dimensions\":[],\"instances\":[]}");
+}
+
+rocl_status v3_put_begin(rocl_buf *b, const v3_element *e, rocl_error *err)
+{
+    const rocl_capture *c = e->capture;
+    const char *before = "";
+    rocl_status st = ROCL_OK;
+    put_metadata(b, e);
+    rocl_buf_str(b, ",\"agents\":[");
+    for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++)
+        if (v3_is_of(c, c->agents[i].process, e->process)) {
+            rocl_buf_str(b, before);
+            st = put_agent(b, e, i, err);
+            before = ",";
+        }
+    rocl_buf_str(b, "],\"counters\":[");
+    before = "";
+    for (uint32_t i = 0; i < c->counter_count; i++)
+        if (v3_is_of(c, c->counters[i].process, e->process)) {
+            rocl_buf_str(b, before);
+            put_counter(b, e, i);
+            before = ",";
+        }
+    rocl_buf_str(b, "],\"strings\":{\"callback_records\":[");
+    for (size_t i = 0; i < sizeof callback_kinds; i++) {
+        rocl_buf_str(b, i ? "," : "");
+        put_kind(b, e, callback_kinds[i]);
+    }
+    rocl_buf_str(b, "],\"buffer_records\":[");
+    for (unsigned i = 0; i < V3_KINDS; i++) {
+        rocl_buf_str(b, i ? "," : "");
+        put_kind(b, e, i);
+    }
+    rocl_buf_str(b, "],\"marker_api\":[");
+    return st;
+}
+
+/* ---- code objects and symbols ---------------------------------------------------------------- */
+
+/* Inputs say which agent code is on, but not where: one for each agent. */
+static void put_code_objects(rocl_buf *b, const v3_element *e)
+{
+    const rocl_capture *c = e->capture;
+    v3_put_number(b, "{\"size\":0,\"code_object_id\":", 0);
+    rocl_buf_str(b, ",\"agent_id\":{\"handle\":0},\"uri\":\"\",\"load_base\":0,\"load_size\":0,"
+                    "\"load_delta\":0,\"storage_type\":0}");
+    for (uint32_t i = 0; i < c->agent_count; i++)
+        if (e->ids->code_objects[i]) {
+            v3_put_number(b, ",{\"size\":88,\"code_object_id\":", e->ids->code_objects[i]);
+            v3_put_number(b, ",\"agent_id\":{\"handle\":", e->ids->agents[i]);
+            rocl_buf_str(b, "},\"uri\":\"\",\"load_base\":0,\"load_size\":0,\"load_delta\":0,"
+                            "\"storage_type\":0}");
+        }
+}
+
+enum {
+    KERNEL_OBJECT,
+    KERNARG_SIZE,
+    KERNARG_ALIGNMENT,
+    KERNEL_ENTRY,
+    KERNEL_ADDRESS,
+    DEMANGLED,
+    TRUNCATED,
+    SYMBOL_KEYS
+};
+
+static const rocl_view symbol_keys[SYMBOL_KEYS] = {
+    [KERNEL_OBJECT] = ROCL_JSON_KEY("kernel_object"),
+    [KERNARG_SIZE] = ROCL_JSON_KEY("kernarg_segment_size"),
+    [KERNARG_ALIGNMENT] = ROCL_JSON_KEY("kernarg_segment_alignment"),
+    [KERNEL_ENTRY] = ROCL_JSON_KEY("kernel_code_entry_byte_offset"),
+    [KERNEL_ADDRESS] = ROCL_JSON_KEY("kernel_address"),
+    [DEMANGLED] = ROCL_JSON_KEY("demangled_kernel_name"),
+    [TRUNCATED] = ROCL_JSON_KEY("truncated_kernel_name"),
+};
+
+static const char *const no_symbol[SYMBOL_KEYS] = {[KERNEL_OBJECT] = "0",
+                                                   [KERNARG_SIZE] = "0",
+                                                   [KERNARG_ALIGNMENT] = "0",
+                                                   [KERNEL_ENTRY] = "0",
+                                                   [KERNEL_ADDRESS] = "{\"handle\":0}",
+                                                   [DEMANGLED] = "\"\"",
+                                                   [TRUNCATED] = "\"\""};
+
+static void put_symbol_value(rocl_buf *b, const rocl_view values[], unsigned at)
+{
+    put_value(b, ",", symbol_keys[at], values[at]);
+}
+
+/* A symbol; of a hole `name` is what rocprofv3 has there, and k is NULL. */
+static rocl_status put_symbol(rocl_buf *b, const v3_element *e, uint64_t id, uint32_t at,
+                              const char *name, size_t name_len, rocl_error *err)
+{
+    const rocl_kernel zero = {.agent = ROCL_NONE};
+    const rocl_kernel *k = at == ROCL_NONE ? &zero : &e->capture->kernels[at];
+    const bool real = at != ROCL_NONE || id;
+    rocl_buf json = {0};
+    rocl_view values[SYMBOL_KEYS];
+    rocl_status st = ROCL_OK;
+    if (at != ROCL_NONE) {
+        st = rocl_kernel_json(e->trace, e->capture, at, &json, err);
+        const uint32_t shown = k->shown && k->shown != ROCL_NONE ? k->shown : k->display;
+        name = rocl_text(e->trace, shown, &name_len);
+    }
+    read_members((const char *)json.data, json.len, symbol_keys, no_symbol, values, SYMBOL_KEYS);
+    v3_put_number(b, real ? "{\"size\":88,\"kernel_id\":" : "{\"size\":0,\"kernel_id\":", id);
+    v3_put_number(b, ",\"code_object_id\":",
+                  k->agent < e->capture->agent_count ? e->ids->code_objects[k->agent] : 0);
+    rocl_buf_str(b, ",\"kernel_name\":\"");
+    size_t n = 0;
+    const char *mangled = rocl_text(e->trace, k->mangled, &n);
+    if (n) {
+        rocl_json_put(b, mangled, n);
+        rocl_buf_str(b, ".kd");
+    } else if (real) {
+        rocl_json_put(b, name, name_len);
+    }
+    rocl_buf_byte(b, '"');
+    for (unsigned i = KERNEL_OBJECT; i <= KERNARG_ALIGNMENT; i++)
+        put_symbol_value(b, values, i);
+    v3_put_int(b, ",\"group_segment_size\":", k->group_segment);
+    v3_put_int(b, ",\"private_segment_size\":", k->private_segment);
+    v3_put_int(b, ",\"sgpr_count\":", k->sgpr);
+    v3_put_int(b, ",\"arch_vgpr_count\":", k->arch_vgpr);
+    v3_put_int(b, ",\"accum_vgpr_count\":", k->accum_vgpr);
+    put_symbol_value(b, values, KERNEL_ENTRY);
+    put_symbol_value(b, values, KERNEL_ADDRESS);
+    v3_put_string(b, ",\"formatted_kernel_name\":", name, name_len);
+    for (unsigned i = DEMANGLED; i <= TRUNCATED; i++)
+        if (values[i].n > 2) {
+            put_symbol_value(b, values, i);
+        } else {
+            v3_put_string(
+                b, i == DEMANGLED ? ",\"demangled_kernel_name\":" : ",\"truncated_kernel_name\":",
+                name, name_len);
+        }
+    rocl_buf_byte(b, '}');
+    rocl_buf_free(&json);
+    return st;
+}
+
+/* Symbols at the indexes of their ids, then those of kernels that only have a name. */
+static rocl_status put_symbols(rocl_buf *b, const v3_element *e, rocl_error *err)
+{
+    const rocl_capture *c = e->capture;
+    const uint64_t end = e->ids->kernel_end;
+    uint32_t *at = malloc(end * sizeof *at);
+    if (!at)
+        return rocl_fail_memory(err);
+    uint64_t last = 0;
+    memset(at, 0xff, end * sizeof *at); /* ROCL_NONE */
+    for (uint32_t i = 0; i < c->kernel_count; i++)
+        if (v3_is_of(c, c->kernels[i].process, e->process)) {
+            at[e->ids->kernels[i]] = i;
+            last = e->ids->kernels[i] > last ? e->ids->kernels[i] : last;
+        }
+    const v3_name *names_end, *name = first_name(e, V3_NAMED_KERNEL, &names_end);
+    if (name < names_end)
+        last = end - 1;
+    rocl_status st = put_symbol(b, e, 0, ROCL_NONE, "0", 1, err);
+    for (uint64_t i = 1; i <= last && st == ROCL_OK; i++) {
+        rocl_buf_byte(b, ',');
+        st = put_symbol(b, e, at[i] == ROCL_NONE ? 0 : i, at[i], "", 0, err);
+    }
+    for (; name < names_end && st == ROCL_OK; name++) {
+        rocl_buf_byte(b, ',');
+        st = put_symbol(b, e, end + name->number, ROCL_NONE, name->text, name->len, err);
+    }
+    free(at);
+    return st;
+}
+
+rocl_status v3_put_middle(rocl_buf *b, const v3_element *e, rocl_error *err)
+{
+    const v3_name *end, *first = first_name(e, V3_LABEL, &end);
+    for (const v3_name *name = first; name < end; name++) {
+        v3_put_number(b, name > first ? ",{\"key\":" : "{\"key\":", name->number);
+        v3_put_string(b, ",\"value\":", name->text, name->len);
+        rocl_buf_byte(b, '}');
+    }
+    rocl_buf_str(b, "]},\"counters\":{\"dimension_ids\":[]},\"pc_sample_instructions\":[],"
+                    "\"pc_sample_comments\":[],\"att_filenames\":[],"
+                    "\"code_object_snapshot_filenames\":[]},\"code_objects\":[");
+    put_code_objects(b, e);
+    rocl_buf_str(b, "],\"kernel_symbols\":[");
+    rocl_status st = put_symbols(b, e, err);
+    rocl_buf_str(b, "],\"host_functions\":[],\"summary\":[],"
+                    "\"callback_records\":{\"counter_collection\":[");
+    return st;
+}
