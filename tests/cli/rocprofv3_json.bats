@@ -295,3 +295,15 @@ GPU|2|2|1|gfx942|AMD|Hill 2|hill"
         [.domain, .name, .calls, .total_ns] | @csv' | sort >got
     cmp expected got
 }
+
+# Kernels that begin at one time in several processes, and whose counters end at another time.
+@test "a database has each dispatch once, with the values of its counters" {
+    for pid in 1 2 3; do
+        awk -v version=7.0 -v rows=12 -f "$TOP/tests/fixtures/rocprofv3_json.awk" |
+            sed "s/\"pid\":4242/\"pid\":$pid/; s/^{\"rocprofiler-sdk-tool\":\[//; s/\]}\$//" >$pid.json
+    done
+    printf '{"rocprofiler-sdk-tool":[%s,%s,%s]}' "$(<1.json)" "$(<2.json)" "$(<3.json)" >all.json
+    try 0 rocmerge -q -o t.db all.json
+    [ "$(sqlite3 t.db 'select count(*) from kernels')" -eq 36 ]
+    diff <(rocstats counters -q --format csv all.json) <(rocstats counters -q --format csv t.db)
+}

@@ -23,6 +23,19 @@ struct newset_events {
 /* Words of a key: start, end, id, and the kind above a number that keeps values in order. */
 enum { KEYS = 4, KIND_SHIFT = 56 };
 
+/* The keys of an event: its start first; then, of most tables, the longest first, by id. Values of
+ * counters may have other ends than their dispatch, which they follow by id. */
+typedef struct key_order {
+    unsigned end, id, kind;
+} key_order;
+
+static const key_order by_end = {1, 2, 3}, by_id = {3, 1, 2};
+
+static const key_order *order_of(schema_table table)
+{
+    return table == SCHEMA_DISPATCH ? &by_id : &by_end;
+}
+
 /* ---- the fields of a record, for both ways ---- */
 
 typedef enum field_type {
@@ -224,10 +237,13 @@ rocl_status newset_events_add(newset_events *e, unsigned worker, const rocl_batc
     /* Values follow the dispatch or sample that they are of, in the order in which they came: those
      * of one come from one worker. */
     uint64_t value = rocl_kind_in(b->kind, ROCL_VALUE_KINDS) ? ++w->values : 0;
-    const uint64_t key[KEYS] = {flip_sign(event->start), ~flip_sign(event->end), event->id,
-                                (uint64_t)b->kind << KIND_SHIFT | value};
-    return rocl_sorter_add(e->sorters[schema_table_of_kind(b->kind)], worker, key, to->data,
-                           to->len, err);
+    const schema_table table = schema_table_of_kind(b->kind);
+    const key_order *order = order_of(table);
+    uint64_t key[KEYS] = {flip_sign(event->start)};
+    key[order->end] = ~flip_sign(event->end);
+    key[order->id] = event->id;
+    key[order->kind] = (uint64_t)b->kind << KIND_SHIFT | value;
+    return rocl_sorter_add(e->sorters[table], worker, key, to->data, to->len, err);
 }
 
 rocl_status newset_events_seal(newset_events *e, unsigned worker, rocl_error *err)
@@ -249,11 +265,11 @@ uint64_t newset_events_count(const newset_events *e)
 /* ---- reading them back, sorted ---- */
 
 /* False: the bytes are cut (a fault of ours). */
-static bool read_event(newset_event *e, const rocl_sort_record *rec)
+static bool read_event(newset_event *e, const rocl_sort_record *rec, const key_order *order)
 {
     const uint8_t *p = rec->data, *end = rec->data + rec->len;
     uint64_t v;
-    e->kind = (rocl_kind)(rec->key[3] >> KIND_SHIFT);
+    e->kind = (rocl_kind)(rec->key[order->kind] >> KIND_SHIFT);
     for (unsigned i = 0; i < LISTS && lists[e->kind][i]; i++)
         for (const field *f = lists[e->kind][i]; f->type != END; f++) {
             if (!rocl_varint_get(&p, end, &v))
@@ -261,8 +277,8 @@ static bool read_event(newset_event *e, const rocl_sort_record *rec)
             write_field((char *)&e->r + f->offset, f->type, v);
         }
     e->r.e.start = (int64_t)flip_sign((int64_t)rec->key[0]);
-    e->r.e.end = (int64_t)flip_sign((int64_t)~rec->key[1]);
-    e->r.e.id = rec->key[2];
+    e->r.e.end = (int64_t)flip_sign((int64_t)~rec->key[order->end]);
+    e->r.e.id = rec->key[order->id];
     e->args = p;
     e->args_end = end;
     return true;
@@ -292,8 +308,9 @@ rocl_status newset_events_each(newset_events *e, schema_table t, newset_event_fn
     rocl_status st = rocl_sorter_start(e->sorters[t], err);
     while (st == ROCL_OK && (st = rocl_sorter_next(e->sorters[t], &rec, &more, err)) == ROCL_OK &&
            more) {
-        st = read_event(&event, &rec) ? fn(ctx, &event, err)
-                                      : rocl_fail(err, ROCL_INTERNAL, "a sorted event is cut");
+        st = read_event(&event, &rec, order_of(t))
+                 ? fn(ctx, &event, err)
+                 : rocl_fail(err, ROCL_INTERNAL, "a sorted event is cut");
         if (++n % PROGRESS_ROWS == 0)
             rocl_progress(e->trace, PROGRESS_ROWS);
     }
