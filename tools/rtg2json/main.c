@@ -151,8 +151,6 @@ static rocl_status write_rocprofv3(rocl_trace *t, void *ctx, rocl_error *err)
 {
     const cli *c = ctx;
     rocl_written r = {0};
-    if (c->common.job && output_make_parent(c->path) != ROCL_OK)
-        return ROCL_OUTPUT;
     const rocl_rocprofv3_json_options o = {
         .path = c->path, .gzip = c->gzip, .level = c->gzip_level};
     rocl_status s = rocl_write_rocprofv3_json(t, &o, &r, err);
