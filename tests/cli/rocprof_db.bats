@@ -158,3 +158,21 @@ stats() {
     stats roctracer-golden/MatrixTranspose_sys_hsa_trace/out-r62-no-start-stop
     stats roctracer-golden/copy_hsa_trace/out-r62
 }
+
+@test "the raw texts of a run and the database that rocprof made of them say the same" {
+    run=$SHARED/rocprof-v1/roctracer-golden/MatrixTranspose_sys_trace
+    needs "$run/in" "$run/out-r62/results.db"
+    rocpd2csv -q -d texts -o o "$run/in"
+    rocpd2csv -q -d db -o o "$run/out-r62/results.db"
+    for table in hip_api_trace hsa_api_trace marker_api_trace kernel_trace memory_copy_trace; do
+        for from in texts db; do # work has its stream and thread in the database only
+            tail -n +2 $from/o_$table.csv | cut -d, -f2- | sort >$from.csv
+        done
+        case $table in
+        kernel_trace) sed -i 's/^\([^,]*,[^,]*,[^,]*\),[^,]*,[^,]*,/\1,,,/' texts.csv db.csv ;;
+        memory_copy_trace) sed -i 's/^\([^,]*,[^,]*\),[^,]*,/\1,,/' texts.csv db.csv ;;
+        esac
+        [ -s texts.csv ] || fail "no $table"
+        diff texts.csv db.csv
+    done
+}
