@@ -186,12 +186,23 @@ static void repair_old_row(rocprof_row *row, const json_event *e)
         !rocl_json_uint(pid, &section) || section != e->pid)
         return;
     row->has &= ~ROCPROF_BIT(PROCESS);
-    if (e->pid == SECTION_RANGES && rocl_view_is(row->value[ROCPROF_THREAD].text, "0"))
-        row->has &= ~ROCPROF_BIT(THREAD);
     if (row->has & ROCPROF_BIT(AGENT) && row->has & ROCPROF_BIT(THREAD)) {
         add_field(row, ROCPROF_STREAM, row->value[ROCPROF_THREAD].text);
         row->has &= ~ROCPROF_BIT(THREAD);
     }
+}
+
+/* What was started and stopped stands on row 0 and ends 1 ns later than it did; old files have no
+ * thread of it. Other ranges stand on the row of their thread. */
+static void repair_range(rocprof_row *row, const json_event *e)
+{
+    uint64_t end;
+    if (e->tid || !(row->has & ROCPROF_BIT(THREAD)))
+        return;
+    if (row->value[ROCPROF_END].text.p && rocl_json_uint(row->value[ROCPROF_END].text, &end) && end)
+        add_number(row, ROCPROF_END, (int64_t)end - 1);
+    if (rocl_view_is(row->value[ROCPROF_THREAD].text, "0"))
+        row->has &= ~ROCPROF_BIT(THREAD);
 }
 
 /* Which call launched the work, or by which number the call is known. */
@@ -233,6 +244,8 @@ static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const 
         add_number(row, ROCPROF_START, e->ts);
         add_number(row, ROCPROF_END, end_of(e));
     }
+    if (table == ROCPROF_RANGES)
+        repair_range(row, e);
     if (table != ROCPROF_DISPATCHES)
         add_field(row, ROCPROF_NAME, e->name);
     if (e->pid == SECTION_COPY && table == ROCPROF_OPS && !rocprof_is_copy(e->name)) {
