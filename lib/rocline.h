@@ -432,7 +432,8 @@ typedef enum rocl_look {
     ROCL_LOOKS_LEGACY,  /* text of rtg_tracer or strace */
     ROCL_LOOKS_HCC,     /* text with profile lines */
     ROCL_LOOKS_FOLDER,
-    ROCL_LOOKS_FOREIGN, /* what others read: PyTorch's JSON, a CSV file, an archive */
+    ROCL_LOOKS_FOREIGN, /* what others read: an archive, a profile of another kind */
+    ROCL_LOOKS_JSON,    /* trace JSON of PyTorch or Chrome, and what rtg2json writes */
     ROCL_LOOKS_OTHER    /* a database, chunks, an index, something unknown */
 } rocl_look;
 

@@ -87,8 +87,9 @@ static bool is_profile(const char *head, size_t n, bool whole)
     FORMAT("a write-ahead log of SQLite (-wal), not the database",                                 \
            "name the database; the log must lie beside it, under its name")
 #define KINETO                                                                                     \
-    READ("a trace of the PyTorch profiler (Kineto JSON)", rocl_chrome_ops, ROCL_FORMAT_KINETO)
-#define CHROME   READ("a trace in Chrome's JSON", rocl_chrome_ops, 0)
+    READ("a trace of the PyTorch profiler (Kineto JSON)", rocl_chrome_ops,                         \
+         ROCL_FORMAT_KINETO | ROCL_FORMAT_SCRIPT_OUTPUT)
+#define CHROME   READ("a trace in Chrome's JSON", rocl_chrome_ops, ROCL_FORMAT_SCRIPT_OUTPUT)
 #define CSV      READ("a CSV file of rocprof", rocl_rocprof_csv_ops, ROCL_FORMAT_CSV)
 #define V1_JSON  READ("a trace of rocprof (JSON)", rocl_rocprof_json_ops, ROCL_FORMAT_V1_JSON)
 #define V3_FILES "kernel_trace.csv, hip_api_trace.csv and memory_copy_trace.csv"
@@ -271,6 +272,10 @@ rocl_status rocl_fail_foreign(const char *path, const char *head, size_t n, bool
         return rocl_fail(err, ROCL_INPUT, "%s: the file is empty", path);
     if (f && f->advice)
         return rocl_fail_format(path, f, err);
+    if (f && f->ops) /* for who reads text only */
+        return rocl_fail(err, ROCL_INPUT,
+                         "%s: this is %s, not text of rtg_tracer, HCC_PROFILE or strace", path,
+                         f->name);
     if (n < sizeof sqlite && !memcmp(head, sqlite, n))
         return rocl_fail(err, ROCL_INPUT, "%s: the database is truncated after %zu bytes", path, n);
     if (memchr(head, 0, n))

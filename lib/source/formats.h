@@ -35,6 +35,8 @@ enum {
     ROCL_FORMAT_CSV = 1 << 10,
     ROCL_FORMAT_V1_JSON = 1 << 11,
     ROCL_FORMAT_KINETO = 1 << 12,
+    /* In the form that the scripts write: beside their text it is an output of before. */
+    ROCL_FORMAT_SCRIPT_OUTPUT = 1 << 13,
     ROCL_FORMAT_RUN_FILES = ROCL_FORMAT_V3_JSON | ROCL_FORMAT_V1_TEXT | ROCL_FORMAT_CSV |
                             ROCL_FORMAT_V1_JSON | ROCL_FORMAT_KINETO
 };

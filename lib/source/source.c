@@ -252,6 +252,8 @@ rocl_status rocl_input_look(const char *path, rocl_look *look, rocl_error *err)
         *look = n && memchr(head, 0, n) ? ROCL_LOOKS_OTHER : ROCL_LOOKS_TEXT;
     else if (f->flags & ROCL_FORMAT_SCRIPT_INPUT)
         *look = f->flags & ROCL_FORMAT_PROFILE_LINES ? ROCL_LOOKS_HCC : ROCL_LOOKS_LEGACY;
+    else if (f->flags & ROCL_FORMAT_SCRIPT_OUTPUT)
+        *look = ROCL_LOOKS_JSON;
     else
         *look = f->advice ? ROCL_LOOKS_FOREIGN : ROCL_LOOKS_OTHER;
     rocl_spool_close(spool);

@@ -190,12 +190,10 @@ events() { # file filter: how many events pass a jq filter
     printf '\n  {\n    "schemaVersion": 1,\n    "deviceProperties": [],\n "traceEvents": []\n}\n' >k.json
     gzip -k k.json
     for name in k.json k.json.gz; do
-        for tool in rtg2json "rtg2json --layout script" rpt rocstats; do
-            # shellcheck disable=SC2086 # words
-            try 3 $tool -o a.json $name
-            says "$name: this is a trace of the PyTorch profiler"
-            [ ! -e a.json ]
-        done
+        try 3 rtg2json --layout script -o a.json $name
+        says "$name: this is a trace of the PyTorch profiler"
+        [ ! -e a.json ]
+        try 0 rtg2json -q -o k.out $name # alone it is an input like others
     done
     rtg2json -q -o whole.json "$TEXTS/calls.txt"
     try 1 rtg2json -o a.json k.json "$TEXTS/calls.txt" app.txt

@@ -87,11 +87,13 @@ void on_notice(void *ctx, const char *text)
 
 /* ---- which layout ---------------------------------------------------------------------------- */
 
-/* A database decides, and so does a folder of them, unless there is text as well: scripts name
- * folders by accident. Nothing can be said of an input that is not there. */
+/* A database decides, and so do JSON and a folder of databases, unless there is text as well:
+ * scripts name folders and their own outputs by accident. Nothing can be said of an input that is
+ * not there.
+ */
 static int choose_layout(cli *c)
 {
-    bool text = false, folder = false;
+    bool text = false, other = false;
     for (size_t i = 0; i < c->common.inputs.n && c->layout == LAYOUT_AUTO; i++) {
         rocl_look look;
         int code = input_look(c->common.inputs.v[i], &look);
@@ -99,11 +101,12 @@ static int choose_layout(cli *c)
             return code;
         if (look == ROCL_LOOKS_OTHER)
             c->layout = LAYOUT_TRACE;
-        folder |= look == ROCL_LOOKS_FOLDER;
-        text |= look != ROCL_LOOKS_FOLDER && look != ROCL_LOOKS_MISSING;
+        const bool is_other = look == ROCL_LOOKS_FOLDER || look == ROCL_LOOKS_JSON;
+        other |= is_other;
+        text |= !is_other && look != ROCL_LOOKS_MISSING;
     }
     if (c->layout == LAYOUT_AUTO)
-        c->layout = folder && !text ? LAYOUT_TRACE : LAYOUT_SCRIPT;
+        c->layout = other && !text ? LAYOUT_TRACE : LAYOUT_SCRIPT;
     return -1;
 }
 
