@@ -178,6 +178,8 @@ static void put_code(rocl_buf *b, uint32_t c)
 void rocl_json_unescape(rocl_buf *b, rocl_view text)
 {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    if (!text.n)
+        return;
     const char *p = text.p, *end = p + text.n;
     while (p < end) {
         const char *backslash = memchr(p, '\\', (size_t)(end - p));

@@ -98,3 +98,11 @@ totals() {
         diff expected got
     done
 }
+
+@test "arguments that are no JSON are counted" {
+    echo '[{"ph":"C","name":"c","pid":1,"ts":1,"args":{"value":nope}},{"ph":"X","name":"x","pid":1,"tid":1,"ts":1,"dur":2}]' >args.json
+    try 1 rocstats summary args.json
+    says "arguments that are no JSON"
+    echo '[{"ph":"X","name":"x","pid":1,"tid":1,"ts":1,"dur":2,"args":{"a":1,"b":nope}}]' >args.json
+    rocpd2pftrace -q --args -o t.pftrace args.json || [ $? -eq 1 ]
+}

@@ -43,6 +43,12 @@ typedef struct chrome_file {
     size_t gpu_count;
 } chrome_file;
 
+/* What a member is that the event does not have. */
+#define NOTHING                                                                                    \
+    {                                                                                              \
+        "", 0                                                                                      \
+    }
+
 /* An event as it stands in the file. */
 typedef struct chrome_event {
     rocl_view ph, cat, name, id, scope;
@@ -209,6 +215,8 @@ static void pass_args(rocl_records *to, chrome_worker *w, rocl_json r)
             rocl_json_leave(&r);
             v.text.n = (size_t)(r.at - v.text.p);
         }
+        if (r.wrong) /* what was skipped so far is looked at only now */
+            return;
         const rocl_view name = unescape(&w->text[0], key.text, key.escaped);
         rocl_record_arg(to, name,
                         unescape(&w->text[1], v.text, kind == ROCL_JSON_STRING && v.escaped));
@@ -298,6 +306,14 @@ static bool note_work_items(chrome_file *f, rocl_view name, uint64_t correlation
     return ok;
 }
 
+/* Arguments are skipped by their brackets and quotes; what is wrong inside shows when they are
+ * read.
+ */
+static rocl_status count_bad_args(rocl_records *to, uint64_t where, rocl_error *err)
+{
+    return rocl_record_fault(to, where, ROCL_FAULT_BAD_JSON, "arguments that are no JSON", err);
+}
+
 static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_worker *w,
                                const chrome_event *e, rocl_error *err)
 {
@@ -310,6 +326,8 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_w
         const rocl_json_kind kind = rocl_json_next(&w->args, &v);
         if (kind == ROCL_JSON_OBJECT || kind == ROCL_JSON_ARRAY)
             rocl_json_leave(&w->args);
+        if (w->args.wrong)
+            break;
         w->text[0].len = 0;
         rocl_json_unescape(&w->text[0], e->name);
         if (key.text.n && !rocl_view_is(key.text, "value")) {
@@ -324,7 +342,7 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_w
         else
             st = rocl_record_put(to, r, err);
     }
-    return st;
+    return st == ROCL_OK && w->has_args && w->args.wrong ? count_bad_args(to, r->where, err) : st;
 }
 
 /* "M": names of processes and threads. */
@@ -356,6 +374,9 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     if (w->has_args && c != CLASS_CALL && c != CLASS_MARKER) {
         rocl_json args = w->args;
         read_args(&args, &a);
+        const rocl_status st = args.wrong ? count_bad_args(to, r->where, err) : ROCL_OK;
+        if (st != ROCL_OK)
+            return st;
     }
     r->link = a.correlation;
     switch (c) {
@@ -538,7 +559,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                     f->flags | ROCL_JSON_ELEMENTS, err);
     while (st == ROCL_OK && rocl_json_element(&w->r, &v)) {
         const uint64_t where = rocl_json_offset(&w->r, &v);
-        chrome_event e = {0};
+        chrome_event e = {.ph = NOTHING, .cat = NOTHING, .name = NOTHING, .id = NOTHING};
+        e.scope = e.ts = e.dur = e.pid.text = e.tid.text = e.ph;
         if (!rocl_json_enter(&w->r, ROCL_JSON_OBJECT)) {
             st = rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event that is no object",
                                    err);
