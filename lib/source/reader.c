@@ -293,3 +293,31 @@ bool rocl_json_number(rocl_trace *t, const char *json, size_t len, const char *k
     cJSON_Delete(root);
     return ok;
 }
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+void rocl_quote_line(const rocl_spool *spool, uint64_t offset, char *text, size_t size)
+{
+    size_t got = 0, n = 0;
+    if (rocl_spool_read(spool, text, size - 1, offset, &got, NULL) != ROCL_OK)
+        got = 0;
+    while (n < got && text[n] != '\n' && text[n] != '\r')
+        n++;
+    /* Not half a character at the end. */
+    for (size_t k = n; n == size - 1 && k > 0 && n - k < 4; k--) {
+        if ((text[k - 1] & 0xc0) == 0x80)
+            continue;
+        if (text[k - 1] & 0x80)
+            n = k - 1;
+        break;
+    }
+    bool valid = rocl_utf8_valid(text, n);
+    for (size_t k = 0; k < n; k++) {
+        unsigned char c = (unsigned char)text[k];
+        if (c == '\t')
+            text[k] = ' ';
+        else if (c < ' ' || c == 0x7f || (c >= 0x80 && !valid))
+            text[k] = '?';
+    }
+    text[n] = '\0';
+}

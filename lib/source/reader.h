@@ -114,4 +114,8 @@ uint32_t rocl_json_text(rocl_trace *t, const char *json, size_t len, const char 
 /* An unsigned number at a key, written as number or string; false when there is none. */
 bool rocl_json_number(rocl_trace *t, const char *json, size_t len, const char *key, uint64_t *v);
 
+/* How the line at an offset begins, as one may print it, for messages: fills `text`, which has
+ * `size` bytes. */
+void rocl_quote_line(const rocl_spool *spool, uint64_t offset, char *text, size_t size);
+
 #endif

@@ -112,6 +112,17 @@ static int choose_layout(cli *c)
 
 /* ---- layout trace ---------------------------------------------------------------------------- */
 
+static rocl_status report_written(const cli *c, const rocl_written *r, rocl_status s)
+{
+    if (s <= ROCL_PARTIAL)
+        msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
+                    c->common.to_stdout ? "standard output" : c->path, r->bytes, r->slices,
+                    r->values);
+    if (s <= ROCL_PARTIAL && !c->common.to_stdout)
+        output_done(c->path);
+    return s;
+}
+
 static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
 {
     const cli *c = ctx;
@@ -124,12 +135,7 @@ static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
         .group_by_queue = c->group_by_queue,
     };
     rocl_status s = rocl_write_chrome(t, &o, &r, err);
-    if (s <= ROCL_PARTIAL)
-        msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
-                    c->common.to_stdout ? "standard output" : c->path, r.bytes, r.slices, r.values);
-    if (s <= ROCL_PARTIAL && !c->common.to_stdout)
-        output_done(c->path);
-    return s;
+    return report_written(c, &r, s);
 }
 
 /* ---- layout rocprof -------------------------------------------------------------------------- */
@@ -140,12 +146,7 @@ static rocl_status write_rocprof(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_written r = {0};
     const rocl_rocprof_json_options o = {.path = c->path, .gzip = c->gzip, .level = c->gzip_level};
     rocl_status s = rocl_write_rocprof_json(t, &o, &r, err);
-    if (s <= ROCL_PARTIAL)
-        msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
-                    c->common.to_stdout ? "standard output" : c->path, r.bytes, r.slices, r.values);
-    if (s <= ROCL_PARTIAL && !c->common.to_stdout)
-        output_done(c->path);
-    return s;
+    return report_written(c, &r, s);
 }
 
 /* ---- layout rocprofv3 ------------------------------------------------------------------------ */

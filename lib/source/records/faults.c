@@ -35,33 +35,6 @@ void rocl_bad_record_add(rocl_records *w, uint64_t piece, uint64_t line, uint64_
     pthread_mutex_unlock(&run->lock);
 }
 
-/* How a line begins, as one may print it. */
-static void quote_line(const rocl_spool *spool, uint64_t offset, char *text, size_t size)
-{
-    size_t got = 0, n = 0;
-    if (rocl_spool_read(spool, text, size - 1, offset, &got, NULL) != ROCL_OK)
-        got = 0;
-    while (n < got && text[n] != '\n' && text[n] != '\r')
-        n++;
-    /* Not half a character at the end. */
-    for (size_t k = n; n == size - 1 && k > 0 && n - k < 4; k--) {
-        if ((text[k - 1] & 0xc0) == 0x80)
-            continue;
-        if (text[k - 1] & 0x80)
-            n = k - 1;
-        break;
-    }
-    bool valid = rocl_utf8_valid(text, n);
-    for (size_t k = 0; k < n; k++) {
-        unsigned char c = (unsigned char)text[k];
-        if (c == '\t')
-            text[k] = ' ';
-        else if (c < ' ' || c == 0x7f || (c >= 0x80 && !valid))
-            text[k] = '?';
-    }
-    text[n] = '\0';
-}
-
 /* "FILE:LINE: why: 'how the line begins'", or the row or byte. */
 static void describe_bad_record(const rocl_records_input *in, const rocl_bad_record *bad,
                                 rocl_buf *b)
@@ -81,7 +54,7 @@ static void describe_bad_record(const rocl_records_input *in, const rocl_bad_rec
         break;
     default: {
         char quote[61];
-        quote_line(file->spool, bad->where, quote, sizeof quote);
+        rocl_quote_line(file->spool, bad->where, quote, sizeof quote);
         rocl_buf_printf(b, ":%" PRIu64 ": %s: '%s'", in->run->lines[bad->piece] + bad->line,
                         bad->why, quote);
     }

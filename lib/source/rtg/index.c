@@ -32,40 +32,13 @@ static void add_fault(rtg_faults *f, size_t range, uint64_t line, uint64_t offse
     pthread_mutex_unlock(&f->lock);
 }
 
-/* How a line begins, as one may print it. */
-static void quote_line(const rtg_file *f, const rtg_bad *bad, char *text, size_t size)
-{
-    size_t got = 0, n = 0;
-    if (rocl_spool_read(f->spool, text, size - 1, bad->offset, &got, NULL) != ROCL_OK)
-        got = 0;
-    while (n < got && text[n] != '\n' && text[n] != '\r')
-        n++;
-    /* Not half a character at the end. */
-    for (size_t k = n; n == size - 1 && k > 0 && n - k < 4; k--) {
-        if ((text[k - 1] & 0xc0) == 0x80)
-            continue;
-        if (text[k - 1] & 0x80)
-            n = k - 1;
-        break;
-    }
-    bool valid = rocl_utf8_valid(text, n);
-    for (size_t k = 0; k < n; k++) {
-        unsigned char c = (unsigned char)text[k];
-        if (c == '\t')
-            text[k] = ' ';
-        else if (c < ' ' || c == 0x7f || (c >= 0x80 && !valid))
-            text[k] = '?';
-    }
-    text[n] = '\0';
-}
-
 rocl_status rtg_faults_report(rtg_file *f, rocl_error *err)
 {
     char text[61];
     for (unsigned i = 0; i < f->faults.first_count && !f->faults.reported; i++) {
         const rtg_bad *bad = &f->faults.first[i];
         const uint64_t line = f->ranges[bad->range].first_line + bad->line;
-        quote_line(f, bad, text, sizeof text);
+        rocl_quote_line(f->spool, bad->offset, text, sizeof text);
         if (f->trace->opt.strict)
             return rocl_fail(err, ROCL_INPUT, "%s:%" PRIu64 ": %s: '%s'", f->path, line, bad->why,
                              text);
