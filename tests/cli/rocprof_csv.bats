@@ -157,6 +157,28 @@ column() { # file column-title
     done
 }
 
+@test "what pandas made of it: numbers and mean times with a fraction, columns joined twice" {
+    {
+        echo 'Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,Kernel_Name,Kernel_ID,SQ_WAVES,Kernel_ID_1,Start_Timestamp,End_Timestamp'
+        echo '0,4,256,64,blend,10.0,4.0,11,1000.5,2000.25'
+        echo '1,4,256,64,blend,10.0,4.0,11,3000.49,4e3'
+    } >pmc_perf.csv
+    try 1 rocpd2csv -d out pmc_perf.csv
+    says "pmc_perf.csv:3: a time is no number"
+    grep -q ",1001,2000," out/out_kernel_trace.csv
+    try 1 rocstats counters --format csv pmc_perf.csv
+    [[ "$output" == *'counters,"SQ_WAVES","blend"'* && "$output" != *Kernel_ID* ]]
+}
+
+@test "a header of 2019, with blanks at its end" {
+    {
+        echo 'Index,"KernelName","gpu-id","queue-id","queue-index","tid","grd","wgr","lds","scr","vgpr","sgpr","fbar","sig","DispatchNs","BeginNs","EndNs","CompleteNs","DurationNs"  '
+        echo '0,"multiply(long, int*)",0,0,2,12292,1016064,256,0,0,0,0,0,0x7f3d3e55cd80,13839505749338,13839505799825,13839523017841,13839523157510,17218016 '
+    } >results.csv
+    try 0 rocstats summary --format csv results.csv
+    [[ "$output" == *'"multiply(long, int*)",1,17218016,'* ]]
+}
+
 @test "compressed, from a pipe, from standard input" {
     f=$FILES/run_hip_api_trace.csv
     expected=$(domains "$f")

@@ -359,6 +359,15 @@ static size_t find_columns(csv_file *f, const rocl_view *fields, rocprof_column 
     f->has = 0;
     for (size_t i = 0; i < f->count; i++) {
         rocprof_column c = rocprof_column_of(fields[i]);
+        /* rocprof-compute joins the tables of several runs: Kernel_ID, Kernel_ID_1, ... */
+        rocl_view again = fields[i];
+        while (again.n && again.p[again.n - 1] >= '0' && again.p[again.n - 1] <= '9')
+            again.n--;
+        if (c == ROCPROF_OTHER && again.n && again.n < fields[i].n && again.p[--again.n] == '_' &&
+            rocprof_column_of(again) != ROCPROF_OTHER) {
+            columns[i] = ROCPROF_IGNORED;
+            continue;
+        }
         /* "Pid" of rocpd's counters is the guid: "Process_Id" is there, too. */
         if (c == ROCPROF_PROCESS && f->has >> c & 1)
             for (size_t k = 0; k < i; k++)
@@ -390,7 +399,10 @@ static const char *find_header(const char **p, size_t n)
     const char *lf = memchr(*p, '\n', (size_t)(end - *p));
     end = lf ? lf : end;
     const char *cr = memchr(*p, '\r', (size_t)(end - *p));
-    return cr ? cr : end;
+    end = cr ? cr : end;
+    while (end > *p && end[-1] == ' ')
+        end--;
+    return end;
 }
 
 bool rocprof_is_csv(const char *head, size_t n, bool whole)
@@ -411,8 +423,9 @@ static rocl_status read_header(csv_file *f, const char *path, const char *text, 
 {
     rocl_view *fields = malloc(FIELDS_MAX * sizeof *fields);
     const char *begin = text, *end = find_header(&begin, n);
+    const char *lf = memchr(end, '\n', (size_t)(text + n - end));
     f->header = malloc((size_t)(end - begin) + 1);
-    f->first_row = (uint64_t)(end - text) + 1;
+    f->first_row = (uint64_t)((lf ? lf : text + n) - text) + 1;
     f->names = fields;
     if (!fields || !f->header)
         return rocl_fail_memory(err);

@@ -178,13 +178,22 @@ bool rocprof_decimal(rocl_view s, uint64_t *v)
     return read_decimal(s.p, s.n, v);
 }
 
-/* Decimal, or hexadecimal with 0x. pandas writes whole numbers as 1.0 in columns with gaps. */
+/* Decimal, or hexadecimal with 0x. pandas writes whole numbers as 1.0 in columns with gaps, and
+ * means of times (rocprof-compute) with a fraction, which is rounded. */
 static bool read_number(rocl_view s, uint64_t *v)
 {
     if (read_decimal(s.p, s.n, v))
         return true;
-    if (s.n > 2 && !memcmp(s.p + s.n - 2, ".0", 2))
-        return read_decimal(s.p, s.n - 2, v);
+    const char *point = memchr(s.p, '.', s.n);
+    if (point && point > s.p && point + 1 < s.p + s.n) {
+        if (!read_decimal(s.p, (size_t)(point - s.p), v))
+            return false;
+        *v += point[1] >= '5';
+        for (const char *p = point + 1; p < s.p + s.n; p++)
+            if (*p < '0' || *p > '9')
+                return false;
+        return true;
+    }
     if (s.n < 3 || s.n > 18 || s.p[0] != '0' || (s.p[1] | 32) != 'x')
         return false;
     *v = 0;
