@@ -24,7 +24,7 @@ static rocl_status fail_yaml(const defs *y, const yaml_node_t *at, const char *w
     return rocl_fail(y->err, ROCL_INPUT, "line %zu: %s", at->start_mark.line + 1, what);
 }
 
-static rocl_view scalar(const yaml_node_t *n)
+static rocl_view scalar_text(const yaml_node_t *n)
 {
     return n && n->type == YAML_SCALAR_NODE
                ? (rocl_view){(const char *)n->data.scalar.value, n->data.scalar.length}
@@ -38,7 +38,7 @@ static yaml_node_t *find_key(const defs *y, const yaml_node_t *map, const char *
         return NULL;
     for (const yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
          p++)
-        if (rocl_view_is(scalar(yaml_document_get_node(y->doc, p->key)), key))
+        if (rocl_view_is(scalar_text(yaml_document_get_node(y->doc, p->key)), key))
             return yaml_document_get_node(y->doc, p->value);
     return NULL;
 }
@@ -49,9 +49,9 @@ static rocl_status add_definitions(const defs *y, rocl_view name, const yaml_nod
 {
     rocl_derive *d = y->d;
     const yaml_node_t *expression = find_key(y, def, "expression");
-    rocl_view block = scalar(find_key(y, def, "block")),
-              own = scalar(find_key(y, def, "description"));
-    rocl_view all = scalar(archs);
+    rocl_view block = scalar_text(find_key(y, def, "block")),
+              own = scalar_text(find_key(y, def, "description"));
+    rocl_view all = scalar_text(archs);
     derive_definition to = {
         .name = rocl_derive_symbol(d, name.p, name.n),
         .expression = ROCL_NONE,
@@ -62,9 +62,10 @@ static rocl_status add_definitions(const defs *y, rocl_view name, const yaml_nod
         return fail_yaml(y, def, "a counter without a name");
     if (expression && expression->type != YAML_SCALAR_NODE)
         return fail_yaml(y, expression, "an expression is no text");
-    rocl_status st = expression ? derive_parse_expression(d, &derive_rocprofv3, scalar(expression),
-                                                          &to.expression, y->err)
-                                : ROCL_OK;
+    rocl_status st = expression
+                         ? derive_parse_expression(d, &derive_rocprofv3, scalar_text(expression),
+                                                   &to.expression, y->err)
+                         : ROCL_OK;
     if (st == ROCL_INPUT)
         return rocl_wrap(y->err, "line %zu: %.*s", expression->start_mark.line + 1,
                          (int)(name.n & 0xff), name.p),
@@ -72,7 +73,7 @@ static rocl_status add_definitions(const defs *y, rocl_view name, const yaml_nod
     if (archs && archs->type == YAML_SEQUENCE_NODE) {
         for (const yaml_node_item_t *i = archs->data.sequence.items.start;
              i < archs->data.sequence.items.top && st == ROCL_OK; i++) {
-            rocl_view arch = scalar(yaml_document_get_node(y->doc, *i));
+            rocl_view arch = scalar_text(yaml_document_get_node(y->doc, *i));
             if (!arch.n)
                 return fail_yaml(y, archs, "an architecture is no text");
             to.arch = rocl_derive_symbol(d, arch.p, arch.n);
@@ -98,8 +99,8 @@ static rocl_status add_definitions(const defs *y, rocl_view name, const yaml_nod
 static rocl_status read_counter(const defs *y, const yaml_node_t *counter)
 {
     const yaml_node_t *list = find_key(y, counter, "definitions");
-    rocl_view name = scalar(find_key(y, counter, "name"));
-    rocl_view description = scalar(find_key(y, counter, "description"));
+    rocl_view name = scalar_text(find_key(y, counter, "name"));
+    rocl_view description = scalar_text(find_key(y, counter, "description"));
     rocl_status st = ROCL_OK;
     if (!list || list->type != YAML_SEQUENCE_NODE)
         return fail_yaml(y, counter, "a counter without a list of definitions");
@@ -123,9 +124,9 @@ static rocl_status read_named_counter(const defs *y, const yaml_node_t *name,
                          "counters: nor NAME: architectures:");
     for (const yaml_node_pair_t *p = archs->data.mapping.pairs.start;
          p < archs->data.mapping.pairs.top && st == ROCL_OK; p++)
-        st = add_definitions(y, scalar(name), yaml_document_get_node(y->doc, p->key),
+        st = add_definitions(y, scalar_text(name), yaml_document_get_node(y->doc, p->key),
                              yaml_document_get_node(y->doc, p->value),
-                             scalar(find_key(y, counter, "description")));
+                             scalar_text(find_key(y, counter, "description")));
     return st;
 }
 
@@ -147,7 +148,7 @@ static rocl_status read_document(const defs *y)
     for (const yaml_node_pair_t *p = top->data.mapping.pairs.start;
          p < top->data.mapping.pairs.top && st == ROCL_OK; p++) {
         const yaml_node_t *name = yaml_document_get_node(y->doc, p->key);
-        if (!rocl_view_is(scalar(name), "schema-version"))
+        if (!rocl_view_is(scalar_text(name), "schema-version"))
             st = read_named_counter(y, name, yaml_document_get_node(y->doc, p->value));
     }
     return st;

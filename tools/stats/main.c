@@ -312,7 +312,7 @@ static int check_compare(cli *c, size_t behind)
     return comparison_check(&c->compare, &c->common, behind);
 }
 
-static int check(cli *c, size_t behind)
+static int check_options(cli *c, size_t behind)
 {
     if (c->format_name && !rocl_table_format_named(c->format_name, &c->format))
         return usage_error("--format: \"%s\" is not known", c->format_name);
@@ -459,6 +459,6 @@ int main(int argc, char **argv)
     fill_purpose();
     int code = common_parse(&tool, &c.common, argc, argv);
     if (code < 0)
-        code = check(&c, words_after_dashes(argc, argv));
+        code = check_options(&c, words_after_dashes(argc, argv));
     return code < 0 ? common_run(&c.common, write_reports, &c) : code;
 }

@@ -366,7 +366,7 @@ static rocl_status add_copy(v1_sink *s, unsigned worker, const rocl_batch *batch
                   r->stream, err);
 }
 
-static int64_t product(const uint32_t v[3])
+static int64_t multiply_sizes(const uint32_t v[3])
 {
     const uint64_t n = (uint64_t)v[0] * (v[1] ? v[1] : 1) * (v[2] ? v[2] : 1);
     return (int64_t)n;
@@ -393,8 +393,8 @@ static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *b
     const struct {
         const char *name;
         int64_t value;
-    } fields[] = {{"grd", product(d->grid)},
-                  {"wgr", product(d->workgroup)},
+    } fields[] = {{"grd", multiply_sizes(d->grid)},
+                  {"wgr", multiply_sizes(d->workgroup)},
                   {"lds", d->group_segment},
                   {"scr", d->private_segment},
                   {"arch_vgpr", k ? k->arch_vgpr : 0},

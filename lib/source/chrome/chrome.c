@@ -109,7 +109,7 @@ static event_class class_of(rocl_view cat, rocl_view name)
     return CLASS_CALL;
 }
 
-static rocl_view unescape(rocl_buf *b, rocl_view text, bool escaped)
+static rocl_view unescape_text(rocl_buf *b, rocl_view text, bool escaped)
 {
     if (!escaped)
         return text;
@@ -217,9 +217,9 @@ static void pass_args(rocl_records *to, chrome_worker *w, rocl_json r)
         }
         if (r.wrong) /* what was skipped so far is looked at only now */
             return;
-        const rocl_view name = unescape(&w->text[0], key.text, key.escaped);
+        const rocl_view name = unescape_text(&w->text[0], key.text, key.escaped);
         rocl_record_arg(to, name,
-                        unescape(&w->text[1], v.text, kind == ROCL_JSON_STRING && v.escaped));
+                        unescape_text(&w->text[1], v.text, kind == ROCL_JSON_STRING && v.escaped));
     }
 }
 
@@ -354,7 +354,7 @@ static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_
     if (!w->has_args || !(process || rocl_view_is(e->name, "thread_name")))
         return ROCL_OK;
     read_args(&w->args, &a);
-    const rocl_view name = unescape(&w->text[0], a.name, a.name_escaped);
+    const rocl_view name = unescape_text(&w->text[0], a.name, a.name_escaped);
     return rocl_record_name(to, process ? ROCL_KEY_PROCESS : ROCL_KEY_THREAD, r, name, err);
 }
 
@@ -370,7 +370,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     const event_class c = class_of(e->cat, e->name);
     if (c == CLASS_DERIVED || (f->kineto && !e->cat.n && r->kind == ROCL_INSTANT))
         return ROCL_OK;
-    r->name = unescape(&w->text[0], e->name, e->name_escaped);
+    r->name = unescape_text(&w->text[0], e->name, e->name_escaped);
     if (w->has_args && c != CLASS_CALL && c != CLASS_MARKER) {
         rocl_json args = w->args;
         read_args(&args, &a);
@@ -642,7 +642,7 @@ static int compare_numbers(const void *a, const void *b)
 
 /* GPUs are counted in the order of their numbers, which are those of the driver where roctracer was
  * below; deviceProperties counts from 0. */
-static rocl_status refine(rocl_records_input *in, rocl_error *err)
+static rocl_status name_gpus(rocl_records_input *in, rocl_error *err)
 {
     chrome_file *f = in->state;
     rocl_capture *c = &in->capture->pub;
@@ -676,7 +676,7 @@ static void close_file(rocl_records_input *in)
 static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .parse = parse_piece,
                                           .free_worker = free_worker,
-                                          .refine = refine,
+                                          .refine = name_gpus,
                                           .close = close_file};
 
 /* Strictly first; files of old profilers have quotes in names without a backslash. */

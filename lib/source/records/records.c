@@ -284,6 +284,34 @@ static void resolve_record(rocl_records *w, const rocl_source_record *r, rocl_an
     }
 }
 
+/* Dispatches that several records hold, as those of a table of counter values do: each row is a
+ * value and repeats the dispatch. They are sorted by process, row and place; the first of each row
+ * goes out. */
+static rocl_status add_repeated(rocl_records *w, const rocl_source_record *r, rocl_error *err)
+{
+    const uint64_t key[3] = {r->as.e.process, r->row, rocl_place(w, r->where)};
+    return rocl_sorter_add(w->in->run->unique, w->number, key, &r->as.dispatch,
+                           sizeof r->as.dispatch, err);
+}
+
+static rocl_status emit_repeated(rocl_records *w, rocl_error *err)
+{
+    rocl_sorter *sorter = w->in->run->unique;
+    uint64_t process = 0, row = 0;
+    rocl_sort_record rec;
+    bool more, any = false;
+    rocl_status st = rocl_sorter_start(sorter, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(sorter, &rec, &more, err)) == ROCL_OK && more) {
+        if (any && process == rec.key[0] && row == rec.key[1])
+            continue;
+        any = true;
+        process = rec.key[0];
+        row = rec.key[1];
+        st = rocl_batcher_add(&w->out, ROCL_DISPATCH, rec.data, sizeof(rocl_dispatch), err);
+    }
+    return st;
+}
+
 static rocl_status emit_record(rocl_records *w, const rocl_source_record *r, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -294,7 +322,7 @@ static rocl_status emit_record(rocl_records *w, const rocl_source_record *r, roc
     if (r->half != ROCL_WHOLE)
         return rocl_half_add(w, &resolved, err);
     if (r->once)
-        return rocl_once_add(w, &resolved, err);
+        return add_repeated(w, &resolved, err);
     if (r->kind == ROCL_ALLOC || r->kind == ROCL_SCRATCH)
         return rocl_allocs_add(w->in->run->allocations, w->number, &resolved.as.alloc, err);
     if (rocl_kind_in(r->kind, ROCL_HOST_KINDS)) {
@@ -332,7 +360,7 @@ rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-static uint32_t intern(rocl_trace *t, const char *s)
+static uint32_t intern_text(rocl_trace *t, const char *s)
 {
     return rocl_strings_put(t->strings, s, strlen(s));
 }
@@ -447,8 +475,8 @@ static void define_agent(rocl_records_input *in, const rocl_key_entry *e, void *
                                      .absolute_index = number,
                                      .logical_index = number,
                                      .type_index = number,
-                                     .type_name = intern(in->trace, type),
-                                     .label = intern(in->trace, label)};
+                                     .type_name = intern_text(in->trace, type),
+                                     .label = intern_text(in->trace, label)};
 }
 
 static void define_queue(rocl_records_input *in, const rocl_key_entry *e, void *to)
@@ -691,7 +719,7 @@ rocl_status rocl_records_open(rocl_records_input **out, rocl_source *s, rocl_tra
     if (!in->capture || !in->files)
         return rocl_fail_memory(err);
     in->capture->state = in;
-    in->capture->pub.guid = intern(t, slash ? slash + 1 : s->path);
+    in->capture->pub.guid = intern_text(t, slash ? slash + 1 : s->path);
     in->files[in->file_count++] = (rocl_records_file){s->path, s->db ? NULL : s->spool};
     for (size_t i = 0; i < s->more_count; i++)
         in->files[in->file_count++] = (rocl_records_file){s->more[i].path, s->more[i].spool};
@@ -828,7 +856,7 @@ rocl_status rocl_records_finish(rocl_trace *t, rocl_model_capture *c, const rocl
     if (in->run->halves)
         st = rocl_halves_join(w, err);
     if (st == ROCL_OK && in->run->unique)
-        st = rocl_once_emit(w, err);
+        st = emit_repeated(w, err);
     if (st == ROCL_OK && in->run->allocations)
         st = rocl_allocs_finish(in->run->allocations, emit_alloc, &(alloc_end){w, in->run->kinds},
                                 err);

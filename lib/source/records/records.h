@@ -15,8 +15,7 @@
  *
  *     records.h     this interface
  *     registry.c    keys -> where they were first seen, their index
- *     records.c     the two passes
- *     once.c        dispatches that several records hold go out once
+ *     records.c     the two passes; dispatches that several records hold go out once
  *     halves.c      begins and ends that are records of their own, joined by an external sort
  *     faults.c      records that are wrong: counted, the first of them reported */
 #ifndef ROCL_SOURCE_RECORDS_RECORDS_H

@@ -73,10 +73,6 @@ uint32_t rocl_records_resolve(const rocl_records *w, rocl_key_of of, uint64_t pr
 rocl_status rocl_half_add(rocl_records *w, const rocl_source_record *r, rocl_error *err);
 rocl_status rocl_halves_join(rocl_records *w, rocl_error *err);
 
-/* once.c, second pass: adds a dispatch to the run's sorter; emits the first of each row. */
-rocl_status rocl_once_add(rocl_records *w, const rocl_source_record *r, rocl_error *err);
-rocl_status rocl_once_emit(rocl_records *w, rocl_error *err);
-
 /* faults.c */
 void rocl_bad_record_add(rocl_records *w, uint64_t piece, uint64_t line, uint64_t where,
                          rocl_fault fault, const char *why);

@@ -1,9 +1,8 @@
 /* The rocpd source: SQLite databases of rocprofv3 and rocprofiler-systems, schema 3.x and 4.1.
  *
  *     rocpd.c    a file: its table sets (one capture each), connections, tasks
- *     tables.c   which table sets are there; what else the file may be when there are none
+ *     tables.c   which table sets are there; the rows of a table, checks of references and values
  *     defs.c     info tables, or the ids that events use, -> definitions of the capture
- *     row.c      the rows of a table, checks of references and values, counted faults
  *     events.c   the event table, joined by id through windows
  *     scan.c     event-like tables -> batches
  *     join.c     counter values and arguments meet the events that own them, through sorters
@@ -177,7 +176,7 @@ void rocpd_events_close(rocpd_events *e);
 rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row, bool *found,
                               rocl_error *err);
 
-/* row.c: a row of a table. */
+/* tables.c: a row of a table. */
 typedef struct rocpd_row {
     rocpd_set *set;
     rocpd_table table;

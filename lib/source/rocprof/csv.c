@@ -74,7 +74,7 @@ typedef struct csv_worker {
 /* ---- fields ---------------------------------------------------------------------------------- */
 
 /* Two quotes become one, in place. */
-static rocl_view undouble(char *p, size_t n)
+static rocl_view undouble_quotes(char *p, size_t n)
 {
     char *to = p;
     for (size_t i = 0; i < n; i++) {
@@ -204,7 +204,7 @@ size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, ro
         return count == SIZE_MAX ? rfc : count;
     }
     for (size_t i = 0; has_doubled && i < count; i++)
-        fields[i] = undouble((char *)(uintptr_t)fields[i].p, fields[i].n);
+        fields[i] = undouble_quotes((char *)(uintptr_t)fields[i].p, fields[i].n);
     return count;
 }
 

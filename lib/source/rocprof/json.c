@@ -71,7 +71,7 @@ static void free_worker(void *state)
 
 /* The text of a string without escapes, which is never longer: it is put where the string stands.
  */
-static rocl_view unescape(json_worker *w, const rocl_json_token *t)
+static rocl_view unescape_in_place(json_worker *w, const rocl_json_token *t)
 {
     if (!t->escaped)
         return t->text;
@@ -126,7 +126,7 @@ static void add_number(rocprof_row *row, rocprof_column c, int64_t number)
 static void add_arg(json_worker *w, rocprof_column c, rocl_view name, const rocl_json_token *value)
 {
     rocprof_row *row = &w->row;
-    const rocl_view text = unescape(w, value);
+    const rocl_view text = unescape_in_place(w, value);
     if (c == ROCPROF_THREAD && rocl_view_is(text, "-1")) /* no call was found */
         return;
     if (c != ROCPROF_OTHER)
@@ -319,7 +319,7 @@ static void read_event(json_worker *w, rocl_json *r, json_event *e)
             e->phase = v.text.n == 1 ? *v.text.p : '?';
             break;
         case NAME:
-            e->name = unescape(w, &v);
+            e->name = unescape_in_place(w, &v);
             break;
         case PID:
             e->bad |= !rocl_json_uint(v.text, &e->pid);
@@ -498,7 +498,7 @@ static uint64_t read_file_pid(const char *path)
     return tail && rocl_json_uint(rocl_view_between(p, tail), &pid) ? pid : ROCL_NO_KEY;
 }
 
-static uint32_t intern(const rocl_trace *t, const char *text)
+static uint32_t intern_text(const rocl_trace *t, const char *text)
 {
     return rocl_strings_put(t->strings, text, strlen(text));
 }
@@ -514,9 +514,9 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     json_file *f = in->state = calloc(1, sizeof *f);
     if (!f || !rocprof_intern_words(&f->words, t))
         return rocl_fail_memory(err);
-    f->hip = intern(t, "HIP_RUNTIME_API");
-    f->hsa = intern(t, "HSA_CORE_API");
-    f->kfd = intern(t, "KFD_API");
+    f->hip = intern_text(t, "HIP_RUNTIME_API");
+    f->hsa = intern_text(t, "HSA_CORE_API");
+    f->kfd = intern_text(t, "KFD_API");
     st = rocprof_flows_new(&f->flows, t, err);
     if (st == ROCL_OK)
         st = rocl_spool_read(in->files[0].spool, head, sizeof head, 0, &got, err);

@@ -142,7 +142,7 @@ bool rocprof_intern_words(rocprof_words *w, rocl_trace *t)
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-static bool says(const rocprof_row *row, rocprof_column c)
+static bool has_column(const rocprof_row *row, rocprof_column c)
 {
     return row->has >> c & 1;
 }
@@ -223,7 +223,7 @@ static inline uint64_t take_number(const rocprof_row *row, rocprof_column c, boo
 {
     const rocprof_value *v = &row->value[c];
     uint64_t number;
-    if (!says(row, c))
+    if (!has_column(row, c))
         return ROCL_NO_KEY;
     if (!v->text.p)
         return (uint64_t)v->number;
@@ -238,7 +238,7 @@ static uint64_t number_or_zero(const rocprof_row *row, rocprof_column c, bool *b
 
 static rocl_view take_text(const rocprof_row *row, rocprof_column c)
 {
-    return says(row, c) && row->value[c].text.p ? row->value[c].text : (rocl_view){"", 0};
+    return has_column(row, c) && row->value[c].text.p ? row->value[c].text : (rocl_view){"", 0};
 }
 
 /* "Agent 4", "GPU 0", "CPU 1", or a number alone. The first of each kind are different keys. */
@@ -246,7 +246,7 @@ static uint64_t take_agent(const rocprof_row *row, rocprof_column c, rocl_agent_
 {
     const rocprof_value *v = &row->value[c];
     uint64_t number;
-    if (!says(row, c))
+    if (!has_column(row, c))
         return ROCL_NO_KEY;
     if (!v->text.p)
         return v->number < 0 ? ROCL_NO_KEY : (uint64_t)v->number;
@@ -285,9 +285,9 @@ static bool take_common(rocl_records *to, rocl_source_record *r, const rocprof_r
     bool bad = false, bad_time = false;
     const uint64_t start = take_number(row, ROCPROF_START, &bad_time),
                    end = take_number(row, ROCPROF_END, &bad_time);
-    r->process =
-        take_number(row, says(row, ROCPROF_PROC_ID) ? ROCPROF_PROC_ID : ROCPROF_PROCESS, &bad);
-    if (says(row, ROCPROF_GUID) && row->value[ROCPROF_GUID].text.n) {
+    r->process = take_number(
+        row, has_column(row, ROCPROF_PROC_ID) ? ROCPROF_PROC_ID : ROCPROF_PROCESS, &bad);
+    if (has_column(row, ROCPROF_GUID) && row->value[ROCPROF_GUID].text.n) {
         r->pid = r->process == ROCL_NO_KEY ? 0 : r->process;
         r->process = ROCL_KEY_OF_TEXT | rocl_records_text(to, row->value[ROCPROF_GUID].text);
     }
@@ -365,16 +365,16 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
     d->group_segment = symbol.group_segment = (int64_t)number_or_zero(row, ROCPROF_LDS, &bad);
     take_dimensions(row, ROCPROF_WORKGROUP, ROCPROF_WORKGROUP_X, d->workgroup, &bad);
     take_dimensions(row, ROCPROF_GRID, ROCPROF_GRID_X, d->grid, &bad);
-    d->dispatch_id =
-        number_or_zero(row, says(row, ROCPROF_DISPATCH) ? ROCPROF_DISPATCH : ROCPROF_INDEX, &bad);
+    d->dispatch_id = number_or_zero(
+        row, has_column(row, ROCPROF_DISPATCH) ? ROCPROF_DISPATCH : ROCPROF_INDEX, &bad);
     r->row = take_number(row, ROCPROF_DISPATCH, &bad);
     d->kernel_id = (int64_t)number_or_zero(row, ROCPROF_KERNEL, &bad);
     if (bad)
         st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
-    const bool timed = says(row, ROCPROF_START) && says(row, ROCPROF_END),
+    const bool timed = has_column(row, ROCPROF_START) && has_column(row, ROCPROF_END),
                valid = d->e.end >= d->e.start && (d->e.end || !d->e.start);
     /* One row, one fault: where the times are wrong the values have none either. */
-    r->once = r->row != ROCL_NO_KEY && (counters_only || says(row, ROCPROF_XCC));
+    r->once = r->row != ROCL_NO_KEY && (counters_only || has_column(row, ROCPROF_XCC));
     if (st == ROCL_OK && timed && (counters_only ? row->puts_dispatch && valid : true))
         st = rocl_record_put(to, r, err);
     else if (st == ROCL_OK && !timed && !row->counter_count)
@@ -451,10 +451,10 @@ static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof
     rocl_view name = take_text(row, ROCPROF_KERNEL_NAME);
     name = name.n ? name : take_text(row, ROCPROF_NAME);
     name = name.n ? name : take_text(row, ROCPROF_OPERATION);
-    if (says(row, ROCPROF_SIZE) && rocprof_is_copy(name))
+    if (has_column(row, ROCPROF_SIZE) && rocprof_is_copy(name))
         r->as.copy.size = number_or_zero(row, ROCPROF_SIZE, &bad);
     /* Of v2, whose kernels have their names. */
-    if (!says(row, ROCPROF_DOMAIN) || take_text(row, ROCPROF_KERNEL_NAME).n ||
+    if (!has_column(row, ROCPROF_DOMAIN) || take_text(row, ROCPROF_KERNEL_NAME).n ||
         begins_with(name, "Marker") || begins_with(name, "Barrier"))
         return rocprof_op_put(to, w, r, name, err);
     r->kind = ROCL_COPY;
@@ -504,8 +504,8 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocpr
                             const rocprof_row *row, uint32_t category, rocl_error *err)
 {
     const rocl_view domain = take_text(row, ROCPROF_DOMAIN);
-    r->name = says(row, ROCPROF_FUNCTION) ? take_text(row, ROCPROF_FUNCTION)
-                                          : take_text(row, ROCPROF_NAME);
+    r->name = has_column(row, ROCPROF_FUNCTION) ? take_text(row, ROCPROF_FUNCTION)
+                                                : take_text(row, ROCPROF_NAME);
     r->kind = ROCL_REGION;
     r->as.e.category = category;
     if (!category && begins_with(domain, "HIP_API_DOMAIN"))
@@ -518,7 +518,8 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocpr
         const bool mark = r->as.e.start == r->as.e.end;
         r->kind = mark ? ROCL_INSTANT : ROCL_MARKER;
     }
-    if (says(row, ROCPROF_ARGS) && rocl_records_want_args(to) && rocl_records_want(to, r->kind))
+    if (has_column(row, ROCPROF_ARGS) && rocl_records_want_args(to) &&
+        rocl_records_want(to, r->kind))
         rocprof_args_put(to, take_text(row, ROCPROF_ARGS));
     return rocl_record_put(to, r, err);
 }
@@ -562,8 +563,8 @@ static rocl_status put_pc_sample(rocl_records *to, rocl_source_record *r, const 
                 {ROCPROF_STALL, "stall_reason"},
                 {ROCPROF_DISPATCH, "dispatch_id"}};
     bool bad = false;
-    const uint64_t time =
-        take_number(row, says(row, ROCPROF_SAMPLE_TIME) ? ROCPROF_SAMPLE_TIME : ROCPROF_TIME, &bad);
+    const uint64_t time = take_number(
+        row, has_column(row, ROCPROF_SAMPLE_TIME) ? ROCPROF_SAMPLE_TIME : ROCPROF_TIME, &bad);
     const rocl_view instruction = take_text(row, ROCPROF_INSTRUCTION);
     if (bad || time == ROCL_NO_KEY)
         return rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
@@ -605,7 +606,7 @@ static rocl_status put_spm(rocl_records *to, rocl_source_record *r, const rocpro
     if (!read_real(&value, &s->value))
         return rocl_record_fault(to, row->where, ROCL_FAULT_NO_NUMBER,
                                  "the value of a counter is no number", err);
-    r->kind = says(row, ROCPROF_XCC) ? ROCL_SPM : ROCL_SAMPLE;
+    r->kind = has_column(row, ROCPROF_XCC) ? ROCL_SPM : ROCL_SAMPLE;
     r->counter = take_text(row, ROCPROF_COUNTER);
     r->as.e.start = r->as.e.end = (int64_t)time;
     r->as.e.category = w->spm;

@@ -180,7 +180,7 @@ static void refine_counters(rocl_records_input *in, const rocprofv3_process *p, 
     }
 }
 
-static rocl_status refine(rocl_records_input *in, rocl_error *err)
+static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
 {
     rocprofv3_run *run = in->state;
     rocl_capture *c = &in->capture->pub;
@@ -268,7 +268,7 @@ static void close_run(rocl_records_input *in)
 static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .parse = rocprofv3_parse_piece,
                                           .free_worker = rocprofv3_free_worker,
-                                          .refine = refine,
+                                          .refine = refine_definitions,
                                           .close = close_run};
 
 static bool intern_words(rocprofv3_run *run)
