@@ -220,7 +220,7 @@ GPU|2|2|1|gfx942|AMD|Hill 2|hill"
         n=$((all * i / 10))
         head -c $n whole.json >cut.json
         try 1 rocstats summary --format csv cut.json
-        says "cut.json: the file ends early"
+        says "cut.json: the file is truncated: only what is complete is read"
         calls cut.json | sed 's/,[^,]*,[^,]*$//' | sort | comm -23 - expected >extra
         [ ! -s extra ] || fail "$n bytes: $(cat extra)"
         now=$(calls cut.json | awk -F, '{n += $(NF - 1)} END {print n + 0}')
@@ -229,7 +229,7 @@ GPU|2|2|1|gfx942|AMD|Hill 2|hill"
     done
     [ "$last" -gt 300 ]
     try 3 rocstats summary --strict cut.json
-    says "cut.json: the file ends early"
+    says "cut.json: the file is truncated"
     head -c 30 whole.json >cut.json
     try 1 rocstats summary cut.json
 }

@@ -730,13 +730,11 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
             return rocl_fail_memory(err);
     }
     /* An array alone need not be closed. */
-    const bool in_event = f->index.truncated && f->index.rest < f->index.size;
-    if (in_event || (f->index.truncated && root->kind == ROCL_JSON_OBJECT)) {
-        s->remark = in_event ? "the file ends within an event, which is left out"
-                             : "the file is cut off: events may be missing";
-        s->truncated = true;
-    }
-    st = read_members(in, err);
+    const bool in_event = f->index.rest < f->index.size;
+    if (f->index.truncated && (in_event || root->kind == ROCL_JSON_OBJECT))
+        st = rocl_source_truncated(s, t, err);
+    if (st == ROCL_OK)
+        st = read_members(in, err);
     return st ? st : rocl_records_index(in, err);
 }
 

@@ -21,8 +21,6 @@ typedef struct json_file {
     uint32_t hip, hsa, kfd; /* categories of calls */
     bool v2;
     unsigned flags; /* of readers of blocks */
-    bool truncated;
-    uint64_t rest; /* where what is lost begins */
     rocprof_flows *flows;
 } json_file;
 
@@ -395,11 +393,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
     rocl_status st = ROCL_OK;
     if (!(*state = w))
         return rocl_fail_memory(err);
-    if (piece->first < piece->last)
-        st = rocl_json_load(&r, &w->bytes, in->files[0].spool, piece->first, piece->last, f->flags,
-                            err);
-    else
-        rocl_json_open(&r, "", 0, piece->first, f->flags);
+    st =
+        rocl_json_load(&r, &w->bytes, in->files[0].spool, piece->first, piece->last, f->flags, err);
     w->row.counters = w->counters;
     w->in_arrow = false;
     for (bool more = st == ROCL_OK; more && st == ROCL_OK;) {
@@ -425,9 +420,6 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
     }
     if (w->unescaped.failed)
         st = rocl_fail_memory(err);
-    if (st == ROCL_OK && f->truncated && piece == &in->pieces[in->piece_count - 1])
-        st = rocl_record_fault(to, f->rest, ROCL_FAULT_BAD_LINE,
-                               "the file ends here, before the last of its brackets", err);
     return st;
 }
 
@@ -450,17 +442,14 @@ static rocl_status find_blocks(rocl_records_input *in, json_file *f, rocl_error 
     if (st == ROCL_INPUT)
         rocl_wrap(err, "%s", in->files[0].path);
     f->flags = how.flags | ROCL_JSON_ELEMENTS;
-    f->truncated = x.truncated;
-    f->rest = x.rest;
     for (size_t i = 0; events && i < events->blocks && st == ROCL_OK; i++) {
         const rocl_json_block *b = &x.blocks[events->block + i];
         const rocl_piece piece = {.first = b->begin, .last = b->end, .rows = b->count};
         if (!rocl_records_add_piece(in, &piece))
             st = rocl_fail_memory(err);
     }
-    if (st == ROCL_OK && x.truncated && !in->piece_count && /* which says so */
-        !rocl_records_add_piece(in, &(rocl_piece){.first = x.rest, .last = x.rest}))
-        st = rocl_fail_memory(err);
+    if (st == ROCL_OK && x.truncated)
+        st = rocl_source_truncated(in->source, in->trace, err);
     rocl_json_index_free(&x);
     return st;
 }

@@ -311,12 +311,8 @@ static rocl_status open_json(rocl_source *s, rocl_trace *t, rocl_error *err)
         return rocl_fail_memory(err);
     if ((st = make_index(run, err)) != ROCL_OK || (st = add_processes(in, s, err)) != ROCL_OK)
         return st;
-    if (run->index.truncated && t->opt.strict)
-        return rocl_fail(err, ROCL_INPUT, "%s: the file ends early", s->path);
-    if (run->index.truncated) {
-        s->truncated = true;
-        s->remark = "the file ends early: what is whole of it is read";
-    }
+    if (run->index.truncated && (st = rocl_source_truncated(s, t, err)) != ROCL_OK)
+        return st;
     rocl_json_index_free(&run->index);
     return rocl_records_index(in, err);
 }
