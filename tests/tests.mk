@@ -119,6 +119,7 @@ bench: all $(GEN) $(BENCHES) $(HELPERS) $(TRACED) ## measure against a bare read
 	@tests/bench/cold.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/text.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/rocprofv3.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
+	@tests/bench/profilers.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/capture.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/many.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/merge.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
