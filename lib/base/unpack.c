@@ -1,9 +1,11 @@
 /* Bytes of a file or pipe, decompressed by zlib or libzstd. */
 #include "base/unpack.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -240,5 +242,36 @@ rocl_status rocl_unpack_read(rocl_unpack *u, void *to, size_t n, size_t *got, ro
             return rocl_fail(err, ROCL_INPUT, "%s: %s: %s", u->name,
                              u->codec == GZIP ? "gzip" : "zstd", why);
     }
+    return ROCL_OK;
+}
+
+rocl_status rocl_unpack_file(const char *path, size_t most, char **text, size_t *n, rocl_error *err)
+{
+    rocl_unpack *u = NULL;
+    rocl_buf b = {0};
+    size_t got = 1;
+    *text = NULL;
+    *n = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return rocl_fail_system(err, ROCL_INPUT, path, errno);
+    rocl_status st = rocl_unpack_open(&u, fd, path, err);
+    while (st == ROCL_OK && got) {
+        if (b.len > most)
+            st = rocl_fail(err, ROCL_INPUT, "%s: larger than %zu MiB", path, most >> 20);
+        else if (!rocl_buf_reserve(&b, 1 << 16))
+            st = rocl_fail_memory(err);
+        else
+            st = rocl_unpack_read(u, b.data + b.len, 1 << 16, &got, err);
+        b.len += st == ROCL_OK ? got : 0;
+    }
+    rocl_unpack_close(u);
+    close(fd);
+    if (st != ROCL_OK) {
+        rocl_buf_free(&b);
+        return st;
+    }
+    *text = (char *)b.data;
+    *n = b.len;
     return ROCL_OK;
 }

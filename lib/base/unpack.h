@@ -18,6 +18,11 @@ bool rocl_unpack_is_compressed(const rocl_unpack *u);
  * something else is ROCL_INPUT "NAME: gzip: ...". */
 rocl_status rocl_unpack_read(rocl_unpack *u, void *to, size_t n, size_t *got, rocl_error *err);
 
+/* All bytes of the file at `path`, at most `most`, decompressed. Free *text, NULL after a failure.
+ */
+rocl_status rocl_unpack_file(const char *path, size_t most, char **text, size_t *n,
+                             rocl_error *err);
+
 /* How many bytes of the file have been used so far, before decompression. */
 uint64_t rocl_unpack_used(const rocl_unpack *u);
 

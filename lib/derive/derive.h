@@ -3,8 +3,8 @@
  *     files --read--> definitions --of one architecture--> program --counters--> values
  *
  * Two forms of files, each with a grammar of its own, are read into the same tree: metrics.xml of
- * rocprof (xml.c) and counter_defs.yaml of rocprofv3 (yaml.c). expression.c has the grammars,
- * program.c evaluates.
+ * rocprof (xml.c) and counter_defs.yaml of rocprofv3 (yaml.c); read.c tells them apart.
+ * expression.c has the grammars, definitions.c keeps what was read, program.c evaluates.
  *
  * Values follow the mathematics: a - b - c is (a - b) - c, and what is divided by zero has no
  * value. AMD's tools deviate in some cases; a value says when they would give another one.

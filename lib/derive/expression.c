@@ -154,16 +154,23 @@ static uint32_t parse_number(parser *p)
 
 static uint32_t parse_sum(parser *p);
 
+/* NAME ',' */
+static bool parse_counter(parser *p, rocl_view *name, uint32_t *symbol)
+{
+    *name = read_word(p);
+    if (!name->n || is_digit(name->p[0]))
+        return fail_parse(p, "the name of a counter is expected here");
+    *symbol = name_symbol(p, *name);
+    return expect_char(p, ',');
+}
+
 /* NAME ',' N ')' */
 static uint32_t parse_fold(parser *p, derive_fold fold)
 {
     rocl_derive *d = p->d;
     derive_node n = {.kind = DERIVE_FOLD, .fold = (uint8_t)fold};
-    rocl_view name = read_word(p);
-    if (!name.n || is_digit(name.p[0]))
-        return fail_parse(p, "the name of a counter is expected here");
-    n.symbol = name_symbol(p, name);
-    if (!expect_char(p, ','))
+    rocl_view name;
+    if (!parse_counter(p, &name, &n.symbol))
         return 0;
     rocl_view digits = read_word(p);
     for (size_t i = 0; i < digits.n; i++)
@@ -243,11 +250,8 @@ static uint32_t parse_select(parser *p)
 static uint32_t parse_accumulate(parser *p)
 {
     derive_node n = {.kind = DERIVE_ACCUMULATE};
-    rocl_view name = read_word(p);
-    if (!name.n || is_digit(name.p[0]))
-        return fail_parse(p, "the name of a counter is expected here");
-    n.symbol = name_symbol(p, name);
-    if (!expect_char(p, ','))
+    rocl_view name;
+    if (!parse_counter(p, &name, &n.symbol))
         return 0;
     rocl_view word = read_word(p);
     if (!rocl_view_is(word, "NONE") && !rocl_view_is(word, "LOW_RES") &&

@@ -77,7 +77,7 @@ struct rocl_derive {
     size_t item_count, item_cap;
 };
 
-enum { DERIVE_DEFINITIONS_MAX = 1 << 20, DERIVE_NESTED_MAX = 64 };
+enum { DERIVE_DEFINITIONS_MAX = 1 << 20, DERIVE_NESTED_MAX = 64, DERIVE_FILE_MAX = 64 << 20 };
 
 /* Parses an expression: *expression is its index. The error has no file and line yet. */
 rocl_status derive_parse_expression(rocl_derive *d, const derive_grammar *g, rocl_view text,
@@ -89,7 +89,5 @@ const char *derive_unit_of(rocl_view description);
 rocl_status derive_read_xml(rocl_derive *d, const char *path, const char *text, size_t n,
                             unsigned depth, rocl_error *err);
 rocl_status derive_read_yaml(rocl_derive *d, const char *text, size_t n, rocl_error *err);
-/* All bytes of a file; free *text. */
-rocl_status derive_load(const char *path, char **text, size_t *n, rocl_error *err);
 
 #endif

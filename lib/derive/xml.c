@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/unpack.h"
 #include "derive/tree.h"
 
 enum { INCLUDED_MAX = 8 };
@@ -72,7 +73,7 @@ static rocl_status read_include(xml *x, rocl_view name)
     struct stat info;
     rocl_status st = stat((char *)path.data, &info) == 0 && !S_ISREG(info.st_mode)
                          ? rocl_fail(x->err, ROCL_INPUT, "%s: not a file", (char *)path.data)
-                         : derive_load((char *)path.data, &text, &n, x->err);
+                         : rocl_unpack_file((char *)path.data, DERIVE_FILE_MAX, &text, &n, x->err);
     if (st == ROCL_OK)
         st = derive_read_xml(x->d, (char *)path.data, text, n, x->depth + 1, x->err);
     if (st != ROCL_OK && text)
