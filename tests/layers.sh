@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Holds the table of folders in lib/README.md against the includes. TAP: one test per folder.
+# Holds the table of folders in lib/README.md against the includes, and finds objects that need each
+# other in a circle. TAP: one test per folder, and some more.
+# Usage: BUILD=build tests/layers.sh
 set -u
 cd "$(dirname "$0")/.." || exit 5
 
@@ -35,4 +37,24 @@ check "tools include no other header of the library than rocline.h" "$(
     grep -rnE '^#include "' tools --include='*.[ch]' | grep -E '"(base|model|format|source|filter|trace|timeline|sink|table|analysis|merge|legacy|capture)/'
 )"
 check "lib holds folders and the public header only" "$(find lib -maxdepth 1 -type f ! -name README.md ! -name rocline.h ! -name rocline.pc.in)"
+
+# An object needs those that define its symbols; tsort names the circles. Objects of sources that
+# are no more may be left over.
+objects=$(ls -dt "${BUILD:-build}"/obj/*/ | head -1)
+check "no objects of the library need each other in a circle" "$(
+    find "$objects"lib -name '*.o' | while read -r o; do
+        c=${o#"$objects"}
+        [ ! -f "${c%.o}.c" ] || printf '%s\n' "$o"
+    done | xargs nm -A -g | awk '
+        { sub(/:.*/, "", $1) }
+        $2 == "U" { needs[$1 " " $3] }
+        $2 != "U" { object[$3] = $1 }
+        END {
+            for (n in needs) {
+                split(n, of)
+                if (of[2] in object && object[of[2]] != of[1])
+                    print of[1], object[of[2]]
+            }
+        }' | tsort 2>&1 >/dev/null | sed "s|$objects||"
+)"
 echo "1..$n"

@@ -340,12 +340,13 @@ static const rocl_column level_columns[] = {
     {"percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(percent)},
 };
 
-static const rocl_table_def overlap_table = {
-    &rocl_overlap_report, "overlap", "Compute and copies per GPU", ROCL_COLUMNS(overlap_columns)};
-static const rocl_table_def communication_table = {&rocl_overlap_report, "communication",
+static const rocl_table_def overlap_table = {&rocl_overlap_report.tab, "overlap",
+                                             "Compute and copies per GPU",
+                                             ROCL_COLUMNS(overlap_columns)};
+static const rocl_table_def communication_table = {&rocl_overlap_report.tab, "communication",
                                                    "Communication per GPU",
                                                    ROCL_COLUMNS(communication_columns)};
-static const rocl_table_def level_table = {&rocl_overlap_report, "concurrency",
+static const rocl_table_def level_table = {&rocl_overlap_report.tab, "concurrency",
                                            "Kernels at once per GPU", ROCL_COLUMNS(level_columns)};
 
 const rocl_report_def rocl_overlap_report = {

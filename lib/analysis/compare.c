@@ -321,7 +321,7 @@ static const rocl_report_def compare_report = {
     (const rocl_table_def *const[]){&compare_table, NULL}};
 
 static const rocl_table_def compare_table = {
-    &compare_report, "compare", "From A to B by domain and name", ROCL_COLUMNS(columns)};
+    &compare_report.tab, "compare", "From A to B by domain and name", ROCL_COLUMNS(columns)};
 
 static void add_pair(void *sum, const void *row)
 {

@@ -287,14 +287,13 @@ static const rocl_column sample_columns[] = {
     {"max", "Max", ROCL_UNIT_NUMBER, BY(rocl_field_number, max)},
 };
 
-static const rocl_table_def counter_table = {&rocl_counters_report, "counters",
+static const rocl_table_def counter_table = {&rocl_counters_report.tab, "counters",
                                              "Counters of kernels", ROCL_COLUMNS(counter_columns)};
-static const rocl_table_def sample_table = {&rocl_counters_report, "samples", "Sampled counters",
-                                            ROCL_COLUMNS(sample_columns)};
+static const rocl_table_def sample_table = {&rocl_counters_report.tab, "samples",
+                                            "Sampled counters", ROCL_COLUMNS(sample_columns)};
 
 const rocl_report_def rocl_counters_report = {
-    "counters",
-    {"counter", "Counters"},
+    "counters", ROCL_COUNTERS_TAB,
     "performance counters by kernel, and sampled values over time, such as power",
     (const rocl_table_def *const[]){&counter_table, &sample_table, &rocl_derived_table,
                                     &rocl_derived_dispatch_table, &rocl_derived_missing_table,

@@ -595,12 +595,14 @@ static const rocl_column missing_columns[] = {
      ROCL_CELL(missing_row, expression)},
 };
 
-const rocl_table_def rocl_derived_table = {&rocl_counters_report, "derived", "Derived counters",
+static const rocl_table_tab derived_tab = ROCL_COUNTERS_TAB;
+
+const rocl_table_def rocl_derived_table = {&derived_tab, "derived", "Derived counters",
                                            ROCL_COLUMNS(derived_columns)};
-const rocl_table_def rocl_derived_dispatch_table = {&rocl_counters_report, "derived_dispatches",
+const rocl_table_def rocl_derived_dispatch_table = {&derived_tab, "derived_dispatches",
                                                     "Derived counters of dispatches",
                                                     ROCL_COLUMNS(dispatch_columns)};
-const rocl_table_def rocl_derived_missing_table = {&rocl_counters_report, "derived_missing",
+const rocl_table_def rocl_derived_missing_table = {&derived_tab, "derived_missing",
                                                    "Derived counters that lack operands",
                                                    ROCL_COLUMNS(missing_columns)};
 

@@ -328,19 +328,20 @@ static const rocl_column longest_columns[] = {
 
 /* Of GPUs, and of lanes. */
 static const rocl_table_def gap_tables[] = {
-    {&rocl_gaps_report, "gaps", "Idle gaps per GPU", ROCL_COLUMNS(gap_columns)},
-    {&rocl_gaps_report, "lane_gaps", "Idle gaps per stream and queue", ROCL_COLUMNS(gap_columns)}};
+    {&rocl_gaps_report.tab, "gaps", "Idle gaps per GPU", ROCL_COLUMNS(gap_columns)},
+    {&rocl_gaps_report.tab, "lane_gaps", "Idle gaps per stream and queue",
+     ROCL_COLUMNS(gap_columns)}};
 static const rocl_table_def bucket_tables[] = {
-    {&rocl_gaps_report, "gap_buckets", "Idle gaps by length", ROCL_COLUMNS(bucket_columns)},
-    {&rocl_gaps_report, "lane_gap_buckets", "Idle gaps of streams and queues by length",
+    {&rocl_gaps_report.tab, "gap_buckets", "Idle gaps by length", ROCL_COLUMNS(bucket_columns)},
+    {&rocl_gaps_report.tab, "lane_gap_buckets", "Idle gaps of streams and queues by length",
      ROCL_COLUMNS(bucket_columns)}};
 static const rocl_table_def class_tables[] = {
-    {&rocl_gaps_report, "gap_classes", "Idle gaps by cause", ROCL_COLUMNS(class_columns)},
-    {&rocl_gaps_report, "lane_gap_classes", "Idle gaps of streams and queues by cause",
+    {&rocl_gaps_report.tab, "gap_classes", "Idle gaps by cause", ROCL_COLUMNS(class_columns)},
+    {&rocl_gaps_report.tab, "lane_gap_classes", "Idle gaps of streams and queues by cause",
      ROCL_COLUMNS(class_columns)}};
 static const rocl_table_def longest_tables[] = {
-    {&rocl_gaps_report, "longest_gaps", "Longest idle gaps", ROCL_COLUMNS(longest_columns)},
-    {&rocl_gaps_report, "longest_lane_gaps", "Longest idle gaps of streams and queues",
+    {&rocl_gaps_report.tab, "longest_gaps", "Longest idle gaps", ROCL_COLUMNS(longest_columns)},
+    {&rocl_gaps_report.tab, "longest_lane_gaps", "Longest idle gaps of streams and queues",
      ROCL_COLUMNS(longest_columns)}};
 
 const rocl_report_def rocl_gaps_report = {

@@ -162,8 +162,8 @@ static const rocl_column columns[] = {
     {"bar", "Share of the count", ROCL_UNIT_TEXT, ROCL_IF_PICTURES, field_bar, 0},
 };
 
-static const rocl_table_def table = {&rocl_histogram_report, "histogram", "Durations of kernels",
-                                     ROCL_COLUMNS(columns)};
+static const rocl_table_def table = {&rocl_histogram_report.tab, "histogram",
+                                     "Durations of kernels", ROCL_COLUMNS(columns)};
 
 const rocl_report_def rocl_histogram_report = {"histogram",
                                                {"histogram", "Histogram"},

@@ -163,9 +163,9 @@ static const rocl_column delay_columns[] = {
     {"stream", "Stream", ROCL_UNIT_TEXT, LABEL(key.stream)},
 };
 
-static const rocl_table_def launch_table = {&rocl_launch_report, "launch", "Kernel launches",
+static const rocl_table_def launch_table = {&rocl_launch_report.tab, "launch", "Kernel launches",
                                             ROCL_COLUMNS(launch_columns)};
-static const rocl_table_def delay_table = {&rocl_launch_report, "launch_delays",
+static const rocl_table_def delay_table = {&rocl_launch_report.tab, "launch_delays",
                                            "Longest delays of launches",
                                            ROCL_COLUMNS(delay_columns)};
 

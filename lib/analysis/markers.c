@@ -293,8 +293,9 @@ static const rocl_column columns[] = {
     {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(copies)},
 };
 
-static const rocl_table_def marker_table = {
-    &rocl_markers_report, "markers", "Markers and the GPU work from inside", ROCL_COLUMNS(columns)};
+static const rocl_table_def marker_table = {&rocl_markers_report.tab, "markers",
+                                            "Markers and the GPU work from inside",
+                                            ROCL_COLUMNS(columns)};
 
 const rocl_report_def rocl_markers_report = {
     "markers",

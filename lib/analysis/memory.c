@@ -416,14 +416,14 @@ static const rocl_column leak_columns[] = {
     {"name", "By", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(name)},
 };
 
-static const rocl_table_def memory_table = {&rocl_memory_report, "memory", "Memory per agent",
+static const rocl_table_def memory_table = {&rocl_memory_report.tab, "memory", "Memory per agent",
                                             ROCL_COLUMNS(memory_columns)};
-static const rocl_table_def slice_table = {&rocl_memory_report, "memory_timeline",
+static const rocl_table_def slice_table = {&rocl_memory_report.tab, "memory_timeline",
                                            "Memory over time", ROCL_COLUMNS(slice_columns)};
-static const rocl_table_def leak_table = {&rocl_memory_report, "leaks", "Memory that was not freed",
-                                          ROCL_COLUMNS(leak_columns)};
+static const rocl_table_def leak_table = {&rocl_memory_report.tab, "leaks",
+                                          "Memory that was not freed", ROCL_COLUMNS(leak_columns)};
 static const rocl_table_def scratch_table = {
-    &rocl_memory_report, "scratch", "Scratch memory per agent", ROCL_COLUMNS(scratch_columns)};
+    &rocl_memory_report.tab, "scratch", "Scratch memory per agent", ROCL_COLUMNS(scratch_columns)};
 
 const rocl_report_def rocl_memory_report = {
     "memory",

@@ -230,7 +230,7 @@ static const rocl_column rank_columns[] = {
     {"markers_ns", "Marker time", ROCL_UNIT_NS, ROCL_IN_REST, CELL(sums[MARKER].total)},
 };
 
-static const rocl_table_def rank_table = {&rocl_ranks_report, "ranks", "Ranks",
+static const rocl_table_def rank_table = {&rocl_ranks_report.tab, "ranks", "Ranks",
                                           ROCL_COLUMNS(rank_columns)};
 
 static const char alone[] = "of one process only: nothing to compare it with";
@@ -307,7 +307,7 @@ static const rocl_column spread_columns[] = {
     {"straggler", "Straggler", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(straggler_name)},
 };
 
-static const rocl_table_def spread_table = {&rocl_ranks_report, "rank_imbalance",
+static const rocl_table_def spread_table = {&rocl_ranks_report.tab, "rank_imbalance",
                                             "Imbalance of ranks", ROCL_COLUMNS(spread_columns)};
 
 static void add_to_spread(spread *s, const rank_cell *c)
@@ -412,7 +412,7 @@ static const rocl_column time_columns[] = {
     {"relative", "Of mean", ROCL_UNIT_NUMBER, CELL(relative)},
 };
 
-static const rocl_table_def time_table = {&rocl_ranks_report, "rank_times", "Names by rank",
+static const rocl_table_def time_table = {&rocl_ranks_report.tab, "rank_times", "Names by rank",
                                           ROCL_COLUMNS(time_columns)};
 
 /* The longest total time first. */

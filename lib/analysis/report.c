@@ -118,7 +118,7 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
     r.table = columns ? rocl_tables_add(out, def->key, def->title, columns, n) : NULL;
     out->incomplete |= !r.table;
     if (r.table)
-        r.table->tab = &def->report->tab;
+        r.table->tab = def->tab;
     return r;
 }
 

@@ -32,7 +32,7 @@
  *     };
  *
  *     static const rocl_table_def thread_table = {
- *         &rocl_threads_report, "threads", "Calls by thread", ROCL_COLUMNS(columns)};
+ *         &rocl_threads_report.tab, "threads", "Calls by thread", ROCL_COLUMNS(columns)};
  *
  *     static rocl_status finish_threads(void *self, rocl_tables *out, rocl_error *err)
  *     {
@@ -218,7 +218,7 @@ typedef struct rocl_column {
 
 /* A table that a report may have; static. */
 typedef struct rocl_table_def {
-    const rocl_report_def *report;
+    const rocl_table_tab *tab; /* of its report */
     const char *key, *title;
     const rocl_column *columns;
     size_t column_count; /* 64 at most */

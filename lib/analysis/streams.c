@@ -244,11 +244,11 @@ static const rocl_column activity_columns[] = {
     {"average_busy", "Average when busy", ROCL_UNIT_NUMBER, CELL(average_busy)},
 };
 
-static const rocl_table_def stream_table = {&rocl_streams_report, "streams", "Streams",
+static const rocl_table_def stream_table = {&rocl_streams_report.tab, "streams", "Streams",
                                             ROCL_COLUMNS(stream_columns)};
-static const rocl_table_def queue_table = {&rocl_streams_report, "queues", "Queues",
+static const rocl_table_def queue_table = {&rocl_streams_report.tab, "queues", "Queues",
                                            ROCL_COLUMNS(queue_columns)};
-static const rocl_table_def activity_table = {&rocl_streams_report, "stream_activity",
+static const rocl_table_def activity_table = {&rocl_streams_report.tab, "stream_activity",
                                               "Streams active at once per GPU",
                                               ROCL_COLUMNS(activity_columns)};
 

@@ -328,7 +328,7 @@ static const rocl_column domain_columns[] = {
     {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(stddev, d)},
 };
 
-static const rocl_table_def domain_table = {&rocl_domains_report, "domains", "Time by domain",
+static const rocl_table_def domain_table = {&rocl_domains_report.tab, "domains", "Time by domain",
                                             ROCL_COLUMNS(domain_columns)};
 
 const rocl_report_def rocl_domains_report = {
@@ -413,11 +413,11 @@ static const rocl_column name_columns[] = {
     {"rsd_percent", "RSD %", ROCL_UNIT_PERCENT, ROCL_IF_FULL, CELL_BY(rsd, d)},
 };
 
-static const rocl_table_def summary_table = {&rocl_summary_report, "summary",
+static const rocl_table_def summary_table = {&rocl_summary_report.tab, "summary",
                                              "Time by domain and name", ROCL_COLUMNS(name_columns)};
-static const rocl_table_def group_table = {&rocl_summary_report, "summary_groups",
+static const rocl_table_def group_table = {&rocl_summary_report.tab, "summary_groups",
                                            "Time by groups of domains", ROCL_COLUMNS(name_columns)};
-static const rocl_table_def kernel_table = {&rocl_kernels_report, "kernels", "Kernels",
+static const rocl_table_def kernel_table = {&rocl_kernels_report.tab, "kernels", "Kernels",
                                             ROCL_COLUMNS(name_columns)};
 
 const rocl_report_def rocl_summary_report = {
@@ -473,9 +473,9 @@ static const rocl_column copy_columns[] = {
     {"max_bandwidth", "Max bandwidth", ROCL_UNIT_RATE, ROCL_IN_REST, CELL(copied.best_rate)},
 };
 
-static const rocl_table_def copy_table = {&rocl_copies_report, "copies", "Memory copies",
+static const rocl_table_def copy_table = {&rocl_copies_report.tab, "copies", "Memory copies",
                                           ROCL_COLUMNS(copy_columns)};
-static const rocl_table_def size_table = {&rocl_copies_report, "copy_sizes",
+static const rocl_table_def size_table = {&rocl_copies_report.tab, "copy_sizes",
                                           "Memory copies by size", ROCL_COLUMNS(copy_columns)};
 
 const rocl_report_def rocl_copies_report = {

@@ -112,10 +112,10 @@ static const rocl_column line_columns[] = {
     {"average_percent", "Average %", ROCL_UNIT_PERCENT, CELL(percent)},
 };
 
-static const rocl_table_def slice_table = {&rocl_utilisation_report, "timeline", "Timeline per GPU",
-                                           ROCL_COLUMNS(slice_columns)};
-static const rocl_table_def line_table = {&rocl_utilisation_report, "timeline", "Timeline per GPU",
-                                          ROCL_COLUMNS(line_columns)};
+static const rocl_table_def slice_table = {&rocl_utilisation_report.tab, "timeline",
+                                           "Timeline per GPU", ROCL_COLUMNS(slice_columns)};
+static const rocl_table_def line_table = {&rocl_utilisation_report.tab, "timeline",
+                                          "Timeline per GPU", ROCL_COLUMNS(line_columns)};
 
 const rocl_report_def rocl_utilisation_report = {
     "timeline",
