@@ -400,7 +400,7 @@ typedef struct rocl_options {
     const char *const *kernel_include, *const *kernel_exclude;
     const char *kernel_iterations;
     const char *const *periods; /* "DELAY:DURATION:REPEAT" from the first event on, one by one */
-    bool args;                                              /* read API arguments */
+    bool args;                  /* read API arguments */
     /* run */
     unsigned jobs;      /* workers, fewer where they would take half of memory; 0: one per core */
     size_t memory;      /* bytes for sorting, and 1 MiB per worker; 0: ROCL_DEFAULT_MEMORY */
@@ -560,26 +560,20 @@ typedef struct rocl_chrome_options {
 ROCL_API rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
                                        rocl_written *written, rocl_error *err);
 
-typedef struct rocl_rocprof_json_options {
-    const char *path; /* "-": standard output; a name that ends in .gz: gzip */
-    bool gzip;        /* whatever the name */
-    int level;        /* of gzip */
-} rocl_rocprof_json_options;
+typedef struct rocl_json_options { /* of the JSON of profilers */
+    const char *path;              /* "-": standard output; a name that ends in .gz: gzip */
+    bool gzip;                     /* whatever the name */
+    int level;                     /* of gzip */
+} rocl_json_options;
 
 /* Writes results.json as rocprof v1 does since ROCm 6.2. written->left_out: events that it has no
  * place for, which a notice counts. */
-ROCL_API rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_rocprof_json_options *o,
+ROCL_API rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_json_options *o,
                                              rocl_written *written, rocl_error *err);
-
-typedef struct rocl_rocprofv3_json_options {
-    const char *path; /* "-": standard output; a name that ends in .gz: gzip */
-    bool gzip;        /* whatever the name */
-    int level;        /* of gzip */
-} rocl_rocprofv3_json_options;
 
 /* Writes JSON as rocprofv3 of ROCm 7.0 does, with an element for each process of the trace.
  * written->left_out: events that it has no place for, which a notice counts. */
-ROCL_API rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_rocprofv3_json_options *o,
+ROCL_API rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_json_options *o,
                                                rocl_written *written, rocl_error *err);
 
 typedef struct rocl_otf2_options {
@@ -740,10 +734,10 @@ typedef enum rocl_table_format {
 ROCL_API bool rocl_table_format_named(const char *name, rocl_table_format *format);
 
 typedef enum rocl_summary_unit { /* in the words of rocprofv3 */
-    ROCL_SUMMARY_NSEC,
-    ROCL_SUMMARY_USEC,
-    ROCL_SUMMARY_MSEC,
-    ROCL_SUMMARY_SEC
+                                 ROCL_SUMMARY_NSEC,
+                                 ROCL_SUMMARY_USEC,
+                                 ROCL_SUMMARY_MSEC,
+                                 ROCL_SUMMARY_SEC
 } rocl_summary_unit;
 
 /* Which tables of a summary: of each domain, of the groups of domains, of all together. None: all.

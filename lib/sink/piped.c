@@ -1,6 +1,10 @@
 /* A file that is written block by block through a pipe of workers. */
 #include "sink/piped.h"
 
+#include "base/deflate.h"
+
+enum { TEXT_BLOCK = 256 << 10 };
+
 rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
                             const rocl_pipe_ops *ops, void *ctx, rocl_error *err)
 {
@@ -8,6 +12,44 @@ rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
     if (st == ROCL_OK)
         st = rocl_pipe_new(&s->pipe, jobs, ops, ctx, err);
     return st ? st : rocl_pipe_get(s->pipe, &s->block, err);
+}
+
+static rocl_status make_block(void *ctx, unsigned worker, rocl_block *block, rocl_error *err)
+{
+    const rocl_piped *s = ctx;
+    (void)worker;
+    if (s->level)
+        return rocl_gzip_member(&block->out, block->in.data, block->in.len, s->level, err);
+    rocl_buf_put(&block->out, block->in.data, block->in.len);
+    return ROCL_OK;
+}
+
+static rocl_status write_block(void *ctx, rocl_block *block, rocl_error *err)
+{
+    const rocl_piped *s = ctx;
+    return rocl_out_write(s->out, block->out.data, block->out.len, err);
+}
+
+rocl_status rocl_piped_open_text(rocl_piped *s, const char *path, bool gzip, int level,
+                                 unsigned jobs, rocl_error *err)
+{
+    static const rocl_pipe_ops ops = {make_block, write_block};
+    rocl_status st = rocl_check_level(level, err);
+    if (st != ROCL_OK)
+        return st;
+    if (gzip || rocl_out_is_gz(path))
+        s->level = rocl_level_or(level, ROCL_GZIP_LEVEL);
+    return rocl_piped_open(s, path, jobs, &ops, s, err);
+}
+
+rocl_status rocl_piped_end_row(rocl_piped *s, rocl_trace *t, rocl_error *err)
+{
+    s->rows++;
+    if (rocl_piped_buf(s)->len < TEXT_BLOCK)
+        return ROCL_OK;
+    rocl_progress(t, s->rows);
+    s->rows = 0;
+    return rocl_piped_put(s, err);
 }
 
 rocl_status rocl_piped_put(rocl_piped *s, rocl_error *err)

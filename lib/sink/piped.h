@@ -4,17 +4,25 @@
 
 #include "base/out.h"
 #include "base/pool.h"
+#include "trace/pipeline.h"
 
 typedef struct rocl_piped {
     rocl_out *out;
     rocl_pipe *pipe;
     rocl_block *block; /* under construction; NULL after a failure */
     rocl_buf lost;     /* takes what is written after a failure */
+    int level;         /* of rocl_piped_open_text: of gzip; 0: none */
+    uint64_t rows;     /* and what rocl_piped_end_row has counted since the last block */
 } rocl_piped;
 
 /* Opens the file and the pipe. Whatever comes of it, rocl_piped_discard frees s in the end. */
 rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
                             const rocl_pipe_ops *ops, void *ctx, rocl_error *err);
+
+/* The same of a file whose blocks are written as they are, or packed by gzip: if that is wanted or
+ * the name ends in .gz. level: of ROCL_*_LEVEL, or below 0. */
+rocl_status rocl_piped_open_text(rocl_piped *s, const char *path, bool gzip, int level,
+                                 unsigned jobs, rocl_error *err);
 
 /* What the next block takes in. */
 static inline rocl_buf *rocl_piped_buf(rocl_piped *s)
@@ -24,6 +32,8 @@ static inline rocl_buf *rocl_piped_buf(rocl_piped *s)
 
 /* Passes the block on, and begins the next one. After a failure reports it again. */
 rocl_status rocl_piped_put(rocl_piped *s, rocl_error *err);
+/* A row is done: passes the block on when it is full, and shows the progress of the rows in it. */
+rocl_status rocl_piped_end_row(rocl_piped *s, rocl_trace *t, rocl_error *err);
 /* Passes the last block on, and waits until all is written. The file stays open. */
 rocl_status rocl_piped_finish(rocl_piped *s, rocl_error *err);
 /* Gives the finished file its name; *bytes is its size. */

@@ -144,7 +144,7 @@ static rocl_status write_rocprof(rocl_trace *t, void *ctx, rocl_error *err)
 {
     const cli *c = ctx;
     rocl_written r = {0};
-    const rocl_rocprof_json_options o = {.path = c->path, .gzip = c->gzip, .level = c->gzip_level};
+    const rocl_json_options o = {.path = c->path, .gzip = c->gzip, .level = c->gzip_level};
     rocl_status s = rocl_write_rocprof_json(t, &o, &r, err);
     return report_written(c, &r, s);
 }
@@ -155,8 +155,7 @@ static rocl_status write_rocprofv3(rocl_trace *t, void *ctx, rocl_error *err)
 {
     const cli *c = ctx;
     rocl_written r = {0};
-    const rocl_rocprofv3_json_options o = {
-        .path = c->path, .gzip = c->gzip, .level = c->gzip_level};
+    const rocl_json_options o = {.path = c->path, .gzip = c->gzip, .level = c->gzip_level};
     rocl_status s = rocl_write_rocprofv3_json(t, &o, &r, err);
     if (s <= ROCL_PARTIAL)
         msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " records, %" PRIu64 " counter values",

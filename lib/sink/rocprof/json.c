@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/deflate.h"
 #include "base/error.h"
 #include "base/num.h"
 #include "base/text.h"
@@ -40,8 +39,6 @@ enum { GPUS_LABELLED = 256, BARRIERS = 512 };
 #define KERN_COUNTERS ((uint64_t)1)
 #define KERN_END      UINT64_MAX
 
-enum { BLOCK_SIZE = 256 << 10 };
-
 /* One end of an arrow, or a call or work that may have one. */
 typedef struct v1_spot {
     int64_t pid, tid;
@@ -67,11 +64,10 @@ typedef struct v1_worker {
 
 typedef struct v1_sink {
     rocl_trace *trace;
-    const rocl_rocprof_json_options *opt;
+    const rocl_json_options *opt;
     rocl_sorter *rows, *ends; /* ends: calls and work by what links them */
     v1_worker *workers;
     rocl_piped file;
-    int level; /* of gzip; 0: none */
     rocl_written report;
 } v1_sink;
 
@@ -264,9 +260,10 @@ static void put_hsa_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args,
 }
 
 /* A call, or a range or mark of ROCTx: a mark takes 1 ns. */
-static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *batch,
-                              const rocl_region *g, rocl_error *err)
+static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
+                              rocl_error *err)
 {
+    const rocl_region *g = &batch->regions[i];
     const rocl_capture *c = batch->capture;
     const rocl_event *e = &g->e;
     v1_worker *w = &s->workers[worker];
@@ -355,9 +352,10 @@ static uint32_t copy_name(const v1_sink *s, uint32_t name)
     return name;
 }
 
-static rocl_status add_copy(v1_sink *s, unsigned worker, const rocl_batch *batch,
-                            const rocl_copy *r, rocl_error *err)
+static rocl_status add_copy(v1_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
+                            rocl_error *err)
 {
+    const rocl_copy *r = &batch->copies[i];
     const rocl_capture *c = batch->capture;
     const bool to_gpu = r->dst < c->agent_count && c->agents[r->dst].type == ROCL_AGENT_GPU;
     rocl_event e = r->e;
@@ -378,9 +376,10 @@ static bool has_kern_row(const rocl_capture *c, const rocl_dispatch *d)
     return c->counter_count || (d->stream >= c->stream_count && d->workgroup[0]);
 }
 
-static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *batch,
-                                const rocl_dispatch *d, rocl_error *err)
+static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
+                                rocl_error *err)
 {
+    const rocl_dispatch *d = &batch->dispatches[i];
     const rocl_capture *c = batch->capture;
     const rocl_event *e = &d->e;
     const rocl_kernel *k = d->kernel < c->kernel_count ? &c->kernels[d->kernel] : NULL;
@@ -408,8 +407,8 @@ static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *b
     if (d->queue < c->queue_count)
         put_number_field(b, "queue-id", c->queues[d->queue].id);
     put_who(b, c, e);
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        put_number_field(b, fields[i].name, fields[i].value);
+    for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+        put_number_field(b, fields[f].name, fields[f].value);
     uint64_t key[3] = {e->id, 0, 0};
     rocl_status st = add_row(s, worker, c, TABLE_KERN, key, err);
     b->len = 0;
@@ -425,9 +424,11 @@ static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *b
     return st ? st : add_end(s, worker, c, true, e, spot, err);
 }
 
-static rocl_status add_counter(v1_sink *s, unsigned worker, const rocl_capture *c,
-                               const rocl_counter_value *v, rocl_error *err)
+static rocl_status add_counter(v1_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
+                               rocl_error *err)
 {
+    const rocl_capture *c = batch->capture;
+    const rocl_counter_value *v = &batch->counters[i];
     rocl_buf *b = &s->workers[worker].text;
     b->len = 0;
     rocl_buf_str(b, ",\n    \"");
@@ -440,9 +441,10 @@ static rocl_status add_counter(v1_sink *s, unsigned worker, const rocl_capture *
                    (const uint64_t[]){v->d.e.id, 0, KERN_COUNTERS + v->counter}, err);
 }
 
-static rocl_status add_barrier(v1_sink *s, unsigned worker, const rocl_batch *batch,
-                               const rocl_hip *h, rocl_error *err)
+static rocl_status add_barrier(v1_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
+                               rocl_error *err)
 {
+    const rocl_hip *h = &batch->hips[i];
     static const char name[] = "<barrier packet>";
     const char *own = rocl_text(s->trace, h->e.name, NULL);
     rocl_event e = h->e;
@@ -451,32 +453,21 @@ static rocl_status add_barrier(v1_sink *s, unsigned worker, const rocl_batch *ba
     return add_op(s, worker, batch, &e, h->agent, h->queue, h->stream, err);
 }
 
+/* Kinds without one have no place in the file. */
+static rocl_status (*const adders[ROCL_KINDS])(v1_sink *s, unsigned worker, const rocl_batch *b,
+                                               size_t i, rocl_error *err) = {
+    [ROCL_REGION] = add_region,     [ROCL_MARKER] = add_region, [ROCL_INSTANT] = add_region,
+    [ROCL_DISPATCH] = add_dispatch, [ROCL_COPY] = add_copy,     [ROCL_COUNTER] = add_counter,
+    [ROCL_BARRIER] = add_barrier};
+
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     v1_sink *s = self;
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        switch (b->kind) {
-        case ROCL_REGION:
-        case ROCL_MARKER:
-        case ROCL_INSTANT:
-            st = add_region(s, worker, b, &b->regions[i], err);
-            break;
-        case ROCL_DISPATCH:
-            st = add_dispatch(s, worker, b, &b->dispatches[i], err);
-            break;
-        case ROCL_COPY:
-            st = add_copy(s, worker, b, &b->copies[i], err);
-            break;
-        case ROCL_COUNTER:
-            st = add_counter(s, worker, b->capture, &b->counters[i], err);
-            break;
-        case ROCL_BARRIER:
-            st = add_barrier(s, worker, b, &b->hips[i], err);
-            break;
-        default:
-            s->workers[worker].left_out++;
-        }
+    if (!adders[b->kind])
+        s->workers[worker].left_out += b->count;
+    for (size_t i = 0; adders[b->kind] && i < b->count && st == ROCL_OK; i++)
+        st = adders[b->kind](s, worker, b, i, err);
     return st;
 }
 
@@ -539,24 +530,6 @@ static void put_flow(rocl_buf *b, const uint8_t *data, uint64_t id)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static rocl_status make_block(void *ctx, unsigned worker, rocl_block *block, rocl_error *err)
-{
-    const v1_sink *s = ctx;
-    (void)worker;
-    if (s->level)
-        return rocl_gzip_member(&block->out, block->in.data, block->in.len, s->level, err);
-    rocl_buf_put(&block->out, block->in.data, block->in.len);
-    return ROCL_OK;
-}
-
-static rocl_status write_block(void *ctx, rocl_block *block, rocl_error *err)
-{
-    const v1_sink *s = ctx;
-    return rocl_out_write(s->file.out, block->out.data, block->out.len, err);
-}
-
-static const rocl_pipe_ops pipe_ops = {make_block, write_block};
-
 static void put_label(rocl_buf *b, const char *name, int64_t number, int64_t pid, unsigned *sort)
 {
     rocl_buf_printf(b, ",{\"args\":{\"name\":\"%s", name);
@@ -602,14 +575,13 @@ static void put_labels(v1_sink *s, rocl_buf *b)
  * filters are left out with it. */
 static rocl_status put_rows(v1_sink *s, rocl_error *err)
 {
-    uint64_t flows = 0, kern[2] = {UINT64_MAX}, rows = 0;
+    uint64_t flows = 0, kern[2] = {UINT64_MAX};
     rocl_sort_record rec;
     bool more;
     rocl_status st = rocl_sorter_start(s->rows, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(s->rows, &rec, &more, err)) == ROCL_OK && more) {
         rocl_buf *b = rocl_piped_buf(&s->file);
         const uint64_t table = rec.key[0] >> 32;
-        rows++;
         if (table == TABLE_FLOWS) {
             put_flow(b, rec.data, flows++);
         } else {
@@ -623,11 +595,7 @@ static rocl_status put_rows(v1_sink *s, rocl_error *err)
             s->report.values += table == TABLE_KERN && rec.key[3] && rec.key[3] != KERN_END;
             rocl_buf_put(b, rec.data, rec.len);
         }
-        if (b->len >= BLOCK_SIZE) {
-            rocl_progress(s->trace, rows);
-            rows = 0;
-            st = rocl_piped_put(&s->file, err);
-        }
+        st = rocl_piped_end_row(&s->file, s->trace, err);
     }
     return st;
 }
@@ -655,17 +623,12 @@ static rocl_status write_all(v1_sink *s, rocl_error *err)
 static rocl_status open_sink(v1_sink *s, rocl_error *err)
 {
     const unsigned jobs = s->trace->opt.jobs;
-    rocl_status st = rocl_check_level(s->opt->level, err);
-    if (st != ROCL_OK)
-        return st;
-    if (s->opt->gzip || rocl_out_is_gz(s->opt->path))
-        s->level = rocl_level_or(s->opt->level, ROCL_GZIP_LEVEL);
     s->rows = rocl_sorter_new(s->trace->space, 4);
     s->ends = rocl_sorter_new(s->trace->space, 4);
     s->workers = rocl_cache_line_calloc(jobs, sizeof *s->workers);
     if (!s->rows || !s->ends || !s->workers)
         return rocl_fail_memory(err);
-    return rocl_piped_open(&s->file, s->opt->path, jobs, &pipe_ops, s, err);
+    return rocl_piped_open_text(&s->file, s->opt->path, s->opt->gzip, s->opt->level, jobs, err);
 }
 
 static void close_sink(v1_sink *s)
@@ -678,8 +641,8 @@ static void close_sink(v1_sink *s)
     rocl_piped_discard(&s->file);
 }
 
-rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_rocprof_json_options *o,
-                                    rocl_written *report, rocl_error *err)
+rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_json_options *o, rocl_written *report,
+                                    rocl_error *err)
 {
     v1_sink s = {.trace = t, .opt = o};
     const rocl_sink sink = {.self = &s,

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/deflate.h"
 #include "base/error.h"
 #include "sink/piped.h"
 #include "sink/rocprofv3/rocprofv3.h"
@@ -53,7 +52,7 @@ static const char *const section_ends[SECTION_COUNT] = {
 #define LINK   "\2" /* the correlation id of a marker */
 #define VALUE  "\2" /* the values of a counter row */
 
-enum { BLOCK_SIZE = 256 << 10, TIME_SIGN_SHIFT = 63 };
+enum { TIME_SIGN_SHIFT = 63 };
 
 typedef struct row_head {
     uint64_t name; /* key of the name; 0: the text has no NUMBER */
@@ -75,7 +74,7 @@ typedef struct v3_worker {
 
 typedef struct v3_sink {
     rocl_trace *trace;
-    const rocl_rocprofv3_json_options *opt;
+    const rocl_json_options *opt;
     rocl_sorter *rows, *markers; /* markers: by their correlation ids */
     v3_worker *workers;
     v3_ids *ids;        /* by capture */
@@ -83,7 +82,6 @@ typedef struct v3_sink {
     bool *begun;        /* by capture: it passed the filters */
     v3_names names;
     rocl_piped file;
-    int level; /* of gzip; 0: none */
     rocl_written report;
 } v3_sink;
 
@@ -244,9 +242,10 @@ static rocl_status add_marker(v3_sink *s, unsigned worker, uint32_t element, roc
                      : rocl_sorter_add(s->markers, worker, key, b->data, b->len, err);
 }
 
-static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *batch,
-                              const rocl_region *g, rocl_error *err)
+static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
+                              rocl_error *err)
 {
+    const rocl_region *g = &batch->regions[i];
     const rocl_capture *c = batch->capture;
     const rocl_event *e = &g->e;
     v3_worker *w = &s->workers[worker];
@@ -334,12 +333,19 @@ static rocl_status put_dispatch_info(v3_sink *s, const rocl_capture *c, const ro
 }
 
 /* A dispatch, or the value of one of its counters. */
-static rocl_status add_dispatch(v3_sink *s, unsigned worker, const rocl_capture *c,
-                                const rocl_dispatch *d, const rocl_counter_value *v,
+/* A dispatch, or a value of a counter, which repeats its dispatch. */
+static rocl_status add_dispatch(v3_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
                                 rocl_error *err)
 {
+    const rocl_capture *c = batch->capture;
+    const rocl_counter_value *v = batch->kind == ROCL_COUNTER ? &batch->counters[i] : NULL;
+    const rocl_dispatch *d = v ? &v->d : &batch->dispatches[i];
     const rocl_event *e = &d->e;
     v3_worker *w = &s->workers[worker];
+    if (v && v->counter >= c->counter_count) {
+        w->left_out++;
+        return ROCL_OK;
+    }
     const uint32_t element = element_of(s, c, e);
     const uint32_t process = element - s->elements[c->index];
     const bool named =
@@ -395,9 +401,11 @@ static uint32_t copy_name(const v3_sink *s, uint32_t name)
     return has_text(name) ? name : put_word(s, "MEMORY_COPY_NONE");
 }
 
-static rocl_status add_copy(v3_sink *s, unsigned worker, const rocl_capture *c, const rocl_copy *r,
+static rocl_status add_copy(v3_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
                             rocl_error *err)
 {
+    const rocl_capture *c = batch->capture;
+    const rocl_copy *r = &batch->copies[i];
     v3_worker *w = &s->workers[worker];
     const uint32_t element = element_of(s, c, &r->e);
     const uint64_t name = v3_name_key(element, V3_MEMORY_COPY, copy_name(s, r->e.name));
@@ -430,11 +438,13 @@ static uint32_t alloc_name(const v3_sink *s, const rocl_alloc *a, bool scratch)
     return has_text(a->e.name) ? a->e.name : put_word(s, "MEMORY_ALLOCATION_NONE");
 }
 
-static rocl_status add_alloc(v3_sink *s, unsigned worker, const rocl_capture *c, rocl_kind kind,
-                             const rocl_alloc *a, rocl_error *err)
+static rocl_status add_alloc(v3_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
+                             rocl_error *err)
 {
+    const rocl_capture *c = batch->capture;
+    const rocl_alloc *a = &batch->allocs[i];
     v3_worker *w = &s->workers[worker];
-    const bool scratch = kind == ROCL_SCRATCH;
+    const bool scratch = batch->kind == ROCL_SCRATCH;
     const v3_kind as = scratch ? V3_SCRATCH_MEMORY : V3_MEMORY_ALLOCATION;
     const uint32_t element = element_of(s, c, &a->e);
     const uint64_t name = v3_name_key(element, as, alloc_name(s, a, scratch));
@@ -455,8 +465,8 @@ static rocl_status add_alloc(v3_sink *s, unsigned worker, const rocl_capture *c,
     rocl_buf_byte(b, '}');
     rocl_status st = use_name(w, name, err);
     return st ? st
-              : add_row(s, worker, element, scratch ? SECTION_SCRATCHES : SECTION_ALLOCATIONS, kind,
-                        &a->e, err);
+              : add_row(s, worker, element, scratch ? SECTION_SCRATCHES : SECTION_ALLOCATIONS,
+                        batch->kind, &a->e, err);
 }
 
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
@@ -467,37 +477,21 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
     return ROCL_OK;
 }
 
+/* Kinds without one have no place in the file. */
+static rocl_status (*const adders[ROCL_KINDS])(v3_sink *s, unsigned worker, const rocl_batch *b,
+                                               size_t i, rocl_error *err) = {
+    [ROCL_REGION] = add_region,     [ROCL_MARKER] = add_region,    [ROCL_INSTANT] = add_region,
+    [ROCL_DISPATCH] = add_dispatch, [ROCL_COUNTER] = add_dispatch, [ROCL_COPY] = add_copy,
+    [ROCL_ALLOC] = add_alloc,       [ROCL_SCRATCH] = add_alloc};
+
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     v3_sink *s = self;
-    const rocl_capture *c = b->capture;
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        switch (b->kind) {
-        case ROCL_REGION:
-        case ROCL_MARKER:
-        case ROCL_INSTANT:
-            st = add_region(s, worker, b, &b->regions[i], err);
-            break;
-        case ROCL_DISPATCH:
-            st = add_dispatch(s, worker, c, &b->dispatches[i], NULL, err);
-            break;
-        case ROCL_COUNTER:
-            if (b->counters[i].counter < c->counter_count)
-                st = add_dispatch(s, worker, c, &b->counters[i].d, &b->counters[i], err);
-            else
-                s->workers[worker].left_out++;
-            break;
-        case ROCL_COPY:
-            st = add_copy(s, worker, c, &b->copies[i], err);
-            break;
-        case ROCL_ALLOC:
-        case ROCL_SCRATCH:
-            st = add_alloc(s, worker, c, b->kind, &b->allocs[i], err);
-            break;
-        default:
-            s->workers[worker].left_out++;
-        }
+    if (!adders[b->kind])
+        s->workers[worker].left_out += b->count;
+    for (size_t i = 0; adders[b->kind] && i < b->count && st == ROCL_OK; i++)
+        st = adders[b->kind](s, worker, b, i, err);
     return st;
 }
 
@@ -576,24 +570,6 @@ static rocl_status add_messages(v3_sink *s, uint64_t next_link, rocl_error *err)
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
-
-static rocl_status make_block(void *ctx, unsigned worker, rocl_block *block, rocl_error *err)
-{
-    const v3_sink *s = ctx;
-    (void)worker;
-    if (s->level)
-        return rocl_gzip_member(&block->out, block->in.data, block->in.len, s->level, err);
-    rocl_buf_put(&block->out, block->in.data, block->in.len);
-    return ROCL_OK;
-}
-
-static rocl_status write_block(void *ctx, rocl_block *block, rocl_error *err)
-{
-    const v3_sink *s = ctx;
-    return rocl_out_write(s->file.out, block->out.data, block->out.len, err);
-}
-
-static const rocl_pipe_ops pipe_ops = {make_block, write_block};
 
 /* Where the writer is. */
 typedef struct v3_position {
@@ -717,7 +693,6 @@ static void put_row(v3_sink *s, v3_position *p, const rocl_sort_record *rec)
 static rocl_status put_rows(v3_sink *s, rocl_error *err)
 {
     v3_position p = {.section = SECTION_COUNT};
-    uint64_t rows = 0;
     uint32_t next = 0;
     rocl_sort_record rec;
     bool more;
@@ -727,12 +702,7 @@ static rocl_status put_rows(v3_sink *s, rocl_error *err)
         if (st != ROCL_OK)
             break;
         put_row(s, &p, &rec);
-        rows++;
-        if (rocl_piped_buf(&s->file)->len >= BLOCK_SIZE) {
-            rocl_progress(s->trace, rows);
-            rows = 0;
-            st = rocl_piped_put(&s->file, err);
-        }
+        st = rocl_piped_end_row(&s->file, s->trace, err);
     }
     if (st == ROCL_OK)
         st = go_to(s, &p, &next, UINT32_MAX - 1, SECTION_COUNT, err);
@@ -785,18 +755,15 @@ static rocl_status number_elements(v3_sink *s, rocl_error *err)
 static rocl_status open_sink(v3_sink *s, rocl_error *err)
 {
     const unsigned jobs = s->trace->opt.jobs;
-    rocl_status st = rocl_check_level(s->opt->level, err);
-    if (st != ROCL_OK)
-        return st;
-    if (s->opt->gzip || rocl_out_is_gz(s->opt->path))
-        s->level = rocl_level_or(s->opt->level, ROCL_GZIP_LEVEL);
     s->rows = rocl_sorter_new(s->trace->space, 4);
     s->markers = rocl_sorter_new(s->trace->space, 4);
     s->workers = rocl_cache_line_calloc(jobs, sizeof *s->workers);
     if (!s->rows || !s->markers || !s->workers)
         return rocl_fail_memory(err);
-    st = number_elements(s, err);
-    return st ? st : rocl_piped_open(&s->file, s->opt->path, jobs, &pipe_ops, s, err);
+    rocl_status st = number_elements(s, err);
+    return st ? st
+              : rocl_piped_open_text(&s->file, s->opt->path, s->opt->gzip, s->opt->level, jobs,
+                                     err);
 }
 
 static void close_sink(v3_sink *s)
@@ -817,7 +784,7 @@ static void close_sink(v3_sink *s)
     rocl_piped_discard(&s->file);
 }
 
-rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_rocprofv3_json_options *o,
+rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_json_options *o,
                                       rocl_written *report, rocl_error *err)
 {
     v3_sink s = {.trace = t, .opt = o};
