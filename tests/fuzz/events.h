@@ -118,4 +118,18 @@ static inline void fuzz_read_twice(const char *input, fuzz_sum *one)
         abort();
 }
 
+/* The same of a file that begins with `head`, so that it is taken for what the target is about. */
+static inline void fuzz_read_after(const char *head, const uint8_t *data, size_t size)
+{
+    static int fd = -1;
+    const size_t n = strlen(head);
+    fuzz_sum sum;
+    if (fd < 0)
+        fd = fuzz_file();
+    if (ftruncate(fd, 0) || pwrite(fd, head, n, 0) != (ssize_t)n ||
+        pwrite(fd, data, size, (off_t)n) != (ssize_t)size)
+        abort();
+    fuzz_read_twice(fuzz_path, &sum);
+}
+
 #endif

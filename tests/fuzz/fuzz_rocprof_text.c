@@ -1,8 +1,5 @@
 /* Fuzz target: raw texts of rocprof and the text of rocprofv2, with one worker and with two, which
  * must say the same. The first byte of the input chooses how small pieces and blocks are. */
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "source/rocprof/rocprof.h"
 #include "source/rtg/rtg.h"
 #include "tests/fuzz/events.h"
@@ -14,21 +11,14 @@ static const char head[] = "5000000001000:5000000004000 4100:4100 hipMalloc(size
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static int fd = -1;
-    fuzz_sum sum;
     if (!size)
         return 0;
-    if (fd < 0)
-        fd = fuzz_file();
     rocl_piece_bytes = 1 + (data[0] & 15) * 40u;
     rtg_sizes_used = (rtg_sizes){
         .range = 64, .block = 1 + (data[0] >> 4) * 24u, .line_max = 3000, .batch_max = 4};
     data++;
     size--;
     rocprof_is_text((const char *)data, size, true);
-    if (ftruncate(fd, 0) || pwrite(fd, head, sizeof head - 1, 0) != (ssize_t)sizeof head - 1 ||
-        pwrite(fd, data, size, sizeof head - 1) != (ssize_t)size)
-        abort();
-    fuzz_read_twice(fuzz_path, &sum);
+    fuzz_read_after(head, data, size);
     return 0;
 }
