@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <yaml.h>
 
 #include "base/array.h"
@@ -245,4 +246,10 @@ void rocl_index_free(rocl_index *x)
     free(x->files);
     free(x->path);
     *x = (rocl_index){0};
+}
+
+bool rocl_is_index_name(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (!strcasecmp(dot, ".yaml") || !strcasecmp(dot, ".yml"));
 }

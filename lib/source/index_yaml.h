@@ -15,6 +15,8 @@ typedef struct rocl_index {
     char *path; /* of rocprofiler-sdk: rocpd: path, NULL without */
 } rocl_index;
 
+/* Is it called as an index is? */
+bool rocl_is_index_name(const char *path);
 /* Reads the subset of YAML that an index can be made of: block and flow collections, plain and
  * quoted scalars over any number of lines, comments. Other keys than those of the list are skipped.
  * Errors are ROCL_INPUT "line N: ..."; `x` is to be freed after them, too. */

@@ -18,6 +18,7 @@
 #include "format/chunk.h"
 #include "source/formats.h"
 #include "source/index_yaml.h"
+#include "source/rocprof/csv.h"
 
 /* An index has a line per file; this is a million of them, and not somebody's disk image. */
 #define INDEX_SIZE_MAX ((size_t)256 << 20)
@@ -147,11 +148,6 @@ static bool has_trace_name(const char *path)
         if (ends_in(path, names[i]))
             return true;
     return false;
-}
-
-bool rocl_is_index_name(const char *path)
-{
-    return ends_in(path, ".yaml") || ends_in(path, ".yml");
 }
 
 /* The file of a process that was killed before its first chunk was there: it has room for that. */
@@ -387,30 +383,9 @@ static bool take_off(rocl_view *name, const char *tail)
  * run_results.json, hip_api_trace_run.csv and run_4242_output.json. */
 static char *name_run(const char *path)
 {
-    static const char *const kinds[] = {"kernel_trace",
-                                        "hip_api_trace",
-                                        "hsa_api_trace",
-                                        "marker_api_trace",
-                                        "rccl_api_trace",
-                                        "rocdecode_api_trace",
-                                        "rocjpeg_api_trace",
-                                        "memory_copy_trace",
-                                        "memory_allocation_trace",
-                                        "scratch_memory_trace",
-                                        "counter_collection",
-                                        "agent_info",
-                                        "pc_sampling_host_trap",
-                                        "pc_sampling_stochastic",
-                                        "hip_trace",
-                                        "hsa_trace",
-                                        "marker_trace",
-                                        "hcc_ops_trace",
-                                        "async_copy_trace",
-                                        "roctx_trace",
-                                        "pcs_trace",
-                                        "results"};
     const char *slash = strrchr(path, '/'), *p = slash ? slash + 1 : path;
-    rocl_view name = {p, strlen(p)};
+    rocl_view name = {p, strlen(p)}, run;
+    bool kind_first;
     if (!take_off(&name, ".gz"))
         take_off(&name, ".zst");
     const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
@@ -422,17 +397,11 @@ static char *name_run(const char *path)
         name.n = n > 1 && name.p[n - 1] == '_' ? n - 1 : name.n;
         return strndup(name.p, name.n);
     }
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const size_t n = strlen(kinds[i]);
-        if (take_off(&name, kinds[i])) {
-            name.n -= name.n && name.p[name.n - 1] == '_';
-            break;
-        }
-        if (name.n > n && !memcmp(name.p, kinds[i], n) && name.p[n] == '_') {
-            name = (rocl_view){name.p + n + 1, name.n - n - 1};
-            break;
-        }
-    }
+    if (rocprof_csv_run(name, &run, &kind_first))
+        name = run;
+    else
+        kind_first = !take_off(&name, "results");
+    name.n -= !kind_first && name.n && name.p[name.n - 1] == '_';
     return strndup(name.p, name.n);
 }
 

@@ -37,8 +37,6 @@ rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t
 /* The same, but a directory holds databases and recordings only. */
 rocl_status rocl_inputs_expand_databases(rocl_inputs *in, const char *const *names, size_t count,
                                          rocl_error *err);
-/* Is it called as an index is? */
-bool rocl_is_index_name(const char *path);
 void rocl_inputs_free(rocl_inputs *in);
 
 #endif

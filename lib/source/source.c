@@ -9,7 +9,7 @@
 
 #include "base/pool.h"
 #include "source/formats.h"
-#include "source/inputs.h"
+#include "source/index_yaml.h"
 #include "source/reader.h"
 
 /* ---- recognising ----------------------------------------------------------------------------- */

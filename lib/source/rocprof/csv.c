@@ -688,8 +688,7 @@ typedef struct run_name {
     const char *rest; /* from ".csv" on */
 } run_name;
 
-/* PREFIX_KIND.csv of v3 and of rocpd, also without PREFIX_; KIND_NAME.csv of v2. */
-static bool parse_run_name(const char *path, run_name *r)
+bool rocprof_csv_run(rocl_view name, rocl_view *run, bool *kind_first)
 {
     static const char *const kinds[] = {"kernel_trace",
                                         "hip_api_trace",
@@ -708,7 +707,6 @@ static bool parse_run_name(const char *path, run_name *r)
                                         "spm_counter_collection_trace",
                                         "counter_collection_trace",
                                         "counter_collection",
-
                                         "counter_sample_trace",
                                         "graph_launch_trace",
                                         "hip_event_trace",
@@ -722,25 +720,32 @@ static bool parse_run_name(const char *path, run_name *r)
     static const char *const kinds_v2[] = {"results",       "hip_api_trace",    "hsa_api_trace",
                                            "hcc_ops_trace", "async_copy_trace", "roctx_trace",
                                            "pcs_trace"};
-    const char *name = name_of(path), *end = strstr(name, ".csv");
-    const size_t n = end ? (size_t)(end - name) : strlen(name);
-    *r = (run_name){.folder = rocl_view_between(path, name), .rest = name + n};
+    *kind_first = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const size_t m = strlen(kinds[i]);
-        if (n >= m && !memcmp(name + n - m, kinds[i], m) && (n == m || name[n - m - 1] == '_')) {
-            r->run = (rocl_view){name, n - m};
+        const size_t m = strlen(kinds[i]), before = name.n - m;
+        if (name.n >= m && !memcmp(name.p + before, kinds[i], m) &&
+            (name.n == m || name.p[before - 1] == '_')) {
+            *run = (rocl_view){name.p, before};
             return true;
         }
     }
     for (size_t i = 0; i < sizeof kinds_v2 / sizeof *kinds_v2; i++) {
         const size_t m = strlen(kinds_v2[i]);
-        if (n > m && !memcmp(name, kinds_v2[i], m) && name[m] == '_') {
-            r->run = rocl_view_between(name + m + 1, name + n);
-            r->kind_first = true;
+        if (name.n > m && !memcmp(name.p, kinds_v2[i], m) && name.p[m] == '_') {
+            *run = (rocl_view){name.p + m + 1, name.n - m - 1};
+            *kind_first = true;
             return true;
         }
     }
     return false;
+}
+
+static bool parse_run_name(const char *path, run_name *r)
+{
+    const char *name = name_of(path), *end = strstr(name, ".csv");
+    const size_t n = end ? (size_t)(end - name) : strlen(name);
+    *r = (run_name){.folder = rocl_view_between(path, name), .rest = name + n};
+    return rocprof_csv_run((rocl_view){name, n}, &r->run, &r->kind_first);
 }
 
 static bool is_same_view(rocl_view a, rocl_view b)

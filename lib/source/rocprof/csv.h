@@ -15,4 +15,9 @@ size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, ro
 /* Is a line not the begin of a row? Then it belongs to a text of the row before. */
 bool rocprof_csv_continues(const char *p, size_t n);
 
+/* What the files of one run share in a name without its ending: "PREFIX_" of PREFIX_KIND, as
+ * rocprofv3 and rocpd call them ("" of KIND), "NAME" of KIND_NAME, as rocprof v2 does
+ * (*kind_first). False: it ends in none of the kinds. */
+bool rocprof_csv_run(rocl_view name, rocl_view *run, bool *kind_first);
+
 #endif
