@@ -41,6 +41,15 @@ rocl_status rocl_source_connect(rocl_db **db, const rocl_trace *t, const rocl_so
     return rocl_db_open(db, &o, err);
 }
 
+rocl_status rocl_source_truncated(rocl_source *s, const rocl_trace *t, rocl_error *err)
+{
+    if (t->opt.strict)
+        return rocl_fail(err, ROCL_INPUT, "%s: the file is truncated", s->path);
+    s->truncated = true;
+    s->remark = "the file is truncated: only what is complete is read";
+    return ROCL_OK;
+}
+
 rocl_status rocl_plan_add(rocl_plan *p, const rocl_task *task, rocl_error *err)
 {
     if (!ROCL_GROW(p->tasks, p->cap, p->count + 1))

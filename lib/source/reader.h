@@ -18,6 +18,10 @@ rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_e
 rocl_status rocl_source_connect(rocl_db **db, const rocl_trace *t, const rocl_source *s,
                                 const rocl_db_state *as, rocl_error *err);
 
+/* For `open` of a text format: its file ends within a value. A notice says so, and the outcome is
+ * partial; under --strict it is an error. */
+rocl_status rocl_source_truncated(rocl_source *s, const rocl_trace *t, rocl_error *err);
+
 /* Adds a task to a plan. */
 rocl_status rocl_plan_add(rocl_plan *p, const rocl_task *task, rocl_error *err);
 

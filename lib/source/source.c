@@ -196,15 +196,6 @@ rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_erro
     return st;
 }
 
-rocl_status rocl_source_truncated(rocl_source *s, const rocl_trace *t, rocl_error *err)
-{
-    if (t->opt.strict)
-        return rocl_fail(err, ROCL_INPUT, "%s: the file is truncated", s->path);
-    s->truncated = true;
-    s->remark = "the file is truncated: only what is complete is read";
-    return ROCL_OK;
-}
-
 void rocl_capture_free(rocl_model_capture *c)
 {
     const rocl_source_ops *ops = c->source->ops;

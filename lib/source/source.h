@@ -110,9 +110,6 @@ rocl_status rocl_source_recognise(rocl_trace *t, const char *path, rocl_error *e
 /* Opens the sources of the trace from `first` on, before `end`. Their captures come in their order,
  * and a failure is that of the first to fail. */
 rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_error *err);
-/* For `open` of a text format: its file ends within a value. A notice says so, and the outcome is
- * partial; under --strict it is an error. */
-rocl_status rocl_source_truncated(rocl_source *s, const rocl_trace *t, rocl_error *err);
 void rocl_source_free(rocl_source *s);         /* with captures that no trace has yet */
 void rocl_capture_free(rocl_model_capture *c); /* while its source is there */
 
