@@ -75,7 +75,13 @@ $samples"
     same "$(calls "$FIXTURES/rocprofv3-7.13.json" | sort)" "$(
         {
             calls "$FIXTURES/rocprofv3-7.0.json"
-            echo '"OTHER","rocshmem_put",1,10'
+            echo '"OTHER","rocshmem_put",1,10
+"GRAPHS","HIP_GRAPH_EXEC_LAUNCH",1,290
+"OTHER","KFD_PAGE_FAULT_READ_FAULT_MIGRATED",1,20
+"OTHER","KFD_PAGE_MIGRATE_PAGEFAULT_GPU",1,10
+"OTHER","KFD_QUEUE",1,24
+"OTHER","KFD_EVENT_DROPPED_EVENTS",1,0
+"OTHER","KFD_EVENT_UNMAP_FROM_GPU",1,0'
         } | sort
     )"
 }
@@ -164,6 +170,43 @@ GPU|2|2|1|gfx942|AMD|Hill 2|hill"
 "MEMORY_COPY_HOST_TO_DEVICE","Agent 0","Agent 1",1,8192'
 }
 
+@test "what a call returned unless it is 0, and what driver, graphs and PC samples say" {
+    needs sqlite3
+    rocmerge -q -o t.db "$FIXTURES/rocprofv3-7.13.json" || [ $? -eq 1 ]
+    args() { # kind of name
+        sqlite3 -separator ' ' t.db "select s.string, a.type, a.name || '=' || a.value from rocpd_arg a
+            join rocpd_region r on r.event_id = a.event_id join rocpd_string s on s.id = r.name_id
+            where s.string like '$1' order by s.string, a.event_id, a.position"
+    }
+    same "$(args hipLaunchKernel | grep retval)" "hipLaunchKernel uint64_t retval=600"
+    same "$(args KFD%)" 'KFD_PAGE_FAULT_READ_FAULT_MIGRATED  pid=77
+KFD_PAGE_FAULT_READ_FAULT_MIGRATED  agent=Agent 1
+KFD_PAGE_FAULT_READ_FAULT_MIGRATED  address=4096
+KFD_PAGE_MIGRATE_PAGEFAULT_GPU  start_address=8192
+KFD_PAGE_MIGRATE_PAGEFAULT_GPU  end_address=12288
+KFD_PAGE_MIGRATE_PAGEFAULT_GPU  src_agent=Agent 0
+KFD_PAGE_MIGRATE_PAGEFAULT_GPU  dst_agent=Agent 2
+KFD_PAGE_MIGRATE_PAGEFAULT_GPU  error_code=0
+KFD_QUEUE  agent=Agent 2'
+    same "$(sqlite3 t.db 'select graph_exec_id, kernel_dispatch_count from rocpd_graph_launch')" "1|2"
+}
+
+@test "counters alone: their dispatches are made" {
+    sed 's/"kernel_dispatch":\[.*\],"hip_api"/"kernel_dispatch":[],"hip_api"/' \
+        "$FIXTURES/rocprofv3-7.0.json" >alone.json
+    same "$(calls alone.json | grep KERNELS | sort)" '"KERNELS","add(float*)",2,1000
+"KERNELS","scale",2,1000
+"KERNELS","void walk<int>(int)",2,1000'
+    same "$(rows counter_collection alone.json)" "$(rows counter_collection "$FIXTURES/rocprofv3-7.0.json")"
+}
+
+@test "a kernel without a symbol is called as its host function, if there is one" {
+    sed 's/"kernel_id":2,"dispatch_id":2,/"kernel_id":99,"dispatch_id":2,/g' \
+        "$FIXTURES/rocprofv3-7.0.json" >host.json
+    try 0 rocstats summary --format csv host.json
+    [[ "$output" == *'"KERNELS","late(int)",1,'* ]]
+}
+
 @test "what others write in this form: texts for numbers, members that are missing" {
     try 1 rocstats summary --format csv "$FIXTURES/rocprofv3-other.json"
     says "a kernel without a symbol"
@@ -204,9 +247,9 @@ GPU|2|2|1|gfx942|AMD|Hill 2|hill"
 
 @test "records that are not known are counted, once" {
     try 1 rocstats summary --format csv "$FIXTURES/rocprofv3-7.13.json"
-    says "rocprofv3-7.13.json: 2 records of 'kfd' are left out: not known"
-    [[ "$stderr" != *hip_graph* ]]
-    sed 's/"kfd":\[[^]]*\]/"kfd":[]/; s/"timestamp":6}/"timestamp":5000000001600}/' \
+    says "rocprofv3-7.13.json: 2 records of 'walks' are left out: not known"
+    [[ "$stderr" != *hipfile* ]]
+    sed 's/"walks":\[[^]]*\]/"walks":[]/; s/"timestamp":6}/"timestamp":5000000001600}/' \
         "$FIXTURES/rocprofv3-7.13.json" >t.json
     try 0 rocstats summary --format csv t.json
 }

@@ -218,8 +218,18 @@ static uint32_t marker_function(const v3_sink *s, const rocl_region *g, bool mar
     return rocl_strings_put(s->trace->strings, name, strlen(name));
 }
 
-static void put_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args, uint32_t count)
+/* What the call returned stands last among its arguments, if it is known. */
+static bool is_returned(const rocl_trace *t, const rocl_arg *a)
 {
+    return a->value_len && strspn(a->value, "0123456789") == a->value_len &&
+           !strcmp(rocl_text(t, a->name, NULL), "retval");
+}
+
+static void put_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args, uint32_t count,
+                     bool with_returned)
+{
+    const rocl_arg *returned =
+        with_returned && count && is_returned(t, &args[count - 1]) ? &args[--count] : NULL;
     rocl_buf_str(b, ",\"args\":[");
     for (uint32_t i = 0; i < count; i++) {
         v3_put_text(b, i ? ",{\"type\":" : "{\"type\":", t, args[i].type);
@@ -228,6 +238,11 @@ static void put_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args, uin
         rocl_buf_byte(b, '}');
     }
     rocl_buf_byte(b, ']');
+    if (with_returned) {
+        rocl_buf_str(b, ",\"retval\":{\"uint64_t_retval\":");
+        rocl_buf_str(b, returned ? returned->value : "0");
+        rocl_buf_byte(b, '}');
+    }
 }
 
 /* A marker is known by its correlation id in the list of messages: it must have one of its own. */
@@ -282,9 +297,7 @@ static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *bat
     put_thread(b, ",\"thread_id\":", c, e);
     const bool with_args = domain == ROCL_DOMAIN_HIP || domain == ROCL_DOMAIN_ROCDECODE;
     if (with_args || g->arg_count)
-        put_args(b, s->trace, batch->args + g->arg_first, g->arg_count);
-    if (with_args)
-        rocl_buf_str(b, ",\"retval\":{\"uint64_t_retval\":0}");
+        put_args(b, s->trace, batch->args + g->arg_first, g->arg_count, with_args);
     if (domain == ROCL_DOMAIN_HIP)
         put_stream(b, c, ROCL_NONE);
     rocl_buf_byte(b, '}');

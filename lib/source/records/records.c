@@ -280,7 +280,8 @@ static void resolve_record(rocl_records *w, const rocl_source_record *r, rocl_an
         as->hip.stream = stream;
         as->hip.source_queue =
             rocl_records_resolve(w, ROCL_KEY_QUEUE, p, r->agent, r->source_queue);
-        e->name = rocl_records_text(w, r->name);
+        if (r->name.n)
+            e->name = rocl_records_text(w, r->name);
     }
 }
 

@@ -45,7 +45,24 @@
     X(PRIVATE_SEGMENT, "private_segment_size")                                                     \
     X(GROUP_SEGMENT, "group_segment_size")                                                         \
     X(WORKGROUP, "workgroup_size")                                                                 \
-    X(GRID, "grid_size")
+    X(GRID, "grid_size")                                                                           \
+    X(HARDWARE, "hw_id")                                                                           \
+    X(PC, "pc")                                                                                    \
+    X(EXEC_MASK, "exec_mask")                                                                      \
+    X(WAVE_ISSUED, "wave_issued")                                                                  \
+    X(INSTRUCTION_TYPE, "inst_type")                                                               \
+    X(WAVE_COUNT, "wave_cnt")                                                                      \
+    X(PID, "pid")                                                                                  \
+    X(BEGIN_ADDRESS, "start_address")                                                              \
+    X(END_ADDRESS, "end_address")                                                                  \
+    X(FROM_AGENT, "src_agent")                                                                     \
+    X(TO_AGENT, "dst_agent")                                                                       \
+    X(PREFETCH_AGENT, "prefetch_agent")                                                            \
+    X(PREFERRED_AGENT, "preferred_agent")                                                          \
+    X(ERROR_CODE, "error_code")                                                                    \
+    X(LOST, "count")                                                                               \
+    X(DISPATCHES, "dispatch_count")                                                                \
+    X(KERNEL_DISPATCHES, "kernel_dispatch_count")
 
 typedef enum member {
 #define MEMBER(member, key) MEMBER_##member,
@@ -73,6 +90,8 @@ typedef struct counter_value {
  * the record at hand. */
 enum { TEXT_TYPE, TEXT_NAME, TEXT_VALUE, TEXTS };
 
+enum { ARGUMENTS_MAX = 24 };
+
 typedef struct json_worker {
     rocl_buf block, text[TEXTS];
     counter_value *values;
@@ -91,6 +110,11 @@ void rocprofv3_free_worker(void *state)
     free(w);
 }
 
+/* What becomes an argument of a record that has no list of them. */
+typedef struct json_argument {
+    rocl_view type, name, value;
+} json_argument;
+
 /* A piece that is read, and the record at hand. */
 typedef struct json_piece {
     rocl_records *to;
@@ -102,12 +126,15 @@ typedef struct json_piece {
     rocl_status st;
     /* the record */
     rocl_source_record r;
-    rocl_json_token kind, operation, stall;
+    rocl_json_token kind, operation;
+    json_argument arguments[ARGUMENTS_MAX];
+    size_t argument_count;
+    uint32_t members;            /* of a KFD event: which of them it has, by SAYS() */
     uint64_t internal, external; /* correlation ids: the profiler's, and that of the user */
     uint64_t kernel_id;          /* of a dispatch */
     uint64_t agent_handle;       /* of what is no copy */
     int64_t instruction;         /* of a PC sample: index; -1 */
-    bool has_start, has_end, bad, bad_time;
+    bool has_start, has_end, is_moment, bad, bad_time;
 } json_piece;
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -213,6 +240,48 @@ static void take_args(json_piece *c)
     }
 }
 
+static void add_argument(json_piece *c, rocl_view type, rocl_view name, rocl_view value)
+{
+    if (value.n && c->argument_count < ARGUMENTS_MAX && rocl_records_want_args(c->to))
+        c->arguments[c->argument_count++] = (json_argument){type, name, value};
+}
+
+/* Takes those members of an object that have one of the names. */
+static void take_arguments(json_piece *c, const rocl_view *names, unsigned count)
+{
+    rocl_json_token v;
+    if (rocl_json_enter(&c->json, ROCL_JSON_OBJECT))
+        for (int k; (k = rocl_json_member(&c->json, names, count, &v)) >= 0;)
+            if (is_scalar(&v))
+                add_argument(c, (rocl_view){"", 0}, names[k], v.text);
+}
+
+/* {"uint64_t_retval": number}: an argument unless it is 0, which nearly all calls return. */
+static void take_returned(json_piece *c)
+{
+    rocl_json_token v, key = {0};
+    if (!rocl_json_enter(&c->json, ROCL_JSON_OBJECT))
+        return;
+    while (rocl_json_next(&c->json, &v) && v.kind != ROCL_JSON_OBJECT_END)
+        if (v.kind == ROCL_JSON_KEY) {
+            key = v;
+        } else if (v.kind == ROCL_JSON_OBJECT || v.kind == ROCL_JSON_ARRAY) {
+            rocl_json_leave(&c->json);
+        } else if (is_scalar(&v) && !rocl_view_is(v.text, "0") && !key.escaped) {
+            const size_t n = key.text.n;
+            const bool typed = n > 7 && !memcmp(key.text.p + n - 7, "_retval", 7);
+            add_argument(c, (rocl_view){key.text.p, typed ? n - 7 : 0}, (rocl_view){"retval", 6},
+                         v.text);
+        }
+}
+
+static void put_arguments(json_piece *c)
+{
+    for (size_t i = 0; i < c->argument_count; i++)
+        rocl_record_typed_arg(c->to, c->arguments[i].type, c->arguments[i].name,
+                              c->arguments[i].value);
+}
+
 /* [{"counter_id": handle, "value": number, "timestamp": ns}, ...]. With `sums`, a record for each
  * instance of the hardware, which all have the id of the counter. */
 static void take_values(json_piece *c, bool sums, rocl_error *err)
@@ -265,14 +334,60 @@ static void take_values(json_piece *c, bool sums, rocl_error *err)
     }
 }
 
-/* What is wanted of the snapshot of a PC sample. */
-static void take_snapshot(json_piece *c)
+/* What a PC sample says of its wave. */
+static void take_sample_member(json_piece *c, member m, const rocl_json_token *v)
 {
-    static const rocl_view keys[] = {ROCL_JSON_KEY("stall_reason")};
-    rocl_json_token v;
-    if (rocl_json_enter(&c->json, ROCL_JSON_OBJECT))
-        while (rocl_json_member(&c->json, keys, 1, &v) >= 0)
-            c->stall = v;
+    static const rocl_view hardware[] = {
+        ROCL_JSON_KEY("chiplet"),         ROCL_JSON_KEY("wave_id"),
+        ROCL_JSON_KEY("simd_id"),         ROCL_JSON_KEY("cu_or_wgp_id"),
+        ROCL_JSON_KEY("shader_array_id"), ROCL_JSON_KEY("shader_engine_id")};
+    static const rocl_view pc[] = {ROCL_JSON_KEY("code_object_id"),
+                                   ROCL_JSON_KEY("code_object_offset")};
+    static const rocl_view snapshot[] = {ROCL_JSON_KEY("stall_reason")};
+    if (m == MEMBER_HARDWARE)
+        take_arguments(c, hardware, sizeof hardware / sizeof *hardware);
+    else if (m == MEMBER_PC)
+        take_arguments(c, pc, 2);
+    else if (m == MEMBER_SNAPSHOT)
+        take_arguments(c, snapshot, 1);
+    else if (m == MEMBER_INSTRUCTION)
+        c->instruction = take_int(v, &c->bad);
+    else if (m >= MEMBER_EXEC_MASK && m <= MEMBER_WAVE_COUNT && is_scalar(v))
+        add_argument(c, (rocl_view){"", 0}, member_keys[m], v->text);
+}
+
+/* Which members a KFD event has tells its kind where the file does not. */
+#define SAYS(member) (1u << (MEMBER_##member - MEMBER_PID))
+
+/* What the driver says of an event: numbers, and agents by their handles. */
+static void take_kfd_member(json_piece *c, member m, const rocl_json_token *v)
+{
+    const rocl_capture *capture = &rocl_records_input_of(c->to)->capture->pub;
+    uint64_t number;
+    c->members |= m == MEMBER_ADDRESS ? 1u << 31 : m >= MEMBER_PID ? 1u << (m - MEMBER_PID) : 0;
+    if (m == MEMBER_AGENT || (m >= MEMBER_FROM_AGENT && m <= MEMBER_PREFERRED_AGENT)) {
+        static const rocl_view names[] = {ROCL_JSON_KEY("src_agent"), ROCL_JSON_KEY("dst_agent"),
+                                          ROCL_JSON_KEY("prefetch_agent"),
+                                          ROCL_JSON_KEY("preferred_agent")};
+        const uint32_t at = rocl_records_find(rocl_records_input_of(c->to), ROCL_KEY_AGENT,
+                                              (rocl_key){c->p->key, 0, take_handle(c, v)});
+        rocl_view label = {"", 0};
+        if (at < capture->agent_count)
+            label.p = rocl_strings_get(c->run->trace->strings, capture->agents[at].label, &label.n);
+        add_argument(c, (rocl_view){"", 0},
+                     m == MEMBER_AGENT ? (rocl_view){"agent", 5} : names[m - MEMBER_FROM_AGENT],
+                     label);
+    } else if (v->kind == ROCL_JSON_OBJECT) { /* an address as a handle */
+        static const rocl_view handle[] = {ROCL_JSON_KEY("handle"), ROCL_JSON_KEY("value")};
+        rocl_json_token n;
+        rocl_json_enter(&c->json, ROCL_JSON_OBJECT);
+        while (rocl_json_member(&c->json, handle, 2, &n) >= 0)
+            if (is_scalar(&n))
+                add_argument(c, (rocl_view){"", 0}, member_keys[m], n.text);
+    } else if (is_scalar(v) && (m != MEMBER_PID || (rocl_json_uint(v->text, &number) &&
+                                                    number != (uint64_t)c->p->about.pid))) {
+        add_argument(c, (rocl_view){"", 0}, member_keys[m], v->text);
+    }
 }
 
 /* ---- the members of a record ----------------------------------------------------------------- */
@@ -300,8 +415,6 @@ static void take_memory_member(json_piece *c, member m, const rocl_json_token *v
 static void take_dispatch_member(json_piece *c, member m, const rocl_json_token *v)
 {
     rocl_dispatch *d = &c->r.as.dispatch; /* a counter value begins with its dispatch */
-    if (c->array != ROCPROFV3_DISPATCHES && c->array != ROCPROFV3_COUNTERS)
-        return;
     switch (m) {
     case MEMBER_KERNEL:
         c->kernel_id = take_uint(v, &c->bad);
@@ -329,6 +442,14 @@ static void take_dispatch_member(json_piece *c, member m, const rocl_json_token 
     }
 }
 
+static void take_graph_member(json_piece *c, member m, const rocl_json_token *v)
+{
+    if (m == MEMBER_GRAPH_EXEC)
+        c->r.as.hip.graph_exec_id = take_handle(c, v);
+    else if (m == MEMBER_DISPATCHES || m == MEMBER_KERNEL_DISPATCHES)
+        c->r.as.hip.kernel_count = take_uint(v, &c->bad);
+}
+
 /* The members of the object that was entered, and of those inside it that are parts of the record:
  * how deep they may be is for the first of them the depth of a record. */
 static void take_members(json_piece *c, unsigned depth, rocl_error *err)
@@ -337,7 +458,9 @@ static void take_members(json_piece *c, unsigned depth, rocl_error *err)
     for (int m; (m = rocl_json_member(&c->json, member_keys, MEMBER_COUNT, &v)) >= 0;)
         switch ((member)m) {
         case MEMBER_STRUCT_SIZE:
+            break;
         case MEMBER_RETURNED:
+            take_returned(c);
             break;
         case MEMBER_KIND:
             c->kind = v;
@@ -361,7 +484,7 @@ static void take_members(json_piece *c, unsigned depth, rocl_error *err)
             c->r.as.e.end = take_int(&v, &c->bad_time);
             break;
         case MEMBER_TIME:
-            c->has_start = c->has_end = true;
+            c->has_start = c->has_end = c->is_moment = true;
             c->r.as.e.start = c->r.as.e.end = take_int(&v, &c->bad_time);
             break;
         case MEMBER_STREAM:
@@ -369,7 +492,10 @@ static void take_members(json_piece *c, unsigned depth, rocl_error *err)
             c->r.stream = take_handle(c, &v);
             break;
         case MEMBER_AGENT:
-            c->r.agent = take_handle(c, &v);
+            if (c->array == ROCPROFV3_KFD)
+                take_kfd_member(c, MEMBER_AGENT, &v);
+            else
+                c->r.agent = take_handle(c, &v);
             break;
         case MEMBER_QUEUE:
             c->r.queue = take_handle(c, &v);
@@ -389,22 +515,18 @@ static void take_members(json_piece *c, unsigned depth, rocl_error *err)
         case MEMBER_VALUES:
             take_values(c, c->array == ROCPROFV3_COUNTERS, err);
             break;
-        case MEMBER_SNAPSHOT:
-            take_snapshot(c);
-            break;
-        case MEMBER_INSTRUCTION:
-            c->instruction = take_int(&v, &c->bad);
-            break;
-        case MEMBER_DESTINATION:
-        case MEMBER_SOURCE:
-        case MEMBER_BYTES:
-        case MEMBER_FLAGS:
-        case MEMBER_ADDRESS:
-        case MEMBER_ALLOCATION_SIZE:
-            take_memory_member(c, (member)m, &v);
-            break;
         default:
-            take_dispatch_member(c, (member)m, &v);
+            if (c->array == ROCPROFV3_DISPATCHES || c->array == ROCPROFV3_COUNTERS)
+                take_dispatch_member(c, (member)m, &v);
+            else if (c->array == ROCPROFV3_PC_SAMPLES ||
+                     c->array == ROCPROFV3_STOCHASTIC_PC_SAMPLES)
+                take_sample_member(c, (member)m, &v);
+            else if (c->array == ROCPROFV3_KFD)
+                take_kfd_member(c, (member)m, &v);
+            else if (c->array == ROCPROFV3_GRAPHS)
+                take_graph_member(c, (member)m, &v);
+            else
+                take_memory_member(c, (member)m, &v);
         }
 }
 
@@ -469,6 +591,11 @@ static void find_kernel(json_piece *c, char *name, size_t size, rocl_error *err)
     c->r.as.dispatch.kernel_id = (int64_t)c->kernel_id;
     if (rocl_ids_get(&c->p->symbol_ids, c->kernel_id) != ROCL_NONE)
         return;
+    const uint32_t host_name = rocl_ids_get(&c->p->host_functions, c->kernel_id);
+    if (host_name != ROCL_NONE) {
+        c->r.name.p = rocl_strings_get(c->run->trace->strings, host_name, &c->r.name.n);
+        return;
+    }
     c->r.name.n = (size_t)snprintf(name, size, "kernel %" PRIu64, c->kernel_id);
     c->r.name.p = name;
     c->st = count_dangling(c, ROCL_FAULT_DANGLING_KERNEL, "a kernel without a symbol", err);
@@ -488,6 +615,12 @@ static rocl_status put_dispatch(json_piece *c, rocl_error *err)
     find_kernel(c, name, sizeof name, err);
     if (c->st != ROCL_OK || c->array == ROCPROFV3_DISPATCHES)
         return c->st ? c->st : rocl_record_put(c->to, r, err);
+    /* With counters alone the profiler writes no list of dispatches. */
+    if (!c->p->has_dispatches && c->has_start && c->has_end && r->row != ROCL_NO_KEY) {
+        r->once = true;
+        c->st = rocl_record_put(c->to, r, err);
+        r->once = false;
+    }
     for (size_t i = 0; i < c->w->value_count && c->st == ROCL_OK; i++) {
         const counter_value *v = &c->w->values[i];
         const uint32_t at = rocl_ids_get(&c->p->counter_ids, v->id);
@@ -548,8 +681,6 @@ static rocl_status put_streamed_values(json_piece *c, rocl_error *err)
 /* Where a wave was at a moment: an instant that is called as the instruction. */
 static rocl_status put_pc_sample(json_piece *c, rocl_error *err)
 {
-    static const rocl_view names[] = {ROCL_JSON_KEY("comment"), ROCL_JSON_KEY("stall_reason"),
-                                      ROCL_JSON_KEY("dispatch_id")};
     rocl_source_record *r = &c->r;
     const rocl_strings *strings = c->run->trace->strings;
     const size_t at = c->instruction < 0 ? SIZE_MAX : (size_t)c->instruction;
@@ -563,18 +694,16 @@ static rocl_status put_pc_sample(json_piece *c, rocl_error *err)
         r->name = (rocl_view){"(not decoded)", 13};
     if (rocl_records_want_args(c->to)) {
         char number[24];
-        rocl_view values[3] = {{0}};
+        rocl_view comment = {"", 0}, dispatch = {number, 0};
         if (at < comments->count)
-            values[0].p = rocl_strings_get(strings, comments->all[at], &values[0].n);
-        if (c->stall.kind == ROCL_JSON_STRING)
-            values[1] = plain_text(c->w, &c->stall, TEXT_VALUE);
-        if (r->row != ROCL_NO_KEY) {
-            values[2].n = (size_t)snprintf(number, sizeof number, "%" PRIu64, r->row);
-            values[2].p = number;
-        }
-        for (int i = 0; i < 3; i++)
-            if (values[i].n)
-                rocl_record_arg(c->to, names[i], values[i]);
+            comment.p = rocl_strings_get(strings, comments->all[at], &comment.n);
+        if (r->row != ROCL_NO_KEY)
+            dispatch.n = (size_t)snprintf(number, sizeof number, "%" PRIu64, r->row);
+        if (comment.n)
+            rocl_record_arg(c->to, (rocl_view){"comment", 7}, comment);
+        if (dispatch.n)
+            rocl_record_arg(c->to, (rocl_view){"dispatch_id", 11}, dispatch);
+        put_arguments(c);
     }
     r->row = ROCL_NO_KEY; /* many samples are of one dispatch */
     return rocl_record_put(c->to, r, err);
@@ -594,7 +723,54 @@ static rocl_status put_call(json_piece *c, rocl_error *err)
         if (message != ROCL_NONE)
             e->name = message;
     }
+    put_arguments(c);
     return c->st ? c->st : rocl_record_put(c->to, r, err);
+}
+
+/* An event of the driver, of no thread: the file mostly does not say its kind, but its members do.
+ */
+static rocl_status put_kfd(json_piece *c, rocl_error *err)
+{
+    static const struct {
+        uint32_t says;
+        int of_time, of_moment; /* of run->kfd */
+    } kinds[] = {{SAYS(FROM_AGENT), ROCPROFV3_KFD_MIGRATE, ROCPROFV3_KFD_EVENT_MIGRATE},
+                 {1u << 31, ROCPROFV3_KFD_FAULT, ROCPROFV3_KFD_EVENT_FAULT},
+                 {SAYS(BEGIN_ADDRESS), ROCPROFV3_KFD_EVENT_UNMAP, ROCPROFV3_KFD_EVENT_UNMAP},
+                 {SAYS(LOST), ROCPROFV3_KFD_EVENT_DROPPED, ROCPROFV3_KFD_EVENT_DROPPED},
+                 {0, ROCPROFV3_KFD_QUEUE, ROCPROFV3_KFD_EVENT_QUEUE}};
+    rocl_source_record *r = &c->r;
+    uint64_t operation;
+    size_t at = 0, i = 0;
+    if (c->kind.kind == ROCL_JSON_NUMBER || c->kind.kind == ROCL_JSON_STRING) {
+        rocl_kind call;
+        name_record(c, &call, err);
+    } else {
+        while (kinds[i].says && !(kinds[i].says & c->members))
+            i++;
+        r->as.e.category = c->run->kfd[c->is_moment ? kinds[i].of_moment : kinds[i].of_time];
+        while (at < c->p->kind_count && c->p->kinds[at].name != r->as.e.category)
+            at++;
+        const rocprofv3_operation *o = at < c->p->kind_count && is_scalar(&c->operation) &&
+                                               rocl_json_uint(c->operation.text, &operation)
+                                           ? rocprofv3_operation_at(&c->p->kinds[at], operation)
+                                           : NULL;
+        r->as.e.name = o ? o->name : r->as.e.category;
+    }
+    r->kind = c->is_moment ? ROCL_INSTANT : ROCL_REGION;
+    put_arguments(c);
+    return c->st ? c->st : rocl_record_put(c->to, r, err);
+}
+
+/* The launch of a graph. */
+static rocl_status put_graph(json_piece *c, rocl_error *err)
+{
+    rocl_kind call;
+    name_record(c, &call, err);
+    find_agent(c, &c->r.agent, err);
+    c->r.kind = ROCL_GRAPH;
+    c->r.source_queue = ROCL_NO_KEY;
+    return c->st ? c->st : rocl_record_put(c->to, &c->r, err);
 }
 
 static rocl_status put_memory(json_piece *c, rocl_error *err)
@@ -629,11 +805,14 @@ static const struct {
     [ROCPROFV3_COPIES] = {"memory_copy", put_memory, ROCL_BIT(ROCL_COPY)},
     [ROCPROFV3_ALLOCATIONS] = {"memory_allocation", put_memory, ROCL_BIT(ROCL_ALLOC)},
     [ROCPROFV3_SCRATCHES] = {"scratch_memory", put_memory, ROCL_BIT(ROCL_SCRATCH)},
-    [ROCPROFV3_COUNTERS] = {"counter_collection", put_dispatch, ROCL_BIT(ROCL_COUNTER)},
+    [ROCPROFV3_COUNTERS] = {"counter_collection", put_dispatch,
+                            ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_DISPATCH)},
     [ROCPROFV3_SPM] = {"spm_counter_collection", put_streamed_values, ROCL_BIT(ROCL_SPM)},
     [ROCPROFV3_PC_SAMPLES] = {"pc_sample_host_trap", put_pc_sample, ROCL_BIT(ROCL_INSTANT)},
     [ROCPROFV3_STOCHASTIC_PC_SAMPLES] = {"pc_sample_stochastic", put_pc_sample,
                                          ROCL_BIT(ROCL_INSTANT)},
+    [ROCPROFV3_KFD] = {"kfd", put_kfd, ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_INSTANT)},
+    [ROCPROFV3_GRAPHS] = {"hip_graph", put_graph, ROCL_BIT(ROCL_GRAPH)},
     [ROCPROFV3_MARKERS] = {"marker_api", put_call, ROCL_HOST_KINDS},
     [ROCPROFV3_HIP] = {"hip_api", put_call, ROCL_BIT(ROCL_REGION)},
     [ROCPROFV3_HSA] = {"hsa_api", put_call, ROCL_BIT(ROCL_REGION)},
@@ -654,11 +833,13 @@ static rocl_status parse_record(json_piece *c, uint64_t where, rocl_error *err)
 {
     rocl_record_begin(&c->r, ROCL_DISPATCH, where);
     c->r.process = c->p->key;
-    c->kind = c->operation = c->stall = (rocl_json_token){0};
+    c->kind = c->operation = (rocl_json_token){0};
+    c->argument_count = 0;
+    c->members = 0;
     c->kernel_id = ROCL_NO_KEY;
     c->internal = c->external = 0;
     c->instruction = -1;
-    c->has_start = c->has_end = c->bad = c->bad_time = false;
+    c->has_start = c->has_end = c->is_moment = c->bad = c->bad_time = false;
     c->w->value_count = 0;
     if (!rocl_json_enter(&c->json, ROCL_JSON_OBJECT))
         return rocl_record_fault(c->to, where, ROCL_FAULT_BAD_LINE, "no record", err);

@@ -43,6 +43,7 @@ static bool add_pieces(rocl_records_input *in, rocl_source *s, size_t process, s
             report_left_out(run, s, array);
             continue;
         }
+        run->processes[process].has_dispatches |= of == ROCPROFV3_DISPATCHES;
         for (size_t k = 0; k < array->blocks && ok; k++) {
             const rocl_json_block *b = &x->blocks[array->block + k];
             ok = rocl_records_add_piece(in, &(rocl_piece){.part = rocprofv3_part(process, of),
@@ -282,6 +283,8 @@ static bool intern_words(rocprofv3_run *run)
         [ROCPROFV3_SPM] = "SPM_COUNTER_COLLECTION",
         [ROCPROFV3_PC_SAMPLES] = "PC_SAMPLING",
         [ROCPROFV3_STOCHASTIC_PC_SAMPLES] = "PC_SAMPLING",
+        [ROCPROFV3_KFD] = "KFD",
+        [ROCPROFV3_GRAPHS] = "HIP_GRAPH",
         [ROCPROFV3_MARKERS] = "MARKER_CORE_RANGE_API",
         [ROCPROFV3_HIP] = "HIP_RUNTIME_API",
         [ROCPROFV3_HSA] = "HSA_CORE_API",
@@ -291,7 +294,18 @@ static bool intern_words(rocprofv3_run *run)
                                                              [ROCL_AGENT_CPU] = "CPU",
                                                              [ROCL_AGENT_GPU] = "GPU",
                                                              [ROCL_AGENT_NIC] = "NIC"};
-    return rocl_intern_words(run->trace, categories, ROCPROFV3_ARRAYS, run->categories) &&
+    static const char *const kfd[ROCPROFV3_KFD_KINDS] = {
+        [ROCPROFV3_KFD_EVENT_MIGRATE] = "KFD_EVENT_PAGE_MIGRATE",
+        [ROCPROFV3_KFD_EVENT_FAULT] = "KFD_EVENT_PAGE_FAULT",
+        [ROCPROFV3_KFD_EVENT_QUEUE] = "KFD_EVENT_QUEUE",
+        [ROCPROFV3_KFD_EVENT_UNMAP] = "KFD_EVENT_UNMAP_FROM_GPU",
+        [ROCPROFV3_KFD_EVENT_DROPPED] = "KFD_EVENT_DROPPED_EVENTS",
+        [ROCPROFV3_KFD_MIGRATE] = "KFD_PAGE_MIGRATE",
+        [ROCPROFV3_KFD_FAULT] = "KFD_PAGE_FAULT",
+        [ROCPROFV3_KFD_QUEUE] = "KFD_QUEUE",
+    };
+    return rocl_intern_words(run->trace, kfd, ROCPROFV3_KFD_KINDS, run->kfd) &&
+           rocl_intern_words(run->trace, categories, ROCPROFV3_ARRAYS, run->categories) &&
            rocl_intern_words(run->trace, types, ROCPROFV3_AGENT_TYPES, run->types);
 }
 

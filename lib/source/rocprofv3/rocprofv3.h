@@ -33,12 +33,27 @@ typedef enum rocprofv3_array {
     ROCPROFV3_SPM,
     ROCPROFV3_PC_SAMPLES,
     ROCPROFV3_STOCHASTIC_PC_SAMPLES,
+    ROCPROFV3_KFD,
+    ROCPROFV3_GRAPHS,
     ROCPROFV3_MARKERS,
     ROCPROFV3_HIP,
     ROCPROFV3_HSA,
     ROCPROFV3_CALLS, /* of any other library */
     ROCPROFV3_ARRAYS
 } rocprofv3_array;
+
+/* Kinds of events of the driver. */
+typedef enum rocprofv3_kfd {
+    ROCPROFV3_KFD_EVENT_MIGRATE,
+    ROCPROFV3_KFD_EVENT_FAULT,
+    ROCPROFV3_KFD_EVENT_QUEUE,
+    ROCPROFV3_KFD_EVENT_UNMAP,
+    ROCPROFV3_KFD_EVENT_DROPPED,
+    ROCPROFV3_KFD_MIGRATE,
+    ROCPROFV3_KFD_FAULT,
+    ROCPROFV3_KFD_QUEUE,
+    ROCPROFV3_KFD_KINDS
+} rocprofv3_kfd;
 
 /* The array that a key stands for; ROCPROFV3_ARRAYS: it is not known. */
 rocprofv3_array rocprofv3_array_of(const char *key);
@@ -83,6 +98,7 @@ typedef struct rocprofv3_process {
     rocl_process about;
     rocl_node node;
     bool has_node;
+    bool has_dispatches; /* a list of them: values of counters need not stand in */
     rocprofv3_kind *kinds;
     size_t kind_count, kind_cap;
     rocprofv3_agent *agents;
@@ -95,6 +111,7 @@ typedef struct rocprofv3_process {
     rocl_ids code_objects;                       /* to the index of its agent */
     rocl_ids messages;                           /* internal correlation id -> text */
     rocl_ids labels;                             /* external correlation id -> text */
+    rocl_ids host_functions;                     /* id of a kernel -> text of its name */
     rocprofv3_texts instructions, comments;
 } rocprofv3_process;
 
@@ -111,7 +128,7 @@ typedef struct rocprofv3_run {
     size_t count, cap;
     uint32_t categories[ROCPROFV3_ARRAYS]; /* texts, of records that do not say it */
     uint32_t types[ROCPROFV3_AGENT_TYPES]; /* texts: "GPU" */
-
+    uint32_t kfd[ROCPROFV3_KFD_KINDS];     /* texts, of records that do not say it */
 } rocprofv3_run;
 
 /* Is a call a range or mark of rocTX? */

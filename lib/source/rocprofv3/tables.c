@@ -338,6 +338,28 @@ static rocl_status take_symbol(rocprofv3_run *run, rocprofv3_process *p, rocl_js
     return ROCL_OK;
 }
 
+/* What a kernel is called on the host: for kernels without a symbol. */
+static rocl_status take_host_function(rocprofv3_run *run, rocprofv3_process *p, rocl_json *r,
+                                      const rocl_json_token *v, void *to, rocl_error *err)
+{
+    struct function {
+        uint64_t kernel;
+        uint32_t formatted, demangled, device;
+    } f = {0};
+    static const field fields[] = {
+        FIELD(struct function, HANDLE, kernel, "kernel_id"),
+        FIELD(struct function, TEXT, formatted, "formatted_host_function_name"),
+        FIELD(struct function, TEXT, demangled, "demangled_host_function_name"),
+        FIELD(struct function, TEXT, device, "device_function"),
+    };
+    (void)v, (void)to;
+    rocl_status st = read_object(run, r, FIELDS(fields), &f, err);
+    const uint32_t name = f.formatted ? f.formatted : f.demangled ? f.demangled : f.device;
+    if (st != ROCL_OK || !f.kernel || !name)
+        return st;
+    return rocl_ids_put(&p->host_functions, f.kernel, name) ? ROCL_OK : rocl_fail_memory(err);
+}
+
 rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_process *p,
                                   rocprofv3_symbol *s, rocl_kernel *k, uint32_t *code_agent,
                                   rocl_error *err)
@@ -538,6 +560,7 @@ rocl_status rocprofv3_read_tables(rocprofv3_run *run, rocprofv3_process *p,
         {node, "counters", take_counter, NULL},
         {node, "code_objects", take_code_object, NULL},
         {node, "kernel_symbols", take_symbol, NULL},
+        {node, "host_functions", take_host_function, NULL},
         {strings, "buffer_records", take_kind, NULL},
         {strings, "marker_api", take_labelled_id, &p->messages},
         {correlation, "external", take_labelled_id, &p->labels},
@@ -570,4 +593,5 @@ void rocprofv3_free_tables(rocprofv3_process *p)
     rocl_ids_free(&p->code_objects);
     rocl_ids_free(&p->messages);
     rocl_ids_free(&p->labels);
+    rocl_ids_free(&p->host_functions);
 }
