@@ -169,6 +169,7 @@ typedef enum rocl_kind {
     ROCL_GRAPH,   /* HIP graph launch */
     ROCL_HIP_EVENT,
     ROCL_BARRIER, /* a queue waits: barrier packet, vendor packet */
+    ROCL_FLOW,    /* an end of an arrow between host ranges; not one of ROCL_ALL_KINDS */
     ROCL_KINDS
 } rocl_kind;
 
@@ -224,6 +225,7 @@ typedef struct rocl_dispatch { /* ROCL_DISPATCH */
     int64_t private_segment, group_segment; /* bytes: scratch, LDS */
     uint32_t workgroup[3], grid[3];         /* in work-items */
     uint64_t graph_exec_id, graph_node_id;
+    uint32_t arg_first, arg_count; /* into rocl_batch.args: what its source says of it besides */
 } rocl_dispatch;
 
 typedef struct rocl_copy { /* ROCL_COPY; name is the direction */
@@ -282,6 +284,17 @@ typedef struct rocl_hip { /* ROCL_GRAPH, ROCL_HIP_EVENT, ROCL_BARRIER */
     uint64_t graph_exec_id, kernel_count;
 } rocl_hip;
 
+typedef enum rocl_flow_end { ROCL_FLOW_BEGINS, ROCL_FLOW_GOES_ON, ROCL_FLOW_ENDS } rocl_flow_end;
+
+/* ROCL_FLOW: a point of a thread that an arrow begins at, passes or ends at. It belongs to the
+ * range of the thread that begins at this time, or else to the one around it. */
+typedef struct rocl_flow {
+    rocl_event e;
+    uint64_t flow; /* the same for all ends of an arrow, within its capture */
+    rocl_flow_end end;
+    bool next; /* it belongs to the range that begins next, at this time or later */
+} rocl_flow;
+
 /* Some thousand events of one kind and capture. Valid during the call that hands it out. */
 typedef struct rocl_batch {
     const rocl_capture *capture;
@@ -296,6 +309,7 @@ typedef struct rocl_batch {
         rocl_counter_value *counters;
         rocl_sample_value *samples;
         rocl_hip *hips;
+        rocl_flow *flows;
     };
     const rocl_arg *args;
 } rocl_batch;
@@ -451,9 +465,10 @@ ROCL_API uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f);
 ROCL_API uint64_t rocl_trace_events(const rocl_trace *t,
                                     rocl_kind k); /* handed to the sink in it */
 
-/* Sets of kinds: ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY). */
+/* Sets of kinds: ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY). All kinds are those of events that
+ * took time or have a value; flows are read where they are asked for. */
 #define ROCL_BIT(kind) (1u << (kind))
-#define ROCL_ALL_KINDS ((1u << ROCL_KINDS) - 1)
+#define ROCL_ALL_KINDS ((1u << ROCL_FLOW) - 1)
 
 /* Fields that not everybody wants: those that are not asked for are not read, and are 0. */
 enum {

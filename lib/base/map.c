@@ -189,6 +189,15 @@ bool rocl_idset_next(rocl_idset *s, uint64_t id)
     return s->blocks[block][(id >> 6) & 7] >> (id & 63) & 1;
 }
 
+uint64_t rocl_idset_size(const rocl_idset *s)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < s->count; i++)
+        for (int k = 0; k < 8; k++)
+            n += (uint64_t)__builtin_popcountll(s->blocks[i][k]);
+    return n;
+}
+
 bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from)
 {
     size_t pos = 0;

@@ -97,6 +97,7 @@ static inline bool ROCL_CHECKED rocl_idset_add(rocl_idset *s, uint64_t id)
 
 /* rocl_idset_has for ids that come roughly in order, by one thread: remembers where it is. */
 bool rocl_idset_next(rocl_idset *s, uint64_t id);
+uint64_t rocl_idset_size(const rocl_idset *s); /* how many ids; looks at all of them */
 bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from) ROCL_CHECKED;
 /* Adds what is in both. */
 bool rocl_idset_merge_common(rocl_idset *into, const rocl_idset *a,

@@ -79,7 +79,8 @@ _Static_assert((int)ROWS == (int)ROCL_KINDS, "a kind without a row");
 _Static_assert(sizeof(rocl_event) == 80 && offsetof(rocl_region, e) == 0 &&
                    offsetof(rocl_dispatch, e) == 0 && offsetof(rocl_copy, e) == 0 &&
                    offsetof(rocl_alloc, e) == 0 && offsetof(rocl_counter_value, d.e) == 0 &&
-                   offsetof(rocl_sample_value, e) == 0 && offsetof(rocl_hip, e) == 0,
+                   offsetof(rocl_sample_value, e) == 0 && offsetof(rocl_hip, e) == 0 &&
+                   offsetof(rocl_flow, e) == 0,
                "a record must begin with its event");
 
 const char *rocl_kind_name(rocl_kind k)

@@ -105,7 +105,8 @@ enum {
       agent)                                                                                       \
     X(HIP_EVENT, "hip-event", rocl_hip, HIP_EVENTS,                                                \
       ROCL_IS_WORK | ROCL_HAS_CALL | ROCL_AGENT_FREE, agent, agent)                                \
-    X(BARRIER, "barrier", rocl_hip, BARRIERS, ROCL_IS_WORK | ROCL_AGENT_FREE, agent, agent)
+    X(BARRIER, "barrier", rocl_hip, BARRIERS, ROCL_IS_WORK | ROCL_AGENT_FREE, agent, agent)        \
+    X(FLOW, "flow", rocl_flow, OTHER, ROCL_IS_POINT, e, e)
 
 typedef struct rocl_kind_info {
     const char *name;   /* "kernel": as --include takes it */
@@ -127,6 +128,7 @@ typedef union rocl_any_record {
     rocl_counter_value counter;
     rocl_sample_value sample;
     rocl_hip hip;
+    rocl_flow flow;
 } rocl_any_record;
 
 /* The i-th event of a batch whose records have `size` bytes: rocl_batch_event() for loops. */

@@ -99,6 +99,21 @@ static inline rocl_status add_record(rocl_encoder *p, unsigned worker, const uin
 
 /* ---- host ---- */
 
+static void put_args(rocl_buf *to, const rocl_arg *args, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        rocl_buf_varint(to, args[i].name);
+        rocl_buf_varint(to, args[i].value_len);
+        rocl_buf_put(to, args[i].value, args[i].value_len);
+    }
+}
+
+/* Threads have a sequence each; what is on no thread has one with its process. */
+static uint32_t find_host_index(const rocl_batch *b, const rocl_event *e)
+{
+    return e->thread != ROCL_NONE ? e->thread : b->capture->thread_count + e->process;
+}
+
 static rocl_status encode_region(rocl_encoder *p, unsigned worker, const rocl_batch *b,
                                  const rocl_region *g, rocl_error *err)
 {
@@ -113,18 +128,26 @@ static rocl_status encode_region(rocl_encoder *p, unsigned worker, const rocl_ba
     q = rocl_varint_put(q, g->e.stack_id);
     q = rocl_varint_put(q, g->arg_count);
     s->len = (size_t)(q - s->data);
-    for (uint32_t i = 0; i < g->arg_count; i++) {
-        const rocl_arg *a = &b->args[g->arg_first + i];
-        rocl_buf_varint(s, a->name);
-        rocl_buf_varint(s, a->value_len);
-        rocl_buf_put(s, a->value, a->value_len);
-    }
+    put_args(s, b->args + g->arg_first, g->arg_count);
     if (s->failed)
         return rocl_fail_memory(err);
-    uint32_t thread =
-        g->e.thread != ROCL_NONE ? g->e.thread : b->capture->thread_count + g->e.process;
-    make_key(key, ROCL_SEQUENCE_HOST, thread, g->e.start, g->e.end, g->e.id, b->kind);
+    make_key(key, ROCL_SEQUENCE_HOST, find_host_index(b, &g->e), g->e.start, g->e.end, g->e.id,
+             b->kind);
     return add_record(p, worker, key, s->data, s->data + s->len, err);
+}
+
+/* Before the slices that begin at its time, to which it may belong. */
+static rocl_status encode_flow(rocl_encoder *p, unsigned worker, const rocl_batch *b,
+                               const rocl_flow *f, rocl_error *err)
+{
+    uint8_t buf[64], *q = put_ref(buf, f->e.name);
+    uint64_t key[4];
+    q = put_ref(q, f->e.category);
+    q = rocl_varint_put(q, f->flow);
+    q = rocl_varint_put(q, (uint64_t)f->end << 1 | f->next);
+    make_key(key, ROCL_SEQUENCE_HOST, find_host_index(b, &f->e), f->e.start, INT64_MAX, f->e.id,
+             ROCL_FLOW);
+    return add_record(p, worker, key, buf, q, err);
 }
 
 /* ---- GPU ---- */
@@ -146,8 +169,8 @@ static uint8_t *put_work(uint8_t *q, const rocl_event *e, uint32_t agent, uint32
     return put_ref(q, stream);
 }
 
-static rocl_status encode_dispatch(rocl_encoder *p, unsigned worker, const rocl_dispatch *d,
-                                   rocl_error *err)
+static rocl_status encode_dispatch(rocl_encoder *p, unsigned worker, const rocl_batch *b,
+                                   const rocl_dispatch *d, rocl_error *err)
 {
     uint8_t buf[256], *q = put_work(buf, &d->e, d->agent, d->queue, d->stream);
     uint64_t key[4];
@@ -161,7 +184,15 @@ static rocl_status encode_dispatch(rocl_encoder *p, unsigned worker, const rocl_
     }
     uint32_t index = find_index(p, ROCL_DISPATCH, &d->e, d->agent, d->queue, d->stream);
     make_key(key, ROCL_SEQUENCE_GPU, index, d->e.start, d->e.end, d->e.id, ROCL_DISPATCH);
-    return add_record(p, worker, key, buf, q, err);
+    if (!d->arg_count)
+        return add_record(p, worker, key, buf, q, err);
+    rocl_buf *s = &p->workers[worker].scratch;
+    s->len = 0;
+    rocl_buf_put(s, buf, (size_t)(q - buf));
+    rocl_buf_varint(s, d->arg_count);
+    put_args(s, b->args + d->arg_first, d->arg_count);
+    return s->failed ? rocl_fail_memory(err)
+                     : add_record(p, worker, key, s->data, s->data + s->len, err);
 }
 
 /* A copy loads the agents at both ends: a record at its begin, one at its end. */
@@ -317,7 +348,7 @@ rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch
             st = encode_region(p, worker, b, &b->regions[i], err);
             break;
         case ROCL_DISPATCH:
-            st = encode_dispatch(p, worker, &b->dispatches[i], err);
+            st = encode_dispatch(p, worker, b, &b->dispatches[i], err);
             break;
         case ROCL_COPY:
             st = encode_copy(p, worker, b->capture, &b->copies[i], err);
@@ -333,6 +364,9 @@ rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch
             break;
         case ROCL_COUNTER:
             st = encode_counter(p, worker, b->capture, &b->counters[i], err);
+            break;
+        case ROCL_FLOW:
+            st = encode_flow(p, worker, b, &b->flows[i], err);
             break;
         case ROCL_SPM:
         case ROCL_SAMPLE:
@@ -446,6 +480,9 @@ static void decode_work(reader *r, rocl_track_event *e)
             e->workgroup[i] = (uint32_t)get_number(r);
             e->grid[i] = (uint32_t)get_number(r);
         }
+        e->arg_count = r->p < r->end ? (uint32_t)get_number(r) : 0;
+        e->args = r->p;
+        e->args_end = r->end;
         break;
     case ROCL_COPY:
         e->other_agent = get_ref(r);
@@ -494,6 +531,14 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
     case ROCL_SEQUENCE_HOST:
         e->name = get_ref(&r);
         e->category = get_ref(&r);
+        if (e->kind == ROCL_FLOW) {
+            e->stack_id = 0;
+            e->flow = get_number(&r);
+            const uint64_t end = get_number(&r);
+            e->flow_end = (rocl_flow_end)(end >> 1);
+            e->flow_next = end & 1;
+            break;
+        }
         e->stack_id = get_number(&r);
         e->arg_count = (uint32_t)get_number(&r);
         e->args = r.p;

@@ -4,7 +4,8 @@
  *
  *     word 0   63..60 kind of sequence   59..36 index   35..0 upper bits of the time
  *     word 1   time: begin of the event in ns; of ALLOCATED when its memory comes or goes
- *     word 2   ~end: of what begins together the longer comes first; SAMPLED: hash of the place
+ *     word 2   ~end: of what begins together the longer comes first, and flows before all; SAMPLED:
+ *              hash of the place
  *     word 3   row of the event's table << 4 | kind: unique; PMC: row << 16 ^ counter
  *
  * A sequence is all records with the same upper 28 bits of word 0. That this word goes on with the
@@ -14,8 +15,10 @@
  * ROCL_NONE is a single 0; numbers that may be negative are zigzagged; a double is 8 bytes.
  *
  *     HOST         name, category, stack id, count of arguments, {name, length, bytes}...
+ *                    flow       name, category, its number, which end << 1 | whether it is next
  *     GPU, MEMORY  name, thread, stack id, agent, queue, stream, and by kind:
- *                    dispatch   kernel, dispatch id, scratch, LDS, {workgroup, grid} x 3
+ *                    dispatch   kernel, dispatch id, scratch, LDS, {workgroup, grid} x 3, and
+ *                                 where it has arguments their count, {name, length, bytes}...
  *                    copy       other agent, whether it is the source, bytes, duration
  *                    HIP        source queue, graph, kernels
  *                    memory     bytes
@@ -166,7 +169,7 @@ static inline uint32_t rocl_sequence_index(uint64_t sequence)
     return (uint32_t)(sequence % ROCL_SEQUENCE_INDEXES);
 }
 
-typedef struct rocl_track_arg { /* of a host call; the value is in the record */
+typedef struct rocl_track_arg { /* of a call or dispatch; the value is in the record */
     uint32_t name;
     const char *value;
     size_t len;
@@ -181,7 +184,7 @@ typedef struct rocl_track_event {
     uint64_t row;
     uint64_t stack_id;
     uint32_t name, category, thread;
-    /* host */
+    /* host, and dispatches */
     uint32_t arg_count;
     const uint8_t *args, *args_end;
     /* GPU */
@@ -192,6 +195,10 @@ typedef struct rocl_track_event {
     int64_t private_segment, group_segment;
     uint32_t workgroup[3], grid[3];
     uint8_t op;
+    /* flows */
+    uint64_t flow;
+    rocl_flow_end flow_end;
+    bool flow_next;
     /* counters */
     uint32_t counter;
     int64_t place[5];

@@ -213,12 +213,48 @@ static rocl_status draw_slice(rocl_timeline_part *p, uint32_t group, rocl_error 
     return p->slice(p, p->lanes.lanes[lane].track, err);
 }
 
+/* ---- arrows between host slices: their ends wait until it is known which slice they belong to */
+
+/* Draws those whose time is past: no slice has begun at it. */
+static rocl_status draw_late_flows(rocl_timeline_part *p, bool all, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->flow_count && st == ROCL_OK; i++) {
+        const rocl_flow_mark f = p->flows[i];
+        if (f.next || (f.time == p->event.time && !all))
+            p->flows[kept++] = f;
+        else
+            st = p->timeline->ops->flow(p, p->tracks[0].base, &f, err);
+    }
+    p->flow_count = kept;
+    return st;
+}
+
+static rocl_status keep_flow(rocl_timeline_part *p, rocl_error *err)
+{
+    const rocl_track_event *e = &p->event;
+    if (!ROCL_GROW(p->flows, p->flow_cap, p->flow_count + (size_t)1))
+        return rocl_fail_memory(err);
+    p->flows[p->flow_count++] =
+        (rocl_flow_mark){e->flow, e->time, e->name, e->category, e->flow_end, e->flow_next};
+    return ROCL_OK;
+}
+
 static rocl_status draw_host(rocl_timeline_part *p, rocl_error *err)
 {
     const rocl_timeline_ops *ops = p->timeline->ops;
+    rocl_status st = p->flow_count ? draw_late_flows(p, false, err) : ROCL_OK;
+    if (st != ROCL_OK)
+        return st;
     end_slices(p, p->event.time);
-    if (p->event.kind != ROCL_INSTANT || (ops->link_slices && rocl_timeline_link(p)))
-        return draw_slice(p, 0, err);
+    if (p->event.kind == ROCL_FLOW)
+        return keep_flow(p, err);
+    if (p->event.kind != ROCL_INSTANT || (ops->link_slices && rocl_timeline_link(p))) {
+        st = draw_slice(p, 0, err);
+        p->flow_count = 0; /* all that were left belong to it */
+        return st;
+    }
     p->counts.instants++;
     return ops->instant(p, p->tracks[0].base, err);
 }
@@ -240,9 +276,9 @@ static rocl_status draw_work(rocl_timeline_part *p, rocl_error *err)
 
 static rocl_status finish_slices(rocl_timeline_part *p, rocl_error *err)
 {
-    (void)err;
+    const rocl_status st = p->flow_count ? draw_late_flows(p, true, err) : ROCL_OK;
     end_slices(p, INT64_MAX);
-    return ROCL_OK;
+    return st;
 }
 
 rocl_status rocl_begin_slices(rocl_timeline_part *p, rocl_error *err)

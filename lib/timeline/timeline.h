@@ -105,6 +105,15 @@ void rocl_place_label(const int64_t place[5], char name[ROCL_PLACE_LABEL_MAX]);
 typedef struct rocl_timeline rocl_timeline;
 typedef struct rocl_timeline_part rocl_timeline_part;
 
+/* Where an arrow begins, goes on or ends. */
+typedef struct rocl_flow_mark {
+    uint64_t flow; /* the same for all ends of an arrow, within the capture */
+    int64_t time;
+    uint32_t name, category; /* texts */
+    rocl_flow_end end;
+    bool next; /* belongs to the slice that begins next; else to the one at or around its time */
+} rocl_flow_mark;
+
 /* What sinks can hold, and how they draw it. The event that is drawn is p->event; its record, where
  * bytes of it are wanted, p->record. Times ascend within a sequence. */
 typedef struct rocl_timeline_ops {
@@ -123,6 +132,10 @@ typedef struct rocl_timeline_ops {
     rocl_status (*work)(rocl_timeline_part *p, uint64_t track, rocl_error *err);
     void (*slice_end)(rocl_timeline_part *p, uint64_t track, int64_t time); /* may be NULL */
     rocl_status (*instant)(rocl_timeline_part *p, uint64_t track, rocl_error *err);
+    /* An end of an arrow at whose time no slice begins: it is within a slice, or in none. Those at
+     * which one begins are p->flows while it is handed to `call`. NULL: the sink draws no flows. */
+    rocl_status (*flow)(rocl_timeline_part *p, uint64_t track, const rocl_flow_mark *flow,
+                        rocl_error *err);
     /* It holds until the next one of the track. */
     void (*value)(rocl_timeline_part *p, uint64_t track, int64_t time, double value);
     void (*bytes)(rocl_timeline_part *p, uint64_t track, int64_t time, int64_t value);
@@ -244,6 +257,9 @@ struct rocl_timeline_part {
     size_t shown_cap;
     rocl_track_kind value_kind; /* of bytes */
     bool in_window;             /* ALLOCATED: its begin has been drawn */
+    rocl_flow_mark *flows;      /* of a thread, that wait for their slice; in `call` those of it */
+    uint32_t flow_count;
+    size_t flow_cap;
 };
 
 /* Which end of a link the event at hand is. */

@@ -335,7 +335,7 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
     rocl_status st = ROCL_OK;
     reset_counts(t);
     if (t->filter) {
-        kinds &= rocl_filter_kinds(t->filter);
+        kinds &= rocl_filter_kinds(t->filter) | ROCL_BIT(ROCL_FLOW); /* it tests those by itself */
         st = survey_trace(t, err);
         if (st == ROCL_OK)
             st = rocl_filter_resolve(t->filter, err);
@@ -369,7 +369,7 @@ rocl_status rocl_trace_scan(rocl_trace *t, uint32_t kinds, uint32_t fields, rocl
 {
     scan_sink s = {fn, ctx};
     rocl_sink sink = {.self = &s,
-                      .kinds = kinds & ROCL_ALL_KINDS,
+                      .kinds = kinds & (ROCL_ALL_KINDS | ROCL_BIT(ROCL_FLOW)),
                       .fields = fields & ROCL_ALL_FIELDS,
                       .events = call_user};
     rocl_status st = rocl_pipeline_run(t, &sink, err);

@@ -108,3 +108,56 @@ totals() {
     echo '[{"ph":"X","name":"x","pid":1,"tid":1,"ts":1,"dur":2,"args":{"a":1,"b":nope}}]' >args.json
     rocpd2pftrace -q --args -o t.pftrace args.json || [ $? -eq 1 ]
 }
+
+@test "arrows that only end are counted, those of launches are not drawn twice" {
+    try 0 rocstats summary -v "$JSON/kineto.json"
+    says "kineto.json: 1 arrows end that begin nowhere"
+    try 0 rocstats summary -v "$JSON/flows.json"
+    says "flows.json: 2 arrows end that begin nowhere"
+    try 0 rtg2json -q -f --layout trace -o t.json "$JSON/kineto.json"
+    ! grep -q '"ph":"[stf]"' t.json
+    # Without -f there are none at all.
+    try 0 rtg2json -q --layout trace -o t.json "$JSON/flows.json"
+    ! grep -q -e '"ph":"[stf]"' -e bind_id t.json
+}
+
+@test "PyTorch's arrows from forward to backward" {
+    needs "$SHARED/kineto/two_ranks/rank0.json.gz"
+    command -v jq >/dev/null || skip "no jq"
+    for file in mi250_minitoy_train_ROCm6_2 mi300_normalization_layers two_ranks/rank0; do
+        rtg2json -q -f --layout trace -o t.json "$SHARED/kineto/$file.json.gz"
+        # Both ends of each arrow: phase and name of the slice that begins there.
+        for f in t.json "$SHARED/kineto/$file.json.gz"; do
+            (gzip -dcf "$f") | jq -r '.traceEvents[] | select(.cat == "fwdbwd") | .ph' | sort | uniq -c
+        done | sort | uniq -c | awk '$1 != 2 { exit 1 }'
+    done
+}
+
+@test "a graph: all its kernels have one correlation; kernels without a call are no launch" {
+    {
+        echo '{"schemaVersion":1,"traceEvents":['
+        echo '{"ph":"X","cat":"cuda_runtime","name":"hipGraphLaunch","pid":9,"tid":9,"ts":10,"dur":5,"args":{"correlation":4}},'
+        for i in 1 2 3; do
+            echo "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k$i\",\"pid\":2,\"tid\":0,\"ts\":${i}0,\"dur\":5,\"args\":{\"device\":2,\"stream\":0,\"correlation\":4}},"
+        done
+        echo '{"ph":"X","cat":"kernel","name":"alone","pid":2,"tid":0,"ts":50,"dur":5,"args":{"device":2,"stream":0,"correlation":99}}]}'
+    } >graph.json
+    rocstats launch -q --format csv graph.json >out
+    [ "$(grep -c '^launch,"k.","hipGraphLaunch",1,' out)" == 3 ]
+    grep -q '^launch,"alone",,1,' out
+    rtg2json -q -f --layout trace -o t.json graph.json
+    [ "$(grep -c '"flow_in":true' t.json)" == 3 ]
+    [ "$(grep -c '"flow_out":true' t.json)" == 1 ]
+}
+
+@test "what a collective sends is with its kernel" {
+    needs "$SHARED/kineto/two_ranks/rank0.json.gz"
+    rtg2json -q --args --layout trace -o t.json "$SHARED/kineto/two_ranks/rank0.json.gz"
+    [ "$(grep '"cat":"kernel"' t.json | grep -c '"Collective name":"allreduce"')" == \
+        "$(gzip -dc "$SHARED/kineto/two_ranks/rank0.json.gz" | grep -A12 '"cat": "kernel"' | grep -c '"Collective name": "allreduce"')" ]
+}
+
+@test "memory of HIP devices is that of a GPU" {
+    sed 's/"Device Type": 1/"Device Type": 6/' "$JSON/kineto.json" >hip.json
+    [ "$(rocstats memory -q --format csv hip.json)" == "$(rocstats memory -q --format csv "$JSON/kineto.json")" ]
+}

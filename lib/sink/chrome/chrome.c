@@ -181,6 +181,7 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
     sink.events = add_events;
     sink.history = add_history;
     sink.end_capture = end_capture;
+    sink.kinds |= o->flows ? ROCL_BIT(ROCL_FLOW) : 0;
     rocl_status st = rocl_check_level(o->level, err);
     if (st == ROCL_OK)
         st = open_sink(&c, err);

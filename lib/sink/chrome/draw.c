@@ -1,6 +1,7 @@
 /* What the timeline draws, as lines of the file. A row is a pid and a tid: tracks of threads and of
  * GPU work are rows, and so are their lanes, which share a name. Readers tell counters by process
  * and name. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -109,6 +110,41 @@ static rocl_status define_track(rocl_timeline_part *p, const rocl_track *t, uint
     return ROCL_OK;
 }
 
+/* An end of an arrow, at its time or at the begin of its slice. Numbers count in each capture. */
+static void put_flow(chrome_sink *c, uint64_t row, const rocl_flow_mark *f, int64_t time)
+{
+    static const char phases[] = {
+        [ROCL_FLOW_BEGINS] = 's', [ROCL_FLOW_GOES_ON] = 't', [ROCL_FLOW_ENDS] = 'f'};
+    const uint32_t texts[] = {f->name, f->category};
+    static const char *const keys[] = {"{\"name\":\"", "\",\"cat\":\""};
+    rocl_buf *b = &c->world.line;
+    const int64_t ns = time - c->stream.base;
+    const uint64_t us = (ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns) / 1000;
+    b->len = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        size_t n;
+        const char *text = rocl_text(c->trace, texts[i], &n);
+        rocl_buf_str(b, keys[i]);
+        rocl_json_put(b, text, n);
+    }
+    rocl_buf_printf(b,
+                    "\",\"ph\":\"%c\",\"id\":\"0x%" PRIx64
+                    "\",\"pid\":%u,\"tid\":%u,\"ts\":%s%" PRIu64 ".%03d%s}",
+                    phases[f->end], rocl_mix64(rocl_mix64(f->flow) ^ c->world.capture->index),
+                    (unsigned)(row >> 32), (unsigned)row, ns < 0 ? "-" : "", us,
+                    (int)(ns < 0 ? -(ns % 1000) : ns % 1000),
+                    f->end == ROCL_FLOW_ENDS ? ",\"bp\":\"e\"" : "");
+    chrome_put_line(&c->stream, b);
+}
+
+static rocl_status put_lone_flow(rocl_timeline_part *p, uint64_t row, const rocl_flow_mark *f,
+                                 rocl_error *err)
+{
+    (void)err;
+    put_flow(sink_of(p), row, f, f->time);
+    return ROCL_OK;
+}
+
 static rocl_status put_event(rocl_timeline_part *p, uint64_t row, rocl_error *err)
 {
     chrome_sink *c = sink_of(p);
@@ -118,6 +154,8 @@ static rocl_status put_event(rocl_timeline_part *p, uint64_t row, rocl_error *er
                         .link = (uint8_t)rocl_timeline_link(p)};
     (void)err;
     chrome_put_event(&c->stream, &line, &p->record, p->event.name == ROCL_NONE ? 0 : p->event.name);
+    for (uint32_t i = 0; i < p->flow_count && p->event.kind != ROCL_INSTANT; i++)
+        put_flow(c, row, &p->flows[i], p->event.time);
     return ROCL_OK;
 }
 
@@ -139,5 +177,6 @@ const rocl_timeline_ops chrome_timeline_ops = {.link_slices = true,
                                                .call = put_event,
                                                .work = put_event,
                                                .instant = put_event,
+                                               .flow = put_lone_flow,
                                                .value = put_value,
                                                .bytes = put_bytes};

@@ -204,7 +204,7 @@ static rocl_status put_details(chrome_formatter *f, const rocl_capture *c, rocl_
     if (f->trace->opt.args && e->stack_id)
         p = PUT_U64(p, ",\"correlation\":", e->stack_id);
     b->len = (size_t)(p - (char *)b->data);
-    if (host)
+    if (host || (e->kind == ROCL_DISPATCH && e->arg_count))
         st = put_args(f, e, err);
     else if (e->kind == ROCL_COPY)
         st = put_copy_agents(f, c, e, err);

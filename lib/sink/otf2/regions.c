@@ -207,7 +207,7 @@ OTF2_AttributeList *ot_event_attributes(ot_part *p)
     rocl_track_arg arg;
     if (!is_host(e))
         add_gpu_attributes(p, e);
-    else
+    if (is_host(e) || e->kind == ROCL_DISPATCH)
         while (rocl_track_event_next_arg(e, &arg))
             add_arg(p, &arg);
     if (s->trace->opt.args && e->stack_id)

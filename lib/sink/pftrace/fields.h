@@ -70,6 +70,7 @@ enum { /* TrackEvent */
        EV_COUNTER_VALUE = 30,
        EV_DOUBLE_VALUE = 44,
        EV_FLOW = 47,
+       EV_FLOW_END = 48,
        EV_GPU_CORRELATION = 3000,
        EV_GPU_API = 3001,
 };
@@ -104,6 +105,7 @@ enum { /* GpuRenderStageEvent */
        STAGE_EVENT_ID = 1,
        STAGE_DURATION = 2,
        STAGE_CONTEXT = 5,
+       STAGE_EXTRA = 6,
        STAGE_GPU = 11,
        STAGE_QUEUE_IID = 13,
        STAGE_IID = 14,
@@ -111,6 +113,8 @@ enum { /* GpuRenderStageEvent */
        STAGE_NAME_IID = 20,
        STAGE_LAUNCH = 21,
 };
+
+enum { EXTRA_NAME = 1, EXTRA_VALUE = 2 };
 
 enum { LAUNCH_GRID = 1, LAUNCH_WORKGROUP = 2, LAUNCH_ARGS = 3 };
 

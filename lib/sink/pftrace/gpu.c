@@ -185,6 +185,19 @@ static uint8_t *put_launch(pf_part *p, uint8_t *at, const rocl_track_event *e, u
     return rocl_pb_close(begin, at);
 }
 
+/* What the source says of a dispatch besides, as texts of any length. */
+static void write_extras(pf_part *p, rocl_buf *b)
+{
+    rocl_track_event e = p->part.event;
+    rocl_track_arg arg;
+    while (rocl_track_event_next_arg(&e, &arg)) {
+        const size_t at = rocl_pb_begin(b, STAGE_EXTRA);
+        pf_text(b, EXTRA_NAME, p->sink->trace, arg.name);
+        pf_string(b, EXTRA_VALUE, arg.value, arg.len);
+        rocl_pb_end(b, at);
+    }
+}
+
 rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error *err)
 {
     static const char *const stages[ROCL_KINDS] = {
@@ -219,6 +232,8 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error 
                           e->stack_id ? rocl_link_id(s->world.capture, e->stack_id) : 0);
     at = rocl_pb_put_uint(at, STAGE_DURATION, (uint64_t)(e->end - e->time));
     b->len = (size_t)(at - b->data);
+    if (e->kind == ROCL_DISPATCH && e->arg_count)
+        write_extras(p, b);
     pf_event_end(q);
     return ROCL_OK;
 }

@@ -41,6 +41,47 @@ static uint8_t *write_args(pf_part *p, rocl_buf *b, uint8_t *at, rocl_track_even
     return rocl_buf_reserve(b, PF_EVENT_BYTES) && !b->failed ? b->data + b->len : NULL;
 }
 
+/* An end of an arrow between host slices. Numbers of flows count in each capture. */
+static uint8_t *put_flow(const pf_part *p, uint8_t *at, const rocl_flow_mark *f)
+{
+    const uint64_t capture = p->sink->world.capture->index;
+    return rocl_pb_put_fixed64(at, f->end == ROCL_FLOW_ENDS ? EV_FLOW_END : EV_FLOW,
+                               rocl_mix64(rocl_mix64(f->flow) ^ capture) | (uint64_t)1 << 63);
+}
+
+/* Those of a slice, of which there may be any number. NULL: memory is out. */
+static uint8_t *write_flows(pf_part *p, rocl_buf *b, uint8_t *at)
+{
+    b->len = (size_t)(at - b->data);
+    for (uint32_t i = 0; i < p->part.flow_count; i++) {
+        if (!rocl_buf_reserve(b, PF_EVENT_BYTES))
+            return NULL;
+        b->len = (size_t)(put_flow(p, b->data + b->len, &p->part.flows[i]) - b->data);
+    }
+    return rocl_buf_reserve(b, PF_EVENT_BYTES) ? b->data + b->len : NULL;
+}
+
+/* An arrow that ends within a slice: an instant shows where. */
+rocl_status pf_write_flow(rocl_timeline_part *base, uint64_t track, const rocl_flow_mark *f,
+                          rocl_error *err)
+{
+    pf_part *p = pf_part_of(base);
+    pf_seq *q = &p->seq;
+    rocl_buf *b = pf_event_begin(q, PKT_TRACK_EVENT, f->time);
+    (void)err;
+    if (b->failed)
+        return ROCL_OK;
+    uint8_t *at = rocl_pb_put_uint(b->data + b->len, EV_TYPE, TYPE_INSTANT);
+    at = rocl_pb_put_uint(at, EV_NAME_IID,
+                          pf_iid(q, PF_NAMES, f->name ? f->name : p->sink->words[W_UNNAMED]));
+    at = rocl_pb_put_uint(at, EV_CATEGORY_IID, pf_iid(q, PF_CATEGORIES, f->category));
+    if (track != p->default_track)
+        at = rocl_pb_put_uint(at, EV_TRACK, track);
+    b->len = (size_t)(put_flow(p, at, f) - b->data);
+    pf_event_end(q);
+    return ROCL_OK;
+}
+
 /* A call begins, or a mark is an instant. */
 rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *err)
 {
@@ -64,6 +105,8 @@ rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *
         return ROCL_OK;
     if (rocl_timeline_link(&p->part))
         at = put_link(p, at, e->stack_id);
+    if (p->part.flow_count && e->kind != ROCL_INSTANT && !(at = write_flows(p, b, at)))
+        return ROCL_OK;
     if (e->stack_id)
         at = pf_put_note(q, at, s->words[W_STACK_ID], e->stack_id);
     b->len = (size_t)(at - b->data);

@@ -71,6 +71,10 @@ static void kernel_notes(pf_part *p, rocl_buf *b, const rocl_track_event *e)
     pf_note_uint(&p->seq, b, p->sink->words[W_LDS_BLOCK_SIZE], (uint64_t)e->group_segment);
     note_dims(p, b, W_WORKGROUP_SIZE, e->workgroup);
     note_dims(p, b, W_GRID_SIZE, e->grid);
+    rocl_track_event args = *e;
+    rocl_track_arg arg;
+    while (rocl_track_event_next_arg(&args, &arg))
+        pf_note_str(&p->seq, b, arg.name, arg.value, arg.len);
 }
 
 static void copy_notes(pf_part *p, rocl_buf *b, const rocl_track_event *e)

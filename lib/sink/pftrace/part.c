@@ -69,6 +69,7 @@ const rocl_timeline_ops pf_typed_ops = {.work_overlaps = true,
                                         .work = pf_write_stage,
                                         .slice_end = pf_write_end,
                                         .instant = pf_write_call,
+                                        .flow = pf_write_flow,
                                         .value = pf_write_value,
                                         .bytes = pf_write_bytes};
 
@@ -78,6 +79,7 @@ const rocl_timeline_ops pf_legacy_ops = {.begin = begin_sequence,
                                          .work = pf_write_legacy,
                                          .slice_end = pf_write_end,
                                          .instant = pf_write_call,
+                                         .flow = pf_write_flow,
                                          .value = pf_write_value,
                                          .bytes = pf_write_bytes};
 

@@ -300,6 +300,8 @@ extern const rocl_timeline_ops pf_typed_ops, pf_legacy_ops;
 
 rocl_status pf_write_call(rocl_timeline_part *p, uint64_t track, rocl_error *err); /* or a mark */
 void pf_write_end(rocl_timeline_part *p, uint64_t track, int64_t time);
+rocl_status pf_write_flow(rocl_timeline_part *p, uint64_t track, const rocl_flow_mark *f,
+                          rocl_error *err);
 
 /* A sequence of GPU work begins. */
 void pf_begin_stages(pf_part *p);

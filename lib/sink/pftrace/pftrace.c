@@ -99,6 +99,7 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
     rocl_sink sink = rocl_encoder_sink(&p.timeline.encoder);
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;
+    sink.kinds |= ROCL_BIT(ROCL_FLOW);
     rocl_status st = rocl_check_level(o->level, err);
     if (st == ROCL_OK)
         st = open_sink(&p, err);

@@ -105,6 +105,8 @@ static const field hip_fields[] = {FIELD(rocl_hip, agent, REF),
                                    FIELD(rocl_hip, kernel_count, U64),
                                    LAST};
 
+static const field flow_fields[] = {LAST}; /* never written: a database has no place for them */
+
 /* Of each record, beside event_fields. */
 #define FIELDS_rocl_region        region_fields
 #define FIELDS_rocl_dispatch      dispatch_fields
@@ -113,6 +115,7 @@ static const field hip_fields[] = {FIELD(rocl_hip, agent, REF),
 #define FIELDS_rocl_counter_value dispatch_fields, counter_fields
 #define FIELDS_rocl_sample_value  sample_fields
 #define FIELDS_rocl_hip           hip_fields
+#define FIELDS_rocl_flow          flow_fields
 
 enum { LISTS = 3 };
 

@@ -7,11 +7,13 @@
  * Times are decimal microseconds, turned into nanoseconds exactly. */
 #include "source/chrome/chrome.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/json_index.h"
 #include "base/map.h"
+#include "source/chrome/xla.h"
 #include "source/records/records.h"
 
 /* How events of a category are read. */
@@ -28,6 +30,12 @@ typedef enum event_class {
 
 enum { CATEGORIES = 64 };
 
+/* Which arrows begin, and which end, as a worker has seen it. */
+typedef struct chrome_flows {
+    alignas(ROCL_CACHE_LINE) rocl_idset begun;
+    rocl_idset ended;
+} chrome_flows;
+
 typedef struct chrome_file {
     rocl_json_index index;
     unsigned flags; /* of the JSON reader */
@@ -36,6 +44,8 @@ typedef struct chrome_file {
     int64_t rank;   /* -1: not said */
     uint32_t device_names[64];
     size_t devices;
+    xla_rows xla;
+    chrome_flows *flows;                            /* by worker, of the first pass */
     uint32_t kernel, copy, hip, marker, allocation; /* texts */
     pthread_mutex_t lock;  /* of work_items, which is only read in the second pass */
     rocl_idset work_items; /* correlations of launches whose grid counts work-items */
@@ -54,7 +64,8 @@ typedef struct chrome_event {
     rocl_view ph, cat, name, id, scope;
     rocl_json_token pid, tid;
     rocl_view ts, dur;
-    bool has_ts, has_dur, name_escaped;
+    rocl_view bp, bind; /* of flows: "e"; of a whole event: the number of its arrows */
+    bool has_ts, has_dur, name_escaped, flow_in, flow_out;
 } chrome_event;
 
 /* The arguments that are looked at. */
@@ -205,8 +216,20 @@ static void read_args(rocl_json *r, chrome_args *a)
     }
 }
 
+/* Arguments of kernels that are known otherwise. */
+static bool is_part_of_dispatch(rocl_view key)
+{
+    static const char *const keys[] = {"device",         "stream",        "correlation",
+                                       "grid",           "block",         "shared memory",
+                                       "kernel_details", "correlation_id"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (rocl_view_is(key, keys[i]))
+            return true;
+    return false;
+}
+
 /* All arguments as they stand there, as those of the next record. */
-static void pass_args(rocl_records *to, chrome_worker *w, rocl_json r)
+static void pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind kind_of_record)
 {
     rocl_json_token key, v;
     while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
@@ -217,6 +240,8 @@ static void pass_args(rocl_records *to, chrome_worker *w, rocl_json r)
         }
         if (r.wrong) /* what was skipped so far is looked at only now */
             return;
+        if (kind_of_record == ROCL_DISPATCH && is_part_of_dispatch(key.text))
+            continue;
         const rocl_view name = unescape_text(&w->text[0], key.text, key.escaped);
         rocl_record_arg(to, name,
                         unescape_text(&w->text[1], v.text, kind == ROCL_JSON_STRING && v.escaped));
@@ -291,7 +316,8 @@ static void make_allocation(rocl_source_record *r, const chrome_file *f, const c
     m->level = ROCL_LEVEL_REAL;
     m->size = (uint64_t)(a->memory < 0 ? -a->memory : a->memory);
     m->address = a->address == ROCL_NO_KEY ? 0 : a->address;
-    if (a->device_type == 1 && a->device_id < f->gpu_count)
+    /* 1: CUDA, which ROCm's builds call themselves; 6: HIP, which they call their memory */
+    if ((a->device_type == 1 || a->device_type == 6) && a->device_id < f->gpu_count)
         r->agent = f->gpus[a->device_id];
 }
 
@@ -358,6 +384,141 @@ static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_
     return rocl_record_name(to, process ? ROCL_KEY_PROCESS : ROCL_KEY_THREAD, r, name, err);
 }
 
+/* With its arguments, where they are wanted. */
+static rocl_status put_with_args(rocl_records *to, rocl_source_record *r, chrome_worker *w,
+                                 const chrome_event *e, rocl_error *err)
+{
+    rocl_buf name = {0};
+    if (!w->has_args || r->half == ROCL_ENDS || !rocl_records_want_args(to) ||
+        !rocl_records_want(to, r->kind))
+        return rocl_record_put(to, r, err);
+    if (e->name_escaped) { /* its buffer is used for the arguments */
+        rocl_buf_put(&name, r->name.p, r->name.n);
+        r->name = (rocl_view){(const char *)name.data, name.len};
+    }
+    pass_args(to, w, w->args, r->kind);
+    const rocl_status st = name.failed ? rocl_fail_memory(err) : rocl_record_put(to, r, err);
+    rocl_buf_free(&name);
+    return st;
+}
+
+/* ---- rows of XLA ----------------------------------------------------------------------------- */
+
+static void read_xla_args(rocl_json *r, xla_details *d, uint64_t *correlation)
+{
+    enum { CORRELATION, KERNEL, COPY, SET, KEYS };
+    static const rocl_view keys[KEYS] = {[CORRELATION] = ROCL_JSON_KEY("correlation_id"),
+                                         [KERNEL] = ROCL_JSON_KEY("kernel_details"),
+                                         [COPY] = ROCL_JSON_KEY("memcpy_details"),
+                                         [SET] = ROCL_JSON_KEY("memset_details")};
+    rocl_json_token v;
+    for (int key; (key = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
+        if (key == CORRELATION)
+            rocl_json_uint(v.text, correlation);
+        else if (key == KERNEL)
+            xla_read_kernel(d, v.text);
+        else
+            xla_read_copy(d, v.text);
+    }
+}
+
+/* Work of a stream: a copy where its details or its name say so. */
+static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_file *f,
+                                chrome_worker *w, const chrome_event *e, const xla_row *row,
+                                rocl_error *err)
+{
+    static const char *const words[] = {"memcpy", "memset", "copy"};
+    xla_details d = {0};
+    chrome_args a = {.correlation = ROCL_NO_KEY, .device = row->device, .stream = row->stream};
+    if (w->has_args) {
+        rocl_json args = w->args;
+        read_xla_args(&args, &d, &a.correlation);
+        const rocl_status st = args.wrong ? count_bad_args(to, r->where, err) : ROCL_OK;
+        if (st != ROCL_OK)
+            return st;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words && !d.is_kernel; i++)
+        d.is_copy |=
+            e->name.n >= strlen(words[i]) && !strncasecmp(e->name.p, words[i], strlen(words[i]));
+    r->name = unescape_text(&w->text[0], e->name, e->name_escaped);
+    r->link = a.correlation;
+    if (d.is_copy && !d.is_kernel) {
+        a.bytes = d.bytes;
+        make_copy(r, f, e, &a);
+        return rocl_record_put(to, r, err);
+    }
+    memcpy(a.grid, d.grid, sizeof a.grid);
+    memcpy(a.block, d.block, sizeof a.block);
+    a.shared = d.group_segment;
+    make_dispatch(r, f, e, &a);
+    r->as.dispatch.private_segment = d.private_segment;
+    return put_with_args(to, r, w, e, err);
+}
+
+/* ---- arrows ---------------------------------------------------------------------------------- */
+
+static uint64_t hash_texts(const rocl_view *texts, size_t count)
+{
+    uint64_t h = 0x9e3779b97f4a7c15u;
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i <= texts[k].n; i++) /* what lies between two texts counts as well */
+            h = rocl_mix64(h ^ (i < texts[k].n ? (unsigned char)texts[k].p[i] : 0x100u));
+    return h;
+}
+
+/* Which begin and end, so that those that only end are known: numbers of a category lie together.
+ */
+static bool note_flow(rocl_records *to, chrome_file *f, const chrome_event *e, bool begins,
+                      uint64_t id)
+{
+    chrome_flows *seen = &f->flows[rocl_records_worker(to)];
+    uint64_t number;
+    if (rocl_json_uint(e->id, &number) && number < (uint64_t)1 << 40)
+        id = hash_texts((const rocl_view[]){e->cat, e->name}, 2) << 40 | number;
+    return rocl_idset_add(begins ? &seen->begun : &seen->ended, id);
+}
+
+/* An end of an arrow that is an event of its own ("s", "t", "f"). Those from calls to GPU work are
+ * the correlation, told again. */
+static rocl_status put_flow(rocl_records *to, rocl_source_record *r, chrome_file *f,
+                            const chrome_event *e, char ph, rocl_error *err)
+{
+    const uint64_t id = hash_texts((const rocl_view[]){e->cat, e->name, e->id}, 3);
+    rocl_flow *flow = &r->as.flow;
+    if (rocl_records_first_pass(to) && ph != 't' && !note_flow(to, f, e, ph == 's', id))
+        return rocl_fail_memory(err);
+    if ((f->kineto && rocl_view_is(e->cat, "ac2g")) || !rocl_records_want(to, ROCL_FLOW))
+        return ROCL_OK;
+    r->kind = ROCL_FLOW;
+    r->as.e.end = r->as.e.start;
+    r->as.e.category = rocl_records_text(to, e->cat);
+    r->name = e->name;
+    flow->flow = id;
+    flow->end = ph == 's' ? ROCL_FLOW_BEGINS : ph == 't' ? ROCL_FLOW_GOES_ON : ROCL_FLOW_ENDS;
+    flow->next = ph == 'f' && !rocl_view_is(e->bp, "e");
+    return rocl_record_put(to, r, err);
+}
+
+/* An event that says itself which arrows lead to it and from it. */
+static rocl_status put_bound_flows(rocl_records *to, const rocl_source_record *event,
+                                   const chrome_event *e, rocl_error *err)
+{
+    rocl_source_record r;
+    rocl_record_begin(&r, ROCL_FLOW, event->where);
+    r.process = event->process;
+    r.thread = event->thread;
+    r.name = e->name;
+    r.as.e.start = r.as.e.end = event->as.e.start;
+    r.as.e.category = rocl_records_text(to, e->cat);
+    r.as.flow.flow = hash_texts(&e->bind, 1);
+    r.as.flow.end = e->flow_in && e->flow_out ? ROCL_FLOW_GOES_ON
+                    : e->flow_in              ? ROCL_FLOW_ENDS
+                                              : ROCL_FLOW_BEGINS;
+    return rocl_record_put(to, &r, err);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
 /* A begin, an end, an instant or a whole event. */
 static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_file *f,
                              chrome_worker *w, const chrome_event *e, rocl_error *err)
@@ -382,7 +543,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     switch (c) {
     case CLASS_KERNEL:
         make_dispatch(r, f, e, &a);
-        return rocl_record_put(to, r, err);
+        return put_with_args(to, r, w, e, err);
     case CLASS_COPY:
         make_copy(r, f, e, &a);
         return rocl_record_put(to, r, err);
@@ -409,35 +570,24 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         r->as.e.category = f->marker;
         break;
     default:
+        if (f->xla.count && r->name.n > 3 && !memcmp(r->name.p, "hip", 3)) {
+            xla_details d = {0};
+            rocl_json args = w->args;
+            if (w->has_args)
+                read_xla_args(&args, &d, &r->link);
+            r->as.e.category = f->hip;
+        }
         break;
     }
     if (!r->as.e.category)
         r->as.e.category = rocl_records_text(to, e->cat);
-    if (w->has_args && r->half != ROCL_ENDS && rocl_records_want_args(to) &&
-        rocl_records_want(to, r->kind)) {
-        const rocl_view kept = r->name;
-        rocl_buf name = {0};
-        if (e->name_escaped) { /* its buffer is used for the arguments */
-            rocl_buf_put(&name, kept.p, kept.n);
-            r->name = (rocl_view){(const char *)name.data, name.len};
-        }
-        pass_args(to, w, w->args);
-        const rocl_status st = name.failed ? rocl_fail_memory(err) : rocl_record_put(to, r, err);
-        rocl_buf_free(&name);
-        return st;
-    }
-    return rocl_record_put(to, r, err);
+    return put_with_args(to, r, w, e, err);
 }
 
 /* Asynchronous events belong together by category and id, not by thread. */
 static uint64_t scope_of(const chrome_event *e)
 {
-    uint64_t h = 0x9e3779b97f4a7c15u;
-    const rocl_view parts[] = {e->cat, e->id, e->scope};
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-        for (size_t i = 0; i < parts[k].n; i++)
-            h = rocl_mix64(h ^ (unsigned char)parts[k].p[i]);
-    return h | (uint64_t)1 << 63;
+    return hash_texts((const rocl_view[]){e->cat, e->id, e->scope}, 3) | (uint64_t)1 << 63;
 }
 
 /* A process or thread that has a text for a number is called so, unless metadata say better. */
@@ -464,18 +614,27 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         r.process = ROCL_NO_KEY;
     if (f->kineto && r.thread & ROCL_KEY_OF_TEXT)
         r.thread = ROCL_NO_KEY;
-    if (r.process & ROCL_KEY_OF_TEXT && r.process != ROCL_NO_KEY)
+    const xla_row *row = f->xla.count ? xla_find_row(&f->xla, r.process, r.thread) : NULL;
+    if (row) { /* of a GPU: its process is the one that others name */
+        r.process = ROCL_NO_KEY;
+        r.thread = row->work ? ROCL_NO_KEY : ROCL_KEY_OF_TEXT | row->name;
+        rocl_view name;
+        name.p = rocl_text(rocl_records_input_of(to)->trace, row->name, &name.n);
+        if (ph != 'M' && !row->work)
+            st = name_by_key(to, &r, ROCL_KEY_THREAD, name, err);
+    }
+    if (st == ROCL_OK && r.process & ROCL_KEY_OF_TEXT && r.process != ROCL_NO_KEY)
         st = name_by_key(to, &r, ROCL_KEY_PROCESS, e->pid.text, err);
-    if (st == ROCL_OK && r.thread & ROCL_KEY_OF_TEXT && r.thread != ROCL_NO_KEY)
+    if (st == ROCL_OK && !row && r.thread & ROCL_KEY_OF_TEXT && r.thread != ROCL_NO_KEY)
         st = name_by_key(to, &r, ROCL_KEY_THREAD, e->tid.text, err);
     if (st != ROCL_OK)
         return st;
     if (ph == 'M')
-        return put_metadata(to, &r, w, e, err);
+        return row ? ROCL_OK : put_metadata(to, &r, w, e, err);
     if (!ph && !e->has_ts) /* the empty first element of rocprof and RPD */
         return ROCL_OK;
-    if (!strchr("XBEbeniIRC", ph) || !ph)
-        return strchr("stfSTFpNODvPc(),", ph) && ph
+    if (!strchr("XBEbeniIRCstf", ph) || !ph)
+        return strchr("STFpNODvPc(),", ph) && ph
                    ? ROCL_OK
                    : rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event of no known phase",
                                        err);
@@ -489,23 +648,31 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         return rocl_record_fault(to, where, ROCL_FAULT_NO_END, "no duration", err);
     if (ph == 'C')
         return put_counter(to, &r, w, e, err);
+    if (strchr("stf", ph))
+        return put_flow(to, &r, f, e, ph, err);
+    if (row && row->work)
+        return put_xla_work(to, &r, f, w, e, row, err);
     if (strchr("iIRn", ph))
         r.kind = ROCL_INSTANT;
     else if (ph != 'X')
         r.half = ph == 'B' || ph == 'b' ? ROCL_BEGINS : ROCL_ENDS;
     r.scope = ph == 'b' || ph == 'e' ? scope_of(e) : r.thread;
-    return put_event(to, &r, f, w, e, err);
+    if (ph == 'X' && e->bind.n && (e->flow_in || e->flow_out) && rocl_records_want(to, ROCL_FLOW))
+        st = put_bound_flows(to, &r, e, err);
+    return st ? st : put_event(to, &r, f, w, e, err);
 }
 
 static void read_event(rocl_json *r, chrome_worker *w, chrome_event *e)
 {
-    enum { PH, CAT, NAME, PID, TID, TS, DUR, ARGS, ID, SCOPE, KEYS };
+    enum { PH, CAT, NAME, PID, TID, TS, DUR, ARGS, ID, SCOPE, BP, BIND, FLOW_IN, FLOW_OUT, KEYS };
     static const rocl_view keys[KEYS] = {
-        [PH] = ROCL_JSON_KEY("ph"),     [CAT] = ROCL_JSON_KEY("cat"),
-        [NAME] = ROCL_JSON_KEY("name"), [PID] = ROCL_JSON_KEY("pid"),
-        [TID] = ROCL_JSON_KEY("tid"),   [TS] = ROCL_JSON_KEY("ts"),
-        [DUR] = ROCL_JSON_KEY("dur"),   [ARGS] = ROCL_JSON_KEY("args"),
-        [ID] = ROCL_JSON_KEY("id"),     [SCOPE] = ROCL_JSON_KEY("scope")};
+        [PH] = ROCL_JSON_KEY("ph"),           [CAT] = ROCL_JSON_KEY("cat"),
+        [NAME] = ROCL_JSON_KEY("name"),       [PID] = ROCL_JSON_KEY("pid"),
+        [TID] = ROCL_JSON_KEY("tid"),         [TS] = ROCL_JSON_KEY("ts"),
+        [DUR] = ROCL_JSON_KEY("dur"),         [ARGS] = ROCL_JSON_KEY("args"),
+        [ID] = ROCL_JSON_KEY("id"),           [SCOPE] = ROCL_JSON_KEY("scope"),
+        [BP] = ROCL_JSON_KEY("bp"),           [BIND] = ROCL_JSON_KEY("bind_id"),
+        [FLOW_IN] = ROCL_JSON_KEY("flow_in"), [FLOW_OUT] = ROCL_JSON_KEY("flow_out")};
     rocl_json_token v;
     for (int key; (key = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
         switch (key) {
@@ -539,6 +706,18 @@ static void read_event(rocl_json *r, chrome_worker *w, chrome_event *e)
         case SCOPE:
             e->scope = v.text;
             break;
+        case BP:
+            e->bp = v.text;
+            break;
+        case BIND:
+            e->bind = v.text;
+            break;
+        case FLOW_IN:
+            e->flow_in = v.kind == ROCL_JSON_TRUE;
+            break;
+        case FLOW_OUT:
+            e->flow_out = v.kind == ROCL_JSON_TRUE;
+            break;
         default: /* whether anything of them is wanted the event as a whole tells */
             w->args = *r;
             w->has_args = rocl_json_enter(&w->args, ROCL_JSON_OBJECT);
@@ -560,7 +739,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
     while (st == ROCL_OK && rocl_json_element(&w->r, &v)) {
         const uint64_t where = rocl_json_offset(&w->r, &v);
         chrome_event e = {.ph = NOTHING, .cat = NOTHING, .name = NOTHING, .id = NOTHING};
-        e.scope = e.ts = e.dur = e.pid.text = e.tid.text = e.ph;
+        e.scope = e.ts = e.dur = e.bp = e.bind = e.pid.text = e.tid.text = e.ph;
         if (!rocl_json_enter(&w->r, ROCL_JSON_OBJECT)) {
             st = rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event that is no object",
                                    err);
@@ -667,6 +846,12 @@ static void close_file(rocl_records_input *in)
     chrome_file *f = in->state;
     if (!f)
         return;
+    for (unsigned i = 0; f->flows && i < in->trace->opt.jobs; i++) {
+        rocl_idset_free(&f->flows[i].begun);
+        rocl_idset_free(&f->flows[i].ended);
+    }
+    free(f->flows);
+    xla_rows_free(&f->xla);
     rocl_json_index_free(&f->index);
     rocl_idset_free(&f->work_items);
     pthread_mutex_destroy(&f->lock);
@@ -696,6 +881,26 @@ static rocl_status outline_file(rocl_records_input *in, rocl_error *err)
     return st == ROCL_INPUT ? (rocl_wrap(err, "%s", in->files[0].path), st) : st;
 }
 
+/* Builds for ROCm end an arrow at every call that launches nothing. */
+static rocl_status explain_flows(rocl_records_input *in, rocl_error *err)
+{
+    chrome_file *f = in->state;
+    rocl_idset begun = {0}, ended = {0}, both = {0};
+    bool ok = true;
+    for (unsigned i = 0; i < in->trace->opt.jobs && ok; i++)
+        ok = rocl_idset_merge(&begun, &f->flows[i].begun) &&
+             rocl_idset_merge(&ended, &f->flows[i].ended);
+    ok = ok && rocl_idset_merge_common(&both, &begun, &ended);
+    const uint64_t lone = ok ? rocl_idset_size(&ended) - rocl_idset_size(&both) : 0;
+    if (lone && in->trace->opt.explain)
+        rocl_notice(in->trace, "%s: %" PRIu64 " arrows end that begin nowhere", in->source->path,
+                    lone);
+    rocl_idset_free(&begun);
+    rocl_idset_free(&ended);
+    rocl_idset_free(&both);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
+}
+
 static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
     rocl_records_input *in;
@@ -709,6 +914,9 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     if (!f || !rocl_intern_words(t, words, 5, texts))
         return rocl_fail_memory(err);
     pthread_mutex_init(&f->lock, NULL);
+    f->flows = rocl_cache_line_calloc(t->opt.jobs, sizeof *f->flows);
+    if (!f->flows)
+        return rocl_fail_memory(err);
     f->kernel = texts[0];
     f->copy = texts[1];
     f->hip = texts[2];
@@ -735,7 +943,13 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
         st = rocl_source_truncated(s, t, err);
     if (st == ROCL_OK)
         st = read_members(in, err);
-    return st ? st : rocl_records_index(in, err);
+    if (st == ROCL_OK && !f->kineto)
+        st = xla_rows_read(&f->xla, t, &f->index, events, in->files[0].spool, f->flags, err);
+    if (st == ROCL_OK && f->xla.host)
+        in->likely_process = f->xla.host;
+    if (st == ROCL_OK)
+        st = rocl_records_index(in, err);
+    return st ? st : explain_flows(in, err);
 }
 
 const rocl_source_ops rocl_chrome_ops = {ROCL_RECORDS_OPS(open_file)};

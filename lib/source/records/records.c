@@ -267,6 +267,9 @@ static void resolve_record(rocl_records *w, const rocl_source_record *r, rocl_an
         if (r->name.n)
             e->name = rocl_records_text(w, r->name);
         break;
+    case ROCL_FLOW:
+        e->name = rocl_records_text(w, r->name);
+        break;
     case ROCL_SPM:
     case ROCL_SAMPLE:
         as->sample.agent = agent;
@@ -329,6 +332,9 @@ static rocl_status emit_record(rocl_records *w, const rocl_source_record *r, roc
     if (rocl_kind_in(r->kind, ROCL_HOST_KINDS)) {
         resolved.as.region.arg_count = (uint32_t)w->pending_args;
         resolved.as.region.arg_first = (uint32_t)(w->out.arg_count - w->pending_args);
+    } else if (r->kind == ROCL_DISPATCH) {
+        resolved.as.dispatch.arg_count = (uint32_t)w->pending_args;
+        resolved.as.dispatch.arg_first = (uint32_t)(w->out.arg_count - w->pending_args);
     }
     void *to = rocl_batcher_next(&w->out, r->kind, &st, err);
     if (!to)
@@ -430,6 +436,10 @@ static uint32_t process_of(const rocl_records_input *in, const rocl_key_entry *e
 static uint32_t name_of_key(const rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e)
 {
     const rocl_key_entry *name = rocl_registry_find(&in->run->names_of[of], &e->key);
+    if (!name && of == ROCL_KEY_THREAD && e->key.process == in->only_process) {
+        const rocl_key unknown = {ROCL_NO_KEY, 0, e->key.number}; /* it named no process */
+        name = rocl_registry_find(&in->run->names_of[of], &unknown);
+    }
     return name ? name->facts.name : 0;
 }
 
