@@ -656,6 +656,7 @@ typedef enum rocl_report {
     ROCL_REPORT_MEMORY,    /* per agent: allocations, peak, leaks; scratch memory */
     ROCL_REPORT_COUNTERS,  /* of kernels, and sampled ones */
     ROCL_REPORT_STREAMS,   /* per stream and queue: busy time; how many at once */
+    ROCL_REPORT_SAMPLES,   /* sampled values per GPU and process; energy per GPU and kernel */
     ROCL_REPORTS
 } rocl_report;
 
@@ -697,6 +698,7 @@ typedef struct rocl_stats_options {
     const char *const *derive;
     const char *derive_arch; /* of GPUs whose architecture is not known, "gfx90a"; NULL: none */
     bool by_dispatch;        /* another table: derived counters of each dispatch */
+    bool by_marker;          /* another table: SAMPLES while the ranges of each marker lasted */
 } rocl_stats_options;
 
 typedef struct rocl_tables rocl_tables; /* what comes out */

@@ -30,6 +30,7 @@ static const struct {
     const char *name;
     double step;
     const char *symbols[8]; /* ended by NULL */
+    double factor;          /* to the first symbol; 0: it is the unit */
 } units[] = {
     [ROCL_UNIT_TEXT] = {.name = "text"},
     [ROCL_UNIT_SENTENCE] = {.name = "text"},
@@ -39,6 +40,7 @@ static const struct {
     [ROCL_UNIT_RATE] = {"bytes/s", 1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"}},
     [ROCL_UNIT_PERCENT] = {.name = "percent"}, /* the titles of such columns have the sign */
     [ROCL_UNIT_NUMBER] = {.name = "number"},
+    [ROCL_UNIT_JOULES] = {"joules", 1000, {"uJ", "mJ", "J", "kJ", "MJ", "GJ"}, 1e6},
 };
 
 const char *rocl_unit_name(rocl_unit unit)
@@ -81,7 +83,9 @@ static void put_fixed(rocl_buf *to, double v, unsigned decimals)
 static void put_with_symbol(rocl_buf *to, double v, bool integer, rocl_unit unit)
 {
     const char *const *symbol = units[unit].symbols;
-    const double step = units[unit].step;
+    const double step = units[unit].step, factor = units[unit].factor;
+    if (factor > 0)
+        v *= factor;
     /* What would be rounded to 1000 is 1.00 of the next symbol. */
     for (; symbol[1] && fabs(v) >= step - 0.5; symbol++, integer = false)
         v /= step;

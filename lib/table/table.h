@@ -25,6 +25,7 @@ typedef enum rocl_unit {
     ROCL_UNIT_RATE,     /* real, bytes per second */
     ROCL_UNIT_PERCENT,  /* real, 0..100 */
     ROCL_UNIT_NUMBER,   /* real */
+    ROCL_UNIT_JOULES,   /* real, joules */
 } rocl_unit;
 
 typedef enum rocl_datum_type {

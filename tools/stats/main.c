@@ -86,6 +86,8 @@ static const opt report_options[] = {
     {"derive-arch", 0, OPT_STRING, offsetof(cli, stats.derive_arch), "NAME", NULL, 0, 0,
      "architecture of GPUs of which the inputs do not say it, such as gfx90a"},
     BY("by-dispatch", stats.by_dispatch, "print derived counters of each dispatch, too"),
+    BY("by-marker", stats.by_marker,
+       "with samples: print what was sampled while the ranges of each marker lasted, too"),
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,
      "with compare: exit with 1 if a name takes significantly longer in B, by more than this "
      "percentage on average, or is new"},
@@ -161,6 +163,7 @@ static const program tool = {
                 "  rocstats compare --fail-over 5 before.db after.db\n"
                 "  rocstats compare before/*.db -- after/*.db\n"
                 "  rocstats timeline --slices 100 4711_results.db\n"
+                "  rocstats samples --by-marker 4711_results.db\n"
                 "  rocstats all --format json 4711_results.db | jq '.tables[].key'\n",
     .operands = offsetof(cli, operands),
     .words = words,
@@ -345,6 +348,10 @@ static int check_options(cli *c, size_t behind)
         return usage_error("no input is given");
     if ((c->stats.derive_arch || c->stats.by_dispatch) && !c->derive.n)
         return usage_error("--derive-arch and --by-dispatch are only for --derive");
+    if (c->stats.by_marker && !c->stats.reports && !c->compare.wanted && !c->style)
+        c->stats.reports = REPORT(SAMPLES);
+    if (c->stats.by_marker && !(c->stats.reports & REPORT(SAMPLES)))
+        return usage_error("--by-marker is only for the report samples");
     if (c->derive.n && !c->stats.reports && !c->compare.wanted && !c->style)
         c->stats.reports = REPORT(COUNTERS);
     if (c->derive.n && !(c->stats.reports & REPORT(COUNTERS)))

@@ -113,26 +113,23 @@ static void put_bars(rocl_buf *b, const rocl_table *t, size_t column)
 
 /* ---- parts of a whole ------------------------------------------------------------------------ */
 
-static void put_overlap(rocl_buf *b, const rocl_table *t)
+enum { MOST_PARTS = 4 };
+
+static void put_stacks(rocl_buf *b, const rocl_table *t, const part *parts, size_t n)
 {
-    static const part parts[] = {{"compute_ns", "both_ns", "kernels alone", "c0"},
-                                 {"both_ns", NULL, "kernels and copies", "c2"},
-                                 {"exposed_copy_ns", NULL, "copies alone", "c1"},
-                                 {"idle_ns", NULL, "idle", "c4"}};
-    enum { PARTS = sizeof parts / sizeof *parts };
     int rows = t->row_count < MOST_AREAS ? (int)t->row_count : MOST_AREAS, y = 25;
     begin_svg(b, rows * BAR + 26, t->title);
-    put_legend(b, parts, PARTS);
+    put_legend(b, parts, n);
     for (size_t r = 0; r < (size_t)rows; r++, y += BAR) {
-        double v[PARTS], sum = 0, x = LABEL;
-        for (size_t i = 0; i < PARTS; i++) {
+        double v[MOST_PARTS], sum = 0, x = LABEL;
+        for (size_t i = 0; i < n; i++) {
             v[i] = length_of(t, r, rocl_table_find_column(t, parts[i].key));
             if (parts[i].less)
                 v[i] = fmax(v[i] - length_of(t, r, rocl_table_find_column(t, parts[i].less)), 0);
             sum += v[i];
         }
         put_label(b, t, r, 0, t->column_count, y + 12);
-        for (size_t i = 0; i < PARTS && sum > 0; i++) {
+        for (size_t i = 0; i < n && sum > 0; i++) {
             double share = v[i] / sum, w = share * (WIDTH - LABEL - 10);
             rocl_html_put(b,
                           "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\">"
@@ -142,6 +139,28 @@ static void put_overlap(rocl_buf *b, const rocl_table *t)
         }
     }
     end_svg(b);
+}
+
+static void put_overlap(rocl_buf *b, const rocl_table *t)
+{
+    static const part parts[MOST_PARTS] = {{"compute_ns", "both_ns", "kernels alone", "c0"},
+                                           {"both_ns", NULL, "kernels and copies", "c2"},
+                                           {"exposed_copy_ns", NULL, "copies alone", "c1"},
+                                           {"idle_ns", NULL, "idle", "c4"}};
+    put_stacks(b, t, parts, MOST_PARTS);
+}
+
+static void put_energy(rocl_buf *b, const rocl_table *t)
+{
+    static const part parts[] = {{"kernel_joules", NULL, "energy while kernels ran", "c0"},
+                                 {"copy_joules", NULL, "copies alone", "c1"},
+                                 {"idle_joules", NULL, "idle", "c4"}};
+    put_stacks(b, t, parts, 3);
+}
+
+static void put_kernel_energy(rocl_buf *b, const rocl_table *t)
+{
+    put_bars(b, t, rocl_table_find_column(t, "joules"));
 }
 
 /* ---- over time ------------------------------------------------------------------------------- */
@@ -171,8 +190,18 @@ static int height_of_areas(const rocl_table *t)
     return n * AREA + 24;
 }
 
-/* An area for each thing, with all parts over each other. Their height is the share of `most`, or
- * where that is 0 of the slice's length. */
+/* Of the largest of a column in the rows [from, to). */
+static size_t find_largest(const rocl_table *t, size_t from, size_t to, size_t column)
+{
+    size_t largest = from;
+    for (size_t i = from; i < to; i++)
+        if (length_of(t, i, column) > length_of(t, largest, column))
+            largest = i;
+    return largest;
+}
+
+/* An area for each thing, with all parts over each other. Their height is the share of `most`; if
+ * that is 0, of the slice's length, and if it is negative, of the largest of the area. */
 static void put_areas(rocl_buf *b, const rocl_table *t, const part *parts, size_t n, double most)
 {
     const size_t begin = rocl_table_find_column(t, "start_ns");
@@ -180,6 +209,9 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const part *parts, size_
     int bottom = 22 + AREA - 6, areas = 0;
     for (size_t from = 0, to; from < t->row_count && areas < MOST_AREAS; from = to, areas++) {
         to = end_of_area(t, from);
+        const size_t first = rocl_table_find_column(t, parts[0].key);
+        const size_t largest = most < 0 ? find_largest(t, from, to, first) : from;
+        const double full = most < 0 ? length_of(t, largest, first) : most;
         const double step = (double)(WIDTH - LABEL - 10) / (double)(to - from);
         put_label(b, t, from, 0, t->column_count, bottom - (AREA - 6) + AREA / 2.0 + 4);
         rocl_html_put(b, "<line class=\"x\" x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"/>", LABEL,
@@ -189,7 +221,7 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const part *parts, size_
             rocl_html_put(b, "<path class=\"%s\" fill-opacity=\".75\" d=\"M%d %d", parts[k].colour,
                           LABEL, bottom);
             for (size_t i = from; i < to; i++) {
-                double whole = most > 0 ? most : length_of(t, i, end) - length_of(t, i, begin);
+                double whole = most ? full : length_of(t, i, end) - length_of(t, i, begin);
                 double share = whole > 0 ? fmin(length_of(t, i, column) / whole, 1) : 0;
                 double x = LABEL + step * (double)(i - from), top = bottom - share * (AREA - 12);
                 char points[128]; /* the bulk of a page: one printf for all four numbers */
@@ -197,6 +229,11 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const part *parts, size_
                 rocl_buf_str(b, points);
             }
             rocl_html_put(b, "L%d %dZ\"/>", WIDTH - 10, bottom);
+        }
+        if (most < 0) {
+            rocl_html_put(b, "<text x=\"%d\" y=\"%d\">", LABEL + 4, bottom - AREA + 18);
+            put_displayed(b, t, largest, first);
+            rocl_buf_str(b, "</text>");
         }
         bottom += AREA;
     }
@@ -216,15 +253,22 @@ static void put_timeline(rocl_buf *b, const rocl_table *t)
 static void put_memory(rocl_buf *b, const rocl_table *t)
 {
     static const part peak = {.key = "peak_bytes", .colour = "c2"};
-    size_t column = rocl_table_find_column(t, peak.key), largest = 0;
-    for (size_t i = 1; i < t->row_count; i++)
-        if (length_of(t, i, column) > length_of(t, largest, column))
-            largest = i;
+    size_t column = rocl_table_find_column(t, peak.key);
+    size_t largest = find_largest(t, 0, t->row_count, column);
     begin_svg(b, height_of_areas(t), t->title);
     rocl_html_put(b, "<text x=\"%d\" y=\"13\">full height: ", LABEL);
     put_displayed(b, t, largest, column);
     rocl_buf_str(b, "</text>");
     put_areas(b, t, &peak, 1, length_of(t, largest, column));
+    end_svg(b);
+}
+
+/* Each on a scale of its own: they have different units. */
+static void put_samples(rocl_buf *b, const rocl_table *t)
+{
+    static const part mean = {.key = "mean", .colour = "c2"};
+    begin_svg(b, height_of_areas(t), t->title);
+    put_areas(b, t, &mean, 1, -1);
     end_svg(b);
 }
 
@@ -280,10 +324,10 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t)
     static const struct {
         const char *table;
         void (*put)(rocl_buf *, const rocl_table *);
-    } charts[] = {{"timeline", put_timeline},
-                  {"memory_timeline", put_memory},
-                  {"rank_times", put_heat_map},
-                  {"overlap", put_overlap}};
+    } charts[] = {{"timeline", put_timeline},          {"memory_timeline", put_memory},
+                  {"rank_times", put_heat_map},        {"overlap", put_overlap},
+                  {"sample_timeline", put_samples},    {"energy", put_energy},
+                  {"kernel_energy", put_kernel_energy}};
     static const char *const bars[] = {"total_ns", "time_ns", "busy_ns", "peak_bytes"};
     for (size_t i = 0; i < sizeof charts / sizeof *charts; i++)
         if (!strcmp(t->key, charts[i].table)) {

@@ -1,0 +1,529 @@
+/* Energy in the report "samples": what the power of a GPU adds up to, and which kernels ran
+ * meanwhile.
+ *
+ * Power and work come by GPU and time. Between two neighbouring times nothing changes, so that the
+ * energy in between belongs to the kernels that run, in equal shares; to copies if no kernel runs;
+ * or else to nobody. A walk over the times keeps sums since the begin: a kernel has what they have
+ * grown by from its begin to its end. Kernels that run wait in a heap, by their ends. */
+#include "analysis/sampled.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/derived.h"
+#include "analysis/distribution.h"
+#include "base/array.h"
+
+/* Both kinds of keys are interned as bytes. */
+typedef struct power_key {
+    uint32_t gpu, counter; /* counter: text */
+    uint32_t unit;         /* text */
+} power_key;
+
+typedef struct kernel_key {
+    uint32_t name; /* text */
+    uint32_t gpu;  /* ROCL_NONE: all together */
+} kernel_key;
+
+/* A counter of power. */
+typedef struct power {
+    power_key key; /* first */
+    uint64_t count;
+    int64_t last; /* time of its last value */
+} power;
+
+/* Sums since the begin. Energy in watts by nanoseconds. */
+typedef struct sums {
+    double all;         /* of the GPU */
+    double share, lone; /* of each kernel that runs; of the one, while only one runs */
+    int64_t known;      /* ns in which power is known */
+    int64_t lone_known; /* of these, those in which one kernel runs */
+    uint64_t samples;   /* values of power */
+} sums;
+
+/* Work that runs. */
+typedef struct run {
+    int64_t end, start;
+    uint32_t kernel; /* group; 0: a copy */
+    sums begin;
+} run;
+
+/* Also a row. Energy in joules. */
+typedef struct kernel {
+    kernel_key key; /* first */
+    uint64_t calls, samples;
+    int64_t total, known, lone_known; /* ns */
+    double joules, least, most;
+    double of_all; /* percent of the energy of all GPUs, or with --by-agent of its GPU */
+    const rocl_gpu *gpu;
+} kernel;
+
+typedef struct gpu_energy {
+    const rocl_gpu *gpu;
+    uint32_t counter; /* text */
+    uint64_t samples;
+    int64_t known;
+    double joules, kernels, copies, idle;
+} gpu_energy;
+
+typedef struct worker_powers {
+    alignas(ROCL_CACHE_LINE) power *all; /* by the id of their key */
+    size_t cap;
+} worker_powers;
+
+typedef struct energy {
+    rocl_collector c; /* first */
+    rocl_gpus gpus;
+    rocl_strings *counters, *names; /* keys by id */
+    worker_powers *seen;            /* by worker */
+    rocl_sorter *sorter;            /* NULL: the trace has no counter of power */
+    kernel *kernels;                /* [0] is none */
+    size_t kernel_count;
+    power *powers; /* [0] is none */
+    size_t power_count;
+    /* The GPU at hand: */
+    uint32_t chosen;      /* its counter of power; 0: it has none */
+    double watts_of_unit; /* of that counter */
+    int64_t now;
+    double watts; /* negative: not known */
+    sums sums;
+    double of_kernels, of_copies, of_nobody;
+    uint64_t kernels_running, copies_running;
+    run *heap;
+    size_t running, cap;
+} energy;
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* Of equal times, work begins before values come: a value at the begin of a kernel is one of its
+ * samples. What ends does so before. */
+enum { KERNEL_BEGINS, COPY_BEGINS, POWER };
+
+static rocl_status add_power(energy *s, unsigned worker, const rocl_batch *b,
+                             const rocl_sample_value *v, rocl_error *err)
+{
+    const rocl_capture *c = b->capture;
+    const rocl_counter *k = v->counter < c->counter_count ? &c->counters[v->counter] : NULL;
+    const rocl_gpu *gpu =
+        k ? rocl_gpus_find(&s->gpus, c, v->agent == ROCL_NONE ? k->agent : v->agent) : NULL;
+    if (!gpu || rocl_watts_of_unit(rocl_str(s->c.trace, k->units)) <= 0 || !(v->value >= 0))
+        return ROCL_OK;
+    const power_key key = {(uint32_t)(gpu - s->gpus.all), k->name, k->units};
+    const uint32_t id = rocl_strings_put(s->counters, (const char *)&key, sizeof key);
+    worker_powers *seen = &s->seen[worker];
+    if (id == ROCL_NONE || !ROCL_GROW(seen->all, seen->cap, (size_t)id + 1))
+        return rocl_fail_memory(err);
+    power *p = &seen->all[id];
+    p->last = !p->count++ || v->e.start > p->last ? v->e.start : p->last;
+    const uint64_t number = id;
+    const uint64_t word[4] = {key.gpu, (uint64_t)v->e.start, POWER, rocl_bits_of_value(v->value)};
+    return rocl_add_numbers(s->sorter, worker, word, &number, 1, err);
+}
+
+static rocl_status add_work(energy *s, unsigned worker, const rocl_batch *b, size_t i,
+                            rocl_error *err)
+{
+    const rocl_event *e = rocl_batch_event(b, i);
+    const rocl_gpu *gpus[2];
+    const unsigned n = rocl_gpus_of(&s->gpus, b, i, gpus);
+    rocl_status st = ROCL_OK;
+    for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
+        const uint32_t gpu = (uint32_t)(gpus[k] - s->gpus.all);
+        const uint64_t word[4] = {gpu, (uint64_t)e->start,
+                                  b->kind == ROCL_COPY ? COPY_BEGINS : KERNEL_BEGINS,
+                                  (uint64_t)e->end};
+        uint64_t id = 0;
+        if (b->kind == ROCL_DISPATCH) {
+            const kernel_key key = {e->name == ROCL_NONE ? 0 : e->name,
+                                    s->c.options->by_agent ? gpu : ROCL_NONE};
+            id = rocl_strings_put(s->names, (const char *)&key, sizeof key);
+            if (id == ROCL_NONE)
+                return rocl_fail_memory(err);
+        }
+        st = rocl_add_numbers(s->sorter, worker, word, &id, 1, err);
+    }
+    return st;
+}
+
+static rocl_status add_energy_batch(void *self, unsigned worker, const rocl_batch *b,
+                                    rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
+        st = b->kind == ROCL_SAMPLE ? add_power(self, worker, b, &b->samples[i], err)
+                                    : add_work(self, worker, b, i, err);
+    return st;
+}
+
+/* ---- what runs ------------------------------------------------------------------------------- */
+
+/* The order in which work ends. Equals have the same energy, so that it does not matter which of
+ * them is first. */
+static bool ends_before(const run *a, const run *b)
+{
+    return a->end != b->end ? a->end < b->end : a->start < b->start;
+}
+
+static bool push_run(energy *s, run r)
+{
+    size_t i = s->running;
+    if (!ROCL_GROW(s->heap, s->cap, s->running + 1))
+        return false;
+    s->running++;
+    for (; i && ends_before(&r, &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        s->heap[i] = s->heap[(i - 1) / 2];
+    s->heap[i] = r;
+    return true;
+}
+
+static run pop_run(energy *s)
+{
+    const run first = s->heap[0], last = s->heap[--s->running];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < s->running; i = child) {
+        child += child + 1 < s->running && ends_before(&s->heap[child + 1], &s->heap[child]);
+        if (!ends_before(&s->heap[child], &last))
+            break;
+        s->heap[i] = s->heap[child];
+    }
+    s->heap[i] = last;
+    return first;
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+/* To a time up to which nothing changes. */
+static void pass_time(energy *s, int64_t time)
+{
+    const int64_t until = s->powers[s->chosen].last, to = time < until ? time : until;
+    if (s->watts >= 0 && to > s->now) {
+        const int64_t ns = to - s->now;
+        const double spent = s->watts * (double)ns;
+        s->sums.all += spent;
+        s->sums.known += ns;
+        if (s->kernels_running) {
+            s->sums.share += spent / (double)s->kernels_running;
+            s->of_kernels += spent;
+        } else {
+            *(s->copies_running ? &s->of_copies : &s->of_nobody) += spent;
+        }
+        if (s->kernels_running == 1) {
+            s->sums.lone += spent;
+            s->sums.lone_known += ns;
+        }
+    }
+    s->now = time;
+}
+
+static void end_first_run(energy *s)
+{
+    const run r = pop_run(s);
+    pass_time(s, r.end);
+    if (!r.kernel) {
+        s->copies_running--;
+        return;
+    }
+    kernel *k = &s->kernels[r.kernel];
+    s->kernels_running--;
+    k->calls++;
+    k->total = rocl_add_saturated(k->total, r.end - r.start);
+    k->samples += s->sums.samples - r.begin.samples;
+    k->known += s->sums.known - r.begin.known;
+    k->lone_known += s->sums.lone_known - r.begin.lone_known;
+    k->joules += (s->sums.share - r.begin.share) * 1e-9;
+    k->least += (s->sums.lone - r.begin.lone) * 1e-9;
+    k->most += (s->sums.all - r.begin.all) * 1e-9;
+}
+
+/* Of the counters of a GPU the one with the most values, of equal ones the first by name. */
+static uint32_t choose_power(const energy *s, uint32_t gpu)
+{
+    const power *best = &s->powers[0];
+    for (const power *p = best + 1; p < s->powers + s->power_count; p++)
+        if (p->key.gpu == gpu &&
+            (p->count > best->count ||
+             (p->count == best->count &&
+              rocl_compare_texts(s->c.trace, p->key.counter, best->key.counter) < 0)))
+            best = p;
+    return (uint32_t)(best - s->powers);
+}
+
+static void begin_gpu(energy *s, uint32_t gpu)
+{
+    s->chosen = choose_power(s, gpu);
+    s->watts_of_unit = rocl_watts_of_unit(rocl_str(s->c.trace, s->powers[s->chosen].key.unit));
+    s->now = INT64_MIN;
+    s->watts = -1;
+    s->sums = (sums){0};
+    s->of_kernels = s->of_copies = s->of_nobody = 0;
+}
+
+static gpu_energy end_gpu(energy *s, uint32_t gpu)
+{
+    while (s->running)
+        end_first_run(s);
+    return (gpu_energy){.gpu = &s->gpus.all[gpu],
+                        .counter = s->powers[s->chosen].key.counter,
+                        .samples = s->sums.samples,
+                        .known = s->sums.known,
+                        .joules = s->sums.all * 1e-9,
+                        .kernels = s->of_kernels * 1e-9,
+                        .copies = s->of_copies * 1e-9,
+                        .idle = s->of_nobody * 1e-9};
+}
+
+static rocl_status walk_gpus(energy *s, gpu_energy *out, size_t *gpus, rocl_error *err)
+{
+    uint64_t gpu = UINT64_MAX;
+    rocl_sort_record rec;
+    rocl_status st = rocl_sorter_start(s->sorter, err);
+    while (rocl_next_record(s->sorter, &rec, &st, err)) {
+        const int64_t time = (int64_t)rec.key[1];
+        uint64_t id;
+        rocl_read_numbers(&rec, &id, 1);
+        if (rec.key[0] != gpu) {
+            if (gpu != UINT64_MAX)
+                out[(*gpus)++] = end_gpu(s, (uint32_t)gpu);
+            gpu = rec.key[0];
+            begin_gpu(s, (uint32_t)gpu);
+        }
+        while (s->running && s->heap[0].end <= time)
+            end_first_run(s);
+        pass_time(s, time);
+        if (rec.key[2] == POWER && id == s->chosen) {
+            s->watts = rocl_value_of_bits(rec.key[3]) * s->watts_of_unit;
+            s->sums.samples++;
+        } else if (rec.key[2] != POWER) {
+            const run r = {(int64_t)rec.key[3], time, (uint32_t)id, s->sums};
+            if (!push_run(s, r))
+                return rocl_fail_memory(err);
+            *(id ? &s->kernels_running : &s->copies_running) += 1;
+        }
+    }
+    if (gpu != UINT64_MAX && st == ROCL_OK)
+        out[(*gpus)++] = end_gpu(s, (uint32_t)gpu);
+    return st;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static rocl_datum put_real(const rocl_report_rows *r, double v)
+{
+    return rocl_field_real(r, &v);
+}
+
+static rocl_datum field_gpu_watts(const rocl_report_rows *r, const void *row)
+{
+    const gpu_energy *g = row;
+    return put_real(r, rocl_ratio(g->joules * 1e9, (double)g->known));
+}
+
+static rocl_datum field_gpu_busy(const rocl_report_rows *r, const void *row)
+{
+    const gpu_energy *g = row;
+    return put_real(r, 100 * rocl_ratio(g->kernels, g->joules));
+}
+
+static rocl_datum field_kernel_watts(const rocl_report_rows *r, const void *row)
+{
+    const kernel *k = row;
+    return put_real(r, rocl_ratio(k->most * 1e9, (double)k->known));
+}
+
+static rocl_datum field_joules_per_call(const rocl_report_rows *r, const void *row)
+{
+    const kernel *k = row;
+    return put_real(r, rocl_ratio(k->joules, (double)k->calls));
+}
+
+static rocl_datum field_known_percent(const rocl_report_rows *r, const void *row)
+{
+    const kernel *k = row;
+    return put_real(r, rocl_share(k->known, k->total));
+}
+
+static rocl_datum field_alone_percent(const rocl_report_rows *r, const void *row)
+{
+    const kernel *k = row;
+    return put_real(r, rocl_share(k->lone_known, k->known));
+}
+
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(gpu_energy, field)
+
+static const rocl_column energy_columns[] = {
+    {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
+    {"counter", "Counter", ROCL_UNIT_TEXT, CELL(counter)},
+    {"samples", "Samples", ROCL_UNIT_COUNT, CELL(samples)},
+    {"known_ns", "Time", ROCL_UNIT_NS, CELL(known)},
+    {"mean_watts", "Mean W", ROCL_UNIT_NUMBER, ROCL_ALWAYS, field_gpu_watts, 0},
+    {"joules", "Energy", ROCL_UNIT_JOULES, CELL(joules)},
+    {"kernel_joules", "Kernels", ROCL_UNIT_JOULES, CELL(kernels)},
+    {"kernel_percent", "Kernels %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, field_gpu_busy, 0},
+    {"copy_joules", "Copies", ROCL_UNIT_JOULES, CELL(copies)},
+    {"idle_joules", "Idle", ROCL_UNIT_JOULES, CELL(idle)},
+};
+
+#undef CELL
+#define CELL(field) ROCL_IN_REST, ROCL_CELL(kernel, field)
+
+static const rocl_column kernel_columns[] = {
+    {"name", "Kernel", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(kernel, key.name)},
+    {"gpu", "GPU", ROCL_UNIT_TEXT, ROCL_IF_AGENT, ROCL_CELL(kernel, gpu)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, CELL(calls)},
+    {"total_ns", "Time", ROCL_UNIT_NS, CELL(total)},
+    {"joules", "Energy", ROCL_UNIT_JOULES, CELL(joules)},
+    {"percent", "% of all", ROCL_UNIT_PERCENT, CELL(of_all)},
+    {"joules_per_call", "Per call", ROCL_UNIT_JOULES, ROCL_IN_REST, field_joules_per_call, 0},
+    {"mean_watts", "Mean W", ROCL_UNIT_NUMBER, ROCL_IN_REST, field_kernel_watts, 0},
+    {"least_joules", "At least", ROCL_UNIT_JOULES, CELL(least)},
+    {"most_joules", "At most", ROCL_UNIT_JOULES, CELL(most)},
+    {"alone_percent", "Alone %", ROCL_UNIT_PERCENT, ROCL_IN_REST, field_alone_percent, 0},
+    {"known_percent", "Measured %", ROCL_UNIT_PERCENT, ROCL_IN_REST, field_known_percent, 0},
+    {"samples", "Samples", ROCL_UNIT_COUNT, CELL(samples)},
+};
+
+const rocl_table_def rocl_energy_table = {&rocl_samples_report, "energy", "Energy per GPU",
+                                          ROCL_COLUMNS(energy_columns)};
+const rocl_table_def rocl_kernel_energy_table = {&rocl_samples_report, "kernel_energy",
+                                                 "Energy of kernels", ROCL_COLUMNS(kernel_columns)};
+
+/* --sort: total and max by energy, average by that of a call. */
+static int compare_kernels(const void *a, const void *b, void *ctx)
+{
+    const energy *s = ctx;
+    const kernel *x = a, *y = b;
+    const rocl_sort_by by = s->c.options->sort;
+    double v = x->joules, w = y->joules;
+    if (by == ROCL_BY_CALLS)
+        v = (double)x->calls, w = (double)y->calls;
+    else if (by == ROCL_BY_AVERAGE)
+        v = x->joules / (double)x->calls, w = y->joules / (double)y->calls;
+    int c = by == ROCL_BY_NAME || v == w ? 0 : v < w ? 1 : -1;
+    if (!c)
+        c = rocl_compare_texts(s->c.trace, x->key.name, y->key.name);
+    return c ? c : rocl_number_order(x->key.gpu, y->key.gpu);
+}
+
+static void add_kernel(void *into, const void *from)
+{
+    kernel *sum = into;
+    const kernel *k = from;
+    sum->calls += k->calls;
+    sum->samples += k->samples;
+    sum->total = rocl_add_saturated(sum->total, k->total);
+    sum->known += k->known;
+    sum->lone_known += k->lone_known;
+    sum->joules += k->joules;
+    sum->least += k->least;
+    sum->most += k->most;
+    sum->of_all += k->of_all;
+}
+
+static void put_energy(energy *s, rocl_tables *out, const gpu_energy *gpus, size_t gpu_count)
+{
+    double all = 0;
+    rocl_report_rows r = rocl_begin_table(&s->c, out, &rocl_energy_table, 0);
+    for (size_t i = 0; i < gpu_count; i++) {
+        all += gpus[i].joules;
+        if (gpus[i].counter)
+            rocl_add_row(&r, &gpus[i]);
+    }
+    size_t n = 0;
+    for (size_t i = 1; i < s->kernel_count; i++) {
+        kernel k = s->kernels[i];
+        double whole = all;
+        for (size_t g = 0; g < gpu_count && k.key.gpu != ROCL_NONE; g++)
+            if (gpus[g].gpu == &s->gpus.all[k.key.gpu])
+                whole = gpus[g].joules;
+        k.gpu = k.key.gpu == ROCL_NONE ? NULL : &s->gpus.all[k.key.gpu];
+        k.of_all = whole > 0 ? 100 * k.joules / whole : 0;
+        if (k.known > 0 || k.samples)
+            s->kernels[n++] = k;
+    }
+    r = rocl_begin_table(&s->c, out, &rocl_kernel_energy_table, 0);
+    if (n)
+        qsort_r(s->kernels, n, sizeof *s->kernels, compare_kernels, s);
+    rocl_add_top_rows(&r, s->kernels, n, sizeof *s->kernels, add_kernel);
+}
+
+/* ---- the collector --------------------------------------------------------------------------- */
+
+static bool has_power(const rocl_trace *t)
+{
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t k = 0; k < c->counter_count; k++)
+            if (rocl_watts_of_unit(rocl_str(t, c->counters[k].units)) > 0)
+                return true;
+    }
+    return false;
+}
+
+static rocl_status open_energy(void *self, rocl_error *err)
+{
+    energy *s = self;
+    s->c.kinds = 0;
+    if (!has_power(s->c.trace))
+        return ROCL_OK;
+    s->c.kinds = s->c.def->kinds;
+    s->counters = rocl_strings_new();
+    s->names = rocl_strings_new();
+    s->seen = rocl_cache_line_calloc(s->c.trace->opt.jobs, sizeof *s->seen);
+    s->sorter = rocl_collector_sorter(&s->c, 4);
+    if (!s->counters || !s->names || !s->seen || !s->sorter)
+        return rocl_fail_memory(err);
+    return rocl_gpus_collect(&s->gpus, s->c.trace, err);
+}
+
+static rocl_status finish_energy(void *self, rocl_tables *out, rocl_error *err)
+{
+    energy *s = self;
+    if (!s->sorter) {
+        put_energy(s, out, NULL, 0);
+        return ROCL_OK;
+    }
+    size_t gpus = 0;
+    gpu_energy *energies = calloc(s->gpus.count + 1, sizeof *energies);
+    s->powers = rocl_groups_new(s->counters, sizeof(power_key), sizeof *s->powers, &s->power_count);
+    s->kernels =
+        rocl_groups_new(s->names, sizeof(kernel_key), sizeof *s->kernels, &s->kernel_count);
+    rocl_status st = s->powers && energies && s->kernels ? ROCL_OK : rocl_fail_memory(err);
+    for (unsigned w = 0; w < s->c.trace->opt.jobs && st == ROCL_OK; w++)
+        for (size_t i = 1; i < s->power_count && i < s->seen[w].cap; i++) {
+            const power *of = &s->seen[w].all[i];
+            power *p = &s->powers[i];
+            if (of->count && (!p->count || of->last > p->last))
+                p->last = of->last;
+            p->count += of->count;
+        }
+    if (st == ROCL_OK)
+        st = walk_gpus(s, energies, &gpus, err);
+    if (st == ROCL_OK)
+        put_energy(s, out, energies, gpus);
+    free(energies);
+    return st;
+}
+
+static void close_energy(void *self)
+{
+    energy *s = self;
+    rocl_gpus_free(&s->gpus);
+    rocl_strings_free(s->counters);
+    rocl_strings_free(s->names);
+    for (unsigned w = 0; s->seen && w < s->c.trace->opt.jobs; w++)
+        free(s->seen[w].all);
+    free(s->seen);
+    free(s->powers);
+    free(s->kernels);
+    free(s->heap);
+}
+
+const rocl_collector_def rocl_energy_collector = {
+    .reports = 1u << ROCL_REPORT_SAMPLES,
+    .kinds = ROCL_BIT(ROCL_SAMPLE) | ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
+    .size = sizeof(energy),
+    .open = open_energy,
+    .add_batch = add_energy_batch,
+    .finish = finish_energy,
+    .close = close_energy,
+};

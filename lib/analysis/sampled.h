@@ -1,0 +1,13 @@
+/* What the tables of the report "samples" share (sampled.c, energy.c). */
+#ifndef ROCL_ANALYSIS_SAMPLED_H
+#define ROCL_ANALYSIS_SAMPLED_H
+
+#include "analysis/report.h"
+
+extern const rocl_table_def rocl_energy_table, rocl_kernel_energy_table; /* energy.c */
+
+/* How many watts a unit of power is: 1e-3 for "mW", in any case of letters. 0: the unit is none of
+ * power. */
+double rocl_watts_of_unit(const char *unit);
+
+#endif
