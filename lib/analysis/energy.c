@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analysis/derived.h"
 #include "analysis/distribution.h"
@@ -92,6 +93,20 @@ typedef struct energy {
     run *heap;
     size_t running, cap;
 } energy;
+
+double rocl_watts_of_unit(const char *unit)
+{
+    static const struct {
+        const char *text;
+        double watts;
+    } units[] = {{"W", 1},     {"watt", 1},         {"watts", 1},
+                 {"mW", 1e-3}, {"milliwatt", 1e-3}, {"milliwatts", 1e-3},
+                 {"uW", 1e-6}, {"microwatt", 1e-6}, {"microwatts", 1e-6}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (!strcasecmp(unit, units[i].text))
+            return units[i].watts;
+    return 0;
+}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -382,10 +397,12 @@ static const rocl_column kernel_columns[] = {
     {"samples", "Samples", ROCL_UNIT_COUNT, CELL(samples)},
 };
 
-const rocl_table_def rocl_energy_table = {&rocl_samples_report, "energy", "Energy per GPU",
+static const rocl_table_tab samples_tab = ROCL_SAMPLES_TAB;
+
+const rocl_table_def rocl_energy_table = {&samples_tab, "energy", "Energy per GPU",
                                           ROCL_COLUMNS(energy_columns)};
-const rocl_table_def rocl_kernel_energy_table = {&rocl_samples_report, "kernel_energy",
-                                                 "Energy of kernels", ROCL_COLUMNS(kernel_columns)};
+const rocl_table_def rocl_kernel_energy_table = {&samples_tab, "kernel_energy", "Energy of kernels",
+                                                 ROCL_COLUMNS(kernel_columns)};
 
 /* --sort: total and max by energy, average by that of a call. */
 static int compare_kernels(const void *a, const void *b, void *ctx)

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "analysis/derived.h"
 #include "analysis/slices.h"
@@ -99,20 +98,6 @@ typedef struct sampled {
 } sampled;
 
 /* ---- what a counter is ----------------------------------------------------------------------- */
-
-double rocl_watts_of_unit(const char *unit)
-{
-    static const struct {
-        const char *text;
-        double watts;
-    } units[] = {{"W", 1},     {"watt", 1},         {"watts", 1},
-                 {"mW", 1e-3}, {"milliwatt", 1e-3}, {"milliwatts", 1e-3},
-                 {"uW", 1e-6}, {"microwatt", 1e-6}, {"microwatts", 1e-6}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (!strcasecmp(unit, units[i].text))
-            return units[i].watts;
-    return 0;
-}
 
 /* Counters that only grow, though rocprofiler-systems says "ABS" of them as of all others: names
  * in databases, and those of its tracks. */
@@ -589,17 +574,16 @@ static const rocl_column marker_columns[] = {
     {"joules", "Energy", ROCL_UNIT_JOULES, CELL(joules)},
 };
 
-static const rocl_table_def track_table = {&rocl_samples_report, "sample_tracks", "Samples",
+static const rocl_table_def track_table = {&rocl_samples_report.tab, "sample_tracks", "Samples",
                                            ROCL_COLUMNS(track_columns)};
-static const rocl_table_def slice_table = {&rocl_samples_report, "sample_timeline",
+static const rocl_table_def slice_table = {&rocl_samples_report.tab, "sample_timeline",
                                            "Samples over time", ROCL_COLUMNS(slice_columns)};
-static const rocl_table_def marker_table = {&rocl_samples_report, "sample_markers",
+static const rocl_table_def marker_table = {&rocl_samples_report.tab, "sample_markers",
                                             "Samples while markers lasted",
                                             ROCL_COLUMNS(marker_columns)};
 
 const rocl_report_def rocl_samples_report = {
-    "samples",
-    {"samples", "Samples"},
+    "samples", ROCL_SAMPLES_TAB,
     "sampled values by GPU and process: power, frequency, memory; energy of GPUs and kernels",
     (const rocl_table_def *const[]){&track_table, &slice_table, &marker_table, &rocl_energy_table,
                                     &rocl_kernel_energy_table, NULL}};

@@ -4,6 +4,12 @@
 
 #include "analysis/report.h"
 
+/* Where its tables stand on an HTML page. */
+#define ROCL_SAMPLES_TAB                                                                           \
+    {                                                                                              \
+        "samples", "Samples"                                                                       \
+    }
+
 extern const rocl_table_def rocl_energy_table, rocl_kernel_energy_table; /* energy.c */
 
 /* How many watts a unit of power is: 1e-3 for "mW", in any case of letters. 0: the unit is none of
