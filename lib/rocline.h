@@ -216,12 +216,36 @@ typedef struct rocl_region { /* ROCL_REGION, ROCL_MARKER, ROCL_INSTANT */
     uint32_t arg_first, arg_count; /* into rocl_batch.args */
 } rocl_region;
 
+/* What rocprof (v1) says of a dispatch beside its rocl_dispatch: of the packet in the queue. */
+enum {
+    ROCL_PACKET_NUMBER = 1, /* rocl_dispatch.dispatch_id is its number in the process, from 0 */
+    ROCL_PACKET_INDEX = 2,  /* queue_index is known, ... */
+    ROCL_PACKET_WAVE_SIZE = 4,
+    ROCL_PACKET_SIGNAL = 8,
+    ROCL_PACKET_OBJECT = 16,
+    ROCL_PACKET_TIMES = 32,
+    ROCL_PACKET_V1 = 64,          /* it comes from rocprof v1 */
+    ROCL_PACKET_REGISTERS = 128,  /* before ROCm 5.3: vgpr are all vector registers */
+    ROCL_PACKET_WITHOUT_DB = 256, /* from a results.csv that was made without a results.db */
+    ROCL_PACKET_FRACTION = 512,   /* of a counter: its value was written with decimals */
+    ROCL_PACKET_QUOTES = 1024,    /* signal and object were texts in quotes: since ROCm 5.2 */
+};
+
+typedef struct rocl_packet {
+    uint64_t queue_index; /* of the packet in its queue */
+    uint64_t signal, object;
+    int64_t before, after; /* ns from the submission to the start, from the end to the completion */
+    uint32_t wave_size;
+    uint32_t known; /* ROCL_PACKET_* */
+} rocl_packet;
+
 typedef struct rocl_dispatch { /* ROCL_DISPATCH */
     rocl_event e;
     uint32_t agent, queue, stream, kernel;
     uint64_t dispatch_id;
     int64_t kernel_id;    /* as stored */
     uint32_t region_name; /* text of the enclosing label, ROCL_NONE or "" without */
+    uint32_t packet;      /* into rocl_batch.packets, + 1; 0: nothing is known */
     int64_t private_segment, group_segment; /* bytes: scratch, LDS */
     uint32_t workgroup[3], grid[3];         /* in work-items */
     uint64_t graph_exec_id, graph_node_id;
@@ -312,6 +336,8 @@ typedef struct rocl_batch {
         rocl_flow *flows;
     };
     const rocl_arg *args;
+    const rocl_packet *packets;
+    size_t packet_count;
 } rocl_batch;
 
 /* The i-th event of a batch, whatever its kind. */
@@ -477,7 +503,8 @@ enum {
     ROCL_FIELD_ADDRESSES = 4,    /* rocl_copy.src_address, dst_address */
     ROCL_FIELD_GRAPH = 8,        /* rocl_dispatch.graph_exec_id, graph_node_id */
     ROCL_FIELD_DISPATCH_ID = 16, /* rocl_dispatch.dispatch_id */
-    ROCL_ALL_FIELDS = 31,
+    ROCL_FIELD_PACKET = 32,      /* rocl_dispatch.packet */
+    ROCL_ALL_FIELDS = 63,
 };
 
 /* One pass over the events of `kinds` that pass the filters: hands them to `fn`, concurrently from
@@ -531,7 +558,8 @@ typedef struct rocl_written {
 typedef enum rocl_csv_style {
     ROCL_CSV_ROCPD_1_0,
     ROCL_CSV_ROCPD_1_1,
-    ROCL_CSV_ROCPROFV3
+    ROCL_CSV_ROCPROFV3,
+    ROCL_CSV_ROCPROF /* rocprof v1: dispatches and their counters in one file, PREFIX.csv */
 } rocl_csv_style;
 
 typedef struct rocl_csv_options {

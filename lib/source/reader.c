@@ -132,12 +132,26 @@ rocl_status rocl_batcher_flush(rocl_batcher *b, rocl_error *err)
         out->capture = b->capture;
         out->kind = (rocl_kind)k;
         out->args = b->args;
+        out->packets = b->packets;
+        out->packet_count = b->packet_count;
         st = b->to->emit(b->to->ctx, b->worker, out, err);
         out->count = 0;
     }
     b->arg_count = 0;
+    b->packet_count = 0;
     rocl_arena_free(&b->arg_text);
     return st;
+}
+
+uint32_t rocl_batcher_packet(rocl_batcher *b, const rocl_packet *packet)
+{
+    const rocl_packet *last = b->packet_count ? &b->packets[b->packet_count - 1] : NULL;
+    if (!last || memcmp(last, packet, sizeof *packet) != 0) {
+        if (!ROCL_GROW(b->packets, b->packet_cap, b->packet_count + 1))
+            return 0;
+        b->packets[b->packet_count++] = *packet;
+    }
+    return (uint32_t)b->packet_count;
 }
 
 void *rocl_batcher_next(rocl_batcher *b, rocl_kind kind, rocl_status *st, rocl_error *err)
@@ -158,6 +172,7 @@ void rocl_batcher_free(rocl_batcher *b)
     for (int k = 0; k < ROCL_KINDS; k++)
         free(b->out[k].any);
     free(b->args);
+    free(b->packets);
     rocl_arena_free(&b->arg_text);
     *b = (rocl_batcher){0};
 }

@@ -68,7 +68,9 @@ typedef struct rocl_batcher {
     rocl_batch out[ROCL_KINDS];
     rocl_arg *args; /* those of all batches */
     size_t arg_count, arg_cap;
-    rocl_arena arg_text; /* where their texts may be: until the batches are emitted */
+    rocl_arena arg_text;  /* where their texts may be: until the batches are emitted */
+    rocl_packet *packets; /* those of the dispatches of all batches */
+    size_t packet_count, packet_cap;
 } rocl_batcher;
 
 /* The next record of a batch, zeroed; all batches go out first when it is full. NULL: it failed. */
@@ -88,6 +90,9 @@ static inline rocl_status rocl_batcher_add(rocl_batcher *b, rocl_kind kind, cons
         memcpy(to, record, size);
     return st;
 }
+/* Adds a packet, unless it is the same as the last one. What rocl_dispatch.packet is then; 0:
+ * memory is out. */
+uint32_t rocl_batcher_packet(rocl_batcher *b, const rocl_packet *packet);
 rocl_status rocl_batcher_flush(rocl_batcher *b, rocl_error *err);
 void rocl_batcher_free(rocl_batcher *b);
 

@@ -65,15 +65,21 @@ uint64_t rocl_plan_rows(const rocl_plan *p)
 static rocl_status keep_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     rocl_prefetched *e = ctx;
-    size_t size = b->count * rocl_kind_size(b->kind);
+    const bool dispatches = b->kind == ROCL_DISPATCH || b->kind == ROCL_COUNTER;
+    const size_t size = b->count * rocl_kind_size(b->kind);
+    const size_t packets = dispatches ? b->packet_count * sizeof *b->packets : 0;
     rocl_batch copy = *b;
     (void)worker;
-    copy.any = malloc(size ? size : 1);
+    copy.any = malloc(size + packets ? size + packets : 1);
     if (!copy.any || !ROCL_GROW(e->kept, e->cap, e->count + 1)) {
         free(copy.any);
         return rocl_fail_memory(err);
     }
     memcpy(copy.any, b->any, size);
+    if (packets) {
+        copy.packets = (const rocl_packet *)(void *)((char *)copy.any + size);
+        memcpy((char *)copy.any + size, b->packets, packets);
+    }
     e->kept[e->count++] = copy;
     return ROCL_OK;
 }

@@ -32,7 +32,7 @@ clean_databases() {
             try 0 rocpd2pftrace $option -o t.pftrace "$db"
             [ -s t.pftrace ]
         done
-        for option in --style=rocpd-1.0 --style=rocpd-1.1 --style=rocprofv3 --duration --bytes \
+        for option in --style=rocpd-1.0 --style=rocpd-1.1 --style=rocprofv3 --style=rocprof --duration --bytes \
             --gzip --kernel-rename --kernel-names=truncated --agent-index-value=absolute; do
             try 0 rocpd2csv $option -d csv "$db"
             silent

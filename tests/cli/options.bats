@@ -180,7 +180,7 @@ END
     for words in "--style ro" "--style = ro"; do
         run bash -c ". ./completion; COMP_WORDS=(rocpd2csv $words); COMP_CWORD=\$((\${#COMP_WORDS[@]} - 1))
                      _rocpd2csv; echo \${COMPREPLY[@]}"
-        [ "$output" = "rocpd-1.0 rocpd-1.1 rocprofv3" ] || fail "$words"
+        [ "$output" = "rocpd-1.0 rocpd-1.1 rocprofv3 rocprof" ] || fail "$words"
     done
 }
 
@@ -217,7 +217,7 @@ offered() { # tool word...
         run rocstats domains --domain "$word" "$FIXTURES/schema-3.0.0.db"
         [ "$status" -eq 0 ] || fail "$word"
     done
-    for style in rocpd-1.0 rocpd-1.1 rocprofv3; do
+    for style in rocpd-1.0 rocpd-1.1 rocprofv3 rocprof; do
         for word in $(offered rocpd2csv --kinds ""); do
             run rocpd2csv -d out --style $style --kinds "$word" "$FIXTURES/schema-3.0.0.db"
             [ "$status" -eq 0 ] || [[ "$output" == *"choose from"* ]] || fail "$word"

@@ -208,6 +208,94 @@ judge() { # file
     [ "$(domains "$f")" = "KERNELS $(judge "$f" BeginNs EndNs)" ]
 }
 
+# rewrites EXPECTED INPUT...: each is written as results.csv with the same bytes.
+rewrites() {
+    local expected=$1 input
+    shift
+    for input in "$@"; do
+        rocpd2csv -q --style rocprof -o - "$input" >ours.csv || fail "$input"
+        diff "$expected" ours.csv >&2 || fail "$input"
+    done
+}
+
+@test "style rocprof: what rocprof wrote of the same dispatches, whatever is read" {
+    # Names in quotes, DurationNs: beside a database.
+    sed 's/print(char const\*)/print/' "$FILES/v1.csv" >v1.csv
+    rewrites v1.csv v1.csv
+    gzip -c v1.csv >v1.csv.gz
+    rewrites v1.csv v1.csv.gz
+    rewrites v1.csv - <v1.csv
+    # The same as a database, as JSON and as text.
+    sqlite3 v1.db 'CREATE TABLE KERN ("Index" INTEGER, "KernelName" TEXT, "gpu-id" INTEGER,
+        "queue-id" INTEGER, "queue-index" INTEGER, "pid" INTEGER, "tid" INTEGER, "grd" INTEGER,
+        "wgr" INTEGER, "lds" INTEGER, "scr" INTEGER, "arch_vgpr" INTEGER, "accum_vgpr" INTEGER,
+        "sgpr" INTEGER, "wave_size" INTEGER, "sig" INTEGER, "obj" INTEGER, "SQ_WAVES" INTEGER,
+        "TCC_HIT[0]" INTEGER, "DispatchNs" INTEGER, "BeginNs" INTEGER, "EndNs" INTEGER,
+        "CompleteNs" INTEGER, "DurationNs" INTEGER);' '.mode csv' '.import --skip 1 v1.csv KERN' \
+        "UPDATE KERN SET \"TCC_HIT[0]\" = NULL WHERE \"TCC_HIT[0]\" = 'None'"
+    rewrites v1.csv v1.db
+    awk -F'"' 'NR > 1 {
+        split(substr($3, 2) substr($4 "," $5, 1, 0), a, ","); n = split($3 $4 $5 $6 $7, f, ",")
+        printf "dispatch[%s], gpu-id(%s), queue-id(%s), queue-index(%s), pid(%s), tid(%s), grd(%s), " \
+            "wgr(%s), lds(%s), scr(%s), arch_vgpr(%s), accum_vgpr(%s), sgpr(%s), wave_size(%s), " \
+            "sig(%s), obj(%s), kernel-name(\"%s\"), time(%s,%s,%s,%s)\n", substr($1, 1, length($1) - 1),
+            f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12], f[13], f[14], f[15],
+            f[16], $2, f[19], f[20], f[21], f[22]
+        printf "  SQ_WAVES (%s)\n", f[17]
+        if (f[18] != "None") printf "  TCC_HIT[0] (%s)\n", f[18]
+    }' v1.csv >results.txt
+    rewrites v1.csv results.txt
+}
+
+@test "style rocprof: files that were written without a database, old registers" {
+    cat >bare.csv <<'END'
+Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,lds,scr,arch_vgpr,accum_vgpr,sgpr,wave_size,sig,obj,SQ_WAVES,Busy,Whole
+0,"add<int>(int*, int) [clone .kd]",3,0,5,99,99,4096,256,512,0,16,4,32,64,0x7f001000,0x7f112233aa,64,0.3333333333,19.0000000000
+1,"copy.kd",3,1,0,99,101,64,64,0,0,8,0,16,64,0x0,0x7f112233bb,1,100.0000000000,None
+END
+    rewrites bare.csv bare.csv
+    awk -F, -v OFS=, 'NR == 1 { $0 = $0 ",DispatchNs,BeginNs,EndNs,CompleteNs" }
+        NR > 1 { $0 = $0 "," 1000 * NR "," 2000 * NR "," 3000 * NR "," 2500 * NR } 1' bare.csv >timed.csv
+    rewrites timed.csv timed.csv
+    sed 's/arch_vgpr,accum_vgpr,sgpr,wave_size/vgpr,sgpr,fbar/; s/,16,4,32,64,/,16,32,0,/; s/,8,0,16,64,/,8,16,0,/' timed.csv >old.csv
+    rewrites old.csv old.csv
+    # ROCm 5.1 has a database, and handles without quotes; 5.2 puts them in quotes.
+    awk -F, -v OFS=, 'NR == 1 { gsub(/[^,]+/, "\"&\""); print $0 ",\"DurationNs\""; next }
+        { $0 = $0 "," 1000 * NR; gsub(/\.0000000000/, "") } 1' old.csv >5.1.csv
+    rewrites 5.1.csv 5.1.csv
+    sed 's/,0x[0-9a-f]*/,"&"/g; s/",0x/"0x/g; s/,"0x\([0-9a-f]*\)"/,"0x\1"/g' 5.1.csv | sed 's/,,/,/g' >5.2.csv
+    grep -q ',"0x7f001000","0x7f112233aa",' 5.2.csv || fail "$(cat 5.2.csv)"
+    rewrites 5.2.csv 5.2.csv
+}
+
+@test "style rocprof: names of files, other inputs, any number of workers" {
+    try 0 rocpd2csv -q --style rocprof -d out "$FIXTURES/schema-3.0.0.db"
+    [ "$(ls out)" = results.csv ]
+    try 0 rocpd2csv -q --style rocprof -z 1 -d out -o x.csv "$FIXTURES/schema-3.0.0.db"
+    gzip -dc out/x.csv.gz | cmp - out/results.csv
+    for j in 1 2 5; do
+        rocpd2csv -q -j $j --style rocprof -o - "$FIXTURES/schema-3.0.0.db" | cmp - out/results.csv || fail "-j $j"
+    done
+    # It is an input like AMD's own, and what is written of it is the same.
+    rewrites out/results.csv out/results.csv
+    [ "$(domains out/results.csv | grep KERNELS)" = "$(domains "$FIXTURES/schema-3.0.0.db" | grep KERNELS)" ]
+    # Without a dispatch there is no file; on standard output there is a header.
+    try 0 rocpd2csv -q --style rocprof -d none --include hip "$FIXTURES/schema-3.0.0.db"
+    [ ! -e none/results.csv ]
+    try 0 rocpd2csv -q --style rocprof -o - --include hip "$FIXTURES/schema-3.0.0.db"
+    [[ "$output" == '"Index","KernelName",'* ]] && [ "${#lines[@]}" -eq 1 ]
+    try 2 rocpd2csv --style rocprof --kinds hip -d none "$FIXTURES/schema-3.0.0.db"
+    says "choose from results"
+}
+
+@test "real files: results.csv is rocprof's own, made of all that it left of the run" {
+    needs "$SHARED/rocprof-v1/gunrock-stats/results.csv"
+    local runs=$SHARED/rocprof-v1
+    rewrites "$runs/gunrock-stats/results.csv" "$runs"/gunrock-stats/results.{db,csv}
+    gzip -dc "$runs/llama-stats/results.csv.gz" >llama.csv
+    rewrites llama.csv "$runs"/llama-stats/results.{db,csv.gz}
+}
+
 @test "real files: AMD's own summaries of the same run" {
     needs "$SHARED/rocprof-v1/gunrock-stats/results.csv"
     for run in gunrock-stats llama-stats; do

@@ -14,16 +14,18 @@ typedef struct cli {
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
-_Static_assert(ROCL_CSV_ROCPROFV3 == 2, "--style lists the styles in order");
+_Static_assert(ROCL_CSV_ROCPROF == 3, "--style lists the styles in order");
 
 static const opt output_options[] = {
     COMMON_OUTPUT_FILE("write NAME_<kind>.csv (default: ROCPD_OUTPUT_NAME, or out); an ending .csv "
                        "of NAME is removed, and .csv.gz, which turns on --gzip; \"-\" is standard "
                        "output, for exactly one of --kinds"),
     COMMON_OUTPUT_PATH,
-    {"style", 0, OPT_CHOICE, offsetof(cli, style), "STYLE", "rocpd-1.0|rocpd-1.1|rocprofv3", 0, 0,
+    {"style", 0, OPT_CHOICE, offsetof(cli, style), "STYLE", "rocpd-1.0|rocpd-1.1|rocprofv3|rocprof",
+     0, 0,
      "files and columns as in ROCm 7.0's converter (rocpd-1.0, the default), as in newer ones "
-     "(rocpd-1.1), or as rocprofv3 writes them itself (rocprofv3)"},
+     "(rocpd-1.1), or as rocprofv3 writes them itself (rocprofv3); rocprof is the results.csv of "
+     "rocprof v1: one file NAME.csv (default: results), with a row for each kernel dispatch"},
     {"kinds", 0, OPT_WORDS, offsetof(cli, kinds), "LIST", NULL, 0, 0,
      "write only these files: kernel, memory_copy, memory_allocation, scratch_memory, hip, hsa, "
      "marker, counter_collection, agent, ... (the message for an unknown word lists all)"},
@@ -72,8 +74,9 @@ static int choose_folder(cli *c)
 {
     static char path[8192], name[4096];
     /* rocprofv3 calls its files <pid>_<kind>.csv unless it is told a name. */
+    const char *own = c->style == ROCL_CSV_ROCPROF ? "results" : "";
     const char *given =
-        c->style == ROCL_CSV_ROCPROFV3 && !c->common.output_file ? "" : output_name(&c->common);
+        c->style >= ROCL_CSV_ROCPROFV3 && !c->common.output_file ? own : output_name(&c->common);
     const char *folder = output_folder(&c->common);
     if (strlen(given) >= sizeof name)
         return usage_error("the name of the output is too long");
@@ -106,7 +109,7 @@ static int choose_file(cli *c)
     else if (output_look(&c->common, path, sizeof path) == OUTPUT_DEVICE)
         c->csv.path = path;
     c->csv.gzip |= c->csv.path && ends_with(c->csv.path, ".gz");
-    if (!c->csv.path || c->kinds.n == 1)
+    if (!c->csv.path || c->kinds.n == 1 || c->style == ROCL_CSV_ROCPROF)
         return -1;
     return usage_error("%s takes one kind of file: -o %s --kinds kernel",
                        c->common.to_stdout ? "standard output" : path, c->csv.path);
@@ -123,8 +126,11 @@ static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
     if (s > ROCL_PARTIAL || c->csv.path)
         return s;
     char where[8192];
-    snprintf(where, sizeof where, "%s/%s%s*.csv%s", c->csv.directory, c->csv.prefix,
-             *c->csv.prefix ? "_" : "", c->csv.gzip ? ".gz" : "");
+    snprintf(where, sizeof where, "%s/%s%s.csv%s", c->csv.directory, c->csv.prefix,
+             c->style == ROCL_CSV_ROCPROF ? ""
+             : *c->csv.prefix             ? "_*"
+                                          : "*",
+             c->csv.gzip ? ".gz" : "");
     msg_verbose("%zu file%s: %s", r.files, r.files == 1 ? "" : "s", where);
     output_files_done(where, r.files, "file", r.bytes);
     return s;

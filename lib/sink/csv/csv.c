@@ -9,6 +9,7 @@
 #include "base/deflate.h"
 #include "base/out.h"
 #include "base/pool.h"
+#include "sink/rocprof/rocprof.h"
 #include "trace/pipeline.h"
 
 #include <inttypes.h>
@@ -363,6 +364,10 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_writte
                            rocl_error *err)
 {
     rocl_csv_run r = {.trace = t, .opt = o, .jobs = t->opt.jobs};
+    if (o->style == ROCL_CSV_ROCPROF) {
+        rocl_status chosen = rocl_csv_select(&r.files, o, err);
+        return chosen ? chosen : rocl_write_rocprof_csv(t, o, report, err);
+    }
     r.outs = (rocl_csv_outs){.trace = t, .options = o, .plans = r.plans};
     pthread_mutex_init(&r.lock, NULL);
     rocl_status st = rocl_check_level(o->level, err);

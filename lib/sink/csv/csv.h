@@ -23,6 +23,7 @@ enum {
     CSV_1_0 = 1 << ROCL_CSV_ROCPD_1_0,
     CSV_1_1 = 1 << ROCL_CSV_ROCPD_1_1,
     CSV_V3 = 1 << ROCL_CSV_ROCPROFV3,
+    CSV_V1 = 1 << ROCL_CSV_ROCPROF, /* not one of all: it has one file, of its own */
     CSV_ROCPD = CSV_1_0 | CSV_1_1,
     CSV_ALL = CSV_ROCPD | CSV_V3,
 };
@@ -84,7 +85,8 @@ typedef enum rocl_csv_file_id {
     CSV_FILE_SAMPLE,
     CSV_FILE_GRAPH,
     CSV_FILE_HIP_EVENT,
-    CSV_FILE_AGENT, /* columns in agents.c */
+    CSV_FILE_AGENT,   /* columns in agents.c */
+    CSV_FILE_RESULTS, /* sink/rocprof/csv.c writes it */
     CSV_FILES
 } rocl_csv_file_id;
 

@@ -16,6 +16,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "sink/piped.h"
+#include "sink/rocprof/rocprof.h"
 #include "timeline/links.h"
 #include "trace/pipeline.h"
 
@@ -141,22 +142,10 @@ static void end_event(rocl_buf *b)
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-static int64_t tid_of(const rocl_capture *c, uint32_t thread)
-{
-    return thread < c->thread_count ? c->threads[thread].tid : -1;
-}
-
 static void put_who(rocl_buf *b, const rocl_capture *c, const rocl_event *e)
 {
-    put_number_field(b, "pid", e->process < c->process_count ? c->processes[e->process].pid : 0);
-    put_number_field(b, "tid", tid_of(c, e->thread));
-}
-
-/* The number of a GPU: that of its node, as since ROCm 5.5. -1: unknown. */
-static int64_t device_of(const rocl_capture *c, uint32_t agent)
-{
-    const rocl_agent *a = agent < c->agent_count ? &c->agents[agent] : NULL;
-    return !a ? -1 : a->absolute_index >= 0 ? a->absolute_index : a->id;
+    put_number_field(b, "pid", v1_pid_of(c, e->process));
+    put_number_field(b, "tid", v1_tid_of(c, e->thread));
 }
 
 static void note_gpu(v1_worker *w, int64_t device)
@@ -269,7 +258,7 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
     v1_worker *w = &s->workers[worker];
     rocl_buf *b = &w->text;
     const rocl_domain domain = rocl_domain_of(s->trace, batch->kind, e->category);
-    const int64_t tid = tid_of(c, e->thread);
+    const int64_t tid = v1_tid_of(c, e->thread);
     const bool mark = batch->kind == ROCL_INSTANT;
     const bool call = batch->kind == ROCL_REGION ||
                       (mark && (domain == ROCL_DOMAIN_HIP || domain == ROCL_DOMAIN_HSA));
@@ -313,7 +302,7 @@ static rocl_status add_op(v1_sink *s, unsigned worker, const rocl_batch *batch, 
     v1_worker *w = &s->workers[worker];
     rocl_buf *b = &w->text;
     const bool copy = batch->kind == ROCL_COPY;
-    const int64_t device = device_of(c, agent);
+    const int64_t device = v1_device_of(c, agent);
     const int64_t section = copy ? SECTION_COPY : SECTION_GPU + (device > 0 ? device : 0);
     const int64_t row = stream < c->stream_count ? c->streams[stream].id : 0;
     if (!copy)
@@ -364,12 +353,6 @@ static rocl_status add_copy(v1_sink *s, unsigned worker, const rocl_batch *batch
                   r->stream, err);
 }
 
-static int64_t multiply_sizes(const uint32_t v[3])
-{
-    const uint64_t n = (uint64_t)v[0] * (v[1] ? v[1] : 1) * (v[2] ? v[2] : 1);
-    return (int64_t)n;
-}
-
 /* Rows of KERN say how a kernel was launched and its counters, rows of OPS its stream. */
 static bool has_kern_row(const rocl_capture *c, const rocl_dispatch *d)
 {
@@ -387,13 +370,13 @@ static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *b
     rocl_buf *b = &w->text;
     if (!has_kern_row(c, d))
         return add_op(s, worker, batch, e, d->agent, d->queue, d->stream, err);
-    const int64_t device = device_of(c, d->agent), gpu = device > 0 ? device : 0;
-    const v1_spot spot = {SECTION_GPU + gpu, tid_of(c, e->thread), (uint64_t)(e->start / 1000)};
+    const int64_t device = v1_device_of(c, d->agent), gpu = device > 0 ? device : 0;
+    const v1_spot spot = {SECTION_GPU + gpu, v1_tid_of(c, e->thread), (uint64_t)(e->start / 1000)};
     const struct {
         const char *name;
         int64_t value;
-    } fields[] = {{"grd", multiply_sizes(d->grid)},
-                  {"wgr", multiply_sizes(d->workgroup)},
+    } fields[] = {{"grd", v1_multiply_sizes(d->grid)},
+                  {"wgr", v1_multiply_sizes(d->workgroup)},
                   {"lds", d->group_segment},
                   {"scr", d->private_segment},
                   {"arch_vgpr", k ? k->arch_vgpr : 0},

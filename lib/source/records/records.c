@@ -63,6 +63,11 @@ const rocl_piece *rocl_records_piece(const rocl_records *to)
     return to->piece;
 }
 
+bool rocl_records_want_packets(const rocl_records *to)
+{
+    return !to->indexing && to->out.to->fields & ROCL_FIELD_PACKET;
+}
+
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value)
 {
     rocl_record_typed_arg(to, (rocl_view){0}, name, value);
@@ -335,6 +340,9 @@ static rocl_status emit_record(rocl_records *w, const rocl_source_record *r, roc
     } else if (r->kind == ROCL_DISPATCH) {
         resolved.as.dispatch.arg_count = (uint32_t)w->pending_args;
         resolved.as.dispatch.arg_first = (uint32_t)(w->out.arg_count - w->pending_args);
+    }
+    if (r->packet && !(resolved.as.dispatch.packet = rocl_batcher_packet(&w->out, r->packet))) {
+        return rocl_fail_memory(err);
     }
     void *to = rocl_batcher_next(&w->out, r->kind, &st, err);
     if (!to)

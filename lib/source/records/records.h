@@ -89,6 +89,7 @@ typedef struct rocl_source_record {
     uint32_t label;     /* text, of a dispatch: the range around it; 0 */
     rocl_view counter;  /* ROCL_COUNTER, SPM, SAMPLE: its name */
     const rocl_key_facts *symbol; /* of a dispatch: what is known of its kernel; NULL: nothing */
+    const rocl_packet *packet;    /* of a dispatch, of its packet; NULL: nothing */
     /* Times, sizes, dimensions, category (a text), stack ids where `link` is not used. Indexes,
      * names, ids and durations are made of the members above. */
     rocl_any_record as;
@@ -104,6 +105,8 @@ void rocl_record_begin(rocl_source_record *r, rocl_kind kind, uint64_t where);
 bool rocl_records_want(const rocl_records *to, rocl_kind kind);
 /* Are arguments wanted of the next record? */
 bool rocl_records_want_args(const rocl_records *to);
+/* Are packets wanted of dispatches and counters? */
+bool rocl_records_want_packets(const rocl_records *to);
 /* An argument of the record that is put next. */
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value);
 void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, rocl_view value);

@@ -28,7 +28,9 @@ typedef struct csv_file {
     size_t count;       /* of columns */
     rocprof_column *columns;
     rocl_view *names;
-    uint64_t has;       /* a bit for each column */
+    uint64_t has;        /* a bit for each column, */
+    uint32_t has_packet; /* see rocprof_row */
+    bool of_v1, without_db;
     size_t text_column; /* where names of kernels or messages are; SIZE_MAX: nowhere */
     bool has_counters;  /* columns that are counters */
     bool names_agents;  /* "Agent_Id" of v3, not "gpu-id" */
@@ -255,6 +257,9 @@ static rocl_status put_row(rocl_records *to, const csv_run *run, const csv_file 
 {
     rocprof_row *row = &w->row;
     row->has = f->has;
+    row->has_packet = f->has_packet;
+    row->of_v1 = f->of_v1;
+    row->without_db = f->without_db;
     row->counters = w->counters;
     row->counter_count = 0;
     row->where = where;
@@ -267,6 +272,8 @@ static rocl_status put_row(rocl_records *to, const csv_run *run, const csv_file 
             w->counters[row->counter_count++] =
                 (rocprof_counter){.name = f->names[i], .value = {.text = w->fields[i]}};
     }
+    row->quotes = f->of_v1 && f->has_packet & ROCPROF_PACKET_BIT(SIGNAL) &&
+                  f->columns[0] != ROCPROF_SIGNAL && row->value[ROCPROF_SIGNAL].text.p[-1] == '"';
     if (f->table == ROCPROF_COUNTERS) {
         w->counters[row->counter_count++] = (rocprof_counter){
             .name = row->value[ROCPROF_COUNTER].text, .value = row->value[ROCPROF_VALUE]};
@@ -356,7 +363,7 @@ static size_t find_columns(csv_file *f, const rocl_view *fields, rocprof_column 
 {
     size_t known = 0;
     f->text_column = SIZE_MAX;
-    f->has = 0;
+    f->has = f->has_packet = 0;
     for (size_t i = 0; i < f->count; i++) {
         rocprof_column c = rocprof_column_of(fields[i]);
         /* rocprof-compute joins the tables of several runs: Kernel_ID, Kernel_ID_1, ... */
@@ -376,10 +383,12 @@ static size_t find_columns(csv_file *f, const rocl_view *fields, rocprof_column 
                     f->has = (f->has & ~ROCPROF_BIT(PROCESS)) | ROCPROF_BIT(GUID);
                 }
         known += c != ROCPROF_OTHER;
-        if (c != ROCPROF_OTHER && f->has >> c & 1)
+        if (c > ROCPROF_OTHER ? f->has_packet >> (c - ROCPROF_OTHER) & 1
+                              : c != ROCPROF_OTHER && f->has >> c & 1)
             c = ROCPROF_IGNORED;
         columns[i] = c;
-        f->has |= c == ROCPROF_OTHER ? 0 : (uint64_t)1 << c;
+        f->has |= c >= ROCPROF_OTHER ? 0 : (uint64_t)1 << c;
+        f->has_packet |= c <= ROCPROF_OTHER ? 0 : (uint32_t)1 << (c - ROCPROF_OTHER);
         f->has_counters |= c == ROCPROF_OTHER;
         f->names_agents |= fields[i].n && (fields[i].p[0] | 32) != 'g' &&
                            (c == ROCPROF_AGENT || c == ROCPROF_SOURCE);
@@ -387,6 +396,7 @@ static size_t find_columns(csv_file *f, const rocl_view *fields, rocprof_column 
             f->text_column = i;
     }
     f->table = rocprof_table_of(f->has);
+    f->of_v1 = f->table == ROCPROF_DISPATCHES && f->has_packet & ROCPROF_PACKET_BIT(QUEUE_INDEX);
     return known;
 }
 
@@ -440,6 +450,7 @@ static rocl_status read_header(csv_file *f, const char *path, const char *text, 
     if (!f->columns)
         return rocl_fail_memory(err);
     find_columns(f, fields, f->columns);
+    f->without_db = f->of_v1 && *begin != '"'; /* else all names are in quotes */
     if (f->table == ROCPROF_UNKNOWN)
         return rocl_fail(err, ROCL_INPUT,
                          "%s: a CSV file, but its columns are those of no table of rocprof", path);

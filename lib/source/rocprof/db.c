@@ -9,6 +9,7 @@
  *                                                                  the process is proc-id
  *
  * "Index" of a call is that of the work on the GPU that it launched. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,7 +29,7 @@ enum {
 enum { TABLE_SHIFT = 40 };
 
 /* Columns that only databases have: sizes of copies, and the lane of results.json. */
-enum { COLUMN_DATA = ROCPROF_COLUMNS + 1, COLUMN_LANE };
+enum { COLUMN_DATA = ROCPROF_ALL_COLUMNS, COLUMN_LANE };
 
 typedef struct db_table {
     const char *name;
@@ -38,6 +39,7 @@ typedef struct db_table {
     bool has_section;  /* pid is a process */
     bool has_range;    /* there is roctx-range */
     size_t count;      /* of columns */
+    size_t basic;      /* of them that all need; then come those of packets */
     char **names;
     unsigned *columns; /* rocprof_column, or one of those above */
     uint64_t has;
@@ -54,7 +56,11 @@ typedef struct db_file {
 typedef struct db_worker {
     rocl_db *db;
     const db_table *table;
-    rocl_rows **groups;
+    size_t count; /* of its columns that are read */
+    struct {
+        rocl_rows *rows;
+        unsigned at, count; /* in the batch at hand */
+    } * groups;
     size_t group_count;
     rocprof_row row;
     rocprof_counter *counters;
@@ -65,7 +71,7 @@ typedef struct db_worker {
 static void close_groups(db_worker *w)
 {
     for (size_t i = 0; i < w->group_count; i++)
-        rocl_rows_close(w->groups[i]);
+        rocl_rows_close(w->groups[i].rows);
     free(w->groups);
     free(w->counters);
     w->groups = NULL;
@@ -83,22 +89,42 @@ static void free_worker(void *state)
 }
 
 /* A cursor has so many columns at most: tables with many counters take several side by side. */
-static rocl_status open_groups(db_worker *w, const db_table *table, rocl_error *err)
+static rocl_status open_groups(db_worker *w, const db_table *table, size_t count, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     close_groups(w);
-    w->groups = calloc((table->count + GROUP - 1) / GROUP, sizeof *w->groups);
-    w->counters = calloc(table->count + 1, sizeof *w->counters);
+    w->groups = calloc((count + GROUP - 1) / GROUP, sizeof *w->groups);
+    w->counters = calloc(count + 1, sizeof *w->counters);
     if (!w->groups || !w->counters)
         return rocl_fail_memory(err);
-    for (size_t i = 0; i < table->count && st == ROCL_OK; i += GROUP) {
-        const size_t left = table->count - i, n = left < GROUP ? left : GROUP;
-        st = rocl_rows_open(&w->groups[w->group_count], w->db, table->name,
+    for (size_t i = 0; i < count && st == ROCL_OK; i += GROUP) {
+        const size_t left = count - i, n = left < GROUP ? left : GROUP;
+        st = rocl_rows_open(&w->groups[w->group_count].rows, w->db, table->name,
                             (const char *const *)table->names + i, (unsigned)n, err);
         w->group_count += st == ROCL_OK;
     }
     w->table = st == ROCL_OK ? table : NULL;
+    w->count = count;
     return st;
+}
+
+/* Sees to it that each cursor has rows, of which some hold less text than others at once. *n: how
+ * many all have; 0 at the end. */
+static rocl_status fill_groups(db_worker *w, unsigned *n, rocl_error *err)
+{
+    *n = UINT_MAX;
+    for (size_t g = 0; g < w->group_count; g++) {
+        if (w->groups[g].at == w->groups[g].count) {
+            rocl_status st =
+                rocl_rows_next(w->groups[g].rows, ROCL_ROWS_BATCH, &w->groups[g].count, err);
+            if (st != ROCL_OK)
+                return st;
+            w->groups[g].at = 0;
+        }
+        const unsigned left = w->groups[g].count - w->groups[g].at;
+        *n = left < *n ? left : *n;
+    }
+    return ROCL_OK;
 }
 
 /* The cell as a field; false: NULL. */
@@ -166,21 +192,23 @@ static void interpret_row(const db_table *t, rocprof_row *row)
         set_column(row, ROCPROF_LINK, ROCPROF_INDEX);
 }
 
-static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, unsigned i,
-                           rocl_error *err)
+static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, rocl_error *err)
 {
     const db_table *t = w->table;
     rocprof_row *row = &w->row;
     bool unlaned = false;
-    row->has = 0;
+    row->has = row->has_packet = 0;
+    row->of_v1 = true;
     row->counters = w->counters;
     row->counter_count = 0;
-    row->where = (uint64_t)(t - f->tables) << TABLE_SHIFT |
-                 ((uint64_t)w->groups[0]->id[i] & (((uint64_t)1 << TABLE_SHIFT) - 1));
-    for (size_t c = 0; c < t->count; c++) {
+    row->where =
+        (uint64_t)(t - f->tables) << TABLE_SHIFT |
+        ((uint64_t)w->groups[0].rows->id[w->groups[0].at] & (((uint64_t)1 << TABLE_SHIFT) - 1));
+    for (size_t c = 0; c < w->count; c++) {
         rocprof_value value = {0};
         double real;
-        if (!take_cell(w->groups[c / GROUP], (unsigned)(c % GROUP), i, &value, &real))
+        if (!take_cell(w->groups[c / GROUP].rows, (unsigned)(c % GROUP), w->groups[c / GROUP].at,
+                       &value, &real))
             continue;
         if (t->columns[c] == COLUMN_DATA) {
             if (value.text.n)
@@ -188,8 +216,7 @@ static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, uns
         } else if (t->columns[c] == COLUMN_LANE) {
             unlaned = !value.text.p && !value.number;
         } else if (t->columns[c] != ROCPROF_OTHER) {
-            row->value[t->columns[c]] = value;
-            row->has |= (uint64_t)1 << t->columns[c];
+            rocprof_row_set(row, t->columns[c], value);
         } else if (t->kind == ROCPROF_DISPATCHES) {
             w->counters[row->counter_count++] =
                 (rocprof_counter){{t->names[c], strlen(t->names[c])}, value, real};
@@ -206,10 +233,11 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                rocl_error *err)
 {
     const db_file *f = in->state;
+    const db_table *table = &f->tables[piece->part];
     void **state = rocl_records_state(to);
     db_worker *w = *state ? *state : calloc(1, sizeof *w);
     rocl_status st = ROCL_OK;
-    unsigned n = 1, m;
+    unsigned n = 1;
     *state = w;
     if (!w)
         return rocl_fail_memory(err);
@@ -217,21 +245,19 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         st = rocl_source_connect(&w->db, in->trace, in->source, &f->state, err);
     if (st == ROCL_OK)
         rocl_db_allow_rowids(w->db);
-    if (st == ROCL_OK && w->table != &f->tables[piece->part])
-        st = open_groups(w, &f->tables[piece->part], err);
-    for (size_t g = 0; g < w->group_count && st == ROCL_OK; g++)
-        st = rocl_rows_seek(w->groups[g], (int64_t)piece->first, (int64_t)piece->last, err);
-    while (st == ROCL_OK && n) {
-        st = rocl_rows_next(w->groups[0], ROCL_ROWS_BATCH, &n, err);
-        for (size_t g = 1; g < w->group_count && st == ROCL_OK && n; g++) {
-            st = rocl_rows_next(w->groups[g], n, &m, err);
-            if (st == ROCL_OK && m != n)
-                st = rocl_fail(err, ROCL_INPUT, "%s: table %s: values of its rows are too large",
-                               in->source->path, w->table->name);
-        }
-        for (unsigned i = 0; i < n && st == ROCL_OK; i++)
-            st = put_row(to, f, w, i, err);
+    const size_t count = rocl_records_want_packets(to) ? table->count : table->basic;
+    if (st == ROCL_OK && (w->table != table || w->count != count))
+        st = open_groups(w, table, count, err);
+    for (size_t g = 0; g < w->group_count && st == ROCL_OK; g++) {
+        st = rocl_rows_seek(w->groups[g].rows, (int64_t)piece->first, (int64_t)piece->last, err);
+        w->groups[g].at = w->groups[g].count = 0;
     }
+    while (st == ROCL_OK && n && (st = fill_groups(w, &n, err)) == ROCL_OK)
+        for (unsigned i = 0; i < n && st == ROCL_OK; i++) {
+            st = put_row(to, f, w, err);
+            for (size_t g = 0; g < w->group_count; g++)
+                w->groups[g].at++;
+        }
     return st ? st : rocl_db_check_unchanged(w->db, err);
 }
 
@@ -265,12 +291,18 @@ static rocl_status read_columns(db_table *t, rocl_db *db, rocl_error *err)
             c = COLUMN_LANE;
         if (!strcmp(copy, "Data") && t->kind == ROCPROF_OPS)
             c = COLUMN_DATA;
+        const bool of_packet = c > ROCPROF_OTHER && c < ROCPROF_ALL_COLUMNS;
         /* What nobody looks at need not be read. */
-        if (c == ROCPROF_IGNORED || (c == ROCPROF_OTHER && t->kind != ROCPROF_DISPATCHES)) {
+        if (c == ROCPROF_IGNORED ||
+            (t->kind != ROCPROF_DISPATCHES && (c == ROCPROF_OTHER || of_packet))) {
             free(copy);
         } else {
-            t->columns[t->count] = c;
-            t->names[t->count++] = copy;
+            /* One of a packet makes place for one of the others. */
+            const size_t at = of_packet ? t->count : t->basic++;
+            t->columns[t->count] = t->columns[at];
+            t->names[t->count++] = t->names[at];
+            t->columns[at] = c;
+            t->names[at] = copy;
             t->has |= c >= ROCPROF_OTHER ? 0 : (uint64_t)1 << c;
         }
         rc = SQLITE_OK;

@@ -164,10 +164,9 @@ bool rocprof_fields_are_whole(const char *p, size_t n)
 
 static void set_column(rocprof_row *row, rocprof_column c, rocl_view text)
 {
-    if (row->has >> c & 1)
+    if (c > ROCPROF_OTHER ? row->has_packet >> (c - ROCPROF_OTHER) & 1 : row->has >> c & 1)
         return;
-    row->has |= (uint64_t)1 << c;
-    row->value[c] = (rocprof_value){.text = text};
+    rocprof_row_set(row, c, (rocprof_value){.text = text});
 }
 
 /* "time(DISPATCH,BEGIN,END,COMPLETE)" of v1 */
@@ -182,8 +181,10 @@ static bool take_times(rocprof_row *row, rocl_view times)
         part[i] = rocl_view_between(p, comma);
         p = comma + (i < 3);
     }
+    set_column(row, ROCPROF_SUBMITTED, part[0]);
     set_column(row, ROCPROF_START, part[1]);
     set_column(row, ROCPROF_END, part[2]);
+    set_column(row, ROCPROF_COMPLETED, part[3]);
     return true;
 }
 
@@ -192,7 +193,8 @@ static bool read_row(rocprof_fields *f, const char *p, const char *end)
 {
     rocprof_row *row = &f->row;
     rocl_view name, value;
-    row->has = 0;
+    row->has = row->has_packet = 0;
+    row->of_v1 = *p == 'd';
     row->counters = f->counters;
     row->counter_count = 0;
     if (*p == 'd') {

@@ -108,10 +108,9 @@ static rocprof_column find_column(json_worker *w, rocl_view *text)
 
 static void add_field(rocprof_row *row, rocprof_column c, rocl_view text)
 {
-    if (row->has >> c & 1)
+    if (c > ROCPROF_OTHER ? row->has_packet >> (c - ROCPROF_OTHER) & 1 : row->has >> c & 1)
         return; /* the first of several */
-    row->value[c] = (rocprof_value){.text = text};
-    row->has |= (uint64_t)1 << c;
+    rocprof_row_set(row, c, (rocprof_value){.text = text});
 }
 
 static void add_number(rocprof_row *row, rocprof_column c, int64_t number)
@@ -400,7 +399,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
     for (bool more = st == ROCL_OK; more && st == ROCL_OK;) {
         while (st == ROCL_OK && rocl_json_element(&r, &v)) {
             json_event e = {.name = {"", 0}};
-            w->row.has = 0;
+            w->row.has = w->row.has_packet = 0;
+            w->row.of_v1 = !f->v2;
             w->row.counter_count = 0;
             w->row.where = rocl_json_offset(&r, &v);
             if (!rocl_json_enter(&r, ROCL_JSON_OBJECT)) {

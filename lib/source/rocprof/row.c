@@ -23,10 +23,11 @@ static bool is_one_of(const char *words, const char *name, size_t n)
 
 rocprof_column rocprof_column_of(rocl_view name)
 {
-    static const char *const names[ROCPROF_COLUMNS] = {
-#define ROCPROF_COLUMN(column, names) names,
-        ROCPROF_COLUMN_TABLE(ROCPROF_COLUMN)
+    static const char *const names[ROCPROF_ALL_COLUMNS] = {
+#define ROCPROF_COLUMN(column, names) [ROCPROF_##column] = names,
+        ROCPROF_COLUMN_TABLE(ROCPROF_COLUMN) ROCPROF_PACKET_TABLE(ROCPROF_COLUMN)
 #undef ROCPROF_COLUMN
+            [ROCPROF_OTHER] = "",
     };
     char bare[32];
     size_t n = 0, stem = 0; /* of NAME_1 what is before the last '_' */
@@ -42,10 +43,10 @@ rocprof_column rocprof_column_of(rocl_view name)
             return ROCPROF_OTHER;
         bare[n++] = c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
     }
-    for (int i = 0; n && i < ROCPROF_COLUMNS; i++)
+    for (int i = 0; n && i < ROCPROF_ALL_COLUMNS; i++)
         if (is_one_of(names[i], bare, n))
             return (rocprof_column)i;
-    for (int i = 0; stem && i < ROCPROF_COLUMNS; i++)
+    for (int i = 0; stem && i < ROCPROF_ALL_COLUMNS; i++)
         if (is_one_of(names[i], bare, stem))
             return ROCPROF_IGNORED;
     return ROCPROF_OTHER;
@@ -346,6 +347,48 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, rocl_vie
     return rocl_record_put(to, r, err);
 }
 
+/* What is known of the packet. What is no number is not known. */
+static void take_packet(const rocprof_row *row, rocl_packet *p)
+{
+    static const uint32_t bits[] = {[ROCPROF_QUEUE_INDEX - ROCPROF_OTHER] = ROCL_PACKET_INDEX,
+                                    [ROCPROF_WAVE_SIZE - ROCPROF_OTHER] = ROCL_PACKET_WAVE_SIZE,
+                                    [ROCPROF_SIGNAL - ROCPROF_OTHER] = ROCL_PACKET_SIGNAL,
+                                    [ROCPROF_OBJECT - ROCPROF_OTHER] = ROCL_PACKET_OBJECT};
+    uint64_t number[ROCPROF_ALL_COLUMNS - ROCPROF_OTHER] = {0};
+    const uint32_t times = ROCPROF_PACKET_BIT(SUBMITTED) | ROCPROF_PACKET_BIT(COMPLETED);
+    uint32_t has = 0;
+    bool bad = false;
+    *p = (rocl_packet){.known = row->of_v1 ? ROCL_PACKET_V1 : 0};
+    for (unsigned i = 1; i < ROCPROF_ALL_COLUMNS - ROCPROF_OTHER; i++) {
+        const rocprof_value *v = &row->value[ROCPROF_OTHER + i];
+        if (!(row->has_packet >> i & 1))
+            continue;
+        number[i] = v->text.p ? take_odd_number(v->text, &bad) : (uint64_t)v->number;
+        has |= number[i] == ROCL_NO_KEY ? 0 : 1u << i;
+    }
+    for (unsigned i = 1; i < sizeof bits / sizeof *bits; i++)
+        p->known |= has >> i & 1 ? bits[i] : 0;
+    p->queue_index = number[ROCPROF_QUEUE_INDEX - ROCPROF_OTHER];
+    p->wave_size = (uint32_t)number[ROCPROF_WAVE_SIZE - ROCPROF_OTHER];
+    p->signal = number[ROCPROF_SIGNAL - ROCPROF_OTHER];
+    p->object = number[ROCPROF_OBJECT - ROCPROF_OTHER];
+    if (row->of_v1 && row->has & (ROCPROF_BIT(INDEX) | ROCPROF_BIT(DISPATCH)))
+        p->known |= ROCL_PACKET_NUMBER;
+    if (row->has_packet & ROCPROF_PACKET_BIT(BARRIER_BIT))
+        p->known |= ROCL_PACKET_REGISTERS;
+    if (row->without_db)
+        p->known |= ROCL_PACKET_WITHOUT_DB;
+    if (row->quotes)
+        p->known |= ROCL_PACKET_QUOTES;
+    const uint64_t start = take_number(row, ROCPROF_START, &bad),
+                   end = take_number(row, ROCPROF_END, &bad);
+    if ((has & times) == times && start != ROCL_NO_KEY && end != ROCL_NO_KEY) {
+        p->known |= ROCL_PACKET_TIMES;
+        p->before = (int64_t)(start - number[ROCPROF_SUBMITTED - ROCPROF_OTHER]);
+        p->after = (int64_t)(number[ROCPROF_COMPLETED - ROCPROF_OTHER] - end);
+    }
+}
+
 /* A dispatch, with the counters of its row; or the value of one counter, with the dispatch where
  * no other table has it. Of a dispatch without times there are only its counters. */
 static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
@@ -356,9 +399,11 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
                              .arch_vgpr = (int64_t)number_or_zero(row, ROCPROF_VGPR, &bad),
                              .accum_vgpr = (int64_t)number_or_zero(row, ROCPROF_ACCUM_VGPR, &bad)};
     rocl_dispatch *d = &r->as.dispatch;
+    rocl_packet packet;
     rocl_status st = ROCL_OK;
     r->name = without_quotes(take_text(row, ROCPROF_KERNEL_NAME));
     r->symbol = &symbol;
+    symbol.is_function = row->of_v1 && rocl_kernel_length(r->name.p, r->name.n) == r->name.n;
     d->e.category = w->kernel;
     d->private_segment = symbol.private_segment =
         (int64_t)number_or_zero(row, ROCPROF_SCRATCH, &bad);
@@ -375,6 +420,10 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
                valid = d->e.end >= d->e.start && (d->e.end || !d->e.start);
     /* One row, one fault: where the times are wrong the values have none either. */
     r->once = r->row != ROCL_NO_KEY && (counters_only || has_column(row, ROCPROF_XCC));
+    if ((row->has_packet || row->of_v1) && !r->once && rocl_records_want_packets(to)) {
+        take_packet(row, &packet);
+        r->packet = &packet;
+    }
     if (st == ROCL_OK && timed && (counters_only ? row->puts_dispatch && valid : true))
         st = rocl_record_put(to, r, err);
     else if (st == ROCL_OK && !timed && !row->counter_count)
@@ -383,6 +432,10 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
     r->once = false;
     for (size_t i = 0; i < row->counter_count && st == ROCL_OK && (valid || counters_only); i++) {
         const rocl_view value = row->counters[i].value.text;
+        if (r->packet && value.n && memchr(value.p, '.', value.n))
+            packet.known |= ROCL_PACKET_FRACTION;
+        else if (r->packet)
+            packet.known &= ~(uint32_t)ROCL_PACKET_FRACTION;
         if (!rocl_view_is(value, "None") && (value.n || !value.p)) /* not collected for this row */
             st = put_counter(to, r, row->counters[i].name, &row->counters[i], err);
     }

@@ -72,16 +72,27 @@
     X(KERNEL_COUNT, "kerneldispatchcount")                                                         \
     /* known, and of no use: never a counter */                                                    \
     X(IGNORED,                                                                                     \
-      "queueindex dispatchns completens durationns duration sig obj fbar wavesize data "           \
+      "durationns duration data "                                                                  \
       "section lane roctxrange units shaderengines graphnodeid srctype dsttype async execmask "    \
       "waveissuedinstruction instructiontype wavecount callkind")
 
+/* The same of columns that only a rocl_packet is made of: of dispatches of v1, never needed. */
+#define ROCPROF_PACKET_TABLE(X)                                                                    \
+    X(QUEUE_INDEX, "queueindex")                                                                   \
+    X(WAVE_SIZE, "wavesize")                                                                       \
+    X(SIGNAL, "sig")                                                                               \
+    X(OBJECT, "obj")                                                                               \
+    X(SUBMITTED, "dispatchns")                                                                     \
+    X(COMPLETED, "completens")                                                                     \
+    X(BARRIER_BIT, "fbar")
+
 typedef enum rocprof_column {
 #define ROCPROF_COLUMN(column, names) ROCPROF_##column,
-    ROCPROF_COLUMN_TABLE(ROCPROF_COLUMN)
+    ROCPROF_COLUMN_TABLE(ROCPROF_COLUMN) ROCPROF_COLUMNS,
+    ROCPROF_OTHER = ROCPROF_COLUMNS, /* of a table of dispatches: a counter */
+    ROCPROF_PACKET_TABLE(ROCPROF_COLUMN)
 #undef ROCPROF_COLUMN
-        ROCPROF_COLUMNS,
-    ROCPROF_OTHER = ROCPROF_COLUMNS /* of a table of dispatches: a counter */
+        ROCPROF_ALL_COLUMNS
 } rocprof_column;
 
 /* The column that a name stands for. What pandas called NAME_1 because there was a NAME is ignored.
@@ -126,15 +137,30 @@ typedef struct rocprof_counter {
 } rocprof_counter;
 
 typedef struct rocprof_row {
-    uint64_t has; /* a bit for each column that the row says */
-    rocprof_value value[ROCPROF_COLUMNS];
+    uint64_t has;        /* a bit for each column that the row says, */
+    uint32_t has_packet; /* for each behind ROCPROF_OTHER */
+    bool of_v1;          /* of a table of dispatches */
+    bool without_db;     /* see ROCL_PACKET_WITHOUT_DB, */
+    bool quotes;         /* ROCL_PACKET_QUOTES */
+    rocprof_value value[ROCPROF_ALL_COLUMNS];
     rocprof_counter *counters;
     size_t counter_count;
     uint64_t where;
     bool puts_dispatch; /* of a table of counter values: no other table has its dispatch */
 } rocprof_row;
 
-#define ROCPROF_BIT(column) ((uint64_t)1 << ROCPROF_##column)
+#define ROCPROF_BIT(column)        ((uint64_t)1 << ROCPROF_##column)
+#define ROCPROF_PACKET_BIT(column) ((uint32_t)1 << (ROCPROF_##column - ROCPROF_OTHER))
+
+/* The row says a column, other than ROCPROF_OTHER. */
+static inline void rocprof_row_set(rocprof_row *row, rocprof_column c, rocprof_value value)
+{
+    row->value[c] = value;
+    if (c < ROCPROF_OTHER)
+        row->has |= (uint64_t)1 << c;
+    else
+        row->has_packet |= (uint32_t)1 << (c - ROCPROF_OTHER);
+}
 
 /* Texts that events share. */
 typedef struct rocprof_words {
