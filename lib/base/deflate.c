@@ -86,6 +86,49 @@ static rocl_status run_engine(engine *z, rocl_buf *to, const uint8_t *p, size_t 
 
 #endif
 
+rocl_status rocl_zlib_unpack(rocl_buf *to, const void *p, size_t n, size_t most)
+{
+    rocl_status st = ROCL_INPUT;
+    size_t space = n < most / 4 ? 4 * n + 1024 : most; /* what is there is not known before */
+#ifdef ROCL_LIBDEFLATE
+    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    enum libdeflate_result rc = LIBDEFLATE_INSUFFICIENT_SPACE;
+    while (d && rc == LIBDEFLATE_INSUFFICIENT_SPACE) {
+        size_t done;
+        space = space < most ? space : most;
+        if (!rocl_buf_reserve(to, space))
+            break;
+        rc = libdeflate_zlib_decompress(d, p, n, to->data + to->len, space, &done);
+        if (rc == LIBDEFLATE_SUCCESS)
+            to->len += done;
+        if (space == most)
+            break;
+        space *= 4;
+    }
+    st = !d || to->failed ? ROCL_INTERNAL : rc == LIBDEFLATE_SUCCESS ? ROCL_OK : ROCL_INPUT;
+    libdeflate_free_decompressor(d);
+#else
+    z_stream z = {.next_in = p, .avail_in = (uInt)n};
+    const size_t before = to->len;
+    int rc = n <= UINT32_MAX ? inflateInit(&z) : Z_DATA_ERROR;
+    if (rc != Z_OK)
+        return rc == Z_MEM_ERROR ? ROCL_INTERNAL : ROCL_INPUT;
+    while (rc == Z_OK && to->len - before < most && rocl_buf_reserve(to, space)) {
+        z.next_out = to->data + to->len;
+        z.avail_out = (uInt)space;
+        rc = inflate(&z, Z_NO_FLUSH);
+        to->len += space - z.avail_out;
+    }
+    st = rc == Z_MEM_ERROR || to->failed                  ? ROCL_INTERNAL
+         : rc == Z_STREAM_END && to->len - before <= most ? ROCL_OK
+                                                          : ROCL_INPUT;
+    if (st != ROCL_OK)
+        to->len = before;
+    inflateEnd(&z);
+#endif
+    return st;
+}
+
 const char *rocl_deflate_engine(void)
 {
     return ENGINE;

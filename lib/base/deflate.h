@@ -13,6 +13,9 @@ const char *rocl_deflate_engine(void);
 rocl_status rocl_gzip_member(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err);
 /* A zlib stream (RFC 1950) appended to `to`. */
 rocl_status rocl_zlib_stream(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err);
+/* Appends what a zlib stream of n bytes holds. ROCL_INPUT, without a message: it is damaged, or
+ * holds more than `most` bytes; `to` is as it was. */
+rocl_status rocl_zlib_unpack(rocl_buf *to, const void *p, size_t n, size_t most);
 
 /* Of a `level` in the options of rocline.h: ROCL_USAGE when it is out of range. */
 rocl_status rocl_check_level(int level, rocl_error *err);

@@ -1,11 +1,13 @@
-/* Protocol buffer wire format, written front to back. A message that others nest in is begun with
- * one byte for its length, which is widened in the rare case that one is not enough. */
+/* Protocol buffer wire format, written front to back, and read field by field. A message that
+ * others nest in is begun with one byte for its length, which is widened in the rare case that one
+ * is not enough. */
 #ifndef ROCL_BASE_PROTO_H
 #define ROCL_BASE_PROTO_H
 
 #include "base/buf.h"
+#include "base/view.h"
 
-enum { ROCL_PB_VARINT = 0, ROCL_PB_FIXED64 = 1, ROCL_PB_BYTES = 2 };
+enum { ROCL_PB_VARINT = 0, ROCL_PB_FIXED64 = 1, ROCL_PB_BYTES = 2, ROCL_PB_FIXED32 = 5 };
 
 /* Most bytes of a field's number and kind. */
 #define ROCL_PB_TAG_MAX 5
@@ -106,6 +108,67 @@ static inline void rocl_pb_end(rocl_buf *b, size_t begin)
 {
     if (!b->failed && rocl_buf_reserve(b, ROCL_VARINT_MAX))
         b->len = (size_t)(rocl_pb_close(b->data + begin, b->data + b->len) - b->data);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* The bytes of a message, of which those before `at` have been read. */
+typedef struct rocl_pb {
+    const uint8_t *at, *end;
+    bool bad; /* they end within a field, or are no fields */
+} rocl_pb;
+
+typedef struct rocl_pb_field {
+    uint32_t number, kind;
+    uint64_t value;  /* of a number; the length of bytes */
+    rocl_view bytes; /* empty where it is a varint */
+} rocl_pb_field;
+
+static inline rocl_pb rocl_pb_read(const void *p, size_t n)
+{
+    return (rocl_pb){(const uint8_t *)p, n ? (const uint8_t *)p + n : (const uint8_t *)p, false};
+}
+
+static inline rocl_pb rocl_pb_of(rocl_view v)
+{
+    return rocl_pb_read(v.p, v.n);
+}
+
+/* The next field; false at the end and where the message is bad. */
+static inline bool rocl_pb_next(rocl_pb *r, rocl_pb_field *f)
+{
+    uint64_t tag;
+    if (r->at == r->end)
+        return false;
+    if (*r->at < 0x80)
+        tag = *r->at++;
+    else if (!rocl_varint_get(&r->at, r->end, &tag) || tag > UINT32_MAX)
+        tag = 0;
+    f->number = (uint32_t)(tag >> 3);
+    f->kind = tag & 7;
+    size_t n = f->kind == ROCL_PB_FIXED64 ? 8 : f->kind == ROCL_PB_FIXED32 ? 4 : 0;
+    f->value = 0;
+    r->bad = !f->number || (f->kind > ROCL_PB_BYTES && f->kind != ROCL_PB_FIXED32) ||
+             (!n && !rocl_varint_get(&r->at, r->end, &f->value)) ||
+             (f->kind == ROCL_PB_BYTES && f->value > (uint64_t)(r->end - r->at)) ||
+             n > (size_t)(r->end - r->at);
+    if (r->bad)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        f->value |= (uint64_t)r->at[i] << (8 * i);
+    if (f->kind == ROCL_PB_BYTES)
+        n = (size_t)f->value;
+    f->bytes = (rocl_view){(const char *)r->at, n};
+    r->at += n;
+    return true;
+}
+
+/* The value of a field of fixed64 kind as a double. */
+static inline double rocl_pb_double(const rocl_pb_field *f)
+{
+    double v;
+    memcpy(&v, &f->value, sizeof v);
+    return v;
 }
 
 #endif

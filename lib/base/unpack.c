@@ -103,11 +103,38 @@ const char *rocl_unpack_zstd(void)
     return "zstd " ZSTD_VERSION_STRING;
 }
 
+rocl_status rocl_zstd_unpack(rocl_buf *to, const void *p, size_t n, size_t most)
+{
+    const size_t before = to->len, step = ZSTD_DStreamOutSize();
+    ZSTD_DStream *z = ZSTD_createDStream();
+    ZSTD_inBuffer in = {p, n, 0};
+    size_t rc = 1, made = 1;
+    while (z && !ZSTD_isError(rc) && (in.pos < n || (rc && made)) && to->len - before <= most &&
+           rocl_buf_reserve(to, step)) {
+        ZSTD_outBuffer out = {to->data + to->len, step, 0};
+        rc = ZSTD_decompressStream(z, &out, &in);
+        made = out.pos;
+        to->len += made;
+    }
+    const bool whole = rc == 0 && to->len - before <= most;
+    const bool memory = !z || to->failed;
+    ZSTD_freeDStream(z);
+    if (!whole || memory)
+        to->len = before;
+    return memory ? ROCL_INTERNAL : whole ? ROCL_OK : ROCL_INPUT;
+}
+
 #else
 
 const char *rocl_unpack_zstd(void)
 {
     return "";
+}
+
+rocl_status rocl_zstd_unpack(rocl_buf *to, const void *p, size_t n, size_t most)
+{
+    (void)to, (void)p, (void)n, (void)most;
+    return ROCL_INPUT;
 }
 
 #endif

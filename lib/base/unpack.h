@@ -3,6 +3,7 @@
 #ifndef ROCL_BASE_UNPACK_H
 #define ROCL_BASE_UNPACK_H
 
+#include "base/buf.h"
 #include "base/status.h"
 
 typedef struct rocl_unpack rocl_unpack;
@@ -28,5 +29,9 @@ uint64_t rocl_unpack_used(const rocl_unpack *u);
 
 /* The zstd library as "zstd 1.5.4"; "" when it was not built in. */
 const char *rocl_unpack_zstd(void);
+
+/* Appends what a zstd frame of n bytes holds. ROCL_INPUT, without a message: it is damaged, holds
+ * more than `most` bytes, or the zstd library was not built in; `to` is as it was. */
+rocl_status rocl_zstd_unpack(rocl_buf *to, const void *p, size_t n, size_t most);
 
 #endif

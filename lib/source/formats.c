@@ -4,6 +4,7 @@
 
 #include "source/chrome/chrome.h"
 #include "source/chunk/chunk.h"
+#include "source/pftrace/pftrace.h"
 #include "source/rocpd/rocpd.h"
 #include "source/rocprof/rocprof.h"
 #include "source/rocprofv3/rocprofv3.h"
@@ -77,9 +78,8 @@ static bool is_profile(const char *head, size_t n, bool whole)
 #define FORMAT(name_, advice_) .format = {.name = (name_), .advice = (advice_)}
 #define READ(name_, ops_, ...) .format = {.name = (name_), .ops = &(ops_), .flags = (__VA_ARGS__)}
 
-#define PERFETTO "open it at https://ui.perfetto.dev"
-#define RECORD   "record with `rocprofv3 --output-format rocpd`, and name the database"
-#define UNPACK   "unpack it first"
+#define RECORD "record with `rocprofv3 --output-format rocpd`, and name the database"
+#define UNPACK "unpack it first"
 #define OTF2                                                                                       \
     "open its .otf2 file with Vampir or otf2-print; here, name the database from which it was "    \
     "made"
@@ -125,8 +125,7 @@ static const row rows[] = {
     {FORMAT("a CTF trace", "read it with babeltrace"), MAGIC("\xc1\x1f\xfc\xc1")},
     {FORMAT("a profile of JAX or TensorFlow (xplane.pb)", "open it with xprof or TensorBoard"),
      .probe = is_xplane},
-    {FORMAT("a Perfetto trace", PERFETTO "; here, name the database from which it was made"),
-     .probe = is_perfetto},
+    {READ("a Perfetto trace", rocl_pftrace_ops, 0), .probe = is_perfetto},
     {READ("JSON of rocprofv3", rocl_rocprofv3_json_ops, ROCL_FORMAT_V3_JSON),
      .json = {"rocprofiler-sdk-tool"}},
     {KINETO, .json = {"deviceProperties"}},

@@ -145,10 +145,6 @@ is_called() {
     is_called sums.csv "a summary of rocprof (CSV), not a trace" "take results.csv, results.json or results.db"
     echo '"Name","Calls","TotalDurationNs","AverageNs","Percentage","MinNs","MaxNs","StdDev"' >sums3.csv
     is_called sums3.csv "a summary of rocprofv3 (CSV), not a trace" "such as kernel_trace.csv"
-    rocpd2pftrace -q -z 0 -o plain.pftrace "$FIXTURES/rank0.db"
-    is_called plain.pftrace "a Perfetto trace" "open it at"
-    rocpd2pftrace -q -o packed.pftrace "$FIXTURES/rank0.db"
-    is_called packed.pftrace "a Perfetto trace" "open it at"
     if rocpd2otf2 -q -o o.otf2 "$FIXTURES/rank0.db"; then
         is_called o.otf2 "an OTF2 archive" "otf2-print"
         is_called o.def "a part of an OTF2 archive" "otf2-print"

@@ -201,9 +201,10 @@ static void write_extras(pf_part *p, rocl_buf *b)
 rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error *err)
 {
     static const char *const stages[ROCL_KINDS] = {
-        [ROCL_DISPATCH] = "Kernel", [ROCL_COPY] = "Copy",          [ROCL_ALLOC] = "Allocation",
-        [ROCL_SCRATCH] = "Scratch", [ROCL_GRAPH] = "Graph launch", [ROCL_HIP_EVENT] = "HIP event",
-        [ROCL_BARRIER] = "Barrier"};
+        [ROCL_DISPATCH] = PF_STAGE_KERNEL,  [ROCL_COPY] = PF_STAGE_COPY,
+        [ROCL_ALLOC] = PF_STAGE_ALLOCATION, [ROCL_SCRATCH] = PF_STAGE_SCRATCH,
+        [ROCL_GRAPH] = PF_STAGE_GRAPH,      [ROCL_HIP_EVENT] = PF_STAGE_HIP_EVENT,
+        [ROCL_BARRIER] = PF_STAGE_BARRIER};
     pf_part *p = pf_part_of(base);
     const pf_sink *s = p->sink;
     const rocl_track_event *e = &p->part.event;

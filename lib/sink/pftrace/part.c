@@ -55,7 +55,7 @@ static rocl_status define_track(rocl_timeline_part *base, const rocl_track *t, u
     } else if (!t->lane) {
         *id = p->default_track;
     } else {
-        snprintf(name, sizeof name, "overlapping calls %u", t->lane);
+        snprintf(name, sizeof name, PF_OVERLAPPING_CALLS " %u", t->lane);
         *id = pf_new_track(p, t->base, name, NULL);
     }
     return ROCL_OK;

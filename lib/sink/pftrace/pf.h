@@ -4,7 +4,6 @@
  *                  blocks of packets, compressed by the workers of a pipe
  *     part.c       what the timeline draws of a part, a block when it is the part's turn
  *     sequence.c   packet sequences: times as differences, interning, annotations
- *     fields.h     field numbers of the format
  *     world.c      machines, GPUs, processes, threads: ids and descriptors
  *     host.c       host slices on thread tracks
  *     gpu.c        GPU work as typed GPU events
@@ -25,7 +24,7 @@
 #include "model/trace.h"
 #include "timeline/timeline.h"
 #include "sink/piped.h"
-#include "sink/pftrace/fields.h"
+#include "format/perfetto.h"
 
 /* Blocks of raw packets: below the 512 KiB that readers expect of a compressed packet at most. */
 #define PF_BLOCK (256u << 10)
@@ -190,7 +189,7 @@ uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_un
 
 /* Names of arguments and annotations, interned once as texts. */
 #define PF_WORD_LIST(X)                                                                            \
-    X(UNNAMED, "(unnamed)")                                                                        \
+    X(UNNAMED, PF_UNNAMED)                                                                         \
     X(STACK_ID, "stack_id")                                                                        \
     X(CORR_ID, "corr_id")                                                                          \
     X(AGENT, "agent")                                                                              \

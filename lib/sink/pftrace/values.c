@@ -129,9 +129,9 @@ static uint64_t define_bytes(pf_part *p, const rocl_track *t)
     agent_words(p->sink, t->agent, true, words, sizeof words);
     if (legacy)
         snprintf(name, sizeof name, "%s %s",
-                 t->kind == ROCL_TRACK_BANDWIDTH ? "COPY BYTES to" : "ALLOCATE BYTES on", words);
+                 t->kind == ROCL_TRACK_BANDWIDTH ? PF_LEGACY_COPIED : PF_LEGACY_ALLOCATED, words);
     else
-        snprintf(name, sizeof name, "%s %s", words, rate ? "copy bandwidth" : "allocated");
+        snprintf(name, sizeof name, "%s %s", words, rate ? PF_BANDWIDTH : PF_ALLOCATED);
     const pf_unit unit = {rate ? 0 : UNIT_BYTES, rate ? "bytes/s" : NULL};
     return pf_new_track(p, p->sink->world.processes[t->process].uuid, name, &unit);
 }

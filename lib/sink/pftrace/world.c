@@ -8,9 +8,6 @@
 /* Descriptors go to a sequence of their own, with absolute times. */
 #define DESCRIPTOR_SEQUENCE 1
 
-/* Above every pid that Linux gives out: for processes whose number is taken or no number. */
-#define PID_BEYOND (1 << 22)
-
 /* Begins a descriptor's packet: what rocl_pb_end takes. */
 static size_t begin_packet(const pf_world *w, rocl_buf *b)
 {
@@ -34,8 +31,8 @@ static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
     pf_text(b, GPU_MODEL, t, g->agent->product);
     pf_text(b, GPU_ARCH, t, g->agent->name);
     size_t extra = rocl_pb_begin(b, GPU_EXTRA);
-    rocl_pb_str(b, 1, "agent");
-    pf_text(b, 2, t, g->agent->label);
+    rocl_pb_str(b, EXTRA_NAME, "agent");
+    pf_text(b, EXTRA_VALUE, t, g->agent->label);
     rocl_pb_end(b, extra);
     rocl_pb_end(b, at);
 }
@@ -74,7 +71,7 @@ static void describe_machine(pf_world *w)
 static int64_t take_unused_pid(pf_world *w, int64_t pid)
 {
     uint64_t machine = (uint64_t)w->capture->machine << 40;
-    int64_t beyond = PID_BEYOND + 1;
+    int64_t beyond = PF_PID_BEYOND + 1;
     if (pid <= 0 || pid > INT32_MAX)
         pid = beyond;
     while (rocl_map_get(&w->pids, machine | (uint64_t)pid, ROCL_NONE) != ROCL_NONE)
@@ -141,11 +138,11 @@ static void describe_process(pf_world *w, uint32_t index)
     if (start)
         rocl_pb_int(b, PROCESS_START, start);
     if (p->rank >= 0) {
-        snprintf(label, sizeof label, "rank %" PRId32, p->rank);
+        snprintf(label, sizeof label, PF_LABEL_RANK "%" PRId32, p->rank);
         rocl_pb_str(b, PROCESS_LABELS, label);
     }
     if (w->processes[index].pid != p->pid) {
-        snprintf(label, sizeof label, "pid %" PRId64, p->pid);
+        snprintf(label, sizeof label, PF_LABEL_PID "%" PRId64, p->pid);
         rocl_pb_str(b, PROCESS_LABELS, label);
     }
     rocl_pb_end(b, process);
@@ -157,8 +154,8 @@ void pf_describe_host(pf_world *w, uint32_t index)
 {
     const rocl_capture *c = w->capture;
     uint32_t thread, process = rocl_host_process(c, index, &thread);
-    const char *name = "unknown thread";
-    int64_t tid = (int64_t)2 * PID_BEYOND + process; /* beyond every thread of the process */
+    const char *name = PF_UNKNOWN_THREAD;
+    int64_t tid = (int64_t)2 * PF_PID_BEYOND + process; /* beyond every thread of the process */
     char buf[256];
     if (thread != ROCL_NONE) {
         const rocl_thread *t = &c->threads[thread];
@@ -167,7 +164,7 @@ void pf_describe_host(pf_world *w, uint32_t index)
         /* A process that had to change its number takes its main thread along. */
         tid = t->tid == p->pid ? w->processes[process].pid : t->tid;
         if (tid <= 0)
-            tid = (int64_t)3 * PID_BEYOND + thread;
+            tid = (int64_t)3 * PF_PID_BEYOND + thread;
     }
     w->host_tracks[index] = w->next_uuid++;
     rocl_buf *b = rocl_piped_buf(w->file);

@@ -4,17 +4,19 @@
  * In the sorter:
  *
  *     key[0] process   key[1] scope   key[2] time   key[3] place, the order in which they were
- * written data: a half, then, of a begin, its arguments: arg_head and the bytes of the value, each
+ * written data: a half; of a begin its record; arguments: arg_head and the bytes of the value, each
  */
 #include <stdlib.h>
 
 #include "source/records/run.h"
 
 typedef struct half {
-    rocl_region region; /* indexes and texts; arg_count arguments follow */
     uint64_t id, piece, line, where;
+    int64_t time;       /* of an end */
+    uint32_t arg_count; /* behind the record, which has the size of its kind */
     rocl_kind kind;
     bool begins;
+    bool timed; /* a begin whose record has its end */
 } half;
 
 typedef struct arg_head {
@@ -33,19 +35,22 @@ enum { LOOK_DOWN_MAX = 1024 };
 
 rocl_status rocl_half_add(rocl_records *w, const rocl_source_record *r, rocl_error *err)
 {
-    const uint64_t key[4] = {r->process, r->scope, (uint64_t)r->as.e.start,
+    const uint64_t key[4] = {r->process, r->scope, (uint64_t)(r->at > 0 ? r->at : r->as.e.start),
                              rocl_place(w, r->where)};
-    half h = {.region = r->as.region,
-              .id = r->id,
-              .piece = (uint64_t)(w->piece - w->in->pieces),
-              .line = w->line,
-              .where = r->where,
-              .kind = r->kind,
-              .begins = r->half == ROCL_BEGINS};
+    const half h = {.id = r->id,
+                    .piece = (uint64_t)(w->piece - w->in->pieces),
+                    .line = w->line,
+                    .where = r->where,
+                    .time = r->as.e.start,
+                    .arg_count = (uint32_t)w->pending_args,
+                    .kind = r->kind,
+                    .begins = r->half == ROCL_BEGINS,
+                    .timed = r->at > 0};
     rocl_buf data = {0};
-    h.region.arg_count = h.begins ? (uint32_t)w->pending_args : 0;
     rocl_buf_put(&data, &h, sizeof h);
-    for (size_t i = 0; i < h.region.arg_count; i++) {
+    if (h.begins)
+        rocl_buf_put(&data, &r->as, rocl_kind_size(h.kind));
+    for (size_t i = 0; i < h.arg_count; i++) {
         const rocl_arg *a = &w->out.args[w->out.arg_count - w->pending_args + i];
         const arg_head head = {a->type, a->name, a->value_len};
         rocl_buf_put(&data, &head, sizeof head);
@@ -59,29 +64,56 @@ rocl_status rocl_half_add(rocl_records *w, const rocl_source_record *r, rocl_err
     return st;
 }
 
-/* The second pass: a begin that has its end goes out. */
-static rocl_status emit_joined(rocl_records *w, const uint8_t *data, int64_t end, rocl_error *err)
+/* Copies the arguments of a half, of which `data` are the bytes. */
+static bool add_args(rocl_records *w, const uint8_t *data)
 {
     half h;
-    rocl_status st = ROCL_OK;
     memcpy(&h, data, sizeof h);
-    rocl_region *g = rocl_batcher_next(&w->out, h.kind, &st, err);
-    if (!g)
-        return st;
-    *g = h.region;
-    g->e.end = end;
-    g->e.duration = end - g->e.start;
-    g->arg_first = (uint32_t)w->out.arg_count;
-    data += sizeof h;
-    for (uint32_t i = 0; i < g->arg_count; i++) {
+    data += sizeof h + (h.begins ? rocl_kind_size(h.kind) : 0);
+    for (uint32_t i = 0; i < h.arg_count; i++) {
         arg_head head;
         memcpy(&head, data, sizeof head);
         char *value = rocl_arena_dup(&w->out.arg_text, (const char *)data + sizeof head, head.size);
         if (!value || !ROCL_GROW(w->out.args, w->out.arg_cap, w->out.arg_count + 1))
-            return rocl_fail_memory(err);
+            return false;
         w->out.args[w->out.arg_count++] = (rocl_arg){head.type, head.name, value, head.size};
         data += sizeof head + head.size;
     }
+    return true;
+}
+
+/* The second pass: a begin that has its end goes out, as a record of its kind. */
+static rocl_status emit_joined(rocl_records *w, const uint8_t *begin, const uint8_t *end,
+                               rocl_error *err)
+{
+    half h, last;
+    rocl_any_record as;
+    rocl_status st = ROCL_OK;
+    memcpy(&h, begin, sizeof h);
+    memcpy(&last, end, sizeof last);
+    if (!rocl_kind_in(h.kind, w->in->run->kinds))
+        return ROCL_OK;
+    memcpy(&as, begin + sizeof h, rocl_kind_size(h.kind));
+    if (!h.timed)
+        as.e.end = last.time;
+    as.e.duration = as.e.end - as.e.start;
+    if (h.kind == ROCL_ALLOC || h.kind == ROCL_SCRATCH)
+        return rocl_allocs_add(w->in->run->allocations, w->number, &as.alloc, err);
+    void *to = rocl_batcher_next(&w->out, h.kind, &st, err); /* may emit the arguments so far */
+    if (!to)
+        return st;
+    const size_t first = w->out.arg_count;
+    const bool call = rocl_kind_in(h.kind, ROCL_HOST_KINDS), kernel = h.kind == ROCL_DISPATCH;
+    if ((call || kernel) && (!add_args(w, begin) || !add_args(w, end)))
+        return rocl_fail_memory(err);
+    if (call) {
+        as.region.arg_first = (uint32_t)first;
+        as.region.arg_count = (uint32_t)(w->out.arg_count - first);
+    } else if (kernel) {
+        as.dispatch.arg_first = (uint32_t)first;
+        as.dispatch.arg_count = (uint32_t)(w->out.arg_count - first);
+    }
+    memcpy(to, &as, rocl_kind_size(h.kind));
     return ROCL_OK;
 }
 
@@ -150,7 +182,7 @@ rocl_status rocl_halves_join(rocl_records *w, rocl_error *err)
         } else {
             uint8_t *begin = take_open(&open, h.id);
             if (!w->indexing)
-                st = emit_joined(w, begin, h.region.e.start, err);
+                st = emit_joined(w, begin, rec.data, err);
             free(begin);
         }
     }

@@ -367,7 +367,7 @@ rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_
         st = rocl_record_fault(to, r->where, fault, why, err);
     else if (to->indexing)
         st = note_record(to, r, err);
-    else if (rocl_records_want(to, r->kind))
+    else if (r->half != ROCL_WHOLE || rocl_records_want(to, r->kind)) /* joined, then left out */
         st = emit_record(to, r, err);
     to->pending_args = 0;
     return st;
@@ -508,13 +508,15 @@ static void define_kernel(rocl_records_input *in, const rocl_key_entry *e, void 
     rocl_trace *t = in->trace;
     const rocl_key_facts *f = &e->facts;
     const uint32_t name = rocl_kernel_without_kd(t, f->name);
-    const bool mangled = !strncmp(rocl_str(t, name), "_Z", 2);
+    const uint32_t mangled = f->mangled                             ? f->mangled
+                             : !strncmp(rocl_str(t, name), "_Z", 2) ? name
+                                                                    : 0;
     *(rocl_kernel *)to = (rocl_kernel){.id = (int64_t)e->index + 1,
                                        .process = process_of(in, e),
                                        .agent = ROCL_NONE,
-                                       .mangled = mangled ? name : 0,
+                                       .mangled = mangled,
                                        .display = name,
-                                       .shown = rocl_kernel_shown(t, mangled ? name : 0, name, 0),
+                                       .shown = rocl_kernel_shown(t, mangled, name, 0),
                                        .is_function = f->is_function,
                                        .group_segment = f->group_segment,
                                        .private_segment = f->private_segment,

@@ -48,6 +48,7 @@ typedef struct rocl_key {
 typedef struct rocl_key_facts {
     rocl_agent_type type; /* of an agent; GPU wins over CPU, CPU over OTHER */
     uint32_t name;        /* text: of a kernel as it was written, of a counter; else 0 */
+    uint32_t mangled;     /* text, of a kernel whose name is not that of its symbol; 0 */
     uint64_t pid;         /* of a process whose key is another number: its pid; 0 unknown */
     bool is_function;     /* of a kernel: see rocl_kernel */
     int64_t group_segment, private_segment, sgpr, arch_vgpr, accum_vgpr; /* of a kernel */
@@ -60,7 +61,8 @@ typedef struct rocl_registry rocl_registry;
 typedef enum rocl_half {
     ROCL_WHOLE,
     ROCL_BEGINS, /* as.e.start is when; it ends with the next ROCL_ENDS of its scope */
-    ROCL_ENDS    /* as.e.start is when; name and arguments are those of the begin */
+    ROCL_ENDS    /* as.e.start is when; kind and name are those of the begin; arguments that it has
+                    come after those of the begin */
 } rocl_half;
 
 /* A record as it was read. rocl_record_begin() sets everything to "not said". Views need to live
@@ -71,7 +73,9 @@ typedef struct rocl_source_record {
     /* Halves: begins and ends of one scope of a process belong together: a thread, where the last
      * begin ends first (push and pop), or what a range is known by. */
     uint64_t scope, id; /* id: an end takes the last open begin with its id, else the last one */
-    uint64_t where;     /* place in the file: offset or row id, below 2^44; also makes the id */
+    int64_t at; /* of a begin that knows its start and end (as.e) better than its scope, where it
+                   stands at this time; 0: it does not */
+    uint64_t where; /* place in the file: offset or row id, below 2^44; also makes the id */
     uint64_t process, thread, agent, queue, stream, kernel; /* numbers of keys; ROCL_NO_KEY */
     uint64_t src, dst;                                      /* agents of a copy */
     uint64_t source_queue;                                  /* of a HIP event */

@@ -1,0 +1,462 @@
+/* The first walk through a trace: what its packets depend on. */
+#include <stdlib.h>
+
+#include "base/pool.h"
+#include "source/pftrace/pftrace.h"
+
+rocl_view pfr_bytes(const pfr_file *f, uint32_t id)
+{
+    rocl_view v;
+    v.p = rocl_strings_get(f->bytes, id, &v.n);
+    return v;
+}
+
+/* ---- a packet -------------------------------------------------------------------------------- */
+
+static uint64_t sequence_key(const pfr_packet *p)
+{
+    return (uint64_t)p->machine << 32 | p->sequence;
+}
+
+uint32_t pfr_sequence(const pfr_file *f, const pfr_packet *p)
+{
+    return rocl_map_get(&f->sequence_ids, sequence_key(p), ROCL_NONE);
+}
+
+/* Of plain entries, {iid, text}, the bytes are the text. */
+bool pfr_interned_next(rocl_pb *r, unsigned *table, uint64_t *iid, rocl_view *bytes)
+{
+    rocl_pb_field f, g;
+    while (rocl_pb_next(r, &f)) {
+        if (f.kind != ROCL_PB_BYTES || f.number > UINT16_MAX)
+            continue;
+        rocl_pb entry = rocl_pb_of(f.bytes);
+        const bool plain = f.number == INTERNED_NAMES || f.number == INTERNED_CATEGORIES ||
+                           f.number == INTERNED_ANNOTATIONS || f.number == INTERNED_STRINGS ||
+                           f.number == INTERNED_ARG_NAMES;
+        const bool known = plain || f.number == INTERNED_CONTEXTS || f.number == INTERNED_SPECS ||
+                           f.number == INTERNED_COUNTERS || f.number == INTERNED_KERNELS;
+        if (!known)
+            continue;
+        *table = f.number;
+        *iid = 0;
+        *bytes = plain ? (rocl_view){"", 0} : f.bytes;
+        while (rocl_pb_next(&entry, &g)) {
+            if (g.number == IID)
+                *iid = g.value;
+            else if (plain && g.number == IID_NAME && g.kind == ROCL_PB_BYTES)
+                *bytes = g.bytes;
+        }
+        return true;
+    }
+    return false;
+}
+
+static void index_interned(pfr_file *f, uint32_t sequence, const pfr_packet *p)
+{
+    rocl_pb r = rocl_pb_of(p->interned);
+    unsigned table;
+    uint64_t iid;
+    rocl_view bytes;
+    while (pfr_interned_next(&r, &table, &iid, &bytes)) {
+        if (!ROCL_GROW(f->interned, f->interned_cap, f->interned_count + 1)) {
+            f->failed = true;
+            return;
+        }
+        const uint32_t id = rocl_strings_put(f->bytes, bytes.p, bytes.n);
+        f->interned[f->interned_count++] =
+            (pfr_interned){iid, p->at, sequence, id, (uint16_t)table};
+        if (table == INTERNED_COUNTERS)
+            pfr_world_counters(f, id, bytes);
+    }
+}
+
+/* Counters that say by how much they change: their sums are known before a piece is read. Their
+ * tracks are described before. */
+static void add_increment(pfr_file *f, rocl_map *open, uint32_t sequence, const pfr_state *s,
+                          const pfr_packet *p, uint32_t piece)
+{
+    rocl_pb r = rocl_pb_of(p->body);
+    rocl_pb_field g;
+    uint64_t type = 0, uuid = s->has_default_track ? s->default_track : 0;
+    double value = 0;
+    while (rocl_pb_next(&r, &g)) {
+        if (g.number == EV_TYPE)
+            type = g.value;
+        else if (g.number == EV_TRACK)
+            uuid = g.value;
+        else if (g.number == EV_COUNTER_VALUE)
+            value = (double)(int64_t)g.value;
+        else if (g.number == EV_DOUBLE_VALUE && g.kind == ROCL_PB_FIXED64)
+            value = rocl_pb_double(&g);
+    }
+    const pfr_track *t = type == TYPE_COUNTER ? pfr_track_of(f, p->machine, uuid, p->at) : NULL;
+    if (!t || !t->incremental)
+        return;
+    const uint64_t key = (uint64_t)sequence << 32 | (uint64_t)(t - f->tracks);
+    uint32_t at = rocl_map_get(open, key, ROCL_NONE);
+    if (at == ROCL_NONE || f->sums[at].piece != piece) {
+        const double before = at == ROCL_NONE ? 0 : f->sums[at].value;
+        at = (uint32_t)f->sum_count;
+        if (!ROCL_GROW(f->sums, f->sum_cap, f->sum_count + 1) || !rocl_map_put(open, key, at)) {
+            f->failed = true;
+            return;
+        }
+        f->sums[f->sum_count++] = (pfr_sum){key, piece, before};
+    }
+    f->sums[at].value += value;
+}
+
+/* Data that the tracer's service lost, by the statistics that it wrote last. */
+static bool tells_of_loss(rocl_view stats)
+{
+    rocl_pb r = rocl_pb_of(stats);
+    rocl_pb_field f, g;
+    while (rocl_pb_next(&r, &f)) {
+        if (f.number != STATS_BUFFER || f.kind != ROCL_PB_BYTES)
+            continue;
+        rocl_pb buffer = rocl_pb_of(f.bytes);
+        while (rocl_pb_next(&buffer, &g))
+            if ((g.number == BUFFER_OVERWRITTEN || g.number == BUFFER_DISCARDED ||
+                 g.number == BUFFER_LOST) &&
+                g.kind == ROCL_PB_VARINT && g.value)
+                return true;
+    }
+    return false;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* The walk as it goes on. */
+typedef struct index_walk {
+    pfr_file *file;
+    pfr_state *states; /* by sequence */
+    size_t state_cap;
+    uint32_t *touched; /* by sequence: checkpoint + 1 that is under construction */
+    size_t touched_cap;
+    rocl_map sums;
+    uint32_t piece;
+    uint64_t at;
+    pfr_walk walk;
+} index_walk;
+
+/* The state of a packet's sequence; NULL: memory is out. */
+static pfr_state *open_sequence(index_walk *x, const pfr_packet *p, uint32_t *sequence)
+{
+    pfr_file *f = x->file;
+    *sequence = pfr_sequence(f, p);
+    if (*sequence == ROCL_NONE) {
+        *sequence = (uint32_t)f->sequence_count;
+        if (!rocl_map_put(&f->sequence_ids, sequence_key(p), *sequence) ||
+            !ROCL_GROW(f->sequences, f->sequence_cap, f->sequence_count + 1) ||
+            !ROCL_GROW(x->states, x->state_cap, f->sequence_count + 1) ||
+            !ROCL_GROW(x->touched, x->touched_cap, f->sequence_count + 1))
+            return NULL;
+        x->states[*sequence] = (pfr_state){0};
+        x->touched[*sequence] = 0;
+        f->sequences[f->sequence_count++] = sequence_key(p);
+    }
+    const uint32_t made = x->touched[*sequence];
+    if (!made || f->checkpoints[made - 1].piece != x->piece) {
+        if (!ROCL_GROW(f->checkpoints, f->checkpoint_cap, f->checkpoint_count + 1))
+            return NULL;
+        f->checkpoints[f->checkpoint_count++] =
+            (pfr_checkpoint){.sequence = *sequence, .piece = x->piece};
+        x->touched[*sequence] = (uint32_t)f->checkpoint_count;
+    }
+    return &x->states[*sequence];
+}
+
+static void index_packet(index_walk *x, const pfr_packet *p)
+{
+    pfr_file *f = x->file;
+    uint32_t sequence;
+    pfr_state *s = open_sequence(x, p, &sequence);
+    if (!s) {
+        f->failed = true;
+        return;
+    }
+    if (p->payload == PKT_CLOCK_SNAPSHOT)
+        pfr_clocks_learn(&f->clocks, p->body);
+    pfr_state_step(s, &f->clocks, f->bytes, p);
+    if (p->interned.n && s->valid)
+        index_interned(f, sequence, p);
+    if (p->payload == PKT_TRACK_EVENT) {
+        if (f->incremental)
+            add_increment(f, &x->sums, sequence, s, p, x->piece);
+        return;
+    }
+    if (p->payload == PKT_TRACE_STATS && tells_of_loss(p->body))
+        f->lost_at = p->at + 1;
+    if (p->payload && !pfr_world_describe(f, p))
+        f->others[p->payload < 255 ? p->payload : 255]++;
+}
+
+/* Of blocks that seem to hold compressed packets. */
+static rocl_status unpack_block(void *ctx, unsigned worker, rocl_block *b, rocl_error *err)
+{
+    pfr_walk w = {0};
+    pfr_packet p;
+    (void)ctx;
+    (void)worker;
+    if (!b->user)
+        return ROCL_OK;
+    pfr_walk_begin(&w, b->in.data, b->in.len, 0);
+    w.copy = &b->out;
+    while (pfr_walk_next(&w, &p))
+        continue;
+    const bool failed = w.failed || b->out.failed;
+    pfr_walk_free(&w);
+    return failed ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+static rocl_status index_block(void *ctx, rocl_block *b, rocl_error *err)
+{
+    index_walk *x = ctx;
+    pfr_file *f = x->file;
+    const rocl_buf *bytes = b->user ? &b->out : &b->in;
+    const size_t first = f->checkpoint_count;
+    pfr_packet p;
+    if (!ROCL_GROW(f->bases, f->base_cap, x->piece + (size_t)1))
+        return rocl_fail_memory(err);
+    f->bases[x->piece] = x->at;
+    pfr_walk_begin(&x->walk, bytes->data, bytes->len, x->at);
+    while (!f->failed && pfr_walk_next(&x->walk, &p))
+        if (!p.why)
+            index_packet(x, &p);
+    for (size_t i = first; i < f->checkpoint_count; i++)
+        f->checkpoints[i].state = x->states[f->checkpoints[i].sequence];
+    x->at = x->walk.at;
+    x->piece++;
+    return f->failed || x->walk.failed ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* Unpacked bytes for a compressed one, about: pieces are of some MiB when they are unpacked. */
+enum { UNPACKED_RATIO = 8, PIECES_MAX = 1024 };
+
+typedef struct cutter {
+    pfr_file *file;
+    rocl_pipe *pipe;
+    rocl_block *block;
+    uint64_t first, weight, limit; /* of the piece under construction */
+} cutter;
+
+/* The piece ends at an offset. */
+static rocl_status end_piece(cutter *c, uint64_t end, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    rocl_records_input *in = c->file->in;
+    if (!c->block || !c->block->in.len)
+        return ROCL_OK;
+    if (!rocl_records_add_piece(in, &(rocl_piece){.part = (uint32_t)in->piece_count,
+                                                  .first = c->first,
+                                                  .last = end,
+                                                  .rows = (end - c->first) / 64 + 1}))
+        st = rocl_fail_memory(err);
+    const rocl_status put = rocl_pipe_put(c->pipe, c->block, st ? NULL : err);
+    c->block = NULL;
+    c->weight = 0;
+    c->first = end;
+    return st ? st : put;
+}
+
+/* Takes a field of the file into the piece. */
+static rocl_status add_field(cutter *c, const uint8_t *p, size_t n, uint64_t at, bool compressed,
+                             rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    if (c->weight >= c->limit)
+        st = end_piece(c, at, err);
+    if (st == ROCL_OK && !c->block) {
+        st = rocl_pipe_get(c->pipe, &c->block, err);
+        c->first = at;
+        if (c->block)
+            c->block->user = NULL;
+    }
+    if (st != ROCL_OK)
+        return st;
+    if (compressed)
+        c->block->user = c->file;
+    c->weight += compressed ? UNPACKED_RATIO * (uint64_t)n : n;
+    rocl_buf_put(&c->block->in, p, n);
+    return ROCL_OK;
+}
+
+/* Says once why the rest of a file is not read. */
+static void leave_rest(pfr_file *f, const char *why)
+{
+    f->in->source->truncated = true;
+    f->in->source->remark = why;
+}
+
+static rocl_status cut_file(cutter *c, rocl_error *err)
+{
+    pfr_file *f = c->file;
+    const rocl_spool *spool = f->in->files[0].spool;
+    const uint64_t size = rocl_spool_size(spool);
+    size_t window = (size_t)1 << 20;
+    rocl_buf buf = {0};
+    rocl_status st = ROCL_OK;
+    uint64_t at = 0;
+    bool stop = false;
+    while (st == ROCL_OK && at < size && !stop) {
+        size_t got, used = 0;
+        buf.len = 0;
+        if (!rocl_buf_reserve(&buf, window)) {
+            st = rocl_fail_memory(err);
+            break;
+        }
+        st = rocl_spool_read(spool, buf.data, window, at, &got, err);
+        while (st == ROCL_OK && used < got) {
+            bool compressed;
+            const uint64_t n = pfr_field_bytes(buf.data + used, got - used, &compressed);
+            if (n == UINT64_MAX || n > size - at - used || (!n && at + got == size)) {
+                leave_rest(f, n == UINT64_MAX
+                                  ? "damaged: from some byte on it is no trace, which is left out"
+                                  : "the file ends within a packet, which is left out");
+                stop = true;
+                break;
+            }
+            if (n > PFR_PACKET_MAX) {
+                leave_rest(f, "a packet of more than 256 MiB is left out");
+                st = end_piece(c, at + used, err);
+                at += n;
+                break;
+            }
+            if (!n || n > got - used) {
+                window = n + 1024 > window ? (size_t)n + 1024 : window;
+                break;
+            }
+            st = add_field(c, buf.data + used, (size_t)n, at + used, compressed, err);
+            used += (size_t)n;
+        }
+        at += used;
+    }
+    if (st == ROCL_OK)
+        st = end_piece(c, at, err);
+    rocl_buf_free(&buf);
+    return st;
+}
+
+/* ---- the index ------------------------------------------------------------------------------- */
+
+static int compare_interned(const void *a, const void *b)
+{
+    const pfr_interned *x = a, *y = b;
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
+    if (x->table != y->table)
+        return x->table < y->table ? -1 : 1;
+    if (x->iid != y->iid)
+        return x->iid < y->iid ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static int compare_checkpoints(const void *a, const void *b)
+{
+    const pfr_checkpoint *x = a, *y = b;
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
+    return (x->piece > y->piece) - (x->piece < y->piece);
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+    const pfr_sum *x = a, *y = b;
+    if (x->track != y->track)
+        return x->track < y->track ? -1 : 1;
+    return (x->piece > y->piece) - (x->piece < y->piece);
+}
+
+rocl_status pfr_index(pfr_file *f, rocl_error *err)
+{
+    static const rocl_pipe_ops ops = {unpack_block, index_block};
+    index_walk x = {.file = f};
+    const uint64_t size = rocl_spool_size(f->in->files[0].spool);
+    cutter c = {.file = f, .limit = rocl_piece_bytes};
+    if (c.limit < size / PIECES_MAX)
+        c.limit = size / PIECES_MAX;
+    rocl_status st = rocl_pipe_new(&c.pipe, f->in->trace->opt.jobs, &ops, &x, err);
+    if (st != ROCL_OK)
+        return st;
+    st = cut_file(&c, err);
+    if (c.block)
+        rocl_pipe_put(c.pipe, c.block, NULL);
+    if (st == ROCL_OK)
+        st = rocl_pipe_finish(c.pipe, err);
+    else
+        rocl_pipe_abort(c.pipe);
+    pfr_walk_free(&x.walk);
+    free(x.states);
+    free(x.touched);
+    rocl_map_free(&x.sums);
+    if (st == ROCL_OK && !rocl_strings_complete(f->bytes))
+        st = rocl_fail_memory(err);
+    if (f->interned_count)
+        qsort(f->interned, f->interned_count, sizeof *f->interned, compare_interned);
+    if (f->checkpoint_count)
+        qsort(f->checkpoints, f->checkpoint_count, sizeof *f->checkpoints, compare_checkpoints);
+    if (f->sum_count)
+        qsort(f->sums, f->sum_count, sizeof *f->sums, compare_sums);
+    return st;
+}
+
+void pfr_index_free(pfr_file *f)
+{
+    rocl_strings_free(f->bytes);
+    free(f->bases);
+    rocl_map_free(&f->sequence_ids);
+    free(f->sequences);
+    free(f->interned);
+    free(f->checkpoints);
+    free(f->sums);
+}
+
+/* The last of sorted items for which `is_before` holds, which it does for the first ones. */
+#define FIND_LAST(found, items, count, is_before)                                                  \
+    do {                                                                                           \
+        size_t low = 0, high = (count);                                                            \
+        while (low < high) {                                                                       \
+            const size_t i = low + (high - low) / 2;                                               \
+            if (is_before)                                                                         \
+                low = i + 1;                                                                       \
+            else                                                                                   \
+                high = i;                                                                          \
+        }                                                                                          \
+        (found) = low ? &(items)[low - 1] : NULL;                                                  \
+    } while (0)
+
+pfr_state pfr_state_before(const pfr_file *f, uint32_t sequence, uint32_t piece)
+{
+    const pfr_checkpoint key = {.sequence = sequence, .piece = piece}, *c;
+    FIND_LAST(c, f->checkpoints, f->checkpoint_count,
+              compare_checkpoints(&f->checkpoints[i], &key) < 0);
+    return c && c->sequence == sequence ? c->state : (pfr_state){0};
+}
+
+uint32_t pfr_interned_before(const pfr_file *f, uint32_t sequence, unsigned table, uint64_t iid,
+                             uint64_t before, uint64_t cleared)
+{
+    const pfr_interned key = {
+        .iid = iid, .at = before, .sequence = sequence, .table = (uint16_t)table};
+    const pfr_interned *e;
+    FIND_LAST(e, f->interned, f->interned_count, compare_interned(&f->interned[i], &key) < 0);
+    const bool same =
+        e && e->sequence == sequence && e->table == table && e->iid == iid && e->at + 1 >= cleared;
+    return same ? e->bytes : 0;
+}
+
+double pfr_sum_before(const pfr_file *f, uint64_t track, uint32_t piece)
+{
+    const pfr_sum key = {.track = track, .piece = piece}, *s;
+    FIND_LAST(s, f->sums, f->sum_count, compare_sums(&f->sums[i], &key) < 0);
+    return s && s->track == track ? s->value : 0;
+}
+
+uint32_t pfr_counter_name(const pfr_file *f, uint32_t descriptor, uint64_t id)
+{
+    return id <= UINT32_MAX ? rocl_map_get(&f->counter_names, (uint64_t)descriptor << 32 | id, 0)
+                            : 0;
+}

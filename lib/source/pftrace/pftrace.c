@@ -1,0 +1,101 @@
+/* The format: see pftrace.h. */
+#include "source/pftrace/pftrace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Packets that are no events: what they hold is named once, or does not matter. */
+static const struct {
+    uint8_t number;
+    const char *what; /* NULL: of the tracer itself */
+} payloads[] = {
+    {PKT_FTRACE, "the kernel's scheduler (ftrace)"},
+    {9, "processes over time"},
+    {11, NULL},
+    {33, NULL},
+    {PKT_TRACE_STATS, NULL},
+    {36, NULL},
+    {37, "heap profiles"},
+    {38, "batteries"},
+    {40, "the system's counters"},
+    {43, NULL},
+    {44, NULL},
+    {46, NULL},
+    {49, "CPU and stack samples"},
+    {66, "CPU and stack samples"},
+    {68, "heap graphs"},
+    {69, NULL},
+    {71, "memory of GPUs"},
+    {72, NULL},
+    {78, NULL},
+    {89, NULL},
+    {126, NULL},
+    {129, "frequencies of GPUs"},
+    {135, "CPU and stack samples"},
+};
+
+/* "FILE: left out: 12 packets of heap profiles, 3 of other kinds (fields 63, 71)" */
+static void report_others(const pfr_file *f)
+{
+    rocl_buf b = {0};
+    uint64_t unknown = 0;
+    rocl_buf_printf(&b, "%s: packets that are no events are left out:", f->in->files[0].path);
+    const size_t begin = b.len;
+    for (unsigned i = 1; i < 256; i++) {
+        bool known = false;
+        for (size_t k = 0; k < sizeof payloads / sizeof *payloads && !known; k++) {
+            known = payloads[k].number == i;
+            if (known && payloads[k].what && f->others[i])
+                rocl_buf_printf(&b, "%s %" PRIu64 " of %s", b.len > begin ? "," : "", f->others[i],
+                                payloads[k].what);
+        }
+        unknown += known ? 0 : f->others[i];
+    }
+    if (unknown)
+        rocl_buf_printf(&b, "%s %" PRIu64 " of other kinds", b.len > begin ? "," : "", unknown);
+    const bool any = b.len > begin;
+    rocl_buf_byte(&b, 0);
+    if (any && !b.failed)
+        rocl_notice(f->in->trace, "%s", (const char *)b.data);
+    rocl_buf_free(&b);
+}
+
+static void close_file(rocl_records_input *in)
+{
+    pfr_file *f = in->state;
+    if (!f)
+        return;
+    pfr_index_free(f);
+    pfr_world_free(f);
+    free(f);
+}
+
+static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
+                                          .parse = pfr_parse_piece,
+                                          .free_worker = pfr_free_worker,
+                                          .refine = pfr_world_refine,
+                                          .close = close_file};
+
+static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
+{
+    static const char *const words[] = {"KERNEL_DISPATCH", "MEMORY_COPY", "MEMORY_ALLOCATION",
+                                        "SCRATCH_MEMORY", ""};
+    rocl_records_input *in;
+    rocl_status st = rocl_records_open(&in, s, t, &format, err);
+    if (st != ROCL_OK)
+        return st;
+    pfr_file *f = in->state = calloc(1, sizeof *f);
+    if (!f || !(f->bytes = rocl_strings_new()) || !rocl_intern_words(t, words, 5, f->words))
+        return rocl_fail_memory(err);
+    f->in = in;
+    st = pfr_index(f, err);
+    if (st != ROCL_OK)
+        return st;
+    pfr_world_resolve(f);
+    if (f->failed || !pfr_world_define(f))
+        return rocl_fail_memory(err);
+    report_others(f);
+    return rocl_records_index(in, err);
+}
+
+const rocl_source_ops rocl_pftrace_ops = {ROCL_RECORDS_OPS(open_file)};

@@ -1,0 +1,212 @@
+/* Perfetto traces (.pftrace, .proto, .pb): rocprofiler-systems', those of rocprofv3 and its
+ * converter, our own, and any other whose events are track events.
+ *
+ * A packet is understood by what earlier packets of its sequence said: interned texts, defaults,
+ * clocks. So a file is read three times:
+ *
+ *     index (one walk in order; workers unpack)      two passes of source/records, by all workers
+ *       interned texts, by where they were said        a worker begins a piece with what the index
+ *       sequences, as they are after each piece        knows of the sequences that it meets
+ *       tracks, processes, GPUs, clocks
+ *
+ *     packet.h    packets, one after the other
+ *     state.c     what packets of a sequence depend on, step by step
+ *     index.c     the first walk; what a piece begins with
+ *     world.c     tracks, processes, threads, GPUs: which records their events become
+ *     events.c    track events and GPU events -> records
+ *     pftrace.c   the format: pieces, definitions, what is left out */
+#ifndef ROCL_SOURCE_PFTRACE_PFTRACE_H
+#define ROCL_SOURCE_PFTRACE_PFTRACE_H
+
+#include "base/map.h"
+#include "base/strings.h"
+#include "source/pftrace/packet.h"
+#include "source/records/records.h"
+
+extern const rocl_source_ops rocl_pftrace_ops;
+
+typedef struct pfr_file pfr_file;
+
+/* ---- state.c --------------------------------------------------------------------------------- */
+
+enum { PFR_LOCAL_CLOCKS = 2, PFR_EXTRA_TRACKS = 8 };
+
+/* A clock of a sequence: its times are (value +) timestamp * unit + offset on a machine's clock. */
+typedef struct pfr_clock {
+    uint64_t value; /* ns, of an incremental clock: its last time */
+    uint64_t unit;
+    int64_t offset;
+    uint8_t id; /* 0: this entry is not used */
+    uint8_t domain;
+    bool incremental;
+} pfr_clock;
+
+/* A sequence at a moment. */
+typedef struct pfr_state {
+    uint64_t
+        cleared; /* position of the packet with which interned texts began anew, + 1; 0: none */
+    uint64_t default_track;
+    pfr_clock clocks[PFR_LOCAL_CLOCKS];
+    uint32_t defaults; /* bytes of TracePacketDefaults, in pfr_file.bytes; 0: none */
+    uint8_t default_clock;
+    bool has_default_track, valid;
+} pfr_state;
+
+/* Clocks of a machine against that of the trace, by the first snapshot that has both. */
+typedef struct pfr_clocks {
+    int64_t offset[CLOCK_IS_DELTA]; /* to be added */
+    bool known[CLOCK_IS_DELTA];
+    uint8_t trace; /* the clock of the trace; 0: no snapshot has said it */
+} pfr_clocks;
+
+/* Takes a packet: resets, defaults, its time, clock snapshots. False: it needs what was lost.
+ * *has_time: `time` is on the trace's clock, or *bad_time. */
+typedef struct pfr_moment {
+    int64_t time;
+    bool has_time, bad_time, usable;
+} pfr_moment;
+pfr_moment pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes,
+                          const pfr_packet *p);
+void pfr_clocks_learn(pfr_clocks *c, rocl_view snapshot);
+
+/* ---- index.c --------------------------------------------------------------------------------- */
+
+/* A text or message that was interned. */
+typedef struct pfr_interned {
+    uint64_t iid, at; /* position of its packet */
+    uint32_t sequence, bytes;
+    uint16_t table; /* field of InternedData */
+} pfr_interned;
+
+typedef struct pfr_checkpoint { /* a sequence behind a piece that has packets of it */
+    uint32_t sequence, piece;
+    pfr_state state;
+} pfr_checkpoint;
+
+typedef struct pfr_sum { /* of an incremental counter, behind a piece */
+    uint64_t track;      /* sequence << 32 | track */
+    uint32_t piece;
+    double value;
+} pfr_sum;
+
+/* What others than records say of processes, threads, tracks and GPUs. Texts are in
+ * pfr_file.bytes. */
+typedef struct pfr_process {
+    uint32_t machine, name, command;
+    int64_t pid, real_pid; /* real: where ours had to write another one; 0 */
+    int32_t rank;
+} pfr_process;
+
+typedef enum pfr_place { PFR_NOWHERE, PFR_STREAM, PFR_QUEUE, PFR_COPIES } pfr_place;
+
+/* A device as it was named: "GPU 0" by its type, "Agent 2" by its number among all. */
+typedef struct pfr_agent {
+    uint64_t number; /* of its key; ROCL_NO_KEY */
+    rocl_agent_type type;
+} pfr_agent;
+
+typedef struct pfr_track {
+    uint64_t uuid, parent;
+    uint32_t machine, generation;
+    uint32_t name, unit_name;
+    int64_t pid, tid, multiplier;
+    uint8_t unit;
+    bool described, has_parent, is_process, is_thread, is_counter, incremental;
+    /* after pfr_world_resolve() */
+    uint64_t process, thread; /* keys */
+    uint32_t thread_name;
+    pfr_place place; /* of GPU work */
+    pfr_agent agent;
+    uint64_t number;  /* of the stream or queue */
+    uint32_t counter; /* its name */
+    bool derived;     /* its values are made of other events, and not read */
+} pfr_track;
+
+typedef struct pfr_gpu {
+    uint32_t machine, id;
+    uint32_t name, vendor, model, arch, label;
+    pfr_agent agent;
+} pfr_gpu;
+
+struct pfr_file {
+    rocl_records_input *in;
+    rocl_strings *bytes; /* texts and messages of the file; 0: empty */
+    uint64_t *bases;     /* by piece: the position of its first packet */
+    size_t base_cap;
+    rocl_map sequence_ids; /* machine << 32 | id -> index */
+    uint64_t *sequences;   /* by index: that */
+    size_t sequence_count, sequence_cap;
+    pfr_interned *interned; /* sorted after the index */
+    size_t interned_count, interned_cap;
+    pfr_checkpoint *checkpoints;
+    size_t checkpoint_count, checkpoint_cap;
+    pfr_sum *sums;
+    size_t sum_count, sum_cap;
+    pfr_clocks clocks;
+    /* world */
+    pfr_process *processes;
+    size_t process_count, process_cap;
+    rocl_map process_ids;
+    pfr_track *tracks;
+    size_t track_count, track_cap;
+    rocl_map track_ids;
+    rocl_map thread_names; /* of the process tree */
+    pfr_gpu *gpus;
+    size_t gpu_count, gpu_cap;
+    uint32_t hosts[64];     /* names of machines, by id below 64; texts of `bytes` */
+    rocl_map counter_names; /* bytes of a descriptor << 32 | counter id -> name */
+    rocl_map units;         /* name of a counter -> unit */
+    rocl_map descriptions;  /* name of a counter -> its description */
+    uint64_t *generations;  /* positions from which uuids stand for other tracks */
+    size_t generation_count, generation_cap;
+    /* what is left out */
+    uint64_t others[256]; /* packets by the number of their payload, the last: all beyond */
+    uint64_t lost_at;     /* position + 1 of the last statistics that tell of lost data; 0 */
+    uint64_t derived;     /* values of tracks that are made anew */
+    bool incremental;     /* there are counters that are */
+    bool failed;          /* memory is out */
+    uint32_t words[5];    /* texts of the trace: categories of GPU work */
+};
+
+/* The first walk. */
+rocl_status pfr_index(pfr_file *f, rocl_error *err);
+void pfr_index_free(pfr_file *f);
+/* The index of a packet's sequence; ROCL_NONE: it is none that the index has. */
+uint32_t pfr_sequence(const pfr_file *f, const pfr_packet *p);
+/* A sequence as it is before a piece; zeroed where it begins there. */
+pfr_state pfr_state_before(const pfr_file *f, uint32_t sequence, uint32_t piece);
+/* What was interned in the pieces before a position, since `cleared`; 0: nothing. */
+uint32_t pfr_interned_before(const pfr_file *f, uint32_t sequence, unsigned table, uint64_t iid,
+                             uint64_t before, uint64_t cleared);
+double pfr_sum_before(const pfr_file *f, uint64_t track, uint32_t piece);
+rocl_view pfr_bytes(const pfr_file *f, uint32_t id);
+/* Walks through InternedData: entries with their iid, and of plain ones the text. */
+bool pfr_interned_next(rocl_pb *r, unsigned *table, uint64_t *iid, rocl_view *bytes);
+/* The name of a counter of a descriptor (0: of the only one that has no iid); 0. */
+uint32_t pfr_counter_name(const pfr_file *f, uint32_t descriptor, uint64_t id);
+
+/* ---- world.c --------------------------------------------------------------------------------- */
+
+/* Takes payloads that describe something; false: it is another. */
+bool pfr_world_describe(pfr_file *f, const pfr_packet *p);
+void pfr_world_counters(pfr_file *f, uint32_t descriptor, rocl_view message);
+/* After the index: what tracks are. */
+void pfr_world_resolve(pfr_file *f);
+/* The track of a uuid at a position; NULL: nobody has described it. */
+const pfr_track *pfr_track_of(const pfr_file *f, uint32_t machine, uint64_t uuid, uint64_t at);
+/* The key of a process. */
+uint64_t pfr_process_key(uint32_t machine, int64_t pid);
+bool pfr_read_agent(rocl_view text, pfr_agent *a);
+const pfr_gpu *pfr_gpu_of(const pfr_file *f, uint32_t machine, uint64_t id);
+/* Agents of the GPUs that the file describes; names of processes, agents, counters. */
+bool pfr_world_define(pfr_file *f);
+rocl_status pfr_world_refine(rocl_records_input *in, rocl_error *err);
+void pfr_world_free(pfr_file *f);
+
+/* ---- events.c -------------------------------------------------------------------------------- */
+
+rocl_status pfr_parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
+                            rocl_error *err);
+void pfr_free_worker(void *state);
+
+#endif

@@ -1,0 +1,674 @@
+/* What a trace describes beside its events: tracks, processes, threads, GPUs, counters. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "source/pftrace/pftrace.h"
+
+static uint32_t keep_bytes(pfr_file *f, rocl_view v)
+{
+    const uint32_t id = v.n ? rocl_strings_put(f->bytes, v.p, v.n) : 0;
+    f->failed |= id == ROCL_NONE;
+    return id;
+}
+
+uint64_t pfr_process_key(uint32_t machine, int64_t pid)
+{
+    const uint64_t number = (uint64_t)machine << 32 | (uint32_t)pid;
+    return machine ? ROCL_KEY_OF_TEXT | number : number;
+}
+
+/* ---- processes and threads ------------------------------------------------------------------- */
+
+static pfr_process *open_process(pfr_file *f, uint32_t machine, int64_t pid)
+{
+    const uint64_t key = pfr_process_key(machine, pid);
+    const uint32_t at = rocl_map_get(&f->process_ids, key, ROCL_NONE);
+    if (at != ROCL_NONE)
+        return &f->processes[at];
+    if (!ROCL_GROW(f->processes, f->process_cap, f->process_count + 1) ||
+        !rocl_map_put(&f->process_ids, key, (uint32_t)f->process_count)) {
+        f->failed = true;
+        return NULL;
+    }
+    pfr_process *p = &f->processes[f->process_count++];
+    *p = (pfr_process){.machine = machine, .pid = pid, .rank = -1};
+    return p;
+}
+
+/* Our writer says ranks, and numbers that it had to change, as labels. */
+static void read_label(pfr_process *p, rocl_view label)
+{
+    char text[64];
+    int64_t n;
+    if (label.n >= sizeof text)
+        return;
+    memcpy(text, label.p, label.n);
+    text[label.n] = 0;
+    if (sscanf(text, PF_LABEL_RANK "%" SCNd64, &n) == 1 && n >= 0 && n <= INT32_MAX)
+        p->rank = (int32_t)n;
+    else if (sscanf(text, PF_LABEL_PID "%" SCNd64, &n) == 1)
+        p->real_pid = n;
+}
+
+/* The words of a command line, which are fields of one number, with blanks between them. */
+static uint32_t join_command(pfr_file *f, rocl_view message, uint32_t number)
+{
+    rocl_pb r = rocl_pb_of(message);
+    rocl_pb_field g;
+    rocl_buf b = {0};
+    while (rocl_pb_next(&r, &g))
+        if (g.number == number && g.kind == ROCL_PB_BYTES) {
+            if (b.len)
+                rocl_buf_byte(&b, ' ');
+            rocl_buf_put(&b, g.bytes.p, g.bytes.n);
+        }
+    const uint32_t id = keep_bytes(f, (rocl_view){(const char *)b.data, b.len});
+    f->failed |= b.failed;
+    rocl_buf_free(&b);
+    return id;
+}
+
+static uint64_t thread_name_key(uint32_t machine, int64_t pid, int64_t tid)
+{
+    return rocl_mix64(pfr_process_key(machine, pid) ^ rocl_mix64((uint64_t)tid));
+}
+
+static void describe_tree(pfr_file *f, const pfr_packet *p)
+{
+    rocl_pb r = rocl_pb_of(p->body), inner;
+    rocl_pb_field g, h;
+    while (rocl_pb_next(&r, &g)) {
+        int64_t pid = 0, tid = 0;
+        uint32_t name = 0;
+        if (g.kind != ROCL_PB_BYTES)
+            continue;
+        inner = rocl_pb_of(g.bytes);
+        while (rocl_pb_next(&inner, &h)) {
+            if (g.number == TREE_PROCESS && h.number == TREE_PID)
+                pid = (int32_t)h.value;
+            else if (g.number == TREE_THREAD && h.number == TREE_THREAD_PID)
+                pid = (int32_t)h.value;
+            else if (g.number == TREE_THREAD && h.number == TREE_THREAD_TID)
+                tid = (int32_t)h.value;
+            else if (g.number == TREE_THREAD && h.number == TREE_THREAD_NAME &&
+                     h.kind == ROCL_PB_BYTES)
+                name = keep_bytes(f, h.bytes);
+        }
+        if (g.number == TREE_PROCESS) {
+            const uint32_t command = join_command(f, g.bytes, TREE_CMDLINE);
+            pfr_process *process = command ? open_process(f, p->machine, pid) : NULL;
+            if (process)
+                process->command = command;
+        } else if (name &&
+                   !rocl_map_put(&f->thread_names, thread_name_key(p->machine, pid, tid), name)) {
+            f->failed = true;
+        }
+    }
+}
+
+/* ---- tracks ---------------------------------------------------------------------------------- */
+
+/* Traces that were put behind each other may use a uuid for another track: from where it is
+ * described as something else on, all uuids are new. */
+static uint32_t generation_at(const pfr_file *f, uint64_t at)
+{
+    uint32_t n = 0;
+    while (n < f->generation_count && f->generations[n] <= at)
+        n++;
+    return n;
+}
+
+static uint64_t track_key(uint32_t machine, uint64_t uuid, uint32_t generation)
+{
+    return !machine && !generation
+               ? uuid
+               : rocl_mix64(uuid ^ rocl_mix64((uint64_t)machine << 32 | generation));
+}
+
+static pfr_track *find_track(const pfr_file *f, uint32_t machine, uint64_t uuid,
+                             uint32_t generation)
+{
+    const uint32_t at =
+        rocl_map_get(&f->track_ids, track_key(machine, uuid, generation), ROCL_NONE);
+    pfr_track *t = at == ROCL_NONE ? NULL : &f->tracks[at];
+    const bool same = t && t->uuid == uuid && t->machine == machine && t->generation == generation;
+    return same ? t : NULL;
+}
+
+const pfr_track *pfr_track_of(const pfr_file *f, uint32_t machine, uint64_t uuid, uint64_t at)
+{
+    return find_track(f, machine, uuid, generation_at(f, at));
+}
+
+static void read_process(pfr_file *f, pfr_track *t, rocl_view message)
+{
+    rocl_pb r = rocl_pb_of(message);
+    rocl_pb_field g;
+    pfr_process p = {.rank = -1};
+    t->is_process = true;
+    while (rocl_pb_next(&r, &g)) {
+        if (g.number == PROCESS_PID)
+            t->pid = (int32_t)g.value;
+        else if (g.number == PROCESS_NAME && g.kind == ROCL_PB_BYTES)
+            p.name = keep_bytes(f, g.bytes);
+        else if (g.number == PROCESS_LABELS && g.kind == ROCL_PB_BYTES)
+            read_label(&p, g.bytes);
+    }
+    p.command = join_command(f, message, PROCESS_CMDLINE);
+    pfr_process *to = open_process(f, t->machine, t->pid);
+    if (!to)
+        return;
+    to->name = p.name ? p.name : to->name;
+    to->command = p.command ? p.command : to->command;
+    to->rank = p.rank >= 0 ? p.rank : to->rank;
+    to->real_pid = p.real_pid ? p.real_pid : to->real_pid;
+}
+
+static void read_thread(pfr_file *f, pfr_track *t, rocl_view message)
+{
+    rocl_pb r = rocl_pb_of(message);
+    rocl_pb_field g;
+    t->is_thread = true;
+    while (rocl_pb_next(&r, &g)) {
+        if (g.number == THREAD_PID)
+            t->pid = (int32_t)g.value;
+        else if (g.number == THREAD_TID)
+            t->tid = (int64_t)g.value;
+        else if (g.number == THREAD_NAME && g.kind == ROCL_PB_BYTES)
+            t->thread_name = keep_bytes(f, g.bytes);
+    }
+}
+
+static void read_counter(pfr_file *f, pfr_track *t, rocl_view message)
+{
+    rocl_pb r = rocl_pb_of(message);
+    rocl_pb_field g;
+    t->is_counter = true;
+    while (rocl_pb_next(&r, &g)) {
+        if (g.number == COUNTER_UNIT)
+            t->unit = g.value <= UNIT_BYTES ? (uint8_t)g.value : 0;
+        else if (g.number == COUNTER_MULTIPLIER)
+            t->multiplier = (int64_t)g.value;
+        else if (g.number == COUNTER_INCREMENTAL)
+            t->incremental = g.value;
+        else if (g.number == COUNTER_UNIT_NAME && g.kind == ROCL_PB_BYTES)
+            t->unit_name = keep_bytes(f, g.bytes);
+    }
+    f->incremental |= t->incremental;
+}
+
+static bool contradicts(const pfr_track *old, const pfr_track *fresh)
+{
+    return (old->is_process && fresh->is_process && old->pid != fresh->pid) ||
+           (old->is_thread && fresh->is_thread &&
+            (old->pid != fresh->pid || old->tid != fresh->tid)) ||
+           (old->has_parent && fresh->has_parent && old->parent != fresh->parent) ||
+           ((old->is_process || old->is_thread) &&
+            (fresh->has_parent && !fresh->is_process && !fresh->is_thread)) ||
+           (old->has_parent && !old->is_process && !old->is_thread &&
+            (fresh->is_process || fresh->is_thread)) ||
+           (old->has_parent && fresh->has_parent && old->is_counter != fresh->is_counter);
+}
+
+static void describe_track(pfr_file *f, const pfr_packet *p)
+{
+    rocl_pb r = rocl_pb_of(p->body);
+    rocl_pb_field g;
+    pfr_track t = {.machine = p->machine, .described = true, .multiplier = 1};
+    while (rocl_pb_next(&r, &g)) {
+        if (g.number == TRACK_UUID)
+            t.uuid = g.value;
+        else if (g.number == TRACK_PARENT) {
+            t.parent = g.value;
+            t.has_parent = true;
+        } else if (g.kind != ROCL_PB_BYTES)
+            continue;
+        else if (g.number == TRACK_NAME || g.number == TRACK_STATIC_NAME ||
+                 g.number == TRACK_ATRACE_NAME)
+            t.name = keep_bytes(f, g.bytes);
+        else if (g.number == TRACK_PROCESS)
+            read_process(f, &t, g.bytes);
+        else if (g.number == TRACK_THREAD)
+            read_thread(f, &t, g.bytes);
+        else if (g.number == TRACK_COUNTER)
+            read_counter(f, &t, g.bytes);
+    }
+    t.multiplier = t.multiplier ? t.multiplier : 1;
+    t.generation = (uint32_t)f->generation_count;
+    pfr_track *old = find_track(f, t.machine, t.uuid, t.generation);
+    if (old && contradicts(old, &t)) {
+        if (!ROCL_GROW(f->generations, f->generation_cap, f->generation_count + 1)) {
+            f->failed = true;
+            return;
+        }
+        f->generations[f->generation_count++] = p->at;
+        t.generation++;
+        old = NULL;
+    }
+    if (old) {
+        t.name = t.name ? t.name : old->name;
+        t.thread_name = t.thread_name ? t.thread_name : old->thread_name;
+        t.has_parent |= old->has_parent;
+        t.parent = t.parent ? t.parent : old->parent;
+        if (!t.is_process && !t.is_thread) {
+            t.pid = old->pid;
+            t.tid = old->tid;
+            t.is_process = old->is_process;
+            t.is_thread = old->is_thread;
+        }
+        if (!t.is_counter && old->is_counter) {
+            t.is_counter = true;
+            t.unit = old->unit;
+            t.unit_name = old->unit_name;
+            t.multiplier = old->multiplier;
+            t.incremental = old->incremental;
+        }
+        *old = t;
+        return;
+    }
+    if (!ROCL_GROW(f->tracks, f->track_cap, f->track_count + 1) ||
+        !rocl_map_put(&f->track_ids, track_key(t.machine, t.uuid, t.generation),
+                      (uint32_t)f->track_count)) {
+        f->failed = true;
+        return;
+    }
+    f->tracks[f->track_count++] = t;
+}
+
+/* ---- GPUs and counters ----------------------------------------------------------------------- */
+
+/* "GPU 0", "GPU-0", "GPU [0]", "Agent 2", "Agent [2]"; what follows does not matter. */
+bool pfr_read_agent(rocl_view text, pfr_agent *a)
+{
+    static const struct {
+        const char *word;
+        rocl_agent_type type;
+    } words[] = {{"GPU", ROCL_AGENT_GPU},
+                 {"CPU", ROCL_AGENT_CPU},
+                 {"NIC", ROCL_AGENT_NIC},
+                 {"Agent", ROCL_AGENT_OTHER}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t at = strlen(words[i].word), digits = 0;
+        uint64_t n = 0;
+        if (text.n <= at || memcmp(text.p, words[i].word, at) != 0)
+            continue;
+        while (at < text.n && strchr(" -[", text.p[at]) && text.p[at])
+            at++;
+        for (; at < text.n && text.p[at] >= '0' && text.p[at] <= '9' && digits < 9; at++, digits++)
+            n = n * 10 + (uint64_t)(text.p[at] - '0');
+        if (!digits)
+            return false;
+        *a = (pfr_agent){(uint64_t)words[i].type << 32 | n, words[i].type};
+        return true;
+    }
+    return false;
+}
+
+static void describe_gpus(pfr_file *f, const pfr_packet *p)
+{
+    rocl_pb r = rocl_pb_of(p->body), inner, extra;
+    rocl_pb_field g, h, k;
+    uint32_t id = 0;
+    while (rocl_pb_next(&r, &g)) {
+        if (g.number != GPU_INFO_GPU || g.kind != ROCL_PB_BYTES)
+            continue;
+        pfr_gpu gpu = {.machine = p->machine, .id = id++};
+        rocl_view label = {"", 0};
+        gpu.agent = (pfr_agent){(uint64_t)ROCL_AGENT_GPU << 32 | gpu.id, ROCL_AGENT_GPU};
+        inner = rocl_pb_of(g.bytes);
+        while (rocl_pb_next(&inner, &h)) {
+            uint32_t *to = h.number == GPU_NAME     ? &gpu.name
+                           : h.number == GPU_VENDOR ? &gpu.vendor
+                           : h.number == GPU_MODEL  ? &gpu.model
+                           : h.number == GPU_ARCH   ? &gpu.arch
+                                                    : NULL;
+            if (h.kind != ROCL_PB_BYTES)
+                continue;
+            if (to)
+                *to = keep_bytes(f, h.bytes);
+            rocl_view key = {"", 0}, value = {"", 0};
+            extra = rocl_pb_of(h.bytes);
+            while (h.number == GPU_EXTRA && rocl_pb_next(&extra, &k))
+                if (k.kind == ROCL_PB_BYTES)
+                    *(k.number == EXTRA_NAME ? &key : &value) = k.bytes;
+            if (rocl_view_is(key, "agent"))
+                label = value;
+        }
+        if (pfr_read_agent(label, &gpu.agent)) {
+            gpu.label = keep_bytes(f, label);
+            gpu.agent.type = ROCL_AGENT_GPU;
+        }
+        if (pfr_gpu_of(f, gpu.machine, gpu.id)) /* traces behind each other: the first stays */
+            continue;
+        if (!ROCL_GROW(f->gpus, f->gpu_cap, f->gpu_count + 1)) {
+            f->failed = true;
+            return;
+        }
+        f->gpus[f->gpu_count++] = gpu;
+    }
+}
+
+const pfr_gpu *pfr_gpu_of(const pfr_file *f, uint32_t machine, uint64_t id)
+{
+    for (size_t i = 0; i < f->gpu_count; i++)
+        if (f->gpus[i].machine == machine && f->gpus[i].id == id)
+            return &f->gpus[i];
+    return NULL;
+}
+
+/* The message is a GpuCounterDescriptor, or has it as its field 2 where it has an iid. */
+void pfr_world_counters(pfr_file *f, uint32_t descriptor, rocl_view message)
+{
+    rocl_pb r = rocl_pb_of(message), spec;
+    rocl_pb_field g, h;
+    while (descriptor && rocl_pb_next(&r, &g))
+        if (g.number == INTERNED_COUNTER_BODY && g.kind == ROCL_PB_BYTES) {
+            message = g.bytes;
+            break;
+        }
+    for (r = rocl_pb_of(message); rocl_pb_next(&r, &g);) {
+        uint64_t id = 0;
+        rocl_view name = {"", 0}, description = {"", 0};
+        if (g.number != COUNTER_SPECS || g.kind != ROCL_PB_BYTES)
+            continue;
+        spec = rocl_pb_of(g.bytes);
+        while (rocl_pb_next(&spec, &h)) {
+            if (h.number == CSPEC_ID)
+                id = h.value;
+            else if (h.number == CSPEC_NAME && h.kind == ROCL_PB_BYTES)
+                name = h.bytes;
+            else if (h.number == CSPEC_DESCRIPTION && h.kind == ROCL_PB_BYTES)
+                description = h.bytes;
+        }
+        const uint32_t text = keep_bytes(f, name), about = keep_bytes(f, description);
+        if (id > UINT32_MAX || !text)
+            continue;
+        if (!rocl_map_put(&f->counter_names, (uint64_t)descriptor << 32 | id, text) ||
+            (about && !rocl_map_put(&f->descriptions, text, about)))
+            f->failed = true;
+    }
+}
+
+bool pfr_world_describe(pfr_file *f, const pfr_packet *p)
+{
+    rocl_pb r = rocl_pb_of(p->body);
+    rocl_pb_field g;
+    switch (p->payload) {
+    case PKT_TRACK_DESCRIPTOR:
+        describe_track(f, p);
+        return true;
+    case PKT_PROCESS_TREE:
+        describe_tree(f, p);
+        return true;
+    case PKT_GPU_INFO:
+        describe_gpus(f, p);
+        return true;
+    case PKT_GPU_COUNTER:
+        while (rocl_pb_next(&r, &g))
+            if (g.number == GPU_COUNTER_DESCRIPTOR && g.kind == ROCL_PB_BYTES)
+                pfr_world_counters(f, 0, g.bytes);
+        return true;
+    case PKT_SYSTEM_INFO:
+        while (rocl_pb_next(&r, &g))
+            if (g.number == SYSTEM_INFO_MACHINE_NAME && g.kind == ROCL_PB_BYTES && p->machine < 64)
+                f->hosts[p->machine] = keep_bytes(f, g.bytes);
+        return true;
+    default:
+        return p->payload == PKT_CLOCK_SNAPSHOT || p->payload == PKT_GPU_STAGE;
+    }
+}
+
+/* ---- what tracks are ------------------------------------------------------------------------- */
+
+/* A counter's name without its agent: "GPU 0 NAME" of ours, "Agent [2] PMC NAME" of AMD's. */
+static void name_counter(pfr_file *f, pfr_track *t)
+{
+    const rocl_view name = pfr_bytes(f, t->name);
+    pfr_agent agent;
+    size_t at = 0;
+    t->counter = t->name;
+    for (const char *word = " " PF_ALLOCATED; word;
+         word = strcmp(word, " " PF_BANDWIDTH) ? " " PF_BANDWIDTH : NULL) {
+        const size_t n = strlen(word);
+        t->derived |=
+            name.n > n && !memcmp(name.p + name.n - n, word, n) && pfr_read_agent(name, &agent);
+    }
+    t->derived |= name.n > strlen(PF_LEGACY_COPIED) &&
+                  !memcmp(name.p, PF_LEGACY_COPIED, strlen(PF_LEGACY_COPIED));
+    if (!pfr_read_agent(name, &agent))
+        return;
+    while (at < name.n && name.p[at] != ' ' && name.p[at] != '[') /* the word */
+        at++;
+    while (at < name.n && strchr(" []0123456789", name.p[at]))
+        at++;
+    if (agent.type == ROCL_AGENT_GPU) { /* of ours: the number is that of a GPU that is described */
+        const pfr_gpu *g = pfr_gpu_of(f, t->machine, agent.number & UINT32_MAX);
+        if (!g)
+            return;
+        agent = g->agent;
+    }
+    if (name.n - at > 4 && !memcmp(name.p + at, "PMC ", 4))
+        at += 4;
+    if (at >= name.n || name.p[at - 1] != ' ')
+        return;
+    t->agent = agent;
+    t->counter = keep_bytes(f, (rocl_view){name.p + at, name.n - at});
+}
+
+/* The number behind a word. */
+static bool number_behind(const char *name, const char *word, uint64_t *number)
+{
+    const char *p = strstr(name, word);
+    if (!p)
+        return false;
+    p += strlen(word);
+    p += strspn(p, " [");
+    if (*p < '0' || *p > '9')
+        return false;
+    *number = strtoull(p, NULL, 10) & (((uint64_t)1 << 44) - 1);
+    return true;
+}
+
+/* GPU work is drawn on tracks that are called after their stream or queue. */
+static void place_track(const pfr_file *f, pfr_track *t)
+{
+    const rocl_view view = pfr_bytes(f, t->name);
+    const char *name = view.p, *agent = NULL;
+    uint64_t device;
+    if (!strncmp(name, "STREAM", 6) && number_behind(name, "STREAM", &t->number)) {
+        t->place = PFR_STREAM;
+    } else if (!strncmp(name, "HIP Activity Stream ", 20) &&
+               number_behind(name, "Stream", &t->number)) {
+        t->place = PFR_STREAM;
+    } else if (!strncmp(name, "COMPUTE ", 8) && number_behind(name, "QUEUE", &t->number)) {
+        t->place = PFR_QUEUE;
+        agent = name + 8;
+    } else if (!strncmp(name, "GPU Kernel Dispatch [", 21) &&
+               number_behind(name, "Queue", &t->number)) {
+        t->place = PFR_QUEUE;
+    } else if (!strncmp(name, "COPY to ", 8)) {
+        t->place = PFR_COPIES;
+        agent = name + 8;
+    } else if (!strncmp(name, "GPU Memory Copy to Agent [", 26)) {
+        t->place = PFR_COPIES;
+    }
+    if (agent)
+        pfr_read_agent((rocl_view){agent, view.n - (size_t)(agent - name)}, &t->agent);
+    else if (t->place && number_behind(name, "Dispatch [", &device))
+        t->agent = (pfr_agent){(uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)device, ROCL_AGENT_GPU};
+    else if (t->place && number_behind(name, "Agent [", &device))
+        t->agent = (pfr_agent){(uint32_t)device, ROCL_AGENT_OTHER};
+}
+
+static bool begins_with(rocl_view v, const char *word)
+{
+    return v.n >= strlen(word) && !memcmp(v.p, word, strlen(word));
+}
+
+static void resolve_track(pfr_file *f, pfr_track *t)
+{
+    const pfr_track *up = t, *thread = NULL;
+    t->process = t->thread = t->agent.number = ROCL_NO_KEY;
+    for (int depth = 0; up && depth < 100; depth++) {
+        if (up->is_thread && !thread)
+            thread = up;
+        if (up->is_process || up->is_thread) {
+            t->process = pfr_process_key(t->machine, up->pid);
+            break;
+        }
+        up = up->has_parent ? find_track(f, t->machine, up->parent, t->generation) : NULL;
+    }
+    const rocl_view name = pfr_bytes(f, t->name);
+    if (t->is_counter) {
+        name_counter(f, t);
+        static const char *const units[] = {"", "ns", "", "bytes"};
+        const uint32_t unit =
+            t->unit_name ? t->unit_name
+                         : keep_bytes(f, (rocl_view){units[t->unit], strlen(units[t->unit])});
+        if (unit && !rocl_map_put(&f->units, t->counter, unit))
+            f->failed = true;
+        return;
+    }
+    place_track(f, t);
+    if (thread == t || (thread && begins_with(name, PF_OVERLAPPING_CALLS))) {
+        const bool unknown = thread->tid > PF_PID_BEYOND &&
+                             rocl_view_is(pfr_bytes(f, thread->thread_name), PF_UNKNOWN_THREAD);
+        t->thread = unknown ? ROCL_NO_KEY : (uint64_t)thread->tid & (ROCL_KEY_OF_TEXT - 1);
+        t->thread_name = thread->thread_name ? thread->thread_name : thread->name;
+        if (!t->thread_name)
+            t->thread_name = rocl_map_get(&f->thread_names,
+                                          thread_name_key(t->machine, thread->pid, thread->tid), 0);
+    } else if (t->name) { /* rows of one name are one */
+        t->thread = ROCL_KEY_OF_TEXT | t->name;
+        t->thread_name = t->name;
+    } else if (!t->is_process) {
+        t->thread = ROCL_KEY_OF_TEXT | (uint64_t)1 << 40 | (uint64_t)(t - f->tracks);
+    } else {
+        t->thread = ROCL_KEY_OF_TEXT | (uint64_t)1 << 41;
+    }
+}
+
+void pfr_world_resolve(pfr_file *f)
+{
+    for (size_t i = 0; i < f->track_count; i++)
+        resolve_track(f, &f->tracks[i]);
+}
+
+/* ---- definitions ----------------------------------------------------------------------------- */
+
+bool pfr_world_define(pfr_file *f)
+{
+    bool ok = true;
+    for (size_t i = 0; i < f->gpu_count && ok; i++)
+        if (!f->gpus[i].machine) /* others are defined by the events that name them */
+            ok = rocl_records_define(f->in, ROCL_KEY_AGENT,
+                                     (rocl_key){ROCL_NO_KEY, 0, f->gpus[i].agent.number},
+                                     &(rocl_key_facts){.type = ROCL_AGENT_GPU});
+    return ok;
+}
+
+static uint32_t text_of(const pfr_file *f, uint32_t bytes)
+{
+    const rocl_view v = pfr_bytes(f, bytes);
+    return rocl_strings_put(f->in->trace->strings, v.p, v.n);
+}
+
+/* The machine of a process by its key. */
+static uint32_t machine_of(const rocl_capture *c, uint32_t process, const pfr_file *f,
+                           const pfr_process **known)
+{
+    *known = NULL;
+    for (size_t i = 0; process < c->process_count && i < f->process_count; i++) {
+        const pfr_process *p = &f->processes[i];
+        const uint64_t key = pfr_process_key(p->machine, p->pid);
+        if (rocl_records_find(f->in, ROCL_KEY_PROCESS, (rocl_key){0, 0, key}) == process) {
+            *known = p;
+            return p->machine;
+        }
+    }
+    return 0;
+}
+
+static bool refine_processes(pfr_file *f)
+{
+    rocl_capture *c = &f->in->capture->pub;
+    uint32_t nodes[64] = {0}; /* index + 1 by machine */
+    for (uint32_t i = 0; i < c->process_count; i++) {
+        const pfr_process *known;
+        const uint32_t machine = machine_of(c, i, f, &known);
+        rocl_process *p = rocl_definition_at(c, ROCL_DEFINE_PROCESS, i);
+        if (known) {
+            p->pid = known->real_pid ? known->real_pid : known->pid;
+            p->rank = known->rank;
+            p->command = text_of(f, known->command ? known->command : known->name);
+        }
+        if (machine >= 64 || !f->hosts[machine])
+            continue;
+        if (!nodes[machine]) {
+            rocl_node *n = rocl_define(c, ROCL_DEFINE_NODE);
+            if (!n)
+                return false;
+            n->id = machine;
+            n->hostname = text_of(f, f->hosts[machine]);
+            nodes[machine] = c->node_count;
+        }
+        p->node = nodes[machine] - 1;
+    }
+    if (c->process_count)
+        c->rank = c->processes[0].rank;
+    return true;
+}
+
+rocl_status pfr_world_refine(rocl_records_input *in, rocl_error *err)
+{
+    pfr_file *f = in->state;
+    rocl_capture *c = &in->capture->pub;
+    char label[40];
+    if (!refine_processes(f))
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i < c->agent_count; i++) {
+        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
+        const pfr_process *known;
+        const uint32_t machine = machine_of(c, a->process, f, &known);
+        if (a->process < c->process_count)
+            a->node = c->processes[a->process].node;
+        if (!((uint64_t)a->id >> 32)) { /* it was called by its number among all agents */
+            snprintf(label, sizeof label, "Agent %" PRId64, a->id);
+            a->label = rocl_strings_put(in->trace->strings, label, strlen(label));
+        }
+        for (size_t k = 0; k < f->gpu_count; k++) {
+            const pfr_gpu *g = &f->gpus[k];
+            if (g->machine != machine || g->agent.number != (uint64_t)a->id)
+                continue;
+            a->logical_index = a->type_index = g->id;
+            a->name = text_of(f, g->arch);
+            a->vendor = text_of(f, g->vendor);
+            a->product = text_of(f, g->model);
+            a->label = g->label ? text_of(f, g->label) : a->label;
+        }
+    }
+    for (uint32_t i = 0; i < c->counter_count; i++) {
+        rocl_counter *k = rocl_definition_at(c, ROCL_DEFINE_COUNTER, i);
+        size_t n;
+        const char *name = rocl_strings_get(in->trace->strings, k->name, &n);
+        const uint32_t bytes = rocl_strings_put(f->bytes, name, n);
+        k->units = text_of(f, rocl_map_get(&f->units, bytes, 0));
+        k->description = text_of(f, rocl_map_get(&f->descriptions, bytes, 0));
+    }
+    return ROCL_OK;
+}
+
+void pfr_world_free(pfr_file *f)
+{
+    free(f->processes);
+    rocl_map_free(&f->process_ids);
+    free(f->tracks);
+    rocl_map_free(&f->track_ids);
+    rocl_map_free(&f->thread_names);
+    free(f->gpus);
+    rocl_map_free(&f->counter_names);
+    rocl_map_free(&f->units);
+    rocl_map_free(&f->descriptions);
+    free(f->generations);
+}
