@@ -4,13 +4,6 @@
 #include "base/pool.h"
 #include "source/pftrace/pftrace.h"
 
-rocl_view pfr_bytes(const pfr_file *f, uint32_t id)
-{
-    rocl_view v;
-    v.p = rocl_strings_get(f->bytes, id, &v.n);
-    return v;
-}
-
 /* ---- a packet -------------------------------------------------------------------------------- */
 
 static uint64_t sequence_key(const pfr_packet *p)

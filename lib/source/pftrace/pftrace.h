@@ -168,6 +168,14 @@ struct pfr_file {
     uint32_t words[5];    /* texts of the trace: categories of GPU work */
 };
 
+/* A text or message of the file, behind which there is a NUL. */
+static inline rocl_view pfr_bytes(const pfr_file *f, uint32_t id)
+{
+    rocl_view v;
+    v.p = rocl_strings_get(f->bytes, id, &v.n);
+    return v;
+}
+
 /* The first walk. */
 rocl_status pfr_index(pfr_file *f, rocl_error *err);
 void pfr_index_free(pfr_file *f);
@@ -179,7 +187,6 @@ pfr_state pfr_state_before(const pfr_file *f, uint32_t sequence, uint32_t piece)
 uint32_t pfr_interned_before(const pfr_file *f, uint32_t sequence, unsigned table, uint64_t iid,
                              uint64_t before, uint64_t cleared);
 double pfr_sum_before(const pfr_file *f, uint64_t track, uint32_t piece);
-rocl_view pfr_bytes(const pfr_file *f, uint32_t id);
 /* Walks through InternedData: entries with their iid, and of plain ones the text. */
 bool pfr_interned_next(rocl_pb *r, unsigned *table, uint64_t *iid, rocl_view *bytes);
 /* The name of a counter of a descriptor (0: of the only one that has no iid); 0. */
