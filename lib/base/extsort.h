@@ -24,6 +24,7 @@ rocl_status rocl_space_read(rocl_sort_space *s, uint8_t *p, size_t n, uint64_t o
 
 /* Counts n more bytes of encoded runs, or of others, if the limit allows them. */
 bool rocl_space_keep(rocl_sort_space *s, size_t n);
+void rocl_space_unkeep(rocl_sort_space *s, size_t n); /* gives them back */
 
 #define ROCL_SORT_KEYS_MAX 4
 

@@ -132,7 +132,6 @@ size_t rocl_space_buffer_max(const rocl_sort_space *s);
 /* Counts n more expanded bytes if the limit allows them, or anyway. */
 bool rocl_space_expand(rocl_sort_space *s, size_t n, bool anyway);
 void rocl_space_unexpand(rocl_sort_space *s, size_t n);
-void rocl_space_unkeep(rocl_sort_space *s, size_t n); /* see rocl_space_keep */
 /* A block of space->block bytes and ROCL_SORT_SLACK more, expanded; NULL: the limit is reached. */
 uint8_t *rocl_space_block(rocl_sort_space *s);
 void rocl_space_unblock(rocl_sort_space *s, uint8_t *block); /* counted still */

@@ -3,21 +3,27 @@
  *
  * In the sorter:
  *
- *     key[0] process   key[1] scope   key[2] time   key[3] place, the order in which they were
- * written data: a half; of a begin its record; arguments: arg_head and the bytes of the value, each
- */
+ *     key[0] process   key[1] scope   key[2] time   key[3] place, the order in which they are
+ *
+ * and, in the first pass, a half and its origin; in the second a half, of a begin its event,
+ * arguments: arg_head and the bytes of the value, each. */
 #include <stdlib.h>
 
 #include "source/records/run.h"
 
 typedef struct half {
-    uint64_t id, piece, line, where;
+    uint64_t id;
     int64_t time;       /* of an end */
-    uint32_t arg_count; /* behind the record, which has the size of its kind */
-    rocl_kind kind;
+    uint32_t arg_count; /* behind the event, which has the size of its kind */
+    uint8_t kind;
     bool begins;
-    bool timed; /* a begin whose record has its end */
+    bool timed; /* a begin whose event has its end */
 } half;
+
+/* Where a half is, for messages. */
+typedef struct origin {
+    uint64_t piece, line, where;
+} origin;
 
 typedef struct arg_head {
     uint32_t type, name;
@@ -33,35 +39,36 @@ typedef struct open_halves {
 /* How far down an end looks for the begin with its id. */
 enum { LOOK_DOWN_MAX = 1024 };
 
-rocl_status rocl_half_add(rocl_records *w, const rocl_source_record *r, rocl_error *err)
+rocl_status rocl_half_add(rocl_records *w, const rocl_plain_record *r, const rocl_any_record *event,
+                          rocl_error *err)
 {
-    const uint64_t key[4] = {r->process, r->scope, (uint64_t)(r->at > 0 ? r->at : r->as.e.start),
+    const uint64_t key[4] = {rocl_process_key(w, r), r->scope,
+                             (uint64_t)(r->at > 0 ? r->at : r->as.e.start),
                              rocl_place(w, r->where)};
     const half h = {.id = r->id,
-                    .piece = (uint64_t)(w->piece - w->in->pieces),
-                    .line = w->line,
-                    .where = r->where,
                     .time = r->as.e.start,
                     .arg_count = (uint32_t)w->pending_args,
                     .kind = r->kind,
                     .begins = r->half == ROCL_BEGINS,
                     .timed = r->at > 0};
-    rocl_buf data = {0};
-    rocl_buf_put(&data, &h, sizeof h);
-    if (h.begins)
-        rocl_buf_put(&data, &r->as, rocl_kind_size(h.kind));
+    rocl_buf *data = &w->half;
+    data->len = 0;
+    rocl_buf_put(data, &h, sizeof h);
+    if (w->indexing)
+        rocl_buf_put(data, &(origin){(uint64_t)(w->piece - w->in->pieces), w->line, r->where},
+                     sizeof(origin));
+    else if (h.begins)
+        rocl_buf_put(data, event, rocl_kind_size((rocl_kind)h.kind));
     for (size_t i = 0; i < h.arg_count; i++) {
         const rocl_arg *a = &w->out.args[w->out.arg_count - w->pending_args + i];
         const arg_head head = {a->type, a->name, a->value_len};
-        rocl_buf_put(&data, &head, sizeof head);
-        rocl_buf_put(&data, a->value, a->value_len);
+        rocl_buf_put(data, &head, sizeof head);
+        rocl_buf_put(data, a->value, a->value_len);
     }
     w->out.arg_count -= w->pending_args;
-    rocl_status st = data.failed ? rocl_fail_memory(err)
-                                 : rocl_sorter_add(w->in->run->joining, w->number, key, data.data,
-                                                   data.len, err);
-    rocl_buf_free(&data);
-    return st;
+    return data->failed
+               ? rocl_fail_memory(err)
+               : rocl_sorter_add(w->in->run->joining, w->number, key, data->data, data->len, err);
 }
 
 /* Copies the arguments of a half, of which `data` are the bytes. */
@@ -69,7 +76,7 @@ static bool add_args(rocl_records *w, const uint8_t *data)
 {
     half h;
     memcpy(&h, data, sizeof h);
-    data += sizeof h + (h.begins ? rocl_kind_size(h.kind) : 0);
+    data += sizeof h + (h.begins ? rocl_kind_size((rocl_kind)h.kind) : 0);
     for (uint32_t i = 0; i < h.arg_count; i++) {
         arg_head head;
         memcpy(&head, data, sizeof head);
@@ -91,19 +98,20 @@ static rocl_status emit_joined(rocl_records *w, const uint8_t *begin, const uint
     rocl_status st = ROCL_OK;
     memcpy(&h, begin, sizeof h);
     memcpy(&last, end, sizeof last);
-    if (!rocl_kind_in(h.kind, w->in->run->kinds))
+    const rocl_kind kind = (rocl_kind)h.kind;
+    if (!rocl_kind_in(kind, w->in->run->kinds))
         return ROCL_OK;
-    memcpy(&as, begin + sizeof h, rocl_kind_size(h.kind));
+    memcpy(&as, begin + sizeof h, rocl_kind_size(kind));
     if (!h.timed)
         as.e.end = last.time;
     as.e.duration = as.e.end - as.e.start;
-    if (h.kind == ROCL_ALLOC || h.kind == ROCL_SCRATCH)
+    if (kind == ROCL_ALLOC || kind == ROCL_SCRATCH)
         return rocl_allocs_add(w->in->run->allocations, w->number, &as.alloc, err);
-    void *to = rocl_batcher_next(&w->out, h.kind, &st, err); /* may emit the arguments so far */
+    void *to = rocl_batcher_next(&w->out, kind, &st, err); /* may emit the arguments so far */
     if (!to)
         return st;
     const size_t first = w->out.arg_count;
-    const bool call = rocl_kind_in(h.kind, ROCL_HOST_KINDS), kernel = h.kind == ROCL_DISPATCH;
+    const bool call = rocl_kind_in(kind, ROCL_HOST_KINDS), kernel = kind == ROCL_DISPATCH;
     if ((call || kernel) && (!add_args(w, begin) || !add_args(w, end)))
         return rocl_fail_memory(err);
     if (call) {
@@ -113,18 +121,21 @@ static rocl_status emit_joined(rocl_records *w, const uint8_t *begin, const uint
         as.dispatch.arg_first = (uint32_t)first;
         as.dispatch.arg_count = (uint32_t)(w->out.arg_count - first);
     }
-    memcpy(to, &as, rocl_kind_size(h.kind));
+    memcpy(to, &as, rocl_kind_size(kind));
     return ROCL_OK;
 }
 
 static void count_unjoined(rocl_records *w, const uint8_t *data)
 {
     half h;
+    origin o;
+    if (!w->indexing)
+        return;
     memcpy(&h, data, sizeof h);
-    if (w->indexing)
-        rocl_bad_record_add(
-            w, h.piece, h.line, h.where, h.begins ? ROCL_FAULT_NO_END : ROCL_FAULT_BAD_LINE,
-            h.begins ? "a range that never ends" : "the end of a range that never began");
+    memcpy(&o, data + sizeof h, sizeof o);
+    rocl_bad_record_add(
+        w, o.piece, o.line, o.where, h.begins ? ROCL_FAULT_NO_END : ROCL_FAULT_BAD_LINE,
+        h.begins ? "a range that never ends" : "the end of a range that never began");
 }
 
 static void drop_open(rocl_records *w, open_halves *o)

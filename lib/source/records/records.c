@@ -122,34 +122,72 @@ static const char *check_times(const rocl_source_record *r, rocl_fault *fault)
     return e->end < e->start ? "it ends before it starts" : NULL;
 }
 
+/* ---- records without views ------------------------------------------------------------------- */
+
+static void make_plain(rocl_records *w, const rocl_source_record *r, rocl_plain_record *to)
+{
+    /* The first pass needs but names that are keys. */
+    const bool names =
+        !w->indexing || w->keeps || r->kind == ROCL_DISPATCH || r->kind == ROCL_COUNTER;
+    to->process = r->process;
+    to->thread = r->thread;
+    to->agent = r->agent;
+    to->queue = r->queue;
+    to->stream = r->stream;
+    to->kernel = r->kernel;
+    to->src = r->src;
+    to->dst = r->dst;
+    to->source_queue = r->source_queue;
+    to->pid = r->pid;
+    to->name = names ? rocl_records_text(w, r->name) : 0;
+    to->function = names ? rocl_records_text(w, r->function) : 0;
+    to->counter = rocl_records_text(w, r->counter);
+    to->label = r->label;
+    to->kind = (uint8_t)r->kind;
+    to->half = (uint8_t)r->half;
+    to->once = r->once;
+    to->agent_type = (uint8_t)r->agent_type;
+    to->src_type = (uint8_t)r->src_type;
+    to->dst_type = (uint8_t)r->dst_type;
+    to->any = 1;
+    to->unused = 0;
+    to->scope = r->scope;
+    to->id = r->id;
+    to->at = r->at;
+    to->where = r->where;
+    to->row = r->row;
+    to->link = r->link;
+    to->parent = r->parent;
+    memcpy(&to->as, &r->as, rocl_kind_size(r->kind));
+}
+
+/* Kernels without a number are known by their name. */
+static uint64_t kernel_number(const rocl_plain_record *r)
+{
+    return r->kernel == ROCL_NO_KEY && r->name ? r->name : r->kernel;
+}
+
 /* ---- the first pass -------------------------------------------------------------------------- */
 
-static void note_key(rocl_records *w, const rocl_source_record *r, rocl_key_of of, uint64_t agent,
+static void note_key(rocl_records *w, const rocl_plain_record *r, rocl_key_of of, uint64_t agent,
                      uint64_t number, const rocl_key_facts *facts)
 {
-    const rocl_key key = {of == ROCL_KEY_PROCESS ? 0 : r->process, agent, number};
+    const rocl_key key = {of == ROCL_KEY_PROCESS ? 0 : rocl_process_key(w, r), agent, number};
     if (number == ROCL_NO_KEY && of != ROCL_KEY_PROCESS)
         return;
     if (!rocl_registry_note(&w->keys[of], &key, (uint64_t)1 << 63 | rocl_place(w, r->where), facts))
         w->failed = true;
 }
 
-static void note_agent(rocl_records *w, const rocl_source_record *r, uint64_t number,
-                       rocl_agent_type type)
+static void note_agent(rocl_records *w, const rocl_plain_record *r, uint64_t number, uint8_t type)
 {
-    note_key(w, r, ROCL_KEY_AGENT, 0, number, &(rocl_key_facts){.type = type});
+    note_key(w, r, ROCL_KEY_AGENT, 0, number, &(rocl_key_facts){.type = (rocl_agent_type)type});
 }
 
-/* Kernels without a number are known by their name. */
-static uint64_t kernel_number(rocl_records *w, const rocl_source_record *r)
-{
-    return r->kernel == ROCL_NO_KEY && r->name.n ? rocl_records_text(w, r->name) : r->kernel;
-}
-
-static rocl_status note_record(rocl_records *w, const rocl_source_record *r, rocl_error *err)
+static void note_keys(rocl_records *w, const rocl_plain_record *r, const rocl_key_facts *symbol)
 {
     const bool dispatch = r->kind == ROCL_DISPATCH || r->kind == ROCL_COUNTER;
-    note_key(w, r, ROCL_KEY_PROCESS, 0, r->process, &(rocl_key_facts){.pid = r->pid});
+    note_key(w, r, ROCL_KEY_PROCESS, 0, rocl_process_key(w, r), &(rocl_key_facts){.pid = r->pid});
     note_key(w, r, ROCL_KEY_THREAD, 0, r->thread, NULL);
     note_agent(w, r, r->agent, r->agent_type);
     note_agent(w, r, r->src, r->src_type);
@@ -157,15 +195,20 @@ static rocl_status note_record(rocl_records *w, const rocl_source_record *r, roc
     note_key(w, r, ROCL_KEY_QUEUE, r->agent, r->queue, NULL);
     note_key(w, r, ROCL_KEY_QUEUE, r->agent, r->source_queue, NULL);
     note_key(w, r, ROCL_KEY_STREAM, 0, r->stream, NULL);
-    if (dispatch && (r->name.n || r->kernel != ROCL_NO_KEY)) {
-        rocl_key_facts facts = r->symbol ? *r->symbol : (rocl_key_facts){0};
-        facts.name = rocl_records_text(w, r->name);
-        note_key(w, r, ROCL_KEY_KERNEL, 0, kernel_number(w, r), &facts);
+    if (dispatch && (r->name || r->kernel != ROCL_NO_KEY)) {
+        rocl_key_facts facts = symbol ? *symbol : (rocl_key_facts){0};
+        facts.name = r->name;
+        note_key(w, r, ROCL_KEY_KERNEL, 0, kernel_number(r), &facts);
     }
-    if (r->counter.n) {
-        const uint32_t name = rocl_records_text(w, r->counter);
-        note_key(w, r, ROCL_KEY_COUNTER, r->agent, name, &(rocl_key_facts){.name = name});
-    }
+    if (r->counter)
+        note_key(w, r, ROCL_KEY_COUNTER, r->agent, r->counter,
+                 &(rocl_key_facts){.name = r->counter});
+}
+
+static rocl_status note_record(rocl_records *w, const rocl_recent *last,
+                               const rocl_key_facts *symbol, rocl_error *err)
+{
+    const rocl_plain_record *r = &last->r;
     const int64_t end = r->half == ROCL_WHOLE ? r->as.e.end : r->as.e.start;
     if (end > 0) {
         w->first = r->as.e.start < w->first ? r->as.e.start : w->first;
@@ -174,9 +217,13 @@ static rocl_status note_record(rocl_records *w, const rocl_source_record *r, roc
     w->allocs += r->kind == ROCL_ALLOC || r->kind == ROCL_SCRATCH;
     w->halves += r->half != ROCL_WHOLE;
     w->onces += r->once;
-    if (w->failed || w->names->failed)
+    /* The same keys were noted before, unless the piece has its records in no order. */
+    if (last->changed & ROCL_CHANGED_KEYS || r->where < w->furthest)
+        note_keys(w, r, symbol);
+    w->furthest = r->where > w->furthest ? r->where : w->furthest;
+    if (w->failed)
         return rocl_fail_memory(err);
-    return r->half == ROCL_WHOLE ? ROCL_OK : rocl_half_add(w, r, err);
+    return r->half == ROCL_WHOLE ? ROCL_OK : rocl_half_add(w, r, NULL, err);
 }
 
 rocl_status rocl_record_name(rocl_records *to, rocl_key_of of, const rocl_source_record *r,
@@ -194,12 +241,35 @@ rocl_status rocl_record_name(rocl_records *to, rocl_key_of of, const rocl_source
 
 /* ---- the second pass ------------------------------------------------------------------------- */
 
-uint32_t rocl_records_resolve(const rocl_records *w, rocl_key_of of, uint64_t process,
-                              uint64_t agent, uint64_t number)
+static uint32_t resolve_key(const rocl_records *w, rocl_key_of of, uint64_t process, uint64_t agent,
+                            uint64_t number)
 {
     const rocl_key key = {process, agent, number};
     return number == ROCL_NO_KEY && of != ROCL_KEY_PROCESS ? ROCL_NONE
                                                            : rocl_records_find(w->in, of, key);
+}
+
+static void resolve_keys(const rocl_records *w, const rocl_plain_record *r, rocl_record_indexes *to)
+{
+    const rocl_capture *c = &w->in->capture->pub;
+    const uint64_t p = rocl_process_key(w, r);
+    to->process = resolve_key(w, ROCL_KEY_PROCESS, 0, 0, p);
+    to->thread = resolve_key(w, ROCL_KEY_THREAD, p, 0, r->thread);
+    to->agent = resolve_key(w, ROCL_KEY_AGENT, p, 0, r->agent);
+    to->src = resolve_key(w, ROCL_KEY_AGENT, p, 0, r->src);
+    to->dst = resolve_key(w, ROCL_KEY_AGENT, p, 0, r->dst);
+    to->queue = resolve_key(w, ROCL_KEY_QUEUE, p, r->agent, r->queue);
+    to->source_queue = resolve_key(w, ROCL_KEY_QUEUE, p, r->agent, r->source_queue);
+    to->stream = resolve_key(w, ROCL_KEY_STREAM, p, 0, r->stream);
+    to->counter = resolve_key(w, ROCL_KEY_COUNTER, p, r->agent, r->counter);
+    to->kernel = ROCL_NONE;
+    to->kernel_name = 0;
+    if (r->kind == ROCL_DISPATCH || r->kind == ROCL_COUNTER) {
+        to->kernel = resolve_key(w, ROCL_KEY_KERNEL, p, 0, kernel_number(r));
+        to->kernel_name = r->label && w->in->trace->opt.kernel_rename ? r->label
+                          : to->kernel == ROCL_NONE                   ? 0
+                                                    : c->kernels[to->kernel].shown;
+    }
 }
 
 /* What links a call and the work that it launched: numbers count in each process. Those of the
@@ -214,93 +284,79 @@ static uint64_t make_stack_id(const rocl_capture *c, uint32_t process, uint64_t 
     return (uint64_t)process << 36 | (link ? link : zero);
 }
 
-/* Indexes and texts in place of the keys and views of a record. */
-static void resolve_record(rocl_records *w, const rocl_source_record *r, rocl_any_record *as)
+/* The event of a record: all that is known now stands in place of what its keys are. */
+static void make_event(const rocl_records *w, const rocl_plain_record *r,
+                       const rocl_record_indexes *at, rocl_any_record *as)
 {
     const rocl_capture *c = &w->in->capture->pub;
-    const uint64_t p = r->process;
     rocl_event *e = &as->e;
-    const uint32_t agent = rocl_records_resolve(w, ROCL_KEY_AGENT, p, 0, r->agent);
-    const uint32_t queue = rocl_records_resolve(w, ROCL_KEY_QUEUE, p, r->agent, r->queue);
-    const uint32_t stream = rocl_records_resolve(w, ROCL_KEY_STREAM, p, 0, r->stream);
+    memcpy(as, &r->as, rocl_kind_size((rocl_kind)r->kind));
     e->duration = e->end - e->start;
-    e->process = rocl_records_resolve(w, ROCL_KEY_PROCESS, 0, 0, p);
+    e->process = at->process;
+    e->thread = at->thread;
     e->id = 1 + (r->row >> 36 ? rocl_place(w, r->where) : (uint64_t)e->process << 36 | r->row);
-    e->thread = rocl_records_resolve(w, ROCL_KEY_THREAD, p, 0, r->thread);
     if (r->link != ROCL_NO_KEY)
         e->stack_id = make_stack_id(c, e->process, r->link);
     if (r->parent != ROCL_NO_KEY)
         e->parent_stack_id = make_stack_id(c, e->process, r->parent);
-    switch (r->kind) {
+    if (r->name)
+        e->name = r->name;
+    switch ((rocl_kind)r->kind) {
     case ROCL_REGION:
     case ROCL_MARKER:
     case ROCL_INSTANT:
-        if (r->name.n)
-            e->name = rocl_records_text(w, r->name);
-        if (r->function.n || !as->region.function)
-            as->region.function = r->function.n ? rocl_records_text(w, r->function) : e->name;
+        if (r->function || !as->region.function)
+            as->region.function = r->function ? r->function : e->name;
         break;
     case ROCL_DISPATCH:
     case ROCL_COUNTER: {
         rocl_dispatch *d = &as->dispatch; /* a counter value begins with its dispatch */
-        d->agent = agent;
-        d->queue = queue;
-        d->stream = stream;
-        d->kernel = rocl_records_resolve(w, ROCL_KEY_KERNEL, p, 0, kernel_number(w, r));
+        d->agent = at->agent;
+        d->queue = at->queue;
+        d->stream = at->stream;
+        d->kernel = at->kernel;
         d->region_name = r->label ? r->label : ROCL_NONE;
-        e->name = d->kernel == ROCL_NONE ? 0 : c->kernels[d->kernel].shown;
-        if (r->label && w->in->trace->opt.kernel_rename)
-            e->name = r->label;
+        e->name = at->kernel_name;
         if (r->kind == ROCL_COUNTER)
-            as->counter.counter = rocl_records_resolve(w, ROCL_KEY_COUNTER, p, r->agent,
-                                                       rocl_records_text(w, r->counter));
+            as->counter.counter = at->counter;
         break;
     }
     case ROCL_COPY:
-        as->copy.src = rocl_records_resolve(w, ROCL_KEY_AGENT, p, 0, r->src);
-        as->copy.dst = rocl_records_resolve(w, ROCL_KEY_AGENT, p, 0, r->dst);
-        as->copy.queue = queue;
-        as->copy.stream = stream;
-        if (r->name.n)
-            e->name = rocl_records_text(w, r->name);
+        as->copy.src = at->src;
+        as->copy.dst = at->dst;
+        as->copy.queue = at->queue;
+        as->copy.stream = at->stream;
         break;
     case ROCL_ALLOC:
     case ROCL_SCRATCH:
-        as->alloc.agent = as->alloc.owner = agent;
-        as->alloc.queue = queue;
-        as->alloc.stream = stream;
-        if (r->name.n)
-            e->name = rocl_records_text(w, r->name);
+        as->alloc.agent = as->alloc.owner = at->agent;
+        as->alloc.queue = at->queue;
+        as->alloc.stream = at->stream;
         break;
     case ROCL_FLOW:
-        e->name = rocl_records_text(w, r->name);
         break;
     case ROCL_SPM:
     case ROCL_SAMPLE:
-        as->sample.agent = agent;
-        as->sample.counter = rocl_records_resolve(w, ROCL_KEY_COUNTER, p, r->agent,
-                                                  rocl_records_text(w, r->counter));
-        e->name = rocl_records_text(w, r->counter);
+        as->sample.agent = at->agent;
+        as->sample.counter = at->counter;
+        e->name = r->counter;
         break;
     default:
-        as->hip.agent = agent;
-        as->hip.queue = queue;
-        as->hip.stream = stream;
-        as->hip.source_queue =
-            rocl_records_resolve(w, ROCL_KEY_QUEUE, p, r->agent, r->source_queue);
-        if (r->name.n)
-            e->name = rocl_records_text(w, r->name);
+        as->hip.agent = at->agent;
+        as->hip.queue = at->queue;
+        as->hip.stream = at->stream;
+        as->hip.source_queue = at->source_queue;
     }
 }
 
 /* Dispatches that several records hold, as those of a table of counter values do: each row is a
  * value and repeats the dispatch. They are sorted by process, row and place; the first of each row
  * goes out. */
-static rocl_status add_repeated(rocl_records *w, const rocl_source_record *r, rocl_error *err)
+static rocl_status add_repeated(rocl_records *w, const rocl_plain_record *r,
+                                const rocl_dispatch *event, rocl_error *err)
 {
-    const uint64_t key[3] = {r->as.e.process, r->row, rocl_place(w, r->where)};
-    return rocl_sorter_add(w->in->run->unique, w->number, key, &r->as.dispatch,
-                           sizeof r->as.dispatch, err);
+    const uint64_t key[3] = {event->e.process, r->row, rocl_place(w, r->where)};
+    return rocl_sorter_add(w->in->run->unique, w->number, key, event, sizeof *event, err);
 }
 
 static rocl_status emit_repeated(rocl_records *w, rocl_error *err)
@@ -321,55 +377,73 @@ static rocl_status emit_repeated(rocl_records *w, rocl_error *err)
     return st;
 }
 
-static rocl_status emit_record(rocl_records *w, const rocl_source_record *r, rocl_error *err)
+static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_packet *packet,
+                               rocl_error *err)
 {
-    rocl_status st = ROCL_OK;
-    rocl_source_record resolved = *r;
-    resolve_record(w, r, &resolved.as);
-    if (w->failed || w->names->failed)
-        return rocl_fail_memory(err);
+    const rocl_plain_record *r = &last->r;
+    const rocl_kind kind = (rocl_kind)r->kind;
+    rocl_any_record event;
+    if (last->changed & ROCL_CHANGED_KEYS)
+        resolve_keys(w, r, &last->at);
+    make_event(w, r, &last->at, &event);
     if (r->half != ROCL_WHOLE)
-        return rocl_half_add(w, &resolved, err);
+        return rocl_half_add(w, r, &event, err);
     if (r->once)
-        return add_repeated(w, &resolved, err);
-    if (r->kind == ROCL_ALLOC || r->kind == ROCL_SCRATCH)
-        return rocl_allocs_add(w->in->run->allocations, w->number, &resolved.as.alloc, err);
-    if (rocl_kind_in(r->kind, ROCL_HOST_KINDS)) {
-        resolved.as.region.arg_count = (uint32_t)w->pending_args;
-        resolved.as.region.arg_first = (uint32_t)(w->out.arg_count - w->pending_args);
-    } else if (r->kind == ROCL_DISPATCH) {
-        resolved.as.dispatch.arg_count = (uint32_t)w->pending_args;
-        resolved.as.dispatch.arg_first = (uint32_t)(w->out.arg_count - w->pending_args);
+        return add_repeated(w, r, &event.dispatch, err);
+    if (kind == ROCL_ALLOC || kind == ROCL_SCRATCH)
+        return rocl_allocs_add(w->in->run->allocations, w->number, &event.alloc, err);
+    if (rocl_kind_in(kind, ROCL_HOST_KINDS)) {
+        event.region.arg_count = (uint32_t)w->pending_args;
+        event.region.arg_first = (uint32_t)(w->out.arg_count - w->pending_args);
+    } else if (kind == ROCL_DISPATCH) {
+        event.dispatch.arg_count = (uint32_t)w->pending_args;
+        event.dispatch.arg_first = (uint32_t)(w->out.arg_count - w->pending_args);
     }
-    if (r->packet && !(resolved.as.dispatch.packet = rocl_batcher_packet(&w->out, r->packet))) {
+    if (packet && !(event.dispatch.packet = rocl_batcher_packet(&w->out, packet)))
         return rocl_fail_memory(err);
-    }
-    void *to = rocl_batcher_next(&w->out, r->kind, &st, err);
-    if (!to)
-        return st;
-    memcpy(to, &resolved.as, rocl_kind_size(r->kind));
+    const rocl_status st = rocl_batcher_add(&w->out, kind, &event, rocl_kind_size(kind), err);
     /* Never full between records: the arguments of the next one come before it. */
-    return w->out.out[r->kind].count < w->out.max ? ROCL_OK : rocl_batcher_flush(&w->out, err);
+    return st != ROCL_OK || w->out.out[kind].count < w->out.max ? st
+                                                                : rocl_batcher_flush(&w->out, err);
+}
+
+/* Halves are joined, then left out. */
+static bool is_wanted(const rocl_records *w, rocl_kind kind, rocl_half half)
+{
+    return half != ROCL_WHOLE || rocl_records_want(w, kind);
 }
 
 rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_error *err)
 {
     rocl_fault fault;
-    const char *why = check_times(r, &fault);
+    rocl_plain_record plain;
     rocl_status st = ROCL_OK;
-    rocl_source_record known;
-    if (r->process == ROCL_NO_KEY && to->in->only_process != ROCL_NO_KEY) {
-        known = *r;
-        known.process = to->in->only_process;
-        r = &known;
-    }
-    if (why)
+    const char *why = check_times(r, &fault);
+    if (why) {
         st = rocl_record_fault(to, r->where, fault, why, err);
-    else if (to->indexing)
-        st = note_record(to, r, err);
-    else if (r->half != ROCL_WHOLE || rocl_records_want(to, r->kind)) /* joined, then left out */
-        st = emit_record(to, r, err);
+    } else if (is_wanted(to, r->kind, r->half)) {
+        make_plain(to, r, &plain);
+        rocl_recent *last = rocl_recent_put(to, &plain);
+        if (to->failed || to->names->failed)
+            st = rocl_fail_memory(err);
+        else
+            st = to->indexing ? note_record(to, last, r->symbol, err)
+                              : emit_record(to, last, r->packet, err);
+    }
     to->pending_args = 0;
+    return st;
+}
+
+/* Emits the records of the piece at hand as the first pass kept them. */
+static rocl_status emit_kept(rocl_records *w, const rocl_kept_piece *kept, rocl_error *err)
+{
+    const uint8_t *p = kept->data, *end = p + kept->size;
+    rocl_status st = ROCL_OK;
+    while (p < end && st == ROCL_OK) {
+        rocl_recent *last = rocl_kept_next(w, &p);
+        if (is_wanted(w, (rocl_kind)last->r.kind, (rocl_half)last->r.half))
+            st = emit_record(w, last, NULL, err);
+    }
     return st;
 }
 
@@ -626,6 +700,9 @@ static void stop_workers(rocl_records_input *in)
         rocl_batcher_free(&w->out);
         rtg_names_free(w->names);
         rtg_reader_free(&w->reader);
+        rocl_buf_free(&w->kept);
+        rocl_buf_free(&w->half);
+        free(w->recent);
         if (w->state && in->format->free_worker)
             in->format->free_worker(w->state);
     }
@@ -638,15 +715,18 @@ static void stop_workers(rocl_records_input *in)
     run->allocations = NULL;
 }
 
-static rocl_status parse_piece(rocl_records *w, const rocl_piece *piece, rocl_error *err)
+/* What a worker needs for its first piece, and for each. */
+static rocl_status begin_piece(rocl_records *w, const rocl_piece *piece, rocl_error *err)
 {
-    rocl_records_input *in = w->in;
-    if (!w->names && !(w->names = rtg_names_new(in->trace)))
-        return rocl_fail_memory(err);
+    if (!w->names)
+        w->names = rtg_names_new(w->in->trace);
+    if (!w->recent)
+        w->recent = calloc(ROCL_RECENT, sizeof *w->recent);
     w->piece = piece;
     w->line = 0;
     w->pending_args = 0;
-    return in->format->parse(in, w, piece, err);
+    w->furthest = 0;
+    return w->names && w->recent ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* ---- the first pass, for all pieces ---------------------------------------------------------- */
@@ -655,9 +735,13 @@ static rocl_status index_piece(void *ctx, unsigned number, size_t index, rocl_er
 {
     rocl_records_input *in = ctx;
     rocl_records *w = &in->run->workers[number];
-    rocl_status st = parse_piece(w, &in->pieces[index], err);
+    const rocl_piece *piece = &in->pieces[index];
+    rocl_status st = begin_piece(w, piece, err);
+    rocl_kept_begin(w);
+    if (st == ROCL_OK && (st = in->format->parse(in, w, piece, err)) == ROCL_OK)
+        rocl_kept_end(w);
     in->run->lines[index] = w->line;
-    rocl_progress(in->trace, in->pieces[index].rows);
+    rocl_progress(in->trace, piece->rows);
     return st;
 }
 
@@ -698,6 +782,8 @@ rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
     rocl_records_run *run = in->run;
     rocl_progress_phase(in->trace, "looking through", 0);
     run->lines = calloc(in->piece_count + 1, sizeof *run->lines);
+    if (in->format->keeps && !in->trace->opt.args) /* which the first pass does not read */
+        run->kept = calloc(in->piece_count + 1, sizeof *run->kept);
     rocl_status st = run->lines ? start_workers(in, true, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rocl_run_tasks(in->trace->opt.jobs, in->piece_count, index_piece, in, err);
@@ -789,7 +875,10 @@ void rocl_records_close(rocl_source *s)
             rocl_registry_free(&in->run->keys[of]);
         for (int of = 0; of <= ROCL_KEY_THREAD; of++)
             rocl_registry_free(&in->run->names_of[of]);
+        for (size_t i = 0; in->run->kept && i < in->piece_count; i++)
+            rocl_kept_free(in, i);
         pthread_mutex_destroy(&in->run->lock);
+        free(in->run->kept);
         free(in->run->lines);
     }
     free(in->run);
@@ -842,7 +931,14 @@ rocl_status rocl_records_scan(rocl_trace *t, rocl_model_capture *c, const rocl_t
     rocl_records *w = &run->workers[worker];
     (void)t;
     w->out.to = to;
-    rocl_status st = parse_piece(w, &in->pieces[task->first], err);
+    const size_t index = (size_t)task->first;
+    const bool kept = run->kept && run->kept[index].data && !(to->fields & ROCL_FIELD_PACKET);
+    rocl_status st = begin_piece(w, &in->pieces[index], err);
+    if (st == ROCL_OK)
+        st = kept ? emit_kept(w, &run->kept[index], err)
+                  : in->format->parse(in, w, &in->pieces[index], err);
+    if (run->kept)
+        rocl_kept_free(in, index);
     if (st == ROCL_OK)
         st = rocl_batcher_flush(&w->out, err);
     if (st == ROCL_OK && run->halves)

@@ -1,6 +1,6 @@
 /* What readers of self-contained records share. Text traces and the tables of older profilers have
- * no definitions: every record says its process, thread, GPU, queue and kernel itself. Such an
- * input is parsed twice:
+ * no definitions: every record says its process, thread, GPU, queue and kernel itself. There are
+ * two passes over such an input:
  *
  *     first pass (when it is opened)            second pass (whenever it is scanned)
  *     pieces, by all workers                    pieces, by all workers
@@ -11,11 +11,13 @@
  *
  * A format is a function that parses a piece and puts records; it does not know which pass it is
  * in. Keys are numbered in the order of their first record, so nothing depends on the number of
- * workers.
+ * workers. Where memory allows, the second pass is over the records that the first one kept, in
+ * encoded form, and the file is parsed but once.
  *
  *     records.h     this interface
  *     registry.c    keys -> where they were first seen, their index
  *     records.c     the two passes; dispatches that several records hold go out once
+ *     kept.c        records that the first pass keeps for the second
  *     halves.c      begins and ends that are records of their own, joined by an external sort
  *     faults.c      records that are wrong: counted, the first of them reported */
 #ifndef ROCL_SOURCE_RECORDS_RECORDS_H
@@ -161,9 +163,12 @@ typedef enum rocl_places { ROCL_PLACES_LINES, ROCL_PLACES_BYTES, ROCL_PLACES_ROW
 
 typedef struct rocl_record_format {
     rocl_places places; /* what messages count */
-    /* Puts the records of a piece. Called twice or more for each piece, by any worker. */
+    /* Puts the records of a piece. Called once or more for each piece, by any worker. */
     rocl_status (*parse)(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
                          rocl_error *err);
+    /* parse puts the same records in both passes, arguments apart: where memory allows they are
+     * kept, and files are parsed but once. */
+    bool keeps;
     void (*free_worker)(void *state); /* NULL: there is none */
     /* What the format calls a place of a file in messages, as "table HIP"; NULL: nothing. */
     const char *(*part_name)(const rocl_records_input *in, const rocl_piece *piece);

@@ -4,7 +4,9 @@
 
 #include <pthread.h>
 #include <stdalign.h>
+#include <stdatomic.h>
 
+#include "base/buf.h"
 #include "source/allocs.h"
 #include "source/records/registry.h"
 #include "source/rtg/rtg.h"
@@ -19,6 +21,52 @@ typedef struct rocl_bad_record {
     const char *why;
 } rocl_bad_record;
 
+/* ---- records between parser and events ------------------------------------------------------- */
+
+/* A record without views: its texts are interned. An array of words, of which the passes compare,
+ * encode and copy those that its kind has. */
+typedef struct rocl_plain_record {
+    /* What keys are made of: two records with the same words here have the same definitions. */
+    uint64_t process, thread, agent, queue, stream, kernel, src, dst, source_queue, pid;
+    uint32_t name, function, counter, label; /* texts; 0: none */
+    uint8_t kind, half, once, agent_type, src_type, dst_type;
+    uint8_t any; /* 1: tells a record from an entry without one */
+    uint8_t unused;
+    /* In what records with the same keys differ. */
+    uint64_t scope, id, where, row, link, parent;
+    int64_t at;
+    rocl_any_record as; /* the bytes behind those of the kind mean nothing */
+} rocl_plain_record;
+
+enum {
+    ROCL_WORDS_OF_KEYS = offsetof(rocl_plain_record, scope) / 8,
+    ROCL_WORDS_OF_HEAD = offsetof(rocl_plain_record, as) / 8,
+    ROCL_WORDS = sizeof(rocl_plain_record) / 8
+};
+_Static_assert(ROCL_WORDS <= 64, "a set of words is a word");
+_Static_assert(offsetof(rocl_plain_record, as) % 8 == 0 && sizeof(rocl_plain_record) % 8 == 0,
+               "a record is an array of words");
+
+/* The words of keys, as a set. */
+#define ROCL_CHANGED_KEYS (((uint64_t)1 << ROCL_WORDS_OF_KEYS) - 1)
+
+/* The indexes of what the keys of a record stand for, and the name of a dispatch. */
+typedef struct rocl_record_indexes {
+    uint32_t process, thread, agent, queue, stream, kernel, counter, src, dst, source_queue;
+    uint32_t kernel_name;
+} rocl_record_indexes;
+
+/* The last record of its kind, name, thread, queue ... in the piece at hand: the next one of them
+ * mostly has the same keys, and differs from it in few words. */
+typedef struct rocl_recent {
+    rocl_plain_record r;
+    rocl_record_indexes at; /* second pass */
+    uint64_t changed;       /* the words that differ from those of the record before it */
+    uint64_t piece;         /* number of the piece, from 1; 0: there is none */
+} rocl_recent;
+
+enum { ROCL_RECENT = 256 };
+
 struct rocl_records {
     alignas(ROCL_CACHE_LINE) rocl_records_input *in;
     unsigned number;
@@ -27,30 +75,43 @@ struct rocl_records {
     uint64_t line; /* of the piece, from 0 */
     rtg_reader reader;
     rtg_names *names;
-    void *state; /* the format's */
-    bool failed; /* memory was out when an argument or text came */
+    void *state;         /* the format's */
+    bool failed;         /* memory was out when an argument or text came */
+    rocl_recent *recent; /* ROCL_RECENT of them, by hash */
+    rocl_buf kept;       /* first pass: the records of the piece at hand, encoded */
+    bool keeps;          /* that is done, so far */
+    rocl_buf half;       /* that is put into the sorter */
     /* first pass */
     rocl_registry keys[ROCL_KEYS];
     rocl_registry names_of[ROCL_KEY_THREAD + 1]; /* processes, threads */
     int64_t first, last;
     uint64_t halves, allocs, onces;
+    uint64_t furthest; /* place in the piece */
     /* second pass */
     rocl_batcher out;
     size_t pending_args; /* of the next record: the last ones of `out` */
 };
+
+/* The records of a piece, encoded as kept.c says. */
+typedef struct rocl_kept_piece {
+    uint8_t *data; /* NULL: they are not kept */
+    size_t size;
+} rocl_kept_piece;
 
 typedef struct rocl_records_run {
     rocl_registry keys[ROCL_KEYS];
     rocl_registry names_of[ROCL_KEY_THREAD + 1]; /* processes, threads */
     uint64_t defined;                            /* keys that the format defined */
     rocl_records *workers;                       /* opt.jobs of them, during a pass */
+    rocl_kept_piece *kept;                       /* of each piece; NULL: nothing is kept */
+    atomic_bool full;                            /* there is no memory to keep more */
     uint64_t *lines;     /* the number of the first line of each piece, from 1 in each file */
     int64_t first, last; /* times; none when first > last */
     uint64_t halves, allocs, onces; /* how many records are halves, allocations, go out once */
     rocl_sorter *joining;           /* halves, during a pass */
     rocl_sorter *unique;            /* dispatches that go out once, during the second pass */
     rocl_allocs *allocations;
-    uint32_t kinds; /* wanted */
+    uint32_t kinds; /* second pass: wanted */
     bool args;
     pthread_mutex_t lock; /* of the faults */
     uint64_t faults[ROCL_FAULTS];
@@ -64,13 +125,30 @@ static inline uint64_t rocl_place(const rocl_records *w, uint64_t where)
     return (uint64_t)w->piece->file << ROCL_WHERE_BITS | where;
 }
 
-/* The index of a definition; ROCL_NONE for none. */
-uint32_t rocl_records_resolve(const rocl_records *w, rocl_key_of of, uint64_t process,
-                              uint64_t agent, uint64_t number);
+/* The process of a record, also of one that says none. */
+static inline uint64_t rocl_process_key(const rocl_records *w, const rocl_plain_record *r)
+{
+    return r->process == ROCL_NO_KEY ? w->in->only_process : r->process;
+}
 
-/* halves.c: adds a half to the run's sorter; joins them, emitting (second pass) or counting those
- * that lack the other half (first pass, to `w` in indexing state). */
-rocl_status rocl_half_add(rocl_records *w, const rocl_source_record *r, rocl_error *err);
+/* kept.c */
+
+/* Puts a record where the last one of its likeness is in the table, and returns that entry, whose
+ * `changed` says in which words it differed. In the first pass it is kept as well. */
+rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r);
+/* The first pass, with each piece: begins to keep what is put; stores it, if memory allows. */
+void rocl_kept_begin(rocl_records *w);
+void rocl_kept_end(rocl_records *w);
+/* The second pass: the next record from *p on, as rocl_recent_put() gave it. */
+rocl_recent *rocl_kept_next(rocl_records *w, const uint8_t **p);
+/* Gives back the memory of a piece. */
+void rocl_kept_free(rocl_records_input *in, size_t piece);
+
+/* halves.c: adds a half to the run's sorter (in the second pass with its event, in the first with
+ * NULL); joins them, emitting (second pass) or counting those that lack the other half (first pass,
+ * to `w` in indexing state). */
+rocl_status rocl_half_add(rocl_records *w, const rocl_plain_record *r, const rocl_any_record *event,
+                          rocl_error *err);
 rocl_status rocl_halves_join(rocl_records *w, rocl_error *err);
 
 /* faults.c */

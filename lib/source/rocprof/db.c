@@ -353,6 +353,7 @@ static void close_file(rocl_records_input *in)
 }
 
 static const rocl_record_format format = {.places = ROCL_PLACES_ROWS,
+                                          .keeps = true,
                                           .parse = parse_piece,
                                           .free_worker = free_worker,
                                           .part_name = name_part,

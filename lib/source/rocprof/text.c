@@ -345,6 +345,7 @@ static void close_run(rocl_records_input *in)
 }
 
 static const rocl_record_format format = {.places = ROCL_PLACES_LINES,
+                                          .keeps = true,
                                           .parse = parse_piece,
                                           .free_worker = free_fields,
                                           .close = close_run};

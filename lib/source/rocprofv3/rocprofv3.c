@@ -267,6 +267,7 @@ static void close_run(rocl_records_input *in)
 }
 
 static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
+                                          .keeps = true,
                                           .parse = rocprofv3_parse_piece,
                                           .free_worker = rocprofv3_free_worker,
                                           .refine = refine_definitions,
