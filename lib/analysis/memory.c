@@ -216,10 +216,17 @@ static void drop_live(memory *m, owner *o, const block *b, int64_t when, bool in
     o->used |= inside;
 }
 
+/* Is a time in the window, and in a period of it? */
+static bool is_inside(const memory *m, int64_t when)
+{
+    int64_t from, to;
+    return rocl_trace_interval(m->c.trace, when, &from, &to) && from <= when;
+}
+
 /* False: memory is out. */
 static bool follow_item(memory *m, const uint64_t *key, const item *it)
 {
-    bool inside = (int64_t)key[0] >= m->from;
+    bool inside = is_inside(m, (int64_t)key[0]);
     uint64_t key_word = it->address ^ rocl_mix64(key[2] << 32 | it->process);
     block old, fresh = {.size = to_bytes(it->size),
                         .when = (int64_t)key[0],
@@ -246,12 +253,22 @@ static bool follow_item(memory *m, const uint64_t *key, const item *it)
     return put_block(m, key_word, &fresh);
 }
 
-/* The peak of a window is at its begin at least. */
-static void open_window(memory *m)
+/* The peak of a window is at its begin at least, and so it is at that of each period in it. */
+static void open_window(memory *m, int64_t begin)
 {
     for (size_t i = 1; i < m->owner_count; i++)
         if (m->owners[i].live > 0)
-            note_peak(m, &m->owners[i], m->from);
+            note_peak(m, &m->owners[i], begin);
+}
+
+/* The begin of the first period after a time; false: there is none. */
+static bool find_next_begin(const memory *m, int64_t when, int64_t *begin)
+{
+    int64_t end;
+    if (!rocl_trace_interval(m->c.trace, when, begin, &end))
+        return false;
+    return *begin > when ||
+           (end < INT64_MAX && rocl_trace_interval(m->c.trace, end + 1, begin, &end));
 }
 
 static void add_scratch(owner *o, const item *it)
@@ -266,7 +283,8 @@ static void add_scratch(owner *o, const item *it)
 static rocl_status sweep_items(memory *m, rocl_error *err)
 {
     rocl_sort_record rec;
-    bool open = false;
+    int64_t begin, end;
+    bool opens = rocl_trace_interval(m->c.trace, INT64_MIN, &begin, &end);
     rocl_status st = rocl_sorter_start(m->sorter, err);
     while (rocl_next_record(m->sorter, &rec, &st, err)) {
         int64_t when = (int64_t)rec.key[0];
@@ -279,15 +297,15 @@ static rocl_status sweep_items(memory *m, rocl_error *err)
         if (!m->any)
             m->first = when;
         m->any = true;
-        if (!open && when >= m->from) {
-            open_window(m);
-            open = true;
+        if (opens && when >= begin) { /* what was live until now */
+            open_window(m, begin);
+            opens = find_next_begin(m, when, &begin);
         }
         if (when <= m->to && !follow_item(m, rec.key, &it))
             return rocl_fail_memory(err);
     }
-    if (!open)
-        open_window(m);
+    if (opens)
+        open_window(m, begin);
     return st;
 }
 
@@ -316,7 +334,7 @@ static rocl_status collect_leaks(memory *m, rocl_error *err)
         const block *b = &blocks_of(m)[n];
         owner *o = &m->owners[b->owner];
         live[b->owner] += b->size;
-        if (b->when < m->from)
+        if (!is_inside(m, b->when))
             continue;
         o->leaks++;
         o->leaked += b->size;

@@ -287,8 +287,37 @@ rocl_status rocl_filter_apply_who(rocl_filter *f, unsigned worker, rocl_batch *b
 void rocl_filter_window(const rocl_filter *f, int64_t *from, int64_t *to)
 {
     bool used = rocl_filter_has_window(f);
+    int64_t first, end;
     *from = used ? f->window.from : INT64_MIN;
     *to = used ? f->window.to : INT64_MAX;
+    if (f && f->periods.count && rocl_periods_next(&f->periods, INT64_MIN, &first, &end)) {
+        *from = first > *from ? first : *from;
+        end = rocl_periods_end(&f->periods);
+        *to = end < *to ? end : *to;
+    }
+}
+
+bool rocl_filter_interval(const rocl_filter *f, int64_t time, int64_t *from, int64_t *to)
+{
+    int64_t begin, end, window_from, window_to;
+    rocl_filter_window(f, &window_from, &window_to);
+    time = time > window_from ? time : window_from;
+    if (f && f->periods.count && !rocl_periods_next(&f->periods, time, &begin, &end))
+        return false;
+    if (!f || !f->periods.count)
+        begin = window_from, end = window_to;
+    *from = begin > window_from ? begin : window_from;
+    *to = end < window_to ? end : window_to;
+    return time <= window_to && *from <= *to;
+}
+
+int64_t rocl_filter_clip_time(const rocl_filter *f, int64_t time, bool begin)
+{
+    int64_t from, to;
+    rocl_filter_window(f, &from, &to);
+    if (f && f->periods.count)
+        time = rocl_periods_clip_time(&f->periods, time, begin);
+    return begin ? (time < from ? from : time) : (time > to ? to : time);
 }
 
 bool rocl_filter_has_window(const rocl_filter *f)

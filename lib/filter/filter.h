@@ -48,8 +48,14 @@ rocl_status rocl_filter_apply(rocl_filter *f, unsigned worker, rocl_batch *b, ro
 /* The same testing only who and of what kind, neither time nor name nor duration. */
 rocl_status rocl_filter_apply_who(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err);
 
-/* The time window, INT64_MIN to INT64_MAX without one. Once resolved. */
+/* The time window, from the first period to the last; INT64_MIN to INT64_MAX without any. Once
+ * resolved. */
 void rocl_filter_window(const rocl_filter *f, int64_t *from, int64_t *to);
+/* Within the window, times that pass lie in periods. The first of those that ends at `time` or
+ * after it, edges included; without periods it is the window. False: there is none. */
+bool rocl_filter_interval(const rocl_filter *f, int64_t time, int64_t *from, int64_t *to);
+/* The begin of an event that passes, or its end, as ROCL_WINDOW_CLIP has it. */
+int64_t rocl_filter_clip_time(const rocl_filter *f, int64_t time, bool begin);
 
 /* Of a trace without any event that passed: ROCL_USAGE when its time window is outside of it. */
 bool rocl_filter_has_window(const rocl_filter *f);

@@ -129,6 +129,39 @@ static uint64_t time_after_first(const rocl_periods *p, int64_t time)
     return time > p->first ? (uint64_t)time - (uint64_t)p->first : 0;
 }
 
+/* A time after the first event as a time of the trace. */
+static int64_t time_of_trace(const rocl_periods *p, uint64_t after)
+{
+    const uint64_t most = (uint64_t)INT64_MAX - (uint64_t)p->first;
+    return (int64_t)((uint64_t)p->first + (after < most ? after : most));
+}
+
+bool rocl_periods_next(const rocl_periods *p, int64_t time, int64_t *from, int64_t *to)
+{
+    interval next;
+    if (!find_first_unended(p, time_after_first(p, time), &next))
+        return false;
+    *from = time_of_trace(p, next.from);
+    *to = time_of_trace(p, next.to);
+    return true;
+}
+
+int64_t rocl_periods_end(const rocl_periods *p)
+{
+    const rocl_period *last = &p->v[p->count - 1];
+    return time_of_trace(p, add_saturating(last->begin, whole_length(last)));
+}
+
+int64_t rocl_periods_clip_time(const rocl_periods *p, int64_t time, bool begin)
+{
+    const uint64_t after = time_after_first(p, time);
+    interval in;
+    if (begin)
+        return find_first_unended(p, after, &in) && after < in.from ? time_of_trace(p, in.from)
+                                                                    : time;
+    return find_last_begun(p, after, &in) && after > in.to ? time_of_trace(p, in.to) : time;
+}
+
 void rocl_periods_test(const rocl_periods *p, const rocl_batch *b, uint8_t *keep)
 {
     const size_t size = rocl_kind_size(b->kind);
@@ -147,13 +180,9 @@ void rocl_periods_clip(const rocl_periods *p, const rocl_batch *b, const uint8_t
     const size_t size = rocl_kind_size(b->kind);
     for (size_t i = 0; p->count && p->mode == ROCL_WINDOW_CLIP && i < b->count; i++) {
         rocl_event *e = rocl_event_at(b, size, i);
-        const uint64_t start = time_after_first(p, e->start), end = time_after_first(p, e->end);
-        interval first, last;
-        if (!keep[i] || !find_first_unended(p, start, &first) || !find_last_begun(p, end, &last))
+        if (!keep[i])
             continue;
-        if (start < first.from)
-            e->start = (int64_t)((uint64_t)p->first + first.from);
-        if (end > last.to)
-            e->end = (int64_t)((uint64_t)p->first + last.to);
+        e->start = rocl_periods_clip_time(p, e->start, true);
+        e->end = rocl_periods_clip_time(p, e->end, false);
     }
 }

@@ -203,6 +203,11 @@ void rocl_periods_free(rocl_periods *p);
 void rocl_periods_test(const rocl_periods *p, const rocl_batch *b, uint8_t *keep);
 /* An event that reaches over several periods is cut where the first begins and the last ends. */
 void rocl_periods_clip(const rocl_periods *p, const rocl_batch *b, const uint8_t *keep);
+/* The same of the begin of an event, or of its end. */
+int64_t rocl_periods_clip_time(const rocl_periods *p, int64_t time, bool begin);
+/* The first time with events that ends at `time` or after it; false: there is none. */
+bool rocl_periods_next(const rocl_periods *p, int64_t time, int64_t *from, int64_t *to);
+int64_t rocl_periods_end(const rocl_periods *p); /* of the last one; there is one */
 
 /* ---- iterations.c: --kernel-iterations ---- */
 

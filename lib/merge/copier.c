@@ -227,7 +227,6 @@ rocl_status merge_writer_add(merge_writer *w, const rocl_capture *capture,
     if (t->filter)
         rocl_progress_phase(t, "copying", 0); /* reading and copying take turns */
     c->clip = selection && t->opt.window_mode == ROCL_WINDOW_CLIP;
-    rocl_trace_window(t, &c->from, &c->to);
     c->selection = selection;
     c->offset = t->captures[capture->index]->offset;
     c->set = NULL;

@@ -42,8 +42,7 @@ typedef struct merge_copier {
     rocl_new_db *out;
     bool keep_environment;
     char slice[96]; /* SCHEMA_SLICE_TAG, where ids are those of the input; "": it is whole */
-    bool clip;      /* events at [from, to] */
-    int64_t from, to;
+    bool clip;      /* times of events: see rocl_filter_clip_time */
     int64_t offset;                      /* of the clock of the set at hand: added to its times */
     uint64_t early;                      /* times that are before time 0 then, or out of range */
     merge_reader readers[MERGE_READERS]; /* attached as src0, src1 and so on */

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "filter/filter.h"
 #include "merge/copier.h"
 
 /* ---- statements ---------------------------------------------------------------------------- */
@@ -132,10 +133,9 @@ bool merge_put_value(const merge_copier *c, sqlite3_str *sql, const merge_source
                             guid);
     } else if (own && c->clip && schema_rule_of(s->table) == SCHEMA_SELECTED &&
                (!strcmp(name, "start") || !strcmp(name, "end"))) {
-        bool start = *name == 's';
-        sqlite3_str_appendall(sql, start ? "max(" : "min(");
+        sqlite3_str_appendall(sql, "rocl_clip(");
         put_time(c, sql, s, name);
-        sqlite3_str_appendf(sql, ", %lld)", (long long)(start ? c->from : c->to));
+        sqlite3_str_appendf(sql, ", %d)", *name == 's');
     } else if (own && is_time(s, name)) {
         return put_time(c, sql, s, name);
     } else if (own && of_process && !c->keep_environment && !strcmp(name, "environment")) {
@@ -299,6 +299,19 @@ static void move_time(sqlite3_context *ctx, int n, sqlite3_value **v)
     sqlite3_result_int64(ctx, fresh);
 }
 
+/* rocl_clip(time, begin): as --clip moves the begin or the end of an event. */
+static void clip_time(sqlite3_context *ctx, int n, sqlite3_value **v)
+{
+    const merge_copier *c = sqlite3_user_data(ctx);
+    (void)n;
+    if (sqlite3_value_type(v[0]) == SQLITE_INTEGER)
+        sqlite3_result_int64(ctx, rocl_filter_clip_time(c->plan->trace->filter,
+                                                        sqlite3_value_int64(v[0]),
+                                                        sqlite3_value_int(v[1]) != 0));
+    else
+        sqlite3_result_value(ctx, v[0]);
+}
+
 /* rocl_category(id): the string of a find_category of schema 4. */
 static void find_category(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
@@ -333,15 +346,11 @@ rocl_status merge_add_functions(merge_copier *c, rocl_error *err)
         int arguments;
         sql_fn *fn;
     } functions[] = {
-        {"rocl_use", 2, note_use},
-        {"rocl_used", 2, is_used},
-        {"rocl_shared", 1, is_shared},
-        {"rocl_value", 3, value_passes},
-        {"rocl_new", 2, find_new_id},
-        {"rocl_serial", 2, number_serial},
-        {"rocl_time", 2, move_time},
-        {"rocl_category", 1, find_category},
-        {"rocl_environment", 1, reduce_environment},
+        {"rocl_use", 2, note_use},           {"rocl_used", 2, is_used},
+        {"rocl_shared", 1, is_shared},       {"rocl_value", 3, value_passes},
+        {"rocl_new", 2, find_new_id},        {"rocl_serial", 2, number_serial},
+        {"rocl_time", 2, move_time},         {"rocl_clip", 2, clip_time},
+        {"rocl_category", 1, find_category}, {"rocl_environment", 1, reduce_environment},
     };
     sqlite3 *db = rocl_new_db_handle(c->out);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)

@@ -385,3 +385,8 @@ void rocl_trace_window(const rocl_trace *t, int64_t *from, int64_t *to)
 {
     rocl_filter_window(t->filter, from, to);
 }
+
+bool rocl_trace_interval(const rocl_trace *t, int64_t time, int64_t *from, int64_t *to)
+{
+    return rocl_filter_interval(t->filter, time, from, to);
+}

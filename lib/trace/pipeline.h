@@ -33,8 +33,12 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
  * counts of the trace stay empty. */
 rocl_status rocl_pipeline_survey(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
 
-/* The time window that the options ask for, as times of this trace; all times without one. Outputs
- * clip to it what began before or ends behind it. Known when the pipeline runs. */
+/* The time window that the options ask for, from the first period to the last, as times of this
+ * trace; all times without any. Outputs clip to it what began before or ends behind it. Known when
+ * the pipeline runs. */
 void rocl_trace_window(const rocl_trace *t, int64_t *from, int64_t *to);
+/* Within it, times that pass lie in periods. The first of those that ends at `time` or after it,
+ * edges included; without periods it is the window. False: there is none. */
+bool rocl_trace_interval(const rocl_trace *t, int64_t time, int64_t *from, int64_t *to);
 
 #endif

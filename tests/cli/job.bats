@@ -87,11 +87,157 @@ END
     printf 'output_directory: gone/x\n' >gone.yaml
     try 3 rtg2json --job gone.yaml missing.db
     [ ! -e gone ]
-    # one that fails does not keep the others from being done
-    printf 'jobs:\n- agent_index: x\n- output_file: z\n' >job.yaml
-    try 2 rocpd2csv --job job.yaml -d e "$db"
-    says 'job.yaml:2:3: --agent-index-value: "x" is not one of'
+    # what is wrong with any of them is said before the first one writes
+    while IFS='|' read -r tool second message; do
+        printf 'jobs:\n- output_file: z\n- %b\n' "$second" >job.yaml
+        try 2 "$tool" --job job.yaml -d e --kernel-names mangled "$db"
+        says "$message"
+        [ "$(grep -c 'job.yaml\|^rocstats: ' <<<"$stderr")" -eq 1 ] || fail "said twice: $stderr"
+        [ ! -e e ] || fail "$second: something was written"
+    done <<'END'
+rocpd2csv|agent_index: x|job.yaml:3:3: --agent-index-value: "x" is not one of
+rocpd2csv|truncate_kernels: true|job.yaml:3:3: truncate_kernels: conflicting value: the command line has another --kernel-names
+rocpd2csv|mangled_kernels: true\n  truncate_kernels: true|job.yaml:4:3: truncate_kernels: conflicting value
+rocmerge|agent_index: x|job.yaml:3:3: --agent-index-value: "x" is not one of
+rocstats|summary: true\n  stats: true\n  output_file: "x%arg99%"\n  summary_output_file: ""\n  summary_units: day|job.yaml:7:3: --summary-units: "day" is not one of
+END
+    # one that fails at its work does not keep the others from being done
+    touch file
+    printf 'jobs:\n- output_directory: file/x\n- output_file: z\n  output_directory: e\n' >job.yaml
+    try 4 rocpd2csv --job job.yaml "$db"
     [ -s e/pass_2/z_kernel_trace.csv ]
+}
+
+@test "output_format: json is JSON of rocprofv3" {
+    needs jq
+    printf 'output_format: [json, csv]\noutput_directory: o\noutput_file: run\n' >job.yaml
+    try 0 rtg2json -v --job job.yaml "$db"
+    says "job.yaml: output_format: csv is written by rocpd2csv"
+    jq -e '."rocprofiler-sdk-tool"[0].buffer_records.kernel_dispatch | length > 0' o/run_results.json
+    diff <(rocstats kernels --format csv "$db") <(rocstats kernels --format csv o/run_results.json)
+    cmp o/run_results.json <(rtg2json -q --layout rocprofv3 -o - "$db")
+    # the command line may say another layout
+    try 0 rtg2json --layout trace -o t --job job.yaml -q "$db" || true
+    # several jobs, text of tracers as well
+    printf 'jobs:\n- output_format: JSON\n- output_format: json\n  output_file: b\n' >two.yaml
+    try 0 rtg2json --job two.yaml -q "$db"
+    jq -e '."rocprofiler-sdk-tool"' pass_1/out_results.json pass_2/b_results.json >/dev/null
+}
+
+# Each key that rocprofv3 documents: + is honoured by the tool with the value, 0 has no effect here,
+# - matters for collection only, which -v says.
+job_keys() {
+    local key
+    cat <<'END'
++ rocpd2csv output_file x
++ rocpd2csv output_directory o
++ rocpd2csv output_format csv
++ rocpd2csv output_config true
++ rocpd2csv kernel_include_regex Cijk
++ rocpd2csv kernel_exclude_regex Cijk
++ rocpd2csv kernel_iteration_range "[1-2]"
++ rocpd2csv collection_period "0:1:1"
++ rocpd2csv collection_period_unit sec
++ rocpd2csv mangled_kernels true
++ rocpd2csv truncate_kernels true
++ rocpd2csv kernel_rename true
++ rocpd2csv agent_index absolute
++ rocpd2pftrace group_by_queue true
++ rocstats stats true
++ rocstats summary true
++ rocstats summary_per_domain true
++ rocstats summary_groups KERNEL_DISPATCH
++ rocstats summary_output_file s
++ rocstats summary_units usec
+0 rocpd2csv minimum_output_data 5
+0 rocpd2csv minimum-output-data 5
+0 rocpd2csv perfetto_backend inprocess
+0 rocpd2csv perfetto_buffer_fill_policy discard
+0 rocpd2csv perfetto_buffer_size 64
+0 rocpd2csv perfetto_shmem_size_hint 64
+END
+    for key in pmc pmc_groups pmc_group_interval pmc_raw hip_trace hip_runtime_trace \
+        hip_compiler_trace hsa_trace hsa_core_trace hsa_amd_trace hsa_image_trace \
+        hsa_finalizer_trace hsa_finalize_trace marker_trace kernel_trace memory_copy_trace \
+        memory_allocation_trace scratch_memory_trace rccl_trace rocdecode_trace rocjpeg_trace \
+        kokkos_trace sys_trace runtime_trace kfd_trace ompt_trace hip_graph_trace hip_event_trace \
+        rocshmem_trace hipfile_trace list_avail list_metrics log_level preload extra_counters \
+        pc_sampling_beta_enabled pc_sampling_unit pc_sampling_method pc_sampling_interval \
+        disable_signal_handlers att att_target_cu att_shader_engine_mask att_simd_select \
+        att_buffer_size att_serialize_all att_perfcounters att_perfcounter_ctrl att_activity \
+        att_library_path att_parse att_gpu_index att_consecutive_kernels advanced_thread_trace \
+        spm replay_mode selected_regions profile_mpi_ranks pid; do
+        echo "- rocpd2csv $key 1"
+    done
+}
+
+@test "every key of rocprofv3 is honoured, said, or an error with its place" {
+    while read -r how tool key value; do
+        printf 'jobs:\n  - %s: %s\n' "$key" "$value" >job.yaml
+        printf '{"jobs": [\n {"%s": %s}]}' "$key" "$(jq -c . <<<"$value" 2>/dev/null || echo "\"$value\"")" >job.json
+        for file in job.yaml job.json; do
+            rm -rf o
+            run --separate-stderr "$tool" -v -d o --job $file "$db"
+            [ "$status" -le 1 ] || [ "$key" = output_directory ] || fail "$key: $status $stderr"
+            said=${key//-/_}
+            case $how in
+            -) [[ "$stderr" == *"$file: $said: only for collection"* ]] || fail "$key: $stderr" ;;
+            0) [[ "$stderr" == *"$file: $said: without effect"* ]] || fail "$key: $stderr" ;;
+            +) [[ "$stderr" != *": $said: not for"* && "$stderr" != *"only for collection"* &&
+                "$stderr" != *"without effect"* ]] || fail "$key: $stderr" ;;
+            esac
+            # once, and nothing of collection without -v
+            run --separate-stderr "$tool" -d o --job $file "$db"
+            [[ "$stderr" != *"only for collection"* ]] || fail "$key: said without -v"
+        done
+        printf 'jobs:\n  - %sx: %s\n' "$key" "$value" >job.yaml
+        try 2 "$tool" -d o --job job.yaml "$db"
+        says "job.yaml:2:5: unknown key \"${key}x\""
+        printf '{"jobs": [\n {"%sx": 1}]}' "$key" >job.json
+        try 2 "$tool" -d o --job job.json "$db"
+        says "job.json:2:3: unknown key \"${key}x\""
+    done < <(job_keys)
+}
+
+@test "every key of the published schema is known" {
+    needs jq
+    needs "$SHARED/rocprofv3-json/rocprofv3_input_schema.json"
+    for key in $(jq -r '.properties.jobs.items.properties | keys[]' "$SHARED/rocprofv3-json/rocprofv3_input_schema.json"); do
+        job_keys | grep -q " ${key//-/[-_]} " || fail "$key is not in the list above"
+    done
+}
+
+@test "keys in names: from a job file as from -o and -d, in both forms" {
+    export X=a/b SLURM_JOB_ID=31 MPI_RANK=2 MPI_RANKID=2 ROCPROF_DATE_FORMAT=D ROCPROF_TIME_FORMAT=T
+    for key in argv argt args tag arg0 arg1 hostname pid ppid pgid psid psize job rank size nid cwd \
+        launch_date launch_time; do
+        printf 'output_directory: o/%%%s%%\noutput_file: "f-{%s}"\n' $key $key >job.yaml
+        printf '{"output_directory": "o/%%%s%%", "output_file": "f-{%s}"}' $key $key >job.json
+        for file in job.yaml job.json; do
+            rm -rf o p
+            try 0 rocpd2csv -q --job $file --kinds kernel "$db"
+            try 0 rocpd2csv -q -d "p/%$key%" -o "f-{$key}" --kinds kernel "$db"
+            # the groups of two processes may differ
+            diff <(cd o && find . -type f) <(cd p && find . -type f) ||
+                [ $key = pgid ] || fail "$file $key"
+            find o | grep -v '[%{}]' | grep -q 'f-..*_kernel_trace.csv' || fail "$key stands as it is"
+        done
+    done
+    for key in '%env{X}%' '$ENV{X}' '$env{X}' '%q{X}'; do
+        printf 'output_directory: o\noutput_file: "f-%s"\n' "$key" >job.yaml
+        printf '{"output_directory": "o/%s", "output_file": "g"}' "$key" >job.json
+        rm -rf o
+        try 0 rocpd2csv -q --job job.yaml --kinds kernel "$db"
+        [ -s o/f-a_b_kernel_trace.csv ] || fail "$key: $(ls o)"
+        try 0 rocpd2csv -q --job job.json --kinds kernel "$db"
+        [ -s o/a_b/g_kernel_trace.csv ] || fail "$key: $(ls o)"
+    done
+    # what has no value would be a file or folder that nobody meant
+    for key in '%env{NOT_SET}%' '$ENV{NOT_SET}' '%q{NOT_SET}' '%arg99%'; do
+        printf 'output_file: "e%sf"\n' "$key" >job.yaml
+        try 2 rocpd2csv -q --job job.yaml --kinds kernel "$db"
+        says "--output-file: $key"
+    done
 }
 
 @test "what is wrong with a file is said with line and column" {
@@ -244,6 +390,32 @@ kernels() { # option...
             rocpd2csv -q -o - --kinds kernel --min-duration 0 $w "$db" | tail -n +2
         done | sort) <(rocpd2csv -q -o - --kinds kernel --period 100us:100us:2 "$db" | tail -n +2 | sort)
     done
+    # memory is counted, and rows are clipped, at the edges of the periods
+    for mode in "--inclusive True" --overlap --clip; do
+        # shellcheck disable=SC2086
+        diff <(rocstats memory --format csv $mode --start +20us --end +60us "$db") \
+            <(rocstats memory --format csv $mode --period 20us:40us "$db")
+        # shellcheck disable=SC2086
+        rocmerge -q -d one -o m $mode --start +200us --end +500us "$db"
+        # shellcheck disable=SC2086
+        rocmerge -q -d two -o m $mode --period 200us:300us "$db"
+        diff <(sqlite3 -readonly one/m.db .dump) <(sqlite3 -readonly two/m.db .dump)
+        # shellcheck disable=SC2086
+        rocmerge -q -d three -o m $mode --period 100us:100us:2 "$db"
+        # shellcheck disable=SC2086
+        diff <(rocpd2csv -q -o - --kinds kernel $mode --period 100us:100us:2 "$db" | cut -d, -f1-13 | sort) \
+            <(rocpd2csv -q -o - --kinds kernel three/m.db | cut -d, -f1-13 | sort)
+    done
+    # allocations by agent: of two periods as of two windows
+    sums() { awk -F, 'FNR == 1 { if (/allocations/) for (i = 1; i <= NF; i++) at[$i] = i; go = /allocations/; next }
+        /^$/ { go = 0 } go { n[$2] += $at["allocations"]; b[$2] += $at["allocated_bytes"] } END { for (a in n) if (n[a]) print a, n[a], b[a] }' "$@" | sort; }
+    for w in "--start +0us --end +60us" "--start +100us --end +200us"; do
+        # shellcheck disable=SC2086
+        rocstats memory --format csv $w "$db" >"w${w//[^0-9]/}"
+    done
+    rocstats memory --format csv --period 0us:60us --period 40us:100us "$db" >periods
+    [ "$(sums periods | wc -l)" -ge 2 ]
+    diff <(sums w*) <(sums periods)
     while IFS='|' read -r words message; do
         # shellcheck disable=SC2086
         try 2 rocpd2csv $words "$db"
@@ -263,13 +435,24 @@ END
     printf 'output_file: x\noutput_directory: o/%%pid%%\noutput_config: true\ntruncate_kernels: true\n' >job.yaml
     try 0 rocpd2csv -j2 --job job.yaml "$db"
     config=$(echo o/*/x_config.json)
-    [ "$(jq -r '.tool, .config.kernel_names, .config.jobs, .config.job, .config.output_config' "$config" | xargs)" = \
+    jq '."rocprofiler-sdk-tool"[0].metadata' "$config" >about
+    [ "$(jq -r '.build_spec.tool, (.config | .kernel_names, .jobs, .job, .output_config)' about | xargs)" = \
         "rocpd2csv short 2 job.yaml true" ]
-    [ "$(jq -r .config.input[0] "$config")" = "$db" ]
+    [ "$(jq -r '.config | .input[0], .output_file, .output_path' about | xargs)" = "$db x $(dirname "$config")" ]
+    [ "$(jq -c '.config | [.csv_output, .json_output, .truncate, .demangle, .kernel_filter_include, .kernel_trace]' about)" = \
+        '[true,false,true,true,".*",true]' ]
+    # the process is that of the trace
+    s=$(suffix "$db")
+    [ "$(jq -r '.pid, .init_time, .fini_time' about | xargs)" = \
+        "$(sqlite3 -readonly -separator ' ' "$db" "SELECT pid, init, fini FROM \"rocpd_info_process$s\" LIMIT 1")" ]
+    [ "$(jq -r '.command | join(" ")' about)" = \
+        "$(sqlite3 -readonly "$db" "SELECT command FROM \"rocpd_info_process$s\" LIMIT 1")" ]
+    try 0 rocpd2csv -q --output-config -o r -d . --kernel-include 'a b' --kernel-include Cijk --kinds kernel "$db"
+    [ "$(jq -r '."rocprofiler-sdk-tool"[0].metadata.config.kernel_filter_include' r_config.json)" = "(a b)|(Cijk)" ]
     try 0 rocpd2pftrace --output-config -o y.pftrace "$db"
     [ -s y_config.json ]
     try 0 rocstats --output-config -o z.txt "$db"
-    [ "$(jq -r .tool z_config.json)" = rocstats ]
+    [ "$(jq -r '."rocprofiler-sdk-tool"[0].metadata.build_spec.tool' z_config.json)" = rocstats ]
     try 0 rocstats --output-config "$db"
     [ -s out_config.json ]
     try 4 rocstats --output-config -o /dev/full "$db"

@@ -164,7 +164,7 @@ static bool make_key(const rocl_schema *s, const char *ending, rocl_buf *key)
 {
     const char *p = (const char *)s->text.data, *end = p + s->text.len, *at;
     const size_t n = strlen(ending), head = strcspn(ending, "_");
-    if (!s->count || memchr(p, ENDING, s->text.len) || memchr(p, DASHED, s->text.len))
+    if (!s->count || !p || memchr(p, ENDING, s->text.len) || memchr(p, DASHED, s->text.len))
         return false;
     while (n && (at = memmem(p, (size_t)(end - p), ending, head)) && (size_t)(end - at) >= n) {
         bool same = !memcmp(at, ending, n), dashed = !same && equals_dashed(at, ending, n);
