@@ -25,6 +25,7 @@ typedef struct common {
     const char *output_file, *output_path; /* as given, or NULL */
     strings ignored;                       /* names of options that mean nothing here */
     const char *job;                       /* the file that --job names, or NULL */
+    bool checking; /* of several jobs each is checked, up to where its work would begin */
     bool output_config;
     bool to_stdout;       /* the tool sets it when stdout is data */
     wanted_events wanted; /* the tool sets it */

@@ -41,6 +41,12 @@ static const own_output *find_own_output(const char *tool)
     return NULL;
 }
 
+const char *job_format_of(const char *tool)
+{
+    const own_output *own = find_own_output(tool);
+    return own ? own->format : "";
+}
+
 /* The tool that writes a format is always there: check_choices has tested the word. */
 static const own_output *find_writer(const char *format)
 {
@@ -431,21 +437,26 @@ int job_run(const program *p, common *c)
         if (strcmp(c->inputs.v[i], "-") == 0)
             return usage_error("%s has %zu jobs: standard input can only be read once", file.path,
                                file.count);
-    for (size_t i = 0; i < file.count; i++) {
-        const pid_t parent = getpid(), child = fork();
-        if (child < 0) {
-            msg_error("cannot start a job: %s", strerror(errno));
-            return ROCL_INTERNAL;
+    /* What is wrong with any of them is said before the first one writes. */
+    for (int checking = 1; checking >= 0 && worst == ROCL_OK; checking--)
+        for (size_t i = 0; i < file.count; i++) {
+            const pid_t parent = getpid(), child = fork();
+            if (child < 0) {
+                msg_error("cannot start a job: %s", strerror(errno));
+                return ROCL_INTERNAL;
+            }
+            if (child == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGTERM);
+                if (getppid() != parent)
+                    _exit(ROCL_INTERNAL);
+                c->checking = checking;
+                if (checking)
+                    msg_set_level(MSG_QUIET);
+                msg_verbose("%s: job %zu of %zu", file.path, i + 1, file.count);
+                return apply_job(p, c, &file, i);
+            }
+            code = wait_for_job(child);
+            worst = code > worst ? code : worst;
         }
-        if (child == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGTERM);
-            if (getppid() != parent)
-                _exit(ROCL_INTERNAL);
-            msg_verbose("%s: job %zu of %zu", file.path, i + 1, file.count);
-            return apply_job(p, c, &file, i);
-        }
-        code = wait_for_job(child);
-        worst = code > worst ? code : worst;
-    }
     return worst;
 }

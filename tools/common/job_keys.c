@@ -80,6 +80,7 @@ static const job_key keys[] = {
     COLLECTION("kfd_trace"),
     COLLECTION("kokkos_trace"),
     COLLECTION("list_avail"),
+    COLLECTION("list_metrics"), /* in the published schema */
     COLLECTION("log_level"),
     COLLECTION("marker_trace"),
     COLLECTION("memory_allocation_trace"),

@@ -2,7 +2,6 @@
  * success. */
 #include "common/output.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -120,15 +119,11 @@ bool output_is_packed(bool gzip, int level, char *path, size_t size)
     return packed;
 }
 
-/* ---- --output-config ------------------------------------------------------------------------- */
-
-/* The endings of outputs, which the name of the configuration does not have. */
-static const char *const endings[] = {".gz",   ".csv",    ".json", ".pftrace", ".perfetto-trace",
-                                      ".otf2", ".db",     ".txt",  ".html",    ".md",
-                                      ".tsv",  "_results"};
-
-static char *join_config_path(const common *c, char *path, size_t size)
+bool output_beside(const common *c, const char *suffix, char *path, size_t size)
 {
+    static const char *const endings[] = {
+        ".gz",  ".csv",  ".json", ".pftrace", ".perfetto-trace", ".otf2", ".db",
+        ".txt", ".html", ".md",   ".tsv",     "_results"};
     char name[4096];
     const char *folder = c->output_path ? c->output_path : folder_of_file(c);
     const char *given = c->output_file ? c->output_file : output_name(c);
@@ -136,34 +131,7 @@ static char *join_config_path(const common *c, char *path, size_t size)
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (ends_with(name, endings[i]))
             name[strlen(name) - strlen(endings[i])] = '\0';
-    return join_path(folder, name, "_config.json", path, size);
-}
-
-rocl_status output_write_config(const program *p, const common *c)
-{
-    char path[8192];
-    cJSON *all = must_have(cJSON_CreateObject());
-    must_have(cJSON_AddStringToObject(all, "tool", p->name));
-    must_have(cJSON_AddStringToObject(all, "version", ROCLINE_VERSION));
-    cJSON *config = must_have(cJSON_AddObjectToObject(all, "config"));
-    if (!options_put_json(p, c, config))
-        must_have(NULL);
-    char *text = must_have(cJSON_Print(all));
-    cJSON_Delete(all);
-    if (!join_config_path(c, path, sizeof path)) {
-        free(text);
-        return ROCL_USAGE;
-    }
-    rocl_status s = output_make_parent(path);
-    FILE *f = s == ROCL_OK ? fopen(path, "we") : NULL;
-    if (s == ROCL_OK && (!f || fprintf(f, "%s\n", text) < 0 || fflush(f) != 0)) {
-        msg_error("%s: %s", path, strerror(errno));
-        s = ROCL_OUTPUT;
-    }
-    if (f)
-        fclose(f);
-    free(text);
-    return s;
+    return join_path(folder, name, suffix, path, size);
 }
 
 /* ---- success --------------------------------------------------------------------------------- */

@@ -20,6 +20,12 @@ const char *output_name(const common *c);
 /* -d or its default. */
 const char *output_folder(const common *c);
 
+/* ---- config.c -------------------------------------------------------------------------------- */
+
+/* --output-config: what the run was, as rocprofv3 writes it, in NAME_config.json beside the output.
+ * Says what goes wrong. */
+rocl_status output_write_config(const program *p, const common *c, const rocl_trace *t);
+
 /* ---- output.c -------------------------------------------------------------------------------- */
 
 /* What -o names as it stands, and its path: something that is there and no folder, or not. Names of
@@ -44,9 +50,9 @@ bool same_file(const char *a, const char *b);
 /* Refuses an output that is an input by any name; -1: it is none. */
 int output_check(const common *c, const char *path);
 
-/* --output-config: the values of all options, as JSON, in NAME_config.json beside the output. Says
- * what goes wrong. */
-rocl_status output_write_config(const program *p, const common *c);
+/* The path of a file beside the output: its name without the ending, and a suffix. False, and said:
+ * it is too long. */
+bool output_beside(const common *c, const char *suffix, char *path, size_t size);
 
 /* The level of a struct of options in rocline.h for what -z says: below 0, it was not given; 0: do
  * not compress. */

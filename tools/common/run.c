@@ -194,6 +194,8 @@ void common_report(const common *c, const rocl_trace *t)
 
 int common_run(const common *c, common_write_fn *write, void *ctx)
 {
+    if (c->checking)
+        return ROCL_OK;
     signals_prepare();
     char ignored[512];
     for (size_t i = 0, n = 0; i < c->ignored.n && n < sizeof ignored; i++)
@@ -207,7 +209,7 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     if (s <= ROCL_PARTIAL)
         s = write(t, ctx, err);
     if (s <= ROCL_PARTIAL && c->output_config) {
-        rocl_status written = output_write_config(running, c);
+        rocl_status written = output_write_config(running, c, t);
         s = written == ROCL_OK ? s : written;
     }
     progress_end();

@@ -218,6 +218,8 @@ int main(int argc, char **argv)
         code = check_options(&c);
     if (code < 0)
         code = choose_layout(&c);
+    if (code < 0 && c.common.checking)
+        return ROCL_OK;
     /* A job may put the output into a folder of its own. */
     if (code < 0 && c.common.job && !c.common.to_stdout && output_make_parent(c.path) != ROCL_OK)
         code = ROCL_OUTPUT;
