@@ -619,6 +619,19 @@ ROCL_API rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_json_opti
 ROCL_API rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_json_options *o,
                                                rocl_written *written, rocl_error *err);
 
+typedef struct rocl_kineto_options {
+    const char *path; /* "-": standard output; a name that ends in .gz: gzip */
+    bool gzip;        /* whatever the name */
+    int level;        /* of gzip */
+    bool group_by_queue;
+} rocl_kineto_options;
+
+/* Writes JSON as PyTorch's profiler does, for PyTorch's tools. Several ranks are as many files:
+ * "out_rank3.json" for path "out.json"; standard output is ROCL_USAGE then. written->left_out:
+ * events that it has no place for, which a notice counts. */
+ROCL_API rocl_status rocl_write_kineto(rocl_trace *t, const rocl_kineto_options *o,
+                                       rocl_written *written, rocl_error *err);
+
 typedef struct rocl_otf2_options {
     const char *path;  /* of the anchor file: ends in .otf2 */
     size_t chunk_size; /* bytes of events that a writer collects: 256 KiB to 16 MiB; 0: 1 MiB */

@@ -103,6 +103,7 @@ static void put_args(rocl_buf *to, const rocl_arg *args, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         rocl_buf_varint(to, args[i].name);
+        rocl_buf_varint(to, args[i].type);
         rocl_buf_varint(to, args[i].value_len);
         rocl_buf_put(to, args[i].value, args[i].value_len);
     }
@@ -574,12 +575,13 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
 
 bool rocl_track_event_next_arg(rocl_track_event *e, rocl_track_arg *arg)
 {
-    uint64_t name, n;
+    uint64_t name, type, n;
     if (!e->arg_count || !rocl_varint_get(&e->args, e->args_end, &name) ||
+        !rocl_varint_get(&e->args, e->args_end, &type) ||
         !rocl_varint_get(&e->args, e->args_end, &n) || n > (uint64_t)(e->args_end - e->args))
         return false;
     e->arg_count--;
-    *arg = (rocl_track_arg){(uint32_t)name, (const char *)e->args, n};
+    *arg = (rocl_track_arg){(uint32_t)name, (uint32_t)type, (const char *)e->args, n};
     e->args += n;
     return true;
 }

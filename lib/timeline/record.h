@@ -14,11 +14,12 @@
  * The payload has what is left. References (texts, threads, agents, ...) are stored one up, so that
  * ROCL_NONE is a single 0; numbers that may be negative are zigzagged; a double is 8 bytes.
  *
- *     HOST         name, category, stack id, count of arguments, {name, length, bytes}...
+ *     HOST         name, category, stack id, count of arguments, {name, type, length, bytes}...
  *                    flow       name, category, its number, which end << 1 | whether it is next
  *     GPU, MEMORY  name, thread, stack id, agent, queue, stream, and by kind:
  *                    dispatch   kernel, dispatch id, scratch, LDS, {workgroup, grid} x 3, and
- *                                 where it has arguments their count, {name, length, bytes}...
+ *                                 where it has arguments their count, {name, type, length,
+ *                                 bytes}...
  *                    copy       other agent, whether it is the source, bytes, duration
  *                    HIP        source queue, graph, kernels
  *                    memory     bytes
@@ -170,7 +171,7 @@ static inline uint32_t rocl_sequence_index(uint64_t sequence)
 }
 
 typedef struct rocl_track_arg { /* of a call or dispatch; the value is in the record */
-    uint32_t name;
+    uint32_t name, type;        /* texts */
     const char *value;
     size_t len;
 } rocl_track_arg;

@@ -10,7 +10,7 @@
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 _Static_assert(LAYOUT_SCRIPT == 1 && LAYOUT_TRACE == 2 && LAYOUT_ROCPROF == 3 &&
-                   LAYOUT_ROCPROFV3 == 4,
+                   LAYOUT_ROCPROFV3 == 4 && LAYOUT_KINETO == 5,
                "choices follow the enum");
 
 static const opt output_options[] = {
@@ -22,13 +22,14 @@ static const opt output_options[] = {
      "compress with gzip at this level, 1 to 9 (default: 6); 0 turns compression off"},
     {"flow", 'f', OPT_FLAG, offsetof(cli, flows), NULL, NULL, 0, 0,
      "write arrows from host events to the GPU work that they launched"},
-    {"layout", 0, OPT_CHOICE, offsetof(cli, layout), "NAME", "auto|script|trace|rocprof|rocprofv3",
-     0, 0,
+    {"layout", 0, OPT_CHOICE, offsetof(cli, layout), "NAME",
+     "auto|script|trace|rocprof|rocprofv3|kineto", 0, 0,
      "rows as in rocm-timeline-generator.py (script, the default for legacy text), or a process "
      "for each process and GPU (trace, the default for all other inputs), or the tables of "
-     "results.json of rocprof (rocprof), or JSON as rocprofv3 writes it (rocprofv3)"},
+     "results.json of rocprof (rocprof), or JSON as rocprofv3 writes it (rocprofv3), or as "
+     "PyTorch's profiler does, a file for each rank (kineto)"},
     {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,
-     "layout trace: group GPU work into rows by hardware queue instead of by stream"},
+     "layouts trace and kineto: group GPU work into rows by hardware queue instead of by stream"},
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "layout trace: attach the arguments of API calls to their events"},
     COMMON_END,
@@ -165,6 +166,26 @@ static rocl_status write_rocprofv3(rocl_trace *t, void *ctx, rocl_error *err)
     return s;
 }
 
+/* ---- layout kineto --------------------------------------------------------------------------- */
+
+static rocl_status write_kineto(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    const cli *c = ctx;
+    rocl_written r = {0};
+    const rocl_kineto_options o = {.path = c->path,
+                                   .gzip = c->gzip,
+                                   .level = c->gzip_level,
+                                   .group_by_queue = c->group_by_queue};
+    rocl_status s = rocl_write_kineto(t, &o, &r, err);
+    if (s <= ROCL_PARTIAL)
+        msg_verbose("%s: %zu file%s, %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " instants",
+                    c->common.to_stdout ? "standard output" : c->path, r.files,
+                    r.files == 1 ? "" : "s", r.bytes, r.slices, r.instants);
+    if (s <= ROCL_PARTIAL && !c->common.to_stdout && r.files == 1)
+        output_done(c->path);
+    return s;
+}
+
 static int convert_trace(cli *c)
 {
     static const struct {
@@ -172,15 +193,16 @@ static int convert_trace(cli *c)
         rocl_status (*write)(rocl_trace *t, void *ctx, rocl_error *err);
     } layouts[] = {[LAYOUT_TRACE] = {"trace", write_trace},
                    [LAYOUT_ROCPROF] = {"rocprof", write_rocprof},
-                   [LAYOUT_ROCPROFV3] = {"rocprofv3", write_rocprofv3}};
+                   [LAYOUT_ROCPROFV3] = {"rocprofv3", write_rocprofv3},
+                   [LAYOUT_KINETO] = {"kineto", write_kineto}};
     if (!c->common.inputs.n)
         return usage_error("no input is given");
     if (c->gaps || c->kernel_names || c->workgroups || c->by_process)
         msg_notice("-g, -k, -p and -w have no effect in the layout %s", layouts[c->layout].name);
-    if (c->layout != LAYOUT_TRACE && c->group_by_queue)
+    if (c->layout != LAYOUT_TRACE && c->layout != LAYOUT_KINETO && c->group_by_queue)
         msg_notice("--group-by-queue has no effect in the layout %s", layouts[c->layout].name);
-    if (c->layout == LAYOUT_ROCPROFV3)
-        c->common.args = true; /* as the profiler does */
+    if (c->layout == LAYOUT_ROCPROFV3 || c->layout == LAYOUT_KINETO)
+        c->common.args = true; /* as the profilers do */
     int code = output_check(&c->common, c->path);
     return code >= 0 ? code : common_run(&c->common, layouts[c->layout].write, c);
 }

@@ -12,7 +12,8 @@ typedef enum layout {
     LAYOUT_SCRIPT,
     LAYOUT_TRACE,
     LAYOUT_ROCPROF,
-    LAYOUT_ROCPROFV3
+    LAYOUT_ROCPROFV3,
+    LAYOUT_KINETO
 } layout;
 
 typedef struct cli {

@@ -143,6 +143,12 @@ static uint64_t key_of(rocl_records *to, const rocl_json_token *t)
     return t->text.n ? ROCL_KEY_OF_TEXT | rocl_records_text(to, t->text) : ROCL_NO_KEY;
 }
 
+/* The number of no process or thread. */
+static bool is_negative(const rocl_json_token *t)
+{
+    return t->text.n && *t->text.p == '-';
+}
+
 static void read_dimensions(rocl_json *r, uint32_t to[3])
 {
     rocl_json_token v;
@@ -231,6 +237,7 @@ static bool is_part_of_dispatch(rocl_view key)
 /* All arguments as they stand there, as those of the next record. */
 static void pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind kind_of_record)
 {
+    static const rocl_view any_type = ROCL_JSON_KEY(""), string_type = ROCL_JSON_KEY("string");
     rocl_json_token key, v;
     while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
         rocl_json_kind kind = rocl_json_next(&r, &v);
@@ -243,8 +250,9 @@ static void pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind
         if (kind_of_record == ROCL_DISPATCH && is_part_of_dispatch(key.text))
             continue;
         const rocl_view name = unescape_text(&w->text[0], key.text, key.escaped);
-        rocl_record_arg(to, name,
-                        unescape_text(&w->text[1], v.text, kind == ROCL_JSON_STRING && v.escaped));
+        const bool text = kind == ROCL_JSON_STRING;
+        rocl_record_typed_arg(to, text ? string_type : any_type, name,
+                              unescape_text(&w->text[1], v.text, text && v.escaped));
     }
 }
 
@@ -610,7 +618,8 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     r.process = key_of(to, &e->pid);
     r.thread = key_of(to, &e->tid);
     /* Python's frames, and rows of the profiler itself, in the only process there is. */
-    if ((r.process == 0 && r.thread == 0) || (f->kineto && r.process & ROCL_KEY_OF_TEXT))
+    if ((r.process == 0 && r.thread == 0) ||
+        (f->kineto && (r.process & ROCL_KEY_OF_TEXT || is_negative(&e->pid))))
         r.process = ROCL_NO_KEY;
     if (f->kineto && r.thread & ROCL_KEY_OF_TEXT)
         r.thread = ROCL_NO_KEY;
