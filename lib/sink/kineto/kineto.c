@@ -265,6 +265,16 @@ static void put_metadata(kineto_sink *s, const char *what, int64_t pid, int64_t 
     }
 }
 
+static void name_process(const kineto_sink *s, uint32_t process, char *name, size_t size)
+{
+    const rocl_capture *c = s->capture;
+    *name = 0;
+    if (process < c->process_count)
+        rocl_program_name(rocl_text(s->trace, c->processes[process].command, NULL), name, size);
+    if (!*name)
+        snprintf(name, size, "process");
+}
+
 static void put_arrow(kineto_sink *s, const char *ph, const char *name, uint64_t id, int64_t pid,
                       int64_t tid, int64_t time)
 {
@@ -375,13 +385,11 @@ static const char *class_of_call(const kineto_sink *s, const rocl_track_event *e
     return NULL; /* its own */
 }
 
-static void begin_thread(kineto_sink *s, const rocl_track_event *e, uint32_t process,
-                         uint32_t thread)
+static void begin_thread(kineto_sink *s, uint32_t process, uint32_t thread)
 {
     const rocl_capture *c = s->capture;
     char name[320], buf[256];
     const int64_t pid = c->processes[process].pid, tid = tid_of(c, thread, process);
-    (void)e;
     s->depth = 0;
     if (thread >= c->thread_count)
         return;
@@ -390,7 +398,8 @@ static void begin_thread(kineto_sink *s, const rocl_track_event *e, uint32_t pro
         snprintf(name, sizeof name, "%s", label);
     } else {
         label = rocl_thread_label(c, &c->threads[thread], &c->processes[process], buf, sizeof buf);
-        snprintf(name, sizeof name, "thread %" PRId64 " (%s)", tid, label);
+        snprintf(name, sizeof name, "thread %" PRId64 "%s%s%s", tid, *label ? " (" : "", label,
+                 *label ? ")" : "");
     }
     put_metadata(s, "thread_name", pid, tid, "name", name, 0);
     put_metadata(s, "thread_sort_index", pid, tid, "sort_index", NULL, tid);
@@ -543,13 +552,14 @@ static uint64_t row_key(int64_t device, int64_t stream)
 }
 
 /* The names of a device and its stream, before the first event on them. */
-static bool name_row(kineto_sink *s, int64_t device, int64_t stream)
+static bool name_row(kineto_sink *s, uint32_t process, int64_t device, int64_t stream)
 {
-    char name[64];
+    char name[64], program[256];
     const uint64_t whole = row_key(device, -1), row = row_key(device, stream);
     if (!rocl_map_get(&s->rows, whole, 0)) {
+        name_process(s, process, program, sizeof program);
         snprintf(name, sizeof name, "GPU %" PRId64, device);
-        put_metadata(s, "process_name", device, 0, "name", "python", 0);
+        put_metadata(s, "process_name", device, 0, "name", program, 0);
         put_metadata(s, "process_labels", device, 0, "labels", name, 0);
         put_metadata(s, "process_sort_index", device, 0, "sort_index", NULL, 5000000 + device);
         if (!rocl_map_put(&s->rows, whole, 1))
@@ -665,7 +675,7 @@ static rocl_status put_work(kineto_sink *s, const rocl_track_event *e, rocl_erro
     const bool linked = rocl_links_of(&s->links, e) == ROCL_LINK_WORK;
     const uint32_t i =
         e->stack_id ? rocl_map_get(&s->launch_index, e->stack_id, ROCL_NONE) : ROCL_NONE;
-    if (!name_row(s, device, stream))
+    if (!name_row(s, e->index, device, stream))
         return rocl_fail_memory(err);
     if (e->kind == ROCL_COPY)
         own = name_of_copy(s, e->name, kind);
@@ -786,7 +796,7 @@ static rocl_status put_record(kineto_sink *s, const rocl_sort_record *rec, rocl_
     if (sequence != s->sequence) {
         uint32_t thread;
         const uint32_t process = rocl_host_process(s->capture, e.index, &thread);
-        begin_thread(s, &e, process, thread);
+        begin_thread(s, process, thread);
         s->sequence = sequence;
     }
     if (e.kind != ROCL_FLOW)
@@ -807,8 +817,8 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
     for (uint32_t i = 0; i < c->process_count; i++) {
         char name[256];
         const int64_t pid = c->processes[i].pid;
-        rocl_program_name(rocl_text(s->trace, c->processes[i].command, NULL), name, sizeof name);
-        put_metadata(s, "process_name", pid, 0, "name", *name ? name : "process", 0);
+        name_process(s, i, name, sizeof name);
+        put_metadata(s, "process_name", pid, 0, "name", name, 0);
         put_metadata(s, "process_labels", pid, 0, "labels", "CPU", 0);
         put_metadata(s, "process_sort_index", pid, 0, "sort_index", NULL, pid);
     }
@@ -829,7 +839,8 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* All that stands before the events. Devices are those of the rank's captures, each once. */
+/* All that stands before the events; ranks: of the job, 0: it is not known. Devices are those of
+ * the rank's captures, each once. */
 static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
 {
     rocl_buf *b = text_of(s);
@@ -847,7 +858,7 @@ static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
             put_int(b, any ? ",\n    {\"id\": " : "\n    {\"id\": ", device);
             rocl_buf_str(b, ", \"name\": \"");
             put_text(s, a->product && a->product != ROCL_NONE ? a->product : a->model);
-            rocl_buf_str(b, "\", \"warpSize\": 64}");
+            rocl_buf_str(b, "\"}");
             any = true;
         }
     }
@@ -855,7 +866,8 @@ static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
     rocl_buf_str(b, any ? "\n  ],\n" : "],\n");
     if (rank >= 0) {
         put_int(b, "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ", rank);
-        put_uint(b, ", \"world_size\": ", ranks);
+        if (ranks)
+            put_uint(b, ", \"world_size\": ", ranks);
         rocl_buf_str(b, "},\n");
     }
     rocl_buf_str(b, "  \"generator\": \"rocline " ROCLINE_VERSION
@@ -933,7 +945,8 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
     for (size_t i = 0; i < all; i++)
         if (!i || ranks[i] != ranks[n - 1])
             ranks[n++] = ranks[i];
-    const size_t known = n && ranks[0] < 0 ? n - 1 : n;
+    /* How many there are in all is known where none is missing. */
+    const size_t known = n && ranks[0] >= 0 && ranks[n - 1] == (int32_t)n - 1 ? n : 0;
     if (n > 1 && !strcmp(s->opt->path, "-"))
         st = rocl_fail(err, ROCL_USAGE, "%zu ranks are as many files: standard output is one", n);
     for (size_t i = 0; i < (n ? n : 1) && st == ROCL_OK; i++) {

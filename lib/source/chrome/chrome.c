@@ -53,6 +53,9 @@ typedef struct chrome_file {
     size_t gpu_count;
 } chrome_file;
 
+/* Of several names the engine takes that of the first place. */
+#define LAST_PLACE (((uint64_t)1 << 44) - 1)
+
 /* What a member is that the event does not have. */
 #define NOTHING                                                                                    \
     {                                                                                              \
@@ -389,6 +392,7 @@ static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_
         return ROCL_OK;
     read_args(&w->args, &a);
     const rocl_view name = unescape_text(&w->text[0], a.name, a.name_escaped);
+    r->where = LAST_PLACE - 1 - r->where; /* the last one counts */
     return rocl_record_name(to, process ? ROCL_KEY_PROCESS : ROCL_KEY_THREAD, r, name, err);
 }
 
@@ -603,7 +607,7 @@ static rocl_status name_by_key(rocl_records *to, const rocl_source_record *r, ro
                                rocl_view text, rocl_error *err)
 {
     rocl_source_record last = *r;
-    last.where = ((uint64_t)1 << 44) - 1;
+    last.where = LAST_PLACE;
     return rocl_record_name(to, of, &last, text, err);
 }
 
