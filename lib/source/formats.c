@@ -8,6 +8,7 @@
 #include "source/rocpd/rocpd.h"
 #include "source/rocprof/rocprof.h"
 #include "source/rocprofv3/rocprofv3.h"
+#include "source/rpd/rpd.h"
 #include "source/rtg/rtg.h"
 
 typedef bool probe_fn(const char *head, size_t n, bool whole);
@@ -164,9 +165,7 @@ static const row rows[] = {
 #define ROCPD                                                                                      \
     READ("a rocpd database", rocl_rocpd_ops,                                                       \
          DATABASE | ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_TABLE_SETS)
-#define RPD                                                                                        \
-    FORMAT("an RPD file of rocmProfileData, not a rocpd database of rocprofv3",                    \
-           "convert it to JSON with rpd2tracing.py, or " RECORD)
+#define RPD     READ("an RPD file of rocmProfileData", rocl_rpd_ops, ROCL_FORMAT_DATABASE)
 #define COMPUTE FORMAT("an analysis database of rocprof-compute, not a trace", RECORD)
 #define V1_DB   READ("a results database of rocprof", rocl_rocprof_db_ops, ROCL_FORMAT_DATABASE)
 #define NSIGHT                                                                                     \
@@ -180,6 +179,7 @@ static const row databases[] = {
     {ROCPD, .table = "rocpd_kernel_dispatch*"},
     {ROCPD, .table = "rocpd_region*"},
     {RPD, .table = "rocpd_api"},
+    {RPD, .table = "rocpd_hsaApi"},
     {RPD, .table = "rocpd_op"},
     {ROCPD, .table = "rocpd_string*"},
     {COMPUTE, .table = "compute_metadata"},

@@ -202,12 +202,11 @@ SQL
 }
 
 @test "real files of other tools are called what they are" {
-    needs "$SHARED/rpd/matmul_result.rpd"
+    needs "$SHARED/rocprof-v1/llama-stats/results.stats.csv"
     while read -r file name; do
         [ -e "$SHARED/$file" ] || continue
         is_called "$SHARED/$file" "$name" ""
     done <<'END'
-rpd/matmul_result.rpd an RPD file of rocmProfileData
 rocprof-v1/llama-stats/results.stats.csv a summary of rocprof (CSV)
 rocprofv3-csv/hip_api_stats.csv a summary of rocprofv3 (CSV)
 jax/mi300_conv.xplane.pb a profile of JAX or TensorFlow

@@ -44,8 +44,7 @@ fields() { # table, fields by name, input...
 
 @test "a row that cannot be used is counted, with its table and row" {
     try 1 rocpd2csv -d . db.db
-    says "db.db: OPS: row"
-    says "it ends before it starts"
+    says "db.db: OPS: row 5: it ends before it starts"
 }
 
 @test "calls and work are joined by Index, in each process" {

@@ -10,6 +10,8 @@
 
 size_t rocl_piece_bytes = (size_t)4 << 20;
 
+enum { TABLE_PIECE_ROWS = 30000, TABLE_PIECES_MAX = 1024 };
+
 /* ---- records --------------------------------------------------------------------------------- */
 
 void rocl_record_begin(rocl_source_record *r, rocl_kind kind, uint64_t where)
@@ -534,11 +536,12 @@ static int64_t number_of_key(const rocl_key_entry *e)
 static void define_process(rocl_records_input *in, const rocl_key_entry *e, void *to)
 {
     const bool by_text = e->key.number & ROCL_KEY_OF_TEXT;
-    *(rocl_process *)to = (rocl_process){.id = number_of_key(e),
-                                         .node = ROCL_NONE,
-                                         .pid = by_text ? (int64_t)e->facts.pid : number_of_key(e),
-                                         .command = name_of_key(in, ROCL_KEY_PROCESS, e),
-                                         .rank = -1};
+    *(rocl_process *)to =
+        (rocl_process){.id = number_of_key(e),
+                       .node = ROCL_NONE,
+                       .pid = by_text || e->facts.pid ? (int64_t)e->facts.pid : number_of_key(e),
+                       .command = name_of_key(in, ROCL_KEY_PROCESS, e),
+                       .rank = -1};
 }
 
 static void define_thread(rocl_records_input *in, const rocl_key_entry *e, void *to)
@@ -861,6 +864,28 @@ bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t part, uint
         from = to;
     }
     return ok;
+}
+
+rocl_status rocl_records_cut_table(rocl_records_input *in, rocl_db *db, const char *table,
+                                   uint32_t part, rocl_error *err)
+{
+    int64_t first, *ends;
+    size_t count;
+    rocl_status st =
+        rocl_db_cut(db, table, TABLE_PIECE_ROWS, TABLE_PIECES_MAX, &first, &ends, &count, err);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+        const bool is_last = i + 1 == count;
+        const rocl_piece piece = {.part = part,
+                                  .first = (uint64_t)(i ? first : INT64_MIN),
+                                  .last = (uint64_t)(is_last ? INT64_MAX : ends[i]),
+                                  .rows = (uint64_t)ends[i] - (uint64_t)first + 1};
+        if (!rocl_records_add_piece(in, &piece))
+            st = rocl_fail_memory(err);
+        if (!is_last)
+            first = ends[i] + 1;
+    }
+    free(ends);
+    return st;
 }
 
 void rocl_records_close(rocl_source *s)

@@ -25,6 +25,7 @@
 
 #include "base/view.h"
 #include "model/kinds.h"
+#include "source/db/rows.h"
 #include "source/reader.h"
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -163,6 +164,7 @@ typedef enum rocl_places { ROCL_PLACES_LINES, ROCL_PLACES_BYTES, ROCL_PLACES_ROW
 
 typedef struct rocl_record_format {
     rocl_places places; /* what messages count */
+    unsigned row_bits;  /* of `where` that are the row, where others tell tables apart; 0: all */
     /* Puts the records of a piece. Called once or more for each piece, by any worker. */
     rocl_status (*parse)(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
                          rocl_error *err);
@@ -207,6 +209,9 @@ bool rocl_records_add_piece(rocl_records_input *in, const rocl_piece *piece);
 /* Cuts a file into pieces of ROCL_PIECE_BYTES from an offset on. */
 bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t part, uint64_t from);
 extern size_t rocl_piece_bytes; /* tests make it small */
+/* Cuts a table of a database into pieces of some 30,000 rows, which are pieces of `part`. */
+rocl_status rocl_records_cut_table(rocl_records_input *in, rocl_db *db, const char *table,
+                                   uint32_t part, rocl_error *err);
 
 /* A key of a process whose number is no pid but a text, as a guid; the pid of its records is r.pid.
  */

@@ -17,13 +17,7 @@
 #include "source/rocprof/rocprof.h"
 #include "source/rocprof/row.h"
 
-enum {
-    COLUMNS_MAX = 2000,
-    TABLES_MAX = 10,
-    GROUP = ROCL_ROWS_COLUMNS_MAX,
-    PIECE_ROWS = 30000,
-    PIECES_MAX = 1024
-};
+enum { COLUMNS_MAX = 2000, TABLES_MAX = 10, GROUP = ROCL_ROWS_COLUMNS_MAX };
 
 /* Where rows of a table differ in their ids: below 2^44, with room for the table. */
 enum { TABLE_SHIFT = 40 };
@@ -313,28 +307,6 @@ static rocl_status read_columns(db_table *t, rocl_db *db, rocl_error *err)
     return st;
 }
 
-static rocl_status add_pieces(rocl_records_input *in, rocl_db *db, uint32_t table, rocl_error *err)
-{
-    const db_file *f = in->state;
-    int64_t first, *ends;
-    size_t count;
-    rocl_status st =
-        rocl_db_cut(db, f->tables[table].name, PIECE_ROWS, PIECES_MAX, &first, &ends, &count, err);
-    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
-        const bool is_last = i + 1 == count;
-        const rocl_piece piece = {.part = table,
-                                  .first = (uint64_t)(i ? first : INT64_MIN),
-                                  .last = (uint64_t)(is_last ? INT64_MAX : ends[i]),
-                                  .rows = (uint64_t)ends[i] - (uint64_t)first + 1};
-        if (!rocl_records_add_piece(in, &piece))
-            st = rocl_fail_memory(err);
-        if (!is_last)
-            first = ends[i] + 1;
-    }
-    free(ends);
-    return st;
-}
-
 static const char *name_part(const rocl_records_input *in, const rocl_piece *piece)
 {
     return ((const db_file *)in->state)->tables[piece->part].name;
@@ -354,6 +326,7 @@ static void close_file(rocl_records_input *in)
 
 static const rocl_record_format format = {.places = ROCL_PLACES_ROWS,
                                           .keeps = true,
+                                          .row_bits = TABLE_SHIFT,
                                           .parse = parse_piece,
                                           .free_worker = free_worker,
                                           .part_name = name_part,
@@ -392,7 +365,7 @@ static rocl_status open_tables(rocl_records_input *in, rocl_db *db, rocl_error *
                                                strlen(known[k].category));
             st = read_columns(t, db, err);
             if (st == ROCL_OK)
-                st = add_pieces(in, db, (uint32_t)(f->count - 1), err);
+                st = rocl_records_cut_table(in, db, t->name, (uint32_t)(f->count - 1), err);
         }
     rocl_db_objects_free(objects, count);
     return st;

@@ -446,14 +446,15 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
 static void take_copy_ends(rocl_source_record *r, rocl_view name)
 {
     static const struct {
-        const char *word;
+        const char *word, *capitals;
         bool src, dst;
-    } ends[] = {{"HostToDevice", false, true},
-                {"DeviceToHost", true, false},
-                {"DeviceToDevice", true, true},
-                {"PeerToPeer", true, false}};
+    } ends[] = {{"HostToDevice", "HOST_TO_DEVICE", false, true},
+                {"DeviceToHost", "DEVICE_TO_HOST", true, false},
+                {"DeviceToDevice", "DEVICE_TO_DEVICE", true, true},
+                {"PeerToPeer", "PEER_TO_PEER", true, false}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (memmem(name.p, name.n, ends[i].word, strlen(ends[i].word))) {
+        if (memmem(name.p, name.n, ends[i].word, strlen(ends[i].word)) ||
+            memmem(name.p, name.n, ends[i].capitals, strlen(ends[i].capitals))) {
             r->src = ends[i].src ? r->agent : ROCL_NO_KEY;
             r->dst = ends[i].dst ? r->agent : ROCL_NO_KEY;
             return;
@@ -464,7 +465,7 @@ static void take_copy_ends(rocl_source_record *r, rocl_view name)
 bool rocprof_is_copy(rocl_view name)
 {
     static const char *const copies[] = {"CopyHost",   "CopyDevice", "Memcpy", "hipMemcpy",
-                                         "FillBuffer", "async-copy", "COPY"};
+                                         "FillBuffer", "async-copy", "COPY",   "MEMORY_COPY_"};
     bool found = false;
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
         found |= begins_with(name, copies[i]);

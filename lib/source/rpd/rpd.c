@@ -1,0 +1,758 @@
+/* An RPD file as records:
+ *
+ *     rocpd_api      calls, ranges and marks ("UserMarker"), and the tracer's own work
+ *     rocpd_op       kernels and copies; rocpd_api_ops says which call launched which of them,
+ *                    rocpd_kernelapi and rocpd_copyapi what that call asked for
+ *     rocpd_monitor  values of a device from one time to another
+ *
+ * The versions of the schema (1 of 2020, 2 of 2022, 3 of 2026) differ in columns: one that is
+ * missing reads as NULL. Where nothing is known there is '' in columns of numbers. Ids of a run
+ * have its number in their upper 32 bits, so those of several runs are mixed in one table.
+ *
+ * Tables are joined row by row: what an operation refers to lies near to what the one before it
+ * refers to, so each worker keeps the rows around the last one that it looked up. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "source/db/connection.h"
+#include "source/rocprof/row.h"
+#include "source/rpd/rpd.h"
+
+enum {
+    LOOKUP_ROWS = 64, /* read at once around a row that is looked up */
+    LINK_ROWS = 4096, /* of rocpd_api_ops, described by one range of ids for each run */
+    TABLE_SHIFT = 42, /* of the place of a record: its table, then its id without upper bits */
+    STREAM_MAX = 32
+};
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+typedef enum rpd_table {
+    RPD_API,
+    RPD_HSA_API, /* before version 1 */
+    RPD_OP,
+    RPD_MONITOR,
+    RPD_RECORDS, /* the tables above hold records */
+    RPD_API_OPS = RPD_RECORDS,
+    RPD_KERNEL,
+    RPD_COPY,
+    RPD_STRING,
+    RPD_USTRING,
+    RPD_AUTOGRAD,
+    RPD_TABLES
+} rpd_table;
+
+enum { A_PID, A_TID, A_START, A_END, A_NAME, A_ARGS, A_DOMAIN };
+enum { O_GPU, O_QUEUE, O_START, O_END, O_DESCRIPTION, O_TYPE };
+enum { M_TYPE, M_DEVICE, M_MONITOR, M_START, M_VALUE };
+enum { L_API, L_OP };
+enum { K_STREAM, K_GRID, K_WORKGROUP = K_GRID + 3, K_GROUP = K_WORKGROUP + 3, K_PRIVATE, K_NAME };
+enum { C_STREAM, C_SIZE, C_WIDTH, C_HEIGHT };
+enum { S_STRING };
+enum { G_NAME, G_SEQ, G_OP, G_SIZES, G_INPUTS };
+
+#define COLUMNS_MAX 10
+
+static const struct {
+    const char *name;
+    const char *columns[COLUMNS_MAX]; /* up to NULL */
+} tables[RPD_TABLES] = {
+    [RPD_API] = {"rocpd_api", {"pid", "tid", "start", "end", "apiName_id", "args_id", "domain_id"}},
+    [RPD_HSA_API] = {"rocpd_hsaApi",
+                     {"pid", "tid", "start", "end", "apiName_id", "args_id", "domain_id"}},
+    [RPD_OP] = {"rocpd_op", {"gpuId", "queueId", "start", "end", "description_id", "opType_id"}},
+    [RPD_MONITOR] = {"rocpd_monitor", {"deviceType", "deviceId", "monitorType", "start", "value"}},
+    [RPD_API_OPS] = {"rocpd_api_ops", {"api_id", "op_id"}},
+    [RPD_KERNEL] = {"rocpd_kernelapi",
+                    {"stream", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY", "workgroupZ",
+                     "groupSegmentSize", "privateSegmentSize", "kernelName_id"}},
+    [RPD_COPY] = {"rocpd_copyapi", {"stream", "size", "width", "height"}},
+    [RPD_STRING] = {"rocpd_string", {"string"}},
+    [RPD_USTRING] = {"rocpd_ustring", {"string"}},
+    [RPD_AUTOGRAD] = {"ext_autogradapi",
+                      {"autogradName_id", "seq", "op_id", "sizes", "input_op_ids"}},
+};
+
+/* What version 1 kept by operation, and called so. */
+static const char *const v1_names[RPD_TABLES] = {
+    [RPD_KERNEL] = "rocpd_kernelop", [RPD_COPY] = "rocpd_copyop"};
+
+/* Rows of rocpd_api_ops that lie together, of one run: which operations they are about. */
+typedef struct rpd_links {
+    int64_t first_row, last_row;
+    uint64_t first_op, last_op;
+} rpd_links;
+
+typedef struct rpd_file {
+    rocprof_words words;
+    uint32_t tracer, cuda, user; /* categories */
+    rocl_db_state state;
+    const char *names[RPD_TABLES]; /* of those that are there; NULL else */
+    bool by_op;                    /* rocpd_kernelop and rocpd_copyop: keys are operations */
+    bool counts_items;             /* grids of every launch are work-items: see open_file */
+    uint64_t pid_stride, gpu_stride;
+    rpd_links *links;
+    size_t link_count, link_cap;
+} rpd_file;
+
+typedef struct rpd_link {
+    uint64_t op, api;
+} rpd_link;
+
+typedef struct rpd_worker {
+    rocl_db *db;
+    rocl_rows *rows[RPD_RECORDS];  /* cursors of records */
+    rocl_rows *joined[RPD_TABLES]; /* cursors of what they refer to */
+    unsigned count[RPD_TABLES];    /* rows that the latter have at hand */
+    rocl_map texts;                /* id of a string -> text */
+    rpd_link *links;               /* of the operations of a piece, by operation */
+    size_t link_count, link_cap;
+} rpd_worker;
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+/* False: NULL, '' or no number (*bad). */
+static bool read_int(const rocl_rows *rows, unsigned column, unsigned i, int64_t *v, bool *bad)
+{
+    size_t n = 1;
+    *v = 0;
+    if (rocl_cell_kind(rows, column, i) == ROCL_CELL_TEXT)
+        rocl_cell_text(rows, column, i, &n);
+    return n && rocl_cell_int(rows, column, i, v, bad);
+}
+
+static uint64_t read_key(const rocl_rows *rows, unsigned column, unsigned i, bool *bad)
+{
+    int64_t v;
+    return read_int(rows, column, i, &v, bad) && v >= 0 ? (uint64_t)v : ROCL_NO_KEY;
+}
+
+static rocl_view read_text(const rocl_rows *rows, unsigned column, unsigned i)
+{
+    rocl_view s;
+    s.p = rocl_cell_text(rows, column, i, &s.n);
+    return s;
+}
+
+/* "0x7f..": what rocprof's streams are, as well. */
+static uint64_t read_stream(const rocl_rows *rows, unsigned column, unsigned i)
+{
+    uint64_t v;
+    return rocl_json_uint(read_text(rows, column, i), &v) ? v : ROCL_NO_KEY;
+}
+
+/* ---- joins ----------------------------------------------------------------------------------- */
+
+static void free_worker(void *state)
+{
+    rpd_worker *w = state;
+    for (size_t t = 0; t < RPD_TABLES; t++)
+        rocl_rows_close(w->joined[t]);
+    for (size_t t = 0; t < RPD_RECORDS; t++)
+        rocl_rows_close(w->rows[t]);
+    rocl_db_close(w->db);
+    rocl_map_free(&w->texts);
+    free(w->links);
+    free(w);
+}
+
+static rocl_status open_rows(const rpd_file *f, rocl_db *db, rpd_table t, rocl_rows **rows,
+                             rocl_error *err)
+{
+    unsigned n = 0;
+    while (n < COLUMNS_MAX && tables[t].columns[n])
+        n++;
+    return *rows ? ROCL_OK : rocl_rows_open(rows, db, f->names[t], tables[t].columns, n, err);
+}
+
+/* The row of a table with this id: *found is the cursor it is in, at row *i; NULL: there is none.
+ */
+static rocl_status find_row(const rpd_file *f, rpd_worker *w, rpd_table t, uint64_t id,
+                            const rocl_rows **found, unsigned *i, rocl_error *err)
+{
+    rocl_rows **rows = &w->joined[t];
+    rocl_status st;
+    unsigned *n = &w->count[t];
+    *found = NULL;
+    if (!f->names[t] || id > INT64_MAX)
+        return ROCL_OK;
+    if ((st = open_rows(f, w->db, t, rows, err)) != ROCL_OK)
+        return st;
+    if (!*n || (int64_t)id < (*rows)->id[0] || (int64_t)id > (*rows)->id[*n - 1]) {
+        *n = 0;
+        st = rocl_rows_seek(*rows, (int64_t)id, INT64_MAX, err);
+        if (st == ROCL_OK)
+            st = rocl_rows_next(*rows, LOOKUP_ROWS, n, err);
+        if (st != ROCL_OK)
+            return st;
+    }
+    unsigned low = 0, high = *n;
+    while (low < high) {
+        const unsigned middle = (low + high) / 2;
+        if ((*rows)->id[middle] < (int64_t)id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < *n && (*rows)->id[low] == (int64_t)id) {
+        *found = *rows;
+        *i = low;
+    }
+    return ROCL_OK;
+}
+
+/* The string with an id, which many rows have; ROCL_NONE: there is none. */
+static rocl_status find_text(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t id,
+                             uint32_t *text, rocl_error *err)
+{
+    const rocl_rows *rows;
+    unsigned i;
+    *text = rocl_map_get(&w->texts, id, ROCL_NONE);
+    if (*text != ROCL_NONE || id == ROCL_NO_KEY)
+        return ROCL_OK;
+    rocl_status st = find_row(f, w, RPD_STRING, id, &rows, &i, err);
+    if (st != ROCL_OK || !rows)
+        return st;
+    *text = rocl_records_text(to, read_text(rows, S_STRING, i));
+    return *text != ROCL_NONE && rocl_map_put(&w->texts, id, *text) ? ROCL_OK
+                                                                    : rocl_fail_memory(err);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* The members of an object of JSON. */
+static void put_json_args(rocl_records *to, rocl_view text)
+{
+    rocl_json r;
+    rocl_json_token key, value;
+    rocl_json_open(&r, text.p, text.n, 0, 0);
+    if (!rocl_json_element(&r, &value) || !rocl_json_enter(&r, ROCL_JSON_OBJECT))
+        return;
+    while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
+        if (rocl_json_next(&r, &value) == ROCL_JSON_OBJECT || value.kind == ROCL_JSON_ARRAY) {
+            rocl_json_leave(&r);
+            value.text = rocl_view_between(value.text.p, r.at);
+        }
+        if (r.wrong)
+            return;
+        rocl_record_arg(to, key.text, value.text);
+    }
+}
+
+/* "ptr=0x7f.. | size=0x400", or an object of JSON. */
+static void put_args(rocl_records *to, rocl_view text)
+{
+    if (text.n && *text.p == '{') {
+        put_json_args(to, text);
+        return;
+    }
+    while (text.n) {
+        const char *bar = memmem(text.p, text.n, " | ", 3), *end = text.p + text.n;
+        const rocl_view one = rocl_view_between(text.p, bar ? bar : end);
+        rocl_view name = rocl_view_until(one, '='), value = {"", 0};
+        if (name.n < one.n)
+            value = rocl_view_between(name.p + name.n + 1, one.p + one.n);
+        while (name.n && name.p[name.n - 1] == ' ')
+            name.n--;
+        while (value.n && *value.p == ' ')
+            value = rocl_view_between(value.p + 1, value.p + value.n);
+        rocl_record_arg(to, name, value);
+        text = bar ? rocl_view_between(bar + 3, end) : (rocl_view){end, 0};
+    }
+}
+
+/* What rocpd.autograd made of the text of a marker. */
+static rocl_status put_autograd(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t api,
+                                rocl_error *err)
+{
+    static const struct {
+        unsigned column;
+        rocl_view name;
+    } args[] = {{G_SEQ, {"seq", 3}},
+                {G_OP, {"op_id", 5}},
+                {G_SIZES, {"sizes", 5}},
+                {G_INPUTS, {"input_op_ids", 12}}};
+    const rocl_rows *rows;
+    unsigned i;
+    rocl_status st = find_row(f, w, RPD_AUTOGRAD, api, &rows, &i, err);
+    for (size_t k = 0; st == ROCL_OK && rows && k < sizeof args / sizeof *args; k++) {
+        char digits[24];
+        int64_t v;
+        bool bad = false;
+        if (rocl_cell_kind(rows, args[k].column, i) != ROCL_CELL_INT) {
+            const rocl_view s = read_text(rows, args[k].column, i);
+            if (s.n)
+                rocl_record_arg(to, args[k].name, s);
+        } else if (rocl_cell_int(rows, args[k].column, i, &v, &bad)) {
+            const int n = snprintf(digits, sizeof digits, "%lld", (long long)v);
+            rocl_record_arg(to, args[k].name, (rocl_view){digits, (size_t)n});
+        }
+    }
+    return st;
+}
+
+/* The tracer notes its own work, on threads of its own. */
+static bool is_tracer(const char *name)
+{
+    static const char *const names[] = {"hcc_activity_callback", "rpdflush", "BLOCKING"};
+    const char *method = strstr(name, "Table::writeRows");
+    bool is = method && !strcmp(method, "Table::writeRows");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        is |= !strcmp(name, names[i]);
+    return is;
+}
+
+static uint32_t category_of(const rpd_file *f, rpd_table t, const char *name)
+{
+    return is_tracer(name)                                          ? f->tracer
+           : t == RPD_HSA_API || !strncmp(name, "hsa_", 4)          ? f->words.hsa
+           : !strncmp(name, "hip", 3) || !strncmp(name, "__hip", 5) ? f->words.hip
+           : !strncmp(name, "cu", 2)                                ? f->cuda
+                                                                    : f->user;
+}
+
+/* A process of a machine, where a file is of several. */
+static void set_process(const rpd_file *f, rocl_source_record *r, uint64_t pid)
+{
+    r->process = pid;
+    if (f->pid_stride && pid != ROCL_NO_KEY && pid >= f->pid_stride)
+        r->pid = pid % f->pid_stride;
+}
+
+static rocl_status put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd_table t,
+                            unsigned i, rocl_error *err)
+{
+    const rocl_rows *rows = w->rows[t], *strings;
+    const uint64_t id = (uint64_t)rows->id[i];
+    rocl_source_record r;
+    rocl_status st;
+    unsigned k;
+    bool bad = false, bad_time = false;
+    uint32_t name, domain = ROCL_NONE;
+    rocl_record_begin(&r, ROCL_REGION,
+                      (uint64_t)t << TABLE_SHIFT | (id & (((uint64_t)1 << TABLE_SHIFT) - 1)));
+    set_process(f, &r, read_key(rows, A_PID, i, &bad));
+    r.thread = read_key(rows, A_TID, i, &bad);
+    r.link = id;
+    read_int(rows, A_START, i, &r.as.e.start, &bad_time);
+    read_int(rows, A_END, i, &r.as.e.end, &bad_time);
+    if (bad_time)
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    const uint64_t args = read_key(rows, A_ARGS, i, &bad);
+    if ((st = find_text(f, to, w, read_key(rows, A_NAME, i, &bad), &name, err)) != ROCL_OK ||
+        (st = find_text(f, to, w, read_key(rows, A_DOMAIN, i, &bad), &domain, err)) != ROCL_OK)
+        return st;
+    if (name == ROCL_NONE)
+        st = rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its name is not there", err);
+    else if (bad)
+        st = rocl_record_fault(to, r.where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+    if (st != ROCL_OK)
+        return st;
+    const rocl_trace *trace = rocl_records_input_of(to)->trace;
+    const char *called = name == ROCL_NONE ? "" : rocl_str(trace, name);
+    const bool marks = !strcmp(called, "UserMarker"), is_mark = r.as.e.start == r.as.e.end;
+    if (marks)
+        r.kind = is_mark ? ROCL_INSTANT : ROCL_MARKER;
+    const bool wants_args = rocl_records_want_args(to) && rocl_records_want(to, r.kind);
+    const rpd_table texts = f->names[RPD_USTRING] ? RPD_USTRING : RPD_STRING;
+    if (marks || wants_args) {
+        if ((st = find_row(f, w, texts, args, &strings, &k, err)) != ROCL_OK)
+            return st;
+        if (marks) {
+            r.as.e.category = is_mark ? f->words.mark : f->words.range;
+            r.name = strings ? read_text(strings, S_STRING, k) : (rocl_view){"", 0};
+            r.link = ROCL_NO_KEY;
+            st = wants_args ? put_autograd(f, to, w, id, err) : ROCL_OK;
+        } else if (strings) {
+            put_args(to, read_text(strings, S_STRING, k));
+        }
+    }
+    if (!marks) {
+        r.as.e.name = name == ROCL_NONE ? 0 : name;
+        r.as.e.category = category_of(f, t, called);
+        if (r.as.e.category == f->user && domain != ROCL_NONE && domain)
+            r.as.e.category = domain; /* of rpd_mark and rpd_rangePush */
+    }
+    return st == ROCL_OK ? rocl_record_put(to, &r, err) : st;
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static int compare_links(const void *a, const void *b)
+{
+    const rpd_link *x = a, *y = b;
+    return x->op != y->op ? (x->op < y->op ? -1 : 1) : (x->api > y->api) - (x->api < y->api);
+}
+
+/* Reads which calls launched the operations with ids first to last. */
+static rocl_status read_links(const rpd_file *f, rpd_worker *w, uint64_t first, uint64_t last,
+                              rocl_error *err)
+{
+    rocl_rows **rows = &w->joined[RPD_API_OPS];
+    rocl_status st = ROCL_OK;
+    bool sorted = true;
+    w->link_count = 0;
+    if (f->names[RPD_API_OPS])
+        st = open_rows(f, w->db, RPD_API_OPS, rows, err);
+    for (size_t k = 0; k < f->link_count && st == ROCL_OK; k++) {
+        const rpd_links *range = &f->links[k];
+        unsigned n = 1;
+        if (range->last_op < first || range->first_op > last)
+            continue;
+        st = rocl_rows_seek(*rows, range->first_row, range->last_row, err);
+        while (st == ROCL_OK && n) {
+            st = rocl_rows_next(*rows, ROCL_ROWS_BATCH, &n, err);
+            for (unsigned i = 0; i < n && st == ROCL_OK; i++) {
+                bool bad = false;
+                const rpd_link l = {read_key(*rows, L_OP, i, &bad),
+                                    read_key(*rows, L_API, i, &bad)};
+                /* A row is described by the range of its run alone. */
+                if (bad || l.op < first || l.op > last || l.op >> 32 != range->first_op >> 32)
+                    continue;
+                if (!ROCL_GROW(w->links, w->link_cap, w->link_count + 1))
+                    return rocl_fail_memory(err);
+                sorted &= !w->link_count || compare_links(&w->links[w->link_count - 1], &l) <= 0;
+                w->links[w->link_count++] = l;
+            }
+        }
+    }
+    if (!sorted)
+        qsort(w->links, w->link_count, sizeof *w->links, compare_links);
+    return st;
+}
+
+/* The call that launched an operation; ROCL_NO_KEY. *at goes on with the ids. */
+static uint64_t find_link(const rpd_worker *w, size_t *at, uint64_t op)
+{
+    while (*at < w->link_count && w->links[*at].op < op)
+        ++*at;
+    return *at < w->link_count && w->links[*at].op == op ? w->links[*at].api : ROCL_NO_KEY;
+}
+
+/* What a launch asked for. Grids are counted in blocks, except by calls that count work-items. */
+static rocl_status add_launch(const rpd_file *f, rocl_records *to, rpd_worker *w,
+                              rocl_source_record *r, uint64_t key, const char *api, uint32_t *name,
+                              rocl_error *err)
+{
+    const bool items = f->counts_items || !strcmp(api, "hipExtModuleLaunchKernel") ||
+                       !strcmp(api, "hipHccModuleLaunchKernel") || r->queue > UINT16_MAX;
+    rocl_dispatch *d = &r->as.dispatch;
+    const rocl_rows *rows;
+    unsigned i;
+    int64_t v;
+    bool bad = false;
+    rocl_status st = find_row(f, w, RPD_KERNEL, key, &rows, &i, err);
+    if (st != ROCL_OK || !rows)
+        return st;
+    r->stream = read_stream(rows, K_STREAM, i);
+    for (unsigned axis = 0; axis < 3; axis++) {
+        int64_t size;
+        read_int(rows, K_WORKGROUP + axis, i, &size, &bad);
+        read_int(rows, K_GRID + axis, i, &v, &bad);
+        if (size <= 0 || v <= 0 || size > UINT32_MAX || v > UINT32_MAX)
+            continue;
+        const uint64_t grid = (uint64_t)v * (items ? 1 : (uint64_t)size);
+        d->workgroup[axis] = (uint32_t)size;
+        d->grid[axis] = grid > UINT32_MAX ? UINT32_MAX : (uint32_t)grid;
+    }
+    read_int(rows, K_GROUP, i, &d->group_segment, &bad);
+    read_int(rows, K_PRIVATE, i, &d->private_segment, &bad);
+    if (bad)
+        st = rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+    return st == ROCL_OK && !*name ? find_text(f, to, w, read_key(rows, K_NAME, i, &bad), name, err)
+                                   : st;
+}
+
+static rocl_status add_copy(const rpd_file *f, rpd_worker *w, rocl_source_record *r, uint64_t key,
+                            rocl_error *err)
+{
+    const rocl_rows *rows;
+    unsigned i;
+    int64_t size, width, height;
+    bool bad = false;
+    rocl_status st = find_row(f, w, RPD_COPY, key, &rows, &i, err);
+    if (st != ROCL_OK || !rows)
+        return st;
+    r->stream = read_stream(rows, C_STREAM, i);
+    if (!read_int(rows, C_SIZE, i, &size, &bad) && read_int(rows, C_WIDTH, i, &width, &bad) &&
+        read_int(rows, C_HEIGHT, i, &height, &bad) && width > 0 && height > 0 &&
+        width < INT32_MAX && height < INT32_MAX)
+        size = width * height;
+    r->as.copy.size = size > 0 ? (uint64_t)size : 0;
+    return ROCL_OK;
+}
+
+static rocl_status put_op(const rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i,
+                          size_t *link, rocl_error *err)
+{
+    static const rocl_key_facts function = {.is_function = true};
+    const rocl_rows *rows = w->rows[RPD_OP], *calls = NULL;
+    const uint64_t id = (uint64_t)rows->id[i];
+    const rocl_trace *trace = rocl_records_input_of(to)->trace;
+    const char *api = "";
+    rocl_source_record r;
+    rocl_status st;
+    unsigned k;
+    bool bad = false, bad_time = false;
+    uint32_t name, type, called = ROCL_NONE;
+    rocl_record_begin(&r, ROCL_DISPATCH,
+                      (uint64_t)RPD_OP << TABLE_SHIFT | (id & (((uint64_t)1 << TABLE_SHIFT) - 1)));
+    read_int(rows, O_START, i, &r.as.e.start, &bad_time);
+    read_int(rows, O_END, i, &r.as.e.end, &bad_time);
+    if (bad_time)
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    r.agent = read_key(rows, O_GPU, i, &bad);
+    r.queue = read_key(rows, O_QUEUE, i, &bad);
+    if (f->gpu_stride && r.agent != ROCL_NO_KEY)
+        r.agent %= f->gpu_stride;
+    if (f->gpu_stride && r.queue != ROCL_NO_KEY)
+        r.queue %= f->gpu_stride;
+    r.link = find_link(w, link, id);
+    if ((st = find_text(f, to, w, read_key(rows, O_DESCRIPTION, i, &bad), &name, err)) != ROCL_OK ||
+        (st = find_text(f, to, w, read_key(rows, O_TYPE, i, &bad), &type, err)) != ROCL_OK ||
+        (st = find_row(f, w, RPD_API, r.link, &calls, &k, err)) != ROCL_OK)
+        return st;
+    if (calls) {
+        set_process(f, &r, read_key(calls, A_PID, k, &bad));
+        r.thread = read_key(calls, A_TID, k, &bad);
+        st = find_text(f, to, w, read_key(calls, A_NAME, k, &bad), &called, err);
+        api = called == ROCL_NONE ? "" : rocl_str(trace, called);
+    } else if (r.link != ROCL_NO_KEY) {
+        st = rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_EVENT,
+                               "the call that launched it is not there", err);
+        r.link = ROCL_NO_KEY;
+    }
+    if (st == ROCL_OK && (name == ROCL_NONE || type == ROCL_NONE))
+        st = rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its name is not there", err);
+    else if (st == ROCL_OK && bad)
+        st = rocl_record_fault(to, r.where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+    if (st != ROCL_OK)
+        return st;
+    name = name == ROCL_NONE ? 0 : name;
+    const char *kind = type == ROCL_NONE ? "" : rocl_str(trace, type);
+    const uint64_t key = f->by_op ? id : r.link;
+    const rocl_view operation = {kind, strlen(kind)};
+    if (*kind && rocprof_is_copy(operation)) {
+        st = add_copy(f, w, &r, key, err);
+        return st == ROCL_OK ? rocprof_op_put(to, &f->words, &r, operation, err) : st;
+    }
+    /* KernelExecution; Task: a kernel of a graph */
+    if ((st = add_launch(f, to, w, &r, key, api, &name, err)) != ROCL_OK)
+        return st;
+    r.symbol = &function;
+    r.as.dispatch.dispatch_id = id;
+    r.as.e.category = f->words.kernel;
+    r.name = operation;
+    if (name != ROCL_NONE && name)
+        r.name.p = rocl_strings_get(trace->strings, name, &r.name.n);
+    return rocl_record_put(to, &r, err);
+}
+
+/* ---- monitors -------------------------------------------------------------------------------- */
+
+/* A value holds until the next row of its device. The numbers of devices are those of the system
+ * management, which need not be those of operations: they stay in the name. */
+static rocl_status put_monitor(rocl_records *to, const rpd_file *f, rpd_worker *w, unsigned i,
+                               rocl_error *err)
+{
+    const rocl_rows *rows = w->rows[RPD_MONITOR];
+    const rocl_view kind = read_text(rows, M_TYPE, i), what = read_text(rows, M_MONITOR, i);
+    char name[128];
+    rocl_source_record r;
+    int64_t device;
+    bool bad = false, bad_time = false;
+    rocl_record_begin(&r, ROCL_SAMPLE,
+                      (uint64_t)RPD_MONITOR << TABLE_SHIFT |
+                          ((uint64_t)rows->id[i] & (((uint64_t)1 << TABLE_SHIFT) - 1)));
+    read_int(rows, M_START, i, &r.as.e.start, &bad_time);
+    read_int(rows, M_DEVICE, i, &device, &bad);
+    if (bad_time)
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    if (!rocl_cell_real(rows, M_VALUE, i, &r.as.sample.value, &bad) || bad)
+        return rocl_record_fault(to, r.where, ROCL_FAULT_NO_NUMBER,
+                                 "the value of a counter is no number", err);
+    r.as.e.end = r.as.e.start;
+    r.as.e.category = f->words.spm;
+    const int n = snprintf(name, sizeof name, "%.*s of %.*s %lld", (int)(what.n < 48 ? what.n : 48),
+                           what.p, (int)(kind.n < 32 ? kind.n : 32), kind.p, (long long)device);
+    r.counter = (rocl_view){name, (size_t)n};
+    return rocl_record_put(to, &r, err);
+}
+
+/* ---- the input ------------------------------------------------------------------------------- */
+
+static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
+                               rocl_error *err)
+{
+    const rpd_file *f = in->state;
+    void **state = rocl_records_state(to);
+    rpd_worker *w = *state ? *state : calloc(1, sizeof *w);
+    const rpd_table t = piece->part;
+    rocl_status st = ROCL_OK;
+    size_t link = 0;
+    unsigned n = 1;
+    *state = w;
+    if (!w)
+        return rocl_fail_memory(err);
+    if (!w->db)
+        st = rocl_source_connect(&w->db, in->trace, in->source, &f->state, err);
+    if (st == ROCL_OK)
+        rocl_db_allow_rowids(w->db);
+    if (st == ROCL_OK)
+        st = open_rows(f, w->db, t, &w->rows[t], err);
+    if (st == ROCL_OK && t == RPD_OP)
+        st = read_links(f, w, piece->first > INT64_MAX ? 0 : piece->first, piece->last, err);
+    if (st == ROCL_OK)
+        st = rocl_rows_seek(w->rows[t], (int64_t)piece->first, (int64_t)piece->last, err);
+    while (st == ROCL_OK && n) {
+        st = rocl_rows_next(w->rows[t], ROCL_ROWS_BATCH, &n, err);
+        for (unsigned i = 0; i < n && st == ROCL_OK; i++)
+            st = t == RPD_OP        ? put_op(f, to, w, i, &link, err)
+                 : t == RPD_MONITOR ? put_monitor(to, f, w, i, err)
+                                    : put_call(f, to, w, t, i, err);
+    }
+    return st ? st : rocl_db_check_unchanged(w->db, err);
+}
+
+/* Describes rocpd_api_ops: nearly always its rows come in the order of the operations. */
+static rocl_status describe_links(rpd_file *f, rocl_db *db, rocl_error *err)
+{
+    rocl_rows *rows = NULL;
+    unsigned n = 1;
+    size_t block = 0, read = 0; /* the first range of the rows at hand; how many they are */
+    rocl_status st = ROCL_OK;
+    if (f->names[RPD_API_OPS])
+        st = open_rows(f, db, RPD_API_OPS, &rows, err);
+    if (rows && st == ROCL_OK)
+        st = rocl_rows_seek(rows, INT64_MIN, INT64_MAX, err);
+    while (rows && st == ROCL_OK && n) {
+        st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, err);
+        for (unsigned i = 0; i < n && st == ROCL_OK; i++) {
+            bool bad = false;
+            const uint64_t op = read_key(rows, L_OP, i, &bad);
+            size_t k = block;
+            if (op == ROCL_NO_KEY)
+                continue;
+            while (k < f->link_count && f->links[k].first_op >> 32 != op >> 32)
+                k++;
+            if (k == f->link_count) {
+                if (!ROCL_GROW(f->links, f->link_cap, f->link_count + 1))
+                    st = rocl_fail_memory(err);
+                else
+                    f->links[f->link_count++] = (rpd_links){rows->id[i], rows->id[i], op, op};
+                continue;
+            }
+            rpd_links *l = &f->links[k];
+            l->last_row = rows->id[i];
+            l->first_op = op < l->first_op ? op : l->first_op;
+            l->last_op = op > l->last_op ? op : l->last_op;
+        }
+        read += n;
+        if (read >= LINK_ROWS) {
+            block = f->link_count;
+            read = 0;
+        }
+    }
+    rocl_rows_close(rows);
+    return st;
+}
+
+/* Tags of rocpd_metadata. Whether all grids are work-items is not among them: the newer writer
+ * (rocprofiler-sdk) names copies otherwise. */
+static rocl_status read_metadata(rpd_file *f, rocl_db *db, rocl_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    rocl_status st = rocl_db_sqlite(db, err);
+    if (st != ROCL_OK)
+        return st;
+    sqlite3 *h = rocl_db_handle(db);
+    int rc = sqlite3_prepare_v2(h, "SELECT tag, CAST(value AS INTEGER) FROM rocpd_metadata", -1, &s,
+                                NULL);
+    while (rc == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) {
+        const char *tag = (const char *)sqlite3_column_text(s, 0);
+        const sqlite3_int64 v = sqlite3_column_int64(s, 1);
+        if (tag && v > 0 && !strcmp(tag, "pid_stride"))
+            f->pid_stride = (uint64_t)v;
+        if (tag && v > 0 && !strcmp(tag, "gpu_stride"))
+            f->gpu_stride = (uint64_t)v;
+    }
+    sqlite3_finalize(s);
+    rc = sqlite3_prepare_v2(
+        h, "SELECT 1 FROM rocpd_string WHERE string GLOB 'MEMORY_COPY_*' LIMIT 1", -1, &s, NULL);
+    f->counts_items = rc == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
+    sqlite3_finalize(s);
+    return ROCL_OK;
+}
+
+static const char *name_part(const rocl_records_input *in, const rocl_piece *piece)
+{
+    return ((const rpd_file *)in->state)->names[piece->part];
+}
+
+static void close_file(rocl_records_input *in)
+{
+    rpd_file *f = in->state;
+    if (f)
+        free(f->links);
+    free(f);
+}
+
+static const rocl_record_format format = {.places = ROCL_PLACES_ROWS,
+                                          .row_bits = TABLE_SHIFT,
+                                          .keeps = true,
+                                          .parse = parse_piece,
+                                          .free_worker = free_worker,
+                                          .part_name = name_part,
+                                          .close = close_file};
+
+static rocl_status find_tables(rpd_file *f, rocl_db *db, rocl_error *err)
+{
+    rocl_db_object *objects = NULL;
+    size_t count = 0;
+    rocl_status st = rocl_db_objects(db, &objects, &count, err);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++)
+        for (size_t t = 0; t < RPD_TABLES && !objects[i].is_view; t++) {
+            if (!strcmp(objects[i].name, tables[t].name))
+                f->names[t] = tables[t].name;
+            if (v1_names[t] && !strcmp(objects[i].name, v1_names[t]) && !f->names[t]) {
+                f->names[t] = v1_names[t];
+                f->by_op = true;
+            }
+        }
+    rocl_db_objects_free(objects, count);
+    return st;
+}
+
+static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
+{
+    rocl_records_input *in;
+    rocl_status st = rocl_records_open(&in, s, t, &format, err);
+    if (st != ROCL_OK)
+        return st;
+    rpd_file *f = in->state = calloc(1, sizeof *f);
+    if (!f || !rocprof_intern_words(&f->words, t))
+        return rocl_fail_memory(err);
+    f->tracer = rocl_strings_put(t->strings, "RPD_TRACER", 10);
+    f->cuda = rocl_strings_put(t->strings, "CUDA_API", 8);
+    f->user = rocl_strings_put(t->strings, "USER_API", 8);
+    if (f->tracer == ROCL_NONE || f->cuda == ROCL_NONE || f->user == ROCL_NONE)
+        return rocl_fail_memory(err);
+    rocl_db_state_of(s->db, &f->state);
+    rocl_db_allow_rowids(s->db);
+    if (rocl_db_log_truncated(s->db)) {
+        s->truncated = true;
+        s->remark = "the log beside it (-wal) ends in an incomplete transaction, which is left out";
+    }
+    if ((st = find_tables(f, s->db, err)) == ROCL_OK &&
+        (st = read_metadata(f, s->db, err)) == ROCL_OK)
+        st = describe_links(f, s->db, err);
+    for (uint32_t k = 0; k < RPD_RECORDS && st == ROCL_OK; k++)
+        if (f->names[k])
+            st = rocl_records_cut_table(in, s->db, f->names[k], k, err);
+    return st ? st : rocl_records_index(in, err);
+}
+
+const rocl_source_ops rocl_rpd_ops = {ROCL_RECORDS_OPS(open_file)};

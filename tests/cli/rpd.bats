@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# RPD files of rocmProfileData: what is read of every version.
+# shellcheck disable=SC2154 # bats sets status, output, stderr
+
+load helper
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    for version in 1 2 3; do
+        sqlite3 v$version.rpd <"$TOP/tests/fixtures/rpd/v$version.sql"
+    done
+}
+
+same() {
+    [ "$1" == "$2" ] || fail "$1 was expected to be $2"
+}
+
+# Fields of the rows of a table that rocpd2csv writes.
+fields() { # table, fields by name, input...
+    local table=$1 names=$2
+    shift 2
+    rm -rf out
+    rocpd2csv -q --bytes -d out -o o "$@" || [ $? -eq 1 ]
+    sqlite3 -csv :memory: ".import out/o_$table.csv t" "SELECT $names FROM t" | tr -d '"'
+}
+
+@test "version 2: calls, markers, kernels and copies of two runs" {
+    rocstats summary -q --format csv v2.rpd >s.csv || [ $? -eq 1 ]
+    same "$(sqlite3 -csv :memory: ".import s.csv t" "SELECT domain, name, calls, total_ns FROM t")" 'KERNELS,"axpy(float*, int)",5,1500
+KERNELS,reduce<16>(float*),2,500
+HIP,hipMemcpy2DAsync,1,900
+HIP,hipLaunchKernel,2,600
+HIP,hipMemcpyAsync,1,600
+HIP,hipGraphLaunch,1,400
+HIP,hipExtModuleLaunchKernel,1,200
+MARKERS,"step 0",1,5500
+MARKERS,"aten::add, seq = 5, op_id = 12, sizes = [[2, 3]]",1,700
+MARKERS,reached,1,0
+MEMORY_COPIES,CopyDeviceToHost2D,1,500
+MEMORY_COPIES,CopyHostToDevice,1,200
+OTHER,OpTable::writeRows,1,6500
+OTHER,"",1,100'
+}
+
+@test "operations are joined with the calls that launched them, and with what these asked for" {
+    same "$(fields kernel_trace "Agent_Id, Queue_Id, Stream_Id, Thread_Id, Kernel_Name, Correlation_Id,
+        Workgroup_Size_X, Grid_Size_X, Grid_Size_Y, LDS_Block_Size, Scratch_Size" v2.rpd)" \
+        'GPU 2,0,0,71,axpy(float*, int),1,64,256,2,512,16
+GPU 2,0,32512,71,reduce<16>(float*),3,0,0,0,0,0
+GPU 2,0,32512,71,axpy(float*, int),3,0,0,0,0,0
+GPU 3,0,32512,71,reduce<16>(float*),4,256,1024,1,0,0
+GPU 2,0,,,axpy(float*, int),0,0,0,0,0,0
+GPU 2,0,,,axpy(float*, int),0,0,0,0,0,0
+GPU 0,0,0,80,axpy(float*, int),73014444033,32,96,1,0,0'
+    same "$(fields memory_copy_trace "Direction, Source_Agent_Id, Destination_Agent_Id, Stream_Id, Correlation_Id, Bytes" \
+        v2.rpd)" 'CopyHostToDevice,,GPU 2,0,2,4096
+CopyDeviceToHost2D,GPU 3,,32512,5,640'
+}
+
+@test "arguments, also those of markers that rocpd.autograd found" {
+    try 1 rtg2json -q -f --layout trace --args -o t.json v2.rpd
+    same "$(jq -c '[.traceEvents[] | select(.name == "hipMemcpyAsync") | .args | {ptr, size}]' t.json)" \
+        '[{"ptr":"0x10","size":"0x1000"}]'
+    same "$(jq -c '[.traceEvents[] | select(.name == "hipGraphLaunch") | .args | {graphExec, stream}] | .[0]' t.json)" \
+        '{"graphExec":"0x7f","stream":"0x0"}'
+    same "$(jq -c '[.traceEvents[] | select(.name | startswith("aten::add")) | .args | {seq, op_id, sizes}] | .[0]' t.json)" \
+        '{"seq":"5","op_id":"12","sizes":"[[2, 3]]"}'
+    try 0 rtg2json -q -f --layout trace --args -o t.json v3.rpd
+    same "$(jq -c '[.traceEvents[] | select(.name == "hipMemcpy") | .args | {dst, sizeBytes, dims}] | .[0]' t.json)" \
+        '{"dst":"0x10","sizeBytes":"4096","dims":"{\"x\": 1, \"y\": [2, 3]}"}'
+}
+
+@test "version 3: machines by stride, grids in work-items, domains of the user" {
+    same "$(fields hip_api_trace "Process_Id, Function" v3.rpd | sort)" '77,hipLaunchKernel
+77,hipLaunchKernel
+77,hipMemcpy'
+    same "$(fields kernel_trace "Agent_Id, Queue_Id, Grid_Size_X, Correlation_Id" v3.rpd)" 'GPU 0,3,1024,1
+GPU 1,0,512,68719476741'
+    same "$(fields memory_copy_trace "Direction, Source_Agent_Id, Destination_Agent_Id" v3.rpd)" \
+        'MEMORY_COPY_HOST_TO_DEVICE,,GPU 0'
+    same "$(fields marker_api_trace "Domain, Function" v3.rpd)" 'MARKER_CORE_RANGE_API,epoch 1'
+    same "$(fields other_api_trace "Domain, Function" v3.rpd)" app,load
+}
+
+@test "version 1: what was asked for is kept by operation" {
+    same "$(fields kernel_trace "Grid_Size_X, Grid_Size_Y, Correlation_Id" v1.rpd)" 64,3,10
+    same "$(fields memory_copy_trace "Source_Agent_Id, Bytes, Correlation_Id" v1.rpd)" 'GPU 0,8192,20'
+}
+
+@test "monitors are sampled counters" {
+    try 1 rocstats counters --format csv v2.rpd
+    [[ "$output" == *'"sclk of gpu 0"'* ]] || fail "$output"
+}
+
+@test "any number of workers, any order of rocpd_api_ops, compressed: the same" {
+    rocpd2pftrace -q -z0 --args -o a.pftrace v2.rpd || [ $? -eq 1 ]
+    sqlite3 v2.rpd "CREATE TABLE l AS SELECT api_id, op_id FROM rocpd_api_ops ORDER BY op_id % 3, op_id DESC;
+        DELETE FROM rocpd_api_ops; INSERT INTO rocpd_api_ops (api_id, op_id) SELECT api_id, op_id FROM l; DROP TABLE l"
+    for j in 1 5; do
+        rocpd2pftrace -q -z0 --args -j$j -o b.pftrace v2.rpd || [ $? -eq 1 ]
+        cmp a.pftrace b.pftrace
+    done
+    gzip v2.rpd
+    rocpd2pftrace -q -z0 --args -o b.pftrace v2.rpd.gz || [ $? -eq 1 ]
+    cmp a.pftrace b.pftrace
+}
+
+@test "tables that are not there, and none at all" {
+    for table in kernelapi copyapi api_ops string monitor; do
+        cp v2.rpd cut.rpd
+        sqlite3 cut.rpd "DROP TABLE rocpd_$table"
+        try 1 rocpd2csv -q -d out cut.rpd
+    done
+    sqlite3 v3.rpd "DELETE FROM rocpd_api; DELETE FROM rocpd_op"
+    try 0 rocpd2csv -d out2 v3.rpd
+}
+
+@test "merged into a database it reads as before" {
+    try 1 rocmerge -q -o m.db v2.rpd
+    same "$(sqlite3 m.db "PRAGMA integrity_check")" ok
+    diff <(rocstats summary -q --format csv v2.rpd) <(rocstats summary -q --format csv m.db)
+}
+
+@test "JSON that rpd2tracing.py makes of it: numbers are strings" {
+    cat >t.json <<'END'
+[ {}
+,{"name": "process_name", "ph": "M", "pid":"2","args":{"name":"GPU2"}}
+,{"name":"thread_name","ph":"M","pid":"70","tid":"71","args":{"name":"Hip 71"}}
+,{"pid":"2","tid":"0","name":"axpy(float*, int)","ts":"1.6","dur":"1","ph":"X","args":{"desc":"KernelExecution"}}
+,{"pid":"70","tid":"71","name":"hipLaunchKernel","ts":"1.0","dur":"0.5","ph":"X","args":{"desc":""}}
+,{"pid":"70","tid":"71","cat":"api_op","name":"api_op","ts":"1.6","id":"1","ph":"s"}
+,{"pid":"2","tid":"0","cat":"api_op","name":"api_op","ts":"1.6","id":"1","ph":"f","bp":"e"}
+,{"pid":"2","name":"QueueDepth","ph":"C","ts":1.0,"args":{"depth":1}}
+]
+END
+    try 0 rocpd2csv -v -d out t.json
+    says "2 region, 1 sample"
+    grep -q '"hipLaunchKernel",70,71,.*,1000,1500$' out/*_other_api_trace.csv
+}
+
+@test "real files: calls and time of every name as SQL counts them" {
+    needs "$SHARED/rpd/mytrace.rpd.gz"
+    zcat "$SHARED/rpd/mytrace.rpd.gz" >mytrace.rpd
+    for f in mytrace.rpd "$SHARED/rpd/matmul_result.rpd"; do
+        try 0 rocstats summary -q --format csv "$f"
+        printf '%s\n' "$output" >got.csv
+        sqlite3 -csv :memory: ".import got.csv t" \
+            "SELECT name, SUM(calls), SUM(total_ns) FROM t GROUP BY 1 ORDER BY 1" >got
+        sqlite3 -csv -readonly "$f" "SELECT name, COUNT(*), SUM(duration) FROM (
+            SELECT CASE n.string WHEN 'UserMarker' THEN a.string ELSE n.string END AS name, end - start AS duration
+            FROM rocpd_api JOIN rocpd_string n ON n.id = apiName_id JOIN rocpd_string a ON a.id = args_id
+            UNION ALL SELECT CASE d.string WHEN '' THEN t.string ELSE d.string END, end - start
+            FROM rocpd_op JOIN rocpd_string d ON d.id = description_id JOIN rocpd_string t ON t.id = opType_id)
+            GROUP BY 1 ORDER BY 1" >expected
+        diff expected got
+    done
+}

@@ -1,0 +1,1 @@
+../../fixtures/rpd/v2.sql
