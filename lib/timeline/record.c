@@ -99,8 +99,9 @@ static inline rocl_status add_record(rocl_encoder *p, unsigned worker, const uin
 
 /* ---- host ---- */
 
-static void put_args(rocl_buf *to, const rocl_arg *args, uint32_t count)
+static void put_args(rocl_buf *to, const rocl_batch *b, uint32_t first, uint32_t count)
 {
+    const rocl_arg *args = count ? b->args + first : NULL;
     for (uint32_t i = 0; i < count; i++) {
         rocl_buf_varint(to, args[i].name);
         rocl_buf_varint(to, args[i].type);
@@ -129,7 +130,7 @@ static rocl_status encode_region(rocl_encoder *p, unsigned worker, const rocl_ba
     q = rocl_varint_put(q, g->e.stack_id);
     q = rocl_varint_put(q, g->arg_count);
     s->len = (size_t)(q - s->data);
-    put_args(s, b->args + g->arg_first, g->arg_count);
+    put_args(s, b, g->arg_first, g->arg_count);
     if (s->failed)
         return rocl_fail_memory(err);
     make_key(key, ROCL_SEQUENCE_HOST, find_host_index(b, &g->e), g->e.start, g->e.end, g->e.id,
@@ -191,7 +192,7 @@ static rocl_status encode_dispatch(rocl_encoder *p, unsigned worker, const rocl_
     s->len = 0;
     rocl_buf_put(s, buf, (size_t)(q - buf));
     rocl_buf_varint(s, d->arg_count);
-    put_args(s, b->args + d->arg_first, d->arg_count);
+    put_args(s, b, d->arg_first, d->arg_count);
     return s->failed ? rocl_fail_memory(err)
                      : add_record(p, worker, key, s->data, s->data + s->len, err);
 }

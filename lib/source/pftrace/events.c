@@ -667,7 +667,7 @@ static rocl_status put_begin(worker *w, rocl_source_record *r, const track_event
         r->as.e.category = text_of(w, category);
         r->as.e.name = (uint32_t)(r->id - 1);
         if (rocl_view_is(name, PF_UNNAMED))
-            r->as.e.name = 0;
+            r->as.e.name = ROCL_NONE;
         const rocl_status st = rocl_record_put(w->to, r, err);
         const bool arrows = st == ROCL_OK && e->flow != ROCL_NO_KEY && r->link == ROCL_NO_KEY &&
                             kind != ROCL_INSTANT && rocl_records_want(w->to, ROCL_FLOW);
@@ -705,7 +705,7 @@ static rocl_status put_value(worker *w, rocl_source_record *r, uint64_t uuid, do
     const pfr_track *t = pfr_track_of(f, w->packet->machine, uuid, w->packet->at);
     rocl_sample_value *s = &r->as.sample;
     if (!t || !t->is_counter)
-        return rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_TRACK,
+        return rocl_record_fault(w->to, r->where, ROCL_FAULT_ORPHAN_VALUE,
                                  "the value of a counter that is not described", err);
     if (t->incremental) {
         const uint64_t key = (uint64_t)w->sequence->number << 32 | (uint64_t)(t - f->tracks);
@@ -769,7 +769,7 @@ static rocl_status put_extra(worker *w, const rocl_source_record *base, rocl_err
             st = put_value(w, &value, tracks[real][at[real]],
                            real ? rocl_pb_double(&f) : (double)(int64_t)f.value, err);
         else
-            st = rocl_record_fault(w->to, value.where, ROCL_FAULT_DANGLING_TRACK,
+            st = rocl_record_fault(w->to, value.where, ROCL_FAULT_ORPHAN_VALUE,
                                    "the value of a counter that has no track", err);
         at[real]++;
     }
@@ -928,16 +928,23 @@ static rocl_kind kind_of_stage(rocl_view stage, uint64_t category)
     return ROCL_DISPATCH;
 }
 
-/* Ours have the number of their stream or queue as an argument, and its kind in the name of the
- * hardware queue. */
+/* Ours have the number of their stream as an argument, or that of their queue where they have none,
+ * and what they are drawn by in the name of the hardware queue. */
 static void place_stage(rocl_source_record *r, rocl_view queue, const event_facts *a)
 {
     const uint64_t number = a->stream;
+    char plain[40];
     r->stream = r->queue = ROCL_NO_KEY;
     if (number == ROCL_NO_KEY || (queue.n >= 3 && !memcmp(queue.p, "No ", 3)))
         return;
+    if (queue.n > 6 && queue.n < sizeof plain && !memcmp(queue.p, "Queue ", 6)) {
+        snprintf(plain, sizeof plain, "%.*s", (int)queue.n, queue.p);
+        r->queue = strtoull(plain + 6, NULL, 10);
+        r->stream = number == r->queue ? ROCL_NO_KEY : number;
+        return;
+    }
     static const char *const others[] = {"Copies", "Memory", "Scratch", "Graph launches", "Host "};
-    bool other = queue.n >= 5 && !memcmp(queue.p, "Queue", 5);
+    bool other = false;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const size_t n = strlen(others[i]);
         if (queue.n < n || memcmp(queue.p, others[i], n) != 0)
@@ -947,6 +954,15 @@ static void place_stage(rocl_source_record *r, rocl_view queue, const event_fact
         other = r->kind != ROCL_COPY; /* their queues are not known to us */
     }
     *(other ? &r->queue : &r->stream) = number;
+}
+
+/* Ours have it behind their name where a trace has several processes. */
+static rocl_view without_pid(rocl_view queue)
+{
+    size_t n = queue.n && queue.p[queue.n - 1] == ')' ? queue.n - 1 : 0;
+    while (n && queue.p[n - 1] >= '0' && queue.p[n - 1] <= '9')
+        n--;
+    return n > 6 && !memcmp(queue.p + n - 6, " (pid ", 6) ? (rocl_view){queue.p, n - 6} : queue;
 }
 
 static rocl_status put_stage(worker *w, rocl_source_record *r, rocl_error *err)
@@ -980,7 +996,7 @@ static rocl_status put_stage(worker *w, rocl_source_record *r, rocl_error *err)
             break;
         case STAGE_QUEUE_IID:
             v = pfr_bytes(w->file, find_interned(w, INTERNED_SPECS, f.value));
-            queue = message_text(v, SPEC_NAME);
+            queue = without_pid(message_text(v, SPEC_NAME));
             break;
         case STAGE_IID:
             v = pfr_bytes(w->file, find_interned(w, INTERNED_SPECS, f.value));
@@ -1028,6 +1044,13 @@ static rocl_status put_stage(worker *w, rocl_source_record *r, rocl_error *err)
                             message_text(f.bytes, EXTRA_VALUE));
     fill_work(w, r, &a, &symbol);
     place_stage(r, queue, &a);
+    char plain[40];
+    snprintf(plain, sizeof plain, "Stream %" PRIu64, r->stream);
+    if (r->stream != ROCL_NO_KEY && !rocl_view_is(queue, plain)) {
+        const rocl_status st = rocl_record_name(w->to, ROCL_KEY_STREAM, r, queue, err);
+        if (st != ROCL_OK)
+            return st;
+    }
     const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, gpu);
     const pfr_agent device =
         known ? known->agent
@@ -1074,7 +1097,7 @@ static rocl_status put_gpu_counters(worker *w, rocl_source_record *r, rocl_error
         r->counter = pfr_bytes(w->file, name);
         r->where += number++ > 0;
         if (!name)
-            st = rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_COUNTER,
+            st = rocl_record_fault(w->to, r->where, ROCL_FAULT_ORPHAN_VALUE,
                                    "the value of a counter that is not described", err);
         else if (s->value - s->value != 0)
             st = rocl_record_fault(w->to, r->where, ROCL_FAULT_NO_NUMBER,

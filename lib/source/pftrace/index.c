@@ -277,11 +277,15 @@ static rocl_status add_field(cutter *c, const uint8_t *p, size_t n, uint64_t at,
     return ROCL_OK;
 }
 
-/* Says once why the rest of a file is not read. */
-static void leave_rest(pfr_file *f, const char *why)
+/* Something of the file is not read. */
+static rocl_status leave_out(pfr_file *f, const char *why, rocl_error *err)
 {
-    f->in->source->truncated = true;
-    f->in->source->remark = why;
+    rocl_source *s = f->in->source;
+    if (f->in->trace->opt.strict)
+        return rocl_fail(err, ROCL_INPUT, "%s: %s", s->path, why);
+    s->truncated = true;
+    s->remark = why;
+    return ROCL_OK;
 }
 
 static rocl_status cut_file(cutter *c, rocl_error *err)
@@ -306,15 +310,17 @@ static rocl_status cut_file(cutter *c, rocl_error *err)
             bool compressed;
             const uint64_t n = pfr_field_bytes(buf.data + used, got - used, &compressed);
             if (n == UINT64_MAX || n > size - at - used || (!n && at + got == size)) {
-                leave_rest(f, n == UINT64_MAX
-                                  ? "damaged: from some byte on it is no trace, which is left out"
-                                  : "the file ends within a packet, which is left out");
+                st = n == UINT64_MAX
+                         ? leave_out(f, "what follows the last packet is no trace, and left out",
+                                     err)
+                         : rocl_source_truncated(f->in->source, f->in->trace, err);
                 stop = true;
                 break;
             }
             if (n > PFR_PACKET_MAX) {
-                leave_rest(f, "a packet of more than 256 MiB is left out");
-                st = end_piece(c, at + used, err);
+                st = leave_out(f, "a packet of more than 256 MiB is left out", err);
+                if (st == ROCL_OK)
+                    st = end_piece(c, at + used, err);
                 at += n;
                 break;
             }

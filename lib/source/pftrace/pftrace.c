@@ -72,6 +72,7 @@ static void close_file(rocl_records_input *in)
 
 static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .parse = pfr_parse_piece,
+                                          .keeps = true,
                                           .free_worker = pfr_free_worker,
                                           .refine = pfr_world_refine,
                                           .close = close_file};

@@ -615,6 +615,13 @@ static bool refine_processes(pfr_file *f)
         }
         p->node = nodes[machine] - 1;
     }
+    for (uint32_t i = 0; i < c->thread_count; i++) { /* a main thread has the process' number */
+        const pfr_process *known;
+        rocl_thread *t = rocl_definition_at(c, ROCL_DEFINE_THREAD, i);
+        machine_of(c, t->process, f, &known);
+        if (known && known->real_pid && t->tid == known->pid)
+            t->tid = known->real_pid;
+    }
     if (c->process_count)
         c->rank = c->processes[0].rank;
     return true;

@@ -232,7 +232,9 @@ rocl_status rocl_record_name(rocl_records *to, rocl_key_of of, const rocl_source
                              rocl_view name, rocl_error *err)
 {
     const rocl_key key = {of == ROCL_KEY_PROCESS ? 0 : r->process, 0,
-                          of == ROCL_KEY_PROCESS ? r->process : r->thread};
+                          of == ROCL_KEY_PROCESS  ? r->process
+                          : of == ROCL_KEY_STREAM ? r->stream
+                                                  : r->thread};
     if (!to->indexing)
         return ROCL_OK;
     const rocl_key_facts facts = {.name = rocl_records_text(to, name)};
@@ -580,6 +582,12 @@ static void define_queue(rocl_records_input *in, const rocl_key_entry *e, void *
     *(rocl_queue *)to = (rocl_queue){.id = (int64_t)e->key.number, .process = process_of(in, e)};
 }
 
+static void define_stream(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    define_queue(in, e, to);
+    ((rocl_stream *)to)->name = name_of_key(in, ROCL_KEY_STREAM, e);
+}
+
 static void define_kernel(rocl_records_input *in, const rocl_key_entry *e, void *to)
 {
     rocl_trace *t = in->trace;
@@ -621,7 +629,7 @@ static const struct {
     [ROCL_KEY_THREAD] = {ROCL_DEFINE_THREAD, define_thread},
     [ROCL_KEY_AGENT] = {ROCL_DEFINE_AGENT, define_agent},
     [ROCL_KEY_QUEUE] = {ROCL_DEFINE_QUEUE, define_queue},
-    [ROCL_KEY_STREAM] = {ROCL_DEFINE_STREAM, define_queue},
+    [ROCL_KEY_STREAM] = {ROCL_DEFINE_STREAM, define_stream},
     [ROCL_KEY_KERNEL] = {ROCL_DEFINE_KERNEL, define_kernel},
     [ROCL_KEY_COUNTER] = {ROCL_DEFINE_COUNTER, define_counter},
 };
@@ -698,7 +706,7 @@ static void stop_workers(rocl_records_input *in)
         rocl_records *w = &run->workers[i];
         for (int of = 0; of < ROCL_KEYS; of++)
             rocl_registry_free(&w->keys[of]);
-        for (int of = 0; of <= ROCL_KEY_THREAD; of++)
+        for (int of = 0; of < ROCL_KEYS; of++)
             rocl_registry_free(&w->names_of[of]);
         rocl_batcher_free(&w->out);
         rtg_names_free(w->names);
@@ -760,8 +768,7 @@ static rocl_status merge_workers(rocl_records_input *in, rocl_error *err)
         run->onces += w->onces;
         for (int of = 0; of < ROCL_KEYS; of++)
             if (!rocl_registry_merge(&run->keys[of], &w->keys[of]) ||
-                (of <= ROCL_KEY_THREAD &&
-                 !rocl_registry_merge(&run->names_of[of], &w->names_of[of])))
+                !rocl_registry_merge(&run->names_of[of], &w->names_of[of]))
                 return rocl_fail_memory(err);
     }
     return ROCL_OK;
@@ -898,7 +905,7 @@ void rocl_records_close(rocl_source *s)
     if (in->run) {
         for (int of = 0; of < ROCL_KEYS; of++)
             rocl_registry_free(&in->run->keys[of]);
-        for (int of = 0; of <= ROCL_KEY_THREAD; of++)
+        for (int of = 0; of < ROCL_KEYS; of++)
             rocl_registry_free(&in->run->names_of[of]);
         for (size_t i = 0; in->run->kept && i < in->piece_count; i++)
             rocl_kept_free(in, i);

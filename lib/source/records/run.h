@@ -83,7 +83,7 @@ struct rocl_records {
     rocl_buf half;       /* that is put into the sorter */
     /* first pass */
     rocl_registry keys[ROCL_KEYS];
-    rocl_registry names_of[ROCL_KEY_THREAD + 1]; /* processes, threads */
+    rocl_registry names_of[ROCL_KEYS]; /* of processes, threads, streams */
     int64_t first, last;
     uint64_t halves, allocs, onces;
     uint64_t furthest; /* place in the piece */
@@ -100,11 +100,11 @@ typedef struct rocl_kept_piece {
 
 typedef struct rocl_records_run {
     rocl_registry keys[ROCL_KEYS];
-    rocl_registry names_of[ROCL_KEY_THREAD + 1]; /* processes, threads */
-    uint64_t defined;                            /* keys that the format defined */
-    rocl_records *workers;                       /* opt.jobs of them, during a pass */
-    rocl_kept_piece *kept;                       /* of each piece; NULL: nothing is kept */
-    atomic_bool full;                            /* there is no memory to keep more */
+    rocl_registry names_of[ROCL_KEYS]; /* of processes, threads, streams */
+    uint64_t defined;                  /* keys that the format defined */
+    rocl_records *workers;             /* opt.jobs of them, during a pass */
+    rocl_kept_piece *kept;             /* of each piece; NULL: nothing is kept */
+    atomic_bool full;                  /* there is no memory to keep more */
     uint64_t *lines;     /* the number of the first line of each piece, from 1 in each file */
     int64_t first, last; /* times; none when first > last */
     uint64_t halves, allocs, onces; /* how many records are halves, allocations, go out once */

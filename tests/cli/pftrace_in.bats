@@ -1,0 +1,158 @@
+#!/usr/bin/env bats
+# Perfetto traces as inputs: our own, and those that other tracers write.
+# shellcheck disable=SC2154 # bats sets status, output, stderr
+
+load helper
+
+PF=$TOP/tests/fixtures/pftrace
+
+# encode NAME: the fixture as a trace.
+encode() {
+    needs_protoc
+    protoc --encode=perfetto.protos.Trace -I "$TOP/tests/proto" \
+        "$TOP/tests/proto/perfetto_subset.proto" <"$PF/$1.txt" >"$1.pftrace"
+}
+
+needs_zstd() {
+    needs zstd
+    [[ $(rocpd2csv --version) == *zstd* ]] || skip "built without libzstd"
+}
+
+needs_protoc() {
+    command -v protoc >/dev/null || skip "protoc is not installed"
+}
+
+# without COLUMN,... FILE: a CSV file without some columns, its rows sorted.
+without() {
+    awk -v leave="$1" '
+        BEGIN { n = split(leave, names, ","); for (i = 1; i <= n; i++) out["\"" names[i] "\""] = 1 }
+        {
+            column = 1; quoted = 0; field = ""; line = ""
+            for (i = 1; i <= length($0) + 1; i++) {
+                c = i <= length($0) ? substr($0, i, 1) : ","
+                if (c == "\"") quoted = !quoted
+                if (c != "," || quoted) { field = field c; continue }
+                if (NR == 1) skip[column] = field in out
+                if (!skip[column]) line = line "," field
+                column++; field = ""
+            }
+            print line
+        }' "$2" | sort
+}
+
+# slices FILE: kind, times, track and name of each.
+slices() {
+    "$BUILD/tests/pfdump" events "$1" | grep -E '^(slice|stage|instant)' | cut -f1-8 | sort
+}
+
+@test "a trace of a database gives the CSV of the database, but for the columns in rocline(7)" {
+    for option in "" --group-by-queue --legacy-tracks; do
+        rm -rf a b
+        rocpd2csv -q -d a -o o "$TOP/tests/fixtures/demo.db"
+        # shellcheck disable=SC2086 # none or one
+        rocpd2pftrace -q --args $option -o t.pftrace "$TOP/tests/fixtures/demo.db"
+        try 0 rocpd2csv -q -d b -o o t.pftrace
+        lost=Guid,Kernel_Id,Thread_Id,Address,Queue_Id
+        [ "$option" != --group-by-queue ] || lost=Guid,Kernel_Id,Thread_Id,Address,Queue_Id,Stream_Id
+        calls=Guid
+        [ "$option" != --legacy-tracks ] || calls=Guid,Domain
+        [ "$option" != --legacy-tracks ] ||
+            lost=Guid,Thread_Id,Dispatch_Id,VGPR_Count,SGPR_Count,Accum_VGPR_Count
+        for f in hip_api hsa_api marker_api; do
+            diff <(without $calls a/o_${f}_trace.csv) <(without $calls b/o_${f}_trace.csv)
+        done
+        diff <(without $lost a/o_kernel_trace.csv) <(without $lost b/o_kernel_trace.csv)
+        if [ "$option" != --group-by-queue ]; then
+            diff <(without $lost a/o_memory_copy_trace.csv) <(without $lost b/o_memory_copy_trace.csv)
+        fi
+        if [ "$option" != --legacy-tracks ]; then
+            grep -v _FREE a/o_memory_allocation_trace.csv >a/some.csv
+            grep -v _FREE b/o_memory_allocation_trace.csv >b/some.csv
+            diff <(without $lost a/some.csv) <(without $lost b/some.csv)
+        fi
+    done
+}
+
+@test "a trace of a trace has the same slices" {
+    for db in "$TOP/tests/fixtures/demo.db" "$FIXTURES"/{everything,graph,sampled}.db; do
+        for option in --args --legacy-tracks; do
+            rocpd2pftrace -q --args $option -o one.pftrace "$db"
+            try 0 rocpd2pftrace -q --args $option -o two.pftrace one.pftrace
+            diff <(slices one.pftrace) <(slices two.pftrace)
+        done
+    done
+}
+
+@test "compressed or not, from a pipe, by any number of workers: the same" {
+    rocpd2pftrace -q --args -z0 -o plain.pftrace "$FIXTURES/everything.db"
+    rocpd2pftrace -q --args -z9 -o packed.pftrace "$FIXTURES/everything.db"
+    gzip -k plain.pftrace
+    for j in 1 2 7; do
+        for f in plain.pftrace packed.pftrace plain.pftrace.gz; do
+            try 0 rocpd2pftrace -q -j$j --args -o t.pftrace $f
+            [ -e first ] || mv t.pftrace first
+            [ ! -e t.pftrace ] || cmp t.pftrace first
+        done
+        rocpd2pftrace -q -j$j --args -o - - <packed.pftrace | cmp - first
+    done
+}
+
+@test "packets compressed with zstd" {
+    needs_zstd
+    needs_protoc
+    rocpd2pftrace -q -z0 -o plain.pftrace "$FIXTURES/rank0.db"
+    zstd -q -c plain.pftrace >z
+    n=$(stat -c %s z)
+    # Field 133 of a packet: its tag is AA 08. Lengths as varints of four bytes.
+    varint() { printf "\\x$(printf %02x $(($1 & 127 | 128)))\\x$(printf %02x $(($1 >> 7 & 127 | 128)))\\x$(printf %02x $(($1 >> 14 & 127 | 128)))\\x$(printf %02x $(($1 >> 21)))"; }
+    { printf '\n' && varint $((n + 6)) && printf '\xaa\x08' && varint "$n" && cat z; } >packed.pftrace
+    [ "$(rocstats summary --format csv packed.pftrace)" = "$(rocstats summary --format csv plain.pftrace)" ]
+}
+
+@test "traces behind each other are one" {
+    rocpd2pftrace -q -o a.pftrace "$FIXTURES/rank0.db"
+    rocpd2pftrace -q -o b.pftrace "$FIXTURES/rank1.db"
+    cat a.pftrace b.pftrace >both.pftrace
+    rocpd2csv -q -d one -o o both.pftrace
+    rocpd2csv -q -d two -o o a.pftrace b.pftrace
+    for f in hip_api marker_api; do
+        diff <(without Guid,Correlation_Id one/o_${f}_trace.csv) \
+            <(without Guid,Correlation_Id two/o_${f}_trace.csv)
+    done
+    diff <(without Guid,Correlation_Id,Kernel_Id,Agent_Id one/o_kernel_trace.csv) \
+        <(without Guid,Correlation_Id,Kernel_Id,Agent_Id two/o_kernel_trace.csv)
+}
+
+@test "a file that ends early, or goes on as something else" {
+    rocpd2pftrace -q -z0 -o t.pftrace "$FIXTURES/everything.db"
+    head -c 20001 t.pftrace >cut.pftrace
+    try 1 rocstats summary cut.pftrace
+    says "cut.pftrace: the file is truncated: only what is complete is read"
+    { cat t.pftrace && printf '\007\007\007'; } >more.pftrace
+    try 1 rocstats summary more.pftrace
+    says "more.pftrace: what follows the last packet is no trace, and left out"
+}
+
+@test "what is wrong with packets is counted" {
+    encode broken
+    try 1 rocpd2csv -d out broken.pftrace
+    says "packets that are no events are left out: 1 of memory of GPUs, 1 of CPU and stack samples"
+    says "byte 0: an event that needs packets that the tracer lost"
+    says "13 records left out: no end (1), no valid time (2), value of no event (2), malformed line (4), dropped while recording (4)"
+    try 3 rocpd2csv --strict -d strict broken.pftrace
+}
+
+@test "what other tracers write" {
+    encode sdk
+    try 0 rocpd2pftrace --args -z0 -o t.pftrace sdk.pftrace
+    silent
+    run -0 rocpd2csv -q -d out -o o sdk.pftrace
+    # GPU work has the times of before it was cut, and what its annotations say.
+    grep -F '"KERNEL_DISPATCH","GPU 0",2,1,4712,0,17,"_Z4axpyfPf",6,1019000,1030000,1024' out/o_kernel_trace.csv
+    # Times of a sequence's own clock, and interned texts after a reset.
+    grep -F '"rocm_hip_api","hipStreamSynchronize",4711,4712,0,1041000,1043000' out/o_hip_api_trace.csv
+    # MONOTONIC is 1 us behind the trace's clock; slices of one row overlap.
+    grep -F '"net","second",4711,1,0,1004000,1006500' out/o_other_api_trace.csv
+    # Increments are summed up, units multiplied in.
+    grep -F '"page faults","",16,1003500' out/o_counter_sample_trace.csv
+}
