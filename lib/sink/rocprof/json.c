@@ -89,7 +89,7 @@ static void put_text(rocl_buf *b, const rocl_trace *t, uint32_t text)
 
 static void begin_field(rocl_buf *b, const char *key)
 {
-    if (b->data[b->len - 1] != '\n')
+    if (!b->len || b->data[b->len - 1] != '\n')
         rocl_buf_str(b, ",\n");
     rocl_buf_str(b, "    \"");
     rocl_buf_str(b, key);
@@ -103,6 +103,15 @@ static void put_number_field(rocl_buf *b, const char *key, int64_t v)
     rocl_buf_byte(b, '"');
 }
 
+static void put_handle_field(rocl_buf *b, const char *key, uint64_t v)
+{
+    char text[ROCL_NUM_MAX];
+    begin_field(b, key);
+    rocl_buf_str(b, "0x");
+    rocl_buf_put(b, text, (size_t)(rocl_put_hex(text, v, 1, false) - text));
+    rocl_buf_byte(b, '"');
+}
+
 static void put_text_field(rocl_buf *b, const char *key, const rocl_trace *t, uint32_t text)
 {
     begin_field(b, key);
@@ -111,13 +120,14 @@ static void put_text_field(rocl_buf *b, const char *key, const rocl_trace *t, ui
 }
 
 /* ,{"ph":"X","name":"..","pid":P,"tid":T,"ts":"N","dur":"N", and the begin of the arguments */
-static void begin_event(rocl_buf *b, const rocl_trace *t, const rocl_event *e, int64_t pid,
-                        int64_t tid, int64_t end)
+static void begin_event(rocl_buf *b, const rocl_trace *t, const rocl_event *e, const char *suffix,
+                        int64_t pid, int64_t tid, int64_t end)
 {
     const int64_t dur = (end - e->start) / 1000;
     b->len = 0;
     rocl_buf_str(b, ",{\"ph\":\"X\",\"name\":\"");
     put_text(b, t, e->name == ROCL_NONE ? 0 : e->name);
+    rocl_buf_str(b, suffix);
     rocl_buf_str(b, "\",\"pid\":");
     put_number(b, pid);
     rocl_buf_str(b, ",\"tid\":");
@@ -273,7 +283,7 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
     } else {
         w->markers = true;
     }
-    begin_event(b, s->trace, e, section, tid, end);
+    begin_event(b, s->trace, e, "", section, tid, end);
     put_times(b, e->start, end);
     put_who(b, c, e);
     put_text_field(b, "Name", s->trace, e->name == ROCL_NONE ? 0 : e->name);
@@ -307,7 +317,7 @@ static rocl_status add_op(v1_sink *s, unsigned worker, const rocl_batch *batch, 
     const int64_t row = stream < c->stream_count ? c->streams[stream].id : 0;
     if (!copy)
         note_gpu(w, device > 0 ? device : 0);
-    begin_event(b, s->trace, e, section, row, e->end);
+    begin_event(b, s->trace, e, "", section, row, e->end);
     put_times(b, e->start, e->end);
     if (device >= 0)
         put_number_field(b, "dev-id", device);
@@ -366,6 +376,8 @@ static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *b
     const rocl_capture *c = batch->capture;
     const rocl_event *e = &d->e;
     const rocl_kernel *k = d->kernel < c->kernel_count ? &c->kernels[d->kernel] : NULL;
+    const rocl_packet *p = d->packet ? &batch->packets[d->packet - 1] : NULL;
+    const char *suffix = v1_kernel_suffix(s->trace, k, e->name);
     v1_worker *w = &s->workers[worker];
     rocl_buf *b = &w->text;
     if (!has_kern_row(c, d))
@@ -383,22 +395,35 @@ static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *b
                   {"accum_vgpr", k ? k->accum_vgpr : 0},
                   {"sgpr", k ? k->sgpr : 0}};
     note_gpu(w, gpu);
-    begin_event(b, s->trace, e, spot.pid, spot.tid, e->end);
-    put_text_field(b, "KernelName", s->trace, e->name == ROCL_NONE ? 0 : e->name);
+    begin_event(b, s->trace, e, suffix, spot.pid, spot.tid, e->end);
+    begin_field(b, "KernelName");
+    put_text(b, s->trace, e->name == ROCL_NONE ? 0 : e->name);
+    rocl_buf_str(b, suffix);
+    rocl_buf_byte(b, '"');
     if (device >= 0)
         put_number_field(b, "gpu-id", device);
     if (d->queue < c->queue_count)
         put_number_field(b, "queue-id", c->queues[d->queue].id);
+    if (p && p->known & ROCL_PACKET_INDEX)
+        put_number_field(b, "queue-index", (int64_t)p->queue_index);
     put_who(b, c, e);
     for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
         put_number_field(b, fields[f].name, fields[f].value);
+    if (p && p->known & ROCL_PACKET_WAVE_SIZE)
+        put_number_field(b, "wave_size", p->wave_size);
+    if (p && p->known & ROCL_PACKET_SIGNAL)
+        put_handle_field(b, "sig", p->signal);
+    if (p && p->known & ROCL_PACKET_OBJECT)
+        put_handle_field(b, "obj", p->object);
     uint64_t key[3] = {e->id, 0, 0};
     rocl_status st = add_row(s, worker, c, TABLE_KERN, key, err);
     b->len = 0;
-    rocl_buf_str(b, ",\n    \"BeginNs\":\"");
-    put_number(b, e->start);
-    rocl_buf_byte(b, '"');
+    if (p && p->known & ROCL_PACKET_TIMES)
+        put_number_field(b, "DispatchNs", (int64_t)((uint64_t)e->start - (uint64_t)p->before));
+    put_number_field(b, "BeginNs", e->start);
     put_number_field(b, "EndNs", e->end);
+    if (p && p->known & ROCL_PACKET_TIMES)
+        put_number_field(b, "CompleteNs", (int64_t)((uint64_t)e->end + (uint64_t)p->after));
     put_number_field(b, "DurationNs", e->end - e->start);
     end_event(b);
     key[2] = KERN_END;

@@ -803,7 +803,7 @@ rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_json_options *o,
     v3_sink s = {.trace = t, .opt = o};
     const rocl_sink sink = {.self = &s,
                             .kinds = ROCL_ALL_KINDS,
-                            .fields = ROCL_ALL_FIELDS,
+                            .fields = ROCL_ALL_FIELDS & ~ROCL_FIELD_PACKET,
                             .begin_capture = begin_capture,
                             .events = add_events,
                             .end_task = end_task};
