@@ -140,6 +140,112 @@ y,30,40'
     done
 }
 
+# copies FILE: of each copy its name, size and the GPUs between which it goes.
+copies() {
+    rocpd2csv -q --bytes --kinds memory_copy -o - "$1" |
+        awk -F, 'NR > 1 { gsub(/"/, ""); print $3, $NF, $5 ">" $6 }'
+}
+
+@test "copies have the size of their call's arguments, and the direction if nothing else tells it" {
+    sqlite3 copies.db 'CREATE TABLE HIP ("BeginNs" INTEGER, "EndNs" INTEGER, "pid" INTEGER,
+            "tid" INTEGER, "Name" TEXT, "args" TEXT, "Index" INTEGER, "__section" INTEGER);
+        CREATE TABLE COPY ("BeginNs" INTEGER, "EndNs" INTEGER, "dev-id" INTEGER, "queue-id" INTEGER,
+            "Name" TEXT, "pid" INTEGER, "tid" INTEGER, "roctx-range" TEXT, "Index" INTEGER,
+            "__section" INTEGER);'
+    local i=0 name args copy
+    while IFS='|' read -r name args copy; do
+        i=$((i + 1))
+        sqlite3 copies.db "INSERT INTO HIP VALUES (${i}000, ${i}900, 70, 70, '$name', '$args', $i, 2);
+            INSERT INTO COPY VALUES (${i}100, ${i}800, 2, 0, '$copy', 70, 70, '', $i, 1)"
+    done <<'END'
+hipMemcpy|( dst(0x10) src(0x20) sizeBytes(4096) kind(1))|CopyHostToDevice
+hipMemcpyAsync|( dst(0x10) src(0x20) sizeBytes(64) kind(2) stream(1))|hipMemcpyAsync
+hipMemcpy2D|( dst(0x10) dpitch(64) src(0x20) spitch(32) width(32) height(8) kind(3))|hipMemcpy2D
+hipMemset|( dst(0x10) value(0) sizeBytes(100))|FillBuffer
+hipMemcpy|( dst(0x10) src(0x20) sizeBytes(x) kind(9))|CopyDeviceToHost
+hipMemcpy|( dst(0x10) src(0x20) sizeBytes(99999999999999999999) kind(0))|hipMemcpy
+hipMemcpy|( dst(0x10) src(0x20) sizeBytes(18446744073709551615))|CopyDeviceToHost
+hipMemcpy|( dst(sizeBytes(8) mysizeBytes(7|CopyDeviceToHost
+hipLaunchKernel|( sizeBytes(5))|CopyDeviceToHost
+END
+    # A call that made two copies does not say how large each is.
+    sqlite3 copies.db "INSERT INTO HIP VALUES (20000, 20900, 70, 70, 'hipMemcpy', '( sizeBytes(8))', 20, 2);
+        INSERT INTO COPY VALUES (20100, 20200, 2, 0, 'CopyHostToDevice', 70, 70, '', 20, 1),
+                                (20300, 20400, 2, 0, 'CopyHostToDevice', 70, 70, '', 20, 1);"
+    cat >expected <<'END'
+CopyHostToDevice 4096 >GPU 2
+hipMemcpyAsync 64 GPU 2>
+hipMemcpy2D 256 GPU 2>GPU 2
+FillBuffer 100 >GPU 2
+CopyDeviceToHost 0 GPU 2>
+hipMemcpy 0 >GPU 2
+CopyDeviceToHost 0 GPU 2>
+CopyDeviceToHost 8 GPU 2>
+CopyDeviceToHost 0 GPU 2>
+CopyHostToDevice 0 >GPU 2
+CopyHostToDevice 0 >GPU 2
+END
+    diff expected <(copies copies.db)
+    for j in 1 3; do
+        diff <(rocpd2csv -q -j $j --bytes -o - --kinds memory_copy copies.db) \
+            <(rocpd2csv -q --bytes -o - --kinds memory_copy copies.db)
+    done
+    # Filters of calls do not take the size away.
+    [ "$(rocpd2csv -q --bytes --include copy -o - --kinds memory_copy copies.db | grep -c ,4096)" -eq 1 ]
+    # The same in raw texts.
+    mkdir raw
+    cat >raw/hip_api_trace.txt <<'END'
+1000000001000:1000000001900 70:70 hipMemcpy(dst=0x10, src=0x20, sizeBytes=4096, kind=1) :1
+1000000002000:1000000002900 70:70 hipMemcpyAsync(dst=0x10, src=0x20, sizeBytes=64, kind=2, stream=0x9) :2
+END
+    cat >raw/hcc_ops_trace.txt <<'END'
+1000000001100:1000000001800 2:0 CopyHostToDevice:1:70
+1000000002100:1000000002800 2:0 CopyDeviceToHost:2:70
+END
+    cat >raw/hsa_api_trace.txt <<'END'
+1000000003000:1000000003900 70:70 hsa_amd_memory_async_copy(0x10, {handle=3}, 0x20, {handle=4}, 77, 0, 0, {handle=9}) = 0 :3
+END
+    echo "1000000003100:1000000003200 async-copy:3:70" >raw/async_copy_trace.txt
+    printf '%s\n' "CopyHostToDevice 4096 >GPU 2" "CopyDeviceToHost 64 GPU 2>" "async-copy 77 >" |
+        diff - <(copies raw)
+    # Where calls of HSA have no numbers, those of copies count on their own.
+    sed -i 's/ :3$//' raw/hsa_api_trace.txt
+    sed -i 's/:3:70/:1:70/' raw/async_copy_trace.txt
+    [ "$(copies raw | tail -1)" = "async-copy 0 >" ]
+    # In JSON an arrow says which call it was.
+    cat >copy.json <<'END'
+{ "traceEvents":[{}
+,{"ph":"X","name":"CopyHostToDevice","pid":1,"tid":0,"ts":"5000","dur":"2",
+  "args":{
+    "BeginNs":"5000000",
+    "EndNs":"5002000",
+    "dev-id":"2",
+    "queue-id":"0",
+    "Name":"CopyHostToDevice",
+    "pid":"70",
+    "tid":"70"
+  }
+}
+,{"ph":"X","name":"hipMemcpy","pid":2,"tid":70,"ts":"4000","dur":"10",
+  "args":{
+    "BeginNs":"4000000",
+    "EndNs":"4010000",
+    "pid":"70",
+    "tid":"70",
+    "Name":"hipMemcpy",
+    "args":"( dst(0x10) src(0x20) sizeBytes(4096) kind(1))"
+  }
+}
+,{"ts":4005,"ph":"s","cat":"DataFlow","id":0,"pid":2,"tid":70,"name":"dep"}
+,{"ts":5000,"ph":"t","cat":"DataFlow","id":0,"pid":1,"tid":0,"name":"dep"}
+],
+"otherData": {
+  }
+}
+END
+    [ "$(copies copy.json)" = "CopyHostToDevice 4096 >GPU 2" ]
+}
+
 # stats FOLDER: what rocprof wrote of the same run, and what is made of its database.
 stats() {
     rm -rf out
@@ -161,8 +267,9 @@ stats() {
 @test "the raw texts of a run and the database that rocprof made of them say the same" {
     run=$SHARED/rocprof-v1/roctracer-golden/MatrixTranspose_sys_trace
     needs "$run/in" "$run/out-r62/results.db"
-    rocpd2csv -q -d texts -o o "$run/in"
-    rocpd2csv -q -d db -o o "$run/out-r62/results.db"
+    rocpd2csv -q --bytes -d texts -o o "$run/in"
+    rocpd2csv -q --bytes -d db -o o "$run/out-r62/results.db"
+    [ "$(copies "$run/in" | grep -c " 4194304 ")" -eq 200 ]
     for table in hip_api_trace hsa_api_trace marker_api_trace kernel_trace memory_copy_trace; do
         for from in texts db; do # work has its stream and thread in the database only
             tail -n +2 $from/o_$table.csv | cut -d, -f2- | sort >$from.csv

@@ -152,7 +152,7 @@ static void make_plain(rocl_records *w, const rocl_source_record *r, rocl_plain_
     to->src_type = (uint8_t)r->src_type;
     to->dst_type = (uint8_t)r->dst_type;
     to->any = 1;
-    to->unused = 0;
+    to->ends_unknown = r->ends_unknown;
     to->scope = r->scope;
     to->id = r->id;
     to->at = r->at;
@@ -386,10 +386,14 @@ static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_pa
 {
     const rocl_plain_record *r = &last->r;
     const rocl_kind kind = (rocl_kind)r->kind;
+    rocl_status st = ROCL_OK;
     rocl_any_record event;
     if (last->changed & ROCL_CHANGED_KEYS)
         resolve_keys(w, r, &last->at);
     make_event(w, r, &last->at, &event);
+    if (kind == ROCL_COPY && !event.copy.size && r->link != ROCL_NO_KEY &&
+        (st = rocl_size_find(w, r, last->at.agent, &event.copy, err)) != ROCL_OK)
+        return st;
     if (r->half != ROCL_WHOLE)
         return rocl_half_add(w, r, &event, err);
     if (r->once)
@@ -405,7 +409,7 @@ static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_pa
     }
     if (packet && !(event.dispatch.packet = rocl_batcher_packet(&w->out, packet)))
         return rocl_fail_memory(err);
-    const rocl_status st = rocl_batcher_add(&w->out, kind, &event, rocl_kind_size(kind), err);
+    st = rocl_batcher_add(&w->out, kind, &event, rocl_kind_size(kind), err);
     /* Never full between records: the arguments of the next one come before it. */
     return st != ROCL_OK || w->out.out[kind].count < w->out.max ? st
                                                                 : rocl_batcher_flush(&w->out, err);
@@ -433,6 +437,8 @@ rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_
         else
             st = to->indexing ? note_record(to, last, r->symbol, err)
                               : emit_record(to, last, r->packet, err);
+        if (st == ROCL_OK && to->indexing && (r->bytes || r->kind == ROCL_COPY))
+            st = rocl_size_note(to, r, err);
     }
     to->pending_args = 0;
     return st;
@@ -684,7 +690,9 @@ static rocl_status start_workers(rocl_records_input *in, bool indexing, rocl_err
     const unsigned jobs = in->trace->opt.jobs;
     run->workers = rocl_cache_line_calloc(jobs, sizeof *run->workers);
     run->joining = rocl_sorter_new(in->trace->space, 4);
-    if (!run->workers || !run->joining)
+    if (indexing)
+        run->noted_sizes = rocl_sorter_new(in->trace->space, 3);
+    if (!run->workers || !run->joining || (indexing && !run->noted_sizes))
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < jobs; i++) {
         rocl_records *w = &run->workers[i];
@@ -710,6 +718,7 @@ static void stop_workers(rocl_records_input *in)
             rocl_registry_free(&w->names_of[of]);
         rocl_batcher_free(&w->out);
         rtg_names_free(w->names);
+        free(w->size_page.entries);
         rtg_reader_free(&w->reader);
         rocl_buf_free(&w->kept);
         rocl_buf_free(&w->half);
@@ -721,7 +730,8 @@ static void stop_workers(rocl_records_input *in)
     run->workers = NULL;
     rocl_sorter_free(run->joining);
     rocl_sorter_free(run->unique);
-    run->joining = run->unique = NULL;
+    rocl_sorter_free(run->noted_sizes);
+    run->joining = run->unique = run->noted_sizes = NULL;
     rocl_allocs_free(run->allocations);
     run->allocations = NULL;
 }
@@ -803,6 +813,8 @@ rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
         number_lines(in);
     if (st == ROCL_OK && run->halves)
         st = rocl_halves_join(&run->workers[0], err);
+    if (st == ROCL_OK)
+        st = rocl_sizes_join(in, err);
     stop_workers(in);
     if (st == ROCL_OK && in->trace->opt.strict)
         st = rocl_bad_records_refuse(in, err);
@@ -909,6 +921,7 @@ void rocl_records_close(rocl_source *s)
             rocl_registry_free(&in->run->names_of[of]);
         for (size_t i = 0; in->run->kept && i < in->piece_count; i++)
             rocl_kept_free(in, i);
+        rocl_lookup_free(in->run->sizes);
         pthread_mutex_destroy(&in->run->lock);
         free(in->run->kept);
         free(in->run->lines);

@@ -18,6 +18,8 @@
  *     registry.c    keys -> where they were first seen, their index
  *     records.c     the two passes; dispatches that several records hold go out once
  *     kept.c        records that the first pass keeps for the second
+ *     sizes.c      sizes of copies, which only their calls say
+ *     lookup.h     what the first pass notes for the second one, outside of memory
  *     halves.c      begins and ends that are records of their own, joined by an external sort
  *     faults.c      records that are wrong: counted, the first of them reported */
 #ifndef ROCL_SOURCE_RECORDS_RECORDS_H
@@ -68,6 +70,15 @@ typedef enum rocl_half {
                     come after those of the begin */
 } rocl_half;
 
+/* What a call says of the direction of its copy. */
+typedef enum rocl_copy_direction {
+    ROCL_COPY_UNKNOWN,
+    ROCL_COPY_ON_HOST,
+    ROCL_COPY_TO_DEVICE,
+    ROCL_COPY_TO_HOST,
+    ROCL_COPY_ON_DEVICE
+} rocl_copy_direction;
+
 /* A record as it was read. rocl_record_begin() sets everything to "not said". Views need to live
  * only during rocl_record_put(). */
 typedef struct rocl_source_record {
@@ -89,8 +100,13 @@ typedef struct rocl_source_record {
     uint64_t pid;  /* of a process whose key is another number: its pid; 0 not said */
     uint64_t link; /* the same number links a call and the GPU work that it launched; ROCL_NO_KEY */
     uint64_t parent; /* link of the call around it; ROCL_NO_KEY */
-    rocl_view name;  /* of the call, message, operation; of a dispatch: of its kernel; empty where
-                        as.e.name is set, as a text */
+    /* Of a call that copies, 0 else: a copy without a size of its own, which is the only one with
+     * this link, has that of its call, and its direction if ends_unknown (src, dst are guessed). */
+    uint64_t bytes;
+    rocl_copy_direction direction;
+    bool ends_unknown;
+    rocl_view name; /* of the call, message, operation; of a dispatch: of its kernel; empty where
+                       as.e.name is set, as a text */
     rocl_view function; /* of a marker: the function; else as.region.function where it is set, as a
                            text, or the name */
     uint32_t label;     /* text, of a dispatch: the range around it; 0 */

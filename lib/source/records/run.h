@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "source/allocs.h"
+#include "source/records/lookup.h"
 #include "source/records/registry.h"
 #include "source/rtg/rtg.h"
 
@@ -31,7 +32,7 @@ typedef struct rocl_plain_record {
     uint32_t name, function, counter, label; /* texts; 0: none */
     uint8_t kind, half, once, agent_type, src_type, dst_type;
     uint8_t any; /* 1: tells a record from an entry without one */
-    uint8_t unused;
+    uint8_t ends_unknown;
     /* In what records with the same keys differ. */
     uint64_t scope, id, where, row, link, parent;
     int64_t at;
@@ -90,6 +91,7 @@ struct rocl_records {
     /* second pass */
     rocl_batcher out;
     size_t pending_args; /* of the next record: the last ones of `out` */
+    rocl_lookup_page size_page;
 };
 
 /* The records of a piece, encoded as kept.c says. */
@@ -109,6 +111,8 @@ typedef struct rocl_records_run {
     int64_t first, last; /* times; none when first > last */
     uint64_t halves, allocs, onces; /* how many records are halves, allocations, go out once */
     rocl_sorter *joining;           /* halves, during a pass */
+    rocl_sorter *noted_sizes;       /* calls that copy and copies, during the first pass */
+    rocl_lookup *sizes;             /* by process and link, behind it */
     rocl_sorter *unique;            /* dispatches that go out once, during the second pass */
     rocl_allocs *allocations;
     uint32_t kinds; /* second pass: wanted */
@@ -150,6 +154,13 @@ void rocl_kept_free(rocl_records_input *in, size_t piece);
 rocl_status rocl_half_add(rocl_records *w, const rocl_plain_record *r, const rocl_any_record *event,
                           rocl_error *err);
 rocl_status rocl_halves_join(rocl_records *w, rocl_error *err);
+
+/* sizes.c: notes a call that copies, or a copy, in the first pass; joins them behind it; gives a
+ * copy the size of its call. */
+rocl_status rocl_size_note(rocl_records *w, const rocl_source_record *r, rocl_error *err);
+rocl_status rocl_sizes_join(rocl_records_input *in, rocl_error *err);
+rocl_status rocl_size_find(rocl_records *w, const rocl_plain_record *r, uint32_t agent,
+                           rocl_copy *to, rocl_error *err);
 
 /* faults.c */
 void rocl_bad_record_add(rocl_records *w, uint64_t piece, uint64_t line, uint64_t where,

@@ -4,7 +4,9 @@
  *     ( kernel(KERNEL) numBlocks({z(1) y(1) x(16}) stream(1))    HIP: "=" became "(", "," became
  * ")" (513, 1, 24, 0x7ffd) = 0                                   HSA: values, and what it returned
  */
+#include "base/json.h"
 #include "source/rocprof/row.h"
+#include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 
 enum { STRUCT_MAX = 4096 };
@@ -68,4 +70,60 @@ void rocprof_args_put(rocl_records *to, rocl_view text)
             rocl_record_arg(to, rocl_view_between(name, open), value);
         p = close < end ? close + 1 : end;
     }
+}
+
+/* The number of an argument, as NAME(N) or NAME=N; false: there is none. */
+static bool find_number(rocl_view args, const char *name, uint64_t *v)
+{
+    const size_t n = strlen(name);
+    const char *end = args.p + args.n;
+    for (const char *p = args.p; (p = memmem(p, (size_t)(end - p), name, n)); p += n) {
+        const char *digits = p + n + 1, *stop = digits;
+        if (p == args.p || (p[-1] != ' ' && p[-1] != '(') || digits >= end ||
+            (p[n] != '(' && p[n] != '='))
+            continue;
+        while (stop < end && rtg_digit(*stop))
+            stop++;
+        return stop > digits && stop - digits < 20 &&
+               rocl_json_uint(rocl_view_between(digits, stop), v);
+    }
+    return false;
+}
+
+/* hsa_amd_memory_async_copy(to, its agent, from, its agent, size, ...) */
+static bool find_hsa_size(rocl_view args, uint64_t *v)
+{
+    const char *p = args.p, *end = p + args.n;
+    for (int i = 0; i < 4 && p; i++) {
+        p = memmem(p, (size_t)(end - p), ", ", 2);
+        p = p ? p + 2 : NULL;
+    }
+    const char *stop = p;
+    while (stop && stop < end && rtg_digit(*stop))
+        stop++;
+    return stop > p && stop - p < 20 && rocl_json_uint(rocl_view_between(p, stop), v);
+}
+
+void rocprof_read_copy(rocl_source_record *r, rocl_view args)
+{
+    static const char hsa[] = "hsa_amd_memory_async_copy", rect[] = "_rect";
+    static const rocl_copy_direction kinds[] = {ROCL_COPY_ON_HOST, ROCL_COPY_TO_DEVICE,
+                                                ROCL_COPY_TO_HOST, ROCL_COPY_ON_DEVICE};
+    const rocl_view name = r->name;
+    uint64_t size = 0, kind, width, height;
+    if (name.n >= sizeof hsa - 1 && !memcmp(name.p, hsa, sizeof hsa - 1) &&
+        !memmem(name.p, name.n, rect, sizeof rect - 1)) {
+        if (find_hsa_size(args, &size))
+            r->bytes = size;
+        return;
+    }
+    if (name.n < 9 || (memcmp(name.p, "hipMemcpy", 9) != 0 && memcmp(name.p, "hipMemset", 9) != 0))
+        return;
+    if (find_number(args, "sizeBytes", &size))
+        r->bytes = size;
+    else if (find_number(args, "width", &width) && find_number(args, "height", &height) &&
+             !__builtin_mul_overflow(width, height, &size))
+        r->bytes = size;
+    if (find_number(args, "kind", &kind) && kind < sizeof kinds / sizeof *kinds)
+        r->direction = kinds[kind];
 }

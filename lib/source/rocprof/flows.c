@@ -2,27 +2,20 @@
  *
  *     noted   sorted by lane, time: calls, and arrows where they leave    (first pass)
  *     ends    sorted by lane, time where arrows arrive: the call's link   (join)
- *     pages   the same, in a file, with the first entry of each page in memory */
+ *     links   the same, outside of memory */
 #include "source/rocprof/flows.h"
 
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "base/extsort.h"
 #include "model/trace.h"
 
-enum { ENTRY_WORDS = 3, PAGE_ENTRIES = 512, OPEN_MAX = 64 };
+enum { ENTRY_WORDS = 3, OPEN_MAX = 64 };
 
 struct rocprof_flows {
-    rocl_trace *trace;
     rocl_sorter *noted, *ends;
-    rocl_sort_space *file;
-    rocprof_spot *firsts; /* of each page */
-    uint64_t *offsets;
-    size_t count, first_cap, offset_cap;
-    uint64_t page[ENTRY_WORDS * PAGE_ENTRIES]; /* that is being filled */
-    size_t filled;
+    rocl_lookup *links;
 };
 
 /* What is noted: a call that ends, or where an arrow goes. */
@@ -42,8 +35,7 @@ rocl_status rocprof_flows_new(rocprof_flows **f, rocl_trace *t, rocl_error *err)
     if (!n || !(n->noted = rocl_sorter_new(t->space, 4)) ||
         !(n->ends = rocl_sorter_new(t->space, ENTRY_WORDS)))
         return rocl_fail_memory(err);
-    n->trace = t;
-    return ROCL_OK;
+    return rocl_lookup_new(&n->links, t, err);
 }
 
 void rocprof_flows_free(rocprof_flows *f)
@@ -52,9 +44,7 @@ void rocprof_flows_free(rocprof_flows *f)
         return;
     rocl_sorter_free(f->noted);
     rocl_sorter_free(f->ends);
-    rocl_sort_space_free(f->file);
-    free(f->firsts);
-    free(f->offsets);
+    rocl_lookup_free(f->links);
     free(f);
 }
 
@@ -91,35 +81,15 @@ static const open_call *find_call(const open_call *open, size_t count, uint64_t 
     return best;
 }
 
-static rocl_status write_page(rocprof_flows *f, rocl_error *err)
-{
-    uint64_t offset;
-    if (!f->filled)
-        return ROCL_OK;
-    if (!ROCL_GROW(f->firsts, f->first_cap, f->count + 1) ||
-        !ROCL_GROW(f->offsets, f->offset_cap, f->count + 1))
-        return rocl_fail_memory(err);
-    memset(f->page + f->filled * ENTRY_WORDS, 0xff,
-           sizeof f->page - f->filled * ENTRY_WORDS * sizeof *f->page);
-    rocl_status st =
-        rocl_space_spill(f->file, (const uint8_t *)f->page, sizeof f->page, &offset, err);
-    f->firsts[f->count] = (rocprof_spot){f->page[0], f->page[1]};
-    f->offsets[f->count++] = offset;
-    f->filled = 0;
-    return st;
-}
-
-static rocl_status write_pages(rocprof_flows *f, rocl_error *err)
+static rocl_status write_links(rocprof_flows *f, rocl_error *err)
 {
     rocl_sort_record rec;
     bool more;
     rocl_status st = rocl_sorter_start(f->ends, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(f->ends, &rec, &more, err)) == ROCL_OK && more) {
-        memcpy(f->page + f->filled * ENTRY_WORDS, rec.key, ENTRY_WORDS * sizeof *rec.key);
-        if (++f->filled == PAGE_ENTRIES)
-            st = write_page(f, err);
+        st = rocl_lookup_add(f->links, (rocl_lookup_key){rec.key[0], rec.key[1]}, rec.key[2], err);
     }
-    return st ? st : write_page(f, err);
+    return st ? st : rocl_lookup_finish(f->links, err);
 }
 
 rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err)
@@ -153,10 +123,8 @@ rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err)
     }
     rocl_sorter_free(f->noted);
     f->noted = NULL;
-    if (st == ROCL_OK && rocl_sorter_count(f->ends)) {
-        f->file = rocl_sort_space_new(0, 1, f->trace->opt.tmpdir);
-        st = f->file ? write_pages(f, err) : rocl_fail_memory(err);
-    }
+    if (st == ROCL_OK)
+        st = write_links(f, err);
     rocl_sorter_free(f->ends);
     f->ends = NULL;
     return st;
@@ -164,46 +132,8 @@ rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err)
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-static bool is_before(uint64_t lane, uint64_t time, rocprof_spot b)
-{
-    return lane != b.lane ? lane < b.lane : time < b.time;
-}
-
-rocl_status rocprof_flows_find(rocprof_flows *f, rocprof_flow_page *page, rocprof_spot at,
+rocl_status rocprof_flows_find(const rocprof_flows *f, rocl_lookup_page *page, rocprof_spot at,
                                uint64_t *link, rocl_error *err)
 {
-    size_t low = 0, high = f->count;
-    while (low < high) { /* the last page whose first entry is before, or the first of all */
-        const size_t middle = low + (high - low) / 2;
-        if (is_before(f->firsts[middle].lane, f->firsts[middle].time, at))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t i = low ? low - 1 : 0; i <= low && i < f->count; i++) {
-        if (!page->entries && !(page->entries = malloc(sizeof f->page)))
-            return rocl_fail_memory(err);
-        if (page->number != i + 1) {
-            rocl_status st = rocl_space_read(f->file, (uint8_t *)page->entries, sizeof f->page,
-                                             f->offsets[i], err);
-            if (st != ROCL_OK)
-                return st;
-            page->number = i + 1;
-        }
-        size_t from = 0, to = PAGE_ENTRIES;
-        while (from < to) {
-            const size_t middle = from + (to - from) / 2;
-            const uint64_t *e = page->entries + middle * ENTRY_WORDS;
-            if (is_before(e[0], e[1], at))
-                from = middle + 1;
-            else
-                to = middle;
-        }
-        const uint64_t *e = page->entries + from * ENTRY_WORDS;
-        if (from < PAGE_ENTRIES && e[0] == at.lane && e[1] == at.time) {
-            *link = e[2];
-            return ROCL_OK;
-        }
-    }
-    return ROCL_OK;
+    return rocl_lookup_find(f->links, page, (rocl_lookup_key){at.lane, at.time}, link, err);
 }

@@ -6,7 +6,7 @@
 #ifndef ROCL_SOURCE_ROCPROF_FLOWS_H
 #define ROCL_SOURCE_ROCPROF_FLOWS_H
 
-#include "source/source.h"
+#include "source/records/lookup.h"
 
 typedef struct rocprof_flows rocprof_flows;
 
@@ -15,12 +15,6 @@ typedef struct rocprof_spot {
     uint64_t lane;
     uint64_t time;
 } rocprof_spot;
-
-/* Entries of the sorted table that a worker looked at last; zeroed at first. */
-typedef struct rocprof_flow_page {
-    size_t number; /* from 1; 0: none */
-    uint64_t *entries;
-} rocprof_flow_page;
 
 static inline uint64_t rocprof_lane(uint64_t pid, uint64_t tid)
 {
@@ -39,7 +33,7 @@ rocl_status rocprof_flows_arrow(rocprof_flows *f, unsigned worker, rocprof_spot 
 rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err);
 
 /* The second pass: which call launched what begins there; *link stays as it is where none did. */
-rocl_status rocprof_flows_find(rocprof_flows *f, rocprof_flow_page *page, rocprof_spot at,
+rocl_status rocprof_flows_find(const rocprof_flows *f, rocl_lookup_page *page, rocprof_spot at,
                                uint64_t *link, rocl_error *err);
 
 #endif

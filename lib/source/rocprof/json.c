@@ -38,7 +38,7 @@ typedef struct json_worker {
     size_t name_count, last_name;
     rocprof_row row;
     rocprof_counter counters[COUNTERS_MAX];
-    rocprof_flow_page page;
+    rocl_lookup_page page;
     /* the begin of an arrow */
     bool in_arrow;
     uint64_t arrow_id;

@@ -460,6 +460,7 @@ static void take_copy_ends(rocl_source_record *r, rocl_view name)
             return;
         }
     r->dst = r->agent;
+    r->ends_unknown = true;
 }
 
 bool rocprof_is_copy(rocl_view name)
@@ -572,6 +573,8 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocpr
         const bool mark = r->as.e.start == r->as.e.end;
         r->kind = mark ? ROCL_INSTANT : ROCL_MARKER;
     }
+    if (has_column(row, ROCPROF_ARGS) && rocl_records_first_pass(to))
+        rocprof_read_copy(r, take_text(row, ROCPROF_ARGS));
     if (has_column(row, ROCPROF_ARGS) && rocl_records_want_args(to) &&
         rocl_records_want(to, r->kind))
         rocprof_args_put(to, take_text(row, ROCPROF_ARGS));

@@ -169,6 +169,7 @@ static text_shape read_line(text_line *l, const char *line, size_t n)
 typedef struct text_run {
     rocprof_words words;
     uint32_t kfd;
+    bool counts_copies; /* calls of HSA have no ids, so that those of its copies count otherwise */
     bool *pure; /* of each file: it begins with a record, so that a number alone is a cut one */
 } text_run;
 
@@ -256,6 +257,8 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const text_
     r->as.e.category = rtg_lit(p, end, "hsaKmt")          ? run->kfd
                        : rtg_lit(p, end, "hsa_") || !open ? run->words.hsa
                                                           : run->words.hip;
+    if (open && rocl_records_first_pass(to))
+        rocprof_read_copy(r, rocl_view_between(open, end));
     if (open && rocl_records_want_args(to) && rocl_records_want(to, ROCL_REGION))
         add_args(to, open, end);
     return rocl_record_put(to, r, err);
@@ -301,6 +304,8 @@ static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t w
         r.agent = l.a;
         r.queue = l.b;
         r.process = l.process;
+        if (run->counts_copies && l.a == ROCL_NO_KEY)
+            r.link = ROCL_NO_KEY;
         return rocprof_op_put(to, &run->words, &r, l.text, err);
     case MARKER:
         return put_marker(to, &r, &l, &run->words, err);
@@ -351,14 +356,18 @@ static const rocl_record_format format = {.places = ROCL_PLACES_LINES,
                                           .close = close_run};
 
 /* Does a file begin with a record, so that no program wrote between its lines? */
-static rocl_status read_first_line(rocl_spool *spool, bool *pure, rocl_error *err)
+static rocl_status read_first_line(rocl_spool *spool, bool *pure, bool *counts_copies,
+                                   rocl_error *err)
 {
     char head[4096];
     text_line l;
     size_t got = 0;
     rocl_status st = rocl_spool_read(spool, head, sizeof head, 0, &got, err);
     const char *end = st == ROCL_OK ? memchr(head, '\n', got) : NULL;
-    *pure = end && read_line(&l, head, (size_t)(end - head)) >= CALL;
+    const text_shape shape = end ? read_line(&l, head, (size_t)(end - head)) : NO_RECORD;
+    *pure = shape >= CALL;
+    *counts_copies |=
+        shape == CALL && l.link == ROCL_NO_KEY && rtg_lit(l.text.p, l.text.p + l.text.n, "hsa_");
     return st;
 }
 
@@ -374,7 +383,7 @@ static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
         (run->kfd = rocl_strings_put(t->strings, "KFD_API", 7)) == ROCL_NONE)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < in->file_count && st == ROCL_OK; i++) {
-        st = read_first_line(in->files[i].spool, &run->pure[i], err);
+        st = read_first_line(in->files[i].spool, &run->pure[i], &run->counts_copies, err);
         if (st == ROCL_OK && !rocl_records_cut(in, i, 0, 0))
             st = rocl_fail_memory(err);
     }

@@ -1,0 +1,32 @@
+/* A sorted table outside of memory: what was noted in the first pass under two numbers is looked up
+ * in the second one. Of each page of the table only the first key is in memory. */
+#ifndef ROCL_SOURCE_RECORDS_LOOKUP_H
+#define ROCL_SOURCE_RECORDS_LOOKUP_H
+
+#include "base/extsort.h"
+#include "source/source.h"
+
+typedef struct rocl_lookup rocl_lookup;
+
+typedef struct rocl_lookup_key {
+    uint64_t major, minor;
+} rocl_lookup_key;
+
+/* Entries that a worker looked at last; zeroed at first, `entries` is freed by the caller. */
+typedef struct rocl_lookup_page {
+    size_t number; /* from 1; 0: none */
+    uint64_t *entries;
+} rocl_lookup_page;
+
+rocl_status rocl_lookup_new(rocl_lookup **l, rocl_trace *t, rocl_error *err);
+void rocl_lookup_free(rocl_lookup *l);
+/* Adds an entry: keys and, of equal keys, values ascend. */
+rocl_status rocl_lookup_add(rocl_lookup *l, rocl_lookup_key key, uint64_t value, rocl_error *err);
+/* Behind the last one. */
+rocl_status rocl_lookup_finish(rocl_lookup *l, rocl_error *err);
+/* The value of the first entry with a key; *value stays as it is where there is none. By any
+ * worker. */
+rocl_status rocl_lookup_find(const rocl_lookup *l, rocl_lookup_page *page, rocl_lookup_key key,
+                             uint64_t *value, rocl_error *err);
+
+#endif
