@@ -104,10 +104,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     rocl_lines_block = 1 + data[1] * 8u;
     rocl_status st = convert(data[0], 1, &sums[0]);
-    if (convert(data[0], 2, &sums[1]) != st || sums[0] != sums[1])
+    if (convert(data[0], 2, &sums[1]) != st)
         abort();
-    if (st == ROCL_INPUT) /* broken gzip */
+    if (st == ROCL_INPUT) /* broken gzip, a database: what was said before that differs */
         return 0;
+    if (sums[0] != sums[1])
+        abort();
     char *one = read_all(paths[1], &n[0]), *two = read_all(paths[2], &n[1]);
     if (n[0] != n[1] || memcmp(one, two, n[0]) != 0)
         abort();

@@ -364,6 +364,25 @@ rocl_status rocl_db_has_column(rocl_db *db, const char *table, const char *colum
     return rc == SQLITE_OK || rc == SQLITE_ERROR ? ROCL_OK : rocl_sqlite_fail(db, table, err);
 }
 
+static const char *column_text(sqlite3_stmt *stmt, int column)
+{
+    const char *s = (const char *)sqlite3_column_text(stmt, column);
+    return s ? s : "";
+}
+
+/* Damage, as SQLite itself finds it: for tables whose pages only SQLite reads. */
+static rocl_status check_by_sqlite(rocl_db *db, const char *table, rocl_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    rocl_status st = ROCL_OK;
+    if (sqlite3_prepare_v2(db->handle, "PRAGMA main.quick_check(1)", -1, &stmt, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW && strcmp(column_text(stmt, 0), "ok") != 0)
+        st = rocl_fail(err, ROCL_INPUT, "%s: table %s: the database is damaged", db->name, table);
+    sqlite3_finalize(stmt);
+    return st;
+}
+
 /* SQLite also says that memory is out where damage makes it ask for too much. The pages tell which
  * of the two it is. */
 rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
@@ -377,8 +396,8 @@ rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
         return st;
     db->checks_damage = true;
     st = rocl_db_layout(db, table, &layout, err);
-    if (st == ROCL_OK && !layout->why)
-        st = rocl_db_check_pages(db, layout, err);
+    if (st == ROCL_OK)
+        st = layout->why ? check_by_sqlite(db, table, err) : rocl_db_check_pages(db, layout, err);
     db->checks_damage = false;
     return st == ROCL_INPUT ? st : rocl_fail_memory(err);
 }
@@ -399,12 +418,6 @@ static bool is_real(const char *type)
         if (strcasestr(type, before[i]))
             return false;
     return strcasestr(type, "REAL") || strcasestr(type, "FLOA") || strcasestr(type, "DOUB");
-}
-
-static const char *column_text(sqlite3_stmt *stmt, int column)
-{
-    const char *s = (const char *)sqlite3_column_text(stmt, column);
-    return s ? s : "";
 }
 
 /* What the rows of answers are collected into. */

@@ -95,9 +95,10 @@ static rocprof_column find_column(json_worker *w, rocl_view *text)
             i++;
     if (i == w->name_count) {
         const rocprof_column column = rocprof_column_of(*text);
-        char *copy = i < NAMES_MAX ? strndup(text->p, text->n) : NULL;
+        char *copy = i < NAMES_MAX ? malloc(text->n + 1) : NULL;
         if (!copy)
             return column;
+        memcpy(copy, text->p, text->n); /* with NULs, which make no JSON, but come */
         w->names[w->name_count++] = (json_name){copy, text->n, column, 0};
     }
     w->names[w->last_name].next = i;
