@@ -110,6 +110,11 @@ rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *
     if (e->stack_id)
         at = pf_put_note(q, at, s->words[W_STACK_ID], e->stack_id);
     b->len = (size_t)(at - b->data);
+    if (s->opt.legacy_tracks && e->kind != ROCL_INSTANT) {
+        pf_note_times(p, b, e);
+        if (e->stack_id)
+            pf_note_uint(q, b, s->words[W_CORR_ID], e->stack_id);
+    }
     pf_event_end(q);
     return ROCL_OK;
 }

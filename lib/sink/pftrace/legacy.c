@@ -1,6 +1,7 @@
-/* GPU work as plain track events, for viewers without typed GPU events: tracks named and placed as
- * AMD's converter does (STREAM [n]; COMPUTE ... QUEUE and COPY to with --group-by-queue), flows by
- * 64-bit ids. Slices that overlap on a track go to lanes. */
+/* GPU work as plain track events, for viewers without typed GPU events, with the annotations by
+ * which TraceLens reads rocprofv3's file: tracks named and placed as AMD's converter does (STREAM
+ * [n]; COMPUTE ... QUEUE and COPY to with --group-by-queue), flows by 64-bit ids. Slices that
+ * overlap on a track go to lanes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,35 @@ uint64_t pf_define_legacy(pf_part *p, const rocl_track *t)
     return pf_new_track(p, p->sink->world.processes[t->process].uuid, name, NULL);
 }
 
+static void note_number(pf_part *p, rocl_buf *b, pf_word name, int64_t v)
+{
+    pf_note_uint(&p->seq, b, p->sink->words[name], (uint64_t)v);
+}
+
+void pf_note_times(pf_part *p, rocl_buf *b, const rocl_track_event *e)
+{
+    note_number(p, b, W_BEGIN_NS, e->time);
+    note_number(p, b, W_END_NS, e->end);
+    note_number(p, b, W_DELTA_NS, e->end - e->time);
+}
+
+/* The number in "Agent 2", as rocprofv3 tells the ends of copies. */
+static void note_agent_number(pf_part *p, rocl_buf *b, pf_word name, uint32_t label)
+{
+    const char *text = rocl_text(p->sink->trace, label, NULL), *space = strrchr(text, ' ');
+    if (space && space[1] >= '0' && space[1] <= '9')
+        note_number(p, b, name, strtoll(space + 1, NULL, 10));
+}
+
+/* All work-items; of a number beyond int64 nothing. */
+static void note_size(pf_part *p, rocl_buf *b, pf_word name, const uint32_t d[3])
+{
+    int64_t v = d[0];
+    if (!__builtin_mul_overflow(v, (int64_t)d[1], &v) &&
+        !__builtin_mul_overflow(v, (int64_t)d[2], &v))
+        note_number(p, b, name, v);
+}
+
 static void note_text(pf_part *p, rocl_buf *b, pf_word name, uint32_t text)
 {
     size_t n;
@@ -62,15 +92,22 @@ static void kernel_notes(pf_part *p, rocl_buf *b, const rocl_track_event *e)
     const rocl_capture *c = p->sink->world.capture;
     if (e->agent != ROCL_NONE)
         note_text(p, b, W_AGENT, c->agents[e->agent].label);
-    pf_note_uint(&p->seq, b, p->sink->words[W_QUEUE], (uint64_t)id_or_zero(c->queues, e->queue));
-    pf_note_uint(&p->seq, b, p->sink->words[W_STREAM_ID],
-                 (uint64_t)id_or_zero(c->streams, e->stream));
-    if (e->kernel != ROCL_NONE)
-        pf_note_uint(&p->seq, b, p->sink->words[W_KERNEL_ID], (uint64_t)c->kernels[e->kernel].id);
-    pf_note_uint(&p->seq, b, p->sink->words[W_SCRATCH_SIZE], (uint64_t)e->private_segment);
-    pf_note_uint(&p->seq, b, p->sink->words[W_LDS_BLOCK_SIZE], (uint64_t)e->group_segment);
-    note_dims(p, b, W_WORKGROUP_SIZE, e->workgroup);
-    note_dims(p, b, W_GRID_SIZE, e->grid);
+    note_number(p, b, W_QUEUE, id_or_zero(c->queues, e->queue));
+    note_number(p, b, W_STREAM_ID, id_or_zero(c->streams, e->stream));
+    note_number(p, b, W_ROCPROFV3_STREAM_ID, id_or_zero(c->streams, e->stream));
+    note_number(p, b, W_SCRATCH_SIZE, e->private_segment);
+    note_number(p, b, W_LDS_BLOCK_SIZE, e->group_segment);
+    if (e->kernel != ROCL_NONE) {
+        const rocl_kernel *k = &c->kernels[e->kernel];
+        note_number(p, b, W_KERNEL_ID, k->id);
+        note_number(p, b, W_VGPR_COUNT, k->arch_vgpr);
+        note_number(p, b, W_ACCUM_VGPR_COUNT, k->accum_vgpr);
+        note_number(p, b, W_SGPR_COUNT, k->sgpr);
+    }
+    note_size(p, b, W_WORKGROUP_SIZE, e->workgroup);
+    note_size(p, b, W_GRID_SIZE, e->grid);
+    note_dims(p, b, W_WORKGROUP, e->workgroup);
+    note_dims(p, b, W_GRID, e->grid);
     rocl_track_event args = *e;
     rocl_track_arg arg;
     while (rocl_track_event_next_arg(&args, &arg))
@@ -82,12 +119,12 @@ static void copy_notes(pf_part *p, rocl_buf *b, const rocl_track_event *e)
     const rocl_capture *c = p->sink->world.capture;
     uint32_t src = e->op ? e->other_agent : e->agent, dst = e->op ? e->agent : e->other_agent;
     if (src != ROCL_NONE)
-        note_text(p, b, W_SRC_AGENT, c->agents[src].label);
+        note_agent_number(p, b, W_SRC_AGENT, c->agents[src].label);
     if (dst != ROCL_NONE)
-        note_text(p, b, W_DST_AGENT, c->agents[dst].label);
+        note_agent_number(p, b, W_DST_AGENT, c->agents[dst].label);
     pf_note_uint(&p->seq, b, p->sink->words[W_COPY_BYTES], e->size);
-    pf_note_uint(&p->seq, b, p->sink->words[W_STREAM_ID],
-                 (uint64_t)id_or_zero(c->streams, e->stream));
+    note_number(p, b, W_STREAM_ID, id_or_zero(c->streams, e->stream));
+    note_number(p, b, W_ROCPROFV3_STREAM_ID, id_or_zero(c->streams, e->stream));
 }
 
 rocl_status pf_write_legacy(rocl_timeline_part *base, uint64_t track, rocl_error *err)
@@ -107,6 +144,9 @@ rocl_status pf_write_legacy(rocl_timeline_part *base, uint64_t track, rocl_error
                  pf_iid(&p->seq, PF_NAMES, e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name));
     rocl_pb_uint(b, EV_CATEGORY_IID, pf_iid(&p->seq, PF_CATEGORIES, text));
     rocl_pb_uint(b, EV_TRACK, track);
+    pf_note_times(p, b, e);
+    if (e->thread < s->world.capture->thread_count)
+        note_number(p, b, W_TID, s->world.capture->threads[e->thread].tid);
     if (e->kind == ROCL_DISPATCH)
         kernel_notes(p, b, e);
     else if (e->kind == ROCL_COPY)

@@ -196,6 +196,16 @@ uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_un
     X(QUEUE, "queue")                                                                              \
     X(STREAM, "stream")                                                                            \
     X(STREAM_ID, "stream_id")                                                                      \
+    X(ROCPROFV3_STREAM_ID, "stream_ID")                                                            \
+    X(BEGIN_NS, "begin_ns")                                                                        \
+    X(END_NS, "end_ns")                                                                            \
+    X(DELTA_NS, "delta_ns")                                                                        \
+    X(TID, "tid")                                                                                  \
+    X(VGPR_COUNT, "VGPR_Count")                                                                    \
+    X(ACCUM_VGPR_COUNT, "Accum_VGPR_Count")                                                        \
+    X(SGPR_COUNT, "SGPR_Count")                                                                    \
+    X(WORKGROUP, "workgroup")                                                                      \
+    X(GRID, "grid")                                                                                \
     X(KERNEL_ID, "kernel_id")                                                                      \
     X(SCRATCH_SIZE, "Scratch_Size")                                                                \
     X(LDS_BLOCK_SIZE, "LDS_Block_Size")                                                            \
@@ -310,6 +320,8 @@ rocl_status pf_write_stage(rocl_timeline_part *p, uint64_t queue, rocl_error *er
 /* "Agent 2" as AMD's "Agent [2]", with its type "Agent [2] (GPU)"; false: its label is none such.
  */
 bool pf_legacy_agent(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size);
+/* The annotations that rocprofv3 gives to calls and work: its times. */
+void pf_note_times(pf_part *p, rocl_buf *b, const rocl_track_event *e);
 uint64_t pf_define_legacy(pf_part *p, const rocl_track *t);
 rocl_status pf_write_legacy(rocl_timeline_part *p, uint64_t track, rocl_error *err);
 
