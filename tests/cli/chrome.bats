@@ -150,6 +150,19 @@ totals() {
     [ "$(grep -c '"flow_out":true' t.json)" == 1 ]
 }
 
+@test "categories of PyTorch before 1.13" {
+    cat >old.json <<'END'
+{"schemaVersion": 1, "deviceProperties": [], "traceEvents": [
+{"ph": "X", "cat": "Runtime", "name": "hipLaunchKernel", "pid": 9, "tid": 9, "ts": 10, "dur": 2, "args": {"correlation": 7}},
+{"ph": "X", "cat": "Kernel", "name": "axpy", "pid": 0, "tid": 3, "ts": 13, "dur": 4, "args": {"device": 0, "stream": 3, "correlation": 7}},
+{"ph": "s", "id": 7, "cat": "async_gpu", "name": "async_gpu", "pid": 9, "tid": 9, "ts": 10},
+{"ph": "f", "id": 7, "cat": "async_gpu", "name": "async_gpu", "pid": 0, "tid": 3, "ts": 13, "bp": "e"}
+]}
+END
+    try 0 rocstats launch kernels --format csv old.json
+    [[ "$output" == *'"axpy",1,4000'* ]] || fail "$output"
+}
+
 @test "what a collective sends is with its kernel" {
     needs "$SHARED/kineto/two_ranks/rank0.json.gz"
     rtg2json -q --args --layout trace -o t.json "$SHARED/kineto/two_ranks/rank0.json.gz"

@@ -107,12 +107,22 @@ static event_class class_of(rocl_view cat, rocl_view name)
     static const struct {
         const char *cat;
         event_class c;
-    } classes[] = {{"kernel", CLASS_KERNEL},           {"gpu_memcpy", CLASS_COPY},
-                   {"gpu_memset", CLASS_COPY},         {"cuda_runtime", CLASS_RUNTIME},
-                   {"cuda_driver", CLASS_RUNTIME},     {"hip_runtime", CLASS_RUNTIME},
-                   {"user_annotation", CLASS_MARKER},  {"gpu_user_annotation", CLASS_DERIVED},
-                   {"Trace", CLASS_DERIVED},           {"cuda_sync", CLASS_SYNC},
-                   {"cpu_instant_event", CLASS_MEMORY}};
+    } classes[] = {{"kernel", CLASS_KERNEL},
+                   {"gpu_memcpy", CLASS_COPY},
+                   {"gpu_memset", CLASS_COPY},
+                   {"cuda_runtime", CLASS_RUNTIME},
+                   {"cuda_driver", CLASS_RUNTIME},
+                   {"hip_runtime", CLASS_RUNTIME},
+                   {"user_annotation", CLASS_MARKER},
+                   {"gpu_user_annotation", CLASS_DERIVED},
+                   {"Trace", CLASS_DERIVED},
+                   {"cuda_sync", CLASS_SYNC},
+                   {"cpu_instant_event", CLASS_MEMORY},
+                   /* before PyTorch 1.13 */
+                   {"Kernel", CLASS_KERNEL},
+                   {"Memcpy", CLASS_COPY},
+                   {"Memset", CLASS_COPY},
+                   {"Runtime", CLASS_RUNTIME}};
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (rocl_view_is(cat, classes[i].cat)) {
             const bool copy = classes[i].c == CLASS_KERNEL &&
@@ -499,7 +509,8 @@ static rocl_status put_flow(rocl_records *to, rocl_source_record *r, chrome_file
     rocl_flow *flow = &r->as.flow;
     if (rocl_records_first_pass(to) && ph != 't' && !note_flow(to, f, e, ph == 's', id))
         return rocl_fail_memory(err);
-    if ((f->kineto && rocl_view_is(e->cat, "ac2g")) || !rocl_records_want(to, ROCL_FLOW))
+    const bool launch = rocl_view_is(e->cat, "ac2g") || rocl_view_is(e->cat, "async_gpu");
+    if ((f->kineto && launch) || !rocl_records_want(to, ROCL_FLOW))
         return ROCL_OK;
     r->kind = ROCL_FLOW;
     r->as.e.end = r->as.e.start;
