@@ -41,6 +41,9 @@ COMMON_USERS := $(addprefix $(O)/tests/,test_job test_placeholders fuzz_job)
 $(COMMON_USERS): $(call objects,$(COMMON_SRC))
 $(patsubst %,$(OBJ)/tests/%.o,unit/test_job unit/test_placeholders fuzz/fuzz_job): ALL_CPPFLAGS += -Itools
 
+# The texts that the sampler reads.
+$(addprefix $(O)/tests/,test_sample fuzz_sample): $(call objects,lib/capture/sample/parse.c)
+
 $(O)/tests/test_%: $(OBJ)/tests/unit/test_%.o $(call objects,$(UNIT_COMMON)) $(LIB_INTERNAL) $(STAMP)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)

@@ -153,7 +153,16 @@ typedef struct rocl_cap_counter {
     uint64_t id;
     const rocl_def *agent;
     const char *name, *description, *units;
+    const char *value_type; /* "ABS", or "ACCUM" if it only grows */
 } rocl_cap_counter;
+
+/* Another process, of which values are sampled from outside. */
+typedef struct rocl_cap_subject {
+    uint64_t number; /* unique in the process that records */
+    uint32_t pid, ppid;
+    uint64_t start; /* ns of CLOCK_BOOTTIME */
+    const char *command;
+} rocl_cap_subject;
 
 ROCL_CAP_API rocl_def *rocl_cap_define_agent(const rocl_cap_agent *a);
 /* Ids are what is shown; name may be NULL. */
@@ -161,6 +170,7 @@ ROCL_CAP_API rocl_def *rocl_cap_define_queue(uint64_t id, const char *name);
 ROCL_CAP_API rocl_def *rocl_cap_define_stream(uint64_t id, const char *name);
 ROCL_CAP_API rocl_def *rocl_cap_define_kernel(const rocl_cap_kernel_symbol *k);
 ROCL_CAP_API rocl_def *rocl_cap_define_counter(const rocl_cap_counter *c);
+ROCL_CAP_API rocl_def *rocl_cap_define_subject(const rocl_cap_subject *s);
 
 /* Streams of a runtime, by their handles: each is defined with its first use. 0: the default one,
  * which has the number 0 and stays; the others have those from 1 on. gone: the handle may be used
@@ -228,7 +238,12 @@ ROCL_CAP_API void rocl_cap_copied(const rocl_cap_copy *c);
 ROCL_CAP_API void rocl_cap_allocated(const rocl_cap_alloc *a);
 ROCL_CAP_API void rocl_cap_waited(const rocl_cap_barrier *b);
 ROCL_CAP_API void rocl_cap_graph_launched(const rocl_cap_graph *g);
-ROCL_CAP_API void rocl_cap_sampled(rocl_def *counter, uint64_t time, rocl_chunk_clock clock,
-                                   double value);
+/* subject: the process that the value is of; NULL: this one. */
+ROCL_CAP_API void rocl_cap_sampled(rocl_def *counter, rocl_def *subject, uint64_t time,
+                                   rocl_chunk_clock clock, double value);
+
+/* For what is loaded into a process that goes on, but records no more: all its threads that did
+ * have ended. The file is complete then, as if the process had exited. */
+ROCL_CAP_API void rocl_cap_finish(void);
 
 #endif

@@ -135,6 +135,16 @@ void rocl_core_close(rocl_core *c)
         rocl_chunk_reopen(h);
 }
 
+void rocl_cap_finish(void)
+{
+    rocl_core *c = rocl_core_peek();
+    rocl_set.on = false;
+    if (!c)
+        return;
+    rocl_core_close(c);
+    atomic_store(&c->alive, false); /* nothing is left to do at exit */
+}
+
 static void init_process(rocl_core *c)
 {
     rocl_chunk_sync now;

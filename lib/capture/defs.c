@@ -87,6 +87,14 @@ rocl_def *rocl_cap_define_kernel(const rocl_cap_kernel_symbol *k)
 rocl_def *rocl_cap_define_counter(const rocl_cap_counter *c)
 {
     const uint64_t v[] = {c->id, id_of_def(c->agent)};
-    const text t[] = {text_of(c->name), text_of(c->description), text_of(c->units)};
-    return make_def(ROCL_REC_COUNTER, c->agent, v, 2, t, 3);
+    const text t[] = {text_of(c->name), text_of(c->description), text_of(c->units),
+                      text_of(c->value_type)};
+    return make_def(ROCL_REC_COUNTER, c->agent, v, 2, t, 4);
+}
+
+rocl_def *rocl_cap_define_subject(const rocl_cap_subject *s)
+{
+    const uint64_t v[] = {s->number, s->pid, s->ppid, s->start};
+    const text t = text_of(s->command);
+    return make_def(ROCL_REC_SUBJECT, NULL, v, 4, &t, 1);
 }

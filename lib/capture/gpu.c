@@ -128,15 +128,17 @@ void rocl_cap_graph_launched(const rocl_cap_graph *g)
 }
 
 /* The value is its bits: what a varint makes of them is at most ten bytes. */
-void rocl_cap_sampled(rocl_def *counter, uint64_t time, rocl_chunk_clock clock, double value)
+void rocl_cap_sampled(rocl_def *counter, rocl_def *subject, uint64_t time, rocl_chunk_clock clock,
+                      double value)
 {
-    record_refs r = {.defs = {counter}};
+    record_refs r = {.defs = {counter, subject}};
     rocl_writer *w = counter ? enter_and_define(&r) : NULL;
-    uint64_t v[2];
+    uint64_t v[3];
     if (!w)
         return;
     v[0] = r.ids[0];
     memcpy(&v[1], &value, sizeof value);
-    put_record(w, ROCL_REC_SAMPLE, &(rocl_cap_times){time, time, clock, 0, 0}, v, 2);
+    v[2] = r.ids[1];
+    put_record(w, ROCL_REC_SAMPLE, &(rocl_cap_times){time, time, clock, 0, 0}, v, 3);
     rocl_leave();
 }

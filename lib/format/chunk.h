@@ -32,7 +32,7 @@
 #define ROCL_CHUNK_HEADER   256
 #define ROCL_CHUNK_ENDIAN   0x01020304u
 #define ROCL_CHUNK_MAJOR    1
-#define ROCL_CHUNK_MINOR    2
+#define ROCL_CHUNK_MINOR    3
 #define ROCL_CHUNK_ALIGN    8
 #define ROCL_CHUNK_MAX      ((uint64_t)1 << 30) /* bytes of a chunk */
 #define ROCL_CHUNK_OPEN_MAX 128 /* regions, and ranges, that a chunk tells to be open */
@@ -123,6 +123,8 @@ typedef enum rocl_record_type {
     ROCL_REC_PROCESS_NAME = 0x4a, /* string */
     ROCL_REC_PARAMETERS = 0x4b,   /* v id, v count; of each: strings type, name */
     ROCL_REC_LABEL = 0x4c,        /* v what, v number, bytes of the name that the program gave it */
+    ROCL_REC_SUBJECT = 0x4d,      /* another process, of which samples are: v id, v number, v pid,
+                                     v ppid, v start (boottime ns), string command line */
     /* State of this writer where the chunk begins, oldest first. */
     ROCL_REC_OPEN_REGION = 0x50, /* v ticks before base, n, v number (0 none) */
     ROCL_REC_OPEN_RANGE = 0x51,  /* v ticks before base, t */
@@ -136,7 +138,7 @@ typedef enum rocl_record_type {
     ROCL_REC_COPY = 0x71,
     ROCL_REC_ALLOC = 0x72,
     ROCL_REC_BARRIER = 0x73,
-    ROCL_REC_SAMPLE = 0x74,
+    ROCL_REC_SAMPLE = 0x74, /* ..., v subject (since 1.3) */
     ROCL_REC_GRAPH = 0x75,
 } rocl_record_type;
 

@@ -327,7 +327,7 @@ static int gpu(void)
                                          .size = 65536,
                                          .address = 0x2000});
     rocl_cap_waited(&(rocl_cap_barrier){.t = once, .name = &barrier, .agent = gpu, .queue = queue});
-    rocl_cap_sampled(watts, t, ROCL_CLOCK_BOOTTIME, 123.5);
+    rocl_cap_sampled(watts, NULL, t, ROCL_CLOCK_BOOTTIME, 123.5);
     return gpu && kernel ? 0 : 7;
 }
 

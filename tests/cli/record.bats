@@ -862,7 +862,7 @@ views_of() { # DATABASE
     cp t.rocl v.rocl
     printf '\002' | dd of=v.rocl bs=1 seek=8 conv=notrunc status=none
     try 3 rocstats v.rocl
-    says "chunks of version 2.2: this rocline reads 1.x"
+    says "chunks of version 2.3: this rocline reads 1.x"
     printf '\200' | dd of=t.rocl bs=1 seek=20 conv=notrunc status=none
     try 3 rocstats t.rocl
     says "chunks with unknown features: 0x8"

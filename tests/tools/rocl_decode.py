@@ -13,16 +13,16 @@ FIELDS = {1: 1, 2: 0, 3: 1, 4: 0, 5: 1, 6: 2, 7: 1}  # numbers behind d
 NAMES = {1: "begin", 2: "end", 3: "push", 4: "pop", 5: "mark", 6: "start", 7: "stop",
          0x40: "text", 0x41: "name", 0x42: "node", 0x43: "process", 0x44: "thread", 0x45: "agent",
          0x46: "queue", 0x47: "stream", 0x48: "kernel", 0x49: "counter", 0x4a: "process-name",
-         0x4b: "parameters", 0x4c: "label", 0x63: "args",
+         0x4b: "parameters", 0x4c: "label", 0x4d: "subject", 0x63: "args",
          0x50: "open-region", 0x51: "open-range", 0x60: "lost", 0x61: "correlate", 0x62: "arg",
          0x70: "dispatch", 0x71: "copy", 0x72: "alloc", 0x73: "barrier", 0x74: "sample",
          0x75: "graph"}
 # Bodies: n number, s signed number, t string, r the rest.
 BODIES = {0x40: "nr", 0x41: "ntr", 0x42: "tttttt", 0x43: "nnnt", 0x44: "r", 0x45: "nnnssstttt",
-          0x46: "nnt", 0x47: "nnt", 0x48: "nnnssssstt", 0x49: "nnnttt", 0x4a: "r", 0x4b: "np", 0x4c: "nnr", 0x50: "nnn",
+          0x46: "nnt", 0x47: "nnt", 0x48: "nnnssssstt", 0x49: "nnntttt", 0x4a: "r", 0x4b: "np", 0x4c: "nnr", 0x4d: "nnnnnt", 0x50: "nnn",
           0x51: "nn", 0x60: "n", 0x61: "nn", 0x62: "nnr", 0x63: "nv", 0x70: "nssnn" + 13 * "n",
           0x71: "nssnn" + 8 * "n", 0x72: "nssnn" + 9 * "n", 0x73: "nssnn" + 4 * "n",
-          0x74: "nssnnnn", 0x75: "nssnn" + 6 * "n"}
+          0x74: "nssnnnnn", 0x75: "nssnn" + 6 * "n"}
 
 
 class Wrong(Exception):

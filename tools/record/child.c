@@ -105,7 +105,7 @@ static void put_number(const char *name, size_t n, const char *unit)
     setenv(name, text, 1);
 }
 
-static void set_environment(const cli *c, const char *libraries)
+void set_recording(const cli *c)
 {
     static const char *const policies[] = {"drop", "block", "ring"};
     char session[2 * sizeof c->session + 1];
@@ -121,12 +121,17 @@ static void set_environment(const cli *c, const char *libraries)
         put_number("ROCLINE_LIMIT", c->limit, "b");
     if (c->chunk)
         put_number("ROCLINE_CHUNK", (c->chunk + 1023) >> 10, "");
+    if (c->monotonic)
+        setenv("ROCLINE_CLOCK", "monotonic", 1);
+}
+
+static void set_environment(const cli *c, const char *libraries)
+{
+    set_recording(c);
     if (c->hsa_calls)
         setenv("RTG_HSA_API_FILTER", *c->hsa_calls ? c->hsa_calls : "all", 1);
     if (c->common.args)
         setenv("RTG_HIP_API_ARGS", "1", 1);
-    if (c->monotonic)
-        setenv("ROCLINE_CLOCK", "monotonic", 1);
     load_front_ends(c, libraries);
 }
 
@@ -202,10 +207,13 @@ int run_command(cli *c, const char *libraries)
     bool failed = pid < 0 || read(ends[0], &e, sizeof e) == (ssize_t)sizeof e;
     e = pid < 0 ? errno : e;
     close(ends[0]);
+    if (!failed)
+        start_sampling(c, libraries, pid);
     while (pid > 0 && waitpid(pid, &c->status, 0) < 0 && errno == EINTR)
         ;
     child = 0;
     restore_signals();
+    stop_sampling();
     if (!failed)
         return -1;
     msg_error("%s: %s", c->command.v[0], strerror(e));

@@ -4,6 +4,7 @@
 #include "common/output.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
@@ -29,6 +30,12 @@ static const opt record_options[] = {
      "record HSA calls: all, or those whose names contain one of these words, separated by commas"},
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "also record the arguments of HIP calls, and write those of all calls to the trace"},
+    {"sample", 0, OPT_MAYBE, offsetof(cli, sample), "[=HZ]", NULL, 0, 0,
+     "also sample, so many times a second (default: 10), memory, page faults and CPU time of the "
+     "processes, frequency of the cores, and power, clocks, temperatures, memory and load of AMD "
+     "GPUs"},
+    {"sample-sysfs", 0, OPT_STRING, offsetof(cli, sysfs), "DIR", NULL, 0, 0,
+     "with --sample: read GPUs and cores from this folder instead of /sys"},
     {"policy", 0, OPT_CHOICE, offsetof(cli, policy), "NAME", "drop|block|ring", 0, 0,
      "at the limit, or when the disk is full: drop events and count them (drop, the default), wait "
      "for space on the disk (block), or overwrite the oldest events (ring)"},
@@ -81,6 +88,7 @@ static const program tool = {
                 "  rocrec -o step.pftrace ./train --epochs 1\n"
                 "  rocrec -o step.db ./train --epochs 1      # for ROCm's tools\n"
                 "  rocrec --policy ring --limit 16m -- ./server\n"
+                "  rocrec --sample -- ./train && rocstats samples trace.rocl\n"
                 "  srun rocrec -d run.d -- ./solver && rocstats run.d\n"
                 "  rocrec --dump trace.rocl | less\n",
     .operands = offsetof(common, inputs),
@@ -181,6 +189,17 @@ static int need_front_end(const cli *c, const char *option, const char *name)
     return c->use.n ? usage_error("%s: --use leaves out the front end \"%s\"", option, name) : -1;
 }
 
+static int check_sampling(const cli *c)
+{
+    char *end;
+    const double hz = c->sample && *c->sample ? strtod(c->sample, &end) : 10;
+    if (c->sysfs && !c->sample)
+        return usage_error("--sample-sysfs is only for --sample");
+    if (c->sample && *c->sample && (*end || !(hz >= 0.01 && hz <= 1000)))
+        return usage_error("--sample: \"%s\" is not a number from 0.01 to 1000", c->sample);
+    return -1;
+}
+
 static int check_options(cli *c)
 {
     common *m = &c->common;
@@ -207,7 +226,7 @@ static int check_options(cli *c)
         code = need_front_end(c, "--hsa-calls", "hsa");
     if (code < 0 && m->args)
         code = need_front_end(c, "--args", "hip");
-    return code;
+    return code < 0 ? check_sampling(c) : code;
 }
 
 int main(int argc, char **argv)

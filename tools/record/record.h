@@ -3,11 +3,14 @@
  *     main.c    what to do
  *     folder.c  where the processes write
  *     child.c   runs the command
+ *     sample.c  samples its processes and the machine meanwhile
  *     trace.c   what becomes of what they wrote */
 #ifndef TOOLS_RECORD_H
 #define TOOLS_RECORD_H
 
 #include "common/common.h"
+
+#include <sys/types.h>
 
 /* How a front end comes into the program. */
 typedef enum how { BY_PRELOAD, BY_HSA_TOOLS } how;
@@ -41,6 +44,8 @@ typedef struct cli {
     size_t chunk;    /* bytes */
     bool dump, monotonic;
     const char *hsa_calls; /* filter; "": all; NULL: none */
+    const char *sample;    /* how often a second; "": as often as is usual; NULL: not at all */
+    const char *sysfs;     /* read in the place of /sys; NULL: that */
     unsigned format;
     int level;           /* below 0: not given */
     bool gzip;           /* JSON, that is */
@@ -74,6 +79,12 @@ bool has_front_end(const front_end *f, const char *libraries);
 
 /* Finds the folder of the front ends; NULL: none of them is installed. Static storage. */
 const char *library_folder(void);
+
+/* Sets the variables that tell what is loaded into a program what to record, and where. */
+void set_recording(const cli *c);
+/* Samples the processes of the command until stop_sampling, if that is wanted. */
+void start_sampling(const cli *c, const char *libraries, pid_t pid);
+void stop_sampling(void);
 
 /* Runs c->command, recorded into c->folder. Returns -1 and sets
  * c->status, or the exit code that says why it could not be run. */

@@ -109,6 +109,11 @@ static uint64_t define_metric(ot_part *p, const rocl_track *track)
         const rocl_counter *k = track->id < c->counter_count ? &c->counters[track->id] : NULL;
         if (samples)
             rocl_place_label(track->place, place);
+        /* A location has all values of a counter, of whatever process. */
+        if (samples && !track->gpu) {
+            instance.process = track->process;
+            instance.agent = ROCL_NONE;
+        }
         snprintf(name, sizeof name, "%s%s%s", track->spm ? "SPM " : "",
                  k ? rocl_str(c->trace, k->name) : "unknown counter", place);
         member.description = k ? k->description : 0;

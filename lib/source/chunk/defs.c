@@ -117,6 +117,24 @@ static bool define_counter(definer *d, chunk_record *r)
     k->name = k->symbol = read_text(d, r);
     k->description = read_text(d, r);
     k->units = read_text(d, r);
+    k->value_type = read_text(d, r);
+    return true;
+}
+
+/* A process that was sampled from outside. */
+static bool define_subject(definer *d, chunk_record *r)
+{
+    bool fresh;
+    chunk_read_number(r); /* its id in the chunk */
+    rocl_process *p = define_once(d, ROCL_DEFINE_PROCESS, chunk_read_number(r), &fresh);
+    if (!p || !fresh)
+        return p;
+    d->process = (rocl_process *)(uintptr_t)d->c->processes; /* it may have moved */
+    p->id = p->pid = (int64_t)(chunk_read_number(r) & INT64_MAX);
+    p->ppid = (int64_t)(chunk_read_number(r) & INT64_MAX);
+    p->init = p->start = (int64_t)(chunk_read_number(r) & INT64_MAX);
+    p->command = read_text(d, r);
+    p->rank = -1;
     return true;
 }
 
@@ -141,6 +159,8 @@ static bool add_definition(definer *d, const chunk_def *def)
         p->command = read_text(d, &r);
         return true;
     }
+    case ROCL_REC_SUBJECT:
+        return define_subject(d, &r);
     case ROCL_REC_PROCESS_NAME:
         d->name = intern_text(d, chunk_read_rest(&r));
         return true;

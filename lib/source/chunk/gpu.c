@@ -151,8 +151,11 @@ static void add_sample(chunk_worker *w, chunk_record *r)
                        known ? c->counters[counter].name : 0};
     rocl_sample_value *v = add_event(w, ROCL_SAMPLE, &t, name);
     uint64_t bits = chunk_read_number(r);
+    uint32_t subject =
+        read_reference(w, r, ROCL_REC_SUBJECT, ROCL_FAULT_DANGLING_PROCESS); /* else this one */
     if (!v)
         return;
+    v->e.process = subject == ROCL_NONE ? 0 : subject;
     v->counter = counter;
     v->agent = known ? c->counters[counter].agent : ROCL_NONE;
     memcpy(&v->value, &bits, sizeof v->value);

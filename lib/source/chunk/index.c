@@ -30,6 +30,7 @@ static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
     chunk_record rec;
     rocl_map seen = {0};
     uint32_t regions = 0, ranges = 0; /* how many are open, as the scan will see it */
+    uint64_t last = 0;                /* end of what brings its times with it, in ticks */
     bool ok = true;
     while (ok && chunk_read_record(r, &rec)) {
         uint8_t type = rec.type;
@@ -41,14 +42,16 @@ static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
         c->open_regions += type == ROCL_REC_OPEN_REGION;
         c->events += event;
         c->begun += event && type != ROCL_REC_END && type != ROCL_REC_POP && type != ROCL_REC_STOP;
-        if ((type >= ROCL_REC_NODE && type <= ROCL_REC_PROCESS_NAME) || type == ROCL_REC_LABEL)
+        if ((type >= ROCL_REC_NODE && type <= ROCL_REC_PROCESS_NAME) || type == ROCL_REC_LABEL ||
+            type == ROCL_REC_SUBJECT)
             ok = keep_definition(x, c, &rec);
         if (!ok || type < ROCL_REC_DISPATCH || type > ROCL_REC_GRAPH)
             continue;
         /* Which threads caused the work: few, and the same one most of the time. */
-        for (int i = 0; i < 3; i++)
-            chunk_read_number(&rec); /* clock, start, end */
-        uint64_t tid = chunk_read_number(&rec);
+        const chunk_times t = chunk_read_times(r, &rec);
+        const uint64_t tid = t.tid;
+        if (t.clock == ROCL_CLOCK_TICKS && t.end > last && t.end >> 62 == 0)
+            last = t.end;
         if (!tid || (c->tid_count && c->tids[c->tid_count - 1] == tid) ||
             rocl_map_get(&seen, tid, ROCL_NONE) != ROCL_NONE)
             continue;
@@ -57,7 +60,7 @@ static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
             c->tids[c->tid_count++] = tid;
     }
     rocl_map_free(&seen);
-    c->last_ticks = r->now;
+    c->last_ticks = r->now > last ? r->now : last;
     c->left_open = regions + ranges;
     return ok;
 }

@@ -99,11 +99,12 @@ static void add_open(chunk_worker *w, chunk_record *r, bool region)
 
 static void resolve_definition(chunk_worker *w, chunk_record *r)
 {
-    const rocl_definition kind = r->type == ROCL_REC_AGENT    ? ROCL_DEFINE_AGENT
-                                 : r->type == ROCL_REC_QUEUE  ? ROCL_DEFINE_QUEUE
-                                 : r->type == ROCL_REC_STREAM ? ROCL_DEFINE_STREAM
-                                 : r->type == ROCL_REC_KERNEL ? ROCL_DEFINE_KERNEL
-                                                              : ROCL_DEFINE_COUNTER;
+    const rocl_definition kind = r->type == ROCL_REC_AGENT     ? ROCL_DEFINE_AGENT
+                                 : r->type == ROCL_REC_QUEUE   ? ROCL_DEFINE_QUEUE
+                                 : r->type == ROCL_REC_STREAM  ? ROCL_DEFINE_STREAM
+                                 : r->type == ROCL_REC_KERNEL  ? ROCL_DEFINE_KERNEL
+                                 : r->type == ROCL_REC_SUBJECT ? ROCL_DEFINE_PROCESS
+                                                               : ROCL_DEFINE_COUNTER;
     uint64_t id = chunk_read_number(r), key = chunk_read_number(r);
     uint32_t at = rocl_map_get(&w->process->indexes[kind], key, ROCL_NONE);
     if (!rocl_map_put(&w->defs, chunk_def_key(r->type, id), at))
@@ -237,6 +238,7 @@ static void add_record(chunk_worker *w, chunk_record *r)
     case ROCL_REC_STREAM:
     case ROCL_REC_KERNEL:
     case ROCL_REC_COUNTER:
+    case ROCL_REC_SUBJECT:
         resolve_definition(w, r);
         break;
     case ROCL_REC_OPEN_REGION:
