@@ -28,7 +28,7 @@ typedef enum event_class {
     CLASS_DERIVED, /* made of others, or about the profiler: left out */
 } event_class;
 
-enum { CATEGORIES = 64 };
+enum { GPUS_MAX = 64, CATEGORIES = 64 };
 
 /* Which arrows begin, and which end, as a worker has seen it. */
 typedef struct chrome_flows {
@@ -47,9 +47,9 @@ typedef struct chrome_file {
     xla_rows xla;
     chrome_flows *flows;                            /* by worker, of the first pass */
     uint32_t kernel, copy, hip, marker, allocation; /* texts */
-    pthread_mutex_t lock;  /* of work_items, which is only read in the second pass */
-    rocl_idset work_items; /* correlations of launches whose grid counts work-items */
-    uint64_t gpus[64];     /* numbers of the GPUs, ascending, after the first pass */
+    pthread_mutex_t lock;    /* of work_items, which is only read in the second pass */
+    rocl_idset work_items;   /* correlations of launches whose grid counts work-items */
+    uint64_t gpus[GPUS_MAX]; /* numbers of the GPUs, ascending, after the first pass */
     size_t gpu_count;
 } chrome_file;
 
@@ -293,10 +293,7 @@ static void make_dispatch(rocl_source_record *r, const chrome_file *f, const chr
     d->e.category = f->kernel;
     d->group_segment = a->shared;
     memcpy(d->workgroup, a->block, sizeof d->workgroup);
-    const bool work_items =
-        a->correlation != ROCL_NO_KEY && rocl_idset_has(&f->work_items, a->correlation);
-    for (int i = 0; i < 3; i++)
-        d->grid[i] = a->grid[i] * (work_items ? 1 : a->block[i]);
+    memcpy(d->grid, a->grid, sizeof d->grid); /* see complete_record() */
     place_work(r, e, a);
 }
 
@@ -338,8 +335,9 @@ static void make_allocation(rocl_source_record *r, const chrome_file *f, const c
     m->size = (uint64_t)(a->memory < 0 ? -a->memory : a->memory);
     m->address = a->address == ROCL_NO_KEY ? 0 : a->address;
     /* 1: CUDA, which ROCm's builds call themselves; 6: HIP, which they call their memory */
-    if ((a->device_type == 1 || a->device_type == 6) && a->device_id < f->gpu_count)
-        r->agent = f->gpus[a->device_id];
+    if ((a->device_type == 1 || a->device_type == 6) && r->half == ROCL_WHOLE &&
+        a->device_id < GPUS_MAX)
+        r->id = a->device_id + 1; /* see complete_record() */
 }
 
 /* Launches that give their grid in work-items, where others give it in groups. */
@@ -351,6 +349,20 @@ static bool note_work_items(chrome_file *f, rocl_view name, uint64_t correlation
     const bool ok = rocl_idset_add(&f->work_items, correlation);
     pthread_mutex_unlock(&f->lock);
     return ok;
+}
+
+/* When all launches and GPUs are known: grids in work-items, GPUs of allocations. */
+static rocl_status complete_record(rocl_records *to, rocl_plain_record *r, rocl_error *err)
+{
+    const chrome_file *f = rocl_records_input_of(to)->state;
+    (void)err;
+    if (r->kind == ROCL_DISPATCH &&
+        (r->link == ROCL_NO_KEY || !rocl_idset_has(&f->work_items, r->link)))
+        for (int i = 0; i < 3; i++)
+            r->as.dispatch.grid[i] *= r->as.dispatch.workgroup[i];
+    if (r->kind == ROCL_ALLOC && r->half == ROCL_WHOLE && r->id && r->id <= f->gpu_count)
+        r->agent = f->gpus[r->id - 1];
+    return ROCL_OK;
 }
 
 /* Arguments are skipped by their brackets and quotes; what is wrong inside shows when they are
@@ -850,7 +862,7 @@ static rocl_status name_gpus(rocl_records_input *in, rocl_error *err)
     chrome_file *f = in->state;
     rocl_capture *c = &in->capture->pub;
     (void)err;
-    for (uint32_t i = 0; i < c->agent_count && f->gpu_count < 64; i++)
+    for (uint32_t i = 0; i < c->agent_count && f->gpu_count < GPUS_MAX; i++)
         f->gpus[f->gpu_count++] = (uint64_t)c->agents[i].id;
     qsort(f->gpus, f->gpu_count, sizeof *f->gpus, compare_numbers);
     for (uint32_t i = 0; i < c->agent_count; i++) {
@@ -884,6 +896,8 @@ static void close_file(rocl_records_input *in)
 
 static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .parse = parse_piece,
+                                          .keeps = true,
+                                          .complete = complete_record,
                                           .free_worker = free_worker,
                                           .refine = name_gpus,
                                           .close = close_file};

@@ -71,7 +71,7 @@ static bool is_before(uint64_t major, uint64_t minor, rocl_lookup_key b)
     return major != b.major ? major < b.major : minor < b.minor;
 }
 
-rocl_status rocl_lookup_find(const rocl_lookup *l, rocl_lookup_page *page, rocl_lookup_key key,
+rocl_status rocl_lookup_find(const rocl_lookup *l, rocl_lookup_pages *pages, rocl_lookup_key key,
                              uint64_t *value, rocl_error *err)
 {
     size_t low = 0, high = l->count;
@@ -83,25 +83,27 @@ rocl_status rocl_lookup_find(const rocl_lookup *l, rocl_lookup_page *page, rocl_
             high = middle;
     }
     for (size_t i = low ? low - 1 : 0; i <= low && i < l->count; i++) {
-        if (!page->entries && !(page->entries = malloc(sizeof l->page)))
+        if (!pages->entries && !(pages->entries = malloc(ROCL_LOOKUP_PAGES * sizeof l->page)))
             return rocl_fail_memory(err);
-        if (page->number != i + 1) {
-            rocl_status st = rocl_space_read(l->file, (uint8_t *)page->entries, sizeof l->page,
-                                             l->offsets[i], err);
+        const size_t slot = i % ROCL_LOOKUP_PAGES;
+        uint64_t *page = pages->entries + slot * ENTRY_WORDS * PAGE_ENTRIES;
+        if (pages->numbers[slot] != i + 1) {
+            rocl_status st =
+                rocl_space_read(l->file, (uint8_t *)page, sizeof l->page, l->offsets[i], err);
             if (st != ROCL_OK)
                 return st;
-            page->number = i + 1;
+            pages->numbers[slot] = i + 1;
         }
         size_t from = 0, to = PAGE_ENTRIES;
         while (from < to) {
             const size_t middle = from + (to - from) / 2;
-            const uint64_t *e = page->entries + middle * ENTRY_WORDS;
+            const uint64_t *e = page + middle * ENTRY_WORDS;
             if (is_before(e[0], e[1], key))
                 from = middle + 1;
             else
                 to = middle;
         }
-        const uint64_t *e = page->entries + from * ENTRY_WORDS;
+        const uint64_t *e = page + from * ENTRY_WORDS;
         if (from < PAGE_ENTRIES && e[0] == key.major && e[1] == key.minor) {
             *value = e[2];
             return ROCL_OK;

@@ -12,11 +12,12 @@ typedef struct rocl_lookup_key {
     uint64_t major, minor;
 } rocl_lookup_key;
 
-/* Entries that a worker looked at last; zeroed at first, `entries` is freed by the caller. */
-typedef struct rocl_lookup_page {
-    size_t number; /* from 1; 0: none */
+/* Pages that a worker looked at last; zeroed at first, `entries` is freed by the caller. */
+enum { ROCL_LOOKUP_PAGES = 32 };
+typedef struct rocl_lookup_pages {
+    size_t numbers[ROCL_LOOKUP_PAGES]; /* from 1; 0: none */
     uint64_t *entries;
-} rocl_lookup_page;
+} rocl_lookup_pages;
 
 rocl_status rocl_lookup_new(rocl_lookup **l, rocl_trace *t, rocl_error *err);
 void rocl_lookup_free(rocl_lookup *l);
@@ -26,7 +27,7 @@ rocl_status rocl_lookup_add(rocl_lookup *l, rocl_lookup_key key, uint64_t value,
 rocl_status rocl_lookup_finish(rocl_lookup *l, rocl_error *err);
 /* The value of the first entry with a key; *value stays as it is where there is none. By any
  * worker. */
-rocl_status rocl_lookup_find(const rocl_lookup *l, rocl_lookup_page *page, rocl_lookup_key key,
+rocl_status rocl_lookup_find(const rocl_lookup *l, rocl_lookup_pages *pages, rocl_lookup_key key,
                              uint64_t *value, rocl_error *err);
 
 #endif

@@ -386,13 +386,26 @@ static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_pa
 {
     const rocl_plain_record *r = &last->r;
     const rocl_kind kind = (rocl_kind)r->kind;
+    const rocl_record_indexes *at = &last->at;
     rocl_status st = ROCL_OK;
     rocl_any_record event;
+    rocl_plain_record completed;
+    rocl_record_indexes completed_at;
     if (last->changed & ROCL_CHANGED_KEYS)
         resolve_keys(w, r, &last->at);
-    make_event(w, r, &last->at, &event);
+    if (w->in->format->complete) {
+        memcpy(&completed, r, offsetof(rocl_plain_record, as) + rocl_kind_size(kind));
+        if ((st = w->in->format->complete(w, &completed, err)) != ROCL_OK)
+            return st;
+        if (completed.agent != r->agent) {
+            resolve_keys(w, &completed, &completed_at);
+            at = &completed_at;
+        }
+        r = &completed;
+    }
+    make_event(w, r, at, &event);
     if (kind == ROCL_COPY && !event.copy.size && r->link != ROCL_NO_KEY &&
-        (st = rocl_size_find(w, r, last->at.agent, &event.copy, err)) != ROCL_OK)
+        (st = rocl_size_find(w, r, at->agent, &event.copy, err)) != ROCL_OK)
         return st;
     if (r->half != ROCL_WHOLE)
         return rocl_half_add(w, r, &event, err);
@@ -718,7 +731,7 @@ static void stop_workers(rocl_records_input *in)
             rocl_registry_free(&w->names_of[of]);
         rocl_batcher_free(&w->out);
         rtg_names_free(w->names);
-        free(w->size_page.entries);
+        free(w->size_pages.entries);
         rtg_reader_free(&w->reader);
         rocl_buf_free(&w->kept);
         rocl_buf_free(&w->half);

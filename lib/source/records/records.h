@@ -118,6 +118,21 @@ typedef struct rocl_source_record {
     rocl_any_record as;
 } rocl_source_record;
 
+/* A record without views: its texts are interned. An array of words, of which the passes compare,
+ * encode and copy those that its kind has. */
+typedef struct rocl_plain_record {
+    /* What keys are made of: two records with the same words here have the same definitions. */
+    uint64_t process, thread, agent, queue, stream, kernel, src, dst, source_queue, pid;
+    uint32_t name, function, counter, label; /* texts; 0: none */
+    uint8_t kind, half, once, agent_type, src_type, dst_type;
+    uint8_t any; /* 1: tells a record from an entry without one */
+    uint8_t ends_unknown;
+    /* In what records with the same keys differ. */
+    uint64_t scope, id, where, row, link, parent;
+    int64_t at;
+    rocl_any_record as; /* the bytes behind those of the kind mean nothing */
+} rocl_plain_record;
+
 /* A worker in one of the passes, an input, and a piece of it. */
 typedef struct rocl_records rocl_records;
 typedef struct rocl_records_input rocl_records_input;
@@ -188,6 +203,9 @@ typedef struct rocl_record_format {
     /* parse puts the same records in both passes, arguments apart: where memory allows they are
      * kept, and files are parsed but once. */
     bool keeps;
+    /* In the second pass: completes a record by what only the first one found out. It may change
+     * link, agent and `as`; scope and id of whole records are its own. NULL: they are complete. */
+    rocl_status (*complete)(rocl_records *to, rocl_plain_record *r, rocl_error *err);
     void (*free_worker)(void *state); /* NULL: there is none */
     /* What the format calls a place of a file in messages, as "table HIP"; NULL: nothing. */
     const char *(*part_name)(const rocl_records_input *in, const rocl_piece *piece);

@@ -24,21 +24,6 @@ typedef struct rocl_bad_record {
 
 /* ---- records between parser and events ------------------------------------------------------- */
 
-/* A record without views: its texts are interned. An array of words, of which the passes compare,
- * encode and copy those that its kind has. */
-typedef struct rocl_plain_record {
-    /* What keys are made of: two records with the same words here have the same definitions. */
-    uint64_t process, thread, agent, queue, stream, kernel, src, dst, source_queue, pid;
-    uint32_t name, function, counter, label; /* texts; 0: none */
-    uint8_t kind, half, once, agent_type, src_type, dst_type;
-    uint8_t any; /* 1: tells a record from an entry without one */
-    uint8_t ends_unknown;
-    /* In what records with the same keys differ. */
-    uint64_t scope, id, where, row, link, parent;
-    int64_t at;
-    rocl_any_record as; /* the bytes behind those of the kind mean nothing */
-} rocl_plain_record;
-
 enum {
     ROCL_WORDS_OF_KEYS = offsetof(rocl_plain_record, scope) / 8,
     ROCL_WORDS_OF_HEAD = offsetof(rocl_plain_record, as) / 8,
@@ -91,7 +76,7 @@ struct rocl_records {
     /* second pass */
     rocl_batcher out;
     size_t pending_args; /* of the next record: the last ones of `out` */
-    rocl_lookup_page size_page;
+    rocl_lookup_pages size_pages;
 };
 
 /* The records of a piece, encoded as kept.c says. */

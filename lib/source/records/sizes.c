@@ -50,7 +50,7 @@ rocl_status rocl_size_find(rocl_records *w, const rocl_plain_record *r, uint32_t
     uint64_t value = 0;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < sizeof keys / sizeof *keys && !value && st == ROCL_OK; i++)
-        st = rocl_lookup_find(sizes, &w->size_page, keys[i], &value, err);
+        st = rocl_lookup_find(sizes, &w->size_pages, keys[i], &value, err);
     if (st != ROCL_OK || !value)
         return st;
     const rocl_copy_direction direction = value & ((1u << DIRECTION_BITS) - 1);

@@ -132,8 +132,8 @@ rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err)
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-rocl_status rocprof_flows_find(const rocprof_flows *f, rocl_lookup_page *page, rocprof_spot at,
+rocl_status rocprof_flows_find(const rocprof_flows *f, rocl_lookup_pages *pages, rocprof_spot at,
                                uint64_t *link, rocl_error *err)
 {
-    return rocl_lookup_find(f->links, page, (rocl_lookup_key){at.lane, at.time}, link, err);
+    return rocl_lookup_find(f->links, pages, (rocl_lookup_key){at.lane, at.time}, link, err);
 }

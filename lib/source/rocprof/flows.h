@@ -33,7 +33,7 @@ rocl_status rocprof_flows_arrow(rocprof_flows *f, unsigned worker, rocprof_spot 
 rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err);
 
 /* The second pass: which call launched what begins there; *link stays as it is where none did. */
-rocl_status rocprof_flows_find(const rocprof_flows *f, rocl_lookup_page *page, rocprof_spot at,
+rocl_status rocprof_flows_find(const rocprof_flows *f, rocl_lookup_pages *pages, rocprof_spot at,
                                uint64_t *link, rocl_error *err);
 
 #endif

@@ -38,7 +38,7 @@ typedef struct json_worker {
     size_t name_count, last_name;
     rocprof_row row;
     rocprof_counter counters[COUNTERS_MAX];
-    rocl_lookup_page page;
+    rocl_lookup_pages pages;
     /* the begin of an arrow */
     bool in_arrow;
     uint64_t arrow_id;
@@ -61,8 +61,17 @@ static void free_worker(void *state)
         free(w->names[i].text);
     rocl_buf_free(&w->bytes);
     rocl_buf_free(&w->unescaped);
-    free(w->page.entries);
+    free(w->pages.entries);
     free(w);
+}
+
+/* What a worker keeps; NULL: memory is out. */
+static json_worker *get_worker(rocl_records *to)
+{
+    void **state = rocl_records_state(to);
+    if (!*state)
+        *state = calloc(1, sizeof(json_worker));
+    return *state;
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -203,20 +212,35 @@ static void repair_range(rocprof_row *row, const json_event *e)
         row->has &= ~ROCPROF_BIT(THREAD);
 }
 
-/* Which call launched the work, or by which number the call is known. */
-static rocl_status find_link(rocl_records *to, json_file *f, json_worker *w, const json_event *e,
-                             bool call, uint64_t *link, rocl_error *err)
+/* By which number a call is known. Work is linked to its call when all arrows are known: until then
+ * it has its spot. */
+static rocl_status prepare_link(rocl_records *to, json_file *f, json_worker *w, const json_event *e,
+                                bool call, rocl_error *err)
 {
     const uint64_t from = (uint64_t)e->ts / 1000, last = from + (uint64_t)e->dur / 1000;
     const rocprof_spot at = {rocprof_lane(e->pid, e->tid), from};
     const bool launches = !(e->name.n > 5 && !memcmp(e->name.p, "__hip", 5));
-    if (call)
-        *link = w->row.where;
-    if (!rocl_records_first_pass(to))
-        return call ? ROCL_OK : rocprof_flows_find(f->flows, &w->page, at, link, err);
-    return call && launches
-               ? rocprof_flows_call(f->flows, rocl_records_worker(to), at, last, *link, err)
+    if (!call) {
+        w->row.scope = at.lane;
+        w->row.id = at.time;
+        return ROCL_OK;
+    }
+    add_number(&w->row, ROCPROF_LINK, (int64_t)w->row.where);
+    return launches && rocl_records_first_pass(to)
+               ? rocprof_flows_call(f->flows, rocl_records_worker(to), at, last, w->row.where, err)
                : ROCL_OK;
+}
+
+/* Finds the call that launched the work. */
+static rocl_status complete_link(rocl_records *to, rocl_plain_record *r, rocl_error *err)
+{
+    const json_file *f = rocl_records_input_of(to)->state;
+    if (f->v2 || r->half != ROCL_WHOLE || !r->scope)
+        return ROCL_OK;
+    json_worker *w = get_worker(to);
+    return w ? rocprof_flows_find(f->flows, &w->pages, (rocprof_spot){r->scope, r->id}, &r->link,
+                                  err)
+             : rocl_fail_memory(err);
 }
 
 static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const json_event *e,
@@ -225,7 +249,6 @@ static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const 
     rocprof_row *row = &w->row;
     rocprof_table table = ROCPROF_OPS;
     uint32_t category = 0;
-    uint64_t link = ROCL_NO_KEY;
     repair_old_row(row, e);
     if (row->has & ROCPROF_BIT(KERNEL_NAME))
         table = ROCPROF_DISPATCHES;
@@ -252,9 +275,7 @@ static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const 
     }
     rocl_status st = ROCL_OK;
     if (table != ROCPROF_RANGES)
-        st = find_link(to, f, w, e, table == ROCPROF_CALLS, &link, err);
-    if (link != ROCL_NO_KEY)
-        add_number(row, ROCPROF_LINK, (int64_t)link);
+        st = prepare_link(to, f, w, e, table == ROCPROF_CALLS, err);
     return st ? st : rocprof_row_put(to, &f->words, table, row, category, err);
 }
 
@@ -386,12 +407,11 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                rocl_error *err)
 {
     json_file *f = in->state;
-    void **state = rocl_records_state(to);
-    json_worker *w = *state ? *state : calloc(1, sizeof *w);
+    json_worker *w = get_worker(to);
     rocl_json r;
     rocl_json_token v;
     rocl_status st = ROCL_OK;
-    if (!(*state = w))
+    if (!w)
         return rocl_fail_memory(err);
     st =
         rocl_json_load(&r, &w->bytes, in->files[0].spool, piece->first, piece->last, f->flags, err);
@@ -403,6 +423,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
             w->row.has = w->row.has_packet = 0;
             w->row.of_v1 = !f->v2;
             w->row.counter_count = 0;
+            w->row.scope = w->row.id = 0;
             w->row.where = rocl_json_offset(&r, &v);
             if (!rocl_json_enter(&r, ROCL_JSON_OBJECT)) {
                 st = rocl_record_fault(to, w->row.where, ROCL_FAULT_BAD_LINE,
@@ -471,6 +492,8 @@ static void close_file(rocl_records_input *in)
 
 static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .parse = parse_piece,
+                                          .keeps = true,
+                                          .complete = complete_link,
                                           .free_worker = free_worker,
                                           .refine = refine_links,
                                           .close = close_file};

@@ -299,6 +299,8 @@ static bool take_common(rocl_records *to, rocl_source_record *r, const rocprof_r
     if (!r->link)
         r->link = ROCL_NO_KEY; /* 0 is what has none */
     r->agent = take_agent(row, ROCPROF_AGENT, &r->agent_type);
+    r->scope = row->scope;
+    r->id = row->id;
     r->as.e.start = start == ROCL_NO_KEY ? 0 : (int64_t)start;
     r->as.e.end = end == ROCL_NO_KEY ? 0 : (int64_t)end;
     if (bad_time)

@@ -146,6 +146,7 @@ typedef struct rocprof_row {
     rocprof_counter *counters;
     size_t counter_count;
     uint64_t where;
+    uint64_t scope, id; /* of the record, for who completes it; 0 */
     bool puts_dispatch; /* of a table of counter values: no other table has its dispatch */
 } rocprof_row;
 
