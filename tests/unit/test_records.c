@@ -96,7 +96,8 @@ static void add_notice(void *ctx, const char *text)
 }
 
 /* Definitions, notices and events, sorted; what was left out is counted by the notices. */
-static char *read_trace(const char *const *paths, size_t count, unsigned jobs, size_t memory)
+static char *read_trace(const char *const *paths, size_t count, unsigned jobs, size_t memory,
+                        uint32_t fields)
 {
     result r = {.lock = PTHREAD_MUTEX_INITIALIZER};
     rocl_options o = {.jobs = jobs, .memory = memory, .notice = add_notice, .ctx = &r};
@@ -213,8 +214,12 @@ static void test_cases(void **unused)
     static const size_t pieces[][2] = {
         {4 << 20, 512 << 10}, {1, 1}, {7, 64}, {50, 13}, {150, 4096}};
     static const unsigned jobs[] = {1, 2, 5};
-    /* All records are kept for the second pass, some of them, none. */
-    static const size_t memories[] = {0, 300, 1};
+    /* Records are kept in memory, some of them, all in a file; they are parsed again. */
+    enum { KEPT = ROCL_ALL_FIELDS & ~ROCL_FIELD_PACKET };
+    static const struct {
+        size_t memory;
+        uint32_t fields;
+    } ways[] = {{0, KEPT}, {300, KEPT}, {1, KEPT}, {0, ROCL_ALL_FIELDS}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char paths[3][96];
@@ -229,14 +234,14 @@ static void test_cases(void **unused)
             fclose(f);
             list[n++] = paths[k];
         }
-        for (size_t k = 0; k < sizeof pieces / sizeof *pieces * 9; k++) {
+        for (size_t k = 0; k < sizeof pieces / sizeof *pieces * 12; k++) {
             const unsigned j = jobs[k % 3];
-            const size_t memory = memories[k / 3 % 3];
-            set_sizes(pieces[k / 9][0], pieces[k / 9][1]);
-            char *got = read_trace(list, n, j, memory);
+            const size_t way = k / 3 % 4;
+            set_sizes(pieces[k / 12][0], pieces[k / 12][1]);
+            char *got = read_trace(list, n, j, ways[way].memory, ways[way].fields);
             if (strcmp(got, cases[i].expected) != 0)
-                print_error("%s (pieces of %zu, -j%u, memory %zu)\n", cases[i].title,
-                            pieces[k / 9][0], j, memory);
+                print_error("%s (pieces of %zu, -j%u, way %zu)\n", cases[i].title,
+                            pieces[k / 12][0], j, way);
             assert_string_equal(got, cases[i].expected);
             free(got);
         }

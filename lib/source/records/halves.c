@@ -13,7 +13,6 @@
 
 typedef struct half {
     uint64_t id;
-    int64_t time;       /* of an end */
     uint32_t arg_count; /* behind the event, which has the size of its kind */
     uint8_t kind;
     bool begins;
@@ -22,7 +21,8 @@ typedef struct half {
 
 /* Where a half is, for messages. */
 typedef struct origin {
-    uint64_t piece, line, where;
+    uint32_t piece, line; /* pieces have some MiB */
+    uint64_t where;
 } origin;
 
 typedef struct arg_head {
@@ -46,7 +46,6 @@ rocl_status rocl_half_add(rocl_records *w, const rocl_plain_record *r, const roc
                              (uint64_t)(r->at > 0 ? r->at : r->as.e.start),
                              rocl_place(w, r->where)};
     const half h = {.id = r->id,
-                    .time = r->as.e.start,
                     .arg_count = (uint32_t)w->pending_args,
                     .kind = r->kind,
                     .begins = r->half == ROCL_BEGINS,
@@ -55,7 +54,8 @@ rocl_status rocl_half_add(rocl_records *w, const rocl_plain_record *r, const roc
     data->len = 0;
     rocl_buf_put(data, &h, sizeof h);
     if (w->indexing)
-        rocl_buf_put(data, &(origin){(uint64_t)(w->piece - w->in->pieces), w->line, r->where},
+        rocl_buf_put(data,
+                     &(origin){(uint32_t)(w->piece - w->in->pieces), (uint32_t)w->line, r->where},
                      sizeof(origin));
     else if (h.begins)
         rocl_buf_put(data, event, rocl_kind_size((rocl_kind)h.kind));
@@ -91,19 +91,18 @@ static bool add_args(rocl_records *w, const uint8_t *data)
 
 /* The second pass: a begin that has its end goes out, as a record of its kind. */
 static rocl_status emit_joined(rocl_records *w, const uint8_t *begin, const uint8_t *end,
-                               rocl_error *err)
+                               int64_t time, rocl_error *err)
 {
-    half h, last;
+    half h;
     rocl_any_record as;
     rocl_status st = ROCL_OK;
     memcpy(&h, begin, sizeof h);
-    memcpy(&last, end, sizeof last);
     const rocl_kind kind = (rocl_kind)h.kind;
     if (!rocl_kind_in(kind, w->in->run->kinds))
         return ROCL_OK;
     memcpy(&as, begin + sizeof h, rocl_kind_size(kind));
     if (!h.timed)
-        as.e.end = last.time;
+        as.e.end = time;
     as.e.duration = as.e.end - as.e.start;
     if (kind == ROCL_ALLOC || kind == ROCL_SCRATCH)
         return rocl_allocs_add(w->in->run->allocations, w->number, &as.alloc, err);
@@ -193,7 +192,7 @@ rocl_status rocl_halves_join(rocl_records *w, rocl_error *err)
         } else {
             uint8_t *begin = take_open(&open, h.id);
             if (!w->indexing)
-                st = emit_joined(w, begin, rec.data, err);
+                st = emit_joined(w, begin, rec.data, (int64_t)rec.key[2], err);
             free(begin);
         }
     }

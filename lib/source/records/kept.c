@@ -6,8 +6,9 @@
  *     u64           which words differ, unless they are the same
  *     varint, ...   for each of these words the difference, as a signed number
  *
- * mostly 10 to 20 bytes. The table begins empty with each piece. The memory is part of that of the
- * sorters (--memory): pieces for which there is none are parsed again. */
+ * mostly 10 to 25 bytes. The table begins empty with each piece. The memory is part of that of the
+ * sorters (--memory), and what has no place in it goes to their temporary file. Where that cannot
+ * be written, pieces are parsed again. */
 #include <stdlib.h>
 
 #include "base/extsort.h"
@@ -104,18 +105,34 @@ void rocl_kept_begin(rocl_records *w)
 void rocl_kept_end(rocl_records *w)
 {
     rocl_records_run *run = w->in->run;
-    if (!w->keeps || w->kept.failed)
+    rocl_sort_space *space = w->in->trace->space;
+    const size_t size = w->kept.len;
+    if (!w->keeps || w->kept.failed || !size)
         return;
     rocl_kept_piece *to = &run->kept[w->piece - w->in->pieces];
-    const size_t size = w->kept.len;
-    if (!rocl_space_keep(w->in->trace->space, size)) {
-        atomic_store_explicit(&run->full, true, memory_order_relaxed);
-    } else if (!(to->data = malloc(size + 1))) {
-        rocl_space_unkeep(w->in->trace->space, size);
-    } else {
-        memcpy(to->data, w->kept.data, size);
-        to->size = size;
+    if (rocl_space_keep(space, size)) {
+        if ((to->data = malloc(size)))
+            memcpy(to->data, w->kept.data, size);
+        else
+            rocl_space_unkeep(space, size);
     }
+    if (to->data || rocl_space_spill(space, w->kept.data, size, &to->offset, NULL) == ROCL_OK)
+        to->size = size;
+    else
+        atomic_store_explicit(&run->full, true, memory_order_relaxed);
+}
+
+rocl_status rocl_kept_load(rocl_records *w, const rocl_kept_piece *k, const uint8_t **p,
+                           rocl_error *err)
+{
+    *p = k->data;
+    if (k->data)
+        return ROCL_OK;
+    w->kept.len = 0;
+    if (!rocl_buf_reserve(&w->kept, k->size))
+        return rocl_fail_memory(err);
+    *p = w->kept.data;
+    return rocl_space_read(w->in->trace->space, w->kept.data, k->size, k->offset, err);
 }
 
 void rocl_kept_free(rocl_records_input *in, size_t piece)

@@ -163,6 +163,9 @@ static void make_plain(rocl_records *w, const rocl_source_record *r, rocl_plain_
     memcpy(&to->as, &r->as, rocl_kind_size(r->kind));
 }
 
+/* The word of a record that has a member, as a set of words. */
+#define WORD(member) ((uint64_t)1 << offsetof(rocl_plain_record, member) / 8)
+
 /* Kernels without a number are known by their name. */
 static uint64_t kernel_number(const rocl_plain_record *r)
 {
@@ -186,23 +189,36 @@ static void note_agent(rocl_records *w, const rocl_plain_record *r, uint64_t num
     note_key(w, r, ROCL_KEY_AGENT, 0, number, &(rocl_key_facts){.type = (rocl_agent_type)type});
 }
 
-static void note_keys(rocl_records *w, const rocl_plain_record *r, const rocl_key_facts *symbol)
+/* Notes those keys of which a word is other than in the record before. */
+static void note_keys(rocl_records *w, const rocl_plain_record *r, uint64_t changed,
+                      const rocl_key_facts *symbol)
 {
     const bool dispatch = r->kind == ROCL_DISPATCH || r->kind == ROCL_COUNTER;
-    note_key(w, r, ROCL_KEY_PROCESS, 0, rocl_process_key(w, r), &(rocl_key_facts){.pid = r->pid});
-    note_key(w, r, ROCL_KEY_THREAD, 0, r->thread, NULL);
-    note_agent(w, r, r->agent, r->agent_type);
-    note_agent(w, r, r->src, r->src_type);
-    note_agent(w, r, r->dst, r->dst_type);
-    note_key(w, r, ROCL_KEY_QUEUE, r->agent, r->queue, NULL);
-    note_key(w, r, ROCL_KEY_QUEUE, r->agent, r->source_queue, NULL);
-    note_key(w, r, ROCL_KEY_STREAM, 0, r->stream, NULL);
-    if (dispatch && (r->name || r->kernel != ROCL_NO_KEY)) {
+    if (changed & (WORD(process) | WORD(pid) | WORD(kind)))
+        changed = UINT64_MAX;
+    if (changed & WORD(process))
+        note_key(w, r, ROCL_KEY_PROCESS, 0, rocl_process_key(w, r),
+                 &(rocl_key_facts){.pid = r->pid});
+    if (changed & WORD(thread))
+        note_key(w, r, ROCL_KEY_THREAD, 0, r->thread, NULL);
+    if (changed & (WORD(agent) | WORD(src) | WORD(dst))) {
+        note_agent(w, r, r->agent, r->agent_type);
+        note_agent(w, r, r->src, r->src_type);
+        note_agent(w, r, r->dst, r->dst_type);
+    }
+    if (changed & (WORD(agent) | WORD(queue) | WORD(source_queue))) {
+        note_key(w, r, ROCL_KEY_QUEUE, r->agent, r->queue, NULL);
+        note_key(w, r, ROCL_KEY_QUEUE, r->agent, r->source_queue, NULL);
+    }
+    if (changed & WORD(stream))
+        note_key(w, r, ROCL_KEY_STREAM, 0, r->stream, NULL);
+    if (dispatch && changed & (WORD(kernel) | WORD(name)) &&
+        (r->name || r->kernel != ROCL_NO_KEY)) {
         rocl_key_facts facts = symbol ? *symbol : (rocl_key_facts){0};
         facts.name = r->name;
         note_key(w, r, ROCL_KEY_KERNEL, 0, kernel_number(r), &facts);
     }
-    if (r->counter)
+    if (r->counter && changed & (WORD(agent) | WORD(counter)))
         note_key(w, r, ROCL_KEY_COUNTER, r->agent, r->counter,
                  &(rocl_key_facts){.name = r->counter});
 }
@@ -219,9 +235,10 @@ static rocl_status note_record(rocl_records *w, const rocl_recent *last,
     w->allocs += r->kind == ROCL_ALLOC || r->kind == ROCL_SCRATCH;
     w->halves += r->half != ROCL_WHOLE;
     w->onces += r->once;
-    /* The same keys were noted before, unless the piece has its records in no order. */
-    if (last->changed & ROCL_CHANGED_KEYS || r->where < w->furthest)
-        note_keys(w, r, symbol);
+    if (r->where < w->furthest) /* the first record of a key counts */
+        note_keys(w, r, UINT64_MAX, symbol);
+    else if (last->changed & ROCL_CHANGED_KEYS)
+        note_keys(w, r, last->changed, symbol);
     w->furthest = r->where > w->furthest ? r->where : w->furthest;
     if (w->failed)
         return rocl_fail_memory(err);
@@ -253,27 +270,40 @@ static uint32_t resolve_key(const rocl_records *w, rocl_key_of of, uint64_t proc
                                                            : rocl_records_find(w->in, of, key);
 }
 
-static void resolve_keys(const rocl_records *w, const rocl_plain_record *r, rocl_record_indexes *to)
+/* Looks those keys up of which a word is other than in the record before. */
+static void resolve_keys(const rocl_records *w, const rocl_plain_record *r, uint64_t changed,
+                         rocl_record_indexes *to)
 {
     const rocl_capture *c = &w->in->capture->pub;
     const uint64_t p = rocl_process_key(w, r);
-    to->process = resolve_key(w, ROCL_KEY_PROCESS, 0, 0, p);
-    to->thread = resolve_key(w, ROCL_KEY_THREAD, p, 0, r->thread);
-    to->agent = resolve_key(w, ROCL_KEY_AGENT, p, 0, r->agent);
-    to->src = resolve_key(w, ROCL_KEY_AGENT, p, 0, r->src);
-    to->dst = resolve_key(w, ROCL_KEY_AGENT, p, 0, r->dst);
-    to->queue = resolve_key(w, ROCL_KEY_QUEUE, p, r->agent, r->queue);
-    to->source_queue = resolve_key(w, ROCL_KEY_QUEUE, p, r->agent, r->source_queue);
-    to->stream = resolve_key(w, ROCL_KEY_STREAM, p, 0, r->stream);
-    to->counter = resolve_key(w, ROCL_KEY_COUNTER, p, r->agent, r->counter);
+    if (changed & (WORD(process) | WORD(kind)))
+        changed = UINT64_MAX;
+    if (changed & WORD(process))
+        to->process = resolve_key(w, ROCL_KEY_PROCESS, 0, 0, p);
+    if (changed & WORD(thread))
+        to->thread = resolve_key(w, ROCL_KEY_THREAD, p, 0, r->thread);
+    if (changed & WORD(agent))
+        to->agent = resolve_key(w, ROCL_KEY_AGENT, p, 0, r->agent);
+    if (changed & WORD(src))
+        to->src = resolve_key(w, ROCL_KEY_AGENT, p, 0, r->src);
+    if (changed & WORD(dst))
+        to->dst = resolve_key(w, ROCL_KEY_AGENT, p, 0, r->dst);
+    if (changed & (WORD(agent) | WORD(queue)))
+        to->queue = resolve_key(w, ROCL_KEY_QUEUE, p, r->agent, r->queue);
+    if (changed & (WORD(agent) | WORD(source_queue)))
+        to->source_queue = resolve_key(w, ROCL_KEY_QUEUE, p, r->agent, r->source_queue);
+    if (changed & WORD(stream))
+        to->stream = resolve_key(w, ROCL_KEY_STREAM, p, 0, r->stream);
+    if (changed & (WORD(agent) | WORD(counter)))
+        to->counter = resolve_key(w, ROCL_KEY_COUNTER, p, r->agent, r->counter);
+    if (!(changed & (WORD(kernel) | WORD(name) | WORD(label))))
+        return;
     to->kernel = ROCL_NONE;
-    to->kernel_name = 0;
-    if (r->kind == ROCL_DISPATCH || r->kind == ROCL_COUNTER) {
+    if (r->kind == ROCL_DISPATCH || r->kind == ROCL_COUNTER)
         to->kernel = resolve_key(w, ROCL_KEY_KERNEL, p, 0, kernel_number(r));
-        to->kernel_name = r->label && w->in->trace->opt.kernel_rename ? r->label
-                          : to->kernel == ROCL_NONE                   ? 0
-                                                    : c->kernels[to->kernel].shown;
-    }
+    to->kernel_name = r->label && w->in->trace->opt.kernel_rename ? r->label
+                      : to->kernel == ROCL_NONE                   ? 0
+                                                                  : c->kernels[to->kernel].shown;
 }
 
 /* What links a call and the work that it launched: numbers count in each process. Those of the
@@ -392,13 +422,13 @@ static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_pa
     rocl_plain_record completed;
     rocl_record_indexes completed_at;
     if (last->changed & ROCL_CHANGED_KEYS)
-        resolve_keys(w, r, &last->at);
+        resolve_keys(w, r, last->changed, &last->at);
     if (w->in->format->complete) {
         memcpy(&completed, r, offsetof(rocl_plain_record, as) + rocl_kind_size(kind));
         if ((st = w->in->format->complete(w, &completed, err)) != ROCL_OK)
             return st;
         if (completed.agent != r->agent) {
-            resolve_keys(w, &completed, &completed_at);
+            resolve_keys(w, &completed, UINT64_MAX, &completed_at);
             at = &completed_at;
         }
         r = &completed;
@@ -460,9 +490,9 @@ rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_
 /* Emits the records of the piece at hand as the first pass kept them. */
 static rocl_status emit_kept(rocl_records *w, const rocl_kept_piece *kept, rocl_error *err)
 {
-    const uint8_t *p = kept->data, *end = p + kept->size;
-    rocl_status st = ROCL_OK;
-    while (p < end && st == ROCL_OK) {
+    const uint8_t *p;
+    rocl_status st = rocl_kept_load(w, kept, &p, err);
+    for (const uint8_t *end = p + kept->size; st == ROCL_OK && p < end;) {
         rocl_recent *last = rocl_kept_next(w, &p);
         if (is_wanted(w, (rocl_kind)last->r.kind, (rocl_half)last->r.half))
             st = emit_record(w, last, NULL, err);
@@ -990,7 +1020,7 @@ rocl_status rocl_records_scan(rocl_trace *t, rocl_model_capture *c, const rocl_t
     (void)t;
     w->out.to = to;
     const size_t index = (size_t)task->first;
-    const bool kept = run->kept && run->kept[index].data && !(to->fields & ROCL_FIELD_PACKET);
+    const bool kept = run->kept && run->kept[index].size && !(to->fields & ROCL_FIELD_PACKET);
     rocl_status st = begin_piece(w, &in->pieces[index], err);
     if (st == ROCL_OK)
         st = kept ? emit_kept(w, &run->kept[index], err)

@@ -81,8 +81,9 @@ struct rocl_records {
 
 /* The records of a piece, encoded as kept.c says. */
 typedef struct rocl_kept_piece {
-    uint8_t *data; /* NULL: they are not kept */
-    size_t size;
+    uint8_t *data; /* malloced; NULL: they are in the temporary file of the sorters */
+    uint64_t offset;
+    size_t size; /* 0: they are not kept */
 } rocl_kept_piece;
 
 typedef struct rocl_records_run {
@@ -128,7 +129,10 @@ rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r);
 /* The first pass, with each piece: begins to keep what is put; stores it, if memory allows. */
 void rocl_kept_begin(rocl_records *w);
 void rocl_kept_end(rocl_records *w);
-/* The second pass: the next record from *p on, as rocl_recent_put() gave it. */
+/* The second pass: where the records of a piece are; the next record from *p on, as
+ * rocl_recent_put() gave it. */
+rocl_status rocl_kept_load(rocl_records *w, const rocl_kept_piece *k, const uint8_t **p,
+                           rocl_error *err);
 rocl_recent *rocl_kept_next(rocl_records *w, const uint8_t **p);
 /* Gives back the memory of a piece. */
 void rocl_kept_free(rocl_records_input *in, size_t piece);

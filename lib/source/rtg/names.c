@@ -49,17 +49,18 @@ static uint64_t hash_name(rocl_view s)
 
 static size_t find_recent(rtg_names *n, rocl_view s)
 {
-    uint64_t h = hash_name(s);
-    size_t i = h % RTG_NAMES, len;
-    if (n->recent[i].text != ROCL_NONE && n->recent[i].hash == h) {
-        const char *have = rocl_strings_get(n->trace->strings, n->recent[i].text, &len);
-        if (len == s.n && !memcmp(have, s.p, len))
-            return i;
-    }
+    const uint64_t h = hash_name(s);
+    const size_t i = h % RTG_NAMES;
+    if (n->recent[i].text != ROCL_NONE && n->recent[i].hash == h && n->recent[i].view.n == s.n &&
+        !memcmp(n->recent[i].view.p, s.p, s.n))
+        return i;
+    const uint32_t text = rocl_strings_put(n->trace->strings, s.p, s.n);
     n->recent[i].hash = h;
-    n->recent[i].text = rocl_strings_put(n->trace->strings, s.p, s.n);
+    n->recent[i].text = text;
     n->recent[i].displayed = ROCL_NONE;
-    n->failed |= n->recent[i].text == ROCL_NONE;
+    n->failed |= text == ROCL_NONE;
+    if (text != ROCL_NONE)
+        n->recent[i].view.p = rocl_strings_get(n->trace->strings, text, &n->recent[i].view.n);
     return i;
 }
 

@@ -173,6 +173,7 @@ typedef struct rtg_names {
         uint64_t hash;
         uint32_t text; /* ROCL_NONE: empty */
         uint32_t displayed;
+        rocl_view view; /* of the text */
     } recent[RTG_NAMES];
     rocl_map displayed; /* text of a kernel -> its name by --kernel-names */
     bool failed;        /* memory is out */
