@@ -74,10 +74,10 @@ CopyDeviceToHost2D,GPU 3,,32512,5,640'
     same "$(fields hip_api_trace "Process_Id, Function" v3.rpd | sort)" '77,hipLaunchKernel
 77,hipLaunchKernel
 77,hipMemcpy'
-    same "$(fields kernel_trace "Agent_Id, Queue_Id, Grid_Size_X, Correlation_Id" v3.rpd)" 'GPU 0,3,1024,1
-GPU 1,0,512,68719476741'
+    same "$(fields kernel_trace "Agent_Id, Queue_Id, Grid_Size_X, Correlation_Id" v3.rpd)" 'GPU 0 (node 0),3,1024,1
+GPU 1 (node 1),0,512,68719476741'
     same "$(fields memory_copy_trace "Direction, Source_Agent_Id, Destination_Agent_Id" v3.rpd)" \
-        'MEMORY_COPY_HOST_TO_DEVICE,,GPU 0'
+        'MEMORY_COPY_HOST_TO_DEVICE,,GPU 0 (node 0)'
     same "$(fields marker_api_trace "Domain, Function" v3.rpd)" 'MARKER_CORE_RANGE_API,epoch 1'
     same "$(fields other_api_trace "Domain, Function" v3.rpd)" app,load
 }
@@ -90,6 +90,45 @@ GPU 1,0,512,68719476741'
 @test "monitors are sampled counters" {
     try 1 rocstats counters --format csv v2.rpd
     [[ "$output" == *'"sclk of gpu 0"'* ]] || fail "$output"
+    sqlite3 v2.rpd "INSERT INTO rocpd_monitor (deviceType, deviceId, monitorType, start, end, value)
+        VALUES ('gpu', 0, 'power', 1000, 9000, '95.5'), ('gpu', 0, 'power', 9000, 9500, 'nan')"
+    same "$(fields counter_sample_trace "Counter_Name, Units, Counter_Value, Timestamp" v2.rpd | sort)" \
+        'power of gpu 0,W,95.5,1000
+sclk of gpu 0,MHz,1300,5000
+sclk of gpu 0,MHz,1300,9000
+sclk of gpu 0,MHz,2100,1000'
+}
+
+@test "times that are missing, ranges that were only popped, grids too large: counted, never guessed" {
+    sqlite3 v1.rpd "INSERT INTO rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id)
+            SELECT 900, gpuId, -5, '', end, description_id, opType_id FROM rocpd_op WHERE id = 1;
+        INSERT INTO rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id)
+            SELECT 901, gpuId, queueId, start, NULL, description_id, opType_id FROM rocpd_op WHERE id = 1;
+        INSERT INTO rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id)
+            SELECT 902, gpuId, -5, start, end, description_id, opType_id FROM rocpd_op WHERE id = 1;
+        INSERT INTO rocpd_string VALUES (900, 'UserMarker');
+        INSERT INTO rocpd_api (id, pid, tid, start, end, apiName_id, args_id)
+            SELECT 900, pid, tid, 0, end, 900, args_id FROM rocpd_api WHERE id = 10;
+        INSERT INTO rocpd_api (id, pid, tid, start, end, apiName_id, args_id)
+            SELECT 901, -1, tid, start, end, apiName_id, args_id FROM rocpd_api WHERE id = 10"
+    try 1 rocstats summary v1.rpd
+    says "rocpd_op: row 900: a time is no number"
+    says "rocpd_op: row 901: a time is no number"
+    says "rocpd_api: row 900: a range without a begin"
+    says "rocpd_api: row 901: a field is no number"
+    says "3 records left out: no valid time (3); 1 record repaired: value of a wrong type (1)"
+    [ "$(fields kernel_trace Queue_Id v1.rpd | sort -n | tail -n 1)" = 4294967291 ]
+    sqlite3 v2.rpd "UPDATE rocpd_kernelapi SET gridX = 4294967295 WHERE api_ptr_id = 1"
+    try 1 rocstats summary v2.rpd
+    says "rocpd_op: row 1: a field is no number"
+}
+
+@test "copies whose sizes the tracer lost: a notice" {
+    try 1 rocstats summary v2.rpd
+    [[ "$stderr" != *"no size"* ]] || fail "no size is lost"
+    sqlite3 v2.rpd "UPDATE rocpd_copyapi SET size = '', width = ''"
+    try 1 rocstats summary v2.rpd
+    says "2 copies have no size: RPD loses those of 2 GiB and more"
 }
 
 @test "any number of workers, any order of rocpd_api_ops, compressed: the same" {
@@ -113,6 +152,42 @@ GPU 1,0,512,68719476741'
     done
     sqlite3 v3.rpd "DELETE FROM rocpd_api; DELETE FROM rocpd_op"
     try 0 rocpd2csv -d out2 v3.rpd
+}
+
+@test "damaged and truncated files: an error or counted rows, never more" {
+    size=$(stat -c %s v2.rpd)
+    for n in 50 1000 5000 9000 $((size - 4096)); do
+        head -c "$n" v2.rpd >cut.rpd
+        try 3 rocstats cut.rpd
+        one_line rocstats
+    done
+    for ((at = 4096; at < size; at += 4096)); do
+        cp v2.rpd bad.rpd
+        printf '\377\377\377\377\377\377\377\377\377' | dd of=bad.rpd bs=1 seek=$((at + 2)) conv=notrunc status=none
+        run rocstats all -q -o p.html bad.rpd
+        [ "$status" -lt 4 ] || fail "damage at $at"
+    done
+}
+
+@test "every output, either reader, any number of workers, beside other inputs: the same" {
+    for f in v1.rpd v2.rpd v3.rpd; do
+        for tool in "rocpd2csv -d . -o o" "rocpd2pftrace --args -z 0 -o t.pftrace" \
+            "rtg2json -f --args --layout trace -o t.json" "rocstats all --format json -o s.json"; do
+            for how in "-j1" "-j3" "-j2 --reader sqlite"; do
+                mkdir run && cd run
+                $tool -q $how ../$f >/dev/null || [ $? -eq 1 ]
+                cd ..
+                if [ -d first ]; then diff -r first run && rm -r run; else mv run first; fi
+            done
+            rm -r first
+        done
+    done
+    rocpd2csv -q -d a -o o v3.rpd "$FIXTURES/schema-3.0.5.db"
+    rocpd2csv -q -d b -o o -j3 "$FIXTURES/schema-3.0.5.db" v3.rpd
+    for table in a/*.csv; do cmp <(sort "$table") <(sort "b/${table#a/}"); done
+    [ -x "$BUILD/bin/rocpd2otf2" ] || return 0
+    for j in 1 3; do rocpd2otf2 -q -j$j --args -o $j/t.otf2 v3.rpd; done
+    diff -r 1 3
 }
 
 @test "merged into a database it reads as before" {
@@ -152,6 +227,27 @@ END
             UNION ALL SELECT CASE d.string WHEN '' THEN t.string ELSE d.string END, end - start
             FROM rocpd_op JOIN rocpd_string d ON d.id = description_id JOIN rocpd_string t ON t.id = opType_id)
             GROUP BY 1 ORDER BY 1" >expected
+        diff expected got
+    done
+}
+
+@test "real files: time on GPUs as the view busy says, calls, grids and threads of kernels as SQL joins them" {
+    needs "$SHARED/rpd/mytrace.rpd.gz"
+    zcat "$SHARED/rpd/mytrace.rpd.gz" >mytrace.rpd
+    for f in "$SHARED/rpd/matmul_result.rpd" mytrace.rpd; do
+        rocpd2csv -q -d out -o o "$f"
+        same "$(sqlite3 :memory: ".import --csv out/o_kernel_trace.csv k" ".import --csv out/o_memory_copy_trace.csv c" \
+            "SELECT sum(e - s) FROM (SELECT Start_Timestamp s, End_Timestamp e FROM k
+                UNION ALL SELECT Start_Timestamp, End_Timestamp FROM c)")" \
+            "$(sqlite3 -readonly "$f" "SELECT sum(GpuTime) FROM busy")"
+        sqlite3 -readonly "$f" "SELECT o.id, l.api_id, a.tid, ifnull(k.groupSegmentSize, 0),
+            ifnull(k.gridX * CASE n.string WHEN 'hipExtModuleLaunchKernel' THEN 1 ELSE k.workgroupX END, 0)
+            FROM rocpd_op o JOIN rocpd_api_ops l ON l.op_id = o.id JOIN rocpd_api a ON a.id = l.api_id
+            JOIN rocpd_string n ON n.id = a.apiName_id LEFT JOIN rocpd_kernelapi k ON k.api_ptr_id = a.id
+            JOIN rocpd_string t ON t.id = o.opType_id AND t.string IN ('KernelExecution', 'Task')" | sort >expected
+        sqlite3 :memory: ".import --csv out/o_kernel_trace.csv k" \
+            "SELECT Dispatch_Id, Correlation_Id, Thread_Id, LDS_Block_Size, Grid_Size_X FROM k" | sort >got
+        [ "$(wc -l <got)" -gt 20 ]
         diff expected got
     done
 }

@@ -11,6 +11,7 @@
  *
  * Tables are joined row by row: what an operation refers to lies near to what the one before it
  * refers to, so each worker keeps the rows around the last one that it looked up. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,6 +31,9 @@ enum {
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+/* Of the place of a sample at the end of its row. */
+#define MONITOR_ENDS ((uint64_t)1 << (TABLE_SHIFT - 1))
+
 typedef enum rpd_table {
     RPD_API,
     RPD_HSA_API, /* before version 1 */
@@ -47,7 +51,7 @@ typedef enum rpd_table {
 
 enum { A_PID, A_TID, A_START, A_END, A_NAME, A_ARGS, A_DOMAIN };
 enum { O_GPU, O_QUEUE, O_START, O_END, O_DESCRIPTION, O_TYPE };
-enum { M_TYPE, M_DEVICE, M_MONITOR, M_START, M_VALUE };
+enum { M_TYPE, M_DEVICE, M_MONITOR, M_START, M_END, M_VALUE };
 enum { L_API, L_OP };
 enum { K_STREAM, K_GRID, K_WORKGROUP = K_GRID + 3, K_GROUP = K_WORKGROUP + 3, K_PRIVATE, K_NAME };
 enum { C_STREAM, C_SIZE, C_WIDTH, C_HEIGHT };
@@ -64,7 +68,8 @@ static const struct {
     [RPD_HSA_API] = {"rocpd_hsaApi",
                      {"pid", "tid", "start", "end", "apiName_id", "args_id", "domain_id"}},
     [RPD_OP] = {"rocpd_op", {"gpuId", "queueId", "start", "end", "description_id", "opType_id"}},
-    [RPD_MONITOR] = {"rocpd_monitor", {"deviceType", "deviceId", "monitorType", "start", "value"}},
+    [RPD_MONITOR] = {"rocpd_monitor",
+                     {"deviceType", "deviceId", "monitorType", "start", "end", "value"}},
     [RPD_API_OPS] = {"rocpd_api_ops", {"api_id", "op_id"}},
     [RPD_KERNEL] = {"rocpd_kernelapi",
                     {"stream", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY", "workgroupZ",
@@ -96,6 +101,8 @@ typedef struct rpd_file {
     uint64_t pid_stride, gpu_stride;
     rpd_links *links;
     size_t link_count, link_cap;
+    rocl_map last_monitored;       /* rows of rocpd_monitor, the last ones of what they are about */
+    atomic_uint_fast64_t sizeless; /* copies */
 } rpd_file;
 
 typedef struct rpd_link {
@@ -127,7 +134,24 @@ static bool read_int(const rocl_rows *rows, unsigned column, unsigned i, int64_t
 static uint64_t read_key(const rocl_rows *rows, unsigned column, unsigned i, bool *bad)
 {
     int64_t v;
-    return read_int(rows, column, i, &v, bad) && v >= 0 ? (uint64_t)v : ROCL_NO_KEY;
+    if (!read_int(rows, column, i, &v, bad))
+        return ROCL_NO_KEY;
+    *bad |= v < 0;
+    return v < 0 ? ROCL_NO_KEY : (uint64_t)v;
+}
+
+/* The number of a queue: handles are cut to 32 bits with a sign. */
+static uint64_t read_queue(const rocl_rows *rows, unsigned column, unsigned i, bool *bad)
+{
+    int64_t v;
+    return read_int(rows, column, i, &v, bad) ? (uint64_t)v & UINT32_MAX : ROCL_NO_KEY;
+}
+
+/* The times of a row; false: one of them is missing or no number. */
+static bool read_times(const rocl_rows *rows, unsigned start, unsigned i, rocl_event *e)
+{
+    bool bad = false;
+    return read_int(rows, start, i, &e->start, &bad) && read_int(rows, start + 1, i, &e->end, &bad);
 }
 
 static rocl_view read_text(const rocl_rows *rows, unsigned column, unsigned i)
@@ -330,16 +354,14 @@ static rocl_status put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, 
     rocl_source_record r;
     rocl_status st;
     unsigned k;
-    bool bad = false, bad_time = false;
+    bool bad = false;
     uint32_t name, domain = ROCL_NONE;
     rocl_record_begin(&r, ROCL_REGION,
                       (uint64_t)t << TABLE_SHIFT | (id & (((uint64_t)1 << TABLE_SHIFT) - 1)));
     set_process(f, &r, read_key(rows, A_PID, i, &bad));
     r.thread = read_key(rows, A_TID, i, &bad);
     r.link = id;
-    read_int(rows, A_START, i, &r.as.e.start, &bad_time);
-    read_int(rows, A_END, i, &r.as.e.end, &bad_time);
-    if (bad_time)
+    if (!read_times(rows, A_START, i, &r.as.e))
         return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
     const uint64_t args = read_key(rows, A_ARGS, i, &bad);
     if ((st = find_text(f, to, w, read_key(rows, A_NAME, i, &bad), &name, err)) != ROCL_OK ||
@@ -356,6 +378,8 @@ static rocl_status put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, 
     const bool marks = !strcmp(called, "UserMarker"), is_mark = r.as.e.start == r.as.e.end;
     if (marks)
         r.kind = is_mark ? ROCL_INSTANT : ROCL_MARKER;
+    if (marks && !r.as.e.start && r.as.e.end > 0) /* the tracer saw only its pop */
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a range without a begin", err);
     const bool wants_args = rocl_records_want_args(to) && rocl_records_want(to, r.kind);
     const rpd_table texts = f->names[RPD_USTRING] ? RPD_USTRING : RPD_STRING;
     if (marks || wants_args) {
@@ -456,7 +480,8 @@ static rocl_status add_launch(const rpd_file *f, rocl_records *to, rpd_worker *w
             continue;
         const uint64_t grid = (uint64_t)v * (items ? 1 : (uint64_t)size);
         d->workgroup[axis] = (uint32_t)size;
-        d->grid[axis] = grid > UINT32_MAX ? UINT32_MAX : (uint32_t)grid;
+        d->grid[axis] = grid > UINT32_MAX ? 0 : (uint32_t)grid;
+        bad |= grid > UINT32_MAX;
     }
     read_int(rows, K_GROUP, i, &d->group_segment, &bad);
     read_int(rows, K_PRIVATE, i, &d->private_segment, &bad);
@@ -466,8 +491,8 @@ static rocl_status add_launch(const rpd_file *f, rocl_records *to, rpd_worker *w
                                    : st;
 }
 
-static rocl_status add_copy(const rpd_file *f, rpd_worker *w, rocl_source_record *r, uint64_t key,
-                            rocl_error *err)
+static rocl_status add_copy(rpd_file *f, rocl_records *to, rpd_worker *w, rocl_source_record *r,
+                            uint64_t key, rocl_error *err)
 {
     const rocl_rows *rows;
     unsigned i;
@@ -482,11 +507,13 @@ static rocl_status add_copy(const rpd_file *f, rpd_worker *w, rocl_source_record
         width < INT32_MAX && height < INT32_MAX)
         size = width * height;
     r->as.copy.size = size > 0 ? (uint64_t)size : 0;
+    if (size <= 0 && rocl_records_first_pass(to))
+        atomic_fetch_add(&f->sizeless, 1);
     return ROCL_OK;
 }
 
-static rocl_status put_op(const rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i,
-                          size_t *link, rocl_error *err)
+static rocl_status put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i, size_t *link,
+                          rocl_error *err)
 {
     static const rocl_key_facts function = {.is_function = true};
     const rocl_rows *rows = w->rows[RPD_OP], *calls = NULL;
@@ -496,18 +523,14 @@ static rocl_status put_op(const rpd_file *f, rocl_records *to, rpd_worker *w, un
     rocl_source_record r;
     rocl_status st;
     unsigned k;
-    bool bad = false, bad_time = false;
+    bool bad = false;
     uint32_t name, type, called = ROCL_NONE;
     rocl_record_begin(&r, ROCL_DISPATCH,
                       (uint64_t)RPD_OP << TABLE_SHIFT | (id & (((uint64_t)1 << TABLE_SHIFT) - 1)));
-    read_int(rows, O_START, i, &r.as.e.start, &bad_time);
-    read_int(rows, O_END, i, &r.as.e.end, &bad_time);
-    if (bad_time)
+    if (!read_times(rows, O_START, i, &r.as.e))
         return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
     r.agent = read_key(rows, O_GPU, i, &bad);
-    r.queue = read_key(rows, O_QUEUE, i, &bad);
-    if (f->gpu_stride && r.agent != ROCL_NO_KEY)
-        r.agent %= f->gpu_stride;
+    r.queue = read_queue(rows, O_QUEUE, i, &bad);
     if (f->gpu_stride && r.queue != ROCL_NO_KEY)
         r.queue %= f->gpu_stride;
     r.link = find_link(w, link, id);
@@ -536,7 +559,7 @@ static rocl_status put_op(const rpd_file *f, rocl_records *to, rpd_worker *w, un
     const uint64_t key = f->by_op ? id : r.link;
     const rocl_view operation = {kind, strlen(kind)};
     if (*kind && rocprof_is_copy(operation)) {
-        st = add_copy(f, w, &r, key, err);
+        st = add_copy(f, to, w, &r, key, err);
         return st == ROCL_OK ? rocprof_op_put(to, &f->words, &r, operation, err) : st;
     }
     /* KernelExecution; Task: a kernel of a graph */
@@ -553,8 +576,19 @@ static rocl_status put_op(const rpd_file *f, rocl_records *to, rpd_worker *w, un
 
 /* ---- monitors -------------------------------------------------------------------------------- */
 
-/* A value holds until the next row of its device. The numbers of devices are those of the system
- * management, which need not be those of operations: they stay in the name. */
+/* Values are texts, "2100" or "95.5". */
+static bool read_real(const rocl_rows *rows, unsigned column, unsigned i, double *v)
+{
+    const rocl_view s = read_text(rows, column, i);
+    bool bad = false;
+    if (rocl_cell_kind(rows, column, i) != ROCL_CELL_TEXT)
+        return rocl_cell_real(rows, column, i, v, &bad) && *v - *v == 0;
+    return rocl_json_double(s, v) && *v - *v == 0;
+}
+
+/* A value holds until the next row of its device, that of the last one until the row ends. The
+ * numbers of devices are those of the system management, which need not be those of operations:
+ * they stay in the name. */
 static rocl_status put_monitor(rocl_records *to, const rpd_file *f, rpd_worker *w, unsigned i,
                                rocl_error *err)
 {
@@ -563,23 +597,143 @@ static rocl_status put_monitor(rocl_records *to, const rpd_file *f, rpd_worker *
     char name[128];
     rocl_source_record r;
     int64_t device;
-    bool bad = false, bad_time = false;
+    bool bad = false;
     rocl_record_begin(&r, ROCL_SAMPLE,
                       (uint64_t)RPD_MONITOR << TABLE_SHIFT |
                           ((uint64_t)rows->id[i] & (((uint64_t)1 << TABLE_SHIFT) - 1)));
-    read_int(rows, M_START, i, &r.as.e.start, &bad_time);
     read_int(rows, M_DEVICE, i, &device, &bad);
-    if (bad_time)
+    if (!read_times(rows, M_START, i, &r.as.e))
         return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
-    if (!rocl_cell_real(rows, M_VALUE, i, &r.as.sample.value, &bad) || bad)
+    if (bad || !read_real(rows, M_VALUE, i, &r.as.sample.value))
         return rocl_record_fault(to, r.where, ROCL_FAULT_NO_NUMBER,
                                  "the value of a counter is no number", err);
+    const int64_t end = r.as.e.end;
+    rocl_sample_value *s = &r.as.sample;
+    s->xcc = s->shader_engine = s->instance = s->shader_array = s->wgp = -1;
     r.as.e.end = r.as.e.start;
     r.as.e.category = f->words.spm;
     const int n = snprintf(name, sizeof name, "%.*s of %.*s %lld", (int)(what.n < 48 ? what.n : 48),
                            what.p, (int)(kind.n < 32 ? kind.n : 32), kind.p, (long long)device);
     r.counter = (rocl_view){name, (size_t)n};
+    rocl_status st = rocl_record_put(to, &r, err);
+    if (st != ROCL_OK || end <= r.as.e.start ||
+        !rocl_map_get(&f->last_monitored, (uint64_t)rows->id[i], 0))
+        return st;
+    r.as.e.start = r.as.e.end = end;
+    r.where |= MONITOR_ENDS;
     return rocl_record_put(to, &r, err);
+}
+
+/* The last row of each device and what was monitored of it. */
+static rocl_status find_last_monitored(rpd_file *f, rocl_trace *t, rocl_db *db, rocl_error *err)
+{
+    rocl_rows *rows = NULL;
+    rocl_map series = {0}; /* what a row is about -> index in `last` */
+    int64_t *last = NULL;
+    size_t count = 0, cap = 0;
+    unsigned n = 1;
+    bool ok = true;
+    if (!f->names[RPD_MONITOR])
+        return ROCL_OK;
+    rocl_status st = open_rows(f, db, RPD_MONITOR, &rows, err);
+    if (st == ROCL_OK)
+        st = rocl_rows_seek(rows, INT64_MIN, INT64_MAX, err);
+    while (st == ROCL_OK && ok && n &&
+           (st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, err)) == ROCL_OK)
+        for (unsigned i = 0; i < n && ok; i++) {
+            const rocl_view what = read_text(rows, M_MONITOR, i);
+            bool bad = false;
+            const uint64_t device = read_key(rows, M_DEVICE, i, &bad);
+            const uint32_t text = rocl_strings_put(t->strings, what.p, what.n);
+            const uint64_t key = rocl_mix64(device ^ rocl_mix64(text));
+            uint32_t at = rocl_map_get(&series, key, ROCL_NONE);
+            if (at == ROCL_NONE) {
+                at = (uint32_t)count;
+                ok = text != ROCL_NONE && ROCL_GROW(last, cap, count + 1) &&
+                     rocl_map_put(&series, key, at);
+                count += ok;
+            }
+            if (ok)
+                last[at] = rows->id[i];
+        }
+    for (size_t i = 0; i < count && ok && st == ROCL_OK; i++)
+        ok = rocl_map_put(&f->last_monitored, (uint64_t)last[i], 1);
+    rocl_rows_close(rows);
+    rocl_map_free(&series);
+    free(last);
+    return ok || st ? st : rocl_fail_memory(err);
+}
+
+/* ---- definitions ----------------------------------------------------------------------------- */
+
+/* GPUs of several machines are called by both numbers: "GPU 2 (node 1)". */
+static rocl_status label_gpus(const rpd_file *f, rocl_trace *t, rocl_capture *c, rocl_error *err)
+{
+    bool several = false;
+    for (uint32_t i = 0; f->gpu_stride && i < c->agent_count; i++)
+        several |= (uint64_t)c->agents[i].id >= f->gpu_stride;
+    for (uint32_t i = 0; several && i < c->agent_count; i++) {
+        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
+        const uint64_t number = (uint64_t)a->id;
+        char label[64];
+        const int n = snprintf(label, sizeof label, "GPU %llu (node %llu)",
+                               (unsigned long long)(number % f->gpu_stride),
+                               (unsigned long long)(number / f->gpu_stride));
+        a->label = rocl_strings_put(t->strings, label, (size_t)n);
+        if (a->label == ROCL_NONE)
+            return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
+}
+
+static rocl_status name_units(rocl_trace *t, rocl_capture *c, rocl_error *err)
+{
+    static const struct {
+        const char *begin, *unit;
+    } units[] = {{"sclk of ", "MHz"}, {"mclk of ", "MHz"}, {"temp of ", "°C"}, {"power of ", "W"},
+                 {"fan% of ", "%"},   {"vram% of ", "%"},  {"gpu% of ", "%"}};
+    for (uint32_t i = 0; i < c->counter_count; i++)
+        for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
+            rocl_counter *counter = rocl_definition_at(c, ROCL_DEFINE_COUNTER, i);
+            const char *name = rocl_str(t, counter->name);
+            if (strncmp(name, units[k].begin, strlen(units[k].begin)) != 0)
+                continue;
+            counter->units = rocl_strings_put(t->strings, units[k].unit, strlen(units[k].unit));
+            if (counter->units == ROCL_NONE)
+                return rocl_fail_memory(err);
+        }
+    return ROCL_OK;
+}
+
+/* Sizes that are lost are no fault of a row, but of all sums of bytes: a remark says so. */
+static rocl_status remark_on_sizes(rpd_file *f, rocl_records_input *in, rocl_error *err)
+{
+    const unsigned long long n = atomic_load(&f->sizeless);
+    const char *before = in->source->remark;
+    rocl_buf text = {0};
+    if (!n)
+        return ROCL_OK;
+    rocl_buf_printf(&text, "%s%s%llu %s no size: RPD loses those of 2 GiB and more",
+                    before ? before : "", before ? "; " : "", n,
+                    n == 1 ? "copy has" : "copies have");
+    const uint32_t id =
+        text.failed ? ROCL_NONE
+                    : rocl_strings_put(in->trace->strings, (const char *)text.data, text.len);
+    rocl_buf_free(&text);
+    if (id == ROCL_NONE)
+        return rocl_fail_memory(err);
+    in->source->remark = rocl_str(in->trace, id);
+    return ROCL_OK;
+}
+
+static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
+{
+    rpd_file *f = in->state;
+    rocl_capture *c = &in->capture->pub;
+    rocl_status st = label_gpus(f, in->trace, c, err);
+    if (st == ROCL_OK)
+        st = name_units(in->trace, c, err);
+    return st ? st : remark_on_sizes(f, in, err);
 }
 
 /* ---- the input ------------------------------------------------------------------------------- */
@@ -587,7 +741,7 @@ static rocl_status put_monitor(rocl_records *to, const rpd_file *f, rpd_worker *
 static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
                                rocl_error *err)
 {
-    const rpd_file *f = in->state;
+    rpd_file *f = in->state;
     void **state = rocl_records_state(to);
     rpd_worker *w = *state ? *state : calloc(1, sizeof *w);
     const rpd_table t = piece->part;
@@ -695,8 +849,10 @@ static const char *name_part(const rocl_records_input *in, const rocl_piece *pie
 static void close_file(rocl_records_input *in)
 {
     rpd_file *f = in->state;
-    if (f)
+    if (f) {
         free(f->links);
+        rocl_map_free(&f->last_monitored);
+    }
     free(f);
 }
 
@@ -706,6 +862,7 @@ static const rocl_record_format format = {.places = ROCL_PLACES_ROWS,
                                           .parse = parse_piece,
                                           .free_worker = free_worker,
                                           .part_name = name_part,
+                                          .refine = refine_definitions,
                                           .close = close_file};
 
 static rocl_status find_tables(rpd_file *f, rocl_db *db, rocl_error *err)
@@ -749,6 +906,8 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     if ((st = find_tables(f, s->db, err)) == ROCL_OK &&
         (st = read_metadata(f, s->db, err)) == ROCL_OK)
         st = describe_links(f, s->db, err);
+    if (st == ROCL_OK)
+        st = find_last_monitored(f, t, s->db, err);
     for (uint32_t k = 0; k < RPD_RECORDS && st == ROCL_OK; k++)
         if (f->names[k])
             st = rocl_records_cut_table(in, s->db, f->names[k], k, err);
