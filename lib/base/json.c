@@ -211,17 +211,41 @@ void rocl_json_unescape(rocl_buf *b, rocl_view text)
 /* ---- the text of numbers --------------------------------------------------------------------- */
 
 /* Behind the number at p, as far as it is one; NULL: none. */
-static const char *number_end(const char *p, const char *end)
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the lowest byte");
+
+/* Of 8 bytes which are no digits: their upper bits. Right up to the first one only: from there on
+ * sums carry over. */
+static inline uint64_t find_no_digits(const char *p)
+{
+    uint64_t x;
+    memcpy(&x, p, 8);
+    x ^= 0x3030303030303030; /* digits are below 10 now */
+    return ((x + 0x7676767676767676) | x) & 0x8080808080808080;
+}
+
+/* Behind the digits at p. */
+static inline const char *skip_digits(const char *p, const char *end)
+{
+    while (end - p >= 8) {
+        const uint64_t others = find_no_digits(p);
+        if (others)
+            return p + __builtin_ctzll(others) / 8;
+        p += 8;
+    }
+    while (p < end && is_digit(*p))
+        p++;
+    return p;
+}
+
+static inline const char *number_end(const char *p, const char *end)
 {
     p += p < end && *p == '-';
     if (p == end || !is_digit(*p))
         return NULL;
     if (*p++ != '0')
-        while (p < end && is_digit(*p))
-            p++;
+        p = skip_digits(p, end);
     if (end - p >= 2 && *p == '.' && is_digit(p[1]))
-        for (p++; p < end && is_digit(*p);)
-            p++;
+        p = skip_digits(p + 1, end);
     if (p < end && (*p | 32) == 'e') {
         const char *exponent = p + 1;
         exponent += exponent < end && (*exponent == '+' || *exponent == '-');
@@ -615,9 +639,42 @@ static bool split_number(rocl_view text, number *n)
     return true;
 }
 
+/* Digits, and perhaps a point and more digits, no more than are wanted: as nearly all decimals are
+ * written. False: it is none of these, or it may not fit. */
+static bool read_plain_decimal(rocl_view text, unsigned digits, int64_t *v)
+{
+    const char *p = text.p, *const end = p + text.n;
+    uint64_t n = 0;
+    if (text.n > 19 || text.n < 2 || *p == '0')
+        return false;
+    while (end - p >= 8 && !find_no_digits(p)) {
+        uint64_t x;
+        memcpy(&x, p, 8); /* becomes numbers of two, four, eight digits */
+        x = (x & 0x0f0f0f0f0f0f0f0f) * (1 + (10 << 8)) >> 8;
+        x = (x & 0x00ff00ff00ff00ff) * (1 + (100 << 16)) >> 16;
+        n = n * 100000000 + ((x & 0x0000ffff0000ffff) * (1 + ((uint64_t)10000 << 32)) >> 32);
+        p += 8;
+    }
+    for (; p < end && is_digit(*p); p++)
+        n = n * 10 + (uint64_t)(*p - '0');
+    if (p == end || *p != '.' || p == text.p || end - p < 2 || (size_t)(end - p) - 1 > digits)
+        return false;
+    for (p++; p < end && is_digit(*p); p++, digits--)
+        n = n * 10 + (uint64_t)(*p - '0');
+    for (; digits; digits--)
+        if (__builtin_mul_overflow(n, 10, &n))
+            return false;
+    if (p != end || n > INT64_MAX)
+        return false;
+    *v = (int64_t)n;
+    return true;
+}
+
 bool rocl_json_decimal(rocl_view text, unsigned digits, int64_t *v)
 {
     number n;
+    if (read_plain_decimal(text, digits, v))
+        return true;
     if (!split_number(text, &n))
         return false;
     int shift = n.exponent + (int)digits;

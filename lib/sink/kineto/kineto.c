@@ -374,12 +374,13 @@ static const char *class_of_call(const kineto_sink *s, const rocl_track_event *e
         return "user_annotation";
     const rocl_domain d = rocl_domain_of(s->trace, ROCL_REGION, e->category);
     *c = KINETO_CALL;
-    if (d == ROCL_DOMAIN_HIP || !strcmp(category, "cuda_runtime"))
+    if (d == ROCL_DOMAIN_HIP || !strcmp(category, "cuda_runtime") || !strcmp(category, "Runtime"))
         return "cuda_runtime";
     if (d == ROCL_DOMAIN_HSA || !strcmp(category, "cuda_driver"))
         return "cuda_driver";
     *c = KINETO_OPERATOR;
-    if (d != ROCL_DOMAIN_OTHER || !*category || !strcmp(category, "cpu_op"))
+    if (d != ROCL_DOMAIN_OTHER || !*category || !strcmp(category, "cpu_op") ||
+        !strcmp(category, "Operator"))
         return "cpu_op";
     *c = KINETO_OTHER;
     return NULL; /* its own */

@@ -105,26 +105,28 @@ static void free_worker(void *state)
 static event_class class_of(rocl_view cat, rocl_view name)
 {
     static const struct {
-        const char *cat;
+        rocl_view cat;
         event_class c;
-    } classes[] = {{"kernel", CLASS_KERNEL},
-                   {"gpu_memcpy", CLASS_COPY},
-                   {"gpu_memset", CLASS_COPY},
-                   {"cuda_runtime", CLASS_RUNTIME},
-                   {"cuda_driver", CLASS_RUNTIME},
-                   {"hip_runtime", CLASS_RUNTIME},
-                   {"user_annotation", CLASS_MARKER},
-                   {"gpu_user_annotation", CLASS_DERIVED},
-                   {"Trace", CLASS_DERIVED},
-                   {"cuda_sync", CLASS_SYNC},
-                   {"cpu_instant_event", CLASS_MEMORY},
+    } classes[] = {{ROCL_JSON_KEY("cpu_op"), CLASS_CALL}, /* the most frequent ones first */
+                   {ROCL_JSON_KEY("python_function"), CLASS_CALL},
+                   {ROCL_JSON_KEY("cuda_runtime"), CLASS_RUNTIME},
+                   {ROCL_JSON_KEY("kernel"), CLASS_KERNEL},
+                   {ROCL_JSON_KEY("gpu_memcpy"), CLASS_COPY},
+                   {ROCL_JSON_KEY("gpu_memset"), CLASS_COPY},
+                   {ROCL_JSON_KEY("cuda_driver"), CLASS_RUNTIME},
+                   {ROCL_JSON_KEY("hip_runtime"), CLASS_RUNTIME},
+                   {ROCL_JSON_KEY("user_annotation"), CLASS_MARKER},
+                   {ROCL_JSON_KEY("gpu_user_annotation"), CLASS_DERIVED},
+                   {ROCL_JSON_KEY("Trace"), CLASS_DERIVED},
+                   {ROCL_JSON_KEY("cuda_sync"), CLASS_SYNC},
+                   {ROCL_JSON_KEY("cpu_instant_event"), CLASS_MEMORY},
                    /* before PyTorch 1.13 */
-                   {"Kernel", CLASS_KERNEL},
-                   {"Memcpy", CLASS_COPY},
-                   {"Memset", CLASS_COPY},
-                   {"Runtime", CLASS_RUNTIME}};
+                   {ROCL_JSON_KEY("Kernel"), CLASS_KERNEL},
+                   {ROCL_JSON_KEY("Memcpy"), CLASS_COPY},
+                   {ROCL_JSON_KEY("Memset"), CLASS_COPY},
+                   {ROCL_JSON_KEY("Runtime"), CLASS_RUNTIME}};
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (rocl_view_is(cat, classes[i].cat)) {
+        if (cat.n == classes[i].cat.n && !memcmp(cat.p, classes[i].cat.p, cat.n)) {
             const bool copy = classes[i].c == CLASS_KERNEL &&
                               (rocl_view_is(name, "__amd_rocclr_copyBuffer") ||
                                (name.n > 12 && !memcmp(name.p, "MEMORY_COPY_", 12)));
@@ -502,27 +504,26 @@ static uint64_t hash_texts(const rocl_view *texts, size_t count)
 
 /* Which begin and end, so that those that only end are known: numbers of a category lie together.
  */
-static bool note_flow(rocl_records *to, chrome_file *f, const chrome_event *e, bool begins,
-                      uint64_t id)
+static bool note_flow(rocl_records *to, chrome_file *f, const chrome_event *e, bool begins)
 {
     chrome_flows *seen = &f->flows[rocl_records_worker(to)];
-    uint64_t number;
-    if (rocl_json_uint(e->id, &number) && number < (uint64_t)1 << 40)
-        id = hash_texts((const rocl_view[]){e->cat, e->name}, 2) << 40 | number;
+    uint64_t id;
+    if (rocl_json_uint(e->id, &id) && id < (uint64_t)1 << 40)
+        id |= hash_texts((const rocl_view[]){e->cat, e->name}, 2) << 40;
+    else
+        id = hash_texts((const rocl_view[]){e->cat, e->name, e->id}, 3);
     return rocl_idset_add(begins ? &seen->begun : &seen->ended, id);
 }
 
-/* An end of an arrow that is an event of its own ("s", "t", "f"). Those from calls to GPU work are
- * the correlation, told again. */
+/* An end of an arrow that is an event of its own ("s", "t", "f"). */
 static rocl_status put_flow(rocl_records *to, rocl_source_record *r, chrome_file *f,
                             const chrome_event *e, char ph, rocl_error *err)
 {
     const uint64_t id = hash_texts((const rocl_view[]){e->cat, e->name, e->id}, 3);
     rocl_flow *flow = &r->as.flow;
-    if (rocl_records_first_pass(to) && ph != 't' && !note_flow(to, f, e, ph == 's', id))
+    if (rocl_records_first_pass(to) && ph != 't' && !note_flow(to, f, e, ph == 's'))
         return rocl_fail_memory(err);
-    const bool launch = rocl_view_is(e->cat, "ac2g") || rocl_view_is(e->cat, "async_gpu");
-    if ((f->kineto && launch) || !rocl_records_want(to, ROCL_FLOW))
+    if (!rocl_records_want(to, ROCL_FLOW))
         return ROCL_OK;
     r->kind = ROCL_FLOW;
     r->as.e.end = r->as.e.start;
@@ -639,9 +640,15 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
 {
     rocl_source_record r;
     int64_t ts = 0, dur = 0;
-    rocl_record_begin(&r, ROCL_REGION, where);
     const char ph = e->ph.n == 1 ? *e->ph.p : 0;
     rocl_status st = ROCL_OK;
+    if (f->kineto && (ph == 's' || ph == 'f') &&
+        (rocl_view_is(e->cat, "ac2g") || rocl_view_is(e->cat, "async_gpu"))) {
+        /* From calls to GPU work: the correlation, told again. */
+        const bool noted = !rocl_records_first_pass(to) || note_flow(to, f, e, ph == 's');
+        return noted ? ROCL_OK : rocl_fail_memory(err);
+    }
+    rocl_record_begin(&r, ROCL_REGION, where);
     r.process = key_of(to, &e->pid);
     r.thread = key_of(to, &e->tid);
     /* Python's frames, and rows of the profiler itself, in the only process there is. */
@@ -669,7 +676,7 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         return row ? ROCL_OK : put_metadata(to, &r, w, e, err);
     if (!ph && !e->has_ts) /* the empty first element of rocprof and RPD */
         return ROCL_OK;
-    if (!strchr("XBEbeniIRCstf", ph) || !ph)
+    if (ph != 'X' && (!strchr("XBEbeniIRCstf", ph) || !ph))
         return strchr("STFpNODvPc(),", ph) && ph
                    ? ROCL_OK
                    : rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event of no known phase",
@@ -684,11 +691,11 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         return rocl_record_fault(to, where, ROCL_FAULT_NO_END, "no duration", err);
     if (ph == 'C')
         return put_counter(to, &r, w, e, err);
-    if (strchr("stf", ph))
+    if (ph == 's' || ph == 't' || ph == 'f')
         return put_flow(to, &r, f, e, ph, err);
     if (row && row->work)
         return put_xla_work(to, &r, f, w, e, row, err);
-    if (strchr("iIRn", ph))
+    if (ph != 'X' && strchr("iIRn", ph))
         r.kind = ROCL_INSTANT;
     else if (ph != 'X')
         r.half = ph == 'B' || ph == 'b' ? ROCL_BEGINS : ROCL_ENDS;
