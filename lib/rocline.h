@@ -110,9 +110,16 @@ typedef struct rocl_queue {
 
 typedef rocl_queue rocl_stream;
 
+/* Code that was loaded for an agent; kernels are in it. */
+typedef struct rocl_code_object {
+    int64_t id;
+    uint32_t process, agent;
+} rocl_code_object;
+
 typedef struct rocl_kernel {
     int64_t id;
     uint32_t process, agent; /* agent of the code object */
+    uint32_t code_object;    /* ROCL_NONE, or above all of them: not known */
     uint32_t mangled;        /* text, without the ".kd" of its descriptor */
     uint32_t display;        /* text: the name that the profiler showed */
     uint32_t shown;          /* text: the name by --kernel-names */
@@ -138,10 +145,11 @@ typedef struct rocl_capture {
     const rocl_agent *agents;
     const rocl_queue *queues;
     const rocl_stream *streams;
+    const rocl_code_object *code_objects;
     const rocl_kernel *kernels;
     const rocl_counter *counters;
     uint32_t node_count, process_count, thread_count, agent_count, queue_count, stream_count,
-        kernel_count, counter_count;
+        code_object_count, kernel_count, counter_count;
     uint32_t
         machine;  /* index of the node among all nodes of the trace: same machine, same number */
     int32_t rank; /* of the first process; -1 unknown */
@@ -505,6 +513,8 @@ enum {
     ROCL_FIELD_DISPATCH_ID = 16, /* rocl_dispatch.dispatch_id */
     ROCL_FIELD_PACKET = 32,      /* rocl_dispatch.packet */
     ROCL_ALL_FIELDS = 63,
+    /* Not among them: a ROCL_COUNTER for each instance of the hardware, in place of their sum. */
+    ROCL_FIELD_INSTANCES = 64,
 };
 
 /* One pass over the events of `kinds` that pass the filters: hands them to `fn`, concurrently from

@@ -113,9 +113,12 @@ rocl_status rocl_trace_label_queues(rocl_trace *t, rocl_error *err);
 /* What to call a machine: its host name, its machine id, or "-" when nothing is known. */
 const char *rocl_machine_name(const rocl_trace *t, uint32_t machine);
 
-/* Appends the JSON object that its source keeps of a kernel; nothing where there is none. */
+/* Appends the JSON object that its source keeps of a kernel or a code object, as rocprofv3 writes
+ * it; nothing where there is none. */
 rocl_status rocl_kernel_json(rocl_trace *t, const rocl_capture *c, uint32_t kernel, rocl_buf *json,
                              rocl_error *err);
+rocl_status rocl_code_object_json(rocl_trace *t, const rocl_capture *c, uint32_t code_object,
+                                  rocl_buf *json, rocl_error *err);
 
 /* The demangled name of a kernel in full (text), as its source knows it; its display name where
  * nothing better is known. May read the input: ask once per kernel. */

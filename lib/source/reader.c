@@ -77,10 +77,15 @@ static const struct {
 #define LAYOUT(kind, name, array_)                                                                 \
     [ROCL_DEFINE_##kind] = {offsetof(rocl_capture, array_), offsetof(rocl_capture, name##_count),  \
                             sizeof(rocl_##name)}
-    LAYOUT(NODE, node, nodes),       LAYOUT(PROCESS, process, processes),
-    LAYOUT(THREAD, thread, threads), LAYOUT(AGENT, agent, agents),
-    LAYOUT(QUEUE, queue, queues),    LAYOUT(STREAM, stream, streams),
-    LAYOUT(KERNEL, kernel, kernels), LAYOUT(COUNTER, counter, counters),
+    LAYOUT(NODE, node, nodes),
+    LAYOUT(PROCESS, process, processes),
+    LAYOUT(THREAD, thread, threads),
+    LAYOUT(AGENT, agent, agents),
+    LAYOUT(QUEUE, queue, queues),
+    LAYOUT(STREAM, stream, streams),
+    LAYOUT(KERNEL, kernel, kernels),
+    LAYOUT(COUNTER, counter, counters),
+    LAYOUT(CODE_OBJECT, code_object, code_objects),
 #undef LAYOUT
 };
 

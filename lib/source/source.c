@@ -293,6 +293,12 @@ rocl_status rocl_kernel_json(rocl_trace *t, const rocl_capture *c, uint32_t kern
     return read_properties(t, c, ROCL_PROPERTIES_OF_KERNEL, kernel, json, err);
 }
 
+rocl_status rocl_code_object_json(rocl_trace *t, const rocl_capture *c, uint32_t code_object,
+                                  rocl_buf *json, rocl_error *err)
+{
+    return read_properties(t, c, ROCL_PROPERTIES_OF_CODE_OBJECT, code_object, json, err);
+}
+
 uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t kernel)
 {
     rocl_buf json = {0};

@@ -40,6 +40,7 @@ typedef struct rocl_emitter {
 
 typedef enum rocl_property_of {
     ROCL_PROPERTIES_OF_AGENT,
+    ROCL_PROPERTIES_OF_CODE_OBJECT,
     ROCL_PROPERTIES_OF_KERNEL
 } rocl_property_of;
 

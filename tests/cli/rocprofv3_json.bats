@@ -105,7 +105,7 @@ $samples"
     rocmerge -q -o t.db "$FIXTURES/rocprofv3-7.0.json"
     same "$(sqlite3 t.db 'select count(*), min(e.stack_id), max(e.stack_id), max(e.parent_stack_id),
         max(e.correlation_id) from rocpd_event e join rocpd_kernel_dispatch k on k.event_id = e.id')" \
-        "12|1001|1012|0|77"
+        "12|1001|1012|1012|77"
     same "$(sqlite3 t.db "select count(*), count(distinct e.parent_stack_id), max(e.parent_stack_id)
         from rocpd_event e join rocpd_region r on r.event_id = e.id join rocpd_string s on
         s.id = r.name_id where s.string = 'hipLaunchKernel' and r.start % 4000 = 0")" "3|1|902"
@@ -193,11 +193,11 @@ KFD_QUEUE  agent=Agent 2'
 
 @test "counters alone: their dispatches are made" {
     sed 's/"kernel_dispatch":\[.*\],"hip_api"/"kernel_dispatch":[],"hip_api"/' \
-        "$FIXTURES/rocprofv3-7.0.json" >alone.json
-    same "$(calls alone.json | grep KERNELS | sort)" '"KERNELS","add(float*)",2,1000
+        "$FIXTURES/rocprofv3-7.0.json" >rocprofv3-alone.json
+    same "$(calls rocprofv3-alone.json | grep KERNELS | sort)" '"KERNELS","add(float*)",2,1000
 "KERNELS","scale",2,1000
 "KERNELS","void walk<int>(int)",2,1000'
-    same "$(rows counter_collection alone.json)" "$(rows counter_collection "$FIXTURES/rocprofv3-7.0.json")"
+    same "$(rows counter_collection rocprofv3-alone.json)" "$(rows counter_collection "$FIXTURES/rocprofv3-7.0.json")"
 }
 
 @test "a kernel without a symbol is called as its host function, if there is one" {

@@ -89,6 +89,60 @@ tables() { # folder, input
     done
 }
 
+# What the rows of a database say that its JSON can say, with names in place of ids.
+contents() { # database
+    local agent="(select type || ' ' || absolute_index from rocpd_info_agent a where a.id = "
+    local string="(select string from rocpd_string s where s.id = "
+    local event="e.stack_id, e.parent_stack_id, (select group_concat(type || name || value) from
+        (select * from rocpd_arg where event_id = e.id order by position))"
+    sqlite3 "$1" "
+        select 'region', ${string}r.name_id), r.start, r.\"end\", $event from rocpd_region r
+            join rocpd_event e on e.id = r.event_id order by 2, 3, 4, 5;
+        select 'dispatch', k.kernel_name, ${agent}d.agent_id), dispatch_id, queue_id, stream_id,
+            start, \"end\", d.private_segment_size, d.group_segment_size, workgroup_size_x,
+            workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, grid_size_z,
+            ${string}d.region_name_id), e.stack_id, e.parent_stack_id from rocpd_kernel_dispatch d
+            join rocpd_event e on e.id = d.event_id join rocpd_info_kernel_symbol k
+            on k.id = d.kernel_id order by dispatch_id;
+        select 'copy', ${string}c.name_id), ${agent}src_agent_id), ${agent}dst_agent_id), size,
+            queue_id, stream_id, start, \"end\", e.stack_id, e.parent_stack_id
+            from rocpd_memory_copy c join rocpd_event e on e.id = c.event_id order by start, 2;
+        select 'allocation', type, level, ${agent}m.agent_id), address, size,
+            iif(level = 'SCRATCH', 0, stream_id), start, \"end\", e.stack_id
+            from rocpd_memory_allocate m join rocpd_event e on e.id = m.event_id order by start, 2, address;
+        select 'value', p.name, d.dispatch_id, v.value from rocpd_pmc_event v join rocpd_info_pmc p
+            on p.id = v.pmc_id join rocpd_kernel_dispatch d on d.event_id = v.event_id
+            order by 3, 2, 4;
+        select 'agent', type, absolute_index, logical_index, type_index, name, model_name, vendor_name,
+            product_name, json_remove(extdata, '\$.gpu_index') from rocpd_info_agent order by 2, 3;
+        select 'code', o.id, ${agent}o.agent_id), uri, load_base, load_size, load_delta, extdata
+            from rocpd_info_code_object o where id in (select code_object_id
+            from rocpd_info_kernel_symbol where id in (select kernel_id from rocpd_kernel_dispatch))
+            order by 2;
+        select 'kernel', id, code_object_id, kernel_name, display_name, kernel_object,
+            kernarg_segment_size, kernarg_segment_alignment, group_segment_size, private_segment_size,
+            sgpr_count, arch_vgpr_count, accum_vgpr_count, extdata from rocpd_info_kernel_symbol
+            where id in (select kernel_id from rocpd_kernel_dispatch) order by 2;
+        select 'counter', ${agent}p.agent_id), name, symbol, description, component, value_type, block
+            from rocpd_info_pmc p where id in (select pmc_id from rocpd_pmc_event) order by 2, 3;
+        select 'process', pid, init, fini, start, \"end\", command from rocpd_info_process"
+}
+
+@test "layout rocprofv3: a database comes back row for row" {
+    needs sqlite3 "$SHARED/amd/rank0_5000_results.db"
+    local db
+    for db in "$SHARED"/amd/rank0_5000_results.db "$SHARED"/amd/e4.db \
+        "$SHARED"/rocpd/{r9700_llama_bench,gfx1250_gemm}.db; do
+        rm -f t.db
+        try 0 rtg2json --layout rocprofv3 -o t.json "$db"
+        try 0 rocmerge -o t.db t.json
+        contents "$db" >expected
+        contents t.db >got
+        diff expected got >difference || fail "$db: $(head -n 20 difference | cut -c 1-1000)"
+        [ "$(wc -l <got)" -gt 10 ]
+    done
+}
+
 @test "layout rocprofv3: several processes are elements of one list; filters of processes" {
     needs jq "$FIXTURES/rank0.db"
     rtg2json -q --layout rocprofv3 -o t.json "$FIXTURES"/rank{0,1}.db

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "sink/rocpd/newset.h"
 
@@ -90,9 +91,10 @@ rocl_status newset_ids_give(newset *s, rocl_error *err)
         TABLE(SCHEMA_STREAM, c->stream, rocl_stream),
         TABLE(SCHEMA_KERNEL, c->kernel, rocl_kernel),
         TABLE(SCHEMA_COUNTER, c->counter, rocl_counter),
-        /* one for each agent */
-        {SCHEMA_CODE_OBJECT, c->agents, sizeof(rocl_agent), offsetof(rocl_agent, id),
-         c->agent_count},
+        /* where no code is known, one for each agent */
+        c->code_object_count
+            ? (definitions)TABLE(SCHEMA_CODE_OBJECT, c->code_object, rocl_code_object)
+            : (definitions)TABLE(SCHEMA_CODE_OBJECT, c->agent, rocl_agent),
     };
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && st == ROCL_OK; i++)
@@ -265,28 +267,76 @@ static rocl_status write_queue(newset *s, schema_table table, uint32_t index, ne
 
 /* ---- kernels, counters ---- */
 
-static rocl_status write_code_object(newset *s, schema_table table, uint32_t agent, newset_cell id,
+/* Cells of members of the JSON object that an input keeps of a definition: numbers, and at most one
+ * string, which is in s->text; else NULL. */
+static void read_json_cells(newset *s, const rocl_buf *json, const rocl_view *keys,
+                            newset_cell *cells, unsigned count)
+{
+    rocl_json r;
+    rocl_json_token v;
+    uint64_t number;
+    for (unsigned i = 0; i < count; i++)
+        cells[i] = newset_null();
+    rocl_json_open(&r, (const char *)json->data, json->len, 0, 0);
+    if (!rocl_json_element(&r, &v) || !rocl_json_enter(&r, ROCL_JSON_OBJECT))
+        return;
+    for (int k; (k = rocl_json_member(&r, keys, count, &v)) >= 0;)
+        if (v.kind == ROCL_JSON_STRING) {
+            s->text.len = 0;
+            rocl_json_unescape(&s->text, v.text);
+            cells[k] = newset_bytes(s->text.data, s->text.len);
+        } else if (v.kind == ROCL_JSON_NUMBER && rocl_json_uint(v.text, &number)) {
+            cells[k] = newset_int((int64_t)number);
+        }
+}
+
+/* The columns say what the JSON says, as profilers have it. */
+static rocl_status write_code_object(newset *s, schema_table table, uint32_t index, newset_cell id,
                                      rocl_error *err)
 {
-    newset_cell by[2], at = newset_null();
-    rocl_status st = put_owner(s, s->capture->agents[agent].process, by, err);
+    const rocl_capture *c = s->capture;
+    const bool known = c->code_object_count;
+    const uint32_t agent = known ? c->code_objects[index].agent : index;
+    rocl_buf json = {0};
+    static const rocl_view keys[] = {ROCL_JSON_KEY("uri"), ROCL_JSON_KEY("load_base"),
+                                     ROCL_JSON_KEY("load_size"), ROCL_JSON_KEY("load_delta")};
+    newset_cell by[2], at = newset_null(), said[4];
+    rocl_status st =
+        put_owner(s, known ? c->code_objects[index].process : c->agents[index].process, by, err);
     if (st == ROCL_OK)
         st = newset_ref(s, SCHEMA_AGENT, agent, &at, err);
-    const newset_cell row[] = {id, by[0], by[1], at};
-    return st ? st : newset_insert(s, table, row, err);
+    if (st == ROCL_OK && known)
+        st = rocl_code_object_json(s->trace, c, index, &json, err);
+    read_json_cells(s, &json, keys, said, 4);
+    if (st == ROCL_OK && (json.failed || s->text.failed))
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK) {
+        const newset_cell row[] = {
+            id,      by[0],   by[1],
+            at,      said[0], said[1],
+            said[2], said[3], json.len ? newset_bytes(json.data, json.len) : newset_literal("{}")};
+        st = newset_insert(s, table, row, err);
+    }
+    rocl_buf_free(&json);
+    return st;
 }
 
 static rocl_status write_kernel(newset *s, schema_table table, uint32_t index, newset_cell id,
                                 rocl_error *err)
 {
     const rocl_kernel *k = &s->capture->kernels[index];
+    static const rocl_view keys[] = {ROCL_JSON_KEY("kernel_object"),
+                                     ROCL_JSON_KEY("kernarg_segment_size"),
+                                     ROCL_JSON_KEY("kernarg_segment_alignment")};
     rocl_buf json = {0};
-    newset_cell by[2], code;
+    newset_cell by[2], code, said[3];
     rocl_status st = put_owner(s, k->process, by, err);
     if (st == ROCL_OK)
-        st = newset_ref(s, SCHEMA_CODE_OBJECT, k->agent, &code, err);
+        st = newset_ref(s, SCHEMA_CODE_OBJECT,
+                        s->capture->code_object_count ? k->code_object : k->agent, &code, err);
     if (st == ROCL_OK)
         st = rocl_kernel_json(s->trace, s->capture, index, &json, err);
+    read_json_cells(s, &json, keys, said, 3);
     newset_cell name = newset_text(s, k->mangled);
     if (name.n) { /* that of the descriptor, as profilers have it */
         s->text.len = 0;
@@ -303,7 +353,9 @@ static rocl_status write_kernel(newset *s, schema_table table, uint32_t index, n
                                    code,
                                    name,
                                    newset_text(s, k->display),
-                                   newset_null(),
+                                   said[0],
+                                   said[1],
+                                   said[2],
                                    newset_int(k->group_segment),
                                    newset_int(k->private_segment),
                                    newset_int(k->sgpr),
@@ -439,6 +491,8 @@ static rocl_status write_unnamed(newset *s, const rocl_dispatch *d, newset_cell 
                                newset_literal(SCHEMA_NOBODY),
                                name,
                                newset_int(d->kernel_id),
+                               none,
+                               none,
                                none,
                                none,
                                none,

@@ -27,9 +27,10 @@ static const char *const columns[SCHEMA_TABLES] = {
                      "line_info, extdata",
     [SCHEMA_TRACK] = "id, nid, pid, tid, name_id",
     [SCHEMA_KERNEL] = "id, nid, pid, code_object_id, kernel_name, display_name, kernel_object, "
-                      "group_segment_size, private_segment_size, sgpr_count, arch_vgpr_count, "
+                      "kernarg_segment_size, kernarg_segment_alignment, group_segment_size, "
+                      "private_segment_size, sgpr_count, arch_vgpr_count, "
                       "accum_vgpr_count, extdata",
-    [SCHEMA_CODE_OBJECT] = "id, nid, pid, agent_id",
+    [SCHEMA_CODE_OBJECT] = "id, nid, pid, agent_id, uri, load_base, load_size, load_delta, extdata",
     [SCHEMA_COUNTER] = "id, nid, pid, agent_id, target_arch, name, symbol, description, component, "
                        "units, value_type, block",
     [SCHEMA_QUEUE] = "id, nid, pid, name, extdata",

@@ -230,21 +230,37 @@ static uint64_t read_handle(const char *json)
     return handle;
 }
 
-/* Symbols stand at the index of their id, with zeros between them: where that would be mostly
- * zeros, and where processes share an id, kernels are counted from 1. */
-static bool number_kernels(v3_ids *ids, const rocl_capture *c)
+/* Symbols and code objects stand at the index of their id, with zeros between them: where that
+ * would be mostly zeros, and where processes share an id, they are counted from 1. */
+static bool number_densely(uint64_t *ids, size_t count, uint64_t *end)
 {
     uint64_t last = 0;
-    for (uint32_t i = 0; i < c->kernel_count; i++)
-        ids->kernels[i] = (uint64_t)c->kernels[i].id;
-    if (!check_ids(ids->kernels, c->kernel_count))
+    if (!check_ids(ids, count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        last = ids[i] > last ? ids[i] : last;
+    const bool dense = last <= 4 * (uint64_t)count + 1024;
+    for (size_t i = 0; i < count && !dense; i++)
+        ids[i] = i + 1;
+    *end = (dense ? last : count) + 1;
+    return true;
+}
+
+/* Where an input says which agent code is on, but not what code, there is one code object for each
+ * agent. */
+static bool number_code_objects(v3_ids *ids, const rocl_capture *c)
+{
+    uint64_t *of_agents = ids->code_objects + c->code_object_count;
+    for (uint32_t i = 0; i < c->code_object_count; i++)
+        ids->code_objects[i] = (uint64_t)c->code_objects[i].id;
+    if (!number_densely(ids->code_objects, c->code_object_count, &ids->code_object_end))
         return false;
     for (uint32_t i = 0; i < c->kernel_count; i++)
-        last = ids->kernels[i] > last ? ids->kernels[i] : last;
-    const bool dense = last <= 4 * (uint64_t)c->kernel_count + 1024;
-    for (uint32_t i = 0; i < c->kernel_count && !dense; i++)
-        ids->kernels[i] = i + 1;
-    ids->kernel_end = (dense ? last : c->kernel_count) + 1;
+        if (c->kernels[i].code_object >= c->code_object_count &&
+            c->kernels[i].agent < c->agent_count)
+            of_agents[c->kernels[i].agent] = 1;
+    for (uint32_t i = 0; i < c->agent_count; i++)
+        of_agents[i] = of_agents[i] ? ids->code_object_end++ : 0;
     return true;
 }
 
@@ -253,7 +269,8 @@ rocl_status v3_ids_make(v3_ids *ids, rocl_trace *t, const rocl_capture *c, rocl_
     ids->agents = calloc(c->agent_count + 1, sizeof *ids->agents);
     ids->counters = calloc(c->counter_count + 1, sizeof *ids->counters);
     ids->kernels = calloc(c->kernel_count + 1, sizeof *ids->kernels);
-    ids->code_objects = calloc(c->agent_count + 1, sizeof *ids->code_objects);
+    ids->code_objects =
+        calloc((size_t)c->code_object_count + c->agent_count + 1, sizeof *ids->code_objects);
     if (!ids->agents || !ids->counters || !ids->kernels || !ids->code_objects)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < c->agent_count; i++) {
@@ -268,15 +285,13 @@ rocl_status v3_ids_make(v3_ids *ids, rocl_trace *t, const rocl_capture *c, rocl_
     }
     for (uint32_t i = 0; i < c->counter_count; i++)
         ids->counters[i] = (uint64_t)c->counters[i].id;
-    if (!check_ids(ids->agents, c->agent_count) || !check_ids(ids->counters, c->counter_count) ||
-        !number_kernels(ids, c))
-        return rocl_fail_memory(err);
     for (uint32_t i = 0; i < c->kernel_count; i++)
-        if (c->kernels[i].agent < c->agent_count)
-            ids->code_objects[c->kernels[i].agent] = 1;
-    for (uint32_t i = 0, n = 0; i < c->agent_count; i++)
-        ids->code_objects[i] = ids->code_objects[i] ? ++n : 0;
-    return ROCL_OK;
+        ids->kernels[i] = (uint64_t)c->kernels[i].id;
+    return check_ids(ids->agents, c->agent_count) && check_ids(ids->counters, c->counter_count) &&
+                   number_densely(ids->kernels, c->kernel_count, &ids->kernel_end) &&
+                   number_code_objects(ids, c)
+               ? ROCL_OK
+               : rocl_fail_memory(err);
 }
 
 void v3_ids_free(v3_ids *ids)
@@ -515,20 +530,86 @@ rocl_status v3_put_begin(rocl_buf *b, const v3_element *e, rocl_error *err)
 
 /* ---- code objects and symbols ---------------------------------------------------------------- */
 
-/* Inputs say which agent code is on, but not where: one for each agent. */
-static void put_code_objects(rocl_buf *b, const v3_element *e)
+/* The number of the code object that a kernel is in; 0: not known. */
+static uint64_t code_object_of(const v3_element *e, const rocl_kernel *k)
 {
     const rocl_capture *c = e->capture;
-    v3_put_number(b, "{\"size\":0,\"code_object_id\":", 0);
-    rocl_buf_str(b, ",\"agent_id\":{\"handle\":0},\"uri\":\"\",\"load_base\":0,\"load_size\":0,"
-                    "\"load_delta\":0,\"storage_type\":0}");
-    for (uint32_t i = 0; i < c->agent_count; i++)
-        if (e->ids->code_objects[i]) {
-            v3_put_number(b, ",{\"size\":88,\"code_object_id\":", e->ids->code_objects[i]);
-            v3_put_number(b, ",\"agent_id\":{\"handle\":", e->ids->agents[i]);
-            rocl_buf_str(b, "},\"uri\":\"\",\"load_base\":0,\"load_size\":0,\"load_delta\":0,"
-                            "\"storage_type\":0}");
-        }
+    const uint64_t *ids = e->ids->code_objects;
+    return k->code_object < c->code_object_count ? ids[k->code_object]
+           : k->agent < c->agent_count           ? ids[c->code_object_count + k->agent]
+                                                 : 0;
+}
+
+enum { URI, LOAD_BASE, LOAD_SIZE, LOAD_DELTA, STORAGE, FILE_OF_CODE, MEMORY_BASE, MEMORY_SIZE };
+enum { CODE_KEYS = MEMORY_SIZE + 1 };
+
+/* A code object, and what its input says of it; of a hole id and agent are 0. */
+static void put_code_object(rocl_buf *b, uint64_t id, uint64_t agent, const rocl_buf *json)
+{
+    static const rocl_view keys[CODE_KEYS] = {
+        [URI] = ROCL_JSON_KEY("uri"),
+        [LOAD_BASE] = ROCL_JSON_KEY("load_base"),
+        [LOAD_SIZE] = ROCL_JSON_KEY("load_size"),
+        [LOAD_DELTA] = ROCL_JSON_KEY("load_delta"),
+        [STORAGE] = ROCL_JSON_KEY("storage_type"),
+        [FILE_OF_CODE] = ROCL_JSON_KEY("storage_file"),
+        [MEMORY_BASE] = ROCL_JSON_KEY("memory_base"),
+        [MEMORY_SIZE] = ROCL_JSON_KEY("memory_size"),
+    };
+    static const char *const none[CODE_KEYS] = {"\"\"", "0", "0", "0", "0", "0", "0", "0"};
+    rocl_view values[CODE_KEYS];
+    read_members((const char *)json->data, json->len, keys, none, values, CODE_KEYS);
+    v3_put_number(b,
+                  id ? "{\"size\":88,\"code_object_id\":" : "{\"size\":0,\"code_object_id\":", id);
+    v3_put_number(b, ",\"agent_id\":{\"handle\":", agent);
+    rocl_buf_byte(b, '}');
+    for (unsigned i = URI; i <= STORAGE; i++)
+        put_value(b, ",", keys[i], values[i]);
+    if (rocl_view_is(values[STORAGE], "1"))
+        put_value(b, ",", keys[FILE_OF_CODE], values[FILE_OF_CODE]);
+    for (unsigned i = MEMORY_BASE; i <= MEMORY_SIZE && rocl_view_is(values[STORAGE], "2"); i++)
+        put_value(b, ",", keys[i], values[i]);
+    rocl_buf_byte(b, '}');
+}
+
+static rocl_status put_code_objects(rocl_buf *b, const v3_element *e, rocl_error *err)
+{
+    const rocl_capture *c = e->capture;
+    const uint64_t end = e->ids->code_object_end, *ids = e->ids->code_objects;
+    const uint32_t all = c->code_object_count + c->agent_count;
+    uint32_t *at = malloc(end * sizeof *at);
+    rocl_buf json = {0};
+    uint64_t last = 0;
+    rocl_status st = ROCL_OK;
+    if (!at)
+        return rocl_fail_memory(err);
+    memset(at, 0xff, end * sizeof *at); /* ROCL_NONE */
+    for (uint32_t i = 0; i < all; i++) {
+        const uint32_t owner = i < c->code_object_count
+                                   ? c->code_objects[i].process
+                                   : c->agents[i - c->code_object_count].process;
+        if (!ids[i] || !v3_is_of(c, owner, e->process))
+            continue;
+        at[ids[i]] = i;
+        last = ids[i] > last ? ids[i] : last;
+    }
+    for (uint64_t id = 0; id <= last && st == ROCL_OK; id++) {
+        const uint32_t i = at[id];
+        const uint32_t agent = i == ROCL_NONE             ? ROCL_NONE
+                               : i < c->code_object_count ? c->code_objects[i].agent
+                                                          : i - c->code_object_count;
+        json.len = 0;
+        if (i < c->code_object_count)
+            st = rocl_code_object_json(e->trace, c, i, &json, err);
+        rocl_buf_str(b, id ? "," : "");
+        put_code_object(b, i == ROCL_NONE ? 0 : id,
+                        agent < c->agent_count ? e->ids->agents[agent] : 0, &json);
+    }
+    if (st == ROCL_OK && json.failed)
+        st = rocl_fail_memory(err);
+    rocl_buf_free(&json);
+    free(at);
+    return st;
 }
 
 enum {
@@ -569,7 +650,7 @@ static void put_symbol_value(rocl_buf *b, const rocl_view values[], unsigned at)
 static rocl_status put_symbol(rocl_buf *b, const v3_element *e, uint64_t id, uint32_t at,
                               const char *name, size_t name_len, rocl_error *err)
 {
-    const rocl_kernel zero = {.agent = ROCL_NONE};
+    const rocl_kernel zero = {.agent = ROCL_NONE, .code_object = ROCL_NONE};
     const rocl_kernel *k = at == ROCL_NONE ? &zero : &e->capture->kernels[at];
     const bool real = at != ROCL_NONE || id;
     rocl_buf json = {0};
@@ -582,8 +663,7 @@ static rocl_status put_symbol(rocl_buf *b, const v3_element *e, uint64_t id, uin
     }
     read_members((const char *)json.data, json.len, symbol_keys, no_symbol, values, SYMBOL_KEYS);
     v3_put_number(b, real ? "{\"size\":88,\"kernel_id\":" : "{\"size\":0,\"kernel_id\":", id);
-    v3_put_number(b, ",\"code_object_id\":",
-                  k->agent < e->capture->agent_count ? e->ids->code_objects[k->agent] : 0);
+    v3_put_number(b, ",\"code_object_id\":", code_object_of(e, k));
     rocl_buf_str(b, ",\"kernel_name\":\"");
     size_t n = 0;
     const char *mangled = rocl_text(e->trace, k->mangled, &n);
@@ -659,9 +739,10 @@ rocl_status v3_put_middle(rocl_buf *b, const v3_element *e, rocl_error *err)
     rocl_buf_str(b, "]},\"counters\":{\"dimension_ids\":[]},\"pc_sample_instructions\":[],"
                     "\"pc_sample_comments\":[],\"att_filenames\":[],"
                     "\"code_object_snapshot_filenames\":[]},\"code_objects\":[");
-    put_code_objects(b, e);
+    rocl_status st = put_code_objects(b, e, err);
     rocl_buf_str(b, "],\"kernel_symbols\":[");
-    rocl_status st = put_symbols(b, e, err);
+    if (st == ROCL_OK)
+        st = put_symbols(b, e, err);
     rocl_buf_str(b, "],\"host_functions\":[],\"summary\":[],"
                     "\"callback_records\":{\"counter_collection\":[");
     return st;

@@ -345,7 +345,6 @@ static rocl_status put_dispatch_info(v3_sink *s, const rocl_capture *c, const ro
     return ROCL_OK;
 }
 
-/* A dispatch, or the value of one of its counters. */
 /* A dispatch, or a value of a counter, which repeats its dispatch. */
 static rocl_status add_dispatch(v3_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
                                 rocl_error *err)
@@ -803,7 +802,7 @@ rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_json_options *o,
     v3_sink s = {.trace = t, .opt = o};
     const rocl_sink sink = {.self = &s,
                             .kinds = ROCL_ALL_KINDS,
-                            .fields = ROCL_ALL_FIELDS & ~ROCL_FIELD_PACKET,
+                            .fields = (ROCL_ALL_FIELDS & ~ROCL_FIELD_PACKET) | ROCL_FIELD_INSTANCES,
                             .begin_capture = begin_capture,
                             .events = add_events,
                             .end_task = end_task};

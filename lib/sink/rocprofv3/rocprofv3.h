@@ -71,8 +71,9 @@ uint64_t v3_label_number(const char *text, size_t len);
 /* The numbers that definitions of a capture have in the file. */
 typedef struct v3_ids {
     uint64_t *agents, *counters, *kernels; /* by index */
-    uint32_t *code_objects;                /* by agent; 0: none of its kernels is known */
-    uint64_t kernel_end;                   /* above the last of a kernel */
+    /* By index; behind them one for each agent that has kernels of no code object, else 0. */
+    uint64_t *code_objects;
+    uint64_t kernel_end, code_object_end; /* above the last */
 } v3_ids;
 
 rocl_status v3_ids_make(v3_ids *ids, rocl_trace *t, const rocl_capture *c, rocl_error *err);

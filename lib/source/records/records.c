@@ -35,6 +35,11 @@ bool rocl_records_want_args(const rocl_records *to)
     return !to->indexing && to->in->run->args;
 }
 
+bool rocl_records_want_instances(const rocl_records *to)
+{
+    return !to->indexing && to->out.to->fields & ROCL_FIELD_INSTANCES;
+}
+
 uint32_t rocl_records_text(rocl_records *to, rocl_view s)
 {
     return s.n ? rtg_intern_name(to->names, s) : 0;
@@ -648,6 +653,7 @@ static void define_kernel(rocl_records_input *in, const rocl_key_entry *e, void 
     *(rocl_kernel *)to = (rocl_kernel){.id = (int64_t)e->index + 1,
                                        .process = process_of(in, e),
                                        .agent = ROCL_NONE,
+                                       .code_object = ROCL_NONE,
                                        .mangled = mangled,
                                        .display = name,
                                        .shown = rocl_kernel_shown(t, mangled, name, 0),
@@ -976,6 +982,32 @@ void rocl_records_close(rocl_source *s)
     s->state = NULL;
 }
 
+/* ---- open files ------------------------------------------------------------------------------ */
+
+rocl_status rocl_records_hold_files(rocl_records_input *in, rocl_error *err)
+{
+    rocl_records_run *run = in->run;
+    rocl_status st = ROCL_OK;
+    pthread_mutex_lock(&run->lock);
+    for (size_t i = 0; i < in->file_count && st == ROCL_OK; i++)
+        if (in->files[i].spool)
+            st = rocl_spool_resume(in->files[i].spool, err);
+    run->file_users += st == ROCL_OK;
+    pthread_mutex_unlock(&run->lock);
+    return st;
+}
+
+void rocl_records_release_files(rocl_records_input *in)
+{
+    rocl_records_run *run = in->run;
+    pthread_mutex_lock(&run->lock);
+    run->file_users--;
+    for (size_t i = 0; i < in->file_count && !run->file_users; i++)
+        if (in->files[i].spool)
+            rocl_spool_suspend(in->files[i].spool);
+    pthread_mutex_unlock(&run->lock);
+}
+
 /* ---- the second pass, as a source ------------------------------------------------------------ */
 
 rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds,
@@ -984,9 +1016,8 @@ rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, uint32_t ki
     rocl_records_input *in = c->state;
     rocl_records_run *run = in->run;
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < in->file_count && st == ROCL_OK; i++)
-        if (in->files[i].spool)
-            st = rocl_spool_resume(in->files[i].spool, err);
+    st = rocl_records_hold_files(in, err);
+    run->holds_files = st == ROCL_OK;
     if (st != ROCL_OK || (st = start_workers(in, false, err)) != ROCL_OK)
         return st;
     run->kinds = kinds;
@@ -1020,7 +1051,8 @@ rocl_status rocl_records_scan(rocl_trace *t, rocl_model_capture *c, const rocl_t
     (void)t;
     w->out.to = to;
     const size_t index = (size_t)task->first;
-    const bool kept = run->kept && run->kept[index].size && !(to->fields & ROCL_FIELD_PACKET);
+    const bool kept = run->kept && run->kept[index].size &&
+                      !(to->fields & (ROCL_FIELD_PACKET | ROCL_FIELD_INSTANCES));
     rocl_status st = begin_piece(w, &in->pieces[index], err);
     if (st == ROCL_OK)
         st = kept ? emit_kept(w, &run->kept[index], err)
@@ -1073,9 +1105,9 @@ void rocl_records_end(rocl_trace *t, rocl_model_capture *c)
     rocl_records_input *in = c->state;
     (void)t;
     stop_workers(in);
-    for (size_t i = 0; i < in->file_count; i++)
-        if (in->files[i].spool)
-            rocl_spool_suspend(in->files[i].spool);
+    if (in->run->holds_files)
+        rocl_records_release_files(in);
+    in->run->holds_files = false;
 }
 
 rocl_status rocl_records_peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *first,

@@ -145,6 +145,8 @@ bool rocl_records_want(const rocl_records *to, rocl_kind kind);
 bool rocl_records_want_args(const rocl_records *to);
 /* Are packets wanted of dispatches and counters? */
 bool rocl_records_want_packets(const rocl_records *to);
+/* Is a value wanted for each instance of a counter, not their sum? */
+bool rocl_records_want_instances(const rocl_records *to);
 /* An argument of the record that is put next. */
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value);
 void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, rocl_view value);
@@ -260,6 +262,11 @@ bool rocl_records_define(rocl_records_input *in, rocl_key_of of, rocl_key key,
 rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err);
 /* The index of a key; ROCL_NONE. After the first pass. */
 uint32_t rocl_records_find(const rocl_records_input *in, rocl_key_of of, rocl_key key);
+
+/* After the first pass files are only open while somebody holds them: the second pass, and who
+ * reads them at other times. Any thread. After a hold that failed there is nothing to release. */
+rocl_status rocl_records_hold_files(rocl_records_input *in, rocl_error *err);
+void rocl_records_release_files(rocl_records_input *in);
 
 /* The other functions of the ops of such a source; its `open` is the format's. */
 void rocl_records_close(rocl_source *s);

@@ -103,7 +103,9 @@ typedef struct rocl_records_run {
     rocl_allocs *allocations;
     uint32_t kinds; /* second pass: wanted */
     bool args;
-    pthread_mutex_t lock; /* of the faults */
+    unsigned file_users;  /* those that hold the files open */
+    bool holds_files;     /* the second pass does */
+    pthread_mutex_t lock; /* of the faults and file_users */
     uint64_t faults[ROCL_FAULTS];
     rocl_bad_record bad[ROCL_FAULTS_REPORTED];
     unsigned bad_count;

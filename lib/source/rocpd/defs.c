@@ -37,8 +37,6 @@ typedef struct field {
 
 static const field string_fields[] = {{"string", FIELD_TEXT, 0, 0, 0}};
 static const field category_fields[] = {{"name", FIELD_TEXT, 0, 0, 0}};
-static const field code_object_fields[] = {
-    {"agent_id", FIELD_REF, 0, offsetof(rocpd_set, agents), 0}};
 
 static const field node_fields[] = {
     {TEXT(rocl_node, machine_id, "machine_id")}, {TEXT(rocl_node, system_name, "system_name")},
@@ -89,11 +87,16 @@ static const field queue_fields[] = {
     {OTHER("extdata")},
 };
 
+static const field code_object_fields[] = {
+    {REF(rocl_code_object, process, "pid", processes)},
+    {REF(rocl_code_object, agent, "agent_id", agents)},
+};
+
 enum { KERNEL_NAME = 2, KERNEL_DISPLAY, KERNEL_OBJECT = 9, KERNEL_EXTDATA };
 
 static const field kernel_fields[] = {
     {REF(rocl_kernel, process, "pid", processes)},
-    {REF(rocl_kernel, agent, "code_object_id", code_objects)},
+    {REF(rocl_kernel, code_object, "code_object_id", code_objects)},
     {TEXT(rocl_kernel, mangled, "kernel_name")},
     {TEXT(rocl_kernel, display, "display_name")},
     {INT(rocl_kernel, group_segment, "group_segment_size", 0)},
@@ -315,7 +318,10 @@ static rocl_status complete_kernel(rocpd_set *s, const info_table *t, const rocp
     rocl_kernel *k = definition;
     uint32_t truncated = ROCL_NONE;
     bool bad = false;
+    const rocl_capture *c = &s->capture->pub;
     (void)t, (void)err;
+    k->agent =
+        k->code_object < c->code_object_count ? c->code_objects[k->code_object].agent : ROCL_NONE;
     k->mangled = rocl_kernel_without_kd(s->trace, k->mangled);
     if (!k->display)
         k->display = k->mangled;
@@ -374,7 +380,8 @@ static const info_table info_tables[] = {
      IN_CAPTURE(rocl_queue, queues, queue_count), 2, complete_queue},
     {ROCPD_INFO_STREAM, FIELDS(queue_fields), IDS(streams),
      IN_CAPTURE(rocl_stream, streams, stream_count), 0, complete_queue},
-    {ROCPD_INFO_CODE_OBJECT, FIELDS(code_object_fields), IDS(code_objects), VALUE_ONLY, 0, NULL},
+    {ROCPD_INFO_CODE_OBJECT, FIELDS(code_object_fields), IDS(code_objects),
+     IN_CAPTURE(rocl_code_object, code_objects, code_object_count), 0, NULL},
     {ROCPD_INFO_KERNEL_SYMBOL, FIELDS(kernel_fields), IDS(kernels),
      IN_CAPTURE(rocl_kernel, kernels, kernel_count), KERNEL_NAME + 1, complete_kernel},
     {ROCPD_INFO_PMC, FIELDS(counter_fields), IDS(counters),

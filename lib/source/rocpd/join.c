@@ -282,16 +282,17 @@ static bool is_same_counter(const merge *m, uint32_t a, uint32_t b)
     return counters[a].name == counters[b].name && counters[a].agent == counters[b].agent;
 }
 
-/* Emits the sum of each counter over its instances. */
-static rocl_status emit_sums(merge *m, const rocl_dispatch *d, rocl_error *err)
+/* Emits the sum of each counter over its instances, or each value where that is wanted. */
+static rocl_status emit_values(merge *m, const rocl_dispatch *d, rocl_error *err)
 {
+    const bool each = m->out->to->fields & ROCL_FIELD_INSTANCES;
     rocl_status st = ROCL_OK;
     join_value v;
     m->sums.len = 0;
     for (size_t at = 0; next_of_group(m, &at, &v);) {
         rocl_counter_value *sums = (rocl_counter_value *)(void *)m->sums.data;
         size_t n = m->sums.len / sizeof *sums, i = 0;
-        while (i < n && !is_same_counter(m, v.counter, sums[i].counter))
+        while (i < n && (each || !is_same_counter(m, v.counter, sums[i].counter)))
             i++;
         if (i < n) {
             sums[i].value += v.number;
@@ -458,7 +459,7 @@ static rocl_status emit_owner(merge *m, rocl_error *err)
         return ROCL_OK;
     case ROCL_DISPATCH:
         m->of_dispatch = true;
-        return kinds & ROCL_BIT(ROCL_COUNTER) ? emit_sums(m, &u.d, err) : ROCL_OK;
+        return kinds & ROCL_BIT(ROCL_COUNTER) ? emit_values(m, &u.d, err) : ROCL_OK;
     case ROCL_SPM: /* streamed values point to the sample that they are of */
         for (size_t at = 0;
              kinds & ROCL_BIT(ROCL_SPM) && st == ROCL_OK && next_of_group(m, &at, &v);)

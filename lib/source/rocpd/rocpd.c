@@ -19,8 +19,8 @@ static void free_capture(rocl_model_capture *c)
 {
     rocl_capture *p = &c->pub;
     rocpd_set *s = c->state;
-    const void *arrays[] = {p->nodes,  p->processes, p->threads, p->agents,
-                            p->queues, p->streams,   p->kernels, p->counters};
+    const void *arrays[] = {p->nodes,   p->processes,    p->threads, p->agents,  p->queues,
+                            p->streams, p->code_objects, p->kernels, p->counters};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free((void *)(uintptr_t)arrays[i]);
     c->state = NULL;
@@ -408,7 +408,7 @@ static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *fir
     return st;
 }
 
-/* The extdata of an agent or a kernel. One kernel after the other is asked for, so the cursor stays
+/* The extdata of a definition. One kernel after the other is asked for, so the cursor stays
  * open. */
 static rocl_status read_properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
                                    uint32_t index, rocl_buf *json, rocl_error *err)
@@ -416,9 +416,13 @@ static rocl_status read_properties(rocl_trace *t, rocl_model_capture *c, rocl_pr
     static const char *const column = "extdata";
     const rocpd_set *s = c->state;
     rocpd_file *f = c->source->state;
-    bool agent = of == ROCL_PROPERTIES_OF_AGENT;
-    const char *table = s->tables[agent ? ROCPD_INFO_AGENT : ROCPD_INFO_KERNEL_SYMBOL];
-    int64_t id = agent ? c->pub.agents[index].id : c->pub.kernels[index].id;
+    const bool agent = of == ROCL_PROPERTIES_OF_AGENT, kernel = of == ROCL_PROPERTIES_OF_KERNEL;
+    const char *table = s->tables[agent    ? ROCPD_INFO_AGENT
+                                  : kernel ? ROCPD_INFO_KERNEL_SYMBOL
+                                           : ROCPD_INFO_CODE_OBJECT];
+    const int64_t id = agent    ? c->pub.agents[index].id
+                       : kernel ? c->pub.kernels[index].id
+                                : c->pub.code_objects[index].id;
     unsigned n = 0;
     rocl_status st = ROCL_OK;
     if (!table)

@@ -98,8 +98,8 @@ typedef struct rocpd_set {
     uint32_t explained;         /* tables (1 << rocpd_table) of which is said how they are read */
 
     rocl_ids strings, categories; /* id -> text */
-    rocl_ids nodes, processes, threads, agents, queues, streams, kernels, counters, tracks;
-    rocl_ids code_objects; /* id -> agent index */
+    rocl_ids nodes, processes, threads, agents, queues, streams, code_objects, kernels, counters,
+        tracks;
     rocpd_track_def *track_defs;
     uint32_t track_count;
     rocpd_unnamed *unnamed;

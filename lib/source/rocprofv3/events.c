@@ -513,7 +513,8 @@ static void take_members(json_piece *c, unsigned depth, rocl_error *err)
             take_args(c);
             break;
         case MEMBER_VALUES:
-            take_values(c, c->array == ROCPROFV3_COUNTERS, err);
+            take_values(c, c->array == ROCPROFV3_COUNTERS && !rocl_records_want_instances(c->to),
+                        err);
             break;
         default:
             if (c->array == ROCPROFV3_DISPATCHES || c->array == ROCPROFV3_COUNTERS)
@@ -607,6 +608,8 @@ static rocl_status put_dispatch(json_piece *c, rocl_error *err)
 {
     rocl_source_record *r = &c->r;
     char name[40];
+    if (c->internal && r->parent == ROCL_NO_KEY)
+        r->parent = c->internal;
     r->as.dispatch.dispatch_id = r->row == ROCL_NO_KEY ? 0 : r->row;
     r->as.e.category = c->run->categories[c->array];
     const uint32_t label = c->external ? rocl_ids_get(&c->p->labels, c->external) : ROCL_NONE;
@@ -783,6 +786,8 @@ static rocl_status put_memory(json_piece *c, rocl_error *err)
     find_agent(c, &r->dst, err);
     if (c->array == ROCPROFV3_COPIES) {
         r->kind = ROCL_COPY;
+        if (c->internal && r->parent == ROCL_NO_KEY) /* so databases have it, of dispatches too */
+            r->parent = c->internal;
     } else {
         rocl_view name;
         const bool scratch = c->array == ROCPROFV3_SCRATCHES;

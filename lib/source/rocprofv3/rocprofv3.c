@@ -149,26 +149,47 @@ static void refine_agents(rocl_records_input *in, const rocprofv3_process *p, ui
     }
 }
 
+/* All of them: code of which nothing was dispatched may have been sampled. */
+static bool define_code_objects(rocl_records_input *in, rocprofv3_process *p, uint32_t process)
+{
+    rocl_capture *c = &in->capture->pub;
+    p->first_code_object = c->code_object_count;
+    for (size_t i = 0; i < p->code_object_count; i++) {
+        rocl_code_object *to = rocl_define(c, ROCL_DEFINE_CODE_OBJECT);
+        if (!to)
+            return false;
+        const rocprofv3_code_object *from = &p->code_objects[i];
+        *to = (rocl_code_object){(int64_t)from->id, process,
+                                 find_agent(in, p, rocl_ids_get(&p->agent_ids, from->agent))};
+    }
+    return true;
+}
+
 /* Symbols of kernels that were dispatched; the others stay in the file. */
 static rocl_status refine_kernels(rocl_records_input *in, rocprofv3_process *p, rocl_error *err)
 {
+    rocl_capture *c = &in->capture->pub;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < p->symbol_count && st == ROCL_OK; i++) {
-        rocprofv3_symbol *s = &p->symbols[i];
+        const rocprofv3_symbol *s = &p->symbols[i];
         const uint32_t at = rocl_records_find(in, ROCL_KEY_KERNEL, (rocl_key){p->key, 0, s->id});
-        uint32_t code_agent;
+        uint64_t code;
         if (at == ROCL_NONE || rocl_ids_get(&p->symbol_ids, s->id) != i)
             continue;
-        rocl_kernel *k = rocl_definition_at(&in->capture->pub, ROCL_DEFINE_KERNEL, at);
-        st = rocprofv3_read_symbol(in->state, p, s, k, &code_agent, err);
-        if (st == ROCL_OK)
-            k->agent = find_agent(in, p, code_agent);
+        rocl_kernel *k = rocl_definition_at(c, ROCL_DEFINE_KERNEL, at);
+        st = rocprofv3_read_symbol(in->state, s, k, &code, err);
+        const uint32_t of = st == ROCL_OK ? rocl_ids_get(&p->code_object_ids, code) : ROCL_NONE;
+        if (of != ROCL_NONE) {
+            k->code_object = p->first_code_object + of;
+            k->agent = c->code_objects[k->code_object].agent;
+        }
     }
     return st;
 }
 
 static void refine_counters(rocl_records_input *in, const rocprofv3_process *p, uint32_t process)
 {
+    const rocprofv3_run *run = in->state;
     rocl_capture *c = &in->capture->pub;
     for (uint32_t i = 0; i < c->counter_count; i++) {
         rocl_counter *k = rocl_definition_at(c, ROCL_DEFINE_COUNTER, i);
@@ -176,6 +197,8 @@ static void refine_counters(rocl_records_input *in, const rocprofv3_process *p, 
             if (p->counters[n].name == k->name) {
                 k->description = p->counters[n].description;
                 k->block = p->counters[n].block;
+                k->component = run->component;
+                k->value_type = run->value_type;
                 break;
             }
     }
@@ -193,6 +216,8 @@ static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
             continue;
         rocl_process *process = rocl_definition_at(c, ROCL_DEFINE_PROCESS, at);
         *process = p->about;
+        process->start = p->about.init;
+        process->end = p->about.fini;
         if (p->has_node) {
             rocl_node *node = rocl_define(c, ROCL_DEFINE_NODE);
             if (!node)
@@ -202,52 +227,57 @@ static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
         }
         refine_agents(in, p, process->node);
         refine_counters(in, p, at);
-        st = refine_kernels(in, p, err);
+        st = define_code_objects(in, p, at) ? refine_kernels(in, p, err) : rocl_fail_memory(err);
     }
     return st;
 }
 
 /* ---- properties ------------------------------------------------------------------------------ */
 
-static void put_names(rocl_trace *t, const rocprofv3_symbol *s, rocl_buf *json)
+/* Where the file has the object of a definition. */
+static bool find_properties(const rocl_records_input *in, const rocl_model_capture *c,
+                            rocl_property_of of, uint32_t index, uint64_t *begin, uint64_t *end)
 {
-    const struct {
-        const char *key;
-        uint32_t name;
-    } names[] = {{"formatted_kernel_name", s->formatted},
-                 {"demangled_kernel_name", s->demangled},
-                 {"truncated_kernel_name", s->truncated}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t n;
-        const char *name = rocl_strings_get(t->strings, names[i].name, &n);
-        rocl_buf_printf(json, "%s\"%s\":\"", i ? "," : "{", names[i].key);
-        rocl_json_put(json, name, n);
-        rocl_buf_str(json, i == 2 ? "\"}" : "\"");
+    const rocprofv3_run *run = in->state;
+    const bool agent = of == ROCL_PROPERTIES_OF_AGENT, kernel = of == ROCL_PROPERTIES_OF_KERNEL;
+    const uint32_t process = agent    ? c->pub.agents[index].process
+                             : kernel ? c->pub.kernels[index].process
+                                      : c->pub.code_objects[index].process;
+    for (size_t i = 0; i < run->count; i++) {
+        const rocprofv3_process *p = &run->processes[i];
+        if (process != rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, p->key}))
+            continue;
+        const uint64_t id = agent    ? (uint64_t)c->pub.agents[index].id
+                            : kernel ? (uint64_t)c->pub.kernels[index].id
+                                     : (uint64_t)c->pub.code_objects[index].id;
+        const uint32_t at = agent    ? rocl_ids_get(&p->agent_ids, id)
+                            : kernel ? rocl_ids_get(&p->symbol_ids, id)
+                                     : index - p->first_code_object;
+        if (at == ROCL_NONE)
+            continue;
+        *begin = agent    ? p->agents[at].begin
+                 : kernel ? p->symbols[at].begin
+                          : p->code_objects[at].begin;
+        *end = agent ? p->agents[at].end : kernel ? p->symbols[at].end : p->code_objects[at].end;
+        return true;
     }
+    return false;
 }
 
 static rocl_status put_properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
                                   uint32_t index, rocl_buf *json, rocl_error *err)
 {
-    const rocl_records_input *in = c->state;
-    const rocprofv3_run *run = in->state;
-    const bool agent = of == ROCL_PROPERTIES_OF_AGENT;
-    const uint32_t process = agent ? c->pub.agents[index].process : c->pub.kernels[index].process;
-    const uint64_t id = (uint64_t)(agent ? c->pub.agents[index].id : c->pub.kernels[index].id);
-    (void)err;
-    for (size_t i = 0; i < run->count; i++) {
-        const rocprofv3_process *p = &run->processes[i];
-        const uint32_t at = rocl_ids_get(agent ? &p->agent_ids : &p->symbol_ids, id);
-        if (at == ROCL_NONE ||
-            process != rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, p->key}))
-            continue;
-        if (agent)
-            rocl_buf_str(json, p->agents[at].properties);
-        else
-            put_names(t, &p->symbols[at], json);
-        break;
-    }
-    return ROCL_OK;
+    rocl_records_input *in = c->state;
+    uint64_t begin, end;
+    (void)t;
+    if (!find_properties(in, c, of, index, &begin, &end))
+        return ROCL_OK;
+    rocl_status st = rocl_records_hold_files(in, err);
+    if (st != ROCL_OK)
+        return st;
+    st = rocprofv3_copy_properties(in->state, of, begin, end, json, err);
+    rocl_records_release_files(in);
+    return st;
 }
 
 /* ---- the source ------------------------------------------------------------------------------ */
@@ -305,7 +335,12 @@ static bool intern_words(rocprofv3_run *run)
         [ROCPROFV3_KFD_FAULT] = "KFD_PAGE_FAULT",
         [ROCPROFV3_KFD_QUEUE] = "KFD_QUEUE",
     };
-    return rocl_intern_words(run->trace, kfd, ROCPROFV3_KFD_KINDS, run->kfd) &&
+    static const char *const counter_words[] = {"rocm", "ABS"}; /* as databases have them */
+    uint32_t words[2];
+    const bool ok = rocl_intern_words(run->trace, counter_words, 2, words);
+    run->component = words[0];
+    run->value_type = words[1];
+    return ok && rocl_intern_words(run->trace, kfd, ROCPROFV3_KFD_KINDS, run->kfd) &&
            rocl_intern_words(run->trace, categories, ROCPROFV3_ARRAYS, run->categories) &&
            rocl_intern_words(run->trace, types, ROCPROFV3_AGENT_TYPES, run->types);
 }

@@ -73,14 +73,18 @@ typedef struct rocprofv3_kind {
 
 typedef struct rocprofv3_agent {
     uint64_t handle;
+    uint64_t begin, end; /* in the file, where its properties are read when they are asked for */
     rocl_agent about;
-    char *properties; /* JSON: what is known of the device, numbers only */
 } rocprofv3_agent;
+
+typedef struct rocprofv3_code_object {
+    uint64_t id, agent;  /* the latter a handle */
+    uint64_t begin, end; /* in the file */
+} rocprofv3_code_object;
 
 typedef struct rocprofv3_symbol {
     uint64_t id;
-    uint64_t begin, end;                      /* in the file */
-    uint32_t formatted, demangled, truncated; /* names (texts), once it was read */
+    uint64_t begin, end; /* in the file */
 } rocprofv3_symbol;
 
 typedef struct rocprofv3_counter {
@@ -103,15 +107,17 @@ typedef struct rocprofv3_process {
     size_t kind_count, kind_cap;
     rocprofv3_agent *agents;
     size_t agent_count, agent_cap;
+    rocprofv3_code_object *code_objects;
+    size_t code_object_count, code_object_cap;
+    uint32_t first_code_object; /* of them, among those of the capture */
     rocprofv3_symbol *symbols;
     size_t symbol_count, symbol_cap;
     rocprofv3_counter *counters;
     size_t counter_count, counter_cap;
-    rocl_ids agent_ids, symbol_ids, counter_ids; /* to the indexes above */
-    rocl_ids code_objects;                       /* to the index of its agent */
-    rocl_ids messages;                           /* internal correlation id -> text */
-    rocl_ids labels;                             /* external correlation id -> text */
-    rocl_ids host_functions;                     /* id of a kernel -> text of its name */
+    rocl_ids agent_ids, code_object_ids, symbol_ids, counter_ids; /* to the indexes above */
+    rocl_ids messages;       /* internal correlation id -> text */
+    rocl_ids labels;         /* external correlation id -> text */
+    rocl_ids host_functions; /* id of a kernel -> text of its name */
     rocprofv3_texts instructions, comments;
 } rocprofv3_process;
 
@@ -129,6 +135,7 @@ typedef struct rocprofv3_run {
     uint32_t categories[ROCPROFV3_ARRAYS]; /* texts, of records that do not say it */
     uint32_t types[ROCPROFV3_AGENT_TYPES]; /* texts: "GPU" */
     uint32_t kfd[ROCPROFV3_KFD_KINDS];     /* texts, of records that do not say it */
+    uint32_t component, value_type;        /* texts, of counters */
 } rocprofv3_run;
 
 /* Is a call a range or mark of rocTX? */
@@ -138,9 +145,12 @@ rocl_kind rocprofv3_call_kind(const char *category, const char *function);
 rocl_status rocprofv3_read_tables(rocprofv3_run *run, rocprofv3_process *p,
                                   const rocl_json_node *node, rocl_error *err);
 /* Completes the kernel that a symbol is of. */
-rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_process *p,
-                                  rocprofv3_symbol *s, rocl_kernel *k, uint32_t *code_agent,
-                                  rocl_error *err);
+rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_symbol *s, rocl_kernel *k,
+                                  uint64_t *code_object, rocl_error *err);
+/* Appends the object of a definition that stands at [begin, end) of the file: its known members.
+ * Any thread, also when pieces are read. */
+rocl_status rocprofv3_copy_properties(const rocprofv3_run *run, rocl_property_of of, uint64_t begin,
+                                      uint64_t end, rocl_buf *b, rocl_error *err);
 void rocprofv3_free_tables(rocprofv3_process *p);
 
 /* The element of an array that has a number; NULL: none. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "source/rocprofv3/rocprofv3.h"
 
 /* ---- values and flat objects ----------------------------------------------------------------- */
@@ -43,7 +44,7 @@ typedef struct field {
     size_t to; /* offset */
 } field;
 
-enum { FIELDS_MAX = 12 };
+enum { FIELDS_MAX = 12, KEY_MAX = 60 };
 
 #define FIELD(type, kind, member, key)                                                             \
     {                                                                                              \
@@ -133,92 +134,6 @@ static const rocl_json_node *find_member(const rocprofv3_run *run, const rocl_js
 
 /* ---- agents, counters, code objects, symbols ------------------------------------------------- */
 
-/* Appends the numbers of the object that was just returned; their keys are words. */
-static void keep_numbers(rocl_buf *b, rocl_json *r)
-{
-    const size_t begin = b->len;
-    rocl_json_token t, key = {0};
-    rocl_buf_byte(b, '{');
-    if (rocl_json_enter(r, ROCL_JSON_OBJECT))
-        while (rocl_json_next(r, &t) && t.kind != ROCL_JSON_OBJECT_END) {
-            if (t.kind == ROCL_JSON_KEY)
-                key = t;
-            else if (t.kind == ROCL_JSON_NUMBER && !key.escaped && key.text.n < 60)
-                rocl_buf_printf(b, "%s\"%.*s\":%.*s", b->len - begin > 1 ? "," : "",
-                                (int)key.text.n, key.text.p, (int)t.text.n, t.text.p);
-            else if (t.kind == ROCL_JSON_OBJECT || t.kind == ROCL_JSON_ARRAY)
-                rocl_json_leave(r);
-        }
-    rocl_buf_byte(b, '}');
-}
-
-/* What the JSON of a device says in numbers: those members that databases have, too. */
-static void keep_properties(rocl_buf *b, rocl_json *r)
-{
-    static const rocl_view known[] = {
-#define KNOWN(key) ROCL_JSON_KEY(key)
-        KNOWN("cpu_cores_count"),
-        KNOWN("simd_count"),
-        KNOWN("mem_banks_count"),
-        KNOWN("caches_count"),
-        KNOWN("io_links_count"),
-        KNOWN("cpu_core_id_base"),
-        KNOWN("simd_id_base"),
-        KNOWN("max_waves_per_simd"),
-        KNOWN("lds_size_in_kb"),
-        KNOWN("gds_size_in_kb"),
-        KNOWN("num_gws"),
-        KNOWN("wave_front_size"),
-        KNOWN("num_xcc"),
-        KNOWN("cu_count"),
-        KNOWN("array_count"),
-        KNOWN("num_shader_banks"),
-        KNOWN("simd_arrays_per_engine"),
-        KNOWN("cu_per_simd_array"),
-        KNOWN("simd_per_cu"),
-        KNOWN("max_slots_scratch_cu"),
-        KNOWN("gfx_target_version"),
-        KNOWN("vendor_id"),
-        KNOWN("device_id"),
-        KNOWN("location_id"),
-        KNOWN("domain"),
-        KNOWN("drm_render_minor"),
-        KNOWN("num_sdma_engines"),
-        KNOWN("num_sdma_xgmi_engines"),
-        KNOWN("num_sdma_queues_per_engine"),
-        KNOWN("num_cp_queues"),
-        KNOWN("max_engine_clk_ccompute"),
-        KNOWN("max_engine_clk_fcompute"),
-        KNOWN("sdma_fw_version"),
-        KNOWN("fw_version"),
-        KNOWN("capability"),
-        KNOWN("cu_per_engine"),
-        KNOWN("max_waves_per_cu"),
-        KNOWN("family_id"),
-        KNOWN("workgroup_max_size"),
-        KNOWN("grid_max_size"),
-        KNOWN("local_mem_size"),
-        KNOWN("hive_id"),
-        KNOWN("gpu_id"),
-        KNOWN("workgroup_max_dim"),
-        KNOWN("grid_max_dim"),
-#undef KNOWN
-    };
-    const size_t begin = b->len;
-    rocl_json_token v;
-    rocl_buf_byte(b, '{');
-    for (int k; (k = rocl_json_member(r, known, sizeof known / sizeof *known, &v)) >= 0;) {
-        if (v.kind != ROCL_JSON_NUMBER && v.kind != ROCL_JSON_OBJECT)
-            continue;
-        rocl_buf_printf(b, "%s\"%s\":", b->len - begin > 1 ? "," : "", known[k].p);
-        if (v.kind == ROCL_JSON_NUMBER)
-            rocl_buf_put(b, v.text.p, v.text.n);
-        else
-            keep_numbers(b, r);
-    }
-    rocl_buf_byte(b, '}');
-}
-
 static rocl_status take_agent(rocprofv3_run *run, rocprofv3_process *p, rocl_json *r,
                               const rocl_json_token *v, void *to, rocl_error *err)
 {
@@ -233,29 +148,16 @@ static rocl_status take_agent(rocprofv3_run *run, rocprofv3_process *p, rocl_jso
         FIELD(rocprofv3_agent, INT, about.logical_index, "logical_node_id"),
         FIELD(rocprofv3_agent, INT, about.type_index, "logical_node_type_id"),
     };
-    rocprofv3_agent a = {.handle = UINT64_MAX, .about.absolute_index = -1};
-    a.about.logical_index = a.about.type_index = -1;
+    rocprofv3_agent a = {.handle = UINT64_MAX, .begin = rocl_json_offset(r, v)};
+    a.about.absolute_index = a.about.logical_index = a.about.type_index = -1;
     (void)to;
     rocl_status st = read_object(run, r, FIELDS(fields), &a, err);
+    a.end = r->offset + (uint64_t)(r->at - r->begin);
     if (st != ROCL_OK || a.handle == UINT64_MAX || r->wrong)
         return st;
-    rocl_buf json = {0};
-    rocl_json again;
-    rocl_json_token object;
-    rocl_json_open(&again, v->text.p, (size_t)(r->at - v->text.p), 0, run->flags);
-    if (rocl_json_element(&again, &object) && rocl_json_enter(&again, ROCL_JSON_OBJECT))
-        keep_properties(&json, &again);
-    rocl_buf_byte(&json, 0);
-    if (json.failed) {
-        rocl_buf_free(&json);
-        return rocl_fail_memory(err);
-    }
-    a.properties = (char *)json.data;
     if (!ROCL_GROW(p->agents, p->agent_cap, p->agent_count + 1) ||
-        !rocl_ids_put(&p->agent_ids, a.handle, (uint32_t)p->agent_count)) {
-        free(a.properties);
+        !rocl_ids_put(&p->agent_ids, a.handle, (uint32_t)p->agent_count))
         return rocl_fail_memory(err);
-    }
     p->agents[p->agent_count++] = a;
     return ROCL_OK;
 }
@@ -299,25 +201,25 @@ static rocl_status take_counter(rocprofv3_run *run, rocprofv3_process *p, rocl_j
     return ROCL_OK;
 }
 
-typedef struct code_object {
-    uint64_t id, agent;
-} code_object;
-
 static rocl_status take_code_object(rocprofv3_run *run, rocprofv3_process *p, rocl_json *r,
                                     const rocl_json_token *v, void *to, rocl_error *err)
 {
     static const field fields[] = {
-        FIELD(code_object, HANDLE, id, "code_object_id"),
-        FIELD(code_object, HANDLE, agent, "agent_id"),
-        FIELD(code_object, HANDLE, agent, "rocp_agent"),
+        FIELD(rocprofv3_code_object, HANDLE, id, "code_object_id"),
+        FIELD(rocprofv3_code_object, HANDLE, agent, "agent_id"),
+        FIELD(rocprofv3_code_object, HANDLE, agent, "rocp_agent"),
     };
-    code_object c = {0};
-    (void)v, (void)to;
+    rocprofv3_code_object c = {.begin = rocl_json_offset(r, v)};
+    (void)to;
     rocl_status st = read_object(run, r, FIELDS(fields), &c, err);
-    const uint32_t agent = rocl_ids_get(&p->agent_ids, c.agent);
-    if (st != ROCL_OK || !c.id || agent == ROCL_NONE)
+    c.end = r->offset + (uint64_t)(r->at - r->begin);
+    if (st != ROCL_OK || r->wrong || !c.id || c.id > INT64_MAX)
         return st;
-    return rocl_ids_put(&p->code_objects, c.id, agent) ? ROCL_OK : rocl_fail_memory(err);
+    if (!ROCL_GROW(p->code_objects, p->code_object_cap, p->code_object_count + 1) ||
+        !rocl_ids_put(&p->code_object_ids, c.id, (uint32_t)p->code_object_count))
+        return rocl_fail_memory(err);
+    p->code_objects[p->code_object_count++] = c;
+    return ROCL_OK;
 }
 
 /* Where a symbol stands: there are thousands, with names of kilobytes, of which few are used. */
@@ -360,16 +262,14 @@ static rocl_status take_host_function(rocprofv3_run *run, rocprofv3_process *p, 
     return rocl_ids_put(&p->host_functions, f.kernel, name) ? ROCL_OK : rocl_fail_memory(err);
 }
 
-rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_process *p,
-                                  rocprofv3_symbol *s, rocl_kernel *k, uint32_t *code_agent,
-                                  rocl_error *err)
+rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_symbol *s, rocl_kernel *k,
+                                  uint64_t *code_object, rocl_error *err)
 {
     struct names {
-        uint32_t mangled;
+        uint32_t mangled, formatted, demangled, truncated;
         uint64_t code_object;
-        rocprofv3_symbol symbol;
         rocl_kernel about;
-    } n = {.symbol = *s, .about = *k};
+    } n = {.about = *k};
     static const field fields[] = {
         FIELD(struct names, HANDLE, code_object, "code_object_id"),
         FIELD(struct names, TEXT, mangled, "kernel_name"),
@@ -378,9 +278,9 @@ rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_process *p
         FIELD(struct names, INT, about.sgpr, "sgpr_count"),
         FIELD(struct names, INT, about.arch_vgpr, "arch_vgpr_count"),
         FIELD(struct names, INT, about.accum_vgpr, "accum_vgpr_count"),
-        FIELD(struct names, TEXT, symbol.formatted, "formatted_kernel_name"),
-        FIELD(struct names, TEXT, symbol.demangled, "demangled_kernel_name"),
-        FIELD(struct names, TEXT, symbol.truncated, "truncated_kernel_name"),
+        FIELD(struct names, TEXT, formatted, "formatted_kernel_name"),
+        FIELD(struct names, TEXT, demangled, "demangled_kernel_name"),
+        FIELD(struct names, TEXT, truncated, "truncated_kernel_name"),
     };
     rocl_trace *t = run->trace;
     rocl_json r;
@@ -390,15 +290,187 @@ rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_process *p
         st = read_object(run, &r, FIELDS(fields), &n, err);
     if (st != ROCL_OK)
         return st;
-    *s = n.symbol;
-    const uint32_t shown = s->formatted ? s->formatted : s->demangled ? s->demangled : n.mangled;
+    const uint32_t shown = n.formatted ? n.formatted : n.demangled ? n.demangled : n.mangled;
     *k = n.about;
     k->id = (int64_t)s->id;
     k->mangled = rocl_kernel_without_kd(t, n.mangled);
     k->display = rocl_kernel_without_kd(t, shown);
-    k->shown = rocl_kernel_shown(t, k->mangled, k->display, s->truncated);
-    *code_agent = rocl_ids_get(&p->code_objects, n.code_object);
+    k->shown = rocl_kernel_shown(t, k->mangled, k->display, n.truncated);
+    *code_object = n.code_object;
     return ROCL_OK;
+}
+
+/* ---- properties of definitions ----------------------------------------------------------------
+ */
+
+/* The members of definitions that databases have, too, in the order of the profiler. */
+static const rocl_view agent_keys[] = {
+    ROCL_JSON_KEY("size"),
+    ROCL_JSON_KEY("id"),
+    ROCL_JSON_KEY("type"),
+    ROCL_JSON_KEY("cpu_cores_count"),
+    ROCL_JSON_KEY("simd_count"),
+    ROCL_JSON_KEY("mem_banks_count"),
+    ROCL_JSON_KEY("caches_count"),
+    ROCL_JSON_KEY("io_links_count"),
+    ROCL_JSON_KEY("cpu_core_id_base"),
+    ROCL_JSON_KEY("simd_id_base"),
+    ROCL_JSON_KEY("max_waves_per_simd"),
+    ROCL_JSON_KEY("lds_size_in_kb"),
+    ROCL_JSON_KEY("gds_size_in_kb"),
+    ROCL_JSON_KEY("num_gws"),
+    ROCL_JSON_KEY("wave_front_size"),
+    ROCL_JSON_KEY("num_xcc"),
+    ROCL_JSON_KEY("cu_count"),
+    ROCL_JSON_KEY("array_count"),
+    ROCL_JSON_KEY("num_shader_banks"),
+    ROCL_JSON_KEY("simd_arrays_per_engine"),
+    ROCL_JSON_KEY("cu_per_simd_array"),
+    ROCL_JSON_KEY("simd_per_cu"),
+    ROCL_JSON_KEY("max_slots_scratch_cu"),
+    ROCL_JSON_KEY("gfx_target_version"),
+    ROCL_JSON_KEY("vendor_id"),
+    ROCL_JSON_KEY("device_id"),
+    ROCL_JSON_KEY("location_id"),
+    ROCL_JSON_KEY("domain"),
+    ROCL_JSON_KEY("drm_render_minor"),
+    ROCL_JSON_KEY("num_sdma_engines"),
+    ROCL_JSON_KEY("num_sdma_xgmi_engines"),
+    ROCL_JSON_KEY("num_sdma_queues_per_engine"),
+    ROCL_JSON_KEY("num_cp_queues"),
+    ROCL_JSON_KEY("max_engine_clk_ccompute"),
+    ROCL_JSON_KEY("max_engine_clk_fcompute"),
+    ROCL_JSON_KEY("sdma_fw_version"),
+    ROCL_JSON_KEY("fw_version"),
+    ROCL_JSON_KEY("capability"),
+    ROCL_JSON_KEY("cu_per_engine"),
+    ROCL_JSON_KEY("max_waves_per_cu"),
+    ROCL_JSON_KEY("family_id"),
+    ROCL_JSON_KEY("workgroup_max_size"),
+    ROCL_JSON_KEY("grid_max_size"),
+    ROCL_JSON_KEY("local_mem_size"),
+    ROCL_JSON_KEY("hive_id"),
+    ROCL_JSON_KEY("gpu_id"),
+    ROCL_JSON_KEY("workgroup_max_dim"),
+    ROCL_JSON_KEY("grid_max_dim"),
+    ROCL_JSON_KEY("name"),
+    ROCL_JSON_KEY("vendor_name"),
+    ROCL_JSON_KEY("product_name"),
+    ROCL_JSON_KEY("model_name"),
+    ROCL_JSON_KEY("node_id"),
+    ROCL_JSON_KEY("logical_node_id"),
+    ROCL_JSON_KEY("logical_node_type_id"),
+    ROCL_JSON_KEY("runtime_visibility"),
+    ROCL_JSON_KEY("uuid"),
+    ROCL_JSON_KEY("mem_banks"),
+    ROCL_JSON_KEY("caches"),
+    ROCL_JSON_KEY("io_links"),
+};
+static const rocl_view symbol_keys[] = {
+    ROCL_JSON_KEY("size"),
+    ROCL_JSON_KEY("kernel_id"),
+    ROCL_JSON_KEY("code_object_id"),
+    ROCL_JSON_KEY("kernel_name"),
+    ROCL_JSON_KEY("kernel_object"),
+    ROCL_JSON_KEY("kernarg_segment_size"),
+    ROCL_JSON_KEY("kernarg_segment_alignment"),
+    ROCL_JSON_KEY("group_segment_size"),
+    ROCL_JSON_KEY("private_segment_size"),
+    ROCL_JSON_KEY("sgpr_count"),
+    ROCL_JSON_KEY("arch_vgpr_count"),
+    ROCL_JSON_KEY("accum_vgpr_count"),
+    ROCL_JSON_KEY("kernel_code_entry_byte_offset"),
+    ROCL_JSON_KEY("kernel_address"),
+    ROCL_JSON_KEY("formatted_kernel_name"),
+    ROCL_JSON_KEY("demangled_kernel_name"),
+    ROCL_JSON_KEY("truncated_kernel_name"),
+};
+static const rocl_view code_object_keys[] = {
+    ROCL_JSON_KEY("size"),        ROCL_JSON_KEY("code_object_id"), ROCL_JSON_KEY("agent_id"),
+    ROCL_JSON_KEY("uri"),         ROCL_JSON_KEY("load_base"),      ROCL_JSON_KEY("load_size"),
+    ROCL_JSON_KEY("load_delta"),  ROCL_JSON_KEY("storage_type"),   ROCL_JSON_KEY("storage_file"),
+    ROCL_JSON_KEY("memory_base"), ROCL_JSON_KEY("memory_size"),
+};
+
+/* A number of JSON: no nan. */
+static bool is_plain_number(const rocl_json_token *v)
+{
+    return v->kind == ROCL_JSON_NUMBER && v->text.p[v->text.n - 1] <= '9';
+}
+
+/* Appends the object or array that was just returned: numbers, under keys that are words. */
+static void copy_numbers(rocl_buf *b, rocl_json *r, rocl_json_kind kind)
+{
+    const unsigned depth = r->depth;
+    rocl_json_token t, key = {0};
+    bool first = true;
+    rocl_json_enter(r, kind);
+    rocl_buf_byte(b, kind == ROCL_JSON_OBJECT ? '{' : '[');
+    while (r->depth > depth && rocl_json_next(r, &t)) {
+        const bool opens = t.kind == ROCL_JSON_OBJECT || t.kind == ROCL_JSON_ARRAY;
+        if (t.kind == ROCL_JSON_KEY) {
+            key = t;
+        } else if (t.kind == ROCL_JSON_OBJECT_END || t.kind == ROCL_JSON_ARRAY_END) {
+            rocl_buf_byte(b, t.kind == ROCL_JSON_OBJECT_END ? '}' : ']');
+            first = false;
+        } else if (opens && (key.escaped || key.text.n > KEY_MAX)) {
+            rocl_json_leave(r);
+        } else if (opens || (is_plain_number(&t) && !key.escaped && key.text.n <= KEY_MAX)) {
+            rocl_buf_str(b, first ? "" : ",");
+            if (key.text.n)
+                rocl_buf_printf(b, "\"%.*s\":", (int)key.text.n, key.text.p);
+            rocl_buf_put(b, t.text.p, t.text.n);
+            first = opens;
+        }
+        if (t.kind != ROCL_JSON_KEY)
+            key = (rocl_json_token){0};
+    }
+}
+
+rocl_status rocprofv3_copy_properties(const rocprofv3_run *run, rocl_property_of of, uint64_t begin,
+                                      uint64_t end, rocl_buf *b, rocl_error *err)
+{
+    static const struct {
+        const rocl_view *keys;
+        unsigned count;
+    } known[] = {
+        [ROCL_PROPERTIES_OF_AGENT] = {agent_keys, sizeof agent_keys / sizeof *agent_keys},
+        [ROCL_PROPERTIES_OF_CODE_OBJECT] = {code_object_keys,
+                                            sizeof code_object_keys / sizeof *code_object_keys},
+        [ROCL_PROPERTIES_OF_KERNEL] = {symbol_keys, sizeof symbol_keys / sizeof *symbol_keys}};
+    const rocl_view *keys = known[of].keys;
+    const size_t before_all = b->len;
+    rocl_buf bytes = {0}, text = {0};
+    rocl_json r;
+    rocl_json_token v;
+    rocl_status st = rocl_json_load(&r, &bytes, run->spool, begin, end, run->flags, err);
+    if (st == ROCL_OK && rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT)) {
+        const char *before = "{";
+        for (int k; (k = rocl_json_member(&r, keys, known[of].count, &v)) >= 0; before = ",") {
+            rocl_buf_printf(b, "%s\"%s\":", before, keys[k].p);
+            if (v.kind == ROCL_JSON_OBJECT || v.kind == ROCL_JSON_ARRAY) {
+                copy_numbers(b, &r, v.kind);
+            } else if (v.kind == ROCL_JSON_STRING) {
+                text.len = 0;
+                rocl_json_unescape(&text, v.text);
+                rocl_buf_byte(b, '"');
+                rocl_json_put(b, (const char *)text.data, text.len);
+                rocl_buf_byte(b, '"');
+            } else if (v.kind != ROCL_JSON_NUMBER || is_plain_number(&v)) {
+                rocl_buf_put(b, v.text.p, v.text.n);
+            } else {
+                rocl_buf_str(b, "null");
+            }
+        }
+        rocl_buf_str(b, *before == '{' ? "{}" : "}");
+        if (r.wrong)
+            b->len = before_all;
+    }
+    if (st == ROCL_OK && text.failed)
+        st = rocl_fail_memory(err);
+    rocl_buf_free(&bytes);
+    rocl_buf_free(&text);
+    return st;
 }
 
 /* ---- strings --------------------------------------------------------------------------------- */
@@ -427,10 +499,10 @@ static rocl_status take_labelled_id(rocprofv3_run *run, rocprofv3_process *p, ro
 {
     static const field fields[] = {FIELD(labelled_id, HANDLE, key, "key"),
                                    FIELD(labelled_id, TEXT, value, "value")};
-    labelled_id l = {0};
+    labelled_id l = {.value = ROCL_NONE};
     (void)p, (void)v;
     rocl_status st = read_object(run, r, FIELDS(fields), &l, err);
-    if (st != ROCL_OK || !l.value)
+    if (st != ROCL_OK || l.value == ROCL_NONE) /* "" is a message */
         return st;
     return rocl_ids_put(to, l.key, l.value) ? ROCL_OK : rocl_fail_memory(err);
 }
@@ -579,10 +651,9 @@ void rocprofv3_free_tables(rocprofv3_process *p)
 {
     for (size_t i = 0; i < p->kind_count; i++)
         free(p->kinds[i].operations);
-    for (size_t i = 0; i < p->agent_count; i++)
-        free(p->agents[i].properties);
     free(p->kinds);
     free(p->agents);
+    free(p->code_objects);
     free(p->symbols);
     free(p->counters);
     free(p->instructions.all);
@@ -590,7 +661,7 @@ void rocprofv3_free_tables(rocprofv3_process *p)
     rocl_ids_free(&p->agent_ids);
     rocl_ids_free(&p->symbol_ids);
     rocl_ids_free(&p->counter_ids);
-    rocl_ids_free(&p->code_objects);
+    rocl_ids_free(&p->code_object_ids);
     rocl_ids_free(&p->messages);
     rocl_ids_free(&p->labels);
     rocl_ids_free(&p->host_functions);
