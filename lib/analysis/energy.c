@@ -49,12 +49,12 @@ typedef struct run {
     sums begin;
 } run;
 
-/* Also a row. Energy in joules. */
+/* Also a row. */
 typedef struct kernel {
     kernel_key key; /* first */
     uint64_t calls, samples;
     int64_t total, known, lone_known; /* ns */
-    double joules, least, most;
+    double energy, least, most;       /* W * ns */
     double of_all; /* percent of the energy of all GPUs, or with --by-agent of its GPU */
     const rocl_gpu *gpu;
 } kernel;
@@ -64,7 +64,7 @@ typedef struct gpu_energy {
     uint32_t counter; /* text */
     uint64_t samples;
     int64_t known;
-    double joules, kernels, copies, idle;
+    double energy, kernels, copies, idle; /* W * ns */
 } gpu_energy;
 
 typedef struct worker_powers {
@@ -245,9 +245,9 @@ static void end_first_run(energy *s)
     k->samples += s->sums.samples - r.begin.samples;
     k->known += s->sums.known - r.begin.known;
     k->lone_known += s->sums.lone_known - r.begin.lone_known;
-    k->joules += (s->sums.share - r.begin.share) * 1e-9;
-    k->least += (s->sums.lone - r.begin.lone) * 1e-9;
-    k->most += (s->sums.all - r.begin.all) * 1e-9;
+    k->energy += s->sums.share - r.begin.share;
+    k->least += s->sums.lone - r.begin.lone;
+    k->most += s->sums.all - r.begin.all;
 }
 
 /* Of the counters of a GPU the one with the most values, of equal ones the first by name. */
@@ -281,10 +281,10 @@ static gpu_energy end_gpu(energy *s, uint32_t gpu)
                         .counter = s->powers[s->chosen].key.counter,
                         .samples = s->sums.samples,
                         .known = s->sums.known,
-                        .joules = s->sums.all * 1e-9,
-                        .kernels = s->of_kernels * 1e-9,
-                        .copies = s->of_copies * 1e-9,
-                        .idle = s->of_nobody * 1e-9};
+                        .energy = s->sums.all,
+                        .kernels = s->of_kernels,
+                        .copies = s->of_copies,
+                        .idle = s->of_nobody};
 }
 
 static rocl_status walk_gpus(energy *s, gpu_energy *out, size_t *gpus, rocl_error *err)
@@ -327,28 +327,34 @@ static rocl_datum put_real(const rocl_report_rows *r, double v)
     return rocl_field_real(r, &v);
 }
 
+/* Of watts by nanoseconds. */
+static rocl_datum field_joules(const rocl_report_rows *r, const void *field)
+{
+    return put_real(r, *(const double *)field / 1e9);
+}
+
 static rocl_datum field_gpu_watts(const rocl_report_rows *r, const void *row)
 {
     const gpu_energy *g = row;
-    return put_real(r, rocl_ratio(g->joules * 1e9, (double)g->known));
+    return put_real(r, rocl_ratio(g->energy, (double)g->known));
 }
 
 static rocl_datum field_gpu_busy(const rocl_report_rows *r, const void *row)
 {
     const gpu_energy *g = row;
-    return put_real(r, 100 * rocl_ratio(g->kernels, g->joules));
+    return put_real(r, 100 * rocl_ratio(g->kernels, g->energy));
 }
 
 static rocl_datum field_kernel_watts(const rocl_report_rows *r, const void *row)
 {
     const kernel *k = row;
-    return put_real(r, rocl_ratio(k->most * 1e9, (double)k->known));
+    return put_real(r, rocl_ratio(k->most, (double)k->known));
 }
 
 static rocl_datum field_joules_per_call(const rocl_report_rows *r, const void *row)
 {
     const kernel *k = row;
-    return put_real(r, rocl_ratio(k->joules, (double)k->calls));
+    return put_real(r, rocl_ratio(k->energy / 1e9, (double)k->calls));
 }
 
 static rocl_datum field_known_percent(const rocl_report_rows *r, const void *row)
@@ -363,7 +369,8 @@ static rocl_datum field_alone_percent(const rocl_report_rows *r, const void *row
     return put_real(r, rocl_share(k->lone_known, k->known));
 }
 
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(gpu_energy, field)
+#define CELL(field)   ROCL_ALWAYS, ROCL_CELL(gpu_energy, field)
+#define JOULES(field) ROCL_ALWAYS, ROCL_CELL_BY(field_joules, gpu_energy, field)
 
 static const rocl_column energy_columns[] = {
     {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
@@ -371,27 +378,29 @@ static const rocl_column energy_columns[] = {
     {"samples", "Samples", ROCL_UNIT_COUNT, CELL(samples)},
     {"known_ns", "Time", ROCL_UNIT_NS, CELL(known)},
     {"mean_watts", "Mean W", ROCL_UNIT_NUMBER, ROCL_ALWAYS, field_gpu_watts, 0},
-    {"joules", "Energy", ROCL_UNIT_JOULES, CELL(joules)},
-    {"kernel_joules", "Kernels", ROCL_UNIT_JOULES, CELL(kernels)},
+    {"joules", "Energy", ROCL_UNIT_JOULES, JOULES(energy)},
+    {"kernel_joules", "Kernels", ROCL_UNIT_JOULES, JOULES(kernels)},
     {"kernel_percent", "Kernels %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, field_gpu_busy, 0},
-    {"copy_joules", "Copies", ROCL_UNIT_JOULES, CELL(copies)},
-    {"idle_joules", "Idle", ROCL_UNIT_JOULES, CELL(idle)},
+    {"copy_joules", "Copies", ROCL_UNIT_JOULES, JOULES(copies)},
+    {"idle_joules", "Idle", ROCL_UNIT_JOULES, JOULES(idle)},
 };
 
 #undef CELL
 #define CELL(field) ROCL_IN_REST, ROCL_CELL(kernel, field)
+#undef JOULES
+#define JOULES(field) ROCL_IN_REST, ROCL_CELL_BY(field_joules, kernel, field)
 
 static const rocl_column kernel_columns[] = {
     {"name", "Kernel", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(kernel, key.name)},
     {"gpu", "GPU", ROCL_UNIT_TEXT, ROCL_IF_AGENT, ROCL_CELL(kernel, gpu)},
     {"calls", "Calls", ROCL_UNIT_COUNT, CELL(calls)},
     {"total_ns", "Time", ROCL_UNIT_NS, CELL(total)},
-    {"joules", "Energy", ROCL_UNIT_JOULES, CELL(joules)},
+    {"joules", "Energy", ROCL_UNIT_JOULES, JOULES(energy)},
     {"percent", "% of all", ROCL_UNIT_PERCENT, CELL(of_all)},
     {"joules_per_call", "Per call", ROCL_UNIT_JOULES, ROCL_IN_REST, field_joules_per_call, 0},
     {"mean_watts", "Mean W", ROCL_UNIT_NUMBER, ROCL_IN_REST, field_kernel_watts, 0},
-    {"least_joules", "At least", ROCL_UNIT_JOULES, CELL(least)},
-    {"most_joules", "At most", ROCL_UNIT_JOULES, CELL(most)},
+    {"least_joules", "At least", ROCL_UNIT_JOULES, JOULES(least)},
+    {"most_joules", "At most", ROCL_UNIT_JOULES, JOULES(most)},
     {"alone_percent", "Alone %", ROCL_UNIT_PERCENT, ROCL_IN_REST, field_alone_percent, 0},
     {"known_percent", "Measured %", ROCL_UNIT_PERCENT, ROCL_IN_REST, field_known_percent, 0},
     {"samples", "Samples", ROCL_UNIT_COUNT, CELL(samples)},
@@ -410,11 +419,11 @@ static int compare_kernels(const void *a, const void *b, void *ctx)
     const energy *s = ctx;
     const kernel *x = a, *y = b;
     const rocl_sort_by by = s->c.options->sort;
-    double v = x->joules, w = y->joules;
+    double v = x->energy, w = y->energy;
     if (by == ROCL_BY_CALLS)
         v = (double)x->calls, w = (double)y->calls;
     else if (by == ROCL_BY_AVERAGE)
-        v = x->joules / (double)x->calls, w = y->joules / (double)y->calls;
+        v = x->energy / (double)x->calls, w = y->energy / (double)y->calls;
     int c = by == ROCL_BY_NAME || v == w ? 0 : v < w ? 1 : -1;
     if (!c)
         c = rocl_compare_texts(s->c.trace, x->key.name, y->key.name);
@@ -430,7 +439,7 @@ static void add_kernel(void *into, const void *from)
     sum->total = rocl_add_saturated(sum->total, k->total);
     sum->known += k->known;
     sum->lone_known += k->lone_known;
-    sum->joules += k->joules;
+    sum->energy += k->energy;
     sum->least += k->least;
     sum->most += k->most;
     sum->of_all += k->of_all;
@@ -441,7 +450,7 @@ static void put_energy(energy *s, rocl_tables *out, const gpu_energy *gpus, size
     double all = 0;
     rocl_report_rows r = rocl_begin_table(&s->c, out, &rocl_energy_table, 0);
     for (size_t i = 0; i < gpu_count; i++) {
-        all += gpus[i].joules;
+        all += gpus[i].energy;
         if (gpus[i].counter)
             rocl_add_row(&r, &gpus[i]);
     }
@@ -451,9 +460,9 @@ static void put_energy(energy *s, rocl_tables *out, const gpu_energy *gpus, size
         double whole = all;
         for (size_t g = 0; g < gpu_count && k.key.gpu != ROCL_NONE; g++)
             if (gpus[g].gpu == &s->gpus.all[k.key.gpu])
-                whole = gpus[g].joules;
+                whole = gpus[g].energy;
         k.gpu = k.key.gpu == ROCL_NONE ? NULL : &s->gpus.all[k.key.gpu];
-        k.of_all = whole > 0 ? 100 * k.joules / whole : 0;
+        k.of_all = whole > 0 ? 100 * k.energy / whole : 0;
         if (k.known > 0 || k.samples)
             s->kernels[n++] = k;
     }

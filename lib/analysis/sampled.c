@@ -468,7 +468,7 @@ static rocl_datum field_per_second(const rocl_report_rows *r, const void *row)
 static rocl_datum field_joules(const rocl_report_rows *r, const void *row)
 {
     const track *t = row;
-    return put_real(r, t->watts > 0 ? rocl_sum_value(&t->weighted) * t->watts * 1e-9 : NAN);
+    return put_real(r, t->watts > 0 ? rocl_sum_value(&t->weighted) * t->watts / 1e9 : NAN);
 }
 
 static rocl_datum field_agent(const rocl_report_rows *r, const void *field)
@@ -714,7 +714,7 @@ static rocl_status put_markers(sampled *s, rocl_tables *out, uint32_t conditions
                                   .mean = mean_in_marker(t, of),
                                   .max = of->max,
                                   .increase = t->key.grows ? of->increase : NAN,
-                                  .joules = t->watts > 0 ? of->weighted * t->watts * 1e-9 : NAN});
+                                  .joules = t->watts > 0 ? of->weighted * t->watts / 1e9 : NAN});
         }
     }
     free(order);
