@@ -55,10 +55,14 @@ typedef struct track {
     int64_t held_since;
 } track;
 
-/* Interned as bytes. */
+/* Interned as bytes. What GPUs do meanwhile is of the marker, whichever process has it; values of a
+ * process are of its own. */
 typedef struct marker_key {
     uint32_t name, machine;
+    int64_t pid; /* -1: for GPUs */
 } marker_key;
+
+_Static_assert(sizeof(marker_key) == 2 * 4 + 8, "no holes");
 
 /* A track while the ranges of a marker lasted. */
 typedef struct marker_track {
@@ -176,9 +180,9 @@ static rocl_status add_value(sampled *s, unsigned worker, const rocl_batch *b,
 }
 
 static rocl_status add_marker_range(sampled *s, unsigned worker, const rocl_capture *c,
-                                    const rocl_event *e, rocl_error *err)
+                                    const rocl_event *e, int64_t pid, rocl_error *err)
 {
-    const marker_key group = {e->name == ROCL_NONE ? 0 : e->name, c->machine};
+    const marker_key group = {e->name == ROCL_NONE ? 0 : e->name, c->machine, pid};
     const uint32_t id = rocl_strings_put(s->marker_keys, (const char *)&group, sizeof group);
     if (id == ROCL_NONE)
         return rocl_fail_memory(err);
@@ -193,11 +197,18 @@ static rocl_status add_marker_range(sampled *s, unsigned worker, const rocl_capt
 static rocl_status add_sampled_batch(void *self, unsigned worker, const rocl_batch *b,
                                      rocl_error *err)
 {
+    const rocl_capture *c = b->capture;
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        st = b->kind == ROCL_SAMPLE
-                 ? add_value(self, worker, b, &b->samples[i], err)
-                 : add_marker_range(self, worker, b->capture, rocl_batch_event(b, i), err);
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        if (b->kind == ROCL_SAMPLE) {
+            st = add_value(self, worker, b, &b->samples[i], err);
+            continue;
+        }
+        st = add_marker_range(self, worker, c, e, -1, err);
+        if (st == ROCL_OK)
+            st = add_marker_range(self, worker, c, e, c->processes[e->process].pid, err);
+    }
     return st;
 }
 
@@ -352,6 +363,12 @@ static void note_value(marker_track *m, double v, int64_t since, int64_t until)
     m->any = true;
 }
 
+/* Is a track shown for a marker? */
+static bool track_belongs(const marker *m, const track *t)
+{
+    return t->key.machine == m->key.machine && t->pid == m->key.pid && !t->key.minor;
+}
+
 static int64_t latest(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -364,7 +381,7 @@ static void turn_marker(sampled *s, marker *m, int64_t now, int sign)
     for (size_t i = 1; i < s->track_count; i++) {
         const track *t = &s->tracks[i];
         marker_track *of = &m->tracks[i];
-        if (t->key.machine != m->key.machine || t->key.minor || !t->count)
+        if (!track_belongs(m, t) || !t->count)
             continue;
         of->weighted -= sign * integral_at(t, now);
         of->ns -= sign * known_at(t, now);
@@ -391,10 +408,13 @@ static rocl_status sweep_markers(sampled *s, rocl_error *err)
             track *t = &s->tracks[id];
             const double v = rocl_value_of_bits(rec.key[3]);
             for (size_t i = 0; i < count; i++) {
-                marker_track *of = &s->markers[open[i]].tracks[id];
+                const marker *m = &s->markers[open[i]];
+                marker_track *of = &m->tracks[id];
+                if (!track_belongs(m, t))
+                    continue;
                 of->count++;
                 if (t->any)
-                    note_value(of, t->held, latest(t->held_since, s->markers[open[i]].since), now);
+                    note_value(of, t->held, latest(t->held_since, m->since), now);
                 note_value(of, v, now, now + 1);
             }
             t->integral = integral_at(t, now);
@@ -673,33 +693,51 @@ static double mean_in_marker(const track *t, const marker_track *of)
     return isnan(mean) ? mean : fmin(fmax(mean, of->min), of->max);
 }
 
+/* Those of GPUs first, then process by process. */
 static int compare_markers(const void *a, const void *b, void *ctx)
 {
     const sampled *s = ctx;
     const marker *x = &s->markers[*(const uint32_t *)a], *y = &s->markers[*(const uint32_t *)b];
     const rocl_sort_values v = {x->total, x->total, x->ranges, rocl_mean(x->total, x->ranges)},
                            w = {y->total, y->total, y->ranges, rocl_mean(y->total, y->ranges)};
-    int c = rocl_compare_values(s->c.options->sort, &v, &w);
+    int c = rocl_number_order(x->key.pid >= 0, y->key.pid >= 0);
     if (!c)
-        c = strverscmp(rocl_str(s->c.trace, x->key.name), rocl_str(s->c.trace, y->key.name));
-    return c ? c : rocl_number_order(x->key.machine, y->key.machine);
+        c = rocl_number_order(x->key.machine, y->key.machine);
+    if (!c)
+        c = rocl_number_order(x->key.pid, y->key.pid);
+    if (!c)
+        c = rocl_compare_values(s->c.options->sort, &v, &w);
+    return c ? c : strverscmp(rocl_str(s->c.trace, x->key.name), rocl_str(s->c.trace, y->key.name));
 }
 
+static bool has_values(const sampled *s, const marker *m)
+{
+    bool any = false;
+    for (size_t i = 1; m->tracks && i < s->track_count; i++)
+        any |= m->tracks[i].any;
+    return any;
+}
+
+/* --top counts for GPUs, and for each process. */
 static rocl_status put_markers(sampled *s, rocl_tables *out, uint32_t conditions, rocl_error *err)
 {
-    const size_t n = s->marker_count - 1, shown = rocl_rows_shown(s->c.options, n);
-    uint32_t *order = malloc((n + 1) * sizeof *order);
+    uint32_t *order = malloc(s->marker_count * sizeof *order);
+    const size_t most = rocl_rows_shown(s->c.options, s->marker_count);
+    size_t n = 0, nth = 0, cut = 0;
     if (!order)
         return rocl_fail_memory(err);
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)i + 1;
+    for (uint32_t i = 1; i < s->marker_count; i++)
+        if (has_values(s, &s->markers[i]))
+            order[n++] = i;
     qsort_r(order, n, sizeof *order, compare_markers, s);
     rocl_report_rows r = rocl_begin_table(&s->c, out, &marker_table, conditions);
-    if (shown < n)
-        rocl_set_note(&r, "The first %zu of %zu markers.", shown, n);
-    for (size_t i = 0; i < shown; i++) {
-        const marker *m = &s->markers[order[i]];
-        for (size_t k = 0; k + 1 < s->track_count; k++) {
+    for (size_t i = 0; i < n; i++) {
+        const marker *m = &s->markers[order[i]], *before = i ? &s->markers[order[i - 1]] : NULL;
+        const bool same = before && before->key.pid == m->key.pid &&
+                          (m->key.pid < 0 || before->key.machine == m->key.machine);
+        nth = same ? nth + 1 : 0;
+        cut += nth >= most;
+        for (size_t k = 0; nth < most && k + 1 < s->track_count; k++) {
             const track *t = &s->tracks[s->order[k]];
             const marker_track *of = &m->tracks[s->order[k]];
             if (!of->any)
@@ -717,6 +755,9 @@ static rocl_status put_markers(sampled *s, rocl_tables *out, uint32_t conditions
                                   .joules = t->watts > 0 ? of->weighted * t->watts / 1e9 : NAN});
         }
     }
+    if (cut)
+        rocl_set_note(&r, "The first %zu markers for GPUs and each process; %zu more are cut off.",
+                      most, cut);
     free(order);
     return ROCL_OK;
 }

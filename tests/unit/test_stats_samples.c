@@ -272,10 +272,13 @@ static void check_energy(const ground *g, const rocl_tables *all)
 
 /* ---- markers ---- */
 
-static bool marked(const ground *g, unsigned name, int64_t from, int64_t to)
+/* Values of process 0 are of its own markers. */
+static bool marked(const ground *g, unsigned track, unsigned name, int64_t from, int64_t to)
 {
     for (size_t i = 0; i < g->count; i++) {
         const rocl_event *e = &g->events[i].as.e;
+        if (track == 2 && e->process != 0)
+            continue;
         if (g->events[i].kind == ROCL_MARKER && e->id % NAMES == name && e->start <= from &&
             e->end >= to && (from < to || e->start == e->end || e->end > from))
             return true;
@@ -296,7 +299,7 @@ static void check_marker(const ground *g, const rocl_tables *all, unsigned name)
         for (size_t i = 0; i + 1 < g->time_count; i++) {
             const int64_t from = g->times[i], to = g->times[i + 1];
             const double v = lasting(g, k, &x, from);
-            if (!marked(g, name, from, to))
+            if (!marked(g, k, name, from, to))
                 continue;
             total += to - from;
             if (isnan(v))
@@ -308,7 +311,7 @@ static void check_marker(const ground *g, const rocl_tables *all, unsigned name)
         }
         for (size_t i = 0; i < g->count; i++) {
             const rocl_sample_value *v = &g->events[i].as.sample;
-            if (!is_value(g, i, k) || !marked(g, name, v->e.start, v->e.start))
+            if (!is_value(g, i, k) || !marked(g, k, name, v->e.start, v->e.start))
                 continue;
             count++;
             min = fmin(min, v->value);
@@ -347,6 +350,8 @@ static world_event random_event(uint64_t *dice, size_t row, uint64_t steps)
     if (e.kind == ROCL_DISPATCH) {
         e.as.dispatch.agent = (uint32_t)draw_from(dice, GPUS);
         e.as.dispatch.dispatch_id = draw_from(dice, NAMES);
+    } else if (e.kind == ROCL_MARKER) {
+        e.as.e.process = (uint32_t)draw_from(dice, 2);
     } else if (e.kind == ROCL_COPY) {
         e.as.copy.src = (uint32_t)draw_from(dice, GPUS);
         e.as.copy.dst = draw_from(dice, 2) ? ROCL_NONE : (uint32_t)draw_from(dice, GPUS);

@@ -277,7 +277,7 @@ void sample_processes_read(sample_processes *s)
         sample_put(s->counters[USER], p->subject, (double)stat.user / s->ticks);
         sample_put(s->counters[SYSTEM], p->subject, (double)stat.system / s->ticks);
         if (sample_pread(p->fds[STATM], text, sizeof text) <= 0 ||
-            !sample_parse_statm(text, &size, &resident))
+            !sample_parse_statm(text, &size, &resident) || !size) /* about to end */
             continue;
         sample_put(s->counters[VIRTUAL], p->subject, (double)size * s->page);
         sample_put(s->counters[RESIDENT], p->subject, (double)resident * s->page);
