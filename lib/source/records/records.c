@@ -851,7 +851,7 @@ rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
     rocl_records_run *run = in->run;
     rocl_progress_phase(in->trace, "looking through", 0);
     run->lines = calloc(in->piece_count + 1, sizeof *run->lines);
-    if (in->format->keeps && !in->trace->opt.args) /* which the first pass does not read */
+    if (in->format->keeps && !in->trace->opt.args) /* which are not kept */
         run->kept = calloc(in->piece_count + 1, sizeof *run->kept);
     rocl_status st = run->lines ? start_workers(in, true, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
@@ -1051,7 +1051,8 @@ rocl_status rocl_records_scan(rocl_trace *t, rocl_model_capture *c, const rocl_t
     (void)t;
     w->out.to = to;
     const size_t index = (size_t)task->first;
-    const bool kept = run->kept && run->kept[index].size &&
+    /* Neither arguments nor packets and instances are kept. */
+    const bool kept = run->kept && run->kept[index].size && !run->args &&
                       !(to->fields & (ROCL_FIELD_PACKET | ROCL_FIELD_INSTANCES));
     rocl_status st = begin_piece(w, &in->pieces[index], err);
     if (st == ROCL_OK)
