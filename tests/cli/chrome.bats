@@ -174,3 +174,15 @@ END
     sed 's/"Device Type": 1/"Device Type": 6/' "$JSON/kineto.json" >hip.json
     [ "$(rocstats memory -q --format csv hip.json)" == "$(rocstats memory -q --format csv "$JSON/kineto.json")" ]
 }
+
+@test "kernels of a collective that do not say what they send: their operator does" {
+    {
+        echo '{"schemaVersion":1,"traceEvents":['
+        echo '{"ph":"X","cat":"cpu_op","name":"record_param_comms","pid":9,"tid":9,"ts":10,"dur":5,"args":{"External id":7,"Collective name":"allreduce","In msg nelems": 64,"Process Group Ranks":"[0, 1]","Input Dims":[[64]]}},'
+        echo '{"ph":"X","cat":"kernel","name":"ncclDevKernel_Generic","pid":2,"tid":0,"ts":20,"dur":5,"args":{"External id":7,"device":2,"stream":0,"correlation":4}},'
+        echo '{"ph":"X","cat":"kernel","name":"gemm","pid":2,"tid":0,"ts":30,"dur":5,"args":{"External id":7,"device":2,"stream":0,"correlation":5}}]}'
+    } >comm.json
+    try 0 rtg2json -q --layout kineto -o t.json comm.json
+    grep -q '"name": "ncclDevKernel_Generic".*"Collective name": "allreduce", "In msg nelems": 64, "Process Group Ranks": "\[0, 1\]"' t.json
+    ! grep '"name": "gemm"' t.json | grep Collective
+}

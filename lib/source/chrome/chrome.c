@@ -36,6 +36,12 @@ typedef struct chrome_flows {
     rocl_idset ended;
 } chrome_flows;
 
+/* What an operator says of the collective that it runs. */
+typedef struct chrome_collective {
+    uint64_t where; /* of the operator */
+    uint32_t args;  /* text: an object of JSON */
+} chrome_collective;
+
 typedef struct chrome_file {
     rocl_json_index index;
     unsigned flags; /* of the JSON reader */
@@ -47,8 +53,11 @@ typedef struct chrome_file {
     xla_rows xla;
     chrome_flows *flows;                            /* by worker, of the first pass */
     uint32_t kernel, copy, hip, marker, allocation; /* texts */
-    pthread_mutex_t lock;    /* of work_items, which is only read in the second pass */
-    rocl_idset work_items;   /* correlations of launches whose grid counts work-items */
+    pthread_mutex_t lock;      /* of what follows, which is only read in the second pass */
+    rocl_idset work_items;     /* correlations of launches whose grid counts work-items */
+    rocl_map collective_index; /* number of an operator, mixed -> collective */
+    chrome_collective *collectives;
+    size_t collective_count, collective_cap;
     uint64_t gpus[GPUS_MAX]; /* numbers of the GPUs, ascending, after the first pass */
     size_t gpu_count;
 } chrome_file;
@@ -420,9 +429,110 @@ static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_
     return rocl_record_name(to, process ? ROCL_KEY_PROCESS : ROCL_KEY_THREAD, r, name, err);
 }
 
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+static bool is_of_collective(rocl_view key)
+{
+    static const char *const keys[] = {"Collective name",
+                                       "In msg nelems",
+                                       "Out msg nelems",
+                                       "Group size",
+                                       "dtype",
+                                       "In split size",
+                                       "Out split size",
+                                       "Process Group Name",
+                                       "Process Group Description",
+                                       "Process Group Ranks",
+                                       "Src Rank",
+                                       "Dst Rank",
+                                       "Seq",
+                                       "Comms Id"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (rocl_view_is(key, keys[i]))
+            return true;
+    return false;
+}
+
+static bool is_external_id(rocl_view key)
+{
+    return rocl_view_is(key, "External id");
+}
+
+/* The operator that PyTorch writes around a collective says what it sends; kernels that do not say
+ * it themselves, as in older traces, are told by its number. */
+static rocl_status note_collective(rocl_records *to, chrome_file *f, const chrome_worker *w,
+                                   uint64_t where, rocl_error *err)
+{
+    rocl_json r = w->args;
+    rocl_json_token key, v;
+    rocl_buf text = {0};
+    uint64_t id = 0;
+    while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
+        const rocl_json_kind kind = rocl_json_next(&r, &v);
+        const char *from = v.text.p - (kind == ROCL_JSON_STRING); /* with its quote */
+        if (kind == ROCL_JSON_OBJECT || kind == ROCL_JSON_ARRAY)
+            rocl_json_leave(&r);
+        if (r.wrong)
+            break;
+        if (is_external_id(key.text))
+            rocl_json_uint(v.text, &id);
+        if (!is_of_collective(key.text))
+            continue;
+        rocl_buf_str(&text, text.len ? ",\"" : "{\"");
+        rocl_buf_put(&text, key.text.p, key.text.n);
+        rocl_buf_str(&text, "\":");
+        rocl_buf_put(&text, from, (size_t)(r.at - from));
+    }
+    rocl_buf_byte(&text, '}');
+    const rocl_view all = {(const char *)text.data, text.len};
+    const uint32_t args = text.failed ? ROCL_NONE : rocl_records_text(to, all);
+    bool ok = args != ROCL_NONE;
+    rocl_buf_free(&text);
+    if (!ok || !id || all.n < 2)
+        return ok ? ROCL_OK : rocl_fail_memory(err);
+    pthread_mutex_lock(&f->lock);
+    const uint32_t i = rocl_map_get(&f->collective_index, rocl_mix64(id), ROCL_NONE);
+    if (i != ROCL_NONE && f->collectives[i].where > where)
+        f->collectives[i] = (chrome_collective){where, args};
+    if (i == ROCL_NONE)
+        ok = ROCL_GROW(f->collectives, f->collective_cap, f->collective_count + 1) &&
+             rocl_map_put(&f->collective_index, rocl_mix64(id), (uint32_t)f->collective_count);
+    if (i == ROCL_NONE && ok)
+        f->collectives[f->collective_count++] = (chrome_collective){where, args};
+    pthread_mutex_unlock(&f->lock);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static void pass_collective(rocl_records *to, const chrome_file *f, chrome_worker *w,
+                            rocl_view kernel)
+{
+    rocl_json r = w->args;
+    rocl_json_token key, v;
+    uint64_t id = 0;
+    size_t n;
+    if (!memmem(kernel.p, kernel.n, "nccl", 4) && !memmem(kernel.p, kernel.n, "rccl", 4))
+        return;
+    while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
+        const rocl_json_kind kind = rocl_json_next(&r, &v);
+        if (rocl_view_is(key.text, "Collective name"))
+            return; /* it says it itself */
+        if (is_external_id(key.text))
+            rocl_json_uint(v.text, &id);
+        if (kind == ROCL_JSON_OBJECT || kind == ROCL_JSON_ARRAY)
+            rocl_json_leave(&r);
+    }
+    const uint32_t i = rocl_map_get(&f->collective_index, rocl_mix64(id), ROCL_NONE);
+    if (i == ROCL_NONE)
+        return;
+    const char *text = rocl_text(rocl_records_input_of(to)->trace, f->collectives[i].args, &n);
+    rocl_json_open(&r, text, n, 0, f->flags & ROCL_JSON_NANS);
+    if (rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
+        pass_args(to, w, r, ROCL_DISPATCH);
+}
+
 /* With its arguments, where they are wanted. */
-static rocl_status put_with_args(rocl_records *to, rocl_source_record *r, chrome_worker *w,
-                                 const chrome_event *e, rocl_error *err)
+static rocl_status put_with_args(rocl_records *to, rocl_source_record *r, const chrome_file *f,
+                                 chrome_worker *w, const chrome_event *e, rocl_error *err)
 {
     rocl_buf name = {0};
     if (!w->has_args || r->half == ROCL_ENDS || !rocl_records_want_args(to) ||
@@ -433,6 +543,8 @@ static rocl_status put_with_args(rocl_records *to, rocl_source_record *r, chrome
         r->name = (rocl_view){(const char *)name.data, name.len};
     }
     pass_args(to, w, w->args, r->kind);
+    if (r->kind == ROCL_DISPATCH && f->collective_count)
+        pass_collective(to, f, w, r->name);
     const rocl_status st = name.failed ? rocl_fail_memory(err) : rocl_record_put(to, r, err);
     rocl_buf_free(&name);
     return st;
@@ -488,7 +600,7 @@ static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_
     a.shared = d.group_segment;
     make_dispatch(r, f, e, &a);
     r->as.dispatch.private_segment = d.private_segment;
-    return put_with_args(to, r, w, e, err);
+    return put_with_args(to, r, f, w, e, err);
 }
 
 /* ---- arrows ---------------------------------------------------------------------------------- */
@@ -579,7 +691,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     switch (c) {
     case CLASS_KERNEL:
         make_dispatch(r, f, e, &a);
-        return put_with_args(to, r, w, e, err);
+        return put_with_args(to, r, f, w, e, err);
     case CLASS_COPY:
         make_copy(r, f, e, &a);
         return rocl_record_put(to, r, err);
@@ -606,6 +718,13 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         r->as.e.category = f->marker;
         break;
     default:
+        if (f->kineto && w->has_args && rocl_records_first_pass(to) &&
+            rocl_records_input_of(to)->trace->opt.args &&
+            rocl_view_is(e->name, "record_param_comms")) {
+            const rocl_status st = note_collective(to, f, w, r->where, err);
+            if (st != ROCL_OK)
+                return st;
+        }
         if (f->xla.count && r->name.n > 3 && !memcmp(r->name.p, "hip", 3)) {
             xla_details d = {0};
             rocl_json args = w->args;
@@ -617,7 +736,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     }
     if (!r->as.e.category)
         r->as.e.category = rocl_records_text(to, e->cat);
-    return put_with_args(to, r, w, e, err);
+    return put_with_args(to, r, f, w, e, err);
 }
 
 /* Asynchronous events belong together by category and id, not by thread. */
@@ -897,6 +1016,8 @@ static void close_file(rocl_records_input *in)
     xla_rows_free(&f->xla);
     rocl_json_index_free(&f->index);
     rocl_idset_free(&f->work_items);
+    rocl_map_free(&f->collective_index);
+    free(f->collectives);
     pthread_mutex_destroy(&f->lock);
     free(f);
 }
