@@ -16,6 +16,13 @@ elif path.endswith(".db"):
         name = "KernelName" if table == "KERN" else "Name"
         for key, begin, end in db.execute(f'SELECT "{name}", "BeginNs", "EndNs" FROM "{table}"'):
             total[key] += end - begin
+elif path.endswith(".rpd"):
+    db = sqlite3.connect(path)
+    text = dict(db.execute("SELECT id, string FROM rocpd_string"))
+    for key, args, begin, end in db.execute("SELECT apiName_id, args_id, start, end FROM rocpd_api"):
+        total[text[args] if text[key] == "UserMarker" else text[key]] += end - begin
+    for key, kind, begin, end in db.execute("SELECT description_id, opType_id, start, end FROM rocpd_op"):
+        total[text[key] or text[kind]] += end - begin
 elif path.endswith(".csv"):
     with open(path, newline="") as f:
         rows = csv.reader(f)

@@ -28,6 +28,7 @@ make_file() { # format file
     v3) awk -v version=7.0 -v rows=$((rows / 2)) -v symbols=9889 -f tests/fixtures/rocprofv3_json.awk >"$2" ;;
     db) make_db "$2" HIP OPS ;;
     kern-db) make_db "$2" KERN ;;
+    rpd) sed "s/@ROWS@/$((rows / 2))/" tests/bench/rpd.sql | sqlite3 "$2" >/dev/null ;;
     *) make_rows "$1" >"$2" ;;
     esac
 }
@@ -45,7 +46,8 @@ rocprofv3.json v3 json
 kineto.json kineto json"
 ! command -v sqlite3 >/dev/null || inputs+="
 results.db db db
-counters.db kern-db db"
+counters.db kern-db db
+trace.rpd rpd db"
 
 while read -r name format _; do
     [ ! -f "$made/$name" ] || continue

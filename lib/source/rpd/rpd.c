@@ -74,7 +74,7 @@ static const struct {
     [RPD_KERNEL] = {"rocpd_kernelapi",
                     {"stream", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY", "workgroupZ",
                      "groupSegmentSize", "privateSegmentSize", "kernelName_id"}},
-    [RPD_COPY] = {"rocpd_copyapi", {"stream", "size", "width", "height"}},
+    [RPD_COPY] = {"rocpd_copyapi", {"stream", "size", "width", "height", "kind", "src", "dst"}},
     [RPD_STRING] = {"rocpd_string", {"string"}},
     [RPD_USTRING] = {"rocpd_ustring", {"string"}},
     [RPD_AUTOGRAD] = {"ext_autogradapi",
@@ -288,34 +288,64 @@ static void put_args(rocl_records *to, rocl_view text)
     }
 }
 
-/* What rocpd.autograd made of the text of a marker. */
-static rocl_status put_autograd(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t api,
-                                rocl_error *err)
+/* Columns from `first` on of the row that another table has of a call, but for empty ones and for
+ * texts by their ids. */
+static rocl_status put_columns(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd_table t,
+                               uint64_t api, unsigned first, rocl_error *err)
 {
-    static const struct {
-        unsigned column;
-        rocl_view name;
-    } args[] = {{G_SEQ, {"seq", 3}},
-                {G_OP, {"op_id", 5}},
-                {G_SIZES, {"sizes", 5}},
-                {G_INPUTS, {"input_op_ids", 12}}};
     const rocl_rows *rows;
     unsigned i;
-    rocl_status st = find_row(f, w, RPD_AUTOGRAD, api, &rows, &i, err);
-    for (size_t k = 0; st == ROCL_OK && rows && k < sizeof args / sizeof *args; k++) {
+    rocl_status st = find_row(f, w, t, api, &rows, &i, err);
+    for (unsigned k = first; st == ROCL_OK && rows && k < COLUMNS_MAX && tables[t].columns[k];
+         k++) {
+        const rocl_view name = {tables[t].columns[k], strlen(tables[t].columns[k])};
         char digits[24];
         int64_t v;
         bool bad = false;
-        if (rocl_cell_kind(rows, args[k].column, i) != ROCL_CELL_INT) {
-            const rocl_view s = read_text(rows, args[k].column, i);
+        if (t == RPD_KERNEL && k == K_NAME)
+            continue;
+        if (rocl_cell_kind(rows, k, i) != ROCL_CELL_INT) {
+            const rocl_view s = read_text(rows, k, i);
             if (s.n)
-                rocl_record_arg(to, args[k].name, s);
-        } else if (rocl_cell_int(rows, args[k].column, i, &v, &bad)) {
+                rocl_record_arg(to, name, s);
+        } else if (rocl_cell_int(rows, k, i, &v, &bad)) {
             const int n = snprintf(digits, sizeof digits, "%lld", (long long)v);
-            rocl_record_arg(to, args[k].name, (rocl_view){digits, (size_t)n});
+            rocl_record_arg(to, name, (rocl_view){digits, (size_t)n});
         }
     }
     return st;
+}
+
+/* Memory of a device that hipMalloc() or hipFree() says: "ptr=0x7f00 | size=0x1000". */
+static rocl_status put_allocation(const rpd_file *f, rocl_records *to, rocl_source_record r,
+                                  bool frees, rocl_view args, rocl_error *err)
+{
+    const rocl_event e = r.as.e;
+    rocl_alloc *a = &r.as.alloc;
+    bool sized = frees;
+    memset(&r.as, 0, sizeof r.as);
+    a->e = e;
+    a->e.category = f->words.allocation;
+    r.kind = ROCL_ALLOC;
+    r.name = frees ? (rocl_view){"MEMORY_ALLOCATION_FREE", 22}
+                   : (rocl_view){"MEMORY_ALLOCATION_ALLOCATE", 26};
+    rocprof_alloc_operation(r.name, false, a);
+    while (args.n) {
+        const char *bar = memmem(args.p, args.n, " | ", 3), *end = args.p + args.n;
+        const rocl_view one = rocl_view_between(args.p, bar ? bar : end);
+        const char *equals = one.n ? memchr(one.p, '=', one.n) : NULL;
+        uint64_t v;
+        if (equals && rocl_json_uint(rocl_view_between(equals + 1, one.p + one.n), &v)) {
+            const rocl_view name = rocl_view_between(one.p, equals);
+            if (rocl_view_is(name, "ptr"))
+                a->address = v;
+            sized |= rocl_view_is(name, "size");
+            if (rocl_view_is(name, "size"))
+                a->size = v;
+        }
+        args = bar ? rocl_view_between(bar + 3, end) : (rocl_view){end, 0};
+    }
+    return a->address && sized ? rocl_record_put(to, &r, err) : ROCL_OK;
 }
 
 /* The tracer notes its own work, on threads of its own. */
@@ -380,26 +410,43 @@ static rocl_status put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, 
         r.kind = is_mark ? ROCL_INSTANT : ROCL_MARKER;
     if (marks && !r.as.e.start && r.as.e.end > 0) /* the tracer saw only its pop */
         return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a range without a begin", err);
-    const bool wants_args = rocl_records_want_args(to) && rocl_records_want(to, r.kind);
-    const rpd_table texts = f->names[RPD_USTRING] ? RPD_USTRING : RPD_STRING;
-    if (marks || wants_args) {
-        if ((st = find_row(f, w, texts, args, &strings, &k, err)) != ROCL_OK)
-            return st;
-        if (marks) {
-            r.as.e.category = is_mark ? f->words.mark : f->words.range;
-            r.name = strings ? read_text(strings, S_STRING, k) : (rocl_view){"", 0};
-            r.link = ROCL_NO_KEY;
-            st = wants_args ? put_autograd(f, to, w, id, err) : ROCL_OK;
-        } else if (strings) {
-            put_args(to, read_text(strings, S_STRING, k));
-        }
-    }
     if (!marks) {
         r.as.e.name = name == ROCL_NONE ? 0 : name;
         r.as.e.category = category_of(f, t, called);
+        if (r.as.e.category == f->user && is_mark) /* of rpd_mark */
+            r.kind = ROCL_INSTANT;
         if (r.as.e.category == f->user && domain != ROCL_NONE && domain)
             r.as.e.category = domain; /* of rpd_mark and rpd_rangePush */
     }
+    const bool wants_args = rocl_records_want_args(to) && rocl_records_want(to, r.kind),
+               frees = !strncmp(called, "hipFree", 7),
+               allocates = frees || !strncmp(called, "hipMalloc", 9) ||
+                           !strncmp(called, "hipExtMalloc", 12),
+               wants_alloc = allocates && rocl_records_want(to, ROCL_ALLOC);
+    const rpd_table texts = f->names[RPD_USTRING] ? RPD_USTRING : RPD_STRING;
+    if (marks || wants_args || wants_alloc) {
+        if ((st = find_row(f, w, texts, args, &strings, &k, err)) != ROCL_OK)
+            return st;
+        const rocl_view text = strings ? read_text(strings, S_STRING, k) : (rocl_view){"", 0};
+        if (marks && !strings)
+            st = rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its text is not there",
+                                   err);
+        if (marks) {
+            r.as.e.category = is_mark ? f->words.mark : f->words.range;
+            r.name = text;
+            r.link = ROCL_NO_KEY;
+        } else if (wants_alloc) {
+            st = put_allocation(f, to, r, frees, text, err);
+        }
+        if (!marks && wants_args)
+            put_args(to, text);
+    }
+    if (wants_args && st == ROCL_OK)
+        st = put_columns(f, to, w, RPD_AUTOGRAD, id, G_SEQ, err);
+    if (wants_args && !marks && !f->by_op && st == ROCL_OK)
+        st = put_columns(f, to, w, RPD_KERNEL, id, K_STREAM, err);
+    if (wants_args && !marks && !f->by_op && st == ROCL_OK)
+        st = put_columns(f, to, w, RPD_COPY, id, C_STREAM, err);
     return st == ROCL_OK ? rocl_record_put(to, &r, err) : st;
 }
 
@@ -815,7 +862,7 @@ static rocl_status describe_links(rpd_file *f, rocl_db *db, rocl_error *err)
 }
 
 /* Tags of rocpd_metadata. Whether all grids are work-items is not among them: the newer writer
- * (rocprofiler-sdk) names copies otherwise. */
+ * (rocprofiler-sdk) names copies otherwise, and notes arguments of launches as JSON. */
 static rocl_status read_metadata(rpd_file *f, rocl_db *db, rocl_error *err)
 {
     sqlite3_stmt *s = NULL;
@@ -838,6 +885,18 @@ static rocl_status read_metadata(rpd_file *f, rocl_db *db, rocl_error *err)
         h, "SELECT 1 FROM rocpd_string WHERE string GLOB 'MEMORY_COPY_*' LIMIT 1", -1, &s, NULL);
     f->counts_items = rc == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
     sqlite3_finalize(s);
+    char sql[320];
+    snprintf(
+        sql, sizeof sql,
+        "SELECT 1 FROM (SELECT apiName_id, args_id FROM rocpd_api LIMIT 100000) JOIN "
+        "rocpd_string n ON n.id = apiName_id AND n.string GLOB 'hip*Launch*' JOIN %s a ON a.id "
+        "= args_id AND a.string GLOB '{*' LIMIT 1",
+        tables[f->names[RPD_USTRING] ? RPD_USTRING : RPD_STRING].name);
+    rc = f->counts_items ? SQLITE_DONE : sqlite3_prepare_v2(h, sql, -1, &s, NULL);
+    if (rc == SQLITE_OK) {
+        f->counts_items = sqlite3_step(s) == SQLITE_ROW;
+        sqlite3_finalize(s);
+    }
     return ROCL_OK;
 }
 
