@@ -153,6 +153,8 @@ typedef struct rocl_capture {
     uint32_t
         machine;  /* index of the node among all nodes of the trace: same machine, same number */
     int32_t rank; /* of the first process; -1 unknown */
+    int32_t
+        rocm_end; /* of rocprof: 52 where the format tells that it is before ROCm 5.2, 0 unknown */
 } rocl_capture;
 
 /* The captures of a trace: one for each process that was recorded, or table set of a database. */
@@ -837,7 +839,11 @@ typedef struct rocl_style_options {
     rocl_stats_style style;
     const char *directory; /* of the files; NULL: the current one */
     const char *prefix;
-    bool descriptors; /* rocprof: kernels are called as their descriptors, which end in .kd */
+    /* rocprof: kernels are called as their descriptors, which end in .kd, unless the trace (NULL:
+     * nothing is known) says that they are called as their functions. */
+    bool descriptors;
+    const rocl_trace *trace;
+    bool bare_names; /* rocprof: only names of descriptors are in quotes, as before ROCm 5.2 */
 } rocl_style_options;
 
 /* Writes a file for each domain that has calls, and one for the domains (not rocprof). The tables

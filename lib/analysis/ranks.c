@@ -137,6 +137,7 @@ static work work_of(rocl_domain d)
     case ROCL_DOMAIN_RCCL:
     case ROCL_DOMAIN_ROCDECODE:
     case ROCL_DOMAIN_ROCJPEG:
+    case ROCL_DOMAIN_KFD:
         return API;
     default:
         return WORKS;

@@ -20,14 +20,14 @@ const rocl_call_group rocl_call_groups[ROCL_CALL_GROUPS] = {
     {"rccl", ROCL_DOMAIN_RCCL},       {"nccl", ROCL_DOMAIN_OTHER},
     {"marker", ROCL_DOMAIN_MARKERS},  {"rocdecode", ROCL_DOMAIN_ROCDECODE},
     {"rocjpeg", ROCL_DOMAIN_ROCJPEG}, {"ompt", ROCL_DOMAIN_OTHER},
-    {"mpi", ROCL_DOMAIN_OTHER},
+    {"mpi", ROCL_DOMAIN_OTHER},       {"kfd_api", ROCL_DOMAIN_KFD},
 };
 
 const rocl_call_group *rocl_call_group_of(const char *category)
 {
     for (size_t i = 0; i < ROCL_CALL_GROUPS; i++) {
         const char *s = category, *word = rocl_call_groups[i].word;
-        while (*word && (*s | 0x20) == *word) /* of letters: in any case */
+        while (*word && ((*s | 0x20) == *word || *s == *word)) /* letters in any case */
             s++, word++;
         if (!*word && (!*s || *s == '_'))
             return &rocl_call_groups[i];

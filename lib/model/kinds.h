@@ -39,6 +39,7 @@
     X(RCCL, "rccl", "RCCL_API", "rccl_api", true)                                                  \
     X(ROCDECODE, "rocdecode", "ROCDECODE_API", "rocdecode_api", true)                              \
     X(ROCJPEG, "rocjpeg", "ROCJPEG_API", "rocjpeg_api", true)                                      \
+    X(KFD, "kfd", "KFD_API", "kfd_api", true)                                                      \
     X(GRAPHS, "graphs", NULL, NULL, false)                                                         \
     X(HIP_EVENTS, "hip_events", NULL, NULL, false)                                                 \
     X(BARRIERS, "barriers", NULL, NULL, false)                                                     \
@@ -68,7 +69,7 @@ typedef struct rocl_call_group {
     rocl_domain domain;
 } rocl_call_group;
 
-enum { ROCL_CALL_GROUPS = 9 };
+enum { ROCL_CALL_GROUPS = 10 };
 extern const rocl_call_group rocl_call_groups[ROCL_CALL_GROUPS];
 
 /* The group that a category is of, in any case; NULL: of none. */

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/array.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "model/kinds.h"
+#include "model/trace.h"
 #include "table/format.h"
 
 /* A domain that the profilers know: its names are in rocl_domain_infos. */
@@ -29,6 +31,7 @@ static const domain domains[] = {
     {ROCL_DOMAIN_RCCL, "", NULL},
     {ROCL_DOMAIN_ROCDECODE, "", NULL},
     {ROCL_DOMAIN_ROCJPEG, "", NULL},
+    {ROCL_DOMAIN_KFD, "", "kfd_stats"},
 };
 
 enum { DOMAINS = sizeof domains / sizeof *domains };
@@ -431,13 +434,58 @@ static const struct {
                             .quotes_kernels = true},
 };
 
+/* Names of kernels, in order. */
+typedef struct name_list {
+    const char **names;
+    size_t count, cap;
+} name_list;
+
 typedef struct files {
     const rocl_style_options *opt;
-    rocl_buf text;               /* of the file that is being made */
-    rocl_out *outs[DOMAINS + 1]; /* complete, without their names yet */
+    name_list functions, descriptors; /* kernels as the trace knows them */
+    rocl_buf text;                    /* of the file that is being made */
+    rocl_out *outs[DOMAINS + 1];      /* complete, without their names yet */
     size_t count;
     uint64_t bytes;
 } files;
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool add_name(name_list *l, const char *name)
+{
+    if (!ROCL_GROW(l->names, l->cap, l->count + 1))
+        return false;
+    l->names[l->count++] = name;
+    return true;
+}
+
+static bool has_name(const name_list *l, const char *name)
+{
+    return l->count && bsearch(&name, l->names, l->count, sizeof name, compare_names);
+}
+
+/* Which kernels are known by their descriptors, and which by their functions. */
+static rocl_status list_kernels(files *f, rocl_error *err)
+{
+    const rocl_trace *t = f->opt->trace;
+    for (size_t i = 0; t && i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t k = 0; k < c->kernel_count; k++) {
+            const rocl_kernel *kernel = &c->kernels[k];
+            name_list *to = kernel->is_function ? &f->functions : &f->descriptors;
+            if (!add_name(to, rocl_str(t, kernel->shown)))
+                return rocl_fail_memory(err);
+        }
+    }
+    name_list *lists[] = {&f->functions, &f->descriptors};
+    for (size_t i = 0; i < 2; i++)
+        if (lists[i]->count)
+            qsort(lists[i]->names, lists[i]->count, sizeof *lists[i]->names, compare_names);
+    return ROCL_OK;
+}
 
 static void put_row(files *f, const domain *d, const summary_row *r)
 {
@@ -445,12 +493,19 @@ static void put_row(files *f, const domain *d, const summary_row *r)
     const rocl_stats_style s = f->opt->style;
     const bool kernel = d->id == ROCL_DOMAIN_KERNELS;
     styles[s].put_name(&raw, d, r);
+    rocl_buf_byte(&raw, '\0');
+    raw.len -= !raw.failed;
+    const bool described = s == ROCL_STYLE_ROCPROF && kernel && raw.len &&
+                           (!has_name(&f->functions, (const char *)raw.data) ||
+                            has_name(&f->descriptors, (const char *)raw.data));
     /* rocprof demangles the name of the descriptor: foo.kd, but void foo<int>(int) [clone .kd]. */
-    if (s == ROCL_STYLE_ROCPROF && kernel && f->opt->descriptors && raw.len)
+    if (described && f->opt->descriptors)
         rocl_buf_str(&raw, memchr(raw.data, '(', raw.len) ? " [clone .kd]" : ".kd");
     rocl_utf8_put(&name, (const char *)raw.data, raw.len);
-    bool quotes = kernel ? styles[s].quotes_kernels : styles[s].quotes_names;
-    for (size_t i = 0; i < name.len && !quotes; i++)
+    /* Its database had names of descriptors in quotes, others were not put into any before 5.2. */
+    const bool bare = s == ROCL_STYLE_ROCPROF && f->opt->bare_names && !described;
+    bool quotes = !bare && (kernel ? styles[s].quotes_kernels : styles[s].quotes_names);
+    for (size_t i = 0; i < name.len && !quotes && !bare; i++)
         quotes = memchr("\",\r\n", name.data[i], 4) != NULL;
     if (quotes)
         rocl_csv_put_quoted(&f->text, name.len ? (const char *)name.data : "", name.len);
@@ -528,11 +583,14 @@ rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
     rocl_status st = ROCL_OK;
     if (!summary || !of_domains)
         return rocl_fail(err, ROCL_USAGE, "a style is made of the reports domains and summary");
+    st = list_kernels(&f, err);
     for (size_t i = 0; i < DOMAINS && st == ROCL_OK; i++)
         st = write_domain(&f, summary, &domains[i], err);
     if (st == ROCL_OK && styles[o->style].file_of_domains)
         st = write_domains(&f, of_domains, err);
     rocl_buf_free(&f.text);
+    free(f.functions.names);
+    free(f.descriptors.names);
     if (report)
         *report = (rocl_written){.files = f.count, .bytes = f.bytes};
     if (st == ROCL_OK)

@@ -255,9 +255,52 @@ stats() {
     done
 }
 
+# domains INPUT...: calls and nanoseconds of each.
+domains() {
+    rocstats domains -q --format csv "$@" | tr -d '"' | awk -F, 'NR > 1 { print $1, $2, $3 }'
+}
+
+@test "statistics: calls of the driver, quotes as the version has them, ends of names by kernel" {
+    sqlite3 old.db 'CREATE TABLE KFD ("BeginNs" INTEGER, "EndNs" INTEGER, "pid" INTEGER, "tid" INTEGER,
+            "Name" TEXT, "args" TEXT, "Index" INTEGER);
+        CREATE TABLE OPS ("BeginNs" INTEGER, "EndNs" INTEGER, "dev-id" INTEGER, "queue-id" INTEGER,
+            "Name" TEXT, "pid" INTEGER, "tid" INTEGER, "Index" INTEGER, "proc-id" INTEGER);
+        CREATE TABLE A ("Index" INTEGER, "KernelName" TEXT, "gpu-id" INTEGER, "queue-id" INTEGER,
+            "queue-index" INTEGER, "pid" INTEGER, "tid" INTEGER, "BeginNs" INTEGER, "EndNs" INTEGER);
+        INSERT INTO KFD VALUES (1000, 2000, 4, 71, '"'hsaKmtAllocMemory', '(1)', 1"'),
+                               (3000, 3500, 4, 71, '"'hsaKmtFreeMemory', '(2)', 2"');
+        INSERT INTO OPS VALUES (4000, 4500, 0, 0, '"'add<int, 2>(int*)', 6, 0, 3, 70"');
+        INSERT INTO A VALUES (0, '"'\"mul(int, int) [clone .kd]\"', 0, 0, 0, 70, 71, 5000, 7000"');'
+    try 0 rocstats -q --style rocprof -d old old.db
+    diff - old/results.kfd_stats.csv <<'END'
+"Name","Calls","TotalDurationNs","AverageNs","Percentage"
+hsaKmtAllocMemory,1,1000,1000,66.66666666666667
+hsaKmtFreeMemory,1,500,500,33.333333333333336
+END
+    diff - old/results.stats.csv <<'END'
+"Name","Calls","TotalDurationNs","AverageNs","Percentage"
+"mul(int, int) [clone .kd]",1,2000,2000,80.0
+add<int, 2>(int*),1,500,500,20.0
+END
+    [ "$(domains old.db | sort | tr '\n' ' ')" = "KERNELS 2 2500 KFD 2 1500 " ] || fail "$(domains old.db)"
+    try 0 rocstats -q --domain kfd summary --format csv old.db
+    [[ "$output" == *hsaKmtFreeMemory* && "$output" != *mul* ]]
+    # Newer tables, and any input beside them that is newer: all names are in quotes.
+    sqlite3 old.db 'ALTER TABLE KFD ADD COLUMN "__section"; ALTER TABLE OPS ADD COLUMN "__section";
+        ALTER TABLE OPS ADD COLUMN "roctx-range"'
+    try 0 rocstats -q --style rocprof -d new old.db
+    grep -q '^"hsaKmtFreeMemory",' new/results.kfd_stats.csv
+    grep -q '^"add<int, 2>(int\*)",' new/results.stats.csv
+    # The JSON that is made of it has them where rocprof had them.
+    rtg2json --layout rocprof -o kfd.json old.db
+    grep -q '"name":"CPU KFD API"' kfd.json
+    [ "$(domains kfd.json | grep KFD)" = "KFD 2 1500" ]
+}
+
 @test "statistics of real runs are those of rocprof to the byte" {
     needs "$SHARED/rocprof-v1/llama-stats/results.db"
     stats gunrock-stats
+    stats kokkos-a # before ROCm 5.2: without quotes
     stats llama-stats
     stats roctracer-golden/MatrixTranspose_sys_trace/out-r62
     stats roctracer-golden/MatrixTranspose_sys_hsa_trace/out-r62-no-start-stop

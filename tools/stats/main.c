@@ -385,19 +385,16 @@ static int check_options(cli *c, size_t behind)
     return -1;
 }
 
-/* Is a kernel known by its descriptor? rocprof's traces of HIP have the names of functions. */
-static bool has_descriptors(const rocl_trace *t)
+/* Was all of the trace recorded before ROCm 5.2? */
+static bool is_before_5_2(const rocl_trace *t)
 {
-    bool functions = false;
-    for (size_t i = 0; i < rocl_trace_captures(t); i++) {
-        const rocl_capture *c = rocl_trace_capture(t, i);
-        for (uint32_t k = 0; k < c->kernel_count; k++) {
-            if (!c->kernels[k].is_function)
-                return true;
-            functions = true;
-        }
+    const size_t count = rocl_trace_captures(t);
+    for (size_t i = 0; i < count; i++) {
+        const int32_t end = rocl_trace_capture(t, i)->rocm_end;
+        if (!end || end > 52)
+            return false;
     }
-    return !functions;
+    return count > 0;
 }
 
 static rocl_status write_files(const cli *c, const rocl_trace *t, const rocl_tables *tables,
@@ -411,8 +408,9 @@ static rocl_status write_files(const cli *c, const rocl_trace *t, const rocl_tab
         .directory = c->folder,
         .prefix = c->common.output_file ? c->common.output_file : prefix,
         .descriptors = !c->common.kernel_rename &&
-                       (names == ROCL_NAMES_DISPLAY || names == ROCL_NAMES_MANGLED) &&
-                       has_descriptors(t),
+                       (names == ROCL_NAMES_DISPLAY || names == ROCL_NAMES_MANGLED),
+        .trace = t,
+        .bare_names = is_before_5_2(t),
     };
     rocl_written r = {0};
     rocl_status s = rocl_write_style(tables, &o, &r, err);

@@ -27,13 +27,14 @@ typedef enum v1_table {
     TABLE_HSA,
     TABLE_COPY,
     TABLE_HIP,
+    TABLE_KFD,
     TABLE_OTHER_CALLS,
     TABLE_OPS,
     TABLE_FLOWS
 } v1_table;
 
 /* The pid of an event of the picture; of GPU n it is SECTION_GPU + n. */
-enum { SECTION_COPY = 1, SECTION_HIP, SECTION_HSA, SECTION_OTHER = 5, SECTION_GPU };
+enum { SECTION_COPY = 1, SECTION_HIP, SECTION_HSA, SECTION_KFD, SECTION_OTHER, SECTION_GPU };
 enum { GPUS_LABELLED = 256, BARRIERS = 512 };
 
 /* Parts of a row of KERN. */
@@ -58,7 +59,7 @@ typedef struct v1_flow {
 
 typedef struct v1_worker {
     alignas(ROCL_CACHE_LINE) rocl_buf text;
-    bool hip, hsa, other, markers; /* sections with events */
+    bool hip, hsa, kfd, other, markers; /* sections with events */
     bool gpus[GPUS_LABELLED];
     uint64_t left_out;
 } v1_worker;
@@ -276,10 +277,11 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
     v1_table table = TABLE_ROCTX;
     int64_t section = 0;
     if (call) {
-        const bool hip = domain == ROCL_DOMAIN_HIP, hsa = domain == ROCL_DOMAIN_HSA;
-        table = hip ? TABLE_HIP : hsa ? TABLE_HSA : TABLE_OTHER_CALLS;
-        section = hip ? SECTION_HIP : hsa ? SECTION_HSA : SECTION_OTHER;
-        *(hip ? &w->hip : hsa ? &w->hsa : &w->other) = true;
+        const bool hip = domain == ROCL_DOMAIN_HIP, hsa = domain == ROCL_DOMAIN_HSA,
+                   kfd = domain == ROCL_DOMAIN_KFD;
+        table = hip ? TABLE_HIP : hsa ? TABLE_HSA : kfd ? TABLE_KFD : TABLE_OTHER_CALLS;
+        section = hip ? SECTION_HIP : hsa ? SECTION_HSA : kfd ? SECTION_KFD : SECTION_OTHER;
+        *(hip ? &w->hip : hsa ? &w->hsa : kfd ? &w->kfd : &w->other) = true;
     } else {
         w->markers = true;
     }
@@ -558,6 +560,7 @@ static void put_labels(v1_sink *s, rocl_buf *b)
         all.markers |= w->markers;
         all.hip |= w->hip;
         all.hsa |= w->hsa;
+        all.kfd |= w->kfd;
         all.other |= w->other;
         all.left_out += w->left_out;
         for (unsigned g = 0; g < GPUS_LABELLED; g++)
@@ -569,6 +572,8 @@ static void put_labels(v1_sink *s, rocl_buf *b)
         put_label(b, "CPU HIP API", -1, SECTION_HIP, &sort);
     if (all.hsa)
         put_label(b, "CPU HSA API", -1, SECTION_HSA, &sort);
+    if (all.kfd)
+        put_label(b, "CPU KFD API", -1, SECTION_KFD, &sort);
     put_label(b, "COPY", -1, SECTION_COPY, &sort);
     if (all.other)
         put_label(b, "CPU API", -1, SECTION_OTHER, &sort);

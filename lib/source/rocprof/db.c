@@ -391,6 +391,22 @@ static void choose_links(db_file *f)
     }
 }
 
+/* Before which version of ROCm it was recorded, as 10 * major + minor; 0: that is not told. */
+static int32_t find_rocm_end(const db_file *f)
+{
+    int32_t end = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        const db_table *t = &f->tables[i];
+        const bool ops = t->kind == ROCPROF_OPS && t->has & ROCPROF_BIT(AGENT);
+        if (t->kind == ROCPROF_DISPATCHES)
+            continue;
+        if (!t->has_section)
+            return 43;
+        end = ops && !t->has_range ? 52 : end;
+    }
+    return end;
+}
+
 static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
     rocl_records_input *in;
@@ -407,6 +423,7 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
         s->remark = "the log beside it (-wal) ends in an incomplete transaction, which is left out";
     st = open_tables(in, s->db, err);
     choose_links(f);
+    in->capture->pub.rocm_end = find_rocm_end(f);
     return st ? st : rocl_records_index(in, err);
 }
 

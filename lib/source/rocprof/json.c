@@ -2,6 +2,7 @@
  * are the columns of the tables of results.db. The process number of an event, its section, says
  * which table it is of. Times are those of the arguments, to the nanosecond; v2 has microseconds
  * only. Strings of v1 may hold quotes that lack a backslash. */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -22,6 +23,7 @@ typedef struct json_file {
     bool v2;
     unsigned flags; /* of readers of blocks */
     rocprof_flows *flows;
+    atomic_bool is_old; /* before ROCm 4.3 */
 } json_file;
 
 /* The name of an argument, and which column it is. Which name follows it is mostly the same. */
@@ -185,7 +187,7 @@ static int64_t end_of(const json_event *e)
 
 /* Before 4.3 the pid of a row was its section, the tid of GPU work its stream, and the process of
  * calls is said nowhere but by that work. */
-static void repair_old_row(rocprof_row *row, const json_event *e)
+static void repair_old_row(json_file *f, rocprof_row *row, const json_event *e)
 {
     const rocl_view pid = row->value[ROCPROF_PROCESS].text;
     uint64_t section;
@@ -193,6 +195,7 @@ static void repair_old_row(rocprof_row *row, const json_event *e)
         !rocl_json_uint(pid, &section) || section != e->pid)
         return;
     row->has &= ~ROCPROF_BIT(PROCESS);
+    atomic_store_explicit(&f->is_old, true, memory_order_relaxed);
     if (row->has & ROCPROF_BIT(AGENT) && row->has & ROCPROF_BIT(THREAD)) {
         add_field(row, ROCPROF_STREAM, row->value[ROCPROF_THREAD].text);
         row->has &= ~ROCPROF_BIT(THREAD);
@@ -249,7 +252,7 @@ static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const 
     rocprof_row *row = &w->row;
     rocprof_table table = ROCPROF_OPS;
     uint32_t category = 0;
-    repair_old_row(row, e);
+    repair_old_row(f, row, e);
     if (row->has & ROCPROF_BIT(KERNEL_NAME))
         table = ROCPROF_DISPATCHES;
     else if (e->pid == SECTION_RANGES)
@@ -479,6 +482,7 @@ static rocl_status find_blocks(rocl_records_input *in, json_file *f, rocl_error 
 static rocl_status refine_links(rocl_records_input *in, rocl_error *err)
 {
     const json_file *f = in->state;
+    in->capture->pub.rocm_end = atomic_load(&f->is_old) ? 43 : 0;
     return rocprof_flows_join(f->flows, err);
 }
 
