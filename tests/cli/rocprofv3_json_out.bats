@@ -180,6 +180,14 @@ contents() { # database
     list "$theirs" >expected
     list t.json >got
     cmp expected got
+    # Every member, and what it is; only names of files of thread traces are not written.
+    members() {
+        jq -r '.["rocprofiler-sdk-tool"][] | [paths as $p | ([$p[] | if type == "number" then "[]"
+            else . end] | join(".")) + " " + (getpath($p) | type)] | unique[]' "$1"
+    }
+    diff <(members "$theirs" | grep -v 'strings\..*_filenames\.\[\]') <(members t.json)
+    cmp <(jq -c '.["rocprofiler-sdk-tool"][] | .agents, .code_objects' "$theirs") \
+        <(jq -c '.["rocprofiler-sdk-tool"][] | .agents, .code_objects' t.json)
     cmp <(jq -c '.["rocprofiler-sdk-tool"][].strings.buffer_records | map(.kind)' "$theirs") \
         <(jq -c '.["rocprofiler-sdk-tool"][].strings.buffer_records | map(.kind)' t.json)
     cmp <(jq -c '.["rocprofiler-sdk-tool"][].strings.callback_records | map(.kind)' "$theirs") \

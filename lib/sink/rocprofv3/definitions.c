@@ -432,6 +432,8 @@ static rocl_status put_agent(rocl_buf *b, const v3_element *e, uint32_t at, rocl
     put_index(b, ",\"logical_node_type_id\":", a->type_index);
     for (unsigned i = BEFORE_NAMES; i < AGENT_KEYS; i++)
         put_value(b, ",", keys[i], values[i]);
+    /* What it is among the GPUs: no GPU is none of them. */
+    v3_put_int(b, ",\"gpu_index\":", a->type == ROCL_AGENT_GPU ? a->type_index : -1);
     rocl_buf_byte(b, '}');
     free(json);
     return ROCL_OK;
@@ -728,6 +730,17 @@ static rocl_status put_symbols(rocl_buf *b, const v3_element *e, rocl_error *err
     return st;
 }
 
+/* clang-format off */
+/* The first of the list, as the profiler always writes it. */
+#define NO_XYZ "{\"x\":0,\"y\":0,\"z\":0}"
+#define NO_HOST_FUNCTION \
+    "{\"size\":0,\"host_function_id\":0,\"kernel_id\":0,\"code_object_id\":0," \
+    "\"host_function\":{\"handle\":0},\"modules\":{\"handle\":0},\"device_function\":\"\"," \
+    "\"thread_limit\":0,\"thread_ids\":" NO_XYZ ",\"block_ids\":" NO_XYZ ",\"block_dims\":" NO_XYZ \
+    ",\"grid_dims\":" NO_XYZ ",\"workgroup_size\":0,\"formatted_host_function_name\":\"\"," \
+    "\"demangled_host_function_name\":\"\",\"truncated_host_function_name\":\"\"}"
+/* clang-format on */
+
 rocl_status v3_put_middle(rocl_buf *b, const v3_element *e, rocl_error *err)
 {
     const v3_name *end, *first = first_name(e, V3_LABEL, &end);
@@ -743,7 +756,7 @@ rocl_status v3_put_middle(rocl_buf *b, const v3_element *e, rocl_error *err)
     rocl_buf_str(b, "],\"kernel_symbols\":[");
     if (st == ROCL_OK)
         st = put_symbols(b, e, err);
-    rocl_buf_str(b, "],\"host_functions\":[],\"summary\":[],"
+    rocl_buf_str(b, "],\"host_functions\":[" NO_HOST_FUNCTION "],\"summary\":[],"
                     "\"callback_records\":{\"counter_collection\":[");
     return st;
 }

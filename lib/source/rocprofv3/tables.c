@@ -365,6 +365,7 @@ static const rocl_view agent_keys[] = {
     ROCL_JSON_KEY("mem_banks"),
     ROCL_JSON_KEY("caches"),
     ROCL_JSON_KEY("io_links"),
+    ROCL_JSON_KEY("gpu_index"),
 };
 static const rocl_view symbol_keys[] = {
     ROCL_JSON_KEY("size"),
@@ -639,6 +640,10 @@ rocl_status rocprofv3_read_tables(rocprofv3_run *run, rocprofv3_process *p,
         {strings, "pc_sample_instructions", take_text, &p->instructions},
         {strings, "pc_sample_comments", take_text, &p->comments},
     };
+    const rocl_json_node *att = find_member(run, strings, "att_filenames");
+    if (att && att->elements && run->trace->opt.explain)
+        rocl_notice(run->trace, "%s: thread traces (%" PRIu64 " files) are not read", run->path,
+                    att->elements);
     rocl_status st = read_metadata(run, p, find_member(run, node, "metadata"), err);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && st == ROCL_OK; i++)
         st = each_element(run, p, find_member(run, arrays[i].of, arrays[i].key), arrays[i].take,
