@@ -140,6 +140,43 @@ y,30,40'
     done
 }
 
+@test "many columns, and more text than is read at once" {
+    # 60 counters, and names of 300 kB: the columns of a row are read by two cursors.
+    local counters values
+    counters=$(for i in $(seq 60); do printf ', "C%d" INTEGER' "$i"; done)
+    values=$(for i in $(seq 60); do printf ', i * %d' "$i"; done)
+    sqlite3 wide.db "CREATE TABLE KERN (\"Index\" INTEGER, \"KernelName\" TEXT, \"gpu-id\" INTEGER,
+            \"queue-id\" INTEGER, \"pid\" INTEGER, \"tid\" INTEGER$counters, \"BeginNs\" INTEGER,
+            \"EndNs\" INTEGER);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+        INSERT INTO KERN SELECT i - 1, '\"k' || i % 3 || replace(hex(zeroblob(150000)), '0', 'x') || '(int)\"', 0,
+            0, 70, 71$values, 1000 * i, 1000 * i + 500 FROM n"
+    for j in 1 4; do
+        rocpd2csv -q -j $j --kinds counter -o - wide.db >counters.$j
+    done
+    cmp counters.1 counters.4
+    [ "$(wc -l <counters.1)" -eq 6001 ]
+    # of the last dispatch the first and the last counter
+    tail -60 counters.1 | awk -F, '{ gsub(/"/, ""); s += $(NF - 2); n[$(NF - 3)] = $(NF - 2) }
+        END { exit !(n["C1"] == 100 && n["C60"] == 6000 && s == 183000) }'
+}
+
+@test "before ROCm 4.3 ranges of thread 0 were started and stopped: the same as in JSON" {
+    sqlite3 ranges.db 'CREATE TABLE rocTX ("BeginNs" INTEGER, "EndNs" INTEGER, "pid" INTEGER,
+            "tid" INTEGER, "Name" TEXT, "Index" INTEGER);
+        INSERT INTO rocTX VALUES (1000, 2000, 0, 71, '"'\"pushed\"', 0), (1500, 2501, 0, 0, '\"started\"', 1)"
+    [ "$(rocpd2csv -q --kinds marker -o - ranges.db | tail -n +2 | cut -d, -f3,5,7-)" = \
+        $'"pushed",71,1000,2000\n"started",,1500,2500' ]
+    local run=$SHARED/rocprof-v1/roctracer-golden/roctx_test_trace
+    needs "$run/out-r40/results.db"
+    for version in r40 r62; do
+        for from in db json; do
+            rocpd2csv -q --kinds marker -o - "$run/out-$version/results.$from" | cut -d, -f2- >$from.csv
+        done
+        cmp db.csv json.csv || fail "$version"
+    done
+}
+
 # copies FILE: of each copy its name, size and the GPUs between which it goes.
 copies() {
     rocpd2csv -q --bytes --kinds memory_copy -o - "$1" |

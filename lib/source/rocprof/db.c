@@ -217,6 +217,13 @@ static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, roc
         }
     }
     interpret_row(t, row);
+    /* Before there were lanes it was on thread 0. */
+    const rocprof_value *thread = &row->value[ROCPROF_THREAD];
+    if (t->kind == ROCPROF_RANGES && !t->has_section && row->has & ROCPROF_BIT(THREAD) &&
+        !thread->text.p && !thread->number) {
+        unlaned = true;
+        row->has &= ~ROCPROF_BIT(THREAD);
+    }
     rocprof_value *end = &row->value[ROCPROF_END];
     if (unlaned && row->has & ROCPROF_BIT(END) && !end->text.p)
         end->number--; /* so v1 writes what was started and stopped */
