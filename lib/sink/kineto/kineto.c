@@ -840,31 +840,64 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* All that stands before the events; ranks: of the job, 0: it is not known. Devices are those of
- * the rank's captures, each once. */
+typedef struct kineto_device {
+    int64_t number;
+    uint32_t name;
+} kineto_device;
+
+static int compare_devices(const void *a, const void *b)
+{
+    const int64_t x = ((const kineto_device *)a)->number, y = ((const kineto_device *)b)->number;
+    return (x > y) - (x < y);
+}
+
+/* Those of the machine that the rank ran on, also of other ranks: how many a machine has is read
+ * from there. */
+static bool find_devices(const kineto_sink *s, int32_t rank, kineto_device **devices, size_t *count)
+{
+    const rocl_trace *t = s->trace;
+    uint32_t machine = ROCL_NONE;
+    size_t cap = 0, n = 0, kept = 0;
+    *devices = NULL;
+    for (size_t i = t->capture_count; i-- > 0;)
+        machine = t->captures[i]->pub.rank == rank ? t->captures[i]->pub.machine : machine;
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t k = 0; c->machine == machine && k < c->agent_count; k++) {
+            const rocl_agent *a = &c->agents[k];
+            if (a->type != ROCL_AGENT_GPU)
+                continue;
+            if (!ROCL_GROW(*devices, cap, n + 1))
+                return false;
+            (*devices)[n++] = (kineto_device){
+                device_of(c, k), a->product && a->product != ROCL_NONE ? a->product : a->model};
+        }
+    }
+    if (n)
+        qsort(*devices, n, sizeof **devices, compare_devices);
+    for (size_t i = 0; i < n; i++)
+        if (!i || (*devices)[i].number != (*devices)[kept - 1].number)
+            (*devices)[kept++] = (*devices)[i];
+    *count = kept;
+    return true;
+}
+
+/* All that stands before the events; ranks: of the job, 0: it is not known. */
 static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
 {
     rocl_buf *b = text_of(s);
-    rocl_map seen = {0};
-    bool any = false;
+    kineto_device *devices;
+    size_t count = 0;
+    b->failed |= !find_devices(s, rank, &devices, &count);
     rocl_buf_str(b, "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [");
-    for (size_t i = 0; i < s->trace->capture_count; i++) {
-        const rocl_capture *c = &s->trace->captures[i]->pub;
-        for (uint32_t k = 0; c->rank == rank && k < c->agent_count; k++) {
-            const rocl_agent *a = &c->agents[k];
-            const int64_t device = device_of(c, k);
-            if (a->type != ROCL_AGENT_GPU || rocl_map_get(&seen, (uint64_t)device, 0))
-                continue;
-            b->failed |= !rocl_map_put(&seen, (uint64_t)device, 1);
-            put_int(b, any ? ",\n    {\"id\": " : "\n    {\"id\": ", device);
-            rocl_buf_str(b, ", \"name\": \"");
-            put_text(s, a->product && a->product != ROCL_NONE ? a->product : a->model);
-            rocl_buf_str(b, "\"}");
-            any = true;
-        }
+    for (size_t i = 0; i < count; i++) {
+        put_int(b, i ? ",\n    {\"id\": " : "\n    {\"id\": ", devices[i].number);
+        rocl_buf_str(b, ", \"name\": \"");
+        put_text(s, devices[i].name);
+        rocl_buf_str(b, "\"}");
     }
-    rocl_map_free(&seen);
-    rocl_buf_str(b, any ? "\n  ],\n" : "],\n");
+    free(devices);
+    rocl_buf_str(b, count ? "\n  ],\n" : "],\n");
     if (rank >= 0) {
         put_int(b, "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ", rank);
         if (ranks)
