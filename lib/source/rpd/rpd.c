@@ -10,7 +10,8 @@
  * have its number in their upper 32 bits, so those of several runs are mixed in one table.
  *
  * Tables are joined row by row: what an operation refers to lies near to what the one before it
- * refers to, so each worker keeps the rows around the last one that it looked up. */
+ * refers to, so each worker keeps the rows around the last one that it looked up. rocpd_api_ops,
+ * whose rows have ids of their own, is sorted by operation when the file is opened. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +20,12 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "source/db/connection.h"
+#include "source/records/lookup.h"
 #include "source/rocprof/row.h"
 #include "source/rpd/rpd.h"
 
 enum {
     LOOKUP_ROWS = 64, /* read at once around a row that is looked up */
-    LINK_ROWS = 4096, /* of rocpd_api_ops, described by one range of ids for each run */
     TABLE_SHIFT = 42, /* of the place of a record: its table, then its id without upper bits */
     STREAM_MAX = 32
 };
@@ -85,12 +86,6 @@ static const struct {
 static const char *const v1_names[RPD_TABLES] = {
     [RPD_KERNEL] = "rocpd_kernelop", [RPD_COPY] = "rocpd_copyop"};
 
-/* Rows of rocpd_api_ops that lie together, of one run: which operations they are about. */
-typedef struct rpd_links {
-    int64_t first_row, last_row;
-    uint64_t first_op, last_op;
-} rpd_links;
-
 typedef struct rpd_file {
     rocprof_words words;
     uint32_t tracer, cuda, user; /* categories */
@@ -99,15 +94,10 @@ typedef struct rpd_file {
     bool by_op;                    /* rocpd_kernelop and rocpd_copyop: keys are operations */
     bool counts_items;             /* grids of every launch are work-items: see open_file */
     uint64_t pid_stride, gpu_stride;
-    rpd_links *links;
-    size_t link_count, link_cap;
+    rocl_lookup *links;            /* operation -> the call that launched it */
     rocl_map last_monitored;       /* rows of rocpd_monitor, the last ones of what they are about */
     atomic_uint_fast64_t sizeless; /* copies */
 } rpd_file;
-
-typedef struct rpd_link {
-    uint64_t op, api;
-} rpd_link;
 
 typedef struct rpd_worker {
     rocl_db *db;
@@ -115,8 +105,7 @@ typedef struct rpd_worker {
     rocl_rows *joined[RPD_TABLES]; /* cursors of what they refer to */
     unsigned count[RPD_TABLES];    /* rows that the latter have at hand */
     rocl_map texts;                /* id of a string -> text */
-    rpd_link *links;               /* of the operations of a piece, by operation */
-    size_t link_count, link_cap;
+    rocl_lookup_pages links;
 } rpd_worker;
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -179,7 +168,7 @@ static void free_worker(void *state)
         rocl_rows_close(w->rows[t]);
     rocl_db_close(w->db);
     rocl_map_free(&w->texts);
-    free(w->links);
+    free(w->links.entries);
     free(w);
 }
 
@@ -452,57 +441,6 @@ static rocl_status put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, 
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-static int compare_links(const void *a, const void *b)
-{
-    const rpd_link *x = a, *y = b;
-    return x->op != y->op ? (x->op < y->op ? -1 : 1) : (x->api > y->api) - (x->api < y->api);
-}
-
-/* Reads which calls launched the operations with ids first to last. */
-static rocl_status read_links(const rpd_file *f, rpd_worker *w, uint64_t first, uint64_t last,
-                              rocl_error *err)
-{
-    rocl_rows **rows = &w->joined[RPD_API_OPS];
-    rocl_status st = ROCL_OK;
-    bool sorted = true;
-    w->link_count = 0;
-    if (f->names[RPD_API_OPS])
-        st = open_rows(f, w->db, RPD_API_OPS, rows, err);
-    for (size_t k = 0; k < f->link_count && st == ROCL_OK; k++) {
-        const rpd_links *range = &f->links[k];
-        unsigned n = 1;
-        if (range->last_op < first || range->first_op > last)
-            continue;
-        st = rocl_rows_seek(*rows, range->first_row, range->last_row, err);
-        while (st == ROCL_OK && n) {
-            st = rocl_rows_next(*rows, ROCL_ROWS_BATCH, &n, err);
-            for (unsigned i = 0; i < n && st == ROCL_OK; i++) {
-                bool bad = false;
-                const rpd_link l = {read_key(*rows, L_OP, i, &bad),
-                                    read_key(*rows, L_API, i, &bad)};
-                /* A row is described by the range of its run alone. */
-                if (bad || l.op < first || l.op > last || l.op >> 32 != range->first_op >> 32)
-                    continue;
-                if (!ROCL_GROW(w->links, w->link_cap, w->link_count + 1))
-                    return rocl_fail_memory(err);
-                sorted &= !w->link_count || compare_links(&w->links[w->link_count - 1], &l) <= 0;
-                w->links[w->link_count++] = l;
-            }
-        }
-    }
-    if (!sorted)
-        qsort(w->links, w->link_count, sizeof *w->links, compare_links);
-    return st;
-}
-
-/* The call that launched an operation; ROCL_NO_KEY. *at goes on with the ids. */
-static uint64_t find_link(const rpd_worker *w, size_t *at, uint64_t op)
-{
-    while (*at < w->link_count && w->links[*at].op < op)
-        ++*at;
-    return *at < w->link_count && w->links[*at].op == op ? w->links[*at].api : ROCL_NO_KEY;
-}
-
 /* What a launch asked for. Grids are counted in blocks, except by calls that count work-items. */
 static rocl_status add_launch(const rpd_file *f, rocl_records *to, rpd_worker *w,
                               rocl_source_record *r, uint64_t key, const char *api, uint32_t *name,
@@ -559,8 +497,7 @@ static rocl_status add_copy(rpd_file *f, rocl_records *to, rpd_worker *w, rocl_s
     return ROCL_OK;
 }
 
-static rocl_status put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i, size_t *link,
-                          rocl_error *err)
+static rocl_status put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i, rocl_error *err)
 {
     static const rocl_key_facts function = {.is_function = true};
     const rocl_rows *rows = w->rows[RPD_OP], *calls = NULL;
@@ -580,7 +517,10 @@ static rocl_status put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned
     r.queue = read_queue(rows, O_QUEUE, i, &bad);
     if (f->gpu_stride && r.queue != ROCL_NO_KEY)
         r.queue %= f->gpu_stride;
-    r.link = find_link(w, link, id);
+    const rocl_lookup_key operation_key = {id, 0};
+    if (f->links &&
+        (st = rocl_lookup_find(f->links, &w->links, operation_key, &r.link, err)) != ROCL_OK)
+        return st;
     if ((st = find_text(f, to, w, read_key(rows, O_DESCRIPTION, i, &bad), &name, err)) != ROCL_OK ||
         (st = find_text(f, to, w, read_key(rows, O_TYPE, i, &bad), &type, err)) != ROCL_OK ||
         (st = find_row(f, w, RPD_API, r.link, &calls, &k, err)) != ROCL_OK)
@@ -793,7 +733,6 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
     rpd_worker *w = *state ? *state : calloc(1, sizeof *w);
     const rpd_table t = piece->part;
     rocl_status st = ROCL_OK;
-    size_t link = 0;
     unsigned n = 1;
     *state = w;
     if (!w)
@@ -804,61 +743,56 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         rocl_db_allow_rowids(w->db);
     if (st == ROCL_OK)
         st = open_rows(f, w->db, t, &w->rows[t], err);
-    if (st == ROCL_OK && t == RPD_OP)
-        st = read_links(f, w, piece->first > INT64_MAX ? 0 : piece->first, piece->last, err);
     if (st == ROCL_OK)
         st = rocl_rows_seek(w->rows[t], (int64_t)piece->first, (int64_t)piece->last, err);
     while (st == ROCL_OK && n) {
         st = rocl_rows_next(w->rows[t], ROCL_ROWS_BATCH, &n, err);
         for (unsigned i = 0; i < n && st == ROCL_OK; i++)
-            st = t == RPD_OP        ? put_op(f, to, w, i, &link, err)
+            st = t == RPD_OP        ? put_op(f, to, w, i, err)
                  : t == RPD_MONITOR ? put_monitor(to, f, w, i, err)
                                     : put_call(f, to, w, t, i, err);
     }
     return st ? st : rocl_db_check_unchanged(w->db, err);
 }
 
-/* Describes rocpd_api_ops: nearly always its rows come in the order of the operations. */
-static rocl_status describe_links(rpd_file *f, rocl_db *db, rocl_error *err)
+/* Sorts rocpd_api_ops by operation, outside of memory: its rows nearly always come in that order,
+ * but need not. An operation has one call: the first, where several rows say so. */
+static rocl_status sort_links(rpd_file *f, rocl_trace *t, rocl_db *db, rocl_error *err)
 {
     rocl_rows *rows = NULL;
+    rocl_sorter *sorter = NULL;
+    rocl_sort_record rec;
     unsigned n = 1;
-    size_t block = 0, read = 0; /* the first range of the rows at hand; how many they are */
-    rocl_status st = ROCL_OK;
-    if (f->names[RPD_API_OPS])
+    bool more, any = false;
+    uint64_t last = 0;
+    if (!f->names[RPD_API_OPS])
+        return ROCL_OK;
+    rocl_status st = rocl_lookup_new(&f->links, t, err);
+    if (st == ROCL_OK && !(sorter = rocl_sorter_new(t->space, 2)))
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK)
         st = open_rows(f, db, RPD_API_OPS, &rows, err);
-    if (rows && st == ROCL_OK)
+    if (st == ROCL_OK)
         st = rocl_rows_seek(rows, INT64_MIN, INT64_MAX, err);
-    while (rows && st == ROCL_OK && n) {
-        st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, err);
+    while (st == ROCL_OK && n && (st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, err)) == ROCL_OK)
         for (unsigned i = 0; i < n && st == ROCL_OK; i++) {
             bool bad = false;
-            const uint64_t op = read_key(rows, L_OP, i, &bad);
-            size_t k = block;
-            if (op == ROCL_NO_KEY)
-                continue;
-            while (k < f->link_count && f->links[k].first_op >> 32 != op >> 32)
-                k++;
-            if (k == f->link_count) {
-                if (!ROCL_GROW(f->links, f->link_cap, f->link_count + 1))
-                    st = rocl_fail_memory(err);
-                else
-                    f->links[f->link_count++] = (rpd_links){rows->id[i], rows->id[i], op, op};
-                continue;
-            }
-            rpd_links *l = &f->links[k];
-            l->last_row = rows->id[i];
-            l->first_op = op < l->first_op ? op : l->first_op;
-            l->last_op = op > l->last_op ? op : l->last_op;
+            const uint64_t key[2] = {read_key(rows, L_OP, i, &bad), read_key(rows, L_API, i, &bad)};
+            if (key[0] != ROCL_NO_KEY && key[1] != ROCL_NO_KEY)
+                st = rocl_sorter_add(sorter, 0, key, NULL, 0, err);
         }
-        read += n;
-        if (read >= LINK_ROWS) {
-            block = f->link_count;
-            read = 0;
-        }
+    if (st == ROCL_OK)
+        st = rocl_sorter_start(sorter, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(sorter, &rec, &more, err)) == ROCL_OK && more) {
+        const rocl_lookup_key key = {rec.key[0], 0};
+        if (!any || rec.key[0] != last)
+            st = rocl_lookup_add(f->links, key, rec.key[1], err);
+        any = true;
+        last = rec.key[0];
     }
     rocl_rows_close(rows);
-    return st;
+    rocl_sorter_free(sorter);
+    return st ? st : rocl_lookup_finish(f->links, err);
 }
 
 /* Tags of rocpd_metadata. Whether all grids are work-items is not among them: the newer writer
@@ -909,7 +843,7 @@ static void close_file(rocl_records_input *in)
 {
     rpd_file *f = in->state;
     if (f) {
-        free(f->links);
+        rocl_lookup_free(f->links);
         rocl_map_free(&f->last_monitored);
     }
     free(f);
@@ -964,7 +898,7 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     }
     if ((st = find_tables(f, s->db, err)) == ROCL_OK &&
         (st = read_metadata(f, s->db, err)) == ROCL_OK)
-        st = describe_links(f, s->db, err);
+        st = sort_links(f, t, s->db, err);
     if (st == ROCL_OK)
         st = find_last_monitored(f, t, s->db, err);
     for (uint32_t k = 0; k < RPD_RECORDS && st == ROCL_OK; k++)
