@@ -293,7 +293,7 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
         begin_field(b, "args");
         if (s->trace->opt.args)
             (table == TABLE_HSA ? put_hsa_args : put_hip_args)(
-                b, s->trace, batch->args + g->arg_first, g->arg_count);
+                b, s->trace, g->arg_count ? batch->args + g->arg_first : NULL, g->arg_count);
         rocl_buf_byte(b, '"');
         if (table == TABLE_OTHER_CALLS)
             put_text_field(b, "Domain", s->trace, e->category);

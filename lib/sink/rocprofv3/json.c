@@ -297,7 +297,8 @@ static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *bat
     put_thread(b, ",\"thread_id\":", c, e);
     const bool with_args = domain == ROCL_DOMAIN_HIP || domain == ROCL_DOMAIN_ROCDECODE;
     if (with_args || g->arg_count)
-        put_args(b, s->trace, batch->args + g->arg_first, g->arg_count, with_args);
+        put_args(b, s->trace, g->arg_count ? batch->args + g->arg_first : NULL, g->arg_count,
+                 with_args);
     if (domain == ROCL_DOMAIN_HIP)
         put_stream(b, c, ROCL_NONE);
     rocl_buf_byte(b, '}');

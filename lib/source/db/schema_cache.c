@@ -162,10 +162,11 @@ static bool equals_dashed(const char *p, const char *ending, size_t n)
  * first '_', which it has in common with a guid. False: the schema cannot be kept. */
 static bool make_key(const rocl_schema *s, const char *ending, rocl_buf *key)
 {
-    const char *p = (const char *)s->text.data, *end = p + s->text.len, *at;
+    const char *p = (const char *)s->text.data, *at;
     const size_t n = strlen(ending), head = strcspn(ending, "_");
     if (!s->count || !p || memchr(p, ENDING, s->text.len) || memchr(p, DASHED, s->text.len))
         return false;
+    const char *end = p + s->text.len;
     while (n && (at = memmem(p, (size_t)(end - p), ending, head)) && (size_t)(end - at) >= n) {
         bool same = !memcmp(at, ending, n), dashed = !same && equals_dashed(at, ending, n);
         rocl_buf_put(key, p, (size_t)(at - p));
