@@ -297,10 +297,16 @@ typedef struct rocl_alloc { /* ROCL_ALLOC, ROCL_SCRATCH; name is the operation s
     bool unpaired;  /* a free of an address that was not seen allocated */
 } rocl_alloc;
 
+typedef struct rocl_instance { /* what an instance of a counter has counted */
+    double value;
+    int32_t xcc, shader_engine, instance, shader_array, wgp; /* -1 unknown */
+} rocl_instance;
+
 typedef struct rocl_counter_value { /* ROCL_COUNTER: the dispatch it belongs to, and the value */
     rocl_dispatch d;
     uint32_t counter;
     uint32_t instances; /* of which value is the sum; 0: not known */
+    uint32_t instance;  /* the first of them in rocl_batch.instances, + 1; 0: they are not known */
     double value;
     double min, max; /* of a single instance, if they are known */
 } rocl_counter_value;
@@ -348,6 +354,7 @@ typedef struct rocl_batch {
     const rocl_arg *args;
     const rocl_packet *packets;
     size_t packet_count;
+    const rocl_instance *instances;
 } rocl_batch;
 
 /* The i-th event of a batch, whatever its kind. */
@@ -517,6 +524,8 @@ enum {
     ROCL_ALL_FIELDS = 63,
     /* Not among them: a ROCL_COUNTER for each instance of the hardware, in place of their sum. */
     ROCL_FIELD_INSTANCES = 64,
+    /* Nor this: rocl_counter_value.instance of a sum. */
+    ROCL_FIELD_PLACES = 128,
 };
 
 /* One pass over the events of `kinds` that pass the filters: hands them to `fn`, concurrently from

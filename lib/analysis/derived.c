@@ -44,6 +44,7 @@ _Static_assert(sizeof(group_key) == 2 * 4 + sizeof(rocl_agent_key), "no holes");
 
 typedef struct plan_item {
     uint32_t symbol, instances;
+    uint32_t placed; /* dimensions in which it is known where its instances are, a bit each */
 } plan_item;
 
 typedef struct plan {
@@ -95,6 +96,7 @@ typedef struct missing_row {
     unsigned count;
 } missing_row;
 
+/* Behind it are its instances, where they are needed and known. */
 typedef struct counter_record {
     uint32_t agent, kernel, instances;
     int32_t rank;
@@ -102,6 +104,12 @@ typedef struct counter_record {
     int64_t pid;
     double min, max;
 } counter_record;
+
+/* The instances of an operand of the dispatch at hand. */
+typedef struct instance_list {
+    rocl_derive_instance *v;
+    size_t count, cap;
+} instance_list;
 
 typedef struct derived {
     rocl_collector c;
@@ -121,6 +129,7 @@ typedef struct derived {
     plan *plans;
     size_t plan_count, plan_cap;
     rocl_operand *operands; /* by symbol */
+    instance_list *each;    /* by symbol */
     rocl_arena arena;
 } derived;
 
@@ -270,6 +279,8 @@ static rocl_status open_derived(void *self, rocl_error *err)
     for (; *files && st == ROCL_OK; files++)
         st = rocl_derive_read(s->definitions, *files, err);
     s->mentioned = (uint32_t)rocl_derive_symbols(s->definitions);
+    s->c.fields = (s->c.options->by_dispatch ? ROCL_FIELD_DISPATCH_ID : 0u) |
+                  (rocl_derive_needs_instances(s->definitions) ? ROCL_FIELD_PLACES : 0u);
     if (st == ROCL_OK)
         st = collect_profiles(s, err);
     for (size_t i = 0; i < s->profile_count && st == ROCL_OK; i++)
@@ -285,7 +296,24 @@ static rocl_status open_derived(void *self, rocl_error *err)
         }
     }
     s->operands = calloc(rocl_derive_symbols(s->definitions), sizeof *s->operands);
-    return st == ROCL_OK && !s->operands ? rocl_fail_memory(err) : st;
+    s->each = calloc(rocl_derive_symbols(s->definitions), sizeof *s->each);
+    return st == ROCL_OK && (!s->operands || !s->each) ? rocl_fail_memory(err) : st;
+}
+
+/* Appends the instances of a value, if they are known. */
+static void put_instances(rocl_buf *to, const rocl_batch *b, const rocl_counter_value *v)
+{
+    for (uint32_t i = 0; v->instance && i < v->instances; i++) {
+        const rocl_instance *from = &b->instances[v->instance - 1 + i];
+        const rocl_derive_instance one = {
+            .value = from->value,
+            .place = {[ROCL_DERIVE_XCC] = from->xcc,
+                      [ROCL_DERIVE_SHADER_ENGINE] = from->shader_engine,
+                      [ROCL_DERIVE_INSTANCE] = from->instance,
+                      [ROCL_DERIVE_SHADER_ARRAY] = from->shader_array,
+                      [ROCL_DERIVE_WGP] = from->wgp}};
+        rocl_buf_put(to, &one, sizeof one);
+    }
 }
 
 static rocl_status add_derived_batch(void *self, unsigned worker, const rocl_batch *b,
@@ -293,6 +321,7 @@ static rocl_status add_derived_batch(void *self, unsigned worker, const rocl_bat
 {
     derived *s = self;
     const rocl_capture *c = b->capture;
+    rocl_buf data = {0};
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_counter_value *v = &b->counters[i];
@@ -315,8 +344,13 @@ static rocl_status add_derived_batch(void *self, unsigned worker, const rocl_bat
         const uint64_t key[4] = {(uint64_t)c->index << 32 | d->e.process,
                                  d->dispatch_id ? d->dispatch_id : d->e.id | UINT64_C(1) << 63,
                                  symbol, rocl_bits_of_value(v->value)};
-        st = rocl_sorter_add(s->values, worker, key, &r, sizeof r, err);
+        data.len = 0;
+        rocl_buf_put(&data, &r, sizeof r);
+        put_instances(&data, b, v);
+        st = data.failed ? rocl_fail_memory(err)
+                         : rocl_sorter_add(s->values, worker, key, data.data, data.len, err);
     }
+    rocl_buf_free(&data);
     return st;
 }
 
@@ -419,7 +453,8 @@ typedef struct dispatch {
 
 static void add_stat(stat_values *to, const rocl_derived *v)
 {
-    if (v->state == ROCL_DERIVED_UNDEFINED) {
+    if (v->state !=
+        ROCL_DERIVED_VALUE) { /* also where instances are not those of other dispatches */
         to->undefined++;
         return;
     }
@@ -429,6 +464,26 @@ static void add_stat(stat_values *to, const rocl_derived *v)
         to->max = v->value;
     to->count++;
     rocl_sum_add(&to->total, v->value);
+}
+
+/* Gives an operand its instances, if those are known and each has a place of its own. */
+static void complete_operand(const derived *s, plan_item *item)
+{
+    rocl_operand *x = &s->operands[item->symbol];
+    const instance_list *list = &s->each[item->symbol];
+    item->instances = x->instances;
+    item->placed = 0;
+    if (!list->count || list->count != x->instances)
+        return;
+    qsort(list->v, list->count, sizeof *list->v, rocl_derive_compare_places);
+    for (size_t i = 1; i < list->count; i++)
+        if (!rocl_derive_compare_places(&list->v[i - 1], &list->v[i]))
+            return;
+    x->each = list->v;
+    item->placed = (1u << ROCL_DERIVE_PLACES) - 1;
+    for (size_t i = 0; i < list->count; i++)
+        for (unsigned d = 0; d < ROCL_DERIVE_PLACES; d++)
+            item->placed &= ~((uint32_t)(list->v[i].place[d] < 0) << d);
 }
 
 /* All its counters have come: they are the operands. */
@@ -454,7 +509,7 @@ static rocl_status end_dispatch(derived *s, dispatch *d, const rocl_report_rows 
         k.agent = (rocl_agent_key){.type = ROCL_NONE, .id = -1, .rank = rank};
     p->used = true;
     for (size_t i = 0; i < d->count; i++)
-        d->items[i].instances = s->operands[d->items[i].symbol].instances;
+        complete_operand(s, &d->items[i]);
     rocl_derive_values(p->program, s->operands);
     uint32_t group = rocl_strings_put(s->groups, (const char *)&k, sizeof k);
     block *b = NULL;
@@ -483,6 +538,7 @@ static rocl_status end_dispatch(derived *s, dispatch *d, const rocl_report_rows 
         rocl_sum_add(&b->operands[i].min, x->min);
         rocl_sum_add(&b->operands[i].max, x->max);
         *x = (rocl_operand){0};
+        s->each[d->items[i].symbol].count = 0;
     }
     d->count = 0;
     return ROCL_OK;
@@ -498,13 +554,25 @@ static rocl_status add_operand(derived *s, dispatch *d, uint32_t symbol, double 
         if (!ROCL_GROW(d->items, d->cap, d->count + 1))
             return rocl_fail_memory(err);
         d->items[d->count++] = (plan_item){.symbol = symbol};
-        *x = (rocl_operand){true, r->instances, value, min, max};
+        *x = (rocl_operand){
+            .known = true, .instances = r->instances, .sum = value, .min = min, .max = max};
         return ROCL_OK;
     }
     x->instances = (x->instances ? x->instances : 1) + (r->instances ? r->instances : 1);
     x->sum += value;
     x->min = fmin(x->min, min);
     x->max = fmax(x->max, max);
+    return ROCL_OK;
+}
+
+static rocl_status add_instances(instance_list *to, const uint8_t *data, size_t size,
+                                 rocl_error *err)
+{
+    const size_t count = size / sizeof *to->v;
+    if (!ROCL_GROW(to->v, to->cap, to->count + count + 1))
+        return rocl_fail_memory(err);
+    memcpy(to->v + to->count, data, count * sizeof *to->v);
+    to->count += count;
     return ROCL_OK;
 }
 
@@ -524,6 +592,8 @@ static rocl_status evaluate_dispatches(derived *s, const rocl_report_rows *rows,
         }
         if (st == ROCL_OK)
             st = add_operand(s, &d, (uint32_t)rec.key[2], rocl_value_of_bits(rec.key[3]), &r, err);
+        if (st == ROCL_OK)
+            st = add_instances(&s->each[rec.key[2]], rec.data + sizeof r, rec.len - sizeof r, err);
     }
     if (st == ROCL_OK && d.count)
         st = end_dispatch(s, &d, rows, err);
@@ -911,6 +981,9 @@ static void close_derived(void *self)
     free(s->blocks);
     free(s->plans);
     free(s->operands);
+    for (size_t i = 0; s->each && i < rocl_derive_symbols(s->definitions); i++)
+        free(s->each[i].v);
+    free(s->each);
     rocl_map_free(&s->blocks_by_key);
     rocl_strings_free(s->groups);
     rocl_arena_free(&s->arena);

@@ -70,6 +70,7 @@ typedef struct rocl_collector {
     rocl_trace *trace;
     const rocl_stats_options *options;
     uint32_t kinds;   /* that it gets: those of the definition, unless `open` changes them */
+    uint32_t fields;  /* ROCL_FIELD_*s that it wants of them: `open` sets them */
     bool needs_calls; /* `open` sets it, so that look_up_calls is called */
     rocl_sorter *sorters[ROCL_COLLECTOR_SORTERS]; /* see rocl_collector_sorter */
 } rocl_collector;

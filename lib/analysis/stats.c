@@ -184,6 +184,7 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
         st = open_collectors(&s, t, o, err);
     for (unsigned i = 0; i < s.count; i++) {
         sink.kinds |= s.collectors[i]->kinds;
+        sink.fields |= s.collectors[i]->fields;
         sink.history_kinds |= s.collectors[i]->def->history_kinds;
     }
     if (st == ROCL_OK)

@@ -33,6 +33,11 @@ uint32_t rocl_derive_symbol(rocl_derive *d, const char *name, size_t n)
     return rocl_strings_put(d->names, name, n);
 }
 
+bool rocl_derive_needs_instances(const rocl_derive *d)
+{
+    return d->needs_instances;
+}
+
 const char *rocl_derive_name(const rocl_derive *d, uint32_t symbol)
 {
     return rocl_strings_get(d->names, symbol, NULL);

@@ -39,11 +39,33 @@ size_t rocl_derive_symbols(const rocl_derive *d); /* symbols are below this */
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
+/* Where an instance is: -1 unknown. */
+typedef enum rocl_derive_dimension {
+    ROCL_DERIVE_XCC,
+    ROCL_DERIVE_SHADER_ENGINE,
+    ROCL_DERIVE_INSTANCE,
+    ROCL_DERIVE_SHADER_ARRAY,
+    ROCL_DERIVE_WGP,
+    ROCL_DERIVE_PLACES,
+    ROCL_DERIVE_AID = ROCL_DERIVE_PLACES, /* expressions may name these, but nobody knows them */
+    ROCL_DERIVE_AGENT,
+    ROCL_DERIVE_DIMENSIONS
+} rocl_derive_dimension;
+
+typedef struct rocl_derive_instance {
+    double value;
+    int32_t place[ROCL_DERIVE_PLACES];
+} rocl_derive_instance;
+
+/* As for qsort: by their places. */
+int rocl_derive_compare_places(const void *a, const void *b);
+
 /* What is known of a counter, or a derived counter that was collected itself. */
 typedef struct rocl_operand {
     bool known;
-    uint32_t instances;   /* 0: not known, and min and max are not either */
-    double sum, min, max; /* over its instances */
+    uint32_t instances;               /* 0: not known, and min and max are not either */
+    double sum, min, max;             /* over its instances */
+    const rocl_derive_instance *each; /* all of them, by place; NULL: not known */
 } rocl_operand;
 
 typedef struct rocl_constant { /* of an agent, "simd_count" */
@@ -77,6 +99,8 @@ void rocl_derive_program_free(rocl_derive_program *p);
 const rocl_metric *rocl_derive_metrics(const rocl_derive_program *p, size_t *count);
 /* Has the name an expression? */
 bool rocl_derive_is_derived(const rocl_derive_program *p, uint32_t symbol);
+/* Does an expression need each instance of an operand, not only their sum, least and largest? */
+bool rocl_derive_needs_instances(const rocl_derive *d);
 /* Is there any definition of the architecture, of a counter or a derived one? */
 bool rocl_derive_has_definitions(const rocl_derive_program *p);
 

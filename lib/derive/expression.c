@@ -4,8 +4,8 @@
  *     product := factor {('*' | '/') factor}
  *     factor  := '(' sum ')' | NUMBER | NAME | call
  *     call    := ('sum' | 'avr' | 'min' | 'max') '(' NAME ',' N ')'                      rocprof
- *              | 'reduce' '(' sum ',' FOLD [',' '[' NAME {',' NAME} ']'] ')'           rocprofv3
- *              | 'select' '(' sum ',' '[' NAME '=' '[' N [':' N] ']' {',' ...} ']' ')'
+ *              | 'reduce' '(' sum ',' FOLD [',' '[' DIM {',' DIM} ']'] ')'             rocprofv3
+ *              | 'select' '(' sum ',' '[' DIM '=' '[' N [':' N] ']' {',' ...} ']' ')'
  *              | 'accumulate' '(' NAME ',' ('NONE' | 'LOW_RES' | 'HIGH_RES') ')'
  *
  * The words of calls are names like others where no parenthesis follows. Blanks separate words. */
@@ -197,29 +197,38 @@ static uint32_t parse_fold(parser *p, derive_fold fold)
     return expect_char(p, ')') ? add_node(p, &n) : 0;
 }
 
-/* '[' NAME {',' NAME} ']', each NAME with '=' '[' N [':' N] ']' behind if `ranges`. */
-static void parse_dimensions(parser *p, bool ranges)
+const char *const derive_dimension_names[ROCL_DERIVE_DIMENSIONS] = {
+    [ROCL_DERIVE_XCC] = "DIMENSION_XCC",
+    [ROCL_DERIVE_SHADER_ENGINE] = "DIMENSION_SHADER_ENGINE",
+    [ROCL_DERIVE_INSTANCE] = "DIMENSION_INSTANCE",
+    [ROCL_DERIVE_SHADER_ARRAY] = "DIMENSION_SHADER_ARRAY",
+    [ROCL_DERIVE_WGP] = "DIMENSION_WGP",
+    [ROCL_DERIVE_AID] = "DIMENSION_AID",
+    [ROCL_DERIVE_AGENT] = "DIMENSION_AGENT"};
+
+static uint32_t parse_dimension(parser *p)
 {
-    expect_char(p, '[');
-    do {
-        rocl_view name = read_word(p);
-        if (!name.n || is_digit(name.p[0]))
-            fail_parse(p, "the name of a dimension is expected here");
-        if (!ranges)
-            continue;
-        expect_char(p, '=');
-        expect_char(p, '[');
-        do {
-            rocl_view number = read_word(p);
-            if (!number.n || !is_digit(number.p[0]))
-                fail_parse(p, "a number is expected here");
-        } while (p->st == ROCL_OK && skip_char(p, ':'));
-        expect_char(p, ']');
-    } while (p->st == ROCL_OK && skip_char(p, ','));
-    expect_char(p, ']');
+    rocl_view name = read_word(p);
+    for (uint32_t i = 0; i < ROCL_DERIVE_DIMENSIONS; i++)
+        if (rocl_view_is(name, derive_dimension_names[i]))
+            return i;
+    p->at = name.p;
+    return fail_parse(p, "the name of a dimension is expected here, such as DIMENSION_XCC");
 }
 
-/* sum ',' FOLD [',' dimensions] ')' */
+static uint32_t parse_place(parser *p)
+{
+    rocl_view digits = read_word(p);
+    uint32_t n = 0;
+    for (size_t i = 0; i < digits.n; i++) {
+        if (!is_digit(digits.p[i]) || n > INT32_MAX / 10 - 1)
+            return fail_parse(p, "a number is expected here");
+        n = n * 10 + (uint32_t)(digits.p[i] - '0');
+    }
+    return digits.n ? n : fail_parse(p, "a number is expected here");
+}
+
+/* sum ',' FOLD [',' '[' DIMENSION {',' DIMENSION} ']'] ')' */
 static uint32_t parse_reduce(parser *p)
 {
     derive_node n = {.kind = DERIVE_REDUCE, .first = parse_sum(p)};
@@ -232,19 +241,46 @@ static uint32_t parse_reduce(parser *p)
     if (i == sizeof folds / sizeof *folds)
         return fail_parse(p, "sum, avr, min or max is expected here");
     n.fold = (uint8_t)folds[i].fold;
-    n.by_dimension = skip_char(p, ',');
-    if (n.by_dimension)
-        parse_dimensions(p, false);
+    if (skip_char(p, ',')) {
+        expect_char(p, '[');
+        do
+            n.dimensions |= (uint8_t)(1u << parse_dimension(p));
+        while (p->st == ROCL_OK && skip_char(p, ','));
+        expect_char(p, ']');
+    }
+    p->d->needs_instances |=
+        n.dimensions || (p->st == ROCL_OK && p->d->nodes[n.first].kind != DERIVE_NAME);
     return expect_char(p, ')') ? add_node(p, &n) : 0;
 }
 
+/* sum ',' '[' DIMENSION '=' '[' N [':' N] ']' {',' ...} ']' ')' */
 static uint32_t parse_select(parser *p)
 {
+    rocl_derive *d = p->d;
     derive_node n = {.kind = DERIVE_SELECT, .first = parse_sum(p)};
+    n.items = (uint32_t)d->item_count;
     if (!expect_char(p, ','))
         return 0;
-    parse_dimensions(p, true);
-    return expect_char(p, ')') ? add_node(p, &n) : 0;
+    expect_char(p, '[');
+    do {
+        uint32_t pick[DERIVE_PICK_WORDS] = {[DERIVE_PICK_DIMENSION] = parse_dimension(p)};
+        expect_char(p, '=');
+        expect_char(p, '[');
+        pick[DERIVE_PICK_FROM] = pick[DERIVE_PICK_TO] = parse_place(p);
+        if (p->st == ROCL_OK && skip_char(p, ':'))
+            pick[DERIVE_PICK_TO] = parse_place(p);
+        if (!expect_char(p, ']'))
+            return 0;
+        if (!ROCL_GROW(d->items, d->item_cap, d->item_count + DERIVE_PICK_WORDS)) {
+            p->st = rocl_fail_memory(p->err);
+            return 0;
+        }
+        memcpy(d->items + d->item_count, pick, sizeof pick);
+        d->item_count += DERIVE_PICK_WORDS;
+        n.count++;
+    } while (skip_char(p, ','));
+    d->needs_instances = true;
+    return expect_char(p, ']') && expect_char(p, ')') ? add_node(p, &n) : 0;
 }
 
 static uint32_t parse_accumulate(parser *p)

@@ -1,8 +1,9 @@
 /* Evaluates the derived counters of one architecture.
  *
  * A value is one number, or one for each instance of a block. Of instances only their sum is always
- * known; their number, least and largest where the source of the operand had them. An operation
- * that needs more than is known makes a value that lacks its operand.
+ * known; their number, least and largest where the source of the operand had them, and each with
+ * its place where that was stored. An operation that needs more than is known makes a value that
+ * lacks its operand.
  *
  * What metrics have in common is evaluated once for each set of operands. */
 #include <math.h>
@@ -16,15 +17,18 @@ typedef enum value_state {
     VALUE_UNDEFINED, /* a division by zero */
     VALUE_LACKS,     /* an operand */
     VALUE_INSTANCES, /* the values of each instance of an operand */
+    VALUE_DIMENSION, /* where in a dimension each instance of an operand is */
     VALUE_HARDWARE,  /* what only the hardware can do with an operand */
 } value_state;
 
 typedef struct value {
     uint8_t state, amd; /* amd: ROCL_AMD_SWAPS, ZERO: it happened */
+    uint8_t dimension;  /* of VALUE_DIMENSION */
     bool range;         /* min and max are known */
     uint32_t instances; /* 1: a single number; 0: not known */
     uint32_t symbol;    /* an operand that it is made of; of a value that is none: the culprit */
     double sum, min, max;
+    const rocl_derive_instance *each; /* by place, each place once; NULL: not known */
 } value;
 
 typedef struct memo {
@@ -46,6 +50,7 @@ struct rocl_derive_program {
     size_t symbols, metric_count;
     bool any;
     const rocl_operand *operands;
+    rocl_arena scratch; /* of the operands at hand: instances of what is made of them */
 };
 
 /* ---- making one ------------------------------------------------------------------------------ */
@@ -274,6 +279,7 @@ void rocl_derive_program_free(rocl_derive_program *p)
     free(p->visited);
     free(p->may_differ);
     free(p->metrics);
+    rocl_arena_free(&p->scratch);
     free(p);
 }
 
@@ -336,7 +342,74 @@ static value join_with_single(const value *a, char op, const value *b)
     return r;
 }
 
-static value join_values(const value *a, char op, const value *b)
+/* ---- each instance ---- */
+
+int rocl_derive_compare_places(const void *a, const void *b)
+{
+    const rocl_derive_instance *x = a, *y = b;
+    for (unsigned i = 0; i < ROCL_DERIVE_PLACES; i++)
+        if (x->place[i] != y->place[i])
+            return x->place[i] < y->place[i] ? -1 : 1;
+    return 0;
+}
+
+static bool same_places(const value *a, const value *b)
+{
+    if (!a->each || !b->each || a->instances != b->instances)
+        return false;
+    for (uint32_t i = 0; i < a->instances; i++)
+        if (rocl_derive_compare_places(&a->each[i], &b->each[i]) != 0)
+            return false;
+    return true;
+}
+
+/* The value that these instances are. */
+static value value_of_each(const rocl_derive_instance *each, uint32_t n, uint32_t symbol)
+{
+    value v = single_value(each[0].value);
+    v.instances = n;
+    v.symbol = symbol;
+    v.each = n > 1 ? each : NULL;
+    for (uint32_t i = 1; i < n; i++) {
+        v.sum += each[i].value;
+        v.min = fmin(v.min, each[i].value);
+        v.max = fmax(v.max, each[i].value);
+    }
+    return v;
+}
+
+static rocl_derive_instance *new_instances(rocl_derive_program *p, uint32_t n)
+{
+    return rocl_arena_alloc(&p->scratch, n * sizeof(rocl_derive_instance));
+}
+
+/* Both have the same instances, or one is a single number. */
+static value join_each(rocl_derive_program *p, const value *a, char op, const value *b)
+{
+    const value *many = a->each ? a : b;
+    rocl_derive_instance *to = new_instances(p, many->instances);
+    if (!to)
+        return failed_value(VALUE_INSTANCES, many->symbol);
+    for (uint32_t i = 0; i < many->instances; i++) {
+        const double x = a->each ? a->each[i].value : a->sum;
+        const double y = b->each ? b->each[i].value : b->sum;
+        if (op == '/' && y == 0) {
+            value none = failed_value(VALUE_UNDEFINED, 0);
+            none.amd = ROCL_AMD_ZERO;
+            return none;
+        }
+        to[i] = many->each[i];
+        to[i].value = apply_op(x, op, y);
+    }
+    value r = value_of_each(to, many->instances, many->symbol);
+    if (!a->each && (op == '-' || op == '/'))
+        r.amd |= ROCL_AMD_SWAPS;
+    return r;
+}
+
+/* ---- both ---- */
+
+static value join_values(rocl_derive_program *p, const value *a, char op, const value *b)
 {
     value r;
     if (a->state > VALUE_UNDEFINED || (b->state <= VALUE_UNDEFINED && a->state))
@@ -348,7 +421,9 @@ static value join_values(const value *a, char op, const value *b)
         r.amd = ROCL_AMD_ZERO;
         return r;
     }
-    if (a->instances == 1 || b->instances == 1) {
+    if ((a->each && b->instances == 1) || (b->each && a->instances == 1) || same_places(a, b)) {
+        r = join_each(p, a, op, b);
+    } else if (a->instances == 1 || b->instances == 1) {
         r = join_with_single(a, op, b);
     } else {
         if (op == '*' || op == '/' ||
@@ -383,7 +458,8 @@ static value value_of_operand(const rocl_derive_program *p, uint32_t symbol)
                    .symbol = symbol,
                    .sum = o->sum,
                    .min = o->min,
-                   .max = o->max};
+                   .max = o->max,
+                   .each = n > 1 ? o->each : NULL};
 }
 
 static bool is_operand(const rocl_derive_program *p, uint32_t symbol)
@@ -431,7 +507,7 @@ static value evaluate_chain(const run *r, const derive_node *n)
             minus ^= op == '-'; /* a - (b + (c - d)) = a - b - c + d */
             op = minus ? '-' : '+';
         }
-        v = join_values(&v, op, &next);
+        v = join_values(r->p, &v, op, &next);
     }
     return v;
 }
@@ -458,18 +534,94 @@ static value fold_value(value v, derive_fold fold, double instances)
     return r;
 }
 
+/* Is it known where in a dimension each instance is? */
+static bool has_dimension(const value *v, unsigned dimension)
+{
+    bool has = v->each && dimension < ROCL_DERIVE_PLACES;
+    for (uint32_t i = 0; has && i < v->instances; i++)
+        has = v->each[i].place[dimension] >= 0;
+    return has;
+}
+
+static value lack_dimension(const value *v, unsigned dimension)
+{
+    value r = failed_value(VALUE_DIMENSION, v->symbol);
+    r.dimension = (uint8_t)dimension;
+    return r;
+}
+
+/* Some dimensions are folded away: what agrees in the others is one instance. */
+static value reduce_dimensions(rocl_derive_program *p, const value *v, const derive_node *n)
+{
+    rocl_derive_instance *to = new_instances(p, v->instances);
+    uint32_t count = 0, of = 0;
+    if (!to)
+        return failed_value(VALUE_INSTANCES, v->symbol);
+    memcpy(to, v->each, v->instances * sizeof *to);
+    for (uint32_t i = 0; i < v->instances; i++)
+        for (unsigned d = 0; d < ROCL_DERIVE_PLACES; d++)
+            to[i].place[d] = n->dimensions >> d & 1 ? -1 : to[i].place[d];
+    qsort(to, v->instances, sizeof *to, rocl_derive_compare_places);
+    for (uint32_t i = 0; i < v->instances; i += of) {
+        for (of = 1; i + of < v->instances && !rocl_derive_compare_places(&to[i], &to[i + of]);)
+            of++;
+        const value group = value_of_each(&to[i], of, v->symbol);
+        to[count] = to[i];
+        to[count++].value = fold_value(group, (derive_fold)n->fold, of).sum;
+    }
+    value r = value_of_each(to, count, v->symbol);
+    r.amd |= v->amd;
+    return r;
+}
+
 static value evaluate_reduce(const run *r, const derive_node *n)
 {
     value v = evaluate_node(r, n->first);
     if (v.state != VALUE_OK || v.instances == 1)
         return v;
-    if (!n->by_dimension)
+    if (!n->dimensions)
         return fold_value(v, (derive_fold)n->fold, v.instances);
-    if (n->fold != DERIVE_FOLD_SUM) /* which instance is where is not known */
+    for (unsigned d = 0; d < ROCL_DERIVE_DIMENSIONS; d++) {
+        if (!(n->dimensions >> d & 1) || has_dimension(&v, d))
+            continue;
+        if (n->fold != DERIVE_FOLD_SUM)
+            return lack_dimension(&v, d);
+        v.instances = 0; /* their sum is still the same */
+        v.range = false;
+        v.each = NULL;
+        return v;
+    }
+    return reduce_dimensions(r->p, &v, n);
+}
+
+static value evaluate_select(const run *r, const derive_node *n)
+{
+    const value v = evaluate_node(r, n->first);
+    const uint32_t *picks = r->p->d->items + n->items;
+    if (v.state != VALUE_OK)
+        return v;
+    for (uint32_t k = 0; k < n->count; k++)
+        if (!has_dimension(&v, picks[k * DERIVE_PICK_WORDS + DERIVE_PICK_DIMENSION]))
+            return lack_dimension(&v, picks[k * DERIVE_PICK_WORDS + DERIVE_PICK_DIMENSION]);
+    rocl_derive_instance *to = new_instances(r->p, v.instances);
+    uint32_t count = 0;
+    if (!to)
         return failed_value(VALUE_INSTANCES, v.symbol);
-    v.instances = 0;
-    v.range = false;
-    return v;
+    for (uint32_t i = 0; i < v.instances; i++) {
+        bool picked = true;
+        for (uint32_t k = 0; k < n->count && picked; k++) {
+            const uint32_t *pick = picks + k * DERIVE_PICK_WORDS;
+            const uint32_t at = (uint32_t)v.each[i].place[pick[DERIVE_PICK_DIMENSION]];
+            picked = at >= pick[DERIVE_PICK_FROM] && at <= pick[DERIVE_PICK_TO];
+        }
+        if (picked)
+            to[count++] = v.each[i];
+    }
+    if (!count)
+        return failed_value(VALUE_UNDEFINED, 0);
+    value picked = value_of_each(to, count, v.symbol);
+    picked.amd |= v.amd;
+    return picked;
 }
 
 /* sum(X,N): of X[0] to X[N-1], or of X, whose instances they are. */
@@ -500,7 +652,6 @@ static value evaluate_fold(const run *r, const derive_node *n)
 static value evaluate_node(const run *r, uint32_t at)
 {
     const derive_node *n = &r->p->d->nodes[at];
-    value v = {0};
     switch ((derive_node_kind)n->kind) {
     case DERIVE_NUMBER:
         return single_value(r->amd ? n->amd_number : n->number);
@@ -514,9 +665,7 @@ static value evaluate_node(const run *r, uint32_t at)
     case DERIVE_FOLD:
         return evaluate_fold(r, n);
     case DERIVE_SELECT:
-        v = evaluate_node(r, n->first);
-        return v.state == VALUE_OK && v.instances != 1 ? failed_value(VALUE_INSTANCES, v.symbol)
-                                                       : v;
+        return evaluate_select(r, n);
     case DERIVE_ACCUMULATE:
         return failed_value(VALUE_HARDWARE, n->symbol);
     }
@@ -526,6 +675,7 @@ static value evaluate_node(const run *r, uint32_t at)
 void rocl_derive_values(rocl_derive_program *p, const rocl_operand *by_symbol)
 {
     p->operands = by_symbol;
+    rocl_arena_free(&p->scratch); /* what memos refer to */
     p->epoch++;
 }
 
@@ -597,5 +747,11 @@ unsigned rocl_derive_missing(rocl_derive_program *p, size_t metric, rocl_buf *te
     value v = evaluate_name(&r, symbol);
     if (!count && v.state == VALUE_INSTANCES)
         add_missing(text, &count, "each instance of %s", rocl_derive_name(p->d, v.symbol));
+    if (!count && v.state == VALUE_DIMENSION) {
+        char format[64];
+        snprintf(format, sizeof format, "%s of each instance of %%s",
+                 derive_dimension_names[v.dimension]);
+        add_missing(text, &count, format, rocl_derive_name(p->d, v.symbol));
+    }
     return count;
 }

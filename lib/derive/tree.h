@@ -27,12 +27,12 @@ typedef enum derive_fold {
 /* Nodes refer to each other by index; 0 is none. */
 typedef struct derive_node {
     uint8_t kind, fold;
-    bool by_dimension; /* reduces some dimensions only */
-    char op;           /* which joins it with the child before */
+    uint8_t dimensions; /* REDUCE: those that are reduced, a bit each; 0: all */
+    char op;            /* which joins it with the child before */
     uint32_t first, next;
     uint32_t symbol;
     uint32_t count;            /* FOLD: N, and its symbols from */
-    uint32_t items;            /* this index of rocl_derive.items on */
+    uint32_t items;            /* this index of rocl_derive.items on; SELECT: N conditions there */
     double number, amd_number; /* NUMBER; as AMD's scanner reads it */
 } derive_node;
 
@@ -64,6 +64,11 @@ typedef struct derive_definition {
     const char *unit;
 } derive_definition;
 
+/* What a condition of SELECT has in rocl_derive.items. */
+enum { DERIVE_PICK_DIMENSION, DERIVE_PICK_FROM, DERIVE_PICK_TO, DERIVE_PICK_WORDS };
+
+extern const char *const derive_dimension_names[ROCL_DERIVE_DIMENSIONS]; /* expression.c */
+
 struct rocl_derive {
     rocl_arena arena;
     rocl_strings *names;
@@ -75,6 +80,7 @@ struct rocl_derive {
     size_t definition_count, definition_cap;
     uint32_t *items;
     size_t item_count, item_cap;
+    bool needs_instances;
 };
 
 enum { DERIVE_DEFINITIONS_MAX = 1 << 20, DERIVE_NESTED_MAX = 64, DERIVE_FILE_MAX = 64 << 20 };

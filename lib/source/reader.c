@@ -139,11 +139,13 @@ rocl_status rocl_batcher_flush(rocl_batcher *b, rocl_error *err)
         out->args = b->args;
         out->packets = b->packets;
         out->packet_count = b->packet_count;
+        out->instances = b->instances;
         st = b->to->emit(b->to->ctx, b->worker, out, err);
         out->count = 0;
     }
     b->arg_count = 0;
     b->packet_count = 0;
+    b->instance_count = 0;
     rocl_arena_free(&b->arg_text);
     return st;
 }
@@ -157,6 +159,14 @@ uint32_t rocl_batcher_packet(rocl_batcher *b, const rocl_packet *packet)
         b->packets[b->packet_count++] = *packet;
     }
     return (uint32_t)b->packet_count;
+}
+
+uint32_t rocl_batcher_instance(rocl_batcher *b, const rocl_instance *instance)
+{
+    if (!ROCL_GROW(b->instances, b->instance_cap, b->instance_count + 1))
+        return 0;
+    b->instances[b->instance_count++] = *instance;
+    return (uint32_t)b->instance_count;
 }
 
 void *rocl_batcher_next(rocl_batcher *b, rocl_kind kind, rocl_status *st, rocl_error *err)
@@ -178,6 +188,7 @@ void rocl_batcher_free(rocl_batcher *b)
         free(b->out[k].any);
     free(b->args);
     free(b->packets);
+    free(b->instances);
     rocl_arena_free(&b->arg_text);
     *b = (rocl_batcher){0};
 }

@@ -72,6 +72,8 @@ typedef struct rocl_batcher {
     rocl_arena arg_text;  /* where their texts may be: until the batches are emitted */
     rocl_packet *packets; /* those of the dispatches of all batches */
     size_t packet_count, packet_cap;
+    rocl_instance *instances; /* those of the counter values of all batches */
+    size_t instance_count, instance_cap;
 } rocl_batcher;
 
 /* The next record of a batch, zeroed; all batches go out first when it is full. NULL: it failed. */
@@ -94,6 +96,8 @@ static inline rocl_status rocl_batcher_add(rocl_batcher *b, rocl_kind kind, cons
 /* Adds a packet, unless it is the same as the last one. What rocl_dispatch.packet is then; 0:
  * memory is out. */
 uint32_t rocl_batcher_packet(rocl_batcher *b, const rocl_packet *packet);
+/* Adds an instance of the counter value that was added last. Its index + 1; 0: memory is out. */
+uint32_t rocl_batcher_instance(rocl_batcher *b, const rocl_instance *instance);
 rocl_status rocl_batcher_flush(rocl_batcher *b, rocl_error *err);
 void rocl_batcher_free(rocl_batcher *b);
 

@@ -370,7 +370,8 @@ rocl_status rocl_trace_scan(rocl_trace *t, uint32_t kinds, uint32_t fields, rocl
     scan_sink s = {fn, ctx};
     rocl_sink sink = {.self = &s,
                       .kinds = kinds & (ROCL_ALL_KINDS | ROCL_BIT(ROCL_FLOW)),
-                      .fields = fields & (ROCL_ALL_FIELDS | ROCL_FIELD_INSTANCES),
+                      .fields =
+                          fields & (ROCL_ALL_FIELDS | ROCL_FIELD_INSTANCES | ROCL_FIELD_PLACES),
                       .events = call_user};
     rocl_status st = rocl_pipeline_run(t, &sink, err);
     return st ? st : rocl_trace_outcome(t);

@@ -147,6 +147,45 @@ END
     [ "$(bc <<<"$twice == 2 * $plain")" = 1 ]
 }
 
+@test "dimensions: what a database stores of its instances, judged by SQL; what is not stored is said" {
+    needs "$FIXTURES/everything.db"
+    cp "$FIXTURES/everything.db" d.db
+    s=$(suffix d.db)
+    values="\"rocpd_pmc_event$s\"" dispatches="\"rocpd_kernel_dispatch$s\""
+    # the two instances of a counter are of two XCCs
+    sqlite3 d.db "UPDATE $values SET xcc = (SELECT count(*) FROM $values b WHERE b.event_id = $values.event_id
+        AND b.pmc_id = $values.pmc_id AND b.id < $values.id) WHERE sample_id IS NULL"
+    cat >defs.yaml <<'END'
+rocprofiler-sdk:
+  counters:
+  - {name: First, definitions: [{architectures: [gfx942], expression: 'select(GRBM_GUI_ACTIVE,[DIMENSION_XCC=[0]])'}]}
+  - {name: Second, definitions: [{architectures: [gfx942], expression: 'reduce(select(GRBM_GUI_ACTIVE,[DIMENSION_XCC=[1:7]]),sum)'}]}
+  - {name: Most, definitions: [{architectures: [gfx942], expression: 'reduce(GRBM_GUI_ACTIVE,max,[DIMENSION_XCC])'}]}
+  - {name: Part, definitions: [{architectures: [gfx942], expression: 'reduce(GRBM_GUI_ACTIVE/reduce(GRBM_GUI_ACTIVE,sum),max)'}]}
+  - {name: Lacks, definitions: [{architectures: [gfx942], expression: 'reduce(GRBM_GUI_ACTIVE,max,[DIMENSION_WGP])'}]}
+END
+    of="FROM $values v JOIN $dispatches d ON d.event_id = v.event_id JOIN \"rocpd_info_pmc$s\" p ON p.id = v.pmc_id
+        WHERE p.name = 'GRBM_GUI_ACTIVE' AND v.sample_id IS NULL"
+    for j in 1 7; do
+        json=$(rocstats counters --derive defs.yaml --by-dispatch --format json -j$j d.db)
+        while IFS='|' read -r name sql; do
+            diff <(rows derived_dispatches "select(.counter == \"$name\") | [.dispatch, .value * 1000 | round]" | tr -d '[]' | sort) \
+                <(sqlite3 -readonly -separator , d.db "SELECT d.dispatch_id, CAST(round(1000 * $sql) AS INT) $of GROUP BY d.id" | sort) ||
+                fail "$name"
+        done <<'END'
+First|sum(v.value * (v.xcc = 0))
+Second|sum(v.value * (v.xcc = 1))
+Most|max(v.value)
+Part|max(v.value) / sum(v.value)
+END
+        [ "$(rows derived_missing '.missing')" = '"DIMENSION_WGP of each instance of GRBM_GUI_ACTIVE"' ]
+        [ "$(rows derived 'select(.counter == "First") | .undefined' | paste -sd+ | bc)" -eq 0 ]
+    done
+    # where they are not stored, no dimension is known
+    json=$(rocstats counters --derive defs.yaml --format json "$FIXTURES/everything.db")
+    [ "$(rows derived_missing 'select(.counter == "First") | .missing')" = '"DIMENSION_XCC of each instance of GRBM_GUI_ACTIVE"' ]
+}
+
 @test "what is wrong with definitions is said with file and line, before anything is read" {
     make_csv
     printf '<gfx42_expr>\n<metric name=A expr=B+/>\n</gfx42_expr>\n' >bad.xml

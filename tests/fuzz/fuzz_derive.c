@@ -13,8 +13,13 @@ static void evaluate_all(rocl_derive *d, rocl_derive_program *p)
     rocl_buf text = {0};
     if (!values)
         return;
+    static const rocl_derive_instance each[] = {{1, {0, -1, 0, -1, -1}}, {2, {1, -1, 3, -1, -1}}};
     for (size_t i = 0; i < symbols; i += 2)
-        values[i] = (rocl_operand){true, (uint32_t)(i % 3), (double)(i % 5), 0, (double)(i % 5)};
+        values[i] = (rocl_operand){.known = true,
+                                   .instances = (uint32_t)(i % 3),
+                                   .sum = (double)(i % 5),
+                                   .max = (double)(i % 5),
+                                   .each = i % 3 == 2 ? each : NULL};
     rocl_derive_values(p, values);
     rocl_derive_metrics(p, &n);
     for (size_t i = 0; i < n; i++) {

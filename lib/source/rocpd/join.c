@@ -282,6 +282,26 @@ static bool is_same_counter(const merge *m, uint32_t a, uint32_t b)
     return counters[a].name == counters[b].name && counters[a].agent == counters[b].agent;
 }
 
+/* Adds the instances of the sum that was added last. */
+static rocl_status add_instances(merge *m, uint32_t counter, uint32_t *first, rocl_error *err)
+{
+    join_value v;
+    *first = 0;
+    for (size_t at = 0; next_of_group(m, &at, &v);) {
+        if (!is_same_counter(m, v.counter, counter))
+            continue;
+        int32_t place[5];
+        for (unsigned i = 0; i < 5; i++)
+            place[i] = v.place[i] < 0 || v.place[i] > INT32_MAX ? -1 : (int32_t)v.place[i];
+        const uint32_t index = rocl_batcher_instance(
+            m->out, &(rocl_instance){v.number, place[0], place[1], place[2], place[3], place[4]});
+        if (!index)
+            return rocl_fail_memory(err);
+        *first = *first ? *first : index;
+    }
+    return ROCL_OK;
+}
+
 /* Emits the sum of each counter over its instances, or each value where that is wanted. */
 static rocl_status emit_values(merge *m, const rocl_dispatch *d, rocl_error *err)
 {
@@ -310,9 +330,14 @@ static rocl_status emit_values(merge *m, const rocl_dispatch *d, rocl_error *err
         if (m->sums.failed)
             return rocl_fail_memory(err);
     }
-    for (size_t at = 0; at < m->sums.len && st == ROCL_OK; at += sizeof(rocl_counter_value))
-        st = rocl_batcher_add(m->out, ROCL_COUNTER, m->sums.data + at, sizeof(rocl_counter_value),
-                              err);
+    for (size_t at = 0; at < m->sums.len && st == ROCL_OK; at += sizeof(rocl_counter_value)) {
+        rocl_counter_value *to = rocl_batcher_next(m->out, ROCL_COUNTER, &st, err);
+        if (!to)
+            break;
+        memcpy(to, m->sums.data + at, sizeof *to);
+        if (to->instances && m->out->to->fields & ROCL_FIELD_PLACES)
+            st = add_instances(m, to->counter, &to->instance, err);
+    }
     return st;
 }
 
