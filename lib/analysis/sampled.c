@@ -248,7 +248,9 @@ static const char *draw_line(const sampled *s, rocl_tables *out, const double *m
         most = fmax(most, means[i]);
     }
     for (uint64_t i = 0; i < count; i++) {
-        const double share = most > least ? (means[i] - least) / (most - least) : 0;
+        /* Means of one value differ by how they are rounded. */
+        const bool flat = !(most - least > 1e-9 * fmax(fabs(most), fabs(least)));
+        const double share = flat ? 0 : (means[i] - least) / (most - least);
         const unsigned level = share >= 1 ? LEVELS - 1 : (unsigned)(fmax(share, 0) * LEVELS);
         end = stpcpy(end, isnan(means[i])       ? (s->c.options->ascii ? "." : "·")
                           : s->c.options->ascii ? digits[level]

@@ -57,6 +57,28 @@ count() { # COUNT KIND [TEXT]
     [ "$n" -eq "$1" ] || fail "$n rows of $2, not $1, have ${3:-anything}"
 }
 
+# ---- GPUs that are recorded and sampled -------------------------------------------------------------
+
+@test "samples of a card are of the GPU that the runtime has at this node of the driver" {
+    local card=sys/class/drm/card0/device nodes=sys/class/kfd/kfd/topology/nodes
+    mkdir -p $card/drm/renderD128 $card/hwmon/hwmon0 $nodes/0 $nodes/1
+    echo 0x1002 >$card/vendor
+    echo 250000000 >$card/hwmon/hwmon0/power1_average
+    echo 'drm_render_minor 0' >$nodes/0/properties
+    echo 'drm_render_minor 128' >$nodes/1/properties
+    # shellcheck disable=SC2016 # the inner shell's
+    try 0 timeout 60 env KMT_GPU=1 rocrec -q --sample=200 --sample-sysfs sys -o t.rocl -- \
+        sh -c '"$1" >out; sleep 0.1; "$1" >out; sleep 0.1' sh "$ROCR/hsa_queue"
+    [ -z "$stderr" ] || fail "nothing should be said"
+    # One GPU, which has kernels and power: 250 W as long as they ran.
+    [ "$(rocstats overlap --format csv t.rocl | grep -c '^overlap,"GPU')" = 1 ]
+    rocstats samples --format csv t.rocl | awk -F, '
+        $1 == "energy" && $2 ~ /GPU/ { gpus++; all = $8 }
+        $1 == "kernel_energy" && $4 > 0 { sum += $5; ns += $4 * $12 / 100 }
+        END { d = sum - ns * 250e-9; exit !(gpus == 1 && sum > 0 && d * d < 1e-12 && all - sum < 1e-9) }' ||
+        fail "$(rocstats samples t.rocl)"
+}
+
 # ---- the program does not notice -------------------------------------------------------------------
 
 @test "exit codes are those without tools: shut down, twice, exit, fork" {

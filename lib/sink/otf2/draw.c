@@ -116,6 +116,8 @@ static uint64_t define_metric(ot_part *p, const rocl_track *track)
         }
         snprintf(name, sizeof name, "%s%s%s", track->spm ? "SPM " : "",
                  k ? rocl_str(c->trace, k->name) : "unknown counter", place);
+        if (samples && !track->spm && k && !strcmp(rocl_str(c->trace, k->value_type), "ACCUM"))
+            member.mode = OTF2_METRIC_ACCUMULATED_POINT;
         member.description = k ? k->description : 0;
         member.unit = k && k->units ? k->units : ot_text(p->defs, "#");
     }
