@@ -605,6 +605,13 @@ typedef struct rocl_pftrace_options {
     bool legacy_tracks; /* plain track events in AMD's layout */
 } rocl_pftrace_options;
 
+/* Can the packets of the input be copied, instead of made anew of events? It is one Perfetto trace,
+ * and of the options only a time window is used. */
+ROCL_API bool rocl_pftrace_is_cut(const rocl_trace *t, const rocl_pftrace_options *o);
+/* If so: copies what is in the window, also what is no event. */
+ROCL_API rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
+                                      rocl_written *report, rocl_error *err);
+
 /* Writes a Perfetto trace. */
 ROCL_API rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
                                         rocl_written *written, rocl_error *err);

@@ -329,6 +329,26 @@ static rocl_status check_window(rocl_trace *t, rocl_error *err)
     return st == ROCL_OK && s.any ? rocl_filter_within(t->filter, s.first, s.last, err) : st;
 }
 
+rocl_status rocl_pipeline_find_window(rocl_trace *t, rocl_error *err)
+{
+    reset_counts(t);
+    if (!t->filter)
+        return ROCL_OK;
+    rocl_status st = survey_trace(t, err);
+    if (st == ROCL_OK)
+        st = rocl_filter_resolve(t->filter, err);
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
+        rocl_model_capture *c = t->captures[i];
+        int64_t first, last;
+        bool any = false;
+        if (c->source->ops->peek_times)
+            st = c->source->ops->peek_times(t, c, &first, &last, &any, err);
+        if (st == ROCL_OK && any)
+            st = rocl_filter_within(t->filter, first, last, err);
+    }
+    return st;
+}
+
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err)
 {
     uint32_t kinds = sink->kinds;

@@ -33,6 +33,10 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
  * counts of the trace stay empty. */
 rocl_status rocl_pipeline_survey(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
 
+/* Makes the time window known without a run, for who copies what is in it. ROCL_USAGE: it is none
+ * of the trace. */
+rocl_status rocl_pipeline_find_window(rocl_trace *t, rocl_error *err);
+
 /* The time window that the options ask for, from the first period to the last, as times of this
  * trace; all times without any. Outputs clip to it what began before or ends behind it. Known when
  * the pipeline runs. */

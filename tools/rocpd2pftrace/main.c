@@ -60,6 +60,7 @@ static const program tool = {
     .examples = "  rocpd2pftrace 4711_results.db\n"
                 "  rocpd2pftrace -i rank*/*.db -o all-ranks.pftrace\n"
                 "  rocpd2pftrace --start 40% --end 60% --clip --args -o part.pftrace trace.rpdb\n"
+                "  rocpd2pftrace --start 40% --end 60% --clip -o part.pftrace big.pftrace\n"
                 "  ssh node rocpd2pftrace -o - /scratch/4711_results.db > trace.pftrace\n",
     .operands = offsetof(common, inputs),
 };
@@ -94,7 +95,8 @@ static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
     c->pftrace.level = compression_level(c->level);
     rocl_status s = output_make_parent(c->path);
     if (s == ROCL_OK)
-        s = rocl_write_pftrace(t, &c->pftrace, &r, err);
+        s = rocl_pftrace_is_cut(t, &c->pftrace) ? rocl_cut_pftrace(t, &c->pftrace, &r, err)
+                                                : rocl_write_pftrace(t, &c->pftrace, &r, err);
     if (s > ROCL_PARTIAL)
         return s;
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",

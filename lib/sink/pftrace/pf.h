@@ -258,6 +258,10 @@ typedef struct pf_sink {
     size_t part_count;
 } pf_sink;
 
+/* Appends a block of packets as the file has it: compressed, as a member of a gzip file, or as it
+ * is (level 0). */
+rocl_status pf_pack(rocl_buf *to, const rocl_buf *packets, int level, bool gzip, rocl_error *err);
+
 /* ---- part.c ---- */
 
 /* Numbers that are unique in the trace, whoever takes the next: each sequence has its own residue

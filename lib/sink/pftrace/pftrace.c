@@ -8,6 +8,22 @@
 
 /* ---- the file: blocks of packets -> (compressed) -> file ---- */
 
+rocl_status pf_pack(rocl_buf *to, const rocl_buf *packets, int level, bool gzip, rocl_error *err)
+{
+    if (gzip)
+        return rocl_gzip_member(to, packets->data, packets->len, level ? level : 1, err);
+    if (!level) {
+        rocl_buf_put(to, packets->data, packets->len);
+        return to->failed ? rocl_fail_memory(err) : ROCL_OK;
+    }
+    size_t packet = rocl_pb_begin(to, TRACE_PACKET);
+    size_t body = rocl_pb_begin(to, PKT_COMPRESSED);
+    rocl_status st = rocl_zlib_stream(to, packets->data, packets->len, level, err);
+    rocl_pb_end(to, body);
+    rocl_pb_end(to, packet);
+    return st ? st : to->failed ? rocl_fail_memory(err) : ROCL_OK;
+}
+
 static rocl_status compress_block(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     const pf_sink *p = ctx;
@@ -19,18 +35,9 @@ static rocl_status compress_block(void *ctx, unsigned worker, rocl_block *c, roc
         c->in.len = 0;
         st = pf_part_turn(c->user, turn, &c->in, err);
     }
-    if (st || !c->in.len)
-        return st;
-    if (p->gzip)
-        return rocl_gzip_member(&c->out, c->in.data, c->in.len, p->level ? p->level : 1, err);
-    if (!p->level)
-        return ROCL_OK; /* write takes it from `in` */
-    size_t packet = rocl_pb_begin(&c->out, TRACE_PACKET);
-    size_t body = rocl_pb_begin(&c->out, PKT_COMPRESSED);
-    st = rocl_zlib_stream(&c->out, c->in.data, c->in.len, p->level, err);
-    rocl_pb_end(&c->out, body);
-    rocl_pb_end(&c->out, packet);
-    return st ? st : c->out.failed ? rocl_fail_memory(err) : ROCL_OK;
+    if (st || !c->in.len || !(p->level || p->gzip))
+        return st; /* write takes it from `in` */
+    return pf_pack(&c->out, &c->in, p->level, p->gzip, err);
 }
 
 static rocl_status write_block(void *ctx, rocl_block *c, rocl_error *err)

@@ -113,7 +113,7 @@ static uint32_t find_interned(worker *w, unsigned table, uint64_t iid)
     open_sequence *s = w->sequence;
     const uint64_t key = interned_key(table, iid);
     uint32_t id = rocl_map_get(&s->interned, key, ROCL_NONE);
-    if (id == ROCL_NONE && s->state.valid && s->state.cleared <= w->begin) {
+    if (id == ROCL_NONE && s->state.cleared <= w->begin) {
         id = pfr_interned_before(w->file, s->number, table, iid, w->begin, s->state.cleared);
         if (!rocl_map_put(&s->interned, key, id))
             w->walk.failed = true;
@@ -152,6 +152,7 @@ typedef struct event_facts {
     int64_t begin, end;
     uint32_t grid[3], workgroup[3];
     rocl_view agent, src, dst;
+    char numbered[3][24]; /* of them, those that were numbers: "Agent 2" */
 } event_facts;
 
 enum { OF_CALLS = 1, OF_WORK = 2 }; /* on which events a word is no argument */
@@ -206,6 +207,8 @@ static const struct {
     {"shared_mem_static", AS_NOTHING, OF_WORK, 0},
     FACT("workgroup_size", SIZES, OF_WORK, workgroup),
     FACT("grid_size", SIZES, OF_WORK, grid),
+    FACT("workgroup", SIZES, OF_WORK, workgroup),
+    FACT("grid", SIZES, OF_WORK, grid),
     FACT("agent", TEXT, OF_WORK, agent),
     FACT("src_agent", TEXT, OF_WORK, src),
     FACT("src", TEXT, OF_WORK, src),
@@ -263,8 +266,12 @@ static void set_fact(event_facts *f, unsigned word, bool is_text, uint64_t numbe
             read_sizes(text, to);
         break;
     case AS_TEXT:
-        if (is_text)
-            *(rocl_view *)to = text;
+        if (!is_text) {
+            char *label = f->numbered[to == &f->agent ? 0 : to == &f->src ? 1 : 2];
+            text = (rocl_view){label, (size_t)snprintf(label, sizeof f->numbered[0],
+                                                       "Agent %" PRIu32, (uint32_t)number)};
+        }
+        *(rocl_view *)to = text;
         break;
     default:
         break;
@@ -741,24 +748,10 @@ static rocl_status put_extra(worker *w, const rocl_source_record *base, rocl_err
 {
     uint64_t tracks[2][PFR_EXTRA_TRACKS];
     size_t count[2] = {0}, at[2] = {0};
-    rocl_pb r, inner;
-    rocl_pb_field f, g;
+    rocl_pb r = rocl_pb_of(w->packet->body);
+    rocl_pb_field f;
     rocl_status st = ROCL_OK;
-    for (int pass = 0; pass < 2; pass++) { /* the event's own before the defaults */
-        r = rocl_pb_of(pass ? pfr_bytes(w->file, w->sequence->state.defaults) : w->packet->body);
-        const size_t had[2] = {count[0], count[1]};
-        while (pass && rocl_pb_next(&r, &f) &&
-               !(f.number == DEFAULTS_TRACK_EVENT && f.kind == ROCL_PB_BYTES))
-            continue;
-        inner = !pass ? r : f.kind == ROCL_PB_BYTES && !r.bad ? rocl_pb_of(f.bytes) : r;
-        while (rocl_pb_next(&inner, &g)) {
-            const int real = g.number == EV_EXTRA_DOUBLE_TRACKS;
-            if ((g.number == EV_EXTRA_TRACKS || real) && g.kind == ROCL_PB_VARINT &&
-                !(pass && had[real]) && count[real] < PFR_EXTRA_TRACKS)
-                tracks[real][count[real]++] = g.value;
-        }
-    }
-    r = rocl_pb_of(w->packet->body);
+    pfr_extra_tracks(w->file, &w->sequence->state, w->packet->body, tracks, count);
     while (st == ROCL_OK && rocl_pb_next(&r, &f)) {
         const int real = f.number == EV_EXTRA_DOUBLE_VALUES;
         if (f.number != EV_EXTRA_VALUES && !real)

@@ -176,6 +176,10 @@ static inline rocl_view pfr_bytes(const pfr_file *f, uint32_t id)
     return v;
 }
 
+/* state.c: the tracks of further values of an event: of integers, and of doubles. */
+void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
+                      uint64_t tracks[2][PFR_EXTRA_TRACKS], size_t count[2]);
+
 /* The first walk. */
 rocl_status pfr_index(pfr_file *f, rocl_error *err);
 void pfr_index_free(pfr_file *f);

@@ -125,6 +125,28 @@ static void take_time(pfr_state *s, const pfr_clocks *c, const pfr_packet *p, pf
     m->has_time = true;
 }
 
+void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
+                      uint64_t tracks[2][PFR_EXTRA_TRACKS], size_t count[2])
+{
+    rocl_pb r = rocl_pb_of(pfr_bytes(file, s->defaults)), inner;
+    rocl_pb_field f;
+    rocl_view defaults = {"", 0};
+    while (rocl_pb_next(&r, &f))
+        if (f.number == DEFAULTS_TRACK_EVENT && f.kind == ROCL_PB_BYTES)
+            defaults = f.bytes;
+    count[0] = count[1] = 0;
+    for (int pass = 0; pass < 2; pass++) { /* the event's own before the defaults */
+        const size_t had[2] = {count[0], count[1]};
+        inner = rocl_pb_of(pass ? defaults : event);
+        while (rocl_pb_next(&inner, &f)) {
+            const int real = f.number == EV_EXTRA_DOUBLE_TRACKS;
+            if ((f.number == EV_EXTRA_TRACKS || real) && f.kind == ROCL_PB_VARINT &&
+                !(pass && had[real]) && count[real] < PFR_EXTRA_TRACKS)
+                tracks[real][count[real]++] = f.value;
+        }
+    }
+}
+
 pfr_moment pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes,
                           const pfr_packet *p)
 {

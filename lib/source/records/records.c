@@ -1008,6 +1008,13 @@ void rocl_records_release_files(rocl_records_input *in)
     pthread_mutex_unlock(&run->lock);
 }
 
+void rocl_records_count_faults(rocl_records_input *in)
+{
+    for (int i = 0; i < ROCL_FAULTS; i++)
+        atomic_fetch_add(&in->trace->faults[i], in->run->faults[i]);
+    rocl_bad_records_report(in);
+}
+
 /* ---- the second pass, as a source ------------------------------------------------------------ */
 
 rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds,
@@ -1028,10 +1035,7 @@ rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, uint32_t ki
         st = rocl_allocs_new(&run->allocations, t, err);
     if (st != ROCL_OK)
         return st;
-    /* The first pass has found them all. */
-    for (int i = 0; i < ROCL_FAULTS; i++)
-        atomic_fetch_add(&t->faults[i], run->faults[i]);
-    rocl_bad_records_report(in);
+    rocl_records_count_faults(in); /* the first pass has found them all */
     for (size_t i = 0; i < in->piece_count && st == ROCL_OK; i++)
         st = rocl_plan_add(plan,
                            &(rocl_task){.kinds = kinds,

@@ -268,6 +268,10 @@ uint32_t rocl_records_find(const rocl_records_input *in, rocl_key_of of, rocl_ke
 rocl_status rocl_records_hold_files(rocl_records_input *in, rocl_error *err);
 void rocl_records_release_files(rocl_records_input *in);
 
+/* Counts the faults of the first pass in the trace, and reports the first of them: what a run does
+ * by itself. */
+void rocl_records_count_faults(rocl_records_input *in);
+
 /* The other functions of the ops of such a source; its `open` is the format's. */
 void rocl_records_close(rocl_source *s);
 rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds,
