@@ -309,9 +309,9 @@ static void put_value(rocl_buf *b, bool without_db, bool fractions, double v)
 {
     const bool whole = fabs(v) < 9e18 && v == (double)(int64_t)v;
     char text[400];
-    if (without_db && fractions) {
+    if (without_db && fractions && isfinite(v)) {
         const int n = snprintf(text, sizeof text, ",%.10f", v);
-        text[n - 11] = isfinite(v) ? '.' : text[n - 11]; /* whatever the locale has */
+        text[n - 11] = '.'; /* whatever the locale has */
         rocl_buf_put(b, text, (size_t)n);
     } else if (whole) {
         put_number(b, (int64_t)v);
