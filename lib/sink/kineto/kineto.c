@@ -27,9 +27,6 @@
 
 #define SECOND 1000000000
 
-/* Times since the base are exact to the nanosecond as doubles in microseconds below this. */
-#define EXACT ((int64_t)1 << 51)
-
 /* What an event is to PyTorch's tools. */
 typedef enum kineto_class {
     KINETO_OTHER,      /* its category says it */
@@ -1000,7 +997,8 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* One for all ranks: their clocks are compared without it. */
+/* A second at or before the first event, so that times are exact as doubles. One for all ranks:
+ * readers compare times of ranks without it. */
 static int64_t choose_base(const kineto_sink *s)
 {
     int64_t first = INT64_MAX, last = INT64_MIN;
@@ -1008,7 +1006,7 @@ static int64_t choose_base(const kineto_sink *s)
         first = s->workers[w].first < first ? s->workers[w].first : first;
         last = s->workers[w].last > last ? s->workers[w].last : last;
     }
-    return last < EXACT ? 0 : first - first % SECOND;
+    return last < first || first < 0 ? 0 : first - first % SECOND;
 }
 
 static rocl_status open_sink(kineto_sink *s, rocl_error *err)
