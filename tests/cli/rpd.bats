@@ -284,3 +284,18 @@ END
         diff expected got
     done
 }
+
+@test "real files: the views top and busy of RPD say the same" {
+    needs jq "$SHARED/rpd/mytrace.rpd.gz"
+    zcat "$SHARED/rpd/mytrace.rpd.gz" >mytrace.rpd
+    for f in "$SHARED/rpd/matmul_result.rpd" mytrace.rpd; do
+        sqlite3 -readonly "$f" "SELECT json_array(Name, TotalCalls, TotalDuration) FROM top" | LC_ALL=C sort >expected
+        rocstats summary -q --top 0 --format json "$f" | jq -c '.tables[0].rows[] |
+            select(.domain == "KERNELS" or .domain == "MEMORY_COPIES") |
+            [.name, .calls, (.total_ns / 1000 | floor)]' | LC_ALL=C sort >got
+        [ "$(wc -l <got)" -gt 15 ]
+        diff expected got
+        same "$(rocstats overlap -q --format json "$f" | jq -r '[.tables[0].rows[] | .wall_ns] | add')" \
+            "$(sqlite3 -readonly "$f" "SELECT WallTime FROM busy")"
+    done
+}
