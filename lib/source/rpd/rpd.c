@@ -365,6 +365,19 @@ static void set_process(const rpd_file *f, rocl_source_record *r, uint64_t pid)
         r->pid = pid % f->pid_stride;
 }
 
+/* What a call was given, in its text (empty: none) and in the tables that go by its id. */
+static rocl_status put_call_args(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t id,
+                                 rocl_view text, rocl_error *err)
+{
+    put_args(to, text);
+    rocl_status st = put_columns(f, to, w, RPD_AUTOGRAD, id, G_SEQ, err);
+    if (st == ROCL_OK && !f->by_op)
+        st = put_columns(f, to, w, RPD_KERNEL, id, K_STREAM, err);
+    if (st == ROCL_OK && !f->by_op)
+        st = put_columns(f, to, w, RPD_COPY, id, C_STREAM, err);
+    return st;
+}
+
 static rocl_status put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd_table t,
                             unsigned i, rocl_error *err)
 {
@@ -427,15 +440,9 @@ static rocl_status put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, 
         } else if (wants_alloc) {
             st = put_allocation(f, to, r, frees, text, err);
         }
-        if (!marks && wants_args)
-            put_args(to, text);
+        if (wants_args && st == ROCL_OK)
+            st = put_call_args(f, to, w, id, marks ? (rocl_view){0} : text, err);
     }
-    if (wants_args && st == ROCL_OK)
-        st = put_columns(f, to, w, RPD_AUTOGRAD, id, G_SEQ, err);
-    if (wants_args && !marks && !f->by_op && st == ROCL_OK)
-        st = put_columns(f, to, w, RPD_KERNEL, id, K_STREAM, err);
-    if (wants_args && !marks && !f->by_op && st == ROCL_OK)
-        st = put_columns(f, to, w, RPD_COPY, id, C_STREAM, err);
     return st == ROCL_OK ? rocl_record_put(to, &r, err) : st;
 }
 
