@@ -208,7 +208,7 @@ static run pop_run(energy *s)
 /* ---- the walk -------------------------------------------------------------------------------- */
 
 /* To a time up to which nothing changes. */
-static void pass_time(energy *s, int64_t time)
+static void advance_time(energy *s, int64_t time)
 {
     const int64_t until = s->powers[s->chosen].last, to = time < until ? time : until;
     if (s->watts >= 0 && to > s->now) {
@@ -233,7 +233,7 @@ static void pass_time(energy *s, int64_t time)
 static void end_first_run(energy *s)
 {
     const run r = pop_run(s);
-    pass_time(s, r.end);
+    advance_time(s, r.end);
     if (!r.kernel) {
         s->copies_running--;
         return;
@@ -304,7 +304,7 @@ static rocl_status walk_gpus(energy *s, gpu_energy *out, size_t *gpus, rocl_erro
         }
         while (s->running && s->heap[0].end <= time)
             end_first_run(s);
-        pass_time(s, time);
+        advance_time(s, time);
         if (rec.key[2] == POWER && id == s->chosen) {
             s->watts = rocl_value_of_bits(rec.key[3]) * s->watts_of_unit;
             s->sums.samples++;
@@ -322,51 +322,53 @@ static rocl_status walk_gpus(energy *s, gpu_energy *out, size_t *gpus, rocl_erro
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static rocl_datum put_real(const rocl_report_rows *r, double v)
-{
-    return rocl_field_real(r, &v);
-}
-
 /* Of watts by nanoseconds. */
 static rocl_datum field_joules(const rocl_report_rows *r, const void *field)
 {
-    return put_real(r, *(const double *)field / 1e9);
+    (void)r;
+    return rocl_datum_if_finite(*(const double *)field / 1e9);
 }
 
 static rocl_datum field_gpu_watts(const rocl_report_rows *r, const void *row)
 {
+    (void)r;
     const gpu_energy *g = row;
-    return put_real(r, rocl_ratio(g->energy, (double)g->known));
+    return rocl_datum_if_finite(rocl_ratio(g->energy, (double)g->known));
 }
 
 static rocl_datum field_gpu_busy(const rocl_report_rows *r, const void *row)
 {
+    (void)r;
     const gpu_energy *g = row;
-    return put_real(r, 100 * rocl_ratio(g->kernels, g->energy));
+    return rocl_datum_if_finite(100 * rocl_ratio(g->kernels, g->energy));
 }
 
 static rocl_datum field_kernel_watts(const rocl_report_rows *r, const void *row)
 {
+    (void)r;
     const kernel *k = row;
-    return put_real(r, rocl_ratio(k->most, (double)k->known));
+    return rocl_datum_if_finite(rocl_ratio(k->most, (double)k->known));
 }
 
 static rocl_datum field_joules_per_call(const rocl_report_rows *r, const void *row)
 {
+    (void)r;
     const kernel *k = row;
-    return put_real(r, rocl_ratio(k->energy / 1e9, (double)k->calls));
+    return rocl_datum_if_finite(rocl_ratio(k->energy / 1e9, (double)k->calls));
 }
 
 static rocl_datum field_known_percent(const rocl_report_rows *r, const void *row)
 {
+    (void)r;
     const kernel *k = row;
-    return put_real(r, rocl_share(k->known, k->total));
+    return rocl_datum_if_finite(rocl_share(k->known, k->total));
 }
 
 static rocl_datum field_alone_percent(const rocl_report_rows *r, const void *row)
 {
+    (void)r;
     const kernel *k = row;
-    return put_real(r, rocl_share(k->lone_known, k->known));
+    return rocl_datum_if_finite(rocl_share(k->lone_known, k->known));
 }
 
 #define CELL(field)   ROCL_ALWAYS, ROCL_CELL(gpu_energy, field)

@@ -371,7 +371,7 @@ static bool track_belongs(const marker *m, const track *t)
     return t->key.machine == m->key.machine && t->pid == m->key.pid && !t->key.minor;
 }
 
-static int64_t latest(int64_t a, int64_t b)
+static int64_t later_time(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -389,7 +389,7 @@ static void turn_marker(sampled *s, marker *m, int64_t now, int sign)
         of->ns -= sign * known_at(t, now);
         of->increase -= sign * (t->any ? t->held : t->first);
         if (sign < 0 && t->any)
-            note_value(of, t->held, latest(t->held_since, m->since),
+            note_value(of, t->held, later_time(t->held_since, m->since),
                        now < t->last_time ? now : t->last_time);
     }
     m->total -= sign * now;
@@ -416,7 +416,7 @@ static rocl_status sweep_markers(sampled *s, rocl_error *err)
                     continue;
                 of->count++;
                 if (t->any)
-                    note_value(of, t->held, latest(t->held_since, m->since), now);
+                    note_value(of, t->held, later_time(t->held_since, m->since), now);
                 note_value(of, v, now, now + 1);
             }
             t->integral = integral_at(t, now);
@@ -454,7 +454,7 @@ static rocl_status sweep_markers(sampled *s, rocl_error *err)
 
 /* Weighted by the time that each value lasted. Where none lasts, as of a single value, all weigh
  * the same. Of counters that grow a mean says nothing. */
-static double mean_of(const track *t)
+static double mean_of_track(const track *t)
 {
     const double ns = (double)(t->last_time - t->first_time);
     if (t->key.grows)
@@ -463,14 +463,10 @@ static double mean_of(const track *t)
                   : rocl_sum_value(&t->total) / (double)t->count;
 }
 
-static rocl_datum put_real(const rocl_report_rows *r, double v)
+static rocl_datum field_track_mean(const rocl_report_rows *r, const void *row)
 {
-    return rocl_field_real(r, &v);
-}
-
-static rocl_datum field_mean(const rocl_report_rows *r, const void *row)
-{
-    return put_real(r, mean_of(row));
+    (void)r;
+    return rocl_datum_if_finite(mean_of_track(row));
 }
 
 static rocl_datum field_increase(const rocl_report_rows *r, const void *row)
@@ -482,15 +478,17 @@ static rocl_datum field_increase(const rocl_report_rows *r, const void *row)
 
 static rocl_datum field_per_second(const rocl_report_rows *r, const void *row)
 {
+    (void)r;
     const track *t = row;
     const double ns = (double)(t->last_time - t->first_time);
-    return put_real(r, t->key.grows && ns > 0 ? (t->last - t->first) / ns * 1e9 : NAN);
+    return rocl_datum_if_finite(t->key.grows && ns > 0 ? (t->last - t->first) / ns * 1e9 : NAN);
 }
 
-static rocl_datum field_joules(const rocl_report_rows *r, const void *row)
+static rocl_datum field_track_joules(const rocl_report_rows *r, const void *row)
 {
+    (void)r;
     const track *t = row;
-    return put_real(r, t->watts > 0 ? rocl_sum_value(&t->weighted) * t->watts / 1e9 : NAN);
+    return rocl_datum_if_finite(t->watts > 0 ? rocl_sum_value(&t->weighted) * t->watts / 1e9 : NAN);
 }
 
 static rocl_datum field_agent(const rocl_report_rows *r, const void *field)
@@ -541,11 +539,11 @@ static const rocl_column track_columns[] = {
     TRACK_COLUMNS(track, self, ROCL_OTHERS),
     {"samples", "Samples", ROCL_UNIT_COUNT, ROCL_IN_REST, ROCL_CELL(track, count)},
     {"min", "Min", ROCL_UNIT_NUMBER, BY(rocl_field_number, min)},
-    {"mean", "Mean", ROCL_UNIT_NUMBER, ROCL_ALWAYS, field_mean, 0},
+    {"mean", "Mean", ROCL_UNIT_NUMBER, ROCL_ALWAYS, field_track_mean, 0},
     {"max", "Max", ROCL_UNIT_NUMBER, BY(rocl_field_number, max)},
     {"increase", "Increase", ROCL_UNIT_NUMBER, ROCL_ALWAYS, field_increase, 0},
     {"per_second", "Per second", ROCL_UNIT_NUMBER, ROCL_ALWAYS, field_per_second, 0},
-    {"joules", "Energy", ROCL_UNIT_JOULES, ROCL_ALWAYS, field_joules, 0},
+    {"joules", "Energy", ROCL_UNIT_JOULES, ROCL_ALWAYS, field_track_joules, 0},
     {"line", "Over time", ROCL_UNIT_TEXT, ROCL_IF_PICTURES, ROCL_CELL(track, line)},
 };
 

@@ -16,4 +16,10 @@ extern const rocl_table_def rocl_energy_table, rocl_kernel_energy_table; /* ener
  * power. */
 double rocl_watts_of_unit(const char *unit);
 
+/* No value where a number is infinite or none. */
+static inline rocl_datum rocl_datum_if_finite(double v)
+{
+    return __builtin_isfinite(v) ? rocl_datum_real(v) : (rocl_datum){0};
+}
+
 #endif

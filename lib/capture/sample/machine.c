@@ -36,7 +36,7 @@ static void close_values(value *all, size_t n)
 }
 
 /* Adds an element; NULL: there is no memory. */
-static void *grow(void *array, size_t count, size_t size)
+static void *grow_array(void *array, size_t count, size_t size)
 {
     return count & (count - 1) ? array : realloc(array, (count ? 2 * count : 1) * size);
 }
@@ -76,7 +76,7 @@ static bool add_core(sample_cores *c, const char *sysfs, unsigned core)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) /* offline, or without cpufreq */
         return true;
-    value *all = grow(c->all, c->count, sizeof *all);
+    value *all = grow_array(c->all, c->count, sizeof *all);
     if (!all) {
         close(fd);
         return false;
@@ -111,7 +111,7 @@ static void read_cpuinfo(sample_cores *c)
     const char *at = c->text;
     for (size_t core = 0; sample_parse_cpuinfo(&at, &mhz); core++) {
         if (core == c->counter_count) {
-            rocl_def **more = grow(c->counters, core, sizeof(rocl_def *));
+            rocl_def **more = grow_array(c->counters, core, sizeof(rocl_def *));
             if (!more)
                 return;
             c->counters = more;
@@ -173,7 +173,7 @@ static void add_file(card *c, const char *path, double factor, const char *name,
                      const char *description, const char *units)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    value *all = fd < 0 ? NULL : grow(c->to->all, c->to->count, sizeof *all);
+    value *all = fd < 0 ? NULL : grow_array(c->to->all, c->to->count, sizeof *all);
     if (!all) {
         if (fd >= 0)
             close(fd);
