@@ -296,6 +296,28 @@ END
     rewrites llama.csv "$runs"/llama-stats/results.{db,csv.gz}
 }
 
+@test "kernels of ROCm 6.2, which have no number, join their counters by their correlation id" {
+    needs sqlite3
+    local name='"Kind","Agent_Id","Queue_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp"'
+    {
+        echo "$name"
+        printf '"KERNEL_DISPATCH",1,1,%d,"%s",%d,%d,%d\n' 1 "mix(int, int)" 5 1000 1100 2 fold 6 1200 1300 \
+            3 twice 7 1400 1500 3 twice 7 1600 1700
+    } >r_kernel_trace.csv
+    {
+        echo '"Correlation_Id","Dispatch_Id","Agent_Id","Queue_Id","Process_Id","Thread_Id","Grid_Size","Kernel_Name","Workgroup_Size","LDS_Block_Size","Scratch_Size","VGPR_Count","SGPR_Count","Counter_Name","Counter_Value"'
+        printf '%d,%d,1,1,9,9,64,"%s",64,0,0,8,16,"SQ_WAVES",%d\n' 5 11 "mix(int, int)" 40 6 12 fold 41 \
+            7 13 twice 42 7 14 twice 43
+    } >r_counter_collection.csv
+    try 0 rocmerge -q -o t.db r_kernel_trace.csv r_counter_collection.csv
+    run sqlite3 t.db "select k.dispatch_id, k.start, v.value from rocpd_pmc_event v join
+        rocpd_kernel_dispatch k on k.event_id = v.event_id where k.start > 0 order by 1"
+    [ "$output" == "11|1000|40.0
+12|1200|41.0" ] || fail "$output"
+    [ "$(sqlite3 t.db 'select count(*), count(distinct event_id) from rocpd_kernel_dispatch where start > 0')" == "4|4" ]
+    [ "$(sqlite3 t.db 'select count(*) from rocpd_pmc_event')" == 4 ]
+}
+
 @test "real files: AMD's own summaries of the same run" {
     needs "$SHARED/rocprof-v1/gunrock-stats/results.csv"
     for run in gunrock-stats llama-stats; do

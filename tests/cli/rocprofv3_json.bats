@@ -245,6 +245,14 @@ KFD_QUEUE  agent=Agent 2'
     done
 }
 
+@test "values without times, as before 6.3, are of their dispatch in a database, too" {
+    needs sqlite3
+    rocmerge -q -o t.db "$FIXTURES/rocprofv3-6.2.json"
+    same "$(sqlite3 t.db 'select count(*), min(start) > 0 from rocpd_kernel_dispatch')" "12|1"
+    same "$(sqlite3 t.db 'select count(*), count(distinct k.dispatch_id) from rocpd_pmc_event v
+        join rocpd_kernel_dispatch k on k.event_id = v.event_id')" "48|6"
+}
+
 @test "records that are not known are counted, once" {
     try 1 rocstats summary --format csv "$FIXTURES/rocprofv3-7.13.json"
     says "rocprofv3-7.13.json: 2 records of 'walks' are left out: not known"

@@ -23,17 +23,17 @@ struct newset_events {
 /* Words of a key: start, end, id, and the kind above a number that keeps values in order. */
 enum { KEYS = 4, KIND_SHIFT = 56 };
 
-/* The keys of an event: its start first; then, of most tables, the longest first, by id. Values of
- * counters may have other ends than their dispatch, which they follow by id. */
+/* The keys of an event: its start first, then the longest first, then its id. Values of counters
+ * may have other times than their dispatch, or none: they follow it by id. */
 typedef struct key_order {
-    unsigned end, id, kind;
+    unsigned start, end, id, kind;
 } key_order;
 
-static const key_order by_end = {1, 2, 3}, by_id = {3, 1, 2};
+static const key_order by_time = {0, 1, 2, 3}, by_id = {2, 3, 0, 1};
 
 static const key_order *order_of(schema_table table)
 {
-    return table == SCHEMA_DISPATCH ? &by_id : &by_end;
+    return table == SCHEMA_DISPATCH ? &by_id : &by_time;
 }
 
 /* ---- the fields of a record, for both ways ---- */
@@ -242,7 +242,8 @@ rocl_status newset_events_add(newset_events *e, unsigned worker, const rocl_batc
     uint64_t value = rocl_kind_in(b->kind, ROCL_VALUE_KINDS) ? ++w->values : 0;
     const schema_table table = schema_table_of_kind(b->kind);
     const key_order *order = order_of(table);
-    uint64_t key[KEYS] = {flip_sign(event->start)};
+    uint64_t key[KEYS];
+    key[order->start] = flip_sign(event->start);
     key[order->end] = ~flip_sign(event->end);
     key[order->id] = event->id;
     key[order->kind] = (uint64_t)b->kind << KIND_SHIFT | value;
@@ -279,7 +280,7 @@ static bool read_event(newset_event *e, const rocl_sort_record *rec, const key_o
                 return false;
             write_field((char *)&e->r + f->offset, f->type, v);
         }
-    e->r.e.start = (int64_t)flip_sign((int64_t)rec->key[0]);
+    e->r.e.start = (int64_t)flip_sign((int64_t)rec->key[order->start]);
     e->r.e.end = (int64_t)flip_sign((int64_t)~rec->key[order->end]);
     e->r.e.id = rec->key[order->id];
     e->args = p;

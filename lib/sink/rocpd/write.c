@@ -181,7 +181,8 @@ static rocl_status put_region(void *ctx, const newset_event *e, rocl_error *err)
 /* Is it of the dispatch or sample that was written last? */
 static bool is_same_owner(const newset *s, rocl_kind kind, const rocl_event *e)
 {
-    return s->has_owner && s->owner_kind == kind && s->owner == e->id && s->owner_start == e->start;
+    return s->has_owner && s->owner_kind == kind && s->owner == e->id &&
+           (s->owner_start == e->start || !e->start);
 }
 
 static void note_owner(newset *s, rocl_kind kind, const rocl_event *e, newset_cell event,

@@ -18,7 +18,8 @@ enum {
     HEADER_MAX = 1 << 20,
     AGENTS_MAX = 4 << 20,
     RECORD_MAX = 64 << 20,
-    STRIDE = 64
+    STRIDE = 64,
+    JOINED_MAX = 1 << 22
 };
 
 typedef struct csv_file {
@@ -58,7 +59,10 @@ typedef struct csv_run {
     csv_file *files;
     size_t count;
     bool has_dispatches; /* a file has them: counter values need not stand in */
-    bool names_agents;   /* as v3 does */
+    /* Of a trace of kernels without Dispatch_Id: correlation id -> that number + 1, which the
+     * counter values say; 0 where it is not the only one. */
+    rocl_map dispatches;
+    bool names_agents; /* as v3 does */
     csv_agent *agents;
     size_t agent_count, agent_cap;
 } csv_run;
@@ -274,6 +278,14 @@ static rocl_status put_row(rocl_records *to, const csv_run *run, const csv_file 
     }
     row->quotes = f->of_v1 && f->has_packet & ROCPROF_PACKET_BIT(SIGNAL) &&
                   f->columns[0] != ROCPROF_SIGNAL && row->value[ROCPROF_SIGNAL].text.p[-1] == '"';
+    uint64_t link;
+    if (f->table == ROCPROF_DISPATCHES && run->dispatches.count && f->has & ROCPROF_BIT(LINK) &&
+        !(f->has & ROCPROF_BIT(DISPATCH)) &&
+        rocprof_decimal(row->value[ROCPROF_LINK].text, &link)) {
+        const uint32_t number = rocl_map_get(&run->dispatches, link, 0);
+        row->has |= number ? ROCPROF_BIT(DISPATCH) : 0;
+        row->value[ROCPROF_DISPATCH] = (rocprof_value){.number = (int64_t)number - 1};
+    }
     if (f->table == ROCPROF_COUNTERS) {
         w->counters[row->counter_count++] = (rocprof_counter){
             .name = row->value[ROCPROF_COUNTER].text, .value = row->value[ROCPROF_VALUE]};
@@ -828,6 +840,7 @@ static void close_run(rocl_records_input *in)
     if (run) {
         for (size_t i = 0; i < run->agent_count; i++)
             free(run->agents[i].properties);
+        rocl_map_free(&run->dispatches);
         free(run->files);
         free(run->agents);
     }
@@ -840,6 +853,87 @@ static const rocl_record_format format = {.places = ROCL_PLACES_LINES,
                                           .free_worker = free_worker,
                                           .refine = refine_agents,
                                           .close = close_run};
+
+/* ---- dispatches without a number --------------------------------------------------------------
+ */
+
+/* Notes the correlation ids of a file: of counter values with their dispatches, of a trace of
+ * kernels
+ * (`seen`) that they come again. False: memory is out, or there are too many. */
+static bool note_links(csv_run *run, const csv_file *f, char *text, size_t n, rocl_map *seen)
+{
+    rocl_view fields[256];
+    char *at = text, *p;
+    size_t length;
+    bool ok = true;
+    while (ok && (p = next_row(&at, text + n, &length))) {
+        uint64_t link, number = 0;
+        if (rocprof_csv_fields(p, length, f->count, f->text_column, fields, 256) != f->count)
+            continue;
+        const rocl_view *v = find_field(f, fields, ROCPROF_LINK),
+                        *dispatch = find_field(f, fields, ROCPROF_DISPATCH);
+        if (!rocprof_decimal(*v, &link) || (dispatch && !rocprof_decimal(*dispatch, &number)) ||
+            !link || number >= UINT32_MAX - 1)
+            continue;
+        const uint32_t known = rocl_map_get(&run->dispatches, link, ROCL_NONE);
+        if (!seen && (known == ROCL_NONE || (known && known != number + 1)))
+            ok =
+                rocl_map_put(&run->dispatches, link, known == ROCL_NONE ? (uint32_t)number + 1 : 0);
+        else if (seen && known && known != ROCL_NONE && rocl_map_get(seen, link, 0))
+            ok = rocl_map_put(&run->dispatches, link, 0);
+        else if (seen && known && known != ROCL_NONE)
+            ok = rocl_map_put(seen, link, 1);
+        ok = ok && run->dispatches.count <= JOINED_MAX;
+    }
+    return ok;
+}
+
+static rocl_status note_links_of(csv_run *run, const csv_file *f, const rocl_spool *spool,
+                                 char *text, rocl_map *seen, bool *ok, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    size_t got;
+    for (uint64_t at = f->first_row; *ok && at < rocl_spool_size(spool) && st == ROCL_OK;) {
+        st = rocl_spool_read(spool, text, HEADER_MAX, at, &got, err);
+        const char *lf = st == ROCL_OK ? memrchr(text, '\n', got) : NULL;
+        const size_t whole = lf ? (size_t)(lf + 1 - text) : got;
+        if (st == ROCL_OK)
+            *ok = note_links(run, f, text, whole, seen);
+        at += whole;
+    }
+    return st;
+}
+
+/* rocprofv3 of ROCm 6.2 does not number the dispatches in its trace of kernels, but counter values
+ * do: a dispatch that alone has its correlation id gets the number that its values have. */
+static rocl_status join_dispatches(csv_run *run, const rocl_records_input *in, char *text,
+                                   rocl_error *err)
+{
+    rocl_map seen = {0};
+    rocl_status st = ROCL_OK;
+    bool ok = true, nameless = false;
+    for (size_t i = 0; i < run->count; i++) {
+        const csv_file *f = &run->files[i];
+        nameless |= f->table == ROCPROF_DISPATCHES && f->has & ROCPROF_BIT(LINK) &&
+                    !(f->has & ROCPROF_BIT(DISPATCH)) && f->count <= 256;
+    }
+    for (int trace = 0; trace < 2 && nameless; trace++)
+        for (size_t i = 0; i < run->count && st == ROCL_OK; i++) {
+            const csv_file *f = &run->files[i];
+            const bool numbered = f->has & ROCPROF_BIT(DISPATCH);
+            if (f->has & ROCPROF_BIT(LINK) && f->count <= 256 &&
+                (trace ? f->table == ROCPROF_DISPATCHES && !numbered
+                       : f->table == ROCPROF_COUNTERS && numbered))
+                st =
+                    note_links_of(run, f, in->files[i].spool, text, trace ? &seen : NULL, &ok, err);
+        }
+    if (!ok) { /* they stay as they are */
+        rocl_map_free(&run->dispatches);
+        run->dispatches = (rocl_map){0};
+    }
+    rocl_map_free(&seen);
+    return st;
+}
 
 /* Headers, agents, and what is said of files whose dispatches have no times. */
 static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_source *s, rocl_trace *t,
@@ -877,6 +971,8 @@ static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_source 
             !rocl_records_cut(in, i, f->table, 0))
             st = rocl_fail_memory(err);
     }
+    if (st == ROCL_OK && in->file_count > 1)
+        st = join_dispatches(run, in, text, err);
     if (st == ROCL_OK && !has_agents && run->names_agents)
         st = look_for_agents(run, t, s->path, err);
     if (st == ROCL_OK && run->agent_count) {
