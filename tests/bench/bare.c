@@ -1,7 +1,8 @@
-/* bare: what it takes at least to read an input. Usage: bare lines|json|db FILE
+/* bare: what it takes at least to read an input. Usage: bare lines|json|db|proto FILE
  *
  *     lines    reads the file and looks for the ends of lines
  *     json     reads the file and looks for quotes and brackets outside of strings
+ *     proto    reads the file and all fields of its packets, two levels down
  *     db       steps through all columns of all tables of a database with SQLite
  *
  * and prints how many there are. A reader's time divided by this one is what its own work costs. */
@@ -15,6 +16,7 @@
 #include <sqlite3.h>
 
 #include "base/json_masks.h"
+#include "base/proto.h"
 
 enum { BLOCK = 512 << 10 };
 _Static_assert(BLOCK % ROCL_JSON_STRIDE == 0, "a block has whole strides");
@@ -42,6 +44,23 @@ static uint64_t count_tokens(FILE *f)
         }
     }
     return count;
+}
+
+/* A message's fields, and those of its messages: what is no message ends at once. */
+static uint64_t count_fields(rocl_pb r, int depth)
+{
+    uint64_t count = 0;
+    rocl_pb_field f;
+    for (; rocl_pb_next(&r, &f); count++)
+        if (depth && f.kind == ROCL_PB_BYTES)
+            count += count_fields(rocl_pb_of(f.bytes), depth - 1);
+    return count;
+}
+
+static uint64_t count_file_fields(FILE *f)
+{
+    static char bytes[1 << 30];
+    return count_fields(rocl_pb_read(bytes, fread_unlocked(bytes, 1, sizeof bytes, f)), 2);
 }
 
 /* Rows; UINT64_MAX: it failed. */
@@ -82,15 +101,17 @@ int main(int argc, char **argv)
             SQLITE_OK)
             count = count_rows(db);
         sqlite3_close(db);
-    } else if (!strcmp(how, "lines") || !strcmp(how, "json")) {
+    } else if (!strcmp(how, "lines") || !strcmp(how, "json") || !strcmp(how, "proto")) {
         FILE *f = fopen(argv[2], "rb");
         if (f) {
             setvbuf(f, NULL, _IONBF, 0);
-            count = *how == 'l' ? count_lines(f) : count_tokens(f);
+            count = *how == 'l'   ? count_lines(f)
+                    : *how == 'j' ? count_tokens(f)
+                                  : count_file_fields(f);
             fclose(f);
         }
     } else {
-        fputs("usage: bare lines|json|db FILE\n", stderr);
+        fputs("usage: bare lines|json|db|proto FILE\n", stderr);
         return 2;
     }
     if (count == UINT64_MAX) {

@@ -27,6 +27,12 @@ make_file() { # format file
     case $1 in
     v3) awk -v version=7.0 -v rows=$((rows / 2)) -v symbols=9889 -f tests/fixtures/rocprofv3_json.awk >"$2" ;;
     db) make_db "$2" HIP OPS ;;
+    pftrace) # of a database with as many rows
+        "$build/tests/rocpd-gen" -o "$2.db" --rows "$rows" >/dev/null
+        "$build/bin/rocpd2pftrace" -q -z0 -o "$2.pftrace" "$2.db"
+        mv "$2.pftrace" "$2"
+        rm "$2.db"
+        ;;
     kern-db) make_db "$2" KERN ;;
     rpd) sed "s/@ROWS@/$((rows / 2))/" tests/bench/rpd.sql | sqlite3 "$2" >/dev/null ;;
     *) make_rows "$1" >"$2" ;;
@@ -43,7 +49,8 @@ roctx_trace.txt roctx-txt lines
 results.txt results-txt lines
 results.json json json
 rocprofv3.json v3 json
-kineto.json kineto json"
+kineto.json kineto json
+plain.pftrace pftrace proto"
 ! command -v sqlite3 >/dev/null || inputs+="
 results.db db db
 counters.db kern-db db
@@ -78,7 +85,8 @@ for run in $(seq "$runs"); do
             measure "$name" "$size" "j$jobs" "$build/bin/rocstats" -q -j"$jobs" summary "$file"
         done
         [ "$run" = 1 ] || continue
-        [ -z "$python" ] || measure "$name" "$size" python "$python" tests/bench/profilers.py "$file"
+        [ -z "$python" ] || [ "$floor" = proto ] ||
+            measure "$name" "$size" python "$python" tests/bench/profilers.py "$file"
         [ -z "$pandas" ] || [ "${name##*.}" != csv ] ||
             measure "$name" "$size" pandas "$pandas" tests/bench/profilers.py --pandas "$file"
     done <<<"$inputs"

@@ -23,7 +23,8 @@ make_inputs() {
     rocrec -q -o t.rocl -- "$BUILD/tests/traced" events 3000 >/dev/null
     cp "$FIXTURES/rocprofv3-7.0.json" t.json
     cp "$TOP/tests/fixtures/rocprof-csv/run_kernel_trace.csv" t.csv
-    inputs=(t.db t.txt v2.txt t.rocl t.json t.csv)
+    rocpd2pftrace -q --args -o t.pftrace t.db
+    inputs=(t.db t.txt v2.txt t.rocl t.json t.csv t.pftrace)
 }
 
 # What the tools make of an input. A text is known by the name of its file, which stands for a guid.
