@@ -25,6 +25,7 @@ typedef struct rocl_model_capture {
     struct rocl_source *source; /* who reads it */
     void *state;                /* the source's own, per capture */
     rocl_arena arena;           /* of the definition arrays */
+    bool has_untimed_values; /* of counters: they begin and end at 0, and find their dispatch by id */
     int64_t offset; /* ns by which its clock is set: added to the times of its definitions, to be
                        added to those of its events */
 } rocl_model_capture;

@@ -278,15 +278,18 @@ window() { # condition -> the same by SQL
         UPDATE rocpd_pmc_event$s SET value = NULL /* as SQLite keeps NaN */
             WHERE id = (SELECT min(id) FROM sampled WHERE id > (SELECT min(id) FROM sampled));"
     for command in "rocpd2csv -o o -d ." "rocpd2pftrace -o t.pftrace" "rocpd2pftrace --legacy-tracks -o t.pftrace" \
-        "rocpd2otf2 -o t.otf2" "rtg2json -o t.json" "rocmerge --rebuild -o new.db" \
+        "rocpd2otf2 -o t.otf2" "rtg2json -o t.json" \
         "rocstats counters" "rocstats counters --format json"; do
         command -v "${command%% *}" >/dev/null || continue
         # shellcheck disable=SC2086
         try 1 $command t.db
         says "6 records left out: counter value that is no finite number (6)"
     done
+    # A database keeps the values of the instances, of which only the sum is too large.
+    try 1 rocmerge --rebuild -o new.db t.db
+    says "5 records left out: counter value that is no finite number (5)"
     run ! grep -rqiE '\b(inf|nan|infinity)\b' o_counter_collection.csv o_counter_sample_trace.csv t.json
-    [ "$(sqlite3 new.db "SELECT count(*) FROM rocpd_pmc_event WHERE value IS NULL OR abs(value) > 1e308")" = 0 ]
+    [ "$(sqlite3 new.db "SELECT count(*) FROM rocpd_pmc_event WHERE value IS NULL OR abs(value) > 1.7e308")" = 0 ]
     [ "$(wc -l <o_counter_sample_trace.csv)" -eq 63 ]
     try 3 rocpd2csv --strict -o o -d . t.db
     says "counter value that is no finite number"

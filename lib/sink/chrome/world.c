@@ -129,8 +129,10 @@ uint32_t chrome_thread_row(chrome_world *w, uint32_t process, uint32_t thread)
     /* A process that had to change its number takes its main thread along. */
     uint32_t tid = main ? pid : is_number(t->tid) ? (uint32_t)t->tid : 0;
     uint64_t key = (uint64_t)process << 32 | tid;
-    if (!tid || rocl_map_get(&w->tids, key, 0) || !rocl_map_put(&w->tids, key, 1))
+    if (!tid || rocl_map_get(&w->tids, key, 0))
         tid = w->next++;
+    else if (!rocl_map_put(&w->tids, key, 1))
+        w->line.failed = true; /* the next line of metadata fails */
     const char *own = rocl_thread_label(w->capture, t, p, buf, sizeof buf);
     if (tid == t->tid || main)
         snprintf(name, sizeof name, "%s", own);

@@ -23,17 +23,18 @@ struct newset_events {
 /* Words of a key: start, end, id, and the kind above a number that keeps values in order. */
 enum { KEYS = 4, KIND_SHIFT = 56 };
 
-/* The keys of an event: its start first, then the longest first, then its id. Values of counters
- * may have other times than their dispatch, or none: they follow it by id. */
+/* The keys of an event: its start first, then, of most tables, the longest first, by id. Values of
+ * counters may have other ends than their dispatch, which they follow by id; where they have no
+ * times at all, dispatches are in the order of their ids. */
 typedef struct key_order {
     unsigned start, end, id, kind;
 } key_order;
 
-static const key_order by_time = {0, 1, 2, 3}, by_id = {2, 3, 0, 1};
-
-static const key_order *order_of(schema_table table)
+static const key_order *order_of(const newset_events *e, schema_table table)
 {
-    return table == SCHEMA_DISPATCH ? &by_id : &by_time;
+    static const key_order by_time = {0, 1, 2, 3}, by_start = {0, 3, 1, 2}, by_id = {2, 3, 0, 1};
+    const rocl_model_capture *c = (const rocl_model_capture *)(const void *)e->capture;
+    return table != SCHEMA_DISPATCH ? &by_time : c->has_untimed_values ? &by_id : &by_start;
 }
 
 /* ---- the fields of a record, for both ways ---- */
@@ -241,7 +242,7 @@ rocl_status newset_events_add(newset_events *e, unsigned worker, const rocl_batc
      * of one come from one worker. */
     uint64_t value = rocl_kind_in(b->kind, ROCL_VALUE_KINDS) ? ++w->values : 0;
     const schema_table table = schema_table_of_kind(b->kind);
-    const key_order *order = order_of(table);
+    const key_order *order = order_of(e, table);
     uint64_t key[KEYS];
     key[order->start] = flip_sign(event->start);
     key[order->end] = ~flip_sign(event->end);
@@ -312,7 +313,7 @@ rocl_status newset_events_each(newset_events *e, schema_table t, newset_event_fn
     rocl_status st = rocl_sorter_start(e->sorters[t], err);
     while (st == ROCL_OK && (st = rocl_sorter_next(e->sorters[t], &rec, &more, err)) == ROCL_OK &&
            more) {
-        st = read_event(&event, &rec, order_of(t))
+        st = read_event(&event, &rec, order_of(e, t))
                  ? fn(ctx, &event, err)
                  : rocl_fail(err, ROCL_INTERNAL, "a sorted event is cut");
         if (++n % PROGRESS_ROWS == 0)

@@ -240,6 +240,7 @@ static rocl_status note_record(rocl_records *w, const rocl_recent *last,
     w->allocs += r->kind == ROCL_ALLOC || r->kind == ROCL_SCRATCH;
     w->halves += r->half != ROCL_WHOLE;
     w->onces += r->once;
+    w->untimed += r->kind == ROCL_COUNTER && !r->as.e.end;
     if (r->where < w->furthest) /* the first record of a key counts */
         note_keys(w, r, UINT64_MAX, symbol);
     else if (last->changed & ROCL_CHANGED_KEYS)
@@ -825,6 +826,7 @@ static rocl_status merge_workers(rocl_records_input *in, rocl_error *err)
         run->halves += w->halves;
         run->allocs += w->allocs;
         run->onces += w->onces;
+        in->capture->has_untimed_values |= w->untimed > 0;
         for (int of = 0; of < ROCL_KEYS; of++)
             if (!rocl_registry_merge(&run->keys[of], &w->keys[of]) ||
                 !rocl_registry_merge(&run->names_of[of], &w->names_of[of]))

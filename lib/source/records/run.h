@@ -72,6 +72,7 @@ struct rocl_records {
     rocl_registry names_of[ROCL_KEYS]; /* of processes, threads, streams */
     int64_t first, last;
     uint64_t halves, allocs, onces;
+    uint64_t untimed; /* values of counters without times */
     uint64_t furthest; /* place in the piece */
     /* second pass */
     rocl_batcher out;
