@@ -44,8 +44,8 @@ static bool is_messages(const char *head, size_t n, bool whole)
         }
         if (!ended || !length)
             return false;
-        if (length > n - at)
-            return !whole;
+        if (length > n - at) /* of a file that is truncated: its first may be compressed packets */
+            return !whole || count || (n - at > 4 && !memcmp(head + at, "\x92\x03", 2));
         at += (size_t)length;
     }
     return count > 0;

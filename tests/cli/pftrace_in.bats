@@ -128,6 +128,13 @@ slices() {
     head -c 20001 t.pftrace >cut.pftrace
     try 1 rocstats summary cut.pftrace
     says "cut.pftrace: the file is truncated: only what is complete is read"
+    # within its first packet, which holds others, and behind it
+    rocpd2pftrace -q -o packed.pftrace "$FIXTURES/everything.db"
+    for n in 6000 $(($(wc -c <packed.pftrace) - 5)); do
+        head -c "$n" packed.pftrace >cut.pftrace
+        try 1 rocstats summary cut.pftrace
+        says "cut.pftrace: the file is truncated: only what is complete is read"
+    done
     { cat t.pftrace && printf '\007\007\007'; } >more.pftrace
     try 1 rocstats summary more.pftrace
     says "more.pftrace: what follows the last packet is no trace, and left out"
