@@ -176,6 +176,17 @@ sclk of gpu 0,MHz,2100,1000'
     cmp a.pftrace b.pftrace
 }
 
+@test "tables with rows that are not read are named" {
+    sqlite3 v3.rpd "CREATE TABLE rocpd_stackframe (id INTEGER PRIMARY KEY, api_ptr_id INTEGER, depth INTEGER, name_id INTEGER);
+        CREATE TABLE rocpd_counter (id INTEGER PRIMARY KEY, value REAL, op_id INTEGER, name_id INTEGER);
+        INSERT INTO rocpd_stackframe VALUES (1, 1, 0, 2)"
+    try 0 rocstats domains v3.rpd
+    says "v3.rpd: its table rocpd_stackframe is left out"
+    sqlite3 v3.rpd "INSERT INTO rocpd_counter VALUES (1, 2.0, 1, 2)"
+    try 0 rocstats domains v3.rpd
+    says "v3.rpd: its tables rocpd_stackframe and rocpd_counter are left out"
+}
+
 @test "tables that are not there, and none at all" {
     for table in kernelapi copyapi api_ops string monitor; do
         cp v2.rpd cut.rpd

@@ -865,10 +865,16 @@ static const rocl_record_format format = {.places = ROCL_PLACES_ROWS,
                                           .refine = refine_definitions,
                                           .close = close_file};
 
-static rocl_status find_tables(rpd_file *f, rocl_db *db, rocl_error *err)
+/* Finds the tables that are read, and says so of those with rows that are not. */
+static rocl_status find_tables(rpd_file *f, rocl_db *db, const char **remark, rocl_error *err)
 {
+    static const char *const left_out[] = {"rocpd_stackframe", "rocpd_counter"};
+    static const char *const remarks[] = {
+        NULL, "its table rocpd_stackframe is left out", "its table rocpd_counter is left out",
+        "its tables rocpd_stackframe and rocpd_counter are left out"};
     rocl_db_object *objects = NULL;
     size_t count = 0;
+    unsigned unread = 0;
     rocl_status st = rocl_db_objects(db, &objects, &count, err);
     for (size_t i = 0; i < count && st == ROCL_OK; i++)
         for (size_t t = 0; t < RPD_TABLES && !objects[i].is_view; t++) {
@@ -879,6 +885,16 @@ static rocl_status find_tables(rpd_file *f, rocl_db *db, rocl_error *err)
                 f->by_op = true;
             }
         }
+    for (size_t i = 0; i < count && st == ROCL_OK; i++)
+        for (unsigned k = 0; k < 2 && st == ROCL_OK && !objects[i].is_view; k++) {
+            int64_t first, last;
+            bool any = false;
+            if (!strcmp(objects[i].name, left_out[k]))
+                st = rocl_db_id_range(db, left_out[k], &first, &last, &any, err);
+            unread |= any ? 1u << k : 0;
+        }
+    if (unread && !*remark)
+        *remark = remarks[unread];
     rocl_db_objects_free(objects, count);
     return st;
 }
@@ -903,7 +919,7 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
         s->truncated = true;
         s->remark = "the log beside it (-wal) ends in an incomplete transaction, which is left out";
     }
-    if ((st = find_tables(f, s->db, err)) == ROCL_OK &&
+    if ((st = find_tables(f, s->db, &s->remark, err)) == ROCL_OK &&
         (st = read_metadata(f, s->db, err)) == ROCL_OK)
         st = sort_links(f, t, s->db, err);
     if (st == ROCL_OK)
