@@ -198,7 +198,7 @@ static void read_counter(pfr_file *f, pfr_track *t, rocl_view message)
     f->incremental |= t->incremental;
 }
 
-static bool contradicts(const pfr_track *old, const pfr_track *fresh)
+static bool tracks_contradict(const pfr_track *old, const pfr_track *fresh)
 {
     return (old->is_process && fresh->is_process && old->pid != fresh->pid) ||
            (old->is_thread && fresh->is_thread &&
@@ -237,7 +237,7 @@ static void describe_track(pfr_file *f, const pfr_packet *p)
     t.multiplier = t.multiplier ? t.multiplier : 1;
     t.generation = (uint32_t)f->generation_count;
     pfr_track *old = find_track(f, t.machine, t.uuid, t.generation);
-    if (old && contradicts(old, &t)) {
+    if (old && tracks_contradict(old, &t)) {
         if (!ROCL_GROW(f->generations, f->generation_cap, f->generation_count + 1)) {
             f->failed = true;
             return;
