@@ -53,7 +53,8 @@ rows() { # table input
 }
 
 @test "processes: memory, faults, time and switches of all that the command starts" {
-    try 0 rocrec -q --sample=50 -o t.rocl -- sh -c 'head -c 60m /dev/zero | tail -c 60m >/dev/null; sleep 0.5; :'
+    # Nobody reads what tail has kept, so that it holds it until sleep ends.
+    try 0 rocrec -q --sample=50 -o t.rocl -- sh -c 'head -c 60m /dev/zero | tail -c 60m | sleep 1; :'
     [ -z "$stderr" ] || fail "nothing should be said"
     rows sample_tracks t.rocl >rows
     for counter in process_page:MB process_virtual_memory:MB process_memory_hwm:MB \
